@@ -1,0 +1,53 @@
+/* Names of the enumerations that the .def files declare. */
+#include "../warpwatt.h"
+
+struct counter_row {
+    const char *name, *unit, *level, *help;
+};
+
+static const struct counter_row counters[WW_COUNTER_COUNT] = {
+#define X(id, name, unit, level, help) [WW_C_##id] = {name, unit, level, help},
+#include "counter.def"
+#undef X
+};
+
+static const struct {
+    const char *name, *nsight, *help;
+} states[WW_STATE_COUNT] = {
+#define X(id, name, nsight, help) [WW_S_##id] = {name, nsight, help},
+#include "state.def"
+#undef X
+};
+
+struct named {
+    const char *name, *help;
+};
+
+static const struct named slots[WW_SLOT_COUNT] = {
+#define X(id, name, help) [WW_SLOT_##id] = {name, help},
+#include "slot.def"
+#undef X
+};
+
+static const struct named components[WW_COMPONENT_COUNT] = {
+#define X(id, name, help) [WW_P_##id] = {name, help},
+#include "component.def"
+#undef X
+};
+
+#define LOOKUP(fn, type, table, count, field)                                                                \
+    const char *fn(enum type i) {                                                                            \
+        return (unsigned)i < (count) ? (table)[i].field : NULL;                                              \
+    }
+
+LOOKUP(ww_counter_name, ww_counter, counters, WW_COUNTER_COUNT, name)
+LOOKUP(ww_counter_unit, ww_counter, counters, WW_COUNTER_COUNT, unit)
+LOOKUP(ww_counter_level, ww_counter, counters, WW_COUNTER_COUNT, level)
+LOOKUP(ww_counter_help, ww_counter, counters, WW_COUNTER_COUNT, help)
+LOOKUP(ww_state_name, ww_warp_state, states, WW_STATE_COUNT, name)
+LOOKUP(ww_state_nsight, ww_warp_state, states, WW_STATE_COUNT, nsight)
+LOOKUP(ww_state_help, ww_warp_state, states, WW_STATE_COUNT, help)
+LOOKUP(ww_slot_name, ww_slot, slots, WW_SLOT_COUNT, name)
+LOOKUP(ww_slot_help, ww_slot, slots, WW_SLOT_COUNT, help)
+LOOKUP(ww_component_name, ww_component, components, WW_COMPONENT_COUNT, name)
+LOOKUP(ww_component_help, ww_component, components, WW_COMPONENT_COUNT, help)

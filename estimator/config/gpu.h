@@ -1,0 +1,46 @@
+/* gpu.h: a GPU's parameters as a C struct, from gpu.def. Immutable once loaded. */
+#ifndef WW_CONFIG_GPU_H
+#define WW_CONFIG_GPU_H
+
+#include "param.h"
+
+struct ww_gpu_spec {
+#define U32(field, ...) uint32_t field;
+#define F64(field, ...) double field;
+#define BOOL(field, ...) bool field;
+#define ENUM(field, ...) uint32_t field;
+#define STR(field, ...) char field[WW_STR_MAX];
+#include "gpu.def"
+#undef U32
+#undef F64
+#undef BOOL
+#undef ENUM
+#undef STR
+};
+
+/* Enumerators in the order of the names in gpu.def. */
+enum ww_l1_write { WW_L1_KEEP, WW_L1_UPDATE, WW_L1_EVICT };
+enum ww_replace { WW_REPLACE_LRU, WW_REPLACE_FIFO, WW_REPLACE_RANDOM };
+enum ww_set_hash { WW_HASH_NONE, WW_HASH_XOR };
+enum ww_imul_shares { WW_IMUL_OWN, WW_IMUL_INT, WW_IMUL_FP32 };
+
+struct ww_gpu {
+    struct ww_gpu_spec spec;
+    struct ww_arena arena;
+    char *json;          /* canonical, of all parameters */
+    const char **source; /* one per row, "" where defaulted */
+};
+
+extern const struct ww_param ww_gpu_rows[];
+extern const size_t ww_gpu_row_count;
+
+/* Checks what single bounds cannot: multiples, powers of two, capacities that divide. WW_INPUT names the
+ * keys. Called by ww_gpu_load. */
+enum ww_code ww_gpu_check(const struct ww_gpu_spec *spec, const char *where, struct ww_error *error);
+
+/* Directories searched for models, in order; see ww_gpu_load. `out` gets the path of models/NAME.json or
+ * power tables (subdir "models" or "power"). WW_INPUT lists the directories tried. */
+enum ww_code ww_find_data(const char *subdir, const char *name, char *out, size_t out_size,
+                          struct ww_error *error);
+
+#endif

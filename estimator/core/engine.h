@@ -1,0 +1,39 @@
+/* engine.h: replays launches of a trace on one GPU and counts.
+ *
+ * The engine lives over all launches of a run, so that L2 contents carry over; L1s are invalidated between
+ * launches, as the hardware does.
+ */
+#ifndef WW_CORE_ENGINE_H
+#define WW_CORE_ENGINE_H
+
+#include "../../traces/trace.h"
+#include "../config/gpu.h"
+#include "../mech/mech.h"
+#include "../result.h"
+
+struct ww_engine;
+
+struct ww_engine_options {
+    const struct ww_gpu_spec *gpu;
+    const struct ww_mech_choice *mechanism; /* WW_KIND_COUNT of them */
+    uint32_t epoch_cycles;
+    uint64_t seed;
+    bool per_pc;
+    ww_progress_fn progress;
+    void *progress_context;
+};
+
+/* Errors: WW_NOMEM, WW_USAGE (a mechanism that core does not offer a place for). */
+enum ww_code ww_engine_new(const struct ww_engine_options *options, struct ww_engine **engine,
+                           struct ww_error *error);
+void ww_engine_free(struct ww_engine *engine);
+/* Replays launch `index` of the trace to its end. Fills everything of *out but energy and index; arrays and
+ * strings are taken from `arena`. Errors: WW_UNSUPPORTED (a CTA fits no SM: says which limit), WW_INPUT
+ * (trace), WW_INTERNAL (deadlock: says what waits for what). */
+enum ww_code ww_engine_launch(struct ww_engine *engine, struct ww_trace *trace, size_t index,
+                              struct ww_arena *arena, struct ww_launch_result *out, struct ww_error *error);
+/* CTAs per SM that the limits allow, and which limit binds ("threads", "ctas", "registers", "shared"). */
+enum ww_code ww_occupancy(const struct ww_gpu_spec *gpu, const struct ww_launch *launch, uint32_t *ctas,
+                          const char **limiter, struct ww_error *error);
+
+#endif

@@ -1,0 +1,58 @@
+/* event.h: the engine's one clock and its event queue.
+ *
+ * Time is integer picoseconds. Events fire in order of (time, order of scheduling), so that results do not
+ * depend on the queue's shape. An event is a small record embedded in, or indexed by, its owner: nothing
+ * is allocated in the loop.
+ */
+#ifndef WW_CORE_EVENT_H
+#define WW_CORE_EVENT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct ww_event;
+typedef void (*ww_event_fn)(void *owner, struct ww_event *event, uint64_t now_ps);
+
+/* Embedded in its owner. The owner sets fn and owner once; link fields are the queue's. */
+struct ww_event {
+    ww_event_fn fn;
+    void *owner;
+    uint64_t time; /* valid while queued */
+    uint64_t order;
+    struct ww_event *next;
+    uint32_t bucket;
+    bool queued;
+};
+
+struct ww_queue;
+/* bucket_ps: granularity of the calendar, about the shortest clock period. NULL: out of memory. */
+struct ww_queue *ww_queue_new(uint64_t bucket_ps);
+void ww_queue_free(struct ww_queue *q);
+/* Schedules e at `time` >= now; e must not be queued. */
+void ww_queue_add(struct ww_queue *q, struct ww_event *e, uint64_t time);
+/* If e is queued at a later time, or not at all, schedules it at `time`. */
+void ww_queue_earlier(struct ww_queue *q, struct ww_event *e, uint64_t time);
+void ww_queue_cancel(struct ww_queue *q, struct ww_event *e);
+/* Fires the next event; false if none is left. */
+bool ww_queue_step(struct ww_queue *q);
+uint64_t ww_queue_now(const struct ww_queue *q);
+/* Time of the next event, UINT64_MAX if none. */
+uint64_t ww_queue_next(const struct ww_queue *q);
+
+/* A clock domain: edges at start_ps + k * period, the period in 1/2^16 ps so that no frequency drifts by
+ * more than 1e-9. A frequency change takes effect at the time of the call. */
+struct ww_clock {
+    uint64_t period_fp; /* ps << 16 */
+    uint64_t origin_ps;
+    uint64_t origin_cycle;
+};
+void ww_clock_init(struct ww_clock *c, double mhz);
+void ww_clock_set(struct ww_clock *c, double mhz, uint64_t now_ps);
+/* Time of the edge of `cycle`; the first edge at or after a time; cycles are counted from launch start. */
+static inline uint64_t ww_clock_time(const struct ww_clock *c, uint64_t cycle) {
+    return c->origin_ps + (((cycle - c->origin_cycle) * c->period_fp) >> 16);
+}
+uint64_t ww_clock_cycle(const struct ww_clock *c, uint64_t ps); /* smallest cycle with time >= ps */
+
+#endif

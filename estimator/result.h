@@ -1,0 +1,143 @@
+/* result.h: what a replay produced, as plain data.
+ *
+ * Read by db/ and reports/, filled by run.c (from core/ and power/). No function here allocates; the
+ * owner of a ww_result is whoever called ww_run(), who gives it back with ww_result_free().
+ *
+ * Units: cycles are SM cycles of the replayed GPU, time is integer picoseconds, energy is joules.
+ */
+#ifndef WW_RESULT_H
+#define WW_RESULT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Event counters of one launch, summed over all units of a kind. Names and units: counter.def. */
+enum ww_counter {
+#define X(id, name, unit, level, help) WW_C_##id,
+#include "base/counter.def"
+#undef X
+    WW_COUNTER_COUNT
+};
+
+/* States of a resident warp; exactly one in every cycle (design: "warp state machine"). state.def. */
+enum ww_warp_state {
+#define X(id, name, nsight, help) WW_S_##id,
+#include "base/state.def"
+#undef X
+    WW_STATE_COUNT
+};
+
+/* Why an issue slot (one scheduler, one cycle) was used or lost; exactly one cause a slot. slot.def. */
+enum ww_slot {
+#define X(id, name, help) WW_SLOT_##id,
+#include "base/slot.def"
+#undef X
+    WW_SLOT_COUNT
+};
+
+/* Power components; their energies add up to the launch's total. component.def. */
+enum ww_component {
+#define X(id, name, help) WW_P_##id,
+#include "base/component.def"
+#undef X
+    WW_COMPONENT_COUNT
+};
+
+/* One epoch of warp states: cycles [first_cycle, first_cycle + cycles) of the launch, all SMs. */
+struct ww_epoch {
+    uint64_t first_cycle;
+    uint64_t cycles;
+    uint64_t warp_cycles[WW_STATE_COUNT]; /* by state, summed over resident warps */
+    uint64_t warp_instructions;           /* issued in the epoch */
+};
+
+/* Counters of one static instruction. `stall` counts warp-cycles that warps spent in each state with
+ * this instruction at their head. */
+struct ww_pc_row {
+    uint32_t inst; /* index in the launch's static instruction table */
+    uint32_t pc;
+    uint32_t line;        /* source line, 0 if unknown */
+    const char *file;     /* source file or "" ; lives as long as the result */
+    const char *mnemonic; /* for example "FFMA"; lives as long as the result */
+    uint64_t issues;      /* warp instructions */
+    uint64_t thread_instructions;
+    uint64_t stall[WW_STATE_COUNT];
+    uint64_t sectors;         /* 32-byte sectors asked of the first level */
+    uint64_t l1_miss_sectors; /* of these, not served by the L1 */
+    uint64_t l2_miss_sectors; /* of these, not served by the L2 */
+    uint64_t shared_conflicts; /* extra shared-memory passes */
+};
+
+/* One component's part in a launch's energy. static_j is leakage and background, dynamic_j the rest. */
+struct ww_energy {
+    double dynamic_j[WW_COMPONENT_COUNT];
+    double static_j[WW_COMPONENT_COUNT];
+    double total_j;
+    bool known; /* false: the GPU has no power table; all figures are then 0 and shown as null */
+};
+
+/* One kernel launch. */
+struct ww_launch_result {
+    uint32_t index; /* in the trace */
+    const char *kernel;
+    uint32_t grid[3], block[3];
+    uint32_t registers_per_thread;
+    uint32_t shared_bytes;
+    uint32_t ctas_per_sm;          /* occupancy limit that dispatch used */
+    const char *occupancy_limiter; /* "threads", "ctas", "registers", "shared" or "grid" */
+    uint64_t cycles;               /* SM cycles from launch to the last CTA's end, memory drained */
+    uint64_t time_ps;
+    uint64_t warp_instructions;
+    uint64_t thread_instructions;
+    uint64_t resident_warp_cycles; /* = sum of warp_cycles */
+    uint64_t counter[WW_COUNTER_COUNT];
+    uint64_t warp_cycles[WW_STATE_COUNT];
+    uint64_t slot[WW_SLOT_COUNT]; /* adds up to SMs x schedulers x cycles */
+    struct ww_energy energy;
+    struct ww_epoch *epoch;
+    size_t epoch_count;
+    struct ww_pc_row *pc;
+    size_t pc_count;
+};
+
+/* An interval of confidence; lo == hi where the estimate is exact. */
+struct ww_interval {
+    double lo, hi;
+};
+
+/* One name = value pair of a resolved configuration, in text as it would stand in JSON. */
+struct ww_setting {
+    const char *key;
+    const char *value;
+};
+
+struct ww_result {
+    const char *gpu;
+    const char *gpu_json;   /* the full resolved GPU configuration, canonical JSON */
+    const char *trace;      /* path as given */
+    const char *trace_hash; /* content hash of the trace, hex */
+    const char *program;    /* provenance of the trace: what was recorded */
+    const char *mode;       /* "full", "sampled" or "analytic" */
+    const char *version;    /* warpwatt version that computed it */
+    uint64_t seed;
+    uint32_t epoch_cycles;
+    struct ww_setting *mechanism; /* kind = name, and kind.parameter = value */
+    size_t mechanism_count;
+    struct ww_launch_result *launch;
+    size_t launch_count;
+    uint64_t cycles; /* sum over launches */
+    uint64_t time_ps;
+    uint64_t warp_instructions;
+    uint64_t thread_instructions;
+    double energy_j; /* meaningful only if energy_known */
+    bool energy_known;
+    double confidence;
+    struct ww_interval cycles_interval;
+    struct ww_interval energy_interval;
+    double host_seconds;
+    uint64_t peak_memory_bytes; /* host memory that the replay took from the system, at most */
+    void *owner;                /* memory of all pointers above; private */
+};
+
+#endif

@@ -1,0 +1,247 @@
+/* warpwatt.h: the public C API of libwarpwatt.
+ *
+ * Ownership: what a *_open, *_load, *_new or ww_run() call gives you is yours until you pass it to the
+ * *_close or *_free call of the same prefix (each accepts NULL). Strings returned inside an object live
+ * as long as the object. Strings that you pass are copied unless a comment says otherwise.
+ * Errors: every call that can fail returns enum ww_code and fills *error (may be NULL) with where it
+ * happened and what was expected; the library never prints, never exits and holds no global state.
+ * Threads: different objects may be used from different threads; one object from one at a time.
+ */
+#ifndef WARPWATT_H
+#define WARPWATT_H
+
+#include "result.h"
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define WW_VERSION_MAJOR 0
+#define WW_VERSION_MINOR 1
+#define WW_VERSION_PATCH 0
+#define WW_VERSION "0.1.0"
+
+#define WW_API __attribute__((visibility("default")))
+
+enum ww_code {
+#define X(id, exit_code, help) WW_##id,
+#include "base/err.def"
+#undef X
+    WW_CODE_COUNT
+};
+
+struct ww_error {
+    enum ww_code code;
+    char where[320]; /* file and place in it, "" if there is none */
+    char text[640];  /* the value met and what was expected */
+};
+
+/* The library's version, "MAJOR.MINOR.PATCH". */
+WW_API const char *ww_version(void);
+/* The symbolic name of a code ("input"), its meaning, and the program's exit code for it. */
+WW_API const char *ww_code_name(enum ww_code code);
+WW_API const char *ww_code_help(enum ww_code code);
+WW_API int ww_code_exit(enum ww_code code);
+
+/* Names of the enumerations in result.h; NULL if out of range. */
+WW_API const char *ww_counter_name(enum ww_counter c);
+WW_API const char *ww_counter_unit(enum ww_counter c);
+WW_API const char *ww_counter_level(enum ww_counter c);
+WW_API const char *ww_counter_help(enum ww_counter c);
+WW_API const char *ww_state_name(enum ww_warp_state s);
+WW_API const char *ww_state_nsight(enum ww_warp_state s);
+WW_API const char *ww_state_help(enum ww_warp_state s);
+WW_API const char *ww_slot_name(enum ww_slot s);
+WW_API const char *ww_slot_help(enum ww_slot s);
+WW_API const char *ww_component_name(enum ww_component c);
+WW_API const char *ww_component_help(enum ww_component c);
+
+/* Called now and then during long work with the part done (0 to 1, or < 0 if unknown), the number of
+ * units done so far and the unit's name. Returning false asks the work to stop with WW_FAIL. */
+typedef bool (*ww_progress_fn)(void *context, double part, uint64_t done, const char *unit);
+
+/* ---- GPUs ------------------------------------------------------------------------------------- */
+
+struct ww_gpu; /* a GPU's resolved parameters, immutable */
+
+/* Loads a GPU. `name` is a name found in the model directories ($WARPWATT_MODELS, the source tree's
+ * models/, the installed share directory), or a path that ends in ".json". Overrides are `count`
+ * strings "dotted.key=value" applied last, in order, under the same bounds.
+ * Errors: WW_INPUT (unknown or missing key, bound violated, bad inheritance), WW_IO. */
+WW_API enum ww_code ww_gpu_load(const char *name, const char *const *overrides, size_t count,
+                                struct ww_gpu **gpu, struct ww_error *error);
+WW_API void ww_gpu_free(struct ww_gpu *gpu);
+WW_API const char *ww_gpu_name(const struct ww_gpu *gpu);
+/* Canonical JSON of all parameters, sorted by key: equal strings mean equal GPUs. */
+WW_API const char *ww_gpu_json(const struct ww_gpu *gpu);
+/* Number of parameters, and each one's key, value in text, unit, help and source ("" if defaulted). */
+WW_API size_t ww_gpu_param_count(void);
+struct ww_param_view {
+    const char *key, *unit, *help, *bounds;
+    char value[128];
+    char source[512];
+};
+WW_API enum ww_code ww_gpu_param(const struct ww_gpu *gpu, size_t i, struct ww_param_view *view,
+                                 struct ww_error *error);
+/* Names of all GPUs in the model directories, sorted; free with ww_names_free. */
+struct ww_names {
+    char **name;
+    size_t count;
+};
+WW_API enum ww_code ww_gpu_names(struct ww_names *names, struct ww_error *error);
+WW_API void ww_names_free(struct ww_names *names);
+
+/* ---- mechanisms ------------------------------------------------------------------------------- */
+
+struct ww_mech_view {
+    const char *kind, *name, *help, *paper;
+    size_t param_count;
+    bool is_default;
+};
+WW_API size_t ww_mech_count(void);
+WW_API enum ww_code ww_mech(size_t i, struct ww_mech_view *view, struct ww_error *error);
+/* Parameter p of mechanism i; `value` is its default. */
+WW_API enum ww_code ww_mech_param(size_t i, size_t p, struct ww_param_view *view, struct ww_error *error);
+
+/* ---- traces ----------------------------------------------------------------------------------- */
+
+struct ww_trace; /* an open .wwt file */
+
+WW_API enum ww_code ww_trace_open(const char *path, struct ww_trace **trace, struct ww_error *error);
+WW_API void ww_trace_close(struct ww_trace *trace);
+WW_API size_t ww_trace_launch_count(const struct ww_trace *trace);
+
+struct ww_launch_info {
+    const char *kernel;
+    uint32_t grid[3], block[3];
+    uint32_t registers_per_thread;
+    uint32_t shared_static, shared_dynamic; /* bytes */
+    uint64_t warp_instructions, thread_instructions;
+    uint32_t static_instructions;
+    const char *arch; /* the lowering's or the recorder's target, for example "sm_70" */
+};
+WW_API enum ww_code ww_trace_launch_info(const struct ww_trace *trace, size_t launch,
+                                         struct ww_launch_info *info, struct ww_error *error);
+/* Reads everything and checks every checksum and invariant of the format. */
+WW_API enum ww_code ww_trace_verify(struct ww_trace *trace, ww_progress_fn progress, void *context,
+                                    struct ww_error *error);
+/* Copies launches and CTAs into a new file. `launches` and `ctas` are lists such as "0,2-4" (NULL: all);
+ * CTA numbers are linear within each launch. */
+WW_API enum ww_code ww_trace_slice(struct ww_trace *trace, const char *launches, const char *ctas,
+                                   const char *out_path, struct ww_error *error);
+/* Prints `trace info` (text or JSON as documented in reports/schema/trace_info.json). */
+WW_API enum ww_code ww_trace_print_info(struct ww_trace *trace, bool json, FILE *out, struct ww_error *error);
+/* Prints the decoded instructions of one CTA (all warps, or one if warp >= 0). */
+WW_API enum ww_code ww_trace_dump(struct ww_trace *trace, size_t launch, uint64_t cta, int warp, FILE *out,
+                                  struct ww_error *error);
+
+/* ---- recording -------------------------------------------------------------------------------- */
+
+struct ww_record_options {
+    const char *out_path;          /* .wwt to write; NULL: compute and verify, record nothing */
+    const char *arch;              /* lowering target: "sm_20", "sm_52", "sm_70"; NULL: "sm_70" */
+    uint32_t max_registers;        /* per thread; 0: the architecture's limit */
+    uint32_t registers_per_thread; /* for occupancy; 0: from the liveness analysis */
+    uint64_t instruction_limit;    /* thread instructions per launch; 0: 100 billion */
+    uint64_t seed;                 /* inputs of workloads are generated from it */
+    int compression;               /* zstd level; 0: default */
+    ww_progress_fn progress;
+    void *context;
+};
+struct ww_record_stats {
+    uint64_t launches, warp_instructions, thread_instructions, bytes;
+    double host_seconds;
+    bool verified; /* the output equals its reference */
+};
+/* Runs a built-in workload. `parameters` are `count` strings "key=value".
+ * Errors: WW_USAGE (unknown workload or parameter), WW_EXEC, WW_MISMATCH (output differs), WW_IO. */
+WW_API enum ww_code ww_record_workload(const char *name, const char *const *parameters, size_t count,
+                                       const struct ww_record_options *options,
+                                       struct ww_record_stats *stats, struct ww_error *error);
+/* Runs any PTX file under a launch description (docs/trace.md). */
+WW_API enum ww_code ww_record_ptx(const char *ptx_path, const char *launch_json_path,
+                                  const struct ww_record_options *options, struct ww_record_stats *stats,
+                                  struct ww_error *error);
+struct ww_workload_view {
+    const char *name, *help, *parameters; /* parameters: "key=default (help)" lines */
+};
+WW_API size_t ww_workload_count(void);
+WW_API enum ww_code ww_workload(size_t i, struct ww_workload_view *view, struct ww_error *error);
+
+/* ---- replay ----------------------------------------------------------------------------------- */
+
+struct ww_run_options {
+    const struct ww_gpu *gpu;
+    const char *trace_path;
+    const char *launches;           /* list such as "0,2-4"; NULL: all */
+    const char *const *mechanisms;  /* "kind=name" or "kind.parameter=value" */
+    size_t mechanism_count;
+    const char *mode;               /* NULL: "full" */
+    const char *power_table;        /* NULL: by the GPU's name; "none": no energy */
+    uint32_t epoch_cycles;          /* 0: 4096 */
+    uint64_t seed;
+    bool per_pc;                    /* counters per PC */
+    ww_progress_fn progress;
+    void *context;
+};
+/* Replays a trace on a GPU. Deterministic: same inputs, same result but for host_seconds.
+ * Errors: WW_INPUT, WW_USAGE (mechanism), WW_UNSUPPORTED (a CTA does not fit an SM), WW_INTERNAL (a
+ * conservation law does not hold), WW_IO. */
+WW_API enum ww_code ww_run(const struct ww_run_options *options, struct ww_result **result,
+                           struct ww_error *error);
+WW_API void ww_result_free(struct ww_result *result);
+/* Checks every conservation law of design section 2 on a result; ww_run() has done so already. */
+WW_API enum ww_code ww_result_check(const struct ww_result *result, struct ww_error *error);
+
+/* ---- database --------------------------------------------------------------------------------- */
+
+struct ww_db;
+
+/* Opens or creates (create = true) a database; migrates an older schema. Errors: WW_DB, WW_IO. */
+WW_API enum ww_code ww_db_open(const char *path, bool create, struct ww_db **db, struct ww_error *error);
+WW_API void ww_db_close(struct ww_db *db);
+/* Stores a result in one transaction; *run_id is its key. On error the database is as before. */
+WW_API enum ww_code ww_db_store(struct ww_db *db, const struct ww_result *result, int64_t *run_id,
+                                struct ww_error *error);
+/* Reads a stored run back; free with ww_result_free. Errors: WW_DB (no such run). */
+WW_API enum ww_code ww_db_load(struct ww_db *db, int64_t run_id, struct ww_result **result,
+                               struct ww_error *error);
+enum ww_format { WW_FORMAT_TABLE, WW_FORMAT_CSV, WW_FORMAT_JSON };
+/* Runs one read-only SQL statement and prints its rows. */
+WW_API enum ww_code ww_db_query(struct ww_db *db, const char *sql, const char *const *bindings, size_t count,
+                                enum ww_format format, FILE *out, struct ww_error *error);
+/* Named queries: SQL text by name; NULL if unknown. Enumerate with ww_db_named(i). */
+struct ww_named_query {
+    const char *name, *help, *sql;
+};
+WW_API size_t ww_db_named_count(void);
+WW_API const struct ww_named_query *ww_db_named(size_t i);
+WW_API const struct ww_named_query *ww_db_named_find(const char *name);
+
+/* ---- reports ---------------------------------------------------------------------------------- */
+
+/* The one-object summary of design section 10 (`run --json`). run_id < 0: null. */
+WW_API enum ww_code ww_report_summary(const struct ww_result *result, int64_t run_id, bool json, FILE *out,
+                                      struct ww_error *error);
+/* The whole result as JSON (reports/schema/report.json). */
+WW_API enum ww_code ww_report_json(const struct ww_result *result, int64_t run_id, FILE *out,
+                                   struct ww_error *error);
+/* Text report: launches, warp states, issue slots, memory levels, energy. */
+WW_API enum ww_code ww_report_text(const struct ww_result *result, int64_t run_id, FILE *out,
+                                   struct ww_error *error);
+/* Source lines ranked by stall cycles, at most `most` rows. */
+WW_API enum ww_code ww_report_source(const struct ww_result *result, size_t most, bool json, FILE *out,
+                                     struct ww_error *error);
+/* Speed-up, energy, and where cycles and joules went, of b against a. */
+WW_API enum ww_code ww_report_compare(const struct ww_result *a, int64_t a_id, const struct ww_result *b,
+                                      int64_t b_id, bool json, FILE *out, struct ww_error *error);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

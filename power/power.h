@@ -1,0 +1,23 @@
+/* power.h: joules from counters, by tables in the manner of GPUWattch and AccelWattch.
+ *
+ * A table is JSON: energy per event by component, leakage by component, constant power, DRAM energies,
+ * each row with value, unit, uncertainty and source (power/tables/, docs/power.md).
+ */
+#ifndef WW_POWER_POWER_H
+#define WW_POWER_POWER_H
+
+#include "../estimator/base/arena.h"
+#include "../estimator/base/err.h"
+#include "../estimator/config/gpu.h"
+
+struct ww_power;
+/* Loads the table of that name (or path ending in .json). *power is NULL with WW_OK if `required` is false
+ * and there is none. Errors: WW_INPUT, WW_IO. */
+enum ww_code ww_power_load(const char *name, bool required, struct ww_power **power, struct ww_error *error);
+void ww_power_free(struct ww_power *power);
+const char *ww_power_name(const struct ww_power *power);
+/* Energy of a launch from its counters, cycles and time. */
+void ww_power_launch(const struct ww_power *power, const struct ww_gpu_spec *gpu,
+                     const struct ww_launch_result *launch, struct ww_energy *out);
+
+#endif

@@ -1,0 +1,171 @@
+/* trace.h: a trace in memory, and the container's reader and writer.
+ *
+ * A trace is a list of kernel launches. A launch has a static instruction table and, per CTA and warp, the
+ * stream of what the warp executed:
+ *
+ *     step:    inst, inst, inst, ...        one per dynamic warp instruction, with the active mask
+ *     access:        a,        a, ...       one per step whose instruction has WW_INST_ACCESS, in order
+ *
+ * Invariants (checked by the reader, which never hands out a stream that breaks one): inst < inst_count;
+ * access_count equals the number of steps with WW_INST_ACCESS; an access list has popcount(mask)
+ * entries; a mask has no bit of a lane that the CTA does not have; a mask may be 0 (issued, no lane active).
+ * Steps and accesses are shared between warps where identical; they are read-only.
+ */
+#ifndef WW_TRACES_TRACE_H
+#define WW_TRACES_TRACE_H
+
+#include "../estimator/base/arena.h"
+#include "../estimator/base/err.h"
+
+enum ww_pipe { WW_PIPE_NONE, WW_PIPE_INT, WW_PIPE_IMUL, WW_PIPE_FP32, WW_PIPE_FP16, WW_PIPE_FP64,
+               WW_PIPE_SFU, WW_PIPE_TENSOR, WW_PIPE_BRANCH, WW_PIPE_MEM, WW_PIPE_COUNT };
+
+enum ww_op {
+#define X(id, name, pipe, help) WW_OP_##id,
+#include "opclass.def"
+#undef X
+    WW_OP_COUNT
+};
+
+enum ww_space { WW_SPACE_NONE, WW_SPACE_GLOBAL, WW_SPACE_SHARED, WW_SPACE_LOCAL, WW_SPACE_CONST,
+                WW_SPACE_TEX, WW_SPACE_COUNT };
+
+/* Register numbers of a warp. R255 of the machine (zero) and true predicates are not recorded. */
+#define WW_REG_PRED 256     /* + 0..7: predicates */
+#define WW_REG_UNIFORM 272  /* + 0..63: uniform registers */
+#define WW_REG_UPRED 336    /* + 0..7: uniform predicates */
+#define WW_REG_COUNT 352
+#define WW_INST_DST_MAX 2
+#define WW_INST_SRC_MAX 6
+
+struct ww_operand {
+    uint16_t reg;  /* first register */
+    uint16_t n;    /* consecutive registers (64-bit: 2, 128-bit: 4) */
+};
+
+/* Flags of a static instruction. */
+#define WW_INST_ACCESS 1u     /* each step has an access: addresses, or base as a value (see op) */
+#define WW_INST_BYPASS_L1 2u  /* cached in the L2 only (ld.cg, volatile, relaxed) */
+#define WW_INST_READ_ONLY 4u  /* may use the read-only (texture) cache */
+#define WW_INST_STREAM 8u     /* marked streaming or evict-first */
+#define WW_INST_BRANCH_COND 16u /* conditional branch */
+#define WW_INST_BAR_ARRIVE 32u  /* barrier: arrives, does not wait */
+#define WW_INST_BACK_EDGE 64u   /* branch whose target is at or before it */
+
+/* One static machine instruction. */
+struct ww_inst {
+    uint32_t pc;
+    uint8_t op;    /* enum ww_op */
+    uint8_t space; /* enum ww_space, of memory operations */
+    uint8_t width; /* bytes accessed per lane: 1, 2, 4, 8, 16 */
+    uint8_t dst_count, src_count;
+    uint8_t barrier;          /* barrier number of WW_OP_BARRIER */
+    uint16_t barrier_threads; /* threads that take part; 0: all of the CTA */
+    uint32_t flags;
+    struct ww_operand dst[WW_INST_DST_MAX], src[WW_INST_SRC_MAX]; /* guard predicates are sources */
+    uint32_t mnemonic; /* index in strings */
+    uint32_t file;     /* index in strings; 0: none */
+    uint32_t line;     /* 0: unknown */
+};
+
+struct ww_step {
+    uint32_t inst; /* index in the launch's instruction table */
+    uint32_t mask; /* active lanes AND predicate */
+};
+
+/* Addresses of one step. list == WW_AFFINE: lane l's address is base + stride * l. Otherwise the addresses
+ * of the active lanes, in lane order, stand at pool[list ...]. Shared addresses are byte offsets in the
+ * CTA's allocation; local ones byte offsets in the thread's frame; constant ones byte offsets in the bank;
+ * global ones are virtual. For WW_OP_BARRIER and WW_OP_SLEEP with WW_INST_ACCESS base holds a value: the
+ * barrier number in bits 0-7 and its threads in bits 8-23; nanoseconds to sleep. */
+#define WW_AFFINE UINT32_MAX
+struct ww_access {
+    uint64_t base;
+    int32_t stride;
+    uint32_t list;
+};
+
+struct ww_warp_stream {
+    const struct ww_step *step;
+    const struct ww_access *access;
+    const uint64_t *pool; /* that access.list indexes */
+    uint32_t step_count, access_count;
+};
+
+/* One CTA, decoded. Valid until released. */
+struct ww_cta_trace {
+    uint64_t index; /* linear CTA number: x + grid.x * (y + grid.y * z) */
+    uint32_t warp_count;
+    const struct ww_warp_stream *warp;
+    void *group; /* private to the reader */
+};
+
+/* One launch, without its streams. */
+struct ww_launch {
+    const char *kernel;
+    const char *arch; /* "sm_70": what the machine instructions are of */
+    uint32_t grid[3], block[3];
+    uint32_t registers_per_thread;
+    uint32_t shared_static, shared_dynamic; /* bytes */
+    uint32_t local_bytes;                   /* per thread */
+    uint64_t cta_count;                     /* grid x * y * z */
+    uint32_t warps_per_cta;
+    uint64_t warp_instructions, thread_instructions; /* filled by the writer */
+    const struct ww_inst *inst;
+    uint32_t inst_count;
+    const char *const *string; /* string[0] is "" */
+    uint32_t string_count;
+};
+
+/* Provenance of a file; strings may be NULL. */
+struct ww_trace_meta {
+    const char *program;   /* what was recorded, for example "workload saxpy" or a path */
+    const char *arguments; /* its parameters */
+    const char *tool;      /* "warpwatt 0.1.0", "nvbit 1.5" */
+};
+
+/* ---- reader ---- (open and close: ww_trace_open, ww_trace_close) */
+
+const struct ww_trace_meta *ww_trace_get_meta(const struct ww_trace *trace);
+/* Content hash of the whole file as 16 hex digits; lives as long as the trace. */
+const char *ww_trace_hash(const struct ww_trace *trace);
+/* The launch; lives as long as the trace. Errors: WW_USAGE (index), WW_INPUT (damaged). */
+enum ww_code ww_trace_launch(struct ww_trace *trace, size_t index, const struct ww_launch **launch,
+                             struct ww_error *error);
+/* Decodes the group that holds the CTA, unless it is already decoded, and fills *out. Each call needs one
+ * ww_trace_release_cta. A decoded group stays in memory while any of its CTAs is held, and a few more are
+ * kept. Errors: WW_USAGE (no such CTA, or a slice that leaves it out), WW_INPUT with the file's offset. */
+enum ww_code ww_trace_load_cta(struct ww_trace *trace, size_t launch, uint64_t cta, struct ww_cta_trace *out,
+                               struct ww_error *error);
+void ww_trace_release_cta(struct ww_trace *trace, struct ww_cta_trace *cta);
+/* Bytes of the file, and bytes that launch's CTA groups take in it. */
+uint64_t ww_trace_bytes(const struct ww_trace *trace);
+/* True if the file holds this CTA (slices may leave CTAs out). */
+bool ww_trace_has_cta(const struct ww_trace *trace, size_t launch, uint64_t cta);
+
+/* ---- writer ---- */
+
+struct ww_trace_writer;
+/* Starts a file (written beside it as PATH.tmp-*, renamed by finish). level: zstd, 0 for the default. */
+enum ww_code ww_trace_writer_new(const char *path, const struct ww_trace_meta *meta, int level,
+                                 struct ww_trace_writer **writer, struct ww_error *error);
+/* Starts a launch; the description is copied. */
+enum ww_code ww_trace_writer_launch(struct ww_trace_writer *w, const struct ww_launch *launch,
+                                    struct ww_error *error);
+/* Adds one CTA of the current launch, in any order, each at most once; the streams are copied.
+ * Errors: WW_USAGE (out of range, twice), WW_INTERNAL (a stream breaks an invariant). */
+enum ww_code ww_trace_writer_cta(struct ww_trace_writer *w, const struct ww_cta_trace *cta,
+                                 struct ww_error *error);
+/* Ends the current launch; CTAs never added are recorded as absent. */
+enum ww_code ww_trace_writer_end_launch(struct ww_trace_writer *w, struct ww_error *error);
+/* Writes index and trailer, renames into place; *bytes (may be NULL) is the file's size. Frees w. */
+enum ww_code ww_trace_writer_finish(struct ww_trace_writer *w, uint64_t *bytes, struct ww_error *error);
+/* Gives up: removes the temporary file. Frees w (NULL is fine). */
+void ww_trace_writer_abort(struct ww_trace_writer *w);
+
+/* Name, pipe of a class. */
+const char *ww_op_name(enum ww_op op);
+enum ww_pipe ww_op_pipe(enum ww_op op);
+const char *ww_space_name(enum ww_space space);
+
+#endif
