@@ -43,6 +43,8 @@ struct ww_param {
 
 /* Index of `key` in rows, or -1. */
 int ww_param_find(const struct ww_param *rows, size_t count, const char *key);
+/* The row key nearest to an unknown one, or NULL if none is near. */
+const char *ww_param_nearest(const struct ww_param *rows, size_t count, const char *key);
 /* Sets every row of `object` to its default. Returns the number of rows that have none. */
 size_t ww_param_defaults(const struct ww_param *rows, size_t count, void *object);
 /* Sets one row from text, under its type and bounds. `where` goes into the error.
