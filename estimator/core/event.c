@@ -1,0 +1,231 @@
+/* A calendar of short buckets with a two-level bitmap over them, and one list for what lies beyond it.
+ *
+ * Buckets are much shorter than a clock period, so that a bucket holds, as a rule, the events of one clock
+ * edge and an event is appended to its list without a walk. The ring covers [base, base + BUCKETS) bucket
+ * numbers; base is the bucket of the event fired last, so every bucket of the ring has one meaning.
+ */
+#include "event.h"
+#include <assert.h>
+#include <stdlib.h>
+
+enum { BUCKETS = 8192, WORDS = BUCKETS / 64, SUMMARY_WORDS = WORDS / 64 };
+#define FAR_BUCKET UINT32_MAX
+
+struct bucket {
+    struct ww_event *head, *tail;
+};
+
+struct ww_queue {
+    struct bucket ring[BUCKETS];
+    uint64_t used[WORDS];            /* bit per bucket that holds an event */
+    uint64_t summary[SUMMARY_WORDS]; /* bit per word of `used` that is not 0 */
+    struct ww_event *far;            /* beyond the ring, in no order */
+    uint64_t far_first;              /* lowest bucket number in `far`, UINT64_MAX if empty */
+    uint64_t base;                   /* bucket number of `now` */
+    uint64_t now;
+    uint64_t order;
+    unsigned shift; /* log2 of the bucket length in ps */
+};
+
+static bool before(const struct ww_event *a, const struct ww_event *b) {
+    return a->time != b->time ? a->time < b->time : a->order < b->order;
+}
+
+struct ww_queue *ww_queue_new(uint64_t bucket_ps) {
+    struct ww_queue *q = calloc(1, sizeof *q);
+    if (!q) return NULL;
+    while (q->shift < 24 && (uint64_t)32 << (q->shift + 1) <= bucket_ps) q->shift++;
+    q->far_first = UINT64_MAX;
+    return q;
+}
+
+void ww_queue_free(struct ww_queue *q) {
+    free(q);
+}
+
+static void insert_sorted(struct bucket *b, struct ww_event *e) {
+    struct ww_event **link = &b->head;
+    while (*link && before(*link, e)) link = &(*link)->next;
+    e->next = *link;
+    *link = e;
+    if (!e->next) b->tail = e;
+}
+
+static void ring_add(struct ww_queue *q, struct ww_event *e) {
+    uint32_t index = (uint32_t)(e->time >> q->shift) % BUCKETS;
+    struct bucket *b = &q->ring[index];
+    e->bucket = index;
+    if (!b->head) {
+        e->next = NULL;
+        b->head = b->tail = e;
+        q->used[index / 64] |= (uint64_t)1 << (index % 64);
+        q->summary[index / 4096] |= (uint64_t)1 << (index / 64 % 64);
+    } else if (before(b->tail, e)) {
+        e->next = NULL;
+        b->tail->next = e;
+        b->tail = e;
+    } else {
+        insert_sorted(b, e);
+    }
+}
+
+static void far_add(struct ww_queue *q, struct ww_event *e) {
+    uint64_t number = e->time >> q->shift;
+    e->bucket = FAR_BUCKET;
+    e->next = q->far;
+    q->far = e;
+    if (number < q->far_first) q->far_first = number;
+}
+
+void ww_queue_add(struct ww_queue *q, struct ww_event *e, uint64_t time) {
+    assert(!e->queued && time >= q->now);
+    e->time = time;
+    e->order = q->order++;
+    e->queued = true;
+    if ((time >> q->shift) - q->base < BUCKETS)
+        ring_add(q, e);
+    else
+        far_add(q, e);
+}
+
+void ww_queue_earlier(struct ww_queue *q, struct ww_event *e, uint64_t time) {
+    if (e->queued) {
+        if (e->time <= time) return;
+        ww_queue_cancel(q, e);
+    }
+    ww_queue_add(q, e, time);
+}
+
+static void clear_bucket(struct ww_queue *q, uint32_t index) {
+    q->ring[index].tail = NULL;
+    q->used[index / 64] &= ~((uint64_t)1 << (index % 64));
+    if (!q->used[index / 64]) q->summary[index / 4096] &= ~((uint64_t)1 << (index / 64 % 64));
+}
+
+static void far_remove(struct ww_queue *q, struct ww_event *e) {
+    struct ww_event **link = &q->far;
+    while (*link != e) link = &(*link)->next;
+    *link = e->next;
+    q->far_first = UINT64_MAX;
+    for (struct ww_event *f = q->far; f; f = f->next)
+        if (f->time >> q->shift < q->far_first) q->far_first = f->time >> q->shift;
+}
+
+void ww_queue_cancel(struct ww_queue *q, struct ww_event *e) {
+    if (!e->queued) return;
+    e->queued = false;
+    if (e->bucket == FAR_BUCKET) {
+        far_remove(q, e);
+        return;
+    }
+    struct bucket *b = &q->ring[e->bucket];
+    struct ww_event *previous = NULL, **link = &b->head;
+    while (*link != e) {
+        previous = *link;
+        link = &previous->next;
+    }
+    *link = e->next;
+    if (b->tail == e) b->tail = previous;
+    if (!b->head) clear_bucket(q, e->bucket);
+}
+
+/* First used bucket at or after `from` within words [from / 64, WORDS); BUCKETS if none. */
+static uint32_t scan(const struct ww_queue *q, uint32_t from) {
+    uint32_t word = from / 64;
+    uint64_t bits = q->used[word] & (UINT64_MAX << (from % 64));
+    if (bits) return word * 64 + (uint32_t)__builtin_ctzll(bits);
+    if (++word == WORDS) return BUCKETS;
+    uint64_t mask = UINT64_MAX << (word % 64);
+    for (uint32_t s = word / 64; s < SUMMARY_WORDS; s++, mask = UINT64_MAX) {
+        uint64_t words = q->summary[s] & mask;
+        if (!words) continue;
+        word = s * 64 + (uint32_t)__builtin_ctzll(words);
+        return word * 64 + (uint32_t)__builtin_ctzll(q->used[word]);
+    }
+    return BUCKETS;
+}
+
+/* Ring index of the earliest bucket in use, BUCKETS if the ring is empty. */
+static uint32_t first_bucket(const struct ww_queue *q) {
+    uint32_t from = (uint32_t)q->base % BUCKETS, index = scan(q, from);
+    return index == BUCKETS && from ? scan(q, 0) : index;
+}
+
+/* Moves the ring's start to the first far event and takes in every far event that it then covers. */
+static void take_far(struct ww_queue *q) {
+    struct ww_event *list = q->far;
+    q->base = q->far_first;
+    q->far = NULL;
+    q->far_first = UINT64_MAX;
+    while (list) {
+        struct ww_event *e = list;
+        list = e->next;
+        if ((e->time >> q->shift) - q->base < BUCKETS)
+            ring_add(q, e);
+        else
+            far_add(q, e);
+    }
+}
+
+bool ww_queue_step(struct ww_queue *q) {
+    uint32_t index = first_bucket(q);
+    bool ring_empty = index == BUCKETS;
+    if (q->far && (ring_empty || q->far_first <= q->ring[index].head->time >> q->shift)) {
+        take_far(q);
+        index = first_bucket(q);
+    } else if (ring_empty) {
+        return false;
+    }
+    struct bucket *b = &q->ring[index];
+    struct ww_event *e = b->head;
+    b->head = e->next;
+    if (!b->head) clear_bucket(q, index);
+    e->queued = false;
+    q->now = e->time;
+    q->base = e->time >> q->shift;
+    e->fn(e->owner, e, q->now);
+    return true;
+}
+
+uint64_t ww_queue_now(const struct ww_queue *q) {
+    return q->now;
+}
+
+uint64_t ww_queue_next(const struct ww_queue *q) {
+    uint32_t index = first_bucket(q);
+    uint64_t next = index == BUCKETS ? UINT64_MAX : q->ring[index].head->time;
+    for (const struct ww_event *e = q->far; e; e = e->next)
+        if (e->time < next) next = e->time;
+    return next;
+}
+
+static uint64_t period_of(double mhz) {
+    double period = 1e6 / mhz * 65536.0;
+    return period < 1 ? 1 : (uint64_t)(period + 0.5);
+}
+
+void ww_clock_init(struct ww_clock *c, double mhz) {
+    c->period_fp = period_of(mhz);
+    c->origin_ps = 0;
+    c->origin_cycle = 0;
+}
+
+void ww_clock_set(struct ww_clock *c, double mhz, uint64_t now_ps) {
+    uint64_t cycle = ww_clock_cycle(c, now_ps), period = period_of(mhz);
+    uint64_t left_ps = ww_clock_time(c, cycle) - now_ps;
+    /* The part of the running cycle that is left takes the new period's time. */
+    double scaled = (double)left_ps * (double)period / (double)c->period_fp;
+    c->origin_ps = now_ps + (uint64_t)(scaled + 0.5);
+    c->origin_cycle = cycle;
+    c->period_fp = period;
+}
+
+uint64_t ww_clock_cycle(const struct ww_clock *c, uint64_t ps) {
+    if (ps <= c->origin_ps) return c->origin_cycle;
+    uint64_t elapsed = ps - c->origin_ps;
+    /* floor(k * period / 2^16) >= elapsed  <=>  k >= elapsed * 2^16 / period */
+    if (elapsed <= UINT64_MAX >> 17)
+        return c->origin_cycle + ((elapsed << 16) + c->period_fp - 1) / c->period_fp;
+    uint64_t whole = elapsed / c->period_fp, rest = elapsed % c->period_fp; /* of 2^16 periods */
+    return c->origin_cycle + (whole << 16) + ((rest << 16) + c->period_fp - 1) / c->period_fp;
+}
