@@ -1,0 +1,236 @@
+# Builds, tests and installs warpwatt. `make help` lists the targets.
+#
+#   CC=clang-14        another compiler            CFLAGS="-O3 -g"    other optimisation flags
+#   VARIANT=asan       asan, ubsan, tsan, san (address and undefined together) or fuzz; builds in build/VARIANT
+#   BUILD=dir          another build directory     PREFIX=/usr        where `make install` puts things
+#   DESTDIR=dir        staging root of install     JOBS=n             parallel jobs of check and quickstart
+
+VERSION := 0.1.0
+SOVERSION := 0
+PREFIX ?= /usr/local
+DESTDIR ?=
+VARIANT ?=
+BUILD ?= build$(if $(VARIANT),/$(VARIANT))
+JOBS ?= $(shell nproc 2>/dev/null || echo 1)
+CLANG ?= clang
+CLANG_FORMAT ?= clang-format
+PYTHON ?= python3
+
+SANITIZE_asan := -fsanitize=address
+SANITIZE_ubsan := -fsanitize=undefined -fno-sanitize-recover=all
+SANITIZE_tsan := -fsanitize=thread
+SANITIZE_san := -fsanitize=address,undefined -fno-sanitize-recover=all
+SANITIZE_fuzz := -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all
+SANITIZE := $(SANITIZE_$(VARIANT))
+
+ifeq ($(VARIANT),fuzz)
+CC := $(CLANG)
+endif
+ifeq ($(origin CC),default)
+CC := gcc
+endif
+CFLAGS ?= $(if $(SANITIZE),-O1 -g -fno-omit-frame-pointer,-O2 -g)
+WARN := -Wall -Wextra -Wpedantic -Wshadow -Wconversion $(if $(WERROR),-Werror)
+BASE_FLAGS := -std=c11 -D_GNU_SOURCE -I. -fPIC -fvisibility=hidden -pthread $(WARN)
+ALL_CFLAGS = $(BASE_FLAGS) $(CPPFLAGS) $(CFLAGS) $(SANITIZE)
+ALL_LDFLAGS = $(LDFLAGS) $(SANITIZE) -pthread -Wl,--as-needed
+LIBS := -lsqlite3 -lcjson -lgsl -lgslcblas -lzstd -lm -ldl
+
+LIB_SRC := $(sort $(wildcard estimator/base/*.c estimator/config/*.c estimator/core/*.c estimator/mech/*.c \
+    estimator/fast/*.c estimator/run.c traces/*.c traces/ptx/*.c traces/wwt/*.c traces/workloads/*.c \
+    power/*.c db/*.c reports/*.c))
+MAIN_SRC := $(sort $(wildcard estimator/main.c estimator/cmd/*.c))
+KERNEL_PTX := $(sort $(wildcard traces/kernels/*.ptx))
+FIXTURE_SRC := $(sort $(wildcard tests/unit/*fixture*.c tests/timing/*fixture*.c))
+UNIT_SRC := $(sort $(wildcard tests/unit/test_*.c))
+TIMING_SRC := $(sort $(filter-out $(FIXTURE_SRC),$(wildcard tests/timing/*.c)))
+FUZZ_SRC := $(sort $(wildcard tests/fuzz/fuzz_*.c))
+
+obj = $(patsubst %.c,$(BUILD)/obj/%.o,$(1))
+prog = $(patsubst %.c,$(BUILD)/%,$(1))
+
+LIB_OBJ := $(call obj,$(LIB_SRC)) $(BUILD)/obj/ptx_embed.o
+MAIN_OBJ := $(call obj,$(MAIN_SRC))
+FIXTURE_OBJ := $(call obj,$(FIXTURE_SRC))
+TEST_PROGS := $(call prog,$(UNIT_SRC) $(TIMING_SRC))
+FUZZ_PROGS := $(call prog,$(FUZZ_SRC))
+ALL_OBJ := $(LIB_OBJ) $(MAIN_OBJ) $(FIXTURE_OBJ) $(call obj,$(UNIT_SRC) $(TIMING_SRC) $(FUZZ_SRC))
+
+STATIC := $(BUILD)/libwarpwatt.a
+SHARED := $(BUILD)/libwarpwatt.so.$(VERSION)
+PROGRAM := $(BUILD)/warpwatt
+SUBMAKE = $(MAKE) --no-print-directory $(if $(findstring jobserver,$(MAKEFLAGS)),,-j$(JOBS))
+
+.PHONY: all quickstart check check-run check-long asan ubsan tsan san fuzz fuzz-progs bench layers golden \
+    format format-check install uninstall help clean tests FORCE
+.DELETE_ON_ERROR:
+.SECONDARY:
+
+all: $(PROGRAM) $(STATIC) $(BUILD)/libwarpwatt.so
+
+# ---- objects: rebuilt when a source, a header it reads, the compiler or the flags change ----
+
+$(BUILD)/flags: FORCE
+	@mkdir -p $(@D)
+	@echo '$(CC) $(ALL_CFLAGS) | $(ALL_LDFLAGS) | $(KERNEL_PTX)' > $@.new
+	@cmp -s $@.new $@ && rm $@.new || mv $@.new $@
+
+$(BUILD)/prefix: FORCE
+	@mkdir -p $(@D)
+	@echo '$(PREFIX)' > $@.new
+	@cmp -s $@.new $@ && rm $@.new || mv $@.new $@
+
+$(BUILD)/obj/%.o: %.c $(BUILD)/flags
+	@mkdir -p $(@D)
+	$(CC) $(ALL_CFLAGS) $(OBJ_FLAGS) -MMD -MP -c -o $@ $<
+
+$(BUILD)/obj/estimator/config/find.o: OBJ_FLAGS := -DWW_PREFIX='"$(PREFIX)"'
+$(BUILD)/obj/estimator/config/find.o: $(BUILD)/prefix
+
+$(BUILD)/ptx_embed.c: $(KERNEL_PTX) traces/kernels/embed.sh $(BUILD)/flags
+	@mkdir -p $(@D)
+	sh traces/kernels/embed.sh $@ $(KERNEL_PTX)
+
+$(BUILD)/obj/ptx_embed.o: $(BUILD)/ptx_embed.c $(BUILD)/flags
+	@mkdir -p $(@D)
+	$(CC) $(ALL_CFLAGS) -Itraces -MMD -MP -c -o $@ $<
+
+# ---- libraries and the program ----
+
+$(STATIC): $(LIB_OBJ)
+	@rm -f $@
+	$(AR) rcs $@ $^
+
+$(SHARED): $(LIB_OBJ)
+	$(CC) -shared -Wl,-soname,libwarpwatt.so.$(SOVERSION) -o $@ $^ $(ALL_LDFLAGS) $(LIBS)
+
+$(BUILD)/libwarpwatt.so: $(SHARED)
+	@ln -sf libwarpwatt.so.$(VERSION) $(BUILD)/libwarpwatt.so.$(SOVERSION)
+	@ln -sf libwarpwatt.so.$(SOVERSION) $@
+
+$(PROGRAM): $(MAIN_OBJ) $(STATIC)
+	$(CC) -o $@ $^ $(ALL_LDFLAGS) $(LIBS)
+
+# ---- tests ----
+
+tests: $(TEST_PROGS)
+
+$(BUILD)/tests/libfixture.a: $(FIXTURE_OBJ)
+	@mkdir -p $(@D)
+	@rm -f $@
+	$(AR) rcs $@ $^
+
+$(BUILD)/tests/unit/%: $(BUILD)/obj/tests/unit/%.o $(BUILD)/tests/libfixture.a $(STATIC)
+	@mkdir -p $(@D)
+	$(CC) -o $@ $^ $(ALL_LDFLAGS) -lcmocka $(LIBS)
+
+$(BUILD)/tests/timing/%: $(BUILD)/obj/tests/timing/%.o $(BUILD)/tests/libfixture.a $(STATIC)
+	@mkdir -p $(@D)
+	$(CC) -o $@ $^ $(ALL_LDFLAGS) -lcmocka $(LIBS)
+
+$(BUILD)/tests/fuzz/%: $(BUILD)/obj/tests/fuzz/%.o $(STATIC)
+	@mkdir -p $(@D)
+	$(CC) -o $@ $^ $(LDFLAGS) -fsanitize=fuzzer,address,undefined -pthread $(LIBS)
+
+fuzz-progs: $(FUZZ_PROGS)
+
+quickstart:
+	@scripts/install-deps.sh quickstart
+	@$(SUBMAKE) all
+	@scripts/quickstart.sh
+
+check:
+	@scripts/install-deps.sh check
+	@$(SUBMAKE) all tests
+	@$(SUBMAKE) VARIANT=san all tests
+	@$(SUBMAKE) VARIANT=fuzz fuzz-progs
+	@JOBS=$(JOBS) scripts/check.sh short
+
+check-long:
+	@scripts/install-deps.sh check-long
+	@$(SUBMAKE) all tests
+	@$(SUBMAKE) VARIANT=san all tests
+	@$(SUBMAKE) VARIANT=tsan all tests
+	@$(SUBMAKE) VARIANT=fuzz fuzz-progs
+	@JOBS=$(JOBS) scripts/check.sh long
+
+asan ubsan tsan san:
+	@$(SUBMAKE) VARIANT=$@ all tests
+	@JOBS=$(JOBS) scripts/check.sh $@
+
+# Seconds each fuzzer runs.
+FUZZ_SECONDS ?= 60
+fuzz:
+	@$(SUBMAKE) VARIANT=fuzz fuzz-progs
+	@FUZZ_SECONDS=$(FUZZ_SECONDS) JOBS=$(JOBS) scripts/check.sh fuzz
+
+bench: all
+	@scripts/bench.sh $(PROGRAM)
+
+layers:
+	@$(PYTHON) scripts/layers.py
+
+golden: all
+	@$(PYTHON) tests/cli/run.py --program $(PROGRAM) --update
+	@scripts/golden.sh update
+
+C_FILES = $(shell git ls-files -co --exclude-standard '*.c' '*.h')
+format:
+	$(CLANG_FORMAT) -i $(C_FILES)
+
+format-check:
+	@$(CLANG_FORMAT) --dry-run -Werror $(C_FILES)
+
+# ---- installation ----
+
+BINDIR = $(DESTDIR)$(PREFIX)/bin
+LIBDIR = $(DESTDIR)$(PREFIX)/lib
+INCDIR = $(DESTDIR)$(PREFIX)/include/warpwatt
+PCDIR = $(LIBDIR)/pkgconfig
+DATADIR = $(DESTDIR)$(PREFIX)/share/warpwatt
+MANDIR = $(DESTDIR)$(PREFIX)/share/man/man1
+BASHDIR = $(DESTDIR)$(PREFIX)/share/bash-completion/completions
+ZSHDIR = $(DESTDIR)$(PREFIX)/share/zsh/site-functions
+INSTALLED_BASE := component.def counter.def err.def slot.def state.def
+
+install: all
+	install -d $(BINDIR) $(PCDIR) $(INCDIR)/base $(DATADIR)/models $(DATADIR)/power $(DATADIR)/schema \
+	    $(MANDIR) $(BASHDIR) $(ZSHDIR)
+	install -m 755 $(PROGRAM) $(BINDIR)/warpwatt
+	install -m 644 $(STATIC) $(LIBDIR)/libwarpwatt.a
+	install -m 755 $(SHARED) $(LIBDIR)/libwarpwatt.so.$(VERSION)
+	ln -sf libwarpwatt.so.$(VERSION) $(LIBDIR)/libwarpwatt.so.$(SOVERSION)
+	ln -sf libwarpwatt.so.$(SOVERSION) $(LIBDIR)/libwarpwatt.so
+	install -m 644 estimator/warpwatt.h estimator/result.h $(INCDIR)
+	install -m 644 $(addprefix estimator/base/,$(INSTALLED_BASE)) $(INCDIR)/base
+	sed -e 's|@PREFIX@|$(PREFIX)|g' -e 's|@VERSION@|$(VERSION)|g' warpwatt.pc.in > $(PCDIR)/warpwatt.pc
+	install -m 644 models/*.json $(DATADIR)/models
+	install -m 644 power/tables/*.json $(DATADIR)/power
+	install -m 644 reports/schema/*.json $(DATADIR)/schema
+	install -m 644 docs/warpwatt.1 $(MANDIR)
+	install -m 644 completions/warpwatt.bash $(BASHDIR)/warpwatt
+	install -m 644 completions/_warpwatt $(ZSHDIR)/_warpwatt
+
+uninstall:
+	rm -f $(BINDIR)/warpwatt $(LIBDIR)/libwarpwatt.a $(LIBDIR)/libwarpwatt.so* $(PCDIR)/warpwatt.pc
+	rm -f $(MANDIR)/warpwatt.1 $(BASHDIR)/warpwatt $(ZSHDIR)/_warpwatt
+	rm -rf $(INCDIR) $(DATADIR)
+
+clean:
+	rm -rf build
+
+help:
+	@echo 'make               build build/warpwatt and libwarpwatt (static and shared)'
+	@echo 'make quickstart    install what is missing, build, record and estimate ten kernels on two GPUs'
+	@echo 'make check         install what tests need and run every test (short forms of the long ones)'
+	@echo 'make check-long    check, ten minutes of each fuzzer, thread sanitizer, valgrind, bare Debian 12'
+	@echo 'make asan|ubsan|tsan   build with that sanitizer in build/NAME and run the tests'
+	@echo 'make fuzz          run each fuzzer for FUZZ_SECONDS (60)'
+	@echo 'make bench         recorder, replay and container figures on named workloads'
+	@echo 'make layers        check that every #include follows the layers'
+	@echo 'make golden        write the golden files of tests/cli and tests/golden anew; review the diff'
+	@echo 'make format        clang-format every source'
+	@echo 'make install       into PREFIX ($(PREFIX)), staged by DESTDIR; make uninstall removes it'
+	@echo 'make clean         remove build/'
+
+-include $(ALL_OBJ:.o=.d)
