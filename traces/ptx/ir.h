@@ -5,6 +5,29 @@
  * numbered per function, 0 .. reg_count-1, whatever their type.
  *
  *   text --parse--> module --prepare--> CFG, immediate post-dominators, liveness --lower--> machine code
+ *
+ * Operands. opnd[] holds the destinations (dst_count of them), then the sources, in the order written:
+ *   ld      dst (REG, or VEC for .v2 .v4), ADDR            st, red   ADDR, value (REG, IMM, SYM, VEC)
+ *   atom    dst (REG or NONE), ADDR, b [, c]                bra       LABEL
+ *   setp    p [, q], a, b [, c if boolop]                   brx       index, LIST (func->list[imm])
+ *   shfl, match, elect, lop3: d [, p], ...                   selp      d, a, b, predicate c
+ *   vote    d or p, predicate [, mask]                      bar, barrier: .sync a [, b]; .arrive a, b;
+ *   mov     a side may be VEC (pack, unpack)                  .red d, a [, b], predicate (always the last)
+ *   cp.async dst ADDR, src ADDR, size [, src-size]            .warp.sync mask
+ *   call    rets, target REG if indirect, args: REG, IMM or SYM (a .param variable); a prototype is dropped.
+ * A destination may be NONE ("_"), as may an element of a destination VEC. The parser guarantees: the
+ * number and kinds of the operands are those above; a register is a predicate if and only if the place
+ * takes one; the element count of a VEC fits .v2/.v4 (or the packed type of mov); a LABEL and every label
+ * list entry is < inst_count; the last instruction of a body cannot fall through (a ret is added). SREG
+ * operands stand in mov only (the parser moves others to a register first); SYM operands may stand
+ * wherever IMM may. Integer immediates are sign-extended from the width of the place they stand in.
+ *
+ * Places of variables (ptx_symbol.offset). Kernel parameters: in the parameter block. Parameters and return
+ * values of a device function, and .param variables declared in a body: in the function's parameter frame
+ * of param_bytes bytes (one per activation). .local: in the frame of local_bytes. .const: in the bank,
+ * module-wide. .shared: in the CTA's block; module-wide variables overlap where no kernel uses both;
+ * ptx_func.shared_bytes of a kernel counts all that it can reach. An extern array (size 0) begins at
+ * shared_bytes rounded up to 16.
  */
 #ifndef WW_TRACES_PTX_IR_H
 #define WW_TRACES_PTX_IR_H
@@ -128,6 +151,8 @@ enum ptx_sub {
 #define PTX_M_ROW_C 33554432u
 #define PTX_M_NOCOMPLETE 67108864u
 #define PTX_M_TRANS 134217728u
+#define PTX_M_PARITY 268435456u     /* mbarrier .parity */
+#define PTX_M_CACHE_HINT 536870912u /* the last source operand is an L2 cache policy */
 
 struct ptx_inst {
     uint8_t op;        /* enum ptx_op */
@@ -197,13 +222,14 @@ struct ptx_func {
     uint32_t reg_count;
     struct ptx_symbol **param; /* in order; offset in the parameter block */
     uint32_t param_count;
-    uint64_t param_bytes;
+    uint64_t param_bytes; /* kernel: parameter block; device function: whole parameter frame */
     struct ptx_symbol **ret; /* return parameters of a device function */
     uint32_t ret_count;
     struct ptx_symbol **local; /* variables declared in it (.local, .shared, .param for calls) */
     uint32_t local_count;
     uint64_t local_bytes;  /* frame */
-    uint64_t shared_bytes; /* static shared memory declared in the function */
+    uint64_t frame_param_bytes; /* kernel: frame of the .param variables declared in its body */
+    uint64_t shared_bytes; /* static shared memory of a kernel, with what its callees use */
     struct ptx_label_list *list;
     uint32_t list_count;
     uint32_t reqntid[3], maxntid[3]; /* 0: not given */
