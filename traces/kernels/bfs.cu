@@ -1,0 +1,39 @@
+/* bfs: one level of a breadth-first search; the host launches a level after the other. The neighbours of
+ * node v are edge[start[v]] .. edge[start[v + 1] - 1]; distance is UNSEEN where not reached yet. */
+#include "ww_device.h"
+
+#define UNSEEN 0xffffffffu
+
+/* A thread per node, most of which have nothing to do. Several may write the same distance: the same value. */
+extern "C" __global__ void bfs_topology(unsigned nodes, const unsigned *__restrict__ start,
+                                        const unsigned *__restrict__ edge, unsigned *distance, unsigned level,
+                                        unsigned *changed) {
+    unsigned v = blockIdx.x * blockDim.x + threadIdx.x;
+    if (v >= nodes || distance[v] != level) return;
+    bool found = false;
+    unsigned end = start[v + 1];
+#pragma unroll 1
+    for (unsigned e = start[v]; e < end; e++) {
+        unsigned w = edge[e];
+        if (distance[w] == UNSEEN) {
+            distance[w] = level + 1;
+            found = true;
+        }
+    }
+    if (found) *changed = 1;
+}
+
+/* A thread per node of the frontier; whoever reaches a node first (compare-and-swap) queues it. */
+extern "C" __global__ void bfs_frontier(unsigned count, const unsigned *__restrict__ frontier,
+                                        const unsigned *__restrict__ start, const unsigned *__restrict__ edge,
+                                        unsigned *distance, unsigned level, unsigned *next,
+                                        unsigned *next_count) {
+    unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= count) return;
+    unsigned v = frontier[i], end = start[v + 1];
+#pragma unroll 1
+    for (unsigned e = start[v]; e < end; e++) {
+        unsigned w = edge[e];
+        if (atomicCAS(&distance[w], UNSEEN, level + 1) == UNSEEN) next[atomicAdd(next_count, 1u)] = w;
+    }
+}

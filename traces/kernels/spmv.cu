@@ -1,0 +1,30 @@
+/* spmv: y = A x, A in compressed sparse rows: the entries of row r are start[r] .. start[r + 1] - 1. */
+#include "ww_device.h"
+
+/* A thread per row: rows of different lengths diverge, neighbours' entries lie apart. */
+extern "C" __global__ void spmv_scalar(unsigned rows, const unsigned *__restrict__ start,
+                                       const unsigned *__restrict__ column, const float *__restrict__ value,
+                                       const float *__restrict__ x, float *__restrict__ y) {
+    unsigned r = blockIdx.x * blockDim.x + threadIdx.x;
+    if (r >= rows) return;
+    float sum = 0.0f;
+    unsigned end = start[r + 1];
+#pragma unroll 1
+    for (unsigned e = start[r]; e < end; e++) sum += value[e] * x[column[e]];
+    y[r] = sum;
+}
+
+/* A warp per row: entries are read together and added by shuffles. blockDim.x is a multiple of 32. */
+extern "C" __global__ void spmv_vector(unsigned rows, const unsigned *__restrict__ start,
+                                       const unsigned *__restrict__ column, const float *__restrict__ value,
+                                       const float *__restrict__ x, float *__restrict__ y) {
+    unsigned r = (blockIdx.x * blockDim.x + threadIdx.x) / 32, lane = threadIdx.x & 31;
+    if (r >= rows) return;
+    float sum = 0.0f;
+    unsigned end = start[r + 1];
+#pragma unroll 1
+    for (unsigned e = start[r] + lane; e < end; e += 32) sum += value[e] * x[column[e]];
+#pragma unroll
+    for (int delta = 16; delta > 0; delta /= 2) sum += __shfl_down_sync(0xffffffffu, sum, delta);
+    if (lane == 0) y[r] = sum;
+}
