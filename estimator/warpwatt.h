@@ -81,7 +81,8 @@ WW_API const char *ww_gpu_json(const struct ww_gpu *gpu);
 /* Number of parameters, and each one's key, value in text, unit, help and source ("" if defaulted). */
 WW_API size_t ww_gpu_param_count(void);
 struct ww_param_view {
-    const char *key, *unit, *help, *bounds;
+    const char *key, *unit, *help;
+    char bounds[128]; /* "1..1024", "a|b|c", "true|false" */
     char value[128];
     char source[512];
 };

@@ -241,3 +241,25 @@ void ww_param_print_bounds(const struct ww_param *row, struct ww_buf *out) {
         break;
     }
 }
+
+/* Moves a text into a fixed field and frees it. */
+static void take(struct ww_buf *from, char *out, size_t size) {
+    if (!from->p || from->n < size)
+        snprintf(out, size, "%s", from->p ? from->p : "");
+    else
+        snprintf(out, size, "%.*s...", (int)size - 4, from->p);
+    ww_buf_free(from);
+}
+
+void ww_param_view_fill(const struct ww_param *row, const void *object, const char *source,
+                        struct ww_param_view *view) {
+    struct ww_buf text = {0};
+    *view = (struct ww_param_view){
+        .key = row->key, .unit = row->type == WW_ENUM ? "" : row->unit, .help = row->help};
+    ww_param_print_bounds(row, &text);
+    take(&text, view->bounds, sizeof view->bounds);
+    ww_param_print_text(row, object, &text);
+    take(&text, view->value, sizeof view->value);
+    ww_buf_puts(&text, source);
+    take(&text, view->source, sizeof view->source);
+}

@@ -62,6 +62,9 @@ void ww_param_print_text(const struct ww_param *row, const void *object, struct 
 void ww_param_print_bounds(const struct ww_param *row, struct ww_buf *out);
 /* Name of value v of an enum row, copied into out[WW_STR_MAX]; false if out of range. */
 bool ww_param_enum_name(const struct ww_param *row, uint32_t v, char *out);
+/* Fills the public view of a row and its value in `object`; texts that do not fit end in "...". */
+void ww_param_view_fill(const struct ww_param *row, const void *object, const char *source,
+                        struct ww_param_view *view);
 /* Shortest decimal text that reads back as the same double. */
 void ww_print_double(double v, struct ww_buf *out);
 

@@ -1,0 +1,226 @@
+#include "gpu.h"
+#include "find.h"
+#include "json.h"
+#include <stdlib.h>
+#include <string.h>
+
+#define INHERIT_MAX 8
+#define ARENA_LIMIT ((size_t)64 << 20)
+
+const struct ww_param ww_gpu_rows[] = {
+#define U32(field, ...) WW_PARAM_U32(ww_gpu_spec, field, __VA_ARGS__),
+#define F64(field, ...) WW_PARAM_F64(ww_gpu_spec, field, __VA_ARGS__),
+#define BOOL(field, ...) WW_PARAM_BOOL(ww_gpu_spec, field, __VA_ARGS__),
+#define ENUM(field, ...) WW_PARAM_ENUM(ww_gpu_spec, field, __VA_ARGS__),
+#define STR(field, ...) WW_PARAM_STR(ww_gpu_spec, field, __VA_ARGS__),
+#include "gpu.def"
+#undef U32
+#undef F64
+#undef BOOL
+#undef ENUM
+#undef STR
+};
+#define ROW_COUNT (sizeof ww_gpu_rows / sizeof ww_gpu_rows[0])
+const size_t ww_gpu_row_count = ROW_COUNT;
+
+/* One load on its way through a file and its ancestors. */
+struct load {
+    struct ww_gpu *gpu;
+    bool seen[ROW_COUNT];
+    unsigned depth;
+    struct ww_error *error;
+};
+
+static bool is_path(const char *name) {
+    size_t n = strlen(name);
+    return n > 5 && strcmp(name + n - 5, ".json") == 0;
+}
+
+/* Where `name` lies: a path as given, else beside the file that inherits from it, else in the search
+ * directories. */
+static enum ww_code locate(const char *name, const char *beside, char out[WW_PATH_MAX],
+                           struct ww_error *error) {
+    const char *slash = beside ? strrchr(beside, '/') : NULL;
+    int dir = slash ? (int)(slash - beside + 1) : 0;
+    if (is_path(name) || (beside && !strchr(name, '/'))) {
+        const char *end = is_path(name) ? "" : ".json";
+        int n = name[0] == '/' ? snprintf(out, WW_PATH_MAX, "%s", name)
+                               : snprintf(out, WW_PATH_MAX, "%.*s%s%s", dir, beside ? beside : "", name, end);
+        if (n < 0 || n >= WW_PATH_MAX) return ww_fail(error, WW_INPUT, "", "path is too long: %.80s", name);
+        FILE *f = is_path(name) ? NULL : fopen(out, "r");
+        if (f) fclose(f);
+        if (f || is_path(name)) return WW_OK;
+    }
+    return ww_find_data("models", name, out, WW_PATH_MAX, error);
+}
+
+static enum ww_code load_file(struct load *l, const char *path);
+
+static enum ww_code load_parent(struct load *l, const cJSON *root, const char *path) {
+    const cJSON *parent = cJSON_GetObjectItemCaseSensitive(root, "inherits");
+    if (!parent) return WW_OK;
+    char where[WW_PATH_MAX + 16], up[WW_PATH_MAX];
+    snprintf(where, sizeof where, "%s: $.inherits", path);
+    if (!cJSON_IsString(parent))
+        return ww_fail(l->error, WW_INPUT, where, "expected a string, the name of a model");
+    if (l->depth >= INHERIT_MAX)
+        return ww_fail(l->error, WW_INPUT, where, "more than %d levels: does \"%.80s\" inherit from itself?",
+                       INHERIT_MAX, parent->valuestring);
+    if (locate(parent->valuestring, path, up, l->error) != WW_OK) return ww_error_within(l->error, where);
+    l->depth++;
+    enum ww_code code = load_file(l, up);
+    l->depth--;
+    return code;
+}
+
+static enum ww_code load_object(struct load *l, const cJSON *root, const char *path) {
+    static const char *const reserved[] = {"inherits", "sources", "description", NULL};
+    WW_TRY(load_parent(l, root, path));
+    l->gpu->spec.name[0] = 0; /* a name is not inherited */
+    const cJSON *sources = cJSON_GetObjectItemCaseSensitive(root, "sources");
+    if (sources && !cJSON_IsObject(sources)) {
+        char where[WW_PATH_MAX + 16];
+        snprintf(where, sizeof where, "%s: $.sources", path);
+        return ww_fail(l->error, WW_INPUT, where, "expected an object of source texts by short name");
+    }
+    struct ww_json_reader reader = {.file = path,
+                                    .rows = ww_gpu_rows,
+                                    .count = ROW_COUNT,
+                                    .object = &l->gpu->spec,
+                                    .seen = l->seen,
+                                    .source = l->gpu->source,
+                                    .arena = &l->gpu->arena,
+                                    .sources = sources};
+    return ww_json_read_params(&reader, root, "$", reserved, l->error);
+}
+
+static enum ww_code load_file(struct load *l, const char *path) {
+    cJSON *root;
+    WW_TRY(ww_json_load(path, &root, l->error));
+    enum ww_code code = load_object(l, root, path);
+    cJSON_Delete(root);
+    return code;
+}
+
+static enum ww_code apply_override(struct load *l, const char *text) {
+    const char *equals = strchr(text, '=');
+    size_t n = equals ? (size_t)(equals - text) : strlen(text);
+    char where[160], key[96];
+    snprintf(where, sizeof where, "override \"%.120s\"", text);
+    if (!equals || n == 0) return ww_fail(l->error, WW_USAGE, where, "expected KEY=VALUE");
+    snprintf(key, sizeof key, "%.*s", (int)(n < sizeof key ? n : sizeof key - 1), text);
+    int i = ww_param_find(ww_gpu_rows, ROW_COUNT, key);
+    if (i < 0) {
+        const char *near = ww_param_nearest(ww_gpu_rows, ROW_COUNT, key);
+        return ww_fail(l->error, WW_INPUT, where, "unknown key \"%s\"%s%s%s", key,
+                       near ? "; did you mean \"" : "", near ? near : "", near ? "\"?" : "");
+    }
+    WW_TRY(ww_param_set_text(&ww_gpu_rows[i], &l->gpu->spec, equals + 1, where, l->error));
+    l->seen[i] = true;
+    l->gpu->source[i] = "override";
+    return WW_OK;
+}
+
+static enum ww_code fail_missing(const struct load *l, const char *path) {
+    const char *first = NULL;
+    size_t missing = 0;
+    for (size_t i = 0; i < ROW_COUNT; i++)
+        if (!l->seen[i] && ww_gpu_rows[i].type != WW_STR && isnan(ww_gpu_rows[i].def)) {
+            if (!first) first = ww_gpu_rows[i].key;
+            missing++;
+        }
+    if (!missing) return WW_OK;
+    char where[WW_PATH_MAX + 128];
+    snprintf(where, sizeof where, "%s: $.%s", path, first);
+    return ww_fail(l->error, WW_INPUT, where, "missing key; it has no default (%zu missing in all)", missing);
+}
+
+/* A file without "name" is called by its file name. */
+static void name_by_file(struct ww_gpu_spec *spec, const char *path) {
+    if (spec->name[0]) return;
+    const char *slash = strrchr(path, '/');
+    const char *base = slash ? slash + 1 : path;
+    size_t n = strlen(base);
+    if (is_path(base)) n -= 5;
+    if (n >= WW_STR_MAX) n = WW_STR_MAX - 1;
+    memcpy(spec->name, base, n);
+    spec->name[n] = 0;
+}
+
+static int by_key(const void *a, const void *b) {
+    return strcmp(ww_gpu_rows[*(const size_t *)a].key, ww_gpu_rows[*(const size_t *)b].key);
+}
+
+static enum ww_code make_json(struct ww_gpu *gpu, struct ww_error *error) {
+    size_t order[ROW_COUNT];
+    for (size_t i = 0; i < ROW_COUNT; i++) order[i] = i;
+    qsort(order, ROW_COUNT, sizeof order[0], by_key);
+    struct ww_buf out = {0};
+    ww_buf_puts(&out, "{");
+    for (size_t i = 0; i < ROW_COUNT; i++) {
+        const struct ww_param *row = &ww_gpu_rows[order[i]];
+        ww_buf_printf(&out, "%s\"%s\":", i ? "," : "", row->key);
+        ww_param_print_json(row, &gpu->spec, &out);
+    }
+    ww_buf_puts(&out, "}");
+    gpu->json = out.failed ? NULL : ww_arena_strndup(&gpu->arena, out.p, out.n);
+    ww_buf_free(&out);
+    return gpu->json ? WW_OK : ww_fail_nomem(error, "a GPU's parameters");
+}
+
+static enum ww_code load_all(struct load *l, const char *name, const char *const *overrides, size_t count) {
+    char path[WW_PATH_MAX];
+    WW_TRY(locate(name, NULL, path, l->error));
+    ww_param_defaults(ww_gpu_rows, ROW_COUNT, &l->gpu->spec);
+    WW_TRY(load_file(l, path));
+    name_by_file(&l->gpu->spec, path);
+    for (size_t i = 0; i < count; i++) WW_TRY(apply_override(l, overrides[i]));
+    WW_TRY(fail_missing(l, path));
+    WW_TRY(ww_gpu_check(&l->gpu->spec, path, l->error));
+    return make_json(l->gpu, l->error);
+}
+
+enum ww_code ww_gpu_load(const char *name, const char *const *overrides, size_t count, struct ww_gpu **gpu,
+                         struct ww_error *error) {
+    *gpu = NULL;
+    struct ww_error local;
+    struct ww_gpu *g = calloc(1, sizeof *g);
+    if (!g) return ww_fail_nomem(error, "a GPU");
+    ww_arena_init(&g->arena, ARENA_LIMIT);
+    g->source = ww_arena_array(&g->arena, ROW_COUNT, sizeof *g->source);
+    struct load l = {.gpu = g, .error = error ? error : &local};
+    enum ww_code code = g->source ? WW_OK : ww_fail_nomem(error, "a GPU");
+    for (size_t i = 0; code == WW_OK && i < ROW_COUNT; i++) g->source[i] = "";
+    if (code == WW_OK) code = load_all(&l, name, overrides, count);
+    if (code == WW_OK)
+        *gpu = g;
+    else
+        ww_gpu_free(g);
+    return code;
+}
+
+void ww_gpu_free(struct ww_gpu *gpu) {
+    if (!gpu) return;
+    ww_arena_free(&gpu->arena);
+    free(gpu);
+}
+
+const char *ww_gpu_name(const struct ww_gpu *gpu) {
+    return gpu->spec.name;
+}
+
+const char *ww_gpu_json(const struct ww_gpu *gpu) {
+    return gpu->json;
+}
+
+size_t ww_gpu_param_count(void) {
+    return ROW_COUNT;
+}
+
+enum ww_code ww_gpu_param(const struct ww_gpu *gpu, size_t i, struct ww_param_view *view,
+                          struct ww_error *error) {
+    if (i >= ROW_COUNT)
+        return ww_fail(error, WW_USAGE, "", "there is no parameter %zu, expected less than %zu", i, ROW_COUNT);
+    ww_param_view_fill(&ww_gpu_rows[i], &gpu->spec, gpu->source[i], view);
+    return WW_OK;
+}

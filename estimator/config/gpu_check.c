@@ -1,0 +1,143 @@
+/* Rules that tie several GPU parameters together. */
+#include "gpu.h"
+
+struct check {
+    const struct ww_gpu_spec *s;
+    const char *where;
+    struct ww_error *error;
+};
+
+#define RULE(c, holds, key, ...)                                                                             \
+    do {                                                                                                     \
+        if (!(holds)) return broken(c, key, __VA_ARGS__);                                                    \
+    } while (0)
+
+__attribute__((format(printf, 3, 4))) static enum ww_code broken(const struct check *c, const char *key,
+                                                                 const char *fmt, ...) {
+    char text[400], where[320];
+    va_list args;
+    va_start(args, fmt);
+    vsnprintf(text, sizeof text, fmt, args);
+    va_end(args);
+    snprintf(where, sizeof where, "%.240s: $.%s", c->where, key);
+    return ww_fail(c->error, WW_INPUT, where, "%s", text);
+}
+
+static enum ww_code powers_of_two(const struct check *c) {
+    const struct ww_gpu_spec *s = c->s;
+    const struct {
+        const char *key;
+        uint32_t v;
+    } all[] = {
+        {"l1.line", s->l1_line},           {"l1.sector", s->l1_sector},
+        {"l2.line", s->l2_line},           {"l2.sector", s->l2_sector},
+        {"l2.interleave", s->l2_interleave}, {"icache.line", s->icache_line},
+        {"const.line", s->const_line},     {"shared.banks", s->shared_banks},
+        {"shared.bank_bytes", s->shared_bank_bytes}, {"dram.banks", s->dram_banks},
+        {"dram.bank_groups", s->dram_bank_groups}, {"dram.row_bytes", s->dram_row_bytes},
+        {"dram.bus_bits", s->dram_bus_bits}, {"dram.burst", s->dram_burst},
+        {"lsu.lanes", s->lsu_lanes},
+    };
+    for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
+        RULE(c, (all[i].v & (all[i].v - 1)) == 0, all[i].key, "%u is not a power of two", all[i].v);
+    return WW_OK;
+}
+
+static enum ww_code sm_rules(const struct check *c) {
+    const struct ww_gpu_spec *s = c->s;
+    RULE(c, s->sm_schedulers <= s->sm_max_warps, "sm.schedulers", "%u schedulers, but sm.max_warps is %u",
+         s->sm_schedulers, s->sm_max_warps);
+    RULE(c, s->sm_max_threads <= s->sm_max_warps * 32, "sm.max_threads", "%u does not fit sm.max_warps = %u",
+         s->sm_max_threads, s->sm_max_warps);
+    RULE(c, s->sm_shared_per_cta_kb <= s->sm_shared_kb, "sm.shared_per_cta_kb",
+         "%u KiB is more than sm.shared_kb = %u KiB", s->sm_shared_per_cta_kb, s->sm_shared_kb);
+    RULE(c, s->sm_register_unit <= s->sm_registers, "sm.register_unit", "%u is more than sm.registers = %u",
+         s->sm_register_unit, s->sm_registers);
+    RULE(c, s->sm_shared_unit <= s->sm_shared_kb * 1024 || !s->sm_shared_kb, "sm.shared_unit",
+         "%u is more than sm.shared_kb = %u KiB", s->sm_shared_unit, s->sm_shared_kb);
+    return WW_OK;
+}
+
+static enum ww_code pipe_rules(const struct check *c) {
+    const struct ww_gpu_spec *s = c->s;
+    const struct {
+        const char *key;
+        uint32_t lanes, count;
+    } all[] = {
+        {"pipe.int.lanes", s->pipe_int_lanes, s->pipe_int_count},
+        {"pipe.imul.lanes", s->pipe_imul_lanes, s->pipe_imul_count},
+        {"pipe.fp32.lanes", s->pipe_fp32_lanes, s->pipe_fp32_count},
+        {"pipe.fp16.lanes", s->pipe_fp16_lanes, s->pipe_fp16_count},
+        {"pipe.fp64.lanes", s->pipe_fp64_lanes, s->pipe_fp64_count},
+        {"pipe.sfu.lanes", s->pipe_sfu_lanes, s->pipe_sfu_count},
+        {"pipe.tensor.lanes", s->pipe_tensor_lanes, s->pipe_tensor_count},
+    };
+    for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
+        RULE(c, !all[i].count || (all[i].lanes & (all[i].lanes - 1)) == 0, all[i].key,
+             "%u is not a power of two (a warp has 32 lanes)", all[i].lanes);
+    return WW_OK;
+}
+
+/* One cache: sectors divide lines; whole sets. `bytes` is per instance. */
+static enum ww_code cache_rules(const struct check *c, const char *key, uint64_t bytes, uint32_t line,
+                                uint32_t sector, uint32_t ways) {
+    RULE(c, sector <= line, key, "sectors of %u bytes are larger than lines of %u bytes", sector, line);
+    RULE(c, line / sector <= 32, key, "lines of %u bytes have more than 32 sectors of %u bytes", line, sector);
+    uint64_t set = (uint64_t)line * ways;
+    RULE(c, bytes >= set && bytes % set == 0, key,
+         "%llu bytes are no whole number of sets of %u ways of %u-byte lines", (unsigned long long)bytes, ways,
+         line);
+    return WW_OK;
+}
+
+static enum ww_code memory_rules(const struct check *c) {
+    const struct ww_gpu_spec *s = c->s;
+    if (s->l1_enabled)
+        WW_TRY(cache_rules(c, "l1.size_kb", (uint64_t)s->l1_size_kb << 10, s->l1_line, s->l1_sector, s->l1_ways));
+    if (s->icache_kb)
+        WW_TRY(cache_rules(c, "icache.kb", (uint64_t)s->icache_kb << 10, s->icache_line, s->icache_line,
+                           s->icache_ways));
+    WW_TRY(cache_rules(c, "const.kb", (uint64_t)s->const_kb << 10, s->const_line, s->const_line, s->const_ways));
+    uint64_t l2 = (uint64_t)s->l2_size_kb << 10;
+    RULE(c, l2 % s->l2_slices == 0, "l2.size_kb", "%u KiB do not divide into l2.slices = %u", s->l2_size_kb,
+         s->l2_slices);
+    WW_TRY(cache_rules(c, "l2.size_kb", l2 / s->l2_slices, s->l2_line, s->l2_sector, s->l2_ways));
+    RULE(c, !s->l1_unified || s->l1_size_kb >= s->sm_shared_kb, "l1.size_kb",
+         "%u KiB hold less than sm.shared_kb = %u KiB, but l1.unified is true", s->l1_size_kb, s->sm_shared_kb);
+    RULE(c, s->l2_interleave >= s->l1_line && s->l2_interleave >= s->l2_line, "l2.interleave",
+         "%u bytes split a line (l1.line = %u, l2.line = %u)", s->l2_interleave, s->l1_line, s->l2_line);
+    RULE(c, s->l2_sector == s->l1_sector || s->l1_sector % s->l2_sector == 0, "l2.sector",
+         "%u bytes do not divide l1.sector = %u", s->l2_sector, s->l1_sector);
+    RULE(c, s->l1_line <= s->l2_line || s->l1_line % s->l2_line == 0, "l2.line",
+         "%u bytes do not divide l1.line = %u", s->l2_line, s->l1_line);
+    return WW_OK;
+}
+
+static enum ww_code dram_rules(const struct check *c) {
+    const struct ww_gpu_spec *s = c->s;
+    RULE(c, s->l2_slices % s->dram_channels == 0, "l2.slices", "%u is no multiple of dram.channels = %u",
+         s->l2_slices, s->dram_channels);
+    RULE(c, s->dram_bank_groups <= s->dram_banks, "dram.bank_groups", "%u groups of dram.banks = %u banks",
+         s->dram_bank_groups, s->dram_banks);
+    uint32_t burst_bytes = s->dram_bus_bits / 8 * s->dram_burst;
+    RULE(c, burst_bytes <= s->dram_row_bytes, "dram.row_bytes", "%u bytes hold less than a burst of %u bytes",
+         s->dram_row_bytes, burst_bytes);
+    RULE(c, s->dram_row_bytes >= s->l2_line, "dram.row_bytes", "%u bytes hold less than l2.line = %u",
+         s->dram_row_bytes, s->l2_line);
+    RULE(c, s->dram_tras >= s->dram_trcd, "dram.tras", "%u is less than dram.trcd = %u", s->dram_tras,
+         s->dram_trcd);
+    RULE(c, s->dram_tfaw >= s->dram_trrd, "dram.tfaw", "%u is less than dram.trrd = %u", s->dram_tfaw,
+         s->dram_trrd);
+    RULE(c, !s->dram_trefi || s->dram_trfc < s->dram_trefi, "dram.trfc",
+         "%u: refreshes would take all of dram.trefi = %u", s->dram_trfc, s->dram_trefi);
+    return WW_OK;
+}
+
+enum ww_code ww_gpu_check(const struct ww_gpu_spec *spec, const char *where, struct ww_error *error) {
+    struct check c = {spec, where, error};
+    WW_TRY(powers_of_two(&c));
+    WW_TRY(sm_rules(&c));
+    WW_TRY(pipe_rules(&c));
+    WW_TRY(memory_rules(&c));
+    return dram_rules(&c);
+}

@@ -1,0 +1,13 @@
+/* json_scan.h: what cJSON lets pass and this project does not, found before cJSON sees the text. */
+#ifndef WW_CONFIG_JSON_SCAN_H
+#define WW_CONFIG_JSON_SCAN_H
+
+#include <stddef.h>
+
+#define WW_JSON_DEPTH_MAX 64
+
+/* Refuses nesting over WW_JSON_DEPTH_MAX, control characters and \u0000 in strings, and text that is not
+ * UTF-8. Returns NULL if there is nothing of that kind, else what is wrong and in *at the byte where. */
+const char *ww_json_scan(const char *text, size_t n, size_t *at);
+
+#endif
