@@ -1,0 +1,195 @@
+/* run.c: ties a GPU, a trace, mechanisms and a power table together into one result. */
+#include "base/hash.h"
+#include "base/list.h"
+#include "core/engine.h"
+#include "../power/power.h"
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <time.h>
+
+#define EPOCH_CYCLES 4096
+
+/* Everything that one run holds open. */
+struct run {
+    const struct ww_run_options *options;
+    struct ww_trace *trace;
+    struct ww_power *power;
+    struct ww_engine *engine;
+    struct ww_arena *arena; /* the result's */
+    struct ww_result *result;
+    struct ww_mech_choice choice[WW_KIND_COUNT];
+    struct ww_list launches;
+};
+
+static double now_seconds(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+static enum ww_code new_result(struct run *r, struct ww_error *error) {
+    r->result = calloc(1, sizeof *r->result);
+    r->arena = calloc(1, sizeof *r->arena);
+    if (!r->result || !r->arena) {
+        free(r->result);
+        free(r->arena);
+        r->result = NULL;
+        return ww_fail_nomem(error, "result");
+    }
+    ww_arena_init(r->arena, 0);
+    r->result->owner = r->arena;
+    return WW_OK;
+}
+
+void ww_result_free(struct ww_result *result) {
+    if (!result) return;
+    struct ww_arena *arena = result->owner;
+    if (arena) ww_arena_free(arena);
+    free(arena);
+    free(result);
+}
+
+static enum ww_code check_options(const struct ww_run_options *o, struct ww_error *error) {
+    if (!o->gpu || !o->trace_path) return ww_fail(error, WW_USAGE, NULL, "a run needs a GPU and a trace");
+    if (o->mode && strcmp(o->mode, "full") != 0)
+        return ww_fail(error, WW_UNSUPPORTED, "--mode", "\"%.40s\": only \"full\" is supported", o->mode);
+    if (o->epoch_cycles && (o->epoch_cycles < 64 || o->epoch_cycles > 1u << 30))
+        return ww_fail(error, WW_USAGE, "--epoch", "%u: expected 64 to 1073741824 cycles", o->epoch_cycles);
+    return WW_OK;
+}
+
+static enum ww_code load_power(struct run *r, struct ww_error *error) {
+    const struct ww_run_options *o = r->options;
+    if (o->power_table && strcmp(o->power_table, "none") == 0) return WW_OK;
+    if (o->power_table) return ww_power_load(o->power_table, true, &r->power, error);
+    const char *table = o->gpu->spec.power_table;
+    if (table[0]) return ww_power_load(table, true, &r->power, error);
+    return ww_power_load(ww_gpu_name(o->gpu), false, &r->power, error);
+}
+
+static enum ww_code open_all(struct run *r, struct ww_error *error) {
+    const struct ww_run_options *o = r->options;
+    WW_TRY(ww_trace_open(o->trace_path, &r->trace, error));
+    WW_TRY(ww_mech_resolve(o->mechanisms, o->mechanism_count, r->arena, r->choice, error));
+    WW_TRY(ww_list_parse(o->launches, ww_trace_launch_count(r->trace), "--launches", r->arena, &r->launches, error));
+    WW_TRY(load_power(r, error));
+    struct ww_engine_options e = {.gpu = &o->gpu->spec,
+                                  .mechanism = r->choice,
+                                  .epoch_cycles = o->epoch_cycles ? o->epoch_cycles : EPOCH_CYCLES,
+                                  .seed = o->seed,
+                                  .per_pc = o->per_pc,
+                                  .progress = o->progress,
+                                  .progress_context = o->context};
+    return ww_engine_new(&e, &r->engine, error);
+}
+
+static const char *copy(struct run *r, const char *s) { return ww_arena_strdup(r->arena, s ? s : ""); }
+
+/* "kind = name" and "kind.parameter = value" of every chosen mechanism. */
+static enum ww_code describe_mechanisms(struct run *r, struct ww_error *error) {
+    struct ww_result *result = r->result;
+    size_t most = 0;
+    for (int k = 0; k < WW_KIND_COUNT; k++)
+        if (r->choice[k].info) most += 1 + r->choice[k].info->param_count;
+    result->mechanism = ww_arena_array(r->arena, most, sizeof *result->mechanism);
+    if (!result->mechanism) return ww_fail_nomem(error, "result");
+    for (int k = 0; k < WW_KIND_COUNT; k++) {
+        const struct ww_mech_choice *c = &r->choice[k];
+        if (!c->info) continue;
+        const char *kind = ww_mech_kind_name((enum ww_mech_kind)k);
+        result->mechanism[result->mechanism_count++] = (struct ww_setting){copy(r, kind), copy(r, c->info->name)};
+        for (size_t p = 0; p < c->info->param_count; p++) {
+            struct ww_buf value = {0};
+            ww_param_print_text(&c->info->params[p], c->settings, &value);
+            result->mechanism[result->mechanism_count++] = (struct ww_setting){
+                ww_arena_printf(r->arena, "%s.%s", kind, c->info->params[p].key), copy(r, value.p)};
+            ww_buf_free(&value);
+        }
+    }
+    return WW_OK;
+}
+
+static enum ww_code describe(struct run *r, struct ww_error *error) {
+    struct ww_result *result = r->result;
+    const struct ww_run_options *o = r->options;
+    const struct ww_trace_meta *meta = ww_trace_get_meta(r->trace);
+    result->gpu = copy(r, ww_gpu_name(o->gpu));
+    result->gpu_json = copy(r, ww_gpu_json(o->gpu));
+    result->trace = copy(r, o->trace_path);
+    result->trace_hash = copy(r, ww_trace_hash(r->trace));
+    bool arguments = meta->arguments && meta->arguments[0];
+    result->program = ww_arena_printf(r->arena, "%s%s%s", meta->program ? meta->program : "",
+                                      arguments ? " " : "", arguments ? meta->arguments : "");
+    result->mode = "full";
+    result->version = WW_VERSION;
+    result->seed = o->seed;
+    result->epoch_cycles = o->epoch_cycles ? o->epoch_cycles : EPOCH_CYCLES;
+    if (!result->gpu || !result->gpu_json || !result->trace || !result->trace_hash || !result->program)
+        return ww_fail_nomem(error, "result");
+    return describe_mechanisms(r, error);
+}
+
+static void add_up(struct ww_result *result, const struct ww_launch_result *launch) {
+    result->cycles += launch->cycles;
+    result->time_ps += launch->time_ps;
+    result->warp_instructions += launch->warp_instructions;
+    result->thread_instructions += launch->thread_instructions;
+    if (launch->energy.known) result->energy_j += launch->energy.total_j;
+}
+
+static enum ww_code replay_one(struct run *r, size_t index, struct ww_error *error) {
+    struct ww_launch_result *launch = &r->result->launch[r->result->launch_count];
+    const struct ww_gpu_spec *spec = &r->options->gpu->spec;
+    WW_TRY(ww_engine_launch(r->engine, r->trace, index, r->arena, launch, error));
+    launch->index = (uint32_t)index;
+    if (r->power) ww_power_launch(r->power, spec, launch, &launch->energy);
+    r->result->launch_count++;
+    add_up(r->result, launch);
+    return WW_OK;
+}
+
+static enum ww_code replay(struct run *r, struct ww_error *error) {
+    uint64_t n = 0;
+    for (size_t i = 0; i < r->launches.count; i++) n += r->launches.range[i].last - r->launches.range[i].first + 1;
+    r->result->launch = ww_arena_array(r->arena, n, sizeof *r->result->launch);
+    if (!r->result->launch) return ww_fail_nomem(error, "result");
+    for (size_t i = 0; i < r->launches.count; i++)
+        for (uint64_t k = r->launches.range[i].first; k <= r->launches.range[i].last; k++)
+            WW_TRY(replay_one(r, k, error));
+    return WW_OK;
+}
+
+static void finish(struct run *r, double started) {
+    struct ww_result *result = r->result;
+    struct rusage usage;
+    result->energy_known = r->power != NULL;
+    result->confidence = 0.95;
+    result->cycles_interval = (struct ww_interval){(double)result->cycles, (double)result->cycles};
+    result->energy_interval = (struct ww_interval){result->energy_j, result->energy_j};
+    result->host_seconds = now_seconds() - started;
+    if (getrusage(RUSAGE_SELF, &usage) == 0) result->peak_memory_bytes = (uint64_t)usage.ru_maxrss * 1024;
+}
+
+enum ww_code ww_run(const struct ww_run_options *options, struct ww_result **result, struct ww_error *error) {
+    struct run r = {.options = options};
+    double started = now_seconds();
+    *result = NULL;
+    WW_TRY(check_options(options, error));
+    WW_TRY(new_result(&r, error));
+    enum ww_code code = open_all(&r, error);
+    if (code == WW_OK) code = describe(&r, error);
+    if (code == WW_OK) code = replay(&r, error);
+    if (code == WW_OK) {
+        finish(&r, started);
+        code = ww_result_check(r.result, error);
+    }
+    ww_engine_free(r.engine);
+    ww_power_free(r.power);
+    ww_trace_close(r.trace);
+    if (code == WW_OK)
+        *result = r.result;
+    else
+        ww_result_free(r.result);
+    return code;
+}

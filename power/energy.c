@@ -1,0 +1,79 @@
+/* energy.c: from counters, cycles and time to joules by component. */
+#include "power_table.h"
+#include <string.h>
+
+/* A unit counts as used by a kernel if at least this share of its lane operations went there. The source's
+ * categories are per sample of 500 cycles; over a whole launch a single stray operation must not move a kernel
+ * into another category. */
+#define USED_SHARE 0.01
+
+static double lane_share(const struct ww_launch_result *l) {
+    uint64_t issued = l->counter[WW_C_INST_ISSUED];
+    if (issued == 0) return 0;
+    return (double)l->counter[WW_C_THREAD_INST] / (32.0 * (double)issued);
+}
+
+static void add_events(const struct ww_power *p, const struct ww_launch_result *l, struct ww_energy *out) {
+    double share = lane_share(l);
+    for (size_t i = 0; i < p->event_count; i++) {
+        const struct power_event *e = &p->event[i];
+        double joules = e->joules * (double)l->counter[e->counter];
+        out->dynamic_j[e->to] += e->by_lanes ? joules * share : joules;
+    }
+}
+
+static uint32_t units_used(const struct ww_launch_result *l) {
+    const uint64_t *c = l->counter;
+    double of[6] = {(double)(c[WW_C_LANE_INT] + c[WW_C_LANE_IMUL]),
+                    (double)(c[WW_C_LANE_FP32] + c[WW_C_LANE_FP16]),
+                    (double)c[WW_C_LANE_FP64],
+                    (double)c[WW_C_LANE_SFU],
+                    (double)c[WW_C_LANE_TENSOR],
+                    32.0 * (double)c[WW_C_MEM_INST_TEX]};
+    double all = 0;
+    uint32_t mask = 0;
+    for (int u = 0; u < 6; u++) all += of[u];
+    for (int u = 0; u < 6; u++)
+        if (of[u] > 0 && of[u] >= USED_SHARE * all) mask |= 1u << u;
+    return mask;
+}
+
+static const struct power_lane *lane_category(const struct ww_power *p, uint32_t mask) {
+    const struct power_lane *fallback = NULL;
+    for (size_t i = 0; i < p->lane_count; i++) {
+        if (p->lane[i].mask == mask) return &p->lane[i];
+        if (p->lane[i].mask == 0) fallback = &p->lane[i];
+    }
+    return fallback;
+}
+
+/* AccelWattch's divergence model: base + (lanes - 1) x add, shared out over the SMs that are active. */
+static void add_lane_model(const struct ww_power *p, const struct ww_launch_result *l, double active_share,
+                           double seconds, struct ww_energy *out) {
+    if (p->lane_count == 0) return;
+    const struct power_lane *c = lane_category(p, units_used(l));
+    double lanes = 32.0 * lane_share(l);
+    double watts = c->first_lane + (lanes > 1 ? (lanes - 1) * c->add_lane : 0);
+    out->static_j[c->to] += watts * active_share * seconds;
+}
+
+void ww_power_launch(const struct ww_power *power, const struct ww_gpu_spec *gpu,
+                     const struct ww_launch_result *launch, struct ww_energy *out) {
+    memset(out, 0, sizeof *out);
+    out->known = true;
+    double seconds = (double)launch->time_ps * 1e-12;
+    double sms = (double)gpu->sm_count;
+    /* The launch overhead has no cycles; its SMs are idle. */
+    double active_sm_s = (double)launch->counter[WW_C_SM_ACTIVE_CYCLES] / (gpu->clock_sm_mhz * 1e6);
+    double active_share = seconds > 0 ? active_sm_s / (sms * seconds) : 0;
+    add_events(power, launch, out);
+    for (size_t i = 0; i < power->steady_count; i++) {
+        const struct power_static *s = &power->steady[i];
+        double over = s->per == POWER_PER_GPU         ? seconds
+                      : s->per == POWER_PER_ACTIVE_SM ? active_sm_s
+                                                      : sms * seconds - active_sm_s;
+        out->static_j[s->to] += s->value * (over > 0 ? over : 0);
+    }
+    add_lane_model(power, launch, active_share, seconds, out);
+    for (int c = 0; c < WW_COMPONENT_COUNT; c++) out->total_j += out->dynamic_j[c] + out->static_j[c];
+}

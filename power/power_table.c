@@ -1,0 +1,157 @@
+#include "power_table.h"
+#include "../estimator/config/table.h"
+#include <stdlib.h>
+#include <string.h>
+
+#define P_STR(s, f, key, def, help) WW_PARAM_STR(s, f, key, def, help)
+#define P_F64(s, f, key, unit, lo, hi, def, help) WW_PARAM_F64(s, f, key, unit, lo, hi, def, help)
+
+static const struct ww_param event_rows[] = {
+    P_STR(power_event, component, "component", NULL, "a component's name"),
+    P_STR(power_event, event, "event", NULL, "a counter's name"),
+    WW_PARAM_ENUM(power_event, unit, "unit", "pJ|nJ", WW_REQUIRED, "unit of value"),
+    P_F64(power_event, value, "value", "", 0, 1e6, WW_REQUIRED, "energy of one event"),
+    WW_PARAM_BOOL(power_event, by_lanes, "by_lanes", 0, "scaled by the mean share of active lanes"),
+    P_F64(power_event, uncertainty, "uncertainty", "", 0, 10, WW_REQUIRED, "relative uncertainty"),
+};
+static const struct ww_param static_rows[] = {
+    P_STR(power_static, component, "component", NULL, "a component's name"),
+    WW_PARAM_ENUM(power_static, per, "per", "gpu|active_sm|idle_sm", WW_REQUIRED, "what draws it"),
+    P_F64(power_static, value, "value", "W", 0, 1e5, WW_REQUIRED, "power"),
+    P_F64(power_static, uncertainty, "uncertainty", "", 0, 10, WW_REQUIRED, "relative uncertainty"),
+};
+static const struct ww_param lane_rows[] = {
+    P_STR(power_lane, component, "component", NULL, "a component's name"),
+    P_STR(power_lane, uses, "uses", NULL, "units, joined by +, or \"default\""),
+    P_F64(power_lane, first_lane, "first_lane", "W", 0, 1e5, WW_REQUIRED, "chip power with one active lane"),
+    P_F64(power_lane, add_lane, "add_lane", "W", 0, 1e4, WW_REQUIRED, "added by each further lane"),
+    P_F64(power_lane, uncertainty, "uncertainty", "", 0, 10, WW_REQUIRED, "relative uncertainty"),
+};
+
+static enum ww_code find_component(const char *name, const char *where, enum ww_component *out,
+                                   struct ww_error *error) {
+    for (int c = 0; c < WW_COMPONENT_COUNT; c++)
+        if (strcmp(ww_component_name((enum ww_component)c), name) == 0) {
+            *out = (enum ww_component)c;
+            return WW_OK;
+        }
+    return ww_fail(error, WW_INPUT, where, "component \"%s\" does not exist", name);
+}
+
+static enum ww_code find_counter(const char *name, const char *where, enum ww_counter *out,
+                                 struct ww_error *error) {
+    for (int c = 0; c < WW_COUNTER_COUNT; c++)
+        if (strcmp(ww_counter_name((enum ww_counter)c), name) == 0) {
+            *out = (enum ww_counter)c;
+            return WW_OK;
+        }
+    return ww_fail(error, WW_INPUT, where, "event \"%s\" is no counter", name);
+}
+
+static enum ww_code resolve_events(struct ww_power *p, struct ww_error *error) {
+    for (size_t i = 0; i < p->event_count; i++) {
+        struct power_event *e = &p->event[i];
+        char where[64];
+        snprintf(where, sizeof where, "$.events[%zu]", i);
+        WW_TRY(find_component(e->component, where, &e->to, error));
+        WW_TRY(find_counter(e->event, where, &e->counter, error));
+        e->joules = e->value * (e->unit == POWER_NJ ? 1e-9 : 1e-12);
+    }
+    return WW_OK;
+}
+
+/* "int+fp+sfu" to bits. */
+static enum ww_code parse_uses(const char *text, const char *where, uint32_t *mask, struct ww_error *error) {
+    static const char *const unit[] = {"int", "fp", "dp", "sfu", "tensor", "tex"};
+    *mask = 0;
+    if (strcmp(text, "default") == 0) return WW_OK;
+    for (const char *p = text;; p++) {
+        size_t n = strcspn(p, "+");
+        uint32_t bit = 0;
+        for (unsigned u = 0; u < sizeof unit / sizeof *unit; u++)
+            if (strlen(unit[u]) == n && memcmp(unit[u], p, n) == 0) bit = 1u << u;
+        if (!bit)
+            return ww_fail(error, WW_INPUT, where,
+                           "uses \"%s\": expected \"default\" or int, fp, dp, sfu, tensor, tex joined by +", text);
+        *mask |= bit;
+        p += n;
+        if (!*p) return WW_OK;
+    }
+}
+
+static enum ww_code resolve_rest(struct ww_power *p, struct ww_error *error) {
+    char where[64];
+    bool has_default = p->lane_count == 0;
+    for (size_t i = 0; i < p->steady_count; i++) {
+        snprintf(where, sizeof where, "$.static[%zu]", i);
+        WW_TRY(find_component(p->steady[i].component, where, &p->steady[i].to, error));
+    }
+    for (size_t i = 0; i < p->lane_count; i++) {
+        snprintf(where, sizeof where, "$.lane_model[%zu]", i);
+        WW_TRY(find_component(p->lane[i].component, where, &p->lane[i].to, error));
+        WW_TRY(parse_uses(p->lane[i].uses, where, &p->lane[i].mask, error));
+        has_default |= p->lane[i].mask == 0;
+    }
+    if (!has_default)
+        return ww_fail(error, WW_INPUT, "$.lane_model", "one record must have \"uses\": \"default\"");
+    return WW_OK;
+}
+
+static enum ww_code load(struct ww_power *p, const char *path, struct ww_error *error) {
+#define SECTION(key, type, rows, required)                                                                   \
+    { key, rows, sizeof rows / sizeof *rows, sizeof(struct type), offsetof(struct type, source), required, NULL, 0 }
+    struct ww_table_section section[] = {
+        SECTION("events", power_event, event_rows, true),
+        SECTION("static", power_static, static_rows, true),
+        SECTION("lane_model", power_lane, lane_rows, false),
+    };
+    WW_TRY(ww_table_load(path, section, 3, &p->arena, &p->description, error));
+    p->event = section[0].records;
+    p->event_count = section[0].count;
+    p->steady = section[1].records;
+    p->steady_count = section[1].count;
+    p->lane = section[2].records;
+    p->lane_count = section[2].count;
+    if (resolve_events(p, error) != WW_OK || resolve_rest(p, error) != WW_OK) {
+        ww_error_within(error, path);
+        return WW_INPUT;
+    }
+    return WW_OK;
+}
+
+static bool is_path(const char *name) {
+    size_t n = strlen(name);
+    return n > 5 && strcmp(name + n - 5, ".json") == 0;
+}
+
+enum ww_code ww_power_load(const char *name, bool required, struct ww_power **power, struct ww_error *error) {
+    char path[4096];
+    *power = NULL;
+    if (is_path(name)) {
+        if ((size_t)snprintf(path, sizeof path, "%s", name) >= sizeof path)
+            return ww_fail(error, WW_USAGE, NULL, "the power table's path is too long");
+    } else {
+        enum ww_code code = ww_find_data("power", name, path, sizeof path, error);
+        if (code == WW_INPUT && !required) return WW_OK;
+        WW_TRY(code);
+    }
+    struct ww_power *p = calloc(1, sizeof *p);
+    if (!p) return ww_fail_nomem(error, path);
+    ww_arena_init(&p->arena, (size_t)64 << 20);
+    p->name = ww_arena_strdup(&p->arena, name);
+    enum ww_code code = p->name ? load(p, path, error) : ww_fail_nomem(error, path);
+    if (code != WW_OK) {
+        ww_power_free(p);
+        return code;
+    }
+    *power = p;
+    return WW_OK;
+}
+
+void ww_power_free(struct ww_power *power) {
+    if (!power) return;
+    ww_arena_free(&power->arena);
+    free(power);
+}
+
+const char *ww_power_name(const struct ww_power *power) { return power->name; }
