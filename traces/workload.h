@@ -15,6 +15,7 @@ struct ww_workload_ops {
     const char *name, *help;
     const struct ww_param *params; /* one row each; the struct they describe is `settings` */
     size_t param_count;
+    const char *param_text; /* the rows for people: lines "key=default (help; bounds)" */
     size_t settings_size;
     const char *ptx_name; /* embedded PTX: kernels/PTX_NAME.ptx */
     /* Runs all launches and compares. `settings` has been filled from `params` (defaults, then the user's
@@ -24,6 +25,11 @@ struct ww_workload_ops {
      * value and tolerance), WW_USAGE (values that do not fit together), WW_NOMEM, any of the device's. */
     enum ww_code (*run)(const void *settings, struct ww_device *device, uint64_t seed, struct ww_error *error);
 };
+
+/* All of them: ww_workload_NAME. */
+#define X(name) extern const struct ww_workload_ops ww_workload_##name;
+#include "workload_list.def"
+#undef X
 
 /* The i-th workload's ops, in the order of workload_list.def; i < ww_workload_count() (warpwatt.h). */
 const struct ww_workload_ops *ww_workload_at(size_t i);

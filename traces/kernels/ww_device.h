@@ -280,8 +280,8 @@ WW_BUILTIN float ww_logf(float v) {
     int n = (bits - 0x3f2aaaab) >> 23;
     float m = ww_int_as_float(bits - (n << 23));
     float s = (m - 1.0f) / (m + 1.0f), z = s * s;
-    float p = ww_fma(z, ww_fma(z, ww_fma(z, ww_fma(z, 0.18181818f, 0.22222222f), 0.28571429f), 0.4f),
-                     0.66666667f);
+    float p =
+        ww_fma(z, ww_fma(z, ww_fma(z, ww_fma(z, 0.18181818f, 0.22222222f), 0.28571429f), 0.4f), 0.66666667f);
     float e = (float)n;
     float low = ww_fma(s * z, p, e * ln2_low);
     return ww_fma(e, ln2_high, ww_fma(2.0f, s, low));
@@ -329,9 +329,9 @@ WW_BUILTIN float ww_tanhf(float v) {
     float a = ww_fabsf(v), y;
     if (a < 0.25f) {
         float z = a * a;
-        float p = ww_fma(z, ww_fma(z, ww_fma(z, ww_fma(z, -8.86323553e-3f, 2.18694885e-2f), -5.39682540e-2f),
-                                   0.133333333f),
-                         -0.333333333f);
+        float p = ww_fma(
+            z, ww_fma(z, ww_fma(z, ww_fma(z, -8.86323553e-3f, 2.18694885e-2f), -5.39682540e-2f), 0.133333333f),
+            -0.333333333f);
         y = ww_fma(a * z, p, a);
     } else {
         y = 1.0f - 2.0f / (ww_expf(2.0f * a) + 1.0f);

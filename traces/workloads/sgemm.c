@@ -1,0 +1,94 @@
+/* sgemm: C = alpha A B + beta C. Tolerance: factor k + 4 on |alpha| sum |a b| + |beta c|: k products summed one
+ * after the other, then two products and a sum. */
+#include "host.h"
+#include <math.h>
+
+struct settings {
+    uint32_t size, m, n, k, variant;
+};
+#define PARAMS(U32, ENUM)                                                                                      \
+    WW_SIZE_PARAM(ENUM)                                                                                        \
+    U32(m, "m", "row", 0, 16384, 0, "rows of A and C; 0: 50, 640, 1024")                                       \
+    U32(n, "n", "column", 0, 16384, 0, "columns of B and C; 0: 40, 512, 1024")                                 \
+    U32(k, "k", "element", 0, 16384, 0, "columns of A, rows of B; 0: 24, 64, 128")                             \
+    ENUM(variant, "variant", "tiled|register", 0, "tiled", "elements of C per thread: 1 or 4 x 4")
+static const struct ww_param params[] = {PARAMS(WW_ROW_U32, WW_ROW_ENUM)};
+
+struct problem {
+    uint32_t m, n, k;
+    float alpha, beta;
+    float *a, *b, *c;
+};
+
+static enum ww_code make(struct ww_host *h, const struct settings *s, struct problem *p) {
+    p->m = ww_host_size(s->m, s->size, 50, 640, 1024);
+    p->n = ww_host_size(s->n, s->size, 40, 512, 1024);
+    p->k = ww_host_size(s->k, s->size, 24, 64, 128);
+    p->alpha = (float)(1 + ww_rng_unit(&h->rng));
+    p->beta = (float)ww_rng_unit(&h->rng);
+    WW_TRY(ww_host_random(h, &p->a, (size_t)p->m * p->k, -1, 1));
+    WW_TRY(ww_host_random(h, &p->b, (size_t)p->k * p->n, -1, 1));
+    return ww_host_random(h, &p->c, (size_t)p->m * p->n, -1, 1);
+}
+
+/* Row r of the product and of its terms' absolute values, over B's rows, so that B is read in order. */
+static void reference_row(const struct problem *p, size_t r, double *want, double *scale) {
+    for (size_t j = 0; j < p->n; j++) want[j] = scale[j] = 0;
+    for (size_t i = 0; i < p->k; i++) {
+        double a = (double)p->a[r * p->k + i];
+        const float *b = p->b + i * p->n;
+        for (size_t j = 0; j < p->n; j++) {
+            want[j] += a * (double)b[j];
+            scale[j] += fabs(a * (double)b[j]);
+        }
+    }
+    for (size_t j = 0; j < p->n; j++) {
+        double c = (double)p->beta * (double)p->c[r * p->n + j];
+        want[j] = (double)p->alpha * want[j] + c;
+        scale[j] = (double)p->alpha * scale[j] + fabs(c);
+    }
+}
+
+static enum ww_code check(struct ww_host *h, const struct problem *p, uint64_t dc) {
+    size_t count = (size_t)p->m * p->n;
+    float *got;
+    double *want, *scale;
+    WW_TRY(ww_host_array(h, &got, count, sizeof *got));
+    WW_TRY(ww_host_array(h, &want, count, sizeof *want));
+    WW_TRY(ww_host_array(h, &scale, count, sizeof *scale));
+    WW_TRY(ww_host_read(h, got, dc, count, sizeof *got));
+    for (size_t r = 0; r < p->m; r++) reference_row(p, r, want + r * p->n, scale + r * p->n);
+    return ww_host_near_f32(h, "c", got, want, scale, count, p->k + 4.0);
+}
+
+static enum ww_code body(struct ww_host *h, const void *settings) {
+    const struct settings *s = settings;
+    struct problem p;
+    uint64_t da, db, dc;
+    WW_TRY(make(h, s, &p));
+    WW_TRY(ww_host_upload(h, &da, p.a, (size_t)p.m * p.k, sizeof(float)));
+    WW_TRY(ww_host_upload(h, &db, p.b, (size_t)p.k * p.n, sizeof(float)));
+    WW_TRY(ww_host_upload(h, &dc, p.c, (size_t)p.m * p.n, sizeof(float)));
+    const struct ww_arg args[] = {WW_ARG(da),  WW_ARG(db),  WW_ARG(dc),      WW_ARG(p.m),
+                                  WW_ARG(p.n), WW_ARG(p.k), WW_ARG(p.alpha), WW_ARG(p.beta)};
+    uint32_t tile = s->variant ? 64 : 16; /* BLOCK and TILE of kernels/sgemm.cu */
+    const struct ww_host_shape shape = {.grid = {ww_host_ceil(p.n, tile), ww_host_ceil(p.m, tile), 1},
+                                        .block = {16, 16, 1}};
+    WW_TRY(ww_host_launch(h, s->variant ? "sgemm_register" : "sgemm_tiled", &shape, WW_ARGS(args)));
+    return check(h, &p, dc);
+}
+
+static enum ww_code run(const void *settings, struct ww_device *device, uint64_t seed, struct ww_error *error) {
+    return ww_host_run("sgemm", body, settings, device, seed, error);
+}
+
+const struct ww_workload_ops ww_workload_sgemm = {
+    .name = "sgemm",
+    .help = "dense matrix product with tiles in shared memory: arithmetic, reuse, barriers",
+    .params = params,
+    .param_count = sizeof params / sizeof params[0],
+    .param_text = PARAMS(WW_TEXT_U32, WW_TEXT_ENUM),
+    .settings_size = sizeof(struct settings),
+    .ptx_name = "sgemm",
+    .run = run,
+};
