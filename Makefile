@@ -37,7 +37,7 @@ ALL_LDFLAGS = $(LDFLAGS) $(SANITIZE) -pthread -Wl,--as-needed
 LIBS := -lsqlite3 -lcjson -lgsl -lgslcblas -lzstd -lm -ldl
 
 LIB_SRC := $(sort $(wildcard estimator/base/*.c estimator/config/*.c estimator/core/*.c estimator/mech/*.c \
-    estimator/fast/*.c estimator/run.c traces/*.c traces/ptx/*.c traces/wwt/*.c traces/workloads/*.c \
+    estimator/fast/*.c estimator/run.c estimator/check.c traces/*.c traces/ptx/*.c traces/wwt/*.c traces/workloads/*.c \
     power/*.c db/*.c reports/*.c))
 MAIN_SRC := $(sort $(wildcard estimator/main.c estimator/cmd/*.c))
 KERNEL_PTX := $(sort $(wildcard traces/kernels/*.ptx))

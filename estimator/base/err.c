@@ -44,8 +44,9 @@ enum ww_code ww_error_within(struct ww_error *e, const char *prefix) {
     char old[sizeof e->where];
     memcpy(old, e->where, sizeof old);
     int n = snprintf(e->where, sizeof e->where, "%s", prefix);
-    if (n >= 0 && (size_t)n < sizeof e->where && old[0])
-        snprintf(e->where + n, sizeof e->where - (size_t)n, ": %s", old);
+    size_t room = n >= 0 && (size_t)n < sizeof e->where ? sizeof e->where - (size_t)n : 0;
+    /* What does not fit is cut off. */
+    if (old[0] && room > 3) snprintf(e->where + n, room, ": %.*s", (int)(room - 3), old);
     return e->code;
 }
 

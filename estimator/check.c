@@ -1,0 +1,180 @@
+/* check.c: the conservation laws that every result obeys (design, section 2).
+ *
+ * Works on results that were read back from a database too, so it looks at nothing but the result. */
+#include "base/err.h"
+#include "config/json.h"
+#include <math.h>
+#include <string.h>
+
+#define TERMS 4
+
+/* left terms add up to right terms, in every launch. Terms end at -1. */
+struct law {
+    const char *text;
+    int left[TERMS], right[TERMS];
+};
+#define C(id) WW_C_##id
+#define END (-1)
+
+static const struct law laws[] = {
+    {"lookups of load sectors in the L1 = hits + merges + misses",
+     {C(L1_SECTOR_READ), END},
+     {C(L1_SECTOR_HIT), C(L1_SECTOR_MERGED), C(L1_SECTOR_MISS), END}},
+    {"read sectors that enter the crossbar = L1 misses + atomics",
+     {C(XBAR_SECTOR_READ), END},
+     {C(L1_SECTOR_MISS), C(L2_ATOMIC), END}},
+    {"written sectors that enter the crossbar = those that leave the SMs",
+     {C(XBAR_SECTOR_WRITE), END},
+     {C(L1_SECTOR_WRITE), END}},
+    {"read sectors that reach the L2 = those that entered the crossbar",
+     {C(L2_SECTOR_READ), END},
+     {C(XBAR_SECTOR_READ), END}},
+    {"written sectors that reach the L2 = those that entered the crossbar",
+     {C(L2_SECTOR_WRITE), END},
+     {C(XBAR_SECTOR_WRITE), END}},
+    {"read sectors of the L2 = hits + merges + misses",
+     {C(L2_SECTOR_READ), END},
+     {C(L2_SECTOR_HIT), C(L2_SECTOR_MERGED), C(L2_SECTOR_MISS), END}},
+    {"sectors read from DRAM = L2 misses + prefetches",
+     {C(DRAM_SECTOR_READ), END},
+     {C(L2_SECTOR_MISS), C(L2_PREFETCH), END}},
+    {"sectors written to DRAM = L2 write-backs", {C(DRAM_SECTOR_WRITE), END}, {C(L2_WRITEBACK), END}},
+    {"shared-memory passes = instructions + conflicts",
+     {C(SHARED_PASSES), END},
+     {C(MEM_INST_SHARED), C(SHARED_CONFLICTS), END}},
+};
+
+static uint64_t sum_terms(const struct ww_launch_result *l, const int *term) {
+    uint64_t sum = 0;
+    for (int i = 0; i < TERMS && term[i] != END; i++) sum += l->counter[term[i]];
+    return sum;
+}
+
+static enum ww_code equal(const char *where, const char *text, uint64_t left, uint64_t right,
+                          struct ww_error *error) {
+    if (left == right) return WW_OK;
+    return ww_fail(error, WW_INTERNAL, where, "%s: %llu != %llu", text, (unsigned long long)left,
+                   (unsigned long long)right);
+}
+
+static enum ww_code check_counters(const struct ww_launch_result *l, const char *where, struct ww_error *error) {
+    const uint64_t *c = l->counter;
+    for (size_t i = 0; i < sizeof laws / sizeof *laws; i++)
+        WW_TRY(equal(where, laws[i].text, sum_terms(l, laws[i].left), sum_terms(l, laws[i].right), error));
+    WW_TRY(equal(where, "instructions issued = instructions of the trace", c[C(INST_ISSUED)],
+                 l->warp_instructions, error));
+    WW_TRY(equal(where, "thread instructions issued = those of the trace", c[C(THREAD_INST)],
+                 l->thread_instructions, error));
+    WW_TRY(equal(where, "warp-cycles in state issued + dual issues = instructions",
+                 l->warp_cycles[WW_S_ISSUED] + c[C(DUAL_ISSUED)], c[C(INST_ISSUED)], error));
+    return equal(where, "slots issued + dual issues = instructions",
+                 l->slot[WW_SLOT_ISSUED] + c[C(DUAL_ISSUED)], c[C(INST_ISSUED)], error);
+}
+
+static enum ww_code check_time(const struct ww_launch_result *l, uint64_t sms, uint64_t schedulers,
+                               const char *where, struct ww_error *error) {
+    uint64_t states = 0, slots = 0;
+    for (int s = 0; s < WW_STATE_COUNT; s++) states += l->warp_cycles[s];
+    for (int s = 0; s < WW_SLOT_COUNT; s++) slots += l->slot[s];
+    WW_TRY(equal(where, "warp-cycles by state = resident warps x cycles", states, l->resident_warp_cycles, error));
+    WW_TRY(equal(where, "issue slots by cause = SMs x schedulers x cycles", slots, sms * schedulers * l->cycles,
+                 error));
+    return equal(where, "active + idle SM cycles = SMs x cycles",
+                 l->counter[C(SM_ACTIVE_CYCLES)] + l->counter[C(SM_IDLE_CYCLES)], sms * l->cycles, error);
+}
+
+static enum ww_code check_epochs(const struct ww_launch_result *l, const char *where, struct ww_error *error) {
+    uint64_t states[WW_STATE_COUNT] = {0}, instructions = 0, cycles = 0;
+    if (l->epoch_count == 0) return WW_OK;
+    for (size_t e = 0; e < l->epoch_count; e++) {
+        for (int s = 0; s < WW_STATE_COUNT; s++) states[s] += l->epoch[e].warp_cycles[s];
+        instructions += l->epoch[e].warp_instructions;
+        cycles += l->epoch[e].cycles;
+    }
+    for (int s = 0; s < WW_STATE_COUNT; s++)
+        WW_TRY(equal(where, "warp-cycles of the epochs = those of the launch", states[s], l->warp_cycles[s], error));
+    WW_TRY(equal(where, "cycles of the epochs = those of the launch", cycles, l->cycles, error));
+    return equal(where, "instructions of the epochs = those of the launch", instructions, l->warp_instructions,
+                 error);
+}
+
+/* A finished warp has no head instruction, so its cycles belong to no PC. */
+static enum ww_code check_pcs(const struct ww_launch_result *l, const char *where, struct ww_error *error) {
+    uint64_t states[WW_STATE_COUNT] = {0}, issues = 0, threads = 0;
+    if (l->pc_count == 0) return WW_OK;
+    for (size_t p = 0; p < l->pc_count; p++) {
+        for (int s = 0; s < WW_STATE_COUNT; s++) states[s] += l->pc[p].stall[s];
+        issues += l->pc[p].issues;
+        threads += l->pc[p].thread_instructions;
+    }
+    WW_TRY(equal(where, "issues by PC = instructions", issues, l->warp_instructions, error));
+    WW_TRY(equal(where, "thread instructions by PC = thread instructions", threads, l->thread_instructions, error));
+    for (int s = 0; s < WW_STATE_COUNT; s++)
+        if (s != WW_S_DONE)
+            WW_TRY(equal(where, "warp-cycles by PC = warp-cycles", states[s], l->warp_cycles[s], error));
+    return WW_OK;
+}
+
+static enum ww_code check_energy(const struct ww_energy *e, const char *where, struct ww_error *error) {
+    double sum = 0;
+    for (int c = 0; c < WW_COMPONENT_COUNT; c++) {
+        double part = e->dynamic_j[c] + e->static_j[c];
+        if (!isfinite(part) || part < 0)
+            return ww_fail(error, WW_INTERNAL, where, "energy of %s is %g J; expected a finite value >= 0",
+                           ww_component_name((enum ww_component)c), part);
+        sum += part;
+    }
+    if (fabs(sum - e->total_j) > 1e-9 * (sum + e->total_j))
+        return ww_fail(error, WW_INTERNAL, where, "energy by component = total: %.17g J != %.17g J", sum, e->total_j);
+    return WW_OK;
+}
+
+static enum ww_code check_launch(const struct ww_launch_result *l, uint64_t sms, uint64_t schedulers,
+                                 struct ww_error *error) {
+    char where[64];
+    snprintf(where, sizeof where, "launch %u", l->index);
+    WW_TRY(check_counters(l, where, error));
+    WW_TRY(check_time(l, sms, schedulers, where, error));
+    WW_TRY(check_epochs(l, where, error));
+    WW_TRY(check_pcs(l, where, error));
+    return l->energy.known ? check_energy(&l->energy, where, error) : WW_OK;
+}
+
+/* SMs and schedulers of the GPU that the result was computed on. */
+static enum ww_code read_shape(const struct ww_result *result, uint64_t *sms, uint64_t *schedulers,
+                               struct ww_error *error) {
+    cJSON *root = NULL;
+    WW_TRY(ww_json_parse(result->gpu_json, strlen(result->gpu_json), "stored GPU", &root, error));
+    const cJSON *sm = cJSON_GetObjectItemCaseSensitive(root, "sm.count");
+    const cJSON *scheduler = cJSON_GetObjectItemCaseSensitive(root, "sm.schedulers");
+    bool there = cJSON_IsNumber(sm) && cJSON_IsNumber(scheduler);
+    if (there) {
+        *sms = (uint64_t)sm->valuedouble;
+        *schedulers = (uint64_t)scheduler->valuedouble;
+    }
+    cJSON_Delete(root);
+    return there ? WW_OK : ww_fail(error, WW_INPUT, "stored GPU", "sm.count or sm.schedulers is missing");
+}
+
+enum ww_code ww_result_check(const struct ww_result *result, struct ww_error *error) {
+    uint64_t sms = 0, schedulers = 0, cycles = 0, time_ps = 0, warps = 0, threads = 0;
+    double joules = 0;
+    WW_TRY(read_shape(result, &sms, &schedulers, error));
+    for (size_t i = 0; i < result->launch_count; i++) {
+        const struct ww_launch_result *l = &result->launch[i];
+        WW_TRY(check_launch(l, sms, schedulers, error));
+        cycles += l->cycles;
+        time_ps += l->time_ps;
+        warps += l->warp_instructions;
+        threads += l->thread_instructions;
+        joules += l->energy.total_j;
+    }
+    WW_TRY(equal("run", "cycles = sum over launches", result->cycles, cycles, error));
+    WW_TRY(equal("run", "time = sum over launches", result->time_ps, time_ps, error));
+    WW_TRY(equal("run", "warp instructions = sum over launches", result->warp_instructions, warps, error));
+    WW_TRY(equal("run", "thread instructions = sum over launches", result->thread_instructions, threads, error));
+    if (result->energy_known && fabs(joules - result->energy_j) > 1e-9 * (joules + result->energy_j))
+        return ww_fail(error, WW_INTERNAL, "run", "energy = sum over launches: %.17g J != %.17g J", result->energy_j,
+                       joules);
+    return WW_OK;
+}
