@@ -1,0 +1,59 @@
+/* The program: finds the command, runs it, prints its error, and makes sure that stdout was written. */
+#include "cmd/cmd.h"
+#include <errno.h>
+#include <signal.h>
+#include <string.h>
+
+/* What docs/cli.md documents for an interrupted command: 128 + SIGINT, as shells have it. */
+#define EXIT_INTERRUPTED 130
+
+static enum ww_code dispatch(int argc, char **argv, struct ww_error *error) {
+    if (argc >= 2 && (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0)) {
+        cmd_print_overview(stdout);
+        return WW_OK;
+    }
+    static char version[] = "version";
+    if (argc >= 2 && strcmp(argv[1], "--version") == 0) argv[1] = version;
+    const struct cmd_row *row;
+    int words = 0;
+    enum ww_code code = cmd_find(argc, argv, &row, &words, error);
+    if (code != WW_OK && words == 2 && argc == 3 &&
+        (strcmp(argv[2], "--help") == 0 || strcmp(argv[2], "-h") == 0)) {
+        cmd_print_group(argv[1], stdout);
+        return WW_OK;
+    }
+    if (code != WW_OK) return code;
+    struct cmd_line line;
+    code = cmd_parse(row, argc - 1 - words, argv + 1 + words, &line, error);
+    if (code == WW_OK && line.help)
+        cmd_print_help(row, stdout);
+    else if (code == WW_OK)
+        code = row->cmd->run(&line, error);
+    cmd_line_free(&line);
+    return code;
+}
+
+/* Flushes and closes stdout: a full disk often shows only here. */
+static enum ww_code finish_stdout(struct ww_error *error) {
+    errno = 0;
+    bool bad = ferror(stdout) != 0;
+    bad |= fclose(stdout) != 0;
+    if (!bad) return WW_OK;
+    return ww_fail(error, WW_IO, "standard output", "cannot write: %s", errno ? strerror(errno) : "I/O error");
+}
+
+int main(int argc, char **argv) {
+    signal(SIGPIPE, SIG_IGN); /* a closed pipe is then a write error with an exit code of its own */
+    struct ww_error error = {.code = WW_OK};
+    enum ww_code code = dispatch(argc, argv, &error);
+    struct ww_error late = {.code = WW_OK};
+    enum ww_code out = finish_stdout(&late);
+    if (code == WW_OK && out != WW_OK) {
+        code = out;
+        error = late;
+    }
+    if (code == WW_OK) return 0;
+    fprintf(stderr, "warpwatt: %s%s%s\n", error.where, error.where[0] ? ": " : "", error.text);
+    if (code == WW_USAGE) fprintf(stderr, "warpwatt: see warpwatt help, or --help behind any command\n");
+    return cmd_interrupted() ? EXIT_INTERRUPTED : ww_code_exit(code);
+}
