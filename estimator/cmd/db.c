@@ -1,0 +1,168 @@
+/* warpwatt compare, query, report: what reads the database. */
+#include "../base/nearest.h"
+#include "cmd.h"
+#include <stdlib.h>
+#include <string.h>
+
+#define DEFAULT_DB "warpwatt.db"
+
+static enum ww_code open_db(const struct cmd_line *line, struct ww_db **db, struct ww_error *error) {
+    const char *path = cmd_get(line, "db");
+    return ww_db_open(path ? path : DEFAULT_DB, false, db, error);
+}
+
+/* ---- compare ---- */
+
+static enum ww_code load_both(struct ww_db *db, uint64_t a, uint64_t b, bool json, struct ww_error *error) {
+    struct ww_result *x = NULL, *y = NULL;
+    enum ww_code code = ww_db_load(db, (int64_t)a, &x, error);
+    if (code == WW_OK) code = ww_db_load(db, (int64_t)b, &y, error);
+    if (code == WW_OK) code = ww_report_compare(x, (int64_t)a, y, (int64_t)b, json, stdout, error);
+    ww_result_free(x);
+    ww_result_free(y);
+    return code;
+}
+
+static enum ww_code compare_run(const struct cmd_line *line, struct ww_error *error) {
+    uint64_t a, b;
+    WW_TRY(cmd_parse_u64(line->argument[0], "warpwatt compare: BASE_RUN", 1, INT64_MAX, &a, error));
+    WW_TRY(cmd_parse_u64(line->argument[1], "warpwatt compare: NEW_RUN", 1, INT64_MAX, &b, error));
+    struct ww_db *db;
+    WW_TRY(open_db(line, &db, error));
+    enum ww_code code = load_both(db, a, b, cmd_has(line, "json"), error);
+    ww_db_close(db);
+    return code;
+}
+
+static const struct cmd_option compare_options[] = {
+    {"db", 'd', "FILE", "database (default warpwatt.db)", 0}, {"json", 0, NULL, "print JSON", 0}, {0}};
+const struct cmd cmd_compare = {
+    .arguments = "BASE_RUN NEW_RUN",
+    .min_arguments = 2,
+    .max_arguments = 2,
+    .about = "Runs are named by their numbers (warpwatt query --named runs).\n",
+    .examples = "warpwatt compare 1 2 --db r.db\n",
+    .options = compare_options,
+    .run = compare_run,
+};
+
+/* ---- query ---- */
+
+static enum ww_code list_queries(bool names_only, struct ww_error *error) {
+    struct cmd_table t = {.columns = 2};
+    cmd_table_cell(&t, "query");
+    cmd_table_cell(&t, "what it answers");
+    for (size_t i = 0; i < ww_db_named_count(); i++) {
+        const struct ww_named_query *q = ww_db_named(i);
+        cmd_table_cell(&t, q->name);
+        cmd_table_cell(&t, q->help);
+        if (names_only) puts(q->name);
+    }
+    if (!names_only) return cmd_table_print(&t, stdout, error);
+    for (size_t i = 0; i < t.count; i++) free(t.cell[i]);
+    free(t.cell);
+    return WW_OK;
+}
+
+static enum ww_code find_named(const char *name, const char **sql, struct ww_error *error) {
+    const struct ww_named_query *q = ww_db_named_find(name);
+    struct ww_nearest near;
+    if (q) {
+        *sql = q->sql;
+        return WW_OK;
+    }
+    ww_nearest_init(&near, name);
+    for (size_t i = 0; i < ww_db_named_count(); i++) ww_nearest_offer(&near, ww_db_named(i)->name);
+    const char *best = ww_nearest_get(&near);
+    return ww_fail(error, WW_USAGE, "warpwatt query", "unknown query \"%.80s\"%s%s%s; see warpwatt query --list", name,
+                   best ? "; did you mean \"" : "", best ? best : "", best ? "\"?" : "");
+}
+
+static enum ww_code query_format(const struct cmd_line *line, enum ww_format *format, struct ww_error *error) {
+    const char *name = cmd_get(line, "format");
+    if (cmd_has(line, "json")) name = "json";
+    if (cmd_has(line, "csv")) name = "csv";
+    *format = WW_FORMAT_TABLE;
+    if (!name || strcmp(name, "table") == 0) return WW_OK;
+    *format = strcmp(name, "csv") == 0 ? WW_FORMAT_CSV : WW_FORMAT_JSON;
+    if (strcmp(name, "csv") == 0 || strcmp(name, "json") == 0) return WW_OK;
+    return ww_fail(error, WW_USAGE, "warpwatt query: option --format", "\"%.80s\": expected table, csv or json", name);
+}
+
+static enum ww_code query_run(const struct cmd_line *line, struct ww_error *error) {
+    if (cmd_has(line, "list") || cmd_has(line, "names")) return list_queries(cmd_has(line, "names"), error);
+    const char *sql = NULL, *named = cmd_get(line, "named");
+    enum ww_format format;
+    WW_TRY(query_format(line, &format, error));
+    if (named)
+        WW_TRY(find_named(named, &sql, error));
+    else if (line->argument_count)
+        sql = line->argument[0];
+    else
+        return ww_fail(error, WW_USAGE, "warpwatt query", "expected SQL, --named QUERY or --list");
+    size_t skip = named ? 0 : 1;
+    struct ww_db *db;
+    WW_TRY(open_db(line, &db, error));
+    enum ww_code code =
+        ww_db_query(db, sql, line->argument + skip, line->argument_count - skip, format, stdout, error);
+    ww_db_close(db);
+    return code;
+}
+
+static const struct cmd_option query_options[] = {
+    {"db", 'd', "FILE", "database (default warpwatt.db)", 0},
+    {"named", 'n', "QUERY", "a named query instead of SQL", 0},
+    {"list", 0, NULL, "list the named queries", 0},
+    {"names", 0, NULL, "print the names of the named queries only, one a line", 0},
+    {"format", 'f', "FORMAT", "table (default), csv or json", 0},
+    {"json", 0, NULL, "the same as --format json", 0},
+    {"csv", 0, NULL, "the same as --format csv", 0},
+    {0}};
+const struct cmd cmd_query = {
+    .arguments = "[SQL] [VALUE...]",
+    .max_arguments = 32,
+    .about = "One statement that reads only. Each VALUE is bound to the next ? in it.\n"
+             "docs/database.md describes tables and views.\n",
+    .examples = "warpwatt query --named workloads --db r.db\n"
+                "warpwatt query 'SELECT run_id, cycles FROM run WHERE gpu = ?' gtx480 --csv\n",
+    .options = query_options,
+    .run = query_run,
+};
+
+/* ---- report ---- */
+
+static enum ww_code print_report(const struct cmd_line *line, const struct ww_result *result, int64_t id,
+                                 uint64_t most, struct ww_error *error) {
+    bool json = cmd_has(line, "json");
+    if (cmd_has(line, "source")) return ww_report_source(result, (size_t)most, json, stdout, error);
+    return json ? ww_report_json(result, id, stdout, error) : ww_report_text(result, id, stdout, error);
+}
+
+static enum ww_code report_run(const struct cmd_line *line, struct ww_error *error) {
+    uint64_t id = 0, most = 20;
+    WW_TRY(cmd_u64(line, "run", 1, INT64_MAX, &id, error));
+    WW_TRY(cmd_u64(line, "most", 1, 1000000, &most, error));
+    struct ww_db *db;
+    struct ww_result *result = NULL;
+    WW_TRY(open_db(line, &db, error));
+    enum ww_code code = ww_db_load(db, (int64_t)id, &result, error);
+    ww_db_close(db);
+    if (code == WW_OK) code = print_report(line, result, (int64_t)id, most, error);
+    ww_result_free(result);
+    return code;
+}
+
+static const struct cmd_option report_options[] = {
+    {"run", 'r', "N", "number of the run (query --named runs lists them)", CMD_REQUIRED},
+    {"db", 'd', "FILE", "database (default warpwatt.db)", 0},
+    {"source", 0, NULL, "source lines ranked by stall cycles", 0},
+    {"most", 0, "N", "rows of --source at most (default 20)", 0},
+    {"json", 0, NULL, "print JSON (reports/schema/report.json)", 0},
+    {0}};
+const struct cmd cmd_report = {
+    .arguments = "",
+    .about = "",
+    .examples = "warpwatt report --run 1 --db r.db\nwarpwatt report --run 1 --source --db r.db\n",
+    .options = report_options,
+    .run = report_run,
+};

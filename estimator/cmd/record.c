@@ -1,0 +1,120 @@
+/* warpwatt trace record */
+#include "cmd.h"
+#include <stdlib.h>
+
+static enum ww_code read_options(const struct cmd_line *line, struct ww_record_options *o,
+                                 struct ww_error *error) {
+    uint64_t max_registers = 0, registers = 0, level = 0;
+    WW_TRY(cmd_u64(line, "max-registers", 16, 255, &max_registers, error));
+    WW_TRY(cmd_u64(line, "registers", 1, 255, &registers, error));
+    WW_TRY(cmd_u64(line, "instruction-limit", 1, UINT64_MAX, &o->instruction_limit, error));
+    WW_TRY(cmd_u64(line, "seed", 0, UINT64_MAX, &o->seed, error));
+    WW_TRY(cmd_u64(line, "level", 1, 19, &level, error));
+    o->out_path = cmd_get(line, "out");
+    o->arch = cmd_get(line, "arch");
+    o->max_registers = (uint32_t)max_registers;
+    o->registers_per_thread = (uint32_t)registers;
+    o->compression = (int)level;
+    return WW_OK;
+}
+
+static enum ww_code print_json(const struct cmd_line *line, const char *what, const struct ww_record_stats *s,
+                               struct ww_error *error) {
+    struct ww_jsonw w;
+    ww_jsonw_begin(&w, stdout);
+    ww_jsonw_open(&w, NULL, '{');
+    ww_jsonw_str(&w, "program", what);
+    ww_jsonw_str(&w, "trace", cmd_get(line, "out"));
+    ww_jsonw_u64(&w, "launches", s->launches);
+    ww_jsonw_u64(&w, "warp_instructions", s->warp_instructions);
+    ww_jsonw_u64(&w, "thread_instructions", s->thread_instructions);
+    ww_jsonw_u64(&w, "bytes", s->bytes);
+    if (s->warp_instructions && s->bytes)
+        ww_jsonw_f64(&w, "bytes_per_warp_instruction", (double)s->bytes / (double)s->warp_instructions);
+    else
+        ww_jsonw_null(&w, "bytes_per_warp_instruction");
+    ww_jsonw_bool(&w, "verified", s->verified);
+    ww_jsonw_f64(&w, "host_seconds", s->host_seconds);
+    ww_jsonw_close(&w, '}');
+    return ww_jsonw_end(&w, error);
+}
+
+static void print_text(const struct cmd_line *line, const char *what, const struct ww_record_stats *s) {
+    const char *out = cmd_get(line, "out");
+    printf("%s: %llu launches, %llu warp instructions, %llu thread instructions; %s\n", what,
+           (unsigned long long)s->launches, (unsigned long long)s->warp_instructions,
+           (unsigned long long)s->thread_instructions,
+           s->verified ? "the output equals its reference" : "the output has no reference to compare with");
+    if (out && s->warp_instructions)
+        printf("%s: %llu bytes, %.2f for each warp instruction\n", out, (unsigned long long)s->bytes,
+               (double)s->bytes / (double)s->warp_instructions);
+    printf("%.2f s, %.1f million thread instructions/s\n", s->host_seconds,
+           s->host_seconds > 0 ? 1e-6 * (double)s->thread_instructions / s->host_seconds : 0);
+}
+
+static enum ww_code record_workload(const struct cmd_line *line, const struct ww_record_options *options,
+                                    struct ww_record_stats *stats, struct ww_error *error) {
+    const char **parameter;
+    size_t count;
+    enum ww_code code = cmd_all(line, "param", &parameter, &count, error);
+    if (code == WW_OK)
+        code = ww_record_workload(cmd_get(line, "workload"), parameter, count, options, stats, error);
+    free(parameter);
+    return code;
+}
+
+static enum ww_code check_source(const struct cmd_line *line, struct ww_error *error) {
+    const char *where = "warpwatt trace record";
+    bool workload = cmd_has(line, "workload"), ptx = cmd_has(line, "ptx");
+    if (workload == ptx) return ww_fail(error, WW_USAGE, where, "expected either --workload or --ptx with --launch");
+    if (ptx != cmd_has(line, "launch"))
+        return ww_fail(error, WW_USAGE, where, "--ptx and --launch belong together");
+    if (ptx && cmd_has(line, "param")) return ww_fail(error, WW_USAGE, where, "--param is of --workload only");
+    return WW_OK;
+}
+
+static enum ww_code record_run(const struct cmd_line *line, struct ww_error *error) {
+    struct ww_record_options options = {0};
+    struct ww_record_stats stats = {0};
+    struct cmd_progress progress;
+    bool quiet = cmd_has(line, "quiet");
+    WW_TRY(check_source(line, error));
+    WW_TRY(read_options(line, &options, error));
+    const char *what = cmd_has(line, "ptx") ? cmd_get(line, "ptx") : cmd_get(line, "workload");
+    options.progress = cmd_progress_step;
+    options.context = &progress;
+    cmd_progress_begin(&progress, what, quiet);
+    enum ww_code code = cmd_has(line, "ptx")
+                            ? ww_record_ptx(what, cmd_get(line, "launch"), &options, &stats, error)
+                            : record_workload(line, &options, &stats, error);
+    WW_TRY(cmd_progress_end(&progress, code, error));
+    if (cmd_has(line, "json")) return print_json(line, what, &stats, error);
+    if (!quiet) print_text(line, what, &stats);
+    return WW_OK;
+}
+
+static const struct cmd_option record_options[] = {
+    {"workload", 'w', "WORKLOAD", "a built-in workload (trace workloads lists them)", 0},
+    {"param", 'p', "KEY=VALUE", "a parameter of the workload", CMD_REPEAT},
+    {"ptx", 0, "FILE", "any PTX file, run as --launch says", 0},
+    {"launch", 0, "FILE", "launch description of --ptx (JSON, docs/trace.md)", 0},
+    {"out", 'o', "FILE", "trace file to write; without it the kernel only runs and is checked", 0},
+    {"arch", 0, "ARCH", "machine that the PTX is lowered to: sm_20, sm_52, sm_70 (default)", 0},
+    {"max-registers", 0, "N", "registers of a thread at most; more are spilled", 0},
+    {"registers", 0, "N", "registers of a thread for occupancy (default: liveness analysis)", 0},
+    {"instruction-limit", 0, "N", "thread instructions of a launch at most (default: 100 billion)", 0},
+    {"seed", 0, "N", "seed of generated inputs (default 0)", 0},
+    {"level", 0, "N", "zstd compression level, 1 to 19", 0},
+    {"json", 0, NULL, "print JSON", 0},
+    {"quiet", 'q', NULL, "print errors only", 0},
+    {0}};
+const struct cmd cmd_trace_record = {
+    .arguments = "",
+    .about = "Runs the kernel's PTX warp by warp on the CPU, compares what it computed with a\n"
+             "reference, and writes what each warp executed. No GPU is needed.\n",
+    .examples = "warpwatt trace record --workload bfs -o bfs.wwt\n"
+                "warpwatt trace record -w saxpy -p n=65536 --arch sm_20 -o saxpy.wwt\n"
+                "warpwatt trace record --ptx kernel.ptx --launch launch.json -o kernel.wwt\n",
+    .options = record_options,
+    .run = record_run,
+};

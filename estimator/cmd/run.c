@@ -1,0 +1,110 @@
+/* warpwatt run */
+#include "cmd.h"
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* Says early what would fail after a long replay; the database itself is opened only when there is a
+ * result, so that a failing run leaves no trace of itself. */
+static enum ww_code check_writable(const char *db, struct ww_error *error) {
+    if (access(db, F_OK) == 0) {
+        if (access(db, R_OK | W_OK) == 0) return WW_OK;
+        return ww_fail(error, WW_IO, db, "cannot open for writing: %s", strerror(errno));
+    }
+    char dir[1024] = ".";
+    const char *slash = strrchr(db, '/');
+    if (slash) snprintf(dir, sizeof dir, "%.*s", slash == db ? 1 : (int)(slash - db), db);
+    if (access(dir, W_OK | X_OK) == 0) return WW_OK;
+    return ww_fail(error, WW_IO, db, "cannot create: %s", strerror(errno));
+}
+
+static enum ww_code store(const char *path, const struct ww_result *result, int64_t *id,
+                          struct ww_error *error) {
+    struct ww_db *db;
+    WW_TRY(ww_db_open(path, true, &db, error));
+    enum ww_code code = ww_db_store(db, result, id, error);
+    ww_db_close(db);
+    return code;
+}
+
+static enum ww_code finish(const struct cmd_line *line, const struct ww_result *result, struct ww_error *error) {
+    const char *db = cmd_get(line, "db");
+    int64_t id = -1;
+    if (db) WW_TRY(store(db, result, &id, error));
+    bool json = cmd_has(line, "json");
+    if (cmd_has(line, "quiet") && !json) return WW_OK;
+    return ww_report_summary(result, id, json, stdout, error);
+}
+
+static enum ww_code replay(const struct cmd_line *line, struct ww_run_options *options, struct ww_error *error) {
+    struct cmd_progress progress;
+    struct ww_result *result = NULL;
+    options->progress = cmd_progress_step;
+    options->context = &progress;
+    cmd_progress_begin(&progress, options->trace_path, cmd_has(line, "quiet"));
+    enum ww_code code = ww_run(options, &result, error);
+    code = cmd_progress_end(&progress, code, error);
+    if (code == WW_OK) code = finish(line, result, error);
+    ww_result_free(result);
+    return code;
+}
+
+static enum ww_code read_options(const struct cmd_line *line, struct ww_run_options *o, struct ww_error *error) {
+    uint64_t epoch = 0;
+    WW_TRY(cmd_u64(line, "epoch", 1, UINT32_MAX, &epoch, error));
+    WW_TRY(cmd_u64(line, "seed", 0, INT64_MAX, &o->seed, error));
+    o->trace_path = cmd_get(line, "trace");
+    o->launches = cmd_get(line, "launches");
+    o->mode = cmd_get(line, "mode");
+    o->power_table = cmd_get(line, "power");
+    o->epoch_cycles = (uint32_t)epoch;
+    o->per_pc = !cmd_has(line, "no-pc");
+    return WW_OK;
+}
+
+static enum ww_code run_run(const struct cmd_line *line, struct ww_error *error) {
+    struct ww_run_options options = {0};
+    WW_TRY(read_options(line, &options, error));
+    if (cmd_has(line, "db")) WW_TRY(check_writable(cmd_get(line, "db"), error));
+    const char **set = NULL, **mech = NULL;
+    struct ww_gpu *gpu = NULL;
+    size_t set_count;
+    enum ww_code code = cmd_all(line, "set", &set, &set_count, error);
+    if (code == WW_OK) code = cmd_all(line, "mech", &mech, &options.mechanism_count, error);
+    if (code == WW_OK) code = ww_gpu_load(cmd_get(line, "gpu"), set, set_count, &gpu, error);
+    if (code == WW_OK) {
+        options.gpu = gpu;
+        options.mechanisms = mech;
+        code = replay(line, &options, error);
+    }
+    ww_gpu_free(gpu);
+    free(set);
+    free(mech);
+    return code;
+}
+
+static const struct cmd_option run_options[] = {
+    {"gpu", 'g', "GPU", "model to replay on: a name (gpu list) or a path that ends in .json", CMD_REQUIRED},
+    {"trace", 't', "FILE", "trace to replay (.wwt)", CMD_REQUIRED},
+    {"mech", 'm', "MECHANISM", "KIND=NAME or KIND.PARAMETER=VALUE, as sched=lrr", CMD_REPEAT},
+    {"set", 's', "KEY=VALUE", "override a GPU parameter, as l1.size_kb=48", CMD_REPEAT},
+    {"launches", 0, "LIST", "launches to replay, such as 0,2-4 (default: all)", 0},
+    {"mode", 0, "MODE", "full replays everything (default)", 0},
+    {"power", 0, "TABLE", "power table: a name, a path, or none (default: the GPU's own)", 0},
+    {"epoch", 0, "N", "SM cycles of an epoch of warp states (default 4096)", 0},
+    {"seed", 0, "N", "seed of random choices, as of random replacement (default 0)", 0},
+    {"no-pc", 0, NULL, "keep no counters per instruction", 0},
+    {"db", 'd', "FILE", "store the result in this database; it is created if need be", 0},
+    {"json", 0, NULL, "print JSON (reports/schema/run.json)", 0},
+    {"quiet", 'q', NULL, "print errors only", 0},
+    {0}};
+const struct cmd cmd_run = {
+    .arguments = "",
+    .about = "Prints a summary; with --db the whole result is stored, for query, report and\n"
+             "compare. A run that fails leaves the database as it was.\n",
+    .examples = "warpwatt run --gpu gtx480 --trace kmeans.wwt --db r.db\n"
+                "warpwatt run --gpu v100 --trace bfs.wwt --mech sched=lrr --set l1.size_kb=64\n",
+    .options = run_options,
+    .run = run_run,
+};

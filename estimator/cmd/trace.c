@@ -1,0 +1,159 @@
+/* warpwatt trace info|dump|verify|slice|workloads */
+#include "cmd.h"
+#include <stdlib.h>
+#include <string.h>
+
+static enum ww_code info_run(const struct cmd_line *line, struct ww_error *error) {
+    struct ww_trace *trace;
+    WW_TRY(ww_trace_open(line->argument[0], &trace, error));
+    enum ww_code code = ww_trace_print_info(trace, cmd_has(line, "json"), stdout, error);
+    ww_trace_close(trace);
+    return code;
+}
+
+static const struct cmd_option info_options[] = {
+    {"json", 0, NULL, "print JSON (reports/schema/trace_info.json)", 0}, {0}};
+const struct cmd cmd_trace_info = {
+    .arguments = "FILE",
+    .min_arguments = 1,
+    .max_arguments = 1,
+    .about = "",
+    .examples = "warpwatt trace info bfs.wwt\n",
+    .options = info_options,
+    .run = info_run,
+};
+
+static enum ww_code dump_run(const struct cmd_line *line, struct ww_error *error) {
+    uint64_t launch = 0, cta = 0, warp = 0;
+    WW_TRY(cmd_u64(line, "launch", 0, UINT32_MAX, &launch, error));
+    WW_TRY(cmd_u64(line, "cta", 0, UINT64_MAX, &cta, error));
+    WW_TRY(cmd_u64(line, "warp", 0, 63, &warp, error));
+    struct ww_trace *trace;
+    WW_TRY(ww_trace_open(line->argument[0], &trace, error));
+    int one = cmd_has(line, "warp") ? (int)warp : -1;
+    enum ww_code code = ww_trace_dump(trace, (size_t)launch, cta, one, stdout, error);
+    ww_trace_close(trace);
+    return code;
+}
+
+static const struct cmd_option dump_options[] = {
+    {"launch", 0, "N", "launch number, from 0 (default 0)", 0},
+    {"cta", 0, "N", "linear CTA number, from 0 (default 0)", 0},
+    {"warp", 0, "N", "one warp of the CTA (default: all)", 0},
+    {0}};
+const struct cmd cmd_trace_dump = {
+    .arguments = "FILE",
+    .min_arguments = 1,
+    .max_arguments = 1,
+    .about = "",
+    .examples = "warpwatt trace dump bfs.wwt --launch 1 --cta 5 --warp 0\n",
+    .options = dump_options,
+    .run = dump_run,
+};
+
+static enum ww_code verify_run(const struct cmd_line *line, struct ww_error *error) {
+    struct ww_trace *trace;
+    WW_TRY(ww_trace_open(line->argument[0], &trace, error));
+    struct cmd_progress progress;
+    cmd_progress_begin(&progress, line->argument[0], cmd_has(line, "quiet"));
+    enum ww_code code = ww_trace_verify(trace, cmd_progress_step, &progress, error);
+    code = cmd_progress_end(&progress, code, error);
+    if (code == WW_OK && !cmd_has(line, "quiet"))
+        printf("%s: sound, %zu launches\n", line->argument[0], ww_trace_launch_count(trace));
+    ww_trace_close(trace);
+    return code;
+}
+
+static const struct cmd_option verify_options[] = {{"quiet", 'q', NULL, "print errors only", 0}, {0}};
+const struct cmd cmd_trace_verify = {
+    .arguments = "FILE",
+    .min_arguments = 1,
+    .max_arguments = 1,
+    .about = "",
+    .examples = "warpwatt trace verify bfs.wwt\n",
+    .options = verify_options,
+    .run = verify_run,
+};
+
+static enum ww_code slice_run(const struct cmd_line *line, struct ww_error *error) {
+    struct ww_trace *trace;
+    WW_TRY(ww_trace_open(line->argument[0], &trace, error));
+    enum ww_code code =
+        ww_trace_slice(trace, cmd_get(line, "launches"), cmd_get(line, "ctas"), cmd_get(line, "out"), error);
+    ww_trace_close(trace);
+    return code;
+}
+
+static const struct cmd_option slice_options[] = {
+    {"launches", 0, "LIST", "launches to copy, such as 0,2-4 (default: all)", 0},
+    {"ctas", 0, "LIST", "linear CTA numbers to copy of each launch (default: all)", 0},
+    {"out", 'o', "FILE", "trace file to write", CMD_REQUIRED},
+    {0}};
+const struct cmd cmd_trace_slice = {
+    .arguments = "FILE",
+    .min_arguments = 1,
+    .max_arguments = 1,
+    .about = "",
+    .examples = "warpwatt trace slice bfs.wwt --launches 3 --ctas 0-79 -o part.wwt\n",
+    .options = slice_options,
+    .run = slice_run,
+};
+
+/* ---- workloads ---- */
+
+static void print_lines(const char *text, const char *indent) {
+    while (*text) {
+        size_t n = strcspn(text, "\n");
+        printf("%s%.*s\n", indent, (int)n, text);
+        text += n + (text[n] != 0);
+    }
+}
+
+static enum ww_code workloads_json(struct ww_error *error) {
+    struct ww_jsonw w;
+    ww_jsonw_begin(&w, stdout);
+    ww_jsonw_open(&w, NULL, '[');
+    for (size_t i = 0; i < ww_workload_count(); i++) {
+        struct ww_workload_view v;
+        WW_TRY(ww_workload(i, &v, error));
+        ww_jsonw_open(&w, NULL, '{');
+        ww_jsonw_str(&w, "name", v.name);
+        ww_jsonw_str(&w, "help", v.help);
+        ww_jsonw_open(&w, "parameters", '[');
+        for (const char *p = v.parameters; *p;) {
+            size_t n = strcspn(p, "\n");
+            ww_jsonw_text(&w, NULL, p, n);
+            p += n + (p[n] != 0);
+        }
+        ww_jsonw_close(&w, ']');
+        ww_jsonw_close(&w, '}');
+    }
+    ww_jsonw_close(&w, ']');
+    return ww_jsonw_end(&w, error);
+}
+
+static enum ww_code workloads_run(const struct cmd_line *line, struct ww_error *error) {
+    if (cmd_has(line, "json")) return workloads_json(error);
+    for (size_t i = 0; i < ww_workload_count(); i++) {
+        struct ww_workload_view v;
+        WW_TRY(ww_workload(i, &v, error));
+        if (cmd_has(line, "names")) {
+            puts(v.name);
+        } else {
+            printf("%s: %s\n", v.name, v.help);
+            print_lines(v.parameters, "    ");
+        }
+    }
+    return WW_OK;
+}
+
+static const struct cmd_option workloads_options[] = {{"json", 0, NULL, "print JSON", 0},
+                                                      {"names", 0, NULL, "print names only, one a line", 0},
+                                                      {0}};
+const struct cmd cmd_trace_workloads = {
+    .arguments = "",
+    .about = "",
+    .examples = "warpwatt trace workloads\n",
+    .options = workloads_options,
+    .run = workloads_run,
+};
