@@ -139,6 +139,14 @@ void ww_jsonw_text(struct ww_jsonw *w, const char *key, const char *s, size_t n)
         fputs("null", w->out);
 }
 
+void ww_jsonw_hex(struct ww_jsonw *w, const char *key, const void *data, size_t n) {
+    const unsigned char *p = data;
+    lead(w, key);
+    putc('"', w->out);
+    for (size_t i = 0; i < n; i++) fprintf(w->out, "%02x", p[i]);
+    putc('"', w->out);
+}
+
 void ww_jsonw_str(struct ww_jsonw *w, const char *key, const char *s) {
     ww_jsonw_text(w, key, s, s ? strlen(s) : 0);
 }

@@ -36,6 +36,8 @@ void ww_jsonw_bool(struct ww_jsonw *w, const char *key, bool v);
 void ww_jsonw_null(struct ww_jsonw *w, const char *key);
 /* `n` bytes of text, which may hold any byte; NULL text gives null. */
 void ww_jsonw_text(struct ww_jsonw *w, const char *key, const char *s, size_t n);
+/* Bytes as text of hexadecimal digits. */
+void ww_jsonw_hex(struct ww_jsonw *w, const char *key, const void *data, size_t n);
 void ww_jsonw_str(struct ww_jsonw *w, const char *key, const char *s);
 
 /* The shortest decimal text that reads back as v ("0.1", "1e+30"). `out` holds 32 bytes. */

@@ -1,0 +1,115 @@
+/* db.h: what the files of db/ share. SQLite is seen nowhere else.
+ *
+ * Errors of SQLite become WW_DB, but WW_NOMEM for memory and WW_IO where the system refused (disk full,
+ * read or write errors); `where` is the database's path.
+ */
+#ifndef WW_DB_DB_H
+#define WW_DB_DB_H
+
+#include "../estimator/base/arena.h"
+#include "../estimator/base/err.h"
+#include <sqlite3.h>
+
+struct ww_db {
+    sqlite3 *sql;
+    char *path;
+};
+
+/* ---- sql.c: errors, statements, rows ---- */
+
+/* Turns SQLite's present error into ours; `doing` says what was tried. */
+enum ww_code ww_db_fail(struct ww_db *db, const char *doing, struct ww_error *error);
+/* A value of a stored row is not what it must be. */
+enum ww_code ww_db_damaged(struct ww_db *db, const char *what, struct ww_error *error);
+/* Runs statements that give no rows. */
+enum ww_code ww_db_exec(struct ww_db *db, const char *sql, const char *doing, struct ww_error *error);
+/* First column of the first row, an integer. */
+enum ww_code ww_db_get_int(struct ww_db *db, const char *sql, int64_t *value, struct ww_error *error);
+/* Ends the open transaction: commits if code is WW_OK, else rolls back. Returns the code that counts. */
+enum ww_code ww_db_finish(struct ww_db *db, enum ww_code code, struct ww_error *error);
+
+/* A prepared INSERT, filled from left to right. The first failure stays in `code`; later calls then do
+ * nothing, so that a row is checked once, by ww_insert_run. */
+struct ww_insert {
+    struct ww_db *db;
+    sqlite3_stmt *stmt;
+    const char *table;
+    int next;
+    enum ww_code code;
+    struct ww_error *error;
+};
+/* `columns` is a list such as "run_id, ord". */
+enum ww_code ww_insert_open(struct ww_insert *in, struct ww_db *db, const char *table, const char *columns,
+                            struct ww_error *error);
+void ww_insert_close(struct ww_insert *in);
+void ww_insert_i64(struct ww_insert *in, int64_t v);
+/* Fails above INT64_MAX, which SQLite cannot hold. */
+void ww_insert_u64(struct ww_insert *in, uint64_t v);
+/* Fails if v is not finite. */
+void ww_insert_f64(struct ww_insert *in, double v);
+/* NULL counts as "". The text must live until ww_insert_run. */
+void ww_insert_text(struct ww_insert *in, const char *s);
+void ww_insert_null(struct ww_insert *in);
+/* Runs it, makes it ready for the next row; *id (may be NULL) becomes the row's id. */
+enum ww_code ww_insert_run(struct ww_insert *in, int64_t *id);
+
+/* A SELECT over one key, read from left to right with types checked. */
+struct ww_select {
+    struct ww_db *db;
+    sqlite3_stmt *stmt;
+    int next;
+    enum ww_code code;
+    struct ww_error *error;
+};
+/* ?1 in `sql` is bound to `key`. */
+enum ww_code ww_select_open(struct ww_select *s, struct ww_db *db, const char *sql, int64_t key,
+                            struct ww_error *error);
+/* Steps to the next row; false at the end or after a failure. */
+bool ww_select_row(struct ww_select *s);
+int64_t ww_select_i64(struct ww_select *s);
+uint64_t ww_select_u64(struct ww_select *s);
+uint32_t ww_select_u32(struct ww_select *s);
+double ww_select_f64(struct ww_select *s);
+/* True if the next column is NULL (the column is not consumed). */
+bool ww_select_is_null(struct ww_select *s);
+/* A copy in the arena; text of at most 64 MiB without NUL bytes. "" after a failure. */
+const char *ww_select_text(struct ww_select *s, struct ww_arena *arena);
+/* Sets the failure: the column just read holds a value that cannot be. */
+void ww_select_refuse(struct ww_select *s, const char *expected);
+enum ww_code ww_select_close(struct ww_select *s);
+
+/* ---- dict.c: the lists of names ---- */
+
+/* The id in the database of each enumerator, -1 if it has none. */
+struct ww_dict {
+    int64_t counter[WW_COUNTER_COUNT];
+    int64_t state[WW_STATE_COUNT];
+    int64_t slot[WW_SLOT_COUNT];
+    int64_t component[WW_COMPONENT_COUNT];
+};
+/* Brings the lists up to this program's; within the caller's transaction. */
+enum ww_code ww_dict_sync(struct ww_db *db, struct ww_error *error);
+enum ww_code ww_dict_read(struct ww_db *db, struct ww_dict *dict, struct ww_error *error);
+/* The enumerator of an id in one of the lists, or -1. */
+int ww_dict_find(const int64_t *ids, int count, int64_t id);
+
+/* ---- store_launch.c, load_launch.c ---- */
+
+enum ww_code ww_db_store_launches(struct ww_db *db, const struct ww_dict *dict, int64_t run_id,
+                                  const struct ww_result *result, struct ww_error *error);
+enum ww_code ww_db_load_launches(struct ww_db *db, const struct ww_dict *dict, int64_t run_id,
+                                 struct ww_result *result, struct ww_arena *arena, struct ww_error *error);
+
+/* ---- open.c ---- */
+
+/* True for statfs types of file systems on which write-ahead logging is not safe. */
+bool ww_db_is_network_fs(uint64_t f_type);
+
+/* ---- print.c ---- */
+
+/* Steps `stmt` to its end and prints its rows. */
+enum ww_code ww_db_print(struct ww_db *db, sqlite3_stmt *stmt, enum ww_format format, FILE *out,
+                         struct ww_error *error);
+enum ww_code ww_db_print_table(struct ww_db *db, sqlite3_stmt *stmt, FILE *out, struct ww_error *error);
+
+#endif

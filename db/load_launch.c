@@ -1,0 +1,195 @@
+#include "db.h"
+
+struct reader {
+    struct ww_db *db;
+    const struct ww_dict *dict;
+    struct ww_arena *arena;
+    struct ww_error *error;
+    int64_t launch_id;
+};
+
+/* Rows that `sql` (a SELECT count(*) over key ?1) counts. */
+static enum ww_code count_rows(struct ww_db *db, const char *sql, int64_t key, size_t *count,
+                               struct ww_error *error) {
+    struct ww_select s;
+    WW_TRY(ww_select_open(&s, db, sql, key, error));
+    *count = ww_select_row(&s) ? ww_select_u64(&s) : 0;
+    return ww_select_close(&s);
+}
+
+/* The enumerator whose id the next column holds. */
+static int read_name(struct ww_select *s, const int64_t *ids, int count) {
+    int i = ww_dict_find(ids, count, ww_select_i64(s));
+    if (i >= 0) return i;
+    ww_select_refuse(s, "the id of a name that this version knows");
+    return 0;
+}
+
+/* Named values of the launch: rows of (id, value). */
+static enum ww_code load_values(struct reader *r, const char *sql, const int64_t *ids, int count,
+                                uint64_t *out) {
+    struct ww_select s;
+    WW_TRY(ww_select_open(&s, r->db, sql, r->launch_id, r->error));
+    while (ww_select_row(&s)) {
+        int i = read_name(&s, ids, count);
+        out[i] = ww_select_u64(&s);
+    }
+    return ww_select_close(&s);
+}
+
+/* The place in the launch's array that the next column names. */
+static size_t read_ord(struct ww_select *s, size_t count) {
+    uint64_t ord = ww_select_u64(s);
+    if (ord < count) return ord;
+    ww_select_refuse(s, "the number of a row of this launch");
+    return 0;
+}
+
+static enum ww_code load_energy(struct reader *r, struct ww_energy *energy) {
+    if (!energy->known) return WW_OK;
+    struct ww_select s;
+    WW_TRY(ww_select_open(&s, r->db,
+                          "SELECT component_id, dynamic_j, static_j FROM launch_energy WHERE launch_id = ?1",
+                          r->launch_id, r->error));
+    while (ww_select_row(&s)) {
+        int i = read_name(&s, r->dict->component, WW_COMPONENT_COUNT);
+        energy->dynamic_j[i] = ww_select_f64(&s);
+        energy->static_j[i] = ww_select_f64(&s);
+    }
+    return ww_select_close(&s);
+}
+
+static enum ww_code load_epoch_states(struct reader *r, struct ww_launch_result *l) {
+    struct ww_select s;
+    WW_TRY(ww_select_open(&s, r->db, "SELECT ord, state_id, warp_cycles FROM epoch_state WHERE launch_id = ?1",
+                          r->launch_id, r->error));
+    while (ww_select_row(&s)) {
+        size_t ord = read_ord(&s, l->epoch_count);
+        int state = read_name(&s, r->dict->state, WW_STATE_COUNT);
+        uint64_t value = ww_select_u64(&s);
+        if (s.code == WW_OK) l->epoch[ord].warp_cycles[state] = value;
+    }
+    return ww_select_close(&s);
+}
+
+static enum ww_code load_epochs(struct reader *r, struct ww_launch_result *l) {
+    size_t count = 0, next = 0;
+    WW_TRY(
+        count_rows(r->db, "SELECT count(*) FROM epoch WHERE launch_id = ?1", r->launch_id, &count, r->error));
+    l->epoch = ww_arena_array(r->arena, count, sizeof *l->epoch);
+    if (!l->epoch) return ww_fail_nomem(r->error, "a launch's epochs");
+    struct ww_select s;
+    WW_TRY(ww_select_open(&s, r->db,
+                          "SELECT first_cycle, cycles, warp_instructions FROM epoch WHERE launch_id = ?1"
+                          " ORDER BY ord",
+                          r->launch_id, r->error));
+    while (next < count && ww_select_row(&s)) {
+        struct ww_epoch *e = &l->epoch[next++];
+        e->first_cycle = ww_select_u64(&s);
+        e->cycles = ww_select_u64(&s);
+        e->warp_instructions = ww_select_u64(&s);
+    }
+    WW_TRY(ww_select_close(&s));
+    l->epoch_count = next;
+    return load_epoch_states(r, l);
+}
+
+static void read_pc(struct ww_select *s, struct ww_pc_row *row, struct ww_arena *arena) {
+    row->inst = ww_select_u32(s);
+    row->pc = ww_select_u32(s);
+    row->line = ww_select_u32(s);
+    row->file = ww_select_text(s, arena);
+    row->mnemonic = ww_select_text(s, arena);
+    row->issues = ww_select_u64(s);
+    row->thread_instructions = ww_select_u64(s);
+    row->sectors = ww_select_u64(s);
+    row->l1_miss_sectors = ww_select_u64(s);
+    row->l2_miss_sectors = ww_select_u64(s);
+    row->shared_conflicts = ww_select_u64(s);
+}
+
+static enum ww_code load_pc_stalls(struct reader *r, struct ww_launch_result *l) {
+    struct ww_select s;
+    WW_TRY(ww_select_open(&s, r->db, "SELECT ord, state_id, warp_cycles FROM pc_stall WHERE launch_id = ?1",
+                          r->launch_id, r->error));
+    while (ww_select_row(&s)) {
+        size_t ord = read_ord(&s, l->pc_count);
+        int state = read_name(&s, r->dict->state, WW_STATE_COUNT);
+        uint64_t value = ww_select_u64(&s);
+        if (s.code == WW_OK) l->pc[ord].stall[state] = value;
+    }
+    return ww_select_close(&s);
+}
+
+static enum ww_code load_pcs(struct reader *r, struct ww_launch_result *l) {
+    size_t count = 0, next = 0;
+    WW_TRY(count_rows(r->db, "SELECT count(*) FROM pc WHERE launch_id = ?1", r->launch_id, &count, r->error));
+    l->pc = ww_arena_array(r->arena, count, sizeof *l->pc);
+    if (!l->pc) return ww_fail_nomem(r->error, "a launch's instructions");
+    struct ww_select s;
+    WW_TRY(ww_select_open(&s, r->db,
+                          "SELECT i.inst, i.pc, i.line, f.path, i.mnemonic, p.issues, p.thread_instructions,"
+                          " p.sectors, p.l1_miss_sectors, p.l2_miss_sectors, p.shared_conflicts"
+                          " FROM pc p LEFT JOIN instruction i USING(instruction_id)"
+                          " LEFT JOIN source_file f USING(file_id) WHERE p.launch_id = ?1 ORDER BY p.ord",
+                          r->launch_id, r->error));
+    while (next < count && ww_select_row(&s)) read_pc(&s, &l->pc[next++], r->arena);
+    WW_TRY(ww_select_close(&s));
+    l->pc_count = next;
+    return load_pc_stalls(r, l);
+}
+
+static void read_launch(struct ww_select *s, struct ww_launch_result *l, struct ww_arena *arena) {
+    l->index = ww_select_u32(s);
+    l->kernel = ww_select_text(s, arena);
+    for (int i = 0; i < 3; i++) l->grid[i] = ww_select_u32(s);
+    for (int i = 0; i < 3; i++) l->block[i] = ww_select_u32(s);
+    l->registers_per_thread = ww_select_u32(s);
+    l->shared_bytes = ww_select_u32(s);
+    l->ctas_per_sm = ww_select_u32(s);
+    l->occupancy_limiter = ww_select_text(s, arena);
+    l->cycles = ww_select_u64(s);
+    l->time_ps = ww_select_u64(s);
+    l->warp_instructions = ww_select_u64(s);
+    l->thread_instructions = ww_select_u64(s);
+    l->resident_warp_cycles = ww_select_u64(s);
+    l->energy.known = !ww_select_is_null(s);
+    if (l->energy.known) l->energy.total_j = ww_select_f64(s);
+}
+
+static enum ww_code load_parts(struct reader *r, struct ww_launch_result *l) {
+    WW_TRY(load_values(r, "SELECT counter_id, value FROM launch_counter WHERE launch_id = ?1", r->dict->counter,
+                       WW_COUNTER_COUNT, l->counter));
+    WW_TRY(load_values(r, "SELECT state_id, warp_cycles FROM launch_state WHERE launch_id = ?1", r->dict->state,
+                       WW_STATE_COUNT, l->warp_cycles));
+    WW_TRY(load_values(r, "SELECT cause_id, slots FROM launch_slot WHERE launch_id = ?1", r->dict->slot,
+                       WW_SLOT_COUNT, l->slot));
+    WW_TRY(load_energy(r, &l->energy));
+    WW_TRY(load_epochs(r, l));
+    return load_pcs(r, l);
+}
+
+enum ww_code ww_db_load_launches(struct ww_db *db, const struct ww_dict *dict, int64_t run_id,
+                                 struct ww_result *result, struct ww_arena *arena, struct ww_error *error) {
+    struct reader r = {.db = db, .dict = dict, .arena = arena, .error = error};
+    size_t count = 0;
+    WW_TRY(count_rows(db, "SELECT count(*) FROM launch WHERE run_id = ?1", run_id, &count, error));
+    result->launch = ww_arena_array(arena, count, sizeof *result->launch);
+    if (!result->launch) return ww_fail_nomem(error, "a run's launches");
+    struct ww_select s;
+    WW_TRY(
+        ww_select_open(&s, db,
+                       "SELECT l.launch_id, l.trace_index, k.name, l.grid_x, l.grid_y, l.grid_z, l.block_x,"
+                       " l.block_y, l.block_z, l.registers_per_thread, l.shared_bytes, l.ctas_per_sm,"
+                       " l.occupancy_limiter, l.cycles, l.time_ps, l.warp_instructions,"
+                       " l.thread_instructions, l.resident_warp_cycles, l.energy_j"
+                       " FROM launch l LEFT JOIN kernel k USING(kernel_id) WHERE l.run_id = ?1 ORDER BY l.ord",
+                       run_id, error));
+    while (result->launch_count < count && ww_select_row(&s)) {
+        struct ww_launch_result *l = &result->launch[result->launch_count++];
+        r.launch_id = ww_select_i64(&s);
+        read_launch(&s, l, arena);
+        if (s.code == WW_OK) s.code = load_parts(&r, l);
+    }
+    return ww_select_close(&s);
+}

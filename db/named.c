@@ -1,0 +1,76 @@
+/* Named queries. Parameters that are not given are NULL; `:run` then means the latest run, and a filter
+ * does not filter. Each has an example in docs/query.md. */
+#include "../estimator/warpwatt.h"
+#include <string.h>
+
+/* run_id of the run that :run names */
+#define RUN "coalesce(:run, (SELECT max(run_id) FROM run))"
+
+static const struct ww_named_query queries[] = {
+    {"runs", "all runs, latest first; :workload and :gpu filter",
+     "SELECT run_id AS run, workload, gpu, mode, launches, cycles, time_us, ipc, energy_j, power_w, mechanisms,"
+     " stored_at FROM v_run WHERE (:workload IS NULL OR workload = :workload) AND (:gpu IS NULL OR gpu = :gpu)"
+     " ORDER BY run_id DESC"},
+    {"workloads", "the latest run of each trace on each GPU: cycles, time, IPC, watts, joules, top stall",
+     "SELECT v.workload AS workload, v.gpu AS gpu, v.cycles AS cycles, v.time_us AS time_us,"
+     " round(v.ipc, 3) AS ipc, round(v.power_w, 2) AS watts, v.energy_j AS joules, t.state AS top_stall,"
+     " round(100 * t.share, 1) AS stall_percent, v.run_id AS run FROM v_run v"
+     " JOIN (SELECT max(run_id) AS run_id FROM run GROUP BY trace_id, gpu_id) USING(run_id)"
+     " LEFT JOIN v_top_stall t USING(run_id) ORDER BY v.workload, v.gpu, v.run_id"},
+    {"launches", "the kernel launches of a run (:run)",
+     "SELECT launch, kernel, grid, block, ctas_per_sm, limiter, cycles, time_us, warp_instructions, ipc,"
+     " resident_warps, power_w, energy_j, top_stall FROM v_launch WHERE run_id = " RUN " ORDER BY launch"},
+    {"stalls", "where a run's resident warps spent their cycles (:run)",
+     "SELECT state, nsight, warp_cycles, round(100 * share, 2) AS percent, per_instruction FROM v_stall"
+     " WHERE run_id = " RUN " ORDER BY warp_cycles DESC, state"},
+    {"slots", "what a run's issue slots were used for or lost to (:run)",
+     "SELECT cause, slots, round(100 * share, 2) AS percent FROM v_slot WHERE run_id = " RUN
+     " ORDER BY slots DESC, cause"},
+    {"cpi", "the CPI stack of a run: issue slots per warp instruction, and SM cycles, by cause (:run)",
+     "SELECT cause, cpi, cycles, round(100 * share, 2) AS percent FROM v_cpi_stack WHERE run_id = " RUN
+     " ORDER BY cycles DESC, cause"},
+    {"memory", "sectors, hit rates and bandwidth of a run's memory levels (:run)",
+     "SELECT level, sectors_read, sectors_written, round(100 * hit_rate, 2) AS hit_percent,"
+     " round(100 * merged_rate, 2) AS merged_percent, read_gb_s, write_gb_s FROM v_memory WHERE run_id = " RUN},
+    {"energy", "a run's energy and average power by component (:run)",
+     "SELECT component, dynamic_j, static_j, energy_j, power_w, round(100 * share, 2) AS percent FROM v_energy"
+     " WHERE run_id = " RUN " ORDER BY energy_j DESC, component"},
+    {"counters", "all counters of a run, zeros too (:run, :level)",
+     "SELECT counter, value, unit, level FROM v_counter WHERE run_id = " RUN
+     " AND (:level IS NULL OR level = :level)"},
+    {"epochs", "warps by kind of state over time: averages of resident warps an epoch (:run, :launch)",
+     "SELECT launch, epoch, first_cycle, cycles, ipc, active, waiting, x_alu, x_mem FROM v_epoch"
+     " WHERE run_id = " RUN " AND (:launch IS NULL OR launch = :launch) ORDER BY launch, epoch"},
+    {"source", "a run's source lines, those that stall most first (:run, :most)",
+     "SELECT file, line, kernel, stall_warp_cycles, top_stall, issues, sectors, l1_miss_sectors,"
+     " l2_miss_sectors, shared_conflicts FROM v_source WHERE run_id = " RUN
+     " ORDER BY stall_warp_cycles DESC, file, line LIMIT coalesce(:most, 30)"},
+    {"speedup", "runs of the same traces against a base (:base, the first run of each trace if not given)",
+     "SELECT base_run, new_run, workload, base_gpu, new_gpu, base_mechanisms, new_mechanisms, speedup,"
+     " energy_ratio, edp_gain FROM v_speedup WHERE base_run = coalesce(:base, (SELECT min(b.run_id) FROM run a"
+     " JOIN run b USING(trace_id) WHERE a.run_id = new_run)) ORDER BY workload, new_run"},
+    {"pareto", "runs that no other run of their trace beats in both time and energy (:workload)",
+     "SELECT v.workload AS workload, v.run_id AS run, v.gpu AS gpu, v.mechanisms AS mechanisms,"
+     " v.time_us AS time_us, v.energy_j AS energy_j FROM v_run v JOIN run r USING(run_id)"
+     " WHERE r.energy_j IS NOT NULL AND (:workload IS NULL OR v.workload = :workload) AND NOT EXISTS"
+     " (SELECT 1 FROM run o WHERE o.trace_id = r.trace_id AND o.time_ps <= r.time_ps"
+     " AND o.energy_j <= r.energy_j AND (o.time_ps < r.time_ps OR o.energy_j < r.energy_j))"
+     " ORDER BY v.workload, v.time_us, v.run_id"},
+    {"gpu", "the resolved parameters of a run's GPU (:run, :key is a pattern such as dram.*)",
+     "SELECT key, value FROM gpu_param WHERE gpu_id = (SELECT gpu_id FROM run WHERE run_id = " RUN ")"
+     " AND (:key IS NULL OR key GLOB :key) ORDER BY key"},
+};
+
+size_t ww_db_named_count(void) {
+    return sizeof queries / sizeof *queries;
+}
+
+const struct ww_named_query *ww_db_named(size_t i) {
+    return i < ww_db_named_count() ? &queries[i] : NULL;
+}
+
+const struct ww_named_query *ww_db_named_find(const char *name) {
+    for (size_t i = 0; name && i < ww_db_named_count(); i++)
+        if (strcmp(queries[i].name, name) == 0) return &queries[i];
+    return NULL;
+}

@@ -1,0 +1,235 @@
+/* Opening: nothing is written to a file before its header says that it is one of ours. A new database is
+ * made in rollback-journal mode, so that its header is complete once the creating transaction is, and
+ * turned to write-ahead logging afterwards. */
+#include "db.h"
+#include "schema.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+#define BUSY_MS 10000
+#define LENGTH_MAX (256 << 20) /* bytes of one value */
+#define HEADER 100             /* bytes of SQLite's file header */
+
+enum found { MISSING, EMPTY, OURS };
+
+static uint32_t big_endian(const unsigned char *p) {
+    return (uint32_t)p[0] << 24 | (uint32_t)p[1] << 16 | (uint32_t)p[2] << 8 | p[3];
+}
+
+static enum ww_code check_header(const char *path, const unsigned char *header, ssize_t n,
+                                 struct ww_error *error) {
+    if (n < HEADER || memcmp(header, "SQLite format 3", 16) != 0)
+        return ww_fail(error, WW_DB, path, "this is no SQLite database; expected one that warpwatt made");
+    uint32_t id = big_endian(header + 68);
+    if (id != WW_DB_APPLICATION_ID)
+        return ww_fail(error, WW_DB, path,
+                       "an SQLite database of another program (application id %" PRIu32 "); expected one that "
+                       "warpwatt made (%d)",
+                       id, WW_DB_APPLICATION_ID);
+    return WW_OK;
+}
+
+static enum ww_code inspect(const char *path, enum found *found, struct ww_error *error) {
+    *found = MISSING;
+    int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+    if (fd < 0 && errno == ENOENT) return WW_OK;
+    if (fd < 0) return ww_fail(error, WW_IO, path, "cannot be opened: %s", strerror(errno));
+    struct stat st;
+    unsigned char header[HEADER];
+    enum ww_code code = WW_OK;
+    if (fstat(fd, &st) != 0)
+        code = ww_fail(error, WW_IO, path, "cannot be examined: %s", strerror(errno));
+    else if (!S_ISREG(st.st_mode))
+        code = ww_fail(error, WW_IO, path, "is no regular file; expected a database file");
+    else if (st.st_size == 0)
+        *found = EMPTY;
+    else {
+        *found = OURS;
+        code = check_header(path, header, pread(fd, header, sizeof header, 0), error);
+    }
+    close(fd);
+    return code;
+}
+
+bool ww_db_is_network_fs(uint64_t f_type) {
+    static const uint32_t types[] = {
+        0x6969,     /* NFS */
+        0x517b,     /* SMB */
+        0xff534d42, /* CIFS */
+        0xfe534d42, /* SMB2 */
+        0x5346414f, /* AFS */
+        0x01021997, /* 9P */
+        0x65735546, /* FUSE: sshfs and others, which cannot be told apart */
+        0x00c36400, /* Ceph */
+        0x0bd00bd0, /* Lustre */
+        0x47504653, /* GPFS */
+        0x7461636f, /* OCFS2 */
+        0x01161970, /* GFS2 */
+        0x73757245, /* Coda */
+        0x19830326, /* BeeGFS */
+    };
+    for (size_t i = 0; i < sizeof types / sizeof *types; i++)
+        if ((uint32_t)f_type == types[i]) return true;
+    return false;
+}
+
+/* ---- migration ---- */
+
+static enum ww_code take_steps(struct ww_db *db, int64_t from, struct ww_error *error) {
+    char text[64];
+    for (int64_t step = from; step < ww_db_step_count; step++)
+        for (const char *const *sql = ww_db_steps[step].sql; *sql; sql++)
+            WW_TRY(ww_db_exec(db, *sql, "making the tables", error));
+    if (from == 0) {
+        snprintf(text, sizeof text, "PRAGMA application_id = %d", WW_DB_APPLICATION_ID);
+        WW_TRY(ww_db_exec(db, text, "marking the database", error));
+    }
+    snprintf(text, sizeof text, "PRAGMA user_version = %d", ww_db_step_count);
+    return ww_db_exec(db, text, "marking the database", error);
+}
+
+static enum ww_code check_version(struct ww_db *db, int64_t *version, struct ww_error *error) {
+    WW_TRY(ww_db_get_int(db, "PRAGMA user_version", version, error));
+    if (*version > ww_db_step_count)
+        return ww_fail(error, WW_DB, db->path,
+                       "its schema has version %" PRId64
+                       ", and this program knows up to %d; use a newer warpwatt",
+                       *version, ww_db_step_count);
+    if (*version < 0) return ww_db_damaged(db, "its schema version is negative", error);
+    return WW_OK;
+}
+
+static enum ww_code migrate_locked(struct ww_db *db, struct ww_error *error) {
+    int64_t version = 0, objects = 0;
+    WW_TRY(check_version(db, &version, error)); /* again: another program may have been first */
+    WW_TRY(ww_db_get_int(db, "SELECT count(*) FROM sqlite_schema", &objects, error));
+    if (version == 0 && objects > 0) return ww_db_damaged(db, "it has tables but no schema version", error);
+    return version < ww_db_step_count ? take_steps(db, version, error) : WW_OK;
+}
+
+static enum ww_code migrate(struct ww_db *db, struct ww_error *error) {
+    int64_t version = 0;
+    WW_TRY(check_version(db, &version, error));
+    if (version == ww_db_step_count) return WW_OK;
+    if (sqlite3_db_readonly(db->sql, "main") == 1)
+        return ww_fail(error, WW_IO, db->path,
+                       "its schema has version %" PRId64
+                       ", which must be brought to %d, but the file is read-only",
+                       version, ww_db_step_count);
+    WW_TRY(ww_db_exec(db, "BEGIN IMMEDIATE", "opening", error));
+    return ww_db_finish(db, migrate_locked(db, error), error);
+}
+
+/* ---- the schema must be what this program makes ---- */
+
+static enum ww_code compare_object(struct ww_db *db, sqlite3_stmt *want, sqlite3_stmt *have,
+                                   struct ww_error *error) {
+    const char *name = (const char *)sqlite3_column_text(want, 0);
+    const char *sql = (const char *)sqlite3_column_text(want, 1);
+    sqlite3_reset(have);
+    sqlite3_bind_text(have, 1, name, -1, SQLITE_TRANSIENT);
+    int rc = sqlite3_step(have);
+    if (rc != SQLITE_ROW && rc != SQLITE_DONE) return ww_db_fail(db, "reading its schema", error);
+    const char *stored = rc == SQLITE_ROW ? (const char *)sqlite3_column_text(have, 0) : NULL;
+    if (stored && sql && strcmp(stored, sql) == 0) return WW_OK;
+    return ww_fail(error, WW_DB, db->path, "the database is damaged: table or view %s is %s", name ? name : "?",
+                   stored ? "not as this version makes it" : "missing");
+}
+
+static enum ww_code compare_schema(struct ww_db *db, struct ww_db *model, struct ww_error *error) {
+    sqlite3_stmt *want = NULL, *have = NULL;
+    enum ww_code code = WW_OK;
+    if (sqlite3_prepare_v2(model->sql,
+                           "SELECT name, sql FROM sqlite_schema WHERE sql IS NOT NULL ORDER BY rowid", -1,
+                           &want, NULL) != SQLITE_OK)
+        code = ww_db_fail(model, "making a model of the schema", error);
+    else if (sqlite3_prepare_v2(db->sql, "SELECT sql FROM sqlite_schema WHERE name = ?1", -1, &have, NULL) !=
+             SQLITE_OK)
+        code = ww_db_fail(db, "reading its schema", error);
+    while (code == WW_OK && sqlite3_step(want) == SQLITE_ROW) code = compare_object(db, want, have, error);
+    sqlite3_finalize(want);
+    sqlite3_finalize(have);
+    return code;
+}
+
+static enum ww_code check_schema(struct ww_db *db, struct ww_error *error) {
+    int64_t triggers = 0;
+    WW_TRY(ww_db_get_int(db, "SELECT count(*) FROM sqlite_schema WHERE type = 'trigger'", &triggers, error));
+    if (triggers) return ww_db_damaged(db, "it has triggers, which this program never makes", error);
+    struct ww_db model = {.path = db->path};
+    if (sqlite3_open(":memory:", &model.sql) != SQLITE_OK) {
+        sqlite3_close(model.sql);
+        return ww_fail_nomem(error, "a model of the schema");
+    }
+    enum ww_code code = take_steps(&model, 0, error);
+    if (code == WW_OK) code = compare_schema(db, &model, error);
+    sqlite3_close(model.sql);
+    return code;
+}
+
+/* ---- opening ---- */
+
+/* What a hostile file could use is off: triggers' and views' access to unsafe functions, writes to the
+ * schema, cells that point outside their page. */
+static enum ww_code configure(struct ww_db *db, struct ww_error *error) {
+    sqlite3_busy_timeout(db->sql, BUSY_MS);
+    sqlite3_db_config(db->sql, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
+    sqlite3_db_config(db->sql, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
+    sqlite3_limit(db->sql, SQLITE_LIMIT_LENGTH, LENGTH_MAX);
+    return ww_db_exec(db, "PRAGMA cell_size_check = ON; PRAGMA foreign_keys = ON", "opening", error);
+}
+
+static enum ww_code set_journal(struct ww_db *db, struct ww_error *error) {
+    struct statfs fs;
+    if (sqlite3_db_readonly(db->sql, "main") == 1 || statfs(db->path, &fs) != 0) return WW_OK;
+    if (ww_db_is_network_fs((uint64_t)fs.f_type))
+        return ww_db_exec(db, "PRAGMA journal_mode = DELETE; PRAGMA synchronous = FULL", "setting the journal",
+                          error);
+    return ww_db_exec(db, "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL", "setting the journal",
+                      error);
+}
+
+static enum ww_code open_file(struct ww_db *db, const char *path, enum found found, struct ww_error *error) {
+    /* a name such as "file:x" is a file's name, not a URI */
+    db->path = sqlite3_mprintf("%s%s", strncmp(path, "file:", 5) == 0 ? "./" : "", path);
+    if (!db->path) return ww_fail_nomem(error, "a database");
+    int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | (found == MISSING ? SQLITE_OPEN_CREATE : 0);
+    if (sqlite3_open_v2(db->path, &db->sql, flags, NULL) != SQLITE_OK)
+        return db->sql ? ww_db_fail(db, "opening", error) : ww_fail_nomem(error, "a database");
+    WW_TRY(configure(db, error));
+    WW_TRY(migrate(db, error));
+    WW_TRY(check_schema(db, error));
+    return set_journal(db, error);
+}
+
+enum ww_code ww_db_open(const char *path, bool create, struct ww_db **out, struct ww_error *error) {
+    *out = NULL;
+    if (!path || !*path) return ww_fail(error, WW_USAGE, "", "no database was named; expected a path");
+    enum found found;
+    WW_TRY(inspect(path, &found, error));
+    if (found == MISSING && !create)
+        return ww_fail(error, WW_IO, path, "there is no such database; `warpwatt run --db` makes one");
+    if (found == EMPTY && !create)
+        return ww_fail(error, WW_DB, path, "the file is empty; expected a database that warpwatt made");
+    struct ww_db *db = calloc(1, sizeof *db);
+    if (!db) return ww_fail_nomem(error, "a database");
+    enum ww_code code = open_file(db, path, found, error);
+    if (code == WW_OK)
+        *out = db;
+    else
+        ww_db_close(db);
+    return code;
+}
+
+void ww_db_close(struct ww_db *db) {
+    if (!db) return;
+    sqlite3_close(db->sql);
+    sqlite3_free(db->path);
+    free(db);
+}

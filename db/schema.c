@@ -1,0 +1,7 @@
+#include "schema.h"
+
+const struct ww_db_step ww_db_steps[] = {
+    {ww_db_tables_sql}, /* 1 */
+    {ww_db_views_sql},  /* 2 */
+};
+const int ww_db_step_count = sizeof ww_db_steps / sizeof *ww_db_steps;

@@ -1,0 +1,25 @@
+/* schema.h: the tables and views, as steps of migration.
+ *
+ * A database's user_version is the number of steps it has taken; opening it takes those that are left, in
+ * one transaction. A step that has been released never changes: what must change is a new step at the end.
+ */
+#ifndef WW_DB_SCHEMA_H
+#define WW_DB_SCHEMA_H
+
+#include <stddef.h>
+
+/* "WwDB" in ASCII, in the file header's application id. */
+#define WW_DB_APPLICATION_ID 0x57774442
+
+/* A NULL-ended list of statements. */
+struct ww_db_step {
+    const char *const *sql;
+};
+extern const struct ww_db_step ww_db_steps[];
+extern const int ww_db_step_count;
+
+/* Statements of the two steps there are, ended by NULL. */
+extern const char *const ww_db_tables_sql[]; /* schema_tables.c */
+extern const char *const ww_db_views_sql[];  /* schema_views.c */
+
+#endif

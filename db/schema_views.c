@@ -1,0 +1,175 @@
+/* Step 2: the views, which answer the usual questions. Units stand in the column names: _j joules, _w
+ * watts, _us microseconds, gb_s 10^9 bytes per second. A ratio whose divisor is 0 is NULL. */
+#include "schema.h"
+
+/* Sum of one counter over a run's launches, within v_run_counter's pivot. */
+#define C(name) "sum(CASE c.name WHEN '" name "' THEN v.value END)"
+
+const char *const ww_db_views_sql[] = {
+    /* file name of the trace without directories and suffix */
+    "CREATE VIEW v_workload AS SELECT run_id,"
+    " CASE WHEN substr(base, -4) = '.wwt' THEN substr(base, 1, length(base) - 4) ELSE base END AS workload"
+    " FROM (SELECT run_id, replace(trace_path, rtrim(trace_path, replace(trace_path, '/', '')), '') AS base"
+    " FROM run)",
+
+    "CREATE VIEW v_stall AS SELECT r.run_id AS run_id, s.name AS state, s.nsight AS nsight,"
+    " coalesce(sum(v.warp_cycles), 0) AS warp_cycles,"
+    " total(v.warp_cycles) / nullif((SELECT total(resident_warp_cycles) FROM launch q"
+    " WHERE q.run_id = r.run_id), 0) AS share,"
+    " total(v.warp_cycles) / nullif(r.warp_instructions, 0) AS per_instruction"
+    " FROM run r CROSS JOIN warp_state s LEFT JOIN launch l ON l.run_id = r.run_id"
+    " LEFT JOIN launch_state v ON v.launch_id = l.launch_id AND v.state_id = s.state_id"
+    " GROUP BY r.run_id, s.state_id",
+
+    "CREATE VIEW v_top_stall AS SELECT run_id, state, nsight, max(share) AS share FROM v_stall"
+    " WHERE state NOT IN ('issued', 'done') GROUP BY run_id",
+
+    "CREATE VIEW v_slot AS SELECT r.run_id AS run_id, s.name AS cause, coalesce(sum(v.slots), 0) AS slots,"
+    " total(v.slots) / nullif((SELECT total(x.slots) FROM launch q JOIN launch_slot x USING(launch_id)"
+    " WHERE q.run_id = r.run_id), 0) AS share"
+    " FROM run r CROSS JOIN slot_cause s LEFT JOIN launch l ON l.run_id = r.run_id"
+    " LEFT JOIN launch_slot v ON v.launch_id = l.launch_id AND v.cause_id = s.cause_id"
+    " GROUP BY r.run_id, s.cause_id",
+
+    "CREATE VIEW v_cpi_stack AS SELECT s.run_id AS run_id, s.cause AS cause,"
+    " 1.0 * s.slots / nullif(r.warp_instructions, 0) AS cpi, s.share AS share,"
+    " s.share * r.cycles AS cycles FROM v_slot s JOIN run r USING(run_id)",
+
+    "CREATE VIEW v_energy AS SELECT r.run_id AS run_id, p.name AS component,"
+    " sum(v.dynamic_j) AS dynamic_j, sum(v.static_j) AS static_j,"
+    " sum(v.dynamic_j) + sum(v.static_j) AS energy_j,"
+    " (sum(v.dynamic_j) + sum(v.static_j)) / nullif(r.energy_j, 0) AS share,"
+    " (sum(v.dynamic_j) + sum(v.static_j)) / nullif(r.time_ps * 1e-12, 0) AS power_w"
+    " FROM run r CROSS JOIN component p LEFT JOIN launch l ON l.run_id = r.run_id"
+    " LEFT JOIN launch_energy v ON v.launch_id = l.launch_id AND v.component_id = p.component_id"
+    " GROUP BY r.run_id, p.component_id",
+
+    "CREATE VIEW v_counter AS SELECT r.run_id AS run_id, c.name AS counter, c.level AS level,"
+    " coalesce(sum(v.value), 0) AS value, c.unit AS unit"
+    " FROM run r CROSS JOIN counter c LEFT JOIN launch l ON l.run_id = r.run_id"
+    " LEFT JOIN launch_counter v ON v.launch_id = l.launch_id AND v.counter_id = c.counter_id"
+    " GROUP BY r.run_id, c.counter_id",
+
+    "CREATE VIEW v_setting AS SELECT r.run_id AS run_id,"
+    " coalesce((SELECT group_concat(pair, ' ') FROM (SELECT key || '=' || value AS pair FROM run_setting s"
+    " WHERE s.run_id = r.run_id ORDER BY ord)), '') AS mechanisms FROM run r",
+
+    "CREATE VIEW v_run AS SELECT r.run_id AS run_id, w.workload AS workload, g.name AS gpu, r.mode AS mode,"
+    " (SELECT count(*) FROM launch l WHERE l.run_id = r.run_id) AS launches, r.cycles AS cycles,"
+    " r.time_ps * 1e-6 AS time_us, r.warp_instructions AS warp_instructions,"
+    " r.thread_instructions AS thread_instructions,"
+    " 1.0 * r.warp_instructions / nullif(r.cycles, 0) AS ipc, r.energy_j AS energy_j,"
+    " r.energy_j / nullif(r.time_ps * 1e-12, 0) AS power_w, m.mechanisms AS mechanisms,"
+    " r.stored_at AS stored_at, r.host_seconds AS host_seconds"
+    " FROM run r JOIN gpu g USING(gpu_id) JOIN v_workload w USING(run_id) JOIN v_setting m USING(run_id)",
+
+    "CREATE VIEW v_launch AS SELECT l.run_id AS run_id, l.ord AS launch, l.launch_id AS launch_id,"
+    " k.name AS kernel, l.grid_x || 'x' || l.grid_y || 'x' || l.grid_z AS grid,"
+    " l.block_x || 'x' || l.block_y || 'x' || l.block_z AS block, l.registers_per_thread AS registers,"
+    " l.shared_bytes AS shared_bytes, l.ctas_per_sm AS ctas_per_sm, l.occupancy_limiter AS limiter,"
+    " l.cycles AS cycles, l.time_ps * 1e-6 AS time_us, l.warp_instructions AS warp_instructions,"
+    " 1.0 * l.warp_instructions / nullif(l.cycles, 0) AS ipc, l.energy_j AS energy_j,"
+    " l.energy_j / nullif(l.time_ps * 1e-12, 0) AS power_w,"
+    " 1.0 * l.resident_warp_cycles / nullif(l.cycles, 0) AS resident_warps,"
+    " (SELECT s.name FROM launch_state v JOIN warp_state s USING(state_id)"
+    " WHERE v.launch_id = l.launch_id AND s.name NOT IN ('issued', 'done')"
+    " ORDER BY v.warp_cycles DESC, s.state_id LIMIT 1) AS top_stall"
+    " FROM launch l JOIN kernel k USING(kernel_id)",
+
+    /* the counters of the memory levels, one row a run, with sector sizes and seconds */
+    "CREATE VIEW v_memory_counter AS SELECT r.run_id AS run_id, r.time_ps * 1e-12 AS seconds,"
+    " coalesce((SELECT value FROM gpu_param p WHERE p.gpu_id = r.gpu_id AND p.key = 'l1.sector'), 32)"
+    " AS l1_sector,"
+    " coalesce((SELECT value FROM gpu_param p WHERE p.gpu_id = r.gpu_id AND p.key = 'l2.sector'), 32)"
+    " AS l2_sector, " C("l1_sector_read") " AS l1_read, " C(
+        "l1_sector_hit") " AS l1_hit,"
+                         " " C("l1_sector_merged") " AS l1_merged, " C(
+                             "l1_sector_miss") " AS l1_miss,"
+                                               " " C("l1_sector_write") " AS l1_write, " C(
+                                                   "l2_sector_read") " AS l2_read,"
+                                                                     " " C("l2_sector_hit") " AS l2_hit, " C(
+                                                                         "l2_sector_merged") " AS l2_merged,"
+                                                                                             " " C(
+                                                                                                 "l2_sector_"
+                                                                                                 "miss") " AS "
+                                                                                                         "l2_"
+                                                                                                         "miss,"
+                                                                                                         " " C(
+                                                                                                             "l"
+                                                                                                             "2"
+                                                                                                             "_"
+                                                                                                             "s"
+                                                                                                             "e"
+                                                                                                             "c"
+                                                                                                             "t"
+                                                                                                             "o"
+                                                                                                             "r"
+                                                                                                             "_"
+                                                                                                             "w"
+                                                                                                             "r"
+                                                                                                             "i"
+                                                                                                             "t"
+                                                                                                             "e") " AS l2_write,"
+                                                                                                                  " " C("dram_sector_read") " AS dram_read, " C(
+                                                                                                                      "dram_sector_write") " AS dram_write,"
+                                                                                                                                           " " C("dram_row_hit") " AS row_hit, " C(
+                                                                                                                                               "dram_burst_read") " + " C("dram_burst_write") " AS bursts"
+                                                                                                                                                                                              " FROM run r LEFT JOIN v_counter v ON v.run_id = r.run_id LEFT JOIN counter c ON c.name = v.counter"
+                                                                                                                                                                                              " GROUP BY r.run_id",
+
+    "CREATE VIEW v_memory AS"
+    " SELECT run_id, 'l1' AS level, l1_read AS sectors_read, l1_write AS sectors_written,"
+    " 1.0 * l1_hit / nullif(l1_read, 0) AS hit_rate, 1.0 * l1_merged / nullif(l1_read, 0) AS merged_rate,"
+    " l1_read * l1_sector / nullif(seconds, 0) * 1e-9 AS read_gb_s,"
+    " l1_write * l1_sector / nullif(seconds, 0) * 1e-9 AS write_gb_s FROM v_memory_counter"
+    " UNION ALL SELECT run_id, 'l2', l2_read, l2_write, 1.0 * l2_hit / nullif(l2_read, 0),"
+    " 1.0 * l2_merged / nullif(l2_read, 0), l2_read * l2_sector / nullif(seconds, 0) * 1e-9,"
+    " l2_write * l2_sector / nullif(seconds, 0) * 1e-9 FROM v_memory_counter"
+    " UNION ALL SELECT run_id, 'dram', dram_read, dram_write, 1.0 * row_hit / nullif(bursts, 0), NULL,"
+    " dram_read * l2_sector / nullif(seconds, 0) * 1e-9,"
+    " dram_write * l2_sector / nullif(seconds, 0) * 1e-9 FROM v_memory_counter",
+
+    "CREATE VIEW v_speedup AS SELECT a.run_id AS base_run, b.run_id AS new_run, w.workload AS workload,"
+    " ga.name AS base_gpu, gb.name AS new_gpu, ma.mechanisms AS base_mechanisms,"
+    " mb.mechanisms AS new_mechanisms, 1.0 * a.time_ps / nullif(b.time_ps, 0) AS speedup,"
+    " b.energy_j / nullif(a.energy_j, 0) AS energy_ratio,"
+    " a.energy_j * a.time_ps / nullif(b.energy_j * b.time_ps, 0) AS edp_gain"
+    " FROM run a JOIN run b ON b.trace_id = a.trace_id AND b.run_id <> a.run_id"
+    " JOIN gpu ga ON ga.gpu_id = a.gpu_id JOIN gpu gb ON gb.gpu_id = b.gpu_id"
+    " JOIN v_workload w ON w.run_id = a.run_id JOIN v_setting ma ON ma.run_id = a.run_id"
+    " JOIN v_setting mb ON mb.run_id = b.run_id",
+
+    "CREATE VIEW v_epoch AS SELECT l.run_id AS run_id, l.ord AS launch, e.ord AS epoch,"
+    " e.first_cycle AS first_cycle, e.cycles AS cycles,"
+    " 1.0 * e.warp_instructions / nullif(e.cycles, 0) AS ipc,"
+    " total(CASE WHEN s.name <> 'done' THEN v.warp_cycles END) / nullif(e.cycles, 0) AS active,"
+    " total(CASE WHEN s.name LIKE 'wait!_%' ESCAPE '!' THEN v.warp_cycles END) / nullif(e.cycles, 0)"
+    " AS waiting,"
+    " total(CASE s.name WHEN 'excess_alu' THEN v.warp_cycles END) / nullif(e.cycles, 0) AS x_alu,"
+    " total(CASE s.name WHEN 'excess_mem' THEN v.warp_cycles END) / nullif(e.cycles, 0) AS x_mem"
+    " FROM launch l JOIN epoch e USING(launch_id)"
+    " LEFT JOIN epoch_state v ON v.launch_id = e.launch_id AND v.ord = e.ord"
+    " LEFT JOIN warp_state s USING(state_id) GROUP BY l.launch_id, e.ord",
+
+    "CREATE VIEW v_source_stall AS SELECT l.run_id AS run_id, i.kernel_id AS kernel_id,"
+    " i.file_id AS file_id, i.line AS line, s.name AS state, sum(v.warp_cycles) AS warp_cycles"
+    " FROM launch l JOIN pc p USING(launch_id) JOIN instruction i USING(instruction_id)"
+    " JOIN pc_stall v ON v.launch_id = p.launch_id AND v.ord = p.ord JOIN warp_state s USING(state_id)"
+    " WHERE s.name NOT IN ('issued', 'done') GROUP BY l.run_id, i.kernel_id, i.file_id, i.line, s.state_id",
+
+    "CREATE VIEW v_source_top AS SELECT run_id, kernel_id, file_id, line, state AS top_stall,"
+    " max(warp_cycles) AS most, sum(warp_cycles) AS stall_warp_cycles FROM v_source_stall"
+    " GROUP BY run_id, kernel_id, file_id, line",
+
+    "CREATE VIEW v_source AS SELECT l.run_id AS run_id, k.name AS kernel, f.path AS file, i.line AS line,"
+    " coalesce(t.stall_warp_cycles, 0) AS stall_warp_cycles, t.top_stall AS top_stall,"
+    " sum(p.issues) AS issues, sum(p.thread_instructions) AS thread_instructions,"
+    " sum(p.sectors) AS sectors, sum(p.l1_miss_sectors) AS l1_miss_sectors,"
+    " sum(p.l2_miss_sectors) AS l2_miss_sectors, sum(p.shared_conflicts) AS shared_conflicts"
+    " FROM launch l JOIN pc p USING(launch_id) JOIN instruction i USING(instruction_id)"
+    " JOIN kernel k ON k.kernel_id = i.kernel_id JOIN source_file f USING(file_id)"
+    " LEFT JOIN v_source_top t ON t.run_id = l.run_id AND t.kernel_id = i.kernel_id"
+    " AND t.file_id = i.file_id AND t.line = i.line"
+    " GROUP BY l.run_id, i.kernel_id, i.file_id, i.line",
+    NULL,
+};
