@@ -1,0 +1,106 @@
+/* Expanding the control-flow paths of a CTA group. */
+#include "bytes.h"
+#include "decode_int.h"
+#include <stdlib.h>
+#include <string.h>
+
+/* Lengths of all paths. A step costs at most 1/inst_count of a byte in the run column, which bounds what a
+ * file can make us allocate. */
+static bool read_lengths(struct ww_wwt_decoder *x) {
+    struct ww_wwt_decoded *d = x->d;
+    struct ww_cursor *c = &x->col[WW_WWT_COL_LENGTH];
+    const struct ww_cursor *run = &x->col[WW_WWT_COL_RUN];
+    uint64_t most = (uint64_t)(run->end - run->p) * x->launch->inst_count, total = 0;
+    if (most > WW_WWT_STEPS_MAX) most = WW_WWT_STEPS_MAX;
+    for (size_t i = 0; i < d->path_count; i++) {
+        uint64_t n = ww_wwt_varint(c);
+        if (c->failed || n > most - total) return ww_wwt_reject(x, c, "paths have more steps than their data");
+        d->path[i].step_count = (uint32_t)n;
+        d->path[i].first_step = (size_t)total;
+        total += n;
+    }
+    d->step_count = (size_t)total;
+    d->step = malloc((d->step_count + 1) * sizeof *d->step);
+    return d->step ? true : ww_wwt_no_memory(x);
+}
+
+/* Runs of consecutive instructions. */
+static bool read_insts(struct ww_wwt_decoder *x, struct ww_wwt_path *path) {
+    struct ww_cursor *start = &x->col[WW_WWT_COL_START], *length = &x->col[WW_WWT_COL_RUN];
+    struct ww_step *step = x->d->step + path->first_step, *end = step + path->step_count;
+    uint64_t next = 0, count = x->launch->inst_count;
+    while (step < end) {
+        uint64_t inst = next + ww_wwt_svarint(start), n = ww_wwt_varint(length);
+        if (inst >= count || n >= count - inst || n >= (uint64_t)(end - step))
+            return ww_wwt_reject(x, start, "a step's instruction is out of range");
+        if (start->failed || length->failed) return ww_wwt_reject(x, start, "the steps are cut off");
+        next = inst + n + 1;
+        for (uint32_t i = (uint32_t)inst; i < (uint32_t)next; i++) (step++)->inst = i;
+    }
+    return true;
+}
+
+static uint32_t read_mask(struct ww_wwt_decoder *x, unsigned token, uint32_t recent[WW_WWT_MASK_RECENT]) {
+    uint32_t mask;
+    unsigned place = WW_WWT_MASK_RECENT - 1; /* that the mask moves to the front from */
+    if (token < WW_WWT_MASK_RECENT)
+        mask = recent[place = token];
+    else if (token == WW_WWT_MASK_REST)
+        mask = recent[1] & ~recent[0];
+    else
+        mask = ww_cursor_u32(&x->col[WW_WWT_COL_MASK_BITS]);
+    for (; place; place--) recent[place] = recent[place - 1];
+    return recent[0] = mask;
+}
+
+/* Runs of equal masks. */
+static bool read_masks(struct ww_wwt_decoder *x, struct ww_wwt_path *path) {
+    struct ww_cursor *c = &x->col[WW_WWT_COL_MASK], *more = &x->col[WW_WWT_COL_MASK_RUN];
+    struct ww_step *step = x->d->step + path->first_step, *end = step + path->step_count;
+    uint32_t recent[WW_WWT_MASK_RECENT] = {UINT32_MAX};
+    while (step < end) {
+        unsigned char byte = ww_wwt_byte(c);
+        uint64_t n = byte >> 4;
+        if (n == WW_WWT_MASK_LONG) n += ww_wwt_varint(more);
+        if (c->failed || n >= (uint64_t)(end - step) || (byte & 15) > WW_WWT_MASK_LITERAL)
+            return ww_wwt_reject(x, c, "the masks do not fit the steps");
+        uint32_t mask = read_mask(x, byte & 15, recent);
+        path->mask |= mask;
+        for (struct ww_step *last = step + n; step <= last; step++) step->mask = mask;
+    }
+    if (more->failed || x->col[WW_WWT_COL_MASK_BITS].failed)
+        return ww_wwt_reject(x, c, "the masks are cut off");
+    return true;
+}
+
+/* The steps that have an access, one after the other, for the access decoder. */
+static bool collect_access_steps(struct ww_wwt_decoder *x) {
+    struct ww_wwt_decoded *d = x->d;
+    const struct ww_inst *inst = x->launch->inst;
+    size_t total = 0;
+    for (size_t i = 0; i < d->step_count; i++) total += inst[d->step[i].inst].flags & WW_INST_ACCESS;
+    d->access_step = malloc((total + 1) * sizeof *d->access_step);
+    if (!d->access_step) return ww_wwt_no_memory(x);
+    size_t n = 0;
+    for (size_t k = 0; k < d->path_count; k++) {
+        struct ww_wwt_path *path = &d->path[k];
+        const struct ww_step *step = d->step + path->first_step;
+        path->first_access = n;
+        for (uint32_t i = 0; i < path->step_count; i++)
+            if (inst[step[i].inst].flags & WW_INST_ACCESS) d->access_step[n++] = step[i];
+        path->access_count = (uint32_t)(n - path->first_access);
+    }
+    return true;
+}
+
+bool ww_wwt_decode_paths(struct ww_wwt_decoder *x, size_t path_count) {
+    _Static_assert(WW_INST_ACCESS == 1, "collect_access_steps adds the flag up");
+    struct ww_wwt_decoded *d = x->d;
+    d->path = calloc(path_count + 1, sizeof *d->path);
+    if (!d->path) return ww_wwt_no_memory(x);
+    d->path_count = path_count;
+    if (!read_lengths(x)) return false;
+    for (size_t i = 0; i < path_count; i++)
+        if (!read_insts(x, &d->path[i]) || !read_masks(x, &d->path[i])) return false;
+    return collect_access_steps(x);
+}

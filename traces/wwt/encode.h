@@ -1,0 +1,29 @@
+/* encode.h: a CTA group as bytes. */
+#ifndef WW_WWT_ENCODE_H
+#define WW_WWT_ENCODE_H
+
+#include "../../estimator/base/buf.h"
+#include "format.h"
+#include "pending.h"
+
+/* Appends the uncompressed group of `count` CTAs (in order of their numbers) to *out, and adds the group's
+ * executions of each instruction to inst_warp and inst_thread. `number` is the launch's.
+ * Errors: WW_NOMEM; WW_UNSUPPORTED (larger than a chunk may be). */
+enum ww_code ww_wwt_encode(const struct ww_launch *launch, size_t number, struct ww_wwt_cta *const *cta,
+                           size_t count, struct ww_buf *out, uint64_t *inst_warp, uint64_t *inst_thread,
+                           struct ww_error *error);
+/* Appends the runs of consecutive CTAs: their number, then for each its distance from the end of the one
+ * before (of the first: from 0) and its length. */
+void ww_wwt_put_runs(struct ww_buf *b, struct ww_wwt_cta *const *cta, size_t count, uint64_t end, bool is_signed);
+
+/* Columns being filled; shared by the parts of the encoder. */
+struct ww_wwt_encoder {
+    const struct ww_launch *launch;
+    struct ww_buf col[WW_WWT_COLUMNS];
+};
+/* Appends one path's steps. */
+void ww_wwt_encode_path(struct ww_wwt_encoder *e, const struct ww_wwt_steps *s);
+/* Appends all accesses of the CTAs' warps; false: no memory. */
+bool ww_wwt_encode_accesses(struct ww_wwt_encoder *e, struct ww_wwt_cta *const *cta, size_t count);
+
+#endif

@@ -1,0 +1,178 @@
+/* Encoding the accesses of a CTA group's warps. */
+#include "encode.h"
+#include "predict.h"
+#include <stdlib.h>
+
+struct access_encoder {
+    struct ww_wwt_encoder *e;
+    struct ww_wwt_predictor p;
+    struct ww_arena lanes;
+};
+
+/* The reference: the same access of the last warp on this path, and that warp's pool. */
+struct reference {
+    const struct ww_access *access; /* or NULL */
+    const uint64_t *pool;
+};
+
+/* The value whose varint is that of the signed difference. */
+static uint64_t zigzag(uint64_t d) {
+    return (d << 1) ^ (d >> 63 ? UINT64_MAX : 0);
+}
+
+static uint64_t scaled(uint64_t d, unsigned shift) {
+    return (uint64_t)((int64_t)d >> shift);
+}
+
+/* The best kind of prediction; *off is what it misses by. */
+static unsigned choose_base(const struct access_encoder *a, const struct ww_wwt_inst_state *s, uint64_t base,
+                            uint64_t last, const struct ww_access *ref, uint64_t *off) {
+    unsigned best = WW_WWT_BASE_COUNT;
+    for (unsigned k = ref ? 0 : 1; k < WW_WWT_BASE_REF_OFF; k++)
+        if (ww_wwt_predict(&a->p, s, (enum ww_wwt_base)k, last, ref) == base) return k;
+    for (unsigned k = WW_WWT_BASE_REF_OFF + (ref ? 0 : 1); k < WW_WWT_BASE_COUNT; k++) {
+        uint64_t d = base - ww_wwt_predict(&a->p, s, (enum ww_wwt_base)k, last, ref);
+        if (best == WW_WWT_BASE_COUNT || zigzag(d) < zigzag(*off)) {
+            best = k;
+            *off = d;
+        }
+    }
+    return best;
+}
+
+/* True if `to` is the list that lies at `from` for these lanes, moved as a whole. */
+static bool same_shape(const uint64_t *to, const uint64_t *from, unsigned n) {
+    for (unsigned i = 1; i < n; i++)
+        if (to[i] - from[i] != to[0] - from[0]) return false;
+    return true;
+}
+
+static unsigned varint_bytes(uint64_t v) {
+    return v ? (unsigned)(63 - __builtin_clzll(v)) / 7 + 1 : 1;
+}
+
+struct list_plan {
+    unsigned form;
+    bool unit;       /* all differences are multiples of the access width */
+    unsigned count;
+    uint64_t d[32];  /* differences to be written */
+};
+
+static void plan_differences(struct list_plan *plan, unsigned form, const uint64_t *to, const uint64_t *from,
+                             unsigned n, unsigned shift) {
+    uint64_t odd = 0;
+    plan->form = form;
+    plan->count = 0;
+    for (unsigned i = form == WW_WWT_FORM_LIST ? 1 : 0; i < n; i++) {
+        uint64_t d = to[i] - (form == WW_WWT_FORM_LIST ? to[i - 1] : from[i]);
+        odd |= d & ((1u << shift) - 1);
+        plan->d[plan->count++] = d;
+    }
+    plan->unit = shift && !odd;
+}
+
+static unsigned plan_bytes(const struct list_plan *plan, unsigned shift) {
+    unsigned bytes = 0;
+    for (unsigned i = 0; i < plan->count; i++)
+        bytes += varint_bytes(zigzag(scaled(plan->d[i], plan->unit ? shift : 0)));
+    return bytes;
+}
+
+/* How to write the list `to` of the lanes in mask. */
+static void plan_list(const struct ww_wwt_inst_state *s, uint32_t mask, const uint64_t *to,
+                      const struct reference *ref, unsigned shift, struct list_plan *plan) {
+    unsigned n = (unsigned)__builtin_popcount(mask);
+    *plan = (struct list_plan){.form = WW_WWT_FORM_REF_LIST};
+    if (ref->access && ref->access->list != WW_AFFINE && same_shape(to, ref->pool + ref->access->list, n)) return;
+    plan_differences(plan, WW_WWT_FORM_LIST, to, NULL, n, shift);
+    if (mask & ~s->lane_mask) return;
+    uint64_t from[32];
+    struct list_plan own;
+    unsigned i = 0;
+    for (uint32_t m = mask; m; m &= m - 1) from[i++] = s->lane[__builtin_ctz(m)];
+    if (same_shape(to, from, n)) {
+        *plan = (struct list_plan){.form = WW_WWT_FORM_LANES};
+        return;
+    }
+    plan_differences(&own, WW_WWT_FORM_STEPS, to, from, n, shift);
+    /* A list pays for its base apart; twice its last difference's size stands for that. */
+    if (plan_bytes(&own, shift) < plan_bytes(plan, shift) + 2) *plan = own;
+}
+
+static bool put_list(struct access_encoder *a, struct ww_wwt_inst_state *s, uint32_t mask, const uint64_t *address,
+                     const struct reference *ref, unsigned shift) {
+    struct list_plan plan;
+    uint64_t off = 0, last = ww_wwt_last(s, true, mask);
+    if (!s->lane && !(s->lane = ww_arena_alloc(&a->lanes, 32 * sizeof *s->lane))) return false;
+    plan_list(s, mask, address, ref, shift, &plan);
+    unsigned kind = WW_WWT_BASE_REF; /* where the form needs no base */
+    if (plan.form != WW_WWT_FORM_STEPS) kind = choose_base(a, s, *address, last, ref->access, &off);
+    bool has_off = kind >= WW_WWT_BASE_REF_OFF, even = !(off & ((1u << shift) - 1));
+    bool unit = plan.count ? plan.unit && (!has_off || even) : shift && has_off && even;
+    unsigned by = unit ? shift : 0;
+    ww_buf_byte(&a->e->col[WW_WWT_COL_ACCESS],
+                (unsigned char)(kind | (unit ? WW_WWT_UNIT : 0) | plan.form << WW_WWT_FORM_SHIFT));
+    if (has_off) ww_buf_varint(&a->e->col[WW_WWT_COL_BASE], zigzag(scaled(off, by)));
+    for (unsigned i = 0; i < plan.count; i++)
+        ww_buf_varint(&a->e->col[WW_WWT_COL_LIST], zigzag(scaled(plan.d[i], by)));
+    ww_wwt_learn_list(s, mask, address);
+    ww_wwt_learn(&a->p, s, *address, last, ref->access);
+    return true;
+}
+
+static void put_affine(struct access_encoder *a, struct ww_wwt_inst_state *s, const struct ww_access *access,
+                       const struct reference *ref, unsigned shift) {
+    uint64_t off = 0;
+    unsigned kind = choose_base(a, s, access->base, s->last, ref->access, &off);
+    unsigned form = access->stride == s->stride ? WW_WWT_FORM_AFFINE : WW_WWT_FORM_STRIDE;
+    bool has_off = kind >= WW_WWT_BASE_REF_OFF;
+    bool unit = has_off && shift && !(off & ((1u << shift) - 1));
+    ww_buf_byte(&a->e->col[WW_WWT_COL_ACCESS],
+                (unsigned char)(kind | (unit ? WW_WWT_UNIT : 0) | form << WW_WWT_FORM_SHIFT));
+    if (has_off) ww_buf_varint(&a->e->col[WW_WWT_COL_BASE], zigzag(scaled(off, unit ? shift : 0)));
+    if (form == WW_WWT_FORM_STRIDE) ww_buf_svarint(&a->e->col[WW_WWT_COL_STRIDE], access->stride);
+    s->stride = access->stride;
+    ww_wwt_learn(&a->p, s, access->base, s->last, ref->access);
+}
+
+/* One warp; `ref` is the last warp on the same path, or NULL. */
+static bool put_warp(struct access_encoder *a, const struct ww_wwt_cta_warp *warp,
+                     const struct ww_wwt_cta_warp *ref) {
+    const struct ww_wwt_steps *steps = warp->steps;
+    const struct ww_access *access = warp->access;
+    struct reference r = {NULL, ref ? ref->pool : NULL};
+    a->p.stamp++;
+    for (uint32_t i = 0; i < steps->count; i++) {
+        const struct ww_inst *inst = &a->e->launch->inst[steps->step[i].inst];
+        if (!(inst->flags & WW_INST_ACCESS)) continue;
+        struct ww_wwt_inst_state *s = &a->p.inst[steps->step[i].inst];
+        unsigned shift = ww_wwt_shift(inst->width);
+        if (ref) r.access = &ref->access[access - warp->access];
+        if (access->list == WW_AFFINE)
+            put_affine(a, s, access, &r, shift);
+        else if (!put_list(a, s, steps->step[i].mask, warp->pool + access->list, &r, shift))
+            return false;
+        access++;
+    }
+    return true;
+}
+
+static bool put_warps(struct access_encoder *a, struct ww_wwt_cta *const *cta, size_t count) {
+    for (size_t i = 0; i < count; i++)
+        for (uint32_t w = 0; w < cta[i]->warp_count; w++) {
+            struct ww_wwt_cta_warp *warp = &cta[i]->warp[w];
+            if (!put_warp(a, warp, warp->steps->latest)) return false;
+            if (warp->steps->access_count) warp->steps->latest = warp;
+        }
+    return true;
+}
+
+bool ww_wwt_encode_accesses(struct ww_wwt_encoder *e, struct ww_wwt_cta *const *cta, size_t count) {
+    struct access_encoder a = {.e = e};
+    ww_arena_init(&a.lanes, 0);
+    a.p.inst = calloc((size_t)e->launch->inst_count + 1, sizeof *a.p.inst);
+    bool ok = a.p.inst && put_warps(&a, cta, count);
+    free(a.p.inst);
+    ww_arena_free(&a.lanes);
+    return ok;
+}

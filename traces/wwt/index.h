@@ -1,0 +1,67 @@
+/* index.h: what stands in the index chunk: provenance, static code, launches and where their CTAs are.
+ *
+ * Ownership: a parsed index lives in the arena that was given to ww_wwt_index_parse.
+ */
+#ifndef WW_WWT_INDEX_H
+#define WW_WWT_INDEX_H
+
+#include "../../estimator/base/buf.h"
+#include "../trace.h"
+
+struct ww_wwt_decoded;
+
+/* One CTA group: where its chunk is. */
+struct ww_wwt_group {
+    uint64_t offset; /* of the chunk's header in the file */
+    uint32_t raw, stored, crc;
+    uint32_t cta_count;
+    const struct ww_wwt_run *run; /* in order of CTA number */
+    uint32_t run_count;
+    struct ww_wwt_decoded *decoded; /* NULL: not in memory; belongs to the reader */
+};
+
+/* Consecutive CTAs that stand in one group. */
+struct ww_wwt_run {
+    uint64_t first, count;
+    uint32_t group;
+    uint32_t position; /* of the first, within the group */
+};
+
+struct ww_wwt_launch {
+    struct ww_launch view;
+    uint64_t *inst_warp, *inst_thread; /* executions of each static instruction: by warps, by threads */
+    struct ww_wwt_group *group;
+    uint32_t group_count;
+    const struct ww_wwt_run *run; /* all groups' runs, sorted by CTA */
+    size_t run_count;
+    uint64_t cta_present;
+};
+
+struct ww_wwt_index {
+    struct ww_trace_meta meta;
+    struct ww_wwt_launch *launch;
+    size_t launch_count;
+    uint64_t chunk_end; /* offset behind the last group */
+};
+
+/* Writes a launch's static part (names, strings, instructions) in the form of the index. */
+void ww_wwt_put_code(struct ww_buf *b, const struct ww_launch *launch);
+/* Reads it back into the launch; false: malformed (c->failed) or a broken rule (*why says which). */
+bool ww_wwt_get_code(struct ww_cursor *c, struct ww_arena *arena, struct ww_launch *launch, const char **why);
+/* The first rule that the launch's static part, grid or block breaks, or NULL. Sets cta_count and
+ * warps_per_cta from grid and block. */
+const char *ww_wwt_check_code(const struct ww_launch *launch);
+const char *ww_wwt_check_shape(struct ww_launch *launch);
+
+/* Strings with a length in front; NULL is kept apart from "". */
+void ww_wwt_put_string(struct ww_buf *b, const char *s);
+const char *ww_wwt_get_string(struct ww_cursor *c, struct ww_arena *arena);
+
+/* Parses an uncompressed index chunk. false: *why names the rule broken (may be printed), or is NULL when
+ * memory ran out. */
+bool ww_wwt_index_parse(struct ww_cursor *c, struct ww_arena *arena, struct ww_wwt_index *index,
+                        const char **why);
+/* The run that holds the CTA, or NULL. */
+const struct ww_wwt_run *ww_wwt_find_run(const struct ww_wwt_launch *launch, uint64_t cta);
+
+#endif

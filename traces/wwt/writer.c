@@ -1,0 +1,158 @@
+/* Writing a trace: the file, its chunks, its index. */
+#include "writer.h"
+#include "../../estimator/base/hash.h"
+#include "index.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum ww_code ww_wwt_write(struct ww_trace_writer *w, const void *data, size_t n, struct ww_error *error) {
+    const char *p = data;
+    w->offset += n;
+    while (n) {
+        ssize_t put = write(w->fd, p, n);
+        if (put < 0 && errno == EINTR) continue;
+        if (put < 0) return ww_fail(error, WW_IO, w->temporary, "cannot write: %s", strerror(errno));
+        p += put;
+        n -= (size_t)put;
+    }
+    return WW_OK;
+}
+
+enum ww_code ww_wwt_put_chunk(struct ww_trace_writer *w, uint32_t type, const struct ww_buf *raw,
+                              uint32_t *stored, uint32_t *crc, struct ww_error *error) {
+    if (raw->failed) return ww_fail_nomem(error, "a chunk of a trace");
+    if (raw->n > WW_WWT_RAW_MAX)
+        return ww_fail(error, WW_UNSUPPORTED, w->path, "a chunk has %zu bytes; the container takes %u", raw->n,
+                       WW_WWT_RAW_MAX);
+    ww_buf_clear(&w->chunk);
+    if (!ww_buf_reserve(&w->chunk, WW_WWT_CHUNK_BYTES + ZSTD_compressBound(raw->n)))
+        return ww_fail_nomem(error, "a chunk of a trace");
+    unsigned char *h = (unsigned char *)w->chunk.p;
+    size_t n = ZSTD_compress2(w->zstd, h + WW_WWT_CHUNK_BYTES, w->chunk.cap - WW_WWT_CHUNK_BYTES, raw->p, raw->n);
+    if (ZSTD_isError(n)) return ww_fail(error, WW_NOMEM, w->path, "zstd: %s", ZSTD_getErrorName(n));
+    if (n >= raw->n) {
+        n = raw->n;
+        memcpy(h + WW_WWT_CHUNK_BYTES, raw->p, n);
+    }
+    ww_wwt_put32(h, type);
+    ww_wwt_put32(h + 4, (uint32_t)n);
+    ww_wwt_put32(h + 8, (uint32_t)raw->n);
+    *stored = (uint32_t)n;
+    *crc = ww_crc32(ww_crc32(0, h, 12), h + WW_WWT_CHUNK_BYTES, n);
+    ww_wwt_put32(h + 12, *crc);
+    return ww_wwt_write(w, h, WW_WWT_CHUNK_BYTES + n, error);
+}
+
+static void free_writer(struct ww_trace_writer *w) {
+    ww_wwt_forget_launch(&w->l);
+    if (w->fd >= 0) close(w->fd);
+    ZSTD_freeCCtx(w->zstd);
+    ww_buf_free(&w->meta);
+    ww_buf_free(&w->codes);
+    ww_buf_free(&w->launches);
+    ww_buf_free(&w->raw);
+    ww_buf_free(&w->chunk);
+    free(w->code);
+    free(w->path);
+    free(w->temporary);
+    free(w);
+}
+
+void ww_trace_writer_abort(struct ww_trace_writer *w) {
+    if (!w) return;
+    if (w->fd >= 0) unlink(w->temporary);
+    free_writer(w);
+}
+
+/* Creates PATH.tmp-PID, or PATH.tmp-PID-N where that exists. */
+static enum ww_code create(struct ww_trace_writer *w, struct ww_error *error) {
+    size_t room = strlen(w->path) + 40;
+    w->temporary = malloc(room);
+    if (!w->temporary) return ww_fail_nomem(error, "a trace");
+    for (int i = 0; i < 1000; i++) {
+        int n = snprintf(w->temporary, room, "%s.tmp-%ld", w->path, (long)getpid());
+        if (i) snprintf(w->temporary + n, room - (size_t)n, "-%d", i);
+        w->fd = open(w->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+        if (w->fd >= 0 || errno != EEXIST) break;
+    }
+    if (w->fd < 0) return ww_fail(error, WW_IO, w->temporary, "cannot create: %s", strerror(errno));
+    return WW_OK;
+}
+
+static enum ww_code start(struct ww_trace_writer *w, const struct ww_trace_meta *meta, int level,
+                          struct ww_error *error) {
+    unsigned char h[WW_WWT_HEADER_BYTES];
+    if (!w->path || !w->zstd) return ww_fail_nomem(error, "a trace");
+    if (ZSTD_isError(ZSTD_CCtx_setParameter(w->zstd, ZSTD_c_compressionLevel, level ? level : WW_WWT_LEVEL)))
+        return ww_fail(error, WW_USAGE, w->path, "zstd level %d; expected %d to %d", level, ZSTD_minCLevel(),
+                       ZSTD_maxCLevel());
+    ww_wwt_put_string(&w->meta, meta ? meta->program : NULL);
+    ww_wwt_put_string(&w->meta, meta ? meta->arguments : NULL);
+    ww_wwt_put_string(&w->meta, meta ? meta->tool : NULL);
+    memcpy(h, WW_WWT_MAGIC, 8);
+    ww_wwt_put32(h + 8, WW_WWT_VERSION);
+    ww_wwt_put32(h + 12, ww_crc32(0, h, 12));
+    WW_TRY(create(w, error));
+    return ww_wwt_write(w, h, sizeof h, error);
+}
+
+enum ww_code ww_trace_writer_new(const char *path, const struct ww_trace_meta *meta, int level,
+                                 struct ww_trace_writer **writer, struct ww_error *error) {
+    *writer = NULL;
+    struct ww_trace_writer *w = calloc(1, sizeof *w);
+    if (!w) return ww_fail_nomem(error, "a trace");
+    w->fd = -1;
+    w->path = strdup(path);
+    w->zstd = ZSTD_createCCtx();
+    enum ww_code code = start(w, meta, level, error);
+    if (code != WW_OK) {
+        ww_trace_writer_abort(w);
+        return code;
+    }
+    *writer = w;
+    return WW_OK;
+}
+
+/* Index chunk and trailer. */
+static enum ww_code put_index(struct ww_trace_writer *w, struct ww_error *error) {
+    unsigned char b[WW_WWT_TRAILER_BYTES];
+    uint32_t stored, crc;
+    uint64_t at = w->offset;
+    ww_buf_clear(&w->raw);
+    ww_buf_append(&w->raw, w->meta.p, w->meta.n);
+    ww_buf_varint(&w->raw, w->code_count);
+    ww_buf_append(&w->raw, w->codes.p, w->codes.n);
+    ww_buf_varint(&w->raw, w->launch_count);
+    ww_buf_append(&w->raw, w->launches.p, w->launches.n);
+    if (w->meta.failed) return ww_fail_nomem(error, "the index of a trace");
+    WW_TRY(ww_wwt_put_chunk(w, WW_WWT_CHUNK_INDEX, &w->raw, &stored, &crc, error));
+    ww_wwt_put64(b, at);
+    ww_wwt_put64(b + 8, w->offset + sizeof b);
+    ww_wwt_put64(b + 16, ww_hash_bytes(w->raw.p, w->raw.n, WW_WWT_VERSION));
+    ww_wwt_put32(b + 24, ww_crc32(0, b, 24));
+    memcpy(b + 28, WW_WWT_END_MAGIC, 4);
+    return ww_wwt_write(w, b, sizeof b, error);
+}
+
+static enum ww_code finish(struct ww_trace_writer *w, struct ww_error *error) {
+    if (w->failed) return ww_fail(error, w->failed, w->path, "writing failed before");
+    if (w->l.open) return ww_fail(error, WW_USAGE, w->path, "the last launch was not ended");
+    WW_TRY(put_index(w, error));
+    int bad = close(w->fd);
+    w->fd = -1;
+    if (!bad) bad = rename(w->temporary, w->path);
+    if (!bad) return WW_OK;
+    int why = errno;
+    unlink(w->temporary);
+    return ww_fail(error, WW_IO, w->path, "cannot write: %s", strerror(why));
+}
+
+enum ww_code ww_trace_writer_finish(struct ww_trace_writer *w, uint64_t *bytes, struct ww_error *error) {
+    enum ww_code code = finish(w, error);
+    if (bytes) *bytes = code == WW_OK ? w->offset : 0;
+    ww_trace_writer_abort(w); /* the file is renamed or open: removed only if it failed */
+    return code;
+}

@@ -1,0 +1,73 @@
+/* writer.h: a trace that is being written.
+ *
+ * CTAs wait until their group is full. A group is the shortest run of CTAs, in order of their numbers, that
+ * weighs WW_WWT_GROUP_WEIGHT: so groups, and with them the file's bytes, do not depend on the order in which
+ * CTAs are added (unless more than WW_WWT_PENDING_BYTES wait, when the lowest ones are written as they are).
+ *
+ *     written CTAs | ready: nothing below is missing | waiting for missing CTAs below them
+ *                   head .. head+ready                 .. head+count
+ */
+#ifndef WW_WWT_WRITER_H
+#define WW_WWT_WRITER_H
+
+#include "encode.h"
+#include <zstd.h>
+
+/* A CTA weighs its warp instructions, its warps, and a quarter for each listed address. */
+#define WW_WWT_GROUP_WEIGHT ((uint64_t)1 << 18)
+#define WW_WWT_PENDING_BYTES ((size_t)512 << 20)
+#define WW_WWT_LEVEL 9 /* of zstd, by default */
+
+/* A static code table that stands in the index already. */
+struct ww_wwt_known_code {
+    size_t at, n; /* in the writer's buffer of codes */
+    uint64_t hash;
+};
+
+/* CTAs first to end - 1 are written. */
+struct ww_wwt_interval {
+    uint64_t first, end;
+};
+
+/* The launch that is being written. */
+struct ww_wwt_open_launch {
+    bool open;
+    struct ww_arena arena;
+    struct ww_launch view;
+    size_t code;
+    uint64_t *inst_warp, *inst_thread;
+    struct ww_wwt_dictionary dict;
+    struct ww_wwt_cta **cta; /* waiting, in order of their numbers */
+    size_t head, count, room, ready, pending_bytes;
+    uint64_t ready_weight;
+    uint64_t next; /* all CTAs below it are written, ready, or known to be absent */
+    struct ww_wwt_interval *done;
+    size_t done_count, done_room;
+    struct ww_buf rows; /* of its groups, for the index */
+    uint64_t group_count, last_end;
+};
+
+struct ww_trace_writer {
+    char *path, *temporary;
+    int fd;
+    int level;
+    uint64_t offset;
+    enum ww_code failed; /* the first failure: nothing more is written */
+    ZSTD_CCtx *zstd;
+    struct ww_buf meta, codes, launches, raw, chunk;
+    struct ww_wwt_known_code *code;
+    size_t code_count, code_room, launch_count;
+    struct ww_wwt_open_launch l;
+};
+
+/* Appends the chunk of `raw` (compressed if that is shorter) to the file. *stored and *crc are for the
+ * index. Errors: WW_IO, WW_NOMEM, WW_UNSUPPORTED (too large). */
+enum ww_code ww_wwt_put_chunk(struct ww_trace_writer *w, uint32_t type, const struct ww_buf *raw,
+                              uint32_t *stored, uint32_t *crc, struct ww_error *error);
+enum ww_code ww_wwt_write(struct ww_trace_writer *w, const void *data, size_t n, struct ww_error *error);
+/* States that CTAs below `cta` that were not added yet never will be; slices use it. */
+void ww_trace_writer_skip_to(struct ww_trace_writer *w, uint64_t cta);
+/* Frees what the launch holds. */
+void ww_wwt_forget_launch(struct ww_wwt_open_launch *l);
+
+#endif
