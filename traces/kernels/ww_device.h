@@ -324,7 +324,7 @@ WW_BUILTIN float ww_cosf(float v) {
     return ((k + 1) & 2) ? -y : y;
 }
 
-/* tanh v = 1 - 2 / (e^2|v| + 1) with v's sign; near 0, where that cancels, its series. 4 ulp. */
+/* tanh v = 1 - 2 / (e^2|v| + 1) with v's sign; near 0, where that cancels, its series. 8 ulp. */
 WW_BUILTIN float ww_tanhf(float v) {
     float a = ww_fabsf(v), y;
     if (a < 0.25f) {
