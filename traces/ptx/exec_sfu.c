@@ -1,0 +1,87 @@
+/* exec_sfu.c: reciprocal, roots and transcendentals.
+ *
+ * Approximate forms are computed in double precision and rounded once: more exact than the hardware's, and
+ * within every bound that the PTX ISA states. Correctly rounded forms use the host's division and root. */
+#include "exec_float.h"
+
+static double approximate(uint8_t op, double x) {
+    switch (op) {
+    case PTX_RCP: return 1 / x;
+    case PTX_SQRT: return sqrt(x);
+    case PTX_RSQRT: return 1 / sqrt(x);
+    case PTX_EX2: return exp2(x);
+    case PTX_LG2: return log2(x);
+    case PTX_SIN: return sin(x);
+    case PTX_COS: return cos(x);
+    default: return tanh(x);
+    }
+}
+
+static void sfu_f32(EX_ARGS) {
+    const uint32_t *a = ex_src(w, i->a);
+    uint32_t *d = ex_dst(w, i->d);
+    bool ftz = (i->mods & PTX_M_FTZ) != 0;
+    for (uint32_t m = mask; m; m &= m - 1) {
+        unsigned l = (unsigned)__builtin_ctz(m);
+        d[l] = ex_result((float)approximate(i->op, (double)ex_f32(ex_flush(a[l], ftz))), ftz, false);
+    }
+}
+
+static void exact_f32(EX_ARGS) {
+    const uint32_t *a = ex_src(w, i->a);
+    uint32_t *d = ex_dst(w, i->d);
+    bool ftz = (i->mods & PTX_M_FTZ) != 0, root = i->op == PTX_SQRT;
+    int old = ex_set_round(i->round);
+    for (uint32_t m = mask; m; m &= m - 1) {
+        unsigned l = (unsigned)__builtin_ctz(m);
+        float x = ex_f32(ex_flush(a[l], ftz));
+        d[l] = ex_result(root ? sqrtf(x) : 1.0f / x, ftz, false);
+    }
+    ex_restore_round(old);
+}
+
+static void exact_f64(EX_ARGS) {
+    const double *a = ex_src(w, i->a);
+    double *d = ex_dst(w, i->d);
+    int old = ex_set_round(i->round);
+    for (uint32_t m = mask; m; m &= m - 1) {
+        unsigned l = (unsigned)__builtin_ctz(m);
+        d[l] = i->op == PTX_SQRT ? sqrt(a[l]) : i->op == PTX_RCP ? 1 / a[l] : 1 / sqrt(a[l]);
+    }
+    ex_restore_round(old);
+}
+
+/* rcp.approx.ftz.f64, rsqrt.approx.ftz.f64: only the high word of source and result (PTX ISA). */
+static void approx_f64(EX_ARGS) {
+    const uint64_t *a = ex_src(w, i->a);
+    uint64_t *d = ex_dst(w, i->d);
+    for (uint32_t m = mask; m; m &= m - 1) {
+        unsigned l = (unsigned)__builtin_ctz(m);
+        uint64_t x = a[l] & 0xffffffff00000000u;
+        if ((x & 0x7ff0000000000000u) == 0) x &= (uint64_t)1 << 63;
+        uint64_t r = ex_f64_bits(approximate(i->op, ex_f64(x)));
+        if ((r & 0x7ff0000000000000u) == 0) r &= (uint64_t)1 << 63;
+        d[l] = isnan(ex_f64(r)) ? 0x7fffffff00000000u : r & 0xffffffff00000000u;
+    }
+}
+
+static ex_fn pick_f64(const struct ex_inst *i) {
+    bool truncated = (i->mods & PTX_M_APPROX) != 0 && (i->mods & PTX_M_FTZ) != 0;
+    switch (i->op) {
+    case PTX_RCP: case PTX_RSQRT: return truncated ? approx_f64 : exact_f64;
+    case PTX_SQRT: return exact_f64;
+    default: return NULL;
+    }
+}
+
+void ex_pick_sfu(struct ex_inst *i) {
+    switch (i->op) {
+    case PTX_RCP: case PTX_SQRT: case PTX_RSQRT: case PTX_EX2: case PTX_LG2: case PTX_SIN: case PTX_COS:
+    case PTX_TANH: break;
+    default: return;
+    }
+    if (i->type == PTX_T_F64) i->fn = pick_f64(i);
+    if (i->type != PTX_T_F32) return;
+    bool exact = !(i->mods & PTX_M_APPROX) && (i->op == PTX_RCP || i->op == PTX_SQRT);
+    i->fn = exact ? exact_f32 : sfu_f32;
+}

@@ -1,0 +1,93 @@
+/* mem.c: the table of global allocations. */
+#include "mem.h"
+#include <stdlib.h>
+#include <string.h>
+
+void mem_init(struct mem *m, uint64_t limit) {
+    memset(m, 0, sizeof *m);
+    m->next = MEM_BASE;
+    m->limit = limit;
+    m->heap_limit = 64u << 20;
+}
+
+static void alloc_free(struct mem_alloc *a) {
+    free(a->host);
+    free(a);
+}
+
+void mem_free_all(struct mem *m) {
+    for (size_t i = 0; i < m->count; i++) alloc_free(m->alloc[i]);
+    free(m->alloc);
+    memset(m, 0, sizeof *m);
+}
+
+static bool grow(struct mem *m) {
+    if (m->count < m->capacity) return true;
+    size_t capacity = m->capacity ? 2 * m->capacity : 16;
+    struct mem_alloc **p = realloc(m->alloc, capacity * sizeof *p);
+    if (!p) return false;
+    m->alloc = p;
+    m->capacity = capacity;
+    return true;
+}
+
+enum ww_code mem_new(struct mem *m, uint64_t bytes, const char *name, struct mem_alloc **out,
+                     struct ww_error *error) {
+    if (bytes > m->limit || m->bytes > m->limit - bytes)
+        return ww_fail(error, WW_NOMEM, "device memory",
+                       "%llu bytes asked for with %llu in use: over the limit of %llu",
+                       (unsigned long long)bytes, (unsigned long long)m->bytes, (unsigned long long)m->limit);
+    struct mem_alloc *a = calloc(1, sizeof *a);
+    unsigned char *host = calloc(1, bytes ? bytes : 1);
+    if (!a || !host || !grow(m)) {
+        free(a);
+        free(host);
+        return ww_fail_nomem(error, "device memory");
+    }
+    *a = (struct mem_alloc){.base = m->next, .size = bytes, .host = host, .name = name};
+    m->alloc[m->count++] = a;
+    m->bytes += bytes;
+    uint64_t padded = (bytes + MEM_ALIGN - 1) / MEM_ALIGN * MEM_ALIGN;
+    m->next += padded + MEM_ALIGN;
+    *out = a;
+    return WW_OK;
+}
+
+/* Index of the last allocation whose base is <= address, or -1. */
+static ptrdiff_t below(const struct mem *m, uint64_t address) {
+    size_t lo = 0, hi = m->count;
+    while (lo < hi) {
+        size_t mid = lo + (hi - lo) / 2;
+        if (m->alloc[mid]->base <= address) lo = mid + 1;
+        else hi = mid;
+    }
+    return (ptrdiff_t)lo - 1;
+}
+
+bool mem_release(struct mem *m, uint64_t address) {
+    ptrdiff_t i = below(m, address);
+    if (i < 0 || m->alloc[i]->base != address) return false;
+    m->bytes -= m->alloc[i]->size;
+    if (m->alloc[i]->from_kernel) m->heap_bytes -= m->alloc[i]->size;
+    alloc_free(m->alloc[i]);
+    size_t behind = m->count - (size_t)i - 1;
+    memmove(&m->alloc[i], &m->alloc[i + 1], behind * sizeof *m->alloc);
+    m->count--;
+    return true;
+}
+
+struct mem_alloc *mem_find(const struct mem *m, uint64_t address) {
+    ptrdiff_t i = below(m, address);
+    if (i < 0 || !mem_holds(m->alloc[i], address, 1)) return NULL;
+    return m->alloc[i];
+}
+
+struct mem_alloc *mem_nearest(const struct mem *m, uint64_t address) {
+    if (m->count == 0) return NULL;
+    ptrdiff_t i = below(m, address);
+    if (i < 0) return m->alloc[0];
+    if ((size_t)i + 1 == m->count) return m->alloc[i];
+    uint64_t end = m->alloc[i]->base + m->alloc[i]->size;
+    uint64_t down = address > end ? address - end : 0, up = m->alloc[i + 1]->base - address;
+    return down <= up ? m->alloc[i] : m->alloc[i + 1];
+}
