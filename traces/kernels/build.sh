@@ -1,7 +1,7 @@
 #!/bin/sh
 # build.sh: makes NAME.ptx from NAME.cu with clang, which needs neither a GPU nor CUDA.
 #
-#   traces/kernels/build.sh           rebuilds every kernel (CLANG=clang-14 unless set)
+#   traces/kernels/build.sh           rebuilds every kernel (CLANG=clang-14 unless set), and tests/kernels/
 #   traces/kernels/build.sh --check   rebuilds into a temporary folder and compares with the committed PTX;
 #                                     where nvcc exists, also compiles the same sources with it
 #
@@ -9,6 +9,7 @@
 # PTX differs in register names and order, which says nothing about the sources.
 set -eu
 cd "$(dirname "$0")"
+here=$(pwd)
 wanted=14
 clang=${CLANG:-clang-14}
 if ! command -v "$clang" >/dev/null 2>&1; then clang=clang; fi
@@ -17,11 +18,13 @@ has_clang() {
     command -v "$clang" >/dev/null 2>&1 && "$clang" --version | grep -q "version $wanted\."
 }
 
-# Line directives but no DWARF; paths relative to this folder. A CUDA installation, if any, is not looked at.
+# Compiles FOLDER/NAME.cu into an absolute OUT.ptx, in its folder so that file names have no path. Line directives but no
+# DWARF. A CUDA installation, if any, is not looked at.
 compile() {
-    "$clang" -x cuda --cuda-device-only -nocudainc -nocudalib --cuda-path=/nonexistent \
-        --cuda-gpu-arch=sm_70 -Xclang -target-feature -Xclang +ptx60 \
-        -std=c++14 -O2 -S -gline-directives-only -fdebug-compilation-dir=. -Wall -Wextra -Werror "$1" -o "$2"
+    (cd "$(dirname "$1")" &&
+        "$clang" -x cuda --cuda-device-only -nocudainc -nocudalib --cuda-path=/nonexistent \
+            --cuda-gpu-arch=sm_70 -Xclang -target-feature -Xclang +ptx60 -I"$here" -std=c++14 -O2 -S \
+            -gline-directives-only -fdebug-compilation-dir=. -Wall -Wextra -Werror "$(basename "$1")" -o "$2")
     sed -i -e 's|^\([[:space:]]*\.file[[:space:]]*[0-9]* "\)\(\./\)*|\1|' \
         -e '/^[[:space:]]*\.section[[:space:]]*\.debug_/d' "$2"
 }
@@ -31,7 +34,7 @@ build() {
         echo "build.sh: clang $wanted is needed to make the PTX (set CLANG), found: $("$clang" --version 2>&1 | head -n 1)" >&2
         exit 1
     fi
-    for source in *.cu; do compile "$source" "${source%.cu}.ptx"; done
+    for source in $sources; do compile "$source" "$here/${source%.cu}.ptx"; done
 }
 
 check_clang() {
@@ -40,18 +43,18 @@ check_clang() {
         return 0
     fi
     status=0
-    for source in *.cu; do
-        name=${source%.cu}
-        compile "$source" "$tmp/$name.ptx"
-        if ! cmp -s "$tmp/$name.ptx" "$name.ptx"; then
-            echo "build.sh: traces/kernels/$name.ptx does not match $source (run traces/kernels/build.sh):" >&2
-            diff "$name.ptx" "$tmp/$name.ptx" 2>&1 | head -n 10 >&2 || true
+    for source in $sources; do
+        ptx=${source%.cu}.ptx
+        compile "$source" "$tmp/fresh.ptx"
+        if ! cmp -s "$tmp/fresh.ptx" "$ptx"; then
+            echo "build.sh: $ptx does not match its source (run traces/kernels/build.sh):" >&2
+            diff "$ptx" "$tmp/fresh.ptx" 2>&1 | head -n 10 >&2 || true
             status=1
         fi
     done
-    for ptx in *.ptx; do
+    for ptx in *.ptx ../../tests/kernels/*.ptx; do
         if [ ! -f "${ptx%.ptx}.cu" ]; then
-            echo "build.sh: traces/kernels/$ptx has no source" >&2
+            echo "build.sh: $ptx has no source" >&2
             status=1
         fi
     done
@@ -65,10 +68,13 @@ check_nvcc() {
         echo "build.sh: nvcc is not installed: the sources were not compiled with it"
         return 0
     fi
-    for source in *.cu; do "$nvcc" -ptx -arch=sm_75 -lineinfo "$source" -o "$tmp/nvcc_${source%.cu}.ptx"; done
+    for source in $sources; do
+        "$nvcc" -ptx -arch=sm_75 -lineinfo -I"$here" "$source" -o "$tmp/nvcc.ptx"
+    done
     echo "build.sh: nvcc compiles the same sources"
 }
 
+sources=$(ls *.cu ../../tests/kernels/*.cu) # relative: the tree may lie anywhere
 case "${1:-}" in
 "") build ;;
 --check)
