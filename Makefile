@@ -172,7 +172,7 @@ layers:
 
 golden: all
 	@$(PYTHON) tests/cli/run.py --program $(PROGRAM) --update
-	@scripts/golden.sh update
+	@$(PYTHON) scripts/golden.py --program $(PROGRAM) --update
 
 C_FILES = $(shell git ls-files -co --exclude-standard '*.c' '*.h')
 format:

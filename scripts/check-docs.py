@@ -1,0 +1,101 @@
+#!/usr/bin/env python3
+"""Runs the examples of the documents and compares their output.
+
+In each fenced block that begins with "$ warpwatt", the lines "$ warpwatt ..." are run and the lines below each are
+the expected output (stdout and stderr), with "..." as in glob_match.py. A command may go on behind a
+backslash. All blocks of one document run in one empty directory, in order. A block that begins with other
+commands is not run.
+
+usage: check-docs.py --program PATH FILE.md...
+"""
+import os
+import subprocess
+import sys
+import tempfile
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from glob_match import explain, matches  # noqa: E402
+
+
+def blocks(path):
+    """(line number, lines) of each fenced block."""
+    inside, start, lines = False, 0, []
+    with open(path, encoding="utf-8") as f:
+        for number, text in enumerate(f, 1):
+            text = text.rstrip("\n")
+            if text.lstrip().startswith("```"):
+                if inside:
+                    yield start, lines
+                inside, start, lines = not inside, number + 1, []
+            elif inside:
+                lines.append(text)
+
+
+def commands(lines):
+    """(offset, command, expected lines) of a block."""
+    at = 0
+    while at < len(lines):
+        if not lines[at].startswith("$ "):
+            at += 1
+            continue
+        first, command = at, lines[at][2:]
+        while command.endswith("\\") and at + 1 < len(lines):
+            at += 1
+            command = command[:-1] + lines[at]
+        at += 1
+        expected = []
+        while at < len(lines) and not lines[at].startswith("$ "):
+            expected.append(lines[at])
+            at += 1
+        yield first, command, expected
+
+
+def run(command, folder, env):
+    p = subprocess.run(["bash", "-c", command], cwd=folder, env=env, stdin=subprocess.DEVNULL, timeout=600,
+                       stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
+    return p.returncode, p.stdout.decode("utf-8", "replace").splitlines()
+
+
+def check_file(path, env):
+    passed = failed = 0
+    with tempfile.TemporaryDirectory() as folder:
+        for start, lines in blocks(path):
+            if not lines or not lines[0].startswith("$ warpwatt"):
+                continue
+            for offset, command, expected in commands(lines):
+                if not command.startswith("warpwatt"):
+                    continue
+                status, actual = run(command, folder, env)
+                while expected and not expected[-1].strip():
+                    expected.pop()
+                while actual and not actual[-1].strip():
+                    actual.pop()
+                place = matches(expected, actual)
+                error_shown = any(e.startswith("warpwatt: ") for e in expected)
+                if place is None and (status == 0 or error_shown):
+                    passed += 1
+                    continue
+                failed += 1
+                print("%s:%d: $ %s (exit %d)" % (path, start + offset, command, status))
+                if place is not None:
+                    print(explain(expected, actual, place))
+    return passed, failed
+
+
+def main(argv):
+    if len(argv) < 3 or argv[1] != "--program":
+        print(__doc__)
+        return 2
+    program = os.path.abspath(argv[2])
+    env = dict(os.environ, PATH=os.path.dirname(program) + ":" + os.environ["PATH"], LC_ALL="C.UTF-8")
+    passed = failed = 0
+    for path in argv[3:]:
+        p, f = check_file(path, env)
+        passed += p
+        failed += f
+    print("%d passed, %d failed" % (passed, failed))
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv))

@@ -1,0 +1,165 @@
+#!/bin/bash
+# check.sh MODE: runs tests that make has built, two or more at a time, and ends with one line
+# "N passed, N failed". MODE: short (make check), long (make check-long), asan, ubsan, tsan, san, fuzz.
+# Logs are in build/check/NAME.log.
+set -u
+cd "$(dirname "$0")/.." || exit 2
+LOGS=build/check
+PYTHON=${PYTHON:-python3}
+JOBS=${JOBS:-2}
+export CMOCKA_MESSAGE_OUTPUT=tap
+export ASAN_OPTIONS=detect_leaks=1:abort_on_error=0:allocator_may_return_null=1
+export UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1
+export TSAN_OPTIONS=halt_on_error=1
+
+# ---- one item: "kind|name|command" in $1; writes NAME.result with "passed failed" ----
+#   cmocka  counts the tests that the program reports
+#   counts  the last line of the output is "N passed, N failed"
+#   once    one test: the exit status
+
+count_cmocka() { # status log
+    local good bad
+    good=$(grep -c '^ok [0-9]* - ' "$2")
+    good=$((good - $(grep -c '^ok [0-9]* # SKIP' "$2")))
+    bad=$(grep -c '^not ok [0-9]*' "$2")
+    # A crash, or a program that ran nothing, is a failure although no test says so.
+    if [ "$bad" = 0 ] && { [ "$1" != 0 ] || [ "$good" -le 0 ]; }; then bad=1; fi
+    echo "$good $bad"
+}
+
+count_counts() { # status log
+    local line
+    line=$(tail -n 1 "$2" | sed -n 's/^\([0-9]*\) passed, \([0-9]*\) failed$/\1 \2/p')
+    if [ -z "$line" ] || { [ "$1" != 0 ] && [ "${line#* }" = 0 ]; }; then line="0 1"; fi
+    echo "$line"
+}
+
+count_once() { # status log
+    if [ "$1" = 0 ]; then echo "1 0"; else echo "0 1"; fi
+}
+
+run_item() {
+    local kind=${1%%|*} rest=${1#*|} name command status start=$SECONDS
+    name=${rest%%|*}
+    command=${rest#*|}
+    timeout "${LIMIT:-900}" bash -c "$command" >"$LOGS/$name.log" 2>&1 </dev/null
+    status=$?
+    "count_$kind" "$status" "$LOGS/$name.log" >"$LOGS/$name.result"
+    local good bad
+    read -r good bad <"$LOGS/$name.result"
+    if [ "$bad" = 0 ]; then
+        echo "ok      $name: $good passed ($((SECONDS - start)) s)"
+    else
+        echo "FAILED  $name: $good passed, $bad failed (exit $status); $LOGS/$name.log ends with"
+        grep -v '^ok ' "$LOGS/$name.log" | tail -n "${TAIL:-25}" | sed 's/^/        /'
+    fi
+}
+
+if [ "${1:-}" = --item ]; then
+    run_item "$2"
+    exit 0
+fi
+
+# ---- what each mode runs ----
+
+programs() { # kind variant: every unit and timing test of a build
+    local kind=$1 dir=build${2:+/$2} source name
+    for source in tests/timing/*.c tests/unit/test_*.c; do
+        name=$(basename "$source" .c)
+        case $name in *fixture* | '*' | 'test_*') continue ;; esac
+        echo "$kind|${2:+$2-}$name|$dir/${source%.c}"
+    done
+}
+
+fuzzers() { # seconds
+    local source name corpus
+    for source in tests/fuzz/fuzz_*.c; do
+        name=$(basename "$source" .c)
+        [ "$name" != 'fuzz_*' ] || continue
+        corpus=tests/fuzz/corpus/${name#fuzz_}
+        [ -d "$corpus" ] || corpus=
+        echo "once|$name|mkdir -p build/fuzz/corpus/$name && build/fuzz/tests/fuzz/$name -max_total_time=$1" \
+            "-timeout=20 -rss_limit_mb=2048 -verbosity=0 -artifact_prefix=build/fuzz/$name- build/fuzz/corpus/$name $corpus"
+    done
+}
+
+# Warnings are errors here, with both compilers; headers of the public API alone, also as C++.
+warnings() {
+    local flags="-std=c11 -D_GNU_SOURCE -I. -fsyntax-only -Werror -Wall -Wextra -Wpedantic -Wshadow -Wconversion"
+    local compiler
+    for compiler in gcc clang; do
+        echo "once|warnings-$compiler|set -e; for f in \$(git ls-files 'estimator/*.c' 'traces/*.c' 'power/*.c'" \
+            "'db/*.c' 'reports/*.c' 'tests/*.c'); do $compiler $flags \$f; done"
+    done
+}
+
+documents() {
+    local kernels=traces/kernels/check.sh
+    echo "counts|docs-examples|$PYTHON scripts/check-docs.py --program build/warpwatt README.md docs/*.md traces/*.md"
+    echo "once|docs-generated|sh scripts/docs.sh check build/warpwatt"
+    echo "once|layers|$PYTHON scripts/layers.py"
+    echo "counts|layers-self-test|$PYTHON scripts/layers.py --self-test"
+    echo "once|format|make --no-print-directory format-check"
+    echo "once|install|bash scripts/check-install.sh"
+    [ ! -f $kernels ] || echo "once|kernels|sh $kernels"
+}
+
+short() {
+    echo "counts|cli|$PYTHON tests/cli/run.py --program build/warpwatt"
+    echo "counts|san-cli|$PYTHON tests/cli/run.py --program build/san/warpwatt"
+    echo "counts|golden|$PYTHON scripts/golden.py --program build/warpwatt --check"
+    local script
+    for script in tests/*/check_*.py; do
+        [ ! -f "$script" ] || echo "counts|$(basename "$script" .py)|$PYTHON $script build/warpwatt"
+    done
+    programs cmocka ''
+    programs once san
+    warnings
+    documents
+    fuzzers "${FUZZ_SECONDS:-5}"
+}
+
+long() {
+    FUZZ_SECONDS=600
+    LIMIT=7200
+    short
+    programs once tsan
+    local source name
+    for source in tests/unit/test_*.c; do
+        name=$(basename "$source" .c)
+        echo "once|valgrind-$name|valgrind -q --error-exitcode=99 --leak-check=full build/${source%.c}"
+    done
+    echo "once|bare|scripts/check-bare.sh"
+}
+
+mkdir -p $LOGS
+rm -f $LOGS/*.log $LOGS/*.result
+case ${1:-} in
+short) items=$(short) ;;
+long)
+    items=$(long)
+    export LIMIT=7200
+    ;;
+asan | ubsan | tsan | san) items=$(programs cmocka "$1") ;;
+fuzz) items=$(fuzzers "${FUZZ_SECONDS:-60}") ;;
+*)
+    echo "usage: check.sh short|long|asan|ubsan|tsan|san|fuzz" >&2
+    exit 2
+    ;;
+esac
+
+printf '%s\n' "$items" | xargs -d '\n' -P "$JOBS" -n 1 "$0" --item
+
+passed=0
+failed=0
+count=$(printf '%s\n' "$items" | grep -c .)
+for result in $LOGS/*.result; do
+    [ -f "$result" ] || continue
+    read -r good bad <"$result"
+    passed=$((passed + good))
+    failed=$((failed + bad))
+    count=$((count - 1))
+done
+failed=$((failed + count)) # an item without a result did not finish
+echo "$passed passed, $failed failed"
+[ "$failed" = 0 ]

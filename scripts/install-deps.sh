@@ -1,0 +1,54 @@
+#!/bin/sh
+# install-deps.sh quickstart|check|check-long: installs with apt what is missing of the Debian packages that
+# this target needs. As root directly, else with sudo; where neither is possible it says what to install.
+set -eu
+
+build="gcc libc6-dev make libsqlite3-dev libcjson-dev libgsl-dev libzstd-dev"
+# libclang-rt-14-dev: the fuzzer and sanitizer runtimes of Debian 12's clang
+check="libcmocka-dev clang clang-format libclang-rt-14-dev python3 python3-jsonschema sqlite3 git zstd"
+long="valgrind debootstrap"
+
+case ${1:-} in
+quickstart) wanted=$build ;;
+check) wanted="$build $check" ;;
+check-long) wanted="$build $check $long" ;;
+*)
+    echo "usage: install-deps.sh quickstart|check|check-long" >&2
+    exit 2
+    ;;
+esac
+
+if ! command -v dpkg-query >/dev/null; then
+    echo "install-deps: no dpkg here; taking it that the equivalents of these are installed:" >&2
+    echo "  $wanted" >&2
+    exit 0
+fi
+
+missing=
+for package in $wanted; do
+    status=$(dpkg-query -W -f='${db:Status-Status}' "$package" 2>/dev/null || true)
+    [ "$status" = installed ] || missing="$missing $package"
+done
+[ -n "$missing" ] || exit 0
+
+if [ "$(id -u)" = 0 ]; then
+    root=
+elif command -v sudo >/dev/null && { sudo -n true 2>/dev/null || [ -t 0 ]; }; then
+    root=sudo
+else
+    echo "install-deps: these packages are missing, and neither root nor sudo is at hand. Install them with" >&2
+    echo "  apt-get install --no-install-recommends$missing" >&2
+    exit 1
+fi
+
+echo "installing:$missing"
+export DEBIAN_FRONTEND=noninteractive
+log=$(mktemp)
+trap 'rm -f "$log"' EXIT
+# shellcheck disable=SC2086 # the lists are lists
+if ! { $root apt-get -q update && $root env DEBIAN_FRONTEND=noninteractive apt-get -q install -y \
+    --no-install-recommends $missing; } >"$log" 2>&1; then
+    tail -n 20 "$log" >&2
+    echo "install-deps: apt-get failed; install by hand:$missing" >&2
+    exit 1
+fi

@@ -1,0 +1,75 @@
+#!/usr/bin/env python3
+"""Command-line goldens: runs tests/cli/NAME.sh and compares its stdout with NAME.out (scripts/glob_match.py).
+
+Each script runs in an empty directory of its own under `bash -u`, with warpwatt on the PATH, lib.sh sourced,
+and $DATA naming tests/cli/data. It has to end with status 0; commands that must fail go through `fails`.
+
+usage: run.py --program PATH [--update] [--jobs N] [NAME...]
+"""
+import argparse
+import concurrent.futures
+import glob
+import os
+import subprocess
+import sys
+import tempfile
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(HERE, "..", "..", "scripts"))
+from glob_match import explain, matches  # noqa: E402
+
+
+def run_script(name, program):
+    env = dict(os.environ, PATH=os.path.dirname(program) + ":" + os.environ["PATH"], LC_ALL="C.UTF-8",
+               DATA=os.path.join(HERE, "data"), SOURCE=os.path.normpath(os.path.join(HERE, "..", "..")))
+    env.pop("WARPWATT_MODELS", None)
+    env.pop("WARPWATT_DATA", None)
+    script = '. "%s/lib.sh"; . "%s/%s.sh"' % (HERE, HERE, name)
+    with tempfile.TemporaryDirectory() as folder:
+        return subprocess.run(["bash", "-u", "-c", script], cwd=folder, env=env, stdin=subprocess.DEVNULL,
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=600, check=False)
+
+
+def one(name, args):
+    p = run_script(name, args.program)
+    actual = p.stdout.decode("utf-8", "replace").splitlines()
+    golden = os.path.join(HERE, name + ".out")
+    if args.update and p.returncode == 0:
+        # Keep a hand-written golden with gaps as long as it still holds.
+        old = open(golden, encoding="utf-8").read().splitlines() if os.path.exists(golden) else None
+        if old is None or matches(old, actual) is not None:
+            with open(golden, "w", encoding="utf-8") as f:
+                f.write("".join(x + "\n" for x in actual))
+    expected = open(golden, encoding="utf-8").read().splitlines() if os.path.exists(golden) else []
+    place = matches(expected, actual)
+    if place is None and p.returncode == 0:
+        return True, ""
+    text = "%s: exit %d\n" % (name, p.returncode)
+    if place is not None:
+        text += explain(expected, actual, place) + "\n"
+    return False, text + "".join("    stderr: %s\n" % x for x in p.stderr.decode("utf-8", "replace").splitlines()[:20])
+
+
+def main():
+    parser = argparse.ArgumentParser(description="command-line goldens")
+    parser.add_argument("--program", default="build/warpwatt", type=os.path.abspath)
+    parser.add_argument("--update", action="store_true")
+    parser.add_argument("--jobs", type=int, default=1)
+    parser.add_argument("names", nargs="*")
+    args = parser.parse_args()
+    every = sorted(os.path.basename(p)[:-3] for p in glob.glob(os.path.join(HERE, "*.sh")))
+    names = args.names or [n for n in every if n != "lib"]
+    passed = failed = 0
+    with concurrent.futures.ThreadPoolExecutor(args.jobs) as pool:
+        for name, (good, text) in zip(names, pool.map(lambda n: one(n, args), names)):
+            passed += good
+            failed += not good
+            print("%s - %s" % ("ok" if good else "not ok", name))
+            if text:
+                print(text, end="")
+    print("%d passed, %d failed" % (passed, failed))
+    return 1 if failed or not passed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
