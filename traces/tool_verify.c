@@ -1,0 +1,63 @@
+/* `trace verify`: every checksum, every invariant, and the totals. */
+#include "wwt/reader.h"
+#include <stdlib.h>
+#include <string.h>
+
+/* Executions of each instruction, counted over again. */
+struct counts {
+    uint64_t *warp, *thread;
+};
+
+static void count_group(const struct ww_wwt_launch *l, const struct ww_wwt_decoded *d, struct counts *c) {
+    size_t warps = (size_t)d->group->cta_count * l->view.warps_per_cta;
+    for (size_t w = 0; w < warps; w++)
+        for (uint32_t i = 0; i < d->warp[w].step_count; i++) {
+            const struct ww_step *step = &d->warp[w].step[i];
+            c->warp[step->inst]++;
+            c->thread[step->inst] += (unsigned)__builtin_popcount(step->mask);
+        }
+}
+
+static enum ww_code check_counts(const struct ww_trace *t, size_t launch, const struct counts *c,
+                                 struct ww_error *error) {
+    const struct ww_wwt_launch *l = &t->index.launch[launch];
+    for (uint32_t i = 0; i < l->view.inst_count; i++)
+        if (c->warp[i] != l->inst_warp[i] || c->thread[i] != l->inst_thread[i])
+            return ww_wwt_bad(t, error, t->index.chunk_end,
+                              "launch %zu, instruction %u: %llu warp and %llu thread executions, but the index says "
+                              "%llu and %llu",
+                              launch, i, (unsigned long long)c->warp[i], (unsigned long long)c->thread[i],
+                              (unsigned long long)l->inst_warp[i], (unsigned long long)l->inst_thread[i]);
+    return WW_OK;
+}
+
+static enum ww_code verify_groups(struct ww_trace *t, size_t launch, struct counts *c, ww_progress_fn progress,
+                                  void *context, struct ww_error *error) {
+    struct ww_wwt_launch *l = &t->index.launch[launch];
+    for (uint32_t i = 0; i < l->group_count; i++) {
+        struct ww_cta_trace cta;
+        WW_TRY(ww_trace_load_cta(t, launch, l->group[i].run[0].first, &cta, error));
+        count_group(l, cta.group, c);
+        ww_trace_release_cta(t, &cta);
+        ww_wwt_drop_idle(t);
+        uint64_t done = l->group[i].offset + WW_WWT_CHUNK_BYTES + l->group[i].stored;
+        if (progress && !progress(context, (double)done / (double)t->size, done, "bytes"))
+            return ww_fail(error, WW_FAIL, t->path, "stopped before the end");
+    }
+    return check_counts(t, launch, c, error);
+}
+
+enum ww_code ww_trace_verify(struct ww_trace *trace, ww_progress_fn progress, void *context,
+                             struct ww_error *error) {
+    ww_wwt_drop_idle(trace); /* what is in memory says nothing of the file */
+    for (size_t i = 0; i < trace->index.launch_count; i++) {
+        size_t n = (size_t)trace->index.launch[i].view.inst_count + 1;
+        struct counts c = {calloc(n, sizeof *c.warp), calloc(n, sizeof *c.thread)};
+        enum ww_code code = c.warp && c.thread ? verify_groups(trace, i, &c, progress, context, error)
+                                               : ww_fail_nomem(error, "the counts of a trace");
+        free(c.warp);
+        free(c.thread);
+        WW_TRY(code);
+    }
+    return WW_OK;
+}
