@@ -43,7 +43,7 @@ const char *const ww_db_tables_sql[] = {
     " thread_instructions INTEGER NOT NULL CHECK(thread_instructions >= 0),"
     " energy_j REAL, confidence REAL NOT NULL, cycles_lo REAL NOT NULL, cycles_hi REAL NOT NULL,"
     " energy_lo_j REAL, energy_hi_j REAL,"
-    " peak_memory_bytes INTEGER NOT NULL CHECK(peak_memory_bytes >= 0), host_seconds REAL NOT NULL)",
+    " host_peak_bytes INTEGER NOT NULL CHECK(host_peak_bytes >= 0), host_seconds REAL NOT NULL)",
     "CREATE INDEX run_by_trace ON run(trace_id, gpu_id)",
     "CREATE TABLE run_setting("
     " run_id INTEGER NOT NULL REFERENCES run ON DELETE CASCADE, ord INTEGER NOT NULL,"

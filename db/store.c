@@ -109,7 +109,7 @@ static enum ww_code store_run(struct ww_db *db, const struct ww_result *r, int64
     if (ww_insert_open(&in, db, "run",
                        "gpu_id, trace_id, trace_path, mode, version, seed, epoch_cycles, cycles, time_ps,"
                        "warp_instructions, thread_instructions, energy_j, confidence, cycles_lo, cycles_hi,"
-                       "energy_lo_j, energy_hi_j, peak_memory_bytes, host_seconds",
+                       "energy_lo_j, energy_hi_j, host_peak_bytes, host_seconds",
                        error) == WW_OK) {
         ww_insert_i64(&in, gpu_id);
         ww_insert_i64(&in, trace_id);

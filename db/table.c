@@ -8,7 +8,8 @@
 #include <string.h>
 
 #define BATCH_ROWS 1000
-#define CELL_MAX 100 /* characters shown of one cell */
+#define BATCH_CELLS 20000 /* fewer rows where the columns are many */
+#define CELL_MAX 100      /* characters shown of one cell */
 #define CELL_BYTES (4 * CELL_MAX + 8)
 
 struct table {
@@ -16,8 +17,8 @@ struct table {
     int *width;
     bool *text; /* the column holds text: it is put to the left */
     struct ww_arena arena;
-    const char **cell; /* BATCH_ROWS x columns */
-    size_t rows;
+    const char **cell; /* capacity x columns */
+    size_t rows, capacity;
 };
 
 static void real_text(double v, char *out, size_t size) {
@@ -100,9 +101,10 @@ static enum ww_code keep_row(struct table *t, sqlite3_stmt *stmt, struct ww_erro
 
 static enum ww_code make_table(struct table *t, sqlite3_stmt *stmt, struct ww_error *error) {
     size_t columns = (size_t)t->columns;
+    t->capacity = columns > BATCH_CELLS / BATCH_ROWS ? BATCH_CELLS / columns + 1 : BATCH_ROWS;
     t->width = ww_arena_array(&t->arena, columns, sizeof *t->width);
     t->text = ww_arena_array(&t->arena, columns, sizeof *t->text);
-    t->cell = ww_arena_array(&t->arena, columns * BATCH_ROWS, sizeof *t->cell);
+    t->cell = ww_arena_array(&t->arena, columns * t->capacity, sizeof *t->cell);
     if (!t->width || !t->text || !t->cell) return ww_fail_nomem(error, "a table");
     char text[CELL_BYTES];
     for (int c = 0; c < t->columns; c++) {
@@ -128,7 +130,7 @@ static enum ww_code fill_and_print(struct ww_db *db, struct table *t, sqlite3_st
                                    struct ww_error *error) {
     int rc = SQLITE_DONE;
     WW_TRY(make_table(t, stmt, error));
-    while (t->rows < BATCH_ROWS && (rc = sqlite3_step(stmt)) == SQLITE_ROW) WW_TRY(keep_row(t, stmt, error));
+    while (t->rows < t->capacity && (rc = sqlite3_step(stmt)) == SQLITE_ROW) WW_TRY(keep_row(t, stmt, error));
     if (rc != SQLITE_ROW && rc != SQLITE_DONE) return ww_db_fail(db, "the query", error);
     print_batch(t, stmt, out);
     char text[CELL_BYTES];

@@ -1,0 +1,324 @@
+#include "result_fixture.h"
+#include "../../estimator/base/arena.h"
+#include "../../estimator/base/rng.h"
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+enum { SMS = 2, SCHEDULERS = 2, EPOCH = 4096, PCS = 5 };
+
+static const char gpu_json[] =
+    "{\"clock.sm_mhz\":1000,\"dram.type\":\"gddr5\",\"l1.enabled\":true,\"l1.sector\":32,"
+    "\"l2.sector\":32,\"launch.overhead_us\":0,\"name\":\"testgpu\",\"sm.count\":2,"
+    "\"sm.max_warps\":64,\"sm.schedulers\":2}";
+
+static void *must(void *p) {
+    if (!p) fail_msg("out of memory");
+    return p;
+}
+
+/* ---- one launch ---- */
+
+static void fill_epoch(struct ww_epoch *e, struct ww_rng *rng) {
+    for (int s = 0; s < WW_STATE_COUNT; s++)
+        e->warp_cycles[s] = s % 5 == 4 ? 0 : ww_rng_below(rng, (uint32_t)e->cycles * 4) + 1;
+    e->warp_cycles[WW_S_ISSUED] = ww_rng_below(rng, (uint32_t)e->cycles * 2) + 1;
+    e->warp_instructions = e->warp_cycles[WW_S_ISSUED];
+}
+
+static void fill_epochs(struct ww_launch_result *l, struct ww_arena *arena, struct ww_rng *rng) {
+    l->epoch_count = (l->cycles + EPOCH - 1) / EPOCH;
+    l->epoch = must(ww_arena_array(arena, l->epoch_count, sizeof *l->epoch));
+    for (size_t i = 0; i < l->epoch_count; i++) {
+        struct ww_epoch *e = &l->epoch[i];
+        e->first_cycle = i * EPOCH;
+        e->cycles = l->cycles - e->first_cycle < EPOCH ? l->cycles - e->first_cycle : EPOCH;
+        fill_epoch(e, rng);
+        for (int s = 0; s < WW_STATE_COUNT; s++) l->warp_cycles[s] += e->warp_cycles[s];
+        l->warp_instructions += e->warp_instructions;
+    }
+    for (int s = 0; s < WW_STATE_COUNT; s++) l->resident_warp_cycles += l->warp_cycles[s];
+    l->thread_instructions = l->warp_instructions * 31;
+}
+
+static void fill_slots(struct ww_launch_result *l) {
+    uint64_t rest = SMS * SCHEDULERS * l->cycles - l->warp_instructions;
+    l->slot[WW_SLOT_ISSUED] = l->warp_instructions;
+    l->slot[WW_SLOT_WAIT_MEM] = rest / 2;
+    l->slot[WW_SLOT_WAIT_ALU] = rest / 3;
+    l->slot[WW_SLOT_EMPTY] = rest - rest / 2 - rest / 3;
+}
+
+static void fill_memory(uint64_t *c) {
+    c[WW_C_L1_SECTOR_READ] = c[WW_C_L1_SECTOR_HIT] + c[WW_C_L1_SECTOR_MERGED] + c[WW_C_L1_SECTOR_MISS];
+    c[WW_C_L2_SECTOR_MISS] = c[WW_C_L1_SECTOR_MISS] / 2;
+    c[WW_C_L2_SECTOR_MERGED] = c[WW_C_L1_SECTOR_MISS] / 8;
+    c[WW_C_XBAR_SECTOR_READ] = c[WW_C_L1_SECTOR_MISS] + c[WW_C_L2_ATOMIC];
+    c[WW_C_XBAR_SECTOR_WRITE] = c[WW_C_L2_SECTOR_WRITE] = c[WW_C_L1_SECTOR_WRITE];
+    c[WW_C_L2_SECTOR_READ] = c[WW_C_XBAR_SECTOR_READ];
+    c[WW_C_L2_SECTOR_HIT] = c[WW_C_L2_SECTOR_READ] - c[WW_C_L2_SECTOR_MISS] - c[WW_C_L2_SECTOR_MERGED];
+    c[WW_C_DRAM_SECTOR_READ] = c[WW_C_L2_SECTOR_MISS] + c[WW_C_L2_PREFETCH];
+    c[WW_C_DRAM_SECTOR_WRITE] = c[WW_C_L2_WRITEBACK];
+    c[WW_C_DRAM_BURST_READ] = c[WW_C_DRAM_SECTOR_READ];
+    c[WW_C_DRAM_BURST_WRITE] = c[WW_C_DRAM_SECTOR_WRITE];
+    c[WW_C_DRAM_ROW_HIT] = c[WW_C_DRAM_SECTOR_READ] / 2;
+}
+
+static void fill_counters(struct ww_launch_result *l, struct ww_rng *rng) {
+    uint64_t *c = l->counter;
+    for (int i = 0; i < WW_COUNTER_COUNT; i++) c[i] = i % 7 == 6 ? 0 : ww_rng_below(rng, 100000) + 1;
+    c[WW_C_INST_ISSUED] = l->warp_instructions;
+    c[WW_C_THREAD_INST] = l->thread_instructions;
+    c[WW_C_DUAL_ISSUED] = 0;
+    c[WW_C_SM_IDLE_CYCLES] = l->cycles / 8;
+    c[WW_C_SM_ACTIVE_CYCLES] = SMS * l->cycles - c[WW_C_SM_IDLE_CYCLES];
+    c[WW_C_SHARED_PASSES] = c[WW_C_MEM_INST_SHARED] + c[WW_C_SHARED_CONFLICTS];
+    c[WW_C_DRAM_BUSY_CYCLES] = l->cycles / 3;
+    c[WW_C_DRAM_CYCLES] = l->cycles * 2;
+    fill_memory(c);
+}
+
+static void fill_energy(struct ww_energy *e, struct ww_rng *rng) {
+    e->known = true;
+    for (int i = 0; i < WW_COMPONENT_COUNT; i++) {
+        e->dynamic_j[i] = i % 4 == 3 ? 0 : ww_rng_unit(rng) * 1e-5;
+        e->static_j[i] = i % 3 == 2 ? 0 : ww_rng_unit(rng) * 1e-5;
+        e->total_j += e->dynamic_j[i] + e->static_j[i];
+    }
+}
+
+/* Row i's part of a total: even shares, the last row takes the rest. */
+static uint64_t part(uint64_t total, int i) {
+    return i < PCS - 1 ? total / (PCS + 1) * (uint64_t)(i > 0) : total - (PCS - 2) * (total / (PCS + 1));
+}
+
+static void fill_pcs(struct ww_launch_result *l, struct ww_arena *arena) {
+    static const char *const mnemonics[PCS] = {"S2R", "LDG.E", "FFMA", "STG.E", "EXIT"};
+    l->pc_count = PCS;
+    l->pc = must(ww_arena_array(arena, PCS, sizeof *l->pc));
+    for (int i = 0; i < PCS; i++) {
+        struct ww_pc_row *p = &l->pc[i];
+        p->inst = (uint32_t)i;
+        p->pc = (uint32_t)i * 16;
+        p->line = i == 4 ? 0 : 10 + (uint32_t)i / 2;
+        p->file = i == 4 ? "" : "src/kernel.cu";
+        p->mnemonic = mnemonics[i];
+        p->issues = part(l->warp_instructions, i);
+        p->thread_instructions = part(l->thread_instructions, i);
+        for (int s = 0; s < WW_STATE_COUNT; s++)
+            if (s != WW_S_DONE) p->stall[s] = part(l->warp_cycles[s], i);
+        p->sectors = i == 1 ? l->counter[WW_C_L1_SECTOR_READ] : 0;
+        p->l1_miss_sectors = i == 1 ? l->counter[WW_C_L1_SECTOR_MISS] : 0;
+        p->l2_miss_sectors = i == 1 ? l->counter[WW_C_L2_SECTOR_MISS] : 0;
+        p->shared_conflicts = i == 2 ? l->counter[WW_C_SHARED_CONFLICTS] : 0;
+    }
+}
+
+static void fill_launch(struct ww_launch_result *l, size_t index, const struct ww_fixture *f,
+                        struct ww_arena *arena, struct ww_rng *rng) {
+    l->index = (uint32_t)index;
+    l->kernel = index % 2 ? "second_kernel" : "first_kernel";
+    for (int i = 0; i < 3; i++) l->grid[i] = i == 0 ? 40 + (uint32_t)index : 1;
+    for (int i = 0; i < 3; i++) l->block[i] = i == 0 ? 256 : 1;
+    l->registers_per_thread = 24;
+    l->shared_bytes = 1024;
+    l->ctas_per_sm = 4;
+    l->occupancy_limiter = "registers";
+    l->cycles = 9000 + ww_rng_below(rng, 3000);
+    l->time_ps = l->cycles * 1000;
+    fill_epochs(l, arena, rng);
+    fill_slots(l);
+    fill_counters(l, rng);
+    fill_pcs(l, arena);
+    if (!f->no_energy) fill_energy(&l->energy, rng);
+}
+
+/* ---- the result ---- */
+
+static void describe(struct ww_result *r, const struct ww_fixture *f, struct ww_arena *arena) {
+    static const char *const settings[][2] = {{"sched", "gto"}, {"fetch", "none"}, {"fetch.degree", "2"}};
+    r->gpu = f->gpu ? f->gpu : "testgpu";
+    r->gpu_json = gpu_json;
+    r->trace = f->trace ? f->trace : "dir/fixture.wwt";
+    r->trace_hash = f->hash ? f->hash : "00112233445566778899aabbccddeeff";
+    r->program = "fixture n=42";
+    r->mode = "full";
+    r->version = WW_VERSION;
+    r->seed = f->seed;
+    r->epoch_cycles = EPOCH;
+    r->mechanism_count = sizeof settings / sizeof *settings;
+    r->mechanism = must(ww_arena_array(arena, r->mechanism_count, sizeof *r->mechanism));
+    for (size_t i = 0; i < r->mechanism_count; i++)
+        r->mechanism[i] = (struct ww_setting){settings[i][0], settings[i][1]};
+}
+
+static void add_up(struct ww_result *r) {
+    r->energy_known = true;
+    for (size_t i = 0; i < r->launch_count; i++) {
+        const struct ww_launch_result *l = &r->launch[i];
+        r->cycles += l->cycles;
+        r->time_ps += l->time_ps;
+        r->warp_instructions += l->warp_instructions;
+        r->thread_instructions += l->thread_instructions;
+        r->energy_j += l->energy.total_j;
+        r->energy_known &= l->energy.known;
+    }
+    r->confidence = 0.95;
+    r->cycles_interval = (struct ww_interval){(double)r->cycles, (double)r->cycles};
+    r->energy_interval = (struct ww_interval){r->energy_j, r->energy_j};
+    r->host_seconds = 0.125;
+    r->peak_memory_bytes = 12345678;
+}
+
+struct ww_result *ww_fixture_result(const struct ww_fixture *options) {
+    struct ww_fixture f = options ? *options : (struct ww_fixture){0};
+    struct ww_result *r = must(calloc(1, sizeof *r));
+    struct ww_arena *arena = must(calloc(1, sizeof *arena));
+    struct ww_rng rng;
+    ww_rng_seed(&rng, f.seed);
+    ww_arena_init(arena, 0);
+    r->owner = arena;
+    describe(r, &f, arena);
+    r->launch_count = f.launches ? f.launches : 2;
+    r->launch = must(ww_arena_array(arena, r->launch_count, sizeof *r->launch));
+    for (size_t i = 0; i < r->launch_count; i++) fill_launch(&r->launch[i], i, &f, arena, &rng);
+    add_up(r);
+    return r;
+}
+
+/* ---- comparing ---- */
+
+#define SAME(field)                                                                                            \
+    do {                                                                                                       \
+        if (a->field != b->field) fail_msg("field " #field " differs");                                        \
+    } while (0)
+#define SAME_TEXT(field)                                                                                       \
+    do {                                                                                                       \
+        if (strcmp(a->field, b->field) != 0)                                                                   \
+            fail_msg("field " #field ": \"%s\" and \"%s\"", a->field, b->field);                               \
+    } while (0)
+#define SAME_BYTES(field)                                                                                      \
+    do {                                                                                                       \
+        if (memcmp(a->field, b->field, sizeof a->field) != 0) fail_msg("field " #field " differs");            \
+    } while (0)
+
+static void same_epoch(const struct ww_epoch *a, const struct ww_epoch *b) {
+    SAME(first_cycle);
+    SAME(cycles);
+    SAME(warp_instructions);
+    SAME_BYTES(warp_cycles);
+}
+
+static void same_pc(const struct ww_pc_row *a, const struct ww_pc_row *b) {
+    SAME(inst);
+    SAME(pc);
+    SAME(line);
+    SAME_TEXT(file);
+    SAME_TEXT(mnemonic);
+    SAME(issues);
+    SAME(thread_instructions);
+    SAME_BYTES(stall);
+    SAME(sectors);
+    SAME(l1_miss_sectors);
+    SAME(l2_miss_sectors);
+    SAME(shared_conflicts);
+}
+
+static void same_launch(const struct ww_launch_result *a, const struct ww_launch_result *b) {
+    SAME(index);
+    SAME_TEXT(kernel);
+    SAME_BYTES(grid);
+    SAME_BYTES(block);
+    SAME(registers_per_thread);
+    SAME(shared_bytes);
+    SAME(ctas_per_sm);
+    SAME_TEXT(occupancy_limiter);
+    SAME(cycles);
+    SAME(time_ps);
+    SAME(warp_instructions);
+    SAME(thread_instructions);
+    SAME(resident_warp_cycles);
+    SAME_BYTES(counter);
+    SAME_BYTES(warp_cycles);
+    SAME_BYTES(slot);
+    SAME(energy.known);
+    SAME(energy.total_j);
+    SAME_BYTES(energy.dynamic_j);
+    SAME_BYTES(energy.static_j);
+    SAME(epoch_count);
+    SAME(pc_count);
+    for (size_t i = 0; i < a->epoch_count; i++) same_epoch(&a->epoch[i], &b->epoch[i]);
+    for (size_t i = 0; i < a->pc_count; i++) same_pc(&a->pc[i], &b->pc[i]);
+}
+
+static void same_head(const struct ww_result *a, const struct ww_result *b) {
+    SAME_TEXT(gpu);
+    SAME_TEXT(gpu_json);
+    SAME_TEXT(trace);
+    SAME_TEXT(trace_hash);
+    SAME_TEXT(program);
+    SAME_TEXT(mode);
+    SAME_TEXT(version);
+    SAME(seed);
+    SAME(epoch_cycles);
+    SAME(mechanism_count);
+    for (size_t i = 0; i < a->mechanism_count; i++) {
+        SAME_TEXT(mechanism[i].key);
+        SAME_TEXT(mechanism[i].value);
+    }
+}
+
+void ww_fixture_assert_equal(const struct ww_result *a, const struct ww_result *b) {
+    same_head(a, b);
+    SAME(cycles);
+    SAME(time_ps);
+    SAME(warp_instructions);
+    SAME(thread_instructions);
+    SAME(energy_known);
+    SAME(energy_j);
+    SAME(confidence);
+    SAME(cycles_interval.lo);
+    SAME(cycles_interval.hi);
+    SAME(energy_interval.lo);
+    SAME(energy_interval.hi);
+    SAME(host_seconds);
+    SAME(peak_memory_bytes);
+    SAME(launch_count);
+    for (size_t i = 0; i < a->launch_count; i++) same_launch(&a->launch[i], &b->launch[i]);
+}
+
+void ww_fixture_assert_contains(const char *text, const char *sub) {
+    if (!strstr(text, sub)) fail_msg("\"%s\" is not in \"%.2000s\"", sub, text);
+}
+
+/* ---- files ---- */
+
+const char *ww_fixture_source_file(const char *name, char out[512]) {
+    snprintf(out, 512, "%s", name);
+    FILE *f = fopen(out, "r");
+    if (!f) {
+        const char *slash = strrchr(__FILE__, '/');
+        snprintf(out, 512, "%.*s/../../%s", slash ? (int)(slash - __FILE__) : 1, slash ? __FILE__ : ".", name);
+        f = fopen(out, "r");
+    }
+    if (!f) fail_msg("%s is not there", name);
+    if (f) fclose(f);
+    return out;
+}
+
+char *ww_fixture_read(const char *path) {
+    FILE *f = fopen(path, "rb");
+    if (!f) fail_msg("%s cannot be opened", path);
+    char *text = NULL;
+    size_t n = 0, got;
+    do {
+        text = must(realloc(text, n + 4097));
+        got = fread(text + n, 1, 4096, f);
+        n += got;
+    } while (got == 4096);
+    fclose(f);
+    text[n] = 0;
+    return text;
+}
