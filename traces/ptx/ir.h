@@ -14,7 +14,8 @@
  *   vote    d or p, predicate [, mask]                      bar, barrier: .sync a [, b]; .arrive a, b;
  *   mov     a side may be VEC (pack, unpack)                  .red d, a [, b], predicate (always the last)
  *   cp.async dst ADDR, src ADDR, size [, src-size]            .warp.sync mask
- *   call    rets, target REG if indirect, args: REG, IMM or SYM (a .param variable); a prototype is dropped.
+ *   call    rets, target REG if indirect, args: REG, IMM or SYM (a .param variable); a prototype is dropped;
+ *           a direct call has as many rets and args as the callee has (their sizes may differ)
  * A destination may be NONE ("_"), as may an element of a destination VEC. The parser guarantees: the
  * number and kinds of the operands are those above; a register is a predicate if and only if the place
  * takes one; the element count of a VEC fits .v2/.v4 (or the packed type of mov); a LABEL and every label
@@ -215,7 +216,8 @@ struct ptx_machine {
 
 struct ptx_func {
     const char *name;
-    bool is_entry, is_extern;
+    bool is_entry, is_extern; /* is_extern: no body */
+    uint32_t index; /* in module->func */
     struct ptx_inst *inst;
     uint32_t inst_count;
     struct ptx_reg *reg;

@@ -1,0 +1,60 @@
+/* names.c: texts and sizes of the representation's enums. */
+#include "front.h"
+#include "mma.h"
+#include "modifier.h"
+#include <string.h>
+
+const struct ptx_shape ptx_shapes[PTX_SHAPE_COUNT] = {
+    {"", 0, 0, 0},           {"m8n8", 8, 8, 0},       {"m16n16k16", 16, 16, 16}, {"m32n8k16", 32, 8, 16},
+    {"m8n32k16", 8, 32, 16}, {"m16n16k8", 16, 16, 8}, {"m8n8k4", 8, 8, 4},       {"m16n8k8", 16, 8, 8},
+    {"m16n8k16", 16, 8, 16}, {"m16n8k4", 16, 8, 4},   {"m8n8k16", 8, 8, 16},     {"m16n8k32", 16, 8, 32},
+    {"m8n8k32", 8, 8, 32},   {"m16n8k64", 16, 8, 64},
+};
+
+const char *ptx_op_name(enum ptx_op op) {
+    static const char *const name[] = {
+#define X(id, text) text,
+#include "ptx_op.def"
+#undef X
+    };
+    return (unsigned)op < PTX_OP_COUNT ? name[op] : "?";
+}
+
+const char *ptx_op_shape(uint8_t op) {
+    static const char *const shape[PTX_OP_COUNT] = {
+#define X(id, text, types) [PTX_##id] = text,
+#include "shape.def"
+#undef X
+    };
+    return op < PTX_OP_COUNT ? shape[op] : NULL;
+}
+
+uint8_t ptx_op_types(uint8_t op) {
+    static const uint8_t types[PTX_OP_COUNT] = {
+#define X(id, text, types) [PTX_##id] = types,
+#include "shape.def"
+#undef X
+    };
+    return op < PTX_OP_COUNT ? types[op] : 0;
+}
+
+const char *ptx_type_name(enum ptx_type type) {
+    for (size_t i = 0; i < ptx_modifier_count; i++)
+        if (ptx_modifiers[i].kind == MOD_TYPE && ptx_modifiers[i].value == (uint32_t)type)
+            return ptx_modifiers[i].word;
+    return "none";
+}
+
+uint32_t ptx_type_bytes(enum ptx_type type) {
+    switch (type) {
+    case PTX_T_B8: case PTX_T_U8: case PTX_T_S8: case PTX_T_E4M3: case PTX_T_E5M2: return 1;
+    case PTX_T_B16: case PTX_T_U16: case PTX_T_S16: case PTX_T_F16: case PTX_T_BF16: return 2;
+    case PTX_T_B32: case PTX_T_U32: case PTX_T_S32: case PTX_T_F32: case PTX_T_F16X2: case PTX_T_BF16X2:
+    case PTX_T_TF32: case PTX_T_U16X2: case PTX_T_S16X2: return 4;
+    case PTX_T_B64: case PTX_T_U64: case PTX_T_S64: case PTX_T_F64: case PTX_T_TEXREF: case PTX_T_SAMPLERREF:
+    case PTX_T_SURFREF: return 8;
+    case PTX_T_B128: return 16;
+    case PTX_T_U4: case PTX_T_S4: case PTX_T_B1: return 1;
+    default: return 0;
+    }
+}

@@ -1,0 +1,216 @@
+/* parse_inst.c: instructions. */
+#include "front.h"
+#include <string.h>
+
+#define SNIPPET 90
+
+enum ww_code ptx_unsupported(struct ptx_parser *p, const struct ptx_token *at, const char *fmt, ...) {
+    char text[200];
+    va_list ap;
+    va_start(ap, fmt);
+    vsnprintf(text, sizeof text, fmt, ap);
+    va_end(ap);
+    const char *s = p->inst_text;
+    int n = 0;
+    while (s && n < SNIPPET && s + n < p->lex.end && s[n] != ';' && s[n] != '\n') n++;
+    if (!n) return ptx_fail_at(p, at, WW_UNSUPPORTED, "%s", text);
+    return ptx_fail_at(p, at, WW_UNSUPPORTED, "%s in '%.*s'", text, n, s);
+}
+
+/* Shift counts, positions and selectors have 32 bits whatever the type. */
+static bool is_count(const struct ptx_inst *i, uint32_t n) {
+    switch (i->op) {
+    case PTX_SHL: case PTX_SHR: return n == 2;
+    case PTX_BFE: return n >= 2;
+    case PTX_BFI: return n >= 3;
+    case PTX_SHFL: case PTX_MATCH: return n > 1;
+    case PTX_BAR: case PTX_BARRIER: case PTX_NANOSLEEP: case PTX_VOTE: case PTX_ACTIVEMASK: return true;
+    case PTX_LOP3: case PTX_PRMT: case PTX_SHF: case PTX_FNS: return true;
+    default: return false;
+    }
+}
+
+uint8_t ptx_operand_type(const struct ptx_inst *i, uint32_t n) {
+    bool dst = n < i->dst_count;
+    switch (i->op) {
+    case PTX_CVT: case PTX_SET: return dst ? i->type[0] : i->type[1];
+    case PTX_SLCT: return n == 3 ? i->type[1] : i->type[0];
+    case PTX_MUL: case PTX_MAD:
+        if ((i->mods & PTX_M_WIDE) && (dst || n == 3))
+            return i->type[0] == PTX_T_S16 ? PTX_T_S32 : i->type[0] == PTX_T_U16 ? PTX_T_U32
+                   : i->type[0] == PTX_T_S32 ? PTX_T_S64 : PTX_T_U64;
+        return i->type[0];
+    case PTX_DP4A: case PTX_DP2A: return n == 2 ? i->type[1] : i->type[0];
+    case PTX_CLZ: case PTX_POPC: case PTX_BFIND: case PTX_TESTP: return dst ? PTX_T_U32 : i->type[0];
+    case PTX_ISSPACEP: return PTX_T_U64;
+    case PTX_CP: case PTX_MBARRIER: return PTX_T_B64;
+    default: return !dst && is_count(i, n) ? PTX_T_U32 : i->type[0];
+    }
+}
+
+/* A special register outside of mov: through a register of its own. */
+static enum ww_code move_special(struct ptx_parser *p, struct ptx_operand *o, uint32_t line) {
+    bool wide = o->sreg == PTX_SR_CLOCK64 || o->sreg == PTX_SR_GLOBALTIMER;
+    uint8_t type = wide ? PTX_T_U64 : PTX_T_U32;
+    int32_t reg;
+    struct ptx_operand *opnd = ww_arena_array(&p->m->arena, 2, sizeof *opnd);
+    if (!opnd || !ptx_reg_new(p, "%special", type, &reg)) return ptx_nomem(p);
+    struct ptx_inst *mov = ptx_inst_add(p, line);
+    if (!mov) return ptx_nomem(p);
+    opnd[0] = (struct ptx_operand){.kind = PTX_O_REG, .reg = reg};
+    opnd[1] = *o;
+    mov->op = PTX_MOV;
+    mov->type[0] = type;
+    mov->dst_count = 1;
+    mov->opnd_count = 2;
+    mov->opnd = opnd;
+    *o = opnd[0];
+    return WW_OK;
+}
+
+static char want_of(const struct ptx_inst *i, uint32_t n) {
+    if (i->op == PTX_BRA) return 'l';
+    return i->op == PTX_BRX && n == 1 ? 'L' : 0;
+}
+
+/* Destinations that the signature of the op has, without an optional second one. */
+static uint8_t shape_dsts(const struct ptx_inst *i) {
+    const char *shape = ptx_op_shape(i->op);
+    uint8_t n = 0;
+    if (i->op == PTX_BAR || i->op == PTX_BARRIER) return i->sub >= PTX_SUB_RED_POPC && i->sub <= PTX_SUB_RED_OR;
+    if (i->op == PTX_WMMA) return i->sub != PTX_SUB_WMMA_STORE_D;
+    if (i->op == PTX_MBARRIER) return 0; /* decided by the number of operands: check.c */
+    while (shape && shape[n] && shape[n] != '/') n++;
+    return n;
+}
+
+static enum ww_code parse_operands(struct ptx_parser *p, struct ptx_inst *i, struct ptx_operand *opnd,
+                                   struct ptx_token *at) {
+    uint8_t n = 0, dsts = shape_dsts(i);
+    i->dst_count = dsts;
+    bool more = !ptx_is_punct(p, ';');
+    while (more) {
+        if (n == PTX_OPERAND_MAX) return ptx_unsupported(p, &p->tok, "more than %d operands", PTX_OPERAND_MAX);
+        at[n] = p->tok;
+        WW_TRY(ptx_parse_operand(p, &opnd[n], ptx_operand_type(i, n), want_of(i, n)));
+        n++;
+        if (n == 1 && dsts == 1 && ptx_is_punct(p, '|')) {
+            WW_TRY(ptx_next(p));
+            i->dst_count = 2;
+            continue;
+        }
+        WW_TRY(ptx_take_if(p, ',', &more));
+    }
+    i->opnd_count = n;
+    return WW_OK;
+}
+
+static enum ww_code finish(struct ptx_parser *p, struct ptx_inst *i, const struct ptx_token *op,
+                           struct ptx_operand *opnd, const struct ptx_token *at) {
+    for (uint8_t k = 0; k < i->opnd_count; k++)
+        if (opnd[k].kind == PTX_O_SREG && i->op != PTX_MOV) WW_TRY(move_special(p, &opnd[k], op->line));
+    i->opnd = ww_arena_array(&p->m->arena, i->opnd_count, sizeof *opnd);
+    if (!i->opnd) return ptx_nomem(p);
+    memcpy(i->opnd, opnd, i->opnd_count * sizeof *opnd);
+    WW_TRY(ptx_check_inst(p, i, op));
+    if (i->op == PTX_BRA) WW_TRY(ptx_label_use(p, &at[0], &i->opnd[0].imm, NULL));
+    struct ptx_inst *slot = ptx_inst_add(p, op->line);
+    if (!slot) return ptx_nomem(p);
+    i->text_line = slot->text_line;
+    i->line = slot->line;
+    i->file = slot->file;
+    *slot = *i;
+    return WW_OK;
+}
+
+enum ww_code ptx_parse_inst(struct ptx_parser *p, const struct ptx_token *op, int32_t guard, bool guard_neg) {
+    const struct ptx_name *e = ptx_name_find(p, NAME_OP, op->p, op->n);
+    p->inst_text = op->p;
+    if (!e || !ptx_op_shape((uint8_t)e->value))
+        return ptx_unsupported(p, op, "instruction '%.*s' is not supported", (int)(op->n < 40 ? op->n : 40), op->p);
+    struct ptx_inst i = {.op = (uint8_t)e->value, .vec = 1, .guard = guard, .guard_neg = guard_neg, .reconv = -1};
+    while (p->tok.kind == TOK_DOT) {
+        WW_TRY(ptx_modifier(p, &i, &p->tok));
+        WW_TRY(ptx_next(p));
+    }
+    WW_TRY(ptx_check_modifiers(p, &i, op));
+    struct ptx_operand opnd[PTX_OPERAND_MAX] = {{0}};
+    struct ptx_token at[PTX_OPERAND_MAX];
+    if (i.op == PTX_CALL) {
+        WW_TRY(ptx_parse_call(p, &i));
+        struct ptx_inst *slot = ptx_inst_add(p, op->line);
+        if (!slot) return ptx_nomem(p);
+        i.text_line = slot->text_line;
+        i.line = slot->line;
+        i.file = slot->file;
+        *slot = i;
+    } else {
+        WW_TRY(parse_operands(p, &i, opnd, at));
+        WW_TRY(finish(p, &i, op, opnd, at));
+    }
+    p->inst_text = NULL;
+    return ptx_take(p, ';');
+}
+
+/* "(a, b)" into opnd[*n ...]. */
+static enum ww_code parse_call_list(struct ptx_parser *p, struct ptx_operand *opnd, uint8_t *n) {
+    WW_TRY(ptx_take(p, '('));
+    bool more = !ptx_is_punct(p, ')');
+    while (more) {
+        struct ptx_token at = p->tok;
+        if (*n >= 250) return ptx_unsupported(p, &at, "more than 250 operands");
+        struct ptx_operand *o = &opnd[*n];
+        WW_TRY(ptx_parse_operand(p, o, PTX_T_B64, 0));
+        bool param = o->kind == PTX_O_SYM && o->sym->kind == PTX_SYM_VAR && o->sym->space == PTX_S_PARAM;
+        bool pred = o->kind == PTX_O_REG && p->func->reg[o->reg].type == PTX_T_PRED;
+        if (pred || o->neg || (o->kind != PTX_O_REG && o->kind != PTX_O_IMM && !param))
+            return ptx_fail_at(p, &at, WW_INPUT, "expected a .param variable, register or constant");
+        ++*n;
+        WW_TRY(ptx_take_if(p, ',', &more));
+    }
+    return ptx_take(p, ')');
+}
+
+static enum ww_code parse_callee(struct ptx_parser *p, struct ptx_inst *i, struct ptx_operand *opnd, uint8_t *n) {
+    struct ptx_token at = p->tok;
+    if (at.kind != TOK_IDENT) return ptx_expected(p, "a function");
+    struct ptx_operand o;
+    WW_TRY(ptx_parse_operand(p, &o, PTX_T_B64, 0));
+    if (o.kind == PTX_O_SYM && o.sym->kind == PTX_SYM_FUNC && !o.sym->func->is_entry) {
+        i->callee = o.sym;
+    } else if (o.kind == PTX_O_REG && p->func->reg[o.reg].type != PTX_T_PRED) {
+        opnd[(*n)++] = o;
+    } else {
+        return ptx_fail_at(p, &at, WW_INPUT, "expected a device function or a register");
+    }
+    return WW_OK;
+}
+
+enum ww_code ptx_parse_call(struct ptx_parser *p, struct ptx_inst *i) {
+    struct ptx_operand opnd[252] = {{0}};
+    uint8_t n = 0;
+    bool more;
+    struct ptx_token at = p->tok;
+    if (ptx_is_punct(p, '(')) {
+        WW_TRY(parse_call_list(p, opnd, &n));
+        WW_TRY(ptx_take(p, ','));
+    }
+    i->call_ret = n;
+    i->dst_count = n;
+    for (uint8_t k = 0; k < n; k++)
+        if (opnd[k].kind == PTX_O_IMM) return ptx_fail_at(p, &at, WW_INPUT, "expected a place for the result");
+    WW_TRY(parse_callee(p, i, opnd, &n));
+    uint8_t before = n;
+    WW_TRY(ptx_take_if(p, ',', &more));
+    if (more && ptx_is_punct(p, '(')) {
+        WW_TRY(parse_call_list(p, opnd, &n));
+        WW_TRY(ptx_take_if(p, ',', &more));
+    }
+    i->call_args = (uint8_t)(n - before);
+    if (more) WW_TRY(ptx_next(p)); /* prototype or list of possible targets */
+    i->opnd_count = n;
+    i->opnd = ww_arena_array(&p->m->arena, n, sizeof *opnd);
+    if (!i->opnd) return ptx_nomem(p);
+    memcpy(i->opnd, opnd, n * sizeof *opnd);
+    return WW_OK;
+}
