@@ -1,0 +1,61 @@
+#!/bin/bash
+# bench.sh PROGRAM: recorder speed, container size, replay speed, and host instructions for each warp
+# instruction under callgrind (if valgrind is there), on named workloads. One core; the best of three.
+set -eu
+cd "$(dirname "$0")/.."
+PROGRAM=${1:-build/warpwatt}
+OUT=build/bench
+mkdir -p $OUT
+
+field() { # NAME: a number out of a line of JSON
+    sed -n "s/.*\"$1\": *\([0-9.e+-]*\).*/\1/p" | head -n 1
+}
+
+best() { # FIELD COMMAND...: the smallest value of the field in three runs
+    local name=$1 i
+    shift
+    for i in 1 2 3; do "$@" | field "$name"; done | sort -g | head -n 1
+}
+
+# Host instructions of a command under callgrind.
+host_instructions() {
+    valgrind --tool=callgrind --callgrind-out-file=/dev/null "$@" 2>&1 >/dev/null |
+        sed -n 's/.*Collected : \([0-9]*\).*/\1/p'
+}
+
+printf '%-12s %-7s %14s %14s %10s %12s %12s %12s\n' workload gpu 'warp instr' 'thread instr' 'bytes/wi' \
+    'record ti/s' 'replay wi/s' 'host i/wi'
+product=1 wi_product=1 count=0
+while read -r workload gpu arch small; do
+    trace=$OUT/$workload-$arch.wwt
+    "$PROGRAM" trace record -w "$workload" --arch "$arch" -o "$trace" --json >$OUT/record.json
+    warp=$(field warp_instructions <$OUT/record.json)
+    thread=$(field thread_instructions <$OUT/record.json)
+    bytes=$(field bytes_per_warp_instruction <$OUT/record.json)
+    record=$(best host_seconds "$PROGRAM" trace record -w "$workload" --arch "$arch" -o "$trace" --json)
+    replay=$(best host_seconds "$PROGRAM" run --gpu "$gpu" --trace "$trace" --power none --no-pc --json)
+    host=-
+    if command -v valgrind >/dev/null; then
+        # The difference of a larger and a smaller replay leaves the start of the program out.
+        # shellcheck disable=SC2086 # $small is a list of options
+        "$PROGRAM" trace record -w "$workload" --arch "$arch" $small -o $OUT/small.wwt --json >$OUT/small.json
+        few=$(field warp_instructions <$OUT/small.json)
+        all=$(host_instructions "$PROGRAM" run --gpu "$gpu" --trace $OUT/small.wwt --power none --no-pc -q)
+        none=$(host_instructions "$PROGRAM" gpu show "$gpu" --json)
+        host=$(echo "$all $none $few" | awk '{printf "%.0f", ($1 - $2) / $3}')
+    fi
+    echo "$workload $gpu $warp $thread $bytes $record $replay $host" | awk '{
+        printf "%-12s %-7s %14d %14d %10.2f %12.3g %12.3g %12s\n", $1, $2, $3, $4, $5, $4 / $6, $3 / $7, $8}' |
+        tee -a $OUT/rows.new
+done <<END
+sgemm v100 sm_70
+stencil v100 sm_70
+reduction v100 sm_70
+histogram v100 sm_70
+bfs v100 sm_70
+spmv gtx480 sm_20
+END
+mv $OUT/rows.new $OUT/rows
+awk '{r += log($6); p += log($7); b += log($5); n++; if ($8 != "-") {h += log($8); m++}}
+    END {printf "geometric means: record %.3g thread instr/s, replay %.3g warp instr/s, %.2f bytes/warp instr",
+         exp(r / n), exp(p / n), exp(b / n); if (m) printf ", %.0f host instr/warp instr", exp(h / m); print ""}' $OUT/rows

@@ -1,0 +1,49 @@
+#!/bin/bash
+# Records the ten workloads as Fermi and as Volta code, replays each on gtx480 and v100, stores all of it in
+# build/quickstart/quickstart.db and prints one table. About two jobs run at a time, one per processor.
+set -eu
+cd "$(dirname "$0")/.."
+OUT=build/quickstart
+DB=$OUT/quickstart.db
+JOBS=${JOBS:-$(nproc)}
+WARPWATT=${WARPWATT:-build/warpwatt}
+
+# One workload on one GPU: record, replay, store. Says how far the whole is.
+if [ "${1:-}" = --one ]; then
+    workload=$2 gpu=$3 arch=$4
+    trace=$OUT/$workload-$arch.wwt
+    log=$OUT/$workload-$gpu.log
+    start=$(date +%s)
+    if ! { "$WARPWATT" trace record --workload "$workload" --arch "$arch" -o "$trace" &&
+        "$WARPWATT" run --gpu "$gpu" --trace "$trace" --db "$DB"; } >"$log" 2>&1; then
+        echo "quickstart: $workload on $gpu failed:" >&2
+        tail -n 5 "$log" >&2
+        exit 255 # xargs stops
+    fi
+    echo done >>$OUT/done
+    printf '  [%2d/%d] %-12s %-7s %3d s\n' "$(wc -l <$OUT/done)" "$TOTAL" "$workload" "$gpu" \
+        $(($(date +%s) - start))
+    exit 0
+fi
+
+rm -rf $OUT
+mkdir -p $OUT
+begin=$(date +%s)
+workloads="vectoradd saxpy transpose reduction sgemm spmv bfs kmeans stencil histogram"
+list=$(for w in $workloads; do echo "$w v100 sm_70" && echo "$w gtx480 sm_20"; done)
+TOTAL=$(echo "$list" | wc -l)
+export TOTAL WARPWATT
+echo "Recording and replaying ten workloads on two GPUs ($JOBS at a time):"
+echo "$list" | xargs -P "$JOBS" -L 1 "$0" --one
+echo
+"$WARPWATT" query --named workloads --db $DB
+cat <<END
+
+Done in $(($(date +%s) - begin)) s. All of it is in $DB. Next:
+
+  $WARPWATT query --named runs --db $DB                  the runs and their numbers
+  $WARPWATT report --run 1 --db $DB                      where one run's cycles and joules went
+  $WARPWATT report --run 1 --source --db $DB             its source lines, ranked by stall cycles
+  $WARPWATT run --gpu v100 --trace $OUT/bfs-sm_70.wwt --mech sched=lrr --db $DB
+  $WARPWATT query --list                                 other questions
+END
