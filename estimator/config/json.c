@@ -93,13 +93,16 @@ enum ww_code ww_json_parse(const char *text, size_t n, const char *where, cJSON 
     if (n > FILE_LIMIT)
         return ww_fail(error, WW_INPUT, where, "larger than %zu bytes, the limit", FILE_LIMIT);
     size_t at = 0;
-    const char *what = ww_json_scan(text, n, &at);
+    bool unfinished;
+    const char *what = ww_json_scan(text, n, &at, &unfinished);
     if (what) return fail_at(text, at, where, what, error);
     const char *end = NULL;
     cJSON *root = cJSON_ParseWithLengthOpts(text, n, &end, 0);
     if (!root) {
         at = end && end >= text && end <= text + n ? (size_t)(end - text) : n;
-        return fail_at(text, at, where, at >= n ? "the JSON ends too early" : "not valid JSON here", error);
+        unfinished &= at + 1 >= n; /* cJSON names the last byte if it wants more */
+        return unfinished ? fail_at(text, n, where, "the JSON ends too early", error)
+                          : fail_at(text, at, where, "not valid JSON here", error);
     }
     while (end < text + n && isspace((unsigned char)*end)) end++;
     enum ww_code code = WW_OK;

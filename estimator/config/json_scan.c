@@ -1,5 +1,4 @@
 #include "json_scan.h"
-#include <stdbool.h>
 #include <string.h>
 
 /* Length of the UTF-8 sequence at p (n bytes are there), 0 if it is not one: overlong forms, surrogates and
@@ -15,7 +14,7 @@ static size_t sequence(const unsigned char *p, size_t n) {
     return len;
 }
 
-const char *ww_json_scan(const char *text, size_t n, size_t *at) {
+const char *ww_json_scan(const char *text, size_t n, size_t *at, bool *unfinished) {
     const unsigned char *p = (const unsigned char *)text;
     unsigned depth = 0;
     bool in_string = false;
@@ -38,5 +37,6 @@ const char *ww_json_scan(const char *text, size_t n, size_t *at) {
             depth--;
         }
     }
+    *unfinished = in_string || depth || n == 0;
     return NULL;
 }

@@ -1,4 +1,5 @@
 #include "param.h"
+#include "../base/jsonw.h"
 #include "../base/nearest.h"
 #include <locale.h>
 #include <stdlib.h>
@@ -185,11 +186,8 @@ void ww_print_double(double v, struct ww_buf *out) {
         ww_buf_puts(out, "null"); /* JSON has neither infinities nor NaN */
         return;
     }
-    char text[40];
-    for (int digits = 1; digits <= 17; digits++) {
-        snprintf(text, sizeof text, "%.*g", digits, v);
-        if (strtod(text, NULL) == v) break;
-    }
+    char text[32];
+    ww_double_text(v, text);
     for (char *p = text; *p; p++)
         if (!strchr("0123456789+-e", *p)) *p = '.'; /* the locale's decimal point */
     ww_buf_puts(out, text);
