@@ -1,0 +1,136 @@
+#include "derive.h"
+#include <cjson/cJSON.h>
+#include <string.h>
+
+/* Value of a dotted key, which may stand flat ("a.b") or nested. */
+static double gpu_number(const cJSON *root, const char *key, double absent) {
+    const cJSON *item = cJSON_GetObjectItemCaseSensitive(root, key);
+    char part[64];
+    for (const cJSON *at = root; !item && at && *key;) {
+        size_t n = strcspn(key, ".");
+        snprintf(part, sizeof part, "%.*s", (int)n, key);
+        at = cJSON_GetObjectItemCaseSensitive(at, part);
+        key += n + (key[n] == '.');
+        if (!*key) item = at;
+    }
+    return cJSON_IsNumber(item) && item->valuedouble >= 0 ? item->valuedouble : absent;
+}
+
+void ww_gpu_facts(const char *gpu_json, struct ww_gpu_facts *facts) {
+    cJSON *root = cJSON_Parse(gpu_json ? gpu_json : "");
+    facts->sm_count = gpu_number(root, "sm.count", -1);
+    facts->max_warps = gpu_number(root, "sm.max_warps", -1);
+    facts->schedulers = gpu_number(root, "sm.schedulers", -1);
+    facts->clock_mhz = gpu_number(root, "clock.sm_mhz", -1);
+    facts->overhead_us = gpu_number(root, "launch.overhead_us", -1);
+    facts->l1_sector = gpu_number(root, "l1.sector", 32);
+    facts->l2_sector = gpu_number(root, "l2.sector", 32);
+    cJSON_Delete(root);
+}
+
+static void add_array(uint64_t *to, const uint64_t *from, size_t count) {
+    for (size_t i = 0; i < count; i++) to[i] += from[i];
+}
+
+void ww_sum_launches(const struct ww_result *result, struct ww_launch_result *sum) {
+    *sum = (struct ww_launch_result){.kernel = "", .occupancy_limiter = ""};
+    for (size_t i = 0; i < result->launch_count; i++) {
+        const struct ww_launch_result *l = &result->launch[i];
+        sum->resident_warp_cycles += l->resident_warp_cycles;
+        add_array(sum->counter, l->counter, WW_COUNTER_COUNT);
+        add_array(sum->warp_cycles, l->warp_cycles, WW_STATE_COUNT);
+        add_array(sum->slot, l->slot, WW_SLOT_COUNT);
+        for (int c = 0; c < WW_COMPONENT_COUNT; c++) {
+            sum->energy.dynamic_j[c] += l->energy.dynamic_j[c];
+            sum->energy.static_j[c] += l->energy.static_j[c];
+        }
+    }
+    sum->cycles = result->cycles;
+    sum->time_ps = result->time_ps;
+    sum->warp_instructions = result->warp_instructions;
+    sum->thread_instructions = result->thread_instructions;
+    sum->energy.known = result->energy_known;
+    sum->energy.total_j = result->energy_j;
+}
+
+double ww_ratio(double a, double b) {
+    return b > 0 ? a / b : -1;
+}
+
+static void finish_level(struct ww_level *l, double lookups, double sector, double seconds) {
+    l->hit_rate = ww_ratio((double)l->hit, lookups);
+    l->bytes_read = (double)l->read * sector;
+    l->bytes_written = (double)l->written * sector;
+    l->read_gb_s = seconds > 0 ? l->bytes_read / seconds * 1e-9 : -1;
+    l->write_gb_s = seconds > 0 ? l->bytes_written / seconds * 1e-9 : -1;
+}
+
+void ww_levels(const struct ww_launch_result *launch, const struct ww_gpu_facts *facts,
+               struct ww_level level[WW_LEVELS]) {
+    const uint64_t *c = launch->counter;
+    double seconds = (double)launch->time_ps * 1e-12;
+    level[0] = (struct ww_level){.name = "l1",
+                                 .read = c[WW_C_L1_SECTOR_READ],
+                                 .written = c[WW_C_L1_SECTOR_WRITE],
+                                 .hit = c[WW_C_L1_SECTOR_HIT],
+                                 .merged = c[WW_C_L1_SECTOR_MERGED],
+                                 .missed = c[WW_C_L1_SECTOR_MISS],
+                                 .busy = -1};
+    level[1] = (struct ww_level){.name = "l2",
+                                 .read = c[WW_C_L2_SECTOR_READ],
+                                 .written = c[WW_C_L2_SECTOR_WRITE],
+                                 .hit = c[WW_C_L2_SECTOR_HIT],
+                                 .merged = c[WW_C_L2_SECTOR_MERGED],
+                                 .missed = c[WW_C_L2_SECTOR_MISS],
+                                 .busy = -1};
+    level[2] = (struct ww_level){.name = "dram",
+                                 .read = c[WW_C_DRAM_SECTOR_READ],
+                                 .written = c[WW_C_DRAM_SECTOR_WRITE],
+                                 .hit = c[WW_C_DRAM_ROW_HIT],
+                                 .merged_rate = -1};
+    double bursts = (double)c[WW_C_DRAM_BURST_READ] + (double)c[WW_C_DRAM_BURST_WRITE];
+    level[2].busy = ww_ratio((double)c[WW_C_DRAM_BUSY_CYCLES], (double)c[WW_C_DRAM_CYCLES]);
+    level[2].missed = bursts > (double)level[2].hit ? (uint64_t)bursts - level[2].hit : 0;
+    for (int i = 0; i < 2; i++) level[i].merged_rate = ww_ratio((double)level[i].merged, (double)level[i].read);
+    finish_level(&level[0], (double)level[0].read, facts->l1_sector, seconds);
+    finish_level(&level[1], (double)level[1].read, facts->l2_sector, seconds);
+    finish_level(&level[2], bursts, facts->l2_sector, seconds);
+}
+
+double ww_ipc(const struct ww_launch_result *launch) {
+    return ww_ratio((double)launch->warp_instructions, (double)launch->cycles);
+}
+
+double ww_watts(double joules, bool known, uint64_t time_ps) {
+    return known ? ww_ratio(joules, (double)time_ps * 1e-12) : -1;
+}
+
+double ww_occupancy_reached(const struct ww_launch_result *launch, const struct ww_gpu_facts *facts) {
+    if (facts->sm_count < 0 || facts->max_warps < 0) return -1;
+    return ww_ratio((double)launch->resident_warp_cycles,
+                    facts->sm_count * facts->max_warps * (double)launch->cycles);
+}
+
+uint64_t ww_sum_u64(const uint64_t *v, size_t count) {
+    uint64_t sum = 0;
+    for (size_t i = 0; i < count; i++) sum += v[i];
+    return sum;
+}
+
+static bool is_stall(int state) {
+    return state != WW_S_ISSUED && state != WW_S_DONE;
+}
+
+int ww_top_stall(const uint64_t warp_cycles[WW_STATE_COUNT]) {
+    int top = -1;
+    for (int s = 0; s < WW_STATE_COUNT; s++)
+        if (is_stall(s) && warp_cycles[s] > (top < 0 ? 0 : warp_cycles[top])) top = s;
+    return top;
+}
+
+uint64_t ww_stall_cycles(const uint64_t warp_cycles[WW_STATE_COUNT]) {
+    uint64_t sum = 0;
+    for (int s = 0; s < WW_STATE_COUNT; s++)
+        if (is_stall(s)) sum += warp_cycles[s];
+    return sum;
+}

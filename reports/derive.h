@@ -1,0 +1,45 @@
+/* derive.h: what reports compute from a result's raw numbers. Nothing here fails or prints. */
+#ifndef WW_REPORTS_DERIVE_H
+#define WW_REPORTS_DERIVE_H
+
+#include "../estimator/warpwatt.h"
+
+/* Parameters of the stored GPU that reports need; a value that the configuration lacks is < 0. */
+struct ww_gpu_facts {
+    double sm_count, max_warps, schedulers, clock_mhz, overhead_us;
+    double l1_sector, l2_sector; /* bytes; 32 if not given */
+};
+void ww_gpu_facts(const char *gpu_json, struct ww_gpu_facts *facts);
+
+/* A run's launches added up, as one launch: counters, states, slots, energy, cycles, time. Its kernel,
+ * shape, epochs and instructions are empty. */
+void ww_sum_launches(const struct ww_result *result, struct ww_launch_result *sum);
+
+/* One level of the memory system. Rates are parts of 1, < 0 where there is nothing to divide by. */
+struct ww_level {
+    const char *name;
+    uint64_t read, written, hit, merged, missed; /* sectors; dram: hit counts bursts in an open row */
+    double hit_rate, merged_rate;
+    double bytes_read, bytes_written;
+    double read_gb_s, write_gb_s; /* 10^9 bytes per second over the launch's time */
+    double busy;                  /* part of the data bus's cycles in use, dram only */
+};
+enum { WW_LEVELS = 3 };
+void ww_levels(const struct ww_launch_result *launch, const struct ww_gpu_facts *facts,
+               struct ww_level level[WW_LEVELS]);
+
+/* a / b, or -1 if b is 0. */
+double ww_ratio(double a, double b);
+/* Warp instructions per SM cycle, over the whole GPU. */
+double ww_ipc(const struct ww_launch_result *launch);
+/* Average watts, < 0 if energy or time is not known. */
+double ww_watts(double joules, bool known, uint64_t time_ps);
+/* Resident warps over warp places, part of 1; < 0 if the GPU's shape is not known. */
+double ww_occupancy_reached(const struct ww_launch_result *launch, const struct ww_gpu_facts *facts);
+uint64_t ww_sum_u64(const uint64_t *v, size_t count);
+/* The state with most warp-cycles but for issued and done, or -1 if there are none. */
+int ww_top_stall(const uint64_t warp_cycles[WW_STATE_COUNT]);
+/* Warp-cycles in all states but issued and done. */
+uint64_t ww_stall_cycles(const uint64_t warp_cycles[WW_STATE_COUNT]);
+
+#endif

@@ -1,0 +1,103 @@
+#include "parts.h"
+
+void ww_part_known(struct ww_jsonw *w, const char *key, double v) {
+    if (v >= 0)
+        ww_jsonw_f64(w, key, v);
+    else
+        ww_jsonw_null(w, key);
+}
+
+static void interval(struct ww_jsonw *w, const char *key, const struct ww_interval *i, bool known) {
+    if (!known) {
+        ww_jsonw_null(w, key);
+        return;
+    }
+    ww_jsonw_open_flat(w, key, '[');
+    ww_jsonw_f64(w, NULL, i->lo);
+    ww_jsonw_f64(w, NULL, i->hi);
+    ww_jsonw_close(w, ']');
+}
+
+void ww_part_summary(struct ww_jsonw *w, const struct ww_result *r, int64_t run_id) {
+    struct ww_launch_result sum = {.cycles = r->cycles, .warp_instructions = r->warp_instructions};
+    if (run_id < 0)
+        ww_jsonw_null(w, "run");
+    else
+        ww_jsonw_i64(w, "run", run_id);
+    ww_jsonw_str(w, "gpu", r->gpu);
+    ww_jsonw_str(w, "trace", r->trace);
+    ww_jsonw_str(w, "mode", r->mode);
+    ww_jsonw_u64(w, "cycles", r->cycles);
+    ww_jsonw_f64(w, "time_s", (double)r->time_ps * 1e-12);
+    ww_jsonw_u64(w, "warp_instructions", r->warp_instructions);
+    ww_jsonw_u64(w, "thread_instructions", r->thread_instructions);
+    ww_part_known(w, "ipc", ww_ipc(&sum));
+    ww_part_known(w, "energy_j", r->energy_known ? r->energy_j : -1);
+    ww_part_known(w, "average_power_w", ww_watts(r->energy_j, r->energy_known, r->time_ps));
+    ww_jsonw_f64(w, "host_seconds", r->host_seconds);
+    ww_jsonw_open(w, "interval", '{');
+    ww_jsonw_f64(w, "confidence", r->confidence);
+    interval(w, "cycles", &r->cycles_interval, true);
+    interval(w, "energy_j", &r->energy_interval, r->energy_known);
+    ww_jsonw_close(w, '}');
+}
+
+void ww_part_counters(struct ww_jsonw *w, const char *key, const uint64_t counter[WW_COUNTER_COUNT]) {
+    ww_jsonw_open(w, key, '{');
+    for (int i = 0; i < WW_COUNTER_COUNT; i++) ww_jsonw_u64(w, ww_counter_name((enum ww_counter)i), counter[i]);
+    ww_jsonw_close(w, '}');
+}
+
+void ww_part_states(struct ww_jsonw *w, const char *key, const uint64_t state[WW_STATE_COUNT], bool zeros) {
+    ww_jsonw_open_flat(w, key, '{');
+    for (int i = 0; i < WW_STATE_COUNT; i++)
+        if (zeros || state[i]) ww_jsonw_u64(w, ww_state_name((enum ww_warp_state)i), state[i]);
+    ww_jsonw_close(w, '}');
+}
+
+void ww_part_slots(struct ww_jsonw *w, const char *key, const uint64_t slot[WW_SLOT_COUNT]) {
+    ww_jsonw_open_flat(w, key, '{');
+    for (int i = 0; i < WW_SLOT_COUNT; i++) ww_jsonw_u64(w, ww_slot_name((enum ww_slot)i), slot[i]);
+    ww_jsonw_close(w, '}');
+}
+
+void ww_part_memory(struct ww_jsonw *w, const char *key, const struct ww_launch_result *launch,
+                    const struct ww_gpu_facts *facts) {
+    struct ww_level level[WW_LEVELS];
+    ww_levels(launch, facts, level);
+    ww_jsonw_open(w, key, '[');
+    for (int i = 0; i < WW_LEVELS; i++) {
+        const struct ww_level *l = &level[i];
+        ww_jsonw_open_flat(w, NULL, '{');
+        ww_jsonw_str(w, "level", l->name);
+        ww_jsonw_u64(w, "sectors_read", l->read);
+        ww_jsonw_u64(w, "sectors_written", l->written);
+        ww_part_known(w, "hit_rate", l->hit_rate);
+        ww_part_known(w, "merged_rate", l->merged_rate);
+        ww_part_known(w, "read_gb_s", l->read_gb_s);
+        ww_part_known(w, "write_gb_s", l->write_gb_s);
+        ww_part_known(w, "busy", l->busy);
+        ww_jsonw_close(w, '}');
+    }
+    ww_jsonw_close(w, ']');
+}
+
+void ww_part_energy(struct ww_jsonw *w, const char *key, const struct ww_energy *e, uint64_t time_ps) {
+    if (!e->known) {
+        ww_jsonw_null(w, key);
+        return;
+    }
+    ww_jsonw_open(w, key, '{');
+    ww_jsonw_f64(w, "total_j", e->total_j);
+    ww_part_known(w, "average_power_w", ww_watts(e->total_j, true, time_ps));
+    ww_jsonw_open(w, "components", '{');
+    for (int i = 0; i < WW_COMPONENT_COUNT; i++) {
+        ww_jsonw_open_flat(w, ww_component_name((enum ww_component)i), '{');
+        ww_jsonw_f64(w, "dynamic_j", e->dynamic_j[i]);
+        ww_jsonw_f64(w, "static_j", e->static_j[i]);
+        ww_part_known(w, "average_power_w", ww_watts(e->dynamic_j[i] + e->static_j[i], true, time_ps));
+        ww_jsonw_close(w, '}');
+    }
+    ww_jsonw_close(w, '}');
+    ww_jsonw_close(w, '}');
+}

@@ -1,0 +1,21 @@
+/* parts.h: pieces of JSON that several reports share. A value that is not known is null. */
+#ifndef WW_REPORTS_PARTS_H
+#define WW_REPORTS_PARTS_H
+
+#include "../estimator/base/jsonw.h"
+#include "derive.h"
+
+/* null if v < 0, which is how derive.h says "not known". */
+void ww_part_known(struct ww_jsonw *w, const char *key, double v);
+/* The members of design section 10, between the braces of the caller's object. */
+void ww_part_summary(struct ww_jsonw *w, const struct ww_result *result, int64_t run_id);
+void ww_part_counters(struct ww_jsonw *w, const char *key, const uint64_t counter[WW_COUNTER_COUNT]);
+/* With `zeros` false only states that have cycles are written. */
+void ww_part_states(struct ww_jsonw *w, const char *key, const uint64_t state[WW_STATE_COUNT], bool zeros);
+void ww_part_slots(struct ww_jsonw *w, const char *key, const uint64_t slot[WW_SLOT_COUNT]);
+void ww_part_memory(struct ww_jsonw *w, const char *key, const struct ww_launch_result *launch,
+                    const struct ww_gpu_facts *facts);
+/* null if the energy is not known. */
+void ww_part_energy(struct ww_jsonw *w, const char *key, const struct ww_energy *energy, uint64_t time_ps);
+
+#endif

@@ -1,0 +1,155 @@
+/* The whole result as JSON: reports/schema/report.json describes it. */
+#include "parts.h"
+#include <cjson/cJSON.h>
+#include <math.h>
+
+#define FORMAT_VERSION 1
+#define DEPTH_MAX 32
+
+static void write_node(struct ww_jsonw *w, const cJSON *node, const char *key, unsigned depth);
+
+static void write_children(struct ww_jsonw *w, const cJSON *node, const char *key, unsigned depth) {
+    bool object = cJSON_IsObject(node);
+    ww_jsonw_open(w, key, object ? '{' : '[');
+    for (const cJSON *child = node->child; child && depth < DEPTH_MAX; child = child->next)
+        write_node(w, child, object ? child->string : NULL, depth + 1);
+    ww_jsonw_close(w, object ? '}' : ']');
+}
+
+/* Writes parsed JSON again with our writer, so that the output is valid whatever the parser forgave. */
+static void write_node(struct ww_jsonw *w, const cJSON *node, const char *key, unsigned depth) {
+    if (cJSON_IsObject(node) || cJSON_IsArray(node))
+        write_children(w, node, key, depth);
+    else if (cJSON_IsString(node))
+        ww_jsonw_str(w, key, node->valuestring);
+    else if (cJSON_IsBool(node))
+        ww_jsonw_bool(w, key, cJSON_IsTrue(node));
+    else if (cJSON_IsNumber(node))
+        ww_jsonw_f64(w, key, node->valuedouble);
+    else
+        ww_jsonw_null(w, key);
+}
+
+static void write_mechanisms(struct ww_jsonw *w, const struct ww_result *r) {
+    ww_jsonw_open(w, "mechanisms", '{');
+    for (size_t i = 0; i < r->mechanism_count; i++) ww_jsonw_str(w, r->mechanism[i].key, r->mechanism[i].value);
+    ww_jsonw_close(w, '}');
+}
+
+static void write_u32x3(struct ww_jsonw *w, const char *key, const uint32_t v[3]) {
+    ww_jsonw_open_flat(w, key, '[');
+    for (int i = 0; i < 3; i++) ww_jsonw_u64(w, NULL, v[i]);
+    ww_jsonw_close(w, ']');
+}
+
+static void write_epochs(struct ww_jsonw *w, const struct ww_launch_result *l) {
+    ww_jsonw_open(w, "epochs", '[');
+    for (size_t i = 0; i < l->epoch_count; i++) {
+        const struct ww_epoch *e = &l->epoch[i];
+        ww_jsonw_open_flat(w, NULL, '{');
+        ww_jsonw_u64(w, "first_cycle", e->first_cycle);
+        ww_jsonw_u64(w, "cycles", e->cycles);
+        ww_jsonw_u64(w, "warp_instructions", e->warp_instructions);
+        ww_part_states(w, "warp_cycles", e->warp_cycles, false);
+        ww_jsonw_close(w, '}');
+    }
+    ww_jsonw_close(w, ']');
+}
+
+static void write_pcs(struct ww_jsonw *w, const struct ww_launch_result *l) {
+    ww_jsonw_open(w, "instructions", '[');
+    for (size_t i = 0; i < l->pc_count; i++) {
+        const struct ww_pc_row *p = &l->pc[i];
+        ww_jsonw_open_flat(w, NULL, '{');
+        ww_jsonw_u64(w, "inst", p->inst);
+        ww_jsonw_u64(w, "pc", p->pc);
+        ww_jsonw_str(w, "mnemonic", p->mnemonic);
+        ww_jsonw_str(w, "file", p->file);
+        ww_jsonw_u64(w, "line", p->line);
+        ww_jsonw_u64(w, "issues", p->issues);
+        ww_jsonw_u64(w, "thread_instructions", p->thread_instructions);
+        ww_part_states(w, "warp_cycles", p->stall, false);
+        ww_jsonw_u64(w, "sectors", p->sectors);
+        ww_jsonw_u64(w, "l1_miss_sectors", p->l1_miss_sectors);
+        ww_jsonw_u64(w, "l2_miss_sectors", p->l2_miss_sectors);
+        ww_jsonw_u64(w, "shared_conflicts", p->shared_conflicts);
+        ww_jsonw_close(w, '}');
+    }
+    ww_jsonw_close(w, ']');
+}
+
+/* What a launch and the whole run have in common. */
+static void write_figures(struct ww_jsonw *w, const struct ww_launch_result *l,
+                          const struct ww_gpu_facts *facts) {
+    ww_jsonw_u64(w, "cycles", l->cycles);
+    ww_jsonw_f64(w, "time_s", (double)l->time_ps * 1e-12);
+    ww_jsonw_u64(w, "time_ps", l->time_ps);
+    ww_jsonw_u64(w, "warp_instructions", l->warp_instructions);
+    ww_jsonw_u64(w, "thread_instructions", l->thread_instructions);
+    ww_part_known(w, "ipc", ww_ipc(l));
+    ww_jsonw_u64(w, "resident_warp_cycles", l->resident_warp_cycles);
+    ww_part_known(w, "occupancy", ww_occupancy_reached(l, facts));
+    ww_part_states(w, "warp_cycles", l->warp_cycles, true);
+    ww_part_slots(w, "issue_slots", l->slot);
+    ww_part_memory(w, "memory", l, facts);
+    ww_part_energy(w, "energy", &l->energy, l->time_ps);
+    ww_part_counters(w, "counters", l->counter);
+}
+
+static void write_launch(struct ww_jsonw *w, const struct ww_launch_result *l,
+                         const struct ww_gpu_facts *facts) {
+    ww_jsonw_open(w, NULL, '{');
+    ww_jsonw_u64(w, "index", l->index);
+    ww_jsonw_str(w, "kernel", l->kernel);
+    write_u32x3(w, "grid", l->grid);
+    write_u32x3(w, "block", l->block);
+    ww_jsonw_u64(w, "registers_per_thread", l->registers_per_thread);
+    ww_jsonw_u64(w, "shared_bytes", l->shared_bytes);
+    ww_jsonw_u64(w, "ctas_per_sm", l->ctas_per_sm);
+    ww_jsonw_str(w, "occupancy_limiter", l->occupancy_limiter);
+    write_figures(w, l, facts);
+    write_epochs(w, l);
+    write_pcs(w, l);
+    ww_jsonw_close(w, '}');
+}
+
+static void write_head(struct ww_jsonw *w, const struct ww_result *r, int64_t run_id, const cJSON *gpu) {
+    ww_jsonw_str(w, "format", "warpwatt-report");
+    ww_jsonw_u64(w, "format_version", FORMAT_VERSION);
+    ww_jsonw_str(w, "version", r->version);
+    ww_jsonw_open(w, "summary", '{');
+    ww_part_summary(w, r, run_id);
+    ww_jsonw_close(w, '}');
+    ww_jsonw_str(w, "trace_hash", r->trace_hash);
+    ww_jsonw_str(w, "program", r->program);
+    ww_jsonw_u64(w, "seed", r->seed);
+    ww_jsonw_u64(w, "epoch_cycles", r->epoch_cycles);
+    ww_jsonw_u64(w, "peak_memory_bytes", r->peak_memory_bytes);
+    write_node(w, gpu, "gpu_config", 0);
+    write_mechanisms(w, r);
+}
+
+enum ww_code ww_report_json(const struct ww_result *r, int64_t run_id, FILE *out, struct ww_error *error) {
+    cJSON *gpu = cJSON_Parse(r->gpu_json);
+    if (!cJSON_IsObject(gpu)) {
+        cJSON_Delete(gpu);
+        return ww_fail(error, WW_INPUT, "", "the stored GPU configuration is no JSON object");
+    }
+    struct ww_gpu_facts facts;
+    struct ww_launch_result sum;
+    struct ww_jsonw w;
+    ww_gpu_facts(r->gpu_json, &facts);
+    ww_sum_launches(r, &sum);
+    ww_jsonw_begin(&w, out);
+    ww_jsonw_open(&w, NULL, '{');
+    write_head(&w, r, run_id, gpu);
+    ww_jsonw_open(&w, "total", '{');
+    write_figures(&w, &sum, &facts);
+    ww_jsonw_close(&w, '}');
+    ww_jsonw_open(&w, "launches", '[');
+    for (size_t i = 0; i < r->launch_count; i++) write_launch(&w, &r->launch[i], &facts);
+    ww_jsonw_close(&w, ']');
+    ww_jsonw_close(&w, '}');
+    cJSON_Delete(gpu);
+    return ww_jsonw_end(&w, error);
+}

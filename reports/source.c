@@ -1,0 +1,215 @@
+/* Source lines ranked by the warp-cycles that warps stalled with an instruction of theirs at the head.
+ * Instructions without a source line stand for themselves, by kernel and PC. */
+#include "../estimator/base/err.h"
+#include "parts.h"
+#include "text.h"
+#include <stdlib.h>
+#include <string.h>
+
+enum { MNEMONICS = 6 };
+
+/* One line of source, or one instruction that has none. */
+struct line {
+    const char *file, *kernel; /* kernel: the first that has the line */
+    uint32_t number, pc;       /* pc: the lowest */
+    uint64_t stall_cycles;
+    struct ww_pc_row sum;
+    const char *mnemonic[MNEMONICS];
+    unsigned mnemonics; /* distinct ones met; those beyond MNEMONICS are not kept */
+};
+
+struct entry {
+    const struct ww_pc_row *row;
+    const char *kernel;
+};
+
+static int order_key(const struct entry *x, const struct entry *y) {
+    int known = (y->row->line > 0) - (x->row->line > 0);
+    if (known) return known;
+    int c = strcmp(x->row->file, y->row->file);
+    if (c) return c;
+    if (x->row->line > 0) return x->row->line < y->row->line ? -1 : x->row->line > y->row->line;
+    c = strcmp(x->kernel, y->kernel);
+    return c ? c : x->row->pc < y->row->pc ? -1 : x->row->pc > y->row->pc;
+}
+
+static int by_key(const void *a, const void *b) {
+    const struct entry *x = a, *y = b;
+    int c = order_key(x, y);
+    if (c) return c;
+    /* one fixed order within a line, so that kernel and mnemonics shown do not depend on qsort */
+    c = strcmp(x->kernel, y->kernel);
+    return c ? c : x->row->pc < y->row->pc ? -1 : x->row->pc > y->row->pc;
+}
+
+static int by_stall(const void *a, const void *b) {
+    const struct line *x = a, *y = b;
+    if (x->stall_cycles != y->stall_cycles) return x->stall_cycles < y->stall_cycles ? 1 : -1;
+    int c = strcmp(x->file, y->file);
+    if (c) return c;
+    if (x->number != y->number) return x->number < y->number ? -1 : 1;
+    c = strcmp(x->kernel, y->kernel);
+    return c ? c : x->pc < y->pc ? -1 : x->pc > y->pc;
+}
+
+static void add_mnemonic(struct line *l, const char *mnemonic) {
+    for (unsigned i = 0; i < l->mnemonics && i < MNEMONICS; i++)
+        if (strcmp(l->mnemonic[i], mnemonic) == 0) return;
+    if (l->mnemonics < MNEMONICS) l->mnemonic[l->mnemonics] = mnemonic;
+    l->mnemonics++;
+}
+
+static void add_row(struct line *l, const struct ww_pc_row *p) {
+    for (int s = 0; s < WW_STATE_COUNT; s++) l->sum.stall[s] += p->stall[s];
+    l->sum.issues += p->issues;
+    l->sum.thread_instructions += p->thread_instructions;
+    l->sum.sectors += p->sectors;
+    l->sum.l1_miss_sectors += p->l1_miss_sectors;
+    l->sum.l2_miss_sectors += p->l2_miss_sectors;
+    l->sum.shared_conflicts += p->shared_conflicts;
+    l->stall_cycles += ww_stall_cycles(p->stall);
+    if (p->pc < l->pc) l->pc = p->pc;
+    add_mnemonic(l, p->mnemonic);
+}
+
+static size_t merge(const struct entry *entry, size_t count, struct line *line) {
+    size_t lines = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (i == 0 || order_key(&entry[i - 1], &entry[i]) != 0)
+            line[lines++] = (struct line){.file = entry[i].row->file,
+                                          .kernel = entry[i].kernel,
+                                          .number = entry[i].row->line,
+                                          .pc = entry[i].row->pc};
+        add_row(&line[lines - 1], entry[i].row);
+    }
+    return lines;
+}
+
+/* All lines of the result, ranked. Free *out. */
+static enum ww_code collect(const struct ww_result *r, struct line **out, size_t *lines,
+                            struct ww_error *error) {
+    size_t count = 0, n = 0;
+    for (size_t i = 0; i < r->launch_count; i++) count += r->launch[i].pc_count;
+    struct entry *entry = calloc(count + 1, sizeof *entry);
+    for (size_t i = 0; i < r->launch_count && entry; i++)
+        for (size_t p = 0; p < r->launch[i].pc_count; p++)
+            entry[n++] = (struct entry){&r->launch[i].pc[p], r->launch[i].kernel};
+    if (entry) qsort(entry, n, sizeof *entry, by_key);
+    *lines = 0;
+    for (size_t i = 0; i < n; i++) *lines += i == 0 || order_key(&entry[i - 1], &entry[i]) != 0;
+    *out = calloc(*lines + 1, sizeof **out);
+    if (entry && *out) merge(entry, n, *out);
+    if (*out) qsort(*out, *lines, sizeof **out, by_stall);
+    bool failed = !entry || !*out;
+    free(entry);
+    return failed ? ww_fail_nomem(error, "a source report") : WW_OK;
+}
+
+/* ---- JSON ---- */
+
+static void write_line(struct ww_jsonw *w, const struct line *l, uint64_t total) {
+    int top = ww_top_stall(l->sum.stall);
+    ww_jsonw_open_flat(w, NULL, '{');
+    ww_jsonw_str(w, "file", l->file);
+    ww_jsonw_u64(w, "line", l->number);
+    ww_jsonw_str(w, "kernel", l->kernel);
+    ww_jsonw_u64(w, "pc", l->pc);
+    ww_jsonw_u64(w, "stall_warp_cycles", l->stall_cycles);
+    ww_part_known(w, "share", ww_ratio((double)l->stall_cycles, (double)total));
+    ww_jsonw_str(w, "top_stall", top < 0 ? NULL : ww_state_name((enum ww_warp_state)top));
+    ww_part_states(w, "warp_cycles", l->sum.stall, false);
+    ww_jsonw_u64(w, "issues", l->sum.issues);
+    ww_jsonw_u64(w, "thread_instructions", l->sum.thread_instructions);
+    ww_jsonw_u64(w, "sectors", l->sum.sectors);
+    ww_jsonw_u64(w, "l1_miss_sectors", l->sum.l1_miss_sectors);
+    ww_jsonw_u64(w, "l2_miss_sectors", l->sum.l2_miss_sectors);
+    ww_jsonw_u64(w, "shared_conflicts", l->sum.shared_conflicts);
+    ww_jsonw_open_flat(w, "mnemonics", '[');
+    for (unsigned i = 0; i < l->mnemonics && i < MNEMONICS; i++) ww_jsonw_str(w, NULL, l->mnemonic[i]);
+    ww_jsonw_close(w, ']');
+    ww_jsonw_close(w, '}');
+}
+
+static enum ww_code print_json(const struct ww_result *r, const struct line *line, size_t shown, size_t lines,
+                               uint64_t total, FILE *out, struct ww_error *error) {
+    struct ww_jsonw w;
+    ww_jsonw_begin(&w, out);
+    ww_jsonw_open(&w, NULL, '{');
+    ww_jsonw_str(&w, "gpu", r->gpu);
+    ww_jsonw_str(&w, "trace", r->trace);
+    ww_jsonw_u64(&w, "stall_warp_cycles", total);
+    ww_jsonw_u64(&w, "line_count", lines);
+    ww_jsonw_open(&w, "lines", '[');
+    for (size_t i = 0; i < shown; i++) write_line(&w, &line[i], total);
+    ww_jsonw_close(&w, ']');
+    ww_jsonw_close(&w, '}');
+    return ww_jsonw_end(&w, error);
+}
+
+/* ---- text ---- */
+
+static void place_text(const struct line *l, char *out, size_t size) {
+    if (l->number)
+        snprintf(out, size, "%.300s:%u", l->file, l->number);
+    else
+        snprintf(out, size, "%.300s+0x%x", l->kernel, l->pc);
+}
+
+static void mnemonics_text(const struct line *l, char *out, size_t size) {
+    size_t used = 0;
+    for (unsigned i = 0; i < l->mnemonics && i < MNEMONICS && used < size; i++) {
+        int n = snprintf(out + used, size - used, "%s%.20s", i ? " " : "", l->mnemonic[i]);
+        used += n > 0 ? (size_t)n : 0;
+    }
+    if (l->mnemonics > MNEMONICS && used < size) snprintf(out + used, size - used, " ...");
+}
+
+static void add_line(struct ww_grid *g, const struct line *l, uint64_t total) {
+    char place[400], mnemonics[192] = "", t[7][32];
+    int top = ww_top_stall(l->sum.stall);
+    place_text(l, place, sizeof place);
+    mnemonics_text(l, mnemonics, sizeof mnemonics);
+    const char *const cells[] = {place,
+                                 ww_si((double)l->stall_cycles, "", t[0]),
+                                 ww_percent(ww_ratio((double)l->stall_cycles, (double)total), t[1]),
+                                 top < 0 ? "-" : ww_state_name((enum ww_warp_state)top),
+                                 ww_si((double)l->sum.issues, "", t[2]),
+                                 ww_si((double)l->sum.sectors, "", t[3]),
+                                 ww_si((double)l->sum.l1_miss_sectors, "", t[4]),
+                                 ww_si((double)l->sum.l2_miss_sectors, "", t[5]),
+                                 ww_si((double)l->sum.shared_conflicts, "", t[6]),
+                                 mnemonics};
+    for (unsigned i = 0; i < g->columns; i++) ww_grid_add(g, cells[i]);
+}
+
+static enum ww_code print_text(const struct line *line, size_t shown, size_t lines, uint64_t total, FILE *out,
+                               struct ww_error *error) {
+    static const char *const head[] = {"line",      "stall warp-cycles", "share",     "top stall",
+                                       "issues",    "sectors",           "L1 misses", "L2 misses",
+                                       "conflicts", "instructions"};
+    if (lines == 0) {
+        fputs("The run has no counters by instruction.\n", out);
+        return ww_out_check(out, error);
+    }
+    struct ww_grid g = {.columns = 10, .left = 1u | 1u << 3 | 1u << 9};
+    for (unsigned i = 0; i < g.columns; i++) ww_grid_add(&g, head[i]);
+    for (size_t i = 0; i < shown; i++) add_line(&g, &line[i], total);
+    fprintf(out, "Source lines by stall (%zu of %zu)\n", shown, lines);
+    WW_TRY(ww_grid_print(&g, out, error));
+    return ww_out_check(out, error);
+}
+
+enum ww_code ww_report_source(const struct ww_result *result, size_t most, bool json, FILE *out,
+                              struct ww_error *error) {
+    struct line *line = NULL;
+    size_t lines = 0;
+    uint64_t total = 0;
+    enum ww_code code = collect(result, &line, &lines, error);
+    for (size_t i = 0; i < lines && code == WW_OK; i++) total += line[i].stall_cycles;
+    size_t shown = lines < most ? lines : most;
+    if (code == WW_OK)
+        code = json ? print_json(result, line, shown, lines, total, out, error)
+                    : print_text(line, shown, lines, total, out, error);
+    free(line);
+    return code;
+}

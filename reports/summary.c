@@ -1,0 +1,65 @@
+/* The summary of one run: an object for scripts, some lines for people. */
+#include "parts.h"
+#include "text.h"
+#include <inttypes.h>
+
+static enum ww_code summary_json(const struct ww_result *r, int64_t run_id, FILE *out, struct ww_error *error) {
+    struct ww_jsonw w;
+    ww_jsonw_begin(&w, out);
+    ww_jsonw_open(&w, NULL, '{');
+    ww_part_summary(&w, r, run_id);
+    ww_jsonw_close(&w, '}');
+    return ww_jsonw_end(&w, error);
+}
+
+static void print_title(const struct ww_result *r, int64_t run_id, FILE *out) {
+    char trace[200], gpu[100];
+    ww_clean_text(r->trace, trace, sizeof trace);
+    ww_clean_text(r->gpu, gpu, sizeof gpu);
+    if (run_id >= 0) fprintf(out, "run %" PRId64 ": ", run_id);
+    fprintf(out, "%s on %s, %s replay, %zu launch%s\n", trace, gpu, r->mode, r->launch_count,
+            r->launch_count == 1 ? "" : "es");
+}
+
+static void print_energy(const struct ww_result *r, FILE *out) {
+    char a[32], b[32];
+    if (!r->energy_known) {
+        fputs("  energy        -  (the GPU has no power table)\n", out);
+        return;
+    }
+    fprintf(out, "  energy        %s\n  power         %s\n", ww_si(r->energy_j, "J", a),
+            ww_si(ww_watts(r->energy_j, true, r->time_ps), "W", b));
+}
+
+/* The interval, where the estimate is not exact. */
+static void print_interval(const struct ww_result *r, FILE *out) {
+    char a[32], b[32];
+    if (r->cycles_interval.lo < r->cycles_interval.hi)
+        fprintf(out, "  interval      %s to %s cycles at %.0f %% confidence\n",
+                ww_si(r->cycles_interval.lo, "", a), ww_si(r->cycles_interval.hi, "", b), 100 * r->confidence);
+}
+
+static enum ww_code summary_text(const struct ww_result *r, int64_t run_id, FILE *out, struct ww_error *error) {
+    struct ww_launch_result sum;
+    char a[32], b[32];
+    ww_sum_launches(r, &sum);
+    print_title(r, run_id, out);
+    fprintf(out, "  time          %s (%s SM cycles)\n", ww_si((double)r->time_ps * 1e-12, "s", a),
+            ww_grouped(r->cycles, b));
+    fprintf(out, "  instructions  %s of warps, %s of threads\n", ww_grouped(r->warp_instructions, a),
+            ww_grouped(r->thread_instructions, b));
+    fprintf(out, "  IPC           %s\n", ww_plain(ww_ipc(&sum), 4, a));
+    print_energy(r, out);
+    print_interval(r, out);
+    int top = ww_top_stall(sum.warp_cycles);
+    if (top >= 0)
+        fprintf(out, "  top stall     %s, %s of resident warps' time\n", ww_state_name((enum ww_warp_state)top),
+                ww_percent(ww_ratio((double)sum.warp_cycles[top], (double)sum.resident_warp_cycles), a));
+    fprintf(out, "  computed in   %s\n", ww_si(r->host_seconds, "s", a));
+    return ww_out_check(out, error);
+}
+
+enum ww_code ww_report_summary(const struct ww_result *result, int64_t run_id, bool json, FILE *out,
+                               struct ww_error *error) {
+    return json ? summary_json(result, run_id, out, error) : summary_text(result, run_id, out, error);
+}
