@@ -23,7 +23,7 @@ struct side {
 static void lay_time(struct side *s) {
     for (size_t i = 0; i < s->result->launch_count; i++) {
         const struct ww_launch_result *l = &s->result->launch[i];
-        double seconds = (double)l->time_ps * 1e-12, slots = (double)ww_sum_u64(l->slot, WW_SLOT_COUNT);
+        double seconds = (double)l->time_ps / 1e12, slots = (double)ww_sum_u64(l->slot, WW_SLOT_COUNT);
         double overhead = s->facts.overhead_us > 0 ? s->facts.overhead_us * 1e-6 : 0;
         if (overhead > seconds || slots == 0) overhead = seconds;
         s->time[OVERHEAD] += overhead;
@@ -33,7 +33,7 @@ static void lay_time(struct side *s) {
 }
 
 static void make_side(struct side *s, const struct ww_result *result, int64_t id) {
-    *s = (struct side){.result = result, .id = id, .seconds = (double)result->time_ps * 1e-12};
+    *s = (struct side){.result = result, .id = id, .seconds = (double)result->time_ps / 1e12};
     ww_gpu_facts(result->gpu_json, &s->facts);
     ww_sum_launches(result, &s->sum);
     lay_time(s);

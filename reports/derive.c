@@ -68,7 +68,7 @@ static void finish_level(struct ww_level *l, double lookups, double sector, doub
 void ww_levels(const struct ww_launch_result *launch, const struct ww_gpu_facts *facts,
                struct ww_level level[WW_LEVELS]) {
     const uint64_t *c = launch->counter;
-    double seconds = (double)launch->time_ps * 1e-12;
+    double seconds = (double)launch->time_ps / 1e12;
     level[0] = (struct ww_level){.name = "l1",
                                  .read = c[WW_C_L1_SECTOR_READ],
                                  .written = c[WW_C_L1_SECTOR_WRITE],
@@ -102,7 +102,7 @@ double ww_ipc(const struct ww_launch_result *launch) {
 }
 
 double ww_watts(double joules, bool known, uint64_t time_ps) {
-    return known ? ww_ratio(joules, (double)time_ps * 1e-12) : -1;
+    return known ? ww_ratio(joules, (double)time_ps / 1e12) : -1;
 }
 
 double ww_occupancy_reached(const struct ww_launch_result *launch, const struct ww_gpu_facts *facts) {

@@ -82,7 +82,7 @@ static void write_pcs(struct ww_jsonw *w, const struct ww_launch_result *l) {
 static void write_figures(struct ww_jsonw *w, const struct ww_launch_result *l,
                           const struct ww_gpu_facts *facts) {
     ww_jsonw_u64(w, "cycles", l->cycles);
-    ww_jsonw_f64(w, "time_s", (double)l->time_ps * 1e-12);
+    ww_jsonw_f64(w, "time_s", (double)l->time_ps / 1e12);
     ww_jsonw_u64(w, "time_ps", l->time_ps);
     ww_jsonw_u64(w, "warp_instructions", l->warp_instructions);
     ww_jsonw_u64(w, "thread_instructions", l->thread_instructions);

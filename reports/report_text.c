@@ -28,7 +28,7 @@ static void add_launch(struct ww_grid *g, const struct ww_launch_result *l, cons
     int top = ww_top_stall(l->warp_cycles);
     add_row(g, (const char *[]){index, l->kernel, grid, block, ctas, l->occupancy_limiter,
                                 ww_percent(ww_occupancy_reached(l, facts), t[0]), ww_grouped(l->cycles, t[1]),
-                                ww_si((double)l->time_ps * 1e-12, "s", t[2]), ww_plain(ww_ipc(l), 4, t[3]),
+                                ww_si((double)l->time_ps / 1e12, "s", t[2]), ww_plain(ww_ipc(l), 4, t[3]),
                                 ww_si(ww_watts(l->energy.total_j, l->energy.known, l->time_ps), "W", t[4]),
                                 ww_si(l->energy.known ? l->energy.total_j : -1, "J", t[5]),
                                 top < 0 ? "-" : ww_state_name((enum ww_warp_state)top)});
@@ -178,7 +178,7 @@ static enum ww_code print_energy(const struct ww_launch_result *sum, FILE *out, 
     }
     rank(value, order, WW_COMPONENT_COUNT);
     struct ww_grid g = {.columns = 7, .left = 1u | 1u << 6};
-    add_row(&g, (const char *[]){"component", "dynamic", "static", "energy", "power", "share", ""});
+    add_row(&g, (const char *[]){"component", "dynamic", "static", "energy", "power", "share", "meaning"});
     for (int k = 0; k < WW_COMPONENT_COUNT && value[order[k]] > 0; k++)
         add_component(&g, (enum ww_component)order[k], e, sum->time_ps);
     add_row(&g, (const char *[]){"total", ww_si(dynamic, "J", t[0]), ww_si(leaked, "J", t[1]),

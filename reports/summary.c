@@ -44,7 +44,7 @@ static enum ww_code summary_text(const struct ww_result *r, int64_t run_id, FILE
     char a[32], b[32];
     ww_sum_launches(r, &sum);
     print_title(r, run_id, out);
-    fprintf(out, "  time          %s (%s SM cycles)\n", ww_si((double)r->time_ps * 1e-12, "s", a),
+    fprintf(out, "  time          %s (%s SM cycles)\n", ww_si((double)r->time_ps / 1e12, "s", a),
             ww_grouped(r->cycles, b));
     fprintf(out, "  instructions  %s of warps, %s of threads\n", ww_grouped(r->warp_instructions, a),
             ww_grouped(r->thread_instructions, b));

@@ -114,6 +114,10 @@ static void print_cell(const struct ww_grid *g, size_t i, int width, FILE *out) 
     const char *text = g->cell[i].text;
     int pad = width - width_of(text);
     bool left = g->left >> column & 1, last = column + 1 == g->columns;
+    if (last && !*text) {
+        putc('\n', out);
+        return;
+    }
     fputs("  ", out);
     if (!left) fprintf(out, "%*s", pad, "");
     fputs(text, out);
