@@ -173,7 +173,7 @@ static enum ww_code decode_raw(struct ww_trace *t, const unsigned char *raw, siz
     const char *why = "";
     size_t at = 0;
     enum ww_code code =
-        ww_wwt_decode(&t->index.launch[0], 0, &t->index.launch[0].group[0], raw, n, &d, &why, &at);
+        ww_wwt_decode(&t->index.launch[0], 0, &t->index.launch[0].group[0], raw, n, NULL, &d, &why, &at);
     if (code == WW_INPUT) assert_true(why[0] && at <= n);
     ww_wwt_decoded_free(d);
     return code;

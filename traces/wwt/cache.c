@@ -58,7 +58,8 @@ enum ww_code ww_wwt_load_group(struct ww_trace *t, size_t launch, struct ww_wwt_
     size_t at = 0;
     WW_TRY(ww_wwt_read_chunk(t, g->offset, WW_WWT_CHUNK_CTAS, g->stored, g->raw, g->crc, error));
     enum ww_code code = ww_wwt_decode(&t->index.launch[launch], launch, g, (const unsigned char *)t->raw.p,
-                                      t->raw.n, &g->decoded, &why, &at);
+                                      t->raw.n, t->spare, &g->decoded, &why, &at);
+    t->spare = NULL;
     if (code == WW_NOMEM) return ww_fail_nomem(error, "the CTAs of a trace");
     if (code != WW_OK)
         return ww_wwt_bad(t, error, g->offset, "the CTA group, near byte %zu of its data: %s", at, why);
@@ -77,7 +78,10 @@ static void drop_oldest(struct ww_trace *t) {
     struct ww_wwt_decoded *d = t->oldest;
     unlink_idle(t, d);
     d->group->decoded = NULL;
-    ww_wwt_decoded_free(d);
+    if (t->spare || d->bytes > WW_WWT_SPARE_BYTES)
+        ww_wwt_decoded_free(d);
+    else
+        t->spare = d;
 }
 
 void ww_wwt_drop_idle(struct ww_trace *t) {

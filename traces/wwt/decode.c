@@ -59,7 +59,7 @@ static bool read_warps(struct ww_wwt_decoder *x, uint32_t *warp_path, size_t cou
     if (total != most || total > WW_WWT_ACCESS_MAX)
         return ww_wwt_reject(x, c, "the number of accesses is not that of the steps");
     d->access_count = (size_t)total;
-    d->access = malloc((d->access_count + 1) * sizeof *d->access);
+    d->access = ww_wwt_room(d->access, &d->access_room, d->access_count, sizeof *d->access);
     return d->access ? true : ww_wwt_no_memory(x);
 }
 
@@ -86,8 +86,8 @@ static bool decode_warps(struct ww_wwt_decoder *x) {
     free(warp_path);
     if (!ok) return false;
     point_warps(d, (size_t)count);
-    d->bytes = sizeof *d + (size_t)count * sizeof *d->warp + d->step_count * sizeof *d->step +
-               d->access_count * sizeof *d->access + d->pool_room * sizeof *d->pool;
+    d->bytes = sizeof *d + (size_t)count * sizeof *d->warp + d->step_room * sizeof *d->step +
+               d->access_room * sizeof *d->access + d->pool_room * sizeof *d->pool;
     return true;
 }
 
@@ -98,6 +98,29 @@ static bool decode(struct ww_wwt_decoder *x, size_t number, struct ww_cursor *c)
     for (int i = 0; i < WW_WWT_COLUMNS; i++)
         if (x->col[i].p != x->col[i].end) return ww_wwt_reject(x, &x->col[i], "a column is longer than its use");
     return true;
+}
+
+void *ww_wwt_room(void *old, size_t *room, size_t n, size_t size) {
+    if (old && *room >= n) return old;
+    free(old);
+    void *p = malloc((n + 1) * size);
+    *room = p ? n : 0;
+    return p;
+}
+
+/* An empty group, with the memory of the spare one. */
+static struct ww_wwt_decoded *recycle(struct ww_wwt_decoded *spare) {
+    if (!spare) return calloc(1, sizeof *spare);
+    free(spare->warp);
+    *spare = (struct ww_wwt_decoded){
+        .step = spare->step,
+        .access = spare->access,
+        .pool = spare->pool,
+        .step_room = spare->step_room,
+        .access_room = spare->access_room,
+        .pool_room = spare->pool_room,
+    };
+    return spare;
 }
 
 void ww_wwt_decoded_free(struct ww_wwt_decoded *d) {
@@ -112,9 +135,9 @@ void ww_wwt_decoded_free(struct ww_wwt_decoded *d) {
 }
 
 enum ww_code ww_wwt_decode(const struct ww_wwt_launch *launch, size_t number, struct ww_wwt_group *g,
-                           const unsigned char *raw, size_t n, struct ww_wwt_decoded **out,
-                           const char **why, size_t *at) {
-    struct ww_wwt_decoder x = {.launch = &launch->view, .d = calloc(1, sizeof *x.d), .at = raw};
+                           const unsigned char *raw, size_t n, struct ww_wwt_decoded *spare,
+                           struct ww_wwt_decoded **out, const char **why, size_t *at) {
+    struct ww_wwt_decoder x = {.launch = &launch->view, .d = recycle(spare), .at = raw};
     struct ww_cursor c = {raw, raw + n, false};
     if (!x.d) return WW_NOMEM;
     x.d->group = g;

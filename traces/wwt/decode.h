@@ -26,15 +26,21 @@ struct ww_wwt_decoded {
     struct ww_warp_stream *warp; /* cta_count x warps_per_cta */
     /* Used while decoding only. */
     struct ww_wwt_path *path;
-    size_t path_count, step_count, access_count, pool_count, pool_room;
+    size_t path_count, step_count, access_count, pool_count;
+    size_t step_room, access_room, pool_room; /* entries allocated */
     struct ww_step *access_step; /* the steps that have an access, of all paths */
 };
 
+/* Gives an array of at least n entries of `size` bytes: `old` (of *room entries), or a new one in its place
+ * without its contents; NULL: no memory. */
+void *ww_wwt_room(void *old, size_t *room, size_t n, size_t size);
+
 /* Decodes the uncompressed group `g` of the launch (number `number` of the file). Errors: WW_INPUT with
- * *why set, WW_NOMEM. *at is the distance into the data near which it broke a rule. */
+ * *why set, WW_NOMEM. *at is the distance into the data near which it broke a rule. `spare` is a decoded
+ * group that nobody needs any more, or NULL: its memory is used again, or freed. */
 enum ww_code ww_wwt_decode(const struct ww_wwt_launch *launch, size_t number, struct ww_wwt_group *g,
-                           const unsigned char *raw, size_t n, struct ww_wwt_decoded **out,
-                           const char **why, size_t *at);
+                           const unsigned char *raw, size_t n, struct ww_wwt_decoded *spare,
+                           struct ww_wwt_decoded **out, const char **why, size_t *at);
 void ww_wwt_decoded_free(struct ww_wwt_decoded *d);
 
 #endif

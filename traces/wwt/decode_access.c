@@ -25,6 +25,21 @@ static bool reserve_pool(struct ww_wwt_decoder *x) {
     return true;
 }
 
+/* A signed difference whose varint is split over three columns. */
+static inline uint64_t read_split(struct ww_cursor *c) {
+    uint64_t byte = ww_wwt_byte(c), v = byte & 0x7f;
+    if (byte >= 0x80) {
+        byte = ww_wwt_byte(++c);
+        v |= (byte & 0x7f) << 7;
+        if (byte >= 0x80) {
+            uint64_t high = ww_wwt_varint(++c);
+            if (high >> 50) c->failed = true;
+            v |= high << 14;
+        }
+    }
+    return (v >> 1) ^ (~(v & 1) + 1);
+}
+
 /* Fills `out` with the list's addresses; false if the form does not apply here. */
 static bool read_list(struct access_decoder *a, const struct ww_wwt_inst_state *s, unsigned form,
                       unsigned shift, uint32_t mask, uint64_t base, const struct ww_access *ref,
@@ -33,7 +48,7 @@ static bool read_list(struct access_decoder *a, const struct ww_wwt_inst_state *
     unsigned n = (unsigned)__builtin_popcount(mask);
     if (form == WW_WWT_FORM_LIST) {
         *out = base;
-        for (unsigned i = 1; i < n; i++) out[i] = out[i - 1] + (ww_wwt_svarint(c) << shift);
+        for (unsigned i = 1; i < n; i++) out[i] = out[i - 1] + (read_split(c) << shift);
         return true;
     }
     if (form == WW_WWT_FORM_REF_LIST) {
@@ -47,7 +62,7 @@ static bool read_list(struct access_decoder *a, const struct ww_wwt_inst_state *
     uint64_t move = base - s->lane[__builtin_ctz(mask)];
     for (uint32_t m = mask; m; m &= m - 1) {
         uint64_t from = s->lane[__builtin_ctz(m)];
-        *out++ = form == WW_WWT_FORM_LANES ? from + move : from + (ww_wwt_svarint(c) << shift);
+        *out++ = form == WW_WWT_FORM_LANES ? from + move : from + (read_split(c) << shift);
     }
     return true;
 }
@@ -104,7 +119,7 @@ static bool decode_warps(struct access_decoder *a, const uint32_t *warp_path, si
         for (uint32_t i = 0; i < path->access_count; i++, out++)
             if (!decode_access(a, &step[i], ref ? &ref[i] : NULL, out)) return false;
     }
-    for (int i = WW_WWT_COL_ACCESS; i <= WW_WWT_COL_LIST; i++)
+    for (int i = WW_WWT_COL_ACCESS; i < WW_WWT_COLUMNS; i++)
         if (x->col[i].failed) return ww_wwt_reject(x, &x->col[i], "the accesses are cut off");
     return true;
 }

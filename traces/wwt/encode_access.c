@@ -99,6 +99,17 @@ static void plan_list(const struct ww_wwt_inst_state *s, uint32_t mask, const ui
     if (plan_bytes(&own, shift) < plan_bytes(plan, shift) + 2) *plan = own;
 }
 
+/* A varint whose first, second and further bytes go to columns of their own: the high bytes of addresses
+ * are alike, the low ones are not, and apart they compress better. */
+static void put_split(struct ww_wwt_encoder *e, uint64_t v) {
+    int col = WW_WWT_COL_LIST;
+    for (; v >= 0x80; v >>= 7) {
+        ww_buf_byte(&e->col[col], (unsigned char)(v | 0x80));
+        if (col < WW_WWT_COL_LIST_3) col++;
+    }
+    ww_buf_byte(&e->col[col], (unsigned char)v);
+}
+
 static bool put_list(struct access_encoder *a, struct ww_wwt_inst_state *s, uint32_t mask, const uint64_t *address,
                      const struct reference *ref, unsigned shift) {
     struct list_plan plan;
@@ -114,7 +125,7 @@ static bool put_list(struct access_encoder *a, struct ww_wwt_inst_state *s, uint
                 (unsigned char)(kind | (unit ? WW_WWT_UNIT : 0) | plan.form << WW_WWT_FORM_SHIFT));
     if (has_off) ww_buf_varint(&a->e->col[WW_WWT_COL_BASE], zigzag(scaled(off, by)));
     for (unsigned i = 0; i < plan.count; i++)
-        ww_buf_varint(&a->e->col[WW_WWT_COL_LIST], zigzag(scaled(plan.d[i], by)));
+        put_split(a->e, zigzag(scaled(plan.d[i], by)));
     ww_wwt_learn_list(s, mask, address);
     ww_wwt_learn(&a->p, s, *address, last, ref->access);
     return true;

@@ -42,7 +42,9 @@ enum ww_wwt_column {
     WW_WWT_COL_ACCESS,    /* per access: a byte that says how it is predicted */
     WW_WWT_COL_BASE,      /* what predictions of bases missed by */
     WW_WWT_COL_STRIDE,    /* strides that change */
-    WW_WWT_COL_LIST,      /* differences within address lists */
+    WW_WWT_COL_LIST,      /* differences within address lists: first bytes of their varints */
+    WW_WWT_COL_LIST_2,    /* second bytes */
+    WW_WWT_COL_LIST_3,    /* all further bytes */
     WW_WWT_COLUMNS
 };
 

@@ -15,7 +15,7 @@ static enum ww_code read_header(struct ww_trace *t, struct ww_error *error) {
     WW_TRY(ww_wwt_read_at(t, 0, h, sizeof h, error));
     if (memcmp(h, WW_WWT_MAGIC, 8) != 0)
         return ww_wwt_bad(t, error, 0, "not a .wwt trace: it does not start with the bytes 89 'WWT' 0d 0a 1a 0a");
-    if (ww_crc32(0, h, 12) != ww_wwt_get32(h + 12))
+    if (ww_wwt_crc32(&t->crc, 0, h, 12) != ww_wwt_get32(h + 12))
         return ww_wwt_bad(t, error, 12, "the header's checksum does not match: the file is damaged");
     if (ww_wwt_get32(h + 8) != WW_WWT_VERSION)
         return ww_fail(error, WW_UNSUPPORTED, t->path, "container version %u; this program reads version %u",
@@ -32,7 +32,7 @@ static enum ww_code read_trailer(struct ww_trace *t, uint64_t *index, uint64_t *
     WW_TRY(ww_wwt_read_at(t, at, b, sizeof b, error));
     if (memcmp(b + 28, WW_WWT_END_MAGIC, 4) != 0)
         return ww_wwt_bad(t, error, t->size, "the file does not end with a trailer: it is cut off or not finished");
-    if (ww_crc32(0, b, 24) != ww_wwt_get32(b + 24))
+    if (ww_wwt_crc32(&t->crc, 0, b, 24) != ww_wwt_get32(b + 24))
         return ww_wwt_bad(t, error, at, "the trailer's checksum does not match: the file is damaged");
     if (ww_wwt_get64(b + 8) != t->size)
         return ww_wwt_bad(t, error, at + 8, "the file has %llu bytes; its trailer says %llu",
@@ -83,6 +83,7 @@ static struct ww_trace *new_trace(const char *path) {
     struct ww_trace *t = calloc(1, sizeof *t);
     if (!t) return NULL;
     t->fd = -1;
+    ww_wwt_crc_init(&t->crc);
     ww_arena_init(&t->arena, INDEX_MEMORY);
     t->path = strdup(path);
     t->zstd = ZSTD_createDCtx();
@@ -138,6 +139,7 @@ void ww_trace_close(struct ww_trace *t) {
     for (size_t i = 0; i < t->index.launch_count; i++)
         for (uint32_t g = 0; g < t->index.launch[i].group_count; g++)
             ww_wwt_decoded_free(t->index.launch[i].group[g].decoded);
+    ww_wwt_decoded_free(t->spare);
     if (t->fd >= 0) close(t->fd);
     ww_arena_free(&t->arena);
     ZSTD_freeDCtx(t->zstd);

@@ -1,5 +1,4 @@
 /* Reading the file's bytes: pieces, and whole chunks. */
-#include "../../estimator/base/hash.h"
 #include "reader.h"
 #include <errno.h>
 #include <string.h>
@@ -44,7 +43,7 @@ static enum ww_code check_header(struct ww_trace *t, uint64_t offset, const unsi
         if (ww_wwt_get32(h + 4 * (size_t)i) != expected[i])
             return ww_wwt_bad(t, error, offset + 4 * (uint64_t)i, "the chunk's %s is %08x; expected %08x", name[i],
                               ww_wwt_get32(h + 4 * (size_t)i), expected[i]);
-    uint32_t is = ww_crc32(ww_crc32(0, h, 12), h + WW_WWT_CHUNK_BYTES, stored);
+    uint32_t is = ww_wwt_crc32(&t->crc, ww_wwt_crc32(&t->crc, 0, h, 12), h + WW_WWT_CHUNK_BYTES, stored);
     if (is != crc)
         return ww_wwt_bad(t, error, offset, "the chunk's checksum is %08x; expected %08x: the file is damaged", is,
                           crc);

@@ -41,7 +41,7 @@ enum ww_code ww_wwt_put_chunk(struct ww_trace_writer *w, uint32_t type, const st
     ww_wwt_put32(h + 4, (uint32_t)n);
     ww_wwt_put32(h + 8, (uint32_t)raw->n);
     *stored = (uint32_t)n;
-    *crc = ww_crc32(ww_crc32(0, h, 12), h + WW_WWT_CHUNK_BYTES, n);
+    *crc = ww_wwt_crc32(&w->crc, ww_wwt_crc32(&w->crc, 0, h, 12), h + WW_WWT_CHUNK_BYTES, n);
     ww_wwt_put32(h + 12, *crc);
     return ww_wwt_write(w, h, WW_WWT_CHUNK_BYTES + n, error);
 }
@@ -94,7 +94,7 @@ static enum ww_code start(struct ww_trace_writer *w, const struct ww_trace_meta 
     ww_wwt_put_string(&w->meta, meta ? meta->tool : NULL);
     memcpy(h, WW_WWT_MAGIC, 8);
     ww_wwt_put32(h + 8, WW_WWT_VERSION);
-    ww_wwt_put32(h + 12, ww_crc32(0, h, 12));
+    ww_wwt_put32(h + 12, ww_wwt_crc32(&w->crc, 0, h, 12));
     WW_TRY(create(w, error));
     return ww_wwt_write(w, h, sizeof h, error);
 }
@@ -105,6 +105,7 @@ enum ww_code ww_trace_writer_new(const char *path, const struct ww_trace_meta *m
     struct ww_trace_writer *w = calloc(1, sizeof *w);
     if (!w) return ww_fail_nomem(error, "a trace");
     w->fd = -1;
+    ww_wwt_crc_init(&w->crc);
     w->path = strdup(path);
     w->zstd = ZSTD_createCCtx();
     enum ww_code code = start(w, meta, level, error);
@@ -132,7 +133,7 @@ static enum ww_code put_index(struct ww_trace_writer *w, struct ww_error *error)
     ww_wwt_put64(b, at);
     ww_wwt_put64(b + 8, w->offset + sizeof b);
     ww_wwt_put64(b + 16, ww_hash_bytes(w->raw.p, w->raw.n, WW_WWT_VERSION));
-    ww_wwt_put32(b + 24, ww_crc32(0, b, 24));
+    ww_wwt_put32(b + 24, ww_wwt_crc32(&w->crc, 0, b, 24));
     memcpy(b + 28, WW_WWT_END_MAGIC, 4);
     return ww_wwt_write(w, b, sizeof b, error);
 }

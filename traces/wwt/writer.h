@@ -10,6 +10,7 @@
 #ifndef WW_WWT_WRITER_H
 #define WW_WWT_WRITER_H
 
+#include "crc.h"
 #include "encode.h"
 #include <zstd.h>
 
@@ -54,6 +55,7 @@ struct ww_trace_writer {
     uint64_t offset;
     enum ww_code failed; /* the first failure: nothing more is written */
     ZSTD_CCtx *zstd;
+    struct ww_wwt_crc crc;
     struct ww_buf meta, codes, launches, raw, chunk;
     struct ww_wwt_known_code *code;
     size_t code_count, code_room, launch_count;
