@@ -53,7 +53,7 @@ int main(int argc, char **argv) {
         error = late;
     }
     if (code == WW_OK) return 0;
-    fprintf(stderr, "warpwatt: %s%s%s\n", error.where, error.where[0] ? ": " : "", error.text);
-    if (code == WW_USAGE) fprintf(stderr, "warpwatt: see warpwatt help, or --help behind any command\n");
+    bool named = strncmp(error.where, "warpwatt", 8) == 0; /* the place is the command line itself */
+    fprintf(stderr, "%s%s%s%s\n", named ? "" : "warpwatt: ", error.where, error.where[0] ? ": " : "", error.text);
     return cmd_interrupted() ? EXIT_INTERRUPTED : ww_code_exit(code);
 }

@@ -121,9 +121,10 @@ static const struct cmd_option query_options[] = {
 const struct cmd cmd_query = {
     .arguments = "[SQL] [VALUE...]",
     .max_arguments = 32,
-    .about = "One statement that reads only. Each VALUE is bound to the next ? in it.\n"
-             "docs/database.md describes tables and views.\n",
+    .about = "One statement that reads only. A VALUE is bound to the ? of its place, or, as\n"
+             ":name=value, to that name. docs/query.md describes tables, views and named queries.\n",
     .examples = "warpwatt query --named workloads --db r.db\n"
+                "warpwatt query --named stalls :run=2 --db r.db\n"
                 "warpwatt query 'SELECT run_id, cycles FROM run WHERE gpu = ?' gtx480 --csv\n",
     .options = query_options,
     .run = query_run,

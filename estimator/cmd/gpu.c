@@ -121,7 +121,9 @@ static enum ww_code load(const struct cmd_line *line, size_t argument, struct ww
     return code;
 }
 
-static enum ww_code show_table(const struct ww_gpu *gpu, const char *prefix, struct ww_error *error) {
+#define SOURCE_WIDTH 60
+
+static enum ww_code show_table(const struct ww_gpu *gpu, const char *prefix, bool whole, struct ww_error *error) {
     struct cmd_table t = {.columns = 4};
     size_t shown = 0;
     static const char *const heading[] = {"parameter", "value", "unit", "source"};
@@ -133,6 +135,7 @@ static enum ww_code show_table(const struct ww_gpu *gpu, const char *prefix, str
         cmd_table_cell(&t, view.key);
         cmd_table_cell(&t, view.value);
         cmd_table_cell(&t, view.unit);
+        if (!whole && strlen(view.source) > SOURCE_WIDTH) strcpy(view.source + SOURCE_WIDTH - 3, "...");
         cmd_table_cell(&t, view.source[0] ? view.source : "-");
         shown++;
     }
@@ -149,13 +152,14 @@ static enum ww_code show_run(const struct cmd_line *line, struct ww_error *error
     if (cmd_has(line, "json"))
         printf("%s\n", ww_gpu_json(gpu));
     else
-        code = show_table(gpu, line->argument_count > 1 ? line->argument[1] : "", error);
+        code = show_table(gpu, line->argument_count > 1 ? line->argument[1] : "", cmd_has(line, "sources"), error);
     ww_gpu_free(gpu);
     return code;
 }
 
 static const struct cmd_option show_options[] = {
     {"set", 0, "KEY=VALUE", "override a parameter", CMD_REPEAT},
+    {"sources", 0, NULL, "print sources in full length", 0},
     {"json", 0, NULL, "print all parameters as one JSON object, sorted by key", 0},
     {0}};
 const struct cmd cmd_gpu_show = {

@@ -46,14 +46,15 @@ enum ww_code cmd_table_print(struct cmd_table *t, FILE *out, struct ww_error *er
         if (n > width[c]) width[c] = n;
         if (i >= t->columns && !is_number(t->cell[i])) right[c] = false;
     }
+    size_t gap = 0; /* blanks owed: written before the next text, so that no line ends in them */
     for (size_t i = 0; i < t->count && !t->failed; i++) {
-        size_t c = i % t->columns;
-        bool last = c + 1 == t->columns;
-        if (right[c])
-            fprintf(out, "%*s", (int)width[c], t->cell[i]);
-        else
-            fprintf(out, "%-*s", last ? 0 : (int)width[c], t->cell[i]);
-        fputs(last ? "\n" : "  ", out);
+        size_t c = i % t->columns, n = strlen(t->cell[i]);
+        if (right[c]) gap += width[c] - n;
+        if (n) fprintf(out, "%*s%s", (int)gap, "", t->cell[i]);
+        gap = (n ? 0 : gap) + 2 + (right[c] ? 0 : width[c] - n);
+        if (c + 1 < t->columns) continue;
+        fputc('\n', out);
+        gap = 0;
     }
     for (size_t i = 0; i < t->count; i++) free(t->cell[i]);
     free(t->cell);

@@ -1,0 +1,230 @@
+/* Choosing mechanisms, and the contract that every scheduler keeps. */
+#include "../../estimator/base/rng.h"
+#include "../../estimator/mech/sched.h"
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+static enum ww_code resolve(const char *a, const char *b, struct ww_arena *arena,
+                            struct ww_mech_choice choice[WW_KIND_COUNT], struct ww_error *e) {
+    const char *strings[] = {a, b};
+    ww_arena_init(arena, 0);
+    return ww_mech_resolve(strings, a ? b ? 2 : 1 : 0, arena, choice, e);
+}
+
+static void refused(const char *text, const char *part) {
+    struct ww_arena arena;
+    struct ww_mech_choice choice[WW_KIND_COUNT];
+    struct ww_error e;
+    assert_int_equal(resolve(text, NULL, &arena, choice, &e), WW_USAGE);
+    assert_non_null(strstr(e.where, text));
+    if (!strstr(e.text, part)) fail_msg("\"%s\" is not in \"%s\"", part, e.text);
+    ww_arena_free(&arena);
+}
+
+static void without_a_choice_each_kind_gets_its_first_mechanism(void **state) {
+    (void)state;
+    struct ww_arena arena;
+    struct ww_mech_choice choice[WW_KIND_COUNT];
+    assert_int_equal(resolve(NULL, NULL, &arena, choice, NULL), WW_OK);
+    assert_string_equal(choice[WW_KIND_SCHED].info->name, "gto");
+    for (int k = 0; k < WW_KIND_COUNT; k++)
+        if (choice[k].info) assert_int_equal(choice[k].info->kind, k);
+    ww_arena_free(&arena);
+}
+
+static void the_last_choice_of_a_kind_wins(void **state) {
+    (void)state;
+    struct ww_arena arena;
+    struct ww_mech_choice choice[WW_KIND_COUNT];
+    assert_int_equal(resolve("sched=gto", "sched=lrr", &arena, choice, NULL), WW_OK);
+    assert_string_equal(choice[WW_KIND_SCHED].info->name, "lrr");
+    ww_arena_free(&arena);
+}
+
+static void unknown_kinds_names_and_parameters_list_what_exists(void **state) {
+    (void)state;
+    refused("shced=gto", "sched=NAME");
+    refused("sched=gt0", "gto, lrr");
+    refused("sched=lrrr", "did you mean \"lrr\"");
+    refused("sched.depth=3", "no such parameter");
+    refused("gto", "KIND=NAME");
+    refused("=gto", "KIND=NAME");
+    refused("", "KIND=NAME");
+}
+
+static void every_mechanism_is_listed_once_with_help(void **state) {
+    (void)state;
+    size_t defaults = 0;
+    for (size_t i = 0; i < ww_mech_count(); i++) {
+        struct ww_mech_view a, b;
+        assert_int_equal(ww_mech(i, &a, NULL), WW_OK);
+        assert_true(strlen(a.help) > 5);
+        defaults += a.is_default;
+        for (size_t k = 0; k < i; k++) {
+            assert_int_equal(ww_mech(k, &b, NULL), WW_OK);
+            assert_false(strcmp(a.kind, b.kind) == 0 && strcmp(a.name, b.name) == 0);
+        }
+    }
+    assert_true(defaults >= 1);
+    struct ww_mech_view v;
+    assert_int_equal(ww_mech(ww_mech_count(), &v, NULL), WW_USAGE);
+}
+
+static void every_parameter_default_lies_within_its_bounds(void **state) {
+    (void)state;
+    for (size_t i = 0; i < ww_mech_count(); i++) {
+        const struct ww_mech_info *m = ww_mech_info_at(i);
+        void *settings = calloc(1, m->settings_size + 1);
+        assert_int_equal(ww_param_defaults(m->params, m->param_count, settings), 0);
+        for (size_t p = 0; p < m->param_count; p++) {
+            struct ww_param_view v;
+            assert_int_equal(ww_mech_param(i, p, &v, NULL), WW_OK);
+            assert_int_equal(ww_param_set_text(&m->params[p], settings, v.value, "", NULL), WW_OK);
+        }
+        free(settings);
+    }
+}
+
+/* ---- the contract of a scheduler, for each one ---- */
+
+struct drill {
+    const struct ww_sched_ops *ops;
+    void *state;
+    uint64_t age[64];
+    uint32_t cta[64];
+    uint64_t picks[64];
+    uint64_t trail; /* hash of all picks */
+};
+
+static void drill_begin(struct drill *d, const struct ww_mech_info *info) {
+    memset(d, 0, sizeof *d);
+    d->ops = (const struct ww_sched_ops *)(const void *)info; /* info is the ops' first member */
+    d->state = calloc(1, d->ops->state_size + 1);
+    struct ww_arena arena;
+    ww_arena_init(&arena, 0);
+    void *settings = ww_arena_alloc(&arena, info->settings_size);
+    ww_param_defaults(info->params, info->param_count, settings);
+    if (d->ops->init) d->ops->init(d->state, settings, 24);
+    ww_arena_free(&arena);
+    for (uint32_t s = 0; s < 24; s++) {
+        d->age[s] = 100 - s; /* slot order is not age order */
+        d->cta[s] = s / 8;
+        if (d->ops->arrived) d->ops->arrived(d->state, s, d->age[s]);
+    }
+}
+
+static int drill_pick(struct drill *d, uint64_t cycle, uint64_t ready, uint64_t ready_mem) {
+    struct ww_sched_view view = {.cycle = cycle, .ready = ready, .ready_mem = ready_mem & ready,
+                                 .resident = (1u << 24) - 1, .age = d->age, .cta = d->cta};
+    int slot = d->ops->pick(d->state, &view);
+    if (slot >= 0 && d->ops->issued) d->ops->issued(d->state, (uint32_t)slot, ready_mem >> slot & 1, cycle);
+    if (slot >= 0) d->picks[slot]++;
+    d->trail = d->trail * 31 + (uint64_t)(slot + 2);
+    return slot;
+}
+
+static void drill_random(struct drill *d, uint64_t seed) {
+    struct ww_rng r;
+    ww_rng_seed(&r, seed);
+    for (uint64_t cycle = 0; cycle < 5000; cycle++) {
+        uint64_t ready = ww_rng_next(&r) & ww_rng_next(&r) & ((1u << 24) - 1);
+        if (!ready) continue;
+        int slot = drill_pick(d, cycle, ready, ww_rng_next(&r));
+        if (slot >= 0) assert_true(ready >> slot & 1);
+    }
+}
+
+static void each_scheduler(void (*test)(const struct ww_mech_info *info)) {
+    size_t met = 0;
+    for (size_t i = 0; i < ww_mech_count(); i++)
+        if (ww_mech_info_at(i)->kind == WW_KIND_SCHED) {
+            test(ww_mech_info_at(i));
+            met++;
+        }
+    assert_true(met >= 2);
+}
+
+static void check_picks_ready(const struct ww_mech_info *info) {
+    struct drill d;
+    drill_begin(&d, info);
+    drill_random(&d, 1);
+    free(d.state);
+}
+
+static void schedulers_pick_only_ready_warps(void **state) {
+    (void)state;
+    each_scheduler(check_picks_ready);
+}
+
+static void check_same(const struct ww_mech_info *info) {
+    struct drill a, b;
+    drill_begin(&a, info);
+    drill_begin(&b, info);
+    drill_random(&a, 2);
+    drill_random(&b, 2);
+    assert_true(a.trail == b.trail);
+    free(a.state);
+    free(b.state);
+}
+
+static void schedulers_are_deterministic(void **state) {
+    (void)state;
+    each_scheduler(check_same);
+}
+
+static void check_progress(const struct ww_mech_info *info) {
+    struct drill d;
+    drill_begin(&d, info);
+    for (uint32_t s = 0; s < 24; s++) { /* a lone ready warp issues, soon at the latest */
+        int slot = -1;
+        for (uint64_t cycle = 0; slot < 0 && cycle < 10000; cycle++)
+            slot = drill_pick(&d, s * 20000 + cycle, 1ull << s, 0);
+        assert_int_equal(slot, s);
+    }
+    free(d.state);
+}
+
+static void a_lone_ready_warp_issues_in_the_end(void **state) {
+    (void)state;
+    each_scheduler(check_progress);
+}
+
+static void lrr_serves_all_ready_warps_equally(void **state) {
+    (void)state;
+    struct drill d;
+    drill_begin(&d, ww_mech_find(WW_KIND_SCHED, "lrr"));
+    for (uint64_t cycle = 0; cycle < 24 * 10; cycle++) drill_pick(&d, cycle, (1u << 24) - 1, 0);
+    for (int s = 0; s < 24; s++) assert_int_equal(d.picks[s], 10);
+    free(d.state);
+}
+
+static void gto_stays_with_a_warp_then_takes_the_oldest(void **state) {
+    (void)state;
+    struct drill d;
+    drill_begin(&d, ww_mech_find(WW_KIND_SCHED, "gto"));
+    uint64_t every = (1u << 24) - 1;
+    assert_int_equal(drill_pick(&d, 0, every, 0), 23); /* slot 23 is the oldest */
+    assert_int_equal(drill_pick(&d, 1, every & ~(1u << 23), 0), 22);
+    assert_int_equal(drill_pick(&d, 2, every, 0), 22); /* greedy, although 23 is ready again */
+    assert_int_equal(drill_pick(&d, 3, 0x11, 0), 4);   /* 22 stalls: oldest of the ready ones */
+    free(d.state);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(without_a_choice_each_kind_gets_its_first_mechanism),
+        cmocka_unit_test(the_last_choice_of_a_kind_wins),
+        cmocka_unit_test(unknown_kinds_names_and_parameters_list_what_exists),
+        cmocka_unit_test(every_mechanism_is_listed_once_with_help),
+        cmocka_unit_test(every_parameter_default_lies_within_its_bounds),
+        cmocka_unit_test(schedulers_pick_only_ready_warps),
+        cmocka_unit_test(schedulers_are_deterministic),
+        cmocka_unit_test(a_lone_ready_warp_issues_in_the_end),
+        cmocka_unit_test(lrr_serves_all_ready_warps_equally),
+        cmocka_unit_test(gto_stays_with_a_warp_then_takes_the_oldest),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
