@@ -1,0 +1,304 @@
+#include "dram_channel.h"
+#include <assert.h>
+
+uint32_t ww_dram_bursts_per_sector(const struct ww_gpu_spec *gpu) {
+    uint32_t burst_bytes = gpu->dram_bus_bits / 8 * gpu->dram_burst;
+    uint32_t bursts = gpu->l2_sector / (burst_bytes ? burst_bytes : 1);
+    return bursts ? bursts : 1;
+}
+
+struct ww_clock *ww_dram_clock(struct ww_dram *d) {
+    return &d->clock;
+}
+
+bool ww_dram_has_room(const struct ww_dram *d, uint32_t channel, enum ww_dram_direction direction) {
+    return d->channel[channel].count[direction] < d->depth;
+}
+
+/* ---- queues ---------------------------------------------------------------------------------- */
+
+static void busy_add(struct ww_dram_channel *c, uint32_t bank, uint32_t dir) {
+    c->bank[bank].busy_at[dir] = c->busy_count[dir];
+    c->busy[dir][c->busy_count[dir]++] = (uint16_t)bank;
+}
+
+static void busy_remove(struct ww_dram_channel *c, uint32_t bank, uint32_t dir) {
+    uint32_t at = c->bank[bank].busy_at[dir];
+    uint16_t last = c->busy[dir][--c->busy_count[dir]];
+    c->busy[dir][at] = last;
+    c->bank[last].busy_at[dir] = at;
+}
+
+/* First entry for `row` from entry i on. */
+static uint32_t find_row(const struct ww_dram_channel *c, uint32_t i, uint32_t row) {
+    while (i != WW_DRAM_NONE && c->entry[i].request.place.row != row) i = c->entry[i].next;
+    return i;
+}
+
+static void append(struct ww_dram_channel *c, uint32_t i) {
+    struct ww_dram_entry *e = &c->entry[i];
+    uint32_t bank = e->request.place.bank, dir = e->request.direction;
+    struct ww_dram_bank *b = &c->bank[bank];
+    e->next = WW_DRAM_NONE;
+    e->previous = b->tail[dir];
+    if (b->tail[dir] == WW_DRAM_NONE) {
+        b->head[dir] = i;
+        busy_add(c, bank, dir);
+    } else {
+        c->entry[b->tail[dir]].next = i;
+    }
+    b->tail[dir] = i;
+    c->count[dir]++;
+    if (b->open && b->hit[dir] == WW_DRAM_NONE && b->row == e->request.place.row) b->hit[dir] = i;
+}
+
+static void unlink_entry(struct ww_dram_channel *c, uint32_t i) {
+    struct ww_dram_entry *e = &c->entry[i];
+    uint32_t bank = e->request.place.bank, dir = e->request.direction;
+    struct ww_dram_bank *b = &c->bank[bank];
+    if (b->hit[dir] == i) b->hit[dir] = find_row(c, e->next, b->row);
+    if (e->previous == WW_DRAM_NONE)
+        b->head[dir] = e->next;
+    else
+        c->entry[e->previous].next = e->next;
+    if (e->next == WW_DRAM_NONE)
+        b->tail[dir] = e->previous;
+    else
+        c->entry[e->next].previous = e->previous;
+    if (b->head[dir] == WW_DRAM_NONE) busy_remove(c, bank, dir);
+    c->count[dir]--;
+    e->next = c->free_entry;
+    c->free_entry = i;
+}
+
+void ww_dram_push(struct ww_dram *d, uint32_t channel, const struct ww_dram_request *request, uint64_t now_ps) {
+    struct ww_dram_channel *c = &d->channel[channel];
+    assert(c->count[request->direction] < d->depth);
+    uint32_t i = c->free_entry;
+    struct ww_dram_entry *e = &c->entry[i];
+    c->free_entry = e->next;
+    uint64_t cycle = ww_clock_cycle(&d->clock, now_ps);
+    ww_dram_refresh(c, cycle);
+    *e = (struct ww_dram_entry){
+        .request = *request, .arrival = cycle, .order = c->order++, .bursts_left = request->bursts};
+    uint32_t sectors = (uint32_t)__builtin_popcount(request->mask);
+    d->counter[request->direction == WW_DRAM_READ ? WW_C_DRAM_SECTOR_READ : WW_C_DRAM_SECTOR_WRITE] += sectors;
+    const struct ww_dram_bank *b = &c->bank[request->place.bank];
+    bool first = b->head[request->direction] == WW_DRAM_NONE;
+    bool had_hit = b->hit[request->direction] != WW_DRAM_NONE;
+    append(c, i);
+    /* A bank that is already being looked after needs no look now. */
+    bool new_hit = !had_hit && b->hit[request->direction] == i;
+    bool write_limit = request->direction == WW_DRAM_WRITE && c->count[WW_DRAM_WRITE] >= d->write_high;
+    if (!c->event.queued || first || new_hit || write_limit)
+        ww_queue_earlier(d->queue, &c->event, ww_clock_time(&d->clock, cycle));
+}
+
+/* ---- scheduling ------------------------------------------------------------------------------ */
+
+static void choose_direction(struct ww_dram_channel *c) {
+    const struct ww_dram *d = c->dram;
+    uint32_t reads = c->count[WW_DRAM_READ], writes = c->count[WW_DRAM_WRITE];
+    if (c->writing) {
+        if (!writes || (reads && writes <= d->write_low)) c->writing = false;
+    } else if (writes && (!reads || writes >= d->write_high)) {
+        c->writing = true;
+    }
+}
+
+/* The best column and row command of the moment. */
+struct choice {
+    uint32_t column_bank, row_bank; /* WW_DRAM_NONE: none */
+    uint64_t column_time, column_order;
+    uint64_t row_order; /* of row_bank, whose time has come */
+    uint64_t next_row;  /* earliest time of a row command that must still wait */
+    uint32_t rows_ready;
+};
+
+/* The entry at the bank's head is too old to be passed by hits. */
+static bool starved(const struct ww_dram_channel *c, const struct ww_dram_bank *b, uint32_t dir, uint64_t cycle) {
+    uint32_t head = b->head[dir];
+    return head != b->hit[dir] && cycle > c->entry[head].arrival + WW_DRAM_AGE_CAP &&
+           c->entry[head].request.place.row != b->row;
+}
+
+static void look(const struct ww_dram_channel *c, uint64_t cycle, struct choice *best) {
+    enum ww_dram_direction dir = c->writing ? WW_DRAM_WRITE : WW_DRAM_READ;
+    *best = (struct choice){.column_bank = WW_DRAM_NONE,
+                            .row_bank = WW_DRAM_NONE,
+                            .column_time = UINT64_MAX,
+                            .next_row = UINT64_MAX};
+    for (uint32_t n = 0; n < c->busy_count[dir]; n++) {
+        uint32_t bank = c->busy[dir][n], hit;
+        const struct ww_dram_bank *b = &c->bank[bank];
+        if ((hit = b->hit[dir]) != WW_DRAM_NONE && !starved(c, b, dir, cycle)) {
+            uint64_t time = ww_dram_column_time(c, b, dir), order = c->entry[hit].order;
+            if (time < cycle) time = cycle;
+            if (time < best->column_time || (time == best->column_time && order < best->column_order)) {
+                best->column_bank = bank;
+                best->column_time = time;
+                best->column_order = order;
+            }
+            continue;
+        }
+        uint64_t time = ww_dram_row_time(c, b), order = c->entry[b->head[dir]].order;
+        if (time > cycle) {
+            if (time < best->next_row) best->next_row = time;
+        } else {
+            if (best->row_bank == WW_DRAM_NONE || order < best->row_order) {
+                best->row_bank = bank;
+                best->row_order = order;
+            }
+            best->rows_ready++;
+        }
+    }
+}
+
+static void open_for_head(struct ww_dram_channel *c, uint32_t bank, uint64_t cycle) {
+    struct ww_dram_bank *b = &c->bank[bank];
+    uint32_t dir = c->writing ? WW_DRAM_WRITE : WW_DRAM_READ, head = b->head[dir];
+    uint32_t row = c->entry[head].request.place.row;
+    ww_dram_open_row(c, b, row, cycle);
+    c->entry[head].row_opened = true;
+    b->hit[dir] = head;
+    b->hit[!dir] = find_row(c, b->head[!dir], row);
+}
+
+/* The last burst of entry i is issued; its data pass the bus until data_end. */
+static void finish(struct ww_dram_channel *c, uint32_t i, uint64_t cycle, uint64_t data_end) {
+    struct ww_dram *d = c->dram;
+    struct ww_dram_request request = c->entry[i].request;
+    unlink_entry(c, i);
+    if (request.direction == WW_DRAM_READ)
+        d->client.done(d->client.context, &request, ww_clock_time(&d->clock, data_end + d->timing.latency));
+    else
+        d->client.written(d->client.context, &request);
+    d->client.room(d->client.context, c->index, ww_clock_time(&d->clock, cycle));
+}
+
+static void issue(struct ww_dram_channel *c, uint32_t bank, uint64_t cycle) {
+    struct ww_dram_bank *b = &c->bank[bank];
+    enum ww_dram_direction dir = c->writing ? WW_DRAM_WRITE : WW_DRAM_READ;
+    uint32_t i = b->hit[dir];
+    struct ww_dram_entry *e = &c->entry[i];
+    uint64_t data_end = ww_dram_issue_column(c, b, dir, cycle);
+    if (e->row_opened)
+        e->row_opened = false;
+    else
+        c->dram->counter[WW_C_DRAM_ROW_HIT]++;
+    if (--e->bursts_left == 0) finish(c, i, cycle, data_end);
+    if (c->dram->timing.closed_page && b->hit[WW_DRAM_READ] == WW_DRAM_NONE && b->hit[WW_DRAM_WRITE] == WW_DRAM_NONE)
+        ww_dram_close_row(c, b);
+}
+
+/* Issues what can be issued by `cycle` (column commands: a little ahead); returns the cycle at which to look
+ * again, UINT64_MAX if the queues are empty. */
+static uint64_t schedule(struct ww_dram_channel *c, uint64_t cycle) {
+    const struct ww_dram *d = c->dram;
+    struct choice best;
+    for (;;) {
+        choose_direction(c);
+        look(c, cycle, &best);
+        if (best.row_bank != WW_DRAM_NONE) {
+            open_for_head(c, best.row_bank, cycle);
+            continue;
+        }
+        bool refresh_first = d->timing.trefi && best.column_time >= c->refresh_due;
+        if (best.column_time >= cycle + WW_DRAM_AHEAD || refresh_first) break;
+        issue(c, best.column_bank, best.column_time);
+    }
+    uint64_t next = best.column_time < best.next_row ? best.column_time : best.next_row;
+    if (next == UINT64_MAX) return next;
+    if (d->timing.trefi && next > c->refresh_due) next = c->refresh_due;
+    return next > cycle ? next : cycle + 1;
+}
+
+static void channel_event(void *owner, struct ww_event *event, uint64_t now_ps) {
+    struct ww_dram_channel *c = owner;
+    uint64_t cycle = ww_clock_cycle(&c->dram->clock, now_ps);
+    ww_dram_refresh(c, cycle);
+    uint64_t next = schedule(c, cycle);
+    if (next != UINT64_MAX) ww_queue_earlier(c->dram->queue, event, ww_clock_time(&c->dram->clock, next));
+}
+
+/* ---- life ------------------------------------------------------------------------------------ */
+
+static void set_timing(struct ww_dram *d, const struct ww_gpu_spec *gpu) {
+    uint32_t burst = gpu->dram_burst / gpu->dram_data_rate;
+    d->timing = (struct ww_dram_timing){.tcl = gpu->dram_tcl,
+                                        .twl = gpu->dram_twl,
+                                        .trcd = gpu->dram_trcd,
+                                        .trp = gpu->dram_trp,
+                                        .tras = gpu->dram_tras,
+                                        .trrd = gpu->dram_trrd,
+                                        .tfaw = gpu->dram_tfaw,
+                                        .tccd = gpu->dram_tccd,
+                                        .tccd_l = gpu->dram_tccd_l,
+                                        .twr = gpu->dram_twr,
+                                        .twtr = gpu->dram_twtr,
+                                        .trtp = gpu->dram_trtp,
+                                        .trefi = gpu->dram_trefi,
+                                        .trfc = gpu->dram_trfc,
+                                        .burst = burst ? burst : 1,
+                                        .latency = gpu->dram_latency,
+                                        .closed_page = gpu->dram_page == 1};
+    d->depth = gpu->dram_queue;
+    d->write_high = d->depth * 3 / 4 ? d->depth * 3 / 4 : 1;
+    d->write_low = d->depth / 4;
+}
+
+static bool channel_init(struct ww_dram *d, uint32_t index, struct ww_arena *arena) {
+    struct ww_dram_channel *c = &d->channel[index];
+    uint32_t entries = 2 * d->depth;
+    c->event = (struct ww_event){.fn = channel_event, .owner = c};
+    c->dram = d;
+    c->index = index;
+    c->bank = ww_arena_array(arena, d->banks, sizeof *c->bank);
+    c->entry = ww_arena_array(arena, entries, sizeof *c->entry);
+    c->group_ready = ww_arena_array(arena, d->groups, sizeof *c->group_ready);
+    c->busy[0] = ww_arena_array(arena, d->banks, sizeof *c->busy[0]);
+    c->busy[1] = ww_arena_array(arena, d->banks, sizeof *c->busy[1]);
+    if (!c->bank || !c->entry || !c->group_ready || !c->busy[0] || !c->busy[1]) return false;
+    for (uint32_t i = 0; i < entries; i++) c->entry[i].next = i + 1 < entries ? i + 1 : WW_DRAM_NONE;
+    for (uint32_t i = 0; i < d->banks; i++) {
+        struct ww_dram_bank *b = &c->bank[i];
+        b->group = i & (d->groups - 1);
+        for (int dir = 0; dir < 2; dir++) b->head[dir] = b->tail[dir] = b->hit[dir] = WW_DRAM_NONE;
+    }
+    /* Channels refresh one after another, so that they do not all stop at once. */
+    c->refresh_due = d->timing.trefi * (index + 1) / d->channels;
+    return true;
+}
+
+struct ww_dram *ww_dram_new(const struct ww_gpu_spec *gpu, struct ww_queue *queue,
+                            const struct ww_dram_client *client, uint64_t *counter, struct ww_arena *arena) {
+    struct ww_dram *d = ww_arena_alloc(arena, sizeof *d);
+    if (!d) return NULL;
+    set_timing(d, gpu);
+    ww_clock_init(&d->clock, gpu->clock_dram_mhz);
+    d->queue = queue;
+    d->client = *client;
+    d->counter = counter;
+    d->channels = gpu->dram_channels;
+    d->banks = gpu->dram_banks;
+    d->groups = gpu->dram_bank_groups;
+    d->channel = ww_arena_array(arena, d->channels, sizeof *d->channel);
+    if (!d->channel) return NULL;
+    for (uint32_t i = 0; i < d->channels; i++)
+        if (!channel_init(d, i, arena)) return NULL;
+    return d;
+}
+
+void ww_dram_settle(struct ww_dram *d, uint64_t now_ps) {
+    uint64_t cycle = ww_clock_cycle(&d->clock, now_ps);
+    for (uint32_t i = 0; i < d->channels; i++) {
+        struct ww_dram_channel *c = &d->channel[i];
+        ww_dram_refresh(c, cycle);
+        if (c->open_banks && cycle > c->open_since) {
+            d->counter[WW_C_DRAM_ACTIVE_CYCLES] += cycle - c->open_since;
+            c->open_since = cycle;
+        }
+    }
+    d->counter[WW_C_DRAM_CYCLES] += (cycle - d->settled) * d->channels;
+    d->settled = cycle;
+}

@@ -1,0 +1,117 @@
+/* Commands of one DRAM channel and what each makes the following ones wait for. */
+#include "dram_channel.h"
+
+/* Bus cycles left free when the direction turns from read to write (JESD212: RL + BL/4 + 2 - WL). */
+enum { TURNAROUND = 2 };
+
+static uint64_t max64(uint64_t a, uint64_t b) {
+    return a > b ? a : b;
+}
+
+uint64_t ww_dram_column_time(const struct ww_dram_channel *c, const struct ww_dram_bank *b,
+                             enum ww_dram_direction direction) {
+    return max64(max64(b->col_ready, c->group_ready[b->group]), c->column_ready[direction]);
+}
+
+static uint64_t act_slot(const struct ww_dram_channel *c) {
+    return max64(c->act_ready, c->faw[c->faw_next]);
+}
+
+uint64_t ww_dram_row_time(const struct ww_dram_channel *c, const struct ww_dram_bank *b) {
+    uint64_t slot = act_slot(c), trp = c->dram->timing.trp;
+    if (!b->open) return max64(b->act_ready, slot);
+    return max64(b->pre_ready, slot > trp ? slot - trp : 0);
+}
+
+uint64_t ww_dram_issue_column(struct ww_dram_channel *c, struct ww_dram_bank *b,
+                              enum ww_dram_direction direction, uint64_t cycle) {
+    const struct ww_dram_timing *t = &c->dram->timing;
+    uint64_t gap = max64(t->tccd, t->burst);
+    c->column_ready[direction] = cycle + gap;
+    c->group_ready[b->group] = cycle + max64(t->tccd_l, gap);
+    c->dram->counter[WW_C_DRAM_BUSY_CYCLES] += t->burst;
+    if (direction == WW_DRAM_READ) {
+        uint64_t data_end = cycle + t->tcl + t->burst;
+        uint64_t turn = data_end + TURNAROUND;
+        c->column_ready[WW_DRAM_WRITE] = max64(c->column_ready[WW_DRAM_WRITE], turn > t->twl ? turn - t->twl : 0);
+        b->pre_ready = max64(b->pre_ready, cycle + t->trtp);
+        c->dram->counter[WW_C_DRAM_BURST_READ]++;
+        return data_end;
+    }
+    uint64_t data_end = cycle + t->twl + t->burst;
+    c->column_ready[WW_DRAM_READ] = max64(c->column_ready[WW_DRAM_READ], data_end + t->twtr);
+    b->pre_ready = max64(b->pre_ready, data_end + t->twr);
+    c->dram->counter[WW_C_DRAM_BURST_WRITE]++;
+    return data_end;
+}
+
+void ww_dram_open_row(struct ww_dram_channel *c, struct ww_dram_bank *b, uint32_t row, uint64_t cycle) {
+    const struct ww_dram_timing *t = &c->dram->timing;
+    uint64_t act = cycle;
+    if (b->open) {
+        c->dram->counter[WW_C_DRAM_PRECHARGE]++;
+        act = cycle + t->trp;
+    } else if (c->open_banks++ == 0) {
+        c->open_since = max64(act, c->open_until);
+    }
+    c->dram->counter[WW_C_DRAM_ACTIVATE]++;
+    c->act_ready = act + t->trrd;
+    c->faw[c->faw_next] = act + t->tfaw;
+    c->faw_next = (c->faw_next + 1) & 3;
+    b->open = true;
+    b->row = row;
+    b->col_ready = act + t->trcd;
+    b->pre_ready = act + t->tras;
+}
+
+static void mark_closed(struct ww_dram_channel *c, struct ww_dram_bank *b, uint64_t cycle) {
+    b->open = false;
+    b->hit[WW_DRAM_READ] = b->hit[WW_DRAM_WRITE] = WW_DRAM_NONE;
+    c->dram->counter[WW_C_DRAM_PRECHARGE]++;
+    if (--c->open_banks) return;
+    if (cycle > c->open_since) c->dram->counter[WW_C_DRAM_ACTIVE_CYCLES] += cycle - c->open_since;
+    c->open_until = max64(c->open_until, cycle);
+}
+
+void ww_dram_close_row(struct ww_dram_channel *c, struct ww_dram_bank *b) {
+    b->act_ready = b->pre_ready + c->dram->timing.trp;
+    mark_closed(c, b, b->pre_ready);
+}
+
+/* One refresh of all banks that is due at c->refresh_due. */
+static void refresh_once(struct ww_dram_channel *c) {
+    const struct ww_dram_timing *t = &c->dram->timing;
+    uint64_t start = c->refresh_due, precharge = c->refresh_due;
+    bool open = c->open_banks > 0;
+    for (uint32_t i = 0; i < c->dram->banks; i++) {
+        struct ww_dram_bank *b = &c->bank[i];
+        if (b->open)
+            precharge = max64(precharge, b->pre_ready);
+        else
+            start = max64(start, b->act_ready);
+    }
+    if (open) start = max64(start, precharge + t->trp);
+    for (uint32_t i = 0; i < c->dram->banks; i++) {
+        struct ww_dram_bank *b = &c->bank[i];
+        if (b->open) mark_closed(c, b, precharge);
+        b->act_ready = start + t->trfc;
+    }
+    c->dram->counter[WW_C_DRAM_REFRESH]++;
+    c->refresh_due += t->trefi;
+    /* Between two refreshes there is room for at least one access, whatever the parameters. */
+    c->refresh_due = max64(c->refresh_due, start + t->trfc + t->tras);
+}
+
+bool ww_dram_refresh(struct ww_dram_channel *c, uint64_t cycle) {
+    uint64_t trefi = c->dram->timing.trefi;
+    if (!trefi || c->refresh_due > cycle) return false;
+    refresh_once(c);
+    if (c->refresh_due <= cycle) {
+        /* Idle since then: all but the last of the missed refreshes only count. */
+        uint64_t missed = (cycle - c->refresh_due) / trefi;
+        c->dram->counter[WW_C_DRAM_REFRESH] += missed;
+        c->refresh_due += missed * trefi;
+        refresh_once(c);
+    }
+    return true;
+}

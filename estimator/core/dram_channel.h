@@ -1,0 +1,88 @@
+/* dram_channel.h: state of one DRAM channel, shared by dram.c (queues, scheduling) and dram_bank.c
+ * (commands and their timing). Private to these files and their tests. */
+#ifndef WW_CORE_DRAM_CHANNEL_H
+#define WW_CORE_DRAM_CHANNEL_H
+
+#include "dram.h"
+
+#define WW_DRAM_NONE UINT32_MAX
+
+/* Constants in command-clock cycles. */
+struct ww_dram_timing {
+    uint64_t tcl, twl, trcd, trp, tras, trrd, tfaw, tccd, tccd_l, twr, twtr, trtp, trefi, trfc;
+    uint64_t burst;   /* data-bus cycles of one burst */
+    uint64_t latency; /* controller and PHY, added to a read */
+    bool closed_page;
+};
+
+/* A queued request; in the list of its bank and direction by age. */
+struct ww_dram_entry {
+    struct ww_dram_request request;
+    uint64_t arrival;
+    uint64_t order; /* age */
+    uint32_t next, previous;
+    uint16_t bursts_left;
+    bool row_opened; /* its row was activated for it: its first burst is no row hit */
+};
+
+struct ww_dram_bank {
+    uint64_t act_ready, col_ready, pre_ready; /* earliest next command of the kind */
+    uint32_t row;
+    uint32_t head[2], tail[2]; /* entries by direction */
+    uint32_t hit[2];           /* oldest entry for the open row, or none */
+    uint32_t busy_at[2];       /* place in the channel's busy list, or none */
+    uint32_t group;
+    bool open;
+};
+
+struct ww_dram_channel {
+    struct ww_event event;
+    struct ww_dram *dram;
+    uint32_t index;
+    struct ww_dram_bank *bank;
+    struct ww_dram_entry *entry;
+    uint32_t free_entry;
+    uint32_t count[2];     /* entries by direction */
+    uint16_t *busy[2];     /* banks with entries of a direction */
+    uint32_t busy_count[2];
+    bool writing;          /* draining writes */
+    uint64_t order;
+    uint64_t column_ready[2]; /* earliest column command by direction */
+    uint64_t *group_ready;    /* the same by bank group, tCCD_L */
+    uint64_t act_ready;       /* tRRD */
+    uint64_t faw[4];          /* earliest next activates by tFAW; faw_next is the oldest */
+    uint32_t faw_next;
+    uint64_t refresh_due;
+    uint32_t open_banks;
+    uint64_t open_since, open_until; /* the running interval with a row open; end of the last one */
+};
+
+struct ww_dram {
+    struct ww_dram_timing timing;
+    struct ww_clock clock;
+    struct ww_queue *queue;
+    struct ww_dram_client client;
+    uint64_t *counter;
+    struct ww_dram_channel *channel;
+    uint32_t channels, banks, groups, depth; /* depth: entries of one direction */
+    uint32_t write_high, write_low;
+    uint64_t settled; /* cycle to which DRAM_CYCLES are counted */
+};
+
+/* Earliest cycle of a column command for the bank's open row. */
+uint64_t ww_dram_column_time(const struct ww_dram_channel *c, const struct ww_dram_bank *b,
+                             enum ww_dram_direction direction);
+/* Earliest cycle to begin the row change (precharge where a row is open, else activate) so that the
+ * activate falls on its first possible cycle. */
+uint64_t ww_dram_row_time(const struct ww_dram_channel *c, const struct ww_dram_bank *b);
+/* Issues one burst at `cycle`; returns the cycle at which its data have passed the bus. */
+uint64_t ww_dram_issue_column(struct ww_dram_channel *c, struct ww_dram_bank *b,
+                              enum ww_dram_direction direction, uint64_t cycle);
+/* Opens `row`, beginning at `cycle`. */
+void ww_dram_open_row(struct ww_dram_channel *c, struct ww_dram_bank *b, uint32_t row, uint64_t cycle);
+/* Precharges an open bank as soon as its timing allows. */
+void ww_dram_close_row(struct ww_dram_channel *c, struct ww_dram_bank *b);
+/* Performs the refreshes that are due up to `cycle`; true if there was one (all rows are closed then). */
+bool ww_dram_refresh(struct ww_dram_channel *c, uint64_t cycle);
+
+#endif

@@ -1,0 +1,245 @@
+#include "l2.h"
+#include <assert.h>
+
+enum { WAITERS_MAX = 16384 }; /* of a slice; a head request waits if all are taken */
+
+static uint64_t max64(uint64_t a, uint64_t b) {
+    return a > b ? a : b;
+}
+
+static void wake(struct ww_l2_slice *s, uint64_t ps) {
+    uint64_t cycle = ww_clock_cycle(s->l2->clock, ps);
+    ww_queue_earlier(s->l2->queue, &s->event, ww_clock_time(s->l2->clock, cycle));
+}
+
+void ww_l2_push(struct ww_l2 *l2, uint32_t slice, const struct ww_mem_request *request, uint64_t local,
+                uint8_t granules, uint64_t arrived) {
+    struct ww_l2_slice *s = &l2->slice[slice];
+    assert(s->packet_count <= s->packet_mask);
+    uint64_t ready = arrived + l2->latency;
+    s->packet[(s->packet_head + s->packet_count) & s->packet_mask] =
+        (struct ww_l2_packet){.address = request->address,
+                              .local = local,
+                              .ready = ready,
+                              .tag = request->tag,
+                              .sm = request->sm,
+                              .bytes = request->bytes,
+                              .atomic_ops = request->atomic_ops,
+                              .granules = granules,
+                              .kind = request->kind,
+                              .needs_reply = request->needs_reply,
+                              .source = request->source};
+    ++*l2->live;
+    if (s->packet_count++ == 0)
+        ww_queue_earlier(l2->queue, &s->event, ww_clock_time(l2->clock, max64(ready, s->free)));
+}
+
+void ww_l2_filled(void *context, const struct ww_dram_request *request, uint64_t ps) {
+    struct ww_l2 *l2 = context;
+    struct ww_l2_slice *s = &l2->slice[request->slice];
+    uint64_t ready = ww_clock_cycle(l2->clock, ps);
+    if (s->fill_count) /* a clock that changed meanwhile must not reorder fills */
+        ready = max64(ready, s->fill[(s->fill_head + s->fill_count - 1) & s->fill_mask].ready);
+    s->fill[(s->fill_head + s->fill_count) & s->fill_mask] =
+        (struct ww_l2_fill){.ready = ready, .miss = request->miss, .mask = request->mask};
+    if (s->fill_count++ == 0)
+        ww_queue_earlier(l2->queue, &s->event, ww_clock_time(l2->clock, max64(ready, s->fill_free)));
+}
+
+void ww_l2_written(void *context, const struct ww_dram_request *request) {
+    struct ww_l2 *l2 = context;
+    (void)request;
+    --*l2->live;
+}
+
+void ww_l2_room(void *context, uint32_t channel, uint64_t ps) {
+    struct ww_l2 *l2 = context;
+    for (uint32_t i = 0; i < l2->slices_per_channel; i++) {
+        struct ww_l2_slice *s = &l2->slice[channel * l2->slices_per_channel + i];
+        if (s->blocked && s->wait_dram) wake(s, ps);
+    }
+}
+
+void ww_l2_delivered(void *context, uint32_t slice, uint64_t now_ps) {
+    struct ww_l2 *l2 = context;
+    struct ww_l2_slice *s = &l2->slice[slice];
+    --*l2->live;
+    if (s->wait_reply) wake(s, now_ps);
+}
+
+/* Gives the waiters of a fill their sectors; false if there is no room for a reply, to be tried again. */
+static bool feed_waiters(struct ww_l2_slice *s, const struct ww_l2_fill *f, uint64_t cycle) {
+    struct ww_l2 *l2 = s->l2;
+    struct ww_l2_miss *miss = &s->miss[f->miss];
+    uint32_t previous = WW_NONE;
+    for (uint32_t n = miss->first, next; n != WW_NONE; n = next) {
+        struct ww_l2_waiter *w = &s->waiter[n];
+        uint8_t got = w->mask & f->mask;
+        next = w->next;
+        if (!got) {
+            previous = n;
+            continue;
+        }
+        if (s->txn[w->txn].needs_reply && !ww_xbar_can_reply(l2->xbar, s->index)) return false;
+        if (s->txn[w->txn].kind == WW_MEM_ATOMIC) s->tags.line[miss->line].dirty |= got;
+        ww_l2_txn_got(s, w->txn, (uint8_t)(l2->granules_of[got] >> w->shift << w->base), cycle);
+        w->mask &= (uint8_t)~got;
+        if (w->mask) {
+            previous = n;
+            continue;
+        }
+        if (previous == WW_NONE)
+            miss->first = next;
+        else
+            s->waiter[previous].next = next;
+        if (miss->last == n) miss->last = previous;
+        w->next = s->free_waiter;
+        s->free_waiter = n;
+    }
+    return true;
+}
+
+/* One fill; false if it must wait for room for its replies. */
+static bool serve_fill(struct ww_l2_slice *s, struct ww_l2_fill *f, uint64_t cycle) {
+    struct ww_l2_miss *miss = &s->miss[f->miss];
+    struct ww_l2_line *line = &s->tags.line[miss->line];
+    if (!f->begun) {
+        f->begun = true;
+        line->valid |= f->mask; /* still pending, too, which protects the line while replies wait */
+        for (uint8_t m = f->mask; m; m &= (uint8_t)(m - 1)) miss->joined[__builtin_ctz(m)] = 0;
+    }
+    if (!feed_waiters(s, f, cycle)) return false;
+    uint32_t sectors = (uint32_t)__builtin_popcount(f->mask);
+    line->pending &= (uint8_t)~f->mask;
+    if (!line->pending) {
+        miss->next = s->free_miss;
+        s->free_miss = f->miss;
+    }
+    s->mshrs_used -= sectors;
+    s->fill_free = cycle + s->l2->cycles_of[sectors];
+    --*s->l2->live;
+    return true;
+}
+
+static void serve_fills(struct ww_l2_slice *s, uint64_t cycle) {
+    while (s->fill_count) {
+        struct ww_l2_fill *f = &s->fill[s->fill_head];
+        if (f->ready > cycle || s->fill_free > cycle) return;
+        if (!serve_fill(s, f, cycle)) {
+            s->wait_reply = true;
+            return;
+        }
+        s->fill_head = (s->fill_head + 1) & s->fill_mask;
+        s->fill_count--;
+    }
+}
+
+/* Serves the head request if its time has come; true if it was taken from the queue. */
+static bool serve_head(struct ww_l2_slice *s, uint64_t cycle) {
+    struct ww_l2 *l2 = s->l2;
+    struct ww_l2_packet *p = &s->packet[s->packet_head];
+    if (!s->packet_count || p->ready > cycle || s->free > cycle) return false;
+    if (!s->begun && !s->blocked) {
+        s->left = p->granules;
+        s->hits = 0;
+    }
+    if (!ww_l2_serve(s, p, cycle)) {
+        if (!s->blocked) s->blocked_since = cycle;
+        s->blocked = true;
+        return false;
+    }
+    if (s->blocked) l2->counter[WW_C_L2_STALL_CYCLES] += cycle - s->blocked_since;
+    s->blocked = s->begun = false;
+    s->free = max64(s->free, cycle + l2->cycles_of[s->hits]);
+    s->packet_head = (s->packet_head + 1) & s->packet_mask;
+    s->packet_count--;
+    --*l2->live;
+    ww_xbar_taken(l2->xbar, s->index);
+    return true;
+}
+
+static void slice_event(void *owner, struct ww_event *event, uint64_t now_ps) {
+    struct ww_l2_slice *s = owner;
+    struct ww_l2 *l2 = s->l2;
+    uint64_t cycle = ww_clock_cycle(l2->clock, now_ps), next = UINT64_MAX;
+    s->wait_reply = s->wait_dram = false;
+    serve_fills(s, cycle);
+    bool taken = serve_head(s, cycle);
+    /* A blocked head that was tried in vain waits for a wake-up; one that had to wait for the port does not. */
+    if (s->packet_count && (!s->blocked || s->free > cycle)) next = max64(s->packet[s->packet_head].ready, s->free);
+    if (s->fill_count && !s->fill[s->fill_head].begun) {
+        uint64_t fill = max64(s->fill[s->fill_head].ready, s->fill_free);
+        if (fill < next) next = fill;
+    }
+    if (next != UINT64_MAX) ww_queue_earlier(l2->queue, event, ww_clock_time(l2->clock, max64(next, cycle + 1)));
+    if (taken) ww_xbar_wake(l2->xbar, s->index, now_ps);
+}
+
+/* ---- life ------------------------------------------------------------------------------------ */
+
+static uint32_t power_of_two(uint32_t n) {
+    uint32_t p = 1;
+    while (p < n) p <<= 1;
+    return p;
+}
+
+static void set_sizes(struct ww_l2 *l2, const struct ww_gpu_spec *gpu) {
+    while (gpu->l2_line >> (l2->line_shift + 1)) l2->line_shift++;
+    l2->line_granules = gpu->l2_line / 32;
+    l2->sector_granules = gpu->l2_sector / 32;
+    while (l2->sector_granules >> (l2->sector_shift + 1)) l2->sector_shift++;
+    l2->l1_sector_granules = gpu->l1_sector / 32;
+    l2->parts = gpu->l1_line > gpu->l2_line ? gpu->l1_line / gpu->l2_line : 1;
+    l2->slices = gpu->l2_slices;
+    l2->slices_per_channel = gpu->l2_slices / gpu->dram_channels;
+    l2->mshrs = gpu->l2_mshrs;
+    l2->merge = gpu->l2_mshr_merge < UINT16_MAX ? gpu->l2_mshr_merge : UINT16_MAX;
+    l2->latency = gpu->l2_latency;
+    l2->atomic_cycles = gpu->l2_atomic_cycles;
+    l2->bursts_per_sector = ww_dram_bursts_per_sector(gpu);
+    for (uint32_t n = 0; n <= 8; n++) {
+        uint32_t cycles = (n * gpu->l2_sector + gpu->l2_bytes_per_cycle - 1) / gpu->l2_bytes_per_cycle;
+        l2->cycles_of[n] = (uint16_t)(cycles ? cycles : 1);
+    }
+    for (uint32_t m = 0; m < 256; m++)
+        for (uint32_t g = 0; g < 8; g++) {
+            uint32_t sector = g / l2->sector_granules;
+            if (m >> g & 1) l2->sectors_of[m] |= (uint8_t)(1u << sector);
+            if (m >> sector & 1) l2->granules_of[m] |= (uint8_t)(1u << g);
+        }
+}
+
+static bool slice_init(struct ww_l2 *l2, uint32_t index, const struct ww_gpu_spec *gpu, struct ww_arena *arena,
+                       uint64_t seed) {
+    struct ww_l2_slice *s = &l2->slice[index];
+    uint64_t joined = (uint64_t)l2->mshrs * l2->merge;
+    uint32_t waiters = joined < WAITERS_MAX ? (uint32_t)joined : WAITERS_MAX;
+    uint32_t packets = power_of_two(l2->xbar->packet_limit), fills = power_of_two(l2->mshrs);
+    s->event = (struct ww_event){.fn = slice_event, .owner = s};
+    s->l2 = l2;
+    s->index = index;
+    s->channel = index / l2->slices_per_channel;
+    s->packet_mask = packets - 1;
+    s->fill_mask = fills - 1;
+    s->head_txn = WW_NONE;
+    s->packet = ww_arena_array(arena, packets, sizeof *s->packet);
+    s->fill = ww_arena_array(arena, fills, sizeof *s->fill);
+    s->miss = ww_arena_array(arena, l2->mshrs, sizeof *s->miss);
+    s->waiter = ww_arena_array(arena, waiters, sizeof *s->waiter);
+    /* Every txn but the head's waits somewhere. */
+    s->txn = ww_arena_array(arena, waiters + 1, sizeof *s->txn);
+    if (!s->packet || !s->fill || !s->miss || !s->waiter || !s->txn) return false;
+    for (uint32_t i = 0; i < l2->mshrs; i++) s->miss[i].next = i + 1 < l2->mshrs ? i + 1 : WW_NONE;
+    for (uint32_t i = 0; i < waiters; i++) s->waiter[i].next = i + 1 < waiters ? i + 1 : WW_NONE;
+    for (uint32_t i = 0; i <= waiters; i++) s->txn[i].next = i < waiters ? i + 1 : WW_NONE;
+    return ww_l2_tags_init(&s->tags, gpu, arena, index, seed);
+}
+
+bool ww_l2_init(struct ww_l2 *l2, const struct ww_gpu_spec *gpu, struct ww_arena *arena, uint64_t seed) {
+    set_sizes(l2, gpu);
+    l2->slice = ww_arena_array(arena, l2->slices, sizeof *l2->slice);
+    if (!l2->slice) return false;
+    for (uint32_t i = 0; i < l2->slices; i++)
+        if (!slice_init(l2, i, gpu, arena, seed)) return false;
+    return true;
+}

@@ -1,0 +1,133 @@
+/* l2.h: the L2 slices.
+ *
+ *   crossbar --> input FIFO --> tags --hit--------------------------> reply
+ *                  (in order)     |--miss--> miss record --> DRAM --> fill --> replies
+ *
+ * - Sectored, write-back, allocate on read and write. The request at the head of the FIFO is served when all
+ *   of it can proceed; parts that can (hits, sectors for which there is an MSHR) go ahead of the rest of
+ *   the same request. A head that cannot proceed stalls the slice (l2_stall_cycles) until a fill, a
+ *   delivered reply or room at the DRAM lets it; fills go on meanwhile.
+ * - l2.latency is spent before the tags, so a miss pays it before DRAM sees it.
+ * - An MSHR is a sector with an outstanding read; requests for a pending sector join it, l2.mshr_merge of
+ *   them. Sectors that one request misses in one line form one DRAM request.
+ * - Writes: a sector written in full becomes valid and dirty without a fetch. Of a sector written in part,
+ *   the slice keeps the bytes written (as hardware with byte masks does) and fetches nothing until it is
+ *   read ("lazy fetch on read"). Requests carry no byte mask, so bytes are counted, and a sector counts
+ *   as written in full when the count reaches its size; a read before that fetches the sector.
+ *   A dirty sector, also one written in part, is written back as a whole sector when its line is replaced.
+ * - Atomics are performed in the slice: they need the sector valid (else they miss like a read), make it
+ *   dirty, and hold the slice for l2.atomic_cycles for each distinct address.
+ * - Reads and fills have ports of their own, each l2.bytes_per_cycle wide.
+ *
+ * Requests are of L1 lines: granules of 32 bytes carry masks between the two caches' ideas of sectors.
+ */
+#ifndef WW_CORE_L2_H
+#define WW_CORE_L2_H
+
+#include "addrmap.h"
+#include "dram.h"
+#include "l2_tags.h"
+#include "xbar.h"
+
+struct ww_l2_packet { /* a request at a slice */
+    uint64_t address, local;
+    uint64_t ready; /* L2 cycle at which it may be looked up */
+    uint32_t tag;
+    uint16_t sm, bytes, atomic_ops;
+    uint8_t granules, kind, needs_reply, source;
+};
+
+struct ww_l2_txn { /* a read or atomic that was not served at once */
+    uint64_t address;
+    uint32_t tag;
+    uint32_t next; /* in the free list */
+    uint16_t sm, bytes, atomic_ops;
+    uint8_t left; /* granules not replied yet */
+    uint8_t have; /* of these, served */
+    uint8_t kind, needs_reply, source, level;
+    bool performed; /* an atomic's addresses have had their time */
+};
+
+struct ww_l2_waiter { /* a txn that waits for sectors of one line */
+    uint32_t txn, next;
+    uint8_t mask;  /* sectors waited for */
+    uint8_t base, shift; /* line granule = request granule - base + shift */
+};
+
+struct ww_l2_miss { /* a line with pending sectors */
+    uint32_t line;
+    uint32_t first, last; /* waiters */
+    uint32_t next;        /* in the free list */
+    uint16_t joined[8];   /* requests per sector */
+};
+
+struct ww_l2_fill {
+    uint64_t ready; /* L2 cycle */
+    uint32_t miss;
+    uint8_t mask;
+    bool begun;
+};
+
+struct ww_l2_slice {
+    struct ww_event event;
+    struct ww_l2 *l2;
+    uint32_t index, channel;
+    struct ww_l2_tags tags;
+    struct ww_l2_packet *packet; /* ring */
+    uint32_t packet_head, packet_count, packet_mask;
+    struct ww_l2_fill *fill; /* ring */
+    uint32_t fill_head, fill_count, fill_mask;
+    struct ww_l2_miss *miss;
+    struct ww_l2_waiter *waiter;
+    struct ww_l2_txn *txn;
+    uint32_t free_miss, free_waiter, free_txn;
+    uint32_t mshrs_used;
+    uint64_t free;      /* cycle at which tags and read port are free */
+    uint64_t fill_free; /* cycle at which the fill port is free */
+    /* the head request */
+    bool begun, blocked;
+    uint8_t left; /* granules of it not looked up yet */
+    uint8_t hits; /* sectors of it that hit */
+    uint32_t head_txn;
+    uint64_t blocked_since;
+    bool wait_reply, wait_dram; /* what a wake-up must bring */
+};
+
+struct ww_l2 {
+    struct ww_queue *queue;
+    const struct ww_clock *clock;
+    struct ww_xbar *xbar;
+    struct ww_dram *dram;
+    const struct ww_addrmap *map;
+    uint64_t *counter;
+    uint64_t *live; /* things in flight in the whole memory system */
+    struct ww_l2_slice *slice;
+    uint32_t slices, slices_per_channel;
+    uint32_t line_shift, line_granules, sector_granules, l1_sector_granules;
+    uint32_t sector_shift; /* log2 of sector_granules */
+    uint32_t parts; /* L2 lines that an L1 line covers, at least 1 */
+    uint32_t mshrs, merge, latency, atomic_cycles, bursts_per_sector;
+    uint16_t cycles_of[9]; /* port cycles by number of sectors, at least 1 */
+    uint8_t sectors_of[256], granules_of[256];
+};
+
+/* False: out of memory. */
+bool ww_l2_init(struct ww_l2 *l2, const struct ww_gpu_spec *gpu, struct ww_arena *arena, uint64_t seed);
+/* A request packet is at the slice at L2 cycle `arrived`. */
+void ww_l2_push(struct ww_l2 *l2, uint32_t slice, const struct ww_mem_request *request, uint64_t local,
+                uint8_t granules, uint64_t arrived);
+/* DRAM's and the crossbar's calls. */
+void ww_l2_filled(void *context, const struct ww_dram_request *request, uint64_t ps);
+void ww_l2_written(void *context, const struct ww_dram_request *request);
+void ww_l2_room(void *context, uint32_t channel, uint64_t ps);
+void ww_l2_delivered(void *context, uint32_t slice, uint64_t now_ps);
+
+/* ---- between l2.c and l2_serve.c ---- */
+
+/* Serves what can be served of the slice's head request at `cycle`; true: all of it. */
+bool ww_l2_serve(struct ww_l2_slice *s, const struct ww_l2_packet *p, uint64_t cycle);
+/* Gives txn n the request granules `got`, which DRAM served, and replies what is complete. There must be
+ * room for a reply if the txn needs one. */
+void ww_l2_txn_got(struct ww_l2_slice *s, uint32_t n, uint8_t got, uint64_t cycle);
+
+#endif

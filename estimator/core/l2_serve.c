@@ -1,0 +1,342 @@
+/* Serving the request at the head of a slice. */
+#include "l2.h"
+#include <assert.h>
+
+static uint32_t bits(uint32_t mask) {
+    return (uint32_t)__builtin_popcount(mask);
+}
+
+/* ---- replies --------------------------------------------------------------------------------- */
+
+static uint32_t l1_sectors(const struct ww_l2 *l2, uint32_t granules) {
+    uint32_t sectors = 0, n = l2->l1_sector_granules;
+    if (n == 1) return granules;
+    for (uint32_t g = 0, i = 0; g < 8; g += n, i++)
+        if (granules >> g & 1) sectors |= 1u << i;
+    return sectors;
+}
+
+static void send_reply(struct ww_l2_slice *s, const struct ww_l2_txn *t, uint8_t granules, bool last,
+                       uint64_t cycle) {
+    struct ww_mem_reply reply = {.address = t->address,
+                                 .sectors = l1_sectors(s->l2, granules),
+                                 .tag = t->tag,
+                                 .kind = t->kind,
+                                 .level = t->level,
+                                 .source = t->source,
+                                 .last = last};
+    uint32_t payload = 0; /* of an acknowledgement */
+    if (t->kind == WW_MEM_READ) payload = 32 * bits(granules);
+    if (t->kind == WW_MEM_ATOMIC && last) payload = t->bytes; /* old values, a lane's each */
+    ++*s->l2->live;
+    ww_xbar_reply(s->l2->xbar, s->index, t->sm, &reply, payload, cycle);
+}
+
+static bool can_reply(struct ww_l2_slice *s, bool needs_reply) {
+    if (!needs_reply || ww_xbar_can_reply(s->l2->xbar, s->index)) return true;
+    s->wait_reply = true;
+    return false;
+}
+
+/* Granules of L1 sectors that are complete in `have`. */
+static uint8_t complete(const struct ww_l2 *l2, uint8_t have) {
+    uint32_t n = l2->l1_sector_granules, sector = (1u << n) - 1, out = 0;
+    if (n == 1) return have;
+    for (uint32_t g = 0; g < 8; g += n)
+        if ((have >> g & sector) == sector) out |= sector << g;
+    return (uint8_t)out;
+}
+
+/* Replies what txn n has complete; frees it after its last granule. */
+static void flush(struct ww_l2_slice *s, uint32_t n, uint64_t cycle) {
+    struct ww_l2_txn *t = &s->txn[n];
+    uint8_t out = complete(s->l2, t->have);
+    if (!out) return;
+    t->left &= (uint8_t)~out;
+    t->have &= (uint8_t)~out;
+    if (t->needs_reply) send_reply(s, t, out, !t->left, cycle);
+    t->level = WW_LEVEL_L2;
+    if (t->left) return;
+    if (s->head_txn == n) s->head_txn = WW_NONE;
+    t->next = s->free_txn;
+    s->free_txn = n;
+    --*s->l2->live;
+}
+
+/* Sectors of an atomic are valid: performs it there. Its distinct addresses cost their time once. */
+static void perform_atomic(struct ww_l2_slice *s, struct ww_l2_txn *t, uint32_t sectors, uint64_t cycle) {
+    s->l2->counter[WW_C_L2_ATOMIC] += sectors;
+    if (t->performed) return;
+    t->performed = true;
+    uint64_t from = s->free > cycle ? s->free : cycle;
+    s->free = from + (uint64_t)t->atomic_ops * s->l2->atomic_cycles;
+}
+
+void ww_l2_txn_got(struct ww_l2_slice *s, uint32_t n, uint8_t got, uint64_t cycle) {
+    struct ww_l2_txn *t = &s->txn[n];
+    if (t->kind == WW_MEM_ATOMIC) perform_atomic(s, t, bits(got) >> s->l2->sector_shift, cycle);
+    t->have |= got;
+    t->level = WW_LEVEL_DRAM;
+    flush(s, n, cycle);
+}
+
+/* ---- lines ----------------------------------------------------------------------------------- */
+
+/* The part of a request that lies in one L2 line. */
+struct part {
+    uint64_t number;
+    uint32_t set, index; /* index WW_NONE: not present */
+    uint8_t want;        /* sectors */
+    uint8_t base, shift; /* line granule = request granule - base + shift */
+};
+
+static struct part find_part(struct ww_l2_slice *s, const struct ww_l2_packet *p, uint32_t k, uint8_t granules) {
+    const struct ww_l2 *l2 = s->l2;
+    struct part part = {.base = (uint8_t)(k * l2->line_granules)};
+    uint64_t first = p->local + 32 * (uint64_t)part.base;
+    part.number = first >> l2->line_shift;
+    part.shift = (uint8_t)(first >> 5 & (l2->line_granules - 1));
+    part.want = l2->sectors_of[(uint8_t)(granules >> part.base << part.shift)];
+    part.set = ww_l2_tags_set(&s->tags, part.number);
+    part.index = ww_l2_tags_find(&s->tags, part.set, part.number);
+    return part;
+}
+
+/* Granules of the request that lie in part k. */
+static uint8_t granules_in(const struct ww_l2 *l2, uint8_t granules, uint32_t k) {
+    if (l2->parts == 1) return granules;
+    return (uint8_t)(granules & ((1u << l2->line_granules) - 1) << k * l2->line_granules);
+}
+
+static void push_dram(struct ww_l2_slice *s, uint64_t number, uint8_t mask, uint32_t miss, uint8_t direction) {
+    struct ww_l2 *l2 = s->l2;
+    struct ww_dram_request request = {
+        .place = ww_addrmap_dram(l2->map, s->index, number << l2->line_shift),
+        .slice = s->index,
+        .miss = miss,
+        .mask = mask,
+        .bursts = (uint16_t)(bits(mask) * l2->bursts_per_sector),
+        .direction = direction,
+    };
+    ++*l2->live;
+    ww_dram_push(l2->dram, s->channel, &request, ww_queue_now(l2->queue));
+}
+
+static bool dram_room(struct ww_l2_slice *s, enum ww_dram_direction direction) {
+    if (ww_dram_has_room(s->l2->dram, s->channel, direction)) return true;
+    s->wait_dram = true;
+    return false;
+}
+
+/* Gives the part a line, writing back the one that it replaces. */
+static bool claim(struct ww_l2_slice *s, struct part *part) {
+    uint32_t victim = ww_l2_tags_victim(&s->tags, part->set);
+    if (victim == WW_NONE) return false;
+    const struct ww_l2_line *line = &s->tags.line[victim];
+    if (line->dirty) {
+        if (!dram_room(s, WW_DRAM_WRITE)) return false;
+        s->l2->counter[WW_C_L2_WRITEBACK] += bits(line->dirty);
+        push_dram(s, line->number, line->dirty, 0, WW_DRAM_WRITE);
+    }
+    ww_l2_tags_install(&s->tags, victim, part->number);
+    part->index = victim;
+    return true;
+}
+
+/* ---- reads and atomics ----------------------------------------------------------------------- */
+
+/* Asks DRAM for as many of the sectors `need` as there are MSHRs for; returns these. */
+static uint8_t fetch(struct ww_l2_slice *s, struct part *part, uint8_t need) {
+    uint32_t room = s->l2->mshrs - s->mshrs_used;
+    if (!need || !room || !dram_room(s, WW_DRAM_READ)) return 0;
+    if (part->index == WW_NONE && !claim(s, part)) return 0;
+    if (bits(need) > room) {
+        uint8_t fewer = 0;
+        for (; room; room--, need &= (uint8_t)(need - 1)) fewer |= (uint8_t)(need & -need);
+        need = fewer;
+    }
+    struct ww_l2_line *line = &s->tags.line[part->index];
+    if (!line->pending) {
+        uint32_t n = s->free_miss;
+        struct ww_l2_miss *miss = &s->miss[n];
+        s->free_miss = miss->next;
+        *miss = (struct ww_l2_miss){.line = part->index, .first = WW_NONE, .last = WW_NONE};
+        line->miss = n;
+    }
+    line->pending |= need;
+    s->mshrs_used += bits(need);
+    s->l2->counter[WW_C_L2_SECTOR_MISS] += bits(need);
+    push_dram(s, part->number, need, line->miss, WW_DRAM_READ);
+    return need;
+}
+
+/* Of the pending sectors `pending`, those whose MSHR can hold one more request. */
+static uint8_t joinable(const struct ww_l2_slice *s, const struct ww_l2_line *line, uint8_t pending) {
+    uint8_t can = 0;
+    for (uint8_t m = pending; m; m &= (uint8_t)(m - 1))
+        if (s->miss[line->miss].joined[__builtin_ctz(m)] < s->l2->merge) can |= (uint8_t)(m & -m);
+    return can;
+}
+
+static void join(struct ww_l2_slice *s, const struct part *part, uint8_t mask) {
+    struct ww_l2_miss *miss = &s->miss[s->tags.line[part->index].miss];
+    uint32_t n = s->free_waiter;
+    struct ww_l2_waiter *w = &s->waiter[n];
+    s->free_waiter = w->next;
+    *w = (struct ww_l2_waiter){
+        .txn = s->head_txn, .next = WW_NONE, .mask = mask, .base = part->base, .shift = part->shift};
+    if (miss->first == WW_NONE)
+        miss->first = n;
+    else
+        s->waiter[miss->last].next = n;
+    miss->last = n;
+    for (uint8_t m = mask; m; m &= (uint8_t)(m - 1)) miss->joined[__builtin_ctz(m)]++;
+}
+
+static void hit(struct ww_l2_slice *s, const struct part *part, uint8_t sectors, uint64_t cycle) {
+    struct ww_l2_txn *t = &s->txn[s->head_txn];
+    struct ww_l2_line *line = &s->tags.line[part->index];
+    s->l2->counter[WW_C_L2_SECTOR_HIT] += bits(sectors);
+    s->hits = (uint8_t)(s->hits + bits(sectors));
+    if (t->kind == WW_MEM_ATOMIC) {
+        line->dirty |= sectors;
+        perform_atomic(s, t, bits(sectors), cycle);
+    }
+    t->have |= (uint8_t)(s->l2->granules_of[sectors] >> part->shift << part->base);
+}
+
+/* Looks up the request's granules in part k; returns those that hit, joined or were asked of DRAM. */
+static uint8_t read_part(struct ww_l2_slice *s, const struct ww_l2_packet *p, uint32_t k, uint8_t granules,
+                         uint64_t cycle) {
+    struct part part = find_part(s, p, k, granules);
+    uint8_t done = 0, joined = 0, need = part.want;
+    if (part.index != WW_NONE) {
+        const struct ww_l2_line *line = &s->tags.line[part.index];
+        done = line->valid & part.want;
+        if (done) hit(s, &part, done, cycle);
+        need = part.want & (uint8_t) ~(line->valid | line->pending);
+        joined = joinable(s, line, part.want & line->pending & (uint8_t)~line->valid);
+        ww_l2_tags_touch(&s->tags, part.index);
+    }
+    if (s->free_waiter != WW_NONE) {
+        s->l2->counter[WW_C_L2_SECTOR_MERGED] += bits(joined);
+        joined |= fetch(s, &part, need);
+        if (joined) join(s, &part, joined);
+        done |= joined;
+    }
+    s->l2->counter[WW_C_L2_SECTOR_READ] += bits(done);
+    return (uint8_t)(s->l2->granules_of[done] >> part.shift << part.base);
+}
+
+static bool begin_txn(struct ww_l2_slice *s, const struct ww_l2_packet *p) {
+    uint32_t n = s->free_txn;
+    if (n == WW_NONE) return false;
+    struct ww_l2_txn *t = &s->txn[n];
+    s->free_txn = t->next;
+    *t = (struct ww_l2_txn){.address = p->address,
+                            .tag = p->tag,
+                            .sm = p->sm,
+                            .bytes = p->bytes,
+                            .atomic_ops = p->atomic_ops,
+                            .left = p->granules,
+                            .kind = p->kind,
+                            .needs_reply = p->needs_reply,
+                            .source = p->source,
+                            .level = WW_LEVEL_L2};
+    s->head_txn = n;
+    s->begun = true;
+    ++*s->l2->live;
+    return true;
+}
+
+/* A read of which every sector is valid needs no txn. True: served. */
+static bool read_whole(struct ww_l2_slice *s, const struct ww_l2_packet *p, uint64_t cycle) {
+    struct ww_l2 *l2 = s->l2;
+    if (l2->parts != 1 || p->kind != WW_MEM_READ) return false;
+    struct part part = find_part(s, p, 0, p->granules);
+    if (part.index == WW_NONE || (s->tags.line[part.index].valid & part.want) != part.want) return false;
+    if (!ww_xbar_can_reply(l2->xbar, s->index)) return false;
+    ww_l2_tags_touch(&s->tags, part.index);
+    s->hits = (uint8_t)bits(part.want);
+    l2->counter[WW_C_L2_SECTOR_READ] += s->hits;
+    l2->counter[WW_C_L2_SECTOR_HIT] += s->hits;
+    struct ww_l2_txn t = {.address = p->address,
+                          .tag = p->tag,
+                          .sm = p->sm,
+                          .kind = p->kind,
+                          .source = p->source,
+                          .level = WW_LEVEL_L2};
+    if (p->needs_reply) send_reply(s, &t, p->granules, true, cycle);
+    return true;
+}
+
+static bool serve_read(struct ww_l2_slice *s, const struct ww_l2_packet *p, uint64_t cycle) {
+    if (!s->begun) {
+        if (read_whole(s, p, cycle)) return true;
+        if (!begin_txn(s, p)) return false;
+    }
+    for (uint32_t k = 0; k < s->l2->parts; k++) {
+        uint8_t granules = granules_in(s->l2, s->left, k);
+        if (granules) s->left &= (uint8_t)~read_part(s, p, k, granules, cycle);
+    }
+    if (s->left) return false;
+    if (s->head_txn == WW_NONE) return true; /* fills have answered all of it meanwhile */
+    const struct ww_l2_txn *t = &s->txn[s->head_txn];
+    if (complete(s->l2, t->have) && !can_reply(s, t->needs_reply)) return false;
+    flush(s, s->head_txn, cycle);
+    s->head_txn = WW_NONE;
+    return true;
+}
+
+/* ---- writes ---------------------------------------------------------------------------------- */
+
+static void mark_written(const struct ww_l2 *l2, struct ww_l2_line *line, uint8_t sectors,
+                         const struct ww_l2_packet *p) {
+    uint32_t granules = bits(p->granules), per_granule = 32;
+    line->dirty |= sectors;
+    if (p->bytes >= 32 * granules) {
+        line->valid |= sectors;
+        return;
+    }
+    per_granule = (p->bytes + granules - 1) / granules;
+    for (uint8_t m = sectors & (uint8_t)~line->valid; m; m &= (uint8_t)(m - 1)) {
+        uint32_t i = (uint32_t)__builtin_ctz(m);
+        uint32_t sum = line->written[i] + per_granule * l2->sector_granules;
+        if (sum >= 32 * l2->sector_granules) line->valid |= (uint8_t)(1u << i);
+        line->written[i] = (uint8_t)(sum < 255 ? sum : 255);
+    }
+}
+
+static bool serve_write(struct ww_l2_slice *s, const struct ww_l2_packet *p, uint64_t cycle) {
+    struct ww_l2 *l2 = s->l2;
+    if (!can_reply(s, p->needs_reply)) return false;
+    for (uint32_t k = 0; k < l2->parts; k++) {
+        uint8_t granules = granules_in(l2, s->left, k);
+        if (!granules) continue;
+        struct part part = find_part(s, p, k, granules);
+        uint32_t count = bits(part.want);
+        if (part.index != WW_NONE)
+            l2->counter[WW_C_L2_WRITE_HIT] += count;
+        else if (!claim(s, &part))
+            return false;
+        ww_l2_tags_touch(&s->tags, part.index);
+        mark_written(l2, &s->tags.line[part.index], part.want, p);
+        l2->counter[WW_C_L2_SECTOR_WRITE] += count;
+        s->left &= (uint8_t)~granules;
+        s->hits = (uint8_t)(s->hits + count);
+    }
+    if (!p->needs_reply) return true;
+    struct ww_l2_txn t = {.address = p->address,
+                          .tag = p->tag,
+                          .sm = p->sm,
+                          .kind = p->kind,
+                          .source = p->source,
+                          .level = WW_LEVEL_L2};
+    send_reply(s, &t, p->granules, true, cycle);
+    return true;
+}
+
+bool ww_l2_serve(struct ww_l2_slice *s, const struct ww_l2_packet *p, uint64_t cycle) {
+    if (p->kind == WW_MEM_WRITE) return serve_write(s, p, cycle);
+    return serve_read(s, p, cycle);
+}

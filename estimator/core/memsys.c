@@ -1,0 +1,99 @@
+#include "memsys.h"
+#include "l2.h"
+#include <assert.h>
+#include <stdlib.h>
+
+/* More than any sensible GPU takes; beyond it ww_memsys_new fails as for lack of memory. */
+#define MEMORY_LIMIT ((size_t)4 << 30)
+
+struct ww_memsys {
+    struct ww_arena arena;
+    struct ww_clock clock; /* crossbar and L2 */
+    struct ww_addrmap map;
+    struct ww_xbar xbar;
+    struct ww_l2 l2;
+    struct ww_dram *dram;
+    uint64_t *counter;
+    uint64_t live; /* packets, transactions, DRAM requests and replies in flight */
+    uint64_t line_mask;
+    uint32_t l1_sector_granules, l2_sector_shift;
+    uint8_t granules_of[256]; /* by mask of L1 sectors */
+};
+
+static void set_masks(struct ww_memsys *m, const struct ww_gpu_spec *gpu) {
+    m->line_mask = gpu->l1_line - 1;
+    m->l1_sector_granules = gpu->l1_sector / 32;
+    while (gpu->l2_sector / 32 >> (m->l2_sector_shift + 1)) m->l2_sector_shift++;
+    for (uint32_t mask = 0; mask < 256; mask++)
+        for (uint32_t g = 0; g < 8; g++)
+            if (mask >> g / m->l1_sector_granules & 1) m->granules_of[mask] |= (uint8_t)(1u << g);
+}
+
+static bool start(struct ww_memsys *m, const struct ww_gpu_spec *gpu, struct ww_queue *queue,
+                  const struct ww_memsys_client *client, uint64_t *counter, uint64_t seed) {
+    struct ww_dram_client dram_client = {
+        .context = &m->l2, .done = ww_l2_filled, .written = ww_l2_written, .room = ww_l2_room};
+    set_masks(m, gpu);
+    m->counter = counter;
+    ww_clock_init(&m->clock, gpu->clock_l2_mhz);
+    ww_addrmap_init(&m->map, gpu);
+    m->dram = ww_dram_new(gpu, queue, &dram_client, counter, &m->arena);
+    if (!m->dram) return false;
+    if (!ww_xbar_init(&m->xbar, gpu, queue, &m->clock, client, counter, &m->arena)) return false;
+    m->xbar.delivered = ww_l2_delivered;
+    m->xbar.delivered_context = &m->l2;
+    m->l2 = (struct ww_l2){.queue = queue,
+                           .clock = &m->clock,
+                           .xbar = &m->xbar,
+                           .dram = m->dram,
+                           .map = &m->map,
+                           .counter = counter,
+                           .live = &m->live};
+    return ww_l2_init(&m->l2, gpu, &m->arena, seed);
+}
+
+struct ww_memsys *ww_memsys_new(const struct ww_gpu_spec *gpu, struct ww_queue *queue,
+                                const struct ww_memsys_client *client, uint64_t *counter, uint64_t seed) {
+    struct ww_memsys *m = calloc(1, sizeof *m);
+    if (!m) return NULL;
+    assert(gpu->l2_interleave >= gpu->l1_line && gpu->l2_interleave >= gpu->l2_line);
+    ww_arena_init(&m->arena, MEMORY_LIMIT);
+    if (start(m, gpu, queue, client, counter, seed)) return m;
+    ww_memsys_free(m);
+    return NULL;
+}
+
+void ww_memsys_free(struct ww_memsys *m) {
+    if (!m) return;
+    ww_arena_free(&m->arena);
+    free(m);
+}
+
+bool ww_memsys_send(struct ww_memsys *m, const struct ww_mem_request *request, uint64_t now_ps) {
+    assert(!(request->address & m->line_mask) && request->sectors && request->sectors < 256);
+    uint8_t granules = m->granules_of[request->sectors];
+    struct ww_slice_place place = ww_addrmap_slice(&m->map, request->address);
+    uint32_t payload = request->kind == WW_MEM_READ ? 0 : request->bytes;
+    uint64_t arrived;
+    if (!ww_xbar_send(&m->xbar, request->sm, place.slice, payload, now_ps, &arrived)) return false;
+    uint32_t sectors = (uint32_t)__builtin_popcount(granules) >> m->l2_sector_shift;
+    m->counter[request->kind == WW_MEM_WRITE ? WW_C_XBAR_SECTOR_WRITE : WW_C_XBAR_SECTOR_READ] += sectors;
+    ww_l2_push(&m->l2, place.slice, request, place.local, granules, arrived);
+    return true;
+}
+
+bool ww_memsys_idle(const struct ww_memsys *m) {
+    return m->live == 0;
+}
+
+void ww_memsys_end_launch(struct ww_memsys *m, uint64_t now_ps) {
+    ww_dram_settle(m->dram, now_ps);
+}
+
+struct ww_clock *ww_memsys_l2_clock(struct ww_memsys *m) {
+    return &m->clock;
+}
+
+struct ww_clock *ww_memsys_dram_clock(struct ww_memsys *m) {
+    return ww_dram_clock(m->dram);
+}

@@ -1,0 +1,177 @@
+#include "xbar.h"
+#include <assert.h>
+
+#define NONE UINT32_MAX
+
+static uint32_t flits_of(const struct ww_xbar *x, uint32_t payload) {
+    if (payload < sizeof x->flits) return x->flits[payload];
+    return (payload + x->header + x->flit - 1) / x->flit;
+}
+
+static void refuse_at_port(struct ww_xbar *x, struct ww_xbar_port *p, uint16_t sm, uint64_t cycle) {
+    uint64_t retry = p->send_free - WW_XBAR_BACKLOG / 2;
+    p->refused |= (uint64_t)1 << (sm - p->index * x->sms_per_port);
+    ww_queue_earlier(x->queue, &p->retry, ww_clock_time(x->clock, retry > cycle ? retry : cycle + 1));
+}
+
+static void refuse_at_slice(struct ww_xbar *x, uint16_t sm, uint32_t slice) {
+    uint64_t *word = &x->refused[slice * x->words + sm / 64], bit = (uint64_t)1 << (sm % 64);
+    if (!(*word & bit)) x->slice[slice].refused++;
+    *word |= bit;
+}
+
+bool ww_xbar_send(struct ww_xbar *x, uint16_t sm, uint32_t slice, uint32_t payload, uint64_t now_ps,
+                  uint64_t *ready) {
+    struct ww_xbar_port *p = &x->port[x->port_of[sm]];
+    struct ww_xbar_slice *s = &x->slice[slice];
+    uint64_t cycle = ww_clock_cycle(x->clock, now_ps);
+    if (p->send_free >= cycle + WW_XBAR_BACKLOG) {
+        refuse_at_port(x, p, sm, cycle);
+        return false;
+    }
+    if (s->packets >= x->packet_limit) {
+        refuse_at_slice(x, sm, slice);
+        return false;
+    }
+    uint32_t flits = flits_of(x, payload);
+    uint64_t start = p->send_free > cycle ? p->send_free : cycle, arrive = start + x->latency;
+    p->send_free = start + flits;
+    if (arrive < s->receive_free) arrive = s->receive_free;
+    s->receive_free = arrive + flits;
+    s->packets++;
+    x->counter[WW_C_XBAR_REQUEST]++;
+    x->counter[WW_C_XBAR_REQUEST_FLIT] += flits;
+    *ready = arrive + flits - 1;
+    return true;
+}
+
+static void retry_event(void *owner, struct ww_event *event, uint64_t now_ps) {
+    struct ww_xbar_port *p = owner;
+    (void)event;
+    uint64_t refused = p->refused;
+    p->refused = 0;
+    for (; refused; refused &= refused - 1) {
+        uint32_t sm = p->index * p->xbar->sms_per_port + (uint32_t)__builtin_ctzll(refused);
+        p->xbar->client.unblocked(p->xbar->client.context, (uint16_t)sm, now_ps);
+    }
+}
+
+/* Takes the next refused SM after next_sm out of the slice's set; there is one. */
+static uint32_t pop_refused(struct ww_xbar *x, uint32_t slice) {
+    uint64_t *set = &x->refused[slice * x->words];
+    uint32_t from = x->slice[slice].next_sm, word = from / 64;
+    uint64_t bits = set[word] & (UINT64_MAX << (from % 64));
+    while (!bits) {
+        word = word + 1 < x->words ? word + 1 : 0;
+        bits = set[word];
+    }
+    uint32_t sm = word * 64 + (uint32_t)__builtin_ctzll(bits);
+    set[word] &= ~((uint64_t)1 << (sm % 64));
+    x->slice[slice].next_sm = sm + 1 < x->words * 64 ? sm + 1 : 0;
+    x->slice[slice].refused--;
+    return sm;
+}
+
+void ww_xbar_wake(struct ww_xbar *x, uint32_t slice, uint64_t now_ps) {
+    struct ww_xbar_slice *s = &x->slice[slice];
+    if (!s->refused) return;
+    uint32_t room = x->packet_limit - s->packets;
+    /* An empty slice calls nobody later, so it calls everybody now. */
+    uint32_t count = s->packets == 0 || room > s->refused ? s->refused : room;
+    while (count-- && s->refused) {
+        uint32_t sm = pop_refused(x, slice);
+        x->client.unblocked(x->client.context, (uint16_t)sm, now_ps);
+    }
+}
+
+void ww_xbar_reply(struct ww_xbar *x, uint32_t slice, uint16_t sm, const struct ww_mem_reply *reply,
+                   uint32_t payload, uint64_t cycle) {
+    struct ww_xbar_slice *s = &x->slice[slice];
+    struct ww_xbar_port *p = &x->port[x->port_of[sm]];
+    uint32_t flits = flits_of(x, payload), n = x->free_reply;
+    assert(s->replies < x->reply_limit && n != NONE);
+    uint64_t start = s->send_free > cycle ? s->send_free : cycle, arrive = start + x->latency;
+    s->send_free = start + flits;
+    if (arrive < p->receive_free) arrive = p->receive_free;
+    p->receive_free = arrive + flits;
+    struct ww_xbar_reply *r = &x->reply[n];
+    x->free_reply = r->next;
+    *r = (struct ww_xbar_reply){.reply = *reply,
+                                .ps = ww_clock_time(x->clock, arrive + flits - 1),
+                                .next = NONE,
+                                .slice = slice,
+                                .sm = sm};
+    s->replies++;
+    x->counter[WW_C_XBAR_REPLY]++;
+    x->counter[WW_C_XBAR_REPLY_FLIT] += flits;
+    if (p->head == NONE) {
+        p->head = p->tail = n;
+        ww_queue_earlier(x->queue, &p->deliver, r->ps);
+        return;
+    }
+    /* A clock that was raised meanwhile must not let a packet pass the one in front of it. */
+    if (r->ps < x->reply[p->tail].ps) r->ps = x->reply[p->tail].ps;
+    x->reply[p->tail].next = n;
+    p->tail = n;
+}
+
+static void deliver_event(void *owner, struct ww_event *event, uint64_t now_ps) {
+    struct ww_xbar_port *p = owner;
+    struct ww_xbar *x = p->xbar;
+    while (p->head != NONE && x->reply[p->head].ps <= now_ps) {
+        uint32_t n = p->head;
+        struct ww_xbar_reply r = x->reply[n];
+        p->head = r.next;
+        x->reply[n].next = x->free_reply;
+        x->free_reply = n;
+        x->slice[r.slice].replies--;
+        x->delivered(x->delivered_context, r.slice, now_ps);
+        x->client.reply(x->client.context, r.sm, &r.reply, now_ps);
+    }
+    if (p->head != NONE) ww_queue_earlier(x->queue, event, x->reply[p->head].ps);
+}
+
+static bool make_ports(struct ww_xbar *x, const struct ww_gpu_spec *gpu, struct ww_arena *arena) {
+    uint32_t ports = (gpu->sm_count + gpu->xbar_sms_per_port - 1) / gpu->xbar_sms_per_port;
+    x->port = ww_arena_array(arena, ports, sizeof *x->port);
+    x->port_of = ww_arena_array(arena, gpu->sm_count, sizeof *x->port_of);
+    if (!x->port || !x->port_of) return false;
+    for (uint32_t i = 0; i < ports; i++)
+        x->port[i] = (struct ww_xbar_port){.retry = {.fn = retry_event, .owner = &x->port[i]},
+                                           .deliver = {.fn = deliver_event, .owner = &x->port[i]},
+                                           .xbar = x,
+                                           .head = NONE,
+                                           .tail = NONE,
+                                           .index = i};
+    for (uint32_t i = 0; i < gpu->sm_count; i++) x->port_of[i] = (uint16_t)(i / gpu->xbar_sms_per_port);
+    return true;
+}
+
+bool ww_xbar_init(struct ww_xbar *x, const struct ww_gpu_spec *gpu, struct ww_queue *queue,
+                  const struct ww_clock *clock, const struct ww_memsys_client *client, uint64_t *counter,
+                  struct ww_arena *arena) {
+    *x = (struct ww_xbar){.queue = queue,
+                          .clock = clock,
+                          .client = *client,
+                          .counter = counter,
+                          .sms = gpu->sm_count,
+                          .sms_per_port = gpu->xbar_sms_per_port,
+                          .words = (gpu->sm_count + 63) / 64,
+                          .flit = gpu->xbar_flit,
+                          .header = gpu->xbar_header,
+                          .latency = gpu->xbar_latency};
+    /* One packet for each pipeline stage keeps a port busy at full rate; the queue comes on top. */
+    x->packet_limit = gpu->xbar_request_queue + gpu->xbar_latency + gpu->l2_latency;
+    x->reply_limit = gpu->xbar_reply_queue + gpu->xbar_latency;
+    for (uint32_t i = 0; i < sizeof x->flits; i++) {
+        uint32_t flits = (i + x->header + x->flit - 1) / x->flit;
+        x->flits[i] = (uint8_t)(flits ? flits : 1);
+    }
+    uint32_t replies = x->reply_limit * gpu->l2_slices;
+    x->slice = ww_arena_array(arena, gpu->l2_slices, sizeof *x->slice);
+    x->refused = ww_arena_array(arena, (size_t)gpu->l2_slices * x->words, sizeof *x->refused);
+    x->reply = ww_arena_array(arena, replies, sizeof *x->reply);
+    if (!x->slice || !x->refused || !x->reply || !make_ports(x, gpu, arena)) return false;
+    for (uint32_t i = 0; i < replies; i++) x->reply[i].next = i + 1 < replies ? i + 1 : NONE;
+    return true;
+}
