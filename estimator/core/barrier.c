@@ -1,0 +1,53 @@
+#include "sm.h"
+
+/* Lets the waiting warps go on. `last` (may be NULL) is the warp whose arrival did it: it is in the middle of
+ * its issue and looks at its next instruction by itself. */
+static void release(struct ww_sm *sm, struct ww_barrier *b, const struct ww_warp *last, uint64_t cycle) {
+    uint64_t at = cycle + sm->core->gpu->pipe_branch_latency;
+    uint64_t waiting = b->waiting;
+    *b = (struct ww_barrier){0};
+    for (; waiting; waiting &= waiting - 1) {
+        struct ww_warp *w = &sm->warp[__builtin_ctzll(waiting)];
+        w->barred = false;
+        if (w->done) continue;
+        if (w->front < at) w->front = at;
+        w->front_state = WW_S_BARRIER;
+        if (w != last) ww_warp_head(sm, w, cycle);
+    }
+}
+
+static bool complete(const struct ww_cta *cta, const struct ww_barrier *b) {
+    if (b->arrived == 0) return false;
+    if (b->expected) return b->arrived >= b->expected;
+    return b->arrived + cta->exited >= cta->warps;
+}
+
+void ww_barrier_arrive(struct ww_sm *sm, struct ww_warp *w, const struct ww_dinst *d,
+                       const struct ww_access *access, uint64_t cycle) {
+    struct ww_cta *cta = &sm->cta[w->cta];
+    uint32_t number = d->barrier, warps = d->barrier_warps;
+    if (access) {
+        number = (uint32_t)access->base & 255;
+        warps = (((uint32_t)(access->base >> 8) & 0xffff) + 31) / 32;
+    }
+    if (number >= WW_BARRIERS) {
+        ww_core_fail(sm->core, ww_fail(sm->core->error, WW_INPUT, "", "CTA %llu: pc 0x%x uses barrier %u; there are %d",
+                                       (unsigned long long)cta->trace.index, d->pc, number, WW_BARRIERS));
+        return;
+    }
+    struct ww_barrier *b = &cta->barrier[number];
+    b->arrived++;
+    b->expected = warps;
+    sm->core->counter[WW_C_BARRIER_WAITS]++;
+    if (!d->arrive) {
+        w->barred = true;
+        b->waiting |= 1ull << (w - sm->warp);
+    }
+    if (complete(cta, b)) release(sm, b, w, cycle);
+}
+
+void ww_barrier_exit(struct ww_sm *sm, struct ww_cta *cta, uint64_t cycle) {
+    for (uint32_t i = 0; i < WW_BARRIERS; i++)
+        if (cta->barrier[i].waiting && complete(cta, &cta->barrier[i]))
+            release(sm, &cta->barrier[i], NULL, cycle);
+}

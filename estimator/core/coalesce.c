@@ -1,0 +1,140 @@
+#include "coalesce.h"
+
+#include <string.h>
+
+void ww_coalesce_init(struct ww_coalescer *c, uint32_t line_bytes, uint32_t sector_bytes) {
+    memset(c, 0, sizeof *c);
+    c->line_bytes = line_bytes;
+    c->line_shift = (uint32_t)__builtin_ctz(line_bytes);
+    c->sector_shift = (uint32_t)__builtin_ctz(sector_bytes);
+}
+
+static void begin(struct ww_coalescer *c) {
+    c->count = 0;
+    if (++c->stamp == 0) {
+        memset(c->seen_stamp, 0, sizeof c->seen_stamp);
+        memset(c->address_stamp, 0, sizeof c->address_stamp);
+        c->stamp = 1;
+    }
+}
+
+static struct ww_line_request *append(struct ww_coalescer *c, uint64_t key) {
+    struct ww_line_request *r = &c->request[c->count++];
+    *r = (struct ww_line_request){.key = key};
+    return r;
+}
+
+/* The request for a line, by hash table. */
+static struct ww_line_request *request_for(struct ww_coalescer *c, uint64_t key) {
+    if (c->count && c->request[c->count - 1].key == key) return &c->request[c->count - 1];
+    uint32_t i = (uint32_t)((key * 0x9e3779b97f4a7c15u) >> 56);
+    for (; c->seen_stamp[i] == c->stamp; i = (i + 1) & 255)
+        if (c->request[c->seen_request[i]].key == key) return &c->request[c->seen_request[i]];
+    c->seen_stamp[i] = c->stamp;
+    c->seen_request[i] = (uint8_t)c->count;
+    return append(c, key);
+}
+
+/* Sector bits from offset `from` to offset `to` (both included) of a line. */
+static uint32_t sector_bits(const struct ww_coalescer *c, uint64_t from, uint64_t to) {
+    uint32_t a = (uint32_t)(from >> c->sector_shift), b = (uint32_t)(to >> c->sector_shift);
+    return (uint32_t)(((2ull << b) - 1) & ~((1ull << a) - 1));
+}
+
+static void add_bytes(const struct ww_coalescer *c, struct ww_line_request *r, uint64_t bytes) {
+    uint64_t most = (uint64_t)__builtin_popcount(r->sectors) << c->sector_shift, sum = r->bytes + bytes;
+    r->bytes = (uint16_t)(sum < most ? sum : most);
+}
+
+static void add_span(struct ww_coalescer *c, uint64_t address, uint32_t bytes) {
+    uint64_t in_line = c->line_bytes - 1;
+    while (bytes) {
+        uint64_t room = c->line_bytes - (address & in_line);
+        uint32_t part = bytes < room ? bytes : (uint32_t)room;
+        struct ww_line_request *r = request_for(c, address >> c->line_shift);
+        r->sectors |= sector_bits(c, address & in_line, (address + part - 1) & in_line);
+        add_bytes(c, r, part);
+        address += part;
+        bytes -= part;
+    }
+}
+
+/* Every sector of [from, from + length) is touched;. */
+static void add_range(struct ww_coalescer *c, uint64_t from, uint64_t length) {
+    uint64_t in_line = c->line_bytes - 1;
+    while (length) {
+        uint64_t room = c->line_bytes - (from & in_line), part = length < room ? length : room;
+        struct ww_line_request *r = append(c, from >> c->line_shift);
+        r->sectors = sector_bits(c, from & in_line, (from + part - 1) & in_line);
+        r->bytes = (uint16_t)part;
+        from += part;
+        length -= part;
+    }
+}
+
+static bool one_run(uint32_t mask) {
+    uint32_t m = mask >> __builtin_ctz(mask);
+    return (m & (m + 1)) == 0;
+}
+
+/* True if it was done as a range: one address, or a run of lanes side by side. */
+static bool coalesce_affine(struct ww_coalescer *c, const struct ww_access *a, uint32_t mask,
+                            uint32_t width) {
+    if (a->stride == 0) {
+        add_range(c, a->base, width);
+        return true;
+    }
+    uint64_t step = a->stride < 0 ? (uint64_t)(-(int64_t)a->stride) : (uint64_t)a->stride;
+    if (step > width || !one_run(mask)) return false;
+    uint32_t first = (uint32_t)__builtin_ctz(mask), last = 31 - (uint32_t)__builtin_clz(mask);
+    uint64_t low = ww_lane_address(a, NULL, a->stride > 0 ? first : last, 0);
+    add_range(c, low, step * (last - first) + width);
+    return true;
+}
+
+void ww_coalesce(struct ww_coalescer *c, const struct ww_access *access, const uint64_t *pool, uint32_t mask,
+                 uint32_t width) {
+    begin(c);
+    if (access->list == WW_AFFINE && coalesce_affine(c, access, mask, width)) return;
+    uint32_t rank = 0;
+    for (uint32_t m = mask; m; m &= m - 1, rank++)
+        add_span(c, ww_lane_address(access, pool, (uint32_t)__builtin_ctz(m), rank), width);
+}
+
+void ww_coalesce_local(struct ww_coalescer *c, const struct ww_access *access, const uint64_t *pool,
+                       uint32_t mask, uint32_t width, const struct ww_local_frame *frame) {
+    begin(c);
+    uint32_t rank = 0;
+    for (uint32_t m = mask; m; m &= m - 1, rank++) {
+        uint32_t lane = (uint32_t)__builtin_ctz(m);
+        uint64_t offset = ww_lane_address(access, pool, lane, rank);
+        for (uint64_t word = offset >> 2; word <= (offset + width - 1) >> 2; word++) {
+            uint64_t w = word < frame->words ? word : word % frame->words;
+            add_span(c, frame->base + w * 128 + lane * 4, 4);
+        }
+    }
+}
+
+/* True if this access has not met the address before. */
+static bool new_address(struct ww_coalescer *c, uint64_t address) {
+    uint32_t i = (uint32_t)((address * 0x9e3779b97f4a7c15u) >> 57);
+    for (; c->address_stamp[i] == c->stamp; i = (i + 1) & 127)
+        if (c->address[i] == address) return false;
+    c->address_stamp[i] = c->stamp;
+    c->address[i] = address;
+    return true;
+}
+
+void ww_coalesce_updates(struct ww_coalescer *c, const struct ww_access *access, const uint64_t *pool,
+                         uint32_t mask) {
+    uint32_t rank = 0;
+    for (uint32_t m = mask; m; m &= m - 1, rank++) {
+        uint64_t address = ww_lane_address(access, pool, (uint32_t)__builtin_ctz(m), rank);
+        if (!new_address(c, address)) continue;
+        for (uint32_t i = 0; i < c->count; i++)
+            if (c->request[i].key == address >> c->line_shift) {
+                c->request[i].updates++;
+                break;
+            }
+    }
+}

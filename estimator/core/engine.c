@@ -1,0 +1,235 @@
+#include "engine_internal.h"
+
+#include "occupancy.h"
+#include <stdlib.h>
+#include <string.h>
+
+/* If memory stays silent for so long while it owes answers, it has lost one. */
+#define SILENCE_PS 20000000000u
+
+static enum ww_code choose(const struct ww_mech_choice *mechanism, struct ww_engine *e,
+                           struct ww_error *error) {
+    for (int kind = 0; mechanism && kind < WW_KIND_COUNT; kind++) {
+        if (!mechanism[kind].info) continue;
+        if (kind != WW_KIND_SCHED)
+            return ww_fail(error, WW_USAGE, "", "mechanism %s=%s: the engine has no place for this kind yet",
+                           ww_mech_kind_name((enum ww_mech_kind)kind), mechanism[kind].info->name);
+        e->ops = (const struct ww_sched_ops *)(const void *)mechanism[kind].info;
+        e->settings = mechanism[kind].settings;
+    }
+    if (!e->ops) e->ops = (const struct ww_sched_ops *)(const void *)ww_mech_find(WW_KIND_SCHED, "gto");
+    return e->ops ? WW_OK : ww_fail(error, WW_USAGE, "", "no warp scheduler");
+}
+
+static enum ww_code start_memory(struct ww_engine *e, struct ww_error *error) {
+    const struct ww_memsys_client client = {&e->core, ww_core_reply, ww_core_unblocked};
+    double fastest = e->gpu.clock_sm_mhz > e->gpu.clock_l2_mhz ? e->gpu.clock_sm_mhz : e->gpu.clock_l2_mhz;
+    e->queue = ww_queue_new((uint64_t)(1e6 / fastest));
+    if (!e->queue) return ww_fail_nomem(error, "the event queue");
+    e->memory = ww_memsys_new(&e->gpu, e->queue, &client, e->counter, e->options.seed);
+    return e->memory ? WW_OK : ww_fail_nomem(error, "the memory system");
+}
+
+enum ww_code ww_engine_new(const struct ww_engine_options *options, struct ww_engine **engine,
+                           struct ww_error *error) {
+    struct ww_engine *e = calloc(1, sizeof *e);
+    *engine = NULL;
+    if (!e) return ww_fail_nomem(error, "the engine");
+    e->options = *options;
+    e->gpu = *options->gpu;
+    ww_arena_init(&e->arena, 0);
+    e->core.pool.op_free = e->core.pool.target_free = WW_NONE;
+    enum ww_code code = choose(options->mechanism, e, error);
+    if (code == WW_OK) code = start_memory(e, error);
+    if (code != WW_OK) {
+        ww_engine_free(e);
+        return code;
+    }
+    *engine = e;
+    return WW_OK;
+}
+
+void ww_engine_free(struct ww_engine *engine) {
+    if (!engine) return;
+    ww_memsys_free(engine->memory);
+    if (engine->queue) ww_queue_free(engine->queue);
+    ww_epochs_free(&engine->core.epochs);
+    ww_pool_free(&engine->core.pool);
+    ww_arena_free(&engine->arena);
+    free(engine);
+}
+
+/* Figures that the loop would otherwise compute again and again. */
+static void derive(struct ww_core *c, const struct ww_launch *launch) {
+    const struct ww_gpu_spec *g = c->gpu;
+    for (uint32_t n = 0; n <= 32; n++) {
+        uint32_t cycles = (n * g->l1_sector + g->l1_bytes_per_cycle - 1) / g->l1_bytes_per_cycle;
+        c->l1_data_cycles[n] = cycles ? cycles : 1;
+    }
+    c->l1_latency = g->l1_latency + g->lsu_latency;
+    c->lsu_cycles = g->lsu_lanes >= 32 ? 1 : 32 / g->lsu_lanes;
+    c->mshr_high = g->l1_mshrs - g->l1_mshrs / 8;
+    c->queue_high = g->l1_miss_queue - g->l1_miss_queue / 8;
+    c->local_words = (launch->local_bytes + 3) / 4 ? (launch->local_bytes + 3) / 4 : 1;
+    c->icache_shift = (uint32_t)__builtin_ctz(g->icache_line);
+    c->const_shift = (uint32_t)__builtin_ctz(g->const_line);
+    ww_smem_init(&c->banks, g);
+    for (uint32_t u = 1; u < WW_UNIT_COUNT; u++) c->units[u] = ww_pipe_instances(g, (enum ww_group)u);
+}
+
+/* Where shared memory is carved from the L1's array, the resident CTAs' allocation takes whole ways of it. */
+static uint32_t l1_ways(const struct ww_gpu_spec *g, const struct ww_launch *launch, uint32_t ctas) {
+    uint64_t total = (uint64_t)g->l1_size_kb * 1024, used = (uint64_t)ww_occupancy_shared(g, launch) * ctas;
+    if (!g->l1_unified) return g->l1_ways;
+    uint64_t ways = used < total ? g->l1_ways * (total - used) / total : 0;
+    return ways ? (uint32_t)ways : 1;
+}
+
+/* Sets up the core for a launch, but for its SMs. */
+static enum ww_code prepare(struct ww_engine *e, const struct ww_launch *launch, struct ww_cta_source *source,
+                            struct ww_error *error) {
+    struct ww_core *c = &e->core;
+    struct ww_pool pool = c->pool;
+    struct ww_epochs epochs = c->epochs;
+    uint64_t start = ww_queue_now(e->queue) > e->end_ps ? ww_queue_now(e->queue) : e->end_ps;
+    memset(c, 0, sizeof *c);
+    memset(e->counter, 0, sizeof e->counter);
+    ww_arena_reset(&e->arena);
+    ww_pool_free(&pool);
+    c->pool = pool;
+    c->epochs = epochs;
+    c->gpu = &e->gpu;
+    c->ops = e->ops;
+    c->counter = e->counter;
+    c->memory = e->memory;
+    c->queue = e->queue;
+    c->error = error;
+    c->source = source;
+    c->cta_count = launch->cta_count;
+    c->warps_per_cta = launch->warps_per_cta;
+    c->progress = e->options.progress;
+    c->progress_context = e->options.progress_context;
+    c->now = UINT64_MAX; /* the cycle before the first */
+    c->answered_ps = start;
+    ww_clock_init(&c->clock, e->gpu.clock_sm_mhz);
+    c->clock.origin_ps = start;
+    c->clock.origin_cycle = 0;
+    c->tick.fn = ww_core_tick;
+    c->tick.owner = c;
+    derive(c, launch);
+    return ww_pipe_decode(&e->gpu, launch, &e->arena, &c->code, error);
+}
+
+static enum ww_code prepare_sms(struct ww_engine *e, const struct ww_launch *launch, struct ww_error *error) {
+    struct ww_core *c = &e->core;
+    uint32_t count = e->gpu.sm_count, ways = l1_ways(&e->gpu, launch, c->ctas_per_sm);
+    struct ww_inst_count *inst =
+        ww_arena_array(&e->arena, (size_t)launch->inst_count + 1, sizeof *inst);
+    c->groups = (count + 63) / 64;
+    c->wheel = ww_arena_array(&e->arena, c->groups, sizeof *c->wheel);
+    c->next = ww_arena_array(&e->arena, count, sizeof *c->next);
+    c->sm = ww_arena_array(&e->arena, count, sizeof *c->sm);
+    if (!inst || !c->wheel || !c->next || !c->sm) return ww_fail_nomem(error, "the SMs");
+    WW_TRY(ww_epochs_begin(&c->epochs, e->options.epoch_cycles ? e->options.epoch_cycles : 4096, inst, error));
+    for (uint32_t i = 0; i < count; i++) {
+        c->next[i] = WW_NEVER;
+        WW_TRY(ww_sm_init(&c->sm[i], c, i, &e->arena, ways, e->settings, e->options.seed + i, error));
+        c->sm[i].now = UINT64_MAX;
+    }
+    return WW_OK;
+}
+
+static bool finished(const struct ww_core *c) {
+    return c->next_cta >= c->cta_count && c->ended_ctas == c->launched_ctas && c->inflight == 0 &&
+           ww_memsys_idle(c->memory);
+}
+
+static enum ww_code run(struct ww_core *c, struct ww_error *error) {
+    c->dispatch_at = c->next_cta < c->cta_count ? 0 : WW_NEVER;
+    if (c->dispatch_at == 0) ww_queue_add(c->queue, &c->tick, c->clock.origin_ps);
+    while (c->code_failed == WW_OK && !finished(c)) {
+        bool more = ww_queue_step(c->queue);
+        if (c->code_failed != WW_OK) break;
+        if (c->tick.queued) continue;
+        bool waits = c->inflight || c->ended_ctas == c->launched_ctas;
+        bool silent = ww_queue_now(c->queue) > c->answered_ps + SILENCE_PS;
+        if (!more || !waits || (silent && c->inflight)) return ww_engine_stuck(c, error);
+    }
+    return c->code_failed;
+}
+
+/* Gives back the CTAs that a failed launch still holds. */
+static void abandon(struct ww_core *c) {
+    for (uint32_t i = 0; c->sm && i < c->gpu->sm_count; i++)
+        for (uint32_t k = 0; c->sm[i].cta && k < c->gpu->sm_max_ctas; k++)
+            if (c->sm[i].cta[k].resident) c->source->release(c->source->context, &c->sm[i].cta[k].trace);
+}
+
+/* The launch lasts to the end of its last CTA, and until memory has taken and acknowledged everything. */
+static uint64_t close_launch(struct ww_engine *e) {
+    struct ww_core *c = &e->core;
+    uint64_t now = ww_queue_now(e->queue), end = c->last_end;
+    if (now > c->clock.origin_ps) {
+        uint64_t drained = ww_clock_cycle(&c->clock, now);
+        if (drained > end) end = drained;
+    }
+    for (uint32_t i = 0; i < e->gpu.sm_count; i++) ww_sm_close(&c->sm[i], end);
+    e->end_ps = ww_clock_time(&c->clock, end);
+    if (e->end_ps < now) e->end_ps = now;
+    ww_memsys_end_launch(e->memory, e->end_ps);
+    return end;
+}
+
+enum ww_code ww_engine_replay(struct ww_engine *engine, const struct ww_launch *launch,
+                              struct ww_cta_source *source, struct ww_arena *arena,
+                              struct ww_launch_result *out, struct ww_error *error) {
+    struct ww_core *c = &engine->core;
+    uint32_t ctas;
+    const char *limiter;
+    struct ww_error local;
+    if (!error) error = &local;
+    WW_TRY(ww_occupancy(&engine->gpu, launch, &ctas, &limiter, error));
+    if (launch->warps_per_cta != (launch->block[0] * launch->block[1] * launch->block[2] + 31) / 32)
+        return ww_fail(error, WW_INPUT, launch->kernel, "%u warps per CTA do not make up its block",
+                       launch->warps_per_cta);
+    WW_TRY(prepare(engine, launch, source, error));
+    c->ctas_per_sm = ctas;
+    WW_TRY(prepare_sms(engine, launch, error));
+    while (c->next_cta < c->cta_count && !source->has(source->context, c->next_cta)) c->next_cta++;
+    enum ww_code code = run(c, error);
+    if (code != WW_OK) abandon(c);
+    ww_queue_cancel(engine->queue, &c->tick);
+    if (code != WW_OK) return code;
+    out->ctas_per_sm = ctas;
+    out->occupancy_limiter = c->cta_count < (uint64_t)ctas * engine->gpu.sm_count ? "grid" : limiter;
+    return ww_engine_result(engine, launch, close_launch(engine), arena, out, error);
+}
+
+struct from_trace {
+    struct ww_trace *trace;
+    size_t launch;
+};
+
+static enum ww_code load_cta(void *context, uint64_t cta, struct ww_cta_trace *out, struct ww_error *error) {
+    const struct from_trace *f = context;
+    return ww_trace_load_cta(f->trace, f->launch, cta, out, error);
+}
+
+static void release_cta(void *context, struct ww_cta_trace *cta) {
+    const struct from_trace *f = context;
+    ww_trace_release_cta(f->trace, cta);
+}
+
+static bool has_cta(void *context, uint64_t cta) {
+    const struct from_trace *f = context;
+    return ww_trace_has_cta(f->trace, f->launch, cta);
+}
+
+enum ww_code ww_engine_launch(struct ww_engine *engine, struct ww_trace *trace, size_t index,
+                              struct ww_arena *arena, struct ww_launch_result *out, struct ww_error *error) {
+    struct from_trace from = {trace, index};
+    struct ww_cta_source source = {&from, load_cta, release_cta, has_cta};
+    const struct ww_launch *launch;
+    WW_TRY(ww_trace_launch(trace, index, &launch, error));
+    return ww_engine_replay(engine, launch, &source, arena, out, error);
+}

@@ -1,0 +1,137 @@
+#include "sm.h"
+
+#include "l1_tag.h"
+#include <stdlib.h>
+
+/* Doubles a pool; the new elements form its free list. The list threads through `next_free` and `next`. */
+uint32_t ww_pool_op(struct ww_core *core) {
+    struct ww_pool *p = &core->pool;
+    if (p->op_free == WW_NONE) {
+        uint32_t n = p->op_capacity ? 2 * p->op_capacity : 256;
+        struct ww_memory_op *grown = n < 1u << 28 ? realloc(p->op, n * sizeof *grown) : NULL;
+        if (!grown) {
+            ww_core_fail(core, ww_fail_nomem(core->error, "outstanding memory operations"));
+            return WW_NONE;
+        }
+        for (uint32_t i = n; i-- > p->op_capacity; p->op_free = i) grown[i].next_free = p->op_free;
+        p->op = grown;
+        p->op_capacity = n;
+    }
+    uint32_t op = p->op_free;
+    p->op_free = p->op[op].next_free;
+    return op;
+}
+
+uint32_t ww_pool_target(struct ww_core *core) {
+    struct ww_pool *p = &core->pool;
+    if (p->target_free == WW_NONE) {
+        uint32_t n = p->target_capacity ? 2 * p->target_capacity : 256;
+        struct ww_target *grown = n < 1u << 28 ? realloc(p->target, n * sizeof *grown) : NULL;
+        if (!grown) {
+            ww_core_fail(core, ww_fail_nomem(core->error, "outstanding memory requests"));
+            return WW_NONE;
+        }
+        for (uint32_t i = n; i-- > p->target_capacity; p->target_free = i) grown[i].next = p->target_free;
+        p->target = grown;
+        p->target_capacity = n;
+    }
+    uint32_t t = p->target_free;
+    p->target_free = p->target[t].next;
+    return t;
+}
+
+void ww_pool_target_free(struct ww_core *core, uint32_t target) {
+    core->pool.target[target].next = core->pool.target_free;
+    core->pool.target_free = target;
+}
+
+void ww_pool_free(struct ww_pool *pool) {
+    free(pool->op);
+    free(pool->target);
+    *pool = (struct ww_pool){.op_free = WW_NONE, .target_free = WW_NONE};
+}
+
+static void count_level(struct ww_core *core, uint32_t inst, const struct ww_mem_reply *reply) {
+    if (reply->level == WW_LEVEL_DRAM)
+        core->epochs.inst[inst].l2_miss += (uint64_t)__builtin_popcount(reply->sectors);
+}
+
+/* Takes the data port for a fill; returns the cycle at which its data are for use. */
+static uint64_t fill_ready(struct ww_sm *sm, uint32_t sectors, uint64_t cycle) {
+    struct ww_l1 *l = &sm->l1;
+    uint64_t from = l->port_free > cycle ? l->port_free : cycle;
+    l->port_free = from + sm->core->l1_data_cycles[__builtin_popcount(sectors)];
+    return l->port_free - 1 + sm->core->l1_latency;
+}
+
+static void close_entry(struct ww_l1 *l, uint32_t m) {
+    l->tags.pins[l->entry[m].line] = 0;
+    l->entry[m].next_free = l->free_entry;
+    l->free_entry = m;
+    l->used--;
+}
+
+/* Sectors have come for a line: those who wait for them and for nothing else go on, in the order of their
+ * requests (the list has the last one first). */
+static void fill(struct ww_sm *sm, uint32_t m, const struct ww_mem_reply *reply, uint64_t cycle) {
+    struct ww_core *core = sm->core;
+    struct ww_l1 *l = &sm->l1;
+    struct ww_mshr *e = &l->entry[m];
+    uint32_t bits = reply->sectors & l->pending[e->line], first = WW_NONE;
+    uint64_t ready = fill_ready(sm, reply->sectors, cycle);
+    count_level(core, e->inst, reply);
+    l->pending[e->line] &= ~bits;
+    l->valid[e->line] |= bits;
+    for (uint32_t *link = &e->target, t = *link; t != WW_NONE; t = *link) {
+        struct ww_target *target = &core->pool.target[t];
+        struct ww_memory_op *o = &core->pool.op[target->op];
+        if ((target->need & bits) && reply->level > o->level) o->level = reply->level;
+        target->need &= ~bits;
+        if (target->need) {
+            link = &target->next;
+            continue;
+        }
+        *link = target->next;
+        e->count--;
+        target->next = first;
+        first = t;
+    }
+    if (l->pending[e->line] == 0) close_entry(l, m);
+    while (first != WW_NONE) {
+        uint32_t t = first, op = core->pool.target[t].op;
+        first = core->pool.target[t].next;
+        ww_pool_target_free(core, t);
+        ww_memory_op_part(core, op, cycle, ready, WW_LEVEL_L1);
+    }
+}
+
+static void answer_target(struct ww_sm *sm, uint32_t t, const struct ww_mem_reply *reply, uint64_t cycle) {
+    struct ww_core *core = sm->core;
+    struct ww_target target = core->pool.target[t];
+    uint64_t ready = fill_ready(sm, reply->sectors, cycle);
+    struct ww_memory_op *o = &core->pool.op[target.op];
+    count_level(core, target.inst, reply);
+    if (reply->level > o->level) o->level = reply->level;
+    if (ready > o->ready) o->ready = ready;
+    if (!reply->last) return;
+    ww_pool_target_free(core, t);
+    ww_memory_op_part(core, target.op, cycle, ready, WW_LEVEL_L1);
+}
+
+static void acknowledge(struct ww_sm *sm, uint32_t tag, uint64_t cycle) {
+    struct ww_warp *w = &sm->warp[tag & 63];
+    if (w->resident && (w->generation & WW_TAG_GENERATION) == ((tag >> 6) & WW_TAG_GENERATION))
+        ww_warp_memory_done(sm, w, cycle, cycle);
+}
+
+void ww_l1_reply(struct ww_sm *sm, const struct ww_mem_reply *reply, uint64_t cycle) {
+    uint32_t kind = reply->tag & WW_TAG_KIND, value = reply->tag & ~WW_TAG_KIND;
+    if (reply->last) sm->core->inflight--;
+    if (kind == WW_TAG_MSHR)
+        fill(sm, value, reply, cycle);
+    else if (kind == WW_TAG_TARGET)
+        answer_target(sm, value, reply, cycle);
+    else if (reply->last)
+        acknowledge(sm, value, cycle);
+    sm->lsu.retry = true;
+}

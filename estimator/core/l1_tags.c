@@ -1,0 +1,135 @@
+#include "l1_tags.h"
+
+#include "../base/hash.h"
+
+#define EMPTY UINT64_MAX
+
+static uint32_t set_of(const struct ww_tags *t, uint64_t key) {
+    if (t->hash == WW_HASH_XOR && t->power_of_two)
+        key ^= (key >> t->set_shift) ^ (key >> (2 * t->set_shift));
+    else if (t->hash == WW_HASH_XOR)
+        key ^= key >> 7;
+    return t->power_of_two ? (uint32_t)key & (t->sets - 1) : (uint32_t)(key % t->sets);
+}
+
+bool ww_tags_init(struct ww_tags *t, struct ww_arena *arena, uint32_t sets, uint32_t ways, uint32_t replace,
+                  uint32_t hash, uint64_t seed) {
+    size_t lines = (size_t)sets * ways, slots = 8;
+    while (slots < 2 * lines) slots *= 2;
+    *t = (struct ww_tags){.sets = sets, .ways = ways, .replace = replace, .hash = hash};
+    t->power_of_two = (sets & (sets - 1)) == 0;
+    while ((1u << t->set_shift) < sets) t->set_shift++;
+    t->slot_mask = (uint32_t)(slots - 1);
+    t->key = ww_arena_array(arena, lines, sizeof *t->key);
+    t->prev = ww_arena_array(arena, lines, sizeof *t->prev);
+    t->next = ww_arena_array(arena, lines, sizeof *t->next);
+    t->first = ww_arena_array(arena, sets, sizeof *t->first);
+    t->last = ww_arena_array(arena, sets, sizeof *t->last);
+    t->pins = ww_arena_array(arena, lines, sizeof *t->pins);
+    t->slot = ww_arena_array(arena, slots, sizeof *t->slot);
+    if (!t->key || !t->prev || !t->next || !t->first || !t->last || !t->pins || !t->slot) return false;
+    for (uint32_t set = 0; set < sets; set++) {
+        uint32_t base = set * ways;
+        t->first[set] = base;
+        t->last[set] = base + ways - 1;
+        for (uint32_t i = base; i < base + ways; i++) {
+            t->key[i] = EMPTY;
+            t->prev[i] = i == base ? WW_NO_LINE : i - 1;
+            t->next[i] = i + 1 == base + ways ? WW_NO_LINE : i + 1;
+        }
+    }
+    ww_rng_seed(&t->rng, seed);
+    return true;
+}
+
+static uint32_t home(const struct ww_tags *t, uint64_t key) {
+    return (uint32_t)((key * 0x9e3779b97f4a7c15u) >> 32) & t->slot_mask;
+}
+
+uint32_t ww_tags_find(const struct ww_tags *t, uint64_t key) {
+    for (uint32_t i = home(t, key);; i = (i + 1) & t->slot_mask) {
+        uint32_t line = t->slot[i];
+        if (line == 0) return WW_NO_LINE;
+        if (t->key[line - 1] == key) return line - 1;
+    }
+}
+
+static void slot_add(struct ww_tags *t, uint32_t line) {
+    uint32_t i = home(t, t->key[line]);
+    while (t->slot[i]) i = (i + 1) & t->slot_mask;
+    t->slot[i] = line + 1;
+}
+
+/* Linear probing: entries behind a removed one move up, so that no chain is cut. */
+static void slot_remove(struct ww_tags *t, uint32_t line) {
+    uint32_t hole = home(t, t->key[line]);
+    while (t->slot[hole] != line + 1) hole = (hole + 1) & t->slot_mask;
+    for (uint32_t i = (hole + 1) & t->slot_mask; t->slot[i]; i = (i + 1) & t->slot_mask) {
+        uint32_t want = home(t, t->key[t->slot[i] - 1]);
+        if (((i - want) & t->slot_mask) < ((i - hole) & t->slot_mask)) continue;
+        t->slot[hole] = t->slot[i];
+        hole = i;
+    }
+    t->slot[hole] = 0;
+}
+
+static void unlink_line(struct ww_tags *t, uint32_t set, uint32_t line) {
+    if (t->prev[line] == WW_NO_LINE)
+        t->first[set] = t->next[line];
+    else
+        t->next[t->prev[line]] = t->next[line];
+    if (t->next[line] == WW_NO_LINE)
+        t->last[set] = t->prev[line];
+    else
+        t->prev[t->next[line]] = t->prev[line];
+}
+
+static void move_first(struct ww_tags *t, uint32_t set, uint32_t line) {
+    if (t->first[set] == line) return;
+    unlink_line(t, set, line);
+    t->prev[line] = WW_NO_LINE;
+    t->next[line] = t->first[set];
+    t->prev[t->first[set]] = line;
+    t->first[set] = line;
+}
+
+static void move_last(struct ww_tags *t, uint32_t set, uint32_t line) {
+    if (t->last[set] == line) return;
+    unlink_line(t, set, line);
+    t->next[line] = WW_NO_LINE;
+    t->prev[line] = t->last[set];
+    t->next[t->last[set]] = line;
+    t->last[set] = line;
+}
+
+void ww_tags_touch(struct ww_tags *t, uint32_t line) {
+    if (t->replace == WW_REPLACE_LRU && t->prev[line] != WW_NO_LINE) move_first(t, set_of(t, t->key[line]), line);
+}
+
+uint32_t ww_tags_victim(struct ww_tags *t, uint64_t key) {
+    uint32_t set = set_of(t, key), line = t->last[set];
+    if (t->key[line] == EMPTY) return line;
+    if (t->replace == WW_REPLACE_RANDOM) {
+        uint32_t pick = set * t->ways + ww_rng_below(&t->rng, t->ways);
+        if (!t->pins[pick]) return pick;
+    }
+    while (line != WW_NO_LINE && t->pins[line]) line = t->prev[line];
+    return line;
+}
+
+bool ww_tags_replace(struct ww_tags *t, uint32_t line, uint64_t key) {
+    bool valid = t->key[line] != EMPTY;
+    if (valid) slot_remove(t, line);
+    t->key[line] = key;
+    slot_add(t, line);
+    move_first(t, set_of(t, key), line);
+    return valid;
+}
+
+void ww_tags_drop(struct ww_tags *t, uint32_t line) {
+    if (t->key[line] == EMPTY) return;
+    uint32_t set = set_of(t, t->key[line]);
+    slot_remove(t, line);
+    t->key[line] = EMPTY;
+    move_last(t, set, line);
+}

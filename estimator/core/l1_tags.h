@@ -1,0 +1,45 @@
+/* l1_tags.h: a set-associative tag array: the L1, the constant cache and the instruction cache.
+ *
+ * Lines are found through a hash table of all keys, so that a look-up costs the same with 4 ways as with
+ * 256; the order of replacement is a list per set. A line may be pinned (a miss is outstanding): it is
+ * never a victim. Per-line data (valid sectors and the like) belong to the owner, indexed by line number.
+ */
+#ifndef WW_CORE_L1_TAGS_H
+#define WW_CORE_L1_TAGS_H
+
+#include "../base/arena.h"
+#include "../base/rng.h"
+#include "../config/gpu.h"
+#include <stdbool.h>
+
+#define WW_NO_LINE UINT32_MAX
+
+struct ww_tags {
+    uint64_t *key;        /* by line; UINT64_MAX: empty */
+    uint32_t *prev, *next; /* by line: order in its set, most recent first */
+    uint32_t *first, *last; /* by set */
+    uint16_t *pins;       /* by line */
+    uint32_t *slot;       /* hash table of line numbers + 1 */
+    uint32_t slot_mask;
+    uint32_t sets, ways;
+    uint32_t set_shift; /* bits of sets, if a power of two */
+    uint32_t replace, hash;
+    bool power_of_two;
+    struct ww_rng rng;
+};
+
+/* Makes an empty array of sets x ways lines. False: out of memory. */
+bool ww_tags_init(struct ww_tags *t, struct ww_arena *arena, uint32_t sets, uint32_t ways, uint32_t replace,
+                  uint32_t hash, uint64_t seed);
+/* The line that holds `key` (an address divided by the line size), or WW_NO_LINE. */
+uint32_t ww_tags_find(const struct ww_tags *t, uint64_t key);
+/* Records a use of the line, for LRU. */
+void ww_tags_touch(struct ww_tags *t, uint32_t line);
+/* The line that `key` would replace, or WW_NO_LINE if all of its set are pinned. An empty one comes first. */
+uint32_t ww_tags_victim(struct ww_tags *t, uint64_t key);
+/* Gives the line (a victim of key) to `key`. Returns true if a valid key was replaced. */
+bool ww_tags_replace(struct ww_tags *t, uint32_t line, uint64_t key);
+/* Forgets the line's key; it becomes the set's first victim. */
+void ww_tags_drop(struct ww_tags *t, uint32_t line);
+
+#endif

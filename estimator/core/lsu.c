@@ -1,0 +1,183 @@
+#include "sm.h"
+
+void ww_lsu_push(struct ww_sm *sm, struct ww_warp *w, uint32_t inst, uint32_t mask,
+                 const struct ww_access *access, uint64_t cycle) {
+    struct ww_lsu *l = &sm->lsu;
+    uint32_t at = l->head + l->count;
+    if (at >= l->capacity) at -= l->capacity;
+    l->ring[at] = (struct ww_lsu_entry){access, w->pool, inst, mask, (uint32_t)(w - sm->warp)};
+    if (l->count++ == 0 && l->free <= cycle) l->free = cycle + 1;
+    sm->core->inflight++;
+    w->inflight++;
+    w->memory_count++;
+}
+
+/* The warp's instruction has left the unit (or, with a result to come, has been answered). */
+static void let_go(struct ww_sm *sm, struct ww_warp *w, uint64_t cycle) {
+    if (--w->inflight == 0 && w->done) ww_dispatch_warp_gone(sm, w->cta, cycle);
+}
+
+static void pop(struct ww_sm *sm) {
+    struct ww_lsu *l = &sm->lsu;
+    if (++l->head == l->capacity) l->head = 0;
+    l->count--;
+    l->active = false;
+    sm->core->inflight--;
+}
+
+static void write_results(struct ww_sm *sm, struct ww_warp *w, const struct ww_dinst *d, uint64_t cycle,
+                          uint64_t ready, uint32_t state) {
+    struct ww_core *core = sm->core;
+    const uint16_t *reg = core->code.reg + d->check + d->check_count - d->result_count;
+    for (uint32_t i = 0; i < d->result_count; i++) w->board[reg[i]] = WW_SB(ready, (uint64_t)state);
+    if (d->async && --w->async_count == 0)
+        w->board[core->code.async_register] = WW_SB(ready, (uint64_t)state);
+    ww_warp_arrival(sm, w, cycle, state);
+}
+
+/* Shuffles and shared memory: the whole instruction in one go; later ones wait for its passes. */
+static void do_shared(struct ww_sm *sm, const struct ww_lsu_entry *e, const struct ww_dinst *d,
+                      uint64_t cycle) {
+    struct ww_core *core = sm->core;
+    const struct ww_gpu_spec *gpu = core->gpu;
+    uint32_t passes = 1, width = d->width;
+    uint64_t extra = 0;
+    if (d->path != WW_L_SHUFFLE) {
+        if (e->access) passes = ww_smem_passes(&core->banks, e->access, e->pool, e->mask, width);
+        core->counter[WW_C_SHARED_PASSES] += passes;
+        core->counter[WW_C_SHARED_CONFLICTS] += passes - 1;
+        core->epochs.inst[e->inst].conflicts += passes - 1;
+        extra = (uint64_t)(passes - 1) * gpu->shared_conflict_cycles;
+    }
+    if (d->path == WW_L_SHARED_ATOMIC && e->access)
+        extra += (uint64_t)ww_smem_same_address(e->access, e->pool, e->mask) * gpu->shared_atomic_cycles;
+    uint64_t taken = 1 + extra, generation = core->lsu_cycles;
+    sm->lsu.free = cycle + (taken > generation ? taken : generation);
+    struct ww_warp *w = &sm->warp[e->warp];
+    uint64_t ready = cycle - 1 + gpu->shared_latency + gpu->lsu_latency + d->latency + extra;
+    pop(sm);
+    write_results(sm, w, d, cycle, ready, d->state);
+    ww_warp_memory_done(sm, w, cycle, ready);
+    let_go(sm, w, cycle);
+}
+
+static bool answers(const struct ww_dinst *d) {
+    return d->path == WW_L_LOAD || (d->path == WW_L_ATOMIC && d->reply);
+}
+
+/* Starts a global, local or texture instruction: addresses become line requests. */
+static void start_requests(struct ww_sm *sm, const struct ww_lsu_entry *e, const struct ww_dinst *d,
+                           uint64_t cycle) {
+    struct ww_core *core = sm->core;
+    struct ww_lsu *l = &sm->lsu;
+    struct ww_coalescer *c = &l->coalescer;
+    c->count = 0;
+    if (e->access && d->local) {
+        uint64_t frame = ((uint64_t)sm->id * core->gpu->sm_max_warps + e->warp) * core->local_words * 128;
+        struct ww_local_frame where = {(1ull << 60) + frame, core->local_words};
+        ww_coalesce_local(c, e->access, e->pool, e->mask, d->width, &where);
+    } else if (e->access) {
+        ww_coalesce(c, e->access, e->pool, e->mask, d->width);
+        if (d->path == WW_L_ATOMIC) ww_coalesce_updates(c, e->access, e->pool, e->mask);
+    }
+    l->active = true;
+    l->start = cycle;
+    l->next_request = 0;
+    l->op = WW_NONE;
+    if (!answers(d)) return;
+    l->op = ww_pool_op(core);
+    if (l->op == WW_NONE) return;
+    core->pool.op[l->op] = (struct ww_memory_op){
+        .sm = sm, .inst = e->inst, .warp = e->warp, .remaining = 1, .level = WW_LEVEL_L1};
+}
+
+static bool offer(struct ww_sm *sm, const struct ww_lsu_entry *e, const struct ww_dinst *d, uint64_t cycle,
+                  uint32_t *cycles) {
+    const struct ww_line_request *r = &sm->lsu.coalescer.request[sm->lsu.next_request];
+    *cycles = 1;
+    switch (d->path) {
+    case WW_L_STORE: return ww_l1_store(sm, &sm->warp[e->warp], d, r, cycle);
+    case WW_L_ATOMIC: return ww_l1_direct(sm, e->warp, sm->lsu.op, d, r, cycle);
+    default:
+        if (d->bypass) return ww_l1_direct(sm, e->warp, sm->lsu.op, d, r, cycle);
+        return ww_l1_load(sm, sm->lsu.op, r, cycle, cycles);
+    }
+}
+
+static void count_held(struct ww_sm *sm, const struct ww_dinst *d, uint64_t cycle) {
+    struct ww_lsu *l = &sm->lsu;
+    uint64_t cycles = cycle - l->held_since;
+    l->held = false;
+    sm->core->counter[WW_C_LSU_STALL_CYCLES] += cycles;
+    if (d->path == WW_L_LOAD && !d->bypass) sm->core->counter[WW_C_L1_RESERVATION_FAIL] += cycles;
+}
+
+/* All requests are on their way; the unit takes the next instruction. */
+static void finish_requests(struct ww_sm *sm, const struct ww_lsu_entry *e,
+                            uint64_t cycle) {
+    struct ww_warp *w = &sm->warp[e->warp];
+    uint32_t op = sm->lsu.op;
+    uint64_t generated = sm->lsu.start + sm->core->lsu_cycles;
+    if (sm->lsu.free < generated) sm->lsu.free = generated;
+    pop(sm);
+    if (op != WW_NONE) {
+        ww_memory_op_part(sm->core, op, cycle, cycle - 1 + sm->core->l1_latency, WW_LEVEL_L1);
+        return;
+    }
+    ww_warp_memory_done(sm, w, cycle, cycle);
+    let_go(sm, w, cycle);
+}
+
+static void do_requests(struct ww_sm *sm, const struct ww_lsu_entry *e, const struct ww_dinst *d,
+                        uint64_t cycle) {
+    struct ww_lsu *l = &sm->lsu;
+    uint32_t cycles = 1;
+    if (!l->active) start_requests(sm, e, d, cycle);
+    l->retry = false;
+    if (l->next_request < l->coalescer.count) {
+        if (!offer(sm, e, d, cycle, &cycles)) {
+            if (!l->held) l->held_since = cycle;
+            l->held = true;
+            return;
+        }
+        if (l->held) count_held(sm, d, cycle);
+        l->next_request++;
+    }
+    l->free = cycle + cycles;
+    if (l->next_request >= l->coalescer.count) finish_requests(sm, e, cycle);
+}
+
+void ww_lsu_step(struct ww_sm *sm, uint64_t cycle) {
+    struct ww_lsu *l = &sm->lsu;
+    if (l->count == 0 || cycle < l->free || (l->held && !l->retry)) return;
+    const struct ww_lsu_entry e = l->ring[l->head];
+    const struct ww_dinst *d = &sm->core->code.inst[e.inst];
+    if (d->path <= WW_L_SHARED_ATOMIC)
+        do_shared(sm, &e, d, cycle);
+    else
+        do_requests(sm, &e, d, cycle);
+}
+
+uint64_t ww_lsu_next(const struct ww_sm *sm, uint64_t cycle) {
+    const struct ww_lsu *l = &sm->lsu;
+    if (l->count == 0 || (l->held && !l->retry)) return WW_NEVER;
+    return l->free > cycle ? l->free : cycle + 1;
+}
+
+/* Operations with a result: one part more is complete. */
+void ww_memory_op_part(struct ww_core *core, uint32_t op, uint64_t cycle, uint64_t ready, uint32_t level) {
+    struct ww_memory_op *o = &core->pool.op[op];
+    if (ready > o->ready) o->ready = ready;
+    if (level > o->level) o->level = (uint8_t)level;
+    if (--o->remaining) return;
+    struct ww_sm *sm = o->sm;
+    struct ww_warp *w = &sm->warp[o->warp];
+    const struct ww_dinst *d = &core->code.inst[o->inst];
+    uint64_t at = o->ready + d->latency + (d->texture ? core->gpu->tex_latency : 0);
+    uint32_t state = WW_S_WAIT_L1 + o->level;
+    o->next_free = core->pool.op_free;
+    core->pool.op_free = op;
+    write_results(sm, w, d, cycle, at, state);
+    ww_warp_memory_done(sm, w, cycle, at);
+    let_go(sm, w, cycle);
+}

@@ -1,0 +1,81 @@
+#include "sm.h"
+
+static enum ww_code init_caches(struct ww_sm *sm, struct ww_arena *arena, uint32_t l1_ways, uint64_t seed,
+                                struct ww_error *error) {
+    const struct ww_gpu_spec *g = sm->core->gpu;
+    uint32_t lines = g->const_kb * 1024 / g->const_line, ways = g->const_ways < lines ? g->const_ways : lines;
+    bool ok = ww_l1_init(sm, arena, l1_ways, seed) &&
+              ww_tags_init(&sm->constant, arena, lines / ways, ways, WW_REPLACE_LRU, WW_HASH_NONE, seed);
+    if (ok && g->icache_kb) {
+        lines = g->icache_kb * 1024 / g->icache_line;
+        ways = g->icache_ways < lines ? g->icache_ways : lines;
+        sm->icache_ready = ww_arena_array(arena, lines, sizeof *sm->icache_ready);
+        ok = sm->icache_ready &&
+             ww_tags_init(&sm->icache, arena, lines / ways, ways, WW_REPLACE_LRU, WW_HASH_NONE, seed);
+    }
+    return ok ? WW_OK : ww_fail_nomem(error, "caches of an SM");
+}
+
+static enum ww_code init_schedulers(struct ww_sm *sm, struct ww_arena *arena, const void *settings,
+                                    struct ww_error *error) {
+    const struct ww_gpu_spec *g = sm->core->gpu;
+    const struct ww_sched_ops *ops = sm->core->ops;
+    uint32_t slots = (g->sm_max_warps + g->sm_schedulers - 1) / g->sm_schedulers;
+    for (uint32_t i = 0; i < g->sm_schedulers; i++) {
+        sm->sched[i].state = ww_arena_alloc(arena, ops->state_size);
+        if (!sm->sched[i].state) return ww_fail_nomem(error, "warp schedulers");
+        ops->init(sm->sched[i].state, settings, slots);
+    }
+    return WW_OK;
+}
+
+enum ww_code ww_sm_init(struct ww_sm *sm, struct ww_core *core, uint32_t id, struct ww_arena *arena,
+                        uint32_t l1_ways, const void *settings, uint64_t seed, struct ww_error *error) {
+    const struct ww_gpu_spec *g = core->gpu;
+    *sm = (struct ww_sm){.core = core, .id = id};
+    sm->warp = ww_arena_array(arena, g->sm_max_warps, sizeof *sm->warp);
+    sm->sched = ww_arena_array(arena, g->sm_schedulers, sizeof *sm->sched);
+    sm->cta = ww_arena_array(arena, g->sm_max_ctas, sizeof *sm->cta);
+    sm->board = ww_arena_array(arena, (size_t)g->sm_max_warps * core->code.registers, sizeof *sm->board);
+    sm->port = ww_arena_array(arena, WW_UNIT_COUNT, sizeof *sm->port);
+    sm->lsu.ring = ww_arena_array(arena, g->lsu_queue, sizeof *sm->lsu.ring);
+    if (!sm->warp || !sm->sched || !sm->cta || !sm->board || !sm->port || !sm->lsu.ring)
+        return ww_fail_nomem(error, "an SM");
+    sm->lsu.capacity = g->lsu_queue;
+    ww_coalesce_init(&sm->lsu.coalescer, g->l1_line, g->l1_sector);
+    WW_TRY(init_schedulers(sm, arena, settings, error));
+    return init_caches(sm, arena, l1_ways, seed, error);
+}
+
+static void wake_warps(struct ww_sm *sm, uint64_t cycle) {
+    for (uint64_t due = ww_wheel_take(&sm->wheel, cycle); due; due &= due - 1) {
+        struct ww_warp *w = &sm->warp[__builtin_ctzll(due)];
+        if (w->resident && !w->done) ww_warp_head(sm, w, cycle);
+    }
+}
+
+static void end_ctas(struct ww_sm *sm, uint64_t cycle) {
+    for (; sm->ended; sm->ended &= sm->ended - 1)
+        ww_dispatch_cta_end(sm, (uint32_t)__builtin_ctzll(sm->ended), cycle);
+}
+
+uint64_t ww_sm_step(struct ww_sm *sm, uint64_t cycle) {
+    sm->now = cycle;
+    sm->stirred = false;
+    wake_warps(sm, cycle);
+    ww_l1_drain(sm, cycle);
+    ww_lsu_step(sm, cycle);
+    sm->issuing = true;
+    uint64_t next = ww_issue(sm, cycle), at = ww_wheel_next(&sm->wheel, cycle);
+    sm->issuing = false;
+    if (sm->ended) end_ctas(sm, cycle + 1);
+    if (at < next) next = at;
+    at = ww_lsu_next(sm, cycle);
+    if (at < next) next = at;
+    if (sm->l1.count && !sm->l1.refused) next = cycle + 1;
+    return next;
+}
+
+void ww_sm_close(struct ww_sm *sm, uint64_t end) {
+    for (uint32_t i = 0; i < sm->core->gpu->sm_schedulers; i++) ww_issue_count(&sm->sched[i], end);
+}

@@ -1,0 +1,307 @@
+/* sm.h: the state of the streaming multiprocessors during a launch.
+ *
+ *   dispatch -> warps -> schedulers -> issue --> unit ports (result after a fixed latency)
+ *                 ^                      |-----> constant cache (the same)
+ *                 |                      '-----> LSU queue -> coalescer -> L1 -> miss queue -> memory system
+ *                 '---- scoreboard <----- fill, hit, shared-memory pass ---------------------------'
+ *
+ * State machine of a resident warp (a warp is in one state in every cycle; set with ww_warp_set_state):
+ *
+ *   NO_INST --> WAIT_x --> EXCESS_x --issue--> (ISSUED for one cycle) --> NO_INST | WAIT_x | EXCESS_x
+ *                                     '--> BARRIER | MEMBAR | PAUSED --> the next instruction's states
+ *                                     '--> DONE (no instruction is left) --> gone with its CTA
+ *
+ * An SM acts only in cycles at which something can happen; what lies between is counted in bulk. All cycles
+ * are counted from the launch's start. Memory is allocated when a launch starts, from the engine's arena;
+ * only the pools of outstanding operations grow. */
+#ifndef WW_CORE_SM_H
+#define WW_CORE_SM_H
+
+#include "../mech/sched.h"
+#include "coalesce.h"
+#include "epoch.h"
+#include "l1_tags.h"
+#include "memsys.h"
+#include "pipe.h"
+#include "sm_wheel.h"
+#include "smem.h"
+
+/* Where CTAs come from: a trace, or a test. */
+struct ww_cta_source {
+    void *context;
+    enum ww_code (*load)(void *context, uint64_t cta, struct ww_cta_trace *out, struct ww_error *error);
+    void (*release)(void *context, struct ww_cta_trace *cta);
+    bool (*has)(void *context, uint64_t cta);
+};
+
+#define WW_BARRIERS 16
+#define WW_NONE UINT32_MAX
+
+/* A scoreboard entry: cycle at which the register is ready, and the state of who waits for it. */
+#define WW_SB(cycle, state) (((cycle) << 4) | (state))
+#define WW_SB_CYCLE(entry) ((entry) >> 4)
+#define WW_SB_STATE(entry) ((uint32_t)((entry)&15))
+
+struct ww_warp {
+    const struct ww_step *step, *end; /* head, and past the last */
+    const struct ww_access *access;   /* of the next access */
+    const uint64_t *pool;
+    uint64_t *board;    /* scoreboard, by dense register */
+    uint64_t since;     /* cycles before it are counted */
+    uint64_t front;     /* the head can be looked at from this cycle on; before it the state is front_state */
+    uint64_t memory_at; /* latest cycle at which a memory operation that has been answered is complete */
+    uint64_t icache_key;
+    uint32_t inst;         /* that cycles are counted for */
+    uint32_t memory_count; /* operations not answered, for fences */
+    uint32_t async_count;
+    uint32_t inflight;   /* of these, those that keep its slot: queued, or with a result to come */
+    uint32_t generation; /* of the slot, to recognise late acknowledgements */
+    uint32_t last_mask;
+    uint8_t state, front_state, sched, slot, cta, group, buffered;
+    bool resident, pending, fenced, barred, done; /* pending: its wake-up is an answer, not a cycle */
+};
+
+struct ww_sched {
+    uint64_t ready[WW_G_COUNT]; /* by group: slots whose head has its operands */
+    uint64_t resident;
+    uint64_t next_issue;
+    uint64_t counted; /* slots of cycles before it are counted */
+    uint32_t groups;  /* bit per group with a ready slot */
+    uint32_t causes;  /* bit per enum ww_slot that a warp gives */
+    uint8_t cause_count[WW_SLOT_COUNT];
+    uint64_t slot[WW_SLOT_COUNT];
+    uint64_t age[64];
+    uint32_t cta[64];
+    void *state; /* the mechanism's */
+};
+
+struct ww_barrier {
+    uint64_t waiting; /* warps of the SM */
+    uint32_t arrived, expected; /* warps; expected 0: all of the CTA that have not ended */
+};
+
+struct ww_cta {
+    struct ww_cta_trace trace;
+    uint64_t started;
+    uint32_t first_warp, warps, live, exited; /* live: warps that hold the slot */
+    bool resident;
+    struct ww_barrier barrier[WW_BARRIERS];
+};
+
+struct ww_lsu_entry {
+    const struct ww_access *access;
+    const uint64_t *pool;
+    uint32_t inst, mask;
+    uint32_t warp;
+};
+
+struct ww_lsu {
+    struct ww_lsu_entry *ring;
+    uint32_t head, count, capacity;
+    bool active, held, retry; /* in the middle of an instruction; refused; may try again */
+    uint64_t held_since, free;
+    uint64_t start;
+    uint32_t op, next_request;
+    struct ww_coalescer coalescer;
+};
+
+struct ww_mshr {
+    uint32_t line, target, count, next_free;
+    uint32_t inst; /* that sent the last request, for its counters */
+};
+
+struct ww_l1 {
+    struct ww_tags tags;
+    uint32_t *valid, *pending, *mshr; /* by line: sector bits, entry */
+    struct ww_mshr *entry;
+    uint32_t free_entry, used;
+    uint64_t port_free; /* data return */
+    struct ww_mem_request *queue; /* ring: the miss queue */
+    uint32_t head, count;
+    bool refused;
+    uint64_t sent_at; /* cycle of the last send + 1 */
+};
+
+struct ww_sm {
+    struct ww_core *core;
+    uint32_t id;
+    uint64_t now; /* cycle stepped last, or the one before an event from outside */
+    struct ww_wheel wheel;
+    struct ww_warp *warp;
+    struct ww_sched *sched;
+    struct ww_cta *cta;
+    uint64_t *board; /* all scoreboards */
+    uint64_t (*port)[8]; /* [WW_UNIT_COUNT][instance]: free from */
+    struct ww_lsu lsu;
+    struct ww_l1 l1;
+    struct ww_tags constant, icache;
+    uint64_t *icache_ready;
+    uint64_t const_free;
+    uint32_t resident_ctas, resident_warps;
+    uint64_t active_since, active_cycles;
+    bool stirred;   /* a warp became ready since the last step */
+    bool issuing;   /* schedulers of this cycle are at work: CTAs end after them */
+    uint64_t ended; /* CTAs that do */
+};
+
+/* One memory instruction between the LSU and its last answer. */
+struct ww_memory_op {
+    uint64_t ready;
+    struct ww_sm *sm;
+    uint32_t inst, warp, remaining, next_free;
+    uint8_t level;
+};
+
+/* A request that waits for sectors, on behalf of an operation. */
+struct ww_target {
+    uint32_t op, need, next, inst;
+};
+
+struct ww_pool {
+    struct ww_memory_op *op;
+    struct ww_target *target;
+    uint32_t op_capacity, op_free, target_capacity, target_free;
+    bool failed;
+};
+
+/* What all SMs of a launch share. */
+struct ww_core {
+    const struct ww_gpu_spec *gpu;
+    const struct ww_sched_ops *ops;
+    struct ww_code_table code;
+    struct ww_epochs epochs;
+    uint64_t *counter;
+    struct ww_pool pool;
+    struct ww_memsys *memory;
+    struct ww_queue *queue;
+    struct ww_clock clock;
+    struct ww_event tick;
+    uint64_t now, now_ps; /* of the current tick */
+    struct ww_wheel *wheel; /* of SMs, by groups of 64 */
+    uint64_t *next;         /* by SM: cycle of its next step */
+    uint32_t groups;
+    struct ww_sm *sm;
+    bool ticking;
+    uint64_t issued, inflight, age;
+    uint64_t resident_warp_cycles, last_end; /* last_end: cycle at which the last CTA ended */
+    uint64_t answered_ps; /* when the memory system last said something */
+    uint64_t progressed;  /* instructions at the last progress report */
+    ww_progress_fn progress;
+    void *progress_context;
+    /* derived once a launch */
+    uint32_t l1_data_cycles[33]; /* port cycles for so many sectors */
+    uint32_t l1_latency, lsu_cycles, mshr_high, queue_high;
+    struct ww_smem_banks banks;
+    uint32_t local_words, icache_shift, const_shift, units[WW_UNIT_COUNT];
+    /* CTAs */
+    struct ww_cta_source *source;
+    uint64_t cta_count, next_cta, ended_ctas, launched_ctas;
+    uint32_t ctas_per_sm, warps_per_cta, turn;
+    uint64_t dispatch_at; /* cycle at which a CTA may be placed, WW_NEVER if not before one ends */
+    struct ww_error *error;
+    enum ww_code code_failed; /* set by whoever meets an error inside an event */
+};
+
+/* ---- warp.c ---- */
+/* Looks at the head at `cycle`: the warp becomes ready, or waits with a wake-up, or for an answer. */
+void ww_warp_head(struct ww_sm *sm, struct ww_warp *w, uint64_t cycle);
+/* A result that the warp may wait for has come; served is the state of those who waited for it. */
+void ww_warp_arrival(struct ww_sm *sm, struct ww_warp *w, uint64_t cycle, uint32_t served);
+/* A memory operation was answered: fences and ended warps may wait for it. */
+void ww_warp_memory_done(struct ww_sm *sm, struct ww_warp *w, uint64_t cycle, uint64_t ready);
+/* No instruction is left, from `cycle` on. */
+void ww_warp_finish(struct ww_sm *sm, struct ww_warp *w, uint64_t cycle);
+/* Moves to another state at `cycle`; the time before is counted. */
+void ww_warp_set_state(struct ww_sm *sm, struct ww_warp *w, uint32_t state, uint64_t cycle);
+void ww_warp_count(struct ww_sm *sm, struct ww_warp *w, uint64_t cycle);
+/* A warp comes to, or leaves, its scheduler. */
+void ww_warp_arrive(struct ww_sm *sm, struct ww_warp *w, uint64_t cycle, uint64_t first_fetch);
+void ww_warp_leave(struct ww_sm *sm, struct ww_warp *w, uint64_t cycle);
+
+/* ---- issue.c ---- */
+/* Lets each scheduler issue; returns the next cycle at which one may. */
+uint64_t ww_issue(struct ww_sm *sm, uint64_t cycle);
+/* Counts the slots of a scheduler up to `cycle`. */
+void ww_issue_count(struct ww_sched *s, uint64_t cycle);
+
+/* ---- barrier.c ---- */
+void ww_barrier_arrive(struct ww_sm *sm, struct ww_warp *w, const struct ww_dinst *d,
+                       const struct ww_access *access, uint64_t cycle);
+/* A warp of the CTA has ended: barriers of all may be complete. */
+void ww_barrier_exit(struct ww_sm *sm, struct ww_cta *cta, uint64_t cycle);
+
+/* ---- lsu.c, l1.c, l1_reply.c ---- */
+void ww_lsu_push(struct ww_sm *sm, struct ww_warp *w, uint32_t inst, uint32_t mask,
+                 const struct ww_access *access, uint64_t cycle);
+/* Works in `cycle`. */
+void ww_lsu_step(struct ww_sm *sm, uint64_t cycle);
+uint64_t ww_lsu_next(const struct ww_sm *sm, uint64_t cycle);
+/* Each takes one line request of the operation; false: refused, nothing has changed. *cycles: how long the
+ * LSU is taken. */
+bool ww_l1_load(struct ww_sm *sm, uint32_t op, const struct ww_line_request *r, uint64_t cycle,
+                uint32_t *cycles);
+bool ww_l1_store(struct ww_sm *sm, struct ww_warp *w, const struct ww_dinst *d,
+                 const struct ww_line_request *r, uint64_t cycle);
+/* A load that is not cached here, or an atomic; without an operation (WW_NONE) only fences wait for it. */
+bool ww_l1_direct(struct ww_sm *sm, uint32_t warp, uint32_t op, const struct ww_dinst *d,
+                  const struct ww_line_request *r, uint64_t cycle);
+bool ww_l1_init(struct ww_sm *sm, struct ww_arena *arena, uint32_t ways, uint64_t seed);
+/* Sends what waits in the miss queue, one request a cycle. */
+void ww_l1_drain(struct ww_sm *sm, uint64_t cycle);
+void ww_l1_reply(struct ww_sm *sm, const struct ww_mem_reply *reply, uint64_t cycle);
+/* One of the operation's parts is complete at `ready` (>= cycle), served by `level`. */
+void ww_memory_op_part(struct ww_core *core, uint32_t op, uint64_t cycle, uint64_t ready, uint32_t level);
+uint32_t ww_pool_op(struct ww_core *core);
+uint32_t ww_pool_target(struct ww_core *core);
+void ww_pool_target_free(struct ww_core *core, uint32_t target);
+void ww_pool_free(struct ww_pool *pool);
+static inline bool ww_l1_saturated(const struct ww_sm *sm) {
+    return sm->l1.used >= sm->core->mshr_high || sm->l1.count >= sm->core->queue_high;
+}
+
+/* ---- const.c ---- */
+/* Cycle at which a constant load issued at `cycle` has its value; takes the port. */
+uint64_t ww_const_load(struct ww_sm *sm, const struct ww_access *access, const uint64_t *pool, uint32_t mask,
+                       uint64_t cycle);
+
+/* ---- sm_front.c ---- */
+/* Cycle at which a new warp has its first instruction, fetched in `cycle`. */
+uint64_t ww_front_first(struct ww_sm *sm, struct ww_warp *w, uint64_t cycle);
+/* Cycle at which the warp has the instruction that follows the one issued at `cycle`. */
+uint64_t ww_front_next(struct ww_sm *sm, struct ww_warp *w, const struct ww_dinst *issued, uint64_t cycle);
+
+/* ---- sm.c ---- */
+/* Prepares the SM for events at `cycle`, which come from outside of its steps. */
+static inline void ww_sm_advance(struct ww_sm *sm, uint64_t cycle) {
+    if (sm->now + 1 < cycle) sm->now = cycle - 1;
+}
+enum ww_code ww_sm_init(struct ww_sm *sm, struct ww_core *core, uint32_t id, struct ww_arena *arena,
+                        uint32_t l1_ways, const void *settings, uint64_t seed, struct ww_error *error);
+/* One cycle of the SM; returns the cycle of its next step (WW_NEVER: something outside wakes it). */
+uint64_t ww_sm_step(struct ww_sm *sm, uint64_t cycle);
+/* Counts everything up to the launch's end. */
+void ww_sm_close(struct ww_sm *sm, uint64_t end);
+
+/* ---- dispatch.c ---- */
+/* Places CTAs in `cycle`; true if more could be placed in the next one. */
+bool ww_dispatch(struct ww_core *core, uint64_t cycle);
+/* A warp that has ended holds its slot no longer. */
+void ww_dispatch_warp_gone(struct ww_sm *sm, uint32_t cta, uint64_t cycle);
+/* Takes the CTA off the SM. */
+void ww_dispatch_cta_end(struct ww_sm *sm, uint32_t cta, uint64_t cycle);
+
+/* ---- engine_tick.c ---- */
+/* The tick event: every SM that has something to do in a cycle does it, in the order of SM numbers. */
+void ww_core_tick(void *core, struct ww_event *event, uint64_t now_ps);
+void ww_core_reply(void *core, uint16_t sm, const struct ww_mem_reply *reply, uint64_t now_ps);
+void ww_core_unblocked(void *core, uint16_t sm, uint64_t now_ps);
+/* Makes sure that the SM steps in `cycle`, or earlier. */
+void ww_core_wake(struct ww_core *core, uint32_t sm, uint64_t cycle);
+/* Records an error that stops the launch. */
+void ww_core_fail(struct ww_core *core, enum ww_code code);
+
+static inline const struct ww_dinst *ww_head(const struct ww_core *core, const struct ww_warp *w) {
+    return &core->code.inst[w->step->inst];
+}
+
+#endif

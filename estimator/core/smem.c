@@ -1,0 +1,81 @@
+#include "smem.h"
+
+#include "coalesce.h"
+#include <string.h>
+
+void ww_smem_init(struct ww_smem_banks *s, const struct ww_gpu_spec *gpu) {
+    s->banks = gpu->shared_banks;
+    s->bank_shift = (uint32_t)__builtin_ctz(gpu->shared_bank_bytes);
+    s->half_warp = gpu->shared_half_warp;
+}
+
+/* Words that one phase has met, each once, and how many of them each bank has. */
+struct phase {
+    uint64_t word[128]; /* hash table; word + 1, 0: empty */
+    uint8_t in_bank[64];
+    uint32_t most;
+};
+
+static void meet(struct phase *p, uint64_t word, uint32_t bank) {
+    uint32_t i = (uint32_t)((word * 0x9e3779b97f4a7c15u) >> 57);
+    for (; p->word[i]; i = (i + 1) & 127)
+        if (p->word[i] == word + 1) return;
+    p->word[i] = word + 1;
+    if (++p->in_bank[bank] > p->most) p->most = p->in_bank[bank];
+}
+
+static uint32_t count_passes(const struct ww_smem_banks *s, const struct ww_access *a, const uint64_t *pool,
+                             uint32_t mask, uint32_t width, uint32_t lanes) {
+    uint32_t rank = 0, passes = 0;
+    for (uint32_t first = 0; first < 32; first += lanes) {
+        uint32_t part = mask & (uint32_t)(((1ull << lanes) - 1) << first);
+        struct phase p;
+        if (!part) continue;
+        memset(&p, 0, sizeof p);
+        for (; part; part &= part - 1, rank++) {
+            uint64_t address = ww_lane_address(a, pool, (uint32_t)__builtin_ctz(part), rank);
+            for (uint64_t w = address >> s->bank_shift; w <= (address + width - 1) >> s->bank_shift; w++)
+                meet(&p, w, (uint32_t)w & (s->banks - 1));
+        }
+        passes += p.most;
+    }
+    return passes;
+}
+
+/* Passes of a full warp whose lanes' words lie `step` (> 0) apart: lanes share a bank where their distance is
+ * a multiple of banks / gcd(step, banks); banks is a power of two. */
+static uint32_t strided_passes(const struct ww_smem_banks *s, uint64_t step) {
+    uint64_t gcd = step & (0 - step);
+    uint32_t period = gcd >= s->banks ? 1 : s->banks / (uint32_t)gcd;
+    return period >= 32 ? 1 : 32 / period;
+}
+
+uint32_t ww_smem_passes(const struct ww_smem_banks *s, const struct ww_access *a, const uint64_t *pool,
+                        uint32_t mask, uint32_t width) {
+    uint32_t word = 1u << s->bank_shift, phases = width > word ? width >> s->bank_shift : 1;
+    if (s->half_warp && phases < 2) phases = 2;
+    uint32_t lanes = phases >= 32 ? 1 : 32 / phases;
+    if (a->list == WW_AFFINE && lanes == 32 && !(a->base & (width - 1))) {
+        uint64_t step = a->stride < 0 ? (uint64_t)(-(int64_t)a->stride) : (uint64_t)a->stride;
+        if (step == 0) return 1;
+        if (step == width && step * 32 <= (uint64_t)word * s->banks) return 1;
+        if (mask == UINT32_MAX && step >= word && !(step & (word - 1)) && width <= word)
+            return strided_passes(s, step >> s->bank_shift);
+    }
+    return count_passes(s, a, pool, mask, width, lanes);
+}
+
+uint32_t ww_smem_same_address(const struct ww_access *a, const uint64_t *pool, uint32_t mask) {
+    if (a->list == WW_AFFINE) return a->stride == 0 ? (uint32_t)__builtin_popcount(mask) : 1;
+    uint32_t n = (uint32_t)__builtin_popcount(mask), most = 1;
+    uint64_t key[64] = {0};
+    uint8_t count[64] = {0};
+    for (uint32_t k = 0; k < n; k++) {
+        uint64_t address = pool[a->list + k];
+        uint32_t i = (uint32_t)((address * 0x9e3779b97f4a7c15u) >> 58);
+        while (count[i] && key[i] != address) i = (i + 1) & 63;
+        key[i] = address;
+        if (++count[i] > most) most = count[i];
+    }
+    return most;
+}

@@ -1,0 +1,49 @@
+/* Greedy then oldest: goes on with the warp that issued last for as long as it can, then takes the oldest. */
+#include "sched.h"
+
+struct gto {
+    int last; /* slot + 1, 0: none */
+};
+
+static void gto_init(void *state, const void *settings, uint32_t slots) {
+    struct gto *g = state;
+    (void)settings;
+    (void)slots;
+    g->last = 0;
+}
+
+static int gto_pick(void *state, const struct ww_sched_view *view) {
+    const struct gto *g = state;
+    if (g->last && (view->ready >> (g->last - 1)) & 1) return g->last - 1;
+    int oldest = __builtin_ctzll(view->ready);
+    for (uint64_t m = view->ready & (view->ready - 1); m; m &= m - 1) {
+        int slot = __builtin_ctzll(m);
+        if (view->age[slot] < view->age[oldest]) oldest = slot;
+    }
+    return oldest;
+}
+
+static void gto_issued(void *state, uint32_t slot, bool memory, uint64_t cycle) {
+    struct gto *g = state;
+    (void)memory;
+    (void)cycle;
+    g->last = (int)slot + 1;
+}
+
+/* A new warp in the slot is not the one that was greedy. */
+static void gto_finished(void *state, uint32_t slot) {
+    struct gto *g = state;
+    if (g->last == (int)slot + 1) g->last = 0;
+}
+
+const struct ww_sched_ops ww_sched_gto = {
+    .info = {.kind = WW_KIND_SCHED,
+             .name = "gto",
+             .help = "greedy then oldest",
+             .paper = "Rogers, O'Connor, Aamodt: Cache-Conscious Wavefront Scheduling, MICRO 2012"},
+    .state_size = sizeof(struct gto),
+    .init = gto_init,
+    .pick = gto_pick,
+    .issued = gto_issued,
+    .finished = gto_finished,
+};

@@ -1,0 +1,115 @@
+/* fake_memory.h: a stand-in for the memory system behind the L1, defined in the test that includes it (once
+ * per program): every request is answered after the same time. */
+#ifndef TESTS_FAKE_MEMORY_H
+#define TESTS_FAKE_MEMORY_H
+
+#include "../../estimator/core/memsys.h"
+#include <stdlib.h>
+
+static struct {
+    uint64_t latency_ps; /* of a reply */
+    uint8_t level;
+    uint32_t most;       /* requests in flight before it refuses; 0: no limit */
+    uint32_t reads, writes, atomics, refused, sectors, write_bytes, updates;
+} fake = {.latency_ps = 200000, .level = WW_LEVEL_L2};
+
+struct fake_flight {
+    struct ww_event event;
+    struct ww_mem_request request;
+    struct ww_memsys *memory;
+    struct fake_flight *next;
+};
+
+struct ww_memsys {
+    struct ww_queue *queue;
+    struct ww_memsys_client client;
+    struct ww_clock clock;
+    struct fake_flight *free;
+    uint32_t flying;
+    bool blocked[1024];
+};
+
+struct ww_memsys *ww_memsys_new(const struct ww_gpu_spec *gpu, struct ww_queue *queue,
+                                const struct ww_memsys_client *client, uint64_t *counter, uint64_t seed) {
+    struct ww_memsys *m = calloc(1, sizeof *m);
+    (void)gpu;
+    (void)counter;
+    (void)seed;
+    if (!m) return NULL;
+    m->queue = queue;
+    m->client = *client;
+    ww_clock_init(&m->clock, 1000);
+    fake.reads = fake.writes = fake.atomics = fake.refused = 0;
+    fake.sectors = fake.write_bytes = fake.updates = 0;
+    return m;
+}
+
+void ww_memsys_free(struct ww_memsys *m) {
+    while (m && m->free) {
+        struct fake_flight *f = m->free;
+        m->free = f->next;
+        free(f);
+    }
+    free(m);
+}
+
+static void fake_answer(void *owner, struct ww_event *event, uint64_t now) {
+    struct fake_flight *f = owner;
+    struct ww_memsys *m = f->memory;
+    const struct ww_mem_request *q = &f->request;
+    struct ww_mem_reply reply = {.address = q->address, .sectors = q->sectors, .tag = q->tag, .kind = q->kind,
+                                 .level = fake.level, .source = q->source, .last = 1};
+    uint16_t sm = q->sm;
+    (void)event;
+    f->next = m->free;
+    m->free = f;
+    m->flying--;
+    m->client.reply(m->client.context, sm, &reply, now);
+    for (uint16_t i = 0; i < 1024; i++)
+        if (m->blocked[i]) {
+            m->blocked[i] = false;
+            m->client.unblocked(m->client.context, i, now);
+        }
+}
+
+bool ww_memsys_send(struct ww_memsys *m, const struct ww_mem_request *request, uint64_t now_ps) {
+    if (fake.most && m->flying >= fake.most) {
+        m->blocked[request->sm] = true;
+        fake.refused++;
+        return false;
+    }
+    struct fake_flight *f = m->free ? m->free : calloc(1, sizeof *f);
+    if (!f) abort();
+    if (m->free) m->free = f->next;
+    *f = (struct fake_flight){.request = *request, .memory = m};
+    f->event.fn = fake_answer;
+    f->event.owner = f;
+    m->flying++;
+    fake.reads += request->kind == WW_MEM_READ;
+    fake.writes += request->kind == WW_MEM_WRITE;
+    fake.atomics += request->kind == WW_MEM_ATOMIC;
+    fake.sectors += (uint32_t)__builtin_popcount(request->sectors);
+    fake.write_bytes += request->bytes;
+    fake.updates += request->atomic_ops;
+    ww_queue_add(m->queue, &f->event, now_ps + fake.latency_ps);
+    return true;
+}
+
+bool ww_memsys_idle(const struct ww_memsys *m) {
+    return m->flying == 0;
+}
+
+void ww_memsys_end_launch(struct ww_memsys *m, uint64_t now_ps) {
+    (void)m;
+    (void)now_ps;
+}
+
+struct ww_clock *ww_memsys_l2_clock(struct ww_memsys *m) {
+    return &m->clock;
+}
+
+struct ww_clock *ww_memsys_dram_clock(struct ww_memsys *m) {
+    return &m->clock;
+}
+
+#endif
