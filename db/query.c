@@ -8,8 +8,8 @@ static bool pragma_reads(const char *name, const char *argument) {
     static const char *const with_argument[] = {"table_info",  "table_xinfo",      "index_list", "index_info",
                                                 "index_xinfo", "foreign_key_list", "table_list"};
     static const char *const without[] = {
-        "user_version", "application_id",  "journal_mode", "page_count",        "page_size",      "encoding",
-        "table_list",   "integrity_check", "quick_check",  "foreign_key_check", "compile_options"};
+        "user_version", "application_id",  "page_count",  "page_size",         "encoding",
+        "table_list",   "integrity_check", "quick_check", "foreign_key_check", "compile_options"};
     if (!name) return false;
     for (size_t i = 0; argument && i < sizeof with_argument / sizeof *with_argument; i++)
         if (strcmp(name, with_argument[i]) == 0) return true;
@@ -26,6 +26,8 @@ static int authorize(void *context, int action, const char *a, const char *b, co
     case SQLITE_FUNCTION:
     case SQLITE_RECURSIVE:
         return SQLITE_OK;
+    case SQLITE_UPDATE: /* asked when a table-valued function is first met; a real one writes and is refused */
+        return a && strcmp(a, "sqlite_master") == 0 ? SQLITE_OK : SQLITE_DENY;
     case SQLITE_PRAGMA:
         return pragma_reads(a, b) ? SQLITE_OK : SQLITE_DENY;
     default:

@@ -258,10 +258,11 @@ static enum ww_code compare_text(const struct side *a, const struct side *b, FIL
     name_run(a, "base", out);
     name_run(b, "new ", out);
     for (int i = 0; i < warnings; i++) fprintf(out, "warning: %s\n", warning[i]);
-    fprintf(out, "\nspeed-up %s, energy %s, energy-delay product %s better\n\n",
-            factor(ww_ratio(a->seconds, b->seconds), t[0]),
-            factor(energies(a, b) ? ww_ratio(b->result->energy_j, a->result->energy_j) : -1, t[1]),
-            factor(edp_gain(a, b), t[2]));
+    fprintf(out, "\nspeed-up %s", factor(ww_ratio(a->seconds, b->seconds), t[0]));
+    if (energies(a, b))
+        fprintf(out, ", energy %s of base's, energy-delay gain %s",
+                factor(ww_ratio(b->result->energy_j, a->result->energy_j), t[1]), factor(edp_gain(a, b), t[2]));
+    fputs("\n\n", out);
     WW_TRY(print_figures(a, b, out, error));
     WW_TRY(print_parts(a, b, out, error));
     return ww_out_check(out, error);
