@@ -55,9 +55,7 @@ enum ex_kind {
 struct ex_elem {
     uint32_t slot;
     uint8_t width;  /* lane width of the slot: 4, 8, 16 */
-    uint8_t is_sym; /* call: slot is an offset in the frame's parameter storage, of `bytes` */
-    uint32_t bytes;
-    uint32_t param; /* call: where it goes to or comes from in the callee's parameter storage */
+    bool is_param;  /* call: slot is an offset in the caller's parameter storage */
 };
 
 struct ex_inst {
@@ -78,20 +76,11 @@ struct ex_inst {
     int64_t imm;              /* memory: added to the address; other: see the function */
     struct ex_elem *elem;     /* vector elements; call: rets then args */
     const uint32_t *list;     /* brx.idx targets */
-    uint32_t elem_count, list_count;
-    struct ex_inst *pre;      /* run before this one: special registers into temporaries */
-    uint32_t pre_count;
-    ex_fn inner;              /* with pre: the instruction itself */
-    const struct ex_func *callee; /* direct call of a decoded function */
+    uint32_t elem_count, list_count, ret_count; /* call: elem[0 .. ret_count) are results, then arguments */
+    const struct ptx_func *callee; /* direct call; NULL: the address in a */
     uint32_t *hint;           /* memory: index of the last allocation met */
     uint32_t record_first, record_count; /* in the recorder's instruction table */
     const struct ptx_inst *src;
-};
-
-/* Place of a symbol that has storage of its own in this kernel or function. */
-struct ex_place {
-    const struct ptx_symbol *sym;
-    uint32_t offset;
 };
 
 struct ex_func {
@@ -101,11 +90,9 @@ struct ex_func {
     uint32_t *slot;      /* by register number */
     uint8_t *width;      /* lane width by register; 0: predicate */
     uint32_t frame_bytes, scratch;
-    struct ex_place *param; /* .param variables: parameters, returns, call variables */
-    uint32_t param_count, param_bytes; /* per lane */
+    uint32_t param_bytes; /* per lane: parameters and results of a device function, variables for its calls */
     uint32_t local_bytes;
-    uint32_t record_base;
-    bool decoded;
+    uint32_t index;       /* in the kernel's list */
 };
 
 struct ex_kernel {
@@ -115,8 +102,8 @@ struct ex_kernel {
     struct ex_func *entry;
     unsigned char *constant; /* from the heap, 64-byte aligned offsets */
     uint32_t constant_bytes, constant_capacity;
-    struct ex_place *shared; /* shared variables of all reachable functions */
-    uint32_t shared_count, shared_capacity, shared_static; /* bytes of static ones */
+    uint32_t func_count;
+    uint32_t dynamic_at; /* shared memory: offset of the dynamic part */
     const uint64_t *global; /* address by symbol id */
     uint32_t global_count;
 };
@@ -144,7 +131,6 @@ void ex_pick_warp(struct ex_inst *i);
 void ex_pick_async(struct ex_inst *i);
 /* Reads special register type2 component imm into d. */
 void ex_read_sreg(struct ex_warp *w, const struct ex_inst *i, uint32_t mask);
-void ex_with_pre(struct ex_warp *w, const struct ex_inst *i, uint32_t mask);
 
 /* Float formats below 32 bits and exact rounding (exec_round.c). `round`: enum ptx_round RN RZ RM RP RNA. */
 double ex_f16_to_double(uint16_t h);

@@ -168,11 +168,6 @@ void ex_read_sreg(EX_ARGS) {
     }
 }
 
-void ex_with_pre(EX_ARGS) {
-    for (uint32_t n = 0; n < i->pre_count; n++) i->pre[n].fn(w, &i->pre[n], mask);
-    i->inner(w, i, mask);
-}
-
 static ex_fn pick_mov(const struct ex_inst *i) {
     const struct ptx_inst *src = i->src;
     if (src->opnd_count != 2) return NULL;

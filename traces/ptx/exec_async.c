@@ -1,0 +1,122 @@
+/* exec_async.c: cp.async and mbarrier. Copies are done at once, so that waiting for them has no effect.
+ *
+ * An mbarrier object, 64 bits in shared memory:
+ *     bits 0-19 arrivals pending in this phase, 20-39 arrivals expected per phase, 40-62 bytes that are
+ *     still to come (two's complement), 63 parity of the phase */
+#include "simt.h"
+#include <string.h>
+
+#define COUNT_MASK 0xfffffu
+#define TX_SHIFT 40
+#define TX_MASK 0x7fffffu
+
+static void copy(EX_ARGS) {
+    unsigned char *from[EX_LANES], *to[EX_LANES];
+    struct ex_address source = {.slot = i->b, .width = i->bw, .offset = (int32_t)i->elem->slot,
+                                .space = PTX_S_GLOBAL, .bytes = i->bytes};
+    struct ex_address target = {.slot = i->a, .width = i->aw, .offset = i->imm, .space = PTX_S_SHARED,
+                                .bytes = i->bytes, .is_store = true};
+    uint32_t reads = mask;
+    if (i->c != EX_NO_SLOT)
+        for (uint32_t m = mask; m; m &= m - 1)
+            if (ex_lane(w, i->c, i->cw, (unsigned)__builtin_ctz(m)) == 0) reads &= ~(m & (0u - m));
+    if (!ex_addresses(w, i, &target, mask, w->addr2, to)) return;
+    w->group_count = 0;
+    if (reads && !ex_addresses(w, i, &source, reads, w->addr, from)) return;
+    for (uint32_t m = mask; m; m &= m - 1) {
+        unsigned l = (unsigned)__builtin_ctz(m);
+        uint64_t n = i->c == EX_NO_SLOT ? i->bytes : ex_lane(w, i->c, i->cw, l);
+        if (n > i->bytes) n = i->bytes;
+        memset(to[l], 0, i->bytes);
+        if (n) memcpy(to[l], from[l], n);
+        if (!(reads >> l & 1u)) w->addr[l] = 0;
+    }
+    w->group[0] = (struct access_group){PTX_S_GLOBAL, mask};
+    w->group_count = 1;
+}
+
+static void done(EX_ARGS) {
+    (void)w;
+    (void)i;
+    (void)mask;
+}
+
+static uint64_t next_phase(uint64_t v) {
+    bool complete = (v & COUNT_MASK) == 0 && ((v >> TX_SHIFT) & TX_MASK) == 0;
+    if (!complete) return v;
+    return (v ^ ((uint64_t)1 << 63)) | ((v >> 20) & COUNT_MASK);
+}
+
+static uint64_t add_tx(uint64_t v, uint64_t bytes) {
+    uint64_t tx = ((v >> TX_SHIFT) + bytes) & TX_MASK;
+    return (v & ~((uint64_t)TX_MASK << TX_SHIFT)) | tx << TX_SHIFT;
+}
+
+/* Takes `count` arrivals off; drop lowers what later phases expect. */
+static uint64_t arrive(uint64_t v, uint64_t count, bool drop) {
+    if (drop) v -= count << 20;
+    return next_phase(v - count);
+}
+
+/* The new object, and what the instruction returns. */
+static uint64_t step(struct ex_warp *w, const struct ex_inst *i, unsigned l, uint64_t v, uint64_t *result) {
+    uint64_t b = i->b == EX_NO_SLOT ? 1 : ex_lane(w, i->b, i->bw, l);
+    uint8_t sub = i->op == PTX_CP ? PTX_SUB_MB_ARRIVE : i->sub;
+    bool arrives = sub == PTX_SUB_MB_ARRIVE || sub == PTX_SUB_MB_ARRIVE_DROP;
+    *result = v;
+    if (i->op == PTX_CP) return i->mods & PTX_M_NOINC ? arrive(v, 1, false) : v; /* .inc and arrival cancel */
+    if (arrives && ((v & COUNT_MASK) < b || b == 0)) {
+        ex_fail(w, l, WW_EXEC, "mbarrier: %llu arrivals with %llu pending", (unsigned long long)b,
+                (unsigned long long)(v & COUNT_MASK));
+        return v;
+    }
+    switch (sub) {
+    case PTX_SUB_MB_INIT: return (b & COUNT_MASK) | (b & COUNT_MASK) << 20;
+    case PTX_SUB_MB_ARRIVE: case PTX_SUB_MB_ARRIVE_DROP: return arrive(v, b, sub == PTX_SUB_MB_ARRIVE_DROP);
+    case PTX_SUB_MB_EXPECT_TX: return add_tx(v, b);
+    case PTX_SUB_MB_COMPLETE_TX: return next_phase(add_tx(v, 0 - b));
+    case PTX_SUB_MB_TEST_WAIT: case PTX_SUB_MB_TRY_WAIT:
+        *result = i->mods & PTX_M_PARITY ? (v >> 63) != (b & 1u) : (v >> 63) != (b >> 63);
+        return v;
+    default: return v;
+    }
+}
+
+static void mbarrier(EX_ARGS) {
+    unsigned char *host[EX_LANES];
+    struct ex_address a = {.slot = i->a, .width = i->aw, .offset = i->imm, .space = i->space, .bytes = 8,
+                           .is_store = true};
+    if (a.space == PTX_S_GENERIC && i->a == EX_NO_SLOT) a.space = PTX_S_SHARED;
+    if (!ex_addresses(w, i, &a, mask, w->addr, host)) return;
+    for (uint32_t m = mask; m; m &= m - 1) {
+        unsigned l = (unsigned)__builtin_ctz(m);
+        uint64_t v, result;
+        memcpy(&v, host[l], sizeof v);
+        v = step(w, i, l, v, &result);
+        memcpy(host[l], &v, sizeof v);
+        if (i->d == EX_NO_SLOT) continue;
+        if (i->dw == 0) ex_set_pred(w, i->d, result ? EX_ALL : 0, 1u << l);
+        else ex_set_lane(w, i->d, i->dw, l, result);
+    }
+}
+
+static void pending_count(EX_ARGS) {
+    for (uint32_t m = mask; m; m &= m - 1) {
+        unsigned l = (unsigned)__builtin_ctz(m);
+        ex_set_lane(w, i->d, i->dw, l, ex_lane(w, i->a, i->aw, l) & COUNT_MASK);
+    }
+}
+
+void ex_pick_async(struct ex_inst *i) {
+    if (i->op == PTX_MBARRIER) {
+        i->fn = i->sub == PTX_SUB_MB_PENDING_COUNT ? pending_count : i->mods & PTX_M_NOCOMPLETE ? NULL : mbarrier;
+        i->kind = i->sub == PTX_SUB_MB_PENDING_COUNT ? EX_DATA : EX_MEM;
+        return;
+    }
+    switch (i->sub) {
+    case PTX_SUB_CP_ASYNC: i->fn = copy; i->kind = EX_MEM; break;
+    case PTX_SUB_CP_COMMIT: case PTX_SUB_CP_WAIT_GROUP: case PTX_SUB_CP_WAIT_ALL: i->fn = done; break;
+    case PTX_SUB_CP_MBARRIER_ARRIVE: i->fn = mbarrier; i->kind = EX_MEM; break;
+    default: break;
+    }
+}
