@@ -1,0 +1,18 @@
+cd "$DATA" || exit 1
+fails 3 warpwatt gpu show gtx48
+fails 3 warpwatt gpu show ./gtx480
+fails 7 warpwatt gpu show none.json
+fails 3 warpwatt gpu show bad_syntax.json
+fails 3 warpwatt gpu show unknown_key.json
+fails 3 warpwatt gpu show out_of_bounds.json
+fails 3 warpwatt gpu show missing_key.json
+fails 3 warpwatt gpu show twice.json
+fails 3 warpwatt gpu show wrong_type.json
+fails 3 warpwatt gpu show gtx480 --set sm.cuont=3
+fails 3 warpwatt gpu show gtx480 --set sm.count=2000
+fails 3 warpwatt gpu show gtx480 --set sm.count=many
+fails 3 warpwatt gpu show gtx480 --set l2.interleave=96
+fails 2 warpwatt gpu show gtx480 --set sm.count
+fails 3 warpwatt gpu diff gtx480 missing_key.json
+# One bad model does not hide the others, but is an error.
+WARPWATT_MODELS=$DATA fails 3 warpwatt gpu list | cut -c 1-6 | grep -E '^(GPU|gtx480|warpwa)'

@@ -1,0 +1,12 @@
+record_small
+fails 7 warpwatt run --gpu gtx480 --trace none.wwt
+fails 3 warpwatt run --gpu gtx48 --trace a.wwt
+fails 3 warpwatt run --gpu "$DATA/unknown_key.json" --trace a.wwt
+fails 2 warpwatt run --gpu gtx480 --trace a.wwt --mech sched=grr
+fails 2 warpwatt run --gpu gtx480 --trace a.wwt --mech shced=gto
+fails 2 warpwatt run --gpu gtx480 --trace a.wwt --launches 7
+fails 3 warpwatt run --gpu gtx480 --trace a.wwt --power none_such
+fails 7 warpwatt run --gpu gtx480 --trace a.wwt --db none/r.db
+# A CTA that fits no SM: said so, with the limit.
+fails 4 warpwatt run --gpu gtx480 --trace a.wwt --set sm.max_threads=32
+ls -A
