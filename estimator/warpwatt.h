@@ -152,6 +152,7 @@ struct ww_record_options {
     int compression;               /* zstd level; 0: default */
     ww_progress_fn progress;
     void *context;
+    FILE *kernel_output;           /* where printf of kernels goes; NULL: nowhere */
 };
 struct ww_record_stats {
     uint64_t launches, warp_instructions, thread_instructions, bytes;

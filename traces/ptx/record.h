@@ -29,6 +29,7 @@ struct record_entry {
     uint8_t op;           /* enum ww_op */
     bool access;          /* WW_INST_ACCESS */
     bool only_if_taken;
+    bool conditional;     /* WW_INST_BRANCH_COND: the mask is of the lanes that take it */
     uint32_t offset;      /* added to each address */
     uint32_t twin[WW_SPACE_COUNT]; /* entry for this space, 0: none */
 };

@@ -1,0 +1,145 @@
+/* record.c: steps and accesses of executed instructions, and the instruction table of a launch. */
+#include "record.h"
+#include "simt.h"
+#include <stdlib.h>
+#include <string.h>
+
+void record_stream_free(struct record_stream *s) {
+    free(s->step);
+    free(s->access);
+    free(s->pool);
+    memset(s, 0, sizeof *s);
+}
+
+static uint64_t stream_bytes(const struct record_stream *s) {
+    return s->step_capacity * sizeof *s->step + s->access_capacity * sizeof *s->access +
+           s->pool_capacity * sizeof *s->pool;
+}
+
+/* Room for `more` elements behind `count`; NULL and failed if memory ran out. */
+static void *room(struct ex_warp *w, void *array, size_t count, size_t more, size_t *capacity, size_t size) {
+    if (count + more <= *capacity) return array;
+    size_t bigger = *capacity ? *capacity + *capacity / 2 : 256;
+    if (bigger < count + more) bigger = count + more;
+    void *p = realloc(array, bigger * size);
+    if (!p || bigger > UINT32_MAX) {
+        ex_fail(w, EX_LANES, WW_NOMEM, "memory ran out while recording");
+        return array;
+    }
+    w->run->stream_bytes += (bigger - *capacity) * size;
+    *capacity = bigger;
+    return p;
+}
+
+static void add_step(struct ex_warp *w, uint32_t inst, uint32_t mask) {
+    struct record_stream *s = &w->stream;
+    s->step = room(w, s->step, s->step_count, 1, &s->step_capacity, sizeof *s->step);
+    if (s->step_count < s->step_capacity) s->step[s->step_count++] = (struct ww_step){inst, mask};
+}
+
+static void add_access(struct ex_warp *w, uint64_t base, int32_t stride, uint32_t list) {
+    struct record_stream *s = &w->stream;
+    s->access = room(w, s->access, s->access_count, 1, &s->access_capacity, sizeof *s->access);
+    if (s->access_count < s->access_capacity) s->access[s->access_count++] = (struct ww_access){base, stride, list};
+}
+
+/* True if the active lanes' addresses are base + stride * lane. */
+static bool is_affine(const uint64_t *addr, uint32_t mask, uint64_t *base, int32_t *stride) {
+    unsigned first = (unsigned)__builtin_ctz(mask);
+    uint32_t rest = mask & (mask - 1);
+    *base = addr[first];
+    *stride = 0;
+    if (!rest) return true;
+    unsigned second = (unsigned)__builtin_ctz(rest), gap = second - first;
+    int64_t difference = (int64_t)(addr[second] - addr[first]);
+    if (gap != 1 && difference % (int64_t)gap) return false;
+    int64_t step = gap == 1 ? difference : difference / (int64_t)gap;
+    if (step > INT32_MAX || step < INT32_MIN) return false;
+    uint64_t start = addr[first] - (uint64_t)step * first, wrong = 0;
+    EX_EACH(mask, wrong |= addr[l] - (start + (uint64_t)step * l););
+    *base = start;
+    *stride = (int32_t)step;
+    return wrong == 0;
+}
+
+static void add_addresses(struct ex_warp *w, const uint64_t *addr, uint32_t mask, uint64_t offset) {
+    struct record_stream *s = &w->stream;
+    uint64_t base;
+    int32_t stride;
+    if (is_affine(addr, mask, &base, &stride)) {
+        add_access(w, base + offset, stride, WW_AFFINE);
+        return;
+    }
+    size_t n = (size_t)__builtin_popcount(mask), at = s->pool_count;
+    s->pool = room(w, s->pool, at, n, &s->pool_capacity, sizeof *s->pool);
+    if (at + n > s->pool_capacity) return;
+    for (uint32_t m = mask; m; m &= m - 1) s->pool[s->pool_count++] = addr[__builtin_ctz(m)] + offset;
+    add_access(w, 0, 0, (uint32_t)at);
+}
+
+static uint8_t trace_space(uint8_t space) {
+    switch (space) {
+    case PTX_S_SHARED: return WW_SPACE_SHARED;
+    case PTX_S_LOCAL: case EX_S_CALL: return WW_SPACE_LOCAL;
+    case PTX_S_CONST: case PTX_S_PARAM: return WW_SPACE_CONST;
+    default: return WW_SPACE_GLOBAL;
+    }
+}
+
+/* One step for each address space that the lanes' addresses turned out to be in. */
+static void record_memory(struct ex_warp *w, const struct record_entry *e, uint32_t inst, uint32_t act) {
+    if (e->part == 1) {
+        add_step(w, inst, act);
+        add_addresses(w, w->addr2, act, e->offset);
+        return;
+    }
+    for (uint32_t n = 0; n < w->group_count; n++) {
+        uint32_t twin = e->twin[trace_space(w->group[n].space)];
+        add_step(w, twin ? twin : inst, w->group[n].mask & act);
+        add_addresses(w, w->addr, w->group[n].mask & act, e->offset);
+    }
+}
+
+static void record_access(struct ex_warp *w, const struct ex_inst *i, const struct record_entry *e, uint32_t inst,
+                          uint32_t mask) {
+    bool is_value = e->op == WW_OP_BARRIER || e->op == WW_OP_SLEEP;
+    if (mask && i->kind == EX_MEM && e->part != PTX_ACCESS_NONE) {
+        record_memory(w, e, inst, mask);
+        return;
+    }
+    add_step(w, inst, mask);
+    if (is_value) add_access(w, mask ? w->value : 0, 0, WW_AFFINE);
+    else add_access(w, mask ? e->offset : 0, 0, WW_AFFINE); /* spills: the same place in each thread's frame */
+}
+
+void record_inst(struct ex_warp *w, const struct ex_inst *i, uint32_t act, uint32_t taken) {
+    const struct recorder *r = w->run->recorder;
+    if (!r) return;
+    const struct record_entry *e = &r->entry[i->record_first];
+    for (uint32_t n = 0; n < i->record_count; n++, e++) {
+        uint32_t mask = e->only_if_taken || e->conditional ? taken : act;
+        if (e->only_if_taken && !taken) continue;
+        if (e->access) record_access(w, i, e, i->record_first + n, mask);
+        else add_step(w, i->record_first + n, mask);
+    }
+}
+
+enum ww_code record_cta(struct recorder *r, struct ex_cta *cta, struct ww_error *error) {
+    struct ww_warp_stream stream[SIMT_MAX_WARPS];
+    for (uint32_t n = 0; n < cta->warp_count; n++) {
+        const struct record_stream *s = &cta->warp[n].stream;
+        stream[n] = (struct ww_warp_stream){s->step, s->access, s->pool, (uint32_t)s->step_count,
+                                            (uint32_t)s->access_count};
+        r->warp_instructions += s->step_count;
+        for (size_t k = 0; k < s->step_count; k++)
+            r->thread_instructions += (uint32_t)__builtin_popcount(s->step[k].mask);
+    }
+    struct ww_cta_trace trace = {.index = cta->index, .warp_count = cta->warp_count, .warp = stream};
+    if (r->on_cta) r->on_cta(r->on_cta_context, &trace);
+    enum ww_code code = r->writer ? ww_trace_writer_cta(r->writer, &trace, error) : WW_OK;
+    for (uint32_t n = 0; n < cta->warp_count; n++) {
+        cta->run->stream_bytes -= stream_bytes(&cta->warp[n].stream);
+        record_stream_free(&cta->warp[n].stream);
+    }
+    return code;
+}
