@@ -1,0 +1,158 @@
+/* Shared memory, shuffles and the constant cache. */
+#include "fake_memory.h"
+#include "sm_fixture.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+
+#include <cmocka.h>
+
+/* Cycles that the use of a shared access waits, for one warp. */
+static uint64_t wait_of(enum ww_op op, uint32_t width, int32_t stride, const struct ww_gpu_spec *gpu,
+                        uint64_t *conflicts) {
+    struct program p;
+    program_init(&p, 1, 32, 1, 2);
+    uint32_t access = program_memory(&p, op, WW_SPACE_SHARED, width, 10, 2);
+    uint32_t use = program_inst(&p, WW_OP_INT, 11, 10, -1);
+    program_access(&p, 0, access, ALL, 0, stride);
+    program_step(&p, 0, use, ALL);
+    struct replay r = program_run(&p, gpu);
+    uint64_t wait = stall(&r, use, WW_S_WAIT_SHARED);
+    *conflicts = r.r.counter[WW_C_SHARED_CONFLICTS];
+    assert_int_equal(r.r.counter[WW_C_SHARED_PASSES], *conflicts + 1);
+    replay_free(&r);
+    program_free(&p);
+    return wait;
+}
+
+static void an_access_without_conflict_takes_the_shared_latency(void **state) {
+    (void)state;
+    struct ww_gpu_spec g = fixture_gpu();
+    uint64_t conflicts;
+    assert_int_equal(wait_of(WW_OP_LOAD, 4, 4, &g, &conflicts), 24 - 1);
+    assert_int_equal(conflicts, 0);
+    assert_int_equal(wait_of(WW_OP_LOAD, 4, 0, &g, &conflicts), 24 - 1);
+    assert_int_equal(conflicts, 0);
+}
+
+static void a_conflict_of_degree_n_takes_n_minus_1_more_passes(void **state) {
+    (void)state;
+    struct ww_gpu_spec g = fixture_gpu();
+    uint64_t conflicts;
+    for (uint32_t n = 2; n <= 32; n *= 2) {
+        assert_int_equal(wait_of(WW_OP_LOAD, 4, (int32_t)(4 * n), &g, &conflicts), 24 - 1 + (n - 1));
+        assert_int_equal(conflicts, n - 1);
+    }
+    g.shared_conflict_cycles = 3;
+    assert_int_equal(wait_of(WW_OP_LOAD, 4, 32, &g, &conflicts), 24 - 1 + 7 * 3);
+}
+
+static void wide_accesses_go_in_phases(void **state) {
+    (void)state;
+    struct ww_gpu_spec g = fixture_gpu();
+    uint64_t conflicts;
+    assert_int_equal(wait_of(WW_OP_LOAD, 8, 8, &g, &conflicts), 24 - 1 + 1);
+    assert_int_equal(wait_of(WW_OP_LOAD, 16, 16, &g, &conflicts), 24 - 1 + 3);
+}
+
+static void updates_of_one_address_follow_one_another(void **state) {
+    (void)state;
+    struct ww_gpu_spec g = fixture_gpu();
+    uint64_t conflicts;
+    assert_int_equal(wait_of(WW_OP_ATOMIC, 4, 4, &g, &conflicts), 24 - 1 + 4);
+    assert_int_equal(wait_of(WW_OP_ATOMIC, 4, 0, &g, &conflicts), 24 - 1 + 32 * 4);
+}
+
+static void a_conflict_holds_the_accesses_behind_it(void **state) {
+    (void)state;
+    struct ww_gpu_spec g = fixture_gpu();
+    struct program p;
+    program_init(&p, 1, 32, 1, 3);
+    uint32_t load = program_memory(&p, WW_OP_LOAD, WW_SPACE_SHARED, 4, 10, 2);
+    uint32_t next = program_memory(&p, WW_OP_LOAD, WW_SPACE_SHARED, 4, 11, 2);
+    uint32_t use = program_inst(&p, WW_OP_INT, 12, 11, -1);
+    program_access(&p, 0, load, ALL, 0, 128);
+    program_access(&p, 0, next, ALL, 0, 4);
+    program_step(&p, 0, use, ALL);
+    struct replay r = program_run(&p, &g);
+    /* the first holds the unit from cycle 1 to 32, the second starts in 33 */
+    assert_int_equal(r.r.cycles, 32 + 24 + 1);
+    replay_free(&r);
+    program_free(&p);
+}
+
+static void fewer_address_lanes_space_the_accesses(void **state) {
+    (void)state;
+    struct ww_gpu_spec g = fixture_gpu();
+    struct program p;
+    g.lsu_lanes = 16;
+    program_init(&p, 1, 32, 1, 3);
+    uint32_t load = program_memory(&p, WW_OP_LOAD, WW_SPACE_SHARED, 4, 10, 2);
+    uint32_t next = program_memory(&p, WW_OP_LOAD, WW_SPACE_SHARED, 4, 11, 2);
+    program_access(&p, 0, load, ALL, 0, 4);
+    program_access(&p, 0, next, ALL, 0, 4);
+    program_step(&p, 0, program_inst(&p, WW_OP_INT, 12, 11, -1), ALL);
+    struct replay r = program_run(&p, &g);
+    assert_int_equal(r.r.cycles, 2 + 24 + 1);
+    replay_free(&r);
+    program_free(&p);
+}
+
+static void a_shuffle_takes_the_shared_latency(void **state) {
+    (void)state;
+    struct ww_gpu_spec g = fixture_gpu();
+    struct program p;
+    program_init(&p, 1, 32, 1, 2);
+    program_all(&p, program_inst(&p, WW_OP_SHUFFLE, 10, 2, -1));
+    program_all(&p, program_inst(&p, WW_OP_INT, 11, 10, -1));
+    struct replay r = program_run(&p, &g);
+    assert_int_equal(r.r.cycles, 24 + 1);
+    assert_int_equal(r.r.counter[WW_C_SHARED_PASSES], 0);
+    replay_free(&r);
+    program_free(&p);
+}
+
+static uint64_t constant_cycles(int32_t stride, uint32_t loads, const struct ww_gpu_spec *gpu,
+                                uint64_t *misses) {
+    struct program p;
+    program_init(&p, 1, 32, 1, 2 * loads);
+    for (uint32_t i = 0; i < loads; i++) {
+        uint32_t load = program_memory(&p, WW_OP_LOAD, WW_SPACE_CONST, 4, 10, 2);
+        program_access(&p, 0, load, ALL, 64, stride);
+        program_step(&p, 0, program_inst(&p, WW_OP_INT, 2, 10, -1), ALL);
+    }
+    struct replay r = program_run(&p, gpu);
+    uint64_t cycles = r.r.cycles;
+    *misses = r.r.counter[WW_C_CONST_MISS];
+    replay_free(&r);
+    program_free(&p);
+    return cycles;
+}
+
+static void a_constant_is_broadcast_and_distinct_addresses_follow_one_another(void **state) {
+    (void)state;
+    struct ww_gpu_spec g = fixture_gpu();
+    uint64_t misses;
+    g.const_miss_cycles = 100;
+    assert_int_equal(constant_cycles(0, 1, &g, &misses), 8 + 100 + 1);
+    assert_int_equal(misses, 1);
+    /* load, use, load, use: the use gives the next load its address */
+    assert_int_equal(constant_cycles(0, 2, &g, &misses), 8 + 100 + 4 + 8 + 1);
+    assert_int_equal(misses, 1);
+    g.const_miss_cycles = 0;
+    assert_int_equal(constant_cycles(4, 1, &g, &misses), 8 + 31 + 1);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(an_access_without_conflict_takes_the_shared_latency),
+        cmocka_unit_test(a_conflict_of_degree_n_takes_n_minus_1_more_passes),
+        cmocka_unit_test(wide_accesses_go_in_phases),
+        cmocka_unit_test(updates_of_one_address_follow_one_another),
+        cmocka_unit_test(a_conflict_holds_the_accesses_behind_it),
+        cmocka_unit_test(fewer_address_lanes_space_the_accesses),
+        cmocka_unit_test(a_shuffle_takes_the_shared_latency),
+        cmocka_unit_test(a_constant_is_broadcast_and_distinct_addresses_follow_one_another),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
