@@ -83,6 +83,12 @@ static bool decode_list(struct access_decoder *a, struct ww_wwt_inst_state *s, u
     return true;
 }
 
+static bool read_stride(struct ww_wwt_decoder *x, int32_t *stride) {
+    int64_t v = (int64_t)ww_wwt_svarint(&x->col[WW_WWT_COL_STRIDE]);
+    *stride = (int32_t)v;
+    return v == *stride || ww_wwt_reject(x, &x->col[WW_WWT_COL_STRIDE], "a stride is out of range");
+}
+
 /* One access. `ref` is the same access of the last warp on this path, or NULL. */
 static bool decode_access(struct access_decoder *a, const struct ww_step *step, const struct ww_access *ref,
                           struct ww_access *out) {
@@ -91,7 +97,7 @@ static bool decode_access(struct access_decoder *a, const struct ww_step *step, 
     unsigned token = ww_wwt_byte(&x->col[WW_WWT_COL_ACCESS]);
     unsigned kind = token & 7, form = token >> WW_WWT_FORM_SHIFT;
     unsigned shift = token & WW_WWT_UNIT ? ww_wwt_shift(x->launch->inst[step->inst].width) : 0;
-    if (kind >= WW_WWT_BASE_COUNT || form >= WW_WWT_FORM_COUNT)
+    if (kind >= WW_WWT_BASE_COUNT || form >= WW_WWT_FORM_COUNT || (form == WW_WWT_FORM_STEPS && kind != 0))
         return ww_wwt_reject(x, &x->col[WW_WWT_COL_ACCESS], "an access byte is unknown");
     bool list = form >= WW_WWT_FORM_LIST;
     uint64_t last = ww_wwt_last(s, list, step->mask);
@@ -100,7 +106,7 @@ static bool decode_access(struct access_decoder *a, const struct ww_step *step, 
     if (list) {
         if (!decode_list(a, s, form, shift, step->mask, base, ref, out)) return false;
     } else {
-        if (form == WW_WWT_FORM_STRIDE) s->stride = (int32_t)ww_wwt_svarint(&x->col[WW_WWT_COL_STRIDE]);
+        if (form == WW_WWT_FORM_STRIDE && !read_stride(x, &s->stride)) return false;
         *out = (struct ww_access){base, s->stride, WW_AFFINE};
     }
     ww_wwt_learn(&a->p, s, out->base, last, ref);

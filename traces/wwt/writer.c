@@ -105,6 +105,7 @@ enum ww_code ww_trace_writer_new(const char *path, const struct ww_trace_meta *m
     struct ww_trace_writer *w = calloc(1, sizeof *w);
     if (!w) return ww_fail_nomem(error, "a trace");
     w->fd = -1;
+    w->pending_limit = WW_WWT_PENDING_BYTES;
     ww_wwt_crc_init(&w->crc);
     w->path = strdup(path);
     w->zstd = ZSTD_createCCtx();

@@ -51,8 +51,8 @@ struct ww_wwt_open_launch {
 struct ww_trace_writer {
     char *path, *temporary;
     int fd;
-    int level;
     uint64_t offset;
+    size_t pending_limit; /* WW_WWT_PENDING_BYTES; tests set less */
     enum ww_code failed; /* the first failure: nothing more is written */
     ZSTD_CCtx *zstd;
     struct ww_wwt_crc crc;

@@ -214,7 +214,7 @@ static enum ww_code add_cta(struct ww_trace_writer *w, const struct ww_cta_trace
         l->ready_weight += c->weight;
     }
     WW_TRY(flush_ready(w, error));
-    while (l->pending_bytes > WW_WWT_PENDING_BYTES && l->count) WW_TRY(flush_lowest(w, error));
+    while (l->pending_bytes > w->pending_limit && l->count) WW_TRY(flush_lowest(w, error));
     return WW_OK;
 }
 
