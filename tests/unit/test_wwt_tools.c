@@ -352,7 +352,7 @@ static void a_writer_short_of_memory_writes_everything_once(void **state) {
     const char *out = ww_fixture_path(&arena, "w.wwt");
     struct ww_trace_writer *w = start(&l->launch);
     struct ww_trace *t;
-    w->pending_limit = 20000;
+    w->pending_limit = 6000;
     for (size_t i = 0; i < 40; i++) OK(ww_trace_writer_cta(w, &l->cta[(i * 27 + 5) % 40], &error));
     assert_int_equal(ww_trace_writer_cta(w, &l->cta[5], &error), WW_USAGE);
     OK(ww_trace_writer_end_launch(w, &error));
