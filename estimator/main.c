@@ -54,6 +54,7 @@ int main(int argc, char **argv) {
     }
     if (code == WW_OK) return 0;
     bool named = strncmp(error.where, "warpwatt", 8) == 0; /* the place is the command line itself */
-    fprintf(stderr, "%s%s%s%s\n", named ? "" : "warpwatt: ", error.where, error.where[0] ? ": " : "", error.text);
+    fprintf(stderr, "%s%s%s%s\n", named ? "" : "warpwatt: ", error.where, error.where[0] ? ": " : "",
+            error.text);
     return cmd_interrupted() ? EXIT_INTERRUPTED : ww_code_exit(code);
 }

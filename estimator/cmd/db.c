@@ -74,7 +74,8 @@ static enum ww_code find_named(const char *name, const char **sql, struct ww_err
     ww_nearest_init(&near, name);
     for (size_t i = 0; i < ww_db_named_count(); i++) ww_nearest_offer(&near, ww_db_named(i)->name);
     const char *best = ww_nearest_get(&near);
-    return ww_fail(error, WW_USAGE, "warpwatt query", "unknown query \"%.80s\"%s%s%s; see warpwatt query --list", name,
+    return ww_fail(error, WW_USAGE, "warpwatt query",
+                   "unknown query \"%.80s\"%s%s%s; see warpwatt query --list", name,
                    best ? "; did you mean \"" : "", best ? best : "", best ? "\"?" : "");
 }
 
@@ -86,7 +87,8 @@ static enum ww_code query_format(const struct cmd_line *line, enum ww_format *fo
     if (!name || strcmp(name, "table") == 0) return WW_OK;
     *format = strcmp(name, "csv") == 0 ? WW_FORMAT_CSV : WW_FORMAT_JSON;
     if (strcmp(name, "csv") == 0 || strcmp(name, "json") == 0) return WW_OK;
-    return ww_fail(error, WW_USAGE, "warpwatt query: option --format", "\"%.80s\": expected table, csv or json", name);
+    return ww_fail(error, WW_USAGE, "warpwatt query: option --format", "\"%.80s\": expected table, csv or json",
+                   name);
 }
 
 static enum ww_code query_run(const struct cmd_line *line, struct ww_error *error) {

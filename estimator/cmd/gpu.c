@@ -96,9 +96,8 @@ static enum ww_code list_run(const struct cmd_line *line, struct ww_error *error
     return code;
 }
 
-static const struct cmd_option list_options[] = {{"json", 0, NULL, "print JSON", 0},
-                                                 {"names", 0, NULL, "print names only, one a line", 0},
-                                                 {0}};
+static const struct cmd_option list_options[] = {
+    {"json", 0, NULL, "print JSON", 0}, {"names", 0, NULL, "print names only, one a line", 0}, {0}};
 const struct cmd cmd_gpu_list = {
     .arguments = "",
     .about = "Models are JSON files in $WARPWATT_MODELS, $WARPWATT_DATA/models, the source tree's\n"
@@ -123,7 +122,8 @@ static enum ww_code load(const struct cmd_line *line, size_t argument, struct ww
 
 #define SOURCE_WIDTH 60
 
-static enum ww_code show_table(const struct ww_gpu *gpu, const char *prefix, bool whole, struct ww_error *error) {
+static enum ww_code show_table(const struct ww_gpu *gpu, const char *prefix, bool whole,
+                               struct ww_error *error) {
     struct cmd_table t = {.columns = 4};
     size_t shown = 0;
     static const char *const heading[] = {"parameter", "value", "unit", "source"};
@@ -152,7 +152,8 @@ static enum ww_code show_run(const struct cmd_line *line, struct ww_error *error
     if (cmd_has(line, "json"))
         printf("%s\n", ww_gpu_json(gpu));
     else
-        code = show_table(gpu, line->argument_count > 1 ? line->argument[1] : "", cmd_has(line, "sources"), error);
+        code =
+            show_table(gpu, line->argument_count > 1 ? line->argument[1] : "", cmd_has(line, "sources"), error);
     ww_gpu_free(gpu);
     return code;
 }
@@ -175,7 +176,8 @@ const struct cmd cmd_gpu_show = {
 
 /* ---- diff ---- */
 
-static enum ww_code diff_gpus(const struct ww_gpu *a, const struct ww_gpu *b, bool json, struct ww_error *error) {
+static enum ww_code diff_gpus(const struct ww_gpu *a, const struct ww_gpu *b, bool json,
+                              struct ww_error *error) {
     struct cmd_table t = {.columns = 4};
     struct ww_jsonw w;
     ww_jsonw_begin(&w, stdout);

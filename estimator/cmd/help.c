@@ -2,9 +2,8 @@
 #include "cmd.h"
 #include <string.h>
 
-static const char about[] =
-    "Estimates how fast a GPU kernel runs and how much power it draws, on a GPU\n"
-    "that may not exist yet, from a warp-level trace. No GPU is needed.\n";
+static const char about[] = "Estimates how fast a GPU kernel runs and how much power it draws, on a GPU\n"
+                            "that may not exist yet, from a warp-level trace. No GPU is needed.\n";
 
 static void print_rows(const char *group, FILE *out) {
     size_t n = group ? strlen(group) : 0;
@@ -134,5 +133,8 @@ static enum ww_code version_run(const struct cmd_line *line, struct ww_error *er
     return ww_jsonw_end(&w, error);
 }
 
-const struct cmd cmd_version = {
-    .arguments = "", .about = "", .examples = "warpwatt version\n", .options = version_options, .run = version_run};
+const struct cmd cmd_version = {.arguments = "",
+                                .about = "",
+                                .examples = "warpwatt version\n",
+                                .options = version_options,
+                                .run = version_run};

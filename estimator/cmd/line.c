@@ -19,8 +19,8 @@ const size_t cmd_row_count = sizeof cmd_rows / sizeof cmd_rows[0];
 
 static enum ww_code fail_name(const char *where, const char *what, const char *word, const char *near,
                               struct ww_error *error) {
-    return ww_fail(error, WW_USAGE, where, "unknown %s \"%.80s\"%s%s%s", what, word, near ? "; did you mean \"" : "",
-                   near ? near : "", near ? "\"?" : "");
+    return ww_fail(error, WW_USAGE, where, "unknown %s \"%.80s\"%s%s%s", what, word,
+                   near ? "; did you mean \"" : "", near ? near : "", near ? "\"?" : "");
 }
 
 /* The second word of a command's name, NULL if it has one word. */

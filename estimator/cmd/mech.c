@@ -89,8 +89,9 @@ static enum ww_code find(const char *word, size_t *index, struct ww_error *error
         ww_nearest_offer(&near, m.name);
     }
     const char *best = ww_nearest_get(&near);
-    return ww_fail(error, WW_USAGE, "warpwatt mech show", "unknown mechanism \"%.80s\"%s%s%s; see warpwatt mech list",
-                   word, best ? "; did you mean \"" : "", best ? best : "", best ? "\"?" : "");
+    return ww_fail(error, WW_USAGE, "warpwatt mech show",
+                   "unknown mechanism \"%.80s\"%s%s%s; see warpwatt mech list", word,
+                   best ? "; did you mean \"" : "", best ? best : "", best ? "\"?" : "");
 }
 
 static enum ww_code show_text(size_t i, struct ww_error *error) {

@@ -66,7 +66,8 @@ static enum ww_code record_workload(const struct cmd_line *line, const struct ww
 static enum ww_code check_source(const struct cmd_line *line, struct ww_error *error) {
     const char *where = "warpwatt trace record";
     bool workload = cmd_has(line, "workload"), ptx = cmd_has(line, "ptx");
-    if (workload == ptx) return ww_fail(error, WW_USAGE, where, "expected either --workload or --ptx with --launch");
+    if (workload == ptx)
+        return ww_fail(error, WW_USAGE, where, "expected either --workload or --ptx with --launch");
     if (ptx != cmd_has(line, "launch"))
         return ww_fail(error, WW_USAGE, where, "--ptx and --launch belong together");
     if (ptx && cmd_has(line, "param")) return ww_fail(error, WW_USAGE, where, "--param is of --workload only");

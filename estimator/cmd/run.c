@@ -28,7 +28,8 @@ static enum ww_code store(const char *path, const struct ww_result *result, int6
     return code;
 }
 
-static enum ww_code finish(const struct cmd_line *line, const struct ww_result *result, struct ww_error *error) {
+static enum ww_code finish(const struct cmd_line *line, const struct ww_result *result,
+                           struct ww_error *error) {
     const char *db = cmd_get(line, "db");
     int64_t id = -1;
     if (db) WW_TRY(store(db, result, &id, error));
@@ -37,7 +38,8 @@ static enum ww_code finish(const struct cmd_line *line, const struct ww_result *
     return ww_report_summary(result, id, json, stdout, error);
 }
 
-static enum ww_code replay(const struct cmd_line *line, struct ww_run_options *options, struct ww_error *error) {
+static enum ww_code replay(const struct cmd_line *line, struct ww_run_options *options,
+                           struct ww_error *error) {
     struct cmd_progress progress;
     struct ww_result *result = NULL;
     options->progress = cmd_progress_step;
@@ -50,7 +52,8 @@ static enum ww_code replay(const struct cmd_line *line, struct ww_run_options *o
     return code;
 }
 
-static enum ww_code read_options(const struct cmd_line *line, struct ww_run_options *o, struct ww_error *error) {
+static enum ww_code read_options(const struct cmd_line *line, struct ww_run_options *o,
+                                 struct ww_error *error) {
     uint64_t epoch = 0;
     WW_TRY(cmd_u64(line, "epoch", 1, UINT32_MAX, &epoch, error));
     WW_TRY(cmd_u64(line, "seed", 0, INT64_MAX, &o->seed, error));

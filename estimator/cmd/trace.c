@@ -36,11 +36,10 @@ static enum ww_code dump_run(const struct cmd_line *line, struct ww_error *error
     return code;
 }
 
-static const struct cmd_option dump_options[] = {
-    {"launch", 0, "N", "launch number, from 0 (default 0)", 0},
-    {"cta", 0, "N", "linear CTA number, from 0 (default 0)", 0},
-    {"warp", 0, "N", "one warp of the CTA (default: all)", 0},
-    {0}};
+static const struct cmd_option dump_options[] = {{"launch", 0, "N", "launch number, from 0 (default 0)", 0},
+                                                 {"cta", 0, "N", "linear CTA number, from 0 (default 0)", 0},
+                                                 {"warp", 0, "N", "one warp of the CTA (default: all)", 0},
+                                                 {0}};
 const struct cmd cmd_trace_dump = {
     .arguments = "FILE",
     .min_arguments = 1,
@@ -147,9 +146,8 @@ static enum ww_code workloads_run(const struct cmd_line *line, struct ww_error *
     return WW_OK;
 }
 
-static const struct cmd_option workloads_options[] = {{"json", 0, NULL, "print JSON", 0},
-                                                      {"names", 0, NULL, "print names only, one a line", 0},
-                                                      {0}};
+static const struct cmd_option workloads_options[] = {
+    {"json", 0, NULL, "print JSON", 0}, {"names", 0, NULL, "print names only, one a line", 0}, {0}};
 const struct cmd cmd_trace_workloads = {
     .arguments = "",
     .about = "",

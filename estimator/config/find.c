@@ -117,8 +117,7 @@ enum ww_code ww_data_names(const char *subdir, struct ww_names *names, struct ww
     struct ww_names dirs;
     WW_TRY(ww_data_dirs(subdir, &dirs, error));
     enum ww_code code = WW_OK;
-    for (size_t i = 0; i < dirs.count && code == WW_OK; i++)
-        code = add_json_names(dirs.name[i], names, error);
+    for (size_t i = 0; i < dirs.count && code == WW_OK; i++) code = add_json_names(dirs.name[i], names, error);
     ww_names_free(&dirs);
     if (code != WW_OK)
         ww_names_free(names);

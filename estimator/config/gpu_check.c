@@ -7,9 +7,9 @@ struct check {
     struct ww_error *error;
 };
 
-#define RULE(c, holds, key, ...)                                                                             \
-    do {                                                                                                     \
-        if (!(holds)) return broken(c, key, __VA_ARGS__);                                                    \
+#define RULE(c, holds, key, ...)                                                                               \
+    do {                                                                                                       \
+        if (!(holds)) return broken(c, key, __VA_ARGS__);                                                      \
     } while (0)
 
 __attribute__((format(printf, 3, 4))) static enum ww_code broken(const struct check *c, const char *key,
@@ -29,13 +29,20 @@ static enum ww_code powers_of_two(const struct check *c) {
         const char *key;
         uint32_t v;
     } all[] = {
-        {"l1.line", s->l1_line},           {"l1.sector", s->l1_sector},
-        {"l2.line", s->l2_line},           {"l2.sector", s->l2_sector},
-        {"l2.interleave", s->l2_interleave}, {"icache.line", s->icache_line},
-        {"const.line", s->const_line},     {"shared.banks", s->shared_banks},
-        {"shared.bank_bytes", s->shared_bank_bytes}, {"dram.banks", s->dram_banks},
-        {"dram.bank_groups", s->dram_bank_groups}, {"dram.row_bytes", s->dram_row_bytes},
-        {"dram.bus_bits", s->dram_bus_bits}, {"dram.burst", s->dram_burst},
+        {"l1.line", s->l1_line},
+        {"l1.sector", s->l1_sector},
+        {"l2.line", s->l2_line},
+        {"l2.sector", s->l2_sector},
+        {"l2.interleave", s->l2_interleave},
+        {"icache.line", s->icache_line},
+        {"const.line", s->const_line},
+        {"shared.banks", s->shared_banks},
+        {"shared.bank_bytes", s->shared_bank_bytes},
+        {"dram.banks", s->dram_banks},
+        {"dram.bank_groups", s->dram_bank_groups},
+        {"dram.row_bytes", s->dram_row_bytes},
+        {"dram.bus_bits", s->dram_bus_bits},
+        {"dram.burst", s->dram_burst},
         {"lsu.lanes", s->lsu_lanes},
     };
     for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
@@ -93,11 +100,13 @@ static enum ww_code cache_rules(const struct check *c, const char *key, uint64_t
 static enum ww_code memory_rules(const struct check *c) {
     const struct ww_gpu_spec *s = c->s;
     if (s->l1_enabled)
-        WW_TRY(cache_rules(c, "l1.size_kb", (uint64_t)s->l1_size_kb << 10, s->l1_line, s->l1_sector, s->l1_ways));
+        WW_TRY(
+            cache_rules(c, "l1.size_kb", (uint64_t)s->l1_size_kb << 10, s->l1_line, s->l1_sector, s->l1_ways));
     if (s->icache_kb)
         WW_TRY(cache_rules(c, "icache.kb", (uint64_t)s->icache_kb << 10, s->icache_line, s->icache_line,
                            s->icache_ways));
-    WW_TRY(cache_rules(c, "const.kb", (uint64_t)s->const_kb << 10, s->const_line, s->const_line, s->const_ways));
+    WW_TRY(
+        cache_rules(c, "const.kb", (uint64_t)s->const_kb << 10, s->const_line, s->const_line, s->const_ways));
     uint64_t l2 = (uint64_t)s->l2_size_kb << 10;
     RULE(c, l2 % s->l2_slices == 0, "l2.size_kb", "%u KiB do not divide into l2.slices = %u", s->l2_size_kb,
          s->l2_slices);

@@ -87,11 +87,9 @@ static enum ww_code fail_at(const char *text, size_t at, const char *where, cons
     return ww_fail(error, WW_INPUT, place, "%s", what);
 }
 
-enum ww_code ww_json_parse(const char *text, size_t n, const char *where, cJSON **out,
-                           struct ww_error *error) {
+enum ww_code ww_json_parse(const char *text, size_t n, const char *where, cJSON **out, struct ww_error *error) {
     *out = NULL;
-    if (n > FILE_LIMIT)
-        return ww_fail(error, WW_INPUT, where, "larger than %zu bytes, the limit", FILE_LIMIT);
+    if (n > FILE_LIMIT) return ww_fail(error, WW_INPUT, where, "larger than %zu bytes, the limit", FILE_LIMIT);
     size_t at = 0;
     bool unfinished;
     const char *what = ww_json_scan(text, n, &at, &unfinished);
@@ -162,8 +160,7 @@ static enum ww_code set_value(const struct walk *w, const struct ww_param *row, 
     case WW_U32:
     case WW_U64:
     case WW_F64:
-        if (cJSON_IsNumber(v))
-            return ww_param_set_number(row, w->r->object, v->valuedouble, where, w->error);
+        if (cJSON_IsNumber(v)) return ww_param_set_number(row, w->r->object, v->valuedouble, where, w->error);
         break;
     case WW_BOOL:
         if (cJSON_IsBool(v)) return ww_param_set_number(row, w->r->object, cJSON_IsTrue(v), where, w->error);
@@ -258,8 +255,7 @@ enum ww_code ww_json_get_number(const cJSON *object, const char *key, const char
     char place_[PATH_LEN];
     snprintf(place_, sizeof place_, "%.240s.%.100s", where, key);
     if (!v) return ww_fail(error, WW_INPUT, place_, "missing key; expected a number");
-    if (!cJSON_IsNumber(v))
-        return ww_fail(error, WW_INPUT, place_, "met %s, expected a number", type_name(v));
+    if (!cJSON_IsNumber(v)) return ww_fail(error, WW_INPUT, place_, "met %s, expected a number", type_name(v));
     if (!(v->valuedouble >= min && v->valuedouble <= max))
         return ww_fail(error, WW_INPUT, place_, "%.17g is out of bounds: expected %.17g..%.17g", v->valuedouble,
                        min, max);
@@ -273,8 +269,7 @@ enum ww_code ww_json_get_string(const cJSON *object, const char *key, const char
     char place_[PATH_LEN];
     snprintf(place_, sizeof place_, "%.240s.%.100s", where, key);
     if (!v) return ww_fail(error, WW_INPUT, place_, "missing key; expected a string");
-    if (!cJSON_IsString(v))
-        return ww_fail(error, WW_INPUT, place_, "met %s, expected a string", type_name(v));
+    if (!cJSON_IsString(v)) return ww_fail(error, WW_INPUT, place_, "met %s, expected a string", type_name(v));
     *out = v->valuestring;
     return WW_OK;
 }

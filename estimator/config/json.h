@@ -23,8 +23,8 @@ struct ww_json_reader {
     const struct ww_param *rows;
     size_t count;
     void *object;
-    bool *seen;           /* one per row, may be NULL */
-    const char **source;  /* one per row, may be NULL */
+    bool *seen;          /* one per row, may be NULL */
+    const char **source; /* one per row, may be NULL */
     struct ww_arena *arena;
     const cJSON *sources; /* object of source texts by short name, or NULL */
     bool need_source;     /* every figure must carry one */
@@ -37,8 +37,8 @@ enum ww_code ww_json_read_params(struct ww_json_reader *r, const cJSON *node, co
                                  const char *const *reserved, struct ww_error *error);
 
 /* Small typed getters for structures that are not parameter rows; errors name the path. */
-enum ww_code ww_json_get_number(const cJSON *object, const char *key, const char *where, double min,
-                                double max, double *out, struct ww_error *error);
+enum ww_code ww_json_get_number(const cJSON *object, const char *key, const char *where, double min, double max,
+                                double *out, struct ww_error *error);
 enum ww_code ww_json_get_string(const cJSON *object, const char *key, const char *where, const char **out,
                                 struct ww_error *error);
 /* Fails on any key of `object` that is not in the NULL-ended list. */

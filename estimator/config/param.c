@@ -22,11 +22,20 @@ static void store(const struct ww_param *row, void *object, double value) {
     char *p = (char *)object + row->offset;
     switch (row->type) {
     case WW_U32:
-    case WW_ENUM: *(uint32_t *)(void *)p = (uint32_t)value; break;
-    case WW_U64: *(uint64_t *)(void *)p = (uint64_t)value; break;
-    case WW_F64: *(double *)(void *)p = value; break;
-    case WW_BOOL: *(bool *)(void *)p = value != 0; break;
-    case WW_STR: break;
+    case WW_ENUM:
+        *(uint32_t *)(void *)p = (uint32_t)value;
+        break;
+    case WW_U64:
+        *(uint64_t *)(void *)p = (uint64_t)value;
+        break;
+    case WW_F64:
+        *(double *)(void *)p = value;
+        break;
+    case WW_BOOL:
+        *(bool *)(void *)p = value != 0;
+        break;
+    case WW_STR:
+        break;
     }
 }
 
@@ -85,11 +94,15 @@ static enum ww_code fail_bounds(const struct ww_param *row, const char *met, con
 static const char *expected(const struct ww_param *row) {
     switch (row->type) {
     case WW_U32:
-    case WW_U64: return "a whole number";
-    case WW_F64: return "a number";
-    case WW_BOOL: return "true or false";
+    case WW_U64:
+        return "a whole number";
+    case WW_F64:
+        return "a number";
+    case WW_BOOL:
+        return "true or false";
     case WW_ENUM:
-    case WW_STR: break;
+    case WW_STR:
+        break;
     }
     return "a string";
 }
@@ -103,8 +116,7 @@ enum ww_code ww_param_set_number(const struct ww_param *row, void *object, doubl
     case WW_U32:
     case WW_U64:
         if (!(value >= row->min && value <= row->max)) return fail_bounds(row, met, where, error);
-        if (value != floor(value))
-            return ww_fail(error, WW_INPUT, where, "%s is not a whole number", met);
+        if (value != floor(value)) return ww_fail(error, WW_INPUT, where, "%s is not a whole number", met);
         break;
     case WW_F64:
         if (!(value >= row->min && value <= row->max)) return fail_bounds(row, met, where, error);
@@ -116,7 +128,8 @@ enum ww_code ww_param_set_number(const struct ww_param *row, void *object, doubl
         if (!(value >= 0 && value < 1000) || value != floor(value) || !enum_name(row, (uint32_t)value, &n))
             return fail_bounds(row, met, where, error);
         break;
-    case WW_STR: return ww_fail(error, WW_INPUT, where, "met the number %s, expected a string", met);
+    case WW_STR:
+        return ww_fail(error, WW_INPUT, where, "met the number %s, expected a string", met);
     }
     store(row, object, value);
     return WW_OK;
@@ -168,12 +181,16 @@ static enum ww_code set_string(const struct ww_param *row, void *object, const c
 enum ww_code ww_param_set_text(const struct ww_param *row, void *object, const char *text, const char *where,
                                struct ww_error *error) {
     switch (row->type) {
-    case WW_ENUM: return set_enum(row, object, text, where, error);
-    case WW_BOOL: return set_bool(row, object, text, where, error);
-    case WW_STR: return set_string(row, object, text, where, error);
+    case WW_ENUM:
+        return set_enum(row, object, text, where, error);
+    case WW_BOOL:
+        return set_bool(row, object, text, where, error);
+    case WW_STR:
+        return set_string(row, object, text, where, error);
     case WW_U32:
     case WW_U64:
-    case WW_F64: break;
+    case WW_F64:
+        break;
     }
     double value;
     if (!parse_number(text, &value))
@@ -193,15 +210,22 @@ void ww_print_double(double v, struct ww_buf *out) {
     ww_buf_puts(out, text);
 }
 
-static void print_value(const struct ww_param *row, const void *object, const char *quote,
-                        struct ww_buf *out) {
+static void print_value(const struct ww_param *row, const void *object, const char *quote, struct ww_buf *out) {
     const char *p = (const char *)object + row->offset;
     char name[WW_STR_MAX];
     switch (row->type) {
-    case WW_U32: ww_buf_printf(out, "%u", *(const uint32_t *)(const void *)p); break;
-    case WW_U64: ww_buf_printf(out, "%llu", (unsigned long long)*(const uint64_t *)(const void *)p); break;
-    case WW_F64: ww_print_double(*(const double *)(const void *)p, out); break;
-    case WW_BOOL: ww_buf_puts(out, *(const bool *)(const void *)p ? "true" : "false"); break;
+    case WW_U32:
+        ww_buf_printf(out, "%u", *(const uint32_t *)(const void *)p);
+        break;
+    case WW_U64:
+        ww_buf_printf(out, "%llu", (unsigned long long)*(const uint64_t *)(const void *)p);
+        break;
+    case WW_F64:
+        ww_print_double(*(const double *)(const void *)p, out);
+        break;
+    case WW_BOOL:
+        ww_buf_puts(out, *(const bool *)(const void *)p ? "true" : "false");
+        break;
     case WW_ENUM:
         if (!ww_param_enum_name(row, *(const uint32_t *)(const void *)p, name)) name[0] = 0;
         ww_buf_printf(out, "%s%s%s", quote, name, quote);
@@ -227,9 +251,15 @@ void ww_param_print_text(const struct ww_param *row, const void *object, struct 
 
 void ww_param_print_bounds(const struct ww_param *row, struct ww_buf *out) {
     switch (row->type) {
-    case WW_BOOL: ww_buf_puts(out, "true|false"); break;
-    case WW_ENUM: ww_buf_puts(out, row->unit); break;
-    case WW_STR: ww_buf_puts(out, "text"); break;
+    case WW_BOOL:
+        ww_buf_puts(out, "true|false");
+        break;
+    case WW_ENUM:
+        ww_buf_puts(out, row->unit);
+        break;
+    case WW_STR:
+        ww_buf_puts(out, "text");
+        break;
     case WW_U32:
     case WW_U64:
     case WW_F64:

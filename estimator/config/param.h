@@ -28,17 +28,17 @@ struct ww_param {
     size_t offset; /* in the struct: uint32_t, uint64_t, double, bool, uint32_t (enum), char[WW_STR_MAX] */
 };
 
-#define WW_PARAM_U32(s, f, key, unit, min, max, def, help)                                                   \
+#define WW_PARAM_U32(s, f, key, unit, min, max, def, help)                                                     \
     { key, WW_U32, unit, min, max, def, NULL, help, offsetof(struct s, f) }
-#define WW_PARAM_U64(s, f, key, unit, min, max, def, help)                                                   \
+#define WW_PARAM_U64(s, f, key, unit, min, max, def, help)                                                     \
     { key, WW_U64, unit, min, max, def, NULL, help, offsetof(struct s, f) }
-#define WW_PARAM_F64(s, f, key, unit, min, max, def, help)                                                   \
+#define WW_PARAM_F64(s, f, key, unit, min, max, def, help)                                                     \
     { key, WW_F64, unit, min, max, def, NULL, help, offsetof(struct s, f) }
-#define WW_PARAM_BOOL(s, f, key, def, help)                                                                  \
+#define WW_PARAM_BOOL(s, f, key, def, help)                                                                    \
     { key, WW_BOOL, "", 0, 0, def, NULL, help, offsetof(struct s, f) }
-#define WW_PARAM_ENUM(s, f, key, names, def, help)                                                           \
+#define WW_PARAM_ENUM(s, f, key, names, def, help)                                                             \
     { key, WW_ENUM, names, 0, 0, def, NULL, help, offsetof(struct s, f) }
-#define WW_PARAM_STR(s, f, key, def, help)                                                                   \
+#define WW_PARAM_STR(s, f, key, def, help)                                                                     \
     { key, WW_STR, "", 0, 0, 0, def, help, offsetof(struct s, f) }
 
 /* Index of `key` in rows, or -1. */

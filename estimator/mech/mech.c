@@ -16,8 +16,8 @@ static const struct ww_mech_info *const all[] = {
 #define MECH_COUNT (sizeof all / sizeof all[0])
 
 static const char *const kind_names[WW_KIND_COUNT] = {
-    [WW_KIND_SCHED] = "sched", [WW_KIND_FETCH] = "fetch",       [WW_KIND_LSU] = "lsu",
-    [WW_KIND_PIPE] = "pipe",   [WW_KIND_SMEM] = "smem",         [WW_KIND_DMA] = "dma",
+    [WW_KIND_SCHED] = "sched",       [WW_KIND_FETCH] = "fetch",     [WW_KIND_LSU] = "lsu",
+    [WW_KIND_PIPE] = "pipe",         [WW_KIND_SMEM] = "smem",       [WW_KIND_DMA] = "dma",
     [WW_KIND_GOVERNOR] = "governor", [WW_KIND_REPLACE] = "replace", [WW_KIND_CTA] = "cta",
 };
 
@@ -55,7 +55,8 @@ static enum ww_code fail_request(const struct request *q, struct ww_error *error
                                  const struct ww_buf *known) {
     char where[160];
     snprintf(where, sizeof where, "mechanism \"%.120s\"", q->text);
-    return ww_fail(error, WW_USAGE, where, "%s: expected %s", what, known->p ? known->p : "nothing: there is none");
+    return ww_fail(error, WW_USAGE, where, "%s: expected %s", what,
+                   known->p ? known->p : "nothing: there is none");
 }
 
 /* Kinds that have at least one mechanism. */
@@ -113,8 +114,8 @@ static enum ww_code parse_request(const char *text, struct request *q, struct ww
 }
 
 /* Picks the mechanism of each kind: the last one named, else the default. */
-static enum ww_code pick(const char *const *strings, size_t count, const struct ww_mech_info *info[WW_KIND_COUNT],
-                         struct ww_error *error) {
+static enum ww_code pick(const char *const *strings, size_t count,
+                         const struct ww_mech_info *info[WW_KIND_COUNT], struct ww_error *error) {
     for (unsigned k = 0; k < WW_KIND_COUNT; k++) info[k] = default_of(k);
     for (size_t i = 0; i < count; i++) {
         struct request q;

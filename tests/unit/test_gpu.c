@@ -39,7 +39,8 @@ static void write_model(const char *name, const char *text) {
 }
 
 /* Loads a model of the folder with overrides up to NULL. */
-static enum ww_code load(const char *name, struct ww_gpu **gpu, struct ww_error *e, const char *a, const char *b) {
+static enum ww_code load(const char *name, struct ww_gpu **gpu, struct ww_error *e, const char *a,
+                         const char *b) {
     const char *set[] = {a, b};
     return ww_gpu_load(path_of(name), set, a ? b ? 2 : 1 : 0, gpu, e);
 }
@@ -47,7 +48,8 @@ static enum ww_code load(const char *name, struct ww_gpu **gpu, struct ww_error 
 static const char *value(const struct ww_gpu *gpu, const char *key, bool source) {
     static struct ww_param_view v;
     for (size_t i = 0; i < ww_gpu_param_count(); i++)
-        if (ww_gpu_param(gpu, i, &v, NULL) == WW_OK && strcmp(v.key, key) == 0) return source ? v.source : v.value;
+        if (ww_gpu_param(gpu, i, &v, NULL) == WW_OK && strcmp(v.key, key) == 0)
+            return source ? v.source : v.value;
     return NULL;
 }
 
@@ -205,7 +207,8 @@ static void missing_keys_are_errors_that_name_the_first(void **state) {
 static void unknown_keys_and_bounds_name_file_and_path(void **state) {
     (void)state;
     refused("{\"inherits\": \"gtx480\", \"l1\": {\"size\": 3}}", ": $.l1.size", "unknown key");
-    refused("{\"inherits\": \"gtx480\", \"sm\": {\"count\": 0}}", ": $.sm.count", "out of bounds: expected 1..1024");
+    refused("{\"inherits\": \"gtx480\", \"sm\": {\"count\": 0}}", ": $.sm.count",
+            "out of bounds: expected 1..1024");
     refused("{\"inherits\": \"gtx480\", \"sources\": 3}", ": $.sources", "expected an object");
     refused("[]", ": $", "expected an object");
 }
@@ -284,7 +287,8 @@ static void rules_between_parameters_hold(void **state) {
         struct ww_gpu *gpu;
         struct ww_error e;
         char where[160];
-        if (load("r.json", &gpu, &e, bad[i].set[0], bad[i].set[1]) != WW_INPUT) fail_msg("%s passed", bad[i].set[0]);
+        if (load("r.json", &gpu, &e, bad[i].set[0], bad[i].set[1]) != WW_INPUT)
+            fail_msg("%s passed", bad[i].set[0]);
         snprintf(where, sizeof where, "%s: $.%s", path_of("r.json"), bad[i].key);
         assert_string_equal(e.where, where);
     }

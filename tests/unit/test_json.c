@@ -41,8 +41,13 @@ static void read_text(const char *text, bool need_source, struct outcome *o) {
     ww_param_defaults(rows, ROWS, &o->box);
     o->code = ww_json_parse(text, strlen(text), "box.json", &root, &o->error);
     if (o->code != WW_OK) return;
-    struct ww_json_reader r = {.file = "box.json", .rows = rows, .count = ROWS, .object = &o->box,
-                               .seen = o->seen, .source = o->source, .arena = &o->arena,
+    struct ww_json_reader r = {.file = "box.json",
+                               .rows = rows,
+                               .count = ROWS,
+                               .object = &o->box,
+                               .seen = o->seen,
+                               .source = o->source,
+                               .arena = &o->arena,
                                .sources = cJSON_GetObjectItemCaseSensitive(root, "sources"),
                                .need_source = need_source};
     o->code = ww_json_read_params(&r, root, "$", reserved, &o->error);
@@ -62,7 +67,8 @@ static void refused(const char *text, const char *where, const char *part) {
 static void nested_objects_join_keys_with_dots(void **state) {
     (void)state;
     struct outcome o;
-    read_text("{\"size\": {\"width\": 12, \"weight\": 0.5}, \"open\": true, \"kind\": \"wood\", \"label\": \"\\u00e9\"}",
+    read_text("{\"size\": {\"width\": 12, \"weight\": 0.5}, \"open\": true, \"kind\": \"wood\", \"label\": "
+              "\"\\u00e9\"}",
               false, &o);
     assert_int_equal(o.code, WW_OK);
     assert_int_equal(o.box.width, 12);
@@ -83,9 +89,10 @@ static void dotted_keys_are_read_too(void **state) {
 static void leaves_carry_sources_by_text_or_short_name(void **state) {
     (void)state;
     struct outcome o;
-    read_text("{\"sources\": {\"w\": \"The Whole Title, p. 3\"}, \"size\": {\"width\": {\"value\": 3, \"source\": "
-              "\"w\", \"note\": \"n\"}, \"weight\": {\"value\": 2, \"source\": \"measured\"}}, \"open\": true}",
-              false, &o);
+    read_text(
+        "{\"sources\": {\"w\": \"The Whole Title, p. 3\"}, \"size\": {\"width\": {\"value\": 3, \"source\": "
+        "\"w\", \"note\": \"n\"}, \"weight\": {\"value\": 2, \"source\": \"measured\"}}, \"open\": true}",
+        false, &o);
     assert_int_equal(o.code, WW_OK);
     assert_int_equal(o.box.width, 3);
     assert_string_equal(o.source[0], "The Whole Title, p. 3");
@@ -127,7 +134,8 @@ static void reserved_names_are_reserved_at_the_top_only(void **state) {
 
 static void a_violated_bound_names_value_and_bounds(void **state) {
     (void)state;
-    refused("{\"size\": {\"width\": 101}}", "box.json: $.size.width", "101 is out of bounds: expected 1..100 mm");
+    refused("{\"size\": {\"width\": 101}}", "box.json: $.size.width",
+            "101 is out of bounds: expected 1..100 mm");
     refused("{\"size\": {\"width\": {\"value\": 2.5}}}", "box.json: $.size.width", "2.5 is not a whole number");
     refused("{\"size\": {\"weight\": 1e999}}", "box.json: $.size.weight", "out of bounds");
     refused("{\"kind\": \"iron\"}", "box.json: $.kind", "paper|wood");

@@ -117,8 +117,12 @@ static void drill_begin(struct drill *d, const struct ww_mech_info *info) {
 }
 
 static int drill_pick(struct drill *d, uint64_t cycle, uint64_t ready, uint64_t ready_mem) {
-    struct ww_sched_view view = {.cycle = cycle, .ready = ready, .ready_mem = ready_mem & ready,
-                                 .resident = (1u << 24) - 1, .age = d->age, .cta = d->cta};
+    struct ww_sched_view view = {.cycle = cycle,
+                                 .ready = ready,
+                                 .ready_mem = ready_mem & ready,
+                                 .resident = (1u << 24) - 1,
+                                 .age = d->age,
+                                 .cta = d->cta};
     int slot = d->ops->pick(d->state, &view);
     if (slot >= 0 && d->ops->issued) d->ops->issued(d->state, (uint32_t)slot, ready_mem >> slot & 1, cycle);
     if (slot >= 0) d->picks[slot]++;

@@ -76,9 +76,9 @@ static void what_is_no_value_of_the_type_is_refused(void **state) {
     static const struct {
         int row;
         const char *text;
-    } bad[] = {{COUNT, "2.5"}, {COUNT, ""},      {COUNT, "2x"},  {COUNT, "nan"}, {COUNT, "0x4"}, {COUNT, " 4"},
-               {BIG, "-1"},    {RATIO, "inf"},   {RATIO, "nan"}, {RATIO, "0,5"}, {ON, "yes"},    {ON, "2"},
-               {SHAPE, "rou"}, {SHAPE, "rounds"}, {SHAPE, ""},   {NAME, "a\nb"}};
+    } bad[] = {{COUNT, "2.5"}, {COUNT, ""},       {COUNT, "2x"},  {COUNT, "nan"}, {COUNT, "0x4"}, {COUNT, " 4"},
+               {BIG, "-1"},    {RATIO, "inf"},    {RATIO, "nan"}, {RATIO, "0,5"}, {ON, "yes"},    {ON, "2"},
+               {SHAPE, "rou"}, {SHAPE, "rounds"}, {SHAPE, ""},    {NAME, "a\nb"}};
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
         assert_int_equal(set(&t, bad[i].row, bad[i].text, &e), WW_INPUT);
         assert_true(e.text[0]);
