@@ -58,7 +58,9 @@ uint32_t ww_smem_passes(const struct ww_smem_banks *s, const struct ww_access *a
     if (a->list == WW_AFFINE && lanes == 32 && !(a->base & (width - 1))) {
         uint64_t step = a->stride < 0 ? (uint64_t)(-(int64_t)a->stride) : (uint64_t)a->stride;
         if (step == 0) return 1;
-        if (step == width && step * 32 <= (uint64_t)word * s->banks) return 1;
+        /* Side by side and in no more words than there are banks (one more where words are cut). */
+        uint64_t cut = width == word ? 0 : word;
+        if (step == width && step * 32 + cut <= (uint64_t)word * s->banks) return 1;
         if (mask == UINT32_MAX && step >= word && !(step & (word - 1)) && width <= word)
             return strided_passes(s, step >> s->bank_shift);
     }

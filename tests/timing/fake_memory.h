@@ -10,7 +10,7 @@ static struct {
     uint64_t latency_ps; /* of a reply */
     uint8_t level;
     uint32_t most;       /* requests in flight before it refuses; 0: no limit */
-    uint32_t reads, writes, atomics, refused, sectors, write_bytes, updates;
+    uint32_t reads, writes, atomics, refused, sectors, atomic_sectors, write_bytes, updates;
 } fake = {.latency_ps = 200000, .level = WW_LEVEL_L2};
 
 struct fake_flight {
@@ -40,7 +40,7 @@ struct ww_memsys *ww_memsys_new(const struct ww_gpu_spec *gpu, struct ww_queue *
     m->client = *client;
     ww_clock_init(&m->clock, 1000);
     fake.reads = fake.writes = fake.atomics = fake.refused = 0;
-    fake.sectors = fake.write_bytes = fake.updates = 0;
+    fake.sectors = fake.atomic_sectors = fake.write_bytes = fake.updates = 0;
     return m;
 }
 
@@ -89,6 +89,7 @@ bool ww_memsys_send(struct ww_memsys *m, const struct ww_mem_request *request, u
     fake.writes += request->kind == WW_MEM_WRITE;
     fake.atomics += request->kind == WW_MEM_ATOMIC;
     fake.sectors += (uint32_t)__builtin_popcount(request->sectors);
+    if (request->kind == WW_MEM_ATOMIC) fake.atomic_sectors += (uint32_t)__builtin_popcount(request->sectors);
     fake.write_bytes += request->bytes;
     fake.updates += request->atomic_ops;
     ww_queue_add(m->queue, &f->event, now_ps + fake.latency_ps);

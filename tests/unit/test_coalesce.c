@@ -1,0 +1,211 @@
+/* Coalescing and bank conflicts, against slow counts of the same. */
+#include "../../estimator/base/rng.h"
+#include "../../estimator/core/coalesce.h"
+#include "../../estimator/core/smem.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static struct ww_coalescer unit; /* large */
+
+/* Every byte of every active lane, one by one. */
+struct slow {
+    uint64_t key[2048];
+    uint32_t sectors[2048], count;
+};
+
+static void slow_byte(struct slow *s, uint64_t address) {
+    uint32_t i = 0;
+    while (i < s->count && s->key[i] != address >> 7) i++;
+    if (i == s->count) {
+        s->key[s->count] = address >> 7;
+        s->sectors[s->count++] = 0;
+    }
+    s->sectors[i] |= 1u << ((address & 127) >> 5);
+}
+
+static void compare(const struct ww_access *a, const uint64_t *pool, uint32_t mask, uint32_t width) {
+    struct slow slow = {.count = 0};
+    uint32_t rank = 0;
+    for (uint32_t lane = 0; lane < 32; lane++) {
+        if (!((mask >> lane) & 1)) continue;
+        uint64_t address = ww_lane_address(a, pool, lane, rank++);
+        for (uint32_t b = 0; b < width; b++) slow_byte(&slow, address + b);
+    }
+    ww_coalesce(&unit, a, pool, mask, width);
+    assert_int_equal(unit.count, slow.count);
+    for (uint32_t i = 0; i < slow.count; i++) {
+        uint32_t k = 0;
+        while (k < unit.count && unit.request[k].key != slow.key[i]) k++;
+        assert_true(k < unit.count);
+        assert_int_equal(unit.request[k].sectors, slow.sectors[i]);
+        assert_true(unit.request[k].bytes >= 1);
+        assert_true(unit.request[k].bytes <= 32 * __builtin_popcount(slow.sectors[i]));
+    }
+}
+
+static uint32_t random_mask(struct ww_rng *r) {
+    switch (ww_rng_below(r, 4)) {
+    case 0: return UINT32_MAX;
+    case 1: return (uint32_t)(((1ull << (1 + ww_rng_below(r, 31))) - 1) << ww_rng_below(r, 8)) | 1;
+    case 2: return 1u << ww_rng_below(r, 32);
+    default: return (uint32_t)ww_rng_next(r) | 1;
+    }
+}
+
+static void affine_accesses_give_the_requests_of_their_lanes(void **state) {
+    (void)state;
+    struct ww_rng r;
+    ww_rng_seed(&r, 1);
+    ww_coalesce_init(&unit, 128, 32);
+    for (int i = 0; i < 20000; i++) {
+        uint32_t width = 1u << ww_rng_below(&r, 5);
+        int32_t stride = (int32_t)ww_rng_below(&r, 300) - 150;
+        if (ww_rng_below(&r, 2)) stride = (int32_t)(width * ww_rng_below(&r, 4));
+        struct ww_access a = {0x100000 + ww_rng_below(&r, 4096), stride, WW_AFFINE};
+        compare(&a, NULL, random_mask(&r), width);
+    }
+}
+
+static void listed_addresses_give_the_requests_of_their_lanes(void **state) {
+    (void)state;
+    struct ww_rng r;
+    uint64_t pool[40];
+    ww_rng_seed(&r, 2);
+    ww_coalesce_init(&unit, 128, 32);
+    for (int i = 0; i < 20000; i++) {
+        uint32_t range = 1u << (4 + ww_rng_below(&r, 16));
+        for (int k = 0; k < 40; k++) pool[k] = 0x100000 + ww_rng_below(&r, range);
+        struct ww_access a = {0, 0, ww_rng_below(&r, 8)};
+        compare(&a, pool, random_mask(&r), 1u << ww_rng_below(&r, 5));
+    }
+}
+
+static void requests_come_in_the_order_of_lanes(void **state) {
+    (void)state;
+    uint64_t pool[4] = {0x1000, 0x800, 0x1010, 0x4000};
+    struct ww_access a = {0, 0, 0};
+    ww_coalesce_init(&unit, 128, 32);
+    ww_coalesce(&unit, &a, pool, 0xf, 4);
+    assert_int_equal(unit.count, 3);
+    assert_int_equal(unit.request[0].key, 0x1000 >> 7);
+    assert_int_equal(unit.request[1].key, 0x800 >> 7);
+    assert_int_equal(unit.request[2].key, 0x4000 >> 7);
+}
+
+static void a_store_carries_its_bytes(void **state) {
+    (void)state;
+    struct ww_access whole = {0x1000, 4, WW_AFFINE}, one = {0x1000, 0, WW_AFFINE};
+    ww_coalesce_init(&unit, 128, 32);
+    ww_coalesce(&unit, &whole, NULL, UINT32_MAX, 4);
+    assert_int_equal(unit.request[0].bytes, 128);
+    ww_coalesce(&unit, &one, NULL, UINT32_MAX, 8);
+    assert_int_equal(unit.request[0].bytes, 8);
+    ww_coalesce(&unit, &whole, NULL, 0x0000000f, 4);
+    assert_int_equal(unit.request[0].bytes, 16);
+}
+
+static void updates_are_distinct_addresses_by_line(void **state) {
+    (void)state;
+    uint64_t pool[4] = {0x1000, 0x1004, 0x1000, 0x2000};
+    struct ww_access a = {0, 0, 0};
+    ww_coalesce_init(&unit, 128, 32);
+    ww_coalesce(&unit, &a, pool, 0xf, 4);
+    ww_coalesce_updates(&unit, &a, pool, 0xf);
+    assert_int_equal(unit.request[0].updates, 2);
+    assert_int_equal(unit.request[1].updates, 1);
+}
+
+static void local_words_of_neighbouring_lanes_are_neighbours(void **state) {
+    (void)state;
+    struct ww_local_frame frame = {1ull << 40, 16};
+    struct ww_access a = {8, 0, WW_AFFINE};
+    ww_coalesce_init(&unit, 128, 32);
+    ww_coalesce_local(&unit, &a, NULL, UINT32_MAX, 4, &frame);
+    assert_int_equal(unit.count, 1);
+    assert_int_equal(unit.request[0].key, ((1ull << 40) + 2 * 128) >> 7);
+    assert_int_equal(unit.request[0].sectors, 15);
+    ww_coalesce_local(&unit, &a, NULL, 0x000000ff, 16, &frame);
+    assert_int_equal(unit.count, 4);
+    assert_int_equal(unit.request[3].sectors, 1);
+}
+
+/* Passes by the definition: distinct words in the fullest bank of each phase. */
+static uint32_t slow_passes(const struct ww_access *a, const uint64_t *pool, uint32_t mask, uint32_t width,
+                            uint32_t banks) {
+    uint32_t lanes = width <= 4 ? 32 : 128 / width, passes = 0;
+    uint64_t address[32];
+    uint32_t rank = 0;
+    for (uint32_t l = 0; l < 32; l++)
+        if ((mask >> l) & 1) address[l] = ww_lane_address(a, pool, l, rank++);
+    for (uint32_t first = 0; first < 32; first += lanes) {
+        uint32_t most = 0;
+        for (uint32_t bank = 0; bank < banks; bank++) {
+            uint64_t met[64];
+            uint32_t count = 0;
+            for (uint32_t l = first; l < first + lanes; l++) {
+                if (!((mask >> l) & 1)) continue;
+                for (uint64_t w = address[l] >> 2; w <= (address[l] + width - 1) >> 2; w++) {
+                    uint32_t k = 0;
+                    if (w % banks != bank) continue;
+                    while (k < count && met[k] != w) k++;
+                    if (k == count) met[count++] = w;
+                }
+            }
+            if (count > most) most = count;
+        }
+        passes += most;
+    }
+    return passes;
+}
+
+static void passes_are_the_distinct_words_of_the_fullest_bank(void **state) {
+    (void)state;
+    struct ww_rng r;
+    struct ww_gpu_spec g;
+    struct ww_smem_banks banks;
+    uint64_t pool[32];
+    ww_rng_seed(&r, 3);
+    memset(&g, 0, sizeof g);
+    g.shared_bank_bytes = 4;
+    for (int i = 0; i < 20000; i++) {
+        uint32_t width = 1u << ww_rng_below(&r, 5), mask = random_mask(&r);
+        struct ww_access a = {ww_rng_below(&r, 1024) * width, (int32_t)(width * ww_rng_below(&r, 70)), WW_AFFINE};
+        if (ww_rng_below(&r, 2)) a.stride = -a.stride;
+        a.base += 1u << 20;
+        if (ww_rng_below(&r, 3) == 0) {
+            a.list = 0;
+            for (int k = 0; k < 32; k++) pool[k] = ww_rng_below(&r, 512) * width;
+        }
+        g.shared_banks = ww_rng_below(&r, 2) ? 32 : 16;
+        ww_smem_init(&banks, &g);
+        assert_int_equal(ww_smem_passes(&banks, &a, pool, mask, width),
+                         slow_passes(&a, pool, mask, width, g.shared_banks));
+    }
+}
+
+static void lanes_of_one_address_are_counted(void **state) {
+    (void)state;
+    uint64_t pool[6] = {8, 16, 8, 8, 16, 24};
+    struct ww_access list = {0, 0, 0}, same = {64, 0, WW_AFFINE}, apart = {64, 4, WW_AFFINE};
+    assert_int_equal(ww_smem_same_address(&list, pool, 0x3f), 3);
+    assert_int_equal(ww_smem_same_address(&same, NULL, 0xff), 8);
+    assert_int_equal(ww_smem_same_address(&apart, NULL, 0xff), 1);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(affine_accesses_give_the_requests_of_their_lanes),
+        cmocka_unit_test(listed_addresses_give_the_requests_of_their_lanes),
+        cmocka_unit_test(requests_come_in_the_order_of_lanes),
+        cmocka_unit_test(a_store_carries_its_bytes),
+        cmocka_unit_test(updates_are_distinct_addresses_by_line),
+        cmocka_unit_test(local_words_of_neighbouring_lanes_are_neighbours),
+        cmocka_unit_test(passes_are_the_distinct_words_of_the_fullest_bank),
+        cmocka_unit_test(lanes_of_one_address_are_counted),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,388 @@
+/* The SM as a whole: laws of conservation on random programs, counts, epochs, errors. */
+#include "../timing/fake_memory.h"
+#include "../timing/sm_fixture.h"
+
+#include "../../estimator/base/rng.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static const enum ww_op arithmetic[] = {WW_OP_INT, WW_OP_IMUL, WW_OP_FP32, WW_OP_FP64, WW_OP_SFU,
+                                        WW_OP_FP16, WW_OP_SHUFFLE, WW_OP_BRANCH, WW_OP_NOP, WW_OP_FENCE};
+static const enum ww_space spaces[] = {WW_SPACE_GLOBAL, WW_SPACE_SHARED, WW_SPACE_LOCAL, WW_SPACE_CONST,
+                                       WW_SPACE_GLOBAL};
+
+static void random_instructions(struct program *p, struct ww_rng *r) {
+    for (int i = 0; i < 24; i++) {
+        int d = (int)ww_rng_below(r, 12), a = (int)ww_rng_below(r, 12), b = (int)ww_rng_below(r, 12);
+        program_inst(p, arithmetic[ww_rng_below(r, 10)], d, a, b);
+    }
+    for (int i = 0; i < 24; i++) {
+        enum ww_space space = spaces[ww_rng_below(r, 5)];
+        enum ww_op op = WW_OP_LOAD;
+        uint32_t kind = ww_rng_below(r, 8);
+        if (kind < 3 && space != WW_SPACE_CONST) op = WW_OP_STORE;
+        if (kind == 3 && (space == WW_SPACE_GLOBAL || space == WW_SPACE_SHARED)) op = WW_OP_ATOMIC;
+        if (kind == 4 && space == WW_SPACE_GLOBAL) op = WW_OP_REDUCE;
+        bool result = op == WW_OP_LOAD || op == WW_OP_ATOMIC;
+        uint32_t inst = program_memory(p, op, space, 1u << ww_rng_below(r, 5),
+                                       result ? (int)ww_rng_below(r, 12) : -1, (int)ww_rng_below(r, 12));
+        if (kind == 7) p->inst[inst].flags |= WW_INST_BYPASS_L1;
+    }
+}
+
+static void random_access(struct program *p, struct ww_rng *r, uint32_t warp, uint32_t inst, uint32_t mask) {
+    uint64_t address[32];
+    uint64_t base = ww_rng_below(r, 1u << 14) & ~15u;
+    if (ww_rng_below(r, 3)) {
+        program_access(p, warp, inst, mask, base, (int32_t)(ww_rng_below(r, 4) * p->inst[inst].width));
+        return;
+    }
+    for (int i = 0; i < 32; i++) address[i] = ww_rng_below(r, 1u << 14) & ~15u;
+    program_list(p, warp, inst, mask, address);
+}
+
+/* Streams with barriers at the same places of all warps, of differing lengths otherwise. */
+static void random_streams(struct program *p, struct ww_rng *r) {
+    uint32_t bar = program_inst(p, WW_OP_BARRIER, -1, -1, -1);
+    for (uint32_t w = 0; w < p->launch.warps_per_cta * p->variants; w++) {
+        uint32_t valid = w % p->launch.warps_per_cta + 1 == p->launch.warps_per_cta ? 0xffffu : ALL;
+        for (int part = 0; part < 3; part++) {
+            for (uint32_t n = ww_rng_below(r, 30); n; n--) {
+                uint32_t inst = ww_rng_below(r, 48), mask = valid & (uint32_t)ww_rng_next(r);
+                if (ww_rng_below(r, 2)) mask = valid;
+                if (p->inst[inst].flags & WW_INST_ACCESS)
+                    random_access(p, r, w, inst, mask);
+                else
+                    program_step(p, w, inst, mask);
+            }
+            if (part < 2) program_step(p, w, bar, valid);
+        }
+    }
+}
+
+static void random_gpu(struct ww_gpu_spec *g, struct ww_rng *r) {
+    g->sm_count = 1 + ww_rng_below(r, 3);
+    g->sm_schedulers = 1 + ww_rng_below(r, 4);
+    g->sm_issue_width = 1 + ww_rng_below(r, 2);
+    g->pipe_fp64_count = 1 + ww_rng_below(r, 2);
+    g->front_rf_banks = ww_rng_below(r, 3);
+    g->l1_mshrs = 1 + ww_rng_below(r, 8);
+    g->l1_mshr_merge = 1 + ww_rng_below(r, 4);
+    g->l1_miss_queue = 1 + ww_rng_below(r, 4);
+    g->l1_size_kb = 1 + ww_rng_below(r, 3);
+    g->l1_ways = 2;
+    g->l1_write = ww_rng_below(r, 3);
+    g->l1_replace = ww_rng_below(r, 3);
+    g->lsu_queue = 1 + ww_rng_below(r, 4);
+    g->lsu_lanes = 16u << ww_rng_below(r, 2);
+    g->icache_kb = ww_rng_below(r, 2);
+    g->icache_miss_cycles = 70;
+    g->l1_global_loads = ww_rng_below(r, 4) != 0;
+    g->front_issue_interval = 1 + ww_rng_below(r, 2);
+    g->launch_cta_cycles = ww_rng_below(r, 400);
+    g->clock_sm_mhz = 700 + ww_rng_below(r, 900);
+    fake.most = ww_rng_below(r, 3) ? 0 : 1 + ww_rng_below(r, 6);
+    fake.level = ww_rng_below(r, 2) ? WW_LEVEL_L2 : WW_LEVEL_DRAM;
+    fake.latency_ps = 1 + ww_rng_below(r, 600000);
+}
+
+static void reset(void) {
+    fake.latency_ps = 200000;
+    fake.level = WW_LEVEL_L2;
+    fake.most = 0;
+}
+
+static void a_random_replay(uint64_t seed, const char *sched, uint32_t epoch, struct replay *out) {
+    struct ww_rng r;
+    struct program p;
+    struct ww_gpu_spec g = fixture_gpu();
+    ww_rng_seed(&r, seed);
+    random_gpu(&g, &r);
+    uint32_t warps = 1 + ww_rng_below(&r, 4);
+    program_init(&p, 1 + ww_rng_below(&r, 20), 32 * warps - 16, 3, 100);
+    random_instructions(&p, &r);
+    random_streams(&p, &r);
+    *out = program_run_with(&p, &g, sched, epoch);
+    if (out->code != WW_OK) fail_msg("seed %d: %s %s", (int)seed, out->error.where, out->error.text);
+    assert_int_equal(fake.sectors - fake.atomic_sectors,
+                     out->r.counter[WW_C_L1_SECTOR_MISS] + out->r.counter[WW_C_L1_SECTOR_WRITE]);
+    program_free(&p);
+}
+
+static void the_laws_hold_on_random_programs_and_gpus(void **state) {
+    (void)state;
+    for (uint64_t seed = 1; seed <= 400; seed++) {
+        struct replay r;
+        a_random_replay(seed, seed & 1 ? "gto" : "lrr", seed % 3 ? 128 : 4096, &r);
+        replay_free(&r);
+    }
+    reset();
+}
+
+static void a_replay_gives_the_same_again(void **state) {
+    (void)state;
+    for (uint64_t seed = 500; seed < 520; seed++) {
+        struct replay a, b;
+        a_random_replay(seed, "gto", 128, &a);
+        a_random_replay(seed, "gto", 128, &b);
+        assert_int_equal(a.r.cycles, b.r.cycles);
+        assert_memory_equal(a.r.counter, b.r.counter, sizeof a.r.counter);
+        assert_memory_equal(a.r.warp_cycles, b.r.warp_cycles, sizeof a.r.warp_cycles);
+        assert_int_equal(a.r.epoch_count, b.r.epoch_count);
+        assert_memory_equal(a.r.epoch, b.r.epoch, a.r.epoch_count * sizeof *a.r.epoch);
+        replay_free(&a);
+        replay_free(&b);
+    }
+    reset();
+}
+
+/* The length of an epoch cuts the time; it does not change it. */
+static void epochs_cut_what_is_there(void **state) {
+    (void)state;
+    for (uint64_t seed = 600; seed < 620; seed++) {
+        struct replay a, b;
+        a_random_replay(seed, "gto", 1, &a);
+        a_random_replay(seed, "gto", 1u << 20, &b);
+        assert_int_equal(a.r.cycles, b.r.cycles);
+        assert_int_equal(a.r.epoch_count, a.r.cycles);
+        assert_int_equal(b.r.epoch_count, 1);
+        assert_memory_equal(a.r.warp_cycles, b.r.warp_cycles, sizeof a.r.warp_cycles);
+        replay_free(&a);
+        replay_free(&b);
+    }
+    reset();
+}
+
+/* A wait that is attributed when the load comes back falls into the epochs in which it was waited. */
+static void a_long_wait_is_split_over_its_epochs(void **state) {
+    (void)state;
+    struct ww_gpu_spec g = fixture_gpu();
+    struct program p;
+    reset();
+    program_init(&p, 1, 32, 1, 2);
+    uint32_t load = program_memory(&p, WW_OP_LOAD, WW_SPACE_GLOBAL, 4, 1, 2);
+    program_access(&p, 0, load, ALL, 4096, 4);
+    program_step(&p, 0, program_inst(&p, WW_OP_INT, 3, 1, -1), ALL);
+    struct replay r = program_run_with(&p, &g, "gto", 100);
+    assert_int_equal(r.code, WW_OK);
+    assert_int_equal(r.r.cycles, 1 + 200 + 30 + 1);
+    assert_int_equal(r.r.epoch[0].warp_cycles[WW_S_WAIT_L2], 99);
+    assert_int_equal(r.r.epoch[1].warp_cycles[WW_S_WAIT_L2], 100);
+    assert_int_equal(r.r.epoch[2].warp_cycles[WW_S_WAIT_L2], 31);
+    assert_int_equal(r.r.epoch[2].cycles, 32);
+    replay_free(&r);
+    program_free(&p);
+}
+
+static void lanes_are_counted_by_active_mask(void **state) {
+    (void)state;
+    struct ww_gpu_spec g = fixture_gpu();
+    struct program p;
+    program_init(&p, 1, 40, 1, 4);
+    uint32_t add = program_inst(&p, WW_OP_FP32, 1, 2, 3);
+    program_step(&p, 0, add, ALL);
+    program_step(&p, 0, add, 0x3);
+    program_step(&p, 1, add, 0xff);
+    program_step(&p, 1, add, 0);
+    struct replay r = program_run(&p, &g);
+    assert_int_equal(r.r.counter[WW_C_LANE_FP32], 32 + 2 + 8);
+    assert_int_equal(r.r.thread_instructions, 42);
+    assert_int_equal(r.r.counter[WW_C_REG_READ], 4 * 2);
+    assert_int_equal(r.r.counter[WW_C_REG_WRITE], 4);
+    replay_free(&r);
+    program_free(&p);
+}
+
+static void a_branch_that_leaves_fewer_lanes_is_divergent(void **state) {
+    (void)state;
+    struct ww_gpu_spec g = fixture_gpu();
+    struct program p;
+    program_init(&p, 1, 32, 1, 6);
+    uint32_t nop = program_inst(&p, WW_OP_NOP, -1, -1, -1), br = program_inst(&p, WW_OP_BRANCH, -1, -1, -1);
+    p.inst[br].flags = WW_INST_BRANCH_COND;
+    program_step(&p, 0, nop, ALL);
+    program_step(&p, 0, br, ALL);
+    program_step(&p, 0, nop, 0xff);
+    program_step(&p, 0, nop, ALL);
+    program_step(&p, 0, br, ALL);
+    program_step(&p, 0, nop, ALL);
+    struct replay r = program_run(&p, &g);
+    assert_int_equal(r.r.counter[WW_C_BRANCH], 2);
+    assert_int_equal(r.r.counter[WW_C_BRANCH_DIVERGENT], 1);
+    replay_free(&r);
+    program_free(&p);
+}
+
+static void an_empty_warp_ends_at_once(void **state) {
+    (void)state;
+    struct ww_gpu_spec g = fixture_gpu();
+    struct program p;
+    program_init(&p, 3, 64, 1, 2);
+    program_step(&p, 0, program_inst(&p, WW_OP_NOP, -1, -1, -1), ALL);
+    struct replay r = program_run(&p, &g);
+    assert_int_equal(r.r.warp_instructions, 3);
+    assert_int_equal(r.r.warp_cycles[WW_S_DONE], 3);
+    replay_free(&r);
+    program_free(&p);
+}
+
+static void a_barrier_that_cannot_complete_is_an_input_error(void **state) {
+    (void)state;
+    struct ww_gpu_spec g = fixture_gpu();
+    struct program p;
+    program_init(&p, 1, 64, 1, 2);
+    uint32_t bar = program_inst(&p, WW_OP_BARRIER, -1, -1, -1);
+    p.inst[bar].barrier = 2;
+    p.inst[bar].barrier_threads = 64;
+    program_step(&p, 1, bar, ALL);
+    program_step(&p, 1, program_inst(&p, WW_OP_NOP, -1, -1, -1), ALL);
+    struct replay r = program_run_with(&p, &g, "gto", 4096);
+    assert_int_equal(r.code, WW_INPUT);
+    assert_string_equal(r.error.where, "CTA 0, warp 1, pc 0x0");
+    assert_non_null(strstr(r.error.text, "barrier 2: 1 warps have arrived, expected 2"));
+    replay_free(&r);
+    program_free(&p);
+}
+
+static bool stop(void *context, double part, uint64_t done, const char *unit) {
+    (void)part;
+    (void)unit;
+    *(uint64_t *)context = done;
+    return false;
+}
+
+static enum ww_code no_load(void *context, uint64_t cta, struct ww_cta_trace *out, struct ww_error *error) {
+    const struct program *p = context;
+    *out = (struct ww_cta_trace){.index = cta, .warp_count = 1, .warp = p->stream};
+    return cta < 3 ? WW_OK : ww_fail(error, WW_IO, "here", "no more");
+}
+
+static void no_release(void *context, struct ww_cta_trace *cta) {
+    (void)context;
+    (void)cta;
+}
+
+static bool odd(void *context, uint64_t cta) {
+    (void)context;
+    return cta % 2;
+}
+
+static bool any(void *context, uint64_t cta) {
+    (void)context;
+    (void)cta;
+    return true;
+}
+
+static enum ww_code replay_source(struct program *p, bool (*has)(void *, uint64_t), ww_progress_fn progress,
+                                  void *context, struct ww_launch_result *out, struct ww_error *error) {
+    struct ww_gpu_spec g = fixture_gpu();
+    struct ww_engine_options options = {.gpu = &g, .progress = progress, .progress_context = context};
+    struct ww_cta_source source = {p, no_load, no_release, has};
+    struct ww_arena arena;
+    struct ww_engine *engine;
+    ww_arena_init(&arena, 0);
+    assert_int_equal(ww_engine_new(&options, &engine, error), WW_OK);
+    enum ww_code code = ww_engine_replay(engine, &p->launch, &source, &arena, out, error);
+    ww_engine_free(engine);
+    ww_arena_free(&arena);
+    return code;
+}
+
+static void progress_may_stop_a_replay(void **state) {
+    (void)state;
+    struct program p;
+    struct ww_launch_result out = {0};
+    struct ww_error error;
+    uint64_t done = 0;
+    program_init(&p, 1, 32, 1, 300000);
+    uint32_t nop = program_inst(&p, WW_OP_NOP, -1, -1, -1);
+    for (int i = 0; i < 300000; i++) program_step(&p, 0, nop, ALL);
+    assert_int_equal(replay_source(&p, any, stop, &done, &out, &error), WW_FAIL);
+    assert_true(done >= 1u << 18);
+    assert_true(done < 300000);
+    program_free(&p);
+}
+
+static void an_error_of_the_trace_ends_the_launch(void **state) {
+    (void)state;
+    struct program p;
+    struct ww_launch_result out = {0};
+    struct ww_error error;
+    program_init(&p, 10, 32, 1, 4);
+    program_all(&p, program_inst(&p, WW_OP_NOP, -1, -1, -1));
+    assert_int_equal(replay_source(&p, any, NULL, NULL, &out, &error), WW_IO);
+    assert_string_equal(error.where, "here");
+    program_free(&p);
+}
+
+static void ctas_that_a_slice_leaves_out_are_passed_over(void **state) {
+    (void)state;
+    struct program p;
+    struct ww_launch_result out = {0};
+    struct ww_error error;
+    program_init(&p, 3, 32, 1, 4);
+    program_all(&p, program_inst(&p, WW_OP_NOP, -1, -1, -1));
+    assert_int_equal(replay_source(&p, odd, NULL, NULL, &out, &error), WW_OK);
+    assert_int_equal(out.counter[WW_C_CTA_LAUNCHED], 1);
+    program_free(&p);
+}
+
+static void a_malformed_width_is_an_input_error(void **state) {
+    (void)state;
+    struct ww_gpu_spec g = fixture_gpu();
+    struct program p;
+    program_init(&p, 1, 32, 1, 2);
+    uint32_t load = program_memory(&p, WW_OP_LOAD, WW_SPACE_GLOBAL, 12, 1, 2);
+    program_access(&p, 0, load, ALL, 4096, 4);
+    struct replay r = program_run_with(&p, &g, "gto", 4096);
+    assert_int_equal(r.code, WW_INPUT);
+    replay_free(&r);
+    program_free(&p);
+}
+
+static void a_unified_l1_gives_up_what_shared_memory_takes(void **state) {
+    (void)state;
+    struct ww_gpu_spec g = fixture_gpu();
+    struct program p;
+    reset();
+    g.l1_unified = true;
+    g.l1_size_kb = 48;
+    g.l1_ways = 48;
+    g.sm_max_ctas = 1;
+    program_init(&p, 1, 32, 1, 128);
+    uint32_t load = program_memory(&p, WW_OP_LOAD, WW_SPACE_GLOBAL, 4, 1, 1);
+    for (int round = 0; round < 2; round++)
+        for (uint32_t i = 0; i < 24; i++) program_access(&p, 0, load, ALL, 128u * 8 * i, 4); /* one set */
+    g.l1_hash = WW_HASH_NONE;
+    struct replay r = program_run(&p, &g);
+    assert_int_equal(r.r.counter[WW_C_L1_SECTOR_HIT], 24 * 4);
+    replay_free(&r);
+    p.launch.shared_static = 40 * 1024; /* 8 ways are left */
+    r = program_run(&p, &g);
+    assert_int_equal(r.r.counter[WW_C_L1_SECTOR_HIT], 0);
+    replay_free(&r);
+    program_free(&p);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_laws_hold_on_random_programs_and_gpus),
+        cmocka_unit_test(a_replay_gives_the_same_again),
+        cmocka_unit_test(epochs_cut_what_is_there),
+        cmocka_unit_test(a_long_wait_is_split_over_its_epochs),
+        cmocka_unit_test(lanes_are_counted_by_active_mask),
+        cmocka_unit_test(a_branch_that_leaves_fewer_lanes_is_divergent),
+        cmocka_unit_test(an_empty_warp_ends_at_once),
+        cmocka_unit_test(a_barrier_that_cannot_complete_is_an_input_error),
+        cmocka_unit_test(progress_may_stop_a_replay),
+        cmocka_unit_test(an_error_of_the_trace_ends_the_launch),
+        cmocka_unit_test(ctas_that_a_slice_leaves_out_are_passed_over),
+        cmocka_unit_test(a_malformed_width_is_an_input_error),
+        cmocka_unit_test(a_unified_l1_gives_up_what_shared_memory_takes),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
