@@ -21,8 +21,8 @@ static void print_inst(const struct ww_launch *l, const struct ww_inst *i, FILE 
     for (int k = 0; k < i->src_count; k++, before = ", ") print_operand(&i->src[k], before, out);
 }
 
-static void print_access(const struct ww_inst *i, uint32_t mask, const struct ww_access *a, const uint64_t *pool,
-                         FILE *out) {
+static void print_access(const struct ww_inst *i, uint32_t mask, const struct ww_access *a,
+                         const uint64_t *pool, FILE *out) {
     if (i->space != WW_SPACE_NONE) fprintf(out, "  %s/%u", ww_space_name((enum ww_space)i->space), i->width);
     if (a->list == WW_AFFINE && i->space == WW_SPACE_NONE) {
         fprintf(out, "  value 0x%llx", (unsigned long long)a->base);
@@ -56,8 +56,8 @@ enum ww_code ww_trace_dump(struct ww_trace *trace, size_t launch, uint64_t cta, 
     struct ww_cta_trace c;
     WW_TRY(ww_trace_launch(trace, launch, &l, error));
     if (warp >= 0 && (uint32_t)warp >= l->warps_per_cta)
-        return ww_fail(error, WW_USAGE, trace->path, "warp %d of launch %zu; its CTAs have %u, numbered from 0", warp,
-                       launch, l->warps_per_cta);
+        return ww_fail(error, WW_USAGE, trace->path, "warp %d of launch %zu; its CTAs have %u, numbered from 0",
+                       warp, launch, l->warps_per_cta);
     WW_TRY(ww_trace_load_cta(trace, launch, cta, &c, error));
     for (uint32_t w = 0; w < c.warp_count; w++)
         if (warp < 0 || w == (uint32_t)warp) print_warp(l, &c, w, out);

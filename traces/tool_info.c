@@ -114,16 +114,16 @@ static void text_launch(size_t number, const struct ww_wwt_launch *l, FILE *out)
     const struct ww_launch *v = &l->view;
     struct totals t = launch_totals(l);
     fprintf(out, "\nlaunch %zu: %s (%s)\n", number, v->kernel, v->arch);
-    fprintf(out, "  grid %u x %u x %u, block %u x %u x %u, %u registers, shared %u + %u B, local %u B\n", v->grid[0],
-            v->grid[1], v->grid[2], v->block[0], v->block[1], v->block[2], v->registers_per_thread, v->shared_static,
-            v->shared_dynamic, v->local_bytes);
+    fprintf(out, "  grid %u x %u x %u, block %u x %u x %u, %u registers, shared %u + %u B, local %u B\n",
+            v->grid[0], v->grid[1], v->grid[2], v->block[0], v->block[1], v->block[2], v->registers_per_thread,
+            v->shared_static, v->shared_dynamic, v->local_bytes);
     if (l->cta_present != v->cta_count)
         fprintf(out, "  slice: %llu of %llu CTAs\n", (unsigned long long)l->cta_present,
                 (unsigned long long)v->cta_count);
     fprintf(out, "  %llu warp instructions, %llu thread instructions, SIMT efficiency %.1f%%\n",
             (unsigned long long)t.warp, (unsigned long long)t.thread, 100.0 * efficiency(&t));
-    fprintf(out, "  %u static instructions, %llu bytes in %u groups, %.3f bytes per warp instruction\n", v->inst_count,
-            (unsigned long long)t.bytes, l->group_count, per_instruction(&t));
+    fprintf(out, "  %u static instructions, %llu bytes in %u groups, %.3f bytes per warp instruction\n",
+            v->inst_count, (unsigned long long)t.bytes, l->group_count, per_instruction(&t));
     if (t.warp) text_mix(&t, "  ", out);
 }
 

@@ -23,11 +23,12 @@ static enum ww_code check_counts(const struct ww_trace *t, size_t launch, const 
     const struct ww_wwt_launch *l = &t->index.launch[launch];
     for (uint32_t i = 0; i < l->view.inst_count; i++)
         if (c->warp[i] != l->inst_warp[i] || c->thread[i] != l->inst_thread[i])
-            return ww_wwt_bad(t, error, t->index.chunk_end,
-                              "launch %zu, instruction %u: %llu warp and %llu thread executions, but the index says "
-                              "%llu and %llu",
-                              launch, i, (unsigned long long)c->warp[i], (unsigned long long)c->thread[i],
-                              (unsigned long long)l->inst_warp[i], (unsigned long long)l->inst_thread[i]);
+            return ww_wwt_bad(
+                t, error, t->index.chunk_end,
+                "launch %zu, instruction %u: %llu warp and %llu thread executions, but the index says "
+                "%llu and %llu",
+                launch, i, (unsigned long long)c->warp[i], (unsigned long long)c->thread[i],
+                (unsigned long long)l->inst_warp[i], (unsigned long long)l->inst_thread[i]);
     return WW_OK;
 }
 

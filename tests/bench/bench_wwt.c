@@ -121,17 +121,26 @@ static double now(void) {
 static double record(const struct kernel *k, const char *path) {
     static const char *const strings[] = {"", "INST"};
     static struct stream s[WARPS];
-    struct ww_launch l = {.kernel = k->name, .arch = "sm_70", .grid = {k->ctas, 1, 1}, .block = {WARPS * 32, 1, 1},
-                          .inst = insts, .inst_count = INSTS, .string = strings, .string_count = 2};
+    struct ww_launch l = {.kernel = k->name,
+                          .arch = "sm_70",
+                          .grid = {k->ctas, 1, 1},
+                          .block = {WARPS * 32, 1, 1},
+                          .inst = insts,
+                          .inst_count = INSTS,
+                          .string = strings,
+                          .string_count = 2};
     struct ww_trace_writer *w;
     struct ww_error e;
     struct ww_rng r;
     double seconds = 0;
     ww_rng_seed(&r, 1);
     for (uint32_t i = 0; i < INSTS; i++)
-        insts[i] = (struct ww_inst){.pc = i * 16, .op = i % 4 == 3 ? WW_OP_LOAD : WW_OP_FP32,
-                                    .space = i % 4 == 3 ? WW_SPACE_GLOBAL : WW_SPACE_NONE, .width = i % 4 == 3 ? 4 : 0,
-                                    .flags = i % 4 == 3 ? WW_INST_ACCESS : 0, .mnemonic = 1};
+        insts[i] = (struct ww_inst){.pc = i * 16,
+                                    .op = i % 4 == 3 ? WW_OP_LOAD : WW_OP_FP32,
+                                    .space = i % 4 == 3 ? WW_SPACE_GLOBAL : WW_SPACE_NONE,
+                                    .width = i % 4 == 3 ? 4 : 0,
+                                    .flags = i % 4 == 3 ? WW_INST_ACCESS : 0,
+                                    .mnemonic = 1};
     check(ww_trace_writer_new(path, NULL, 0, &w, &e), &e);
     check(ww_trace_writer_launch(w, &l, &e), &e);
     for (uint32_t c = 0; c < k->ctas; c++) {
@@ -178,8 +187,8 @@ static void measure(const char *name, const char *path, double record_seconds) {
 }
 
 int main(int argc, char **argv) {
-    static const struct kernel kernels[] = {{"saxpy-like", saxpy, 20000}, {"sgemm-like", sgemm, 256},
-                                            {"spmv-like", spmv, 1000}};
+    static const struct kernel kernels[] = {
+        {"saxpy-like", saxpy, 20000}, {"sgemm-like", sgemm, 256}, {"spmv-like", spmv, 1000}};
     char path[64];
     for (int i = 1; i < argc; i++) measure(argv[i], argv[i], 0);
     if (argc > 1) return 0;

@@ -64,8 +64,12 @@ static void group_data(const uint8_t *data, size_t size) {
     struct ww_inst inst[16];
     struct ww_wwt_run run = {0, 3, 0, 0};
     struct ww_wwt_group g = {.cta_count = 3, .run = &run, .run_count = 1};
-    struct ww_wwt_launch l = {.view = {.block = {40, 1, 1}, .warps_per_cta = 2, .inst = inst, .inst_count = 16,
-                                       .string = strings, .string_count = 1}};
+    struct ww_wwt_launch l = {.view = {.block = {40, 1, 1},
+                                       .warps_per_cta = 2,
+                                       .inst = inst,
+                                       .inst_count = 16,
+                                       .string = strings,
+                                       .string_count = 1}};
     struct ww_wwt_decoded *d;
     const char *why;
     size_t at;

@@ -117,12 +117,24 @@ static void mutate_once(struct ww_rng *r, struct input *in) {
     unsigned kind = (unsigned)below(r, 8);
     if (!in->size && kind < 4) kind = 4;
     switch (kind) {
-    case 0: in->data[at] ^= (unsigned char)(1u << below(r, 8)); break;
-    case 1: in->data[at] = (unsigned char)ww_rng_next(r); break;
-    case 2: in->data[at] = edge[below(r, sizeof edge)]; break;
-    case 3: remove_bytes(in, at, n); break;
-    case 4: insert_bytes(in, at, piece, n % 8); break;
-    case 5: in->size = at; break;
+    case 0:
+        in->data[at] ^= (unsigned char)(1u << below(r, 8));
+        break;
+    case 1:
+        in->data[at] = (unsigned char)ww_rng_next(r);
+        break;
+    case 2:
+        in->data[at] = edge[below(r, sizeof edge)];
+        break;
+    case 3:
+        remove_bytes(in, at, n);
+        break;
+    case 4:
+        insert_bytes(in, at, piece, n % 8);
+        break;
+    case 5:
+        in->size = at;
+        break;
     case 6: /* a piece of itself */
         if (n > in->size - at) n = in->size - at;
         if (n) memcpy(piece, in->data + at, n);

@@ -24,10 +24,10 @@ static int tear_down(void **state) {
     return 0;
 }
 
-#define OK(call)                                                                                             \
-    do {                                                                                                     \
-        enum ww_code ok_code_ = (call);                                                                      \
-        if (ok_code_ != WW_OK) fail_msg("%s: %s: %s", #call, error.where, error.text);                       \
+#define OK(call)                                                                                               \
+    do {                                                                                                       \
+        enum ww_code ok_code_ = (call);                                                                        \
+        if (ok_code_ != WW_OK) fail_msg("%s: %s: %s", #call, error.where, error.text);                         \
     } while (0)
 
 static void check_cta(struct ww_trace *t, size_t launch, const struct ww_fixture_launch *l, size_t i) {
@@ -216,7 +216,9 @@ static void different_contents_have_different_hashes(void **state) {
     char hash[2][17];
     for (int i = 0; i < 2; i++) {
         ww_fixture_launch(&arena, 20, &shape, &l);
-        if (i) ((struct ww_access *)l.cta[4].warp[1].access)->base ^= 4, ((struct ww_access *)l.cta[4].warp[1].access)->list = WW_AFFINE;
+        if (i)
+            ((struct ww_access *)l.cta[4].warp[1].access)->base ^= 4,
+                ((struct ww_access *)l.cta[4].warp[1].access)->list = WW_AFFINE;
         const char *path = ww_fixture_path(&arena, "a.wwt");
         OK(ww_fixture_write(path, &l, 1, 0, &error));
         OK(ww_trace_open(path, &t, &error));
@@ -261,15 +263,22 @@ static void warps_with_equal_steps_share_them(void **state) {
 }
 
 /* The first access of made-up instruction 1, width 4, in a one-warp CTA. */
-static struct ww_access write_one(uint32_t mask, struct ww_access access, const uint64_t *pool, struct ww_trace **t,
-                                  struct ww_cta_trace *cta) {
+static struct ww_access write_one(uint32_t mask, struct ww_access access, const uint64_t *pool,
+                                  struct ww_trace **t, struct ww_cta_trace *cta) {
     static const char *const strings[] = {"", "LDG"};
-    const struct ww_inst inst = {.op = WW_OP_LOAD, .space = WW_SPACE_GLOBAL, .width = 4, .flags = WW_INST_ACCESS};
+    const struct ww_inst inst = {
+        .op = WW_OP_LOAD, .space = WW_SPACE_GLOBAL, .width = 4, .flags = WW_INST_ACCESS};
     const struct ww_step step = {0, mask};
     const struct ww_warp_stream warp = {&step, &access, pool, 1, 1};
     struct ww_fixture_launch l = {
-        .launch = {.kernel = "k", .arch = "sm_20", .grid = {1, 1, 1}, .block = {32, 1, 1}, .inst = &inst,
-                   .inst_count = 1, .string = strings, .string_count = 2},
+        .launch = {.kernel = "k",
+                   .arch = "sm_20",
+                   .grid = {1, 1, 1},
+                   .block = {32, 1, 1},
+                   .inst = &inst,
+                   .inst_count = 1,
+                   .string = strings,
+                   .string_count = 2},
         .cta = &(struct ww_cta_trace){.warp_count = 1, .warp = &warp},
         .cta_count = 1,
     };
@@ -306,8 +315,8 @@ static void a_list_that_is_not_affine_stays(void **state) {
 
 static void strides_and_bases_keep_all_their_bits(void **state) {
     (void)state;
-    static const struct ww_access extreme[] = {{UINT64_MAX, INT32_MIN, WW_AFFINE}, {0, INT32_MAX, WW_AFFINE},
-                                               {1u << 31, -1, WW_AFFINE}};
+    static const struct ww_access extreme[] = {
+        {UINT64_MAX, INT32_MIN, WW_AFFINE}, {0, INT32_MAX, WW_AFFINE}, {1u << 31, -1, WW_AFFINE}};
     for (size_t i = 0; i < 3; i++) {
         struct ww_trace *t;
         struct ww_cta_trace cta;

@@ -162,8 +162,7 @@ static void a_hostile_index_with_right_checksums_is_survived(void **state) {
     ww_trace_close(t);
     assert_int_equal(with_index_byte(raw, n, 0, raw[0]), WW_OK);
     for (size_t i = 0; i < n; i++)
-        for (size_t k = 0; k < sizeof values; k++)
-            refused += with_index_byte(raw, n, i, values[k]) != WW_OK;
+        for (size_t k = 0; k < sizeof values; k++) refused += with_index_byte(raw, n, i, values[k]) != WW_OK;
     assert_true(refused > n); /* many of the changes are harmless: names, lines, registers */
 }
 

@@ -18,8 +18,16 @@ static const char *write_tiny(void) {
     static const char *const strings[] = {"", "S2R", "LDG", "EXIT"};
     static const struct ww_inst inst[] = {
         {.pc = 0, .op = WW_OP_SYSREG, .dst_count = 1, .dst = {{2, 1}}, .mnemonic = 1},
-        {.pc = 16, .op = WW_OP_LOAD, .space = WW_SPACE_GLOBAL, .width = 4, .dst_count = 1, .src_count = 1,
-         .flags = WW_INST_ACCESS, .dst = {{4, 1}}, .src = {{2, 2}}, .mnemonic = 2},
+        {.pc = 16,
+         .op = WW_OP_LOAD,
+         .space = WW_SPACE_GLOBAL,
+         .width = 4,
+         .dst_count = 1,
+         .src_count = 1,
+         .flags = WW_INST_ACCESS,
+         .dst = {{4, 1}},
+         .src = {{2, 2}},
+         .mnemonic = 2},
         {.pc = 32, .op = WW_OP_EXIT, .mnemonic = 3},
     };
     static const struct ww_step full[] = {{0, UINT32_MAX}, {1, UINT32_MAX}, {2, UINT32_MAX}};
@@ -29,8 +37,15 @@ static const char *write_tiny(void) {
     const struct ww_warp_stream warp[] = {{full, &first, NULL, 3, 1}, {part, &second, list, 3, 1}};
     struct ww_cta_trace cta = {.warp_count = 2, .warp = warp};
     struct ww_fixture_launch l = {
-        .launch = {.kernel = "k", .arch = "sm_70", .grid = {1, 1, 1}, .block = {40, 1, 1},
-                   .registers_per_thread = 16, .inst = inst, .inst_count = 3, .string = strings, .string_count = 4},
+        .launch = {.kernel = "k",
+                   .arch = "sm_70",
+                   .grid = {1, 1, 1},
+                   .block = {40, 1, 1},
+                   .registers_per_thread = 16,
+                   .inst = inst,
+                   .inst_count = 3,
+                   .string = strings,
+                   .string_count = 4},
         .cta = &cta,
         .cta_count = 1,
     };
@@ -58,7 +73,8 @@ static void make_dump(struct ww_buf *b) {
 static const char *format_md(void) {
     const char *top = getenv("WW_SOURCE");
     size_t n;
-    return (const char *)ww_fixture_read(&arena, ww_arena_printf(&arena, "%s/traces/FORMAT.md", top ? top : "."), &n);
+    return (const char *)ww_fixture_read(&arena,
+                                         ww_arena_printf(&arena, "%s/traces/FORMAT.md", top ? top : "."), &n);
 }
 
 static void format_md_shows_the_bytes_of_the_tiny_file(void **state) {

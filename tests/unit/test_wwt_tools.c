@@ -17,10 +17,10 @@ static struct ww_fixture_launch launch[2];
 static const char *path;
 static struct ww_trace *trace;
 
-#define OK(call)                                                                                             \
-    do {                                                                                                     \
-        enum ww_code ok_code_ = (call);                                                                      \
-        if (ok_code_ != WW_OK) fail_msg("%s: %s: %s", #call, error.where, error.text);                       \
+#define OK(call)                                                                                               \
+    do {                                                                                                       \
+        enum ww_code ok_code_ = (call);                                                                        \
+        if (ok_code_ != WW_OK) fail_msg("%s: %s: %s", #call, error.where, error.text);                         \
     } while (0)
 
 static int set_up(void **state) {

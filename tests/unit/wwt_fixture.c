@@ -34,7 +34,8 @@ static void make_inst(struct maker *m, struct ww_inst *i, uint32_t number) {
     i->op = (uint8_t)(below(m, 2) ? WW_OP_LOAD : WW_OP_STORE);
     i->space = (uint8_t)(1 + below(m, WW_SPACE_COUNT - 1));
     i->width = widths[below(m, sizeof widths)];
-    if (number % 12 == 1) *i = (struct ww_inst){.pc = number * 16, .op = WW_OP_BARRIER, .flags = WW_INST_ACCESS};
+    if (number % 12 == 1)
+        *i = (struct ww_inst){.pc = number * 16, .op = WW_OP_BARRIER, .flags = WW_INST_ACCESS};
 }
 
 static void make_code(struct maker *m) {
@@ -57,18 +58,25 @@ static void make_code(struct maker *m) {
 static uint32_t make_mask(struct maker *m, uint32_t before) {
     if (m->shape->regular) return m->lanes;
     switch (below(m, 8)) {
-    case 0: return (uint32_t)ww_rng_next(&m->rng) & m->lanes;
-    case 1: return 0;
-    case 2: return (1u << below(m, 32)) & m->lanes;
-    case 3: return before & (uint32_t)ww_rng_next(&m->rng);
-    case 4: return m->lanes;
-    default: return before;
+    case 0:
+        return (uint32_t)ww_rng_next(&m->rng) & m->lanes;
+    case 1:
+        return 0;
+    case 2:
+        return (1u << below(m, 32)) & m->lanes;
+    case 3:
+        return before & (uint32_t)ww_rng_next(&m->rng);
+    case 4:
+        return m->lanes;
+    default:
+        return before;
     }
 }
 
 /* A walk through the instructions with jumps back and ahead. */
 static uint32_t make_steps(struct maker *m, struct ww_step **out) {
-    uint32_t n = m->shape->steps ? m->shape->steps / 2 + below(m, m->shape->steps) : 0, inst = 0, mask = m->lanes;
+    uint32_t n = m->shape->steps ? m->shape->steps / 2 + below(m, m->shape->steps) : 0, inst = 0,
+             mask = m->lanes;
     if (m->shape->regular) n = m->shape->steps;
     struct ww_step *step = ww_arena_array(m->arena, n, sizeof *step);
     for (uint32_t i = 0; i < n; i++) {
@@ -88,10 +96,10 @@ static void make_list(struct maker *m, const struct ww_step *step, struct ww_acc
     for (unsigned i = 0; i < n; i++) {
         uint64_t at = base;
         if (kind == 0) at = ww_rng_next(&m->rng);                    /* anywhere */
-        if (kind == 1) at = base + 4 * (uint64_t)below(m, 1u << 20);  /* a gather */
-        if (kind == 2) at = base + 4 * (i % 16) + 4096 * (i / 16);    /* two rows of a tile */
-        if (kind == 3) at = base + 8 * i;                             /* affine if the mask is */
-        if (kind == 4) at = base + 64 * i + 4 * below(m, 2);          /* rows walked unevenly */
+        if (kind == 1) at = base + 4 * (uint64_t)below(m, 1u << 20); /* a gather */
+        if (kind == 2) at = base + 4 * (i % 16) + 4096 * (i / 16);   /* two rows of a tile */
+        if (kind == 3) at = base + 8 * i;                            /* affine if the mask is */
+        if (kind == 4) at = base + 64 * i + 4 * below(m, 2);         /* rows walked unevenly */
         pool[(*used)++] = at;
     }
 }

@@ -15,9 +15,9 @@ struct ww_fixture_launch {
 struct ww_fixture_shape {
     uint32_t grid[3], block[3];
     uint32_t inst_count;
-    uint32_t steps;     /* of a path, about */
-    uint32_t paths;     /* different ones that warps choose from; 0: one for each warp */
-    bool regular;       /* affine accesses, full masks: saxpy-like */
+    uint32_t steps; /* of a path, about */
+    uint32_t paths; /* different ones that warps choose from; 0: one for each warp */
+    bool regular;   /* affine accesses, full masks: saxpy-like */
 };
 
 /* A launch with random instructions, paths, masks (also 0), and accesses of every kind. */

@@ -109,8 +109,9 @@ enum ww_code ww_trace_load_cta(struct ww_trace *trace, size_t launch, uint64_t c
                        (unsigned long long)cta, launch, (unsigned long long)l->view.cta_count);
     const struct ww_wwt_run *run = ww_wwt_find_run(l, cta);
     if (!run)
-        return ww_fail(error, WW_USAGE, trace->path, "CTA %llu of launch %zu was left out of this trace (a slice)",
-                       (unsigned long long)cta, launch);
+        return ww_fail(error, WW_USAGE, trace->path,
+                       "CTA %llu of launch %zu was left out of this trace (a slice)", (unsigned long long)cta,
+                       launch);
     struct ww_wwt_group *g = &l->group[run->group];
     if (!g->decoded)
         WW_TRY(ww_wwt_load_group(trace, launch, g, error));

@@ -95,8 +95,7 @@ static bool get_strings(struct ww_cursor *c, struct ww_arena *arena, struct ww_l
     return true;
 }
 
-bool ww_wwt_get_code(struct ww_cursor *c, struct ww_arena *arena, struct ww_launch *launch,
-                     const char **why) {
+bool ww_wwt_get_code(struct ww_cursor *c, struct ww_arena *arena, struct ww_launch *launch, const char **why) {
     static const struct ww_inst zero;
     *why = "its code table is malformed";
     launch->kernel = ww_wwt_get_string(c, arena);

@@ -22,7 +22,8 @@ static bool read_columns(struct ww_wwt_decoder *x, struct ww_cursor *c, uint64_t
     *paths = ww_wwt_varint(c);
     for (int i = 0; i < WW_WWT_COLUMNS; i++) size[i] = ww_wwt_varint(c);
     for (int i = 0; i < WW_WWT_COLUMNS; i++) {
-        const unsigned char *p = size[i] <= (uint64_t)(c->end - c->p) ? ww_cursor_bytes(c, (size_t)size[i]) : NULL;
+        const unsigned char *p =
+            size[i] <= (uint64_t)(c->end - c->p) ? ww_cursor_bytes(c, (size_t)size[i]) : NULL;
         if (c->failed || !p) return ww_wwt_reject(x, c, "a column is cut off");
         x->col[i] = (struct ww_cursor){p, p + size[i], false};
     }
@@ -96,7 +97,8 @@ static bool decode(struct ww_wwt_decoder *x, size_t number, struct ww_cursor *c)
     if (!read_runs(x, c, number) || !read_columns(x, c, &paths)) return false;
     if (!ww_wwt_decode_paths(x, (size_t)paths) || !decode_warps(x)) return false;
     for (int i = 0; i < WW_WWT_COLUMNS; i++)
-        if (x->col[i].p != x->col[i].end) return ww_wwt_reject(x, &x->col[i], "a column is longer than its use");
+        if (x->col[i].p != x->col[i].end)
+            return ww_wwt_reject(x, &x->col[i], "a column is longer than its use");
     return true;
 }
 

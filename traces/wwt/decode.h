@@ -28,7 +28,7 @@ struct ww_wwt_decoded {
     struct ww_wwt_path *path;
     size_t path_count, step_count, access_count, pool_count;
     size_t step_room, access_room, pool_room; /* entries allocated */
-    struct ww_step *access_step; /* the steps that have an access, of all paths */
+    struct ww_step *access_step;              /* the steps that have an access, of all paths */
 };
 
 /* Gives an array of at least n entries of `size` bytes: `old` (of *room entries), or a new one in its place

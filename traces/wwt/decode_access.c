@@ -67,9 +67,8 @@ static bool read_list(struct access_decoder *a, const struct ww_wwt_inst_state *
     return true;
 }
 
-static bool decode_list(struct access_decoder *a, struct ww_wwt_inst_state *s, unsigned form,
-                        unsigned shift, uint32_t mask, uint64_t base, const struct ww_access *ref,
-                        struct ww_access *out) {
+static bool decode_list(struct access_decoder *a, struct ww_wwt_inst_state *s, unsigned form, unsigned shift,
+                        uint32_t mask, uint64_t base, const struct ww_access *ref, struct ww_access *out) {
     struct ww_wwt_decoder *x = a->x;
     struct ww_wwt_decoded *d = x->d;
     if (!reserve_pool(x)) return false;

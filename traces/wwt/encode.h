@@ -14,7 +14,8 @@ enum ww_code ww_wwt_encode(const struct ww_launch *launch, size_t number, struct
                            struct ww_error *error);
 /* Appends the runs of consecutive CTAs: their number, then for each its distance from the end of the one
  * before (of the first: from 0) and its length. */
-void ww_wwt_put_runs(struct ww_buf *b, struct ww_wwt_cta *const *cta, size_t count, uint64_t end, bool is_signed);
+void ww_wwt_put_runs(struct ww_buf *b, struct ww_wwt_cta *const *cta, size_t count, uint64_t end,
+                     bool is_signed);
 
 /* Columns being filled; shared by the parts of the encoder. */
 struct ww_wwt_encoder {

@@ -53,9 +53,9 @@ static unsigned varint_bytes(uint64_t v) {
 
 struct list_plan {
     unsigned form;
-    bool unit;       /* all differences are multiples of the access width */
+    bool unit; /* all differences are multiples of the access width */
     unsigned count;
-    uint64_t d[32];  /* differences to be written */
+    uint64_t d[32]; /* differences to be written */
 };
 
 static void plan_differences(struct list_plan *plan, unsigned form, const uint64_t *to, const uint64_t *from,
@@ -83,7 +83,8 @@ static void plan_list(const struct ww_wwt_inst_state *s, uint32_t mask, const ui
                       const struct reference *ref, unsigned shift, struct list_plan *plan) {
     unsigned n = (unsigned)__builtin_popcount(mask);
     *plan = (struct list_plan){.form = WW_WWT_FORM_REF_LIST};
-    if (ref->access && ref->access->list != WW_AFFINE && same_shape(to, ref->pool + ref->access->list, n)) return;
+    if (ref->access && ref->access->list != WW_AFFINE && same_shape(to, ref->pool + ref->access->list, n))
+        return;
     plan_differences(plan, WW_WWT_FORM_LIST, to, NULL, n, shift);
     if (mask & ~s->lane_mask) return;
     uint64_t from[32];
@@ -110,8 +111,8 @@ static void put_split(struct ww_wwt_encoder *e, uint64_t v) {
     ww_buf_byte(&e->col[col], (unsigned char)v);
 }
 
-static bool put_list(struct access_encoder *a, struct ww_wwt_inst_state *s, uint32_t mask, const uint64_t *address,
-                     const struct reference *ref, unsigned shift) {
+static bool put_list(struct access_encoder *a, struct ww_wwt_inst_state *s, uint32_t mask,
+                     const uint64_t *address, const struct reference *ref, unsigned shift) {
     struct list_plan plan;
     uint64_t off = 0, last = ww_wwt_last(s, true, mask);
     if (!s->lane && !(s->lane = ww_arena_alloc(&a->lanes, 32 * sizeof *s->lane))) return false;
@@ -124,8 +125,7 @@ static bool put_list(struct access_encoder *a, struct ww_wwt_inst_state *s, uint
     ww_buf_byte(&a->e->col[WW_WWT_COL_ACCESS],
                 (unsigned char)(kind | (unit ? WW_WWT_UNIT : 0) | plan.form << WW_WWT_FORM_SHIFT));
     if (has_off) ww_buf_varint(&a->e->col[WW_WWT_COL_BASE], zigzag(scaled(off, by)));
-    for (unsigned i = 0; i < plan.count; i++)
-        put_split(a->e, zigzag(scaled(plan.d[i], by)));
+    for (unsigned i = 0; i < plan.count; i++) put_split(a->e, zigzag(scaled(plan.d[i], by)));
     ww_wwt_learn_list(s, mask, address);
     ww_wwt_learn(&a->p, s, *address, last, ref->access);
     return true;

@@ -28,7 +28,7 @@
 #define WW_WWT_POOL_MAX ((size_t)1 << 27)     /* listed addresses of a group */
 #define WW_WWT_WARPS_MAX 64u                  /* of a CTA */
 #define WW_WWT_GROUP_WARPS_MAX ((uint64_t)1 << 22)
-#define WW_WWT_INST_MAX ((uint32_t)1 << 20)   /* static instructions of a launch */
+#define WW_WWT_INST_MAX ((uint32_t)1 << 20) /* static instructions of a launch */
 
 /* The columns of a CTA group, in this order. */
 enum ww_wwt_column {
@@ -56,13 +56,13 @@ enum ww_wwt_column {
 
 /* An access byte: bits 0-2 base, bit 3 unit is the access width, bits 4-6 form, bit 7 zero. */
 enum ww_wwt_base {
-    WW_WWT_BASE_REF,       /* as predicted from the same access of the previous warp on this path */
-    WW_WWT_BASE_LINEAR,    /* as predicted from the last two executions of the instruction */
-    WW_WWT_BASE_CHAIN,     /* as predicted from the access before this one */
-    WW_WWT_BASE_REF_OFF,   /* the same three, and a difference in the base column */
+    WW_WWT_BASE_REF,     /* as predicted from the same access of the previous warp on this path */
+    WW_WWT_BASE_LINEAR,  /* as predicted from the last two executions of the instruction */
+    WW_WWT_BASE_CHAIN,   /* as predicted from the access before this one */
+    WW_WWT_BASE_REF_OFF, /* the same three, and a difference in the base column */
     WW_WWT_BASE_LINEAR_OFF,
     WW_WWT_BASE_CHAIN_OFF,
-    WW_WWT_BASE_LAST_OFF,  /* the base of the instruction's last access, and a difference */
+    WW_WWT_BASE_LAST_OFF, /* the base of the instruction's last access, and a difference */
     WW_WWT_BASE_COUNT
 };
 #define WW_WWT_UNIT 8u

@@ -48,9 +48,16 @@ static bool parse_shape(struct parser *p, struct ww_launch *l) {
     uint64_t code = ww_cursor_varint(p->c);
     if (p->c->failed || code >= p->code_count) return reject(p, "a launch names code that does not exist");
     *l = p->code[code];
-    uint32_t *field[] = {&l->grid[0],  &l->grid[1],  &l->grid[2],
-                         &l->block[0], &l->block[1], &l->block[2],
-                         &l->registers_per_thread, &l->shared_static, &l->shared_dynamic, &l->local_bytes};
+    uint32_t *field[] = {&l->grid[0],
+                         &l->grid[1],
+                         &l->grid[2],
+                         &l->block[0],
+                         &l->block[1],
+                         &l->block[2],
+                         &l->registers_per_thread,
+                         &l->shared_static,
+                         &l->shared_dynamic,
+                         &l->local_bytes};
     for (size_t i = 0; i < sizeof field / sizeof *field; i++)
         if (!get_u32(p, field[i])) return reject(p, "a launch is cut off or a number is too large");
     const char *why = ww_wwt_check_shape(l);

@@ -160,10 +160,11 @@ static enum ww_code check_cta(const struct ww_launch *l, const struct ww_cta_tra
     }
     z->weight = z->steps + cta->warp_count + z->pool / 4;
     if (z->steps > WW_WWT_STEPS_MAX / 2 || z->access > WW_WWT_ACCESS_MAX / 2 || z->pool > WW_WWT_POOL_MAX / 2)
-        return ww_fail(error, WW_UNSUPPORTED, l->kernel,
-                       "CTA %llu has %llu warp instructions, %zu accesses and %zu listed addresses; the container "
-                       "takes 2^25, 2^25 and 2^26 in one CTA",
-                       (unsigned long long)cta->index, (unsigned long long)z->steps, z->access, z->pool);
+        return ww_fail(
+            error, WW_UNSUPPORTED, l->kernel,
+            "CTA %llu has %llu warp instructions, %zu accesses and %zu listed addresses; the container "
+            "takes 2^25, 2^25 and 2^26 in one CTA",
+            (unsigned long long)cta->index, (unsigned long long)z->steps, z->access, z->pool);
     return WW_OK;
 }
 
@@ -181,7 +182,8 @@ enum ww_code ww_wwt_cta_copy(struct ww_wwt_dictionary *dict, const struct ww_lau
     *c = (struct ww_wwt_cta){cta->index, z.weight, bytes, cta->warp_count};
     for (uint32_t w = 0; w < c->warp_count; w++) {
         const struct ww_warp_stream *s = &cta->warp[w];
-        c->warp[w] = (struct ww_wwt_cta_warp){intern(dict, s->step, s->step_count, s->access_count), access, pool};
+        c->warp[w] =
+            (struct ww_wwt_cta_warp){intern(dict, s->step, s->step_count, s->access_count), access, pool};
         if (!c->warp[w].steps) {
             ww_wwt_cta_free(dict, c);
             return ww_fail_nomem(error, "a CTA");

@@ -16,8 +16,8 @@ struct ww_wwt_steps {
     struct ww_wwt_steps *next; /* in its hash bucket */
     uint64_t hash;
     uint32_t refs, count, access_count;
-    uint32_t number; /* in the group that is being encoded, + 1; 0: not in it */
-    uint64_t uses;   /* warps of that group */
+    uint32_t number;                      /* in the group that is being encoded, + 1; 0: not in it */
+    uint64_t uses;                        /* warps of that group */
     const struct ww_wwt_cta_warp *latest; /* that group's warp encoded last, or NULL */
     struct ww_step step[];
 };

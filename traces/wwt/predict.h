@@ -11,16 +11,16 @@
 
 /* Per static instruction. */
 struct ww_wwt_inst_state {
-    uint64_t last;         /* base of its last access */
-    uint64_t first;        /* base of its first access in the latest warp that executed it */
-    uint64_t step;         /* last difference between accesses of one warp */
-    uint64_t warp_step;    /* last difference between first accesses of successive warps */
-    uint64_t ref_step;     /* last difference to the reference access */
-    uint64_t chain_step;   /* last difference to the access before it */
-    uint64_t *lane;        /* 32 addresses of its last list, or NULL */
-    uint32_t lane_mask;    /* lanes that `lane` has */
-    uint32_t stamp;        /* number of the latest warp that executed it, from 1 */
-    int32_t stride;        /* last affine one */
+    uint64_t last;       /* base of its last access */
+    uint64_t first;      /* base of its first access in the latest warp that executed it */
+    uint64_t step;       /* last difference between accesses of one warp */
+    uint64_t warp_step;  /* last difference between first accesses of successive warps */
+    uint64_t ref_step;   /* last difference to the reference access */
+    uint64_t chain_step; /* last difference to the access before it */
+    uint64_t *lane;      /* 32 addresses of its last list, or NULL */
+    uint32_t lane_mask;  /* lanes that `lane` has */
+    uint32_t stamp;      /* number of the latest warp that executed it, from 1 */
+    int32_t stride;      /* last affine one */
 };
 
 /* Of the group. */

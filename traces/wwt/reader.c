@@ -14,7 +14,8 @@ static enum ww_code read_header(struct ww_trace *t, struct ww_error *error) {
     unsigned char h[WW_WWT_HEADER_BYTES];
     WW_TRY(ww_wwt_read_at(t, 0, h, sizeof h, error));
     if (memcmp(h, WW_WWT_MAGIC, 8) != 0)
-        return ww_wwt_bad(t, error, 0, "not a .wwt trace: it does not start with the bytes 89 'WWT' 0d 0a 1a 0a");
+        return ww_wwt_bad(t, error, 0,
+                          "not a .wwt trace: it does not start with the bytes 89 'WWT' 0d 0a 1a 0a");
     if (ww_wwt_crc32(&t->crc, 0, h, 12) != ww_wwt_get32(h + 12))
         return ww_wwt_bad(t, error, 12, "the header's checksum does not match: the file is damaged");
     if (ww_wwt_get32(h + 8) != WW_WWT_VERSION)
@@ -31,7 +32,8 @@ static enum ww_code read_trailer(struct ww_trace *t, uint64_t *index, uint64_t *
     uint64_t at = t->size - sizeof b;
     WW_TRY(ww_wwt_read_at(t, at, b, sizeof b, error));
     if (memcmp(b + 28, WW_WWT_END_MAGIC, 4) != 0)
-        return ww_wwt_bad(t, error, t->size, "the file does not end with a trailer: it is cut off or not finished");
+        return ww_wwt_bad(t, error, t->size,
+                          "the file does not end with a trailer: it is cut off or not finished");
     if (ww_wwt_crc32(&t->crc, 0, b, 24) != ww_wwt_get32(b + 24))
         return ww_wwt_bad(t, error, at, "the trailer's checksum does not match: the file is damaged");
     if (ww_wwt_get64(b + 8) != t->size)
@@ -51,7 +53,8 @@ static enum ww_code read_index_chunk(struct ww_trace *t, uint64_t offset, struct
     WW_TRY(ww_wwt_read_at(t, offset, h, sizeof h, error));
     uint32_t stored = ww_wwt_get32(h + 4), raw = ww_wwt_get32(h + 8);
     if (offset + WW_WWT_CHUNK_BYTES + stored + WW_WWT_TRAILER_BYTES != t->size)
-        return ww_wwt_bad(t, error, offset + 4, "the index has %u bytes, which do not end at the trailer", stored);
+        return ww_wwt_bad(t, error, offset + 4, "the index has %u bytes, which do not end at the trailer",
+                          stored);
     if (stored == 0 || stored > raw || raw > WW_WWT_RAW_MAX || raw / stored > WW_WWT_RATIO_MAX)
         return ww_wwt_bad(t, error, offset + 8, "the index's size of %u bytes is out of bounds", raw);
     return ww_wwt_read_chunk(t, offset, WW_WWT_CHUNK_INDEX, stored, raw, ww_wwt_get32(h + 12), error);
@@ -109,7 +112,8 @@ static enum ww_code open_file(struct ww_trace *t, struct ww_error *error) {
     t->fd = open(t->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (t->fd < 0 || fstat(t->fd, &st) != 0)
         return ww_fail(error, WW_IO, t->path, "cannot open: %s", strerror(errno));
-    if (!S_ISREG(st.st_mode)) return ww_fail(error, WW_INPUT, t->path, "not a regular file; expected a .wwt trace");
+    if (!S_ISREG(st.st_mode))
+        return ww_fail(error, WW_INPUT, t->path, "not a regular file; expected a .wwt trace");
     t->size = (uint64_t)st.st_size;
     return WW_OK;
 }

@@ -41,12 +41,12 @@ static enum ww_code check_header(struct ww_trace *t, uint64_t offset, const unsi
     const uint32_t expected[] = {type, stored, raw, crc};
     for (unsigned i = 0; i < 4; i++)
         if (ww_wwt_get32(h + 4 * (size_t)i) != expected[i])
-            return ww_wwt_bad(t, error, offset + 4 * (uint64_t)i, "the chunk's %s is %08x; expected %08x", name[i],
-                              ww_wwt_get32(h + 4 * (size_t)i), expected[i]);
+            return ww_wwt_bad(t, error, offset + 4 * (uint64_t)i, "the chunk's %s is %08x; expected %08x",
+                              name[i], ww_wwt_get32(h + 4 * (size_t)i), expected[i]);
     uint32_t is = ww_wwt_crc32(&t->crc, ww_wwt_crc32(&t->crc, 0, h, 12), h + WW_WWT_CHUNK_BYTES, stored);
     if (is != crc)
-        return ww_wwt_bad(t, error, offset, "the chunk's checksum is %08x; expected %08x: the file is damaged", is,
-                          crc);
+        return ww_wwt_bad(t, error, offset, "the chunk's checksum is %08x; expected %08x: the file is damaged",
+                          is, crc);
     return WW_OK;
 }
 
@@ -60,10 +60,12 @@ static enum ww_code decompress(struct ww_trace *t, uint64_t offset, uint32_t sto
     }
     unsigned long long says = ZSTD_getFrameContentSize(from, stored);
     if (says != raw)
-        return ww_wwt_bad(t, error, offset, "the chunk's zstd frame is not of %u bytes, as its header says", raw);
+        return ww_wwt_bad(t, error, offset, "the chunk's zstd frame is not of %u bytes, as its header says",
+                          raw);
     if (!ww_buf_reserve(&t->raw, raw)) return ww_fail_nomem(error, "a chunk of a trace");
     size_t n = ZSTD_decompressDCtx(t->zstd, t->raw.p, raw, from, stored);
-    if (ZSTD_isError(n)) return ww_wwt_bad(t, error, offset, "the chunk's zstd frame: %s", ZSTD_getErrorName(n));
+    if (ZSTD_isError(n))
+        return ww_wwt_bad(t, error, offset, "the chunk's zstd frame: %s", ZSTD_getErrorName(n));
     if (n != raw) return ww_wwt_bad(t, error, offset, "the chunk has %zu bytes; expected %u", n, raw);
     t->raw.n = n;
     return WW_OK;

@@ -31,7 +31,8 @@ enum ww_code ww_wwt_put_chunk(struct ww_trace_writer *w, uint32_t type, const st
     if (!ww_buf_reserve(&w->chunk, WW_WWT_CHUNK_BYTES + ZSTD_compressBound(raw->n)))
         return ww_fail_nomem(error, "a chunk of a trace");
     unsigned char *h = (unsigned char *)w->chunk.p;
-    size_t n = ZSTD_compress2(w->zstd, h + WW_WWT_CHUNK_BYTES, w->chunk.cap - WW_WWT_CHUNK_BYTES, raw->p, raw->n);
+    size_t n =
+        ZSTD_compress2(w->zstd, h + WW_WWT_CHUNK_BYTES, w->chunk.cap - WW_WWT_CHUNK_BYTES, raw->p, raw->n);
     if (ZSTD_isError(n)) return ww_fail(error, WW_NOMEM, w->path, "zstd: %s", ZSTD_getErrorName(n));
     if (n >= raw->n) {
         n = raw->n;

@@ -53,7 +53,7 @@ struct ww_trace_writer {
     int fd;
     uint64_t offset;
     size_t pending_limit; /* WW_WWT_PENDING_BYTES; tests set less */
-    enum ww_code failed; /* the first failure: nothing more is written */
+    enum ww_code failed;  /* the first failure: nothing more is written */
     ZSTD_CCtx *zstd;
     struct ww_wwt_crc crc;
     struct ww_buf meta, codes, launches, raw, chunk;

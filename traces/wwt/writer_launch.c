@@ -17,7 +17,8 @@ void ww_wwt_forget_launch(struct ww_wwt_open_launch *l) {
 
 /* Finds or adds the launch's code in the index; w->l.code is its number. The launch's own copy is read
  * back from there. */
-static enum ww_code keep_code(struct ww_trace_writer *w, const struct ww_launch *launch, struct ww_error *error) {
+static enum ww_code keep_code(struct ww_trace_writer *w, const struct ww_launch *launch,
+                              struct ww_error *error) {
     struct ww_wwt_open_launch *l = &w->l;
     size_t at = w->codes.n;
     ww_wwt_put_code(&w->codes, launch);
@@ -84,7 +85,8 @@ static bool note_done(struct ww_wwt_open_launch *l, uint64_t cta) {
         else
             high = mid;
     }
-    bool left = low > 0 && l->done[low - 1].end == cta, right = low < l->done_count && l->done[low].first == cta + 1;
+    bool left = low > 0 && l->done[low - 1].end == cta,
+         right = low < l->done_count && l->done[low].first == cta + 1;
     if (left && right) {
         l->done[low - 1].end = l->done[low].end;
         memmove(l->done + low, l->done + low + 1, (--l->done_count - low) * sizeof *l->done);
