@@ -16,6 +16,9 @@ void ww_device_free_all(struct ww_device *device);
 /* Loads PTX text under a name, for errors. */
 enum ww_code ww_device_module_text(struct ww_device *device, const char *text, size_t n, const char *name,
                                    struct ww_module **module, struct ww_error *error);
+/* Loads a PTX file, whatever its name. */
+enum ww_code ww_device_module_file(struct ww_device *device, const char *path, struct ww_module **module,
+                                   struct ww_error *error);
 /* Records without a file and calls back with each finished CTA; for tests. */
 void ww_device_watch(struct ww_device *device, void (*on_cta)(void *context, const struct ww_cta_trace *cta),
                      void *context);

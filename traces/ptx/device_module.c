@@ -136,8 +136,8 @@ enum ww_code ww_device_module_text(struct ww_device *d, const char *text, size_t
     return add(d, name, text, n, NULL, module, error);
 }
 
-static enum ww_code from_file(struct ww_device *d, const char *path, struct ww_module **module,
-                              struct ww_error *error) {
+enum ww_code ww_device_module_file(struct ww_device *d, const char *path, struct ww_module **module,
+                                   struct ww_error *error) {
     struct ww_buf text = {0};
     enum ww_code code = ww_read_file(path, TEXT_LIMIT, &text, error);
     if (code != WW_OK) {
@@ -152,7 +152,7 @@ enum ww_code ww_device_module(struct ww_device *d, const char *name, struct ww_m
     size_t n = strlen(name);
     *module = find(d, name);
     if (*module) return WW_OK;
-    if (n > 4 && strcmp(name + n - 4, ".ptx") == 0) return from_file(d, name, module, error);
+    if (n > 4 && strcmp(name + n - 4, ".ptx") == 0) return ww_device_module_file(d, name, module, error);
     for (size_t k = 0; k < ww_embedded_ptx_count; k++) {
         const struct ww_embedded_ptx *e = &ww_embedded_ptx[k];
         if (strcmp(e->name, name) == 0) return add(d, name, (const char *)e->data, e->size, NULL, module, error);
