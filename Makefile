@@ -44,6 +44,7 @@ KERNEL_PTX := $(sort $(wildcard traces/kernels/*.ptx))
 FIXTURE_SRC := $(sort $(wildcard tests/unit/*fixture*.c tests/timing/*fixture*.c))
 UNIT_SRC := $(sort $(wildcard tests/unit/test_*.c))
 TIMING_SRC := $(sort $(filter-out $(FIXTURE_SRC),$(wildcard tests/timing/*.c)))
+BENCH_SRC := $(sort $(wildcard tests/bench/*.c))
 FUZZ_SRC := $(sort $(wildcard tests/fuzz/fuzz_*.c))
 
 obj = $(patsubst %.c,$(BUILD)/obj/%.o,$(1))
@@ -54,7 +55,7 @@ MAIN_OBJ := $(call obj,$(MAIN_SRC))
 FIXTURE_OBJ := $(call obj,$(FIXTURE_SRC))
 TEST_PROGS := $(call prog,$(UNIT_SRC) $(TIMING_SRC))
 FUZZ_PROGS := $(call prog,$(FUZZ_SRC))
-ALL_OBJ := $(LIB_OBJ) $(MAIN_OBJ) $(FIXTURE_OBJ) $(call obj,$(UNIT_SRC) $(TIMING_SRC) $(FUZZ_SRC))
+ALL_OBJ := $(LIB_OBJ) $(MAIN_OBJ) $(FIXTURE_OBJ) $(call obj,$(UNIT_SRC) $(TIMING_SRC) $(BENCH_SRC) $(FUZZ_SRC))
 
 STATIC := $(BUILD)/libwarpwatt.a
 SHARED := $(BUILD)/libwarpwatt.so.$(VERSION)
@@ -128,6 +129,10 @@ $(BUILD)/tests/timing/%: $(BUILD)/obj/tests/timing/%.o $(BUILD)/tests/libfixture
 	@mkdir -p $(@D)
 	$(CC) -o $@ $^ $(ALL_LDFLAGS) -lcmocka $(LIBS)
 
+$(BUILD)/tests/bench/%: $(BUILD)/obj/tests/bench/%.o $(STATIC)
+	@mkdir -p $(@D)
+	$(CC) -o $@ $^ $(ALL_LDFLAGS) $(LIBS)
+
 $(BUILD)/tests/fuzz/%: $(BUILD)/obj/tests/fuzz/%.o $(STATIC)
 	@mkdir -p $(@D)
 	$(CC) -o $@ $^ $(LDFLAGS) -fsanitize=fuzzer,address,undefined -pthread $(LIBS)
@@ -164,8 +169,9 @@ fuzz:
 	@$(SUBMAKE) VARIANT=fuzz fuzz-progs
 	@FUZZ_SECONDS=$(FUZZ_SECONDS) JOBS=$(JOBS) scripts/check.sh fuzz
 
-bench: all
+bench: all $(call prog,$(BENCH_SRC))
 	@scripts/bench.sh $(PROGRAM)
+	@for b in $(call prog,$(BENCH_SRC)); do echo; echo "$$b:"; $$b || exit 1; done
 
 layers:
 	@$(PYTHON) scripts/layers.py
@@ -174,7 +180,7 @@ golden: all
 	@$(PYTHON) tests/cli/run.py --program $(PROGRAM) --update
 	@$(PYTHON) scripts/golden.py --program $(PROGRAM) --update
 
-C_FILES = $(shell git ls-files -co --exclude-standard '*.c' '*.h')
+C_FILES = $(shell find estimator traces power db reports tests -name '*.[ch]')
 format:
 	$(CLANG_FORMAT) -i $(C_FILES)
 
