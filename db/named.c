@@ -42,8 +42,19 @@ static const struct ww_named_query queries[] = {
      "SELECT launch, epoch, first_cycle, cycles, ipc, active, waiting, x_alu, x_mem FROM v_epoch"
      " WHERE run_id = " RUN " AND (:launch IS NULL OR launch = :launch) ORDER BY launch, epoch"},
     {"source", "a run's source lines, those that stall most first (:run, :most)",
-     "SELECT file, line, kernel, stall_warp_cycles, top_stall, issues, sectors, l1_miss_sectors,"
-     " l2_miss_sectors, shared_conflicts FROM v_source WHERE run_id = " RUN
+     "WITH p AS MATERIALIZED (SELECT p.*, i.kernel_id, i.file_id, i.line FROM launch l JOIN pc p"
+     " USING(launch_id) JOIN instruction i USING(instruction_id) WHERE l.run_id = " RUN "),"
+     " s AS (SELECT p.kernel_id, p.file_id, p.line, x.name AS state, sum(v.warp_cycles) AS cycles FROM p"
+     " JOIN pc_stall v ON v.launch_id = p.launch_id AND v.ord = p.ord JOIN warp_state x USING(state_id)"
+     " WHERE x.name NOT IN ('issued', 'done') GROUP BY p.kernel_id, p.file_id, p.line, v.state_id),"
+     " t AS (SELECT kernel_id, file_id, line, state, max(cycles), sum(cycles) AS cycles FROM s"
+     " GROUP BY kernel_id, file_id, line)"
+     " SELECT f.path AS file, p.line AS line, k.name AS kernel, coalesce(t.cycles, 0) AS stall_warp_cycles,"
+     " t.state AS top_stall, sum(p.issues) AS issues, sum(p.sectors) AS sectors,"
+     " sum(p.l1_miss_sectors) AS l1_miss_sectors, sum(p.l2_miss_sectors) AS l2_miss_sectors,"
+     " sum(p.shared_conflicts) AS shared_conflicts FROM p JOIN kernel k USING(kernel_id)"
+     " JOIN source_file f USING(file_id) LEFT JOIN t ON t.kernel_id = p.kernel_id AND t.file_id = p.file_id"
+     " AND t.line = p.line GROUP BY p.kernel_id, p.file_id, p.line"
      " ORDER BY stall_warp_cycles DESC, file, line LIMIT coalesce(:most, 30)"},
     {"speedup", "runs of the same traces against a base (:base, the first run of each trace if not given)",
      "SELECT base_run, new_run, workload, base_gpu, new_gpu, base_mechanisms, new_mechanisms, speedup,"

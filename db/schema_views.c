@@ -1,9 +1,19 @@
 /* Step 2: the views, which answer the usual questions. Units stand in the column names: _j joules, _w
- * watts, _us microseconds, gb_s 10^9 bytes per second. A ratio whose divisor is 0 is NULL. */
+ * watts, _us microseconds, gb_s 10^9 bytes per second. A ratio whose divisor is 0 is NULL.
+ * Sums are correlated subqueries rather than GROUP BY, so that a view costs only the runs that are asked for,
+ * however the run is named. */
 #include "schema.h"
 
-/* Sum of one counter over a run's launches, within v_run_counter's pivot. */
-#define C(name) "sum(CASE c.name WHEN '" name "' THEN v.value END)"
+/* Sum of one counter over the launches of run r. */
+#define C(name)                                                                                                \
+    "(SELECT coalesce(sum(v.value), 0) FROM launch l JOIN launch_counter v USING(launch_id)"                   \
+    " WHERE l.run_id = r.run_id AND v.counter_id = (SELECT counter_id FROM counter WHERE name = '" name "'))"
+/* Warps in the states of a condition, averaged over epoch e of launch l. */
+#define E(condition)                                                                                           \
+    "(SELECT total(v.warp_cycles) FROM epoch_state v JOIN warp_state s USING(state_id)"                        \
+    " WHERE v.launch_id = e.launch_id AND v.ord = e.ord AND " condition ") / nullif(e.cycles, 0)"
+/* A column of v_memory_counter by level x. */
+#define L(l1, l2, dram) "CASE x.level WHEN 'l1' THEN " l1 " WHEN 'l2' THEN " l2 " ELSE " dram " END"
 
 const char *const ww_db_views_sql[] = {
     /* file name of the trace without directories and suffix */
@@ -12,43 +22,48 @@ const char *const ww_db_views_sql[] = {
     " FROM (SELECT run_id, replace(trace_path, rtrim(trace_path, replace(trace_path, '/', '')), '') AS base"
     " FROM run)",
 
-    "CREATE VIEW v_stall AS SELECT r.run_id AS run_id, s.name AS state, s.nsight AS nsight,"
-    " coalesce(sum(v.warp_cycles), 0) AS warp_cycles,"
-    " total(v.warp_cycles) / nullif((SELECT total(resident_warp_cycles) FROM launch q"
-    " WHERE q.run_id = r.run_id), 0) AS share,"
-    " total(v.warp_cycles) / nullif(r.warp_instructions, 0) AS per_instruction"
-    " FROM run r CROSS JOIN warp_state s LEFT JOIN launch l ON l.run_id = r.run_id"
-    " LEFT JOIN launch_state v ON v.launch_id = l.launch_id AND v.state_id = s.state_id"
-    " GROUP BY r.run_id, s.state_id",
+    "CREATE VIEW v_stall AS SELECT run_id, state, nsight, warp_cycles,"
+    " 1.0 * warp_cycles / nullif(whole, 0) AS share,"
+    " 1.0 * warp_cycles / nullif(warp_instructions, 0) AS per_instruction FROM ("
+    "SELECT r.run_id AS run_id, s.name AS state, s.nsight AS nsight, r.warp_instructions AS warp_instructions,"
+    " (SELECT coalesce(sum(v.warp_cycles), 0) FROM launch l JOIN launch_state v USING(launch_id)"
+    " WHERE l.run_id = r.run_id AND v.state_id = s.state_id) AS warp_cycles,"
+    " (SELECT total(l.resident_warp_cycles) FROM launch l WHERE l.run_id = r.run_id) AS whole"
+    " FROM run r CROSS JOIN warp_state s)",
 
-    "CREATE VIEW v_top_stall AS SELECT run_id, state, nsight, max(share) AS share FROM v_stall"
-    " WHERE state NOT IN ('issued', 'done') GROUP BY run_id",
+    "CREATE VIEW v_top_stall AS SELECT r.run_id AS run_id, s.name AS state, s.nsight AS nsight,"
+    " (SELECT total(v.warp_cycles) FROM launch l JOIN launch_state v USING(launch_id)"
+    " WHERE l.run_id = r.run_id AND v.state_id = s.state_id) / nullif((SELECT total(l.resident_warp_cycles)"
+    " FROM launch l WHERE l.run_id = r.run_id), 0) AS share FROM run r JOIN warp_state s ON s.state_id ="
+    " (SELECT v.state_id FROM launch l JOIN launch_state v USING(launch_id) JOIN warp_state x USING(state_id)"
+    " WHERE l.run_id = r.run_id AND x.name NOT IN ('issued', 'done') GROUP BY v.state_id"
+    " ORDER BY sum(v.warp_cycles) DESC, v.state_id LIMIT 1)",
 
-    "CREATE VIEW v_slot AS SELECT r.run_id AS run_id, s.name AS cause, coalesce(sum(v.slots), 0) AS slots,"
-    " total(v.slots) / nullif((SELECT total(x.slots) FROM launch q JOIN launch_slot x USING(launch_id)"
-    " WHERE q.run_id = r.run_id), 0) AS share"
-    " FROM run r CROSS JOIN slot_cause s LEFT JOIN launch l ON l.run_id = r.run_id"
-    " LEFT JOIN launch_slot v ON v.launch_id = l.launch_id AND v.cause_id = s.cause_id"
-    " GROUP BY r.run_id, s.cause_id",
+    "CREATE VIEW v_slot AS SELECT run_id, cause, slots, 1.0 * slots / nullif(whole, 0) AS share FROM ("
+    "SELECT r.run_id AS run_id, s.name AS cause,"
+    " (SELECT coalesce(sum(v.slots), 0) FROM launch l JOIN launch_slot v USING(launch_id)"
+    " WHERE l.run_id = r.run_id AND v.cause_id = s.cause_id) AS slots,"
+    " (SELECT total(v.slots) FROM launch l JOIN launch_slot v USING(launch_id) WHERE l.run_id = r.run_id)"
+    " AS whole FROM run r CROSS JOIN slot_cause s)",
 
     "CREATE VIEW v_cpi_stack AS SELECT s.run_id AS run_id, s.cause AS cause,"
     " 1.0 * s.slots / nullif(r.warp_instructions, 0) AS cpi, s.share AS share,"
     " s.share * r.cycles AS cycles FROM v_slot s JOIN run r USING(run_id)",
 
-    "CREATE VIEW v_energy AS SELECT r.run_id AS run_id, p.name AS component,"
-    " sum(v.dynamic_j) AS dynamic_j, sum(v.static_j) AS static_j,"
-    " sum(v.dynamic_j) + sum(v.static_j) AS energy_j,"
-    " (sum(v.dynamic_j) + sum(v.static_j)) / nullif(r.energy_j, 0) AS share,"
-    " (sum(v.dynamic_j) + sum(v.static_j)) / nullif(r.time_ps * 1e-12, 0) AS power_w"
-    " FROM run r CROSS JOIN component p LEFT JOIN launch l ON l.run_id = r.run_id"
-    " LEFT JOIN launch_energy v ON v.launch_id = l.launch_id AND v.component_id = p.component_id"
-    " GROUP BY r.run_id, p.component_id",
+    "CREATE VIEW v_energy AS SELECT run_id, component, dynamic_j, static_j, dynamic_j + static_j AS energy_j,"
+    " (dynamic_j + static_j) / nullif(whole, 0) AS share,"
+    " (dynamic_j + static_j) / nullif(time_ps * 1e-12, 0) AS power_w FROM ("
+    "SELECT r.run_id AS run_id, p.name AS component, r.energy_j AS whole, r.time_ps AS time_ps,"
+    " (SELECT sum(v.dynamic_j) FROM launch l JOIN launch_energy v USING(launch_id)"
+    " WHERE l.run_id = r.run_id AND v.component_id = p.component_id) AS dynamic_j,"
+    " (SELECT sum(v.static_j) FROM launch l JOIN launch_energy v USING(launch_id)"
+    " WHERE l.run_id = r.run_id AND v.component_id = p.component_id) AS static_j"
+    " FROM run r CROSS JOIN component p)",
 
     "CREATE VIEW v_counter AS SELECT r.run_id AS run_id, c.name AS counter, c.level AS level,"
-    " coalesce(sum(v.value), 0) AS value, c.unit AS unit"
-    " FROM run r CROSS JOIN counter c LEFT JOIN launch l ON l.run_id = r.run_id"
-    " LEFT JOIN launch_counter v ON v.launch_id = l.launch_id AND v.counter_id = c.counter_id"
-    " GROUP BY r.run_id, c.counter_id",
+    " (SELECT coalesce(sum(v.value), 0) FROM launch l JOIN launch_counter v USING(launch_id)"
+    " WHERE l.run_id = r.run_id AND v.counter_id = c.counter_id) AS value, c.unit AS unit"
+    " FROM run r CROSS JOIN counter c",
 
     "CREATE VIEW v_setting AS SELECT r.run_id AS run_id,"
     " coalesce((SELECT group_concat(pair, ' ') FROM (SELECT key || '=' || value AS pair FROM run_setting s"
@@ -117,17 +132,25 @@ const char *const ww_db_views_sql[] = {
                                                                                                                                                                                               " FROM run r LEFT JOIN v_counter v ON v.run_id = r.run_id LEFT JOIN counter c ON c.name = v.counter"
                                                                                                                                                                                               " GROUP BY r.run_id",
 
-    "CREATE VIEW v_memory AS"
-    " SELECT run_id, 'l1' AS level, l1_read AS sectors_read, l1_write AS sectors_written,"
-    " 1.0 * l1_hit / nullif(l1_read, 0) AS hit_rate, 1.0 * l1_merged / nullif(l1_read, 0) AS merged_rate,"
-    " l1_read * l1_sector / nullif(seconds, 0) * 1e-9 AS read_gb_s,"
-    " l1_write * l1_sector / nullif(seconds, 0) * 1e-9 AS write_gb_s FROM v_memory_counter"
-    " UNION ALL SELECT run_id, 'l2', l2_read, l2_write, 1.0 * l2_hit / nullif(l2_read, 0),"
-    " 1.0 * l2_merged / nullif(l2_read, 0), l2_read * l2_sector / nullif(seconds, 0) * 1e-9,"
-    " l2_write * l2_sector / nullif(seconds, 0) * 1e-9 FROM v_memory_counter"
-    " UNION ALL SELECT run_id, 'dram', dram_read, dram_write, 1.0 * row_hit / nullif(bursts, 0), NULL,"
-    " dram_read * l2_sector / nullif(seconds, 0) * 1e-9,"
-    " dram_write * l2_sector / nullif(seconds, 0) * 1e-9 FROM v_memory_counter",
+    "CREATE VIEW v_memory AS SELECT run_id, level, sectors_read, sectors_written,"
+    " 1.0 * hit / nullif(lookups, 0) AS hit_rate, 1.0 * merged / nullif(lookups, 0) AS merged_rate,"
+    " sectors_read * sector / nullif(seconds, 0) * 1e-9 AS read_gb_s,"
+    " sectors_written * sector / nullif(seconds, 0) * 1e-9 AS write_gb_s FROM ("
+    "SELECT m.run_id AS run_id, x.level AS level, m.seconds AS seconds,"
+    " " L("l1_read", "l2_read",
+          "dram_read") " AS sectors_read,"
+                       " " L(
+                           "l1_write", "l2_write",
+                           "dram_write") " AS sectors_written,"
+                                         " " L("l1_hit", "l2_hit", "row_hit") " AS hit, " L(
+                                             "l1_merged", "l2_merged",
+                                             "NULL") " AS merged,"
+                                                     " " L("l1_read", "l2_read", "bursts") " AS lookups, " L(
+                                                         "l1_sector", "l2_sector",
+                                                         "l2_sector") " AS sector"
+                                                                      " FROM v_memory_counter m CROSS JOIN"
+                                                                      " (SELECT 'l1' AS level UNION ALL SELECT "
+                                                                      "'l2' UNION ALL SELECT 'dram') x)",
 
     "CREATE VIEW v_speedup AS SELECT a.run_id AS base_run, b.run_id AS new_run, w.workload AS workload,"
     " ga.name AS base_gpu, gb.name AS new_gpu, ma.mechanisms AS base_mechanisms,"
@@ -142,14 +165,12 @@ const char *const ww_db_views_sql[] = {
     "CREATE VIEW v_epoch AS SELECT l.run_id AS run_id, l.ord AS launch, e.ord AS epoch,"
     " e.first_cycle AS first_cycle, e.cycles AS cycles,"
     " 1.0 * e.warp_instructions / nullif(e.cycles, 0) AS ipc,"
-    " total(CASE WHEN s.name <> 'done' THEN v.warp_cycles END) / nullif(e.cycles, 0) AS active,"
-    " total(CASE WHEN s.name LIKE 'wait!_%' ESCAPE '!' THEN v.warp_cycles END) / nullif(e.cycles, 0)"
-    " AS waiting,"
-    " total(CASE s.name WHEN 'excess_alu' THEN v.warp_cycles END) / nullif(e.cycles, 0) AS x_alu,"
-    " total(CASE s.name WHEN 'excess_mem' THEN v.warp_cycles END) / nullif(e.cycles, 0) AS x_mem"
-    " FROM launch l JOIN epoch e USING(launch_id)"
-    " LEFT JOIN epoch_state v ON v.launch_id = e.launch_id AND v.ord = e.ord"
-    " LEFT JOIN warp_state s USING(state_id) GROUP BY l.launch_id, e.ord",
+    " " E("s.name <> 'done'") " AS active, " E(
+        "s.name LIKE 'wait!_%' ESCAPE '!'") " AS waiting,"
+                                            " " E("s.name = 'excess_alu'") " AS x_alu, " E(
+                                                "s.name = 'excess_mem'") " AS x_mem"
+                                                                         " FROM launch l JOIN epoch e "
+                                                                         "USING(launch_id)",
 
     "CREATE VIEW v_source_stall AS SELECT l.run_id AS run_id, i.kernel_id AS kernel_id,"
     " i.file_id AS file_id, i.line AS line, s.name AS state, sum(v.warp_cycles) AS warp_cycles"

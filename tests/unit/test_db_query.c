@@ -310,6 +310,23 @@ static void speedup_is_base_time_over_new_time(void **state) {
     free(text);
 }
 
+static void the_source_query_agrees_with_its_view(void **state) {
+    struct ww_db_fixture *f = *state;
+    ww_db_fixture_store(f, NULL);
+    ww_db_fixture_store(f, &(struct ww_fixture){.seed = 8});
+    char *query = named(f, "source", "1");
+    char *view =
+        ww_db_fixture_query(f,
+                            "SELECT file, line, kernel, stall_warp_cycles, top_stall, issues, sectors,"
+                            " l1_miss_sectors, l2_miss_sectors, shared_conflicts FROM v_source WHERE run_id ="
+                            " 1 ORDER BY stall_warp_cycles DESC, file, line",
+                            WW_FORMAT_CSV);
+    assert_string_equal(query, view);
+    ww_fixture_assert_contains(query, "src/kernel.cu,11,");
+    free(query);
+    free(view);
+}
+
 /* ---- views agree with the results they come from ---- */
 
 static void shares_of_states_slots_and_energy_add_up_to_one(void **state) {
@@ -392,6 +409,7 @@ int main(void) {
         T(counters_show_zeros),
         T(pareto_leaves_out_runs_that_are_beaten),
         T(speedup_is_base_time_over_new_time),
+        T(the_source_query_agrees_with_its_view),
         T(shares_of_states_slots_and_energy_add_up_to_one),
         T(memory_rates_follow_from_the_counters),
     };
