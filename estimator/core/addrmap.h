@@ -33,7 +33,7 @@ struct ww_addrmap {
     uint32_t slices;
     uint32_t slices_per_channel;
     bool permute;
-    uint32_t fold_bits; /* floor(log2(slices)) */
+    uint32_t fold_bits;                                        /* floor(log2(slices)) */
     uint32_t column_shift, group_bits, column_bits, bank_bits; /* fields of the channel-local address */
 };
 

@@ -71,6 +71,23 @@ static void unlink_entry(struct ww_dram_channel *c, uint32_t i) {
     c->free_entry = i;
 }
 
+/* When the scheduler must look at the entry that was just appended: as soon as something can be done for
+ * it. UINT64_MAX: its bank is being looked after anyway. */
+static uint64_t look_at(const struct ww_dram_channel *c, uint32_t i, uint64_t cycle) {
+    const struct ww_dram_entry *e = &c->entry[i];
+    uint32_t dir = e->request.direction;
+    const struct ww_dram_bank *b = &c->bank[e->request.place.bank];
+    if (!c->event.queued) return cycle;
+    if (dir != c->writing) {
+        bool turn = dir == WW_DRAM_WRITE ? c->count[dir] == c->dram->write_high || !c->count[WW_DRAM_READ]
+                                         : c->count[dir] == 1;
+        return turn ? cycle : UINT64_MAX;
+    }
+    if (b->hit[dir] == i) return ww_dram_max(cycle, ww_dram_column_time(c, b, dir));
+    if (b->head[dir] == i) return ww_dram_max(cycle, ww_dram_row_time(c, b));
+    return UINT64_MAX;
+}
+
 void ww_dram_push(struct ww_dram *d, uint32_t channel, const struct ww_dram_request *request, uint64_t now_ps) {
     struct ww_dram_channel *c = &d->channel[channel];
     assert(c->count[request->direction] < d->depth);
@@ -78,20 +95,14 @@ void ww_dram_push(struct ww_dram *d, uint32_t channel, const struct ww_dram_requ
     struct ww_dram_entry *e = &c->entry[i];
     c->free_entry = e->next;
     uint64_t cycle = ww_clock_cycle(&d->clock, now_ps);
-    ww_dram_refresh(c, cycle);
+    if (!c->event.queued) ww_dram_refresh(c, cycle);
     *e = (struct ww_dram_entry){
         .request = *request, .arrival = cycle, .order = c->order++, .bursts_left = request->bursts};
-    uint32_t sectors = (uint32_t)__builtin_popcount(request->mask);
+    uint32_t sectors = (uint32_t)__builtin_popcount(request->mask) << d->sector_shift;
     d->counter[request->direction == WW_DRAM_READ ? WW_C_DRAM_SECTOR_READ : WW_C_DRAM_SECTOR_WRITE] += sectors;
-    const struct ww_dram_bank *b = &c->bank[request->place.bank];
-    bool first = b->head[request->direction] == WW_DRAM_NONE;
-    bool had_hit = b->hit[request->direction] != WW_DRAM_NONE;
     append(c, i);
-    /* A bank that is already being looked after needs no look now. */
-    bool new_hit = !had_hit && b->hit[request->direction] == i;
-    bool write_limit = request->direction == WW_DRAM_WRITE && c->count[WW_DRAM_WRITE] >= d->write_high;
-    if (!c->event.queued || first || new_hit || write_limit)
-        ww_queue_earlier(d->queue, &c->event, ww_clock_time(&d->clock, cycle));
+    uint64_t when = look_at(c, i, cycle);
+    if (when != UINT64_MAX) ww_queue_earlier(d->queue, &c->event, ww_clock_time(&d->clock, when));
 }
 
 /* ---- scheduling ------------------------------------------------------------------------------ */
@@ -106,39 +117,58 @@ static void choose_direction(struct ww_dram_channel *c) {
     }
 }
 
-/* The best column and row command of the moment. */
+enum { GROUPS_MAX = 64 };
+
+/* What can be done now and what must wait. */
 struct choice {
-    uint32_t column_bank, row_bank; /* WW_DRAM_NONE: none */
-    uint64_t column_time, column_order;
-    uint64_t row_order; /* of row_bank, whose time has come */
-    uint64_t next_row;  /* earliest time of a row command that must still wait */
-    uint32_t rows_ready;
+    uint32_t column_bank[GROUPS_MAX];           /* per bank group, the one with the best column command */
+    uint32_t column_group[GROUPS_MAX], columns; /* groups that have one */
+    uint32_t row_bank; /* oldest whose row command's time has come; WW_DRAM_NONE: none */
+    uint32_t rows;     /* banks whose row command's time has come */
+    uint64_t row_order;
+    uint64_t next_row; /* earliest time of a row command that must still wait */
 };
 
 /* The entry at the bank's head is too old to be passed by hits. */
-static bool starved(const struct ww_dram_channel *c, const struct ww_dram_bank *b, uint32_t dir, uint64_t cycle) {
+static bool starved(const struct ww_dram_channel *c, const struct ww_dram_bank *b, uint32_t dir,
+                    uint64_t cycle) {
     uint32_t head = b->head[dir];
     return head != b->hit[dir] && cycle > c->entry[head].arrival + WW_DRAM_AGE_CAP &&
            c->entry[head].request.place.row != b->row;
 }
 
+/* Of two banks of one group with hits: whose column command goes first? */
+static bool column_before(const struct ww_dram_channel *c, uint32_t a, uint32_t b, uint32_t dir,
+                          uint64_t cycle) {
+    uint64_t ready_a = c->bank[a].col_ready, ready_b = c->bank[b].col_ready;
+    if (ready_a < cycle) ready_a = cycle;
+    if (ready_b < cycle) ready_b = cycle;
+    if (ready_a != ready_b) return ready_a < ready_b;
+    return c->entry[c->bank[a].hit[dir]].order < c->entry[c->bank[b].hit[dir]].order;
+}
+
+static void add_column(const struct ww_dram_channel *c, struct choice *best, uint32_t bank, uint32_t dir,
+                       uint64_t cycle) {
+    uint32_t group = c->bank[bank].group;
+    for (uint32_t i = 0; i < best->columns; i++) {
+        if (best->column_group[i] != group) continue;
+        if (column_before(c, bank, best->column_bank[i], dir, cycle)) best->column_bank[i] = bank;
+        return;
+    }
+    best->column_group[best->columns] = group;
+    best->column_bank[best->columns++] = bank;
+}
+
 static void look(const struct ww_dram_channel *c, uint64_t cycle, struct choice *best) {
     enum ww_dram_direction dir = c->writing ? WW_DRAM_WRITE : WW_DRAM_READ;
-    *best = (struct choice){.column_bank = WW_DRAM_NONE,
-                            .row_bank = WW_DRAM_NONE,
-                            .column_time = UINT64_MAX,
-                            .next_row = UINT64_MAX};
+    best->columns = best->rows = 0;
+    best->row_bank = WW_DRAM_NONE;
+    best->next_row = UINT64_MAX;
     for (uint32_t n = 0; n < c->busy_count[dir]; n++) {
-        uint32_t bank = c->busy[dir][n], hit;
+        uint32_t bank = c->busy[dir][n];
         const struct ww_dram_bank *b = &c->bank[bank];
-        if ((hit = b->hit[dir]) != WW_DRAM_NONE && !starved(c, b, dir, cycle)) {
-            uint64_t time = ww_dram_column_time(c, b, dir), order = c->entry[hit].order;
-            if (time < cycle) time = cycle;
-            if (time < best->column_time || (time == best->column_time && order < best->column_order)) {
-                best->column_bank = bank;
-                best->column_time = time;
-                best->column_order = order;
-            }
+        if (b->hit[dir] != WW_DRAM_NONE && !starved(c, b, dir, cycle)) {
+            add_column(c, best, bank, dir, cycle);
             continue;
         }
         uint64_t time = ww_dram_row_time(c, b), order = c->entry[b->head[dir]].order;
@@ -149,7 +179,7 @@ static void look(const struct ww_dram_channel *c, uint64_t cycle, struct choice 
                 best->row_bank = bank;
                 best->row_order = order;
             }
-            best->rows_ready++;
+            best->rows++;
         }
     }
 }
@@ -176,7 +206,8 @@ static void finish(struct ww_dram_channel *c, uint32_t i, uint64_t cycle, uint64
     d->client.room(d->client.context, c->index, ww_clock_time(&d->clock, cycle));
 }
 
-static void issue(struct ww_dram_channel *c, uint32_t bank, uint64_t cycle) {
+/* One burst of the bank's hit; true if that was the entry's last. */
+static bool issue(struct ww_dram_channel *c, uint32_t bank, uint64_t cycle) {
     struct ww_dram_bank *b = &c->bank[bank];
     enum ww_dram_direction dir = c->writing ? WW_DRAM_WRITE : WW_DRAM_READ;
     uint32_t i = b->hit[dir];
@@ -186,30 +217,63 @@ static void issue(struct ww_dram_channel *c, uint32_t bank, uint64_t cycle) {
         e->row_opened = false;
     else
         c->dram->counter[WW_C_DRAM_ROW_HIT]++;
-    if (--e->bursts_left == 0) finish(c, i, cycle, data_end);
-    if (c->dram->timing.closed_page && b->hit[WW_DRAM_READ] == WW_DRAM_NONE && b->hit[WW_DRAM_WRITE] == WW_DRAM_NONE)
+    bool last = --e->bursts_left == 0;
+    if (last) finish(c, i, cycle, data_end);
+    if (c->dram->timing.closed_page && b->hit[WW_DRAM_READ] == WW_DRAM_NONE &&
+        b->hit[WW_DRAM_WRITE] == WW_DRAM_NONE)
         ww_dram_close_row(c, b);
+    return last;
 }
 
-/* Issues what can be issued by `cycle` (column commands: a little ahead); returns the cycle at which to look
+/* The next choice may be for the other direction. */
+static bool may_turn(const struct ww_dram_channel *c) {
+    return c->writing ? c->count[WW_DRAM_WRITE] <= c->dram->write_low
+                      : c->count[WW_DRAM_WRITE] >= c->dram->write_high;
+}
+
+/* Issues column commands of the chosen banks before `end`, taking turns between bank groups as their timing
+ * has it, until a bank has no hit left or the direction may turn, and the choice must be made anew (true).
+ * Else *next is the time of the next one. */
+static bool issue_columns(struct ww_dram_channel *c, const struct choice *best, uint64_t cycle, uint64_t end,
+                          uint64_t *next) {
+    enum ww_dram_direction dir = c->writing ? WW_DRAM_WRITE : WW_DRAM_READ;
+    for (;;) {
+        uint64_t first = UINT64_MAX, order = 0;
+        uint32_t bank = 0;
+        for (uint32_t i = 0; i < best->columns; i++) {
+            const struct ww_dram_bank *b = &c->bank[best->column_bank[i]];
+            uint64_t time = ww_dram_column_time(c, b, dir), age = c->entry[b->hit[dir]].order;
+            if (time < cycle) time = cycle;
+            if (time < first || (time == first && age < order)) {
+                first = time;
+                order = age;
+                bank = best->column_bank[i];
+            }
+        }
+        *next = first;
+        if (first >= end) return false;
+        if (issue(c, bank, first) && (c->bank[bank].hit[dir] == WW_DRAM_NONE || may_turn(c))) return true;
+    }
+}
+
+/* Issues what can be issued at `cycle` (column commands: a little ahead); returns the cycle at which to look
  * again, UINT64_MAX if the queues are empty. */
 static uint64_t schedule(struct ww_dram_channel *c, uint64_t cycle) {
-    const struct ww_dram *d = c->dram;
+    uint64_t due = c->dram->timing.trefi ? c->refresh_due : UINT64_MAX, end = cycle + WW_DRAM_AHEAD;
+    uint64_t next;
     struct choice best;
-    for (;;) {
+    if (end > due) end = due;
+    do {
         choose_direction(c);
         look(c, cycle, &best);
-        if (best.row_bank != WW_DRAM_NONE) {
+        while (best.row_bank != WW_DRAM_NONE) {
             open_for_head(c, best.row_bank, cycle);
-            continue;
+            look(c, cycle, &best);
         }
-        bool refresh_first = d->timing.trefi && best.column_time >= c->refresh_due;
-        if (best.column_time >= cycle + WW_DRAM_AHEAD || refresh_first) break;
-        issue(c, best.column_bank, best.column_time);
-    }
-    uint64_t next = best.column_time < best.next_row ? best.column_time : best.next_row;
+    } while (issue_columns(c, &best, cycle, end, &next));
+    if (best.next_row < next) next = best.next_row;
     if (next == UINT64_MAX) return next;
-    if (d->timing.trefi && next > c->refresh_due) next = c->refresh_due;
+    if (next > due) next = due;
     return next > cycle ? next : cycle + 1;
 }
 
@@ -242,6 +306,7 @@ static void set_timing(struct ww_dram *d, const struct ww_gpu_spec *gpu) {
                                         .burst = burst ? burst : 1,
                                         .latency = gpu->dram_latency,
                                         .closed_page = gpu->dram_page == 1};
+    while (gpu->l2_sector / 32 >> (d->sector_shift + 1)) d->sector_shift++;
     d->depth = gpu->dram_queue;
     d->write_high = d->depth * 3 / 4 ? d->depth * 3 / 4 : 1;
     d->write_low = d->depth / 4;

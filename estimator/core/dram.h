@@ -27,16 +27,16 @@
 #include "event.h"
 
 #define WW_DRAM_AGE_CAP 1000 /* cycles; bounds the wait behind row hits */
-#define WW_DRAM_AHEAD 8      /* cycles */
+#define WW_DRAM_AHEAD 16     /* cycles */
 
 enum ww_dram_direction { WW_DRAM_READ, WW_DRAM_WRITE };
 
 struct ww_dram_request {
     struct ww_dram_place place;
     uint32_t slice;
-    uint32_t miss;    /* the slice's own; given back */
-    uint16_t bursts;  /* 1 or more */
-    uint8_t mask;     /* sectors; given back */
+    uint32_t miss;   /* the slice's own; given back */
+    uint16_t bursts; /* 1 or more */
+    uint8_t mask;    /* sectors; given back */
     uint8_t direction;
 };
 
@@ -56,7 +56,8 @@ struct ww_dram;
 struct ww_dram *ww_dram_new(const struct ww_gpu_spec *gpu, struct ww_queue *queue,
                             const struct ww_dram_client *client, uint64_t *counter, struct ww_arena *arena);
 bool ww_dram_has_room(const struct ww_dram *d, uint32_t channel, enum ww_dram_direction direction);
-/* Queues a request; there must be room. Counts its sectors. */
+/* Queues a request from time now on, which may be a little ahead of the queue's; there must be room. Counts
+ * its sectors, in units of 32 bytes. */
 void ww_dram_push(struct ww_dram *d, uint32_t channel, const struct ww_dram_request *request, uint64_t now_ps);
 /* Bursts that one L2 sector takes. */
 uint32_t ww_dram_bursts_per_sector(const struct ww_gpu_spec *gpu);

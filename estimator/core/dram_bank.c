@@ -4,43 +4,25 @@
 /* Bus cycles left free when the direction turns from read to write (JESD212: RL + BL/4 + 2 - WL). */
 enum { TURNAROUND = 2 };
 
-static uint64_t max64(uint64_t a, uint64_t b) {
-    return a > b ? a : b;
-}
-
-uint64_t ww_dram_column_time(const struct ww_dram_channel *c, const struct ww_dram_bank *b,
-                             enum ww_dram_direction direction) {
-    return max64(max64(b->col_ready, c->group_ready[b->group]), c->column_ready[direction]);
-}
-
-static uint64_t act_slot(const struct ww_dram_channel *c) {
-    return max64(c->act_ready, c->faw[c->faw_next]);
-}
-
-uint64_t ww_dram_row_time(const struct ww_dram_channel *c, const struct ww_dram_bank *b) {
-    uint64_t slot = act_slot(c), trp = c->dram->timing.trp;
-    if (!b->open) return max64(b->act_ready, slot);
-    return max64(b->pre_ready, slot > trp ? slot - trp : 0);
-}
-
 uint64_t ww_dram_issue_column(struct ww_dram_channel *c, struct ww_dram_bank *b,
                               enum ww_dram_direction direction, uint64_t cycle) {
     const struct ww_dram_timing *t = &c->dram->timing;
-    uint64_t gap = max64(t->tccd, t->burst);
+    uint64_t gap = ww_dram_max(t->tccd, t->burst);
     c->column_ready[direction] = cycle + gap;
-    c->group_ready[b->group] = cycle + max64(t->tccd_l, gap);
+    c->group_ready[b->group] = cycle + ww_dram_max(t->tccd_l, gap);
     c->dram->counter[WW_C_DRAM_BUSY_CYCLES] += t->burst;
     if (direction == WW_DRAM_READ) {
         uint64_t data_end = cycle + t->tcl + t->burst;
         uint64_t turn = data_end + TURNAROUND;
-        c->column_ready[WW_DRAM_WRITE] = max64(c->column_ready[WW_DRAM_WRITE], turn > t->twl ? turn - t->twl : 0);
-        b->pre_ready = max64(b->pre_ready, cycle + t->trtp);
+        c->column_ready[WW_DRAM_WRITE] =
+            ww_dram_max(c->column_ready[WW_DRAM_WRITE], turn > t->twl ? turn - t->twl : 0);
+        b->pre_ready = ww_dram_max(b->pre_ready, cycle + t->trtp);
         c->dram->counter[WW_C_DRAM_BURST_READ]++;
         return data_end;
     }
     uint64_t data_end = cycle + t->twl + t->burst;
-    c->column_ready[WW_DRAM_READ] = max64(c->column_ready[WW_DRAM_READ], data_end + t->twtr);
-    b->pre_ready = max64(b->pre_ready, data_end + t->twr);
+    c->column_ready[WW_DRAM_READ] = ww_dram_max(c->column_ready[WW_DRAM_READ], data_end + t->twtr);
+    b->pre_ready = ww_dram_max(b->pre_ready, data_end + t->twr);
     c->dram->counter[WW_C_DRAM_BURST_WRITE]++;
     return data_end;
 }
@@ -52,7 +34,7 @@ void ww_dram_open_row(struct ww_dram_channel *c, struct ww_dram_bank *b, uint32_
         c->dram->counter[WW_C_DRAM_PRECHARGE]++;
         act = cycle + t->trp;
     } else if (c->open_banks++ == 0) {
-        c->open_since = max64(act, c->open_until);
+        c->open_since = ww_dram_max(act, c->open_until);
     }
     c->dram->counter[WW_C_DRAM_ACTIVATE]++;
     c->act_ready = act + t->trrd;
@@ -70,7 +52,7 @@ static void mark_closed(struct ww_dram_channel *c, struct ww_dram_bank *b, uint6
     c->dram->counter[WW_C_DRAM_PRECHARGE]++;
     if (--c->open_banks) return;
     if (cycle > c->open_since) c->dram->counter[WW_C_DRAM_ACTIVE_CYCLES] += cycle - c->open_since;
-    c->open_until = max64(c->open_until, cycle);
+    c->open_until = ww_dram_max(c->open_until, cycle);
 }
 
 void ww_dram_close_row(struct ww_dram_channel *c, struct ww_dram_bank *b) {
@@ -86,11 +68,11 @@ static void refresh_once(struct ww_dram_channel *c) {
     for (uint32_t i = 0; i < c->dram->banks; i++) {
         struct ww_dram_bank *b = &c->bank[i];
         if (b->open)
-            precharge = max64(precharge, b->pre_ready);
+            precharge = ww_dram_max(precharge, b->pre_ready);
         else
-            start = max64(start, b->act_ready);
+            start = ww_dram_max(start, b->act_ready);
     }
-    if (open) start = max64(start, precharge + t->trp);
+    if (open) start = ww_dram_max(start, precharge + t->trp);
     for (uint32_t i = 0; i < c->dram->banks; i++) {
         struct ww_dram_bank *b = &c->bank[i];
         if (b->open) mark_closed(c, b, precharge);
@@ -99,7 +81,7 @@ static void refresh_once(struct ww_dram_channel *c) {
     c->dram->counter[WW_C_DRAM_REFRESH]++;
     c->refresh_due += t->trefi;
     /* Between two refreshes there is room for at least one access, whatever the parameters. */
-    c->refresh_due = max64(c->refresh_due, start + t->trfc + t->tras);
+    c->refresh_due = ww_dram_max(c->refresh_due, start + t->trfc + t->tras);
 }
 
 bool ww_dram_refresh(struct ww_dram_channel *c, uint64_t cycle) {

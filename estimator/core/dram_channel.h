@@ -42,10 +42,10 @@ struct ww_dram_channel {
     struct ww_dram_bank *bank;
     struct ww_dram_entry *entry;
     uint32_t free_entry;
-    uint32_t count[2];     /* entries by direction */
-    uint16_t *busy[2];     /* banks with entries of a direction */
+    uint32_t count[2]; /* entries by direction */
+    uint16_t *busy[2]; /* banks with entries of a direction */
     uint32_t busy_count[2];
-    bool writing;          /* draining writes */
+    bool writing; /* draining writes */
     uint64_t order;
     uint64_t column_ready[2]; /* earliest column command by direction */
     uint64_t *group_ready;    /* the same by bank group, tCCD_L */
@@ -66,15 +66,28 @@ struct ww_dram {
     struct ww_dram_channel *channel;
     uint32_t channels, banks, groups, depth; /* depth: entries of one direction */
     uint32_t write_high, write_low;
-    uint64_t settled; /* cycle to which DRAM_CYCLES are counted */
+    uint32_t sector_shift; /* log2 of 32-byte sectors in a sector of the L2 */
+    uint64_t settled;      /* cycle to which DRAM_CYCLES are counted */
 };
 
+static inline uint64_t ww_dram_max(uint64_t a, uint64_t b) {
+    return a > b ? a : b;
+}
+
 /* Earliest cycle of a column command for the bank's open row. */
-uint64_t ww_dram_column_time(const struct ww_dram_channel *c, const struct ww_dram_bank *b,
-                             enum ww_dram_direction direction);
+static inline uint64_t ww_dram_column_time(const struct ww_dram_channel *c, const struct ww_dram_bank *b,
+                                           enum ww_dram_direction direction) {
+    return ww_dram_max(ww_dram_max(b->col_ready, c->group_ready[b->group]), c->column_ready[direction]);
+}
+
 /* Earliest cycle to begin the row change (precharge where a row is open, else activate) so that the
- * activate falls on its first possible cycle. */
-uint64_t ww_dram_row_time(const struct ww_dram_channel *c, const struct ww_dram_bank *b);
+ * activate falls on its first possible cycle by tRRD and tFAW. */
+static inline uint64_t ww_dram_row_time(const struct ww_dram_channel *c, const struct ww_dram_bank *b) {
+    uint64_t slot = ww_dram_max(c->act_ready, c->faw[c->faw_next]), trp = c->dram->timing.trp;
+    if (!b->open) return ww_dram_max(b->act_ready, slot);
+    return ww_dram_max(b->pre_ready, slot > trp ? slot - trp : 0);
+}
+
 /* Issues one burst at `cycle`; returns the cycle at which its data have passed the bus. */
 uint64_t ww_dram_issue_column(struct ww_dram_channel *c, struct ww_dram_bank *b,
                               enum ww_dram_direction direction, uint64_t cycle);

@@ -1,7 +1,10 @@
 #include "l2.h"
 #include <assert.h>
 
-enum { WAITERS_MAX = 16384 }; /* of a slice; a head request waits if all are taken */
+enum {
+    WAITERS_MAX = 16384, /* of a slice; a head request waits if all are taken */
+    HEADS_AHEAD = 4,     /* cycles that one event may serve ahead; fills of that time come after it */
+};
 
 static uint64_t max64(uint64_t a, uint64_t b) {
     return a > b ? a : b;
@@ -10,6 +13,14 @@ static uint64_t max64(uint64_t a, uint64_t b) {
 static void wake(struct ww_l2_slice *s, uint64_t ps) {
     uint64_t cycle = ww_clock_cycle(s->l2->clock, ps);
     ww_queue_earlier(s->l2->queue, &s->event, ww_clock_time(s->l2->clock, cycle));
+}
+
+/* Something that the blocked head waited for, beside fills, is there. */
+static bool head_may_go(const struct ww_l2_slice *s) {
+    const struct ww_l2 *l2 = s->l2;
+    return (s->waits & WW_L2_WAIT_REPLY && ww_xbar_can_reply(l2->xbar, s->index)) ||
+           (s->waits & WW_L2_WAIT_READ && ww_dram_has_room(l2->dram, s->channel, WW_DRAM_READ)) ||
+           (s->waits & WW_L2_WAIT_WRITE && ww_dram_has_room(l2->dram, s->channel, WW_DRAM_WRITE));
 }
 
 void ww_l2_push(struct ww_l2 *l2, uint32_t slice, const struct ww_mem_request *request, uint64_t local,
@@ -54,9 +65,11 @@ void ww_l2_written(void *context, const struct ww_dram_request *request) {
 
 void ww_l2_room(void *context, uint32_t channel, uint64_t ps) {
     struct ww_l2 *l2 = context;
-    for (uint32_t i = 0; i < l2->slices_per_channel; i++) {
-        struct ww_l2_slice *s = &l2->slice[channel * l2->slices_per_channel + i];
-        if (s->blocked && s->wait_dram) wake(s, ps);
+    uint32_t count = l2->slices_per_channel, i = l2->turn[channel];
+    l2->turn[channel] = i + 1 < count ? i + 1 : 0;
+    for (uint32_t n = 0; n < count; n++, i = i + 1 < count ? i + 1 : 0) {
+        struct ww_l2_slice *s = &l2->slice[channel * count + i];
+        if (s->blocked && s->waits & (WW_L2_WAIT_READ | WW_L2_WAIT_WRITE) && head_may_go(s)) wake(s, ps);
     }
 }
 
@@ -64,7 +77,7 @@ void ww_l2_delivered(void *context, uint32_t slice, uint64_t now_ps) {
     struct ww_l2 *l2 = context;
     struct ww_l2_slice *s = &l2->slice[slice];
     --*l2->live;
-    if (s->wait_reply) wake(s, now_ps);
+    if (s->fill_waits || (s->blocked && s->waits & WW_L2_WAIT_REPLY)) wake(s, now_ps);
 }
 
 /* Gives the waiters of a fill their sectors; false if there is no room for a reply, to be tried again. */
@@ -109,7 +122,7 @@ static bool serve_fill(struct ww_l2_slice *s, struct ww_l2_fill *f, uint64_t cyc
         for (uint8_t m = f->mask; m; m &= (uint8_t)(m - 1)) miss->joined[__builtin_ctz(m)] = 0;
     }
     if (!feed_waiters(s, f, cycle)) return false;
-    uint32_t sectors = (uint32_t)__builtin_popcount(f->mask);
+    uint32_t sectors = ww_bits8(f->mask);
     line->pending &= (uint8_t)~f->mask;
     if (!line->pending) {
         miss->next = s->free_miss;
@@ -121,17 +134,19 @@ static bool serve_fill(struct ww_l2_slice *s, struct ww_l2_fill *f, uint64_t cyc
     return true;
 }
 
-static void serve_fills(struct ww_l2_slice *s, uint64_t cycle) {
+/* Serves the fills whose time has come; true if there was one. */
+static bool serve_fills(struct ww_l2_slice *s, uint64_t cycle) {
+    bool served = false;
     while (s->fill_count) {
         struct ww_l2_fill *f = &s->fill[s->fill_head];
-        if (f->ready > cycle || s->fill_free > cycle) return;
-        if (!serve_fill(s, f, cycle)) {
-            s->wait_reply = true;
-            return;
-        }
+        if (f->ready > cycle || s->fill_free > cycle) break;
+        s->fill_waits = !serve_fill(s, f, cycle);
+        if (s->fill_waits) break;
         s->fill_head = (s->fill_head + 1) & s->fill_mask;
         s->fill_count--;
+        served = true;
     }
+    return served;
 }
 
 /* Serves the head request if its time has come; true if it was taken from the queue. */
@@ -143,6 +158,8 @@ static bool serve_head(struct ww_l2_slice *s, uint64_t cycle) {
         s->left = p->granules;
         s->hits = 0;
     }
+    s->retry = false;
+    s->waits = 0;
     if (!ww_l2_serve(s, p, cycle)) {
         if (!s->blocked) s->blocked_since = cycle;
         s->blocked = true;
@@ -158,20 +175,33 @@ static bool serve_head(struct ww_l2_slice *s, uint64_t cycle) {
     return true;
 }
 
+/* Serves heads whose turn comes within HEADS_AHEAD cycles, each at its own cycle; true: some were taken. */
+static bool serve_heads(struct ww_l2_slice *s, uint64_t cycle) {
+    bool taken = false;
+    for (uint64_t end = cycle + HEADS_AHEAD;;) {
+        uint64_t turn = cycle;
+        if (s->packet_count && !s->blocked)
+            turn = max64(max64(s->packet[s->packet_head].ready, s->free), cycle);
+        if (turn >= end || !serve_head(s, turn)) return taken;
+        taken = true;
+    }
+}
+
 static void slice_event(void *owner, struct ww_event *event, uint64_t now_ps) {
     struct ww_l2_slice *s = owner;
     struct ww_l2 *l2 = s->l2;
     uint64_t cycle = ww_clock_cycle(l2->clock, now_ps), next = UINT64_MAX;
-    s->wait_reply = s->wait_dram = false;
-    serve_fills(s, cycle);
-    bool taken = serve_head(s, cycle);
-    /* A blocked head that was tried in vain waits for a wake-up; one that had to wait for the port does not. */
-    if (s->packet_count && (!s->blocked || s->free > cycle)) next = max64(s->packet[s->packet_head].ready, s->free);
+    bool filled = serve_fills(s, cycle), taken = false;
+    /* A blocked head is tried again after a fill, or when what it lacked is there. */
+    if (s->blocked && (s->waits ? head_may_go(s) : filled)) s->retry = true;
+    if (!s->blocked || s->retry) taken = serve_heads(s, cycle);
+    if (s->packet_count && (!s->blocked || s->retry)) next = max64(s->packet[s->packet_head].ready, s->free);
     if (s->fill_count && !s->fill[s->fill_head].begun) {
         uint64_t fill = max64(s->fill[s->fill_head].ready, s->fill_free);
         if (fill < next) next = fill;
     }
-    if (next != UINT64_MAX) ww_queue_earlier(l2->queue, event, ww_clock_time(l2->clock, max64(next, cycle + 1)));
+    if (next != UINT64_MAX)
+        ww_queue_earlier(l2->queue, event, ww_clock_time(l2->clock, max64(next, cycle + 1)));
     if (taken) ww_xbar_wake(l2->xbar, s->index, now_ps);
 }
 
@@ -238,7 +268,8 @@ static bool slice_init(struct ww_l2 *l2, uint32_t index, const struct ww_gpu_spe
 bool ww_l2_init(struct ww_l2 *l2, const struct ww_gpu_spec *gpu, struct ww_arena *arena, uint64_t seed) {
     set_sizes(l2, gpu);
     l2->slice = ww_arena_array(arena, l2->slices, sizeof *l2->slice);
-    if (!l2->slice) return false;
+    l2->turn = ww_arena_array(arena, gpu->dram_channels, sizeof *l2->turn);
+    if (!l2->slice || !l2->turn) return false;
     for (uint32_t i = 0; i < l2->slices; i++)
         if (!slice_init(l2, i, gpu, arena, seed)) return false;
     return true;

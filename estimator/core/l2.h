@@ -50,7 +50,7 @@ struct ww_l2_txn { /* a read or atomic that was not served at once */
 
 struct ww_l2_waiter { /* a txn that waits for sectors of one line */
     uint32_t txn, next;
-    uint8_t mask;  /* sectors waited for */
+    uint8_t mask;        /* sectors waited for */
     uint8_t base, shift; /* line granule = request granule - base + shift */
 };
 
@@ -67,6 +67,9 @@ struct ww_l2_fill {
     uint8_t mask;
     bool begun;
 };
+
+/* What a head request can wait for, beside a fill. */
+enum ww_l2_wait { WW_L2_WAIT_REPLY = 1, WW_L2_WAIT_READ = 2, WW_L2_WAIT_WRITE = 4 };
 
 struct ww_l2_slice {
     struct ww_event event;
@@ -90,7 +93,9 @@ struct ww_l2_slice {
     uint8_t hits; /* sectors of it that hit */
     uint32_t head_txn;
     uint64_t blocked_since;
-    bool wait_reply, wait_dram; /* what a wake-up must bring */
+    uint8_t waits;   /* of a blocked head: enum ww_l2_wait; 0: for a fill */
+    bool retry;      /* what the blocked head waited for has come */
+    bool fill_waits; /* a fill waits for room for its replies */
 };
 
 struct ww_l2 {
@@ -102,10 +107,11 @@ struct ww_l2 {
     uint64_t *counter;
     uint64_t *live; /* things in flight in the whole memory system */
     struct ww_l2_slice *slice;
+    uint32_t *turn; /* by channel: its slice that is told first of room */
     uint32_t slices, slices_per_channel;
     uint32_t line_shift, line_granules, sector_granules, l1_sector_granules;
     uint32_t sector_shift; /* log2 of sector_granules */
-    uint32_t parts; /* L2 lines that an L1 line covers, at least 1 */
+    uint32_t parts;        /* L2 lines that an L1 line covers, at least 1 */
     uint32_t mshrs, merge, latency, atomic_cycles, bursts_per_sector;
     uint16_t cycles_of[9]; /* port cycles by number of sectors, at least 1 */
     uint8_t sectors_of[256], granules_of[256];
@@ -123,6 +129,12 @@ void ww_l2_room(void *context, uint32_t channel, uint64_t ps);
 void ww_l2_delivered(void *context, uint32_t slice, uint64_t now_ps);
 
 /* ---- between l2.c and l2_serve.c ---- */
+
+/* Number of bits in a mask of sectors or granules. */
+static inline uint32_t ww_bits8(uint32_t mask) {
+    uint32_t pairs = mask - (mask >> 1 & 0x55), nibbles = (pairs & 0x33) + (pairs >> 2 & 0x33);
+    return (nibbles + (nibbles >> 4)) & 0xf;
+}
 
 /* Serves what can be served of the slice's head request at `cycle`; true: all of it. */
 bool ww_l2_serve(struct ww_l2_slice *s, const struct ww_l2_packet *p, uint64_t cycle);

@@ -3,7 +3,12 @@
 #include <assert.h>
 
 static uint32_t bits(uint32_t mask) {
-    return (uint32_t)__builtin_popcount(mask);
+    return ww_bits8(mask);
+}
+
+/* Adds so many of the L2's sectors to a counter, which counts 32-byte sectors. */
+static void count(const struct ww_l2_slice *s, enum ww_counter counter, uint32_t sectors) {
+    s->l2->counter[counter] += (uint64_t)sectors << s->l2->sector_shift;
 }
 
 /* ---- replies --------------------------------------------------------------------------------- */
@@ -34,7 +39,7 @@ static void send_reply(struct ww_l2_slice *s, const struct ww_l2_txn *t, uint8_t
 
 static bool can_reply(struct ww_l2_slice *s, bool needs_reply) {
     if (!needs_reply || ww_xbar_can_reply(s->l2->xbar, s->index)) return true;
-    s->wait_reply = true;
+    s->waits |= WW_L2_WAIT_REPLY;
     return false;
 }
 
@@ -65,7 +70,7 @@ static void flush(struct ww_l2_slice *s, uint32_t n, uint64_t cycle) {
 
 /* Sectors of an atomic are valid: performs it there. Its distinct addresses cost their time once. */
 static void perform_atomic(struct ww_l2_slice *s, struct ww_l2_txn *t, uint32_t sectors, uint64_t cycle) {
-    s->l2->counter[WW_C_L2_ATOMIC] += sectors;
+    count(s, WW_C_L2_ATOMIC, sectors);
     if (t->performed) return;
     t->performed = true;
     uint64_t from = s->free > cycle ? s->free : cycle;
@@ -90,7 +95,8 @@ struct part {
     uint8_t base, shift; /* line granule = request granule - base + shift */
 };
 
-static struct part find_part(struct ww_l2_slice *s, const struct ww_l2_packet *p, uint32_t k, uint8_t granules) {
+static struct part find_part(struct ww_l2_slice *s, const struct ww_l2_packet *p, uint32_t k,
+                             uint8_t granules) {
     const struct ww_l2 *l2 = s->l2;
     struct part part = {.base = (uint8_t)(k * l2->line_granules)};
     uint64_t first = p->local + 32 * (uint64_t)part.base;
@@ -108,7 +114,8 @@ static uint8_t granules_in(const struct ww_l2 *l2, uint8_t granules, uint32_t k)
     return (uint8_t)(granules & ((1u << l2->line_granules) - 1) << k * l2->line_granules);
 }
 
-static void push_dram(struct ww_l2_slice *s, uint64_t number, uint8_t mask, uint32_t miss, uint8_t direction) {
+static void push_dram(struct ww_l2_slice *s, uint64_t number, uint8_t mask, uint32_t miss, uint8_t direction,
+                      uint64_t cycle) {
     struct ww_l2 *l2 = s->l2;
     struct ww_dram_request request = {
         .place = ww_addrmap_dram(l2->map, s->index, number << l2->line_shift),
@@ -119,26 +126,26 @@ static void push_dram(struct ww_l2_slice *s, uint64_t number, uint8_t mask, uint
         .direction = direction,
     };
     ++*l2->live;
-    ww_dram_push(l2->dram, s->channel, &request, ww_queue_now(l2->queue));
+    ww_dram_push(l2->dram, s->channel, &request, ww_clock_time(l2->clock, cycle));
 }
 
 static bool dram_room(struct ww_l2_slice *s, enum ww_dram_direction direction) {
     if (ww_dram_has_room(s->l2->dram, s->channel, direction)) return true;
-    s->wait_dram = true;
+    s->waits |= direction == WW_DRAM_READ ? WW_L2_WAIT_READ : WW_L2_WAIT_WRITE;
     return false;
 }
 
 /* Gives the part a line, writing back the one that it replaces. */
-static bool claim(struct ww_l2_slice *s, struct part *part) {
+static bool claim(struct ww_l2_slice *s, struct part *part, uint64_t cycle) {
     uint32_t victim = ww_l2_tags_victim(&s->tags, part->set);
     if (victim == WW_NONE) return false;
     const struct ww_l2_line *line = &s->tags.line[victim];
     if (line->dirty) {
         if (!dram_room(s, WW_DRAM_WRITE)) return false;
-        s->l2->counter[WW_C_L2_WRITEBACK] += bits(line->dirty);
-        push_dram(s, line->number, line->dirty, 0, WW_DRAM_WRITE);
+        count(s, WW_C_L2_WRITEBACK, bits(line->dirty));
+        push_dram(s, line->number, line->dirty, 0, WW_DRAM_WRITE, cycle);
     }
-    ww_l2_tags_install(&s->tags, victim, part->number);
+    ww_l2_tags_install(&s->tags, part->set, victim, part->number);
     part->index = victim;
     return true;
 }
@@ -146,10 +153,10 @@ static bool claim(struct ww_l2_slice *s, struct part *part) {
 /* ---- reads and atomics ----------------------------------------------------------------------- */
 
 /* Asks DRAM for as many of the sectors `need` as there are MSHRs for; returns these. */
-static uint8_t fetch(struct ww_l2_slice *s, struct part *part, uint8_t need) {
+static uint8_t fetch(struct ww_l2_slice *s, struct part *part, uint8_t need, uint64_t cycle) {
     uint32_t room = s->l2->mshrs - s->mshrs_used;
     if (!need || !room || !dram_room(s, WW_DRAM_READ)) return 0;
-    if (part->index == WW_NONE && !claim(s, part)) return 0;
+    if (part->index == WW_NONE && !claim(s, part, cycle)) return 0;
     if (bits(need) > room) {
         uint8_t fewer = 0;
         for (; room; room--, need &= (uint8_t)(need - 1)) fewer |= (uint8_t)(need & -need);
@@ -165,8 +172,8 @@ static uint8_t fetch(struct ww_l2_slice *s, struct part *part, uint8_t need) {
     }
     line->pending |= need;
     s->mshrs_used += bits(need);
-    s->l2->counter[WW_C_L2_SECTOR_MISS] += bits(need);
-    push_dram(s, part->number, need, line->miss, WW_DRAM_READ);
+    count(s, WW_C_L2_SECTOR_MISS, bits(need));
+    push_dram(s, part->number, need, line->miss, WW_DRAM_READ, cycle);
     return need;
 }
 
@@ -196,7 +203,7 @@ static void join(struct ww_l2_slice *s, const struct part *part, uint8_t mask) {
 static void hit(struct ww_l2_slice *s, const struct part *part, uint8_t sectors, uint64_t cycle) {
     struct ww_l2_txn *t = &s->txn[s->head_txn];
     struct ww_l2_line *line = &s->tags.line[part->index];
-    s->l2->counter[WW_C_L2_SECTOR_HIT] += bits(sectors);
+    count(s, WW_C_L2_SECTOR_HIT, bits(sectors));
     s->hits = (uint8_t)(s->hits + bits(sectors));
     if (t->kind == WW_MEM_ATOMIC) {
         line->dirty |= sectors;
@@ -216,15 +223,15 @@ static uint8_t read_part(struct ww_l2_slice *s, const struct ww_l2_packet *p, ui
         if (done) hit(s, &part, done, cycle);
         need = part.want & (uint8_t) ~(line->valid | line->pending);
         joined = joinable(s, line, part.want & line->pending & (uint8_t)~line->valid);
-        ww_l2_tags_touch(&s->tags, part.index);
+        ww_l2_tags_touch(&s->tags, part.set, part.index);
     }
     if (s->free_waiter != WW_NONE) {
-        s->l2->counter[WW_C_L2_SECTOR_MERGED] += bits(joined);
-        joined |= fetch(s, &part, need);
+        count(s, WW_C_L2_SECTOR_MERGED, bits(joined));
+        joined |= fetch(s, &part, need, cycle);
         if (joined) join(s, &part, joined);
         done |= joined;
     }
-    s->l2->counter[WW_C_L2_SECTOR_READ] += bits(done);
+    count(s, WW_C_L2_SECTOR_READ, bits(done));
     return (uint8_t)(s->l2->granules_of[done] >> part.shift << part.base);
 }
 
@@ -256,10 +263,10 @@ static bool read_whole(struct ww_l2_slice *s, const struct ww_l2_packet *p, uint
     struct part part = find_part(s, p, 0, p->granules);
     if (part.index == WW_NONE || (s->tags.line[part.index].valid & part.want) != part.want) return false;
     if (!ww_xbar_can_reply(l2->xbar, s->index)) return false;
-    ww_l2_tags_touch(&s->tags, part.index);
+    ww_l2_tags_touch(&s->tags, part.set, part.index);
     s->hits = (uint8_t)bits(part.want);
-    l2->counter[WW_C_L2_SECTOR_READ] += s->hits;
-    l2->counter[WW_C_L2_SECTOR_HIT] += s->hits;
+    count(s, WW_C_L2_SECTOR_READ, s->hits);
+    count(s, WW_C_L2_SECTOR_HIT, s->hits);
     struct ww_l2_txn t = {.address = p->address,
                           .tag = p->tag,
                           .sm = p->sm,
@@ -314,16 +321,16 @@ static bool serve_write(struct ww_l2_slice *s, const struct ww_l2_packet *p, uin
         uint8_t granules = granules_in(l2, s->left, k);
         if (!granules) continue;
         struct part part = find_part(s, p, k, granules);
-        uint32_t count = bits(part.want);
+        uint32_t sectors = bits(part.want);
         if (part.index != WW_NONE)
-            l2->counter[WW_C_L2_WRITE_HIT] += count;
-        else if (!claim(s, &part))
+            count(s, WW_C_L2_WRITE_HIT, sectors);
+        else if (!claim(s, &part, cycle))
             return false;
-        ww_l2_tags_touch(&s->tags, part.index);
+        ww_l2_tags_touch(&s->tags, part.set, part.index);
         mark_written(l2, &s->tags.line[part.index], part.want, p);
-        l2->counter[WW_C_L2_SECTOR_WRITE] += count;
+        count(s, WW_C_L2_SECTOR_WRITE, sectors);
         s->left &= (uint8_t)~granules;
-        s->hits = (uint8_t)(s->hits + count);
+        s->hits = (uint8_t)(s->hits + sectors);
     }
     if (!p->needs_reply) return true;
     struct ww_l2_txn t = {.address = p->address,

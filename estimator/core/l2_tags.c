@@ -15,7 +15,37 @@ bool ww_l2_tags_init(struct ww_l2_tags *t, const struct ww_gpu_spec *gpu, struct
     size_t count = (size_t)t->sets * t->stride;
     t->line = ww_arena_array(arena, count, sizeof *t->line);
     t->print = ww_arena_array(arena, count / 8, sizeof *t->print);
-    return t->line && t->print;
+    t->newest = ww_arena_array(arena, t->sets, sizeof *t->newest);
+    t->oldest = ww_arena_array(arena, t->sets, sizeof *t->oldest);
+    if (!t->line || !t->print || !t->newest || !t->oldest) return false;
+    for (uint32_t set = 0; set < t->sets; set++) {
+        struct ww_l2_line *line = &t->line[(size_t)set * t->stride];
+        for (uint32_t w = 0; w < t->ways; w++) {
+            line[w].newer = (uint16_t)(w + 1);
+            line[w].older = (uint16_t)(w - 1);
+        }
+        t->newest[set] = (uint16_t)(t->ways - 1);
+    }
+    return true;
+}
+
+void ww_l2_tags_renew(struct ww_l2_tags *t, uint32_t set, uint32_t index) {
+    uint32_t first = set * t->stride;
+    uint16_t way = (uint16_t)(index - first);
+    struct ww_l2_line *line = &t->line[first], *e = &line[way];
+    if (t->newest[set] == way) return;
+    if (t->oldest[set] == way)
+        t->oldest[set] = e->newer;
+    else
+        line[e->older].newer = e->newer;
+    line[e->newer].older = e->older;
+    line[t->newest[set]].newer = way;
+    e->older = t->newest[set];
+    t->newest[set] = way;
+}
+
+static bool empty(const struct ww_l2_tags *t, uint32_t index) {
+    return !(uint8_t)(t->print[index / 8] >> index % 8 * 8);
 }
 
 static uint32_t random_victim(struct ww_l2_tags *t, uint32_t first) {
@@ -28,24 +58,19 @@ static uint32_t random_victim(struct ww_l2_tags *t, uint32_t first) {
 }
 
 uint32_t ww_l2_tags_victim(struct ww_l2_tags *t, uint32_t set) {
-    uint32_t first = set * t->stride, best = WW_NONE, oldest = 0;
-    for (uint32_t w = 0; w < t->ways; w++)
-        if (!(uint8_t)(t->print[(first + w) / 8] >> w % 8 * 8)) return first + w;
+    uint32_t first = set * t->stride, way = t->oldest[set];
+    if (empty(t, first + way)) return first + way;
     if (t->replace == WW_REPLACE_RANDOM) return random_victim(t, first);
-    for (uint32_t w = 0; w < t->ways; w++) {
-        const struct ww_l2_line *line = &t->line[first + w];
-        uint32_t age = t->clock - line->stamp;
-        if (!line->pending && (best == WW_NONE || age > oldest)) {
-            best = first + w;
-            oldest = age;
-        }
-    }
-    return best;
+    for (; t->line[first + way].pending; way = t->line[first + way].newer)
+        if (way == t->newest[set]) return WW_NONE;
+    return first + way;
 }
 
-void ww_l2_tags_install(struct ww_l2_tags *t, uint32_t index, uint64_t number) {
+void ww_l2_tags_install(struct ww_l2_tags *t, uint32_t set, uint32_t index, uint64_t number) {
     uint64_t *word = &t->print[index / 8];
+    struct ww_l2_line *line = &t->line[index];
     uint32_t shift = index % 8 * 8;
-    t->line[index] = (struct ww_l2_line){.number = number, .stamp = ++t->clock, .miss = WW_NONE};
+    ww_l2_tags_renew(t, set, index);
+    *line = (struct ww_l2_line){.number = number, .newer = line->newer, .older = line->older, .miss = WW_NONE};
     *word = (*word & ~((uint64_t)0xff << shift)) | (uint64_t)ww_l2_print_of(number) << shift;
 }

@@ -15,23 +15,23 @@
 #define WW_NONE UINT32_MAX
 
 struct ww_l2_line {
-    uint64_t number;    /* slice-local address / l2.line */
-    uint32_t stamp;     /* time of last use (lru) or of allocation (fifo) */
-    uint32_t miss;      /* miss record while pending is not 0 */
-    uint8_t valid;      /* sectors that can be read */
-    uint8_t dirty;      /* sectors with bytes that DRAM lacks */
-    uint8_t pending;    /* sectors asked of DRAM */
-    uint8_t written[8]; /* bytes written to a sector that is not valid, at most 255 */
+    uint64_t number;       /* slice-local address / l2.line */
+    uint16_t newer, older; /* ways: list of the set by use (lru) or allocation (fifo) */
+    uint32_t miss;         /* miss record while pending is not 0 */
+    uint8_t valid;         /* sectors that can be read */
+    uint8_t dirty;         /* sectors with bytes that DRAM lacks */
+    uint8_t pending;       /* sectors asked of DRAM */
+    uint8_t written[8];    /* bytes written to a sector that is not valid, at most 255 */
 };
 
 struct ww_l2_tags {
-    struct ww_l2_line *line; /* [set * stride + way] */
-    uint64_t *print;         /* fingerprints, eight to a word: [set * stride / 8] */
+    struct ww_l2_line *line;   /* [set * stride + way] */
+    uint64_t *print;           /* fingerprints, eight to a word: [set * stride / 8] */
+    uint16_t *newest, *oldest; /* ways, by set; empty ways are the oldest */
     struct ww_divider by_sets;
     uint32_t sets, ways, stride; /* stride: ways rounded up to 8 */
     uint32_t fold_bits;          /* of the set hash */
-    uint32_t clock;
-    uint32_t replace; /* enum ww_replace */
+    uint32_t replace;            /* enum ww_replace */
     bool hash;
     struct ww_rng rng;
 };
@@ -43,7 +43,7 @@ bool ww_l2_tags_init(struct ww_l2_tags *t, const struct ww_gpu_spec *gpu, struct
  * WW_NONE if all are pending. */
 uint32_t ww_l2_tags_victim(struct ww_l2_tags *t, uint32_t set);
 /* Makes way `index` hold line `number` with no sector valid. */
-void ww_l2_tags_install(struct ww_l2_tags *t, uint32_t index, uint64_t number);
+void ww_l2_tags_install(struct ww_l2_tags *t, uint32_t set, uint32_t index, uint64_t number);
 
 static inline uint32_t ww_l2_tags_set(const struct ww_l2_tags *t, uint64_t number) {
     uint64_t high = ww_divide(&t->by_sets, number);
@@ -71,14 +71,20 @@ static inline uint32_t ww_l2_tags_find(const struct ww_l2_tags *t, uint32_t set,
         /* Bit 7 of each byte of x that is 0; bytes above such a one may be false and are checked below. */
         for (uint64_t m = (x - ones) & ~x & tops; m; m &= m - 1) {
             uint32_t index = first + w + (uint32_t)__builtin_ctzll(m) / 8;
-            if (t->line[index].number == number && (uint8_t)(t->print[index / 8] >> index % 8 * 8)) return index;
+            if (t->line[index].number == number && (uint8_t)(t->print[index / 8] >> index % 8 * 8))
+                return index;
         }
     }
     return WW_NONE;
 }
 
-static inline void ww_l2_tags_touch(struct ww_l2_tags *t, uint32_t index) {
-    if (t->replace == WW_REPLACE_LRU) t->line[index].stamp = ++t->clock;
+/* Makes the line the newest of its set. */
+void ww_l2_tags_renew(struct ww_l2_tags *t, uint32_t set, uint32_t index);
+
+/* A use of the line. */
+static inline void ww_l2_tags_touch(struct ww_l2_tags *t, uint32_t set, uint32_t index) {
+    if (t->replace == WW_REPLACE_LRU && t->newest[set] != index - set * t->stride)
+        ww_l2_tags_renew(t, set, index);
 }
 
 #endif

@@ -16,14 +16,13 @@ struct ww_memsys {
     uint64_t *counter;
     uint64_t live; /* packets, transactions, DRAM requests and replies in flight */
     uint64_t line_mask;
-    uint32_t l1_sector_granules, l2_sector_shift;
+    uint32_t l1_sector_granules;
     uint8_t granules_of[256]; /* by mask of L1 sectors */
 };
 
 static void set_masks(struct ww_memsys *m, const struct ww_gpu_spec *gpu) {
     m->line_mask = gpu->l1_line - 1;
     m->l1_sector_granules = gpu->l1_sector / 32;
-    while (gpu->l2_sector / 32 >> (m->l2_sector_shift + 1)) m->l2_sector_shift++;
     for (uint32_t mask = 0; mask < 256; mask++)
         for (uint32_t g = 0; g < 8; g++)
             if (mask >> g / m->l1_sector_granules & 1) m->granules_of[mask] |= (uint8_t)(1u << g);
@@ -76,7 +75,7 @@ bool ww_memsys_send(struct ww_memsys *m, const struct ww_mem_request *request, u
     uint32_t payload = request->kind == WW_MEM_READ ? 0 : request->bytes;
     uint64_t arrived;
     if (!ww_xbar_send(&m->xbar, request->sm, place.slice, payload, now_ps, &arrived)) return false;
-    uint32_t sectors = (uint32_t)__builtin_popcount(granules) >> m->l2_sector_shift;
+    uint32_t sectors = ww_bits8(granules);
     m->counter[request->kind == WW_MEM_WRITE ? WW_C_XBAR_SECTOR_WRITE : WW_C_XBAR_SECTOR_READ] += sectors;
     ww_l2_push(&m->l2, place.slice, request, place.local, granules, arrived);
     return true;

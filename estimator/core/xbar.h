@@ -37,10 +37,10 @@ struct ww_xbar_port { /* of an SM cluster */
 
 struct ww_xbar_slice { /* port of a slice */
     uint64_t receive_free, send_free;
-    uint32_t packets;  /* requests under way or waiting */
-    uint32_t replies;  /* replies under way */
-    uint32_t refused;  /* SMs waiting */
-    uint32_t next_sm;  /* round robin over them */
+    uint32_t packets; /* requests under way or waiting */
+    uint32_t replies; /* replies under way */
+    uint32_t refused; /* SMs waiting */
+    uint32_t next_sm; /* round robin over them */
 };
 
 struct ww_xbar {
