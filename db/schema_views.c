@@ -15,6 +15,7 @@
 /* A column of v_memory_counter by level x. */
 #define L(l1, l2, dram) "CASE x.level WHEN 'l1' THEN " l1 " WHEN 'l2' THEN " l2 " ELSE " dram " END"
 
+/* clang-format off */
 const char *const ww_db_views_sql[] = {
     /* file name of the trace without directories and suffix */
     "CREATE VIEW v_workload AS SELECT run_id,"
@@ -96,61 +97,35 @@ const char *const ww_db_views_sql[] = {
     " coalesce((SELECT value FROM gpu_param p WHERE p.gpu_id = r.gpu_id AND p.key = 'l1.sector'), 32)"
     " AS l1_sector,"
     " coalesce((SELECT value FROM gpu_param p WHERE p.gpu_id = r.gpu_id AND p.key = 'l2.sector'), 32)"
-    " AS l2_sector, " C("l1_sector_read") " AS l1_read, " C(
-        "l1_sector_hit") " AS l1_hit,"
-                         " " C("l1_sector_merged") " AS l1_merged, " C(
-                             "l1_sector_miss") " AS l1_miss,"
-                                               " " C("l1_sector_write") " AS l1_write, " C(
-                                                   "l2_sector_read") " AS l2_read,"
-                                                                     " " C("l2_sector_hit") " AS l2_hit, " C(
-                                                                         "l2_sector_merged") " AS l2_merged,"
-                                                                                             " " C(
-                                                                                                 "l2_sector_"
-                                                                                                 "miss") " AS "
-                                                                                                         "l2_"
-                                                                                                         "miss,"
-                                                                                                         " " C(
-                                                                                                             "l"
-                                                                                                             "2"
-                                                                                                             "_"
-                                                                                                             "s"
-                                                                                                             "e"
-                                                                                                             "c"
-                                                                                                             "t"
-                                                                                                             "o"
-                                                                                                             "r"
-                                                                                                             "_"
-                                                                                                             "w"
-                                                                                                             "r"
-                                                                                                             "i"
-                                                                                                             "t"
-                                                                                                             "e") " AS l2_write,"
-                                                                                                                  " " C("dram_sector_read") " AS dram_read, " C(
-                                                                                                                      "dram_sector_write") " AS dram_write,"
-                                                                                                                                           " " C("dram_row_hit") " AS row_hit, " C(
-                                                                                                                                               "dram_burst_read") " + " C("dram_burst_write") " AS bursts"
-                                                                                                                                                                                              " FROM run r LEFT JOIN v_counter v ON v.run_id = r.run_id LEFT JOIN counter c ON c.name = v.counter"
-                                                                                                                                                                                              " GROUP BY r.run_id",
+    " AS l2_sector,"
+    " " C("l1_sector_read") " AS l1_read,"
+    " " C("l1_sector_hit") " AS l1_hit,"
+    " " C("l1_sector_merged") " AS l1_merged,"
+    " " C("l1_sector_miss") " AS l1_miss,"
+    " " C("l1_sector_write") " AS l1_write,"
+    " " C("l2_sector_read") " AS l2_read,"
+    " " C("l2_sector_hit") " AS l2_hit,"
+    " " C("l2_sector_merged") " AS l2_merged,"
+    " " C("l2_sector_miss") " AS l2_miss,"
+    " " C("l2_sector_write") " AS l2_write,"
+    " " C("dram_sector_read") " AS dram_read,"
+    " " C("dram_sector_write") " AS dram_write,"
+    " " C("dram_row_hit") " AS row_hit,"
+    " " C("dram_burst_read") " + " C("dram_burst_write") " AS bursts FROM run r",
 
     "CREATE VIEW v_memory AS SELECT run_id, level, sectors_read, sectors_written,"
     " 1.0 * hit / nullif(lookups, 0) AS hit_rate, 1.0 * merged / nullif(lookups, 0) AS merged_rate,"
     " sectors_read * sector / nullif(seconds, 0) * 1e-9 AS read_gb_s,"
     " sectors_written * sector / nullif(seconds, 0) * 1e-9 AS write_gb_s FROM ("
     "SELECT m.run_id AS run_id, x.level AS level, m.seconds AS seconds,"
-    " " L("l1_read", "l2_read",
-          "dram_read") " AS sectors_read,"
-                       " " L(
-                           "l1_write", "l2_write",
-                           "dram_write") " AS sectors_written,"
-                                         " " L("l1_hit", "l2_hit", "row_hit") " AS hit, " L(
-                                             "l1_merged", "l2_merged",
-                                             "NULL") " AS merged,"
-                                                     " " L("l1_read", "l2_read", "bursts") " AS lookups, " L(
-                                                         "l1_sector", "l2_sector",
-                                                         "l2_sector") " AS sector"
-                                                                      " FROM v_memory_counter m CROSS JOIN"
-                                                                      " (SELECT 'l1' AS level UNION ALL SELECT "
-                                                                      "'l2' UNION ALL SELECT 'dram') x)",
+    " " L("l1_read", "l2_read", "dram_read") " AS sectors_read,"
+    " " L("l1_write", "l2_write", "dram_write") " AS sectors_written,"
+    " " L("l1_hit", "l2_hit", "row_hit") " AS hit,"
+    " " L("l1_merged", "l2_merged", "NULL") " AS merged,"
+    " " L("l1_read", "l2_read", "bursts") " AS lookups,"
+    " " L("l1_sector", "l2_sector", "l2_sector") " AS sector"
+    " FROM v_memory_counter m CROSS JOIN"
+    " (SELECT 'l1' AS level UNION ALL SELECT 'l2' UNION ALL SELECT 'dram') x)",
 
     "CREATE VIEW v_speedup AS SELECT a.run_id AS base_run, b.run_id AS new_run, w.workload AS workload,"
     " ga.name AS base_gpu, gb.name AS new_gpu, ma.mechanisms AS base_mechanisms,"
@@ -165,12 +140,10 @@ const char *const ww_db_views_sql[] = {
     "CREATE VIEW v_epoch AS SELECT l.run_id AS run_id, l.ord AS launch, e.ord AS epoch,"
     " e.first_cycle AS first_cycle, e.cycles AS cycles,"
     " 1.0 * e.warp_instructions / nullif(e.cycles, 0) AS ipc,"
-    " " E("s.name <> 'done'") " AS active, " E(
-        "s.name LIKE 'wait!_%' ESCAPE '!'") " AS waiting,"
-                                            " " E("s.name = 'excess_alu'") " AS x_alu, " E(
-                                                "s.name = 'excess_mem'") " AS x_mem"
-                                                                         " FROM launch l JOIN epoch e "
-                                                                         "USING(launch_id)",
+    " " E("s.name <> 'done'") " AS active,"
+    " " E("s.name LIKE 'wait!_%' ESCAPE '!'") " AS waiting,"
+    " " E("s.name = 'excess_alu'") " AS x_alu,"
+    " " E("s.name = 'excess_mem'") " AS x_mem FROM launch l JOIN epoch e USING(launch_id)",
 
     "CREATE VIEW v_source_stall AS SELECT l.run_id AS run_id, i.kernel_id AS kernel_id,"
     " i.file_id AS file_id, i.line AS line, s.name AS state, sum(v.warp_cycles) AS warp_cycles"
@@ -194,3 +167,4 @@ const char *const ww_db_views_sql[] = {
     " GROUP BY l.run_id, i.kernel_id, i.file_id, i.line",
     NULL,
 };
+/* clang-format on */
