@@ -15,14 +15,17 @@ static __device__ __forceinline__ void assign(const float *__restrict__ point,
     __syncthreads();
     unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i >= n) return;
+    const float *first = AOS ? point + i * features : point + i;
+    unsigned long long step = AOS ? 1 : n; /* 64 bits: no index is widened in the loop */
     float best = 3.4e38f;
     unsigned nearest = 0;
 #pragma unroll 1
     for (unsigned c = 0; c < clusters; c++) {
         float distance = 0.0f;
+        const float *p = first, *q = centroid + c * features;
 #pragma unroll 4
-        for (unsigned f = 0; f < features; f++) {
-            float d = point[AOS ? i * features + f : f * n + i] - centroid[c * features + f];
+        for (unsigned f = 0; f < features; f++, p += step) {
+            float d = *p - q[f];
             distance += d * d;
         }
         if (distance < best) {
