@@ -74,7 +74,12 @@ static void derive(struct ww_core *c, const struct ww_launch *launch) {
     c->icache_shift = (uint32_t)__builtin_ctz(g->icache_line);
     c->const_shift = (uint32_t)__builtin_ctz(g->const_line);
     ww_smem_init(&c->banks, g);
-    for (uint32_t u = 1; u < WW_UNIT_COUNT; u++) c->units[u] = ww_pipe_instances(g, (enum ww_group)u);
+    for (uint32_t u = 1; u < WW_UNIT_COUNT; u++) {
+        uint32_t count = ww_pipe_instances(g, (enum ww_group)u);
+        c->instances[u] = count == g->sm_schedulers ? 0 : count;
+    }
+    if (g->pipe_imul_shares != WW_IMUL_OWN)
+        c->imul_group2 = g->pipe_imul_shares == WW_IMUL_INT && !g->pipe_int_shares_fp32 ? WW_G_INT : WW_G_FP32;
 }
 
 /* Where shared memory is carved from the L1's array, the resident CTAs' allocation takes whole ways of it. */

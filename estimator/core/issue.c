@@ -7,37 +7,27 @@ void ww_issue_count(struct ww_sched *s, uint64_t cycle) {
     s->counted = cycle;
 }
 
-/* Cycle from which a unit takes an instruction of a scheduler. A unit with as many instances as there are
- * schedulers belongs to them one by one; else they share its instances. */
-static uint64_t unit_free(const struct ww_sm *sm, uint32_t group, uint32_t sched, uint32_t *instance) {
-    const uint64_t *port = sm->port[group];
-    uint32_t count = sm->core->units[group];
-    *instance = sched;
-    if (count == sm->core->gpu->sm_schedulers) return port[sched];
-    *instance = 0;
+/* The instance of a unit that a scheduler would use: its own, or of shared ones the one that is free first. */
+static uint64_t *port_of(const struct ww_sm *sm, uint32_t group, uint32_t sched) {
+    uint64_t *port = sm->port[group];
+    uint32_t count = sm->core->instances[group], first = 0;
+    if (count == 0) return &port[sched];
     for (uint32_t i = 1; i < count; i++)
-        if (port[i] < port[*instance]) *instance = i;
-    return port[*instance];
+        if (port[i] < port[first]) first = i;
+    return &port[first];
 }
 
-static uint64_t group_free(const struct ww_sm *sm, uint32_t group, uint32_t sched, uint64_t cycle) {
-    uint32_t instance;
-    if (group == WW_G_FREE || group == WW_G_FENCE) return cycle;
-    if (group == WW_G_LSU) return sm->lsu.count < sm->lsu.capacity ? cycle : WW_NEVER;
+/* Cycle from which a group takes an instruction of a scheduler. */
+static uint64_t group_free(const struct ww_sm *sm, uint32_t group, uint32_t sched) {
+    if (group == WW_G_FREE || group == WW_G_FENCE) return 0;
+    if (group == WW_G_LSU) return sm->lsu.count < sm->lsu.capacity ? 0 : WW_NEVER;
     if (group == WW_G_CONST) return sm->const_free;
-    uint64_t at = unit_free(sm, group, sched, &instance);
-    if (group == WW_G_IMUL && sm->core->gpu->pipe_imul_shares != WW_IMUL_OWN) {
-        bool fp32 = sm->core->gpu->pipe_imul_shares == WW_IMUL_FP32 || sm->core->gpu->pipe_int_shares_fp32;
-        uint64_t other = unit_free(sm, fp32 ? WW_G_FP32 : WW_G_INT, sched, &instance);
+    uint64_t at = *port_of(sm, group, sched);
+    if (group == WW_G_IMUL && sm->core->imul_group2) {
+        uint64_t other = *port_of(sm, sm->core->imul_group2, sched);
         if (other > at) at = other;
     }
     return at;
-}
-
-static void take_port(struct ww_sm *sm, uint32_t group, uint32_t sched, uint64_t until) {
-    uint32_t instance;
-    unit_free(sm, group, sched, &instance);
-    sm->port[group][instance] = until;
 }
 
 static void set_results(const struct ww_core *core, struct ww_warp *w, const struct ww_dinst *d,
@@ -48,7 +38,11 @@ static void set_results(const struct ww_core *core, struct ww_warp *w, const str
 
 static void issue_memory(struct ww_sm *sm, struct ww_warp *w, const struct ww_dinst *d, uint32_t mask,
                          uint32_t inst, uint64_t cycle) {
-    if (mask == 0) return;
+    if (mask == 0) {
+        /* No lane gives an address: nothing is fetched or stored; shared memory sees an empty pass. */
+        if (d->path == WW_L_SHARED || d->path == WW_L_SHARED_ATOMIC) sm->core->counter[WW_C_SHARED_PASSES]++;
+        return;
+    }
     set_results(sm->core, w, d, WW_SB(WW_NEVER, (uint64_t)d->state));
     if (d->async) {
         w->board[sm->core->code.async_register] = WW_SB(WW_NEVER, (uint64_t)d->state);
@@ -91,14 +85,14 @@ static bool act(struct ww_sm *sm, struct ww_warp *w, const struct ww_dinst *d, c
 
 static void count_branch(struct ww_core *core, struct ww_warp *w, const struct ww_step *step) {
     uint32_t before = step->mask | w->last_mask, after = w->step < w->end ? w->step->mask : 0;
-    if (after && __builtin_popcount(after) < __builtin_popcount(before) && !(after & ~before))
+    if (after && ww_bits(after) < ww_bits(before) && !(after & ~before))
         core->counter[WW_C_BRANCH_DIVERGENT]++;
 }
 
 static void count_issue(struct ww_core *core, const struct ww_step *step) {
     struct ww_inst_count *n = &core->epochs.inst[step->inst];
     n->issues++;
-    n->threads += (uint64_t)__builtin_popcount(step->mask);
+    n->threads += step->mask == UINT32_MAX ? 32 : ww_bits(step->mask);
     core->epochs.now->warp_instructions++;
     core->issued++;
 }
@@ -109,8 +103,8 @@ static bool issue_head(struct ww_sm *sm, uint32_t sched, struct ww_warp *w, uint
     struct ww_core *core = sm->core;
     const struct ww_step *step = w->step;
     const struct ww_dinst *d = &core->code.inst[step->inst];
-    if (d->ii) take_port(sm, d->group, sched, cycle + d->ii);
-    if (d->group2) take_port(sm, d->group2, sched, cycle + d->ii2);
+    if (d->ii) *port_of(sm, d->group, sched) = cycle + d->ii;
+    if (d->group2) *port_of(sm, d->group2, sched) = cycle + d->ii2;
     count_issue(core, step);
     w->front = cycle + 1;
     w->front_state = WW_S_NO_INST;
@@ -137,7 +131,7 @@ static bool can_pair(struct ww_sm *sm, uint32_t sched, struct ww_warp *w, const 
     if (d->group == first->group || d->group == first->group2 || d->group2 == first->group) return false;
     for (uint32_t i = 0; i < d->check_count; i++)
         if (WW_SB_CYCLE(w->board[reg[i]]) > cycle) return false;
-    return group_free(sm, d->group, sched, cycle) <= cycle;
+    return group_free(sm, d->group, sched) <= cycle;
 }
 
 static void after_issue(struct ww_sm *sm, struct ww_warp *w, bool goes_on, uint64_t cycle) {
@@ -171,16 +165,16 @@ static void issue_warp(struct ww_sm *sm, uint32_t sched, struct ww_warp *w, uint
     after_issue(sm, w, goes_on, cycle);
 }
 
-/* Warps of a scheduler that can issue in this cycle; *next: when another group's unit is free. */
-static uint64_t issueable(struct ww_sm *sm, uint32_t sched, uint64_t cycle, uint64_t *memory, uint64_t *next) {
-    const struct ww_sched *s = &sm->sched[sched];
+/* Warps of a scheduler that can issue in this cycle; sets try_at to when another group's unit is free. */
+static uint64_t issueable(struct ww_sm *sm, uint32_t sched, uint64_t cycle, uint64_t *memory) {
+    struct ww_sched *s = &sm->sched[sched];
     uint64_t ready = 0;
-    *memory = 0;
+    s->try_at = WW_NEVER;
     for (uint32_t groups = s->groups; groups; groups &= groups - 1) {
         uint32_t g = (uint32_t)__builtin_ctz(groups);
-        uint64_t at = group_free(sm, g, sched, cycle);
+        uint64_t at = group_free(sm, g, sched);
         if (at > cycle) {
-            if (at < *next) *next = at;
+            if (at < s->try_at) s->try_at = at;
             continue;
         }
         ready |= s->ready[g];
@@ -189,25 +183,43 @@ static uint64_t issueable(struct ww_sm *sm, uint32_t sched, uint64_t cycle, uint
     return ready;
 }
 
-static uint64_t schedule(struct ww_sm *sm, uint32_t sched, uint64_t cycle) {
+/* After an issue: the first cycle in which one of the ready warps finds its unit free. */
+static void find_next_try(struct ww_sm *sm, uint32_t sched, uint64_t cycle) {
     struct ww_sched *s = &sm->sched[sched];
-    uint64_t next = WW_NEVER, memory;
-    if (!s->groups) return WW_NEVER;
-    if (s->next_issue > cycle) return s->next_issue;
-    uint64_t ready = issueable(sm, sched, cycle, &memory, &next);
-    if (!ready) return next;
+    uint64_t next = WW_NEVER;
+    for (uint32_t groups = s->groups; groups; groups &= groups - 1) {
+        uint64_t at = group_free(sm, (uint32_t)__builtin_ctz(groups), sched);
+        if (at < next) next = at;
+    }
+    if (next <= cycle) next = cycle + 1;
+    s->try_at = next < s->next_issue ? s->next_issue : next;
+}
+
+static void schedule(struct ww_sm *sm, uint32_t sched, uint64_t cycle) {
+    struct ww_sched *s = &sm->sched[sched];
+    uint64_t memory = 0;
+    if (s->next_issue > cycle) {
+        s->try_at = s->next_issue;
+        return;
+    }
+    uint64_t ready = issueable(sm, sched, cycle, &memory);
+    if (!ready) return;
     struct ww_sched_view view = {cycle, ready, memory, s->resident, s->age, s->cta, ww_l1_saturated(sm)};
     int slot = sm->core->ops->pick(s->state, &view);
-    if (slot >= 0 && slot < 64 && (ready >> slot) & 1)
-        issue_warp(sm, sched, &sm->warp[(uint32_t)slot * sm->core->gpu->sm_schedulers + sched], cycle);
-    return cycle + 1;
+    if (slot < 0 || slot > 63 || !((ready >> slot) & 1)) {
+        s->try_at = cycle + 1;
+        return;
+    }
+    issue_warp(sm, sched, &sm->warp[(uint32_t)slot * sm->core->gpu->sm_schedulers + sched], cycle);
+    find_next_try(sm, sched, cycle);
 }
 
 uint64_t ww_issue(struct ww_sm *sm, uint64_t cycle) {
     uint64_t next = WW_NEVER;
     for (uint32_t k = 0; k < sm->core->gpu->sm_schedulers; k++) {
-        uint64_t at = schedule(sm, k, cycle);
-        if (at < next) next = at;
+        struct ww_sched *s = &sm->sched[k];
+        if (s->try_at <= cycle) schedule(sm, k, cycle);
+        if (s->try_at < next) next = s->try_at;
     }
-    return next;
+    return next > cycle ? next : cycle + 1;
 }

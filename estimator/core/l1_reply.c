@@ -53,14 +53,14 @@ void ww_pool_free(struct ww_pool *pool) {
 
 static void count_level(struct ww_core *core, uint32_t inst, const struct ww_mem_reply *reply) {
     if (reply->level == WW_LEVEL_DRAM)
-        core->epochs.inst[inst].l2_miss += (uint64_t)__builtin_popcount(reply->sectors);
+        core->epochs.inst[inst].l2_miss += ww_bits(reply->sectors);
 }
 
 /* Takes the data port for a fill; returns the cycle at which its data are for use. */
 static uint64_t fill_ready(struct ww_sm *sm, uint32_t sectors, uint64_t cycle) {
     struct ww_l1 *l = &sm->l1;
     uint64_t from = l->port_free > cycle ? l->port_free : cycle;
-    l->port_free = from + sm->core->l1_data_cycles[__builtin_popcount(sectors)];
+    l->port_free = from + sm->core->l1_data_cycles[ww_bits(sectors)];
     return l->port_free - 1 + sm->core->l1_latency;
 }
 

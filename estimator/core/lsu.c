@@ -23,6 +23,9 @@ static void pop(struct ww_sm *sm) {
     l->count--;
     l->active = false;
     sm->core->inflight--;
+    if (l->count + 1 < l->capacity) return;
+    for (uint32_t k = 0; k < sm->core->gpu->sm_schedulers; k++)
+        if (sm->sched[k].ready[WW_G_LSU]) sm->sched[k].try_at = 0; /* there is room again */
 }
 
 static void write_results(struct ww_sm *sm, struct ww_warp *w, const struct ww_dinst *d, uint64_t cycle,

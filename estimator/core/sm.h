@@ -64,7 +64,8 @@ struct ww_warp {
 struct ww_sched {
     uint64_t ready[WW_G_COUNT]; /* by group: slots whose head has its operands */
     uint64_t resident;
-    uint64_t next_issue;
+    uint64_t next_issue; /* the issue interval and bank conflicts are over */
+    uint64_t try_at;     /* nothing can issue before, unless a warp becomes ready or the LSU makes room */
     uint64_t counted; /* slots of cycles before it are counted */
     uint32_t groups;  /* bit per group with a ready slot */
     uint32_t causes;  /* bit per enum ww_slot that a warp gives */
@@ -192,7 +193,9 @@ struct ww_core {
     uint32_t l1_data_cycles[33]; /* port cycles for so many sectors */
     uint32_t l1_latency, lsu_cycles, mshr_high, queue_high;
     struct ww_smem_banks banks;
-    uint32_t local_words, icache_shift, const_shift, units[WW_UNIT_COUNT];
+    uint32_t local_words, icache_shift, const_shift;
+    uint32_t instances[WW_UNIT_COUNT]; /* 0: as many as schedulers, one for each */
+    uint32_t imul_group2;              /* port that integer multiplies also need, 0: none */
     /* CTAs */
     struct ww_cta_source *source;
     uint64_t cta_count, next_cta, ended_ctas, launched_ctas;
@@ -201,6 +204,13 @@ struct ww_core {
     struct ww_error *error;
     enum ww_code code_failed; /* set by whoever meets an error inside an event */
 };
+
+/* Bits set. A call of the compiler's library costs more on machines that are not told of the instruction. */
+static inline uint32_t ww_bits(uint32_t v) {
+    v = v - ((v >> 1) & 0x55555555u);
+    v = (v & 0x33333333u) + ((v >> 2) & 0x33333333u);
+    return (((v + (v >> 4)) & 0x0f0f0f0fu) * 0x01010101u) >> 24;
+}
 
 /* ---- warp.c ---- */
 /* Looks at the head at `cycle`: the warp becomes ready, or waits with a wake-up, or for an answer. */

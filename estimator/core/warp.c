@@ -62,6 +62,7 @@ static void make_ready(struct ww_sm *sm, struct ww_warp *w, uint32_t group, uint
     w->group = (uint8_t)group;
     s->ready[group] |= 1ull << w->slot;
     s->groups |= 1u << group;
+    if (s->try_at > cycle) s->try_at = cycle;
     sm->stirred = true;
     ww_warp_set_state(sm, w, WW_G_MEMORY & (1u << group) ? WW_S_EXCESS_MEM : WW_S_EXCESS_ALU, cycle);
 }
