@@ -8,7 +8,7 @@ struct settings {
 };
 #define PARAMS(U32, ENUM)                                                                                      \
     WW_SIZE_PARAM(ENUM)                                                                                        \
-    U32(m, "m", "row", 0, 16384, 0, "rows of A and C; 0: 50, 640, 1024")                                       \
+    U32(m, "m", "row", 0, 16384, 0, "rows of A and C; 0: 44, 640, 1024")                                       \
     U32(n, "n", "column", 0, 16384, 0, "columns of B and C; 0: 40, 512, 1024")                                 \
     U32(k, "k", "element", 0, 16384, 0, "columns of A, rows of B; 0: 24, 64, 128")                             \
     ENUM(variant, "variant", "tiled|register", 0, "tiled", "elements of C per thread: 1 or 4 x 4")
@@ -21,7 +21,7 @@ struct problem {
 };
 
 static enum ww_code make(struct ww_host *h, const struct settings *s, struct problem *p) {
-    p->m = ww_host_size(s->m, s->size, 50, 640, 1024);
+    p->m = ww_host_size(s->m, s->size, 44, 640, 1024);
     p->n = ww_host_size(s->n, s->size, 40, 512, 1024);
     p->k = ww_host_size(s->k, s->size, 24, 64, 128);
     p->alpha = (float)(1 + ww_rng_unit(&h->rng));
