@@ -94,14 +94,13 @@ warnings() {
 }
 
 documents() {
-    local kernels=traces/kernels/check.sh
     echo "counts|docs-examples|$PYTHON scripts/check-docs.py --program build/warpwatt README.md docs/*.md traces/*.md"
     echo "once|docs-generated|sh scripts/docs.sh check build/warpwatt"
     echo "once|layers|$PYTHON scripts/layers.py"
     echo "counts|layers-self-test|$PYTHON scripts/layers.py --self-test"
     echo "once|format|make --no-print-directory format-check"
     echo "once|install|bash scripts/check-install.sh"
-    [ ! -f $kernels ] || echo "once|kernels|sh $kernels"
+    echo "once|kernels|traces/kernels/build.sh --check"
 }
 
 short() {
