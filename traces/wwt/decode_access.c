@@ -42,9 +42,10 @@ static inline uint64_t read_split(struct ww_cursor *c) {
 
 /* Fills `out` with the list's addresses; false if the form does not apply here. */
 static bool read_list(struct access_decoder *a, const struct ww_wwt_inst_state *s, unsigned form,
-                      unsigned shift, uint32_t mask, uint64_t base, const struct ww_access *ref,
-                      uint64_t *out) {
+                      unsigned shift, const struct ww_wwt_context *context, uint64_t base, uint64_t *out) {
     struct ww_cursor *c = &a->x->col[WW_WWT_COL_LIST];
+    const struct ww_access *ref = context->ref;
+    uint32_t mask = context->mask;
     unsigned n = (unsigned)__builtin_popcount(mask);
     if (form == WW_WWT_FORM_LIST) {
         *out = base;
@@ -58,6 +59,12 @@ static bool read_list(struct access_decoder *a, const struct ww_wwt_inst_state *
         for (unsigned i = 0; i < n; i++) out[i] = from[i] + move;
         return true;
     }
+    if (form == WW_WWT_FORM_INDEX) {
+        if (mask & ~a->p.index_mask) return false;
+        for (uint32_t m = mask; m; m &= m - 1)
+            *out++ = base + ww_wwt_index(&a->p, __builtin_ctz(m), context->shift) - context->index;
+        return true;
+    }
     if (mask & ~s->lane_mask) return false;
     uint64_t move = base - s->lane[__builtin_ctz(mask)];
     for (uint32_t m = mask; m; m &= m - 1) {
@@ -68,17 +75,17 @@ static bool read_list(struct access_decoder *a, const struct ww_wwt_inst_state *
 }
 
 static bool decode_list(struct access_decoder *a, struct ww_wwt_inst_state *s, unsigned form, unsigned shift,
-                        uint32_t mask, uint64_t base, const struct ww_access *ref, struct ww_access *out) {
+                        const struct ww_wwt_context *c, uint64_t base, struct ww_access *out) {
     struct ww_wwt_decoder *x = a->x;
     struct ww_wwt_decoded *d = x->d;
     if (!reserve_pool(x)) return false;
     uint64_t *address = d->pool + d->pool_count;
-    if (!mask || !read_list(a, s, form, shift, mask, base, ref, address))
+    if (!c->mask || !read_list(a, s, form, shift, c, base, address))
         return ww_wwt_reject(x, &x->col[WW_WWT_COL_ACCESS], "an access's list refers to none");
     if (!s->lane && !(s->lane = ww_arena_alloc(&a->lanes, 32 * sizeof *s->lane))) return ww_wwt_no_memory(x);
     *out = (struct ww_access){.base = *address, .list = (uint32_t)d->pool_count};
-    ww_wwt_learn_list(s, mask, address);
-    d->pool_count += (unsigned)__builtin_popcount(mask);
+    ww_wwt_learn_list(s, c->mask, address);
+    d->pool_count += (unsigned)__builtin_popcount(c->mask);
     return true;
 }
 
@@ -95,20 +102,22 @@ static bool decode_access(struct access_decoder *a, const struct ww_step *step, 
     struct ww_wwt_inst_state *s = &a->p.inst[step->inst];
     unsigned token = ww_wwt_byte(&x->col[WW_WWT_COL_ACCESS]);
     unsigned kind = token & 7, form = token >> WW_WWT_FORM_SHIFT;
-    unsigned shift = token & WW_WWT_UNIT ? ww_wwt_shift(x->launch->inst[step->inst].width) : 0;
-    if (kind >= WW_WWT_BASE_COUNT || form >= WW_WWT_FORM_COUNT || (form == WW_WWT_FORM_STEPS && kind != 0))
+    if (form >= WW_WWT_FORM_COUNT || (form == WW_WWT_FORM_STEPS && kind != 0))
         return ww_wwt_reject(x, &x->col[WW_WWT_COL_ACCESS], "an access byte is unknown");
     bool list = form >= WW_WWT_FORM_LIST;
-    uint64_t last = ww_wwt_last(s, list, step->mask);
-    uint64_t base = ww_wwt_predict(&a->p, s, (enum ww_wwt_base)kind, last, ref);
-    if (kind >= WW_WWT_BASE_REF_OFF) base += ww_wwt_svarint(&x->col[WW_WWT_COL_BASE]) << shift;
+    struct ww_wwt_context c =
+        ww_wwt_context(&a->p, s, list, step->mask, x->launch->inst[step->inst].width, ref);
+    unsigned shift = token & WW_WWT_UNIT ? c.shift : 0;
+    uint64_t base = ww_wwt_predict(&a->p, s, (enum ww_wwt_base)kind, &c);
+    if (ww_wwt_has_off(kind)) base += read_split(&x->col[WW_WWT_COL_BASE]) << shift;
     if (list) {
-        if (!decode_list(a, s, form, shift, step->mask, base, ref, out)) return false;
+        if (!decode_list(a, s, form, shift, &c, base, out)) return false;
     } else {
         if (form == WW_WWT_FORM_STRIDE && !read_stride(x, &s->stride)) return false;
         *out = (struct ww_access){base, s->stride, WW_AFFINE};
     }
-    ww_wwt_learn(&a->p, s, out->base, last, ref);
+    ww_wwt_learn(&a->p, s, out->base, &c);
+    ww_wwt_learn_index(&a->p, kind, form, &c, out, list ? x->d->pool + out->list : NULL);
     return true;
 }
 

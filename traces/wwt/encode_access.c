@@ -9,12 +9,6 @@ struct access_encoder {
     struct ww_arena lanes;
 };
 
-/* The reference: the same access of the last warp on this path, and that warp's pool. */
-struct reference {
-    const struct ww_access *access; /* or NULL */
-    const uint64_t *pool;
-};
-
 /* The value whose varint is that of the signed difference. */
 static uint64_t zigzag(uint64_t d) {
     return (d << 1) ^ (d >> 63 ? UINT64_MAX : 0);
@@ -26,13 +20,14 @@ static uint64_t scaled(uint64_t d, unsigned shift) {
 
 /* The best kind of prediction; *off is what it misses by. */
 static unsigned choose_base(const struct access_encoder *a, const struct ww_wwt_inst_state *s, uint64_t base,
-                            uint64_t last, const struct ww_access *ref, uint64_t *off) {
+                            const struct ww_wwt_context *c, uint64_t *off) {
     unsigned best = WW_WWT_BASE_COUNT;
-    for (unsigned k = ref ? 0 : 1; k < WW_WWT_BASE_REF_OFF; k++)
-        if (ww_wwt_predict(&a->p, s, (enum ww_wwt_base)k, last, ref) == base) return k;
-    for (unsigned k = WW_WWT_BASE_REF_OFF + (ref ? 0 : 1); k < WW_WWT_BASE_COUNT; k++) {
-        uint64_t d = base - ww_wwt_predict(&a->p, s, (enum ww_wwt_base)k, last, ref);
-        if (best == WW_WWT_BASE_COUNT || zigzag(d) < zigzag(*off)) {
+    for (unsigned k = 0; k < WW_WWT_BASE_COUNT; k++) {
+        if ((k == WW_WWT_BASE_REF || k == WW_WWT_BASE_REF_OFF) && !c->ref) continue;
+        uint64_t d = base - ww_wwt_predict(&a->p, s, (enum ww_wwt_base)k, c);
+        if (!ww_wwt_has_off(k)) {
+            if (d == 0) return k;
+        } else if (best == WW_WWT_BASE_COUNT || zigzag(d) < zigzag(*off)) {
             best = k;
             *off = d;
         }
@@ -78,23 +73,32 @@ static unsigned plan_bytes(const struct list_plan *plan, unsigned shift) {
     return bytes;
 }
 
-/* How to write the list `to` of the lanes in mask. */
-static void plan_list(const struct ww_wwt_inst_state *s, uint32_t mask, const uint64_t *to,
-                      const struct reference *ref, unsigned shift, struct list_plan *plan) {
-    unsigned n = (unsigned)__builtin_popcount(mask);
-    *plan = (struct list_plan){.form = WW_WWT_FORM_REF_LIST};
-    if (ref->access && ref->access->list != WW_AFFINE && same_shape(to, ref->pool + ref->access->list, n))
-        return;
-    plan_differences(plan, WW_WWT_FORM_LIST, to, NULL, n, shift);
-    if (mask & ~s->lane_mask) return;
+/* True if the list is that of the latest surprise, in other units. */
+static bool is_index(const struct ww_wwt_predictor *p, const struct ww_wwt_context *c, const uint64_t *to) {
+    if (c->mask & ~p->index_mask) return false;
+    uint64_t first = *to;
+    for (uint32_t m = c->mask; m; m &= m - 1)
+        if (*to++ != first + ww_wwt_index(p, __builtin_ctz(m), c->shift) - c->index) return false;
+    return true;
+}
+
+/* How to write the list `to`; a reference's list would be at `pool`. */
+static void plan_list(const struct ww_wwt_predictor *p, const struct ww_wwt_inst_state *s,
+                      const struct ww_wwt_context *c, const uint64_t *to, const uint64_t *pool,
+                      struct list_plan *plan) {
+    unsigned n = (unsigned)__builtin_popcount(c->mask), shift = c->shift, i = 0;
     uint64_t from[32];
     struct list_plan own;
-    unsigned i = 0;
-    for (uint32_t m = mask; m; m &= m - 1) from[i++] = s->lane[__builtin_ctz(m)];
-    if (same_shape(to, from, n)) {
-        *plan = (struct list_plan){.form = WW_WWT_FORM_LANES};
-        return;
-    }
+    *plan = (struct list_plan){.form = WW_WWT_FORM_REF_LIST};
+    if (c->ref && c->ref->list != WW_AFFINE && same_shape(to, pool + c->ref->list, n)) return;
+    bool known = !(c->mask & ~s->lane_mask);
+    for (uint32_t m = known ? c->mask : 0; m; m &= m - 1) from[i++] = s->lane[__builtin_ctz(m)];
+    plan->form = WW_WWT_FORM_LANES;
+    if (known && same_shape(to, from, n)) return;
+    plan->form = WW_WWT_FORM_INDEX;
+    if (is_index(p, c, to)) return;
+    plan_differences(plan, WW_WWT_FORM_LIST, to, NULL, n, shift);
+    if (!known) return;
     plan_differences(&own, WW_WWT_FORM_STEPS, to, from, n, shift);
     /* A list pays for its base apart; twice its last difference's size stands for that. */
     if (plan_bytes(&own, shift) < plan_bytes(plan, shift) + 2) *plan = own;
@@ -102,48 +106,52 @@ static void plan_list(const struct ww_wwt_inst_state *s, uint32_t mask, const ui
 
 /* A varint whose first, second and further bytes go to columns of their own: the high bytes of addresses
  * are alike, the low ones are not, and apart they compress better. */
-static void put_split(struct ww_wwt_encoder *e, uint64_t v) {
-    int col = WW_WWT_COL_LIST;
+static void put_split(struct ww_wwt_encoder *e, enum ww_wwt_column first, uint64_t v) {
+    unsigned col = first;
     for (; v >= 0x80; v >>= 7) {
         ww_buf_byte(&e->col[col], (unsigned char)(v | 0x80));
-        if (col < WW_WWT_COL_LIST_3) col++;
+        if (col < first + 2u) col++;
     }
     ww_buf_byte(&e->col[col], (unsigned char)v);
 }
 
-static bool put_list(struct access_encoder *a, struct ww_wwt_inst_state *s, uint32_t mask,
-                     const uint64_t *address, const struct reference *ref, unsigned shift) {
-    struct list_plan plan;
-    uint64_t off = 0, last = ww_wwt_last(s, true, mask);
-    if (!s->lane && !(s->lane = ww_arena_alloc(&a->lanes, 32 * sizeof *s->lane))) return false;
-    plan_list(s, mask, address, ref, shift, &plan);
-    unsigned kind = WW_WWT_BASE_REF; /* where the form needs no base */
-    if (plan.form != WW_WWT_FORM_STEPS) kind = choose_base(a, s, *address, last, ref->access, &off);
-    bool has_off = kind >= WW_WWT_BASE_REF_OFF, even = !(off & ((1u << shift) - 1));
-    bool unit = plan.count ? plan.unit && (!has_off || even) : shift && has_off && even;
-    unsigned by = unit ? shift : 0;
+static void put_token(struct access_encoder *a, unsigned kind, bool unit, unsigned form, uint64_t off,
+                      unsigned by) {
     ww_buf_byte(&a->e->col[WW_WWT_COL_ACCESS],
-                (unsigned char)(kind | (unit ? WW_WWT_UNIT : 0) | plan.form << WW_WWT_FORM_SHIFT));
-    if (has_off) ww_buf_varint(&a->e->col[WW_WWT_COL_BASE], zigzag(scaled(off, by)));
-    for (unsigned i = 0; i < plan.count; i++) put_split(a->e, zigzag(scaled(plan.d[i], by)));
-    ww_wwt_learn_list(s, mask, address);
-    ww_wwt_learn(&a->p, s, *address, last, ref->access);
+                (unsigned char)(kind | (unit ? WW_WWT_UNIT : 0) | form << WW_WWT_FORM_SHIFT));
+    if (ww_wwt_has_off(kind)) put_split(a->e, WW_WWT_COL_BASE, zigzag(scaled(off, by)));
+}
+
+static bool put_list(struct access_encoder *a, struct ww_wwt_inst_state *s, const struct ww_access *access,
+                     const struct ww_wwt_context *c, const uint64_t *address, const uint64_t *ref_pool) {
+    struct list_plan plan;
+    uint64_t off = 0;
+    if (!s->lane && !(s->lane = ww_arena_alloc(&a->lanes, 32 * sizeof *s->lane))) return false;
+    plan_list(&a->p, s, c, address, ref_pool, &plan);
+    unsigned kind = WW_WWT_BASE_REF; /* where the form needs no base */
+    if (plan.form != WW_WWT_FORM_STEPS) kind = choose_base(a, s, *address, c, &off);
+    bool has_off = ww_wwt_has_off(kind), even = !(off & ((1u << c->shift) - 1));
+    bool unit = plan.count ? plan.unit && (!has_off || even) : c->shift && has_off && even;
+    unsigned by = unit ? c->shift : 0;
+    put_token(a, kind, unit, plan.form, off, by);
+    for (unsigned i = 0; i < plan.count; i++) put_split(a->e, WW_WWT_COL_LIST, zigzag(scaled(plan.d[i], by)));
+    ww_wwt_learn_list(s, c->mask, address);
+    ww_wwt_learn(&a->p, s, *address, c);
+    ww_wwt_learn_index(&a->p, kind, plan.form, c, access, address);
     return true;
 }
 
 static void put_affine(struct access_encoder *a, struct ww_wwt_inst_state *s, const struct ww_access *access,
-                       const struct reference *ref, unsigned shift) {
+                       const struct ww_wwt_context *c) {
     uint64_t off = 0;
-    unsigned kind = choose_base(a, s, access->base, s->last, ref->access, &off);
+    unsigned kind = choose_base(a, s, access->base, c, &off);
     unsigned form = access->stride == s->stride ? WW_WWT_FORM_AFFINE : WW_WWT_FORM_STRIDE;
-    bool has_off = kind >= WW_WWT_BASE_REF_OFF;
-    bool unit = has_off && shift && !(off & ((1u << shift) - 1));
-    ww_buf_byte(&a->e->col[WW_WWT_COL_ACCESS],
-                (unsigned char)(kind | (unit ? WW_WWT_UNIT : 0) | form << WW_WWT_FORM_SHIFT));
-    if (has_off) ww_buf_varint(&a->e->col[WW_WWT_COL_BASE], zigzag(scaled(off, unit ? shift : 0)));
+    bool unit = ww_wwt_has_off(kind) && c->shift && !(off & ((1u << c->shift) - 1));
+    put_token(a, kind, unit, form, off, unit ? c->shift : 0);
     if (form == WW_WWT_FORM_STRIDE) ww_buf_svarint(&a->e->col[WW_WWT_COL_STRIDE], access->stride);
     s->stride = access->stride;
-    ww_wwt_learn(&a->p, s, access->base, s->last, ref->access);
+    ww_wwt_learn(&a->p, s, access->base, c);
+    ww_wwt_learn_index(&a->p, kind, form, c, access, NULL);
 }
 
 /* One warp; `ref` is the last warp on the same path, or NULL. */
@@ -151,17 +159,17 @@ static bool put_warp(struct access_encoder *a, const struct ww_wwt_cta_warp *war
                      const struct ww_wwt_cta_warp *ref) {
     const struct ww_wwt_steps *steps = warp->steps;
     const struct ww_access *access = warp->access;
-    struct reference r = {NULL, ref ? ref->pool : NULL};
     a->p.stamp++;
     for (uint32_t i = 0; i < steps->count; i++) {
         const struct ww_inst *inst = &a->e->launch->inst[steps->step[i].inst];
         if (!(inst->flags & WW_INST_ACCESS)) continue;
         struct ww_wwt_inst_state *s = &a->p.inst[steps->step[i].inst];
-        unsigned shift = ww_wwt_shift(inst->width);
-        if (ref) r.access = &ref->access[access - warp->access];
-        if (access->list == WW_AFFINE)
-            put_affine(a, s, access, &r, shift);
-        else if (!put_list(a, s, steps->step[i].mask, warp->pool + access->list, &r, shift))
+        bool list = access->list != WW_AFFINE;
+        struct ww_wwt_context c = ww_wwt_context(&a->p, s, list, steps->step[i].mask, inst->width,
+                                                 ref ? &ref->access[access - warp->access] : NULL);
+        if (!list)
+            put_affine(a, s, access, &c);
+        else if (!put_list(a, s, access, &c, warp->pool + access->list, ref ? ref->pool : NULL))
             return false;
         access++;
     }

@@ -40,7 +40,9 @@ enum ww_wwt_column {
     WW_WWT_COL_MASK_BITS, /* 4 bytes per mask that is spelled out */
     WW_WWT_COL_WARP,      /* per warp: its path */
     WW_WWT_COL_ACCESS,    /* per access: a byte that says how it is predicted */
-    WW_WWT_COL_BASE,      /* what predictions of bases missed by */
+    WW_WWT_COL_BASE,      /* what predictions of bases missed by: first bytes of their varints */
+    WW_WWT_COL_BASE_2,    /* second bytes */
+    WW_WWT_COL_BASE_3,    /* all further bytes */
     WW_WWT_COL_STRIDE,    /* strides that change */
     WW_WWT_COL_LIST,      /* differences within address lists: first bytes of their varints */
     WW_WWT_COL_LIST_2,    /* second bytes */
@@ -63,6 +65,7 @@ enum ww_wwt_base {
     WW_WWT_BASE_LINEAR_OFF,
     WW_WWT_BASE_CHAIN_OFF,
     WW_WWT_BASE_LAST_OFF, /* the base of the instruction's last access, and a difference */
+    WW_WWT_BASE_INDEX,    /* as predicted from the latest surprise */
     WW_WWT_BASE_COUNT
 };
 #define WW_WWT_UNIT 8u
@@ -74,8 +77,14 @@ enum ww_wwt_form {
     WW_WWT_FORM_LANES,    /* the instruction's last list, moved by one distance for all lanes */
     WW_WWT_FORM_REF_LIST, /* the list of the previous warp's same access, moved likewise */
     WW_WWT_FORM_STEPS,    /* the instruction's last list, each lane moved by a distance of its own */
+    WW_WWT_FORM_INDEX,    /* the latest surprise's addresses, in units of the access width */
     WW_WWT_FORM_COUNT
 };
+
+/* True if the kind has a difference in the base columns. */
+static inline int ww_wwt_has_off(unsigned kind) {
+    return kind >= WW_WWT_BASE_REF_OFF && kind <= WW_WWT_BASE_LAST_OFF;
+}
 
 static inline void ww_wwt_put32(unsigned char *p, uint32_t v) {
     for (int i = 0; i < 4; i++) p[i] = (unsigned char)(v >> (8 * i));

@@ -17,17 +17,32 @@ struct ww_wwt_inst_state {
     uint64_t warp_step;  /* last difference between first accesses of successive warps */
     uint64_t ref_step;   /* last difference to the reference access */
     uint64_t chain_step; /* last difference to the access before it */
+    uint64_t index_step; /* last difference to the surprise, scaled */
     uint64_t *lane;      /* 32 addresses of its last list, or NULL */
     uint32_t lane_mask;  /* lanes that `lane` has */
     uint32_t stamp;      /* number of the latest warp that executed it, from 1 */
     int32_t stride;      /* last affine one */
 };
 
-/* Of the group. */
+/* Of the group. A surprise is an access that was not predicted exactly, or a list with differences of its
+ * own: often an index that was loaded, which later accesses use with another origin and width. */
 struct ww_wwt_predictor {
     struct ww_wwt_inst_state *inst; /* one per static instruction, zeroed at the start of a group */
     uint64_t before;                /* base of the access before this one, of any instruction */
     uint32_t stamp;                 /* number of the current warp, from 1 */
+    uint32_t index_mask;            /* lanes of the latest surprise */
+    unsigned index_shift;           /* log2 of its width */
+    uint64_t index[32];             /* its addresses, by lane */
+};
+
+/* What is known of an access before it is read. */
+struct ww_wwt_context {
+    const struct ww_access *ref; /* the reference access, or NULL */
+    uint64_t last;               /* base of the instruction's last access */
+    uint64_t index;              /* address of the latest surprise in the first active lane, scaled */
+    bool has_index;
+    uint32_t mask;
+    unsigned shift; /* log2 of the width */
 };
 
 /* log2 of the access width, for scaled differences. */
@@ -35,44 +50,73 @@ static inline unsigned ww_wwt_shift(uint8_t width) {
     return width > 1 ? (unsigned)__builtin_ctz(width) : 0;
 }
 
-/* The last base, for a list: of the lane that is now the first, if the last list has it. */
-static inline uint64_t ww_wwt_last(const struct ww_wwt_inst_state *s, bool list, uint32_t mask) {
-    if (!list || !(s->lane_mask & mask & (~mask + 1u))) return s->last;
-    return s->lane[__builtin_ctz(mask)];
+/* Address of the latest surprise in a lane that it has, in units of the width of this access. */
+static inline uint64_t ww_wwt_index(const struct ww_wwt_predictor *p, int lane, unsigned shift) {
+    return p->index[lane] >> p->index_shift << shift;
 }
 
-/* The prediction of one of the enum's first three kinds, or of the last one. `last` is ww_wwt_last(). */
+static inline struct ww_wwt_context ww_wwt_context(const struct ww_wwt_predictor *p,
+                                                   const struct ww_wwt_inst_state *s, bool list, uint32_t mask,
+                                                   uint8_t width, const struct ww_access *ref) {
+    struct ww_wwt_context c = {.ref = ref, .last = s->last, .mask = mask, .shift = ww_wwt_shift(width)};
+    uint32_t first = mask & (~mask + 1u);
+    if (list && (s->lane_mask & first)) c.last = s->lane[__builtin_ctz(mask)];
+    if (p->index_mask & first) {
+        c.has_index = true;
+        c.index = ww_wwt_index(p, __builtin_ctz(mask), c.shift);
+    }
+    return c;
+}
+
+/* The base as that kind predicts it, without its difference. */
 static inline uint64_t ww_wwt_predict(const struct ww_wwt_predictor *p, const struct ww_wwt_inst_state *s,
-                                      enum ww_wwt_base kind, uint64_t last, const struct ww_access *ref) {
+                                      enum ww_wwt_base kind, const struct ww_wwt_context *c) {
     switch (kind) {
     case WW_WWT_BASE_REF:
     case WW_WWT_BASE_REF_OFF:
-        return (ref ? ref->base : 0) + s->ref_step;
+        return (c->ref ? c->ref->base : 0) + s->ref_step;
     case WW_WWT_BASE_LINEAR:
     case WW_WWT_BASE_LINEAR_OFF:
-        return s->stamp == p->stamp ? last + s->step : s->first + s->warp_step;
+        return s->stamp == p->stamp ? c->last + s->step : s->first + s->warp_step;
     case WW_WWT_BASE_CHAIN:
     case WW_WWT_BASE_CHAIN_OFF:
         return p->before + s->chain_step;
+    case WW_WWT_BASE_INDEX:
+        return c->index + s->index_step;
     default:
-        return last;
+        return c->last;
     }
 }
 
 /* Learns the base that the access really had. */
 static inline void ww_wwt_learn(struct ww_wwt_predictor *p, struct ww_wwt_inst_state *s, uint64_t base,
-                                uint64_t last, const struct ww_access *ref) {
+                                const struct ww_wwt_context *c) {
     if (s->stamp == p->stamp) {
-        s->step = base - last;
+        s->step = base - c->last;
     } else {
         s->warp_step = base - s->first;
         s->first = base;
         s->stamp = p->stamp;
     }
-    if (ref) s->ref_step = base - ref->base;
+    if (c->ref) s->ref_step = base - c->ref->base;
+    if (c->has_index) s->index_step = base - c->index;
     s->chain_step = base - p->before;
     s->last = base;
     p->before = base;
+}
+
+/* Learns a surprise, if the access with this kind and form was one. `address` is a list's, or NULL. */
+static inline void ww_wwt_learn_index(struct ww_wwt_predictor *p, unsigned kind, unsigned form,
+                                      const struct ww_wwt_context *c, const struct ww_access *access,
+                                      const uint64_t *address) {
+    if (!ww_wwt_has_off(kind) && form != WW_WWT_FORM_LIST && form != WW_WWT_FORM_STEPS) return;
+    p->index_mask = c->mask;
+    p->index_shift = c->shift;
+    for (uint32_t m = c->mask; m; m &= m - 1) {
+        int lane = __builtin_ctz(m);
+        p->index[lane] =
+            address ? *address++ : access->base + (uint64_t)(int64_t)access->stride * (unsigned)lane;
+    }
 }
 
 /* Remembers a list by lane. s->lane has room for 32. */
