@@ -1,0 +1,259 @@
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <cmocka.h>
+
+#include "estimator/core/dram.h"
+#include "memsys_fixture.h"
+#include <string.h>
+
+enum { DONE_MAX = 512 };
+
+/* One channel alone; a cycle is 1000 ps. Requests are told apart by `miss`. */
+struct bench {
+    struct ww_gpu_spec spec;
+    struct ww_arena arena;
+    struct ww_queue *queue;
+    struct ww_dram *dram;
+    uint64_t counter[WW_COUNTER_COUNT];
+    uint32_t done[DONE_MAX];
+    uint64_t cycle[DONE_MAX]; /* of arrival at the slice */
+    size_t count, written, room;
+    size_t reads_done_before_first_write;
+};
+
+static void on_done(void *context, const struct ww_dram_request *request, uint64_t ps) {
+    struct bench *b = context;
+    assert_true(b->count < DONE_MAX && ps >= ww_queue_now(b->queue));
+    b->done[b->count] = request->miss;
+    b->cycle[b->count++] = ps / 1000;
+}
+
+static void on_written(void *context, const struct ww_dram_request *request) {
+    struct bench *b = context;
+    (void)request;
+    if (b->written++ == 0) b->reads_done_before_first_write = b->count;
+}
+
+static void on_room(void *context, uint32_t channel, uint64_t ps) {
+    struct bench *b = context;
+    (void)channel;
+    (void)ps;
+    b->room++;
+}
+
+static void start(struct bench *b) {
+    struct ww_dram_client client = {b, on_done, on_written, on_room};
+    ww_arena_init(&b->arena, 0);
+    b->queue = ww_queue_new(1000);
+    assert_non_null(b->queue);
+    b->dram = ww_dram_new(&b->spec, b->queue, &client, b->counter, &b->arena);
+    assert_non_null(b->dram);
+}
+
+static void stop(struct bench *b) {
+    ww_arena_free(&b->arena);
+    ww_queue_free(b->queue);
+}
+
+static void push(struct bench *b, uint32_t id, uint32_t bank, uint32_t row, uint16_t bursts, uint8_t direction,
+                 uint64_t cycle) {
+    struct ww_dram_request r = {
+        .place = {bank, row}, .miss = id, .mask = 1, .bursts = bursts, .direction = direction};
+    assert_true(ww_dram_has_room(b->dram, 0, direction));
+    ww_dram_push(b->dram, 0, &r, cycle * 1000);
+}
+
+static void drain(struct bench *b) {
+    while (ww_queue_step(b->queue)) {
+    }
+}
+
+/* Cycle at which request `id` was done. */
+static uint64_t when(const struct bench *b, uint32_t id) {
+    for (size_t i = 0; i < b->count; i++)
+        if (b->done[i] == id) return b->cycle[i];
+    fail_msg("request %u is not done", id);
+    return 0;
+}
+
+static void a_row_hit_passes_an_older_row_miss(void **state) {
+    (void)state;
+    struct bench b = {0};
+    small_spec(&b.spec);
+    start(&b);
+    push(&b, 1, 0, 5, 1, WW_DRAM_READ, 100);
+    drain(&b);
+    push(&b, 2, 0, 6, 1, WW_DRAM_READ, 1000);
+    push(&b, 3, 0, 5, 1, WW_DRAM_READ, 1000);
+    drain(&b);
+    assert_int_equal(when(&b, 3), 1000 + 12 + 1 + 50);
+    assert_true(when(&b, 2) > when(&b, 3));
+    stop(&b);
+}
+
+static void of_two_hits_the_older_goes_first(void **state) {
+    (void)state;
+    struct bench b = {0};
+    small_spec(&b.spec);
+    start(&b);
+    push(&b, 1, 0, 5, 1, WW_DRAM_READ, 100);
+    push(&b, 2, 4, 5, 1, WW_DRAM_READ, 100); /* another bank of the same group */
+    drain(&b);
+    push(&b, 3, 4, 5, 1, WW_DRAM_READ, 1000);
+    push(&b, 4, 0, 5, 1, WW_DRAM_READ, 1000);
+    drain(&b);
+    assert_int_equal(b.done[2], 3);
+    assert_int_equal(b.done[3], 4);
+    stop(&b);
+}
+
+/* Hits of one row keep coming; the miss is asked for at 1000. */
+static void the_age_cap_ends_the_wait_behind_hits(void **state) {
+    (void)state;
+    struct bench b = {0};
+    small_spec(&b.spec);
+    start(&b);
+    push(&b, 1, 0, 5, 1, WW_DRAM_READ, 100);
+    drain(&b);
+    push(&b, 2, 0, 5, 4, WW_DRAM_READ, 1000);
+    push(&b, 3, 0, 6, 1, WW_DRAM_READ, 1000);
+    uint32_t id = 4;
+    for (uint64_t cycle = 1005; cycle < 3000; cycle += 5) {
+        while (ww_queue_next(b.queue) < cycle * 1000) ww_queue_step(b.queue);
+        if (ww_dram_has_room(b.dram, 0, WW_DRAM_READ)) push(&b, id++, 0, 5, 4, WW_DRAM_READ, cycle);
+    }
+    drain(&b);
+    assert_true(when(&b, 3) > 1000 + WW_DRAM_AGE_CAP);
+    assert_true(when(&b, 3) < 1000 + WW_DRAM_AGE_CAP + 200);
+    stop(&b);
+}
+
+static void writes_wait_for_reads_below_the_high_mark(void **state) {
+    (void)state;
+    struct bench b = {0};
+    small_spec(&b.spec);
+    start(&b);
+    for (uint32_t i = 0; i < 20; i++) push(&b, i, i % 8, 5, 1, WW_DRAM_READ, 100);
+    for (uint32_t i = 0; i < 47; i++) push(&b, 100 + i, i % 8, 5, 1, WW_DRAM_WRITE, 100);
+    drain(&b);
+    assert_int_equal(b.reads_done_before_first_write, 20);
+    assert_int_equal(b.written, 47);
+    stop(&b);
+}
+
+static void at_the_high_mark_writes_drain_to_the_low_mark(void **state) {
+    (void)state;
+    struct bench b = {0};
+    small_spec(&b.spec);
+    start(&b);
+    for (uint32_t i = 0; i < 20; i++) push(&b, i, i % 8, 5, 1, WW_DRAM_READ, 100);
+    for (uint32_t i = 0; i < 48; i++) push(&b, 100 + i, i % 8, 5, 1, WW_DRAM_WRITE, 100);
+    while (b.count == 0) assert_true(ww_queue_step(b.queue));
+    assert_int_equal(b.reads_done_before_first_write, 0);
+    assert_int_equal(b.written, 48 - 16);
+    drain(&b);
+    assert_int_equal(b.written, 48);
+    assert_int_equal(b.count, 20);
+    stop(&b);
+}
+
+static void idle_memory_is_refreshed_without_events(void **state) {
+    (void)state;
+    struct bench b = {0};
+    small_spec(&b.spec);
+    b.spec.dram_trefi = 1000;
+    b.spec.dram_trfc = 100;
+    start(&b);
+    assert_int_equal(ww_queue_next(b.queue), UINT64_MAX);
+    ww_dram_settle(b.dram, 999 * 1000);
+    assert_int_equal(b.counter[WW_C_DRAM_REFRESH], 0);
+    ww_dram_settle(b.dram, 1000 * 1000);
+    assert_int_equal(b.counter[WW_C_DRAM_REFRESH], 1);
+    ww_dram_settle(b.dram, 123456 * 1000);
+    assert_int_equal(b.counter[WW_C_DRAM_REFRESH], 123);
+    assert_int_equal(b.counter[WW_C_DRAM_CYCLES], 123456);
+    assert_int_equal(b.counter[WW_C_DRAM_ACTIVE_CYCLES], 0);
+    stop(&b);
+}
+
+static void busy_memory_is_refreshed_as_often(void **state) {
+    (void)state;
+    struct bench b = {0};
+    small_spec(&b.spec);
+    b.spec.dram_trefi = 1000;
+    b.spec.dram_trfc = 100;
+    start(&b);
+    for (uint64_t cycle = 100; cycle < 20050; cycle += 50) {
+        while (ww_queue_next(b.queue) < cycle * 1000) ww_queue_step(b.queue);
+        push(&b, 1, (uint32_t)cycle / 50 % 8, 5, 4, WW_DRAM_READ, cycle);
+    }
+    drain(&b);
+    ww_dram_settle(b.dram, 20500 * 1000);
+    assert_int_equal(b.counter[WW_C_DRAM_REFRESH], 20);
+    assert_true(b.counter[WW_C_DRAM_ACTIVE_CYCLES] < 20500 - 20 * 100);
+    assert_true(b.counter[WW_C_DRAM_ACTIVE_CYCLES] > 15000);
+    stop(&b);
+}
+
+static void a_refresh_closes_rows_and_holds_activates_for_trfc(void **state) {
+    (void)state;
+    struct bench b = {0};
+    small_spec(&b.spec);
+    b.spec.dram_trefi = 1000;
+    b.spec.dram_trfc = 100;
+    start(&b);
+    push(&b, 1, 0, 5, 1, WW_DRAM_READ, 100);
+    drain(&b);
+    /* At 1000 the row is precharged (tRP 13); the refresh ends at 1113. */
+    push(&b, 2, 0, 5, 1, WW_DRAM_READ, 1020);
+    drain(&b);
+    assert_int_equal(when(&b, 2), 1113 + 14 + 12 + 1 + 50);
+    ww_dram_settle(b.dram, 1200 * 1000);
+    assert_int_equal(b.counter[WW_C_DRAM_ACTIVATE], 2);
+    assert_int_equal(b.counter[WW_C_DRAM_PRECHARGE], 1);
+    assert_int_equal(b.counter[WW_C_DRAM_ACTIVE_CYCLES], 900 + 87); /* 100 to 1000 and from 1113 on */
+    stop(&b);
+}
+
+static void room_is_told_and_bounded(void **state) {
+    (void)state;
+    struct bench b = {0};
+    small_spec(&b.spec);
+    b.spec.dram_queue = 2;
+    start(&b);
+    push(&b, 1, 0, 5, 1, WW_DRAM_READ, 0);
+    push(&b, 2, 0, 5, 1, WW_DRAM_READ, 0);
+    assert_false(ww_dram_has_room(b.dram, 0, WW_DRAM_READ));
+    assert_true(ww_dram_has_room(b.dram, 0, WW_DRAM_WRITE));
+    while (b.room == 0) assert_true(ww_queue_step(b.queue));
+    assert_true(ww_dram_has_room(b.dram, 0, WW_DRAM_READ));
+    stop(&b);
+}
+
+static void cycles_follow_a_clock_change(void **state) {
+    (void)state;
+    struct bench b = {0};
+    small_spec(&b.spec);
+    start(&b);
+    ww_clock_set(ww_dram_clock(b.dram), 500, 1000 * 1000);
+    ww_dram_settle(b.dram, 3000 * 1000);
+    assert_int_equal(b.counter[WW_C_DRAM_CYCLES], 1000 + 1000);
+    stop(&b);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_row_hit_passes_an_older_row_miss),
+        cmocka_unit_test(of_two_hits_the_older_goes_first),
+        cmocka_unit_test(the_age_cap_ends_the_wait_behind_hits),
+        cmocka_unit_test(writes_wait_for_reads_below_the_high_mark),
+        cmocka_unit_test(at_the_high_mark_writes_drain_to_the_low_mark),
+        cmocka_unit_test(idle_memory_is_refreshed_without_events),
+        cmocka_unit_test(busy_memory_is_refreshed_as_often),
+        cmocka_unit_test(a_refresh_closes_rows_and_holds_activates_for_trfc),
+        cmocka_unit_test(room_is_told_and_bounded),
+        cmocka_unit_test(cycles_follow_a_clock_change),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

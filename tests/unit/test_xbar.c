@@ -1,0 +1,202 @@
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <cmocka.h>
+
+#include "estimator/core/xbar.h"
+#include "memsys_fixture.h"
+#include <string.h>
+
+/* The crossbar alone; a cycle is 1000 ps. */
+struct bench {
+    struct ww_gpu_spec spec;
+    struct ww_arena arena;
+    struct ww_queue *queue;
+    struct ww_clock clock;
+    struct ww_xbar xbar;
+    uint64_t counter[WW_COUNTER_COUNT];
+    uint64_t reply_ps[64];
+    uint32_t reply_tag[64];
+    size_t replies, freed;
+    uint64_t unblocked_ps[64];
+    uint16_t unblocked_sm[64];
+    size_t unblocked;
+};
+
+static void on_reply(void *context, uint16_t sm, const struct ww_mem_reply *reply, uint64_t now_ps) {
+    struct bench *b = context;
+    (void)sm;
+    b->reply_tag[b->replies] = reply->tag;
+    b->reply_ps[b->replies++] = now_ps;
+}
+
+static void on_unblocked(void *context, uint16_t sm, uint64_t now_ps) {
+    struct bench *b = context;
+    b->unblocked_sm[b->unblocked] = sm;
+    b->unblocked_ps[b->unblocked++] = now_ps;
+}
+
+static void on_delivered(void *context, uint32_t slice, uint64_t now_ps) {
+    struct bench *b = context;
+    (void)slice;
+    (void)now_ps;
+    b->freed++;
+}
+
+static void start(struct bench *b) {
+    struct ww_memsys_client client = {b, on_reply, on_unblocked};
+    ww_arena_init(&b->arena, 0);
+    b->queue = ww_queue_new(1000);
+    assert_non_null(b->queue);
+    ww_clock_init(&b->clock, 1000);
+    assert_true(ww_xbar_init(&b->xbar, &b->spec, b->queue, &b->clock, &client, b->counter, &b->arena));
+    b->xbar.delivered = on_delivered;
+    b->xbar.delivered_context = b;
+}
+
+static void stop(struct bench *b) {
+    ww_arena_free(&b->arena);
+    ww_queue_free(b->queue);
+}
+
+static void a_lone_request_takes_the_latency_and_its_further_flits(void **state) {
+    (void)state;
+    struct bench b = {0};
+    uint64_t ready;
+    small_spec(&b.spec);
+    start(&b);
+    assert_true(ww_xbar_send(&b.xbar, 0, 0, 0, 0, &ready));
+    assert_int_equal(ready, 10);
+    assert_true(ww_xbar_send(&b.xbar, 1, 1, 128, 0, &ready)); /* 136 bytes: 4 flits */
+    assert_int_equal(ready, 13);
+    assert_int_equal(b.counter[WW_C_XBAR_REQUEST], 2);
+    assert_int_equal(b.counter[WW_C_XBAR_REQUEST_FLIT], 5);
+    stop(&b);
+}
+
+static void packets_to_one_slice_wait_for_its_port(void **state) {
+    (void)state;
+    struct bench b = {0};
+    uint64_t first, second, other;
+    small_spec(&b.spec);
+    start(&b);
+    assert_true(ww_xbar_send(&b.xbar, 0, 0, 128, 0, &first));
+    assert_true(ww_xbar_send(&b.xbar, 1, 0, 0, 0, &second));
+    assert_int_equal(first, 13);
+    assert_int_equal(second, 14); /* offered later, so behind the other's four flits */
+    assert_true(ww_xbar_send(&b.xbar, 1, 1, 0, 0, &other));
+    assert_int_equal(other, 11); /* only its own port's cycle */
+    stop(&b);
+}
+
+static void a_port_refuses_beyond_its_backlog_and_calls_back(void **state) {
+    (void)state;
+    struct bench b = {0};
+    uint64_t ready;
+    small_spec(&b.spec);
+    b.spec.xbar_request_queue = 100;
+    start(&b);
+    assert_true(ww_xbar_send(&b.xbar, 0, 0, 128, 0, &ready));
+    assert_true(ww_xbar_send(&b.xbar, 0, 1, 128, 0, &ready)); /* 8 cycles of backlog now */
+    assert_false(ww_xbar_send(&b.xbar, 0, 0, 0, 0, &ready));
+    assert_int_equal(b.counter[WW_C_XBAR_REQUEST], 2);
+    while (ww_queue_step(b.queue)) {
+    }
+    assert_int_equal(b.unblocked, 1);
+    assert_int_equal(b.unblocked_sm[0], 0);
+    assert_true(ww_xbar_send(&b.xbar, 0, 0, 0, b.unblocked_ps[0], &ready));
+    stop(&b);
+}
+
+static void sms_of_a_cluster_share_a_port(void **state) {
+    (void)state;
+    struct bench b = {0};
+    uint64_t ready;
+    small_spec(&b.spec);
+    b.spec.sm_count = 4;
+    b.spec.xbar_sms_per_port = 2;
+    start(&b);
+    assert_true(ww_xbar_send(&b.xbar, 0, 0, 128, 0, &ready));
+    assert_true(ww_xbar_send(&b.xbar, 1, 1, 0, 0, &ready));
+    assert_int_equal(ready, 14);
+    assert_true(ww_xbar_send(&b.xbar, 2, 1, 0, 0, &ready));
+    assert_int_equal(ready, 15); /* its port is free, the slice's is not */
+    stop(&b);
+}
+
+static void a_full_slice_refuses_and_calls_back_in_turn(void **state) {
+    (void)state;
+    struct bench b = {0};
+    uint64_t ready, now = 0;
+    small_spec(&b.spec);
+    b.spec.sm_count = 3;
+    b.spec.xbar_request_queue = 1;
+    b.spec.xbar_latency = 0;
+    b.spec.l2_latency = 1; /* room for two packets */
+    start(&b);
+    assert_true(ww_xbar_send(&b.xbar, 0, 0, 0, now, &ready));
+    assert_true(ww_xbar_send(&b.xbar, 1, 0, 0, now, &ready));
+    assert_false(ww_xbar_send(&b.xbar, 2, 0, 0, now, &ready));
+    assert_false(ww_xbar_send(&b.xbar, 1, 0, 0, now, &ready));
+    assert_true(ww_xbar_send(&b.xbar, 2, 1, 0, now, &ready)); /* the other slice is free */
+    ww_xbar_taken(&b.xbar, 0);
+    ww_xbar_wake(&b.xbar, 0, 5000);
+    assert_int_equal(b.unblocked, 1); /* room for one: one is called */
+    ww_xbar_taken(&b.xbar, 0);
+    ww_xbar_wake(&b.xbar, 0, 6000);
+    assert_int_equal(b.unblocked, 2);
+    assert_true(b.unblocked_sm[0] != b.unblocked_sm[1]);
+    stop(&b);
+}
+
+static void replies_arrive_in_order_and_free_their_room(void **state) {
+    (void)state;
+    struct bench b = {0};
+    small_spec(&b.spec);
+    start(&b);
+    struct ww_mem_reply reply = {.tag = 1};
+    ww_xbar_reply(&b.xbar, 0, 0, &reply, 128, 100);
+    reply.tag = 2;
+    ww_xbar_reply(&b.xbar, 1, 0, &reply, 32, 101);
+    while (ww_queue_step(b.queue)) {
+    }
+    assert_int_equal(b.replies, 2);
+    assert_int_equal(b.reply_tag[0], 1);
+    assert_int_equal(b.reply_ps[0], 113000); /* 100 + latency 10 + 3 further flits */
+    assert_int_equal(b.reply_ps[1], 114000); /* behind them at the SM's port */
+    assert_int_equal(b.freed, 2);
+    assert_int_equal(b.counter[WW_C_XBAR_REPLY_FLIT], 5);
+    stop(&b);
+}
+
+static void room_for_replies_is_finite(void **state) {
+    (void)state;
+    struct bench b = {0};
+    small_spec(&b.spec);
+    b.spec.xbar_reply_queue = 2;
+    b.spec.xbar_latency = 1;
+    start(&b);
+    struct ww_mem_reply reply = {0};
+    for (int i = 0; i < 3; i++) {
+        assert_true(ww_xbar_can_reply(&b.xbar, 0));
+        ww_xbar_reply(&b.xbar, 0, 0, &reply, 0, 0);
+    }
+    assert_false(ww_xbar_can_reply(&b.xbar, 0));
+    assert_true(ww_xbar_can_reply(&b.xbar, 1));
+    assert_true(ww_queue_step(b.queue));
+    assert_true(ww_xbar_can_reply(&b.xbar, 0));
+    stop(&b);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_lone_request_takes_the_latency_and_its_further_flits),
+        cmocka_unit_test(packets_to_one_slice_wait_for_its_port),
+        cmocka_unit_test(a_port_refuses_beyond_its_backlog_and_calls_back),
+        cmocka_unit_test(sms_of_a_cluster_share_a_port),
+        cmocka_unit_test(a_full_slice_refuses_and_calls_back_in_turn),
+        cmocka_unit_test(replies_arrive_in_order_and_free_their_room),
+        cmocka_unit_test(room_for_replies_is_finite),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
