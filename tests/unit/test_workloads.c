@@ -54,16 +54,6 @@ static void embedded_ptx_names_no_folder(void **state) {
     }
 }
 
-/* Where clang 14 or nvcc is not installed the script says so and leaves that part out. */
-static void committed_ptx_matches_its_sources(void **state) {
-    (void)state;
-    char command[600];
-    const char *slash = strrchr(__FILE__, '/');
-    snprintf(command, sizeof command, "sh '%.*s/../../traces/kernels/build.sh' --check",
-             slash ? (int)(slash - __FILE__) : 1, slash ? __FILE__ : ".");
-    assert_int_equal(system(command), 0);
-}
-
 static void defaults_lie_within_their_own_bounds(void **state) {
     (void)state;
     for (size_t i = 0; i < ww_workload_count(); i++) {
@@ -242,7 +232,6 @@ int main(void) {
         cmocka_unit_test(there_are_the_ten_workloads),
         cmocka_unit_test(every_workload_has_its_ptx_embedded),
         cmocka_unit_test(embedded_ptx_names_no_folder),
-        cmocka_unit_test(committed_ptx_matches_its_sources),
         cmocka_unit_test(defaults_lie_within_their_own_bounds),
         cmocka_unit_test(the_view_lists_every_parameter_with_its_default),
         cmocka_unit_test(the_view_of_no_workload_is_a_usage_error),
