@@ -31,8 +31,9 @@ void ww_barrier_arrive(struct ww_sm *sm, struct ww_warp *w, const struct ww_dins
         warps = (((uint32_t)(access->base >> 8) & 0xffff) + 31) / 32;
     }
     if (number >= WW_BARRIERS) {
-        ww_core_fail(sm->core, ww_fail(sm->core->error, WW_INPUT, "", "CTA %llu: pc 0x%x uses barrier %u; there are %d",
-                                       (unsigned long long)cta->trace.index, d->pc, number, WW_BARRIERS));
+        ww_core_fail(sm->core,
+                     ww_fail(sm->core->error, WW_INPUT, "", "CTA %llu: pc 0x%x uses barrier %u; there are %d",
+                             (unsigned long long)cta->trace.index, d->pc, number, WW_BARRIERS));
         return;
     }
     struct ww_barrier *b = &cta->barrier[number];

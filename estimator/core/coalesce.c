@@ -78,8 +78,7 @@ static bool one_run(uint32_t mask) {
 }
 
 /* True if it was done as a range: one address, or a run of lanes side by side. */
-static bool coalesce_affine(struct ww_coalescer *c, const struct ww_access *a, uint32_t mask,
-                            uint32_t width) {
+static bool coalesce_affine(struct ww_coalescer *c, const struct ww_access *a, uint32_t mask, uint32_t width) {
     if (a->stride == 0) {
         add_range(c, a->base, width);
         return true;

@@ -43,8 +43,8 @@ static bool place(struct ww_sm *sm, uint64_t index, uint64_t cycle) {
     enum ww_code code = core->source->load(core->source->context, index, &c->trace, core->error);
     if (code == WW_OK && c->trace.warp_count != core->warps_per_cta) {
         core->source->release(core->source->context, &c->trace);
-        code = ww_fail(core->error, WW_INPUT, "", "CTA %llu has %u warps, expected %u", (unsigned long long)index,
-                       c->trace.warp_count, core->warps_per_cta);
+        code = ww_fail(core->error, WW_INPUT, "", "CTA %llu has %u warps, expected %u",
+                       (unsigned long long)index, c->trace.warp_count, core->warps_per_cta);
     }
     if (code != WW_OK) {
         ww_core_fail(core, code);
@@ -57,8 +57,7 @@ static bool place(struct ww_sm *sm, uint64_t index, uint64_t cycle) {
     if (sm->resident_ctas++ == 0) sm->active_since = cycle;
     core->launched_ctas++;
     ww_sm_advance(sm, cycle);
-    for (uint32_t i = 0; i < c->warps; i++)
-        start_warp(sm, c->first_warp + i, slot, &c->trace.warp[i], cycle);
+    for (uint32_t i = 0; i < c->warps; i++) start_warp(sm, c->first_warp + i, slot, &c->trace.warp[i], cycle);
     for (uint32_t i = 0; i < core->warps_per_cta; i++)
         if (c->trace.warp && c->trace.warp[i].step_count == 0)
             ww_warp_finish(sm, &sm->warp[c->first_warp + i], cycle);
@@ -77,8 +76,7 @@ static uint32_t next_sm(const struct ww_core *core) {
 }
 
 static void skip_absent(struct ww_core *core) {
-    while (core->next_cta < core->cta_count &&
-           !core->source->has(core->source->context, core->next_cta))
+    while (core->next_cta < core->cta_count && !core->source->has(core->source->context, core->next_cta))
         core->next_cta++;
 }
 

@@ -128,8 +128,7 @@ static enum ww_code prepare(struct ww_engine *e, const struct ww_launch *launch,
 static enum ww_code prepare_sms(struct ww_engine *e, const struct ww_launch *launch, struct ww_error *error) {
     struct ww_core *c = &e->core;
     uint32_t count = e->gpu.sm_count, ways = l1_ways(&e->gpu, launch, c->ctas_per_sm);
-    struct ww_inst_count *inst =
-        ww_arena_array(&e->arena, (size_t)launch->inst_count + 1, sizeof *inst);
+    struct ww_inst_count *inst = ww_arena_array(&e->arena, (size_t)launch->inst_count + 1, sizeof *inst);
     c->groups = (count + 63) / 64;
     c->wheel = ww_arena_array(&e->arena, c->groups, sizeof *c->wheel);
     c->next = ww_arena_array(&e->arena, count, sizeof *c->next);

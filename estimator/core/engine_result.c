@@ -6,12 +6,20 @@ static void add_memory(uint64_t *n, const struct ww_inst *in, uint64_t issues) {
     bool shared = in->space == WW_SPACE_SHARED;
     switch (in->op) {
     case WW_OP_ATOMIC:
-    case WW_OP_REDUCE: n[shared ? WW_C_MEM_INST_SHARED : WW_C_MEM_INST_ATOMIC] += issues; return;
-    case WW_OP_TEXTURE: n[WW_C_MEM_INST_TEX] += issues; return;
-    case WW_OP_ASYNC_COPY: n[WW_C_MEM_INST_GLOBAL_LD] += issues; return;
+    case WW_OP_REDUCE:
+        n[shared ? WW_C_MEM_INST_SHARED : WW_C_MEM_INST_ATOMIC] += issues;
+        return;
+    case WW_OP_TEXTURE:
+        n[WW_C_MEM_INST_TEX] += issues;
+        return;
+    case WW_OP_ASYNC_COPY:
+        n[WW_C_MEM_INST_GLOBAL_LD] += issues;
+        return;
     case WW_OP_LOAD:
-    case WW_OP_STORE: break;
-    default: return;
+    case WW_OP_STORE:
+        break;
+    default:
+        return;
     }
     if (shared)
         n[WW_C_MEM_INST_SHARED] += issues;
@@ -27,15 +35,32 @@ static void add_memory(uint64_t *n, const struct ww_inst *in, uint64_t issues) {
 
 static void add_lanes(uint64_t *n, const struct ww_inst *in, uint64_t threads) {
     switch (ww_pipe_of((enum ww_op)in->op)) {
-    case WW_PIPE_INT: n[WW_C_LANE_INT] += threads; break;
-    case WW_PIPE_IMUL: n[WW_C_LANE_IMUL] += threads; break;
-    case WW_PIPE_FP32: n[WW_C_LANE_FP32] += threads; break;
-    case WW_PIPE_FP16: n[WW_C_LANE_FP16] += threads; break;
-    case WW_PIPE_FP64: n[WW_C_LANE_FP64] += threads; break;
-    case WW_PIPE_SFU: n[WW_C_LANE_SFU] += threads; break;
-    case WW_PIPE_TENSOR: n[WW_C_LANE_TENSOR] += threads; break;
-    case WW_PIPE_MEM: n[WW_C_LANE_MEM] += in->flags & WW_INST_ACCESS ? threads : 0; break;
-    default: break;
+    case WW_PIPE_INT:
+        n[WW_C_LANE_INT] += threads;
+        break;
+    case WW_PIPE_IMUL:
+        n[WW_C_LANE_IMUL] += threads;
+        break;
+    case WW_PIPE_FP32:
+        n[WW_C_LANE_FP32] += threads;
+        break;
+    case WW_PIPE_FP16:
+        n[WW_C_LANE_FP16] += threads;
+        break;
+    case WW_PIPE_FP64:
+        n[WW_C_LANE_FP64] += threads;
+        break;
+    case WW_PIPE_SFU:
+        n[WW_C_LANE_SFU] += threads;
+        break;
+    case WW_PIPE_TENSOR:
+        n[WW_C_LANE_TENSOR] += threads;
+        break;
+    case WW_PIPE_MEM:
+        n[WW_C_LANE_MEM] += in->flags & WW_INST_ACCESS ? threads : 0;
+        break;
+    default:
+        break;
     }
 }
 
@@ -88,8 +113,8 @@ static const char *copy_string(struct ww_arena *arena, const struct ww_launch *l
     return ww_arena_strdup(arena, s);
 }
 
-static enum ww_code copy_rows(const struct ww_core *core, const struct ww_launch *launch, struct ww_arena *arena,
-                              struct ww_launch_result *out, struct ww_error *error) {
+static enum ww_code copy_rows(const struct ww_core *core, const struct ww_launch *launch,
+                              struct ww_arena *arena, struct ww_launch_result *out, struct ww_error *error) {
     out->pc = ww_arena_array(arena, launch->inst_count, sizeof *out->pc);
     if (!out->pc) return ww_fail_nomem(error, "counters per instruction");
     out->pc_count = launch->inst_count;
@@ -97,9 +122,14 @@ static enum ww_code copy_rows(const struct ww_core *core, const struct ww_launch
         const struct ww_inst *in = &launch->inst[i];
         const struct ww_inst_count *n = &core->epochs.inst[i];
         struct ww_pc_row *row = &out->pc[i];
-        *row = (struct ww_pc_row){.inst = i, .pc = in->pc, .line = in->line, .issues = n->issues,
-                                  .thread_instructions = n->threads, .sectors = n->sectors,
-                                  .l1_miss_sectors = n->l1_miss, .l2_miss_sectors = n->l2_miss,
+        *row = (struct ww_pc_row){.inst = i,
+                                  .pc = in->pc,
+                                  .line = in->line,
+                                  .issues = n->issues,
+                                  .thread_instructions = n->threads,
+                                  .sectors = n->sectors,
+                                  .l1_miss_sectors = n->l1_miss,
+                                  .l2_miss_sectors = n->l2_miss,
                                   .shared_conflicts = n->conflicts};
         memcpy(row->stall, n->stall, sizeof row->stall);
         row->file = copy_string(arena, launch, in->file);

@@ -21,8 +21,8 @@ static enum ww_code stuck_warp(const struct ww_sm *sm, const struct ww_warp *w, 
     snprintf(where, sizeof where, "CTA %" PRIu64 ", warp %u, pc 0x%x", cta->trace.index, id, d->pc);
     if (b)
         return ww_fail(error, WW_INPUT, where,
-                       "waits for ever at barrier %u: %u warps have arrived, expected %u; %u have ended", number,
-                       b->arrived, b->expected ? b->expected : cta->warps - cta->exited, cta->exited);
+                       "waits for ever at barrier %u: %u warps have arrived, expected %u; %u have ended",
+                       number, b->arrived, b->expected ? b->expected : cta->warps - cta->exited, cta->exited);
     return ww_fail(error, WW_INTERNAL, where,
                    "is stuck in state %s (%u memory operations, %u of them queued or with a result to come)",
                    ww_state_name((enum ww_warp_state)w->state), w->memory_count, w->inflight);
@@ -42,7 +42,8 @@ enum ww_code ww_engine_stuck(const struct ww_core *core, struct ww_error *error)
             }
         }
     if (any) return stuck_warp(its, any, error);
-    return ww_fail(error, WW_INTERNAL, "", "%" PRIu64 " of %" PRIu64 " CTAs ended, %" PRIu64
-                   " memory requests without an answer, nothing left to do", core->ended_ctas, core->cta_count,
-                   core->inflight);
+    return ww_fail(error, WW_INTERNAL, "",
+                   "%" PRIu64 " of %" PRIu64 " CTAs ended, %" PRIu64
+                   " memory requests without an answer, nothing left to do",
+                   core->ended_ctas, core->cta_count, core->inflight);
 }

@@ -98,8 +98,8 @@ static uint64_t outside_cycle(struct ww_core *core, uint64_t now_ps) {
 static void wake_after(struct ww_sm *sm, uint64_t cycle) {
     struct ww_core *core = sm->core;
     bool queue = sm->l1.count && !sm->l1.refused;
-    uint64_t at = sm->stirred || (sm->lsu.held && sm->lsu.retry) || queue ? cycle
-                                                                          : ww_wheel_next(&sm->wheel, cycle - 1);
+    uint64_t at =
+        sm->stirred || (sm->lsu.held && sm->lsu.retry) || queue ? cycle : ww_wheel_next(&sm->wheel, cycle - 1);
     if (at != WW_NEVER) ww_core_wake(core, sm->id, at);
     uint64_t next = next_cycle(core);
     if (!core->ticking && next != WW_NEVER)

@@ -7,8 +7,7 @@
 
 static void grow(struct ww_epochs *e) {
     size_t capacity = e->capacity ? 2 * e->capacity : 64;
-    struct ww_epoch *row =
-        capacity > MOST_EPOCHS ? NULL : realloc(e->row, capacity * sizeof *row);
+    struct ww_epoch *row = capacity > MOST_EPOCHS ? NULL : realloc(e->row, capacity * sizeof *row);
     if (!row) {
         e->failed = true;
         return;

@@ -18,7 +18,7 @@ struct ww_inst_count {
 struct ww_epochs {
     struct ww_epoch *row; /* grown as time goes on */
     size_t count, capacity;
-    struct ww_epoch *now; /* row of the current epoch */
+    struct ww_epoch *now;        /* row of the current epoch */
     uint64_t length, first, end; /* of the current epoch: cycles [first, end) */
     struct ww_inst_count *inst;
     bool failed; /* out of memory */

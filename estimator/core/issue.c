@@ -1,12 +1,5 @@
 #include "sm.h"
 
-void ww_issue_count(struct ww_sched *s, uint64_t cycle) {
-    if (cycle <= s->counted) return;
-    uint32_t cause = s->causes ? (uint32_t)__builtin_ctz(s->causes) : (uint32_t)WW_SLOT_EMPTY;
-    s->slot[cause] += cycle - s->counted;
-    s->counted = cycle;
-}
-
 /* The instance of a unit that a scheduler would use: its own, or of shared ones the one that is free first. */
 static uint64_t *port_of(const struct ww_sm *sm, uint32_t group, uint32_t sched) {
     uint64_t *port = sm->port[group];
@@ -70,23 +63,28 @@ static bool act(struct ww_sm *sm, struct ww_warp *w, const struct ww_dinst *d, c
         set_results(sm->core, w, d, WW_SB(at + d->latency, (uint64_t)d->state));
         return true;
     }
-    case WW_A_LSU: issue_memory(sm, w, d, step->mask, step->inst, cycle); return true;
+    case WW_A_LSU:
+        issue_memory(sm, w, d, step->mask, step->inst, cycle);
+        return true;
     case WW_A_FENCE:
         if (w->memory_count == 0) return true;
         w->fenced = true;
         return false;
-    case WW_A_SLEEP: sleep_until(sm, w, d, cycle); return true;
+    case WW_A_SLEEP:
+        sleep_until(sm, w, d, cycle);
+        return true;
     case WW_A_BARRIER:
         ww_barrier_arrive(sm, w, d, d->access ? w->access : NULL, cycle);
         return !w->barred;
-    default: set_results(sm->core, w, d, WW_SB(cycle + d->latency, (uint64_t)d->state)); return true;
+    default:
+        set_results(sm->core, w, d, WW_SB(cycle + d->latency, (uint64_t)d->state));
+        return true;
     }
 }
 
 static void count_branch(struct ww_core *core, struct ww_warp *w, const struct ww_step *step) {
     uint32_t before = step->mask | w->last_mask, after = w->step < w->end ? w->step->mask : 0;
-    if (after && ww_bits(after) < ww_bits(before) && !(after & ~before))
-        core->counter[WW_C_BRANCH_DIVERGENT]++;
+    if (after && ww_bits(after) < ww_bits(before) && !(after & ~before)) core->counter[WW_C_BRANCH_DIVERGENT]++;
 }
 
 static void count_issue(struct ww_core *core, const struct ww_step *step) {

@@ -74,8 +74,7 @@ static uint64_t take_port(struct ww_sm *sm, uint32_t sectors, uint64_t cycle) {
 
 static void count_load(struct ww_sm *sm, uint32_t inst, uint32_t hit, uint32_t merged, uint32_t miss) {
     uint64_t *n = sm->core->counter;
-    uint64_t h = ww_bits(hit), g = ww_bits(merged),
-             m = ww_bits(miss);
+    uint64_t h = ww_bits(hit), g = ww_bits(merged), m = ww_bits(miss);
     n[WW_C_L1_ACCESS]++;
     n[WW_C_L1_SECTOR_READ] += h + g + m;
     n[WW_C_L1_SECTOR_HIT] += h;
@@ -184,8 +183,8 @@ static uint32_t acknowledgement(struct ww_sm *sm, uint32_t warp) {
     return WW_TAG_ACK | warp | (w->generation & WW_TAG_GENERATION) << 6;
 }
 
-bool ww_l1_store(struct ww_sm *sm, struct ww_warp *w, const struct ww_dinst *d,
-                 const struct ww_line_request *r, uint64_t cycle) {
+bool ww_l1_store(struct ww_sm *sm, struct ww_warp *w, const struct ww_dinst *d, const struct ww_line_request *r,
+                 uint64_t cycle) {
     struct ww_core *core = sm->core;
     uint64_t sectors = ww_bits(r->sectors);
     if (queue_full(sm)) return false;

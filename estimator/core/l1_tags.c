@@ -103,7 +103,8 @@ static void move_last(struct ww_tags *t, uint32_t set, uint32_t line) {
 }
 
 void ww_tags_touch(struct ww_tags *t, uint32_t line) {
-    if (t->replace == WW_REPLACE_LRU && t->prev[line] != WW_NO_LINE) move_first(t, set_of(t, t->key[line]), line);
+    if (t->replace == WW_REPLACE_LRU && t->prev[line] != WW_NO_LINE)
+        move_first(t, set_of(t, t->key[line]), line);
 }
 
 uint32_t ww_tags_victim(struct ww_tags *t, uint64_t key) {

@@ -15,11 +15,11 @@
 #define WW_NO_LINE UINT32_MAX
 
 struct ww_tags {
-    uint64_t *key;        /* by line; UINT64_MAX: empty */
-    uint32_t *prev, *next; /* by line: order in its set, most recent first */
+    uint64_t *key;          /* by line; UINT64_MAX: empty */
+    uint32_t *prev, *next;  /* by line: order in its set, most recent first */
     uint32_t *first, *last; /* by set */
-    uint16_t *pins;       /* by line */
-    uint32_t *slot;       /* hash table of line numbers + 1 */
+    uint16_t *pins;         /* by line */
+    uint32_t *slot;         /* hash table of line numbers + 1 */
     uint32_t slot_mask;
     uint32_t sets, ways;
     uint32_t set_shift; /* bits of sets, if a power of two */

@@ -33,8 +33,7 @@ static void write_results(struct ww_sm *sm, struct ww_warp *w, const struct ww_d
     struct ww_core *core = sm->core;
     const uint16_t *reg = core->code.reg + d->check + d->check_count - d->result_count;
     for (uint32_t i = 0; i < d->result_count; i++) w->board[reg[i]] = WW_SB(ready, (uint64_t)state);
-    if (d->async && --w->async_count == 0)
-        w->board[core->code.async_register] = WW_SB(ready, (uint64_t)state);
+    if (d->async && --w->async_count == 0) w->board[core->code.async_register] = WW_SB(ready, (uint64_t)state);
     ww_warp_arrival(sm, w, cycle, state);
 }
 
@@ -90,8 +89,8 @@ static void start_requests(struct ww_sm *sm, const struct ww_lsu_entry *e, const
     if (!answers(d)) return;
     l->op = ww_pool_op(core);
     if (l->op == WW_NONE) return;
-    core->pool.op[l->op] = (struct ww_memory_op){
-        .sm = sm, .inst = e->inst, .warp = e->warp, .remaining = 1, .level = WW_LEVEL_L1};
+    core->pool.op[l->op] =
+        (struct ww_memory_op){.sm = sm, .inst = e->inst, .warp = e->warp, .remaining = 1, .level = WW_LEVEL_L1};
 }
 
 static bool offer(struct ww_sm *sm, const struct ww_lsu_entry *e, const struct ww_dinst *d, uint64_t cycle,
@@ -99,8 +98,10 @@ static bool offer(struct ww_sm *sm, const struct ww_lsu_entry *e, const struct w
     const struct ww_line_request *r = &sm->lsu.coalescer.request[sm->lsu.next_request];
     *cycles = 1;
     switch (d->path) {
-    case WW_L_STORE: return ww_l1_store(sm, &sm->warp[e->warp], d, r, cycle);
-    case WW_L_ATOMIC: return ww_l1_direct(sm, e->warp, sm->lsu.op, d, r, cycle);
+    case WW_L_STORE:
+        return ww_l1_store(sm, &sm->warp[e->warp], d, r, cycle);
+    case WW_L_ATOMIC:
+        return ww_l1_direct(sm, e->warp, sm->lsu.op, d, r, cycle);
     default:
         if (d->bypass) return ww_l1_direct(sm, e->warp, sm->lsu.op, d, r, cycle);
         return ww_l1_load(sm, sm->lsu.op, r, cycle, cycles);
@@ -116,8 +117,7 @@ static void count_held(struct ww_sm *sm, const struct ww_dinst *d, uint64_t cycl
 }
 
 /* All requests are on their way; the unit takes the next instruction. */
-static void finish_requests(struct ww_sm *sm, const struct ww_lsu_entry *e,
-                            uint64_t cycle) {
+static void finish_requests(struct ww_sm *sm, const struct ww_lsu_entry *e, uint64_t cycle) {
     struct ww_warp *w = &sm->warp[e->warp];
     uint32_t op = sm->lsu.op;
     uint64_t generated = sm->lsu.start + sm->core->lsu_cycles;

@@ -12,7 +12,6 @@ uint32_t ww_occupancy_shared(const struct ww_gpu_spec *gpu, const struct ww_laun
     return bytes > UINT32_MAX ? UINT32_MAX : (uint32_t)bytes;
 }
 
-
 /* Registers are given to warps, or to a CTA at once, in multiples of the unit. */
 static uint64_t by_registers(const struct ww_gpu_spec *gpu, const struct ww_launch *l, uint64_t warps) {
     uint64_t rounded = round_up(warps, gpu->sm_warp_unit);
@@ -61,11 +60,11 @@ enum ww_code ww_occupancy(const struct ww_gpu_spec *gpu, const struct ww_launch 
     smallest(by_registers(gpu, launch, warps), "registers", &least, limiter);
     smallest(shared ? gpu->sm_shared_kb * 1024ull / shared : UINT64_MAX, "shared", &least, limiter);
     if (least == 0)
-        return ww_fail(error, WW_UNSUPPORTED, launch->kernel ? launch->kernel : "",
-                       "a CTA of %llu threads, %u registers per thread and %llu bytes of shared memory does not "
-                       "fit an SM: the limit is its %s",
-                       (unsigned long long)threads, launch->registers_per_thread, (unsigned long long)shared,
-                       *limiter);
+        return ww_fail(
+            error, WW_UNSUPPORTED, launch->kernel ? launch->kernel : "",
+            "a CTA of %llu threads, %u registers per thread and %llu bytes of shared memory does not "
+            "fit an SM: the limit is its %s",
+            (unsigned long long)threads, launch->registers_per_thread, (unsigned long long)shared, *limiter);
     *ctas = (uint32_t)least;
     return WW_OK;
 }

@@ -13,14 +13,22 @@ enum ww_pipe ww_pipe_of(enum ww_op op) {
 
 uint32_t ww_pipe_instances(const struct ww_gpu_spec *gpu, enum ww_group unit) {
     switch (unit) {
-    case WW_G_INT: return gpu->pipe_int_count;
-    case WW_G_IMUL: return gpu->pipe_imul_count;
-    case WW_G_FP32: return gpu->pipe_fp32_count;
-    case WW_G_FP16: return gpu->pipe_fp16_count;
-    case WW_G_FP64: return gpu->pipe_fp64_count;
-    case WW_G_SFU: return gpu->pipe_sfu_count;
-    case WW_G_TENSOR: return gpu->pipe_tensor_count;
-    default: return 0;
+    case WW_G_INT:
+        return gpu->pipe_int_count;
+    case WW_G_IMUL:
+        return gpu->pipe_imul_count;
+    case WW_G_FP32:
+        return gpu->pipe_fp32_count;
+    case WW_G_FP16:
+        return gpu->pipe_fp16_count;
+    case WW_G_FP64:
+        return gpu->pipe_fp64_count;
+    case WW_G_SFU:
+        return gpu->pipe_sfu_count;
+    case WW_G_TENSOR:
+        return gpu->pipe_tensor_count;
+    default:
+        return 0;
     }
 }
 
@@ -56,13 +64,26 @@ static bool set_pipe(const struct ww_gpu_spec *g, enum ww_pipe pipe, struct ww_d
         else
             set_unit(d, WW_G_INT, g->pipe_int_lanes, g->pipe_int_latency);
         return true;
-    case WW_PIPE_IMUL: set_imul(g, d); return true;
-    case WW_PIPE_FP32: set_unit(d, WW_G_FP32, g->pipe_fp32_lanes, g->pipe_fp32_latency); return true;
-    case WW_PIPE_FP16: set_unit(d, WW_G_FP16, g->pipe_fp16_lanes, g->pipe_fp16_latency); return true;
-    case WW_PIPE_FP64: set_unit(d, WW_G_FP64, g->pipe_fp64_lanes, g->pipe_fp64_latency); return true;
-    case WW_PIPE_SFU: set_unit(d, WW_G_SFU, g->pipe_sfu_lanes, g->pipe_sfu_latency); return true;
-    case WW_PIPE_TENSOR: set_unit(d, WW_G_TENSOR, g->pipe_tensor_lanes, g->pipe_tensor_latency); return true;
-    default: return false;
+    case WW_PIPE_IMUL:
+        set_imul(g, d);
+        return true;
+    case WW_PIPE_FP32:
+        set_unit(d, WW_G_FP32, g->pipe_fp32_lanes, g->pipe_fp32_latency);
+        return true;
+    case WW_PIPE_FP16:
+        set_unit(d, WW_G_FP16, g->pipe_fp16_lanes, g->pipe_fp16_latency);
+        return true;
+    case WW_PIPE_FP64:
+        set_unit(d, WW_G_FP64, g->pipe_fp64_lanes, g->pipe_fp64_latency);
+        return true;
+    case WW_PIPE_SFU:
+        set_unit(d, WW_G_SFU, g->pipe_sfu_lanes, g->pipe_sfu_latency);
+        return true;
+    case WW_PIPE_TENSOR:
+        set_unit(d, WW_G_TENSOR, g->pipe_tensor_lanes, g->pipe_tensor_latency);
+        return true;
+    default:
+        return false;
     }
 }
 
@@ -81,7 +102,9 @@ static void set_path(const struct ww_gpu_spec *g, const struct ww_inst *in, stru
 static void set_memory(const struct ww_gpu_spec *g, const struct ww_inst *in, struct ww_dinst *d) {
     bool shared = in->space == WW_SPACE_SHARED;
     switch (in->op) {
-    case WW_OP_SHUFFLE: set_path(g, in, d, WW_L_SHUFFLE); return;
+    case WW_OP_SHUFFLE:
+        set_path(g, in, d, WW_L_SHUFFLE);
+        return;
     case WW_OP_FENCE:
         d->group = WW_G_FENCE;
         d->action = WW_A_FENCE;
@@ -91,7 +114,9 @@ static void set_memory(const struct ww_gpu_spec *g, const struct ww_inst *in, st
         set_path(g, in, d, shared ? WW_L_SHARED_ATOMIC : WW_L_ATOMIC);
         d->reply = in->op == WW_OP_ATOMIC;
         return;
-    case WW_OP_STORE: set_path(g, in, d, shared ? WW_L_SHARED : WW_L_STORE); return;
+    case WW_OP_STORE:
+        set_path(g, in, d, shared ? WW_L_SHARED : WW_L_STORE);
+        return;
     case WW_OP_TEXTURE:
         set_path(g, in, d, in->dst_count ? WW_L_LOAD : WW_L_STORE);
         d->texture = in->dst_count != 0;
@@ -100,7 +125,8 @@ static void set_memory(const struct ww_gpu_spec *g, const struct ww_inst *in, st
         set_path(g, in, d, WW_L_LOAD);
         d->async = true;
         return;
-    default: break;
+    default:
+        break;
     }
     if (in->space == WW_SPACE_CONST) {
         d->group = WW_G_CONST;
@@ -157,8 +183,8 @@ static void add_registers(struct renumber *n, const struct ww_operand *o, uint16
 
 static enum ww_code check_operand(const struct ww_operand *o, uint32_t i, struct ww_error *error) {
     if (o->n <= 8 && o->reg + (uint32_t)o->n <= WW_REG_COUNT) return WW_OK;
-    return ww_fail(error, WW_INPUT, "", "instruction %u: operand of %u registers from %u; there are %d", i, o->n,
-                   o->reg, WW_REG_COUNT);
+    return ww_fail(error, WW_INPUT, "", "instruction %u: operand of %u registers from %u; there are %d", i,
+                   o->n, o->reg, WW_REG_COUNT);
 }
 
 /* Sources that are not results first, then the results: the scoreboard checks all and writes the last. */
@@ -201,8 +227,8 @@ enum ww_code ww_pipe_decode(const struct ww_gpu_spec *gpu, const struct ww_launc
         for (uint32_t k = 0; k < in->dst_count; k++) WW_TRY(check_operand(&in->dst[k], i, error));
         for (uint32_t k = 0; k < in->src_count; k++) WW_TRY(check_operand(&in->src[k], i, error));
         if ((in->width & (in->width - 1)) || in->width > 16)
-            return ww_fail(error, WW_INPUT, "", "instruction %u accesses %u bytes, expected 1, 2, 4, 8 or 16", i,
-                           in->width);
+            return ww_fail(error, WW_INPUT, "", "instruction %u accesses %u bytes, expected 1, 2, 4, 8 or 16",
+                           i, in->width);
         list += 1;
         for (uint32_t k = 0; k < in->dst_count; k++) list += in->dst[k].n;
         for (uint32_t k = 0; k < in->src_count; k++) list += in->src[k].n;

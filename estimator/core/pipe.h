@@ -27,7 +27,16 @@ enum ww_group {
 #define WW_UNIT_COUNT WW_G_LSU /* groups 1.. are units with a port of their own; 0 stands for none */
 
 /* What happens after the issue. */
-enum ww_action { WW_A_NONE, WW_A_BRANCH, WW_A_EXIT, WW_A_BARRIER, WW_A_FENCE, WW_A_SLEEP, WW_A_CONST, WW_A_LSU };
+enum ww_action {
+    WW_A_NONE,
+    WW_A_BRANCH,
+    WW_A_EXIT,
+    WW_A_BARRIER,
+    WW_A_FENCE,
+    WW_A_SLEEP,
+    WW_A_CONST,
+    WW_A_LSU
+};
 
 /* What the load/store unit does with the instruction. */
 enum ww_lsu_path { WW_L_SHUFFLE, WW_L_SHARED, WW_L_SHARED_ATOMIC, WW_L_LOAD, WW_L_STORE, WW_L_ATOMIC };

@@ -66,9 +66,9 @@ struct ww_sched {
     uint64_t resident;
     uint64_t next_issue; /* the issue interval and bank conflicts are over */
     uint64_t try_at;     /* nothing can issue before, unless a warp becomes ready or the LSU makes room */
-    uint64_t counted; /* slots of cycles before it are counted */
-    uint32_t groups;  /* bit per group with a ready slot */
-    uint32_t causes;  /* bit per enum ww_slot that a warp gives */
+    uint64_t counted;    /* slots of cycles before it are counted */
+    uint32_t groups;     /* bit per group with a ready slot */
+    uint32_t causes;     /* bit per enum ww_slot that a warp gives */
     uint8_t cause_count[WW_SLOT_COUNT];
     uint64_t slot[WW_SLOT_COUNT];
     uint64_t age[64];
@@ -77,7 +77,7 @@ struct ww_sched {
 };
 
 struct ww_barrier {
-    uint64_t waiting; /* warps of the SM */
+    uint64_t waiting;           /* warps of the SM */
     uint32_t arrived, expected; /* warps; expected 0: all of the CTA that have not ended */
 };
 
@@ -116,7 +116,7 @@ struct ww_l1 {
     uint32_t *valid, *pending, *mshr; /* by line: sector bits, entry */
     struct ww_mshr *entry;
     uint32_t free_entry, used;
-    uint64_t port_free; /* data return */
+    uint64_t port_free;           /* data return */
     struct ww_mem_request *queue; /* ring: the miss queue */
     uint32_t head, count;
     bool refused;
@@ -131,7 +131,7 @@ struct ww_sm {
     struct ww_warp *warp;
     struct ww_sched *sched;
     struct ww_cta *cta;
-    uint64_t *board; /* all scoreboards */
+    uint64_t *board;     /* all scoreboards */
     uint64_t (*port)[8]; /* [WW_UNIT_COUNT][instance]: free from */
     struct ww_lsu lsu;
     struct ww_l1 l1;
@@ -177,7 +177,7 @@ struct ww_core {
     struct ww_queue *queue;
     struct ww_clock clock;
     struct ww_event tick;
-    uint64_t now, now_ps; /* of the current tick */
+    uint64_t now, now_ps;   /* of the current tick */
     struct ww_wheel *wheel; /* of SMs, by groups of 64 */
     uint64_t *next;         /* by SM: cycle of its next step */
     uint32_t groups;
@@ -185,8 +185,8 @@ struct ww_core {
     bool ticking;
     uint64_t issued, inflight, age;
     uint64_t resident_warp_cycles, last_end; /* last_end: cycle at which the last CTA ended */
-    uint64_t answered_ps; /* when the memory system last said something */
-    uint64_t progressed;  /* instructions at the last progress report */
+    uint64_t answered_ps;                    /* when the memory system last said something */
+    uint64_t progressed;                     /* instructions at the last progress report */
     ww_progress_fn progress;
     void *progress_context;
     /* derived once a launch */
@@ -212,6 +212,21 @@ static inline uint32_t ww_bits(uint32_t v) {
     return (((v + (v >> 4)) & 0x0f0f0f0fu) * 0x01010101u) >> 24;
 }
 
+/* Counts a warp's cycles in its state up to `cycle`. */
+static inline void ww_warp_count(struct ww_sm *sm, struct ww_warp *w, uint64_t cycle) {
+    if (cycle <= w->since) return;
+    ww_epochs_count(&sm->core->epochs, w->inst, w->state, w->since, cycle);
+    w->since = cycle;
+}
+
+/* Counts the slots of a scheduler up to `cycle`. */
+static inline void ww_issue_count(struct ww_sched *s, uint64_t cycle) {
+    if (cycle <= s->counted) return;
+    uint32_t cause = s->causes ? (uint32_t)__builtin_ctz(s->causes) : (uint32_t)WW_SLOT_EMPTY;
+    s->slot[cause] += cycle - s->counted;
+    s->counted = cycle;
+}
+
 /* ---- warp.c ---- */
 /* Looks at the head at `cycle`: the warp becomes ready, or waits with a wake-up, or for an answer. */
 void ww_warp_head(struct ww_sm *sm, struct ww_warp *w, uint64_t cycle);
@@ -223,7 +238,6 @@ void ww_warp_memory_done(struct ww_sm *sm, struct ww_warp *w, uint64_t cycle, ui
 void ww_warp_finish(struct ww_sm *sm, struct ww_warp *w, uint64_t cycle);
 /* Moves to another state at `cycle`; the time before is counted. */
 void ww_warp_set_state(struct ww_sm *sm, struct ww_warp *w, uint32_t state, uint64_t cycle);
-void ww_warp_count(struct ww_sm *sm, struct ww_warp *w, uint64_t cycle);
 /* A warp comes to, or leaves, its scheduler. */
 void ww_warp_arrive(struct ww_sm *sm, struct ww_warp *w, uint64_t cycle, uint64_t first_fetch);
 void ww_warp_leave(struct ww_sm *sm, struct ww_warp *w, uint64_t cycle);
@@ -231,8 +245,6 @@ void ww_warp_leave(struct ww_sm *sm, struct ww_warp *w, uint64_t cycle);
 /* ---- issue.c ---- */
 /* Lets each scheduler issue; returns the next cycle at which one may. */
 uint64_t ww_issue(struct ww_sm *sm, uint64_t cycle);
-/* Counts the slots of a scheduler up to `cycle`. */
-void ww_issue_count(struct ww_sched *s, uint64_t cycle);
 
 /* ---- barrier.c ---- */
 void ww_barrier_arrive(struct ww_sm *sm, struct ww_warp *w, const struct ww_dinst *d,
@@ -250,8 +262,8 @@ uint64_t ww_lsu_next(const struct ww_sm *sm, uint64_t cycle);
  * LSU is taken. */
 bool ww_l1_load(struct ww_sm *sm, uint32_t op, const struct ww_line_request *r, uint64_t cycle,
                 uint32_t *cycles);
-bool ww_l1_store(struct ww_sm *sm, struct ww_warp *w, const struct ww_dinst *d,
-                 const struct ww_line_request *r, uint64_t cycle);
+bool ww_l1_store(struct ww_sm *sm, struct ww_warp *w, const struct ww_dinst *d, const struct ww_line_request *r,
+                 uint64_t cycle);
 /* A load that is not cached here, or an atomic; without an operation (WW_NONE) only fences wait for it. */
 bool ww_l1_direct(struct ww_sm *sm, uint32_t warp, uint32_t op, const struct ww_dinst *d,
                   const struct ww_line_request *r, uint64_t cycle);

@@ -3,23 +3,17 @@
 /* The slot cause that a warp in a state gives its scheduler. */
 static uint32_t cause_of(uint32_t state) {
     static const uint8_t cause[WW_STATE_COUNT] = {
-        [WW_S_ISSUED] = WW_SLOT_ISSUED,         [WW_S_WAIT_ALU] = WW_SLOT_WAIT_ALU,
-        [WW_S_WAIT_SFU] = WW_SLOT_WAIT_ALU,     [WW_S_WAIT_SHARED] = WW_SLOT_WAIT_SHARED,
+        [WW_S_ISSUED] = WW_SLOT_ISSUED,          [WW_S_WAIT_ALU] = WW_SLOT_WAIT_ALU,
+        [WW_S_WAIT_SFU] = WW_SLOT_WAIT_ALU,      [WW_S_WAIT_SHARED] = WW_SLOT_WAIT_SHARED,
         [WW_S_WAIT_CONST] = WW_SLOT_WAIT_SHARED, [WW_S_WAIT_L1] = WW_SLOT_WAIT_MEM,
-        [WW_S_WAIT_L2] = WW_SLOT_WAIT_MEM,      [WW_S_WAIT_DRAM] = WW_SLOT_WAIT_MEM,
-        [WW_S_WAIT_TLB] = WW_SLOT_WAIT_MEM,     [WW_S_EXCESS_ALU] = WW_SLOT_EXCESS_ALU,
-        [WW_S_EXCESS_MEM] = WW_SLOT_EXCESS_MEM, [WW_S_BARRIER] = WW_SLOT_BARRIER,
-        [WW_S_MEMBAR] = WW_SLOT_BARRIER,        [WW_S_NO_INST] = WW_SLOT_NO_INST,
-        [WW_S_SMEM_WAIT] = WW_SLOT_SMEM_WAIT,   [WW_S_DMA_WAIT] = WW_SLOT_DMA_WAIT,
-        [WW_S_PAUSED] = WW_SLOT_PAUSED,         [WW_S_DONE] = WW_SLOT_DRAIN,
+        [WW_S_WAIT_L2] = WW_SLOT_WAIT_MEM,       [WW_S_WAIT_DRAM] = WW_SLOT_WAIT_MEM,
+        [WW_S_WAIT_TLB] = WW_SLOT_WAIT_MEM,      [WW_S_EXCESS_ALU] = WW_SLOT_EXCESS_ALU,
+        [WW_S_EXCESS_MEM] = WW_SLOT_EXCESS_MEM,  [WW_S_BARRIER] = WW_SLOT_BARRIER,
+        [WW_S_MEMBAR] = WW_SLOT_BARRIER,         [WW_S_NO_INST] = WW_SLOT_NO_INST,
+        [WW_S_SMEM_WAIT] = WW_SLOT_SMEM_WAIT,    [WW_S_DMA_WAIT] = WW_SLOT_DMA_WAIT,
+        [WW_S_PAUSED] = WW_SLOT_PAUSED,          [WW_S_DONE] = WW_SLOT_DRAIN,
     };
     return cause[state];
-}
-
-void ww_warp_count(struct ww_sm *sm, struct ww_warp *w, uint64_t cycle) {
-    if (cycle <= w->since) return;
-    ww_epochs_count(&sm->core->epochs, w->inst, w->state, w->since, cycle);
-    w->since = cycle;
 }
 
 static void add_cause(struct ww_sched *s, uint32_t cause) {

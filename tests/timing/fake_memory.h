@@ -9,7 +9,7 @@
 static struct {
     uint64_t latency_ps; /* of a reply */
     uint8_t level;
-    uint32_t most;       /* requests in flight before it refuses; 0: no limit */
+    uint32_t most; /* requests in flight before it refuses; 0: no limit */
     uint32_t reads, writes, atomics, refused, sectors, atomic_sectors, write_bytes, updates;
 } fake = {.latency_ps = 200000, .level = WW_LEVEL_L2};
 
@@ -57,8 +57,13 @@ static void fake_answer(void *owner, struct ww_event *event, uint64_t now) {
     struct fake_flight *f = owner;
     struct ww_memsys *m = f->memory;
     const struct ww_mem_request *q = &f->request;
-    struct ww_mem_reply reply = {.address = q->address, .sectors = q->sectors, .tag = q->tag, .kind = q->kind,
-                                 .level = fake.level, .source = q->source, .last = 1};
+    struct ww_mem_reply reply = {.address = q->address,
+                                 .sectors = q->sectors,
+                                 .tag = q->tag,
+                                 .kind = q->kind,
+                                 .level = fake.level,
+                                 .source = q->source,
+                                 .last = 1};
     uint16_t sm = q->sm;
     (void)event;
     f->next = m->free;

@@ -50,9 +50,14 @@ struct ww_gpu_spec fixture_gpu(void) {
 void program_init(struct program *p, uint32_t ctas, uint32_t threads, uint32_t variants, uint32_t steps) {
     memset(p, 0, sizeof *p);
     uint32_t warps = (threads + 31) / 32, streams = warps * variants;
-    p->launch = (struct ww_launch){.kernel = "made_by_hand", .arch = "sm_70", .grid = {ctas, 1, 1},
-                                   .block = {threads, 1, 1}, .registers_per_thread = 16, .cta_count = ctas,
-                                   .warps_per_cta = warps, .local_bytes = 64};
+    p->launch = (struct ww_launch){.kernel = "made_by_hand",
+                                   .arch = "sm_70",
+                                   .grid = {ctas, 1, 1},
+                                   .block = {threads, 1, 1},
+                                   .registers_per_thread = 16,
+                                   .cta_count = ctas,
+                                   .warps_per_cta = warps,
+                                   .local_bytes = 64};
     p->launch.inst = p->inst;
     p->variants = variants;
     p->most = steps;
@@ -85,7 +90,8 @@ uint32_t program_inst(struct program *p, enum ww_op op, int dst, int src1, int s
     return i;
 }
 
-uint32_t program_memory(struct program *p, enum ww_op op, enum ww_space space, uint32_t width, int dst, int src) {
+uint32_t program_memory(struct program *p, enum ww_op op, enum ww_space space, uint32_t width, int dst,
+                        int src) {
     uint32_t i = program_inst(p, op, dst, src, -1);
     p->inst[i].space = (uint8_t)space;
     p->inst[i].width = (uint8_t)width;

@@ -28,7 +28,8 @@ void program_init(struct program *p, uint32_t ctas, uint32_t threads, uint32_t v
 void program_free(struct program *p);
 /* Adds an instruction, registers < 0 are none; returns its index. */
 uint32_t program_inst(struct program *p, enum ww_op op, int dst, int src1, int src2);
-uint32_t program_memory(struct program *p, enum ww_op op, enum ww_space space, uint32_t width, int dst, int src);
+uint32_t program_memory(struct program *p, enum ww_op op, enum ww_space space, uint32_t width, int dst,
+                        int src);
 /* Appends a step to a warp (variant * warps_per_cta + warp), or to all of them. */
 void program_step(struct program *p, uint32_t warp, uint32_t inst, uint32_t mask);
 void program_all(struct program *p, uint32_t inst);

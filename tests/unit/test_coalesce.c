@@ -49,10 +49,14 @@ static void compare(const struct ww_access *a, const uint64_t *pool, uint32_t ma
 
 static uint32_t random_mask(struct ww_rng *r) {
     switch (ww_rng_below(r, 4)) {
-    case 0: return UINT32_MAX;
-    case 1: return (uint32_t)(((1ull << (1 + ww_rng_below(r, 31))) - 1) << ww_rng_below(r, 8)) | 1;
-    case 2: return 1u << ww_rng_below(r, 32);
-    default: return (uint32_t)ww_rng_next(r) | 1;
+    case 0:
+        return UINT32_MAX;
+    case 1:
+        return (uint32_t)(((1ull << (1 + ww_rng_below(r, 31))) - 1) << ww_rng_below(r, 8)) | 1;
+    case 2:
+        return 1u << ww_rng_below(r, 32);
+    default:
+        return (uint32_t)ww_rng_next(r) | 1;
     }
 }
 
@@ -173,7 +177,8 @@ static void passes_are_the_distinct_words_of_the_fullest_bank(void **state) {
     g.shared_bank_bytes = 4;
     for (int i = 0; i < 20000; i++) {
         uint32_t width = 1u << ww_rng_below(&r, 5), mask = random_mask(&r);
-        struct ww_access a = {ww_rng_below(&r, 1024) * width, (int32_t)(width * ww_rng_below(&r, 70)), WW_AFFINE};
+        struct ww_access a = {ww_rng_below(&r, 1024) * width, (int32_t)(width * ww_rng_below(&r, 70)),
+                              WW_AFFINE};
         if (ww_rng_below(&r, 2)) a.stride = -a.stride;
         a.base += 1u << 20;
         if (ww_rng_below(&r, 3) == 0) {

@@ -24,8 +24,8 @@ static struct ww_gpu_spec volta(void) {
 }
 
 static struct ww_launch block_of(uint32_t threads, uint32_t registers, uint32_t shared) {
-    return (struct ww_launch){.kernel = "k", .block = {threads, 1, 1}, .registers_per_thread = registers,
-                              .shared_static = shared};
+    return (struct ww_launch){
+        .kernel = "k", .block = {threads, 1, 1}, .registers_per_thread = registers, .shared_static = shared};
 }
 
 static void expect(const struct ww_gpu_spec *g, struct ww_launch l, uint32_t ctas, const char *limiter) {

@@ -10,8 +10,8 @@
 
 #include <cmocka.h>
 
-static const enum ww_op arithmetic[] = {WW_OP_INT, WW_OP_IMUL, WW_OP_FP32, WW_OP_FP64, WW_OP_SFU,
-                                        WW_OP_FP16, WW_OP_SHUFFLE, WW_OP_BRANCH, WW_OP_NOP, WW_OP_FENCE};
+static const enum ww_op arithmetic[] = {WW_OP_INT,  WW_OP_IMUL,    WW_OP_FP32,   WW_OP_FP64, WW_OP_SFU,
+                                        WW_OP_FP16, WW_OP_SHUFFLE, WW_OP_BRANCH, WW_OP_NOP,  WW_OP_FENCE};
 static const enum ww_space spaces[] = {WW_SPACE_GLOBAL, WW_SPACE_SHARED, WW_SPACE_LOCAL, WW_SPACE_CONST,
                                        WW_SPACE_GLOBAL};
 
