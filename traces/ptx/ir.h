@@ -192,6 +192,7 @@ struct ptx_symbol {
     uint64_t size;   /* bytes; 0: extern shared array sized at launch */
     uint64_t offset; /* in its space: shared, local frame, const bank, param block; global: assigned at load */
     bool is_extern;
+    bool is_param; /* a parameter or result of a function's header */
     const unsigned char *init; /* size bytes, or NULL for zero */
     /* initialisers that are addresses: at byte `at`, the address of `sym` + add */
     struct ptx_reloc { uint64_t at; const struct ptx_symbol *sym; int64_t add; bool generic; } *reloc;
@@ -208,7 +209,8 @@ struct ptx_label_list { const uint32_t *target; uint32_t count; };
 #define PTX_ACCESS_NONE 0xff
 struct ptx_machine {
     struct ww_inst inst;    /* pc, class, registers, flags; line and file set; mnemonic an index in strings */
-    uint8_t access_part;    /* PTX_ACCESS_NONE, or: takes the PTX instruction's addresses + access_offset */
+    uint8_t access_part;    /* 0: takes the PTX instruction's addresses + access_offset; 1: its second ones;
+                             * PTX_ACCESS_NONE: with WW_INST_ACCESS a spill, at access_offset in each lane's frame */
     uint32_t access_offset; /* bytes: where one PTX access became several */
     const char *mnemonic;   /* of this architecture */
     bool only_if_taken;     /* recorded only for lanes whose branch is taken (guard true) */

@@ -47,9 +47,10 @@ static enum ww_code parse_params(struct ptx_parser *p, struct ptx_symbol ***list
                 return ptx_fail_at(p, &p->tok, WW_UNSUPPORTED, "parameters in registers are not supported");
             return ptx_expected(p, "'.param'");
         }
-        struct ptx_symbol *s;
+        struct ptx_symbol *s = NULL;
         WW_TRY(ptx_next(p));
         WW_TRY(ptx_parse_declarator(p, PTX_S_PARAM, &s));
+        s->is_param = true;
         struct ptx_symbol **grown = ptx_grow(p, *list, *count, cap, sizeof *grown);
         if (!grown) return ptx_nomem(p);
         *list = grown;

@@ -1,0 +1,127 @@
+/* lower_warp.c: barriers, fences, exchange between lanes, matrix instructions, the rest. */
+#include "lower.h"
+
+static const struct lower_reg nowhere = {.group = -1};
+
+/* bar, barrier: number and threads are part of the instruction where they are constants. */
+static void barrier(struct lower *l, const struct ptx_inst *i) {
+    if (i->sub == PTX_SUB_WARP_SYNC) {
+        lower_put(l, WW_OP_WARP_SYNC, l->arch == VOLTA ? "WARPSYNC" : "NOP", nowhere, NULL, 0);
+        return;
+    }
+    bool red = i->sub >= PTX_SUB_RED_POPC && i->sub <= PTX_SUB_RED_OR;
+    const struct ptx_operand *number = &i->opnd[i->dst_count];
+    const struct ptx_operand *threads = i->opnd_count > i->dst_count + (red ? 2 : 1) ? number + 1 : NULL;
+    struct lower_src s[3];
+    unsigned n = 0;
+    bool dynamic = false;
+    for (const struct ptx_operand *o = number; o && n < 2; o = o == number ? threads : NULL) {
+        dynamic |= o->kind != PTX_O_IMM;
+        s[n++] = lower_source(l, o);
+    }
+    if (red) s[n++] = lower_source(l, &i->opnd[i->opnd_count - 1]);
+    if (l->arch == VOLTA) lower_put(l, WW_OP_NOP, "NOP", nowhere, NULL, 0);
+    struct lower_inst *m = lower_put(l, WW_OP_BARRIER, i->sub == PTX_SUB_ARRIVE ? "BAR.ARV" : red ? "BAR.RED" : "BAR.SYNC",
+                                     nowhere, s, n);
+    if (m && dynamic) {
+        m->flags |= WW_INST_ACCESS;
+        m->access_part = 0;
+    } else if (m) {
+        m->barrier = (uint8_t)(number->imm & 15);
+        m->barrier_threads = (uint16_t)(threads ? threads->imm : 0);
+    }
+    if (m && i->sub == PTX_SUB_ARRIVE) m->flags |= WW_INST_BAR_ARRIVE;
+    if (red) lower_put(l, WW_OP_SYSREG, "B2R.RESULT", lower_dest(l, &i->opnd[0]), NULL, 0);
+}
+
+static void exchange(struct lower *l, const struct ptx_inst *i) {
+    struct lower_src s[3];
+    unsigned n = 0;
+    unsigned data = i->dst_count;
+    for (unsigned k = data; k < i->opnd_count && n < 3; k++) {
+        struct lower_src v = lower_source(l, &i->opnd[k]);
+        s[n++] = k == data ? lower_in_reg(l, v, 1) : v;
+        if (s[n - 1].kind == L_CONST) s[n - 1] = (struct lower_src){.kind = L_NONE}; /* lane and mask fit the encoding */
+    }
+    struct lower_inst *m = lower_put(l, WW_OP_SHUFFLE, "SHFL", lower_dest(l, &i->opnd[0]), s, n);
+    if (m && i->dst_count > 1 && m->dst_count < WW_INST_DST_MAX) {
+        struct lower_reg p = lower_dest(l, &i->opnd[1]);
+        if (p.group >= 0) m->dst[m->dst_count++] = p;
+    }
+}
+
+static void vote(struct lower *l, const struct ptx_inst *i, const char *name) {
+    struct lower_src s = lower_source(l, &i->opnd[i->dst_count]);
+    struct lower_reg dst = i->dst_count ? lower_dest(l, &i->opnd[0]) : nowhere;
+    if (s.kind == L_CONST) s.kind = L_NONE;
+    struct lower_inst *m = lower_put(l, WW_OP_VOTE, name, dst, &s, i->op == PTX_ACTIVEMASK || i->op == PTX_ELECT ? 0 : 1);
+    if (m && i->dst_count > 1 && m->dst_count < WW_INST_DST_MAX) {
+        struct lower_reg p = lower_dest(l, &i->opnd[1]);
+        if (p.group >= 0) m->dst[m->dst_count++] = p;
+    }
+}
+
+/* Tensor instructions: HMMA steps of the architecture's native shape (m8n8k4 on sm_70: 16 x 16 x 16 takes
+ * 4 x 4 steps; Raihan et al., "Modeling deep learning accelerator enabled GPUs", ISPASS 2019). */
+static void tensor(struct lower *l, const struct ptx_inst *i) {
+    const struct ptx_operand *d = &i->opnd[0];
+    unsigned steps = i->op == PTX_WMMA ? 16 : 4;
+    struct lower_src s[4];
+    unsigned n = 0;
+    for (unsigned k = 1; k < i->opnd_count && n < 4; k++) {
+        const struct ptx_operand *o = &i->opnd[k];
+        s[n++] = lower_source(l, o->kind == PTX_O_VEC ? &o->vec[0] : o);
+    }
+    unsigned count = d->kind == PTX_O_VEC ? d->vec_count : 1;
+    for (unsigned k = 0; k < steps; k++) {
+        const struct ptx_operand *o = d->kind == PTX_O_VEC ? &d->vec[k % count] : d;
+        lower_put(l, WW_OP_TENSOR, "HMMA.884", lower_dest(l, o), s, n);
+    }
+}
+
+static void one(struct lower *l, const struct ptx_inst *i, enum ww_op op, const char *name) {
+    struct lower_src s[3];
+    unsigned n = 0;
+    for (unsigned k = i->dst_count; k < i->opnd_count && n < 3; k++) s[n++] = lower_source(l, &i->opnd[k]);
+    lower_put(l, op, name, i->dst_count ? lower_dest(l, &i->opnd[0]) : nowhere, s, n);
+}
+
+static void fence(struct lower *l, const struct ptx_inst *i) {
+    bool cta = i->sub == PTX_SUB_MEMBAR_CTA;
+    lower_put(l, WW_OP_FENCE, cta ? "MEMBAR.CTA" : "MEMBAR.GPU", nowhere, NULL, 0);
+}
+
+void lower_warp(struct lower *l, const struct ptx_inst *i) {
+    struct lower_inst *m;
+    struct lower_src s;
+    switch (i->op) {
+    case PTX_BAR: case PTX_BARRIER: barrier(l, i); break;
+    case PTX_MEMBAR: case PTX_FENCE: fence(l, i); break;
+    case PTX_SHFL: exchange(l, i); break;
+    case PTX_VOTE: vote(l, i, i->sub == PTX_SUB_ALL ? "VOTE.ALL" : "VOTE.ANY"); break;
+    case PTX_ACTIVEMASK: case PTX_ELECT: vote(l, i, "VOTE.ANY"); break;
+    case PTX_MATCH: vote(l, i, i->sub == PTX_SUB_ALL ? "MATCH.ALL" : "MATCH.ANY"); break;
+    case PTX_REDUX: vote(l, i, "REDUX"); break;
+    case PTX_MMA: tensor(l, i); break;
+    case PTX_NANOSLEEP:
+        s = lower_source(l, &i->opnd[0]);
+        m = lower_put(l, WW_OP_SLEEP, "NANOSLEEP", nowhere, &s, 1);
+        if (m) {
+            m->flags |= WW_INST_ACCESS;
+            m->access_part = 0;
+        }
+        break;
+    case PTX_MBARRIER: one(l, i, WW_OP_SYSREG, "SYNCS"); break;
+    case PTX_MOVMATRIX: one(l, i, WW_OP_SHUFFLE, "MOVM.16"); break;
+    case PTX_GETCTARANK: case PTX_MAPA: one(l, i, WW_OP_INT, "MOV"); break;
+    case PTX_PREFETCH: case PTX_PREFETCHU: case PTX_DISCARD: case PTX_GRIDDEPCONTROL: case PTX_PMEVENT:
+    case PTX_BRKPT:
+        lower_put(l, WW_OP_NOP, i->op == PTX_PREFETCH ? "CCTL.PF2" : "NOP", nowhere, NULL, 0);
+        break;
+    case PTX_WMMA:
+        if (i->sub == PTX_SUB_WMMA_MMA) tensor(l, i);
+        else lower_memory(l, i);
+        break;
+    default: break;
+    }
+}
