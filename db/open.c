@@ -4,57 +4,63 @@
 #include "db.h"
 #include "schema.h"
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/vfs.h>
-#include <unistd.h>
 
 #define BUSY_MS 10000
 #define LENGTH_MAX (256 << 20) /* bytes of one value */
 #define HEADER 100             /* bytes of SQLite's file header */
 
-enum found { MISSING, EMPTY, OURS };
-
 static uint32_t big_endian(const unsigned char *p) {
     return (uint32_t)p[0] << 24 | (uint32_t)p[1] << 16 | (uint32_t)p[2] << 8 | p[3];
 }
 
-static enum ww_code check_header(const char *path, const unsigned char *header, ssize_t n,
-                                 struct ww_error *error) {
-    if (n < HEADER || memcmp(header, "SQLite format 3", 16) != 0)
-        return ww_fail(error, WW_DB, path, "this is no SQLite database; expected one that warpwatt made");
-    uint32_t id = big_endian(header + 68);
-    if (id != WW_DB_APPLICATION_ID)
-        return ww_fail(error, WW_DB, path,
-                       "an SQLite database of another program (application id %" PRIu32 "); expected one that "
-                       "warpwatt made (%d)",
-                       id, WW_DB_APPLICATION_ID);
+static enum ww_code not_sqlite(const char *path, struct ww_error *error) {
+    return ww_fail(error, WW_DB, path, "this is no SQLite database; expected one that warpwatt made");
+}
+
+/* What the path names, before anything is opened. */
+static enum ww_code check_path(const char *path, bool create, bool *exists, struct ww_error *error) {
+    struct stat st;
+    *exists = stat(path, &st) == 0;
+    if (!*exists && errno != ENOENT)
+        return ww_fail(error, WW_IO, path, "cannot be examined: %s", strerror(errno));
+    if (!*exists && !create)
+        return ww_fail(error, WW_IO, path, "there is no such database; `warpwatt run --db` makes one");
+    if (*exists && !S_ISREG(st.st_mode))
+        return ww_fail(error, WW_IO, path, "is no regular file; expected a database file");
+    if (*exists && st.st_size == 0 && !create)
+        return ww_fail(error, WW_DB, path, "the file is empty; expected a database that warpwatt made");
+    if (*exists && st.st_size > 0 && st.st_size < HEADER) return not_sqlite(path, error);
     return WW_OK;
 }
 
-static enum ww_code inspect(const char *path, enum found *found, struct ww_error *error) {
-    *found = MISSING;
-    int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
-    if (fd < 0 && errno == ENOENT) return WW_OK;
-    if (fd < 0) return ww_fail(error, WW_IO, path, "cannot be opened: %s", strerror(errno));
-    struct stat st;
-    unsigned char header[HEADER];
-    enum ww_code code = WW_OK;
-    if (fstat(fd, &st) != 0)
-        code = ww_fail(error, WW_IO, path, "cannot be examined: %s", strerror(errno));
-    else if (!S_ISREG(st.st_mode))
-        code = ww_fail(error, WW_IO, path, "is no regular file; expected a database file");
-    else if (st.st_size == 0)
-        *found = EMPTY;
-    else {
-        *found = OURS;
-        code = check_header(path, header, pread(fd, header, sizeof header, 0), error);
-    }
-    close(fd);
-    return code;
+/* Looks at the file's header through SQLite's own file handle, without locks and without a statement, which
+ * could recover a journal. (A descriptor of our own is out of the question: closing it would drop the locks
+ * that another connection of this process holds.) */
+static enum ww_code check_header(struct ww_db *db, struct ww_error *error) {
+    sqlite3_file *file = NULL;
+    sqlite3_int64 size = 0;
+    unsigned char header[HEADER] = {0};
+    if (sqlite3_file_control(db->sql, "main", SQLITE_FCNTL_FILE_POINTER, &file) != SQLITE_OK || !file ||
+        !file->pMethods) /* a database in memory has no file */
+        return WW_OK;
+    if (file->pMethods->xFileSize(file, &size) != SQLITE_OK)
+        return ww_fail(error, WW_IO, db->path, "its size cannot be read");
+    if (size == 0) return WW_OK;
+    if (file->pMethods->xRead(file, header, HEADER, 0) != SQLITE_OK)
+        return ww_fail(error, WW_IO, db->path, "its header cannot be read");
+    if (memcmp(header, "SQLite format 3", 16) != 0) return not_sqlite(db->path, error);
+    uint32_t id = big_endian(header + 68);
+    if (id != WW_DB_APPLICATION_ID)
+        return ww_fail(error, WW_DB, db->path,
+                       "an SQLite database of another program (application id %" PRIu32
+                       "); expected one that warpwatt made (%d)",
+                       id, WW_DB_APPLICATION_ID);
+    return WW_OK;
 }
 
 bool ww_db_is_network_fs(uint64_t f_type) {
@@ -185,23 +191,27 @@ static enum ww_code configure(struct ww_db *db, struct ww_error *error) {
     return ww_db_exec(db, "PRAGMA cell_size_check = ON; PRAGMA foreign_keys = ON", "opening", error);
 }
 
+/* Sets the journal that suits the file system. If another program is at work on the file just now, it stays
+ * as it is. */
 static enum ww_code set_journal(struct ww_db *db, struct ww_error *error) {
     struct statfs fs;
     if (sqlite3_db_readonly(db->sql, "main") == 1 || statfs(db->path, &fs) != 0) return WW_OK;
-    if (ww_db_is_network_fs((uint64_t)fs.f_type))
-        return ww_db_exec(db, "PRAGMA journal_mode = DELETE; PRAGMA synchronous = FULL", "setting the journal",
-                          error);
-    return ww_db_exec(db, "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL", "setting the journal",
-                      error);
+    bool network = ww_db_is_network_fs((uint64_t)fs.f_type);
+    const char *sql = network ? "PRAGMA journal_mode = DELETE" : "PRAGMA journal_mode = WAL";
+    int rc = sqlite3_exec(db->sql, sql, NULL, NULL, NULL);
+    if (rc == SQLITE_BUSY || rc == SQLITE_LOCKED) return WW_OK;
+    if (rc != SQLITE_OK) return ww_db_fail(db, "setting the journal", error);
+    return network ? WW_OK : ww_db_exec(db, "PRAGMA synchronous = NORMAL", "setting the journal", error);
 }
 
-static enum ww_code open_file(struct ww_db *db, const char *path, enum found found, struct ww_error *error) {
+static enum ww_code open_file(struct ww_db *db, const char *path, bool exists, struct ww_error *error) {
     /* a name such as "file:x" is a file's name, not a URI */
     db->path = sqlite3_mprintf("%s%s", strncmp(path, "file:", 5) == 0 ? "./" : "", path);
     if (!db->path) return ww_fail_nomem(error, "a database");
-    int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | (found == MISSING ? SQLITE_OPEN_CREATE : 0);
+    int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | (exists ? 0 : SQLITE_OPEN_CREATE);
     if (sqlite3_open_v2(db->path, &db->sql, flags, NULL) != SQLITE_OK)
         return db->sql ? ww_db_fail(db, "opening", error) : ww_fail_nomem(error, "a database");
+    WW_TRY(check_header(db, error));
     WW_TRY(configure(db, error));
     WW_TRY(migrate(db, error));
     WW_TRY(check_schema(db, error));
@@ -209,17 +219,13 @@ static enum ww_code open_file(struct ww_db *db, const char *path, enum found fou
 }
 
 enum ww_code ww_db_open(const char *path, bool create, struct ww_db **out, struct ww_error *error) {
+    bool exists;
     *out = NULL;
     if (!path || !*path) return ww_fail(error, WW_USAGE, "", "no database was named; expected a path");
-    enum found found;
-    WW_TRY(inspect(path, &found, error));
-    if (found == MISSING && !create)
-        return ww_fail(error, WW_IO, path, "there is no such database; `warpwatt run --db` makes one");
-    if (found == EMPTY && !create)
-        return ww_fail(error, WW_DB, path, "the file is empty; expected a database that warpwatt made");
+    WW_TRY(check_path(path, create, &exists, error));
     struct ww_db *db = calloc(1, sizeof *db);
     if (!db) return ww_fail_nomem(error, "a database");
-    enum ww_code code = open_file(db, path, found, error);
+    enum ww_code code = open_file(db, path, exists, error);
     if (code == WW_OK)
         *out = db;
     else

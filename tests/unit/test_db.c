@@ -6,6 +6,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 #include <cmocka.h>
 
@@ -198,6 +199,38 @@ static void a_busy_database_is_an_error_that_says_so(void **state) {
     ww_result_free(r);
 }
 
+/* What each of several programs does at once: makes or opens the database and stores two runs. */
+static int store_two(const char *path, uint64_t seed) {
+    struct ww_db *db;
+    struct ww_result *r = ww_fixture_result(&(struct ww_fixture){.seed = seed});
+    enum ww_code code = ww_db_open(path, true, &db, NULL);
+    for (int i = 0; i < 2 && code == WW_OK; i++) code = ww_db_store(db, r, NULL, NULL);
+    ww_db_close(db);
+    ww_result_free(r);
+    return code == WW_OK ? 0 : 1;
+}
+
+static void programs_that_start_at_once_all_store(void **state) {
+    enum { PROGRAMS = 6 };
+    struct ww_db_fixture *f = *state;
+    pid_t child[PROGRAMS];
+    ww_db_close(f->db);
+    f->db = NULL;
+    unlink(f->path);
+    for (int i = 0; i < PROGRAMS; i++)
+        if ((child[i] = fork()) == 0) _exit(store_two(f->path, (uint64_t)i));
+    int failed = 0;
+    for (int i = 0; i < PROGRAMS; i++) {
+        int status = -1;
+        failed += waitpid(child[i], &status, 0) != child[i] || status != 0;
+    }
+    assert_int_equal(failed, 0);
+    ww_db_fixture_reopen(f);
+    char *text = ww_db_fixture_query(f, "SELECT count(*) AS n, max(run_id) AS m FROM run", WW_FORMAT_CSV);
+    assert_string_equal(text, "n,m\r\n12,12\r\n");
+    free(text);
+}
+
 #define T(fn) cmocka_unit_test_setup_teardown(fn, ww_db_fixture_setup, ww_db_fixture_teardown)
 
 int main(void) {
@@ -216,6 +249,7 @@ int main(void) {
         T(gpu_parameters_can_be_asked_by_key),
         T(the_same_result_gives_the_same_rows_in_every_table),
         T(loading_a_run_that_is_not_there_is_an_error),
+        T(programs_that_start_at_once_all_store),
         T(a_busy_database_is_an_error_that_says_so),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
