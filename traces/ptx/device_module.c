@@ -59,8 +59,10 @@ static enum ww_code for_each_variable(struct ww_device *d, struct ww_module *m, 
 static enum ww_code count_ids(struct ww_device *d, struct ww_module *m, const struct ptx_symbol *s,
                               struct ww_error *error) {
     (void)d;
-    (void)error;
-    if (s->id >= m->global_count) m->global_count = s->id + 1;
+    bool has_id = s->id != UINT32_MAX; /* variables of functions have none */
+    if (s->space == PTX_S_GLOBAL && !has_id)
+        return ww_fail(error, WW_UNSUPPORTED, m->name, ".global variable %s inside of a function", s->name);
+    if (has_id && s->id >= m->global_count) m->global_count = s->id + 1;
     return WW_OK;
 }
 
