@@ -13,7 +13,7 @@ stop() {
 }
 set -m # background jobs of a script ignore SIGINT otherwise
 stop warpwatt trace record -w sgemm -p size=large -o b.wwt
-warpwatt trace record -w histogram -o h.wwt -q
+warpwatt trace record -w saxpy -p n=4000000 -o h.wwt -q
 stop warpwatt run --gpu gtx480 --trace h.wwt --db r.db --mech sched=lrr
 sqlite3 r.db .dump >after.txt
 cmp before.txt after.txt

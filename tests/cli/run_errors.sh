@@ -1,7 +1,8 @@
 record_small
 fails 7 warpwatt run --gpu gtx480 --trace none.wwt
 fails 3 warpwatt run --gpu gtx48 --trace a.wwt
-fails 3 warpwatt run --gpu "$DATA/unknown_key.json" --trace a.wwt
+cp "$DATA/unknown_key.json" mine.json
+fails 3 warpwatt run --gpu mine.json --trace a.wwt
 fails 2 warpwatt run --gpu gtx480 --trace a.wwt --mech sched=grr
 fails 2 warpwatt run --gpu gtx480 --trace a.wwt --mech shced=gto
 fails 2 warpwatt run --gpu gtx480 --trace a.wwt --launches 7
