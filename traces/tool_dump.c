@@ -17,7 +17,7 @@ static void print_inst(const struct ww_launch *l, const struct ww_inst *i, FILE 
     const char *mnemonic = l->string[i->mnemonic], *before = " ";
     fprintf(out, "%s", *mnemonic ? mnemonic : ww_op_name((enum ww_op)i->op));
     for (int k = 0; k < i->dst_count; k++, before = ", ") print_operand(&i->dst[k], before, out);
-    if (i->src_count) before = i->dst_count ? " <- " : " ";
+    if (i->src_count) before = " <- ";
     for (int k = 0; k < i->src_count; k++, before = ", ") print_operand(&i->src[k], before, out);
 }
 

@@ -122,8 +122,9 @@ static void text_launch(size_t number, const struct ww_wwt_launch *l, FILE *out)
                 (unsigned long long)v->cta_count);
     fprintf(out, "  %llu warp instructions, %llu thread instructions, SIMT efficiency %.1f%%\n",
             (unsigned long long)t.warp, (unsigned long long)t.thread, 100.0 * efficiency(&t));
-    fprintf(out, "  %u static instructions, %llu bytes in %u groups, %.3f bytes per warp instruction\n",
-            v->inst_count, (unsigned long long)t.bytes, l->group_count, per_instruction(&t));
+    fprintf(out, "  %u static instructions, %llu bytes in %u group%s, %.3f bytes per warp instruction\n",
+            v->inst_count, (unsigned long long)t.bytes, l->group_count, l->group_count == 1 ? "" : "s",
+            per_instruction(&t));
     if (t.warp) text_mix(&t, "  ", out);
 }
 

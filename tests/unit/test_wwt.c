@@ -133,6 +133,16 @@ static void totals_are_those_of_the_steps(void **state) {
     ww_trace_close(t);
 }
 
+static void thousands_of_different_paths_come_back(void **state) {
+    (void)state;
+    struct ww_fixture_shape shape = {{300, 1, 1}, {256, 1, 1}, 30, 12, 0, false};
+    struct ww_fixture_launch l;
+    ww_fixture_launch(&arena, 12, &shape, &l);
+    const char *path = ww_fixture_path(&arena, "a.wwt");
+    OK(ww_fixture_write(path, &l, 1, 5, &error));
+    check_round_trip(path, &l, 1);
+}
+
 /* Big enough for several groups. */
 static const struct ww_fixture_shape big = {{150, 4, 1}, {256, 1, 1}, 50, 300, 4, false};
 
@@ -333,6 +343,7 @@ int main(void) {
         T(random_traces_come_back),
         T(a_launch_description_comes_back),
         T(totals_are_those_of_the_steps),
+        T(thousands_of_different_paths_come_back),
         T(any_cta_can_be_read_in_any_order),
         T(held_ctas_stay_valid_while_others_are_read),
         T(reading_one_cta_reads_little_of_the_file),
