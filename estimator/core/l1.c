@@ -74,7 +74,7 @@ static uint64_t take_port(struct ww_sm *sm, uint32_t sectors, uint64_t cycle) {
 
 static void count_load(struct ww_sm *sm, uint32_t inst, uint32_t hit, uint32_t merged, uint32_t miss) {
     uint64_t *n = sm->core->counter;
-    uint64_t h = ww_bits(hit), g = ww_bits(merged), m = ww_bits(miss);
+    uint64_t h = ww_sectors(sm->core, hit), g = ww_sectors(sm->core, merged), m = ww_sectors(sm->core, miss);
     n[WW_C_L1_ACCESS]++;
     n[WW_C_L1_SECTOR_READ] += h + g + m;
     n[WW_C_L1_SECTOR_HIT] += h;
@@ -166,7 +166,7 @@ static void write_line(struct ww_sm *sm, const struct ww_line_request *r, bool e
     uint32_t line = ww_tags_find(&l->tags, r->key);
     sm->core->counter[WW_C_L1_ACCESS]++;
     if (line == WW_NO_LINE) return;
-    sm->core->counter[WW_C_L1_WRITE_HIT] += ww_bits(r->sectors & l->valid[line]);
+    sm->core->counter[WW_C_L1_WRITE_HIT] += ww_sectors(sm->core, r->sectors & l->valid[line]);
     if (!evict) {
         if (sm->core->gpu->l1_write == WW_L1_UPDATE) ww_tags_touch(&l->tags, line);
     } else if (l->pending[line]) {
@@ -186,7 +186,7 @@ static uint32_t acknowledgement(struct ww_sm *sm, uint32_t warp) {
 bool ww_l1_store(struct ww_sm *sm, struct ww_warp *w, const struct ww_dinst *d, const struct ww_line_request *r,
                  uint64_t cycle) {
     struct ww_core *core = sm->core;
-    uint64_t sectors = ww_bits(r->sectors);
+    uint64_t sectors = ww_sectors(core, r->sectors);
     if (queue_full(sm)) return false;
     if (core->gpu->l1_enabled) write_line(sm, r, !d->local && core->gpu->l1_write == WW_L1_EVICT);
     core->counter[WW_C_L1_SECTOR_WRITE] += sectors;
@@ -200,7 +200,7 @@ bool ww_l1_store(struct ww_sm *sm, struct ww_warp *w, const struct ww_dinst *d, 
 bool ww_l1_direct(struct ww_sm *sm, uint32_t warp, uint32_t op, const struct ww_dinst *d,
                   const struct ww_line_request *r, uint64_t cycle) {
     struct ww_core *core = sm->core;
-    uint64_t sectors = ww_bits(r->sectors);
+    uint64_t sectors = ww_sectors(core, r->sectors);
     bool atomic = d->path == WW_L_ATOMIC;
     uint32_t inst = (uint32_t)(d - core->code.inst), tag;
     if (queue_full(sm)) return false;

@@ -52,7 +52,7 @@ void ww_pool_free(struct ww_pool *pool) {
 }
 
 static void count_level(struct ww_core *core, uint32_t inst, const struct ww_mem_reply *reply) {
-    if (reply->level == WW_LEVEL_DRAM) core->epochs.inst[inst].l2_miss += ww_bits(reply->sectors);
+    if (reply->level == WW_LEVEL_DRAM) core->epochs.inst[inst].l2_miss += ww_sectors(core, reply->sectors);
 }
 
 /* Takes the data port for a fill; returns the cycle at which its data are for use. */

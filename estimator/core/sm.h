@@ -212,6 +212,11 @@ static inline uint32_t ww_bits(uint32_t v) {
     return (((v + (v >> 4)) & 0x0f0f0f0fu) * 0x01010101u) >> 24;
 }
 
+/* What counters hold of a mask of L1 sectors: sectors of 32 bytes, whatever the L1's own size of them. */
+static inline uint32_t ww_sectors(const struct ww_core *core, uint32_t mask) {
+    return ww_bits(mask) * (core->gpu->l1_sector >> 5);
+}
+
 /* Counts a warp's cycles in its state up to `cycle`. */
 static inline void ww_warp_count(struct ww_sm *sm, struct ww_warp *w, uint64_t cycle) {
     if (cycle <= w->since) return;
