@@ -41,7 +41,7 @@ uint64_t ww_queue_now(const struct ww_queue *q);
 uint64_t ww_queue_next(const struct ww_queue *q);
 
 /* A clock domain: edges at start_ps + k * period, the period in 1/2^16 ps so that no frequency drifts by
- * more than 1e-9. A frequency change takes effect at the time of the call. */
+ * more than 1e-7 (2e-8 below 2 GHz). A frequency change takes effect at the time of the call. */
 struct ww_clock {
     uint64_t period_fp; /* ps << 16 */
     uint64_t origin_ps;
