@@ -1,5 +1,6 @@
 /* Step 2: the views, which answer the usual questions. Units stand in the column names: _j joules, _w
- * watts, _us microseconds, gb_s 10^9 bytes per second. A ratio whose divisor is 0 is NULL.
+ * watts, _us microseconds, gb_s 10^9 bytes per second; a sector has
+ * 32 bytes at every level. A ratio whose divisor is 0 is NULL.
  * Sums are correlated subqueries rather than GROUP BY, so that a view costs only the runs that are asked for,
  * however the run is named. */
 #include "schema.h"
@@ -94,10 +95,6 @@ const char *const ww_db_views_sql[] = {
 
     /* the counters of the memory levels, one row a run, with sector sizes and seconds */
     "CREATE VIEW v_memory_counter AS SELECT r.run_id AS run_id, r.time_ps * 1e-12 AS seconds,"
-    " coalesce((SELECT value FROM gpu_param p WHERE p.gpu_id = r.gpu_id AND p.key = 'l1.sector'), 32)"
-    " AS l1_sector,"
-    " coalesce((SELECT value FROM gpu_param p WHERE p.gpu_id = r.gpu_id AND p.key = 'l2.sector'), 32)"
-    " AS l2_sector,"
     " " C("l1_sector_read") " AS l1_read,"
     " " C("l1_sector_hit") " AS l1_hit,"
     " " C("l1_sector_merged") " AS l1_merged,"
@@ -115,15 +112,14 @@ const char *const ww_db_views_sql[] = {
 
     "CREATE VIEW v_memory AS SELECT run_id, level, sectors_read, sectors_written,"
     " 1.0 * hit / nullif(lookups, 0) AS hit_rate, 1.0 * merged / nullif(lookups, 0) AS merged_rate,"
-    " sectors_read * sector / nullif(seconds, 0) * 1e-9 AS read_gb_s,"
-    " sectors_written * sector / nullif(seconds, 0) * 1e-9 AS write_gb_s FROM ("
+    " sectors_read * 32 / nullif(seconds, 0) * 1e-9 AS read_gb_s,"
+    " sectors_written * 32 / nullif(seconds, 0) * 1e-9 AS write_gb_s FROM ("
     "SELECT m.run_id AS run_id, x.level AS level, m.seconds AS seconds,"
     " " L("l1_read", "l2_read", "dram_read") " AS sectors_read,"
     " " L("l1_write", "l2_write", "dram_write") " AS sectors_written,"
     " " L("l1_hit", "l2_hit", "row_hit") " AS hit,"
     " " L("l1_merged", "l2_merged", "NULL") " AS merged,"
-    " " L("l1_read", "l2_read", "bursts") " AS lookups,"
-    " " L("l1_sector", "l2_sector", "l2_sector") " AS sector"
+    " " L("l1_read", "l2_read", "bursts") " AS lookups"
     " FROM v_memory_counter m CROSS JOIN"
     " (SELECT 'l1' AS level UNION ALL SELECT 'l2' UNION ALL SELECT 'dram') x)",
 

@@ -133,8 +133,8 @@ static enum ww_code compare_json(const struct side *a, const struct side *b, FIL
     write_times(&w, a, b);
     write_states(&w, a, b);
     write_energies(&w, a, b);
-    ww_part_memory(&w, "base_memory", &a->sum, &a->facts);
-    ww_part_memory(&w, "new_memory", &b->sum, &b->facts);
+    ww_part_memory(&w, "base_memory", &a->sum);
+    ww_part_memory(&w, "new_memory", &b->sum);
     ww_jsonw_open(&w, "warnings", '[');
     for (int i = 0; i < warnings; i++) ww_jsonw_str(&w, NULL, warning[i]);
     ww_jsonw_close(&w, ']');

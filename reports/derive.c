@@ -2,6 +2,8 @@
 #include <cjson/cJSON.h>
 #include <string.h>
 
+#define SECTOR 32.0 /* bytes that a sector counter counts, at every level */
+
 /* Value of a dotted key, which may stand flat ("a.b") or nested. */
 static double gpu_number(const cJSON *root, const char *key, double absent) {
     const cJSON *item = cJSON_GetObjectItemCaseSensitive(root, key);
@@ -23,8 +25,6 @@ void ww_gpu_facts(const char *gpu_json, struct ww_gpu_facts *facts) {
     facts->schedulers = gpu_number(root, "sm.schedulers", -1);
     facts->clock_mhz = gpu_number(root, "clock.sm_mhz", -1);
     facts->overhead_us = gpu_number(root, "launch.overhead_us", -1);
-    facts->l1_sector = gpu_number(root, "l1.sector", 32);
-    facts->l2_sector = gpu_number(root, "l2.sector", 32);
     cJSON_Delete(root);
 }
 
@@ -57,16 +57,15 @@ double ww_ratio(double a, double b) {
     return b > 0 ? a / b : -1;
 }
 
-static void finish_level(struct ww_level *l, double lookups, double sector, double seconds) {
+static void finish_level(struct ww_level *l, double lookups, double seconds) {
     l->hit_rate = ww_ratio((double)l->hit, lookups);
-    l->bytes_read = (double)l->read * sector;
-    l->bytes_written = (double)l->written * sector;
+    l->bytes_read = (double)l->read * SECTOR;
+    l->bytes_written = (double)l->written * SECTOR;
     l->read_gb_s = seconds > 0 ? l->bytes_read / seconds * 1e-9 : -1;
     l->write_gb_s = seconds > 0 ? l->bytes_written / seconds * 1e-9 : -1;
 }
 
-void ww_levels(const struct ww_launch_result *launch, const struct ww_gpu_facts *facts,
-               struct ww_level level[WW_LEVELS]) {
+void ww_levels(const struct ww_launch_result *launch, struct ww_level level[WW_LEVELS]) {
     const uint64_t *c = launch->counter;
     double seconds = (double)launch->time_ps / 1e12;
     level[0] = (struct ww_level){.name = "l1",
@@ -92,9 +91,9 @@ void ww_levels(const struct ww_launch_result *launch, const struct ww_gpu_facts 
     level[2].busy = ww_ratio((double)c[WW_C_DRAM_BUSY_CYCLES], (double)c[WW_C_DRAM_CYCLES]);
     level[2].missed = bursts > (double)level[2].hit ? (uint64_t)bursts - level[2].hit : 0;
     for (int i = 0; i < 2; i++) level[i].merged_rate = ww_ratio((double)level[i].merged, (double)level[i].read);
-    finish_level(&level[0], (double)level[0].read, facts->l1_sector, seconds);
-    finish_level(&level[1], (double)level[1].read, facts->l2_sector, seconds);
-    finish_level(&level[2], bursts, facts->l2_sector, seconds);
+    finish_level(&level[0], (double)level[0].read, seconds);
+    finish_level(&level[1], (double)level[1].read, seconds);
+    finish_level(&level[2], bursts, seconds);
 }
 
 double ww_ipc(const struct ww_launch_result *launch) {

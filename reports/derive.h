@@ -7,7 +7,6 @@
 /* Parameters of the stored GPU that reports need; a value that the configuration lacks is < 0. */
 struct ww_gpu_facts {
     double sm_count, max_warps, schedulers, clock_mhz, overhead_us;
-    double l1_sector, l2_sector; /* bytes; 32 if not given */
 };
 void ww_gpu_facts(const char *gpu_json, struct ww_gpu_facts *facts);
 
@@ -18,15 +17,15 @@ void ww_sum_launches(const struct ww_result *result, struct ww_launch_result *su
 /* One level of the memory system. Rates are parts of 1, < 0 where there is nothing to divide by. */
 struct ww_level {
     const char *name;
-    uint64_t read, written, hit, merged, missed; /* sectors; dram: hit counts bursts in an open row */
+    uint64_t read, written, hit, merged,
+        missed; /* sectors of 32 bytes; dram: hit counts bursts in an open row */
     double hit_rate, merged_rate;
     double bytes_read, bytes_written;
     double read_gb_s, write_gb_s; /* 10^9 bytes per second over the launch's time */
     double busy;                  /* part of the data bus's cycles in use, dram only */
 };
 enum { WW_LEVELS = 3 };
-void ww_levels(const struct ww_launch_result *launch, const struct ww_gpu_facts *facts,
-               struct ww_level level[WW_LEVELS]);
+void ww_levels(const struct ww_launch_result *launch, struct ww_level level[WW_LEVELS]);
 
 /* a / b, or -1 if b is 0. */
 double ww_ratio(double a, double b);

@@ -61,10 +61,9 @@ void ww_part_slots(struct ww_jsonw *w, const char *key, const uint64_t slot[WW_S
     ww_jsonw_close(w, '}');
 }
 
-void ww_part_memory(struct ww_jsonw *w, const char *key, const struct ww_launch_result *launch,
-                    const struct ww_gpu_facts *facts) {
+void ww_part_memory(struct ww_jsonw *w, const char *key, const struct ww_launch_result *launch) {
     struct ww_level level[WW_LEVELS];
-    ww_levels(launch, facts, level);
+    ww_levels(launch, level);
     ww_jsonw_open(w, key, '[');
     for (int i = 0; i < WW_LEVELS; i++) {
         const struct ww_level *l = &level[i];

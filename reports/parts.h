@@ -13,8 +13,7 @@ void ww_part_counters(struct ww_jsonw *w, const char *key, const uint64_t counte
 /* With `zeros` false only states that have cycles are written. */
 void ww_part_states(struct ww_jsonw *w, const char *key, const uint64_t state[WW_STATE_COUNT], bool zeros);
 void ww_part_slots(struct ww_jsonw *w, const char *key, const uint64_t slot[WW_SLOT_COUNT]);
-void ww_part_memory(struct ww_jsonw *w, const char *key, const struct ww_launch_result *launch,
-                    const struct ww_gpu_facts *facts);
+void ww_part_memory(struct ww_jsonw *w, const char *key, const struct ww_launch_result *launch);
 /* null if the energy is not known. */
 void ww_part_energy(struct ww_jsonw *w, const char *key, const struct ww_energy *energy, uint64_t time_ps);
 

@@ -91,7 +91,7 @@ static void write_figures(struct ww_jsonw *w, const struct ww_launch_result *l,
     ww_part_known(w, "occupancy", ww_occupancy_reached(l, facts));
     ww_part_states(w, "warp_cycles", l->warp_cycles, true);
     ww_part_slots(w, "issue_slots", l->slot);
-    ww_part_memory(w, "memory", l, facts);
+    ww_part_memory(w, "memory", l);
     ww_part_energy(w, "energy", &l->energy, l->time_ps);
     ww_part_counters(w, "counters", l->counter);
 }

@@ -122,10 +122,9 @@ static enum ww_code print_slots(const struct ww_launch_result *sum, FILE *out, s
 
 /* ---- memory ---- */
 
-static enum ww_code print_memory(const struct ww_launch_result *sum, const struct ww_gpu_facts *facts,
-                                 FILE *out, struct ww_error *error) {
+static enum ww_code print_memory(const struct ww_launch_result *sum, FILE *out, struct ww_error *error) {
     struct ww_level level[WW_LEVELS];
-    ww_levels(sum, facts, level);
+    ww_levels(sum, level);
     struct ww_grid g = {.columns = 8, .left = 1u};
     add_row(&g, (const char *[]){"level", "read", "written", "hits", "merged", "read rate", "write rate",
                                  "bus busy"});
@@ -209,7 +208,7 @@ enum ww_code ww_report_text(const struct ww_result *result, int64_t run_id, FILE
     WW_TRY(print_launches(result, &facts, out, error));
     WW_TRY(print_states(&sum, out, error));
     WW_TRY(print_slots(&sum, out, error));
-    WW_TRY(print_memory(&sum, &facts, out, error));
+    WW_TRY(print_memory(&sum, out, error));
     WW_TRY(print_energy(&sum, out, error));
     return ww_out_check(out, error);
 }

@@ -10,7 +10,7 @@
 enum { SMS = 2, SCHEDULERS = 2, EPOCH = 4096, PCS = 5 };
 
 static const char gpu_json[] =
-    "{\"clock.sm_mhz\":1000,\"dram.type\":\"gddr5\",\"l1.enabled\":true,\"l1.sector\":32,"
+    "{\"clock.sm_mhz\":1000,\"dram.type\":\"gddr5\",\"l1.enabled\":true,\"l1.sector\":128,"
     "\"l2.sector\":32,\"launch.overhead_us\":0,\"name\":\"testgpu\",\"sm.count\":2,"
     "\"sm.max_warps\":64,\"sm.schedulers\":2}";
 
