@@ -11,7 +11,7 @@ WARPWATT=${WARPWATT:-build/warpwatt}
 # One workload on one GPU: record, replay, store. Says how far the whole is.
 if [ "${1:-}" = --one ]; then
     workload=$2 gpu=$3 arch=$4
-    trace=$OUT/$workload-$arch.wwt
+    trace=$OUT/$arch/$workload.wwt
     log=$OUT/$workload-$gpu.log
     start=$(date +%s)
     if ! { "$WARPWATT" trace record --workload "$workload" --arch "$arch" -o "$trace" &&
@@ -27,7 +27,7 @@ if [ "${1:-}" = --one ]; then
 fi
 
 rm -rf $OUT
-mkdir -p $OUT
+mkdir -p $OUT/sm_20 $OUT/sm_70
 begin=$(date +%s)
 workloads="vectoradd saxpy transpose reduction sgemm spmv bfs kmeans stencil histogram"
 list=$(for w in $workloads; do echo "$w v100 sm_70" && echo "$w gtx480 sm_20"; done)
@@ -41,9 +41,10 @@ cat <<END
 
 Done in $(($(date +%s) - begin)) s. All of it is in $DB. Next:
 
-  $WARPWATT query --named runs --db $DB                  the runs and their numbers
-  $WARPWATT report --run 1 --db $DB                      where one run's cycles and joules went
-  $WARPWATT report --run 1 --source --db $DB             its source lines, ranked by stall cycles
-  $WARPWATT run --gpu v100 --trace $OUT/bfs-sm_70.wwt --mech sched=lrr --db $DB
-  $WARPWATT query --list                                 other questions
+  db=$DB
+  $WARPWATT query --named runs --db \$db            the runs and their numbers
+  $WARPWATT report --run 1 --db \$db                where one run's cycles and joules went
+  $WARPWATT report --run 1 --source --db \$db       its source lines, ranked by stall cycles
+  $WARPWATT run --gpu v100 --trace $OUT/sm_70/bfs.wwt --mech sched=lrr --db \$db
+  $WARPWATT query --list                            other questions
 END
