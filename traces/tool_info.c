@@ -133,7 +133,7 @@ static enum ww_code print_text(const struct ww_trace *trace, FILE *out, struct w
     struct totals t = file_totals(trace);
     fprintf(out, "%s: version %u, hash %s\n", trace->path, WW_WWT_VERSION, trace->hash);
     if (m->program) fprintf(out, "program:   %s\n", m->program);
-    if (m->arguments) fprintf(out, "arguments: %s\n", m->arguments);
+    if (m->arguments && *m->arguments) fprintf(out, "arguments: %s\n", m->arguments);
     if (m->tool) fprintf(out, "tool:      %s\n", m->tool);
     for (size_t i = 0; i < trace->index.launch_count; i++) text_launch(i, &trace->index.launch[i], out);
     fprintf(out, "\ntotal: %zu launches, %llu warp instructions, %llu thread instructions\n",

@@ -62,10 +62,11 @@ static uint64_t largest_grid(const struct slice *s) {
 static enum ww_code slice_meta(const struct ww_trace *trace, const char *launches, const char *ctas,
                                struct ww_arena *arena, struct ww_trace_meta *meta, struct ww_error *error) {
     *meta = trace->index.meta;
+    const char *before = meta->arguments ? meta->arguments : "";
     if (!launches && !ctas) return WW_OK;
-    meta->arguments = ww_arena_printf(arena, "%s%s[slice of %s: launches %s, CTAs %s]",
-                                      meta->arguments ? meta->arguments : "", meta->arguments ? " " : "",
-                                      trace->hash, launches ? launches : "all", ctas ? ctas : "all");
+    meta->arguments =
+        ww_arena_printf(arena, "%s%s[slice of %s: launches %s, CTAs %s]", before, *before ? " " : "",
+                        trace->hash, launches ? launches : "all", ctas ? ctas : "all");
     return meta->arguments ? WW_OK : ww_fail_nomem(error, "a slice");
 }
 

@@ -20,7 +20,7 @@ static int set_up(void **state) {
 static int tear_down(void **state) {
     (void)state;
     ww_arena_free(&arena);
-    ww_fixture_clean();
+    ww_made_clean();
     return 0;
 }
 
@@ -30,15 +30,15 @@ static int tear_down(void **state) {
         if (ok_code_ != WW_OK) fail_msg("%s: %s: %s", #call, error.where, error.text);                         \
     } while (0)
 
-static void check_cta(struct ww_trace *t, size_t launch, const struct ww_fixture_launch *l, size_t i) {
+static void check_cta(struct ww_trace *t, size_t launch, const struct ww_made_launch *l, size_t i) {
     struct ww_cta_trace cta;
     OK(ww_trace_load_cta(t, launch, l->cta[i].index, &cta, &error));
-    const char *why = ww_fixture_compare(&l->launch, &cta, &l->cta[i]);
+    const char *why = ww_made_compare(&l->launch, &cta, &l->cta[i]);
     if (why) fail_msg("launch %zu, CTA %zu: %s", launch, i, why);
     ww_trace_release_cta(t, &cta);
 }
 
-static void check_round_trip(const char *path, const struct ww_fixture_launch *l, size_t count) {
+static void check_round_trip(const char *path, const struct ww_made_launch *l, size_t count) {
     struct ww_trace *t;
     OK(ww_trace_open(path, &t, &error));
     assert_int_equal(ww_trace_launch_count(t), count);
@@ -49,10 +49,10 @@ static void check_round_trip(const char *path, const struct ww_fixture_launch *l
 }
 
 /* A random shape that stays small. */
-static struct ww_fixture_shape random_shape(uint64_t seed) {
+static struct ww_made_shape random_shape(uint64_t seed) {
     struct ww_rng r;
     ww_rng_seed(&r, seed);
-    return (struct ww_fixture_shape){
+    return (struct ww_made_shape){
         .grid = {1 + ww_rng_below(&r, 6), 1 + ww_rng_below(&r, 3), 1 + ww_rng_below(&r, 2)},
         .block = {1 + ww_rng_below(&r, 70), 1 + ww_rng_below(&r, 3), 1},
         .inst_count = 2 + ww_rng_below(&r, 60),
@@ -64,17 +64,17 @@ static struct ww_fixture_shape random_shape(uint64_t seed) {
 
 static void random_traces_come_back(void **state) {
     (void)state;
-    const char *path = ww_fixture_path(&arena, "random.wwt");
+    const char *path = ww_made_path(&arena, "random.wwt");
     for (uint64_t seed = 1; seed <= 150; seed++) {
         struct ww_arena a;
-        struct ww_fixture_launch l[3];
+        struct ww_made_launch l[3];
         ww_arena_init(&a, 0);
         size_t count = seed % 4;
         for (size_t k = 0; k < count; k++) {
-            struct ww_fixture_shape shape = random_shape(seed * 8 + k);
-            ww_fixture_launch(&a, seed * 8 + k, &shape, &l[k]);
+            struct ww_made_shape shape = random_shape(seed * 8 + k);
+            ww_made_launch(&a, seed * 8 + k, &shape, &l[k]);
         }
-        OK(ww_fixture_write(path, l, count, seed % 3, &error));
+        OK(ww_made_write(path, l, count, seed % 3, &error));
         check_round_trip(path, l, count);
         ww_arena_free(&a);
     }
@@ -82,13 +82,13 @@ static void random_traces_come_back(void **state) {
 
 static void a_launch_description_comes_back(void **state) {
     (void)state;
-    struct ww_fixture_shape shape = {{5, 2, 3}, {33, 2, 1}, 40, 60, 2, false};
-    struct ww_fixture_launch l;
+    struct ww_made_shape shape = {{5, 2, 3}, {33, 2, 1}, 40, 60, 2, false};
+    struct ww_made_launch l;
     const struct ww_launch *got;
     struct ww_trace *t;
-    ww_fixture_launch(&arena, 7, &shape, &l);
-    const char *path = ww_fixture_path(&arena, "a.wwt");
-    OK(ww_fixture_write(path, &l, 1, 0, &error));
+    ww_made_launch(&arena, 7, &shape, &l);
+    const char *path = ww_made_path(&arena, "a.wwt");
+    OK(ww_made_write(path, &l, 1, 0, &error));
     OK(ww_trace_open(path, &t, &error));
     OK(ww_trace_launch(t, 0, &got, &error));
     assert_string_equal(got->kernel, "made_up");
@@ -112,20 +112,20 @@ static void a_launch_description_comes_back(void **state) {
 
 static void totals_are_those_of_the_steps(void **state) {
     (void)state;
-    struct ww_fixture_shape shape = {{20, 1, 1}, {100, 1, 1}, 40, 60, 3, false};
-    struct ww_fixture_launch l;
+    struct ww_made_shape shape = {{20, 1, 1}, {100, 1, 1}, 40, 60, 3, false};
+    struct ww_made_launch l;
     struct ww_launch_info info;
     struct ww_trace *t;
     uint64_t warps = 0, threads = 0;
-    ww_fixture_launch(&arena, 8, &shape, &l);
+    ww_made_launch(&arena, 8, &shape, &l);
     for (size_t i = 0; i < l.cta_count; i++)
         for (uint32_t w = 0; w < l.cta[i].warp_count; w++)
             for (uint32_t s = 0; s < l.cta[i].warp[w].step_count; s++) {
                 warps++;
                 threads += (unsigned)__builtin_popcount(l.cta[i].warp[w].step[s].mask);
             }
-    const char *path = ww_fixture_path(&arena, "a.wwt");
-    OK(ww_fixture_write(path, &l, 1, 0, &error));
+    const char *path = ww_made_path(&arena, "a.wwt");
+    OK(ww_made_write(path, &l, 1, 0, &error));
     OK(ww_trace_open(path, &t, &error));
     OK(ww_trace_launch_info(t, 0, &info, &error));
     assert_int_equal(info.warp_instructions, warps);
@@ -135,25 +135,25 @@ static void totals_are_those_of_the_steps(void **state) {
 
 static void thousands_of_different_paths_come_back(void **state) {
     (void)state;
-    struct ww_fixture_shape shape = {{300, 1, 1}, {256, 1, 1}, 30, 12, 0, false};
-    struct ww_fixture_launch l;
-    ww_fixture_launch(&arena, 12, &shape, &l);
-    const char *path = ww_fixture_path(&arena, "a.wwt");
-    OK(ww_fixture_write(path, &l, 1, 5, &error));
+    struct ww_made_shape shape = {{300, 1, 1}, {256, 1, 1}, 30, 12, 0, false};
+    struct ww_made_launch l;
+    ww_made_launch(&arena, 12, &shape, &l);
+    const char *path = ww_made_path(&arena, "a.wwt");
+    OK(ww_made_write(path, &l, 1, 5, &error));
     check_round_trip(path, &l, 1);
 }
 
 /* Big enough for several groups. */
-static const struct ww_fixture_shape big = {{150, 4, 1}, {256, 1, 1}, 50, 300, 4, false};
+static const struct ww_made_shape big = {{150, 4, 1}, {256, 1, 1}, 50, 300, 4, false};
 
 static void any_cta_can_be_read_in_any_order(void **state) {
     (void)state;
-    struct ww_fixture_launch l;
+    struct ww_made_launch l;
     struct ww_trace *t;
     struct ww_rng r;
-    ww_fixture_launch(&arena, 9, &big, &l);
-    const char *path = ww_fixture_path(&arena, "a.wwt");
-    OK(ww_fixture_write(path, &l, 1, 0, &error));
+    ww_made_launch(&arena, 9, &big, &l);
+    const char *path = ww_made_path(&arena, "a.wwt");
+    OK(ww_made_write(path, &l, 1, 0, &error));
     OK(ww_trace_open(path, &t, &error));
     assert_true(t->index.launch[0].group_count > 5);
     ww_rng_seed(&r, 1);
@@ -163,15 +163,15 @@ static void any_cta_can_be_read_in_any_order(void **state) {
 
 static void held_ctas_stay_valid_while_others_are_read(void **state) {
     (void)state;
-    struct ww_fixture_launch l;
+    struct ww_made_launch l;
     struct ww_trace *t;
     struct ww_cta_trace held[60];
-    ww_fixture_launch(&arena, 10, &big, &l);
-    const char *path = ww_fixture_path(&arena, "a.wwt");
-    OK(ww_fixture_write(path, &l, 1, 0, &error));
+    ww_made_launch(&arena, 10, &big, &l);
+    const char *path = ww_made_path(&arena, "a.wwt");
+    OK(ww_made_write(path, &l, 1, 0, &error));
     OK(ww_trace_open(path, &t, &error));
     for (size_t i = 0; i < 60; i++) OK(ww_trace_load_cta(t, 0, i * 10, &held[i], &error));
-    for (size_t i = 0; i < 60; i++) assert_null(ww_fixture_compare(&l.launch, &held[i], &l.cta[i * 10]));
+    for (size_t i = 0; i < 60; i++) assert_null(ww_made_compare(&l.launch, &held[i], &l.cta[i * 10]));
     for (size_t i = 0; i < 60; i++) ww_trace_release_cta(t, &held[i]);
     assert_true(t->idle_count <= WW_WWT_IDLE_GROUPS);
     ww_trace_close(t);
@@ -179,21 +179,21 @@ static void held_ctas_stay_valid_while_others_are_read(void **state) {
 
 static void reading_one_cta_reads_little_of_the_file(void **state) {
     (void)state;
-    struct ww_fixture_launch l;
+    struct ww_made_launch l;
     struct ww_trace *t;
-    ww_fixture_launch(&arena, 9, &big, &l);
-    const char *path = ww_fixture_path(&arena, "a.wwt");
-    OK(ww_fixture_write(path, &l, 1, 0, &error));
+    ww_made_launch(&arena, 9, &big, &l);
+    const char *path = ww_made_path(&arena, "a.wwt");
+    OK(ww_made_write(path, &l, 1, 0, &error));
     /* Damage every group but the one of CTA 300: it is read nevertheless. */
     size_t n;
     OK(ww_trace_open(path, &t, &error));
     const struct ww_wwt_launch *w = &t->index.launch[0];
     uint32_t keep = ww_wwt_find_run(w, 300)->group;
-    unsigned char *file = ww_fixture_read(&arena, path, &n);
+    unsigned char *file = ww_made_read(&arena, path, &n);
     for (uint32_t g = 0; g < w->group_count; g++)
         if (g != keep) memset(file + w->group[g].offset, 0x55, w->group[g].stored);
     ww_trace_close(t);
-    ww_fixture_put(path, file, n);
+    ww_made_put(path, file, n);
     OK(ww_trace_open(path, &t, &error));
     check_cta(t, 0, &l, 300);
     struct ww_cta_trace cta;
@@ -204,15 +204,15 @@ static void reading_one_cta_reads_little_of_the_file(void **state) {
 
 static void the_file_does_not_depend_on_the_order_of_adding(void **state) {
     (void)state;
-    struct ww_fixture_launch l;
-    ww_fixture_launch(&arena, 11, &big, &l);
-    const char *path = ww_fixture_path(&arena, "a.wwt");
+    struct ww_made_launch l;
+    ww_made_launch(&arena, 11, &big, &l);
+    const char *path = ww_made_path(&arena, "a.wwt");
     size_t n, m;
-    OK(ww_fixture_write(path, &l, 1, 0, &error));
-    unsigned char *a = ww_fixture_read(&arena, path, &n);
+    OK(ww_made_write(path, &l, 1, 0, &error));
+    unsigned char *a = ww_made_read(&arena, path, &n);
     for (uint64_t order = 1; order < 4; order++) {
-        OK(ww_fixture_write(path, &l, 1, order, &error));
-        unsigned char *b = ww_fixture_read(&arena, path, &m);
+        OK(ww_made_write(path, &l, 1, order, &error));
+        unsigned char *b = ww_made_read(&arena, path, &m);
         assert_int_equal(n, m);
         assert_memory_equal(a, b, n);
     }
@@ -220,17 +220,17 @@ static void the_file_does_not_depend_on_the_order_of_adding(void **state) {
 
 static void different_contents_have_different_hashes(void **state) {
     (void)state;
-    struct ww_fixture_shape shape = {{5, 1, 1}, {64, 1, 1}, 40, 60, 2, false};
-    struct ww_fixture_launch l;
+    struct ww_made_shape shape = {{5, 1, 1}, {64, 1, 1}, 40, 60, 2, false};
+    struct ww_made_launch l;
     struct ww_trace *t;
     char hash[2][17];
     for (int i = 0; i < 2; i++) {
-        ww_fixture_launch(&arena, 20, &shape, &l);
+        ww_made_launch(&arena, 20, &shape, &l);
         if (i)
             ((struct ww_access *)l.cta[4].warp[1].access)->base ^= 4,
                 ((struct ww_access *)l.cta[4].warp[1].access)->list = WW_AFFINE;
-        const char *path = ww_fixture_path(&arena, "a.wwt");
-        OK(ww_fixture_write(path, &l, 1, 0, &error));
+        const char *path = ww_made_path(&arena, "a.wwt");
+        OK(ww_made_write(path, &l, 1, 0, &error));
         OK(ww_trace_open(path, &t, &error));
         assert_int_equal(strlen(ww_trace_hash(t)), 16);
         memcpy(hash[i], ww_trace_hash(t), 17);
@@ -241,28 +241,28 @@ static void different_contents_have_different_hashes(void **state) {
 
 static void equal_code_of_two_launches_is_stored_once(void **state) {
     (void)state;
-    struct ww_fixture_shape shape = {{1, 1, 1}, {32, 1, 1}, 2000, 1, 1, true};
-    struct ww_fixture_launch l[2];
+    struct ww_made_shape shape = {{1, 1, 1}, {32, 1, 1}, 2000, 1, 1, true};
+    struct ww_made_launch l[2];
     size_t one, two;
-    ww_fixture_launch(&arena, 3, &shape, &l[0]);
+    ww_made_launch(&arena, 3, &shape, &l[0]);
     l[1] = l[0];
-    const char *path = ww_fixture_path(&arena, "a.wwt");
-    OK(ww_fixture_write(path, l, 1, 0, &error));
-    ww_fixture_read(&arena, path, &one);
-    OK(ww_fixture_write(path, l, 2, 0, &error));
-    ww_fixture_read(&arena, path, &two);
+    const char *path = ww_made_path(&arena, "a.wwt");
+    OK(ww_made_write(path, l, 1, 0, &error));
+    ww_made_read(&arena, path, &one);
+    OK(ww_made_write(path, l, 2, 0, &error));
+    ww_made_read(&arena, path, &two);
     assert_true(two - one < one / 10);
 }
 
 static void warps_with_equal_steps_share_them(void **state) {
     (void)state;
-    struct ww_fixture_shape shape = {{4, 1, 1}, {128, 1, 1}, 30, 50, 1, true};
-    struct ww_fixture_launch l;
+    struct ww_made_shape shape = {{4, 1, 1}, {128, 1, 1}, 30, 50, 1, true};
+    struct ww_made_launch l;
     struct ww_trace *t;
     struct ww_cta_trace a, b;
-    ww_fixture_launch(&arena, 3, &shape, &l);
-    const char *path = ww_fixture_path(&arena, "a.wwt");
-    OK(ww_fixture_write(path, &l, 1, 0, &error));
+    ww_made_launch(&arena, 3, &shape, &l);
+    const char *path = ww_made_path(&arena, "a.wwt");
+    OK(ww_made_write(path, &l, 1, 0, &error));
     OK(ww_trace_open(path, &t, &error));
     OK(ww_trace_load_cta(t, 0, 0, &a, &error));
     OK(ww_trace_load_cta(t, 0, 3, &b, &error));
@@ -280,7 +280,7 @@ static struct ww_access write_one(uint32_t mask, struct ww_access access, const 
         .op = WW_OP_LOAD, .space = WW_SPACE_GLOBAL, .width = 4, .flags = WW_INST_ACCESS};
     const struct ww_step step = {0, mask};
     const struct ww_warp_stream warp = {&step, &access, pool, 1, 1};
-    struct ww_fixture_launch l = {
+    struct ww_made_launch l = {
         .launch = {.kernel = "k",
                    .arch = "sm_20",
                    .grid = {1, 1, 1},
@@ -292,8 +292,8 @@ static struct ww_access write_one(uint32_t mask, struct ww_access access, const 
         .cta = &(struct ww_cta_trace){.warp_count = 1, .warp = &warp},
         .cta_count = 1,
     };
-    const char *path = ww_fixture_path(&arena, "one.wwt");
-    OK(ww_fixture_write(path, &l, 1, 0, &error));
+    const char *path = ww_made_path(&arena, "one.wwt");
+    OK(ww_made_write(path, &l, 1, 0, &error));
     OK(ww_trace_open(path, t, &error));
     OK(ww_trace_load_cta(*t, 0, 0, cta, &error));
     return cta->warp[0].access[0];
@@ -318,7 +318,7 @@ static void a_list_that_is_not_affine_stays(void **state) {
     uint64_t pool[] = {1000, 1008, 1013}, out[32];
     struct ww_access a = write_one(7, (struct ww_access){0, 0, 0}, pool, &t, &cta);
     assert_int_not_equal(a.list, WW_AFFINE);
-    assert_int_equal(ww_fixture_addresses(7, &a, cta.warp[0].pool, out), 3);
+    assert_int_equal(ww_made_addresses(7, &a, cta.warp[0].pool, out), 3);
     assert_memory_equal(out, pool, sizeof pool);
     ww_trace_close(t);
 }

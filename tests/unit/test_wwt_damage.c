@@ -11,20 +11,20 @@
 
 static struct ww_arena arena;
 static struct ww_error error;
-static struct ww_fixture_launch launch;
+static struct ww_made_launch launch;
 static unsigned char *file; /* a small sound trace */
 static size_t file_size;
 static char file_hash[17];
 
 static int set_up(void **state) {
     (void)state;
-    struct ww_fixture_shape shape = {{3, 1, 1}, {40, 1, 1}, 8, 12, 2, false};
+    struct ww_made_shape shape = {{3, 1, 1}, {40, 1, 1}, 8, 12, 2, false};
     struct ww_trace *t;
     ww_arena_init(&arena, 0);
-    ww_fixture_launch(&arena, 5, &shape, &launch);
-    const char *path = ww_fixture_path(&arena, "small.wwt");
-    if (ww_fixture_write(path, &launch, 1, 0, &error) != WW_OK) return -1;
-    file = ww_fixture_read(&arena, path, &file_size);
+    ww_made_launch(&arena, 5, &shape, &launch);
+    const char *path = ww_made_path(&arena, "small.wwt");
+    if (ww_made_write(path, &launch, 1, 0, &error) != WW_OK) return -1;
+    file = ww_made_read(&arena, path, &file_size);
     if (ww_trace_open_memory(file, file_size, "x", &t, &error) != WW_OK) return -1;
     memcpy(file_hash, ww_trace_hash(t), sizeof file_hash);
     ww_trace_close(t);
@@ -34,7 +34,7 @@ static int set_up(void **state) {
 static int tear_down(void **state) {
     (void)state;
     ww_arena_free(&arena);
-    ww_fixture_clean();
+    ww_made_clean();
     return 0;
 }
 
@@ -46,7 +46,7 @@ static enum ww_code read_all(const unsigned char *p, size_t n) {
     for (size_t i = 0; i < launch.cta_count && code == WW_OK; i++) {
         struct ww_cta_trace cta;
         code = ww_trace_load_cta(t, 0, i, &cta, &error);
-        if (code == WW_OK && ww_fixture_compare(&launch.launch, &cta, &launch.cta[i]))
+        if (code == WW_OK && ww_made_compare(&launch.launch, &cta, &launch.cta[i]))
             fail_msg("damage was read as content");
         ww_trace_release_cta(t, &cta);
     }
@@ -93,8 +93,8 @@ static void every_byte_added_at_the_end_is_an_error(void **state) {
 static void other_files_are_refused_by_name(void **state) {
     (void)state;
     struct ww_trace *t;
-    const char *path = ww_fixture_path(&arena, "text.wwt");
-    ww_fixture_put(path, "-kernel name = saxpy\n-grid dim = (1,1,1)\n", 41);
+    const char *path = ww_made_path(&arena, "text.wwt");
+    ww_made_put(path, "-kernel name = saxpy\n-grid dim = (1,1,1)\n", 41);
     assert_int_equal(ww_trace_open(path, &t, &error), WW_INPUT);
     assert_null(t);
     assert_non_null(strstr(error.where, "text.wwt"));
@@ -104,7 +104,7 @@ static void other_files_are_refused_by_name(void **state) {
 static void a_missing_file_and_a_directory_are_errors(void **state) {
     (void)state;
     struct ww_trace *t;
-    assert_int_equal(ww_trace_open(ww_fixture_path(&arena, "none.wwt"), &t, &error), WW_IO);
+    assert_int_equal(ww_trace_open(ww_made_path(&arena, "none.wwt"), &t, &error), WW_IO);
     assert_int_equal(ww_trace_open("/", &t, &error), WW_INPUT);
 }
 

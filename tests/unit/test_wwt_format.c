@@ -36,7 +36,7 @@ static const char *write_tiny(void) {
     static const uint64_t list[] = {0x1080, 0x1084, 0x1088, 0x108c, 0x2080, 0x2084, 0x2088, 0x208c};
     const struct ww_warp_stream warp[] = {{full, &first, NULL, 3, 1}, {part, &second, list, 3, 1}};
     struct ww_cta_trace cta = {.warp_count = 2, .warp = warp};
-    struct ww_fixture_launch l = {
+    struct ww_made_launch l = {
         .launch = {.kernel = "k",
                    .arch = "sm_70",
                    .grid = {1, 1, 1},
@@ -49,8 +49,8 @@ static const char *write_tiny(void) {
         .cta = &cta,
         .cta_count = 1,
     };
-    const char *path = ww_fixture_path(&arena, "tiny.wwt");
-    return ww_fixture_write(path, &l, 1, 0, &error) == WW_OK ? path : NULL;
+    const char *path = ww_made_path(&arena, "tiny.wwt");
+    return ww_made_write(path, &l, 1, 0, &error) == WW_OK ? path : NULL;
 }
 
 /* As `od -A x -t x1` prints it, indented as a Markdown block. */
@@ -66,15 +66,15 @@ static void make_dump(struct ww_buf *b) {
     size_t n;
     const char *path = write_tiny();
     assert_non_null(path);
-    const unsigned char *file = ww_fixture_read(&arena, path, &n);
+    const unsigned char *file = ww_made_read(&arena, path, &n);
     dump(b, file, n);
 }
 
 static const char *format_md(void) {
     const char *top = getenv("WW_SOURCE");
     size_t n;
-    return (const char *)ww_fixture_read(&arena,
-                                         ww_arena_printf(&arena, "%s/traces/FORMAT.md", top ? top : "."), &n);
+    return (const char *)ww_made_read(&arena, ww_arena_printf(&arena, "%s/traces/FORMAT.md", top ? top : "."),
+                                      &n);
 }
 
 static void format_md_shows_the_bytes_of_the_tiny_file(void **state) {
@@ -92,7 +92,7 @@ static void the_tiny_file_means_what_format_md_says(void **state) {
     uint64_t address[32];
     assert_int_equal(ww_trace_open(write_tiny(), &t, &error), WW_OK);
     assert_int_equal(ww_trace_load_cta(t, 0, 0, &cta, &error), WW_OK);
-    assert_int_equal(ww_fixture_addresses(0xff, &cta.warp[1].access[0], cta.warp[1].pool, address), 8);
+    assert_int_equal(ww_made_addresses(0xff, &cta.warp[1].access[0], cta.warp[1].pool, address), 8);
     assert_int_equal(address[4], 0x2080);
     assert_int_equal(cta.warp[0].access[0].base, 0x1000);
     ww_trace_release_cta(t, &cta);
@@ -125,7 +125,7 @@ static void format_md_numbers_the_classes_as_the_enum_does(void **state) {
 static int tear_down(void **state) {
     (void)state;
     ww_arena_free(&arena);
-    ww_fixture_clean();
+    ww_made_clean();
     return 0;
 }
 

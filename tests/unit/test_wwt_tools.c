@@ -13,7 +13,7 @@
 
 static struct ww_arena arena;
 static struct ww_error error;
-static struct ww_fixture_launch launch[2];
+static struct ww_made_launch launch[2];
 static const char *path;
 static struct ww_trace *trace;
 
@@ -25,12 +25,12 @@ static struct ww_trace *trace;
 
 static int set_up(void **state) {
     (void)state;
-    static const struct ww_fixture_shape shape[] = {{{20, 2, 1}, {70, 1, 1}, 12, 20, 2, false},
-                                                    {{6, 1, 1}, {64, 1, 1}, 12, 20, 2, true}};
+    static const struct ww_made_shape shape[] = {{{20, 2, 1}, {70, 1, 1}, 12, 20, 2, false},
+                                                 {{6, 1, 1}, {64, 1, 1}, 12, 20, 2, true}};
     ww_arena_init(&arena, 0);
-    for (size_t i = 0; i < 2; i++) ww_fixture_launch(&arena, 40 + i, &shape[i], &launch[i]);
-    path = ww_fixture_path(&arena, "whole.wwt");
-    OK(ww_fixture_write(path, launch, 2, 0, &error));
+    for (size_t i = 0; i < 2; i++) ww_made_launch(&arena, 40 + i, &shape[i], &launch[i]);
+    path = ww_made_path(&arena, "whole.wwt");
+    OK(ww_made_write(path, launch, 2, 0, &error));
     OK(ww_trace_open(path, &trace, &error));
     return 0;
 }
@@ -39,7 +39,7 @@ static int tear_down(void **state) {
     (void)state;
     ww_trace_close(trace);
     ww_arena_free(&arena);
-    ww_fixture_clean();
+    ww_made_clean();
     return 0;
 }
 
@@ -48,21 +48,21 @@ static int tear_down(void **state) {
 /* Slices, opens the result; it must hold CTA i of launch k exactly if `has(k, i)`, numbered anew. */
 static struct ww_trace *slice(const char *launches, const char *ctas) {
     struct ww_trace *t;
-    const char *out = ww_fixture_path(&arena, "slice.wwt");
+    const char *out = ww_made_path(&arena, "slice.wwt");
     OK(ww_trace_slice(trace, launches, ctas, out, &error));
     OK(ww_trace_open(out, &t, &error));
     OK(ww_trace_verify(t, NULL, NULL, &error));
     return t;
 }
 
-static void check_held(struct ww_trace *t, size_t number, const struct ww_fixture_launch *l, const char *held) {
+static void check_held(struct ww_trace *t, size_t number, const struct ww_made_launch *l, const char *held) {
     for (size_t i = 0; i < l->cta_count; i++) {
         struct ww_cta_trace cta;
         bool expected = held[i] == 'x';
         assert_int_equal(ww_trace_has_cta(t, number, i), expected);
         enum ww_code code = ww_trace_load_cta(t, number, i, &cta, &error);
         assert_int_equal(code, expected ? WW_OK : WW_USAGE);
-        if (expected) assert_null(ww_fixture_compare(&l->launch, &cta, &l->cta[i]));
+        if (expected) assert_null(ww_made_compare(&l->launch, &cta, &l->cta[i]));
         ww_trace_release_cta(t, &cta);
     }
 }
@@ -86,7 +86,7 @@ static void a_slice_of_launches_numbers_them_anew(void **state) {
 static void a_slice_of_a_slice_holds_what_both_have(void **state) {
     (void)state;
     struct ww_trace *t = slice(NULL, "2-4"), *u;
-    const char *out = ww_fixture_path(&arena, "second.wwt");
+    const char *out = ww_made_path(&arena, "second.wwt");
     OK(ww_trace_slice(t, "0", "0-3", out, &error));
     ww_trace_close(t);
     OK(ww_trace_open(out, &u, &error));
@@ -117,16 +117,16 @@ static void a_slice_says_where_it_is_from(void **state) {
 static void a_slice_of_everything_is_the_same_file(void **state) {
     (void)state;
     size_t n, m;
-    const char *out = ww_fixture_path(&arena, "copy.wwt");
+    const char *out = ww_made_path(&arena, "copy.wwt");
     OK(ww_trace_slice(trace, NULL, NULL, out, &error));
-    unsigned char *a = ww_fixture_read(&arena, path, &n), *b = ww_fixture_read(&arena, out, &m);
+    unsigned char *a = ww_made_read(&arena, path, &n), *b = ww_made_read(&arena, out, &m);
     assert_int_equal(n, m);
     assert_memory_equal(a, b, n);
 }
 
 static void a_slice_refuses_numbers_out_of_range_and_leaves_no_file(void **state) {
     (void)state;
-    const char *out = ww_fixture_path(&arena, "never.wwt");
+    const char *out = ww_made_path(&arena, "never.wwt");
     assert_int_equal(ww_trace_slice(trace, "2", NULL, out, &error), WW_USAGE);
     assert_int_equal(ww_trace_slice(trace, NULL, "40", out, &error), WW_USAGE);
     assert_int_equal(ww_trace_slice(trace, NULL, "x", out, &error), WW_USAGE);
@@ -227,7 +227,7 @@ static void dump_refuses_what_is_not_there(void **state) {
 
 static struct ww_trace_writer *start(const struct ww_launch *l) {
     struct ww_trace_writer *w;
-    OK(ww_trace_writer_new(ww_fixture_path(&arena, "w.wwt"), NULL, 0, &w, &error));
+    OK(ww_trace_writer_new(ww_made_path(&arena, "w.wwt"), NULL, 0, &w, &error));
     if (l) OK(ww_trace_writer_launch(w, l, &error));
     return w;
 }
@@ -303,14 +303,14 @@ static void giving_up_leaves_no_file(void **state) {
     OK(ww_trace_writer_cta(w, &launch[0].cta[0], &error));
     ww_trace_writer_abort(w);
     char command[200];
-    snprintf(command, sizeof command, "ls %s* 2>/dev/null | grep -q .", ww_fixture_path(&arena, "w.wwt"));
+    snprintf(command, sizeof command, "ls %s* 2>/dev/null | grep -q .", ww_made_path(&arena, "w.wwt"));
     assert_int_not_equal(system(command), 0);
 }
 
 static void an_unended_launch_cannot_be_finished(void **state) {
     (void)state;
     assert_int_equal(ww_trace_writer_finish(start(&launch[0].launch), NULL, &error), WW_USAGE);
-    assert_int_not_equal(access(ww_fixture_path(&arena, "w.wwt"), F_OK), 0);
+    assert_int_not_equal(access(ww_made_path(&arena, "w.wwt"), F_OK), 0);
 }
 
 static void a_directory_that_is_not_there_is_an_error(void **state) {
@@ -323,7 +323,7 @@ static void a_directory_that_is_not_there_is_an_error(void **state) {
 /* A grid of 2^62 CTAs, of which three are there. */
 static void huge_grids_are_indexed_sparsely(void **state) {
     (void)state;
-    struct ww_fixture_launch l = launch[1];
+    struct ww_made_launch l = launch[1];
     struct ww_cta_trace cta[3] = {l.cta[0], l.cta[1], l.cta[2]};
     struct ww_trace *t;
     for (int i = 0; i < 3; i++) l.launch.grid[i] = i < 2 ? 1u << 31 : 1;
@@ -331,14 +331,14 @@ static void huge_grids_are_indexed_sparsely(void **state) {
     cta[2].index = ((uint64_t)1 << 62) - 1;
     l.cta = cta;
     l.cta_count = 3;
-    const char *out = ww_fixture_path(&arena, "huge.wwt");
-    OK(ww_fixture_write(out, &l, 1, 2, &error));
+    const char *out = ww_made_path(&arena, "huge.wwt");
+    OK(ww_made_write(out, &l, 1, 2, &error));
     OK(ww_trace_open(out, &t, &error));
     OK(ww_trace_verify(t, NULL, NULL, &error));
     for (int i = 0; i < 3; i++) {
         struct ww_cta_trace got;
         OK(ww_trace_load_cta(t, 0, cta[i].index, &got, &error));
-        assert_null(ww_fixture_compare(&l.launch, &got, &cta[i]));
+        assert_null(ww_made_compare(&l.launch, &got, &cta[i]));
         ww_trace_release_cta(t, &got);
     }
     assert_false(ww_trace_has_cta(t, 0, 1));
@@ -348,8 +348,8 @@ static void huge_grids_are_indexed_sparsely(void **state) {
 /* With little memory for what waits, groups are written out of order; nothing is lost, nothing comes twice. */
 static void a_writer_short_of_memory_writes_everything_once(void **state) {
     (void)state;
-    const struct ww_fixture_launch *l = &launch[0];
-    const char *out = ww_fixture_path(&arena, "w.wwt");
+    const struct ww_made_launch *l = &launch[0];
+    const char *out = ww_made_path(&arena, "w.wwt");
     struct ww_trace_writer *w = start(&l->launch);
     struct ww_trace *t;
     w->pending_limit = 6000;

@@ -9,7 +9,7 @@
 struct maker {
     struct ww_arena *arena;
     struct ww_rng rng;
-    const struct ww_fixture_shape *shape;
+    const struct ww_made_shape *shape;
     struct ww_launch *launch;
     uint32_t lanes; /* of the warp that is being made */
 };
@@ -146,12 +146,12 @@ static void make_cta(struct maker *m, struct ww_cta_trace *cta, struct ww_warp_s
     cta->warp = warp;
 }
 
-void ww_fixture_launch(struct ww_arena *arena, uint64_t seed, const struct ww_fixture_shape *shape,
-                       struct ww_fixture_launch *out) {
+void ww_made_launch(struct ww_arena *arena, uint64_t seed, const struct ww_made_shape *shape,
+                    struct ww_made_launch *out) {
     struct maker m = {.arena = arena, .shape = shape, .launch = &out->launch, .lanes = UINT32_MAX};
     struct ww_warp_stream path[16] = {0};
     ww_rng_seed(&m.rng, seed);
-    *out = (struct ww_fixture_launch){0};
+    *out = (struct ww_made_launch){0};
     memcpy(out->launch.grid, shape->grid, sizeof shape->grid);
     memcpy(out->launch.block, shape->block, sizeof shape->block);
     make_code(&m);
@@ -167,7 +167,7 @@ void ww_fixture_launch(struct ww_arena *arena, uint64_t seed, const struct ww_fi
     }
 }
 
-static enum ww_code write_launch(struct ww_trace_writer *w, const struct ww_fixture_launch *l, uint64_t order,
+static enum ww_code write_launch(struct ww_trace_writer *w, const struct ww_made_launch *l, uint64_t order,
                                  struct ww_error *error) {
     size_t n = l->cta_count, *at = malloc((n + 1) * sizeof *at);
     struct ww_rng rng;
@@ -184,8 +184,8 @@ static enum ww_code write_launch(struct ww_trace_writer *w, const struct ww_fixt
     return code ? code : ww_trace_writer_end_launch(w, error);
 }
 
-enum ww_code ww_fixture_write(const char *path, const struct ww_fixture_launch *launch, size_t count,
-                              uint64_t order, struct ww_error *error) {
+enum ww_code ww_made_write(const char *path, const struct ww_made_launch *launch, size_t count, uint64_t order,
+                           struct ww_error *error) {
     const struct ww_trace_meta meta = {"workload made_up", "n=1", NULL};
     struct ww_trace_writer *w;
     WW_TRY(ww_trace_writer_new(path, &meta, 0, &w, error));
@@ -199,7 +199,7 @@ enum ww_code ww_fixture_write(const char *path, const struct ww_fixture_launch *
     return ww_trace_writer_finish(w, NULL, error);
 }
 
-unsigned ww_fixture_addresses(uint32_t mask, const struct ww_access *a, const uint64_t *pool, uint64_t *out) {
+unsigned ww_made_addresses(uint32_t mask, const struct ww_access *a, const uint64_t *pool, uint64_t *out) {
     unsigned n = 0;
     for (; mask; mask &= mask - 1, n++)
         out[n] = a->list != WW_AFFINE ? pool[a->list + n]
@@ -218,8 +218,8 @@ static const char *compare_warp(const struct ww_launch *l, const struct ww_warp_
         if (!(l->inst[s->step[i].inst].flags & WW_INST_ACCESS)) continue;
         const struct ww_access *a = &s->access[k], *b = &e->access[k];
         k++;
-        unsigned n = ww_fixture_addresses(s->step[i].mask, a, s->pool, x);
-        ww_fixture_addresses(s->step[i].mask, b, e->pool, y);
+        unsigned n = ww_made_addresses(s->step[i].mask, a, s->pool, x);
+        ww_made_addresses(s->step[i].mask, b, e->pool, y);
         if (memcmp(x, y, n * sizeof *x) != 0) return "an address differs";
         if (b->list == WW_AFFINE && (a->list != WW_AFFINE || a->base != b->base || a->stride != b->stride))
             return "an affine access changed its form";
@@ -227,8 +227,8 @@ static const char *compare_warp(const struct ww_launch *l, const struct ww_warp_
     return k == s->access_count ? NULL : "there are too many accesses";
 }
 
-const char *ww_fixture_compare(const struct ww_launch *launch, const struct ww_cta_trace *cta,
-                               const struct ww_cta_trace *expected) {
+const char *ww_made_compare(const struct ww_launch *launch, const struct ww_cta_trace *cta,
+                            const struct ww_cta_trace *expected) {
     if (cta->index != expected->index || cta->warp_count != expected->warp_count) return "another CTA";
     for (uint32_t w = 0; w < cta->warp_count; w++) {
         const char *why = compare_warp(launch, &cta->warp[w], &expected->warp[w]);
@@ -239,7 +239,7 @@ const char *ww_fixture_compare(const struct ww_launch *launch, const struct ww_c
 
 static char directory[64];
 
-const char *ww_fixture_path(struct ww_arena *arena, const char *name) {
+const char *ww_made_path(struct ww_arena *arena, const char *name) {
     if (!directory[0]) {
         snprintf(directory, sizeof directory, "/tmp/ww-test-XXXXXX");
         if (!mkdtemp(directory)) abort();
@@ -247,7 +247,7 @@ const char *ww_fixture_path(struct ww_arena *arena, const char *name) {
     return ww_arena_printf(arena, "%s/%s", directory, name);
 }
 
-void ww_fixture_clean(void) {
+void ww_made_clean(void) {
     DIR *d = directory[0] ? opendir(directory) : NULL;
     if (!d) return;
     for (const struct dirent *e; (e = readdir(d));)
@@ -257,7 +257,7 @@ void ww_fixture_clean(void) {
     directory[0] = 0;
 }
 
-unsigned char *ww_fixture_read(struct ww_arena *arena, const char *path, size_t *n) {
+unsigned char *ww_made_read(struct ww_arena *arena, const char *path, size_t *n) {
     FILE *f = fopen(path, "rb");
     if (!f || fseek(f, 0, SEEK_END)) abort();
     *n = (size_t)ftell(f);
@@ -268,7 +268,7 @@ unsigned char *ww_fixture_read(struct ww_arena *arena, const char *path, size_t 
     return p;
 }
 
-void ww_fixture_put(const char *path, const void *data, size_t n) {
+void ww_made_put(const char *path, const void *data, size_t n) {
     FILE *f = fopen(path, "wb");
     if (!f || fwrite(data, 1, n, f) != n || fclose(f)) abort();
 }

@@ -6,13 +6,13 @@
 #include "../../estimator/base/rng.h"
 #include "../../traces/trace.h"
 
-struct ww_fixture_launch {
+struct ww_made_launch {
     struct ww_launch launch;
     struct ww_cta_trace *cta; /* in order of their numbers */
     size_t cta_count;         /* of the array: the grid may have more */
 };
 
-struct ww_fixture_shape {
+struct ww_made_shape {
     uint32_t grid[3], block[3];
     uint32_t inst_count;
     uint32_t steps; /* of a path, about */
@@ -21,23 +21,23 @@ struct ww_fixture_shape {
 };
 
 /* A launch with random instructions, paths, masks (also 0), and accesses of every kind. */
-void ww_fixture_launch(struct ww_arena *arena, uint64_t seed, const struct ww_fixture_shape *shape,
-                       struct ww_fixture_launch *out);
+void ww_made_launch(struct ww_arena *arena, uint64_t seed, const struct ww_made_shape *shape,
+                    struct ww_made_launch *out);
 /* Writes launches to the file, CTAs in the order of `order` (a permutation seed; 0: ascending).
  * Returns the first error. */
-enum ww_code ww_fixture_write(const char *path, const struct ww_fixture_launch *launch, size_t count,
-                              uint64_t order, struct ww_error *error);
+enum ww_code ww_made_write(const char *path, const struct ww_made_launch *launch, size_t count, uint64_t order,
+                           struct ww_error *error);
 /* NULL if the CTA means the same as `expected`: steps, and addresses of active lanes; else what differs. */
-const char *ww_fixture_compare(const struct ww_launch *launch, const struct ww_cta_trace *cta,
-                               const struct ww_cta_trace *expected);
+const char *ww_made_compare(const struct ww_launch *launch, const struct ww_cta_trace *cta,
+                            const struct ww_cta_trace *expected);
 /* The address of each active lane, in lane order; returns their number. */
-unsigned ww_fixture_addresses(uint32_t mask, const struct ww_access *a, const uint64_t *pool, uint64_t *out);
+unsigned ww_made_addresses(uint32_t mask, const struct ww_access *a, const uint64_t *pool, uint64_t *out);
 /* A path in a temporary directory of this process, which is made at the first call. `name` has no slash. */
-const char *ww_fixture_path(struct ww_arena *arena, const char *name);
+const char *ww_made_path(struct ww_arena *arena, const char *name);
 /* Removes that directory and what is in it. */
-void ww_fixture_clean(void);
+void ww_made_clean(void);
 /* Reads a file; *n is its size. */
-unsigned char *ww_fixture_read(struct ww_arena *arena, const char *path, size_t *n);
-void ww_fixture_put(const char *path, const void *data, size_t n);
+unsigned char *ww_made_read(struct ww_arena *arena, const char *path, size_t *n);
+void ww_made_put(const char *path, const void *data, size_t n);
 
 #endif
