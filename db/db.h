@@ -33,12 +33,12 @@ enum ww_code ww_db_finish(struct ww_db *db, enum ww_code code, struct ww_error *
 struct ww_insert {
     struct ww_db *db;
     sqlite3_stmt *stmt;
-    const char *table;
+    const char *table, *columns;
     int next;
     enum ww_code code;
     struct ww_error *error;
 };
-/* `columns` is a list such as "run_id, ord". */
+/* `table` and `columns` must outlive the statement; `columns` is a list such as "run_id, ord". */
 enum ww_code ww_insert_open(struct ww_insert *in, struct ww_db *db, const char *table, const char *columns,
                             struct ww_error *error);
 void ww_insert_close(struct ww_insert *in);

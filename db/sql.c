@@ -62,7 +62,7 @@ enum ww_code ww_db_finish(struct ww_db *db, enum ww_code code, struct ww_error *
 
 enum ww_code ww_insert_open(struct ww_insert *in, struct ww_db *db, const char *table, const char *columns,
                             struct ww_error *error) {
-    *in = (struct ww_insert){.db = db, .table = table, .error = error};
+    *in = (struct ww_insert){.db = db, .table = table, .columns = columns, .error = error};
     int count = 1;
     for (const char *p = columns; *p; p++) count += *p == ',';
     sqlite3_str *sql = sqlite3_str_new(db->sql);
@@ -90,14 +90,24 @@ void ww_insert_i64(struct ww_insert *in, int64_t v) {
     if (in->code == WW_OK) bound(in, sqlite3_bind_int64(in->stmt, ++in->next, v));
 }
 
+/* Refuses the value that is next; `text` is the value. */
+static void refuse_value(struct ww_insert *in, const char *text, const char *expected) {
+    const char *column = in->columns;
+    for (int i = 0; i < in->next && column; i++) {
+        column = strchr(column, ',');
+        if (column) column += 1 + strspn(column + 1, " ");
+    }
+    int n = column ? (int)strcspn(column, ",") : 0;
+    in->code = ww_fail(in->error, WW_DB, in->db->path, "%s.%.*s is %s; expected %s", in->table, n,
+                       column ? column : "", text, expected);
+}
+
 void ww_insert_u64(struct ww_insert *in, uint64_t v) {
     if (in->code != WW_OK) return;
     if (v > INT64_MAX) {
-        in->code =
-            ww_fail(in->error, WW_DB, in->db->path,
-                    "table %s, value %d of a row is %" PRIu64 "; the largest integer that a database holds is "
-                    "9223372036854775807",
-                    in->table, in->next + 1, v);
+        char text[24];
+        snprintf(text, sizeof text, "%" PRIu64, v);
+        refuse_value(in, text, "at most 9223372036854775807, the largest integer that a database holds");
         return;
     }
     ww_insert_i64(in, (int64_t)v);
@@ -106,9 +116,11 @@ void ww_insert_u64(struct ww_insert *in, uint64_t v) {
 void ww_insert_f64(struct ww_insert *in, double v) {
     if (in->code != WW_OK) return;
     if (!isfinite(v)) {
-        in->code =
-            ww_fail(in->error, WW_DB, in->db->path,
-                    "table %s, value %d of a row is %g; expected a finite number", in->table, in->next + 1, v);
+        refuse_value(in,
+                     v > 0   ? "infinite"
+                     : v < 0 ? "negatively infinite"
+                             : "not a number",
+                     "a finite number");
         return;
     }
     bound(in, sqlite3_bind_double(in->stmt, ++in->next, v));

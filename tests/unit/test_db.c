@@ -80,19 +80,48 @@ static void store_refused(struct ww_db_fixture *f, struct ww_result *bad, const 
 static void a_counter_above_63_bits_is_refused_and_changes_nothing(void **state) {
     struct ww_result *r = ww_fixture_result(&(struct ww_fixture){.seed = 9, .gpu = "other"});
     r->launch[1].pc[4].issues = (uint64_t)INT64_MAX + 1;
-    store_refused(*state, r, "9223372036854775808");
+    store_refused(*state, r, "pc.issues is 9223372036854775808");
 }
 
 static void an_energy_that_is_no_number_is_refused_and_changes_nothing(void **state) {
     struct ww_result *r = ww_fixture_result(&(struct ww_fixture){.seed = 9, .gpu = "other"});
     r->launch[1].energy.static_j[3] = 0.0 / strtod("0", NULL);
-    store_refused(*state, r, "finite");
+    store_refused(*state, r, "launch_energy.static_j is not a number");
 }
 
 static void a_gpu_that_is_no_json_is_refused_and_changes_nothing(void **state) {
     struct ww_result *r = ww_fixture_result(&(struct ww_fixture){.seed = 9, .gpu = "other"});
     r->gpu_json = "{\"a\":";
     store_refused(*state, r, "JSON");
+}
+
+/* Storing fails with `code` while pages (or heap) are limited, changes nothing, and works when it is lifted. */
+static void fails_under_limit(struct ww_db_fixture *f, enum ww_code code, bool heap) {
+    struct ww_result *r = ww_fixture_result(&(struct ww_fixture){.seed = 9, .launches = 200});
+    ww_db_fixture_store(f, NULL);
+    char *before = dump_sizes(f);
+    if (heap)
+        sqlite3_hard_heap_limit64(sqlite3_memory_used() + 100000);
+    else
+        sqlite3_exec(f->db->sql, "PRAGMA max_page_count = 130", NULL, NULL, NULL);
+    enum ww_code got = ww_db_store(f->db, r, NULL, &f->error);
+    sqlite3_hard_heap_limit64(0);
+    sqlite3_exec(f->db->sql, "PRAGMA max_page_count = 1000000", NULL, NULL, NULL);
+    assert_int_equal(got, code);
+    char *after = dump_sizes(f);
+    assert_string_equal(before, after);
+    assert_int_equal(ww_db_store(f->db, r, NULL, &f->error), WW_OK);
+    free(before);
+    free(after);
+    ww_result_free(r);
+}
+
+static void a_full_disk_is_an_error_and_changes_nothing(void **state) {
+    fails_under_limit(*state, WW_IO, false);
+}
+
+static void running_out_of_memory_is_an_error_and_changes_nothing(void **state) {
+    fails_under_limit(*state, WW_NOMEM, true);
 }
 
 static void gpus_traces_and_kernels_are_stored_once(void **state) {
@@ -244,6 +273,8 @@ int main(void) {
         T(a_counter_above_63_bits_is_refused_and_changes_nothing),
         T(an_energy_that_is_no_number_is_refused_and_changes_nothing),
         T(a_gpu_that_is_no_json_is_refused_and_changes_nothing),
+        T(a_full_disk_is_an_error_and_changes_nothing),
+        T(running_out_of_memory_is_an_error_and_changes_nothing),
         T(gpus_traces_and_kernels_are_stored_once),
         T(unknown_energy_is_null_never_zero),
         T(gpu_parameters_can_be_asked_by_key),
