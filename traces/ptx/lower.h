@@ -26,7 +26,6 @@ enum lower_kind { L_NONE, L_REG, L_CONST, L_ZERO };
 /* A source: a register, a constant (immediate or constant bank: takes the one constant slot), or zero. */
 struct lower_src {
     uint8_t kind;
-    bool has_high;        /* L_REG of 1 word read as 64 bits: false means the high word is zero */
     struct lower_reg reg;
     bool is_imm;
     int64_t imm; /* is_imm: the value; else a key of the bank entry */
@@ -97,7 +96,7 @@ struct lower {
     bool *reachable;           /* by block */
     int32_t *block_guard;      /* by block: predicate register of an if-converted branch, -1 */
     uint8_t *sync_before, *sync_at; /* by instruction: opens, closes a reconvergence region */
-    bool *folded_branch;       /* by instruction: if-converted, costs nothing */
+    uint8_t *folded_branch;    /* by instruction: if-converted (lower_flow.c) */
     struct lower_inst *inst;
     uint32_t inst_count, inst_cap;
     struct lower_group *group;

@@ -2,6 +2,7 @@
 #include "lower.h"
 
 #define PASSES_MAX 16
+enum { NOT_FOLDED, FOLDED, FOLDED_JUMP };
 #define PREDICATED_MAX 7 /* instructions that ptxas makes conditional rather than branch around */
 
 static bool divergent_source(const struct ptx_inst *i) {
@@ -88,29 +89,53 @@ static bool predicable(const struct ptx_inst *i) {
     }
 }
 
-/* The block behind a conditional branch that skips just it, short enough to be predicated. */
+/* Machine cost of a block as far as it is known before it is lowered; -1: cannot be predicated. */
+static int block_cost(const struct lower *l, uint32_t b, int32_t guard) {
+    const struct ptx_func *f = l->func;
+    int cost = 0;
+    for (uint32_t i = l->cfg.block[b].first; i < l->cfg.block[b].end; i++) {
+        const struct ptx_inst *x = &f->inst[i];
+        int32_t reg;
+        bool one = lower_defs(x, &reg, 1) == 1;
+        if (one && reg == guard) return -1;
+        if (x->op == PTX_BRA && i + 1 == l->cfg.block[b].end && x->guard < 0) continue;
+        if (!predicable(x) || x->op == PTX_BRA) return -1;
+        if (l->live[i] && !(one && l->value[reg].deferred)) cost++;
+    }
+    return cost;
+}
+
+/* Follows blocks of one predecessor and one successor from `b` to `join`. Returns their cost, -1 if they do not
+ * form such a chain; *last: the highest block of it. Guards them if `guard_them`. */
+static int follow(struct lower *l, uint32_t b, uint32_t join, int32_t guard, uint32_t *last, bool guard_them) {
+    int cost = 0;
+    for (unsigned steps = 0; b != join; steps++) {
+        const struct ptx_block *k = b < l->cfg.count ? &l->cfg.block[b] : NULL;
+        if (!k || steps > PREDICATED_MAX || k->pred_count != 1 || k->succ_count != 1) return -1;
+        int c = block_cost(l, b, guard);
+        if (c < 0) return -1;
+        cost += c;
+        if (b > *last) *last = b;
+        if (guard_them) l->block_guard[b] = guard;
+        b = l->cfg.succ[k->succ];
+    }
+    return cost;
+}
+
+/* Conditional branches over code so short that ptxas predicates it: triangles and diamonds. */
 static void convert_ifs(struct lower *l) {
     const struct ptx_func *f = l->func;
     for (uint32_t b = 0; b + 1 < l->cfg.count; b++) {
-        uint32_t at = l->cfg.block[b].end - 1;
+        uint32_t at = l->cfg.block[b].end - 1, last = b;
         const struct ptx_inst *in = &f->inst[at];
-        const struct ptx_block *body = &l->cfg.block[b + 1];
-        if (in->op != PTX_BRA || in->guard < 0 || in->reconv < 0 || (uint32_t)in->reconv != body->end) continue;
-        if ((uint32_t)in->opnd[0].imm != body->end || body->pred_count != 1) continue;
-        uint32_t cost = 0;
-        bool good = true;
-        for (uint32_t i = body->first; i < body->end && good; i++) {
-            int32_t reg;
-            const struct ptx_inst *x = &f->inst[i];
-            bool last_jump = x->op == PTX_BRA && i + 1 == body->end;
-            bool own = lower_defs(x, &reg, 1) == 1 && l->value[reg].deferred;
-            if (l->live[i] && !own && !last_jump) cost++;
-            good = (predicable(x) && x->op != PTX_BRA) || (last_jump && x->guard < 0);
-            if (lower_defs(x, &reg, 1) == 1 && reg == in->guard) good = false;
-        }
-        if (!good || cost > PREDICATED_MAX) continue;
-        l->folded_branch[at] = true;
-        l->block_guard[b + 1] = in->guard;
+        if (in->op != PTX_BRA || in->guard < 0 || in->reconv < 0 || !l->reachable[b]) continue;
+        uint32_t join = f->inst[in->reconv].block, target = f->inst[in->opnd[0].imm].block;
+        int taken = follow(l, target, join, in->guard, &last, false);
+        int not_taken = follow(l, b + 1, join, in->guard, &last, false);
+        if (taken < 0 || not_taken < 0 || taken + not_taken > PREDICATED_MAX || taken + not_taken == 0) continue;
+        follow(l, target, join, in->guard, &last, true);
+        follow(l, b + 1, join, in->guard, &last, true);
+        l->folded_branch[at] = join == last + 1 ? FOLDED : FOLDED_JUMP;
     }
 }
 
@@ -119,31 +144,65 @@ static bool is_end(const struct ptx_func *f, int32_t at) {
     return at < 0 || f->inst[at].op == PTX_RET || f->inst[at].op == PTX_EXIT;
 }
 
-/* Opens a region before the branch, or before the loop that it closes. */
-static void open_region(struct lower *l, uint32_t at) {
+struct loop {
+    uint32_t first, last; /* blocks, in layout order */
+};
+
+/* Back edges in layout order, as the ranges of blocks that they span. */
+static uint32_t find_loops(const struct lower *l, struct loop *loop) {
+    uint32_t n = 0;
+    for (uint32_t b = 0; b < l->cfg.count; b++)
+        for (uint32_t k = 0; k < l->cfg.block[b].succ_count; k++) {
+            uint32_t s = l->cfg.succ[l->cfg.block[b].succ + k];
+            if (s <= b) loop[n++] = (struct loop){s, b};
+        }
+    return n;
+}
+
+/* Opens a region: before the branch, or on the ways into the outermost loop that holds the branch but not
+ * the place where it reconverges. */
+static void open_region(struct lower *l, uint32_t at, const struct loop *loop, uint32_t loops) {
     const struct ptx_func *f = l->func;
-    const struct ptx_inst *in = &f->inst[at];
-    if (in->op != PTX_BRA || (uint32_t)in->opnd[0].imm > at) {
+    uint32_t b = f->inst[at].block, join = f->inst[f->inst[at].reconv].block;
+    struct loop out = {b, b};
+    bool inside = false;
+    for (uint32_t k = 0; k < loops; k++) {
+        if (b < loop[k].first || b > loop[k].last || (join >= loop[k].first && join <= loop[k].last)) continue;
+        if (loop[k].first < out.first) out.first = loop[k].first;
+        if (loop[k].last > out.last) out.last = loop[k].last;
+        inside = true;
+    }
+    if (!inside) {
         l->sync_before[at]++;
         return;
     }
-    uint32_t header = f->inst[in->opnd[0].imm].block;
-    for (uint32_t k = 0; k < l->cfg.block[header].pred_count; k++) {
-        uint32_t p = l->cfg.pred[l->cfg.block[header].pred + k];
-        if (p < header) l->sync_before[l->cfg.block[p].end - 1]++;
-    }
+    for (uint32_t x = out.first; x <= out.last; x++)
+        for (uint32_t k = 0; k < l->cfg.block[x].pred_count; k++) {
+            uint32_t p = l->cfg.pred[l->cfg.block[x].pred + k];
+            if ((p < out.first || p > out.last) && l->sync_before[l->cfg.block[p].end - 1] < 8)
+                l->sync_before[l->cfg.block[p].end - 1]++;
+        }
 }
 
-static void find_regions(struct lower *l) {
+#define LOOP_WORK_MAX ((uint64_t)1 << 24)
+
+static bool find_regions(struct lower *l) {
     const struct ptx_func *f = l->func;
+    uint32_t edges = 0;
+    for (uint32_t b = 0; b < l->cfg.count; b++) edges += l->cfg.block[b].succ_count;
+    struct loop *loop = ww_arena_array(l->arena, edges, sizeof *loop);
+    if (!loop) return false;
+    uint32_t loops = find_loops(l, loop);
+    if ((uint64_t)loops * l->cfg.count > LOOP_WORK_MAX) loops = 0; /* regions then open at the branches */
     for (uint32_t b = 0; b < l->cfg.count; b++) {
         uint32_t at = l->cfg.block[b].end - 1;
         const struct ptx_inst *in = &f->inst[at];
         if (!l->reachable[b] || (in->op != PTX_BRA && in->op != PTX_BRX) || l->folded_branch[at]) continue;
         if (!is_divergent(l, in) || is_end(f, in->reconv) || l->sync_at[in->reconv]) continue;
-        open_region(l, at);
+        open_region(l, at, loop, loops);
         l->sync_at[in->reconv] = 1;
     }
+    return true;
 }
 
 bool lower_flow(struct lower *l) {
@@ -156,15 +215,19 @@ bool lower_flow(struct lower *l) {
     for (uint32_t b = 0; b <= l->cfg.count; b++) l->block_guard[b] = -1;
     if (!find_divergence(l)) return false;
     convert_ifs(l);
-    find_regions(l);
-    return true;
+    return find_regions(l);
 }
 
 static const struct lower_reg nowhere = {.group = -1};
 
 static void jump(struct lower *l, const struct ptx_inst *i) {
     uint32_t at = l->cur, target = (uint32_t)i->opnd[0].imm;
-    if (l->folded_branch[at]) return;
+    if (l->folded_branch[at] == FOLDED) return;
+    if (l->folded_branch[at] == FOLDED_JUMP) { /* all lanes go on at the join, which stands elsewhere */
+        struct lower_inst *m = lower_put(l, WW_OP_BRANCH, "BRA", nowhere, NULL, 0);
+        if (m) m->src_count = 0;
+        return;
+    }
     if (i->guard < 0 && target == at + 1) return; /* falls through */
     if (l->block_guard[i->block] >= 0) return;    /* end of a predicated body */
     struct lower_inst *m = lower_put(l, WW_OP_BRANCH, "BRA", nowhere, NULL, 0);

@@ -19,7 +19,10 @@ static bool is_renaming(const struct lower *l, const struct ptx_inst *i) {
     if (i->op != PTX_CVT || !is_int_cvt(i)) return false;
     uint32_t to = ptx_type_bytes(i->type[0]), from = ptx_type_bytes(i->type[1]);
     if (to <= from) return to >= 2; /* the low part of the register; reading it as 8 bits masks */
-    if (to == 8 && from == 4) return !l->value[i->opnd[0].reg].high;
+    if (to == 8 && from == 4) { /* a zero high word costs nothing where words are read one by one */
+        const struct lower_value *v = &l->value[i->opnd[0].reg];
+        return !v->high || (!is_signed(i->type[1]) && !(v->kinds & (USE_ADDR_WIDE | USE_DATA)));
+    }
     if (from >= 4) return false;
     uint32_t def = l->value[s->reg].def; /* a narrow load has extended its result already */
     const struct ptx_inst *d = def == UINT32_MAX ? NULL : &l->func->inst[def];
@@ -163,6 +166,7 @@ static void find_addresses(struct lower *l) {
             bool imm = c->kind == PTX_O_IMM || (cv && cv->is_const && cv->is_imm);
             int64_t add = c->kind == PTX_O_IMM ? c->imm : imm ? cv->imm : 0;
             if (!imm || b->kind != PTX_O_REG || l->value[l->value[b->reg].root].defs != 1) continue;
+            if (v->high && ptx_type_bytes((enum ptx_type)f->reg[l->value[b->reg].root].type) < 8) continue;
             if (add > 0x7fffff || add < -0x800000) continue; /* 24-bit offsets */
             v->root = l->value[b->reg].root;
             v->is_address = true;
@@ -218,13 +222,13 @@ static bool defers(const struct lower *l, const struct ptx_inst *in, const struc
         if (v->kinds != USE_ADD) return false;
         if (in->mods & PTX_M_WIDE)
             return ptx_type_bytes(in->type[0]) == 4 && (l->arch != MAXWELL || (once && lower_log2(&in->opnd[2]) >= 0));
-        return (in->mods & PTX_M_LO) && ptx_type_bytes(in->type[0]) == 4 && once && near(l, v, i) &&
-               (lower_log2(&in->opnd[2]) > 0 || l->arch == VOLTA);
+        if (!(in->mods & PTX_M_LO) || ptx_type_bytes(in->type[0]) != 4) return false;
+        return lower_log2(&in->opnd[2]) > 0 || (once && l->arch == VOLTA && near(l, v, i));
     case PTX_SHL:
         if (v->kinds != USE_ADD || in->opnd[2].kind != PTX_O_IMM || in->opnd[2].imm <= 0 || in->opnd[2].imm > 31)
             return false;
         if (ptx_type_bytes(in->type[0]) == 8 && v->high) return l->arch == VOLTA;
-        return once;
+        return true;
     case PTX_ADD: return once && v->kinds == USE_ADD && is_int_add(in) && l->arch == VOLTA &&
                          ptx_type_bytes(in->type[0]) == 4 && near(l, v, i);
     case PTX_AND: case PTX_OR: case PTX_XOR:
@@ -281,6 +285,7 @@ static void find_spaces(struct lower *l) {
 
 bool lower_values(struct lower *l) {
     find_spaces(l);
+    count_uses(l);
     find_roots(l);
     find_constants(l);
     count_uses(l);
