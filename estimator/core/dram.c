@@ -11,8 +11,17 @@ struct ww_clock *ww_dram_clock(struct ww_dram *d) {
     return &d->clock;
 }
 
-bool ww_dram_has_room(const struct ww_dram *d, uint32_t channel, enum ww_dram_direction direction) {
-    return d->channel[channel].count[direction] < d->depth;
+bool ww_dram_has_room(struct ww_dram *d, uint32_t channel, enum ww_dram_direction direction) {
+    struct ww_dram_channel *c = &d->channel[channel];
+    if (c->count[direction] < d->depth) return true;
+    c->room_wanted = true;
+    return false;
+}
+
+static uint32_t count_bits(uint32_t mask) {
+    uint32_t n = 0;
+    for (; mask; mask &= mask - 1) n++;
+    return n;
 }
 
 /* ---- queues ---------------------------------------------------------------------------------- */
@@ -98,7 +107,7 @@ void ww_dram_push(struct ww_dram *d, uint32_t channel, const struct ww_dram_requ
     if (!c->event.queued) ww_dram_refresh(c, cycle);
     *e = (struct ww_dram_entry){
         .request = *request, .arrival = cycle, .order = c->order++, .bursts_left = request->bursts};
-    uint32_t sectors = (uint32_t)__builtin_popcount(request->mask) << d->sector_shift;
+    uint32_t sectors = count_bits(request->mask) << d->sector_shift;
     d->counter[request->direction == WW_DRAM_READ ? WW_C_DRAM_SECTOR_READ : WW_C_DRAM_SECTOR_WRITE] += sectors;
     append(c, i);
     uint64_t when = look_at(c, i, cycle);
@@ -121,8 +130,10 @@ enum { GROUPS_MAX = 64 };
 
 /* What can be done now and what must wait. */
 struct choice {
-    uint32_t column_bank[GROUPS_MAX];           /* per bank group, the one with the best column command */
-    uint32_t column_group[GROUPS_MAX], columns; /* groups that have one */
+    uint32_t column_bank[GROUPS_MAX]; /* of each bank group that has one, the bank with the best command */
+    uint64_t ready[GROUPS_MAX];       /* by its bank and group */
+    uint64_t order[GROUPS_MAX];       /* age of its entry */
+    uint32_t columns;
     uint32_t row_bank; /* oldest whose row command's time has come; WW_DRAM_NONE: none */
     uint32_t rows;     /* banks whose row command's time has come */
     uint64_t row_order;
@@ -149,14 +160,16 @@ static bool column_before(const struct ww_dram_channel *c, uint32_t a, uint32_t 
 
 static void add_column(const struct ww_dram_channel *c, struct choice *best, uint32_t bank, uint32_t dir,
                        uint64_t cycle) {
-    uint32_t group = c->bank[bank].group;
-    for (uint32_t i = 0; i < best->columns; i++) {
-        if (best->column_group[i] != group) continue;
-        if (column_before(c, bank, best->column_bank[i], dir, cycle)) best->column_bank[i] = bank;
+    const struct ww_dram_bank *b = &c->bank[bank];
+    uint32_t i = 0;
+    while (i < best->columns && c->bank[best->column_bank[i]].group != b->group) i++;
+    if (i == best->columns)
+        best->columns++;
+    else if (!column_before(c, bank, best->column_bank[i], dir, cycle))
         return;
-    }
-    best->column_group[best->columns] = group;
-    best->column_bank[best->columns++] = bank;
+    best->column_bank[i] = bank;
+    best->ready[i] = ww_dram_max(b->col_ready, c->group_ready[b->group]);
+    best->order[i] = c->entry[b->hit[dir]].order;
 }
 
 static void look(const struct ww_dram_channel *c, uint64_t cycle, struct choice *best) {
@@ -194,6 +207,25 @@ static void open_for_head(struct ww_dram_channel *c, uint32_t bank, uint64_t cyc
     b->hit[!dir] = find_row(c, b->head[!dir], row);
 }
 
+/* Begins the row changes whose time has come, the oldest entry's first, and makes the choice good for what
+ * comes after. */
+static void open_rows(struct ww_dram_channel *c, uint64_t cycle, struct choice *best) {
+    uint32_t dir = c->writing ? WW_DRAM_WRITE : WW_DRAM_READ;
+    uint64_t trp = c->dram->timing.trp;
+    while (best->row_bank != WW_DRAM_NONE) {
+        uint32_t bank = best->row_bank;
+        open_for_head(c, bank, cycle);
+        uint64_t slot = ww_dram_max(c->act_ready, c->faw[c->faw_next]);
+        if (best->rows > 1 && slot <= cycle + trp) {
+            look(c, cycle, best); /* the next one may begin now, too */
+            continue;
+        }
+        best->row_bank = WW_DRAM_NONE;
+        add_column(c, best, bank, dir, cycle);
+        if (best->rows > 1 && slot - trp < best->next_row) best->next_row = slot - trp;
+    }
+}
+
 /* The last burst of entry i is issued; its data pass the bus until data_end. */
 static void finish(struct ww_dram_channel *c, uint32_t i, uint64_t cycle, uint64_t data_end) {
     struct ww_dram *d = c->dram;
@@ -203,26 +235,18 @@ static void finish(struct ww_dram_channel *c, uint32_t i, uint64_t cycle, uint64
         d->client.done(d->client.context, &request, ww_clock_time(&d->clock, data_end + d->timing.latency));
     else
         d->client.written(d->client.context, &request);
+    if (!c->room_wanted) return;
+    c->room_wanted = false;
     d->client.room(d->client.context, c->index, ww_clock_time(&d->clock, cycle));
 }
 
-/* One burst of the bank's hit; true if that was the entry's last. */
-static bool issue(struct ww_dram_channel *c, uint32_t bank, uint64_t cycle) {
+/* The last burst of a bank's hit went out at `cycle`. */
+static void end_entry(struct ww_dram_channel *c, uint32_t bank, enum ww_dram_direction dir, uint64_t cycle,
+                      uint64_t data_end) {
     struct ww_dram_bank *b = &c->bank[bank];
-    enum ww_dram_direction dir = c->writing ? WW_DRAM_WRITE : WW_DRAM_READ;
-    uint32_t i = b->hit[dir];
-    struct ww_dram_entry *e = &c->entry[i];
-    uint64_t data_end = ww_dram_issue_column(c, b, dir, cycle);
-    if (e->row_opened)
-        e->row_opened = false;
-    else
-        c->dram->counter[WW_C_DRAM_ROW_HIT]++;
-    bool last = --e->bursts_left == 0;
-    if (last) finish(c, i, cycle, data_end);
-    if (c->dram->timing.closed_page && b->hit[WW_DRAM_READ] == WW_DRAM_NONE &&
-        b->hit[WW_DRAM_WRITE] == WW_DRAM_NONE)
-        ww_dram_close_row(c, b);
-    return last;
+    finish(c, b->hit[dir], cycle, data_end);
+    bool wanted = b->hit[WW_DRAM_READ] != WW_DRAM_NONE || b->hit[WW_DRAM_WRITE] != WW_DRAM_NONE;
+    if (c->dram->timing.closed_page && !wanted) ww_dram_close_row(c, b);
 }
 
 /* The next choice may be for the other direction. */
@@ -231,28 +255,44 @@ static bool may_turn(const struct ww_dram_channel *c) {
                       : c->count[WW_DRAM_WRITE] >= c->dram->write_high;
 }
 
+/* Of the chosen banks, the one with the earliest column command, the older entry of equals. */
+static uint32_t earliest(const struct ww_dram_channel *c, const struct choice *best, enum ww_dram_direction dir,
+                         uint64_t *time) {
+    uint64_t floor = c->column_ready[dir], first = UINT64_MAX, order = UINT64_MAX;
+    uint32_t pick = 0;
+    for (uint32_t i = 0; i < best->columns; i++) {
+        uint64_t ready = best->ready[i] > floor ? best->ready[i] : floor;
+        if (ready > first || (ready == first && best->order[i] > order)) continue;
+        first = ready;
+        order = best->order[i];
+        pick = i;
+    }
+    *time = first;
+    return pick;
+}
+
 /* Issues column commands of the chosen banks before `end`, taking turns between bank groups as their timing
  * has it, until a bank has no hit left or the direction may turn, and the choice must be made anew (true).
  * Else *next is the time of the next one. */
-static bool issue_columns(struct ww_dram_channel *c, const struct choice *best, uint64_t cycle, uint64_t end,
+static bool issue_columns(struct ww_dram_channel *c, struct choice *best, uint64_t cycle, uint64_t end,
                           uint64_t *next) {
     enum ww_dram_direction dir = c->writing ? WW_DRAM_WRITE : WW_DRAM_READ;
+    if (c->column_ready[dir] < cycle) c->column_ready[dir] = cycle;
     for (;;) {
-        uint64_t first = UINT64_MAX, order = 0;
-        uint32_t bank = 0;
-        for (uint32_t i = 0; i < best->columns; i++) {
-            const struct ww_dram_bank *b = &c->bank[best->column_bank[i]];
-            uint64_t time = ww_dram_column_time(c, b, dir), age = c->entry[b->hit[dir]].order;
-            if (time < cycle) time = cycle;
-            if (time < first || (time == first && age < order)) {
-                first = time;
-                order = age;
-                bank = best->column_bank[i];
-            }
-        }
-        *next = first;
-        if (first >= end) return false;
-        if (issue(c, bank, first) && (c->bank[bank].hit[dir] == WW_DRAM_NONE || may_turn(c))) return true;
+        uint64_t time;
+        uint32_t i = earliest(c, best, dir, &time), bank = best->column_bank[i];
+        *next = time;
+        if (time >= end) return false;
+        struct ww_dram_bank *b = &c->bank[bank];
+        struct ww_dram_entry *e = &c->entry[b->hit[dir]];
+        uint64_t data_end = ww_dram_issue_column(c, b, dir, time);
+        best->ready[i] = c->group_ready[b->group];
+        c->dram->counter[WW_C_DRAM_ROW_HIT] += !e->row_opened;
+        e->row_opened = false;
+        if (--e->bursts_left) continue;
+        end_entry(c, bank, dir, time, data_end);
+        if (b->hit[dir] == WW_DRAM_NONE || may_turn(c)) return true;
+        best->order[i] = c->entry[b->hit[dir]].order;
     }
 }
 
@@ -266,10 +306,7 @@ static uint64_t schedule(struct ww_dram_channel *c, uint64_t cycle) {
     do {
         choose_direction(c);
         look(c, cycle, &best);
-        while (best.row_bank != WW_DRAM_NONE) {
-            open_for_head(c, best.row_bank, cycle);
-            look(c, cycle, &best);
-        }
+        open_rows(c, cycle, &best);
     } while (issue_columns(c, &best, cycle, end, &next));
     if (best.next_row < next) next = best.next_row;
     if (next == UINT64_MAX) return next;

@@ -47,7 +47,7 @@ struct ww_dram_client {
     void (*done)(void *context, const struct ww_dram_request *request, uint64_t ps);
     /* The last burst of a write is on its way; nothing more is heard of it. */
     void (*written)(void *context, const struct ww_dram_request *request);
-    /* A queue of the channel has room again from time ps on. */
+    /* A queue of the channel, found full before, may have room from time ps on. */
     void (*room)(void *context, uint32_t channel, uint64_t ps);
 };
 
@@ -55,7 +55,8 @@ struct ww_dram;
 /* Takes its memory from the arena; NULL: out of memory. counter: see memsys.h. */
 struct ww_dram *ww_dram_new(const struct ww_gpu_spec *gpu, struct ww_queue *queue,
                             const struct ww_dram_client *client, uint64_t *counter, struct ww_arena *arena);
-bool ww_dram_has_room(const struct ww_dram *d, uint32_t channel, enum ww_dram_direction direction);
+/* If there is none, the client will be told when there is. */
+bool ww_dram_has_room(struct ww_dram *d, uint32_t channel, enum ww_dram_direction direction);
 /* Queues a request from time now on, which may be a little ahead of the queue's; there must be room. Counts
  * its sectors, in units of 32 bytes. */
 void ww_dram_push(struct ww_dram *d, uint32_t channel, const struct ww_dram_request *request, uint64_t now_ps);

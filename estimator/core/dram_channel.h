@@ -45,7 +45,8 @@ struct ww_dram_channel {
     uint32_t count[2]; /* entries by direction */
     uint16_t *busy[2]; /* banks with entries of a direction */
     uint32_t busy_count[2];
-    bool writing; /* draining writes */
+    bool writing;     /* draining writes */
+    bool room_wanted; /* somebody found a queue full */
     uint64_t order;
     uint64_t column_ready[2]; /* earliest column command by direction */
     uint64_t *group_ready;    /* the same by bank group, tCCD_L */
@@ -88,9 +89,33 @@ static inline uint64_t ww_dram_row_time(const struct ww_dram_channel *c, const s
     return ww_dram_max(b->pre_ready, slot > trp ? slot - trp : 0);
 }
 
+/* Bus cycles left free when the direction turns from read to write (JESD212: RL + BL/4 + 2 - WL). */
+#define WW_DRAM_TURNAROUND 2
+
 /* Issues one burst at `cycle`; returns the cycle at which its data have passed the bus. */
-uint64_t ww_dram_issue_column(struct ww_dram_channel *c, struct ww_dram_bank *b,
-                              enum ww_dram_direction direction, uint64_t cycle);
+static inline uint64_t ww_dram_issue_column(struct ww_dram_channel *c, struct ww_dram_bank *b,
+                                            enum ww_dram_direction direction, uint64_t cycle) {
+    const struct ww_dram_timing *t = &c->dram->timing;
+    uint64_t gap = ww_dram_max(t->tccd, t->burst);
+    c->column_ready[direction] = cycle + gap;
+    c->group_ready[b->group] = cycle + ww_dram_max(t->tccd_l, gap);
+    c->dram->counter[WW_C_DRAM_BUSY_CYCLES] += t->burst;
+    if (direction == WW_DRAM_READ) {
+        uint64_t data_end = cycle + t->tcl + t->burst;
+        uint64_t turn = data_end + WW_DRAM_TURNAROUND;
+        c->column_ready[WW_DRAM_WRITE] =
+            ww_dram_max(c->column_ready[WW_DRAM_WRITE], turn > t->twl ? turn - t->twl : 0);
+        b->pre_ready = ww_dram_max(b->pre_ready, cycle + t->trtp);
+        c->dram->counter[WW_C_DRAM_BURST_READ]++;
+        return data_end;
+    }
+    uint64_t data_end = cycle + t->twl + t->burst;
+    c->column_ready[WW_DRAM_READ] = ww_dram_max(c->column_ready[WW_DRAM_READ], data_end + t->twtr);
+    b->pre_ready = ww_dram_max(b->pre_ready, data_end + t->twr);
+    c->dram->counter[WW_C_DRAM_BURST_WRITE]++;
+    return data_end;
+}
+
 /* Opens `row`, beginning at `cycle`. */
 void ww_dram_open_row(struct ww_dram_channel *c, struct ww_dram_bank *b, uint32_t row, uint64_t cycle);
 /* Precharges an open bank as soon as its timing allows. */
