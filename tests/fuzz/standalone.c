@@ -32,6 +32,7 @@ static struct {
 static struct input current;
 
 static void save_current(void) {
+    if (!current.data) return;
     int fd = open("crash-standalone", O_WRONLY | O_CREAT | O_TRUNC, 0666);
     if (fd < 0) return;
     if (write(fd, current.data, current.size) < 0) _exit(2);
@@ -52,6 +53,7 @@ static void feed(const unsigned char *data, size_t size) {
     current.size = size;
     LLVMFuzzerTestOneInput(current.data, size);
     free(current.data);
+    current = (struct input){0}; /* nothing is to blame between inputs */
 }
 
 static void add_file(const char *path) {
