@@ -2,11 +2,10 @@
 
 #include <string.h>
 
-void ww_coalesce_init(struct ww_coalescer *c, uint32_t line_bytes, uint32_t sector_bytes) {
+void ww_coalesce_init(struct ww_coalescer *c, uint32_t line_bytes) {
     memset(c, 0, sizeof *c);
     c->line_bytes = line_bytes;
     c->line_shift = (uint32_t)__builtin_ctz(line_bytes);
-    c->sector_shift = (uint32_t)__builtin_ctz(sector_bytes);
 }
 
 static void begin(struct ww_coalescer *c) {
@@ -35,14 +34,14 @@ static struct ww_line_request *request_for(struct ww_coalescer *c, uint64_t key)
     return append(c, key);
 }
 
-/* Sector bits from offset `from` to offset `to` (both included) of a line. */
-static uint32_t sector_bits(const struct ww_coalescer *c, uint64_t from, uint64_t to) {
-    uint32_t a = (uint32_t)(from >> c->sector_shift), b = (uint32_t)(to >> c->sector_shift);
+/* Pieces from offset `from` to offset `to` (both included) of a line. */
+static uint32_t piece_bits(uint64_t from, uint64_t to) {
+    uint32_t a = (uint32_t)(from >> 5), b = (uint32_t)(to >> 5);
     return (uint32_t)(((2ull << b) - 1) & ~((1ull << a) - 1));
 }
 
-static void add_bytes(const struct ww_coalescer *c, struct ww_line_request *r, uint64_t bytes) {
-    uint64_t most = (uint64_t)__builtin_popcount(r->sectors) << c->sector_shift, sum = r->bytes + bytes;
+static void add_bytes(struct ww_line_request *r, uint64_t bytes) {
+    uint64_t most = (uint64_t)__builtin_popcount(r->pieces) << 5, sum = r->bytes + bytes;
     r->bytes = (uint16_t)(sum < most ? sum : most);
 }
 
@@ -52,20 +51,20 @@ static void add_span(struct ww_coalescer *c, uint64_t address, uint32_t bytes) {
         uint64_t room = c->line_bytes - (address & in_line);
         uint32_t part = bytes < room ? bytes : (uint32_t)room;
         struct ww_line_request *r = request_for(c, address >> c->line_shift);
-        r->sectors |= sector_bits(c, address & in_line, (address + part - 1) & in_line);
-        add_bytes(c, r, part);
+        r->pieces |= piece_bits(address & in_line, (address + part - 1) & in_line);
+        add_bytes(r, part);
         address += part;
         bytes -= part;
     }
 }
 
-/* Every sector of [from, from + length) is touched;. */
+/* Every piece of [from, from + length) is touched;. */
 static void add_range(struct ww_coalescer *c, uint64_t from, uint64_t length) {
     uint64_t in_line = c->line_bytes - 1;
     while (length) {
         uint64_t room = c->line_bytes - (from & in_line), part = length < room ? length : room;
         struct ww_line_request *r = append(c, from >> c->line_shift);
-        r->sectors = sector_bits(c, from & in_line, (from + part - 1) & in_line);
+        r->pieces = piece_bits(from & in_line, (from + part - 1) & in_line);
         r->bytes = (uint16_t)part;
         from += part;
         length -= part;

@@ -1,4 +1,4 @@
-/* coalesce.h: from a warp's addresses to requests of one line each, with the sectors that they touch.
+/* coalesce.h: from a warp's addresses to requests of one line each, with the 32-byte pieces that they touch.
  *
  * Requests come in the order of the first lane that needs them. Affine accesses whose lanes lie side by side
  * are done as one range, without looking at single lanes. */
@@ -12,13 +12,13 @@
 
 struct ww_line_request {
     uint64_t key;     /* address / line size */
-    uint32_t sectors; /* bit per sector of the line */
+    uint32_t pieces;  /* bit per 32 bytes of the line */
     uint16_t bytes;   /* payload if it is a store or an atomic */
     uint16_t updates; /* distinct addresses, for atomics */
 };
 
 struct ww_coalescer {
-    uint32_t line_shift, sector_shift; /* log2 of bytes */
+    uint32_t line_shift; /* log2 of bytes */
     uint32_t line_bytes;
     uint32_t count;
     struct ww_line_request request[WW_REQUEST_MAX];
@@ -36,7 +36,7 @@ struct ww_local_frame {
     uint32_t words; /* of one thread's frame */
 };
 
-void ww_coalesce_init(struct ww_coalescer *c, uint32_t line_bytes, uint32_t sector_bytes);
+void ww_coalesce_init(struct ww_coalescer *c, uint32_t line_bytes);
 /* Fills c->request and c->count for `width` bytes in each lane of mask (not 0). `pool`: the stream's. */
 void ww_coalesce(struct ww_coalescer *c, const struct ww_access *access, const uint64_t *pool, uint32_t mask,
                  uint32_t width);

@@ -64,11 +64,11 @@ static struct ww_mem_request request_of(const struct ww_sm *sm, const struct ww_
                                    .atomic_ops = kind == WW_MEM_ATOMIC ? r->updates : 0};
 }
 
-/* Takes the data port for so many sectors; returns the cycle at which the last of them has passed it. */
-static uint64_t take_port(struct ww_sm *sm, uint32_t sectors, uint64_t cycle) {
+/* Takes the data port for so many pieces; returns the cycle at which the last of them has passed it. */
+static uint64_t take_port(struct ww_sm *sm, uint32_t pieces, uint64_t cycle) {
     struct ww_l1 *l = &sm->l1;
     uint64_t from = l->port_free > cycle ? l->port_free : cycle;
-    l->port_free = from + sm->core->l1_data_cycles[sectors];
+    l->port_free = from + sm->core->l1_data_cycles[pieces];
     return l->port_free - 1;
 }
 
@@ -138,12 +138,13 @@ static bool load_miss(struct ww_sm *sm, uint32_t op, const struct ww_line_reques
 bool ww_l1_load(struct ww_sm *sm, uint32_t op, const struct ww_line_request *r, uint64_t cycle,
                 uint32_t *cycles) {
     struct ww_l1 *l = &sm->l1;
-    uint32_t line = ww_tags_find(&l->tags, r->key), hit = 0, merged = 0;
+    uint32_t line = ww_tags_find(&l->tags, r->key), hit = 0, merged = 0,
+             sectors = sm->core->sectors_of[r->pieces];
     if (line != WW_NO_LINE) {
-        hit = r->sectors & l->valid[line];
-        merged = r->sectors & l->pending[line];
+        hit = sectors & l->valid[line];
+        merged = sectors & l->pending[line];
     }
-    uint32_t miss = r->sectors & ~(hit | merged);
+    uint32_t miss = sectors & ~(hit | merged);
     if (merged | miss) {
         if (!load_miss(sm, op, r, line, hit, merged, miss, cycle)) return false;
     } else {
@@ -151,11 +152,11 @@ bool ww_l1_load(struct ww_sm *sm, uint32_t op, const struct ww_line_request *r, 
     }
     if (line != WW_NO_LINE) ww_tags_touch(&l->tags, line);
     if (hit) {
-        uint32_t sectors = (uint32_t)ww_bits(hit);
-        uint64_t ready = take_port(sm, sectors, cycle) - 1 + sm->core->l1_latency;
+        uint32_t pieces = ww_sectors(sm->core, hit);
+        uint64_t ready = take_port(sm, pieces, cycle) - 1 + sm->core->l1_latency;
         struct ww_memory_op *o = &sm->core->pool.op[op];
         if (ready > o->ready) o->ready = ready;
-        *cycles = sm->core->l1_data_cycles[sectors];
+        *cycles = sm->core->l1_data_cycles[pieces];
     }
     return true;
 }
@@ -164,13 +165,15 @@ bool ww_l1_load(struct ww_sm *sm, uint32_t op, const struct ww_line_request *r, 
 static void write_line(struct ww_sm *sm, const struct ww_line_request *r, bool evict) {
     struct ww_l1 *l = &sm->l1;
     uint32_t line = ww_tags_find(&l->tags, r->key);
+    uint32_t sectors = sm->core->sectors_of[r->pieces];
     sm->core->counter[WW_C_L1_ACCESS]++;
     if (line == WW_NO_LINE) return;
-    sm->core->counter[WW_C_L1_WRITE_HIT] += ww_sectors(sm->core, r->sectors & l->valid[line]);
+    if (!(sectors & ~l->valid[line]))
+        sm->core->counter[WW_C_L1_WRITE_HIT] += ww_bits(sm->core->pieces_of[r->pieces]);
     if (!evict) {
         if (sm->core->gpu->l1_write == WW_L1_UPDATE) ww_tags_touch(&l->tags, line);
     } else if (l->pending[line]) {
-        l->valid[line] &= ~r->sectors;
+        l->valid[line] &= ~sectors;
     } else {
         l->valid[line] = 0;
         ww_tags_drop(&l->tags, line);
@@ -186,13 +189,14 @@ static uint32_t acknowledgement(struct ww_sm *sm, uint32_t warp) {
 bool ww_l1_store(struct ww_sm *sm, struct ww_warp *w, const struct ww_dinst *d, const struct ww_line_request *r,
                  uint64_t cycle) {
     struct ww_core *core = sm->core;
-    uint64_t sectors = ww_sectors(core, r->sectors);
+    uint32_t pieces = core->pieces_of[r->pieces], sectors = ww_bits(pieces);
     if (queue_full(sm)) return false;
     if (core->gpu->l1_enabled) write_line(sm, r, !d->local && core->gpu->l1_write == WW_L1_EVICT);
     core->counter[WW_C_L1_SECTOR_WRITE] += sectors;
     core->epochs.inst[d - core->code.inst].sectors += sectors;
     struct ww_mem_request q =
-        request_of(sm, r, r->sectors, WW_MEM_WRITE, acknowledgement(sm, (uint32_t)(w - sm->warp)));
+        request_of(sm, r, pieces, WW_MEM_WRITE, acknowledgement(sm, (uint32_t)(w - sm->warp)));
+    q.fine = 1;
     send(sm, &q, cycle);
     return true;
 }
@@ -200,7 +204,7 @@ bool ww_l1_store(struct ww_sm *sm, struct ww_warp *w, const struct ww_dinst *d, 
 bool ww_l1_direct(struct ww_sm *sm, uint32_t warp, uint32_t op, const struct ww_dinst *d,
                   const struct ww_line_request *r, uint64_t cycle) {
     struct ww_core *core = sm->core;
-    uint64_t sectors = ww_sectors(core, r->sectors);
+    uint32_t pieces = core->pieces_of[r->pieces], sectors = ww_bits(pieces);
     bool atomic = d->path == WW_L_ATOMIC;
     uint32_t inst = (uint32_t)(d - core->code.inst), tag;
     if (queue_full(sm)) return false;
@@ -209,7 +213,7 @@ bool ww_l1_direct(struct ww_sm *sm, uint32_t warp, uint32_t op, const struct ww_
     } else {
         uint32_t t = ww_pool_target(core);
         if (t == WW_NONE) return false;
-        core->pool.target[t] = (struct ww_target){op, r->sectors, WW_NONE, inst};
+        core->pool.target[t] = (struct ww_target){op, pieces, WW_NONE, inst};
         core->pool.op[op].remaining++;
         tag = WW_TAG_TARGET | t;
     }
@@ -221,7 +225,8 @@ bool ww_l1_direct(struct ww_sm *sm, uint32_t warp, uint32_t op, const struct ww_
     }
     core->epochs.inst[inst].sectors += sectors;
     core->epochs.inst[inst].l1_miss += sectors;
-    struct ww_mem_request q = request_of(sm, r, r->sectors, atomic ? WW_MEM_ATOMIC : WW_MEM_READ, tag);
+    struct ww_mem_request q = request_of(sm, r, pieces, atomic ? WW_MEM_ATOMIC : WW_MEM_READ, tag);
+    q.fine = 1;
     send(sm, &q, cycle);
     return true;
 }

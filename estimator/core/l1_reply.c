@@ -51,15 +51,16 @@ void ww_pool_free(struct ww_pool *pool) {
     *pool = (struct ww_pool){.op_free = WW_NONE, .target_free = WW_NONE};
 }
 
-static void count_level(struct ww_core *core, uint32_t inst, const struct ww_mem_reply *reply) {
-    if (reply->level == WW_LEVEL_DRAM) core->epochs.inst[inst].l2_miss += ww_sectors(core, reply->sectors);
+static void count_level(struct ww_core *core, uint32_t inst, const struct ww_mem_reply *reply,
+                        uint32_t pieces) {
+    if (reply->level == WW_LEVEL_DRAM) core->epochs.inst[inst].l2_miss += pieces;
 }
 
 /* Takes the data port for a fill; returns the cycle at which its data are for use. */
-static uint64_t fill_ready(struct ww_sm *sm, uint32_t sectors, uint64_t cycle) {
+static uint64_t fill_ready(struct ww_sm *sm, uint32_t pieces, uint64_t cycle) {
     struct ww_l1 *l = &sm->l1;
     uint64_t from = l->port_free > cycle ? l->port_free : cycle;
-    l->port_free = from + sm->core->l1_data_cycles[ww_bits(sectors)];
+    l->port_free = from + sm->core->l1_data_cycles[pieces];
     return l->port_free - 1 + sm->core->l1_latency;
 }
 
@@ -77,8 +78,9 @@ static void fill(struct ww_sm *sm, uint32_t m, const struct ww_mem_reply *reply,
     struct ww_l1 *l = &sm->l1;
     struct ww_mshr *e = &l->entry[m];
     uint32_t bits = reply->sectors & l->pending[e->line], first = WW_NONE;
-    uint64_t ready = fill_ready(sm, reply->sectors, cycle);
-    count_level(core, e->inst, reply);
+    uint32_t pieces = ww_sectors(core, reply->sectors);
+    uint64_t ready = fill_ready(sm, pieces, cycle);
+    count_level(core, e->inst, reply, pieces);
     l->pending[e->line] &= ~bits;
     l->valid[e->line] |= bits;
     for (uint32_t *link = &e->target, t = *link; t != WW_NONE; t = *link) {
@@ -107,9 +109,9 @@ static void fill(struct ww_sm *sm, uint32_t m, const struct ww_mem_reply *reply,
 static void answer_target(struct ww_sm *sm, uint32_t t, const struct ww_mem_reply *reply, uint64_t cycle) {
     struct ww_core *core = sm->core;
     struct ww_target target = core->pool.target[t];
-    uint64_t ready = fill_ready(sm, reply->sectors, cycle);
+    uint64_t ready = fill_ready(sm, ww_bits(reply->sectors), cycle);
     struct ww_memory_op *o = &core->pool.op[target.op];
-    count_level(core, target.inst, reply);
+    count_level(core, target.inst, reply, ww_bits(reply->sectors));
     if (reply->level > o->level) o->level = reply->level;
     if (ready > o->ready) o->ready = ready;
     if (!reply->last) return;

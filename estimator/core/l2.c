@@ -39,7 +39,8 @@ void ww_l2_push(struct ww_l2 *l2, uint32_t slice, const struct ww_mem_request *r
                               .granules = granules,
                               .kind = request->kind,
                               .needs_reply = request->needs_reply,
-                              .source = request->source};
+                              .source = request->source,
+                              .fine = request->fine};
     ++*l2->live;
     if (s->packet_count++ == 0)
         ww_queue_earlier(l2->queue, &s->event, ww_clock_time(l2->clock, max64(ready, s->free)));

@@ -34,7 +34,7 @@ struct ww_l2_packet { /* a request at a slice */
     uint64_t ready; /* L2 cycle at which it may be looked up */
     uint32_t tag;
     uint16_t sm, bytes, atomic_ops;
-    uint8_t granules, kind, needs_reply, source;
+    uint8_t granules, kind, needs_reply, source, fine;
 };
 
 struct ww_l2_txn { /* a read or atomic that was not served at once */
@@ -44,7 +44,7 @@ struct ww_l2_txn { /* a read or atomic that was not served at once */
     uint16_t sm, bytes, atomic_ops;
     uint8_t left; /* granules not replied yet */
     uint8_t have; /* of these, served */
-    uint8_t kind, needs_reply, source, level;
+    uint8_t kind, needs_reply, source, level, fine;
     bool performed; /* an atomic's addresses have had their time */
 };
 

@@ -24,7 +24,7 @@ static uint32_t l1_sectors(const struct ww_l2 *l2, uint32_t granules) {
 static void send_reply(struct ww_l2_slice *s, const struct ww_l2_txn *t, uint8_t granules, bool last,
                        uint64_t cycle) {
     struct ww_mem_reply reply = {.address = t->address,
-                                 .sectors = l1_sectors(s->l2, granules),
+                                 .sectors = t->fine ? granules : l1_sectors(s->l2, granules),
                                  .tag = t->tag,
                                  .kind = t->kind,
                                  .level = t->level,
@@ -43,10 +43,11 @@ static bool can_reply(struct ww_l2_slice *s, bool needs_reply) {
     return false;
 }
 
-/* Granules of L1 sectors that are complete in `have`. */
-static uint8_t complete(const struct ww_l2 *l2, uint8_t have) {
+/* Granules of t that can be answered: of L1 sectors that are complete in `have`, or single ones. */
+static uint8_t complete(const struct ww_l2 *l2, const struct ww_l2_txn *t) {
+    uint8_t have = t->have;
     uint32_t n = l2->l1_sector_granules, sector = (1u << n) - 1, out = 0;
-    if (n == 1) return have;
+    if (n == 1 || t->fine) return have;
     for (uint32_t g = 0; g < 8; g += n)
         if ((have >> g & sector) == sector) out |= sector << g;
     return (uint8_t)out;
@@ -55,7 +56,7 @@ static uint8_t complete(const struct ww_l2 *l2, uint8_t have) {
 /* Replies what txn n has complete; frees it after its last granule. */
 static void flush(struct ww_l2_slice *s, uint32_t n, uint64_t cycle) {
     struct ww_l2_txn *t = &s->txn[n];
-    uint8_t out = complete(s->l2, t->have);
+    uint8_t out = complete(s->l2, t);
     if (!out) return;
     t->left &= (uint8_t)~out;
     t->have &= (uint8_t)~out;
@@ -249,6 +250,7 @@ static bool begin_txn(struct ww_l2_slice *s, const struct ww_l2_packet *p) {
                             .kind = p->kind,
                             .needs_reply = p->needs_reply,
                             .source = p->source,
+                            .fine = p->fine,
                             .level = WW_LEVEL_L2};
     s->head_txn = n;
     s->begun = true;
@@ -272,6 +274,7 @@ static bool read_whole(struct ww_l2_slice *s, const struct ww_l2_packet *p, uint
                           .sm = p->sm,
                           .kind = p->kind,
                           .source = p->source,
+                          .fine = p->fine,
                           .level = WW_LEVEL_L2};
     if (p->needs_reply) send_reply(s, &t, p->granules, true, cycle);
     return true;
@@ -289,7 +292,7 @@ static bool serve_read(struct ww_l2_slice *s, const struct ww_l2_packet *p, uint
     if (s->left) return false;
     if (s->head_txn == WW_NONE) return true; /* fills have answered all of it meanwhile */
     const struct ww_l2_txn *t = &s->txn[s->head_txn];
-    if (complete(s->l2, t->have) && !can_reply(s, t->needs_reply)) return false;
+    if (complete(s->l2, t) && !can_reply(s, t->needs_reply)) return false;
     flush(s, s->head_txn, cycle);
     s->head_txn = WW_NONE;
     return true;
@@ -338,6 +341,7 @@ static bool serve_write(struct ww_l2_slice *s, const struct ww_l2_packet *p, uin
                           .sm = p->sm,
                           .kind = p->kind,
                           .source = p->source,
+                          .fine = p->fine,
                           .level = WW_LEVEL_L2};
     send_reply(s, &t, p->granules, true, cycle);
     return true;

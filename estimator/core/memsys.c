@@ -70,7 +70,7 @@ void ww_memsys_free(struct ww_memsys *m) {
 
 bool ww_memsys_send(struct ww_memsys *m, const struct ww_mem_request *request, uint64_t now_ps) {
     assert(!(request->address & m->line_mask) && request->sectors && request->sectors < 256);
-    uint8_t granules = m->granules_of[request->sectors];
+    uint8_t granules = request->fine ? (uint8_t)request->sectors : m->granules_of[request->sectors];
     struct ww_slice_place place = ww_addrmap_slice(&m->map, request->address);
     uint32_t payload = request->kind == WW_MEM_READ ? 0 : request->bytes;
     uint64_t arrived;

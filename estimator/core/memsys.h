@@ -28,6 +28,8 @@ struct ww_mem_request {
     uint16_t bytes;      /* payload of a write or atomic, for flits */
     uint16_t atomic_ops; /* distinct addresses an atomic updates, for its time in the slice */
     uint8_t source;      /* free for the SM: who caused it (load, prefetch, DMA, instruction fetch) */
+    uint8_t fine;        /* sectors are 32-byte pieces of the line, in its replies too, whatever l1.sector is;
+                          * whole sectors of the L2 */
 };
 
 struct ww_mem_reply {

@@ -42,7 +42,7 @@ enum ww_code ww_sm_init(struct ww_sm *sm, struct ww_core *core, uint32_t id, str
     if (!sm->warp || !sm->sched || !sm->cta || !sm->board || !sm->port || !sm->lsu.ring)
         return ww_fail_nomem(error, "an SM");
     sm->lsu.capacity = g->lsu_queue;
-    ww_coalesce_init(&sm->lsu.coalescer, g->l1_line, g->l1_sector);
+    ww_coalesce_init(&sm->lsu.coalescer, g->l1_line);
     WW_TRY(init_schedulers(sm, arena, settings, error));
     return init_caches(sm, arena, l1_ways, seed, error);
 }

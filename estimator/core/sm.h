@@ -190,12 +190,14 @@ struct ww_core {
     ww_progress_fn progress;
     void *progress_context;
     /* derived once a launch */
-    uint32_t l1_data_cycles[33]; /* port cycles for so many sectors */
+    uint32_t l1_data_cycles[9]; /* port cycles for so many 32-byte pieces */
+    uint8_t sectors_of[256];    /* by pieces of a line: L1 sectors that hold them */
+    uint8_t pieces_of[256];     /* by pieces of a line: those of the L2 sectors that hold them */
     uint32_t l1_latency, lsu_cycles, mshr_high, queue_high;
     struct ww_smem_banks banks;
-    uint32_t local_words, icache_shift, const_shift;
-    uint32_t instances[WW_UNIT_COUNT]; /* 0: as many as schedulers, one for each */
-    uint32_t imul_group2;              /* port that integer multiplies also need, 0: none */
+    uint32_t local_words, icache_shift, const_shift, sector_shift; /* sector_shift: of an L1 sector / 32 */
+    uint32_t instances[WW_UNIT_COUNT];                             /* 0: as many as schedulers, one for each */
+    uint32_t imul_group2; /* port that integer multiplies also need, 0: none */
     /* CTAs */
     struct ww_cta_source *source;
     uint64_t cta_count, next_cta, ended_ctas, launched_ctas;
@@ -212,9 +214,9 @@ static inline uint32_t ww_bits(uint32_t v) {
     return (((v + (v >> 4)) & 0x0f0f0f0fu) * 0x01010101u) >> 24;
 }
 
-/* What counters hold of a mask of L1 sectors: sectors of 32 bytes, whatever the L1's own size of them. */
+/* 32-byte pieces, which is what counters hold, of a mask of L1 sectors. */
 static inline uint32_t ww_sectors(const struct ww_core *core, uint32_t mask) {
-    return ww_bits(mask) * (core->gpu->l1_sector >> 5);
+    return ww_bits(mask) << core->sector_shift;
 }
 
 /* Counts a warp's cycles in its state up to `cycle`. */

@@ -25,19 +25,19 @@ struct ww_memsys {
     struct ww_memsys_client client;
     struct ww_clock clock;
     struct fake_flight *free;
-    uint32_t flying;
+    uint32_t flying, l1_sector;
     bool blocked[1024];
 };
 
 struct ww_memsys *ww_memsys_new(const struct ww_gpu_spec *gpu, struct ww_queue *queue,
                                 const struct ww_memsys_client *client, uint64_t *counter, uint64_t seed) {
     struct ww_memsys *m = calloc(1, sizeof *m);
-    (void)gpu;
     (void)counter;
     (void)seed;
     if (!m) return NULL;
     m->queue = queue;
     m->client = *client;
+    m->l1_sector = gpu->l1_sector;
     ww_clock_init(&m->clock, 1000);
     fake.reads = fake.writes = fake.atomics = fake.refused = 0;
     fake.sectors = fake.atomic_sectors = fake.write_bytes = fake.updates = 0;
@@ -77,6 +77,12 @@ static void fake_answer(void *owner, struct ww_event *event, uint64_t now) {
         }
 }
 
+/* Sectors of 32 bytes that a request is for. */
+static uint32_t fake_pieces(const struct ww_memsys *m, const struct ww_mem_request *request) {
+    uint32_t n = (uint32_t)__builtin_popcount(request->sectors);
+    return request->fine ? n : n * (m->l1_sector / 32);
+}
+
 bool ww_memsys_send(struct ww_memsys *m, const struct ww_mem_request *request, uint64_t now_ps) {
     if (fake.most && m->flying >= fake.most) {
         m->blocked[request->sm] = true;
@@ -93,8 +99,8 @@ bool ww_memsys_send(struct ww_memsys *m, const struct ww_mem_request *request, u
     fake.reads += request->kind == WW_MEM_READ;
     fake.writes += request->kind == WW_MEM_WRITE;
     fake.atomics += request->kind == WW_MEM_ATOMIC;
-    fake.sectors += (uint32_t)__builtin_popcount(request->sectors);
-    if (request->kind == WW_MEM_ATOMIC) fake.atomic_sectors += (uint32_t)__builtin_popcount(request->sectors);
+    fake.sectors += fake_pieces(m, request);
+    if (request->kind == WW_MEM_ATOMIC) fake.atomic_sectors += fake_pieces(m, request);
     fake.write_bytes += request->bytes;
     fake.updates += request->atomic_ops;
     ww_queue_add(m->queue, &f->event, now_ps + fake.latency_ps);

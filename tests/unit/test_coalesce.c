@@ -41,7 +41,7 @@ static void compare(const struct ww_access *a, const uint64_t *pool, uint32_t ma
         uint32_t k = 0;
         while (k < unit.count && unit.request[k].key != slow.key[i]) k++;
         assert_true(k < unit.count);
-        assert_int_equal(unit.request[k].sectors, slow.sectors[i]);
+        assert_int_equal(unit.request[k].pieces, slow.sectors[i]);
         assert_true(unit.request[k].bytes >= 1);
         assert_true(unit.request[k].bytes <= 32 * __builtin_popcount(slow.sectors[i]));
     }
@@ -64,7 +64,7 @@ static void affine_accesses_give_the_requests_of_their_lanes(void **state) {
     (void)state;
     struct ww_rng r;
     ww_rng_seed(&r, 1);
-    ww_coalesce_init(&unit, 128, 32);
+    ww_coalesce_init(&unit, 128);
     for (int i = 0; i < 20000; i++) {
         uint32_t width = 1u << ww_rng_below(&r, 5);
         int32_t stride = (int32_t)ww_rng_below(&r, 300) - 150;
@@ -79,7 +79,7 @@ static void listed_addresses_give_the_requests_of_their_lanes(void **state) {
     struct ww_rng r;
     uint64_t pool[40];
     ww_rng_seed(&r, 2);
-    ww_coalesce_init(&unit, 128, 32);
+    ww_coalesce_init(&unit, 128);
     for (int i = 0; i < 20000; i++) {
         uint32_t range = 1u << (4 + ww_rng_below(&r, 16));
         for (int k = 0; k < 40; k++) pool[k] = 0x100000 + ww_rng_below(&r, range);
@@ -92,7 +92,7 @@ static void requests_come_in_the_order_of_lanes(void **state) {
     (void)state;
     uint64_t pool[4] = {0x1000, 0x800, 0x1010, 0x4000};
     struct ww_access a = {0, 0, 0};
-    ww_coalesce_init(&unit, 128, 32);
+    ww_coalesce_init(&unit, 128);
     ww_coalesce(&unit, &a, pool, 0xf, 4);
     assert_int_equal(unit.count, 3);
     assert_int_equal(unit.request[0].key, 0x1000 >> 7);
@@ -103,7 +103,7 @@ static void requests_come_in_the_order_of_lanes(void **state) {
 static void a_store_carries_its_bytes(void **state) {
     (void)state;
     struct ww_access whole = {0x1000, 4, WW_AFFINE}, one = {0x1000, 0, WW_AFFINE};
-    ww_coalesce_init(&unit, 128, 32);
+    ww_coalesce_init(&unit, 128);
     ww_coalesce(&unit, &whole, NULL, UINT32_MAX, 4);
     assert_int_equal(unit.request[0].bytes, 128);
     ww_coalesce(&unit, &one, NULL, UINT32_MAX, 8);
@@ -116,7 +116,7 @@ static void updates_are_distinct_addresses_by_line(void **state) {
     (void)state;
     uint64_t pool[4] = {0x1000, 0x1004, 0x1000, 0x2000};
     struct ww_access a = {0, 0, 0};
-    ww_coalesce_init(&unit, 128, 32);
+    ww_coalesce_init(&unit, 128);
     ww_coalesce(&unit, &a, pool, 0xf, 4);
     ww_coalesce_updates(&unit, &a, pool, 0xf);
     assert_int_equal(unit.request[0].updates, 2);
@@ -127,14 +127,14 @@ static void local_words_of_neighbouring_lanes_are_neighbours(void **state) {
     (void)state;
     struct ww_local_frame frame = {1ull << 40, 16};
     struct ww_access a = {8, 0, WW_AFFINE};
-    ww_coalesce_init(&unit, 128, 32);
+    ww_coalesce_init(&unit, 128);
     ww_coalesce_local(&unit, &a, NULL, UINT32_MAX, 4, &frame);
     assert_int_equal(unit.count, 1);
     assert_int_equal(unit.request[0].key, ((1ull << 40) + 2 * 128) >> 7);
-    assert_int_equal(unit.request[0].sectors, 15);
+    assert_int_equal(unit.request[0].pieces, 15);
     ww_coalesce_local(&unit, &a, NULL, 0x000000ff, 16, &frame);
     assert_int_equal(unit.count, 4);
-    assert_int_equal(unit.request[3].sectors, 1);
+    assert_int_equal(unit.request[3].pieces, 1);
 }
 
 /* Passes by the definition: distinct words in the fullest bank of each phase. */
