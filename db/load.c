@@ -42,7 +42,6 @@ static void read_run(struct ww_select *s, struct ww_result *r, struct ww_arena *
     r->cycles_interval.hi = ww_select_f64(s);
     r->energy_interval.lo = energy_or_zero(s, r->energy_known);
     r->energy_interval.hi = energy_or_zero(s, r->energy_known);
-    r->peak_memory_bytes = ww_select_u64(s);
     r->host_seconds = ww_select_f64(s);
 }
 
@@ -53,7 +52,7 @@ static enum ww_code load_run(struct ww_db *db, int64_t run_id, struct ww_result 
                           "SELECT g.name, g.json, r.trace_path, t.hash, t.program, r.mode, r.version, r.seed,"
                           " r.epoch_cycles, r.cycles, r.time_ps, r.warp_instructions, r.thread_instructions,"
                           " r.energy_j, r.confidence, r.cycles_lo, r.cycles_hi, r.energy_lo_j, r.energy_hi_j,"
-                          " r.host_peak_bytes, r.host_seconds"
+                          " r.host_seconds"
                           " FROM run r LEFT JOIN gpu g USING(gpu_id) LEFT JOIN trace t USING(trace_id)"
                           " WHERE r.run_id = ?1",
                           run_id, error));

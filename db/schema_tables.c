@@ -42,8 +42,7 @@ const char *const ww_db_tables_sql[] = {
     " warp_instructions INTEGER NOT NULL CHECK(warp_instructions >= 0),"
     " thread_instructions INTEGER NOT NULL CHECK(thread_instructions >= 0),"
     " energy_j REAL, confidence REAL NOT NULL, cycles_lo REAL NOT NULL, cycles_hi REAL NOT NULL,"
-    " energy_lo_j REAL, energy_hi_j REAL,"
-    " host_peak_bytes INTEGER NOT NULL CHECK(host_peak_bytes >= 0), host_seconds REAL NOT NULL)",
+    " energy_lo_j REAL, energy_hi_j REAL, host_seconds REAL NOT NULL)",
     "CREATE INDEX run_by_trace ON run(trace_id, gpu_id)",
     "CREATE TABLE run_setting("
     " run_id INTEGER NOT NULL REFERENCES run ON DELETE CASCADE, ord INTEGER NOT NULL,"

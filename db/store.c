@@ -94,7 +94,6 @@ static void put_run(struct ww_insert *in, const struct ww_result *r, const char 
     ww_insert_f64(in, r->cycles_interval.hi);
     put_energy(in, r->energy_known, r->energy_interval.lo);
     put_energy(in, r->energy_known, r->energy_interval.hi);
-    ww_insert_u64(in, r->peak_memory_bytes);
     ww_insert_f64(in, r->host_seconds);
 }
 
@@ -109,7 +108,7 @@ static enum ww_code store_run(struct ww_db *db, const struct ww_result *r, int64
     if (ww_insert_open(&in, db, "run",
                        "gpu_id, trace_id, trace_path, mode, version, seed, epoch_cycles, cycles, time_ps,"
                        "warp_instructions, thread_instructions, energy_j, confidence, cycles_lo, cycles_hi,"
-                       "energy_lo_j, energy_hi_j, host_peak_bytes, host_seconds",
+                       "energy_lo_j, energy_hi_j, host_seconds",
                        error) == WW_OK) {
         ww_insert_i64(&in, gpu_id);
         ww_insert_i64(&in, trace_id);

@@ -124,7 +124,10 @@ static void write_head(struct ww_jsonw *w, const struct ww_result *r, int64_t ru
     ww_jsonw_str(w, "program", r->program);
     ww_jsonw_u64(w, "seed", r->seed);
     ww_jsonw_u64(w, "epoch_cycles", r->epoch_cycles);
-    ww_jsonw_u64(w, "peak_memory_bytes", r->peak_memory_bytes);
+    if (r->peak_memory_bytes) /* a run read back from a database does not know it */
+        ww_jsonw_u64(w, "peak_memory_bytes", r->peak_memory_bytes);
+    else
+        ww_jsonw_null(w, "peak_memory_bytes");
     write_node(w, gpu, "gpu_config", 0);
     write_mechanisms(w, r);
 }
