@@ -240,6 +240,26 @@ static void an_unsectored_l1_line_is_answered_in_whole(void **state) {
     rig_check_laws(rig);
 }
 
+static void a_fine_request_of_an_unsectored_l1_touches_only_its_pieces(void **state) {
+    struct rig *rig = *state;
+    rig->spec.l1_sector = 128;
+    rig_start(rig);
+    struct ww_mem_request r = {
+        .address = 0, .sectors = 0x4, .kind = WW_MEM_WRITE, .needs_reply = 1, .bytes = 32, .fine = 1};
+    assert_true(ww_memsys_send(rig->memory, &r, 0));
+    rig_drain(rig);
+    assert_int_equal(rig->log[0].reply.sectors, 0x4);
+    assert_int_equal(rig->counter[WW_C_L2_SECTOR_WRITE], 1);
+    r.kind = WW_MEM_READ;
+    r.sectors = 0x6;
+    assert_true(ww_memsys_send(rig->memory, &r, ww_queue_now(rig->queue)));
+    rig_drain(rig);
+    assert_int_equal(rig->log[1].reply.sectors, 0x4); /* the hit */
+    assert_int_equal(rig->log[2].reply.sectors, 0x2);
+    assert_int_equal(rig->counter[WW_C_DRAM_SECTOR_READ], 1);
+    rig_check_laws(rig);
+}
+
 static void an_l1_line_may_span_several_l2_lines(void **state) {
     struct rig *rig = *state;
     rig->spec.l2_line = 32;
@@ -290,6 +310,7 @@ int main(void) {
         T(contents_outlive_a_launch),
         T(dram_cycles_of_launches_add_up),
         T(an_unsectored_l1_line_is_answered_in_whole),
+        T(a_fine_request_of_an_unsectored_l1_touches_only_its_pieces),
         T(an_l1_line_may_span_several_l2_lines),
         T(an_l1_line_may_be_part_of_an_l2_line),
     };

@@ -26,7 +26,8 @@ struct load {
 };
 
 static struct ww_mem_request make(struct rig *rig, struct load *l, uint16_t sm) {
-    uint32_t sectors = rig->spec.l1_line / rig->spec.l1_sector;
+    bool fine = rig->spec.l2_sector == 32 && ww_rng_below(&l->rng, 2);
+    uint32_t size = fine ? 32 : rig->spec.l1_sector, sectors = rig->spec.l1_line / size;
     uint32_t mask = 1 + ww_rng_below(&l->rng, (1u << sectors) - 1);
     uint32_t kind = ww_rng_below(&l->rng, 5);
     struct ww_mem_request r = {.address = (uint64_t)ww_rng_below(&l->rng, l->lines) * rig->spec.l1_line,
@@ -37,9 +38,10 @@ static struct ww_mem_request make(struct rig *rig, struct load *l, uint16_t sm) 
                                        : kind == 3 ? WW_MEM_WRITE
                                                    : WW_MEM_ATOMIC,
                                .needs_reply = ww_rng_below(&l->rng, 8) != 0,
-                               .source = (uint8_t)(l->next & 0xff)};
+                               .source = (uint8_t)(l->next & 0xff),
+                               .fine = fine};
     if (r.kind == WW_MEM_WRITE) {
-        uint32_t all = (uint32_t)__builtin_popcount(mask) * rig->spec.l1_sector;
+        uint32_t all = (uint32_t)__builtin_popcount(mask) * size;
         r.bytes = (uint16_t)(ww_rng_below(&l->rng, 2) ? all : 4 + ww_rng_below(&l->rng, all - 4));
     }
     if (r.kind == WW_MEM_ATOMIC) {
