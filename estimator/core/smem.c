@@ -1,6 +1,7 @@
 #include "smem.h"
 
 #include "coalesce.h"
+#include <stdbool.h>
 #include <string.h>
 
 void ww_smem_init(struct ww_smem_banks *s, const struct ww_gpu_spec *gpu) {
@@ -24,20 +25,50 @@ static void meet(struct phase *p, uint64_t word, uint32_t bank) {
     if (++p->in_bank[bank] > p->most) p->most = p->in_bank[bank];
 }
 
+/* Words that the lanes of `part` touch, counted by bank. */
+static uint32_t fullest_bank(const struct ww_smem_banks *s, const struct ww_access *a, const uint64_t *pool,
+                             uint32_t part, uint32_t width, uint32_t rank) {
+    struct phase p;
+    memset(&p, 0, sizeof p);
+    for (; part; part &= part - 1, rank++) {
+        uint64_t address = ww_lane_address(a, pool, (uint32_t)__builtin_ctz(part), rank);
+        for (uint64_t w = address >> s->bank_shift; w <= (address + width - 1) >> s->bank_shift; w++)
+            meet(&p, w, (uint32_t)w & (s->banks - 1));
+    }
+    return p.most;
+}
+
+/* True if no bank is asked for two different words: the usual case, found out without a table of words. */
+static bool free_of_conflicts(const struct ww_smem_banks *s, const struct ww_access *a, const uint64_t *pool,
+                              uint32_t part, uint32_t width, uint32_t rank) {
+    uint64_t word[64], seen = 0;
+    for (; part; part &= part - 1, rank++) {
+        uint64_t address = ww_lane_address(a, pool, (uint32_t)__builtin_ctz(part), rank);
+        uint64_t w = address >> s->bank_shift, last = (address + width - 1) >> s->bank_shift;
+        for (; w <= last; w++) {
+            uint32_t bank = (uint32_t)w & (s->banks - 1);
+            if ((seen >> bank) & 1) {
+                if (word[bank] != w) return false;
+                continue;
+            }
+            seen |= 1ull << bank;
+            word[bank] = w;
+        }
+    }
+    return true;
+}
+
 static uint32_t count_passes(const struct ww_smem_banks *s, const struct ww_access *a, const uint64_t *pool,
                              uint32_t mask, uint32_t width, uint32_t lanes) {
     uint32_t rank = 0, passes = 0;
     for (uint32_t first = 0; first < 32; first += lanes) {
         uint32_t part = mask & (uint32_t)(((1ull << lanes) - 1) << first);
-        struct phase p;
         if (!part) continue;
-        memset(&p, 0, sizeof p);
-        for (; part; part &= part - 1, rank++) {
-            uint64_t address = ww_lane_address(a, pool, (uint32_t)__builtin_ctz(part), rank);
-            for (uint64_t w = address >> s->bank_shift; w <= (address + width - 1) >> s->bank_shift; w++)
-                meet(&p, w, (uint32_t)w & (s->banks - 1));
-        }
-        passes += p.most;
+        if (free_of_conflicts(s, a, pool, part, width, rank))
+            passes++;
+        else
+            passes += fullest_bank(s, a, pool, part, width, rank);
+        rank += (uint32_t)__builtin_popcount(part);
     }
     return passes;
 }
