@@ -40,7 +40,7 @@ static void find_roots(struct lower *l) {
         const struct lower_value *s = &l->value[in->opnd[1].reg];
         if (s->defs != 1 || s->def >= i) continue;
         v->root = s->root;
-        if (v->high) l->value[s->root].high = true;
+        if (v->high && ptx_type_bytes((enum ptx_type)f->reg[in->opnd[0].reg].type) == 8) l->value[s->root].high = true;
         l->live[i] = false;
     }
 }

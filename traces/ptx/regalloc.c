@@ -1,7 +1,7 @@
 /* regalloc.c: linear-scan register allocation (Poletto and Sarkar, 1999) over the intervals of liveness.c.
  *
  * R1 is the stack pointer of the ABI and not given out. Where the limit is too small, the interval that
- * ends last is moved to the thread's local frame: a load before each use, a store behind each definition,
+ * is longest for its uses is moved to the thread's local frame: a load before each use, a store behind each definition,
  * and the scan is done again. */
 #include "lower.h"
 #include <stdlib.h>
@@ -57,14 +57,21 @@ static void take(struct scan *s, uint32_t g, int32_t r) {
     if (top > s->l->words_used) s->l->words_used = top;
 }
 
-/* The register range of an active group whose interval ends last and behind `last`; -1: none. */
-static int32_t furthest(const struct scan *s, uint8_t n, uint32_t last) {
+/* The active group that is cheapest to keep in memory: the longest interval per use; -1: none is better than
+ * group g0 itself. */
+static int32_t cheapest(const struct scan *s, uint8_t n, uint32_t g0) {
     int32_t best = -1;
+    const struct lower_interval *own = &s->interval[g0];
+    double best_score = (double)(own->last - own->first) / (own->uses + 1);
+    if (own->last - own->first < 4) best_score = -1;
     for (uint32_t r = 0; r < s->limit; r++) {
         int32_t g = s->owner[r];
-        if (g < 0 || s->l->group[g].spilled || s->l->group[g].n < n || s->interval[g].last <= last) continue;
-        if (s->interval[g].last - s->interval[g].first < 4) continue; /* a reload of its own */
-        if (best < 0 || s->interval[g].last > s->interval[best].last) best = g;
+        if (g < 0 || s->l->group[g].spilled || s->l->group[g].n < n) continue;
+        const struct lower_interval *v = &s->interval[g];
+        double score = (double)(v->last - v->first) / (v->uses + 1);
+        if (v->last - v->first < 4 || score <= best_score) continue; /* short: a reload of its own */
+        best = g;
+        best_score = score;
     }
     return best;
 }
@@ -73,7 +80,7 @@ static void place_group(struct scan *s, uint32_t g) {
     struct lower_group *group = &s->l->group[g];
     int32_t r = find_free(s, group->n);
     if (r < 0) {
-        int32_t victim = furthest(s, group->n, s->interval[g].last);
+        int32_t victim = cheapest(s, group->n, g);
         bool tiny = s->interval[g].last - s->interval[g].first < 4;
         s->spilled = true;
         if (victim < 0 && !tiny) {
@@ -128,12 +135,16 @@ static bool run_scan(struct lower *l, struct lower_interval *interval, struct or
 static struct lower_inst spill_access(const struct lower *l, const struct lower_inst *at, struct lower_reg reg,
                                       uint32_t offset, bool is_store) {
     struct lower_inst m = {.op = is_store ? WW_OP_STORE : WW_OP_LOAD, .space = WW_SPACE_LOCAL, .ptx = at->ptx,
-                           .width = (uint8_t)(4 * l->group[reg.group].n), .flags = WW_INST_ACCESS,
+                           .width = (uint8_t)(4 * reg.n), .flags = WW_INST_ACCESS,
                            .name = is_store ? "STL" : "LDL", .access_part = PTX_ACCESS_NONE,
                            .access_offset = (uint32_t)l->func->local_bytes + offset};
     if (is_store) m.src[m.src_count++] = reg;
     else m.dst[m.dst_count++] = reg;
     return m;
+}
+
+static uint32_t spill_place(const struct lower *l, struct lower_reg r) {
+    return l->group[r.group].spill_offset - 1 + 4u * r.off;
 }
 
 /* Replaces references to spilled groups by short-lived ones around each instruction. */
@@ -153,20 +164,18 @@ static bool rewrite(struct lower *l) {
         struct lower_inst after[WW_INST_DST_MAX];
         unsigned stores = 0;
         for (unsigned k = 0; k < in.src_count; k++) {
-            uint32_t g = (uint32_t)in.src[k].group;
-            if (!l->group[g].spilled) continue;
-            struct lower_reg t = lower_group_new(l, l->group[g].n, false);
-            if (t.group < 0) return false;
-            out[n++] = spill_access(l, &in, t, l->group[g].spill_offset - 1, false);
-            in.src[k].group = t.group;
+            struct lower_reg r = in.src[k];
+            if (!l->group[r.group].spilled) continue;
+            in.src[k] = lower_group_new(l, r.n, false);
+            if (in.src[k].group < 0) return false;
+            out[n++] = spill_access(l, &in, in.src[k], spill_place(l, r), false);
         }
         for (unsigned d = 0; d < in.dst_count; d++) {
-            uint32_t g = (uint32_t)in.dst[d].group;
-            if (!l->group[g].spilled) continue;
-            struct lower_reg t = lower_group_new(l, l->group[g].n, false);
-            if (t.group < 0) return false;
-            after[stores++] = spill_access(l, &in, t, l->group[g].spill_offset - 1, true);
-            in.dst[d].group = t.group;
+            struct lower_reg r = in.dst[d];
+            if (!l->group[r.group].spilled) continue;
+            in.dst[d] = lower_group_new(l, r.n, false);
+            if (in.dst[d].group < 0) return false;
+            after[stores++] = spill_access(l, &in, in.dst[d], spill_place(l, r), true);
         }
         out[n++] = in;
         for (unsigned k = 0; k < stores; k++) out[n++] = after[k];
