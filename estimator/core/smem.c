@@ -25,50 +25,51 @@ static void meet(struct phase *p, uint64_t word, uint32_t bank) {
     if (++p->in_bank[bank] > p->most) p->most = p->in_bank[bank];
 }
 
-/* Words that the lanes of `part` touch, counted by bank. */
-static uint32_t fullest_bank(const struct ww_smem_banks *s, const struct ww_access *a, const uint64_t *pool,
-                             uint32_t part, uint32_t width, uint32_t rank) {
+/* Distinct words of the bank that has most of them. */
+static uint32_t fullest_bank(const struct ww_smem_banks *s, const uint64_t *address, uint32_t count,
+                             uint32_t width) {
     struct phase p;
     memset(&p, 0, sizeof p);
-    for (; part; part &= part - 1, rank++) {
-        uint64_t address = ww_lane_address(a, pool, (uint32_t)__builtin_ctz(part), rank);
-        for (uint64_t w = address >> s->bank_shift; w <= (address + width - 1) >> s->bank_shift; w++)
+    for (uint32_t k = 0; k < count; k++)
+        for (uint64_t w = address[k] >> s->bank_shift; w <= (address[k] + width - 1) >> s->bank_shift; w++)
             meet(&p, w, (uint32_t)w & (s->banks - 1));
-    }
     return p.most;
 }
 
-/* True if no bank is asked for two different words: the usual case, found out without a table of words. */
-static bool free_of_conflicts(const struct ww_smem_banks *s, const struct ww_access *a, const uint64_t *pool,
-                              uint32_t part, uint32_t width, uint32_t rank) {
-    uint64_t word[64], seen = 0;
-    for (; part; part &= part - 1, rank++) {
-        uint64_t address = ww_lane_address(a, pool, (uint32_t)__builtin_ctz(part), rank);
-        uint64_t w = address >> s->bank_shift, last = (address + width - 1) >> s->bank_shift;
+/* True if no bank is asked for two different words: the usual case, found out without a table of words.
+ * `address`: of the lanes of a phase. */
+static bool free_of_conflicts(const struct ww_smem_banks *s, const uint64_t *address, uint32_t count,
+                              uint32_t width) {
+    uint64_t word[64], seen = 0, before = UINT64_MAX;
+    for (uint32_t k = 0; k < count; k++) {
+        uint64_t w = address[k] >> s->bank_shift, last = (address[k] + width - 1) >> s->bank_shift;
+        if (w == before && last == before) continue;
+        before = last;
         for (; w <= last; w++) {
             uint32_t bank = (uint32_t)w & (s->banks - 1);
-            if ((seen >> bank) & 1) {
-                if (word[bank] != w) return false;
-                continue;
-            }
+            if (!((seen >> bank) & 1))
+                word[bank] = w;
+            else if (word[bank] != w)
+                return false;
             seen |= 1ull << bank;
-            word[bank] = w;
         }
     }
     return true;
 }
 
-static uint32_t count_passes(const struct ww_smem_banks *s, const struct ww_access *a, const uint64_t *pool,
-                             uint32_t mask, uint32_t width, uint32_t lanes) {
+/* `address`: of the active lanes, in order. */
+static uint32_t count_passes(const struct ww_smem_banks *s, const uint64_t *address, uint32_t mask,
+                             uint32_t width, uint32_t lanes) {
     uint32_t rank = 0, passes = 0;
     for (uint32_t first = 0; first < 32; first += lanes) {
         uint32_t part = mask & (uint32_t)(((1ull << lanes) - 1) << first);
+        uint32_t count = (uint32_t)__builtin_popcount(part);
         if (!part) continue;
-        if (free_of_conflicts(s, a, pool, part, width, rank))
+        if (free_of_conflicts(s, address + rank, count, width))
             passes++;
         else
-            passes += fullest_bank(s, a, pool, part, width, rank);
-        rank += (uint32_t)__builtin_popcount(part);
+            passes += fullest_bank(s, address + rank, count, width);
+        rank += count;
     }
     return passes;
 }
@@ -95,7 +96,12 @@ uint32_t ww_smem_passes(const struct ww_smem_banks *s, const struct ww_access *a
         if (mask == UINT32_MAX && step >= word && !(step & (word - 1)) && width <= word)
             return strided_passes(s, step >> s->bank_shift);
     }
-    return count_passes(s, a, pool, mask, width, lanes);
+    if (a->list != WW_AFFINE) return count_passes(s, pool + a->list, mask, width, lanes);
+    uint64_t address[32];
+    uint32_t count = 0;
+    for (uint32_t m = mask; m; m &= m - 1)
+        address[count++] = ww_lane_address(a, NULL, (uint32_t)__builtin_ctz(m), 0);
+    return count_passes(s, address, mask, width, lanes);
 }
 
 uint32_t ww_smem_same_address(const struct ww_access *a, const uint64_t *pool, uint32_t mask) {
