@@ -213,27 +213,25 @@ static void hit(struct ww_l2_slice *s, const struct part *part, uint8_t sectors,
     t->have |= (uint8_t)(s->l2->granules_of[sectors] >> part->shift << part->base);
 }
 
-/* Looks up the request's granules in part k; returns those that hit, joined or were asked of DRAM. */
-static uint8_t read_part(struct ww_l2_slice *s, const struct ww_l2_packet *p, uint32_t k, uint8_t granules,
-                         uint64_t cycle) {
-    struct part part = find_part(s, p, k, granules);
-    uint8_t done = 0, joined = 0, need = part.want;
-    if (part.index != WW_NONE) {
-        const struct ww_l2_line *line = &s->tags.line[part.index];
-        done = line->valid & part.want;
-        if (done) hit(s, &part, done, cycle);
-        need = part.want & (uint8_t) ~(line->valid | line->pending);
-        joined = joinable(s, line, part.want & line->pending & (uint8_t)~line->valid);
-        ww_l2_tags_touch(&s->tags, part.set, part.index);
+/* Returns those granules of the part that hit, joined or were asked of DRAM. */
+static uint8_t read_part(struct ww_l2_slice *s, struct part *part, uint64_t cycle) {
+    uint8_t done = 0, joined = 0, need = part->want;
+    if (part->index != WW_NONE) {
+        const struct ww_l2_line *line = &s->tags.line[part->index];
+        done = line->valid & part->want;
+        if (done) hit(s, part, done, cycle);
+        need = part->want & (uint8_t) ~(line->valid | line->pending);
+        joined = joinable(s, line, part->want & line->pending & (uint8_t)~line->valid);
+        ww_l2_tags_touch(&s->tags, part->set, part->index);
     }
     if (s->free_waiter != WW_NONE) {
         count(s, WW_C_L2_SECTOR_MERGED, bits(joined));
-        joined |= fetch(s, &part, need, cycle);
-        if (joined) join(s, &part, joined);
+        joined |= fetch(s, part, need, cycle);
+        if (joined) join(s, part, joined);
         done |= joined;
     }
     count(s, WW_C_L2_SECTOR_READ, bits(done));
-    return (uint8_t)(s->l2->granules_of[done] >> part.shift << part.base);
+    return (uint8_t)(s->l2->granules_of[done] >> part->shift << part->base);
 }
 
 static bool begin_txn(struct ww_l2_slice *s, const struct ww_l2_packet *p) {
@@ -259,14 +257,14 @@ static bool begin_txn(struct ww_l2_slice *s, const struct ww_l2_packet *p) {
 }
 
 /* A read of which every sector is valid needs no txn. True: served. */
-static bool read_whole(struct ww_l2_slice *s, const struct ww_l2_packet *p, uint64_t cycle) {
+static bool read_whole(struct ww_l2_slice *s, const struct ww_l2_packet *p, const struct part *part,
+                       uint64_t cycle) {
     struct ww_l2 *l2 = s->l2;
-    if (l2->parts != 1 || p->kind != WW_MEM_READ) return false;
-    struct part part = find_part(s, p, 0, p->granules);
-    if (part.index == WW_NONE || (s->tags.line[part.index].valid & part.want) != part.want) return false;
+    if (p->kind != WW_MEM_READ) return false;
+    if (part->index == WW_NONE || (s->tags.line[part->index].valid & part->want) != part->want) return false;
     if (!ww_xbar_can_reply(l2->xbar, s->index)) return false;
-    ww_l2_tags_touch(&s->tags, part.set, part.index);
-    s->hits = (uint8_t)bits(part.want);
+    ww_l2_tags_touch(&s->tags, part->set, part->index);
+    s->hits = (uint8_t)bits(part->want);
     count(s, WW_C_L2_SECTOR_READ, s->hits);
     count(s, WW_C_L2_SECTOR_HIT, s->hits);
     struct ww_l2_txn t = {.address = p->address,
@@ -281,13 +279,22 @@ static bool read_whole(struct ww_l2_slice *s, const struct ww_l2_packet *p, uint
 }
 
 static bool serve_read(struct ww_l2_slice *s, const struct ww_l2_packet *p, uint64_t cycle) {
-    if (!s->begun) {
-        if (read_whole(s, p, cycle)) return true;
-        if (!begin_txn(s, p)) return false;
+    struct part part;
+    uint32_t k = 0;
+    if (s->l2->parts == 1) {
+        part = find_part(s, p, 0, s->left);
+        if (!s->begun && read_whole(s, p, &part, cycle)) return true;
+        if (!s->begun && !begin_txn(s, p)) return false;
+        if (s->left) s->left &= (uint8_t)~read_part(s, &part, cycle);
+        k = 1;
+    } else if (!s->begun && !begin_txn(s, p)) {
+        return false;
     }
-    for (uint32_t k = 0; k < s->l2->parts; k++) {
+    for (; k < s->l2->parts; k++) {
         uint8_t granules = granules_in(s->l2, s->left, k);
-        if (granules) s->left &= (uint8_t)~read_part(s, p, k, granules, cycle);
+        if (!granules) continue;
+        part = find_part(s, p, k, granules);
+        s->left &= (uint8_t)~read_part(s, &part, cycle);
     }
     if (s->left) return false;
     if (s->head_txn == WW_NONE) return true; /* fills have answered all of it meanwhile */
