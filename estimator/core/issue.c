@@ -1,7 +1,7 @@
 #include "sm.h"
 
 /* The instance of a unit that a scheduler would use: its own, or of shared ones the one that is free first. */
-static uint64_t *port_of(const struct ww_sm *sm, uint32_t group, uint32_t sched) {
+static inline uint64_t *port_of(const struct ww_sm *sm, uint32_t group, uint32_t sched) {
     uint64_t *port = sm->port[group];
     uint32_t count = sm->core->instances[group], first = 0;
     if (count == 0) return &port[sched];
@@ -11,10 +11,10 @@ static uint64_t *port_of(const struct ww_sm *sm, uint32_t group, uint32_t sched)
 }
 
 /* Cycle from which a group takes an instruction of a scheduler. */
-static uint64_t group_free(const struct ww_sm *sm, uint32_t group, uint32_t sched) {
-    if (group == WW_G_FREE || group == WW_G_FENCE) return 0;
+static inline uint64_t group_free(const struct ww_sm *sm, uint32_t group, uint32_t sched) {
     if (group == WW_G_LSU) return sm->lsu.count < sm->lsu.capacity ? 0 : WW_NEVER;
     if (group == WW_G_CONST) return sm->const_free;
+    if (group == WW_G_FREE || group == WW_G_FENCE) return 0;
     uint64_t at = *port_of(sm, group, sched);
     if (group == WW_G_IMUL && sm->core->imul_group2) {
         uint64_t other = *port_of(sm, sm->core->imul_group2, sched);
@@ -185,6 +185,10 @@ static uint64_t issueable(struct ww_sm *sm, uint32_t sched, uint64_t cycle, uint
 static void find_next_try(struct ww_sm *sm, uint32_t sched, uint64_t cycle) {
     struct ww_sched *s = &sm->sched[sched];
     uint64_t next = WW_NEVER;
+    if (s->next_issue > cycle + 1 && s->groups) { /* it waits in any case */
+        s->try_at = s->next_issue;
+        return;
+    }
     for (uint32_t groups = s->groups; groups; groups &= groups - 1) {
         uint64_t at = group_free(sm, (uint32_t)__builtin_ctz(groups), sched);
         if (at < next) next = at;
