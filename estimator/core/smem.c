@@ -40,7 +40,13 @@ static uint32_t fullest_bank(const struct ww_smem_banks *s, const uint64_t *addr
  * `address`: of the lanes of a phase. */
 static bool free_of_conflicts(const struct ww_smem_banks *s, const uint64_t *address, uint32_t count,
                               uint32_t width) {
-    uint64_t word[64], seen = 0, before = UINT64_MAX;
+    uint64_t word[64], seen = 0, before = UINT64_MAX, low = address[0], high = address[0];
+    for (uint32_t k = 1; k < count; k++) {
+        if (address[k] < low) low = address[k];
+        if (address[k] > high) high = address[k];
+    }
+    /* As many words in a row as there are banks lie in different ones. */
+    if (((high + width - 1) >> s->bank_shift) - (low >> s->bank_shift) < s->banks) return true;
     for (uint32_t k = 0; k < count; k++) {
         uint64_t w = address[k] >> s->bank_shift, last = (address[k] + width - 1) >> s->bank_shift;
         if (w == before && last == before) continue;
