@@ -170,7 +170,7 @@ enum ww_code ptx_module_prepare(struct ptx_module *m, struct ww_error *error) {
         struct ptx_func *f = m->func[k];
         struct ptx_cfg g;
         if (!f->inst_count) continue;
-        if (!ptx_cfg_build(&scratch, f, &g)) {
+        if (!ptx_cfg_build(&scratch, f, &g) || !ptx_schedule(&scratch, f, &g)) {
             code = ww_fail_nomem(error, "control-flow graph");
             break;
         }
