@@ -3,6 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define FRAMES_LIMIT ((uint64_t)8 << 30) /* bytes of all activations */
+
 static bool grow_local(struct ex_warp *w, uint32_t bytes) {
     if (bytes <= w->local_capacity) return true;
     uint32_t capacity = w->local_capacity ? 2 * w->local_capacity : 64;
@@ -11,6 +13,9 @@ static bool grow_local(struct ex_warp *w, uint32_t bytes) {
     if (!p) return false;
     for (uint32_t l = 0; l < EX_LANES && w->local; l++)
         memcpy(p + (size_t)l * capacity, w->local + (size_t)l * w->local_capacity, w->local_capacity);
+    uint64_t more = (uint64_t)EX_LANES * (capacity - w->local_capacity);
+    w->cta->state_bytes += more;
+    w->run->state_bytes += more;
     free(w->local);
     w->local = p;
     w->local_capacity = capacity;
@@ -23,8 +28,10 @@ static uint32_t round16(uint32_t v) {
 
 struct ex_frame *ex_frame_new(struct ex_warp *w, const struct ex_func *func, struct ex_frame *up, uint32_t lanes) {
     uint32_t base = up ? up->local_base + round16(up->func->local_bytes) : 0;
-    struct ex_frame *f = calloc(1, sizeof *f);
     size_t bytes = (func->frame_bytes + 63) / 64 * 64;
+    uint64_t all = bytes + (uint64_t)EX_LANES * func->param_bytes;
+    if (w->run->frame_bytes + all > FRAMES_LIMIT) return NULL;
+    struct ex_frame *f = calloc(1, sizeof *f);
     unsigned char *regs = aligned_alloc(64, bytes);
     unsigned char *param = func->param_bytes ? calloc(EX_LANES, func->param_bytes) : NULL;
     if (!f || !regs || (func->param_bytes && !param) || !grow_local(w, base + func->local_bytes)) {
@@ -34,6 +41,7 @@ struct ex_frame *ex_frame_new(struct ex_warp *w, const struct ex_func *func, str
         return NULL;
     }
     memset(regs, 0, bytes);
+    w->run->frame_bytes += all;
     *f = (struct ex_frame){.up = up, .func = func, .lanes = lanes, .depth = up ? up->depth + 1 : 0,
                            .local_base = base, .regs = regs, .param = param};
     return f;
@@ -41,11 +49,12 @@ struct ex_frame *ex_frame_new(struct ex_warp *w, const struct ex_func *func, str
 
 /* Lanes leave an activation, or (exit) it and all its callers; it goes with the last of them. */
 void ex_frame_leave(struct ex_warp *w, struct ex_frame *frame, uint32_t lanes, bool whole_chain) {
-    (void)w;
     while (frame) {
         struct ex_frame *up = frame->up;
         frame->lanes &= ~lanes;
         if (frame->lanes == 0) {
+            const struct ex_func *f = frame->func;
+            w->run->frame_bytes -= (f->frame_bytes + 63) / 64 * 64 + (uint64_t)EX_LANES * f->param_bytes;
             free(frame->regs);
             free(frame->param);
             free(frame);

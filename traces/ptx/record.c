@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define STREAMS_LIMIT ((uint64_t)8 << 30) /* bytes of the streams of all CTAs in flight */
+
 void record_stream_free(struct record_stream *s) {
     free(s->step);
     free(s->access);
@@ -21,9 +23,10 @@ static void *room(struct ex_warp *w, void *array, size_t count, size_t more, siz
     if (count + more <= *capacity) return array;
     size_t bigger = *capacity ? *capacity + *capacity / 2 : 256;
     if (bigger < count + more) bigger = count + more;
-    void *p = realloc(array, bigger * size);
-    if (!p || bigger > UINT32_MAX) {
-        ex_fail(w, EX_LANES, WW_NOMEM, "memory ran out while recording");
+    bool too_many = bigger > UINT32_MAX || w->run->stream_bytes > STREAMS_LIMIT;
+    void *p = too_many ? NULL : realloc(array, bigger * size);
+    if (!p) {
+        ex_fail(w, EX_LANES, WW_NOMEM, "the recorded streams of CTAs that have not finished take too much memory");
         return array;
     }
     w->run->stream_bytes += (bigger - *capacity) * size;

@@ -38,7 +38,6 @@ struct ex_split {
     uint32_t pc, mask, act; /* act: lanes of a blocked warp-wide instruction or barrier whose guard holds */
     int32_t join;           /* -1: none */
     uint8_t state, barrier;
-    bool released;          /* barrier: has passed */
     struct ex_frame *frame;
     uint64_t spin_hash;
     uint32_t spin_pc, spin_turns;
@@ -109,7 +108,7 @@ struct ex_run {
     struct recorder *recorder; /* NULL: nothing is recorded */
     ww_progress_fn progress;
     void *progress_context;
-    uint64_t cta_count, started, finished, stream_bytes, state_bytes;
+    uint64_t cta_count, started, finished, stream_bytes, state_bytes, frame_bytes;
     bool failed;
     enum ww_code code;
     struct ww_error *error;
