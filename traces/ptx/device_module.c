@@ -178,13 +178,14 @@ enum ww_code ww_module_kernel(struct ww_device *d, struct ww_module *m, const ch
         if (strcmp((*out)->name, name) == 0) return WW_OK;
     struct ptx_func *f = ptx_module_func(m->ptx, name);
     if (!f || !f->is_entry || f->is_extern) return no_kernel(m, name, error);
-    struct ptx_lower_options options = {.arch = d->arch, .max_registers = d->options.max_registers};
-    if (d->records) WW_TRY(ptx_lower(m->ptx, f, &options, error));
     struct ww_kernel *k = calloc(1, sizeof *k);
     if (!k) return ww_fail_nomem(error, "a kernel");
     k->name = f->name;
+    struct ptx_lower_options options = {.arch = d->arch, .max_registers = d->options.max_registers};
     enum ww_code code = ex_kernel_new(m->ptx, f, m->global, m->global_count, &k->decoded, error);
+    if (code == WW_OK && d->records) code = ptx_lower(m->ptx, f, &options, error);
     if (code != WW_OK) {
+        ex_kernel_free(k->decoded);
         free(k);
         return code;
     }
