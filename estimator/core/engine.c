@@ -200,6 +200,8 @@ enum ww_code ww_engine_replay(struct ww_engine *engine, const struct ww_launch *
     const char *limiter;
     struct ww_error local;
     if (!error) error = &local;
+    if (engine->broken)
+        return ww_fail(error, WW_USAGE, "", "the engine cannot go on after a launch that failed");
     WW_TRY(ww_occupancy(&engine->gpu, launch, &ctas, &limiter, error));
     if (launch->warps_per_cta != (launch->block[0] * launch->block[1] * launch->block[2] + 31) / 32)
         return ww_fail(error, WW_INPUT, launch->kernel, "%u warps per CTA do not make up its block",
@@ -209,6 +211,7 @@ enum ww_code ww_engine_replay(struct ww_engine *engine, const struct ww_launch *
     WW_TRY(prepare_sms(engine, launch, error));
     while (c->next_cta < c->cta_count && !source->has(source->context, c->next_cta)) c->next_cta++;
     enum ww_code code = run(c, error);
+    engine->broken = code != WW_OK;
     if (code != WW_OK) abandon(c);
     ww_queue_cancel(engine->queue, &c->tick);
     if (code != WW_OK) return code;

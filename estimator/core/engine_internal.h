@@ -16,6 +16,7 @@ struct ww_engine {
     struct ww_core core;
     uint64_t counter[WW_COUNTER_COUNT];
     uint64_t end_ps; /* of the last launch */
+    bool broken;     /* a launch failed: memory may still owe answers to it */
 };
 
 /* Replays a launch whose CTAs come from `source`; otherwise as ww_engine_launch. */

@@ -288,6 +288,9 @@ static enum ww_code replay_source(struct program *p, bool (*has)(void *, uint64_
     ww_arena_init(&arena, 0);
     assert_int_equal(ww_engine_new(&options, &engine, error), WW_OK);
     enum ww_code code = ww_engine_replay(engine, &p->launch, &source, &arena, out, error);
+    struct ww_error second;
+    enum ww_code again = ww_engine_replay(engine, &p->launch, &source, &arena, out, &second);
+    assert_int_equal(again, code == WW_OK ? WW_OK : WW_USAGE); /* a failed launch ends the engine's life */
     ww_engine_free(engine);
     ww_arena_free(&arena);
     return code;
