@@ -66,6 +66,7 @@ struct lower_value {
     uint32_t def;  /* the only defining instruction, or UINT32_MAX */
     uint32_t defs; /* how many */
     uint32_t uses, kinds, last_use;
+    uint32_t use_first, use_last; /* blocks, in layout order */
     int32_t root;    /* register that this one is another name of */
     int64_t address; /* is_address: root + address is the value */
     uint8_t space;   /* of what it points to, if known */

@@ -30,8 +30,28 @@ static bool depends(const struct lower *l, const struct ptx_inst *i) {
     return false;
 }
 
-/* Marks what differs between the lanes of a warp; `region` marks blocks that only some lanes may execute. */
-static bool pass(struct lower *l, const bool *region) {
+/* Blocks that only some lanes of a warp may execute, because of one divergent branch. */
+struct partial {
+    uint32_t first, end;
+};
+
+struct partials {
+    struct partial *list;
+    uint32_t count;
+};
+
+/* A register that is written in a part and read outside of it holds different definitions in different
+ * lanes; one that is written and read inside only is the same for all lanes that are there. */
+static bool is_joined(const struct lower_value *v, uint32_t block, const struct partials *parts) {
+    for (uint32_t k = 0; k < parts->count; k++) {
+        const struct partial *p = &parts->list[k];
+        if (block >= p->first && block < p->end && (v->use_first < p->first || v->use_last >= p->end)) return true;
+    }
+    return false;
+}
+
+/* Marks what differs between the lanes of a warp. */
+static bool pass(struct lower *l, const struct partials *parts) {
     const struct ptx_func *f = l->func;
     bool changed = false;
     for (uint32_t i = 0; i < f->inst_count; i++) {
@@ -43,7 +63,7 @@ static bool pass(struct lower *l, const bool *region) {
         bool all = divergent_source(in) || depends(l, in);
         for (uint32_t k = 0; k < n; k++) {
             struct lower_value *v = &l->value[reg[k]];
-            if (v->divergent || !(all || (v->defs > 1 && region[in->block]))) continue;
+            if (v->divergent || !(all || (v->defs > 1 && is_joined(v, in->block, parts)))) continue;
             v->divergent = true;
             changed = true;
         }
@@ -56,27 +76,47 @@ static bool is_divergent(const struct lower *l, const struct ptx_inst *i) {
     return i->op == PTX_BRX && i->opnd[0].reg >= 0 && l->value[i->opnd[0].reg].divergent;
 }
 
-static void mark_regions(const struct lower *l, bool *region) {
+static void find_partials(const struct lower *l, struct partials *parts) {
     const struct ptx_func *f = l->func;
-    uint32_t until = 0; /* blocks before it lie in some region */
+    parts->count = 0;
     for (uint32_t b = 0; b < l->cfg.count; b++) {
         const struct ptx_inst *last = &f->inst[l->cfg.block[b].end - 1];
-        if (b < until) region[b] = true;
         if ((last->op != PTX_BRA && last->op != PTX_BRX) || !is_divergent(l, last)) continue;
-        uint32_t end = last->reconv >= 0 ? f->inst[last->reconv].block : l->cfg.count;
-        if (end > until) until = end;
+        uint32_t join = last->reconv >= 0 ? f->inst[last->reconv].block : l->cfg.count;
+        uint32_t target = last->op == PTX_BRA ? f->inst[last->opnd[0].imm].block : b + 1;
+        struct partial p = {b + 1, join};
+        if (target <= b) p = (struct partial){target, b + 1}; /* lanes leave the loop one by one */
+        if (p.end > p.first) parts->list[parts->count++] = p;
     }
 }
 
+static void find_use_range(struct lower *l) {
+    const struct ptx_func *f = l->func;
+    struct lower_use use[LOWER_USES_MAX];
+    for (uint32_t r = 0; r < f->reg_count; r++) l->value[r].use_first = UINT32_MAX;
+    for (uint32_t i = 0; i < f->inst_count; i++) {
+        uint32_t n = lower_uses(&f->inst[i], use), b = f->inst[i].block;
+        for (uint32_t k = 0; k < n; k++) {
+            struct lower_value *v = &l->value[use[k].reg];
+            if (b < v->use_first) v->use_first = b;
+            if (b > v->use_last) v->use_last = b;
+        }
+    }
+}
+
+#define JOIN_WORK_MAX ((uint64_t)1 << 25)
+
 static bool find_divergence(struct lower *l) {
-    bool *region = ww_arena_array(l->arena, l->cfg.count + 1, sizeof *region);
-    if (!region) return false;
+    struct partials parts = {.list = ww_arena_array(l->arena, l->cfg.count + 1, sizeof *parts.list)};
+    if (!parts.list) return false;
+    find_use_range(l);
     bool changed = true;
     for (unsigned k = 0; k < PASSES_MAX && changed; k++) {
-        changed = pass(l, region);
-        mark_regions(l, region);
+        if ((uint64_t)parts.count * l->func->inst_count > JOIN_WORK_MAX) break;
+        changed = pass(l, &parts);
+        find_partials(l, &parts);
     }
-    for (uint32_t r = 0; changed && r < l->func->reg_count; r++) l->value[r].divergent = true;
+    for (uint32_t r = 0; changed && r < l->func->reg_count; r++) l->value[r].divergent = true; /* gave up */
     return true;
 }
 
