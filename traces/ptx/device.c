@@ -199,14 +199,15 @@ static enum ww_code begin_record(struct ww_device *d, struct ww_kernel *k, const
 }
 
 static enum ww_code run(struct ww_device *d, struct ww_kernel *k, struct ex_run *r, struct ww_error *error) {
-    if (d->records) {
+    bool records = d->records && !d->paused;
+    if (records) {
         WW_TRY(begin_record(d, k, r, error));
         r->recorder = &d->recorder;
     }
     enum ww_code code = ex_run_grid(r, error);
     d->executed_threads += r->thread_instructions;
     d->executed_warps += r->warp_instructions;
-    if (code == WW_OK && d->recorder.writer) code = ww_trace_writer_end_launch(d->recorder.writer, error);
+    if (code == WW_OK && records && d->recorder.writer) code = ww_trace_writer_end_launch(d->recorder.writer, error);
     d->launches++;
     return code;
 }

@@ -20,6 +20,7 @@ struct ww_module {
     uint64_t *global; /* address of each global variable, by symbol id */
     uint32_t global_count;
     unsigned char *constant_bank;
+    uint64_t bank_address; /* of the constant bank on the device; 0: has none yet */
     struct ww_kernel *kernels;
 };
 
@@ -30,6 +31,7 @@ struct ww_device {
     struct mem mem;
     struct ww_module *modules;
     bool records;
+    bool paused; /* launches are computed, not recorded */
     struct recorder recorder;
     uint64_t launches, executed_threads, executed_warps;
 };

@@ -11,7 +11,7 @@ void mem_init(struct mem *m, uint64_t limit) {
 }
 
 static void alloc_free(struct mem_alloc *a) {
-    free(a->host);
+    if (!a->foreign) free(a->host);
     free(a);
 }
 
@@ -31,6 +31,25 @@ static bool grow(struct mem *m) {
     return true;
 }
 
+/* Index of the last allocation whose base is <= address, or -1. */
+static ptrdiff_t below(const struct mem *m, uint64_t address) {
+    size_t lo = 0, hi = m->count;
+    while (lo < hi) {
+        size_t mid = lo + (hi - lo) / 2;
+        if (m->alloc[mid]->base <= address) lo = mid + 1;
+        else hi = mid;
+    }
+    return (ptrdiff_t)lo - 1;
+}
+
+/* Puts an allocation in its place; there is room. */
+static void insert(struct mem *m, struct mem_alloc *a) {
+    size_t at = (size_t)(below(m, a->base) + 1);
+    memmove(&m->alloc[at + 1], &m->alloc[at], (m->count - at) * sizeof *m->alloc);
+    m->alloc[at] = a;
+    m->count++;
+}
+
 enum ww_code mem_new(struct mem *m, uint64_t bytes, const char *name, struct mem_alloc **out,
                      struct ww_error *error) {
     if (bytes > m->limit || m->bytes > m->limit - bytes)
@@ -45,7 +64,7 @@ enum ww_code mem_new(struct mem *m, uint64_t bytes, const char *name, struct mem
         return ww_fail_nomem(error, "device memory");
     }
     *a = (struct mem_alloc){.base = m->next, .size = bytes, .host = host, .name = name};
-    m->alloc[m->count++] = a;
+    insert(m, a);
     m->bytes += bytes;
     uint64_t padded = (bytes + MEM_ALIGN - 1) / MEM_ALIGN * MEM_ALIGN;
     m->next += padded + MEM_ALIGN;
@@ -53,21 +72,34 @@ enum ww_code mem_new(struct mem *m, uint64_t bytes, const char *name, struct mem
     return WW_OK;
 }
 
-/* Index of the last allocation whose base is <= address, or -1. */
-static ptrdiff_t below(const struct mem *m, uint64_t address) {
-    size_t lo = 0, hi = m->count;
-    while (lo < hi) {
-        size_t mid = lo + (hi - lo) / 2;
-        if (m->alloc[mid]->base <= address) lo = mid + 1;
-        else hi = mid;
+static bool is_free(const struct mem *m, uint64_t address, uint64_t bytes) {
+    ptrdiff_t i = below(m, address);
+    if (bytes == 0 || address > UINT64_MAX - bytes) return false;
+    if (i >= 0 && address - m->alloc[i]->base < m->alloc[i]->size) return false;
+    size_t next = (size_t)(i + 1);
+    return next == m->count || m->alloc[next]->base >= address + bytes;
+}
+
+enum ww_code mem_attach(struct mem *m, uint64_t address, uint64_t bytes, unsigned char *host, struct mem_alloc **out,
+                        struct ww_error *error) {
+    if (!is_free(m, address, bytes))
+        return ww_fail(error, WW_USAGE, "device memory", "%llu bytes at 0x%llx overlap an allocation",
+                       (unsigned long long)bytes, (unsigned long long)address);
+    struct mem_alloc *a = calloc(1, sizeof *a);
+    if (!a || !grow(m)) {
+        free(a);
+        return ww_fail_nomem(error, "device memory");
     }
-    return (ptrdiff_t)lo - 1;
+    *a = (struct mem_alloc){.base = address, .size = bytes, .host = host, .foreign = true};
+    insert(m, a);
+    *out = a;
+    return WW_OK;
 }
 
 bool mem_release(struct mem *m, uint64_t address) {
     ptrdiff_t i = below(m, address);
     if (i < 0 || m->alloc[i]->base != address) return false;
-    m->bytes -= m->alloc[i]->size;
+    if (!m->alloc[i]->foreign) m->bytes -= m->alloc[i]->size;
     if (m->alloc[i]->from_kernel) m->heap_bytes -= m->alloc[i]->size;
     alloc_free(m->alloc[i]);
     size_t behind = m->count - (size_t)i - 1;

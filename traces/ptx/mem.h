@@ -1,7 +1,8 @@
 /* mem.h: the device's global memory.
  *
  * Allocations lie at 256-byte aligned addresses that only ever grow, with a gap of at least 256 bytes
- * between them, so that an access just outside of one hits nothing. The table is sorted by address.
+ * between them, so that an access just outside of one hits nothing; attached memory lies where its owner
+ * says. The table is sorted by address.
  *
  *     | allocation 0 |pad+gap| allocation 1 |pad+gap| ...
  */
@@ -17,6 +18,7 @@ struct mem_alloc {
     uint64_t base, size;
     unsigned char *host;
     bool from_kernel; /* device malloc */
+    bool foreign;     /* `host` is not the table's to free */
     const char *name; /* of a module's variable, or NULL */
 };
 
@@ -34,6 +36,10 @@ void mem_free_all(struct mem *m);
 /* Zeroed. Errors: WW_NOMEM. */
 enum ww_code mem_new(struct mem *m, uint64_t bytes, const char *name, struct mem_alloc **out,
                      struct ww_error *error);
+/* Adds memory that lives elsewhere, at a device address of the caller's choice. Errors: WW_NOMEM, WW_USAGE (overlaps
+ * another allocation). */
+enum ww_code mem_attach(struct mem *m, uint64_t address, uint64_t bytes, unsigned char *host, struct mem_alloc **out,
+                        struct ww_error *error);
 /* False if `address` is not the start of an allocation. */
 bool mem_release(struct mem *m, uint64_t address);
 /* The allocation that holds `address`, or NULL. */
