@@ -152,7 +152,8 @@ bool ww_l1_load(struct ww_sm *sm, uint32_t op, const struct ww_line_request *r, 
     }
     if (line != WW_NO_LINE) ww_tags_touch(&l->tags, line);
     if (hit) {
-        uint32_t pieces = ww_sectors(sm->core, hit);
+        uint32_t pieces = ww_sectors(sm->core, hit), asked = ww_bits(r->pieces);
+        if (asked < pieces) pieces = asked;
         uint64_t ready = take_port(sm, pieces, cycle) - 1 + sm->core->l1_latency;
         struct ww_memory_op *o = &sm->core->pool.op[op];
         if (ready > o->ready) o->ready = ready;
