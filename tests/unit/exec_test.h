@@ -61,13 +61,13 @@ static inline void exec_must(struct exec_test *t, enum ww_code code) {
 
 /* A kernel "k" with parameters out, a, b, c (addresses), whose body works on the thread's elements:
  * %rd0 .. %rd3 hold the addresses of 8-byte elements number %tid.x of out, a, b and c; %r0 is %tid.x. */
-#define PTX_ELEMENT(regs, body)                                                                              \
-    PTX_HEAD ".visible .entry k(.param .u64 p0, .param .u64 p1, .param .u64 p2, .param .u64 p3)\n{\n"        \
-             ".reg .b64 %rd<10>; .reg .b32 %r<10>; .reg .pred %p<4>;\n" regs                                 \
-             "mov.u32 %r0, %tid.x; mul.wide.u32 %rd9, %r0, 8;\n"                                             \
-             "ld.param.u64 %rd0, [p0]; add.u64 %rd0, %rd0, %rd9;\n"                                          \
-             "ld.param.u64 %rd1, [p1]; add.u64 %rd1, %rd1, %rd9;\n"                                          \
-             "ld.param.u64 %rd2, [p2]; add.u64 %rd2, %rd2, %rd9;\n"                                          \
+#define PTX_ELEMENT(regs, body)                                                                                \
+    PTX_HEAD ".visible .entry k(.param .u64 p0, .param .u64 p1, .param .u64 p2, .param .u64 p3)\n{\n"          \
+             ".reg .b64 %rd<10>; .reg .b32 %r<10>; .reg .pred %p<4>;\n" regs                                   \
+             "mov.u32 %r0, %tid.x; mul.wide.u32 %rd9, %r0, 8;\n"                                               \
+             "ld.param.u64 %rd0, [p0]; add.u64 %rd0, %rd0, %rd9;\n"                                            \
+             "ld.param.u64 %rd1, [p1]; add.u64 %rd1, %rd1, %rd9;\n"                                            \
+             "ld.param.u64 %rd2, [p2]; add.u64 %rd2, %rd2, %rd9;\n"                                            \
              "ld.param.u64 %rd3, [p3]; add.u64 %rd3, %rd3, %rd9;\n" body "\nret;\n}\n"
 
 /* Runs PTX_ELEMENT text over n <= 1024 elements. */

@@ -33,9 +33,11 @@ static uint32_t canon(float f) {
 }
 
 static double special(unsigned n) {
-    static const double v[] = {0.0, -0.0, 1.0, -1.0, 0.1, -0.3, 1.5, 2.5, -2.5, 3.4e38, -3.4e38, 1e-39, -1e-45,
-                               65504.0, 65520.0, 1e10, -1e10, 2147483648.0, 4294967295.5, 1.8446744073709552e19,
-                               0.49999997, 0.5, 100.25};
+    static const double v[] = {0.0,        -0.0,  1.0,          -1.0,         0.1,
+                               -0.3,       1.5,   2.5,          -2.5,         3.4e38,
+                               -3.4e38,    1e-39, -1e-45,       65504.0,      65520.0,
+                               1e10,       -1e10, 2147483648.0, 4294967295.5, 1.8446744073709552e19,
+                               0.49999997, 0.5,   100.25};
     unsigned count = sizeof v / sizeof *v;
     n %= count + 3;
     return n < count ? v[n] : n == count ? (double)INFINITY : n == count + 1 ? (double)-INFINITY : (double)NAN;
@@ -56,28 +58,40 @@ static void inputs_f64(void) {
     }
 }
 
-#define RUN32(text) do { inputs_f32(); exec_elements(PTX_ELEMENT(".reg .f32 %d<2>, %x<4>; .reg .b16 %h<4>; .reg .f64 %g;", \
-    "ld.global.f32 %x1,[%rd1]; ld.global.f32 %x2,[%rd2]; ld.global.f32 %x3,[%rd3];"                             \
-    text " st.global.f32 [%rd0],%d0;"), OUT, A, B, C, N); } while (0)
-#define RUN64(text) do { inputs_f64(); exec_elements(PTX_ELEMENT(".reg .f64 %d<2>, %x<4>; .reg .b32 %w<4>;",              \
-    "ld.global.f64 %x1,[%rd1]; ld.global.f64 %x2,[%rd2]; ld.global.f64 %x3,[%rd3];"                             \
-    text " st.global.f64 [%rd0],%d0;"), OUT, A, B, C, N); } while (0)
-#define EXPECT_BITS(want)                                                                                    \
-    for (unsigned i = 0; i < N; i++) {                                                                       \
-        volatile float x = flt(A[i]), y = flt(B[i]), z = flt(C[i]);                                          \
-        (void)x, (void)y, (void)z;                                                                           \
-        uint32_t w = (uint32_t)(want);                                                                       \
-        if ((uint32_t)OUT[i] != w)                                                                           \
-            fail_msg("element %u: x=%g y=%g z=%g: %08x (%g), expected %08x (%g)", i, (double)x, (double)y,   \
-                     (double)z, (uint32_t)OUT[i], (double)flt(OUT[i]), w, (double)flt(w));                   \
+#define RUN32(text)                                                                                            \
+    do {                                                                                                       \
+        inputs_f32();                                                                                          \
+        exec_elements(                                                                                         \
+            PTX_ELEMENT(".reg .f32 %d<2>, %x<4>; .reg .b16 %h<4>; .reg .f64 %g;",                              \
+                        "ld.global.f32 %x1,[%rd1]; ld.global.f32 %x2,[%rd2]; ld.global.f32 %x3,[%rd3];" text   \
+                        " st.global.f32 [%rd0],%d0;"),                                                         \
+            OUT, A, B, C, N);                                                                                  \
+    } while (0)
+#define RUN64(text)                                                                                            \
+    do {                                                                                                       \
+        inputs_f64();                                                                                          \
+        exec_elements(                                                                                         \
+            PTX_ELEMENT(".reg .f64 %d<2>, %x<4>; .reg .b32 %w<4>;",                                            \
+                        "ld.global.f64 %x1,[%rd1]; ld.global.f64 %x2,[%rd2]; ld.global.f64 %x3,[%rd3];" text   \
+                        " st.global.f64 [%rd0],%d0;"),                                                         \
+            OUT, A, B, C, N);                                                                                  \
+    } while (0)
+#define EXPECT_BITS(want)                                                                                      \
+    for (unsigned i = 0; i < N; i++) {                                                                         \
+        volatile float x = flt(A[i]), y = flt(B[i]), z = flt(C[i]);                                            \
+        (void)x, (void)y, (void)z;                                                                             \
+        uint32_t w = (uint32_t)(want);                                                                         \
+        if ((uint32_t)OUT[i] != w)                                                                             \
+            fail_msg("element %u: x=%g y=%g z=%g: %08x (%g), expected %08x (%g)", i, (double)x, (double)y,     \
+                     (double)z, (uint32_t)OUT[i], (double)flt(OUT[i]), w, (double)flt(w));                     \
     }
-#define EXPECT_F64(want)                                                                                     \
-    for (unsigned i = 0; i < N; i++) {                                                                       \
-        volatile double x = dbl(A[i]), y = dbl(B[i]), z = dbl(C[i]);                                         \
-        (void)x, (void)y, (void)z;                                                                           \
-        double w = (want), got = dbl(OUT[i]);                                                                \
-        if (isnan(w) ? !isnan(got) : OUT[i] != dbits(w))                                                     \
-            fail_msg("element %u: x=%g y=%g z=%g: %.17g, expected %.17g", i, x, y, z, got, w);               \
+#define EXPECT_F64(want)                                                                                       \
+    for (unsigned i = 0; i < N; i++) {                                                                         \
+        volatile double x = dbl(A[i]), y = dbl(B[i]), z = dbl(C[i]);                                           \
+        (void)x, (void)y, (void)z;                                                                             \
+        double w = (want), got = dbl(OUT[i]);                                                                  \
+        if (isnan(w) ? !isnan(got) : OUT[i] != dbits(w))                                                       \
+            fail_msg("element %u: x=%g y=%g z=%g: %.17g, expected %.17g", i, x, y, z, got, w);                 \
     }
 
 static void single_precision_rounds_in_four_directions(void **state) {
@@ -87,13 +101,13 @@ static void single_precision_rounds_in_four_directions(void **state) {
         int mode;
     } modes[] = {{"rn", FE_TONEAREST}, {"rz", FE_TOWARDZERO}, {"rm", FE_DOWNWARD}, {"rp", FE_UPWARD}};
     for (int m = 0; m < 4; m++) {
-        char text[] = PTX_ELEMENT(
-            ".reg .f32 %d<5>, %x<4>;",
-            "ld.global.f32 %x1,[%rd1]; ld.global.f32 %x2,[%rd2]; ld.global.f32 %x3,[%rd3];"
-            "add.R?.f32 %d0,%x1,%x2; mul.R?.f32 %d1,%x1,%x2; fma.R?.f32 %d2,%x1,%x2,%x3;"
-            "div.R?.f32 %d3,%x1,%x2; sqrt.R?.f32 %d4,%x1;"
-            "st.global.f32 [%rd0],%d0; st.global.f32 [%rd1],%d1; st.global.f32 [%rd2],%d2;"
-            "st.global.f32 [%rd3],%d3; st.global.f32 [%rd3+4],%d4;");
+        char text[] =
+            PTX_ELEMENT(".reg .f32 %d<5>, %x<4>;",
+                        "ld.global.f32 %x1,[%rd1]; ld.global.f32 %x2,[%rd2]; ld.global.f32 %x3,[%rd3];"
+                        "add.R?.f32 %d0,%x1,%x2; mul.R?.f32 %d1,%x1,%x2; fma.R?.f32 %d2,%x1,%x2,%x3;"
+                        "div.R?.f32 %d3,%x1,%x2; sqrt.R?.f32 %d4,%x1;"
+                        "st.global.f32 [%rd0],%d0; st.global.f32 [%rd1],%d1; st.global.f32 [%rd2],%d2;"
+                        "st.global.f32 [%rd3],%d3; st.global.f32 [%rd3+4],%d4;");
         inputs_f32();
         for (char *p; (p = strstr(text, "R?"));) memcpy(p, modes[m].suffix, 2);
         struct exec_test t;
@@ -165,7 +179,10 @@ static void nan_results_are_canonical(void **state) {
 static void min_and_max_prefer_numbers_and_order_zeros(void **state) {
     (void)state;
     RUN32("min.f32 %d0,%x1,%x2;");
-    EXPECT_BITS(isnan(x) ? canon(y) : isnan(y) ? fbits(x) : x == y ? fbits(x) | fbits(y) : fbits(x < y ? x : y));
+    EXPECT_BITS(isnan(x)   ? canon(y)
+                : isnan(y) ? fbits(x)
+                : x == y   ? fbits(x) | fbits(y)
+                           : fbits(x < y ? x : y));
     RUN32("max.NaN.f32 %d0,%x1,%x2;");
     EXPECT_BITS(isnan(x) || isnan(y) ? 0x7fffffffu : x == y ? fbits(x) & fbits(y) : fbits(x > y ? x : y));
     RUN64("max.f64 %d0,%x1,%x2;");
@@ -193,11 +210,11 @@ static void approximate_functions_are_close(void **state) {
     static const struct {
         const char *op;
         double (*fn)(double);
-    } f[] = {{"sin.approx.f32", sin}, {"cos.approx.f32", cos}, {"ex2.approx.f32", exp2}, {"lg2.approx.f32", log2},
-             {"sqrt.approx.f32", sqrt}, {"tanh.approx.f32", tanh}};
+    } f[] = {{"sin.approx.f32", sin},  {"cos.approx.f32", cos},   {"ex2.approx.f32", exp2},
+             {"lg2.approx.f32", log2}, {"sqrt.approx.f32", sqrt}, {"tanh.approx.f32", tanh}};
     for (size_t k = 0; k < sizeof f / sizeof *f; k++) {
-        char text[] = PTX_ELEMENT(".reg .f32 %d<2>, %x<4>;",
-                                  "ld.global.f32 %x1,[%rd1];@st.global.f32 [%rd0],%d0;");
+        char text[] =
+            PTX_ELEMENT(".reg .f32 %d<2>, %x<4>;", "ld.global.f32 %x1,[%rd1];@st.global.f32 [%rd0],%d0;");
         char *at = strchr(text, '@'), whole[2000];
         *at = 0;
         snprintf(whole, sizeof whole, "%s%s %%d0,%%x1; %s", text, f[k].op, at + 1);
@@ -210,7 +227,8 @@ static void approximate_functions_are_close(void **state) {
         }
     }
     RUN32("rcp.approx.f32 %d0,%x1; rsqrt.approx.f32 %d1,%x1; mul.f32 %d1,%d1,%d1; selp.f32 %d0,%d0,%d1,1;");
-    for (unsigned i = 0; i < N; i++) assert_true(close_to((double)flt(OUT[i]), (double)(float)(1 / (double)flt(A[i])), 1));
+    for (unsigned i = 0; i < N; i++)
+        assert_true(close_to((double)flt(OUT[i]), (double)(float)(1 / (double)flt(A[i])), 1));
     RUN32("div.full.f32 %d0,%x1,%x2;");
     EXPECT_BITS(canon(x / y));
 }
@@ -251,13 +269,18 @@ static void floats_convert_to_integers_with_rounding_and_clamping(void **state) 
     RUN32("cvt.rmi.s32.f32 %r1,%x1; mov.b32 %d0,%r1;");
     EXPECT_BITS(to_s32(floor((double)x)));
     RUN32("cvt.rpi.u32.f32 %r1,%x1; mov.b32 %d0,%r1;");
-    EXPECT_BITS(isnan(x) || ceil((double)x) <= 0 ? 0 : ceil((double)x) >= 4294967295.0 ? UINT32_MAX : (uint32_t)ceil((double)x));
+    EXPECT_BITS(isnan(x) || ceil((double)x) <= 0  ? 0
+                : ceil((double)x) >= 4294967295.0 ? UINT32_MAX
+                                                  : (uint32_t)ceil((double)x));
     RUN32("cvt.rzi.u8.f32 %r1,%x1; mov.b32 %d0,%r1;");
     EXPECT_BITS(isnan(x) || x <= 0 ? 0 : x >= 255 ? 255 : (uint32_t)x);
     RUN64("{.reg .b64 %t; cvt.rzi.s64.f64 %t,%x1; mov.b64 %d0,%t;}");
     for (unsigned i = 0; i < N; i++) {
         double x = dbl(A[i]);
-        int64_t want = isnan(x) ? 0 : x >= 9.2233720368547758e18 ? INT64_MAX : x <= -9.2233720368547758e18 ? INT64_MIN : (int64_t)x;
+        int64_t want = isnan(x)                      ? 0
+                       : x >= 9.2233720368547758e18  ? INT64_MAX
+                       : x <= -9.2233720368547758e18 ? INT64_MIN
+                                                     : (int64_t)x;
         assert_int_equal((int64_t)OUT[i], want);
     }
 }
@@ -269,7 +292,8 @@ static void integers_convert_to_floats_in_one_rounding(void **state) {
     memcpy(in, A, sizeof in);
     exec_elements(PTX_ELEMENT(".reg .f32 %f<4>; .reg .f64 %g<4>; .reg .b64 %v;",
                               "ld.global.u64 %v,[%rd1]; cvt.rn.f32.u64 %f1,%v; cvt.rz.f32.s64 %f2,%v;"
-                              "st.global.f32 [%rd0],%f1; st.global.f32 [%rd0+4],%f2;"), OUT, A, B, C, N);
+                              "st.global.f32 [%rd0],%f1; st.global.f32 [%rd0+4],%f2;"),
+                  OUT, A, B, C, N);
     for (unsigned i = 0; i < N; i++) {
         volatile uint64_t v = in[i];
         volatile float nearest = (float)v, toward;
@@ -283,11 +307,15 @@ static void integers_convert_to_floats_in_one_rounding(void **state) {
 
 static void integers_convert_with_extension_and_saturation(void **state) {
     (void)state;
-    for (unsigned i = 0; i < N; i++) A[i] = B[i] = C[i] = i * 0x9e3779b97f4a7c15u ^ (i & 1 ? 0xffffffff00000000u : 0);
-    exec_elements(PTX_ELEMENT(".reg .b16 %h<4>;",
-                              "ld.global.u32 %r1,[%rd1]; cvt.s32.s8 %r2,%r1; cvt.sat.s8.s32 %r3,%r1; cvt.sat.u16.s32 %h1,%r1;"
-                              "st.global.u32 [%rd0],%r2; st.global.u32 [%rd1],%r3; st.global.u16 [%rd0+4],%h1;"
-                              "ld.global.u32 %r4,[%rd1]; sub.u32 %r3,%r3,%r4; st.global.u16 [%rd0+6],%r3;"), OUT, A, B, C, N);
+    for (unsigned i = 0; i < N; i++)
+        A[i] = B[i] = C[i] = i * 0x9e3779b97f4a7c15u ^ (i & 1 ? 0xffffffff00000000u : 0);
+    exec_elements(
+        PTX_ELEMENT(
+            ".reg .b16 %h<4>;",
+            "ld.global.u32 %r1,[%rd1]; cvt.s32.s8 %r2,%r1; cvt.sat.s8.s32 %r3,%r1; cvt.sat.u16.s32 %h1,%r1;"
+            "st.global.u32 [%rd0],%r2; st.global.u32 [%rd1],%r3; st.global.u16 [%rd0+4],%h1;"
+            "ld.global.u32 %r4,[%rd1]; sub.u32 %r3,%r3,%r4; st.global.u16 [%rd0+6],%r3;"),
+        OUT, A, B, C, N);
     for (unsigned i = 0; i < N; i++) {
         int32_t v = (int32_t)A[i];
         assert_int_equal((int32_t)OUT[i], (int8_t)v);
@@ -322,8 +350,10 @@ static uint16_t half(double v) {
     if (a >= 65520) return sign | 0x7c00;
     while (hi - lo > 1) {
         uint16_t mid = (uint16_t)((lo + hi) / 2);
-        if (unhalf(mid) <= a) lo = mid;
-        else hi = mid;
+        if (unhalf(mid) <= a)
+            lo = mid;
+        else
+            hi = mid;
     }
     double below = a - unhalf(lo), above = (hi == 0x7c00 ? 65536 : unhalf(hi)) - a;
     uint16_t best = below < above || (below == above && !(lo & 1)) ? lo : hi;
@@ -332,12 +362,15 @@ static uint16_t half(double v) {
 
 static void half_precision_rounds_to_nearest_even(void **state) {
     (void)state;
-    RUN32("cvt.rn.f16.f32 %h1,%x1; cvt.rn.f16.f32 %h2,%x2; fma.rn.f16 %h3,%h1,%h2,%h1; mov.b32 %r1,{%h3,%h1}; mov.b32 %d0,%r1;");
+    RUN32("cvt.rn.f16.f32 %h1,%x1; cvt.rn.f16.f32 %h2,%x2; fma.rn.f16 %h3,%h1,%h2,%h1; mov.b32 %r1,{%h3,%h1}; "
+          "mov.b32 %d0,%r1;");
     for (unsigned i = 0; i < N; i++) {
-        uint16_t a = half((double)flt(A[i])), b = half((double)flt(B[i])), want = half(fma(unhalf(a), unhalf(b), unhalf(a)));
+        uint16_t a = half((double)flt(A[i])), b = half((double)flt(B[i])),
+                 want = half(fma(unhalf(a), unhalf(b), unhalf(a)));
         assert_int_equal((uint32_t)OUT[i], want | (uint32_t)a << 16);
     }
-    RUN32("cvt.rn.f16x2.f32 %r1,%x1,%x2; cvt.rn.f16x2.f32 %r2,%x2,%x1; add.f16x2 %r3,%r1,%r2; mov.b32 %d0,%r3;");
+    RUN32(
+        "cvt.rn.f16x2.f32 %r1,%x1,%x2; cvt.rn.f16x2.f32 %r2,%x2,%x1; add.f16x2 %r3,%r1,%r2; mov.b32 %d0,%r3;");
     for (unsigned i = 0; i < N; i++) {
         uint16_t a = half((double)flt(A[i])), b = half((double)flt(B[i])), want = half(unhalf(a) + unhalf(b));
         assert_int_equal((uint32_t)OUT[i], want | (uint32_t)want << 16);

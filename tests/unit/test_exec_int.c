@@ -7,8 +7,26 @@ static uint64_t A[N], B[N], C[N], OUT[N];
 
 /* Values around every limit, then mixed bits. */
 static void make_inputs(void) {
-    static const uint64_t special[] = {0, 1, 2, 3, 31, 32, 33, 63, 64, 0x7f, 0x80, 0xff, 0x7fff, 0x8000, 0xffff,
-                                       0x7fffffff, 0x80000000u, 0xffffffffu, 0x7fffffffffffffff, 0x8000000000000000u,
+    static const uint64_t special[] = {0,
+                                       1,
+                                       2,
+                                       3,
+                                       31,
+                                       32,
+                                       33,
+                                       63,
+                                       64,
+                                       0x7f,
+                                       0x80,
+                                       0xff,
+                                       0x7fff,
+                                       0x8000,
+                                       0xffff,
+                                       0x7fffffff,
+                                       0x80000000u,
+                                       0xffffffffu,
+                                       0x7fffffffffffffff,
+                                       0x8000000000000000u,
                                        UINT64_MAX};
     uint64_t z = 12345;
     unsigned n = sizeof special / sizeof *special;
@@ -25,31 +43,43 @@ static void make_inputs(void) {
 }
 
 /* Runs "op d, x, y, z" on 32-bit registers. */
-#define RUN32(text) do { make_inputs(); exec_elements(PTX_ELEMENT(".reg .b32 %d<2>, %x<4>; .reg .b16 %h<4>;",            \
-    "ld.global.u32 %x1,[%rd1]; ld.global.u32 %x2,[%rd2]; ld.global.u32 %x3,[%rd3];"                            \
-    "cvt.u16.u32 %h1,%x1; cvt.u16.u32 %h2,%x2; cvt.u16.u32 %h3,%x3;"                                            \
-    text " st.global.u32 [%rd0],%d0;"), OUT, A, B, C, N); } while (0)
-#define RUN64(text) do { make_inputs(); exec_elements(PTX_ELEMENT(".reg .b64 %d<2>, %x<4>; .reg .b32 %w<4>;",            \
-    "ld.global.u64 %x1,[%rd1]; ld.global.u64 %x2,[%rd2]; ld.global.u64 %x3,[%rd3];"                            \
-    "cvt.u32.u64 %w1,%x1; cvt.u32.u64 %w2,%x2; cvt.u32.u64 %w3,%x3;"                                            \
-    text " st.global.u64 [%rd0],%d0;"), OUT, A, B, C, N); } while (0)
-#define EXPECT32(expr)                                                                                       \
-    for (unsigned i = 0; i < N; i++) {                                                                       \
-        uint32_t a = (uint32_t)A[i], b = (uint32_t)B[i], c = (uint32_t)C[i];                                 \
-        (void)a, (void)b, (void)c;                                                                           \
-        uint32_t want = (uint32_t)(expr);                                                                    \
-        if ((uint32_t)OUT[i] != want)                                                                        \
-            fail_msg("a=%x b=%x c=%x: %x, expected %x", a, b, c, (uint32_t)OUT[i], want);                    \
+#define RUN32(text)                                                                                            \
+    do {                                                                                                       \
+        make_inputs();                                                                                         \
+        exec_elements(                                                                                         \
+            PTX_ELEMENT(".reg .b32 %d<2>, %x<4>; .reg .b16 %h<4>;",                                            \
+                        "ld.global.u32 %x1,[%rd1]; ld.global.u32 %x2,[%rd2]; ld.global.u32 %x3,[%rd3];"        \
+                        "cvt.u16.u32 %h1,%x1; cvt.u16.u32 %h2,%x2; cvt.u16.u32 %h3,%x3;" text                  \
+                        " st.global.u32 [%rd0],%d0;"),                                                         \
+            OUT, A, B, C, N);                                                                                  \
+    } while (0)
+#define RUN64(text)                                                                                            \
+    do {                                                                                                       \
+        make_inputs();                                                                                         \
+        exec_elements(                                                                                         \
+            PTX_ELEMENT(".reg .b64 %d<2>, %x<4>; .reg .b32 %w<4>;",                                            \
+                        "ld.global.u64 %x1,[%rd1]; ld.global.u64 %x2,[%rd2]; ld.global.u64 %x3,[%rd3];"        \
+                        "cvt.u32.u64 %w1,%x1; cvt.u32.u64 %w2,%x2; cvt.u32.u64 %w3,%x3;" text                  \
+                        " st.global.u64 [%rd0],%d0;"),                                                         \
+            OUT, A, B, C, N);                                                                                  \
+    } while (0)
+#define EXPECT32(expr)                                                                                         \
+    for (unsigned i = 0; i < N; i++) {                                                                         \
+        uint32_t a = (uint32_t)A[i], b = (uint32_t)B[i], c = (uint32_t)C[i];                                   \
+        (void)a, (void)b, (void)c;                                                                             \
+        uint32_t want = (uint32_t)(expr);                                                                      \
+        if ((uint32_t)OUT[i] != want)                                                                          \
+            fail_msg("a=%x b=%x c=%x: %x, expected %x", a, b, c, (uint32_t)OUT[i], want);                      \
     }
-#define EXPECT64(expr)                                                                                       \
-    for (unsigned i = 0; i < N; i++) {                                                                       \
-        uint64_t a = A[i], b = B[i], c = C[i];                                                               \
-        (void)a, (void)b, (void)c;                                                                           \
-        uint64_t want = (uint64_t)(expr);                                                                    \
-        if (OUT[i] != want)                                                                                  \
-            fail_msg("a=%llx b=%llx c=%llx: %llx, expected %llx", (unsigned long long)a,                     \
-                     (unsigned long long)b, (unsigned long long)c, (unsigned long long)OUT[i],               \
-                     (unsigned long long)want);                                                              \
+#define EXPECT64(expr)                                                                                         \
+    for (unsigned i = 0; i < N; i++) {                                                                         \
+        uint64_t a = A[i], b = B[i], c = C[i];                                                                 \
+        (void)a, (void)b, (void)c;                                                                             \
+        uint64_t want = (uint64_t)(expr);                                                                      \
+        if (OUT[i] != want)                                                                                    \
+            fail_msg("a=%llx b=%llx c=%llx: %llx, expected %llx", (unsigned long long)a,                       \
+                     (unsigned long long)b, (unsigned long long)c, (unsigned long long)OUT[i],                 \
+                     (unsigned long long)want);                                                                \
     }
 #define S32(x) ((int32_t)(x))
 #define S64(x) ((int64_t)(x))
@@ -226,7 +256,8 @@ static void funnel_shifts_join_two_words(void **state) {
 static uint64_t bfe(uint64_t a, uint32_t pos, uint32_t len, unsigned msb, bool is_signed) {
     uint64_t d = 0;
     bool sbit = is_signed && len != 0 && ((a >> (pos + len - 1 < msb ? pos + len - 1 : msb)) & 1);
-    for (uint32_t i = 0; i <= msb; i++) d |= (uint64_t)(i < len && pos + i <= msb ? (a >> (pos + i)) & 1 : sbit) << i;
+    for (uint32_t i = 0; i <= msb; i++)
+        d |= (uint64_t)(i < len && pos + i <= msb ? (a >> (pos + i)) & 1 : sbit) << i;
     return d;
 }
 
@@ -308,16 +339,18 @@ static void prmt_permutes_bytes_in_every_mode(void **state) {
     RUN32("prmt.b32 %d0,%x1,%x2,%x3;");
     EXPECT32(prmt(a, b, c));
     RUN32("prmt.b32.f4e %d0,%x1,%x2,%x3;");
-    EXPECT32(byte(a, b, c & 3) | byte(a, b, (c & 3) + 1) << 8 | byte(a, b, (c & 3) + 2) << 16 | byte(a, b, (c & 3) + 3) << 24);
+    EXPECT32(byte(a, b, c & 3) | byte(a, b, (c & 3) + 1) << 8 | byte(a, b, (c & 3) + 2) << 16 |
+             byte(a, b, (c & 3) + 3) << 24);
     RUN32("prmt.b32.b4e %d0,%x1,%x2,%x3;");
-    EXPECT32(byte(a, b, c & 3) | byte(a, b, (c & 3) + 7) << 8 | byte(a, b, (c & 3) + 6) << 16 | byte(a, b, (c & 3) + 5) << 24);
+    EXPECT32(byte(a, b, c & 3) | byte(a, b, (c & 3) + 7) << 8 | byte(a, b, (c & 3) + 6) << 16 |
+             byte(a, b, (c & 3) + 5) << 24);
     RUN32("prmt.b32.rc8 %d0,%x1,%x2,%x3;");
     EXPECT32(byte(a, b, c & 3) * 0x01010101u);
     RUN32("prmt.b32.rc16 %d0,%x1,%x2,%x3;");
     EXPECT32((a >> (c & 1 ? 16 : 0) & 0xffff) * 0x10001u);
     RUN32("prmt.b32.ecl %d0,%x1,%x2,%x3;");
-    EXPECT32(byte(a, b, c & 3) | byte(a, b, (c & 3) > 1 ? c & 3 : 1) << 8 | byte(a, b, (c & 3) > 2 ? 3 : 2) << 16 |
-             byte(a, b, 3) << 24);
+    EXPECT32(byte(a, b, c & 3) | byte(a, b, (c & 3) > 1 ? c & 3 : 1) << 8 |
+             byte(a, b, (c & 3) > 2 ? 3 : 2) << 16 | byte(a, b, 3) << 24);
     RUN32("prmt.b32.ecr %d0,%x1,%x2,%x3;");
     EXPECT32(byte(a, b, 0) | byte(a, b, (c & 3) < 1 ? 0 : 1) << 8 | byte(a, b, (c & 3) < 2 ? c & 3 : 2) << 16 |
              byte(a, b, c & 3) << 24);
@@ -327,9 +360,11 @@ static void dot_products_extend_each_part(void **state) {
     (void)state;
     RUN32("dp4a.s32.u32 %d0,%x1,%x2,%x3;");
     EXPECT32(c + (uint32_t)((int8_t)a * (int)(b & 255)) + (uint32_t)((int8_t)(a >> 8) * (int)(b >> 8 & 255)) +
-             (uint32_t)((int8_t)(a >> 16) * (int)(b >> 16 & 255)) + (uint32_t)((int8_t)(a >> 24) * (int)(b >> 24)));
+             (uint32_t)((int8_t)(a >> 16) * (int)(b >> 16 & 255)) +
+             (uint32_t)((int8_t)(a >> 24) * (int)(b >> 24)));
     RUN32("dp2a.hi.u32.s32 %d0,%x1,%x2,%x3;");
-    EXPECT32(c + (uint32_t)((int)(a & 0xffff) * (int8_t)(b >> 16)) + (uint32_t)((int)(a >> 16) * (int8_t)(b >> 24)));
+    EXPECT32(c + (uint32_t)((int)(a & 0xffff) * (int8_t)(b >> 16)) +
+             (uint32_t)((int)(a >> 16) * (int8_t)(b >> 24)));
 }
 
 static void comparisons_select_and_set(void **state) {
@@ -346,7 +381,8 @@ static void comparisons_select_and_set(void **state) {
     EXPECT32(S32(c) >= 0 ? a : b);
     RUN64("setp.ne.s64 %p1,%x1,%x2; setp.hi.u64 %p2,%x1,%x2; xor.pred %p3,%p1,%p2; selp.b64 %d0,%x3,0,%p3;");
     EXPECT64((a != b) != (a > b) ? c : 0);
-    RUN32("setp.hs.u16 %p1,%h1,%h2; not.pred %p2,%p1; or.pred %p3,%p1,%p2; and.pred %p1,%p1,%p3; selp.u32 %d0,1,0,%p1;");
+    RUN32("setp.hs.u16 %p1,%h1,%h2; not.pred %p2,%p1; or.pred %p3,%p1,%p2; and.pred %p1,%p1,%p3; selp.u32 "
+          "%d0,1,0,%p1;");
     EXPECT32((uint16_t)a >= (uint16_t)b);
 }
 

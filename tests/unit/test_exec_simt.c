@@ -1,10 +1,11 @@
 /* test_exec_simt.c: divergence, barriers, progress of spinning threads, calls. */
 #include "exec_test.h"
 
-#define KERNEL(regs, body)                                                                                   \
-    PTX_HEAD ".visible .entry k(.param .u64 p0)\n{\n.reg .b64 %rd<12>; .reg .b32 %r<20>; .reg .pred %p<8>;\n" regs \
-             "ld.param.u64 %rd0,[p0]; mov.u32 %r0,%tid.x; mov.u32 %r1,%ctaid.x; mov.u32 %r2,%ntid.x;\n"       \
-             "mad.lo.u32 %r3,%r1,%r2,%r0; mul.wide.u32 %rd1,%r3,4; add.u64 %rd1,%rd0,%rd1;\n" body "\n}\n"
+#define KERNEL(regs, body)                                                                                     \
+    PTX_HEAD                                                                                                   \
+        ".visible .entry k(.param .u64 p0)\n{\n.reg .b64 %rd<12>; .reg .b32 %r<20>; .reg .pred %p<8>;\n" regs  \
+        "ld.param.u64 %rd0,[p0]; mov.u32 %r0,%tid.x; mov.u32 %r1,%ctaid.x; mov.u32 %r2,%ntid.x;\n"             \
+        "mad.lo.u32 %r3,%r1,%r2,%r0; mul.wide.u32 %rd1,%r3,4; add.u64 %rd1,%rd0,%rd1;\n" body "\n}\n"
 
 #define MANY 4096u
 
@@ -19,7 +20,8 @@ static void run(const char *text, uint32_t ctas, uint32_t threads, uint32_t *out
 }
 
 /* Runs k and returns its failure. */
-static enum ww_code run_bad(const char *text, uint32_t ctas, uint32_t threads, uint64_t limit, struct ww_error *error) {
+static enum ww_code run_bad(const char *text, uint32_t ctas, uint32_t threads, uint64_t limit,
+                            struct ww_error *error) {
     struct exec_test t;
     exec_open_limit(&t, text, limit);
     uint64_t address = exec_alloc(&t, NULL, 4096);
@@ -36,8 +38,10 @@ static void assert_text(const char *text, const char *part) {
 static uint32_t nested(uint32_t t) {
     uint32_t v = t;
     if (t % 2) {
-        if (t % 3 == 0) v *= 7;
-        else v += 100;
+        if (t % 3 == 0)
+            v *= 7;
+        else
+            v += 100;
         v ^= 5;
     } else if (t > 10) {
         v -= 3;
@@ -64,7 +68,8 @@ static void loops_with_breaks_leave_each_lane_at_its_time(void **state) {
     run(KERNEL("", "mov.u32 %r4,0; mov.u32 %r5,0;"
                    "LOOP: add.u32 %r5,%r5,%r4; setp.gt.u32 %p1,%r5,200; @%p1 bra OUT; add.u32 %r4,%r4,1;"
                    "setp.lt.u32 %p2,%r4,%r0; @%p2 bra LOOP;"
-                   "OUT: activemask.b32 %r7; popc.b32 %r8,%r7; mad.lo.u32 %r5,%r8,1000,%r5; st.global.u32 [%rd1],%r5; ret;"),
+                   "OUT: activemask.b32 %r7; popc.b32 %r8,%r7; mad.lo.u32 %r5,%r8,1000,%r5; st.global.u32 "
+                   "[%rd1],%r5; ret;"),
         1, 40, out, 40);
     for (uint32_t t = 0; t < 40; t++) {
         uint32_t i = 0, sum = 0;
@@ -80,12 +85,13 @@ static void loops_with_breaks_leave_each_lane_at_its_time(void **state) {
 static void barriers_in_loops_order_shared_memory(void **state) {
     (void)state;
     uint32_t out[200];
-    run(KERNEL(".shared .align 4 .b8 s[1024];",
-               "mov.u32 %r4,s; shl.b32 %r5,%r0,2; add.u32 %r5,%r4,%r5; st.shared.u32 [%r5],%r0; mov.u32 %r6,1;"
-               "LOOP: bar.sync 0; mov.u32 %r7,0; setp.lt.u32 %p1,%r0,%r6; @%p1 bra SKIP; sub.u32 %r8,%r0,%r6;"
-               "shl.b32 %r8,%r8,2; add.u32 %r8,%r4,%r8; ld.shared.u32 %r7,[%r8]; SKIP: bar.sync 0;"
-               "ld.shared.u32 %r9,[%r5]; add.u32 %r9,%r9,%r7; st.shared.u32 [%r5],%r9; shl.b32 %r6,%r6,1;"
-               "setp.lt.u32 %p2,%r6,%r2; @%p2 bra LOOP; ld.shared.u32 %r9,[%r5]; st.global.u32 [%rd1],%r9; ret;"),
+    run(KERNEL(
+            ".shared .align 4 .b8 s[1024];",
+            "mov.u32 %r4,s; shl.b32 %r5,%r0,2; add.u32 %r5,%r4,%r5; st.shared.u32 [%r5],%r0; mov.u32 %r6,1;"
+            "LOOP: bar.sync 0; mov.u32 %r7,0; setp.lt.u32 %p1,%r0,%r6; @%p1 bra SKIP; sub.u32 %r8,%r0,%r6;"
+            "shl.b32 %r8,%r8,2; add.u32 %r8,%r4,%r8; ld.shared.u32 %r7,[%r8]; SKIP: bar.sync 0;"
+            "ld.shared.u32 %r9,[%r5]; add.u32 %r9,%r9,%r7; st.shared.u32 [%r5],%r9; shl.b32 %r6,%r6,1;"
+            "setp.lt.u32 %p2,%r6,%r2; @%p2 bra LOOP; ld.shared.u32 %r9,[%r5]; st.global.u32 [%rd1],%r9; ret;"),
         1, 200, out, 200);
     for (uint32_t t = 0; t < 200; t++) assert_int_equal(out[t], t * (t + 1) / 2);
 }
@@ -93,10 +99,11 @@ static void barriers_in_loops_order_shared_memory(void **state) {
 static void named_barriers_hand_over_between_warps(void **state) {
     (void)state;
     uint32_t out[64];
-    run(KERNEL(".shared .align 4 .b8 s[256];",
-               "mov.u32 %r4,s; and.b32 %r5,%r0,31; shl.b32 %r5,%r5,2; add.u32 %r5,%r4,%r5; setp.ge.u32 %p1,%r0,32;"
-               "@%p1 bra CONSUME; add.u32 %r6,%r0,7; st.shared.u32 [%r5],%r6; bar.arrive 3,64; bra DONE;"
-               "CONSUME: bar.sync 3,64; ld.shared.u32 %r6,[%r5]; st.global.u32 [%rd1],%r6; DONE: ret;"),
+    run(KERNEL(
+            ".shared .align 4 .b8 s[256];",
+            "mov.u32 %r4,s; and.b32 %r5,%r0,31; shl.b32 %r5,%r5,2; add.u32 %r5,%r4,%r5; setp.ge.u32 %p1,%r0,32;"
+            "@%p1 bra CONSUME; add.u32 %r6,%r0,7; st.shared.u32 [%r5],%r6; bar.arrive 3,64; bra DONE;"
+            "CONSUME: bar.sync 3,64; ld.shared.u32 %r6,[%r5]; st.global.u32 [%rd1],%r6; DONE: ret;"),
         1, 64, out, 64);
     for (uint32_t t = 32; t < 64; t++) assert_int_equal(out[t], t - 32 + 7);
 }
@@ -104,8 +111,10 @@ static void named_barriers_hand_over_between_warps(void **state) {
 static void bar_red_counts_and_combines_predicates(void **state) {
     (void)state;
     uint32_t out[96];
-    run(KERNEL("", "setp.lt.u32 %p1,%r0,70; bar.red.popc.u32 %r4,0,%p1; bar.red.and.pred %p2,0,%p1; bar.red.or.pred %p3,0,!%p1;"
-                   "selp.u32 %r5,1000,0,%p2; selp.u32 %r6,500,0,%p3; add.u32 %r4,%r4,%r5; add.u32 %r4,%r4,%r6; st.global.u32 [%rd1],%r4; ret;"),
+    run(KERNEL("", "setp.lt.u32 %p1,%r0,70; bar.red.popc.u32 %r4,0,%p1; bar.red.and.pred %p2,0,%p1; "
+                   "bar.red.or.pred %p3,0,!%p1;"
+                   "selp.u32 %r5,1000,0,%p2; selp.u32 %r6,500,0,%p3; add.u32 %r4,%r4,%r5; add.u32 %r4,%r4,%r6; "
+                   "st.global.u32 [%rd1],%r4; ret;"),
         1, 96, out, 96);
     for (uint32_t t = 0; t < 96; t++) assert_int_equal(out[t], 70 + 500);
 }
@@ -113,7 +122,8 @@ static void bar_red_counts_and_combines_predicates(void **state) {
 static void exited_threads_do_not_hold_up_a_barrier(void **state) {
     (void)state;
     uint32_t out[64];
-    run(KERNEL("", "setp.gt.u32 %p1,%r0,40; @%p1 exit; bar.sync 0; st.global.u32 [%rd1],%r0; ret;"), 1, 64, out, 64);
+    run(KERNEL("", "setp.gt.u32 %p1,%r0,40; @%p1 exit; bar.sync 0; st.global.u32 [%rd1],%r0; ret;"), 1, 64, out,
+        64);
     assert_int_equal(out[40], 40);
     assert_int_equal(out[41], 0);
 }
@@ -132,9 +142,10 @@ static void a_spin_lock_within_a_warp_completes(void **state) {
     (void)state;
     uint32_t out[2];
     /* out[0] is the lock, out[1] the count; the critical section stands behind the loop */
-    run(KERNEL("", "SPIN: atom.global.cas.b32 %r4,[%rd0],0,1; setp.ne.u32 %p1,%r4,0; @%p1 bra SPIN;"
-                   "ld.volatile.global.u32 %r5,[%rd0+4]; add.u32 %r5,%r5,1; st.volatile.global.u32 [%rd0+4],%r5;"
-                   "membar.gl; atom.global.exch.b32 %r6,[%rd0],0; ret;"),
+    run(KERNEL("",
+               "SPIN: atom.global.cas.b32 %r4,[%rd0],0,1; setp.ne.u32 %p1,%r4,0; @%p1 bra SPIN;"
+               "ld.volatile.global.u32 %r5,[%rd0+4]; add.u32 %r5,%r5,1; st.volatile.global.u32 [%rd0+4],%r5;"
+               "membar.gl; atom.global.exch.b32 %r6,[%rd0],0; ret;"),
         2, 64, out, 2);
     assert_int_equal(out[0], 0);
     assert_int_equal(out[1], 128);
@@ -145,7 +156,8 @@ static void a_flag_of_a_later_cta_is_seen(void **state) {
     static uint32_t out[MANY];
     /* every CTA but the last waits for the last one's flag, out[0] */
     run(KERNEL("", "mov.u32 %r4,%nctaid.x; sub.u32 %r4,%r4,1; setp.eq.u32 %p1,%r1,%r4; @%p1 bra SET;"
-                   "setp.ne.u32 %p3,%r0,0; @%p3 bra SYNC; WAIT: ld.volatile.global.u32 %r5,[%rd0]; setp.eq.u32 %p2,%r5,0;"
+                   "setp.ne.u32 %p3,%r0,0; @%p3 bra SYNC; WAIT: ld.volatile.global.u32 %r5,[%rd0]; setp.eq.u32 "
+                   "%p2,%r5,0;"
                    "@%p2 bra WAIT; SYNC: bar.sync 0; st.global.u32 [%rd1+4],%r1; ret;"
                    "SET: st.volatile.global.u32 [%rd0],1; ret;"),
         1000, 4, out, 4001);
@@ -165,14 +177,18 @@ static void a_grid_barrier_made_of_atomics_completes(void **state) {
 
 static void device_functions_take_and_return_values(void **state) {
     (void)state;
-    static const char text[] = PTX_HEAD
-        ".func (.param .b32 r) fact(.param .b32 n) { .reg .b32 %x<6>; .reg .pred %q; ld.param.u32 %x1,[n]; setp.gt.u32 %q,%x1,1;"
-        "@%q bra MORE; mov.u32 %x2,1; st.param.b32 [r],%x2; ret; MORE: sub.u32 %x3,%x1,1;"
-        "{ .param .b32 a0; st.param.b32 [a0],%x3; .param .b32 v0; call.uni (v0), fact, (a0); ld.param.b32 %x4,[v0]; }"
-        "mul.lo.u32 %x5,%x4,%x1; st.param.b32 [r],%x5; ret; }\n"
-        ".visible .entry k(.param .u64 p0) { .reg .b32 %r<6>; .reg .b64 %rd<4>; ld.param.u64 %rd0,[p0]; mov.u32 %r0,%tid.x;"
-        "rem.u32 %r1,%r0,11; { .param .b32 a0; st.param.b32 [a0],%r1; .param .b32 v0; call.uni (v0), fact, (a0); ld.param.b32 %r2,[v0]; }"
-        "mul.wide.u32 %rd1,%r0,4; add.u64 %rd1,%rd0,%rd1; st.global.u32 [%rd1],%r2; ret; }\n";
+    static const char text[] =
+        PTX_HEAD ".func (.param .b32 r) fact(.param .b32 n) { .reg .b32 %x<6>; .reg .pred %q; ld.param.u32 "
+                 "%x1,[n]; setp.gt.u32 %q,%x1,1;"
+                 "@%q bra MORE; mov.u32 %x2,1; st.param.b32 [r],%x2; ret; MORE: sub.u32 %x3,%x1,1;"
+                 "{ .param .b32 a0; st.param.b32 [a0],%x3; .param .b32 v0; call.uni (v0), fact, (a0); "
+                 "ld.param.b32 %x4,[v0]; }"
+                 "mul.lo.u32 %x5,%x4,%x1; st.param.b32 [r],%x5; ret; }\n"
+                 ".visible .entry k(.param .u64 p0) { .reg .b32 %r<6>; .reg .b64 %rd<4>; ld.param.u64 "
+                 "%rd0,[p0]; mov.u32 %r0,%tid.x;"
+                 "rem.u32 %r1,%r0,11; { .param .b32 a0; st.param.b32 [a0],%r1; .param .b32 v0; call.uni (v0), "
+                 "fact, (a0); ld.param.b32 %r2,[v0]; }"
+                 "mul.wide.u32 %rd1,%r0,4; add.u64 %rd1,%rd0,%rd1; st.global.u32 [%rd1],%r2; ret; }\n";
     uint32_t out[50];
     run(text, 1, 50, out, 50);
     for (uint32_t t = 0; t < 50; t++) {
@@ -182,15 +198,20 @@ static void device_functions_take_and_return_values(void **state) {
     }
 }
 
-static const char INDIRECT[] = PTX_HEAD
-    ".func (.param .b32 r) twice(.param .b32 n) { .reg .b32 %x<3>; ld.param.u32 %x1,[n]; shl.b32 %x2,%x1,1; st.param.b32 [r],%x2; ret; }\n"
-    ".func (.param .b32 r) plus(.param .b32 n) { .reg .b32 %x<3>; ld.param.u32 %x1,[n]; add.u32 %x2,%x1,5; st.param.b32 [r],%x2; ret; }\n"
-    ".visible .entry k(.param .u64 p0) { .reg .b32 %r<6>; .reg .b64 %rd<8>; .reg .pred %p<3>; ld.param.u64 %rd0,[p0]; mov.u32 %r0,%tid.x;"
-    "mov.u64 %rd2,twice; mov.u64 %rd3,plus; and.b32 %r1,%r0,1; setp.eq.u32 %p1,%r1,0; selp.b64 %rd4,%rd2,%rd3,%p1;"
-    "setp.eq.u32 %p2,%r0,99; @%p2 add.u64 %rd4,%rd4,8;"
-    "{ .param .b32 a0; st.param.b32 [a0],%r0; .param .b32 v0; P: .callprototype (.param .b32 _) _ (.param .b32 _);"
-    "call (v0), %rd4, (a0), P; ld.param.b32 %r2,[v0]; }"
-    "mul.wide.u32 %rd1,%r0,4; add.u64 %rd1,%rd0,%rd1; st.global.u32 [%rd1],%r2; ret; }\n";
+static const char INDIRECT[] =
+    PTX_HEAD ".func (.param .b32 r) twice(.param .b32 n) { .reg .b32 %x<3>; ld.param.u32 %x1,[n]; shl.b32 "
+             "%x2,%x1,1; st.param.b32 [r],%x2; ret; }\n"
+             ".func (.param .b32 r) plus(.param .b32 n) { .reg .b32 %x<3>; ld.param.u32 %x1,[n]; add.u32 "
+             "%x2,%x1,5; st.param.b32 [r],%x2; ret; }\n"
+             ".visible .entry k(.param .u64 p0) { .reg .b32 %r<6>; .reg .b64 %rd<8>; .reg .pred %p<3>; "
+             "ld.param.u64 %rd0,[p0]; mov.u32 %r0,%tid.x;"
+             "mov.u64 %rd2,twice; mov.u64 %rd3,plus; and.b32 %r1,%r0,1; setp.eq.u32 %p1,%r1,0; selp.b64 "
+             "%rd4,%rd2,%rd3,%p1;"
+             "setp.eq.u32 %p2,%r0,99; @%p2 add.u64 %rd4,%rd4,8;"
+             "{ .param .b32 a0; st.param.b32 [a0],%r0; .param .b32 v0; P: .callprototype (.param .b32 _) _ "
+             "(.param .b32 _);"
+             "call (v0), %rd4, (a0), P; ld.param.b32 %r2,[v0]; }"
+             "mul.wide.u32 %rd1,%r0,4; add.u64 %rd1,%rd0,%rd1; st.global.u32 [%rd1],%r2; ret; }\n";
 
 static void indirect_calls_go_where_each_lane_points(void **state) {
     (void)state;
@@ -219,9 +240,11 @@ static void endless_recursion_overflows_the_stack(void **state) {
 static void brx_idx_takes_each_lane_to_its_target(void **state) {
     (void)state;
     uint32_t out[64];
-    run(KERNEL("", "rem.u32 %r4,%r0,3; L: .branchtargets A, B, C; brx.idx %r4, L;"
-                   "A: mov.u32 %r5,10; bra DONE; B: mov.u32 %r5,20; bra DONE; C: mov.u32 %r5,30;"
-                   "DONE: activemask.b32 %r6; popc.b32 %r6,%r6; add.u32 %r5,%r5,%r6; st.global.u32 [%rd1],%r5; ret;"),
+    run(KERNEL(
+            "",
+            "rem.u32 %r4,%r0,3; L: .branchtargets A, B, C; brx.idx %r4, L;"
+            "A: mov.u32 %r5,10; bra DONE; B: mov.u32 %r5,20; bra DONE; C: mov.u32 %r5,30;"
+            "DONE: activemask.b32 %r6; popc.b32 %r6,%r6; add.u32 %r5,%r5,%r6; st.global.u32 [%rd1],%r5; ret;"),
         1, 64, out, 64);
     for (uint32_t t = 0; t < 64; t++) assert_int_equal(out[t], 10 * (t % 3 + 1) + 32);
 }
@@ -241,7 +264,8 @@ static void warp_sync_lets_diverged_lanes_meet(void **state) {
 static void a_barrier_that_cannot_complete_says_who_waits(void **state) {
     (void)state;
     struct ww_error e;
-    static const char text[] = KERNEL("", "setp.lt.u32 %p1,%r0,32; @%p1 bra ONE; bar.sync 2; ret; ONE: bar.sync 1; ret;");
+    static const char text[] =
+        KERNEL("", "setp.lt.u32 %p1,%r0,32; @%p1 bra ONE; bar.sync 2; ret; ONE: bar.sync 1; ret;");
     assert_int_equal(run_bad(text, 1, 64, 0, &e), WW_EXEC);
     assert_text(e.text, "barrier cannot complete: 64 of 64");
     assert_text(e.text, "barrier 1");
@@ -255,7 +279,9 @@ static void a_barrier_that_cannot_complete_says_who_waits(void **state) {
 static void a_barrier_in_one_path_of_a_warp_is_stuck(void **state) {
     (void)state;
     struct ww_error e;
-    static const char text[] = KERNEL("", "setp.ge.u32 %p1,%r0,16; @%p1 bra OUT; bar.sync 0; OUT: st.global.u32 [%rd1],%r0; bar.sync 0; ret;");
+    static const char text[] = KERNEL(
+        "",
+        "setp.ge.u32 %p1,%r0,16; @%p1 bra OUT; bar.sync 0; OUT: st.global.u32 [%rd1],%r0; bar.sync 0; ret;");
     assert_int_equal(run_bad(text, 1, 32, 0, &e), WW_EXEC);
     assert_text(e.text, "wait to reconverge");
 }
@@ -272,7 +298,8 @@ static void an_endless_loop_reaches_the_limit(void **state) {
 static void a_wait_that_nobody_ends_is_found(void **state) {
     (void)state;
     struct ww_error e;
-    static const char text[] = KERNEL("", "WAIT: ld.volatile.global.u32 %r4,[%rd0]; setp.eq.u32 %p1,%r4,0; @%p1 bra WAIT; ret;");
+    static const char text[] =
+        KERNEL("", "WAIT: ld.volatile.global.u32 %r4,[%rd0]; setp.eq.u32 %p1,%r4,0; @%p1 bra WAIT; ret;");
     assert_int_equal(run_bad(text, 3, 32, 0, &e), WW_EXEC);
     assert_text(e.text, "no thread gets on");
 }

@@ -2,9 +2,11 @@
 #include "exec_test.h"
 #include <unistd.h>
 
-#define KERNEL(module, regs, body)                                                                           \
-    PTX_HEAD module ".visible .entry k(.param .u64 p0)\n{\n.reg .b64 %rd<12>; .reg .b32 %r<20>; .reg .pred %p<8>;\n" regs \
-                    "ld.param.u64 %rd0,[p0]; mov.u32 %r0,%tid.x; mul.wide.u32 %rd1,%r0,4; add.u64 %rd1,%rd0,%rd1;\n" body "\n}\n"
+#define KERNEL(module, regs, body)                                                                             \
+    PTX_HEAD module                                                                                            \
+        ".visible .entry k(.param .u64 p0)\n{\n.reg .b64 %rd<12>; .reg .b32 %r<20>; .reg .pred %p<8>;\n" regs  \
+        "ld.param.u64 %rd0,[p0]; mov.u32 %r0,%tid.x; mul.wide.u32 %rd1,%r0,4; add.u64 %rd1,%rd0,%rd1;\n" body  \
+        "\n}\n"
 
 #define MAX_STEPS 4096u
 
@@ -31,7 +33,8 @@ static void on_cta(void *context, const struct ww_cta_trace *cta) {
         if (x->access_count) memcpy(s->access[w], x->access, x->access_count * sizeof *x->access);
         uint32_t lists = 0;
         for (uint32_t a = 0; a < x->access_count; a++)
-            if (x->access[a].list != WW_AFFINE && x->access[a].list + 32 > lists) lists = x->access[a].list + 32;
+            if (x->access[a].list != WW_AFFINE && x->access[a].list + 32 > lists)
+                lists = x->access[a].list + 32;
         if (lists) memcpy(s->pool[w], x->pool, 16 * 8);
     }
 }
@@ -52,8 +55,8 @@ static struct seen *record(const char *text, uint32_t threads, struct ww_inst *i
 }
 
 /* The n-th step of a class in a warp's stream, or NULL. */
-static const struct ww_step *find_step(const struct seen *s, uint32_t warp, const struct ww_inst *inst, uint8_t op, uint32_t n,
-                                       const struct ww_access **access) {
+static const struct ww_step *find_step(const struct seen *s, uint32_t warp, const struct ww_inst *inst,
+                                       uint8_t op, uint32_t n, const struct ww_access **access) {
     uint32_t a = 0;
     for (uint32_t k = 0; k < s->steps[warp]; k++) {
         const struct ww_inst *i = &inst[s->step[warp][k].inst];
@@ -70,8 +73,11 @@ static void masks_are_active_lanes_and_guard(void **state) {
     (void)state;
     struct ww_inst inst[512];
     uint32_t count;
-    struct seen *s = record(KERNEL("", "", "setp.lt.u32 %p1,%r0,10; @%p1 st.global.u32 [%rd1],%r0; setp.ge.u32 %p2,%r0,20; @%p2 bra OUT;"
-                                           "st.global.u32 [%rd1+1024],%r0; OUT: st.global.u32 [%rd1+2048],%r0; ret;"), 40, inst, &count);
+    struct seen *s = record(
+        KERNEL("", "",
+               "setp.lt.u32 %p1,%r0,10; @%p1 st.global.u32 [%rd1],%r0; setp.ge.u32 %p2,%r0,20; @%p2 bra OUT;"
+               "st.global.u32 [%rd1+1024],%r0; OUT: st.global.u32 [%rd1+2048],%r0; ret;"),
+        40, inst, &count);
     assert_int_equal(s->ctas, 1);
     assert_int_equal(s->warps, 2);
     const struct ww_access *a;
@@ -98,8 +104,11 @@ static void loops_repeat_their_steps(void **state) {
     (void)state;
     struct ww_inst inst[512];
     uint32_t count, stores = 0;
-    struct seen *s = record(KERNEL("", "", "mov.u32 %r1,0; LOOP: st.global.u32 [%rd1],%r1; add.u32 %r1,%r1,1; setp.lt.u32 %p1,%r1,%r0;"
-                                           "@%p1 bra LOOP; ret;"), 32, inst, &count);
+    struct seen *s = record(
+        KERNEL("", "",
+               "mov.u32 %r1,0; LOOP: st.global.u32 [%rd1],%r1; add.u32 %r1,%r1,1; setp.lt.u32 %p1,%r1,%r0;"
+               "@%p1 bra LOOP; ret;"),
+        32, inst, &count);
     for (const struct ww_step *x; (x = find_step(s, 0, inst, WW_OP_STORE, stores, NULL)); stores++)
         assert_int_equal(x->mask, stores == 0 ? UINT32_MAX : UINT32_MAX << (stores + 1));
     assert_int_equal(stores, 31);
@@ -110,8 +119,10 @@ static void scattered_addresses_are_listed_in_lane_order(void **state) {
     (void)state;
     struct ww_inst inst[512];
     uint32_t count;
-    struct seen *s = record(KERNEL("", "", "mul.lo.u32 %r1,%r0,%r0; mul.wide.u32 %rd2,%r1,4; add.u64 %rd2,%rd0,%rd2;"
-                                           "st.global.u32 [%rd2],%r0; ret;"), 5, inst, &count);
+    struct seen *s = record(KERNEL("", "",
+                                   "mul.lo.u32 %r1,%r0,%r0; mul.wide.u32 %rd2,%r1,4; add.u64 %rd2,%rd0,%rd2;"
+                                   "st.global.u32 [%rd2],%r0; ret;"),
+                            5, inst, &count);
     const struct ww_access *a;
     assert_int_equal(find_step(s, 0, inst, WW_OP_STORE, 0, &a)->mask, 31);
     assert_int_not_equal(a->list, WW_AFFINE);
@@ -123,10 +134,12 @@ static void spaces_are_recorded_with_offsets_of_their_own(void **state) {
     (void)state;
     struct ww_inst inst[512];
     uint32_t count;
-    struct seen *s = record(KERNEL("", ".shared .align 8 .b8 pad[8]; .shared .align 4 .b8 s[256];",
-                                   "mov.u64 %rd2,s; mul.wide.u32 %rd3,%r0,4; add.u64 %rd2,%rd2,%rd3; cvta.shared.u64 %rd4,%rd2;"
-                                   "setp.eq.u32 %p1,%r0,3; selp.b64 %rd4,%rd1,%rd4,%p1; st.u32 [%rd4],%r0; mov.u32 %r5,pad; st.shared.u32 [%r5],%r0; ret;"),
-                            32, inst, &count);
+    struct seen *s = record(
+        KERNEL("", ".shared .align 8 .b8 pad[8]; .shared .align 4 .b8 s[256];",
+               "mov.u64 %rd2,s; mul.wide.u32 %rd3,%r0,4; add.u64 %rd2,%rd2,%rd3; cvta.shared.u64 %rd4,%rd2;"
+               "setp.eq.u32 %p1,%r0,3; selp.b64 %rd4,%rd1,%rd4,%p1; st.u32 [%rd4],%r0; mov.u32 %r5,pad; "
+               "st.shared.u32 [%r5],%r0; ret;"),
+        32, inst, &count);
     const struct ww_access *a;
     uint32_t shared = 0, global = 0;
     for (uint32_t n = 0; n < 2; n++) {
@@ -153,10 +166,13 @@ static void every_access_instruction_has_an_access(void **state) {
     (void)state;
     struct ww_inst inst[512];
     uint32_t count;
-    struct seen *s = record(KERNEL("", ".shared .align 4 .b8 s[256]; .reg .f32 %f<4>;",
-                                   "mov.u32 %r1,s; bar.sync 0; ld.global.f32 %f1,[%rd1]; sqrt.rn.f32 %f2,%f1; div.rn.f32 %f3,%f2,%f1;"
-                                   "st.shared.f32 [%r1],%f3; atom.global.add.u32 %r2,[%rd0],1; nanosleep.u32 100; bar.sync 1, 64; ret;"),
-                            64, inst, &count);
+    struct seen *s = record(
+        KERNEL(
+            "", ".shared .align 4 .b8 s[256]; .reg .f32 %f<4>;",
+            "mov.u32 %r1,s; bar.sync 0; ld.global.f32 %f1,[%rd1]; sqrt.rn.f32 %f2,%f1; div.rn.f32 %f3,%f2,%f1;"
+            "st.shared.f32 [%r1],%f3; atom.global.add.u32 %r2,[%rd0],1; nanosleep.u32 100; bar.sync 1, 64; "
+            "ret;"),
+        64, inst, &count);
     for (uint32_t w = 0; w < 2; w++) {
         uint32_t accesses = 0;
         for (uint32_t k = 0; k < s->steps[w]; k++) {
@@ -202,17 +218,23 @@ static int remove_folder(void **state) {
     return system(command);
 }
 
-static const char SCALE[] = PTX_HEAD
-    ".visible .entry scale(.param .u64 x, .param .f32 f, .param .u32 n) { .reg .b64 %rd<4>; .reg .b32 %r<6>; .reg .f32 %f<4>; .reg .pred %p;"
-    "ld.param.u64 %rd1,[x]; ld.param.f32 %f1,[f]; ld.param.u32 %r1,[n]; mov.u32 %r2,%ctaid.x; mov.u32 %r3,%ntid.x; mov.u32 %r4,%tid.x;"
-    "mad.lo.u32 %r5,%r2,%r3,%r4; setp.ge.u32 %p,%r5,%r1; @%p ret; mul.wide.u32 %rd2,%r5,4; add.u64 %rd3,%rd1,%rd2;"
-    "ld.global.f32 %f2,[%rd3]; mul.f32 %f3,%f2,%f1; st.global.f32 [%rd3],%f3; ret; }\n";
+static const char SCALE[] =
+    PTX_HEAD ".visible .entry scale(.param .u64 x, .param .f32 f, .param .u32 n) { .reg .b64 %rd<4>; .reg .b32 "
+             "%r<6>; .reg .f32 %f<4>; .reg .pred %p;"
+             "ld.param.u64 %rd1,[x]; ld.param.f32 %f1,[f]; ld.param.u32 %r1,[n]; mov.u32 %r2,%ctaid.x; mov.u32 "
+             "%r3,%ntid.x; mov.u32 %r4,%tid.x;"
+             "mad.lo.u32 %r5,%r2,%r3,%r4; setp.ge.u32 %p,%r5,%r1; @%p ret; mul.wide.u32 %rd2,%r5,4; add.u64 "
+             "%rd3,%rd1,%rd2;"
+             "ld.global.f32 %f2,[%rd3]; mul.f32 %f3,%f2,%f1; st.global.f32 [%rd3],%f3; ret; }\n";
 
-#define SCALE_JSON(expect)                                                                                   \
-    "{\"kernel\": \"scale\", \"grid\": [8], \"block\": 128, \"args\": [{\"buffer\": \"x\"}, {\"f32\": 2.5}, {\"u32\": 1000}]," \
-    " \"buffers\": {\"x\": {\"type\": \"f32\", \"count\": 1000, \"fill\": {\"sequence\": {\"start\": 0, \"step\": 2}}, " expect "}}}"
+#define SCALE_JSON(expect)                                                                                     \
+    "{\"kernel\": \"scale\", \"grid\": [8], \"block\": 128, \"args\": [{\"buffer\": \"x\"}, {\"f32\": 2.5}, "  \
+    "{\"u32\": 1000}],"                                                                                        \
+    " \"buffers\": {\"x\": {\"type\": \"f32\", \"count\": 1000, \"fill\": {\"sequence\": {\"start\": 0, "      \
+    "\"step\": 2}}, " expect "}}}"
 
-static enum ww_code record_json(const char *json, const char *out, struct ww_record_stats *stats, struct ww_error *e) {
+static enum ww_code record_json(const char *json, const char *out, struct ww_record_stats *stats,
+                                struct ww_error *e) {
     struct ww_record_options options = {.out_path = out};
     write_file("scale.ptx", SCALE);
     write_file("launch.json", json);
@@ -225,7 +247,8 @@ static void a_ptx_file_is_recorded_under_its_launch_description(void **state) {
     struct ww_error e;
     char out[160];
     snprintf(out, sizeof out, "%s", path("scale.wwt"));
-    enum ww_code code = record_json(SCALE_JSON("\"expect\": {\"sequence\": {\"start\": 0, \"step\": 5}}"), out, &stats, &e);
+    enum ww_code code =
+        record_json(SCALE_JSON("\"expect\": {\"sequence\": {\"start\": 0, \"step\": 5}}"), out, &stats, &e);
     if (code != WW_OK) fail_msg("%s: %s", e.where, e.text);
     assert_true(stats.verified);
     assert_int_equal(stats.launches, 1);
@@ -246,11 +269,18 @@ static void a_result_that_differs_is_a_mismatch(void **state) {
     (void)state;
     struct ww_record_stats stats;
     struct ww_error e;
-    assert_int_equal(record_json(SCALE_JSON("\"expect\": {\"sequence\": {\"start\": 0, \"step\": 5.01}, \"tolerance\": 0.025}"), NULL, &stats, &e),
-                     WW_MISMATCH);
+    assert_int_equal(
+        record_json(
+            SCALE_JSON("\"expect\": {\"sequence\": {\"start\": 0, \"step\": 5.01}, \"tolerance\": 0.025}"),
+            NULL, &stats, &e),
+        WW_MISMATCH);
     assert_non_null(strstr(e.text, "element 3 of buffer x is 15"));
     assert_false(stats.verified);
-    assert_int_equal(record_json(SCALE_JSON("\"expect\": {\"sequence\": {\"start\": 0, \"step\": 5.01}, \"relative\": 0.01}"), NULL, &stats, &e), WW_OK);
+    assert_int_equal(
+        record_json(
+            SCALE_JSON("\"expect\": {\"sequence\": {\"start\": 0, \"step\": 5.01}, \"relative\": 0.01}"), NULL,
+            &stats, &e),
+        WW_OK);
 }
 
 static void a_failed_recording_leaves_no_file(void **state) {
@@ -270,18 +300,27 @@ static void malformed_descriptions_name_the_json_path(void **state) {
     } bad[] = {
         {"{\"kernel\": \"scale\", \"grid\": 1, \"block\": 0}", "$", "block"},
         {"{\"kernel\": \"scale\", \"grid\": 1, \"block\": 1, \"blocks\": 1}", "$.blocks", "unknown key"},
-        {"{\"kernel\": \"scale\", \"grid\": 1, \"block\": 1, \"args\": [{\"u32\": 1}, {\"u32\": -1}]}", "$.args[1]", "u32"},
-        {"{\"kernel\": \"scale\", \"grid\": 1, \"block\": 1, \"args\": [{\"buffer\": \"y\"}]}", "$.args[0]", "buffer"},
-        {"{\"kernel\": \"scale\", \"grid\": 1, \"block\": 1, \"buffers\": {\"x\": {\"type\": \"f33\", \"count\": 1}}}", "$.buffers.x", "type"},
-        {"{\"kernel\": \"scale\", \"grid\": 1, \"block\": 1, \"buffers\": {\"x\": {\"bytes\": 4, \"fill\": {\"zero\": 1}}}}", "$.buffers.x.fill", "unknown key"},
-        {"{\"launches\": [{\"kernel\": \"scale\", \"grid\": 1, \"block\": 1}, {\"grid\": 1, \"block\": 1}]}", "$.launches[1]", "kernel"},
-        {"{\"kernel\": \"scale\", \"grid\": 1, \"block\": 1, \"args\": [{\"bytes\": \"0g\"}]}", "$.args[0]", "hexadecimal"},
+        {"{\"kernel\": \"scale\", \"grid\": 1, \"block\": 1, \"args\": [{\"u32\": 1}, {\"u32\": -1}]}",
+         "$.args[1]", "u32"},
+        {"{\"kernel\": \"scale\", \"grid\": 1, \"block\": 1, \"args\": [{\"buffer\": \"y\"}]}", "$.args[0]",
+         "buffer"},
+        {"{\"kernel\": \"scale\", \"grid\": 1, \"block\": 1, \"buffers\": {\"x\": {\"type\": \"f33\", "
+         "\"count\": 1}}}",
+         "$.buffers.x", "type"},
+        {"{\"kernel\": \"scale\", \"grid\": 1, \"block\": 1, \"buffers\": {\"x\": {\"bytes\": 4, \"fill\": "
+         "{\"zero\": 1}}}}",
+         "$.buffers.x.fill", "unknown key"},
+        {"{\"launches\": [{\"kernel\": \"scale\", \"grid\": 1, \"block\": 1}, {\"grid\": 1, \"block\": 1}]}",
+         "$.launches[1]", "kernel"},
+        {"{\"kernel\": \"scale\", \"grid\": 1, \"block\": 1, \"args\": [{\"bytes\": \"0g\"}]}", "$.args[0]",
+         "hexadecimal"},
     };
     for (size_t n = 0; n < sizeof bad / sizeof *bad; n++) {
         struct ww_record_stats stats;
         struct ww_error e;
         assert_int_equal(record_json(bad[n].json, NULL, &stats, &e), WW_INPUT);
-        if (!strstr(e.where, bad[n].where) || !strstr(e.where, "launch.json")) fail_msg("'%s' does not name %s", e.where, bad[n].where);
+        if (!strstr(e.where, bad[n].where) || !strstr(e.where, "launch.json"))
+            fail_msg("'%s' does not name %s", e.where, bad[n].where);
         if (!strstr(e.text, bad[n].text)) fail_msg("'%s' does not say %s", e.text, bad[n].text);
     }
 }

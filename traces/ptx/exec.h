@@ -42,9 +42,14 @@ struct ex_func;
 typedef void (*ex_fn)(struct ex_warp *w, const struct ex_inst *i, uint32_t mask);
 
 enum ex_kind {
-    EX_DATA,  /* only registers */
-    EX_MEM,   /* may fail, leaves addresses to record */
-    EX_BRA, EX_BRX, EX_CALL, EX_RET, EX_EXIT, EX_TRAP,
+    EX_DATA, /* only registers */
+    EX_MEM,  /* may fail, leaves addresses to record */
+    EX_BRA,
+    EX_BRX,
+    EX_CALL,
+    EX_RET,
+    EX_EXIT,
+    EX_TRAP,
     EX_BAR,   /* CTA barrier */
     EX_WSYNC, /* bar.warp.sync */
     EX_WOP,   /* warp-wide with a member mask: waits for its members */
@@ -54,8 +59,8 @@ enum ex_kind {
 /* A vector element or a call argument. */
 struct ex_elem {
     uint32_t slot;
-    uint8_t width;  /* lane width of the slot: 4, 8, 16 */
-    bool is_param;  /* call: slot is an offset in the caller's parameter storage */
+    uint8_t width; /* lane width of the slot: 4, 8, 16 */
+    bool is_param; /* call: slot is an offset in the caller's parameter storage */
 };
 
 struct ex_inst {
@@ -63,23 +68,23 @@ struct ex_inst {
     uint8_t kind, op, sub, round, cmp, boolop, space, vec;
     uint8_t type, type2, type3;
     uint8_t guard_neg;
-    uint8_t neg;              /* bit n: source predicate n (a, b, c, e) is complemented */
-    uint8_t dw, aw, bw, cw;   /* lane width of d, a, b, c */
-    uint8_t bytes;            /* memory: of one element */
-    bool has_access;          /* some machine instruction records addresses */
+    uint8_t neg;            /* bit n: source predicate n (a, b, c, e) is complemented */
+    uint8_t dw, aw, bw, cw; /* lane width of d, a, b, c */
+    uint8_t bytes;          /* memory: of one element */
+    bool has_access;        /* some machine instruction records addresses */
     bool is_back_edge;
-    uint32_t guard;           /* predicate slot, EX_NO_SLOT: none */
+    uint32_t guard; /* predicate slot, EX_NO_SLOT: none */
     uint32_t mods;
     uint32_t d, d2, a, b, c, e; /* slots */
     uint32_t target;
     int32_t reconv;
-    int64_t imm;              /* memory: added to the address; other: see the function */
-    struct ex_elem *elem;     /* vector elements; call: rets then args */
-    const uint32_t *list;     /* brx.idx targets */
+    int64_t imm;                                /* memory: added to the address; other: see the function */
+    struct ex_elem *elem;                       /* vector elements; call: rets then args */
+    const uint32_t *list;                       /* brx.idx targets */
     uint32_t elem_count, list_count, ret_count; /* call: elem[0 .. ret_count) are results, then arguments */
-    const struct ptx_func *callee; /* direct call; NULL: the address in a */
-    uint32_t *hint;           /* memory: index of the last allocation met */
-    uint32_t record_first, record_count; /* in the recorder's instruction table */
+    const struct ptx_func *callee;              /* direct call; NULL: the address in a */
+    uint32_t *hint;                             /* memory: index of the last allocation met */
+    uint32_t record_first, record_count;        /* in the recorder's instruction table */
     const struct ptx_inst *src;
 };
 
@@ -87,12 +92,12 @@ struct ex_func {
     const struct ptx_func *src;
     struct ex_inst *inst;
     uint32_t count;
-    uint32_t *slot;      /* by register number */
-    uint8_t *width;      /* lane width by register; 0: predicate */
+    uint32_t *slot; /* by register number */
+    uint8_t *width; /* lane width by register; 0: predicate */
     uint32_t frame_bytes, scratch;
     uint32_t param_bytes; /* per lane: parameters and results of a device function, variables for its calls */
     uint32_t local_bytes;
-    uint32_t index;       /* in the kernel's list */
+    uint32_t index; /* in the kernel's list */
 };
 
 struct ex_kernel {
@@ -103,15 +108,16 @@ struct ex_kernel {
     unsigned char *constant; /* from the heap, 64-byte aligned offsets */
     uint32_t constant_bytes, constant_capacity;
     uint32_t func_count;
-    uint32_t dynamic_at; /* shared memory: offset of the dynamic part */
+    uint32_t dynamic_at;    /* shared memory: offset of the dynamic part */
     const uint64_t *global; /* address by symbol id */
     uint32_t global_count;
 };
 
 /* Decodes a kernel and what it may call. global[id] is the address of global variable id.
  * Errors: WW_UNSUPPORTED, WW_INPUT (operand and type do not fit), WW_NOMEM. */
-enum ww_code ex_kernel_new(const struct ptx_module *module, const struct ptx_func *entry, const uint64_t *global,
-                           uint32_t global_count, struct ex_kernel **out, struct ww_error *error);
+enum ww_code ex_kernel_new(const struct ptx_module *module, const struct ptx_func *entry,
+                           const uint64_t *global, uint32_t global_count, struct ex_kernel **out,
+                           struct ww_error *error);
 void ex_kernel_free(struct ex_kernel *k);
 
 /* Decoder helpers, one per family: choose fn, or leave it NULL if the combination is not theirs. */

@@ -12,10 +12,17 @@
 
 static void copy(EX_ARGS) {
     unsigned char *from[EX_LANES], *to[EX_LANES];
-    struct ex_address source = {.slot = i->b, .width = i->bw, .offset = (int32_t)i->elem->slot,
-                                .space = PTX_S_GLOBAL, .bytes = i->bytes};
-    struct ex_address target = {.slot = i->a, .width = i->aw, .offset = i->imm, .space = PTX_S_SHARED,
-                                .bytes = i->bytes, .is_store = true};
+    struct ex_address source = {.slot = i->b,
+                                .width = i->bw,
+                                .offset = (int32_t)i->elem->slot,
+                                .space = PTX_S_GLOBAL,
+                                .bytes = i->bytes};
+    struct ex_address target = {.slot = i->a,
+                                .width = i->aw,
+                                .offset = i->imm,
+                                .space = PTX_S_SHARED,
+                                .bytes = i->bytes,
+                                .is_store = true};
     uint32_t reads = mask;
     if (i->c != EX_NO_SLOT)
         for (uint32_t m = mask; m; m &= m - 1)
@@ -71,21 +78,28 @@ static uint64_t step(struct ex_warp *w, const struct ex_inst *i, unsigned l, uin
         return v;
     }
     switch (sub) {
-    case PTX_SUB_MB_INIT: return (b & COUNT_MASK) | (b & COUNT_MASK) << 20;
-    case PTX_SUB_MB_ARRIVE: case PTX_SUB_MB_ARRIVE_DROP: return arrive(v, b, sub == PTX_SUB_MB_ARRIVE_DROP);
-    case PTX_SUB_MB_EXPECT_TX: return add_tx(v, b);
-    case PTX_SUB_MB_COMPLETE_TX: return next_phase(add_tx(v, 0 - b));
-    case PTX_SUB_MB_TEST_WAIT: case PTX_SUB_MB_TRY_WAIT:
+    case PTX_SUB_MB_INIT:
+        return (b & COUNT_MASK) | (b & COUNT_MASK) << 20;
+    case PTX_SUB_MB_ARRIVE:
+    case PTX_SUB_MB_ARRIVE_DROP:
+        return arrive(v, b, sub == PTX_SUB_MB_ARRIVE_DROP);
+    case PTX_SUB_MB_EXPECT_TX:
+        return add_tx(v, b);
+    case PTX_SUB_MB_COMPLETE_TX:
+        return next_phase(add_tx(v, 0 - b));
+    case PTX_SUB_MB_TEST_WAIT:
+    case PTX_SUB_MB_TRY_WAIT:
         *result = i->mods & PTX_M_PARITY ? (v >> 63) != (b & 1u) : (v >> 63) != (b >> 63);
         return v;
-    default: return v;
+    default:
+        return v;
     }
 }
 
 static void mbarrier(EX_ARGS) {
     unsigned char *host[EX_LANES];
-    struct ex_address a = {.slot = i->a, .width = i->aw, .offset = i->imm, .space = i->space, .bytes = 8,
-                           .is_store = true};
+    struct ex_address a = {
+        .slot = i->a, .width = i->aw, .offset = i->imm, .space = i->space, .bytes = 8, .is_store = true};
     if (a.space == PTX_S_GENERIC && i->a == EX_NO_SLOT) a.space = PTX_S_SHARED;
     if (!ex_addresses(w, i, &a, mask, w->addr, host)) return;
     for (uint32_t m = mask; m; m &= m - 1) {
@@ -95,8 +109,10 @@ static void mbarrier(EX_ARGS) {
         v = step(w, i, l, v, &result);
         memcpy(host[l], &v, sizeof v);
         if (i->d == EX_NO_SLOT) continue;
-        if (i->dw == 0) ex_set_pred(w, i->d, result ? EX_ALL : 0, 1u << l);
-        else ex_set_lane(w, i->d, i->dw, l, result);
+        if (i->dw == 0)
+            ex_set_pred(w, i->d, result ? EX_ALL : 0, 1u << l);
+        else
+            ex_set_lane(w, i->d, i->dw, l, result);
     }
 }
 
@@ -109,14 +125,27 @@ static void pending_count(EX_ARGS) {
 
 void ex_pick_async(struct ex_inst *i) {
     if (i->op == PTX_MBARRIER) {
-        i->fn = i->sub == PTX_SUB_MB_PENDING_COUNT ? pending_count : i->mods & PTX_M_NOCOMPLETE ? NULL : mbarrier;
+        i->fn = i->sub == PTX_SUB_MB_PENDING_COUNT ? pending_count
+                : i->mods & PTX_M_NOCOMPLETE       ? NULL
+                                                   : mbarrier;
         i->kind = i->sub == PTX_SUB_MB_PENDING_COUNT ? EX_DATA : EX_MEM;
         return;
     }
     switch (i->sub) {
-    case PTX_SUB_CP_ASYNC: i->fn = copy; i->kind = EX_MEM; break;
-    case PTX_SUB_CP_COMMIT: case PTX_SUB_CP_WAIT_GROUP: case PTX_SUB_CP_WAIT_ALL: i->fn = done; break;
-    case PTX_SUB_CP_MBARRIER_ARRIVE: i->fn = mbarrier; i->kind = EX_MEM; break;
-    default: break;
+    case PTX_SUB_CP_ASYNC:
+        i->fn = copy;
+        i->kind = EX_MEM;
+        break;
+    case PTX_SUB_CP_COMMIT:
+    case PTX_SUB_CP_WAIT_GROUP:
+    case PTX_SUB_CP_WAIT_ALL:
+        i->fn = done;
+        break;
+    case PTX_SUB_CP_MBARRIER_ARRIVE:
+        i->fn = mbarrier;
+        i->kind = EX_MEM;
+        break;
+    default:
+        break;
     }
 }

@@ -29,41 +29,61 @@ static uint64_t half_rmw(const struct ex_inst *i, uint64_t old, uint64_t b) {
 
 static uint64_t add(const struct ex_inst *i, uint64_t old, uint64_t b) {
     switch (i->type) {
-    case PTX_T_F64: return ex_f64_bits(ex_f64(old) + ex_f64(b));
-    case PTX_T_F32: return add_f32(old, b, i->space != PTX_S_SHARED); /* global: flushes (PTX ISA, atom) */
-    case PTX_T_F16: case PTX_T_F16X2: case PTX_T_BF16: case PTX_T_BF16X2: return half_rmw(i, old, b);
-    default: return old + b;
+    case PTX_T_F64:
+        return ex_f64_bits(ex_f64(old) + ex_f64(b));
+    case PTX_T_F32:
+        return add_f32(old, b, i->space != PTX_S_SHARED); /* global: flushes (PTX ISA, atom) */
+    case PTX_T_F16:
+    case PTX_T_F16X2:
+    case PTX_T_BF16:
+    case PTX_T_BF16X2:
+        return half_rmw(i, old, b);
+    default:
+        return old + b;
     }
 }
 
 static uint64_t minmax(const struct ex_inst *i, uint64_t old, uint64_t b) {
     bool is_min = i->sub == PTX_SUB_MIN, less;
     if (i->type >= PTX_T_F16 && i->type <= PTX_T_BF16X2) return half_rmw(i, old, b);
-    if (i->type == PTX_T_S32) less = (int32_t)old < (int32_t)b;
-    else if (is_signed_type(i->type)) less = (int64_t)old < (int64_t)b;
-    else less = old < b;
+    if (i->type == PTX_T_S32)
+        less = (int32_t)old < (int32_t)b;
+    else if (is_signed_type(i->type))
+        less = (int64_t)old < (int64_t)b;
+    else
+        less = old < b;
     return less == is_min ? old : b;
 }
 
 /* The new value at the address. */
 static uint64_t modify(const struct ex_inst *i, uint64_t old, uint64_t b, uint64_t c) {
     switch (i->sub) {
-    case PTX_SUB_ADD: return add(i, old, b);
-    case PTX_SUB_MIN: case PTX_SUB_MAX: return minmax(i, old, b);
-    case PTX_SUB_INC: return old >= b ? 0 : old + 1;
-    case PTX_SUB_DEC: return old == 0 || old > b ? b : old - 1;
-    case PTX_SUB_CAS: return old == b ? c : old;
-    case PTX_SUB_EXCH: return b;
-    case PTX_SUB_AND: return old & b;
-    case PTX_SUB_OR: return old | b;
-    default: return old ^ b;
+    case PTX_SUB_ADD:
+        return add(i, old, b);
+    case PTX_SUB_MIN:
+    case PTX_SUB_MAX:
+        return minmax(i, old, b);
+    case PTX_SUB_INC:
+        return old >= b ? 0 : old + 1;
+    case PTX_SUB_DEC:
+        return old == 0 || old > b ? b : old - 1;
+    case PTX_SUB_CAS:
+        return old == b ? c : old;
+    case PTX_SUB_EXCH:
+        return b;
+    case PTX_SUB_AND:
+        return old & b;
+    case PTX_SUB_OR:
+        return old | b;
+    default:
+        return old ^ b;
     }
 }
 
 static void atomic(EX_ARGS) {
     unsigned char *host[EX_LANES];
-    struct ex_address a = {.slot = i->a, .width = i->aw, .offset = i->imm, .space = i->space, .bytes = i->bytes,
-                           .is_store = true};
+    struct ex_address a = {
+        .slot = i->a, .width = i->aw, .offset = i->imm, .space = i->space, .bytes = i->bytes, .is_store = true};
     if (!ex_addresses(w, i, &a, mask, w->addr, host)) return;
     uint64_t cut = i->bytes == 8 ? UINT64_MAX : ((uint64_t)1 << (8 * i->bytes)) - 1;
     for (uint32_t m = mask; m; m &= m - 1) {
@@ -82,13 +102,24 @@ static bool is_supported(const struct ex_inst *i) {
     bool is_half = i->type >= PTX_T_F16 && i->type <= PTX_T_BF16X2;
     if (i->elem_count || i->bytes > 8 || i->bytes < 2) return false;
     switch (i->sub) {
-    case PTX_SUB_ADD: return true;
-    case PTX_SUB_MIN: case PTX_SUB_MAX: return !is_float || is_half;
-    case PTX_SUB_INC: case PTX_SUB_DEC: return i->bytes == 4 && !is_float;
-    case PTX_SUB_CAS: return i->c != EX_NO_SLOT;
-    case PTX_SUB_EXCH: return true;
-    case PTX_SUB_AND: case PTX_SUB_OR: case PTX_SUB_XOR: return !is_float;
-    default: return false;
+    case PTX_SUB_ADD:
+        return true;
+    case PTX_SUB_MIN:
+    case PTX_SUB_MAX:
+        return !is_float || is_half;
+    case PTX_SUB_INC:
+    case PTX_SUB_DEC:
+        return i->bytes == 4 && !is_float;
+    case PTX_SUB_CAS:
+        return i->c != EX_NO_SLOT;
+    case PTX_SUB_EXCH:
+        return true;
+    case PTX_SUB_AND:
+    case PTX_SUB_OR:
+    case PTX_SUB_XOR:
+        return !is_float;
+    default:
+        return false;
     }
 }
 

@@ -2,21 +2,19 @@
 #include "exec_types.h"
 
 /* Shift amounts are 32-bit; those at or over the width give 0, or the sign. */
-#define SHIFT(op, n, T, U, S, W, bits)                                                                       \
-    static void shl_##n(EX_ARGS) {                                                                           \
-        const S *a = ex_src(w, i->a);                                                                        \
-        const uint32_t *b = ex_src(w, i->b);                                                                 \
-        S *d = ex_dst(w, i->d);                                                                              \
-        EX_EACH(mask, d[l] = b[l] >= (bits) ? 0 : (S)(U)((S)(U)a[l] << (b[l] & ((bits)-1))););               \
-    }                                                                                                        \
-    static void shr_##n(EX_ARGS) {                                                                           \
-        const S *a = ex_src(w, i->a);                                                                        \
-        const uint32_t *b = ex_src(w, i->b);                                                                 \
-        S *d = ex_dst(w, i->d);                                                                              \
-        EX_EACH(mask, T x = (T)a[l]; uint32_t n = b[l] >= (bits) ? (bits)-1 : b[l];                          \
-                T v = (T)(x >> n);                                                                           \
-                if (b[l] >= (bits)) v = (T)(v >> 1);                                                         \
-                d[l] = (S)(U)v;);                                                                            \
+#define SHIFT(op, n, T, U, S, W, bits)                                                                         \
+    static void shl_##n(EX_ARGS) {                                                                             \
+        const S *a = ex_src(w, i->a);                                                                          \
+        const uint32_t *b = ex_src(w, i->b);                                                                   \
+        S *d = ex_dst(w, i->d);                                                                                \
+        EX_EACH(mask, d[l] = b[l] >= (bits) ? 0 : (S)(U)((S)(U)a[l] << (b[l] & ((bits)-1))););                 \
+    }                                                                                                          \
+    static void shr_##n(EX_ARGS) {                                                                             \
+        const S *a = ex_src(w, i->a);                                                                          \
+        const uint32_t *b = ex_src(w, i->b);                                                                   \
+        S *d = ex_dst(w, i->d);                                                                                \
+        EX_EACH(mask, T x = (T)a[l]; uint32_t n = b[l] >= (bits) ? (bits)-1 : b[l]; T v = (T)(x >> n);         \
+                if (b[l] >= (bits)) v = (T)(v >> 1); d[l] = (S)(U)v;);                                         \
     }
 EX_INT6(SHIFT, shift)
 EX_TABLE(shl)
@@ -88,8 +86,10 @@ static void count(EX_ARGS) {
     for (uint32_t m = mask; m; m &= m - 1) {
         unsigned l = (unsigned)__builtin_ctz(m);
         uint64_t a = ex_lane(w, i->a, i->aw, l);
-        if (i->op == PTX_POPC) d[l] = (uint32_t)__builtin_popcountll(a);
-        else d[l] = a ? (uint32_t)__builtin_clzll(a) - (64 - bits) : bits;
+        if (i->op == PTX_POPC)
+            d[l] = (uint32_t)__builtin_popcountll(a);
+        else
+            d[l] = a ? (uint32_t)__builtin_clzll(a) - (64 - bits) : bits;
     }
 }
 
@@ -146,13 +146,20 @@ static uint32_t mode_selector(uint8_t mode, uint32_t c) {
     static const uint16_t rc8[] = {0x0000, 0x1111, 0x2222, 0x3333}, ecl[] = {0x3210, 0x3211, 0x3222, 0x3333};
     static const uint16_t ecr[] = {0x0000, 0x1110, 0x2210, 0x3210}, rc16[] = {0x1010, 0x3232, 0x1010, 0x3232};
     switch (mode) {
-    case PTX_SUB_F4E: return f4e[c & 3u];
-    case PTX_SUB_B4E: return b4e[c & 3u];
-    case PTX_SUB_RC8: return rc8[c & 3u];
-    case PTX_SUB_ECL: return ecl[c & 3u];
-    case PTX_SUB_ECR: return ecr[c & 3u];
-    case PTX_SUB_RC16: return rc16[c & 3u];
-    default: return c;
+    case PTX_SUB_F4E:
+        return f4e[c & 3u];
+    case PTX_SUB_B4E:
+        return b4e[c & 3u];
+    case PTX_SUB_RC8:
+        return rc8[c & 3u];
+    case PTX_SUB_ECL:
+        return ecl[c & 3u];
+    case PTX_SUB_ECR:
+        return ecr[c & 3u];
+    case PTX_SUB_RC16:
+        return rc16[c & 3u];
+    default:
+        return c;
     }
 }
 
@@ -188,18 +195,44 @@ static void fns(EX_ARGS) {
 void ex_pick_bits(struct ex_inst *i) {
     int t = ex_int6(i->type);
     switch (i->op) {
-    case PTX_SHL: i->fn = t >= 0 ? shl_table[t] : NULL; break;
-    case PTX_SHR: i->fn = t >= 0 ? shr_table[t] : NULL; break;
-    case PTX_SHF: i->fn = shf; break;
-    case PTX_BFE: i->fn = t >= 2 ? bfe : NULL; break;
-    case PTX_BFI: i->fn = t >= 2 ? bfi : NULL; break;
-    case PTX_BFIND: i->fn = t >= 2 ? bfind : NULL; break;
-    case PTX_POPC: case PTX_CLZ: i->fn = t >= 2 ? count : NULL; break;
-    case PTX_BREV: i->fn = t >= 2 ? brev : NULL; break;
-    case PTX_BMSK: i->fn = bmsk; break;
-    case PTX_SZEXT: i->fn = szext; break;
-    case PTX_PRMT: i->fn = prmt; break;
-    case PTX_FNS: i->fn = fns; break;
-    default: break;
+    case PTX_SHL:
+        i->fn = t >= 0 ? shl_table[t] : NULL;
+        break;
+    case PTX_SHR:
+        i->fn = t >= 0 ? shr_table[t] : NULL;
+        break;
+    case PTX_SHF:
+        i->fn = shf;
+        break;
+    case PTX_BFE:
+        i->fn = t >= 2 ? bfe : NULL;
+        break;
+    case PTX_BFI:
+        i->fn = t >= 2 ? bfi : NULL;
+        break;
+    case PTX_BFIND:
+        i->fn = t >= 2 ? bfind : NULL;
+        break;
+    case PTX_POPC:
+    case PTX_CLZ:
+        i->fn = t >= 2 ? count : NULL;
+        break;
+    case PTX_BREV:
+        i->fn = t >= 2 ? brev : NULL;
+        break;
+    case PTX_BMSK:
+        i->fn = bmsk;
+        break;
+    case PTX_SZEXT:
+        i->fn = szext;
+        break;
+    case PTX_PRMT:
+        i->fn = prmt;
+        break;
+    case PTX_FNS:
+        i->fn = fns;
+        break;
+    default:
+        break;
     }
 }

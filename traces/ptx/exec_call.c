@@ -26,7 +26,8 @@ static uint32_t round16(uint32_t v) {
     return (v + 15) / 16 * 16;
 }
 
-struct ex_frame *ex_frame_new(struct ex_warp *w, const struct ex_func *func, struct ex_frame *up, uint32_t lanes) {
+struct ex_frame *ex_frame_new(struct ex_warp *w, const struct ex_func *func, struct ex_frame *up,
+                              uint32_t lanes) {
     uint32_t base = up ? up->local_base + round16(up->func->local_bytes) : 0;
     size_t bytes = (func->frame_bytes + 63) / 64 * 64;
     uint64_t all = bytes + (uint64_t)EX_LANES * func->param_bytes;
@@ -42,8 +43,13 @@ struct ex_frame *ex_frame_new(struct ex_warp *w, const struct ex_func *func, str
     }
     memset(regs, 0, bytes);
     w->run->frame_bytes += all;
-    *f = (struct ex_frame){.up = up, .func = func, .lanes = lanes, .depth = up ? up->depth + 1 : 0,
-                           .local_base = base, .regs = regs, .param = param};
+    *f = (struct ex_frame){.up = up,
+                           .func = func,
+                           .lanes = lanes,
+                           .depth = up ? up->depth + 1 : 0,
+                           .local_base = base,
+                           .regs = regs,
+                           .param = param};
     return f;
 }
 
@@ -65,8 +71,8 @@ void ex_frame_leave(struct ex_warp *w, struct ex_frame *frame, uint32_t lanes, b
 }
 
 /* Copies a call operand of one lane between the caller's place and the callee's parameter storage. */
-static void put_argument(struct ex_warp *w, const struct ex_elem *e, struct ex_frame *up, struct ex_frame *callee,
-                         const struct ptx_symbol *param, unsigned l) {
+static void put_argument(struct ex_warp *w, const struct ex_elem *e, struct ex_frame *up,
+                         struct ex_frame *callee, const struct ptx_symbol *param, unsigned l) {
     unsigned char *to = callee->param + (size_t)l * callee->func->param_bytes + param->offset;
     if (e->is_param) {
         memcpy(to, up->param + (size_t)l * up->func->param_bytes + e->slot, param->size);
@@ -76,8 +82,8 @@ static void put_argument(struct ex_warp *w, const struct ex_elem *e, struct ex_f
     memcpy(to, &v, param->size < 8 ? param->size : 8);
 }
 
-static void take_result(struct ex_warp *w, const struct ex_elem *e, struct ex_frame *up, struct ex_frame *callee,
-                        const struct ptx_symbol *ret, unsigned l) {
+static void take_result(struct ex_warp *w, const struct ex_elem *e, struct ex_frame *up,
+                        struct ex_frame *callee, const struct ptx_symbol *ret, unsigned l) {
     const unsigned char *from = callee->param + (size_t)l * callee->func->param_bytes + ret->offset;
     if (e->is_param) {
         memcpy(up->param + (size_t)l * up->func->param_bytes + e->slot, from, ret->size);
@@ -105,8 +111,9 @@ static void enter(struct ex_warp *w, uint32_t s, const struct ex_inst *i, const 
     uint32_t lane = (uint32_t)__builtin_ctz(at->mask);
     uint64_t local = (uint64_t)up->local_base + round16(up->func->local_bytes) + callee->local_bytes;
     if (up->depth + 1 >= SIMT_STACK_LIMIT || local > SIMT_LOCAL_LIMIT) {
-        ex_fail(w, lane, WW_EXEC, "stack overflow: %u calls deep, %llu bytes of local memory (limits %u and %u)",
-                up->depth + 1, (unsigned long long)local, SIMT_STACK_LIMIT, SIMT_LOCAL_LIMIT);
+        ex_fail(w, lane, WW_EXEC,
+                "stack overflow: %u calls deep, %llu bytes of local memory (limits %u and %u)", up->depth + 1,
+                (unsigned long long)local, SIMT_STACK_LIMIT, SIMT_LOCAL_LIMIT);
         return;
     }
     if (!operands_fit(i, up->func, callee->src)) {
@@ -122,7 +129,8 @@ static void enter(struct ex_warp *w, uint32_t s, const struct ex_inst *i, const 
     }
     for (uint32_t n = i->ret_count; n < i->elem_count; n++)
         for (uint32_t m = at->mask; m; m &= m - 1)
-            put_argument(w, &i->elem[n], up, f, callee->src->param[n - i->ret_count], (unsigned)__builtin_ctz(m));
+            put_argument(w, &i->elem[n], up, f, callee->src->param[n - i->ret_count],
+                         (unsigned)__builtin_ctz(m));
     f->return_pc = at->pc + 1;
     f->call = i;
     at->frame = f;
@@ -137,7 +145,8 @@ static const struct ex_func *indirect_target(struct ex_warp *w, const struct ex_
     bool good = v >= EX_FUNC_BASE && v % EX_FUNC_STEP == 0 && n < k->func_count && k->func[n] &&
                 !k->func[n]->src->is_entry;
     if (good) return k->func[n];
-    ex_fail(w, l, WW_EXEC, "indirect call of 0x%llx, which is not the address of a function", (unsigned long long)v);
+    ex_fail(w, l, WW_EXEC, "indirect call of 0x%llx, which is not the address of a function",
+            (unsigned long long)v);
     return NULL;
 }
 
@@ -169,8 +178,10 @@ void ex_call(struct ex_warp *w, uint32_t s, const struct ex_inst *i, uint32_t ma
     if (mask != at->mask) { /* guarded: the others wait behind the call */
         if (!simt_diverge(w, s, at->mask & ~mask, at->pc + 1, at->pc, (int32_t)at->pc + 1)) return;
     }
-    if (i->callee) enter(w, s, i, w->run->kernel->func[i->callee->index]);
-    else call_indirect(w, s, i);
+    if (i->callee)
+        enter(w, s, i, w->run->kernel->func[i->callee->index]);
+    else
+        call_indirect(w, s, i);
 }
 
 void ex_return(struct ex_warp *w, uint32_t s, uint32_t mask) {
@@ -234,8 +245,10 @@ static uint64_t device_malloc(struct ex_warp *w, uint64_t bytes) {
 static void device_free(struct ex_warp *w, unsigned l, uint64_t address) {
     if (address == 0) return;
     struct mem_alloc *a = mem_find(w->run->mem, address);
-    if (a && a->base == address && a->from_kernel) mem_release(w->run->mem, address);
-    else ex_fail(w, l, WW_EXEC, "free of 0x%llx, which malloc did not return", (unsigned long long)address);
+    if (a && a->base == address && a->from_kernel)
+        mem_release(w->run->mem, address);
+    else
+        ex_fail(w, l, WW_EXEC, "free of 0x%llx, which malloc did not return", (unsigned long long)address);
 }
 
 static void read_text(struct ex_warp *w, unsigned l, uint64_t address, char *out, size_t n) {
@@ -254,8 +267,8 @@ static void assert_failed(struct ex_warp *w, const struct ex_inst *i, unsigned l
     read_text(w, l, argument(w, i, 1, l), file, sizeof file);
     read_text(w, l, argument(w, i, 3, l), function, sizeof function);
     if (!w->run->failed)
-        ex_fail(w, l, WW_EXEC, "assertion '%s' failed at %s:%u in %s", what, file, (unsigned)argument(w, i, 2, l),
-                function);
+        ex_fail(w, l, WW_EXEC, "assertion '%s' failed at %s:%u in %s", what, file,
+                (unsigned)argument(w, i, 2, l), function);
 }
 
 void ex_builtin(EX_ARGS) {
@@ -268,9 +281,15 @@ void ex_builtin(EX_ARGS) {
             ex_vprintf(w, l, a, argument(w, i, 1, l));
             set_result(w, i, l, 0, 4);
             break;
-        case 'm': set_result(w, i, l, device_malloc(w, a), 8); break;
-        case 'f': device_free(w, l, a); break;
-        default: assert_failed(w, i, l); break;
+        case 'm':
+            set_result(w, i, l, device_malloc(w, a), 8);
+            break;
+        case 'f':
+            device_free(w, l, a);
+            break;
+        default:
+            assert_failed(w, i, l);
+            break;
         }
     }
 }

@@ -2,22 +2,37 @@
 #include "exec_float.h"
 
 /* Comparisons of all lanes as a mask; lanes that are not active are harmless. */
-#define LANES_WHERE(cond)                                                                                    \
+#define LANES_WHERE(cond)                                                                                      \
     for (unsigned l = 0; l < EX_LANES; l++) r |= (uint32_t)(cond) << l
 
-#define COMPARE_INT(name, S, T)                                                                              \
-    static uint32_t compare_##name(const void *pa, const void *pb, uint8_t cmp) {                            \
-        const S *a = pa, *b = pb;                                                                            \
-        uint32_t r = 0;                                                                                      \
-        switch (cmp) {                                                                                       \
-        case PTX_C_EQ: LANES_WHERE((T)a[l] == (T)b[l]); break;                                               \
-        case PTX_C_NE: LANES_WHERE((T)a[l] != (T)b[l]); break;                                               \
-        case PTX_C_LT: case PTX_C_LO: LANES_WHERE((T)a[l] < (T)b[l]); break;                                 \
-        case PTX_C_LE: case PTX_C_LS: LANES_WHERE((T)a[l] <= (T)b[l]); break;                                \
-        case PTX_C_GT: case PTX_C_HI: LANES_WHERE((T)a[l] > (T)b[l]); break;                                 \
-        default: LANES_WHERE((T)a[l] >= (T)b[l]); break;                                                     \
-        }                                                                                                    \
-        return r;                                                                                            \
+#define COMPARE_INT(name, S, T)                                                                                \
+    static uint32_t compare_##name(const void *pa, const void *pb, uint8_t cmp) {                              \
+        const S *a = pa, *b = pb;                                                                              \
+        uint32_t r = 0;                                                                                        \
+        switch (cmp) {                                                                                         \
+        case PTX_C_EQ:                                                                                         \
+            LANES_WHERE((T)a[l] == (T)b[l]);                                                                   \
+            break;                                                                                             \
+        case PTX_C_NE:                                                                                         \
+            LANES_WHERE((T)a[l] != (T)b[l]);                                                                   \
+            break;                                                                                             \
+        case PTX_C_LT:                                                                                         \
+        case PTX_C_LO:                                                                                         \
+            LANES_WHERE((T)a[l] < (T)b[l]);                                                                    \
+            break;                                                                                             \
+        case PTX_C_LE:                                                                                         \
+        case PTX_C_LS:                                                                                         \
+            LANES_WHERE((T)a[l] <= (T)b[l]);                                                                   \
+            break;                                                                                             \
+        case PTX_C_GT:                                                                                         \
+        case PTX_C_HI:                                                                                         \
+            LANES_WHERE((T)a[l] > (T)b[l]);                                                                    \
+            break;                                                                                             \
+        default:                                                                                               \
+            LANES_WHERE((T)a[l] >= (T)b[l]);                                                                   \
+            break;                                                                                             \
+        }                                                                                                      \
+        return r;                                                                                              \
     }
 COMPARE_INT(u16, uint32_t, uint16_t)
 COMPARE_INT(s16, uint32_t, int16_t)
@@ -29,20 +44,48 @@ COMPARE_INT(s64, uint64_t, int64_t)
 static uint32_t compare_double(const double *a, const double *b, uint8_t cmp) {
     uint32_t r = 0;
     switch (cmp) {
-    case PTX_C_EQ: LANES_WHERE(a[l] == b[l]); break;
-    case PTX_C_NE: LANES_WHERE(a[l] < b[l] || a[l] > b[l]); break;
-    case PTX_C_LT: LANES_WHERE(a[l] < b[l]); break;
-    case PTX_C_LE: LANES_WHERE(a[l] <= b[l]); break;
-    case PTX_C_GT: LANES_WHERE(a[l] > b[l]); break;
-    case PTX_C_GE: LANES_WHERE(a[l] >= b[l]); break;
-    case PTX_C_EQU: LANES_WHERE(!(a[l] < b[l] || a[l] > b[l])); break;
-    case PTX_C_NEU: LANES_WHERE(a[l] != b[l]); break;
-    case PTX_C_LTU: LANES_WHERE(!(a[l] >= b[l])); break;
-    case PTX_C_LEU: LANES_WHERE(!(a[l] > b[l])); break;
-    case PTX_C_GTU: LANES_WHERE(!(a[l] <= b[l])); break;
-    case PTX_C_GEU: LANES_WHERE(!(a[l] < b[l])); break;
-    case PTX_C_NUM: LANES_WHERE(a[l] == a[l] && b[l] == b[l]); break;
-    default: LANES_WHERE(a[l] != a[l] || b[l] != b[l]); break;
+    case PTX_C_EQ:
+        LANES_WHERE(a[l] == b[l]);
+        break;
+    case PTX_C_NE:
+        LANES_WHERE(a[l] < b[l] || a[l] > b[l]);
+        break;
+    case PTX_C_LT:
+        LANES_WHERE(a[l] < b[l]);
+        break;
+    case PTX_C_LE:
+        LANES_WHERE(a[l] <= b[l]);
+        break;
+    case PTX_C_GT:
+        LANES_WHERE(a[l] > b[l]);
+        break;
+    case PTX_C_GE:
+        LANES_WHERE(a[l] >= b[l]);
+        break;
+    case PTX_C_EQU:
+        LANES_WHERE(!(a[l] < b[l] || a[l] > b[l]));
+        break;
+    case PTX_C_NEU:
+        LANES_WHERE(a[l] != b[l]);
+        break;
+    case PTX_C_LTU:
+        LANES_WHERE(!(a[l] >= b[l]));
+        break;
+    case PTX_C_LEU:
+        LANES_WHERE(!(a[l] > b[l]));
+        break;
+    case PTX_C_GTU:
+        LANES_WHERE(!(a[l] <= b[l]));
+        break;
+    case PTX_C_GEU:
+        LANES_WHERE(!(a[l] < b[l]));
+        break;
+    case PTX_C_NUM:
+        LANES_WHERE(a[l] == a[l] && b[l] == b[l]);
+        break;
+    default:
+        LANES_WHERE(a[l] != a[l] || b[l] != b[l]);
+        break;
     }
     return r;
 }
@@ -59,7 +102,8 @@ static uint32_t compare_float(struct ex_warp *w, const struct ex_inst *i, uint8_
     if (type == PTX_T_F32) {
         for (unsigned l = 0; l < EX_LANES; l++) x[l] = flushed(a[l], ftz), y[l] = flushed(b[l], ftz);
     } else {
-        for (unsigned l = 0; l < EX_LANES; l++) x[l] = ex_half(type, a[l], half), y[l] = ex_half(type, b[l], half);
+        for (unsigned l = 0; l < EX_LANES; l++)
+            x[l] = ex_half(type, a[l], half), y[l] = ex_half(type, b[l], half);
     }
     return compare_double(x, y, i->cmp);
 }
@@ -67,22 +111,36 @@ static uint32_t compare_float(struct ex_warp *w, const struct ex_inst *i, uint8_
 static uint32_t compare(struct ex_warp *w, const struct ex_inst *i, uint8_t type, unsigned half) {
     const void *a = ex_src(w, i->a), *b = ex_src(w, i->b);
     switch (type) {
-    case PTX_T_U16: case PTX_T_B16: return compare_u16(a, b, i->cmp);
-    case PTX_T_S16: return compare_s16(a, b, i->cmp);
-    case PTX_T_U32: case PTX_T_B32: return compare_u32(a, b, i->cmp);
-    case PTX_T_S32: return compare_s32(a, b, i->cmp);
-    case PTX_T_U64: case PTX_T_B64: return compare_u64(a, b, i->cmp);
-    case PTX_T_S64: return compare_s64(a, b, i->cmp);
-    default: return compare_float(w, i, type, half);
+    case PTX_T_U16:
+    case PTX_T_B16:
+        return compare_u16(a, b, i->cmp);
+    case PTX_T_S16:
+        return compare_s16(a, b, i->cmp);
+    case PTX_T_U32:
+    case PTX_T_B32:
+        return compare_u32(a, b, i->cmp);
+    case PTX_T_S32:
+        return compare_s32(a, b, i->cmp);
+    case PTX_T_U64:
+    case PTX_T_B64:
+        return compare_u64(a, b, i->cmp);
+    case PTX_T_S64:
+        return compare_s64(a, b, i->cmp);
+    default:
+        return compare_float(w, i, type, half);
     }
 }
 
 static uint32_t combine(uint8_t boolop, uint32_t r, uint32_t c) {
     switch (boolop) {
-    case PTX_B_AND: return r & c;
-    case PTX_B_OR: return r | c;
-    case PTX_B_XOR: return r ^ c;
-    default: return r;
+    case PTX_B_AND:
+        return r & c;
+    case PTX_B_OR:
+        return r | c;
+    case PTX_B_XOR:
+        return r ^ c;
+    default:
+        return r;
     }
 }
 
@@ -101,11 +159,20 @@ static void setp(EX_ARGS) {
 
 static uint32_t true_value(uint8_t type) {
     switch (type) {
-    case PTX_T_F32: return 0x3f800000u;
-    case PTX_T_F16: case PTX_T_F16X2: return 0x3c00u;
-    case PTX_T_BF16: case PTX_T_BF16X2: return 0x3f80u;
-    case PTX_T_U16: case PTX_T_S16: case PTX_T_B16: return 0xffffu;
-    default: return UINT32_MAX;
+    case PTX_T_F32:
+        return 0x3f800000u;
+    case PTX_T_F16:
+    case PTX_T_F16X2:
+        return 0x3c00u;
+    case PTX_T_BF16:
+    case PTX_T_BF16X2:
+        return 0x3f80u;
+    case PTX_T_U16:
+    case PTX_T_S16:
+    case PTX_T_B16:
+        return 0xffffu;
+    default:
+        return UINT32_MAX;
     }
 }
 
@@ -145,10 +212,19 @@ static void slct(EX_ARGS) {
 
 void ex_pick_compare(struct ex_inst *i) {
     switch (i->op) {
-    case PTX_SETP: i->fn = setp; break;
-    case PTX_SET: i->fn = set; break;
-    case PTX_SELP: i->fn = i->dw == 8 ? selp64 : selp32; break;
-    case PTX_SLCT: i->fn = slct; break;
-    default: break;
+    case PTX_SETP:
+        i->fn = setp;
+        break;
+    case PTX_SET:
+        i->fn = set;
+        break;
+    case PTX_SELP:
+        i->fn = i->dw == 8 ? selp64 : selp32;
+        break;
+    case PTX_SLCT:
+        i->fn = slct;
+        break;
+    default:
+        break;
     }
 }

@@ -67,18 +67,28 @@ static void narrow_64(EX_ARGS) {
 static double load_float(struct ex_warp *w, const struct ex_inst *i, unsigned l, bool ftz) {
     uint64_t v = ex_lane(w, i->a, i->aw, l);
     switch (i->type2) {
-    case PTX_T_F64: return ex_f64(v);
-    case PTX_T_F32: return (double)ex_f32(ex_flush((uint32_t)v, ftz));
-    default: return ex_half(i->type2, (uint32_t)v, 0);
+    case PTX_T_F64:
+        return ex_f64(v);
+    case PTX_T_F32:
+        return (double)ex_f32(ex_flush((uint32_t)v, ftz));
+    default:
+        return ex_half(i->type2, (uint32_t)v, 0);
     }
 }
 
 static double round_whole(double v, uint8_t round) {
     switch (round) {
-    case PTX_R_RZI: case PTX_R_RZ: return trunc(v);
-    case PTX_R_RMI: case PTX_R_RM: return floor(v);
-    case PTX_R_RPI: case PTX_R_RP: return ceil(v);
-    default: return nearbyint(v);
+    case PTX_R_RZI:
+    case PTX_R_RZ:
+        return trunc(v);
+    case PTX_R_RMI:
+    case PTX_R_RM:
+        return floor(v);
+    case PTX_R_RPI:
+    case PTX_R_RP:
+        return ceil(v);
+    default:
+        return nearbyint(v);
     }
 }
 
@@ -115,10 +125,18 @@ static void store_float(struct ex_warp *w, const struct ex_inst *i, unsigned l, 
     if (sat) v = !(v > 0) ? 0 : v > 1 ? 1 : v;
     if (i->mods & PTX_M_RELU && !isnan(v) && signbit(v)) v = 0;
     switch (i->type) {
-    case PTX_T_F64: ex_set_lane(w, i->d, i->dw, l, ex_f64_bits(v)); break;
-    case PTX_T_F32: ex_set_lane(w, i->d, i->dw, l, ex_result((float)v, ftz, false)); break;
-    case PTX_T_F16: ex_set_lane(w, i->d, i->dw, l, ex_double_to_f16(v, i->round, false)); break;
-    default: ex_set_lane(w, i->d, i->dw, l, ex_double_to_bf16(v, i->round)); break;
+    case PTX_T_F64:
+        ex_set_lane(w, i->d, i->dw, l, ex_f64_bits(v));
+        break;
+    case PTX_T_F32:
+        ex_set_lane(w, i->d, i->dw, l, ex_result((float)v, ftz, false));
+        break;
+    case PTX_T_F16:
+        ex_set_lane(w, i->d, i->dw, l, ex_double_to_f16(v, i->round, false));
+        break;
+    default:
+        ex_set_lane(w, i->d, i->dw, l, ex_double_to_bf16(v, i->round));
+        break;
     }
 }
 
@@ -161,9 +179,12 @@ static uint32_t pack_one(const struct ex_inst *i, uint32_t bits) {
     if (i->mods & PTX_M_RELU && !isnan(v) && signbit(v)) v = 0;
     bool finite = (i->mods & PTX_M_SAT) != 0;
     switch (i->type) {
-    case PTX_T_F16X2: return ex_double_to_f16(v, i->round, finite);
-    case PTX_T_BF16X2: return ex_double_to_bf16(v, i->round);
-    default: return ex_double_to_f8(v, i->type == PTX_T_E5M2, finite);
+    case PTX_T_F16X2:
+        return ex_double_to_f16(v, i->round, finite);
+    case PTX_T_BF16X2:
+        return ex_double_to_bf16(v, i->round);
+    default:
+        return ex_double_to_f8(v, i->type == PTX_T_E5M2, finite);
     }
 }
 
@@ -207,17 +228,24 @@ static bool is_pair(uint8_t type) {
 static ex_fn pick_int_to_int(const struct ex_inst *i) {
     if (i->mods & PTX_M_SAT) return int_to_int;
     uint32_t from = type_bits(i->type2), to = type_bits(i->type);
-    if (from == 32 && to == 64 && i->aw == 4 && i->dw == 8) return is_signed_int(i->type2) ? widen_s32 : widen_u32;
+    if (from == 32 && to == 64 && i->aw == 4 && i->dw == 8)
+        return is_signed_int(i->type2) ? widen_s32 : widen_u32;
     if (from == 64 && to == 32 && i->aw == 8 && i->dw == 4) return narrow_64;
     return int_to_int;
 }
 
 void ex_pick_cvt(struct ex_inst *i) {
     if (i->op != PTX_CVT) return;
-    if (i->type == PTX_T_TF32) i->fn = to_tf32;
-    else if (is_pair(i->type) && i->type2 == PTX_T_F32) i->fn = i->b != EX_NO_SLOT ? pack_pair : NULL;
-    else if (is_pair(i->type) || is_pair(i->type2)) i->fn = pair_8_16;
-    else if (is_float(i->type)) i->fn = is_float(i->type2) ? float_to_float : int_to_float;
-    else if (is_float(i->type2)) i->fn = float_to_int;
-    else i->fn = pick_int_to_int(i);
+    if (i->type == PTX_T_TF32)
+        i->fn = to_tf32;
+    else if (is_pair(i->type) && i->type2 == PTX_T_F32)
+        i->fn = i->b != EX_NO_SLOT ? pack_pair : NULL;
+    else if (is_pair(i->type) || is_pair(i->type2))
+        i->fn = pair_8_16;
+    else if (is_float(i->type))
+        i->fn = is_float(i->type2) ? float_to_float : int_to_float;
+    else if (is_float(i->type2))
+        i->fn = float_to_int;
+    else
+        i->fn = pick_int_to_int(i);
 }

@@ -12,8 +12,8 @@ enum ww_code ex_decode_fail(const struct ex_decoder *d, enum ww_code code, const
     struct ww_buf text = {0};
     snprintf(where, sizeof where, "%s:%u", d->kernel->module->name, d->inst ? d->inst->text_line : 0);
     if (d->inst) ptx_print_inst(d->func->src, d->inst, &text);
-    enum ww_code result = ww_fail(d->error, code, where, "%s: '%.300s' in %s", what, text.p ? text.p : "?",
-                                  d->func->src->name);
+    enum ww_code result =
+        ww_fail(d->error, code, where, "%s: '%.300s' in %s", what, text.p ? text.p : "?", d->func->src->name);
     ww_buf_free(&text);
     return result;
 }
@@ -29,8 +29,10 @@ static enum ww_code constant_slot(struct ex_decoder *d, uint64_t bits, uint8_t w
     unsigned char lanes[16 * EX_LANES] = {0};
     uint32_t narrow = width ? (uint32_t)bits : bits ? EX_ALL : 0;
     for (unsigned l = 0; l < (width ? EX_LANES : 1); l++) {
-        if (width > 4) memcpy(lanes + 8 * l, &bits, 8);
-        else memcpy(lanes + 4 * l, &narrow, 4);
+        if (width > 4)
+            memcpy(lanes + 8 * l, &bits, 8);
+        else
+            memcpy(lanes + 4 * l, &narrow, 4);
     }
     for (uint32_t back = 1; back <= 24; back++) {
         uint32_t at = k->constant_bytes - back * bytes;
@@ -60,7 +62,8 @@ static enum ww_code reg_slot(struct ex_decoder *d, int32_t reg, uint32_t *slot, 
     struct ex_func *f = d->func;
     if (f->slot[reg] == EX_NO_SLOT) {
         uint32_t bytes = f->width[reg] == 0 ? 64 : EX_LANES * f->width[reg];
-        if (f->frame_bytes + (uint64_t)bytes > FRAME_LIMIT) return ex_decode_fail(d, WW_UNSUPPORTED, "too many registers");
+        if (f->frame_bytes + (uint64_t)bytes > FRAME_LIMIT)
+            return ex_decode_fail(d, WW_UNSUPPORTED, "too many registers");
         f->slot[reg] = f->frame_bytes;
         f->frame_bytes += bytes;
     }
@@ -72,10 +75,14 @@ static enum ww_code reg_slot(struct ex_decoder *d, int32_t reg, uint32_t *slot, 
 /* The number that a symbol stands for: an address in its own space. */
 static enum ww_code symbol_value(struct ex_decoder *d, const struct ptx_symbol *s, uint64_t *value) {
     *value = s->offset;
-    if (s->kind == PTX_SYM_FUNC) *value = EX_FUNC_BASE + (uint64_t)s->func->index * EX_FUNC_STEP;
-    else if (s->space == PTX_S_SHARED && s->size == 0) *value = d->kernel->dynamic_at;
-    else if (s->space == PTX_S_GLOBAL && s->id < d->kernel->global_count) *value = d->kernel->global[s->id];
-    else if (s->space == PTX_S_GLOBAL || s->space == PTX_S_TEX) return ex_decode_fail(d, WW_UNSUPPORTED, "symbol");
+    if (s->kind == PTX_SYM_FUNC)
+        *value = EX_FUNC_BASE + (uint64_t)s->func->index * EX_FUNC_STEP;
+    else if (s->space == PTX_S_SHARED && s->size == 0)
+        *value = d->kernel->dynamic_at;
+    else if (s->space == PTX_S_GLOBAL && s->id < d->kernel->global_count)
+        *value = d->kernel->global[s->id];
+    else if (s->space == PTX_S_GLOBAL || s->space == PTX_S_TEX)
+        return ex_decode_fail(d, WW_UNSUPPORTED, "symbol");
     else if (s->space == PTX_S_PARAM && !ex_is_kernel_param(d, s))
         return ex_decode_fail(d, WW_UNSUPPORTED, "address of a device function's parameter");
     return WW_OK;
@@ -86,8 +93,10 @@ enum ww_code ex_operand_slot(struct ex_decoder *d, const struct ptx_operand *o, 
     uint64_t value;
     *width = want;
     switch (o->kind) {
-    case PTX_O_REG: return reg_slot(d, o->reg, slot, width);
-    case PTX_O_IMM: return constant_slot(d, (uint64_t)o->imm, want, slot);
+    case PTX_O_REG:
+        return reg_slot(d, o->reg, slot, width);
+    case PTX_O_IMM:
+        return constant_slot(d, (uint64_t)o->imm, want, slot);
     case PTX_O_NONE:
         *slot = d->func->scratch;
         return WW_OK;
@@ -105,7 +114,8 @@ enum ww_code ex_operand_slot(struct ex_decoder *d, const struct ptx_operand *o, 
         d->out->fn = ex_read_sreg;
         *slot = EX_NO_SLOT;
         return WW_OK;
-    default: return ex_decode_fail(d, WW_INPUT, "operand does not fit");
+    default:
+        return ex_decode_fail(d, WW_INPUT, "operand does not fit");
     }
 }
 
@@ -118,20 +128,23 @@ bool ex_is_kernel_param(const struct ex_decoder *d, const struct ptx_symbol *s) 
 }
 
 /* [reg + imm], [symbol + imm], [imm] into i->a, i->aw, i->imm, i->space. */
-enum ww_code ex_address_operand(struct ex_decoder *d, const struct ptx_operand *o, uint32_t *slot, uint8_t *width,
-                                int64_t *offset, uint8_t *space) {
+enum ww_code ex_address_operand(struct ex_decoder *d, const struct ptx_operand *o, uint32_t *slot,
+                                uint8_t *width, int64_t *offset, uint8_t *space) {
     *slot = EX_NO_SLOT;
     *width = 8;
     *offset = o->imm;
     if (o->reg >= 0) {
         WW_TRY(reg_slot(d, o->reg, slot, width));
-        return *width == 4 || *width == 8 ? WW_OK : ex_decode_fail(d, WW_INPUT, "address register of a wrong type");
+        return *width == 4 || *width == 8 ? WW_OK
+                                          : ex_decode_fail(d, WW_INPUT, "address register of a wrong type");
     }
     if (!o->sym) return WW_OK;
     uint64_t value = o->sym->offset;
     bool is_call = o->sym->space == PTX_S_PARAM && !ex_is_kernel_param(d, o->sym);
-    if (is_call) *space = EX_S_CALL;
-    else if (o->sym->space != PTX_S_LOCAL) WW_TRY(symbol_value(d, o->sym, &value));
+    if (is_call)
+        *space = EX_S_CALL;
+    else if (o->sym->space != PTX_S_LOCAL)
+        WW_TRY(symbol_value(d, o->sym, &value));
     if (*space == PTX_S_GENERIC) *space = o->sym->space; /* a plain name: its own space */
     *offset += (int64_t)value;
     return WW_OK;
@@ -146,24 +159,56 @@ static uint8_t want_width(const struct ptx_inst *p, uint32_t n) {
     uint8_t doubled = lane_width(2 * ptx_type_bytes((enum ptx_type)p->type[0]));
     if (dst && n == 1) return 0; /* d|p, p|q */
     switch (p->op) {
-    case PTX_SETP: case PTX_TESTP: case PTX_ISSPACEP: if (dst) return 0; break;
-    case PTX_MATCH: case PTX_POPC: case PTX_CLZ: case PTX_BFIND: case PTX_ELECT: if (dst) return 4; break;
-    default: break;
+    case PTX_SETP:
+    case PTX_TESTP:
+    case PTX_ISSPACEP:
+        if (dst) return 0;
+        break;
+    case PTX_MATCH:
+    case PTX_POPC:
+    case PTX_CLZ:
+    case PTX_BFIND:
+    case PTX_ELECT:
+        if (dst) return 4;
+        break;
+    default:
+        break;
     }
     switch (p->op) {
-    case PTX_CVT: case PTX_CVTA: return 255;
-    case PTX_ISSPACEP: return 255;
-    case PTX_MUL: case PTX_MAD: return is_wide && (dst || src == 2) ? doubled : own;
-    case PTX_SHL: case PTX_SHR: return src == 1 ? 4 : own;
-    case PTX_BFE: return src >= 1 ? 4 : own;
-    case PTX_BFI: return src >= 2 ? 4 : own;
-    case PTX_SET: return dst ? own : src == 2 ? 0 : lane_width(ptx_type_bytes((enum ptx_type)p->type[1]));
-    case PTX_SETP: case PTX_SELP: return src == 2 ? 0 : own;
-    case PTX_SLCT: case PTX_LOP3: case PTX_SHF: case PTX_PRMT: return src >= 2 ? 4 : own;
-    case PTX_VOTE: return dst ? (p->sub == PTX_SUB_BALLOT ? 4 : 0) : src == 0 ? 0 : 4;
-    case PTX_SHFL: case PTX_ELECT: return 4;
-    case PTX_MATCH: return src == 1 ? 4 : own;
-    default: return own;
+    case PTX_CVT:
+    case PTX_CVTA:
+        return 255;
+    case PTX_ISSPACEP:
+        return 255;
+    case PTX_MUL:
+    case PTX_MAD:
+        return is_wide && (dst || src == 2) ? doubled : own;
+    case PTX_SHL:
+    case PTX_SHR:
+        return src == 1 ? 4 : own;
+    case PTX_BFE:
+        return src >= 1 ? 4 : own;
+    case PTX_BFI:
+        return src >= 2 ? 4 : own;
+    case PTX_SET:
+        return dst ? own : src == 2 ? 0 : lane_width(ptx_type_bytes((enum ptx_type)p->type[1]));
+    case PTX_SETP:
+    case PTX_SELP:
+        return src == 2 ? 0 : own;
+    case PTX_SLCT:
+    case PTX_LOP3:
+    case PTX_SHF:
+    case PTX_PRMT:
+        return src >= 2 ? 4 : own;
+    case PTX_VOTE:
+        return dst ? (p->sub == PTX_SUB_BALLOT ? 4 : 0) : src == 0 ? 0 : 4;
+    case PTX_SHFL:
+    case PTX_ELECT:
+        return 4;
+    case PTX_MATCH:
+        return src == 1 ? 4 : own;
+    default:
+        return own;
     }
 }
 
@@ -201,20 +246,36 @@ static enum ww_code plain_operands(struct ex_decoder *d) {
 static enum ww_code one_instruction(struct ex_decoder *d) {
     const struct ptx_inst *p = d->inst;
     struct ex_inst *i = d->out;
-    *i = (struct ex_inst){.op = p->op, .sub = p->sub, .round = p->round, .cmp = p->cmp, .boolop = p->boolop,
-                          .space = p->space, .vec = p->vec, .type = p->type[0], .type2 = p->type[1],
-                          .type3 = p->type[2], .guard_neg = p->guard_neg, .guard = EX_NO_SLOT, .mods = p->mods,
-                          .d = EX_NO_SLOT, .d2 = EX_NO_SLOT, .a = EX_NO_SLOT, .b = EX_NO_SLOT, .c = EX_NO_SLOT,
-                          .e = EX_NO_SLOT, .reconv = p->reconv, .src = p};
+    *i = (struct ex_inst){.op = p->op,
+                          .sub = p->sub,
+                          .round = p->round,
+                          .cmp = p->cmp,
+                          .boolop = p->boolop,
+                          .space = p->space,
+                          .vec = p->vec,
+                          .type = p->type[0],
+                          .type2 = p->type[1],
+                          .type3 = p->type[2],
+                          .guard_neg = p->guard_neg,
+                          .guard = EX_NO_SLOT,
+                          .mods = p->mods,
+                          .d = EX_NO_SLOT,
+                          .d2 = EX_NO_SLOT,
+                          .a = EX_NO_SLOT,
+                          .b = EX_NO_SLOT,
+                          .c = EX_NO_SLOT,
+                          .e = EX_NO_SLOT,
+                          .reconv = p->reconv,
+                          .src = p};
     uint8_t width;
     if (p->guard >= 0) WW_TRY(reg_slot(d, p->guard, &i->guard, &width));
     bool done = false;
     WW_TRY(ex_decode_special(d, &done));
     if (done) return WW_OK;
     WW_TRY(plain_operands(d));
-    static void (*const pick[])(struct ex_inst *) = {ex_pick_int, ex_pick_muldiv, ex_pick_bits, ex_pick_logic,
-                                                     ex_pick_float, ex_pick_sfu, ex_pick_half, ex_pick_compare,
-                                                     ex_pick_cvt, ex_pick_move, ex_pick_warp};
+    static void (*const pick[])(struct ex_inst *) = {
+        ex_pick_int,  ex_pick_muldiv,  ex_pick_bits, ex_pick_logic, ex_pick_float, ex_pick_sfu,
+        ex_pick_half, ex_pick_compare, ex_pick_cvt,  ex_pick_move,  ex_pick_warp};
     for (size_t n = 0; n < sizeof pick / sizeof *pick && !i->fn; n++) pick[n](i);
     return i->fn ? WW_OK : ex_decode_fail(d, WW_UNSUPPORTED, "this form of the instruction is not supported");
 }
@@ -233,7 +294,8 @@ static enum ww_code decode_func(struct ex_decoder *d, const struct ptx_func *src
     f->param_bytes = (uint32_t)(src->is_entry ? src->frame_param_bytes : src->param_bytes);
     for (uint32_t r = 0; r < src->reg_count; r++) {
         f->slot[r] = EX_NO_SLOT;
-        f->width[r] = src->reg[r].type == PTX_T_PRED ? 0 : lane_width(ptx_type_bytes((enum ptx_type)src->reg[r].type));
+        f->width[r] =
+            src->reg[r].type == PTX_T_PRED ? 0 : lane_width(ptx_type_bytes((enum ptx_type)src->reg[r].type));
     }
     d->func = f;
     for (uint32_t n = 0; n < f->count; n++) {
@@ -252,13 +314,15 @@ static uint32_t dynamic_start(const struct ptx_module *m, const struct ptx_func 
     uint64_t align = 16;
     for (size_t n = 0; n < m->symbol_count; n++) {
         const struct ptx_symbol *s = m->symbol[n];
-        if (s->kind == PTX_SYM_VAR && s->space == PTX_S_SHARED && s->size == 0 && s->align > align) align = s->align;
+        if (s->kind == PTX_SYM_VAR && s->space == PTX_S_SHARED && s->size == 0 && s->align > align)
+            align = s->align;
     }
     return (uint32_t)((entry->shared_bytes + align - 1) / align * align);
 }
 
-enum ww_code ex_kernel_new(const struct ptx_module *module, const struct ptx_func *entry, const uint64_t *global,
-                           uint32_t global_count, struct ex_kernel **out, struct ww_error *error) {
+enum ww_code ex_kernel_new(const struct ptx_module *module, const struct ptx_func *entry,
+                           const uint64_t *global, uint32_t global_count, struct ex_kernel **out,
+                           struct ww_error *error) {
     struct ex_kernel *k = calloc(1, sizeof *k);
     if (!k) return ww_fail_nomem(error, "decoding a kernel");
     ww_arena_init(&k->arena, (size_t)2 << 30);

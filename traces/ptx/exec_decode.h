@@ -17,8 +17,8 @@ enum ww_code ex_decode_fail(const struct ex_decoder *d, enum ww_code code, const
 /* Slot of a register or constant; `want`: lane width of constants, 0 predicate. */
 enum ww_code ex_operand_slot(struct ex_decoder *d, const struct ptx_operand *o, uint8_t want, uint32_t *slot,
                              uint8_t *width);
-enum ww_code ex_address_operand(struct ex_decoder *d, const struct ptx_operand *o, uint32_t *slot, uint8_t *width,
-                                int64_t *offset, uint8_t *space);
+enum ww_code ex_address_operand(struct ex_decoder *d, const struct ptx_operand *o, uint32_t *slot,
+                                uint8_t *width, int64_t *offset, uint8_t *space);
 bool ex_is_kernel_param(const struct ex_decoder *d, const struct ptx_symbol *s);
 /* Instructions with operands of their own kind: control, memory, vectors, barriers. */
 enum ww_code ex_decode_special(struct ex_decoder *d, bool *done);

@@ -5,28 +5,28 @@
  * moves out from between them. */
 #include "exec_float.h"
 
-#define RUN_ROUNDED(loop)                                                                                    \
-    if (i->round == PTX_R_RZ || i->round == PTX_R_RM || i->round == PTX_R_RP) {                              \
-        int old = ex_set_round(i->round);                                                                    \
-        loop;                                                                                                \
-        ex_restore_round(old);                                                                               \
-    } else {                                                                                                 \
-        loop;                                                                                                \
+#define RUN_ROUNDED(loop)                                                                                      \
+    if (i->round == PTX_R_RZ || i->round == PTX_R_RM || i->round == PTX_R_RP) {                                \
+        int old = ex_set_round(i->round);                                                                      \
+        loop;                                                                                                  \
+        ex_restore_round(old);                                                                                 \
+    } else {                                                                                                   \
+        loop;                                                                                                  \
     }
 
-#define F32_BINARY(name, EXPR)                                                                               \
-    static void name##_f32(EX_ARGS) {                                                                        \
-        const uint32_t *pa = ex_src(w, i->a), *pb = ex_src(w, i->b);                                         \
-        uint32_t *pd = ex_dst(w, i->d);                                                                      \
-        bool ftz = (i->mods & PTX_M_FTZ) != 0, sat = (i->mods & PTX_M_SAT) != 0;                             \
-        RUN_ROUNDED(EX_EACH(mask, float x = ex_f32(ex_flush(pa[l], ftz));                                    \
-                            float y = ex_f32(ex_flush(pb[l], ftz)); pd[l] = ex_result(EXPR, ftz, sat);))     \
+#define F32_BINARY(name, EXPR)                                                                                 \
+    static void name##_f32(EX_ARGS) {                                                                          \
+        const uint32_t *pa = ex_src(w, i->a), *pb = ex_src(w, i->b);                                           \
+        uint32_t *pd = ex_dst(w, i->d);                                                                        \
+        bool ftz = (i->mods & PTX_M_FTZ) != 0, sat = (i->mods & PTX_M_SAT) != 0;                               \
+        RUN_ROUNDED(EX_EACH(mask, float x = ex_f32(ex_flush(pa[l], ftz));                                      \
+                            float y = ex_f32(ex_flush(pb[l], ftz)); pd[l] = ex_result(EXPR, ftz, sat);))       \
     }
-#define F64_BINARY(name, EXPR)                                                                               \
-    static void name##_f64(EX_ARGS) {                                                                        \
-        const double *pa = ex_src(w, i->a), *pb = ex_src(w, i->b);                                           \
-        double *pd = ex_dst(w, i->d);                                                                        \
-        RUN_ROUNDED(EX_EACH(mask, double x = pa[l]; double y = pb[l]; pd[l] = EXPR;))                        \
+#define F64_BINARY(name, EXPR)                                                                                 \
+    static void name##_f64(EX_ARGS) {                                                                          \
+        const double *pa = ex_src(w, i->a), *pb = ex_src(w, i->b);                                             \
+        double *pd = ex_dst(w, i->d);                                                                          \
+        RUN_ROUNDED(EX_EACH(mask, double x = pa[l]; double y = pb[l]; pd[l] = EXPR;))                          \
     }
 
 F32_BINARY(add, x + y)
@@ -42,16 +42,16 @@ F64_BINARY(div, x / y)
 #define HAVE_FMA_CLONE 1
 #endif
 
-#define FMA_F32_BODY                                                                                         \
-    const uint32_t *pa = ex_src(w, i->a), *pb = ex_src(w, i->b), *pc = ex_src(w, i->c);                      \
-    uint32_t *pd = ex_dst(w, i->d);                                                                          \
-    bool ftz = (i->mods & PTX_M_FTZ) != 0, sat = (i->mods & PTX_M_SAT) != 0;                                 \
-    RUN_ROUNDED(EX_EACH(mask, float x = ex_f32(ex_flush(pa[l], ftz));                                        \
-                        float y = ex_f32(ex_flush(pb[l], ftz)); float z = ex_f32(ex_flush(pc[l], ftz));      \
+#define FMA_F32_BODY                                                                                           \
+    const uint32_t *pa = ex_src(w, i->a), *pb = ex_src(w, i->b), *pc = ex_src(w, i->c);                        \
+    uint32_t *pd = ex_dst(w, i->d);                                                                            \
+    bool ftz = (i->mods & PTX_M_FTZ) != 0, sat = (i->mods & PTX_M_SAT) != 0;                                   \
+    RUN_ROUNDED(EX_EACH(mask, float x = ex_f32(ex_flush(pa[l], ftz)); float y = ex_f32(ex_flush(pb[l], ftz));  \
+                        float z = ex_f32(ex_flush(pc[l], ftz));                                                \
                         pd[l] = ex_result(__builtin_fmaf(x, y, z), ftz, sat);))
-#define FMA_F64_BODY                                                                                         \
-    const double *pa = ex_src(w, i->a), *pb = ex_src(w, i->b), *pc = ex_src(w, i->c);                        \
-    double *pd = ex_dst(w, i->d);                                                                            \
+#define FMA_F64_BODY                                                                                           \
+    const double *pa = ex_src(w, i->a), *pb = ex_src(w, i->b), *pc = ex_src(w, i->c);                          \
+    double *pd = ex_dst(w, i->d);                                                                              \
     RUN_ROUNDED(EX_EACH(mask, pd[l] = __builtin_fma(pa[l], pb[l], pc[l]);))
 
 static void fma_f32(EX_ARGS) {
@@ -72,7 +72,8 @@ __attribute__((target("avx2,fma"))) static void fma_f64_host(EX_ARGS) {
 
 static ex_fn pick_fma(bool wide) {
 #ifdef HAVE_FMA_CLONE
-    if (__builtin_cpu_supports("fma") && __builtin_cpu_supports("avx2")) return wide ? fma_f64_host : fma_f32_host;
+    if (__builtin_cpu_supports("fma") && __builtin_cpu_supports("avx2"))
+        return wide ? fma_f64_host : fma_f32_host;
 #endif
     return wide ? fma_f64 : fma_f32;
 }
@@ -90,7 +91,8 @@ static double pick_minmax(bool is_min, bool nan, double x, double y) {
 static void minmax_f32(EX_ARGS) {
     const uint32_t *a = ex_src(w, i->a), *b = ex_src(w, i->b);
     uint32_t *d = ex_dst(w, i->d);
-    bool ftz = (i->mods & PTX_M_FTZ) != 0, nan = (i->mods & PTX_M_NAN) != 0, xs = (i->mods & PTX_M_XORSIGN) != 0;
+    bool ftz = (i->mods & PTX_M_FTZ) != 0, nan = (i->mods & PTX_M_NAN) != 0,
+         xs = (i->mods & PTX_M_XORSIGN) != 0;
     for (uint32_t m = mask; m; m &= m - 1) {
         unsigned l = (unsigned)__builtin_ctz(m);
         uint32_t x = ex_flush(a[l], ftz), y = ex_flush(b[l], ftz), sign = xs ? (x ^ y) & 0x80000000u : 0;
@@ -110,15 +112,19 @@ static void sign_f32(EX_ARGS) {
     const uint32_t *a = ex_src(w, i->a);
     uint32_t *d = ex_dst(w, i->d);
     bool ftz = (i->mods & PTX_M_FTZ) != 0;
-    if (i->op == PTX_NEG) EX_EACH(mask, d[l] = ex_flush(a[l], ftz) ^ 0x80000000u;);
-    else EX_EACH(mask, d[l] = ex_flush(a[l], ftz) & 0x7fffffffu;);
+    if (i->op == PTX_NEG)
+        EX_EACH(mask, d[l] = ex_flush(a[l], ftz) ^ 0x80000000u;);
+    else
+        EX_EACH(mask, d[l] = ex_flush(a[l], ftz) & 0x7fffffffu;);
 }
 
 static void sign_f64(EX_ARGS) {
     const uint64_t *a = ex_src(w, i->a);
     uint64_t *d = ex_dst(w, i->d), top = (uint64_t)1 << 63;
-    if (i->op == PTX_NEG) EX_EACH(mask, d[l] = a[l] ^ top;);
-    else EX_EACH(mask, d[l] = a[l] & ~top;);
+    if (i->op == PTX_NEG)
+        EX_EACH(mask, d[l] = a[l] ^ top;);
+    else
+        EX_EACH(mask, d[l] = a[l] & ~top;);
 }
 
 /* copysign d, a, b: the sign of a with the magnitude of b. */
@@ -136,12 +142,18 @@ static void copysign_f64(EX_ARGS) {
 
 static bool test_property(uint8_t sub, int kind) {
     switch (sub) {
-    case PTX_SUB_FINITE: return kind != FP_NAN && kind != FP_INFINITE;
-    case PTX_SUB_INFINITE: return kind == FP_INFINITE;
-    case PTX_SUB_NUMBER: return kind != FP_NAN;
-    case PTX_SUB_NOTANUMBER: return kind == FP_NAN;
-    case PTX_SUB_NORMAL: return kind == FP_NORMAL;
-    default: return kind == FP_SUBNORMAL;
+    case PTX_SUB_FINITE:
+        return kind != FP_NAN && kind != FP_INFINITE;
+    case PTX_SUB_INFINITE:
+        return kind == FP_INFINITE;
+    case PTX_SUB_NUMBER:
+        return kind != FP_NAN;
+    case PTX_SUB_NOTANUMBER:
+        return kind == FP_NAN;
+    case PTX_SUB_NORMAL:
+        return kind == FP_NORMAL;
+    default:
+        return kind == FP_SUBNORMAL;
     }
 }
 
@@ -159,16 +171,29 @@ static void testp(EX_ARGS) {
 
 static ex_fn pick_f64(const struct ex_inst *i) {
     switch (i->op) {
-    case PTX_ADD: return add_f64;
-    case PTX_SUB: return sub_f64;
-    case PTX_MUL: return mul_f64;
-    case PTX_DIV: return div_f64;
-    case PTX_FMA: case PTX_MAD: return pick_fma(true);
-    case PTX_MIN: case PTX_MAX: return minmax_f64;
-    case PTX_NEG: case PTX_ABS: return sign_f64;
-    case PTX_COPYSIGN: return copysign_f64;
-    case PTX_TESTP: return testp;
-    default: return NULL;
+    case PTX_ADD:
+        return add_f64;
+    case PTX_SUB:
+        return sub_f64;
+    case PTX_MUL:
+        return mul_f64;
+    case PTX_DIV:
+        return div_f64;
+    case PTX_FMA:
+    case PTX_MAD:
+        return pick_fma(true);
+    case PTX_MIN:
+    case PTX_MAX:
+        return minmax_f64;
+    case PTX_NEG:
+    case PTX_ABS:
+        return sign_f64;
+    case PTX_COPYSIGN:
+        return copysign_f64;
+    case PTX_TESTP:
+        return testp;
+    default:
+        return NULL;
     }
 }
 
@@ -176,15 +201,37 @@ void ex_pick_float(struct ex_inst *i) {
     if (i->type == PTX_T_F64) i->fn = pick_f64(i);
     if (i->type != PTX_T_F32) return;
     switch (i->op) {
-    case PTX_ADD: i->fn = add_f32; break;
-    case PTX_SUB: i->fn = sub_f32; break;
-    case PTX_MUL: i->fn = mul_f32; break;
-    case PTX_DIV: i->fn = div_f32; break; /* .approx and .full: their error bounds hold */
-    case PTX_FMA: case PTX_MAD: i->fn = pick_fma(false); break;
-    case PTX_MIN: case PTX_MAX: i->fn = minmax_f32; break;
-    case PTX_NEG: case PTX_ABS: i->fn = sign_f32; break;
-    case PTX_COPYSIGN: i->fn = copysign_f32; break;
-    case PTX_TESTP: i->fn = testp; break;
-    default: break;
+    case PTX_ADD:
+        i->fn = add_f32;
+        break;
+    case PTX_SUB:
+        i->fn = sub_f32;
+        break;
+    case PTX_MUL:
+        i->fn = mul_f32;
+        break;
+    case PTX_DIV:
+        i->fn = div_f32;
+        break; /* .approx and .full: their error bounds hold */
+    case PTX_FMA:
+    case PTX_MAD:
+        i->fn = pick_fma(false);
+        break;
+    case PTX_MIN:
+    case PTX_MAX:
+        i->fn = minmax_f32;
+        break;
+    case PTX_NEG:
+    case PTX_ABS:
+        i->fn = sign_f32;
+        break;
+    case PTX_COPYSIGN:
+        i->fn = copysign_f32;
+        break;
+    case PTX_TESTP:
+        i->fn = testp;
+        break;
+    default:
+        break;
     }
 }

@@ -24,13 +24,21 @@ static double minmax(const struct ex_inst *i, double x, double y) {
 
 static double half_value(const struct ex_inst *i, double x, double y, double z) {
     switch (i->op) {
-    case PTX_ADD: return x + y;
-    case PTX_SUB: return x - y;
-    case PTX_MUL: return x * y;
-    case PTX_FMA: return ex_fma_odd(x, y, z);
-    case PTX_MIN: case PTX_MAX: return minmax(i, x, y);
-    case PTX_EX2: return exp2(x);
-    default: return tanh(x);
+    case PTX_ADD:
+        return x + y;
+    case PTX_SUB:
+        return x - y;
+    case PTX_MUL:
+        return x * y;
+    case PTX_FMA:
+        return ex_fma_odd(x, y, z);
+    case PTX_MIN:
+    case PTX_MAX:
+        return minmax(i, x, y);
+    case PTX_EX2:
+        return exp2(x);
+    default:
+        return tanh(x);
     }
 }
 
@@ -72,16 +80,30 @@ static void arithmetic(EX_ARGS) {
 static void sign(EX_ARGS) {
     const uint32_t *a = ex_src(w, i->a);
     uint32_t *d = ex_dst(w, i->d), top = is_packed(i->type) ? 0x80008000u : 0x8000u;
-    if (i->op == PTX_NEG) EX_EACH(mask, d[l] = a[l] ^ top;);
-    else EX_EACH(mask, d[l] = a[l] & ~top;);
+    if (i->op == PTX_NEG)
+        EX_EACH(mask, d[l] = a[l] ^ top;);
+    else
+        EX_EACH(mask, d[l] = a[l] & ~top;);
 }
 
 void ex_pick_half(struct ex_inst *i) {
     if (!is_packed(i->type) && i->type != PTX_T_F16 && i->type != PTX_T_BF16) return;
     switch (i->op) {
-    case PTX_ADD: case PTX_SUB: case PTX_MUL: case PTX_FMA: case PTX_MIN: case PTX_MAX: case PTX_EX2:
-    case PTX_TANH: i->fn = arithmetic; break;
-    case PTX_NEG: case PTX_ABS: i->fn = sign; break;
-    default: break;
+    case PTX_ADD:
+    case PTX_SUB:
+    case PTX_MUL:
+    case PTX_FMA:
+    case PTX_MIN:
+    case PTX_MAX:
+    case PTX_EX2:
+    case PTX_TANH:
+        i->fn = arithmetic;
+        break;
+    case PTX_NEG:
+    case PTX_ABS:
+        i->fn = sign;
+        break;
+    default:
+        break;
     }
 }

@@ -46,8 +46,8 @@ static void minmax_relu(EX_ARGS) {
     const uint32_t *a = ex_src(w, i->a), *b = ex_src(w, i->b);
     uint32_t *d = ex_dst(w, i->d);
     bool is_min = i->op == PTX_MIN;
-    EX_EACH(mask, int32_t x = (int32_t)a[l]; int32_t y = (int32_t)b[l];
-            int32_t v = (x < y) == is_min ? x : y; d[l] = v < 0 ? 0 : (uint32_t)v;);
+    EX_EACH(mask, int32_t x = (int32_t)a[l]; int32_t y = (int32_t)b[l]; int32_t v = (x < y) == is_min ? x : y;
+            d[l] = v < 0 ? 0 : (uint32_t)v;);
 }
 
 /* Carry chain: the carry (or borrow) of each lane is a bit of w->cc. */
@@ -80,8 +80,12 @@ static void subc(EX_ARGS) {
 
 /* u16x2, s16x2: each half on its own. */
 static uint32_t packed_half(uint8_t op, bool is_signed, bool relu, uint32_t x, uint32_t y) {
-    int32_t a = is_signed ? (int16_t)x : (int32_t)(x & 0xffffu), b = is_signed ? (int16_t)y : (int32_t)(y & 0xffffu);
-    int32_t v = op == PTX_ADD ? a + b : op == PTX_SUB ? a - b : op == PTX_MIN ? (a < b ? a : b) : (a > b ? a : b);
+    int32_t a = is_signed ? (int16_t)x : (int32_t)(x & 0xffffu),
+            b = is_signed ? (int16_t)y : (int32_t)(y & 0xffffu);
+    int32_t v = op == PTX_ADD   ? a + b
+                : op == PTX_SUB ? a - b
+                : op == PTX_MIN ? (a < b ? a : b)
+                                : (a > b ? a : b);
     if (relu && v < 0) v = 0;
     return (uint32_t)v & 0xffffu;
 }
@@ -110,16 +114,33 @@ void ex_pick_int(struct ex_inst *i) {
     int t = ex_int6(i->type);
     if (t < 0) return;
     switch (i->op) {
-    case PTX_ADD: case PTX_SUB: i->fn = pick_add(i, t); break;
-    case PTX_ADDC: i->fn = t >= 2 ? addc : NULL; break;
-    case PTX_SUBC: i->fn = t >= 2 ? subc : NULL; break;
-    case PTX_MIN: case PTX_MAX:
-        if (i->mods & PTX_M_RELU) i->fn = i->type == PTX_T_S32 ? minmax_relu : NULL;
-        else i->fn = i->op == PTX_MIN ? min_table[t] : max_table[t];
+    case PTX_ADD:
+    case PTX_SUB:
+        i->fn = pick_add(i, t);
         break;
-    case PTX_NEG: i->fn = neg_table[t]; break;
-    case PTX_ABS: i->fn = abs_table[t]; break;
-    case PTX_SAD: i->fn = sad_table[t]; break;
-    default: break;
+    case PTX_ADDC:
+        i->fn = t >= 2 ? addc : NULL;
+        break;
+    case PTX_SUBC:
+        i->fn = t >= 2 ? subc : NULL;
+        break;
+    case PTX_MIN:
+    case PTX_MAX:
+        if (i->mods & PTX_M_RELU)
+            i->fn = i->type == PTX_T_S32 ? minmax_relu : NULL;
+        else
+            i->fn = i->op == PTX_MIN ? min_table[t] : max_table[t];
+        break;
+    case PTX_NEG:
+        i->fn = neg_table[t];
+        break;
+    case PTX_ABS:
+        i->fn = abs_table[t];
+        break;
+    case PTX_SAD:
+        i->fn = sad_table[t];
+        break;
+    default:
+        break;
     }
 }

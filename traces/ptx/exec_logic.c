@@ -10,12 +10,12 @@
 EX_INT6(EX_BINARY, and)
 EX_INT6(EX_BINARY, or)
 EX_INT6(EX_BINARY, xor)
-EX_INT6(EX_UNARY, not)
+EX_INT6(EX_UNARY, not )
 EX_INT6(EX_UNARY, cnot)
 EX_TABLE(and)
 EX_TABLE(or)
 EX_TABLE(xor)
-EX_TABLE(not)
+EX_TABLE(not )
 EX_TABLE(cnot)
 
 static void pred_and(EX_ARGS) {
@@ -57,12 +57,25 @@ void ex_pick_logic(struct ex_inst *i) {
     bool pred = i->type == PTX_T_PRED;
     if (!pred && t < 0) return;
     switch (i->op) {
-    case PTX_AND: i->fn = pred ? pred_and : and_table[t]; break;
-    case PTX_OR: i->fn = pred ? pred_or : or_table[t]; break;
-    case PTX_XOR: i->fn = pred ? pred_xor : xor_table[t]; break;
-    case PTX_NOT: i->fn = pred ? pred_not : not_table[t]; break;
-    case PTX_CNOT: i->fn = pred ? NULL : cnot_table[t]; break;
-    case PTX_LOP3: i->fn = lop3; break;
-    default: break;
+    case PTX_AND:
+        i->fn = pred ? pred_and : and_table[t];
+        break;
+    case PTX_OR:
+        i->fn = pred ? pred_or : or_table[t];
+        break;
+    case PTX_XOR:
+        i->fn = pred ? pred_xor : xor_table[t];
+        break;
+    case PTX_NOT:
+        i->fn = pred ? pred_not : not_table[t];
+        break;
+    case PTX_CNOT:
+        i->fn = pred ? NULL : cnot_table[t];
+        break;
+    case PTX_LOP3:
+        i->fn = lop3;
+        break;
+    default:
+        break;
     }
 }

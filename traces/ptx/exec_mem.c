@@ -4,11 +4,17 @@
 
 static const char *space_text(uint8_t space) {
     switch (space) {
-    case PTX_S_SHARED: return "shared";
-    case PTX_S_LOCAL: return "local";
-    case PTX_S_CONST: return "constant";
-    case PTX_S_PARAM: case EX_S_CALL: return "parameter";
-    default: return "global";
+    case PTX_S_SHARED:
+        return "shared";
+    case PTX_S_LOCAL:
+        return "local";
+    case PTX_S_CONST:
+        return "constant";
+    case PTX_S_PARAM:
+    case EX_S_CALL:
+        return "parameter";
+    default:
+        return "global";
     }
 }
 
@@ -23,30 +29,38 @@ static void fail_global(struct ex_warp *w, uint32_t lane, const struct ex_addres
     unsigned long long at = address, base = near->base, size = near->size;
     bool before = address < near->base;
     unsigned long long distance = before ? base - at : at - base;
-    ex_fail(w, lane, WW_EXEC,
-            "out-of-bounds %s of %u bytes at 0x%llx: %llu bytes %s the start of the nearest allocation, 0x%llx of "
-            "%llu bytes%s%s",
-            what, a->bytes, at, distance, before ? "before" : "behind", base, size, near->name ? ", variable " : "",
-            near->name ? near->name : "");
+    ex_fail(
+        w, lane, WW_EXEC,
+        "out-of-bounds %s of %u bytes at 0x%llx: %llu bytes %s the start of the nearest allocation, 0x%llx of "
+        "%llu bytes%s%s",
+        what, a->bytes, at, distance, before ? "before" : "behind", base, size, near->name ? ", variable " : "",
+        near->name ? near->name : "");
 }
 
 /* Where a space that is not global begins for this lane, and how many bytes it has. */
 static unsigned char *window(struct ex_warp *w, uint32_t lane, uint8_t space, uint64_t *size) {
     const struct ex_run *r = w->run;
     switch (space) {
-    case PTX_S_SHARED: *size = r->shared_bytes; return w->cta->shared;
+    case PTX_S_SHARED:
+        *size = r->shared_bytes;
+        return w->cta->shared;
     case PTX_S_LOCAL:
         *size = w->frame->local_base + (uint64_t)w->frame->func->local_bytes;
         return w->local ? w->local + (size_t)lane * w->local_capacity : NULL;
-    case PTX_S_CONST: *size = r->constant_bank_bytes; return (unsigned char *)(uintptr_t)r->constant_bank;
-    case PTX_S_PARAM: *size = r->kernel->entry->src->param_bytes; return (unsigned char *)(uintptr_t)r->param;
+    case PTX_S_CONST:
+        *size = r->constant_bank_bytes;
+        return (unsigned char *)(uintptr_t)r->constant_bank;
+    case PTX_S_PARAM:
+        *size = r->kernel->entry->src->param_bytes;
+        return (unsigned char *)(uintptr_t)r->param;
     default:
         *size = w->frame->func->param_bytes;
         return w->frame->param ? w->frame->param + (size_t)lane * w->frame->func->param_bytes : NULL;
     }
 }
 
-static unsigned char *global_host(struct ex_warp *w, uint32_t lane, const struct ex_address *a, uint64_t address) {
+static unsigned char *global_host(struct ex_warp *w, uint32_t lane, const struct ex_address *a,
+                                  uint64_t address) {
     struct mem_alloc *m = mem_find(w->run->mem, address);
     if (m && mem_holds(m, address, a->bytes)) return m->host + (address - m->base);
     fail_global(w, lane, a, address);
@@ -83,8 +97,10 @@ static uint8_t resolve(uint64_t *address) {
     static const struct {
         uint32_t base;
         uint8_t space;
-    } windows[] = {{EX_SHARED_WINDOW, PTX_S_SHARED}, {EX_LOCAL_WINDOW, PTX_S_LOCAL},
-                   {EX_CONST_WINDOW, PTX_S_CONST}, {EX_PARAM_WINDOW, PTX_S_PARAM}};
+    } windows[] = {{EX_SHARED_WINDOW, PTX_S_SHARED},
+                   {EX_LOCAL_WINDOW, PTX_S_LOCAL},
+                   {EX_CONST_WINDOW, PTX_S_CONST},
+                   {EX_PARAM_WINDOW, PTX_S_PARAM}};
     for (unsigned n = 0; n < 4; n++) {
         if (*address - windows[n].base >= EX_WINDOW_BYTES) continue;
         *address -= windows[n].base;
@@ -175,30 +191,42 @@ unsigned char *ex_generic(struct ex_warp *w, uint32_t lane, uint64_t address, ui
     return lane_host(w, lane, &a, space, address + bytes - 1) ? p : NULL;
 }
 
-#define LOAD(T, D, E)                                                                                        \
-    EX_EACH(mask, T v; memcpy(&v, host[l] + at, sizeof v); ((D *)d)[l] = (D)(E)v;)
+#define LOAD(T, D, E) EX_EACH(mask, T v; memcpy(&v, host[l] + at, sizeof v); ((D *)d)[l] = (D)(E)v;)
 
 static void load_element(void *d, uint8_t width, uint32_t bytes, bool is_signed, uint32_t mask,
                          unsigned char *const *host, uint32_t at) {
     switch (bytes) {
     case 1:
-        if (width == 8 && is_signed) LOAD(int8_t, uint64_t, int64_t);
-        else if (width == 8) LOAD(uint8_t, uint64_t, uint64_t);
-        else if (is_signed) LOAD(int8_t, uint32_t, int32_t);
-        else LOAD(uint8_t, uint32_t, uint32_t);
+        if (width == 8 && is_signed)
+            LOAD(int8_t, uint64_t, int64_t);
+        else if (width == 8)
+            LOAD(uint8_t, uint64_t, uint64_t);
+        else if (is_signed)
+            LOAD(int8_t, uint32_t, int32_t);
+        else
+            LOAD(uint8_t, uint32_t, uint32_t);
         break;
     case 2:
-        if (width == 8 && is_signed) LOAD(int16_t, uint64_t, int64_t);
-        else if (width == 8) LOAD(uint16_t, uint64_t, uint64_t);
-        else if (is_signed) LOAD(int16_t, uint32_t, int32_t);
-        else LOAD(uint16_t, uint32_t, uint32_t);
+        if (width == 8 && is_signed)
+            LOAD(int16_t, uint64_t, int64_t);
+        else if (width == 8)
+            LOAD(uint16_t, uint64_t, uint64_t);
+        else if (is_signed)
+            LOAD(int16_t, uint32_t, int32_t);
+        else
+            LOAD(uint16_t, uint32_t, uint32_t);
         break;
     case 4:
-        if (width == 8 && is_signed) LOAD(int32_t, uint64_t, int64_t);
-        else if (width == 8) LOAD(uint32_t, uint64_t, uint64_t);
-        else LOAD(uint32_t, uint32_t, uint32_t);
+        if (width == 8 && is_signed)
+            LOAD(int32_t, uint64_t, int64_t);
+        else if (width == 8)
+            LOAD(uint32_t, uint64_t, uint64_t);
+        else
+            LOAD(uint32_t, uint32_t, uint32_t);
         break;
-    case 8: LOAD(uint64_t, uint64_t, uint64_t); break;
+    case 8:
+        LOAD(uint64_t, uint64_t, uint64_t);
+        break;
     default:
         EX_EACH(mask, uint64_t v[2]; memcpy(v, host[l] + at, sizeof v); ((uint64_t *)d)[l] = v[0];
                 ((uint64_t *)d)[l + EX_LANES] = v[1];);
@@ -206,34 +234,51 @@ static void load_element(void *d, uint8_t width, uint32_t bytes, bool is_signed,
     }
 }
 
-#define STORE(T, S)                                                                                          \
-    EX_EACH(mask, T v = (T)((const S *)s)[l]; memcpy(host[l] + at, &v, sizeof v);)
+#define STORE(T, S) EX_EACH(mask, T v = (T)((const S *)s)[l]; memcpy(host[l] + at, &v, sizeof v);)
 
-static void store_element(const void *s, uint8_t width, uint32_t bytes, uint32_t mask, unsigned char *const *host,
-                          uint32_t at) {
+static void store_element(const void *s, uint8_t width, uint32_t bytes, uint32_t mask,
+                          unsigned char *const *host, uint32_t at) {
     if (bytes == 16) {
         const uint64_t *p = s;
         EX_EACH(mask, memcpy(host[l] + at, &p[l], 8); memcpy(host[l] + at + 8, &p[l + EX_LANES], 8););
     } else if (width == 8) {
         switch (bytes) {
-        case 1: STORE(uint8_t, uint64_t); break;
-        case 2: STORE(uint16_t, uint64_t); break;
-        case 4: STORE(uint32_t, uint64_t); break;
-        default: STORE(uint64_t, uint64_t); break;
+        case 1:
+            STORE(uint8_t, uint64_t);
+            break;
+        case 2:
+            STORE(uint16_t, uint64_t);
+            break;
+        case 4:
+            STORE(uint32_t, uint64_t);
+            break;
+        default:
+            STORE(uint64_t, uint64_t);
+            break;
         }
     } else {
         switch (bytes) {
-        case 1: STORE(uint8_t, uint32_t); break;
-        case 2: STORE(uint16_t, uint32_t); break;
-        default: STORE(uint32_t, uint32_t); break;
+        case 1:
+            STORE(uint8_t, uint32_t);
+            break;
+        case 2:
+            STORE(uint16_t, uint32_t);
+            break;
+        default:
+            STORE(uint32_t, uint32_t);
+            break;
         }
     }
 }
 
 static struct ex_address operand(const struct ex_inst *i, bool is_store) {
     uint32_t count = i->elem_count ? i->elem_count : 1;
-    return (struct ex_address){.slot = i->a, .width = i->aw, .offset = i->imm, .space = i->space,
-                               .bytes = i->bytes * count, .is_store = is_store};
+    return (struct ex_address){.slot = i->a,
+                               .width = i->aw,
+                               .offset = i->imm,
+                               .space = i->space,
+                               .bytes = i->bytes * count,
+                               .is_store = is_store};
 }
 
 static void load(EX_ARGS) {
@@ -264,8 +309,11 @@ static void store(EX_ARGS) {
 }
 
 void ex_pick_memory(struct ex_inst *i) {
-    if (i->op == PTX_LD || i->op == PTX_LDU) i->fn = load;
-    else if (i->op == PTX_ST) i->fn = store;
-    else return;
+    if (i->op == PTX_LD || i->op == PTX_LDU)
+        i->fn = load;
+    else if (i->op == PTX_ST)
+        i->fn = store;
+    else
+        return;
     i->kind = EX_MEM;
 }

@@ -70,11 +70,16 @@ static void unpack128(EX_ARGS) {
 
 static uint64_t window_base(uint8_t space) {
     switch (space) {
-    case PTX_S_SHARED: return EX_SHARED_WINDOW;
-    case PTX_S_LOCAL: return EX_LOCAL_WINDOW;
-    case PTX_S_CONST: return EX_CONST_WINDOW;
-    case PTX_S_PARAM: return EX_PARAM_WINDOW;
-    default: return 0;
+    case PTX_S_SHARED:
+        return EX_SHARED_WINDOW;
+    case PTX_S_LOCAL:
+        return EX_LOCAL_WINDOW;
+    case PTX_S_CONST:
+        return EX_CONST_WINDOW;
+    case PTX_S_PARAM:
+        return EX_PARAM_WINDOW;
+    default:
+        return 0;
     }
 }
 
@@ -111,11 +116,16 @@ static void nothing(EX_ARGS) {
 static uint32_t lane_mask(uint32_t sreg, unsigned l) {
     uint32_t eq = 1u << l, lt = eq - 1;
     switch (sreg) {
-    case PTX_SR_LANEMASK_EQ: return eq;
-    case PTX_SR_LANEMASK_LE: return lt | eq;
-    case PTX_SR_LANEMASK_LT: return lt;
-    case PTX_SR_LANEMASK_GE: return ~lt;
-    default: return ~(lt | eq);
+    case PTX_SR_LANEMASK_EQ:
+        return eq;
+    case PTX_SR_LANEMASK_LE:
+        return lt | eq;
+    case PTX_SR_LANEMASK_LT:
+        return lt;
+    case PTX_SR_LANEMASK_GE:
+        return ~lt;
+    default:
+        return ~(lt | eq);
     }
 }
 
@@ -134,24 +144,47 @@ static uint64_t uniform_sreg(const struct ex_warp *w, const struct ex_inst *i) {
     static const uint32_t zero[3] = {0, 0, 0}, one[3] = {1, 1, 1};
     const struct ex_run *r = w->run;
     switch (i->type2) {
-    case PTX_SR_NTID: return of_dims(r->block, i->imm, 1);
-    case PTX_SR_CTAID: case PTX_SR_CLUSTERID: return of_dims(w->cta->ctaid, i->imm, 0);
-    case PTX_SR_NCTAID: case PTX_SR_NCLUSTERID: return of_dims(r->grid, i->imm, 1);
-    case PTX_SR_CLUSTER_CTAID: return of_dims(zero, i->imm, 0);
-    case PTX_SR_CLUSTER_NCTAID: return of_dims(one, i->imm, 1);
-    case PTX_SR_CLUSTER_NCTARANK: return 1;
-    case PTX_SR_WARPID: return w->index;
-    case PTX_SR_NWARPID: return 64;
-    case PTX_SR_SMID: return w->cta->index % 80;
-    case PTX_SR_NSMID: return 80;
-    case PTX_SR_GRIDID: return r->grid_id;
-    case PTX_SR_CLOCK: case PTX_SR_GLOBALTIMER_LO: return (uint32_t)r->clock;
-    case PTX_SR_CLOCK64: case PTX_SR_GLOBALTIMER: return r->clock;
-    case PTX_SR_CLOCK_HI: case PTX_SR_GLOBALTIMER_HI: return r->clock >> 32;
-    case PTX_SR_DYNAMIC_SMEM_SIZE: return r->dynamic_shared;
-    case PTX_SR_TOTAL_SMEM_SIZE: return r->shared_bytes;
-    case PTX_SR_WARPSZ: return EX_LANES;
-    default: return 0;
+    case PTX_SR_NTID:
+        return of_dims(r->block, i->imm, 1);
+    case PTX_SR_CTAID:
+    case PTX_SR_CLUSTERID:
+        return of_dims(w->cta->ctaid, i->imm, 0);
+    case PTX_SR_NCTAID:
+    case PTX_SR_NCLUSTERID:
+        return of_dims(r->grid, i->imm, 1);
+    case PTX_SR_CLUSTER_CTAID:
+        return of_dims(zero, i->imm, 0);
+    case PTX_SR_CLUSTER_NCTAID:
+        return of_dims(one, i->imm, 1);
+    case PTX_SR_CLUSTER_NCTARANK:
+        return 1;
+    case PTX_SR_WARPID:
+        return w->index;
+    case PTX_SR_NWARPID:
+        return 64;
+    case PTX_SR_SMID:
+        return w->cta->index % 80;
+    case PTX_SR_NSMID:
+        return 80;
+    case PTX_SR_GRIDID:
+        return r->grid_id;
+    case PTX_SR_CLOCK:
+    case PTX_SR_GLOBALTIMER_LO:
+        return (uint32_t)r->clock;
+    case PTX_SR_CLOCK64:
+    case PTX_SR_GLOBALTIMER:
+        return r->clock;
+    case PTX_SR_CLOCK_HI:
+    case PTX_SR_GLOBALTIMER_HI:
+        return r->clock >> 32;
+    case PTX_SR_DYNAMIC_SMEM_SIZE:
+        return r->dynamic_shared;
+    case PTX_SR_TOTAL_SMEM_SIZE:
+        return r->shared_bytes;
+    case PTX_SR_WARPSZ:
+        return EX_LANES;
+    default:
+        return 0;
     }
 }
 
@@ -160,11 +193,16 @@ void ex_read_sreg(EX_ARGS) {
     for (uint32_t m = mask; m; m &= m - 1) {
         unsigned l = (unsigned)__builtin_ctz(m);
         uint64_t v = uniform;
-        if (i->type2 == PTX_SR_TID) v = thread_index(w, l, i->imm);
-        else if (i->type2 == PTX_SR_LANEID) v = l;
-        else if (i->type2 >= PTX_SR_LANEMASK_EQ && i->type2 <= PTX_SR_LANEMASK_GT) v = lane_mask(i->type2, l);
-        if (i->dw == 0) ex_set_pred(w, i->d, v ? EX_ALL : 0, 1u << l);
-        else ex_set_lane(w, i->d, i->dw, l, v);
+        if (i->type2 == PTX_SR_TID)
+            v = thread_index(w, l, i->imm);
+        else if (i->type2 == PTX_SR_LANEID)
+            v = l;
+        else if (i->type2 >= PTX_SR_LANEMASK_EQ && i->type2 <= PTX_SR_LANEMASK_GT)
+            v = lane_mask(i->type2, l);
+        if (i->dw == 0)
+            ex_set_pred(w, i->d, v ? EX_ALL : 0, 1u << l);
+        else
+            ex_set_lane(w, i->d, i->dw, l, v);
     }
 }
 
@@ -181,11 +219,26 @@ static ex_fn pick_mov(const struct ex_inst *i) {
 
 void ex_pick_move(struct ex_inst *i) {
     switch (i->op) {
-    case PTX_MOV: i->fn = pick_mov(i); break;
-    case PTX_CVTA: i->fn = cvta; break;
-    case PTX_ISSPACEP: i->fn = isspacep; break;
-    case PTX_MEMBAR: case PTX_FENCE: case PTX_PREFETCH: case PTX_PREFETCHU: case PTX_DISCARD: case PTX_PMEVENT:
-    case PTX_BRKPT: case PTX_GRIDDEPCONTROL: i->fn = nothing; break;
-    default: break;
+    case PTX_MOV:
+        i->fn = pick_mov(i);
+        break;
+    case PTX_CVTA:
+        i->fn = cvta;
+        break;
+    case PTX_ISSPACEP:
+        i->fn = isspacep;
+        break;
+    case PTX_MEMBAR:
+    case PTX_FENCE:
+    case PTX_PREFETCH:
+    case PTX_PREFETCHU:
+    case PTX_DISCARD:
+    case PTX_PMEVENT:
+    case PTX_BRKPT:
+    case PTX_GRIDDEPCONTROL:
+        i->fn = nothing;
+        break;
+    default:
+        break;
     }
 }

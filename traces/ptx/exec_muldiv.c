@@ -7,9 +7,9 @@
 #define mad_hi_EXPR(x, y, z, T, U, S, W, bits) ((S)(((W)(x) * (W)(y)) >> (bits)) + (S)(z))
 /* Division by zero gives all ones, and the remainder is the dividend; the quotient of the most negative
  * value and -1 is that value (PTX leaves the first unspecified; this is what NVIDIA's code returns). */
-#define div_EXPR(x, y, T, U, S, W, bits)                                                                     \
+#define div_EXPR(x, y, T, U, S, W, bits)                                                                       \
     ((y) == 0 ? (S)-1 : (T)-1 < (T)1 && (y) == (T)-1 ? (S)0 - (S)(x) : (S)(T)((x) / (y)))
-#define rem_EXPR(x, y, T, U, S, W, bits)                                                                     \
+#define rem_EXPR(x, y, T, U, S, W, bits)                                                                       \
     ((y) == 0 ? (S)(x) : (T)-1 < (T)1 && (y) == (T)-1 ? (S)0 : (S)(T)((x) % (y)))
 
 EX_INT6(EX_BINARY, mul_lo)
@@ -26,17 +26,17 @@ EX_TABLE(mad_lo)
 EX_TABLE(mad_hi)
 
 /* mul.wide, mad.wide: sources of T in 32-bit lanes, results and addend twice as wide in lanes of D. */
-#define WIDE(name, T, D, P)                                                                                  \
-    static void mul_wide_##name(EX_ARGS) {                                                                   \
-        const uint32_t *a = ex_src(w, i->a), *b = ex_src(w, i->b);                                           \
-        D *d = ex_dst(w, i->d);                                                                              \
-        EX_EACH(mask, d[l] = (D)((P)(T)a[l] * (P)(T)b[l]););                                                 \
-    }                                                                                                        \
-    static void mad_wide_##name(EX_ARGS) {                                                                   \
-        const uint32_t *a = ex_src(w, i->a), *b = ex_src(w, i->b);                                           \
-        const D *c = ex_src(w, i->c);                                                                        \
-        D *d = ex_dst(w, i->d);                                                                              \
-        EX_EACH(mask, d[l] = (D)((P)(T)a[l] * (P)(T)b[l]) + c[l];);                                          \
+#define WIDE(name, T, D, P)                                                                                    \
+    static void mul_wide_##name(EX_ARGS) {                                                                     \
+        const uint32_t *a = ex_src(w, i->a), *b = ex_src(w, i->b);                                             \
+        D *d = ex_dst(w, i->d);                                                                                \
+        EX_EACH(mask, d[l] = (D)((P)(T)a[l] * (P)(T)b[l]););                                                   \
+    }                                                                                                          \
+    static void mad_wide_##name(EX_ARGS) {                                                                     \
+        const uint32_t *a = ex_src(w, i->a), *b = ex_src(w, i->b);                                             \
+        const D *c = ex_src(w, i->c);                                                                          \
+        D *d = ex_dst(w, i->d);                                                                                \
+        EX_EACH(mask, d[l] = (D)((P)(T)a[l] * (P)(T)b[l]) + c[l];);                                            \
     }
 WIDE(u16, uint16_t, uint32_t, uint32_t)
 WIDE(s16, int16_t, uint32_t, int32_t)
@@ -47,13 +47,16 @@ static void mad_hi_sat(EX_ARGS) {
     const uint32_t *a = ex_src(w, i->a), *b = ex_src(w, i->b), *c = ex_src(w, i->c);
     uint32_t *d = ex_dst(w, i->d);
     EX_EACH(mask, int64_t v = (((int64_t)(int32_t)a[l] * (int32_t)b[l]) >> 32) + (int32_t)c[l];
-            d[l] = v > INT32_MAX ? (uint32_t)INT32_MAX : v < INT32_MIN ? (uint32_t)INT32_MIN : (uint32_t)v;);
+            d[l] = v > INT32_MAX   ? (uint32_t)INT32_MAX
+                   : v < INT32_MIN ? (uint32_t)INT32_MIN
+                                   : (uint32_t)v;);
 }
 
 /* mad.cc, madc: product part plus c plus carry. */
 static void mad_carry(EX_ARGS) {
     uint32_t out = 0;
-    bool hi = (i->mods & PTX_M_HI) != 0, wide = i->dw == 8, is_signed = i->type == PTX_T_S32 || i->type == PTX_T_S64;
+    bool hi = (i->mods & PTX_M_HI) != 0, wide = i->dw == 8,
+         is_signed = i->type == PTX_T_S32 || i->type == PTX_T_S64;
     for (uint32_t m = mask; m; m &= m - 1) {
         unsigned l = (unsigned)__builtin_ctz(m);
         uint64_t x = ex_lane(w, i->a, i->dw, l), y = ex_lane(w, i->b, i->dw, l), part;
@@ -142,14 +145,30 @@ void ex_pick_muldiv(struct ex_inst *i) {
     if (t < 0) return;
     switch (i->op) {
     case PTX_MUL:
-        if (i->mods & PTX_M_WIDE) i->fn = pick_wide(i);
-        else i->fn = i->mods & PTX_M_HI ? mul_hi_table[t] : mul_lo_table[t];
+        if (i->mods & PTX_M_WIDE)
+            i->fn = pick_wide(i);
+        else
+            i->fn = i->mods & PTX_M_HI ? mul_hi_table[t] : mul_lo_table[t];
         break;
-    case PTX_MAD: case PTX_MADC: i->fn = pick_mad(i, t); break;
-    case PTX_MUL24: case PTX_MAD24: i->fn = t == 2 || t == 3 ? mul24 : NULL; break;
-    case PTX_DIV: i->fn = div_table[t]; break;
-    case PTX_REM: i->fn = rem_table[t]; break;
-    case PTX_DP2A: case PTX_DP4A: i->fn = dot; break;
-    default: break;
+    case PTX_MAD:
+    case PTX_MADC:
+        i->fn = pick_mad(i, t);
+        break;
+    case PTX_MUL24:
+    case PTX_MAD24:
+        i->fn = t == 2 || t == 3 ? mul24 : NULL;
+        break;
+    case PTX_DIV:
+        i->fn = div_table[t];
+        break;
+    case PTX_REM:
+        i->fn = rem_table[t];
+        break;
+    case PTX_DP2A:
+    case PTX_DP4A:
+        i->fn = dot;
+        break;
+    default:
+        break;
     }
 }

@@ -8,7 +8,7 @@
 struct spec {
     char text[40]; /* with '%', without length letters and conversion */
     uint32_t n;
-    bool wide;     /* 64-bit integer */
+    bool wide; /* 64-bit integer */
     char conversion;
 };
 
@@ -48,12 +48,18 @@ static void print_number(struct printer *p, struct spec *s) {
     char out[400];
     char *end = s->text + s->n;
     switch (s->conversion) {
-    case 'd': case 'i':
+    case 'd':
+    case 'i':
         memcpy(end, "lld", 4);
-        if (s->wide) snprintf(out, sizeof out, s->text, (long long)next_argument(p, 8));
-        else snprintf(out, sizeof out, s->text, (long long)(int32_t)next_argument(p, 4));
+        if (s->wide)
+            snprintf(out, sizeof out, s->text, (long long)next_argument(p, 8));
+        else
+            snprintf(out, sizeof out, s->text, (long long)(int32_t)next_argument(p, 4));
         break;
-    case 'u': case 'x': case 'X': case 'o':
+    case 'u':
+    case 'x':
+    case 'X':
+    case 'o':
         memcpy(end, "llu", 4);
         end[2] = s->conversion;
         snprintf(out, sizeof out, s->text, (unsigned long long)next_argument(p, s->wide ? 8 : 4));
@@ -62,7 +68,9 @@ static void print_number(struct printer *p, struct spec *s) {
         memcpy(end, "c", 2);
         snprintf(out, sizeof out, s->text, (int)next_argument(p, 4));
         break;
-    case 'p': snprintf(out, sizeof out, "0x%llx", (unsigned long long)next_argument(p, 8)); break;
+    case 'p':
+        snprintf(out, sizeof out, "0x%llx", (unsigned long long)next_argument(p, 8));
+        break;
     default: {
         uint64_t bits = next_argument(p, 8);
         double v;
@@ -96,8 +104,10 @@ static const char *conversion(struct printer *p, const char *f) {
     s.wide = longs > 0;
     s.conversion = *f;
     if (!*f || !strchr("diuxXocspeEfFgGaA", *f)) return NULL;
-    if (*f == 's') print_text(p, &s, next_argument(p, 8));
-    else print_number(p, &s);
+    if (*f == 's')
+        print_text(p, &s, next_argument(p, 8));
+    else
+        print_number(p, &s);
     return f + 1;
 }
 

@@ -16,10 +16,14 @@ static double round_units(double units, bool negative, int round) {
     double whole = floor(units), rest = units - whole;
     if (rest == 0) return whole;
     switch (round) {
-    case PTX_R_RZ: return whole;
-    case PTX_R_RM: return negative ? whole + 1 : whole;
-    case PTX_R_RP: return negative ? whole : whole + 1;
-    case PTX_R_RNA: return rest >= 0.5 ? whole + 1 : whole;
+    case PTX_R_RZ:
+        return whole;
+    case PTX_R_RM:
+        return negative ? whole + 1 : whole;
+    case PTX_R_RP:
+        return negative ? whole : whole + 1;
+    case PTX_R_RNA:
+        return rest >= 0.5 ? whole + 1 : whole;
     default:
         if (rest != 0.5) return rest > 0.5 ? whole + 1 : whole;
         return fmod(whole, 2) == 0 ? whole : whole + 1;
@@ -75,8 +79,8 @@ uint16_t ex_double_to_bf16(double v, int round) {
 double ex_f16_to_double(uint16_t h) {
     uint32_t e = (h >> 10) & 31u, m = h & 1023u;
     double v = e == 31 ? (m ? (double)NAN : (double)INFINITY)
-               : e    ? ldexp((double)(m + 1024), (int)e - 25)
-                      : ldexp((double)m, -24);
+               : e     ? ldexp((double)(m + 1024), (int)e - 25)
+                       : ldexp((double)m, -24);
     return h & 0x8000u ? -v : v;
 }
 
@@ -129,10 +133,21 @@ double ex_fma_odd(double a, double b, double c) {
 int ex_set_round(int round) {
     int old = fegetround();
     switch (round) {
-    case PTX_R_RZ: case PTX_R_RZI: fesetround(FE_TOWARDZERO); break;
-    case PTX_R_RM: case PTX_R_RMI: fesetround(FE_DOWNWARD); break;
-    case PTX_R_RP: case PTX_R_RPI: fesetround(FE_UPWARD); break;
-    default: fesetround(FE_TONEAREST); break;
+    case PTX_R_RZ:
+    case PTX_R_RZI:
+        fesetround(FE_TOWARDZERO);
+        break;
+    case PTX_R_RM:
+    case PTX_R_RMI:
+        fesetround(FE_DOWNWARD);
+        break;
+    case PTX_R_RP:
+    case PTX_R_RPI:
+        fesetround(FE_UPWARD);
+        break;
+    default:
+        fesetround(FE_TONEAREST);
+        break;
     }
     return old;
 }

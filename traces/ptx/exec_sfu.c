@@ -6,14 +6,22 @@
 
 static double approximate(uint8_t op, double x) {
     switch (op) {
-    case PTX_RCP: return 1 / x;
-    case PTX_SQRT: return sqrt(x);
-    case PTX_RSQRT: return 1 / sqrt(x);
-    case PTX_EX2: return exp2(x);
-    case PTX_LG2: return log2(x);
-    case PTX_SIN: return sin(x);
-    case PTX_COS: return cos(x);
-    default: return tanh(x);
+    case PTX_RCP:
+        return 1 / x;
+    case PTX_SQRT:
+        return sqrt(x);
+    case PTX_RSQRT:
+        return 1 / sqrt(x);
+    case PTX_EX2:
+        return exp2(x);
+    case PTX_LG2:
+        return log2(x);
+    case PTX_SIN:
+        return sin(x);
+    case PTX_COS:
+        return cos(x);
+    default:
+        return tanh(x);
     }
 }
 
@@ -68,17 +76,29 @@ static void approx_f64(EX_ARGS) {
 static ex_fn pick_f64(const struct ex_inst *i) {
     bool truncated = (i->mods & PTX_M_APPROX) != 0 && (i->mods & PTX_M_FTZ) != 0;
     switch (i->op) {
-    case PTX_RCP: case PTX_RSQRT: return truncated ? approx_f64 : exact_f64;
-    case PTX_SQRT: return exact_f64;
-    default: return NULL;
+    case PTX_RCP:
+    case PTX_RSQRT:
+        return truncated ? approx_f64 : exact_f64;
+    case PTX_SQRT:
+        return exact_f64;
+    default:
+        return NULL;
     }
 }
 
 void ex_pick_sfu(struct ex_inst *i) {
     switch (i->op) {
-    case PTX_RCP: case PTX_SQRT: case PTX_RSQRT: case PTX_EX2: case PTX_LG2: case PTX_SIN: case PTX_COS:
-    case PTX_TANH: break;
-    default: return;
+    case PTX_RCP:
+    case PTX_SQRT:
+    case PTX_RSQRT:
+    case PTX_EX2:
+    case PTX_LG2:
+    case PTX_SIN:
+    case PTX_COS:
+    case PTX_TANH:
+        break;
+    default:
+        return;
     }
     if (i->type == PTX_T_F64) i->fn = pick_f64(i);
     if (i->type != PTX_T_F32) return;

@@ -70,7 +70,8 @@ static uint8_t bytes_width(uint32_t bytes) {
 }
 
 /* The register may be wider than what is loaded or stored, not narrower. */
-static enum ww_code data_operand(struct ex_decoder *d, const struct ptx_operand *o, uint32_t *slot, uint8_t *width) {
+static enum ww_code data_operand(struct ex_decoder *d, const struct ptx_operand *o, uint32_t *slot,
+                                 uint8_t *width) {
     uint8_t want = bytes_width(d->out->bytes);
     if (o->kind == PTX_O_VEC) {
         WW_TRY(vector_elements(d, o, want));
@@ -101,7 +102,8 @@ static enum ww_code memory(struct ex_decoder *d) {
     bool has_value = p->op == PTX_ST || p->op == PTX_ATOM || p->op == PTX_RED;
     if (has_value) {
         WW_TRY(data_operand(d, &p->opnd[at + 1], &i->b, &i->bw));
-        if (p->sub == PTX_SUB_CAS && p->opnd_count > at + 2) WW_TRY(data_operand(d, &p->opnd[at + 2], &i->c, &i->cw));
+        if (p->sub == PTX_SUB_CAS && p->opnd_count > at + 2)
+            WW_TRY(data_operand(d, &p->opnd[at + 2], &i->c, &i->cw));
     }
     ex_pick_memory(i);
     if (!i->fn) ex_pick_atomic(i);
@@ -116,8 +118,10 @@ static enum ww_code vector_move(struct ex_decoder *d) {
     const struct ptx_operand *v = &p->opnd[unpack ? 0 : 1];
     uint32_t part = whole / v->vec_count;
     WW_TRY(vector_elements(d, v, bytes_width(part)));
-    if (unpack) WW_TRY(ex_operand_slot(d, &p->opnd[1], bytes_width(whole), &i->a, &i->aw));
-    else WW_TRY(ex_operand_slot(d, &p->opnd[0], bytes_width(whole), &i->d, &i->dw));
+    if (unpack)
+        WW_TRY(ex_operand_slot(d, &p->opnd[1], bytes_width(whole), &i->a, &i->aw));
+    else
+        WW_TRY(ex_operand_slot(d, &p->opnd[0], bytes_width(whole), &i->d, &i->dw));
     if ((unpack ? i->aw : i->dw) != bytes_width(whole) || (unpack ? i->a : i->d) == EX_NO_SLOT)
         return ex_decode_fail(d, WW_INPUT, "a register's size does not fit the instruction's type");
     for (uint32_t n = 0; n < i->elem_count; n++)
@@ -143,7 +147,8 @@ static enum ww_code call_operand(struct ex_decoder *d, const struct ptx_operand 
     e->is_param = o->kind == PTX_O_SYM;
     if (e->is_param) {
         e->slot = (uint32_t)o->sym->offset;
-        if (ex_is_kernel_param(d, o->sym)) return ex_decode_fail(d, WW_UNSUPPORTED, "kernel parameter as argument");
+        if (ex_is_kernel_param(d, o->sym))
+            return ex_decode_fail(d, WW_UNSUPPORTED, "kernel parameter as argument");
         return WW_OK;
     }
     return ex_operand_slot(d, o, 8, &e->slot, &e->width);
@@ -165,7 +170,8 @@ static enum ww_code call(struct ex_decoder *d) {
     i->callee = f;
     if (f->is_extern) {
         i->fn = ex_builtin;
-        if (!ex_is_builtin(f->name)) return ex_decode_fail(d, WW_UNSUPPORTED, "call of a function without a body");
+        if (!ex_is_builtin(f->name))
+            return ex_decode_fail(d, WW_UNSUPPORTED, "call of a function without a body");
         return WW_OK;
     }
     if (f->param_count != p->call_args || f->ret_count != p->call_ret)
@@ -237,15 +243,25 @@ static enum ww_code control(struct ex_decoder *d, bool *done) {
         i->target = (uint32_t)p->opnd[0].imm;
         i->is_back_edge = i->target <= index;
         return WW_OK;
-    case PTX_BRX: return branch_indexed(d);
-    case PTX_CALL: return call(d);
-    case PTX_RET: i->kind = d->func->src->is_entry ? EX_EXIT : EX_RET; return WW_OK;
-    case PTX_EXIT: i->kind = EX_EXIT; return WW_OK;
-    case PTX_TRAP: i->kind = EX_TRAP; return WW_OK;
+    case PTX_BRX:
+        return branch_indexed(d);
+    case PTX_CALL:
+        return call(d);
+    case PTX_RET:
+        i->kind = d->func->src->is_entry ? EX_EXIT : EX_RET;
+        return WW_OK;
+    case PTX_EXIT:
+        i->kind = EX_EXIT;
+        return WW_OK;
+    case PTX_TRAP:
+        i->kind = EX_TRAP;
+        return WW_OK;
     case PTX_NANOSLEEP:
         i->kind = EX_SLEEP;
         return ex_operand_slot(d, &p->opnd[0], 4, &i->a, &i->aw);
-    default: *done = false; return WW_OK;
+    default:
+        *done = false;
+        return WW_OK;
     }
 }
 
@@ -255,18 +271,41 @@ enum ww_code ex_decode_special(struct ex_decoder *d, bool *done) {
     if (*done) return WW_OK;
     *done = true;
     switch (p->op) {
-    case PTX_LD: case PTX_LDU: case PTX_ST: case PTX_ATOM: case PTX_RED: return memory(d);
-    case PTX_BAR: case PTX_BARRIER: return barrier(d);
-    case PTX_CP: case PTX_MBARRIER: return async(d);
-    case PTX_FENCE: case PTX_MEMBAR: case PTX_PREFETCH: case PTX_PREFETCHU: case PTX_DISCARD: case PTX_PMEVENT:
-    case PTX_BRKPT: case PTX_GRIDDEPCONTROL: ex_pick_move(d->out); return WW_OK;
-    case PTX_MMA: case PTX_WMMA: case PTX_LDMATRIX: case PTX_STMATRIX: case PTX_MOVMATRIX: case PTX_MAPA:
+    case PTX_LD:
+    case PTX_LDU:
+    case PTX_ST:
+    case PTX_ATOM:
+    case PTX_RED:
+        return memory(d);
+    case PTX_BAR:
+    case PTX_BARRIER:
+        return barrier(d);
+    case PTX_CP:
+    case PTX_MBARRIER:
+        return async(d);
+    case PTX_FENCE:
+    case PTX_MEMBAR:
+    case PTX_PREFETCH:
+    case PTX_PREFETCHU:
+    case PTX_DISCARD:
+    case PTX_PMEVENT:
+    case PTX_BRKPT:
+    case PTX_GRIDDEPCONTROL:
+        ex_pick_move(d->out);
+        return WW_OK;
+    case PTX_MMA:
+    case PTX_WMMA:
+    case PTX_LDMATRIX:
+    case PTX_STMATRIX:
+    case PTX_MOVMATRIX:
+    case PTX_MAPA:
     case PTX_GETCTARANK:
         return ex_decode_fail(d, WW_UNSUPPORTED, "the recorder does not execute this instruction");
     case PTX_MOV:
         if (p->opnd[0].kind == PTX_O_VEC || p->opnd[1].kind == PTX_O_VEC) return vector_move(d);
         break;
-    default: break;
+    default:
+        break;
     }
     *done = false;
     return WW_OK;

@@ -6,10 +6,22 @@ static unsigned source_lane(uint8_t mode, unsigned lane, uint32_t b, uint32_t c,
     uint32_t segment = (c >> 8) & 31u, clamp = c & 31u;
     int delta = (int)(b & 31u), max = (int)((lane & segment) | (clamp & ~segment & 31u)), j;
     switch (mode) {
-    case PTX_SUB_UP: j = (int)lane - delta; *valid = j >= max; break;
-    case PTX_SUB_DOWN: j = (int)lane + delta; *valid = j <= max; break;
-    case PTX_SUB_BFLY: j = (int)lane ^ delta; *valid = j <= max; break;
-    default: j = (int)((lane & segment) | ((uint32_t)delta & ~segment & 31u)); *valid = j <= max; break;
+    case PTX_SUB_UP:
+        j = (int)lane - delta;
+        *valid = j >= max;
+        break;
+    case PTX_SUB_DOWN:
+        j = (int)lane + delta;
+        *valid = j <= max;
+        break;
+    case PTX_SUB_BFLY:
+        j = (int)lane ^ delta;
+        *valid = j <= max;
+        break;
+    default:
+        j = (int)((lane & segment) | ((uint32_t)delta & ~segment & 31u));
+        *valid = j <= max;
+        break;
     }
     return *valid ? (unsigned)j & 31u : lane;
 }
@@ -61,12 +73,18 @@ static uint32_t reduce(const struct ex_inst *i, uint32_t x, uint32_t y) {
     bool is_signed = i->type == PTX_T_S32;
     bool less = is_signed ? (int32_t)x < (int32_t)y : x < y;
     switch (i->sub) {
-    case PTX_SUB_ADD: return x + y;
-    case PTX_SUB_MIN: return less ? x : y;
-    case PTX_SUB_MAX: return less ? y : x;
-    case PTX_SUB_AND: return x & y;
-    case PTX_SUB_OR: return x | y;
-    default: return x ^ y;
+    case PTX_SUB_ADD:
+        return x + y;
+    case PTX_SUB_MIN:
+        return less ? x : y;
+    case PTX_SUB_MAX:
+        return less ? y : x;
+    case PTX_SUB_AND:
+        return x & y;
+    case PTX_SUB_OR:
+        return x | y;
+    default:
+        return x ^ y;
     }
 }
 
@@ -93,15 +111,27 @@ static void elect(EX_ARGS) {
 
 void ex_pick_warp(struct ex_inst *i) {
     switch (i->op) {
-    case PTX_SHFL: i->fn = shfl; break;
-    case PTX_VOTE: i->fn = vote; break;
-    case PTX_MATCH: i->fn = match; break;
+    case PTX_SHFL:
+        i->fn = shfl;
+        break;
+    case PTX_VOTE:
+        i->fn = vote;
+        break;
+    case PTX_MATCH:
+        i->fn = match;
+        break;
     case PTX_REDUX:
         if (i->type == PTX_T_U32 || i->type == PTX_T_S32 || i->type == PTX_T_B32) i->fn = redux;
         break;
-    case PTX_ACTIVEMASK: i->fn = activemask; break;
-    case PTX_ELECT: i->fn = elect; break;
-    default: return;
+    case PTX_ACTIVEMASK:
+        i->fn = activemask;
+        break;
+    case PTX_ELECT:
+        i->fn = elect;
+        break;
+    default:
+        return;
     }
-    if (i->mods & PTX_M_SYNC || i->op == PTX_MATCH || i->op == PTX_REDUX || i->op == PTX_ELECT) i->kind = EX_WOP;
+    if (i->mods & PTX_M_SYNC || i->op == PTX_MATCH || i->op == PTX_REDUX || i->op == PTX_ELECT)
+        i->kind = EX_WOP;
 }

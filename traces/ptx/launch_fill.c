@@ -9,7 +9,7 @@
 static const struct {
     const char *name;
     uint32_t bytes;
-} TYPES[LAUNCH_TYPES] = {{"u8", 1}, {"s8", 1}, {"u16", 2}, {"s16", 2}, {"u32", 4}, {"s32", 4},
+} TYPES[LAUNCH_TYPES] = {{"u8", 1},  {"s8", 1},  {"u16", 2}, {"s16", 2},  {"u32", 4}, {"s32", 4},
                          {"u64", 8}, {"s64", 8}, {"f16", 2}, {"bf16", 2}, {"f32", 4}, {"f64", 8}};
 
 uint32_t launch_type_bytes(enum launch_type type) {
@@ -37,12 +37,21 @@ static bool store_integer(enum launch_type type, double value, unsigned char *to
 
 bool launch_store(enum launch_type type, double value, unsigned char *to) {
     float f = (float)value;
-    uint16_t h = type == LAUNCH_F16 ? ex_double_to_f16(value, PTX_R_RN, false) : ex_double_to_bf16(value, PTX_R_RN);
+    uint16_t h =
+        type == LAUNCH_F16 ? ex_double_to_f16(value, PTX_R_RN, false) : ex_double_to_bf16(value, PTX_R_RN);
     switch (type) {
-    case LAUNCH_F64: memcpy(to, &value, 8); return true;
-    case LAUNCH_F32: memcpy(to, &f, 4); return true;
-    case LAUNCH_F16: case LAUNCH_BF16: memcpy(to, &h, 2); return true;
-    default: return store_integer(type, value, to);
+    case LAUNCH_F64:
+        memcpy(to, &value, 8);
+        return true;
+    case LAUNCH_F32:
+        memcpy(to, &f, 4);
+        return true;
+    case LAUNCH_F16:
+    case LAUNCH_BF16:
+        memcpy(to, &h, 2);
+        return true;
+    default:
+        return store_integer(type, value, to);
     }
 }
 
@@ -52,15 +61,26 @@ double launch_load(enum launch_type type, const unsigned char *from) {
     double d;
     memcpy(&v, from, TYPES[type].bytes);
     switch (type) {
-    case LAUNCH_F64: memcpy(&d, from, 8); return d;
-    case LAUNCH_F32: memcpy(&f, from, 4); return (double)f;
-    case LAUNCH_F16: return ex_f16_to_double((uint16_t)v);
-    case LAUNCH_BF16: return ex_bf16_to_double((uint16_t)v);
-    case LAUNCH_S8: return (int8_t)v;
-    case LAUNCH_S16: return (int16_t)v;
-    case LAUNCH_S32: return (int32_t)v;
-    case LAUNCH_S64: return (double)(int64_t)v;
-    default: return (double)v;
+    case LAUNCH_F64:
+        memcpy(&d, from, 8);
+        return d;
+    case LAUNCH_F32:
+        memcpy(&f, from, 4);
+        return (double)f;
+    case LAUNCH_F16:
+        return ex_f16_to_double((uint16_t)v);
+    case LAUNCH_BF16:
+        return ex_bf16_to_double((uint16_t)v);
+    case LAUNCH_S8:
+        return (int8_t)v;
+    case LAUNCH_S16:
+        return (int16_t)v;
+    case LAUNCH_S32:
+        return (int32_t)v;
+    case LAUNCH_S64:
+        return (double)(int64_t)v;
+    default:
+        return (double)v;
     }
 }
 
@@ -99,7 +119,7 @@ enum ww_code launch_check_fill(const struct launch_file *f, const cJSON *fill, c
     WW_TRY(ww_json_only_keys(fill, is_expect ? expects : fills, where, error));
     for (const cJSON *v = fill->child; v; v = v->next) {
         bool bound = strcmp(v->string, "tolerance") == 0 || strcmp(v->string, "relative") == 0;
-        bool good = bound ? cJSON_IsNumber(v) && v->valuedouble >= 0
+        bool good = bound                                ? cJSON_IsNumber(v) && v->valuedouble >= 0
                     : strcmp(v->string, "value") == 0    ? cJSON_IsNumber(v)
                     : strcmp(v->string, "random") == 0   ? is_range(v)
                     : strcmp(v->string, "sequence") == 0 ? is_sequence(v)
@@ -108,8 +128,9 @@ enum ww_code launch_check_fill(const struct launch_file *f, const cJSON *fill, c
         forms += !bound;
         if (!good) return launch_fail(f, path, error, "%s: malformed, see docs/launch.md", v->string);
     }
-    return forms == 1 ? WW_OK : launch_fail(f, path, error, "expected exactly one of value, %ssequence, file, values",
-                                            is_expect ? "" : "random, ");
+    return forms == 1 ? WW_OK
+                      : launch_fail(f, path, error, "expected exactly one of value, %ssequence, file, values",
+                                    is_expect ? "" : "random, ");
 }
 
 /* ---- values ---- */
@@ -125,11 +146,11 @@ static enum ww_code from_file(const struct launch_file *f, const struct launch_b
                               unsigned char *to, struct ww_error *error) {
     struct ww_buf path = {0}, data = {0};
     ww_buf_printf(&path, "%s%s", name[0] == '/' ? "" : f->folder, name);
-    enum ww_code code = path.failed ? ww_fail_nomem(error, "a path")
-                                    : ww_read_file(path.p, (size_t)LAUNCH_BYTES, &data, error);
+    enum ww_code code =
+        path.failed ? ww_fail_nomem(error, "a path") : ww_read_file(path.p, (size_t)LAUNCH_BYTES, &data, error);
     if (code == WW_OK && data.n != b->bytes)
-        code = ww_fail(error, WW_INPUT, path.p, "%zu bytes, expected %llu for %s", data.n, (unsigned long long)b->bytes,
-                       b->path);
+        code = ww_fail(error, WW_INPUT, path.p, "%zu bytes, expected %llu for %s", data.n,
+                       (unsigned long long)b->bytes, b->path);
     if (code == WW_OK) memcpy(to, data.p, data.n);
     ww_buf_free(&path);
     ww_buf_free(&data);
@@ -186,8 +207,8 @@ static bool within(double have, double want, double tolerance, double relative) 
     return fabs(have - want) <= tolerance + relative * fabs(want);
 }
 
-static enum ww_code compare(const struct launch_file *f, const struct launch_buffer *b, const unsigned char *have,
-                            const unsigned char *want, struct ww_error *error) {
+static enum ww_code compare(const struct launch_file *f, const struct launch_buffer *b,
+                            const unsigned char *have, const unsigned char *want, struct ww_error *error) {
     uint32_t size = launch_type_bytes(b->type);
     const cJSON *t = get(b->expect, "tolerance"), *r = get(b->expect, "relative");
     double tolerance = t ? t->valuedouble : 0, relative = r ? r->valuedouble : 0;
@@ -206,12 +227,12 @@ static enum ww_code compare(const struct launch_file *f, const struct launch_buf
     return WW_OK;
 }
 
-static enum ww_code check_buffer(const struct launch_file *f, struct ww_device *d, const struct launch_buffer *b,
-                                 struct ww_error *error) {
+static enum ww_code check_buffer(const struct launch_file *f, struct ww_device *d,
+                                 const struct launch_buffer *b, struct ww_error *error) {
     unsigned char *want = malloc(b->bytes);
     const unsigned char *have = ww_device_host(d, b->address, b->bytes);
-    enum ww_code code = want && have ? make_values(f, b, b->expect, 0, want, error)
-                                     : ww_fail_nomem(error, "expected values");
+    enum ww_code code =
+        want && have ? make_values(f, b, b->expect, 0, want, error) : ww_fail_nomem(error, "expected values");
     if (code == WW_OK) code = compare(f, b, have, want, error);
     free(want);
     return code;
@@ -219,7 +240,8 @@ static enum ww_code check_buffer(const struct launch_file *f, struct ww_device *
 
 /* ---- running ---- */
 
-static enum ww_code make_buffers(struct launch_file *f, struct ww_device *d, uint64_t seed, struct ww_error *error) {
+static enum ww_code make_buffers(struct launch_file *f, struct ww_device *d, uint64_t seed,
+                                 struct ww_error *error) {
     for (uint32_t n = 0; n < f->buffer_count; n++) {
         struct launch_buffer *b = &f->buffer[n];
         WW_TRY(ww_device_alloc(d, b->bytes, &b->address, error));

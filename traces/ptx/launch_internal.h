@@ -11,8 +11,21 @@
 #define LAUNCH_BYTES ((uint64_t)8 << 30)
 
 /* Element types of buffers and arguments. */
-enum launch_type { LAUNCH_U8, LAUNCH_S8, LAUNCH_U16, LAUNCH_S16, LAUNCH_U32, LAUNCH_S32, LAUNCH_U64, LAUNCH_S64,
-                   LAUNCH_F16, LAUNCH_BF16, LAUNCH_F32, LAUNCH_F64, LAUNCH_TYPES };
+enum launch_type {
+    LAUNCH_U8,
+    LAUNCH_S8,
+    LAUNCH_U16,
+    LAUNCH_S16,
+    LAUNCH_U32,
+    LAUNCH_S32,
+    LAUNCH_U64,
+    LAUNCH_S64,
+    LAUNCH_F16,
+    LAUNCH_BF16,
+    LAUNCH_F32,
+    LAUNCH_F64,
+    LAUNCH_TYPES
+};
 
 struct launch_buffer {
     const char *name;

@@ -5,7 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum ww_code launch_fail(const struct launch_file *f, const char *path, struct ww_error *error, const char *fmt, ...) {
+enum ww_code launch_fail(const struct launch_file *f, const char *path, struct ww_error *error, const char *fmt,
+                         ...) {
     char where[320], text[500];
     va_list ap;
     va_start(ap, fmt);
@@ -24,7 +25,8 @@ static enum ww_code only_keys(const struct launch_file *f, const cJSON *object, 
 }
 
 static bool is_whole(const cJSON *v, double min, double max) {
-    return cJSON_IsNumber(v) && v->valuedouble >= min && v->valuedouble <= max && v->valuedouble == floor(v->valuedouble);
+    return cJSON_IsNumber(v) && v->valuedouble >= min && v->valuedouble <= max &&
+           v->valuedouble == floor(v->valuedouble);
 }
 
 static enum ww_code whole(const struct launch_file *f, const cJSON *object, const char *key, const char *path,
@@ -42,8 +44,8 @@ static enum ww_code whole(const struct launch_file *f, const cJSON *object, cons
 static enum ww_code dims(const struct launch_file *f, const cJSON *object, const char *key, const char *path,
                          uint32_t out[3], struct ww_error *error) {
     const cJSON *v = cJSON_GetObjectItemCaseSensitive(object, key);
-    bool good = v && (is_whole(v, 1, INT32_MAX) || (cJSON_IsArray(v) && cJSON_GetArraySize(v) >= 1 &&
-                                                    cJSON_GetArraySize(v) <= 3));
+    bool good = v && (is_whole(v, 1, INT32_MAX) ||
+                      (cJSON_IsArray(v) && cJSON_GetArraySize(v) >= 1 && cJSON_GetArraySize(v) <= 3));
     out[0] = out[1] = out[2] = 1;
     if (good && cJSON_IsNumber(v)) out[0] = (uint32_t)v->valuedouble;
     for (int n = 0; good && cJSON_IsArray(v) && n < cJSON_GetArraySize(v); n++) {
@@ -66,7 +68,8 @@ static enum ww_code read_buffer(struct launch_file *f, const cJSON *node, struct
     WW_TRY(only_keys(f, node, keys, b->path, error));
     b->type = LAUNCH_U8;
     if (type && (!cJSON_IsString(type) || !launch_type_find(type->valuestring, &b->type)))
-        return launch_fail(f, b->path, error, "type: expected one of u8 s8 u16 s16 u32 s32 u64 s64 f16 bf16 f32 f64");
+        return launch_fail(f, b->path, error,
+                           "type: expected one of u8 s8 u16 s16 u32 s32 u64 s64 f16 bf16 f32 f64");
     const cJSON *bytes = cJSON_GetObjectItemCaseSensitive(node, "bytes");
     if (!bytes == !cJSON_GetObjectItemCaseSensitive(node, "count"))
         return launch_fail(f, b->path, error, "expected either bytes or count");
@@ -100,7 +103,8 @@ static enum ww_code read_buffers(struct launch_file *f, struct ww_error *error) 
         WW_TRY(read_buffer(f, node, b, error));
         total += b->bytes;
         if (total > LAUNCH_BYTES)
-            return launch_fail(f, b->path, error, "the buffers take more than %llu bytes", (unsigned long long)LAUNCH_BYTES);
+            return launch_fail(f, b->path, error, "the buffers take more than %llu bytes",
+                               (unsigned long long)LAUNCH_BYTES);
     }
     return WW_OK;
 }
@@ -120,7 +124,10 @@ static enum ww_code buffer_arg(struct launch_file *f, const cJSON *v, const cJSO
 }
 
 static int hex_digit(char c) {
-    return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
+    return c >= '0' && c <= '9'   ? c - '0'
+           : c >= 'a' && c <= 'f' ? c - 'a' + 10
+           : c >= 'A' && c <= 'F' ? c - 'A' + 10
+                                  : -1;
 }
 
 static enum ww_code bytes_arg(struct launch_file *f, const cJSON *v, const char *path, struct launch_arg *a,
@@ -136,7 +143,9 @@ static enum ww_code bytes_arg(struct launch_file *f, const cJSON *v, const char 
         good = hi >= 0 && lo >= 0;
         if (good) a->data[k] = (unsigned char)(hi << 4 | lo);
     }
-    return good ? WW_OK : launch_fail(f, path, error, "bytes: expected pairs of hexadecimal digits, at most 4096 bytes");
+    return good
+               ? WW_OK
+               : launch_fail(f, path, error, "bytes: expected pairs of hexadecimal digits, at most 4096 bytes");
 }
 
 /* {"u32": 5}: a number, or text for 64-bit integers that a double cannot hold. */
@@ -144,14 +153,16 @@ static enum ww_code value_arg(struct launch_file *f, const cJSON *v, const char 
                               struct ww_error *error) {
     enum launch_type type;
     if (!launch_type_find(v->string, &type))
-        return launch_fail(f, path, error, "'%.40s': expected buffer, bytes or a type such as u32 or f32", v->string);
+        return launch_fail(f, path, error, "'%.40s': expected buffer, bytes or a type such as u32 or f32",
+                           v->string);
     a->size = launch_type_bytes(type);
     a->data = ww_arena_alloc(&f->arena, 8);
     if (!a->data) return ww_fail_nomem(error, "arguments");
     if (cJSON_IsString(v) && (type == LAUNCH_U64 || type == LAUNCH_S64)) {
         char *end;
         uint64_t bits = strtoull(v->valuestring, &end, 0);
-        if (*end || !*v->valuestring) return launch_fail(f, path, error, "'%.40s': expected an integer", v->valuestring);
+        if (*end || !*v->valuestring)
+            return launch_fail(f, path, error, "'%.40s': expected an integer", v->valuestring);
         memcpy(a->data, &bits, 8);
         return WW_OK;
     }
@@ -163,10 +174,12 @@ static enum ww_code value_arg(struct launch_file *f, const cJSON *v, const char 
 static enum ww_code read_arg(struct launch_file *f, const cJSON *node, const char *path, struct launch_arg *a,
                              struct ww_error *error) {
     const cJSON *first = cJSON_IsObject(node) ? node->child : NULL;
-    bool with_offset = first && cJSON_GetArraySize(node) == 2 && cJSON_GetObjectItemCaseSensitive(node, "buffer") &&
+    bool with_offset = first && cJSON_GetArraySize(node) == 2 &&
+                       cJSON_GetObjectItemCaseSensitive(node, "buffer") &&
                        cJSON_GetObjectItemCaseSensitive(node, "offset");
     if (!first || (cJSON_GetArraySize(node) != 1 && !with_offset))
-        return launch_fail(f, path, error, "expected an object of one key, such as {\"u32\": 5} or {\"buffer\": \"a\"}");
+        return launch_fail(f, path, error,
+                           "expected an object of one key, such as {\"u32\": 5} or {\"buffer\": \"a\"}");
     const cJSON *buffer = cJSON_GetObjectItemCaseSensitive(node, "buffer");
     if (buffer) return buffer_arg(f, buffer, node, path, a, error);
     if (strcmp(first->string, "bytes") == 0) return bytes_arg(f, first, path, a, error);
@@ -203,7 +216,8 @@ static enum ww_code read_call(struct launch_file *f, const cJSON *node, const ch
 }
 
 static enum ww_code read_calls(struct launch_file *f, struct ww_error *error) {
-    static const char *const single[] = {"kernel", "grid", "block", "shared", "repeat", "args", "buffers", NULL};
+    static const char *const single[] = {"kernel", "grid", "block",   "shared",
+                                         "repeat", "args", "buffers", NULL};
     static const char *const several[] = {"launches", "buffers", NULL};
     static const char *const one[] = {"kernel", "grid", "block", "shared", "repeat", "args", NULL};
     const cJSON *list = cJSON_GetObjectItemCaseSensitive(f->json, "launches"), *node;

@@ -26,7 +26,8 @@ static void *room(struct ex_warp *w, void *array, size_t count, size_t more, siz
     bool too_many = bigger > UINT32_MAX || w->run->stream_bytes > STREAMS_LIMIT;
     void *p = too_many ? NULL : realloc(array, bigger * size);
     if (!p) {
-        ex_fail(w, EX_LANES, WW_NOMEM, "the recorded streams of CTAs that have not finished take too much memory");
+        ex_fail(w, EX_LANES, WW_NOMEM,
+                "the recorded streams of CTAs that have not finished take too much memory");
         return array;
     }
     w->run->stream_bytes += (bigger - *capacity) * size;
@@ -43,7 +44,8 @@ static void add_step(struct ex_warp *w, uint32_t inst, uint32_t mask) {
 static void add_access(struct ex_warp *w, uint64_t base, int32_t stride, uint32_t list) {
     struct record_stream *s = &w->stream;
     s->access = room(w, s->access, s->access_count, 1, &s->access_capacity, sizeof *s->access);
-    if (s->access_count < s->access_capacity) s->access[s->access_count++] = (struct ww_access){base, stride, list};
+    if (s->access_count < s->access_capacity)
+        s->access[s->access_count++] = (struct ww_access){base, stride, list};
 }
 
 /* True if the active lanes' addresses are base + stride * lane. */
@@ -82,10 +84,16 @@ static void add_addresses(struct ex_warp *w, const uint64_t *addr, uint32_t mask
 
 static uint8_t trace_space(uint8_t space) {
     switch (space) {
-    case PTX_S_SHARED: return WW_SPACE_SHARED;
-    case PTX_S_LOCAL: case EX_S_CALL: return WW_SPACE_LOCAL;
-    case PTX_S_CONST: case PTX_S_PARAM: return WW_SPACE_CONST;
-    default: return WW_SPACE_GLOBAL;
+    case PTX_S_SHARED:
+        return WW_SPACE_SHARED;
+    case PTX_S_LOCAL:
+    case EX_S_CALL:
+        return WW_SPACE_LOCAL;
+    case PTX_S_CONST:
+    case PTX_S_PARAM:
+        return WW_SPACE_CONST;
+    default:
+        return WW_SPACE_GLOBAL;
     }
 }
 
@@ -103,16 +111,18 @@ static void record_memory(struct ex_warp *w, const struct record_entry *e, uint3
     }
 }
 
-static void record_access(struct ex_warp *w, const struct ex_inst *i, const struct record_entry *e, uint32_t inst,
-                          uint32_t mask) {
+static void record_access(struct ex_warp *w, const struct ex_inst *i, const struct record_entry *e,
+                          uint32_t inst, uint32_t mask) {
     bool is_value = e->op == WW_OP_BARRIER || e->op == WW_OP_SLEEP;
     if (mask && i->kind == EX_MEM && e->part != PTX_ACCESS_NONE) {
         record_memory(w, e, inst, mask);
         return;
     }
     add_step(w, inst, mask);
-    if (is_value) add_access(w, mask ? w->value : 0, 0, WW_AFFINE);
-    else add_access(w, mask ? e->offset : 0, 0, WW_AFFINE); /* spills: the same place in each thread's frame */
+    if (is_value)
+        add_access(w, mask ? w->value : 0, 0, WW_AFFINE);
+    else
+        add_access(w, mask ? e->offset : 0, 0, WW_AFFINE); /* spills: the same place in each thread's frame */
 }
 
 void record_inst(struct ex_warp *w, const struct ex_inst *i, uint32_t act, uint32_t taken) {
@@ -122,8 +132,10 @@ void record_inst(struct ex_warp *w, const struct ex_inst *i, uint32_t act, uint3
     for (uint32_t n = 0; n < i->record_count; n++, e++) {
         uint32_t mask = e->only_if_taken || e->conditional ? taken : act;
         if (e->only_if_taken && !taken) continue;
-        if (e->access) record_access(w, i, e, i->record_first + n, mask);
-        else add_step(w, i->record_first + n, mask);
+        if (e->access)
+            record_access(w, i, e, i->record_first + n, mask);
+        else
+            add_step(w, i->record_first + n, mask);
     }
 }
 

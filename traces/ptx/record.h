@@ -24,13 +24,13 @@ struct ptx_machine;
 
 /* What the executor needs of one machine instruction. */
 struct record_entry {
-    uint8_t part;         /* PTX_ACCESS_NONE, or which addresses: 0 the instruction's, 1 its second ones */
-    uint8_t space;        /* enum ww_space */
-    uint8_t op;           /* enum ww_op */
-    bool access;          /* WW_INST_ACCESS */
+    uint8_t part;  /* PTX_ACCESS_NONE, or which addresses: 0 the instruction's, 1 its second ones */
+    uint8_t space; /* enum ww_space */
+    uint8_t op;    /* enum ww_op */
+    bool access;   /* WW_INST_ACCESS */
     bool only_if_taken;
-    bool conditional;     /* WW_INST_BRANCH_COND: the mask is of the lanes that take it */
-    uint32_t offset;      /* added to each address */
+    bool conditional;              /* WW_INST_BRANCH_COND: the mask is of the lanes that take it */
+    uint32_t offset;               /* added to each address */
     uint32_t twin[WW_SPACE_COUNT]; /* entry for this space, 0: none */
 };
 

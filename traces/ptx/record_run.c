@@ -43,7 +43,8 @@ enum ww_code ww_record_workload(const char *name, const char *const *parameters,
     ww_buf_printf(&program, "workload %s", name);
     ww_buf_puts(&arguments, "");
     join(&arguments, parameters, count);
-    struct ww_trace_meta meta = {.program = program.p, .arguments = arguments.p, .tool = "warpwatt " WW_VERSION};
+    struct ww_trace_meta meta = {
+        .program = program.p, .arguments = arguments.p, .tool = "warpwatt " WW_VERSION};
     enum ww_code code = ww_device_new(options, &meta, &d, error);
     if (code == WW_OK) {
         code = ops->run(settings, d, options->seed, error);
@@ -66,7 +67,8 @@ enum ww_code ww_record_ptx(const char *ptx_path, const char *launch_json_path,
     if (!stats) stats = &unused;
     memset(stats, 0, sizeof *stats);
     WW_TRY(launch_file_load(launch_json_path, &f, error));
-    struct ww_trace_meta meta = {.program = ptx_path, .arguments = launch_json_path, .tool = "warpwatt " WW_VERSION};
+    struct ww_trace_meta meta = {
+        .program = ptx_path, .arguments = launch_json_path, .tool = "warpwatt " WW_VERSION};
     enum ww_code code = ww_device_new(options, &meta, &d, error);
     if (code == WW_OK) {
         code = launch_file_run(f, d, ptx_path, options->seed, &stats->verified, error);

@@ -6,7 +6,8 @@
 static uint32_t count_twins(const struct ex_func *f) {
     uint32_t n = 0;
     for (uint32_t k = 0; k < f->count; k++)
-        if (f->inst[k].kind == EX_MEM && f->inst[k].space == PTX_S_GENERIC) n += 2 * f->src->inst[k].lower_count;
+        if (f->inst[k].kind == EX_MEM && f->inst[k].space == PTX_S_GENERIC)
+            n += 2 * f->src->inst[k].lower_count;
     return n;
 }
 
@@ -33,10 +34,14 @@ static enum ww_code copy_machine(struct recorder *r, const struct ex_kernel *k, 
         WW_TRY(intern(r, m->mnemonic ? m->mnemonic : "", limit, &inst->mnemonic, error));
         const char *file = m->inst.file < k->module->file_count ? k->module->file[m->inst.file] : "";
         WW_TRY(intern(r, file, limit, &inst->file, error));
-        r->entry[r->entry_count++] = (struct record_entry){
-            .part = m->access_part, .space = inst->space, .op = inst->op, .access = (inst->flags & WW_INST_ACCESS) != 0,
-            .only_if_taken = m->only_if_taken, .conditional = (inst->flags & WW_INST_BRANCH_COND) != 0,
-            .offset = m->access_offset};
+        r->entry[r->entry_count++] =
+            (struct record_entry){.part = m->access_part,
+                                  .space = inst->space,
+                                  .op = inst->op,
+                                  .access = (inst->flags & WW_INST_ACCESS) != 0,
+                                  .only_if_taken = m->only_if_taken,
+                                  .conditional = (inst->flags & WW_INST_BRANCH_COND) != 0,
+                                  .offset = m->access_offset};
     }
     return WW_OK;
 }

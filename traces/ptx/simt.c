@@ -27,7 +27,8 @@ void simt_warp_free(struct ex_warp *w) {
         ex_frame_leave(w, w->split[s].frame, lanes, true);
     }
     for (int32_t j = 0; j < w->join_capacity; j++)
-        if (w->join[j].frame && w->join[j].arrived) ex_frame_leave(w, w->join[j].frame, w->join[j].arrived, true);
+        if (w->join[j].frame && w->join[j].arrived)
+            ex_frame_leave(w, w->join[j].frame, w->join[j].arrived, true);
     free(w->join);
     free(w->local);
     record_stream_free(&w->stream);
@@ -104,15 +105,16 @@ bool simt_diverge(struct ex_warp *w, uint32_t s, uint32_t mask, uint32_t pc, uin
     struct ex_split *old = &w->split[s];
     uint32_t rest = old->mask & ~mask;
     int32_t join = old->join;
-    bool same = join >= 0 && reconv >= 0 && w->join[join].pc == (uint32_t)reconv && w->join[join].frame == old->frame;
+    bool same =
+        join >= 0 && reconv >= 0 && w->join[join].pc == (uint32_t)reconv && w->join[join].frame == old->frame;
     if (reconv >= 0 && !same) {
         join = simt_join_new(w, (uint32_t)reconv, old->frame, old->mask, join);
         if (join < 0) return false;
     }
     /* the rest goes first: of a loop's end, those that leave */
     struct ex_frame *frame = old->frame;
-    *old = (struct ex_split){.pc = rest_pc, .mask = rest, .join = join, .frame = frame,
-                             .back_edges = old->back_edges};
+    *old = (struct ex_split){
+        .pc = rest_pc, .mask = rest, .join = join, .frame = frame, .back_edges = old->back_edges};
     add_split(w, pc, mask, join, frame);
     w->split[w->split_count - 1].back_edges = old->back_edges;
     return true;

@@ -16,8 +16,8 @@
 #include "record.h"
 
 #define SIMT_BARRIERS 16u
-#define SIMT_MAX_WARPS 32u       /* 1024 threads */
-#define SIMT_STACK_LIMIT 1024u   /* activations per thread */
+#define SIMT_MAX_WARPS 32u            /* 1024 threads */
+#define SIMT_STACK_LIMIT 1024u        /* activations per thread */
 #define SIMT_LOCAL_LIMIT (512u << 10) /* bytes of local memory per thread */
 /* Space of variables that are passed in calls: in the frame's parameter storage, one per lane. */
 #define EX_S_CALL (PTX_S_TEX + 1)
@@ -27,8 +27,8 @@ enum split_state { SPLIT_RUN, SPLIT_BARRIER, SPLIT_WSYNC, SPLIT_WOP };
 struct ex_frame {
     struct ex_frame *up;
     const struct ex_func *func;
-    uint32_t return_pc;          /* in up->func */
-    const struct ex_inst *call;  /* where return values go */
+    uint32_t return_pc;         /* in up->func */
+    const struct ex_inst *call; /* where return values go */
     uint32_t lanes, depth;
     uint32_t local_base;         /* of this activation's frame in the thread's local memory */
     unsigned char *regs, *param; /* param: [lane][func->param_bytes] */
@@ -76,7 +76,7 @@ struct ex_warp {
 };
 
 struct ex_barrier {
-    uint32_t expected; /* threads, 0: all */
+    uint32_t expected;                /* threads, 0: all */
     uint32_t arrived[SIMT_MAX_WARPS]; /* lanes by warp */
     uint32_t popc, all, any;          /* bar.red */
     bool used;
@@ -104,7 +104,7 @@ struct ex_run {
     uint32_t constant_bank_bytes;
     uint64_t limit, thread_instructions, warp_instructions, clock;
     uint64_t grid_id;
-    FILE *out; /* kernels' printf; NULL: dropped */
+    FILE *out;                 /* kernels' printf; NULL: dropped */
     struct recorder *recorder; /* NULL: nothing is recorded */
     ww_progress_fn progress;
     void *progress_context;
@@ -139,7 +139,8 @@ static inline bool simt_at_join(const struct ex_warp *w, const struct ex_split *
 void simt_use_frame(struct ex_warp *w, struct ex_frame *frame);
 
 /* exec_call.c */
-struct ex_frame *ex_frame_new(struct ex_warp *w, const struct ex_func *func, struct ex_frame *up, uint32_t lanes);
+struct ex_frame *ex_frame_new(struct ex_warp *w, const struct ex_func *func, struct ex_frame *up,
+                              uint32_t lanes);
 void ex_frame_leave(struct ex_warp *w, struct ex_frame *frame, uint32_t lanes, bool whole_chain);
 /* Calls for the lanes of split s; moves pc. */
 void ex_call(struct ex_warp *w, uint32_t s, const struct ex_inst *i, uint32_t mask);
@@ -201,8 +202,10 @@ static inline uint64_t ex_lane(const struct ex_warp *w, uint32_t slot, uint8_t w
     return width == 8 ? ((const uint64_t *)ex_src(w, slot))[l] : ((const uint32_t *)ex_src(w, slot))[l];
 }
 static inline void ex_set_lane(struct ex_warp *w, uint32_t slot, uint8_t width, unsigned l, uint64_t v) {
-    if (width == 8) ((uint64_t *)ex_dst(w, slot))[l] = v;
-    else ((uint32_t *)ex_dst(w, slot))[l] = (uint32_t)v;
+    if (width == 8)
+        ((uint64_t *)ex_dst(w, slot))[l] = v;
+    else
+        ((uint32_t *)ex_dst(w, slot))[l] = (uint32_t)v;
 }
 
 #if defined(__clang__)
@@ -211,16 +214,18 @@ static inline void ex_set_lane(struct ex_warp *w, uint32_t slot, uint8_t width, 
 #define EX_VECTOR _Pragma("GCC ivdep")
 #endif
 /* Runs the statements for each lane l of `mask`; registers are equal or disjoint, so lanes are independent. */
-#define EX_EACH(mask, ...)                                                                                   \
-    do {                                                                                                     \
-        if ((mask) == EX_ALL) {                                                                              \
-            EX_VECTOR for (unsigned l = 0; l < EX_LANES; l++) { __VA_ARGS__ }                                \
-        } else {                                                                                             \
-            for (uint32_t m_ = (mask); m_; m_ &= m_ - 1) {                                                   \
-                unsigned l = (unsigned)__builtin_ctz(m_);                                                    \
-                __VA_ARGS__                                                                                  \
-            }                                                                                                \
-        }                                                                                                    \
+#define EX_EACH(mask, ...)                                                                                     \
+    do {                                                                                                       \
+        if ((mask) == EX_ALL) {                                                                                \
+            EX_VECTOR for (unsigned l = 0; l < EX_LANES; l++) {                                                \
+                __VA_ARGS__                                                                                    \
+            }                                                                                                  \
+        } else {                                                                                               \
+            for (uint32_t m_ = (mask); m_; m_ &= m_ - 1) {                                                     \
+                unsigned l = (unsigned)__builtin_ctz(m_);                                                      \
+                __VA_ARGS__                                                                                    \
+            }                                                                                                  \
+        }                                                                                                      \
     } while (0)
 #define EX_ARGS struct ex_warp *w, const struct ex_inst *i, uint32_t mask
 

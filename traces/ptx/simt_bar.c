@@ -39,8 +39,8 @@ static void merge_splits(struct ex_warp *w) {
     for (uint32_t a = 0; a < w->split_count; a++) {
         for (uint32_t b = a + 1; b < w->split_count;) {
             struct ex_split *x = &w->split[a], *y = &w->split[b];
-            bool same = x->state == SPLIT_RUN && y->state == SPLIT_RUN && x->pc == y->pc && x->frame == y->frame &&
-                        x->join == y->join;
+            bool same = x->state == SPLIT_RUN && y->state == SPLIT_RUN && x->pc == y->pc &&
+                        x->frame == y->frame && x->join == y->join;
             if (!same) {
                 b++;
                 continue;
@@ -88,7 +88,8 @@ void simt_barrier(struct ex_warp *w, uint32_t s, const struct ex_inst *i, uint32
     unsigned first = (unsigned)__builtin_ctz(mask);
     uint64_t number = ex_lane(w, i->a, 4, first), count = i->b == EX_NO_SLOT ? 0 : ex_lane(w, i->b, 4, first);
     if (number >= SIMT_BARRIERS || count % EX_LANES || count > 1024 || (i->b != EX_NO_SLOT && count == 0)) {
-        ex_fail(w, first, WW_EXEC, "barrier %llu of %llu threads: expected a number below 16 and a multiple of 32",
+        ex_fail(w, first, WW_EXEC,
+                "barrier %llu of %llu threads: expected a number below 16 and a multiple of 32",
                 (unsigned long long)number, (unsigned long long)count);
         return;
     }
@@ -96,8 +97,8 @@ void simt_barrier(struct ex_warp *w, uint32_t s, const struct ex_inst *i, uint32
     struct ex_barrier *b = &w->cta->barrier[number];
     if (!b->used) *b = (struct ex_barrier){.used = true, .expected = (uint32_t)count, .all = 1};
     if (b->expected != count) {
-        ex_fail(w, first, WW_EXEC, "barrier %llu is waited for with %u threads and with %llu", (unsigned long long)number,
-                b->expected, (unsigned long long)count);
+        ex_fail(w, first, WW_EXEC, "barrier %llu is waited for with %u threads and with %llu",
+                (unsigned long long)number, b->expected, (unsigned long long)count);
         return;
     }
     b->arrived[w->index] |= mask;
@@ -116,8 +117,10 @@ void simt_barrier(struct ex_warp *w, uint32_t s, const struct ex_inst *i, uint32
 static void say_split(const struct ex_warp *w, const struct ex_split *s, struct ww_buf *out) {
     const struct ptx_inst *src = s->frame->func->inst[s->pc].src;
     ww_buf_printf(out, "; warp %u lanes 0x%08x ", w->index, s->mask);
-    if (s->state == SPLIT_BARRIER) ww_buf_printf(out, "at barrier %u, line %u", s->barrier, src ? src->text_line : 0);
-    else ww_buf_printf(out, "at line %u", src ? src->text_line : 0);
+    if (s->state == SPLIT_BARRIER)
+        ww_buf_printf(out, "at barrier %u, line %u", s->barrier, src ? src->text_line : 0);
+    else
+        ww_buf_printf(out, "at line %u", src ? src->text_line : 0);
     if (src && src->line) ww_buf_printf(out, " (source line %u)", src->line);
 }
 
@@ -150,7 +153,7 @@ void simt_barrier_stuck(struct ex_cta *cta) {
         if (text.n < 400) say_joins(w, &text);
     }
     if (!first) first = &cta->warp[0];
-    ex_fail(first, EX_LANES, WW_EXEC, "barrier cannot complete: %u of %u live threads wait%.440s", waiting, live,
-            text.p ? text.p : "");
+    ex_fail(first, EX_LANES, WW_EXEC, "barrier cannot complete: %u of %u live threads wait%.440s", waiting,
+            live, text.p ? text.p : "");
     ww_buf_free(&text);
 }

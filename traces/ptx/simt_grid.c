@@ -11,8 +11,8 @@
 #define WINDOW_BYTES ((uint64_t)64 << 20)
 #define WINDOW_HARD ((uint64_t)2 << 30)
 #define STREAM_BYTES ((uint64_t)512 << 20)
-#define TURN 256u          /* warp instructions of a warp's turn */
-#define IDLE_ROUNDS 4096u  /* rounds in which every thread only spins */
+#define TURN 256u         /* warp instructions of a warp's turn */
+#define IDLE_ROUNDS 4096u /* rounds in which every thread only spins */
 
 struct window {
     struct ex_run *run;
@@ -45,8 +45,8 @@ static struct ex_cta *cta_new(struct ex_run *r, uint64_t index) {
     }
     const struct ex_func *f = r->kernel->entry;
     c->live_warps = c->warp_count;
-    c->state_bytes = r->shared_bytes + (uint64_t)r->warps_per_cta *
-                     (sizeof(struct ex_warp) + f->frame_bytes + (uint64_t)EX_LANES * f->local_bytes);
+    c->state_bytes = r->shared_bytes + (uint64_t)r->warps_per_cta * (sizeof(struct ex_warp) + f->frame_bytes +
+                                                                     (uint64_t)EX_LANES * f->local_bytes);
     r->state_bytes += c->state_bytes;
     if (good) return c;
     cta_free(c);
@@ -146,7 +146,8 @@ enum ww_code ex_run_grid(struct ex_run *r, struct ww_error *error) {
         idle = progress ? 0 : idle + 1;
         if (code == WW_OK && idle > IDLE_ROUNDS && r->started == r->cta_count) {
             ex_fail(&v.cta[0]->warp[0], EX_LANES, WW_EXEC,
-                    "no thread gets on: all %zu resident CTAs wait in loops for memory that nobody changes", v.count);
+                    "no thread gets on: all %zu resident CTAs wait in loops for memory that nobody changes",
+                    v.count);
             code = r->code;
         }
     }

@@ -6,7 +6,7 @@
 
 #define SPIN_FIRST 64u /* back edges between two looks at a loop's registers */
 #define SPIN_AGAIN 8u
-#define SPIN_RELEASE 4u /* looks in a row without a change until waiting lanes are let go */
+#define SPIN_RELEASE 4u      /* looks in a row without a change until waiting lanes are let go */
 #define LONG_LOOP (1u << 20) /* back edges after which they are let go in any case */
 
 void ex_fail(struct ex_warp *w, uint32_t lane, enum ww_code code, const char *fmt, ...) {
@@ -17,8 +17,9 @@ void ex_fail(struct ex_warp *w, uint32_t lane, enum ww_code code, const char *fm
     char where[320], text[600];
     const struct ptx_inst *src = r->at ? r->at->src : NULL;
     const struct ptx_module *m = r->kernel->module;
-    int n = snprintf(where, sizeof where, "%.80s:%u: kernel %.80s, CTA (%u,%u,%u)", m->name, src ? src->text_line : 0,
-                     r->kernel->entry->src->name, w->cta->ctaid[0], w->cta->ctaid[1], w->cta->ctaid[2]);
+    int n = snprintf(where, sizeof where, "%.80s:%u: kernel %.80s, CTA (%u,%u,%u)", m->name,
+                     src ? src->text_line : 0, r->kernel->entry->src->name, w->cta->ctaid[0], w->cta->ctaid[1],
+                     w->cta->ctaid[2]);
     if (lane < EX_LANES && n > 0 && (size_t)n < sizeof where) {
         uint32_t t = w->index * EX_LANES + lane, x = r->block[0], y = r->block[1];
         n += snprintf(where + n, sizeof where - (size_t)n, ", thread (%u,%u,%u)", t % x, t / x % y, t / x / y);
@@ -83,8 +84,10 @@ static bool spins(struct ex_warp *w, uint32_t s) {
 
 static uint32_t members(struct ex_warp *w, const struct ex_inst *i, uint32_t act) {
     uint32_t slot = i->e;
-    if (i->kind == EX_WSYNC || i->op == PTX_ELECT) slot = i->a;
-    else if (i->op == PTX_VOTE || i->op == PTX_MATCH || i->op == PTX_REDUX) slot = i->b;
+    if (i->kind == EX_WSYNC || i->op == PTX_ELECT)
+        slot = i->a;
+    else if (i->op == PTX_VOTE || i->op == PTX_MATCH || i->op == PTX_REDUX)
+        slot = i->b;
     if (slot == EX_NO_SLOT) return act;
     return (uint32_t)ex_lane(w, slot, 4, (unsigned)__builtin_ctz(act)) & w->live;
 }
@@ -178,13 +181,18 @@ static bool control(struct ex_warp *w, uint32_t s, const struct ex_inst *i, uint
         simt_barrier(w, s, i, act);
         if (!w->run->failed) record_inst(w, i, act, 0);
         return false;
-    case EX_WSYNC: case EX_WOP: wait_for_lanes(w, s, i, act); return false;
+    case EX_WSYNC:
+    case EX_WOP:
+        wait_for_lanes(w, s, i, act);
+        return false;
     case EX_SLEEP:
         w->value = ex_lane(w, i->a, i->aw, lane);
         record_inst(w, i, act, 0);
         at->pc++;
         return false;
-    default: ex_fail(w, lane, WW_EXEC, "trap"); return false;
+    default:
+        ex_fail(w, lane, WW_EXEC, "trap");
+        return false;
     }
 }
 
