@@ -22,13 +22,13 @@ static enum ww_code prepare(const char *name, const char *parameter, struct ww_e
     return WW_OK;
 }
 
-static void there_are_the_ten_workloads(void **state) {
+static void the_ten_basic_workloads_come_first(void **state) {
     (void)state;
     static const char *const names[] = {"vectoradd", "saxpy", "transpose", "reduction", "sgemm",
                                         "spmv",      "bfs",   "kmeans",    "stencil",   "histogram"};
-    assert_int_equal(ww_workload_count(), 10);
+    assert_true(ww_workload_count() >= 10);
     for (size_t i = 0; i < 10; i++) assert_string_equal(ww_workload_at(i)->name, names[i]);
-    assert_null(ww_workload_at(10));
+    assert_null(ww_workload_at(ww_workload_count()));
     assert_null(ww_workload_find("saxp"));
     assert_ptr_equal(ww_workload_find("saxpy"), ww_workload_at(1));
 }
@@ -92,7 +92,7 @@ static void the_view_lists_every_parameter_with_its_default(void **state) {
 static void the_view_of_no_workload_is_a_usage_error(void **state) {
     (void)state;
     struct ww_workload_view view;
-    assert_int_equal(ww_workload(10, &view, NULL), WW_USAGE);
+    assert_int_equal(ww_workload(ww_workload_count(), &view, NULL), WW_USAGE);
 }
 
 static void an_unknown_workload_gets_the_nearest_and_the_list(void **state) {
@@ -229,7 +229,7 @@ static void results_do_not_depend_on_partial_warps(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(there_are_the_ten_workloads),
+        cmocka_unit_test(the_ten_basic_workloads_come_first),
         cmocka_unit_test(every_workload_has_its_ptx_embedded),
         cmocka_unit_test(embedded_ptx_names_no_folder),
         cmocka_unit_test(defaults_lie_within_their_own_bounds),

@@ -1,0 +1,65 @@
+/* The workload suite, first half: each workload verifies at its small size for both old and new targets, and
+ * the values that do not fit together are refused. */
+#include "../../traces/workloads/host.h"
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
+/* clang-format off: cmocka needs the above first */
+#include <cmocka.h>
+/* clang-format on */
+
+struct choice {
+    const char *name, *parameters[3];
+};
+
+static enum ww_code record(const struct choice *c, const char *arch, struct ww_record_stats *stats,
+                           struct ww_error *error) {
+    const struct ww_record_options options = {.arch = arch, .seed = 5};
+    const char *parameters[4] = {"size=small"};
+    size_t count = 1;
+    for (; count < 4 && c->parameters[count - 1]; count++) parameters[count] = c->parameters[count - 1];
+    memset(error, 0, sizeof *error);
+    memset(stats, 0, sizeof *stats);
+    return ww_record_workload(c->name, parameters, count, &options, stats, error);
+}
+
+static void verify(const struct choice *c, const char *arch) {
+    struct ww_error error;
+    struct ww_record_stats stats;
+    enum ww_code code = record(c, arch, &stats, &error);
+    if (code != WW_OK) print_error("%s: %s: %s\n", c->name, error.where, error.text);
+    assert_int_equal(code, WW_OK);
+    assert_true(stats.verified);
+    assert_true(stats.thread_instructions > 1000 && stats.thread_instructions < 1000000);
+}
+
+static void verify_on_volta_and_fermi(void **state) {
+    verify(*state, "sm_70");
+    verify(*state, "sm_20");
+}
+
+static void refuse(void **state) {
+    struct ww_error error;
+    struct ww_record_stats stats;
+    assert_int_equal(record(*state, NULL, &stats, &error), WW_USAGE);
+    assert_non_null(strstr(error.text, "expected"));
+}
+
+#define CASE(test_name, function, ...)                                                                         \
+    {                                                                                                          \
+        test_name, function, NULL, NULL, &(struct choice) {                                                    \
+            __VA_ARGS__                                                                                        \
+        }                                                                                                      \
+    }
+#define VERIFY(test_name, ...) CASE(test_name, verify_on_volta_and_fermi, __VA_ARGS__)
+#define REFUSE(test_name, ...) CASE(test_name, refuse, __VA_ARGS__)
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        VERIFY("backprop_verifies", "backprop", {NULL}),
+        VERIFY("backprop_of_one_cta_verifies", "backprop", {"inputs=16"}),
+        REFUSE("backprop_refuses_part_of_a_block", "backprop", {"inputs=100"}),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
