@@ -6,7 +6,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#define KERNEL(body)                                                                                          \
+#define KERNEL(body)                                                                                           \
     ".version 7.0\n.target sm_70\n.entry k()\n{\n.reg .pred %p<9>;\n.reg .b32 %r<9>;\n" body "\n}\n"
 
 static struct ptx_module *prepared(const char *text) {
@@ -30,8 +30,9 @@ static void if_reconverges_behind_its_body(void **state) {
 
 static void if_else_reconverges_behind_both(void **state) {
     (void)state;
-    struct ptx_module *m = prepared(KERNEL("@%p1 bra A;\nadd.s32 %r1, %r1, 1;\nbra B;\nA: add.s32 %r1, %r1, 2;\n"
-                                           "B: add.s32 %r2, %r2, 1;\nret;"));
+    struct ptx_module *m =
+        prepared(KERNEL("@%p1 bra A;\nadd.s32 %r1, %r1, 1;\nbra B;\nA: add.s32 %r1, %r1, 2;\n"
+                        "B: add.s32 %r2, %r2, 1;\nret;"));
     assert_int_equal(reconv(m, 0), 4);
     ptx_module_free(m);
 }
@@ -45,8 +46,9 @@ static void loop_reconverges_at_its_exit(void **state) {
 
 static void nested_branches_reconverge_inside_out(void **state) {
     (void)state;
-    struct ptx_module *m = prepared(KERNEL("@%p1 bra A;\n@%p2 bra B;\nadd.s32 %r1, %r1, 1;\nB: add.s32 %r1, %r1, 2;\n"
-                                           "A: add.s32 %r2, %r2, 1;\nret;"));
+    struct ptx_module *m =
+        prepared(KERNEL("@%p1 bra A;\n@%p2 bra B;\nadd.s32 %r1, %r1, 1;\nB: add.s32 %r1, %r1, 2;\n"
+                        "A: add.s32 %r2, %r2, 1;\nret;"));
     assert_int_equal(reconv(m, 0), 4);
     assert_int_equal(reconv(m, 1), 3);
     ptx_module_free(m);
@@ -61,7 +63,8 @@ static void paths_to_different_exits_meet_at_the_end(void **state) {
 
 static void early_exit_leaves_the_reconvergence_at_the_exit(void **state) {
     (void)state;
-    struct ptx_module *m = prepared(KERNEL("@%p1 bra A;\n@%p2 exit;\nadd.s32 %r1, %r1, 1;\nA: add.s32 %r2, %r2, 1;\nret;"));
+    struct ptx_module *m =
+        prepared(KERNEL("@%p1 bra A;\n@%p2 exit;\nadd.s32 %r1, %r1, 1;\nA: add.s32 %r2, %r2, 1;\nret;"));
     assert_int_equal(reconv(m, 0), -1);
     ptx_module_free(m);
 }
@@ -75,8 +78,9 @@ static void endless_loop_has_no_reconvergence(void **state) {
 
 static void indexed_branch_reconverges_behind_all_targets(void **state) {
     (void)state;
-    struct ptx_module *m = prepared(KERNEL("T: .branchtargets A, B, C;\nbrx.idx %r1, T;\nA: add.s32 %r1, %r1, 1;\nbra E;\n"
-                                           "B: add.s32 %r1, %r1, 2;\nbra E;\nC: add.s32 %r1, %r1, 3;\nE: ret;"));
+    struct ptx_module *m =
+        prepared(KERNEL("T: .branchtargets A, B, C;\nbrx.idx %r1, T;\nA: add.s32 %r1, %r1, 1;\nbra E;\n"
+                        "B: add.s32 %r1, %r1, 2;\nbra E;\nC: add.s32 %r1, %r1, 3;\nE: ret;"));
     assert_int_equal(reconv(m, 0), 6);
     ptx_module_free(m);
 }

@@ -9,8 +9,8 @@
 #include <cmocka.h>
 
 #define HEAD ".version 7.0\n.target sm_70\n"
-#define KERNEL(body)                                                                                          \
-    HEAD ".entry k(.param .u64 p, .param .u32 n)\n{\n.reg .pred %p<9>;\n.reg .b16 %h<9>;\n.reg .b32 %r<99>;\n"   \
+#define KERNEL(body)                                                                                           \
+    HEAD ".entry k(.param .u64 p, .param .u32 n)\n{\n.reg .pred %p<9>;\n.reg .b16 %h<9>;\n.reg .b32 %r<99>;\n" \
          ".reg .f32 %f<99>;\n.reg .b64 %rd<99>;\n.reg .f64 %fd<9>;\n" body "\nret;\n}\n"
 
 struct lowered {
@@ -74,8 +74,9 @@ static void dead_code_is_dropped(void **state) {
 
 static void indexing_is_one_wide_multiply_add_on_sm_70(void **state) {
     (void)state;
-    const char *text = KERNEL("ld.param.u64 %rd1, [p];\n" TID "mul.wide.u32 %rd2, %r9, 4;\nadd.s64 %rd3, %rd1, %rd2;\n"
-                              "ld.global.u32 %r1, [%rd3];\nst.global.u32 [%rd3+4], %r1;");
+    const char *text =
+        KERNEL("ld.param.u64 %rd1, [p];\n" TID "mul.wide.u32 %rd2, %r9, 4;\nadd.s64 %rd3, %rd1, %rd2;\n"
+               "ld.global.u32 %r1, [%rd3];\nst.global.u32 [%rd3+4], %r1;");
     expect_counts(text, 70, "IMAD.WIDE", 1);
     expect_counts(text, 70, "IADD3", 0);
     expect_counts(text, 52, "IADD", 1); /* ISCADD.CC, IADD.X */
@@ -85,31 +86,35 @@ static void indexing_is_one_wide_multiply_add_on_sm_70(void **state) {
 
 static void wide_addition_is_two_words(void **state) {
     (void)state;
-    const char *text = KERNEL("ld.param.u64 %rd1, [p];\nld.global.u64 %rd2, [%rd1];\nadd.s64 %rd3, %rd2, %rd2;\n"
-                              "st.global.u64 [%rd1], %rd3;");
+    const char *text =
+        KERNEL("ld.param.u64 %rd1, [p];\nld.global.u64 %rd2, [%rd1];\nadd.s64 %rd3, %rd2, %rd2;\n"
+               "st.global.u64 [%rd1], %rd3;");
     expect_counts(text, 70, "IADD3", 2);
     expect_counts(text, 52, "IADD", 2);
 }
 
 static void high_words_that_nothing_reads_are_not_computed(void **state) {
     (void)state;
-    const char *text = KERNEL("ld.param.u64 %rd1, [p];\nld.global.u64 %rd2, [%rd1];\nadd.s64 %rd3, %rd2, %rd2;\n"
-                              "cvt.u32.u64 %r1, %rd3;\nst.global.u32 [%rd1], %r1;");
+    const char *text =
+        KERNEL("ld.param.u64 %rd1, [p];\nld.global.u64 %rd2, [%rd1];\nadd.s64 %rd3, %rd2, %rd2;\n"
+               "cvt.u32.u64 %r1, %rd3;\nst.global.u32 [%rd1], %r1;");
     expect_counts(text, 70, "IADD3", 1);
 }
 
 static void product_and_sum_contract(void **state) {
     (void)state;
     expect_counts(KERNEL("ld.param.u64 %rd1, [p];\nld.global.f32 %f1, [%rd1];\nmul.f32 %f2, %f1, %f1;\n"
-                         "add.f32 %f3, %f2, %f1;\nst.global.f32 [%rd1], %f3;"), 70, "FFMA", 1);
+                         "add.f32 %f3, %f2, %f1;\nst.global.f32 [%rd1], %f3;"),
+                  70, "FFMA", 1);
     expect_counts(KERNEL("ld.param.u64 %rd1, [p];\nld.global.f32 %f1, [%rd1];\nmul.rn.f32 %f2, %f1, %f1;\n"
-                         "add.rn.f32 %f3, %f2, %f1;\nst.global.f32 [%rd1], %f3;"), 70, "FFMA", 0);
+                         "add.rn.f32 %f3, %f2, %f1;\nst.global.f32 [%rd1], %f3;"),
+                  70, "FFMA", 0);
 }
 
 static void two_logic_operations_are_one_lop3(void **state) {
     (void)state;
     const char *text = KERNEL(TID "mov.u32 %r2, %ctaid.x;\nmov.u32 %r3, %laneid;\nand.b32 %r4, %r9, %r2;\n"
-                              "xor.b32 %r1, %r4, %r3;\n" STORE_R1);
+                                  "xor.b32 %r1, %r4, %r3;\n" STORE_R1);
     expect_counts(text, 70, "LOP3", 1);
     expect_counts(text, 20, "LOP", 2);
 }
@@ -137,7 +142,8 @@ static void special_registers_are_read_once(void **state) {
 static void short_if_is_predicated(void **state) {
     (void)state;
     struct lowered l = lower(KERNEL("ld.param.u64 %rd1, [p];\n" TID "setp.gt.u32 %p1, %r9, 3;\n@%p1 bra L;\n"
-                                    "st.shared.u32 [0], %r9;\nL: st.shared.u32 [4], %r9;"), 70);
+                                    "st.shared.u32 [0], %r9;\nL: st.shared.u32 [4], %r9;"),
+                             70);
     assert_int_equal(count(&l, "BRA"), 0);
     assert_int_equal(count(&l, "BSSY"), 0);
     const struct ptx_machine *m = find(&l, "STS");
@@ -147,8 +153,8 @@ static void short_if_is_predicated(void **state) {
     ptx_module_free(l.m);
 }
 
-#define LONG_BODY                                                                                             \
-    "add.s32 %r2, %r2, 1;\nst.shared.u32 [0], %r2;\nadd.s32 %r2, %r2, 1;\nst.shared.u32 [0], %r2;\n"            \
+#define LONG_BODY                                                                                              \
+    "add.s32 %r2, %r2, 1;\nst.shared.u32 [0], %r2;\nadd.s32 %r2, %r2, 1;\nst.shared.u32 [0], %r2;\n"           \
     "add.s32 %r2, %r2, 1;\nst.shared.u32 [0], %r2;\nadd.s32 %r2, %r2, 1;\nst.shared.u32 [0], %r2;\n"
 
 static void divergent_branch_opens_and_closes_a_region(void **state) {
@@ -163,16 +169,19 @@ static void divergent_branch_opens_and_closes_a_region(void **state) {
 
 static void uniform_branch_needs_no_region(void **state) {
     (void)state;
-    const char *text = KERNEL("mov.u32 %r2, 0;\nmov.u32 %r9, %ctaid.x;\nsetp.gt.u32 %p1, %r9, 3;\n@%p1 bra L;\n" LONG_BODY
-                              "L: st.shared.u32 [4], %r2;");
+    const char *text =
+        KERNEL("mov.u32 %r2, 0;\nmov.u32 %r9, %ctaid.x;\nsetp.gt.u32 %p1, %r9, 3;\n@%p1 bra L;\n" LONG_BODY
+               "L: st.shared.u32 [4], %r2;");
     expect_counts(text, 70, "BSSY", 0);
     expect_counts(text, 70, "BRA", 1);
 }
 
 static void region_of_a_loop_opens_before_it(void **state) {
     (void)state;
-    struct lowered l = lower(KERNEL("mov.u32 %r2, 0;\n" TID "LOOP: add.s32 %r2, %r2, 1;\nsetp.lt.u32 %p1, %r2, %r9;\n"
-                                    "@%p1 bra LOOP;\nst.shared.u32 [4], %r2;"), 70);
+    struct lowered l =
+        lower(KERNEL("mov.u32 %r2, 0;\n" TID "LOOP: add.s32 %r2, %r2, 1;\nsetp.lt.u32 %p1, %r2, %r9;\n"
+                     "@%p1 bra LOOP;\nst.shared.u32 [4], %r2;"),
+              70);
     assert_true(find(&l, "BSSY")->inst.pc < find(&l, "ISETP")->inst.pc);
     assert_int_equal(count(&l, "BSSY"), 1);
     const struct ptx_machine *bra = find(&l, "BRA");
@@ -188,10 +197,14 @@ static void access_flags_follow_the_cache_operators(void **state) {
         const char *text;
         uint32_t flag;
     } row[] = {
-        {KERNEL("ld.param.u64 %rd1, [p];\nld.global.cg.u32 %r1, [%rd1];\nst.global.u32 [%rd1], %r1;"), WW_INST_BYPASS_L1},
-        {KERNEL("ld.param.u64 %rd1, [p];\nld.volatile.global.u32 %r1, [%rd1];\nst.global.u32 [%rd1], %r1;"), WW_INST_BYPASS_L1},
-        {KERNEL("ld.param.u64 %rd1, [p];\nld.global.nc.u32 %r1, [%rd1];\nst.global.u32 [%rd1], %r1;"), WW_INST_READ_ONLY},
-        {KERNEL("ld.param.u64 %rd1, [p];\nld.global.cs.u32 %r1, [%rd1];\nst.global.u32 [%rd1], %r1;"), WW_INST_STREAM},
+        {KERNEL("ld.param.u64 %rd1, [p];\nld.global.cg.u32 %r1, [%rd1];\nst.global.u32 [%rd1], %r1;"),
+         WW_INST_BYPASS_L1},
+        {KERNEL("ld.param.u64 %rd1, [p];\nld.volatile.global.u32 %r1, [%rd1];\nst.global.u32 [%rd1], %r1;"),
+         WW_INST_BYPASS_L1},
+        {KERNEL("ld.param.u64 %rd1, [p];\nld.global.nc.u32 %r1, [%rd1];\nst.global.u32 [%rd1], %r1;"),
+         WW_INST_READ_ONLY},
+        {KERNEL("ld.param.u64 %rd1, [p];\nld.global.cs.u32 %r1, [%rd1];\nst.global.u32 [%rd1], %r1;"),
+         WW_INST_STREAM},
         {KERNEL("ld.param.u64 %rd1, [p];\nld.global.u32 %r1, [%rd1];\nst.global.u32 [%rd1], %r1;"), 0},
     };
     for (size_t k = 0; k < sizeof row / sizeof *row; k++) {
@@ -204,7 +217,8 @@ static void access_flags_follow_the_cache_operators(void **state) {
 static void vector_loads_fill_aligned_quads(void **state) {
     (void)state;
     struct lowered l = lower(KERNEL("ld.param.u64 %rd1, [p];\nld.global.v4.f32 {%f1, %f2, %f3, %f4}, [%rd1];\n"
-                                    "st.global.v4.f32 [%rd1+16], {%f4, %f3, %f2, %f1};"), 70);
+                                    "st.global.v4.f32 [%rd1+16], {%f4, %f3, %f2, %f1};"),
+                             70);
     const struct ww_inst *m = &find(&l, "LDG")->inst;
     assert_int_equal(m->width, 16);
     assert_int_equal(m->dst[0].n, 4);
@@ -215,8 +229,10 @@ static void vector_loads_fill_aligned_quads(void **state) {
 
 static void wide_values_are_in_even_pairs(void **state) {
     (void)state;
-    struct lowered l = lower(KERNEL("ld.param.u64 %rd1, [p];\nld.global.f64 %fd1, [%rd1];\nadd.f64 %fd2, %fd1, %fd1;\n"
-                                    "st.global.f64 [%rd1], %fd2;"), 70);
+    struct lowered l =
+        lower(KERNEL("ld.param.u64 %rd1, [p];\nld.global.f64 %fd1, [%rd1];\nadd.f64 %fd2, %fd1, %fd1;\n"
+                     "st.global.f64 [%rd1], %fd2;"),
+              70);
     const struct ww_inst *m = &find(&l, "DADD")->inst;
     assert_int_equal(m->dst[0].n, 2);
     assert_int_equal(m->dst[0].reg % 2, 0);
@@ -226,9 +242,12 @@ static void wide_values_are_in_even_pairs(void **state) {
 /* `count` values that are live at once. */
 static char *pressure(unsigned values) {
     struct ww_buf b = {0};
-    ww_buf_puts(&b, HEAD ".entry k(.param .u64 p)\n{\n.reg .b32 %r<300>;\n.reg .b64 %rd1;\nld.param.u64 %rd1, [p];\n");
-    for (unsigned k = 0; k < values; k++) ww_buf_printf(&b, "ld.volatile.global.u32 %%r%u, [%%rd1+%u];\n", k, 4 * k);
-    for (unsigned k = 0; k < values; k++) ww_buf_printf(&b, "st.global.u32 [%%rd1+%u], %%r%u;\n", 4 * k, values - 1 - k);
+    ww_buf_puts(&b, HEAD
+                ".entry k(.param .u64 p)\n{\n.reg .b32 %r<300>;\n.reg .b64 %rd1;\nld.param.u64 %rd1, [p];\n");
+    for (unsigned k = 0; k < values; k++)
+        ww_buf_printf(&b, "ld.volatile.global.u32 %%r%u, [%%rd1+%u];\n", k, 4 * k);
+    for (unsigned k = 0; k < values; k++)
+        ww_buf_printf(&b, "st.global.u32 [%%rd1+%u], %%r%u;\n", 4 * k, values - 1 - k);
     ww_buf_puts(&b, "ret;\n}\n");
     return b.p;
 }
@@ -281,18 +300,21 @@ static void pcs_count_up_in_steps_of_the_architecture(void **state) {
     static const uint32_t arch[] = {20, 52, 70}, step[] = {8, 8, 16};
     for (int a = 0; a < 3; a++) {
         struct lowered l = lower(KERNEL(TID "mov.u32 %r1, %r9;\n" STORE_R1), arch[a]);
-        for (uint32_t k = 0; k < l.f->machine_count; k++) assert_int_equal(l.f->machine[k].inst.pc, k * step[a]);
+        for (uint32_t k = 0; k < l.f->machine_count; k++)
+            assert_int_equal(l.f->machine[k].inst.pc, k * step[a]);
         ptx_module_free(l.m);
     }
 }
 
 static void callees_are_lowered_behind_the_kernel(void **state) {
     (void)state;
-    struct lowered l = lower(HEAD ".func (.param .b32 r) f(.param .b32 a) { .reg .b32 %r<3>; ld.param.u32 %r1, [a];\n"
-                                  "add.s32 %r2, %r1, 1; st.param.b32 [r], %r2; ret; }\n"
-                                  ".entry k(.param .u64 p) { .reg .b32 %r<3>; .reg .b64 %rd1; .param .b32 x; .param .b32 y;\n"
-                                  "st.param.b32 [x], 5; call (y), f, (x); ld.param.b32 %r1, [y]; ld.param.u64 %rd1, [p];\n"
-                                  "st.global.u32 [%rd1], %r1; ret; }\n", 70);
+    struct lowered l =
+        lower(HEAD ".func (.param .b32 r) f(.param .b32 a) { .reg .b32 %r<3>; ld.param.u32 %r1, [a];\n"
+                   "add.s32 %r2, %r1, 1; st.param.b32 [r], %r2; ret; }\n"
+                   ".entry k(.param .u64 p) { .reg .b32 %r<3>; .reg .b64 %rd1; .param .b32 x; .param .b32 y;\n"
+                   "st.param.b32 [x], 5; call (y), f, (x); ld.param.b32 %r1, [y]; ld.param.u64 %rd1, [p];\n"
+                   "st.global.u32 [%rd1], %r1; ret; }\n",
+              70);
     const struct ptx_func *f = ptx_module_func(l.m, "f");
     assert_true(f->machine_count > 0);
     assert_true(f->machine[0].inst.pc > l.f->machine[l.f->machine_count - 1].inst.pc);

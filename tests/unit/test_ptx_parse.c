@@ -32,8 +32,9 @@ static void bad(const char *text, enum ww_code code, const char *where, const ch
 }
 
 /* A kernel around statements; .reg ranges of every kind. */
-#define KERNEL_HEAD                                                                                           \
-    HEAD ".visible .entry k(.param .u64 p, .param .align 8 .b8 q[24])\n{\n.reg .pred %p<9>;\n.reg .b16 %h<9>;\n"  \
+#define KERNEL_HEAD                                                                                            \
+    HEAD ".visible .entry k(.param .u64 p, .param .align 8 .b8 q[24])\n{\n.reg .pred %p<9>;\n.reg .b16 "       \
+         "%h<9>;\n"                                                                                            \
          ".reg .b32 %r<99>;\n.reg .f32 %f<9>;\n.reg .b64 %rd<9>;\n.reg .f64 %fd<9>;\n"
 #define KERNEL(body) KERNEL_HEAD body "\nret;\n}\n"
 #define FIRST_LINE 12 /* of the body */
@@ -45,11 +46,21 @@ static void line_of(char *out, size_t n, int column) {
 static void instruction_survives_printing(void **state) {
     (void)state;
     static const char *const text[] = {
-        "add.s32 %r1, %r2, 5;", "mad.lo.s32 %r1, %r2, %r3, %r4;", "setp.lt.and.s32 %p1|%p2, %r1, %r2, !%p3;",
-        "@!%p1 ld.global.v2.f32 {%f1, %f2}, [%rd1+8];", "st.shared.u32 [%r1], -7;", "shl.b64 %rd1, %rd2, %r1;",
-        "cvt.rzi.s32.f32 %r1, %f1;", "mov.u32 %r1, %tid.y;", "selp.b32 %r1, %r2, 0, %p1;",
-        "atom.add.global.u32 %r1, [%rd1], 1;", "shfl.up.sync.b32 %r1|%p1, %r2, 1, 0, -1;", "bar.sync 0;",
-        "vote.ballot.sync.b32 %r1, %p1, -1;", "fma.rn.f32 %f1, %f2, %f3, %f1;", "membar.gl;",
+        "add.s32 %r1, %r2, 5;",
+        "mad.lo.s32 %r1, %r2, %r3, %r4;",
+        "setp.lt.and.s32 %p1|%p2, %r1, %r2, !%p3;",
+        "@!%p1 ld.global.v2.f32 {%f1, %f2}, [%rd1+8];",
+        "st.shared.u32 [%r1], -7;",
+        "shl.b64 %rd1, %rd2, %r1;",
+        "cvt.rzi.s32.f32 %r1, %f1;",
+        "mov.u32 %r1, %tid.y;",
+        "selp.b32 %r1, %r2, 0, %p1;",
+        "atom.add.global.u32 %r1, [%rd1], 1;",
+        "shfl.up.sync.b32 %r1|%p1, %r2, 1, 0, -1;",
+        "bar.sync 0;",
+        "vote.ballot.sync.b32 %r1, %p1, -1;",
+        "fma.rn.f32 %f1, %f2, %f3, %f1;",
+        "membar.gl;",
     };
     for (size_t k = 0; k < sizeof text / sizeof *text; k++) {
         char body[2048];
@@ -65,8 +76,9 @@ static void instruction_survives_printing(void **state) {
 
 static void float_literals_keep_their_bits(void **state) {
     (void)state;
-    struct ptx_module *m = good(KERNEL("mov.f32 %f1, 0f3FC00000;\nmov.f64 %fd1, 0d3FF8000000000000;\n"
-                                       "mov.f64 %fd2, 0f3FC00000;\nmov.f32 %f2, 1.5;\nmov.b32 %r1, 0fFFC00001;"));
+    struct ptx_module *m =
+        good(KERNEL("mov.f32 %f1, 0f3FC00000;\nmov.f64 %fd1, 0d3FF8000000000000;\n"
+                    "mov.f64 %fd2, 0f3FC00000;\nmov.f32 %f2, 1.5;\nmov.b32 %r1, 0fFFC00001;"));
     const struct ptx_inst *i = m->func[0]->inst;
     assert_int_equal(i[0].opnd[1].imm, 0x3fc00000);
     assert_int_equal(i[1].opnd[1].imm, 0x3ff8000000000000);
@@ -108,8 +120,9 @@ static void inner_scope_hides_names(void **state) {
 
 static void parameters_lie_at_their_alignment(void **state) {
     (void)state;
-    struct ptx_module *m = good(HEAD ".entry k(.param .u8 a, .param .u64 b, .param .align 16 .b8 c[20], .param .f32 d)\n"
-                                     "{ ret; }\n");
+    struct ptx_module *m =
+        good(HEAD ".entry k(.param .u8 a, .param .u64 b, .param .align 16 .b8 c[20], .param .f32 d)\n"
+                  "{ ret; }\n");
     const struct ptx_func *f = m->func[0];
     static const uint64_t want[] = {0, 8, 16, 36};
     for (int k = 0; k < 4; k++) assert_int_equal(f->param[k]->offset, want[k]);
@@ -119,8 +132,9 @@ static void parameters_lie_at_their_alignment(void **state) {
 
 static void initialisers_fill_bytes_and_addresses(void **state) {
     (void)state;
-    struct ptx_module *m = good(HEAD ".global .align 4 .u32 x[2][2] = {{1}, {2, 3}};\n.global .align 8 .u64 y[2] = "
-                                     "{generic(x)+4, x};\n.global .b8 s[] = \"hi\";\n.const .f32 c = 1.5;\n");
+    struct ptx_module *m =
+        good(HEAD ".global .align 4 .u32 x[2][2] = {{1}, {2, 3}};\n.global .align 8 .u64 y[2] = "
+                  "{generic(x)+4, x};\n.global .b8 s[] = \"hi\";\n.const .f32 c = 1.5;\n");
     static const unsigned char x[16] = {1, 0, 0, 0, 0, 0, 0, 0, 2, 0, 0, 0, 3, 0, 0, 0};
     assert_memory_equal(m->symbol[0]->init, x, 16);
     assert_int_equal(m->symbol[1]->reloc_count, 2);
@@ -135,9 +149,10 @@ static void initialisers_fill_bytes_and_addresses(void **state) {
 
 static void shared_variables_of_different_kernels_overlap(void **state) {
     (void)state;
-    struct ptx_module *m = good(HEAD ".shared .align 4 .b8 a[100];\n.shared .align 4 .b8 b[40];\n.shared .align 4 .b8 c[8];\n"
-                                     ".entry k1() { .reg .b32 %r<3>; mov.u32 %r1, a; ld.shared.u32 %r2, [c]; ret; }\n"
-                                     ".entry k2() { .reg .b32 %r<3>; mov.u32 %r1, b; ret; }\n");
+    struct ptx_module *m =
+        good(HEAD ".shared .align 4 .b8 a[100];\n.shared .align 4 .b8 b[40];\n.shared .align 4 .b8 c[8];\n"
+                  ".entry k1() { .reg .b32 %r<3>; mov.u32 %r1, a; ld.shared.u32 %r2, [c]; ret; }\n"
+                  ".entry k2() { .reg .b32 %r<3>; mov.u32 %r1, b; ret; }\n");
     assert_int_equal(m->symbol[0]->offset, 0);
     assert_int_equal(m->symbol[1]->offset, 0);
     assert_int_equal(m->symbol[2]->offset, 100);
@@ -156,10 +171,11 @@ static void shared_variables_of_callees_count(void **state) {
 
 static void calls_have_results_and_arguments(void **state) {
     (void)state;
-    struct ptx_module *m = good(HEAD ".func (.param .b32 r) f(.param .b32 a, .param .b64 b);\n"
-                                     ".entry k() { .reg .b32 %r<3>;\n{ .param .b32 x; .param .b64 y; .param .b32 z;\n"
-                                     "st.param.b32 [x], 1; call.uni (z), f, (x, y); ld.param.b32 %r1, [z]; }\nret; }\n"
-                                     ".func (.param .b32 r) f(.param .b32 a, .param .b64 b) { ret; }\n");
+    struct ptx_module *m =
+        good(HEAD ".func (.param .b32 r) f(.param .b32 a, .param .b64 b);\n"
+                  ".entry k() { .reg .b32 %r<3>;\n{ .param .b32 x; .param .b64 y; .param .b32 z;\n"
+                  "st.param.b32 [x], 1; call.uni (z), f, (x, y); ld.param.b32 %r1, [z]; }\nret; }\n"
+                  ".func (.param .b32 r) f(.param .b32 a, .param .b64 b) { ret; }\n");
     const struct ptx_inst *i = &m->func[1]->inst[1];
     assert_int_equal(i->call_ret, 1);
     assert_int_equal(i->call_args, 2);
@@ -180,9 +196,10 @@ static void special_registers_move_before_arithmetic(void **state) {
 
 static void source_lines_follow_loc(void **state) {
     (void)state;
-    struct ptx_module *m = good(KERNEL(".loc 1 42 3\nadd.s32 %r1, %r1, 1;\n.loc 1 43 0, function_name $L__info+4, inlined_at 1 "
-                                       "42 1\nadd.s32 %r1, %r1, 1;") ".file 1 \"a.cu\", 123, 456\n.section .debug_str\n{\n"
-                                       "$L__info:\n.b8 1\n}\n");
+    struct ptx_module *m =
+        good(KERNEL(".loc 1 42 3\nadd.s32 %r1, %r1, 1;\n.loc 1 43 0, function_name $L__info+4, inlined_at 1 "
+                    "42 1\nadd.s32 %r1, %r1, 1;") ".file 1 \"a.cu\", 123, 456\n.section .debug_str\n{\n"
+                                                  "$L__info:\n.b8 1\n}\n");
     assert_int_equal(m->func[0]->inst[0].line, 42);
     assert_int_equal(m->func[0]->inst[1].line, 43);
     assert_string_equal(m->file[m->func[0]->inst[1].file], "a.cu");
@@ -203,7 +220,8 @@ static void errors_name_line_and_column(void **state) {
     bad(KERNEL("add.s32 %r1, %r200, 1;"), WW_INPUT, where, "'%r200' is not declared");
     line_of(where, sizeof where, 5);
     bad(KERNEL("bra NOWHERE;"), WW_INPUT, where, "expected a label");
-    bad(".version 7.0\n.target sm_70\n.global .u32 x\n.global .u32 y;\n", WW_INPUT, "t.ptx:4:1", "expected ';'");
+    bad(".version 7.0\n.target sm_70\n.global .u32 x\n.global .u32 y;\n", WW_INPUT, "t.ptx:4:1",
+        "expected ';'");
 }
 
 static void unsupported_instructions_are_quoted(void **state) {
@@ -220,9 +238,15 @@ static void operands_that_do_not_fit_are_refused(void **state) {
     char where[64];
     line_of(where, sizeof where, 1);
     static const char *const text[] = {
-        KERNEL("add.s32 %r1, %p1, 1;"), KERNEL("add.s32 %r1, %r1;"), KERNEL("ld.global.v2.u32 {%r1}, [%rd1];"),
-        KERNEL("selp.b32 %r1, %r1, %r2, %r3;"), KERNEL("add.s32 %r1, %r1, [%rd1];"), KERNEL("mul.s32 %r1, %r1, %r1;"),
-        KERNEL("st.const.u32 [%rd1], 1;"), KERNEL("ld.param.u32 %r1, [%rd1], 2, 3;"), KERNEL("setp.s32 %p1, %r1, %r2;"),
+        KERNEL("add.s32 %r1, %p1, 1;"),
+        KERNEL("add.s32 %r1, %r1;"),
+        KERNEL("ld.global.v2.u32 {%r1}, [%rd1];"),
+        KERNEL("selp.b32 %r1, %r1, %r2, %r3;"),
+        KERNEL("add.s32 %r1, %r1, [%rd1];"),
+        KERNEL("mul.s32 %r1, %r1, %r1;"),
+        KERNEL("st.const.u32 [%rd1], 1;"),
+        KERNEL("ld.param.u32 %r1, [%rd1], 2, 3;"),
+        KERNEL("setp.s32 %p1, %r1, %r2;"),
         KERNEL("shfl.sync.b32 %r1, %r2, 1, 31, -1;"),
     };
     for (size_t k = 0; k < sizeof text / sizeof *text; k++) {
@@ -235,7 +259,8 @@ static void operands_that_do_not_fit_are_refused(void **state) {
 
 static void argument_counts_are_checked(void **state) {
     (void)state;
-    bad(HEAD ".func f(.param .b32 a) { ret; }\n.entry k() {\ncall f;\nret; }\n", WW_INPUT, "t.ptx:6", "expected 1 arguments");
+    bad(HEAD ".func f(.param .b32 a) { ret; }\n.entry k() {\ncall f;\nret; }\n", WW_INPUT, "t.ptx:6",
+        "expected 1 arguments");
 }
 
 static void truncation_anywhere_is_an_error_or_whole(void **state) {
@@ -250,8 +275,10 @@ static void truncation_anywhere_is_an_error_or_whole(void **state) {
         memcpy(copy, text, k);
         enum ww_code code = ptx_module_parse(copy, k, "t.ptx", &m, &e);
         free(copy);
-        if (code == WW_OK) assert_true(m->func_count == 0); /* cut before the kernel */
-        else assert_true(e.text[0] != 0);
+        if (code == WW_OK)
+            assert_true(m->func_count == 0); /* cut before the kernel */
+        else
+            assert_true(e.text[0] != 0);
         ptx_module_free(m);
     }
 }

@@ -78,7 +78,8 @@ static bool build_blocks(struct ww_arena *a, struct ptx_func *f, struct ptx_cfg 
 
 static void fill_predecessors(struct ptx_cfg *g) {
     for (uint32_t b = 0; b < g->count; b++)
-        for (uint32_t k = 0; k < g->block[b].succ_count; k++) g->block[g->succ[g->block[b].succ + k]].pred_count++;
+        for (uint32_t k = 0; k < g->block[b].succ_count; k++)
+            g->block[g->succ[g->block[b].succ + k]].pred_count++;
     uint32_t at = 0;
     for (uint32_t b = 0; b <= g->count; b++) {
         g->block[b].pred = at;

@@ -5,7 +5,7 @@
 #include "ir.h"
 
 struct ptx_block {
-    uint32_t first, end; /* instructions */
+    uint32_t first, end;                         /* instructions */
     uint32_t succ, succ_count, pred, pred_count; /* in ptx_cfg.succ and .pred */
 };
 

@@ -13,37 +13,66 @@ static bool is_integer(uint8_t type) {
 
 static bool takes_pred_type(const struct ptx_inst *i) {
     switch (i->op) {
-    case PTX_AND: case PTX_OR: case PTX_XOR: case PTX_NOT: case PTX_MOV: return true;
-    case PTX_VOTE: return i->sub != PTX_SUB_BALLOT;
-    case PTX_BAR: case PTX_BARRIER: return i->sub == PTX_SUB_RED_AND || i->sub == PTX_SUB_RED_OR;
-    default: return false;
+    case PTX_AND:
+    case PTX_OR:
+    case PTX_XOR:
+    case PTX_NOT:
+    case PTX_MOV:
+        return true;
+    case PTX_VOTE:
+        return i->sub != PTX_SUB_BALLOT;
+    case PTX_BAR:
+    case PTX_BARRIER:
+        return i->sub == PTX_SUB_RED_AND || i->sub == PTX_SUB_RED_OR;
+    default:
+        return false;
     }
 }
 
 static bool good_sub(const struct ptx_inst *i) {
     switch (i->op) {
-    case PTX_ATOM: return in(i->sub, PTX_SUB_ADD, PTX_SUB_XOR);
-    case PTX_RED: return in(i->sub, PTX_SUB_ADD, PTX_SUB_XOR) && i->sub != PTX_SUB_CAS && i->sub != PTX_SUB_EXCH;
-    case PTX_REDUX: return i->sub == PTX_SUB_ADD || i->sub == PTX_SUB_MIN || i->sub == PTX_SUB_MAX ||
-                           in(i->sub, PTX_SUB_AND, PTX_SUB_XOR);
-    case PTX_SHFL: return in(i->sub, PTX_SUB_UP, PTX_SUB_IDX);
-    case PTX_VOTE: return in(i->sub, PTX_SUB_ALL, PTX_SUB_BALLOT);
-    case PTX_MATCH: return i->sub == PTX_SUB_ALL || i->sub == PTX_SUB_ANY;
-    case PTX_SHF: return i->sub == PTX_SUB_L || i->sub == PTX_SUB_R;
-    case PTX_BAR: return i->sub == PTX_SUB_SYNC || i->sub == PTX_SUB_ARRIVE || i->sub == PTX_SUB_WARP_SYNC ||
-                         in(i->sub, PTX_SUB_RED_POPC, PTX_SUB_RED_OR);
-    case PTX_BARRIER: return i->sub == PTX_SUB_SYNC || i->sub == PTX_SUB_ARRIVE ||
-                             in(i->sub, PTX_SUB_RED_POPC, PTX_SUB_RED_OR);
-    case PTX_TESTP: return in(i->sub, PTX_SUB_FINITE, PTX_SUB_SUBNORMAL);
-    case PTX_CP: return in(i->sub, PTX_SUB_CP_ASYNC, PTX_SUB_CP_MBARRIER_ARRIVE);
-    case PTX_MBARRIER: return in(i->sub, PTX_SUB_MB_INIT, PTX_SUB_MB_COMPLETE_TX);
-    case PTX_WMMA: return in(i->sub, PTX_SUB_WMMA_LOAD_A, PTX_SUB_WMMA_MMA);
-    case PTX_PRMT: return !i->sub || in(i->sub, PTX_SUB_F4E, PTX_SUB_RC16);
-    case PTX_SETP: case PTX_SET: return i->cmp != PTX_C_NONE;
-    case PTX_MEMBAR: return i->sub != PTX_SUB_NONE;
-    case PTX_FENCE: return true;
-    case PTX_BRX: return i->sub == PTX_SUB_IDX;
-    default: return i->sub == PTX_SUB_NONE;
+    case PTX_ATOM:
+        return in(i->sub, PTX_SUB_ADD, PTX_SUB_XOR);
+    case PTX_RED:
+        return in(i->sub, PTX_SUB_ADD, PTX_SUB_XOR) && i->sub != PTX_SUB_CAS && i->sub != PTX_SUB_EXCH;
+    case PTX_REDUX:
+        return i->sub == PTX_SUB_ADD || i->sub == PTX_SUB_MIN || i->sub == PTX_SUB_MAX ||
+               in(i->sub, PTX_SUB_AND, PTX_SUB_XOR);
+    case PTX_SHFL:
+        return in(i->sub, PTX_SUB_UP, PTX_SUB_IDX);
+    case PTX_VOTE:
+        return in(i->sub, PTX_SUB_ALL, PTX_SUB_BALLOT);
+    case PTX_MATCH:
+        return i->sub == PTX_SUB_ALL || i->sub == PTX_SUB_ANY;
+    case PTX_SHF:
+        return i->sub == PTX_SUB_L || i->sub == PTX_SUB_R;
+    case PTX_BAR:
+        return i->sub == PTX_SUB_SYNC || i->sub == PTX_SUB_ARRIVE || i->sub == PTX_SUB_WARP_SYNC ||
+               in(i->sub, PTX_SUB_RED_POPC, PTX_SUB_RED_OR);
+    case PTX_BARRIER:
+        return i->sub == PTX_SUB_SYNC || i->sub == PTX_SUB_ARRIVE ||
+               in(i->sub, PTX_SUB_RED_POPC, PTX_SUB_RED_OR);
+    case PTX_TESTP:
+        return in(i->sub, PTX_SUB_FINITE, PTX_SUB_SUBNORMAL);
+    case PTX_CP:
+        return in(i->sub, PTX_SUB_CP_ASYNC, PTX_SUB_CP_MBARRIER_ARRIVE);
+    case PTX_MBARRIER:
+        return in(i->sub, PTX_SUB_MB_INIT, PTX_SUB_MB_COMPLETE_TX);
+    case PTX_WMMA:
+        return in(i->sub, PTX_SUB_WMMA_LOAD_A, PTX_SUB_WMMA_MMA);
+    case PTX_PRMT:
+        return !i->sub || in(i->sub, PTX_SUB_F4E, PTX_SUB_RC16);
+    case PTX_SETP:
+    case PTX_SET:
+        return i->cmp != PTX_C_NONE;
+    case PTX_MEMBAR:
+        return i->sub != PTX_SUB_NONE;
+    case PTX_FENCE:
+        return true;
+    case PTX_BRX:
+        return i->sub == PTX_SUB_IDX;
+    default:
+        return i->sub == PTX_SUB_NONE;
     }
 }
 
@@ -51,22 +80,35 @@ static bool good_half(const struct ptx_inst *i) {
     uint32_t half = i->mods & (PTX_M_LO | PTX_M_HI | PTX_M_WIDE);
     bool one = half && !(half & (half - 1));
     switch (i->op) {
-    case PTX_MUL: case PTX_MAD:
+    case PTX_MUL:
+    case PTX_MAD:
         if (half == PTX_M_WIDE) return in((uint8_t)ptx_type_bytes(i->type[0]), 2, 4) && is_integer(i->type[0]);
         return is_integer(i->type[0]) ? one : !half;
-    case PTX_MADC: return half == PTX_M_LO || half == PTX_M_HI;
-    case PTX_MUL24: case PTX_MAD24: return half == PTX_M_LO || half == PTX_M_HI;
-    default: return true;
+    case PTX_MADC:
+        return half == PTX_M_LO || half == PTX_M_HI;
+    case PTX_MUL24:
+    case PTX_MAD24:
+        return half == PTX_M_LO || half == PTX_M_HI;
+    default:
+        return true;
     }
 }
 
 static bool good_space(const struct ptx_inst *i) {
     switch (i->op) {
-    case PTX_ATOM: case PTX_RED: return i->space == PTX_S_GENERIC || i->space == PTX_S_GLOBAL || i->space == PTX_S_SHARED;
-    case PTX_ST: return i->space != PTX_S_CONST;
-    case PTX_CVTA: case PTX_ISSPACEP: return i->space != PTX_S_GENERIC;
-    case PTX_LDMATRIX: case PTX_STMATRIX: return i->space == PTX_S_SHARED || i->space == PTX_S_GENERIC;
-    default: return true;
+    case PTX_ATOM:
+    case PTX_RED:
+        return i->space == PTX_S_GENERIC || i->space == PTX_S_GLOBAL || i->space == PTX_S_SHARED;
+    case PTX_ST:
+        return i->space != PTX_S_CONST;
+    case PTX_CVTA:
+    case PTX_ISSPACEP:
+        return i->space != PTX_S_GENERIC;
+    case PTX_LDMATRIX:
+    case PTX_STMATRIX:
+        return i->space == PTX_S_SHARED || i->space == PTX_S_GENERIC;
+    default:
+        return true;
     }
 }
 
@@ -76,8 +118,10 @@ enum ww_code ptx_check_modifiers(struct ptx_parser *p, const struct ptx_inst *i,
     if (types < ptx_op_types(i->op)) return ptx_unsupported(p, at, "expected %u type(s)", ptx_op_types(i->op));
     for (uint8_t k = 0; k < types; k++)
         if (i->type[k] == PTX_T_PRED && !takes_pred_type(i)) return ptx_unsupported(p, at, "type .pred");
-    if (i->op == PTX_CP && i->sub == PTX_SUB_CP_BULK) return ptx_unsupported(p, at, "bulk copies are not supported");
-    if (i->op == PTX_CP && i->sub == PTX_SUB_CP_ASYNC && (i->space != PTX_S_GLOBAL || i->dst_space != PTX_S_SHARED))
+    if (i->op == PTX_CP && i->sub == PTX_SUB_CP_BULK)
+        return ptx_unsupported(p, at, "bulk copies are not supported");
+    if (i->op == PTX_CP && i->sub == PTX_SUB_CP_ASYNC &&
+        (i->space != PTX_S_GLOBAL || i->dst_space != PTX_S_SHARED))
         return ptx_unsupported(p, at, "expected .shared.global");
     if (!good_sub(i)) return ptx_unsupported(p, at, "operation word missing or not supported");
     if (!good_half(i)) return ptx_unsupported(p, at, "expected .lo, .hi or .wide as the type asks");
@@ -114,8 +158,8 @@ static bool good_data_vec(const struct ptx_parser *p, const struct ptx_inst *i, 
     if (i->op == PTX_LDMATRIX) return o->vec_count == i->vec;
     if (i->op != PTX_MOV) return o->vec_count == i->vec && i->vec > 1;
     uint32_t bytes = ptx_type_bytes(i->type[0]);
-    return (o->vec_count == 2 || o->vec_count == 4) && bytes >= o->vec_count && i->opnd[dst].kind != PTX_O_VEC &&
-           i->opnd[dst].kind != PTX_O_SREG;
+    return (o->vec_count == 2 || o->vec_count == 4) && bytes >= o->vec_count &&
+           i->opnd[dst].kind != PTX_O_VEC && i->opnd[dst].kind != PTX_O_SREG;
 }
 
 static bool good_address(const struct ptx_parser *p, const struct ptx_inst *i, const struct ptx_operand *o) {
@@ -131,14 +175,22 @@ static bool good_operand(const struct ptx_parser *p, const struct ptx_inst *i, u
     bool want_pred = i->type[0] == PTX_T_PRED;
     if (o->neg && letter != 'P') return false;
     switch (letter) {
-    case 'a': return good_address(p, i, o);
-    case 'l': return o->kind == PTX_O_LABEL;
-    case 'L': return o->kind == PTX_O_LIST;
-    case 'p': case 'q': return o->kind == PTX_O_NONE || (o->kind == PTX_O_REG && is_pred(p, o));
-    case 'P': return o->kind == PTX_O_IMM || (o->kind == PTX_O_REG && is_pred(p, o));
-    case 'd': case 'e':
+    case 'a':
+        return good_address(p, i, o);
+    case 'l':
+        return o->kind == PTX_O_LABEL;
+    case 'L':
+        return o->kind == PTX_O_LIST;
+    case 'p':
+    case 'q':
+        return o->kind == PTX_O_NONE || (o->kind == PTX_O_REG && is_pred(p, o));
+    case 'P':
+        return o->kind == PTX_O_IMM || (o->kind == PTX_O_REG && is_pred(p, o));
+    case 'd':
+    case 'e':
         return o->kind == PTX_O_NONE || (o->kind == PTX_O_REG && is_pred(p, o) == want_pred);
-    case 'D': case 'v':
+    case 'D':
+    case 'v':
         if (o->kind == PTX_O_VEC) return !want_pred && good_data_vec(p, i, o, letter == 'D');
         if (i->vec > 1) return false;
         if (letter == 'D') return o->kind == PTX_O_NONE || (o->kind == PTX_O_REG && is_pred(p, o) == want_pred);
@@ -146,7 +198,8 @@ static bool good_operand(const struct ptx_parser *p, const struct ptx_inst *i, u
     case 'V':
         if (o->kind == PTX_O_VEC) return good_vec(p, o, n < i->dst_count);
         return o->kind == PTX_O_REG && !is_pred(p, o);
-    default: break;
+    default:
+        break;
     }
     if (o->kind == PTX_O_REG) return is_pred(p, o) == want_pred;
     return o->kind == PTX_O_IMM || o->kind == PTX_O_SYM || (o->kind == PTX_O_SREG && i->op == PTX_MOV);
@@ -156,29 +209,43 @@ static bool good_operand(const struct ptx_parser *p, const struct ptx_inst *i, u
 static const char *shape_of(struct ptx_inst *i) {
     uint8_t n = i->opnd_count;
     switch (i->op) {
-    case PTX_BAR: case PTX_BARRIER:
+    case PTX_BAR:
+    case PTX_BARRIER:
         if (i->sub == PTX_SUB_WARP_SYNC) return "/s";
         if (i->sub == PTX_SUB_SYNC) return "/s?s";
         if (i->sub == PTX_SUB_ARRIVE) return "/ss";
         return n == 4 ? "d/nnP" : "d/nP";
-    case PTX_ATOM: return i->sub == PTX_SUB_CAS ? "D/avs?s" : "D/av?s";
+    case PTX_ATOM:
+        return i->sub == PTX_SUB_CAS ? "D/avs?s" : "D/av?s";
     case PTX_CP:
         if (i->sub == PTX_SUB_CP_ASYNC) return "/aas?sss";
         if (i->sub == PTX_SUB_CP_MBARRIER_ARRIVE) return "/a";
         return i->sub == PTX_SUB_CP_WAIT_GROUP ? "/s" : "/";
     case PTX_MBARRIER:
         switch (i->sub) {
-        case PTX_SUB_MB_INIT: return "/as";
-        case PTX_SUB_MB_INVAL: return "/a";
-        case PTX_SUB_MB_EXPECT_TX: case PTX_SUB_MB_COMPLETE_TX: return "/as";
-        case PTX_SUB_MB_PENDING_COUNT: i->dst_count = 1; return "d/s";
-        case PTX_SUB_MB_TEST_WAIT: case PTX_SUB_MB_TRY_WAIT: i->dst_count = 1; return "p/as?s";
-        default: i->dst_count = n > 0 && i->opnd[0].kind != PTX_O_ADDR; return i->dst_count ? "d/a?s" : "/a?s";
+        case PTX_SUB_MB_INIT:
+            return "/as";
+        case PTX_SUB_MB_INVAL:
+            return "/a";
+        case PTX_SUB_MB_EXPECT_TX:
+        case PTX_SUB_MB_COMPLETE_TX:
+            return "/as";
+        case PTX_SUB_MB_PENDING_COUNT:
+            i->dst_count = 1;
+            return "d/s";
+        case PTX_SUB_MB_TEST_WAIT:
+        case PTX_SUB_MB_TRY_WAIT:
+            i->dst_count = 1;
+            return "p/as?s";
+        default:
+            i->dst_count = n > 0 && i->opnd[0].kind != PTX_O_ADDR;
+            return i->dst_count ? "d/a?s" : "/a?s";
         }
     case PTX_WMMA:
         if (i->sub == PTX_SUB_WMMA_MMA) return "V/VVV";
         return i->sub == PTX_SUB_WMMA_STORE_D ? "/aV?s" : "V/a?s";
-    default: return ptx_op_shape(i->op);
+    default:
+        return ptx_op_shape(i->op);
     }
 }
 
@@ -200,7 +267,8 @@ static enum ww_code check_special(struct ptx_parser *p, struct ptx_inst *i, cons
         return bad_operand(p, i, at, i->dst_count + 4u);
     if (i->op == PTX_STMATRIX || i->op == PTX_LDMATRIX) {
         const struct ptx_operand *o = &i->opnd[i->op == PTX_STMATRIX];
-        if (i->vec > 1 ? o->kind != PTX_O_VEC || o->vec_count != i->vec : o->kind == PTX_O_VEC && o->vec_count != 1)
+        if (i->vec > 1 ? o->kind != PTX_O_VEC || o->vec_count != i->vec
+                       : o->kind == PTX_O_VEC && o->vec_count != 1)
             return bad_operand(p, i, at, 1);
     }
     if (i->op == PTX_MMA || i->op == PTX_WMMA) i->cp_bytes = 0; /* counted layouts while parsing */
@@ -223,8 +291,10 @@ enum ww_code ptx_check_inst(struct ptx_parser *p, struct ptx_inst *i, const stru
         }
         char letter = *s == 'n' ? 's' : *s;
         bool good;
-        if (*s == 'n') good = i->opnd[n].kind == PTX_O_IMM || (i->opnd[n].kind == PTX_O_REG && !is_pred(p, &i->opnd[n]));
-        else good = good_operand(p, i, n, letter);
+        if (*s == 'n')
+            good = i->opnd[n].kind == PTX_O_IMM || (i->opnd[n].kind == PTX_O_REG && !is_pred(p, &i->opnd[n]));
+        else
+            good = good_operand(p, i, n, letter);
         if (!good) return bad_operand(p, i, at, n + 1);
         n++;
         if (n == 1 && i->dst_count == 2) {

@@ -51,10 +51,14 @@ static enum ww_code parse_primary(struct ptx_parser *p, struct ptx_const *c, uns
         WW_TRY(ptx_next(p));
         WW_TRY(parse_primary(p, c, depth + 1));
         if (t.punct == '-' && c->exact32) c->raw32 ^= 0x80000000u;
-        if (t.punct == '-' && c->is_float) c->bits ^= (uint64_t)1 << 63;
-        else if (t.punct == '-') c->bits = 0 - c->bits;
-        else if (t.punct == '~') c->bits = ~c->bits;
-        else if (t.punct == '!') c->bits = !c->bits;
+        if (t.punct == '-' && c->is_float)
+            c->bits ^= (uint64_t)1 << 63;
+        else if (t.punct == '-')
+            c->bits = 0 - c->bits;
+        else if (t.punct == '~')
+            c->bits = ~c->bits;
+        else if (t.punct == '!')
+            c->bits = !c->bits;
         return WW_OK;
     } else {
         return ptx_expected(p, "a constant");
@@ -76,28 +80,56 @@ static enum ww_code combine(struct ptx_parser *p, const struct ptx_token *op, st
     if (a->is_float || b->is_float) {
         double x = as_double(a), y = as_double(b);
         switch (op->punct) {
-        case '+': set_double(a, x + y); return WW_OK;
-        case '-': set_double(a, x - y); return WW_OK;
-        case '*': set_double(a, x * y); return WW_OK;
-        case '/': set_double(a, x / y); return WW_OK;
-        default: return ptx_fail_at(p, op, WW_INPUT, "expected integers at '%c'", op->punct);
+        case '+':
+            set_double(a, x + y);
+            return WW_OK;
+        case '-':
+            set_double(a, x - y);
+            return WW_OK;
+        case '*':
+            set_double(a, x * y);
+            return WW_OK;
+        case '/':
+            set_double(a, x / y);
+            return WW_OK;
+        default:
+            return ptx_fail_at(p, op, WW_INPUT, "expected integers at '%c'", op->punct);
         }
     }
     uint64_t x = a->bits, y = b->bits;
     switch (op->punct) {
-    case '+': x += y; break;
-    case '-': x -= y; break;
-    case '*': x *= y; break;
-    case '&': x &= y; break;
-    case '|': x |= y; break;
-    case '^': x ^= y; break;
-    case '<': x = shifted(x, y, true); break;
-    case '>': x = shifted(x, y, false); break;
+    case '+':
+        x += y;
+        break;
+    case '-':
+        x -= y;
+        break;
+    case '*':
+        x *= y;
+        break;
+    case '&':
+        x &= y;
+        break;
+    case '|':
+        x |= y;
+        break;
+    case '^':
+        x ^= y;
+        break;
+    case '<':
+        x = shifted(x, y, true);
+        break;
+    case '>':
+        x = shifted(x, y, false);
+        break;
     default:
         if (!y) return ptx_fail_at(p, op, WW_INPUT, "division by 0 in a constant expression");
-        if (y == UINT64_MAX) x = op->punct == '/' ? 0 - x : 0;
-        else if (op->punct == '/') x = (uint64_t)((int64_t)x / (int64_t)y);
-        else x = (uint64_t)((int64_t)x % (int64_t)y);
+        if (y == UINT64_MAX)
+            x = op->punct == '/' ? 0 - x : 0;
+        else if (op->punct == '/')
+            x = (uint64_t)((int64_t)x / (int64_t)y);
+        else
+            x = (uint64_t)((int64_t)x % (int64_t)y);
     }
     *a = (struct ptx_const){.bits = x};
     return WW_OK;
@@ -140,20 +172,30 @@ int64_t ptx_const_bits(const struct ptx_const *c, uint8_t type) {
     float f = (float)d;
     uint32_t b32;
     switch (type) {
-    case PTX_T_F64: memcpy(&bits, &d, sizeof d); return (int64_t)bits;
-    case PTX_T_F32: case PTX_T_TF32:
+    case PTX_T_F64:
+        memcpy(&bits, &d, sizeof d);
+        return (int64_t)bits;
+    case PTX_T_F32:
+    case PTX_T_TF32:
         memcpy(&b32, &f, sizeof f);
         return c->exact32 ? c->raw32 : b32;
-    case PTX_T_F16: return c->is_float ? half_bits(d) : (int64_t)(bits & 0xffff);
-    case PTX_T_BF16: return c->is_float ? (int64_t)((c->exact32 ? c->raw32 : 0) >> 16) : (int64_t)(bits & 0xffff);
-    default: break;
+    case PTX_T_F16:
+        return c->is_float ? half_bits(d) : (int64_t)(bits & 0xffff);
+    case PTX_T_BF16:
+        return c->is_float ? (int64_t)((c->exact32 ? c->raw32 : 0) >> 16) : (int64_t)(bits & 0xffff);
+    default:
+        break;
     }
     if (c->is_float && c->exact32) bits = c->raw32;
     switch (ptx_type_bytes(type)) {
-    case 1: return (int8_t)bits;
-    case 2: return (int16_t)bits;
-    case 4: return (int32_t)bits;
-    default: return (int64_t)bits;
+    case 1:
+        return (int8_t)bits;
+    case 2:
+        return (int16_t)bits;
+    case 4:
+        return (int32_t)bits;
+    default:
+        return (int64_t)bits;
     }
 }
 

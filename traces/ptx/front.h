@@ -77,16 +77,15 @@ struct ptx_parser {
     size_t inst_cap, reg_cap, local_cap, list_cap, param_cap, ret_cap;
     uint64_t local_bytes, param_bytes, param_peak;
     uint32_t loc_file, loc_line;
-    bool label_at_end; /* a label stands behind the last instruction */
+    bool label_at_end;     /* a label stands behind the last instruction */
     const char *inst_text; /* where the current instruction begins */
 };
 
 /* Reads the next token. Errors: WW_INPUT through ptx_parse_fail's format. */
 enum ww_code ptx_next(struct ptx_parser *p);
 /* Fails at a token: where is "name:line:column". */
-__attribute__((format(printf, 4, 5))) enum ww_code ptx_fail_at(struct ptx_parser *p,
-                                                               const struct ptx_token *at, enum ww_code code,
-                                                               const char *fmt, ...);
+__attribute__((format(printf, 4, 5))) enum ww_code ptx_fail_at(struct ptx_parser *p, const struct ptx_token *at,
+                                                               enum ww_code code, const char *fmt, ...);
 enum ww_code ptx_nomem(struct ptx_parser *p);
 /* "expected WHAT, found ...", at the current token. */
 enum ww_code ptx_expected(struct ptx_parser *p, const char *what);

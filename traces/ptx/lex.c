@@ -149,9 +149,12 @@ static enum ww_code read_number(struct ptx_parser *p, struct ptx_token *t) {
     if (*l->p == '0') {
         if (second == 'f' || second == 'F') return read_hex_float(p, t, 8);
         if (second == 'd' || second == 'D') return read_hex_float(p, t, 16);
-        if (second == 'x' || second == 'X') base = 16;
-        else if (second == 'b' || second == 'B') base = 2;
-        else if (is_digit(second)) base = 8;
+        if (second == 'x' || second == 'X')
+            base = 16;
+        else if (second == 'b' || second == 'B')
+            base = 2;
+        else if (is_digit(second))
+            base = 8;
     }
     if (base == 16 || base == 2) l->p += 2;
     bool good = read_digits(l, base, &t->value);
@@ -182,8 +185,10 @@ static void read_dotted(struct ptx_lexer *l, struct ptx_token *t) {
     t->p = ++l->p;
     for (; l->p < l->end; l->p++) {
         bool colons = l->end - l->p > 2 && l->p[0] == ':' && l->p[1] == ':' && is_word(l->p[2]);
-        if (colons) l->p++;
-        else if (!is_word(*l->p)) break;
+        if (colons)
+            l->p++;
+        else if (!is_word(*l->p))
+            break;
     }
     t->n = (size_t)(l->p - t->p);
     t->kind = TOK_DOT;
@@ -193,8 +198,8 @@ enum ww_code ptx_next(struct ptx_parser *p) {
     struct ptx_lexer *l = &p->lex;
     struct ptx_token *t = &p->tok;
     bool closed = skip_space(l);
-    *t = (struct ptx_token){.kind = TOK_END, .line = l->line, .column = (uint32_t)(l->p - l->line_start) + 1,
-                            .p = l->p};
+    *t = (struct ptx_token){
+        .kind = TOK_END, .line = l->line, .column = (uint32_t)(l->p - l->line_start) + 1, .p = l->p};
     if (!closed) return ptx_fail_at(p, t, WW_INPUT, "expected '*/' at the comment's end");
     if (l->p >= l->end) return WW_OK;
     char c = *l->p, d = l->end - l->p > 1 ? l->p[1] : 0;

@@ -86,7 +86,8 @@ static bool list_defs(const struct lower *l, uint32_t *first, uint32_t **list) {
 }
 
 /* Uses of a group that no instruction before them in their block defines. */
-static void scan_block(struct live *s, uint32_t b, const uint32_t *first, const uint32_t *list, uint32_t *seen) {
+static void scan_block(struct live *s, uint32_t b, const uint32_t *first, const uint32_t *list,
+                       uint32_t *seen) {
     const struct lower *l = s->l;
     for (uint32_t m = s->block_first[b]; m < s->block_end[b]; m++) {
         const struct lower_inst *in = &l->inst[m];
@@ -94,14 +95,17 @@ static void scan_block(struct live *s, uint32_t b, const uint32_t *first, const 
             uint32_t g = (uint32_t)in->src[k].group;
             cover(&s->interval[g], 2 * m);
             s->interval[g].uses++;
-            if (seen[g] != b + 1 && s->work < WORK_MAX) live_in(s, g, b, &list[first[g]], first[g + 1] - first[g]);
+            if (seen[g] != b + 1 && s->work < WORK_MAX)
+                live_in(s, g, b, &list[first[g]], first[g + 1] - first[g]);
         }
         for (unsigned d = 0; d < in->dst_count; d++) {
             uint32_t g = (uint32_t)in->dst[d].group;
             cover(&s->interval[g], 2 * m + 1);
             bool guarded = l->func->inst[in->ptx].guard >= 0; /* keeps the old value in some lanes */
-            if (!guarded && in->dst[d].n == l->group[g].n) seen[g] = b + 1;
-            else if (!guarded && in->dst[d].off == 0) seen[g] = b + 1; /* words are written in order */
+            if (!guarded && in->dst[d].n == l->group[g].n)
+                seen[g] = b + 1;
+            else if (!guarded && in->dst[d].off == 0)
+                seen[g] = b + 1; /* words are written in order */
         }
     }
 }

@@ -26,28 +26,101 @@ static void lower_constant(struct lower *l, const struct ptx_inst *i, struct low
 
 static void dispatch(struct lower *l, const struct ptx_inst *i) {
     switch (i->op) {
-    case PTX_BRA: case PTX_BRX: case PTX_RET: case PTX_EXIT: case PTX_TRAP: lower_branch(l, i); return;
-    case PTX_CALL: lower_call(l, i); return;
-    case PTX_LD: case PTX_LDU: case PTX_ST: case PTX_ATOM: case PTX_RED: case PTX_CP: case PTX_LDMATRIX:
-    case PTX_STMATRIX: lower_memory(l, i); return;
-    case PTX_MOV: case PTX_CVTA: case PTX_CVT: case PTX_SETP: case PTX_SET: case PTX_SELP: case PTX_SLCT:
-    case PTX_ISSPACEP: lower_move(l, i); return;
-    case PTX_AND: case PTX_OR: case PTX_XOR: case PTX_NOT:
-        if (is_pred_op(i)) lower_move(l, i);
-        else lower_integer(l, i);
+    case PTX_BRA:
+    case PTX_BRX:
+    case PTX_RET:
+    case PTX_EXIT:
+    case PTX_TRAP:
+        lower_branch(l, i);
         return;
-    case PTX_ADD: case PTX_SUB: case PTX_MUL: case PTX_MAD: case PTX_ABS: case PTX_NEG: case PTX_MIN: case PTX_MAX:
+    case PTX_CALL:
+        lower_call(l, i);
+        return;
+    case PTX_LD:
+    case PTX_LDU:
+    case PTX_ST:
+    case PTX_ATOM:
+    case PTX_RED:
+    case PTX_CP:
+    case PTX_LDMATRIX:
+    case PTX_STMATRIX:
+        lower_memory(l, i);
+        return;
+    case PTX_MOV:
+    case PTX_CVTA:
+    case PTX_CVT:
+    case PTX_SETP:
+    case PTX_SET:
+    case PTX_SELP:
+    case PTX_SLCT:
+    case PTX_ISSPACEP:
+        lower_move(l, i);
+        return;
+    case PTX_AND:
+    case PTX_OR:
+    case PTX_XOR:
+    case PTX_NOT:
+        if (is_pred_op(i))
+            lower_move(l, i);
+        else
+            lower_integer(l, i);
+        return;
+    case PTX_ADD:
+    case PTX_SUB:
+    case PTX_MUL:
+    case PTX_MAD:
+    case PTX_ABS:
+    case PTX_NEG:
+    case PTX_MIN:
+    case PTX_MAX:
     case PTX_DIV:
-        if (prefers_float(i)) lower_float(l, i);
-        else lower_integer(l, i);
+        if (prefers_float(i))
+            lower_float(l, i);
+        else
+            lower_integer(l, i);
         return;
-    case PTX_FMA: case PTX_RCP: case PTX_SQRT: case PTX_RSQRT: case PTX_EX2: case PTX_LG2: case PTX_SIN: case PTX_COS:
-    case PTX_TANH: case PTX_COPYSIGN: case PTX_TESTP: lower_float(l, i); return;
-    case PTX_ADDC: case PTX_SUBC: case PTX_MADC: case PTX_MUL24: case PTX_MAD24: case PTX_REM: case PTX_SHL:
-    case PTX_SHR: case PTX_POPC: case PTX_CLZ: case PTX_BFIND: case PTX_BREV: case PTX_BFE: case PTX_BFI: case PTX_PRMT:
-    case PTX_LOP3: case PTX_SHF: case PTX_SAD: case PTX_DP4A: case PTX_DP2A: case PTX_BMSK: case PTX_SZEXT: case PTX_FNS:
-    case PTX_CNOT: lower_integer(l, i); return;
-    default: lower_warp(l, i); return;
+    case PTX_FMA:
+    case PTX_RCP:
+    case PTX_SQRT:
+    case PTX_RSQRT:
+    case PTX_EX2:
+    case PTX_LG2:
+    case PTX_SIN:
+    case PTX_COS:
+    case PTX_TANH:
+    case PTX_COPYSIGN:
+    case PTX_TESTP:
+        lower_float(l, i);
+        return;
+    case PTX_ADDC:
+    case PTX_SUBC:
+    case PTX_MADC:
+    case PTX_MUL24:
+    case PTX_MAD24:
+    case PTX_REM:
+    case PTX_SHL:
+    case PTX_SHR:
+    case PTX_POPC:
+    case PTX_CLZ:
+    case PTX_BFIND:
+    case PTX_BREV:
+    case PTX_BFE:
+    case PTX_BFI:
+    case PTX_PRMT:
+    case PTX_LOP3:
+    case PTX_SHF:
+    case PTX_SAD:
+    case PTX_DP4A:
+    case PTX_DP2A:
+    case PTX_BMSK:
+    case PTX_SZEXT:
+    case PTX_FNS:
+    case PTX_CNOT:
+        lower_integer(l, i);
+        return;
+    default:
+        lower_warp(l, i);
+        return;
     }
 }
 
@@ -65,7 +138,8 @@ void lower_one(struct lower *l, const struct ptx_inst *i) {
 
 static const struct lower_reg nowhere = {.group = -1};
 
-/* What every kernel begins with: the stack pointer; on sm_70 ptxas adds a shuffle that no lane takes part in. */
+/* What every kernel begins with: the stack pointer; on sm_70 ptxas adds a shuffle that no lane takes part in.
+ */
 static void prologue(struct lower *l) {
     struct lower_src none = {.kind = L_NONE};
     if (l->func->is_entry) lower_put(l, WW_OP_INT, "MOV", nowhere, &none, 1);
@@ -116,11 +190,19 @@ static struct ww_operand physical(const struct lower *l, struct lower_reg r) {
     return (struct ww_operand){.reg = (uint16_t)((g->pred ? WW_REG_PRED : 0) + base + r.off), .n = r.n};
 }
 
-static void finish_inst(const struct lower *l, const struct lower_inst *m, struct ptx_machine *out, uint32_t pc) {
+static void finish_inst(const struct lower *l, const struct lower_inst *m, struct ptx_machine *out,
+                        uint32_t pc) {
     const struct ptx_inst *i = &l->func->inst[m->ptx];
-    *out = (struct ptx_machine){.access_part = m->access_part, .access_offset = m->access_offset, .mnemonic = m->name};
-    out->inst = (struct ww_inst){.pc = pc, .op = m->op, .space = m->space, .width = m->width, .barrier = m->barrier,
-                                 .barrier_threads = m->barrier_threads, .flags = m->flags, .file = i->file,
+    *out = (struct ptx_machine){
+        .access_part = m->access_part, .access_offset = m->access_offset, .mnemonic = m->name};
+    out->inst = (struct ww_inst){.pc = pc,
+                                 .op = m->op,
+                                 .space = m->space,
+                                 .width = m->width,
+                                 .barrier = m->barrier,
+                                 .barrier_threads = m->barrier_threads,
+                                 .flags = m->flags,
+                                 .file = i->file,
                                  .line = i->line};
     for (unsigned k = 0; k < m->dst_count; k++) out->inst.dst[out->inst.dst_count++] = physical(l, m->dst[k]);
     for (unsigned k = 0; k < m->src_count; k++) out->inst.src[out->inst.src_count++] = physical(l, m->src[k]);
@@ -149,8 +231,12 @@ static bool finish(struct lower *l, struct ptx_module *module, uint32_t *pc) {
 
 static bool lower_func(struct ptx_module *module, struct ptx_func *f, const struct ptx_lower_options *o,
                        struct ww_arena *arena, uint32_t *pc, uint32_t *call_words) {
-    struct lower l = {.arena = arena, .module = module, .func = f,
-                      .arch = o->arch >= 70 ? VOLTA : o->arch >= 50 ? MAXWELL : FERMI};
+    struct lower l = {.arena = arena,
+                      .module = module,
+                      .func = f,
+                      .arch = o->arch >= 70   ? VOLTA
+                              : o->arch >= 50 ? MAXWELL
+                                              : FERMI};
     uint32_t most = l.arch == FERMI ? 63 : 255;
     l.max_registers = o->max_registers && o->max_registers < most ? o->max_registers : most;
     if (l.max_registers < 16) l.max_registers = 16;
@@ -195,8 +281,8 @@ static uint32_t with_callees(struct ptx_func **list, const uint32_t *call_words,
     return own > across + deepest ? own : across + deepest;
 }
 
-enum ww_code ptx_lower(struct ptx_module *module, struct ptx_func *kernel, const struct ptx_lower_options *options,
-                       struct ww_error *error) {
+enum ww_code ptx_lower(struct ptx_module *module, struct ptx_func *kernel,
+                       const struct ptx_lower_options *options, struct ww_error *error) {
     struct ww_arena arena;
     if (!kernel->inst_count)
         return ww_fail(error, WW_USAGE, module->name, "function '%s' has no body", kernel->name);

@@ -58,8 +58,8 @@ struct lower_group {
 #define USE_FADD 8u        /* floating add that may be contracted */
 #define USE_LOGIC 16u
 #define USE_PRED_LOGIC 32u
-#define USE_FLOAT 64u      /* floating operand that takes a sign modifier */
-#define USE_DATA 128u      /* must be in registers as a whole: stored, exchanged, atomics */
+#define USE_FLOAT 64u /* floating operand that takes a sign modifier */
+#define USE_DATA 128u /* must be in registers as a whole: stored, exchanged, atomics */
 #define USE_OTHER 256u
 
 struct lower_value {
@@ -67,9 +67,9 @@ struct lower_value {
     uint32_t defs; /* how many */
     uint32_t uses, kinds, last_use;
     uint32_t use_first, use_last; /* blocks, in layout order */
-    int32_t root;    /* register that this one is another name of */
-    int64_t address; /* is_address: root + address is the value */
-    uint8_t space;   /* of what it points to, if known */
+    int32_t root;                 /* register that this one is another name of */
+    int64_t address;              /* is_address: root + address is the value */
+    uint8_t space;                /* of what it points to, if known */
     bool live, high, divergent, deferred, is_address, needs_reg, in_reg;
     bool is_const, is_imm;
     int64_t imm;
@@ -91,13 +91,13 @@ struct lower {
     enum lower_arch arch;
     uint32_t max_registers;
     struct ptx_cfg cfg;
-    struct lower_value *value; /* by PTX register */
-    bool *live;                /* by instruction */
+    struct lower_value *value;      /* by PTX register */
+    bool *live;                     /* by instruction */
     uint32_t *def_first, *def_list; /* definitions of each register */
-    bool *reachable;           /* by block */
-    int32_t *block_guard;      /* by block: predicate register of an if-converted branch, -1 */
+    bool *reachable;                /* by block */
+    int32_t *block_guard;           /* by block: predicate register of an if-converted branch, -1 */
     uint8_t *sync_before, *sync_at; /* by instruction: opens, closes a reconvergence region */
-    uint8_t *folded_branch;    /* by instruction: if-converted (lower_flow.c) */
+    uint8_t *folded_branch;         /* by instruction: if-converted (lower_flow.c) */
     struct lower_inst *inst;
     uint32_t inst_count, inst_cap;
     struct lower_group *group;

@@ -39,20 +39,67 @@ uint32_t lower_defs(const struct ptx_inst *i, int32_t *reg, uint32_t max) {
 
 bool lower_has_effect(const struct ptx_inst *i) {
     switch (i->op) {
-    case PTX_LD: return (i->mods & PTX_M_VOLATILE) != 0;
-    case PTX_LDU: case PTX_ABS: case PTX_ADD: case PTX_AND: case PTX_BFE: case PTX_BFI: case PTX_BFIND:
-    case PTX_BMSK: case PTX_BREV: case PTX_CLZ: case PTX_CNOT: case PTX_COPYSIGN: case PTX_COS: case PTX_CVT:
-    case PTX_CVTA: case PTX_DIV: case PTX_DP2A: case PTX_DP4A: case PTX_EX2: case PTX_FMA: case PTX_FNS:
-    case PTX_ISSPACEP: case PTX_LG2: case PTX_LOP3: case PTX_MAD: case PTX_MAD24: case PTX_MAX: case PTX_MIN:
-    case PTX_MUL: case PTX_MUL24: case PTX_NEG: case PTX_NOT: case PTX_OR: case PTX_POPC: case PTX_PRMT:
-    case PTX_RCP: case PTX_REM: case PTX_RSQRT: case PTX_SAD: case PTX_SELP: case PTX_SET: case PTX_SETP:
-    case PTX_SHF: case PTX_SHL: case PTX_SHR: case PTX_SIN: case PTX_SLCT: case PTX_SQRT: case PTX_SUB:
-    case PTX_SZEXT: case PTX_TANH: case PTX_TESTP: case PTX_XOR:
+    case PTX_LD:
+        return (i->mods & PTX_M_VOLATILE) != 0;
+    case PTX_LDU:
+    case PTX_ABS:
+    case PTX_ADD:
+    case PTX_AND:
+    case PTX_BFE:
+    case PTX_BFI:
+    case PTX_BFIND:
+    case PTX_BMSK:
+    case PTX_BREV:
+    case PTX_CLZ:
+    case PTX_CNOT:
+    case PTX_COPYSIGN:
+    case PTX_COS:
+    case PTX_CVT:
+    case PTX_CVTA:
+    case PTX_DIV:
+    case PTX_DP2A:
+    case PTX_DP4A:
+    case PTX_EX2:
+    case PTX_FMA:
+    case PTX_FNS:
+    case PTX_ISSPACEP:
+    case PTX_LG2:
+    case PTX_LOP3:
+    case PTX_MAD:
+    case PTX_MAD24:
+    case PTX_MAX:
+    case PTX_MIN:
+    case PTX_MUL:
+    case PTX_MUL24:
+    case PTX_NEG:
+    case PTX_NOT:
+    case PTX_OR:
+    case PTX_POPC:
+    case PTX_PRMT:
+    case PTX_RCP:
+    case PTX_REM:
+    case PTX_RSQRT:
+    case PTX_SAD:
+    case PTX_SELP:
+    case PTX_SET:
+    case PTX_SETP:
+    case PTX_SHF:
+    case PTX_SHL:
+    case PTX_SHR:
+    case PTX_SIN:
+    case PTX_SLCT:
+    case PTX_SQRT:
+    case PTX_SUB:
+    case PTX_SZEXT:
+    case PTX_TANH:
+    case PTX_TESTP:
+    case PTX_XOR:
         return (i->mods & PTX_M_CC) != 0;
     case PTX_MOV:
         return i->opnd[1].kind == PTX_O_SREG && i->opnd[1].sreg >= PTX_SR_CLOCK &&
                i->opnd[1].sreg <= PTX_SR_GLOBALTIMER_HI;
-    default: return true;
+    default:
+        return true;
     }
 }
 
@@ -143,17 +190,31 @@ static enum demand high_demand(const struct ptx_inst *i, uint32_t k) {
     if (k != UINT32_MAX && i->opnd[k].kind == PTX_O_ADDR)
         return narrow_space(i->space) && i->op != PTX_CP ? DEMAND_NEVER : DEMAND_ALWAYS;
     switch (i->op) {
-    case PTX_ADD: case PTX_SUB: case PTX_AND: case PTX_OR: case PTX_XOR: case PTX_NOT: case PTX_NEG: case PTX_MUL:
+    case PTX_ADD:
+    case PTX_SUB:
+    case PTX_AND:
+    case PTX_OR:
+    case PTX_XOR:
+    case PTX_NOT:
+    case PTX_NEG:
+    case PTX_MUL:
     case PTX_MAD:
-        return lower_is_float(i->type[0]) || (i->mods & (PTX_M_HI | PTX_M_CC)) ? DEMAND_ALWAYS : DEMAND_IF_RESULT;
-    case PTX_MOV: return i->opnd[0].kind == PTX_O_VEC ? DEMAND_ALWAYS : DEMAND_IF_RESULT;
-    case PTX_SELP: return DEMAND_IF_RESULT;
-    case PTX_SHL: return k == 1 ? DEMAND_IF_RESULT : DEMAND_ALWAYS;
-    case PTX_CVTA: return narrow_space(i->space) && !(i->mods & PTX_M_TO) ? DEMAND_NEVER : DEMAND_IF_RESULT;
+        return lower_is_float(i->type[0]) || (i->mods & (PTX_M_HI | PTX_M_CC)) ? DEMAND_ALWAYS
+                                                                               : DEMAND_IF_RESULT;
+    case PTX_MOV:
+        return i->opnd[0].kind == PTX_O_VEC ? DEMAND_ALWAYS : DEMAND_IF_RESULT;
+    case PTX_SELP:
+        return DEMAND_IF_RESULT;
+    case PTX_SHL:
+        return k == 1 ? DEMAND_IF_RESULT : DEMAND_ALWAYS;
+    case PTX_CVTA:
+        return narrow_space(i->space) && !(i->mods & PTX_M_TO) ? DEMAND_NEVER : DEMAND_IF_RESULT;
     case PTX_CVT:
-        if (lower_is_float(i->type[0]) || lower_is_float(i->type[1]) || (i->mods & PTX_M_SAT)) return DEMAND_ALWAYS;
+        if (lower_is_float(i->type[0]) || lower_is_float(i->type[1]) || (i->mods & PTX_M_SAT))
+            return DEMAND_ALWAYS;
         return ptx_type_bytes(i->type[0]) < 8 ? DEMAND_NEVER : DEMAND_IF_RESULT;
-    default: return DEMAND_ALWAYS;
+    default:
+        return DEMAND_ALWAYS;
     }
 }
 
@@ -174,7 +235,8 @@ static bool mark_high(struct lower *l) {
         if (!l->live[i]) continue;
         uint32_t n = lower_uses(&f->inst[i], use);
         for (uint32_t k = 0; k < n; k++)
-            if (use[k].opnd != UINT32_MAX && !l->value[use[k].reg].high && demands(l, &f->inst[i], use[k].opnd, false)) {
+            if (use[k].opnd != UINT32_MAX && !l->value[use[k].reg].high &&
+                demands(l, &f->inst[i], use[k].opnd, false)) {
                 l->value[use[k].reg].high = true;
                 work[depth++] = use[k].reg;
             }
@@ -185,7 +247,8 @@ static bool mark_high(struct lower *l) {
             const struct ptx_inst *i = &f->inst[l->def_list[d]];
             uint32_t n = lower_uses(i, use);
             for (uint32_t k = 0; k < n; k++)
-                if (use[k].opnd != UINT32_MAX && !l->value[use[k].reg].high && demands(l, i, use[k].opnd, true)) {
+                if (use[k].opnd != UINT32_MAX && !l->value[use[k].reg].high &&
+                    demands(l, i, use[k].opnd, true)) {
                     l->value[use[k].reg].high = true;
                     work[depth++] = use[k].reg;
                 }

@@ -95,7 +95,8 @@ struct lower_src lower_source(struct lower *l, const struct ptx_operand *o) {
         if (narrow) return constant(true, (int64_t)o->sym->offset + o->imm);
         return constant(false, (int64_t)(0x40000000 + (uint64_t)o->sym->id * 4096) + o->imm);
     }
-    if ((o->kind != PTX_O_REG && o->kind != PTX_O_ADDR) || o->reg < 0) return (struct lower_src){.kind = L_ZERO};
+    if ((o->kind != PTX_O_REG && o->kind != PTX_O_ADDR) || o->reg < 0)
+        return (struct lower_src){.kind = L_ZERO};
     struct lower_value *v = &l->value[l->value[o->reg].root];
     if (v->deferred) return compute(l, v);
     if (v->is_const && o->kind == PTX_O_REG) return constant(v->is_imm, v->imm);
@@ -122,9 +123,11 @@ static struct lower_reg move_constant(struct lower *l, const struct lower_src *s
     struct lower_reg r = lower_group_new(l, 1, false);
     lower_put(l, WW_OP_INT, move_name(l), r, s, 1);
     uint32_t slot = l->cache_count < LOWER_CACHE ? l->cache_count++ : (uint32_t)(s->imm & (LOWER_CACHE - 1));
-    l->cache[slot] = (struct lower_cached){.imm = s->imm, .is_imm = s->is_imm, .group = r.group,
-                                           .block = l->func->inst[l->cur].guard >= 0 ? UINT32_MAX
-                                                                                     : l->func->inst[l->cur].block};
+    l->cache[slot] = (struct lower_cached){
+        .imm = s->imm,
+        .is_imm = s->is_imm,
+        .group = r.group,
+        .block = l->func->inst[l->cur].guard >= 0 ? UINT32_MAX : l->func->inst[l->cur].block};
     return r;
 }
 

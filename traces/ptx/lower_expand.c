@@ -41,7 +41,8 @@ void lower_expand(struct lower *l, enum lower_sequence id, struct lower_reg dst,
             lower_put(l, (enum ww_op)s->op, s->name, to, step_in, 3);
             if (to.group >= 0) last = to;
         }
-    if (dst.group >= 0 && last.group != dst.group && l->inst_count) { /* ended in a branch: the result before it */
+    if (dst.group >= 0 && last.group != dst.group &&
+        l->inst_count) { /* ended in a branch: the result before it */
         for (uint32_t k = l->inst_count; k-- > 0 && l->inst[k].ptx == l->cur;)
             if (l->inst[k].dst_count) {
                 l->inst[k].dst[0] = dst;

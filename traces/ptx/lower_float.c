@@ -38,15 +38,24 @@ static enum lower_sequence divide_f32(const struct ptx_inst *i) {
 static enum lower_sequence sequence_of(const struct ptx_inst *i) {
     bool wide = i->type[0] == PTX_T_F64, approx = i->mods & PTX_M_APPROX, ftz = i->mods & PTX_M_FTZ;
     switch (i->op) {
-    case PTX_DIV: return wide ? SEQ_DIV_F64 : divide_f32(i);
-    case PTX_RCP: return wide ? SEQ_RCP_F64 : approx ? SEQ_RCP_APPROX_F32 : SEQ_RCP_F32;
-    case PTX_SQRT: return wide ? SEQ_SQRT_F64 : approx ? SEQ_SQRT_APPROX_F32 : SEQ_SQRT_F32;
-    case PTX_RSQRT: return wide ? SEQ_RSQRT_F64 : ftz ? SEQ_RSQRT_FTZ_F32 : SEQ_RSQRT_F32;
-    case PTX_EX2: return ftz ? SEQ_EX2_FTZ_F32 : SEQ_EX2_F32;
-    case PTX_LG2: return ftz ? SEQ_LG2_FTZ_F32 : SEQ_LG2_F32;
-    case PTX_SIN: return SEQ_SIN_F32;
-    case PTX_COS: return SEQ_COS_F32;
-    default: return SEQ_TANH_F32;
+    case PTX_DIV:
+        return wide ? SEQ_DIV_F64 : divide_f32(i);
+    case PTX_RCP:
+        return wide ? SEQ_RCP_F64 : approx ? SEQ_RCP_APPROX_F32 : SEQ_RCP_F32;
+    case PTX_SQRT:
+        return wide ? SEQ_SQRT_F64 : approx ? SEQ_SQRT_APPROX_F32 : SEQ_SQRT_F32;
+    case PTX_RSQRT:
+        return wide ? SEQ_RSQRT_F64 : ftz ? SEQ_RSQRT_FTZ_F32 : SEQ_RSQRT_F32;
+    case PTX_EX2:
+        return ftz ? SEQ_EX2_FTZ_F32 : SEQ_EX2_F32;
+    case PTX_LG2:
+        return ftz ? SEQ_LG2_FTZ_F32 : SEQ_LG2_F32;
+    case PTX_SIN:
+        return SEQ_SIN_F32;
+    case PTX_COS:
+        return SEQ_COS_F32;
+    default:
+        return SEQ_TANH_F32;
     }
 }
 
@@ -61,9 +70,15 @@ void lower_float(struct lower *l, const struct ptx_inst *i) {
     struct lower_reg dst = lower_dest(l, &i->opnd[0]);
     for (unsigned k = i->dst_count; k < i->opnd_count && n < 4; k++) s[n++] = lower_source(l, &i->opnd[k]);
     switch (i->op) {
-    case PTX_MUL: lower_put(l, c->op, c->mul, dst, s, n); break;
-    case PTX_FMA: case PTX_MAD: lower_put(l, c->op, c->fma, dst, s, n); break;
-    case PTX_ABS: case PTX_NEG:
+    case PTX_MUL:
+        lower_put(l, c->op, c->mul, dst, s, n);
+        break;
+    case PTX_FMA:
+    case PTX_MAD:
+        lower_put(l, c->op, c->fma, dst, s, n);
+        break;
+    case PTX_ABS:
+    case PTX_NEG:
         if (i->type[0] == PTX_T_F64) {
             struct lower_src high = lower_word(&s[0], 1), low = lower_word(&s[0], 0);
             lower_put(l, WW_OP_INT, "MOV", lower_part(dst, 0), &low, 1);
@@ -72,12 +87,21 @@ void lower_float(struct lower *l, const struct ptx_inst *i) {
             lower_put(l, c->op, c->add, dst, s, n);
         }
         break;
-    case PTX_MIN: case PTX_MAX:
-        if (i->type[0] == PTX_T_F64) lower_expand(l, SEQ_MINMAX_F64, dst, s, n);
-        else lower_put(l, c->op, c->op == WW_OP_FP16 ? "HMNMX2" : "FMNMX", dst, s, n);
+    case PTX_MIN:
+    case PTX_MAX:
+        if (i->type[0] == PTX_T_F64)
+            lower_expand(l, SEQ_MINMAX_F64, dst, s, n);
+        else
+            lower_put(l, c->op, c->op == WW_OP_FP16 ? "HMNMX2" : "FMNMX", dst, s, n);
         break;
-    case PTX_COPYSIGN: lower_put(l, WW_OP_INT, l->arch == VOLTA ? "LOP3.LUT" : "LOP", dst, s, n); break;
-    case PTX_TESTP: lower_put(l, c->op, c->set, dst, s, n); break;
-    default: lower_expand(l, sequence_of(i), dst, s, n); break;
+    case PTX_COPYSIGN:
+        lower_put(l, WW_OP_INT, l->arch == VOLTA ? "LOP3.LUT" : "LOP", dst, s, n);
+        break;
+    case PTX_TESTP:
+        lower_put(l, c->op, c->set, dst, s, n);
+        break;
+    default:
+        lower_expand(l, sequence_of(i), dst, s, n);
+        break;
     }
 }

@@ -7,17 +7,34 @@ enum { NOT_FOLDED, FOLDED, FOLDED_JUMP };
 
 static bool divergent_source(const struct ptx_inst *i) {
     switch (i->op) {
-    case PTX_ATOM: case PTX_SHFL: case PTX_CALL: case PTX_MATCH: case PTX_ELECT: case PTX_WMMA: case PTX_MMA:
-    case PTX_LDMATRIX: case PTX_MBARRIER: return true;
-    case PTX_LD: return i->space == PTX_S_LOCAL;
+    case PTX_ATOM:
+    case PTX_SHFL:
+    case PTX_CALL:
+    case PTX_MATCH:
+    case PTX_ELECT:
+    case PTX_WMMA:
+    case PTX_MMA:
+    case PTX_LDMATRIX:
+    case PTX_MBARRIER:
+        return true;
+    case PTX_LD:
+        return i->space == PTX_S_LOCAL;
     case PTX_MOV:
         if (i->opnd[1].kind != PTX_O_SREG) return false;
         switch (i->opnd[1].sreg) {
-        case PTX_SR_TID: case PTX_SR_LANEID: case PTX_SR_LANEMASK_EQ: case PTX_SR_LANEMASK_LE:
-        case PTX_SR_LANEMASK_LT: case PTX_SR_LANEMASK_GE: case PTX_SR_LANEMASK_GT: return true;
-        default: return false;
+        case PTX_SR_TID:
+        case PTX_SR_LANEID:
+        case PTX_SR_LANEMASK_EQ:
+        case PTX_SR_LANEMASK_LE:
+        case PTX_SR_LANEMASK_LT:
+        case PTX_SR_LANEMASK_GE:
+        case PTX_SR_LANEMASK_GT:
+            return true;
+        default:
+            return false;
         }
-    default: return false;
+    default:
+        return false;
     }
 }
 
@@ -45,7 +62,8 @@ struct partials {
 static bool is_joined(const struct lower_value *v, uint32_t block, const struct partials *parts) {
     for (uint32_t k = 0; k < parts->count; k++) {
         const struct partial *p = &parts->list[k];
-        if (block >= p->first && block < p->end && (v->use_first < p->first || v->use_last >= p->end)) return true;
+        if (block >= p->first && block < p->end && (v->use_first < p->first || v->use_last >= p->end))
+            return true;
     }
     return false;
 }
@@ -122,10 +140,26 @@ static bool find_divergence(struct lower *l) {
 
 static bool predicable(const struct ptx_inst *i) {
     switch (i->op) {
-    case PTX_BAR: case PTX_BARRIER: case PTX_CALL: case PTX_BRX: case PTX_RET: case PTX_EXIT: case PTX_TRAP:
-    case PTX_SHFL: case PTX_VOTE: case PTX_MATCH: case PTX_WMMA: case PTX_MMA: case PTX_ACTIVEMASK:
-    case PTX_MEMBAR: case PTX_FENCE: case PTX_DIV: case PTX_REM: return false;
-    default: return true;
+    case PTX_BAR:
+    case PTX_BARRIER:
+    case PTX_CALL:
+    case PTX_BRX:
+    case PTX_RET:
+    case PTX_EXIT:
+    case PTX_TRAP:
+    case PTX_SHFL:
+    case PTX_VOTE:
+    case PTX_MATCH:
+    case PTX_WMMA:
+    case PTX_MMA:
+    case PTX_ACTIVEMASK:
+    case PTX_MEMBAR:
+    case PTX_FENCE:
+    case PTX_DIV:
+    case PTX_REM:
+        return false;
+    default:
+        return true;
     }
 }
 
@@ -172,7 +206,8 @@ static void convert_ifs(struct lower *l) {
         uint32_t join = f->inst[in->reconv].block, target = f->inst[in->opnd[0].imm].block;
         int taken = follow(l, target, join, in->guard, &last, false);
         int not_taken = follow(l, b + 1, join, in->guard, &last, false);
-        if (taken < 0 || not_taken < 0 || taken + not_taken > PREDICATED_MAX || taken + not_taken == 0) continue;
+        if (taken < 0 || not_taken < 0 || taken + not_taken > PREDICATED_MAX || taken + not_taken == 0)
+            continue;
         follow(l, target, join, in->guard, &last, true);
         follow(l, b + 1, join, in->guard, &last, true);
         l->folded_branch[at] = join == last + 1 ? FOLDED : FOLDED_JUMP;
@@ -279,16 +314,24 @@ static void jump(struct lower *l, const struct ptx_inst *i) {
 void lower_branch(struct lower *l, const struct ptx_inst *i) {
     struct lower_src s;
     switch (i->op) {
-    case PTX_BRA: jump(l, i); break;
+    case PTX_BRA:
+        jump(l, i);
+        break;
     case PTX_BRX:
         s = lower_in_reg(l, lower_source(l, &i->opnd[0]), 1);
         lower_put(l, WW_OP_BRANCH, "BRX", nowhere, &s, 1);
         break;
-    case PTX_EXIT: lower_put(l, WW_OP_EXIT, "EXIT", nowhere, NULL, 0); break;
-    case PTX_TRAP: lower_put(l, WW_OP_EXIT, "BPT.TRAP", nowhere, NULL, 0); break;
+    case PTX_EXIT:
+        lower_put(l, WW_OP_EXIT, "EXIT", nowhere, NULL, 0);
+        break;
+    case PTX_TRAP:
+        lower_put(l, WW_OP_EXIT, "BPT.TRAP", nowhere, NULL, 0);
+        break;
     default:
-        if (l->func->is_entry) lower_put(l, WW_OP_EXIT, "EXIT", nowhere, NULL, 0);
-        else lower_put(l, WW_OP_BRANCH, l->arch == VOLTA ? "RET.REL.NODEC" : "RET", nowhere, NULL, 0);
+        if (l->func->is_entry)
+            lower_put(l, WW_OP_EXIT, "EXIT", nowhere, NULL, 0);
+        else
+            lower_put(l, WW_OP_BRANCH, l->arch == VOLTA ? "RET.REL.NODEC" : "RET", nowhere, NULL, 0);
         break;
     }
 }

@@ -22,8 +22,8 @@ static void by_word(struct lower *l, const char *low, const char *high, bool car
 }
 
 /* Multiplication of 32-bit words: one instruction, or XMADs of 16 x 16 bits on Maxwell. */
-static void multiply(struct lower *l, const char *fermi, const char *volta, unsigned xmads, struct lower_reg dst,
-                     const struct lower_src *s, unsigned count) {
+static void multiply(struct lower *l, const char *fermi, const char *volta, unsigned xmads,
+                     struct lower_reg dst, const struct lower_src *s, unsigned count) {
     if (l->arch != MAXWELL) {
         lower_put(l, WW_OP_IMUL, l->arch == VOLTA ? volta : fermi, dst, s, count);
         return;
@@ -105,8 +105,10 @@ static void add(struct lower *l, const struct ptx_inst *i) {
     }
     struct lower_src s[2] = {lower_source(l, &i->opnd[1]), lower_source(l, &i->opnd[2])};
     bool carry_in = i->op == PTX_ADDC || i->op == PTX_SUBC;
-    by_word(l, by_arch(l, carry_in ? "IADD.X" : "IADD", carry_in ? "IADD.X" : "IADD", carry_in ? "IADD3.X" : "IADD3"),
-            by_arch(l, "IADD.X", "IADD.X", "IADD3.X"), true, dst, s, 2);
+    by_word(
+        l,
+        by_arch(l, carry_in ? "IADD.X" : "IADD", carry_in ? "IADD.X" : "IADD", carry_in ? "IADD3.X" : "IADD3"),
+        by_arch(l, "IADD.X", "IADD.X", "IADD3.X"), true, dst, s, 2);
 }
 
 static void logic(struct lower *l, const struct ptx_inst *i) {
@@ -133,8 +135,10 @@ static void multiply_wide(struct lower *l, const struct ptx_inst *i, struct lowe
     int shift = lower_log2(&i->opnd[2]);
     if (ptx_type_bytes(i->type[0]) == 2 || dst.n == 1) {
         bool as_shift = shift >= 0 && count == 2;
-        if (as_shift) lower_put(l, WW_OP_INT, by_arch(l, "SHL", "SHL", "IMAD.SHL.U32"), dst, s, 1);
-        else multiply(l, "IMAD", "IMAD", ptx_type_bytes(i->type[0]) == 2 ? 1 : XMAD_LOW, dst, s, count);
+        if (as_shift)
+            lower_put(l, WW_OP_INT, by_arch(l, "SHL", "SHL", "IMAD.SHL.U32"), dst, s, 1);
+        else
+            multiply(l, "IMAD", "IMAD", ptx_type_bytes(i->type[0]) == 2 ? 1 : XMAD_LOW, dst, s, count);
         return;
     }
     if (l->arch == VOLTA) {
@@ -153,7 +157,8 @@ static void multiply_wide(struct lower *l, const struct ptx_inst *i, struct lowe
         return;
     }
     multiply(l, count == 3 ? "IMAD.CC" : "IMUL", "", XMAD_LOW, lower_part(dst, 0), lo, count);
-    multiply(l, count == 3 ? "IMAD.HI.X" : "IMUL.HI", "", XMAD_WIDE - XMAD_LOW + 1, lower_part(dst, 1), hi, count);
+    multiply(l, count == 3 ? "IMAD.HI.X" : "IMUL.HI", "", XMAD_WIDE - XMAD_LOW + 1, lower_part(dst, 1), hi,
+             count);
 }
 
 /* 64 x 64 -> low 64: the cross products enter the high word. */
@@ -197,7 +202,8 @@ static void mul(struct lower *l, const struct ptx_inst *i) {
         if (shift >= 0 && count == 2) {
             struct lower_src w[2] = {lower_word(&s[0], 0), lower_word(&s[0], 1)};
             lower_put(l, WW_OP_INT, by_arch(l, "SHL", "SHL", "IMAD.SHL.U32"), lower_part(dst, 0), w, 1);
-            lower_put(l, WW_OP_INT, by_arch(l, "IMAD.HI", "SHF.L.U64", "SHF.L.U64.HI"), lower_part(dst, 1), w, 2);
+            lower_put(l, WW_OP_INT, by_arch(l, "IMAD.HI", "SHF.L.U64", "SHF.L.U64.HI"), lower_part(dst, 1), w,
+                      2);
         } else {
             multiply_64(l, dst, s, count);
         }
@@ -225,10 +231,14 @@ static void divide(struct lower *l, const struct ptx_inst *i) {
     if (is_wide(i)) {
         lower_expand(l, rem ? SEQ_REM64 : SEQ_DIV64, dst, s, 2);
     } else if (shift >= 0 && !sign) {
-        lower_put(l, WW_OP_INT, rem ? by_arch(l, "LOP", "LOP3.LUT", "LOP3.LUT") : by_arch(l, "SHR", "SHR.U32", "SHF.R.U32.HI"),
+        lower_put(l, WW_OP_INT,
+                  rem ? by_arch(l, "LOP", "LOP3.LUT", "LOP3.LUT")
+                      : by_arch(l, "SHR", "SHR.U32", "SHF.R.U32.HI"),
                   dst, s, 1);
     } else if (i->opnd[2].kind == PTX_O_IMM) {
-        lower_expand(l, rem ? (sign ? SEQ_SREM_CONST : SEQ_UREM_CONST) : (sign ? SEQ_SDIV_CONST : SEQ_UDIV_CONST), dst, s, 2);
+        lower_expand(l,
+                     rem ? (sign ? SEQ_SREM_CONST : SEQ_UREM_CONST) : (sign ? SEQ_SDIV_CONST : SEQ_UDIV_CONST),
+                     dst, s, 2);
     } else {
         lower_expand(l, sign ? (rem ? SEQ_SREM32 : SEQ_SDIV32) : (rem ? SEQ_UREM32 : SEQ_UDIV32), dst, s, 2);
     }
@@ -247,7 +257,8 @@ static void shift(struct lower *l, const struct ptx_inst *i) {
     }
     struct lower_src both[3] = {lo, hi, by}, single[2] = {left ? lo : hi, by};
     struct lower_reg full = dst.n == 2 ? dst : lower_group_new(l, 2, false);
-    const char *funnel = left ? by_arch(l, "SHL.W", "SHF.L.U64", "SHF.L.U64.HI") : by_arch(l, "SHR.W", "SHF.R.U64", "SHF.R.U64");
+    const char *funnel =
+        left ? by_arch(l, "SHL.W", "SHF.L.U64", "SHF.L.U64.HI") : by_arch(l, "SHR.W", "SHF.R.U64", "SHF.R.U64");
     if (l->arch == FERMI) { /* no funnel shifter: three more for the bits that cross */
         struct lower_reg t = lower_group_new(l, 1, false);
         lower_put(l, WW_OP_INT, left ? "SHR" : "SHL", t, both, 3);
@@ -255,7 +266,8 @@ static void shift(struct lower *l, const struct ptx_inst *i) {
         if (i->opnd[2].kind != PTX_O_IMM) lower_put(l, WW_OP_INT, "ISETP", lower_group_new(l, 1, true), &by, 1);
     }
     lower_put(l, WW_OP_INT, funnel, lower_part(full, left ? 1 : 0), both, 3);
-    if (dst.n == 2) lower_put(l, WW_OP_INT, one, lower_part(dst, left ? 0 : 1), single, 2);
+    if (dst.n == 2)
+        lower_put(l, WW_OP_INT, one, lower_part(dst, left ? 0 : 1), single, 2);
     else {
         struct lower_src got = lower_of(lower_part(full, 0));
         l->inst[l->inst_count - 1].dst[0] = dst;
@@ -293,14 +305,21 @@ static void simple(struct lower *l, const struct ptx_inst *i) {
     unsigned n;
     sources(l, i, s, &n);
     switch (i->op) {
-    case PTX_ABS: is_wide(i) ? lower_expand(l, SEQ_ABS64, dst, s, n)
-                             : (void)lower_put(l, WW_OP_INT, by_arch(l, "I2I", "I2I", "IABS"), dst, s, n); break;
-    case PTX_NEG: by_word(l, by_arch(l, "IADD", "IADD", "IADD3"), by_arch(l, "IADD.X", "IADD.X", "IADD3.X"), true, dst, s, n); break;
+    case PTX_ABS:
+        is_wide(i) ? lower_expand(l, SEQ_ABS64, dst, s, n)
+                   : (void)lower_put(l, WW_OP_INT, by_arch(l, "I2I", "I2I", "IABS"), dst, s, n);
+        break;
+    case PTX_NEG:
+        by_word(l, by_arch(l, "IADD", "IADD", "IADD3"), by_arch(l, "IADD.X", "IADD.X", "IADD3.X"), true, dst, s,
+                n);
+        break;
     case PTX_CNOT:
         lower_put(l, WW_OP_INT, "ISETP", lower_group_new(l, 1, true), s, n);
         lower_put(l, WW_OP_INT, "SEL", dst, s, n);
         break;
-    case PTX_POPC: case PTX_CLZ: case PTX_BFIND: {
+    case PTX_POPC:
+    case PTX_CLZ:
+    case PTX_BFIND: {
         const char *name = i->op == PTX_POPC ? "POPC" : by_arch(l, "FLO", "FLO", "FLO.U32");
         struct lower_reg t = is_wide(i) || i->op == PTX_CLZ ? lower_group_new(l, 1, false) : dst;
         for (unsigned k = 0; k < (is_wide(i) ? 2u : 1u); k++) {
@@ -311,42 +330,97 @@ static void simple(struct lower *l, const struct ptx_inst *i) {
         if (t.group != dst.group) lower_put(l, WW_OP_INT, by_arch(l, "IADD", "IADD", "IADD3"), dst, &got, 1);
         break;
     }
-    case PTX_BREV: by_word(l, "BREV", "BREV", false, dst, s, n); break;
+    case PTX_BREV:
+        by_word(l, "BREV", "BREV", false, dst, s, n);
+        break;
     case PTX_BFE:
-        if (is_wide(i)) lower_expand(l, SEQ_BFE64, dst, s, n);
-        else if (l->arch != VOLTA) lower_put(l, WW_OP_INT, "BFE", dst, s, n);
+        if (is_wide(i))
+            lower_expand(l, SEQ_BFE64, dst, s, n);
+        else if (l->arch != VOLTA)
+            lower_put(l, WW_OP_INT, "BFE", dst, s, n);
         else if (i->opnd[2].kind == PTX_O_IMM && i->opnd[3].kind == PTX_O_IMM)
             lower_expand(l, SEQ_BFE_CONST, dst, s, 1);
-        else lower_expand(l, SEQ_BFE32, dst, s, n);
+        else
+            lower_expand(l, SEQ_BFE32, dst, s, n);
         break;
     case PTX_BFI:
-        if (is_wide(i)) lower_expand(l, SEQ_BFI64, dst, s, n);
-        else if (l->arch != VOLTA) lower_put(l, WW_OP_INT, "BFI", dst, s, n);
-        else lower_expand(l, SEQ_BFI32, dst, s, n);
+        if (is_wide(i))
+            lower_expand(l, SEQ_BFI64, dst, s, n);
+        else if (l->arch != VOLTA)
+            lower_put(l, WW_OP_INT, "BFI", dst, s, n);
+        else
+            lower_expand(l, SEQ_BFI32, dst, s, n);
         break;
-    case PTX_PRMT: lower_put(l, WW_OP_INT, "PRMT", dst, s, n); break;
-    case PTX_LOP3: by_word(l, "LOP3.LUT", "LOP3.LUT", false, dst, s, n > 3 ? 3 : n); break;
-    case PTX_SHF: lower_put(l, WW_OP_INT, by_arch(l, "SHF", "SHF", i->sub == PTX_SUB_L ? "SHF.L.W.U32" : "SHF.R.W.U32"), dst, s, n); break;
+    case PTX_PRMT:
+        lower_put(l, WW_OP_INT, "PRMT", dst, s, n);
+        break;
+    case PTX_LOP3:
+        by_word(l, "LOP3.LUT", "LOP3.LUT", false, dst, s, n > 3 ? 3 : n);
+        break;
+    case PTX_SHF:
+        lower_put(l, WW_OP_INT, by_arch(l, "SHF", "SHF", i->sub == PTX_SUB_L ? "SHF.L.W.U32" : "SHF.R.W.U32"),
+                  dst, s, n);
+        break;
     case PTX_SAD:
-        if (l->arch == VOLTA) lower_expand(l, SEQ_SAD, dst, s, n);
-        else lower_put(l, WW_OP_INT, "ISAD", dst, s, n);
+        if (l->arch == VOLTA)
+            lower_expand(l, SEQ_SAD, dst, s, n);
+        else
+            lower_put(l, WW_OP_INT, "ISAD", dst, s, n);
         break;
-    case PTX_DP4A: case PTX_DP2A: lower_put(l, WW_OP_IMUL, i->op == PTX_DP4A ? "IDP.4A" : "IDP.2A", dst, s, n); break;
-    case PTX_BMSK: lower_expand(l, SEQ_BMSK, dst, s, n); break;
-    case PTX_SZEXT: lower_expand(l, SEQ_BFE_CONST, dst, s, n); break;
-    case PTX_FNS: lower_expand(l, SEQ_FNS, dst, s, n); break;
-    default: lower_put(l, WW_OP_INT, "IADD3", dst, s, n); break;
+    case PTX_DP4A:
+    case PTX_DP2A:
+        lower_put(l, WW_OP_IMUL, i->op == PTX_DP4A ? "IDP.4A" : "IDP.2A", dst, s, n);
+        break;
+    case PTX_BMSK:
+        lower_expand(l, SEQ_BMSK, dst, s, n);
+        break;
+    case PTX_SZEXT:
+        lower_expand(l, SEQ_BFE_CONST, dst, s, n);
+        break;
+    case PTX_FNS:
+        lower_expand(l, SEQ_FNS, dst, s, n);
+        break;
+    default:
+        lower_put(l, WW_OP_INT, "IADD3", dst, s, n);
+        break;
     }
 }
 
 void lower_integer(struct lower *l, const struct ptx_inst *i) {
     switch (i->op) {
-    case PTX_ADD: case PTX_SUB: case PTX_ADDC: case PTX_SUBC: add(l, i); break;
-    case PTX_AND: case PTX_OR: case PTX_XOR: case PTX_NOT: logic(l, i); break;
-    case PTX_MUL: case PTX_MAD: case PTX_MADC: case PTX_MUL24: case PTX_MAD24: mul(l, i); break;
-    case PTX_DIV: case PTX_REM: divide(l, i); break;
-    case PTX_SHL: case PTX_SHR: shift(l, i); break;
-    case PTX_MIN: case PTX_MAX: min_max(l, i); break;
-    default: simple(l, i); break;
+    case PTX_ADD:
+    case PTX_SUB:
+    case PTX_ADDC:
+    case PTX_SUBC:
+        add(l, i);
+        break;
+    case PTX_AND:
+    case PTX_OR:
+    case PTX_XOR:
+    case PTX_NOT:
+        logic(l, i);
+        break;
+    case PTX_MUL:
+    case PTX_MAD:
+    case PTX_MADC:
+    case PTX_MUL24:
+    case PTX_MAD24:
+        mul(l, i);
+        break;
+    case PTX_DIV:
+    case PTX_REM:
+        divide(l, i);
+        break;
+    case PTX_SHL:
+    case PTX_SHR:
+        shift(l, i);
+        break;
+    case PTX_MIN:
+    case PTX_MAX:
+        min_max(l, i);
+        break;
+    default:
+        simple(l, i);
+        break;
     }
 }

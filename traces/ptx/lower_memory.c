@@ -11,20 +11,27 @@ static uint8_t space_of(const struct lower *l, const struct ptx_inst *i, const s
     if (s == PTX_S_GENERIC && a->reg >= 0) s = l->value[a->reg].space;
     if (s == PTX_S_GENERIC && a->sym) s = a->sym->space;
     switch (s) {
-    case PTX_S_SHARED: return WW_SPACE_SHARED;
-    case PTX_S_LOCAL: return WW_SPACE_LOCAL;
-    case PTX_S_CONST: case PTX_S_PARAM: return WW_SPACE_CONST;
-    default: return WW_SPACE_GLOBAL;
+    case PTX_S_SHARED:
+        return WW_SPACE_SHARED;
+    case PTX_S_LOCAL:
+        return WW_SPACE_LOCAL;
+    case PTX_S_CONST:
+    case PTX_S_PARAM:
+        return WW_SPACE_CONST;
+    default:
+        return WW_SPACE_GLOBAL;
     }
 }
 
 static struct lower_src address(struct lower *l, const struct ptx_inst *i, const struct ptx_operand *a) {
     bool wide = i->space == PTX_S_GENERIC || i->space == PTX_S_GLOBAL;
     struct lower_src s;
-    if (a->reg >= 0) s = lower_source(l, a);
+    if (a->reg >= 0)
+        s = lower_source(l, a);
     else if (wide && a->sym && a->sym->space == PTX_S_GLOBAL)
         s = (struct lower_src){.kind = L_CONST, .imm = (int64_t)(0x40000000 + (uint64_t)a->sym->id * 4096)};
-    else return (struct lower_src){.kind = L_ZERO}; /* an immediate address */
+    else
+        return (struct lower_src){.kind = L_ZERO}; /* an immediate address */
     return lower_in_reg(l, s, wide ? 2 : 1);
 }
 
@@ -36,7 +43,8 @@ static uint32_t cache_flags(const struct ptx_inst *i) {
     return f;
 }
 
-static void set_access(struct lower_inst *m, const struct ptx_inst *i, uint8_t space, uint32_t bytes, uint32_t offset) {
+static void set_access(struct lower_inst *m, const struct ptx_inst *i, uint8_t space, uint32_t bytes,
+                       uint32_t offset) {
     if (!m) return;
     m->space = space;
     m->width = (uint8_t)bytes;
@@ -47,10 +55,14 @@ static void set_access(struct lower_inst *m, const struct ptx_inst *i, uint8_t s
 
 static const char *load_name(const struct lower *l, const struct ptx_inst *i, uint8_t space) {
     switch (space) {
-    case WW_SPACE_SHARED: return "LDS";
-    case WW_SPACE_LOCAL: return "LDL";
-    case WW_SPACE_CONST: return "LDC";
-    default: break;
+    case WW_SPACE_SHARED:
+        return "LDS";
+    case WW_SPACE_LOCAL:
+        return "LDL";
+    case WW_SPACE_CONST:
+        return "LDC";
+    default:
+        break;
     }
     if (i->mods & PTX_M_NC) return by_arch(l, "LD.E", "LDG.E.CI", "LDG.E.CONSTANT.SYS");
     return i->space == PTX_S_GENERIC ? "LD.E" : by_arch(l, "LD.E", "LDG.E", "LDG.E.SYS");
@@ -140,7 +152,8 @@ static void store(struct lower *l, const struct ptx_inst *i) {
             struct lower_src s = lower_source(l, v->kind == PTX_O_VEC ? &v->vec[k] : v);
             for (unsigned w = 0; w < words; w++) {
                 struct lower_src part = lower_word(&s, w);
-                lower_put(l, WW_OP_INT, by_arch(l, "MOV", "MOV", "IMAD.MOV.U32"), lower_group_new(l, 1, false), &part, 1);
+                lower_put(l, WW_OP_INT, by_arch(l, "MOV", "MOV", "IMAD.MOV.U32"), lower_group_new(l, 1, false),
+                          &part, 1);
             }
         }
         return;
@@ -153,8 +166,8 @@ static void store(struct lower *l, const struct ptx_inst *i) {
             struct lower_src value = lower_source(l, v->kind == PTX_O_VEC ? &v->vec[first + k] : v);
             s[n++] = lower_in_reg(l, value, words > 4 ? 4 : words);
         }
-        set_access(lower_put(l, WW_OP_STORE, store_name(l, i, space), (struct lower_reg){.group = -1}, s, n), i, space,
-                   bytes, at);
+        set_access(lower_put(l, WW_OP_STORE, store_name(l, i, space), (struct lower_reg){.group = -1}, s, n), i,
+                   space, bytes, at);
     }
 }
 
@@ -168,23 +181,28 @@ static void atomic(struct lower *l, const struct ptx_inst *i) {
     uint32_t bytes = ptx_type_bytes((enum ptx_type)i->type[0]) * i->vec;
     bool result = i->op == PTX_ATOM && is_read(l, &i->opnd[0]), shared = space == WW_SPACE_SHARED;
     bool real = lower_is_float(i->type[0]);
-    struct lower_reg dst = result && i->opnd[0].kind == PTX_O_REG ? lower_dest(l, &i->opnd[0]) : (struct lower_reg){.group = -1};
-    if (result && i->opnd[0].kind == PTX_O_VEC) dst = lower_group_new(l, (uint8_t)(bytes < 4 ? 1 : bytes > 16 ? 4 : bytes / 4), false);
+    struct lower_reg dst =
+        result && i->opnd[0].kind == PTX_O_REG ? lower_dest(l, &i->opnd[0]) : (struct lower_reg){.group = -1};
+    if (result && i->opnd[0].kind == PTX_O_VEC)
+        dst = lower_group_new(l, (uint8_t)(bytes < 4 ? 1 : bytes > 16 ? 4 : bytes / 4), false);
     struct lower_src s[4] = {address(l, i, a)};
     unsigned n = 1;
     for (unsigned k = i->dst_count + 1u; k < i->opnd_count && n < 4; k++) {
         const struct ptx_operand *o = &i->opnd[k];
         if (o->kind == PTX_O_VEC) {
-            for (unsigned e = 0; e < o->vec_count && n < 4; e++) s[n++] = lower_in_reg(l, lower_source(l, &o->vec[e]), 1);
+            for (unsigned e = 0; e < o->vec_count && n < 4; e++)
+                s[n++] = lower_in_reg(l, lower_source(l, &o->vec[e]), 1);
             continue;
         }
         s[n++] = lower_in_reg(l, lower_source(l, o), bytes == 8 ? 2 : 1);
     }
     bool returns = result || (shared && l->arch != VOLTA);
-    const char *name = shared ? by_arch(l, "LDSLK", "ATOMS", "ATOMS")
-                       : result ? by_arch(l, "ATOM.E", "ATOM", "ATOMG.E.STRONG.GPU") : by_arch(l, "RED.E", "RED", "RED.E.STRONG.GPU");
+    const char *name = shared   ? by_arch(l, "LDSLK", "ATOMS", "ATOMS")
+                       : result ? by_arch(l, "ATOM.E", "ATOM", "ATOMG.E.STRONG.GPU")
+                                : by_arch(l, "RED.E", "RED", "RED.E.STRONG.GPU");
     bool loops = shared && (l->arch == FERMI || (real && i->sub == PTX_SUB_ADD));
-    struct lower_reg old = loops && dst.group < 0 ? lower_group_new(l, (uint8_t)(bytes == 8 ? 2 : 1), false) : dst;
+    struct lower_reg old =
+        loops && dst.group < 0 ? lower_group_new(l, (uint8_t)(bytes == 8 ? 2 : 1), false) : dst;
     if (loops && l->arch != FERMI) { /* load, add, compare and swap */
         struct lower_reg first = lower_group_new(l, 1, false), sum = lower_group_new(l, 1, false);
         set_access(lower_put(l, WW_OP_LOAD, "LDS", first, s, 1), i, space, bytes, 0);
@@ -193,7 +211,8 @@ static void atomic(struct lower *l, const struct ptx_inst *i) {
         struct lower_src cas[3] = {s[0], lower_of(first), lower_of(sum)};
         set_access(lower_put(l, WW_OP_ATOMIC, "ATOMS.CAST.SPIN", old, cas, 3), i, space, bytes, 0);
     } else {
-        set_access(lower_put(l, returns || loops ? WW_OP_ATOMIC : WW_OP_REDUCE, name, old, s, n), i, space, bytes, 0);
+        set_access(lower_put(l, returns || loops ? WW_OP_ATOMIC : WW_OP_REDUCE, name, old, s, n), i, space,
+                   bytes, 0);
     }
     if (!loops) return;
     struct lower_reg p = lower_group_new(l, 1, true);
@@ -202,7 +221,8 @@ static void atomic(struct lower *l, const struct ptx_inst *i) {
         struct lower_reg sum = lower_group_new(l, old.n, false);
         struct lower_src in[2] = {o, s[1]}, out[2] = {s[0], lower_of(sum)};
         lower_put(l, real ? WW_OP_FP32 : WW_OP_INT, real ? "FADD" : "IADD", sum, in, 2);
-        set_access(lower_put(l, WW_OP_STORE, "STSUL", (struct lower_reg){.group = -1}, out, 2), i, space, bytes, 0);
+        set_access(lower_put(l, WW_OP_STORE, "STSUL", (struct lower_reg){.group = -1}, out, 2), i, space, bytes,
+                   0);
     }
     lower_put(l, WW_OP_INT, "ISETP", p, &o, 1);
     lower_put(l, WW_OP_BRANCH, "BRA", (struct lower_reg){.group = -1}, &q, 1);
@@ -231,7 +251,8 @@ static void matrix(struct lower *l, const struct ptx_inst *i) {
     struct lower_src s[5] = {lower_of((struct lower_reg){.group = -1})};
     if (a->reg >= 0) s[0] = lower_source(l, a);
     unsigned count = v->kind == PTX_O_VEC ? v->vec_count : 1;
-    uint32_t per = ptx_type_bytes((enum ptx_type)i->type[0]) < 4 ? 1 : ptx_type_bytes((enum ptx_type)i->type[0]) / 4;
+    uint32_t per =
+        ptx_type_bytes((enum ptx_type)i->type[0]) < 4 ? 1 : ptx_type_bytes((enum ptx_type)i->type[0]) / 4;
     bool first = true;
     for (unsigned at = 0; at < count; at += 4 / (per > 4 ? 4 : per)) {
         unsigned n = 1;
@@ -239,16 +260,23 @@ static void matrix(struct lower *l, const struct ptx_inst *i) {
         unsigned got = 0;
         for (unsigned k = at; k < count && k < at + 4 / per && got < 4; k++) {
             const struct ptx_operand *o = v->kind == PTX_O_VEC ? &v->vec[k] : v;
-            if (is_store) s[n++] = lower_in_reg(l, lower_source(l, o), 1);
-            else to[got] = lower_dest(l, o);
+            if (is_store)
+                s[n++] = lower_in_reg(l, lower_source(l, o), 1);
+            else
+                to[got] = lower_dest(l, o);
             got++;
         }
-        struct lower_reg group = is_store ? (struct lower_reg){.group = -1} : lower_group_new(l, (uint8_t)(got == 3 ? 4 : got), false);
-        const char *name = i->op == PTX_LDMATRIX ? "LDSM.16" : i->op == PTX_STMATRIX ? "STSM.16"
-                           : is_store ? store_name(l, i, space) : load_name(l, i, space);
+        struct lower_reg group = is_store ? (struct lower_reg){.group = -1}
+                                          : lower_group_new(l, (uint8_t)(got == 3 ? 4 : got), false);
+        const char *name = i->op == PTX_LDMATRIX   ? "LDSM.16"
+                           : i->op == PTX_STMATRIX ? "STSM.16"
+                           : is_store              ? store_name(l, i, space)
+                                                   : load_name(l, i, space);
         struct lower_inst *m = lower_put(l, is_store ? WW_OP_STORE : WW_OP_LOAD, name, group, s, n);
-        if (first) set_access(m, i, space, 16, 0);
-        else if (m) m->op = WW_OP_NOP; /* the first part carries the addresses that the recorder has */
+        if (first)
+            set_access(m, i, space, 16, 0);
+        else if (m)
+            m->op = WW_OP_NOP; /* the first part carries the addresses that the recorder has */
         first = false;
         for (unsigned k = 0; k < got && !is_store; k++) {
             struct lower_src w = lower_of(lower_part(group, k));
@@ -259,11 +287,26 @@ static void matrix(struct lower *l, const struct ptx_inst *i) {
 
 void lower_memory(struct lower *l, const struct ptx_inst *i) {
     switch (i->op) {
-    case PTX_LD: case PTX_LDU: load(l, i); break;
-    case PTX_ST: store(l, i); break;
-    case PTX_ATOM: case PTX_RED: atomic(l, i); break;
-    case PTX_CP: copy(l, i); break;
-    case PTX_LDMATRIX: case PTX_STMATRIX: case PTX_WMMA: matrix(l, i); break;
-    default: break;
+    case PTX_LD:
+    case PTX_LDU:
+        load(l, i);
+        break;
+    case PTX_ST:
+        store(l, i);
+        break;
+    case PTX_ATOM:
+    case PTX_RED:
+        atomic(l, i);
+        break;
+    case PTX_CP:
+        copy(l, i);
+        break;
+    case PTX_LDMATRIX:
+    case PTX_STMATRIX:
+    case PTX_WMMA:
+        matrix(l, i);
+        break;
+    default:
+        break;
     }
 }

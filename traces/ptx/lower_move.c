@@ -8,7 +8,8 @@ static const char *by_arch(const struct lower *l, const char *fermi, const char 
 static void move_words(struct lower *l, struct lower_reg dst, struct lower_src s) {
     for (unsigned k = 0; k < dst.n; k++) {
         struct lower_src w = lower_word(&s, k);
-        lower_put(l, WW_OP_INT, by_arch(l, "MOV", "MOV", k & 1 ? "IMAD.MOV.U32" : "MOV"), lower_part(dst, k), &w, 1);
+        lower_put(l, WW_OP_INT, by_arch(l, "MOV", "MOV", k & 1 ? "IMAD.MOV.U32" : "MOV"), lower_part(dst, k),
+                  &w, 1);
     }
 }
 
@@ -19,7 +20,8 @@ static void special(struct lower *l, const struct ptx_inst *i) {
     unsigned key = o->sreg * 3u + (unsigned)(o->imm % 3);
     const char *name = clock && l->arch == VOLTA ? "CS2R" : "S2R";
     struct lower_value *v = &l->value[l->value[i->opnd[0].reg].root];
-    bool known = !clock && l->sreg_group[key] >= 0 && (l->sreg_block[key] == 0 || l->sreg_block[key] == i->block);
+    bool known =
+        !clock && l->sreg_group[key] >= 0 && (l->sreg_block[key] == 0 || l->sreg_block[key] == i->block);
     struct lower_reg first = {.group = l->sreg_group[key], .n = 1};
     if (known && v->defs == 1 && v->reg.group < 0) {
         v->reg = first; /* another name of the one that was read before */
@@ -45,8 +47,10 @@ static void unpack(struct lower *l, const struct ptx_inst *i) {
         struct lower_reg dst = lower_dest(l, &d->vec[k]);
         if (dst.group < 0) continue;
         struct lower_src w = lower_word(&s, k * bytes / 4);
-        if (bytes >= 4) lower_put(l, WW_OP_INT, by_arch(l, "MOV", "MOV", "IMAD.MOV.U32"), dst, &w, 1);
-        else lower_put(l, WW_OP_INT, "PRMT", dst, &w, 1);
+        if (bytes >= 4)
+            lower_put(l, WW_OP_INT, by_arch(l, "MOV", "MOV", "IMAD.MOV.U32"), dst, &w, 1);
+        else
+            lower_put(l, WW_OP_INT, "PRMT", dst, &w, 1);
     }
 }
 
@@ -77,9 +81,12 @@ static void convert(struct lower *l, const struct ptx_inst *i) {
     if (i->opnd_count > 2) s[n++] = lower_source(l, &i->opnd[2]);
     if (to_float && from_float) {
         bool rounds = i->round >= PTX_R_RNI;
-        if (to == 4 && from == 2) lower_put(l, WW_OP_FP16, l->arch == VOLTA ? "HADD2.F32" : "F2F.F32.F16", dst, s, n);
-        else if (to == from && !rounds) lower_put(l, WW_OP_FP32, "FADD", dst, s, n); /* saturation or flush */
-        else lower_put(l, WW_OP_CVT, rounds ? by_arch(l, "F2F.ROUND", "F2F.ROUND", "FRND") : "F2F", dst, s, n);
+        if (to == 4 && from == 2)
+            lower_put(l, WW_OP_FP16, l->arch == VOLTA ? "HADD2.F32" : "F2F.F32.F16", dst, s, n);
+        else if (to == from && !rounds)
+            lower_put(l, WW_OP_FP32, "FADD", dst, s, n); /* saturation or flush */
+        else
+            lower_put(l, WW_OP_CVT, rounds ? by_arch(l, "F2F.ROUND", "F2F.ROUND", "FRND") : "F2F", dst, s, n);
     } else if (to_float) {
         lower_put(l, WW_OP_CVT, "I2F", dst, s, n);
     } else if (from_float) {
@@ -87,19 +94,22 @@ static void convert(struct lower *l, const struct ptx_inst *i) {
     } else if (to == 8 && dst.n == 2) {
         struct lower_src low = lower_word(&s[0], 0);
         bool sign = i->type[1] >= PTX_T_S8 && i->type[1] <= PTX_T_S64;
-        struct lower_inst *m = lower_put(l, WW_OP_INT, sign ? by_arch(l, "SHR", "SHR", "SHF.R.S32.HI") : "MOV", dst, &low, 1);
+        struct lower_inst *m =
+            lower_put(l, WW_OP_INT, sign ? by_arch(l, "SHR", "SHR", "SHF.R.S32.HI") : "MOV", dst, &low, 1);
         (void)m; /* the low word is allocated where its source ends: one instruction for the pair */
     } else if (i->mods & PTX_M_SAT) {
         lower_put(l, WW_OP_CVT, "I2I", dst, s, n);
     } else {
-        lower_put(l, WW_OP_INT, by_arch(l, "LOP", "LOP", to == 1 || from == 1 ? "LOP3.LUT" : "PRMT"), dst, s, n);
+        lower_put(l, WW_OP_INT, by_arch(l, "LOP", "LOP", to == 1 || from == 1 ? "LOP3.LUT" : "PRMT"), dst, s,
+                  n);
     }
 }
 
 /* setp: one comparison, or two for 64-bit integers; `with` is a predicate of a folded logic operation. */
 static void compare(struct lower *l, const struct ptx_inst *i, struct lower_reg dst, struct lower_reg second,
                     struct lower_src with) {
-    struct lower_src s[4] = {lower_source(l, &i->opnd[i->dst_count]), lower_source(l, &i->opnd[i->dst_count + 1]), with};
+    struct lower_src s[4] = {lower_source(l, &i->opnd[i->dst_count]),
+                             lower_source(l, &i->opnd[i->dst_count + 1]), with};
     uint8_t type = i->op == PTX_SET ? i->type[1] : i->type[0];
     if (i->opnd_count > i->dst_count + 2) s[3] = lower_source(l, &i->opnd[i->dst_count + 2]);
     struct lower_inst *m;
@@ -111,7 +121,8 @@ static void compare(struct lower *l, const struct ptx_inst *i, struct lower_reg 
     } else if (type == PTX_T_F64) {
         m = lower_put(l, WW_OP_FP64, "DSETP", dst, s, 4);
     } else if (lower_is_float(type)) {
-        m = lower_put(l, type == PTX_T_F32 ? WW_OP_FP32 : WW_OP_FP16, type == PTX_T_F32 ? "FSETP" : "HSETP2", dst, s, 4);
+        m = lower_put(l, type == PTX_T_F32 ? WW_OP_FP32 : WW_OP_FP16, type == PTX_T_F32 ? "FSETP" : "HSETP2",
+                      dst, s, 4);
     } else {
         m = lower_put(l, WW_OP_INT, "ISETP", dst, s, 4);
     }
@@ -141,23 +152,30 @@ static void predicate_logic(struct lower *l, const struct ptx_inst *i) {
 
 static void select_value(struct lower *l, const struct ptx_inst *i) {
     struct lower_reg dst = lower_dest(l, &i->opnd[0]);
-    struct lower_src s[3] = {lower_source(l, &i->opnd[1]), lower_source(l, &i->opnd[2]), lower_source(l, &i->opnd[3])};
+    struct lower_src s[3] = {lower_source(l, &i->opnd[1]), lower_source(l, &i->opnd[2]),
+                             lower_source(l, &i->opnd[3])};
     if (i->op == PTX_SLCT) { /* the third is compared with 0 */
         struct lower_reg p = lower_group_new(l, 1, true);
-        lower_put(l, i->type[1] == PTX_T_F32 ? WW_OP_FP32 : WW_OP_INT, i->type[1] == PTX_T_F32 ? "FSETP" : "ISETP", p, &s[2], 1);
+        lower_put(l, i->type[1] == PTX_T_F32 ? WW_OP_FP32 : WW_OP_INT,
+                  i->type[1] == PTX_T_F32 ? "FSETP" : "ISETP", p, &s[2], 1);
         s[2] = lower_of(p);
     }
     for (unsigned k = 0; k < dst.n; k++) {
         struct lower_src w[3] = {lower_word(&s[0], k), lower_word(&s[1], k), s[2]};
-        lower_put(l, WW_OP_INT, l->arch == VOLTA && lower_is_float(i->type[0]) ? "FSEL" : "SEL", lower_part(dst, k), w, 3);
+        lower_put(l, WW_OP_INT, l->arch == VOLTA && lower_is_float(i->type[0]) ? "FSEL" : "SEL",
+                  lower_part(dst, k), w, 3);
     }
 }
 
 void lower_move(struct lower *l, const struct ptx_inst *i) {
     struct lower_reg none = {.group = -1};
     switch (i->op) {
-    case PTX_CVT: convert(l, i); return;
-    case PTX_SETP: set_predicate(l, i); return;
+    case PTX_CVT:
+        convert(l, i);
+        return;
+    case PTX_SETP:
+        set_predicate(l, i);
+        return;
     case PTX_SET: {
         struct lower_reg p = lower_group_new(l, 1, true);
         struct lower_src s = lower_of(p);
@@ -165,20 +183,34 @@ void lower_move(struct lower *l, const struct ptx_inst *i) {
         lower_put(l, WW_OP_INT, "SEL", lower_dest(l, &i->opnd[0]), &s, 1);
         return;
     }
-    case PTX_SELP: case PTX_SLCT: select_value(l, i); return;
-    case PTX_AND: case PTX_OR: case PTX_XOR: case PTX_NOT: predicate_logic(l, i); return;
+    case PTX_SELP:
+    case PTX_SLCT:
+        select_value(l, i);
+        return;
+    case PTX_AND:
+    case PTX_OR:
+    case PTX_XOR:
+    case PTX_NOT:
+        predicate_logic(l, i);
+        return;
     case PTX_ISSPACEP: {
         struct lower_src s = lower_source(l, &i->opnd[1]), hi = lower_word(&s, 1);
         lower_put(l, WW_OP_INT, "ISETP", lower_dest(l, &i->opnd[0]), &hi, 1);
         return;
     }
-    default: break;
+    default:
+        break;
     }
-    if (i->opnd[0].kind == PTX_O_VEC) unpack(l, i);
-    else if (i->opnd[1].kind == PTX_O_VEC) pack(l, i);
-    else if (i->opnd[1].kind == PTX_O_SREG && i->opnd[1].sreg != PTX_SR_NTID && i->opnd[1].sreg != PTX_SR_NCTAID &&
-             i->opnd[1].sreg != PTX_SR_WARPSZ && i->opnd[0].kind == PTX_O_REG) special(l, i);
-    else if (i->type[0] == PTX_T_PRED) predicate_logic(l, i);
+    if (i->opnd[0].kind == PTX_O_VEC)
+        unpack(l, i);
+    else if (i->opnd[1].kind == PTX_O_VEC)
+        pack(l, i);
+    else if (i->opnd[1].kind == PTX_O_SREG && i->opnd[1].sreg != PTX_SR_NTID &&
+             i->opnd[1].sreg != PTX_SR_NCTAID && i->opnd[1].sreg != PTX_SR_WARPSZ &&
+             i->opnd[0].kind == PTX_O_REG)
+        special(l, i);
+    else if (i->type[0] == PTX_T_PRED)
+        predicate_logic(l, i);
     else {
         struct lower_src s = lower_source(l, &i->opnd[1]);
         if (i->opnd[1].kind == PTX_O_SREG) s = (struct lower_src){.kind = L_CONST};

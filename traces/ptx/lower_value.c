@@ -13,13 +13,14 @@ static bool is_signed(uint8_t type) {
 /* A conversion that changes no bit that is read. */
 static bool is_renaming(const struct lower *l, const struct ptx_inst *i) {
     const struct ptx_operand *s = &i->opnd[1];
-    if (s->kind != PTX_O_REG || i->guard >= 0 || i->opnd_count != 2 || i->opnd[0].kind != PTX_O_REG) return false;
+    if (s->kind != PTX_O_REG || i->guard >= 0 || i->opnd_count != 2 || i->opnd[0].kind != PTX_O_REG)
+        return false;
     if (i->op == PTX_MOV) return true;
     if (i->op == PTX_CVTA) return true; /* generic and specific addresses are one number here */
     if (i->op != PTX_CVT || !is_int_cvt(i)) return false;
     uint32_t to = ptx_type_bytes(i->type[0]), from = ptx_type_bytes(i->type[1]);
     if (to <= from) return to >= 2; /* the low part of the register; reading it as 8 bits masks */
-    if (to == 8 && from == 4) { /* a zero high word costs nothing where words are read one by one */
+    if (to == 8 && from == 4) {     /* a zero high word costs nothing where words are read one by one */
         const struct lower_value *v = &l->value[i->opnd[0].reg];
         return !v->high || (!is_signed(i->type[1]) && !(v->kinds & (USE_ADDR_WIDE | USE_DATA)));
     }
@@ -40,7 +41,8 @@ static void find_roots(struct lower *l) {
         const struct lower_value *s = &l->value[in->opnd[1].reg];
         if (s->defs != 1 || s->def >= i) continue;
         v->root = s->root;
-        if (v->high && ptx_type_bytes((enum ptx_type)f->reg[in->opnd[0].reg].type) == 8) l->value[s->root].high = true;
+        if (v->high && ptx_type_bytes((enum ptx_type)f->reg[in->opnd[0].reg].type) == 8)
+            l->value[s->root].high = true;
         l->live[i] = false;
     }
 }
@@ -48,7 +50,8 @@ static void find_roots(struct lower *l) {
 static bool places_in_bank(const struct lower *l, const struct ptx_inst *i) {
     const struct ptx_operand *a = &i->opnd[1];
     if (i->op != PTX_LD || i->vec > 1 || a->kind != PTX_O_ADDR || a->reg >= 0) return false;
-    return i->space == PTX_S_CONST || (i->space == PTX_S_PARAM && l->func->is_entry && a->sym && a->sym->is_param);
+    return i->space == PTX_S_CONST ||
+           (i->space == PTX_S_PARAM && l->func->is_entry && a->sym && a->sym->is_param);
 }
 
 static void set_const(struct lower_value *v, bool is_imm, int64_t imm) {
@@ -74,16 +77,20 @@ static bool find_constant(struct lower *l, const struct ptx_inst *i, struct lowe
     }
     if (s->kind == PTX_O_SYM) {
         bool narrow = s->sym->kind == PTX_SYM_VAR && s->sym->space != PTX_S_GLOBAL;
-        if (narrow) set_const(v, true, (int64_t)s->sym->offset + s->imm);
-        else set_const(v, false, (int64_t)(0x40000000 + (uint64_t)s->sym->id * 4096) + s->imm);
+        if (narrow)
+            set_const(v, true, (int64_t)s->sym->offset + s->imm);
+        else
+            set_const(v, false, (int64_t)(0x40000000 + (uint64_t)s->sym->id * 4096) + s->imm);
         v->space = s->sym->space;
         return true;
     }
     if (s->kind != PTX_O_SREG) return false;
-    if (s->sreg == PTX_SR_WARPSZ) set_const(v, true, 32);
+    if (s->sreg == PTX_SR_WARPSZ)
+        set_const(v, true, 32);
     else if (s->sreg == PTX_SR_NTID || s->sreg == PTX_SR_NCTAID)
         set_const(v, false, (s->sreg == PTX_SR_NTID ? 0 : 12) + 4 * s->imm);
-    else return false;
+    else
+        return false;
     return true;
 }
 
@@ -98,13 +105,14 @@ static void find_constants(struct lower *l) {
 }
 
 static bool is_int_add(const struct ptx_inst *i) {
-    return (i->op == PTX_ADD || i->op == PTX_SUB) && !lower_is_float(i->type[0]) && !(i->mods & (PTX_M_CC | PTX_M_SAT)) &&
-           ptx_type_bytes(i->type[0]) >= 4;
+    return (i->op == PTX_ADD || i->op == PTX_SUB) && !lower_is_float(i->type[0]) &&
+           !(i->mods & (PTX_M_CC | PTX_M_SAT)) && ptx_type_bytes(i->type[0]) >= 4;
 }
 
 static bool contracts(const struct ptx_inst *i) {
     return i->round == PTX_R_NONE && !(i->mods & PTX_M_SAT) &&
-           (i->type[0] == PTX_T_F32 || i->type[0] == PTX_T_F64 || i->type[0] == PTX_T_F16X2 || i->type[0] == PTX_T_F16);
+           (i->type[0] == PTX_T_F32 || i->type[0] == PTX_T_F64 || i->type[0] == PTX_T_F16X2 ||
+            i->type[0] == PTX_T_F16);
 }
 
 static bool is_logic(const struct ptx_inst *i) {
@@ -117,17 +125,33 @@ static uint32_t use_kind(const struct ptx_inst *i, uint32_t k) {
     if (o->kind == PTX_O_ADDR)
         return i->space == PTX_S_GENERIC || i->space == PTX_S_GLOBAL ? USE_ADDR_WIDE : USE_ADDR_NARROW;
     switch (i->op) {
-    case PTX_ADD: case PTX_SUB:
+    case PTX_ADD:
+    case PTX_SUB:
         if (lower_is_float(i->type[0])) return contracts(i) ? USE_FADD | USE_FLOAT : USE_FLOAT;
         return i->op == PTX_ADD && is_int_add(i) ? USE_ADD : USE_OTHER;
-    case PTX_AND: case PTX_OR: case PTX_XOR:
-        return i->type[0] == PTX_T_PRED ? USE_PRED_LOGIC : is_logic(i) && ptx_type_bytes(i->type[0]) == 4 ? USE_LOGIC
-                                                                                               : USE_OTHER;
-    case PTX_MUL: case PTX_FMA: return lower_is_float(i->type[0]) ? USE_FLOAT : USE_OTHER;
-    case PTX_ST: case PTX_RED: case PTX_ATOM: case PTX_SHFL: case PTX_MATCH: case PTX_REDUX: case PTX_MMA:
-    case PTX_WMMA: case PTX_STMATRIX: case PTX_CALL: case PTX_BRX:
+    case PTX_AND:
+    case PTX_OR:
+    case PTX_XOR:
+        return i->type[0] == PTX_T_PRED                         ? USE_PRED_LOGIC
+               : is_logic(i) && ptx_type_bytes(i->type[0]) == 4 ? USE_LOGIC
+                                                                : USE_OTHER;
+    case PTX_MUL:
+    case PTX_FMA:
+        return lower_is_float(i->type[0]) ? USE_FLOAT : USE_OTHER;
+    case PTX_ST:
+    case PTX_RED:
+    case PTX_ATOM:
+    case PTX_SHFL:
+    case PTX_MATCH:
+    case PTX_REDUX:
+    case PTX_MMA:
+    case PTX_WMMA:
+    case PTX_STMATRIX:
+    case PTX_CALL:
+    case PTX_BRX:
         return USE_DATA;
-    default: return USE_OTHER;
+    default:
+        return USE_OTHER;
     }
 }
 
@@ -217,29 +241,36 @@ static bool defers(const struct lower *l, const struct ptx_inst *in, const struc
     switch (in->op) {
     case PTX_MUL:
         if (lower_is_float(in->type[0]))
-            return once && v->kinds == (USE_FADD | USE_FLOAT) && contracts(in) && consumer->type[0] == in->type[0] &&
-                   near(l, v, i);
+            return once && v->kinds == (USE_FADD | USE_FLOAT) && contracts(in) &&
+                   consumer->type[0] == in->type[0] && near(l, v, i);
         if (v->kinds != USE_ADD) return false;
         if (in->mods & PTX_M_WIDE)
-            return ptx_type_bytes(in->type[0]) == 4 && (l->arch != MAXWELL || (once && lower_log2(&in->opnd[2]) >= 0));
+            return ptx_type_bytes(in->type[0]) == 4 &&
+                   (l->arch != MAXWELL || (once && lower_log2(&in->opnd[2]) >= 0));
         if (!(in->mods & PTX_M_LO) || ptx_type_bytes(in->type[0]) != 4) return false;
         return lower_log2(&in->opnd[2]) > 0 || (once && l->arch == VOLTA && near(l, v, i));
     case PTX_SHL:
-        if (v->kinds != USE_ADD || in->opnd[2].kind != PTX_O_IMM || in->opnd[2].imm <= 0 || in->opnd[2].imm > 31)
+        if (v->kinds != USE_ADD || in->opnd[2].kind != PTX_O_IMM || in->opnd[2].imm <= 0 ||
+            in->opnd[2].imm > 31)
             return false;
         if (ptx_type_bytes(in->type[0]) == 8 && v->high) return l->arch == VOLTA;
         return true;
-    case PTX_ADD: return once && v->kinds == USE_ADD && is_int_add(in) && l->arch == VOLTA &&
-                         ptx_type_bytes(in->type[0]) == 4 && near(l, v, i);
-    case PTX_AND: case PTX_OR: case PTX_XOR:
+    case PTX_ADD:
+        return once && v->kinds == USE_ADD && is_int_add(in) && l->arch == VOLTA &&
+               ptx_type_bytes(in->type[0]) == 4 && near(l, v, i);
+    case PTX_AND:
+    case PTX_OR:
+    case PTX_XOR:
         return once && v->kinds == USE_LOGIC && l->arch != FERMI && is_logic(in) && near(l, v, i);
     case PTX_SETP:
         return once && v->kinds == USE_PRED_LOGIC && in->dst_count == 1 && !in->boolop && near(l, v, i) &&
                consumer->op != PTX_XOR;
-    case PTX_NEG: return lower_is_float(in->type[0]) && !(v->kinds & ~(USE_FLOAT | USE_FADD));
+    case PTX_NEG:
+        return lower_is_float(in->type[0]) && !(v->kinds & ~(USE_FLOAT | USE_FADD));
     case PTX_CVT: /* sign extension of an index that is then shifted and added */
         return false;
-    default: return false;
+    default:
+        return false;
     }
 }
 

@@ -21,7 +21,10 @@ static void barrier(struct lower *l, const struct ptx_inst *i) {
     }
     if (red) s[n++] = lower_source(l, &i->opnd[i->opnd_count - 1]);
     if (l->arch == VOLTA) lower_put(l, WW_OP_NOP, "NOP", nowhere, NULL, 0);
-    struct lower_inst *m = lower_put(l, WW_OP_BARRIER, i->sub == PTX_SUB_ARRIVE ? "BAR.ARV" : red ? "BAR.RED" : "BAR.SYNC",
+    struct lower_inst *m = lower_put(l, WW_OP_BARRIER,
+                                     i->sub == PTX_SUB_ARRIVE ? "BAR.ARV"
+                                     : red                    ? "BAR.RED"
+                                                              : "BAR.SYNC",
                                      nowhere, s, n);
     if (m && dynamic) {
         m->flags |= WW_INST_ACCESS;
@@ -41,7 +44,8 @@ static void exchange(struct lower *l, const struct ptx_inst *i) {
     for (unsigned k = data; k < i->opnd_count && n < 3; k++) {
         struct lower_src v = lower_source(l, &i->opnd[k]);
         s[n++] = k == data ? lower_in_reg(l, v, 1) : v;
-        if (s[n - 1].kind == L_CONST) s[n - 1] = (struct lower_src){.kind = L_NONE}; /* lane and mask fit the encoding */
+        if (s[n - 1].kind == L_CONST)
+            s[n - 1] = (struct lower_src){.kind = L_NONE}; /* lane and mask fit the encoding */
     }
     struct lower_inst *m = lower_put(l, WW_OP_SHUFFLE, "SHFL", lower_dest(l, &i->opnd[0]), s, n);
     if (m && i->dst_count > 1 && m->dst_count < WW_INST_DST_MAX) {
@@ -54,7 +58,8 @@ static void vote(struct lower *l, const struct ptx_inst *i, const char *name) {
     struct lower_src s = lower_source(l, &i->opnd[i->dst_count]);
     struct lower_reg dst = i->dst_count ? lower_dest(l, &i->opnd[0]) : nowhere;
     if (s.kind == L_CONST) s.kind = L_NONE;
-    struct lower_inst *m = lower_put(l, WW_OP_VOTE, name, dst, &s, i->op == PTX_ACTIVEMASK || i->op == PTX_ELECT ? 0 : 1);
+    struct lower_inst *m =
+        lower_put(l, WW_OP_VOTE, name, dst, &s, i->op == PTX_ACTIVEMASK || i->op == PTX_ELECT ? 0 : 1);
     if (m && i->dst_count > 1 && m->dst_count < WW_INST_DST_MAX) {
         struct lower_reg p = lower_dest(l, &i->opnd[1]);
         if (p.group >= 0) m->dst[m->dst_count++] = p;
@@ -95,14 +100,33 @@ void lower_warp(struct lower *l, const struct ptx_inst *i) {
     struct lower_inst *m;
     struct lower_src s;
     switch (i->op) {
-    case PTX_BAR: case PTX_BARRIER: barrier(l, i); break;
-    case PTX_MEMBAR: case PTX_FENCE: fence(l, i); break;
-    case PTX_SHFL: exchange(l, i); break;
-    case PTX_VOTE: vote(l, i, i->sub == PTX_SUB_ALL ? "VOTE.ALL" : "VOTE.ANY"); break;
-    case PTX_ACTIVEMASK: case PTX_ELECT: vote(l, i, "VOTE.ANY"); break;
-    case PTX_MATCH: vote(l, i, i->sub == PTX_SUB_ALL ? "MATCH.ALL" : "MATCH.ANY"); break;
-    case PTX_REDUX: vote(l, i, "REDUX"); break;
-    case PTX_MMA: tensor(l, i); break;
+    case PTX_BAR:
+    case PTX_BARRIER:
+        barrier(l, i);
+        break;
+    case PTX_MEMBAR:
+    case PTX_FENCE:
+        fence(l, i);
+        break;
+    case PTX_SHFL:
+        exchange(l, i);
+        break;
+    case PTX_VOTE:
+        vote(l, i, i->sub == PTX_SUB_ALL ? "VOTE.ALL" : "VOTE.ANY");
+        break;
+    case PTX_ACTIVEMASK:
+    case PTX_ELECT:
+        vote(l, i, "VOTE.ANY");
+        break;
+    case PTX_MATCH:
+        vote(l, i, i->sub == PTX_SUB_ALL ? "MATCH.ALL" : "MATCH.ANY");
+        break;
+    case PTX_REDUX:
+        vote(l, i, "REDUX");
+        break;
+    case PTX_MMA:
+        tensor(l, i);
+        break;
     case PTX_NANOSLEEP:
         s = lower_source(l, &i->opnd[0]);
         m = lower_put(l, WW_OP_SLEEP, "NANOSLEEP", nowhere, &s, 1);
@@ -111,17 +135,31 @@ void lower_warp(struct lower *l, const struct ptx_inst *i) {
             m->access_part = 0;
         }
         break;
-    case PTX_MBARRIER: one(l, i, WW_OP_SYSREG, "SYNCS"); break;
-    case PTX_MOVMATRIX: one(l, i, WW_OP_SHUFFLE, "MOVM.16"); break;
-    case PTX_GETCTARANK: case PTX_MAPA: one(l, i, WW_OP_INT, "MOV"); break;
-    case PTX_PREFETCH: case PTX_PREFETCHU: case PTX_DISCARD: case PTX_GRIDDEPCONTROL: case PTX_PMEVENT:
+    case PTX_MBARRIER:
+        one(l, i, WW_OP_SYSREG, "SYNCS");
+        break;
+    case PTX_MOVMATRIX:
+        one(l, i, WW_OP_SHUFFLE, "MOVM.16");
+        break;
+    case PTX_GETCTARANK:
+    case PTX_MAPA:
+        one(l, i, WW_OP_INT, "MOV");
+        break;
+    case PTX_PREFETCH:
+    case PTX_PREFETCHU:
+    case PTX_DISCARD:
+    case PTX_GRIDDEPCONTROL:
+    case PTX_PMEVENT:
     case PTX_BRKPT:
         lower_put(l, WW_OP_NOP, i->op == PTX_PREFETCH ? "CCTL.PF2" : "NOP", nowhere, NULL, 0);
         break;
     case PTX_WMMA:
-        if (i->sub == PTX_SUB_WMMA_MMA) tensor(l, i);
-        else lower_memory(l, i);
+        if (i->sub == PTX_SUB_WMMA_MMA)
+            tensor(l, i);
+        else
+            lower_memory(l, i);
         break;
-    default: break;
+    default:
+        break;
     }
 }

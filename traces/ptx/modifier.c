@@ -17,31 +17,41 @@ static bool word_logic(struct ptx_inst *i, uint32_t word) {
     static const uint8_t sub[] = {PTX_SUB_AND, PTX_SUB_OR, PTX_SUB_XOR};
     static const uint8_t boolop[] = {PTX_B_AND, PTX_B_OR, PTX_B_XOR};
     uint32_t k = word - WORD_AND;
-    if (i->op == PTX_SETP || i->op == PTX_SET) i->boolop = boolop[k];
+    if (i->op == PTX_SETP || i->op == PTX_SET)
+        i->boolop = boolop[k];
     else if (is_bar(i)) {
         if (i->sub != PTX_SUB_RED || word == WORD_XOR) return false;
         i->sub = word == WORD_AND ? PTX_SUB_RED_AND : PTX_SUB_RED_OR;
-    } else if (i->op == PTX_ATOM || i->op == PTX_RED || i->op == PTX_REDUX) i->sub = sub[k];
-    else return false;
+    } else if (i->op == PTX_ATOM || i->op == PTX_RED || i->op == PTX_REDUX)
+        i->sub = sub[k];
+    else
+        return false;
     return true;
 }
 
 static bool word_half(struct ptx_inst *i, uint32_t word) {
-    if (i->op == PTX_SETP || i->op == PTX_SET) i->cmp = word == WORD_LO ? PTX_C_LO : PTX_C_HI;
-    else i->mods |= word == WORD_LO ? PTX_M_LO : PTX_M_HI;
+    if (i->op == PTX_SETP || i->op == PTX_SET)
+        i->cmp = word == WORD_LO ? PTX_C_LO : PTX_C_HI;
+    else
+        i->mods |= word == WORD_LO ? PTX_M_LO : PTX_M_HI;
     return true;
 }
 
 static bool word_sync(struct ptx_inst *i) {
-    if (is_bar(i)) i->sub = i->sub == PTX_SUB_WARP_SYNC ? PTX_SUB_WARP_SYNC : PTX_SUB_SYNC;
-    else i->mods |= PTX_M_SYNC;
+    if (is_bar(i))
+        i->sub = i->sub == PTX_SUB_WARP_SYNC ? PTX_SUB_WARP_SYNC : PTX_SUB_SYNC;
+    else
+        i->mods |= PTX_M_SYNC;
     return true;
 }
 
 static bool word_arrive(struct ptx_inst *i) {
-    if (is_bar(i)) i->sub = PTX_SUB_ARRIVE;
-    else if (i->op == PTX_MBARRIER) i->sub = PTX_SUB_MB_ARRIVE;
-    else return i->op == PTX_CP && i->sub == PTX_SUB_CP_MBARRIER_ARRIVE;
+    if (is_bar(i))
+        i->sub = PTX_SUB_ARRIVE;
+    else if (i->op == PTX_MBARRIER)
+        i->sub = PTX_SUB_MB_ARRIVE;
+    else
+        return i->op == PTX_CP && i->sub == PTX_SUB_CP_MBARRIER_ARRIVE;
     return true;
 }
 
@@ -53,18 +63,24 @@ static bool word_scope(struct ptx_inst *i, uint32_t word) {
 
 static bool word_vote(struct ptx_inst *i, uint32_t word) {
     static const uint8_t sub[] = {PTX_SUB_ALL, PTX_SUB_ANY, PTX_SUB_UNI};
-    if (i->op == PTX_VOTE || i->op == PTX_MATCH) i->sub = sub[word - WORD_ALL];
-    else if (word == WORD_UNI) i->mods |= PTX_M_UNI;
-    else return false;
+    if (i->op == PTX_VOTE || i->op == PTX_MATCH)
+        i->sub = sub[word - WORD_ALL];
+    else if (word == WORD_UNI)
+        i->mods |= PTX_M_UNI;
+    else
+        return false;
     return true;
 }
 
 /* Layouts come in the order a, b; a load or store of wmma has one, of the matrix that it names. */
 static bool word_layout(struct ptx_inst *i, uint32_t word) {
     uint32_t flag = PTX_M_ROW_A;
-    if (i->sub == PTX_SUB_WMMA_LOAD_B) flag = PTX_M_ROW_B;
-    else if (i->sub == PTX_SUB_WMMA_LOAD_C || i->sub == PTX_SUB_WMMA_STORE_D) flag = PTX_M_ROW_C;
-    else if (i->cp_bytes++) flag = PTX_M_ROW_B; /* counts the layouts of mma; not used by it otherwise */
+    if (i->sub == PTX_SUB_WMMA_LOAD_B)
+        flag = PTX_M_ROW_B;
+    else if (i->sub == PTX_SUB_WMMA_LOAD_C || i->sub == PTX_SUB_WMMA_STORE_D)
+        flag = PTX_M_ROW_C;
+    else if (i->cp_bytes++)
+        flag = PTX_M_ROW_B; /* counts the layouts of mma; not used by it otherwise */
     if (word == WORD_ROW) i->mods |= flag;
     return i->op == PTX_WMMA || i->op == PTX_MMA;
 }
@@ -73,29 +89,64 @@ static bool word_matrix(struct ptx_inst *i, uint32_t word) {
     static const uint8_t sub[] = {PTX_SUB_WMMA_LOAD_A, PTX_SUB_WMMA_LOAD_B, PTX_SUB_WMMA_LOAD_C,
                                   PTX_SUB_WMMA_STORE_D};
     if (i->op != PTX_WMMA) return false;
-    if (word == WORD_MMA) i->sub = PTX_SUB_WMMA_MMA;
-    else if (word >= WORD_A && word <= WORD_D) i->sub = sub[word - WORD_A];
+    if (word == WORD_MMA)
+        i->sub = PTX_SUB_WMMA_MMA;
+    else if (word >= WORD_A && word <= WORD_D)
+        i->sub = sub[word - WORD_A];
     return true;
 }
 
 static bool apply_word(struct ptx_inst *i, uint32_t word) {
     switch ((enum ptx_word)word) {
-    case WORD_AND: case WORD_OR: case WORD_XOR: return word_logic(i, word);
-    case WORD_LO: case WORD_HI: return word_half(i, word);
-    case WORD_SYNC: return word_sync(i);
-    case WORD_ARRIVE: return word_arrive(i);
-    case WORD_RED: i->sub = PTX_SUB_RED; return is_bar(i);
-    case WORD_POPC: i->sub = PTX_SUB_RED_POPC; return is_bar(i);
-    case WORD_WARP: i->sub = PTX_SUB_WARP_SYNC; return is_bar(i);
-    case WORD_ALL: case WORD_ANY: case WORD_UNI: return word_vote(i, word);
-    case WORD_CTA: case WORD_GL: case WORD_SYS: return is_bar(i) ? word == WORD_CTA : word_scope(i, word);
-    case WORD_ASYNC: i->sub = PTX_SUB_CP_ASYNC; return i->op == PTX_CP;
-    case WORD_MBARRIER: i->sub = PTX_SUB_CP_MBARRIER_ARRIVE; return i->op == PTX_CP;
-    case WORD_WAIT: return i->op == PTX_GRIDDEPCONTROL;
-    case WORD_LOAD: case WORD_STORE: case WORD_MMA: case WORD_A: case WORD_B: case WORD_C: case WORD_D:
+    case WORD_AND:
+    case WORD_OR:
+    case WORD_XOR:
+        return word_logic(i, word);
+    case WORD_LO:
+    case WORD_HI:
+        return word_half(i, word);
+    case WORD_SYNC:
+        return word_sync(i);
+    case WORD_ARRIVE:
+        return word_arrive(i);
+    case WORD_RED:
+        i->sub = PTX_SUB_RED;
+        return is_bar(i);
+    case WORD_POPC:
+        i->sub = PTX_SUB_RED_POPC;
+        return is_bar(i);
+    case WORD_WARP:
+        i->sub = PTX_SUB_WARP_SYNC;
+        return is_bar(i);
+    case WORD_ALL:
+    case WORD_ANY:
+    case WORD_UNI:
+        return word_vote(i, word);
+    case WORD_CTA:
+    case WORD_GL:
+    case WORD_SYS:
+        return is_bar(i) ? word == WORD_CTA : word_scope(i, word);
+    case WORD_ASYNC:
+        i->sub = PTX_SUB_CP_ASYNC;
+        return i->op == PTX_CP;
+    case WORD_MBARRIER:
+        i->sub = PTX_SUB_CP_MBARRIER_ARRIVE;
+        return i->op == PTX_CP;
+    case WORD_WAIT:
+        return i->op == PTX_GRIDDEPCONTROL;
+    case WORD_LOAD:
+    case WORD_STORE:
+    case WORD_MMA:
+    case WORD_A:
+    case WORD_B:
+    case WORD_C:
+    case WORD_D:
         return word_matrix(i, word);
-    case WORD_ROW: case WORD_COL: return word_layout(i, word);
-    default: return false;
+    case WORD_ROW:
+    case WORD_COL:
+        return word_layout(i, word);
+    default:
+        return false;
     }
 }
 
@@ -122,16 +173,36 @@ enum ww_code ptx_modifier(struct ptx_parser *p, struct ptx_inst *i, const struct
     const struct ptx_modifier *m = e ? e->row : NULL;
     bool good = m != NULL;
     switch (m ? m->kind : MOD_SKIP) {
-    case MOD_TYPE: good = apply_type(i, m->value); break;
-    case MOD_ROUND: i->round = (uint8_t)m->value; break;
-    case MOD_CMP: i->cmp = (uint8_t)m->value; good = i->op == PTX_SETP || i->op == PTX_SET; break;
-    case MOD_SUB: i->sub = (uint8_t)m->value; break;
-    case MOD_SPACE: apply_space(i, m->value); break;
-    case MOD_FLAG: i->mods |= m->value; break;
-    case MOD_VEC: i->vec = (uint8_t)m->value; break;
-    case MOD_SHAPE: i->geom = (uint8_t)m->value; break;
-    case MOD_WORD: good = apply_word(i, m->value); break;
-    default: break;
+    case MOD_TYPE:
+        good = apply_type(i, m->value);
+        break;
+    case MOD_ROUND:
+        i->round = (uint8_t)m->value;
+        break;
+    case MOD_CMP:
+        i->cmp = (uint8_t)m->value;
+        good = i->op == PTX_SETP || i->op == PTX_SET;
+        break;
+    case MOD_SUB:
+        i->sub = (uint8_t)m->value;
+        break;
+    case MOD_SPACE:
+        apply_space(i, m->value);
+        break;
+    case MOD_FLAG:
+        i->mods |= m->value;
+        break;
+    case MOD_VEC:
+        i->vec = (uint8_t)m->value;
+        break;
+    case MOD_SHAPE:
+        i->geom = (uint8_t)m->value;
+        break;
+    case MOD_WORD:
+        good = apply_word(i, m->value);
+        break;
+    default:
+        break;
     }
     if (good) return WW_OK;
     return ptx_unsupported(p, t, "modifier '.%.*s' is not supported", (int)(t->n < 60 ? t->n : 60), t->p);

@@ -5,14 +5,53 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum ptx_modifier_kind { MOD_TYPE, MOD_ROUND, MOD_CMP, MOD_SUB, MOD_SPACE, MOD_FLAG, MOD_VEC, MOD_SHAPE, MOD_SKIP,
-                         MOD_WORD };
+enum ptx_modifier_kind {
+    MOD_TYPE,
+    MOD_ROUND,
+    MOD_CMP,
+    MOD_SUB,
+    MOD_SPACE,
+    MOD_FLAG,
+    MOD_VEC,
+    MOD_SHAPE,
+    MOD_SKIP,
+    MOD_WORD
+};
 
 /* Words whose meaning depends on the instruction. */
-enum ptx_word { WORD_AND, WORD_OR, WORD_XOR, WORD_LO, WORD_HI, WORD_SYNC, WORD_ARRIVE, WORD_RED, WORD_POPC,
-                WORD_WARP, WORD_ALL, WORD_ANY, WORD_UNI, WORD_CTA, WORD_GL, WORD_SYS, WORD_ASYNC, WORD_MBARRIER,
-                WORD_WAIT, WORD_LOAD, WORD_STORE, WORD_MMA, WORD_A, WORD_B, WORD_C, WORD_D, WORD_ROW, WORD_COL,
-                WORD_LEVEL, WORD_CLUSTER, WORD_B_ROW };
+enum ptx_word {
+    WORD_AND,
+    WORD_OR,
+    WORD_XOR,
+    WORD_LO,
+    WORD_HI,
+    WORD_SYNC,
+    WORD_ARRIVE,
+    WORD_RED,
+    WORD_POPC,
+    WORD_WARP,
+    WORD_ALL,
+    WORD_ANY,
+    WORD_UNI,
+    WORD_CTA,
+    WORD_GL,
+    WORD_SYS,
+    WORD_ASYNC,
+    WORD_MBARRIER,
+    WORD_WAIT,
+    WORD_LOAD,
+    WORD_STORE,
+    WORD_MMA,
+    WORD_A,
+    WORD_B,
+    WORD_C,
+    WORD_D,
+    WORD_ROW,
+    WORD_COL,
+    WORD_LEVEL,
+    WORD_CLUSTER,
+    WORD_B_ROW
+};
 
 struct ptx_modifier {
     const char *word;

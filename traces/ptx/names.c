@@ -47,14 +47,43 @@ const char *ptx_type_name(enum ptx_type type) {
 
 uint32_t ptx_type_bytes(enum ptx_type type) {
     switch (type) {
-    case PTX_T_B8: case PTX_T_U8: case PTX_T_S8: case PTX_T_E4M3: case PTX_T_E5M2: return 1;
-    case PTX_T_B16: case PTX_T_U16: case PTX_T_S16: case PTX_T_F16: case PTX_T_BF16: return 2;
-    case PTX_T_B32: case PTX_T_U32: case PTX_T_S32: case PTX_T_F32: case PTX_T_F16X2: case PTX_T_BF16X2:
-    case PTX_T_TF32: case PTX_T_U16X2: case PTX_T_S16X2: return 4;
-    case PTX_T_B64: case PTX_T_U64: case PTX_T_S64: case PTX_T_F64: case PTX_T_TEXREF: case PTX_T_SAMPLERREF:
-    case PTX_T_SURFREF: return 8;
-    case PTX_T_B128: return 16;
-    case PTX_T_U4: case PTX_T_S4: case PTX_T_B1: return 1;
-    default: return 0;
+    case PTX_T_B8:
+    case PTX_T_U8:
+    case PTX_T_S8:
+    case PTX_T_E4M3:
+    case PTX_T_E5M2:
+        return 1;
+    case PTX_T_B16:
+    case PTX_T_U16:
+    case PTX_T_S16:
+    case PTX_T_F16:
+    case PTX_T_BF16:
+        return 2;
+    case PTX_T_B32:
+    case PTX_T_U32:
+    case PTX_T_S32:
+    case PTX_T_F32:
+    case PTX_T_F16X2:
+    case PTX_T_BF16X2:
+    case PTX_T_TF32:
+    case PTX_T_U16X2:
+    case PTX_T_S16X2:
+        return 4;
+    case PTX_T_B64:
+    case PTX_T_U64:
+    case PTX_T_S64:
+    case PTX_T_F64:
+    case PTX_T_TEXREF:
+    case PTX_T_SAMPLERREF:
+    case PTX_T_SURFREF:
+        return 8;
+    case PTX_T_B128:
+        return 16;
+    case PTX_T_U4:
+    case PTX_T_S4:
+    case PTX_T_B1:
+        return 1;
+    default:
+        return 0;
     }
 }

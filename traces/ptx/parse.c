@@ -94,7 +94,8 @@ static enum ww_code parse_address_size(struct ptx_parser *p) {
     struct ptx_token t = p->tok;
     if (t.kind != TOK_INT) return ptx_expected(p, "64");
     if (t.value != 64)
-        return ptx_fail_at(p, &t, WW_UNSUPPORTED, "expected .address_size 64, found %llu", (unsigned long long)t.value);
+        return ptx_fail_at(p, &t, WW_UNSUPPORTED, "expected .address_size 64, found %llu",
+                           (unsigned long long)t.value);
     p->m->address_bits = 64;
     return ptx_next(p);
 }
@@ -115,13 +116,15 @@ static enum ww_code parse_alias(struct ptx_parser *p) {
 }
 
 static bool is_space(const struct ptx_parser *p) {
-    return ptx_is_dot(p, "global") || ptx_is_dot(p, "const") || ptx_is_dot(p, "shared") || ptx_is_dot(p, "local");
+    return ptx_is_dot(p, "global") || ptx_is_dot(p, "const") || ptx_is_dot(p, "shared") ||
+           ptx_is_dot(p, "local");
 }
 
 /* Linking directives, then a function or a variable. */
 static enum ww_code parse_linked(struct ptx_parser *p) {
     bool is_extern = false;
-    while (ptx_is_dot(p, "visible") || ptx_is_dot(p, "weak") || ptx_is_dot(p, "extern") || ptx_is_dot(p, "common")) {
+    while (ptx_is_dot(p, "visible") || ptx_is_dot(p, "weak") || ptx_is_dot(p, "extern") ||
+           ptx_is_dot(p, "common")) {
         is_extern |= ptx_is_dot(p, "extern");
         WW_TRY(ptx_next(p));
     }
@@ -185,8 +188,10 @@ static enum ww_code parse_all(struct ptx_parser *p) {
     WW_TRY(ptx_next(p));
     if (!ptx_is_dot(p, "version")) return ptx_expected(p, "'.version'");
     while (p->tok.kind != TOK_END) {
-        if (p->tok.kind == TOK_PUNCT && p->tok.punct == ';') WW_TRY(ptx_next(p));
-        else WW_TRY(parse_item(p));
+        if (p->tok.kind == TOK_PUNCT && p->tok.punct == ';')
+            WW_TRY(ptx_next(p));
+        else
+            WW_TRY(parse_item(p));
     }
     if (!p->m->target) return ptx_fail_at(p, &p->tok, WW_INPUT, "expected '.target'");
     return settle(p);
@@ -211,8 +216,10 @@ enum ww_code ptx_module_parse(const char *text, size_t n, const char *name, stru
         code = parse_all(p);
     }
     free(p);
-    if (code == WW_OK) *module = m;
-    else ptx_module_free(m);
+    if (code == WW_OK)
+        *module = m;
+    else
+        ptx_module_free(m);
     return code;
 }
 

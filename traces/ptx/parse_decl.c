@@ -32,8 +32,8 @@ static enum ww_code parse_align(struct ptx_parser *p, uint32_t *align) {
     struct ptx_token at = p->tok;
     uint64_t v;
     WW_TRY(ptx_parse_uint(p, "an alignment", 1024, &v));
-    if (!v || (v & (v - 1))) return ptx_fail_at(p, &at, WW_INPUT, "expected a power of two, found an alignment of %u",
-                                                (unsigned)v);
+    if (!v || (v & (v - 1)))
+        return ptx_fail_at(p, &at, WW_INPUT, "expected a power of two, found an alignment of %u", (unsigned)v);
     *align = (uint32_t)v;
     return WW_OK;
 }
@@ -107,14 +107,17 @@ static enum ww_code keep(struct ptx_parser *p, struct ptx_symbol *s) {
     *list = ptx_grow(p, *list, count, p->func ? &p->local_cap : &p->symbol_cap, sizeof **list);
     if (!*list || count >= UINT32_MAX - 1) return ptx_nomem(p);
     (*list)[count] = s;
-    if (p->func) p->func->local_count++;
-    else s->id = (uint32_t)p->m->symbol_count++;
+    if (p->func)
+        p->func->local_count++;
+    else
+        s->id = (uint32_t)p->m->symbol_count++;
     return WW_OK;
 }
 
 static enum ww_code parse_dims(struct ptx_parser *p, uint64_t *dim, uint32_t *dims) {
     for (*dims = 0; ptx_is_punct(p, '[');) {
-        if (*dims == DIM_MAX) return ptx_fail_at(p, &p->tok, WW_UNSUPPORTED, "expected at most %d dimensions", DIM_MAX);
+        if (*dims == DIM_MAX)
+            return ptx_fail_at(p, &p->tok, WW_UNSUPPORTED, "expected at most %d dimensions", DIM_MAX);
         WW_TRY(ptx_next(p));
         dim[*dims] = 0;
         if (!ptx_is_punct(p, ']')) WW_TRY(ptx_parse_uint(p, "a dimension", SIZE_MAX_BYTES, &dim[*dims]));
@@ -128,7 +131,8 @@ static enum ww_code parse_dims(struct ptx_parser *p, uint64_t *dim, uint32_t *di
 static enum ww_code array_size(struct ptx_parser *p, const struct ptx_token *at, struct ptx_symbol *s,
                                const struct declared *d, const uint64_t *dim, uint32_t dims) {
     uint64_t size = (uint64_t)ptx_type_bytes(d->type) * d->vec;
-    if (!size) return ptx_fail_at(p, at, WW_INPUT, "a variable cannot have the type .%s", ptx_type_name(d->type));
+    if (!size)
+        return ptx_fail_at(p, at, WW_INPUT, "a variable cannot have the type .%s", ptx_type_name(d->type));
     uint32_t natural = (uint32_t)size;
     for (uint32_t i = dims; i-- > 0;) {
         if (dim[i] && size > SIZE_MAX_BYTES / dim[i])
@@ -165,8 +169,8 @@ static enum ww_code place(struct ptx_parser *p, const struct ptx_token *at, stru
     return WW_OK;
 }
 
-static enum ww_code parse_declared(struct ptx_parser *p, uint8_t space, bool is_extern, const struct declared *d,
-                                   bool of_list, struct ptx_symbol **out) {
+static enum ww_code parse_declared(struct ptx_parser *p, uint8_t space, bool is_extern,
+                                   const struct declared *d, bool of_list, struct ptx_symbol **out) {
     struct ptx_token at = p->tok;
     uint64_t dim[DIM_MAX];
     uint32_t dims;
@@ -174,7 +178,8 @@ static enum ww_code parse_declared(struct ptx_parser *p, uint8_t space, bool is_
     if (at.kind != TOK_IDENT) return ptx_expected(p, "a name");
     WW_TRY(declare(p, &at, p->depth, is_extern, &s));
     bool known = s->space != PTX_S_GENERIC;
-    if (known && s->space != space) return ptx_fail_at(p, &at, WW_INPUT, "'%s' is declared in two spaces", s->name);
+    if (known && s->space != space)
+        return ptx_fail_at(p, &at, WW_INPUT, "'%s' is declared in two spaces", s->name);
     WW_TRY(ptx_next(p));
     WW_TRY(parse_dims(p, dim, &dims));
     s->kind = PTX_SYM_VAR;
@@ -206,7 +211,8 @@ enum ww_code ptx_parse_variable(struct ptx_parser *p, bool is_extern) {
         uint32_t dims;
         WW_TRY(parse_dims(p, dim, &dims));
         bank = dims == 1 ? dim[0] : 1;
-        if (bank) return ptx_fail_at(p, &p->tok, WW_UNSUPPORTED, "constant banks other than 0 are not supported");
+        if (bank)
+            return ptx_fail_at(p, &p->tok, WW_UNSUPPORTED, "constant banks other than 0 are not supported");
     }
     WW_TRY(parse_attributes(p, &d));
     bool more;
@@ -233,7 +239,8 @@ static enum ww_code declare_reg(struct ptx_parser *p, uint8_t type, uint8_t vec)
     WW_TRY(ptx_take_if(p, '<', &range));
     if (range) {
         uint64_t count;
-        if (p->tok.kind != TOK_INT || p->tok.value > UINT32_MAX) return ptx_expected(p, "a number of registers");
+        if (p->tok.kind != TOK_INT || p->tok.value > UINT32_MAX)
+            return ptx_expected(p, "a number of registers");
         count = p->tok.value;
         WW_TRY(ptx_next(p));
         e->kind = VALUE_REG_RANGE;

@@ -38,7 +38,8 @@ static enum ww_code find_or_add(struct ptx_parser *p, const struct ptx_token *t,
 }
 
 /* "(.param .u32 a, ...)" into a list. */
-static enum ww_code parse_params(struct ptx_parser *p, struct ptx_symbol ***list, uint32_t *count, size_t *cap) {
+static enum ww_code parse_params(struct ptx_parser *p, struct ptx_symbol ***list, uint32_t *count,
+                                 size_t *cap) {
     WW_TRY(ptx_take(p, '('));
     bool more = !ptx_is_punct(p, ')');
     while (more) {
@@ -94,11 +95,13 @@ static enum ww_code parse_directive(struct ptx_parser *p, struct ptx_func *f) {
     bool nreg = ptx_token_is(&t, "maxnreg");
     if (!nreg && !ptx_token_is(&t, "minnctapersm") && !ptx_token_is(&t, "maxnctapersm") &&
         !ptx_token_is(&t, "maxclusterrank") && !ptx_token_is(&t, "abi_preserve"))
-        return ptx_fail_at(p, &t, WW_UNSUPPORTED, "directive '.%.*s' is not supported", (int)(t.n < 60 ? t.n : 60),
-                           t.p);
+        return ptx_fail_at(p, &t, WW_UNSUPPORTED, "directive '.%.*s' is not supported",
+                           (int)(t.n < 60 ? t.n : 60), t.p);
     WW_TRY(ptx_parse_uint(p, "a number", UINT32_MAX, &v));
-    if (nreg) f->maxnreg = (uint32_t)v;
-    else if (ptx_token_is(&t, "minnctapersm")) f->minnctapersm = (uint32_t)v;
+    if (nreg)
+        f->maxnreg = (uint32_t)v;
+    else if (ptx_token_is(&t, "minnctapersm"))
+        f->minnctapersm = (uint32_t)v;
     return WW_OK;
 }
 
@@ -111,7 +114,8 @@ static enum ww_code parse_list(struct ptx_parser *p, const struct ptx_token *nam
     bool more;
     do {
         if (p->tok.kind != TOK_IDENT) return ptx_expected(p, "a label");
-        if (count == 1024) return ptx_fail_at(p, &p->tok, WW_UNSUPPORTED, "expected at most 1024 branch targets");
+        if (count == 1024)
+            return ptx_fail_at(p, &p->tok, WW_UNSUPPORTED, "expected at most 1024 branch targets");
         at[count++] = p->tok;
         WW_TRY(ptx_next(p));
         WW_TRY(ptx_take_if(p, ',', &more));
@@ -241,10 +245,9 @@ static enum ww_code parse_header(struct ptx_parser *p, bool entry, struct ptx_fu
     if (name.kind != TOK_IDENT) return ptx_expected(p, "a function's name");
     WW_TRY(ptx_next(p));
     WW_TRY(find_or_add(p, &name, entry, &named));
-    if (named->inst)
-        return ptx_fail_at(p, &name, WW_INPUT, "function '%s' is defined twice", named->name);
-    *named = (struct ptx_func){.name = named->name, .ret = f->ret, .ret_count = f->ret_count, .is_entry = entry,
-                               .is_extern = true};
+    if (named->inst) return ptx_fail_at(p, &name, WW_INPUT, "function '%s' is defined twice", named->name);
+    *named = (struct ptx_func){
+        .name = named->name, .ret = f->ret, .ret_count = f->ret_count, .is_entry = entry, .is_extern = true};
     p->func = named;
     if (ptx_is_punct(p, '(')) WW_TRY(parse_params(p, &named->param, &named->param_count, &p->param_cap));
     named->param_bytes = p->param_bytes;

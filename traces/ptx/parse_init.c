@@ -43,7 +43,8 @@ static enum ww_code add_reloc(struct init *in, const struct ptx_token *name, uin
         return ptx_fail_at(p, name, WW_INPUT, "expected the name of a variable or function, found '%.*s'",
                            (int)(name->n < 80 ? name->n : 80), name->p);
     if (ptx_type_bytes(in->s->type) < 4)
-        return ptx_fail_at(p, name, WW_UNSUPPORTED, "an address in an element of fewer than 4 bytes is not supported");
+        return ptx_fail_at(p, name, WW_UNSUPPORTED,
+                           "an address in an element of fewer than 4 bytes is not supported");
     WW_TRY(reach(in, name, at, ptx_type_bytes(in->s->type)));
     struct ptx_symbol *s = in->s;
     s->reloc = ptx_grow(p, s->reloc, s->reloc_count, &in->reloc_cap, sizeof *s->reloc);
@@ -53,8 +54,8 @@ static enum ww_code add_reloc(struct init *in, const struct ptx_token *name, uin
         if (ptx_is_punct(p, '+')) WW_TRY(ptx_next(p));
         WW_TRY(ptx_parse_const(p, &add));
     }
-    s->reloc[s->reloc_count++] = (struct ptx_reloc){.at = at, .sym = e->symbol, .add = (int64_t)add.bits,
-                                                    .generic = generic};
+    s->reloc[s->reloc_count++] =
+        (struct ptx_reloc){.at = at, .sym = e->symbol, .add = (int64_t)add.bits, .generic = generic};
     return WW_OK;
 }
 
@@ -83,11 +84,16 @@ static int escaped(const char **s, const char *end) {
     if (c != '\\' || *s >= end) return (unsigned char)c;
     c = *(*s)++;
     switch (c) {
-    case 'n': return '\n';
-    case 't': return '\t';
-    case 'r': return '\r';
-    case '0': return 0;
-    default: return (unsigned char)c;
+    case 'n':
+        return '\n';
+    case 't':
+        return '\t';
+    case 'r':
+        return '\r';
+    case '0':
+        return 0;
+    default:
+        return (unsigned char)c;
     }
 }
 

@@ -20,31 +20,63 @@ enum ww_code ptx_unsupported(struct ptx_parser *p, const struct ptx_token *at, c
 /* Shift counts, positions and selectors have 32 bits whatever the type. */
 static bool is_count(const struct ptx_inst *i, uint32_t n) {
     switch (i->op) {
-    case PTX_SHL: case PTX_SHR: return n == 2;
-    case PTX_BFE: return n >= 2;
-    case PTX_BFI: return n >= 3;
-    case PTX_SHFL: case PTX_MATCH: return n > 1;
-    case PTX_BAR: case PTX_BARRIER: case PTX_NANOSLEEP: case PTX_VOTE: case PTX_ACTIVEMASK: return true;
-    case PTX_LOP3: case PTX_PRMT: case PTX_SHF: case PTX_FNS: return true;
-    default: return false;
+    case PTX_SHL:
+    case PTX_SHR:
+        return n == 2;
+    case PTX_BFE:
+        return n >= 2;
+    case PTX_BFI:
+        return n >= 3;
+    case PTX_SHFL:
+    case PTX_MATCH:
+        return n > 1;
+    case PTX_BAR:
+    case PTX_BARRIER:
+    case PTX_NANOSLEEP:
+    case PTX_VOTE:
+    case PTX_ACTIVEMASK:
+        return true;
+    case PTX_LOP3:
+    case PTX_PRMT:
+    case PTX_SHF:
+    case PTX_FNS:
+        return true;
+    default:
+        return false;
     }
 }
 
 uint8_t ptx_operand_type(const struct ptx_inst *i, uint32_t n) {
     bool dst = n < i->dst_count;
     switch (i->op) {
-    case PTX_CVT: case PTX_SET: return dst ? i->type[0] : i->type[1];
-    case PTX_SLCT: return n == 3 ? i->type[1] : i->type[0];
-    case PTX_MUL: case PTX_MAD:
+    case PTX_CVT:
+    case PTX_SET:
+        return dst ? i->type[0] : i->type[1];
+    case PTX_SLCT:
+        return n == 3 ? i->type[1] : i->type[0];
+    case PTX_MUL:
+    case PTX_MAD:
         if ((i->mods & PTX_M_WIDE) && (dst || n == 3))
-            return i->type[0] == PTX_T_S16 ? PTX_T_S32 : i->type[0] == PTX_T_U16 ? PTX_T_U32
-                   : i->type[0] == PTX_T_S32 ? PTX_T_S64 : PTX_T_U64;
+            return i->type[0] == PTX_T_S16   ? PTX_T_S32
+                   : i->type[0] == PTX_T_U16 ? PTX_T_U32
+                   : i->type[0] == PTX_T_S32 ? PTX_T_S64
+                                             : PTX_T_U64;
         return i->type[0];
-    case PTX_DP4A: case PTX_DP2A: return n == 2 ? i->type[1] : i->type[0];
-    case PTX_CLZ: case PTX_POPC: case PTX_BFIND: case PTX_TESTP: return dst ? PTX_T_U32 : i->type[0];
-    case PTX_ISSPACEP: return PTX_T_U64;
-    case PTX_CP: case PTX_MBARRIER: return PTX_T_B64;
-    default: return !dst && is_count(i, n) ? PTX_T_U32 : i->type[0];
+    case PTX_DP4A:
+    case PTX_DP2A:
+        return n == 2 ? i->type[1] : i->type[0];
+    case PTX_CLZ:
+    case PTX_POPC:
+    case PTX_BFIND:
+    case PTX_TESTP:
+        return dst ? PTX_T_U32 : i->type[0];
+    case PTX_ISSPACEP:
+        return PTX_T_U64;
+    case PTX_CP:
+    case PTX_MBARRIER:
+        return PTX_T_B64;
+    default:
+        return !dst && is_count(i, n) ? PTX_T_U32 : i->type[0];
     }
 }
 
@@ -127,8 +159,10 @@ enum ww_code ptx_parse_inst(struct ptx_parser *p, const struct ptx_token *op, in
     const struct ptx_name *e = ptx_name_find(p, NAME_OP, op->p, op->n);
     p->inst_text = op->p;
     if (!e || !ptx_op_shape((uint8_t)e->value))
-        return ptx_unsupported(p, op, "instruction '%.*s' is not supported", (int)(op->n < 40 ? op->n : 40), op->p);
-    struct ptx_inst i = {.op = (uint8_t)e->value, .vec = 1, .guard = guard, .guard_neg = guard_neg, .reconv = -1};
+        return ptx_unsupported(p, op, "instruction '%.*s' is not supported", (int)(op->n < 40 ? op->n : 40),
+                               op->p);
+    struct ptx_inst i = {
+        .op = (uint8_t)e->value, .vec = 1, .guard = guard, .guard_neg = guard_neg, .reconv = -1};
     while (p->tok.kind == TOK_DOT) {
         WW_TRY(ptx_modifier(p, &i, &p->tok));
         WW_TRY(ptx_next(p));
@@ -171,7 +205,8 @@ static enum ww_code parse_call_list(struct ptx_parser *p, struct ptx_operand *op
     return ptx_take(p, ')');
 }
 
-static enum ww_code parse_callee(struct ptx_parser *p, struct ptx_inst *i, struct ptx_operand *opnd, uint8_t *n) {
+static enum ww_code parse_callee(struct ptx_parser *p, struct ptx_inst *i, struct ptx_operand *opnd,
+                                 uint8_t *n) {
     struct ptx_token at = p->tok;
     if (at.kind != TOK_IDENT) return ptx_expected(p, "a function");
     struct ptx_operand o;

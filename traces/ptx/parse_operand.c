@@ -115,7 +115,8 @@ static enum ww_code parse_address(struct ptx_parser *p, struct ptx_operand *o) {
     WW_TRY(ptx_take(p, '['));
     if (p->tok.kind == TOK_IDENT && !ptx_token_is(&p->tok, "WARP_SZ")) {
         WW_TRY(parse_name(p, &base));
-        if (base.kind == PTX_O_REG) WW_TRY(parse_offset(p, &base.imm));
+        if (base.kind == PTX_O_REG)
+            WW_TRY(parse_offset(p, &base.imm));
         else if (base.kind != PTX_O_SYM || base.sym->kind != PTX_SYM_VAR)
             return ptx_fail_at(p, &at, WW_INPUT, "expected a register, variable or constant as address");
     } else {
@@ -136,8 +137,10 @@ static enum ww_code parse_vector(struct ptx_parser *p, struct ptx_operand *o, ui
     do {
         if (n == VEC_MAX) return ptx_fail_at(p, &at, WW_INPUT, "expected at most %d elements", VEC_MAX);
         struct ptx_token element = p->tok;
-        if (p->tok.kind == TOK_IDENT) WW_TRY(parse_name(p, &vec[n]));
-        else WW_TRY(parse_immediate(p, &vec[n], type));
+        if (p->tok.kind == TOK_IDENT)
+            WW_TRY(parse_name(p, &vec[n]));
+        else
+            WW_TRY(parse_immediate(p, &vec[n], type));
         if (vec[n].kind == PTX_O_VEC || vec[n].kind == PTX_O_SREG)
             return ptx_fail_at(p, &element, WW_INPUT, "expected a scalar register or a constant");
         n++;

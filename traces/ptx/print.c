@@ -17,32 +17,59 @@ static void put_word(struct ww_buf *out, const char *s) {
 /* Operations whose word has more than one meaning in modifier.def. */
 static const char *sub_text(const struct ptx_inst *i) {
     switch (i->sub) {
-    case PTX_SUB_AND: return "and";
-    case PTX_SUB_OR: return "or";
-    case PTX_SUB_XOR: return "xor";
-    case PTX_SUB_ALL: return "all";
-    case PTX_SUB_ANY: return "any";
-    case PTX_SUB_UNI: return "uni";
-    case PTX_SUB_SYNC: return "sync";
-    case PTX_SUB_ARRIVE: case PTX_SUB_MB_ARRIVE: return "arrive";
-    case PTX_SUB_WARP_SYNC: return "warp.sync";
-    case PTX_SUB_RED_POPC: return "red.popc";
-    case PTX_SUB_RED_AND: return "red.and";
-    case PTX_SUB_RED_OR: return "red.or";
-    case PTX_SUB_CP_ASYNC: return "async";
-    case PTX_SUB_CP_COMMIT: return "async.commit_group";
-    case PTX_SUB_CP_WAIT_GROUP: return "async.wait_group";
-    case PTX_SUB_CP_WAIT_ALL: return "async.wait_all";
-    case PTX_SUB_CP_MBARRIER_ARRIVE: return "async.mbarrier.arrive";
-    case PTX_SUB_MEMBAR_CTA: return "cta";
-    case PTX_SUB_MEMBAR_GL: return i->op == PTX_FENCE ? "gpu" : "gl";
-    case PTX_SUB_MEMBAR_SYS: return "sys";
-    case PTX_SUB_WMMA_LOAD_A: return "load.a";
-    case PTX_SUB_WMMA_LOAD_B: return "load.b";
-    case PTX_SUB_WMMA_LOAD_C: return "load.c";
-    case PTX_SUB_WMMA_STORE_D: return "store.d";
-    case PTX_SUB_WMMA_MMA: return "mma";
-    default: return i->sub ? word(MOD_SUB, i->sub) : NULL;
+    case PTX_SUB_AND:
+        return "and";
+    case PTX_SUB_OR:
+        return "or";
+    case PTX_SUB_XOR:
+        return "xor";
+    case PTX_SUB_ALL:
+        return "all";
+    case PTX_SUB_ANY:
+        return "any";
+    case PTX_SUB_UNI:
+        return "uni";
+    case PTX_SUB_SYNC:
+        return "sync";
+    case PTX_SUB_ARRIVE:
+    case PTX_SUB_MB_ARRIVE:
+        return "arrive";
+    case PTX_SUB_WARP_SYNC:
+        return "warp.sync";
+    case PTX_SUB_RED_POPC:
+        return "red.popc";
+    case PTX_SUB_RED_AND:
+        return "red.and";
+    case PTX_SUB_RED_OR:
+        return "red.or";
+    case PTX_SUB_CP_ASYNC:
+        return "async";
+    case PTX_SUB_CP_COMMIT:
+        return "async.commit_group";
+    case PTX_SUB_CP_WAIT_GROUP:
+        return "async.wait_group";
+    case PTX_SUB_CP_WAIT_ALL:
+        return "async.wait_all";
+    case PTX_SUB_CP_MBARRIER_ARRIVE:
+        return "async.mbarrier.arrive";
+    case PTX_SUB_MEMBAR_CTA:
+        return "cta";
+    case PTX_SUB_MEMBAR_GL:
+        return i->op == PTX_FENCE ? "gpu" : "gl";
+    case PTX_SUB_MEMBAR_SYS:
+        return "sys";
+    case PTX_SUB_WMMA_LOAD_A:
+        return "load.a";
+    case PTX_SUB_WMMA_LOAD_B:
+        return "load.b";
+    case PTX_SUB_WMMA_LOAD_C:
+        return "load.c";
+    case PTX_SUB_WMMA_STORE_D:
+        return "store.d";
+    case PTX_SUB_WMMA_MMA:
+        return "mma";
+    default:
+        return i->sub ? word(MOD_SUB, i->sub) : NULL;
     }
 }
 
@@ -51,8 +78,10 @@ static void put_modifiers(const struct ptx_inst *i, struct ww_buf *out) {
     if (i->op == PTX_CVTA && (i->mods & PTX_M_TO)) ww_buf_puts(out, ".to");
     if (i->mods & PTX_M_UNI) ww_buf_puts(out, ".uni");
     put_word(out, sub_text(i));
-    if (i->cmp == PTX_C_LO || i->cmp == PTX_C_HI) ww_buf_puts(out, i->cmp == PTX_C_LO ? ".lo" : ".hi");
-    else if (i->cmp) put_word(out, word(MOD_CMP, i->cmp));
+    if (i->cmp == PTX_C_LO || i->cmp == PTX_C_HI)
+        ww_buf_puts(out, i->cmp == PTX_C_LO ? ".lo" : ".hi");
+    else if (i->cmp)
+        put_word(out, word(MOD_CMP, i->cmp));
     if (i->boolop) put_word(out, boolop[i->boolop & 3]);
     if (i->round) put_word(out, word(MOD_ROUND, i->round));
     if (i->mods & PTX_M_LO) ww_buf_puts(out, ".lo");
@@ -68,8 +97,10 @@ static void put_modifiers(const struct ptx_inst *i, struct ww_buf *out) {
 }
 
 static void put_reg(const struct ptx_func *f, int32_t reg, struct ww_buf *out) {
-    if (reg >= 0 && (uint32_t)reg < f->reg_count) ww_buf_puts(out, f->reg[reg].name);
-    else ww_buf_puts(out, "?");
+    if (reg >= 0 && (uint32_t)reg < f->reg_count)
+        ww_buf_puts(out, f->reg[reg].name);
+    else
+        ww_buf_puts(out, "?");
 }
 
 static void put_offset(int64_t imm, struct ww_buf *out) {
@@ -87,7 +118,9 @@ static void put_scalar(const struct ptx_func *f, const struct ptx_operand *o, st
         if (o->neg) ww_buf_puts(out, "!");
         put_reg(f, o->reg, out);
         break;
-    case PTX_O_IMM: ww_buf_printf(out, "%lld", (long long)o->imm); break;
+    case PTX_O_IMM:
+        ww_buf_printf(out, "%lld", (long long)o->imm);
+        break;
     case PTX_O_SREG:
         ww_buf_puts(out, o->sreg < PTX_SR_COUNT ? sreg[o->sreg] : "?");
         if (o->sreg <= PTX_SR_NCTAID) ww_buf_printf(out, ".%c", "xyz"[o->imm % 3]);
@@ -96,9 +129,14 @@ static void put_scalar(const struct ptx_func *f, const struct ptx_operand *o, st
         ww_buf_puts(out, o->sym->name);
         put_offset(o->imm, out);
         break;
-    case PTX_O_LABEL: ww_buf_printf(out, "L%lld", (long long)o->imm); break;
-    case PTX_O_LIST: ww_buf_printf(out, "list%lld", (long long)o->imm); break;
-    default: ww_buf_puts(out, "_");
+    case PTX_O_LABEL:
+        ww_buf_printf(out, "L%lld", (long long)o->imm);
+        break;
+    case PTX_O_LIST:
+        ww_buf_printf(out, "list%lld", (long long)o->imm);
+        break;
+    default:
+        ww_buf_puts(out, "_");
     }
 }
 
@@ -112,10 +150,14 @@ static void put_operand(const struct ptx_func *f, const struct ptx_operand *o, s
         ww_buf_puts(out, "}");
     } else if (o->kind == PTX_O_ADDR) {
         ww_buf_puts(out, "[");
-        if (o->reg >= 0) put_reg(f, o->reg, out);
-        else if (o->sym) ww_buf_puts(out, o->sym->name);
-        if (o->reg >= 0 || o->sym) put_offset(o->imm, out);
-        else ww_buf_printf(out, "%lld", (long long)o->imm);
+        if (o->reg >= 0)
+            put_reg(f, o->reg, out);
+        else if (o->sym)
+            ww_buf_puts(out, o->sym->name);
+        if (o->reg >= 0 || o->sym)
+            put_offset(o->imm, out);
+        else
+            ww_buf_printf(out, "%lld", (long long)o->imm);
         ww_buf_puts(out, "]");
     } else {
         put_scalar(f, o, out);
@@ -130,8 +172,10 @@ static void put_call(const struct ptx_func *f, const struct ptx_inst *i, struct 
         put_operand(f, &i->opnd[k], out);
     }
     ww_buf_puts(out, "), ");
-    if (i->callee) ww_buf_puts(out, i->callee->name);
-    else put_operand(f, &i->opnd[k++], out);
+    if (i->callee)
+        ww_buf_puts(out, i->callee->name);
+    else
+        put_operand(f, &i->opnd[k++], out);
     ww_buf_puts(out, ", (");
     for (uint32_t first = k; k < i->opnd_count; k++) {
         if (k > first) ww_buf_puts(out, ", ");

@@ -1,8 +1,8 @@
 /* regalloc.c: linear-scan register allocation (Poletto and Sarkar, 1999) over the intervals of liveness.c.
  *
  * R1 is the stack pointer of the ABI and not given out. Where the limit is too small, the interval that
- * is longest for its uses is moved to the thread's local frame: a load before each use, a store behind each definition,
- * and the scan is done again. */
+ * is longest for its uses is moved to the thread's local frame: a load before each use, a store behind each
+ * definition, and the scan is done again. */
 #include "lower.h"
 #include <stdlib.h>
 #include <string.h>
@@ -125,8 +125,10 @@ static bool run_scan(struct lower *l, struct lower_interval *interval, struct or
         uint32_t g = order[k].group;
         if (l->group[g].spilled) continue;
         expire(&s, order[k].first);
-        if (l->group[g].pred) place_pred(&s, g);
-        else place_group(&s, g);
+        if (l->group[g].pred)
+            place_pred(&s, g);
+        else
+            place_group(&s, g);
     }
     *spilled = s.spilled;
     return true;
@@ -134,12 +136,18 @@ static bool run_scan(struct lower *l, struct lower_interval *interval, struct or
 
 static struct lower_inst spill_access(const struct lower *l, const struct lower_inst *at, struct lower_reg reg,
                                       uint32_t offset, bool is_store) {
-    struct lower_inst m = {.op = is_store ? WW_OP_STORE : WW_OP_LOAD, .space = WW_SPACE_LOCAL, .ptx = at->ptx,
-                           .width = (uint8_t)(4 * reg.n), .flags = WW_INST_ACCESS,
-                           .name = is_store ? "STL" : "LDL", .access_part = PTX_ACCESS_NONE,
+    struct lower_inst m = {.op = is_store ? WW_OP_STORE : WW_OP_LOAD,
+                           .space = WW_SPACE_LOCAL,
+                           .ptx = at->ptx,
+                           .width = (uint8_t)(4 * reg.n),
+                           .flags = WW_INST_ACCESS,
+                           .name = is_store ? "STL" : "LDL",
+                           .access_part = PTX_ACCESS_NONE,
                            .access_offset = (uint32_t)l->func->local_bytes + offset};
-    if (is_store) m.src[m.src_count++] = reg;
-    else m.dst[m.dst_count++] = reg;
+    if (is_store)
+        m.src[m.src_count++] = reg;
+    else
+        m.dst[m.dst_count++] = reg;
     return m;
 }
 
@@ -211,5 +219,6 @@ bool lower_allocate(struct lower *l) {
         }
         if (round + 1 < ROUNDS_MAX && !rewrite(l)) return false;
     }
-    return !l->failed; /* the last round's sharing stands: more registers than there are, see docs/lowering.md */
+    return !l->failed; /* the last round's sharing stands: more registers than there are, see docs/lowering.md
+                        */
 }

@@ -86,7 +86,8 @@ static void see_kernel(struct placing *g, struct ptx_func *kernel) {
     push(g, kernel, kernel->index);
     while (g->depth && g->work < WORK_MAX && !g->failed) {
         const struct ptx_func *f = g->stack[--g->depth];
-        for (uint32_t i = 0; i < f->inst_count && g->work < WORK_MAX; i++) see_inst(g, &f->inst[i], kernel->index);
+        for (uint32_t i = 0; i < f->inst_count && g->work < WORK_MAX; i++)
+            see_inst(g, &f->inst[i], kernel->index);
     }
 }
 
@@ -131,9 +132,9 @@ static enum ww_code check_sizes(struct placing *g) {
     const struct ptx_module *m = g->p->m;
     for (size_t f = 0; f < m->func_count; f++)
         if (m->func[f]->shared_bytes > SHARED_MAX)
-            return ww_fail(g->p->error, WW_INPUT, m->name, "kernel %s: expected at most %llu bytes of .shared, found %llu",
-                           m->func[f]->name, (unsigned long long)SHARED_MAX,
-                           (unsigned long long)m->func[f]->shared_bytes);
+            return ww_fail(g->p->error, WW_INPUT, m->name,
+                           "kernel %s: expected at most %llu bytes of .shared, found %llu", m->func[f]->name,
+                           (unsigned long long)SHARED_MAX, (unsigned long long)m->func[f]->shared_bytes);
     return WW_OK;
 }
 
@@ -153,7 +154,9 @@ enum ww_code ptx_place_shared(struct ptx_parser *p) {
     for (size_t f = 0; f < m->func_count; f++)
         if (m->func[f]->is_entry) see_kernel(&g, m->func[f]);
     if (g.failed) return ptx_nomem(p);
-    if (g.work < WORK_MAX) place_overlapping(&g);
-    else place_apart(&g);
+    if (g.work < WORK_MAX)
+        place_overlapping(&g);
+    else
+        place_apart(&g);
     return check_sizes(&g);
 }

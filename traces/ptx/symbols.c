@@ -87,8 +87,10 @@ static enum ww_code resolve(struct ptx_parser *p, bool last) {
         next = f->next;
         const struct ptx_name *e = ptx_name_find(p, NAME_LABEL, f->at.p, f->at.n);
         if (e && e->depth == p->depth) {
-            if (f->imm) *f->imm = e->value;
-            else *f->target = (uint32_t)e->value;
+            if (f->imm)
+                *f->imm = e->value;
+            else
+                *f->target = (uint32_t)e->value;
         } else if (last) {
             return ptx_fail_at(p, &f->at, WW_INPUT, "expected a label of this function, found '%.*s'",
                                (int)(f->at.n < 80 ? f->at.n : 80), f->at.p);
@@ -136,8 +138,8 @@ struct ptx_inst *ptx_inst_add(struct ptx_parser *p, uint32_t line) {
     if (!i) return NULL;
     f->inst = i;
     i += f->inst_count++;
-    *i = (struct ptx_inst){.guard = -1, .reconv = -1, .text_line = line, .line = p->loc_line,
-                           .file = p->loc_file, .vec = 1};
+    *i = (struct ptx_inst){
+        .guard = -1, .reconv = -1, .text_line = line, .line = p->loc_line, .file = p->loc_file, .vec = 1};
     p->label_at_end = false;
     return i;
 }
