@@ -84,6 +84,8 @@ static enum ww_code record_run(const struct cmd_line *line, struct ww_error *err
     const char *what = cmd_has(line, "ptx") ? cmd_get(line, "ptx") : cmd_get(line, "workload");
     options.progress = cmd_progress_step;
     options.context = &progress;
+    /* JSON stays alone on stdout. */
+    options.kernel_output = cmd_has(line, "json") ? stderr : stdout;
     cmd_progress_begin(&progress, what, quiet);
     enum ww_code code = cmd_has(line, "ptx")
                             ? ww_record_ptx(what, cmd_get(line, "launch"), &options, &stats, error)
