@@ -46,7 +46,10 @@ EXTRA = {
 LIBRARIES = {
     "sqlite3.h": ["db/"],
     "cjson/": ["estimator/config/", "reports/", "traces/launch_json"],
-    "zstd.h": ["traces/wwt/"],
+    "zstd.h": ["traces/"],
+    "lz4": ["traces/"],
+    "lzma.h": ["traces/"],
+    "zlib.h": ["traces/"],
     "gsl/": ["power/", "estimator/fast/"],
 }
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
