@@ -36,7 +36,7 @@ while read -r workload gpu arch small; do
     replay=$(best host_seconds "$PROGRAM" run --gpu "$gpu" --trace "$trace" --power none --no-pc --json)
     host=-
     if command -v valgrind >/dev/null; then
-        # The difference of a larger and a smaller replay leaves the start of the program out.
+        # A smaller input of the same kernel, since callgrind is slow; what any command costs is taken off.
         # shellcheck disable=SC2086 # $small is a list of options
         "$PROGRAM" trace record -w "$workload" --arch "$arch" $small -o $OUT/small.wwt --json >$OUT/small.json
         few=$(field warp_instructions <$OUT/small.json)
@@ -45,17 +45,17 @@ while read -r workload gpu arch small; do
         host=$(echo "$all $none $few" | awk '{printf "%.0f", ($1 - $2) / $3}')
     fi
     echo "$workload $gpu $warp $thread $bytes $record $replay $host" | awk '{
-        printf "%-12s %-7s %14d %14d %10.2f %12.3g %12.3g %12s\n", $1, $2, $3, $4, $5, $4 / $6, $3 / $7, $8}' |
+        printf "%-12s %-7s %14d %14d %10.3f %12.3g %12.3g %12s\n", $1, $2, $3, $4, $5, $4 / $6, $3 / $7, $8}' |
         tee -a $OUT/rows.new
 done <<END
-sgemm v100 sm_70
-stencil v100 sm_70
-reduction v100 sm_70
-histogram v100 sm_70
-bfs v100 sm_70
-spmv gtx480 sm_20
+sgemm v100 sm_70 -p m=160 -p n=128 -p k=64
+stencil v100 sm_70 -p nx=64 -p ny=32 -p nz=32
+reduction v100 sm_70 -p n=200000
+histogram v100 sm_70 -p n=200000
+bfs v100 sm_70 -p nodes=30000
+spmv gtx480 sm_20 -p rows=20000
 END
 mv $OUT/rows.new $OUT/rows
 awk '{r += log($6); p += log($7); b += log($5); n++; if ($8 != "-") {h += log($8); m++}}
-    END {printf "geometric means: record %.3g thread instr/s, replay %.3g warp instr/s, %.2f bytes/warp instr",
+    END {printf "geometric means: record %.3g thread instr/s, replay %.3g warp instr/s, %.3f bytes/warp instr",
          exp(r / n), exp(p / n), exp(b / n); if (m) printf ", %.0f host instr/warp instr", exp(h / m); print ""}' $OUT/rows
