@@ -57,7 +57,8 @@ static enum ww_code equal(const char *where, const char *text, uint64_t left, ui
                    (unsigned long long)right);
 }
 
-static enum ww_code check_counters(const struct ww_launch_result *l, const char *where, struct ww_error *error) {
+static enum ww_code check_counters(const struct ww_launch_result *l, const char *where,
+                                   struct ww_error *error) {
     const uint64_t *c = l->counter;
     for (size_t i = 0; i < sizeof laws / sizeof *laws; i++)
         WW_TRY(equal(where, laws[i].text, sum_terms(l, laws[i].left), sum_terms(l, laws[i].right), error));
@@ -76,7 +77,8 @@ static enum ww_code check_time(const struct ww_launch_result *l, uint64_t sms, u
     uint64_t states = 0, slots = 0;
     for (int s = 0; s < WW_STATE_COUNT; s++) states += l->warp_cycles[s];
     for (int s = 0; s < WW_SLOT_COUNT; s++) slots += l->slot[s];
-    WW_TRY(equal(where, "warp-cycles by state = resident warps x cycles", states, l->resident_warp_cycles, error));
+    WW_TRY(
+        equal(where, "warp-cycles by state = resident warps x cycles", states, l->resident_warp_cycles, error));
     WW_TRY(equal(where, "issue slots by cause = SMs x schedulers x cycles", slots, sms * schedulers * l->cycles,
                  error));
     return equal(where, "active + idle SM cycles = SMs x cycles",
@@ -92,7 +94,8 @@ static enum ww_code check_epochs(const struct ww_launch_result *l, const char *w
         cycles += l->epoch[e].cycles;
     }
     for (int s = 0; s < WW_STATE_COUNT; s++)
-        WW_TRY(equal(where, "warp-cycles of the epochs = those of the launch", states[s], l->warp_cycles[s], error));
+        WW_TRY(equal(where, "warp-cycles of the epochs = those of the launch", states[s], l->warp_cycles[s],
+                     error));
     WW_TRY(equal(where, "cycles of the epochs = those of the launch", cycles, l->cycles, error));
     return equal(where, "instructions of the epochs = those of the launch", instructions, l->warp_instructions,
                  error);
@@ -108,7 +111,8 @@ static enum ww_code check_pcs(const struct ww_launch_result *l, const char *wher
         threads += l->pc[p].thread_instructions;
     }
     WW_TRY(equal(where, "issues by PC = instructions", issues, l->warp_instructions, error));
-    WW_TRY(equal(where, "thread instructions by PC = thread instructions", threads, l->thread_instructions, error));
+    WW_TRY(equal(where, "thread instructions by PC = thread instructions", threads, l->thread_instructions,
+                 error));
     for (int s = 0; s < WW_STATE_COUNT; s++)
         if (s != WW_S_DONE)
             WW_TRY(equal(where, "warp-cycles by PC = warp-cycles", states[s], l->warp_cycles[s], error));
@@ -125,7 +129,8 @@ static enum ww_code check_energy(const struct ww_energy *e, const char *where, s
         sum += part;
     }
     if (fabs(sum - e->total_j) > 1e-9 * (sum + e->total_j))
-        return ww_fail(error, WW_INTERNAL, where, "energy by component = total: %.17g J != %.17g J", sum, e->total_j);
+        return ww_fail(error, WW_INTERNAL, where, "energy by component = total: %.17g J != %.17g J", sum,
+                       e->total_j);
     return WW_OK;
 }
 
@@ -172,9 +177,10 @@ enum ww_code ww_result_check(const struct ww_result *result, struct ww_error *er
     WW_TRY(equal("run", "cycles = sum over launches", result->cycles, cycles, error));
     WW_TRY(equal("run", "time = sum over launches", result->time_ps, time_ps, error));
     WW_TRY(equal("run", "warp instructions = sum over launches", result->warp_instructions, warps, error));
-    WW_TRY(equal("run", "thread instructions = sum over launches", result->thread_instructions, threads, error));
+    WW_TRY(
+        equal("run", "thread instructions = sum over launches", result->thread_instructions, threads, error));
     if (result->energy_known && fabs(joules - result->energy_j) > 1e-9 * (joules + result->energy_j))
-        return ww_fail(error, WW_INTERNAL, "run", "energy = sum over launches: %.17g J != %.17g J", result->energy_j,
-                       joules);
+        return ww_fail(error, WW_INTERNAL, "run", "energy = sum over launches: %.17g J != %.17g J",
+                       result->energy_j, joules);
     return WW_OK;
 }

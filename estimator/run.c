@@ -72,7 +72,8 @@ static enum ww_code open_all(struct run *r, struct ww_error *error) {
     const struct ww_run_options *o = r->options;
     WW_TRY(ww_trace_open(o->trace_path, &r->trace, error));
     WW_TRY(ww_mech_resolve(o->mechanisms, o->mechanism_count, r->arena, r->choice, error));
-    WW_TRY(ww_list_parse(o->launches, ww_trace_launch_count(r->trace), "--launches", r->arena, &r->launches, error));
+    WW_TRY(ww_list_parse(o->launches, ww_trace_launch_count(r->trace), "--launches", r->arena, &r->launches,
+                         error));
     WW_TRY(load_power(r, error));
     struct ww_engine_options e = {.gpu = &o->gpu->spec,
                                   .mechanism = r->choice,
@@ -84,7 +85,9 @@ static enum ww_code open_all(struct run *r, struct ww_error *error) {
     return ww_engine_new(&e, &r->engine, error);
 }
 
-static const char *copy(struct run *r, const char *s) { return ww_arena_strdup(r->arena, s ? s : ""); }
+static const char *copy(struct run *r, const char *s) {
+    return ww_arena_strdup(r->arena, s ? s : "");
+}
 
 /* "kind = name" and "kind.parameter = value" of every chosen mechanism. */
 static enum ww_code describe_mechanisms(struct run *r, struct ww_error *error) {
@@ -98,7 +101,8 @@ static enum ww_code describe_mechanisms(struct run *r, struct ww_error *error) {
         const struct ww_mech_choice *c = &r->choice[k];
         if (!c->info) continue;
         const char *kind = ww_mech_kind_name((enum ww_mech_kind)k);
-        result->mechanism[result->mechanism_count++] = (struct ww_setting){copy(r, kind), copy(r, c->info->name)};
+        result->mechanism[result->mechanism_count++] =
+            (struct ww_setting){copy(r, kind), copy(r, c->info->name)};
         for (size_t p = 0; p < c->info->param_count; p++) {
             struct ww_buf value = {0};
             ww_param_print_text(&c->info->params[p], c->settings, &value);
@@ -151,7 +155,8 @@ static enum ww_code replay_one(struct run *r, size_t index, struct ww_error *err
 
 static enum ww_code replay(struct run *r, struct ww_error *error) {
     uint64_t n = 0;
-    for (size_t i = 0; i < r->launches.count; i++) n += r->launches.range[i].last - r->launches.range[i].first + 1;
+    for (size_t i = 0; i < r->launches.count; i++)
+        n += r->launches.range[i].last - r->launches.range[i].first + 1;
     r->result->launch = ww_arena_array(r->arena, n, sizeof *r->result->launch);
     if (!r->result->launch) return ww_fail_nomem(error, "result");
     for (size_t i = 0; i < r->launches.count; i++)

@@ -72,7 +72,8 @@ static enum ww_code parse_uses(const char *text, const char *where, uint32_t *ma
             if (strlen(unit[u]) == n && memcmp(unit[u], p, n) == 0) bit = 1u << u;
         if (!bit)
             return ww_fail(error, WW_INPUT, where,
-                           "uses \"%s\": expected \"default\" or int, fp, dp, sfu, tensor, tex joined by +", text);
+                           "uses \"%s\": expected \"default\" or int, fp, dp, sfu, tensor, tex joined by +",
+                           text);
         *mask |= bit;
         p += n;
         if (!*p) return WW_OK;
@@ -98,8 +99,11 @@ static enum ww_code resolve_rest(struct ww_power *p, struct ww_error *error) {
 }
 
 static enum ww_code load(struct ww_power *p, const char *path, struct ww_error *error) {
-#define SECTION(key, type, rows, required)                                                                   \
-    { key, rows, sizeof rows / sizeof *rows, sizeof(struct type), offsetof(struct type, source), required, NULL, 0 }
+#define SECTION(key, type, rows, required)                                                                     \
+    {                                                                                                          \
+        key, rows, sizeof rows / sizeof *rows, sizeof(struct type), offsetof(struct type, source), required,   \
+            NULL, 0                                                                                            \
+    }
     struct ww_table_section section[] = {
         SECTION("events", power_event, event_rows, true),
         SECTION("static", power_static, static_rows, true),
@@ -154,4 +158,6 @@ void ww_power_free(struct ww_power *power) {
     free(power);
 }
 
-const char *ww_power_name(const struct ww_power *power) { return power->name; }
+const char *ww_power_name(const struct ww_power *power) {
+    return power->name;
+}

@@ -15,8 +15,14 @@ enum power_unit { POWER_PJ, POWER_NJ };
 enum power_per { POWER_PER_GPU, POWER_PER_ACTIVE_SM, POWER_PER_IDLE_SM };
 
 /* Units that a lane-model category names, as bits. */
-enum { POWER_USES_INT = 1, POWER_USES_FP = 2, POWER_USES_DP = 4, POWER_USES_SFU = 8, POWER_USES_TENSOR = 16,
-       POWER_USES_TEX = 32 };
+enum {
+    POWER_USES_INT = 1,
+    POWER_USES_FP = 2,
+    POWER_USES_DP = 4,
+    POWER_USES_SFU = 8,
+    POWER_USES_TENSOR = 16,
+    POWER_USES_TEX = 32
+};
 
 struct power_event {
     char component[WW_STR_MAX], event[WW_STR_MAX];

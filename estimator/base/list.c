@@ -58,10 +58,11 @@ enum ww_code ww_list_parse(const char *text, uint64_t end, const char *where, st
     for (const char *p = text;; p++) {
         struct ww_range r;
         if (!one_range(&p, &r) || (*p && *p != ','))
-            return ww_fail(error, WW_USAGE, where, "\"%.100s\": expected numbers and ranges such as 0,2-4", text);
+            return ww_fail(error, WW_USAGE, where, "\"%.100s\": expected numbers and ranges such as 0,2-4",
+                           text);
         if (r.last >= end)
-            return ww_fail(error, WW_USAGE, where, "%llu: expected a number below %llu", (unsigned long long)r.last,
-                           (unsigned long long)end);
+            return ww_fail(error, WW_USAGE, where, "%llu: expected a number below %llu",
+                           (unsigned long long)r.last, (unsigned long long)end);
         list->range[list->count++] = r;
         if (!*p) break;
     }

@@ -9,7 +9,7 @@
 struct ww_list {
     struct ww_range {
         uint64_t first, last;
-    } *range;
+    } * range;
     size_t count;
 };
 

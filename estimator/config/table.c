@@ -30,8 +30,8 @@ static enum ww_code check_keys(const struct ww_table_section *s, const cJSON *ob
     return WW_OK;
 }
 
-static enum ww_code read_value(const struct ww_param *row, void *record, const cJSON *value,
-                               const char *where, struct ww_error *error) {
+static enum ww_code read_value(const struct ww_param *row, void *record, const cJSON *value, const char *where,
+                               struct ww_error *error) {
     char place[512];
     snprintf(place, sizeof place, "%s.%s", where, row->key);
     if (!value) {
@@ -63,8 +63,8 @@ static enum ww_code read_record(const struct reader *r, const struct ww_table_se
     char *record = (char *)s->records + i * s->record_size;
     ww_param_defaults(s->rows, s->row_count, record);
     for (size_t k = 0; k < s->row_count; k++)
-        WW_TRY(read_value(&s->rows[k], record, cJSON_GetObjectItemCaseSensitive(object, s->rows[k].key),
-                          where, error));
+        WW_TRY(read_value(&s->rows[k], record, cJSON_GetObjectItemCaseSensitive(object, s->rows[k].key), where,
+                          error));
     return read_source(r, object, where, (const char **)(void *)(record + s->source_offset), error);
 }
 

@@ -40,7 +40,8 @@ static void ranges_that_overlap_or_touch_become_one(void **state) {
 
 static void what_is_no_list_is_refused(void **state) {
     (void)state;
-    static const char *const bad[] = {"", ",", "1,", "1-", "-1", "2-1", "x", "1 ", "10", "99999999999999999999"};
+    static const char *const bad[] = {"",    ",", "1,", "1-", "-1",
+                                      "2-1", "x", "1 ", "10", "99999999999999999999"};
     struct ww_list list;
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) assert_int_equal(parse(bad[i], 10, &list), WW_USAGE);
 }

@@ -38,7 +38,9 @@ static struct ww_launch_result launch(void) {
     return l;
 }
 
-static void near(double got, double want) { assert_true(fabs(got - want) <= 1e-12 * fabs(want)); }
+static void near(double got, double want) {
+    assert_true(fabs(got - want) <= 1e-12 * fabs(want));
+}
 
 static struct ww_energy energy_of(const char *text, const struct ww_launch_result *l) {
     struct ww_power *power = table(text, WW_OK);
@@ -53,8 +55,10 @@ static void an_event_costs_its_energy_each_time(void **state) {
     (void)state;
     struct ww_launch_result l = launch();
     l.counter[WW_C_LANE_INT] = 1000;
-    struct ww_energy e = energy_of("{\"events\":[{\"component\":\"int\",\"event\":\"lane_int\",\"value\":7,\"unit\":\"pJ\","
-                                   "\"uncertainty\":0.1,\"source\":\"s\"}],\"static\":[]}", &l);
+    struct ww_energy e =
+        energy_of("{\"events\":[{\"component\":\"int\",\"event\":\"lane_int\",\"value\":7,\"unit\":\"pJ\","
+                  "\"uncertainty\":0.1,\"source\":\"s\"}],\"static\":[]}",
+                  &l);
     near(e.dynamic_j[WW_P_INT], 7e-9);
     near(e.total_j, 7e-9);
     assert_true(e.known);
@@ -65,8 +69,10 @@ static void an_event_by_lanes_is_scaled_by_the_active_share(void **state) {
     struct ww_launch_result l = launch();
     l.counter[WW_C_THREAD_INST] = 80;
     l.counter[WW_C_REG_READ] = 100;
-    struct ww_energy e = energy_of("{\"events\":[{\"component\":\"regfile\",\"event\":\"reg_read\",\"value\":2,\"unit\":\"nJ\","
-                                   "\"by_lanes\":true,\"uncertainty\":0.1,\"source\":\"s\"}],\"static\":[]}", &l);
+    struct ww_energy e =
+        energy_of("{\"events\":[{\"component\":\"regfile\",\"event\":\"reg_read\",\"value\":2,\"unit\":\"nJ\","
+                  "\"by_lanes\":true,\"uncertainty\":0.1,\"source\":\"s\"}],\"static\":[]}",
+                  &l);
     near(e.dynamic_j[WW_P_REGFILE], 2e-9 * 100 * 0.25);
 }
 
@@ -74,19 +80,23 @@ static void static_power_flows_for_what_draws_it(void **state) {
     (void)state;
     struct ww_launch_result l = launch();
     struct ww_energy e = energy_of(
-        "{\"events\":[],\"static\":[{\"component\":\"constant\",\"per\":\"gpu\",\"value\":10,\"uncertainty\":0,\"source\":\"s\"},"
+        "{\"events\":[],\"static\":[{\"component\":\"constant\",\"per\":\"gpu\",\"value\":10,\"uncertainty\":0,"
+        "\"source\":\"s\"},"
         "{\"component\":\"sm_idle\",\"per\":\"idle_sm\",\"value\":3,\"uncertainty\":0,\"source\":\"s\"},"
-        "{\"component\":\"sm_other\",\"per\":\"active_sm\",\"value\":5,\"uncertainty\":0,\"source\":\"s\"}]}", &l);
+        "{\"component\":\"sm_other\",\"per\":\"active_sm\",\"value\":5,\"uncertainty\":0,\"source\":\"s\"}]}",
+        &l);
     near(e.static_j[WW_P_CONSTANT], 10e-6);
     near(e.static_j[WW_P_SM_IDLE], 3e-6);
     near(e.static_j[WW_P_SM_OTHER], 15e-6);
     near(e.total_j, 28e-6);
 }
 
-#define LANES                                                                                                \
-    "{\"events\":[],\"static\":[],\"lane_model\":["                                                          \
-    "{\"component\":\"sm_other\",\"uses\":\"int+fp\",\"first_lane\":20,\"add_lane\":1,\"uncertainty\":0,\"source\":\"s\"}," \
-    "{\"component\":\"sm_other\",\"uses\":\"default\",\"first_lane\":8,\"add_lane\":0,\"uncertainty\":0,\"source\":\"s\"}]}"
+#define LANES                                                                                                  \
+    "{\"events\":[],\"static\":[],\"lane_model\":["                                                            \
+    "{\"component\":\"sm_other\",\"uses\":\"int+fp\",\"first_lane\":20,\"add_lane\":1,\"uncertainty\":0,"      \
+    "\"source\":\"s\"},"                                                                                       \
+    "{\"component\":\"sm_other\",\"uses\":\"default\",\"first_lane\":8,\"add_lane\":0,\"uncertainty\":0,"      \
+    "\"source\":\"s\"}]}"
 
 static void the_lane_model_adds_watts_with_each_lane(void **state) {
     (void)state;
@@ -120,20 +130,32 @@ static void refused(const char *text, const char *place) {
 
 static void what_is_wrong_with_a_table_is_named(void **state) {
     (void)state;
-    refused("{\"events\":[{\"component\":\"engine\",\"event\":\"lane_int\",\"value\":7,\"unit\":\"pJ\",\"uncertainty\":0,"
-            "\"source\":\"s\"}],\"static\":[]}", "$.events[0]");
-    refused("{\"events\":[{\"component\":\"int\",\"event\":\"lane\",\"value\":7,\"unit\":\"pJ\",\"uncertainty\":0,"
-            "\"source\":\"s\"}],\"static\":[]}", "$.events[0]");
-    refused("{\"events\":[{\"component\":\"int\",\"event\":\"lane_int\",\"value\":-7,\"unit\":\"pJ\",\"uncertainty\":0,"
-            "\"source\":\"s\"}],\"static\":[]}", "$.events[0].value");
-    refused("{\"events\":[{\"component\":\"int\",\"event\":\"lane_int\",\"unit\":\"pJ\",\"uncertainty\":0,\"source\":\"s\"}],"
-            "\"static\":[]}", "$.events[0].value");
-    refused("{\"events\":[{\"component\":\"int\",\"event\":\"lane_int\",\"value\":1,\"unit\":\"pJ\",\"uncertainty\":0}],"
-            "\"static\":[]}", "$.events[0]");
+    refused("{\"events\":[{\"component\":\"engine\",\"event\":\"lane_int\",\"value\":7,\"unit\":\"pJ\","
+            "\"uncertainty\":0,"
+            "\"source\":\"s\"}],\"static\":[]}",
+            "$.events[0]");
+    refused(
+        "{\"events\":[{\"component\":\"int\",\"event\":\"lane\",\"value\":7,\"unit\":\"pJ\",\"uncertainty\":0,"
+        "\"source\":\"s\"}],\"static\":[]}",
+        "$.events[0]");
+    refused("{\"events\":[{\"component\":\"int\",\"event\":\"lane_int\",\"value\":-7,\"unit\":\"pJ\","
+            "\"uncertainty\":0,"
+            "\"source\":\"s\"}],\"static\":[]}",
+            "$.events[0].value");
+    refused("{\"events\":[{\"component\":\"int\",\"event\":\"lane_int\",\"unit\":\"pJ\",\"uncertainty\":0,"
+            "\"source\":\"s\"}],"
+            "\"static\":[]}",
+            "$.events[0].value");
+    refused("{\"events\":[{\"component\":\"int\",\"event\":\"lane_int\",\"value\":1,\"unit\":\"pJ\","
+            "\"uncertainty\":0}],"
+            "\"static\":[]}",
+            "$.events[0]");
     refused("{\"events\":[]}", "$.static");
     refused("{\"events\":[],\"static\":[],\"watts\":1}", path);
-    refused("{\"events\":[],\"static\":[],\"lane_model\":[{\"component\":\"sm_other\",\"uses\":\"int+gpu\",\"first_lane\":1,"
-            "\"add_lane\":0,\"uncertainty\":0,\"source\":\"s\"}]}", "$.lane_model[0]");
+    refused("{\"events\":[],\"static\":[],\"lane_model\":[{\"component\":\"sm_other\",\"uses\":\"int+gpu\","
+            "\"first_lane\":1,"
+            "\"add_lane\":0,\"uncertainty\":0,\"source\":\"s\"}]}",
+            "$.lane_model[0]");
 }
 
 static void a_missing_table_is_none_unless_required(void **state) {

@@ -1,0 +1,174 @@
+/* The whole chain: record a workload, replay it, energy; and that each conservation law is really checked. */
+#include "../../estimator/warpwatt.h"
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <cmocka.h>
+
+static char path[] = "/tmp/warpwatt-run-XXXXXX.wwt";
+static struct ww_error error;
+
+static struct ww_result *run(const char *gpu_name, const char *power, const char *mechanism) {
+    struct ww_gpu *gpu = NULL;
+    struct ww_result *result = NULL;
+    assert_int_equal(ww_gpu_load(gpu_name, NULL, 0, &gpu, &error), WW_OK);
+    const char *mechanisms[1] = {mechanism};
+    struct ww_run_options o = {.gpu = gpu,
+                               .trace_path = path,
+                               .power_table = power,
+                               .per_pc = true,
+                               .mechanisms = mechanisms,
+                               .mechanism_count = mechanism ? 1 : 0};
+    enum ww_code code = ww_run(&o, &result, &error);
+    if (code != WW_OK) print_message("%s: %s\n", error.where, error.text);
+    assert_int_equal(code, WW_OK);
+    ww_gpu_free(gpu);
+    return result;
+}
+
+static void every_law_holds_on_every_gpu(void **state) {
+    (void)state;
+    static const char *const gpu[] = {"gtx480", "gtx980", "v100"};
+    for (int i = 0; i < 3; i++) {
+        struct ww_result *r = run(gpu[i], NULL, NULL);
+        assert_int_equal(ww_result_check(r, &error), WW_OK);
+        assert_true(r->cycles > 0 && r->warp_instructions > 0);
+        ww_result_free(r);
+    }
+}
+
+static void energy_is_known_only_with_a_table(void **state) {
+    (void)state;
+    struct ww_result *r = run("v100", NULL, NULL);
+    assert_true(r->energy_known && r->energy_j > 0);
+    ww_result_free(r);
+    r = run("v100", "none", NULL);
+    assert_false(r->energy_known);
+    assert_true(r->energy_j == 0);
+    ww_result_free(r);
+    r = run("gtx980", NULL, NULL);
+    assert_false(r->energy_known);
+    ww_result_free(r);
+}
+
+static void the_same_run_gives_the_same_figures(void **state) {
+    (void)state;
+    struct ww_result *a = run("gtx480", NULL, NULL), *b = run("gtx480", NULL, NULL);
+    assert_int_equal(a->launch_count, b->launch_count);
+    for (size_t i = 0; i < a->launch_count; i++) {
+        assert_memory_equal(a->launch[i].counter, b->launch[i].counter, sizeof a->launch[i].counter);
+        assert_memory_equal(a->launch[i].warp_cycles, b->launch[i].warp_cycles,
+                            sizeof a->launch[i].warp_cycles);
+        assert_memory_equal(a->launch[i].slot, b->launch[i].slot, sizeof a->launch[i].slot);
+        assert_memory_equal(&a->launch[i].energy.total_j, &b->launch[i].energy.total_j, sizeof(double));
+    }
+    ww_result_free(a);
+    ww_result_free(b);
+}
+
+static void mechanisms_are_described_in_the_result(void **state) {
+    (void)state;
+    struct ww_result *r = run("v100", NULL, "sched=lrr");
+    assert_true(r->mechanism_count >= 1);
+    assert_string_equal(r->mechanism[0].key, "sched");
+    assert_string_equal(r->mechanism[0].value, "lrr");
+    ww_result_free(r);
+}
+
+/* Breaks one figure of a good result; the check must name the law. */
+#define BREAKS(name, statement, text_part)                                                                     \
+    static void name(void **state) {                                                                           \
+        (void)state;                                                                                           \
+        struct ww_result *r = run("v100", NULL, NULL);                                                         \
+        struct ww_launch_result *l = &r->launch[0];                                                            \
+        (void)l;                                                                                               \
+        statement;                                                                                             \
+        assert_int_equal(ww_result_check(r, &error), WW_INTERNAL);                                             \
+        if (!strstr(error.text, text_part)) fail_msg("%s", error.text);                                        \
+        ww_result_free(r);                                                                                     \
+    }
+
+BREAKS(a_lost_warp_cycle_is_found, l->warp_cycles[WW_S_WAIT_ALU]++, "warp-cycles by state")
+BREAKS(a_lost_slot_is_found, l->slot[WW_SLOT_EMPTY]++, "issue slots by cause")
+BREAKS(a_lost_idle_cycle_is_found, l->counter[WW_C_SM_IDLE_CYCLES]++, "active + idle")
+BREAKS(a_lost_instruction_is_found, l->counter[WW_C_INST_ISSUED]--, "instructions issued")
+BREAKS(a_lost_l1_sector_is_found, l->counter[WW_C_L1_SECTOR_HIT]++, "in the L1")
+BREAKS(a_lost_crossbar_sector_is_found, l->counter[WW_C_XBAR_SECTOR_WRITE]++, "enter the crossbar")
+BREAKS(a_lost_l2_sector_is_found, l->counter[WW_C_L2_SECTOR_MERGED]++, "of the L2")
+BREAKS(a_lost_dram_sector_is_found, l->counter[WW_C_DRAM_SECTOR_READ]++, "from DRAM")
+BREAKS(a_lost_writeback_is_found, l->counter[WW_C_DRAM_SECTOR_WRITE]++, "to DRAM")
+BREAKS(a_lost_epoch_cycle_is_found, l->epoch[0].cycles++, "cycles of the epochs")
+BREAKS(a_lost_epoch_state_is_found, l->epoch[0].warp_cycles[WW_S_ISSUED]++, "warp-cycles of the epochs")
+BREAKS(a_lost_issue_of_a_pc_is_found, l->pc[0].issues++, "issues by PC")
+BREAKS(a_lost_stall_of_a_pc_is_found, l->pc[0].stall[WW_S_NO_INST]++, "warp-cycles by PC")
+BREAKS(a_lost_joule_is_found, l->energy.dynamic_j[WW_P_L2] += l->energy.total_j * 1e-6, "energy by component")
+BREAKS(a_negative_joule_is_found, l->energy.static_j[WW_P_LSU] = -1, "energy of lsu")
+BREAKS(a_lost_cycle_of_the_run_is_found, r->cycles++, "cycles = sum")
+BREAKS(a_lost_joule_of_the_run_is_found, r->energy_j *= 1.001, "energy = sum")
+
+static void what_a_run_cannot_do_is_refused(void **state) {
+    (void)state;
+    struct ww_gpu *gpu = NULL;
+    struct ww_result *result = NULL;
+    assert_int_equal(ww_gpu_load("v100", NULL, 0, &gpu, &error), WW_OK);
+    struct ww_run_options o = {.gpu = gpu, .trace_path = path, .mode = "sampled"};
+    assert_int_equal(ww_run(&o, &result, &error), WW_UNSUPPORTED);
+    o = (struct ww_run_options){.gpu = gpu, .trace_path = path, .launches = "7"};
+    assert_int_equal(ww_run(&o, &result, &error), WW_USAGE);
+    o = (struct ww_run_options){.gpu = gpu, .trace_path = path, .epoch_cycles = 1};
+    assert_int_equal(ww_run(&o, &result, &error), WW_USAGE);
+    o = (struct ww_run_options){.gpu = gpu, .trace_path = "/nonexistent.wwt"};
+    assert_int_equal(ww_run(&o, &result, &error), WW_IO);
+    o = (struct ww_run_options){.gpu = gpu, .trace_path = path, .power_table = "no-such-table"};
+    assert_int_equal(ww_run(&o, &result, &error), WW_INPUT);
+    assert_null(result);
+    ww_gpu_free(gpu);
+}
+
+static int record(void **state) {
+    (void)state;
+    int fd = mkstemps(path, 4);
+    if (fd < 0) return -1;
+    close(fd);
+    const char *parameters[] = {"size=small"};
+    struct ww_record_options o = {.out_path = path};
+    struct ww_record_stats stats;
+    enum ww_code code = ww_record_workload("reduction", parameters, 1, &o, &stats, &error);
+    if (code != WW_OK) print_message("%s: %s\n", error.where, error.text);
+    return code == WW_OK && stats.verified ? 0 : -1;
+}
+
+static int clean(void **state) {
+    (void)state;
+    return unlink(path);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_law_holds_on_every_gpu),
+        cmocka_unit_test(energy_is_known_only_with_a_table),
+        cmocka_unit_test(the_same_run_gives_the_same_figures),
+        cmocka_unit_test(mechanisms_are_described_in_the_result),
+        cmocka_unit_test(a_lost_warp_cycle_is_found),
+        cmocka_unit_test(a_lost_slot_is_found),
+        cmocka_unit_test(a_lost_idle_cycle_is_found),
+        cmocka_unit_test(a_lost_instruction_is_found),
+        cmocka_unit_test(a_lost_l1_sector_is_found),
+        cmocka_unit_test(a_lost_crossbar_sector_is_found),
+        cmocka_unit_test(a_lost_l2_sector_is_found),
+        cmocka_unit_test(a_lost_dram_sector_is_found),
+        cmocka_unit_test(a_lost_writeback_is_found),
+        cmocka_unit_test(a_lost_epoch_cycle_is_found),
+        cmocka_unit_test(a_lost_epoch_state_is_found),
+        cmocka_unit_test(a_lost_issue_of_a_pc_is_found),
+        cmocka_unit_test(a_lost_stall_of_a_pc_is_found),
+        cmocka_unit_test(a_lost_joule_is_found),
+        cmocka_unit_test(a_negative_joule_is_found),
+        cmocka_unit_test(a_lost_cycle_of_the_run_is_found),
+        cmocka_unit_test(a_lost_joule_of_the_run_is_found),
+        cmocka_unit_test(what_a_run_cannot_do_is_refused),
+    };
+    return cmocka_run_group_tests(tests, record, clean);
+}
