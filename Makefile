@@ -34,12 +34,14 @@ WARN := -Wall -Wextra -Wpedantic -Wshadow -Wconversion $(if $(WERROR),-Werror)
 BASE_FLAGS := -std=c11 -D_GNU_SOURCE -I. -fPIC -fvisibility=hidden -pthread $(WARN)
 ALL_CFLAGS = $(BASE_FLAGS) $(CPPFLAGS) $(CFLAGS) $(SANITIZE)
 ALL_LDFLAGS = $(LDFLAGS) $(SANITIZE) -pthread -Wl,--as-needed
-LIBS := -lsqlite3 -lcjson -lgsl -lgslcblas -lzstd -lm -ldl
+LIBS := -lsqlite3 -lcjson -lgsl -lgslcblas -lzstd -llz4 -lm -ldl
 
 LIB_SRC := $(sort $(wildcard estimator/base/*.c estimator/config/*.c estimator/core/*.c estimator/mech/*.c \
-    estimator/fast/*.c estimator/run.c estimator/check.c traces/*.c traces/ptx/*.c traces/wwt/*.c traces/workloads/*.c \
+    estimator/fast/*.c estimator/run.c estimator/check.c traces/*.c traces/ptx/*.c traces/wwt/*.c traces/profile/*.c traces/workloads/*.c \
+    traces/cuda/fatbin.c \
     power/*.c db/*.c reports/*.c))
 MAIN_SRC := $(sort $(wildcard estimator/main.c estimator/cmd/*.c))
+CUDART_SRC := $(sort $(wildcard traces/cuda/rt_*.c))
 KERNEL_PTX := $(sort $(wildcard traces/kernels/*.ptx))
 FIXTURE_SRC := $(sort $(wildcard tests/unit/*fixture*.c tests/timing/*fixture*.c))
 UNIT_SRC := $(sort $(wildcard tests/unit/test_*.c))
@@ -55,11 +57,13 @@ MAIN_OBJ := $(call obj,$(MAIN_SRC))
 FIXTURE_OBJ := $(call obj,$(FIXTURE_SRC))
 TEST_PROGS := $(call prog,$(UNIT_SRC) $(TIMING_SRC))
 FUZZ_PROGS := $(call prog,$(FUZZ_SRC))
-ALL_OBJ := $(LIB_OBJ) $(MAIN_OBJ) $(FIXTURE_OBJ) $(call obj,$(UNIT_SRC) $(TIMING_SRC) $(BENCH_SRC) $(FUZZ_SRC))
+CUDART_ABI := $(foreach v,13 12 11.0,$(BUILD)/obj/traces/cuda/abi-$(v).o)
+ALL_OBJ := $(LIB_OBJ) $(MAIN_OBJ) $(FIXTURE_OBJ) $(CUDART_ABI) $(call obj,$(CUDART_SRC) $(UNIT_SRC) $(TIMING_SRC) $(BENCH_SRC) $(FUZZ_SRC))
 
 STATIC := $(BUILD)/libwarpwatt.a
 SHARED := $(BUILD)/libwarpwatt.so.$(VERSION)
 PROGRAM := $(BUILD)/warpwatt
+CUDART := $(foreach v,13 12 11.0,$(BUILD)/cudart/libcudart.so.$(v))
 SUBMAKE = $(MAKE) --no-print-directory $(if $(findstring jobserver,$(MAKEFLAGS)),,-j$(JOBS))
 
 .PHONY: all quickstart check check-run check-long asan ubsan tsan san fuzz fuzz-progs bench layers golden \
@@ -67,7 +71,7 @@ SUBMAKE = $(MAKE) --no-print-directory $(if $(findstring jobserver,$(MAKEFLAGS))
 .DELETE_ON_ERROR:
 .SECONDARY:
 
-all: $(PROGRAM) $(STATIC) $(BUILD)/libwarpwatt.so
+all: $(PROGRAM) $(STATIC) $(BUILD)/libwarpwatt.so $(CUDART)
 
 # ---- objects: rebuilt when a source, a header it reads, the compiler or the flags change ----
 
@@ -111,6 +115,18 @@ $(BUILD)/libwarpwatt.so: $(SHARED)
 
 $(PROGRAM): $(MAIN_OBJ) $(STATIC)
 	$(CC) -o $@ $^ $(ALL_LDFLAGS) $(LIBS)
+
+# ---- the recording CUDA runtime: one library for each version of the interface, everything else hidden ----
+
+$(CUDART_ABI): $(BUILD)/obj/traces/cuda/abi-%.o: traces/cuda/abi.c $(BUILD)/flags
+	@mkdir -p $(@D)
+	$(CC) $(ALL_CFLAGS) -DRT_ABI=$(basename $*) -MMD -MP -c -o $@ $<
+
+$(BUILD)/cudart/libcudart.so.%: $(call obj,$(CUDART_SRC)) $(BUILD)/obj/traces/cuda/abi-%.o $(STATIC) traces/cuda/cudart.map
+	@mkdir -p $(@D)
+	@sed 's/@SONAME@/$(@F)/' traces/cuda/cudart.map > $(@D)/$(@F).map
+	$(CC) -shared -Wl,-soname,$(@F) -Wl,--version-script=$(@D)/$(@F).map -Wl,--exclude-libs,ALL -o $@ \
+	    $(filter %.o %.a,$^) $(ALL_LDFLAGS) $(LIBS)
 
 # ---- tests ----
 
@@ -207,6 +223,8 @@ install: all
 	install -m 755 $(SHARED) $(LIBDIR)/libwarpwatt.so.$(VERSION)
 	ln -sf libwarpwatt.so.$(VERSION) $(LIBDIR)/libwarpwatt.so.$(SOVERSION)
 	ln -sf libwarpwatt.so.$(SOVERSION) $(LIBDIR)/libwarpwatt.so
+	install -d $(LIBDIR)/warpwatt/cudart
+	install -m 755 $(CUDART) $(LIBDIR)/warpwatt/cudart
 	install -m 644 estimator/warpwatt.h estimator/result.h $(INCDIR)
 	install -m 644 $(addprefix estimator/base/,$(INSTALLED_BASE)) $(INCDIR)/base
 	sed -e 's|@PREFIX@|$(PREFIX)|g' -e 's|@VERSION@|$(VERSION)|g' warpwatt.pc.in > $(PCDIR)/warpwatt.pc
@@ -220,7 +238,7 @@ install: all
 uninstall:
 	rm -f $(BINDIR)/warpwatt $(LIBDIR)/libwarpwatt.a $(LIBDIR)/libwarpwatt.so* $(PCDIR)/warpwatt.pc
 	rm -f $(MANDIR)/warpwatt.1 $(BASHDIR)/warpwatt $(ZSHDIR)/_warpwatt
-	rm -rf $(INCDIR) $(DATADIR)
+	rm -rf $(INCDIR) $(DATADIR) $(LIBDIR)/warpwatt
 
 clean:
 	rm -rf build

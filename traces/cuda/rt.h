@@ -1,0 +1,163 @@
+/* rt.h: the recording CUDA runtime, private to libcudart.
+ *
+ * One process has one device; everything is made at the first call that needs it and lives until the process
+ * ends. Entry points take the one lock (RT_LOCK), do their work at once - streams have no queues - and set the
+ * calling thread's last error. An error of a kernel is sticky: later calls return it, as CUDA's do.
+ * Layouts and numbers are those of the CUDA runtime's public headers.
+ */
+#ifndef WW_TRACES_CUDA_RT_H
+#define WW_TRACES_CUDA_RT_H
+
+#include "../../estimator/config/gpu.h"
+#include "../ptx/device_host.h"
+#include "rt_types.h"
+#include <pthread.h>
+
+#define RT_EXPORT __attribute__((visibility("default")))
+/* A second name of an entry point: per-thread default streams, older names. */
+#define RT_ALIAS(name, of) RT_EXPORT extern __typeof__(of) name __attribute__((alias(#of)));
+
+#define RT_DEVICE_BASE 0x200000000000u /* device memory: clear of everything that Linux maps by itself */
+#define RT_SHARED_BASE 0x210000000000u /* pinned and managed memory: the same address for host and device */
+
+struct rt_binary;
+
+/* A kernel that the program registered. The program's handle (cudaKernel_t, cudaFunction_t) is its address. */
+struct rt_kernel {
+    const void *host; /* the host stub's address: the key of launches */
+    char *name;       /* in the PTX */
+    struct rt_binary *binary;
+    struct rt_kernel *next;
+    bool refused; /* its module could not be used: said once */
+    uint32_t max_dynamic_shared; /* set by cudaFuncSetAttribute, 0: default */
+    uint64_t launches;
+};
+
+struct rt_variable {
+    const void *host; /* the shadow variable: the key of symbol calls */
+    char *name;
+    struct rt_binary *binary;
+    uint64_t size;
+    struct rt_variable *next;
+};
+
+/* A registered fat binary; `self` first, since programs see the handle as a void **. */
+struct rt_binary {
+    void *self;
+    const void *data; /* the fat binary */
+    const void *const *linked; /* fat binaries of a device link, NULL-terminated, or NULL */
+    struct ww_module *module;
+    bool tried; /* loading was tried */
+    int code;   /* result of loading: RT_... */
+    struct rt_binary *next;
+};
+
+/* An allocation of a kind that needs more than an address. */
+enum rt_kind { RT_KIND_HOST, RT_KIND_MANAGED, RT_KIND_REGISTERED };
+struct rt_shared {
+    void *host;
+    size_t bytes, mapped;
+    enum rt_kind kind;
+    unsigned flags;
+    struct rt_shared *next;
+};
+
+struct rt_options {
+    char *out, *arch, *gpu, *kernel; /* NULL: not given */
+    uint64_t first, every, limit;    /* 0: no bound */
+    bool no_record, progress;
+    int report_fd; /* -1: none */
+};
+
+struct rt {
+    struct rt_options options;
+    bool started;
+    int start_code; /* RT_ERROR_... if starting failed */
+    pid_t pid;
+    struct ww_gpu *gpu;
+    const struct ww_gpu_spec *spec;
+    uint32_t capability; /* 75 */
+    struct ww_device *device;
+    struct rt_binary *binaries;
+    struct rt_kernel *kernels;
+    struct rt_variable *variables;
+    struct rt_shared *shared;
+    uint64_t next_shared; /* address of the next shared allocation */
+    int sticky; /* error of a kernel; 0: none */
+    bool damaged; /* the recording cannot be finished */
+    uint64_t launches, recorded;
+    double now_us; /* modelled time of the device */
+    uint64_t next_id;
+    uint64_t stack_limit, fifo_limit;
+};
+
+extern struct rt rt;
+
+/* rt_state.c */
+/* Takes the lock, starts the device unless it is, and returns the sticky error or 0. */
+int rt_enter(void);
+/* Takes the lock only. */
+void rt_lock(void);
+void rt_unlock(const int *unused);
+#define RT_LOCK                                                                                              \
+    __attribute__((cleanup(rt_unlock))) const int rt_held_ = (rt_lock(), 0);                                 \
+    (void)rt_held_
+/* Begins an entry point that needs the device. */
+#define RT_ENTER                                                                                             \
+    RT_LOCK;                                                                                                 \
+    do {                                                                                                     \
+        int rt_code_ = rt_enter();                                                                           \
+        if (rt_code_) return rt_set(rt_code_);                                                               \
+    } while (0)
+/* Notes the calling thread's last error and returns it. */
+int rt_set(int code);
+int rt_last_error(bool clear);
+/* One line on stderr, "warpwatt: ...". */
+__attribute__((format(printf, 1, 2))) void rt_say(const char *fmt, ...);
+/* Says what failed, and returns `code`. */
+int rt_say_error(const struct ww_error *error, int code);
+/* For entry points that do nothing: says so once per name; returns RT_ERROR_NOT_SUPPORTED. */
+int rt_missing(const char *name);
+/* The CUDA error of a failed kernel. */
+int rt_kernel_error(const struct ww_error *error);
+
+/* rt_options.c: reads the environment. Errors: WW_USAGE with the variable's name. */
+enum ww_code rt_read_options(struct rt_options *o, struct ww_error *error);
+
+/* rt_register.c */
+struct rt_kernel *rt_find_kernel(const void *host);
+/* Loads the kernel's module. Returns a RT_ERROR_... code. */
+int rt_use_kernel(struct rt_kernel *k);
+int rt_load(struct rt_binary *b);
+/* Device address and size of a symbol given by its shadow variable. */
+int rt_symbol(const void *symbol, uint64_t *address, uint64_t *bytes);
+
+/* rt_memory.c */
+/* Host memory behind [p, p + n): of device, pinned or managed memory; NULL if it is none of these. `bad` is set
+ * if the range begins in one but leaves it. */
+unsigned char *rt_device_bytes(const void *p, size_t n, bool *bad);
+/* Memory at an address that host and device share, zeroed. NULL if none is left. */
+void *rt_shared_new(size_t bytes, enum rt_kind kind, unsigned flags);
+struct rt_shared *rt_shared_find(const void *p);
+
+/* rt_copy.c: one row of a copy; host pointers of both sides, checked. Returns RT_ERROR_.... */
+int rt_copy_rows(void *dst, size_t dst_pitch, const void *src, size_t src_pitch, size_t width, size_t height, int kind);
+/* Advances modelled time by a copy. */
+void rt_copy_time(size_t bytes, bool over_link);
+
+/* rt_array.c */
+struct rt_array;
+struct rt_array_view {
+    unsigned char *bytes; /* host memory, rows without gaps */
+    size_t row, height, depth, element; /* row in bytes; height and depth at least 1 */
+};
+bool rt_array_view(const void *array, struct rt_array_view *view);
+
+/* rt_props.c */
+struct rt_props;
+/* The device's attribute by its number in cudaDeviceAttr; false if there is none. */
+bool rt_attribute(int number, int *value);
+/* Values of cudaDeviceProp that do not fit an int. */
+size_t rt_global_memory(void);
+
+#endif

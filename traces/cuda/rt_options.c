@@ -1,0 +1,48 @@
+/* rt_options.c: the runtime's options, from environment variables that `warpwatt trace record -- PROGRAM` sets. */
+#include "rt.h"
+#include <stdlib.h>
+#include <string.h>
+
+static enum ww_code number(const char *name, uint64_t low, uint64_t *value, struct ww_error *error) {
+    const char *text = getenv(name);
+    char *end;
+    if (!text || !*text) return WW_OK;
+    unsigned long long v = strtoull(text, &end, 10);
+    if (*end || *text < '0' || *text > '9' || v < low)
+        return ww_fail(error, WW_USAGE, name, "expected a whole number of at least %llu, found '%.60s'",
+                       (unsigned long long)low, text);
+    *value = v;
+    return WW_OK;
+}
+
+static enum ww_code flag(const char *name, bool *value, struct ww_error *error) {
+    const char *text = getenv(name);
+    if (!text || !*text || strcmp(text, "0") == 0) return WW_OK;
+    if (strcmp(text, "1") != 0) return ww_fail(error, WW_USAGE, name, "expected 0 or 1, found '%.60s'", text);
+    *value = true;
+    return WW_OK;
+}
+
+static enum ww_code text(const char *name, char **value, struct ww_error *error) {
+    const char *given = getenv(name);
+    if (!given || !*given) return WW_OK;
+    *value = strdup(given);
+    return *value ? WW_OK : ww_fail_nomem(error, name);
+}
+
+enum ww_code rt_read_options(struct rt_options *o, struct ww_error *error) {
+    uint64_t fd = UINT64_MAX;
+    *o = (struct rt_options){.every = 1, .report_fd = -1};
+    WW_TRY(text("WARPWATT_CUDA_OUT", &o->out, error));
+    WW_TRY(text("WARPWATT_CUDA_ARCH", &o->arch, error));
+    WW_TRY(text("WARPWATT_CUDA_GPU", &o->gpu, error));
+    WW_TRY(text("WARPWATT_CUDA_KERNEL", &o->kernel, error));
+    WW_TRY(number("WARPWATT_CUDA_FIRST", 1, &o->first, error));
+    WW_TRY(number("WARPWATT_CUDA_EVERY", 1, &o->every, error));
+    WW_TRY(number("WARPWATT_CUDA_LIMIT", 1, &o->limit, error));
+    WW_TRY(flag("WARPWATT_CUDA_NO_RECORD", &o->no_record, error));
+    WW_TRY(flag("WARPWATT_CUDA_PROGRESS", &o->progress, error));
+    WW_TRY(number("WARPWATT_CUDA_REPORT_FD", 0, &fd, error));
+    if (fd <= INT32_MAX) o->report_fd = (int)fd;
+    return WW_OK;
+}

@@ -1,0 +1,246 @@
+/* rt_register.c: fat binaries, kernels and variables that a program's start-up code registers, and loading them. */
+#include "fatbin.h"
+#include "rt.h"
+#include <stdlib.h>
+#include <string.h>
+
+#define WRAPPER_MAGIC 0x466243b1u
+
+/* What the compiler puts into .nvFatBinSegment. */
+struct wrapper {
+    uint32_t magic, version; /* version 2: `linked` lists the fat binaries that were linked */
+    const void *data;
+    const void *linked;
+};
+
+RT_EXPORT void **__cudaRegisterFatBinary(void *fatbin) {
+    const struct wrapper *w = fatbin;
+    RT_LOCK;
+    struct rt_binary *b = calloc(1, sizeof *b);
+    if (!b) return NULL;
+    b->self = b;
+    b->data = fatbin;
+    if (w->magic == WRAPPER_MAGIC) {
+        b->data = w->data;
+        if (w->version >= 2) b->linked = w->linked;
+    }
+    b->next = rt.binaries;
+    rt.binaries = b;
+    return &b->self;
+}
+
+RT_EXPORT void __cudaRegisterFatBinaryEnd(void **handle) {
+    (void)handle;
+}
+
+/* Modules stay until the process ends: other exit handlers may still use them. */
+RT_EXPORT void __cudaUnregisterFatBinary(void **handle) {
+    (void)handle;
+}
+
+static struct rt_binary *binary_of(void **handle) {
+    return handle ? *handle : NULL;
+}
+
+RT_EXPORT void __cudaRegisterFunction(void **handle, const char *host, char *device, const char *name, int limit,
+                                      void *tid, void *bid, rt_dim3 *block, rt_dim3 *grid, int *warp) {
+    (void)device, (void)limit, (void)tid, (void)bid, (void)block, (void)grid, (void)warp;
+    RT_LOCK;
+    struct rt_kernel *k = calloc(1, sizeof *k);
+    if (k) k->name = strdup(name);
+    if (!k || !k->name) {
+        free(k);
+        return;
+    }
+    k->host = host;
+    k->binary = binary_of(handle);
+    k->next = rt.kernels;
+    rt.kernels = k;
+}
+
+static struct rt_variable *add_variable(void **handle, const void *host, const char *name, size_t size) {
+    struct rt_variable *v = calloc(1, sizeof *v);
+    if (v) v->name = strdup(name);
+    if (!v || !v->name) {
+        free(v);
+        return NULL;
+    }
+    v->host = host;
+    v->binary = binary_of(handle);
+    v->size = size;
+    v->next = rt.variables;
+    rt.variables = v;
+    return v;
+}
+
+RT_EXPORT void __cudaRegisterVar(void **handle, char *host, char *device, const char *name, int ext, size_t size,
+                                 int constant, int global) {
+    (void)device, (void)ext, (void)constant, (void)global;
+    RT_LOCK;
+    add_variable(handle, host, name, size);
+}
+
+/* The program reads a managed variable through *host, so its module is loaded now. */
+RT_EXPORT void __cudaRegisterManagedVar(void **handle, void **host, char *device, const char *name, int ext,
+                                        size_t size, int constant, int global) {
+    (void)device, (void)ext, (void)constant, (void)global;
+    RT_LOCK;
+    struct rt_variable *v = add_variable(handle, host, name, size);
+    struct ww_error error = {0};
+    uint64_t address, bytes;
+    if (!v || rt_enter() || rt_load(v->binary)) return;
+    if (ww_device_variable(rt.device, v->binary->module, name, true, &address, &bytes, &error) == WW_OK)
+        *host = (void *)(uintptr_t)address; /* the same on both sides */
+    else
+        rt_say_error(&error, 0);
+}
+
+RT_EXPORT char __cudaInitModule(void **handle) {
+    (void)handle;
+    return 1;
+}
+
+RT_EXPORT void __cudaRegisterHostVar(void **handle, const char *name, char *host, size_t size) {
+    (void)handle, (void)name, (void)host, (void)size;
+}
+
+static void refuse_old(const char *what, const char *name) {
+    rt_say("%s '%s': references of file scope are not supported; use cudaCreateTextureObject or "
+           "cudaCreateSurfaceObject",
+           what, name);
+}
+
+RT_EXPORT void __cudaRegisterTexture(void **handle, const void *host, const void **device, const char *name, int dim,
+                                     int norm, int ext) {
+    (void)handle, (void)host, (void)device, (void)dim, (void)norm, (void)ext;
+    refuse_old("texture", name);
+}
+
+RT_EXPORT void __cudaRegisterSurface(void **handle, const void *host, const void **device, const char *name, int dim,
+                                     int ext) {
+    (void)handle, (void)host, (void)device, (void)dim, (void)ext;
+    refuse_old("surface", name);
+}
+
+/* ---- loading ---- */
+
+static int no_ptx(const struct fatbin_summary *s) {
+    if (s->elf_count)
+        rt_say("this program holds machine code for sm_%u and no PTX, which is what is run here; compile it with PTX, "
+               "for example -gencode arch=compute_%u,code=compute_%u (closed libraries such as cuBLAS or cuDNN cannot "
+               "be recorded)",
+               s->elf_arch, s->elf_arch, s->elf_arch);
+    else
+        rt_say("a registered fat binary holds neither PTX nor machine code");
+    return RT_ERROR_NO_KERNEL_IMAGE_FOR_DEVICE;
+}
+
+static int code_of(const struct ww_error *error) {
+    if (error->code == WW_UNSUPPORTED) return RT_ERROR_NOT_SUPPORTED;
+    return error->code == WW_NOMEM ? RT_ERROR_MEMORY_ALLOCATION : RT_ERROR_INVALID_PTX;
+}
+
+/* Number of PTX images of a device link, and the one if there is one. */
+static size_t linked_ptx(const struct rt_binary *b, struct fatbin_summary *one) {
+    size_t count = 0;
+    for (const void *const *p = b->linked; p && *p; p++) {
+        struct fatbin_summary s;
+        if (fatbin_choose(*p, fatbin_size(*p), "linked", rt.capability, &s, NULL) != WW_OK || !s.found) continue;
+        *one = s;
+        count++;
+    }
+    return count;
+}
+
+static int choose(struct rt_binary *b, struct fatbin_summary *s) {
+    struct ww_error error = {0};
+    enum ww_code code = fatbin_choose(b->data, fatbin_size(b->data), "fat binary", rt.capability, s, &error);
+    if (code != WW_OK) return rt_say_error(&error, RT_ERROR_INVALID_KERNEL_IMAGE);
+    if (s->found) return 0;
+    struct fatbin_summary linked = {0};
+    size_t count = linked_ptx(b, &linked);
+    if (count > 1) {
+        rt_say("relocatable device code of %zu modules would have to be linked, which is not supported; compile without "
+               "-rdc=true (-dc)",
+               count);
+        return RT_ERROR_NOT_SUPPORTED;
+    }
+    if (count == 0) return no_ptx(s);
+    *s = linked;
+    return 0;
+}
+
+static int load(struct rt_binary *b) {
+    static unsigned number;
+    struct fatbin_summary s;
+    struct ww_error error = {0};
+    char name[40], *text = NULL;
+    size_t n = 0;
+    int refused = choose(b, &s);
+    if (refused) return refused;
+    snprintf(name, sizeof name, "PTX of fat binary %u", ++number);
+    enum ww_code code = fatbin_text(&s.ptx, name, &text, &n, &error);
+    if (code != WW_OK) return rt_say_error(&error, code_of(&error));
+    code = ww_device_module_text(rt.device, text, n, name, &b->module, &error);
+    if (code != WW_OK) { /* the module keeps pointing into the text otherwise */
+        free(text);
+        return rt_say_error(&error, code_of(&error));
+    }
+    return 0;
+}
+
+int rt_load(struct rt_binary *b) {
+    if (!b) return RT_ERROR_INVALID_RESOURCE_HANDLE;
+    if (!b->tried) {
+        b->tried = true;
+        b->code = load(b);
+    }
+    return b->code;
+}
+
+struct rt_kernel *rt_find_kernel(const void *host) {
+    for (struct rt_kernel *k = rt.kernels; k; k = k->next)
+        if (k->host == host || (const void *)k == host) return k;
+    return NULL;
+}
+
+int rt_use_kernel(struct rt_kernel *k) {
+    if (!k) return RT_ERROR_INVALID_DEVICE_FUNCTION;
+    int code = rt_load(k->binary);
+    if (code) return code;
+    if (ww_module_has_kernel(k->binary->module, k->name)) return 0;
+    if (!k->refused) rt_say("the program's PTX has no kernel '%s'", k->name);
+    k->refused = true;
+    return RT_ERROR_INVALID_DEVICE_FUNCTION;
+}
+
+int rt_symbol(const void *symbol, uint64_t *address, uint64_t *bytes) {
+    struct ww_error error = {0};
+    for (struct rt_variable *v = rt.variables; v; v = v->next) {
+        if (v->host != symbol) continue;
+        int code = rt_load(v->binary);
+        if (code) return code;
+        if (ww_device_variable(rt.device, v->binary->module, v->name, false, address, bytes, &error) != WW_OK)
+            return rt_say_error(&error, RT_ERROR_INVALID_SYMBOL);
+        return 0;
+    }
+    return RT_ERROR_INVALID_SYMBOL;
+}
+
+RT_EXPORT int cudaGetSymbolAddress(void **address, const void *symbol) {
+    uint64_t at, bytes;
+    RT_ENTER;
+    if (!address) return rt_set(RT_ERROR_INVALID_VALUE);
+    int code = rt_symbol(symbol, &at, &bytes);
+    if (!code) *address = (void *)(uintptr_t)at;
+    return rt_set(code);
+}
+
+RT_EXPORT int cudaGetSymbolSize(size_t *size, const void *symbol) {
+    uint64_t at, bytes;
+    RT_ENTER;
+    if (!size) return rt_set(RT_ERROR_INVALID_VALUE);
+    int code = rt_symbol(symbol, &at, &bytes);
+    if (!code) *size = bytes;
+    return rt_set(code);
+}
