@@ -60,6 +60,12 @@ int main(void) {
         VERIFY("backprop_verifies", "backprop", {NULL}),
         VERIFY("backprop_of_one_cta_verifies", "backprop", {"inputs=16"}),
         REFUSE("backprop_refuses_part_of_a_block", "backprop", {"inputs=100"}),
+        VERIFY("cfd_verifies", "cfd", {"window=7", "block=48"}),
+        VERIFY("cfd_of_one_cube_verifies", "cfd", {"nx=1", "ny=1", "nz=1"}),
+        REFUSE("cfd_refuses_too_many_elements", "cfd", {"nx=512", "ny=512", "nz=512"}),
+        VERIFY("lbm_verifies", "lbm", {"iterations=2"}),
+        VERIFY("lbm_of_the_longest_rows_verifies", "lbm", {"nx=126", "ny=3", "nz=3"}),
+        REFUSE("lbm_refuses_too_many_rows", "lbm", {"ny=4096", "nz=4096"}),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
