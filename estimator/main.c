@@ -7,7 +7,7 @@
 /* What docs/cli.md documents for an interrupted command: 128 + SIGINT, as shells have it. */
 #define EXIT_INTERRUPTED 130
 
-static enum ww_code dispatch(int argc, char **argv, struct ww_error *error) {
+static enum ww_code dispatch(int argc, char **argv, int *status, struct ww_error *error) {
     if (argc >= 2 && (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0)) {
         cmd_print_overview(stdout);
         return WW_OK;
@@ -25,6 +25,7 @@ static enum ww_code dispatch(int argc, char **argv, struct ww_error *error) {
     if (code != WW_OK) return code;
     struct cmd_line line;
     code = cmd_parse(row, argc - 1 - words, argv + 1 + words, &line, error);
+    line.program_status = status;
     if (code == WW_OK && line.help)
         cmd_print_help(row, stdout);
     else if (code == WW_OK)
@@ -45,14 +46,15 @@ static enum ww_code finish_stdout(struct ww_error *error) {
 int main(int argc, char **argv) {
     signal(SIGPIPE, SIG_IGN); /* a closed pipe is then a write error with an exit code of its own */
     struct ww_error error = {.code = WW_OK};
-    enum ww_code code = dispatch(argc, argv, &error);
+    int status = 0;
+    enum ww_code code = dispatch(argc, argv, &status, &error);
     struct ww_error late = {.code = WW_OK};
     enum ww_code out = finish_stdout(&late);
     if (code == WW_OK && out != WW_OK) {
         code = out;
         error = late;
     }
-    if (code == WW_OK) return 0;
+    if (code == WW_OK) return status;
     bool named = strncmp(error.where, "warpwatt", 8) == 0; /* the place is the command line itself */
     fprintf(stderr, "%s%s%s%s\n", named ? "" : "warpwatt: ", error.where, error.where[0] ? ": " : "",
             error.text);

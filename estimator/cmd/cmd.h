@@ -52,6 +52,7 @@ struct cmd_line {
     struct cmd_given *given; /* in the order of the command line */
     size_t given_count;
     bool help; /* --help or -h */
+    int *program_status; /* for the command that runs another program: its exit status, which becomes ours */
 };
 
 /* Finds the command that argv[1...] begins with; *words says how many words its name took. Errors: WW_USAGE

@@ -1,5 +1,6 @@
 /* warpwatt trace record */
 #include "cmd.h"
+#include "trace_program.h"
 #include <stdlib.h>
 
 static enum ww_code read_options(const struct cmd_line *line, struct ww_record_options *o,
@@ -64,10 +65,14 @@ static enum ww_code record_workload(const struct cmd_line *line, const struct ww
 }
 
 static enum ww_code check_source(const struct cmd_line *line, struct ww_error *error) {
+    static const char *const of_program[] = {"gpu", "kernel", "first", "every", "no-record"};
     const char *where = "warpwatt trace record";
+    for (size_t n = 0; n < sizeof of_program / sizeof of_program[0]; n++)
+        if (cmd_has(line, of_program[n]))
+            return ww_fail(error, WW_USAGE, where, "--%s goes with -- PROGRAM only", of_program[n]);
     bool workload = cmd_has(line, "workload"), ptx = cmd_has(line, "ptx");
     if (workload == ptx)
-        return ww_fail(error, WW_USAGE, where, "expected either --workload or --ptx with --launch");
+        return ww_fail(error, WW_USAGE, where, "expected --workload, --ptx with --launch, or -- PROGRAM");
     if (ptx != cmd_has(line, "launch"))
         return ww_fail(error, WW_USAGE, where, "--ptx and --launch belong together");
     if (ptx && cmd_has(line, "param")) return ww_fail(error, WW_USAGE, where, "--param is of --workload only");
@@ -79,6 +84,7 @@ static enum ww_code record_run(const struct cmd_line *line, struct ww_error *err
     struct ww_record_stats stats = {0};
     struct cmd_progress progress;
     bool quiet = cmd_has(line, "quiet");
+    if (line->argument_count) return cmd_trace_program(line, error);
     WW_TRY(check_source(line, error));
     WW_TRY(read_options(line, &options, error));
     const char *what = cmd_has(line, "ptx") ? cmd_get(line, "ptx") : cmd_get(line, "workload");
@@ -108,16 +114,25 @@ static const struct cmd_option record_options[] = {
     {"instruction-limit", 0, "N", "thread instructions of a launch at most (default: 100 billion)", 0},
     {"seed", 0, "N", "seed of generated inputs (default 0)", 0},
     {"level", 0, "N", "zstd compression level, 1 to 19", 0},
+    {"gpu", 'g', "GPU", "the GPU that a program behind -- sees (default v100)", 0},
+    {"kernel", 'k', "PATTERN", "record only launches of kernels whose PTX name matches (shell pattern)", 0},
+    {"first", 0, "N", "record only the first N launches of each kernel", 0},
+    {"every", 0, "N", "record every Nth launch of each kernel", 0},
+    {"no-record", 0, NULL, "run the program behind -- and record nothing", 0},
     {"json", 0, NULL, "print JSON", 0},
     {"quiet", 'q', NULL, "print errors only", 0},
     {0}};
 const struct cmd cmd_trace_record = {
-    .arguments = "",
+    .arguments = "[-- PROGRAM [ARGUMENT...]]",
+    .max_arguments = 65536,
     .about = "Runs the kernel's PTX warp by warp on the CPU, compares what it computed with a\n"
-             "reference, and writes what each warp executed. No GPU is needed.\n",
+             "reference, and writes what each warp executed. No GPU is needed.\n"
+             "A program behind -- runs with its CUDA runtime replaced by one that records (see\n"
+             "docs/cuda.md); its exit status is passed on.\n",
     .examples = "warpwatt trace record --workload bfs -o bfs.wwt\n"
                 "warpwatt trace record -w saxpy -p n=65536 --arch sm_20 -o saxpy.wwt\n"
-                "warpwatt trace record --ptx kernel.ptx --launch launch.json -o kernel.wwt\n",
+                "warpwatt trace record --ptx kernel.ptx --launch launch.json -o kernel.wwt\n"
+                "warpwatt trace record -o app.wwt --kernel '*stencil*' -- ./app input.txt\n",
     .options = record_options,
     .run = record_run,
 };

@@ -121,6 +121,7 @@ static int launch(struct rt_kernel *k, const rt_launch_config *c, void **argumen
     struct ww_error error = {0};
     struct ww_kernel_info info;
     int code = rt_use_kernel(k);
+    if (code) rt.damaged = true; /* a launch would be missing from the trace */
     if (!code) code = check_config(c);
     if (code) return code;
     rt.launches++;

@@ -1,0 +1,337 @@
+/* trace_program.c: starts a program with the recording CUDA runtime in front of the system's, listens to its
+ * reports, and cleans up after a program that did not end well.
+ *
+ * The runtime writes lines to a pipe: "begin PID" when a process has made a device, then "done LAUNCHES RECORDED
+ * WARP-INSTRUCTIONS THREAD-INSTRUCTIONS BYTES" or "failed CODE" at its exit. */
+#include "trace_program.h"
+#include "elf_look.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/signalfd.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#define PROCESSES_MAX 64
+
+struct job {
+    const struct cmd_line *line;
+    const char *name, *out;
+    char path[PATH_MAX], library[PATH_MAX];
+    pid_t child;
+    int report, signals, status;
+    struct ww_buf pending; /* of the pipe */
+    long begun[PROCESSES_MAX];
+    unsigned begun_count, done_count;
+    enum ww_code failed;
+    unsigned long long launches, recorded, warps, threads, bytes;
+};
+
+/* ---- finding things ---- */
+
+static enum ww_code find_program(struct job *j, struct ww_error *error) {
+    const char *path = getenv("PATH");
+    if (strchr(j->name, '/')) {
+        snprintf(j->path, sizeof j->path, "%s", j->name);
+        return WW_OK;
+    }
+    for (const char *p = path ? path : ""; *p;) {
+        size_t n = strcspn(p, ":");
+        int length = snprintf(j->path, sizeof j->path, "%.*s/%s", (int)n, p, j->name);
+        if (length > 0 && (size_t)length < sizeof j->path && access(j->path, X_OK) == 0) return WW_OK;
+        p += n + (p[n] == ':');
+    }
+    return ww_fail(error, WW_IO, j->name, "no such program in PATH");
+}
+
+/* The folder of our libcudart: beside this program, or where it is installed. */
+static enum ww_code find_library(struct job *j, struct ww_error *error) {
+    static const char *const places[] = {"cudart", "../lib/warpwatt/cudart"};
+    const char *given = getenv("WARPWATT_CUDART");
+    char self[PATH_MAX - 32];
+    if (given && *given) {
+        snprintf(j->library, sizeof j->library, "%s", given);
+        return WW_OK;
+    }
+    ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
+    if (n < 0) return ww_fail(error, WW_IO, "/proc/self/exe", "cannot read: %s", strerror(errno));
+    self[n] = 0;
+    *strrchr(self, '/') = 0;
+    for (size_t k = 0; k < sizeof places / sizeof places[0]; k++) {
+        snprintf(j->library, sizeof j->library, "%s/%s", self, places[k]);
+        if (access(j->library, X_OK) == 0) return WW_OK;
+    }
+    return ww_fail(error, WW_IO, j->library, "the recording CUDA runtime is not there; is warpwatt installed wholly?");
+}
+
+static enum ww_code check_program(const struct job *j, struct elf_look *look, struct ww_error *error) {
+    char path[PATH_MAX + 80];
+    WW_TRY(elf_look(j->path, look, error));
+    if (look->closed[0])
+        return ww_fail(error, WW_UNSUPPORTED, j->path,
+                       "needs %s: the CUDA driver and closed libraries cannot be recorded, since they come without PTX",
+                       look->closed);
+    if (look->has_fatbin && !look->cudart[0])
+        return ww_fail(error, WW_UNSUPPORTED, j->path,
+                       "the CUDA runtime is linked statically (nvcc's default), so it cannot be replaced; compile the "
+                       "program again with nvcc -cudart shared, or with NVCC_APPEND_FLAGS='-cudart shared' in the "
+                       "environment of its build");
+    if (!look->cudart[0]) return WW_OK;
+    snprintf(path, sizeof path, "%s/%s", j->library, look->cudart);
+    if (access(path, R_OK) == 0) return WW_OK;
+    return ww_fail(error, WW_UNSUPPORTED, j->path, "needs %s: expected libcudart.so.11.0, .12 or .13", look->cudart);
+}
+
+/* ---- the environment of the program ---- */
+
+static bool put(const char *name, const char *value) {
+    return !value || setenv(name, value, 1) == 0;
+}
+
+/* Puts `first` in front of what a search path holds. */
+static bool prepend(const char *name, const char *first) {
+    const char *old = getenv(name);
+    struct ww_buf b = {0};
+    ww_buf_printf(&b, "%s%s%s", first, old && *old ? ":" : "", old ? old : "");
+    bool good = b.p && setenv(name, b.p, 1) == 0;
+    ww_buf_free(&b);
+    return good;
+}
+
+static bool absolute(const char *path, char out[PATH_MAX]) {
+    char here[PATH_MAX];
+    int n = path[0] == '/' ? snprintf(out, PATH_MAX, "%s", path)
+            : getcwd(here, sizeof here) ? snprintf(out, PATH_MAX, "%s/%s", here, path) : -1;
+    return n > 0 && n < PATH_MAX;
+}
+
+static bool set_environment(const struct job *j, const struct elf_look *look, int report_fd) {
+    const struct cmd_line *l = j->line;
+    char fd[16], out[PATH_MAX], preload[PATH_MAX + 80];
+    snprintf(fd, sizeof fd, "%d", report_fd);
+    snprintf(preload, sizeof preload, "%s/%s", j->library, look->cudart);
+    bool progress = !cmd_has(l, "quiet") && isatty(STDERR_FILENO);
+    unsetenv("WARPWATT_CUDA_OUT");
+    if (j->out && (!absolute(j->out, out) || !put("WARPWATT_CUDA_OUT", out))) return false;
+    return put("WARPWATT_CUDA_ARCH", cmd_get(l, "arch")) && put("WARPWATT_CUDA_GPU", cmd_get(l, "gpu")) &&
+           put("WARPWATT_CUDA_KERNEL", cmd_get(l, "kernel")) && put("WARPWATT_CUDA_FIRST", cmd_get(l, "first")) &&
+           put("WARPWATT_CUDA_EVERY", cmd_get(l, "every")) &&
+           put("WARPWATT_CUDA_LIMIT", cmd_get(l, "instruction-limit")) &&
+           put("WARPWATT_CUDA_NO_RECORD", cmd_has(l, "no-record") ? "1" : "0") &&
+           put("WARPWATT_CUDA_PROGRESS", progress ? "1" : "0") && put("WARPWATT_CUDA_REPORT_FD", fd) &&
+           prepend("LD_LIBRARY_PATH", j->library) && (!look->rpath_first || prepend("LD_PRELOAD", preload));
+}
+
+/* In the child. The write end of `error_pipe` closes when the program starts. */
+__attribute__((noreturn)) static void become(const struct job *j, const struct elf_look *look, int report_fd,
+                                             int error_pipe, pid_t parent) {
+    sigset_t none;
+    sigemptyset(&none);
+    sigprocmask(SIG_SETMASK, &none, NULL);
+    signal(SIGPIPE, SIG_DFL);
+    prctl(PR_SET_PDEATHSIG, SIGTERM);
+    if (getppid() == parent && set_environment(j, look, report_fd))
+        execv(j->path, (char *const *)(uintptr_t)j->line->argument);
+    int failed = errno ? errno : ENOMEM;
+    if (write(error_pipe, &failed, sizeof failed) < 0) _exit(126);
+    _exit(127);
+}
+
+static enum ww_code start(struct job *j, const struct elf_look *look, struct ww_error *error) {
+    int report[2] = {-1, -1}, failure[2] = {-1, -1}, failed = 0;
+    pid_t parent = getpid();
+    if (pipe(report) != 0 || pipe2(failure, O_CLOEXEC) != 0)
+        return ww_fail(error, WW_IO, "pipe", "cannot make: %s", strerror(errno));
+    fflush(NULL);
+    j->child = fork();
+    if (j->child == 0) {
+        close(report[0]);
+        become(j, look, report[1], failure[1], parent);
+    }
+    close(report[1]);
+    close(failure[1]);
+    j->report = report[0];
+    if (j->child < 0) failed = errno;
+    else if (read(failure[0], &failed, sizeof failed) != (ssize_t)sizeof failed) failed = 0;
+    close(failure[0]);
+    if (!failed) return WW_OK;
+    if (j->child > 0) waitpid(j->child, NULL, 0);
+    return ww_fail(error, WW_IO, j->path, "cannot be started: %s", strerror(failed));
+}
+
+/* ---- while it runs ---- */
+
+static void take_line(struct job *j, const char *text) {
+    unsigned long long v[5];
+    long pid;
+    int code;
+    if (sscanf(text, "begin %ld", &pid) == 1) {
+        if (j->begun_count < PROCESSES_MAX) j->begun[j->begun_count++] = pid;
+    } else if (sscanf(text, "done %llu %llu %llu %llu %llu", &v[0], &v[1], &v[2], &v[3], &v[4]) == 5) {
+        j->done_count++;
+        j->launches = v[0], j->recorded = v[1], j->warps = v[2], j->threads = v[3], j->bytes = v[4];
+    } else if (sscanf(text, "failed %d", &code) == 1 && code > 0 && code < WW_CODE_COUNT) {
+        j->failed = (enum ww_code)code;
+    }
+}
+
+/* Reads what is there; false at the end. */
+static bool read_report(struct job *j) {
+    char some[4096];
+    ssize_t n = read(j->report, some, sizeof some);
+    if (n <= 0) return n < 0 && errno == EINTR;
+    ww_buf_append(&j->pending, some, (size_t)n);
+    for (char *end; j->pending.n && (end = memchr(j->pending.p, '\n', j->pending.n));) {
+        size_t used = (size_t)(end - j->pending.p) + 1;
+        *end = 0;
+        take_line(j, j->pending.p);
+        memmove(j->pending.p, j->pending.p + used, j->pending.n - used);
+        j->pending.n -= used;
+    }
+    return j->pending.n < sizeof some; /* no line of ours is that long */
+}
+
+/* Signals that were sent to this process alone go on to the program; a terminal's Ctrl-C reaches it anyway. */
+static void forward(const struct job *j) {
+    struct signalfd_siginfo s;
+    if (read(j->signals, &s, sizeof s) != (ssize_t)sizeof s || s.ssi_signo == SIGCHLD) return;
+    if (s.ssi_code == SI_USER || s.ssi_code == SI_QUEUE) kill(j->child, (int)s.ssi_signo);
+}
+
+static void wait_for(struct job *j) {
+    struct pollfd f[2] = {{.fd = j->report, .events = POLLIN}, {.fd = j->signals, .events = POLLIN}};
+    while (waitpid(j->child, &j->status, WNOHANG) == 0) {
+        if (poll(f, 2, -1) < 0 && errno != EINTR) break;
+        if (f[0].revents && !read_report(j)) f[0].fd = -1;
+        if (f[1].revents) forward(j);
+    }
+    /* What is left in the pipe; other processes may keep it open. */
+    for (f[0].revents = 0; f[0].fd >= 0 && poll(f, 1, 0) > 0;)
+        if (!read_report(j)) break;
+    close(j->report);
+    close(j->signals);
+}
+
+/* ---- afterwards ---- */
+
+/* Files that processes left which did not end by exit(). */
+static unsigned remove_left(const struct job *j) {
+    char name[PATH_MAX + 40];
+    unsigned removed = 0;
+    for (unsigned n = 0; j->out && n < j->begun_count; n++) {
+        snprintf(name, sizeof name, "%s.tmp-%ld", j->out, j->begun[n]);
+        removed += unlink(name) == 0;
+    }
+    return removed;
+}
+
+static enum ww_code print_json(const struct job *j, double seconds, struct ww_error *error) {
+    struct ww_jsonw w;
+    ww_jsonw_begin(&w, stdout);
+    ww_jsonw_open(&w, NULL, '{');
+    ww_jsonw_str(&w, "program", j->path);
+    ww_jsonw_str(&w, "trace", j->bytes ? j->out : NULL);
+    ww_jsonw_u64(&w, "launches", j->launches);
+    ww_jsonw_u64(&w, "recorded_launches", j->recorded);
+    ww_jsonw_u64(&w, "warp_instructions", j->warps);
+    ww_jsonw_u64(&w, "thread_instructions", j->threads);
+    ww_jsonw_u64(&w, "bytes", j->bytes);
+    if (j->warps && j->bytes) ww_jsonw_f64(&w, "bytes_per_warp_instruction", (double)j->bytes / (double)j->warps);
+    else ww_jsonw_null(&w, "bytes_per_warp_instruction");
+    ww_jsonw_i64(&w, "exit_status", *j->line->program_status);
+    ww_jsonw_f64(&w, "host_seconds", seconds);
+    ww_jsonw_close(&w, '}');
+    return ww_jsonw_end(&w, error);
+}
+
+static void print_text(const struct job *j) {
+    fprintf(stderr, "%s: %llu launches, %llu warp instructions, %llu thread instructions\n", j->path, j->launches,
+            j->warps, j->threads);
+    if (j->bytes && j->warps)
+        fprintf(stderr, "%s: %llu launches, %llu bytes, %.2f for each warp instruction\n", j->out, j->recorded, j->bytes,
+                (double)j->bytes / (double)j->warps);
+}
+
+/* What went wrong with the recording, if something did. */
+static enum ww_code judge(const struct job *j, struct ww_error *error) {
+    if (WIFSIGNALED(j->status))
+        return ww_fail(error, WW_EXEC, j->path, "ended by signal %d (%s); %s", WTERMSIG(j->status),
+                       strsignal(WTERMSIG(j->status)), j->out ? "no trace was written" : "its recording did not end");
+    if (j->failed) return ww_fail(error, j->failed, j->path, "no trace was written: see the message above");
+    if (j->begun_count == 0)
+        return ww_fail(error, WW_UNSUPPORTED, j->path,
+                       "the program made no call of the CUDA runtime that could be recorded; if it uses CUDA through a "
+                       "library, that library must be linked with -cudart shared, too");
+    if (j->done_count == 0)
+        return ww_fail(error, WW_EXEC, j->path, "ended without exit(), so that its recording was not finished");
+    if (j->out && j->begun_count > 1)
+        fprintf(stderr, "warpwatt: %u processes used CUDA; the trace is of the one that ended last\n", j->begun_count);
+    return WW_OK;
+}
+
+static enum ww_code finish(struct job *j, double seconds, struct ww_error *error) {
+    int own = WIFEXITED(j->status) ? WEXITSTATUS(j->status) : 128 + WTERMSIG(j->status);
+    struct ww_error mine = {0};
+    *j->line->program_status = own;
+    remove_left(j);
+    enum ww_code code = judge(j, &mine);
+    if (code != WW_OK && own != 0) { /* the program's own status is what counts, and it has spoken */
+        fprintf(stderr, "warpwatt: %s: %s\n", mine.where, mine.text);
+        return WW_OK;
+    }
+    if (code != WW_OK) {
+        if (error) *error = mine;
+        return code;
+    }
+    if (cmd_has(j->line, "json")) return print_json(j, seconds, error);
+    if (!cmd_has(j->line, "quiet")) print_text(j);
+    return WW_OK;
+}
+
+static double now(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static enum ww_code check_options(const struct cmd_line *line, struct ww_error *error) {
+    static const char *const not_ours[] = {"workload", "ptx", "launch", "param", "seed", "registers", "max-registers",
+                                           "level"};
+    uint64_t unused;
+    for (size_t n = 0; n < sizeof not_ours / sizeof not_ours[0]; n++)
+        if (cmd_has(line, not_ours[n]))
+            return ww_fail(error, WW_USAGE, "warpwatt trace record", "--%s does not go with a program behind --",
+                           not_ours[n]);
+    WW_TRY(cmd_u64(line, "first", 1, UINT64_MAX, &unused, error));
+    WW_TRY(cmd_u64(line, "every", 1, UINT64_MAX, &unused, error));
+    return cmd_u64(line, "instruction-limit", 1, UINT64_MAX, &unused, error);
+}
+
+enum ww_code cmd_trace_program(const struct cmd_line *line, struct ww_error *error) {
+    struct job j = {.line = line, .name = line->argument[0], .out = cmd_get(line, "out")};
+    struct elf_look look;
+    sigset_t set;
+    double began = now();
+    WW_TRY(check_options(line, error));
+    WW_TRY(find_program(&j, error));
+    WW_TRY(find_library(&j, error));
+    WW_TRY(check_program(&j, &look, error));
+    sigemptyset(&set);
+    sigaddset(&set, SIGCHLD);
+    sigaddset(&set, SIGINT);
+    sigaddset(&set, SIGTERM);
+    sigaddset(&set, SIGHUP);
+    sigprocmask(SIG_BLOCK, &set, NULL);
+    j.signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+    if (j.signals < 0) return ww_fail(error, WW_IO, "signalfd", "%s", strerror(errno));
+    WW_TRY(start(&j, &look, error));
+    wait_for(&j);
+    ww_buf_free(&j.pending);
+    return finish(&j, now() - began, error);
+}
