@@ -152,7 +152,7 @@ struct ww_record_options {
     int compression;               /* zstd level; 0: default */
     ww_progress_fn progress;
     void *context;
-    FILE *kernel_output;           /* where printf of kernels goes; NULL: nowhere */
+    FILE *kernel_output; /* where printf of kernels goes; NULL: nowhere */
 };
 struct ww_record_stats {
     uint64_t launches, warp_instructions, thread_instructions, bytes;
@@ -162,8 +162,8 @@ struct ww_record_stats {
 /* Runs a built-in workload. `parameters` are `count` strings "key=value".
  * Errors: WW_USAGE (unknown workload or parameter), WW_EXEC, WW_MISMATCH (output differs), WW_IO. */
 WW_API enum ww_code ww_record_workload(const char *name, const char *const *parameters, size_t count,
-                                       const struct ww_record_options *options,
-                                       struct ww_record_stats *stats, struct ww_error *error);
+                                       const struct ww_record_options *options, struct ww_record_stats *stats,
+                                       struct ww_error *error);
 /* Runs any PTX file under a launch description (docs/trace.md). */
 WW_API enum ww_code ww_record_ptx(const char *ptx_path, const char *launch_json_path,
                                   const struct ww_record_options *options, struct ww_record_stats *stats,
@@ -174,19 +174,71 @@ struct ww_workload_view {
 WW_API size_t ww_workload_count(void);
 WW_API enum ww_code ww_workload(size_t i, struct ww_workload_view *view, struct ww_error *error);
 
+/* ---- traces of other tools -------------------------------------------------------------------- */
+
+#define WW_IMPORT_UNKNOWN_MAX 64
+struct ww_import_options {
+    const char *out_path; /* .wwt to write */
+    int compression;      /* zstd level; 0: default */
+    bool strict;          /* an unknown opcode is WW_UNSUPPORTED */
+    ww_progress_fn progress;
+    void *context;
+};
+struct ww_import_stats {
+    uint64_t launches, ctas, warp_instructions, thread_instructions;
+    uint64_t lines;                /* of text, with headers and blank ones */
+    uint64_t text_bytes, bytes;    /* of the decompressed text; of the .wwt file */
+    uint64_t copies, copy_bytes;   /* memory copies that the list names; they are not in the trace */
+    uint64_t twins;                /* asynchronous copies written twice: the first of each was left out */
+    uint64_t bulk_steps;           /* further instructions that bulk transfers of over 32 sectors became */
+    uint64_t barriers_unnumbered;  /* barriers with a thread count whose number the text lacks: 0 taken */
+    uint64_t addresses_dropped;    /* lines with addresses whose class has none */
+    uint64_t operands_dropped;     /* registers beyond two results and six sources */
+    uint64_t unknown_instructions; /* lines whose opcode is unknown: imported as no-operations */
+    uint64_t unknown_more;         /* of these, beyond the list below */
+    size_t unknown_count;
+    struct {
+        char opcode[32]; /* without suffixes */
+        uint64_t count;
+    } unknown[WW_IMPORT_UNKNOWN_MAX];
+    double host_seconds;
+};
+/* Imports what Accel-Sim's NVBit tracer and its post-processor write, versions 1 to 6 (docs/import.md): `path`
+ * is a kernelslist, a folder that holds one, or one trace file; raw or grouped; plain, gzip, xz, zstd or
+ * tracez. *stats (may be NULL) is filled also on error, as far as it went. Errors: WW_INPUT with file and line,
+ * WW_UNSUPPORTED (strict; limits of the container), WW_IO, WW_NOMEM. */
+WW_API enum ww_code ww_import_accelsim(const char *path, const struct ww_import_options *options,
+                                       struct ww_import_stats *stats, struct ww_error *error);
+struct ww_export_stats {
+    uint64_t launches, ctas, warp_instructions, text_bytes, bytes;
+    double host_seconds;
+};
+struct ww_export_options {
+    unsigned version;              /* 3 or 5; 0: 5 */
+    bool xz;                       /* compress each trace as xz -6 does */
+    struct ww_export_stats *stats; /* may be NULL */
+    ww_progress_fn progress;
+    void *context;
+};
+/* Writes kernelslist.g and kernel-N.traceg into the folder, which is made if it is not there: grouped text that
+ * Accel-Sim reads, with header lines of ours that let ww_import_accelsim rebuild the trace without loss.
+ * Errors: WW_USAGE (version), WW_IO (a file exists already, or cannot be written), WW_INPUT (damaged trace). */
+WW_API enum ww_code ww_export_accelsim(struct ww_trace *trace, const char *dir,
+                                       const struct ww_export_options *options, struct ww_error *error);
+
 /* ---- replay ----------------------------------------------------------------------------------- */
 
 struct ww_run_options {
     const struct ww_gpu *gpu;
     const char *trace_path;
-    const char *launches;           /* list such as "0,2-4"; NULL: all */
-    const char *const *mechanisms;  /* "kind=name" or "kind.parameter=value" */
+    const char *launches;          /* list such as "0,2-4"; NULL: all */
+    const char *const *mechanisms; /* "kind=name" or "kind.parameter=value" */
     size_t mechanism_count;
-    const char *mode;               /* NULL: "full" */
-    const char *power_table;        /* NULL: by the GPU's name; "none": no energy */
-    uint32_t epoch_cycles;          /* 0: 4096 */
+    const char *mode;        /* NULL: "full" */
+    const char *power_table; /* NULL: by the GPU's name; "none": no energy */
+    uint32_t epoch_cycles;   /* 0: 4096 */
     uint64_t seed;
-    bool per_pc;                    /* counters per PC */
+    bool per_pc; /* counters per PC */
     ww_progress_fn progress;
     void *context;
 };

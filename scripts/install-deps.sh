@@ -3,7 +3,7 @@
 # this target needs. As root directly, else with sudo; where neither is possible it says what to install.
 set -eu
 
-build="gcc libc6-dev make libsqlite3-dev libcjson-dev libgsl-dev libzstd-dev liblz4-dev"
+build="gcc libc6-dev make libsqlite3-dev libcjson-dev libgsl-dev libzstd-dev liblz4-dev liblzma-dev zlib1g-dev"
 # libclang-rt-14-dev: the fuzzer and sanitizer runtimes of Debian 12's clang
 check="libcmocka-dev clang clang-format libclang-rt-14-dev python3 python3-jsonschema sqlite3 git zstd"
 long="valgrind debootstrap"

@@ -37,6 +37,9 @@ struct ww_wwt_open_launch {
     struct ww_launch view;
     size_t code;
     uint64_t *inst_warp, *inst_thread;
+    uint32_t count_room; /* of these two */
+    bool grown;          /* the table in view is the caller's, the code is kept at the end */
+    size_t codes_before, code_count_before;
     struct ww_wwt_dictionary dict;
     struct ww_wwt_cta **cta; /* waiting, in order of their numbers */
     size_t head, count, room, ready, pending_bytes;
@@ -69,6 +72,12 @@ enum ww_code ww_wwt_put_chunk(struct ww_trace_writer *w, uint32_t type, const st
 enum ww_code ww_wwt_write(struct ww_trace_writer *w, const void *data, size_t n, struct ww_error *error);
 /* States that CTAs below `cta` that were not added yet never will be; slices use it. */
 void ww_trace_writer_skip_to(struct ww_trace_writer *w, uint64_t cta);
+/* Gives the open launch a longer instruction table (and its strings and local_bytes), for a source that meets
+ * its instructions as it goes: entries that were there keep their class, width and WW_INST_ACCESS. The table
+ * stays the caller's and must live until the launch ends or a later call replaces it.
+ * Errors: WW_USAGE (no launch, a shorter table), WW_UNSUPPORTED (too long), WW_NOMEM. */
+enum ww_code ww_trace_writer_grow(struct ww_trace_writer *w, const struct ww_launch *launch,
+                                  struct ww_error *error);
 /* Frees what the launch holds. */
 void ww_wwt_forget_launch(struct ww_wwt_open_launch *l);
 

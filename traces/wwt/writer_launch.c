@@ -46,6 +46,54 @@ static enum ww_code keep_code(struct ww_trace_writer *w, const struct ww_launch 
     return WW_OK;
 }
 
+/* Enough zeroed counters for the table, however it grew. */
+static bool grow_counts(struct ww_wwt_open_launch *l, uint32_t count) {
+    if (count <= l->count_room) return true;
+    uint32_t room = count + count / 2;
+    uint64_t *warp = ww_arena_array(&l->arena, room, sizeof *warp);
+    uint64_t *thread = ww_arena_array(&l->arena, room, sizeof *thread);
+    if (!warp || !thread) return false;
+    if (l->count_room) {
+        memcpy(warp, l->inst_warp, l->count_room * sizeof *warp);
+        memcpy(thread, l->inst_thread, l->count_room * sizeof *thread);
+    }
+    l->inst_warp = warp;
+    l->inst_thread = thread;
+    l->count_room = room;
+    return true;
+}
+
+enum ww_code ww_trace_writer_grow(struct ww_trace_writer *w, const struct ww_launch *launch,
+                                  struct ww_error *error) {
+    struct ww_wwt_open_launch *l = &w->l;
+    if (w->failed) return ww_fail(error, w->failed, w->path, "writing failed before");
+    if (!l->open || launch->inst_count < l->view.inst_count)
+        return ww_fail(error, WW_USAGE, w->path,
+                       "an instruction table outside of a launch, or one that shrank");
+    if (launch->inst_count > WW_WWT_INST_MAX)
+        return ww_fail(error, WW_UNSUPPORTED, launch->kernel, "more than %u static instructions",
+                       WW_WWT_INST_MAX);
+    l->grown = true;
+    l->view.inst = launch->inst;
+    l->view.inst_count = launch->inst_count;
+    l->view.string = launch->string;
+    l->view.string_count = launch->string_count;
+    l->view.local_bytes = launch->local_bytes;
+    if (!grow_counts(l, launch->inst_count)) w->failed = ww_fail_nomem(error, "a launch");
+    return w->failed;
+}
+
+/* The code of a launch whose table grew takes the place of the one that it began with. */
+static enum ww_code keep_grown(struct ww_trace_writer *w, struct ww_error *error) {
+    struct ww_wwt_open_launch *l = &w->l;
+    struct ww_launch last = l->view;
+    const char *why = ww_wwt_check_code(&last);
+    if (why) return ww_fail(error, WW_INTERNAL, last.kernel, "%s", why);
+    w->codes.n = l->codes_before;
+    w->code_count = l->code_count_before;
+    return keep_code(w, &last, error);
+}
+
 static enum ww_code start_launch(struct ww_trace_writer *w, const struct ww_launch *launch,
                                  struct ww_error *error) {
     struct ww_wwt_open_launch *l = &w->l;
@@ -54,15 +102,15 @@ static enum ww_code start_launch(struct ww_trace_writer *w, const struct ww_laun
     if (why) return ww_fail(error, WW_INTERNAL, launch->kernel, "%s", why);
     why = ww_wwt_check_shape(&shape);
     if (why) return ww_fail(error, WW_UNSUPPORTED, launch->kernel, "%s", why);
+    l->codes_before = w->codes.n;
+    l->code_count_before = w->code_count;
     WW_TRY(keep_code(w, launch, error));
     shape.kernel = l->view.kernel;
     shape.arch = l->view.arch;
     shape.inst = l->view.inst;
     shape.string = l->view.string;
     l->view = shape;
-    l->inst_warp = ww_arena_array(&l->arena, shape.inst_count, sizeof *l->inst_warp);
-    l->inst_thread = ww_arena_array(&l->arena, shape.inst_count, sizeof *l->inst_thread);
-    if (!l->inst_warp || !l->inst_thread) return ww_fail_nomem(error, "a launch");
+    if (!grow_counts(l, shape.inst_count)) return ww_fail_nomem(error, "a launch");
     l->open = true;
     return WW_OK;
 }
@@ -268,6 +316,8 @@ enum ww_code ww_trace_writer_end_launch(struct ww_trace_writer *w, struct ww_err
         w->failed = flush_lowest(w, error);
         if (w->failed) return w->failed;
     }
+    if (w->l.grown) w->failed = keep_grown(w, error);
+    if (w->failed) return w->failed;
     put_launch(w);
     ww_wwt_forget_launch(&w->l);
     if (w->launches.failed) w->failed = ww_fail_nomem(error, "the index of a trace");

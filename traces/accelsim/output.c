@@ -1,0 +1,82 @@
+/* Writing exported text. */
+#include "output.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <lzma.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define BUFFER 65536u
+#define XZ_LEVEL 6u
+
+struct ww_as_output {
+    char *path;
+    int fd;
+    bool xz;
+    lzma_stream stream;
+    uint64_t bytes;
+    unsigned char buffer[BUFFER];
+};
+
+static enum ww_code put(struct ww_as_output *o, const void *data, size_t n, struct ww_error *error) {
+    const char *p = data;
+    o->bytes += n;
+    while (n) {
+        ssize_t r = write(o->fd, p, n);
+        if (r < 0 && errno == EINTR) continue;
+        if (r < 0) return ww_fail(error, WW_IO, o->path, "cannot write: %s", strerror(errno));
+        p += r;
+        n -= (size_t)r;
+    }
+    return WW_OK;
+}
+
+enum ww_code ww_as_output_open(const char *path, bool xz, struct ww_as_output **out, struct ww_error *error) {
+    static const lzma_stream none = LZMA_STREAM_INIT;
+    struct ww_as_output *o = calloc(1, sizeof *o);
+    *out = o;
+    if (!o) return ww_fail_nomem(error, "a file");
+    o->fd = -1;
+    o->xz = xz;
+    o->stream = none;
+    o->path = strdup(path);
+    if (!o->path || (xz && lzma_easy_encoder(&o->stream, XZ_LEVEL, LZMA_CHECK_CRC64) != LZMA_OK))
+        return ww_fail_nomem(error, "a file");
+    o->fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    return o->fd >= 0 ? WW_OK : ww_fail(error, WW_IO, path, "cannot create: %s", strerror(errno));
+}
+
+static enum ww_code compress(struct ww_as_output *o, const void *data, size_t n, lzma_action action,
+                             struct ww_error *error) {
+    o->stream.next_in = data;
+    o->stream.avail_in = n;
+    for (;;) {
+        o->stream.next_out = o->buffer;
+        o->stream.avail_out = BUFFER;
+        lzma_ret r = lzma_code(&o->stream, action);
+        WW_TRY(put(o, o->buffer, BUFFER - o->stream.avail_out, error));
+        if (r == LZMA_STREAM_END) return WW_OK;
+        if (r != LZMA_OK && r != LZMA_BUF_ERROR) return ww_fail_nomem(error, "compressing");
+        if (action == LZMA_RUN && !o->stream.avail_in && o->stream.avail_out) return WW_OK;
+    }
+}
+
+enum ww_code ww_as_output_write(struct ww_as_output *o, const void *data, size_t n, struct ww_error *error) {
+    if (!n) return WW_OK;
+    return o->xz ? compress(o, data, n, LZMA_RUN, error) : put(o, data, n, error);
+}
+
+enum ww_code ww_as_output_close(struct ww_as_output *o, enum ww_code code, uint64_t *bytes,
+                                struct ww_error *error) {
+    if (!o) return code;
+    if (code == WW_OK && o->xz) code = compress(o, NULL, 0, LZMA_FINISH, error);
+    if (o->fd >= 0 && close(o->fd) != 0 && code == WW_OK)
+        code = ww_fail(error, WW_IO, o->path, "cannot write: %s", strerror(errno));
+    if (code != WW_OK && o->fd >= 0) unlink(o->path);
+    if (code == WW_OK) *bytes += o->bytes;
+    lzma_end(&o->stream);
+    free(o->path);
+    free(o);
+    return code;
+}
