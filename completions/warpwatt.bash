@@ -17,7 +17,7 @@ _warpwatt() {
             name="$name ${COMP_WORDS[2]}"; first=3 ;;
         trace)
             if ((COMP_CWORD == 2)); then
-                words='record workloads info dump verify slice'; is_value=1
+                words='record workloads info dump verify slice import export'; is_value=1
             fi
             name="$name ${COMP_WORDS[2]}"; first=3 ;;
     esac
@@ -55,7 +55,7 @@ _warpwatt() {
             operands=$(warpwatt mech list --names 2>/dev/null)
             ;;
         "trace record")
-            options='--workload --param --ptx --launch --out --arch --max-registers --registers --instruction-limit --seed --level --json --quiet --help'
+            options='--workload --param --ptx --launch --out --arch --max-registers --registers --instruction-limit --seed --level --gpu --kernel --first --every --no-record --json --quiet --help'
             case $previous in
                 --workload|-w) words=$(warpwatt trace workloads --names 2>/dev/null); is_value=1 ;;
                 --param|-p) return ;;
@@ -68,6 +68,10 @@ _warpwatt() {
                 --instruction-limit) return ;;
                 --seed) return ;;
                 --level) return ;;
+                --gpu|-g) words=$(warpwatt gpu list --names 2>/dev/null); is_value=1 ;;
+                --kernel|-k) return ;;
+                --first) return ;;
+                --every) return ;;
             esac
             ;;
         "trace workloads")
@@ -102,6 +106,22 @@ _warpwatt() {
                 --launches) return ;;
                 --ctas) return ;;
                 --out|-o) is_file=1 ;;
+            esac
+            operand_file=1
+            ;;
+        "trace import")
+            options='--out --strict --level --json --quiet --help'
+            case $previous in
+                --out|-o) is_file=1 ;;
+                --level) return ;;
+            esac
+            operand_file=1
+            ;;
+        "trace export")
+            options='--out --version --xz --json --quiet --help'
+            case $previous in
+                --out|-o) return ;;
+                --version) return ;;
             esac
             operand_file=1
             ;;
