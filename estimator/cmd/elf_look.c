@@ -28,8 +28,9 @@ static const char *string_at(const struct file *f, uint64_t table, uint64_t byte
 
 /* Libraries whose kernels exist as machine code only, or that need the driver. */
 static bool is_closed(const char *name) {
-    static const char *const prefix[] = {"libcublas", "libcudnn", "libcufft", "libcusparse", "libcusolver", "libcurand",
-                                         "libnccl", "libnpp", "libnvrtc", "libcutensor", "libcuda.so", "libnvjpeg"};
+    static const char *const prefix[] = {"libcublas",   "libcudnn",    "libcufft",   "libcusparse",
+                                         "libcusolver", "libcurand",   "libnccl",    "libnpp",
+                                         "libnvrtc",    "libcutensor", "libcuda.so", "libnvjpeg"};
     for (size_t n = 0; n < sizeof prefix / sizeof prefix[0]; n++)
         if (strncmp(name, prefix[n], strlen(prefix[n])) == 0) return true;
     return false;
@@ -60,13 +61,15 @@ static void look_sections(const struct file *f, struct elf_look *look) {
     if (!read_at(f, 0, &e, sizeof e) || memcmp(e.e_ident, ELFMAG, SELFMAG) != 0) return;
     if (e.e_ident[EI_CLASS] != ELFCLASS64 || e.e_ident[EI_DATA] != ELFDATA2LSB) return;
     look->is_elf = true;
-    if (e.e_shentsize != sizeof s || !read_at(f, e.e_shoff + (uint64_t)e.e_shstrndx * sizeof s, &names, sizeof names))
+    if (e.e_shentsize != sizeof s ||
+        !read_at(f, e.e_shoff + (uint64_t)e.e_shstrndx * sizeof s, &names, sizeof names))
         return;
     for (unsigned n = 0; n < e.e_shnum; n++) {
         if (!read_at(f, e.e_shoff + (uint64_t)n * sizeof s, &s, sizeof s)) return;
         const char *name = string_at(f, names.sh_offset, names.sh_size, s.sh_name);
         if (strcmp(name, ".nv_fatbin") == 0) look->has_fatbin = true;
-        if (s.sh_type == SHT_DYNAMIC && read_at(f, e.e_shoff + (uint64_t)s.sh_link * sizeof s, &linked, sizeof linked))
+        if (s.sh_type == SHT_DYNAMIC &&
+            read_at(f, e.e_shoff + (uint64_t)s.sh_link * sizeof s, &linked, sizeof linked))
             look_dynamic(f, &s, &linked, look);
     }
 }

@@ -6,14 +6,14 @@
 
 struct elf_look {
     bool is_elf;
-    char cudart[64];     /* the libcudart that it needs, or "" */
-    char closed[64];     /* a closed library that it needs, or "" */
-    bool has_fatbin;     /* holds device code */
-    bool rpath_first;    /* DT_RPATH without DT_RUNPATH: searched before LD_LIBRARY_PATH */
+    char cudart[64];  /* the libcudart that it needs, or "" */
+    char closed[64];  /* a closed library that it needs, or "" */
+    bool has_fatbin;  /* holds device code */
+    bool rpath_first; /* DT_RPATH without DT_RUNPATH: searched before LD_LIBRARY_PATH */
 };
 
-/* Looks at the file. What is no 64-bit little-endian ELF file (a script) is no error. What it says is not trusted: an
- * odd file is one that says nothing. Errors: WW_IO. */
+/* Looks at the file. What is no 64-bit little-endian ELF file (a script) is no error. What it says is not
+ * trusted: an odd file is one that says nothing. Errors: WW_IO. */
 enum ww_code elf_look(const char *path, struct elf_look *look, struct ww_error *error);
 
 #endif

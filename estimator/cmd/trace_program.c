@@ -1,8 +1,8 @@
 /* trace_program.c: starts a program with the recording CUDA runtime in front of the system's, listens to its
  * reports, and cleans up after a program that did not end well.
  *
- * The runtime writes lines to a pipe: "begin PID" when a process has made a device, then "done LAUNCHES RECORDED
- * WARP-INSTRUCTIONS THREAD-INSTRUCTIONS BYTES" or "failed CODE" at its exit. */
+ * The runtime writes lines to a pipe: "begin PID" when a process has made a device, then "done LAUNCHES
+ * RECORDED WARP-INSTRUCTIONS THREAD-INSTRUCTIONS BYTES" or "failed CODE" at its exit. */
 #include "trace_program.h"
 #include "elf_look.h"
 #include <errno.h>
@@ -67,25 +67,29 @@ static enum ww_code find_library(struct job *j, struct ww_error *error) {
         snprintf(j->library, sizeof j->library, "%s/%s", self, places[k]);
         if (access(j->library, X_OK) == 0) return WW_OK;
     }
-    return ww_fail(error, WW_IO, j->library, "the recording CUDA runtime is not there; is warpwatt installed wholly?");
+    return ww_fail(error, WW_IO, j->library,
+                   "the recording CUDA runtime is not there; is warpwatt installed wholly?");
 }
 
 static enum ww_code check_program(const struct job *j, struct elf_look *look, struct ww_error *error) {
     char path[PATH_MAX + 80];
     WW_TRY(elf_look(j->path, look, error));
     if (look->closed[0])
-        return ww_fail(error, WW_UNSUPPORTED, j->path,
-                       "needs %s: the CUDA driver and closed libraries cannot be recorded, since they come without PTX",
-                       look->closed);
+        return ww_fail(
+            error, WW_UNSUPPORTED, j->path,
+            "needs %s: the CUDA driver and closed libraries cannot be recorded, since they come without PTX",
+            look->closed);
     if (look->has_fatbin && !look->cudart[0])
-        return ww_fail(error, WW_UNSUPPORTED, j->path,
-                       "the CUDA runtime is linked statically (nvcc's default), so it cannot be replaced; compile the "
-                       "program again with nvcc -cudart shared, or with NVCC_APPEND_FLAGS='-cudart shared' in the "
-                       "environment of its build");
+        return ww_fail(
+            error, WW_UNSUPPORTED, j->path,
+            "the CUDA runtime is linked statically (nvcc's default), so it cannot be replaced; compile the "
+            "program again with nvcc -cudart shared, or with NVCC_APPEND_FLAGS='-cudart shared' in the "
+            "environment of its build");
     if (!look->cudart[0]) return WW_OK;
     snprintf(path, sizeof path, "%s/%s", j->library, look->cudart);
     if (access(path, R_OK) == 0) return WW_OK;
-    return ww_fail(error, WW_UNSUPPORTED, j->path, "needs %s: expected libcudart.so.11.0, .12 or .13", look->cudart);
+    return ww_fail(error, WW_UNSUPPORTED, j->path, "needs %s: expected libcudart.so.11.0, .12 or .13",
+                   look->cudart);
 }
 
 /* ---- the environment of the program ---- */
@@ -106,8 +110,9 @@ static bool prepend(const char *name, const char *first) {
 
 static bool absolute(const char *path, char out[PATH_MAX]) {
     char here[PATH_MAX];
-    int n = path[0] == '/' ? snprintf(out, PATH_MAX, "%s", path)
-            : getcwd(here, sizeof here) ? snprintf(out, PATH_MAX, "%s/%s", here, path) : -1;
+    int n = path[0] == '/'              ? snprintf(out, PATH_MAX, "%s", path)
+            : getcwd(here, sizeof here) ? snprintf(out, PATH_MAX, "%s/%s", here, path)
+                                        : -1;
     return n > 0 && n < PATH_MAX;
 }
 
@@ -120,8 +125,8 @@ static bool set_environment(const struct job *j, const struct elf_look *look, in
     unsetenv("WARPWATT_CUDA_OUT");
     if (j->out && (!absolute(j->out, out) || !put("WARPWATT_CUDA_OUT", out))) return false;
     return put("WARPWATT_CUDA_ARCH", cmd_get(l, "arch")) && put("WARPWATT_CUDA_GPU", cmd_get(l, "gpu")) &&
-           put("WARPWATT_CUDA_KERNEL", cmd_get(l, "kernel")) && put("WARPWATT_CUDA_FIRST", cmd_get(l, "first")) &&
-           put("WARPWATT_CUDA_EVERY", cmd_get(l, "every")) &&
+           put("WARPWATT_CUDA_KERNEL", cmd_get(l, "kernel")) &&
+           put("WARPWATT_CUDA_FIRST", cmd_get(l, "first")) && put("WARPWATT_CUDA_EVERY", cmd_get(l, "every")) &&
            put("WARPWATT_CUDA_LIMIT", cmd_get(l, "instruction-limit")) &&
            put("WARPWATT_CUDA_NO_RECORD", cmd_has(l, "no-record") ? "1" : "0") &&
            put("WARPWATT_CUDA_PROGRESS", progress ? "1" : "0") && put("WARPWATT_CUDA_REPORT_FD", fd) &&
@@ -157,8 +162,10 @@ static enum ww_code start(struct job *j, const struct elf_look *look, struct ww_
     close(report[1]);
     close(failure[1]);
     j->report = report[0];
-    if (j->child < 0) failed = errno;
-    else if (read(failure[0], &failed, sizeof failed) != (ssize_t)sizeof failed) failed = 0;
+    if (j->child < 0)
+        failed = errno;
+    else if (read(failure[0], &failed, sizeof failed) != (ssize_t)sizeof failed)
+        failed = 0;
     close(failure[0]);
     if (!failed) return WW_OK;
     if (j->child > 0) waitpid(j->child, NULL, 0);
@@ -242,8 +249,10 @@ static enum ww_code print_json(const struct job *j, double seconds, struct ww_er
     ww_jsonw_u64(&w, "warp_instructions", j->warps);
     ww_jsonw_u64(&w, "thread_instructions", j->threads);
     ww_jsonw_u64(&w, "bytes", j->bytes);
-    if (j->warps && j->bytes) ww_jsonw_f64(&w, "bytes_per_warp_instruction", (double)j->bytes / (double)j->warps);
-    else ww_jsonw_null(&w, "bytes_per_warp_instruction");
+    if (j->warps && j->bytes)
+        ww_jsonw_f64(&w, "bytes_per_warp_instruction", (double)j->bytes / (double)j->warps);
+    else
+        ww_jsonw_null(&w, "bytes_per_warp_instruction");
     ww_jsonw_i64(&w, "exit_status", *j->line->program_status);
     ww_jsonw_f64(&w, "host_seconds", seconds);
     ww_jsonw_close(&w, '}');
@@ -251,27 +260,30 @@ static enum ww_code print_json(const struct job *j, double seconds, struct ww_er
 }
 
 static void print_text(const struct job *j) {
-    fprintf(stderr, "%s: %llu launches, %llu warp instructions, %llu thread instructions\n", j->path, j->launches,
-            j->warps, j->threads);
+    fprintf(stderr, "%s: %llu launches, %llu warp instructions, %llu thread instructions\n", j->path,
+            j->launches, j->warps, j->threads);
     if (j->bytes && j->warps)
-        fprintf(stderr, "%s: %llu launches, %llu bytes, %.2f for each warp instruction\n", j->out, j->recorded, j->bytes,
-                (double)j->bytes / (double)j->warps);
+        fprintf(stderr, "%s: %llu launches, %llu bytes, %.2f for each warp instruction\n", j->out, j->recorded,
+                j->bytes, (double)j->bytes / (double)j->warps);
 }
 
 /* What went wrong with the recording, if something did. */
 static enum ww_code judge(const struct job *j, struct ww_error *error) {
     if (WIFSIGNALED(j->status))
         return ww_fail(error, WW_EXEC, j->path, "ended by signal %d (%s); %s", WTERMSIG(j->status),
-                       strsignal(WTERMSIG(j->status)), j->out ? "no trace was written" : "its recording did not end");
+                       strsignal(WTERMSIG(j->status)),
+                       j->out ? "no trace was written" : "its recording did not end");
     if (j->failed) return ww_fail(error, j->failed, j->path, "no trace was written: see the message above");
     if (j->begun_count == 0)
-        return ww_fail(error, WW_UNSUPPORTED, j->path,
-                       "the program made no call of the CUDA runtime that could be recorded; if it uses CUDA through a "
-                       "library, that library must be linked with -cudart shared, too");
+        return ww_fail(
+            error, WW_UNSUPPORTED, j->path,
+            "the program made no call of the CUDA runtime that could be recorded; if it uses CUDA through a "
+            "library, that library must be linked with -cudart shared, too");
     if (j->done_count == 0)
         return ww_fail(error, WW_EXEC, j->path, "ended without exit(), so that its recording was not finished");
     if (j->out && j->begun_count > 1)
-        fprintf(stderr, "warpwatt: %u processes used CUDA; the trace is of the one that ended last\n", j->begun_count);
+        fprintf(stderr, "warpwatt: %u processes used CUDA; the trace is of the one that ended last\n",
+                j->begun_count);
     return WW_OK;
 }
 
@@ -301,13 +313,13 @@ static double now(void) {
 }
 
 static enum ww_code check_options(const struct cmd_line *line, struct ww_error *error) {
-    static const char *const not_ours[] = {"workload", "ptx", "launch", "param", "seed", "registers", "max-registers",
-                                           "level"};
+    static const char *const not_ours[] = {"workload", "ptx",       "launch",        "param",
+                                           "seed",     "registers", "max-registers", "level"};
     uint64_t unused;
     for (size_t n = 0; n < sizeof not_ours / sizeof not_ours[0]; n++)
         if (cmd_has(line, not_ours[n]))
-            return ww_fail(error, WW_USAGE, "warpwatt trace record", "--%s does not go with a program behind --",
-                           not_ours[n]);
+            return ww_fail(error, WW_USAGE, "warpwatt trace record",
+                           "--%s does not go with a program behind --", not_ours[n]);
     WW_TRY(cmd_u64(line, "first", 1, UINT64_MAX, &unused, error));
     WW_TRY(cmd_u64(line, "every", 1, UINT64_MAX, &unused, error));
     return cmd_u64(line, "instruction-limit", 1, UINT64_MAX, &unused, error);

@@ -4,6 +4,9 @@
 #include "rt.h"
 #include <string.h>
 
+#ifndef RT_ABI
+#define RT_ABI 13
+#endif
 #if RT_ABI == 13
 #define RT_VERSION 13000
 #elif RT_ABI == 12
@@ -54,18 +57,18 @@ static int attribute(int number) {
 }
 
 /* The fields that are arrays. */
-#define FILL_ARRAYS(p)                                                                                       \
-    do {                                                                                                     \
-        snprintf((p)->name, sizeof(p)->name, "%s (warpwatt)", rt.spec->name);                                \
-        memcpy((p)->uuid, "warpwatt device0", 16);                                                           \
-        for (int n_ = 0; n_ < 3; n_++) {                                                                     \
-            (p)->maxThreadsDim[n_] = attribute(2 + n_);                                                      \
-            (p)->maxGridSize[n_] = attribute(5 + n_);                                                        \
-            (p)->maxTexture2DLinear[n_] = attribute(70 + n_);                                                \
-            (p)->maxTexture3D[n_] = attribute(24 + n_);                                                      \
-        }                                                                                                    \
-        (p)->maxTexture2D[0] = attribute(22);                                                                \
-        (p)->maxTexture2D[1] = attribute(23);                                                                \
+#define FILL_ARRAYS(p)                                                                                         \
+    do {                                                                                                       \
+        snprintf((p)->name, sizeof(p)->name, "%s (warpwatt)", rt.spec->name);                                  \
+        memcpy((p)->uuid, "warpwatt device0", 16);                                                             \
+        for (int n_ = 0; n_ < 3; n_++) {                                                                       \
+            (p)->maxThreadsDim[n_] = attribute(2 + n_);                                                        \
+            (p)->maxGridSize[n_] = attribute(5 + n_);                                                          \
+            (p)->maxTexture2DLinear[n_] = attribute(70 + n_);                                                  \
+            (p)->maxTexture3D[n_] = attribute(24 + n_);                                                        \
+        }                                                                                                      \
+        (p)->maxTexture2D[0] = attribute(22);                                                                  \
+        (p)->maxTexture2D[1] = attribute(23);                                                                  \
     } while (0)
 #define A(n) attribute(n)
 #define V(v) (v)
@@ -163,7 +166,8 @@ RT_EXPORT int cudaMemPrefetchAsync(const void *p, size_t n, int device, void *st
     (void)n, (void)device, (void)stream;
     return known_managed(p);
 }
-RT_EXPORT int cudaMemPrefetchAsync_v2(const void *p, size_t n, rt_location where, unsigned flags, void *stream) {
+RT_EXPORT int cudaMemPrefetchAsync_v2(const void *p, size_t n, rt_location where, unsigned flags,
+                                      void *stream) {
     (void)n, (void)where, (void)flags, (void)stream;
     return known_managed(p);
 }

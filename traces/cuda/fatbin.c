@@ -24,10 +24,12 @@ uint64_t fatbin_size(const void *data) {
     return header + rest;
 }
 
-static enum ww_code bad(const char *where, uint64_t at, const char *what, uint64_t found, struct ww_error *error) {
+static enum ww_code bad(const char *where, uint64_t at, const char *what, uint64_t found,
+                        struct ww_error *error) {
     char place[200];
     snprintf(place, sizeof place, "%.150s: byte %llu", where, (unsigned long long)at);
-    return ww_fail(error, WW_INPUT, place, "fat binary: expected %s, found %llu", what, (unsigned long long)found);
+    return ww_fail(error, WW_INPUT, place, "fat binary: expected %s, found %llu", what,
+                   (unsigned long long)found);
 }
 
 static enum ww_code check_start(const unsigned char *p, uint64_t n, const char *where, uint64_t *end,
@@ -40,23 +42,29 @@ static enum ww_code check_start(const unsigned char *p, uint64_t n, const char *
     return WW_OK;
 }
 
-enum ww_code fatbin_next(const void *data, uint64_t n, const char *where, uint64_t *at, struct fatbin_image *image,
-                         bool *more, struct ww_error *error) {
+enum ww_code fatbin_next(const void *data, uint64_t n, const char *where, uint64_t *at,
+                         struct fatbin_image *image, bool *more, struct ww_error *error) {
     const unsigned char *p = data;
     uint64_t end = 0;
     WW_TRY(check_start(p, n, where, &end, error));
     uint64_t here = *at ? *at : get(p + 6, 2);
     *more = here < end;
     if (!*more) return WW_OK;
-    if (end - here < IMAGE_HEADER_MIN) return bad(where, here, "an image header of 64 bytes", end - here, error);
+    if (end - here < IMAGE_HEADER_MIN)
+        return bad(where, here, "an image header of 64 bytes", end - here, error);
     const unsigned char *h = p + here;
     uint64_t header = get(h + 4, 4), payload = get(h + 8, 8), compressed = get(h + 16, 4);
-    if (header < IMAGE_HEADER_MIN || header > end - here) return bad(where, here + 4, "a header size", header, error);
+    if (header < IMAGE_HEADER_MIN || header > end - here)
+        return bad(where, here + 4, "a header size", header, error);
     if (payload > end - here - header) return bad(where, here + 8, "a payload within the data", payload, error);
-    *image = (struct fatbin_image){.kind = (uint32_t)get(h, 2), .arch = (uint32_t)get(h + 28, 4),
-                                   .flags = get(h + 40, 8), .payload = h + header, .payload_bytes = payload};
+    *image = (struct fatbin_image){.kind = (uint32_t)get(h, 2),
+                                   .arch = (uint32_t)get(h + 28, 4),
+                                   .flags = get(h + 40, 8),
+                                   .payload = h + header,
+                                   .payload_bytes = payload};
     if (image->flags & FLAG_COMPRESSED) {
-        if (compressed > payload) return bad(where, here + 16, "a compressed size within the payload", compressed, error);
+        if (compressed > payload)
+            return bad(where, here + 16, "a compressed size within the payload", compressed, error);
         image->payload_bytes = compressed;
         image->text_bytes = get(h + 56, 8);
     }
@@ -69,7 +77,8 @@ static bool decompress(const struct fatbin_image *image, char *text) {
         size_t got = ZSTD_decompress(text, image->text_bytes, image->payload, image->payload_bytes);
         return !ZSTD_isError(got) && got == image->text_bytes;
     }
-    int got = LZ4_decompress_safe((const char *)image->payload, text, (int)image->payload_bytes, (int)image->text_bytes);
+    int got = LZ4_decompress_safe((const char *)image->payload, text, (int)image->payload_bytes,
+                                  (int)image->text_bytes);
     return got >= 0 && (uint64_t)got == image->text_bytes;
 }
 
@@ -81,8 +90,8 @@ enum ww_code fatbin_text(const struct fatbin_image *image, const char *where, ch
         return ww_fail(error, WW_UNSUPPORTED, where, "compressed PTX with flags 0x%llx: expected LZ4 or zstd",
                        (unsigned long long)image->flags);
     if (bytes > FATBIN_TEXT_MAX || image->payload_bytes > FATBIN_TEXT_MAX)
-        return ww_fail(error, WW_NOMEM, where, "PTX of %llu bytes: expected at most %llu", (unsigned long long)bytes,
-                       (unsigned long long)FATBIN_TEXT_MAX);
+        return ww_fail(error, WW_NOMEM, where, "PTX of %llu bytes: expected at most %llu",
+                       (unsigned long long)bytes, (unsigned long long)FATBIN_TEXT_MAX);
     *text = malloc(bytes + 1);
     if (!*text) return ww_fail_nomem(error, "PTX text");
     if (!compressed) {

@@ -32,10 +32,10 @@ struct fatbin_image {
 
 /* Bytes of the whole fat binary from its first 16 bytes; 0 if it is none. */
 uint64_t fatbin_size(const void *data);
-/* Reads the image at *at (0: the first) and moves *at behind it; *more is false, and nothing read, at the end. `where`
- * names the binary in errors. Errors: WW_INPUT with the offset. */
-enum ww_code fatbin_next(const void *data, uint64_t n, const char *where, uint64_t *at, struct fatbin_image *image,
-                         bool *more, struct ww_error *error);
+/* Reads the image at *at (0: the first) and moves *at behind it; *more is false, and nothing read, at the end.
+ * `where` names the binary in errors. Errors: WW_INPUT with the offset. */
+enum ww_code fatbin_next(const void *data, uint64_t n, const char *where, uint64_t *at,
+                         struct fatbin_image *image, bool *more, struct ww_error *error);
 /* The PTX text of an image, terminated by NUL; *n is without it. free() it. Errors: WW_INPUT (damaged),
  * WW_UNSUPPORTED (unknown compression), WW_NOMEM (over FATBIN_TEXT_MAX). */
 enum ww_code fatbin_text(const struct fatbin_image *image, const char *where, char **text, size_t *n,

@@ -28,7 +28,7 @@ struct rt_kernel {
     char *name;       /* in the PTX */
     struct rt_binary *binary;
     struct rt_kernel *next;
-    bool refused; /* its module could not be used: said once */
+    bool refused;                /* its module could not be used: said once */
     uint32_t max_dynamic_shared; /* set by cudaFuncSetAttribute, 0: default */
     uint64_t launches;
 };
@@ -44,7 +44,7 @@ struct rt_variable {
 /* A registered fat binary; `self` first, since programs see the handle as a void **. */
 struct rt_binary {
     void *self;
-    const void *data; /* the fat binary */
+    const void *data;          /* the fat binary */
     const void *const *linked; /* fat binaries of a device link, NULL-terminated, or NULL */
     struct ww_module *module;
     bool tried; /* loading was tried */
@@ -83,8 +83,8 @@ struct rt {
     struct rt_variable *variables;
     struct rt_shared *shared;
     uint64_t next_shared; /* address of the next shared allocation */
-    int sticky; /* error of a kernel; 0: none */
-    bool damaged; /* the recording cannot be finished */
+    int sticky;           /* error of a kernel; 0: none */
+    bool damaged;         /* the recording cannot be finished */
     uint64_t launches, recorded;
     double now_us; /* modelled time of the device */
     uint64_t next_id;
@@ -99,15 +99,15 @@ int rt_enter(void);
 /* Takes the lock only. */
 void rt_lock(void);
 void rt_unlock(const int *unused);
-#define RT_LOCK                                                                                              \
-    __attribute__((cleanup(rt_unlock))) const int rt_held_ = (rt_lock(), 0);                                 \
+#define RT_LOCK                                                                                                \
+    __attribute__((cleanup(rt_unlock))) const int rt_held_ = (rt_lock(), 0);                                   \
     (void)rt_held_
 /* Begins an entry point that needs the device. */
-#define RT_ENTER                                                                                             \
-    RT_LOCK;                                                                                                 \
-    do {                                                                                                     \
-        int rt_code_ = rt_enter();                                                                           \
-        if (rt_code_) return rt_set(rt_code_);                                                               \
+#define RT_ENTER                                                                                               \
+    RT_LOCK;                                                                                                   \
+    do {                                                                                                       \
+        int rt_code_ = rt_enter();                                                                             \
+        if (rt_code_) return rt_set(rt_code_);                                                                 \
     } while (0)
 /* Notes the calling thread's last error and returns it. */
 int rt_set(int code);
@@ -141,14 +141,15 @@ void *rt_shared_new(size_t bytes, enum rt_kind kind, unsigned flags);
 struct rt_shared *rt_shared_find(const void *p);
 
 /* rt_copy.c: one row of a copy; host pointers of both sides, checked. Returns RT_ERROR_.... */
-int rt_copy_rows(void *dst, size_t dst_pitch, const void *src, size_t src_pitch, size_t width, size_t height, int kind);
+int rt_copy_rows(void *dst, size_t dst_pitch, const void *src, size_t src_pitch, size_t width, size_t height,
+                 int kind);
 /* Advances modelled time by a copy. */
 void rt_copy_time(size_t bytes, bool over_link);
 
 /* rt_array.c */
 struct rt_array;
 struct rt_array_view {
-    unsigned char *bytes; /* host memory, rows without gaps */
+    unsigned char *bytes;               /* host memory, rows without gaps */
     size_t row, height, depth, element; /* row in bytes; height and depth at least 1 */
 };
 bool rt_array_view(const void *array, struct rt_array_view *view);

@@ -7,7 +7,8 @@
 
 void rt_copy_time(size_t bytes, bool over_link) {
     const struct ww_gpu_spec *s = rt.spec;
-    double dram = s->dram_channels * (s->dram_bus_bits / 8.0) * s->dram_data_rate * s->clock_dram_mhz; /* bytes/us */
+    double dram =
+        s->dram_channels * (s->dram_bus_bits / 8.0) * s->dram_data_rate * s->clock_dram_mhz; /* bytes/us */
     rt.now_us += LINK_LATENCY_US + (double)bytes / (over_link ? LINK_BYTES_PER_US : dram / 2);
 }
 
@@ -26,11 +27,13 @@ static int side(const void *p, size_t bytes, bool on_device, bool either, unsign
 static size_t span(size_t pitch, size_t width, size_t height) {
     size_t last, all;
     if (height == 0) return 0;
-    if (__builtin_mul_overflow(pitch, height - 1, &last) || __builtin_add_overflow(last, width, &all)) return SIZE_MAX;
+    if (__builtin_mul_overflow(pitch, height - 1, &last) || __builtin_add_overflow(last, width, &all))
+        return SIZE_MAX;
     return all;
 }
 
-int rt_copy_rows(void *dst, size_t dst_pitch, const void *src, size_t src_pitch, size_t width, size_t height, int kind) {
+int rt_copy_rows(void *dst, size_t dst_pitch, const void *src, size_t src_pitch, size_t width, size_t height,
+                 int kind) {
     unsigned char *to, *from;
     bool to_device, from_device, either = kind == RT_COPY_DEFAULT;
     if (kind < RT_HOST_TO_HOST || kind > RT_COPY_DEFAULT) return RT_ERROR_INVALID_MEMCPY_DIRECTION;
@@ -67,13 +70,14 @@ RT_EXPORT int cudaMemcpyPeer(void *dst, int dst_device, const void *src, int src
     return cudaMemcpy(dst, src, n, RT_DEVICE_TO_DEVICE);
 }
 
-RT_EXPORT int cudaMemcpyPeerAsync(void *dst, int dst_device, const void *src, int src_device, size_t n, void *stream) {
+RT_EXPORT int cudaMemcpyPeerAsync(void *dst, int dst_device, const void *src, int src_device, size_t n,
+                                  void *stream) {
     (void)stream;
     return cudaMemcpyPeer(dst, dst_device, src, src_device, n);
 }
 
-RT_EXPORT int cudaMemcpy2D(void *dst, size_t dst_pitch, const void *src, size_t src_pitch, size_t width, size_t height,
-                           int kind) {
+RT_EXPORT int cudaMemcpy2D(void *dst, size_t dst_pitch, const void *src, size_t src_pitch, size_t width,
+                           size_t height, int kind) {
     RT_ENTER;
     if (width > dst_pitch || width > src_pitch) return rt_set(RT_ERROR_INVALID_PITCH_VALUE);
     return rt_set(rt_copy_rows(dst, dst_pitch, src, src_pitch, width, height, kind));

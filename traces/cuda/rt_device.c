@@ -11,10 +11,15 @@ bool rt_attribute(int number, int *value) {
     const struct ww_gpu_spec *s = rt.spec;
     if (number < 1 || number > 147) return false;
     switch (number) {
-#define X(n, v) case n: *value = v; break;
+#define X(n, v)                                                                                                \
+    case n:                                                                                                    \
+        *value = v;                                                                                            \
+        break;
 #include "rt_attribute.def"
 #undef X
-    default: *value = 0; break;
+    default:
+        *value = 0;
+        break;
     }
     return true;
 }
@@ -121,10 +126,17 @@ RT_ALIAS(cudaThreadGetCacheConfig, cudaDeviceGetCacheConfig)
 RT_EXPORT int cudaDeviceSetLimit(int limit, size_t value) {
     RT_ENTER;
     switch (limit) {
-    case 0: rt.stack_limit = value; return 0;
-    case 1: rt.fifo_limit = value; return 0;
-    case 2: ww_device_set_heap(rt.device, value); return 0;
-    default: return rt_set(RT_ERROR_UNSUPPORTED_LIMIT);
+    case 0:
+        rt.stack_limit = value;
+        return 0;
+    case 1:
+        rt.fifo_limit = value;
+        return 0;
+    case 2:
+        ww_device_set_heap(rt.device, value);
+        return 0;
+    default:
+        return rt_set(RT_ERROR_UNSUPPORTED_LIMIT);
     }
 }
 RT_ALIAS(cudaThreadSetLimit, cudaDeviceSetLimit)
@@ -133,10 +145,17 @@ RT_EXPORT int cudaDeviceGetLimit(size_t *value, int limit) {
     RT_ENTER;
     if (!value) return rt_set(RT_ERROR_INVALID_VALUE);
     switch (limit) {
-    case 0: *value = rt.stack_limit; return 0;
-    case 1: *value = rt.fifo_limit; return 0;
-    case 2: *value = ww_device_heap(rt.device); return 0;
-    default: return rt_set(RT_ERROR_UNSUPPORTED_LIMIT);
+    case 0:
+        *value = rt.stack_limit;
+        return 0;
+    case 1:
+        *value = rt.fifo_limit;
+        return 0;
+    case 2:
+        *value = ww_device_heap(rt.device);
+        return 0;
+    default:
+        return rt_set(RT_ERROR_UNSUPPORTED_LIMIT);
     }
 }
 RT_ALIAS(cudaThreadGetLimit, cudaDeviceGetLimit)
@@ -198,18 +217,24 @@ RT_EXPORT int cudaPeekAtLastError(void) {
 
 RT_EXPORT const char *cudaGetErrorName(int error) {
     switch (error) {
-#define X(id, number, name, text) case number: return name;
+#define X(id, number, name, text)                                                                              \
+    case number:                                                                                               \
+        return name;
 #include "rt_error.def"
 #undef X
-    default: return "unrecognized error code";
+    default:
+        return "unrecognized error code";
     }
 }
 
 RT_EXPORT const char *cudaGetErrorString(int error) {
     switch (error) {
-#define X(id, number, name, text) case number: return text;
+#define X(id, number, name, text)                                                                              \
+    case number:                                                                                               \
+        return text;
 #include "rt_error.def"
 #undef X
-    default: return "unrecognized error code";
+    default:
+        return "unrecognized error code";
     }
 }

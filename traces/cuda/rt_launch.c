@@ -87,7 +87,8 @@ static void launch_time(uint64_t instructions) {
     rt.now_us += overhead + (double)instructions / (lanes * s->clock_sm_mhz);
 }
 
-static int run(struct rt_kernel *k, const rt_launch_config *c, void **arguments, const struct ww_kernel_info *info) {
+static int run(struct rt_kernel *k, const rt_launch_config *c, void **arguments,
+               const struct ww_kernel_info *info) {
     struct ww_error error = {0};
     struct ww_arg *arg = calloc((size_t)info->param_count + 1, sizeof *arg);
     if (!arg) return RT_ERROR_MEMORY_ALLOCATION;
@@ -146,8 +147,8 @@ RT_EXPORT int cudaLaunchKernelExC(const rt_launch_config *config, const void *fu
 }
 RT_ALIAS(cudaLaunchKernelExC_ptsz, cudaLaunchKernelExC)
 
-RT_EXPORT int cudaLaunchKernel(const void *function, rt_dim3 grid, rt_dim3 block, void **arguments, size_t shared,
-                               void *stream) {
+RT_EXPORT int cudaLaunchKernel(const void *function, rt_dim3 grid, rt_dim3 block, void **arguments,
+                               size_t shared, void *stream) {
     rt_launch_config c = {.grid = grid, .block = block, .dynamic_shared = shared, .stream = stream};
     return cudaLaunchKernelExC(&c, function, arguments);
 }
@@ -170,7 +171,8 @@ static int kernel_info(const void *function, struct rt_kernel **k, struct ww_ker
     int code = rt_use_kernel(*k);
     if (code) return code;
     if (ww_device_kernel_info(rt.device, (*k)->binary->module, (*k)->name, info, &error) != WW_OK)
-        return rt_say_error(&error, error.code == WW_UNSUPPORTED ? RT_ERROR_NOT_SUPPORTED : RT_ERROR_INVALID_PTX);
+        return rt_say_error(&error,
+                            error.code == WW_UNSUPPORTED ? RT_ERROR_NOT_SUPPORTED : RT_ERROR_INVALID_PTX);
     if (info->registers == 0) info->registers = 32; /* not lowered: nothing is recorded */
     return 0;
 }
@@ -271,7 +273,8 @@ static uint32_t resident(const struct ww_kernel_info *info, uint32_t threads, ui
     const struct ww_gpu_spec *s = rt.spec;
     uint64_t bytes = info->shared_bytes + dynamic + s->sm_shared_reserved;
     uint32_t warps = (threads + 31) / 32, n = s->sm_max_ctas;
-    if (threads == 0 || threads > info->max_threads || bytes > (uint64_t)s->sm_shared_per_cta_kb << 10) return 0;
+    if (threads == 0 || threads > info->max_threads || bytes > (uint64_t)s->sm_shared_per_cta_kb << 10)
+        return 0;
     n = lower(n, s->sm_max_warps / warps);
     n = lower(n, s->sm_max_threads / threads);
     n = lower(n, by_registers(warps, info->registers));
@@ -279,8 +282,9 @@ static uint32_t resident(const struct ww_kernel_info *info, uint32_t threads, ui
     return shared ? lower(n, (s->sm_shared_kb << 10) / shared) : n;
 }
 
-RT_EXPORT int cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *blocks, const void *function, int threads,
-                                                                     size_t dynamic, unsigned flags) {
+RT_EXPORT int cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *blocks, const void *function,
+                                                                     int threads, size_t dynamic,
+                                                                     unsigned flags) {
     struct rt_kernel *k;
     struct ww_kernel_info info;
     (void)flags;
@@ -296,7 +300,8 @@ RT_EXPORT int cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, const v
     return cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(blocks, function, threads, dynamic, 0);
 }
 
-RT_EXPORT int cudaOccupancyAvailableDynamicSMemPerBlock(size_t *bytes, const void *function, int blocks, int threads) {
+RT_EXPORT int cudaOccupancyAvailableDynamicSMemPerBlock(size_t *bytes, const void *function, int blocks,
+                                                        int threads) {
     struct rt_kernel *k;
     struct ww_kernel_info info;
     RT_ENTER;
@@ -304,7 +309,8 @@ RT_EXPORT int cudaOccupancyAvailableDynamicSMemPerBlock(size_t *bytes, const voi
     int code = kernel_info(function, &k, &info);
     if (code) return rt_set(code);
     uint64_t share = ((uint64_t)rt.spec->sm_shared_kb << 10) / (unsigned)blocks;
-    uint64_t most = (uint64_t)rt.spec->sm_shared_per_cta_kb << 10, used = info.shared_bytes + rt.spec->sm_shared_reserved;
+    uint64_t most = (uint64_t)rt.spec->sm_shared_per_cta_kb << 10,
+             used = info.shared_bytes + rt.spec->sm_shared_reserved;
     if (share > most) share = most;
     *bytes = share > used ? share - used : 0;
     return 0;

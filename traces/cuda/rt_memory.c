@@ -100,8 +100,8 @@ void *rt_shared_new(size_t bytes, enum rt_kind kind, unsigned flags) {
         return NULL;
     }
     rt.next_shared += mapped + PAGE;
-    *s = (struct rt_shared){.host = got, .bytes = bytes, .mapped = mapped, .kind = kind, .flags = flags,
-                            .next = rt.shared};
+    *s = (struct rt_shared){
+        .host = got, .bytes = bytes, .mapped = mapped, .kind = kind, .flags = flags, .next = rt.shared};
     rt.shared = s;
     return got;
 }
@@ -183,7 +183,8 @@ RT_EXPORT int cudaHostRegister(void *p, size_t bytes, unsigned flags) {
         free(s);
         return rt_set(RT_ERROR_HOST_MEMORY_ALREADY_REGISTERED);
     }
-    *s = (struct rt_shared){.host = p, .bytes = bytes, .kind = RT_KIND_REGISTERED, .flags = flags, .next = rt.shared};
+    *s = (struct rt_shared){
+        .host = p, .bytes = bytes, .kind = RT_KIND_REGISTERED, .flags = flags, .next = rt.shared};
     rt.shared = s;
     return 0;
 }

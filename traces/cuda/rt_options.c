@@ -1,4 +1,5 @@
-/* rt_options.c: the runtime's options, from environment variables that `warpwatt trace record -- PROGRAM` sets. */
+/* rt_options.c: the runtime's options, from environment variables that `warpwatt trace record -- PROGRAM` sets.
+ */
 #include "rt.h"
 #include <stdlib.h>
 #include <string.h>

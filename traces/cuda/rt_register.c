@@ -1,4 +1,5 @@
-/* rt_register.c: fat binaries, kernels and variables that a program's start-up code registers, and loading them. */
+/* rt_register.c: fat binaries, kernels and variables that a program's start-up code registers, and loading
+ * them. */
 #include "fatbin.h"
 #include "rt.h"
 #include <stdlib.h>
@@ -42,8 +43,9 @@ static struct rt_binary *binary_of(void **handle) {
     return handle ? *handle : NULL;
 }
 
-RT_EXPORT void __cudaRegisterFunction(void **handle, const char *host, char *device, const char *name, int limit,
-                                      void *tid, void *bid, rt_dim3 *block, rt_dim3 *grid, int *warp) {
+RT_EXPORT void __cudaRegisterFunction(void **handle, const char *host, char *device, const char *name,
+                                      int limit, void *tid, void *bid, rt_dim3 *block, rt_dim3 *grid,
+                                      int *warp) {
     (void)device, (void)limit, (void)tid, (void)bid, (void)block, (void)grid, (void)warp;
     RT_LOCK;
     struct rt_kernel *k = calloc(1, sizeof *k);
@@ -73,8 +75,8 @@ static struct rt_variable *add_variable(void **handle, const void *host, const c
     return v;
 }
 
-RT_EXPORT void __cudaRegisterVar(void **handle, char *host, char *device, const char *name, int ext, size_t size,
-                                 int constant, int global) {
+RT_EXPORT void __cudaRegisterVar(void **handle, char *host, char *device, const char *name, int ext,
+                                 size_t size, int constant, int global) {
     (void)device, (void)ext, (void)constant, (void)global;
     RT_LOCK;
     add_variable(handle, host, name, size);
@@ -110,14 +112,14 @@ static void refuse_old(const char *what, const char *name) {
            what, name);
 }
 
-RT_EXPORT void __cudaRegisterTexture(void **handle, const void *host, const void **device, const char *name, int dim,
-                                     int norm, int ext) {
+RT_EXPORT void __cudaRegisterTexture(void **handle, const void *host, const void **device, const char *name,
+                                     int dim, int norm, int ext) {
     (void)handle, (void)host, (void)device, (void)dim, (void)norm, (void)ext;
     refuse_old("texture", name);
 }
 
-RT_EXPORT void __cudaRegisterSurface(void **handle, const void *host, const void **device, const char *name, int dim,
-                                     int ext) {
+RT_EXPORT void __cudaRegisterSurface(void **handle, const void *host, const void **device, const char *name,
+                                     int dim, int ext) {
     (void)handle, (void)host, (void)device, (void)dim, (void)ext;
     refuse_old("surface", name);
 }
@@ -126,8 +128,10 @@ RT_EXPORT void __cudaRegisterSurface(void **handle, const void *host, const void
 
 static int no_ptx(const struct fatbin_summary *s) {
     if (s->elf_count)
-        rt_say("this program holds machine code for sm_%u and no PTX, which is what is run here; compile it with PTX, "
-               "for example -gencode arch=compute_%u,code=compute_%u (closed libraries such as cuBLAS or cuDNN cannot "
+        rt_say("this program holds machine code for sm_%u and no PTX, which is what is run here; compile it "
+               "with PTX, "
+               "for example -gencode arch=compute_%u,code=compute_%u (closed libraries such as cuBLAS or cuDNN "
+               "cannot "
                "be recorded)",
                s->elf_arch, s->elf_arch, s->elf_arch);
     else
@@ -145,7 +149,8 @@ static size_t linked_ptx(const struct rt_binary *b, struct fatbin_summary *one) 
     size_t count = 0;
     for (const void *const *p = b->linked; p && *p; p++) {
         struct fatbin_summary s;
-        if (fatbin_choose(*p, fatbin_size(*p), "linked", rt.capability, &s, NULL) != WW_OK || !s.found) continue;
+        if (fatbin_choose(*p, fatbin_size(*p), "linked", rt.capability, &s, NULL) != WW_OK || !s.found)
+            continue;
         *one = s;
         count++;
     }
@@ -160,7 +165,8 @@ static int choose(struct rt_binary *b, struct fatbin_summary *s) {
     struct fatbin_summary linked = {0};
     size_t count = linked_ptx(b, &linked);
     if (count > 1) {
-        rt_say("relocatable device code of %zu modules would have to be linked, which is not supported; compile without "
+        rt_say("relocatable device code of %zu modules would have to be linked, which is not supported; "
+               "compile without "
                "-rdc=true (-dc)",
                count);
         return RT_ERROR_NOT_SUPPORTED;

@@ -110,7 +110,8 @@ static bool models_beside(char *out, size_t size) {
 
 static enum ww_code load_gpu(struct ww_error *error) {
     char dir[PATH_MAX + 32];
-    bool set = !getenv("WARPWATT_MODELS") && models_beside(dir, sizeof dir) && setenv("WARPWATT_MODELS", dir, 1) == 0;
+    bool set =
+        !getenv("WARPWATT_MODELS") && models_beside(dir, sizeof dir) && setenv("WARPWATT_MODELS", dir, 1) == 0;
     enum ww_code code = ww_gpu_load(rt.options.gpu ? rt.options.gpu : DEFAULT_GPU, NULL, 0, &rt.gpu, error);
     if (set) unsetenv("WARPWATT_MODELS"); /* the program's environment stays as it was */
     WW_TRY(code);
@@ -143,7 +144,8 @@ static enum ww_code open_device(struct ww_error *error) {
     struct ww_trace_meta meta = {.program = program, .arguments = arguments, .tool = "warpwatt " WW_VERSION};
     struct ww_record_options o = {.out_path = records ? rt.options.out : NULL,
                                   .arch = rt.options.arch ? rt.options.arch : rt.spec->arch,
-                                  .instruction_limit = rt.options.limit, .kernel_output = stdout,
+                                  .instruction_limit = rt.options.limit,
+                                  .kernel_output = stdout,
                                   .progress = rt.options.progress ? step : NULL};
     if (rt.spec->sm_max_registers_per_thread < 255) o.max_registers = rt.spec->sm_max_registers_per_thread;
     WW_TRY(ww_device_new(&o, &meta, &rt.device, error));
@@ -176,8 +178,8 @@ static bool step(void *context, double part, uint64_t done, const char *unit) {
     clock_gettime(CLOCK_MONOTONIC, &t);
     if (t.tv_sec - last.tv_sec + (t.tv_nsec - last.tv_nsec) / 250000000 < 1) return true;
     last = t;
-    fprintf(stderr, "\rlaunch %llu: %llu %s, %.0f %%   ", (unsigned long long)rt.launches, (unsigned long long)done,
-            unit, 100 * part);
+    fprintf(stderr, "\rlaunch %llu: %llu %s, %.0f %%   ", (unsigned long long)rt.launches,
+            (unsigned long long)done, unit, 100 * part);
     return true;
 }
 
@@ -201,9 +203,9 @@ __attribute__((destructor)) static void finish(void) {
     }
     enum ww_code code = ww_device_finish(rt.device, &stats, &error);
     if (code == WW_OK) {
-        report("done %llu %llu %llu %llu %llu\n", (unsigned long long)rt.launches, (unsigned long long)rt.recorded,
-               (unsigned long long)stats.warp_instructions, (unsigned long long)stats.thread_instructions,
-               (unsigned long long)stats.bytes);
+        report("done %llu %llu %llu %llu %llu\n", (unsigned long long)rt.launches,
+               (unsigned long long)rt.recorded, (unsigned long long)stats.warp_instructions,
+               (unsigned long long)stats.thread_instructions, (unsigned long long)stats.bytes);
     } else {
         rt_say_error(&error, 0);
         report("failed %d\n", (int)code);

@@ -1,9 +1,9 @@
 /* rt_stub.c: entry points of the runtime that are not implemented. Each names itself once. */
 #include "rt.h"
 
-#define X(name)                                                                                              \
-    RT_EXPORT int name(void) {                                                                               \
-        return rt_missing(#name);                                                                            \
+#define X(name)                                                                                                \
+    RT_EXPORT int name(void) {                                                                                 \
+        return rt_missing(#name);                                                                              \
     }
 #include "rt_stub.def"
 #undef X

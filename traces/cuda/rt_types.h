@@ -1,5 +1,5 @@
-/* rt_types.h: the types and numbers of the CUDA runtime's interface that programs pass, as laid out by its public
- * headers, versions 11 to 13. */
+/* rt_types.h: the types and numbers of the CUDA runtime's interface that programs pass, as laid out by its
+ * public headers, versions 11 to 13. */
 #ifndef WW_TRACES_CUDA_RT_TYPES_H
 #define WW_TRACES_CUDA_RT_TYPES_H
 
@@ -15,12 +15,25 @@ enum rt_error {
 
 enum { RT_HOST_TO_HOST, RT_HOST_TO_DEVICE, RT_DEVICE_TO_HOST, RT_DEVICE_TO_DEVICE, RT_COPY_DEFAULT };
 
-typedef struct { unsigned x, y, z; } rt_dim3;
-typedef struct { size_t width, height, depth; } rt_extent;
-typedef struct { size_t x, y, z; } rt_pos;
-typedef struct { void *ptr; size_t pitch, xsize, ysize; } rt_pitched;
-typedef struct { int x, y, z, w, kind; } rt_channel;
-typedef struct { int type, id; } rt_location;
+typedef struct {
+    unsigned x, y, z;
+} rt_dim3;
+typedef struct {
+    size_t width, height, depth;
+} rt_extent;
+typedef struct {
+    size_t x, y, z;
+} rt_pos;
+typedef struct {
+    void *ptr;
+    size_t pitch, xsize, ysize;
+} rt_pitched;
+typedef struct {
+    int x, y, z, w, kind;
+} rt_channel;
+typedef struct {
+    int type, id;
+} rt_location;
 
 typedef struct {
     void *src_array;
@@ -36,7 +49,8 @@ typedef struct {
 typedef struct {
     size_t shared_bytes, const_bytes, local_bytes;
     int max_threads, registers, ptx_version, binary_version, cache_mode, max_dynamic_shared, carveout;
-    int cluster_must, cluster_width, cluster_height, cluster_depth, cluster_policy, cluster_non_portable; /* from 11.8 */
+    int cluster_must, cluster_width, cluster_height, cluster_depth, cluster_policy,
+        cluster_non_portable; /* from 11.8 */
     int reserved[16];
 } rt_func_attributes;
 
@@ -49,7 +63,13 @@ typedef struct {
 typedef struct {
     int id;
     char pad[4];
-    union { char pad[64]; int cooperative; struct { unsigned x, y, z; } cluster; } value;
+    union {
+        char pad[64];
+        int cooperative;
+        struct {
+            unsigned x, y, z;
+        } cluster;
+    } value;
 } rt_launch_attribute;
 
 typedef struct {

@@ -1,4 +1,5 @@
-/* device_host.c: memory shared with the host, variables and kernels of a module, for a host program's runtime. */
+/* device_host.c: memory shared with the host, variables and kernels of a module, for a host program's runtime.
+ */
 #include "device_host.h"
 #include "device_internal.h"
 #include <errno.h>
@@ -121,13 +122,17 @@ enum ww_code ww_device_kernel_info(struct ww_device *d, struct ww_module *m, con
     struct ww_kernel *k;
     WW_TRY(ww_module_kernel(d, m, kernel, &k, error));
     const struct ptx_func *f = k->decoded->entry->src;
-    uint64_t most = (uint64_t)f->maxntid[0] * (f->maxntid[1] ? f->maxntid[1] : 1) * (f->maxntid[2] ? f->maxntid[2] : 1);
-    *info = (struct ww_kernel_info){.param_count = f->param_count, .param_bytes = f->param_bytes,
-                                    .registers = f->machine_registers, .shared_bytes = f->shared_bytes,
+    uint64_t most =
+        (uint64_t)f->maxntid[0] * (f->maxntid[1] ? f->maxntid[1] : 1) * (f->maxntid[2] ? f->maxntid[2] : 1);
+    *info = (struct ww_kernel_info){.param_count = f->param_count,
+                                    .param_bytes = f->param_bytes,
+                                    .registers = f->machine_registers,
+                                    .shared_bytes = f->shared_bytes,
                                     .local_bytes = f->local_bytes + f->spill_bytes,
                                     .constant_bytes = m->ptx->const_bytes,
                                     .max_threads = most && most < 1024 ? (uint32_t)most : 1024,
-                                    .ptx_target = m->ptx->target, .ptx_version = m->ptx->version};
+                                    .ptx_target = m->ptx->target,
+                                    .ptx_version = m->ptx->version};
     return WW_OK;
 }
 

@@ -31,8 +31,8 @@ void ww_device_pause(struct ww_device *device, bool paused);
 /* A .global or .const variable of the module. A constant gets a device address at the first call. With `share`
  * the variable is moved to host memory at its own device address, so that the host can use it, too.
  * Errors: WW_USAGE (no such variable), WW_NOMEM, WW_IO (the address cannot be mapped). */
-enum ww_code ww_device_variable(struct ww_device *device, struct ww_module *module, const char *name, bool share,
-                                uint64_t *address, uint64_t *bytes, struct ww_error *error);
+enum ww_code ww_device_variable(struct ww_device *device, struct ww_module *module, const char *name,
+                                bool share, uint64_t *address, uint64_t *bytes, struct ww_error *error);
 
 /* What is known of a kernel. */
 struct ww_kernel_info {
