@@ -66,6 +66,9 @@ int main(void) {
         VERIFY("lbm_verifies", "lbm", {"iterations=2"}),
         VERIFY("lbm_of_the_longest_rows_verifies", "lbm", {"nx=126", "ny=3", "nz=3"}),
         REFUSE("lbm_refuses_too_many_rows", "lbm", {"ny=4096", "nz=4096"}),
+        VERIFY("kmeans_with_inverted_points_verifies", "kmeans", {"variant=rodinia"}),
+        VERIFY("kmeans_of_several_tiles_verifies", "kmeans", {"variant=rodinia", "clusters=29", "n=100"}),
+        VERIFY("kmeans_iterates_with_inverted_points", "kmeans", {"variant=rodinia", "iterations=2", "n=90"}),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

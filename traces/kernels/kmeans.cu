@@ -47,6 +47,54 @@ extern "C" __global__ void kmeans_assign_aos(const float *__restrict__ point,
     assign<true>(point, centroids, label, n, features, clusters);
 }
 
+/* The pair of kernels of Rodinia's benchmark: the points, which come as `features` words each, are laid out by
+ * feature, and each thread then reads its features one after the other. */
+extern "C" __global__ void kmeans_invert(const float *__restrict__ point, float *__restrict__ inverted,
+                                         unsigned n, unsigned features) {
+    unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= n) return;
+    const float *from = point + i * features;
+    float *to = inverted + i;
+#pragma unroll 1
+    for (unsigned f = 0; f < features; f++, to += n) *to = from[f];
+}
+
+/* A feature is loaded once for TILE clusters, whose distances are in registers. The centroids lie in shared
+ * memory as TILE words for each feature, tile after tile; those of no cluster are not looked at in the end. */
+#define TILE 24
+extern "C" __global__ void kmeans_point(const float *__restrict__ point, const float *__restrict__ centroids,
+                                        unsigned *__restrict__ label, unsigned n, unsigned features,
+                                        unsigned clusters) {
+    unsigned tiles = (clusters + TILE - 1) / TILE;
+    for (unsigned e = threadIdx.x; e < tiles * features * TILE; e += blockDim.x) {
+        unsigned c = e / (features * TILE) * TILE + e % TILE, f = e / TILE % features;
+        centroid[e] = c < clusters ? centroids[c * features + f] : 0.0f;
+    }
+    __syncthreads();
+    unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= n) return;
+    float best = 3.4e38f;
+    unsigned nearest = 0;
+#pragma unroll 1
+    for (unsigned first = 0; first < clusters; first += TILE) {
+        const float *p = point + i, *q = centroid + first * features;
+        float distance[TILE] = {0};
+#pragma unroll 1
+        for (unsigned f = 0; f < features; f++, p += n, q += TILE) {
+            float v = *p;
+#pragma unroll
+            for (unsigned c = 0; c < TILE; c++) distance[c] += (v - q[c]) * (v - q[c]);
+        }
+#pragma unroll
+        for (unsigned c = 0; c < TILE; c++)
+            if (first + c < clusters && distance[c] < best) {
+                best = distance[c];
+                nearest = first + c;
+            }
+    }
+    label[i] = nearest;
+}
+
 extern __shared__ unsigned sums[]; /* of update: clusters x features sums, then clusters counts */
 
 /* total and count (clusters x features, clusters) gather what the CTAs have summed in shared memory. */
