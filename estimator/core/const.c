@@ -38,6 +38,6 @@ uint64_t ww_const_load(struct ww_sm *sm, const struct ww_access *access, const u
         passes = serve(sm, access, pool, mask, &miss_cycles);
     else
         sm->core->counter[WW_C_CONST_ACCESS]++;
-    sm->const_free = cycle + passes;
+    ww_group_free(sm, WW_G_CONST, cycle + passes);
     return cycle + sm->core->gpu->const_latency + (passes - 1) + miss_cycles;
 }

@@ -14,6 +14,7 @@ static void start_warp(struct ww_sm *sm, uint32_t id, uint32_t cta, const struct
                           .access = stream->access,
                           .pool = stream->pool,
                           .board = board,
+                          .counts = core->epochs.inst,
                           .generation = generation,
                           .icache_key = UINT64_MAX,
                           .sched = (uint8_t)(id % schedulers),
@@ -24,8 +25,8 @@ static void start_warp(struct ww_sm *sm, uint32_t id, uint32_t cta, const struct
         ww_warp_arrive(sm, w, cycle, fetch);
         return;
     }
-    w->inst = w->step->inst;
-    ww_warp_arrive(sm, w, cycle, ww_front_first(sm, w, fetch));
+    w->counts += w->step->inst;
+    ww_warp_arrive(sm, w, cycle, ww_front_fill(sm, w, fetch));
     ww_warp_head(sm, w, cycle);
 }
 

@@ -14,7 +14,7 @@ static const struct ww_barrier *barrier_of(const struct ww_sm *sm, const struct 
 
 static enum ww_code stuck_warp(const struct ww_sm *sm, const struct ww_warp *w, struct ww_error *error) {
     const struct ww_cta *cta = &sm->cta[w->cta];
-    const struct ww_dinst *d = &sm->core->code.inst[w->inst];
+    const struct ww_dinst *d = &sm->core->code.inst[w->counts - sm->core->epochs.inst];
     uint32_t number = 0, id = (uint32_t)(w - sm->warp) - cta->first_warp;
     const struct ww_barrier *b = w->barred ? barrier_of(sm, w, &number) : NULL;
     char where[96];

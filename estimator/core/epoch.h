@@ -33,10 +33,10 @@ void ww_epochs_advance(struct ww_epochs *e, uint64_t cycle);
 /* Counts a span that began before the current epoch. */
 void ww_epochs_count_long(struct ww_epochs *e, uint32_t state, uint64_t from, uint64_t to);
 
-/* Counts cycles [from, to) of one warp; to <= end. */
-static inline void ww_epochs_count(struct ww_epochs *e, uint32_t inst, uint32_t state, uint64_t from,
-                                   uint64_t to) {
-    e->inst[inst].stall[state] += to - from;
+/* Counts cycles [from, to) of one warp at an instruction; to <= end. */
+static inline void ww_epochs_count(struct ww_epochs *e, struct ww_inst_count *inst, uint32_t state,
+                                   uint64_t from, uint64_t to) {
+    inst->stall[state] += to - from;
     if (from >= e->first && to <= e->end)
         e->now->warp_cycles[state] += to - from;
     else

@@ -7,6 +7,7 @@ void ww_lsu_push(struct ww_sm *sm, struct ww_warp *w, uint32_t inst, uint32_t ma
     if (at >= l->capacity) at -= l->capacity;
     l->ring[at] = (struct ww_lsu_entry){access, w->pool, inst, mask, (uint32_t)(w - sm->warp)};
     if (l->count++ == 0 && l->free <= cycle) l->free = cycle + 1;
+    if (l->count == l->capacity) ww_group_free(sm, WW_G_LSU, WW_NEVER);
     sm->core->inflight++;
     w->inflight++;
     w->memory_count++;
@@ -24,16 +25,16 @@ static void pop(struct ww_sm *sm) {
     l->active = false;
     sm->core->inflight--;
     if (l->count + 1 < l->capacity) return;
+    ww_group_free(sm, WW_G_LSU, 0);
     for (uint32_t k = 0; k < sm->core->gpu->sm_schedulers; k++)
         if (sm->sched[k].ready[WW_G_LSU]) sm->sched[k].try_at = 0; /* there is room again */
 }
 
 static void write_results(struct ww_sm *sm, struct ww_warp *w, const struct ww_dinst *d, uint64_t cycle,
                           uint64_t ready, uint32_t state) {
-    struct ww_core *core = sm->core;
-    const uint16_t *reg = core->code.reg + d->check + d->check_count - d->result_count;
-    for (uint32_t i = 0; i < d->result_count; i++) w->board[reg[i]] = WW_SB(ready, (uint64_t)state);
-    if (d->async && --w->async_count == 0) w->board[core->code.async_register] = WW_SB(ready, (uint64_t)state);
+    uint64_t entry = WW_SB(ready, (uint64_t)state);
+    for (uint32_t i = 0; i < d->result_count; i++) w->board[d->result[i]] = entry;
+    if (d->async && --w->async_count == 0) w->board[sm->core->code.async_register] = entry;
     ww_warp_arrival(sm, w, cycle, state);
 }
 

@@ -197,7 +197,9 @@ static void list_registers(const struct ww_inst *in, struct renumber *n, uint16_
     uint8_t sources = (uint8_t)(all_count - result_count);
     memcpy(list, all + result_count, sources * sizeof *list);
     memcpy(list + sources, results, result_count * sizeof *list);
+    d->check = list;
     d->check_count = all_count;
+    d->result = list + sources;
     d->result_count = result_count;
 }
 
@@ -214,6 +216,9 @@ static void decode_one(const struct ww_gpu_spec *gpu, const struct ww_inst *in, 
     else if (!set_pipe(gpu, pipe, d))
         set_control(gpu, in, d);
     d->latency = (uint16_t)(d->latency + gpu->front_dependent_issue + d->conflict);
+    d->next_fetch = 1;
+    if (d->action == WW_A_BRANCH && gpu->front_branch_cycles > 1)
+        d->next_fetch = (uint16_t)gpu->front_branch_cycles;
 }
 
 enum ww_code ww_pipe_decode(const struct ww_gpu_spec *gpu, const struct ww_launch *launch,
@@ -242,7 +247,6 @@ enum ww_code ww_pipe_decode(const struct ww_gpu_spec *gpu, const struct ww_launc
     for (uint32_t i = 0; i < launch->inst_count; i++) {
         struct ww_dinst *d = &out->inst[i];
         decode_one(gpu, &launch->inst[i], d);
-        d->check = at;
         list_registers(&launch->inst[i], &n, out->reg + at, d);
         at += d->check_count;
         if (launch->inst[i].op == WW_OP_ASYNC_WAIT && !d->result_count) {

@@ -57,14 +57,15 @@ struct ww_dinst {
     bool access, bypass, local, texture, async, reply; /* reply: an atomic with a result */
     bool conditional, arrive;
     uint8_t barrier;
+    uint16_t next_fetch;    /* cycles from its issue to the fetch of what follows it */
     uint16_t barrier_warps; /* 0: all of the CTA */
-    uint32_t check;         /* first, in the code's register list */
     uint32_t pc;
+    const uint16_t *check, *result; /* dense numbers of the registers it checks, and of its results */
 };
 
 struct ww_code_table {
     struct ww_dinst *inst;
-    uint16_t *reg; /* dense numbers */
+    uint16_t *reg; /* all lists of dense numbers */
     uint32_t inst_count, registers;
     uint16_t async_register; /* stands for "no asynchronous copy is outstanding" */
 };

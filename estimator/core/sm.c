@@ -1,4 +1,4 @@
-#include "sm.h"
+#include "warp_head.h"
 
 static enum ww_code init_caches(struct ww_sm *sm, struct ww_arena *arena, uint32_t l1_ways, uint64_t seed,
                                 struct ww_error *error) {
@@ -24,6 +24,9 @@ static enum ww_code init_schedulers(struct ww_sm *sm, struct ww_arena *arena, co
     for (uint32_t i = 0; i < g->sm_schedulers; i++) {
         sm->sched[i].state = ww_arena_alloc(arena, ops->state_size);
         if (!sm->sched[i].state) return ww_fail_nomem(error, "warp schedulers");
+        sm->sched[i].warp = &sm->warp[i];
+        sm->sched[i].view.age = sm->sched[i].age;
+        sm->sched[i].view.cta = sm->sched[i].cta;
         ops->init(sm->sched[i].state, settings, slots);
     }
     return WW_OK;
@@ -50,7 +53,7 @@ enum ww_code ww_sm_init(struct ww_sm *sm, struct ww_core *core, uint32_t id, str
 static void wake_warps(struct ww_sm *sm, uint64_t cycle) {
     for (uint64_t due = ww_wheel_take(&sm->wheel, cycle); due; due &= due - 1) {
         struct ww_warp *w = &sm->warp[__builtin_ctzll(due)];
-        if (w->resident && !w->done) ww_warp_head(sm, w, cycle);
+        if (w->resident && !w->done) ww_head_look(sm, w, cycle);
     }
 }
 

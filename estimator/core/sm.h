@@ -51,8 +51,9 @@ struct ww_warp {
     uint64_t front;     /* the head can be looked at from this cycle on; before it the state is front_state */
     uint64_t memory_at; /* latest cycle at which a memory operation that has been answered is complete */
     uint64_t icache_key;
-    uint32_t inst;         /* that cycles are counted for */
-    uint32_t memory_count; /* operations not answered, for fences */
+    const struct ww_dinst *head;  /* decoded, when it has been looked at */
+    struct ww_inst_count *counts; /* of the instruction that cycles are counted for */
+    uint32_t memory_count;        /* operations not answered, for fences */
     uint32_t async_count;
     uint32_t inflight;   /* of these, those that keep its slot: queued, or with a result to come */
     uint32_t generation; /* of the slot, to recognise late acknowledgements */
@@ -63,12 +64,14 @@ struct ww_warp {
 
 struct ww_sched {
     uint64_t ready[WW_G_COUNT]; /* by group: slots whose head has its operands */
-    uint64_t resident;
-    uint64_t next_issue; /* the issue interval and bank conflicts are over */
-    uint64_t try_at;     /* nothing can issue before, unless a warp becomes ready or the LSU makes room */
-    uint64_t counted;    /* slots of cycles before it are counted */
-    uint32_t groups;     /* bit per group with a ready slot */
-    uint32_t causes;     /* bit per enum ww_slot that a warp gives */
+    uint64_t free[WW_G_COUNT];  /* by group: cycle from which it takes an instruction of this scheduler */
+    struct ww_sched_view view;  /* for the mechanism; cycle and ready sets are filled in when it picks */
+    struct ww_warp *warp;       /* of slot 0; the next ones are as many warps apart as there are schedulers */
+    uint64_t next_issue;        /* the issue interval and bank conflicts are over */
+    uint64_t try_at;  /* nothing can issue before, unless a warp becomes ready or the LSU makes room */
+    uint64_t counted; /* slots of cycles before it are counted */
+    uint32_t groups;  /* bit per group with a ready slot */
+    uint32_t causes;  /* bit per enum ww_slot that a warp gives */
     uint8_t cause_count[WW_SLOT_COUNT];
     uint64_t slot[WW_SLOT_COUNT];
     uint64_t age[64];
@@ -132,12 +135,11 @@ struct ww_sm {
     struct ww_sched *sched;
     struct ww_cta *cta;
     uint64_t *board;     /* all scoreboards */
-    uint64_t (*port)[8]; /* [WW_UNIT_COUNT][instance]: free from */
+    uint64_t (*port)[8]; /* [WW_UNIT_COUNT][instance]: free from; of units that schedulers share */
     struct ww_lsu lsu;
     struct ww_l1 l1;
     struct ww_tags constant, icache;
     uint64_t *icache_ready;
-    uint64_t const_free;
     uint32_t resident_ctas, resident_warps;
     uint64_t active_since, active_cycles;
     bool stirred;   /* a warp became ready since the last step */
@@ -222,9 +224,12 @@ static inline uint32_t ww_sectors(const struct ww_core *core, uint32_t mask) {
 /* Counts a warp's cycles in its state up to `cycle`. */
 static inline void ww_warp_count(struct ww_sm *sm, struct ww_warp *w, uint64_t cycle) {
     if (cycle <= w->since) return;
-    ww_epochs_count(&sm->core->epochs, w->inst, w->state, w->since, cycle);
+    ww_epochs_count(&sm->core->epochs, w->counts, w->state, w->since, cycle);
     w->since = cycle;
 }
+
+/* Sets from when on a group takes an instruction, of any scheduler of the SM. */
+void ww_group_free(struct ww_sm *sm, uint32_t group, uint64_t cycle);
 
 /* Counts the slots of a scheduler up to `cycle`. */
 static inline void ww_issue_count(struct ww_sched *s, uint64_t cycle) {
@@ -234,8 +239,8 @@ static inline void ww_issue_count(struct ww_sched *s, uint64_t cycle) {
     s->counted = cycle;
 }
 
-/* ---- warp.c ---- */
-/* Looks at the head at `cycle`: the warp becomes ready, or waits with a wake-up, or for an answer. */
+/* ---- warp.c ---- (see also warp_head.h) */
+/* The same as ww_head_look, for those that do it rarely. */
 void ww_warp_head(struct ww_sm *sm, struct ww_warp *w, uint64_t cycle);
 /* A result that the warp may wait for has come; served is the state of those who waited for it. */
 void ww_warp_arrival(struct ww_sm *sm, struct ww_warp *w, uint64_t cycle, uint32_t served);
@@ -243,8 +248,6 @@ void ww_warp_arrival(struct ww_sm *sm, struct ww_warp *w, uint64_t cycle, uint32
 void ww_warp_memory_done(struct ww_sm *sm, struct ww_warp *w, uint64_t cycle, uint64_t ready);
 /* No instruction is left, from `cycle` on. */
 void ww_warp_finish(struct ww_sm *sm, struct ww_warp *w, uint64_t cycle);
-/* Moves to another state at `cycle`; the time before is counted. */
-void ww_warp_set_state(struct ww_sm *sm, struct ww_warp *w, uint32_t state, uint64_t cycle);
 /* A warp comes to, or leaves, its scheduler. */
 void ww_warp_arrive(struct ww_sm *sm, struct ww_warp *w, uint64_t cycle, uint64_t first_fetch);
 void ww_warp_leave(struct ww_sm *sm, struct ww_warp *w, uint64_t cycle);
@@ -294,10 +297,19 @@ uint64_t ww_const_load(struct ww_sm *sm, const struct ww_access *access, const u
                        uint64_t cycle);
 
 /* ---- sm_front.c ---- */
-/* Cycle at which a new warp has its first instruction, fetched in `cycle`. */
-uint64_t ww_front_first(struct ww_sm *sm, struct ww_warp *w, uint64_t cycle);
-/* Cycle at which the warp has the instruction that follows the one issued at `cycle`. */
-uint64_t ww_front_next(struct ww_sm *sm, struct ww_warp *w, const struct ww_dinst *issued, uint64_t cycle);
+/* Fills the warp's buffer, from `cycle` on; returns the cycle at which its head is there. */
+uint64_t ww_front_fill(struct ww_sm *sm, struct ww_warp *w, uint64_t cycle);
+
+/* Cycle at which the warp has the instruction that follows the one (number inst) issued at `cycle`. Its
+ * buffer is filled with one access when it runs empty or the warp goes elsewhere. Fetching ahead hides the
+ * access itself; a branch costs front.branch_cycles, and a miss its latency. */
+static inline uint64_t ww_front_next(struct ww_sm *sm, struct ww_warp *w, const struct ww_dinst *issued,
+                                     uint32_t inst, uint64_t cycle) {
+    uint64_t at = cycle + issued->next_fetch;
+    if (w->buffered <= 1 || w->step->inst != inst + 1) return ww_front_fill(sm, w, at);
+    w->buffered--;
+    return at;
+}
 
 /* ---- sm.c ---- */
 /* Prepares the SM for events at `cycle`, which come from outside of its steps. */

@@ -19,22 +19,7 @@ static uint64_t fetch(struct ww_sm *sm, struct ww_warp *w, uint32_t pc, uint64_t
     return sm->icache_ready[line] > cycle ? sm->icache_ready[line] : cycle;
 }
 
-uint64_t ww_front_first(struct ww_sm *sm, struct ww_warp *w, uint64_t cycle) {
+uint64_t ww_front_fill(struct ww_sm *sm, struct ww_warp *w, uint64_t cycle) {
     w->buffered = (uint8_t)sm->core->gpu->front_ibuffer;
     return fetch(sm, w, ww_head(sm->core, w)->pc, cycle);
-}
-
-/* A warp's buffer is filled with one access when it runs empty or the warp goes elsewhere. Fetching ahead
- * hides the access itself; a branch costs front.branch_cycles, and a miss its latency. */
-uint64_t ww_front_next(struct ww_sm *sm, struct ww_warp *w, const struct ww_dinst *issued, uint64_t cycle) {
-    const struct ww_core *core = sm->core;
-    bool branch = issued->action == WW_A_BRANCH, straight = ww_head(core, w) == issued + 1;
-    uint64_t at = cycle + 1;
-    if (branch && core->gpu->front_branch_cycles > 1) at = cycle + core->gpu->front_branch_cycles;
-    if (w->buffered > 1 && straight) {
-        w->buffered--;
-        return at;
-    }
-    w->buffered = (uint8_t)core->gpu->front_ibuffer;
-    return fetch(sm, w, ww_head(core, w)->pc, at);
 }

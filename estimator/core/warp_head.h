@@ -1,0 +1,79 @@
+/* warp_head.h: the states of a warp and the first look at its next instruction; inline, since every
+ * instruction passes here once or twice. */
+#ifndef WW_CORE_WARP_HEAD_H
+#define WW_CORE_WARP_HEAD_H
+
+#include "sm.h"
+
+/* The slot cause (enum ww_slot) that a warp in a state gives its scheduler. */
+extern const uint8_t ww_slot_cause[WW_STATE_COUNT];
+
+static inline void ww_cause_add(struct ww_sched *s, uint32_t cause) {
+    if (s->cause_count[cause]++ == 0) s->causes |= 1u << cause;
+}
+
+static inline void ww_cause_remove(struct ww_sched *s, uint32_t cause) {
+    if (--s->cause_count[cause] == 0) s->causes &= ~(1u << cause);
+}
+
+/* Moves to another state at `cycle`; the time before is counted. */
+static inline void ww_warp_set_state(struct ww_sm *sm, struct ww_warp *w, uint32_t state, uint64_t cycle) {
+    ww_warp_count(sm, w, cycle);
+    uint32_t old = ww_slot_cause[w->state], new = ww_slot_cause[state];
+    w->state = (uint8_t)state;
+    if (old == new) return;
+    struct ww_sched *s = &sm->sched[w->sched];
+    ww_issue_count(s, cycle);
+    ww_cause_remove(s, old);
+    ww_cause_add(s, new);
+}
+
+/* The scoreboard entry that decides when an instruction's operands are there. */
+static inline uint64_t ww_head_entry(const struct ww_warp *w, const struct ww_dinst *d) {
+    uint64_t latest = 0;
+    for (uint32_t i = 0; i < d->check_count; i++)
+        if (w->board[d->check[i]] > latest) latest = w->board[d->check[i]];
+    return latest;
+}
+
+/* Wakes the warp in `cycle`, or as late as the wheel reaches. */
+static inline void ww_wake_at(struct ww_sm *sm, const struct ww_warp *w, uint64_t cycle) {
+    uint64_t most = sm->now + WW_WHEEL_SPAN;
+    ww_wheel_set(&sm->wheel, cycle < most ? cycle : most, (uint32_t)(w - sm->warp));
+}
+
+static inline void ww_make_ready(struct ww_sm *sm, struct ww_warp *w, uint32_t group, uint64_t cycle) {
+    struct ww_sched *s = &sm->sched[w->sched];
+    w->group = (uint8_t)group;
+    s->ready[group] |= 1ull << w->slot;
+    s->groups |= 1u << group;
+    if (s->try_at > cycle) s->try_at = cycle;
+    sm->stirred = true;
+    ww_warp_set_state(sm, w, WW_G_MEMORY & (1u << group) ? WW_S_EXCESS_MEM : WW_S_EXCESS_ALU, cycle);
+}
+
+/* Looks at the head at `cycle`: the warp becomes ready, or waits with a wake-up, or for an answer. */
+static inline void ww_head_look(struct ww_sm *sm, struct ww_warp *w, uint64_t cycle) {
+    uint32_t inst = w->step->inst;
+    ww_warp_count(sm, w, cycle);
+    if (w->front > cycle) {
+        if (w->front_state == WW_S_NO_INST) w->counts = &sm->core->epochs.inst[inst];
+        ww_warp_set_state(sm, w, w->front_state, cycle);
+        ww_wake_at(sm, w, w->front);
+        return;
+    }
+    w->head = &sm->core->code.inst[inst];
+    w->counts = &sm->core->epochs.inst[inst];
+    uint64_t entry = ww_head_entry(w, w->head), at = WW_SB_CYCLE(entry);
+    if (at <= cycle) {
+        ww_make_ready(sm, w, w->head->group, cycle);
+        return;
+    }
+    ww_warp_set_state(sm, w, WW_SB_STATE(entry), cycle);
+    if (at == WW_NEVER)
+        w->pending = true;
+    else
+        ww_wake_at(sm, w, at);
+}
+
+#endif
