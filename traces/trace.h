@@ -142,6 +142,8 @@ void ww_trace_release_cta(struct ww_trace *trace, struct ww_cta_trace *cta);
 uint64_t ww_trace_bytes(const struct ww_trace *trace);
 /* True if the file holds this CTA (slices may leave CTAs out). */
 bool ww_trace_has_cta(const struct ww_trace *trace, size_t launch, uint64_t cta);
+/* The first CTA at or after `cta` that the file holds, UINT64_MAX if there is none. */
+uint64_t ww_trace_next_cta(const struct ww_trace *trace, size_t launch, uint64_t cta);
 
 /* ---- writer ---- */
 

@@ -76,17 +76,12 @@ static uint32_t next_sm(const struct ww_core *core) {
     return WW_NONE;
 }
 
-static void skip_absent(struct ww_core *core) {
-    while (core->next_cta < core->cta_count && !core->source->has(core->source->context, core->next_cta))
-        core->next_cta++;
-}
-
 bool ww_dispatch(struct ww_core *core, uint64_t cycle) {
     for (uint32_t n = 0; n < core->gpu->launch_ctas_per_cycle; n++) {
         uint32_t sm = next_sm(core);
         if (sm == WW_NONE || core->next_cta >= core->cta_count) return false;
         if (!place(&core->sm[sm], core->next_cta++, cycle)) return false;
-        skip_absent(core);
+        core->next_cta = core->source->next(core->source->context, core->next_cta);
         core->turn = sm + 1 == core->gpu->sm_count ? 0 : sm + 1;
     }
     return core->next_cta < core->cta_count;

@@ -209,7 +209,7 @@ enum ww_code ww_engine_replay(struct ww_engine *engine, const struct ww_launch *
     WW_TRY(prepare(engine, launch, source, error));
     c->ctas_per_sm = ctas;
     WW_TRY(prepare_sms(engine, launch, error));
-    while (c->next_cta < c->cta_count && !source->has(source->context, c->next_cta)) c->next_cta++;
+    c->next_cta = source->next(source->context, c->next_cta);
     enum ww_code code = run(c, error);
     engine->broken = code != WW_OK;
     if (code != WW_OK) abandon(c);
@@ -235,15 +235,15 @@ static void release_cta(void *context, struct ww_cta_trace *cta) {
     ww_trace_release_cta(f->trace, cta);
 }
 
-static bool has_cta(void *context, uint64_t cta) {
+static uint64_t next_cta(void *context, uint64_t cta) {
     const struct from_trace *f = context;
-    return ww_trace_has_cta(f->trace, f->launch, cta);
+    return ww_trace_next_cta(f->trace, f->launch, cta);
 }
 
 enum ww_code ww_engine_launch(struct ww_engine *engine, struct ww_trace *trace, size_t index,
                               struct ww_arena *arena, struct ww_launch_result *out, struct ww_error *error) {
     struct from_trace from = {trace, index};
-    struct ww_cta_source source = {&from, load_cta, release_cta, has_cta};
+    struct ww_cta_source source = {&from, load_cta, release_cta, next_cta};
     const struct ww_launch *launch;
     WW_TRY(ww_trace_launch(trace, index, &launch, error));
     return ww_engine_replay(engine, launch, &source, arena, out, error);

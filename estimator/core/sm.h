@@ -31,7 +31,7 @@ struct ww_cta_source {
     void *context;
     enum ww_code (*load)(void *context, uint64_t cta, struct ww_cta_trace *out, struct ww_error *error);
     void (*release)(void *context, struct ww_cta_trace *cta);
-    bool (*has)(void *context, uint64_t cta);
+    uint64_t (*next)(void *context, uint64_t cta); /* first that there is, from this one on, or UINT64_MAX */
 };
 
 #define WW_BARRIERS 16

@@ -138,10 +138,9 @@ static void release(void *context, struct ww_cta_trace *cta) {
     (void)cta;
 }
 
-static bool has(void *context, uint64_t cta) {
-    (void)context;
-    (void)cta;
-    return true;
+static uint64_t next(void *context, uint64_t cta) {
+    const struct program *p = context;
+    return cta < p->launch.cta_count ? cta : UINT64_MAX;
 }
 
 struct replay program_run_with(struct program *p, const struct ww_gpu_spec *gpu, const char *sched,
@@ -149,7 +148,7 @@ struct replay program_run_with(struct program *p, const struct ww_gpu_spec *gpu,
     struct replay r;
     struct ww_engine *engine;
     struct ww_mech_choice choice[WW_KIND_COUNT] = {{0}};
-    struct ww_cta_source source = {p, load, release, has};
+    struct ww_cta_source source = {p, load, release, next};
     memset(&r, 0, sizeof r);
     ww_arena_init(&r.arena, 0);
     choice[WW_KIND_SCHED].info = ww_mech_find(WW_KIND_SCHED, sched);

@@ -52,6 +52,21 @@ bool ww_trace_has_cta(const struct ww_trace *trace, size_t launch, uint64_t cta)
     return launch < trace->index.launch_count && ww_wwt_find_run(&trace->index.launch[launch], cta) != NULL;
 }
 
+uint64_t ww_trace_next_cta(const struct ww_trace *trace, size_t launch, uint64_t cta) {
+    if (ww_trace_has_cta(trace, launch, cta)) return cta;
+    if (launch >= trace->index.launch_count) return UINT64_MAX;
+    const struct ww_wwt_launch *l = &trace->index.launch[launch];
+    size_t low = 0, high = l->run_count;
+    while (low < high) {
+        size_t mid = low + (high - low) / 2;
+        if (l->run[mid].first < cta)
+            low = mid + 1;
+        else
+            high = mid;
+    }
+    return low < l->run_count ? l->run[low].first : UINT64_MAX;
+}
+
 enum ww_code ww_wwt_load_group(struct ww_trace *t, size_t launch, struct ww_wwt_group *g,
                                struct ww_error *error) {
     const char *why = "";
