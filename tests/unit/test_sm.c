@@ -267,22 +267,21 @@ static void no_release(void *context, struct ww_cta_trace *cta) {
     (void)cta;
 }
 
-static bool odd(void *context, uint64_t cta) {
+static uint64_t odd(void *context, uint64_t cta) {
     (void)context;
-    return cta % 2;
+    return cta | 1;
 }
 
-static bool any(void *context, uint64_t cta) {
+static uint64_t any(void *context, uint64_t cta) {
     (void)context;
-    (void)cta;
-    return true;
+    return cta;
 }
 
-static enum ww_code replay_source(struct program *p, bool (*has)(void *, uint64_t), ww_progress_fn progress,
+static enum ww_code replay_source(struct program *p, uint64_t (*next)(void *, uint64_t), ww_progress_fn progress,
                                   void *context, struct ww_launch_result *out, struct ww_error *error) {
     struct ww_gpu_spec g = fixture_gpu();
     struct ww_engine_options options = {.gpu = &g, .progress = progress, .progress_context = context};
-    struct ww_cta_source source = {p, no_load, no_release, has};
+    struct ww_cta_source source = {p, no_load, no_release, next};
     struct ww_arena arena;
     struct ww_engine *engine;
     ww_arena_init(&arena, 0);
