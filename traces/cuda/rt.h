@@ -146,19 +146,10 @@ int rt_copy_rows(void *dst, size_t dst_pitch, const void *src, size_t src_pitch,
 /* Advances modelled time by a copy. */
 void rt_copy_time(size_t bytes, bool over_link);
 
-/* rt_array.c */
-struct rt_array;
-struct rt_array_view {
-    unsigned char *bytes;               /* host memory, rows without gaps */
-    size_t row, height, depth, element; /* row in bytes; height and depth at least 1 */
-};
-bool rt_array_view(const void *array, struct rt_array_view *view);
-
-/* rt_props.c */
-struct rt_props;
+/* rt_device.c */
 /* The device's attribute by its number in cudaDeviceAttr; false if there is none. */
 bool rt_attribute(int number, int *value);
-/* Values of cudaDeviceProp that do not fit an int. */
+/* rt_memory.c: bytes of device memory. */
 size_t rt_global_memory(void);
 
 #endif
