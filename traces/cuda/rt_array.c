@@ -44,7 +44,8 @@ static int new_array(struct rt_array **out, const rt_channel *c, rt_extent e, un
     return 0;
 }
 
-RT_EXPORT int cudaMallocArray(struct rt_array **out, const rt_channel *c, size_t width, size_t height, unsigned flags) {
+RT_EXPORT int cudaMallocArray(struct rt_array **out, const rt_channel *c, size_t width, size_t height,
+                              unsigned flags) {
     RT_ENTER;
     return rt_set(new_array(out, c, (rt_extent){width, height, 0}, flags));
 }
@@ -88,7 +89,8 @@ RT_EXPORT rt_channel cudaCreateChannelDesc(int x, int y, int z, int w, int kind)
 /* ---- copies of rows ---- */
 
 /* The place of (x bytes, y) in the array if width x height bytes fit there. */
-static int place(const void *array, size_t x, size_t y, size_t width, size_t height, unsigned char **p, size_t *pitch) {
+static int place(const void *array, size_t x, size_t y, size_t width, size_t height, unsigned char **p,
+                 size_t *pitch) {
     const struct rt_array *a = rt_array_find(array);
     if (!a) return RT_ERROR_INVALID_RESOURCE_HANDLE;
     if (x > a->row || width > a->row - x || y > a->rows || height > a->rows - y) return RT_ERROR_INVALID_VALUE;
@@ -112,15 +114,15 @@ RT_EXPORT int cudaMemcpy2DToArray(void *array, size_t x, size_t y, const void *s
 }
 RT_ALIAS(cudaMemcpy2DToArray_ptds, cudaMemcpy2DToArray)
 
-RT_EXPORT int cudaMemcpy2DToArrayAsync(void *array, size_t x, size_t y, const void *src, size_t pitch, size_t width,
-                                       size_t height, int kind, void *stream) {
+RT_EXPORT int cudaMemcpy2DToArrayAsync(void *array, size_t x, size_t y, const void *src, size_t pitch,
+                                       size_t width, size_t height, int kind, void *stream) {
     (void)stream;
     return cudaMemcpy2DToArray(array, x, y, src, pitch, width, height, kind);
 }
 RT_ALIAS(cudaMemcpy2DToArrayAsync_ptsz, cudaMemcpy2DToArrayAsync)
 
-RT_EXPORT int cudaMemcpy2DFromArray(void *dst, size_t pitch, const void *array, size_t x, size_t y, size_t width,
-                                    size_t height, int kind) {
+RT_EXPORT int cudaMemcpy2DFromArray(void *dst, size_t pitch, const void *array, size_t x, size_t y,
+                                    size_t width, size_t height, int kind) {
     unsigned char *p;
     size_t row;
     RT_ENTER;
@@ -130,8 +132,8 @@ RT_EXPORT int cudaMemcpy2DFromArray(void *dst, size_t pitch, const void *array, 
 }
 RT_ALIAS(cudaMemcpy2DFromArray_ptds, cudaMemcpy2DFromArray)
 
-RT_EXPORT int cudaMemcpy2DFromArrayAsync(void *dst, size_t pitch, const void *array, size_t x, size_t y, size_t width,
-                                         size_t height, int kind, void *stream) {
+RT_EXPORT int cudaMemcpy2DFromArrayAsync(void *dst, size_t pitch, const void *array, size_t x, size_t y,
+                                         size_t width, size_t height, int kind, void *stream) {
     (void)stream;
     return cudaMemcpy2DFromArray(dst, pitch, array, x, y, width, height, kind);
 }
@@ -183,7 +185,8 @@ struct side3d {
     size_t pitch, slice;
 };
 
-static int side3d(const void *array, const rt_pitched *linear, rt_pos at, size_t width, rt_extent e, struct side3d *s) {
+static int side3d(const void *array, const rt_pitched *linear, rt_pos at, size_t width, rt_extent e,
+                  struct side3d *s) {
     const struct rt_array *a = rt_array_find(array);
     if (array && !a) return RT_ERROR_INVALID_RESOURCE_HANDLE;
     if (!a) {
@@ -193,8 +196,8 @@ static int side3d(const void *array, const rt_pitched *linear, rt_pos at, size_t
         return linear->ptr ? 0 : RT_ERROR_INVALID_VALUE;
     }
     size_t depth = a->extent.depth ? a->extent.depth : 1, x = at.x * a->element;
-    bool fits = x <= a->row && width <= a->row - x && at.y <= a->rows && e.height <= a->rows - at.y && at.z <= depth &&
-                e.depth <= depth - at.z;
+    bool fits = x <= a->row && width <= a->row - x && at.y <= a->rows && e.height <= a->rows - at.y &&
+                at.z <= depth && e.depth <= depth - at.z;
     s->pitch = a->row;
     s->slice = a->row * a->rows;
     s->p = (unsigned char *)(uintptr_t)(a->address + at.z * s->slice + at.y * s->pitch + x);
@@ -209,8 +212,8 @@ static int copy3d(const rt_copy3d *c) {
     int code = side3d(c->dst_array, &c->dst, c->dst_pos, width, c->extent, &to);
     if (!code) code = side3d(c->src_array, &c->src, c->src_pos, width, c->extent, &from);
     for (size_t z = 0; z < c->extent.depth && !code; z++)
-        code = rt_copy_rows(to.p + z * to.slice, to.pitch, from.p + z * from.slice, from.pitch, width, c->extent.height,
-                            kind);
+        code = rt_copy_rows(to.p + z * to.slice, to.pitch, from.p + z * from.slice, from.pitch, width,
+                            c->extent.height, kind);
     return code;
 }
 

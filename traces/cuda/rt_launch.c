@@ -87,6 +87,12 @@ static void launch_time(uint64_t instructions) {
     rt.now_us += overhead + (double)instructions / (lanes * s->clock_sm_mhz);
 }
 
+static bool is_cooperative(const rt_launch_config *c) {
+    for (unsigned n = 0; n < c->attribute_count; n++)
+        if (c->attribute[n].id == ATTRIBUTE_COOPERATIVE) return c->attribute[n].value.cooperative != 0;
+    return false;
+}
+
 static int run(struct rt_kernel *k, const rt_launch_config *c, void **arguments,
                const struct ww_kernel_info *info) {
     struct ww_error error = {0};
@@ -101,6 +107,7 @@ static int run(struct rt_kernel *k, const rt_launch_config *c, void **arguments,
     }
     const uint32_t grid[3] = {c->grid.x, c->grid.y, c->grid.z}, block[3] = {c->block.x, c->block.y, c->block.z};
     bool record = selected(k);
+    if (code == WW_OK) code = ww_device_cooperate(rt.device, is_cooperative(c), &error);
     uint64_t before = ww_device_executed(rt.device);
     ww_device_pause(rt.device, !record);
     if (code == WW_OK)
@@ -140,6 +147,39 @@ static int launch(struct rt_kernel *k, const rt_launch_config *c, void **argumen
     return run(k, c, arguments, &info);
 }
 
+/* ---- CTAs that an SM holds at a time: its limits ---- */
+
+static uint32_t round_up(uint32_t v, uint32_t unit) {
+    return unit ? (v + unit - 1) / unit * unit : v;
+}
+
+static uint32_t by_registers(uint32_t warps, uint32_t registers) {
+    const struct ww_gpu_spec *s = rt.spec;
+    warps = round_up(warps, s->sm_warp_unit);
+    uint32_t cta = s->sm_register_granularity == 0 ? warps * round_up(32 * registers, s->sm_register_unit)
+                                                   : round_up(32 * registers * warps, s->sm_register_unit);
+    return cta ? s->sm_registers / cta : s->sm_max_ctas;
+}
+
+static uint32_t lower(uint32_t a, uint32_t b) {
+    return a < b ? a : b;
+}
+
+static uint32_t resident(const struct ww_kernel_info *info, uint32_t threads, uint64_t dynamic) {
+    const struct ww_gpu_spec *s = rt.spec;
+    uint64_t bytes = info->shared_bytes + dynamic + s->sm_shared_reserved;
+    uint32_t warps = (threads + 31) / 32, n = s->sm_max_ctas;
+    if (threads == 0 || threads > info->max_threads || bytes > (uint64_t)s->sm_shared_per_cta_kb << 10)
+        return 0;
+    n = lower(n, s->sm_max_warps / warps);
+    n = lower(n, s->sm_max_threads / threads);
+    n = lower(n, by_registers(warps, info->registers));
+    uint32_t shared = round_up((uint32_t)bytes, s->sm_shared_unit);
+    return shared ? lower(n, (s->sm_shared_kb << 10) / shared) : n;
+}
+
+/* ---- entry points ---- */
+
 RT_EXPORT int cudaLaunchKernelExC(const rt_launch_config *config, const void *function, void **arguments) {
     RT_ENTER;
     if (!config) return rt_set(RT_ERROR_INVALID_VALUE);
@@ -156,10 +196,28 @@ RT_ALIAS(cudaLaunchKernel_ptsz, cudaLaunchKernel)
 RT_ALIAS(__cudaLaunchKernel, cudaLaunchKernel)
 RT_ALIAS(__cudaLaunchKernel_ptsz, cudaLaunchKernel)
 
-/* All CTAs take turns here, so any cooperative grid could run; a GPU's limit is kept all the same. */
+/* All CTAs take turns here, so that any cooperative grid could run; the GPU's limit is kept all the same. */
 RT_EXPORT int cudaLaunchCooperativeKernel(const void *function, rt_dim3 grid, rt_dim3 block, void **arguments,
                                           size_t shared, void *stream) {
-    return cudaLaunchKernel(function, grid, block, arguments, shared, stream);
+    rt_launch_attribute a = {.id = ATTRIBUTE_COOPERATIVE, .value.cooperative = 1};
+    rt_launch_config c = {.grid = grid,
+                          .block = block,
+                          .dynamic_shared = shared,
+                          .stream = stream,
+                          .attribute = &a,
+                          .attribute_count = 1};
+    RT_ENTER;
+    struct rt_kernel *k = rt_find_kernel(function);
+    struct ww_kernel_info info;
+    int code = rt_use_kernel(k);
+    if (code) return rt_set(code);
+    uint64_t ctas = (uint64_t)grid.x * grid.y * grid.z;
+    if (ww_device_kernel_info(rt.device, k->binary->module, k->name, &info, NULL) == WW_OK) {
+        if (info.registers == 0) info.registers = 32;
+        uint64_t fit = (uint64_t)resident(&info, block.x * block.y * block.z, shared) * rt.spec->sm_count;
+        if (ctas > fit) return rt_set(RT_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE);
+    }
+    return rt_set(launch(k, &c, arguments));
 }
 RT_ALIAS(cudaLaunchCooperativeKernel_ptsz, cudaLaunchCooperativeKernel)
 
@@ -251,36 +309,7 @@ RT_EXPORT int cudaFuncGetParamInfo(const void *function, size_t n, size_t *offse
     return 0;
 }
 
-/* ---- occupancy: the limits of one SM ---- */
-
-static uint32_t round_up(uint32_t v, uint32_t unit) {
-    return unit ? (v + unit - 1) / unit * unit : v;
-}
-
-static uint32_t by_registers(uint32_t warps, uint32_t registers) {
-    const struct ww_gpu_spec *s = rt.spec;
-    warps = round_up(warps, s->sm_warp_unit);
-    uint32_t cta = s->sm_register_granularity == 0 ? warps * round_up(32 * registers, s->sm_register_unit)
-                                                   : round_up(32 * registers * warps, s->sm_register_unit);
-    return cta ? s->sm_registers / cta : s->sm_max_ctas;
-}
-
-static uint32_t lower(uint32_t a, uint32_t b) {
-    return a < b ? a : b;
-}
-
-static uint32_t resident(const struct ww_kernel_info *info, uint32_t threads, uint64_t dynamic) {
-    const struct ww_gpu_spec *s = rt.spec;
-    uint64_t bytes = info->shared_bytes + dynamic + s->sm_shared_reserved;
-    uint32_t warps = (threads + 31) / 32, n = s->sm_max_ctas;
-    if (threads == 0 || threads > info->max_threads || bytes > (uint64_t)s->sm_shared_per_cta_kb << 10)
-        return 0;
-    n = lower(n, s->sm_max_warps / warps);
-    n = lower(n, s->sm_max_threads / threads);
-    n = lower(n, by_registers(warps, info->registers));
-    uint32_t shared = round_up((uint32_t)bytes, s->sm_shared_unit);
-    return shared ? lower(n, (s->sm_shared_kb << 10) / shared) : n;
-}
+/* ---- occupancy ---- */
 
 RT_EXPORT int cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *blocks, const void *function,
                                                                      int threads, size_t dynamic,

@@ -227,7 +227,7 @@ enum ww_code ww_device_launch(struct ww_device *d, struct ww_module *module, con
                        .warps_per_cta = (threads + EX_LANES - 1) / EX_LANES, .shared_bytes = (uint32_t)shared,
                        .dynamic_shared = dynamic_shared, .param = param, .constant_bank = module->constant_bank,
                        .constant_bank_bytes = (uint32_t)module->ptx->const_bytes,
-                       .limit = d->options.instruction_limit, .grid_id = d->launches,
+                       .limit = d->options.instruction_limit, .grid_id = d->launches, .workspace = d->workspace,
                        .out = d->options.kernel_output, .progress = d->options.progress,
                        .progress_context = d->options.context,
                        .cta_count = (uint64_t)grid[0] * grid[1] * grid[2]};

@@ -47,6 +47,16 @@ bool ww_device_find(const struct ww_device *d, uint64_t address, struct ww_devic
     return true;
 }
 
+enum ww_code ww_device_cooperate(struct ww_device *d, bool cooperative, struct ww_error *error) {
+    struct mem_alloc *a;
+    if (d->workspace) mem_release(&d->mem, d->workspace);
+    d->workspace = 0;
+    if (!cooperative) return WW_OK;
+    WW_TRY(mem_new(&d->mem, 16, NULL, &a, error));
+    d->workspace = a->base;
+    return WW_OK;
+}
+
 /* ---- variables ---- */
 
 static const struct ptx_symbol *find_variable(const struct ww_module *m, const char *name) {

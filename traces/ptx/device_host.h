@@ -28,6 +28,10 @@ bool ww_device_find(const struct ww_device *device, uint64_t address, struct ww_
 /* Launches are computed, not recorded, while paused. */
 void ww_device_pause(struct ww_device *device, bool paused);
 
+/* Launches that follow are cooperative, or not: such kernels find 16 bytes of zeroed memory through %envreg1
+ * and %envreg2, in which their CTAs meet. Errors: WW_NOMEM. */
+enum ww_code ww_device_cooperate(struct ww_device *device, bool cooperative, struct ww_error *error);
+
 /* A .global or .const variable of the module. A constant gets a device address at the first call. With `share`
  * the variable is moved to host memory at its own device address, so that the host can use it, too.
  * Errors: WW_USAGE (no such variable), WW_NOMEM, WW_IO (the address cannot be mapped). */

@@ -31,6 +31,7 @@ struct ww_device {
     struct mem mem;
     struct ww_module *modules;
     bool records;
+    uint64_t workspace; /* of the next launches, see ww_device_cooperate */
     bool paused; /* launches are computed, not recorded */
     struct recorder recorder;
     uint64_t launches, executed_threads, executed_warps;

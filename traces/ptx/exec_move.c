@@ -183,6 +183,8 @@ static uint64_t uniform_sreg(const struct ex_warp *w, const struct ex_inst *i) {
         return r->shared_bytes;
     case PTX_SR_WARPSZ:
         return EX_LANES;
+    case PTX_SR_ENVREG: /* 1 and 2: upper and lower half of the cooperative grid's workspace */
+        return i->imm == 1 ? r->workspace >> 32 : i->imm == 2 ? (uint32_t)r->workspace : 0;
     default:
         return 0;
     }

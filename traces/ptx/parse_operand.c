@@ -43,7 +43,7 @@ static enum ww_code vector_register(struct ptx_parser *p, const struct ptx_name 
 static bool find_special(const struct ptx_parser *p, const struct ptx_token *t, struct ptx_operand *o) {
     size_t n = t->n;
     int64_t number = 0;
-    if (t->p[0] == '%' && (n > 8 && memcmp(t->p, "%envreg", 7) == 0 && n < 11)) {
+    if (t->p[0] == '%' && (n > 7 && memcmp(t->p, "%envreg", 7) == 0 && n < 11)) {
         for (size_t i = 7; i < n; i++) number = number * 10 + (t->p[i] - '0');
         n = 7;
     }

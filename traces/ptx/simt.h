@@ -104,6 +104,7 @@ struct ex_run {
     uint32_t constant_bank_bytes;
     uint64_t limit, thread_instructions, warp_instructions, clock;
     uint64_t grid_id;
+    uint64_t workspace; /* address of a cooperative grid's workspace; 0: not cooperative */
     FILE *out;                 /* kernels' printf; NULL: dropped */
     struct recorder *recorder; /* NULL: nothing is recorded */
     ww_progress_fn progress;
