@@ -69,6 +69,10 @@ int main(void) {
         VERIFY("kmeans_with_inverted_points_verifies", "kmeans", {"variant=rodinia"}),
         VERIFY("kmeans_of_several_tiles_verifies", "kmeans", {"variant=rodinia", "clusters=29", "n=100"}),
         VERIFY("kmeans_iterates_with_inverted_points", "kmeans", {"variant=rodinia", "iterations=2", "n=90"}),
+        VERIFY("lavaMD_verifies", "lavaMD", {NULL}),
+        VERIFY("lavaMD_with_neighbours_on_all_sides_verifies", "lavaMD", {"ny=3", "nz=3", "particles=7"}),
+        VERIFY("cutcp_verifies", "cutcp", {NULL}),
+        VERIFY("cutcp_of_a_small_cutoff_verifies", "cutcp", {"cutoff=1"}),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
