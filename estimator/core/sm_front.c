@@ -1,6 +1,15 @@
 #include "sm.h"
 
-/* Cycle at which the line of pc is in the instruction cache, for a fetch in `cycle`. */
+/* Asks for a line that the instruction cache does not hold, in `cycle`; returns its place. */
+static uint32_t ask(struct ww_sm *sm, uint64_t key, uint64_t cycle) {
+    uint32_t line = ww_tags_victim(&sm->icache, key);
+    ww_tags_replace(&sm->icache, line, key);
+    sm->icache_ready[line] = cycle + sm->core->gpu->icache_miss_cycles;
+    return line;
+}
+
+/* Cycle at which the line of pc is in the instruction cache, for a fetch in `cycle`. The lines after it are
+ * asked for at the same time. */
 static uint64_t fetch(struct ww_sm *sm, struct ww_warp *w, uint32_t pc, uint64_t cycle) {
     struct ww_core *core = sm->core;
     uint64_t key = pc >> core->icache_shift;
@@ -10,13 +19,14 @@ static uint64_t fetch(struct ww_sm *sm, struct ww_warp *w, uint32_t pc, uint64_t
     uint32_t line = ww_tags_find(&sm->icache, key);
     if (line == WW_NO_LINE) {
         core->counter[WW_C_FETCH_MISS]++;
-        line = ww_tags_victim(&sm->icache, key);
-        ww_tags_replace(&sm->icache, line, key);
-        sm->icache_ready[line] = cycle + core->gpu->icache_miss_cycles;
+        line = ask(sm, key, cycle);
     } else {
         ww_tags_touch(&sm->icache, line);
     }
-    return sm->icache_ready[line] > cycle ? sm->icache_ready[line] : cycle;
+    uint64_t ready = sm->icache_ready[line] > cycle ? sm->icache_ready[line] : cycle;
+    for (uint32_t i = 1; i <= core->gpu->icache_prefetch_lines; i++)
+        if (ww_tags_find(&sm->icache, key + i) == WW_NO_LINE) ask(sm, key + i, cycle);
+    return ready;
 }
 
 uint64_t ww_front_fill(struct ww_sm *sm, struct ww_warp *w, uint64_t cycle) {

@@ -93,11 +93,29 @@ static void a_fetch_that_misses_the_instruction_cache_delays_the_warp(void **sta
     struct program p;
     g.icache_kb = 1;
     g.icache_miss_cycles = 50;
+    g.icache_prefetch_lines = 0;
     program_init(&p, 1, 32, 1, 16);
     for (int i = 0; i < 16; i++) program_all(&p, program_inst(&p, WW_OP_NOP, -1, -1, -1));
     struct replay r = program_run(&p, &g);
     /* 16 instructions of 16 bytes: two lines of 128 */
     assert_int_equal(r.r.counter[WW_C_FETCH_MISS], 2);
+    assert_int_equal(r.r.cycles, 50 + 8 + 50 + 8);
+    replay_free(&r);
+    program_free(&p);
+}
+
+static void the_line_after_the_fetched_one_is_fetched_with_it(void **state) {
+    (void)state;
+    struct ww_gpu_spec g = fixture_gpu();
+    struct program p;
+    g.icache_kb = 1;
+    g.icache_miss_cycles = 50;
+    g.icache_prefetch_lines = 1;
+    program_init(&p, 1, 32, 1, 24);
+    for (int i = 0; i < 24; i++) program_all(&p, program_inst(&p, WW_OP_NOP, -1, -1, -1));
+    struct replay r = program_run(&p, &g);
+    /* Three lines: the second comes with the first, the third is asked for when the second is fetched. */
+    assert_int_equal(r.r.counter[WW_C_FETCH_MISS], 1);
     assert_int_equal(r.r.cycles, 50 + 8 + 50 + 8);
     replay_free(&r);
     program_free(&p);
@@ -186,6 +204,7 @@ int main(void) {
         cmocka_unit_test(a_barrier_of_some_threads_does_not_wait_for_others),
         cmocka_unit_test(a_branch_delays_the_next_issue),
         cmocka_unit_test(a_fetch_that_misses_the_instruction_cache_delays_the_warp),
+        cmocka_unit_test(the_line_after_the_fetched_one_is_fetched_with_it),
         cmocka_unit_test(a_cta_starts_launch_cta_cycles_after_its_dispatch),
         cmocka_unit_test(so_many_ctas_are_dispatched_in_a_cycle),
         cmocka_unit_test(a_sleeping_warp_is_paused),
