@@ -120,6 +120,7 @@ struct ww_result {
     const char *program;    /* provenance of the trace: what was recorded */
     const char *mode;       /* "full", "sampled" or "analytic" */
     const char *version;    /* warpwatt version that computed it */
+    const char *warning; /* of the run that computed it: what limits the figures; NULL: nothing. Not stored */
     uint64_t seed;
     uint32_t epoch_cycles;
     struct ww_setting *mechanism; /* kind = name, and kind.parameter = value */

@@ -114,6 +114,29 @@ static enum ww_code describe_mechanisms(struct run *r, struct ww_error *error) {
     return WW_OK;
 }
 
+/* Architectures that share a lowering and so an instruction set of traces. */
+static int family(const char *arch) {
+    int sm = arch && strncmp(arch, "sm_", 3) == 0 ? atoi(arch + 3) : 0;
+    return sm < 30 ? 2 : sm < 70 ? 5 : 7;
+}
+
+/* A trace of another instruction set has another mix and other registers than this GPU's code would. */
+static enum ww_code compare_arch(struct run *r, struct ww_error *error) {
+    const char *gpu = r->options->gpu->spec.arch;
+    for (size_t i = 0; i < r->launches.count; i++) {
+        const struct ww_launch *launch;
+        WW_TRY(ww_trace_launch(r->trace, r->launches.range[i].first, &launch, error));
+        if (!gpu[0] || !launch->arch || family(gpu) == family(launch->arch)) continue;
+        r->result->warning = ww_arena_printf(
+            r->arena,
+            "the trace holds %s instructions, %s is %s: instruction mix and registers are not this GPU's "
+            "(trace record --arch %s)",
+            launch->arch, ww_gpu_name(r->options->gpu), gpu, gpu);
+        return WW_OK;
+    }
+    return WW_OK;
+}
+
 static enum ww_code describe(struct run *r, struct ww_error *error) {
     struct ww_result *result = r->result;
     const struct ww_run_options *o = r->options;
@@ -131,6 +154,7 @@ static enum ww_code describe(struct run *r, struct ww_error *error) {
     result->epoch_cycles = o->epoch_cycles ? o->epoch_cycles : EPOCH_CYCLES;
     if (!result->gpu || !result->gpu_json || !result->trace || !result->trace_hash || !result->program)
         return ww_fail_nomem(error, "result");
+    WW_TRY(compare_arch(r, error));
     return describe_mechanisms(r, error);
 }
 

@@ -47,6 +47,7 @@ static enum ww_code replay(const struct cmd_line *line, struct ww_run_options *o
     cmd_progress_begin(&progress, options->trace_path, cmd_has(line, "quiet"));
     enum ww_code code = ww_run(options, &result, error);
     code = cmd_progress_end(&progress, code, error);
+    if (code == WW_OK && result->warning) fprintf(stderr, "warpwatt: warning: %s\n", result->warning);
     if (code == WW_OK) code = finish(line, result, error);
     ww_result_free(result);
     return code;

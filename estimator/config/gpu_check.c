@@ -131,6 +131,12 @@ static enum ww_code dram_rules(const struct check *c) {
     uint32_t burst_bytes = s->dram_bus_bits / 8 * s->dram_burst;
     RULE(c, burst_bytes <= s->dram_row_bytes, "dram.row_bytes", "%u bytes hold less than a burst of %u bytes",
          s->dram_row_bytes, burst_bytes);
+    RULE(c, s->dram_burst % s->dram_data_rate == 0, "dram.burst",
+         "%u transfers are no whole number of command-clock cycles at dram.data_rate = %u", s->dram_burst,
+         s->dram_data_rate);
+    RULE(c, s->dram_tccd >= s->dram_burst / s->dram_data_rate, "dram.tccd",
+         "%u is less than a burst takes on the data bus: %u cycles", s->dram_tccd,
+         s->dram_burst / s->dram_data_rate);
     RULE(c, s->dram_row_bytes >= s->l2_line, "dram.row_bytes", "%u bytes hold less than l2.line = %u",
          s->dram_row_bytes, s->l2_line);
     RULE(c, s->dram_tras >= s->dram_trcd, "dram.tras", "%u is less than dram.trcd = %u", s->dram_tras,

@@ -113,26 +113,37 @@ void ww_coalesce_local(struct ww_coalescer *c, const struct ww_access *access, c
     }
 }
 
-/* True if this access has not met the address before. */
-static bool new_address(struct ww_coalescer *c, uint64_t address) {
+/* Lanes of this access that have named the address so far, this one too. */
+static uint32_t count_address(struct ww_coalescer *c, uint64_t address) {
     uint32_t i = (uint32_t)((address * 0x9e3779b97f4a7c15u) >> 57);
     for (; c->address_stamp[i] == c->stamp; i = (i + 1) & 127)
-        if (c->address[i] == address) return false;
+        if (c->address[i] == address) return ++c->address_lanes[i];
     c->address_stamp[i] = c->stamp;
     c->address[i] = address;
-    return true;
+    return c->address_lanes[i] = 1;
+}
+
+static struct ww_line_request *request_of(struct ww_coalescer *c, uint64_t key) {
+    for (uint32_t i = 0; i < c->count; i++)
+        if (c->request[i].key == key) return &c->request[i];
+    return NULL;
 }
 
 void ww_coalesce_updates(struct ww_coalescer *c, const struct ww_access *access, const uint64_t *pool,
                          uint32_t mask) {
-    uint32_t rank = 0;
+    uint64_t piece[32]; /* pieces met, and the lanes of each one's most wanted word */
+    uint32_t longest[32], pieces = 0, rank = 0;
     for (uint32_t m = mask; m; m &= m - 1, rank++) {
         uint64_t address = ww_lane_address(access, pool, (uint32_t)__builtin_ctz(m), rank);
-        if (!new_address(c, address)) continue;
-        for (uint32_t i = 0; i < c->count; i++)
-            if (c->request[i].key == address >> c->line_shift) {
-                c->request[i].updates++;
-                break;
-            }
+        uint32_t lanes = count_address(c, address), p = 0;
+        while (p < pieces && piece[p] != address >> 5) p++;
+        if (p == pieces) {
+            piece[pieces] = address >> 5;
+            longest[pieces++] = 0;
+        }
+        if (lanes <= longest[p]) continue;
+        longest[p] = lanes;
+        struct ww_line_request *r = request_of(c, address >> c->line_shift);
+        if (r) r->updates++;
     }
 }

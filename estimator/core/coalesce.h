@@ -14,7 +14,7 @@ struct ww_line_request {
     uint64_t key;     /* address / line size */
     uint32_t pieces;  /* bit per 32 bytes of the line */
     uint16_t bytes;   /* payload if it is a store or an atomic */
-    uint16_t updates; /* distinct addresses, for atomics */
+    uint16_t updates; /* of an atomic: updates that follow one another; see ww_coalesce_updates */
 };
 
 struct ww_coalescer {
@@ -27,6 +27,7 @@ struct ww_coalescer {
     uint8_t seen_request[256];
     uint32_t address_stamp[128];
     uint64_t address[128];
+    uint8_t address_lanes[128];
 };
 
 /* Where a warp's local memory lies: word w of all lanes is one row of 128 bytes, so that lanes that use the
@@ -43,7 +44,10 @@ void ww_coalesce(struct ww_coalescer *c, const struct ww_access *access, const u
 /* The same for offsets into thread frames. */
 void ww_coalesce_local(struct ww_coalescer *c, const struct ww_access *access, const uint64_t *pool,
                        uint32_t mask, uint32_t width, const struct ww_local_frame *frame);
-/* Sets `updates` of each request: distinct addresses of an atomic. Call after ww_coalesce. */
+/* Sets `updates` of each request of an atomic. Lanes that share an address are served one after the other;
+ * different words of a 32-byte piece at once, as the atomic units beside the L2 work on whole pieces. So a
+ * piece takes as many updates as its most wanted word, and a request the sum over its pieces (same-address
+ * rates: NVIDIA, Kepler GK110 whitepaper). Call after ww_coalesce. */
 void ww_coalesce_updates(struct ww_coalescer *c, const struct ww_access *access, const uint64_t *pool,
                          uint32_t mask);
 

@@ -325,7 +325,6 @@ static void channel_event(void *owner, struct ww_event *event, uint64_t now_ps) 
 /* ---- life ------------------------------------------------------------------------------------ */
 
 static void set_timing(struct ww_dram *d, const struct ww_gpu_spec *gpu) {
-    uint32_t burst = gpu->dram_burst / gpu->dram_data_rate;
     d->timing = (struct ww_dram_timing){.tcl = gpu->dram_tcl,
                                         .twl = gpu->dram_twl,
                                         .trcd = gpu->dram_trcd,
@@ -340,7 +339,7 @@ static void set_timing(struct ww_dram *d, const struct ww_gpu_spec *gpu) {
                                         .trtp = gpu->dram_trtp,
                                         .trefi = gpu->dram_trefi,
                                         .trfc = gpu->dram_trfc,
-                                        .burst = burst ? burst : 1,
+                                        .burst = gpu->dram_burst / gpu->dram_data_rate,
                                         .latency = gpu->dram_latency,
                                         .closed_page = gpu->dram_page == 1};
     while (gpu->l2_sector / 32 >> (d->sector_shift + 1)) d->sector_shift++;

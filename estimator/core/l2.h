@@ -16,7 +16,7 @@
  *   as written in full when the count reaches its size; a read before that fetches the sector.
  *   A dirty sector, also one written in part, is written back as a whole sector when its line is replaced.
  * - Atomics are performed in the slice: they need the sector valid (else they miss like a read), make it
- *   dirty, and hold the slice for l2.atomic_cycles for each distinct address.
+ *   dirty, and hold the slice for l2.atomic_cycles for each update that has to follow another.
  * - Reads and fills have ports of their own, each l2.bytes_per_cycle wide.
  *
  * Requests are of L1 lines: granules of 32 bytes carry masks between the two caches' ideas of sectors.

@@ -69,7 +69,7 @@ static void flush(struct ww_l2_slice *s, uint32_t n, uint64_t cycle) {
     --*s->l2->live;
 }
 
-/* Sectors of an atomic are valid: performs it there. Its distinct addresses cost their time once. */
+/* Sectors of an atomic are valid: performs it there. Updates that follow one another cost their time. */
 static void perform_atomic(struct ww_l2_slice *s, struct ww_l2_txn *t, uint32_t sectors, uint64_t cycle) {
     count(s, WW_C_L2_ATOMIC, sectors);
     if (t->performed) return;

@@ -26,7 +26,7 @@ struct ww_mem_request {
     uint8_t kind;        /* enum ww_mem_kind */
     uint8_t needs_reply; /* reads and atomics with a result: yes; writes: the acknowledgement, for fences */
     uint16_t bytes;      /* payload of a write or atomic, for flits */
-    uint16_t atomic_ops; /* distinct addresses an atomic updates, for its time in the slice */
+    uint16_t atomic_ops; /* updates of an atomic that follow one another, for its time in the slice */
     uint8_t source;      /* free for the SM: who caused it (load, prefetch, DMA, instruction fetch) */
     uint8_t fine;        /* sectors are 32-byte pieces of the line, in its replies too, whatever l1.sector is;
                           * whole sectors of the L2 */

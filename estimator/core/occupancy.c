@@ -14,13 +14,15 @@ uint32_t ww_occupancy_shared(const struct ww_gpu_spec *gpu, const struct ww_laun
 
 /* Registers are given to warps, or to a CTA at once, in multiples of the unit. */
 static uint64_t by_registers(const struct ww_gpu_spec *gpu, const struct ww_launch *l, uint64_t warps) {
-    uint64_t rounded = round_up(warps, gpu->sm_warp_unit);
+    uint64_t unit = gpu->sm_warp_unit, rounded = round_up(warps, unit);
     if (l->registers_per_thread == 0) return UINT64_MAX;
     if (gpu->sm_register_granularity == 1)
         return gpu->sm_registers / round_up(rounded * 32 * l->registers_per_thread, gpu->sm_register_unit);
     uint64_t of_warp = round_up(32ull * l->registers_per_thread, gpu->sm_register_unit);
-    uint64_t most = gpu->sm_registers / of_warp;
-    return most / gpu->sm_warp_unit * gpu->sm_warp_unit / rounded;
+    /* One CTA must fit with its warps rounded up to the sub-partitions; how many do is then a matter of the
+     * warps that all sub-partitions hold (NVIDIA's cuda_occupancy.h). */
+    if (rounded * of_warp > gpu->sm_registers) return 0;
+    return gpu->sm_registers / unit / of_warp * unit / warps;
 }
 
 static enum ww_code check_cta(const struct ww_gpu_spec *gpu, const struct ww_launch *l, uint64_t threads,

@@ -253,7 +253,7 @@ static void a_store_is_written_through_and_evicts_its_line(void **state) {
     program_free(&l.p);
 }
 
-static void atomics_go_to_the_l2_with_their_distinct_addresses(void **state) {
+static void atomics_go_to_the_l2_with_the_updates_that_follow_one_another(void **state) {
     (void)state;
     struct ww_gpu_spec g = fixture_gpu();
     struct load_use l;
@@ -266,7 +266,7 @@ static void atomics_go_to_the_l2_with_their_distinct_addresses(void **state) {
     program_step(&l.p, 0, l.use[0], ALL);
     struct replay r = program_run(&l.p, &g);
     assert_int_equal(fake.atomics, 2);
-    assert_int_equal(fake.updates, 1 + 32);
+    assert_int_equal(fake.updates, 32 + 4);
     assert_int_equal(r.r.counter[WW_C_L1_SECTOR_MISS], 0);
     assert_int_equal(stall(&r, l.use[0], WW_S_WAIT_L2), 200 + 30);
     replay_free(&r);
@@ -395,7 +395,7 @@ int main(void) {
         cmocka_unit_test(a_full_lsu_queue_shows_as_excess_memory),
         cmocka_unit_test(a_load_that_bypasses_the_l1_leaves_no_line),
         cmocka_unit_test(a_store_is_written_through_and_evicts_its_line),
-        cmocka_unit_test(atomics_go_to_the_l2_with_their_distinct_addresses),
+        cmocka_unit_test(atomics_go_to_the_l2_with_the_updates_that_follow_one_another),
         cmocka_unit_test(a_fence_waits_for_the_acknowledgement_of_stores),
         cmocka_unit_test(an_asynchronous_copy_is_waited_for_where_the_program_says),
         cmocka_unit_test(a_texture_fetch_takes_its_own_latency_on_top),

@@ -112,15 +112,27 @@ static void a_store_carries_its_bytes(void **state) {
     assert_int_equal(unit.request[0].bytes, 16);
 }
 
-static void updates_are_distinct_addresses_by_line(void **state) {
+static void updates_of_one_word_follow_one_another(void **state) {
     (void)state;
     uint64_t pool[4] = {0x1000, 0x1004, 0x1000, 0x2000};
     struct ww_access a = {0, 0, 0};
     ww_coalesce_init(&unit, 128);
     ww_coalesce(&unit, &a, pool, 0xf, 4);
     ww_coalesce_updates(&unit, &a, pool, 0xf);
-    assert_int_equal(unit.request[0].updates, 2);
+    assert_int_equal(unit.request[0].updates, 2); /* two lanes want 0x1000; 0x1004 goes along */
     assert_int_equal(unit.request[1].updates, 1);
+}
+
+static void pieces_of_a_line_are_updated_one_after_the_other(void **state) {
+    (void)state;
+    struct ww_access whole = {0x1000, 4, WW_AFFINE}, one = {0x1000, 0, WW_AFFINE};
+    ww_coalesce_init(&unit, 128);
+    ww_coalesce(&unit, &whole, NULL, UINT32_MAX, 4);
+    ww_coalesce_updates(&unit, &whole, NULL, UINT32_MAX);
+    assert_int_equal(unit.request[0].updates, 4);
+    ww_coalesce(&unit, &one, NULL, UINT32_MAX, 4);
+    ww_coalesce_updates(&unit, &one, NULL, UINT32_MAX);
+    assert_int_equal(unit.request[0].updates, 32);
 }
 
 static void local_words_of_neighbouring_lanes_are_neighbours(void **state) {
@@ -207,7 +219,8 @@ int main(void) {
         cmocka_unit_test(listed_addresses_give_the_requests_of_their_lanes),
         cmocka_unit_test(requests_come_in_the_order_of_lanes),
         cmocka_unit_test(a_store_carries_its_bytes),
-        cmocka_unit_test(updates_are_distinct_addresses_by_line),
+        cmocka_unit_test(updates_of_one_word_follow_one_another),
+        cmocka_unit_test(pieces_of_a_line_are_updated_one_after_the_other),
         cmocka_unit_test(local_words_of_neighbouring_lanes_are_neighbours),
         cmocka_unit_test(passes_are_the_distinct_words_of_the_fullest_bank),
         cmocka_unit_test(lanes_of_one_address_are_counted),

@@ -60,6 +60,27 @@ static void registers_are_given_to_warps_in_units(void **state) {
     expect(&g, block_of(256, 255, 0), 1, "registers");
 }
 
+/* Figures of NVIDIA's cuda_occupancy.h for compute capability 7.0. */
+static void ctas_need_not_fill_the_sub_partitions_evenly(void **state) {
+    (void)state;
+    struct ww_gpu_spec g = volta();
+    expect(&g, block_of(64, 32, 0), 32, "threads");
+    expect(&g, block_of(192, 40, 0), 8, "registers");
+    expect(&g, block_of(96, 63, 0), 10, "registers");
+    expect(&g, block_of(160, 37, 0), 9, "registers");
+}
+
+static void one_cta_must_fit_with_its_warps_rounded_up(void **state) {
+    (void)state;
+    struct ww_gpu_spec g = volta();
+    uint32_t ctas = 0;
+    const char *limiter = NULL;
+    struct ww_error error;
+    struct ww_launch l = block_of(288, 255, 0); /* 9 warps, 12 in fours: 12 x 8,192 registers */
+    assert_int_equal(ww_occupancy(&g, &l, &ctas, &limiter, &error), WW_UNSUPPORTED);
+    assert_string_equal(limiter, "registers");
+}
+
 static void registers_may_be_given_to_a_whole_cta(void **state) {
     (void)state;
     struct ww_gpu_spec g = volta();
@@ -111,6 +132,8 @@ int main(void) {
         cmocka_unit_test(threads_limit_large_blocks),
         cmocka_unit_test(the_number_of_ctas_limits_small_blocks),
         cmocka_unit_test(registers_are_given_to_warps_in_units),
+        cmocka_unit_test(ctas_need_not_fill_the_sub_partitions_evenly),
+        cmocka_unit_test(one_cta_must_fit_with_its_warps_rounded_up),
         cmocka_unit_test(registers_may_be_given_to_a_whole_cta),
         cmocka_unit_test(shared_memory_is_rounded_and_pays_for_the_system),
         cmocka_unit_test(a_cta_that_fits_no_sm_is_refused_with_the_limit),
