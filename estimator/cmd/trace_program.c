@@ -4,6 +4,7 @@
  * The runtime writes lines to a pipe: "begin PID" when a process has made a device, then "done LAUNCHES
  * RECORDED WARP-INSTRUCTIONS THREAD-INSTRUCTIONS BYTES" or "failed CODE" at its exit. */
 #include "trace_program.h"
+#include "../base/outfile.h"
 #include "elf_look.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -23,6 +24,7 @@
 struct job {
     const struct cmd_line *line;
     const char *name, *out;
+    char *target; /* the file that `out` stands for */
     char path[PATH_MAX], library[PATH_MAX];
     pid_t child;
     int report, signals, status;
@@ -123,7 +125,7 @@ static bool set_environment(const struct job *j, const struct elf_look *look, in
     snprintf(preload, sizeof preload, "%s/%s", j->library, look->cudart);
     bool progress = !cmd_has(l, "quiet") && isatty(STDERR_FILENO);
     unsetenv("WARPWATT_CUDA_OUT");
-    if (j->out && (!absolute(j->out, out) || !put("WARPWATT_CUDA_OUT", out))) return false;
+    if (j->out && (!absolute(j->target, out) || !put("WARPWATT_CUDA_OUT", out))) return false;
     return put("WARPWATT_CUDA_ARCH", cmd_get(l, "arch")) && put("WARPWATT_CUDA_GPU", cmd_get(l, "gpu")) &&
            put("WARPWATT_CUDA_KERNEL", cmd_get(l, "kernel")) &&
            put("WARPWATT_CUDA_FIRST", cmd_get(l, "first")) && put("WARPWATT_CUDA_EVERY", cmd_get(l, "every")) &&
@@ -232,7 +234,7 @@ static unsigned remove_left(const struct job *j) {
     char name[PATH_MAX + 40];
     unsigned removed = 0;
     for (unsigned n = 0; j->out && n < j->begun_count; n++) {
-        snprintf(name, sizeof name, "%s.tmp-%ld", j->out, j->begun[n]);
+        snprintf(name, sizeof name, "%s.tmp-%ld", j->target, j->begun[n]);
         removed += unlink(name) == 0;
     }
     return removed;
@@ -325,25 +327,32 @@ static enum ww_code check_options(const struct cmd_line *line, struct ww_error *
     return cmd_u64(line, "instruction-limit", 1, UINT64_MAX, &unused, error);
 }
 
-enum ww_code cmd_trace_program(const struct cmd_line *line, struct ww_error *error) {
-    struct job j = {.line = line, .name = line->argument[0], .out = cmd_get(line, "out")};
+static enum ww_code record_program(struct job *j, struct ww_error *error) {
     struct elf_look look;
     sigset_t set;
     double began = now();
-    WW_TRY(check_options(line, error));
-    WW_TRY(find_program(&j, error));
-    WW_TRY(find_library(&j, error));
-    WW_TRY(check_program(&j, &look, error));
+    WW_TRY(find_program(j, error));
+    WW_TRY(find_library(j, error));
+    WW_TRY(check_program(j, &look, error));
     sigemptyset(&set);
     sigaddset(&set, SIGCHLD);
     sigaddset(&set, SIGINT);
     sigaddset(&set, SIGTERM);
     sigaddset(&set, SIGHUP);
     sigprocmask(SIG_BLOCK, &set, NULL);
-    j.signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
-    if (j.signals < 0) return ww_fail(error, WW_IO, "signalfd", "%s", strerror(errno));
-    WW_TRY(start(&j, &look, error));
-    wait_for(&j);
-    ww_buf_free(&j.pending);
-    return finish(&j, now() - began, error);
+    j->signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+    if (j->signals < 0) return ww_fail(error, WW_IO, "signalfd", "%s", strerror(errno));
+    WW_TRY(start(j, &look, error));
+    wait_for(j);
+    ww_buf_free(&j->pending);
+    return finish(j, now() - began, error);
+}
+
+enum ww_code cmd_trace_program(const struct cmd_line *line, struct ww_error *error) {
+    struct job j = {.line = line, .name = line->argument[0], .out = cmd_get(line, "out")};
+    WW_TRY(check_options(line, error));
+    if (j.out) WW_TRY(ww_outfile_resolve(j.out, &j.target, error));
+    enum ww_code code = record_program(&j, error);
+    free(j.target);
+    return code;
 }

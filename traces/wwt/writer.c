@@ -1,6 +1,7 @@
 /* Writing a trace: the file, its chunks, its index. */
 #include "writer.h"
 #include "../../estimator/base/hash.h"
+#include "../../estimator/base/outfile.h"
 #include "index.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -14,7 +15,7 @@ enum ww_code ww_wwt_write(struct ww_trace_writer *w, const void *data, size_t n,
     while (n) {
         ssize_t put = write(w->fd, p, n);
         if (put < 0 && errno == EINTR) continue;
-        if (put < 0) return ww_fail(error, WW_IO, w->temporary, "cannot write: %s", strerror(errno));
+        if (put < 0) return ww_fail(error, WW_IO, w->path, "cannot write: %s", strerror(errno));
         p += put;
         n -= (size_t)put;
     }
@@ -58,6 +59,7 @@ static void free_writer(struct ww_trace_writer *w) {
     ww_buf_free(&w->chunk);
     free(w->code);
     free(w->path);
+    free(w->target);
     free(w->temporary);
     free(w);
 }
@@ -68,18 +70,19 @@ void ww_trace_writer_abort(struct ww_trace_writer *w) {
     free_writer(w);
 }
 
-/* Creates PATH.tmp-PID, or PATH.tmp-PID-N where that exists. */
+/* Creates TARGET.tmp-PID, or TARGET.tmp-PID-N where that exists. */
 static enum ww_code create(struct ww_trace_writer *w, struct ww_error *error) {
-    size_t room = strlen(w->path) + 40;
+    WW_TRY(ww_outfile_resolve(w->path, &w->target, error));
+    size_t room = strlen(w->target) + 40;
     w->temporary = malloc(room);
     if (!w->temporary) return ww_fail_nomem(error, "a trace");
     for (int i = 0; i < 1000; i++) {
-        int n = snprintf(w->temporary, room, "%s.tmp-%ld", w->path, (long)getpid());
+        int n = snprintf(w->temporary, room, "%s.tmp-%ld", w->target, (long)getpid());
         if (i) snprintf(w->temporary + n, room - (size_t)n, "-%d", i);
         w->fd = open(w->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
         if (w->fd >= 0 || errno != EEXIST) break;
     }
-    if (w->fd < 0) return ww_fail(error, WW_IO, w->temporary, "cannot create: %s", strerror(errno));
+    if (w->fd < 0) return ww_fail(error, WW_IO, w->path, "cannot create: %s", strerror(errno));
     return WW_OK;
 }
 
@@ -146,7 +149,7 @@ static enum ww_code finish(struct ww_trace_writer *w, struct ww_error *error) {
     WW_TRY(put_index(w, error));
     int bad = close(w->fd);
     w->fd = -1;
-    if (!bad) bad = rename(w->temporary, w->path);
+    if (!bad) bad = rename(w->temporary, w->target);
     if (!bad) return WW_OK;
     int why = errno;
     unlink(w->temporary);

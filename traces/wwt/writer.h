@@ -52,7 +52,8 @@ struct ww_wwt_open_launch {
 };
 
 struct ww_trace_writer {
-    char *path, *temporary;
+    char *path; /* as the caller named it: for errors */
+    char *target, *temporary; /* the file behind symbolic links; beside it, until all is written */
     int fd;
     uint64_t offset;
     size_t pending_limit; /* WW_WWT_PENDING_BYTES; tests set less */
