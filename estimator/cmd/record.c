@@ -65,7 +65,7 @@ static enum ww_code record_workload(const struct cmd_line *line, const struct ww
 }
 
 static enum ww_code check_source(const struct cmd_line *line, struct ww_error *error) {
-    static const char *const of_program[] = {"gpu", "kernel", "first", "every", "no-record"};
+    static const char *const of_program[] = {"gpu", "kernel", "first", "every", "no-record", "strict"};
     const char *where = "warpwatt trace record";
     for (size_t n = 0; n < sizeof of_program / sizeof of_program[0]; n++)
         if (cmd_has(line, of_program[n]))
@@ -119,6 +119,7 @@ static const struct cmd_option record_options[] = {
     {"first", 0, "N", "record only the first N launches of each kernel", 0},
     {"every", 0, "N", "record every Nth launch of each kernel", 0},
     {"no-record", 0, NULL, "run the program behind -- and record nothing", 0},
+    {"strict", 0, NULL, "an access just outside of an allocation of that program is an error", 0},
     {"json", 0, NULL, "print JSON", 0},
     {"quiet", 'q', NULL, "print errors only", 0},
     {0}};

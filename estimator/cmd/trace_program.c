@@ -131,6 +131,7 @@ static bool set_environment(const struct job *j, const struct elf_look *look, in
            put("WARPWATT_CUDA_FIRST", cmd_get(l, "first")) && put("WARPWATT_CUDA_EVERY", cmd_get(l, "every")) &&
            put("WARPWATT_CUDA_LIMIT", cmd_get(l, "instruction-limit")) &&
            put("WARPWATT_CUDA_NO_RECORD", cmd_has(l, "no-record") ? "1" : "0") &&
+           put("WARPWATT_CUDA_STRICT", cmd_has(l, "strict") ? "1" : "0") &&
            put("WARPWATT_CUDA_PROGRESS", progress ? "1" : "0") && put("WARPWATT_CUDA_REPORT_FD", fd) &&
            prepend("LD_LIBRARY_PATH", j->library) && (!look->rpath_first || prepend("LD_PRELOAD", preload));
 }

@@ -65,7 +65,7 @@ struct rt_shared {
 struct rt_options {
     char *out, *arch, *gpu, *kernel; /* NULL: not given */
     uint64_t first, every, limit;    /* 0: no bound */
-    bool no_record, progress;
+    bool no_record, strict, progress;
     int report_fd; /* -1: none */
 };
 

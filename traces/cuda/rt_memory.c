@@ -7,6 +7,7 @@
 
 #define PITCH 512u /* of rows; as on the GPUs modelled */
 #define PAGE 4096u
+#define PAD 65536u /* around device memory: see ww_device_alloc_padded */
 
 size_t rt_global_memory(void) {
     return (size_t)16 << 30;
@@ -32,7 +33,8 @@ static int device_new(void **p, size_t bytes) {
     if (!p) return RT_ERROR_INVALID_VALUE;
     *p = NULL;
     if (bytes == 0) return 0;
-    if (ww_device_alloc(rt.device, bytes, &address, &error) != WW_OK) return RT_ERROR_MEMORY_ALLOCATION;
+    if (ww_device_alloc_padded(rt.device, bytes, rt.options.strict ? 0 : PAD, &address, &error) != WW_OK)
+        return RT_ERROR_MEMORY_ALLOCATION;
     *p = (void *)(uintptr_t)address;
     return 0;
 }
@@ -163,7 +165,7 @@ RT_EXPORT int cudaFree(void *p) {
         return 0;
     }
     bool ours = (uint64_t)(uintptr_t)p >= RT_DEVICE_BASE && (uint64_t)(uintptr_t)p < RT_SHARED_BASE;
-    if (!ours || ww_device_free(rt.device, (uint64_t)(uintptr_t)p, NULL) != WW_OK)
+    if (!ours || ww_device_free_padded(rt.device, (uint64_t)(uintptr_t)p, NULL) != WW_OK)
         return rt_set(RT_ERROR_INVALID_VALUE);
     return 0;
 }

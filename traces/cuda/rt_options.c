@@ -42,6 +42,7 @@ enum ww_code rt_read_options(struct rt_options *o, struct ww_error *error) {
     WW_TRY(number("WARPWATT_CUDA_EVERY", 1, &o->every, error));
     WW_TRY(number("WARPWATT_CUDA_LIMIT", 1, &o->limit, error));
     WW_TRY(flag("WARPWATT_CUDA_NO_RECORD", &o->no_record, error));
+    WW_TRY(flag("WARPWATT_CUDA_STRICT", &o->strict, error));
     WW_TRY(flag("WARPWATT_CUDA_PROGRESS", &o->progress, error));
     WW_TRY(number("WARPWATT_CUDA_REPORT_FD", 0, &fd, error));
     if (fd <= INT32_MAX) o->report_fd = (int)fd;

@@ -25,6 +25,26 @@ uint64_t ww_device_heap(const struct ww_device *d) {
     return d->mem.heap_limit;
 }
 
+enum ww_code ww_device_alloc_padded(struct ww_device *d, size_t bytes, uint32_t pad, uint64_t *address,
+                                    struct ww_error *error) {
+    struct mem_alloc *a;
+    if (bytes == 0 || bytes > d->mem.limit)
+        return ww_fail(error, bytes ? WW_NOMEM : WW_USAGE, "device memory", "%zu bytes asked for", bytes);
+    WW_TRY(mem_new(&d->mem, bytes + 2u * (uint64_t)pad, NULL, &a, error));
+    a->pad = pad;
+    *address = a->base + pad;
+    return WW_OK;
+}
+
+enum ww_code ww_device_free_padded(struct ww_device *d, uint64_t address, struct ww_error *error) {
+    const struct mem_alloc *a = mem_find(&d->mem, address);
+    if (!a || a->base + a->pad != address || a->name || a->from_kernel || a->foreign)
+        return ww_fail(error, WW_USAGE, "device memory", "0x%llx is not the start of an allocation",
+                       (unsigned long long)address);
+    mem_release(&d->mem, a->base);
+    return WW_OK;
+}
+
 void ww_device_pause(struct ww_device *d, bool paused) {
     d->paused = paused;
 }
@@ -42,8 +62,8 @@ bool ww_device_detach(struct ww_device *d, const void *host) {
 
 bool ww_device_find(const struct ww_device *d, uint64_t address, struct ww_device_range *range) {
     const struct mem_alloc *a = mem_find(&d->mem, address);
-    if (!a) return false;
-    *range = (struct ww_device_range){a->base, a->size, a->host};
+    if (!a || address - a->base < a->pad || address - a->base >= a->size - a->pad) return false;
+    *range = (struct ww_device_range){a->base + a->pad, a->size - 2u * a->pad, a->host + a->pad};
     return true;
 }
 

@@ -12,13 +12,20 @@ uint64_t ww_device_memory_used(const struct ww_device *device);
 /* Bytes that device malloc may use. */
 void ww_device_set_heap(struct ww_device *device, uint64_t bytes);
 uint64_t ww_device_heap(const struct ww_device *device);
+/* Like ww_device_alloc and ww_device_free, with `pad` bytes (a multiple of 256) at both ends that kernels may
+ * touch: on a GPU, too, an access slightly outside of an allocation mostly hits mapped memory. Errors: theirs.
+ */
+enum ww_code ww_device_alloc_padded(struct ww_device *device, size_t bytes, uint32_t pad, uint64_t *address,
+                                    struct ww_error *error);
+enum ww_code ww_device_free_padded(struct ww_device *device, uint64_t address, struct ww_error *error);
 /* Kernels see host memory at its own address, until it is detached. The memory stays the caller's.
  * Errors: WW_USAGE (overlaps device memory), WW_NOMEM. */
 enum ww_code ww_device_attach(struct ww_device *device, void *host, size_t bytes, struct ww_error *error);
 /* False if nothing begins at this address. */
 bool ww_device_detach(struct ww_device *device, const void *host);
 
-/* The allocation around a device address; false if there is none. host == base for attached memory. */
+/* The allocation around a device address, without padding; false if there is none. host == base for attached
+ * memory. */
 struct ww_device_range {
     uint64_t base, bytes;
     unsigned char *host;

@@ -26,5 +26,5 @@ extern "C" __global__ void fields(pair a, short b, pair c, double *out) {
 }
 
 extern "C" __global__ void outside(int *p) {
-    p[1u << 20] = 1;
+    p[1u << 28] = 1;
 }
