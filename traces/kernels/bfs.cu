@@ -37,3 +37,34 @@ extern "C" __global__ void bfs_frontier(unsigned count, const unsigned *__restri
         if (atomicCAS(&distance[w], UNSEEN, level + 1) == UNSEEN) next[atomicAdd(next_count, 1u)] = w;
     }
 }
+
+/* A level in two kernels with a mask byte a node, after Harish and Narayanan (HiPC 2007): the frontier's nodes
+ * mark those that they reach, then the marked ones become the next frontier. `node` holds the place of a node's
+ * first edge and their number. */
+extern "C" __global__ void bfs_mask_expand(unsigned nodes, const uint2 *__restrict__ node,
+                                           const unsigned *__restrict__ edge, unsigned char *frontier,
+                                           unsigned char *marked, const unsigned char *__restrict__ visited,
+                                           unsigned *distance) {
+    unsigned v = blockIdx.x * blockDim.x + threadIdx.x;
+    if (v >= nodes || !frontier[v]) return;
+    frontier[v] = 0;
+    uint2 n = node[v];
+#pragma unroll 1
+    for (unsigned e = n.x; e < n.x + n.y; e++) {
+        unsigned w = edge[e];
+        if (!visited[w]) {
+            distance[w] = distance[v] + 1;
+            marked[w] = 1;
+        }
+    }
+}
+
+extern "C" __global__ void bfs_mask_update(unsigned nodes, unsigned char *frontier, unsigned char *marked,
+                                           unsigned char *visited, unsigned *changed) {
+    unsigned v = blockIdx.x * blockDim.x + threadIdx.x;
+    if (v >= nodes || !marked[v]) return;
+    frontier[v] = 1;
+    visited[v] = 1;
+    *changed = 1;
+    marked[v] = 0;
+}

@@ -62,3 +62,33 @@ extern "C" __global__ void sgemm_register(const float *__restrict__ a, const flo
             if (row < m && col < n) c[row * n + col] = alpha * sum[p][q] + beta * c[row * n + col];
         }
 }
+
+#define WIDE 16 /* columns of C per CTA, all of a thread's row */
+#define TALL 8  /* rows of B's tile */
+
+/* A row's 16 elements per thread, 128 x 16 per CTA: a tile of B in shared memory, each element of A from global
+ * memory straight into 16 products. A and C are column-major here (a[k * m + row]), so that a warp's elements
+ * are neighbours. CTA: 16 x 8 threads. After V. Volkov and J. W. Demmel, "Benchmarking GPUs to Tune Dense
+ * Linear Algebra" (SC 2008). */
+extern "C" __global__ void sgemm_rows(const float *__restrict__ a, const float *__restrict__ b,
+                                      float *__restrict__ c, unsigned m, unsigned n, unsigned k, float alpha,
+                                      float beta) {
+    __shared__ float bs[TALL][WIDE];
+    unsigned x = threadIdx.x, y = threadIdx.y, t = y * WIDE + x;
+    unsigned row = blockIdx.y * WIDE * TALL + t, col0 = blockIdx.x * WIDE;
+    float sum[WIDE] = {};
+    for (unsigned d = 0; d < k; d += TALL) {
+        bs[y][x] = d + y < k && col0 + x < n ? b[(d + y) * n + col0 + x] : 0.0f;
+        __syncthreads();
+#pragma unroll 1
+        for (unsigned i = 0; i < TALL; i++) {
+            float av = row < m && d + i < k ? a[(d + i) * m + row] : 0.0f;
+#pragma unroll
+            for (unsigned q = 0; q < WIDE; q++) sum[q] += av * bs[i][q];
+        }
+        __syncthreads();
+    }
+#pragma unroll
+    for (unsigned q = 0; q < WIDE; q++)
+        if (row < m && col0 + q < n) c[(col0 + q) * m + row] = alpha * sum[q] + beta * c[(col0 + q) * m + row];
+}

@@ -1,6 +1,7 @@
-/* bfs: distances from node 0 in a directed graph, one launch per level. Integers: compared exactly. The graph:
- * uniform: a node has 1 to 2 degree - 1 edges, their targets anywhere; skewed: the number of edges has a heavy
- * tail (proportional to u^(-1/2) for uniform u, at most 64 degree) and targets prefer low-numbered nodes (u^2).
+/* bfs: distances from node 0 in a directed graph, one launch per level (two for mask). Integers: compared
+ * exactly. The graph: uniform: a node has 1 to 2 degree - 1 edges, their targets anywhere; skewed: the number
+ * of edges has a heavy tail (proportional to u^(-1/2) for uniform u, at most 64 degree) and targets prefer
+ * low-numbered nodes (u^2).
  */
 #include "host.h"
 #include <math.h>
@@ -13,11 +14,14 @@ struct settings {
     U32(nodes, "nodes", "node", 0, 16777216, 0, "nodes; 0: 1000, 330000, 1000000")                             \
     U32(degree, "degree", "edge", 1, 256, 6, "average edges of a node")                                        \
     U32(block, "block", "thread", 1, 1024, 256, "threads of a CTA")                                            \
-    ENUM(variant, "variant", "topology|frontier", 0, "topology", "a thread per node, or per queued node")      \
+    ENUM(variant, "variant", "topology|frontier|mask", 0, "topology",                                          \
+         "a thread per node, per queued node, or per node twice")                                              \
     ENUM(graph, "graph", "uniform|skewed", 0, "uniform", "how edges are spread over the nodes")
 static const struct ww_param params[] = {PARAMS(WW_ROW_U32, WW_ROW_ENUM)};
 
 enum { UNSEEN = -1 };
+
+enum { TOPOLOGY, FRONTIER, MASK };
 
 struct graph {
     uint32_t nodes;
@@ -27,6 +31,7 @@ struct graph {
 struct buffers {
     uint64_t start, edge, distance, flag; /* flag: a level found a node; of frontier: how many */
     uint64_t queue[2];
+    uint64_t node, mask[3]; /* of mask: first edge and number of edges; frontier, marked, visited */
 };
 
 static uint32_t draw_degree(struct ww_rng *rng, const struct settings *s) {
@@ -89,9 +94,36 @@ static enum ww_code upload(struct ww_host *h, const struct graph *g, struct buff
     return WW_OK;
 }
 
+static enum ww_code upload_masks(struct ww_host *h, const struct graph *g, struct buffers *d) {
+    const uint8_t one = 1;
+    uint32_t *node;
+    WW_TRY(ww_host_array(h, &node, 2 * (size_t)g->nodes, sizeof *node));
+    for (size_t v = 0; v < g->nodes; v++) {
+        node[2 * v] = g->start[v];
+        node[2 * v + 1] = g->start[v + 1] - g->start[v];
+    }
+    WW_TRY(ww_host_upload(h, &d->node, node, 2 * (size_t)g->nodes, sizeof *node));
+    for (int i = 0; i < 3; i++) WW_TRY(ww_host_buffer(h, &d->mask[i], g->nodes, 1));
+    WW_TRY(ww_device_write(h->device, d->mask[0], &one, 1, h->error));
+    return ww_device_write(h->device, d->mask[2], &one, 1, h->error);
+}
+
+static enum ww_code launch_masks(struct ww_host *h, const struct settings *s, const struct graph *g,
+                                 const struct buffers *d) {
+    const struct ww_host_shape shape = ww_host_line(ww_host_ceil(g->nodes, s->block), s->block);
+    const struct ww_arg expand[] = {WW_ARG(g->nodes),   WW_ARG(d->node),    WW_ARG(d->edge),
+                                    WW_ARG(d->mask[0]), WW_ARG(d->mask[1]), WW_ARG(d->mask[2]),
+                                    WW_ARG(d->distance)};
+    WW_TRY(ww_host_launch(h, "bfs_mask_expand", &shape, WW_ARGS(expand)));
+    const struct ww_arg update[] = {WW_ARG(g->nodes), WW_ARG(d->mask[0]), WW_ARG(d->mask[1]),
+                                    WW_ARG(d->mask[2]), WW_ARG(d->flag)};
+    return ww_host_launch(h, "bfs_mask_update", &shape, WW_ARGS(update));
+}
+
 static enum ww_code launch_level(struct ww_host *h, const struct settings *s, const struct graph *g,
                                  const struct buffers *d, uint32_t level, uint32_t count) {
-    if (s->variant) {
+    if (s->variant == MASK) return launch_masks(h, s, g, d);
+    if (s->variant == FRONTIER) {
         const struct ww_arg args[] = {
             WW_ARG(count), WW_ARG(d->queue[level & 1]),  WW_ARG(d->start), WW_ARG(d->edge), WW_ARG(d->distance),
             WW_ARG(level), WW_ARG(d->queue[~level & 1]), WW_ARG(d->flag)};
@@ -111,6 +143,7 @@ static enum ww_code body(struct ww_host *h, const void *settings) {
     WW_TRY(make(h, s, &g));
     WW_TRY(search(h, &g));
     WW_TRY(upload(h, &g, &d));
+    if (s->variant == MASK) WW_TRY(upload_masks(h, &g, &d));
     uint32_t found = 1;
     for (uint32_t level = 0; found > 0; level++) {
         /* a level that finds something finds a new node: there are no more levels than nodes */
