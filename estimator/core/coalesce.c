@@ -1,5 +1,7 @@
 #include "coalesce.h"
 
+#include "../base/bits.h"
+
 #include <string.h>
 
 void ww_coalesce_init(struct ww_coalescer *c, uint32_t line_bytes) {
@@ -41,7 +43,7 @@ static uint32_t piece_bits(uint64_t from, uint64_t to) {
 }
 
 static void add_bytes(struct ww_line_request *r, uint64_t bytes) {
-    uint64_t most = (uint64_t)__builtin_popcount(r->pieces) << 5, sum = r->bytes + bytes;
+    uint64_t most = (uint64_t)ww_bits(r->pieces) << 5, sum = r->bytes + bytes;
     r->bytes = (uint16_t)(sum < most ? sum : most);
 }
 

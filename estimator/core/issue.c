@@ -6,17 +6,9 @@ static inline void set_free(const struct ww_core *core, struct ww_sched *s, uint
     if (group == core->imul_group2 && s->free[WW_G_IMUL] < cycle) s->free[WW_G_IMUL] = cycle;
 }
 
-void ww_group_free(struct ww_sm *sm, uint32_t group, uint64_t cycle) {
-    const struct ww_core *core = sm->core;
-    for (uint32_t k = 0; k < core->gpu->sm_schedulers; k++) {
-        struct ww_sched *s = &sm->sched[k];
-        uint64_t other = group == WW_G_IMUL && core->imul_group2 ? s->free[core->imul_group2] : 0;
-        set_free(core, s, group, other > cycle ? other : cycle);
-    }
-}
-
 /* Of instances that schedulers share, the one that is free first takes the instruction. */
 static void take_shared(struct ww_sm *sm, uint32_t group, uint32_t count, uint64_t until) {
+    const struct ww_core *core = sm->core;
     uint64_t *port = sm->port[group], next;
     uint32_t first = 0;
     for (uint32_t i = 1; i < count; i++)
@@ -25,7 +17,11 @@ static void take_shared(struct ww_sm *sm, uint32_t group, uint32_t count, uint64
     next = port[0];
     for (uint32_t i = 1; i < count; i++)
         if (port[i] < next) next = port[i];
-    ww_group_free(sm, group, next);
+    for (uint32_t k = 0; k < core->gpu->sm_schedulers; k++) {
+        struct ww_sched *s = &sm->sched[k];
+        uint64_t other = group == WW_G_IMUL && core->imul_group2 ? s->free[core->imul_group2] : 0;
+        set_free(core, s, group, other > next ? other : next);
+    }
 }
 
 static inline void take_unit(struct ww_sm *sm, struct ww_sched *s, uint32_t group, uint64_t until) {
@@ -170,15 +166,16 @@ static void issue_warp(struct ww_sm *sm, struct ww_sched *s, struct ww_warp *w, 
     s->ready[group] &= ~(1ull << w->slot);
     if (!s->ready[group]) s->groups &= ~(1u << group);
     if (core->ops->issued) core->ops->issued(s->state, w->slot, (WW_G_MEMORY >> group) & 1, cycle);
-    bool goes_on = issue_head(sm, s, w, d, cycle);
-    if (goes_on && core->gpu->sm_issue_width > 1) {
-        const struct ww_dinst *second = ww_head(core, w);
-        if (can_pair(s, w, d, second, cycle)) {
-            core->counter[WW_C_DUAL_ISSUED]++;
-            goes_on = issue_head(sm, s, w, second, cycle);
+    for (uint32_t left = core->gpu->sm_issue_width;;) {
+        bool goes_on = issue_head(sm, s, w, d, cycle);
+        const struct ww_dinst *first = d;
+        if (goes_on && --left) d = ww_head(core, w);
+        if (!goes_on || !left || !can_pair(s, w, first, d, cycle)) {
+            after_issue(sm, w, goes_on, cycle);
+            return;
         }
+        core->counter[WW_C_DUAL_ISSUED]++;
     }
-    after_issue(sm, w, goes_on, cycle);
 }
 
 /* Finds the warps that can issue in this cycle, for the mechanism; sets try_at to when another group's unit

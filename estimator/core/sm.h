@@ -17,6 +17,7 @@
 #ifndef WW_CORE_SM_H
 #define WW_CORE_SM_H
 
+#include "../base/bits.h"
 #include "../mech/sched.h"
 #include "coalesce.h"
 #include "epoch.h"
@@ -209,13 +210,6 @@ struct ww_core {
     enum ww_code code_failed; /* set by whoever meets an error inside an event */
 };
 
-/* Bits set. A call of the compiler's library costs more on machines that are not told of the instruction. */
-static inline uint32_t ww_bits(uint32_t v) {
-    v = v - ((v >> 1) & 0x55555555u);
-    v = (v & 0x33333333u) + ((v >> 2) & 0x33333333u);
-    return (((v + (v >> 4)) & 0x0f0f0f0fu) * 0x01010101u) >> 24;
-}
-
 /* 32-byte pieces, which is what counters hold, of a mask of L1 sectors. */
 static inline uint32_t ww_sectors(const struct ww_core *core, uint32_t mask) {
     return ww_bits(mask) << core->sector_shift;
@@ -228,8 +222,10 @@ static inline void ww_warp_count(struct ww_sm *sm, struct ww_warp *w, uint64_t c
     w->since = cycle;
 }
 
-/* Sets from when on a group takes an instruction, of any scheduler of the SM. */
-void ww_group_free(struct ww_sm *sm, uint32_t group, uint64_t cycle);
+/* Sets from when on a group that is no unit takes an instruction, of any scheduler of the SM. */
+static inline void ww_group_free(struct ww_sm *sm, uint32_t group, uint64_t cycle) {
+    for (uint32_t k = 0; k < sm->core->gpu->sm_schedulers; k++) sm->sched[k].free[group] = cycle;
+}
 
 /* Counts the slots of a scheduler up to `cycle`. */
 static inline void ww_issue_count(struct ww_sched *s, uint64_t cycle) {

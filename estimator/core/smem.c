@@ -1,5 +1,6 @@
 #include "smem.h"
 
+#include "../base/bits.h"
 #include "coalesce.h"
 #include <stdbool.h>
 #include <string.h>
@@ -36,11 +37,23 @@ static uint32_t fullest_bank(const struct ww_smem_banks *s, const uint64_t *addr
     return p.most;
 }
 
+/* Bits in which the addresses of a whole warp differ from the first; a fixed count, so that the compiler makes
+ * vectors of it. */
+static uint64_t differences(const uint64_t address[static 32]) {
+    uint64_t bits = 0;
+    for (uint32_t k = 0; k < 32; k++) bits |= address[k] ^ address[0];
+    return bits;
+}
+
 /* True if no bank is asked for two different words: the usual case, found out without a table of words.
  * `address`: of the lanes of a phase. */
 static bool free_of_conflicts(const struct ww_smem_banks *s, const uint64_t *address, uint32_t count,
                               uint32_t width) {
     uint64_t word[64], seen = 0, before = UINT64_MAX, low = address[0], high = address[0];
+    if (count == 32) { /* aligned, in one row of the banks: words in different banks, or the same */
+        uint64_t bits = differences(address);
+        if (bits >> s->bank_shift < s->banks && !((address[0] | bits) & (width - 1))) return true;
+    }
     for (uint32_t k = 1; k < count; k++) {
         if (address[k] < low) low = address[k];
         if (address[k] > high) high = address[k];
@@ -69,7 +82,7 @@ static uint32_t count_passes(const struct ww_smem_banks *s, const uint64_t *addr
     uint32_t rank = 0, passes = 0;
     for (uint32_t first = 0; first < 32; first += lanes) {
         uint32_t part = mask & (uint32_t)(((1ull << lanes) - 1) << first);
-        uint32_t count = (uint32_t)__builtin_popcount(part);
+        uint32_t count = ww_bits(part);
         if (!part) continue;
         if (free_of_conflicts(s, address + rank, count, width))
             passes++;
@@ -111,8 +124,8 @@ uint32_t ww_smem_passes(const struct ww_smem_banks *s, const struct ww_access *a
 }
 
 uint32_t ww_smem_same_address(const struct ww_access *a, const uint64_t *pool, uint32_t mask) {
-    if (a->list == WW_AFFINE) return a->stride == 0 ? (uint32_t)__builtin_popcount(mask) : 1;
-    uint32_t n = (uint32_t)__builtin_popcount(mask), most = 1;
+    if (a->list == WW_AFFINE) return a->stride == 0 ? ww_bits(mask) : 1;
+    uint32_t n = ww_bits(mask), most = 1;
     uint64_t key[64] = {0};
     uint8_t count[64] = {0};
     for (uint32_t k = 0; k < n; k++) {

@@ -1,4 +1,5 @@
 /* Decoding the accesses of a CTA group's warps. */
+#include "../../estimator/base/bits.h"
 #include "bytes.h"
 #include "decode_int.h"
 #include "predict.h"
@@ -40,13 +41,26 @@ static inline uint64_t read_split(struct ww_cursor *c) {
     return (v >> 1) ^ (~(v & 1) + 1);
 }
 
+static inline void add_to_all(uint64_t *restrict out, const uint64_t *restrict from, unsigned n,
+                              uint64_t move) {
+    for (unsigned i = 0; i < n; i++) out[i] = from[i] + move;
+}
+
+/* Copies n addresses moved by one distance. The compiler makes vectors of the loop with a fixed count. */
+static void copy_moved(uint64_t *out, const uint64_t *from, unsigned n, uint64_t move) {
+    if (n == 32)
+        add_to_all(out, from, 32, move);
+    else
+        add_to_all(out, from, n, move);
+}
+
 /* Fills `out` with the list's addresses; false if the form does not apply here. */
 static bool read_list(struct access_decoder *a, const struct ww_wwt_inst_state *s, unsigned form,
                       unsigned shift, const struct ww_wwt_context *context, uint64_t base, uint64_t *out) {
     struct ww_cursor *c = &a->x->col[WW_WWT_COL_LIST];
     const struct ww_access *ref = context->ref;
     uint32_t mask = context->mask;
-    unsigned n = (unsigned)__builtin_popcount(mask);
+    unsigned n = ww_bits(mask);
     if (form == WW_WWT_FORM_LIST) {
         *out = base;
         for (unsigned i = 1; i < n; i++) out[i] = out[i - 1] + (read_split(c) << shift);
@@ -54,9 +68,7 @@ static bool read_list(struct access_decoder *a, const struct ww_wwt_inst_state *
     }
     if (form == WW_WWT_FORM_REF_LIST) {
         if (!ref || ref->list == WW_AFFINE) return false;
-        const uint64_t *from = a->x->d->pool + ref->list;
-        uint64_t move = base - ref->base;
-        for (unsigned i = 0; i < n; i++) out[i] = from[i] + move;
+        copy_moved(out, a->x->d->pool + ref->list, n, base - ref->base);
         return true;
     }
     if (form == WW_WWT_FORM_INDEX) {
@@ -67,6 +79,10 @@ static bool read_list(struct access_decoder *a, const struct ww_wwt_inst_state *
     }
     if (mask & ~s->lane_mask) return false;
     uint64_t move = base - s->lane[__builtin_ctz(mask)];
+    if (form == WW_WWT_FORM_LANES && n == 32) {
+        copy_moved(out, s->lane, n, move);
+        return true;
+    }
     for (uint32_t m = mask; m; m &= m - 1) {
         uint64_t from = s->lane[__builtin_ctz(m)];
         *out++ = form == WW_WWT_FORM_LANES ? from + move : from + (read_split(c) << shift);
@@ -85,7 +101,7 @@ static bool decode_list(struct access_decoder *a, struct ww_wwt_inst_state *s, u
     if (!s->lane && !(s->lane = ww_arena_alloc(&a->lanes, 32 * sizeof *s->lane))) return ww_wwt_no_memory(x);
     *out = (struct ww_access){.base = *address, .list = (uint32_t)d->pool_count};
     ww_wwt_learn_list(s, c->mask, address);
-    d->pool_count += (unsigned)__builtin_popcount(c->mask);
+    d->pool_count += ww_bits(c->mask);
     return true;
 }
 

@@ -8,6 +8,7 @@
 
 #include "../trace.h"
 #include "format.h"
+#include <string.h>
 
 /* Per static instruction. */
 struct ww_wwt_inst_state {
@@ -122,6 +123,10 @@ static inline void ww_wwt_learn_index(struct ww_wwt_predictor *p, unsigned kind,
 /* Remembers a list by lane. s->lane has room for 32. */
 static inline void ww_wwt_learn_list(struct ww_wwt_inst_state *s, uint32_t mask, const uint64_t *address) {
     s->lane_mask = mask;
+    if (mask == UINT32_MAX) {
+        memcpy(s->lane, address, 32 * sizeof *address);
+        return;
+    }
     for (; mask; mask &= mask - 1) s->lane[__builtin_ctz(mask)] = *address++;
 }
 
