@@ -136,6 +136,11 @@ WW_API enum ww_code ww_trace_slice(struct ww_trace *trace, const char *launches,
                                    const char *out_path, struct ww_error *error);
 /* Prints `trace info` (text or JSON as documented in reports/schema/trace_info.json). */
 WW_API enum ww_code ww_trace_print_info(struct ww_trace *trace, bool json, FILE *out, struct ww_error *error);
+/* Prints `trace info --profile`: divergence, coalescing, bank conflicts, arithmetic intensity, footprint and
+ * reuse distances of every launch, from all of its streams (docs/profile.md; JSON:
+ * reports/schema/trace_profile.json). Errors: WW_INPUT, WW_FAIL (progress stopped it), WW_NOMEM, WW_IO. */
+WW_API enum ww_code ww_trace_print_profile(struct ww_trace *trace, bool json, FILE *out,
+                                           ww_progress_fn progress, void *context, struct ww_error *error);
 /* Prints the decoded instructions of one CTA (all warps, or one if warp >= 0). */
 WW_API enum ww_code ww_trace_dump(struct ww_trace *trace, size_t launch, uint64_t cta, int warp, FILE *out,
                                   struct ww_error *error);
@@ -164,7 +169,7 @@ struct ww_record_stats {
 WW_API enum ww_code ww_record_workload(const char *name, const char *const *parameters, size_t count,
                                        const struct ww_record_options *options, struct ww_record_stats *stats,
                                        struct ww_error *error);
-/* Runs any PTX file under a launch description (docs/trace.md). */
+/* Runs any PTX file under a launch description (docs/launch.md). */
 WW_API enum ww_code ww_record_ptx(const char *ptx_path, const char *launch_json_path,
                                   const struct ww_record_options *options, struct ww_record_stats *stats,
                                   struct ww_error *error);
@@ -248,7 +253,9 @@ struct ww_run_options {
 WW_API enum ww_code ww_run(const struct ww_run_options *options, struct ww_result **result,
                            struct ww_error *error);
 WW_API void ww_result_free(struct ww_result *result);
-/* Checks every conservation law of design section 2 on a result; ww_run() has done so already. */
+/* Checks every conservation law on a result: each cycle of each resident warp is in one warp state, each issue
+ * slot is used or lost to one cause, accesses of a memory level are its hits and misses, energies add up.
+ * ww_run() has done so already. Errors: WW_INTERNAL with the law that does not hold. */
 WW_API enum ww_code ww_result_check(const struct ww_result *result, struct ww_error *error);
 
 /* ---- database --------------------------------------------------------------------------------- */
@@ -264,10 +271,17 @@ WW_API enum ww_code ww_db_store(struct ww_db *db, const struct ww_result *result
 /* Reads a stored run back; free with ww_result_free. Errors: WW_DB (no such run). */
 WW_API enum ww_code ww_db_load(struct ww_db *db, int64_t run_id, struct ww_result **result,
                                struct ww_error *error);
+/* The number of the run that was stored last. Errors: WW_DB (there is none). */
+WW_API enum ww_code ww_db_last_run(struct ww_db *db, int64_t *run_id, struct ww_error *error);
 enum ww_format { WW_FORMAT_TABLE, WW_FORMAT_CSV, WW_FORMAT_JSON };
-/* Runs one read-only SQL statement and prints its rows. */
+/* Runs one read-only SQL statement and prints its rows. Each binding is a value for the parameter of its place,
+ * or ":name=value". Errors: WW_DB (the SQL), WW_USAGE (a parameter without a value, a value without one). */
 WW_API enum ww_code ww_db_query(struct ww_db *db, const char *sql, const char *const *bindings, size_t count,
                                 enum ww_format format, FILE *out, struct ww_error *error);
+/* The same with a named query, whose parameters may be left out; :run and :base must be a stored run's number,
+ * or "last". Errors: WW_USAGE (no such query, not a number), WW_DB (no such run). */
+WW_API enum ww_code ww_db_query_named(struct ww_db *db, const char *name, const char *const *bindings,
+                                      size_t count, enum ww_format format, FILE *out, struct ww_error *error);
 /* Named queries: SQL text by name; NULL if unknown. Enumerate with ww_db_named(i). */
 struct ww_named_query {
     const char *name, *help, *sql;
@@ -278,7 +292,7 @@ WW_API const struct ww_named_query *ww_db_named_find(const char *name);
 
 /* ---- reports ---------------------------------------------------------------------------------- */
 
-/* The one-object summary of design section 10 (`run --json`). run_id < 0: null. */
+/* The summary of a run: text, or one object (reports/schema/run.json). run_id < 0: it was not stored. */
 WW_API enum ww_code ww_report_summary(const struct ww_result *result, int64_t run_id, bool json, FILE *out,
                                       struct ww_error *error);
 /* The whole result as JSON (reports/schema/report.json). */

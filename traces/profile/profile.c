@@ -16,7 +16,8 @@ struct place {
 
 /* ---- addresses ---- */
 
-static uint32_t addresses(const struct ww_warp_stream *w, const struct ww_access *a, uint32_t mask, uint64_t out[32]) {
+static uint32_t addresses(const struct ww_warp_stream *w, const struct ww_access *a, uint32_t mask,
+                          uint64_t out[32]) {
     uint32_t n = 0;
     for (uint32_t lane = 0; lane < 32; lane++) {
         if (!(mask >> lane & 1)) continue;
@@ -43,7 +44,8 @@ static void count_global(struct profiler *q, const struct ww_inst *inst, const u
         add_distinct(sector, &sectors, last >> 5);
         if (add_distinct(line, &lines, address[i] / WW_PROFILE_LINE))
             ww_reuse_access(q->reuse, address[i] / WW_PROFILE_LINE);
-        if (add_distinct(line, &lines, last / WW_PROFILE_LINE)) ww_reuse_access(q->reuse, last / WW_PROFILE_LINE);
+        if (add_distinct(line, &lines, last / WW_PROFILE_LINE))
+            ww_reuse_access(q->reuse, last / WW_PROFILE_LINE);
     }
     struct ww_profile *p = q->p;
     if (inst->op == WW_OP_STORE)
@@ -58,8 +60,9 @@ static void count_global(struct profiler *q, const struct ww_inst *inst, const u
     p->lines += lines;
 }
 
-/* Passes of a shared access over 32 banks of 4 bytes: a pass serves one word a bank; 8-byte accesses go by half-warps,
- * 16-byte ones by quarters (CUDA programming guide, shared memory of compute capability 5.x and later). */
+/* Passes of a shared access over 32 banks of 4 bytes: a pass serves one word a bank; 8-byte accesses go by
+ * half-warps, 16-byte ones by quarters (CUDA programming guide, shared memory of compute capability 5.x and
+ * later). */
 static uint32_t passes(const struct ww_inst *inst, const uint64_t *address, uint32_t n) {
     uint32_t words = inst->width > 4 ? inst->width / 4u : 1, part = 32 / words, sum = 0;
     for (uint32_t first = 0; first < n; first += part) {
@@ -110,13 +113,19 @@ static bool step_once(struct profiler *q, const struct ww_warp_stream *w, struct
     uint32_t n = addresses(w, access, step->mask, address);
     switch (inst->space) {
     case WW_SPACE_GLOBAL:
-    case WW_SPACE_TEX: count_global(q, inst, address, n); return true;
+    case WW_SPACE_TEX:
+        count_global(q, inst, address, n);
+        return true;
     case WW_SPACE_SHARED:
         q->p->shared++;
         q->p->shared_passes += passes(inst, address, n);
         return false;
-    case WW_SPACE_LOCAL: q->p->local++; return false;
-    default: q->p->constant++; return false;
+    case WW_SPACE_LOCAL:
+        q->p->local++;
+        return false;
+    default:
+        q->p->constant++;
+        return false;
     }
 }
 
@@ -152,7 +161,8 @@ enum ww_code ww_profile_launch(struct ww_trace *trace, size_t launch, struct ww_
         WW_TRY(ww_trace_load_cta(trace, launch, i, &cta, error));
         profile_cta(&q, &cta);
         ww_trace_release_cta(trace, &cta);
-        double part = q.launch->warp_instructions ? (double)out->steps / (double)q.launch->warp_instructions : 1;
+        double part =
+            q.launch->warp_instructions ? (double)out->steps / (double)q.launch->warp_instructions : 1;
         if (progress && !progress(context, part, out->steps, "warp instructions"))
             return ww_fail(error, WW_FAIL, "profile", "stopped before the end");
     }

@@ -16,10 +16,10 @@ struct entry {
 struct ww_reuse {
     struct entry entry[WW_REUSE_LINES + 1];
     uint32_t chain[TABLE];
-    struct ww_heap heap;               /* entries, largest hash first */
+    struct ww_heap heap; /* entries, largest hash first */
     struct ww_heap_item item[WW_REUSE_LINES + 1];
-    uint32_t owner[SLOTS];             /* entry of a time stamp */
-    uint32_t tree[SLOTS + 1];          /* Fenwick tree: live time stamps */
+    uint32_t owner[SLOTS];    /* entry of a time stamp */
+    uint32_t tree[SLOTS + 1]; /* Fenwick tree: live time stamps */
     uint32_t free, clock;
     uint64_t threshold; /* lines with hash < threshold are tracked, of 2^32 */
     double bucket[WW_REUSE_BUCKETS], cold;
@@ -40,7 +40,9 @@ struct ww_reuse *ww_reuse_new(void) {
     return r;
 }
 
-void ww_reuse_free(struct ww_reuse *r) { free(r); }
+void ww_reuse_free(struct ww_reuse *r) {
+    free(r);
+}
 
 void ww_reuse_clear(struct ww_reuse *r) {
     memset(r, 0, sizeof *r);
@@ -92,7 +94,9 @@ static void unstamp(struct ww_reuse *r, uint32_t e) {
 
 /* ---- tracked lines ---- */
 
-static uint32_t *chain_of(struct ww_reuse *r, uint32_t hash) { return &r->chain[hash & (TABLE - 1)]; }
+static uint32_t *chain_of(struct ww_reuse *r, uint32_t hash) {
+    return &r->chain[hash & (TABLE - 1)];
+}
 
 static uint32_t find(struct ww_reuse *r, uint64_t line, uint32_t hash) {
     uint32_t e = *chain_of(r, hash);
@@ -110,7 +114,9 @@ static void forget_largest(struct ww_reuse *r) {
     r->free = e;
 }
 
-static uint32_t largest_hash(const struct ww_reuse *r) { return UINT32_MAX - (uint32_t)r->heap.item[0].key; }
+static uint32_t largest_hash(const struct ww_reuse *r) {
+    return UINT32_MAX - (uint32_t)r->heap.item[0].key;
+}
 
 /* More lines than can be tracked: the rate falls below the largest hash, and what was counted is scaled so
  * that it stands for the same number of accesses at the new rate. */
@@ -154,8 +160,14 @@ void ww_reuse_access(struct ww_reuse *r, uint64_t line) {
     stamp_now(r, e);
 }
 
-double ww_reuse_rate(const struct ww_reuse *r) { return (double)r->threshold / 4294967296.0; }
+double ww_reuse_rate(const struct ww_reuse *r) {
+    return (double)r->threshold / 4294967296.0;
+}
 
-double ww_reuse_count(const struct ww_reuse *r, unsigned bucket) { return r->bucket[bucket] / ww_reuse_rate(r); }
+double ww_reuse_count(const struct ww_reuse *r, unsigned bucket) {
+    return r->bucket[bucket] / ww_reuse_rate(r);
+}
 
-double ww_reuse_lines(const struct ww_reuse *r) { return r->cold / ww_reuse_rate(r); }
+double ww_reuse_lines(const struct ww_reuse *r) {
+    return r->cold / ww_reuse_rate(r);
+}
