@@ -11,9 +11,25 @@ struct settings {
     U32(bins, "bins", "bin", 1, 8192, 256, "bins, 4 bytes of shared memory each")                              \
     U32(block, "block", "thread", 1, 1024, 256, "threads of a CTA")                                            \
     U32(per_thread, "per_thread", "element", 1, 1024, 4, "elements of a thread, one grid apart")               \
-    ENUM(variant, "variant", "shared|global", 0, "shared", "where a CTA counts")                               \
+    ENUM(variant, "variant", "shared|global|bytes", 0, "shared",                                               \
+         "where a CTA counts; bytes: shared, four values to a word")                                           \
     ENUM(data, "data", "uniform|skewed", 0, "uniform", "how values are spread over the bins")
 static const struct ww_param params[] = {PARAMS(WW_ROW_U32, WW_ROW_ENUM)};
+
+enum { SHARED, GLOBAL, BYTES };
+
+/* Four values to a word, in place; n becomes the number of words. */
+static enum ww_code pack(struct ww_host *h, uint32_t *data, uint32_t *n, uint32_t bins) {
+    if (bins > 256 || *n % 4)
+        return ww_fail(h->error, WW_USAGE, h->name,
+                       "bins=%u, n=%u: variant=bytes needs at most 256 bins and "
+                       "a multiple of 4 elements",
+                       bins, *n);
+    *n /= 4;
+    for (uint32_t i = 0; i < *n; i++)
+        data[i] = data[4 * i] | data[4 * i + 1] << 8 | data[4 * i + 2] << 16 | data[4 * i + 3] << 24;
+    return WW_OK;
+}
 
 static enum ww_code body(struct ww_host *h, const void *settings) {
     const struct settings *s = settings;
@@ -28,12 +44,14 @@ static enum ww_code body(struct ww_host *h, const void *settings) {
         data[i] = (uint32_t)((s->data ? u * u * u : u) * bins);
         want[data[i]]++;
     }
+    if (s->variant == BYTES) WW_TRY(pack(h, data, &n, bins));
     WW_TRY(ww_host_upload(h, &d_data, data, n, sizeof *data));
     WW_TRY(ww_host_buffer(h, &d_count, bins, sizeof *got));
+    static const char *const kernels[] = {"histogram_shared", "histogram_global", "histogram_bytes"};
     const struct ww_arg args[] = {WW_ARG(d_data), WW_ARG(d_count), WW_ARG(n), WW_ARG(bins)};
     struct ww_host_shape shape = ww_host_line(ww_host_ceil(n, s->block * s->per_thread), s->block);
-    shape.shared = s->variant ? 0 : bins * (uint32_t)sizeof *got;
-    WW_TRY(ww_host_launch(h, s->variant ? "histogram_global" : "histogram_shared", &shape, WW_ARGS(args)));
+    shape.shared = s->variant == GLOBAL ? 0 : bins * (uint32_t)sizeof *got;
+    WW_TRY(ww_host_launch(h, kernels[s->variant], &shape, WW_ARGS(args)));
     WW_TRY(ww_host_read(h, got, d_count, bins, sizeof *got));
     return ww_host_same_u32(h, "count", got, want, bins);
 }
