@@ -1,0 +1,198 @@
+#!/usr/bin/env python3
+"""Tests of the recording CUDA runtime on programs.
+
+usage: check_cuda.py [WARPWATT]
+
+Without nvcc, stub/host.c stands for a compiled program: it registers stub/kernels.ptx as nvcc's host code does. Where
+nvcc is found, every NAME.cu of this folder is compiled and run, too (NAME_*.cu belong to the same program). The last
+line is "N passed, N failed".
+"""
+import glob
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+ROOT = os.path.dirname(os.path.dirname(HERE))
+PROGRAM = os.path.abspath(sys.argv[1] if len(sys.argv) > 1 else os.path.join(ROOT, "build/warpwatt"))
+CUDART = os.path.join(os.path.dirname(PROGRAM), "cudart")
+PTX = os.path.join(HERE, "stub", "kernels.ptx")
+counts = {True: 0, False: 0}
+
+
+def check(name, good, detail=""):
+    counts[bool(good)] += 1
+    print(("ok      " if good else "FAILED  ") + name + ("" if good else ":\n" + str(detail)))
+
+
+def run(words, env=None, timeout=300):
+    r = subprocess.run(words, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=timeout,
+                       env=dict(os.environ, **(env or {})))
+    return r.returncode, r.stdout, r.stderr
+
+
+def record(program, options=(), env=None):
+    return run([PROGRAM, "trace", "record", *options, "--", *program], env)
+
+
+def expect(name, result, code=0, out=None, err=None):
+    text = "exit %d\n%s%s" % result
+    good = result[0] == code and (out is None or re.search(out, result[1])) and \
+        (err is None or re.search(err, result[2]))
+    check(name, good, text)
+
+
+def launches(path):
+    code, out, _ = run([PROGRAM, "trace", "info", path, "--json"])
+    return [x["kernel"] for x in json.loads(out)["launches"]] if code == 0 else None
+
+
+def left(folder):
+    return [n for n in os.listdir(folder) if ".wwt" in n]
+
+
+# ---- without nvcc ----
+
+def build_host(version):
+    path = os.path.abspath("host-" + version)
+    subprocess.run(["cc", "-std=c11", "-O1", "-o", path, os.path.join(HERE, "stub", "host.c"),
+                    os.path.join(CUDART, "libcudart.so." + version), "-llz4", "-lzstd"], check=True)
+    return path
+
+
+def stub_versions():
+    for version in ("11.0", "12", "13"):
+        host = build_host(version)
+        number = version.split(".")[0]
+        for form in ("plain", "lz4", "zstd"):
+            expect("interface of version %s, PTX %s" % (version, form), record([host, PTX, form], ["-q"]), 0,
+                   r"version %s, 80 SMs\nPASS" % number, "cudaGraphCreate is not supported")
+
+
+def stub_options(host):
+    trace = "a.wwt"
+    expect("a trace is written", record([host, PTX, "zstd"], ["-o", trace]), 0, None, "5 launches")
+    check("all launches are recorded", launches(trace) == ["saxpy", "count", "count", "count", "fields"],
+          launches(trace))
+    check("the trace is sound", run([PROGRAM, "trace", "verify", trace])[0] == 0)
+    first = open(trace, "rb").read()
+    record([host, PTX, "zstd"], ["-o", trace])
+    check("a second recording is the same, byte by byte", open(trace, "rb").read() == first)
+    for options, wanted in ((["-k", "co*"], ["count"] * 3), (["--first", "1"], ["saxpy", "count", "fields"]),
+                            (["--every", "2", "-k", "count"], ["count"] * 2)):
+        result = record([host, PTX, "zstd"], ["-o", trace, *options])
+        check("recorded with " + " ".join(options), result[0] == 0 and launches(trace) == wanted, launches(trace))
+    os.unlink(trace)
+    result = record([host, PTX, "plain"], ["-o", trace, "--no-record", "--json", "-q"])
+    stats = json.loads(result[1][result[1].index("{"):])
+    check("--no-record computes and records nothing",
+          "PASS" in result[1] and stats["launches"] == 5 and stats["recorded_launches"] == 0 and not left("."), result)
+    expect("another GPU is seen", record([host, PTX, "plain"], ["-q", "--gpu", "gtx480"]), 0, "15 SMs\nPASS")
+    expect("another architecture is lowered to", record([host, PTX, "plain"], ["-o", trace, "--arch", "sm_20"]), 0)
+    check("its launches say so", "sm_20" in run([PROGRAM, "trace", "info", trace])[1])
+    os.unlink(trace)
+
+
+def stub_failures(host):
+    trace = ["-q", "-o", "f.wwt"]
+    expect("machine code only", record([host, PTX, "cubin"], trace), 5, "launch: 209", "code=compute_70")
+    expect("damaged PTX", record([host, PTX, "broken"], trace), 5, "launch: 218", "damaged compressed PTX")
+    expect("a bad access is the program's error 700", record([host, PTX, "zstd", "fault"], trace), 5, "PASS",
+           "out-of-bounds store.*")
+    expect("the program's exit status is passed on", record([host, PTX, "zstd", "exit", "7"], trace[:1]), 7)
+    expect("a crash is said, with the shells' status", record([host, PTX, "zstd", "abort"], trace), 134, None,
+           "ended by signal 6")
+    check("nothing is left behind by failures", not left("."), left("."))
+    expect("an instruction limit", record([host, PTX, "zstd"], trace + ["--instruction-limit", "100"]), 1, None, "limit")
+    expect("a program that is not there", record(["./none"], trace), 7)
+    expect("a program without CUDA", record(["true"], trace), 4, None, "no call of the CUDA runtime")
+    expect("options that do not go with a program", record([host], ["--workload", "saxpy"]), 2)
+    expect("options that need a program", run([PROGRAM, "trace", "record", "-w", "saxpy", "--first", "2"]), 2)
+    expect("an unknown GPU", record([host, PTX, "zstd"], ["-q", "-g", "nothing"]), 1, None, 'GPU "nothing" not found')
+    expect("a bad variable in the environment", run([host, PTX, "zstd"],
+           {"LD_LIBRARY_PATH": CUDART, "WARPWATT_CUDA_EVERY": "x"}), 1, None, "WARPWATT_CUDA_EVERY: expected a whole")
+
+
+def stub_symbols():
+    for version in ("11.0", "12", "13"):
+        out = run(["readelf", "-W", "--dyn-syms", os.path.join(CUDART, "libcudart.so." + version)])[1]
+        defined = [w[7] for w in (l.split() for l in out.splitlines()) if len(w) > 7 and w[6] not in ("UND", "ABS", "Ndx")]
+        mark = "@@libcudart.so." + version
+        odd = [n for n in defined if not n.endswith(mark) or not re.match(r"(__)?cuda", n)]
+        check("libcudart.so.%s defines versioned cuda* names only" % version, len(defined) > 350 and not odd, odd)
+
+
+# ---- with nvcc ----
+
+WANTED = {"assert_kernel": (5, r"assertion '\(int\)threadIdx.x < limit' failed"),
+          "printf_kernel": (0, None)}
+
+
+def programs():
+    names = sorted(os.path.splitext(os.path.basename(p))[0] for p in glob.glob(os.path.join(HERE, "*.cu")))
+    for name in names:
+        if not any(name.startswith(other + "_") for other in names if other != name):
+            yield name, [os.path.join(HERE, n + ".cu") for n in names if n == name or n.startswith(name + "_")]
+
+
+def nvcc_program(nvcc, name, sources):
+    flags = [] if name != "features" else ["-arch=sm_80"]
+    built = run([nvcc, "-std=c++17", "-cudart", "shared", *flags, "-o", name, *sources], None, 600)
+    if built[0] != 0:
+        check(name, False, built)
+        return
+    code, err = WANTED.get(name, (0, None))
+    result = record(["./" + name], ["-o", name + ".wwt", "-q"])
+    expect(name, result, code, r"PASS\n$", err)
+    if code == 0:
+        check(name + ": its trace is sound", run([PROGRAM, "trace", "verify", name + ".wwt"])[0] == 0)
+    if name == "printf_kernel":
+        order = re.sub(r"thread \d+", "thread", result[1]).split("\n")[:6]
+        line = "thread of block %d: x  1.50 c 1099511627776 %%"
+        check("output of kernels comes in its place",
+              order == ["before", line % 0, line % 0, line % 1, line % 1, "after"], result[1])
+
+
+def nvcc_linking(nvcc):
+    source = os.path.join(HERE, "vector_add.cu")
+    run([nvcc, "-o", "static", source], None, 600)
+    expect("a statically linked runtime is detected", record(["./static"]), 4, None, "NVCC_APPEND_FLAGS='-cudart shared'")
+    run([nvcc, "-o", "appended", source], {"NVCC_APPEND_FLAGS": "-cudart shared"}, 600)
+    expect("NVCC_APPEND_FLAGS helps", record(["./appended"], ["-q"]), 0, "PASS")
+    toolkit = os.path.join(os.path.dirname(os.path.dirname(os.path.realpath(nvcc))), "lib64")
+    run([nvcc, "-cudart", "shared", "-o", "rpath", source, "-Xlinker", "--disable-new-dtags", "-Xlinker",
+         "-rpath=" + toolkit], None, 600)
+    expect("an RPATH to the toolkit does not hide the runtime", record(["./rpath"], ["-q"]), 0, "PASS")
+    run([nvcc, "-cudart", "shared", "-gencode", "arch=compute_80,code=sm_80", "-o", "sass", source], None, 600)
+    expect("machine code only names the option", record(["./sass"], ["-q"]), 1, None, "arch=compute_80,code=compute_80")
+    for mode in ("none", "speed", "balance", "size"):
+        run([nvcc, "-cudart", "shared", "-Xfatbin", "-compress-mode=" + mode, "-o", mode, source], None, 600)
+        expect("nvcc -compress-mode=" + mode, record(["./" + mode], ["-q"]), 0, "PASS")
+
+
+def main():
+    with tempfile.TemporaryDirectory() as folder:
+        os.chdir(folder)
+        stub_symbols()
+        stub_versions()
+        host = os.path.abspath("host-13")
+        stub_options(host)
+        stub_failures(host)
+        check("the committed PTX is its source's", run([os.path.join(HERE, "stub", "build.sh"), "--check"])[0] == 0)
+        nvcc = shutil.which(os.environ.get("NVCC", "nvcc"))
+        if nvcc:
+            for name, sources in programs():
+                nvcc_program(nvcc, name, sources)
+            nvcc_linking(nvcc)
+        else:
+            print("nvcc is not installed: its programs were not compiled")
+        os.chdir(ROOT)
+    print("%d passed, %d failed" % (counts[True], counts[False]))
+    return 1 if counts[False] else 0
+
+
+sys.exit(main())
