@@ -4,7 +4,7 @@
  *     -warpwatt inst = pc class space width flags barrier threads dst reg:n.. src reg:n.. line opcode mnemonic
  * file
  *
- * dst and src stand for the number of operands; "-" for an empty mnemonic or file. */
+ * dst and src stand for the number of operands; mnemonic and file have blanks as %20, and "-" for nothing. */
 #include "text.h"
 #include <inttypes.h>
 #include <stdlib.h>
@@ -15,12 +15,15 @@ static void put_operands(struct ww_buf *b, const struct ww_operand *o, unsigned 
     for (unsigned i = 0; i < count; i++) ww_buf_printf(b, " %u:%u", o[i].reg, o[i].n);
 }
 
-/* A string as the line's last word may be: control characters would end it. */
-static void put_word(struct ww_buf *b, const char *s, bool last) {
+/* A string as one word: what would end it, and '%', as %XX; "-" if it is empty. */
+static void put_word(struct ww_buf *b, const char *s) {
     if (!*s) ww_buf_byte(b, '-');
     for (; *s; s++) {
-        bool bad = (unsigned char)*s < ' ' || *s == 127 || (!last && *s == ' ');
-        ww_buf_byte(b, bad ? '_' : (unsigned char)*s);
+        unsigned char c = (unsigned char)*s;
+        if (c <= ' ' || c == '%' || c == 127 || (c == '-' && !s[1]))
+            ww_buf_printf(b, "%%%02x", c);
+        else
+            ww_buf_byte(b, c);
     }
 }
 
@@ -31,9 +34,9 @@ void ww_as_put_declaration(struct ww_buf *b, const struct ww_inst *i, const char
     put_operands(b, i->dst, i->dst_count);
     put_operands(b, i->src, i->src_count);
     ww_buf_printf(b, " %u %s ", i->line, opcode);
-    put_word(b, mnemonic, false);
+    put_word(b, mnemonic);
     ww_buf_byte(b, ' ');
-    put_word(b, file, true);
+    put_word(b, file);
 }
 
 static void put_registers(struct ww_buf *b, const struct ww_operand *o, unsigned count, unsigned most) {
@@ -87,17 +90,32 @@ static uint8_t get_operands(struct reader *r, struct ww_operand *o, unsigned mos
     return (uint8_t)n;
 }
 
-/* The next word, copied; the last takes all that is left. */
-static const char *get_word(struct reader *r, struct ww_arena *arena, bool last) {
-    size_t n = last ? strlen(r->at) : strcspn(r->at, " ");
+static bool unescape(char *s) {
+    char *to = s;
+    for (; *s; s++, to++) {
+        unsigned c;
+        *to = *s;
+        if (*s != '%') continue;
+        if (!s[1] || !s[2] || sscanf(s + 1, "%2x", &c) != 1 || !c) return false;
+        *to = (char)c;
+        s += 2;
+    }
+    *to = 0;
+    return true;
+}
+
+/* The next word, copied and unescaped. */
+static const char *get_word(struct reader *r, struct ww_arena *arena) {
+    size_t n = strcspn(r->at, " ");
     char *s = n && !r->bad ? ww_arena_strndup(arena, r->at, n) : NULL;
-    if (!s) {
+    bool empty = s && strcmp(s, "-") == 0;
+    if (!s || !unescape(s)) {
         r->bad = true;
         return "";
     }
     r->at += n;
     while (*r->at == ' ') r->at++;
-    return strcmp(s, "-") == 0 ? "" : s;
+    return empty ? "" : s;
 }
 
 enum ww_code ww_as_get_declaration(const struct ww_as_input *in, const char *text, struct ww_as_code *c,
@@ -113,8 +131,8 @@ enum ww_code ww_as_get_declaration(const struct ww_as_input *in, const char *tex
     i.dst_count = get_operands(&r, i.dst, WW_INST_DST_MAX);
     i.src_count = get_operands(&r, i.src, WW_INST_SRC_MAX);
     i.line = get(&r, UINT32_MAX);
-    const char *opcode = get_word(&r, &c->arena, false);
-    const char *mnemonic = get_word(&r, &c->arena, false), *file = get_word(&r, &c->arena, true);
+    const char *opcode = get_word(&r, &c->arena);
+    const char *mnemonic = get_word(&r, &c->arena), *file = get_word(&r, &c->arena);
     if (r.bad || (i.width & (i.width - 1)))
         return ww_as_bad(in, error, "a malformed \"-warpwatt inst\" line, near \"%.40s\"", r.at);
     struct ww_buf key = {0};
