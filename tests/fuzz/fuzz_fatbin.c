@@ -1,0 +1,33 @@
+/* Fuzzes the reader of fat binaries: headers, and the decompression of every PTX image that it finds. */
+#include "../../traces/cuda/fatbin.h"
+#include <stdlib.h>
+#include <string.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+#define TEXT_MAX ((uint64_t)4 << 20) /* larger ones only cost time */
+
+static void look(const struct fatbin_image *image) {
+    char *text;
+    size_t n;
+    struct ww_error error;
+    if (image->kind != FATBIN_PTX || image->text_bytes > TEXT_MAX) return;
+    if (fatbin_text(image, "fuzz", &text, &n, &error) != WW_OK) return;
+    if (strlen(text) != n) abort();
+    free(text);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+    struct fatbin_image image;
+    struct fatbin_summary summary;
+    struct ww_error error;
+    uint64_t at = 0;
+    bool more = true;
+    if (size >= 16 && fatbin_size(data) == 1) abort();
+    while (fatbin_next(data, size, "fuzz", &at, &image, &more, &error) == WW_OK && more) {
+        if (image.payload < data || image.payload + image.payload_bytes > data + size) abort();
+        look(&image);
+    }
+    if (fatbin_choose(data, size, "fuzz", 70, &summary, &error) == WW_OK && summary.found) look(&summary.ptx);
+    return 0;
+}
