@@ -21,6 +21,8 @@ struct ww_db {
 enum ww_code ww_db_fail(struct ww_db *db, const char *doing, struct ww_error *error);
 /* A value of a stored row is not what it must be. */
 enum ww_code ww_db_damaged(struct ww_db *db, const char *what, struct ww_error *error);
+/* There is no run of that number. */
+enum ww_code ww_db_no_run(struct ww_db *db, int64_t run_id, struct ww_error *error);
 /* Runs statements that give no rows. */
 enum ww_code ww_db_exec(struct ww_db *db, const char *sql, const char *doing, struct ww_error *error);
 /* First column of the first row, an integer. */

@@ -59,8 +59,7 @@ static enum ww_code load_run(struct ww_db *db, int64_t run_id, struct ww_result 
     if (ww_select_row(&s))
         read_run(&s, r, arena);
     else if (s.code == WW_OK)
-        s.code = ww_fail(error, WW_DB, db->path,
-                         "there is no run %" PRId64 "; `warpwatt query --named runs` lists them", run_id);
+        s.code = ww_db_no_run(db, run_id, error);
     return ww_select_close(&s);
 }
 
@@ -89,6 +88,12 @@ static enum ww_code load(struct ww_db *db, int64_t run_id, struct ww_result *r, 
     WW_TRY(load_run(db, run_id, r, arena, error));
     WW_TRY(load_settings(db, run_id, r, arena, error));
     return ww_db_load_launches(db, &dict, run_id, r, arena, error);
+}
+
+enum ww_code ww_db_last_run(struct ww_db *db, int64_t *run_id, struct ww_error *error) {
+    WW_TRY(ww_db_get_int(db, "SELECT coalesce(max(run_id), 0) FROM run", run_id, error));
+    return *run_id ? WW_OK
+                   : ww_fail(error, WW_DB, db->path, "there is no run yet; `warpwatt run --db` stores one");
 }
 
 enum ww_code ww_db_load(struct ww_db *db, int64_t run_id, struct ww_result **out, struct ww_error *error) {

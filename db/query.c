@@ -102,41 +102,122 @@ static int bind_value(sqlite3_stmt *stmt, int i, const char *value) {
     return sqlite3_bind_double(stmt, i, strtod(value, NULL));
 }
 
-/* "value" fills the parameter of its place in the list, ":name=value" the one of that name. */
-static enum ww_code bind_one(struct ww_db *db, sqlite3_stmt *stmt, int place, const char *text,
+/* Parameters of named queries that are numbers of runs. */
+static bool is_run_parameter(sqlite3_stmt *stmt, int i) {
+    const char *name = sqlite3_bind_parameter_name(stmt, i);
+    return name && (strcmp(name, ":run") == 0 || strcmp(name, ":base") == 0);
+}
+
+/* A run that is stored, by its number or as "last". */
+static enum ww_code bind_run(struct ww_db *db, sqlite3_stmt *stmt, int i, const char *value,
                              struct ww_error *error) {
+    int64_t id = 0, there = 0;
+    bool integer = false;
+    char sql[80];
+    if (strcmp(value, "last") == 0) {
+        WW_TRY(ww_db_last_run(db, &id, error));
+    } else if (!is_number(value, &integer) || !integer) {
+        return ww_fail(error, WW_USAGE, sqlite3_bind_parameter_name(stmt, i),
+                       "\"%.80s\": expected the number of a run, or last", value);
+    } else {
+        id = strtoll(value, NULL, 10);
+        snprintf(sql, sizeof sql, "SELECT count(*) FROM run WHERE run_id = %lld", (long long)id);
+        WW_TRY(ww_db_get_int(db, sql, &there, error));
+        if (!there) return ww_db_no_run(db, id, error);
+    }
+    return sqlite3_bind_int64(stmt, i, id) == SQLITE_OK ? WW_OK : ww_db_fail(db, "binding a value", error);
+}
+
+/* What is bound, and whether it was. */
+struct binding {
+    struct ww_db *db;
+    sqlite3_stmt *stmt;
+    bool named; /* a named query: knows its parameters, of which any may be left out */
+    bool *given;
+    struct ww_error *error;
+};
+
+/* "value" fills the parameter of its place in the list, ":name=value" the one of that name. */
+static enum ww_code bind_one(const struct binding *b, int place, const char *text) {
+    int count = sqlite3_bind_parameter_count(b->stmt);
     const char *equals = text[0] == ':' ? strchr(text, '=') : NULL;
     if (equals) {
         char name[64];
         snprintf(name, sizeof name, "%.*s", (int)(equals - text), text);
-        place = sqlite3_bind_parameter_index(stmt, name);
+        place = sqlite3_bind_parameter_index(b->stmt, name);
         if (place == 0)
-            return ww_fail(error, WW_USAGE, "", "the query has no parameter %s; it takes %d", name,
-                           sqlite3_bind_parameter_count(stmt));
+            return ww_fail(b->error, WW_USAGE, "", "the query has no parameter %s; it takes %d", name, count);
         text = equals + 1;
-    } else if (place > sqlite3_bind_parameter_count(stmt)) {
-        return ww_fail(error, WW_USAGE, "", "value \"%s\" has no place: the query takes %d", text,
-                       sqlite3_bind_parameter_count(stmt));
+    } else if (place > count) {
+        return ww_fail(b->error, WW_USAGE, "", "value \"%s\" has no place: the query takes %d", text, count);
     }
-    return bind_value(stmt, place, text) == SQLITE_OK ? WW_OK : ww_db_fail(db, "binding a value", error);
+    b->given[place] = true;
+    if (b->named && is_run_parameter(b->stmt, place)) return bind_run(b->db, b->stmt, place, text, b->error);
+    return bind_value(b->stmt, place, text) == SQLITE_OK ? WW_OK
+                                                         : ww_db_fail(b->db, "binding a value", b->error);
 }
 
-static enum ww_code run_query(struct ww_db *db, const char *sql, const char *const *bindings, size_t count,
-                              enum ww_format format, FILE *out, struct ww_error *error) {
-    sqlite3_stmt *stmt = NULL;
-    enum ww_code code = prepare(db, sql, &stmt, error);
-    for (size_t i = 0; i < count && code == WW_OK; i++)
-        code = bind_one(db, stmt, (int)i + 1, bindings[i], error);
-    if (code == WW_OK) code = ww_db_print(db, stmt, format, out, error);
-    sqlite3_finalize(stmt);
+/* A parameter without a value would be NULL, and a comparison with it silently false. */
+static enum ww_code check_all_given(const struct binding *b) {
+    for (int i = 1; i <= sqlite3_bind_parameter_count(b->stmt); i++) {
+        const char *name = sqlite3_bind_parameter_name(b->stmt, i);
+        if (b->given[i]) continue;
+        if (name && name[0] == ':')
+            return ww_fail(b->error, WW_USAGE, "SQL", "parameter %s has no value; give one as %s=VALUE", name,
+                           name);
+        if (!name || name[0] == '?')
+            return ww_fail(b->error, WW_USAGE, "SQL", "parameter %d (?) has no value; give one behind the SQL",
+                           i);
+        return ww_fail(b->error, WW_USAGE, "SQL", "parameter %s has no value; write it as :%s", name, name + 1);
+    }
+    return WW_OK;
+}
+
+static enum ww_code bind_all(struct binding *b, const char *const *bindings, size_t count) {
+    b->given = calloc((size_t)sqlite3_bind_parameter_count(b->stmt) + 1, sizeof *b->given);
+    if (!b->given) return ww_fail_nomem(b->error, "a query's values");
+    enum ww_code code = WW_OK;
+    for (size_t i = 0; i < count && code == WW_OK; i++) code = bind_one(b, (int)i + 1, bindings[i]);
+    if (code == WW_OK && !b->named) code = check_all_given(b);
+    free(b->given);
+    return code;
+}
+
+/* One query of the public interface. */
+struct asked {
+    const char *sql;
+    bool named;
+    const char *const *bindings;
+    size_t count;
+};
+
+static enum ww_code run_query(struct ww_db *db, const struct asked *q, enum ww_format format, FILE *out,
+                              struct ww_error *error) {
+    struct binding b = {.db = db, .named = q->named, .error = error};
+    enum ww_code code = prepare(db, q->sql, &b.stmt, error);
+    if (code == WW_OK) code = bind_all(&b, q->bindings, q->count);
+    if (code == WW_OK) code = ww_db_print(db, b.stmt, format, out, error);
+    sqlite3_finalize(b.stmt);
+    return code;
+}
+
+static enum ww_code ask(struct ww_db *db, const struct asked *q, enum ww_format format, FILE *out,
+                        struct ww_error *error) {
+    if (q->count > 999) return ww_fail(error, WW_USAGE, "", "%zu values; expected at most 999", q->count);
+    sqlite3_set_authorizer(db->sql, authorize, NULL);
+    enum ww_code code = run_query(db, q, format, out, error);
+    sqlite3_set_authorizer(db->sql, NULL, NULL);
     return code;
 }
 
 enum ww_code ww_db_query(struct ww_db *db, const char *sql, const char *const *bindings, size_t count,
                          enum ww_format format, FILE *out, struct ww_error *error) {
-    if (count > 999) return ww_fail(error, WW_USAGE, "", "%zu values; expected at most 999", count);
-    sqlite3_set_authorizer(db->sql, authorize, NULL);
-    enum ww_code code = run_query(db, sql, bindings, count, format, out, error);
-    sqlite3_set_authorizer(db->sql, NULL, NULL);
-    return code;
+    return ask(db, &(struct asked){sql, false, bindings, count}, format, out, error);
+}
+
+enum ww_code ww_db_query_named(struct ww_db *db, const char *name, const char *const *bindings, size_t count,
+                               enum ww_format format, FILE *out, struct ww_error *error) {
+    const struct ww_named_query *q = ww_db_named_find(name);
+    if (!q) return ww_fail(error, WW_USAGE, "", "unknown query \"%.80s\"", name ? name : "");
+    return ask(db, &(struct asked){q->sql, true, bindings, count}, format, out, error);
 }

@@ -32,6 +32,11 @@ enum ww_code ww_db_damaged(struct ww_db *db, const char *what, struct ww_error *
     return ww_fail(error, WW_DB, db->path, "the database is damaged: %s", what);
 }
 
+enum ww_code ww_db_no_run(struct ww_db *db, int64_t run_id, struct ww_error *error) {
+    return ww_fail(error, WW_DB, db->path,
+                   "there is no run %" PRId64 "; `warpwatt query --named runs` lists them", run_id);
+}
+
 enum ww_code ww_db_exec(struct ww_db *db, const char *sql, const char *doing, struct ww_error *error) {
     if (sqlite3_exec(db->sql, sql, NULL, NULL, NULL) != SQLITE_OK) return ww_db_fail(db, doing, error);
     return WW_OK;

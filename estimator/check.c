@@ -1,4 +1,4 @@
-/* check.c: the conservation laws that every result obeys (design, section 2).
+/* check.c: the conservation laws that every result obeys.
  *
  * Works on results that were read back from a database too, so it looks at nothing but the result. */
 #include "base/err.h"

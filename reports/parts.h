@@ -7,7 +7,7 @@
 
 /* null if v < 0, which is how derive.h says "not known". */
 void ww_part_known(struct ww_jsonw *w, const char *key, double v);
-/* The members of design section 10, between the braces of the caller's object. */
+/* The members of a summary (reports/schema/run.json), between the braces of the caller's object. */
 void ww_part_summary(struct ww_jsonw *w, const struct ww_result *result, int64_t run_id);
 void ww_part_counters(struct ww_jsonw *w, const char *key, const uint64_t counter[WW_COUNTER_COUNT]);
 /* With `zeros` false only states that have cycles are written. */

@@ -11,22 +11,38 @@ static enum ww_code open_db(const struct cmd_line *line, struct ww_db **db, stru
     return ww_db_open(path ? path : DEFAULT_DB, false, db, error);
 }
 
+#define LAST_RUN 0 /* the number for "last"; stored runs count from 1 */
+
+static enum ww_code parse_run(const char *text, const char *where, int64_t *id, struct ww_error *error) {
+    uint64_t v = LAST_RUN;
+    if (strcmp(text, "last") != 0 && cmd_parse_u64(text, where, 1, INT64_MAX, &v, NULL) != WW_OK)
+        return ww_fail(error, WW_USAGE, where, "\"%.80s\": expected the number of a run, or last", text);
+    *id = (int64_t)v;
+    return WW_OK;
+}
+
+/* Loads a run; *id then is its number. */
+static enum ww_code load_run(struct ww_db *db, int64_t *id, struct ww_result **result, struct ww_error *error) {
+    if (*id == LAST_RUN) WW_TRY(ww_db_last_run(db, id, error));
+    return ww_db_load(db, *id, result, error);
+}
+
 /* ---- compare ---- */
 
-static enum ww_code load_both(struct ww_db *db, uint64_t a, uint64_t b, bool json, struct ww_error *error) {
+static enum ww_code load_both(struct ww_db *db, int64_t a, int64_t b, bool json, struct ww_error *error) {
     struct ww_result *x = NULL, *y = NULL;
-    enum ww_code code = ww_db_load(db, (int64_t)a, &x, error);
-    if (code == WW_OK) code = ww_db_load(db, (int64_t)b, &y, error);
-    if (code == WW_OK) code = ww_report_compare(x, (int64_t)a, y, (int64_t)b, json, stdout, error);
+    enum ww_code code = load_run(db, &a, &x, error);
+    if (code == WW_OK) code = load_run(db, &b, &y, error);
+    if (code == WW_OK) code = ww_report_compare(x, a, y, b, json, stdout, error);
     ww_result_free(x);
     ww_result_free(y);
     return code;
 }
 
 static enum ww_code compare_run(const struct cmd_line *line, struct ww_error *error) {
-    uint64_t a, b;
-    WW_TRY(cmd_parse_u64(line->argument[0], "warpwatt compare: BASE_RUN", 1, INT64_MAX, &a, error));
-    WW_TRY(cmd_parse_u64(line->argument[1], "warpwatt compare: NEW_RUN", 1, INT64_MAX, &b, error));
+    int64_t a, b;
+    WW_TRY(parse_run(line->argument[0], "warpwatt compare: BASE_RUN", &a, error));
+    WW_TRY(parse_run(line->argument[1], "warpwatt compare: NEW_RUN", &b, error));
     struct ww_db *db;
     WW_TRY(open_db(line, &db, error));
     enum ww_code code = load_both(db, a, b, cmd_has(line, "json"), error);
@@ -40,8 +56,8 @@ const struct cmd cmd_compare = {
     .arguments = "BASE_RUN NEW_RUN",
     .min_arguments = 2,
     .max_arguments = 2,
-    .about = "Runs are named by their numbers (warpwatt query --named runs).\n",
-    .examples = "warpwatt compare 1 2 --db r.db\n",
+    .about = "Runs are named by their numbers (warpwatt query --named runs), or last.\n",
+    .examples = "warpwatt compare 1 2 --db r.db\nwarpwatt compare 1 last --db r.db\n",
     .options = compare_options,
     .run = compare_run,
 };
@@ -64,13 +80,9 @@ static enum ww_code list_queries(bool names_only, struct ww_error *error) {
     return WW_OK;
 }
 
-static enum ww_code find_named(const char *name, const char **sql, struct ww_error *error) {
-    const struct ww_named_query *q = ww_db_named_find(name);
+static enum ww_code check_named(const char *name, struct ww_error *error) {
+    if (ww_db_named_find(name)) return WW_OK;
     struct ww_nearest near;
-    if (q) {
-        *sql = q->sql;
-        return WW_OK;
-    }
     ww_nearest_init(&near, name);
     for (size_t i = 0; i < ww_db_named_count(); i++) ww_nearest_offer(&near, ww_db_named(i)->name);
     const char *best = ww_nearest_get(&near);
@@ -93,20 +105,18 @@ static enum ww_code query_format(const struct cmd_line *line, enum ww_format *fo
 
 static enum ww_code query_run(const struct cmd_line *line, struct ww_error *error) {
     if (cmd_has(line, "list") || cmd_has(line, "names")) return list_queries(cmd_has(line, "names"), error);
-    const char *sql = NULL, *named = cmd_get(line, "named");
+    const char *named = cmd_get(line, "named");
     enum ww_format format;
     WW_TRY(query_format(line, &format, error));
-    if (named)
-        WW_TRY(find_named(named, &sql, error));
-    else if (line->argument_count)
-        sql = line->argument[0];
-    else
+    if (named) WW_TRY(check_named(named, error));
+    if (!named && !line->argument_count)
         return ww_fail(error, WW_USAGE, "warpwatt query", "expected SQL, --named QUERY or --list");
-    size_t skip = named ? 0 : 1;
     struct ww_db *db;
     WW_TRY(open_db(line, &db, error));
     enum ww_code code =
-        ww_db_query(db, sql, line->argument + skip, line->argument_count - skip, format, stdout, error);
+        named ? ww_db_query_named(db, named, line->argument, line->argument_count, format, stdout, error)
+              : ww_db_query(db, line->argument[0], line->argument + 1, line->argument_count - 1, format, stdout,
+                            error);
     ww_db_close(db);
     return code;
 }
@@ -124,9 +134,10 @@ const struct cmd cmd_query = {
     .arguments = "[SQL] [VALUE...]",
     .max_arguments = 32,
     .about = "One statement that reads only. A VALUE is bound to the ? of its place, or, as\n"
-             ":name=value, to that name. docs/query.md describes tables, views and named queries.\n",
+             ":name=value, to that name; a named query may do without, and takes last for a\n"
+             "run's number. docs/query.md describes tables, views and named queries.\n",
     .examples = "warpwatt query --named workloads --db r.db\n"
-                "warpwatt query --named stalls :run=2 --db r.db\n"
+                "warpwatt query --named stalls :run=1 --db r.db\n"
                 "warpwatt query 'SELECT run_id, cycles FROM v_run WHERE gpu = ?' gtx480 --csv\n",
     .options = query_options,
     .run = query_run,
@@ -142,21 +153,22 @@ static enum ww_code print_report(const struct cmd_line *line, const struct ww_re
 }
 
 static enum ww_code report_run(const struct cmd_line *line, struct ww_error *error) {
-    uint64_t id = 0, most = 20;
-    WW_TRY(cmd_u64(line, "run", 1, INT64_MAX, &id, error));
+    int64_t id;
+    uint64_t most = 20;
+    WW_TRY(parse_run(cmd_get(line, "run"), "warpwatt report: option --run", &id, error));
     WW_TRY(cmd_u64(line, "most", 1, 1000000, &most, error));
     struct ww_db *db;
     struct ww_result *result = NULL;
     WW_TRY(open_db(line, &db, error));
-    enum ww_code code = ww_db_load(db, (int64_t)id, &result, error);
+    enum ww_code code = load_run(db, &id, &result, error);
     ww_db_close(db);
-    if (code == WW_OK) code = print_report(line, result, (int64_t)id, most, error);
+    if (code == WW_OK) code = print_report(line, result, id, most, error);
     ww_result_free(result);
     return code;
 }
 
 static const struct cmd_option report_options[] = {
-    {"run", 'r', "N", "number of the run (query --named runs lists them)", CMD_REQUIRED},
+    {"run", 'r', "N", "number of the run (query --named runs lists them), or last", CMD_REQUIRED},
     {"db", 'd', "FILE", "database (default warpwatt.db)", 0},
     {"source", 0, NULL, "source lines ranked by stall cycles", 0},
     {"most", 0, "N", "rows of --source at most (default 20)", 0},
@@ -165,7 +177,7 @@ static const struct cmd_option report_options[] = {
 const struct cmd cmd_report = {
     .arguments = "",
     .about = "",
-    .examples = "warpwatt report --run 1 --db r.db\nwarpwatt report --run 1 --source --db r.db\n",
+    .examples = "warpwatt report --run last --db r.db\nwarpwatt report --run 1 --source --db r.db\n",
     .options = report_options,
     .run = report_run,
 };

@@ -17,6 +17,13 @@ warpwatt report --run 2 --source --db r.db --json | schema source
 warpwatt report --run 2 --source --most 2 --db r.db | wc -l
 warpwatt compare 1 2 --db r.db --json | schema compare
 warpwatt compare 2 3 --db r.db | head -n 3
+# The run that was stored last has a name.
+warpwatt report --run last --db r.db | head -n 1
+warpwatt compare 1 last --db r.db >last.txt
+warpwatt compare 1 3 --db r.db | cmp - last.txt
+warpwatt query --named stalls last --db r.db >last.txt
+warpwatt query --named stalls 3 --db r.db | cmp - last.txt
+rm last.txt
 # What sqlite itself says of the file.
 sqlite3 r.db 'PRAGMA integrity_check; PRAGMA foreign_key_check;'
 ls -A

@@ -20,5 +20,9 @@ fails 8 warpwatt query 'SELECT no_column FROM run' --db r.db
 fails 8 warpwatt query 'SELECT 1; DROP TABLE run' --db r.db
 fails 8 warpwatt report --run 99 --db r.db
 fails 8 warpwatt compare 1 99 --db r.db
+fails 8 warpwatt query --named stalls 999 --db r.db
+fails 2 warpwatt query --named stalls abc --db r.db
+fails 2 warpwatt query 'SELECT 1 WHERE 1 = ?' --db r.db
+fails 2 warpwatt query 'SELECT :one, :two' :two=2 --db r.db
 sqlite3 r.db .dump >after.txt
 cmp before.txt after.txt

@@ -66,6 +66,17 @@ char *ww_db_fixture_query(struct ww_db_fixture *f, const char *sql, enum ww_form
     return text;
 }
 
+char *ww_db_fixture_named(struct ww_db_fixture *f, const char *name, enum ww_format format) {
+    char *text;
+    size_t n;
+    FILE *out = open_memstream(&text, &n);
+    if (!out) fail_msg("out of memory");
+    enum ww_code code = ww_db_query_named(f->db, name, NULL, 0, format, out, &f->error);
+    fclose(out);
+    if (code != WW_OK) fail_msg("%s: %s: %s", name, f->error.where, f->error.text);
+    return text;
+}
+
 enum ww_code ww_db_fixture_try(struct ww_db_fixture *f, const char *sql) {
     char *text;
     enum ww_code code = run(f, sql, WW_FORMAT_CSV, &text);

@@ -18,6 +18,8 @@ void ww_db_fixture_reopen(struct ww_db_fixture *f);
 int64_t ww_db_fixture_store(struct ww_db_fixture *f, const struct ww_fixture *options);
 /* Output of a query, which must succeed; free() it. */
 char *ww_db_fixture_query(struct ww_db_fixture *f, const char *sql, enum ww_format format);
+/* The same of a named query without values. */
+char *ww_db_fixture_named(struct ww_db_fixture *f, const char *name, enum ww_format format);
 /* The code of a query's failure; the error is in f->error. */
 enum ww_code ww_db_fixture_try(struct ww_db_fixture *f, const char *sql);
 /* Runs SQL on the closed file through SQLite itself, foreign keys and checks off, then opens nothing. */

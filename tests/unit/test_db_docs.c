@@ -83,7 +83,7 @@ static void named_queries_as_json_keep_to_their_schema(void **state) {
              ww_fixture_source_file("tests/cli/schema_check.py", script),
              ww_fixture_source_file("reports/schema/query.json", schema));
     for (size_t i = 0; i < ww_db_named_count(); i++) {
-        char *text = ww_db_fixture_query(f, ww_db_named(i)->sql, WW_FORMAT_JSON);
+        char *text = ww_db_fixture_named(f, ww_db_named(i)->name, WW_FORMAT_JSON);
         FILE *pipe = popen(command, "w");
         assert_non_null(pipe);
         fputs(text, pipe);

@@ -203,6 +203,22 @@ static void a_value_too_many_is_refused(void **state) {
     free(text);
 }
 
+static void parameter_without_a_value(void **state, const char *sql, const char *value, const char *name) {
+    struct ww_db_fixture *f = *state;
+    char *text;
+    assert_int_equal(bind(f, sql, &value, value ? 1 : 0, &text), WW_USAGE);
+    ww_fixture_assert_contains(f->error.text, name);
+    assert_string_equal(text, "");
+    free(text);
+}
+
+static void a_parameter_without_a_value_is_refused_by_name(void **state) {
+    parameter_without_a_value(state, "SELECT 1 WHERE 1 = ?", NULL, "parameter 1 (?) has no value");
+    parameter_without_a_value(state, "SELECT ?, ?", "7", "parameter 2 (?) has no value");
+    parameter_without_a_value(state, "SELECT :one, :two", ":two=2", "parameter :one has no value");
+    parameter_without_a_value(state, "SELECT @one", NULL, "parameter @one has no value");
+}
+
 /* ---- named queries ---- */
 
 static void every_named_query_gives_rows(void **state) {
@@ -213,7 +229,7 @@ static void every_named_query_gives_rows(void **state) {
     for (size_t i = 0; i < ww_db_named_count(); i++) {
         const struct ww_named_query *q = ww_db_named(i);
         assert_ptr_equal(ww_db_named_find(q->name), q);
-        char *text = ww_db_fixture_query(f, q->sql, WW_FORMAT_JSON);
+        char *text = ww_db_fixture_named(f, q->name, WW_FORMAT_JSON);
         cJSON *rows = cJSON_Parse(text);
         if (cJSON_GetArraySize(rows) < 1) fail_msg("%s gives no rows", q->name);
         cJSON_Delete(rows);
@@ -225,14 +241,57 @@ static void every_named_query_gives_rows(void **state) {
 
 static void every_named_query_runs_on_an_empty_database(void **state) {
     for (size_t i = 0; i < ww_db_named_count(); i++)
-        free(ww_db_fixture_query(*state, ww_db_named(i)->sql, WW_FORMAT_CSV));
+        free(ww_db_fixture_named(*state, ww_db_named(i)->name, WW_FORMAT_CSV));
+}
+
+static enum ww_code try_named(struct ww_db_fixture *f, const char *name, const char *value, char **text) {
+    size_t size;
+    FILE *out = open_memstream(text, &size);
+    enum ww_code code = ww_db_query_named(f->db, name, &value, value ? 1 : 0, WW_FORMAT_CSV, out, &f->error);
+    fclose(out);
+    return code;
 }
 
 static char *named(struct ww_db_fixture *f, const char *name, const char *value) {
     char *text = NULL;
-    if (bind(f, ww_db_named_find(name)->sql, &value, value ? 1 : 0, &text) != WW_OK)
-        fail_msg("%s", f->error.text);
+    if (try_named(f, name, value, &text) != WW_OK) fail_msg("%s", f->error.text);
     return text;
+}
+
+static void refuses_run(struct ww_db_fixture *f, const char *name, const char *value, enum ww_code code,
+                        const char *why) {
+    char *text = NULL;
+    assert_int_equal(try_named(f, name, value, &text), code);
+    ww_fixture_assert_contains(f->error.text, why);
+    assert_string_equal(text, "");
+    free(text);
+}
+
+static void a_run_that_is_not_stored_is_an_error(void **state) {
+    ww_db_fixture_store(*state, NULL);
+    refuses_run(*state, "stalls", "999", WW_DB, "there is no run 999");
+    refuses_run(*state, "source", ":run=999", WW_DB, "there is no run 999");
+    refuses_run(*state, "speedup", ":base=999", WW_DB, "there is no run 999");
+}
+
+static void a_run_that_is_no_number_is_an_error(void **state) {
+    ww_db_fixture_store(*state, NULL);
+    refuses_run(*state, "stalls", "abc", WW_USAGE, "\"abc\": expected the number of a run");
+    refuses_run(*state, "stalls", "1.5", WW_USAGE, "expected the number of a run");
+}
+
+static void last_names_the_latest_run(void **state) {
+    struct ww_db_fixture *f = *state;
+    refuses_run(f, "stalls", "last", WW_DB, "there is no run yet");
+    ww_db_fixture_store(f, NULL);
+    ww_db_fixture_store(f, &(struct ww_fixture){.seed = 8});
+    char *last = named(f, "stalls", "last"), *second = named(f, "stalls", "2"),
+         *first = named(f, "stalls", "1");
+    assert_string_equal(last, second);
+    assert_string_not_equal(last, first);
+    free(last);
+    free(second);
+    free(first);
 }
 
 static void stalls_take_the_run_that_is_named(void **state) {
@@ -402,6 +461,10 @@ int main(void) {
         T(values_keep_the_type_that_they_look_like),
         T(values_can_be_given_by_name),
         T(a_value_too_many_is_refused),
+        T(a_parameter_without_a_value_is_refused_by_name),
+        T(a_run_that_is_not_stored_is_an_error),
+        T(a_run_that_is_no_number_is_an_error),
+        T(last_names_the_latest_run),
         T(every_named_query_gives_rows),
         T(every_named_query_runs_on_an_empty_database),
         T(stalls_take_the_run_that_is_named),
