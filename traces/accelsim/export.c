@@ -7,6 +7,9 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <time.h>
+#include <unistd.h>
+
+#define PATH_ROOM 4096
 
 /* Where windows lie that no address of a recorded trace is in: shared and local ones are written as offsets. */
 #define SHARED_BASE 0x7ffe000000000000u
@@ -281,28 +284,37 @@ static enum ww_code put_launch(struct exporter *e, size_t number, const char *pa
     return code;
 }
 
-static enum ww_code put_list(const struct exporter *e, const struct ww_buf *list, const char *path,
-                             struct ww_error *error) {
+static enum ww_code put_list(const struct ww_buf *list, const char *path, struct ww_error *error) {
     struct ww_as_output *out = NULL;
     uint64_t bytes = 0;
-    (void)e;
+    if (list->failed) return ww_fail_nomem(error, "an export");
     enum ww_code code = ww_as_output_open(path, false, &out, error);
     if (code == WW_OK) code = ww_as_output_write(out, list->p, list->n, error);
     return ww_as_output_close(out, code, &bytes, error);
 }
 
+static void trace_path(const struct exporter *e, size_t number, char path[PATH_ROOM]) {
+    snprintf(path, PATH_ROOM, "%s/kernel-%zu.traceg%s", e->dir, number + 1, e->options.xz ? ".xz" : "");
+}
+
+/* The list is written last: a folder with one is whole. After an error nothing of ours is left. */
 static enum ww_code export_all(struct exporter *e, struct ww_error *error) {
-    char path[4096];
+    char path[PATH_ROOM], list_path[PATH_ROOM];
     struct ww_buf list = {0};
-    const char *suffix = e->options.xz ? ".xz" : "";
+    size_t count = e->trace->index.launch_count, done = 0;
     enum ww_code code = WW_OK;
-    for (size_t i = 0; i < e->trace->index.launch_count && code == WW_OK; i++) {
-        snprintf(path, sizeof path, "%s/kernel-%zu.traceg%s", e->dir, i + 1, suffix);
-        ww_buf_printf(&list, "kernel-%zu.traceg%s\n", i + 1, suffix);
-        code = put_launch(e, i, path, error);
+    snprintf(list_path, sizeof list_path, "%s/kernelslist.g", e->dir);
+    if (access(list_path, F_OK) == 0) return ww_fail(error, WW_IO, list_path, "it is there already");
+    for (; done < count && code == WW_OK; done += code == WW_OK) {
+        trace_path(e, done, path);
+        ww_buf_printf(&list, "%s\n", strrchr(path, '/') + 1);
+        code = put_launch(e, done, path, error);
     }
-    snprintf(path, sizeof path, "%s/kernelslist.g", e->dir);
-    if (code == WW_OK) code = list.failed ? ww_fail_nomem(error, "an export") : put_list(e, &list, path, error);
+    if (code == WW_OK) code = put_list(&list, list_path, error);
+    for (size_t i = 0; code != WW_OK && i < done; i++) {
+        trace_path(e, i, path);
+        unlink(path);
+    }
     ww_buf_free(&list);
     return code;
 }
@@ -315,7 +327,7 @@ enum ww_code ww_export_accelsim(struct ww_trace *trace, const char *dir,
     if (!e.options.version) e.options.version = 5;
     if (e.options.version != 3 && e.options.version != 5)
         return ww_fail(error, WW_USAGE, "ww_export_accelsim", "version %u; expected 3 or 5", e.options.version);
-    if (strlen(dir) > 3900)
+    if (strlen(dir) > PATH_ROOM - 64)
         return ww_fail(error, WW_USAGE, "ww_export_accelsim", "the folder's name is too long");
     if (mkdir(dir, 0777) != 0 && errno != EEXIST)
         return ww_fail(error, WW_IO, dir, "cannot create: %s", strerror(errno));
