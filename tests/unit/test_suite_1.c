@@ -73,6 +73,11 @@ int main(void) {
         VERIFY("lavaMD_with_neighbours_on_all_sides_verifies", "lavaMD", {"ny=3", "nz=3", "particles=7"}),
         VERIFY("cutcp_verifies", "cutcp", {NULL}),
         VERIFY("cutcp_of_a_small_cutoff_verifies", "cutcp", {"cutoff=1"}),
+        VERIFY("histo_verifies", "histo", {NULL}),
+        VERIFY("histo_of_few_columns_verifies", "histo", {"log_columns=4", "parts=2", "block=96"}),
+        REFUSE("histo_refuses_an_odd_width", "histo", {"width=61"}),
+        VERIFY("leukocyte_verifies", "leukocyte", {NULL}),
+        VERIFY("leukocyte_of_two_cells_verifies", "leukocyte", {"cells=2", "iterations=9", "rows=7"}),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
