@@ -12,4 +12,11 @@ static inline uint32_t ww_bits(uint32_t v) {
     return (((v + (v >> 4)) & 0x0f0f0f0fu) * 0x01010101u) >> 24;
 }
 
+/* Bits set in each byte. */
+extern const uint8_t ww_bits_of_byte[256];
+
+static inline uint32_t ww_bits8(uint32_t byte) {
+    return ww_bits_of_byte[byte & 255];
+}
+
 #endif

@@ -43,8 +43,12 @@ static uint32_t piece_bits(uint64_t from, uint64_t to) {
 }
 
 static void add_bytes(struct ww_line_request *r, uint64_t bytes) {
-    uint64_t most = (uint64_t)ww_bits(r->pieces) << 5, sum = r->bytes + bytes;
-    r->bytes = (uint16_t)(sum < most ? sum : most);
+    uint64_t sum = r->bytes + bytes;
+    if (sum > 32) { /* it has one piece at least */
+        uint64_t most = (uint64_t)ww_bits8(r->pieces) << 5;
+        if (sum > most) sum = most;
+    }
+    r->bytes = (uint16_t)sum;
 }
 
 static void add_span(struct ww_coalescer *c, uint64_t address, uint32_t bytes) {

@@ -1,4 +1,6 @@
 #include "dram_channel.h"
+
+#include "../base/bits.h"
 #include <assert.h>
 
 uint32_t ww_dram_bursts_per_sector(const struct ww_gpu_spec *gpu) {
@@ -16,12 +18,6 @@ bool ww_dram_has_room(struct ww_dram *d, uint32_t channel, enum ww_dram_directio
     if (c->count[direction] < d->depth) return true;
     c->room_wanted = true;
     return false;
-}
-
-static uint32_t count_bits(uint32_t mask) {
-    uint32_t n = 0;
-    for (; mask; mask &= mask - 1) n++;
-    return n;
 }
 
 /* ---- queues ---------------------------------------------------------------------------------- */
@@ -107,7 +103,7 @@ void ww_dram_push(struct ww_dram *d, uint32_t channel, const struct ww_dram_requ
     if (!c->event.queued) ww_dram_refresh(c, cycle);
     *e = (struct ww_dram_entry){
         .request = *request, .arrival = cycle, .order = c->order++, .bursts_left = request->bursts};
-    uint32_t sectors = count_bits(request->mask) << d->sector_shift;
+    uint32_t sectors = ww_bits8(request->mask) << d->sector_shift;
     d->counter[request->direction == WW_DRAM_READ ? WW_C_DRAM_SECTOR_READ : WW_C_DRAM_SECTOR_WRITE] += sectors;
     append(c, i);
     uint64_t when = look_at(c, i, cycle);

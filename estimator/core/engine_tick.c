@@ -76,6 +76,7 @@ void ww_core_tick(void *owner, struct ww_event *event, uint64_t now_ps) {
         cycle = next_cycle(core);
     }
     core->ticking = false;
+    core->tick_cycle = cycle;
     if (cycle != WW_NEVER && core->code_failed == WW_OK)
         ww_queue_add(core->queue, event, ww_clock_time(&core->clock, cycle));
 }
@@ -101,9 +102,13 @@ static void wake_after(struct ww_sm *sm, uint64_t cycle) {
     uint64_t at =
         sm->stirred || (sm->lsu.held && sm->lsu.retry) || queue ? cycle : ww_wheel_next(&sm->wheel, cycle - 1);
     if (at != WW_NEVER) ww_core_wake(core, sm->id, at);
-    uint64_t next = next_cycle(core);
-    if (!core->ticking && next != WW_NEVER)
-        ww_queue_earlier(core->queue, &core->tick, ww_clock_time(&core->clock, next));
+    if (core->ticking) return;
+    /* A CTA may have ended, too. The tick stands in the queue for all else. */
+    if (core->dispatch_at < at) at = core->dispatch_at > core->now ? core->dispatch_at : core->now + 1;
+    if (at < core->tick_cycle) {
+        core->tick_cycle = at;
+        ww_queue_earlier(core->queue, &core->tick, ww_clock_time(&core->clock, at));
+    }
 }
 
 void ww_core_reply(void *owner, uint16_t sm, const struct ww_mem_reply *reply, uint64_t now_ps) {

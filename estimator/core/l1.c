@@ -152,7 +152,7 @@ bool ww_l1_load(struct ww_sm *sm, uint32_t op, const struct ww_line_request *r, 
     }
     if (line != WW_NO_LINE) ww_tags_touch(&l->tags, line);
     if (hit) {
-        uint32_t pieces = ww_sectors(sm->core, hit), asked = ww_bits(r->pieces);
+        uint32_t pieces = ww_sectors(sm->core, hit), asked = ww_bits8(r->pieces);
         if (asked < pieces) pieces = asked;
         uint64_t ready = take_port(sm, pieces, cycle) - 1 + sm->core->l1_latency;
         struct ww_memory_op *o = &sm->core->pool.op[op];
@@ -170,7 +170,7 @@ static void write_line(struct ww_sm *sm, const struct ww_line_request *r, bool e
     sm->core->counter[WW_C_L1_ACCESS]++;
     if (line == WW_NO_LINE) return;
     if (!(sectors & ~l->valid[line]))
-        sm->core->counter[WW_C_L1_WRITE_HIT] += ww_bits(sm->core->pieces_of[r->pieces]);
+        sm->core->counter[WW_C_L1_WRITE_HIT] += ww_bits8(sm->core->pieces_of[r->pieces]);
     if (!evict) {
         if (sm->core->gpu->l1_write == WW_L1_UPDATE) ww_tags_touch(&l->tags, line);
     } else if (l->pending[line]) {
@@ -190,7 +190,7 @@ static uint32_t acknowledgement(struct ww_sm *sm, uint32_t warp) {
 bool ww_l1_store(struct ww_sm *sm, struct ww_warp *w, const struct ww_dinst *d, const struct ww_line_request *r,
                  uint64_t cycle) {
     struct ww_core *core = sm->core;
-    uint32_t pieces = core->pieces_of[r->pieces], sectors = ww_bits(pieces);
+    uint32_t pieces = core->pieces_of[r->pieces], sectors = ww_bits8(pieces);
     if (queue_full(sm)) return false;
     if (core->gpu->l1_enabled) write_line(sm, r, !d->local && core->gpu->l1_write == WW_L1_EVICT);
     core->counter[WW_C_L1_SECTOR_WRITE] += sectors;
@@ -205,7 +205,7 @@ bool ww_l1_store(struct ww_sm *sm, struct ww_warp *w, const struct ww_dinst *d, 
 bool ww_l1_direct(struct ww_sm *sm, uint32_t warp, uint32_t op, const struct ww_dinst *d,
                   const struct ww_line_request *r, uint64_t cycle) {
     struct ww_core *core = sm->core;
-    uint32_t pieces = core->pieces_of[r->pieces], sectors = ww_bits(pieces);
+    uint32_t pieces = core->pieces_of[r->pieces], sectors = ww_bits8(pieces);
     bool atomic = d->path == WW_L_ATOMIC;
     uint32_t inst = (uint32_t)(d - core->code.inst), tag;
     if (queue_full(sm)) return false;

@@ -109,9 +109,9 @@ static void fill(struct ww_sm *sm, uint32_t m, const struct ww_mem_reply *reply,
 static void answer_target(struct ww_sm *sm, uint32_t t, const struct ww_mem_reply *reply, uint64_t cycle) {
     struct ww_core *core = sm->core;
     struct ww_target target = core->pool.target[t];
-    uint64_t ready = fill_ready(sm, ww_bits(reply->sectors), cycle);
+    uint64_t ready = fill_ready(sm, ww_bits8(reply->sectors), cycle);
     struct ww_memory_op *o = &core->pool.op[target.op];
-    count_level(core, target.inst, reply, ww_bits(reply->sectors));
+    count_level(core, target.inst, reply, ww_bits8(reply->sectors));
     if (reply->level > o->level) o->level = reply->level;
     if (ready > o->ready) o->ready = ready;
     if (!reply->last) return;

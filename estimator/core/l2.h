@@ -24,6 +24,7 @@
 #ifndef WW_CORE_L2_H
 #define WW_CORE_L2_H
 
+#include "../base/bits.h"
 #include "addrmap.h"
 #include "dram.h"
 #include "l2_tags.h"
@@ -129,12 +130,6 @@ void ww_l2_room(void *context, uint32_t channel, uint64_t ps);
 void ww_l2_delivered(void *context, uint32_t slice, uint64_t now_ps);
 
 /* ---- between l2.c and l2_serve.c ---- */
-
-/* Number of bits in a mask of sectors or granules. */
-static inline uint32_t ww_bits8(uint32_t mask) {
-    uint32_t pairs = mask - (mask >> 1 & 0x55), nibbles = (pairs & 0x33) + (pairs >> 2 & 0x33);
-    return (nibbles + (nibbles >> 4)) & 0xf;
-}
 
 /* Serves what can be served of the slice's head request at `cycle`; true: all of it. */
 bool ww_l2_serve(struct ww_l2_slice *s, const struct ww_l2_packet *p, uint64_t cycle);

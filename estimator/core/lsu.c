@@ -27,7 +27,7 @@ static void pop(struct ww_sm *sm) {
     if (l->count + 1 < l->capacity) return;
     ww_group_free(sm, WW_G_LSU, 0);
     for (uint32_t k = 0; k < sm->core->gpu->sm_schedulers; k++)
-        if (sm->sched[k].ready[WW_G_LSU]) sm->sched[k].try_at = 0; /* there is room again */
+        if (sm->sched[k].ready[WW_G_LSU]) ww_sched_try(sm, &sm->sched[k], 0); /* there is room again */
 }
 
 static void write_results(struct ww_sm *sm, struct ww_warp *w, const struct ww_dinst *d, uint64_t cycle,
@@ -160,12 +160,6 @@ void ww_lsu_step(struct ww_sm *sm, uint64_t cycle) {
         do_shared(sm, &e, d, cycle);
     else
         do_requests(sm, &e, d, cycle);
-}
-
-uint64_t ww_lsu_next(const struct ww_sm *sm, uint64_t cycle) {
-    const struct ww_lsu *l = &sm->lsu;
-    if (l->count == 0 || (l->held && !l->retry)) return WW_NEVER;
-    return l->free > cycle ? l->free : cycle + 1;
 }
 
 /* Operations with a result: one part more is complete. */

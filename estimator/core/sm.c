@@ -69,14 +69,14 @@ uint64_t ww_sm_step(struct ww_sm *sm, uint64_t cycle) {
     ww_l1_drain(sm, cycle);
     ww_lsu_step(sm, cycle);
     sm->issuing = true;
-    uint64_t next = ww_issue(sm, cycle), at = ww_wheel_next(&sm->wheel, cycle);
+    uint64_t next = ww_issue(sm, cycle), at = ww_lsu_next(&sm->lsu, cycle);
     sm->issuing = false;
     if (sm->ended) end_ctas(sm, cycle + 1);
     if (at < next) next = at;
-    at = ww_lsu_next(sm, cycle);
-    if (at < next) next = at;
     if (sm->l1.count && !sm->l1.refused) next = cycle + 1;
-    return next;
+    if (next == cycle + 1) return next;
+    at = ww_wheel_next(&sm->wheel, cycle);
+    return at < next ? at : next;
 }
 
 void ww_sm_close(struct ww_sm *sm, uint64_t end) {

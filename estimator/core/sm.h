@@ -143,9 +143,10 @@ struct ww_sm {
     uint64_t *icache_ready;
     uint32_t resident_ctas, resident_warps;
     uint64_t active_since, active_cycles;
-    bool stirred;   /* a warp became ready since the last step */
-    bool issuing;   /* schedulers of this cycle are at work: CTAs end after them */
-    uint64_t ended; /* CTAs that do */
+    uint64_t issue_at; /* no scheduler can issue before: the earliest try_at */
+    bool stirred;      /* a warp became ready since the last step */
+    bool issuing;      /* schedulers of this cycle are at work: CTAs end after them */
+    uint64_t ended;    /* CTAs that do */
 };
 
 /* One memory instruction between the LSU and its last answer. */
@@ -180,6 +181,7 @@ struct ww_core {
     struct ww_queue *queue;
     struct ww_clock clock;
     struct ww_event tick;
+    uint64_t tick_cycle;    /* for which the tick is queued, or WW_NEVER */
     uint64_t now, now_ps;   /* of the current tick */
     struct ww_wheel *wheel; /* of SMs, by groups of 64 */
     uint64_t *next;         /* by SM: cycle of its next step */
@@ -212,7 +214,7 @@ struct ww_core {
 
 /* 32-byte pieces, which is what counters hold, of a mask of L1 sectors. */
 static inline uint32_t ww_sectors(const struct ww_core *core, uint32_t mask) {
-    return ww_bits(mask) << core->sector_shift;
+    return ww_bits8(mask) << core->sector_shift;
 }
 
 /* Counts a warp's cycles in its state up to `cycle`. */
@@ -225,6 +227,12 @@ static inline void ww_warp_count(struct ww_sm *sm, struct ww_warp *w, uint64_t c
 /* Sets from when on a group that is no unit takes an instruction, of any scheduler of the SM. */
 static inline void ww_group_free(struct ww_sm *sm, uint32_t group, uint64_t cycle) {
     for (uint32_t k = 0; k < sm->core->gpu->sm_schedulers; k++) sm->sched[k].free[group] = cycle;
+}
+
+/* A scheduler may issue in `cycle`, or before. */
+static inline void ww_sched_try(struct ww_sm *sm, struct ww_sched *s, uint64_t cycle) {
+    if (s->try_at > cycle) s->try_at = cycle;
+    if (sm->issue_at > cycle) sm->issue_at = cycle;
 }
 
 /* Counts the slots of a scheduler up to `cycle`. */
@@ -263,7 +271,11 @@ void ww_lsu_push(struct ww_sm *sm, struct ww_warp *w, uint32_t inst, uint32_t ma
                  const struct ww_access *access, uint64_t cycle);
 /* Works in `cycle`. */
 void ww_lsu_step(struct ww_sm *sm, uint64_t cycle);
-uint64_t ww_lsu_next(const struct ww_sm *sm, uint64_t cycle);
+/* Cycle after `cycle` at which the unit has something to do. */
+static inline uint64_t ww_lsu_next(const struct ww_lsu *l, uint64_t cycle) {
+    if (l->count == 0 || (l->held && !l->retry)) return WW_NEVER;
+    return l->free > cycle ? l->free : cycle + 1;
+}
 /* Each takes one line request of the operation; false: refused, nothing has changed. *cycles: how long the
  * LSU is taken. */
 bool ww_l1_load(struct ww_sm *sm, uint32_t op, const struct ww_line_request *r, uint64_t cycle,

@@ -47,7 +47,7 @@ static inline void ww_make_ready(struct ww_sm *sm, struct ww_warp *w, uint32_t g
     w->group = (uint8_t)group;
     s->ready[group] |= 1ull << w->slot;
     s->groups |= 1u << group;
-    if (s->try_at > cycle) s->try_at = cycle;
+    ww_sched_try(sm, s, cycle);
     sm->stirred = true;
     ww_warp_set_state(sm, w, WW_G_MEMORY & (1u << group) ? WW_S_EXCESS_MEM : WW_S_EXCESS_ALU, cycle);
 }
