@@ -23,6 +23,8 @@ struct exporter {
     const struct ww_launch *launch;
     struct ww_buf *key; /* of each instruction: "1 R2 LDG.E 1 R4 " */
     uint8_t *width;     /* that its lines name: 0 without addresses */
+    uint32_t *next;     /* of the same chain by pc, + 1; chain: the newest */
+    uint32_t *chain;
     struct ww_as_output *out;
     struct ww_buf text;
 };
@@ -76,13 +78,22 @@ static void put_opcode(struct ww_buf *b, const struct ww_inst *i, const char *mn
         ww_buf_printf(b, i->width < 4 ? ".U%u" : ".%u", i->width * 8u);
 }
 
+#define CHAINS 1024u /* power of two */
+
 /* True if an instruction before `at` has its pc and key: their lines would be one. */
 static bool is_taken(const struct exporter *e, uint32_t at) {
-    for (uint32_t i = 0; i < at; i++)
-        if (e->launch->inst[i].pc == e->launch->inst[at].pc && e->key[i].n == e->key[at].n &&
-            memcmp(e->key[i].p, e->key[at].p, e->key[i].n) == 0)
+    const struct ww_inst *inst = e->launch->inst;
+    for (uint32_t i = e->chain[(inst[at].pc >> 3) % CHAINS]; i; i = e->next[i - 1])
+        if (inst[i - 1].pc == inst[at].pc && e->key[i - 1].n == e->key[at].n &&
+            memcmp(e->key[i - 1].p, e->key[at].p, e->key[at].n) == 0)
             return true;
     return false;
+}
+
+static void take(struct exporter *e, uint32_t at) {
+    uint32_t *chain = &e->chain[(e->launch->inst[at].pc >> 3) % CHAINS];
+    e->next[at] = *chain;
+    *chain = at + 1;
 }
 
 static bool is_value(const struct ww_inst *i) {
@@ -103,6 +114,7 @@ static enum ww_code declare(struct exporter *e, uint32_t at, struct ww_error *er
         ww_buf_clear(&e->key[at]);
         ww_as_put_key(&e->key[at], i, opcode.p);
     }
+    take(e, at);
     bool access = (i->flags & WW_INST_ACCESS) && !is_value(i);
     e->width[at] = access ? (i->width ? i->width : 4) : 0;
     ww_as_put_declaration(&e->text, i, opcode.p ? opcode.p : "NOP", mnemonic, file);
@@ -271,8 +283,10 @@ static enum ww_code put_launch(struct exporter *e, size_t number, const char *pa
     uint32_t n = e->launch->inst_count;
     e->key = calloc((size_t)n + 1, sizeof *e->key);
     e->width = calloc((size_t)n + 1, 1);
-    enum ww_code code = e->key && e->width ? ww_as_output_open(path, e->options.xz, &e->out, error)
-                                           : ww_fail_nomem(error, "an export");
+    e->next = calloc((size_t)n + CHAINS, sizeof *e->next);
+    e->chain = e->next ? e->next + n : NULL;
+    enum ww_code code = e->key && e->width && e->next ? ww_as_output_open(path, e->options.xz, &e->out, error)
+                                                      : ww_fail_nomem(error, "an export");
     if (code == WW_OK) code = put_header(e, number, error);
     if (code == WW_OK) code = put_ctas(e, number, error);
     code = ww_as_output_close(e->out, code, &e->stats.bytes, error);
@@ -280,6 +294,7 @@ static enum ww_code put_launch(struct exporter *e, size_t number, const char *pa
     for (uint32_t i = 0; e->key && i < n; i++) ww_buf_free(&e->key[i]);
     free(e->key);
     free(e->width);
+    free(e->next);
     e->stats.launches += code == WW_OK;
     return code;
 }

@@ -21,32 +21,41 @@ enum ww_code ww_as_progress(struct ww_as_import *im, struct ww_error *error) {
     return ww_fail(error, WW_FAIL, im->parser.in->source.name, "stopped before the end");
 }
 
-/* The kernel's code of an earlier launch, or a new one; our own files bring theirs along, so always new. */
-static enum ww_code get_code(struct ww_as_import *im, const char *kernel, const char *arch,
-                             struct ww_error *error) {
-    unsigned count = 0;
-    struct ww_as_code **last = NULL;
+/* Takes the kernel's code out of the list, or returns NULL. */
+static struct ww_as_code *take_code(struct ww_as_import *im, const char *kernel, const char *arch) {
     for (struct ww_as_code **at = &im->codes; *at; at = &(*at)->next) {
         struct ww_as_code *c = *at;
-        if (strcmp(c->kernel, kernel) == 0 && strcmp(c->arch, arch) == 0) {
-            *at = c->next;
-            c->next = im->codes;
-            im->codes = c;
-            return WW_OK;
-        }
-        count++;
-        last = at;
+        if (strcmp(c->kernel, kernel) != 0 || strcmp(c->arch, arch) != 0) continue;
+        *at = c->next;
+        return c;
     }
-    if (count >= WW_AS_CODES_MAX && last) {
-        ww_as_code_free(*last);
-        *last = NULL;
+    return NULL;
+}
+
+/* Forgets those used longest ago that are too many. */
+static void trim_codes(struct ww_as_import *im) {
+    uint32_t count = 0, statics = 0;
+    struct ww_as_code **at = &im->codes;
+    while (*at && count++ < WW_AS_CODES_MAX && statics < WW_AS_CODES_STATICS) {
+        statics += (*at)->static_count;
+        at = &(*at)->next;
     }
-    struct ww_as_code *c;
-    enum ww_code code = ww_as_code_new(kernel, arch, &c, error);
-    if (c) {
-        c->next = im->codes;
-        im->codes = c;
+    while (*at) {
+        struct ww_as_code *c = *at;
+        *at = c->next;
+        ww_as_code_free(c);
     }
+}
+
+/* The kernel's code of an earlier launch, or a new one, becomes the list's first. */
+static enum ww_code get_code(struct ww_as_import *im, const char *kernel, const char *arch,
+                             struct ww_error *error) {
+    struct ww_as_code *c = take_code(im, kernel, arch);
+    enum ww_code code = c ? WW_OK : ww_as_code_new(kernel, arch, &c, error);
+    if (!c) return code;
+    c->next = im->codes;
+    im->codes = c;
+    trim_codes(im);
     return code;
 }
 

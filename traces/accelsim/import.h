@@ -14,7 +14,8 @@
 #define WW_AS_OPEN_BYTES ((size_t)64 << 20)    /* of all open CTAs together */
 #define WW_AS_OPEN_MAX 262144u                 /* CTAs of a raw file that are open at once */
 #define WW_AS_PENDING_BYTES ((size_t)32 << 20) /* what the writer may hold back */
-#define WW_AS_CODES_MAX 64u                    /* kernels whose code is kept from launch to launch */
+#define WW_AS_CODES_MAX 256u                   /* kernels whose code is kept from launch to launch, */
+#define WW_AS_CODES_STATICS 100000u            /* and their static instructions */
 
 /* What one warp executed so far. */
 struct ww_as_warp {

@@ -111,6 +111,7 @@ static void size_matrix(const char *opcode, size_t n, struct ww_inst *inst) {
             a = fragments[i].a;
             b = fragments[i].b;
         }
+    if (a == 2 && b == 1 && ww_sass_has(opcode, n, "1688") && ww_sass_has(opcode, n, "TF32")) a = 4, b = 2;
     bool half = *opcode == 'H' && c == 4 && !ww_sass_has(opcode, n, "F32");
     if (half) c = 2; /* accumulates in half precision */
     set_all(inst->dst, inst->dst_count, c);
