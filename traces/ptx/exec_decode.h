@@ -22,6 +22,8 @@ enum ww_code ex_address_operand(struct ex_decoder *d, const struct ptx_operand *
 bool ex_is_kernel_param(const struct ex_decoder *d, const struct ptx_symbol *s);
 /* Instructions with operands of their own kind: control, memory, vectors, barriers. */
 enum ww_code ex_decode_special(struct ex_decoder *d, bool *done);
+/* wmma, mma, ldmatrix, stmatrix, movmatrix (exec_mma.c). Errors: WW_UNSUPPORTED (shape, types), WW_INPUT. */
+enum ww_code ex_decode_matrix(struct ex_decoder *d);
 /* Makes an ex_func for each function that the kernel may call. */
 enum ww_code ex_find_reachable(struct ex_decoder *d, const struct ptx_func *entry);
 
