@@ -55,7 +55,7 @@ _warpwatt() {
             operands=$(warpwatt mech list --names 2>/dev/null)
             ;;
         "trace record")
-            options='--workload --param --ptx --launch --out --arch --max-registers --registers --instruction-limit --seed --level --gpu --kernel --first --every --no-record --json --quiet --help'
+            options='--workload --param --ptx --launch --out --arch --max-registers --registers --instruction-limit --seed --level --gpu --kernel --first --every --no-record --strict --json --quiet --help'
             case $previous in
                 --workload|-w) words=$(warpwatt trace workloads --names 2>/dev/null); is_value=1 ;;
                 --param|-p) return ;;

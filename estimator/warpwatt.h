@@ -76,6 +76,8 @@ WW_API enum ww_code ww_gpu_load(const char *name, const char *const *overrides, 
                                 struct ww_gpu **gpu, struct ww_error *error);
 WW_API void ww_gpu_free(struct ww_gpu *gpu);
 WW_API const char *ww_gpu_name(const struct ww_gpu *gpu);
+/* A power table that fits a GPU which this one inherits from, the nearest first; NULL if there is none. */
+WW_API const char *ww_gpu_ancestor_table(const struct ww_gpu *gpu);
 /* Canonical JSON of all parameters, sorted by key: equal strings mean equal GPUs. */
 WW_API const char *ww_gpu_json(const struct ww_gpu *gpu);
 /* Number of parameters, and each one's key, value in text, unit, help and source ("" if defaulted). */

@@ -167,7 +167,7 @@ static enum ww_code print_energy(const struct ww_launch_result *sum, FILE *out, 
     char t[4][32];
     fputs("\nEnergy\n", out);
     if (!e->known) {
-        fputs("  - (the GPU has no power table)\n", out);
+        fputs("  - (no power table)\n", out);
         return WW_OK;
     }
     for (int i = 0; i < WW_COMPONENT_COUNT; i++) {

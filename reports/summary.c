@@ -24,7 +24,7 @@ static void print_title(const struct ww_result *r, int64_t run_id, FILE *out) {
 static void print_energy(const struct ww_result *r, FILE *out) {
     char a[32], b[32];
     if (!r->energy_known) {
-        fputs("  energy        -  (the GPU has no power table)\n", out);
+        fputs("  energy        -  (no power table)\n", out);
         return;
     }
     fprintf(out, "  energy        %s\n  power         %s\n", ww_si(r->energy_j, "J", a),

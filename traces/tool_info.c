@@ -1,15 +1,33 @@
 /* `trace info`: what a trace holds, from its index alone. */
 #include "../estimator/base/jsonw.h"
+#include "../estimator/base/text.h"
 #include "wwt/reader.h"
 
 struct totals {
     uint64_t warp, thread, bytes;
-    uint64_t mix[WW_OP_COUNT]; /* warp instructions by class */
+    uint64_t mix[WW_OP_COUNT][WW_SPACE_COUNT]; /* warp instructions by class and space */
 };
+
+/* Class k / WW_SPACE_COUNT in space k % WW_SPACE_COUNT. */
+#define MIX (WW_OP_COUNT * WW_SPACE_COUNT)
+
+static uint64_t *mix_of(struct totals *t, int k) {
+    return &t->mix[k / WW_SPACE_COUNT][k % WW_SPACE_COUNT];
+}
+
+/* "int", "load.global". */
+static const char *mix_name(int k, char out[64]) {
+    enum ww_space space = (enum ww_space)(k % WW_SPACE_COUNT);
+    const char *op = ww_op_name((enum ww_op)(k / WW_SPACE_COUNT));
+    if (space == WW_SPACE_NONE) return op;
+    snprintf(out, 64, "%s.%s", op, ww_space_name(space));
+    return out;
+}
 
 static struct totals launch_totals(const struct ww_wwt_launch *l) {
     struct totals t = {.warp = l->view.warp_instructions, .thread = l->view.thread_instructions};
-    for (uint32_t i = 0; i < l->view.inst_count; i++) t.mix[l->view.inst[i].op] += l->inst_warp[i];
+    for (uint32_t i = 0; i < l->view.inst_count; i++)
+        t.mix[l->view.inst[i].op][l->view.inst[i].space] += l->inst_warp[i];
     for (uint32_t i = 0; i < l->group_count; i++) t.bytes += WW_WWT_CHUNK_BYTES + (uint64_t)l->group[i].stored;
     return t;
 }
@@ -20,7 +38,7 @@ static struct totals file_totals(const struct ww_trace *trace) {
         struct totals l = launch_totals(&trace->index.launch[i]);
         t.warp += l.warp;
         t.thread += l.thread;
-        for (int k = 0; k < WW_OP_COUNT; k++) t.mix[k] += l.mix[k];
+        for (int k = 0; k < MIX; k++) mix_of(&t, k)[0] += mix_of(&l, k)[0];
     }
     return t;
 }
@@ -49,15 +67,16 @@ static void json_dimensions(struct ww_jsonw *w, const char *key, const uint32_t 
     ww_jsonw_close(w, ']');
 }
 
-static void json_totals(struct ww_jsonw *w, const struct totals *t) {
+static void json_totals(struct ww_jsonw *w, struct totals *t) {
+    char name[64];
     ww_jsonw_u64(w, "warp_instructions", t->warp);
     ww_jsonw_u64(w, "thread_instructions", t->thread);
     ww_jsonw_u64(w, "bytes", t->bytes);
     json_ratio(w, "bytes_per_warp_instruction", t, per_instruction(t));
     json_ratio(w, "simt_efficiency", t, efficiency(t));
     ww_jsonw_open_flat(w, "mix", '{');
-    for (int k = 0; k < WW_OP_COUNT; k++)
-        if (t->mix[k]) ww_jsonw_u64(w, ww_op_name((enum ww_op)k), t->mix[k]);
+    for (int k = 0; k < MIX; k++)
+        if (*mix_of(t, k)) ww_jsonw_u64(w, mix_name(k, name), *mix_of(t, k));
     ww_jsonw_close(w, '}');
 }
 
@@ -102,17 +121,19 @@ static enum ww_code print_json(const struct ww_trace *trace, FILE *out, struct w
 
 /* ---- text ---- */
 
-static void text_mix(const struct totals *t, const char *indent, FILE *out) {
+static void text_mix(struct totals *t, const char *indent, FILE *out) {
+    char name[64];
     fprintf(out, "%smix:", indent);
-    for (int k = 0; k < WW_OP_COUNT; k++)
-        if (t->mix[k])
-            fprintf(out, " %s %.1f%%", ww_op_name((enum ww_op)k), 100.0 * (double)t->mix[k] / (double)t->warp);
+    for (int k = 0; k < MIX; k++)
+        if (*mix_of(t, k))
+            fprintf(out, " %s %.1f%%", mix_name(k, name), 100.0 * (double)*mix_of(t, k) / (double)t->warp);
     fputc('\n', out);
 }
 
 static void text_launch(size_t number, const struct ww_wwt_launch *l, FILE *out) {
     const struct ww_launch *v = &l->view;
     struct totals t = launch_totals(l);
+    char each[32];
     fprintf(out, "\nlaunch %zu: %s (%s)\n", number, v->kernel, v->arch);
     fprintf(out, "  grid %u x %u x %u, block %u x %u x %u, %u registers, shared %u + %u B, local %u B\n",
             v->grid[0], v->grid[1], v->grid[2], v->block[0], v->block[1], v->block[2], v->registers_per_thread,
@@ -122,24 +143,27 @@ static void text_launch(size_t number, const struct ww_wwt_launch *l, FILE *out)
                 (unsigned long long)v->cta_count);
     fprintf(out, "  %llu warp instructions, %llu thread instructions, SIMT efficiency %.1f%%\n",
             (unsigned long long)t.warp, (unsigned long long)t.thread, 100.0 * efficiency(&t));
-    fprintf(out, "  %u static instructions, %llu bytes in %u group%s, %.3f bytes per warp instruction\n",
-            v->inst_count, (unsigned long long)t.bytes, l->group_count, l->group_count == 1 ? "" : "s",
-            per_instruction(&t));
+    ww_three_digits(per_instruction(&t), each);
+    fprintf(out, "  %u static instructions, %llu bytes in %u group%s, %s bytes per warp instruction\n",
+            v->inst_count, (unsigned long long)t.bytes, l->group_count, ww_plural(l->group_count, "s"), each);
     if (t.warp) text_mix(&t, "  ", out);
 }
 
 static enum ww_code print_text(const struct ww_trace *trace, FILE *out, struct ww_error *error) {
     const struct ww_trace_meta *m = &trace->index.meta;
     struct totals t = file_totals(trace);
+    char each[32];
+    ww_three_digits(per_instruction(&t), each);
     fprintf(out, "%s: version %u, hash %s\n", trace->path, WW_WWT_VERSION, trace->hash);
     if (m->program) fprintf(out, "program:   %s\n", m->program);
     if (m->arguments && *m->arguments) fprintf(out, "arguments: %s\n", m->arguments);
     if (m->tool) fprintf(out, "tool:      %s\n", m->tool);
     for (size_t i = 0; i < trace->index.launch_count; i++) text_launch(i, &trace->index.launch[i], out);
-    fprintf(out, "\ntotal: %zu launches, %llu warp instructions, %llu thread instructions\n",
-            trace->index.launch_count, (unsigned long long)t.warp, (unsigned long long)t.thread);
-    fprintf(out, "  %llu bytes, %.3f bytes per warp instruction, SIMT efficiency %.1f%%\n",
-            (unsigned long long)t.bytes, per_instruction(&t), 100.0 * efficiency(&t));
+    fprintf(out, "\ntotal: %zu launch%s, %llu warp instructions, %llu thread instructions\n",
+            trace->index.launch_count, ww_plural(trace->index.launch_count, "es"), (unsigned long long)t.warp,
+            (unsigned long long)t.thread);
+    fprintf(out, "  %llu bytes, %s bytes per warp instruction, SIMT efficiency %.1f%%\n",
+            (unsigned long long)t.bytes, each, 100.0 * efficiency(&t));
     if (t.warp) text_mix(&t, "  ", out);
     return ferror(out) ? ww_fail(error, WW_IO, "output", "cannot write") : WW_OK;
 }

@@ -24,26 +24,54 @@ static const char *const list_keys[] = {"arch",       "node_nm",    "sm.count", 
                                         "l1.size_kb", "l2.size_kb", "dram.type"};
 #define LIST_KEYS (sizeof list_keys / sizeof list_keys[0])
 
-static void list_table_row(struct cmd_table *t, const struct ww_gpu *gpu) {
-    struct ww_param_view view;
-    cmd_table_cell(t, ww_gpu_name(gpu));
-    for (size_t i = 0; i < LIST_KEYS; i++) cmd_table_cell(t, find(gpu, list_keys[i], &view));
-    cmd_table_cellf(t, "%.0f", dram_bandwidth(gpu));
-}
+/* A model of the list: `stem` is what loads it. */
+struct listed {
+    const char *stem;
+    struct ww_gpu *gpu;
+};
 
-static void list_json_row(struct ww_jsonw *w, const struct ww_gpu *gpu) {
+static void list_json_row(struct ww_jsonw *w, const struct listed *l) {
     struct ww_param_view view;
     ww_jsonw_open_flat(w, NULL, '{');
-    ww_jsonw_str(w, "gpu", ww_gpu_name(gpu));
+    ww_jsonw_str(w, "gpu", l->stem);
+    ww_jsonw_str(w, "name", ww_gpu_name(l->gpu));
     for (size_t i = 0; i < LIST_KEYS; i++) {
-        const char *value = find(gpu, list_keys[i], &view);
+        const char *value = find(l->gpu, list_keys[i], &view);
         if (value[strspn(value, "0123456789.")])
             ww_jsonw_str(w, list_keys[i], value);
         else
             ww_jsonw_f64(w, list_keys[i], strtod(value, NULL));
     }
-    ww_jsonw_f64(w, "dram_gb_per_s", dram_bandwidth(gpu));
+    ww_jsonw_f64(w, "dram_gb_per_s", dram_bandwidth(l->gpu));
     ww_jsonw_close(w, '}');
+}
+
+static enum ww_code list_json(const struct listed *all, size_t count, struct ww_error *error) {
+    struct ww_jsonw w;
+    ww_jsonw_begin(&w, stdout);
+    ww_jsonw_open(&w, NULL, '[');
+    for (size_t i = 0; i < count; i++) list_json_row(&w, &all[i]);
+    ww_jsonw_close(&w, ']');
+    return ww_jsonw_end(&w, error);
+}
+
+/* The column of names is there if one is not the file's name. */
+static enum ww_code list_table(const struct listed *all, size_t count, struct ww_error *error) {
+    static const char *const heading[] = {"GPU",    "arch",   "nm",   "SMs", "SM MHz",
+                                          "L1 KiB", "L2 KiB", "DRAM", "GB/s"};
+    bool names = false;
+    for (size_t i = 0; i < count; i++) names |= strcmp(all[i].stem, ww_gpu_name(all[i].gpu)) != 0;
+    struct cmd_table t = {.columns = LIST_KEYS + 2 + names};
+    for (size_t i = 0; i < LIST_KEYS + 2; i++) cmd_table_cell(&t, heading[i]);
+    if (names) cmd_table_cell(&t, "name");
+    for (size_t i = 0; i < count; i++) {
+        struct ww_param_view view;
+        cmd_table_cell(&t, all[i].stem);
+        for (size_t k = 0; k < LIST_KEYS; k++) cmd_table_cell(&t, find(all[i].gpu, list_keys[k], &view));
+        cmd_table_cellf(&t, "%.0f", dram_bandwidth(all[i].gpu));
+        if (names) cmd_table_cell(&t, ww_gpu_name(all[i].gpu));
+    }
+    return cmd_table_print(&t, stdout, error);
 }
 
 static enum ww_code list_names(const struct ww_names *names) {
@@ -51,40 +79,23 @@ static enum ww_code list_names(const struct ww_names *names) {
     return WW_OK;
 }
 
-/* Every model that loads; the first that does not is the error. */
+/* Every model that loads; of the others, stray files perhaps, only a warning says why. */
 static enum ww_code list_models(const struct ww_names *names, bool json, struct ww_error *error) {
-    static const char *const heading[] = {"GPU",    "arch",   "nm",   "SMs", "SM MHz",
-                                          "L1 KiB", "L2 KiB", "DRAM", "GB/s"};
-    struct cmd_table t = {.columns = LIST_KEYS + 2};
-    struct ww_jsonw w;
-    ww_jsonw_begin(&w, stdout);
-    if (json) ww_jsonw_open(&w, NULL, '[');
-    for (size_t i = 0; i < t.columns; i++) cmd_table_cell(&t, heading[i]);
-    enum ww_code code = WW_OK;
+    struct listed *all = calloc(names->count + 1, sizeof *all);
+    size_t count = 0;
+    if (!all) return ww_fail_nomem(error, "a list of GPUs");
     for (size_t i = 0; i < names->count; i++) {
-        struct ww_gpu *gpu;
         struct ww_error one;
-        enum ww_code c = ww_gpu_load(names->name[i], NULL, 0, &gpu, &one);
-        if (c != WW_OK) {
-            if (code == WW_OK) *error = one;
-            if (code == WW_OK) code = c;
-            continue;
-        }
-        if (json)
-            list_json_row(&w, gpu);
+        all[count].stem = names->name[i];
+        if (ww_gpu_load(names->name[i], NULL, 0, &all[count].gpu, &one) == WW_OK)
+            count++;
         else
-            list_table_row(&t, gpu);
-        ww_gpu_free(gpu);
+            fprintf(stderr, "warpwatt: left out: %s: %s\n", one.where, one.text);
     }
-    if (json) ww_jsonw_close(&w, ']');
-    enum ww_code printed = json ? ww_jsonw_end(&w, code == WW_OK ? error : NULL) : WW_OK;
-    if (json)
-        for (size_t i = 0; i < t.count; i++) free(t.cell[i]);
-    if (json)
-        free(t.cell);
-    else
-        printed = cmd_table_print(&t, stdout, code == WW_OK ? error : NULL);
-    return code != WW_OK ? code : printed;
+    enum ww_code code = json ? list_json(all, count, error) : list_table(all, count, error);
+    for (size_t i = 0; i < count; i++) ww_gpu_free(all[i].gpu);
+    free(all);
+    return code;
 }
 
 static enum ww_code list_run(const struct cmd_line *line, struct ww_error *error) {
@@ -101,7 +112,8 @@ static const struct cmd_option list_options[] = {
 const struct cmd cmd_gpu_list = {
     .arguments = "",
     .about = "Models are JSON files in $WARPWATT_MODELS, $WARPWATT_DATA/models, the source tree's\n"
-             "models/ and the installed share/warpwatt/models.\n",
+             "models/ and the installed share/warpwatt/models. The first column is the name that\n"
+             "loads: the file's, without .json. A file that does not load is left out with a warning.\n",
     .examples = "warpwatt gpu list\n",
     .options = list_options,
     .run = list_run,
@@ -169,7 +181,7 @@ const struct cmd cmd_gpu_show = {
     .max_arguments = 2,
     .about = "GPU is a name that gpu list shows, or a path that ends in .json. With PREFIX only\n"
              "parameters whose key begins with it are shown. docs/gpu.md explains the format.\n",
-    .examples = "warpwatt gpu show gtx480 l1.\nwarpwatt gpu show v100 --set l1.size_kb=64 --json\n",
+    .examples = "warpwatt gpu show gtx480 l1.\nwarpwatt gpu show v100 --set l2.size_kb=12288 --json\n",
     .options = show_options,
     .run = show_run,
 };

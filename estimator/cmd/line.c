@@ -1,5 +1,6 @@
 /* The command line: finding the command, parsing its options by its rows. */
 #include "../base/nearest.h"
+#include "../base/text.h"
 #include "cmd.h"
 #include <assert.h>
 #include <errno.h>
@@ -161,8 +162,8 @@ static enum ww_code check_complete(const struct parser *p) {
             return ww_fail(p->error, WW_USAGE, p->where, "option --%s %s is missing; it is required", o->name,
                            o->arg ? o->arg : "");
     if (line->argument_count < cmd->min_arguments)
-        return ww_fail(p->error, WW_USAGE, p->where, "met %zu arguments, expected %s", line->argument_count,
-                       cmd->arguments);
+        return ww_fail(p->error, WW_USAGE, p->where, "met %zu argument%s, expected %s", line->argument_count,
+                       ww_plural(line->argument_count, "s"), cmd->arguments);
     if (line->argument_count > cmd->max_arguments)
         return ww_fail(p->error, WW_USAGE, p->where, "unexpected argument \"%.80s\"; expected %s",
                        line->argument[cmd->max_arguments], *cmd->arguments ? cmd->arguments : "options only");

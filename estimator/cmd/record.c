@@ -1,4 +1,5 @@
 /* warpwatt trace record */
+#include "../base/text.h"
 #include "cmd.h"
 #include "trace_program.h"
 #include <stdlib.h>
@@ -42,13 +43,15 @@ static enum ww_code print_json(const struct cmd_line *line, const char *what, co
 
 static void print_text(const struct cmd_line *line, const char *what, const struct ww_record_stats *s) {
     const char *out = cmd_get(line, "out");
-    printf("%s: %llu launches, %llu warp instructions, %llu thread instructions; %s\n", what,
-           (unsigned long long)s->launches, (unsigned long long)s->warp_instructions,
-           (unsigned long long)s->thread_instructions,
+    printf("%s: %llu launch%s, %llu warp instructions, %llu thread instructions; %s\n", what,
+           (unsigned long long)s->launches, ww_plural(s->launches, "es"),
+           (unsigned long long)s->warp_instructions, (unsigned long long)s->thread_instructions,
            s->verified ? "the output equals its reference" : "the output has no reference to compare with");
-    if (out && s->warp_instructions)
-        printf("%s: %llu bytes, %.2f for each warp instruction\n", out, (unsigned long long)s->bytes,
-               (double)s->bytes / (double)s->warp_instructions);
+    char each[32];
+    if (out && s->warp_instructions) {
+        ww_three_digits((double)s->bytes / (double)s->warp_instructions, each);
+        printf("%s: %llu bytes, %s for each warp instruction\n", out, (unsigned long long)s->bytes, each);
+    }
     printf("%.2f s, %.1f million thread instructions/s\n", s->host_seconds,
            s->host_seconds > 0 ? 1e-6 * (double)s->thread_instructions / s->host_seconds : 0);
 }
@@ -106,7 +109,7 @@ static const struct cmd_option record_options[] = {
     {"workload", 'w', "WORKLOAD", "a built-in workload (trace workloads lists them)", 0},
     {"param", 'p', "KEY=VALUE", "a parameter of the workload", CMD_REPEAT},
     {"ptx", 0, "FILE", "any PTX file, run as --launch says", 0},
-    {"launch", 0, "FILE", "launch description of --ptx (JSON, docs/trace.md)", 0},
+    {"launch", 0, "FILE", "launch description of --ptx (JSON, docs/launch.md)", 0},
     {"out", 'o', "FILE", "trace file to write; without it the kernel only runs and is checked", 0},
     {"arch", 0, "ARCH", "machine that the PTX is lowered to: sm_20, sm_52, sm_70 (default)", 0},
     {"max-registers", 0, "N", "registers of a thread at most; more are spilled", 0},

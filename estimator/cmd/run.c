@@ -28,14 +28,21 @@ static enum ww_code store(const char *path, const struct ww_result *result, int6
     return code;
 }
 
-static enum ww_code finish(const struct cmd_line *line, const struct ww_result *result,
-                           struct ww_error *error) {
+static enum ww_code finish(const struct cmd_line *line, const struct ww_gpu *gpu,
+                           const struct ww_result *result, struct ww_error *error) {
     const char *db = cmd_get(line, "db");
     int64_t id = -1;
     if (db) WW_TRY(store(db, result, &id, error));
     bool json = cmd_has(line, "json");
     if (cmd_has(line, "quiet") && !json) return WW_OK;
-    return ww_report_summary(result, id, json, stdout, error);
+    WW_TRY(ww_report_summary(result, id, json, stdout, error));
+    const char *table = result->energy_known || cmd_has(line, "power") ? NULL : ww_gpu_ancestor_table(gpu);
+    if (table && !json)
+        fprintf(
+            stderr,
+            "warpwatt: %s has no power table of its own; --power %s takes that of the GPU it inherits from\n",
+            ww_gpu_name(gpu), table);
+    return WW_OK;
 }
 
 static enum ww_code replay(const struct cmd_line *line, struct ww_run_options *options,
@@ -48,7 +55,7 @@ static enum ww_code replay(const struct cmd_line *line, struct ww_run_options *o
     enum ww_code code = ww_run(options, &result, error);
     code = cmd_progress_end(&progress, code, error);
     if (code == WW_OK && result->warning) fprintf(stderr, "warpwatt: warning: %s\n", result->warning);
-    if (code == WW_OK) code = finish(line, result, error);
+    if (code == WW_OK) code = finish(line, options->gpu, result, error);
     ww_result_free(result);
     return code;
 }
@@ -92,7 +99,7 @@ static const struct cmd_option run_options[] = {
     {"gpu", 'g', "GPU", "model to replay on: a name (gpu list) or a path that ends in .json", CMD_REQUIRED},
     {"trace", 't', "FILE", "trace to replay (.wwt)", CMD_REQUIRED},
     {"mech", 'm', "MECHANISM", "KIND=NAME or KIND.PARAMETER=VALUE, as sched=lrr", CMD_REPEAT},
-    {"set", 's', "KEY=VALUE", "override a GPU parameter, as l1.size_kb=48", CMD_REPEAT},
+    {"set", 's', "KEY=VALUE", "override a GPU parameter, as sm.count=40", CMD_REPEAT},
     {"launches", 0, "LIST", "launches to replay, such as 0,2-4 (default: all)", 0},
     {"mode", 0, "MODE", "full replays everything (default)", 0},
     {"power", 0, "TABLE", "power table: a name, a path, or none (default: the GPU's own)", 0},
@@ -108,7 +115,7 @@ const struct cmd cmd_run = {
     .about = "Prints a summary; with --db the whole result is stored, for query, report and\n"
              "compare. A run that fails leaves the database as it was.\n",
     .examples = "warpwatt run --gpu gtx480 --trace kmeans.wwt --db r.db\n"
-                "warpwatt run --gpu v100 --trace bfs.wwt --mech sched=lrr --set l1.size_kb=64\n",
+                "warpwatt run --gpu v100 --trace bfs.wwt --mech sched=lrr --set l2.size_kb=12288\n",
     .options = run_options,
     .run = run_run,
 };

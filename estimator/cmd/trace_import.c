@@ -1,4 +1,5 @@
 /* warpwatt trace import|export */
+#include "../base/text.h"
 #include "cmd.h"
 #include <inttypes.h>
 #include <string.h>
@@ -56,13 +57,16 @@ static void note(uint64_t count, const char *what) {
 }
 
 static void import_text(const struct cmd_line *line, const struct ww_import_stats *s) {
-    printf("%s: %" PRIu64 " launches, %" PRIu64 " CTAs, %" PRIu64 " warp instructions, %" PRIu64
+    char each[32];
+    printf("%s: %" PRIu64 " launch%s, %" PRIu64 " CTA%s, %" PRIu64 " warp instructions, %" PRIu64
            " thread instructions\n",
-           line->argument[1], s->launches, s->ctas, s->warp_instructions, s->thread_instructions);
-    if (s->warp_instructions)
-        printf("%s: %" PRIu64 " bytes, %.2f for each warp instruction; the text has %.0f times as many\n",
-               cmd_get(line, "out"), s->bytes, (double)s->bytes / (double)s->warp_instructions,
-               s->bytes ? (double)s->text_bytes / (double)s->bytes : 0);
+           line->argument[1], s->launches, ww_plural(s->launches, "es"), s->ctas, ww_plural(s->ctas, "s"),
+           s->warp_instructions, s->thread_instructions);
+    if (s->warp_instructions) {
+        ww_three_digits((double)s->bytes / (double)s->warp_instructions, each);
+        printf("%s: %" PRIu64 " bytes, %s for each warp instruction; the text has %.0f times as many\n",
+               cmd_get(line, "out"), s->bytes, each, s->bytes ? (double)s->text_bytes / (double)s->bytes : 0);
+    }
     printf("%.2f s, %.2f million warp instructions/s\n", s->host_seconds,
            s->host_seconds > 0 ? 1e-6 * (double)s->warp_instructions / s->host_seconds : 0);
     note(s->copies, "memory copies of the list are not in the trace");
@@ -159,10 +163,10 @@ static enum ww_code export_run(const struct cmd_line *line, struct ww_error *err
     WW_TRY(code);
     if (cmd_has(line, "json")) return export_json(line, &stats, error);
     if (!cmd_has(line, "quiet"))
-        printf("%s: %" PRIu64 " launches, %" PRIu64 " warp instructions, %" PRIu64 " bytes of text, %" PRIu64
+        printf("%s: %" PRIu64 " launch%s, %" PRIu64 " warp instructions, %" PRIu64 " bytes of text, %" PRIu64
                " bytes written\n%.2f s\n",
-               cmd_get(line, "out"), stats.launches, stats.warp_instructions, stats.text_bytes, stats.bytes,
-               stats.host_seconds);
+               cmd_get(line, "out"), stats.launches, ww_plural(stats.launches, "es"), stats.warp_instructions,
+               stats.text_bytes, stats.bytes, stats.host_seconds);
     return WW_OK;
 }
 

@@ -5,6 +5,7 @@
  * RECORDED WARP-INSTRUCTIONS THREAD-INSTRUCTIONS BYTES" or "failed CODE" at its exit. */
 #include "trace_program.h"
 #include "../base/outfile.h"
+#include "../base/text.h"
 #include "elf_look.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -263,11 +264,13 @@ static enum ww_code print_json(const struct job *j, double seconds, struct ww_er
 }
 
 static void print_text(const struct job *j) {
-    fprintf(stderr, "%s: %llu launches, %llu warp instructions, %llu thread instructions\n", j->path,
-            j->launches, j->warps, j->threads);
-    if (j->bytes && j->warps)
-        fprintf(stderr, "%s: %llu launches, %llu bytes, %.2f for each warp instruction\n", j->out, j->recorded,
-                j->bytes, (double)j->bytes / (double)j->warps);
+    fprintf(stderr, "%s: %llu launch%s, %llu warp instructions, %llu thread instructions\n", j->path,
+            j->launches, ww_plural(j->launches, "es"), j->warps, j->threads);
+    if (!j->bytes || !j->warps) return;
+    char each[32];
+    ww_three_digits((double)j->bytes / (double)j->warps, each);
+    fprintf(stderr, "%s: %llu launch%s, %llu bytes, %s for each warp instruction\n", j->out, j->recorded,
+            ww_plural(j->recorded, "es"), j->bytes, each);
 }
 
 /* What went wrong with the recording, if something did. */

@@ -1,6 +1,7 @@
 #include "find.h"
 #include "../base/nearest.h"
 #include "gpu.h"
+#include "json.h"
 #include <dirent.h>
 #include <stdlib.h>
 #include <string.h>
@@ -130,6 +131,21 @@ enum ww_code ww_gpu_names(struct ww_names *names, struct ww_error *error) {
     return ww_data_names("models", names, error);
 }
 
+/* The file name of the model that calls itself `name`, or NULL. */
+static const char *called(const char *name, const struct ww_names *known) {
+    for (size_t i = 0; i < known->count; i++) {
+        char path[WW_PATH_MAX];
+        cJSON *root;
+        if (ww_find_data("models", known->name[i], path, sizeof path, NULL) != WW_OK) continue;
+        if (ww_json_load(path, &root, NULL) != WW_OK) continue;
+        const cJSON *own = cJSON_GetObjectItemCaseSensitive(root, "name");
+        bool same = cJSON_IsString(own) && strcmp(own->valuestring, name) == 0;
+        cJSON_Delete(root);
+        if (same) return known->name[i];
+    }
+    return NULL;
+}
+
 /* The error for a name that no directory holds: the nearest one that exists, and where was searched. */
 static enum ww_code fail_unknown(const char *subdir, const char *name, const struct ww_names *dirs,
                                  struct ww_error *error) {
@@ -140,8 +156,9 @@ static enum ww_code fail_unknown(const char *subdir, const char *name, const str
         struct ww_nearest near;
         ww_nearest_init(&near, name);
         for (size_t i = 0; i < known.count; i++) ww_nearest_offer(&near, known.name[i]);
-        const char *best = ww_nearest_get(&near);
-        if (best) ww_buf_printf(&text, "; did you mean \"%s\"?", best);
+        const char *best = strcmp(subdir, "models") == 0 ? called(name, &known) : NULL;
+        if (best) ww_buf_printf(&text, "; the model whose \"name\" is that is loaded as \"%s\"", best);
+        if (!best && (best = ww_nearest_get(&near))) ww_buf_printf(&text, "; did you mean \"%s\"?", best);
     }
     ww_buf_puts(&text, " (looked in");
     for (size_t i = 0; i < dirs->count; i++) ww_buf_printf(&text, "%s %s", i ? "," : "", dirs->name[i]);

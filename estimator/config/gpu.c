@@ -36,6 +36,17 @@ static bool is_path(const char *name) {
     return n > 5 && strcmp(name + n - 5, ".json") == 0;
 }
 
+/* The file's name without folders and ".json". */
+static void file_stem(const char *path, char out[WW_STR_MAX]) {
+    const char *slash = strrchr(path, '/');
+    const char *base = slash ? slash + 1 : path;
+    size_t n = strlen(base);
+    if (is_path(base)) n -= 5;
+    if (n >= WW_STR_MAX) n = WW_STR_MAX - 1;
+    memcpy(out, base, n);
+    out[n] = 0;
+}
+
 /* Where `name` lies: a path as given, else beside the file that inherits from it, else in the search
  * directories. */
 static enum ww_code locate(const char *name, const char *beside, char out[WW_PATH_MAX],
@@ -56,6 +67,15 @@ static enum ww_code locate(const char *name, const char *beside, char out[WW_PAT
 
 static enum ww_code load_file(struct load *l, const char *path);
 
+/* Remembers an ancestor that a power table is named after; the nearest one comes last. */
+static enum ww_code note_table(struct load *l, const char *path) {
+    char name[WW_STR_MAX], table[WW_PATH_MAX];
+    file_stem(path, name);
+    if (ww_find_data("power", name, table, sizeof table, NULL) != WW_OK) return WW_OK;
+    l->gpu->ancestor_table = ww_arena_strdup(&l->gpu->arena, name);
+    return l->gpu->ancestor_table ? WW_OK : ww_fail_nomem(l->error, "a GPU");
+}
+
 static enum ww_code load_parent(struct load *l, const cJSON *root, const char *path) {
     const cJSON *parent = cJSON_GetObjectItemCaseSensitive(root, "inherits");
     if (!parent) return WW_OK;
@@ -70,7 +90,7 @@ static enum ww_code load_parent(struct load *l, const cJSON *root, const char *p
     l->depth++;
     enum ww_code code = load_file(l, up);
     l->depth--;
-    return code;
+    return code == WW_OK ? note_table(l, up) : code;
 }
 
 static enum ww_code load_object(struct load *l, const cJSON *root, const char *path) {
@@ -106,7 +126,7 @@ static enum ww_code apply_override(struct load *l, const char *text) {
     const char *equals = strchr(text, '=');
     size_t n = equals ? (size_t)(equals - text) : strlen(text);
     char where[160], key[96];
-    snprintf(where, sizeof where, "override \"%.120s\"", text);
+    snprintf(where, sizeof where, "--set %.120s", text);
     if (!equals || n == 0) return ww_fail(l->error, WW_USAGE, where, "expected KEY=VALUE");
     snprintf(key, sizeof key, "%.*s", (int)(n < sizeof key ? n : sizeof key - 1), text);
     int i = ww_param_find(ww_gpu_rows, ROW_COUNT, key);
@@ -135,18 +155,6 @@ static enum ww_code fail_missing(const struct load *l, const char *path) {
     return ww_fail(l->error, WW_INPUT, where, "missing key; it has no default (%zu missing in all)", missing);
 }
 
-/* A file without "name" is called by its file name. */
-static void name_by_file(struct ww_gpu_spec *spec, const char *path) {
-    if (spec->name[0]) return;
-    const char *slash = strrchr(path, '/');
-    const char *base = slash ? slash + 1 : path;
-    size_t n = strlen(base);
-    if (is_path(base)) n -= 5;
-    if (n >= WW_STR_MAX) n = WW_STR_MAX - 1;
-    memcpy(spec->name, base, n);
-    spec->name[n] = 0;
-}
-
 static int by_key(const void *a, const void *b) {
     return strcmp(ww_gpu_rows[*(const size_t *)a].key, ww_gpu_rows[*(const size_t *)b].key);
 }
@@ -168,15 +176,26 @@ static enum ww_code make_json(struct ww_gpu *gpu, struct ww_error *error) {
     return gpu->json ? WW_OK : ww_fail_nomem(error, "a GPU's parameters");
 }
 
+/* "--set A=1 --set B=2": what is to blame when the file alone is sound. */
+static void name_overrides(const char *const *overrides, size_t count, char out[240]) {
+    struct ww_buf text = {0};
+    for (size_t i = 0; i < count; i++) ww_buf_printf(&text, "%s--set %s", i ? " " : "", overrides[i]);
+    snprintf(out, 240, "%s", text.p ? text.p : "");
+    ww_buf_free(&text);
+}
+
 static enum ww_code load_all(struct load *l, const char *name, const char *const *overrides, size_t count) {
     char path[WW_PATH_MAX];
     WW_TRY(locate(name, NULL, path, l->error));
     ww_param_defaults(ww_gpu_rows, ROW_COUNT, &l->gpu->spec);
     WW_TRY(load_file(l, path));
-    name_by_file(&l->gpu->spec, path);
+    if (!l->gpu->spec.name[0]) file_stem(path, l->gpu->spec.name);
+    bool sound = fail_missing(l, path) == WW_OK && ww_gpu_check(&l->gpu->spec, path, NULL) == WW_OK;
     for (size_t i = 0; i < count; i++) WW_TRY(apply_override(l, overrides[i]));
     WW_TRY(fail_missing(l, path));
-    WW_TRY(ww_gpu_check(&l->gpu->spec, path, l->error));
+    char blamed[240];
+    if (sound) name_overrides(overrides, count, blamed);
+    WW_TRY(ww_gpu_check(&l->gpu->spec, sound ? blamed : path, l->error));
     return make_json(l->gpu, l->error);
 }
 
@@ -207,6 +226,10 @@ void ww_gpu_free(struct ww_gpu *gpu) {
 
 const char *ww_gpu_name(const struct ww_gpu *gpu) {
     return gpu->spec.name;
+}
+
+const char *ww_gpu_ancestor_table(const struct ww_gpu *gpu) {
+    return gpu->ancestor_table;
 }
 
 const char *ww_gpu_json(const struct ww_gpu *gpu) {

@@ -27,8 +27,9 @@ enum ww_imul_shares { WW_IMUL_OWN, WW_IMUL_INT, WW_IMUL_FP32 };
 struct ww_gpu {
     struct ww_gpu_spec spec;
     struct ww_arena arena;
-    char *json;          /* canonical, of all parameters */
-    const char **source; /* one per row, "" where defaulted */
+    char *json;                 /* canonical, of all parameters */
+    const char **source;        /* one per row, "" where defaulted */
+    const char *ancestor_table; /* power table named as the nearest ancestor that has one, or NULL */
 };
 
 extern const struct ww_param ww_gpu_rows[];

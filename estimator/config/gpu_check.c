@@ -113,6 +113,10 @@ static enum ww_code memory_rules(const struct check *c) {
     WW_TRY(cache_rules(c, "l2.size_kb", l2 / s->l2_slices, s->l2_line, s->l2_sector, s->l2_ways));
     RULE(c, !s->l1_unified || s->l1_size_kb >= s->sm_shared_kb, "l1.size_kb",
          "%u KiB hold less than sm.shared_kb = %u KiB, but l1.unified is true", s->l1_size_kb, s->sm_shared_kb);
+    uint32_t both = (s->l1_enabled ? s->l1_size_kb : 0) + s->sm_shared_kb;
+    RULE(c, !s->sm_array_kb || both <= s->sm_array_kb, "l1.size_kb",
+         "%u KiB and sm.shared_kb = %u KiB do not fit the array that they share, sm.array_kb = %u KiB",
+         s->l1_size_kb, s->sm_shared_kb, s->sm_array_kb);
     RULE(c, s->l2_interleave >= s->l1_line && s->l2_interleave >= s->l2_line, "l2.interleave",
          "%u bytes split a line (l1.line = %u, l2.line = %u)", s->l2_interleave, s->l1_line, s->l2_line);
     RULE(c, s->l2_sector == s->l1_sector || s->l1_sector % s->l2_sector == 0, "l2.sector",

@@ -1,4 +1,5 @@
 #include "json.h"
+#include "../base/jsonw.h"
 #include "json_scan.h"
 #include <ctype.h>
 #include <errno.h>
@@ -256,9 +257,13 @@ enum ww_code ww_json_get_number(const cJSON *object, const char *key, const char
     snprintf(place_, sizeof place_, "%.240s.%.100s", where, key);
     if (!v) return ww_fail(error, WW_INPUT, place_, "missing key; expected a number");
     if (!cJSON_IsNumber(v)) return ww_fail(error, WW_INPUT, place_, "met %s, expected a number", type_name(v));
-    if (!(v->valuedouble >= min && v->valuedouble <= max))
-        return ww_fail(error, WW_INPUT, place_, "%.17g is out of bounds: expected %.17g..%.17g", v->valuedouble,
-                       min, max);
+    if (!(v->valuedouble >= min && v->valuedouble <= max)) {
+        char met[32], low[32], high[32];
+        ww_double_text(v->valuedouble, met);
+        ww_double_text(min, low);
+        ww_double_text(max, high);
+        return ww_fail(error, WW_INPUT, place_, "%s is out of bounds: expected %s..%s", met, low, high);
+    }
     *out = v->valuedouble;
     return WW_OK;
 }

@@ -109,8 +109,8 @@ static const char *expected(const struct ww_param *row) {
 
 enum ww_code ww_param_set_number(const struct ww_param *row, void *object, double value, const char *where,
                                  struct ww_error *error) {
-    char met[40];
-    snprintf(met, sizeof met, "%.17g", value);
+    char met[32];
+    ww_double_text(value, met);
     size_t n;
     switch (row->type) {
     case WW_U32:

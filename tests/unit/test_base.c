@@ -6,6 +6,7 @@
 #include "../../estimator/base/heap.h"
 #include "../../estimator/base/nearest.h"
 #include "../../estimator/base/rng.h"
+#include "../../estimator/base/text.h"
 #include <setjmp.h>
 #include <stdarg.h>
 #include <string.h>
@@ -291,8 +292,25 @@ static void names_out_of_range_are_null(void **state) {
     assert_null(ww_component_help(WW_COMPONENT_COUNT));
 }
 
+static void numbers_for_people_have_three_digits(void **state) {
+    (void)state;
+    static const struct {
+        double v;
+        const char *text;
+    } rows[] = {{0, "0"},       {0.0024134, "0.00241"}, {1.255, "1.25"},  {78.75, "78.8"},
+                {999.4, "999"}, {999.6, "1000"},        {4810.2, "4810"}, {1e6, "1000000"}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        char text[32];
+        ww_three_digits(rows[i].v, text);
+        assert_string_equal(text, rows[i].text);
+    }
+    assert_string_equal(ww_plural(1, "es"), "");
+    assert_string_equal(ww_plural(0, "es"), "es");
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(numbers_for_people_have_three_digits),
         cmocka_unit_test(arena_blocks_are_zeroed_and_aligned),
         cmocka_unit_test(arena_blocks_do_not_overlap),
         cmocka_unit_test(arena_refuses_what_is_over_its_limit),

@@ -269,6 +269,7 @@ static void rules_between_parameters_hold(void **state) {
     } bad[] = {
         {{"l1.line=96", NULL}, "l1.line"},
         {{"l1.ways=3", NULL}, "l1.size_kb"},
+        {{"l1.size_kb=48", NULL}, "l1.size_kb"}, /* beside 48 KiB of shared memory in 64 KiB */
         {{"l1.sector=256", NULL}, "l1.size_kb"},
         {{"sm.schedulers=8", "sm.max_warps=4"}, "sm.schedulers"},
         {{"sm.shared_per_cta_kb=49", NULL}, "sm.shared_per_cta_kb"},
@@ -286,12 +287,63 @@ static void rules_between_parameters_hold(void **state) {
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
         struct ww_gpu *gpu;
         struct ww_error e;
-        char where[160];
+        char where[300], more[100] = "";
         if (load("r.json", &gpu, &e, bad[i].set[0], bad[i].set[1]) != WW_INPUT)
             fail_msg("%s passed", bad[i].set[0]);
-        snprintf(where, sizeof where, "%s: $.%s", path_of("r.json"), bad[i].key);
+        if (bad[i].set[1]) snprintf(more, sizeof more, " --set %s", bad[i].set[1]);
+        snprintf(where, sizeof where, "--set %s%s: $.%s", bad[i].set[0], more, bad[i].key);
         assert_string_equal(e.where, where);
     }
+}
+
+static void a_file_that_is_unsound_alone_is_blamed_before_overrides(void **state) {
+    (void)state;
+    struct ww_gpu *gpu;
+    struct ww_error e;
+    write_model("u.json", "{\"inherits\": \"gtx480\", \"l1\": {\"ways\": 3}}");
+    assert_int_equal(load("u.json", &gpu, &e, "sm.count=3", NULL), WW_INPUT);
+    assert_non_null(strstr(e.where, "u.json: $.l1.size_kb"));
+}
+
+static void l1_and_shared_memory_share_an_array(void **state) {
+    (void)state;
+    struct ww_gpu *gpu;
+    write_model("s.json", "{\"inherits\": \"gtx480\", \"sm\": {\"shared_kb\": 16, \"shared_per_cta_kb\": 16}}");
+    assert_int_equal(load("s.json", &gpu, NULL, "l1.size_kb=48", NULL), WW_OK);
+    ww_gpu_free(gpu);
+    assert_int_equal(load("s.json", &gpu, NULL, "l1.size_kb=64", NULL), WW_INPUT);
+    assert_int_equal(load("s.json", &gpu, NULL, "l1.size_kb=64", "sm.array_kb=0"), WW_OK);
+    ww_gpu_free(gpu);
+}
+
+static void numbers_in_errors_are_the_shortest(void **state) {
+    (void)state;
+    refused("{\"inherits\": \"gtx480\", \"clock\": {\"sm_mhz\": 1.38}}", ": $.clock.sm_mhz",
+            "1.38 is out of bounds: expected 10..10000 MHz");
+}
+
+static void the_error_for_an_inner_name_gives_the_file_name(void **state) {
+    (void)state;
+    struct ww_gpu *gpu;
+    struct ww_error e;
+    write_model("stem.json", "{\"inherits\": \"gtx480\", \"name\": \"inner name\"}");
+    setenv("WARPWATT_MODELS", dir, 1);
+    assert_int_equal(ww_gpu_load("inner name", NULL, 0, &gpu, &e), WW_INPUT);
+    unsetenv("WARPWATT_MODELS");
+    assert_non_null(strstr(e.text, "is loaded as \"stem\""));
+}
+
+static void the_nearest_ancestor_with_a_power_table_is_known(void **state) {
+    (void)state;
+    struct ww_gpu *gpu;
+    write_model("child.json", "{\"inherits\": \"v100\"}");
+    write_model("grandchild.json", "{\"inherits\": \"child\"}");
+    assert_int_equal(load("grandchild.json", &gpu, NULL, NULL, NULL), WW_OK);
+    assert_string_equal(ww_gpu_ancestor_table(gpu), "v100");
+    ww_gpu_free(gpu);
+    assert_int_equal(ww_gpu_load("v100", NULL, 0, &gpu, NULL), WW_OK);
+    assert_null(ww_gpu_ancestor_table(gpu));
+    ww_gpu_free(gpu);
 }
 
 static void parameters_out_of_range_are_refused(void **state) {
@@ -331,6 +383,11 @@ int main(void) {
         cmocka_unit_test(equal_gpus_have_equal_json_and_unequal_ones_do_not),
         cmocka_unit_test(canonical_json_is_a_model_of_the_same_gpu),
         cmocka_unit_test(rules_between_parameters_hold),
+        cmocka_unit_test(a_file_that_is_unsound_alone_is_blamed_before_overrides),
+        cmocka_unit_test(l1_and_shared_memory_share_an_array),
+        cmocka_unit_test(numbers_in_errors_are_the_shortest),
+        cmocka_unit_test(the_error_for_an_inner_name_gives_the_file_name),
+        cmocka_unit_test(the_nearest_ancestor_with_a_power_table_is_known),
         cmocka_unit_test(parameters_out_of_range_are_refused),
         cmocka_unit_test(keys_of_the_rows_are_distinct_and_explained),
     };

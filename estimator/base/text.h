@@ -1,0 +1,15 @@
+/* text.h: small pieces of text for people. */
+#ifndef WW_BASE_TEXT_H
+#define WW_BASE_TEXT_H
+
+#include <stdint.h>
+
+/* What makes a plural of a word behind a count: `suffix`, or "" for one. */
+static inline const char *ww_plural(uint64_t count, const char *suffix) {
+    return count == 1 ? "" : suffix;
+}
+
+/* Three significant digits without an exponent where that is short: "0.0024", "1.25", "4810". */
+void ww_three_digits(double v, char out[32]);
+
+#endif
