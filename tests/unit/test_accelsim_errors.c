@@ -136,6 +136,21 @@ static void test_lines_without_end_are_refused(void **state) {
     free(text);
 }
 
+static void test_zero_bytes_are_no_text(void **state) {
+    (void)state;
+    static const char head[] = "-kernel name = k\n-grid dim = (1,1,1)\n-block dim = (1,1,1)\n#x\n";
+    static const char line[] = "0 0 0 0 0010 1 0 NOP 0 0 \0 and more\n";
+    static char large[1 << 19]; /* the line lies behind what is looked at to tell a .tracez */
+    struct as_result r;
+    memset(large, '\n', sizeof large);
+    memcpy(large, head, sizeof head - 1);
+    memcpy(large + sizeof large - sizeof line, line, sizeof line - 1);
+    as_import_bytes(large, sizeof large - 1, &r);
+    assert_int_equal(r.code, WW_INPUT);
+    assert_string_equal(r.error.text, "a zero byte; expected text");
+    as_free(&r);
+}
+
 static void test_a_missing_declaration_is_an_error(void **state) {
     (void)state;
     struct as_result r;
@@ -170,6 +185,7 @@ int main(void) {
         cmocka_unit_test(test_malformed_lines_are_named),
         cmocka_unit_test(test_malformed_headers_are_named),
         cmocka_unit_test(test_lines_without_end_are_refused),
+        cmocka_unit_test(test_zero_bytes_are_no_text),
         cmocka_unit_test(test_a_missing_declaration_is_an_error),
         cmocka_unit_test(test_failed_imports_leave_no_file),
     };

@@ -113,13 +113,13 @@ static enum ww_code add_inst(struct group *g, char *text, struct ww_error *error
 
 static enum ww_code one_line(struct group *g, char *line, struct ww_error *error) {
     const char *v;
-    if (strcmp(line, "#BEGIN_TB") == 0) return begin(g, error);
+    if (after(line, "#BEGIN_TB")) return begin(g, error);
     if (!g->open) {
         if (*line == '#') return WW_OK;
         return ww_as_bad(g->im->parser.in, error, "\"%.40s\"; expected #BEGIN_TB", line);
     }
     if (*line >= '0' && *line <= '9') return add_inst(g, line, error);
-    if (strcmp(line, "#END_TB") == 0) return end(g, error);
+    if (after(line, "#END_TB")) return end(g, error);
     if ((v = after(line, "thread block ="))) return place(g, v, error);
     if ((v = after(line, "warp ="))) return start_warp(g, v, error);
     if ((v = after(line, "insts ="))) return count_warp(g, v, error);

@@ -158,6 +158,6 @@ enum ww_code ww_as_input_line(struct ww_as_input *in, char **line, size_t *n, st
         in->line++;
         if (*n && start[*n - 1] == '\r') --*n;
         start[*n] = 0;
-        return WW_OK;
+        return memchr(start, 0, *n) ? ww_as_bad(in, error, "a zero byte; expected text") : WW_OK;
     }
 }
