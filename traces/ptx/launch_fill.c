@@ -1,5 +1,8 @@
 /* launch_fill.c: filling buffers, running the launches, comparing results. */
+#include "../../estimator/base/nearest.h"
 #include "../../estimator/base/rng.h"
+#include "../../estimator/base/text.h"
+#include "device_internal.h"
 #include "exec.h"
 #include "launch_internal.h"
 #include <math.h>
@@ -11,6 +14,8 @@ static const struct {
     uint32_t bytes;
 } TYPES[LAUNCH_TYPES] = {{"u8", 1},  {"s8", 1},  {"u16", 2}, {"s16", 2},  {"u32", 4}, {"s32", 4},
                          {"u64", 8}, {"s64", 8}, {"f16", 2}, {"bf16", 2}, {"f32", 4}, {"f64", 8}};
+
+const char launch_type_names[] = "u8 s8 u16 s16 u32 s32 u64 s64 f16 bf16 f32 f64";
 
 uint32_t launch_type_bytes(enum launch_type type) {
     return TYPES[type].bytes;
@@ -251,8 +256,70 @@ static enum ww_code make_buffers(struct launch_file *f, struct ww_device *d, uin
     return WW_OK;
 }
 
-static enum ww_code run_call(const struct launch_call *c, struct ww_device *d, struct ww_module *m,
-                             struct ww_error *error) {
+/* "$.launches[0].args" in `out`. */
+static const char *below(const struct launch_call *c, const char *key, char out[96]) {
+    snprintf(out, 96, "%s.%s", c->path, key);
+    return out;
+}
+
+static enum ww_code no_kernel(const struct launch_file *f, const struct launch_call *c,
+                              const struct ptx_module *p, struct ww_error *error) {
+    char path[96], met[81];
+    struct ww_buf names = {0};
+    struct ww_nearest near;
+    snprintf(met, sizeof met, "%.80s", c->kernel);
+    ww_nearest_init(&near, met);
+    for (size_t n = 0; n < p->func_count; n++) {
+        if (!p->func[n]->is_entry) continue;
+        ww_nearest_offer(&near, p->func[n]->name);
+        if (names.n < 200) ww_buf_printf(&names, "%s%s", names.n ? ", " : "", p->func[n]->name);
+    }
+    const char *best = ww_nearest_get(&near);
+    enum ww_code code =
+        best ? launch_fail(f, below(c, "kernel", path), error,
+                           "met \"%s\", which is no kernel of the PTX; did you mean \"%.160s\"?", met, best)
+             : launch_fail(f, below(c, "kernel", path), error,
+                           "met \"%s\", expected a kernel of the PTX: %.240s", met,
+                           names.p ? names.p : "it has none");
+    ww_buf_free(&names);
+    return code;
+}
+
+/* Kernel and arguments of a launch, before anything runs. */
+static enum ww_code check_call(const struct launch_file *f, const struct launch_call *c,
+                               const struct ww_module *m, struct ww_error *error) {
+    char path[96], key[32];
+    const struct ptx_func *k = ptx_module_func(m->ptx, c->kernel);
+    if (!k || !k->is_entry || k->is_extern) return no_kernel(f, c, m->ptx, error);
+    if (c->arg_count != k->param_count)
+        return launch_fail(f, below(c, "args", path), error,
+                           "met %u argument%s, expected %u: kernel %.80s has %u parameter%s", c->arg_count,
+                           ww_plural(c->arg_count, "s"), (unsigned)k->param_count, c->kernel,
+                           (unsigned)k->param_count, ww_plural(k->param_count, "s"));
+    for (uint32_t n = 0; n < c->arg_count; n++) {
+        if (c->arg[n].size == k->param[n]->size) continue;
+        snprintf(key, sizeof key, "args[%u]", n);
+        return launch_fail(f, below(c, key, path), error,
+                           "met %zu byte%s, expected %llu: parameter %.80s of the kernel", c->arg[n].size,
+                           ww_plural(c->arg[n].size, "s"), (unsigned long long)k->param[n]->size,
+                           k->param[n]->name);
+    }
+    return WW_OK;
+}
+
+/* The device refuses a launch's shape as wrong use; here the description is to blame. */
+static enum ww_code launch(const struct launch_file *f, const struct launch_call *c, struct ww_device *d,
+                           struct ww_module *m, const struct ww_arg *args, struct ww_error *error) {
+    struct ww_error mine = {0};
+    enum ww_code code =
+        ww_device_launch(d, m, c->kernel, c->grid, c->block, c->shared, args, c->arg_count, &mine);
+    if (code == WW_USAGE) return launch_fail(f, c->path, error, "%.160s: %.300s", mine.where, mine.text);
+    if (code != WW_OK && error) *error = mine;
+    return code;
+}
+
+static enum ww_code run_call(const struct launch_file *f, const struct launch_call *c, struct ww_device *d,
+                             struct ww_module *m, struct ww_error *error) {
     struct ww_arg args[LAUNCH_ARGS];
     uint64_t address[LAUNCH_ARGS];
     for (uint32_t n = 0; n < c->arg_count; n++) {
@@ -260,8 +327,7 @@ static enum ww_code run_call(const struct launch_call *c, struct ww_device *d, s
         if (a->buffer) address[n] = a->buffer->address + a->offset;
         args[n] = (struct ww_arg){a->buffer ? (const void *)&address[n] : a->data, a->size};
     }
-    for (uint32_t n = 0; n < c->repeat; n++)
-        WW_TRY(ww_device_launch(d, m, c->kernel, c->grid, c->block, c->shared, args, c->arg_count, error));
+    for (uint32_t n = 0; n < c->repeat; n++) WW_TRY(launch(f, c, d, m, args, error));
     return WW_OK;
 }
 
@@ -271,8 +337,9 @@ enum ww_code launch_file_run(struct launch_file *f, struct ww_device *d, const c
     bool any = false;
     *verified = false;
     WW_TRY(ww_device_module_file(d, ptx_path, &m, error));
+    for (uint32_t n = 0; n < f->call_count; n++) WW_TRY(check_call(f, &f->call[n], m, error));
     WW_TRY(make_buffers(f, d, seed, error));
-    for (uint32_t n = 0; n < f->call_count; n++) WW_TRY(run_call(&f->call[n], d, m, error));
+    for (uint32_t n = 0; n < f->call_count; n++) WW_TRY(run_call(f, &f->call[n], d, m, error));
     for (uint32_t n = 0; n < f->buffer_count; n++) {
         if (!f->buffer[n].expect) continue;
         WW_TRY(check_buffer(f, d, &f->buffer[n], error));

@@ -47,6 +47,7 @@ struct launch_call {
     uint32_t grid[3], block[3], shared, repeat;
     struct launch_arg *arg;
     uint32_t arg_count;
+    char path[64]; /* JSON path, for errors */
 };
 
 struct launch_file {
@@ -60,6 +61,8 @@ struct launch_file {
 };
 
 uint32_t launch_type_bytes(enum launch_type type);
+/* Their names, "u8 s8 ...". */
+extern const char launch_type_names[];
 /* False if there is no such type. */
 bool launch_type_find(const char *name, enum launch_type *type);
 /* A number stored as an element; whole numbers keep all 64 bits up to 2^53. False if it does not fit. */

@@ -1,4 +1,5 @@
 /* launch_json.c: reading a launch description. */
+#include "../../estimator/base/nearest.h"
 #include "launch_internal.h"
 #include <math.h>
 #include <stdarg.h>
@@ -14,6 +15,16 @@ enum ww_code launch_fail(const struct launch_file *f, const char *path, struct w
     va_end(ap);
     snprintf(where, sizeof where, "%.160s: %.140s", f->path, path);
     return ww_fail(error, WW_INPUT, where, "%s", text);
+}
+
+/* The value met, as JSON, cut if it is long. */
+static void met(const cJSON *v, char out[48]) {
+    char *text = v ? cJSON_PrintUnformatted(v) : NULL;
+    if (!v)
+        snprintf(out, 48, "nothing");
+    else
+        snprintf(out, 48, text && strlen(text) > 40 ? "%.40s..." : "%.47s", text ? text : "?");
+    cJSON_free(text);
 }
 
 static enum ww_code only_keys(const struct launch_file *f, const cJSON *object, const char *const *keys,
@@ -34,8 +45,12 @@ static enum ww_code whole(const struct launch_file *f, const cJSON *object, cons
     const cJSON *v = cJSON_GetObjectItemCaseSensitive(object, key);
     *out = absent;
     if (!v && !isnan(absent)) return WW_OK;
-    if (!is_whole(v, min, max))
-        return launch_fail(f, path, error, "%s: expected a whole number from %.0f to %.0f", key, min, max);
+    if (!is_whole(v, min, max)) {
+        char value[48];
+        met(v, value);
+        return launch_fail(f, path, error, "%s: met %s, expected a whole number from %.0f to %.0f", key, value,
+                           min, max);
+    }
     *out = v->valuedouble;
     return WW_OK;
 }
@@ -53,7 +68,10 @@ static enum ww_code dims(const struct launch_file *f, const cJSON *object, const
         good = is_whole(e, 1, INT32_MAX);
         if (good) out[n] = (uint32_t)e->valuedouble;
     }
-    return good ? WW_OK : launch_fail(f, path, error, "%s: expected 1 to 3 whole numbers from 1", key);
+    if (good) return WW_OK;
+    char value[48];
+    met(v, value);
+    return launch_fail(f, path, error, "%s: met %s, expected 1 to 3 whole numbers from 1", key, value);
 }
 
 /* ---- buffers ---- */
@@ -67,9 +85,11 @@ static enum ww_code read_buffer(struct launch_file *f, const cJSON *node, struct
     snprintf(b->path, sizeof b->path, "$.buffers.%.100s", node->string);
     WW_TRY(only_keys(f, node, keys, b->path, error));
     b->type = LAUNCH_U8;
-    if (type && (!cJSON_IsString(type) || !launch_type_find(type->valuestring, &b->type)))
-        return launch_fail(f, b->path, error,
-                           "type: expected one of u8 s8 u16 s16 u32 s32 u64 s64 f16 bf16 f32 f64");
+    if (type && (!cJSON_IsString(type) || !launch_type_find(type->valuestring, &b->type))) {
+        char value[48];
+        met(type, value);
+        return launch_fail(f, b->path, error, "type: met %s, expected one of %s", value, launch_type_names);
+    }
     const cJSON *bytes = cJSON_GetObjectItemCaseSensitive(node, "bytes");
     if (!bytes == !cJSON_GetObjectItemCaseSensitive(node, "count"))
         return launch_fail(f, b->path, error, "expected either bytes or count");
@@ -111,13 +131,26 @@ static enum ww_code read_buffers(struct launch_file *f, struct ww_error *error) 
 
 /* ---- arguments ---- */
 
+static enum ww_code no_buffer(const struct launch_file *f, const cJSON *v, const char *path,
+                              struct ww_error *error) {
+    char value[48], text[48];
+    struct ww_nearest near;
+    met(v, value);
+    snprintf(text, sizeof text, "%s", cJSON_IsString(v) ? v->valuestring : "");
+    ww_nearest_init(&near, text);
+    for (uint32_t n = 0; n < f->buffer_count; n++) ww_nearest_offer(&near, f->buffer[n].name);
+    const char *best = ww_nearest_get(&near);
+    return launch_fail(f, path, error, "buffer: met %s, expected the name of a buffer in $.buffers%s%.80s%s",
+                       value, best ? "; did you mean \"" : "", best ? best : "", best ? "\"?" : "");
+}
+
 static enum ww_code buffer_arg(struct launch_file *f, const cJSON *v, const cJSON *node, const char *path,
                                struct launch_arg *a, struct ww_error *error) {
     double offset;
     a->size = 8;
     for (uint32_t n = 0; cJSON_IsString(v) && n < f->buffer_count; n++)
         if (strcmp(f->buffer[n].name, v->valuestring) == 0) a->buffer = &f->buffer[n];
-    if (!a->buffer) return launch_fail(f, path, error, "buffer: expected the name of a buffer in $.buffers");
+    if (!a->buffer) return no_buffer(f, v, path, error);
     WW_TRY(whole(f, node, "offset", path, 0, (double)a->buffer->bytes - 1, 0, &offset, error));
     a->offset = (uint64_t)offset;
     return WW_OK;
@@ -153,8 +186,8 @@ static enum ww_code value_arg(struct launch_file *f, const cJSON *v, const char 
                               struct ww_error *error) {
     enum launch_type type;
     if (!launch_type_find(v->string, &type))
-        return launch_fail(f, path, error, "'%.40s': expected buffer, bytes or a type such as u32 or f32",
-                           v->string);
+        return launch_fail(f, path, error, "met \"%.40s\", expected buffer, bytes or one of %s", v->string,
+                           launch_type_names);
     a->size = launch_type_bytes(type);
     a->data = ww_arena_alloc(&f->arena, 8);
     if (!a->data) return ww_fail_nomem(error, "arguments");
@@ -166,8 +199,12 @@ static enum ww_code value_arg(struct launch_file *f, const cJSON *v, const char 
         memcpy(a->data, &bits, 8);
         return WW_OK;
     }
-    if (!cJSON_IsNumber(v) || !launch_store(type, v->valuedouble, a->data))
-        return launch_fail(f, path, error, "%s: expected a number that the type holds", v->string);
+    if (!cJSON_IsNumber(v) || !launch_store(type, v->valuedouble, a->data)) {
+        char value[48];
+        met(v, value);
+        return launch_fail(f, path, error, "%s: met %s, expected a number that the type holds", v->string,
+                           value);
+    }
     return WW_OK;
 }
 
@@ -193,6 +230,7 @@ static enum ww_code read_call(struct launch_file *f, const cJSON *node, const ch
     const cJSON *kernel = cJSON_GetObjectItemCaseSensitive(node, "kernel");
     const cJSON *args = cJSON_GetObjectItemCaseSensitive(node, "args");
     double n;
+    snprintf(c->path, sizeof c->path, "%s", path);
     if (!cJSON_IsString(kernel)) return launch_fail(f, path, error, "kernel: expected a name");
     c->kernel = kernel->valuestring;
     WW_TRY(dims(f, node, "grid", path, c->grid, error));

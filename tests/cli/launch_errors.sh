@@ -1,0 +1,24 @@
+# Faults of a launch description: the file, the JSON path, the value met, what was expected; exit code 3.
+cp "$SOURCE/traces/examples/softmax.ptx" k.ptx
+try() { # OLD NEW: the example with one replacement
+    python3 -c 'import sys; t = open(sys.argv[1]).read(); assert sys.argv[2] in t; print(t.replace(sys.argv[2], sys.argv[3], 1))' \
+        "$SOURCE/traces/examples/softmax.json" "$1" "$2" >l.json
+    fails 3 warpwatt trace record --ptx k.ptx --launch l.json -o a.wwt
+}
+try '"kernel": "softmax"' '"kernel": "sotfmax"'
+try '"kernel": "softmax"' '"kernel": "matmul"'
+try ', {"s32": 256}]' ']'
+try '{"s32": 256}' '{"s64": 256}'
+try '{"buffer": "out"}' '{"buffer": "ot"}'
+try '{"buffer": "out"}' '{"buffer": 7}'
+try '"type": "f32"' '"type": "float"'
+try '{"s32": 256}' '{"int": 256}'
+try '{"s32": 256}' '{"s32": 2.5}'
+try '[128]' '[0]'
+try '[128]' '[1, 2, 3, 4]'
+try '[128]' '[1, 70000]'
+try '[256]' '[2048]'
+try '"args"' '"shared": 1000000, "args"'
+try '"args"' '"repeat": 0, "args"'
+try '"kernel": "softmax",' ''
+ls
