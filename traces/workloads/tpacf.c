@@ -71,8 +71,8 @@ static enum ww_code body(struct ww_host *h, const void *settings) {
     uint32_t *want, *got;
     uint64_t d_point, d_bound, d_count;
     size_t stride = 3 * (size_t)n, counts = (size_t)ctas * BINS;
-    if (stride * (sets + 1) > 1u << 28)
-        return ww_fail(h->error, WW_USAGE, h->name, "points=%u, sets=%u: at most 2^28 coordinates", n, sets);
+    if (stride * (sets + 1) > 1u << 26)
+        return ww_fail(h->error, WW_USAGE, h->name, "points=%u, sets=%u: at most 2^26 coordinates", n, sets);
     WW_TRY(ww_host_array(h, &point, stride * (sets + 1), sizeof *point));
     WW_TRY(ww_host_array(h, &want, counts, sizeof *want));
     WW_TRY(ww_host_array(h, &got, counts, sizeof *got));
