@@ -23,12 +23,12 @@ runs() {
 backprop
 bfs -p variant=mask -p block=512 -p nodes=65536
 cfd
-cutcp
+cutcp --registers 20
 histo
 histogram -p variant=bytes
 kmeans -p variant=rodinia
-lavaMD
-lbm
+lavaMD --registers 60
+lbm --registers 36
 leukocyte
 mri_gridding
 mri_q --registers 25
