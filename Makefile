@@ -4,6 +4,7 @@
 #   VARIANT=asan       asan, ubsan, tsan, san (address and undefined together) or fuzz; builds in build/VARIANT
 #   BUILD=dir          another build directory     PREFIX=/usr        where `make install` puts things
 #   DESTDIR=dir        staging root of install     JOBS=n             parallel jobs of check and quickstart
+#   V=1                print whole commands
 
 VERSION := 0.1.0
 SOVERSION := 0
@@ -49,6 +50,9 @@ TIMING_SRC := $(sort $(filter-out $(FIXTURE_SRC),$(wildcard tests/timing/*.c)))
 BENCH_SRC := $(sort $(wildcard tests/bench/*.c))
 FUZZ_SRC := $(sort $(wildcard tests/fuzz/fuzz_*.c))
 
+# Begins a recipe line: one short line instead of the command, or the command with V=1. Warnings show always.
+say = $(if $(V),,@printf '  %-7s %s\n' $(1) $(2);)
+
 obj = $(patsubst %.c,$(BUILD)/obj/%.o,$(1))
 prog = $(patsubst %.c,$(BUILD)/%,$(1))
 
@@ -87,45 +91,45 @@ $(BUILD)/prefix: FORCE
 
 $(BUILD)/obj/%.o: %.c $(BUILD)/flags
 	@mkdir -p $(@D)
-	$(CC) $(ALL_CFLAGS) $(OBJ_FLAGS) -MMD -MP -c -o $@ $<
+	$(call say,CC,$<)$(CC) $(ALL_CFLAGS) $(OBJ_FLAGS) -MMD -MP -c -o $@ $<
 
 $(BUILD)/obj/estimator/config/find.o: OBJ_FLAGS := -DWW_PREFIX='"$(PREFIX)"'
 $(BUILD)/obj/estimator/config/find.o: $(BUILD)/prefix
 
 $(BUILD)/ptx_embed.c: $(KERNEL_PTX) traces/kernels/embed.sh $(BUILD)/flags
 	@mkdir -p $(@D)
-	sh traces/kernels/embed.sh $@ $(KERNEL_PTX)
+	$(call say,EMBED,$@)sh traces/kernels/embed.sh $@ $(KERNEL_PTX)
 
 $(BUILD)/obj/ptx_embed.o: $(BUILD)/ptx_embed.c $(BUILD)/flags
 	@mkdir -p $(@D)
-	$(CC) $(ALL_CFLAGS) -Itraces -MMD -MP -c -o $@ $<
+	$(call say,CC,$<)$(CC) $(ALL_CFLAGS) -Itraces -MMD -MP -c -o $@ $<
 
 # ---- libraries and the program ----
 
 $(STATIC): $(LIB_OBJ)
 	@rm -f $@
-	$(AR) rcs $@ $^
+	$(call say,AR,$@)$(AR) rcs $@ $^
 
 $(SHARED): $(LIB_OBJ)
-	$(CC) -shared -Wl,-soname,libwarpwatt.so.$(SOVERSION) -o $@ $^ $(ALL_LDFLAGS) $(LIBS)
+	$(call say,LINK,$@)$(CC) -shared -Wl,-soname,libwarpwatt.so.$(SOVERSION) -o $@ $^ $(ALL_LDFLAGS) $(LIBS)
 
 $(BUILD)/libwarpwatt.so: $(SHARED)
 	@ln -sf libwarpwatt.so.$(VERSION) $(BUILD)/libwarpwatt.so.$(SOVERSION)
 	@ln -sf libwarpwatt.so.$(SOVERSION) $@
 
 $(PROGRAM): $(MAIN_OBJ) $(STATIC)
-	$(CC) -o $@ $^ $(ALL_LDFLAGS) $(LIBS)
+	$(call say,LINK,$@)$(CC) -o $@ $^ $(ALL_LDFLAGS) $(LIBS)
 
 # ---- the recording CUDA runtime: one library for each version of the interface, everything else hidden ----
 
 $(CUDART_ABI): $(BUILD)/obj/traces/cuda/abi-%.o: traces/cuda/abi.c $(BUILD)/flags
 	@mkdir -p $(@D)
-	$(CC) $(ALL_CFLAGS) -DRT_ABI=$(basename $*) -MMD -MP -c -o $@ $<
+	$(call say,CC,$@)$(CC) $(ALL_CFLAGS) -DRT_ABI=$(basename $*) -MMD -MP -c -o $@ $<
 
 $(BUILD)/cudart/libcudart.so.%: $(call obj,$(CUDART_SRC)) $(BUILD)/obj/traces/cuda/abi-%.o $(STATIC) traces/cuda/cudart.map
 	@mkdir -p $(@D)
 	@sed 's/@SONAME@/$(@F)/' traces/cuda/cudart.map > $(@D)/$(@F).map
-	$(CC) -shared -Wl,-soname,$(@F) -Wl,--version-script=$(@D)/$(@F).map -Wl,--exclude-libs,ALL -o $@ \
+	$(call say,LINK,$@)$(CC) -shared -Wl,-soname,$(@F) -Wl,--version-script=$(@D)/$(@F).map -Wl,--exclude-libs,ALL -o $@ \
 	    $(filter %.o %.a,$^) $(ALL_LDFLAGS) $(LIBS)
 
 # ---- tests ----
@@ -135,23 +139,23 @@ tests: $(TEST_PROGS)
 $(BUILD)/tests/libfixture.a: $(FIXTURE_OBJ)
 	@mkdir -p $(@D)
 	@rm -f $@
-	$(AR) rcs $@ $^
+	$(call say,AR,$@)$(AR) rcs $@ $^
 
 $(BUILD)/tests/unit/%: $(BUILD)/obj/tests/unit/%.o $(BUILD)/tests/libfixture.a $(STATIC)
 	@mkdir -p $(@D)
-	$(CC) -o $@ $^ $(ALL_LDFLAGS) -lcmocka $(LIBS)
+	$(call say,LINK,$@)$(CC) -o $@ $^ $(ALL_LDFLAGS) -lcmocka $(LIBS)
 
 $(BUILD)/tests/timing/%: $(BUILD)/obj/tests/timing/%.o $(BUILD)/tests/libfixture.a $(STATIC)
 	@mkdir -p $(@D)
-	$(CC) -o $@ $^ $(ALL_LDFLAGS) -lcmocka $(LIBS)
+	$(call say,LINK,$@)$(CC) -o $@ $^ $(ALL_LDFLAGS) -lcmocka $(LIBS)
 
 $(BUILD)/tests/bench/%: $(BUILD)/obj/tests/bench/%.o $(STATIC)
 	@mkdir -p $(@D)
-	$(CC) -o $@ $^ $(ALL_LDFLAGS) $(LIBS)
+	$(call say,LINK,$@)$(CC) -o $@ $^ $(ALL_LDFLAGS) $(LIBS)
 
 $(BUILD)/tests/fuzz/%: $(BUILD)/obj/tests/fuzz/%.o $(STATIC)
 	@mkdir -p $(@D)
-	$(CC) -o $@ $^ $(LDFLAGS) -fsanitize=fuzzer,address,undefined -pthread $(LIBS)
+	$(call say,LINK,$@)$(CC) -o $@ $^ $(LDFLAGS) -fsanitize=fuzzer,address,undefined -pthread $(LIBS)
 
 fuzz-progs: $(FUZZ_PROGS)
 
@@ -198,7 +202,7 @@ golden: all
 
 C_FILES = $(shell find estimator traces power db reports tests -name '*.[ch]')
 format:
-	$(CLANG_FORMAT) -i $(C_FILES)
+	@$(CLANG_FORMAT) -i $(C_FILES)
 
 format-check:
 	@$(CLANG_FORMAT) --dry-run -Werror $(C_FILES)

@@ -6,9 +6,13 @@ the expected output (stdout and stderr), with "..." as in glob_match.py. A comma
 backslash. All blocks of one document run in one empty directory, in order. A block that begins with other
 commands is not run.
 
-usage: check-docs.py --program PATH FILE.md...
+With --help-examples, the examples that the program's help prints are run too, in the order of the commands, in a
+directory that holds what they name; each must end with status 0.
+
+usage: check-docs.py --program PATH [--help-examples] FILE.md...
 """
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -82,6 +86,45 @@ def check_file(path, env):
     return passed, failed
 
 
+# What examples name and none of them makes. An example that records a CUDA program needs one that nvcc built.
+PREPARE = ["warpwatt trace record -q -w kmeans -p size=small -o kmeans.wwt",
+           "warpwatt trace export accelsim kmeans.wwt -o traces",
+           "warpwatt run -q --gpu v100 --trace kmeans.wwt --db r.db"]
+NEEDS_CUDA = " -- ./app "
+EXAMPLES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "traces", "examples")
+
+
+def help_examples(folder, env):
+    """The examples of every command's help."""
+    overview = run("warpwatt help", folder, env)[1]
+    start = overview.index("commands:") + 1
+    for line in overview[start:overview.index("", start)]:
+        name = " ".join(w for w in line[:17].split())
+        text = run("warpwatt help " + name, folder, env)[1]
+        if "examples:" not in text:
+            print("help %s: no examples" % name)
+            yield "false"
+            continue
+        for example in text[text.index("examples:") + 1:]:
+            yield example.strip()
+
+
+def check_help(env):
+    passed = failed = 0
+    with tempfile.TemporaryDirectory() as folder:
+        shutil.copy(os.path.join(EXAMPLES, "softmax.ptx"), os.path.join(folder, "kernel.ptx"))
+        shutil.copy(os.path.join(EXAMPLES, "softmax.json"), os.path.join(folder, "launch.json"))
+        for command in PREPARE + list(help_examples(folder, env)):
+            if NEEDS_CUDA in command:
+                continue
+            status, actual = run(command, folder, env)
+            passed += status == 0
+            failed += status != 0
+            if status:
+                print("help: %s (exit %d)\n    %s" % (command, status, "\n    ".join(actual[-5:])))
+    return passed, failed
+
+
 def main(argv):
     if len(argv) < 3 or argv[1] != "--program":
         print(__doc__)
@@ -89,7 +132,11 @@ def main(argv):
     program = os.path.abspath(argv[2])
     env = dict(os.environ, PATH=os.path.dirname(program) + ":" + os.environ["PATH"], LC_ALL="C.UTF-8")
     passed = failed = 0
-    for path in argv[3:]:
+    files = argv[3:]
+    if "--help-examples" in files:
+        files.remove("--help-examples")
+        passed, failed = check_help(env)
+    for path in files:
         p, f = check_file(path, env)
         passed += p
         failed += f

@@ -94,7 +94,7 @@ warnings() {
 }
 
 documents() {
-    echo "counts|docs-examples|$PYTHON scripts/check-docs.py --program build/warpwatt README.md docs/*.md traces/*.md"
+    echo "counts|docs-examples|$PYTHON scripts/check-docs.py --program build/warpwatt --help-examples README.md docs/*.md traces/*.md"
     echo "once|docs-generated|sh scripts/docs.sh check build/warpwatt"
     echo "once|layers|$PYTHON scripts/layers.py"
     echo "counts|layers-self-test|$PYTHON scripts/layers.py --self-test"

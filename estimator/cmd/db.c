@@ -138,7 +138,7 @@ const struct cmd cmd_query = {
              "run's number. docs/query.md describes tables, views and named queries.\n",
     .examples = "warpwatt query --named workloads --db r.db\n"
                 "warpwatt query --named stalls :run=1 --db r.db\n"
-                "warpwatt query 'SELECT run_id, cycles FROM v_run WHERE gpu = ?' gtx480 --csv\n",
+                "warpwatt query 'SELECT run_id, cycles FROM v_run WHERE gpu = ?' gtx480 --csv --db r.db\n",
     .options = query_options,
     .run = query_run,
 };

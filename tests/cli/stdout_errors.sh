@@ -16,6 +16,16 @@ full warpwatt run --gpu v100 --trace a.wwt --json
 full warpwatt query --named runs --db r.db
 full warpwatt report --run 1 --json --db r.db
 full warpwatt report --run 1 --db r.db
-# A closed pipe.
-{ warpwatt help --format man 2>err.txt || echo "exit $?" >status.txt; } | true
-sleep 0.2
+# A closed pipe: its reader is gone before the first byte is written.
+mkfifo pipe
+for what in 'help --format man' 'gpu show v100 --json' 'trace dump a.wwt'; do
+    {
+        sleep 0.3
+        # shellcheck disable=SC2086
+        warpwatt $what
+        echo "exit $?: $what" >status.txt
+    } >pipe 2>err.txt &
+    exec 3<pipe 3<&-
+    wait $!
+    cat status.txt err.txt
+done
