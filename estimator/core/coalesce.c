@@ -51,17 +51,22 @@ static void add_bytes(struct ww_line_request *r, uint64_t bytes) {
     r->bytes = (uint16_t)sum;
 }
 
+/* Bytes of one line. */
+static void add_part(struct ww_coalescer *c, uint64_t address, uint32_t bytes) {
+    uint64_t offset = address & (c->line_bytes - 1);
+    struct ww_line_request *r = request_for(c, address >> c->line_shift);
+    r->pieces |= piece_bits(offset, offset + bytes - 1);
+    add_bytes(r, bytes);
+}
+
 static void add_span(struct ww_coalescer *c, uint64_t address, uint32_t bytes) {
-    uint64_t in_line = c->line_bytes - 1;
-    while (bytes) {
-        uint64_t room = c->line_bytes - (address & in_line);
-        uint32_t part = bytes < room ? bytes : (uint32_t)room;
-        struct ww_line_request *r = request_for(c, address >> c->line_shift);
-        r->pieces |= piece_bits(address & in_line, (address + part - 1) & in_line);
-        add_bytes(r, part);
-        address += part;
-        bytes -= part;
+    uint32_t room = c->line_bytes - (uint32_t)(address & (c->line_bytes - 1));
+    for (; bytes > room; room = c->line_bytes) {
+        add_part(c, address, room);
+        address += room;
+        bytes -= room;
     }
+    add_part(c, address, bytes);
 }
 
 /* Every piece of [from, from + length) is touched;. */

@@ -53,7 +53,7 @@ enum ww_code ww_sm_init(struct ww_sm *sm, struct ww_core *core, uint32_t id, str
 static void wake_warps(struct ww_sm *sm, uint64_t cycle) {
     for (uint64_t due = ww_wheel_take(&sm->wheel, cycle); due; due &= due - 1) {
         struct ww_warp *w = &sm->warp[__builtin_ctzll(due)];
-        if (w->resident && !w->done) ww_head_look(sm, w, cycle);
+        if (w->resident && !w->done) ww_head_wake(sm, w, cycle);
     }
 }
 

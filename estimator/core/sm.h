@@ -47,9 +47,11 @@ struct ww_warp {
     const struct ww_step *step, *end; /* head, and past the last */
     const struct ww_access *access;   /* of the next access */
     const uint64_t *pool;
-    uint64_t *board;    /* scoreboard, by dense register */
-    uint64_t since;     /* cycles before it are counted */
-    uint64_t front;     /* the head can be looked at from this cycle on; before it the state is front_state */
+    uint64_t *board; /* scoreboard, by dense register */
+    uint64_t since;  /* cycles before it are counted */
+    uint64_t front;  /* the head can be looked at from this cycle on; before it the state is front_state */
+    uint64_t
+        operands_at;    /* while it waits for them: the cycle of its wake-up at which all are there, if known */
     uint64_t memory_at; /* latest cycle at which a memory operation that has been answered is complete */
     uint64_t icache_key;
     const struct ww_dinst *head;  /* decoded, when it has been looked at */

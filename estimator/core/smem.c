@@ -37,11 +37,12 @@ static uint32_t fullest_bank(const struct ww_smem_banks *s, const uint64_t *addr
     return p.most;
 }
 
-/* Bits in which the addresses of a whole warp differ from the first; a fixed count, so that the compiler makes
- * vectors of it. */
+/* Bits in which the addresses of a whole warp differ from the first. */
 static uint64_t differences(const uint64_t address[static 32]) {
-    uint64_t bits = 0;
-    for (uint32_t k = 0; k < 32; k++) bits |= address[k] ^ address[0];
+    uint64_t bits = 0, first = address[0];
+    for (uint32_t k = 0; k < 32; k += 4)
+        bits |= (address[k] ^ first) | (address[k + 1] ^ first) | (address[k + 2] ^ first) |
+                (address[k + 3] ^ first);
     return bits;
 }
 

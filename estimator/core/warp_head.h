@@ -70,10 +70,19 @@ static inline void ww_head_look(struct ww_sm *sm, struct ww_warp *w, uint64_t cy
         return;
     }
     ww_warp_set_state(sm, w, WW_SB_STATE(entry), cycle);
+    w->operands_at = at;
     if (at == WW_NEVER)
         w->pending = true;
     else
         ww_wake_at(sm, w, at);
+}
+
+/* A wake-up at `cycle`. Nothing writes a register that the head needs once all of them have a time. */
+static inline void ww_head_wake(struct ww_sm *sm, struct ww_warp *w, uint64_t cycle) {
+    if (w->operands_at == cycle)
+        ww_make_ready(sm, w, w->head->group, cycle);
+    else
+        ww_head_look(sm, w, cycle);
 }
 
 #endif
