@@ -14,8 +14,12 @@ struct settings {
     U32(iterations, "iterations", "sweep", 1, 1000, 2, "sweeps, a launch each")                                \
     U32(block_x, "block_x", "thread", 1, 1024, 32, "threads of a CTA in x")                                    \
     U32(block_y, "block_y", "thread", 1, 1024, 8, "threads of a CTA in y")                                     \
-    ENUM(variant, "variant", "point|march", 0, "point", "a thread per point, or per column along z")
+    ENUM(variant, "variant", "point|march|shared", 0, "point",                                                 \
+         "a thread per point, per column along z, or per two columns with planes in shared memory")
 static const struct ww_param params[] = {PARAMS(WW_ROW_U32, WW_ROW_ENUM)};
+
+enum { POINT, MARCH, SHARED };
+enum { TILE_X = 64, TILE_Y = 4 }; /* points of a CTA of stencil_shared, with two points for a thread */
 
 struct box {
     size_t nx, ny, nz;
@@ -63,19 +67,24 @@ static enum ww_code body(struct ww_host *h, const void *settings) {
     if (s->block_x * s->block_y > 1024)
         return ww_fail(h->error, WW_USAGE, h->name, "block_x=%u and block_y=%u: at most 1024 threads",
                        s->block_x, s->block_y);
+    if (s->variant == SHARED && (s->block_x != TILE_X / 2 || s->block_y != TILE_Y))
+        return ww_fail(h->error, WW_USAGE, h->name,
+                       "block_x=%u and block_y=%u: variant=shared expects %d and %d", s->block_x, s->block_y,
+                       TILE_X / 2, TILE_Y);
+    static const char *const kernels[] = {"stencil_point", "stencil_march", "stencil_shared"};
     float *in;
     const float c0 = 0.4f, c1 = 0.1f;
     uint64_t d[2];
     WW_TRY(ww_host_random(h, &in, n, 0, 1));
     WW_TRY(ww_host_upload(h, &d[0], in, n, sizeof *in));
     WW_TRY(ww_host_buffer(h, &d[1], n, sizeof *in));
-    const struct ww_host_shape shape = {
-        .grid = {ww_host_ceil(nx, s->block_x), ww_host_ceil(ny, s->block_y), s->variant ? 1 : nz},
-        .block = {s->block_x, s->block_y, 1}};
+    const struct ww_host_shape shape = {.grid = {ww_host_ceil(nx, s->variant == SHARED ? TILE_X : s->block_x),
+                                                 ww_host_ceil(ny, s->block_y), s->variant == POINT ? nz : 1},
+                                        .block = {s->block_x, s->block_y, 1}};
     for (uint32_t t = 0; t < s->iterations; t++) {
         const struct ww_arg args[] = {WW_ARG(d[t & 1]), WW_ARG(d[~t & 1]), WW_ARG(nx), WW_ARG(ny),
                                       WW_ARG(nz),       WW_ARG(c0),        WW_ARG(c1)};
-        WW_TRY(ww_host_launch(h, s->variant ? "stencil_march" : "stencil_point", &shape, WW_ARGS(args)));
+        WW_TRY(ww_host_launch(h, kernels[s->variant], &shape, WW_ARGS(args)));
     }
     return check(h, &b, in, s->iterations, d[s->iterations & 1]);
 }
