@@ -63,9 +63,9 @@ struct ww_pc_row {
     uint64_t issues;      /* warp instructions */
     uint64_t thread_instructions;
     uint64_t stall[WW_STATE_COUNT];
-    uint64_t sectors;         /* 32-byte sectors asked of the first level */
-    uint64_t l1_miss_sectors; /* of these, not served by the L1 */
-    uint64_t l2_miss_sectors; /* of these, not served by the L2 */
+    uint64_t sectors;          /* 32-byte sectors asked of the first level */
+    uint64_t l1_miss_sectors;  /* of these, not served by the L1 */
+    uint64_t l2_miss_sectors;  /* of these, not served by the L2 */
     uint64_t shared_conflicts; /* extra shared-memory passes */
 };
 

@@ -21,8 +21,7 @@ struct ww_arg {
 
 /* Reserves `bytes` (> 0) of zeroed global memory at a 256-byte aligned address.
  * Errors: WW_NOMEM, WW_USAGE (0 bytes). */
-enum ww_code ww_device_alloc(struct ww_device *device, size_t bytes, uint64_t *address,
-                             struct ww_error *error);
+enum ww_code ww_device_alloc(struct ww_device *device, size_t bytes, uint64_t *address, struct ww_error *error);
 /* Gives an allocation back. `address` 0 is fine. Errors: WW_USAGE (not the start of an allocation). */
 enum ww_code ww_device_free(struct ww_device *device, uint64_t address, struct ww_error *error);
 

@@ -17,8 +17,19 @@
 #include "../estimator/base/arena.h"
 #include "../estimator/base/err.h"
 
-enum ww_pipe { WW_PIPE_NONE, WW_PIPE_INT, WW_PIPE_IMUL, WW_PIPE_FP32, WW_PIPE_FP16, WW_PIPE_FP64,
-               WW_PIPE_SFU, WW_PIPE_TENSOR, WW_PIPE_BRANCH, WW_PIPE_MEM, WW_PIPE_COUNT };
+enum ww_pipe {
+    WW_PIPE_NONE,
+    WW_PIPE_INT,
+    WW_PIPE_IMUL,
+    WW_PIPE_FP32,
+    WW_PIPE_FP16,
+    WW_PIPE_FP64,
+    WW_PIPE_SFU,
+    WW_PIPE_TENSOR,
+    WW_PIPE_BRANCH,
+    WW_PIPE_MEM,
+    WW_PIPE_COUNT
+};
 
 enum ww_op {
 #define X(id, name, pipe, help) WW_OP_##id,
@@ -27,27 +38,34 @@ enum ww_op {
     WW_OP_COUNT
 };
 
-enum ww_space { WW_SPACE_NONE, WW_SPACE_GLOBAL, WW_SPACE_SHARED, WW_SPACE_LOCAL, WW_SPACE_CONST,
-                WW_SPACE_TEX, WW_SPACE_COUNT };
+enum ww_space {
+    WW_SPACE_NONE,
+    WW_SPACE_GLOBAL,
+    WW_SPACE_SHARED,
+    WW_SPACE_LOCAL,
+    WW_SPACE_CONST,
+    WW_SPACE_TEX,
+    WW_SPACE_COUNT
+};
 
 /* Register numbers of a warp. R255 of the machine (zero) and true predicates are not recorded. */
-#define WW_REG_PRED 256     /* + 0..7: predicates */
-#define WW_REG_UNIFORM 272  /* + 0..63: uniform registers */
-#define WW_REG_UPRED 336    /* + 0..7: uniform predicates */
+#define WW_REG_PRED 256    /* + 0..7: predicates */
+#define WW_REG_UNIFORM 272 /* + 0..63: uniform registers */
+#define WW_REG_UPRED 336   /* + 0..7: uniform predicates */
 #define WW_REG_COUNT 352
 #define WW_INST_DST_MAX 2
 #define WW_INST_SRC_MAX 6
 
 struct ww_operand {
-    uint16_t reg;  /* first register */
-    uint16_t n;    /* consecutive registers (64-bit: 2, 128-bit: 4) */
+    uint16_t reg; /* first register */
+    uint16_t n;   /* consecutive registers (64-bit: 2, 128-bit: 4) */
 };
 
 /* Flags of a static instruction. */
-#define WW_INST_ACCESS 1u     /* each step has an access: addresses, or base as a value (see op) */
-#define WW_INST_BYPASS_L1 2u  /* cached in the L2 only (ld.cg, volatile, relaxed) */
-#define WW_INST_READ_ONLY 4u  /* may use the read-only (texture) cache */
-#define WW_INST_STREAM 8u     /* marked streaming or evict-first */
+#define WW_INST_ACCESS 1u       /* each step has an access: addresses, or base as a value (see op) */
+#define WW_INST_BYPASS_L1 2u    /* cached in the L2 only (ld.cg, volatile, relaxed) */
+#define WW_INST_READ_ONLY 4u    /* may use the read-only (texture) cache */
+#define WW_INST_STREAM 8u       /* marked streaming or evict-first */
 #define WW_INST_BRANCH_COND 16u /* conditional branch */
 #define WW_INST_BAR_ARRIVE 32u  /* barrier: arrives, does not wait */
 #define WW_INST_BACK_EDGE 64u   /* branch whose target is at or before it */
@@ -63,9 +81,9 @@ struct ww_inst {
     uint16_t barrier_threads; /* threads that take part; 0: all of the CTA */
     uint32_t flags;
     struct ww_operand dst[WW_INST_DST_MAX], src[WW_INST_SRC_MAX]; /* guard predicates are sources */
-    uint32_t mnemonic; /* index in strings */
-    uint32_t file;     /* index in strings; 0: none */
-    uint32_t line;     /* 0: unknown */
+    uint32_t mnemonic;                                            /* index in strings */
+    uint32_t file;                                                /* index in strings; 0: none */
+    uint32_t line;                                                /* 0: unknown */
 };
 
 struct ww_step {

@@ -11,10 +11,10 @@
 #include "../warpwatt.h"
 #include <stdarg.h>
 
-#define WW_TRY(call)                                                                                         \
-    do {                                                                                                     \
-        enum ww_code ww_try_code_ = (call);                                                                  \
-        if (ww_try_code_ != WW_OK) return ww_try_code_;                                                      \
+#define WW_TRY(call)                                                                                           \
+    do {                                                                                                       \
+        enum ww_code ww_try_code_ = (call);                                                                    \
+        if (ww_try_code_ != WW_OK) return ww_try_code_;                                                        \
     } while (0)
 
 /* Fills *e (which may be NULL) and returns `code`. `where` names file and place, for example

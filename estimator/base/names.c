@@ -35,9 +35,9 @@ static const struct named components[WW_COMPONENT_COUNT] = {
 #undef X
 };
 
-#define LOOKUP(fn, type, table, count, field)                                                                \
-    const char *fn(enum type i) {                                                                            \
-        return (unsigned)i < (count) ? (table)[i].field : NULL;                                              \
+#define LOOKUP(fn, type, table, count, field)                                                                  \
+    const char *fn(enum type i) {                                                                              \
+        return (unsigned)i < (count) ? (table)[i].field : NULL;                                                \
     }
 
 LOOKUP(ww_counter_name, ww_counter, counters, WW_COUNTER_COUNT, name)

@@ -51,7 +51,7 @@ struct cmd_line {
     size_t argument_count;
     struct cmd_given *given; /* in the order of the command line */
     size_t given_count;
-    bool help; /* --help or -h */
+    bool help;           /* --help or -h */
     int *program_status; /* for the command that runs another program: its exit status, which becomes ours */
 };
 

@@ -10,12 +10,12 @@
 #include "mech.h"
 
 struct ww_sched_view {
-    uint64_t cycle;       /* SM cycle */
-    uint64_t ready;       /* can issue now: operands there, unit free; never 0 */
-    uint64_t ready_mem;   /* of these, head is a memory instruction */
-    uint64_t resident;    /* warps on this scheduler */
-    const uint64_t *age;  /* by slot: order number of the warp's dispatch, smaller is older */
-    const uint32_t *cta;  /* by slot: number of its CTA on this SM */
+    uint64_t cycle;        /* SM cycle */
+    uint64_t ready;        /* can issue now: operands there, unit free; never 0 */
+    uint64_t ready_mem;    /* of these, head is a memory instruction */
+    uint64_t resident;     /* warps on this scheduler */
+    const uint64_t *age;   /* by slot: order number of the warp's dispatch, smaller is older */
+    const uint32_t *cta;   /* by slot: number of its CTA on this SM */
     bool memory_saturated; /* the SM's memory saturation flag */
 };
 

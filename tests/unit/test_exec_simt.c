@@ -3,9 +3,9 @@
 
 #define KERNEL(regs, body)                                                                                     \
     PTX_HEAD                                                                                                   \
-        ".visible .entry k(.param .u64 p0)\n{\n.reg .b64 %rd<12>; .reg .b32 %r<20>; .reg .pred %p<8>;\n" regs  \
-        "ld.param.u64 %rd0,[p0]; mov.u32 %r0,%tid.x; mov.u32 %r1,%ctaid.x; mov.u32 %r2,%ntid.x;\n"             \
-        "mad.lo.u32 %r3,%r1,%r2,%r0; mul.wide.u32 %rd1,%r3,4; add.u64 %rd1,%rd0,%rd1;\n" body "\n}\n"
+    ".visible .entry k(.param .u64 p0)\n{\n.reg .b64 %rd<12>; .reg .b32 %r<20>; .reg .pred %p<8>;\n" regs      \
+    "ld.param.u64 %rd0,[p0]; mov.u32 %r0,%tid.x; mov.u32 %r1,%ctaid.x; mov.u32 %r2,%ntid.x;\n"                 \
+    "mad.lo.u32 %r3,%r1,%r2,%r0; mul.wide.u32 %rd1,%r3,4; add.u64 %rd1,%rd0,%rd1;\n" body "\n}\n"
 
 #define MANY 4096u
 

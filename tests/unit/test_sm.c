@@ -277,8 +277,9 @@ static uint64_t any(void *context, uint64_t cta) {
     return cta;
 }
 
-static enum ww_code replay_source(struct program *p, uint64_t (*next)(void *, uint64_t), ww_progress_fn progress,
-                                  void *context, struct ww_launch_result *out, struct ww_error *error) {
+static enum ww_code replay_source(struct program *p, uint64_t (*next)(void *, uint64_t),
+                                  ww_progress_fn progress, void *context, struct ww_launch_result *out,
+                                  struct ww_error *error) {
     struct ww_gpu_spec g = fixture_gpu();
     struct ww_engine_options options = {.gpu = &g, .progress = progress, .progress_context = context};
     struct ww_cta_source source = {p, no_load, no_release, next};

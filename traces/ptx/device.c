@@ -75,6 +75,7 @@ void ww_device_free_all(struct ww_device *d) {
         d->modules = next;
     }
     mem_free_all(&d->mem);
+    free(d->texture);
     free(d);
 }
 
@@ -117,7 +118,8 @@ enum ww_code ww_device_write(struct ww_device *d, uint64_t address, const void *
     return WW_OK;
 }
 
-enum ww_code ww_device_read(struct ww_device *d, void *data, uint64_t address, size_t n, struct ww_error *error) {
+enum ww_code ww_device_read(struct ww_device *d, void *data, uint64_t address, size_t n,
+                            struct ww_error *error) {
     unsigned char *host;
     if (n == 0) return WW_OK;
     WW_TRY(range(d, address, n, &host, error));
@@ -146,19 +148,21 @@ static enum ww_code check_shape(const struct ptx_func *f, const uint32_t grid[3]
     uint64_t threads = (uint64_t)block[0] * block[1] * block[2];
     bool small = block[0] <= 1024 && block[1] <= 1024 && block[2] <= 64;
     if (!small || threads == 0 || threads > 1024)
-        return ww_fail(error, WW_USAGE, f->name, "block %ux%ux%u: expected 1 to 1024 threads", block[0], block[1],
-                       block[2]);
+        return ww_fail(error, WW_USAGE, f->name, "block %ux%ux%u: expected 1 to 1024 threads", block[0],
+                       block[1], block[2]);
     if (!grid[0] || !grid[1] || !grid[2] || grid[0] > INT32_MAX || grid[1] > 65535 || grid[2] > 65535)
         return ww_fail(error, WW_USAGE, f->name,
-                       "grid %ux%ux%u: expected 1 to 2147483647, 65535 and 65535 CTAs", grid[0], grid[1], grid[2]);
+                       "grid %ux%ux%u: expected 1 to 2147483647, 65535 and 65535 CTAs", grid[0], grid[1],
+                       grid[2]);
     if (shared > SHARED_LIMIT)
         return ww_fail(error, WW_USAGE, f->name, "%llu bytes of shared memory: expected at most %u",
                        (unsigned long long)shared, SHARED_LIMIT);
     for (int n = 0; n < 3; n++)
         if (f->reqntid[0] && block[n] != (f->reqntid[n] ? f->reqntid[n] : 1))
-            return ww_fail(error, WW_USAGE, f->name, "block %ux%ux%u: the kernel requires %ux%ux%u", block[0], block[1],
-                           block[2], f->reqntid[0], f->reqntid[1], f->reqntid[2]);
-    uint64_t most = (uint64_t)f->maxntid[0] * (f->maxntid[1] ? f->maxntid[1] : 1) * (f->maxntid[2] ? f->maxntid[2] : 1);
+            return ww_fail(error, WW_USAGE, f->name, "block %ux%ux%u: the kernel requires %ux%ux%u", block[0],
+                           block[1], block[2], f->reqntid[0], f->reqntid[1], f->reqntid[2]);
+    uint64_t most =
+        (uint64_t)f->maxntid[0] * (f->maxntid[1] ? f->maxntid[1] : 1) * (f->maxntid[2] ? f->maxntid[2] : 1);
     if (f->maxntid[0] && threads > most)
         return ww_fail(error, WW_USAGE, f->name, "block of %llu threads: the kernel allows %llu",
                        (unsigned long long)threads, (unsigned long long)most);
@@ -168,11 +172,12 @@ static enum ww_code check_shape(const struct ptx_func *f, const uint32_t grid[3]
 static enum ww_code pack_arguments(const struct ptx_func *f, const struct ww_arg *args, size_t count,
                                    unsigned char **block, struct ww_error *error) {
     if (count != f->param_count)
-        return ww_fail(error, WW_USAGE, f->name, "%zu arguments given, the kernel has %u", count, f->param_count);
+        return ww_fail(error, WW_USAGE, f->name, "%zu arguments given, the kernel has %u", count,
+                       f->param_count);
     for (size_t n = 0; n < count; n++)
         if (args[n].size != f->param[n]->size)
-            return ww_fail(error, WW_USAGE, f->name, "argument %zu (%s) has %zu bytes, the kernel expects %llu", n,
-                           f->param[n]->name, args[n].size, (unsigned long long)f->param[n]->size);
+            return ww_fail(error, WW_USAGE, f->name, "argument %zu (%s) has %zu bytes, the kernel expects %llu",
+                           n, f->param[n]->name, args[n].size, (unsigned long long)f->param[n]->size);
     *block = calloc(1, f->param_bytes ? f->param_bytes : 1);
     if (!*block) return ww_fail_nomem(error, "kernel arguments");
     for (size_t n = 0; n < count; n++) memcpy(*block + f->param[n]->offset, args[n].data, args[n].size);
@@ -185,12 +190,17 @@ static enum ww_code begin_record(struct ww_device *d, struct ww_kernel *k, const
     uint32_t given = d->options.registers_per_thread;
     WW_TRY(recorder_prepare(&d->recorder, k->decoded, error));
     if (!d->recorder.writer) return WW_OK;
-    struct ww_launch launch = {.kernel = f->name, .arch = d->arch_name,
+    struct ww_launch launch = {.kernel = f->name,
+                               .arch = d->arch_name,
                                .registers_per_thread = given ? given : f->machine_registers,
-                               .shared_static = k->decoded->dynamic_at, .shared_dynamic = r->dynamic_shared,
-                               .local_bytes = (uint32_t)f->local_bytes + f->spill_bytes, .cta_count = r->cta_count,
-                               .warps_per_cta = r->warps_per_cta, .inst = d->recorder.inst,
-                               .inst_count = d->recorder.entry_count, .string = d->recorder.string,
+                               .shared_static = k->decoded->dynamic_at,
+                               .shared_dynamic = r->dynamic_shared,
+                               .local_bytes = (uint32_t)f->local_bytes + f->spill_bytes,
+                               .cta_count = r->cta_count,
+                               .warps_per_cta = r->warps_per_cta,
+                               .inst = d->recorder.inst,
+                               .inst_count = d->recorder.entry_count,
+                               .string = d->recorder.string,
                                .string_count = d->recorder.string_count};
     if (r->dynamic_shared == 0) launch.shared_static = (uint32_t)f->shared_bytes;
     memcpy(launch.grid, r->grid, sizeof launch.grid);
@@ -207,7 +217,8 @@ static enum ww_code run(struct ww_device *d, struct ww_kernel *k, struct ex_run 
     enum ww_code code = ex_run_grid(r, error);
     d->executed_threads += r->thread_instructions;
     d->executed_warps += r->warp_instructions;
-    if (code == WW_OK && records && d->recorder.writer) code = ww_trace_writer_end_launch(d->recorder.writer, error);
+    if (code == WW_OK && records && d->recorder.writer)
+        code = ww_trace_writer_end_launch(d->recorder.writer, error);
     d->launches++;
     return code;
 }
@@ -223,12 +234,22 @@ enum ww_code ww_device_launch(struct ww_device *d, struct ww_module *module, con
     unsigned char *param;
     WW_TRY(pack_arguments(f, args, count, &param, error));
     uint32_t threads = block[0] * block[1] * block[2];
-    struct ex_run r = {.mem = &d->mem, .kernel = k->decoded, .block_threads = threads,
-                       .warps_per_cta = (threads + EX_LANES - 1) / EX_LANES, .shared_bytes = (uint32_t)shared,
-                       .dynamic_shared = dynamic_shared, .param = param, .constant_bank = module->constant_bank,
+    struct ex_run r = {.mem = &d->mem,
+                       .kernel = k->decoded,
+                       .block_threads = threads,
+                       .warps_per_cta = (threads + EX_LANES - 1) / EX_LANES,
+                       .shared_bytes = (uint32_t)shared,
+                       .dynamic_shared = dynamic_shared,
+                       .param = param,
+                       .constant_bank = module->constant_bank,
                        .constant_bank_bytes = (uint32_t)module->ptx->const_bytes,
-                       .limit = d->options.instruction_limit, .grid_id = d->launches, .workspace = d->workspace,
-                       .out = d->options.kernel_output, .progress = d->options.progress,
+                       .limit = d->options.instruction_limit,
+                       .grid_id = d->launches,
+                       .texture = d->texture,
+                       .texture_count = d->texture_count,
+                       .workspace = d->workspace,
+                       .out = d->options.kernel_output,
+                       .progress = d->options.progress,
                        .progress_context = d->options.context,
                        .cta_count = (uint64_t)grid[0] * grid[1] * grid[2]};
     memcpy(r.grid, grid, sizeof r.grid);

@@ -31,8 +31,10 @@ struct ww_device {
     struct mem mem;
     struct ww_module *modules;
     bool records;
+    struct tex_object *texture; /* from the heap */
+    uint64_t texture_count;
     uint64_t workspace; /* of the next launches, see ww_device_cooperate */
-    bool paused; /* launches are computed, not recorded */
+    bool paused;        /* launches are computed, not recorded */
     struct recorder recorder;
     uint64_t launches, executed_threads, executed_warps;
 };
@@ -40,7 +42,7 @@ struct ww_device {
 void ww_module_free(struct ww_module *m);
 /* The kernel of that name, made ready. Errors: WW_USAGE (none such; the text names those there are), the
  * decoder's and the lowering's. */
-enum ww_code ww_module_kernel(struct ww_device *d, struct ww_module *m, const char *name, struct ww_kernel **out,
-                              struct ww_error *error);
+enum ww_code ww_module_kernel(struct ww_device *d, struct ww_module *m, const char *name,
+                              struct ww_kernel **out, struct ww_error *error);
 
 #endif

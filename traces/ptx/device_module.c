@@ -28,7 +28,9 @@ void ww_module_free(struct ww_module *m) {
 static uint64_t address_of(const struct ww_module *m, const struct ptx_symbol *s, bool generic) {
     if (s->kind == PTX_SYM_FUNC) return EX_FUNC_BASE + (uint64_t)s->func->index * EX_FUNC_STEP;
     if (s->space == PTX_S_GLOBAL) return s->id < m->global_count ? m->global[s->id] : 0;
-    uint64_t window = s->space == PTX_S_CONST ? EX_CONST_WINDOW : s->space == PTX_S_SHARED ? EX_SHARED_WINDOW : 0;
+    uint64_t window = s->space == PTX_S_CONST    ? EX_CONST_WINDOW
+                      : s->space == PTX_S_SHARED ? EX_SHARED_WINDOW
+                                                 : 0;
     return s->offset + (generic ? window : 0);
 }
 
@@ -38,7 +40,8 @@ static void initialise(const struct ww_module *m, const struct ptx_symbol *s, un
     for (size_t n = 0; n < s->reloc_count && bytes; n++) {
         uint64_t v = address_of(m, s->reloc[n].sym, s->reloc[n].generic) + (uint64_t)s->reloc[n].add;
         size_t width = bytes < 8 ? bytes : 8;
-        if (s->reloc[n].at <= s->size && width <= s->size - s->reloc[n].at) memcpy(to + s->reloc[n].at, &v, width);
+        if (s->reloc[n].at <= s->size && width <= s->size - s->reloc[n].at)
+            memcpy(to + s->reloc[n].at, &v, width);
     }
 }
 
@@ -157,7 +160,8 @@ enum ww_code ww_device_module(struct ww_device *d, const char *name, struct ww_m
     if (n > 4 && strcmp(name + n - 4, ".ptx") == 0) return ww_device_module_file(d, name, module, error);
     for (size_t k = 0; k < ww_embedded_ptx_count; k++) {
         const struct ww_embedded_ptx *e = &ww_embedded_ptx[k];
-        if (strcmp(e->name, name) == 0) return add(d, name, (const char *)e->data, e->size, NULL, module, error);
+        if (strcmp(e->name, name) == 0)
+            return add(d, name, (const char *)e->data, e->size, NULL, module, error);
     }
     return ww_fail(error, WW_USAGE, name, "no such PTX in the library, and not a path that ends in .ptx");
 }
@@ -165,15 +169,16 @@ enum ww_code ww_device_module(struct ww_device *d, const char *name, struct ww_m
 static enum ww_code no_kernel(const struct ww_module *m, const char *name, struct ww_error *error) {
     struct ww_buf names = {0};
     for (size_t f = 0; f < m->ptx->func_count && names.n < 400; f++)
-        if (m->ptx->func[f]->is_entry) ww_buf_printf(&names, "%s%s", names.n ? ", " : "", m->ptx->func[f]->name);
+        if (m->ptx->func[f]->is_entry)
+            ww_buf_printf(&names, "%s%s", names.n ? ", " : "", m->ptx->func[f]->name);
     enum ww_code code = ww_fail(error, WW_USAGE, m->name, "no kernel '%s': expected one of %.420s", name,
                                 names.p ? names.p : "(none)");
     ww_buf_free(&names);
     return code;
 }
 
-enum ww_code ww_module_kernel(struct ww_device *d, struct ww_module *m, const char *name, struct ww_kernel **out,
-                              struct ww_error *error) {
+enum ww_code ww_module_kernel(struct ww_device *d, struct ww_module *m, const char *name,
+                              struct ww_kernel **out, struct ww_error *error) {
     for (*out = m->kernels; *out; *out = (*out)->next)
         if (strcmp((*out)->name, name) == 0) return WW_OK;
     struct ptx_func *f = ptx_module_func(m->ptx, name);

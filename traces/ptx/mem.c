@@ -36,8 +36,10 @@ static ptrdiff_t below(const struct mem *m, uint64_t address) {
     size_t lo = 0, hi = m->count;
     while (lo < hi) {
         size_t mid = lo + (hi - lo) / 2;
-        if (m->alloc[mid]->base <= address) lo = mid + 1;
-        else hi = mid;
+        if (m->alloc[mid]->base <= address)
+            lo = mid + 1;
+        else
+            hi = mid;
     }
     return (ptrdiff_t)lo - 1;
 }
@@ -80,8 +82,8 @@ static bool is_free(const struct mem *m, uint64_t address, uint64_t bytes) {
     return next == m->count || m->alloc[next]->base >= address + bytes;
 }
 
-enum ww_code mem_attach(struct mem *m, uint64_t address, uint64_t bytes, unsigned char *host, struct mem_alloc **out,
-                        struct ww_error *error) {
+enum ww_code mem_attach(struct mem *m, uint64_t address, uint64_t bytes, unsigned char *host,
+                        struct mem_alloc **out, struct ww_error *error) {
     if (!is_free(m, address, bytes))
         return ww_fail(error, WW_USAGE, "device memory", "%llu bytes at 0x%llx overlap an allocation",
                        (unsigned long long)bytes, (unsigned long long)address);

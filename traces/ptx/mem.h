@@ -26,9 +26,9 @@ struct mem_alloc {
 struct mem {
     struct mem_alloc **alloc;
     size_t count, capacity;
-    uint64_t next;  /* address of the next allocation */
-    uint64_t bytes; /* allocated now */
-    uint64_t limit; /* of bytes */
+    uint64_t next;                   /* address of the next allocation */
+    uint64_t bytes;                  /* allocated now */
+    uint64_t limit;                  /* of bytes */
     uint64_t heap_bytes, heap_limit; /* of device malloc */
 };
 
@@ -37,10 +37,10 @@ void mem_free_all(struct mem *m);
 /* Zeroed. Errors: WW_NOMEM. */
 enum ww_code mem_new(struct mem *m, uint64_t bytes, const char *name, struct mem_alloc **out,
                      struct ww_error *error);
-/* Adds memory that lives elsewhere, at a device address of the caller's choice. Errors: WW_NOMEM, WW_USAGE (overlaps
- * another allocation). */
-enum ww_code mem_attach(struct mem *m, uint64_t address, uint64_t bytes, unsigned char *host, struct mem_alloc **out,
-                        struct ww_error *error);
+/* Adds memory that lives elsewhere, at a device address of the caller's choice. Errors: WW_NOMEM, WW_USAGE
+ * (overlaps another allocation). */
+enum ww_code mem_attach(struct mem *m, uint64_t address, uint64_t bytes, unsigned char *host,
+                        struct mem_alloc **out, struct ww_error *error);
 /* False if `address` is not the start of an allocation. */
 bool mem_release(struct mem *m, uint64_t address);
 /* The allocation that holds `address`, or NULL. */

@@ -94,6 +94,7 @@ struct ex_cta {
     uint64_t state_bytes;
 };
 
+struct tex_object;
 struct ex_run {
     struct mem *mem;
     const struct ex_kernel *kernel;
@@ -104,7 +105,9 @@ struct ex_run {
     uint32_t constant_bank_bytes;
     uint64_t limit, thread_instructions, warp_instructions, clock;
     uint64_t grid_id;
-    uint64_t workspace; /* address of a cooperative grid's workspace; 0: not cooperative */
+    const struct tex_object *texture; /* tex.h: objects by handle - 1 */
+    uint64_t texture_count;
+    uint64_t workspace;        /* address of a cooperative grid's workspace; 0: not cooperative */
     FILE *out;                 /* kernels' printf; NULL: dropped */
     struct recorder *recorder; /* NULL: nothing is recorded */
     ww_progress_fn progress;

@@ -52,7 +52,7 @@ struct ww_wwt_open_launch {
 };
 
 struct ww_trace_writer {
-    char *path; /* as the caller named it: for errors */
+    char *path;               /* as the caller named it: for errors */
     char *target, *temporary; /* the file behind symbolic links; beside it, until all is written */
     int fd;
     uint64_t offset;
