@@ -127,11 +127,15 @@ static enum ww_code compare_arch(struct run *r, struct ww_error *error) {
         const struct ww_launch *launch;
         WW_TRY(ww_trace_launch(r->trace, r->launches.range[i].first, &launch, error));
         if (!gpu[0] || !launch->arch || family(gpu) == family(launch->arch)) continue;
+        uint32_t most = r->options->gpu->spec.sm_max_registers_per_thread;
+        const char *spills = launch->registers_per_thread > most
+                                 ? "; registers beyond this GPU's are left out, code for it would spill"
+                                 : "";
         r->result->warning = ww_arena_printf(
             r->arena,
             "the trace holds %s instructions, %s is %s: instruction mix and registers are not this GPU's "
-            "(trace record --arch %s)",
-            launch->arch, ww_gpu_name(r->options->gpu), gpu, gpu);
+            "(trace record --arch %s)%s",
+            launch->arch, ww_gpu_name(r->options->gpu), gpu, gpu, spills);
         return WW_OK;
     }
     return WW_OK;

@@ -14,11 +14,13 @@ uint32_t ww_occupancy_shared(const struct ww_gpu_spec *gpu, const struct ww_laun
 
 /* Registers are given to warps, or to a CTA at once, in multiples of the unit. */
 static uint64_t by_registers(const struct ww_gpu_spec *gpu, const struct ww_launch *l, uint64_t warps) {
-    uint64_t unit = gpu->sm_warp_unit, rounded = round_up(warps, unit);
-    if (l->registers_per_thread == 0) return UINT64_MAX;
+    uint64_t unit = gpu->sm_warp_unit, rounded = round_up(warps, unit), most = gpu->sm_max_registers_per_thread;
+    /* A trace of another instruction set may hold more than this one can name: code for it would spill. */
+    uint64_t registers = l->registers_per_thread < most ? l->registers_per_thread : most;
+    if (registers == 0) return UINT64_MAX;
     if (gpu->sm_register_granularity == 1)
-        return gpu->sm_registers / round_up(rounded * 32 * l->registers_per_thread, gpu->sm_register_unit);
-    uint64_t of_warp = round_up(32ull * l->registers_per_thread, gpu->sm_register_unit);
+        return gpu->sm_registers / round_up(rounded * 32 * registers, gpu->sm_register_unit);
+    uint64_t of_warp = round_up(32ull * registers, gpu->sm_register_unit);
     /* One CTA must fit with its warps rounded up to the sub-partitions; how many do is then a matter of the
      * warps that all sub-partitions hold (NVIDIA's cuda_occupancy.h). */
     if (rounded * of_warp > gpu->sm_registers) return 0;
@@ -33,11 +35,6 @@ static enum ww_code check_cta(const struct ww_gpu_spec *gpu, const struct ww_lau
     if (threads > gpu->sm_max_threads)
         return ww_fail(error, WW_UNSUPPORTED, name, "a CTA has %llu threads, an SM holds sm.max_threads = %u",
                        (unsigned long long)threads, gpu->sm_max_threads);
-    if (l->registers_per_thread > gpu->sm_max_registers_per_thread)
-        return ww_fail(error, WW_UNSUPPORTED, name,
-                       "%u registers per thread, this GPU has sm.max_registers_per_thread = %u (record the "
-                       "trace for its architecture)",
-                       l->registers_per_thread, gpu->sm_max_registers_per_thread);
     if (shared > (uint64_t)gpu->sm_shared_per_cta_kb * 1024)
         return ww_fail(error, WW_UNSUPPORTED, name,
                        "a CTA needs %llu bytes of shared memory, expected at most sm.shared_per_cta_kb = %u",

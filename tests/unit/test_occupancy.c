@@ -70,6 +70,13 @@ static void ctas_need_not_fill_the_sub_partitions_evenly(void **state) {
     expect(&g, block_of(160, 37, 0), 9, "registers");
 }
 
+static void registers_beyond_the_instruction_set_count_as_its_most(void **state) {
+    (void)state;
+    struct ww_gpu_spec g = volta();
+    expect(&g, block_of(64, 255, 0), 4, "registers");
+    expect(&g, block_of(64, 300, 0), 4, "registers");
+}
+
 static void one_cta_must_fit_with_its_warps_rounded_up(void **state) {
     (void)state;
     struct ww_gpu_spec g = volta();
@@ -114,7 +121,6 @@ static void a_cta_that_fits_no_sm_is_refused_with_the_limit(void **state) {
     (void)state;
     unsupported(block_of(4096, 16, 0), "threads");
     unsupported(block_of(1024, 128, 0), "registers");
-    unsupported(block_of(64, 256, 0), "max_registers_per_thread");
     unsupported(block_of(64, 16, 97 * 1024), "shared");
 }
 
@@ -133,6 +139,7 @@ int main(void) {
         cmocka_unit_test(the_number_of_ctas_limits_small_blocks),
         cmocka_unit_test(registers_are_given_to_warps_in_units),
         cmocka_unit_test(ctas_need_not_fill_the_sub_partitions_evenly),
+        cmocka_unit_test(registers_beyond_the_instruction_set_count_as_its_most),
         cmocka_unit_test(one_cta_must_fit_with_its_warps_rounded_up),
         cmocka_unit_test(registers_may_be_given_to_a_whole_cta),
         cmocka_unit_test(shared_memory_is_rounded_and_pays_for_the_system),
