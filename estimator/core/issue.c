@@ -232,7 +232,6 @@ static void schedule(struct ww_sm *sm, struct ww_sched *s, uint64_t cycle) {
 
 uint64_t ww_issue(struct ww_sm *sm, uint64_t cycle) {
     uint64_t next = WW_NEVER;
-    if (sm->issue_at > cycle) return sm->issue_at;
     sm->issue_at = WW_NEVER; /* an issue may make another scheduler's warps ready */
     struct ww_sched *end = sm->sched + sm->core->gpu->sm_schedulers;
     for (struct ww_sched *s = sm->sched; s < end; s++) {

@@ -41,7 +41,7 @@ static void send(struct ww_sm *sm, const struct ww_mem_request *request, uint64_
 
 void ww_l1_drain(struct ww_sm *sm, uint64_t cycle) {
     struct ww_l1 *l = &sm->l1;
-    if (l->count == 0 || l->refused || l->sent_at == cycle + 1) return;
+    if (l->refused || l->sent_at == cycle + 1) return;
     if (!ww_memsys_send(sm->core->memory, &l->queue[l->head], sm->core->now_ps)) {
         l->refused = true;
         return;

@@ -153,7 +153,7 @@ static void do_requests(struct ww_sm *sm, const struct ww_lsu_entry *e, const st
 
 void ww_lsu_step(struct ww_sm *sm, uint64_t cycle) {
     struct ww_lsu *l = &sm->lsu;
-    if (l->count == 0 || cycle < l->free || (l->held && !l->retry)) return;
+    if (l->held && !l->retry) return;
     const struct ww_lsu_entry e = l->ring[l->head];
     const struct ww_dinst *d = &sm->core->code.inst[e.inst];
     if (d->path <= WW_L_SHARED_ATOMIC)

@@ -66,10 +66,11 @@ uint64_t ww_sm_step(struct ww_sm *sm, uint64_t cycle) {
     sm->now = cycle;
     sm->stirred = false;
     wake_warps(sm, cycle);
-    ww_l1_drain(sm, cycle);
-    ww_lsu_step(sm, cycle);
+    if (sm->l1.count) ww_l1_drain(sm, cycle);
+    if (sm->lsu.count && sm->lsu.free <= cycle) ww_lsu_step(sm, cycle);
     sm->issuing = true;
-    uint64_t next = ww_issue(sm, cycle), at = ww_lsu_next(&sm->lsu, cycle);
+    uint64_t next = sm->issue_at <= cycle ? ww_issue(sm, cycle) : sm->issue_at;
+    uint64_t at = ww_lsu_next(&sm->lsu, cycle);
     sm->issuing = false;
     if (sm->ended) end_ctas(sm, cycle + 1);
     if (at < next) next = at;

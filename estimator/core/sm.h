@@ -259,7 +259,7 @@ void ww_warp_arrive(struct ww_sm *sm, struct ww_warp *w, uint64_t cycle, uint64_
 void ww_warp_leave(struct ww_sm *sm, struct ww_warp *w, uint64_t cycle);
 
 /* ---- issue.c ---- */
-/* Lets each scheduler issue; returns the next cycle at which one may. */
+/* Lets each scheduler issue, in a cycle that issue_at has reached; returns the next at which one may. */
 uint64_t ww_issue(struct ww_sm *sm, uint64_t cycle);
 
 /* ---- barrier.c ---- */
@@ -271,7 +271,7 @@ void ww_barrier_exit(struct ww_sm *sm, struct ww_cta *cta, uint64_t cycle);
 /* ---- lsu.c, l1.c, l1_reply.c ---- */
 void ww_lsu_push(struct ww_sm *sm, struct ww_warp *w, uint32_t inst, uint32_t mask,
                  const struct ww_access *access, uint64_t cycle);
-/* Works in `cycle`. */
+/* Works in `cycle`: it has an instruction and is free. */
 void ww_lsu_step(struct ww_sm *sm, uint64_t cycle);
 /* Cycle after `cycle` at which the unit has something to do. */
 static inline uint64_t ww_lsu_next(const struct ww_lsu *l, uint64_t cycle) {
@@ -288,7 +288,7 @@ bool ww_l1_store(struct ww_sm *sm, struct ww_warp *w, const struct ww_dinst *d, 
 bool ww_l1_direct(struct ww_sm *sm, uint32_t warp, uint32_t op, const struct ww_dinst *d,
                   const struct ww_line_request *r, uint64_t cycle);
 bool ww_l1_init(struct ww_sm *sm, struct ww_arena *arena, uint32_t ways, uint64_t seed);
-/* Sends what waits in the miss queue, one request a cycle. */
+/* Sends the first of those that wait in the miss queue, one request a cycle. */
 void ww_l1_drain(struct ww_sm *sm, uint64_t cycle);
 void ww_l1_reply(struct ww_sm *sm, const struct ww_mem_reply *reply, uint64_t cycle);
 /* One of the operation's parts is complete at `ready` (>= cycle), served by `level`. */
