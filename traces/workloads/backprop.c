@@ -14,7 +14,7 @@ struct settings {
 };
 #define PARAMS(U32, ENUM)                                                                                      \
     WW_SIZE_PARAM(ENUM)                                                                                        \
-    U32(inputs, "inputs", "unit", 0, 1048576, 0, "input units, a multiple of 16; 0: 112, 16384, 65536")
+    U32(inputs, "inputs", "unit", 0, 1048560, 0, "input units, a multiple of 16; 0: 112, 16384, 65536")
 static const struct ww_param params[] = {PARAMS(WW_ROW_U32, WW_ROW_ENUM)};
 
 struct problem {

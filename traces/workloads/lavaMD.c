@@ -14,9 +14,9 @@ struct settings {
 };
 #define PARAMS(U32, ENUM)                                                                                      \
     WW_SIZE_PARAM(ENUM)                                                                                        \
-    U32(nx, "nx", "box", 0, 64, 0, "boxes in x; 0: 2, 4, 5 (the paper: 10)")                                   \
-    U32(ny, "ny", "box", 0, 64, 0, "in y; 0: 1, 4, 5")                                                         \
-    U32(nz, "nz", "box", 0, 64, 0, "in z; 0: 1, 1, 5")                                                         \
+    U32(nx, "nx", "box", 0, 32, 0, "boxes in x; 0: 2, 4, 5 (the paper: 10)")                                   \
+    U32(ny, "ny", "box", 0, 32, 0, "in y; 0: 1, 4, 5")                                                         \
+    U32(nz, "nz", "box", 0, 32, 0, "in z; 0: 1, 1, 5")                                                         \
     U32(particles, "particles", "particle", 0, 128, 0, "of a box; 0: 40, 100, 100")
 static const struct ww_param params[] = {PARAMS(WW_ROW_U32, WW_ROW_ENUM)};
 
