@@ -143,8 +143,8 @@ while read -r name arguments; do
     # shellcheck disable=SC2086 # words
     "$W" trace record --workload "$name" $arguments --arch sm_20 --out "$tmp/$name.wwt" -q || exit 1
     replay "$name" gpu
-    replay "$name" 32 --set sm.array_kb=0 --set sm.array_kb=80 --set l1.size_kb=32
-    replay "$name" 48 --set sm.array_kb=0 --set sm.array_kb=96 --set l1.size_kb=48
+    replay "$name" 32 --set sm.array_kb=0 --set l1.size_kb=32
+    replay "$name" 48 --set sm.array_kb=0 --set l1.size_kb=48
     rows "$name"
     rm -f "$tmp/$name".*
 done < <(runs)
