@@ -228,7 +228,7 @@ static void unsupported_instructions_are_quoted(void **state) {
     (void)state;
     char where[64];
     line_of(where, sizeof where, 1);
-    bad(KERNEL("tex.2d.v4.f32.s32 {%f1}, [t];"), WW_UNSUPPORTED, where, "tex.2d.v4.f32.s32 {%f1}, [t]");
+    bad(KERNEL("vadd.s32.s32.s32 %r1, %r1, %r1;"), WW_UNSUPPORTED, where, "vadd.s32.s32.s32 %r1, %r1, %r1");
     line_of(where, sizeof where, 4);
     bad(KERNEL("add.frob.s32 %r1, %r1, 1;"), WW_UNSUPPORTED, where, "'.frob'");
 }

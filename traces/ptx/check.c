@@ -126,8 +126,9 @@ enum ww_code ptx_check_modifiers(struct ptx_parser *p, const struct ptx_inst *i,
     if (!good_sub(i)) return ptx_unsupported(p, at, "operation word missing or not supported");
     if (!good_half(i)) return ptx_unsupported(p, at, "expected .lo, .hi or .wide as the type asks");
     if (!good_space(i)) return ptx_unsupported(p, at, "state space not supported here");
-    if (i->vec == 8 || (i->vec > 1 && i->op != PTX_LD && i->op != PTX_ST && i->op != PTX_LDU &&
-                        i->op != PTX_LDMATRIX && i->op != PTX_STMATRIX))
+    if (i->vec == 8 ||
+        (i->vec > 1 && i->op != PTX_LD && i->op != PTX_ST && i->op != PTX_LDU && i->op != PTX_LDMATRIX &&
+         i->op != PTX_STMATRIX && i->op != PTX_TEX && i->op != PTX_SULD && i->op != PTX_SUST))
         return ptx_unsupported(p, at, "vector width not supported");
     if ((i->op == PTX_MMA || (i->op == PTX_WMMA)) && !ptx_shapes[i->geom].k)
         return ptx_unsupported(p, at, "expected a shape such as .m16n8k16");

@@ -2,6 +2,7 @@
  */
 #include "device_host.h"
 #include "device_internal.h"
+#include "tex.h"
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -75,6 +76,27 @@ enum ww_code ww_device_cooperate(struct ww_device *d, bool cooperative, struct w
     WW_TRY(mem_new(&d->mem, 16, NULL, &a, error));
     d->workspace = a->base;
     return WW_OK;
+}
+
+enum ww_code ww_device_add_texture(struct ww_device *d, const struct tex_object *object, uint64_t *handle,
+                                   struct ww_error *error) {
+    uint64_t at = 0;
+    while (at < d->texture_count && d->texture[at].live) at++;
+    if (at == d->texture_count) {
+        struct tex_object *more = realloc(d->texture, (at + 1) * sizeof *more);
+        if (!more) return ww_fail_nomem(error, "texture objects");
+        d->texture = more;
+        d->texture_count++;
+    }
+    d->texture[at] = *object;
+    d->texture[at].live = true;
+    *handle = at + 1;
+    return WW_OK;
+}
+
+struct tex_object *ww_device_texture(struct ww_device *d, uint64_t handle) {
+    if (handle == 0 || handle > d->texture_count || !d->texture[handle - 1].live) return NULL;
+    return &d->texture[handle - 1];
 }
 
 /* ---- variables ---- */

@@ -39,6 +39,13 @@ void ww_device_pause(struct ww_device *device, bool paused);
  * and %envreg2, in which their CTAs meet. Errors: WW_NOMEM. */
 enum ww_code ww_device_cooperate(struct ww_device *device, bool cooperative, struct ww_error *error);
 
+struct tex_object;
+/* Adds a texture or surface object (tex.h, copied) and gives its handle. Errors: WW_NOMEM. */
+enum ww_code ww_device_add_texture(struct ww_device *device, const struct tex_object *object, uint64_t *handle,
+                                   struct ww_error *error);
+/* The object of a handle, or NULL; valid until the next is added. */
+struct tex_object *ww_device_texture(struct ww_device *device, uint64_t handle);
+
 /* A .global or .const variable of the module. A constant gets a device address at the first call. With `share`
  * the variable is moved to host memory at its own device address, so that the host can use it, too.
  * Errors: WW_USAGE (no such variable), WW_NOMEM, WW_IO (the address cannot be mapped). */

@@ -24,6 +24,8 @@ bool ex_is_kernel_param(const struct ex_decoder *d, const struct ptx_symbol *s);
 enum ww_code ex_decode_special(struct ex_decoder *d, bool *done);
 /* wmma, mma, ldmatrix, stmatrix, movmatrix (exec_mma.c). Errors: WW_UNSUPPORTED (shape, types), WW_INPUT. */
 enum ww_code ex_decode_matrix(struct ex_decoder *d);
+/* tex, suld, sust (exec_tex.c). Errors: WW_UNSUPPORTED, WW_INPUT. */
+enum ww_code ex_decode_texture(struct ex_decoder *d);
 /* Makes an ex_func for each function that the kernel may call. */
 enum ww_code ex_find_reachable(struct ex_decoder *d, const struct ptx_func *entry);
 

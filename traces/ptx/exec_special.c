@@ -299,6 +299,10 @@ enum ww_code ex_decode_special(struct ex_decoder *d, bool *done) {
     case PTX_STMATRIX:
     case PTX_MOVMATRIX:
         return ex_decode_matrix(d);
+    case PTX_TEX:
+    case PTX_SULD:
+    case PTX_SUST:
+        return ex_decode_texture(d);
     case PTX_MAPA:
     case PTX_GETCTARANK:
         return ex_decode_fail(d, WW_UNSUPPORTED, "the recorder does not execute this instruction");

@@ -44,6 +44,9 @@ static void dispatch(struct lower *l, const struct ptx_inst *i) {
     case PTX_CP:
     case PTX_LDMATRIX:
     case PTX_STMATRIX:
+    case PTX_TEX:
+    case PTX_SULD:
+    case PTX_SUST:
         lower_memory(l, i);
         return;
     case PTX_MOV:

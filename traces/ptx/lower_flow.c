@@ -15,6 +15,8 @@ static bool divergent_source(const struct ptx_inst *i) {
     case PTX_WMMA:
     case PTX_MMA:
     case PTX_LDMATRIX:
+    case PTX_TEX:
+    case PTX_SULD:
     case PTX_MBARRIER:
         return true;
     case PTX_LD:

@@ -285,6 +285,43 @@ static void matrix(struct lower *l, const struct ptx_inst *i) {
     }
 }
 
+static bool live(const struct lower *l, const struct ptx_operand *o) {
+    return o->kind == PTX_O_REG && l->value[l->value[o->reg].root].live;
+}
+
+/* Texture fetches and surface accesses: coordinates in, up to four registers out or in. The handle is a
+ * constant. */
+static void texture(struct lower *l, const struct ptx_inst *i) {
+    bool is_store = i->op == PTX_SUST;
+    const struct ptx_operand *at = &i->opnd[is_store ? 0 : 1], *v = &i->opnd[is_store ? 1 : 0];
+    uint8_t words = ptx_type_bytes((enum ptx_type)i->type[0]) == 8 ? 2 : 1;
+    unsigned count = v->kind == PTX_O_VEC ? v->vec_count : 1, n = 0, used = 0;
+    struct lower_src s[8];
+    for (unsigned k = 1; k < at->vec_count && n < 4; k++)
+        s[n++] = lower_in_reg(l, lower_source(l, &at->vec[k]), 1);
+    for (unsigned k = 0; k < count; k++) {
+        const struct ptx_operand *o = v->kind == PTX_O_VEC ? &v->vec[k] : v;
+        if (is_store && n < WW_INST_SRC_MAX) s[n++] = lower_in_reg(l, lower_source(l, o), words);
+        used += !is_store && live(l, o);
+    }
+    if (used * words > 4) words = 1;
+    unsigned size = used * (unsigned)words;
+    struct lower_reg group = {.group = -1};
+    if (size) group = lower_group_new(l, (uint8_t)(size == 3 ? 4 : size), false);
+    const char *name = i->op == PTX_TEX ? by_arch(l, "TEX", "TEXS", "TEX.SCR") : is_store ? "SUST.D" : "SULD.D";
+    uint32_t bytes = ptx_type_bytes((enum ptx_type)i->type[0]) * count;
+    set_access(lower_put(l, WW_OP_TEXTURE, name, group, s, n), i, WW_SPACE_TEX, bytes > 16 ? 16 : bytes, 0);
+    for (unsigned k = 0, part = 0; k < count && !is_store; k++) {
+        const struct ptx_operand *o = v->kind == PTX_O_VEC ? &v->vec[k] : v;
+        if (!live(l, o)) continue;
+        struct lower_reg to = lower_dest(l, o);
+        for (unsigned w = 0; w < words && w < to.n; w++) {
+            struct lower_src from = lower_of(lower_part(group, part++));
+            lower_put(l, WW_OP_INT, "MOV", lower_part(to, w), &from, 1);
+        }
+    }
+}
+
 void lower_memory(struct lower *l, const struct ptx_inst *i) {
     switch (i->op) {
     case PTX_LD:
@@ -300,6 +337,11 @@ void lower_memory(struct lower *l, const struct ptx_inst *i) {
         break;
     case PTX_CP:
         copy(l, i);
+        break;
+    case PTX_TEX:
+    case PTX_SULD:
+    case PTX_SUST:
+        texture(l, i);
         break;
     case PTX_LDMATRIX:
     case PTX_STMATRIX:

@@ -62,6 +62,12 @@ uint8_t ptx_operand_type(const struct ptx_inst *i, uint32_t n) {
                    : i->type[0] == PTX_T_S32 ? PTX_T_S64
                                              : PTX_T_U64;
         return i->type[0];
+    case PTX_TEX:
+        return dst ? i->type[0] : i->type[1];
+    case PTX_SULD:
+        return dst ? i->type[0] : PTX_T_B32;
+    case PTX_SUST:
+        return n ? i->type[0] : PTX_T_B32;
     case PTX_DP4A:
     case PTX_DP2A:
         return n == 2 ? i->type[1] : i->type[0];

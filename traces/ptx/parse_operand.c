@@ -109,6 +109,26 @@ static enum ww_code parse_immediate(struct ptx_parser *p, struct ptx_operand *o,
     return WW_OK;
 }
 
+static enum ww_code parse_vector(struct ptx_parser *p, struct ptx_operand *o, uint8_t type);
+
+/* "[handle, {coordinates}]" of texture and surface instructions: one vector, the handle first. */
+static enum ww_code parse_texel(struct ptx_parser *p, const struct ptx_token *at,
+                                const struct ptx_operand *handle, struct ptx_operand *o) {
+    struct ptx_operand coords;
+    bool fits = strncmp(p->inst_text, "tex", 3) == 0 || strncmp(p->inst_text, "su", 2) == 0;
+    if (!fits || handle->kind != PTX_O_REG)
+        return ptx_unsupported(p, at, "an address of several parts is not supported");
+    WW_TRY(ptx_take(p, ','));
+    if (!ptx_is_punct(p, '{')) return ptx_unsupported(p, at, "samplers apart from textures are not supported");
+    WW_TRY(parse_vector(p, &coords, PTX_T_B32));
+    *o = (struct ptx_operand){.kind = PTX_O_VEC, .reg = -1, .vec_count = (uint8_t)(coords.vec_count + 1)};
+    o->vec = ww_arena_array(&p->m->arena, o->vec_count, sizeof *o->vec);
+    if (!o->vec) return ptx_nomem(p);
+    o->vec[0] = *handle;
+    memcpy(o->vec + 1, coords.vec, coords.vec_count * sizeof *o->vec);
+    return ptx_take(p, ']');
+}
+
 static enum ww_code parse_address(struct ptx_parser *p, struct ptx_operand *o) {
     struct ptx_token at = p->tok;
     struct ptx_operand base = {.reg = -1};
@@ -122,7 +142,7 @@ static enum ww_code parse_address(struct ptx_parser *p, struct ptx_operand *o) {
     } else {
         WW_TRY(parse_immediate(p, &base, PTX_T_B64));
     }
-    if (ptx_is_punct(p, ',')) return ptx_unsupported(p, &at, "an address of several parts is not supported");
+    if (ptx_is_punct(p, ',')) return parse_texel(p, &at, &base, o);
     base.kind = PTX_O_ADDR;
     *o = base;
     return ptx_take(p, ']');
