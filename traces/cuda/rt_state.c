@@ -128,11 +128,11 @@ static void command_line(char *program, size_t program_size, char *arguments, si
     size_t n = f ? fread(all, 1, sizeof all - 1, f) : 0;
     if (f) fclose(f);
     all[n] = 0;
-    snprintf(program, program_size, "%s", all);
+    snprintf(program, program_size, "%.1000s", all);
     size_t skip = strlen(all) + 1;
     for (size_t i = skip; i + 1 < n; i++)
         if (!all[i]) all[i] = ' ';
-    snprintf(arguments, size, "%s", skip < n ? all + skip : "");
+    snprintf(arguments, size, "%.2000s", skip < n ? all + skip : "");
 }
 
 static bool step(void *context, double part, uint64_t done, const char *unit);
