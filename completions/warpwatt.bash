@@ -17,7 +17,7 @@ _warpwatt() {
             name="$name ${COMP_WORDS[2]}"; first=3 ;;
         trace)
             if ((COMP_CWORD == 2)); then
-                words='record workloads info dump verify slice import export'; is_value=1
+                words='record workloads info dump verify slice merge import export'; is_value=1
             fi
             name="$name ${COMP_WORDS[2]}"; first=3 ;;
     esac
@@ -80,7 +80,7 @@ _warpwatt() {
             esac
             ;;
         "trace info")
-            options='--json --help'
+            options='--profile --json --help'
             case $previous in
             esac
             operand_file=1
@@ -105,6 +105,13 @@ _warpwatt() {
             case $previous in
                 --launches) return ;;
                 --ctas) return ;;
+                --out|-o) is_file=1 ;;
+            esac
+            operand_file=1
+            ;;
+        "trace merge")
+            options='--out --help'
+            case $previous in
                 --out|-o) is_file=1 ;;
             esac
             operand_file=1

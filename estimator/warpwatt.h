@@ -136,6 +136,10 @@ WW_API enum ww_code ww_trace_verify(struct ww_trace *trace, ww_progress_fn progr
  * CTA numbers are linear within each launch. */
 WW_API enum ww_code ww_trace_slice(struct ww_trace *trace, const char *launches, const char *ctas,
                                    const char *out_path, struct ww_error *error);
+/* Copies the launches of `count` traces, in the order given, into a new file. Errors: WW_USAGE (none given),
+ * those of reading and writing. */
+WW_API enum ww_code ww_trace_merge(struct ww_trace *const *trace, size_t count, const char *out_path,
+                                   struct ww_error *error);
 /* Prints `trace info` (text or JSON as documented in reports/schema/trace_info.json). */
 WW_API enum ww_code ww_trace_print_info(struct ww_trace *trace, bool json, FILE *out, struct ww_error *error);
 /* Prints `trace info --profile`: divergence, coalescing, bank conflicts, arithmetic intensity, footprint and

@@ -1,4 +1,4 @@
-/* `trace slice`: some launches, some CTAs, into a new file. */
+/* `trace slice`: some launches, some CTAs, into a new file. `trace merge`: the launches of several files. */
 #include "../estimator/base/list.h"
 #include "wwt/reader.h"
 #include "wwt/writer.h"
@@ -89,6 +89,56 @@ enum ww_code ww_trace_slice(struct ww_trace *trace, const char *launches, const 
     struct ww_arena arena;
     ww_arena_init(&arena, 0);
     enum ww_code code = run_slice(&s, launches, ctas, out_path, &arena, error);
+    ww_arena_free(&arena);
+    return code;
+}
+
+/* ---- merge ---- */
+
+/* Provenance: what was merged stands in the arguments. */
+static enum ww_code merge_meta(struct ww_trace *const *trace, size_t count, struct ww_arena *arena,
+                               struct ww_trace_meta *meta, struct ww_error *error) {
+    struct ww_buf text = {0};
+    *meta = trace[0]->index.meta;
+    for (size_t i = 0; i < count; i++) {
+        const struct ww_trace_meta *m = &trace[i]->index.meta;
+        ww_buf_printf(&text, "%s[%s%s%s, %s]", i ? " " : "", m->program ? m->program : "",
+                      m->arguments && *m->arguments ? " " : "", m->arguments ? m->arguments : "",
+                      trace[i]->hash);
+    }
+    meta->program = "merge";
+    meta->arguments = text.failed ? NULL : ww_arena_strdup(arena, text.p);
+    ww_buf_free(&text);
+    return meta->arguments ? WW_OK : ww_fail_nomem(error, "a merge");
+}
+
+static enum ww_code copy_whole(struct ww_trace *from, struct ww_trace_writer *to, struct ww_arena *arena,
+                               struct ww_error *error) {
+    struct slice s = {.from = from, .to = to};
+    WW_TRY(ww_list_parse(NULL, from->index.launch_count, "launches", arena, &s.launches, error));
+    WW_TRY(ww_list_parse(NULL, UINT64_MAX, "CTAs", arena, &s.ctas, error));
+    return copy_launches(&s, error);
+}
+
+static enum ww_code run_merge(struct ww_trace *const *trace, size_t count, const char *out_path,
+                              struct ww_arena *arena, struct ww_error *error) {
+    struct ww_trace_meta meta;
+    struct ww_trace_writer *to;
+    WW_TRY(merge_meta(trace, count, arena, &meta, error));
+    WW_TRY(ww_trace_writer_new(out_path, &meta, 0, &to, error));
+    enum ww_code code = WW_OK;
+    for (size_t i = 0; i < count && code == WW_OK; i++) code = copy_whole(trace[i], to, arena, error);
+    if (code == WW_OK) return ww_trace_writer_finish(to, NULL, error);
+    ww_trace_writer_abort(to);
+    return code;
+}
+
+enum ww_code ww_trace_merge(struct ww_trace *const *trace, size_t count, const char *out_path,
+                            struct ww_error *error) {
+    struct ww_arena arena;
+    if (count == 0) return ww_fail(error, WW_USAGE, "", "no trace to merge");
+    ww_arena_init(&arena, 0);
+    enum ww_code code = run_merge(trace, count, out_path, &arena, error);
     ww_arena_free(&arena);
     return code;
 }

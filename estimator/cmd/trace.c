@@ -1,25 +1,40 @@
-/* warpwatt trace info|dump|verify|slice|workloads */
+/* warpwatt trace info|dump|verify|slice|merge|workloads */
 #include "../base/text.h"
 #include "cmd.h"
 #include <stdlib.h>
 #include <string.h>
 
+#define CMD_MERGE_MAX 256
+
+static enum ww_code print_profile(const struct cmd_line *line, struct ww_trace *trace, struct ww_error *error) {
+    struct cmd_progress progress;
+    cmd_progress_begin(&progress, line->argument[0], false);
+    enum ww_code code =
+        ww_trace_print_profile(trace, cmd_has(line, "json"), stdout, cmd_progress_step, &progress, error);
+    return cmd_progress_end(&progress, code, error);
+}
+
 static enum ww_code info_run(const struct cmd_line *line, struct ww_error *error) {
     struct ww_trace *trace;
     WW_TRY(ww_trace_open(line->argument[0], &trace, error));
-    enum ww_code code = ww_trace_print_info(trace, cmd_has(line, "json"), stdout, error);
+    enum ww_code code = cmd_has(line, "profile")
+                            ? print_profile(line, trace, error)
+                            : ww_trace_print_info(trace, cmd_has(line, "json"), stdout, error);
     ww_trace_close(trace);
     return code;
 }
 
 static const struct cmd_option info_options[] = {
-    {"json", 0, NULL, "print JSON (reports/schema/trace_info.json)", 0}, {0}};
+    {"profile", 0, NULL, "what the warps do: divergence, coalescing, conflicts, intensity, reuse distances", 0},
+    {"json", 0, NULL, "print JSON (reports/schema/trace_info.json, trace_profile.json)", 0},
+    {0}};
 const struct cmd cmd_trace_info = {
     .arguments = "FILE",
     .min_arguments = 1,
     .max_arguments = 1,
-    .about = "",
-    .examples = "warpwatt trace info bfs.wwt\n",
+    .about = "Without --profile from the file's index alone; with it every stream is read.\n"
+             "docs/profile.md says how each figure is counted.\n",
+    .examples = "warpwatt trace info bfs.wwt\nwarpwatt trace info bfs.wwt --profile\n",
     .options = info_options,
     .run = info_run,
 };
@@ -98,6 +113,37 @@ const struct cmd cmd_trace_slice = {
     .examples = "warpwatt trace slice bfs.wwt --launches 3 --ctas 0-79 -o part.wwt\n",
     .options = slice_options,
     .run = slice_run,
+};
+
+/* ---- merge ---- */
+
+static void close_all(struct ww_trace **trace, size_t count) {
+    for (size_t i = 0; i < count; i++) ww_trace_close(trace[i]);
+}
+
+static enum ww_code merge_run(const struct cmd_line *line, struct ww_error *error) {
+    struct ww_trace *trace[CMD_MERGE_MAX];
+    size_t opened = 0;
+    enum ww_code code = WW_OK;
+    while (opened < line->argument_count && code == WW_OK) {
+        code = ww_trace_open(line->argument[opened], &trace[opened], error);
+        if (code == WW_OK) opened++;
+    }
+    if (code == WW_OK) code = ww_trace_merge(trace, opened, cmd_get(line, "out"), error);
+    close_all(trace, opened);
+    return code;
+}
+
+static const struct cmd_option merge_options[] = {{"out", 'o', "FILE", "trace file to write", CMD_REQUIRED},
+                                                  {0}};
+const struct cmd cmd_trace_merge = {
+    .arguments = "FILE...",
+    .min_arguments = 1,
+    .max_arguments = CMD_MERGE_MAX,
+    .about = "",
+    .examples = "warpwatt trace merge bfs.wwt kmeans.wwt -o both.wwt\n",
+    .options = merge_options,
+    .run = merge_run,
 };
 
 /* ---- workloads ---- */
