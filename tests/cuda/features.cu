@@ -91,6 +91,11 @@ __global__ void reduce(const int *p, int *sum, int *most, unsigned *bits) {
     }
 }
 
+__global__ void votes(int *out, unsigned members) {
+    int p = threadIdx.x < 10;
+    out[threadIdx.x] = __any_sync(members, p) + 2 * __all_sync(members, p) + 4 * (__ballot_sync(members, p) == 0x3ff);
+}
+
 __global__ void staged(const float4 *in, float *out, int n) {
     __shared__ float4 buffer[2][64];
     int t = threadIdx.x;
@@ -172,6 +177,9 @@ int main() {
     reduce<<<2, 64>>>(p, result, result + 1, (unsigned *)result + 2);
     CHECK(cudaDeviceSynchronize());
     EXPECT(result[0] == sum && result[1] == most && result[2] == bits);
+    votes<<<1, 32>>>(result, ~0u);
+    CHECK(cudaDeviceSynchronize());
+    for (int t = 0; t < 32; t++) EXPECT(result[t] == 5);
     float4 *in;
     float *out;
     CHECK(cudaMallocManaged(&in, 5 * 64 * sizeof *in));
