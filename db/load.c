@@ -43,19 +43,22 @@ static void read_run(struct ww_select *s, struct ww_result *r, struct ww_arena *
     r->energy_interval.lo = energy_or_zero(s, r->energy_known);
     r->energy_interval.hi = energy_or_zero(s, r->energy_known);
     r->host_seconds = ww_select_f64(s);
+    if (!ww_select_i64(s) && s->code == WW_OK)
+        s->code = ww_db_damaged(s->db, "gpu.json is no JSON object", s->error);
 }
 
 static enum ww_code load_run(struct ww_db *db, int64_t run_id, struct ww_result *r, struct ww_arena *arena,
                              struct ww_error *error) {
     struct ww_select s;
-    WW_TRY(ww_select_open(&s, db,
-                          "SELECT g.name, g.json, r.trace_path, t.hash, t.program, r.mode, r.version, r.seed,"
-                          " r.epoch_cycles, r.cycles, r.time_ps, r.warp_instructions, r.thread_instructions,"
-                          " r.energy_j, r.confidence, r.cycles_lo, r.cycles_hi, r.energy_lo_j, r.energy_hi_j,"
-                          " r.host_seconds"
-                          " FROM run r LEFT JOIN gpu g USING(gpu_id) LEFT JOIN trace t USING(trace_id)"
-                          " WHERE r.run_id = ?1",
-                          run_id, error));
+    WW_TRY(ww_select_open(
+        &s, db,
+        "SELECT g.name, g.json, r.trace_path, t.hash, t.program, r.mode, r.version, r.seed,"
+        " r.epoch_cycles, r.cycles, r.time_ps, r.warp_instructions, r.thread_instructions,"
+        " r.energy_j, r.confidence, r.cycles_lo, r.cycles_hi, r.energy_lo_j, r.energy_hi_j,"
+        " r.host_seconds, CASE WHEN json_valid(g.json) THEN json_type(g.json) = 'object' ELSE 0 END"
+        " FROM run r LEFT JOIN gpu g USING(gpu_id) LEFT JOIN trace t USING(trace_id)"
+        " WHERE r.run_id = ?1",
+        run_id, error));
     if (ww_select_row(&s))
         read_run(&s, r, arena);
     else if (s.code == WW_OK)

@@ -45,6 +45,7 @@ static enum ww_code finish_stdout(struct ww_error *error) {
 
 int main(int argc, char **argv) {
     signal(SIGPIPE, SIG_IGN); /* a closed pipe is then a write error with an exit code of its own */
+    signal(SIGXFSZ, SIG_IGN); /* so is a file that the limit of the shell (ulimit -f) cuts off */
     struct ww_error error = {.code = WW_OK};
     int status = 0;
     enum ww_code code = dispatch(argc, argv, &status, &error);

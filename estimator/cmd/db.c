@@ -3,6 +3,7 @@
 #include "cmd.h"
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #define DEFAULT_DB "warpwatt.db"
 
@@ -93,6 +94,9 @@ static enum ww_code check_named(const char *name, struct ww_error *error) {
 
 static enum ww_code query_format(const struct cmd_line *line, enum ww_format *format, struct ww_error *error) {
     const char *name = cmd_get(line, "format");
+    if (cmd_has(line, "json") + cmd_has(line, "csv") + (name != NULL) > 1)
+        return ww_fail(error, WW_USAGE, "warpwatt query",
+                       "more than one of --format, --json and --csv; expected one at most");
     if (cmd_has(line, "json")) name = "json";
     if (cmd_has(line, "csv")) name = "csv";
     *format = WW_FORMAT_TABLE;
@@ -103,12 +107,25 @@ static enum ww_code query_format(const struct cmd_line *line, enum ww_format *fo
                    name);
 }
 
+/* Beside --named an argument is a value; SQL there is a mistake, which would quietly match nothing. */
+static enum ww_code refuse_both(const struct cmd_line *line, struct ww_error *error) {
+    static const char *const begin[] = {"SELECT", "WITH", "VALUES"};
+    const char *word = line->argument_count ? line->argument[0] : "";
+    for (size_t i = 0; i < sizeof begin / sizeof *begin; i++) {
+        size_t n = strlen(begin[i]);
+        if (strncasecmp(word, begin[i], n) == 0 && strchr(" \t\n(*", word[n]) && word[n])
+            return ww_fail(error, WW_USAGE, "warpwatt query", "expected SQL or --named QUERY, not both");
+    }
+    return WW_OK;
+}
+
 static enum ww_code query_run(const struct cmd_line *line, struct ww_error *error) {
     if (cmd_has(line, "list") || cmd_has(line, "names")) return list_queries(cmd_has(line, "names"), error);
     const char *named = cmd_get(line, "named");
     enum ww_format format;
     WW_TRY(query_format(line, &format, error));
     if (named) WW_TRY(check_named(named, error));
+    if (named) WW_TRY(refuse_both(line, error));
     if (!named && !line->argument_count)
         return ww_fail(error, WW_USAGE, "warpwatt query", "expected SQL, --named QUERY or --list");
     struct ww_db *db;

@@ -111,7 +111,7 @@ static const struct cmd_option record_options[] = {
     {"ptx", 0, "FILE", "any PTX file, run as --launch says", 0},
     {"launch", 0, "FILE", "launch description of --ptx (JSON, docs/launch.md)", 0},
     {"out", 'o', "FILE", "trace file to write; without it the kernel only runs and is checked", 0},
-    {"arch", 0, "ARCH", "machine that the PTX is lowered to: sm_20, sm_52, sm_70 (default)", 0},
+    {"arch", 0, "ARCH", "lower PTX as for sm_20, sm_52 or sm_70 (default); sm_86 and such count as the nearest older one", 0},
     {"max-registers", 0, "N", "registers of a thread at most; more are spilled", 0},
     {"registers", 0, "N", "registers of a thread for occupancy (default: liveness analysis)", 0},
     {"instruction-limit", 0, "N", "thread instructions of a launch at most (default: 100 billion)", 0},

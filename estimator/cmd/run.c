@@ -63,7 +63,7 @@ static enum ww_code replay(const struct cmd_line *line, struct ww_run_options *o
 static enum ww_code read_options(const struct cmd_line *line, struct ww_run_options *o,
                                  struct ww_error *error) {
     uint64_t epoch = 0;
-    WW_TRY(cmd_u64(line, "epoch", 1, UINT32_MAX, &epoch, error));
+    WW_TRY(cmd_u64(line, "epoch", 64, 1u << 30, &epoch, error));
     WW_TRY(cmd_u64(line, "seed", 0, INT64_MAX, &o->seed, error));
     o->trace_path = cmd_get(line, "trace");
     o->launches = cmd_get(line, "launches");
@@ -103,7 +103,7 @@ static const struct cmd_option run_options[] = {
     {"launches", 0, "LIST", "launches to replay, such as 0,2-4 (default: all)", 0},
     {"mode", 0, "MODE", "full replays everything (default)", 0},
     {"power", 0, "TABLE", "power table: a name, a path, or none (default: the GPU's own)", 0},
-    {"epoch", 0, "N", "SM cycles of an epoch of warp states (default 4096)", 0},
+    {"epoch", 0, "N", "SM cycles of an epoch of warp states, 64 to 1073741824 (default 4096)", 0},
     {"seed", 0, "N", "seed of random choices, as of random replacement (default 0)", 0},
     {"no-pc", 0, NULL, "keep no counters per instruction", 0},
     {"db", 'd', "FILE", "store the result in this database; it is created if need be", 0},

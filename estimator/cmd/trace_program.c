@@ -144,6 +144,7 @@ __attribute__((noreturn)) static void become(const struct job *j, const struct e
     sigemptyset(&none);
     sigprocmask(SIG_SETMASK, &none, NULL);
     signal(SIGPIPE, SIG_DFL);
+    signal(SIGXFSZ, SIG_DFL);
     prctl(PR_SET_PDEATHSIG, SIGTERM);
     if (getppid() == parent && set_environment(j, look, report_fd))
         execv(j->path, (char *const *)(uintptr_t)j->line->argument);

@@ -10,6 +10,9 @@ fails 8 warpwatt run --gpu v100 --trace a.wwt --db other.db -q
 sqlite3 other.db 'SELECT * FROM t'
 warpwatt run --gpu v100 --trace a.wwt --db r.db -q
 cp "$DATA/bad_syntax.json" bad.json
+cp r.db broken.db
+sqlite3 broken.db "UPDATE gpu SET json = '{'"
+fails 8 warpwatt report --run last --json --db broken.db
 sqlite3 r.db .dump >before.txt
 # Failing runs, queries that would write, missing runs: an error each, and the database is unchanged.
 fails 2 warpwatt run --gpu v100 --trace a.wwt --db r.db --mech sched=none

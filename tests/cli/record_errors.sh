@@ -3,6 +3,9 @@ fails 2 warpwatt trace record --workload saxpy --param m=3 -o a.wwt
 fails 2 warpwatt trace record --workload saxpy --param n -o a.wwt
 fails 3 warpwatt trace record --workload saxpy --param n=-3 -o a.wwt
 fails 2 warpwatt trace record --workload saxpy --arch banana -o a.wwt
+fails 2 warpwatt trace record --workload saxpy --arch sm_10 -o a.wwt
+# A limit on the size of files is a write error, not a signal.
+(ulimit -f 1 && fails 7 warpwatt trace record --workload bfs -p size=small -o a.wwt)
 fails 7 warpwatt trace record --workload saxpy -p size=small -o none/a.wwt
 fails 7 warpwatt trace record --ptx none.ptx --launch none.json -o a.wwt
 fails 5 warpwatt trace record --workload saxpy -p size=small --instruction-limit 100 -o a.wwt

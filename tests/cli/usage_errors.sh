@@ -12,6 +12,7 @@ fails 2 warpwatt gpu list --json --json
 fails 2 warpwatt run --gpu
 fails 2 warpwatt run --gpu gtx480
 fails 2 warpwatt run --gpu gtx480 --trace x.wwt --epoch 0
+fails 2 warpwatt run --gpu gtx480 --trace x.wwt --epoch 63
 fails 2 warpwatt run --gpu gtx480 --trace x.wwt --epoch 12x
 fails 2 warpwatt run --gpu gtx480 --trace x.wwt --seed -1
 fails 2 warpwatt trace record
@@ -23,6 +24,9 @@ fails 2 warpwatt compare one 2
 fails 2 warpwatt query
 fails 2 warpwatt query --named wrokloads
 fails 2 warpwatt query 'SELECT 1' --format xml
+fails 2 warpwatt query 'SELECT 1' --json --csv
+fails 2 warpwatt query 'SELECT 1' --json --format table
+fails 2 warpwatt query 'select 1' --named runs
 fails 2 warpwatt report
 fails 2 warpwatt report --run 0
 fails 2 warpwatt mech show gtoo

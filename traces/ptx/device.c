@@ -11,7 +11,11 @@ static enum ww_code parse_arch(const char *arch, uint32_t *number, struct ww_err
     char *end = NULL;
     unsigned long v = arch && strncmp(arch, "sm_", 3) == 0 ? strtoul(arch + 3, &end, 10) : 0;
     if (!end || *end || v < 20 || v > 200)
-        return ww_fail(error, WW_USAGE, NULL, "arch '%s': expected sm_20, sm_52 or sm_70", arch ? arch : "");
+        return ww_fail(
+            error, WW_USAGE, NULL,
+            "arch '%s': expected sm_20 to sm_200; PTX is lowered as for the newest of sm_20, sm_52 and sm_70 "
+            "that is no newer (sm_50 counts as sm_52)",
+            arch ? arch : "");
     *number = v >= 70 ? 70 : v >= 50 ? 52 : 20;
     return WW_OK;
 }
