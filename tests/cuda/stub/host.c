@@ -1,5 +1,5 @@
-/* host.c: a CUDA program without nvcc: what nvcc generates for a program's host side, written by hand in C. It makes a
- * fat binary of kernels.ptx - plain, LZ4 or zstd - and registers it through the same entry points.
+/* host.c: a CUDA program without nvcc: what nvcc generates for a program's host side, written by hand in C. It
+ * makes a fat binary of kernels.ptx - plain, LZ4 or zstd - and registers it through the same entry points.
  *
  * usage: host PTX plain|lz4|zstd|cubin|broken [fault|exit N|abort] */
 #include <lz4.h>
@@ -16,13 +16,14 @@ typedef struct {
 void **__cudaRegisterFatBinary(void *fatbin);
 void __cudaRegisterFatBinaryEnd(void **handle);
 void __cudaUnregisterFatBinary(void **handle);
-void __cudaRegisterFunction(void **handle, const char *host, char *device, const char *name, int limit, void *tid,
-                            void *bid, dim3 *block, dim3 *grid, int *warp);
-void __cudaRegisterVar(void **handle, char *host, char *device, const char *name, int ext, size_t size, int constant,
-                       int global);
+void __cudaRegisterFunction(void **handle, const char *host, char *device, const char *name, int limit,
+                            void *tid, void *bid, dim3 *block, dim3 *grid, int *warp);
+void __cudaRegisterVar(void **handle, char *host, char *device, const char *name, int ext, size_t size,
+                       int constant, int global);
 unsigned __cudaPushCallConfiguration(dim3 grid, dim3 block, size_t shared, void *stream);
 int __cudaPopCallConfiguration(dim3 *grid, dim3 *block, size_t *shared, void *stream);
-int cudaLaunchKernel(const void *function, dim3 grid, dim3 block, void **arguments, size_t shared, void *stream);
+int cudaLaunchKernel(const void *function, dim3 grid, dim3 block, void **arguments, size_t shared,
+                     void *stream);
 int cudaMalloc(void **p, size_t bytes);
 int cudaMemcpy(void *dst, const void *src, size_t n, int kind);
 int cudaMemcpyToSymbol(const void *symbol, const void *src, size_t n, size_t offset, int kind);
@@ -33,12 +34,12 @@ int cudaGetDeviceProperties(void *p, int device);
 int cudaRuntimeGetVersion(int *version);
 int cudaGraphCreate(void **graph, unsigned flags);
 
-#define EXPECT(condition)                                                                                    \
-    do {                                                                                                     \
-        if (!(condition)) {                                                                                  \
-            fprintf(stderr, "%s:%d: expected %s\n", __FILE__, __LINE__, #condition);                         \
-            exit(1);                                                                                         \
-        }                                                                                                    \
+#define EXPECT(condition)                                                                                      \
+    do {                                                                                                       \
+        if (!(condition)) {                                                                                    \
+            fprintf(stderr, "%s:%d: expected %s\n", __FILE__, __LINE__, #condition);                           \
+            exit(1);                                                                                           \
+        }                                                                                                      \
     } while (0)
 
 enum { TO_DEVICE = 1, TO_HOST = 2 };
@@ -46,7 +47,7 @@ static const struct wrapper {
     uint32_t magic, version;
     const void *data;
     void *unused;
-} *registered;
+} * registered;
 static struct wrapper wrapper = {0x466243b1, 1, NULL, NULL};
 
 static char saxpy, count, fields, outside; /* stand for the stubs' addresses */
