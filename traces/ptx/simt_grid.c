@@ -45,9 +45,10 @@ static struct ex_cta *cta_new(struct ex_run *r, uint64_t index) {
     }
     const struct ex_func *f = r->kernel->entry;
     c->live_warps = c->warp_count;
-    c->state_bytes = r->shared_bytes + (uint64_t)r->warps_per_cta * (sizeof(struct ex_warp) + f->frame_bytes +
-                                                                     (uint64_t)EX_LANES * f->local_bytes);
-    r->state_bytes += c->state_bytes;
+    /* local memory has been counted where it was allocated */
+    uint64_t own = r->shared_bytes + (uint64_t)r->warps_per_cta * (sizeof(struct ex_warp) + f->frame_bytes);
+    c->state_bytes += own;
+    r->state_bytes += own;
     if (good) return c;
     cta_free(c);
     return NULL;
