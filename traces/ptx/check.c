@@ -255,6 +255,20 @@ static enum ww_code bad_operand(struct ptx_parser *p, const struct ptx_inst *i, 
     return ptx_unsupported(p, at, "operand %u does not fit '%s'", n, ptx_op_name(i->op));
 }
 
+/* setp, set and lop3 take a predicate at their end if and only if they combine with one. */
+static enum ww_code check_combination(struct ptx_parser *p, const struct ptx_inst *i,
+                                      const struct ptx_token *at) {
+    bool lop3 = i->op == PTX_LOP3, combines = i->boolop != PTX_B_NONE;
+    unsigned own = i->dst_count + (lop3 ? 4u : 2u);
+    bool good = i->opnd_count == own + combines && (!lop3 || (i->dst_count == 2) == combines);
+    if (good) return WW_OK;
+    if (combines)
+        return ptx_fail_at(p, at, WW_INPUT, "%s with .and, .or or .xor: expected %sa predicate as last operand",
+                           ptx_op_name(i->op), lop3 ? "d|p and " : "");
+    return ptx_fail_at(p, at, WW_INPUT, "%s: expected .and%s to combine with a predicate", ptx_op_name(i->op),
+                       lop3 ? " or .or" : ", .or or .xor");
+}
+
 /* cp.async and mmas: sizes and element counts that are part of the instruction. */
 static enum ww_code check_special(struct ptx_parser *p, struct ptx_inst *i, const struct ptx_token *at) {
     if (i->op == PTX_CP && i->sub == PTX_SUB_CP_ASYNC) {
@@ -264,6 +278,7 @@ static enum ww_code check_special(struct ptx_parser *p, struct ptx_inst *i, cons
     }
     if (i->op == PTX_CP && i->sub == PTX_SUB_CP_WAIT_GROUP && i->opnd[0].kind != PTX_O_IMM)
         return bad_operand(p, i, at, 1);
+    if (i->op == PTX_SETP || i->op == PTX_SET || i->op == PTX_LOP3) WW_TRY(check_combination(p, i, at));
     if (i->op == PTX_LOP3 && i->opnd[i->dst_count + 3].kind != PTX_O_IMM)
         return bad_operand(p, i, at, i->dst_count + 4u);
     if (i->op == PTX_STMATRIX || i->op == PTX_LDMATRIX) {

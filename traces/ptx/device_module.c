@@ -82,7 +82,10 @@ static enum ww_code place(struct ww_device *d, struct ww_module *m, const struct
 static enum ww_code fill(struct ww_device *d, struct ww_module *m, const struct ptx_symbol *s,
                          struct ww_error *error) {
     unsigned char *to = NULL;
-    if (s->space == PTX_S_GLOBAL && m->global[s->id]) to = mem_find(&d->mem, m->global[s->id])->host;
+    if (s->space == PTX_S_GLOBAL && m->global[s->id]) {
+        const struct mem_alloc *a = mem_find(&d->mem, m->global[s->id]);
+        if (a) to = a->host; /* a variable of no bytes holds no address */
+    }
     if (s->space == PTX_S_CONST) {
         if (s->offset > m->ptx->const_bytes || s->size > m->ptx->const_bytes - s->offset)
             return ww_fail(error, WW_INPUT, m->name, "constant %s lies outside of the bank", s->name);

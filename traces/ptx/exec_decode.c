@@ -102,6 +102,7 @@ enum ww_code ex_operand_slot(struct ex_decoder *d, const struct ptx_operand *o, 
         return WW_OK;
     case PTX_O_SYM:
         if (o->sym->kind == PTX_SYM_VAR && o->sym->space == PTX_S_LOCAL) {
+            if (d->inst->op != PTX_MOV) return ex_decode_fail(d, WW_INPUT, "operand does not fit");
             d->out->imm = (int64_t)o->sym->offset + o->imm;
             *slot = EX_NO_SLOT;
             return WW_OK;
@@ -195,8 +196,9 @@ static uint8_t want_width(const struct ptx_inst *p, uint32_t n) {
     case PTX_SETP:
     case PTX_SELP:
         return src == 2 ? 0 : own;
-    case PTX_SLCT:
     case PTX_LOP3:
+        return src == 4 ? 0 : 4;
+    case PTX_SLCT:
     case PTX_SHF:
     case PTX_PRMT:
         return src >= 2 ? 4 : own;
@@ -227,13 +229,14 @@ static enum ww_code plain_operands(struct ex_decoder *d) {
         uint8_t want = want_width(p, n);
         bool dst = n < p->dst_count;
         uint32_t src = dst ? 0 : n - p->dst_count;
-        if (!dst && src > 3) break;
-        uint32_t *s = dst ? (n ? &i->d2 : &i->d) : slot[src];
-        uint8_t *at = dst ? (n ? &unused : &i->dw) : width[src];
         if (p->op == PTX_LOP3 && !dst && src == 3) {
             i->imm = o->imm & 0xff;
             continue;
         }
+        if (p->op == PTX_LOP3 && src == 4) src = 3; /* behind the table: the predicate */
+        if (src > 3) break;
+        uint32_t *s = dst ? (n ? &i->d2 : &i->d) : slot[src];
+        uint8_t *at = dst ? (n ? &unused : &i->dw) : width[src];
         if (dst && n == 1 && o->kind == PTX_O_NONE) continue;
         WW_TRY(ex_operand_slot(d, o, want == 255 ? 8 : want, s, at));
         if (o->kind == PTX_O_REG && !width_fits(*at, want))

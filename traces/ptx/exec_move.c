@@ -214,7 +214,8 @@ static ex_fn pick_mov(const struct ex_inst *i) {
     if (i->elem_count && src->opnd[0].kind == PTX_O_VEC) return i->aw == 16 ? unpack128 : unpack;
     if (i->elem_count) return i->dw == 16 ? pack128 : pack;
     bool is_variable = src->opnd[1].kind == PTX_O_SYM && src->opnd[1].sym->kind == PTX_SYM_VAR;
-    if (is_variable && src->opnd[1].sym->space == PTX_S_LOCAL) return mov_local;
+    if (is_variable && src->opnd[1].sym->space == PTX_S_LOCAL)
+        return i->dw == 4 || i->dw == 8 ? mov_local : NULL;
     if (i->dw == 0) return mov_pred;
     return i->dw == 4 ? mov32 : i->dw == 8 ? mov64 : mov128;
 }

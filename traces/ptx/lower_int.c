@@ -298,6 +298,14 @@ static void sources(struct lower *l, const struct ptx_inst *i, struct lower_src 
     for (unsigned k = i->dst_count; k < i->opnd_count && *n < 4; k++) s[(*n)++] = lower_source(l, &i->opnd[k]);
 }
 
+/* lop3 d|p: whether the result is not 0, combined with the last operand. */
+static void lop3_test(struct lower *l, const struct ptx_inst *i, struct lower_reg dst, struct lower_src s[4]) {
+    struct lower_reg p = lower_dest(l, &i->opnd[1]);
+    s[3] = lower_source(l, &i->opnd[i->opnd_count - 1]);
+    struct lower_inst *m = lower_put(l, WW_OP_INT, "LOP3.LUT", dst, s, 4);
+    if (m && p.group >= 0 && m->dst_count < WW_INST_DST_MAX) m->dst[m->dst_count++] = p;
+}
+
 /* Operations of one instruction per word, or of a fixed number. */
 static void simple(struct lower *l, const struct ptx_inst *i) {
     struct lower_reg dst = lower_dest(l, &i->opnd[0]);
@@ -355,7 +363,10 @@ static void simple(struct lower *l, const struct ptx_inst *i) {
         lower_put(l, WW_OP_INT, "PRMT", dst, s, n);
         break;
     case PTX_LOP3:
-        by_word(l, "LOP3.LUT", "LOP3.LUT", false, dst, s, n > 3 ? 3 : n);
+        if (i->dst_count > 1)
+            lop3_test(l, i, dst, s);
+        else
+            by_word(l, "LOP3.LUT", "LOP3.LUT", false, dst, s, n > 3 ? 3 : n);
         break;
     case PTX_SHF:
         lower_put(l, WW_OP_INT, by_arch(l, "SHF", "SHF", i->sub == PTX_SUB_L ? "SHF.L.W.U32" : "SHF.R.W.U32"),

@@ -12,9 +12,9 @@ static bool is_signed(uint8_t type) {
 
 /* A conversion that changes no bit that is read. */
 static bool is_renaming(const struct lower *l, const struct ptx_inst *i) {
+    if (i->opnd_count != 2 || i->guard >= 0 || i->opnd[0].kind != PTX_O_REG) return false;
     const struct ptx_operand *s = &i->opnd[1];
-    if (s->kind != PTX_O_REG || i->guard >= 0 || i->opnd_count != 2 || i->opnd[0].kind != PTX_O_REG)
-        return false;
+    if (s->kind != PTX_O_REG) return false;
     if (i->op == PTX_MOV) return true;
     if (i->op == PTX_CVTA) return true; /* generic and specific addresses are one number here */
     if (i->op != PTX_CVT || !is_int_cvt(i)) return false;

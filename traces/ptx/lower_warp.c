@@ -55,7 +55,8 @@ static void exchange(struct lower *l, const struct ptx_inst *i) {
 }
 
 static void vote(struct lower *l, const struct ptx_inst *i, const char *name) {
-    struct lower_src s = lower_source(l, &i->opnd[i->dst_count]);
+    struct lower_src s = {.kind = L_NONE}; /* activemask has no source */
+    if (i->opnd_count > i->dst_count) s = lower_source(l, &i->opnd[i->dst_count]);
     struct lower_reg dst = i->dst_count ? lower_dest(l, &i->opnd[0]) : nowhere;
     if (s.kind == L_CONST) s.kind = L_NONE;
     struct lower_inst *m =

@@ -17,7 +17,7 @@ static bool word_logic(struct ptx_inst *i, uint32_t word) {
     static const uint8_t sub[] = {PTX_SUB_AND, PTX_SUB_OR, PTX_SUB_XOR};
     static const uint8_t boolop[] = {PTX_B_AND, PTX_B_OR, PTX_B_XOR};
     uint32_t k = word - WORD_AND;
-    if (i->op == PTX_SETP || i->op == PTX_SET)
+    if (i->op == PTX_SETP || i->op == PTX_SET || (i->op == PTX_LOP3 && word != WORD_XOR))
         i->boolop = boolop[k];
     else if (is_bar(i)) {
         if (i->sub != PTX_SUB_RED || word == WORD_XOR) return false;

@@ -86,13 +86,12 @@ uint8_t ptx_operand_type(const struct ptx_inst *i, uint32_t n) {
     }
 }
 
-/* A special register outside of mov: through a register of its own. */
-static enum ww_code move_special(struct ptx_parser *p, struct ptx_operand *o, uint32_t line) {
-    bool wide = o->sreg == PTX_SR_CLOCK64 || o->sreg == PTX_SR_GLOBALTIMER;
-    uint8_t type = wide ? PTX_T_U64 : PTX_T_U32;
+/* Puts a mov in front that brings the operand into a register of its own. */
+static enum ww_code move_operand(struct ptx_parser *p, struct ptx_operand *o, const char *name, uint8_t type,
+                                 uint32_t line) {
     int32_t reg;
     struct ptx_operand *opnd = ww_arena_array(&p->m->arena, 2, sizeof *opnd);
-    if (!opnd || !ptx_reg_new(p, "%special", type, &reg)) return ptx_nomem(p);
+    if (!opnd || !ptx_reg_new(p, name, type, &reg)) return ptx_nomem(p);
     struct ptx_inst *mov = ptx_inst_add(p, line);
     if (!mov) return ptx_nomem(p);
     opnd[0] = (struct ptx_operand){.kind = PTX_O_REG, .reg = reg};
@@ -104,6 +103,23 @@ static enum ww_code move_special(struct ptx_parser *p, struct ptx_operand *o, ui
     mov->opnd = opnd;
     *o = opnd[0];
     return WW_OK;
+}
+
+/* A special register outside of mov. */
+static enum ww_code move_special(struct ptx_parser *p, struct ptx_operand *o, uint32_t line) {
+    bool wide = o->sreg == PTX_SR_CLOCK64 || o->sreg == PTX_SR_GLOBALTIMER;
+    return move_operand(p, o, "%special", wide ? PTX_T_U64 : PTX_T_U32, line);
+}
+
+/* The address of a local variable outside of mov: through a register of its own too. */
+static enum ww_code move_local(struct ptx_parser *p, const struct ptx_inst *i, uint32_t n,
+                               struct ptx_operand *o, uint32_t line) {
+    uint8_t type = ptx_type_bytes((enum ptx_type)ptx_operand_type(i, n)) > 4 ? PTX_T_U64 : PTX_T_U32;
+    return move_operand(p, o, "%address", type, line);
+}
+
+static bool is_local(const struct ptx_operand *o) {
+    return o->kind == PTX_O_SYM && o->sym->kind == PTX_SYM_VAR && o->sym->space == PTX_S_LOCAL;
 }
 
 static char want_of(const struct ptx_inst *i, uint32_t n) {
@@ -145,8 +161,10 @@ static enum ww_code parse_operands(struct ptx_parser *p, struct ptx_inst *i, str
 
 static enum ww_code finish(struct ptx_parser *p, struct ptx_inst *i, const struct ptx_token *op,
                            struct ptx_operand *opnd, const struct ptx_token *at) {
-    for (uint8_t k = 0; k < i->opnd_count; k++)
-        if (opnd[k].kind == PTX_O_SREG && i->op != PTX_MOV) WW_TRY(move_special(p, &opnd[k], op->line));
+    for (uint8_t k = i->dst_count; k < i->opnd_count && i->op != PTX_MOV; k++) {
+        if (opnd[k].kind == PTX_O_SREG) WW_TRY(move_special(p, &opnd[k], op->line));
+        if (is_local(&opnd[k])) WW_TRY(move_local(p, i, k, &opnd[k], op->line));
+    }
     i->opnd = ww_arena_array(&p->m->arena, i->opnd_count, sizeof *opnd);
     if (!i->opnd) return ptx_nomem(p);
     memcpy(i->opnd, opnd, i->opnd_count * sizeof *opnd);

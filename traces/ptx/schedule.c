@@ -81,6 +81,7 @@ static bool independent(const struct ptx_inst *a, const struct ptx_inst *b) {
 
 static void add_edge(struct region *r, uint32_t from, uint32_t to) {
     uint64_t bit = (uint64_t)1 << (to & 63);
+    if (from == to) return; /* one instruction that writes a register twice */
     if (r->succ[from][to >> 6] & bit) return;
     r->succ[from][to >> 6] |= bit;
     r->preds[to]++;
