@@ -183,7 +183,8 @@ static void add_registers(struct renumber *n, const struct ww_operand *o, uint16
 
 static enum ww_code check_operand(const struct ww_operand *o, uint32_t i, struct ww_error *error) {
     if (o->n <= 8 && o->reg + (uint32_t)o->n <= WW_REG_COUNT) return WW_OK;
-    return ww_fail(error, WW_INPUT, "", "instruction %u: operand of %u registers from %u; there are %d", i,
+    return ww_fail(error, WW_INPUT, "",
+                   "instruction %u: operand of %u registers from %u; expected at most 8, below register %d", i,
                    o->n, o->reg, WW_REG_COUNT);
 }
 

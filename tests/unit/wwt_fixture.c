@@ -32,6 +32,7 @@ static void make_inst(struct maker *m, struct ww_inst *i, uint32_t number) {
     if (!access) return;
     i->flags = WW_INST_ACCESS | (below(m, 2) ? WW_INST_BYPASS_L1 : 0);
     i->op = (uint8_t)(below(m, 2) ? WW_OP_LOAD : WW_OP_STORE);
+    if (i->op == WW_OP_STORE) i->dst_count = 0, i->dst[0] = (struct ww_operand){0};
     i->space = (uint8_t)(1 + below(m, WW_SPACE_COUNT - 1));
     i->width = widths[below(m, sizeof widths)];
     if (number % 12 == 1)

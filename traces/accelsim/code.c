@@ -106,6 +106,7 @@ enum ww_code ww_as_code_add(struct ww_as_code *c, const struct ww_inst *inst, co
         s->inst.op = WW_OP_NOP;
     s->inst.dst_count = compact(s->inst.dst, s->inst.dst_count);
     s->inst.src_count = compact(s->inst.src, s->inst.src_count);
+    if (s->inst.op == WW_OP_STORE || s->inst.op == WW_OP_REDUCE) s->inst.dst_count = 0; /* no result comes */
     s->exits = s->inst.op == WW_OP_EXIT;
     *out = s;
     return ww_as_code_string(c, s->opcode, opcode_n, &s->inst.mnemonic, error);

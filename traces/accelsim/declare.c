@@ -5,6 +5,7 @@
  * file
  *
  * dst and src stand for the number of operands; mnemonic and file have blanks as %20, and "-" for nothing. */
+#include "../wwt/index.h"
 #include "text.h"
 #include <inttypes.h>
 #include <stdlib.h>
@@ -135,6 +136,8 @@ enum ww_code ww_as_get_declaration(const struct ww_as_input *in, const char *tex
     const char *mnemonic = get_word(&r, &c->arena), *file = get_word(&r, &c->arena);
     if (r.bad || (i.width & (i.width - 1)))
         return ww_as_bad(in, error, "a malformed \"-warpwatt inst\" line, near \"%.40s\"", r.at);
+    const char *why = ww_wwt_check_class(&i);
+    if (why) return ww_as_bad(in, error, "a \"-warpwatt inst\" line: %s", why);
     struct ww_buf key = {0};
     ww_as_put_key(&key, &i, opcode);
     enum ww_code code = key.failed ? ww_fail_nomem(error, "a code table")

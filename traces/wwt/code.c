@@ -113,6 +113,24 @@ bool ww_wwt_get_code(struct ww_cursor *c, struct ww_arena *arena, struct ww_laun
     return *why == NULL;
 }
 
+const char *ww_wwt_check_class(const struct ww_inst *i) {
+    bool value = i->op == WW_OP_BARRIER || i->op == WW_OP_SLEEP;
+    bool memory = i->op >= WW_OP_LOAD && i->op <= WW_OP_ASYNC_COPY;
+    if ((i->op == WW_OP_STORE || i->op == WW_OP_REDUCE) && i->dst_count)
+        return "a store or reduce has a destination; expected none, for it returns no result";
+    if ((i->flags & WW_INST_ACCESS) && !memory && !value)
+        return "an instruction has accesses (flag 1), but its class has none";
+    if (memory && (i->flags & WW_INST_ACCESS) && i->space == WW_SPACE_NONE)
+        return "an instruction has addresses (flag 1), but no memory space";
+    return NULL;
+}
+
+static const char *check_operand(const struct ww_operand *o) {
+    if (o->n > WW_WWT_OPERAND_MAX) return "an operand has more than 8 registers in a row";
+    if ((uint32_t)o->reg + o->n > WW_REG_COUNT) return "an operand names registers that do not exist";
+    return NULL;
+}
+
 static const char *check_inst(const struct ww_launch *launch, const struct ww_inst *i) {
     if (i->op >= WW_OP_COUNT) return "an instruction's class is unknown";
     if (i->space >= WW_SPACE_COUNT) return "an instruction's memory space is unknown";
@@ -120,12 +138,12 @@ static const char *check_inst(const struct ww_launch *launch, const struct ww_in
     if (i->dst_count > WW_INST_DST_MAX || i->src_count > WW_INST_SRC_MAX)
         return "an instruction has too many operands";
     for (int k = 0; k < i->dst_count + i->src_count; k++) {
-        const struct ww_operand *o = k < i->dst_count ? &i->dst[k] : &i->src[k - i->dst_count];
-        if ((uint32_t)o->reg + o->n > WW_REG_COUNT) return "an operand names registers that do not exist";
+        const char *why = check_operand(k < i->dst_count ? &i->dst[k] : &i->src[k - i->dst_count]);
+        if (why) return why;
     }
     if (i->mnemonic >= launch->string_count || i->file >= launch->string_count)
         return "an instruction names a string that does not exist";
-    return NULL;
+    return ww_wwt_check_class(i);
 }
 
 const char *ww_wwt_check_code(const struct ww_launch *launch) {

@@ -50,6 +50,8 @@ void ww_wwt_put_code(struct ww_buf *b, const struct ww_launch *launch);
 bool ww_wwt_get_code(struct ww_cursor *c, struct ww_arena *arena, struct ww_launch *launch, const char **why);
 /* The first rule that the launch's static part, grid or block breaks, or NULL. Sets cta_count and
  * warps_per_cta from grid and block. */
+/* What of an instruction's class, flags and destinations do not go together, or NULL. */
+const char *ww_wwt_check_class(const struct ww_inst *inst);
 const char *ww_wwt_check_code(const struct ww_launch *launch);
 const char *ww_wwt_check_shape(struct ww_launch *launch);
 
