@@ -1,5 +1,6 @@
 /* test_record.c: recorded streams: steps, masks, accesses; recording into a file; launch descriptions. */
 #include "exec_test.h"
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define KERNEL(module, regs, body)                                                                             \
@@ -325,6 +326,99 @@ static void malformed_descriptions_name_the_json_path(void **state) {
     }
 }
 
+#define ONE_ARGUMENT(arg) "{\"kernel\": \"scale\", \"grid\": 1, \"block\": 1, \"args\": [" arg "]}"
+#define ONE_BUFFER(more)                                                                                       \
+    "{\"kernel\": \"scale\", \"grid\": 1, \"block\": 1, \"args\": [{\"buffer\": \"x\"}, {\"f32\": 1}, "        \
+    "{\"u32\": 0}], \"buffers\": {\"x\": {\"type\": \"f64\", \"count\": 4, " more "}}}"
+
+static void fails_as_input(const char *json, const char *where) {
+    struct ww_record_stats stats;
+    struct ww_error e = {0};
+    enum ww_code code = record_json(json, NULL, &stats, &e);
+    if (code != WW_INPUT || !strstr(e.where, where)) fail_msg("%s: %d: %s: %s", json, code, e.where, e.text);
+}
+
+static void numbers_beyond_a_double_are_refused(void **state) {
+    (void)state;
+    fails_as_input(ONE_ARGUMENT("{\"f64\": 1e400}"), "$.args[0]");
+    fails_as_input(ONE_ARGUMENT("{\"f32\": 1e39}"), "$.args[0]");
+    fails_as_input(ONE_ARGUMENT("{\"f16\": 70000}"), "$.args[0]");
+    fails_as_input(ONE_BUFFER("\"fill\": {\"value\": 1e400}"), "$.buffers.x.fill");
+    fails_as_input(ONE_BUFFER("\"fill\": {\"values\": [1, -1e400]}"), "$.buffers.x.fill");
+    fails_as_input(ONE_BUFFER("\"fill\": {\"random\": {\"min\": 0, \"max\": 1e400}}"), "$.buffers.x.fill");
+    fails_as_input(ONE_BUFFER("\"fill\": {\"sequence\": {\"start\": 0, \"step\": 1e400}}"), "$.buffers.x.fill");
+    fails_as_input(ONE_BUFFER("\"fill\": {\"sequence\": {\"start\": 0, \"step\": 1e308}}"), "$.buffers.x");
+    fails_as_input(ONE_BUFFER("\"expect\": {\"value\": 0, \"tolerance\": 1e999}"), "$.buffers.x.expect");
+    fails_as_input(ONE_BUFFER("\"expect\": {\"value\": 0, \"relative\": 1e999}"), "$.buffers.x.expect");
+}
+
+static void integers_as_text_fit_their_type_and_are_only_digits(void **state) {
+    (void)state;
+    static const char *const bad[] = {"{\"u64\": \"0x1ffffffffffffffff\"}",
+                                      "{\"u64\": \"99999999999999999999999\"}",
+                                      "{\"u64\": \"18446744073709551616\"}",
+                                      "{\"u64\": \"-1\"}",
+                                      "{\"u64\": \" 5\"}",
+                                      "{\"u64\": \"+5\"}",
+                                      "{\"u64\": \"5 \"}",
+                                      "{\"u64\": \"\"}",
+                                      "{\"u64\": \"0x\"}",
+                                      "{\"u64\": \"0x-5\"}",
+                                      "{\"u64\": \"0x0x5\"}",
+                                      "{\"s64\": \"-9223372036854775809\"}",
+                                      "{\"s64\": \"9223372036854775808\"}",
+                                      "{\"s64\": \"--5\"}",
+                                      "{\"s64\": \"- 5\"}"};
+    char json[300];
+    for (size_t n = 0; n < sizeof bad / sizeof *bad; n++) {
+        snprintf(json, sizeof json, ONE_ARGUMENT("%s"), bad[n]);
+        struct ww_record_stats stats;
+        struct ww_error e = {0};
+        assert_int_equal(record_json(json, NULL, &stats, &e), WW_INPUT);
+        if (!strstr(e.text, "expected an integer")) fail_msg("%s: %s: %s", bad[n], e.where, e.text);
+    }
+    static const char *const good[] = {
+        "{\"u64\": \"0xffffffffffffffff\"}", "{\"u64\": \"18446744073709551615\"}",
+        "{\"s64\": \"-9223372036854775808\"}", "{\"s64\": \"9223372036854775807\"}", "{\"s64\": \"-0x10\"}"};
+    for (size_t n = 0; n < sizeof good / sizeof *good;
+         n++) { /* read; then their number does not fit the kernel */
+        snprintf(json, sizeof json, ONE_ARGUMENT("%s"), good[n]);
+        struct ww_record_stats stats;
+        struct ww_error e = {0};
+        assert_int_equal(record_json(json, NULL, &stats, &e), WW_INPUT);
+        if (!strstr(e.text, "met 1 argument")) fail_msg("%s: %s: %s", good[n], e.where, e.text);
+    }
+}
+
+static void data_files_are_regular_and_of_the_buffers_size(void **state) {
+    (void)state;
+    static const char eight[] =
+        "{\"kernel\": \"scale\", \"grid\": 1, \"block\": 1, \"args\": [{\"buffer\": \"x\"}, "
+        "{\"f32\": 1}, {\"u32\": 2}], \"buffers\": {\"x\": {\"type\": \"u8\", \"count\": 8, "
+        "\"fill\": {\"file\": \"%s\"}, \"expect\": {\"file\": \"%s\"}}}}";
+    static const struct {
+        const char *file;
+        enum ww_code want;
+        const char *text;
+    } all[] = {{"/dev/zero", WW_IO, "regular"},    {"fifo", WW_IO, "regular"},
+               {"seven.bin", WW_INPUT, "7 bytes"}, {"nine.bin", WW_INPUT, "9 bytes"},
+               {"none.bin", WW_IO, "open"},        {"eight.bin", WW_OK, ""}};
+    write_file("seven.bin", "1234567");
+    write_file("eight.bin", "12345678");
+    write_file("nine.bin", "123456789");
+    unlink(path("fifo"));
+    assert_int_equal(mkfifo(path("fifo"), 0600), 0);
+    for (size_t n = 0; n < sizeof all / sizeof *all; n++) {
+        char json[400];
+        struct ww_record_stats stats;
+        struct ww_error e = {0};
+        snprintf(json, sizeof json, eight, all[n].file, all[n].file);
+        enum ww_code code = record_json(json, NULL, &stats, &e);
+        if (code != all[n].want || !strstr(e.text, all[n].text))
+            fail_msg("%s: %d: %s", all[n].file, code, e.text);
+    }
+}
+
 static void a_workload_is_verified_without_a_file(void **state) {
     (void)state;
     struct ww_record_options options = {.out_path = NULL};
@@ -351,6 +445,9 @@ int main(void) {
         cmocka_unit_test(a_result_that_differs_is_a_mismatch),
         cmocka_unit_test(a_failed_recording_leaves_no_file),
         cmocka_unit_test(malformed_descriptions_name_the_json_path),
+        cmocka_unit_test(numbers_beyond_a_double_are_refused),
+        cmocka_unit_test(integers_as_text_fit_their_type_and_are_only_digits),
+        cmocka_unit_test(data_files_are_regular_and_of_the_buffers_size),
         cmocka_unit_test(a_workload_is_verified_without_a_file),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);

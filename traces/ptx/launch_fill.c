@@ -5,9 +5,13 @@
 #include "device_internal.h"
 #include "exec.h"
 #include "launch_internal.h"
+#include <errno.h>
+#include <fcntl.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 static const struct {
     const char *name;
@@ -40,7 +44,12 @@ static bool store_integer(enum launch_type type, double value, unsigned char *to
     return true;
 }
 
+bool launch_is_number(const cJSON *v) {
+    return cJSON_IsNumber(v) && isfinite(v->valuedouble);
+}
+
 bool launch_store(enum launch_type type, double value, unsigned char *to) {
+    if (!isfinite(value)) return false;
     float f = (float)value;
     uint16_t h =
         type == LAUNCH_F16 ? ex_double_to_f16(value, PTX_R_RN, false) : ex_double_to_bf16(value, PTX_R_RN);
@@ -50,11 +59,13 @@ bool launch_store(enum launch_type type, double value, unsigned char *to) {
         return true;
     case LAUNCH_F32:
         memcpy(to, &f, 4);
-        return true;
+        return isfinite(f);
     case LAUNCH_F16:
+        memcpy(to, &h, 2);
+        return isfinite(ex_f16_to_double(h));
     case LAUNCH_BF16:
         memcpy(to, &h, 2);
-        return true;
+        return isfinite(ex_bf16_to_double(h));
     default:
         return store_integer(type, value, to);
     }
@@ -97,19 +108,19 @@ static const cJSON *get(const cJSON *object, const char *key) {
 
 static bool is_range(const cJSON *v) {
     const cJSON *min = get(v, "min"), *max = get(v, "max");
-    return cJSON_IsObject(v) && cJSON_GetArraySize(v) == 2 && cJSON_IsNumber(min) && cJSON_IsNumber(max) &&
+    return cJSON_IsObject(v) && cJSON_GetArraySize(v) == 2 && launch_is_number(min) && launch_is_number(max) &&
            min->valuedouble <= max->valuedouble;
 }
 
 static bool is_sequence(const cJSON *v) {
     const cJSON *start = get(v, "start"), *step = get(v, "step");
-    return cJSON_IsObject(v) && cJSON_GetArraySize(v) == 2 && cJSON_IsNumber(start) && cJSON_IsNumber(step);
+    return cJSON_IsObject(v) && cJSON_GetArraySize(v) == 2 && launch_is_number(start) && launch_is_number(step);
 }
 
 static bool is_numbers(const cJSON *v) {
     const cJSON *e;
     if (!cJSON_IsArray(v) || !v->child) return false;
-    cJSON_ArrayForEach(e, v) if (!cJSON_IsNumber(e)) return false;
+    cJSON_ArrayForEach(e, v) if (!launch_is_number(e)) return false;
     return true;
 }
 
@@ -124,14 +135,15 @@ enum ww_code launch_check_fill(const struct launch_file *f, const cJSON *fill, c
     WW_TRY(ww_json_only_keys(fill, is_expect ? expects : fills, where, error));
     for (const cJSON *v = fill->child; v; v = v->next) {
         bool bound = strcmp(v->string, "tolerance") == 0 || strcmp(v->string, "relative") == 0;
-        bool good = bound                                ? cJSON_IsNumber(v) && v->valuedouble >= 0
-                    : strcmp(v->string, "value") == 0    ? cJSON_IsNumber(v)
+        bool good = bound                                ? launch_is_number(v) && v->valuedouble >= 0
+                    : strcmp(v->string, "value") == 0    ? launch_is_number(v)
                     : strcmp(v->string, "random") == 0   ? is_range(v)
                     : strcmp(v->string, "sequence") == 0 ? is_sequence(v)
                     : strcmp(v->string, "file") == 0     ? cJSON_IsString(v)
                                                          : is_numbers(v);
         forms += !bound;
-        if (!good) return launch_fail(f, path, error, "%s: malformed, see docs/launch.md", v->string);
+        if (!good)
+            return launch_fail(f, path, error, "%s: malformed or not finite, see docs/launch.md", v->string);
     }
     return forms == 1 ? WW_OK
                       : launch_fail(f, path, error, "expected exactly one of value, %ssequence, file, values",
@@ -147,18 +159,43 @@ static enum ww_code store(const struct launch_file *f, const struct launch_buffe
                        TYPES[b->type].name);
 }
 
+/* The file holds exactly b->bytes; they are read into `to`. */
+static enum ww_code read_exactly(int fd, const char *path, const struct launch_buffer *b, unsigned char *to,
+                                 struct ww_error *error) {
+    struct stat st;
+    unsigned char more;
+    ssize_t n = 0;
+    if (fstat(fd, &st) != 0) return ww_fail(error, WW_IO, path, "cannot examine: %s", strerror(errno));
+    if (!S_ISREG(st.st_mode)) return ww_fail(error, WW_IO, path, "expected a regular file");
+    if (st.st_size >= 0 && (uint64_t)st.st_size != b->bytes)
+        return ww_fail(error, WW_INPUT, path, "%lld bytes, expected %llu for %s", (long long)st.st_size,
+                       (unsigned long long)b->bytes, b->path);
+    for (uint64_t at = 0; at < b->bytes; at += (uint64_t)n) {
+        n = read(fd, to + at, b->bytes - at);
+        if (n < 0 && errno == EINTR)
+            n = 0;
+        else if (n < 0)
+            return ww_fail(error, WW_IO, path, "cannot read: %s", strerror(errno));
+        else if (n == 0)
+            return ww_fail(error, WW_INPUT, path, "became shorter while it was read");
+    }
+    return read(fd, &more, 1) == 0 ? WW_OK : ww_fail(error, WW_INPUT, path, "became longer while it was read");
+}
+
 static enum ww_code from_file(const struct launch_file *f, const struct launch_buffer *b, const char *name,
                               unsigned char *to, struct ww_error *error) {
-    struct ww_buf path = {0}, data = {0};
+    struct ww_buf path = {0};
+    enum ww_code code;
     ww_buf_printf(&path, "%s%s", name[0] == '/' ? "" : f->folder, name);
-    enum ww_code code =
-        path.failed ? ww_fail_nomem(error, "a path") : ww_read_file(path.p, (size_t)LAUNCH_BYTES, &data, error);
-    if (code == WW_OK && data.n != b->bytes)
-        code = ww_fail(error, WW_INPUT, path.p, "%zu bytes, expected %llu for %s", data.n,
-                       (unsigned long long)b->bytes, b->path);
-    if (code == WW_OK) memcpy(to, data.p, data.n);
+    int fd = path.failed ? -1 : open(path.p, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* a FIFO has no writer yet */
+    if (path.failed)
+        code = ww_fail_nomem(error, "a path");
+    else if (fd < 0)
+        code = ww_fail(error, WW_IO, path.p, "cannot open: %s", strerror(errno));
+    else
+        code = read_exactly(fd, path.p, b, to, error);
+    if (fd >= 0) close(fd);
     ww_buf_free(&path);
-    ww_buf_free(&data);
     return code;
 }
 

@@ -65,6 +65,8 @@ uint32_t launch_type_bytes(enum launch_type type);
 extern const char launch_type_names[];
 /* False if there is no such type. */
 bool launch_type_find(const char *name, enum launch_type *type);
+/* A JSON number that a double holds: 1e999 is none. */
+bool launch_is_number(const cJSON *v);
 /* A number stored as an element; whole numbers keep all 64 bits up to 2^53. False if it does not fit. */
 bool launch_store(enum launch_type type, double value, unsigned char *to);
 double launch_load(enum launch_type type, const unsigned char *from);

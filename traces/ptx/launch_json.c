@@ -1,6 +1,7 @@
 /* launch_json.c: reading a launch description. */
 #include "../../estimator/base/nearest.h"
 #include "launch_internal.h"
+#include <errno.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -22,6 +23,8 @@ static void met(const cJSON *v, char out[48]) {
     char *text = v ? cJSON_PrintUnformatted(v) : NULL;
     if (!v)
         snprintf(out, 48, "nothing");
+    else if (cJSON_IsNumber(v) && !isfinite(v->valuedouble))
+        snprintf(out, 48, "a number beyond 1.8e308"); /* would print as null */
     else
         snprintf(out, 48, text && strlen(text) > 40 ? "%.40s..." : "%.47s", text ? text : "?");
     cJSON_free(text);
@@ -181,6 +184,23 @@ static enum ww_code bytes_arg(struct launch_file *f, const cJSON *v, const char 
                : launch_fail(f, path, error, "bytes: expected pairs of hexadecimal digits, at most 4096 bytes");
 }
 
+/* Decimal or 0x hexadecimal digits, for s64 behind a '-', that the type holds; no blanks, no '+'. */
+static bool parse_integer(const char *s, bool is_signed, uint64_t *bits) {
+    bool minus = *s == '-';
+    if (minus && !is_signed) return false;
+    s += minus;
+    bool hex = s[0] == '0' && (s[1] == 'x' || s[1] == 'X');
+    const char *digits = s + (hex ? 2 : 0);
+    size_t n = strspn(digits, hex ? "0123456789abcdefABCDEF" : "0123456789");
+    if (n == 0 || digits[n]) return false;
+    errno = 0;
+    uint64_t v = strtoull(digits, NULL, hex ? 16 : 10);
+    if (errno) return false;
+    if (is_signed && v > (uint64_t)INT64_MAX + minus) return false;
+    *bits = minus ? 0 - v : v;
+    return true;
+}
+
 /* {"u32": 5}: a number, or text for 64-bit integers that a double cannot hold. */
 static enum ww_code value_arg(struct launch_file *f, const cJSON *v, const char *path, struct launch_arg *a,
                               struct ww_error *error) {
@@ -192,10 +212,11 @@ static enum ww_code value_arg(struct launch_file *f, const cJSON *v, const char 
     a->data = ww_arena_alloc(&f->arena, 8);
     if (!a->data) return ww_fail_nomem(error, "arguments");
     if (cJSON_IsString(v) && (type == LAUNCH_U64 || type == LAUNCH_S64)) {
-        char *end;
-        uint64_t bits = strtoull(v->valuestring, &end, 0);
-        if (*end || !*v->valuestring)
-            return launch_fail(f, path, error, "'%.40s': expected an integer", v->valuestring);
+        uint64_t bits;
+        if (!parse_integer(v->valuestring, type == LAUNCH_S64, &bits))
+            return launch_fail(f, path, error,
+                               "'%.40s': expected an integer in decimal or 0x hexadecimal digits that %s holds",
+                               v->valuestring, v->string);
         memcpy(a->data, &bits, 8);
         return WW_OK;
     }
