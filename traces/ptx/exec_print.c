@@ -3,12 +3,14 @@
 #include "simt.h"
 #include <string.h>
 
-#define FORMAT_MAX 4096u
+#define TEXT_MAX (1u << 20) /* bytes of a format, and of a text that is printed */
+#define WIDTH_MAX 65536     /* of a field, and of a precision */
 
 struct spec {
-    char text[40]; /* with '%', without length letters and conversion */
+    char text[16]; /* '%', flags and "*.*"; room for length letters and the conversion */
     uint32_t n;
-    bool wide; /* 64-bit integer */
+    int width, precision; /* negative precision: none */
+    bool wide;            /* 64-bit integer */
     char conversion;
 };
 
@@ -28,77 +30,117 @@ static uint64_t next_argument(struct printer *p, uint32_t bytes) {
     return v;
 }
 
-static void print_text(struct printer *p, const struct spec *s, uint64_t address) {
-    char text[FORMAT_MAX];
-    size_t n = 0;
-    for (; address && n + 1 < sizeof text; n++) {
-        const unsigned char *c = ex_generic(p->w, p->lane, address + n, 1);
-        if (!c || !*c) break;
-        text[n] = (char)*c;
+/* The text at an address, of at most `most` bytes; one that does not end within TEXT_MAX fails the run. */
+static bool read_text(struct ex_warp *w, uint32_t lane, uint64_t address, uint64_t most, struct ww_buf *text) {
+    ww_buf_puts(text, "");
+    for (uint64_t n = 0; n < most; n++) {
+        const unsigned char *c = ex_generic(w, lane, address + n, 1);
+        if (!c) return false;
+        if (!*c) break;
+        if (n == TEXT_MAX) {
+            ex_fail(w, lane, WW_EXEC, "printf: a text or format of more than %u bytes", TEXT_MAX);
+            return false;
+        }
+        ww_buf_byte(text, *c);
     }
-    text[n] = 0;
-    (void)s;
-    ww_buf_puts(&p->out, address ? text : "(null)");
+    if (text->failed) ex_fail(w, lane, WW_NOMEM, "memory ran out in printf");
+    return !text->failed;
 }
 
-/* Flags, width and precision were checked to be digits and flag letters: the format is ours. */
+/* Only flags from a known list stand in the format: it is ours. */
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wformat-nonliteral"
+static void print_text(struct printer *p, struct spec *s, uint64_t address) {
+    struct ww_buf text = {0};
+    bool good = address ? read_text(p->w, p->lane, address,
+                                    s->precision < 0 ? UINT64_MAX : (uint64_t)s->precision, &text)
+                        : true;
+    s->text[s->n] = 's';
+    if (good) ww_buf_printf(&p->out, s->text, s->width, s->precision, address && text.p ? text.p : "(null)");
+    ww_buf_free(&text);
+}
+
+static void print_pointer(struct printer *p, struct spec *s) {
+    char text[24];
+    snprintf(text, sizeof text, "0x%llx", (unsigned long long)next_argument(p, 8));
+    s->text[s->n] = 's';
+    ww_buf_printf(&p->out, s->text, s->width, -1, text);
+}
+
 static void print_number(struct printer *p, struct spec *s) {
-    char out[400];
     char *end = s->text + s->n;
     switch (s->conversion) {
     case 'd':
-    case 'i':
+    case 'i': {
+        uint64_t v = next_argument(p, s->wide ? 8 : 4);
         memcpy(end, "lld", 4);
-        if (s->wide)
-            snprintf(out, sizeof out, s->text, (long long)next_argument(p, 8));
-        else
-            snprintf(out, sizeof out, s->text, (long long)(int32_t)next_argument(p, 4));
+        ww_buf_printf(&p->out, s->text, s->width, s->precision, s->wide ? (long long)v : (long long)(int32_t)v);
         break;
+    }
     case 'u':
     case 'x':
     case 'X':
     case 'o':
         memcpy(end, "llu", 4);
         end[2] = s->conversion;
-        snprintf(out, sizeof out, s->text, (unsigned long long)next_argument(p, s->wide ? 8 : 4));
+        ww_buf_printf(&p->out, s->text, s->width, s->precision,
+                      (unsigned long long)next_argument(p, s->wide ? 8 : 4));
         break;
     case 'c':
-        memcpy(end, "c", 2);
-        snprintf(out, sizeof out, s->text, (int)next_argument(p, 4));
+        *end = 'c';
+        ww_buf_printf(&p->out, s->text, s->width, -1, (int)next_argument(p, 4));
         break;
     case 'p':
-        snprintf(out, sizeof out, "0x%llx", (unsigned long long)next_argument(p, 8));
+        print_pointer(p, s);
         break;
     default: {
         uint64_t bits = next_argument(p, 8);
         double v;
         memcpy(&v, &bits, sizeof v);
-        end[0] = s->conversion;
-        end[1] = 0;
-        snprintf(out, sizeof out, s->text, v);
+        *end = s->conversion;
+        ww_buf_printf(&p->out, s->text, s->width, s->precision, v);
         break;
     }
     }
-    ww_buf_puts(&p->out, out);
 }
 #pragma GCC diagnostic pop
 
+/* Digits or '*' as a width or precision. */
+static const char *number(struct printer *p, const char *f, int64_t *v) {
+    *v = 0;
+    if (*f == '*') {
+        *v = (int32_t)next_argument(p, 4);
+        f++;
+    }
+    for (; *f >= '0' && *f <= '9'; f++)
+        if (*v <= WIDTH_MAX) *v = 10 * *v + (*f - '0');
+    if (*v > WIDTH_MAX || *v < -WIDTH_MAX)
+        ex_fail(p->w, p->lane, WW_EXEC, "printf: a width or precision of more than %d", WIDTH_MAX);
+    return f;
+}
+
+/* Flags, width and precision as C has them: a negative width adjusts to the left, a negative precision is none.
+ */
+static const char *field(struct printer *p, const char *f, struct spec *s) {
+    int64_t width, precision = -1;
+    s->text[s->n++] = '%';
+    for (; *f && strchr("-+ #0", *f); f++)
+        if (!memchr(s->text, *f, s->n)) s->text[s->n++] = *f;
+    f = number(p, f, &width);
+    if (*f == '.') f = number(p, f + 1, &precision);
+    if (p->w->run->failed) return NULL;
+    s->width = (int)width;
+    s->precision = (int)precision;
+    memcpy(s->text + s->n, "*.*", 3);
+    s->n += 3;
+    return f;
+}
+
 /* One conversion; returns where the format goes on, or NULL if it is none that is known. */
 static const char *conversion(struct printer *p, const char *f) {
-    struct spec s = {.text = "%", .n = 1};
-    for (f++; *f && strchr("-+ #0123456789.*", *f); f++) {
-        if (s.n >= 24) return NULL;
-        if (*f == '*') {
-            int n = (int32_t)next_argument(p, 4);
-            n = n < -256 ? -256 : n > 256 ? 256 : n;
-            s.n += (uint32_t)snprintf(s.text + s.n, 8, "%d", n);
-        } else {
-            s.text[s.n++] = *f;
-        }
-    }
-    if (strspn(s.text + 1, "-+ #0") + 8 < s.n) return NULL; /* more digits than a width and precision need */
+    struct spec s = {.n = 0};
+    f = field(p, f + 1, &s);
+    if (!f) return NULL;
     unsigned longs = 0;
     for (; *f && strchr("hlLjzt", *f); f++) longs += *f == 'l' || *f == 'j' || *f == 'z' || *f == 't';
     s.wide = longs > 0;
@@ -112,17 +154,10 @@ static const char *conversion(struct printer *p, const char *f) {
 }
 
 void ex_vprintf(struct ex_warp *w, uint32_t lane, uint64_t format, uint64_t args) {
-    char text[FORMAT_MAX];
-    size_t n = 0;
-    for (; n + 1 < sizeof text; n++) {
-        const unsigned char *c = ex_generic(w, lane, format + n, 1);
-        if (!c) return;
-        if (!*c) break;
-        text[n] = (char)*c;
-    }
-    text[n] = 0;
+    struct ww_buf text = {0};
     struct printer p = {.w = w, .lane = lane, .args = args};
-    for (const char *f = text; f && *f && !w->run->failed;) {
+    bool good = read_text(w, lane, format, UINT64_MAX, &text);
+    for (const char *f = text.p; good && f && *f && !w->run->failed;) {
         if (*f != '%') {
             ww_buf_byte(&p.out, (unsigned char)*f++);
         } else if (f[1] == '%') {
@@ -134,4 +169,5 @@ void ex_vprintf(struct ex_warp *w, uint32_t lane, uint64_t format, uint64_t args
     }
     if (w->run->out && p.out.n) fwrite(p.out.p, 1, p.out.n, w->run->out);
     ww_buf_free(&p.out);
+    ww_buf_free(&text);
 }
