@@ -30,8 +30,9 @@ static struct ww_result *run(const char *gpu_name, const char *power, const char
 
 static void every_law_holds_on_every_gpu(void **state) {
     (void)state;
-    static const char *const gpu[] = {"gtx480", "gtx980", "v100"};
-    for (int i = 0; i < 3; i++) {
+    static const char *const gpu[] = {"gtx280", "gtx285", "gtx480", "gtx560ti", "gtx580", "gtx780",
+                                      "gtx980", "v100",   "a100",   "h100",     "h200"};
+    for (size_t i = 0; i < sizeof gpu / sizeof gpu[0]; i++) {
         struct ww_result *r = run(gpu[i], NULL, NULL);
         assert_int_equal(ww_result_check(r, &error), WW_OK);
         assert_true(r->cycles > 0 && r->warp_instructions > 0);
