@@ -3,6 +3,7 @@
 #include "base/list.h"
 #include "core/engine.h"
 #include "../power/power.h"
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -170,11 +171,29 @@ static void add_up(struct ww_result *result, const struct ww_launch_result *laun
     if (launch->energy.known) result->energy_j += launch->energy.total_j;
 }
 
+/* The index's counts are of the CTAs that the file holds, which are all replayed: a file that says otherwise
+ * contradicts itself, as trace verify would find. */
+static enum ww_code compare_counts(const struct run *r, size_t index, const struct ww_launch_result *launch,
+                                   struct ww_error *error) {
+    const struct ww_launch *in;
+    WW_TRY(ww_trace_launch(r->trace, index, &in, error));
+    if (launch->warp_instructions == in->warp_instructions &&
+        launch->thread_instructions == in->thread_instructions)
+        return WW_OK;
+    return ww_fail(error, WW_INPUT, r->options->trace_path,
+                   "launch %zu executed %" PRIu64 " warp and %" PRIu64
+                   " thread instructions, but the index says %" PRIu64 " and %" PRIu64
+                   ": the file is damaged (trace verify)",
+                   index, launch->warp_instructions, launch->thread_instructions, in->warp_instructions,
+                   in->thread_instructions);
+}
+
 static enum ww_code replay_one(struct run *r, size_t index, struct ww_error *error) {
     struct ww_launch_result *launch = &r->result->launch[r->result->launch_count];
     const struct ww_gpu_spec *spec = &r->options->gpu->spec;
     WW_TRY(ww_engine_launch(r->engine, r->trace, index, r->arena, launch, error));
     launch->index = (uint32_t)index;
+    WW_TRY(compare_counts(r, index, launch, error));
     if (r->power) ww_power_launch(r->power, spec, launch, &launch->energy);
     r->result->launch_count++;
     add_up(r->result, launch);

@@ -1,6 +1,10 @@
 /* Traces as an attacker would write them: a run ends, and either replays or refuses them. */
 #include "../../estimator/warpwatt.h"
 #include "wwt_fixture.h"
+#include "../../estimator/base/hash.h"
+#include "../../traces/wwt/crc.h"
+#include "../../traces/wwt/format.h"
+#include "../../traces/wwt/reader.h"
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -159,6 +163,54 @@ static void a_slice_of_a_huge_grid_replays_at_once(void **state) {
     assert_true(time(NULL) - start <= 2);
 }
 
+/* Writes the trace anew with its index uncompressed and, at the last place where `from` stands in it, `to`;
+ * all checksums are right. */
+static void patch_index(const char *path, const void *from, const void *to, size_t n) {
+    struct ww_trace *t;
+    size_t size;
+    unsigned char *file = ww_made_read(&arena, path, &size), *found = NULL;
+    assert_int_equal(ww_trace_open(path, &t, &error), WW_OK);
+    uint64_t index = ww_wwt_get64(file + size - WW_WWT_TRAILER_BYTES);
+    size_t raw = t->raw.n, whole = (size_t)index + WW_WWT_CHUNK_BYTES + raw + WW_WWT_TRAILER_BYTES;
+    unsigned char *p = ww_arena_alloc(&arena, whole), *h = p + index, *end = p + whole - WW_WWT_TRAILER_BYTES;
+    memcpy(p, file, (size_t)index + 4);
+    memcpy(h + WW_WWT_CHUNK_BYTES, t->raw.p, raw);
+    memcpy(end, file + size - WW_WWT_TRAILER_BYTES, WW_WWT_TRAILER_BYTES);
+    ww_trace_close(t);
+    for (unsigned char *at = h + WW_WWT_CHUNK_BYTES; at + n <= end; at++)
+        if (memcmp(at, from, n) == 0) found = at;
+    assert_non_null(found);
+    memcpy(found, to, n);
+    ww_wwt_put32(h + 4, (uint32_t)raw);
+    ww_wwt_put32(h + 8, (uint32_t)raw);
+    ww_wwt_put32(h + 12, ww_crc32(ww_crc32(0, h, 12), h + WW_WWT_CHUNK_BYTES, raw));
+    ww_wwt_put64(end + 8, whole);
+    ww_wwt_put64(end + 16, ww_hash_bytes(h + WW_WWT_CHUNK_BYTES, raw, WW_WWT_VERSION));
+    ww_wwt_put32(end + 24, ww_crc32(0, end, 24));
+    ww_made_put(path, p, whole);
+}
+
+/* Each of three instructions was executed once, by a full warp: 1 0, 1 0, 1 0 in the index. */
+static void counts_that_the_index_states_wrongly_fail_the_run(void **state) {
+    (void)state;
+    static const unsigned char right[] = {1, 0, 1, 0, 1, 0};
+    static const unsigned char wrong[][6] = {{2, 0, 1, 0, 1, 0}, {1, 0, 1, 0, 1, 3}};
+    const struct ww_inst inst = {.op = WW_OP_INT};
+    const char *path = ww_made_path(&arena, "counts.wwt");
+    struct ww_result *result = NULL;
+    assert_int_equal(write_inst(path, &inst), WW_OK);
+    patch_index(path, right, right, sizeof right);
+    assert_int_equal(run("v100", path, &result), WW_OK);
+    ww_result_free(result);
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(write_inst(path, &inst), WW_OK);
+        patch_index(path, right, wrong[i], sizeof right);
+        assert_int_equal(run("v100", path, &result), WW_INPUT);
+        assert_string_equal(error.where, path);
+        assert_non_null(strstr(error.text, "but the index says"));
+    }
+}
+
 static int clean(void **state) {
     (void)state;
     ww_made_clean();
@@ -172,6 +224,7 @@ int main(void) {
         cmocka_unit_test(a_store_or_reduce_with_a_destination_is_refused),
         cmocka_unit_test(accesses_of_a_class_without_them_are_refused),
         cmocka_unit_test(operands_have_at_most_eight_registers),
+        cmocka_unit_test(counts_that_the_index_states_wrongly_fail_the_run),
         cmocka_unit_test(a_slice_of_a_huge_grid_replays_at_once),
     };
     ww_arena_init(&arena, 0);
