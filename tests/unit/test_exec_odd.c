@@ -1,4 +1,5 @@
 /* test_exec_odd.c: short PTX that is odd: it runs, or is refused with a line; nothing crashes. */
+#include "../../traces/ptx/device_internal.h"
 #include "exec_test.h"
 
 #define KERNEL(module, body)                                                                                   \
@@ -108,6 +109,75 @@ static void one_cta_of_local_memory_after_another_fits(void **state) {
     exec_close(&t);
 }
 
+/* Runs k on one thread, which fails and says `part`. */
+static void fails(const char *text, const char *part) {
+    struct exec_test t;
+    exec_open_limit(&t, text, 10000000);
+    uint64_t address = exec_alloc(&t, NULL, 4096);
+    assert_int_equal(exec_launch(&t, "k", 1, 1, 0, &address, 1), WW_EXEC);
+    if (!strstr(t.error.text, part)) fail_msg("'%s' does not say '%s'", t.error.text, part);
+    exec_close(&t);
+}
+
+static void offsets_before_a_window_are_negative(void **state) {
+    (void)state;
+    fails(KERNEL("", "mov.u64 %rd1,0; ld.shared.u32 %r1,[%rd1+-4];"), "at offset -4 of");
+    fails(KERNEL("", "mov.u32 %r2,0; ld.shared.u32 %r1,[%r2+-8];"), "at offset -8 of");
+    fails(KERNEL("", "mov.u32 %r2,4096; ld.shared.u32 %r1,[%r2];"), "at offset 4096 of");
+}
+
+#define MALLOC ".extern .func (.param .b64 r) malloc(.param .b64 n);\n.extern .func free(.param .b64 p);\n"
+#define MALLOC_OF(n)                                                                                           \
+    "{ .param .b64 n; st.param.b64 [n]," n                                                                     \
+    "; .param .b64 r; call.uni (r), malloc, (n); ld.param.b64 %rd2,[r]; }"
+
+static void small_allocations_fill_the_heap(void **state) {
+    (void)state;
+    struct exec_test t;
+    uint32_t count;
+    exec_open(&t, KERNEL(MALLOC, "mov.u32 %r1,0; L: " MALLOC_OF(
+                                     "1") "add.u32 %r1,%r1,1;"
+                                          "setp.ne.u64 %p1,%rd2,0; @%p1 bra L; st.global.u32 [%rd8],%r1;"));
+    t.device->mem.heap_limit = 1 << 20;
+    uint64_t address = exec_alloc(&t, NULL, 4096);
+    exec_must(&t, exec_launch(&t, "k", 1, 1, 0, &address, 1));
+    assert_int_equal(ww_device_read(t.device, &count, address, 4, &t.error), WW_OK);
+    assert_in_range(count, 1000, (1 << 20) / 100); /* each costs more than its byte */
+    exec_close(&t);
+}
+
+static void no_bytes_are_allocated_and_freed(void **state) {
+    (void)state;
+    uint32_t out[32];
+    run(KERNEL(MALLOC, MALLOC_OF("0") "{ .param .b64 p; st.param.b64 [p],%rd2; call.uni free, (p); }"
+                                      "cvt.u32.u64 %r1,%rd2; add.u32 %r1,%r1,9; st.global.u32 [%rd8],%r1;"),
+        out);
+    assert_int_equal(out[7], 9);
+}
+
+static void unfinished_streams_are_bounded(void **state) {
+    (void)state;
+    struct exec_test t;
+    exec_open(&t, KERNEL("", "mov.u32 %r1,0; L: add.u32 %r1,%r1,1; bra L;"));
+    ww_device_watch(t.device, ignore, NULL);
+    t.device->stream_limit = 1 << 20;
+    uint64_t address = exec_alloc(&t, NULL, 4096);
+    assert_int_equal(exec_launch(&t, "k", 1, 32, 0, &address, 1), WW_EXEC);
+    if (!strstr(t.error.text, "endless loop?")) fail_msg("%s", t.error.text);
+    exec_close(&t);
+}
+
+static void unfinished_streams_have_a_default_bound(void **state) {
+    (void)state;
+    struct exec_test t;
+    exec_open(&t, KERNEL("", ""));
+    assert_in_range(t.device->stream_limit, (uint64_t)256 << 20, (uint64_t)1 << 30);
+    exec_close(&t);
+    exec_open_limit(&t, KERNEL("", ""), 100000000001u);
+    assert_in_range(t.device->stream_limit, (uint64_t)2 << 30, (uint64_t)8 << 30);
+    exec_close(&t);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(activemask_needs_no_source),
@@ -117,6 +187,11 @@ int main(void) {
         cmocka_unit_test(a_register_may_be_written_twice_at_once),
         cmocka_unit_test(variables_of_no_bytes_load),
         cmocka_unit_test(one_cta_of_local_memory_after_another_fits),
+        cmocka_unit_test(offsets_before_a_window_are_negative),
+        cmocka_unit_test(small_allocations_fill_the_heap),
+        cmocka_unit_test(no_bytes_are_allocated_and_freed),
+        cmocka_unit_test(unfinished_streams_are_bounded),
+        cmocka_unit_test(unfinished_streams_have_a_default_bound),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

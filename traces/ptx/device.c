@@ -4,7 +4,10 @@
 #include <string.h>
 
 #define MEMORY_LIMIT ((uint64_t)16 << 30)
-#define DEFAULT_LIMIT 100000000000u
+/* Bytes of the streams of all CTAs in flight. An endless loop meets the first within seconds; who raises the
+ * instruction limit means long kernels. */
+#define STREAMS_DEFAULT ((uint64_t)768 << 20)
+#define STREAMS_RAISED ((uint64_t)8 << 30)
 #define SHARED_LIMIT (228u << 10)
 
 static enum ww_code parse_arch(const char *arch, uint32_t *number, struct ww_error *error) {
@@ -26,7 +29,8 @@ enum ww_code ww_device_new(const struct ww_record_options *options, const struct
     if (!d) return ww_fail_nomem(error, "a device");
     d->options = *options;
     mem_init(&d->mem, MEMORY_LIMIT);
-    if (!d->options.instruction_limit) d->options.instruction_limit = DEFAULT_LIMIT;
+    if (!d->options.instruction_limit) d->options.instruction_limit = EX_DEFAULT_LIMIT;
+    d->stream_limit = d->options.instruction_limit > EX_DEFAULT_LIMIT ? STREAMS_RAISED : STREAMS_DEFAULT;
     enum ww_code code = parse_arch(options->arch ? options->arch : "sm_70", &d->arch, error);
     snprintf(d->arch_name, sizeof d->arch_name, "sm_%u", d->arch);
     if (code == WW_OK && options->out_path) {
@@ -248,6 +252,7 @@ enum ww_code ww_device_launch(struct ww_device *d, struct ww_module *module, con
                        .constant_bank = module->constant_bank,
                        .constant_bank_bytes = (uint32_t)module->ptx->const_bytes,
                        .limit = d->options.instruction_limit,
+                       .stream_limit = d->stream_limit,
                        .grid_id = d->launches,
                        .texture = d->texture,
                        .texture_count = d->texture_count,

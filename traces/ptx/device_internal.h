@@ -25,6 +25,7 @@ struct ww_module {
 };
 
 struct ww_device {
+    uint64_t stream_limit; /* bytes recorded for the CTAs of a launch that have not finished */
     struct ww_record_options options;
     uint32_t arch;
     char arch_name[16];

@@ -231,14 +231,15 @@ static void set_result(struct ex_warp *w, const struct ex_inst *i, unsigned l, u
     memcpy(w->frame->param + (size_t)l * w->frame->func->param_bytes + e->slot, &v, n < have ? n : have);
 }
 
-/* Device malloc: 0 when the heap is full, as on the device. */
+/* Device malloc: 0 when the heap is full, as on the device, and for no bytes. */
 static uint64_t device_malloc(struct ex_warp *w, uint64_t bytes) {
     struct mem *m = w->run->mem;
     struct mem_alloc *a;
-    if (bytes > m->heap_limit - m->heap_bytes) return 0;
+    if (bytes == 0 || bytes > m->heap_limit) return 0;
+    if (mem_heap_charge(bytes) > m->heap_limit - m->heap_bytes) return 0;
     if (mem_new(m, bytes, NULL, &a, NULL) != WW_OK) return 0;
     a->from_kernel = true;
-    m->heap_bytes += bytes;
+    m->heap_bytes += mem_heap_charge(bytes);
     return a->base;
 }
 

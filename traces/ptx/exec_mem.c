@@ -84,9 +84,9 @@ static unsigned char *lane_host(struct ex_warp *w, uint32_t lane, const struct e
         return NULL;
     }
     if (!p || a->bytes > size || address > size - a->bytes) {
-        ex_fail(w, lane, WW_EXEC, "out-of-bounds %s of %u bytes at offset %llu of %llu bytes of %s memory",
-                a->is_store ? "store" : "load", a->bytes, (unsigned long long)address, (unsigned long long)size,
-                space_text(space));
+        long long offset = a->slot != EX_NO_SLOT && a->width == 4 ? (int32_t)address : (int64_t)address;
+        ex_fail(w, lane, WW_EXEC, "out-of-bounds %s of %u bytes at offset %lld of %llu bytes of %s memory",
+                a->is_store ? "store" : "load", a->bytes, offset, (unsigned long long)size, space_text(space));
         return NULL;
     }
     return p + address;

@@ -102,7 +102,7 @@ bool mem_release(struct mem *m, uint64_t address) {
     ptrdiff_t i = below(m, address);
     if (i < 0 || m->alloc[i]->base != address) return false;
     if (!m->alloc[i]->foreign) m->bytes -= m->alloc[i]->size;
-    if (m->alloc[i]->from_kernel) m->heap_bytes -= m->alloc[i]->size;
+    if (m->alloc[i]->from_kernel) m->heap_bytes -= mem_heap_charge(m->alloc[i]->size);
     alloc_free(m->alloc[i]);
     size_t behind = m->count - (size_t)i - 1;
     memmove(&m->alloc[i], &m->alloc[i + 1], behind * sizeof *m->alloc);

@@ -29,8 +29,13 @@ struct mem {
     uint64_t next;                   /* address of the next allocation */
     uint64_t bytes;                  /* allocated now */
     uint64_t limit;                  /* of bytes */
-    uint64_t heap_bytes, heap_limit; /* of device malloc */
+    uint64_t heap_bytes, heap_limit; /* of device malloc: mem_heap_charge */
 };
+
+/* What an allocation of device malloc takes from the heap: its bytes, aligned, and what keeps account of it. */
+static inline uint64_t mem_heap_charge(uint64_t bytes) {
+    return (bytes + 15) / 16 * 16 + sizeof(struct mem_alloc) + 64;
+}
 
 void mem_init(struct mem *m, uint64_t limit);
 void mem_free_all(struct mem *m);

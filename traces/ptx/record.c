@@ -4,8 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define STREAMS_LIMIT ((uint64_t)8 << 30) /* bytes of the streams of all CTAs in flight */
-
 void record_stream_free(struct record_stream *s) {
     free(s->step);
     free(s->access);
@@ -18,19 +16,34 @@ static uint64_t stream_bytes(const struct record_stream *s) {
            s->pool_capacity * sizeof *s->pool;
 }
 
-/* Room for `more` elements behind `count`; NULL and failed if memory ran out. */
+static void fail_streams(struct ex_warp *w) {
+    const struct ex_run *r = w->run;
+    ex_fail(
+        w, EX_LANES, WW_EXEC,
+        "CTAs that have not finished recorded %llu MB, the limit, in %llu warp instructions: an endless loop? "
+        "(an instruction limit above its default of %llu raises this one)",
+        (unsigned long long)(r->stream_limit >> 20), (unsigned long long)r->clock,
+        (unsigned long long)EX_DEFAULT_LIMIT);
+}
+
+/* Room for `more` elements behind `count`; the array as it is, and failed, if memory or the limit ran out. */
 static void *room(struct ex_warp *w, void *array, size_t count, size_t more, size_t *capacity, size_t size) {
     if (count + more <= *capacity) return array;
     size_t bigger = *capacity ? *capacity + *capacity / 2 : 256;
     if (bigger < count + more) bigger = count + more;
-    bool too_many = bigger > UINT32_MAX || w->run->stream_bytes > STREAMS_LIMIT;
-    void *p = too_many ? NULL : realloc(array, bigger * size);
-    if (!p) {
-        ex_fail(w, EX_LANES, WW_NOMEM,
-                "the recorded streams of CTAs that have not finished take too much memory");
+    struct ex_run *r = w->run;
+    uint64_t left = r->stream_bytes < r->stream_limit ? (r->stream_limit - r->stream_bytes) / size : 0;
+    if (bigger - *capacity > left) bigger = *capacity + (size_t)left;
+    if (bigger < count + more || bigger > UINT32_MAX) {
+        fail_streams(w);
         return array;
     }
-    w->run->stream_bytes += (bigger - *capacity) * size;
+    void *p = realloc(array, bigger * size);
+    if (!p) {
+        ex_fail(w, EX_LANES, WW_NOMEM, "memory ran out for the recorded stream of a CTA");
+        return array;
+    }
+    r->stream_bytes += (bigger - *capacity) * size;
     *capacity = bigger;
     return p;
 }

@@ -15,6 +15,7 @@
 #include "exec.h"
 #include "record.h"
 
+#define EX_DEFAULT_LIMIT 100000000000u /* thread instructions of a launch */
 #define SIMT_BARRIERS 16u
 #define SIMT_MAX_WARPS 32u            /* 1024 threads */
 #define SIMT_STACK_LIMIT 1024u        /* activations per thread */
@@ -103,6 +104,7 @@ struct ex_run {
     const unsigned char *param; /* kernel parameters */
     const unsigned char *constant_bank;
     uint32_t constant_bank_bytes;
+    uint64_t stream_limit; /* bytes recorded for CTAs that have not finished */
     uint64_t limit, thread_instructions, warp_instructions, clock;
     uint64_t grid_id;
     const struct tex_object *texture; /* tex.h: objects by handle - 1 */
