@@ -1,15 +1,30 @@
-/* fuzz_ptx.c: hostile PTX through parser, control-flow graph and lowering of the first kernels. */
+/* fuzz_ptx.c: hostile PTX through parser, control-flow graph and lowering, and a short run on a small device.
+ */
 #include "../../estimator/base/buf.h"
-#include "../../traces/ptx/ir.h"
+#include "../../traces/ptx/device_internal.h"
 #include <stdlib.h>
 
+#define KERNELS 2      /* looked at */
+#define PARAMETERS 64u /* of a kernel that runs */
+#define INSTRUCTIONS 10000u
+#define MEMORY (8u << 20)
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void check_lowered(const struct ptx_func *f) {
+    uint32_t next = 0;
+    for (uint32_t i = 0; i < f->inst_count; i++) {
+        if (f->inst[i].lower_first != next) abort();
+        next += f->inst[i].lower_count;
+    }
+    if (next != f->machine_count) abort();
+}
 
 static void lower_and_print(struct ptx_module *m) {
     static const uint32_t arch[] = {20, 52, 70};
     struct ww_error error = {0};
     unsigned kernels = 0;
-    for (size_t k = 0; k < m->func_count && kernels < 4; k++) {
+    for (size_t k = 0; k < m->func_count && kernels < KERNELS; k++) {
         struct ptx_func *f = m->func[k];
         struct ww_buf out = {0};
         for (uint32_t i = 0; i < f->inst_count && i < 500; i++) ptx_print_inst(f, &f->inst[i], &out);
@@ -18,15 +33,50 @@ static void lower_and_print(struct ptx_module *m) {
         kernels++;
         for (unsigned a = 0; a < 3; a++) {
             struct ptx_lower_options options = {.arch = arch[a], .max_registers = a == 1 ? 20 : 0};
-            if (ptx_lower(m, f, &options, &error) != WW_OK) continue;
-            uint32_t next = 0;
-            for (uint32_t i = 0; i < f->inst_count; i++) {
-                if (f->inst[i].lower_first != next) abort();
-                next += f->inst[i].lower_count;
-            }
-            if (next != f->machine_count) abort();
+            if (ptx_lower(m, f, &options, &error) == WW_OK) check_lowered(f);
         }
     }
+}
+
+static void count_cta(void *context, const struct ww_cta_trace *cta) {
+    uint64_t *steps = context;
+    for (uint32_t w = 0; w < cta->warp_count; w++) *steps += cta->warp[w].step_count;
+}
+
+/* Three CTAs of 33 threads; every parameter points to the same buffer. */
+static void launch(struct ww_device *d, struct ww_module *m, const struct ptx_func *f, uint64_t buffer) {
+    static const uint32_t grid[3] = {3, 1, 1}, block[3] = {33, 1, 1};
+    static unsigned char zeros[65536];
+    struct ww_arg arg[PARAMETERS];
+    struct ww_error error = {0};
+    if (f->param_count > PARAMETERS) return;
+    for (uint32_t n = 0; n < f->param_count; n++) {
+        if (f->param[n]->size > sizeof zeros) return;
+        arg[n] = (struct ww_arg){f->param[n]->size <= 8 ? (const void *)&buffer : zeros, f->param[n]->size};
+    }
+    enum ww_code code = ww_device_launch(d, m, f->name, grid, block, 256, arg, f->param_count, &error);
+    if (code != WW_OK && !error.text[0]) abort();
+}
+
+static void run(const char *text, size_t size) {
+    struct ww_record_options options = {.instruction_limit = INSTRUCTIONS};
+    struct ww_device *d;
+    struct ww_module *m;
+    struct ww_error error = {0};
+    uint64_t buffer, steps = 0;
+    unsigned kernels = 0;
+    if (ww_device_new(&options, NULL, &d, &error) != WW_OK) return;
+    d->mem.limit = MEMORY;
+    d->mem.heap_limit = MEMORY / 4;
+    ww_device_watch(d, count_cta, &steps);
+    if (ww_device_alloc(d, 4096, &buffer, &error) == WW_OK &&
+        ww_device_module_text(d, text, size, "fuzz.ptx", &m, &error) == WW_OK)
+        for (size_t k = 0; k < m->ptx->func_count && kernels < KERNELS; k++) {
+            if (!m->ptx->func[k]->is_entry) continue;
+            kernels++;
+            launch(d, m, m->ptx->func[k], buffer);
+        }
+    ww_device_free_all(d);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
@@ -37,7 +87,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         if (!error.text[0]) abort();
         return 0;
     }
-    if (ptx_module_prepare(module, &error) == WW_OK) lower_and_print(module);
+    bool prepared = ptx_module_prepare(module, &error) == WW_OK;
+    if (prepared) lower_and_print(module);
     ptx_module_free(module);
+    if (prepared) run((const char *)data, size);
     return 0;
 }
