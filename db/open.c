@@ -4,11 +4,13 @@
 #include "db.h"
 #include "schema.h"
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/vfs.h>
+#include <unistd.h>
 
 #define BUSY_MS 10000
 #define LENGTH_MAX (256 << 20) /* bytes of one value */
@@ -204,13 +206,47 @@ static enum ww_code set_journal(struct ww_db *db, struct ww_error *error) {
     return network ? WW_OK : ww_db_exec(db, "PRAGMA synchronous = NORMAL", "setting the journal", error);
 }
 
-static enum ww_code open_file(struct ww_db *db, const char *path, bool exists, struct ww_error *error) {
+/* True if nobody here may write the file, or files beside it, and no log waits to be read: then it is read as
+ * it stands, for reading it with a log would need a file of shared memory beside it. */
+static bool is_frozen(const char *path) {
+    struct stat st;
+    char name[4096];
+    const char *slash = strrchr(path, '/');
+    int n = snprintf(name, sizeof name, "%s-wal", path);
+    if (n < 0 || (size_t)n >= sizeof name || (stat(name, &st) == 0 && st.st_size > 0)) return false;
+    if (stat(path, &st) == 0 && (st.st_mode & 0222) == 0) return true;
+    if (faccessat(AT_FDCWD, path, W_OK, AT_EACCESS) != 0) return true;
+    snprintf(name, sizeof name, "%.*s", slash ? (int)(slash - path) + 1 : 1, slash ? path : ".");
+    return faccessat(AT_FDCWD, name, W_OK | X_OK, AT_EACCESS) != 0;
+}
+
+/* The path as a URI that tells SQLite that the file does not change. Free with sqlite3_free. */
+static char *frozen_uri(const char *path) {
+    sqlite3_str *uri = sqlite3_str_new(NULL);
+    sqlite3_str_appendall(uri, path[0] == '/' ? "file://" : "file:");
+    for (const char *p = path; *p; p++) sqlite3_str_appendf(uri, strchr("%?#", *p) ? "%%%02x" : "%c", *p);
+    sqlite3_str_appendall(uri, "?immutable=1");
+    return sqlite3_str_finish(uri);
+}
+
+static enum ww_code open_sqlite(struct ww_db *db, bool exists, bool create, struct ww_error *error) {
+    bool frozen = exists && !create && is_frozen(db->path);
+    int flags = SQLITE_OPEN_NOMUTEX | (exists ? 0 : SQLITE_OPEN_CREATE);
+    flags |= frozen ? SQLITE_OPEN_READONLY | SQLITE_OPEN_URI : SQLITE_OPEN_READWRITE;
+    char *uri = frozen ? frozen_uri(db->path) : NULL;
+    if (frozen && !uri) return ww_fail_nomem(error, "a database");
+    int rc = sqlite3_open_v2(frozen ? uri : db->path, &db->sql, flags, NULL);
+    sqlite3_free(uri);
+    if (rc == SQLITE_OK) return WW_OK;
+    return db->sql ? ww_db_fail(db, "opening", error) : ww_fail_nomem(error, "a database");
+}
+
+static enum ww_code open_file(struct ww_db *db, const char *path, bool exists, bool create,
+                              struct ww_error *error) {
     /* a name such as "file:x" is a file's name, not a URI */
     db->path = sqlite3_mprintf("%s%s", strncmp(path, "file:", 5) == 0 ? "./" : "", path);
     if (!db->path) return ww_fail_nomem(error, "a database");
-    int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | (exists ? 0 : SQLITE_OPEN_CREATE);
-    if (sqlite3_open_v2(db->path, &db->sql, flags, NULL) != SQLITE_OK)
-        return db->sql ? ww_db_fail(db, "opening", error) : ww_fail_nomem(error, "a database");
+    WW_TRY(open_sqlite(db, exists, create, error));
     WW_TRY(check_header(db, error));
     WW_TRY(configure(db, error));
     WW_TRY(migrate(db, error));
@@ -222,10 +258,12 @@ enum ww_code ww_db_open(const char *path, bool create, struct ww_db **out, struc
     bool exists;
     *out = NULL;
     if (!path || !*path) return ww_fail(error, WW_USAGE, "", "no database was named; expected a path");
+    if (strcmp(path, ":memory:") == 0)
+        return ww_fail(error, WW_USAGE, path, "a database in memory would be lost; expected a file's path");
     WW_TRY(check_path(path, create, &exists, error));
     struct ww_db *db = calloc(1, sizeof *db);
     if (!db) return ww_fail_nomem(error, "a database");
-    enum ww_code code = open_file(db, path, exists, error);
+    enum ww_code code = open_file(db, path, exists, create, error);
     if (code == WW_OK)
         *out = db;
     else

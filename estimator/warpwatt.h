@@ -271,6 +271,14 @@ struct ww_db;
 /* Opens or creates (create = true) a database; migrates an older schema. Errors: WW_DB, WW_IO. */
 WW_API enum ww_code ww_db_open(const char *path, bool create, struct ww_db **db, struct ww_error *error);
 WW_API void ww_db_close(struct ww_db *db);
+/* Says, before a long run, what would keep ww_db_store_at from storing: a path that cannot be written or made,
+ * a file that is no database of ours, a lock that another program holds for more than 10 s. Changes nothing.
+ * Errors: as ww_db_open. */
+WW_API enum ww_code ww_db_check_path(const char *path, struct ww_error *error);
+/* Opens the database, stores, closes. One that does not exist is made beside its place and put there when the
+ * result is in it, so that a failure leaves no file. */
+WW_API enum ww_code ww_db_store_at(const char *path, const struct ww_result *result, int64_t *run_id,
+                                   struct ww_error *error);
 /* Stores a result in one transaction; *run_id is its key. On error the database is as before. */
 WW_API enum ww_code ww_db_store(struct ww_db *db, const struct ww_result *result, int64_t *run_id,
                                 struct ww_error *error);

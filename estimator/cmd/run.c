@@ -1,38 +1,13 @@
 /* warpwatt run */
 #include "cmd.h"
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
-
-/* Says early what would fail after a long replay; the database itself is opened only when there is a
- * result, so that a failing run leaves no trace of itself. */
-static enum ww_code check_writable(const char *db, struct ww_error *error) {
-    if (access(db, F_OK) == 0) {
-        if (access(db, R_OK | W_OK) == 0) return WW_OK;
-        return ww_fail(error, WW_IO, db, "cannot open for writing: %s", strerror(errno));
-    }
-    char dir[1024] = ".";
-    const char *slash = strrchr(db, '/');
-    if (slash) snprintf(dir, sizeof dir, "%.*s", slash == db ? 1 : (int)(slash - db), db);
-    if (access(dir, W_OK | X_OK) == 0) return WW_OK;
-    return ww_fail(error, WW_IO, db, "cannot create: %s", strerror(errno));
-}
-
-static enum ww_code store(const char *path, const struct ww_result *result, int64_t *id,
-                          struct ww_error *error) {
-    struct ww_db *db;
-    WW_TRY(ww_db_open(path, true, &db, error));
-    enum ww_code code = ww_db_store(db, result, id, error);
-    ww_db_close(db);
-    return code;
-}
 
 static enum ww_code finish(const struct cmd_line *line, const struct ww_gpu *gpu,
                            const struct ww_result *result, struct ww_error *error) {
     const char *db = cmd_get(line, "db");
     int64_t id = -1;
-    if (db) WW_TRY(store(db, result, &id, error));
+    if (db) WW_TRY(ww_db_store_at(db, result, &id, error));
     bool json = cmd_has(line, "json");
     if (cmd_has(line, "quiet") && !json) return WW_OK;
     WW_TRY(ww_report_summary(result, id, json, stdout, error));
@@ -77,7 +52,7 @@ static enum ww_code read_options(const struct cmd_line *line, struct ww_run_opti
 static enum ww_code run_run(const struct cmd_line *line, struct ww_error *error) {
     struct ww_run_options options = {0};
     WW_TRY(read_options(line, &options, error));
-    if (cmd_has(line, "db")) WW_TRY(check_writable(cmd_get(line, "db"), error));
+    if (cmd_has(line, "db")) WW_TRY(ww_db_check_path(cmd_get(line, "db"), error)); /* not after a long replay */
     const char **set = NULL, **mech = NULL;
     struct ww_gpu *gpu = NULL;
     size_t set_count;

@@ -8,6 +8,9 @@ fails 2 warpwatt run --gpu gtx480 --trace a.wwt --mech shced=gto
 fails 2 warpwatt run --gpu gtx480 --trace a.wwt --launches 7
 fails 3 warpwatt run --gpu gtx480 --trace a.wwt --power none_such
 fails 7 warpwatt run --gpu gtx480 --trace a.wwt --db none/r.db
+fails 2 warpwatt run --gpu gtx480 --trace a.wwt --db :memory:
+# A full disk leaves no database.
+(ulimit -f 60 && fails 7 warpwatt run --gpu gtx480 --trace a.wwt --db full.db -q)
 # A CTA that fits no SM: said so, with the limit.
 fails 4 warpwatt run --gpu gtx480 --trace a.wwt --set sm.max_threads=32
 ls -A
