@@ -121,6 +121,12 @@ static int family(const char *arch) {
     return sm < 30 ? 2 : sm < 70 ? 5 : 7;
 }
 
+/* The architecture to record for so that the trace is of this GPU's family. */
+static const char *lowering(const char *arch) {
+    int f = family(arch);
+    return f == 2 ? "sm_20" : f == 5 ? "sm_52" : "sm_70";
+}
+
 /* A trace of another instruction set has another mix and other registers than this GPU's code would. */
 static enum ww_code compare_arch(struct run *r, struct ww_error *error) {
     const char *gpu = r->options->gpu->spec.arch;
@@ -136,7 +142,7 @@ static enum ww_code compare_arch(struct run *r, struct ww_error *error) {
             r->arena,
             "the trace holds %s instructions, %s is %s: instruction mix and registers are not this GPU's "
             "(trace record --arch %s)%s",
-            launch->arch, ww_gpu_name(r->options->gpu), gpu, gpu, spills);
+            launch->arch, ww_gpu_name(r->options->gpu), gpu, lowering(gpu), spills);
         return WW_OK;
     }
     return WW_OK;
