@@ -24,6 +24,7 @@ static enum ww_code choose(const struct ww_mech_choice *mechanism, struct ww_eng
 static enum ww_code start_memory(struct ww_engine *e, struct ww_error *error) {
     const struct ww_memsys_client client = {&e->core, ww_core_reply, ww_core_unblocked};
     double fastest = e->gpu.clock_sm_mhz > e->gpu.clock_l2_mhz ? e->gpu.clock_sm_mhz : e->gpu.clock_l2_mhz;
+    WW_TRY(ww_memsys_check(&e->gpu, error));
     e->queue = ww_queue_new((uint64_t)(1e6 / fastest));
     if (!e->queue) return ww_fail_nomem(error, "the event queue");
     e->memory = ww_memsys_new(&e->gpu, e->queue, &client, e->counter, e->options.seed);

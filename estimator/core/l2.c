@@ -2,8 +2,7 @@
 #include <assert.h>
 
 enum {
-    WAITERS_MAX = 16384, /* of a slice; a head request waits if all are taken */
-    HEADS_AHEAD = 4,     /* cycles that one event may serve ahead; fills of that time come after it */
+    HEADS_AHEAD = 4, /* cycles that one event may serve ahead; fills of that time come after it */
 };
 
 static uint64_t max64(uint64_t a, uint64_t b) {
@@ -244,7 +243,7 @@ static bool slice_init(struct ww_l2 *l2, uint32_t index, const struct ww_gpu_spe
                        uint64_t seed) {
     struct ww_l2_slice *s = &l2->slice[index];
     uint64_t joined = (uint64_t)l2->mshrs * l2->merge;
-    uint32_t waiters = joined < WAITERS_MAX ? (uint32_t)joined : WAITERS_MAX;
+    uint32_t waiters = joined < WW_L2_WAITERS_MAX ? (uint32_t)joined : WW_L2_WAITERS_MAX;
     uint32_t packets = power_of_two(l2->xbar->packet_limit), fills = power_of_two(l2->mshrs);
     s->event = (struct ww_event){.fn = slice_event, .owner = s};
     s->l2 = l2;

@@ -30,6 +30,8 @@
 #include "l2_tags.h"
 #include "xbar.h"
 
+#define WW_L2_WAITERS_MAX 16384u /* of a slice; a head request waits if all are taken */
+
 struct ww_l2_packet { /* a request at a slice */
     uint64_t address, local;
     uint64_t ready; /* L2 cycle at which it may be looked up */

@@ -3,9 +3,6 @@
 #include <assert.h>
 #include <stdlib.h>
 
-/* More than any sensible GPU takes; beyond it ww_memsys_new fails as for lack of memory. */
-#define MEMORY_LIMIT ((size_t)4 << 30)
-
 struct ww_memsys {
     struct ww_arena arena;
     struct ww_clock clock; /* crossbar and L2 */
@@ -56,7 +53,7 @@ struct ww_memsys *ww_memsys_new(const struct ww_gpu_spec *gpu, struct ww_queue *
     struct ww_memsys *m = calloc(1, sizeof *m);
     if (!m) return NULL;
     assert(gpu->l2_interleave >= gpu->l1_line && gpu->l2_interleave >= gpu->l2_line);
-    ww_arena_init(&m->arena, MEMORY_LIMIT);
+    ww_arena_init(&m->arena, WW_MEMSYS_LIMIT);
     if (start(m, gpu, queue, client, counter, seed)) return m;
     ww_memsys_free(m);
     return NULL;

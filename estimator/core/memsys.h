@@ -19,9 +19,9 @@ enum ww_mem_level { WW_LEVEL_L1, WW_LEVEL_L2, WW_LEVEL_DRAM, WW_LEVEL_TLB };
 
 /* One request of an SM. Copied by send. */
 struct ww_mem_request {
-    uint64_t address;    /* of the line, aligned to l1.line (the L1's idea of a line) */
-    uint32_t sectors;    /* bit i: sector i of the line (l1.sector bytes each) */
-    uint32_t tag;        /* given back in the reply; the SM's own (MSHR number and the like) */
+    uint64_t address; /* of the line, aligned to l1.line (the L1's idea of a line) */
+    uint32_t sectors; /* bit i: sector i of the line (l1.sector bytes each) */
+    uint32_t tag;     /* given back in the reply; the SM's own (MSHR number and the like) */
     uint16_t sm;
     uint8_t kind;        /* enum ww_mem_kind */
     uint8_t needs_reply; /* reads and atomics with a result: yes; writes: the acknowledgement, for fences */
@@ -37,9 +37,9 @@ struct ww_mem_reply {
     uint32_t sectors; /* that this reply brings; a request may be answered in several replies */
     uint32_t tag;
     uint8_t kind;
-    uint8_t level;    /* enum ww_mem_level: deepest level that served a sector of it: L2 or DRAM */
+    uint8_t level; /* enum ww_mem_level: deepest level that served a sector of it: L2 or DRAM */
     uint8_t source;
-    uint8_t last;     /* no more replies follow for this request */
+    uint8_t last; /* no more replies follow for this request */
 };
 
 /* How the memory system calls the SM back; both run inside an event at the given time. */
@@ -49,6 +49,12 @@ struct ww_memsys_client {
     /* A send of this SM that was refused may be tried again now. */
     void (*unblocked)(void *context, uint16_t sm, uint64_t now_ps);
 };
+
+/* Bytes that a memory system may take, more than any sensible GPU needs; beyond them ww_memsys_new fails. */
+#define WW_MEMSYS_LIMIT ((size_t)4 << 30)
+/* Estimates the bytes that a memory system takes. WW_UNSUPPORTED: more than the limit; names the parameters
+ * that most of it is due to. */
+enum ww_code ww_memsys_check(const struct ww_gpu_spec *gpu, struct ww_error *error);
 
 struct ww_memsys;
 /* counter: array of WW_COUNTER_COUNT that the memory system adds to. NULL: out of memory. */

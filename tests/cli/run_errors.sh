@@ -13,4 +13,6 @@ fails 2 warpwatt run --gpu gtx480 --trace a.wwt --db :memory:
 (ulimit -f 60 && fails 7 warpwatt run --gpu gtx480 --trace a.wwt --db full.db -q)
 # A CTA that fits no SM: said so, with the limit.
 fails 4 warpwatt run --gpu gtx480 --trace a.wwt --set sm.max_threads=32
+# Queues that would take the machine's memory: said so, with the parameters.
+fails 4 warpwatt run --gpu v100 --trace a.wwt --set l2.slices=1024 --set xbar.request_queue=65536
 ls -A

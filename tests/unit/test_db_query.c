@@ -34,8 +34,20 @@ static void csv_quotes_as_rfc_4180_says(void **state) {
 }
 
 static void csv_numbers_read_back_exactly(void **state) {
-    prints(state, "SELECT 9223372036854775807 AS a, 0.1 AS b, 1e300 AS c, x'00ff' AS d", WW_FORMAT_CSV,
-           "a,b,c,d\r\n9223372036854775807,0.1,1e+300,00ff\r\n");
+    prints(state, "SELECT 9223372036854775807 AS a, 0.1 AS b, 1e22 AS c, x'00ff' AS d", WW_FORMAT_CSV,
+           "a,b,c,d\r\n9223372036854775807,0.1,1e+22,00ff\r\n");
+    /* SQLite reads larger numbers with long double, which valgrind does not have; those given beside the SQL
+     * are ours to read */
+    struct ww_db_fixture *f = *state;
+    const char *values[] = {"1e300", "1.5e-300"};
+    char *text = NULL;
+    size_t n = 0;
+    FILE *out = open_memstream(&text, &n);
+    assert_int_equal(ww_db_query(f->db, "SELECT ? AS a, ? AS b", values, 2, WW_FORMAT_CSV, out, &f->error),
+                     WW_OK);
+    fclose(out);
+    assert_string_equal(text, "a,b\r\n1e+300,1.5e-300\r\n");
+    free(text);
 }
 
 static void json_is_an_array_of_objects(void **state) {
