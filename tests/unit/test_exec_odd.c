@@ -69,6 +69,12 @@ static void a_combination_needs_its_predicate(void **state) {
     refuse(KERNEL("", "lop3.or.b32 %r7|%p1,%r2,%r7,%r3,0x80;"), WW_INPUT, "predicate");
 }
 
+static void an_unpacking_needs_its_source(void **state) {
+    (void)state;
+    refuse(KERNEL("", "mov.b64 {%r1,%r2};"), WW_UNSUPPORTED, "operand 1");
+    refuse(KERNEL("", "mov.b64 {%r1,%r2}|%p1;"), WW_UNSUPPORTED, "operand");
+}
+
 static void lop3_tests_its_result(void **state) {
     (void)state;
     uint32_t out[32];
@@ -183,6 +189,7 @@ int main(void) {
         cmocka_unit_test(activemask_needs_no_source),
         cmocka_unit_test(local_addresses_are_operands_of_any_instruction),
         cmocka_unit_test(a_combination_needs_its_predicate),
+        cmocka_unit_test(an_unpacking_needs_its_source),
         cmocka_unit_test(lop3_tests_its_result),
         cmocka_unit_test(a_register_may_be_written_twice_at_once),
         cmocka_unit_test(variables_of_no_bytes_load),

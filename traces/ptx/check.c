@@ -159,7 +159,7 @@ static bool good_data_vec(const struct ptx_parser *p, const struct ptx_inst *i, 
     if (i->op == PTX_LDMATRIX) return o->vec_count == i->vec;
     if (i->op != PTX_MOV) return o->vec_count == i->vec && i->vec > 1;
     uint32_t bytes = ptx_type_bytes(i->type[0]);
-    return (o->vec_count == 2 || o->vec_count == 4) && bytes >= o->vec_count &&
+    return i->opnd_count == 2 && (o->vec_count == 2 || o->vec_count == 4) && bytes >= o->vec_count &&
            i->opnd[dst].kind != PTX_O_VEC && i->opnd[dst].kind != PTX_O_SREG;
 }
 
