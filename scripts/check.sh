@@ -103,9 +103,11 @@ documents() {
     echo "once|kernels|traces/kernels/build.sh --check"
 }
 
+# The longest come first, so that none of them is left alone at the end.
 short() {
-    echo "counts|cli|$PYTHON tests/cli/run.py --program build/warpwatt"
     echo "counts|san-cli|$PYTHON tests/cli/run.py --program build/san/warpwatt"
+    warnings
+    echo "counts|cli|$PYTHON tests/cli/run.py --program build/warpwatt"
     echo "counts|golden|$PYTHON scripts/golden.py --program build/warpwatt --check"
     local script
     for script in tests/*/check_*.py; do
@@ -113,7 +115,6 @@ short() {
     done
     programs cmocka ''
     programs once san
-    warnings
     documents
     fuzzers "${FUZZ_SECONDS:-5}"
 }
