@@ -127,24 +127,41 @@ static const char *lowering(const char *arch) {
     return f == 2 ? "sm_20" : f == 5 ? "sm_52" : "sm_70";
 }
 
-/* A trace of another instruction set has another mix and other registers than this GPU's code would. */
+static bool has_tensor(const struct ww_launch *launch) {
+    for (uint32_t i = 0; i < launch->inst_count; i++)
+        if (launch->inst[i].op == WW_OP_TENSOR) return true;
+    return false;
+}
+
+/* What of this launch is not as this GPU's own code would be, or NULL. */
+static const char *mismatch(struct run *r, const struct ww_launch *launch) {
+    const struct ww_gpu *gpu = r->options->gpu;
+    const char *arch = gpu->spec.arch;
+    bool other = arch[0] && launch->arch && family(arch) != family(launch->arch);
+    bool tensor = gpu->spec.pipe_tensor_count == 0 && has_tensor(launch);
+    bool spills = launch->registers_per_thread > gpu->spec.sm_max_registers_per_thread;
+    if (!other && !tensor && !spills) return NULL;
+    return ww_arena_printf(
+        r->arena, "%s: the trace is of %s, %s is %s%s%s%s%s", launch->kernel,
+        launch->arch ? launch->arch : "an unknown architecture", ww_gpu_name(gpu), arch,
+        other ? "; instruction mix and registers are not this GPU's (trace record --arch " : "",
+        other ? lowering(arch) : "", other ? ")" : "",
+        tensor && spills ? "; tensor instructions take the fp16 pipelines, registers beyond this "
+                           "GPU's are left out"
+        : tensor         ? "; tensor instructions take the fp16 pipelines"
+        : spills         ? "; registers beyond this GPU's are left out, code for it would spill"
+                         : "");
+}
+
+/* A trace of another GPU replays, each unit that this one lacks by the nearest that it has; the run says so. */
 static enum ww_code compare_arch(struct run *r, struct ww_error *error) {
-    const char *gpu = r->options->gpu->spec.arch;
-    for (size_t i = 0; i < r->launches.count; i++) {
-        const struct ww_launch *launch;
-        WW_TRY(ww_trace_launch(r->trace, r->launches.range[i].first, &launch, error));
-        if (!gpu[0] || !launch->arch || family(gpu) == family(launch->arch)) continue;
-        uint32_t most = r->options->gpu->spec.sm_max_registers_per_thread;
-        const char *spills = launch->registers_per_thread > most
-                                 ? "; registers beyond this GPU's are left out, code for it would spill"
-                                 : "";
-        r->result->warning = ww_arena_printf(
-            r->arena,
-            "the trace holds %s instructions, %s is %s: instruction mix and registers are not this GPU's "
-            "(trace record --arch %s)%s",
-            launch->arch, ww_gpu_name(r->options->gpu), gpu, lowering(gpu), spills);
-        return WW_OK;
-    }
+    for (size_t i = 0; i < r->launches.count; i++)
+        for (uint64_t k = r->launches.range[i].first; k <= r->launches.range[i].last; k++) {
+            const struct ww_launch *launch;
+            WW_TRY(ww_trace_launch(r->trace, k, &launch, error));
+            r->result->warning = mismatch(r, launch);
+            if (r->result->warning) return WW_OK;
+        }
     return WW_OK;
 }
 

@@ -78,6 +78,17 @@ static void mechanisms_are_described_in_the_result(void **state) {
     ww_result_free(r);
 }
 
+static void a_trace_of_another_family_is_warned_of(void **state) {
+    (void)state;
+    struct ww_result *r = run("gtx780", NULL, NULL);
+    assert_non_null(r->warning);
+    assert_non_null(strstr(r->warning, "--arch sm_52"));
+    ww_result_free(r);
+    r = run("a100", NULL, NULL);
+    assert_null(r->warning);
+    ww_result_free(r);
+}
+
 /* Breaks one figure of a good result; the check must name the law. */
 #define BREAKS(name, statement, text_part)                                                                     \
     static void name(void **state) {                                                                           \
@@ -152,6 +163,7 @@ int main(void) {
         cmocka_unit_test(energy_is_known_only_with_a_table),
         cmocka_unit_test(the_same_run_gives_the_same_figures),
         cmocka_unit_test(mechanisms_are_described_in_the_result),
+        cmocka_unit_test(a_trace_of_another_family_is_warned_of),
         cmocka_unit_test(a_lost_warp_cycle_is_found),
         cmocka_unit_test(a_lost_slot_is_found),
         cmocka_unit_test(a_lost_idle_cycle_is_found),
