@@ -1,4 +1,5 @@
-/* mma.h: matrix shapes of wmma, mma and ldmatrix, geometries of textures; ptx_inst.geom indexes ptx_shapes (names.c). */
+/* mma.h: matrix shapes of wmma, mma and ldmatrix, geometries of textures; ptx_inst.geom indexes ptx_shapes
+ * (names.c). */
 #ifndef WW_TRACES_PTX_MMA_H
 #define WW_TRACES_PTX_MMA_H
 
