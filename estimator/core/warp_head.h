@@ -12,6 +12,11 @@ static inline void ww_cause_add(struct ww_sched *s, uint32_t cause) {
     if (s->cause_count[cause]++ == 0) s->causes |= 1u << cause;
 }
 
+/* Slot causes that are none of the short ones: see ww_sched_view.waiting_long. */
+#define WW_LONG_CAUSES                                                                                         \
+    (1u << WW_SLOT_WAIT_MEM | 1u << WW_SLOT_BARRIER | 1u << WW_SLOT_SMEM_WAIT | 1u << WW_SLOT_DMA_WAIT |       \
+     1u << WW_SLOT_PAUSED | 1u << WW_SLOT_DRAIN)
+
 static inline void ww_cause_remove(struct ww_sched *s, uint32_t cause) {
     if (--s->cause_count[cause] == 0) s->causes &= ~(1u << cause);
 }
@@ -26,6 +31,8 @@ static inline void ww_warp_set_state(struct ww_sm *sm, struct ww_warp *w, uint32
     ww_issue_count(s, cycle);
     ww_cause_remove(s, old);
     ww_cause_add(s, new);
+    uint64_t is_long = (WW_LONG_CAUSES >> new) & 1;
+    s->view.waiting_long = (s->view.waiting_long & ~(1ull << w->slot)) | is_long << w->slot;
 }
 
 /* The scoreboard entry that decides when an instruction's operands are there. */

@@ -14,6 +14,8 @@ struct ww_sched_view {
     uint64_t ready;        /* can issue now: operands there, unit free; never 0 */
     uint64_t ready_mem;    /* of these, head is a memory instruction */
     uint64_t resident;     /* warps on this scheduler */
+    uint64_t waiting_long; /* of these, waiting for memory, at a barrier or fence, paused or finished: not what
+                            * an arithmetic unit, shared memory or the instruction fetch ends */
     const uint64_t *age;   /* by slot: order number of the warp's dispatch, smaller is older */
     const uint32_t *cta;   /* by slot: number of its CTA on this SM */
     bool memory_saturated; /* the SM's memory saturation flag */
@@ -31,5 +33,21 @@ struct ww_sched_ops {
     void (*arrived)(void *state, uint32_t slot, uint64_t age);
     void (*finished)(void *state, uint32_t slot);
 };
+
+/* The oldest warp of a set that is not empty. */
+static inline int ww_sched_oldest(uint64_t set, const uint64_t *age) {
+    int oldest = __builtin_ctzll(set);
+    for (uint64_t m = set & (set - 1); m; m &= m - 1) {
+        int slot = __builtin_ctzll(m);
+        if (age[slot] < age[oldest]) oldest = slot;
+    }
+    return oldest;
+}
+
+/* Of a set that is not empty, the first slot from `next` on, in a circle. */
+static inline int ww_sched_from(uint64_t set, uint32_t next) {
+    uint64_t behind = next < 64 ? set >> next << next : 0;
+    return __builtin_ctzll(behind ? behind : set);
+}
 
 #endif

@@ -1,0 +1,194 @@
+/* What the schedulers decide on made-up views, and that every workload ends under each of them and obeys the
+ * laws. The contract of all schedulers is tested in test_mech.c. */
+#include "../../estimator/mech/sched.h"
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <cmocka.h>
+
+#define SLOTS 24
+
+struct bench {
+    const struct ww_sched_ops *ops;
+    void *state;
+    uint64_t age[64];
+    uint32_t cta[64];
+    uint64_t resident, waiting_long, order;
+};
+
+static void bench_arrive(struct bench *b, uint32_t first, uint32_t end, uint32_t cta) {
+    for (uint32_t slot = first; slot < end; slot++) {
+        b->age[slot] = b->order++;
+        b->cta[slot] = cta;
+        b->resident |= 1ull << slot;
+        if (b->ops->arrived) b->ops->arrived(b->state, slot, b->age[slot]);
+    }
+}
+
+static void bench_finish(struct bench *b, uint32_t first, uint32_t end) {
+    for (uint32_t slot = first; slot < end; slot++) {
+        b->resident &= ~(1ull << slot);
+        if (b->ops->finished) b->ops->finished(b->state, slot);
+    }
+}
+
+static void bench_begin(struct bench *b, const char *name, const char *setting, double value) {
+    memset(b, 0, sizeof *b);
+    const struct ww_mech_info *info = ww_mech_find(WW_KIND_SCHED, name);
+    assert_non_null(info);
+    b->ops = (const struct ww_sched_ops *)(const void *)info; /* info is the ops' first member */
+    b->state = calloc(1, b->ops->state_size);
+    char *settings = calloc(1, info->settings_size + 1);
+    ww_param_defaults(info->params, info->param_count, settings);
+    int row = setting ? ww_param_find(info->params, info->param_count, setting) : -1;
+    if (setting) assert_int_equal(ww_param_set_number(&info->params[row], settings, value, "", NULL), WW_OK);
+    b->ops->init(b->state, settings, SLOTS);
+    free(settings);
+}
+
+/* Three CTAs of eight warps, which lie in the slots in another order than they came. */
+static void bench_usual(struct bench *b, const char *name, const char *setting, double value) {
+    bench_begin(b, name, setting, value);
+    bench_arrive(b, 8, 16, 1);
+    bench_arrive(b, 16, 24, 2);
+    bench_arrive(b, 0, 8, 0);
+}
+
+static int bench_pick(struct bench *b, uint64_t ready) {
+    struct ww_sched_view view = {
+        .ready = ready, .resident = b->resident, .waiting_long = b->waiting_long, .age = b->age, .cta = b->cta};
+    int slot = b->ops->pick(b->state, &view);
+    if (slot >= 0 && b->ops->issued) b->ops->issued(b->state, (uint32_t)slot, false, 0);
+    return slot;
+}
+
+#define BIT(slot) (1ull << (slot))
+#define ALL 0xffffffull
+
+static void oldest_first_returns_to_the_oldest_warp_when_it_is_ready(void **state) {
+    (void)state;
+    struct bench b;
+    bench_usual(&b, "oldest", NULL, 0);
+    assert_int_equal(bench_pick(&b, ALL), 8);
+    assert_int_equal(bench_pick(&b, ALL & ~BIT(8)), 9);
+    assert_int_equal(bench_pick(&b, ALL), 8); /* greedy-then-oldest would stay with 9 */
+    assert_int_equal(bench_pick(&b, BIT(0) | BIT(23)), 23);
+    free(b.state);
+}
+
+static void two_level_goes_round_in_its_group_only(void **state) {
+    (void)state;
+    struct bench b;
+    bench_usual(&b, "two_level", NULL, 0);
+    for (int i = 0; i < 24; i++) assert_int_equal(bench_pick(&b, ALL), i % 8);
+    free(b.state);
+}
+
+static void two_level_keeps_its_group_through_short_stalls(void **state) {
+    (void)state;
+    struct bench b;
+    bench_usual(&b, "two_level", NULL, 0);
+    b.waiting_long = 0x7f; /* slot 7 waits for an arithmetic unit */
+    assert_int_equal(bench_pick(&b, 0xffff00), 8);
+    assert_int_equal(bench_pick(&b, 0xffff80), 7);
+    free(b.state);
+}
+
+static void two_level_switches_when_the_whole_group_waits_long(void **state) {
+    (void)state;
+    struct bench b;
+    bench_usual(&b, "two_level", NULL, 0);
+    b.waiting_long = 0xff;
+    assert_int_equal(bench_pick(&b, 0xffff00), 8);
+    b.waiting_long = 0;
+    assert_int_equal(bench_pick(&b, ALL), 9); /* the first group is now the last */
+    b.waiting_long = 0xff00;
+    assert_int_equal(bench_pick(&b, 0xff00ff), 16);
+    free(b.state);
+}
+
+static void two_level_passes_over_groups_without_warps(void **state) {
+    (void)state;
+    struct bench b;
+    bench_usual(&b, "two_level", NULL, 0);
+    bench_finish(&b, 0, 16);
+    assert_int_equal(bench_pick(&b, 0xff0000), 16);
+    bench_arrive(&b, 0, 8, 3);
+    assert_int_equal(bench_pick(&b, 0xff00ff), 17);
+    free(b.state);
+}
+
+static void two_level_group_size_counts_also_where_it_does_not_divide(void **state) {
+    (void)state;
+    struct bench b;
+    bench_usual(&b, "two_level", "group", 10);
+    for (int i = 0; i < 20; i++) assert_int_equal(bench_pick(&b, ALL), i % 10);
+    b.waiting_long = 0xfffff;
+    for (int i = 0; i < 8; i++) assert_int_equal(bench_pick(&b, 0xf00000), 20 + i % 4);
+    free(b.state);
+}
+
+static void two_level_with_one_group_of_all_is_round_robin(void **state) {
+    (void)state;
+    struct bench b;
+    bench_usual(&b, "two_level", "group", 64);
+    for (int i = 0; i < 48; i++) assert_int_equal(bench_pick(&b, ALL), i % 24);
+    free(b.state);
+}
+
+/* ---- replays ---- */
+
+static char path[] = "/tmp/warpwatt-sched-XXXXXX.wwt";
+
+static void replay(const struct ww_gpu *gpu, const char *workload, const char *name) {
+    char choice[64];
+    struct ww_error error = {0};
+    struct ww_result *r = NULL;
+    snprintf(choice, sizeof choice, "sched=%s", name);
+    const char *strings[] = {choice};
+    struct ww_run_options o = {.gpu = gpu, .trace_path = path, .mechanisms = strings, .mechanism_count = 1};
+    enum ww_code code = ww_run(&o, &r, &error);
+    if (code == WW_OK) code = ww_result_check(r, &error);
+    if (code != WW_OK) fail_msg("%s under %s: %s: %s", workload, choice, error.where, error.text);
+    assert_true(r->warp_instructions > 0);
+    ww_result_free(r);
+}
+
+static void every_scheduler_ends_on_every_workload_and_obeys_the_laws(void **state) {
+    (void)state;
+    struct ww_error error = {0};
+    struct ww_gpu *gpu = NULL;
+    assert_int_equal(ww_gpu_load("gtx480", NULL, 0, &gpu, &error), WW_OK);
+    int fd = mkstemps(path, 4);
+    assert_true(fd >= 0);
+    close(fd);
+    for (size_t i = 0; i < ww_workload_count(); i++) {
+        struct ww_workload_view w;
+        assert_int_equal(ww_workload(i, &w, NULL), WW_OK);
+        const char *parameters[] = {"size=small"};
+        struct ww_record_options o = {.out_path = path, .arch = "sm_20"};
+        struct ww_record_stats stats;
+        if (ww_record_workload(w.name, parameters, 1, &o, &stats, &error) != WW_OK)
+            fail_msg("%s: %s: %s", w.name, error.where, error.text);
+        for (size_t m = 0; ww_mech_info_at(m); m++)
+            if (ww_mech_info_at(m)->kind == WW_KIND_SCHED) replay(gpu, w.name, ww_mech_info_at(m)->name);
+    }
+    unlink(path);
+    ww_gpu_free(gpu);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(oldest_first_returns_to_the_oldest_warp_when_it_is_ready),
+        cmocka_unit_test(two_level_goes_round_in_its_group_only),
+        cmocka_unit_test(two_level_keeps_its_group_through_short_stalls),
+        cmocka_unit_test(two_level_switches_when_the_whole_group_waits_long),
+        cmocka_unit_test(two_level_passes_over_groups_without_warps),
+        cmocka_unit_test(two_level_group_size_counts_also_where_it_does_not_divide),
+        cmocka_unit_test(two_level_with_one_group_of_all_is_round_robin),
+        cmocka_unit_test(every_scheduler_ends_on_every_workload_and_obeys_the_laws),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
