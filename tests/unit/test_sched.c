@@ -138,6 +138,75 @@ static void two_level_with_one_group_of_all_is_round_robin(void **state) {
     free(b.state);
 }
 
+static void owl_prefers_the_oldest_cta_and_goes_round_in_it(void **state) {
+    (void)state;
+    struct bench b;
+    bench_usual(&b, "owl", NULL, 0);
+    for (int i = 0; i < 24; i++) assert_int_equal(bench_pick(&b, ALL), 8 + i % 8);
+    free(b.state);
+}
+
+static void owl_returns_to_its_first_group_at_once(void **state) {
+    (void)state;
+    struct bench b;
+    bench_usual(&b, "owl", NULL, 0);
+    b.waiting_long = 0xff00;
+    assert_int_equal(bench_pick(&b, 0xff00ff), 16); /* second oldest CTA */
+    b.waiting_long = 0;
+    assert_int_equal(bench_pick(&b, ALL & ~0xf00ull), 12);
+    free(b.state);
+}
+
+static void owl_without_locality_stays_with_the_group_it_switched_to(void **state) {
+    (void)state;
+    struct bench b;
+    bench_usual(&b, "owl", "locality", 0);
+    assert_int_equal(bench_pick(&b, ALL), 8);
+    b.waiting_long = 0xff00;
+    assert_int_equal(bench_pick(&b, 0xff00ff), 16);
+    b.waiting_long = 0;
+    assert_int_equal(bench_pick(&b, ALL), 17);
+    free(b.state);
+}
+
+static void owl_switches_among_the_other_groups_only_on_long_waits(void **state) {
+    (void)state;
+    struct bench b;
+    bench_usual(&b, "owl", NULL, 0);
+    b.waiting_long = 0xff00;
+    assert_int_equal(bench_pick(&b, 0xff00ff), 16);
+    assert_int_equal(bench_pick(&b, 0x0000ff), 0); /* the group of 16..23 waits shortly */
+    assert_int_equal(bench_pick(&b, 0xff00ff), 16);
+    b.waiting_long = 0xffff00;
+    assert_int_equal(bench_pick(&b, 0x0000ff), 0);
+    b.waiting_long = 0xff00;
+    assert_int_equal(bench_pick(&b, 0xff00ff), 1);
+    free(b.state);
+}
+
+static void owl_keeps_its_first_group_until_its_last_warp_ends(void **state) {
+    (void)state;
+    struct bench b;
+    bench_usual(&b, "owl", NULL, 0);
+    assert_int_equal(bench_pick(&b, ALL), 8);
+    bench_finish(&b, 8, 15);
+    bench_arrive(&b, 8, 15, 3); /* slots of ended warps: not members */
+    assert_int_equal(bench_pick(&b, ALL), 15);
+    assert_int_equal(bench_pick(&b, ALL), 15);
+    bench_finish(&b, 15, 16);
+    assert_int_equal(bench_pick(&b, ALL & ~BIT(15)), 16); /* the oldest CTA left, not the newest */
+    assert_int_equal(bench_pick(&b, ALL & ~BIT(15)), 17);
+    free(b.state);
+}
+
+static void owl_groups_whole_ctas_until_they_have_enough_warps(void **state) {
+    (void)state;
+    struct bench b;
+    bench_usual(&b, "owl", "group", 9);
+    for (int i = 0; i < 32; i++) assert_int_equal(bench_pick(&b, ALL), 8 + i % 16); /* CTAs 1 and 2 */
+    free(b.state);
+}
+
 /* ---- replays ---- */
 
 static char path[] = "/tmp/warpwatt-sched-XXXXXX.wwt";
@@ -188,6 +257,12 @@ int main(void) {
         cmocka_unit_test(two_level_passes_over_groups_without_warps),
         cmocka_unit_test(two_level_group_size_counts_also_where_it_does_not_divide),
         cmocka_unit_test(two_level_with_one_group_of_all_is_round_robin),
+        cmocka_unit_test(owl_prefers_the_oldest_cta_and_goes_round_in_it),
+        cmocka_unit_test(owl_returns_to_its_first_group_at_once),
+        cmocka_unit_test(owl_without_locality_stays_with_the_group_it_switched_to),
+        cmocka_unit_test(owl_switches_among_the_other_groups_only_on_long_waits),
+        cmocka_unit_test(owl_keeps_its_first_group_until_its_last_warp_ends),
+        cmocka_unit_test(owl_groups_whole_ctas_until_they_have_enough_warps),
         cmocka_unit_test(every_scheduler_ends_on_every_workload_and_obeys_the_laws),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
