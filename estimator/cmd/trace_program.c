@@ -288,6 +288,9 @@ static enum ww_code judge(const struct job *j, struct ww_error *error) {
             "library, that library must be linked with -cudart shared, too");
     if (j->done_count == 0)
         return ww_fail(error, WW_EXEC, j->path, "ended without exit(), so that its recording was not finished");
+    if (j->out && j->bytes && j->launches && j->recorded == 0)
+        return ww_fail(error, WW_EXEC, j->path, "no launch of %llu was recorded, so no trace was written",
+                       j->launches);
     if (j->out && j->begun_count > 1)
         fprintf(stderr, "warpwatt: %u processes used CUDA; the trace is of the one that ended last\n",
                 j->begun_count);
@@ -300,6 +303,7 @@ static enum ww_code finish(struct job *j, double seconds, struct ww_error *error
     *j->line->program_status = own;
     remove_left(j);
     enum ww_code code = judge(j, &mine);
+    if (j->out && j->bytes && j->launches && j->recorded == 0) unlink(j->target); /* a trace of nothing */
     if (code != WW_OK && own != 0) { /* the program's own status is what counts, and it has spoken */
         fprintf(stderr, "warpwatt: %s: %s\n", mine.where, mine.text);
         return WW_OK;

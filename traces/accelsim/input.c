@@ -55,7 +55,7 @@ enum ww_code ww_as_read_at(struct ww_as_source *s, uint64_t offset, void *to, si
 static enum ww_code open_source(struct ww_as_input *in, struct ww_error *error) {
     struct stat st;
     in->source.name = in->path;
-    in->source.fd = open(in->path, O_RDONLY | O_CLOEXEC);
+    in->source.fd = open(in->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* a FIFO without a writer too */
     if (in->source.fd < 0) return ww_fail(error, WW_IO, in->path, "cannot open: %s", strerror(errno));
     if (fstat(in->source.fd, &st) != 0 || !S_ISREG(st.st_mode))
         return ww_fail(error, WW_IO, in->path, "not a regular file");

@@ -3,6 +3,7 @@
 #include <fnmatch.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define ATTRIBUTE_COOPERATIVE 2
 #define ATTRIBUTE_CLUSTER 4
@@ -109,7 +110,8 @@ static int run(struct rt_kernel *k, const rt_launch_config *c, void **arguments,
     bool record = selected(k);
     if (code == WW_OK) code = ww_device_cooperate(rt.device, is_cooperative(c), &error);
     uint64_t before = ww_device_executed(rt.device);
-    ww_device_pause(rt.device, !record);
+    /* A child made by fork shares the file with its parent and has no part in the recording. */
+    ww_device_pause(rt.device, !record || rt.pid != getpid());
     if (code == WW_OK)
         code = ww_device_launch(rt.device, m, k->name, grid, block, (uint32_t)c->dynamic_shared, arg,
                                 info->param_count, &error);
