@@ -4,7 +4,8 @@ set -eu
 cd "$(dirname "$0")/.."
 stage=$(mktemp -d)
 trap 'rm -rf "$stage"' EXIT
-make --no-print-directory install DESTDIR="$stage" PREFIX=/usr >/dev/null
+# The prefix is the one that was built for: another would link the program anew below the tests that use it.
+make --no-print-directory install DESTDIR="$stage" >/dev/null
 cat >"$stage/use.c" <<'END'
 #include <warpwatt.h>
 int main(void) {
@@ -19,18 +20,18 @@ int main(void) {
     return 0;
 }
 END
-inc=$stage/usr/include/warpwatt
-lib=$stage/usr/lib
+inc=$stage/usr/local/include/warpwatt
+lib=$stage/usr/local/lib
 gcc -std=c11 -Wall -Werror -I"$inc" "$stage/use.c" -o "$stage/shared" -L"$lib" -lwarpwatt
 gcc -std=c11 -Wall -Werror -I"$inc" "$stage/use.c" -o "$stage/static" "$lib/libwarpwatt.a" \
     $(sed -n 's/^Libs.private: //p' "$lib/pkgconfig/warpwatt.pc")
-WARPWATT_DATA=$stage/usr/share/warpwatt LD_LIBRARY_PATH=$lib "$stage/shared"
-WARPWATT_DATA=$stage/usr/share/warpwatt "$stage/static"
+WARPWATT_DATA=$stage/usr/local/share/warpwatt LD_LIBRARY_PATH=$lib "$stage/shared"
+WARPWATT_DATA=$stage/usr/local/share/warpwatt "$stage/static"
 # The installed program finds its models beside itself, from anywhere.
-(cd / && "$stage/usr/bin/warpwatt" gpu list)
+(cd / && "$stage/usr/local/bin/warpwatt" gpu list)
 readelf -d "$lib/libwarpwatt.so" | grep -q 'soname.*libwarpwatt.so.0\]'
 # Nothing but the public API is exported.
 if nm -D --defined-only "$lib/libwarpwatt.so" | awk '{print $3}' | grep -v '^ww_' | grep .; then exit 1; fi
-make --no-print-directory uninstall DESTDIR="$stage" PREFIX=/usr >/dev/null
-left=$(find "$stage/usr" ! -type d)
+make --no-print-directory uninstall DESTDIR="$stage" >/dev/null
+left=$(find "$stage/usr/local" ! -type d)
 [ -z "$left" ] || { echo "left behind: $left" && exit 1; }
