@@ -38,7 +38,7 @@ ALL_LDFLAGS = $(LDFLAGS) $(SANITIZE) -pthread -Wl,--as-needed
 LIBS := -lsqlite3 -lcjson -lgsl -lgslcblas -lzstd -llz4 -llzma -lz -lm -ldl
 
 LIB_SRC := $(sort $(wildcard estimator/base/*.c estimator/config/*.c estimator/core/*.c estimator/mech/*.c \
-    estimator/fast/*.c estimator/run.c estimator/check.c traces/*.c traces/ptx/*.c traces/wwt/*.c traces/accelsim/*.c traces/profile/*.c traces/workloads/*.c \
+    estimator/fast/*.c estimator/validate/*.c estimator/run.c estimator/check.c traces/*.c traces/ptx/*.c traces/wwt/*.c traces/accelsim/*.c traces/profile/*.c traces/workloads/*.c \
     traces/cuda/fatbin.c \
     power/*.c db/*.c reports/*.c))
 MAIN_SRC := $(sort $(wildcard estimator/main.c estimator/cmd/*.c))
@@ -56,7 +56,7 @@ say = $(if $(V),,@printf '  %-7s %s\n' $(1) $(2);)
 obj = $(patsubst %.c,$(BUILD)/obj/%.o,$(1))
 prog = $(patsubst %.c,$(BUILD)/%,$(1))
 
-LIB_OBJ := $(call obj,$(LIB_SRC)) $(BUILD)/obj/ptx_embed.o
+LIB_OBJ := $(call obj,$(LIB_SRC)) $(BUILD)/obj/ptx_embed.o $(BUILD)/obj/targets_embed.o
 MAIN_OBJ := $(call obj,$(MAIN_SRC))
 FIXTURE_OBJ := $(call obj,$(FIXTURE_SRC))
 TEST_PROGS := $(call prog,$(UNIT_SRC) $(TIMING_SRC))
@@ -103,6 +103,14 @@ $(BUILD)/ptx_embed.c: $(KERNEL_PTX) traces/kernels/embed.sh $(BUILD)/flags
 $(BUILD)/obj/ptx_embed.o: $(BUILD)/ptx_embed.c $(BUILD)/flags
 	@mkdir -p $(@D)
 	$(call say,CC,$<)$(CC) $(ALL_CFLAGS) -Itraces -MMD -MP -c -o $@ $<
+
+$(BUILD)/targets_embed.c: reports/targets.csv scripts/embed-text.sh
+	@mkdir -p $(@D)
+	$(call say,EMBED,$@)sh scripts/embed-text.sh ww_targets_csv $< $@
+
+$(BUILD)/obj/targets_embed.o: $(BUILD)/targets_embed.c $(BUILD)/flags
+	@mkdir -p $(@D)
+	$(call say,CC,$<)$(CC) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
 
 # ---- libraries and the program ----
 

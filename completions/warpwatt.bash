@@ -22,7 +22,7 @@ _warpwatt() {
             name="$name ${COMP_WORDS[2]}"; first=3 ;;
     esac
     if ((COMP_CWORD == 1)); then
-        words='gpu mech trace run compare query report version help --help --version'; is_value=1
+        words='gpu mech trace run compare query report validate version help --help --version'; is_value=1
     elif ((COMP_CWORD >= first)); then
         case $name in
         "gpu list")
@@ -168,6 +168,13 @@ _warpwatt() {
                 --db|-d) is_file=1 ;;
                 --most) return ;;
             esac
+            ;;
+        "validate")
+            options='--all --json --jobs --names --quiet --help'
+            case $previous in
+                --jobs|-j) return ;;
+            esac
+            operands=$(warpwatt validate --names 2>/dev/null)
             ;;
         "version")
             options='--json --help'

@@ -322,6 +322,27 @@ WW_API enum ww_code ww_report_source(const struct ww_result *result, size_t most
 WW_API enum ww_code ww_report_compare(const struct ww_result *a, int64_t a_id, const struct ww_result *b,
                                       int64_t b_id, bool json, FILE *out, struct ww_error *error);
 
+/* ---- validation ------------------------------------------------------------------------------- */
+
+/* Suites that measure what publications state (docs/validation.md); NULL if out of range. */
+WW_API size_t ww_validate_suite_count(void);
+WW_API const char *ww_validate_suite_name(size_t i);
+WW_API const char *ww_validate_suite_help(size_t i);
+struct ww_validate_options {
+    unsigned jobs; /* threads to measure with, at least 1; results do not depend on it */
+    ww_progress_fn progress;
+    void *context;
+};
+struct ww_validation; /* what a suite measured: rows, ours beside the publication's */
+/* Runs a suite. A row outside its tolerance is no error. Errors: WW_USAGE (unknown name), WW_FAIL (progress
+ * stopped it), those of ww_run. */
+WW_API enum ww_code ww_validate(const char *name, const struct ww_validate_options *options,
+                                struct ww_validation **validation, struct ww_error *error);
+WW_API void ww_validation_free(struct ww_validation *validation);
+/* Prints the rows of `count` suites: a table each, or one array for all (reports/schema/validate.json). */
+WW_API enum ww_code ww_validation_print(struct ww_validation *const *validation, size_t count, bool json,
+                                        FILE *out, struct ww_error *error);
+
 #ifdef __cplusplus
 }
 #endif

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Checks that every #include follows the layers; an edge that is not listed here fails.
 
-    base < config < {traces, core, power} < run < {db, reports} < main (main.c, cmd/)
+    base < config < {traces, core, power} < run < {db, reports, dissect} < validate < main (main.c, cmd/)
 
 mech/ sees base, config and the headers of its own kind. traces, power, db and reports never include one
 another. Libraries are seen only where LIBRARIES says. Headers may not include one another in a circle.
@@ -16,7 +16,8 @@ import tempfile
 # directory -> layer; the longest prefix counts
 LAYERS = [
     ("estimator/base/", "base"), ("estimator/config/", "config"), ("estimator/core/", "core"),
-    ("estimator/mech/", "mech"), ("estimator/fast/", "fast"), ("estimator/run.c", "run"),
+    ("estimator/mech/", "mech"), ("estimator/fast/", "fast"), ("estimator/dissect/", "dissect"),
+    ("estimator/validate/", "validate"), ("estimator/run.c", "run"),
     ("estimator/check.c", "run"),
     ("estimator/cmd/", "main"), ("estimator/main.c", "main"), ("estimator/cmd.def", "main"),
     ("estimator/warpwatt.h", "api"), ("estimator/result.h", "api"),
@@ -35,6 +36,8 @@ ALLOWED = {
     "run": {"base", "config", "api", "core", "mech", "fast", "traces", "power"},
     "db": {"base", "config", "api"},
     "reports": {"base", "config", "api"},
+    "dissect": {"base", "config", "api", "core", "mech", "fast", "traces", "power", "run"},
+    "validate": {"base", "config", "api", "core", "mech", "fast", "traces", "power", "run", "db", "reports", "dissect"},
     "main": {"base", "api"},
 }
 # single headers that a layer may include although it may not include their layer
@@ -159,6 +162,8 @@ CASES = [
     ("circles", {"db/a.h": '#include "b.h"', "db/b.h": '#include "a.h"'}, "circle"),
     ("a header that is not there", {"db/a.c": '#include "gone.h"'}, "not a file of the tree"),
     ("indented includes count", {"db/a.c": '#  include "../power/x.h"', "power/x.h": ""}, "db -> power"),
+    ("reports may not see validate", {"reports/a.c": '#include "../estimator/validate/x.h"',
+                                      "estimator/validate/x.h": ""}, "reports -> validate"),
     ("what is allowed passes", {"estimator/core/a.c": '#include "../../traces/trace.h"\n#include "../base/x.h"',
                                 "traces/trace.h": "", "estimator/base/x.h": "",
                                 "db/a.c": "#include <sqlite3.h>"}, None),

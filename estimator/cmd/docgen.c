@@ -107,6 +107,7 @@ static const char *completer(const char *arg) {
         {"GPU", "warpwatt gpu list --names"},
         {"WORKLOAD", "warpwatt trace workloads --names"},
         {"MECHANISM", "warpwatt mech list --names"},
+        {"SUITE", "warpwatt validate --names"},
         {"QUERY", "warpwatt query --names"},
         {"ARCH", "echo sm_20 sm_52 sm_70"},
         {"MODE", "echo full"},
@@ -134,12 +135,11 @@ static void bash_options(const struct cmd_row *row, FILE *out) {
             fputs(") return ;;\n", out);
     }
     fputs("            esac\n", out);
-    if (strstr(row->cmd->arguments, "GPU"))
-        fprintf(out, "            operands=$(%s 2>/dev/null)\n", completer("GPU"));
-    else if (strstr(row->cmd->arguments, "MECHANISM"))
-        fprintf(out, "            operands=$(%s 2>/dev/null)\n", completer("MECHANISM"));
-    else if (strstr(row->cmd->arguments, "FILE"))
-        fputs("            operand_file=1\n", out);
+    static const char *const listed[] = {"GPU", "MECHANISM", "SUITE"};
+    for (size_t i = 0; i < sizeof listed / sizeof listed[0]; i++)
+        if (strstr(row->cmd->arguments, listed[i]))
+            fprintf(out, "            operands=$(%s 2>/dev/null)\n", completer(listed[i]));
+    if (strstr(row->cmd->arguments, "FILE")) fputs("            operand_file=1\n", out);
     fputs("            ;;\n", out);
 }
 

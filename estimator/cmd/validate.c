@@ -1,0 +1,72 @@
+/* warpwatt validate */
+#include "cmd.h"
+#include <string.h>
+#include <unistd.h>
+
+enum { SUITES_MAX = 64 };
+
+static enum ww_code list(const struct cmd_line *line, struct ww_error *error) {
+    if (cmd_has(line, "names")) {
+        for (size_t i = 0; i < ww_validate_suite_count(); i++) puts(ww_validate_suite_name(i));
+        return WW_OK;
+    }
+    if (cmd_has(line, "json"))
+        return ww_fail(error, WW_USAGE, "warpwatt validate", "--json needs a suite's name, or --all");
+    struct cmd_table t = {.columns = 2};
+    cmd_table_cell(&t, "suite");
+    cmd_table_cell(&t, "what it measures");
+    for (size_t i = 0; i < ww_validate_suite_count(); i++) {
+        cmd_table_cell(&t, ww_validate_suite_name(i));
+        cmd_table_cell(&t, ww_validate_suite_help(i));
+    }
+    return cmd_table_print(&t, stdout, error);
+}
+
+static enum ww_code run_suite(const char *name, bool quiet, unsigned jobs, struct ww_validation **v,
+                              struct ww_error *error) {
+    struct cmd_progress progress;
+    char what[96];
+    struct ww_validate_options options = {.jobs = jobs, .progress = cmd_progress_step, .context = &progress};
+    snprintf(what, sizeof what, "validate %.64s", name);
+    cmd_progress_begin(&progress, what, quiet);
+    return cmd_progress_end(&progress, ww_validate(name, &options, v, error), error);
+}
+
+static enum ww_code validate_run(const struct cmd_line *line, struct ww_error *error) {
+    struct ww_validation *set[SUITES_MAX] = {0};
+    const char *name[SUITES_MAX];
+    size_t count = 0;
+    long cores = sysconf(_SC_NPROCESSORS_ONLN);
+    uint64_t jobs = cores < 1 ? 1 : cores > 256 ? 256 : (uint64_t)cores;
+    WW_TRY(cmd_u64(line, "jobs", 1, 256, &jobs, error));
+    if (cmd_has(line, "all") && line->argument_count > 0)
+        return ww_fail(error, WW_USAGE, "warpwatt validate", "give a suite's name or --all, not both");
+    for (; count < line->argument_count; count++) name[count] = line->argument[count];
+    for (; cmd_has(line, "all") && count < ww_validate_suite_count() && count < SUITES_MAX; count++)
+        name[count] = ww_validate_suite_name(count);
+    if (count == 0) return list(line, error);
+    enum ww_code code = WW_OK;
+    for (size_t i = 0; i < count && code == WW_OK; i++)
+        code = run_suite(name[i], cmd_has(line, "quiet"), (unsigned)jobs, &set[i], error);
+    if (code == WW_OK) code = ww_validation_print(set, count, cmd_has(line, "json"), stdout, error);
+    for (size_t i = 0; i < count; i++) ww_validation_free(set[i]);
+    return code;
+}
+
+static const struct cmd_option validate_options[] = {
+    {"all", 'a', NULL, "run every suite", 0},
+    {"json", 0, NULL, "print JSON (reports/schema/validate.json)", 0},
+    {"jobs", 'j', "N", "threads to measure with, 1 to 256 (default: one for each core)", 0},
+    {"names", 0, NULL, "print the suites' names only, one a line", 0},
+    {"quiet", 'q', NULL, "show no progress", 0},
+    {0}};
+const struct cmd cmd_validate = {
+    .arguments = "[SUITE...]",
+    .max_arguments = SUITES_MAX,
+    .about = "Measures what publications state and prints ours beside theirs, with the deviation\n"
+             "and whether it lies within the tolerance of docs/validation.md. Without a name it\n"
+             "lists the suites. It reports: the exit code is 0 also if rows lie outside.\n",
+    .examples = "warpwatt validate\nwarpwatt validate models\nwarpwatt validate models --json\n",
+    .options = validate_options,
+    .run = validate_run,
+};

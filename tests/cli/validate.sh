@@ -1,0 +1,15 @@
+warpwatt validate --names | head -1
+warpwatt validate models | head -2
+warpwatt validate models | tail -1
+warpwatt validate models --json > v.json
+python3 "$SOURCE/tests/cli/schema_check.py" "$SOURCE/reports/schema/validate.json" v.json
+python3 -c '
+import json
+rows = {r["id"]: r for r in json.load(open("v.json"))}
+r = rows["model-dram-gtx780"]
+print(r["paper"], r["unit"], r["test"], r["tolerance"], r["counted"], abs(r["deviation"]) < 0.05, r["within"])'
+warpwatt validate models --json -j1 | cmp - v.json
+fails 2 warpwatt validate model
+fails 2 warpwatt validate --json
+fails 2 warpwatt validate models --all
+fails 2 warpwatt validate models --jobs 0
