@@ -116,6 +116,7 @@ static enum ww_code prepare(struct ww_engine *e, const struct ww_launch *launch,
     c->ops = e->ops;
     c->counter = e->counter;
     c->memory = e->memory;
+    c->probe = e->options.probe;
     c->queue = e->queue;
     c->error = error;
     c->source = source;

@@ -12,6 +12,7 @@
 #include "../result.h"
 
 struct ww_engine;
+struct ww_probe;
 
 struct ww_engine_options {
     const struct ww_gpu_spec *gpu;
@@ -19,6 +20,7 @@ struct ww_engine_options {
     uint32_t epoch_cycles;
     uint64_t seed;
     bool per_pc;
+    struct ww_probe *probe; /* notes issues of instructions; the caller's, or NULL (core/probe.h) */
     ww_progress_fn progress;
     void *progress_context;
 };

@@ -111,6 +111,7 @@ static bool issue_head(struct ww_sm *sm, struct ww_sched *s, struct ww_warp *w, 
     if (d->ii) take_unit(sm, s, d->group, cycle + d->ii);
     if (d->group2) take_unit(sm, s, d->group2, cycle + d->ii2);
     count_issue(core, step);
+    if (core->probe) ww_probe_issue(core->probe, sm->id, (uint32_t)(w - sm->warp), step->inst, cycle);
     w->front = cycle + 1;
     w->front_state = WW_S_NO_INST;
     bool goes_on = act(sm, w, d, step, cycle);

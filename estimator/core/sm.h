@@ -24,6 +24,7 @@
 #include "l1_tags.h"
 #include "memsys.h"
 #include "pipe.h"
+#include "probe.h"
 #include "sm_wheel.h"
 #include "smem.h"
 
@@ -180,6 +181,7 @@ struct ww_core {
     uint64_t *counter;
     struct ww_pool pool;
     struct ww_memsys *memory;
+    struct ww_probe *probe; /* or NULL */
     struct ww_queue *queue;
     struct ww_clock clock;
     struct ww_event tick;
