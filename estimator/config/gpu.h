@@ -20,9 +20,14 @@ struct ww_gpu_spec {
 
 /* Enumerators in the order of the names in gpu.def. */
 enum ww_l1_write { WW_L1_KEEP, WW_L1_UPDATE, WW_L1_EVICT };
-enum ww_replace { WW_REPLACE_LRU, WW_REPLACE_FIFO, WW_REPLACE_RANDOM };
+enum ww_replace { WW_REPLACE_LRU, WW_REPLACE_FIFO, WW_REPLACE_RANDOM, WW_REPLACE_WEIGHTED };
 enum ww_set_hash { WW_HASH_NONE, WW_HASH_XOR };
 enum ww_imul_shares { WW_IMUL_OWN, WW_IMUL_INT, WW_IMUL_FP32 };
+
+/* Line that requests to the memory system lie in, in bytes. */
+static inline uint32_t ww_gpu_request_line(const struct ww_gpu_spec *s) {
+    return s->lsu_line ? s->lsu_line : s->l1_line;
+}
 
 struct ww_gpu {
     struct ww_gpu_spec spec;

@@ -1,5 +1,6 @@
 /* Rules that tie several GPU parameters together. */
 #include "gpu.h"
+#include "mask_list.h"
 
 struct check {
     const struct ww_gpu_spec *s;
@@ -31,6 +32,8 @@ static enum ww_code powers_of_two(const struct check *c) {
     } all[] = {
         {"l1.line", s->l1_line},
         {"l1.sector", s->l1_sector},
+        {"lsu.line", s->lsu_line},
+        {"tex.line", s->tex_line},
         {"l2.line", s->l2_line},
         {"l2.sector", s->l2_sector},
         {"l2.interleave", s->l2_interleave},
@@ -117,13 +120,56 @@ static enum ww_code memory_rules(const struct check *c) {
     RULE(c, !s->sm_array_kb || both <= s->sm_array_kb, "l1.size_kb",
          "%u KiB and sm.shared_kb = %u KiB do not fit the array that they share, sm.array_kb = %u KiB",
          s->l1_size_kb, s->sm_shared_kb, s->sm_array_kb);
-    RULE(c, s->l2_interleave >= s->l1_line && s->l2_interleave >= s->l2_line, "l2.interleave",
-         "%u bytes split a line (l1.line = %u, l2.line = %u)", s->l2_interleave, s->l1_line, s->l2_line);
+    uint32_t line = ww_gpu_request_line(s);
+    RULE(c, line >= s->l1_line, "lsu.line", "%u bytes are less than l1.line = %u", line, s->l1_line);
+    RULE(c, line == s->l1_line || (s->l1_sector == 32 && s->l2_sector == 32), "lsu.line",
+         "%u bytes need sectors of 32 bytes, but l1.sector is %u and l2.sector %u", line, s->l1_sector,
+         s->l2_sector);
+    RULE(c, s->l2_interleave >= line && s->l2_interleave >= s->l2_line, "l2.interleave",
+         "%u bytes split a line (l1.line = %u, lsu.line = %u, l2.line = %u)", s->l2_interleave, s->l1_line,
+         line, s->l2_line);
     RULE(c, s->l2_sector == s->l1_sector || s->l1_sector % s->l2_sector == 0, "l2.sector",
          "%u bytes do not divide l1.sector = %u", s->l2_sector, s->l1_sector);
-    RULE(c, s->l1_line <= s->l2_line || s->l1_line % s->l2_line == 0, "l2.line",
-         "%u bytes do not divide l1.line = %u", s->l2_line, s->l1_line);
+    RULE(c, line <= s->l2_line || line % s->l2_line == 0, "l2.line", "%u bytes do not divide l1.line = %u",
+         s->l2_line, line);
     return WW_OK;
+}
+
+/* A list of masks that gives the bits of a set number; see core/set_index.h. */
+static enum ww_code index_rules(const struct check *c, const char *key, const char *text, uint32_t line,
+                                uint32_t sets) {
+    uint64_t mask[WW_MASKS_MAX];
+    int count = ww_mask_list(text, mask);
+    RULE(c, count >= 0 && count <= 16, key, "\"%s\" is no list of at most 16 numbers between commas", text);
+    RULE(c, (sets >> count) << count == sets && sets >> count, key, "%d masks do not divide %u sets", count,
+         sets);
+    for (int i = 0; i < count; i++)
+        RULE(c, mask[i] >= line && !(mask[i] & (line - 1)) && mask[i] >> 40 <= line - 1, key,
+             "0x%llx has no bit, a bit inside of a line of %u bytes, or too high a one",
+             (unsigned long long)mask[i], line);
+    return WW_OK;
+}
+
+static enum ww_code sm_cache_rules(const struct check *c) {
+    const struct ww_gpu_spec *s = c->s;
+    uint64_t weight[WW_MASKS_MAX], sum = 0;
+    int count = ww_mask_list(s->l1_way_weights, weight);
+    if (s->l1_enabled) {
+        WW_TRY(index_rules(c, "l1.index", s->l1_index, s->l1_line,
+                           s->l1_size_kb * 1024 / s->l1_line / s->l1_ways));
+        for (int i = 0; i < count; i++) sum += weight[i] > UINT16_MAX ? UINT32_MAX : weight[i];
+        RULE(c, s->l1_replace != WW_REPLACE_WEIGHTED || (count == (int)s->l1_ways && sum && sum < UINT32_MAX),
+             "l1.way_weights", "\"%s\" gives no weights below 65536 for l1.ways = %u", s->l1_way_weights,
+             s->l1_ways);
+        RULE(c, s->l1_replace != WW_REPLACE_WEIGHTED || !s->l1_unified, "l1.replace",
+             "weighted replacement needs a fixed number of ways, but l1.unified is true");
+    }
+    if (!s->tex_kb) return WW_OK;
+    WW_TRY(cache_rules(c, "tex.kb", (uint64_t)s->tex_kb << 10, s->tex_line, 32, s->tex_ways));
+    RULE(c, s->l2_sector == 32, "tex.kb", "a texture cache needs l2.sector = 32, which is %u", s->l2_sector);
+    RULE(c, s->tex_line <= ww_gpu_request_line(s), "tex.line", "%u bytes are more than l1.line or lsu.line",
+         s->tex_line);
+    return index_rules(c, "tex.index", s->tex_index, s->tex_line, s->tex_kb * 1024 / s->tex_line / s->tex_ways);
 }
 
 static enum ww_code dram_rules(const struct check *c) {
@@ -158,5 +204,6 @@ enum ww_code ww_gpu_check(const struct ww_gpu_spec *spec, const char *where, str
     WW_TRY(sm_rules(&c));
     WW_TRY(pipe_rules(&c));
     WW_TRY(memory_rules(&c));
+    WW_TRY(sm_cache_rules(&c));
     return dram_rules(&c);
 }

@@ -38,6 +38,11 @@ struct ww_local_frame {
 };
 
 void ww_coalesce_init(struct ww_coalescer *c, uint32_t line_bytes);
+/* Other lines from the next access on, of 2^line_shift bytes. */
+static inline void ww_coalesce_lines(struct ww_coalescer *c, uint32_t line_shift) {
+    c->line_shift = line_shift;
+    c->line_bytes = 1u << line_shift;
+}
 /* Fills c->request and c->count for `width` bytes in each lane of mask (not 0). `pool`: the stream's. */
 void ww_coalesce(struct ww_coalescer *c, const struct ww_access *access, const uint64_t *pool, uint32_t mask,
                  uint32_t width);

@@ -63,21 +63,13 @@ void ww_engine_free(struct ww_engine *engine) {
 /* Figures that the loop would otherwise compute again and again. */
 static void derive(struct ww_core *c, const struct ww_launch *launch) {
     const struct ww_gpu_spec *g = c->gpu;
-    for (uint32_t n = 0; n <= 8; n++) {
-        uint32_t cycles = (n * 32 + g->l1_bytes_per_cycle - 1) / g->l1_bytes_per_cycle;
-        c->l1_data_cycles[n] = cycles ? cycles : 1;
-    }
-    c->sector_shift = (uint32_t)__builtin_ctz(g->l1_sector / 32);
+    ww_cache_shapes(c);
     for (uint32_t m = 0; m < 256; m++)
         for (uint32_t p = 0; p < 8; p++) {
             uint32_t first = p / (g->l2_sector / 32) * (g->l2_sector / 32);
-            if (!((m >> p) & 1)) continue;
-            c->sectors_of[m] |= (uint8_t)(1u << (p >> c->sector_shift));
-            c->pieces_of[m] |= (uint8_t)(((1u << (g->l2_sector / 32)) - 1) << first);
+            if ((m >> p) & 1) c->pieces_of[m] |= (uint8_t)(((1u << (g->l2_sector / 32)) - 1) << first);
         }
-    c->l1_latency = g->l1_latency + g->lsu_latency;
     c->lsu_cycles = g->lsu_lanes >= 32 ? 1 : 32 / g->lsu_lanes;
-    c->mshr_high = g->l1_mshrs - g->l1_mshrs / 8;
     c->queue_high = g->l1_miss_queue - g->l1_miss_queue / 8;
     c->local_words = (launch->local_bytes + 3) / 4 ? (launch->local_bytes + 3) / 4 : 1;
     c->icache_shift = (uint32_t)__builtin_ctz(g->icache_line);

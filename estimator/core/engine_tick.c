@@ -98,7 +98,7 @@ static uint64_t outside_cycle(struct ww_core *core, uint64_t now_ps) {
 /* After an event from outside: the SM steps when a warp of it can issue or wakes, or its LSU may go on. */
 static void wake_after(struct ww_sm *sm, uint64_t cycle) {
     struct ww_core *core = sm->core;
-    bool queue = sm->l1.count && !sm->l1.refused;
+    bool queue = sm->misses.count && !sm->misses.refused;
     uint64_t at =
         sm->stirred || (sm->lsu.held && sm->lsu.retry) || queue ? cycle : ww_wheel_next(&sm->wheel, cycle - 1);
     if (at != WW_NEVER) ww_core_wake(core, sm->id, at);
@@ -125,6 +125,6 @@ void ww_core_unblocked(void *owner, uint16_t sm, uint64_t now_ps) {
     uint64_t cycle = outside_cycle(core, now_ps);
     core->answered_ps = now_ps;
     ww_sm_advance(&core->sm[sm], cycle);
-    core->sm[sm].l1.refused = false;
+    core->sm[sm].misses.refused = false;
     wake_after(&core->sm[sm], cycle);
 }

@@ -57,29 +57,34 @@ static void count_level(struct ww_core *core, uint32_t inst, const struct ww_mem
 }
 
 /* Takes the data port for a fill; returns the cycle at which its data are for use. */
-static uint64_t fill_ready(struct ww_sm *sm, uint32_t pieces, uint64_t cycle) {
-    struct ww_l1 *l = &sm->l1;
-    uint64_t from = l->port_free > cycle ? l->port_free : cycle;
-    l->port_free = from + sm->core->l1_data_cycles[pieces];
-    return l->port_free - 1 + sm->core->l1_latency;
+static uint64_t fill_ready(struct ww_cache *c, uint32_t pieces, uint64_t cycle) {
+    uint64_t from = c->port_free > cycle ? c->port_free : cycle;
+    c->port_free = from + c->shape->data_cycles[pieces];
+    return c->port_free - 1 + c->shape->latency;
 }
 
-static void close_entry(struct ww_l1 *l, uint32_t m) {
+static void close_entry(struct ww_cache *l, uint32_t m) {
     l->tags.pins[l->entry[m].line] = 0;
     l->entry[m].next_free = l->free_entry;
     l->free_entry = m;
     l->used--;
 }
 
+/* First piece of the line in its request line, where replies name pieces of that. */
+static uint32_t place_of(const struct ww_cache *c, uint32_t line) {
+    return (uint32_t)(c->tags.key[line] & c->shape->offset_mask) << (c->shape->line_shift - 5);
+}
+
 /* Sectors have come for a line: those who wait for them and for nothing else go on, in the order of their
  * requests (the list has the last one first). */
-static void fill(struct ww_sm *sm, uint32_t m, const struct ww_mem_reply *reply, uint64_t cycle) {
+static void fill(struct ww_sm *sm, struct ww_cache *l, uint32_t m, const struct ww_mem_reply *reply,
+                 uint64_t cycle) {
     struct ww_core *core = sm->core;
-    struct ww_l1 *l = &sm->l1;
     struct ww_mshr *e = &l->entry[m];
-    uint32_t bits = reply->sectors & l->pending[e->line], first = WW_NONE;
-    uint32_t pieces = ww_sectors(core, reply->sectors);
-    uint64_t ready = fill_ready(sm, pieces, cycle);
+    uint32_t sectors = reply->sectors >> place_of(l, e->line);
+    uint32_t bits = sectors & l->pending[e->line], first = WW_NONE;
+    uint32_t pieces = ww_bits8(reply->sectors) << l->shape->sector_shift;
+    uint64_t ready = fill_ready(l, pieces, cycle);
     count_level(core, e->inst, reply, pieces);
     l->pending[e->line] &= ~bits;
     l->valid[e->line] |= bits;
@@ -109,7 +114,7 @@ static void fill(struct ww_sm *sm, uint32_t m, const struct ww_mem_reply *reply,
 static void answer_target(struct ww_sm *sm, uint32_t t, const struct ww_mem_reply *reply, uint64_t cycle) {
     struct ww_core *core = sm->core;
     struct ww_target target = core->pool.target[t];
-    uint64_t ready = fill_ready(sm, ww_bits8(reply->sectors), cycle);
+    uint64_t ready = fill_ready(&sm->l1, ww_bits8(reply->sectors), cycle);
     struct ww_memory_op *o = &core->pool.op[target.op];
     count_level(core, target.inst, reply, ww_bits8(reply->sectors));
     if (reply->level > o->level) o->level = reply->level;
@@ -129,7 +134,9 @@ void ww_l1_reply(struct ww_sm *sm, const struct ww_mem_reply *reply, uint64_t cy
     uint32_t kind = reply->tag & WW_TAG_KIND, value = reply->tag & ~WW_TAG_KIND;
     if (reply->last) sm->core->inflight--;
     if (kind == WW_TAG_MSHR)
-        fill(sm, value, reply, cycle);
+        fill(sm, &sm->l1, value, reply, cycle);
+    else if (kind == WW_TAG_TEX)
+        fill(sm, &sm->tex, value, reply, cycle);
     else if (kind == WW_TAG_TARGET)
         answer_target(sm, value, reply, cycle);
     else if (reply->last)

@@ -5,6 +5,7 @@
 #define EMPTY UINT64_MAX
 
 static uint32_t set_of(const struct ww_tags *t, uint64_t key) {
+    if (t->index) return ww_set_index_of(t->index, key);
     if (t->hash == WW_HASH_XOR && t->power_of_two)
         key ^= (key >> t->set_shift) ^ (key >> (2 * t->set_shift));
     else if (t->hash == WW_HASH_XOR)
@@ -40,6 +41,14 @@ bool ww_tags_init(struct ww_tags *t, struct ww_arena *arena, uint32_t sets, uint
     }
     ww_rng_seed(&t->rng, seed);
     return true;
+}
+
+void ww_tags_index(struct ww_tags *t, const struct ww_set_index *index) {
+    t->index = index;
+}
+
+void ww_tags_weights(struct ww_tags *t, const uint32_t *weight) {
+    t->weight = weight;
 }
 
 static uint32_t home(const struct ww_tags *t, uint64_t key) {
@@ -107,8 +116,23 @@ void ww_tags_touch(struct ww_tags *t, uint32_t line) {
         move_first(t, set_of(t, t->key[line]), line);
 }
 
+/* A way of a set by the weights of those that are not pinned; the first empty one, if there is one. */
+static uint32_t weighted_victim(struct ww_tags *t, uint32_t set) {
+    uint32_t base = set * t->ways, sum = 0;
+    for (uint32_t i = 0; i < t->ways; i++) {
+        if (t->key[base + i] == EMPTY) return base + i;
+        if (!t->pins[base + i]) sum += t->weight[i];
+    }
+    if (!sum) return WW_NO_LINE;
+    uint32_t drawn = ww_rng_below(&t->rng, sum), i = 0;
+    for (; t->pins[base + i] || drawn >= t->weight[i]; i++)
+        if (!t->pins[base + i]) drawn -= t->weight[i];
+    return base + i;
+}
+
 uint32_t ww_tags_victim(struct ww_tags *t, uint64_t key) {
     uint32_t set = set_of(t, key), line = t->last[set];
+    if (t->replace == WW_REPLACE_WEIGHTED) return weighted_victim(t, set);
     if (t->key[line] == EMPTY) return line;
     if (t->replace == WW_REPLACE_RANDOM) {
         uint32_t pick = set * t->ways + ww_rng_below(&t->rng, t->ways);

@@ -10,7 +10,7 @@
 #include "../base/arena.h"
 #include "../base/rng.h"
 #include "../config/gpu.h"
-#include <stdbool.h>
+#include "set_index.h"
 
 #define WW_NO_LINE UINT32_MAX
 
@@ -24,6 +24,8 @@ struct ww_tags {
     uint32_t sets, ways;
     uint32_t set_shift; /* bits of sets, if a power of two */
     uint32_t replace, hash;
+    const struct ww_set_index *index; /* NULL: by hash */
+    const uint32_t *weight;           /* of each way, for weighted replacement */
     bool power_of_two;
     struct ww_rng rng;
 };
@@ -31,6 +33,11 @@ struct ww_tags {
 /* Makes an empty array of sets x ways lines. False: out of memory. */
 bool ww_tags_init(struct ww_tags *t, struct ww_arena *arena, uint32_t sets, uint32_t ways, uint32_t replace,
                   uint32_t hash, uint64_t seed);
+/* Lets `index` (which stays the caller's, and has parts > 0) choose the sets of an empty array. */
+void ww_tags_index(struct ww_tags *t, const struct ww_set_index *index);
+/* Weights of the ways for WW_REPLACE_WEIGHTED, not all 0: a full set's victim is way i with probability
+ * weight[i] / sum. Empty ways are filled in their order. The array stays the caller's. */
+void ww_tags_weights(struct ww_tags *t, const uint32_t *weight);
 /* The line that holds `key` (an address divided by the line size), or WW_NO_LINE. */
 uint32_t ww_tags_find(const struct ww_tags *t, uint64_t key);
 /* Records a use of the line, for LRU. */

@@ -219,7 +219,8 @@ static void set_sizes(struct ww_l2 *l2, const struct ww_gpu_spec *gpu) {
     l2->sector_granules = gpu->l2_sector / 32;
     while (l2->sector_granules >> (l2->sector_shift + 1)) l2->sector_shift++;
     l2->l1_sector_granules = gpu->l1_sector / 32;
-    l2->parts = gpu->l1_line > gpu->l2_line ? gpu->l1_line / gpu->l2_line : 1;
+    uint32_t line = ww_gpu_request_line(gpu);
+    l2->parts = line > gpu->l2_line ? line / gpu->l2_line : 1;
     l2->slices = gpu->l2_slices;
     l2->slices_per_channel = gpu->l2_slices / gpu->dram_channels;
     l2->mshrs = gpu->l2_mshrs;

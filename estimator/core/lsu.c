@@ -75,6 +75,7 @@ static void start_requests(struct ww_sm *sm, const struct ww_lsu_entry *e, const
     struct ww_lsu *l = &sm->lsu;
     struct ww_coalescer *c = &l->coalescer;
     c->count = 0;
+    ww_coalesce_lines(c, core->request_shift[d->cache]);
     if (e->access && d->local) {
         uint64_t frame = ((uint64_t)sm->id * core->gpu->sm_max_warps + e->warp) * core->local_words * 128;
         struct ww_local_frame where = {(1ull << 60) + frame, core->local_words};
@@ -104,8 +105,8 @@ static bool offer(struct ww_sm *sm, const struct ww_lsu_entry *e, const struct w
     case WW_L_ATOMIC:
         return ww_l1_direct(sm, e->warp, sm->lsu.op, d, r, cycle);
     default:
-        if (d->bypass) return ww_l1_direct(sm, e->warp, sm->lsu.op, d, r, cycle);
-        return ww_l1_load(sm, sm->lsu.op, r, cycle, cycles);
+        if (d->cache == WW_CACHE_NONE) return ww_l1_direct(sm, e->warp, sm->lsu.op, d, r, cycle);
+        return ww_l1_load(sm, d->cache == WW_CACHE_L1 ? &sm->l1 : &sm->tex, sm->lsu.op, r, cycle, cycles);
     }
 }
 
@@ -114,7 +115,7 @@ static void count_held(struct ww_sm *sm, const struct ww_dinst *d, uint64_t cycl
     uint64_t cycles = cycle - l->held_since;
     l->held = false;
     sm->core->counter[WW_C_LSU_STALL_CYCLES] += cycles;
-    if (d->path == WW_L_LOAD && !d->bypass) sm->core->counter[WW_C_L1_RESERVATION_FAIL] += cycles;
+    if (d->cache != WW_CACHE_NONE) sm->core->counter[WW_C_L1_RESERVATION_FAIL] += cycles;
 }
 
 /* All requests are on their way; the unit takes the next instruction. */
@@ -125,7 +126,7 @@ static void finish_requests(struct ww_sm *sm, const struct ww_lsu_entry *e, uint
     if (sm->lsu.free < generated) sm->lsu.free = generated;
     pop(sm);
     if (op != WW_NONE) {
-        ww_memory_op_part(sm->core, op, cycle, cycle - 1 + sm->core->l1_latency, WW_LEVEL_L1);
+        ww_memory_op_part(sm->core, op, cycle, cycle - 1 + sm->core->l1_shape.latency, WW_LEVEL_L1);
         return;
     }
     ww_warp_memory_done(sm, w, cycle, cycle);

@@ -18,7 +18,7 @@ struct ww_memsys {
 };
 
 static void set_masks(struct ww_memsys *m, const struct ww_gpu_spec *gpu) {
-    m->line_mask = gpu->l1_line - 1;
+    m->line_mask = ww_gpu_request_line(gpu) - 1;
     m->l1_sector_granules = gpu->l1_sector / 32;
     for (uint32_t mask = 0; mask < 256; mask++)
         for (uint32_t g = 0; g < 8; g++)
@@ -52,7 +52,7 @@ struct ww_memsys *ww_memsys_new(const struct ww_gpu_spec *gpu, struct ww_queue *
                                 const struct ww_memsys_client *client, uint64_t *counter, uint64_t seed) {
     struct ww_memsys *m = calloc(1, sizeof *m);
     if (!m) return NULL;
-    assert(gpu->l2_interleave >= gpu->l1_line && gpu->l2_interleave >= gpu->l2_line);
+    assert(gpu->l2_interleave >= ww_gpu_request_line(gpu) && gpu->l2_interleave >= gpu->l2_line);
     ww_arena_init(&m->arena, WW_MEMSYS_LIMIT);
     if (start(m, gpu, queue, client, counter, seed)) return m;
     ww_memsys_free(m);

@@ -19,7 +19,7 @@ enum ww_mem_level { WW_LEVEL_L1, WW_LEVEL_L2, WW_LEVEL_DRAM, WW_LEVEL_TLB };
 
 /* One request of an SM. Copied by send. */
 struct ww_mem_request {
-    uint64_t address; /* of the line, aligned to l1.line (the L1's idea of a line) */
+    uint64_t address; /* of the line, aligned to the request line (lsu.line, l1.line) */
     uint32_t sectors; /* bit i: sector i of the line (l1.sector bytes each) */
     uint32_t tag;     /* given back in the reply; the SM's own (MSHR number and the like) */
     uint16_t sm;

@@ -87,16 +87,26 @@ static bool set_pipe(const struct ww_gpu_spec *g, enum ww_pipe pipe, struct ww_d
     }
 }
 
+/* Texture fetches and read-only loads have a path of their own; where it has no cache of its own, the L1 is
+ * that of both (Maxwell and later). */
+static enum ww_lsu_cache cache_of(const struct ww_gpu_spec *g, const struct ww_inst *in) {
+    bool texture = in->op == WW_OP_TEXTURE || in->space == WW_SPACE_TEX;
+    bool read_only = (in->flags & WW_INST_READ_ONLY) && (g->tex_read_only_loads || !g->tex_kb);
+    bool local = in->space == WW_SPACE_LOCAL;
+    if (in->flags & WW_INST_BYPASS_L1) return WW_CACHE_NONE;
+    if (g->tex_kb && (texture || (read_only && !local))) return WW_CACHE_TEX;
+    return g->l1_enabled && (g->l1_global_loads || local || texture || read_only) ? WW_CACHE_L1 : WW_CACHE_NONE;
+}
+
 static void set_path(const struct ww_gpu_spec *g, const struct ww_inst *in, struct ww_dinst *d,
                      enum ww_lsu_path path) {
-    bool cached = g->l1_enabled && (g->l1_global_loads || in->space == WW_SPACE_LOCAL ||
-                                    in->space == WW_SPACE_TEX || (in->flags & WW_INST_READ_ONLY));
     d->group = WW_G_LSU;
     d->action = WW_A_LSU;
     d->path = (uint8_t)path;
     d->state = path <= WW_L_SHARED_ATOMIC ? WW_S_WAIT_SHARED : WW_S_WAIT_L1;
     d->local = in->space == WW_SPACE_LOCAL;
-    d->bypass = !cached || (in->flags & WW_INST_BYPASS_L1);
+    d->cache = (uint8_t)(path == WW_L_LOAD ? cache_of(g, in) : WW_CACHE_NONE);
+    d->texture = path == WW_L_LOAD && (in->op == WW_OP_TEXTURE || d->cache == WW_CACHE_TEX);
 }
 
 static void set_memory(const struct ww_gpu_spec *g, const struct ww_inst *in, struct ww_dinst *d) {
@@ -119,7 +129,6 @@ static void set_memory(const struct ww_gpu_spec *g, const struct ww_inst *in, st
         return;
     case WW_OP_TEXTURE:
         set_path(g, in, d, in->dst_count ? WW_L_LOAD : WW_L_STORE);
-        d->texture = in->dst_count != 0;
         return;
     case WW_OP_ASYNC_COPY:
         set_path(g, in, d, WW_L_LOAD);

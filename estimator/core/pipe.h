@@ -41,11 +41,15 @@ enum ww_action {
 /* What the load/store unit does with the instruction. */
 enum ww_lsu_path { WW_L_SHUFFLE, WW_L_SHARED, WW_L_SHARED_ATOMIC, WW_L_LOAD, WW_L_STORE, WW_L_ATOMIC };
 
+/* Where a load looks for its data before it goes to the L2. */
+enum ww_lsu_cache { WW_CACHE_NONE, WW_CACHE_L1, WW_CACHE_TEX };
+
 struct ww_dinst {
     uint8_t group;        /* enum ww_group: the unit whose port it takes */
     uint8_t group2;       /* a second port that it takes, 0: none */
     uint8_t action;       /* enum ww_action */
     uint8_t path;         /* enum ww_lsu_path */
+    uint8_t cache;        /* enum ww_lsu_cache, of a load */
     uint8_t state;        /* enum ww_warp_state of those who wait for its result */
     uint8_t check_count;  /* registers it must find ready */
     uint8_t result_count; /* of these, the last ones are its results */
@@ -54,7 +58,7 @@ struct ww_dinst {
     uint16_t latency;     /* issue to dependent issue, where it is fixed */
     uint16_t width;
     uint8_t space;
-    bool access, bypass, local, texture, async, reply; /* reply: an atomic with a result */
+    bool access, local, texture, async, reply; /* reply: an atomic with a result */
     bool conditional, arrive;
     uint8_t barrier;
     uint16_t next_fetch;    /* cycles from its issue to the fetch of what follows it */

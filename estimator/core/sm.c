@@ -45,7 +45,7 @@ enum ww_code ww_sm_init(struct ww_sm *sm, struct ww_core *core, uint32_t id, str
     if (!sm->warp || !sm->sched || !sm->cta || !sm->board || !sm->port || !sm->lsu.ring)
         return ww_fail_nomem(error, "an SM");
     sm->lsu.capacity = g->lsu_queue;
-    ww_coalesce_init(&sm->lsu.coalescer, g->l1_line);
+    ww_coalesce_init(&sm->lsu.coalescer, ww_gpu_request_line(g));
     WW_TRY(init_schedulers(sm, arena, settings, error));
     return init_caches(sm, arena, l1_ways, seed, error);
 }
@@ -66,7 +66,7 @@ uint64_t ww_sm_step(struct ww_sm *sm, uint64_t cycle) {
     sm->now = cycle;
     sm->stirred = false;
     wake_warps(sm, cycle);
-    if (sm->l1.count) ww_l1_drain(sm, cycle);
+    if (sm->misses.count) ww_l1_drain(sm, cycle);
     if (sm->lsu.count && sm->lsu.free <= cycle) ww_lsu_step(sm, cycle);
     sm->issuing = true;
     uint64_t next = sm->issue_at <= cycle ? ww_issue(sm, cycle) : sm->issue_at;
@@ -74,7 +74,7 @@ uint64_t ww_sm_step(struct ww_sm *sm, uint64_t cycle) {
     sm->issuing = false;
     if (sm->ended) end_ctas(sm, cycle + 1);
     if (at < next) next = at;
-    if (sm->l1.count && !sm->l1.refused) next = cycle + 1;
+    if (sm->misses.count && !sm->misses.refused) next = cycle + 1;
     if (next == cycle + 1) return next;
     at = ww_wheel_next(&sm->wheel, cycle);
     return at < next ? at : next;

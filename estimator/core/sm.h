@@ -19,11 +19,8 @@
 
 #include "../base/bits.h"
 #include "../mech/sched.h"
-#include "coalesce.h"
 #include "epoch.h"
-#include "l1_tags.h"
-#include "memsys.h"
-#include "pipe.h"
+#include "l1.h"
 #include "probe.h"
 #include "sm_wheel.h"
 #include "smem.h"
@@ -113,23 +110,6 @@ struct ww_lsu {
     struct ww_coalescer coalescer;
 };
 
-struct ww_mshr {
-    uint32_t line, target, count, next_free;
-    uint32_t inst; /* that sent the last request, for its counters */
-};
-
-struct ww_l1 {
-    struct ww_tags tags;
-    uint32_t *valid, *pending, *mshr; /* by line: sector bits, entry */
-    struct ww_mshr *entry;
-    uint32_t free_entry, used;
-    uint64_t port_free;           /* data return */
-    struct ww_mem_request *queue; /* ring: the miss queue */
-    uint32_t head, count;
-    bool refused;
-    uint64_t sent_at; /* cycle of the last send + 1 */
-};
-
 struct ww_sm {
     struct ww_core *core;
     uint32_t id;
@@ -141,7 +121,8 @@ struct ww_sm {
     uint64_t *board;     /* all scoreboards */
     uint64_t (*port)[8]; /* [WW_UNIT_COUNT][instance]: free from; of units that schedulers share */
     struct ww_lsu lsu;
-    struct ww_l1 l1;
+    struct ww_cache l1, tex; /* tex: if the GPU has one */
+    struct ww_miss_queue misses;
     struct ww_tags constant, icache;
     uint64_t *icache_ready;
     uint32_t resident_ctas, resident_warps;
@@ -199,14 +180,14 @@ struct ww_core {
     ww_progress_fn progress;
     void *progress_context;
     /* derived once a launch */
-    uint32_t l1_data_cycles[9]; /* port cycles for so many 32-byte pieces */
-    uint8_t sectors_of[256];    /* by pieces of a line: L1 sectors that hold them */
-    uint8_t pieces_of[256];     /* by pieces of a line: those of the L2 sectors that hold them */
-    uint32_t l1_latency, lsu_cycles, mshr_high, queue_high;
+    struct ww_cache_shape l1_shape, tex_shape;
+    uint8_t pieces_of[256];    /* by pieces of a line: those of the L2 sectors that hold them */
+    uint32_t request_shift[3]; /* by enum ww_lsu_cache: log2 of the bytes that a line request covers */
+    uint32_t lsu_cycles, queue_high;
     struct ww_smem_banks banks;
-    uint32_t local_words, icache_shift, const_shift, sector_shift; /* sector_shift: of an L1 sector / 32 */
-    uint32_t instances[WW_UNIT_COUNT];                             /* 0: as many as schedulers, one for each */
-    uint32_t imul_group2; /* port that integer multiplies also need, 0: none */
+    uint32_t local_words, icache_shift, const_shift;
+    uint32_t instances[WW_UNIT_COUNT]; /* 0: as many as schedulers, one for each */
+    uint32_t imul_group2;              /* port that integer multiplies also need, 0: none */
     /* CTAs */
     struct ww_cta_source *source;
     uint64_t cta_count, next_cta, ended_ctas, launched_ctas;
@@ -215,11 +196,6 @@ struct ww_core {
     struct ww_error *error;
     enum ww_code code_failed; /* set by whoever meets an error inside an event */
 };
-
-/* 32-byte pieces, which is what counters hold, of a mask of L1 sectors. */
-static inline uint32_t ww_sectors(const struct ww_core *core, uint32_t mask) {
-    return ww_bits8(mask) << core->sector_shift;
-}
 
 /* Counts a warp's cycles in its state up to `cycle`. */
 static inline void ww_warp_count(struct ww_sm *sm, struct ww_warp *w, uint64_t cycle) {
@@ -270,7 +246,7 @@ void ww_barrier_arrive(struct ww_sm *sm, struct ww_warp *w, const struct ww_dins
 /* A warp of the CTA has ended: barriers of all may be complete. */
 void ww_barrier_exit(struct ww_sm *sm, struct ww_cta *cta, uint64_t cycle);
 
-/* ---- lsu.c, l1.c, l1_reply.c ---- */
+/* ---- lsu.c, l1_reply.c; see also l1.h ---- */
 void ww_lsu_push(struct ww_sm *sm, struct ww_warp *w, uint32_t inst, uint32_t mask,
                  const struct ww_access *access, uint64_t cycle);
 /* Works in `cycle`: it has an instruction and is free. */
@@ -280,19 +256,6 @@ static inline uint64_t ww_lsu_next(const struct ww_lsu *l, uint64_t cycle) {
     if (l->count == 0 || (l->held && !l->retry)) return WW_NEVER;
     return l->free > cycle ? l->free : cycle + 1;
 }
-/* Each takes one line request of the operation; false: refused, nothing has changed. *cycles: how long the
- * LSU is taken. */
-bool ww_l1_load(struct ww_sm *sm, uint32_t op, const struct ww_line_request *r, uint64_t cycle,
-                uint32_t *cycles);
-bool ww_l1_store(struct ww_sm *sm, struct ww_warp *w, const struct ww_dinst *d, const struct ww_line_request *r,
-                 uint64_t cycle);
-/* A load that is not cached here, or an atomic; without an operation (WW_NONE) only fences wait for it. */
-bool ww_l1_direct(struct ww_sm *sm, uint32_t warp, uint32_t op, const struct ww_dinst *d,
-                  const struct ww_line_request *r, uint64_t cycle);
-bool ww_l1_init(struct ww_sm *sm, struct ww_arena *arena, uint32_t ways, uint64_t seed);
-/* Sends the first of those that wait in the miss queue, one request a cycle. */
-void ww_l1_drain(struct ww_sm *sm, uint64_t cycle);
-void ww_l1_reply(struct ww_sm *sm, const struct ww_mem_reply *reply, uint64_t cycle);
 /* One of the operation's parts is complete at `ready` (>= cycle), served by `level`. */
 void ww_memory_op_part(struct ww_core *core, uint32_t op, uint64_t cycle, uint64_t ready, uint32_t level);
 uint32_t ww_pool_op(struct ww_core *core);
@@ -300,7 +263,8 @@ uint32_t ww_pool_target(struct ww_core *core);
 void ww_pool_target_free(struct ww_core *core, uint32_t target);
 void ww_pool_free(struct ww_pool *pool);
 static inline bool ww_l1_saturated(const struct ww_sm *sm) {
-    return sm->l1.used >= sm->core->mshr_high || sm->l1.count >= sm->core->queue_high;
+    return sm->l1.used >= sm->core->l1_shape.mshr_high || sm->misses.count >= sm->core->queue_high ||
+           (sm->tex.shape && sm->tex.used >= sm->core->tex_shape.mshr_high);
 }
 
 /* ---- const.c ---- */

@@ -215,7 +215,7 @@ static void check_rows(const struct ww_launch_result *r) {
     assert_int_equal(issues, r->warp_instructions);
     assert_int_equal(threads, r->thread_instructions);
     assert_int_equal(conflicts, n[WW_C_SHARED_CONFLICTS]);
-    assert_true(sectors >= n[WW_C_L1_SECTOR_READ] + n[WW_C_L1_SECTOR_WRITE]);
+    assert_true(sectors >= n[WW_C_L1_SECTOR_READ] + n[WW_C_TEX_SECTOR_READ] + n[WW_C_L1_SECTOR_WRITE]);
 }
 
 void check_laws(const struct program *p, const struct ww_gpu_spec *gpu, const struct ww_launch_result *r) {
@@ -230,6 +230,8 @@ void check_laws(const struct program *p, const struct ww_gpu_spec *gpu, const st
     assert_int_equal(n[WW_C_SM_ACTIVE_CYCLES] + n[WW_C_SM_IDLE_CYCLES], gpu->sm_count * r->cycles);
     assert_int_equal(n[WW_C_L1_SECTOR_READ],
                      n[WW_C_L1_SECTOR_HIT] + n[WW_C_L1_SECTOR_MERGED] + n[WW_C_L1_SECTOR_MISS]);
+    assert_int_equal(n[WW_C_TEX_SECTOR_READ],
+                     n[WW_C_TEX_SECTOR_HIT] + n[WW_C_TEX_SECTOR_MERGED] + n[WW_C_TEX_SECTOR_MISS]);
     assert_int_equal(n[WW_C_SHARED_PASSES], n[WW_C_MEM_INST_SHARED] + n[WW_C_SHARED_CONFLICTS]);
     check_states(r);
     check_rows(r);

@@ -213,6 +213,20 @@ static void unknown_keys_and_bounds_name_file_and_path(void **state) {
     refused("[]", ": $", "expected an object");
 }
 
+static void index_masks_and_way_weights_must_fit_the_cache(void **state) {
+    (void)state;
+    refused("{\"inherits\": \"gtx480\", \"l1\": {\"index\": \"0x80,\"}}", ": $.l1.index", "no list");
+    refused("{\"inherits\": \"gtx480\", \"l1\": {\"index\": \"0x40\"}}", ": $.l1.index",
+            "inside of a line of 128 bytes");
+    refused("{\"inherits\": \"gtx480\", \"l1\": {\"ways\": 8}}", ": $.l1.index",
+            "5 masks do not divide 16 sets");
+    refused("{\"inherits\": \"gtx480\", \"l1\": {\"way_weights\": \"1,3,1\"}}", ": $.l1.way_weights",
+            "for l1.ways = 4");
+    refused("{\"inherits\": \"gtx480\", \"l1\": {\"way_weights\": \"0,0,0,0\"}}", ": $.l1.way_weights", "");
+    refused("{\"inherits\": \"gtx480\", \"tex\": {\"kb\": 13}}", ": $.tex.kb", "no whole number of sets");
+    refused("{\"inherits\": \"gtx980\", \"lsu\": {\"line\": 24}}", ": $.lsu.line", "24");
+}
+
 static void overrides_apply_last_and_in_order(void **state) {
     (void)state;
     struct ww_gpu *gpu;
@@ -378,6 +392,7 @@ int main(void) {
         cmocka_unit_test(a_parent_that_is_not_there_names_the_child),
         cmocka_unit_test(missing_keys_are_errors_that_name_the_first),
         cmocka_unit_test(unknown_keys_and_bounds_name_file_and_path),
+        cmocka_unit_test(index_masks_and_way_weights_must_fit_the_cache),
         cmocka_unit_test(overrides_apply_last_and_in_order),
         cmocka_unit_test(bad_overrides_are_named),
         cmocka_unit_test(equal_gpus_have_equal_json_and_unequal_ones_do_not),

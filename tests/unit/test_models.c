@@ -135,7 +135,7 @@ struct stream {
 /* All SMs read consecutive lines, `depth` in flight each; addresses wrap at `wrap` lines. */
 static void react(struct rig *rig, uint16_t sm, const struct ww_mem_reply *reply, uint64_t now_ps) {
     struct stream *s = rig->user;
-    uint32_t sectors = rig->spec.l1_line / rig->spec.l1_sector;
+    uint32_t sectors = ww_gpu_request_line(&rig->spec) / rig->spec.l1_sector;
     if (reply) {
         s->bytes += (uint64_t)__builtin_popcount(reply->sectors) * rig->spec.l1_sector;
         s->last_ps = now_ps;
@@ -143,7 +143,7 @@ static void react(struct rig *rig, uint16_t sm, const struct ww_mem_reply *reply
     }
     while (s->out[sm] < s->depth && s->next[sm] < s->lines) {
         uint64_t line = (s->next[sm] * rig->spec.sm_count + sm) % s->wrap;
-        struct ww_mem_request r = {.address = line * rig->spec.l1_line,
+        struct ww_mem_request r = {.address = line * ww_gpu_request_line(&rig->spec),
                                    .sectors = (uint32_t)((1ull << sectors) - 1),
                                    .sm = sm,
                                    .kind = WW_MEM_READ,

@@ -31,6 +31,11 @@ static void random_instructions(struct program *p, struct ww_rng *r) {
         uint32_t inst = program_memory(p, op, space, 1u << ww_rng_below(r, 5),
                                        result ? (int)ww_rng_below(r, 12) : -1, (int)ww_rng_below(r, 12));
         if (kind == 7) p->inst[inst].flags |= WW_INST_BYPASS_L1;
+        if (kind == 6) p->inst[inst].flags |= WW_INST_READ_ONLY;
+        if (kind == 5 && space == WW_SPACE_GLOBAL) {
+            p->inst[inst].op = WW_OP_TEXTURE;
+            p->inst[inst].space = WW_SPACE_TEX;
+        }
     }
 }
 
@@ -77,7 +82,19 @@ static void random_gpu(struct ww_gpu_spec *g, struct ww_rng *r) {
     g->l1_ways = 2;
     g->l1_sector = 32u << ww_rng_below(r, 3);
     g->l1_write = ww_rng_below(r, 3);
-    g->l1_replace = ww_rng_below(r, 3);
+    g->l1_replace = ww_rng_below(r, 4);
+    snprintf(g->l1_way_weights, sizeof g->l1_way_weights, "1,3");
+    g->tex_kb = ww_rng_below(r, 3);
+    g->tex_ways = 4;
+    g->tex_line = 32u << ww_rng_below(r, 3);
+    g->tex_mshrs = 1 + ww_rng_below(r, 8);
+    g->tex_mshr_merge = 1 + ww_rng_below(r, 4);
+    g->tex_read_only_loads = ww_rng_below(r, 2);
+    if (g->l1_sector == 32 && ww_rng_below(r, 2)) {
+        g->l1_line = 32u << ww_rng_below(r, 3);
+        g->lsu_line = 128;
+        snprintf(g->l1_index, sizeof g->l1_index, "0x2080");
+    }
     g->lsu_queue = 1 + ww_rng_below(r, 4);
     g->lsu_lanes = 16u << ww_rng_below(r, 2);
     g->icache_kb = ww_rng_below(r, 2);
@@ -109,8 +126,9 @@ static void a_random_replay(uint64_t seed, const char *sched, uint32_t epoch, st
     random_streams(&p, &r);
     *out = program_run_with(&p, &g, sched, epoch);
     if (out->code != WW_OK) fail_msg("seed %d: %s %s", (int)seed, out->error.where, out->error.text);
-    assert_int_equal(fake.sectors - fake.atomic_sectors,
-                     out->r.counter[WW_C_L1_SECTOR_MISS] + out->r.counter[WW_C_L1_SECTOR_WRITE]);
+    assert_int_equal(fake.sectors - fake.atomic_sectors, out->r.counter[WW_C_L1_SECTOR_MISS] +
+                                                             out->r.counter[WW_C_TEX_SECTOR_MISS] +
+                                                             out->r.counter[WW_C_L1_SECTOR_WRITE]);
     program_free(&p);
 }
 

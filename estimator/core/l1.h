@@ -1,0 +1,80 @@
+/* l1.h: the data caches of an SM: the L1 and, where the GPU has one, a texture cache beside it.
+ *
+ *   LSU --line request--> ww_cache (tags, MSHRs, data port) --miss--> miss queue --> memory system
+ *                          l1 | tex                                  (one per SM)
+ *
+ * Both are of one kind and differ in their shape. Which of them a load uses is decided when it is decoded
+ * (enum ww_lsu_cache in pipe.h). */
+#ifndef WW_CORE_L1_H
+#define WW_CORE_L1_H
+
+#include "coalesce.h"
+#include "l1_tags.h"
+#include "memsys.h"
+#include "pipe.h"
+
+struct ww_sm;
+struct ww_warp;
+struct ww_core;
+
+/* What the same cache is in all SMs; made once a launch. */
+struct ww_cache_shape {
+    uint32_t line_shift;                   /* log2 of bytes */
+    uint32_t sector_shift;                 /* log2 of a sector / 32 bytes */
+    uint32_t latency;                      /* load to use on a hit */
+    uint32_t mshrs, mshr_merge, mshr_high; /* mshr_high: so many in use are saturation */
+    uint32_t tag;                          /* of its requests, l1_tag.h */
+    uint32_t offset_mask;                  /* of line numbers: place of a line in the request line */
+    uint32_t data_cycles[9];               /* port cycles for so many 32-byte pieces */
+    uint8_t sectors_of[256];               /* by pieces of a line: sectors that hold them */
+    bool fine;                             /* its requests name 32-byte pieces of the request line */
+    uint16_t access, read, hit, merged, miss, evicted; /* its counters */
+    struct ww_set_index index;                         /* parts 0: none */
+    uint32_t weight[WW_MASKS_MAX];
+};
+
+struct ww_mshr {
+    uint32_t line, target, count, next_free;
+    uint32_t inst; /* that sent the last request, for its counters */
+};
+
+struct ww_cache {
+    const struct ww_cache_shape *shape;
+    struct ww_tags tags;
+    uint32_t *valid, *pending, *mshr; /* by line: sector bits, entry */
+    struct ww_mshr *entry;
+    uint32_t free_entry, used;
+    uint64_t port_free; /* data return */
+};
+
+/* Requests that wait for the interconnect. */
+struct ww_miss_queue {
+    struct ww_mem_request *ring;
+    uint32_t head, count;
+    bool refused;
+    uint64_t sent_at; /* cycle of the last send + 1 */
+};
+
+/* ---- l1_init.c ---- */
+/* Derives the shapes of a launch from the GPU. */
+void ww_cache_shapes(struct ww_core *core);
+/* Makes the SM's caches, empty; ways: those of the L1 that shared memory leaves. False: out of memory. */
+bool ww_l1_init(struct ww_sm *sm, struct ww_arena *arena, uint32_t ways, uint64_t seed);
+
+/* ---- l1.c ---- */
+/* Each takes one line request of the operation; false: refused, nothing has changed. *cycles: how long the
+ * LSU is taken. Requests of ww_l1_load are of the cache's lines, the others' of the request line. */
+bool ww_l1_load(struct ww_sm *sm, struct ww_cache *cache, uint32_t op, const struct ww_line_request *r,
+                uint64_t cycle, uint32_t *cycles);
+bool ww_l1_store(struct ww_sm *sm, struct ww_warp *w, const struct ww_dinst *d, const struct ww_line_request *r,
+                 uint64_t cycle);
+/* A load that is not cached here, or an atomic; without an operation (WW_NONE) only fences wait for it. */
+bool ww_l1_direct(struct ww_sm *sm, uint32_t warp, uint32_t op, const struct ww_dinst *d,
+                  const struct ww_line_request *r, uint64_t cycle);
+/* Sends the first of those that wait in the miss queue, one request a cycle. */
+void ww_l1_drain(struct ww_sm *sm, uint64_t cycle);
+
+/* ---- l1_reply.c ---- */
+void ww_l1_reply(struct ww_sm *sm, const struct ww_mem_reply *reply, uint64_t cycle);
+
+#endif
