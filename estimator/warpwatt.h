@@ -133,11 +133,11 @@ WW_API enum ww_code ww_trace_launch_info(const struct ww_trace *trace, size_t la
 WW_API enum ww_code ww_trace_verify(struct ww_trace *trace, ww_progress_fn progress, void *context,
                                     struct ww_error *error);
 /* Copies launches and CTAs into a new file. `launches` and `ctas` are lists such as "0,2-4" (NULL: all);
- * CTA numbers are linear within each launch. */
+ * CTA numbers are linear within each launch. Errors: WW_USAGE (the lists; the new file is the trace's own). */
 WW_API enum ww_code ww_trace_slice(struct ww_trace *trace, const char *launches, const char *ctas,
                                    const char *out_path, struct ww_error *error);
-/* Copies the launches of `count` traces, in the order given, into a new file. Errors: WW_USAGE (none given),
- * those of reading and writing. */
+/* Copies the launches of `count` traces, in the order given, into a new file. Errors: WW_USAGE (none given,
+ * the new file is one of theirs), those of reading and writing. */
 WW_API enum ww_code ww_trace_merge(struct ww_trace *const *trace, size_t count, const char *out_path,
                                    struct ww_error *error);
 /* Prints `trace info` (text or JSON as documented in reports/schema/trace_info.json). */
@@ -188,12 +188,18 @@ WW_API enum ww_code ww_workload(size_t i, struct ww_workload_view *view, struct 
 /* ---- traces of other tools -------------------------------------------------------------------- */
 
 #define WW_IMPORT_UNKNOWN_MAX 64
+#define WW_IMPORT_GAPS_MAX 16
 struct ww_import_options {
     const char *out_path; /* .wwt to write */
     int compression;      /* zstd level; 0: default */
-    bool strict;          /* an unknown opcode is WW_UNSUPPORTED */
+    bool strict;          /* an unknown opcode is WW_UNSUPPORTED, a trace that lacks something WW_INPUT */
     ww_progress_fn progress;
     void *context;
+};
+/* Something that a launch lacks. */
+struct ww_import_gap {
+    char where[300]; /* file and line */
+    char text[200];
 };
 struct ww_import_stats {
     uint64_t launches, ctas, warp_instructions, thread_instructions;
@@ -212,6 +218,12 @@ struct ww_import_stats {
         char opcode[32]; /* without suffixes */
         uint64_t count;
     } unknown[WW_IMPORT_UNKNOWN_MAX];
+    uint64_t ctas_missing;  /* of the grids; of our own exports of slices: of the CTAs that they state */
+    uint64_t warps_missing; /* of CTAs that are there: no instruction */
+    uint64_t warps_unended; /* warps with threads that never exit */
+    struct ww_import_gap gap[WW_IMPORT_GAPS_MAX]; /* one for each launch and kind, */
+    size_t gap_count;
+    uint64_t gaps_more; /* and those beyond the list */
     double host_seconds;
 };
 /* Imports what Accel-Sim's NVBit tracer and its post-processor write, versions 1 to 6 (docs/import.md): `path`

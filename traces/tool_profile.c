@@ -45,6 +45,7 @@ static void json_launch(struct ww_jsonw *w, size_t number, const char *kernel, c
     ww_jsonw_u64(w, "global_stores", p->global_stores);
     ww_jsonw_u64(w, "atomics", p->atomics);
     ww_jsonw_u64(w, "global_bytes", p->global_bytes);
+    ww_jsonw_u64(w, "distinct_bytes", p->distinct_bytes);
     ww_jsonw_u64(w, "sectors", p->sectors);
     ww_jsonw_u64(w, "lines", p->lines);
     ww_jsonw_u64(w, "shared", p->shared);
@@ -85,7 +86,7 @@ static void text_launch(size_t number, const char *kernel, const struct ww_profi
             "moved are asked for\n",
             (unsigned long long)p->global_loads, (unsigned long long)p->global_stores,
             (unsigned long long)p->atomics, ratio(p->sectors, global), ratio(p->lines, global),
-            100 * ratio(p->global_bytes, p->sectors * 32));
+            100 * ratio(p->distinct_bytes, p->sectors * 32));
     if (p->shared)
         fprintf(out, "  shared: %llu accesses, %.2f passes each\n", (unsigned long long)p->shared,
                 ratio(p->shared_passes, p->shared));

@@ -1,5 +1,6 @@
 /* `trace slice`: some launches, some CTAs, into a new file. `trace merge`: the launches of several files. */
 #include "../estimator/base/list.h"
+#include "../estimator/base/outfile.h"
 #include "wwt/reader.h"
 #include "wwt/writer.h"
 
@@ -87,6 +88,7 @@ enum ww_code ww_trace_slice(struct ww_trace *trace, const char *launches, const 
                             const char *out_path, struct ww_error *error) {
     struct slice s = {.from = trace};
     struct ww_arena arena;
+    WW_TRY(ww_outfile_not_input(out_path, trace->path, error));
     ww_arena_init(&arena, 0);
     enum ww_code code = run_slice(&s, launches, ctas, out_path, &arena, error);
     ww_arena_free(&arena);
@@ -137,6 +139,7 @@ enum ww_code ww_trace_merge(struct ww_trace *const *trace, size_t count, const c
                             struct ww_error *error) {
     struct ww_arena arena;
     if (count == 0) return ww_fail(error, WW_USAGE, "", "no trace to merge");
+    for (size_t i = 0; i < count; i++) WW_TRY(ww_outfile_not_input(out_path, trace[i]->path, error));
     ww_arena_init(&arena, 0);
     enum ww_code code = run_merge(trace, count, out_path, &arena, error);
     ww_arena_free(&arena);

@@ -65,3 +65,9 @@ enum ww_code ww_outfile_resolve(const char *path, char **target, struct ww_error
     *target = realpath(path, NULL);
     return *target ? WW_OK : ww_fail(error, WW_IO, path, "cannot resolve the name: %s", strerror(errno));
 }
+
+enum ww_code ww_outfile_not_input(const char *out, const char *in, struct ww_error *error) {
+    struct stat a, b;
+    if (stat(out, &a) != 0 || stat(in, &b) != 0 || a.st_dev != b.st_dev || a.st_ino != b.st_ino) return WW_OK;
+    return ww_fail(error, WW_USAGE, out, "the output is also an input; expected another name");
+}

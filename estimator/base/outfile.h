@@ -13,4 +13,7 @@
  * that exists and is no regular file), WW_IO (links without end), WW_NOMEM. */
 enum ww_code ww_outfile_resolve(const char *path, char **target, struct ww_error *error);
 
+/* WW_USAGE if both names stand for one file that exists: writing `out` would destroy what is read. */
+enum ww_code ww_outfile_not_input(const char *out, const char *in, struct ww_error *error);
+
 #endif

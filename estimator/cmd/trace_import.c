@@ -20,6 +20,17 @@ static void json_unknown(struct ww_jsonw *w, const struct ww_import_stats *s) {
     ww_jsonw_close(w, ']');
 }
 
+static void json_gaps(struct ww_jsonw *w, const struct ww_import_stats *s) {
+    ww_jsonw_open(w, "gaps", '[');
+    for (size_t i = 0; i < s->gap_count; i++) {
+        ww_jsonw_open(w, NULL, '{');
+        ww_jsonw_str(w, "where", s->gap[i].where);
+        ww_jsonw_str(w, "text", s->gap[i].text);
+        ww_jsonw_close(w, '}');
+    }
+    ww_jsonw_close(w, ']');
+}
+
 static enum ww_code import_json(const struct cmd_line *line, const struct ww_import_stats *s,
                                 struct ww_error *error) {
     struct ww_jsonw w;
@@ -47,6 +58,10 @@ static enum ww_code import_json(const struct cmd_line *line, const struct ww_imp
     ww_jsonw_u64(&w, "operands_dropped", s->operands_dropped);
     ww_jsonw_u64(&w, "unknown_instructions", s->unknown_instructions);
     json_unknown(&w, s);
+    ww_jsonw_u64(&w, "ctas_missing", s->ctas_missing);
+    ww_jsonw_u64(&w, "warps_missing", s->warps_missing);
+    ww_jsonw_u64(&w, "warps_unended", s->warps_unended);
+    json_gaps(&w, s);
     ww_jsonw_f64(&w, "host_seconds", s->host_seconds);
     ww_jsonw_close(&w, '}');
     return ww_jsonw_end(&w, error);
@@ -89,6 +104,15 @@ static void warn_unknown(const struct ww_import_stats *s) {
     fputc('\n', stderr);
 }
 
+/* A trace that lacks something is imported as it is: a warning for each launch and kind. */
+static void warn_gaps(const struct ww_import_stats *s) {
+    for (size_t i = 0; i < s->gap_count; i++)
+        fprintf(stderr, "warpwatt: warning: %s: %s\n", s->gap[i].where, s->gap[i].text);
+    if (s->gaps_more)
+        fprintf(stderr, "warpwatt: warning: and %" PRIu64 " more such place%s\n", s->gaps_more,
+                ww_plural(s->gaps_more, "s"));
+}
+
 static enum ww_code import_run(const struct cmd_line *line, struct ww_error *error) {
     struct ww_import_options o = {.out_path = cmd_get(line, "out"), .strict = cmd_has(line, "strict")};
     struct ww_import_stats stats;
@@ -103,6 +127,7 @@ static enum ww_code import_run(const struct cmd_line *line, struct ww_error *err
     enum ww_code code = ww_import_accelsim(line->argument[1], &o, &stats, error);
     WW_TRY(cmd_progress_end(&progress, code, error));
     warn_unknown(&stats);
+    warn_gaps(&stats);
     if (cmd_has(line, "json")) return import_json(line, &stats, error);
     if (!cmd_has(line, "quiet")) import_text(line, &stats);
     return WW_OK;
@@ -110,7 +135,7 @@ static enum ww_code import_run(const struct cmd_line *line, struct ww_error *err
 
 static const struct cmd_option import_options[] = {
     {"out", 'o', "FILE", "trace file to write", CMD_REQUIRED},
-    {"strict", 0, NULL, "refuse unknown opcodes instead of importing them as no-operations", 0},
+    {"strict", 0, NULL, "refuse unknown opcodes, and traces that lack CTAs, warps or their ends", 0},
     {"level", 0, "N", "zstd compression level, 1 to 19", 0},
     {"json", 0, NULL, "print JSON", 0},
     {"quiet", 'q', NULL, "print errors and warnings only", 0},

@@ -54,3 +54,28 @@ fails 2 warpwatt trace import other traces -o c.wwt
 fails 2 warpwatt trace export accelsim a.wwt -o out2 --version 6
 fails 7 warpwatt trace export accelsim a.wwt -o out
 ls -A out
+fails 2 warpwatt trace export accelsim a.wwt -o ''
+fails 2 warpwatt trace import accelsim traces -o traces/kernel-1.traceg
+fails 2 warpwatt trace import accelsim traces -o traces/kernelslist.g
+# What a trace lacks is a warning with the place, or an error.
+mkdir cut
+for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17; do
+    sed -e 's/dim = (1,1,1)/dim = (3,2,1)/' -e 's/GUESSME.F/MUFU.RCP/' traces/kernel-1.traceg >cut/kernel-$i.traceg
+    echo kernel-$i.traceg
+done >cut/kernelslist.g
+warpwatt trace import accelsim cut/kernel-1.traceg -o c.wwt -q 2>&1
+warpwatt trace import accelsim cut -o c.wwt -q 2>&1 | tail -n 1
+warpwatt trace import accelsim cut -o c.wwt --json 2>/dev/null |
+    python3 -c 'import json, sys; s = json.load(sys.stdin); print(s["ctas_missing"], s["warps_missing"], s["warps_unended"], len(s["gaps"]))'
+fails 3 warpwatt trace import accelsim cut --strict -o d.wwt
+# Line ends of another system are taken.
+sed 's/$/\r/' cut/kernel-1.traceg >cut/crlf.traceg
+warpwatt trace import accelsim cut/crlf.traceg -o e.wwt -q 2>&1
+warpwatt trace dump e.wwt >e.txt
+warpwatt trace import accelsim cut/kernel-1.traceg -o c.wwt -q 2>/dev/null
+warpwatt trace dump c.wwt | cmp - e.txt
+# A slice says how many CTAs it has.
+warpwatt trace record --workload saxpy --param size=small -q -o s.wwt
+warpwatt trace slice s.wwt --ctas 1 -o one.wwt
+warpwatt trace export accelsim one.wwt -o one -q
+warpwatt trace import accelsim one -o back.wwt -q

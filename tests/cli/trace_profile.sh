@@ -12,4 +12,11 @@ warpwatt trace dump b.wwt >one.txt
 cmp one.txt two.txt
 fails 2 warpwatt trace merge -o none.wwt
 fails 7 warpwatt trace merge a.wwt missing.wwt -o none.wwt
+# An output that is an input too is refused, also under another name.
+cp a.wwt before.wwt
+ln -s a.wwt link.wwt
+fails 2 warpwatt trace merge a.wwt b.wwt -o a.wwt
+fails 2 warpwatt trace merge b.wwt a.wwt -o ./link.wwt
+fails 2 warpwatt trace slice a.wwt --ctas 0 -o a.wwt
+cmp a.wwt before.wwt
 ls -A

@@ -105,6 +105,9 @@ static const struct {
     {"-warpwatt launch = 1\n", 1, "expected shared and local bytes"},
     {"-warpwatt inst = 10 99 0 0\n", 1, "malformed \"-warpwatt inst\""},
     {"-warpwatt inst = 10 1 0 0 0 0 0 1 999:1 0 0 MOV MOV -\n", 1, "malformed \"-warpwatt inst\""},
+    {"-warpwatt ctas = some\n", 1, "expected a number"},
+    {"-warpwatt inst = 10 1 0 0 0 0 0 0 0 0 MOV MOV -\n-warpwatt inst = 10 1 0 0 0 0 0 0 0 0 MOV MOV -\n", 2,
+     "pc 0x10 is declared twice"},
     {"", 0, "no line \"-kernel name"},
 };
 
@@ -151,6 +154,30 @@ static void test_zero_bytes_are_no_text(void **state) {
     as_free(&r);
 }
 
+static void test_a_zero_byte_in_a_short_file_is_no_tracez(void **state) {
+    (void)state;
+#define HEAD "-kernel name = k\n-grid dim = (1,1,1)\n-block dim = (1,1,1)\n"
+    static const struct {
+        char text[200];
+        unsigned line;
+    } bad[] = {
+        {"-kernel name = k\n-grid dim\0 = (1,1,1)\n-block dim = (1,1,1)\n#x\n", 2},
+        {HEAD "#BEGIN_TB\nthread block = 0,\0\0\0\0\0\0\0\0\0\0", 5},
+        {HEAD "0 0 0 0 0010 1 0 EXIT 0 0\n0 0 \0\1\2\3\4\5\6\7\n", 5},
+    };
+#undef HEAD
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        struct as_result r;
+        char where[32];
+        as_import_bytes(bad[i].text, sizeof bad[i].text, &r);
+        snprintf(where, sizeof where, "text:%u", bad[i].line);
+        assert_int_equal(r.code, WW_INPUT);
+        assert_string_equal(r.error.text, "a zero byte; expected text");
+        assert_string_equal(r.error.where, where);
+        as_free(&r);
+    }
+}
+
 static void test_a_missing_declaration_is_an_error(void **state) {
     (void)state;
     struct as_result r;
@@ -186,6 +213,7 @@ int main(void) {
         cmocka_unit_test(test_malformed_headers_are_named),
         cmocka_unit_test(test_lines_without_end_are_refused),
         cmocka_unit_test(test_zero_bytes_are_no_text),
+        cmocka_unit_test(test_a_zero_byte_in_a_short_file_is_no_tracez),
         cmocka_unit_test(test_a_missing_declaration_is_an_error),
         cmocka_unit_test(test_failed_imports_leave_no_file),
     };

@@ -135,6 +135,20 @@ static void a_strided_load_has_a_sector_for_each_lane(void **state) {
     assert_int_equal(p.lanes[16], 1);
 }
 
+static void bytes_that_lanes_share_count_once(void **state) {
+    (void)state;
+    struct ww_profile p = profile_of(memory(WW_OP_REDUCE, WW_SPACE_GLOBAL, 4),
+                                     (struct ww_access){4096, 0, WW_AFFINE}, UINT32_MAX, "RED");
+    assert_int_equal(p.atomics, 1);
+    assert_int_equal(p.global_bytes, 128);
+    assert_int_equal(p.distinct_bytes, 4);
+    assert_int_equal(p.sectors, 1);
+    /* 8 bytes each at a distance of 4: lanes overlap by half, and 8 lanes fill 36 bytes */
+    p = profile_of(memory(WW_OP_LOAD, WW_SPACE_GLOBAL, 8), (struct ww_access){4096, 4, WW_AFFINE}, 0xff, "LDG");
+    assert_int_equal(p.distinct_bytes, 36);
+    assert_int_equal(p.sectors, 2);
+}
+
 static void a_value_across_two_sectors_counts_both(void **state) {
     (void)state;
     struct ww_profile p = profile_of(memory(WW_OP_STORE, WW_SPACE_GLOBAL, 8),
@@ -185,6 +199,7 @@ int main(void) {
         cmocka_unit_test(clearing_forgets),
         cmocka_unit_test(a_coalesced_load_has_four_sectors_of_one_line),
         cmocka_unit_test(a_strided_load_has_a_sector_for_each_lane),
+        cmocka_unit_test(bytes_that_lanes_share_count_once),
         cmocka_unit_test(a_value_across_two_sectors_counts_both),
         cmocka_unit_test(conflicts_of_a_shared_access_take_passes),
         cmocka_unit_test(a_fused_multiply_add_is_two_operations),

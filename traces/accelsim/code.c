@@ -117,8 +117,6 @@ enum ww_code ww_as_code_declare(struct ww_as_code *c, const struct ww_inst *inst
     struct ww_as_static *s;
     uint32_t index;
     bool access = (inst->flags & WW_INST_ACCESS) != 0;
-    if (ww_as_code_find(c, inst->pc, key, n))
-        return ww_fail(error, WW_INPUT, c->kernel, "an instruction at pc 0x%x is declared twice", inst->pc);
     WW_TRY(add_static(c, inst->pc, key, n, &s, error));
     s->inst = *inst;
     s->declared = true;

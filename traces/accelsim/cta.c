@@ -100,5 +100,6 @@ enum ww_code ww_as_cta_finish(struct ww_as_import *im, struct ww_as_cta *cta, st
         return ww_as_bad(im->parser.in, error, "CTA number %llu is there twice",
                          (unsigned long long)cta->index);
     im->stats->ctas++;
+    ww_as_gaps_cta(im, cta);
     return code;
 }

@@ -140,8 +140,13 @@ enum ww_code ww_as_get_declaration(const struct ww_as_input *in, const char *tex
     if (why) return ww_as_bad(in, error, "a \"-warpwatt inst\" line: %s", why);
     struct ww_buf key = {0};
     ww_as_put_key(&key, &i, opcode);
-    enum ww_code code = key.failed ? ww_fail_nomem(error, "a code table")
-                                   : ww_as_code_declare(c, &i, mnemonic, file, key.p, key.n, error);
+    enum ww_code code;
+    if (key.failed)
+        code = ww_fail_nomem(error, "a code table");
+    else if (ww_as_code_find(c, i.pc, key.p, key.n))
+        code = ww_as_bad(in, error, "the instruction at pc 0x%x is declared twice", i.pc);
+    else
+        code = ww_as_code_declare(c, &i, mnemonic, file, key.p, key.n, error);
     ww_buf_free(&key);
     return code;
 }

@@ -23,13 +23,27 @@ struct ww_as_decoder {
     struct ww_as_tracez *tracez;
 };
 
+/* True if there are header lines only, of text, until a NUL, and binary sizes behind it. Text with a NUL in it,
+ * as of a damaged disk, is no tracez data. */
+static bool is_tracez(const unsigned char *p, size_t n) {
+    const unsigned char *nul = memchr(p, 0, n), *end = p + n;
+    if (!nul || *p != '-') return false;
+    for (const unsigned char *line = p; line && line < nul;) {
+        if (!strchr("-#\r\n", *line) || strncmp((const char *)line, "#BEGIN_TB", 9) == 0) return false;
+        line = memchr(line, '\n', (size_t)(nul - line));
+        if (line) line++;
+    }
+    for (const unsigned char *size = nul + 1; size < end && size < nul + 9; size++)
+        if (*size < '\t' || *size > '~') return true;
+    return false;
+}
+
 static enum kind guess(const unsigned char *p, size_t n) {
     static const unsigned char xz[6] = {0xfd, '7', 'z', 'X', 'Z', 0}, zst[4] = {0x28, 0xb5, 0x2f, 0xfd};
     if (n >= 2 && p[0] == 0x1f && p[1] == 0x8b) return GZ;
     if (n >= 6 && memcmp(p, xz, 6) == 0) return XZ;
     if (n >= 4 && memcmp(p, zst, 4) == 0) return ZST;
-    return n && p[0] == '-' && memchr(p, 0, n) ? TRACEZ
-                                               : PLAIN; /* text has no NUL; a tracez header ends in one */
+    return is_tracez(p, n) ? TRACEZ : PLAIN;
 }
 
 static enum ww_code set_up(struct ww_as_decoder *d, struct ww_error *error) {

@@ -141,6 +141,14 @@ static void put_name(struct ww_buf *b, const char *s) {
     for (; *s; s++) ww_buf_byte(b, (unsigned char)*s < ' ' ? '_' : (unsigned char)*s);
 }
 
+/* CTAs of the launch that the trace has: slices lack some. */
+static uint64_t ctas_held(const struct exporter *e, size_t number) {
+    const struct ww_wwt_launch *l = &e->trace->index.launch[number];
+    uint64_t n = 0;
+    for (size_t r = 0; r < l->run_count; r++) n += l->run[r].count;
+    return n;
+}
+
 static enum ww_code put_header(struct exporter *e, size_t number, struct ww_error *error) {
     const struct ww_launch *l = e->launch;
     struct ww_buf *b = &e->text;
@@ -158,7 +166,7 @@ static enum ww_code put_header(struct exporter *e, size_t number, struct ww_erro
     if (e->options.version >= 5) ww_buf_puts(b, "-enable lineinfo = 0\n");
     ww_buf_printf(b, "%s%u %u ", WW_AS_OUR_LAUNCH, l->shared_static, l->local_bytes);
     put_name(b, l->arch);
-    ww_buf_byte(b, '\n');
+    ww_buf_printf(b, "\n-warpwatt ctas = %llu\n", (unsigned long long)ctas_held(e, number));
     for (uint32_t i = 0; i < l->inst_count; i++) WW_TRY(declare(e, i, error));
     ww_buf_printf(b,
                   "\n#traces format = PC mask dest_num [reg_dests] opcode src_num [reg_srcs] mem_width "
@@ -342,6 +350,8 @@ enum ww_code ww_export_accelsim(struct ww_trace *trace, const char *dir,
     if (!e.options.version) e.options.version = 5;
     if (e.options.version != 3 && e.options.version != 5)
         return ww_fail(error, WW_USAGE, "ww_export_accelsim", "version %u; expected 3 or 5", e.options.version);
+    if (!*dir)
+        return ww_fail(error, WW_USAGE, "the output folder", "the name is empty; expected a folder's name");
     if (strlen(dir) > PATH_ROOM - 64)
         return ww_fail(error, WW_USAGE, "ww_export_accelsim", "the folder's name is too long");
     if (mkdir(dir, 0777) != 0 && errno != EEXIST)

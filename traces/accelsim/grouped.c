@@ -54,6 +54,7 @@ static enum ww_code end(struct group *g, struct ww_error *error) {
     if (!g->placed) return ww_as_bad(g->im->parser.in, error, "a CTA without \"thread block = x,y,z\"");
     WW_TRY(end_warp(g, error));
     g->open = false;
+    g->im->cta_line = g->opened;
     return ww_as_cta_finish(g->im, g->cta, error);
 }
 

@@ -42,6 +42,13 @@ static enum ww_code get_number(const struct ww_as_input *in, const char *v, uint
     return WW_OK;
 }
 
+static enum ww_code get_count(const struct ww_as_input *in, const char *v, uint64_t *out,
+                              struct ww_error *error) {
+    const char *p = v;
+    if (!ww_as_dec(&p, out) || *p) return ww_as_bad(in, error, "\"%.60s\"; expected a number", v);
+    return WW_OK;
+}
+
 static enum ww_code get_base(const struct ww_as_input *in, const char *v, uint64_t *out,
                              struct ww_error *error) {
     const char *p = v;
@@ -104,6 +111,10 @@ static enum ww_code get_field(const struct ww_as_input *in, struct ww_arena *are
     if ((v = value_of(line, "-nvbit version"))) return get_string(arena, v, &h->nvbit, error);
     if ((v = value_of(line, "-accelsim tracer version"))) return get_version(in, v, &h->version, error);
     if ((v = value_of(line, "-warpwatt launch"))) return get_launch(in, arena, v, h, error);
+    if ((v = value_of(line, "-warpwatt ctas"))) {
+        h->ctas_stated = true;
+        return get_count(in, v, &h->ctas, error);
+    }
     if ((v = value_of(line, "-enable lineinfo"))) {
         WW_TRY(get_number(in, v, 1, &flag, error));
         h->lineinfo = flag != 0;

@@ -1,5 +1,6 @@
 /* Importing Accel-Sim traces: the files of a list, one launch each, into one container. */
 #include "import.h"
+#include "../../estimator/base/outfile.h"
 #include "../wwt/writer.h"
 #include <inttypes.h>
 #include <stdlib.h>
@@ -105,6 +106,8 @@ static enum ww_code read_launch(struct ww_as_import *im, char *line, struct ww_e
     im->launch.string_count = 1;
     im->stream = ww_arena_array(&im->arena, im->launch.warps_per_cta, sizeof *im->stream);
     if (!im->stream) return ww_fail_nomem(error, "a launch");
+    im->cta_line = 0;
+    im->empty = im->unended = (struct ww_as_gap){0};
     WW_TRY(ww_trace_writer_launch(im->writer, &im->launch, error));
     WW_TRY(grouped ? ww_as_grouped_read(im, line, error) : ww_as_raw_read(im, line, error));
     im->launch.inst = c->inst;
@@ -113,6 +116,7 @@ static enum ww_code read_launch(struct ww_as_import *im, char *line, struct ww_e
     im->launch.string_count = c->string_count;
     WW_TRY(ww_trace_writer_grow(im->writer, &im->launch, error));
     im->stats->launches++;
+    WW_TRY(ww_as_gaps_launch(im, error));
     return ww_trace_writer_end_launch(im->writer, error);
 }
 
@@ -231,6 +235,12 @@ static enum ww_code import_path(const char *path, const struct ww_import_options
     return ww_as_import_end(&im, code, error);
 }
 
+static enum ww_code check_output(const char *out, const struct ww_as_files *files, struct ww_error *error) {
+    if (files->list) WW_TRY(ww_outfile_not_input(out, files->list, error));
+    for (size_t i = 0; i < files->count; i++) WW_TRY(ww_outfile_not_input(out, files->path[i], error));
+    return WW_OK;
+}
+
 enum ww_code ww_import_accelsim(const char *path, const struct ww_import_options *options,
                                 struct ww_import_stats *stats, struct ww_error *error) {
     struct ww_import_stats own;
@@ -243,6 +253,7 @@ enum ww_code ww_import_accelsim(const char *path, const struct ww_import_options
         return ww_fail(error, WW_USAGE, "ww_import_accelsim", "expected a path and a file to write");
     ww_arena_init(&arena, (size_t)16 << 20);
     enum ww_code code = ww_as_files_find(path, &files, error);
+    if (code == WW_OK) code = check_output(options->out_path, &files, error);
     if (code == WW_OK) {
         stats->copies = files.copies;
         stats->copy_bytes = files.copy_bytes;

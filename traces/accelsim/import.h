@@ -41,6 +41,12 @@ struct ww_as_spill {
     char *directory;
 };
 
+/* Warps that lack something: their number, and the first one's place. */
+struct ww_as_gap {
+    uint64_t count, line, cta;
+    uint32_t warp;
+};
+
 struct ww_as_import {
     const struct ww_import_options *options;
     struct ww_import_stats *stats;
@@ -55,7 +61,9 @@ struct ww_as_import {
     size_t open_bytes;
     size_t open_limit; /* WW_AS_OPEN_BYTES; tests set less */
     struct ww_as_spill spill;
-    struct ww_warp_stream *stream; /* of the CTA that goes to the writer */
+    struct ww_warp_stream *stream;   /* of the CTA that goes to the writer */
+    uint64_t cta_line;               /* where the CTA begins that is finished next; 0: not known (raw files) */
+    struct ww_as_gap empty, unended; /* warps of the launch without an instruction; without their end */
     uint64_t lines;
     size_t file, file_count; /* for progress */
 };
@@ -92,8 +100,15 @@ enum ww_code ww_as_spill_in(struct ww_as_import *im, struct ww_as_cta *cta, stru
 /* grouped.c */
 enum ww_code ww_as_grouped_read(struct ww_as_import *im, char *line, struct ww_error *error);
 
+/* gaps.c: what the text lacks. */
+void ww_as_gaps_cta(struct ww_as_import *im, const struct ww_as_cta *cta);
+/* Adds the launch's warnings to the statistics, before the writer ends the launch. Errors: WW_INPUT (strict).
+ */
+enum ww_code ww_as_gaps_launch(struct ww_as_import *im, struct ww_error *error);
+
 /* list.c: what PATH names. */
 struct ww_as_files {
+    char *list; /* that names them; NULL: the path is a trace itself */
     char **path;
     size_t count, room;
     uint64_t copies, copy_bytes; /* Memcpy lines */

@@ -12,6 +12,7 @@
 void ww_as_files_free(struct ww_as_files *f) {
     for (size_t i = 0; i < f->count; i++) free(f->path[i]);
     free(f->path);
+    free(f->list);
     *f = (struct ww_as_files){0};
 }
 
@@ -92,6 +93,8 @@ static enum ww_code read_file(const char *path, struct ww_as_files *f, struct ww
         code = ww_as_bad(in, error, "the file is empty; expected a trace or a list of traces");
     else if (code == WW_OK && *line == '-')
         code = add(f, strdup(path), error);
+    else if (code == WW_OK && !(f->list = strdup(path)))
+        code = ww_fail_nomem(error, "a list of traces");
     else
         while (code == WW_OK && line) {
             code = list_line(f, in, path, line, error);

@@ -25,7 +25,8 @@ struct ww_as_header {
     uint32_t shmem, nregs, binary, version;
     uint32_t shared_static, local_bytes; /* of our own files */
     uint64_t shared_base, local_base;
-    bool lineinfo, ours;
+    uint64_t ctas; /* of our own files: how many of the grid are there */
+    bool lineinfo, ours, ctas_stated;
     unsigned seen; /* bits of enum header_field */
 };
 
@@ -114,7 +115,7 @@ struct ww_as_static *ww_as_code_find(struct ww_as_code *c, uint32_t pc, const ch
 enum ww_code ww_as_code_add(struct ww_as_code *c, const struct ww_inst *inst, const char *key, size_t n,
                             size_t opcode_at, size_t opcode_n, struct ww_as_static **out,
                             struct ww_error *error);
-/* Adds one that our own exporter declared: inst is whole. */
+/* Adds one that our own exporter declared and that is not there yet: inst is whole. */
 enum ww_code ww_as_code_declare(struct ww_as_code *c, const struct ww_inst *inst, const char *mnemonic,
                                 const char *file, const char *key, size_t n, struct ww_error *error);
 /* Its place in the instruction table for a space; with_access: its steps have addresses or a value. */

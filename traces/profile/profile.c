@@ -35,13 +35,34 @@ static bool add_distinct(uint64_t *set, uint32_t *n, uint64_t v) {
     return true;
 }
 
+/* Distinct 32-byte sectors of one instruction, and which of their bytes lanes name. */
+struct sectors {
+    uint64_t number[64];
+    uint32_t bytes[64], count;
+};
+
+static void add_bytes(struct sectors *s, uint64_t address, uint32_t width) {
+    for (uint32_t left = width ? width : 1, n; left; left -= n, address += n) {
+        uint32_t offset = address & 31;
+        n = left < 32 - offset ? left : 32 - offset;
+        uint32_t i = s->count;
+        while (i-- > 0 && s->number[i] != address >> 5) continue;
+        if (i == UINT32_MAX) {
+            i = s->count++;
+            s->number[i] = address >> 5;
+            s->bytes[i] = 0;
+        }
+        if (width) s->bytes[i] |= (uint32_t)(((1ull << n) - 1) << offset);
+    }
+}
+
 static void count_global(struct profiler *q, const struct ww_inst *inst, const uint64_t *address, uint32_t n) {
-    uint64_t sector[64], line[64];
-    uint32_t sectors = 0, lines = 0;
+    struct sectors s = {.count = 0};
+    uint64_t line[64];
+    uint32_t lines = 0;
     for (uint32_t i = 0; i < n; i++) {
         uint64_t last = address[i] + (inst->width ? inst->width - 1u : 0);
-        add_distinct(sector, &sectors, address[i] >> 5);
-        add_distinct(sector, &sectors, last >> 5);
+        add_bytes(&s, address[i], inst->width);
         if (add_distinct(line, &lines, address[i] / WW_PROFILE_LINE))
             ww_reuse_access(q->reuse, address[i] / WW_PROFILE_LINE);
         if (add_distinct(line, &lines, last / WW_PROFILE_LINE))
@@ -56,7 +77,8 @@ static void count_global(struct profiler *q, const struct ww_inst *inst, const u
         p->global_loads++;
     p->global_lanes += n;
     p->global_bytes += (uint64_t)n * inst->width;
-    p->sectors += sectors;
+    p->sectors += s.count;
+    for (uint32_t i = 0; i < s.count; i++) p->distinct_bytes += (uint32_t)__builtin_popcount(s.bytes[i]);
     p->lines += lines;
 }
 

@@ -71,6 +71,8 @@ struct ww_trace_writer {
 enum ww_code ww_wwt_put_chunk(struct ww_trace_writer *w, uint32_t type, const struct ww_buf *raw,
                               uint32_t *stored, uint32_t *crc, struct ww_error *error);
 enum ww_code ww_wwt_write(struct ww_trace_writer *w, const void *data, size_t n, struct ww_error *error);
+/* CTAs of the open launch that were added, and the lowest number that was not. */
+void ww_trace_writer_present(const struct ww_trace_writer *w, uint64_t *count, uint64_t *first_absent);
 /* States that CTAs below `cta` that were not added yet never will be; slices use it. */
 void ww_trace_writer_skip_to(struct ww_trace_writer *w, uint64_t cta);
 /* Gives the open launch a longer instruction table (and its strings and local_bytes), for a source that meets

@@ -284,6 +284,20 @@ enum ww_code ww_trace_writer_cta(struct ww_trace_writer *w, const struct ww_cta_
     return w->failed;
 }
 
+void ww_trace_writer_present(const struct ww_trace_writer *w, uint64_t *count, uint64_t *first_absent) {
+    const struct ww_wwt_open_launch *l = &w->l;
+    size_t waiting = 0;
+    *count = l->count;
+    *first_absent = 0;
+    for (size_t i = 0; i <= l->done_count; i++) { /* what waits may fill the gaps between what is written */
+        for (; waiting < l->count && l->cta[l->head + waiting]->index <= *first_absent; waiting++)
+            *first_absent += l->cta[l->head + waiting]->index == *first_absent;
+        if (i == l->done_count) break;
+        if (l->done[i].first == *first_absent) *first_absent = l->done[i].end;
+        *count += l->done[i].end - l->done[i].first;
+    }
+}
+
 void ww_trace_writer_skip_to(struct ww_trace_writer *w, uint64_t cta) {
     if (w->l.next < cta) w->l.next = cta;
 }
