@@ -58,7 +58,8 @@ struct ww_miss_queue {
 /* ---- l1_init.c ---- */
 /* Derives the shapes of a launch from the GPU. */
 void ww_cache_shapes(struct ww_core *core);
-/* Makes the SM's caches, empty; ways: those of the L1 that shared memory leaves. False: out of memory. */
+/* Makes the SM's caches, empty; ways: those of the L1 that shared memory leaves. The texture cache is made only
+ * if the launch uses it: without, its shape is NULL. False: out of memory. */
 bool ww_l1_init(struct ww_sm *sm, struct ww_arena *arena, uint32_t ways, uint64_t seed);
 
 /* ---- l1.c ---- */

@@ -61,7 +61,7 @@ static void tex_shape(struct ww_cache_shape *s, const struct ww_gpu_spec *g) {
 void ww_cache_shapes(struct ww_core *core) {
     const struct ww_gpu_spec *g = core->gpu;
     l1_shape(&core->l1_shape, g);
-    tex_shape(&core->tex_shape, g);
+    if (g->tex_kb) tex_shape(&core->tex_shape, g);
     core->request_shift[WW_CACHE_NONE] = log2_of(ww_gpu_request_line(g));
     core->request_shift[WW_CACHE_L1] = core->l1_shape.line_shift;
     core->request_shift[WW_CACHE_TEX] = core->tex_shape.line_shift;
@@ -91,7 +91,7 @@ bool ww_l1_init(struct ww_sm *sm, struct ww_arena *arena, uint32_t ways, uint64_
     if (!ww_tags_init(&sm->l1.tags, arena, sets, ways, g->l1_replace, g->l1_hash, seed)) return false;
     if (l1->index.parts) ww_tags_index(&sm->l1.tags, &l1->index);
     if (g->l1_replace == WW_REPLACE_WEIGHTED) ww_tags_weights(&sm->l1.tags, l1->weight);
-    if (!g->tex_kb) return true;
+    if (!sm->core->code.uses_tex) return true; /* launches that do without it are the rule */
     sets = g->tex_kb * 1024 / g->tex_line / g->tex_ways;
     if (!init_cache(&sm->tex, tex, arena, sets, g->tex_ways)) return false;
     if (!ww_tags_init(&sm->tex.tags, arena, sets, g->tex_ways, WW_REPLACE_LRU, WW_HASH_NONE, seed))

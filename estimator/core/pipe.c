@@ -257,6 +257,7 @@ enum ww_code ww_pipe_decode(const struct ww_gpu_spec *gpu, const struct ww_launc
     for (uint32_t i = 0; i < launch->inst_count; i++) {
         struct ww_dinst *d = &out->inst[i];
         decode_one(gpu, &launch->inst[i], d);
+        if (d->cache == WW_CACHE_TEX) out->uses_tex = true;
         list_registers(&launch->inst[i], &n, out->reg + at, d);
         at += d->check_count;
         if (launch->inst[i].op == WW_OP_ASYNC_WAIT && !d->result_count) {

@@ -71,6 +71,7 @@ struct ww_code_table {
     struct ww_dinst *inst;
     uint16_t *reg; /* all lists of dense numbers */
     uint32_t inst_count, registers;
+    bool uses_tex;           /* a load goes to the texture cache */
     uint16_t async_register; /* stands for "no asynchronous copy is outstanding" */
 };
 
