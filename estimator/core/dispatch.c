@@ -55,7 +55,11 @@ static bool place(struct ww_sm *sm, uint64_t index, uint64_t cycle) {
     c->started = cycle;
     c->warps = c->live = core->warps_per_cta;
     c->first_warp = slot * core->warps_per_cta;
-    if (sm->resident_ctas++ == 0) sm->active_since = cycle;
+    if (sm->resident_ctas == 0) {
+        ww_sm_count_mode(sm, cycle);
+        sm->active_since = cycle;
+    }
+    sm->resident_ctas++;
     core->launched_ctas++;
     ww_sm_advance(sm, cycle);
     for (uint32_t i = 0; i < c->warps; i++) start_warp(sm, c->first_warp + i, slot, &c->trace.warp[i], cycle);
@@ -94,7 +98,11 @@ void ww_dispatch_cta_end(struct ww_sm *sm, uint32_t cta, uint64_t cycle) {
     core->resident_warp_cycles += c->warps * (cycle - c->started);
     core->source->release(core->source->context, &c->trace);
     c->resident = false;
-    if (--sm->resident_ctas == 0) sm->active_cycles += cycle - sm->active_since;
+    if (sm->resident_ctas == 1) {
+        ww_sm_count_mode(sm, cycle);
+        sm->active_cycles += cycle - sm->active_since;
+    }
+    sm->resident_ctas--;
     core->ended_ctas++;
     if (cycle > core->last_end) core->last_end = cycle;
     if (core->next_cta < core->cta_count && cycle < core->dispatch_at) core->dispatch_at = cycle;

@@ -11,6 +11,11 @@ static enum ww_code choose(const struct ww_mech_choice *mechanism, struct ww_eng
                            struct ww_error *error) {
     for (int kind = 0; mechanism && kind < WW_KIND_COUNT; kind++) {
         if (!mechanism[kind].info) continue;
+        if (kind == WW_KIND_LSU) {
+            const struct ww_lsu_ops *lsu = (const struct ww_lsu_ops *)(const void *)mechanism[kind].info;
+            lsu->plan(mechanism[kind].settings, &e->lsu_plan);
+            continue;
+        }
         if (kind != WW_KIND_SCHED)
             return ww_fail(error, WW_USAGE, "", "mechanism %s=%s: the engine has no place for this kind yet",
                            ww_mech_kind_name((enum ww_mech_kind)kind), mechanism[kind].info->name);
@@ -106,6 +111,7 @@ static enum ww_code prepare(struct ww_engine *e, const struct ww_launch *launch,
     c->epochs = epochs;
     c->gpu = &e->gpu;
     c->ops = e->ops;
+    c->lsu_plan = e->lsu_plan;
     c->counter = e->counter;
     c->memory = e->memory;
     c->probe = e->options.probe;

@@ -10,6 +10,7 @@ struct ww_engine {
     struct ww_gpu_spec gpu;
     const struct ww_sched_ops *ops;
     const void *settings;
+    struct ww_lsu_plan lsu_plan;
     struct ww_queue *queue;
     struct ww_memsys *memory;
     struct ww_arena arena; /* of the launch */

@@ -149,6 +149,10 @@ static void fold_sms(struct ww_core *core, uint64_t cycles, struct ww_launch_res
     core->counter[WW_C_SM_ACTIVE_CYCLES] = active;
     core->counter[WW_C_SM_IDLE_CYCLES] = cycles * core->gpu->sm_count - active;
     core->counter[WW_C_CTA_LAUNCHED] = core->launched_ctas;
+    if (core->ops->may_miss) {
+        core->counter[WW_C_MP_CYCLES] = core->counter[WW_C_MEM_SATURATED_CYCLES];
+        core->counter[WW_C_EP_CYCLES] = active - core->counter[WW_C_MEM_SATURATED_CYCLES];
+    }
 }
 
 enum ww_code ww_engine_result(struct ww_engine *engine, const struct ww_launch *launch, uint64_t cycles,

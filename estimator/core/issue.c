@@ -134,6 +134,7 @@ static bool can_pair(const struct ww_sched *s, const struct ww_warp *w, const st
     if (first->action >= WW_A_BRANCH && first->action <= WW_A_SLEEP) return false;
     if (d->group == WW_G_FREE || d->group == WW_G_FENCE || w->front > cycle + 1) return false;
     if (d->group == first->group || d->group == first->group2 || d->group2 == first->group) return false;
+    if (d->group == WW_G_LSU && (s->view.parked >> w->slot) & 1) return false;
     return WW_SB_CYCLE(ww_head_entry(w, d)) <= cycle && s->free[d->group] <= cycle;
 }
 
@@ -182,7 +183,8 @@ static void issue_warp(struct ww_sm *sm, struct ww_sched *s, struct ww_warp *w, 
 /* Finds the warps that can issue in this cycle, for the mechanism; sets try_at to when another group's unit
  * is free. False: there is none. */
 static bool find_ready(struct ww_sched *s, uint64_t cycle) {
-    uint64_t ready = 0, memory = 0, try_at = WW_NEVER;
+    uint64_t ready = 0, memory = 0, try_at = WW_NEVER, parked = s->view.parked;
+    s->view.ready_lsu = 0;
     for (uint32_t groups = s->groups; groups; groups &= groups - 1) {
         uint32_t g = (uint32_t)__builtin_ctz(groups);
         uint64_t at = s->free[g];
@@ -192,10 +194,14 @@ static bool find_ready(struct ww_sched *s, uint64_t cycle) {
         }
         ready |= s->ready[g];
         if ((WW_G_MEMORY >> g) & 1) memory |= s->ready[g];
+        if (g == WW_G_LSU) {
+            s->view.ready_lsu = s->ready[g] & ~parked;
+            ready &= ~(s->ready[g] & parked);
+        }
     }
     s->try_at = try_at;
     s->view.ready = ready;
-    s->view.ready_mem = memory;
+    s->view.ready_mem = memory & ready;
     return ready != 0;
 }
 
@@ -228,6 +234,7 @@ static void schedule(struct ww_sm *sm, struct ww_sched *s, uint64_t cycle) {
         return;
     }
     issue_warp(sm, s, &s->warp[(uint32_t)slot * sm->core->gpu->sm_schedulers], cycle);
+    if (sm->core->ops->may_miss) sm->lsu.retry = true; /* the owner may have changed */
     find_next_try(s, cycle);
 }
 

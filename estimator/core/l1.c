@@ -2,6 +2,15 @@
 
 #include "l1_tag.h"
 
+/* Memory is saturated and the scheduler lets no request of this warp go to the L2. */
+static bool not_owner(struct ww_sm *sm, uint32_t warp) {
+    const struct ww_sched_ops *ops = sm->core->ops;
+    if (!ops->may_miss || !ww_l1_saturated(sm)) return false;
+    if (ops->may_miss(&sm->shared, warp, sm->lsu.from_queue)) return false;
+    sm->core->counter[WW_C_OWNER_REFUSED]++;
+    return true;
+}
+
 static bool queue_full(const struct ww_sm *sm) {
     return sm->misses.count >= sm->core->gpu->l1_miss_queue;
 }
@@ -93,11 +102,22 @@ static void count_load(struct ww_sm *sm, const struct ww_cache_shape *s, uint32_
     sm->core->epochs.inst[inst].l1_miss += g + m;
 }
 
+/* A miss of the warp takes the line. */
+static void tell_scheduler(struct ww_sm *sm, uint64_t key, uint32_t line, uint32_t warp, uint64_t cycle) {
+    const struct ww_sched_ops *ops = sm->core->ops;
+    uint64_t old = sm->l1.tags.key[line];
+    if (old != UINT64_MAX) ops->evicted(&sm->shared, sm->l1.brought[line], old);
+    sm->l1.brought[line] = (uint8_t)warp;
+    ops->missed(&sm->shared, warp, key, cycle);
+}
+
 /* The line for a miss: the one that holds the key, or a victim made empty. WW_NO_LINE: all are reserved. */
-static uint32_t allocate(struct ww_sm *sm, struct ww_cache *c, uint64_t key, uint32_t line) {
+static uint32_t allocate(struct ww_sm *sm, struct ww_cache *c, uint64_t key, uint32_t line, uint32_t warp,
+                         uint64_t cycle) {
     if (line != WW_NO_LINE) return line;
     line = ww_tags_victim(&c->tags, key);
     if (line == WW_NO_LINE) return line;
+    if (c->brought) tell_scheduler(sm, key, line, warp, cycle);
     if (ww_tags_replace(&c->tags, line, key)) sm->core->counter[c->shape->evicted]++;
     c->valid[line] = 0;
     return line;
@@ -123,8 +143,10 @@ static bool can_miss(const struct ww_sm *sm, const struct ww_cache *c, uint32_t 
 static bool load_miss(struct ww_sm *sm, struct ww_cache *c, uint32_t op, const struct ww_line_request *r,
                       uint32_t line, uint32_t hit, uint32_t merged, uint32_t miss, uint64_t cycle) {
     struct ww_core *core = sm->core;
+    uint32_t warp = core->pool.op[op].warp;
     if (!can_miss(sm, c, line, miss)) return false;
-    line = allocate(sm, c, r->key, line);
+    if (miss && not_owner(sm, warp)) return false;
+    line = allocate(sm, c, r->key, line, warp, cycle);
     if (line == WW_NO_LINE) return false;
     uint32_t m = c->pending[line] ? c->mshr[line] : open_entry(c, line);
     uint32_t t = ww_pool_target(core), inst = core->pool.op[op].inst;
@@ -209,7 +231,7 @@ bool ww_l1_store(struct ww_sm *sm, struct ww_warp *w, const struct ww_dinst *d, 
                  uint64_t cycle) {
     struct ww_core *core = sm->core;
     uint32_t pieces = core->pieces_of[r->pieces], sectors = ww_bits8(pieces);
-    if (queue_full(sm)) return false;
+    if (queue_full(sm) || not_owner(sm, (uint32_t)(w - sm->warp))) return false;
     if (core->gpu->l1_enabled) write_lines(sm, r, !d->local && core->gpu->l1_write == WW_L1_EVICT);
     core->counter[WW_C_L1_SECTOR_WRITE] += sectors;
     core->epochs.inst[d - core->code.inst].sectors += sectors;
@@ -225,7 +247,7 @@ bool ww_l1_direct(struct ww_sm *sm, uint32_t warp, uint32_t op, const struct ww_
     uint32_t pieces = core->pieces_of[r->pieces], sectors = ww_bits8(pieces);
     bool atomic = d->path == WW_L_ATOMIC;
     uint32_t inst = (uint32_t)(d - core->code.inst), tag;
-    if (queue_full(sm)) return false;
+    if (queue_full(sm) || not_owner(sm, warp)) return false;
     if (op == WW_NONE) {
         tag = acknowledgement(sm, warp);
     } else {

@@ -42,6 +42,7 @@ struct ww_cache {
     const struct ww_cache_shape *shape;
     struct ww_tags tags;
     uint32_t *valid, *pending, *mshr; /* by line: sector bits, entry */
+    uint8_t *brought;                 /* by line: warp whose miss brought it in; NULL: nobody asks */
     struct ww_mshr *entry;
     uint32_t free_entry, used;
     uint64_t port_free; /* data return */

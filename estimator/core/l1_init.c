@@ -91,6 +91,10 @@ bool ww_l1_init(struct ww_sm *sm, struct ww_arena *arena, uint32_t ways, uint64_
     if (!ww_tags_init(&sm->l1.tags, arena, sets, ways, g->l1_replace, g->l1_hash, seed)) return false;
     if (l1->index.parts) ww_tags_index(&sm->l1.tags, &l1->index);
     if (g->l1_replace == WW_REPLACE_WEIGHTED) ww_tags_weights(&sm->l1.tags, l1->weight);
+    if (sm->core->ops->evicted) {
+        sm->l1.brought = ww_arena_array(arena, (size_t)sets * ways, sizeof *sm->l1.brought);
+        if (!sm->l1.brought) return false;
+    }
     if (!sm->core->code.uses_tex) return true; /* launches that do without it are the rule */
     sets = g->tex_kb * 1024 / g->tex_line / g->tex_ways;
     if (!init_cache(&sm->tex, tex, arena, sets, g->tex_ways)) return false;

@@ -1,5 +1,11 @@
 #include "sm.h"
 
+/* From when on the queue takes instructions. */
+static void set_room(struct ww_sm *sm, uint64_t cycle) {
+    ww_group_free(sm, WW_G_LSU, cycle);
+    ww_group_free(sm, WW_G_SHARED, cycle);
+}
+
 void ww_lsu_push(struct ww_sm *sm, struct ww_warp *w, uint32_t inst, uint32_t mask,
                  const struct ww_access *access, uint64_t cycle) {
     struct ww_lsu *l = &sm->lsu;
@@ -7,14 +13,13 @@ void ww_lsu_push(struct ww_sm *sm, struct ww_warp *w, uint32_t inst, uint32_t ma
     if (at >= l->capacity) at -= l->capacity;
     l->ring[at] = (struct ww_lsu_entry){access, w->pool, inst, mask, (uint32_t)(w - sm->warp)};
     if (l->count++ == 0 && l->free <= cycle) l->free = cycle + 1;
-    if (l->count == l->capacity) ww_group_free(sm, WW_G_LSU, WW_NEVER);
+    if (l->count == l->capacity) set_room(sm, WW_NEVER);
     sm->core->inflight++;
     w->inflight++;
     w->memory_count++;
 }
 
-/* The warp's instruction has left the unit (or, with a result to come, has been answered). */
-static void let_go(struct ww_sm *sm, struct ww_warp *w, uint64_t cycle) {
+void ww_lsu_let_go(struct ww_sm *sm, struct ww_warp *w, uint64_t cycle) {
     if (--w->inflight == 0 && w->done) ww_dispatch_warp_gone(sm, w->cta, cycle);
 }
 
@@ -25,9 +30,10 @@ static void pop(struct ww_sm *sm) {
     l->active = false;
     sm->core->inflight--;
     if (l->count + 1 < l->capacity) return;
-    ww_group_free(sm, WW_G_LSU, 0);
+    set_room(sm, 0);
     for (uint32_t k = 0; k < sm->core->gpu->sm_schedulers; k++)
-        if (sm->sched[k].ready[WW_G_LSU]) ww_sched_try(sm, &sm->sched[k], 0); /* there is room again */
+        if (sm->sched[k].ready[WW_G_LSU] | sm->sched[k].ready[WW_G_SHARED])
+            ww_sched_try(sm, &sm->sched[k], 0); /* there is room again */
 }
 
 static void write_results(struct ww_sm *sm, struct ww_warp *w, const struct ww_dinst *d, uint64_t cycle,
@@ -61,7 +67,7 @@ static void do_shared(struct ww_sm *sm, const struct ww_lsu_entry *e, const stru
     pop(sm);
     write_results(sm, w, d, cycle, ready, d->state);
     ww_warp_memory_done(sm, w, cycle, ready);
-    let_go(sm, w, cycle);
+    ww_lsu_let_go(sm, w, cycle);
 }
 
 static bool answers(const struct ww_dinst *d) {
@@ -95,18 +101,17 @@ static void start_requests(struct ww_sm *sm, const struct ww_lsu_entry *e, const
         (struct ww_memory_op){.sm = sm, .inst = e->inst, .warp = e->warp, .remaining = 1, .level = WW_LEVEL_L1};
 }
 
-static bool offer(struct ww_sm *sm, const struct ww_lsu_entry *e, const struct ww_dinst *d, uint64_t cycle,
-                  uint32_t *cycles) {
-    const struct ww_line_request *r = &sm->lsu.coalescer.request[sm->lsu.next_request];
+bool ww_lsu_offer(struct ww_sm *sm, const struct ww_dinst *d, uint32_t warp, uint32_t op,
+                  const struct ww_line_request *r, uint64_t cycle, uint32_t *cycles) {
     *cycles = 1;
     switch (d->path) {
     case WW_L_STORE:
-        return ww_l1_store(sm, &sm->warp[e->warp], d, r, cycle);
+        return ww_l1_store(sm, &sm->warp[warp], d, r, cycle);
     case WW_L_ATOMIC:
-        return ww_l1_direct(sm, e->warp, sm->lsu.op, d, r, cycle);
+        return ww_l1_direct(sm, warp, op, d, r, cycle);
     default:
-        if (d->cache == WW_CACHE_NONE) return ww_l1_direct(sm, e->warp, sm->lsu.op, d, r, cycle);
-        return ww_l1_load(sm, d->cache == WW_CACHE_L1 ? &sm->l1 : &sm->tex, sm->lsu.op, r, cycle, cycles);
+        if (d->cache == WW_CACHE_NONE) return ww_l1_direct(sm, warp, op, d, r, cycle);
+        return ww_l1_load(sm, d->cache == WW_CACHE_L1 ? &sm->l1 : &sm->tex, op, r, cycle, cycles);
     }
 }
 
@@ -130,7 +135,7 @@ static void finish_requests(struct ww_sm *sm, const struct ww_lsu_entry *e, uint
         return;
     }
     ww_warp_memory_done(sm, w, cycle, cycle);
-    let_go(sm, w, cycle);
+    ww_lsu_let_go(sm, w, cycle);
 }
 
 static void do_requests(struct ww_sm *sm, const struct ww_lsu_entry *e, const struct ww_dinst *d,
@@ -140,10 +145,14 @@ static void do_requests(struct ww_sm *sm, const struct ww_lsu_entry *e, const st
     if (!l->active) start_requests(sm, e, d, cycle);
     l->retry = false;
     if (l->next_request < l->coalescer.count) {
-        if (!offer(sm, e, d, cycle, &cycles)) {
-            if (!l->held) l->held_since = cycle;
-            l->held = true;
-            return;
+        const struct ww_line_request *r = &l->coalescer.request[l->next_request];
+        if (!ww_lsu_offer(sm, d, e->warp, l->op, r, cycle, &cycles)) {
+            if (!l->reexec.capacity) {
+                if (!l->held) l->held_since = cycle;
+                l->held = true;
+                return;
+            }
+            ww_reexec_park(sm, &(struct ww_parked){*r, l->op, e->inst, e->warp});
         }
         if (l->held) count_held(sm, d, cycle);
         l->next_request++;
@@ -155,6 +164,7 @@ static void do_requests(struct ww_sm *sm, const struct ww_lsu_entry *e, const st
 void ww_lsu_step(struct ww_sm *sm, uint64_t cycle) {
     struct ww_lsu *l = &sm->lsu;
     if (l->held && !l->retry) return;
+    if (l->reexec.capacity && ww_reexec_turn(sm, cycle)) return;
     const struct ww_lsu_entry e = l->ring[l->head];
     const struct ww_dinst *d = &sm->core->code.inst[e.inst];
     if (d->path <= WW_L_SHARED_ATOMIC)
@@ -178,5 +188,5 @@ void ww_memory_op_part(struct ww_core *core, uint32_t op, uint64_t cycle, uint64
     core->pool.op_free = op;
     write_results(sm, w, d, cycle, at, state);
     ww_warp_memory_done(sm, w, cycle, at);
-    let_go(sm, w, cycle);
+    ww_lsu_let_go(sm, w, cycle);
 }

@@ -100,7 +100,7 @@ static enum ww_lsu_cache cache_of(const struct ww_gpu_spec *g, const struct ww_i
 
 static void set_path(const struct ww_gpu_spec *g, const struct ww_inst *in, struct ww_dinst *d,
                      enum ww_lsu_path path) {
-    d->group = WW_G_LSU;
+    d->group = path <= WW_L_SHARED_ATOMIC ? WW_G_SHARED : WW_G_LSU;
     d->action = WW_A_LSU;
     d->path = (uint8_t)path;
     d->state = path <= WW_L_SHARED_ATOMIC ? WW_S_WAIT_SHARED : WW_S_WAIT_L1;

@@ -18,12 +18,13 @@ enum ww_group {
     WW_G_FP64,
     WW_G_SFU,
     WW_G_TENSOR,
-    WW_G_LSU,   /* room in the load/store queue */
-    WW_G_CONST, /* the constant cache's port */
-    WW_G_FENCE, /* a memory instruction that needs nothing */
+    WW_G_LSU,    /* room in the load/store queue */
+    WW_G_SHARED, /* the same, for shared memory and shuffles */
+    WW_G_CONST,  /* the constant cache's port */
+    WW_G_FENCE,  /* a memory instruction that needs nothing */
     WW_G_COUNT
 };
-#define WW_G_MEMORY ((1u << WW_G_LSU) | (1u << WW_G_CONST) | (1u << WW_G_FENCE))
+#define WW_G_MEMORY ((1u << WW_G_LSU) | (1u << WW_G_SHARED) | (1u << WW_G_CONST) | (1u << WW_G_FENCE))
 #define WW_UNIT_COUNT WW_G_LSU /* groups 1.. are units with a port of their own; 0 stands for none */
 
 /* What happens after the issue. */

@@ -21,6 +21,11 @@ static enum ww_code init_schedulers(struct ww_sm *sm, struct ww_arena *arena, co
     const struct ww_gpu_spec *g = sm->core->gpu;
     const struct ww_sched_ops *ops = sm->core->ops;
     uint32_t slots = (g->sm_max_warps + g->sm_schedulers - 1) / g->sm_schedulers;
+    sm->shared = (struct ww_sched_sm){.schedulers = g->sm_schedulers, .unsent = ww_lsu_unsent, .sm = sm};
+    if (ops->shared_size) {
+        sm->shared.shared = ww_arena_alloc(arena, ops->shared_size);
+        if (!sm->shared.shared) return ww_fail_nomem(error, "warp schedulers");
+    }
     for (uint32_t i = 0; i < g->sm_schedulers; i++) {
         sm->sched[i].state = ww_arena_alloc(arena, ops->state_size);
         if (!sm->sched[i].state) return ww_fail_nomem(error, "warp schedulers");
@@ -28,6 +33,9 @@ static enum ww_code init_schedulers(struct ww_sm *sm, struct ww_arena *arena, co
         sm->sched[i].view.age = sm->sched[i].age;
         sm->sched[i].view.cta = sm->sched[i].cta;
         ops->init(sm->sched[i].state, settings, slots);
+        sm->shared.view[i] = &sm->sched[i].view;
+        sm->shared.lsu_ready[i] = &sm->sched[i].ready[WW_G_LSU];
+        if (ops->join) ops->join(sm->sched[i].state, &sm->shared, i);
     }
     return WW_OK;
 }
@@ -46,6 +54,7 @@ enum ww_code ww_sm_init(struct ww_sm *sm, struct ww_core *core, uint32_t id, str
         return ww_fail_nomem(error, "an SM");
     sm->lsu.capacity = g->lsu_queue;
     ww_coalesce_init(&sm->lsu.coalescer, ww_gpu_request_line(g));
+    if (!ww_reexec_init(sm, arena, core->lsu_plan.entries)) return ww_fail_nomem(error, "re-execution queue");
     WW_TRY(init_schedulers(sm, arena, settings, error));
     return init_caches(sm, arena, l1_ways, seed, error);
 }
@@ -62,12 +71,21 @@ static void end_ctas(struct ww_sm *sm, uint64_t cycle) {
         ww_dispatch_cta_end(sm, (uint32_t)__builtin_ctzll(sm->ended), cycle);
 }
 
+void ww_sm_count_mode(struct ww_sm *sm, uint64_t cycle) {
+    if (sm->saturated && sm->resident_ctas)
+        sm->core->counter[WW_C_MEM_SATURATED_CYCLES] += cycle - sm->saturated_at;
+    sm->saturated_at = cycle;
+    sm->saturated = ww_l1_saturated(sm);
+}
+
 uint64_t ww_sm_step(struct ww_sm *sm, uint64_t cycle) {
     sm->now = cycle;
     sm->stirred = false;
+    if (ww_l1_saturated(sm) != sm->saturated) ww_sm_count_mode(sm, cycle);
     wake_warps(sm, cycle);
     if (sm->misses.count) ww_l1_drain(sm, cycle);
-    if (sm->lsu.count && sm->lsu.free <= cycle) ww_lsu_step(sm, cycle);
+    if ((sm->lsu.count | sm->lsu.reexec.count) && sm->lsu.free <= cycle) ww_lsu_step(sm, cycle);
+    if (ww_l1_saturated(sm) != sm->saturated) ww_sm_count_mode(sm, cycle);
     sm->issuing = true;
     uint64_t next = sm->issue_at <= cycle ? ww_issue(sm, cycle) : sm->issue_at;
     uint64_t at = ww_lsu_next(&sm->lsu, cycle);
@@ -82,4 +100,6 @@ uint64_t ww_sm_step(struct ww_sm *sm, uint64_t cycle) {
 
 void ww_sm_close(struct ww_sm *sm, uint64_t end) {
     for (uint32_t i = 0; i < sm->core->gpu->sm_schedulers; i++) ww_issue_count(&sm->sched[i], end);
+    ww_sm_count_mode(sm, end);
+    sm->core->counter[WW_C_OWNER_CHANGES] += sm->shared.owner_changes;
 }

@@ -18,6 +18,7 @@
 #define WW_CORE_SM_H
 
 #include "../base/bits.h"
+#include "../mech/lsu.h"
 #include "../mech/sched.h"
 #include "epoch.h"
 #include "l1.h"
@@ -100,14 +101,31 @@ struct ww_lsu_entry {
     uint32_t warp;
 };
 
+/* A line request that was refused, with all that it takes to try it again. */
+struct ww_parked {
+    struct ww_line_request request;
+    uint32_t op, inst, warp;
+};
+
+/* The re-execution queue; see reexec.c. */
+struct ww_reexec {
+    struct ww_parked *ring;
+    uint32_t head, count, capacity; /* capacity 0: there is none */
+    uint32_t refused;               /* in a row, since something changed last */
+    uint8_t of[64];                 /* by warp: requests */
+    uint64_t warps;                 /* bit per warp with any */
+};
+
 struct ww_lsu {
     struct ww_lsu_entry *ring;
     uint32_t head, count, capacity;
     bool active, held, retry; /* in the middle of an instruction; refused; may try again */
+    bool stalled, from_queue; /* with a re-execution queue: an instruction is blocked; a parked one is tried */
     uint64_t held_since, free;
     uint64_t start;
     uint32_t op, next_request;
     struct ww_coalescer coalescer;
+    struct ww_reexec reexec;
 };
 
 struct ww_sm {
@@ -124,13 +142,16 @@ struct ww_sm {
     struct ww_cache l1, tex; /* tex: if the GPU has one */
     struct ww_miss_queue misses;
     struct ww_tags constant, icache;
+    struct ww_sched_sm shared;
     uint64_t *icache_ready;
     uint32_t resident_ctas, resident_warps;
     uint64_t active_since, active_cycles;
-    uint64_t issue_at; /* no scheduler can issue before: the earliest try_at */
-    bool stirred;      /* a warp became ready since the last step */
-    bool issuing;      /* schedulers of this cycle are at work: CTAs end after them */
-    uint64_t ended;    /* CTAs that do */
+    uint64_t issue_at;     /* no scheduler can issue before: the earliest try_at */
+    uint64_t saturated_at; /* cycles before it are counted by mode */
+    bool saturated;        /* from then on */
+    bool stirred;          /* a warp became ready since the last step */
+    bool issuing;          /* schedulers of this cycle are at work: CTAs end after them */
+    uint64_t ended;        /* CTAs that do */
 };
 
 /* One memory instruction between the LSU and its last answer. */
@@ -157,6 +178,7 @@ struct ww_pool {
 struct ww_core {
     const struct ww_gpu_spec *gpu;
     const struct ww_sched_ops *ops;
+    struct ww_lsu_plan lsu_plan;
     struct ww_code_table code;
     struct ww_epochs epochs;
     uint64_t *counter;
@@ -253,9 +275,25 @@ void ww_lsu_push(struct ww_sm *sm, struct ww_warp *w, uint32_t inst, uint32_t ma
 void ww_lsu_step(struct ww_sm *sm, uint64_t cycle);
 /* Cycle after `cycle` at which the unit has something to do. */
 static inline uint64_t ww_lsu_next(const struct ww_lsu *l, uint64_t cycle) {
-    if (l->count == 0 || (l->held && !l->retry)) return WW_NEVER;
+    if ((l->count == 0 && l->reexec.count == 0) || (l->held && !l->retry)) return WW_NEVER;
     return l->free > cycle ? l->free : cycle + 1;
 }
+/* Offers one line request of an instruction to its cache; false: refused, nothing has changed. *cycles: how
+ * long the unit is taken. */
+bool ww_lsu_offer(struct ww_sm *sm, const struct ww_dinst *d, uint32_t warp, uint32_t op,
+                  const struct ww_line_request *r, uint64_t cycle, uint32_t *cycles);
+/* The warp's instruction has left the unit (or, with a result to come, has been answered). */
+void ww_lsu_let_go(struct ww_sm *sm, struct ww_warp *w, uint64_t cycle);
+
+/* ---- reexec.c ---- */
+bool ww_reexec_init(struct ww_sm *sm, struct ww_arena *arena, uint32_t entries);
+/* Decides whether the unit works on its queue of refused requests in `cycle`, and does it then. */
+bool ww_reexec_turn(struct ww_sm *sm, uint64_t cycle);
+/* Puts a refused request aside; there is room. */
+void ww_reexec_park(struct ww_sm *sm, const struct ww_parked *p);
+/* Whether requests of instructions that the warp has issued wait for the L1; sm is a struct ww_sm. */
+bool ww_lsu_unsent(const void *sm, uint32_t warp);
+
 /* One of the operation's parts is complete at `ready` (>= cycle), served by `level`. */
 void ww_memory_op_part(struct ww_core *core, uint32_t op, uint64_t cycle, uint64_t ready, uint32_t level);
 uint32_t ww_pool_op(struct ww_core *core);
@@ -294,6 +332,8 @@ static inline void ww_sm_advance(struct ww_sm *sm, uint64_t cycle) {
 }
 enum ww_code ww_sm_init(struct ww_sm *sm, struct ww_core *core, uint32_t id, struct ww_arena *arena,
                         uint32_t l1_ways, const void *settings, uint64_t seed, struct ww_error *error);
+/* The saturation flag changes at `cycle`, or the SM gets its first CTA or is about to lose its last. */
+void ww_sm_count_mode(struct ww_sm *sm, uint64_t cycle);
 /* One cycle of the SM; returns the cycle of its next step (WW_NEVER: something outside wakes it). */
 uint64_t ww_sm_step(struct ww_sm *sm, uint64_t cycle);
 /* Counts everything up to the launch's end. */

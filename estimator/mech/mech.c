@@ -1,5 +1,6 @@
 #include "mech.h"
 #include "../base/nearest.h"
+#include "lsu.h"
 #include "sched.h"
 #include <stdlib.h>
 #include <string.h>
@@ -113,9 +114,23 @@ static enum ww_code parse_request(const char *text, struct request *q, struct ww
     return fail_kind(q, error, "no such kind of mechanism");
 }
 
-/* Picks the mechanism of each kind: the last one named, else the default. */
+/* Kinds that the user did not name take what comes with a mechanism that was chosen. */
+static void add_companions(const struct ww_mech_info *info[WW_KIND_COUNT], const bool named[WW_KIND_COUNT]) {
+    for (size_t i = 0; i < MECH_COUNT; i++)
+        for (unsigned k = 0; k < WW_KIND_COUNT; k++) {
+            unsigned kind = (unsigned)all[i]->kind;
+            size_t n = strlen(kind_names[kind]);
+            if (named[kind] || !info[k] || !info[k]->with || strncmp(info[k]->with, kind_names[kind], n))
+                continue;
+            if (info[k]->with[n] == '=' && strcmp(info[k]->with + n + 1, all[i]->name) == 0)
+                info[kind] = all[i];
+        }
+}
+
+/* Picks the mechanism of each kind: the last one named, else what comes with another one, else the default. */
 static enum ww_code pick(const char *const *strings, size_t count,
                          const struct ww_mech_info *info[WW_KIND_COUNT], struct ww_error *error) {
+    bool named[WW_KIND_COUNT] = {false};
     for (unsigned k = 0; k < WW_KIND_COUNT; k++) info[k] = default_of(k);
     for (size_t i = 0; i < count; i++) {
         struct request q;
@@ -123,7 +138,9 @@ static enum ww_code pick(const char *const *strings, size_t count,
         if (q.parameter) continue;
         info[q.kind] = ww_mech_find((enum ww_mech_kind)q.kind, q.value);
         if (!info[q.kind]) return fail_name(&q, error);
+        named[q.kind] = true;
     }
+    add_companions(info, named);
     return WW_OK;
 }
 

@@ -28,6 +28,8 @@ struct ww_mech_info {
     const char *name;  /* as the user writes it */
     const char *help;  /* one line */
     const char *paper; /* where it was published */
+    const char
+        *with; /* "kind=name" of a mechanism that comes with it unless the user names that kind, or NULL */
     const struct ww_param *params;
     size_t param_count;
     size_t settings_size; /* of the struct that params describe */

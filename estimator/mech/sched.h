@@ -16,9 +16,24 @@ struct ww_sched_view {
     uint64_t resident;     /* warps on this scheduler */
     uint64_t waiting_long; /* of these, waiting for memory, at a barrier or fence, paused or finished: not what
                             * an arithmetic unit, shared memory or the instruction fetch ends */
+    uint64_t parked;       /* have requests in the re-execution queue; they may not access memory meanwhile */
     const uint64_t *age;   /* by slot: order number of the warp's dispatch, smaller is older */
     const uint32_t *cta;   /* by slot: number of its CTA on this SM */
+    uint64_t ready_lsu;    /* of ready_mem, those that access global, local or texture memory */
     bool memory_saturated; /* the SM's memory saturation flag */
+};
+
+/* What the schedulers of one SM know of one another and of its path to memory. Warps of the SM are numbered
+ * together: w is slot w / schedulers of scheduler w mod schedulers. */
+struct ww_sched_sm {
+    void *shared; /* zeroed block of ops->shared_size bytes */
+    uint32_t schedulers;
+    const struct ww_sched_view *view[8]; /* by scheduler; resident and waiting_long are up to date always */
+    const uint64_t *lsu_ready[8];        /* by scheduler: slots whose head would enter the path to memory */
+    /* Whether requests of instructions that the warp has issued wait to be accepted by the L1. */
+    bool (*unsent)(const void *sm, uint32_t warp);
+    const void *sm;
+    uint64_t owner_changes; /* counted by the mechanism */
 };
 
 struct ww_sched_ops {
@@ -32,6 +47,16 @@ struct ww_sched_ops {
     void (*issued)(void *state, uint32_t slot, bool memory, uint64_t cycle);
     void (*arrived)(void *state, uint32_t slot, uint64_t age);
     void (*finished)(void *state, uint32_t slot);
+    /* Optional, for schedulers that act as one over an SM. join: once, after init. */
+    size_t shared_size;
+    void (*join)(void *state, struct ww_sched_sm *sm, uint32_t scheduler);
+    /* A request of the warp misses in the L1 while the SM's memory is saturated: may it go to the L2?
+     * parked: it comes from the re-execution queue. */
+    bool (*may_miss)(struct ww_sched_sm *sm, uint32_t warp, bool parked);
+    /* The L1: a load of the warp misses a line that is not there; a line that the warp brought in is replaced.
+     * line: address divided by the line size. */
+    void (*missed)(struct ww_sched_sm *sm, uint32_t warp, uint64_t line, uint64_t cycle);
+    void (*evicted)(struct ww_sched_sm *sm, uint32_t warp, uint64_t line);
 };
 
 /* The oldest warp of a set that is not empty. */

@@ -44,6 +44,21 @@ static void the_last_choice_of_a_kind_wins(void **state) {
     ww_arena_free(&arena);
 }
 
+static void a_mechanism_brings_its_companion_unless_the_user_names_that_kind(void **state) {
+    (void)state;
+    struct ww_arena arena;
+    struct ww_mech_choice choice[WW_KIND_COUNT];
+    assert_int_equal(resolve("sched=mascar", NULL, &arena, choice, NULL), WW_OK);
+    assert_string_equal(choice[WW_KIND_LSU].info->name, "reexecute");
+    ww_arena_free(&arena);
+    assert_int_equal(resolve("lsu=in_order", "sched=mascar", &arena, choice, NULL), WW_OK);
+    assert_string_equal(choice[WW_KIND_LSU].info->name, "in_order");
+    ww_arena_free(&arena);
+    assert_int_equal(resolve("sched=lrr", NULL, &arena, choice, NULL), WW_OK);
+    assert_string_equal(choice[WW_KIND_LSU].info->name, "in_order");
+    ww_arena_free(&arena);
+}
+
 static void unknown_kinds_names_and_parameters_list_what_exists(void **state) {
     (void)state;
     refused("shced=gto", "sched=NAME");
@@ -97,7 +112,31 @@ struct drill {
     uint32_t cta[64];
     uint64_t picks[64];
     uint64_t trail; /* hash of all picks */
+    /* what schedulers of an SM share: here there is one */
+    struct ww_sched_sm sm;
+    struct ww_sched_view seen;
+    uint64_t lsu_ready;
+    struct ww_rng rng;
 };
+
+static bool drill_unsent(const void *sm, uint32_t warp) {
+    (void)sm;
+    return warp % 3 == 0; /* always: such an owner never goes for a wait of its own */
+}
+
+static void drill_join(struct drill *d) {
+    d->sm = (struct ww_sched_sm){.schedulers = 1, .unsent = drill_unsent};
+    d->sm.view[0] = &d->seen;
+    d->sm.lsu_ready[0] = &d->lsu_ready;
+    d->sm.shared = calloc(1, d->ops->shared_size + 1);
+    d->seen = (struct ww_sched_view){.resident = (1u << 24) - 1, .age = d->age, .cta = d->cta};
+    if (d->ops->join) d->ops->join(d->state, &d->sm, 0);
+}
+
+static void drill_end(struct drill *d) {
+    free(d->state);
+    free(d->sm.shared);
+}
 
 static void drill_begin(struct drill *d, const struct ww_mech_info *info) {
     memset(d, 0, sizeof *d);
@@ -109,6 +148,8 @@ static void drill_begin(struct drill *d, const struct ww_mech_info *info) {
     ww_param_defaults(info->params, info->param_count, settings);
     if (d->ops->init) d->ops->init(d->state, settings, 24);
     ww_arena_free(&arena);
+    drill_join(d);
+    ww_rng_seed(&d->rng, 5);
     for (uint32_t s = 0; s < 24; s++) {
         d->age[s] = 100 - s; /* slot order is not age order */
         d->cta[s] = s / 8;
@@ -117,13 +158,11 @@ static void drill_begin(struct drill *d, const struct ww_mech_info *info) {
 }
 
 static int drill_pick(struct drill *d, uint64_t cycle, uint64_t ready, uint64_t ready_mem) {
-    struct ww_sched_view view = {.cycle = cycle,
-                                 .ready = ready,
-                                 .ready_mem = ready_mem & ready,
-                                 .resident = (1u << 24) - 1,
-                                 .age = d->age,
-                                 .cta = d->cta};
-    int slot = d->ops->pick(d->state, &view);
+    struct ww_sched_view *view = &d->seen;
+    view->cycle = cycle;
+    view->ready = ready;
+    view->ready_mem = view->ready_lsu = d->lsu_ready = ready_mem & ready;
+    int slot = d->ops->pick(d->state, view);
     if (slot >= 0 && d->ops->issued) d->ops->issued(d->state, (uint32_t)slot, ready_mem >> slot & 1, cycle);
     if (slot >= 0) d->picks[slot]++;
     d->trail = d->trail * 31 + (uint64_t)(slot + 2);
@@ -136,6 +175,10 @@ static void drill_random(struct drill *d, uint64_t seed) {
     for (uint64_t cycle = 0; cycle < 5000; cycle++) {
         uint64_t ready = ww_rng_next(&r) & ww_rng_next(&r) & ((1u << 24) - 1);
         if (!ready) continue;
+        d->seen.memory_saturated = ww_rng_next(&d->rng) % 64 ? d->seen.memory_saturated : cycle % 2;
+        d->seen.waiting_long = ~ready & ww_rng_next(&d->rng);
+        if (d->ops->missed) d->ops->missed(&d->sm, (uint32_t)cycle % 24, cycle % 40, cycle);
+        if (d->ops->evicted) d->ops->evicted(&d->sm, (uint32_t)cycle % 24, cycle % 40);
         int slot = drill_pick(d, cycle, ready, ww_rng_next(&r));
         if (slot >= 0) assert_true(ready >> slot & 1);
     }
@@ -155,7 +198,7 @@ static void check_picks_ready(const struct ww_mech_info *info) {
     struct drill d;
     drill_begin(&d, info);
     drill_random(&d, 1);
-    free(d.state);
+    drill_end(&d);
 }
 
 static void schedulers_pick_only_ready_warps(void **state) {
@@ -170,8 +213,8 @@ static void check_same(const struct ww_mech_info *info) {
     drill_random(&a, 2);
     drill_random(&b, 2);
     assert_true(a.trail == b.trail);
-    free(a.state);
-    free(b.state);
+    drill_end(&a);
+    drill_end(&b);
 }
 
 static void schedulers_are_deterministic(void **state) {
@@ -188,12 +231,36 @@ static void check_progress(const struct ww_mech_info *info) {
             slot = drill_pick(&d, s * 20000 + cycle, 1ull << s, 0);
         assert_int_equal(slot, s);
     }
-    free(d.state);
+    drill_end(&d);
 }
 
 static void a_lone_ready_warp_issues_in_the_end(void **state) {
     (void)state;
     each_scheduler(check_progress);
+}
+
+/* While memory is saturated as well, with a memory instruction at the head. The owner of memory is warp 3,
+ * which never gives it up by itself: when saturation ends, as it does when it asks for nothing, the others go
+ * on. */
+static void check_memory_progress(const struct ww_mech_info *info) {
+    struct drill d;
+    drill_begin(&d, info);
+    d.seen.memory_saturated = true;
+    drill_pick(&d, 0, 1ull << 3, 1ull << 3);
+    for (uint32_t s = 0; s < 24; s++) {
+        int slot = -1;
+        for (uint64_t cycle = 1; slot < 0 && cycle < 20000; cycle++) {
+            d.seen.memory_saturated = cycle < 10000;
+            slot = drill_pick(&d, s * 20000 + cycle, 1ull << s, 1ull << s);
+        }
+        assert_int_equal(slot, s);
+    }
+    drill_end(&d);
+}
+
+static void a_lone_warp_gets_its_memory_instruction_issued_in_the_end(void **state) {
+    (void)state;
+    each_scheduler(check_memory_progress);
 }
 
 static void lrr_serves_all_ready_warps_equally(void **state) {
@@ -202,7 +269,7 @@ static void lrr_serves_all_ready_warps_equally(void **state) {
     drill_begin(&d, ww_mech_find(WW_KIND_SCHED, "lrr"));
     for (uint64_t cycle = 0; cycle < 24 * 10; cycle++) drill_pick(&d, cycle, (1u << 24) - 1, 0);
     for (int s = 0; s < 24; s++) assert_int_equal(d.picks[s], 10);
-    free(d.state);
+    drill_end(&d);
 }
 
 static void gto_stays_with_a_warp_then_takes_the_oldest(void **state) {
@@ -214,7 +281,7 @@ static void gto_stays_with_a_warp_then_takes_the_oldest(void **state) {
     assert_int_equal(drill_pick(&d, 1, every & ~(1u << 23), 0), 22);
     assert_int_equal(drill_pick(&d, 2, every, 0), 22); /* greedy, although 23 is ready again */
     assert_int_equal(drill_pick(&d, 3, 0x11, 0), 4);   /* 22 stalls: oldest of the ready ones */
-    free(d.state);
+    drill_end(&d);
 }
 
 int main(void) {
@@ -227,6 +294,8 @@ int main(void) {
         cmocka_unit_test(schedulers_pick_only_ready_warps),
         cmocka_unit_test(schedulers_are_deterministic),
         cmocka_unit_test(a_lone_ready_warp_issues_in_the_end),
+        cmocka_unit_test(a_lone_warp_gets_its_memory_instruction_issued_in_the_end),
+        cmocka_unit_test(a_mechanism_brings_its_companion_unless_the_user_names_that_kind),
         cmocka_unit_test(lrr_serves_all_ready_warps_equally),
         cmocka_unit_test(gto_stays_with_a_warp_then_takes_the_oldest),
     };

@@ -1,0 +1,137 @@
+/* Mascar: memory-aware warp scheduling.
+ *
+ * While memory is not saturated (equal priority, EP) warps with a memory instruction come before the others,
+ * greedy-then-oldest in each group. While it is (memory access priority, MP) the others come first, and one
+ * warp, the owner, alone may miss in the L1:
+ *
+ *   no owner --first to access memory--> owner --waits for its own load, all requests sent--> no owner
+ *
+ * The owner also goes when it waits at a barrier or fence or ends. Warps that were ready to access memory when
+ * MP began may still issue; what misses of theirs is refused by the L1 (may_miss). All schedulers of an SM
+ * share the owner. Without an owner a request from the re-execution queue makes its warp the owner if no warp
+ * is ready to access memory. The mode follows the memory saturation flag of core. */
+#include "sched.h"
+
+struct mascar_sm {  /* shared by the schedulers of an SM */
+    uint32_t owner; /* warp + 1, 0: none: the Warp Readiness Checker's register */
+};
+
+struct mascar {
+    struct ww_sched_sm *sm;
+    uint32_t index;    /* of this scheduler */
+    uint64_t admitted; /* slots that may issue to memory though they do not own it */
+    int last;          /* slot + 1 of the last issue, 0: none */
+    bool saturated;    /* mode of the last pick */
+};
+
+static void mascar_init(void *state, const void *settings, uint32_t slots) {
+    struct mascar *m = state;
+    (void)settings;
+    (void)slots;
+    m->last = 0;
+}
+
+static void mascar_join(void *state, struct ww_sched_sm *sm, uint32_t scheduler) {
+    struct mascar *m = state;
+    m->sm = sm;
+    m->index = scheduler;
+}
+
+/* The owner + 1, or 0. It is one until its next instruction waits for what it has asked for, and all of that
+ * has been accepted: until then its requests have the priority that makes it the owner. */
+static uint32_t owner_of(const struct ww_sched_sm *sm) {
+    struct mascar_sm *shared = sm->shared;
+    if (!shared->owner) return 0;
+    uint32_t warp = shared->owner - 1, slot = warp / sm->schedulers;
+    const struct ww_sched_view *view = sm->view[warp % sm->schedulers];
+    if (((view->waiting_long >> slot) & 1) && !sm->unsent(sm->sm, warp)) shared->owner = 0;
+    return shared->owner;
+}
+
+static void own(struct ww_sched_sm *sm, uint32_t warp) {
+    struct mascar_sm *shared = sm->shared;
+    shared->owner = warp + 1;
+    sm->owner_changes++;
+}
+
+static bool is_memory_ready(const struct ww_sched_sm *sm) {
+    for (uint32_t k = 0; k < sm->schedulers; k++)
+        if (*sm->lsu_ready[k] & ~sm->view[k]->parked) return true;
+    return false;
+}
+
+static bool mascar_may_miss(struct ww_sched_sm *sm, uint32_t warp, bool parked) {
+    uint32_t owner = owner_of(sm);
+    if (owner) return owner == warp + 1;
+    if (parked && is_memory_ready(sm)) return false;
+    own(sm, warp);
+    return true;
+}
+
+static int greedy_then_oldest(const struct mascar *m, uint64_t set, const struct ww_sched_view *view) {
+    if (m->last && (set >> (m->last - 1)) & 1) return m->last - 1;
+    return ww_sched_oldest(set, view->age);
+}
+
+/* MP mode, and no warp is ready that does not need memory. */
+static int pick_memory(const struct mascar *m, const struct ww_sched_view *view) {
+    uint32_t owner = owner_of(m->sm), n = m->sm->schedulers;
+    uint64_t set = view->ready_lsu;
+    if (!owner) {
+        int slot = ww_sched_oldest(set, view->age);
+        own(m->sm, (uint32_t)slot * n + m->index);
+        return slot;
+    }
+    uint32_t slot = (owner - 1) / n;
+    if ((owner - 1) % n == m->index && (set >> slot) & 1) return (int)slot;
+    set &= m->admitted;
+    return set ? ww_sched_oldest(set, view->age) : -1;
+}
+
+static int mascar_pick(void *state, const struct ww_sched_view *view) {
+    struct mascar *m = state;
+    bool begins = view->memory_saturated && !m->saturated;
+    m->saturated = view->memory_saturated;
+    if (!view->memory_saturated) {
+        uint64_t memory = view->ready_mem;
+        return greedy_then_oldest(m, memory ? memory : view->ready, view);
+    }
+    if (begins) m->admitted = *m->sm->lsu_ready[m->index];
+    uint64_t others = view->ready & ~view->ready_lsu;
+    if (others) return ww_sched_oldest(others, view->age);
+    return pick_memory(m, view);
+}
+
+static void mascar_issued(void *state, uint32_t slot, bool memory, uint64_t cycle) {
+    struct mascar *m = state;
+    (void)cycle;
+    m->last = (int)slot + 1;
+    if (memory) m->admitted &= ~(1ull << slot);
+}
+
+/* The next warp in the slot is neither the greedy one nor the owner. */
+static void mascar_finished(void *state, uint32_t slot) {
+    struct mascar *m = state;
+    struct mascar_sm *shared = m->sm->shared;
+    if (m->last == (int)slot + 1) m->last = 0;
+    if (shared->owner == slot * m->sm->schedulers + m->index + 1) shared->owner = 0;
+    m->admitted &= ~(1ull << slot);
+}
+
+const struct ww_sched_ops ww_sched_mascar = {
+    .info =
+        {.kind = WW_KIND_SCHED,
+         .name = "mascar",
+         .help = "memory-aware: one warp at a time may miss while memory is saturated",
+         .paper =
+             "Sethia, Jamshidi, Mahlke: Mascar: Speeding up GPU Warps by Reducing Memory Pitstops, HPCA 2015",
+         .with = "lsu=reexecute"},
+    .state_size = sizeof(struct mascar),
+    .init = mascar_init,
+    .pick = mascar_pick,
+    .issued = mascar_issued,
+    .finished = mascar_finished,
+    .shared_size = sizeof(struct mascar_sm),
+    .join = mascar_join,
+    .may_miss = mascar_may_miss,
+};
