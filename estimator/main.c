@@ -1,4 +1,5 @@
 /* The program: finds the command, runs it, prints its error, and makes sure that stdout was written. */
+#include "base/text.h"
 #include "cmd/cmd.h"
 #include <errno.h>
 #include <signal.h>
@@ -57,7 +58,10 @@ int main(int argc, char **argv) {
     }
     if (code == WW_OK) return status;
     bool named = strncmp(error.where, "warpwatt", 8) == 0; /* the place is the command line itself */
-    fprintf(stderr, "%s%s%s%s\n", named ? "" : "warpwatt: ", error.where, error.where[0] ? ": " : "",
-            error.text);
+    if (!named) fputs("warpwatt: ", stderr);
+    ww_put_text(stderr, error.where);
+    if (error.where[0]) fputs(": ", stderr);
+    ww_put_text(stderr, error.text);
+    fputc('\n', stderr);
     return cmd_interrupted() ? EXIT_INTERRUPTED : ww_code_exit(code);
 }

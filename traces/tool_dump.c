@@ -1,4 +1,5 @@
 /* `trace dump`: the decoded instructions of one CTA, a line each. */
+#include "../estimator/base/text.h"
 #include "wwt/reader.h"
 
 static void print_operand(const struct ww_operand *o, const char *before, FILE *out) {
@@ -15,7 +16,7 @@ static void print_operand(const struct ww_operand *o, const char *before, FILE *
 /* The mnemonic and registers: destinations, then sources. */
 static void print_inst(const struct ww_launch *l, const struct ww_inst *i, FILE *out) {
     const char *mnemonic = l->string[i->mnemonic], *before = " ";
-    fprintf(out, "%s", *mnemonic ? mnemonic : ww_op_name((enum ww_op)i->op));
+    ww_put_text(out, *mnemonic ? mnemonic : ww_op_name((enum ww_op)i->op));
     for (int k = 0; k < i->dst_count; k++, before = ", ") print_operand(&i->dst[k], before, out);
     if (i->src_count) before = " <- ";
     for (int k = 0; k < i->src_count; k++, before = ", ") print_operand(&i->src[k], before, out);

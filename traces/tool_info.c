@@ -134,7 +134,11 @@ static void text_launch(size_t number, const struct ww_wwt_launch *l, FILE *out)
     const struct ww_launch *v = &l->view;
     struct totals t = launch_totals(l);
     char each[32];
-    fprintf(out, "\nlaunch %zu: %s (%s)\n", number, v->kernel, v->arch);
+    fprintf(out, "\nlaunch %zu: ", number);
+    ww_put_text(out, v->kernel);
+    fputs(" (", out);
+    ww_put_text(out, v->arch);
+    fputs(")\n", out);
     fprintf(out, "  grid %u x %u x %u, block %u x %u x %u, %u registers, shared %u + %u B, local %u B\n",
             v->grid[0], v->grid[1], v->grid[2], v->block[0], v->block[1], v->block[2], v->registers_per_thread,
             v->shared_static, v->shared_dynamic, v->local_bytes);
@@ -149,15 +153,22 @@ static void text_launch(size_t number, const struct ww_wwt_launch *l, FILE *out)
     if (t.warp) text_mix(&t, "  ", out);
 }
 
+static void text_field(const char *name, const char *value, FILE *out) {
+    fputs(name, out);
+    ww_put_text(out, value);
+    fputc('\n', out);
+}
+
 static enum ww_code print_text(const struct ww_trace *trace, FILE *out, struct ww_error *error) {
     const struct ww_trace_meta *m = &trace->index.meta;
     struct totals t = file_totals(trace);
     char each[32];
     ww_three_digits(per_instruction(&t), each);
-    fprintf(out, "%s: version %u, hash %s\n", trace->path, WW_WWT_VERSION, trace->hash);
-    if (m->program) fprintf(out, "program:   %s\n", m->program);
-    if (m->arguments && *m->arguments) fprintf(out, "arguments: %s\n", m->arguments);
-    if (m->tool) fprintf(out, "tool:      %s\n", m->tool);
+    ww_put_text(out, trace->path);
+    fprintf(out, ": version %u, hash %s\n", WW_WWT_VERSION, trace->hash);
+    if (m->program) text_field("program:   ", m->program, out);
+    if (m->arguments && *m->arguments) text_field("arguments: ", m->arguments, out);
+    if (m->tool) text_field("tool:      ", m->tool, out);
     for (size_t i = 0; i < trace->index.launch_count; i++) text_launch(i, &trace->index.launch[i], out);
     fprintf(out, "\ntotal: %zu launch%s, %llu warp instructions, %llu thread instructions\n",
             trace->index.launch_count, ww_plural(trace->index.launch_count, "es"), (unsigned long long)t.warp,

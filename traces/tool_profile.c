@@ -1,5 +1,6 @@
 /* `trace info --profile`: what the warps do, from all of the streams. */
 #include "../estimator/base/jsonw.h"
+#include "../estimator/base/text.h"
 #include "profile/profile.h"
 
 static double ratio(uint64_t a, uint64_t b) {
@@ -76,7 +77,9 @@ static void text_reuse(const struct ww_profile *p, FILE *out) {
 
 static void text_launch(size_t number, const char *kernel, const struct ww_profile *p, FILE *out) {
     uint64_t global = p->global_loads + p->global_stores + p->atomics, full = p->lanes[32];
-    fprintf(out, "\nlaunch %zu: %s\n", number, kernel);
+    fprintf(out, "\nlaunch %zu: ", number);
+    ww_put_text(out, kernel);
+    fputc('\n', out);
     fprintf(out,
             "  divergence: %.1f of 32 lanes active, %.1f%% of warp instructions with all, %.1f%% with none\n",
             ratio(p->threads, p->steps), 100 * ratio(full, p->steps), 100 * ratio(p->lanes[0], p->steps));

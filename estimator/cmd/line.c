@@ -164,6 +164,9 @@ static enum ww_code check_complete(const struct parser *p) {
     if (line->argument_count < cmd->min_arguments)
         return ww_fail(p->error, WW_USAGE, p->where, "met %zu argument%s, expected %s", line->argument_count,
                        ww_plural(line->argument_count, "s"), cmd->arguments);
+    if (line->argument_count > cmd->max_arguments && cmd->max_arguments > 2)
+        return ww_fail(p->error, WW_USAGE, p->where, "met %zu arguments, expected %s, at most %u",
+                       line->argument_count, cmd->arguments, cmd->max_arguments);
     if (line->argument_count > cmd->max_arguments)
         return ww_fail(p->error, WW_USAGE, p->where, "unexpected argument \"%.80s\"; expected %s",
                        line->argument[cmd->max_arguments], *cmd->arguments ? cmd->arguments : "options only");

@@ -1,4 +1,5 @@
 /* warpwatt run */
+#include "../base/text.h"
 #include "cmd.h"
 #include <stdlib.h>
 #include <string.h>
@@ -29,7 +30,11 @@ static enum ww_code replay(const struct cmd_line *line, struct ww_run_options *o
     cmd_progress_begin(&progress, options->trace_path, cmd_has(line, "quiet"));
     enum ww_code code = ww_run(options, &result, error);
     code = cmd_progress_end(&progress, code, error);
-    if (code == WW_OK && result->warning) fprintf(stderr, "warpwatt: warning: %s\n", result->warning);
+    if (code == WW_OK && result->warning) {
+        fputs("warpwatt: warning: ", stderr);
+        ww_put_text(stderr, result->warning);
+        fputc('\n', stderr);
+    }
     if (code == WW_OK) code = finish(line, options->gpu, result, error);
     ww_result_free(result);
     return code;

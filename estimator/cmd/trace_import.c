@@ -106,8 +106,11 @@ static void warn_unknown(const struct ww_import_stats *s) {
 
 /* A trace that lacks something is imported as it is: a warning for each launch and kind. */
 static void warn_gaps(const struct ww_import_stats *s) {
-    for (size_t i = 0; i < s->gap_count; i++)
-        fprintf(stderr, "warpwatt: warning: %s: %s\n", s->gap[i].where, s->gap[i].text);
+    for (size_t i = 0; i < s->gap_count; i++) {
+        fputs("warpwatt: warning: ", stderr);
+        ww_put_text(stderr, s->gap[i].where);
+        fprintf(stderr, ": %s\n", s->gap[i].text);
+    }
     if (s->gaps_more)
         fprintf(stderr, "warpwatt: warning: and %" PRIu64 " more such place%s\n", s->gaps_more,
                 ww_plural(s->gaps_more, "s"));

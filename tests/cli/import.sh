@@ -79,3 +79,11 @@ warpwatt trace record --workload saxpy --param size=small -q -o s.wwt
 warpwatt trace slice s.wwt --ctas 1 -o one.wwt
 warpwatt trace export accelsim one.wwt -o one -q
 warpwatt trace import accelsim one -o back.wwt -q
+# Names from files cannot steer the terminal, in output as in errors.
+printf 's/_Z3addPf/\033[31mred/' >steer.sed
+sed -f steer.sed traces/kernel-1.traceg >cut/steer.traceg
+warpwatt trace import accelsim cut/steer.traceg -o f.wwt -q 2>/dev/null
+warpwatt trace info f.wwt | grep launch
+warpwatt trace info f.wwt --profile | grep launch
+fails 7 warpwatt trace import accelsim "$(printf 'a\033[31mb')" -o g.wwt
+fails 7 warpwatt trace import accelsim '' -o g.wwt

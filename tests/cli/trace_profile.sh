@@ -19,4 +19,6 @@ fails 2 warpwatt trace merge a.wwt b.wwt -o a.wwt
 fails 2 warpwatt trace merge b.wwt a.wwt -o ./link.wwt
 fails 2 warpwatt trace slice a.wwt --ctas 0 -o a.wwt
 cmp a.wwt before.wwt
+fails 2 warpwatt trace merge $(yes a.wwt | head -n 300) -o none.wwt
+fails 7 warpwatt trace info ''
 ls -A

@@ -267,6 +267,20 @@ static void test_a_list_that_names_no_file_is_an_error_with_its_line(void **stat
     assert_int_equal(import_path(ww_made_path(&arena, "kernelslist.g"), &s), WW_INPUT);
 }
 
+static void test_a_copy_without_its_bytes_is_an_error_with_its_line(void **state) {
+    (void)state;
+    static const char *const bad[] = {"MemcpyHtoD", "MemcpyHtoD,0x0,", "MemcpyHtoD,0x0,1 2",
+                                      "MemcpyHtoD,0x0,-1", "MemcpyHtoD,0x0,18446744073709551616"};
+    struct ww_import_stats s;
+    put_trace("kernel-1.traceg");
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        put_list(ww_arena_printf(&arena, "kernel-1.traceg\n%s\n", bad[i]));
+        assert_int_equal(import_path(ww_made_path(&arena, "kernelslist.g"), &s), WW_INPUT);
+        assert_non_null(strstr(error.where, "kernelslist.g:2"));
+        assert_non_null(strstr(error.text, "expected a copy"));
+    }
+}
+
 /* ---- there and back ---- */
 
 static void remove_folder(const char *dir, size_t launches) {
@@ -449,6 +463,7 @@ int main(void) {
         T(test_a_folder_stands_for_its_list),
         T(test_a_trace_stands_for_itself),
         T(test_a_list_that_names_no_file_is_an_error_with_its_line),
+        T(test_a_copy_without_its_bytes_is_an_error_with_its_line),
         T(test_every_made_up_trace_comes_back_whole),
         T(test_exports_overwrite_nothing),
         T(test_exported_lines_hold_what_the_format_has),

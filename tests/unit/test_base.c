@@ -9,6 +9,7 @@
 #include "../../estimator/base/text.h"
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdlib.h>
 #include <string.h>
 #include <cmocka.h>
 
@@ -308,6 +309,17 @@ static void numbers_for_people_have_three_digits(void **state) {
     assert_string_equal(ww_plural(0, "es"), "es");
 }
 
+static void what_could_steer_a_terminal_is_not_written(void **state) {
+    (void)state;
+    char *text = NULL;
+    size_t size;
+    FILE *out = open_memstream(&text, &size);
+    ww_put_text(out, "a\033[31m\tb\r\n\x7f\xc2\x9b \xc3\xa9");
+    fclose(out);
+    assert_string_equal(text, "a?[31m\tb???? \xc3\xa9");
+    free(text);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(numbers_for_people_have_three_digits),
@@ -334,6 +346,7 @@ int main(void) {
         cmocka_unit_test(every_code_has_a_name_a_help_and_its_own_exit_code),
         cmocka_unit_test(names_of_counters_states_slots_and_components_are_distinct),
         cmocka_unit_test(names_out_of_range_are_null),
+        cmocka_unit_test(what_could_steer_a_terminal_is_not_written),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

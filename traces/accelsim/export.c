@@ -349,11 +349,11 @@ enum ww_code ww_export_accelsim(struct ww_trace *trace, const char *dir,
     if (options) e.options = *options;
     if (!e.options.version) e.options.version = 5;
     if (e.options.version != 3 && e.options.version != 5)
-        return ww_fail(error, WW_USAGE, "ww_export_accelsim", "version %u; expected 3 or 5", e.options.version);
+        return ww_fail(error, WW_USAGE, "the format", "version %u; expected 3 or 5", e.options.version);
     if (!*dir)
         return ww_fail(error, WW_USAGE, "the output folder", "the name is empty; expected a folder's name");
     if (strlen(dir) > PATH_ROOM - 64)
-        return ww_fail(error, WW_USAGE, "ww_export_accelsim", "the folder's name is too long");
+        return ww_fail(error, WW_USAGE, "the output folder", "the folder's name is too long");
     if (mkdir(dir, 0777) != 0 && errno != EEXIST)
         return ww_fail(error, WW_IO, dir, "cannot create: %s", strerror(errno));
     enum ww_code code = export_all(&e, error);

@@ -58,7 +58,7 @@ static enum ww_code open_source(struct ww_as_input *in, struct ww_error *error) 
     in->source.fd = open(in->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* a FIFO without a writer too */
     if (in->source.fd < 0) return ww_fail(error, WW_IO, in->path, "cannot open: %s", strerror(errno));
     if (fstat(in->source.fd, &st) != 0 || !S_ISREG(st.st_mode))
-        return ww_fail(error, WW_IO, in->path, "not a regular file");
+        return ww_fail(error, WW_IO, in->path, "not a regular file; a pipe must be saved to a file first");
     in->source.size = (uint64_t)st.st_size;
     return WW_OK;
 }

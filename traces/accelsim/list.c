@@ -56,10 +56,14 @@ static enum ww_code find_entry(const struct ww_as_input *in, const char *folder,
 }
 
 /* "MemcpyHtoD,0x00007f...,4096" */
-static void count_copy(struct ww_as_files *f, const char *line) {
-    const char *comma = strrchr(line, ',');
+static enum ww_code count_copy(struct ww_as_files *f, const struct ww_as_input *in, const char *line,
+                               struct ww_error *error) {
+    const char *comma = strrchr(line, ','), *p = comma ? comma + 1 : line;
+    uint64_t bytes;
+    if (!comma || !ww_as_dec(&p, &bytes) || *p || __builtin_add_overflow(f->copy_bytes, bytes, &f->copy_bytes))
+        return ww_as_bad(in, error, "\"%.60s\"; expected a copy such as MemcpyHtoD,0x7f0000000000,4096", line);
     f->copies++;
-    if (comma) f->copy_bytes += strtoull(comma + 1, NULL, 10);
+    return WW_OK;
 }
 
 static enum ww_code list_line(struct ww_as_files *f, const struct ww_as_input *in, const char *path, char *line,
@@ -69,10 +73,7 @@ static enum ww_code list_line(struct ww_as_files *f, const struct ww_as_input *i
     size_t n = strlen(line);
     while (n && (line[n - 1] == ' ' || line[n - 1] == '\t')) line[--n] = 0;
     if (!n || *line == '#') return WW_OK;
-    if (strncmp(line, "Memcpy", 6) == 0) {
-        count_copy(f, line);
-        return WW_OK;
-    }
+    if (strncmp(line, "Memcpy", 6) == 0) return count_copy(f, in, line, error);
     if (strncmp(line, "kernel", 6) != 0)
         return ww_as_bad(in, error, "\"%.60s\"; expected a kernel-N.trace.. file or a Memcpy line", line);
     if (f->count >= FILES_MAX) return ww_as_bad(in, error, "more than %u kernels", FILES_MAX);
@@ -133,7 +134,8 @@ enum ww_code ww_as_files_find(const char *path, struct ww_as_files *files, struc
     struct stat st;
     char *list = NULL;
     *files = (struct ww_as_files){0};
-    if (stat(path, &st) != 0) return ww_fail(error, WW_IO, path, "cannot open: %s", strerror(errno));
+    if (stat(path, &st) != 0)
+        return ww_fail(error, WW_IO, *path ? path : "\"\"", "cannot open: %s", strerror(errno));
     if (S_ISDIR(st.st_mode)) WW_TRY(list_of(path, &list, error));
     enum ww_code code = read_file(list ? list : path, files, error);
     if (code == WW_OK && !files->count)

@@ -111,11 +111,11 @@ static enum ww_code open_file(struct ww_trace *t, struct ww_error *error) {
     struct stat st;
     t->fd = open(t->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (t->fd < 0 || fstat(t->fd, &st) != 0)
-        return ww_fail(error, WW_IO, t->path, "cannot open: %s", strerror(errno));
+        return ww_fail(error, WW_IO, *t->path ? t->path : "\"\"", "cannot open: %s", strerror(errno));
     if (!S_ISREG(st.st_mode))
         return ww_fail(error, WW_INPUT, t->path, "not a regular file; expected a .wwt trace");
     t->size = (uint64_t)st.st_size;
-    return WW_OK;
+    return t->size ? WW_OK : ww_fail(error, WW_INPUT, t->path, "the file is empty; expected a .wwt trace");
 }
 
 enum ww_code ww_trace_open(const char *path, struct ww_trace **trace, struct ww_error *error) {
