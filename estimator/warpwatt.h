@@ -170,6 +170,8 @@ struct ww_record_stats {
     double host_seconds;
     bool verified; /* the output equals its reference */
 };
+/* Looks whether PTX can be lowered to an architecture ("sm_70"). Errors: WW_USAGE. */
+WW_API enum ww_code ww_record_arch(const char *arch, struct ww_error *error);
 /* Runs a built-in workload. `parameters` are `count` strings "key=value".
  * Errors: WW_USAGE (unknown workload or parameter), WW_EXEC, WW_MISMATCH (output differs), WW_IO. */
 WW_API enum ww_code ww_record_workload(const char *name, const char *const *parameters, size_t count,

@@ -180,6 +180,8 @@ enum ww_code ww_trace_writer_cta(struct ww_trace_writer *w, const struct ww_cta_
 enum ww_code ww_trace_writer_end_launch(struct ww_trace_writer *w, struct ww_error *error);
 /* Writes index and trailer, renames into place; *bytes (may be NULL) is the file's size. Frees w. */
 enum ww_code ww_trace_writer_finish(struct ww_trace_writer *w, uint64_t *bytes, struct ww_error *error);
+/* True if the process closed the file's descriptor behind the writer's back. */
+bool ww_trace_writer_lost(const struct ww_trace_writer *w);
 /* Gives up: removes the temporary file. Frees w (NULL is fine). */
 void ww_trace_writer_abort(struct ww_trace_writer *w);
 

@@ -5,8 +5,10 @@
  * RECORDED WARP-INSTRUCTIONS THREAD-INSTRUCTIONS BYTES" or "failed CODE" at its exit. */
 #include "trace_program.h"
 #include "../base/outfile.h"
+#include "../base/ownfd.h"
 #include "../base/text.h"
 #include "elf_look.h"
+#include "trace_job.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -20,26 +22,12 @@
 #include <time.h>
 #include <unistd.h>
 
-#define PROCESSES_MAX 64
-
-struct job {
-    const struct cmd_line *line;
-    const char *name, *out;
-    char *target; /* the file that `out` stands for */
-    char path[PATH_MAX], library[PATH_MAX];
-    pid_t child;
-    int report, signals, status;
-    struct ww_buf pending; /* of the pipe */
-    long begun[PROCESSES_MAX];
-    unsigned begun_count, done_count;
-    enum ww_code failed;
-    unsigned long long launches, recorded, warps, threads, bytes;
-};
-
 /* ---- finding things ---- */
 
-static enum ww_code find_program(struct job *j, struct ww_error *error) {
+static enum ww_code find_program(struct trace_job *j, struct ww_error *error) {
     const char *path = getenv("PATH");
+    if (!*j->name)
+        return ww_fail(error, WW_USAGE, "warpwatt trace record", "the program's name behind -- is empty");
     if (strchr(j->name, '/')) {
         snprintf(j->path, sizeof j->path, "%s", j->name);
         return WW_OK;
@@ -54,7 +42,7 @@ static enum ww_code find_program(struct job *j, struct ww_error *error) {
 }
 
 /* The folder of our libcudart: beside this program, or where it is installed. */
-static enum ww_code find_library(struct job *j, struct ww_error *error) {
+static enum ww_code find_library(struct trace_job *j, struct ww_error *error) {
     static const char *const places[] = {"cudart", "../lib/warpwatt/cudart"};
     const char *given = getenv("WARPWATT_CUDART");
     char self[PATH_MAX - 32];
@@ -74,7 +62,7 @@ static enum ww_code find_library(struct job *j, struct ww_error *error) {
                    "the recording CUDA runtime is not there; is warpwatt installed wholly?");
 }
 
-static enum ww_code check_program(const struct job *j, struct elf_look *look, struct ww_error *error) {
+static enum ww_code check_program(const struct trace_job *j, struct elf_look *look, struct ww_error *error) {
     char path[PATH_MAX + 80];
     WW_TRY(elf_look(j->path, look, error));
     if (look->closed[0])
@@ -119,10 +107,12 @@ static bool absolute(const char *path, char out[PATH_MAX]) {
     return n > 0 && n < PATH_MAX;
 }
 
-static bool set_environment(const struct job *j, const struct elf_look *look, int report_fd) {
+static bool set_environment(const struct trace_job *j, const struct elf_look *look, int report_fd) {
     const struct cmd_line *l = j->line;
-    char fd[16], out[PATH_MAX], preload[PATH_MAX + 80];
-    snprintf(fd, sizeof fd, "%d", report_fd);
+    char report[80], out[PATH_MAX], preload[PATH_MAX + 80];
+    struct ww_ownfd own = ww_ownfd_note(ww_ownfd_raise(report_fd, true));
+    snprintf(report, sizeof report, "%d:%llu:%llu", own.fd, (unsigned long long)own.dev,
+             (unsigned long long)own.ino);
     snprintf(preload, sizeof preload, "%s/%s", j->library, look->cudart);
     bool progress = !cmd_has(l, "quiet") && isatty(STDERR_FILENO);
     unsetenv("WARPWATT_CUDA_OUT");
@@ -133,13 +123,13 @@ static bool set_environment(const struct job *j, const struct elf_look *look, in
            put("WARPWATT_CUDA_LIMIT", cmd_get(l, "instruction-limit")) &&
            put("WARPWATT_CUDA_NO_RECORD", cmd_has(l, "no-record") ? "1" : "0") &&
            put("WARPWATT_CUDA_STRICT", cmd_has(l, "strict") ? "1" : "0") &&
-           put("WARPWATT_CUDA_PROGRESS", progress ? "1" : "0") && put("WARPWATT_CUDA_REPORT_FD", fd) &&
+           put("WARPWATT_CUDA_PROGRESS", progress ? "1" : "0") && put("WARPWATT_CUDA_REPORT", report) &&
            prepend("LD_LIBRARY_PATH", j->library) && (!look->rpath_first || prepend("LD_PRELOAD", preload));
 }
 
 /* In the child. The write end of `error_pipe` closes when the program starts. */
-__attribute__((noreturn)) static void become(const struct job *j, const struct elf_look *look, int report_fd,
-                                             int error_pipe, pid_t parent) {
+__attribute__((noreturn)) static void become(const struct trace_job *j, const struct elf_look *look,
+                                             int report_fd, int error_pipe, pid_t parent) {
     sigset_t none;
     sigemptyset(&none);
     sigprocmask(SIG_SETMASK, &none, NULL);
@@ -153,7 +143,7 @@ __attribute__((noreturn)) static void become(const struct job *j, const struct e
     _exit(127);
 }
 
-static enum ww_code start(struct job *j, const struct elf_look *look, struct ww_error *error) {
+static enum ww_code start(struct trace_job *j, const struct elf_look *look, struct ww_error *error) {
     int report[2] = {-1, -1}, failure[2] = {-1, -1}, failed = 0;
     pid_t parent = getpid();
     if (pipe(report) != 0 || pipe2(failure, O_CLOEXEC) != 0)
@@ -179,12 +169,12 @@ static enum ww_code start(struct job *j, const struct elf_look *look, struct ww_
 
 /* ---- while it runs ---- */
 
-static void take_line(struct job *j, const char *text) {
+static void take_line(struct trace_job *j, const char *text) {
     unsigned long long v[5];
     long pid;
     int code;
     if (sscanf(text, "begin %ld", &pid) == 1) {
-        if (j->begun_count < PROCESSES_MAX) j->begun[j->begun_count++] = pid;
+        if (j->begun_count < TRACE_PROCESSES_MAX) j->begun[j->begun_count++] = pid;
     } else if (sscanf(text, "done %llu %llu %llu %llu %llu", &v[0], &v[1], &v[2], &v[3], &v[4]) == 5) {
         j->done_count++;
         j->launches = v[0], j->recorded = v[1], j->warps = v[2], j->threads = v[3], j->bytes = v[4];
@@ -194,7 +184,7 @@ static void take_line(struct job *j, const char *text) {
 }
 
 /* Reads what is there; false at the end. */
-static bool read_report(struct job *j) {
+static bool read_report(struct trace_job *j) {
     char some[4096];
     ssize_t n = read(j->report, some, sizeof some);
     if (n <= 0) return n < 0 && errno == EINTR;
@@ -210,13 +200,13 @@ static bool read_report(struct job *j) {
 }
 
 /* Signals that were sent to this process alone go on to the program; a terminal's Ctrl-C reaches it anyway. */
-static void forward(const struct job *j) {
+static void forward(const struct trace_job *j) {
     struct signalfd_siginfo s;
     if (read(j->signals, &s, sizeof s) != (ssize_t)sizeof s || s.ssi_signo == SIGCHLD) return;
     if (s.ssi_code == SI_USER || s.ssi_code == SI_QUEUE) kill(j->child, (int)s.ssi_signo);
 }
 
-static void wait_for(struct job *j) {
+static void wait_for(struct trace_job *j) {
     struct pollfd f[2] = {{.fd = j->report, .events = POLLIN}, {.fd = j->signals, .events = POLLIN}};
     while (waitpid(j->child, &j->status, WNOHANG) == 0) {
         if (poll(f, 2, -1) < 0 && errno != EINTR) break;
@@ -233,7 +223,7 @@ static void wait_for(struct job *j) {
 /* ---- afterwards ---- */
 
 /* Files that processes left which did not end by exit(). */
-static unsigned remove_left(const struct job *j) {
+static unsigned remove_left(const struct trace_job *j) {
     char name[PATH_MAX + 40];
     unsigned removed = 0;
     for (unsigned n = 0; j->out && n < j->begun_count; n++) {
@@ -243,7 +233,7 @@ static unsigned remove_left(const struct job *j) {
     return removed;
 }
 
-static enum ww_code print_json(const struct job *j, double seconds, struct ww_error *error) {
+static enum ww_code print_json(const struct trace_job *j, double seconds, struct ww_error *error) {
     struct ww_jsonw w;
     ww_jsonw_begin(&w, stdout);
     ww_jsonw_open(&w, NULL, '{');
@@ -264,7 +254,7 @@ static enum ww_code print_json(const struct job *j, double seconds, struct ww_er
     return ww_jsonw_end(&w, error);
 }
 
-static void print_text(const struct job *j) {
+static void print_text(const struct trace_job *j) {
     fprintf(stderr, "%s: %llu launch%s, %llu warp instructions, %llu thread instructions\n", j->path,
             j->launches, ww_plural(j->launches, "es"), j->warps, j->threads);
     if (!j->bytes || !j->warps) return;
@@ -274,36 +264,12 @@ static void print_text(const struct job *j) {
             ww_plural(j->recorded, "es"), j->bytes, each);
 }
 
-/* What went wrong with the recording, if something did. */
-static enum ww_code judge(const struct job *j, struct ww_error *error) {
-    if (WIFSIGNALED(j->status))
-        return ww_fail(error, WW_EXEC, j->path, "ended by signal %d (%s); %s", WTERMSIG(j->status),
-                       strsignal(WTERMSIG(j->status)),
-                       j->out ? "no trace was written" : "its recording did not end");
-    if (j->failed) return ww_fail(error, j->failed, j->path, "no trace was written: see the message above");
-    if (j->begun_count == 0)
-        return ww_fail(
-            error, WW_UNSUPPORTED, j->path,
-            "the program made no call of the CUDA runtime that could be recorded; if it uses CUDA through a "
-            "library, that library must be linked with -cudart shared, too");
-    if (j->done_count == 0)
-        return ww_fail(error, WW_EXEC, j->path, "ended without exit(), so that its recording was not finished");
-    if (j->out && j->bytes && j->launches && j->recorded == 0)
-        return ww_fail(error, WW_EXEC, j->path, "no launch of %llu was recorded, so no trace was written",
-                       j->launches);
-    if (j->out && j->begun_count > 1)
-        fprintf(stderr, "warpwatt: %u processes used CUDA; the trace is of the one that ended last\n",
-                j->begun_count);
-    return WW_OK;
-}
-
-static enum ww_code finish(struct job *j, double seconds, struct ww_error *error) {
+static enum ww_code finish(struct trace_job *j, double seconds, struct ww_error *error) {
     int own = WIFEXITED(j->status) ? WEXITSTATUS(j->status) : 128 + WTERMSIG(j->status);
     struct ww_error mine = {0};
     *j->line->program_status = own;
-    remove_left(j);
-    enum ww_code code = judge(j, &mine);
-    if (j->out && j->bytes && j->launches && j->recorded == 0) unlink(j->target); /* a trace of nothing */
+    j->left = remove_left(j);
+    enum ww_code code = ww_trace_judge(j, &mine);
     if (code != WW_OK && own != 0) { /* the program's own status is what counts, and it has spoken */
         fprintf(stderr, "warpwatt: %s: %s\n", mine.where, mine.text);
         return WW_OK;
@@ -323,6 +289,18 @@ static double now(void) {
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
+/* The GPU and the architecture, before the program does any work. */
+static enum ww_code check_target(const struct cmd_line *line, struct ww_error *error) {
+    struct ww_gpu *gpu = NULL;
+    if (cmd_has(line, "arch")) WW_TRY(ww_record_arch(cmd_get(line, "arch"), error));
+    if (!cmd_has(line, "gpu")) return WW_OK;
+    struct ww_error e = {0};
+    enum ww_code code = ww_gpu_load(cmd_get(line, "gpu"), NULL, 0, &gpu, &e);
+    ww_gpu_free(gpu);
+    if (code == WW_OK) return WW_OK;
+    return ww_fail(error, WW_USAGE, e.where, "%s; 'warpwatt gpu list' shows those that there are", e.text);
+}
+
 static enum ww_code check_options(const struct cmd_line *line, struct ww_error *error) {
     static const char *const not_ours[] = {"workload", "ptx",       "launch",        "param",
                                            "seed",     "registers", "max-registers", "level"};
@@ -333,10 +311,11 @@ static enum ww_code check_options(const struct cmd_line *line, struct ww_error *
                            "--%s does not go with a program behind --", not_ours[n]);
     WW_TRY(cmd_u64(line, "first", 1, UINT64_MAX, &unused, error));
     WW_TRY(cmd_u64(line, "every", 1, UINT64_MAX, &unused, error));
-    return cmd_u64(line, "instruction-limit", 1, UINT64_MAX, &unused, error);
+    WW_TRY(cmd_u64(line, "instruction-limit", 1, UINT64_MAX, &unused, error));
+    return check_target(line, error);
 }
 
-static enum ww_code record_program(struct job *j, struct ww_error *error) {
+static enum ww_code record_program(struct trace_job *j, struct ww_error *error) {
     struct elf_look look;
     sigset_t set;
     double began = now();
@@ -358,9 +337,10 @@ static enum ww_code record_program(struct job *j, struct ww_error *error) {
 }
 
 enum ww_code cmd_trace_program(const struct cmd_line *line, struct ww_error *error) {
-    struct job j = {.line = line, .name = line->argument[0], .out = cmd_get(line, "out")};
+    struct trace_job j = {.line = line, .name = line->argument[0], .out = cmd_get(line, "out")};
     WW_TRY(check_options(line, error));
     if (j.out) WW_TRY(ww_outfile_resolve(j.out, &j.target, error));
+    j.had_old = j.target && access(j.target, F_OK) == 0;
     enum ww_code code = record_program(&j, error);
     free(j.target);
     return code;

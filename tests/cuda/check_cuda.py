@@ -59,7 +59,7 @@ def left(folder):
 
 def build_host(version):
     path = os.path.abspath("host-" + version)
-    subprocess.run(["cc", "-std=c11", "-O1", "-o", path, os.path.join(HERE, "stub", "host.c"),
+    subprocess.run(["cc", "-std=gnu11", "-O1", "-o", path, os.path.join(HERE, "stub", "host.c"),
                     os.path.join(CUDART, "libcudart.so." + version), "-llz4", "-lzstd"], check=True)
     return path
 
@@ -105,16 +105,71 @@ def stub_failures(host):
            "out-of-bounds store.*")
     expect("the program's exit status is passed on", record([host, PTX, "zstd", "exit", "7"], trace[:1]), 7)
     expect("a crash is said, with the shells' status", record([host, PTX, "zstd", "abort"], trace), 134, None,
-           "ended by signal 6")
+           "ended by signal 6 .*before its recording was finished; no trace was written")
     check("nothing is left behind by failures", not left("."), left("."))
     expect("an instruction limit", record([host, PTX, "zstd"], trace + ["--instruction-limit", "100"]), 1, None, "limit")
     expect("a program that is not there", record(["./none"], trace), 7)
     expect("a program without CUDA", record(["true"], trace), 4, None, "no call of the CUDA runtime")
     expect("options that do not go with a program", record([host], ["--workload", "saxpy"]), 2)
     expect("options that need a program", run([PROGRAM, "trace", "record", "-w", "saxpy", "--first", "2"]), 2)
-    expect("an unknown GPU", record([host, PTX, "zstd"], ["-q", "-g", "nothing"]), 1, None, 'GPU "nothing" not found')
+    expect("an unknown GPU is refused before the program starts", record([host, PTX, "zstd"], ["-q", "-g", "nothing"]),
+           2, "^$", 'GPU "nothing" not found.*warpwatt gpu list')
+    expect("an unknown architecture, too", record([host, PTX, "zstd"], ["-q", "--arch", "sm_999"]), 2, "^$",
+           "expected sm_20 to sm_200")
+    expect("a program without a name", record([""], ["-q"]), 2, "^$", "name behind -- is empty")
     expect("a bad variable in the environment", run([host, PTX, "zstd"],
            {"LD_LIBRARY_PATH": CUDART, "WARPWATT_CUDA_EVERY": "x"}), 1, None, "WARPWATT_CUDA_EVERY: expected a whole")
+
+
+def stub_descriptors(host):
+    trace = ["-q", "-o", "d.wwt"]
+
+    def own():  # own-1 is the program's stdout
+        return [n for n in sorted(os.listdir(".")) if n.startswith("own-") and n != "own-1" and open(n).read() != "own"]
+
+    for when in ("close", "early"):
+        expect(when + ": descriptors 0 to 255 may be closed", record([host, PTX, "zstd", when, "256"], trace))
+        check(when + ": all launches are in the trace", len(launches("d.wwt") or []) == 5, launches("d.wwt"))
+        check(when + ": the program's files are its own", not own(), own())
+        os.unlink("d.wwt")
+    for when, text in (("close", "closed descriptors that are not its own"), ("early", "closed all descriptors")):
+        result = record([host, PTX, "zstd", when, "65536"], trace)
+        check(when + ": closing all of them ends the recording with a message", result[0] in (4, 5) and text in result[2],
+              result)
+        check(when + ": nothing is left, and the program's files are its own", not own() and not left("."),
+              own() + left("."))
+    expect("_exit() is named", record([host, PTX, "zstd", "quick"], trace), 5, None, r"ended without exit\(\)")
+    check("its file is removed", not left("."), left("."))
+
+
+def stub_damage(host):
+    trace = ["-q", "-o", "h.wwt"]
+    for form, text in (("size", "expected a size within the data"), ("header", "expected a header size"),
+                       ("linked", "expected a header of 16 bytes")):
+        expect("a damaged fat binary: " + form, record([host, PTX, form], trace), 5, "launch: 200", text)
+    check("nothing is left of them", not left("."), left("."))
+
+
+def stub_launches(host):
+    trace = ["-q", "-o", "l.wwt"]
+    result = record([host, PTX, "zstd"], trace + ["--json"])
+    stats = json.loads(result[1][result[1].index("{"):])
+    check("launches that are refused do not count", stats["launches"] == 5, stats)
+    old = open("l.wwt", "rb").read()
+    for status, wanted in (("0", 5), ("1", 1)):
+        expect("no kernel ran, the program ends with " + status, record([host, PTX, "zstd", "none", status], trace), wanted,
+               None, "launched no kernel.*no trace was written; the file of that name is the old one")
+    expect("no kernel matches", record([host, PTX, "zstd"], trace + ["-k", "nothing"]), 5, None,
+           "no launch of 5 was recorded")
+    check("an older trace stays", open("l.wwt", "rb").read() == old)
+    os.unlink("l.wwt")
+    expect("without one it is not mentioned", record([host, PTX, "zstd", "none", "1"], trace), 1, None,
+           "no trace was written\n")
+    check("no empty trace is left", not left("."), left("."))
+    expect("limits that make no sense are refused", record([host, PTX, "zstd", "limits"], ["-q"]), 0, "PASS")
+    expect("each kind of memory may be touched slightly outside", record([host, PTX, "zstd", "around"], ["-q"]), 0,
+           "around 0: 0\naround 1: 0\naround 2: 0")
+    expect("not so with --strict", record([host, PTX, "zstd", "around"], ["-q", "--strict"]), 5, "around 0: 700")
 
 
 def stub_symbols():
@@ -182,6 +237,9 @@ def main():
         host = os.path.abspath("host-13")
         stub_options(host)
         stub_failures(host)
+        stub_descriptors(host)
+        stub_damage(host)
+        stub_launches(host)
         check("the committed PTX is its source's", run([os.path.join(HERE, "stub", "build.sh"), "--check"])[0] == 0)
         nvcc = shutil.which(os.environ.get("NVCC", "nvcc"))
         if nvcc:

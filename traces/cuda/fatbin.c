@@ -17,11 +17,12 @@ static uint64_t get(const unsigned char *p, unsigned bytes) {
     return v;
 }
 
-uint64_t fatbin_size(const void *data) {
+uint64_t fatbin_size(const void *data, uint64_t n) {
     const unsigned char *p = data;
+    if (n < HEADER_BYTES) return 0;
     uint64_t rest = get(p + 8, 8), header = get(p + 6, 2);
     if (get(p, 4) != FATBIN_MAGIC || header < HEADER_BYTES || rest > UINT64_MAX - header) return 0;
-    return header + rest;
+    return header + rest <= n ? header + rest : 0;
 }
 
 static enum ww_code bad(const char *where, uint64_t at, const char *what, uint64_t found,
@@ -36,8 +37,8 @@ static enum ww_code check_start(const unsigned char *p, uint64_t n, const char *
                                 struct ww_error *error) {
     if (n < HEADER_BYTES) return bad(where, n, "a header of 16 bytes", n, error);
     if (get(p, 4) != FATBIN_MAGIC) return bad(where, 0, "the magic number 3126193488", get(p, 4), error);
-    uint64_t size = fatbin_size(p);
-    if (size == 0 || size > n) return bad(where, 8, "a size within the data", get(p + 8, 8), error);
+    uint64_t size = fatbin_size(p, n);
+    if (size == 0) return bad(where, 8, "a size within the data", get(p + 8, 8), error);
     *end = size;
     return WW_OK;
 }

@@ -30,8 +30,9 @@ struct fatbin_image {
     uint64_t text_bytes;    /* after decompression; 0: not compressed */
 };
 
-/* Bytes of the whole fat binary from its first 16 bytes; 0 if it is none. */
-uint64_t fatbin_size(const void *data);
+/* Bytes of the whole fat binary at `data`, of which `n` can be read; 0 if it is none or does not lie in them.
+ */
+uint64_t fatbin_size(const void *data, uint64_t n);
 /* Reads the image at *at (0: the first) and moves *at behind it; *more is false, and nothing read, at the end.
  * `where` names the binary in errors. Errors: WW_INPUT with the offset. */
 enum ww_code fatbin_next(const void *data, uint64_t n, const char *where, uint64_t *at,

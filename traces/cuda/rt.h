@@ -8,6 +8,7 @@
 #ifndef WW_TRACES_CUDA_RT_H
 #define WW_TRACES_CUDA_RT_H
 
+#include "../../estimator/base/ownfd.h"
 #include "../../estimator/config/gpu.h"
 #include "../ptx/device_host.h"
 #include "rt_types.h"
@@ -56,7 +57,8 @@ struct rt_binary {
 enum rt_kind { RT_KIND_HOST, RT_KIND_MANAGED, RT_KIND_REGISTERED };
 struct rt_shared {
     void *host;
-    size_t bytes, mapped;
+    size_t bytes, mapped; /* mapped: with `pad` bytes at both ends */
+    uint32_t pad;
     enum rt_kind kind;
     unsigned flags;
     struct rt_shared *next;
@@ -66,7 +68,7 @@ struct rt_options {
     char *out, *arch, *gpu, *kernel; /* NULL: not given */
     uint64_t first, every, limit;    /* 0: no bound */
     bool no_record, strict, progress;
-    int report_fd; /* -1: none */
+    struct ww_ownfd report; /* .fd -1: none */
 };
 
 struct rt {
@@ -84,6 +86,7 @@ struct rt {
     struct rt_shared *shared;
     uint64_t next_shared; /* address of the next shared allocation */
     int sticky;           /* error of a kernel; 0: none */
+    const char *running;  /* the kernel that runs, or NULL */
     bool damaged;         /* the recording cannot be finished */
     uint64_t launches, recorded;
     double now_us; /* modelled time of the device */
@@ -114,12 +117,18 @@ int rt_set(int code);
 int rt_last_error(bool clear);
 /* One line on stderr, "warpwatt: ...". */
 __attribute__((format(printf, 1, 2))) void rt_say(const char *fmt, ...);
+/* True if launches of this process can be recorded. If the program closed the trace's descriptor, this is said
+ * once, and the recording is given up. */
+bool rt_recording(void);
 /* Says what failed, and returns `code`. */
 int rt_say_error(const struct ww_error *error, int code);
 /* For entry points that do nothing: says so once per name; returns RT_ERROR_NOT_SUPPORTED. */
 int rt_missing(const char *name);
 /* The CUDA error of a failed kernel. */
 int rt_kernel_error(const struct ww_error *error);
+
+/* rt_mapped.c: bytes from p to the end of the readable memory around it; 0 if it cannot be read. */
+uint64_t rt_readable(const void *p);
 
 /* rt_options.c: reads the environment. Errors: WW_USAGE with the variable's name. */
 enum ww_code rt_read_options(struct rt_options *o, struct ww_error *error);

@@ -122,9 +122,14 @@ RT_EXPORT int cudaDeviceGetSharedMemConfig(int *config) {
 RT_ALIAS(cudaThreadSetCacheConfig, cudaDeviceSetCacheConfig)
 RT_ALIAS(cudaThreadGetCacheConfig, cudaDeviceGetCacheConfig)
 
-/* Limits by number: 0 stack, 1 printf buffer, 2 heap. Stack and buffer are not bounded here. */
+#define STACK_MAX ((size_t)512 << 10) /* local memory of a thread */
+
+/* Limits by number: 0 stack, 1 printf buffer, 2 heap. Values are kept within what a GPU could give; stack and
+ * buffer are not bounded by them here. */
 RT_EXPORT int cudaDeviceSetLimit(int limit, size_t value) {
     RT_ENTER;
+    if (limit == 0 && value > STACK_MAX) return rt_set(RT_ERROR_INVALID_VALUE);
+    if ((limit == 1 || limit == 2) && value > rt_global_memory()) return rt_set(RT_ERROR_MEMORY_ALLOCATION);
     switch (limit) {
     case 0:
         rt.stack_limit = value;

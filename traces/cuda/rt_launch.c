@@ -107,21 +107,26 @@ static int run(struct rt_kernel *k, const rt_launch_config *c, void **arguments,
         arg[n] = (struct ww_arg){arguments[n], (size_t)bytes};
     }
     const uint32_t grid[3] = {c->grid.x, c->grid.y, c->grid.z}, block[3] = {c->block.x, c->block.y, c->block.z};
-    bool record = selected(k);
+    bool record = selected(k) && rt_recording(); /* a child made by fork has no part in it */
     if (code == WW_OK) code = ww_device_cooperate(rt.device, is_cooperative(c), &error);
     uint64_t before = ww_device_executed(rt.device);
-    /* A child made by fork shares the file with its parent and has no part in the recording. */
-    ww_device_pause(rt.device, !record || rt.pid != getpid());
+    ww_device_pause(rt.device, !record);
+    rt.running = k->name;
     if (code == WW_OK)
         code = ww_device_launch(rt.device, m, k->name, grid, block, (uint32_t)c->dynamic_shared, arg,
                                 info->param_count, &error);
+    rt.running = NULL;
     free(arg);
     launch_time(ww_device_executed(rt.device) - before);
     if (code == WW_OK) {
         rt.recorded += record;
         return 0;
     }
-    if (code == WW_USAGE) return rt_say_error(&error, RT_ERROR_INVALID_VALUE);
+    if (code == WW_USAGE) { /* refused */
+        rt.launches--;
+        k->launches--;
+        return rt_say_error(&error, RT_ERROR_INVALID_VALUE);
+    }
     rt.sticky = rt_kernel_error(&error);
     rt.damaged = true;
     return rt_say_error(&error, rt.sticky);
@@ -134,8 +139,6 @@ static int launch(struct rt_kernel *k, const rt_launch_config *c, void **argumen
     if (code) rt.damaged = true; /* a launch would be missing from the trace */
     if (!code) code = check_config(c);
     if (code) return code;
-    rt.launches++;
-    k->launches++;
     if (ww_device_kernel_info(rt.device, k->binary->module, k->name, &info, &error) != WW_OK) {
         if (!k->refused) rt_say_error(&error, 0);
         k->refused = true;
@@ -145,6 +148,8 @@ static int launch(struct rt_kernel *k, const rt_launch_config *c, void **argumen
     code = check_resources(c, &info);
     if (code) return code;
     if (info.param_count && !arguments) return RT_ERROR_INVALID_VALUE;
+    rt.launches++; /* launches that are refused do not count */
+    k->launches++;
     fflush(stdout); /* what the program printed comes before what the kernel prints */
     return run(k, c, arguments, &info);
 }

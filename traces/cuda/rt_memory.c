@@ -87,25 +87,32 @@ RT_EXPORT int cudaMalloc3D(rt_pitched *p, rt_extent extent) {
 /* Addresses are handed out in order and never again, so that runs are alike. */
 void *rt_shared_new(size_t bytes, enum rt_kind kind, unsigned flags) {
     struct rt_shared *s = calloc(1, sizeof *s);
-    size_t mapped = (bytes + PAGE - 1) / PAGE * PAGE;
-    if (!s || mapped < bytes || bytes > rt_global_memory()) {
+    uint32_t pad = rt.options.strict ? 0 : PAD;
+    if (!s || bytes > rt_global_memory()) {
         free(s);
         return NULL;
     }
+    size_t mapped = (bytes + PAGE - 1) / PAGE * PAGE + 2 * (size_t)pad;
     void *want = (void *)(uintptr_t)rt.next_shared;
     int map = MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE | MAP_NORESERVE;
     void *got = mmap(want, mapped, PROT_READ | PROT_WRITE, map, -1, 0);
     if (got == MAP_FAILED) got = mmap(NULL, mapped, PROT_READ | PROT_WRITE, map & ~MAP_FIXED_NOREPLACE, -1, 0);
-    if (got == MAP_FAILED || ww_device_attach(rt.device, got, bytes, NULL) != WW_OK) {
+    unsigned char *first = got == MAP_FAILED ? NULL : (unsigned char *)got + pad;
+    if (!first || ww_device_attach_padded(rt.device, first, bytes, pad, NULL) != WW_OK) {
         if (got != MAP_FAILED) munmap(got, mapped);
         free(s);
         return NULL;
     }
     rt.next_shared += mapped + PAGE;
-    *s = (struct rt_shared){
-        .host = got, .bytes = bytes, .mapped = mapped, .kind = kind, .flags = flags, .next = rt.shared};
+    *s = (struct rt_shared){.host = first,
+                            .bytes = bytes,
+                            .mapped = mapped,
+                            .pad = pad,
+                            .kind = kind,
+                            .flags = flags,
+                            .next = rt.shared};
     rt.shared = s;
-    return got;
+    return first;
 }
 
 struct rt_shared *rt_shared_find(const void *p) {
@@ -119,7 +126,7 @@ static void shared_free(struct rt_shared *gone) {
     while (*at != gone) at = &(*at)->next;
     *at = gone->next;
     ww_device_detach(rt.device, gone->host);
-    if (gone->kind != RT_KIND_REGISTERED) munmap(gone->host, gone->mapped);
+    if (gone->kind != RT_KIND_REGISTERED) munmap((unsigned char *)gone->host - gone->pad, gone->mapped);
     free(gone);
 }
 

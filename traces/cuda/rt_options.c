@@ -1,6 +1,7 @@
 /* rt_options.c: the runtime's options, from environment variables that `warpwatt trace record -- PROGRAM` sets.
  */
 #include "rt.h"
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -31,9 +32,20 @@ static enum ww_code text(const char *name, char **value, struct ww_error *error)
     return *value ? WW_OK : ww_fail_nomem(error, name);
 }
 
+/* FD:DEVICE:INODE: the program may have closed the descriptor, and opened another, before its first call. */
+static enum ww_code report_of(const char *name, struct ww_ownfd *own, struct ww_error *error) {
+    const char *given = getenv(name);
+    unsigned long long dev, ino;
+    int fd;
+    if (!given || !*given) return WW_OK;
+    if (sscanf(given, "%d:%llu:%llu", &fd, &dev, &ino) != 3 || fd < 0)
+        return ww_fail(error, WW_USAGE, name, "expected FD:DEVICE:INODE, found '%.60s'", given);
+    *own = (struct ww_ownfd){.fd = fd, .dev = (dev_t)dev, .ino = (ino_t)ino};
+    return WW_OK;
+}
+
 enum ww_code rt_read_options(struct rt_options *o, struct ww_error *error) {
-    uint64_t fd = UINT64_MAX;
-    *o = (struct rt_options){.every = 1, .report_fd = -1};
+    *o = (struct rt_options){.every = 1, .report.fd = -1};
     WW_TRY(text("WARPWATT_CUDA_OUT", &o->out, error));
     WW_TRY(text("WARPWATT_CUDA_ARCH", &o->arch, error));
     WW_TRY(text("WARPWATT_CUDA_GPU", &o->gpu, error));
@@ -44,7 +56,5 @@ enum ww_code rt_read_options(struct rt_options *o, struct ww_error *error) {
     WW_TRY(flag("WARPWATT_CUDA_NO_RECORD", &o->no_record, error));
     WW_TRY(flag("WARPWATT_CUDA_STRICT", &o->strict, error));
     WW_TRY(flag("WARPWATT_CUDA_PROGRESS", &o->progress, error));
-    WW_TRY(number("WARPWATT_CUDA_REPORT_FD", 0, &fd, error));
-    if (fd <= INT32_MAX) o->report_fd = (int)fd;
-    return WW_OK;
+    return report_of("WARPWATT_CUDA_REPORT", &o->report, error);
 }

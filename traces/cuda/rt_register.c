@@ -21,7 +21,7 @@ RT_EXPORT void **__cudaRegisterFatBinary(void *fatbin) {
     if (!b) return NULL;
     b->self = b;
     b->data = fatbin;
-    if (w->magic == WRAPPER_MAGIC) {
+    if (rt_readable(fatbin) >= sizeof *w && w->magic == WRAPPER_MAGIC) {
         b->data = w->data;
         if (w->version >= 2) b->linked = w->linked;
     }
@@ -147,9 +147,9 @@ static int code_of(const struct ww_error *error) {
 /* Number of PTX images of a device link, and the one if there is one. */
 static size_t linked_ptx(const struct rt_binary *b, struct fatbin_summary *one) {
     size_t count = 0;
-    for (const void *const *p = b->linked; p && *p; p++) {
+    for (const void *const *p = b->linked; p && rt_readable(p) >= sizeof *p && *p; p++) {
         struct fatbin_summary s;
-        if (fatbin_choose(*p, fatbin_size(*p), "linked", rt.capability, &s, NULL) != WW_OK || !s.found)
+        if (fatbin_choose(*p, rt_readable(*p), "linked", rt.capability, &s, NULL) != WW_OK || !s.found)
             continue;
         *one = s;
         count++;
@@ -159,7 +159,7 @@ static size_t linked_ptx(const struct rt_binary *b, struct fatbin_summary *one) 
 
 static int choose(struct rt_binary *b, struct fatbin_summary *s) {
     struct ww_error error = {0};
-    enum ww_code code = fatbin_choose(b->data, fatbin_size(b->data), "fat binary", rt.capability, s, &error);
+    enum ww_code code = fatbin_choose(b->data, rt_readable(b->data), "fat binary", rt.capability, s, &error);
     if (code != WW_OK) return rt_say_error(&error, RT_ERROR_INVALID_KERNEL_IMAGE);
     if (s->found) return 0;
     struct fatbin_summary linked = {0};

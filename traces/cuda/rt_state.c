@@ -1,6 +1,7 @@
 /* rt_state.c: the process's device, its lock, errors, and the end of the recording. */
 #include "rt.h"
 #include <dlfcn.h>
+#include <errno.h>
 #include <limits.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -34,13 +35,36 @@ int rt_last_error(bool clear) {
     return code;
 }
 
+/* stderr as it was when the program started, under a high number: the program may close 2 and open a file. */
+static struct ww_ownfd messages = {.fd = -1};
+
+__attribute__((constructor)) static void keep_stderr(void) {
+    messages = ww_ownfd_note(ww_ownfd_raise(dup(STDERR_FILENO), false));
+}
+
+__attribute__((format(printf, 1, 2))) static void tell(const char *fmt, ...) {
+    char text[1300];
+    va_list list;
+    va_start(list, fmt);
+    int n = vsnprintf(text, sizeof text, fmt, list);
+    va_end(list);
+    if (n < 0 || !ww_ownfd_holds(&messages)) return;
+    size_t length = (size_t)n < sizeof text ? (size_t)n : sizeof text - 1;
+    for (const char *p = text; length;) {
+        ssize_t put = write(messages.fd, p, length);
+        if (put < 0 && errno != EINTR) return;
+        p += put > 0 ? put : 0;
+        length -= put > 0 ? (size_t)put : 0;
+    }
+}
+
 void rt_say(const char *fmt, ...) {
     char line[1200];
     va_list list;
     va_start(list, fmt);
     vsnprintf(line, sizeof line, fmt, list);
     va_end(list);
-    fprintf(stderr, "warpwatt: %s\n", line);
+    tell("warpwatt: %s\n", line);
 }
 
 int rt_say_error(const struct ww_error *error, int code) {
@@ -79,12 +103,12 @@ int rt_kernel_error(const struct ww_error *error) {
 __attribute__((format(printf, 1, 2))) static void report(const char *fmt, ...) {
     char line[512];
     va_list list;
-    if (rt.options.report_fd < 0) return;
+    if (rt.options.report.fd < 0 || !ww_ownfd_holds(&rt.options.report)) return;
     va_start(list, fmt);
     int n = vsnprintf(line, sizeof line, fmt, list);
     va_end(list);
-    if (n > 0 && (size_t)n < sizeof line && write(rt.options.report_fd, line, (size_t)n) < 0)
-        rt.options.report_fd = -1; /* nobody listens */
+    if (n > 0 && (size_t)n < sizeof line && write(rt.options.report.fd, line, (size_t)n) < 0)
+        rt.options.report.fd = -1; /* nobody listens */
 }
 
 /* ---- start ---- */
@@ -140,6 +164,11 @@ static bool step(void *context, double part, uint64_t done, const char *unit);
 static enum ww_code open_device(struct ww_error *error) {
     char program[1024], arguments[2048];
     bool records = rt.options.out && !rt.options.no_record;
+    if (rt.options.report.fd >= 0 && !ww_ownfd_holds(&rt.options.report) && records) {
+        rt_say("the program closed descriptors that are not its own before it used CUDA: nothing is recorded, "
+               "launches are computed");
+        records = false;
+    }
     command_line(program, sizeof program, arguments, sizeof arguments);
     struct ww_trace_meta meta = {.program = program, .arguments = arguments, .tool = "warpwatt " WW_VERSION};
     struct ww_record_options o = {.out_path = records ? rt.options.out : NULL,
@@ -178,9 +207,20 @@ static bool step(void *context, double part, uint64_t done, const char *unit) {
     clock_gettime(CLOCK_MONOTONIC, &t);
     if (t.tv_sec - last.tv_sec + (t.tv_nsec - last.tv_nsec) / 250000000 < 1) return true;
     last = t;
-    fprintf(stderr, "\rlaunch %llu: %llu %s, %.0f %%   ", (unsigned long long)rt.launches,
-            (unsigned long long)done, unit, 100 * part);
+    tell("\rlaunch %llu: %llu %s, %.0f %%   ", (unsigned long long)rt.launches, (unsigned long long)done, unit,
+         100 * part);
     return true;
+}
+
+bool rt_recording(void) {
+    if (rt.pid != getpid()) return false;
+    if (!rt.damaged && ww_device_recording_lost(rt.device)) {
+        rt_say(
+            "the program closed descriptors that are not its own, the trace's among them: the recording ends, "
+            "launches are still computed");
+        rt.damaged = true;
+    }
+    return !rt.damaged;
 }
 
 /* ---- end ---- */
@@ -195,9 +235,18 @@ __attribute__((destructor)) static void finish(void) {
     struct ww_error error = {0};
     struct ww_record_stats stats = {0};
     if (!rt.device || rt.pid != getpid()) return;
-    if (rt.options.progress) fputs("\r\033[K", stderr);
-    if (rt.damaged) {
+    if (rt.options.progress) tell("\r\033[K");
+    if (rt.running) /* a signal handler that calls exit() */
+        rt_say("the program ended while kernel '%s' was running, so that its recording is not whole",
+               rt.running);
+    if (rt.damaged || rt.running || (rt.options.out && !rt_recording())) {
         report("failed %d\n", WW_EXEC);
+        give_up();
+        return;
+    }
+    bool records = rt.options.out && !rt.options.no_record;
+    if (records && rt.recorded == 0) { /* a trace of nothing is not kept */
+        report("done %llu 0 0 0 0\n", (unsigned long long)rt.launches);
         give_up();
         return;
     }

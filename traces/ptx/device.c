@@ -23,6 +23,11 @@ static enum ww_code parse_arch(const char *arch, uint32_t *number, struct ww_err
     return WW_OK;
 }
 
+enum ww_code ww_record_arch(const char *arch, struct ww_error *error) {
+    uint32_t number;
+    return parse_arch(arch, &number, error);
+}
+
 enum ww_code ww_device_new(const struct ww_record_options *options, const struct ww_trace_meta *meta,
                            struct ww_device **device, struct ww_error *error) {
     struct ww_device *d = calloc(1, sizeof *d);

@@ -50,14 +50,26 @@ void ww_device_pause(struct ww_device *d, bool paused) {
     d->paused = paused;
 }
 
+bool ww_device_recording_lost(const struct ww_device *d) {
+    return d->recorder.writer && ww_trace_writer_lost(d->recorder.writer);
+}
+
 enum ww_code ww_device_attach(struct ww_device *d, void *host, size_t bytes, struct ww_error *error) {
+    return ww_device_attach_padded(d, host, bytes, 0, error);
+}
+
+enum ww_code ww_device_attach_padded(struct ww_device *d, void *host, size_t bytes, uint32_t pad,
+                                     struct ww_error *error) {
     struct mem_alloc *a;
-    return mem_attach(&d->mem, (uint64_t)(uintptr_t)host, bytes, host, &a, error);
+    unsigned char *first = (unsigned char *)host - pad;
+    WW_TRY(mem_attach(&d->mem, (uint64_t)(uintptr_t)first, bytes + 2u * (uint64_t)pad, first, &a, error));
+    a->pad = pad;
+    return WW_OK;
 }
 
 bool ww_device_detach(struct ww_device *d, const void *host) {
     struct mem_alloc *a = mem_find(&d->mem, (uint64_t)(uintptr_t)host);
-    if (!a || !a->foreign || a->host != host) return false;
+    if (!a || !a->foreign || a->host + a->pad != (const unsigned char *)host) return false;
     return mem_release(&d->mem, a->base);
 }
 

@@ -21,6 +21,10 @@ enum ww_code ww_device_free_padded(struct ww_device *device, uint64_t address, s
 /* Kernels see host memory at its own address, until it is detached. The memory stays the caller's.
  * Errors: WW_USAGE (overlaps device memory), WW_NOMEM. */
 enum ww_code ww_device_attach(struct ww_device *device, void *host, size_t bytes, struct ww_error *error);
+/* Like it, where `pad` bytes in front of `host` and behind its `bytes` are mapped, too, and kernels may touch
+ * them. */
+enum ww_code ww_device_attach_padded(struct ww_device *device, void *host, size_t bytes, uint32_t pad,
+                                     struct ww_error *error);
 /* False if nothing begins at this address. */
 bool ww_device_detach(struct ww_device *device, const void *host);
 
@@ -32,6 +36,9 @@ struct ww_device_range {
 };
 bool ww_device_find(const struct ww_device *device, uint64_t address, struct ww_device_range *range);
 
+/* True if the device records into a file whose descriptor the program has closed: nothing more can be recorded.
+ */
+bool ww_device_recording_lost(const struct ww_device *device);
 /* Launches are computed, not recorded, while paused. */
 void ww_device_pause(struct ww_device *device, bool paused);
 

@@ -62,7 +62,8 @@ static void print_text(struct printer *p, struct spec *s, uint64_t address) {
 
 static void print_pointer(struct printer *p, struct spec *s) {
     char text[24];
-    snprintf(text, sizeof text, "0x%llx", (unsigned long long)next_argument(p, 8));
+    unsigned long long address = next_argument(p, 8);
+    snprintf(text, sizeof text, address ? "0x%llx" : "(nil)", address); /* as glibc, which CUDA prints with */
     s->text[s->n] = 's';
     ww_buf_printf(&p->out, s->text, s->width, -1, text);
 }

@@ -11,6 +11,8 @@
 
 enum ww_code ww_wwt_write(struct ww_trace_writer *w, const void *data, size_t n, struct ww_error *error) {
     const char *p = data;
+    if (!ww_ownfd_holds(&w->own))
+        return ww_fail(error, WW_IO, w->path, "the program closed the recorder's descriptor of this file");
     w->offset += n;
     while (n) {
         ssize_t put = write(w->fd, p, n);
@@ -50,7 +52,7 @@ enum ww_code ww_wwt_put_chunk(struct ww_trace_writer *w, uint32_t type, const st
 
 static void free_writer(struct ww_trace_writer *w) {
     ww_wwt_forget_launch(&w->l);
-    if (w->fd >= 0) close(w->fd);
+    if (ww_ownfd_holds(&w->own)) close(w->fd);
     ZSTD_freeCCtx(w->zstd);
     ww_buf_free(&w->meta);
     ww_buf_free(&w->codes);
@@ -62,6 +64,10 @@ static void free_writer(struct ww_trace_writer *w) {
     free(w->target);
     free(w->temporary);
     free(w);
+}
+
+bool ww_trace_writer_lost(const struct ww_trace_writer *w) {
+    return !ww_ownfd_holds(&w->own);
 }
 
 void ww_trace_writer_abort(struct ww_trace_writer *w) {
@@ -83,6 +89,8 @@ static enum ww_code create(struct ww_trace_writer *w, struct ww_error *error) {
         if (w->fd >= 0 || errno != EEXIST) break;
     }
     if (w->fd < 0) return ww_fail(error, WW_IO, w->path, "cannot create: %s", strerror(errno));
+    w->fd = ww_ownfd_raise(w->fd, false);
+    w->own = ww_ownfd_note(w->fd);
     return WW_OK;
 }
 
@@ -108,7 +116,7 @@ enum ww_code ww_trace_writer_new(const char *path, const struct ww_trace_meta *m
     *writer = NULL;
     struct ww_trace_writer *w = calloc(1, sizeof *w);
     if (!w) return ww_fail_nomem(error, "a trace");
-    w->fd = -1;
+    w->fd = w->own.fd = -1;
     w->pending_limit = WW_WWT_PENDING_BYTES;
     ww_wwt_crc_init(&w->crc);
     w->path = strdup(path);
@@ -148,7 +156,7 @@ static enum ww_code finish(struct ww_trace_writer *w, struct ww_error *error) {
     if (w->l.open) return ww_fail(error, WW_USAGE, w->path, "the last launch was not ended");
     WW_TRY(put_index(w, error));
     int bad = close(w->fd);
-    w->fd = -1;
+    w->fd = w->own.fd = -1;
     if (!bad) bad = rename(w->temporary, w->target);
     if (!bad) return WW_OK;
     int why = errno;

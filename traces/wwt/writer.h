@@ -10,6 +10,7 @@
 #ifndef WW_WWT_WRITER_H
 #define WW_WWT_WRITER_H
 
+#include "../../estimator/base/ownfd.h"
 #include "crc.h"
 #include "encode.h"
 #include <zstd.h>
@@ -55,6 +56,7 @@ struct ww_trace_writer {
     char *path;               /* as the caller named it: for errors */
     char *target, *temporary; /* the file behind symbolic links; beside it, until all is written */
     int fd;
+    struct ww_ownfd own; /* what fd is: recorded programs may close it and reuse its number */
     uint64_t offset;
     size_t pending_limit; /* WW_WWT_PENDING_BYTES; tests set less */
     enum ww_code failed;  /* the first failure: nothing more is written */

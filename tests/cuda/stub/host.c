@@ -1,12 +1,16 @@
 /* host.c: a CUDA program without nvcc: what nvcc generates for a program's host side, written by hand in C. It
  * makes a fat binary of kernels.ptx - plain, LZ4 or zstd - and registers it through the same entry points.
  *
- * usage: host PTX plain|lz4|zstd|cubin|broken [fault|exit N|abort] */
+ * usage: host PTX plain|lz4|zstd|cubin|broken|size|header|linked [fault|exit N|abort|close N|early N|unchecked|
+ *        none N|quick|limits|around] */
+#include <fcntl.h>
 #include <lz4.h>
+#include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #include <zstd.h>
 
 typedef struct {
@@ -32,6 +36,9 @@ int cudaDeviceSynchronize(void);
 int cudaGetLastError(void);
 int cudaGetDeviceProperties(void *p, int device);
 int cudaRuntimeGetVersion(int *version);
+int cudaDeviceSetLimit(int limit, size_t value);
+int cudaMallocManaged(void **p, size_t bytes, unsigned flags);
+int cudaMallocHost(void **p, size_t bytes);
 int cudaGraphCreate(void **graph, unsigned flags);
 
 #define EXPECT(condition)                                                                                      \
@@ -46,7 +53,7 @@ enum { TO_DEVICE = 1, TO_HOST = 2 };
 static const struct wrapper {
     uint32_t magic, version;
     const void *data;
-    void *unused;
+    const void *linked;
 } * registered;
 static struct wrapper wrapper = {0x466243b1, 1, NULL, NULL};
 
@@ -92,7 +99,15 @@ static void register_all(const char *path, const char *form) {
     char *text = calloc(1, 1 << 20);
     size_t n = fread(text, 1, (1 << 20) - 1, f);
     fclose(f);
-    wrapper.data = make_fatbin(text, n, form);
+    char *made = make_fatbin(text, n, form);
+    wrapper.data = made;
+    if (!strcmp(form, "size")) memset(made + 8, 0x7f, 7); /* of all images */
+    if (!strcmp(form, "header")) memset(made + 20, 0x7f, 4);
+    if (!strcmp(form, "linked")) { /* neither the binary nor the list can be read */
+        wrapper.data = (const void *)(uintptr_t)64;
+        wrapper.version = 2;
+        wrapper.linked = (const void *)(uintptr_t)4096;
+    }
     free(text);
     registered = &wrapper;
     void **handle = __cudaRegisterFatBinary(&wrapper);
@@ -164,17 +179,68 @@ static void look_at_properties(void) {
     printf("version %d, %d SMs\n", version / 1000, sms);
 }
 
+/* What a daemon does, and then files of its own: nobody else may write into them. */
+static void close_and_open(int count) {
+    char name[32], some[8];
+    for (int fd = 0; fd < count; fd++) close(fd);
+    for (int n = 0; n < 20; n++) {
+        snprintf(name, sizeof name, "own-%d", n);
+        int fd = open(name, O_RDWR | O_CREAT | O_TRUNC, 0666);
+        if (fd < 0 || write(fd, "own", 3) != 3 || read(fd, some, 1) != 0) _exit(9);
+    }
+}
+
+/* A word just behind 64 bytes of each kind of memory is written. */
+static void touch_around(void) {
+    void *p[3], *arguments[] = {NULL};
+    EXPECT(!cudaMalloc(&p[0], 64) && !cudaMallocManaged(&p[1], 64, 1) && !cudaMallocHost(&p[2], 64));
+    for (int n = 0; n < 3; n++) {
+        p[n] = (void *)((uintptr_t)p[n] + 64 - ((uintptr_t)4 << 28)); /* `outside` adds 4 << 28 */
+        arguments[0] = &p[n];
+        int code = launch(&outside, 1, 1, arguments);
+        printf("around %d: %d\n", n, code);
+        if (code) return;
+    }
+}
+
+static void check_limits(void) {
+    EXPECT(cudaDeviceSetLimit(0, SIZE_MAX) == 1 && cudaDeviceSetLimit(1, SIZE_MAX) == 2);
+    EXPECT(cudaDeviceSetLimit(2, SIZE_MAX) == 2 && cudaDeviceSetLimit(99, 1) == 215);
+    EXPECT(!cudaDeviceSetLimit(0, 4096) && !cudaDeviceSetLimit(2, 64 << 20));
+}
+
+/* Launches that are refused: too many threads, no grid. */
+static void refused_launches(void) {
+    void *p = NULL, *arguments[] = {&p};
+    EXPECT(launch(&outside, 1, 4096, arguments) == 9 && launch(&outside, 0, 1, arguments) == 9);
+}
+
 int main(int argc, char **argv) {
     EXPECT(argc >= 3);
     register_all(argv[1], argv[2]);
     void *graph, *arguments[] = {&graph};
-    if (!strcmp(argv[2], "cubin") || !strcmp(argv[2], "broken")) {
+    const char *what = argc > 3 ? argv[3] : "";
+    if (!strcmp(what, "early")) close_and_open(atoi(argv[4]));
+    if (!strcmp(what, "none")) { /* checks its errors, and launches nothing */
+        EXPECT(!cudaMalloc(&graph, 4));
+        refused_launches();
+        return atoi(argv[4]);
+    }
+    if (strstr("cubin broken size header linked", argv[2])) {
         EXPECT(!cudaMalloc(&graph, 4));
         printf("launch: %d\n", launch(&outside, 1, 1, arguments));
         return 0;
     }
+    if (!strcmp(what, "limits")) check_limits();
+    if (!strcmp(what, "around")) {
+        touch_around();
+        return 0;
+    }
     look_at_properties();
     run_saxpy();
+    if (!strcmp(what, "close")) close_and_open(atoi(argv[4]));
+    if (!strcmp(what, "quick")) _exit(0);
+    refused_launches();
     run_count();
     run_fields();
     EXPECT(cudaGraphCreate(&graph, 0) == 801 && cudaGetLastError() == 801 && cudaGetLastError() == 0);
@@ -183,7 +249,7 @@ int main(int argc, char **argv) {
         EXPECT(launch(&outside, 1, 1, arguments) == 700 && cudaDeviceSynchronize() == 700);
     }
     if (argc > 3 && !strcmp(argv[3], "abort")) abort();
-    if (argc > 4) exit(atoi(argv[4]));
+    if (!strcmp(what, "exit")) exit(atoi(argv[4]));
     puts("PASS");
     return 0;
 }

@@ -1,0 +1,31 @@
+/* trace_job.h: a program that is being recorded, private to trace_program.c and trace_judge.c. */
+#ifndef WW_CMD_TRACE_JOB_H
+#define WW_CMD_TRACE_JOB_H
+
+#include "../base/buf.h"
+#include "cmd.h"
+#include <limits.h>
+#include <sys/types.h>
+
+#define TRACE_PROCESSES_MAX 64
+
+struct trace_job {
+    const struct cmd_line *line;
+    const char *name, *out;
+    char *target; /* the file that `out` stands for */
+    char path[PATH_MAX], library[PATH_MAX];
+    pid_t child;
+    int report, signals, status;
+    struct ww_buf pending; /* of the pipe */
+    long begun[TRACE_PROCESSES_MAX];
+    unsigned begun_count, done_count, left; /* left: files of processes that did not end by exit() */
+    bool had_old;                           /* a file of the trace's name was there before */
+    enum ww_code failed;
+    unsigned long long launches, recorded, warps, threads, bytes;
+};
+
+/* What went wrong with the recording of a program that has ended, if something did; says on stderr what else is
+ * worth knowing. Errors: WW_EXEC, WW_UNSUPPORTED (no CUDA was used), what the runtime reported. */
+enum ww_code ww_trace_judge(const struct trace_job *j, struct ww_error *error);
+
+#endif

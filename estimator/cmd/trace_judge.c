@@ -1,0 +1,49 @@
+/* trace_judge.c: what is said of a recording when its program has ended. */
+#include "trace_job.h"
+#include <string.h>
+#include <sys/wait.h>
+
+/* What became of the trace's file when the recording failed. */
+static const char *no_trace(const struct trace_job *j) {
+    if (!j->out) return "nothing was to be written";
+    return j->had_old ? "no trace was written; the file of that name is the old one" : "no trace was written";
+}
+
+/* A process made a device, and neither "done" nor "failed" came. */
+static enum ww_code judge_unfinished(const struct trace_job *j, struct ww_error *error) {
+    if (j->left == 0 && j->out)
+        return ww_fail(error, WW_EXEC, j->path,
+                       "closed descriptors that are not its own, those of the recording among them; %s",
+                       no_trace(j));
+    return ww_fail(
+        error, WW_EXEC, j->path,
+        "ended without exit() (by _exit() or quick_exit()), so that its recording was not finished; %s",
+        no_trace(j));
+}
+
+static enum ww_code judge_empty(const struct trace_job *j, struct ww_error *error) {
+    if (j->launches == 0)
+        return ww_fail(error, WW_EXEC, j->path, "launched no kernel, or none that could be run; %s",
+                       no_trace(j));
+    return ww_fail(error, WW_EXEC, j->path, "no launch of %llu was recorded; %s", j->launches, no_trace(j));
+}
+
+enum ww_code ww_trace_judge(const struct trace_job *j, struct ww_error *error) {
+    if (WIFSIGNALED(j->status))
+        return ww_fail(error, WW_EXEC, j->path, "ended by signal %d (%s) before its recording was finished; %s",
+                       WTERMSIG(j->status), strsignal(WTERMSIG(j->status)), no_trace(j));
+    if (j->failed) return ww_fail(error, j->failed, j->path, "%s: see the message above", no_trace(j));
+    if (j->begun_count == 0)
+        return ww_fail(
+            error, WW_UNSUPPORTED, j->path,
+            "the program made no call of the CUDA runtime that could be recorded; if it uses CUDA through a "
+            "library, that library must be linked with -cudart shared, too; if it closed all descriptors "
+            "before its "
+            "first call, its launches were not recorded");
+    if (j->done_count == 0) return judge_unfinished(j, error);
+    if (j->out && j->recorded == 0 && !cmd_has(j->line, "no-record")) return judge_empty(j, error);
+    if (j->out && j->begun_count > 1)
+        fprintf(stderr, "warpwatt: %u processes used CUDA; the trace is of the one that ended last\n",
+                j->begun_count);
+    return WW_OK;
+}
