@@ -42,9 +42,9 @@ static const struct law laws[] = {
      {C(DRAM_SECTOR_READ), END},
      {C(L2_SECTOR_MISS), C(L2_PREFETCH), END}},
     {"sectors written to DRAM = L2 write-backs", {C(DRAM_SECTOR_WRITE), END}, {C(L2_WRITEBACK), END}},
-    {"shared-memory passes = instructions + conflicts",
+    {"shared-memory passes = instructions + wide + conflicts",
      {C(SHARED_PASSES), END},
-     {C(MEM_INST_SHARED), C(SHARED_CONFLICTS), END}},
+     {C(MEM_INST_SHARED), C(SHARED_WIDE), C(SHARED_CONFLICTS), END}},
 };
 
 static uint64_t sum_terms(const struct ww_launch_result *l, const int *term) {

@@ -41,6 +41,7 @@ static enum ww_code powers_of_two(const struct check *c) {
         {"const.line", s->const_line},
         {"shared.banks", s->shared_banks},
         {"shared.bank_bytes", s->shared_bank_bytes},
+        {"shared.map_bytes", s->shared_map_bytes},
         {"dram.banks", s->dram_banks},
         {"dram.bank_groups", s->dram_bank_groups},
         {"dram.row_bytes", s->dram_row_bytes},
@@ -65,6 +66,30 @@ static enum ww_code sm_rules(const struct check *c) {
          s->sm_register_unit, s->sm_registers);
     RULE(c, s->sm_shared_unit <= s->sm_shared_kb * 1024 || !s->sm_shared_kb, "sm.shared_unit",
          "%u is more than sm.shared_kb = %u KiB", s->sm_shared_unit, s->sm_shared_kb);
+    return WW_OK;
+}
+
+static enum ww_code shared_rules(const struct check *c) {
+    const struct ww_gpu_spec *s = c->s;
+    const struct {
+        const char *key;
+        uint32_t v;
+    } all[] = {
+        {"shared.conflict_cycles_2", s->shared_conflict_cycles_2},
+        {"shared.conflict_cycles_4", s->shared_conflict_cycles_4},
+        {"shared.conflict_cycles_8", s->shared_conflict_cycles_8},
+        {"shared.conflict_cycles_16", s->shared_conflict_cycles_16},
+        {"shared.conflict_cycles_32", s->shared_conflict_cycles_32},
+    };
+    for (size_t i = 1; i < sizeof all / sizeof all[0]; i++)
+        RULE(c, all[i].v >= all[i - 1].v && !all[i].v == !all[0].v, all[i].key,
+             "%u after %s = %u: give all five, rising, or none", all[i].v, all[i - 1].key, all[i - 1].v);
+    RULE(c, !s->shared_map_bytes || (s->shared_map_bytes >= 4 && s->shared_map_bytes <= s->shared_bank_bytes),
+         "shared.map_bytes", "%u is not 4 to shared.bank_bytes = %u", s->shared_map_bytes,
+         s->shared_bank_bytes);
+    RULE(c, !s->shared_half_warp || (s->shared_banks <= 32 && s->shared_bank_bytes == 4), "shared.half_warp",
+         "half-warps are those of at most 32 banks of 4 bytes, not %u of %u", s->shared_banks,
+         s->shared_bank_bytes);
     return WW_OK;
 }
 
@@ -202,6 +227,7 @@ enum ww_code ww_gpu_check(const struct ww_gpu_spec *spec, const char *where, str
     struct check c = {spec, where, error};
     WW_TRY(powers_of_two(&c));
     WW_TRY(sm_rules(&c));
+    WW_TRY(shared_rules(&c));
     WW_TRY(pipe_rules(&c));
     WW_TRY(memory_rules(&c));
     WW_TRY(sm_cache_rules(&c));

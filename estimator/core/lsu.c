@@ -49,18 +49,24 @@ static void do_shared(struct ww_sm *sm, const struct ww_lsu_entry *e, const stru
                       uint64_t cycle) {
     struct ww_core *core = sm->core;
     const struct ww_gpu_spec *gpu = core->gpu;
-    uint32_t passes = 1, width = d->width;
-    uint64_t extra = 0;
+    uint64_t taken = 1, extra = 0;
     if (d->path != WW_L_SHUFFLE) {
-        if (e->access) passes = ww_smem_passes(&core->banks, e->access, e->pool, e->mask, width);
-        core->counter[WW_C_SHARED_PASSES] += passes;
-        core->counter[WW_C_SHARED_CONFLICTS] += passes - 1;
-        core->epochs.inst[e->inst].conflicts += passes - 1;
-        extra = (uint64_t)(passes - 1) * gpu->shared_conflict_cycles;
+        struct ww_smem_passes p = {1, 0};
+        if (e->access) p = ww_smem_passes(&core->banks, e->access, e->pool, e->mask, d->width);
+        core->counter[WW_C_SHARED_PASSES] += p.parts + p.conflicts;
+        core->counter[WW_C_SHARED_WIDE] += p.parts - 1;
+        core->counter[WW_C_SHARED_CONFLICTS] += p.conflicts;
+        core->epochs.inst[e->inst].conflicts += p.conflicts;
+        taken = (uint64_t)(p.parts + p.conflicts) * gpu->shared_pass_cycles;
+        extra = (uint64_t)(p.parts - 1) * gpu->shared_pass_cycles + ww_smem_latency(&core->banks, p.conflicts);
     }
-    if (d->path == WW_L_SHARED_ATOMIC && e->access)
-        extra += (uint64_t)ww_smem_same_address(e->access, e->pool, e->mask) * gpu->shared_atomic_cycles;
-    uint64_t taken = 1 + extra, generation = core->lsu_cycles;
+    if (d->path == WW_L_SHARED_ATOMIC && e->access) {
+        uint64_t updates =
+            (uint64_t)ww_smem_same_address(e->access, e->pool, e->mask) * gpu->shared_atomic_cycles;
+        taken += updates;
+        extra += updates;
+    }
+    uint64_t generation = core->lsu_cycles;
     sm->lsu.free = cycle + (taken > generation ? taken : generation);
     struct ww_warp *w = &sm->warp[e->warp];
     uint64_t ready = cycle - 1 + gpu->shared_latency + gpu->lsu_latency + d->latency + extra;

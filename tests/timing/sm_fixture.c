@@ -41,6 +41,7 @@ struct ww_gpu_spec fixture_gpu(void) {
     g.pipe_sfu_latency = 20;
     g.lsu_lanes = 32;
     g.shared_latency = 24;
+    g.shared_pass_cycles = 1;
     g.l1_latency = 30;
     g.const_latency = 8;
     g.l1_write = WW_L1_EVICT;
@@ -232,7 +233,8 @@ void check_laws(const struct program *p, const struct ww_gpu_spec *gpu, const st
                      n[WW_C_L1_SECTOR_HIT] + n[WW_C_L1_SECTOR_MERGED] + n[WW_C_L1_SECTOR_MISS]);
     assert_int_equal(n[WW_C_TEX_SECTOR_READ],
                      n[WW_C_TEX_SECTOR_HIT] + n[WW_C_TEX_SECTOR_MERGED] + n[WW_C_TEX_SECTOR_MISS]);
-    assert_int_equal(n[WW_C_SHARED_PASSES], n[WW_C_MEM_INST_SHARED] + n[WW_C_SHARED_CONFLICTS]);
+    assert_int_equal(n[WW_C_SHARED_PASSES],
+                     n[WW_C_MEM_INST_SHARED] + n[WW_C_SHARED_WIDE] + n[WW_C_SHARED_CONFLICTS]);
     check_states(r);
     check_rows(r);
 }

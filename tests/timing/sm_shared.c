@@ -19,7 +19,7 @@ static uint64_t wait_of(enum ww_op op, uint32_t width, int32_t stride, const str
     struct replay r = program_run(&p, gpu);
     uint64_t wait = stall(&r, use, WW_S_WAIT_SHARED);
     *conflicts = r.r.counter[WW_C_SHARED_CONFLICTS];
-    assert_int_equal(r.r.counter[WW_C_SHARED_PASSES], *conflicts + 1);
+    assert_int_equal(r.r.counter[WW_C_SHARED_PASSES], *conflicts + r.r.counter[WW_C_SHARED_WIDE] + 1);
     replay_free(&r);
     program_free(&p);
     return wait;
@@ -52,7 +52,47 @@ static void wide_accesses_go_in_phases(void **state) {
     struct ww_gpu_spec g = fixture_gpu();
     uint64_t conflicts;
     assert_int_equal(wait_of(WW_OP_LOAD, 8, 8, &g, &conflicts), 24 - 1 + 1);
+    assert_int_equal(conflicts, 0);
     assert_int_equal(wait_of(WW_OP_LOAD, 16, 16, &g, &conflicts), 24 - 1 + 3);
+    assert_int_equal(conflicts, 0);
+}
+
+static void a_conflict_adds_the_latency_of_its_degree(void **state) {
+    (void)state;
+    struct ww_gpu_spec g = fixture_gpu();
+    uint64_t conflicts;
+    g.shared_conflict_cycles_2 = 35;
+    g.shared_conflict_cycles_4 = 49;
+    g.shared_conflict_cycles_8 = 111;
+    g.shared_conflict_cycles_16 = 210;
+    g.shared_conflict_cycles_32 = 437;
+    assert_int_equal(wait_of(WW_OP_LOAD, 4, 4, &g, &conflicts), 24 - 1);
+    assert_int_equal(wait_of(WW_OP_LOAD, 4, 8, &g, &conflicts), 24 - 1 + 35);
+    assert_int_equal(wait_of(WW_OP_LOAD, 4, 16, &g, &conflicts), 24 - 1 + 49);
+    assert_int_equal(wait_of(WW_OP_LOAD, 4, 32, &g, &conflicts), 24 - 1 + 111);
+    assert_int_equal(wait_of(WW_OP_LOAD, 4, 64, &g, &conflicts), 24 - 1 + 210);
+    assert_int_equal(wait_of(WW_OP_LOAD, 4, 128, &g, &conflicts), 24 - 1 + 437);
+}
+
+/* A conflict of 32 passes and an access behind it, by another warp or not: cycles until both are used. */
+static void the_unit_is_taken_for_the_passes_not_for_the_latency_of_a_conflict(void **state) {
+    (void)state;
+    struct ww_gpu_spec g = fixture_gpu();
+    struct program p;
+    g.shared_conflict_cycles = 10;
+    g.shared_pass_cycles = 2;
+    program_init(&p, 1, 32, 1, 3);
+    uint32_t load = program_memory(&p, WW_OP_LOAD, WW_SPACE_SHARED, 4, 10, 2);
+    uint32_t next = program_memory(&p, WW_OP_LOAD, WW_SPACE_SHARED, 4, 11, 2);
+    uint32_t use = program_inst(&p, WW_OP_INT, 12, 11, -1);
+    program_access(&p, 0, load, ALL, 0, 32);
+    program_access(&p, 0, next, ALL, 0, 4);
+    program_step(&p, 0, use, ALL);
+    struct replay r = program_run(&p, &g);
+    /* 8 passes hold the unit from cycle 1 to 16; the second access starts in 17 and is used 24 later */
+    assert_int_equal(stall(&r, use, WW_S_WAIT_SHARED), 16 + 24 - 2);
+    replay_free(&r);
+    program_free(&p);
 }
 
 static void updates_of_one_address_follow_one_another(void **state) {
@@ -148,6 +188,8 @@ int main(void) {
         cmocka_unit_test(an_access_without_conflict_takes_the_shared_latency),
         cmocka_unit_test(a_conflict_of_degree_n_takes_n_minus_1_more_passes),
         cmocka_unit_test(wide_accesses_go_in_phases),
+        cmocka_unit_test(a_conflict_adds_the_latency_of_its_degree),
+        cmocka_unit_test(the_unit_is_taken_for_the_passes_not_for_the_latency_of_a_conflict),
         cmocka_unit_test(updates_of_one_address_follow_one_another),
         cmocka_unit_test(a_conflict_holds_the_accesses_behind_it),
         cmocka_unit_test(fewer_address_lanes_space_the_accesses),

@@ -1,0 +1,169 @@
+/* Banks of shared memory: Kepler's two modes, half-warps of compute capability 1.x, latency by degree. */
+#include "../../estimator/core/smem.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static struct ww_smem_banks banks_of(uint32_t banks, uint32_t width, uint32_t map, uint32_t half) {
+    struct ww_gpu_spec g;
+    struct ww_smem_banks s;
+    memset(&g, 0, sizeof g);
+    g.shared_banks = banks;
+    g.shared_bank_bytes = width;
+    g.shared_map_bytes = map;
+    g.shared_half_warp = half;
+    g.shared_conflict_cycles = 1;
+    ww_smem_init(&s, &g);
+    return s;
+}
+
+/* Conflict degree of a warp whose lanes read words `stride` apart. */
+static uint32_t degree(const struct ww_smem_banks *s, int32_t stride) {
+    struct ww_access a = {0, 4 * stride, WW_AFFINE};
+    struct ww_smem_passes p = ww_smem_passes(s, &a, NULL, UINT32_MAX, 4);
+    assert_int_equal(p.parts, 1);
+    return p.conflicts + 1;
+}
+
+static void kepler_has_no_conflict_at_a_stride_of_2_in_either_mode(void **state) {
+    (void)state;
+    struct ww_smem_banks four = banks_of(32, 8, 4, 0), eight = banks_of(32, 8, 8, 0);
+    assert_int_equal(degree(&four, 2), 1);
+    assert_int_equal(degree(&eight, 2), 1);
+}
+
+static void kepler_has_2_ways_at_a_stride_of_4_in_both_modes(void **state) {
+    (void)state;
+    struct ww_smem_banks four = banks_of(32, 8, 4, 0), eight = banks_of(32, 8, 8, 0);
+    assert_int_equal(degree(&four, 4), 2);
+    assert_int_equal(degree(&eight, 4), 2);
+}
+
+static void kepler_has_2_ways_at_a_stride_of_6_in_the_4_byte_mode_alone(void **state) {
+    (void)state;
+    struct ww_smem_banks four = banks_of(32, 8, 4, 0), eight = banks_of(32, 8, 8, 0);
+    assert_int_equal(degree(&four, 6), 2);
+    assert_int_equal(degree(&eight, 6), 1);
+}
+
+static void banks_of_4_bytes_conflict_by_the_common_divisor(void **state) {
+    (void)state;
+    struct ww_smem_banks s = banks_of(32, 4, 0, 0);
+    for (int32_t stride = 1; stride <= 64; stride++)
+        assert_int_equal(degree(&s, stride), stride & -stride & 31 ? stride & -stride : 32);
+}
+
+static void words_that_are_32_apart_share_a_row_only_in_an_aligned_64_of_the_4_byte_mode(void **state) {
+    (void)state;
+    struct ww_smem_banks s = banks_of(32, 8, 4, 0);
+    uint64_t inside[2] = {4 * 5, 4 * 37}, across[2] = {4 * 37, 4 * 69};
+    struct ww_access a = {0, 0, 0};
+    assert_int_equal(ww_smem_passes(&s, &a, inside, 3, 4).conflicts, 0);
+    assert_int_equal(ww_smem_passes(&s, &a, across, 3, 4).conflicts, 1);
+}
+
+static void a_warp_reads_256_aligned_bytes_of_8_byte_banks_in_one_pass(void **state) {
+    (void)state;
+    struct ww_access a = {512, 8, WW_AFFINE};
+    for (uint32_t map = 4; map <= 8; map += 4) {
+        struct ww_smem_banks s = banks_of(32, 8, map, 0);
+        struct ww_smem_passes p = ww_smem_passes(&s, &a, NULL, UINT32_MAX, 8);
+        assert_int_equal(p.parts, 1);
+        assert_int_equal(p.conflicts, 0);
+    }
+}
+
+static void half_warps_do_not_conflict_with_each_other(void **state) {
+    (void)state;
+    struct ww_smem_banks s = banks_of(16, 4, 0, 1);
+    struct ww_access a = {0, 4, WW_AFFINE};
+    struct ww_smem_passes p = ww_smem_passes(&s, &a, NULL, UINT32_MAX, 4);
+    assert_int_equal(p.parts, 2);
+    assert_int_equal(p.conflicts, 0);
+    p = ww_smem_passes(&s, &a, NULL, 0xffff, 4);
+    assert_int_equal(p.parts, 1);
+}
+
+static void a_half_warp_takes_a_step_for_each_lane_of_a_bank(void **state) {
+    (void)state;
+    struct ww_smem_banks s = banks_of(16, 4, 0, 1);
+    for (int32_t n = 2; n <= 16; n *= 2) {
+        struct ww_access a = {0, 4 * n, WW_AFFINE};
+        struct ww_smem_passes p = ww_smem_passes(&s, &a, NULL, UINT32_MAX, 4);
+        assert_int_equal(p.conflicts, 2 * (n - 1));
+    }
+}
+
+static void one_word_for_all_lanes_is_broadcast_in_a_step(void **state) {
+    (void)state;
+    struct ww_smem_banks s = banks_of(16, 4, 0, 1);
+    struct ww_access a = {64, 0, 0};
+    uint64_t pool[32];
+    for (int i = 0; i < 32; i++) pool[i] = 64;
+    assert_int_equal(ww_smem_passes(&s, &a, pool, UINT32_MAX, 4).conflicts, 0);
+}
+
+static void a_step_broadcasts_one_word_only(void **state) {
+    (void)state;
+    struct ww_smem_banks s = banks_of(16, 4, 0, 1);
+    struct ww_access a = {0, 0, 0};
+    uint64_t pool[16];
+    for (int i = 0; i < 16; i++) pool[i] = (uint64_t)i; /* bytes: four words, four lanes each */
+    /* lanes served: 4 + 1 + 1 + 1, then 3 + 1 + 1, 2 + 1, 1 */
+    assert_int_equal(ww_smem_passes(&s, &a, pool, 0xffff, 1).conflicts, 3);
+    for (int i = 0; i < 16; i++) pool[i] = i < 8 ? 0 : 4; /* two words of eight lanes in two banks */
+    assert_int_equal(ww_smem_passes(&s, &a, pool, 0xffff, 4).conflicts, 1);
+}
+
+static void doubles_of_a_half_warp_conflict_in_two_ways(void **state) {
+    (void)state;
+    struct ww_smem_banks s = banks_of(16, 4, 0, 1);
+    struct ww_access a = {0, 8, WW_AFFINE};
+    struct ww_smem_passes p = ww_smem_passes(&s, &a, NULL, UINT32_MAX, 8);
+    assert_int_equal(p.parts + p.conflicts, 4);
+}
+
+static void latency_is_straight_between_the_measured_degrees(void **state) {
+    (void)state;
+    struct ww_gpu_spec g;
+    struct ww_smem_banks s;
+    memset(&g, 0, sizeof g);
+    g.shared_banks = 32;
+    g.shared_bank_bytes = 4;
+    g.shared_conflict_cycles = 14;
+    g.shared_conflict_cycles_2 = 35;
+    g.shared_conflict_cycles_4 = 49;
+    g.shared_conflict_cycles_8 = 111;
+    g.shared_conflict_cycles_16 = 210;
+    g.shared_conflict_cycles_32 = 437;
+    ww_smem_init(&s, &g);
+    assert_int_equal(ww_smem_latency(&s, 0), 0);
+    assert_int_equal(ww_smem_latency(&s, 1), 35);
+    assert_int_equal(ww_smem_latency(&s, 2), 42);
+    assert_int_equal(ww_smem_latency(&s, 3), 49);
+    assert_int_equal(ww_smem_latency(&s, 5), 80);
+    assert_int_equal(ww_smem_latency(&s, 31), 437);
+    assert_int_equal(ww_smem_latency(&s, 33), 437 + 2 * 14);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(kepler_has_no_conflict_at_a_stride_of_2_in_either_mode),
+        cmocka_unit_test(kepler_has_2_ways_at_a_stride_of_4_in_both_modes),
+        cmocka_unit_test(kepler_has_2_ways_at_a_stride_of_6_in_the_4_byte_mode_alone),
+        cmocka_unit_test(banks_of_4_bytes_conflict_by_the_common_divisor),
+        cmocka_unit_test(words_that_are_32_apart_share_a_row_only_in_an_aligned_64_of_the_4_byte_mode),
+        cmocka_unit_test(a_warp_reads_256_aligned_bytes_of_8_byte_banks_in_one_pass),
+        cmocka_unit_test(half_warps_do_not_conflict_with_each_other),
+        cmocka_unit_test(a_half_warp_takes_a_step_for_each_lane_of_a_bank),
+        cmocka_unit_test(one_word_for_all_lanes_is_broadcast_in_a_step),
+        cmocka_unit_test(a_step_broadcasts_one_word_only),
+        cmocka_unit_test(doubles_of_a_half_warp_conflict_in_two_ways),
+        cmocka_unit_test(latency_is_straight_between_the_measured_degrees),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
