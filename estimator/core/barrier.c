@@ -3,7 +3,9 @@
 /* Lets the waiting warps go on. `last` (may be NULL) is the warp whose arrival did it: it is in the middle of
  * its issue and looks at its next instruction by itself. */
 static void release(struct ww_sm *sm, struct ww_barrier *b, const struct ww_warp *last, uint64_t cycle) {
-    uint64_t at = cycle + sm->core->gpu->pipe_branch_latency;
+    const struct ww_gpu_spec *g = sm->core->gpu;
+    uint64_t at = (b->at > cycle ? b->at : cycle) +
+                  (g->front_barrier_cycles ? g->front_barrier_cycles : g->pipe_branch_latency);
     uint64_t waiting = b->waiting;
     *b = (struct ww_barrier){0};
     for (; waiting; waiting &= waiting - 1) {
@@ -22,6 +24,12 @@ static bool complete(const struct ww_cta *cta, const struct ww_barrier *b) {
     return b->arrived + cta->exited >= cta->warps;
 }
 
+/* The warp's shared accesses are all on their way: the barrier waits until they have been performed. */
+static void arrive(struct ww_barrier *b, const struct ww_warp *w) {
+    b->arrived++;
+    if (b->at < w->shared_at) b->at = w->shared_at;
+}
+
 void ww_barrier_arrive(struct ww_sm *sm, struct ww_warp *w, const struct ww_dinst *d,
                        const struct ww_access *access, uint64_t cycle) {
     struct ww_cta *cta = &sm->cta[w->cta];
@@ -37,7 +45,10 @@ void ww_barrier_arrive(struct ww_sm *sm, struct ww_warp *w, const struct ww_dins
         return;
     }
     struct ww_barrier *b = &cta->barrier[number];
-    b->arrived++;
+    if (w->shared_queued && !((w->arriving >> number) & 1))
+        w->arriving = (uint16_t)(w->arriving | 1u << number);
+    else
+        arrive(b, w);
     b->expected = warps;
     sm->core->counter[WW_C_BARRIER_WAITS]++;
     if (!d->arrive) {
@@ -45,6 +56,17 @@ void ww_barrier_arrive(struct ww_sm *sm, struct ww_warp *w, const struct ww_dins
         b->waiting |= 1ull << (w - sm->warp);
     }
     if (complete(cta, b)) release(sm, b, w, cycle);
+}
+
+void ww_barrier_shared_done(struct ww_sm *sm, struct ww_warp *w, uint64_t cycle) {
+    struct ww_cta *cta = &sm->cta[w->cta];
+    uint32_t arriving = w->arriving;
+    w->arriving = 0;
+    for (; arriving; arriving &= arriving - 1) {
+        struct ww_barrier *b = &cta->barrier[__builtin_ctz(arriving)];
+        arrive(b, w);
+        if (complete(cta, b)) release(sm, b, NULL, cycle);
+    }
 }
 
 void ww_barrier_exit(struct ww_sm *sm, struct ww_cta *cta, uint64_t cycle) {

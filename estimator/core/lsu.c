@@ -17,6 +17,7 @@ void ww_lsu_push(struct ww_sm *sm, struct ww_warp *w, uint32_t inst, uint32_t ma
     sm->core->inflight++;
     w->inflight++;
     w->memory_count++;
+    w->shared_queued += sm->core->code.inst[inst].path <= WW_L_SHARED_ATOMIC;
 }
 
 void ww_lsu_let_go(struct ww_sm *sm, struct ww_warp *w, uint64_t cycle) {
@@ -57,8 +58,10 @@ static void do_shared(struct ww_sm *sm, const struct ww_lsu_entry *e, const stru
         core->counter[WW_C_SHARED_WIDE] += p.parts - 1;
         core->counter[WW_C_SHARED_CONFLICTS] += p.conflicts;
         core->epochs.inst[e->inst].conflicts += p.conflicts;
-        taken = (uint64_t)(p.parts + p.conflicts) * gpu->shared_pass_cycles;
-        extra = (uint64_t)(p.parts - 1) * gpu->shared_pass_cycles + ww_smem_latency(&core->banks, p.conflicts);
+        uint64_t pass =
+            d->result_count || !gpu->shared_store_cycles ? gpu->shared_pass_cycles : gpu->shared_store_cycles;
+        taken = (p.parts + p.conflicts) * pass;
+        extra = (p.parts - 1) * pass + ww_smem_latency(&core->banks, p.conflicts);
     }
     if (d->path == WW_L_SHARED_ATOMIC && e->access) {
         uint64_t updates =
@@ -70,7 +73,9 @@ static void do_shared(struct ww_sm *sm, const struct ww_lsu_entry *e, const stru
     sm->lsu.free = cycle + (taken > generation ? taken : generation);
     struct ww_warp *w = &sm->warp[e->warp];
     uint64_t ready = cycle - 1 + gpu->shared_latency + gpu->lsu_latency + d->latency + extra;
+    if (w->shared_at < sm->lsu.free) w->shared_at = sm->lsu.free;
     pop(sm);
+    if (--w->shared_queued == 0 && w->arriving) ww_barrier_shared_done(sm, w, cycle);
     write_results(sm, w, d, cycle, ready, d->state);
     ww_warp_memory_done(sm, w, cycle, ready);
     ww_lsu_let_go(sm, w, cycle);

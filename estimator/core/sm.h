@@ -55,11 +55,14 @@ struct ww_warp {
     uint64_t icache_key;
     const struct ww_dinst *head;  /* decoded, when it has been looked at */
     struct ww_inst_count *counts; /* of the instruction that cycles are counted for */
+    uint64_t shared_at;           /* cycle at which its shared accesses that have started are performed */
+    uint32_t shared_queued;       /* shared accesses that have not started, for barriers */
     uint32_t memory_count;        /* operations not answered, for fences */
     uint32_t async_count;
     uint32_t inflight;   /* of these, those that keep its slot: queued, or with a result to come */
     uint32_t generation; /* of the slot, to recognise late acknowledgements */
     uint32_t last_mask;
+    uint16_t arriving; /* bit per barrier at which it arrives when its shared accesses have started */
     uint8_t state, front_state, sched, slot, cta, group, buffered;
     bool resident, pending, fenced, barred, done; /* pending: its wake-up is an answer, not a cycle */
 };
@@ -82,6 +85,7 @@ struct ww_sched {
 };
 
 struct ww_barrier {
+    uint64_t at;                /* cycle from which it may open */
     uint64_t waiting;           /* warps of the SM */
     uint32_t arrived, expected; /* warps; expected 0: all of the CTA that have not ended */
 };
@@ -265,6 +269,8 @@ uint64_t ww_issue(struct ww_sm *sm, uint64_t cycle);
 /* ---- barrier.c ---- */
 void ww_barrier_arrive(struct ww_sm *sm, struct ww_warp *w, const struct ww_dinst *d,
                        const struct ww_access *access, uint64_t cycle);
+/* The warp's shared accesses have all started: it arrives where it has been waiting for that. */
+void ww_barrier_shared_done(struct ww_sm *sm, struct ww_warp *w, uint64_t cycle);
 /* A warp of the CTA has ended: barriers of all may be complete. */
 void ww_barrier_exit(struct ww_sm *sm, struct ww_cta *cta, uint64_t cycle);
 

@@ -95,6 +95,48 @@ static void the_unit_is_taken_for_the_passes_not_for_the_latency_of_a_conflict(v
     program_free(&p);
 }
 
+/* Warp 0 stores with a conflict of 32 passes and comes to a barrier, warp 1 only to the barrier. */
+static uint64_t cycles_to_pass_a_barrier(const struct ww_gpu_spec *gpu) {
+    struct program p;
+    program_init(&p, 1, 64, 1, 3);
+    uint32_t store = program_memory(&p, WW_OP_STORE, WW_SPACE_SHARED, 4, -1, 2);
+    uint32_t bar = program_inst(&p, WW_OP_BARRIER, -1, -1, -1);
+    uint32_t nop = program_inst(&p, WW_OP_NOP, -1, -1, -1);
+    program_access(&p, 0, store, ALL, 0, 128);
+    program_all(&p, bar);
+    program_all(&p, nop);
+    struct replay r = program_run(&p, gpu);
+    uint64_t cycles = r.r.cycles;
+    replay_free(&r);
+    program_free(&p);
+    return cycles;
+}
+
+static void a_barrier_waits_for_the_passes_of_shared_accesses_before_it(void **state) {
+    (void)state;
+    struct ww_gpu_spec g = fixture_gpu();
+    uint64_t one = cycles_to_pass_a_barrier(&g);
+    g.shared_pass_cycles = 3;
+    assert_int_equal(cycles_to_pass_a_barrier(&g), one + 2 * 32);
+}
+
+static void stores_may_hold_the_unit_longer_than_loads(void **state) {
+    (void)state;
+    struct ww_gpu_spec g = fixture_gpu();
+    uint64_t one = cycles_to_pass_a_barrier(&g), conflicts;
+    g.shared_store_cycles = 2;
+    assert_int_equal(cycles_to_pass_a_barrier(&g), one + 32);
+    assert_int_equal(wait_of(WW_OP_LOAD, 4, 8, &g, &conflicts), 24 - 1 + 1);
+}
+
+static void a_barrier_opens_so_many_cycles_after_the_last_arrival(void **state) {
+    (void)state;
+    struct ww_gpu_spec g = fixture_gpu();
+    uint64_t one = cycles_to_pass_a_barrier(&g);
+    g.front_barrier_cycles = g.pipe_branch_latency + 30;
+    assert_int_equal(cycles_to_pass_a_barrier(&g), one + 30);
+}
+
 static void updates_of_one_address_follow_one_another(void **state) {
     (void)state;
     struct ww_gpu_spec g = fixture_gpu();
@@ -190,6 +232,9 @@ int main(void) {
         cmocka_unit_test(wide_accesses_go_in_phases),
         cmocka_unit_test(a_conflict_adds_the_latency_of_its_degree),
         cmocka_unit_test(the_unit_is_taken_for_the_passes_not_for_the_latency_of_a_conflict),
+        cmocka_unit_test(a_barrier_waits_for_the_passes_of_shared_accesses_before_it),
+        cmocka_unit_test(stores_may_hold_the_unit_longer_than_loads),
+        cmocka_unit_test(a_barrier_opens_so_many_cycles_after_the_last_arrival),
         cmocka_unit_test(updates_of_one_address_follow_one_another),
         cmocka_unit_test(a_conflict_holds_the_accesses_behind_it),
         cmocka_unit_test(fewer_address_lanes_space_the_accesses),
