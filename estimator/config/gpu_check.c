@@ -39,6 +39,7 @@ static enum ww_code powers_of_two(const struct check *c) {
         {"l2.interleave", s->l2_interleave},
         {"icache.line", s->icache_line},
         {"const.line", s->const_line},
+        {"const.l15_line", s->const_l15_line},
         {"shared.banks", s->shared_banks},
         {"shared.bank_bytes", s->shared_bank_bytes},
         {"shared.map_bytes", s->shared_map_bytes},
@@ -133,6 +134,9 @@ static enum ww_code memory_rules(const struct check *c) {
     if (s->icache_kb)
         WW_TRY(cache_rules(c, "icache.kb", (uint64_t)s->icache_kb << 10, s->icache_line, s->icache_line,
                            s->icache_ways));
+    if (s->const_l15_kb)
+        WW_TRY(cache_rules(c, "const.l15_kb", (uint64_t)s->const_l15_kb << 10, s->const_l15_line,
+                           s->const_l15_line, s->const_l15_ways));
     WW_TRY(
         cache_rules(c, "const.kb", (uint64_t)s->const_kb << 10, s->const_line, s->const_line, s->const_ways));
     uint64_t l2 = (uint64_t)s->l2_size_kb << 10;

@@ -1,17 +1,27 @@
 #include "sm.h"
 
-/* Cycles for one line of the constant cache: 0 on a hit. The line is there for who comes after; that a
- * miss is still outstanding is not modelled. */
-static uint32_t look_up(struct ww_sm *sm, uint64_t key) {
-    sm->core->counter[WW_C_CONST_ACCESS]++;
-    uint32_t line = ww_tags_find(&sm->constant, key);
+/* True on a hit. The line is there for who comes after; that a miss is still outstanding is not modelled. */
+static bool hits(struct ww_tags *tags, uint64_t key) {
+    uint32_t line = ww_tags_find(tags, key);
     if (line != WW_NO_LINE) {
-        ww_tags_touch(&sm->constant, line);
-        return 0;
+        ww_tags_touch(tags, line);
+        return true;
     }
-    sm->core->counter[WW_C_CONST_MISS]++;
-    ww_tags_replace(&sm->constant, ww_tags_victim(&sm->constant, key), key);
-    return sm->core->gpu->const_miss_cycles;
+    ww_tags_replace(tags, ww_tags_victim(tags, key), key);
+    return false;
+}
+
+/* Cycles beyond a hit of the first level, for one address. */
+static uint32_t look_up(struct ww_sm *sm, uint64_t address) {
+    const struct ww_gpu_spec *g = sm->core->gpu;
+    uint64_t *n = sm->core->counter;
+    n[WW_C_CONST_ACCESS]++;
+    if (hits(&sm->constant, address >> sm->core->const_shift)) return 0;
+    n[WW_C_CONST_MISS]++;
+    if (!g->const_l15_kb || hits(&sm->constant15, address >> sm->core->const15_shift))
+        return g->const_miss_cycles;
+    n[WW_C_CONST_L15_MISS]++;
+    return g->const_miss_cycles + g->const_l15_miss_cycles;
 }
 
 /* Distinct addresses are served one after the other; one address is broadcast to all lanes. */
@@ -25,7 +35,7 @@ static uint32_t serve(struct ww_sm *sm, const struct ww_access *a, const uint64_
         while (i < count && met[i] != address) i++;
         if (i < count) continue;
         met[count++] = address;
-        *miss_cycles += look_up(sm, address >> sm->core->const_shift);
+        *miss_cycles += look_up(sm, address);
         if (a->list == WW_AFFINE && a->stride == 0) break;
     }
     return count;

@@ -79,6 +79,7 @@ static void derive(struct ww_core *c, const struct ww_launch *launch) {
     c->local_words = (launch->local_bytes + 3) / 4 ? (launch->local_bytes + 3) / 4 : 1;
     c->icache_shift = (uint32_t)__builtin_ctz(g->icache_line);
     c->const_shift = (uint32_t)__builtin_ctz(g->const_line);
+    c->const15_shift = (uint32_t)__builtin_ctz(g->const_l15_line);
     ww_smem_init(&c->banks, g);
     for (uint32_t u = 1; u < WW_UNIT_COUNT; u++) {
         uint32_t count = ww_pipe_instances(g, (enum ww_group)u);

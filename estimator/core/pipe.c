@@ -258,6 +258,7 @@ enum ww_code ww_pipe_decode(const struct ww_gpu_spec *gpu, const struct ww_launc
         struct ww_dinst *d = &out->inst[i];
         decode_one(gpu, &launch->inst[i], d);
         if (d->cache == WW_CACHE_TEX) out->uses_tex = true;
+        if (d->action == WW_A_CONST) out->uses_const = true;
         list_registers(&launch->inst[i], &n, out->reg + at, d);
         at += d->check_count;
         if (launch->inst[i].op == WW_OP_ASYNC_WAIT && !d->result_count) {

@@ -72,8 +72,8 @@ struct ww_code_table {
     struct ww_dinst *inst;
     uint16_t *reg; /* all lists of dense numbers */
     uint32_t inst_count, registers;
-    bool uses_tex;           /* a load goes to the texture cache */
-    uint16_t async_register; /* stands for "no asynchronous copy is outstanding" */
+    bool uses_tex, uses_const; /* a load goes to the texture cache, to the constant cache */
+    uint16_t async_register;   /* stands for "no asynchronous copy is outstanding" */
 };
 
 /* Decodes; memory from the arena. Errors: WW_NOMEM, WW_INPUT (an operand out of range). */

@@ -1,18 +1,26 @@
 #include "warp_head.h"
 
+/* A read-only cache of so many KiB with LRU, indexed by address bits. */
+static bool init_tags(struct ww_tags *tags, struct ww_arena *arena, uint32_t kb, uint32_t line, uint32_t ways) {
+    uint32_t lines = kb * 1024 / line;
+    if (ways > lines) ways = lines;
+    return ww_tags_init(tags, arena, lines / ways, ways, WW_REPLACE_LRU, WW_HASH_NONE, 0);
+}
+
+static bool init_instruction_cache(struct ww_sm *sm, struct ww_arena *arena) {
+    const struct ww_gpu_spec *g = sm->core->gpu;
+    if (!g->icache_kb) return true;
+    sm->icache_ready = ww_arena_array(arena, g->icache_kb * 1024 / g->icache_line, sizeof *sm->icache_ready);
+    return sm->icache_ready && init_tags(&sm->icache, arena, g->icache_kb, g->icache_line, g->icache_ways);
+}
+
 static enum ww_code init_caches(struct ww_sm *sm, struct ww_arena *arena, uint32_t l1_ways, uint64_t seed,
                                 struct ww_error *error) {
     const struct ww_gpu_spec *g = sm->core->gpu;
-    uint32_t lines = g->const_kb * 1024 / g->const_line, ways = g->const_ways < lines ? g->const_ways : lines;
-    bool ok = ww_l1_init(sm, arena, l1_ways, seed) &&
-              ww_tags_init(&sm->constant, arena, lines / ways, ways, WW_REPLACE_LRU, WW_HASH_NONE, seed);
-    if (ok && g->icache_kb) {
-        lines = g->icache_kb * 1024 / g->icache_line;
-        ways = g->icache_ways < lines ? g->icache_ways : lines;
-        sm->icache_ready = ww_arena_array(arena, lines, sizeof *sm->icache_ready);
-        ok = sm->icache_ready &&
-             ww_tags_init(&sm->icache, arena, lines / ways, ways, WW_REPLACE_LRU, WW_HASH_NONE, seed);
-    }
+    bool ok = ww_l1_init(sm, arena, l1_ways, seed) && init_instruction_cache(sm, arena) &&
+              init_tags(&sm->constant, arena, g->const_kb, g->const_line, g->const_ways);
+    if (ok && g->const_l15_kb && sm->core->code.uses_const)
+        ok = init_tags(&sm->constant15, arena, g->const_l15_kb, g->const_l15_line, g->const_l15_ways);
     return ok ? WW_OK : ww_fail_nomem(error, "caches of an SM");
 }
 

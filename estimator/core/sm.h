@@ -145,7 +145,7 @@ struct ww_sm {
     struct ww_lsu lsu;
     struct ww_cache l1, tex; /* tex: if the GPU has one */
     struct ww_miss_queue misses;
-    struct ww_tags constant, icache;
+    struct ww_tags constant, constant15, icache;
     struct ww_sched_sm shared;
     uint64_t *icache_ready;
     uint32_t resident_ctas, resident_warps;
@@ -211,7 +211,7 @@ struct ww_core {
     uint32_t request_shift[3]; /* by enum ww_lsu_cache: log2 of the bytes that a line request covers */
     uint32_t lsu_cycles, queue_high;
     struct ww_smem_banks banks;
-    uint32_t local_words, icache_shift, const_shift;
+    uint32_t local_words, icache_shift, const_shift, const15_shift;
     uint32_t instances[WW_UNIT_COUNT]; /* 0: as many as schedulers, one for each */
     uint32_t imul_group2;              /* port that integer multiplies also need, 0: none */
     /* CTAs */

@@ -211,6 +211,54 @@ static uint64_t constant_cycles(int32_t stride, uint32_t loads, const struct ww_
     return cycles;
 }
 
+/* Cycles of dependent constant loads of the addresses, one lane each; no conflicts. */
+static struct ww_launch_result constant_chase(const uint64_t *address, uint32_t count, uint32_t passes,
+                                              const struct ww_gpu_spec *gpu) {
+    struct program p;
+    program_init(&p, 1, 32, 1, count * passes);
+    uint32_t load = program_memory(&p, WW_OP_LOAD, WW_SPACE_CONST, 4, 2, 2);
+    for (uint32_t i = 0; i < count * passes; i++) program_access(&p, 0, load, 1, address[i % count], 4);
+    struct replay r = program_run(&p, gpu);
+    struct ww_launch_result out = r.r;
+    replay_free(&r);
+    program_free(&p);
+    return out;
+}
+
+static void a_miss_of_the_constant_cache_looks_in_the_second_level(void **state) {
+    (void)state;
+    struct ww_gpu_spec g = fixture_gpu();
+    const uint64_t address[] = {0, 64, 192, 256, 64};
+    g.const_miss_cycles = 60;
+    g.const_l15_kb = 1;
+    g.const_l15_ways = 1;
+    g.const_l15_miss_cycles = 200;
+    struct ww_launch_result r = constant_chase(address, 5, 1, &g);
+    assert_int_equal(r.counter[WW_C_CONST_MISS], 4);
+    assert_int_equal(r.counter[WW_C_CONST_L15_MISS], 2);      /* lines of 256 bytes */
+    assert_int_equal(r.cycles, 4 * 8 + 4 * 60 + 2 * 200 + 1); /* the last one is issued, not waited for */
+    g.const_l15_kb = 0;
+    r = constant_chase(address, 5, 1, &g);
+    assert_int_equal(r.counter[WW_C_CONST_L15_MISS], 0);
+    assert_int_equal(r.cycles, 4 * 8 + 4 * 60 + 1);
+}
+
+static void the_second_level_holds_what_the_first_does_not(void **state) {
+    (void)state;
+    struct ww_gpu_spec g = fixture_gpu();
+    uint64_t address[64];
+    g.const_l15_kb = 4;
+    g.const_l15_ways = 4;
+    for (uint64_t i = 0; i < 64; i++) address[i] = 64 * i;
+    struct ww_launch_result r = constant_chase(address, 64, 3, &g); /* 4 KiB, the first level holds 2 */
+    assert_int_equal(r.counter[WW_C_CONST_MISS], 3 * 64);
+    assert_int_equal(r.counter[WW_C_CONST_L15_MISS], 16);
+    g.const_l15_kb = 3;
+    g.const_l15_ways = 12;
+    r = constant_chase(address, 64, 3, &g); /* least recently used: the second level misses, too */
+    assert_int_equal(r.counter[WW_C_CONST_L15_MISS], 3 * 16);
+}
+
 static void a_constant_is_broadcast_and_distinct_addresses_follow_one_another(void **state) {
     (void)state;
     struct ww_gpu_spec g = fixture_gpu();
@@ -239,6 +287,8 @@ int main(void) {
         cmocka_unit_test(a_conflict_holds_the_accesses_behind_it),
         cmocka_unit_test(fewer_address_lanes_space_the_accesses),
         cmocka_unit_test(a_shuffle_takes_the_shared_latency),
+        cmocka_unit_test(a_miss_of_the_constant_cache_looks_in_the_second_level),
+        cmocka_unit_test(the_second_level_holds_what_the_first_does_not),
         cmocka_unit_test(a_constant_is_broadcast_and_distinct_addresses_follow_one_another),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -232,6 +232,36 @@ static void maxwells_plain_loads_hit_the_l1_only_when_it_is_turned_on(void **sta
     walk_free(&w);
 }
 
+/* ---- the L1 of Volta and Ampere ---- */
+
+static double mean_cycles(const char *gpu, uint64_t bytes) {
+    struct walk w = walk(gpu, NULL, WW_MICRO_GLOBAL, bytes, 128, 1);
+    double sum = 0;
+    for (size_t i = 0; i < w.count; i++) sum += w.latency[i];
+    sum /= (double)w.count;
+    walk_free(&w);
+    return sum;
+}
+
+/* The plateaus, and between which sizes (in units of 1000 bytes, as measured) the mean passes their middle. */
+static void knee(const char *gpu, double inside, double outside, double measured_kb) {
+    double fits = 0;
+    for (double kb = 60; kb < 300; kb += 5)
+        if (mean_cycles(gpu, (uint64_t)(kb * 1000) & ~127ull) < (inside + outside) / 2) fits = kb + 2.5;
+    print_message("%s: %.1f kB, measured %.1f\n", gpu, fits, measured_kb);
+    assert_true(fits > 0.85 * measured_kb && fits < 1.15 * measured_kb);
+    double in = mean_cycles(gpu, 64000), out = mean_cycles(gpu, 400000);
+    assert_true(in > 0.9 * inside && in < 1.1 * inside);
+    assert_true(out > 0.9 * outside && out < 1.1 * outside);
+}
+
+/* gpu-benches' random chases; their rise from one plateau to the other is more gradual than LRU's. */
+static void the_l1_of_volta_and_ampere_ends_where_it_was_measured(void **state) {
+    (void)state;
+    knee("v100", 28.2, 212, 137);
+    knee("a100", 33.4, 205, 175);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(fermis_l1_holds_16_kib_and_its_lines_are_128_bytes),
@@ -244,6 +274,7 @@ int main(void) {
         cmocka_unit_test(keplers_plain_loads_are_not_cached_in_the_sm),
         cmocka_unit_test(maxwells_l1_is_4_sets_of_192_lines_for_textures_and_data),
         cmocka_unit_test(maxwells_plain_loads_hit_the_l1_only_when_it_is_turned_on),
+        cmocka_unit_test(the_l1_of_volta_and_ampere_ends_where_it_was_measured),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
