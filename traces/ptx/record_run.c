@@ -1,5 +1,6 @@
 /* record_run.c: recording built-in workloads and PTX files. */
 #include "../../estimator/base/buf.h"
+#include "../../estimator/base/outfile.h"
 #include "../workload.h"
 #include "launch.h"
 #include <stdlib.h>
@@ -66,6 +67,10 @@ enum ww_code ww_record_ptx(const char *ptx_path, const char *launch_json_path,
     struct ww_device *d = NULL;
     if (!stats) stats = &unused;
     memset(stats, 0, sizeof *stats);
+    if (options->out_path) {
+        WW_TRY(ww_outfile_not_input(options->out_path, ptx_path, error));
+        WW_TRY(ww_outfile_not_input(options->out_path, launch_json_path, error));
+    }
     WW_TRY(launch_file_load(launch_json_path, &f, error));
     struct ww_trace_meta meta = {
         .program = ptx_path, .arguments = launch_json_path, .tool = "warpwatt " WW_VERSION};
