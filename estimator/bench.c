@@ -99,10 +99,13 @@ enum ww_code ww_bench_run(struct ww_bench *b, const struct ww_micro *micro, size
 void ww_bench_board(const struct ww_bench *b, struct ww_bench_board *out) {
     const struct ww_gpu_spec *g = &b->gpu->spec;
     *out = (struct ww_bench_board){.name = g->name,
+                                   .arch = g->arch,
+                                   .l2_bytes = (uint64_t)g->l2_size_kb * 1024,
                                    .sms = g->sm_count,
                                    .max_warps = g->sm_max_warps,
                                    .max_threads = g->sm_max_threads,
                                    .max_ctas = g->sm_max_ctas,
+                                   .max_cta_threads = g->sm_max_threads < 1024 ? g->sm_max_threads : 1024,
                                    .shared_bytes = g->sm_shared_kb * 1024,
                                    .shared_per_cta = g->sm_shared_per_cta_kb * 1024,
                                    .sm_mhz = g->clock_sm_mhz,

@@ -38,9 +38,10 @@ enum ww_code ww_bench_run(struct ww_bench *bench, const struct ww_micro *micro, 
 
 /* What a benchmark's author knows of the board from its data sheet. */
 struct ww_bench_board {
-    const char *name;
-    uint32_t sms, max_warps, max_threads, max_ctas;
+    const char *name, *arch;
+    uint32_t sms, max_warps, max_threads, max_ctas, max_cta_threads;
     uint32_t shared_bytes, shared_per_cta; /* of an SM, of a CTA */
+    uint64_t l2_bytes;
     double sm_mhz;
     double dram_peak_gbps; /* clock x width x transfers */
 };

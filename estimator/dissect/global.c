@@ -1,0 +1,50 @@
+/* Section 5.1: copies of a large array over CTAs, their size and the words that a thread copies at a time
+ * (table VI, figure 12). */
+#include "meter.h"
+#include <math.h>
+
+#define MOST_POINTS 128u
+#define LARGE_L2 (8 * WW_MB) /* beyond it a copy that shows more than the cache takes seconds */
+
+static enum ww_code copy_ps(struct ww_meter *m, const struct ww_dissect_point *p, uint64_t bytes,
+                            uint64_t *copied, uint64_t *ps, struct ww_error *error) {
+    struct ww_micro *micro;
+    struct ww_bench_result r;
+    WW_TRY(ww_bench_reset(m->bench, error));
+    WW_TRY(ww_micro_gcopy(p->ctas, p->cta_size, p->ilp, bytes, copied, &micro, error));
+    enum ww_code code = ww_bench_run(m->bench, micro, 0, &r, error);
+    if (code == WW_OK) *ps = r.time_ps;
+    ww_micro_free(micro);
+    return code;
+}
+
+/* The paper copies so much that start, end and what the L2 still holds do not matter. Here two copies are
+ * timed, and the longer one's part beyond the shorter counts. */
+static enum ww_code copy_point(struct ww_meter *m, struct ww_dissect_point *p, struct ww_error *error) {
+    uint64_t copied[2], ps[2], bytes = m->board.l2_bytes < WW_MB ? WW_MB : m->board.l2_bytes;
+    struct ww_dissect_global *g = &m->out->global;
+    WW_TRY(ww_meter_step(m, "global copies", error));
+    WW_TRY(copy_ps(m, p, bytes, &copied[0], &ps[0], error));
+    WW_TRY(copy_ps(m, p, 3 * bytes, &copied[1], &ps[1], error));
+    p->gbps = ps[1] > ps[0] ? 2.0 * (double)(copied[1] - copied[0]) / (double)(ps[1] - ps[0]) * 1000 : NAN;
+    g->point[g->point_count++] = *p;
+    if (p->gbps > g->best.gbps) g->best = *p;
+    return WW_OK;
+}
+
+enum ww_code ww_dissect_global(struct ww_meter *m, struct ww_error *error) {
+    static const uint32_t ilp[] = {1, 2, 4};
+    struct ww_dissect_global *g = &m->out->global;
+    bool few = m->options->best_only || m->board.l2_bytes > LARGE_L2;
+    g->peak = m->board.dram_peak_gbps;
+    g->point = ww_arena_array(&m->out->arena, MOST_POINTS, sizeof *g->point);
+    if (!g->point) return ww_fail_nomem(error, "global copies");
+    for (uint32_t a_sm = few ? 4 : 1; a_sm <= (few ? 8 : 16); a_sm *= few ? 2 : 4)
+        for (uint32_t size = few ? 256 : 64; size <= m->board.max_cta_threads; size *= few ? 16 : 4)
+            for (size_t i = few ? 2 : 0; i < sizeof ilp / sizeof ilp[0]; i++) {
+                struct ww_dissect_point p = {a_sm * m->board.sms, size, ilp[i], 0};
+                WW_TRY(copy_point(m, &p, error));
+            }
+    g->measured = true;
+    return WW_OK;
+}

@@ -1,0 +1,46 @@
+/* The bits of an address that choose a line's set and way, where bits do. */
+#include "infer_int.h"
+
+/* Bits of the positions of all lines that are the same in every set. */
+static uint64_t constant_bits(const struct ww_infer *f) {
+    uint64_t same = 0;
+    for (uint32_t bit = 0; bit < 63; bit++) {
+        uint64_t mask = 1ull << bit;
+        if (mask < f->out->line || mask >= f->out->size) continue;
+        bool constant = true, varies = false;
+        for (size_t a = 0; a < f->line_count && constant; a++) {
+            varies |= ((a * f->out->line) & mask) != 0;
+            size_t b = a + 1;
+            while (b < f->line_count && f->set_of[b] != f->set_of[a]) b++;
+            if (b < f->line_count) constant = !(((a ^ b) * f->out->line) & mask);
+        }
+        if (constant && varies) same |= mask;
+    }
+    return same;
+}
+
+/* Whether the bits differ between any two lines of a set. */
+static bool tell_apart(const struct ww_infer *f, uint64_t bits) {
+    for (size_t a = 0; a < f->line_count; a++)
+        for (size_t b = a + 1; b < f->line_count; b++)
+            if (f->set_of[a] == f->set_of[b] && !(((a * f->out->line) ^ (b * f->out->line)) & bits))
+                return false;
+    return true;
+}
+
+/* The highest bits of the positions, as many as number the ways. */
+static uint64_t find_way_bits(const struct ww_infer *f) {
+    const struct ww_infer_cache *c = f->out;
+    uint32_t ways = c->kind[0].ways;
+    if (c->kind_count != 1 || (ways & (ways - 1)) || (c->size & (c->size - 1)) || ways < 2) return 0;
+    uint64_t bits = c->size - c->size / ways;
+    return tell_apart(f, bits) ? bits : 0;
+}
+
+void ww_infer_map(struct ww_infer *f) {
+    struct ww_infer_cache *c = f->out;
+    if (c->sets < 2 || (c->line & (c->line - 1))) return;
+    c->set_bits = constant_bits(f);
+    c->set_by_bits = (1ull << __builtin_popcountll(c->set_bits)) == c->sets;
+    c->way_bits = find_way_bits(f);
+}

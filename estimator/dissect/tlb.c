@@ -1,0 +1,34 @@
+/* Section 4.4: the TLBs, seen in loads that hit the L2 cache. */
+#include "meter.h"
+#include <math.h>
+
+#define UNIT (256 * WW_KB)
+#define LARGEST (512 * WW_MB) /* what is active of a page table at a time */
+
+static enum ww_code dissect_level(struct ww_meter *m, const struct ww_cluster *hit,
+                                  const struct ww_cluster *miss, struct ww_error *error) {
+    struct ww_dissect_tlb *t = &m->out->tlb[m->out->tlb_count];
+    struct ww_infer_plan plan = {.unit = UNIT,
+                                 .stagger = 128,
+                                 .smallest = 2 * UNIT,
+                                 .largest = LARGEST,
+                                 .longest_line = 8 * WW_MB,
+                                 .hit_at_most = ww_cluster_between(hit, miss),
+                                 .sets = true};
+    struct ww_box box = ww_meter_box(m);
+    *t = (struct ww_dissect_tlb){.hit = (hit->low + hit->high) / 2.0, .miss = (miss->low + miss->high) / 2.0};
+    WW_TRY(ww_infer(&box, &plan, &m->out->arena, &t->c, error));
+    if (t->c.found) m->out->tlb_count++;
+    return WW_OK;
+}
+
+enum ww_code ww_dissect_tlbs(struct ww_meter *m, struct ww_error *error) {
+    struct ww_cluster cluster[WW_CLUSTERS];
+    size_t count;
+    const struct ww_infer_plan look = {.unit = UNIT, .stagger = 128, .smallest = 2 * UNIT, .largest = LARGEST};
+    m->path = WW_MICRO_L2;
+    WW_TRY(ww_meter_levels(m, &look, cluster, &count, error));
+    for (size_t i = 0; i + 1 < count && m->out->tlb_count < 2; i++)
+        WW_TRY(dissect_level(m, &cluster[i], &cluster[i + 1], error));
+    return WW_OK;
+}
