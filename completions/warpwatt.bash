@@ -22,7 +22,7 @@ _warpwatt() {
             name="$name ${COMP_WORDS[2]}"; first=3 ;;
     esac
     if ((COMP_CWORD == 1)); then
-        words='gpu mech trace run compare query report validate version help --help --version'; is_value=1
+        words='gpu mech trace run dissect compare query report validate version help --help --version'; is_value=1
     elif ((COMP_CWORD >= first)); then
         case $name in
         "gpu list")
@@ -145,6 +145,16 @@ _warpwatt() {
                 --epoch) return ;;
                 --seed) return ;;
                 --db|-d) is_file=1 ;;
+            esac
+            ;;
+        "dissect")
+            options='--gpu --set --only --plots --seed --json --quiet --help'
+            case $previous in
+                --gpu|-g) words=$(warpwatt gpu list --names 2>/dev/null); is_value=1 ;;
+                --set|-s) return ;;
+                --only) return ;;
+                --plots) return ;;
+                --seed) return ;;
             esac
             ;;
         "compare")

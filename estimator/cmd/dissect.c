@@ -1,5 +1,4 @@
 /* warpwatt dissect */
-#include "../dissect/dissect.h"
 #include "cmd.h"
 #include <stdlib.h>
 #include <string.h>
@@ -32,21 +31,21 @@ static enum ww_code read_parts(const struct cmd_line *line, unsigned *out, struc
     return code;
 }
 
-static enum ww_code show(const struct cmd_line *line, const struct ww_dissect *d, struct ww_error *error) {
-    if (cmd_has(line, "plots")) WW_TRY(ww_dissect_plots(d, cmd_get(line, "plots"), error));
-    return cmd_has(line, "json") ? ww_dissect_json(d, stdout, error) : ww_dissect_print(d, stdout, error);
-}
-
+/* The report is kept until the progress line is gone. */
 static enum ww_code measure(const struct cmd_line *line, struct ww_dissect_options *o, struct ww_error *error) {
     struct cmd_progress progress;
-    struct ww_dissect d;
+    char *text = NULL;
+    size_t size = 0;
+    FILE *kept = open_memstream(&text, &size);
+    if (!kept) return ww_fail_nomem(error, "the report");
     o->progress = cmd_progress_step;
     o->context = &progress;
     cmd_progress_begin(&progress, o->gpu, cmd_has(line, "quiet"));
-    enum ww_code code = ww_dissect_run(o, &d, error);
+    enum ww_code code = ww_dissect_report(o, cmd_has(line, "json"), cmd_get(line, "plots"), kept, error);
+    if (fclose(kept) != 0 && code == WW_OK) code = ww_fail_nomem(error, "the report");
     code = cmd_progress_end(&progress, code, error);
-    if (code == WW_OK) code = show(line, &d, error);
-    ww_dissect_free(&d);
+    if (code == WW_OK) fwrite(text, 1, size, stdout);
+    free(text);
     return code;
 }
 

@@ -1,6 +1,7 @@
 /* Sections 4.3 and 4.5: the caches of an SM. */
 #include "meter.h"
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define LARGEST_CACHE (512 * WW_KB)
@@ -68,7 +69,8 @@ static enum ww_code all_paths(struct ww_meter *m, struct ww_error *error) {
                                : "global loads, L1 off",
                         l2, error));
     if (other) WW_TRY(switched(m->options, m->out, other, l2, error));
-    WW_TRY(dissect_path(m, WW_MICRO_READ_ONLY, "read-only loads", l2, error));
+    if (atoi(m->board.arch + 3) >= 35) /* the first with such loads */
+        WW_TRY(dissect_path(m, WW_MICRO_READ_ONLY, "read-only loads", l2, error));
     WW_TRY(dissect_path(m, WW_MICRO_TEXTURE, "texture", l2, error));
     return ww_dissect_l2(m, error);
 }

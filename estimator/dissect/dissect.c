@@ -40,3 +40,13 @@ enum ww_code ww_dissect_run(const struct ww_dissect_options *o, struct ww_dissec
 void ww_dissect_free(struct ww_dissect *d) {
     ww_arena_free(&d->arena);
 }
+
+enum ww_code ww_dissect_report(const struct ww_dissect_options *options, bool json, const char *plots,
+                               FILE *out, struct ww_error *error) {
+    struct ww_dissect d;
+    enum ww_code code = ww_dissect_run(options, &d, error);
+    if (code == WW_OK && plots) code = ww_dissect_plots(&d, plots, error);
+    if (code == WW_OK) code = json ? ww_dissect_json(&d, out, error) : ww_dissect_print(&d, out, error);
+    ww_dissect_free(&d);
+    return code;
+}

@@ -10,26 +10,6 @@
 #include "infer.h"
 #include <stdio.h>
 
-enum ww_dissect_part {
-    WW_DISSECT_CACHES = 1,
-    WW_DISSECT_TLB = 2,
-    WW_DISSECT_LATENCY = 4,
-    WW_DISSECT_SHARED = 8,
-    WW_DISSECT_GLOBAL = 16,
-    WW_DISSECT_ALL = 31
-};
-
-struct ww_dissect_options {
-    const char *gpu;
-    const char *const *overrides; /* "key=value" */
-    size_t override_count;
-    unsigned parts; /* enum ww_dissect_part */
-    uint64_t seed;
-    bool best_only; /* throughput of the configurations that others' sweeps found best, not of all */
-    ww_progress_fn progress;
-    void *context;
-};
-
 /* A cache in an SM. */
 struct ww_dissect_cache {
     const char *name;     /* "global loads", "global loads, L1 on", "texture" */

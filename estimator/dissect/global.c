@@ -35,7 +35,7 @@ static enum ww_code copy_point(struct ww_meter *m, struct ww_dissect_point *p, s
 enum ww_code ww_dissect_global(struct ww_meter *m, struct ww_error *error) {
     static const uint32_t ilp[] = {1, 2, 4};
     struct ww_dissect_global *g = &m->out->global;
-    bool few = m->options->best_only || m->board.l2_bytes > LARGE_L2;
+    bool few = m->options->few || m->board.l2_bytes > LARGE_L2;
     g->peak = m->board.dram_peak_gbps;
     g->point = ww_arena_array(&m->out->arena, MOST_POINTS, sizeof *g->point);
     if (!g->point) return ww_fail_nomem(error, "global copies");

@@ -14,8 +14,8 @@ struct ww_infer {
     uint32_t *latency;
     size_t room;
     /* stage 2 */
-    uint32_t *set_of; /* by line, + 1; 0: unknown */
-    size_t line_count;
+    uint32_t *set_of;               /* by line, + 1; 0: unknown */
+    size_t line_count, known_count; /* lines that fit; elements of set_of */
     uint64_t *member; /* positions of the lines of the set that overflows first, that one too many included */
     size_t member_count;
 };

@@ -1,20 +1,25 @@
 /* The bits of an address that choose a line's set and way, where bits do. */
 #include "infer_int.h"
 
-/* Bits of the positions of all lines that are the same in every set. */
+/* Whether lines of one set never differ in the bit, of all lines whose set is known, those beyond the size
+ * among them. *varies: lines of different sets do. */
+static bool constant(const struct ww_infer *f, uint64_t mask, bool *varies) {
+    *varies = false;
+    for (size_t a = 0; a < f->known_count; a++) {
+        *varies |= ((a * f->out->line) & mask) != 0;
+        size_t b = a + 1;
+        while (b < f->known_count && (!f->set_of[a] || f->set_of[b] != f->set_of[a])) b++;
+        if (b < f->known_count && (((a ^ b) * f->out->line) & mask)) return false;
+    }
+    return true;
+}
+
 static uint64_t constant_bits(const struct ww_infer *f) {
     uint64_t same = 0;
     for (uint32_t bit = 0; bit < 63; bit++) {
         uint64_t mask = 1ull << bit;
-        if (mask < f->out->line || mask >= f->out->size) continue;
-        bool constant = true, varies = false;
-        for (size_t a = 0; a < f->line_count && constant; a++) {
-            varies |= ((a * f->out->line) & mask) != 0;
-            size_t b = a + 1;
-            while (b < f->line_count && f->set_of[b] != f->set_of[a]) b++;
-            if (b < f->line_count) constant = !(((a ^ b) * f->out->line) & mask);
-        }
-        if (constant && varies) same |= mask;
+        bool varies;
+        if (mask >= f->out->line && mask < f->out->size && constant(f, mask, &varies) && varies) same |= mask;
     }
     return same;
 }

@@ -11,7 +11,8 @@ static uint32_t passes_for(const struct ww_infer *f, size_t n) {
     return all_at_once ? 4 : passes > 60 ? passes : 60;
 }
 
-/* Grows the array by one line; lines that miss and have no set yet are the next one's. */
+/* Grows the array by one line; lines that miss and have no set yet are the next one's,
+ * and so is the new one if there are such. */
 static enum ww_code grow(struct ww_infer *f, const uint64_t *position, size_t n, uint32_t set, uint32_t *joined,
                          struct ww_error *error) {
     uint32_t passes = passes_for(f, n);
@@ -19,7 +20,7 @@ static enum ww_code grow(struct ww_infer *f, const uint64_t *position, size_t n,
     *joined = 0;
     for (size_t i = 0; i < n; i++) {
         if (f->set_of[i] || !ww_infer_ever(f, n, 1, passes, i)) continue;
-        if (i < f->line_count || *joined) f->set_of[i] = set;
+        if (i < f->line_count || (*joined && i + 1 == n)) f->set_of[i] = set;
         *joined += i < f->line_count;
     }
     return WW_OK;
@@ -63,6 +64,7 @@ enum ww_code ww_infer_sets(struct ww_infer *f, struct ww_error *error) {
     uint32_t *ways = calloc(lines + most, sizeof *ways);
     f->set_of = calloc(lines + most, sizeof *f->set_of);
     f->line_count = lines;
+    f->known_count = lines + most;
     f->out->grown = ww_arena_array(f->arena, most + 1, sizeof *f->out->grown);
     enum ww_code code = WW_OK;
     if (!position || !ways || !f->set_of || !f->out->grown)

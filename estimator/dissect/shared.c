@@ -83,13 +83,12 @@ static bool possible(const struct ww_bench_board *b, const struct ww_dissect_poi
            bytes * p->ctas <= b->shared_bytes && p->cta_size <= b->max_cta_threads;
 }
 
-/* The time of barriers and readings alone is taken off, as the paper does. */
-static enum ww_code copy_point(struct ww_meter *m, struct ww_dissect_point *p, struct ww_error *error) {
-    uint64_t cycles, overhead;
+static enum ww_code copy_point(struct ww_meter *m, struct ww_dissect_point *p, uint64_t overhead,
+                               struct ww_error *error) {
+    uint64_t cycles;
     struct ww_dissect_shared *s = &m->out->shared;
     WW_TRY(ww_meter_step(m, "shared copies", error));
     WW_TRY(copy_cycles(m, p, p->ilp, &cycles, error));
-    WW_TRY(copy_cycles(m, p, 0, &overhead, error));
     if (cycles <= overhead) return ww_fail(error, WW_INTERNAL, "scopy", "a copy took no time");
     double bytes = 8.0 * p->ctas * p->cta_size * p->ilp, a_cycle = bytes / (double)(cycles - overhead);
     p->gbps = a_cycle * m->board.sm_mhz / 1000;
@@ -106,11 +105,16 @@ static enum ww_code copies(struct ww_meter *m, struct ww_error *error) {
     struct ww_dissect_shared *s = &m->out->shared;
     s->point = ww_arena_array(&m->out->arena, MOST_POINTS, sizeof *s->point);
     if (!s->point) return ww_fail_nomem(error, "shared copies");
+    /* As in the paper, the time of one warp's barrier and reading alone is taken off. */
+    const struct ww_dissect_point alone = {.ctas = 1, .cta_size = 32};
+    uint64_t overhead;
+    WW_TRY(copy_cycles(m, &alone, 0, &overhead, error));
     for (uint32_t size = 32; size <= 1024; size *= 2)
         for (uint32_t ctas = 1; ctas <= 6; ctas++)
             for (size_t i = 0; i < sizeof ilp / sizeof ilp[0]; i++) {
                 struct ww_dissect_point p = {ctas, size, ilp[i], 0};
-                if (possible(&m->board, &p) && s->point_count < MOST_POINTS) WW_TRY(copy_point(m, &p, error));
+                if (possible(&m->board, &p) && s->point_count < MOST_POINTS)
+                    WW_TRY(copy_point(m, &p, overhead, error));
             }
     return WW_OK;
 }
@@ -138,11 +142,12 @@ static enum ww_code strides(struct ww_meter *m, struct ww_error *error) {
     for (size_t i = 0; i < WW_DISSECT_STRIDES; i++) s->stride[i].cycles8 = NAN;
     s->modes = strncmp(m->board.arch, "sm_3", 4) == 0;
     if (s->modes) {
-        WW_TRY(strides_in_mode(m->options, m->out, "shared.map_bytes=4", false, error));
-        WW_TRY(strides_in_mode(m->options, m->out, "shared.map_bytes=8", true, error));
-    } else {
-        WW_TRY(find_strides(m, false, error));
+        enum ww_code code = strides_in_mode(m->options, m->out, "shared.map_bytes=8", true, error);
+        if (code != WW_OK && code != WW_INPUT) return code;
+        s->modes = code == WW_OK;
     }
+    if (s->modes) WW_TRY(strides_in_mode(m->options, m->out, "shared.map_bytes=4", false, error));
+    if (!s->modes) WW_TRY(find_strides(m, false, error));
     find_conflicts(s, false);
     return WW_OK;
 }
