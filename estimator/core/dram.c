@@ -15,7 +15,7 @@ struct ww_clock *ww_dram_clock(struct ww_dram *d) {
 
 bool ww_dram_has_room(struct ww_dram *d, uint32_t channel, enum ww_dram_direction direction) {
     struct ww_dram_channel *c = &d->channel[channel];
-    if (c->count[direction] < d->depth) return true;
+    if (c->bursts[direction] < d->depth) return true;
     c->room_wanted = true;
     return false;
 }
@@ -54,6 +54,7 @@ static void append(struct ww_dram_channel *c, uint32_t i) {
     }
     b->tail[dir] = i;
     c->count[dir]++;
+    c->bursts[dir] += e->request.bursts;
     if (b->open && b->hit[dir] == WW_DRAM_NONE && b->row == e->request.place.row) b->hit[dir] = i;
 }
 
@@ -72,6 +73,7 @@ static void unlink_entry(struct ww_dram_channel *c, uint32_t i) {
         c->entry[e->next].previous = e->previous;
     if (b->head[dir] == WW_DRAM_NONE) busy_remove(c, bank, dir);
     c->count[dir]--;
+    c->bursts[dir] -= e->request.bursts;
     e->next = c->free_entry;
     c->free_entry = i;
 }
@@ -84,7 +86,7 @@ static uint64_t look_at(const struct ww_dram_channel *c, uint32_t i, uint64_t cy
     const struct ww_dram_bank *b = &c->bank[e->request.place.bank];
     if (!c->event.queued) return cycle;
     if (dir != c->writing) {
-        bool turn = dir == WW_DRAM_WRITE ? c->count[dir] == c->dram->write_high || !c->count[WW_DRAM_READ]
+        bool turn = dir == WW_DRAM_WRITE ? c->bursts[dir] >= c->dram->write_high || !c->count[WW_DRAM_READ]
                                          : c->count[dir] == 1;
         return turn ? cycle : UINT64_MAX;
     }
@@ -95,7 +97,7 @@ static uint64_t look_at(const struct ww_dram_channel *c, uint32_t i, uint64_t cy
 
 void ww_dram_push(struct ww_dram *d, uint32_t channel, const struct ww_dram_request *request, uint64_t now_ps) {
     struct ww_dram_channel *c = &d->channel[channel];
-    assert(c->count[request->direction] < d->depth);
+    assert(c->bursts[request->direction] < d->depth);
     uint32_t i = c->free_entry;
     struct ww_dram_entry *e = &c->entry[i];
     c->free_entry = e->next;
@@ -114,7 +116,7 @@ void ww_dram_push(struct ww_dram *d, uint32_t channel, const struct ww_dram_requ
 
 static void choose_direction(struct ww_dram_channel *c) {
     const struct ww_dram *d = c->dram;
-    uint32_t reads = c->count[WW_DRAM_READ], writes = c->count[WW_DRAM_WRITE];
+    uint32_t reads = c->count[WW_DRAM_READ], writes = c->bursts[WW_DRAM_WRITE];
     if (c->writing) {
         if (!writes || (reads && writes <= d->write_low)) c->writing = false;
     } else if (writes && (!reads || writes >= d->write_high)) {
@@ -247,8 +249,8 @@ static void end_entry(struct ww_dram_channel *c, uint32_t bank, enum ww_dram_dir
 
 /* The next choice may be for the other direction. */
 static bool may_turn(const struct ww_dram_channel *c) {
-    return c->writing ? c->count[WW_DRAM_WRITE] <= c->dram->write_low
-                      : c->count[WW_DRAM_WRITE] >= c->dram->write_high;
+    return c->writing ? c->bursts[WW_DRAM_WRITE] <= c->dram->write_low
+                      : c->bursts[WW_DRAM_WRITE] >= c->dram->write_high;
 }
 
 /* Of the chosen banks, the one with the earliest column command, the older entry of equals. */
@@ -337,7 +339,11 @@ static void set_timing(struct ww_dram *d, const struct ww_gpu_spec *gpu) {
                                         .trfc = gpu->dram_trfc,
                                         .burst = gpu->dram_burst / gpu->dram_data_rate,
                                         .latency = gpu->dram_latency,
-                                        .closed_page = gpu->dram_page == 1};
+                                        .refresh_step = gpu->dram_trefi,
+                                        .closed_page = gpu->dram_page == 1,
+                                        .bank_refresh = gpu->dram_refresh == 1};
+    if (d->timing.bank_refresh) d->timing.refresh_step = gpu->dram_trefi / gpu->dram_banks;
+    if (gpu->dram_trefi && !d->timing.refresh_step) d->timing.refresh_step = 1;
     while (gpu->l2_sector / 32 >> (d->sector_shift + 1)) d->sector_shift++;
     d->depth = gpu->dram_queue;
     d->write_high = d->depth * 3 / 4 ? d->depth * 3 / 4 : 1;
@@ -363,7 +369,7 @@ static bool channel_init(struct ww_dram *d, uint32_t index, struct ww_arena *are
         for (int dir = 0; dir < 2; dir++) b->head[dir] = b->tail[dir] = b->hit[dir] = WW_DRAM_NONE;
     }
     /* Channels refresh one after another, so that they do not all stop at once. */
-    c->refresh_due = d->timing.trefi * (index + 1) / d->channels;
+    c->refresh_due = d->timing.refresh_step * (index + 1) / d->channels;
     return true;
 }
 

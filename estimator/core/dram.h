@@ -10,8 +10,10 @@
  *   A request older than WW_DRAM_AGE_CAP cycles stops hits of its bank from passing it.
  * - Writes wait until three quarters of their queue are taken or no read waits, and drain to a quarter.
  * - Commands obey tRCD tRP tCL tRAS tRRD tFAW tCCD tCCD_L tWTR tWR tRTP, the data bus and its turnaround.
- * - All banks are refreshed together every tREFI; an idle channel makes up for it when it is next looked
- *   at, so that idle memory costs no event.
+ * - All banks are refreshed together every tREFI, or (dram.refresh = bank) one after another, each every
+ *   tREFI, while the others go on; an idle channel makes up for it when it is next looked at, so that idle
+ *   memory costs no event.
+ * - The queues are measured in bursts. A request enters as a whole as soon as there is room for its first.
  * - Column commands are decided up to WW_DRAM_AHEAD cycles ahead, as by a controller's command buffer.
  *
  * Times are cycles of the DRAM command clock unless they end in _ps. The sources of the rules are the JEDEC

@@ -34,8 +34,8 @@ void ww_dram_close_row(struct ww_dram_channel *c, struct ww_dram_bank *b) {
     mark_closed(c, b, b->pre_ready);
 }
 
-/* One refresh of all banks that is due at c->refresh_due. */
-static void refresh_once(struct ww_dram_channel *c) {
+/* The refresh of all banks that is due at c->refresh_due. */
+static void refresh_all(struct ww_dram_channel *c) {
     const struct ww_dram_timing *t = &c->dram->timing;
     uint64_t start = c->refresh_due, precharge = c->refresh_due;
     bool open = c->open_banks > 0;
@@ -58,16 +58,50 @@ static void refresh_once(struct ww_dram_channel *c) {
     c->refresh_due = ww_dram_max(c->refresh_due, start + t->trfc + t->tras);
 }
 
+/* The refresh of the next bank in turn, due at c->refresh_due; the others go on meanwhile. */
+static void refresh_bank(struct ww_dram_channel *c) {
+    const struct ww_dram_timing *t = &c->dram->timing;
+    struct ww_dram_bank *b = &c->bank[c->refresh_bank];
+    uint64_t start = ww_dram_max(c->refresh_due, b->act_ready);
+    if (b->open) {
+        uint64_t precharge = ww_dram_max(c->refresh_due, b->pre_ready);
+        mark_closed(c, b, precharge);
+        start = precharge + t->trp;
+    }
+    b->act_ready = start + t->trfc;
+    c->refresh_due += t->refresh_step;
+    /* Its next turn leaves room for at least one access, whatever the parameters. */
+    if (b->act_ready + t->tras > t->trefi)
+        c->refresh_due = ww_dram_max(c->refresh_due, b->act_ready + t->tras - t->trefi);
+    if (++c->refresh_bank < c->dram->banks) return;
+    c->refresh_bank = 0;
+    c->dram->counter[WW_C_DRAM_REFRESH]++;
+}
+
+/* A channel that was idle for long makes up for whole rounds of its banks by counting them. */
+static void refresh_banks(struct ww_dram_channel *c, uint64_t cycle) {
+    uint64_t round = c->dram->timing.refresh_step * c->dram->banks, missed = (cycle - c->refresh_due) / round;
+    if (missed > 1) {
+        c->dram->counter[WW_C_DRAM_REFRESH] += missed - 1;
+        c->refresh_due += (missed - 1) * round;
+    }
+    while (c->refresh_due <= cycle) refresh_bank(c);
+}
+
 bool ww_dram_refresh(struct ww_dram_channel *c, uint64_t cycle) {
     uint64_t trefi = c->dram->timing.trefi;
     if (!trefi || c->refresh_due > cycle) return false;
-    refresh_once(c);
+    if (c->dram->timing.bank_refresh) {
+        refresh_banks(c, cycle);
+        return true;
+    }
+    refresh_all(c);
     if (c->refresh_due <= cycle) {
         /* Idle since then: all but the last of the missed refreshes only count. */
         uint64_t missed = (cycle - c->refresh_due) / trefi;
         c->dram->counter[WW_C_DRAM_REFRESH] += missed;
         c->refresh_due += missed * trefi;
-        refresh_once(c);
+        refresh_all(c);
     }
     return true;
 }

@@ -10,9 +10,10 @@
 /* Constants in command-clock cycles. */
 struct ww_dram_timing {
     uint64_t tcl, twl, trcd, trp, tras, trrd, tfaw, tccd, tccd_l, twr, twtr, trtp, trefi, trfc;
-    uint64_t burst;   /* data-bus cycles of one burst */
-    uint64_t latency; /* controller and PHY, added to a read */
-    bool closed_page;
+    uint64_t burst;        /* data-bus cycles of one burst */
+    uint64_t latency;      /* controller and PHY, added to a read */
+    uint64_t refresh_step; /* between refreshes of a channel: trefi, or a bank's part of it */
+    bool closed_page, bank_refresh;
 };
 
 /* A queued request; in the list of its bank and direction by age. */
@@ -42,8 +43,9 @@ struct ww_dram_channel {
     struct ww_dram_bank *bank;
     struct ww_dram_entry *entry;
     uint32_t free_entry;
-    uint32_t count[2]; /* entries by direction */
-    uint16_t *busy[2]; /* banks with entries of a direction */
+    uint32_t count[2];  /* entries by direction */
+    uint32_t bursts[2]; /* that these entries were pushed with */
+    uint16_t *busy[2];  /* banks with entries of a direction */
     uint32_t busy_count[2];
     bool writing;     /* draining writes */
     bool room_wanted; /* somebody found a queue full */
@@ -54,6 +56,7 @@ struct ww_dram_channel {
     uint64_t faw[4];          /* earliest next activates by tFAW; faw_next is the oldest */
     uint32_t faw_next;
     uint64_t refresh_due;
+    uint32_t refresh_bank; /* the next one, where banks are refreshed one by one */
     uint32_t open_banks;
     uint64_t open_since, open_until; /* the running interval with a row open; end of the last one */
 };
@@ -120,7 +123,7 @@ static inline uint64_t ww_dram_issue_column(struct ww_dram_channel *c, struct ww
 void ww_dram_open_row(struct ww_dram_channel *c, struct ww_dram_bank *b, uint32_t row, uint64_t cycle);
 /* Precharges an open bank as soon as its timing allows. */
 void ww_dram_close_row(struct ww_dram_channel *c, struct ww_dram_bank *b);
-/* Performs the refreshes that are due up to `cycle`; true if there was one (all rows are closed then). */
+/* Performs the refreshes that are due up to `cycle`; true if there was one. It closes the rows of its banks. */
 bool ww_dram_refresh(struct ww_dram_channel *c, uint64_t cycle);
 
 #endif

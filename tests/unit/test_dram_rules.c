@@ -139,6 +139,72 @@ static void a_refresh_closes_rows_and_holds_activates_for_trfc(void **state) {
     stop(&b);
 }
 
+/* Banks are refreshed in turn, every 1000 cycles each: of eight, bank 0 at 125, 1 at 250. */
+static void bank_refresh_spec(struct bench *b) {
+    small_spec(&b->spec);
+    b->spec.dram_trefi = 1000;
+    b->spec.dram_trfc = 100;
+    b->spec.dram_refresh = 1;
+}
+
+static void a_bank_refresh_closes_the_row_of_its_bank_and_holds_it_for_trfc(void **state) {
+    (void)state;
+    struct bench b = {0};
+    bank_refresh_spec(&b);
+    start(&b);
+    push(&b, 1, 1, 5, 1, WW_DRAM_READ, 150);
+    drain(&b);
+    /* The row is precharged at 250 (tRP 13); the refresh ends at 363. */
+    push(&b, 2, 1, 5, 1, WW_DRAM_READ, 255);
+    drain(&b);
+    assert_int_equal(when(&b, 2), 363 + 14 + 12 + 1 + 50);
+    assert_int_equal(b.counter[WW_C_DRAM_ACTIVATE], 2);
+    assert_int_equal(b.counter[WW_C_DRAM_PRECHARGE], 1);
+    stop(&b);
+}
+
+static void a_bank_refresh_leaves_the_other_banks_alone(void **state) {
+    (void)state;
+    struct bench b = {0};
+    bank_refresh_spec(&b);
+    start(&b);
+    push(&b, 1, 2, 5, 1, WW_DRAM_READ, 150);
+    drain(&b);
+    push(&b, 2, 2, 5, 1, WW_DRAM_READ, 255); /* bank 1 is being refreshed */
+    drain(&b);
+    assert_int_equal(when(&b, 2), 255 + 12 + 1 + 50);
+    assert_int_equal(b.counter[WW_C_DRAM_ROW_HIT], 1);
+    stop(&b);
+}
+
+static void a_round_of_bank_refreshes_is_one_of_the_channel(void **state) {
+    (void)state;
+    struct bench b = {0};
+    bank_refresh_spec(&b);
+    start(&b);
+    ww_dram_settle(b.dram, (8 * 125 - 1) * 1000);
+    assert_int_equal(b.counter[WW_C_DRAM_REFRESH], 0);
+    ww_dram_settle(b.dram, 8 * 125 * 1000);
+    assert_int_equal(b.counter[WW_C_DRAM_REFRESH], 1);
+    ww_dram_settle(b.dram, 100 * 8 * 125 * 1000);
+    assert_int_equal(b.counter[WW_C_DRAM_REFRESH], 100);
+    stop(&b);
+}
+
+static void the_queue_is_measured_in_bursts(void **state) {
+    (void)state;
+    struct bench b = {0};
+    small_spec(&b.spec);
+    b.spec.dram_queue = 8;
+    start(&b);
+    push(&b, 1, 0, 5, 4, WW_DRAM_READ, 0);
+    push(&b, 2, 0, 5, 3, WW_DRAM_READ, 0);
+    assert_true(ww_dram_has_room(b.dram, 0, WW_DRAM_READ));
+    push(&b, 3, 0, 5, 1, WW_DRAM_READ, 0);
+    assert_false(ww_dram_has_room(b.dram, 0, WW_DRAM_READ));
+    stop(&b);
+}
+
 static void room_is_told_and_bounded(void **state) {
     (void)state;
     struct bench b = {0};
@@ -175,6 +241,10 @@ int main(void) {
         cmocka_unit_test(idle_memory_is_refreshed_without_events),
         cmocka_unit_test(busy_memory_is_refreshed_as_often),
         cmocka_unit_test(a_refresh_closes_rows_and_holds_activates_for_trfc),
+        cmocka_unit_test(a_bank_refresh_closes_the_row_of_its_bank_and_holds_it_for_trfc),
+        cmocka_unit_test(a_bank_refresh_leaves_the_other_banks_alone),
+        cmocka_unit_test(a_round_of_bank_refreshes_is_one_of_the_channel),
+        cmocka_unit_test(the_queue_is_measured_in_bursts),
         cmocka_unit_test(room_is_told_and_bounded),
         cmocka_unit_test(cycles_follow_a_clock_change),
     };

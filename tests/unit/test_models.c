@@ -172,8 +172,8 @@ static double stream_gbps(struct rig *rig, uint64_t lines, uint64_t wrap, uint32
     return gbps;
 }
 
-/* What part of the peak a read stream reaches. Lost are refresh of all banks at once (6.7 % with HBM, 2 to 3 %
- * with GDDR), activates, bank groups and the ends of the run. */
+/* What part of the peak a read stream reaches. Lost are refresh (of all banks at once 2 to 3 %
+ * with GDDR, one by one with HBM), activates, bank groups and the ends of the run. */
 struct part {
     const char *gpu;
     uint32_t depth;
@@ -182,10 +182,10 @@ struct part {
 
 static const struct part stream_gtx480 = {"gtx480", 64, 0.75, 0.98};
 static const struct part stream_gtx980 = {"gtx980", 64, 0.75, 0.98};
-static const struct part stream_v100 = {"v100", 64, 0.75, 0.934};
-static const struct part stream_a100 = {"a100", 64, 0.75, 0.934};
-static const struct part stream_h100 = {"h100", 128, 0.75, 0.934};
-static const struct part stream_h200 = {"h200", 128, 0.75, 0.934};
+static const struct part stream_v100 = {"v100", 64, 0.75, 0.985};
+static const struct part stream_a100 = {"a100", 64, 0.75, 0.985};
+static const struct part stream_h100 = {"h100", 128, 0.75, 0.985};
+static const struct part stream_h200 = {"h200", 128, 0.75, 0.985};
 static const struct part stream_gtx280 = {"gtx280", 64, 0.75, 0.984};
 static const struct part stream_gtx285 = {"gtx285", 64, 0.75, 0.984};
 static const struct part stream_gtx560ti = {"gtx560ti", 64, 0.75, 0.984};
