@@ -81,13 +81,21 @@ static const char *tolerance(const struct ww_validate_row *row, char out[32]) {
     return out;
 }
 
+/* Texts of this length and above stand below the table. */
+#define LONG_TEXT 28
+
+static const char *short_text(const char *text) {
+    if (!text) return "-";
+    return strlen(text) < LONG_TEXT ? text : "(below)";
+}
+
 static void add_row(struct ww_grid *g, const struct ww_validate_row *row) {
     char t[32];
     ww_grid_add(g, row->id);
     ww_grid_add(g, row->what);
     if (is_text(row)) {
-        ww_grid_add(g, row->ours_text ? row->ours_text : "-");
-        ww_grid_add(g, row->paper_text ? row->paper_text : "-");
+        ww_grid_add(g, short_text(row->ours_text));
+        ww_grid_add(g, short_text(row->paper_text));
     } else {
         ww_grid_add(g, number(row->ours, t));
         ww_grid_add(g, number(row->paper, t));
@@ -98,6 +106,28 @@ static void add_row(struct ww_grid *g, const struct ww_validate_row *row) {
     ww_grid_add(g, isnan(row->deviation) ? "-" : t);
     ww_grid_add(g, tolerance(row, t));
     ww_grid_add(g, !row->counted ? "-" : row->within ? "yes" : "NO");
+}
+
+static void print_long_text(const char *who, const char *text, FILE *out) {
+    char clean[1024];
+    if (!text || strlen(text) < LONG_TEXT) return;
+    ww_clean_text(text, clean, sizeof clean);
+    fprintf(out, "    %-6s %s\n", who, clean);
+}
+
+static void print_long_texts(const struct ww_validation *v, FILE *out) {
+    bool first = true;
+    for (size_t i = 0; i < v->count; i++) {
+        const struct ww_validate_row *row = &v->row[i];
+        char id[96];
+        if (!strcmp(short_text(row->ours_text), "(below)") || !strcmp(short_text(row->paper_text), "(below)")) {
+            ww_clean_text(row->id, id, sizeof id);
+            fprintf(out, "%s  %s\n", first ? "\n" : "", id);
+            print_long_text("ours", row->ours_text, out);
+            print_long_text("paper", row->paper_text, out);
+            first = false;
+        }
+    }
 }
 
 /* Reasons stand below the table, since they are longer than a column should be. */
@@ -126,6 +156,7 @@ static enum ww_code print_text(const struct ww_validation *v, FILE *out, struct 
     }
     fprintf(out, "%s\n", v->suite);
     WW_TRY(ww_grid_print(&g, out, error));
+    print_long_texts(v, out);
     print_reasons(v, out);
     fprintf(out, "\n%zu rows, %zu within, %zu not counted\n", v->count, within, v->count - counted);
     return WW_OK;
