@@ -22,6 +22,7 @@ struct ww_gpu_spec {
 enum ww_l1_write { WW_L1_KEEP, WW_L1_UPDATE, WW_L1_EVICT };
 enum ww_replace { WW_REPLACE_LRU, WW_REPLACE_FIFO, WW_REPLACE_RANDOM, WW_REPLACE_WEIGHTED };
 enum ww_set_hash { WW_HASH_NONE, WW_HASH_XOR };
+enum ww_l2_prefetch_mode { WW_L2_PREFETCH_OFF, WW_L2_PREFETCH_SEQUENTIAL };
 enum ww_imul_shares { WW_IMUL_OWN, WW_IMUL_INT, WW_IMUL_FP32 };
 
 /* Line that requests to the memory system lie in, in bytes. */

@@ -149,6 +149,10 @@ static enum ww_code memory_rules(const struct check *c) {
     RULE(c, !s->sm_array_kb || both <= s->sm_array_kb, "l1.size_kb",
          "%u KiB and sm.shared_kb = %u KiB do not fit the array that they share, sm.array_kb = %u KiB",
          s->l1_size_kb, s->sm_shared_kb, s->sm_array_kb);
+    RULE(c, s->l2_replace != 3 || s->l2_ways <= 64, "l2.ways", "%u ways; l2.replace nru takes 64 at most",
+         s->l2_ways);
+    RULE(c, s->l2_prefetch != WW_L2_PREFETCH_SEQUENTIAL || s->l2_prefetch_kb, "l2.prefetch_kb",
+         "0 KiB, but l2.prefetch is sequential");
     uint32_t line = ww_gpu_request_line(s);
     RULE(c, line >= s->l1_line, "lsu.line", "%u bytes are less than l1.line = %u", line, s->l1_line);
     RULE(c, line == s->l1_line || (s->l1_sector == 32 && s->l2_sector == 32), "lsu.line",

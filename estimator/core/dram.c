@@ -20,6 +20,10 @@ bool ww_dram_has_room(struct ww_dram *d, uint32_t channel, enum ww_dram_directio
     return false;
 }
 
+uint32_t ww_dram_waiting(const struct ww_dram *d, uint32_t channel, enum ww_dram_direction direction) {
+    return d->channel[channel].count[direction];
+}
+
 /* ---- queues ---------------------------------------------------------------------------------- */
 
 static void busy_add(struct ww_dram_channel *c, uint32_t bank, uint32_t dir) {

@@ -59,6 +59,8 @@ struct ww_dram *ww_dram_new(const struct ww_gpu_spec *gpu, struct ww_queue *queu
                             const struct ww_dram_client *client, uint64_t *counter, struct ww_arena *arena);
 /* If there is none, the client will be told when there is. */
 bool ww_dram_has_room(struct ww_dram *d, uint32_t channel, enum ww_dram_direction direction);
+/* Requests that wait at the channel. */
+uint32_t ww_dram_waiting(const struct ww_dram *d, uint32_t channel, enum ww_dram_direction direction);
 /* Queues a request from time now on, which may be a little ahead of the queue's; there must be room. Counts
  * its sectors, in units of 32 bytes. */
 void ww_dram_push(struct ww_dram *d, uint32_t channel, const struct ww_dram_request *request, uint64_t now_ps);

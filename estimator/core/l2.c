@@ -228,6 +228,11 @@ static void set_sizes(struct ww_l2 *l2, const struct ww_gpu_spec *gpu) {
     l2->latency = gpu->l2_latency;
     l2->atomic_cycles = gpu->l2_atomic_cycles;
     l2->bursts_per_sector = ww_dram_bursts_per_sector(gpu);
+    if (gpu->l2_prefetch == WW_L2_PREFETCH_SEQUENTIAL)
+        l2->prefetch = (struct ww_l2_prefetch){.window = (uint64_t)gpu->l2_prefetch_kb << 10,
+                                               .ahead = gpu->l2_prefetch_ahead,
+                                               .queue = gpu->l2_prefetch_queue,
+                                               .trust = WW_L2_TRUST_MAX};
     for (uint32_t n = 0; n <= 8; n++) {
         uint32_t cycles = (n * gpu->l2_sector + gpu->l2_bytes_per_cycle - 1) / gpu->l2_bytes_per_cycle;
         l2->cycles_of[n] = (uint16_t)(cycles ? cycles : 1);

@@ -101,6 +101,21 @@ struct ww_l2_slice {
     bool fill_waits; /* a fill waits for room for its replies */
 };
 
+#define WW_L2_SEQUENCES 8
+#define WW_L2_TRUST_MAX 512u /* sectors prefetched in vain after which sequences must prove themselves */
+
+struct ww_l2_sequence {  /* bytes that are prefetched one after another; see l2_prefetch.h */
+    uint64_t start, end; /* of what may be fetched; equal: none */
+    uint64_t next;       /* to be fetched next */
+};
+
+struct ww_l2_prefetch {
+    struct ww_l2_sequence sequence[WW_L2_SEQUENCES];
+    uint64_t window, ahead; /* bytes; window 0: no prefetch */
+    uint32_t queue;         /* reads that may wait at a channel that takes a prefetch */
+    uint32_t turn, trust;   /* next sequence to be given up; sectors that may still go unused */
+};
+
 struct ww_l2 {
     struct ww_queue *queue;
     const struct ww_clock *clock;
@@ -118,6 +133,7 @@ struct ww_l2 {
     uint32_t mshrs, merge, latency, atomic_cycles, bursts_per_sector;
     uint16_t cycles_of[9]; /* port cycles by number of sectors, at least 1 */
     uint8_t sectors_of[256], granules_of[256];
+    struct ww_l2_prefetch prefetch;
 };
 
 /* False: out of memory. */

@@ -1,14 +1,14 @@
 /* Serving the request at the head of a slice. */
-#include "l2.h"
+#include "l2_part.h"
+#include "l2_prefetch.h"
 #include <assert.h>
 
 static uint32_t bits(uint32_t mask) {
     return ww_bits8(mask);
 }
 
-/* Adds so many of the L2's sectors to a counter, which counts 32-byte sectors. */
 static void count(const struct ww_l2_slice *s, enum ww_counter counter, uint32_t sectors) {
-    s->l2->counter[counter] += (uint64_t)sectors << s->l2->sector_shift;
+    ww_l2_count(s, counter, sectors);
 }
 
 /* ---- replies --------------------------------------------------------------------------------- */
@@ -88,48 +88,6 @@ void ww_l2_txn_got(struct ww_l2_slice *s, uint32_t n, uint8_t got, uint64_t cycl
 
 /* ---- lines ----------------------------------------------------------------------------------- */
 
-/* The part of a request that lies in one L2 line. */
-struct part {
-    uint64_t number;
-    uint32_t set, index; /* index WW_NONE: not present */
-    uint8_t want;        /* sectors */
-    uint8_t base, shift; /* line granule = request granule - base + shift */
-};
-
-static struct part find_part(struct ww_l2_slice *s, const struct ww_l2_packet *p, uint32_t k,
-                             uint8_t granules) {
-    const struct ww_l2 *l2 = s->l2;
-    struct part part = {.base = (uint8_t)(k * l2->line_granules)};
-    uint64_t first = p->local + 32 * (uint64_t)part.base;
-    part.number = first >> l2->line_shift;
-    part.shift = (uint8_t)(first >> 5 & (l2->line_granules - 1));
-    part.want = l2->sectors_of[(uint8_t)(granules >> part.base << part.shift)];
-    part.set = ww_l2_tags_set(&s->tags, part.number);
-    part.index = ww_l2_tags_find(&s->tags, part.set, part.number);
-    return part;
-}
-
-/* Granules of the request that lie in part k. */
-static uint8_t granules_in(const struct ww_l2 *l2, uint8_t granules, uint32_t k) {
-    if (l2->parts == 1) return granules;
-    return (uint8_t)(granules & ((1u << l2->line_granules) - 1) << k * l2->line_granules);
-}
-
-static void push_dram(struct ww_l2_slice *s, uint64_t number, uint8_t mask, uint32_t miss, uint8_t direction,
-                      uint64_t cycle) {
-    struct ww_l2 *l2 = s->l2;
-    struct ww_dram_request request = {
-        .place = ww_addrmap_dram(l2->map, s->index, number << l2->line_shift),
-        .slice = s->index,
-        .miss = miss,
-        .mask = mask,
-        .bursts = (uint16_t)(bits(mask) * l2->bursts_per_sector),
-        .direction = direction,
-    };
-    ++*l2->live;
-    ww_dram_push(l2->dram, s->channel, &request, ww_clock_time(l2->clock, cycle));
-}
-
 static bool dram_room(struct ww_l2_slice *s, enum ww_dram_direction direction) {
     if (ww_dram_has_room(s->l2->dram, s->channel, direction)) return true;
     s->waits |= direction == WW_DRAM_READ ? WW_L2_WAIT_READ : WW_L2_WAIT_WRITE;
@@ -137,24 +95,19 @@ static bool dram_room(struct ww_l2_slice *s, enum ww_dram_direction direction) {
 }
 
 /* Gives the part a line, writing back the one that it replaces. */
-static bool claim(struct ww_l2_slice *s, struct part *part, uint64_t cycle) {
+static bool claim(struct ww_l2_slice *s, struct ww_l2_part *part, uint64_t cycle) {
     uint32_t victim = ww_l2_tags_victim(&s->tags, part->set);
     if (victim == WW_NONE) return false;
-    const struct ww_l2_line *line = &s->tags.line[victim];
-    if (line->dirty) {
-        if (!dram_room(s, WW_DRAM_WRITE)) return false;
-        count(s, WW_C_L2_WRITEBACK, bits(line->dirty));
-        push_dram(s, line->number, line->dirty, 0, WW_DRAM_WRITE, cycle);
-    }
-    ww_l2_tags_install(&s->tags, part->set, victim, part->number);
-    part->index = victim;
+    if (s->tags.line[victim].dirty && !dram_room(s, WW_DRAM_WRITE)) return false;
+    ww_l2_replace(s, part, victim, cycle);
+    ww_l2_tags_touch(&s->tags, part->set, victim);
     return true;
 }
 
 /* ---- reads and atomics ----------------------------------------------------------------------- */
 
 /* Asks DRAM for as many of the sectors `need` as there are MSHRs for; returns these. */
-static uint8_t fetch(struct ww_l2_slice *s, struct part *part, uint8_t need, uint64_t cycle) {
+static uint8_t fetch(struct ww_l2_slice *s, struct ww_l2_part *part, uint8_t need, uint64_t cycle) {
     uint32_t room = s->l2->mshrs - s->mshrs_used;
     if (!need || !room || !dram_room(s, WW_DRAM_READ)) return 0;
     if (part->index == WW_NONE && !claim(s, part, cycle)) return 0;
@@ -163,18 +116,9 @@ static uint8_t fetch(struct ww_l2_slice *s, struct part *part, uint8_t need, uin
         for (; room; room--, need &= (uint8_t)(need - 1)) fewer |= (uint8_t)(need & -need);
         need = fewer;
     }
-    struct ww_l2_line *line = &s->tags.line[part->index];
-    if (!line->pending) {
-        uint32_t n = s->free_miss;
-        struct ww_l2_miss *miss = &s->miss[n];
-        s->free_miss = miss->next;
-        *miss = (struct ww_l2_miss){.line = part->index, .first = WW_NONE, .last = WW_NONE};
-        line->miss = n;
-    }
-    line->pending |= need;
-    s->mshrs_used += bits(need);
+    uint32_t miss = ww_l2_take_mshrs(s, part, need);
     count(s, WW_C_L2_SECTOR_MISS, bits(need));
-    push_dram(s, part->number, need, line->miss, WW_DRAM_READ, cycle);
+    ww_l2_push_dram(s, part->number, need, miss, WW_DRAM_READ, cycle);
     return need;
 }
 
@@ -186,7 +130,7 @@ static uint8_t joinable(const struct ww_l2_slice *s, const struct ww_l2_line *li
     return can;
 }
 
-static void join(struct ww_l2_slice *s, const struct part *part, uint8_t mask) {
+static void join(struct ww_l2_slice *s, const struct ww_l2_part *part, uint8_t mask) {
     struct ww_l2_miss *miss = &s->miss[s->tags.line[part->index].miss];
     uint32_t n = s->free_waiter;
     struct ww_l2_waiter *w = &s->waiter[n];
@@ -201,7 +145,7 @@ static void join(struct ww_l2_slice *s, const struct part *part, uint8_t mask) {
     for (uint8_t m = mask; m; m &= (uint8_t)(m - 1)) miss->joined[__builtin_ctz(m)]++;
 }
 
-static void hit(struct ww_l2_slice *s, const struct part *part, uint8_t sectors, uint64_t cycle) {
+static void hit(struct ww_l2_slice *s, const struct ww_l2_part *part, uint8_t sectors, uint64_t cycle) {
     struct ww_l2_txn *t = &s->txn[s->head_txn];
     struct ww_l2_line *line = &s->tags.line[part->index];
     count(s, WW_C_L2_SECTOR_HIT, bits(sectors));
@@ -214,10 +158,12 @@ static void hit(struct ww_l2_slice *s, const struct part *part, uint8_t sectors,
 }
 
 /* Returns those granules of the part that hit, joined or were asked of DRAM. */
-static uint8_t read_part(struct ww_l2_slice *s, struct part *part, uint64_t cycle) {
-    uint8_t done = 0, joined = 0, need = part->want;
+static uint8_t read_part(struct ww_l2_slice *s, const struct ww_l2_packet *p, struct ww_l2_part *part,
+                         uint64_t cycle) {
+    uint8_t done = 0, joined = 0, fetched = 0, need = part->want;
     if (part->index != WW_NONE) {
         const struct ww_l2_line *line = &s->tags.line[part->index];
+        if (line->prefetched & part->want) ww_l2_prefetch_used(s, p, part, cycle);
         done = line->valid & part->want;
         if (done) hit(s, part, done, cycle);
         need = part->want & (uint8_t) ~(line->valid | line->pending);
@@ -226,8 +172,10 @@ static uint8_t read_part(struct ww_l2_slice *s, struct part *part, uint64_t cycl
     }
     if (s->free_waiter != WW_NONE) {
         count(s, WW_C_L2_SECTOR_MERGED, bits(joined));
-        joined |= fetch(s, part, need, cycle);
+        fetched = fetch(s, part, need, cycle);
+        joined |= fetched;
         if (joined) join(s, part, joined);
+        if (fetched && s->l2->prefetch.window) ww_l2_prefetch_miss(s, p, part, fetched, cycle);
         done |= joined;
     }
     count(s, WW_C_L2_SECTOR_READ, bits(done));
@@ -257,12 +205,13 @@ static bool begin_txn(struct ww_l2_slice *s, const struct ww_l2_packet *p) {
 }
 
 /* A read of which every sector is valid needs no txn. True: served. */
-static bool read_whole(struct ww_l2_slice *s, const struct ww_l2_packet *p, const struct part *part,
+static bool read_whole(struct ww_l2_slice *s, const struct ww_l2_packet *p, const struct ww_l2_part *part,
                        uint64_t cycle) {
     struct ww_l2 *l2 = s->l2;
     if (p->kind != WW_MEM_READ) return false;
     if (part->index == WW_NONE || (s->tags.line[part->index].valid & part->want) != part->want) return false;
     if (!ww_xbar_can_reply(l2->xbar, s->index)) return false;
+    if (s->tags.line[part->index].prefetched & part->want) ww_l2_prefetch_used(s, p, part, cycle);
     ww_l2_tags_touch(&s->tags, part->set, part->index);
     s->hits = (uint8_t)bits(part->want);
     count(s, WW_C_L2_SECTOR_READ, s->hits);
@@ -279,22 +228,22 @@ static bool read_whole(struct ww_l2_slice *s, const struct ww_l2_packet *p, cons
 }
 
 static bool serve_read(struct ww_l2_slice *s, const struct ww_l2_packet *p, uint64_t cycle) {
-    struct part part;
+    struct ww_l2_part part;
     uint32_t k = 0;
     if (s->l2->parts == 1) {
-        part = find_part(s, p, 0, s->left);
+        part = ww_l2_find_part(s, p, 0, s->left);
         if (!s->begun && read_whole(s, p, &part, cycle)) return true;
         if (!s->begun && !begin_txn(s, p)) return false;
-        if (s->left) s->left &= (uint8_t)~read_part(s, &part, cycle);
+        if (s->left) s->left &= (uint8_t)~read_part(s, p, &part, cycle);
         k = 1;
     } else if (!s->begun && !begin_txn(s, p)) {
         return false;
     }
     for (; k < s->l2->parts; k++) {
-        uint8_t granules = granules_in(s->l2, s->left, k);
+        uint8_t granules = ww_l2_granules_in(s->l2, s->left, k);
         if (!granules) continue;
-        part = find_part(s, p, k, granules);
-        s->left &= (uint8_t)~read_part(s, &part, cycle);
+        part = ww_l2_find_part(s, p, k, granules);
+        s->left &= (uint8_t)~read_part(s, p, &part, cycle);
     }
     if (s->left) return false;
     if (s->head_txn == WW_NONE) return true; /* fills have answered all of it meanwhile */
@@ -328,9 +277,9 @@ static bool serve_write(struct ww_l2_slice *s, const struct ww_l2_packet *p, uin
     struct ww_l2 *l2 = s->l2;
     if (!can_reply(s, p->needs_reply)) return false;
     for (uint32_t k = 0; k < l2->parts; k++) {
-        uint8_t granules = granules_in(l2, s->left, k);
+        uint8_t granules = ww_l2_granules_in(l2, s->left, k);
         if (!granules) continue;
-        struct part part = find_part(s, p, k, granules);
+        struct ww_l2_part part = ww_l2_find_part(s, p, k, granules);
         uint32_t sectors = bits(part.want);
         if (part.index != WW_NONE)
             count(s, WW_C_L2_WRITE_HIT, sectors);

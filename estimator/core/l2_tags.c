@@ -18,6 +18,10 @@ bool ww_l2_tags_init(struct ww_l2_tags *t, const struct ww_gpu_spec *gpu, struct
     t->newest = ww_arena_array(arena, t->sets, sizeof *t->newest);
     t->oldest = ww_arena_array(arena, t->sets, sizeof *t->oldest);
     if (!t->line || !t->print || !t->newest || !t->oldest) return false;
+    if (t->replace == WW_L2_NRU) {
+        t->used = ww_arena_array(arena, t->sets, sizeof *t->used);
+        if (!t->used) return false;
+    }
     for (uint32_t set = 0; set < t->sets; set++) {
         struct ww_l2_line *line = &t->line[(size_t)set * t->stride];
         for (uint32_t w = 0; w < t->ways; w++) {
@@ -48,10 +52,12 @@ static bool empty(const struct ww_l2_tags *t, uint32_t index) {
     return !(uint8_t)(t->print[index / 8] >> index % 8 * 8);
 }
 
-static uint32_t random_victim(struct ww_l2_tags *t, uint32_t first) {
+/* A random way without pending sectors that is not in `spared`; WW_NONE: none. */
+static uint32_t random_victim(struct ww_l2_tags *t, uint32_t first, uint64_t spared) {
     uint32_t start = ww_rng_below(&t->rng, t->ways);
     for (uint32_t i = 0; i < t->ways; i++) {
         uint32_t way = start + i < t->ways ? start + i : start + i - t->ways;
+        if (spared && spared >> way & 1) continue;
         if (!t->line[first + way].pending) return first + way;
     }
     return WW_NONE;
@@ -60,7 +66,11 @@ static uint32_t random_victim(struct ww_l2_tags *t, uint32_t first) {
 uint32_t ww_l2_tags_victim(struct ww_l2_tags *t, uint32_t set) {
     uint32_t first = set * t->stride, way = t->oldest[set];
     if (empty(t, first + way)) return first + way;
-    if (t->replace == WW_REPLACE_RANDOM) return random_victim(t, first);
+    if (t->replace == WW_L2_RANDOM) return random_victim(t, first, 0);
+    if (t->replace == WW_L2_NRU) {
+        uint32_t index = random_victim(t, first, t->used[set]);
+        return index != WW_NONE ? index : random_victim(t, first, 0);
+    }
     for (; t->line[first + way].pending; way = t->line[first + way].newer)
         if (way == t->newest[set]) return WW_NONE;
     return first + way;

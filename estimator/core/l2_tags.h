@@ -2,6 +2,8 @@
  *
  * Per way an 8-bit fingerprint (0: empty) finds the line eight ways at a time; the line itself holds the
  * full number. Sector masks are over the line's sectors. A line with pending sectors is never a victim.
+ * Replacement "nru": a random one of the ways not used since all of the set's ways had been; its choices do not
+ * repeat, as those of hardware that is not LRU, but what is in use stays.
  * Memory comes from the arena given to init and lives as long as it.
  */
 #ifndef WW_CORE_L2_TAGS_H
@@ -14,6 +16,8 @@
 
 #define WW_NONE UINT32_MAX
 
+enum ww_l2_replace { WW_L2_LRU, WW_L2_FIFO, WW_L2_RANDOM, WW_L2_NRU };
+
 struct ww_l2_line {
     uint64_t number;       /* slice-local address / l2.line */
     uint16_t newer, older; /* ways: list of the set by use (lru) or allocation (fifo) */
@@ -21,6 +25,7 @@ struct ww_l2_line {
     uint8_t valid;         /* sectors that can be read */
     uint8_t dirty;         /* sectors with bytes that DRAM lacks */
     uint8_t pending;       /* sectors asked of DRAM */
+    uint8_t prefetched;    /* sectors, valid or pending, that nobody has asked for since their prefetch */
     uint8_t written[8];    /* bytes written to a sector that is not valid, at most 255 */
 };
 
@@ -28,10 +33,11 @@ struct ww_l2_tags {
     struct ww_l2_line *line;   /* [set * stride + way] */
     uint64_t *print;           /* fingerprints, eight to a word: [set * stride / 8] */
     uint16_t *newest, *oldest; /* ways, by set; empty ways are the oldest */
+    uint64_t *used;            /* nru: ways used of a set, one bit each, since all were */
     struct ww_divider by_sets;
     uint32_t sets, ways, stride; /* stride: ways rounded up to 8 */
     uint32_t fold_bits;          /* of the set hash */
-    uint32_t replace;            /* enum ww_replace */
+    uint32_t replace;            /* enum ww_l2_replace */
     bool hash;
     struct ww_rng rng;
 };
@@ -42,7 +48,7 @@ bool ww_l2_tags_init(struct ww_l2_tags *t, const struct ww_gpu_spec *gpu, struct
 /* Index of the way to replace in a set: an empty one, else by policy among lines without pending sectors;
  * WW_NONE if all are pending. */
 uint32_t ww_l2_tags_victim(struct ww_l2_tags *t, uint32_t set);
-/* Makes way `index` hold line `number` with no sector valid. */
+/* Makes way `index` hold line `number` with no sector valid; no use of it yet. */
 void ww_l2_tags_install(struct ww_l2_tags *t, uint32_t set, uint32_t index, uint64_t number);
 
 static inline uint32_t ww_l2_tags_set(const struct ww_l2_tags *t, uint64_t number) {
@@ -81,10 +87,20 @@ static inline uint32_t ww_l2_tags_find(const struct ww_l2_tags *t, uint32_t set,
 /* Makes the line the newest of its set. */
 void ww_l2_tags_renew(struct ww_l2_tags *t, uint32_t set, uint32_t index);
 
+/* Notes a use of the way for "nru". */
+static inline void ww_l2_tags_mark(struct ww_l2_tags *t, uint32_t set, uint32_t index) {
+    uint64_t bit = (uint64_t)1 << (index - set * t->stride);
+    t->used[set] |= bit;
+    if (t->used[set] == UINT64_MAX >> (64 - t->ways)) t->used[set] = bit;
+}
+
 /* A use of the line. */
 static inline void ww_l2_tags_touch(struct ww_l2_tags *t, uint32_t set, uint32_t index) {
-    if (t->replace == WW_REPLACE_LRU && t->newest[set] != index - set * t->stride)
-        ww_l2_tags_renew(t, set, index);
+    if (t->replace == WW_L2_LRU) {
+        if (t->newest[set] != index - set * t->stride) ww_l2_tags_renew(t, set, index);
+    } else if (t->replace == WW_L2_NRU) {
+        ww_l2_tags_mark(t, set, index);
+    }
 }
 
 #endif

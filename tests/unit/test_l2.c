@@ -3,6 +3,7 @@
 #include <setjmp.h>
 #include <cmocka.h>
 
+#include "estimator/core/l2_tags.h"
 #include "memsys_fixture.h"
 #include <stdlib.h>
 #include <string.h>
@@ -160,7 +161,7 @@ static void the_least_recently_used_line_is_replaced(void **state) {
 
 static void first_in_first_out_ignores_uses(void **state) {
     struct rig *rig = *state;
-    rig->spec.l2_replace = WW_REPLACE_FIFO;
+    rig->spec.l2_replace = WW_L2_FIFO;
     rig_start(rig);
     for (uint32_t i = 0; i < 4; i++) rig_round_trip(rig, same_set(i), 1);
     rig_round_trip(rig, same_set(0), 1);
@@ -168,6 +169,37 @@ static void first_in_first_out_ignores_uses(void **state) {
     rig->counter[WW_C_L2_SECTOR_HIT] = 0;
     rig_round_trip(rig, same_set(0), 1);
     assert_int_equal(rig->counter[WW_C_L2_SECTOR_HIT], 0);
+}
+
+static void not_recently_used_spares_what_was_used_since(void **state) {
+    struct rig *rig = *state;
+    rig->spec.l2_replace = WW_L2_NRU;
+    rig_start(rig);
+    for (uint32_t i = 0; i < 4; i++) rig_round_trip(rig, same_set(i), 1); /* with 3, all were used */
+    rig_round_trip(rig, same_set(0), 1);
+    rig_round_trip(rig, same_set(4), 1); /* replaces 1 or 2 */
+    rig->counter[WW_C_L2_SECTOR_HIT] = 0;
+    rig_round_trip(rig, same_set(0), 1);
+    rig_round_trip(rig, same_set(3), 1);
+    assert_int_equal(rig->counter[WW_C_L2_SECTOR_HIT], 2);
+}
+
+/* Five lines in turn in a set of four: LRU misses all. */
+static void not_recently_used_misses_aperiodically(void **state) {
+    struct rig *rig = *state;
+    uint32_t pattern[40] = {0}, misses = 0, same = 0;
+    rig->spec.l2_replace = WW_L2_NRU;
+    rig_start(rig);
+    for (uint32_t turn = 0; turn < 40; turn++)
+        for (uint32_t i = 0; i < 5; i++) {
+            uint64_t before = rig->counter[WW_C_L2_SECTOR_MISS];
+            rig_round_trip(rig, same_set(i), 1);
+            pattern[turn] |= (uint32_t)(rig->counter[WW_C_L2_SECTOR_MISS] - before) << i;
+            misses += pattern[turn] >> i & 1;
+        }
+    for (uint32_t turn = 8; turn < 40; turn++) same += pattern[turn] == pattern[turn - 1];
+    assert_true(misses > 40 && misses < 190);
+    assert_true(same < 24);
 }
 
 static void a_line_with_a_pending_sector_is_never_replaced(void **state) {
@@ -304,6 +336,8 @@ int main(void) {
         T(replacing_a_dirty_line_writes_its_dirty_sectors_back),
         T(the_least_recently_used_line_is_replaced),
         T(first_in_first_out_ignores_uses),
+        T(not_recently_used_spares_what_was_used_since),
+        T(not_recently_used_misses_aperiodically),
         T(a_line_with_a_pending_sector_is_never_replaced),
         T(an_atomic_holds_the_slice_for_each_address),
         T(an_atomic_that_misses_fetches_and_dirties_its_sector),

@@ -1,0 +1,143 @@
+/* What chases measure of the L2s of the GPU models that come with the source. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <cmocka.h>
+
+#include "memsys_fixture.h"
+#include <stdlib.h>
+
+static struct rig *start_model(const char *name) {
+    struct ww_gpu *gpu = NULL;
+    struct ww_error error;
+    struct rig *rig = calloc(1, sizeof *rig);
+    assert_non_null(rig);
+    if (ww_gpu_load(name, NULL, 0, &gpu, &error) != WW_OK) fail_msg("%s: %s", error.where, error.text);
+    rig->spec = gpu->spec;
+    ww_gpu_free(gpu);
+    rig_start(rig);
+    return rig;
+}
+
+static void stop_model(struct rig *rig) {
+    rig_stop(rig);
+    free(rig);
+}
+
+/* One load of 32 bytes by a lone warp of SM 0, the SM's part of the latency after the last; in ps from the SM's
+ * port and back. */
+static uint64_t load(struct rig *rig, uint64_t address) {
+    struct ww_mem_request r = {.address = address & ~(uint64_t)(rig->spec.l1_line - 1),
+                               .sectors = 1u << (address % rig->spec.l1_line / 32),
+                               .kind = WW_MEM_READ,
+                               .needs_reply = 1,
+                               .fine = 1};
+    uint64_t in_sm = (uint64_t)(rig->spec.l1_latency * 1e6 / rig->spec.clock_sm_mhz);
+    uint64_t from = ww_queue_now(rig->queue) + in_sm;
+    rig->replies = 0;
+    assert_true(ww_memsys_send(rig->memory, &r, from));
+    while (!rig->replies) assert_true(ww_queue_step(rig->queue));
+    return rig->log[0].ps - from;
+}
+
+/* One pass over an array in steps of `step` bytes; how many loads were served by DRAM. */
+static uint32_t pass(struct rig *rig, uint64_t bytes, uint32_t step) {
+    uint32_t slow = 0;
+    for (uint64_t at = 0; at < bytes; at += step) {
+        load(rig, at);
+        slow += rig->log[0].reply.level == WW_LEVEL_DRAM;
+    }
+    return slow;
+}
+
+/* ---- Fermi, Kepler, Maxwell: X. Mei, X. Chu, TPDS 2017, section 4.6 ---- */
+
+static uint64_t l2_bytes(const struct rig *rig) {
+    return (uint64_t)rig->spec.l2_size_kb << 10;
+}
+
+static void an_array_of_the_l2s_size_fits(void **state) {
+    struct rig *rig = start_model(*state);
+    for (int i = 0; i < 3; i++) pass(rig, l2_bytes(rig), 32);
+    assert_int_equal(pass(rig, l2_bytes(rig), 32), 0);
+    stop_model(rig);
+}
+
+/* Elements of 4 bytes: one more than fit adds a sector, and DRAM is asked once for the 8 of each sector. */
+static void one_element_more_misses_by_sectors_of_32_bytes(void **state) {
+    struct rig *rig = start_model(*state);
+    uint64_t size = l2_bytes(rig) + 4, slow = 0, following = 0;
+    for (int i = 0; i < 3; i++) pass(rig, size, 4);
+    for (uint64_t at = 0, last = 1; at < size; at += 4) {
+        load(rig, at);
+        if (rig->log[0].reply.level != WW_LEVEL_DRAM) continue;
+        slow++;
+        following += at / 32 == last;
+        last = at / 32;
+    }
+    assert_true(slow > 0);
+    assert_int_equal(following, 0);
+    stop_model(rig);
+}
+
+static void what_misses_beyond_the_size_has_no_period(void **state) {
+    enum { PASSES = 12 };
+    struct rig *rig = start_model(*state);
+    uint64_t size = l2_bytes(rig) + 2048, hash[PASSES];
+    uint32_t same = 0, missed = 0;
+    for (int i = 0; i < 3; i++) pass(rig, size, 32);
+    for (int i = 0; i < PASSES; i++) {
+        hash[i] = 0;
+        for (uint64_t at = 0; at < size; at += 32) {
+            load(rig, at);
+            if (rig->log[0].reply.level != WW_LEVEL_DRAM) continue;
+            hash[i] = (hash[i] + at) * 0x9e3779b97f4a7c15u;
+            missed++;
+        }
+        for (int k = 0; k < i; k++) same += hash[k] == hash[i];
+    }
+    assert_true(missed >= PASSES);
+    assert_true(missed < PASSES * size / 32 / 2); /* LRU would miss much more of the sets that overflow */
+    assert_true(same < PASSES / 2);
+    stop_model(rig);
+}
+
+static void arrays_of_two_thirds_show_one_cold_miss(void **state) {
+    static const uint32_t strides[] = {4, 32, 128, 256};
+    for (size_t i = 0; i < 4; i++) {
+        struct rig *rig = start_model(*state);
+        assert_int_equal(pass(rig, l2_bytes(rig) * 2 / 3, strides[i]), 1);
+        rig_drain(rig);
+        rig_check_laws(rig);
+        stop_model(rig);
+    }
+}
+
+static void larger_arrays_show_more_cold_misses(void **state) {
+    struct rig *rig = start_model(*state);
+    assert_int_equal(pass(rig, l2_bytes(rig), 32), 2);
+    stop_model(rig);
+}
+
+static void strides_of_megabytes_are_not_hidden(void **state) {
+    struct rig *rig = start_model(*state);
+    assert_int_equal(pass(rig, (uint64_t)65 << 20, 1 << 20), 65);
+    assert_int_equal(pass(rig, (uint64_t)65 << 21, 2 << 20), 32); /* of these, half were loaded before */
+    stop_model(rig);
+}
+
+#define GPU(f, gpu)                                                                                            \
+    { #f ": " gpu, f, NULL, NULL, gpu }
+#define MEI(f) GPU(f, "gtx560ti"), GPU(f, "gtx780"), GPU(f, "gtx980")
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        MEI(an_array_of_the_l2s_size_fits),
+        MEI(one_element_more_misses_by_sectors_of_32_bytes),
+        MEI(what_misses_beyond_the_size_has_no_period),
+        MEI(arrays_of_two_thirds_show_one_cold_miss),
+        MEI(larger_arrays_show_more_cold_misses),
+        MEI(strides_of_megabytes_are_not_hidden),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
