@@ -27,8 +27,9 @@ static void stop_model(struct rig *rig) {
 /* One load of 32 bytes by a lone warp of SM 0, the SM's part of the latency after the last; in ps from the SM's
  * port and back. */
 static uint64_t load(struct rig *rig, uint64_t address) {
-    struct ww_mem_request r = {.address = address & ~(uint64_t)(rig->spec.l1_line - 1),
-                               .sectors = 1u << (address % rig->spec.l1_line / 32),
+    uint32_t line = ww_gpu_request_line(&rig->spec);
+    struct ww_mem_request r = {.address = address & ~(uint64_t)(line - 1),
+                               .sectors = 1u << (address % line / 32),
                                .kind = WW_MEM_READ,
                                .needs_reply = 1,
                                .fine = 1};
