@@ -202,6 +202,28 @@ static void a_word_more_than_the_texture_cache_misses_once_in_32_bytes(void **st
     assert_int_equal(misses_a_pass("gtx780", NULL, WW_MICRO_TEXTURE, (12 << 10) + 36, 4), 98);
 }
 
+/* Figure 5: with an array of 48 KiB the classic stride sweep sees misses up to a stride of 64 bytes and none
+ * from 128 on, as of lines of 128 bytes; the array-size sweep has a plateau per 128 bytes, as of 4 ways. */
+static void the_classic_methods_contradict_each_other_on_the_texture_cache(void **state) {
+    (void)state;
+    assert_int_equal(misses_a_pass("gtx780", NULL, WW_MICRO_TEXTURE, 48 << 10, 32), 1536);
+    assert_int_equal(misses_a_pass("gtx780", NULL, WW_MICRO_TEXTURE, 48 << 10, 64), 768);
+    for (uint64_t stride = 128; stride <= 2048; stride *= 2)
+        assert_int_equal(misses_a_pass("gtx780", NULL, WW_MICRO_TEXTURE, 48 << 10, stride), 0);
+    for (uint64_t more = 128; more <= 512; more += 128) {
+        size_t at_end = misses_a_pass("gtx780", NULL, WW_MICRO_TEXTURE, (12 << 10) + more, 32);
+        size_t at_start = misses_a_pass("gtx780", NULL, WW_MICRO_TEXTURE, (12 << 10) + more - 96, 32);
+        assert_int_equal(at_end, 100 * (more / 128));
+        assert_int_equal(at_start, at_end - 3);
+    }
+}
+
+static void gt200s_texture_cache_holds_8_kib(void **state) {
+    (void)state;
+    assert_int_equal(misses_a_pass("gtx280", NULL, WW_MICRO_TEXTURE, 8 << 10, 32), 0);
+    assert_int_equal(misses_a_pass("gtx280", NULL, WW_MICRO_TEXTURE, (8 << 10) + 32, 32), 65);
+}
+
 static void keplers_plain_loads_are_not_cached_in_the_sm(void **state) {
     (void)state;
     struct walk w = walk("gtx780", NULL, WW_MICRO_GLOBAL, 1024, 128, 2);
@@ -271,6 +293,8 @@ int main(void) {
         cmocka_unit_test(the_texture_cache_of_fermi_and_kepler_is_4_sets_of_96_lines_of_32_bytes),
         cmocka_unit_test(keplers_read_only_cache_is_as_its_texture_cache),
         cmocka_unit_test(a_word_more_than_the_texture_cache_misses_once_in_32_bytes),
+        cmocka_unit_test(the_classic_methods_contradict_each_other_on_the_texture_cache),
+        cmocka_unit_test(gt200s_texture_cache_holds_8_kib),
         cmocka_unit_test(keplers_plain_loads_are_not_cached_in_the_sm),
         cmocka_unit_test(maxwells_l1_is_4_sets_of_192_lines_for_textures_and_data),
         cmocka_unit_test(maxwells_plain_loads_hit_the_l1_only_when_it_is_turned_on),
