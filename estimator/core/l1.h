@@ -56,6 +56,26 @@ struct ww_miss_queue {
     uint64_t sent_at; /* cycle of the last send + 1 */
 };
 
+/* One memory instruction between the LSU and its last answer. */
+struct ww_memory_op {
+    uint64_t ready;
+    struct ww_sm *sm;
+    uint32_t inst, warp, remaining, next_free;
+    uint8_t level;
+};
+
+/* A request that waits for sectors, on behalf of an operation. */
+struct ww_target {
+    uint32_t op, need, next, inst;
+};
+
+struct ww_pool {
+    struct ww_memory_op *op;
+    struct ww_target *target;
+    uint32_t op_capacity, op_free, target_capacity, target_free;
+    bool failed;
+};
+
 /* ---- l1_init.c ---- */
 /* Derives the shapes of a launch from the GPU. */
 void ww_cache_shapes(struct ww_core *core);
@@ -77,6 +97,11 @@ bool ww_l1_direct(struct ww_sm *sm, uint32_t warp, uint32_t op, const struct ww_
 void ww_l1_drain(struct ww_sm *sm, uint64_t cycle);
 
 /* ---- l1_reply.c ---- */
+/* An element of a pool, which grows; WW_NONE: out of memory, and the launch fails. */
+uint32_t ww_pool_op(struct ww_core *core);
+uint32_t ww_pool_target(struct ww_core *core);
+void ww_pool_target_free(struct ww_core *core, uint32_t target);
+void ww_pool_free(struct ww_pool *pool);
 void ww_l1_reply(struct ww_sm *sm, const struct ww_mem_reply *reply, uint64_t cycle);
 
 #endif

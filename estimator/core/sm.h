@@ -158,26 +158,6 @@ struct ww_sm {
     uint64_t ended;        /* CTAs that do */
 };
 
-/* One memory instruction between the LSU and its last answer. */
-struct ww_memory_op {
-    uint64_t ready;
-    struct ww_sm *sm;
-    uint32_t inst, warp, remaining, next_free;
-    uint8_t level;
-};
-
-/* A request that waits for sectors, on behalf of an operation. */
-struct ww_target {
-    uint32_t op, need, next, inst;
-};
-
-struct ww_pool {
-    struct ww_memory_op *op;
-    struct ww_target *target;
-    uint32_t op_capacity, op_free, target_capacity, target_free;
-    bool failed;
-};
-
 /* What all SMs of a launch share. */
 struct ww_core {
     const struct ww_gpu_spec *gpu;
@@ -302,10 +282,6 @@ bool ww_lsu_unsent(const void *sm, uint32_t warp);
 
 /* One of the operation's parts is complete at `ready` (>= cycle), served by `level`. */
 void ww_memory_op_part(struct ww_core *core, uint32_t op, uint64_t cycle, uint64_t ready, uint32_t level);
-uint32_t ww_pool_op(struct ww_core *core);
-uint32_t ww_pool_target(struct ww_core *core);
-void ww_pool_target_free(struct ww_core *core, uint32_t target);
-void ww_pool_free(struct ww_pool *pool);
 static inline bool ww_l1_saturated(const struct ww_sm *sm) {
     return sm->l1.used >= sm->core->l1_shape.mshr_high || sm->misses.count >= sm->core->queue_high ||
            (sm->tex.shape && sm->tex.used >= sm->core->tex_shape.mshr_high);
