@@ -149,6 +149,11 @@ static void finish_requests(struct ww_sm *sm, const struct ww_lsu_entry *e, uint
     ww_lsu_let_go(sm, w, cycle);
 }
 
+/* Parts of an operation that are not complete. */
+static uint32_t remaining_parts(const struct ww_sm *sm, uint32_t op) {
+    return op == WW_NONE ? 0 : sm->core->pool.op[op].remaining;
+}
+
 static void do_requests(struct ww_sm *sm, const struct ww_lsu_entry *e, const struct ww_dinst *d,
                         uint64_t cycle) {
     struct ww_lsu *l = &sm->lsu;
@@ -156,6 +161,7 @@ static void do_requests(struct ww_sm *sm, const struct ww_lsu_entry *e, const st
     if (!l->active) start_requests(sm, e, d, cycle);
     l->retry = false;
     if (l->next_request < l->coalescer.count) {
+        uint32_t before = l->reexec.count ? remaining_parts(sm, l->op) : 0;
         const struct ww_line_request *r = &l->coalescer.request[l->next_request];
         if (!ww_lsu_offer(sm, d, e->warp, l->op, r, cycle, &cycles)) {
             if (!l->reexec.capacity) {
@@ -164,6 +170,8 @@ static void do_requests(struct ww_sm *sm, const struct ww_lsu_entry *e, const st
                 return;
             }
             ww_reexec_park(sm, &(struct ww_parked){*r, l->op, e->inst, e->warp});
+        } else if (l->reexec.count && before == remaining_parts(sm, l->op) && l->op != WW_NONE) {
+            sm->core->counter[WW_C_L1_HIT_UNDER_MISS]++; /* an operation that has nothing more to wait for */
         }
         if (l->held) count_held(sm, d, cycle);
         l->next_request++;

@@ -62,6 +62,11 @@ enum ww_code ww_sm_init(struct ww_sm *sm, struct ww_core *core, uint32_t id, str
         return ww_fail_nomem(error, "an SM");
     sm->lsu.capacity = g->lsu_queue;
     ww_coalesce_init(&sm->lsu.coalescer, ww_gpu_request_line(g));
+    if (core->lsu_plan.watch) {
+        sm->lsu.watch = ww_arena_array(arena, 1, sizeof *sm->lsu.watch);
+        if (!sm->lsu.watch) return ww_fail_nomem(error, "an SM");
+        ww_coalesce_init(sm->lsu.watch, ww_gpu_request_line(g));
+    }
     if (!ww_reexec_init(sm, arena, core->lsu_plan.entries)) return ww_fail_nomem(error, "re-execution queue");
     WW_TRY(init_schedulers(sm, arena, settings, error));
     return init_caches(sm, arena, l1_ways, seed, error);
@@ -94,10 +99,12 @@ uint64_t ww_sm_step(struct ww_sm *sm, uint64_t cycle) {
     if (sm->misses.count) ww_l1_drain(sm, cycle);
     if ((sm->lsu.count | sm->lsu.reexec.count) && sm->lsu.free <= cycle) ww_lsu_step(sm, cycle);
     if (ww_l1_saturated(sm) != sm->saturated) ww_sm_count_mode(sm, cycle);
+    uint64_t before = sm->core->issued;
     sm->issuing = true;
     uint64_t next = sm->issue_at <= cycle ? ww_issue(sm, cycle) : sm->issue_at;
     uint64_t at = ww_lsu_next(&sm->lsu, cycle);
     sm->issuing = false;
+    if (sm->lsu.watch) ww_lsu_watch(sm, cycle, sm->core->issued != before);
     if (sm->ended) end_ctas(sm, cycle + 1);
     if (at < next) next = at;
     if (sm->misses.count && !sm->misses.refused) next = cycle + 1;

@@ -130,6 +130,9 @@ struct ww_lsu {
     uint32_t op, next_request;
     struct ww_coalescer coalescer;
     struct ww_reexec reexec;
+    struct ww_coalescer *watch; /* scratch of lsu_watch.c; NULL: it does not watch */
+    bool behind;                /* data in the L1 wait behind the held unit, from behind_since on */
+    uint64_t behind_since;
 };
 
 struct ww_sm {
@@ -277,6 +280,9 @@ bool ww_reexec_init(struct ww_sm *sm, struct ww_arena *arena, uint32_t entries);
 bool ww_reexec_turn(struct ww_sm *sm, uint64_t cycle);
 /* Puts a refused request aside; there is room. */
 void ww_reexec_park(struct ww_sm *sm, const struct ww_parked *p);
+/* ---- lsu_watch.c ---- */
+/* At the end of a step in `cycle`; issued: in it a scheduler did. */
+void ww_lsu_watch(struct ww_sm *sm, uint64_t cycle, bool issued);
 /* Whether requests of instructions that the warp has issued wait for the L1; sm is a struct ww_sm. */
 bool ww_lsu_unsent(const void *sm, uint32_t warp);
 

@@ -6,11 +6,26 @@
  *
  *   no owner --first to access memory--> owner --waits for its own load, all requests sent--> no owner
  *
- * The owner also goes when it waits at a barrier or fence or ends. Warps that were ready to access memory when
- * MP began may still issue; what misses of theirs is refused by the L1 (may_miss). All schedulers of an SM
- * share the owner. Without an owner a request from the re-execution queue makes its warp the owner if no warp
- * is ready to access memory. The mode follows the memory saturation flag of core. */
+ * The owner also goes when it waits at a barrier or fence or ends. What other warps have issued before may hit
+ * in the L1; what misses of theirs is refused there (may_miss). The paper lets those warps issue that are in
+ * the queue of memory-ready warps when MP begins, since the owner could not pass them there; here the owner is
+ * picked out of a set, and only what is in the load/store queue cannot be passed. others=ready lets them issue,
+ * too. All schedulers of an SM share the owner. Without an owner a request from the re-execution queue makes
+ * its warp the owner if no warp is ready to access memory. The mode follows the memory saturation flag of core.
+ */
 #include "sched.h"
+
+struct settings {
+    uint32_t others;
+};
+
+enum { OTHERS_NONE, OTHERS_READY, OTHERS_ALL };
+
+static const struct ww_param params[] = {
+    WW_PARAM_ENUM(
+        settings, others, "others", "none|ready|all", OTHERS_NONE,
+        "warps that may issue to memory in MP mode beside the owner: those that were ready when it began"),
+};
 
 struct mascar_sm {  /* shared by the schedulers of an SM */
     uint32_t owner; /* warp + 1, 0: none: the Warp Readiness Checker's register */
@@ -21,12 +36,13 @@ struct mascar {
     uint32_t index;    /* of this scheduler */
     uint64_t admitted; /* slots that may issue to memory though they do not own it */
     int last;          /* slot + 1 of the last issue, 0: none */
-    bool saturated;    /* mode of the last pick */
+    uint32_t others;
+    bool saturated; /* mode of the last pick */
 };
 
 static void mascar_init(void *state, const void *settings, uint32_t slots) {
     struct mascar *m = state;
-    (void)settings;
+    m->others = ((const struct settings *)settings)->others;
     (void)slots;
     m->last = 0;
 }
@@ -84,7 +100,7 @@ static int pick_memory(const struct mascar *m, const struct ww_sched_view *view)
     }
     uint32_t slot = (owner - 1) / n;
     if ((owner - 1) % n == m->index && (set >> slot) & 1) return (int)slot;
-    set &= m->admitted;
+    if (m->others != OTHERS_ALL) set &= m->admitted;
     return set ? ww_sched_oldest(set, view->age) : -1;
 }
 
@@ -96,7 +112,7 @@ static int mascar_pick(void *state, const struct ww_sched_view *view) {
         uint64_t memory = view->ready_mem;
         return greedy_then_oldest(m, memory ? memory : view->ready, view);
     }
-    if (begins) m->admitted = *m->sm->lsu_ready[m->index];
+    if (begins && m->others == OTHERS_READY) m->admitted = *m->sm->lsu_ready[m->index];
     uint64_t others = view->ready & ~view->ready_lsu;
     if (others) return ww_sched_oldest(others, view->age);
     return pick_memory(m, view);
@@ -125,6 +141,9 @@ const struct ww_sched_ops ww_sched_mascar = {
          .help = "memory-aware: one warp at a time may miss while memory is saturated",
          .paper =
              "Sethia, Jamshidi, Mahlke: Mascar: Speeding up GPU Warps by Reducing Memory Pitstops, HPCA 2015",
+         .params = params,
+         .param_count = sizeof params / sizeof params[0],
+         .settings_size = sizeof(struct settings),
          .with = "lsu=reexecute"},
     .state_size = sizeof(struct mascar),
     .init = mascar_init,

@@ -144,22 +144,33 @@ static uint64_t next(void *context, uint64_t cta) {
     return cta < p->launch.cta_count ? cta : UINT64_MAX;
 }
 
-struct replay program_run_with(struct program *p, const struct ww_gpu_spec *gpu, const char *sched,
-                               uint32_t epoch_cycles) {
+struct replay program_run_mech(struct program *p, const struct ww_gpu_spec *gpu, const char *const *mech,
+                               size_t count, uint32_t epoch_cycles) {
     struct replay r;
     struct ww_engine *engine;
-    struct ww_mech_choice choice[WW_KIND_COUNT] = {{0}};
+    struct ww_mech_choice choice[WW_KIND_COUNT];
+    struct ww_arena settings;
     struct ww_cta_source source = {p, load, release, next};
     memset(&r, 0, sizeof r);
     ww_arena_init(&r.arena, 0);
-    choice[WW_KIND_SCHED].info = ww_mech_find(WW_KIND_SCHED, sched);
+    ww_arena_init(&settings, 0);
+    assert_int_equal(ww_mech_resolve(mech, count, &settings, choice, &r.error), WW_OK);
     struct ww_engine_options options = {
         .gpu = gpu, .mechanism = choice, .epoch_cycles = epoch_cycles, .per_pc = true};
     assert_int_equal(ww_engine_new(&options, &engine, &r.error), WW_OK);
     r.code = ww_engine_replay(engine, &p->launch, &source, &r.arena, &r.r, &r.error);
     ww_engine_free(engine);
+    ww_arena_free(&settings);
     if (r.code == WW_OK) check_laws(p, gpu, &r.r);
     return r;
+}
+
+struct replay program_run_with(struct program *p, const struct ww_gpu_spec *gpu, const char *sched,
+                               uint32_t epoch_cycles) {
+    char text[64];
+    const char *const mech = text;
+    snprintf(text, sizeof text, "sched=%s", sched);
+    return program_run_mech(p, gpu, &mech, 1, epoch_cycles);
 }
 
 struct replay program_run(struct program *p, const struct ww_gpu_spec *gpu) {

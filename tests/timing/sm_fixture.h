@@ -45,6 +45,9 @@ struct replay {
     enum ww_code code;
     struct ww_error error;
 };
+struct replay program_run_mech(struct program *p, const struct ww_gpu_spec *gpu, const char *const *mech,
+                               size_t count, uint32_t epoch_cycles);
+/* The same with one scheduler's defaults. */
 struct replay program_run_with(struct program *p, const struct ww_gpu_spec *gpu, const char *sched,
                                uint32_t epoch_cycles);
 /* With greedy-then-oldest, epochs of 4,096 cycles; fails the test unless the replay ends well. All the laws of
