@@ -1,9 +1,27 @@
 /* Section 4.4: the TLBs, seen in loads that hit the L2 cache. */
 #include "meter.h"
 #include <math.h>
+#include <stdlib.h>
 
 #define UNIT (256 * WW_KB)
 #define LARGEST (512 * WW_MB) /* what is active of a page table at a time */
+
+/* The same number of elements side by side: if these miss as well, it is a data cache that is too small. */
+static enum ww_code misses_nearby(struct ww_meter *m, uint64_t size, uint32_t hit_at_most, bool *misses,
+                                  struct ww_error *error) {
+    enum { NEARBY = 128 };
+    size_t n = (size_t)(size / UNIT) + 1, all = 2 * n;
+    uint64_t *address = calloc(all, sizeof *address);
+    uint32_t *latency = calloc(all, sizeof *latency);
+    enum ww_code code = address && latency ? WW_OK : ww_fail_nomem(error, "a chase");
+    for (size_t i = 0; code == WW_OK && i < all; i++) address[i] = i % n * NEARBY;
+    if (code == WW_OK) code = ww_meter_chase(m, address, all, latency, error);
+    *misses = false;
+    for (size_t i = n; code == WW_OK && i < all; i++) *misses |= latency[i] > hit_at_most;
+    free(address);
+    free(latency);
+    return code;
+}
 
 static enum ww_code dissect_level(struct ww_meter *m, const struct ww_cluster *hit,
                                   const struct ww_cluster *miss, struct ww_error *error) {
@@ -18,7 +36,10 @@ static enum ww_code dissect_level(struct ww_meter *m, const struct ww_cluster *h
     struct ww_box box = ww_meter_box(m);
     *t = (struct ww_dissect_tlb){.hit = (hit->low + hit->high) / 2.0, .miss = (miss->low + miss->high) / 2.0};
     WW_TRY(ww_infer(&box, &plan, &m->out->arena, &t->c, error));
-    if (t->c.found) m->out->tlb_count++;
+    if (!t->c.found) return WW_OK;
+    bool data;
+    WW_TRY(misses_nearby(m, t->c.size, plan.hit_at_most, &data, error));
+    if (!data) m->out->tlb_count++;
     return WW_OK;
 }
 
