@@ -56,7 +56,8 @@ static enum ww_code latencies(struct suite *s, int b, struct ww_error *error) {
 /* What the paper names as the best configuration stands in the target's note: "peak at CTA 512 x1 ILP 4; ...".
  */
 static enum ww_code configuration(struct suite *s, int b, const char *id, struct ww_error *error) {
-    char own_id[40], ours[64], paper[64], what[96];
+    char own_id[40], ours[64], paper[64], what[96], why[96] = "";
+    struct ww_dissect_point at = {0};
     const struct ww_dissect_point *p = &s->d[b].shared.best;
     const struct ww_target *t = ww_target_find(s->v, id);
     const char *from = t ? strstr(t->note, "CTA ") : NULL;
@@ -65,6 +66,12 @@ static enum ww_code configuration(struct suite *s, int b, const char *id, struct
     snprintf(ours, sizeof ours, "CTA %u x%u ILP %u", p->cta_size, p->ctas, p->ilp);
     snprintf(paper, sizeof paper, "%.*s", (int)strcspn(from, ";"), from);
     snprintf(what, sizeof what, "%s, smem copy, best configuration", t->machine);
+    if (sscanf(from, "CTA %u x%u ILP %u", &at.cta_size, &at.ctas, &at.ilp) == 3)
+        for (size_t i = 0; i < s->d[b].shared.point_count; i++) {
+            const struct ww_dissect_point *q = &s->d[b].shared.point[i];
+            if (q->cta_size == at.cta_size && q->ctas == at.ctas && q->ilp == at.ilp)
+                snprintf(why, sizeof why, "%s reaches %.1f %% of ours", paper, 100 * q->gbps / p->gbps);
+        }
     struct ww_validate_row row = {.id = own_id,
                                   .what = what,
                                   .ours = NAN,

@@ -34,7 +34,7 @@ static enum ww_code body(struct ww_host *h, const void *settings) {
 }
 
 static enum ww_code run(const void *settings, struct ww_device *device, uint64_t seed, struct ww_error *error) {
-    return ww_host_run("micro", body, settings, device, seed, error);
+    return ww_host_run_module("gcopy", "micro", body, settings, device, seed, error);
 }
 
 const struct ww_workload_ops ww_workload_gcopy = {

@@ -4,8 +4,13 @@
 
 enum ww_code ww_host_run(const char *name, ww_host_body body, const void *settings, struct ww_device *device,
                          uint64_t seed, struct ww_error *error) {
+    return ww_host_run_module(name, name, body, settings, device, seed, error);
+}
+
+enum ww_code ww_host_run_module(const char *name, const char *module, ww_host_body body, const void *settings,
+                                struct ww_device *device, uint64_t seed, struct ww_error *error) {
     struct ww_host h = {.name = name, .device = device, .error = error};
-    WW_TRY(ww_device_module(device, name, &h.module, error));
+    WW_TRY(ww_device_module(device, module, &h.module, error));
     ww_rng_seed(&h.rng, seed);
     ww_arena_init(&h.arena, 0);
     enum ww_code code = body(&h, settings);

@@ -46,6 +46,10 @@ typedef enum ww_code (*ww_host_body)(struct ww_host *h, const void *settings);
 enum ww_code ww_host_run(const char *name, ww_host_body body, const void *settings, struct ww_device *device,
                          uint64_t seed, struct ww_error *error);
 
+/* The same with a module of another name, which several workloads share. */
+enum ww_code ww_host_run_module(const char *name, const char *module, ww_host_body body, const void *settings,
+                                struct ww_device *device, uint64_t seed, struct ww_error *error);
+
 /* value, or where it is 0 the preset of `size`. */
 uint32_t ww_host_size(uint32_t value, uint32_t size, uint32_t small, uint32_t normal, uint32_t large);
 /* a / b rounded up; b > 0. */

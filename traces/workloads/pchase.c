@@ -40,7 +40,11 @@ static enum ww_code body(struct ww_host *h, const void *settings) {
     WW_TRY(ww_host_array(h, &a, n, sizeof *a));
     for (uint32_t i = 0; i < n; i++) a[i] = (uint32_t)(((uint64_t)i + s->stride) % n);
     WW_TRY(ww_host_upload(h, &d_a, a, n, sizeof *a));
-    WW_TRY(ww_host_buffer(h, &d_index, s->count, sizeof *a));
+    /* Random before, so that what the kernel does not write is seen. */
+    uint32_t *before;
+    WW_TRY(ww_host_array(h, &before, s->count, sizeof *before));
+    for (uint32_t i = 0; i < s->count; i++) before[i] = (uint32_t)ww_rng_next(&h->rng);
+    WW_TRY(ww_host_upload(h, &d_index, before, s->count, sizeof *before));
     struct ww_host_shape shape = ww_host_line(1, 1);
     shape.shared = (shared ? n : s->count) * (uint32_t)sizeof *a;
     const uint32_t third = shared ? n : warm;
@@ -50,7 +54,7 @@ static enum ww_code body(struct ww_host *h, const void *settings) {
 }
 
 static enum ww_code run(const void *settings, struct ww_device *device, uint64_t seed, struct ww_error *error) {
-    return ww_host_run("micro", body, settings, device, seed, error);
+    return ww_host_run_module("pchase", "micro", body, settings, device, seed, error);
 }
 
 const struct ww_workload_ops ww_workload_pchase = {

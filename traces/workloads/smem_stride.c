@@ -14,7 +14,8 @@ static enum ww_code body(struct ww_host *h, const void *settings) {
     const struct settings *s = settings;
     uint32_t count = ww_host_size(s->count, s->size, 64, 1024, 65536), got[32], want[32];
     uint64_t d_out;
-    WW_TRY(ww_host_buffer(h, &d_out, 32, sizeof *got));
+    for (uint32_t i = 0; i < 32; i++) got[i] = (uint32_t)ww_rng_next(&h->rng); /* what is not written is seen */
+    WW_TRY(ww_host_upload(h, &d_out, got, 32, sizeof *got));
     struct ww_host_shape shape = ww_host_line(1, 32);
     shape.shared = (31 * s->stride + 1) * (uint32_t)sizeof *got;
     const struct ww_arg args[] = {WW_ARG(d_out), WW_ARG(s->stride), WW_ARG(count)};
@@ -25,7 +26,7 @@ static enum ww_code body(struct ww_host *h, const void *settings) {
 }
 
 static enum ww_code run(const void *settings, struct ww_device *device, uint64_t seed, struct ww_error *error) {
-    return ww_host_run("micro", body, settings, device, seed, error);
+    return ww_host_run_module("smem_stride", "micro", body, settings, device, seed, error);
 }
 
 const struct ww_workload_ops ww_workload_smem_stride = {
