@@ -110,5 +110,6 @@ enum ww_code ww_infer(const struct ww_box *box, const struct ww_infer_plan *plan
     free(f.latency);
     free(f.set_of);
     free(f.member);
+    free(f.other);
     return code;
 }

@@ -18,6 +18,8 @@ struct ww_infer {
     size_t line_count, known_count; /* lines that fit; elements of set_of */
     uint64_t *member; /* positions of the lines of the set that overflows first, that one too many included */
     size_t member_count;
+    uint64_t *other; /* some lines of other sets */
+    size_t other_count;
 };
 
 /* Chases the positions `passes` times. */

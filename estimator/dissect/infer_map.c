@@ -46,6 +46,7 @@ void ww_infer_map(struct ww_infer *f) {
     struct ww_infer_cache *c = f->out;
     if (c->sets < 2 || (c->line & (c->line - 1))) return;
     c->set_bits = constant_bits(f);
+    if (c->kind_count > 1) c->set_bits = 0; /* bits make equal sets */
     c->set_by_bits = (1ull << __builtin_popcountll(c->set_bits)) == c->sets;
     c->way_bits = find_way_bits(f);
 }

@@ -3,43 +3,65 @@
 #include <stdlib.h>
 
 #define PASSES 40
+#define SPACED_PASSES 12
+#define BETWEEN 64u      /* lines of other sets between two of the one that is watched */
 #define FEW_MEMBERS 129u /* sets up to this size are watched */
 #define VICTIMS 24000u
 
 /* The lines that miss when there is one line too many are those of one set. */
-static enum ww_code find_members(struct ww_infer *f, bool *periodic, bool *all, struct ww_error *error) {
-    size_t n = (size_t)(f->out->size / f->out->line) + 1;
+static enum ww_code find_members(struct ww_infer *f, struct ww_error *error) {
+    size_t n = (size_t)(f->out->size / f->out->line) + 1, others = 0;
     uint64_t *position = ww_infer_positions(n, f->out->line);
-    if (!position) return ww_fail_nomem(error, "a chase");
     f->member = position;
+    f->other = calloc(BETWEEN, sizeof *f->other);
+    if (!position || !f->other) return ww_fail_nomem(error, "a chase");
     WW_TRY(ww_infer_run(f, position, n, PASSES, error));
-    size_t seen = 0, missed = 0, changed = 0;
     for (size_t i = 0; i < n; i++) {
-        if (!ww_infer_ever(f, n, 2, PASSES, i)) continue;
-        for (uint32_t p = 3; p < PASSES; p++) {
+        if (ww_infer_ever(f, n, 2, PASSES, i))
+            f->member[f->member_count++] = position[i];
+        else if (others < BETWEEN)
+            f->other[others++] = position[i];
+    }
+    f->other_count = others;
+    return WW_OK;
+}
+
+/* Adds the position, and lines of other sets: a level in front that is small forgets the position by them. */
+static void put_spaced(const struct ww_infer *f, uint64_t *list, size_t *n, uint64_t position) {
+    list[(*n)++] = position;
+    for (size_t i = 0; i < f->other_count; i++) list[(*n)++] = f->other[i];
+}
+
+/* Whether each pass over the set, and one line more, misses as the one before, and misses all of them. */
+static enum ww_code find_period(struct ww_infer *f, bool *periodic, bool *all, struct ww_error *error) {
+    size_t step = 1 + f->other_count, n = 0, seen = 0, missed = 0, changed = 0;
+    uint64_t *list = calloc(f->member_count * step, sizeof *list);
+    if (!list) return ww_fail_nomem(error, "a chase");
+    for (size_t i = 0; i < f->member_count; i++) put_spaced(f, list, &n, f->member[i]);
+    enum ww_code code = ww_infer_run(f, list, n, SPACED_PASSES, error);
+    free(list);
+    for (uint32_t p = 3; code == WW_OK && p < SPACED_PASSES; p++)
+        for (size_t i = 0; i < n; i += step) {
             changed += ww_infer_missed(f, n, p, i) != ww_infer_missed(f, n, p - 1, i);
             missed += ww_infer_missed(f, n, p, i);
             seen++;
         }
-        f->member[f->member_count++] = position[i];
-    }
-    /* A level in front that answers now and then (a TLB's first) hides a miss in a few passes. */
-    *periodic = changed * 10 <= seen;
-    *all = missed * 10 >= seen * 9;
-    return WW_OK;
+    *periodic = changed * 20 <= seen;
+    *all = missed * 20 >= seen * 19;
+    return code;
 }
 
 /* LRU keeps, and FIFO drops, the oldest line if it is used once more before a new one comes. */
 static enum ww_code lru_or_fifo(struct ww_infer *f, struct ww_error *error) {
     size_t ways = f->member_count - 1, n = 0;
-    uint64_t *position = calloc(ways + 4, sizeof *position);
-    if (!position) return ww_fail_nomem(error, "a chase");
-    for (size_t i = 0; i < ways; i++) position[n++] = f->member[i];
-    position[n++] = f->member[0];
-    position[n++] = f->member[ways];
-    position[n++] = f->member[0];
-    enum ww_code code = ww_infer_run(f, position, n, 1, error);
-    free(position);
+    uint64_t *list = calloc((ways + 3) * (1 + f->other_count), sizeof *list);
+    if (!list) return ww_fail_nomem(error, "a chase");
+    for (size_t i = 0; i < ways; i++) put_spaced(f, list, &n, f->member[i]);
+    put_spaced(f, list, &n, f->member[0]);
+    put_spaced(f, list, &n, f->member[ways]);
+    list[n++] = f->member[0];
+    enum ww_code code = ww_infer_run(f, list, n, 1, error);
+    free(list);
     if (code == WW_OK) f->out->policy = ww_infer_missed(f, n, 0, n - 1) ? WW_POLICY_FIFO : WW_POLICY_LRU;
     return code;
 }
@@ -86,8 +108,9 @@ static enum ww_code watch(struct ww_infer *f, struct ww_error *error) {
 
 enum ww_code ww_infer_policy(struct ww_infer *f, struct ww_error *error) {
     bool periodic = true, all = true;
-    WW_TRY(find_members(f, &periodic, &all, error));
+    WW_TRY(find_members(f, error));
     if (f->member_count < 2) return WW_OK;
+    WW_TRY(find_period(f, &periodic, &all, error));
     if (periodic && all) return lru_or_fifo(f, error);
     f->out->policy = periodic ? WW_POLICY_PERIODIC : WW_POLICY_RANDOM;
     return periodic ? WW_OK : watch(f, error);

@@ -66,10 +66,9 @@ static void visit_many(struct list *l) {
             add(l, spread(ACTIVE + 2 * WW_MB, 4 * WW_MB, k) + 2048, round > 1 ? P3 : NOT_COUNTED);
 }
 
-/* P6: first visits of pages, one in each active part by turns. */
-static void alternate(struct list *l) {
-    for (uint64_t k = 0; k < 12; k++)
-        add(l, spread(k % 2 ? ACTIVE : 0, 2 * WW_MB, 200 + k), k ? P6 : NOT_COUNTED);
+/* P6: first visits of further parts of the page table. */
+static void further_parts(struct list *l) {
+    for (uint64_t k = 2; k < 6; k++) add(l, spread(0, ACTIVE, k), P6);
 }
 
 static void one_line(struct list *l) {
@@ -98,7 +97,7 @@ static enum ww_code measure(struct ww_meter *m, const char *name, struct ww_erro
     near_walk(&l);
     visit_again(&l);
     visit_many(&l);
-    alternate(&l);
+    further_parts(&l);
     one_line(&l);
     struct ww_dissect_patterns *p = &m->out->pattern[m->out->pattern_count++];
     p->name = name;

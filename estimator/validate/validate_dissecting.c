@@ -78,7 +78,8 @@ static enum ww_code configuration(struct suite *s, int b, const char *id, struct
                                   .paper = NAN,
                                   .ours_text = ours,
                                   .paper_text = paper,
-                                  .unit = ""};
+                                  .unit = "",
+                                  .why = why};
     return ww_validate_add(s->v, &row, error);
 }
 

@@ -233,6 +233,47 @@ static void a_fully_associative_structure_is_one_set(void **state) {
     assert_int_equal(c.set_bits, 0);
 }
 
+/* A TLB behind a small one whose replacement is random: it answers now and then, and the other does not hear of
+ * it. */
+struct two_levels {
+    struct sim *front, *back;
+};
+static enum ww_code chase_two(void *context, const uint64_t *address, size_t count, uint32_t *latency,
+                              struct ww_error *error) {
+    struct two_levels *t = context;
+    (void)error;
+    memset(t->front->entry, 0, sizeof t->front->entry);
+    memset(t->back->entry, 0, sizeof t->back->entry);
+    for (size_t i = 0; i < count; i++)
+        latency[i] = load(t->front, address[i]) == HIT ? HIT : HIT + 10 + load(t->back, address[i]);
+    return WW_OK;
+}
+
+static void lru_is_found_behind_a_level_of_random_replacement(void **state) {
+    (void)state;
+    enum { MB = 1 << 20 };
+    struct two_levels t = {new_sim(2 * MB, 2 * MB, 1, 16, WEIGHTED, by_low_bits),
+                           new_sim(2 * MB, 2 * MB, 7, 8, LRU, unequal)};
+    struct ww_box box = {&t, chase_two};
+    struct ww_infer_plan plan = {.unit = MB / 4,
+                                 .smallest = MB,
+                                 .largest = 512ull * MB,
+                                 .longest_line = 8 * MB,
+                                 .hit_at_most = 2 * HIT + 10,
+                                 .sets = true};
+    struct ww_infer_cache c;
+    struct ww_error error;
+    t.back->ways[0] = 17;
+    assert_int_equal(ww_infer(&box, &plan, &arena, &c, &error), WW_OK);
+    assert_int_equal(c.size, 130ull * MB);
+    assert_int_equal(c.line, 2 * MB);
+    assert_kind(&c, 0, 1, 17);
+    assert_kind(&c, 1, 6, 8);
+    assert_int_equal(c.policy, WW_POLICY_LRU);
+    free(t.front);
+    free(t.back);
+}
+
 static void what_never_misses_is_not_found(void **state) {
     (void)state;
     struct ww_infer_cache c = infer_with(
@@ -285,6 +326,7 @@ int main(void) {
         cmocka_unit_test(equal_ways_are_not_taken_for_weighted_ones),
         cmocka_unit_test(unequal_sets_are_found_one_by_one),
         cmocka_unit_test(a_fully_associative_structure_is_one_set),
+        cmocka_unit_test(lru_is_found_behind_a_level_of_random_replacement),
         cmocka_unit_test(what_never_misses_is_not_found),
         cmocka_unit_test(latencies_fall_into_clusters),
         cmocka_unit_test(fractions_are_the_simplest_that_fit),
