@@ -205,6 +205,25 @@ static enum ww_code sm_cache_rules(const struct check *c) {
     return index_rules(c, "tex.index", s->tex_index, s->tex_line, s->tex_kb * 1024 / s->tex_line / s->tex_ways);
 }
 
+static enum ww_code tlb_rules(const struct check *c) {
+    const struct ww_gpu_spec *s = c->s;
+    uint32_t values = s->tlb_l2_sets + (s->tlb_l2_first_ways ? 1 : 0);
+    if (!s->tlb_enabled) return WW_OK;
+    RULE(c, !(s->tlb_page_kb & (s->tlb_page_kb - 1)), "tlb.page_kb", "%u is not a power of two",
+         s->tlb_page_kb);
+    RULE(c, !(s->tlb_entry_bytes & (s->tlb_entry_bytes - 1)), "tlb.entry_bytes", "%u is not a power of two",
+         s->tlb_entry_bytes);
+    RULE(c, !(s->tlb_context_mb & (s->tlb_context_mb - 1)), "tlb.context_mb", "%u is not a power of two",
+         s->tlb_context_mb);
+    RULE(c, (values & (values - 1)) == 0, "tlb.l2_sets", "%u sets take %u values of the index, no power of two",
+         s->tlb_l2_sets, values);
+    RULE(c, s->tlb_entry_bytes <= ww_gpu_request_line(s), "tlb.entry_bytes",
+         "%u bytes are more than a line of requests, %u", s->tlb_entry_bytes, ww_gpu_request_line(s));
+    RULE(c, s->tlb_page_kb <= s->tlb_context_mb << 10, "tlb.page_kb",
+         "%u KiB are more than tlb.context_mb = %u MiB", s->tlb_page_kb, s->tlb_context_mb);
+    return WW_OK;
+}
+
 static enum ww_code dram_rules(const struct check *c) {
     const struct ww_gpu_spec *s = c->s;
     RULE(c, s->l2_slices % s->dram_channels == 0, "l2.slices", "%u is no multiple of dram.channels = %u",
@@ -239,5 +258,6 @@ enum ww_code ww_gpu_check(const struct ww_gpu_spec *spec, const char *where, str
     WW_TRY(pipe_rules(&c));
     WW_TRY(memory_rules(&c));
     WW_TRY(sm_cache_rules(&c));
+    WW_TRY(tlb_rules(&c));
     return dram_rules(&c);
 }

@@ -163,6 +163,32 @@ static bool load_miss(struct ww_sm *sm, struct ww_cache *c, uint32_t op, const s
     return true;
 }
 
+/* A hit on a page that the SM has no translation of: a request for it goes to the TLB, beside the L2, and the
+ * data are read when it is back (Mei and Chu, TPDS 2017, section 5.2: P2 of the GTX560Ti). */
+static bool translate_hit(struct ww_sm *sm, uint32_t op, const struct ww_line_request *r, uint64_t cycle) {
+    struct ww_core *core = sm->core;
+    const struct ww_cache_shape *s = &core->l1_shape;
+    uint64_t first = r->key & ~(uint64_t)s->offset_mask;
+    uint32_t pieces = (uint32_t)core->pieces_of[r->pieces] << ((r->key - first) << (s->line_shift - 5));
+    if (queue_full(sm)) return false;
+    uint32_t t = ww_pool_target(core);
+    if (t == WW_NONE) return false;
+    core->pool.target[t] = (struct ww_target){op, pieces, WW_NONE, core->pool.op[op].inst};
+    core->pool.op[op].remaining++;
+    struct ww_mem_request q =
+        request_of(sm, r, first << s->line_shift, pieces, WW_MEM_TRANSLATION, WW_TAG_TARGET | t);
+    q.bytes = 0;
+    q.fine = 1;
+    send(sm, &q, cycle);
+    return true;
+}
+
+/* True if a hit in the cache needs no translation, or the SM has that of the page. */
+static bool translated(struct ww_sm *sm, const struct ww_cache *c, uint64_t key) {
+    if (!sm->page_shift || c != &sm->l1) return true;
+    return ww_tlb_array_find(&sm->pages, key << c->shape->line_shift >> sm->page_shift);
+}
+
 bool ww_l1_load(struct ww_sm *sm, struct ww_cache *c, uint32_t op, const struct ww_line_request *r,
                 uint64_t cycle, uint32_t *cycles) {
     const struct ww_cache_shape *s = c->shape;
@@ -175,7 +201,10 @@ bool ww_l1_load(struct ww_sm *sm, struct ww_cache *c, uint32_t op, const struct 
     if (merged | miss) {
         if (!load_miss(sm, c, op, r, line, hit, merged, miss, cycle)) return false;
     } else {
+        bool known = translated(sm, c, r->key);
+        if (!known && !translate_hit(sm, op, r, cycle)) return false;
         count_load(sm, s, sm->core->pool.op[op].inst, hit, 0, 0);
+        if (!known) hit = 0; /* its data are read later */
     }
     if (line != WW_NO_LINE) ww_tags_touch(&c->tags, line);
     if (hit) {

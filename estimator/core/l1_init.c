@@ -80,6 +80,15 @@ static bool init_cache(struct ww_cache *c, const struct ww_cache_shape *shape, s
     return true;
 }
 
+/* The translations that an SM keeps: as many as the L1 TLB does. */
+static bool init_pages(struct ww_sm *sm, struct ww_arena *arena, uint64_t seed) {
+    const struct ww_gpu_spec *g = sm->core->gpu;
+    const struct ww_tlb_shape shape = {.sets = 1, .ways = g->tlb_l1_entries, .random = true};
+    if (!g->tlb_enabled || !g->tlb_on_l1_hit) return true;
+    sm->page_shift = 10 + log2_of(g->tlb_page_kb);
+    return ww_tlb_array_init(&sm->pages, arena, &shape, seed);
+}
+
 bool ww_l1_init(struct ww_sm *sm, struct ww_arena *arena, uint32_t ways, uint64_t seed) {
     const struct ww_gpu_spec *g = sm->core->gpu;
     const struct ww_cache_shape *l1 = &sm->core->l1_shape, *tex = &sm->core->tex_shape;
@@ -95,6 +104,7 @@ bool ww_l1_init(struct ww_sm *sm, struct ww_arena *arena, uint32_t ways, uint64_
         sm->l1.brought = ww_arena_array(arena, (size_t)sets * ways, sizeof *sm->l1.brought);
         if (!sm->l1.brought) return false;
     }
+    if (!init_pages(sm, arena, seed)) return false;
     if (!sm->core->code.uses_tex) return true; /* launches that do without it are the rule */
     sets = g->tex_kb * 1024 / g->tex_line / g->tex_ways;
     if (!init_cache(&sm->tex, tex, arena, sets, g->tex_ways)) return false;

@@ -56,6 +56,11 @@ static void count_level(struct ww_core *core, uint32_t inst, const struct ww_mem
     if (reply->level == WW_LEVEL_DRAM) core->epochs.inst[inst].l2_miss += pieces;
 }
 
+/* What a load that the reply serves has waited for. */
+static uint8_t level_of(const struct ww_mem_reply *reply) {
+    return reply->walked || reply->kind == WW_MEM_TRANSLATION ? WW_LEVEL_TLB : reply->level;
+}
+
 /* Takes the data port for a fill; returns the cycle at which its data are for use. */
 static uint64_t fill_ready(struct ww_cache *c, uint32_t pieces, uint64_t cycle) {
     uint64_t from = c->port_free > cycle ? c->port_free : cycle;
@@ -85,13 +90,14 @@ static void fill(struct ww_sm *sm, struct ww_cache *l, uint32_t m, const struct 
     uint32_t bits = sectors & l->pending[e->line], first = WW_NONE;
     uint32_t pieces = ww_bits8(reply->sectors) << l->shape->sector_shift;
     uint64_t ready = fill_ready(l, pieces, cycle);
+    uint8_t level = level_of(reply);
     count_level(core, e->inst, reply, pieces);
     l->pending[e->line] &= ~bits;
     l->valid[e->line] |= bits;
     for (uint32_t *link = &e->target, t = *link; t != WW_NONE; t = *link) {
         struct ww_target *target = &core->pool.target[t];
         struct ww_memory_op *o = &core->pool.op[target->op];
-        if ((target->need & bits) && reply->level > o->level) o->level = reply->level;
+        if ((target->need & bits) && level > o->level) o->level = level;
         target->need &= ~bits;
         if (target->need) {
             link = &target->next;
@@ -117,7 +123,7 @@ static void answer_target(struct ww_sm *sm, uint32_t t, const struct ww_mem_repl
     uint64_t ready = fill_ready(&sm->l1, ww_bits8(reply->sectors), cycle);
     struct ww_memory_op *o = &core->pool.op[target.op];
     count_level(core, target.inst, reply, ww_bits8(reply->sectors));
-    if (reply->level > o->level) o->level = reply->level;
+    if (level_of(reply) > o->level) o->level = level_of(reply);
     if (ready > o->ready) o->ready = ready;
     if (!reply->last) return;
     ww_pool_target_free(core, t);
@@ -130,9 +136,16 @@ static void acknowledge(struct ww_sm *sm, uint32_t tag, uint64_t cycle) {
         ww_warp_memory_done(sm, w, cycle, cycle);
 }
 
+/* An answer tells the SM its page's translation, too. */
+static void learn_page(struct ww_sm *sm, uint64_t address) {
+    uint64_t page = address >> sm->page_shift;
+    if (!ww_tlb_array_find(&sm->pages, page)) ww_tlb_array_fill(&sm->pages, page);
+}
+
 void ww_l1_reply(struct ww_sm *sm, const struct ww_mem_reply *reply, uint64_t cycle) {
     uint32_t kind = reply->tag & WW_TAG_KIND, value = reply->tag & ~WW_TAG_KIND;
     if (reply->last) sm->core->inflight--;
+    if (sm->page_shift) learn_page(sm, reply->address);
     if (kind == WW_TAG_MSHR)
         fill(sm, &sm->l1, value, reply, cycle);
     else if (kind == WW_TAG_TEX)

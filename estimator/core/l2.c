@@ -22,11 +22,11 @@ static bool head_may_go(const struct ww_l2_slice *s) {
            (s->waits & WW_L2_WAIT_WRITE && ww_dram_has_room(l2->dram, s->channel, WW_DRAM_WRITE));
 }
 
-void ww_l2_push(struct ww_l2 *l2, uint32_t slice, const struct ww_mem_request *request, uint64_t local,
-                uint8_t granules, uint64_t arrived) {
+/* Puts a request into the slice's FIFO; it is at the tags at cycle `ready`. */
+static void push(struct ww_l2 *l2, uint32_t slice, const struct ww_mem_request *request, uint64_t local,
+                 uint8_t granules, uint64_t ready) {
     struct ww_l2_slice *s = &l2->slice[slice];
     assert(s->packet_count <= s->packet_mask);
-    uint64_t ready = arrived + l2->latency;
     s->packet[(s->packet_head + s->packet_count) & s->packet_mask] =
         (struct ww_l2_packet){.address = request->address,
                               .local = local,
@@ -39,10 +39,21 @@ void ww_l2_push(struct ww_l2 *l2, uint32_t slice, const struct ww_mem_request *r
                               .kind = request->kind,
                               .needs_reply = request->needs_reply,
                               .source = request->source,
-                              .fine = request->fine};
+                              .fine = request->fine,
+                              .walked = request->walked};
     ++*l2->live;
     if (s->packet_count++ == 0)
         ww_queue_earlier(l2->queue, &s->event, ww_clock_time(l2->clock, max64(ready, s->free)));
+}
+
+void ww_l2_push(struct ww_l2 *l2, uint32_t slice, const struct ww_mem_request *request, uint64_t local,
+                uint8_t granules, uint64_t arrived) {
+    push(l2, slice, request, local, granules, arrived + l2->latency);
+}
+
+void ww_l2_push_walk(struct ww_l2 *l2, uint32_t slice, const struct ww_mem_request *request, uint64_t local,
+                     uint64_t cycle) {
+    push(l2, slice, request, local, (uint8_t)request->sectors, cycle);
 }
 
 void ww_l2_filled(void *context, const struct ww_dram_request *request, uint64_t ps) {
@@ -171,7 +182,7 @@ static bool serve_head(struct ww_l2_slice *s, uint64_t cycle) {
     s->packet_head = (s->packet_head + 1) & s->packet_mask;
     s->packet_count--;
     --*l2->live;
-    ww_xbar_taken(l2->xbar, s->index);
+    if (p->sm != WW_L2_WALKER) ww_xbar_taken(l2->xbar, s->index);
     return true;
 }
 
@@ -250,7 +261,7 @@ static bool slice_init(struct ww_l2 *l2, uint32_t index, const struct ww_gpu_spe
     struct ww_l2_slice *s = &l2->slice[index];
     uint64_t joined = (uint64_t)l2->mshrs * l2->merge;
     uint32_t waiters = joined < WW_L2_WAITERS_MAX ? (uint32_t)joined : WW_L2_WAITERS_MAX;
-    uint32_t packets = power_of_two(l2->xbar->packet_limit), fills = power_of_two(l2->mshrs);
+    uint32_t packets = power_of_two(l2->xbar->packet_limit + l2->walks), fills = power_of_two(l2->mshrs);
     s->event = (struct ww_event){.fn = slice_event, .owner = s};
     s->l2 = l2;
     s->index = index;

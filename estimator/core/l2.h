@@ -30,6 +30,7 @@
 #include "l2_tags.h"
 #include "xbar.h"
 
+#define WW_L2_WALKER UINT16_MAX  /* in place of an SM's number: a page walk's read */
 #define WW_L2_WAITERS_MAX 16384u /* of a slice; a head request waits if all are taken */
 
 struct ww_l2_packet { /* a request at a slice */
@@ -37,7 +38,7 @@ struct ww_l2_packet { /* a request at a slice */
     uint64_t ready; /* L2 cycle at which it may be looked up */
     uint32_t tag;
     uint16_t sm, bytes, atomic_ops;
-    uint8_t granules, kind, needs_reply, source, fine;
+    uint8_t granules, kind, needs_reply, source, fine, walked;
 };
 
 struct ww_l2_txn { /* a read or atomic that was not served at once */
@@ -47,7 +48,7 @@ struct ww_l2_txn { /* a read or atomic that was not served at once */
     uint16_t sm, bytes, atomic_ops;
     uint8_t left; /* granules not replied yet */
     uint8_t have; /* of these, served */
-    uint8_t kind, needs_reply, source, level, fine;
+    uint8_t kind, needs_reply, source, level, fine, walked;
     bool performed; /* an atomic's addresses have had their time */
 };
 
@@ -131,6 +132,10 @@ struct ww_l2 {
     uint32_t sector_shift; /* log2 of sector_granules */
     uint32_t parts;        /* L2 lines that an L1 line covers, at least 1 */
     uint32_t mshrs, merge, latency, atomic_cycles, bursts_per_sector;
+    uint32_t walks; /* page walks at a time, for which slices have room */
+    /* The answer to a page walk's read, at L2 cycle `cycle`. */
+    void (*walk_read)(void *context, const struct ww_mem_reply *reply, uint64_t cycle);
+    void *walk_context;
     uint16_t cycles_of[9]; /* port cycles by number of sectors, at least 1 */
     uint8_t sectors_of[256], granules_of[256];
     struct ww_l2_prefetch prefetch;
@@ -141,6 +146,9 @@ bool ww_l2_init(struct ww_l2 *l2, const struct ww_gpu_spec *gpu, struct ww_arena
 /* A request packet is at the slice at L2 cycle `arrived`. */
 void ww_l2_push(struct ww_l2 *l2, uint32_t slice, const struct ww_mem_request *request, uint64_t local,
                 uint8_t granules, uint64_t arrived);
+/* A page walk's read, which does not come through the crossbar, is at the slice's tags at `cycle`. */
+void ww_l2_push_walk(struct ww_l2 *l2, uint32_t slice, const struct ww_mem_request *request, uint64_t local,
+                     uint64_t cycle);
 /* DRAM's and the crossbar's calls. */
 void ww_l2_filled(void *context, const struct ww_dram_request *request, uint64_t ps);
 void ww_l2_written(void *context, const struct ww_dram_request *request);

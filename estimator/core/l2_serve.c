@@ -29,12 +29,30 @@ static void send_reply(struct ww_l2_slice *s, const struct ww_l2_txn *t, uint8_t
                                  .kind = t->kind,
                                  .level = t->level,
                                  .source = t->source,
-                                 .last = last};
+                                 .last = last,
+                                 .walked = t->walked};
+    if (t->sm == WW_L2_WALKER) {
+        s->l2->walk_read(s->l2->walk_context, &reply, cycle);
+        return;
+    }
     uint32_t payload = 0; /* of an acknowledgement */
     if (t->kind == WW_MEM_READ) payload = 32 * bits(granules);
     if (t->kind == WW_MEM_ATOMIC && last) payload = t->bytes; /* old values, a lane's each */
     ++*s->l2->live;
     ww_xbar_reply(s->l2->xbar, s->index, t->sm, &reply, payload, cycle);
+}
+
+/* Answers all of a request at once. */
+static void reply_whole(struct ww_l2_slice *s, const struct ww_l2_packet *p, uint64_t cycle) {
+    struct ww_l2_txn t = {.address = p->address,
+                          .tag = p->tag,
+                          .sm = p->sm,
+                          .kind = p->kind,
+                          .source = p->source,
+                          .fine = p->fine,
+                          .walked = p->walked,
+                          .level = WW_LEVEL_L2};
+    send_reply(s, &t, p->granules, true, cycle);
 }
 
 static bool can_reply(struct ww_l2_slice *s, bool needs_reply) {
@@ -175,7 +193,9 @@ static uint8_t read_part(struct ww_l2_slice *s, const struct ww_l2_packet *p, st
         fetched = fetch(s, part, need, cycle);
         joined |= fetched;
         if (joined) join(s, part, joined);
-        if (fetched && s->l2->prefetch.window) ww_l2_prefetch_miss(s, p, part, fetched, cycle);
+        /* Page tables are not fetched ahead: each new page of a chase in order has P5's latency. */
+        if (fetched && s->l2->prefetch.window && p->sm != WW_L2_WALKER)
+            ww_l2_prefetch_miss(s, p, part, fetched, cycle);
         done |= joined;
     }
     count(s, WW_C_L2_SECTOR_READ, bits(done));
@@ -197,6 +217,7 @@ static bool begin_txn(struct ww_l2_slice *s, const struct ww_l2_packet *p) {
                             .needs_reply = p->needs_reply,
                             .source = p->source,
                             .fine = p->fine,
+                            .walked = p->walked,
                             .level = WW_LEVEL_L2};
     s->head_txn = n;
     s->begun = true;
@@ -216,14 +237,7 @@ static bool read_whole(struct ww_l2_slice *s, const struct ww_l2_packet *p, cons
     s->hits = (uint8_t)bits(part->want);
     count(s, WW_C_L2_SECTOR_READ, s->hits);
     count(s, WW_C_L2_SECTOR_HIT, s->hits);
-    struct ww_l2_txn t = {.address = p->address,
-                          .tag = p->tag,
-                          .sm = p->sm,
-                          .kind = p->kind,
-                          .source = p->source,
-                          .fine = p->fine,
-                          .level = WW_LEVEL_L2};
-    if (p->needs_reply) send_reply(s, &t, p->granules, true, cycle);
+    if (p->needs_reply) reply_whole(s, p, cycle);
     return true;
 }
 
@@ -292,18 +306,19 @@ static bool serve_write(struct ww_l2_slice *s, const struct ww_l2_packet *p, uin
         s->hits = (uint8_t)(s->hits + sectors);
     }
     if (!p->needs_reply) return true;
-    struct ww_l2_txn t = {.address = p->address,
-                          .tag = p->tag,
-                          .sm = p->sm,
-                          .kind = p->kind,
-                          .source = p->source,
-                          .fine = p->fine,
-                          .level = WW_LEVEL_L2};
-    send_reply(s, &t, p->granules, true, cycle);
+    reply_whole(s, p, cycle);
+    return true;
+}
+
+/* The page is translated, or the request would not be here; it only takes its turn. */
+static bool serve_translation(struct ww_l2_slice *s, const struct ww_l2_packet *p, uint64_t cycle) {
+    if (!can_reply(s, true)) return false;
+    reply_whole(s, p, cycle);
     return true;
 }
 
 bool ww_l2_serve(struct ww_l2_slice *s, const struct ww_l2_packet *p, uint64_t cycle) {
     if (p->kind == WW_MEM_WRITE) return serve_write(s, p, cycle);
+    if (p->kind == WW_MEM_TRANSLATION) return serve_translation(s, p, cycle);
     return serve_read(s, p, cycle);
 }

@@ -1,5 +1,6 @@
 #include "memsys.h"
 #include "l2.h"
+#include "tlb.h"
 #include <assert.h>
 #include <stdlib.h>
 
@@ -9,6 +10,7 @@ struct ww_memsys {
     struct ww_addrmap map;
     struct ww_xbar xbar;
     struct ww_l2 l2;
+    struct ww_tlb *tlb; /* NULL: addresses need no translation */
     struct ww_dram *dram;
     uint64_t *counter;
     uint64_t live; /* packets, transactions, DRAM requests and replies in flight */
@@ -44,8 +46,12 @@ static bool start(struct ww_memsys *m, const struct ww_gpu_spec *gpu, struct ww_
                            .dram = m->dram,
                            .map = &m->map,
                            .counter = counter,
+                           .walks = gpu->tlb_enabled ? gpu->tlb_walkers : 0,
                            .live = &m->live};
-    return ww_l2_init(&m->l2, gpu, &m->arena, seed);
+    if (!ww_l2_init(&m->l2, gpu, &m->arena, seed)) return false;
+    if (!gpu->tlb_enabled) return true;
+    m->tlb = ww_arena_array(&m->arena, 1, sizeof *m->tlb);
+    return m->tlb && ww_tlb_init(m->tlb, gpu, &m->l2, m->xbar.packet_limit * gpu->l2_slices, &m->arena, seed);
 }
 
 struct ww_memsys *ww_memsys_new(const struct ww_gpu_spec *gpu, struct ww_queue *queue,
@@ -72,8 +78,9 @@ bool ww_memsys_send(struct ww_memsys *m, const struct ww_mem_request *request, u
     uint32_t payload = request->kind == WW_MEM_READ ? 0 : request->bytes;
     uint64_t arrived;
     if (!ww_xbar_send(&m->xbar, request->sm, place.slice, payload, now_ps, &arrived)) return false;
-    uint32_t sectors = ww_bits8(granules);
+    uint32_t sectors = request->kind == WW_MEM_TRANSLATION ? 0 : ww_bits8(granules);
     m->counter[request->kind == WW_MEM_WRITE ? WW_C_XBAR_SECTOR_WRITE : WW_C_XBAR_SECTOR_READ] += sectors;
+    if (m->tlb && !ww_tlb_pass(m->tlb, request, place, granules, arrived)) return true;
     ww_l2_push(&m->l2, place.slice, request, place.local, granules, arrived);
     return true;
 }

@@ -14,7 +14,8 @@
 #include "../result.h"
 #include "event.h"
 
-enum ww_mem_kind { WW_MEM_READ, WW_MEM_WRITE, WW_MEM_ATOMIC };
+/* A translation asks for nothing but that its page be translated (see tlb.h); the answer brings no data. */
+enum ww_mem_kind { WW_MEM_READ, WW_MEM_WRITE, WW_MEM_ATOMIC, WW_MEM_TRANSLATION };
 enum ww_mem_level { WW_LEVEL_L1, WW_LEVEL_L2, WW_LEVEL_DRAM, WW_LEVEL_TLB };
 
 /* One request of an SM. Copied by send. */
@@ -30,6 +31,7 @@ struct ww_mem_request {
     uint8_t source;      /* free for the SM: who caused it (load, prefetch, DMA, instruction fetch) */
     uint8_t fine;        /* sectors are 32-byte pieces of the line, in its replies too, whatever l1.sector is;
                           * whole sectors of the L2 */
+    uint8_t walked;      /* the memory system's own: its page's translation took a walk of the page table */
 };
 
 struct ww_mem_reply {
@@ -39,7 +41,8 @@ struct ww_mem_reply {
     uint8_t kind;
     uint8_t level; /* enum ww_mem_level: deepest level that served a sector of it: L2 or DRAM */
     uint8_t source;
-    uint8_t last; /* no more replies follow for this request */
+    uint8_t last;   /* no more replies follow for this request */
+    uint8_t walked; /* it waited for a walk of the page table */
 };
 
 /* How the memory system calls the SM back; both run inside an event at the given time. */

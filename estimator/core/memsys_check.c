@@ -3,6 +3,7 @@
 #include "dram_channel.h"
 #include "l2.h"
 #include "memsys.h"
+#include "tlb.h"
 
 struct part {
     const char *parameters;
@@ -33,6 +34,7 @@ enum ww_code ww_memsys_check(const struct ww_gpu_spec *g, struct ww_error *error
         {"l2.slices x l2.mshrs", slices * misses},
         {"l2.slices x l2.mshrs x l2.mshr_merge",
          slices * waiters(g) * (sizeof(struct ww_l2_waiter) + sizeof(struct ww_l2_txn))},
+        {"l2.slices x (xbar.request_queue + xbar.latency + l2.latency)", ww_tlb_bytes(g, slices * packets)},
         {"l2.size_kb / l2.line", lines * (sizeof(struct ww_l2_line) + 1)},
         {"dram.channels x dram.queue", 2.0 * g->dram_channels * g->dram_queue * sizeof(struct ww_dram_entry)},
     };

@@ -25,6 +25,7 @@
 #include "probe.h"
 #include "sm_wheel.h"
 #include "smem.h"
+#include "tlb_array.h"
 
 /* Where CTAs come from: a trace, or a test. */
 struct ww_cta_source {
@@ -153,12 +154,14 @@ struct ww_sm {
     uint64_t *icache_ready;
     uint32_t resident_ctas, resident_warps;
     uint64_t active_since, active_cycles;
-    uint64_t issue_at;     /* no scheduler can issue before: the earliest try_at */
-    uint64_t saturated_at; /* cycles before it are counted by mode */
-    bool saturated;        /* from then on */
-    bool stirred;          /* a warp became ready since the last step */
-    bool issuing;          /* schedulers of this cycle are at work: CTAs end after them */
-    uint64_t ended;        /* CTAs that do */
+    uint64_t issue_at;         /* no scheduler can issue before: the earliest try_at */
+    uint64_t saturated_at;     /* cycles before it are counted by mode */
+    bool saturated;            /* from then on */
+    bool stirred;              /* a warp became ready since the last step */
+    bool issuing;              /* schedulers of this cycle are at work: CTAs end after them */
+    uint64_t ended;            /* CTAs that do */
+    struct ww_tlb_array pages; /* whose translation the SM got lately, if hits of the L1 need one */
+    uint32_t page_shift;       /* log2 of a page's bytes; 0: hits need none */
 };
 
 /* What all SMs of a launch share. */

@@ -132,7 +132,12 @@ uint64_t rig_round_trip(struct rig *rig, uint64_t address, uint32_t sectors) {
 
 void rig_check_laws(const struct rig *rig) {
     const uint64_t *c = rig->counter;
-    assert_int_equal(c[WW_C_L2_SECTOR_READ], c[WW_C_XBAR_SECTOR_READ]);
+    assert_int_equal(c[WW_C_L2_SECTOR_READ], c[WW_C_XBAR_SECTOR_READ] + c[WW_C_TLB_WALK_SECTOR]);
+    assert_int_equal(c[WW_C_TLB_L1_ACCESS], rig->spec.tlb_enabled ? c[WW_C_XBAR_REQUEST] : 0);
+    assert_int_equal(c[WW_C_TLB_L1_ACCESS], c[WW_C_TLB_L1_HIT] + c[WW_C_TLB_L1_MISS]);
+    assert_int_equal(c[WW_C_TLB_L1_MISS], c[WW_C_TLB_MERGED] + c[WW_C_TLB_L2_ACCESS]);
+    assert_int_equal(c[WW_C_TLB_L2_ACCESS], c[WW_C_TLB_L2_HIT] + c[WW_C_TLB_L2_MISS]);
+    assert_int_equal(c[WW_C_TLB_WALK], c[WW_C_TLB_L2_MISS]);
     assert_int_equal(c[WW_C_L2_SECTOR_READ],
                      c[WW_C_L2_SECTOR_HIT] + c[WW_C_L2_SECTOR_MERGED] + c[WW_C_L2_SECTOR_MISS]);
     assert_int_equal(c[WW_C_L2_SECTOR_WRITE], c[WW_C_XBAR_SECTOR_WRITE]);

@@ -56,7 +56,8 @@ static double l2_hit_cycles(const char *name) {
     return cycles;
 }
 
-/* The mean over a chase through 256 MiB in random order, which finds other rows open. */
+/* The mean over a chase in random order, which finds other rows open, through 32 MiB: as far as an L1 TLB
+ * reaches. */
 static double dram_cycles(const char *name) {
     enum { WARM = 500, STEPS = 1000 };
     struct rig *rig = start_model(name);
@@ -64,7 +65,7 @@ static double dram_cycles(const char *name) {
     uint64_t sum = 0;
     ww_rng_seed(&rng, 1);
     for (int i = 0; i < WARM + STEPS; i++) {
-        uint64_t ps = load_ps(rig, (uint64_t)ww_rng_below(&rng, (256 << 20) / 128) * 128);
+        uint64_t ps = load_ps(rig, (uint64_t)ww_rng_below(&rng, (32 << 20) / 128) * 128);
         if (i >= WARM) sum += ps;
     }
     double cycles = rig->spec.l1_latency + sm_cycles(rig, sum / STEPS);

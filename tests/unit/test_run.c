@@ -107,6 +107,12 @@ BREAKS(a_lost_slot_is_found, l->slot[WW_SLOT_EMPTY]++, "issue slots by cause")
 BREAKS(a_lost_idle_cycle_is_found, l->counter[WW_C_SM_IDLE_CYCLES]++, "active + idle")
 BREAKS(a_lost_instruction_is_found, l->counter[WW_C_INST_ISSUED]--, "instructions issued")
 BREAKS(a_lost_l1_sector_is_found, l->counter[WW_C_L1_SECTOR_HIT]++, "in the L1")
+BREAKS(a_lost_look_up_of_the_l1_tlb_is_found, l->counter[WW_C_TLB_L1_HIT]++, "looked up in the L1 TLB")
+BREAKS(a_lost_join_of_a_translation_is_found,
+       (l->counter[WW_C_TLB_L1_ACCESS]++, l->counter[WW_C_TLB_L1_MISS]++), "misses of the L1 TLB")
+BREAKS(a_lost_look_up_of_the_l2_tlb_is_found, l->counter[WW_C_TLB_L2_HIT]++, "looked up in the L2 TLB")
+BREAKS(a_lost_page_walk_is_found, l->counter[WW_C_TLB_WALK]++, "page walks")
+BREAKS(a_lost_sector_of_a_walk_is_found, l->counter[WW_C_TLB_WALK_SECTOR]++, "those of page walks")
 BREAKS(a_lost_crossbar_sector_is_found, l->counter[WW_C_XBAR_SECTOR_WRITE]++, "enter the crossbar")
 BREAKS(a_lost_l2_sector_is_found, l->counter[WW_C_L2_SECTOR_MERGED]++, "of the L2")
 BREAKS(a_lost_dram_sector_is_found, l->counter[WW_C_DRAM_SECTOR_READ]++, "from DRAM")
@@ -169,6 +175,11 @@ int main(void) {
         cmocka_unit_test(a_lost_idle_cycle_is_found),
         cmocka_unit_test(a_lost_instruction_is_found),
         cmocka_unit_test(a_lost_l1_sector_is_found),
+        cmocka_unit_test(a_lost_look_up_of_the_l1_tlb_is_found),
+        cmocka_unit_test(a_lost_join_of_a_translation_is_found),
+        cmocka_unit_test(a_lost_look_up_of_the_l2_tlb_is_found),
+        cmocka_unit_test(a_lost_page_walk_is_found),
+        cmocka_unit_test(a_lost_sector_of_a_walk_is_found),
         cmocka_unit_test(a_lost_crossbar_sector_is_found),
         cmocka_unit_test(a_lost_l2_sector_is_found),
         cmocka_unit_test(a_lost_dram_sector_is_found),

@@ -1,0 +1,118 @@
+/* Page walks. */
+#include "tlb.h"
+
+#define NONE UINT32_MAX
+
+/* Where the page table and the directory above it lie in the memory that is behind the L2, beyond all that a
+ * program addresses (its local memory begins at 2^60). */
+#define TABLE_BASE (1ull << 61)
+#define DIRECTORY_BASE (TABLE_BASE + (1ull << 60))
+#define DIRECTORY_BYTES 32u /* one sector describes a region */
+
+/* Sends the walker's read of `bytes` bytes, within one line, to its slice. */
+static void send_read(struct ww_tlb *t, uint32_t walker, uint64_t address, uint32_t bytes, uint64_t cycle) {
+    uint32_t offset = (uint32_t)address & t->line_mask, sectors = bytes / 32;
+    struct ww_mem_request request = {.address = address - offset,
+                                     .sectors = ((1u << sectors) - 1) << offset / 32,
+                                     .tag = walker,
+                                     .sm = WW_L2_WALKER,
+                                     .kind = WW_MEM_READ,
+                                     .needs_reply = 1,
+                                     .fine = 1};
+    struct ww_slice_place place = ww_addrmap_slice(t->l2->map, request.address);
+    t->walker[walker].ready = UINT64_MAX;
+    t->counter[WW_C_TLB_WALK_SECTOR] += sectors;
+    ww_l2_push_walk(t->l2, place.slice, &request, place.local, cycle + t->read_cycles);
+}
+
+static void read_table(struct ww_tlb *t, uint32_t walker, uint64_t cycle) {
+    struct ww_tlb_walker *w = &t->walker[walker];
+    w->directory = w->from_dram = false;
+    send_read(t, walker, TABLE_BASE + t->miss[w->miss].page * t->entry_bytes, t->entry_bytes, cycle);
+}
+
+static void read_directory(struct ww_tlb *t, uint32_t walker, uint64_t region, uint64_t cycle) {
+    t->walker[walker].directory = t->switching = true;
+    t->counter[WW_C_TLB_CONTEXT_SWITCH]++;
+    send_read(t, walker, DIRECTORY_BASE + region * DIRECTORY_BYTES, DIRECTORY_BYTES, cycle);
+}
+
+static uint64_t region_of(const struct ww_tlb *t, uint32_t m) {
+    return t->miss[m].page >> (t->context_shift - t->page_shift);
+}
+
+/* True if the directory of the miss's region is at hand. That of the first region that is used at all is
+ * loaded when the kernel starts, as Mei and Chu saw. */
+static bool at_hand(struct ww_tlb *t, uint32_t m) {
+    if (!t->contexts) return true;
+    if (!t->any_context) ww_tlb_array_fill(&t->active, region_of(t, m));
+    t->any_context = true;
+    return ww_tlb_array_find(&t->active, region_of(t, m));
+}
+
+static uint32_t free_walker(const struct ww_tlb *t) {
+    for (uint32_t i = 0; i < t->walkers; i++)
+        if (t->walker[i].miss == NONE) return i;
+    return NONE;
+}
+
+void ww_tlb_start_walks(struct ww_tlb *t, uint64_t cycle) {
+    while (t->walking.first != NONE) {
+        uint32_t m = t->walking.first, walker = free_walker(t);
+        if (walker == NONE) return;
+        bool known = at_hand(t, m);
+        if (!known && t->switching) return; /* contexts change one at a time */
+        t->walking.first = t->miss[m].next;
+        t->walker[walker].miss = m;
+        t->counter[WW_C_TLB_WALK]++;
+        ++*t->live;
+        if (known)
+            read_table(t, walker, cycle);
+        else
+            read_directory(t, walker, region_of(t, m), cycle);
+    }
+}
+
+void ww_tlb_walk_read(void *context, const struct ww_mem_reply *reply, uint64_t cycle) {
+    struct ww_tlb *t = context;
+    struct ww_tlb_walker *w = &t->walker[reply->tag];
+    if (reply->level == WW_LEVEL_DRAM) w->from_dram = true;
+    if (!reply->last) return;
+    w->ready = cycle;
+    if (w->directory)
+        w->ready += t->context_cycles;
+    else if (w->from_dram)
+        w->ready += t->fill_cycles;
+    ww_tlb_wake(t, w->ready);
+}
+
+static void end_walk(struct ww_tlb *t, struct ww_tlb_walker *w) {
+    uint32_t m = w->miss;
+    uint64_t cycle = w->ready;
+    *w = (struct ww_tlb_walker){.miss = NONE, .ready = UINT64_MAX};
+    --*t->live;
+    t->counter[WW_C_TLB_WALK_CYCLES] += cycle - t->miss[m].ready;
+    ww_tlb_array_fill(&t->l2_array, t->miss[m].page);
+    ww_tlb_translated(t, m, true, cycle);
+}
+
+uint64_t ww_tlb_step_walks(struct ww_tlb *t, uint64_t cycle) {
+    uint64_t next = UINT64_MAX;
+    bool ended = false;
+    for (uint32_t i = 0; i < t->walkers; i++) {
+        struct ww_tlb_walker *w = &t->walker[i];
+        if (w->ready <= cycle) {
+            ended = true;
+            if (w->directory) {
+                t->switching = false;
+                ww_tlb_array_fill(&t->active, region_of(t, w->miss));
+                read_table(t, i, w->ready);
+            } else {
+                end_walk(t, w);
+            }
+        }
+        if (w->ready < next) next = w->ready;
+    }
+    if (ended) ww_tlb_start_walks(t, cycle);
+    return next;
+}
