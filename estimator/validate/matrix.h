@@ -1,0 +1,49 @@
+/* matrix.h: replays of the workload suite under several machines, added up by kernel: what suites of papers
+ * that compare mechanisms share. */
+#ifndef WW_VALIDATE_MATRIX_H
+#define WW_VALIDATE_MATRIX_H
+
+#include "validate.h"
+
+#define WW_MATRIX_PARAMETERS 8
+#define WW_MATRIX_MECHANISMS 4
+
+struct ww_matrix_workload {
+    const char *name;
+    const char *parameter[WW_MATRIX_PARAMETERS]; /* of the recording, "key=value"; ends with NULL */
+    uint32_t registers;                          /* of a thread, for the occupancy; 0: as compiled */
+    const char *launches;                        /* that are replayed; NULL: all */
+};
+
+/* A GPU with mechanisms. */
+struct ww_matrix_machine {
+    const char *gpu;
+    const char *mechanism[WW_MATRIX_MECHANISMS]; /* ends with NULL */
+};
+
+/* One kernel's launches on one machine, added up. */
+struct ww_matrix_sum {
+    uint64_t cycles, warp_instructions;
+    uint64_t counter[WW_COUNTER_COUNT];
+    double dynamic_j[WW_COMPONENT_COUNT], static_j[WW_COMPONENT_COUNT], total_j;
+};
+
+/* What is measured: every workload on every machine for which `wanted` (NULL: all) says so; of kernels, those
+ * listed. sum: [machine][kernel], all 0 where it was not measured. */
+struct ww_matrix {
+    const struct ww_matrix_workload *workload;
+    size_t workloads;
+    const struct ww_matrix_machine *machine;
+    size_t machines;
+    const char *const *kernel;
+    size_t kernels;
+    bool (*wanted)(size_t workload, size_t machine);
+    struct ww_matrix_sum *sum;
+};
+
+/* Records each workload (for sm_20) into a temporary file, replays it, and fills in the sums, whose memory is
+ * the arena's. Errors: those of recording and replaying, WW_IO (no temporary file), WW_NOMEM. */
+enum ww_code ww_matrix_run(struct ww_matrix *matrix, struct ww_arena *arena,
+                           const struct ww_validate_options *options, struct ww_error *error);
+
+#endif
