@@ -255,12 +255,14 @@ static enum ww_code print_json(const struct trace_job *j, double seconds, struct
 }
 
 static void print_text(const struct trace_job *j) {
-    fprintf(stderr, "%s: %llu launch%s, %llu warp instructions, %llu thread instructions\n", j->path,
-            j->launches, ww_plural(j->launches, "es"), j->warps, j->threads);
+    ww_put_text(stderr, j->path);
+    fprintf(stderr, ": %llu launch%s, %llu warp instructions, %llu thread instructions\n", j->launches,
+            ww_plural(j->launches, "es"), j->warps, j->threads);
     if (!j->bytes || !j->warps) return;
     char each[32];
     ww_three_digits((double)j->bytes / (double)j->warps, each);
-    fprintf(stderr, "%s: %llu launch%s, %llu bytes, %s for each warp instruction\n", j->out, j->recorded,
+    ww_put_text(stderr, j->out);
+    fprintf(stderr, ": %llu launch%s, %llu bytes, %s for each warp instruction\n", j->recorded,
             ww_plural(j->recorded, "es"), j->bytes, each);
 }
 

@@ -102,12 +102,14 @@ def stub_failures(host):
     expect("machine code only", record([host, PTX, "cubin"], trace), 5, "launch: 209", "code=compute_70")
     expect("damaged PTX", record([host, PTX, "broken"], trace), 5, "launch: 218", "damaged compressed PTX")
     expect("a bad access is the program's error 700", record([host, PTX, "zstd", "fault"], trace), 5, "PASS",
-           "out-of-bounds store.*")
+           r"out-of-bounds store.* behind the start of the nearest allocation, 0x\w+ of 64 bytes")
     expect("the program's exit status is passed on", record([host, PTX, "zstd", "exit", "7"], trace[:1]), 7)
     expect("a crash is said, with the shells' status", record([host, PTX, "zstd", "abort"], trace), 134, None,
            "ended by signal 6 .*before its recording was finished; no trace was written")
     check("nothing is left behind by failures", not left("."), left("."))
     expect("an instruction limit", record([host, PTX, "zstd"], trace + ["--instruction-limit", "100"]), 1, None, "limit")
+    expect("the limit is the program's error 702", record([host, PTX, "zstd", "endless"], trace + ["--instruction-limit", "100"]),
+           5, "launch: 702", "the limit of 100 thread instructions")
     expect("a program that is not there", record(["./none"], trace), 7)
     expect("a program without CUDA", record(["true"], trace), 4, None, "no call of the CUDA runtime")
     expect("options that do not go with a program", record([host], ["--workload", "saxpy"]), 2)
@@ -140,6 +142,15 @@ def stub_descriptors(host):
               own() + left("."))
     expect("_exit() is named", record([host, PTX, "zstd", "quick"], trace), 5, None, r"ended without exit\(\)")
     check("its file is removed", not left("."), left("."))
+
+
+def stub_names(host):
+    odd = os.path.abspath("a\nb\x1b[31mc")
+    os.symlink(host, odd)
+    result = record([odd, PTX, "zstd"], ["-o", odd + ".wwt"])
+    check("names cannot steer the terminal", result[0] == 0 and "\x1b" not in result[2] and
+          "a?b?[31mc: 5 launches" in result[2] and "a?b?[31mc.wwt: 5 launches" in result[2], result)
+    os.unlink(odd + ".wwt")
 
 
 def stub_damage(host):
@@ -239,6 +250,7 @@ def main():
         stub_options(host)
         stub_failures(host)
         stub_descriptors(host)
+        stub_names(host)
         stub_damage(host)
         stub_launches(host)
         check("the committed PTX is its source's", run([os.path.join(HERE, "stub", "build.sh"), "--check"])[0] == 0)

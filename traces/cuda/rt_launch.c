@@ -135,6 +135,7 @@ static int run(struct rt_kernel *k, const rt_launch_config *c, void **arguments,
 static int launch(struct rt_kernel *k, const rt_launch_config *c, void **arguments) {
     struct ww_error error = {0};
     struct ww_kernel_info info;
+    if (!k) return RT_ERROR_INVALID_DEVICE_FUNCTION; /* refused on a GPU, too */
     int code = rt_use_kernel(k);
     if (code) rt.damaged = true; /* a launch would be missing from the trace */
     if (!code) code = check_config(c);

@@ -93,7 +93,7 @@ int rt_kernel_error(const struct ww_error *error) {
     if (strstr(error->text, "misaligned")) return RT_ERROR_MISALIGNED_ADDRESS;
     if (strstr(error->text, "out-of-bounds") || strstr(error->text, "nothing is allocated"))
         return RT_ERROR_ILLEGAL_ADDRESS;
-    if (strstr(error->text, "instruction limit")) return RT_ERROR_LAUNCH_TIMEOUT;
+    if (strstr(error->text, "an endless loop?")) return RT_ERROR_LAUNCH_TIMEOUT;
     return RT_ERROR_LAUNCH_FAILURE;
 }
 

@@ -26,8 +26,8 @@ static void fail_global(struct ex_warp *w, uint32_t lane, const struct ex_addres
                 (unsigned long long)address);
         return;
     }
-    unsigned long long at = address, base = near->base, size = near->size;
-    bool before = address < near->base;
+    unsigned long long at = address, base = near->base + near->pad, size = near->size - 2u * near->pad;
+    bool before = at < base;
     unsigned long long distance = before ? base - at : at - base;
     ex_fail(
         w, lane, WW_EXEC,

@@ -2,7 +2,7 @@
  * makes a fat binary of kernels.ptx - plain, LZ4 or zstd - and registers it through the same entry points.
  *
  * usage: host PTX plain|lz4|zstd|cubin|broken|size|header|linked [fault|exit N|abort|close N|early N|unchecked|
- *        none N|quick|limits|around] */
+ *        none N|quick|limits|around|endless] */
 #include <fcntl.h>
 #include <lz4.h>
 #include <signal.h>
@@ -209,10 +209,19 @@ static void check_limits(void) {
     EXPECT(!cudaDeviceSetLimit(0, 4096) && !cudaDeviceSetLimit(2, 64 << 20));
 }
 
-/* Launches that are refused: too many threads, no grid. */
+/* Launches that are refused: too many threads, no grid, what is no kernel. */
 static void refused_launches(void) {
     void *p = NULL, *arguments[] = {&p};
     EXPECT(launch(&outside, 1, 4096, arguments) == 9 && launch(&outside, 0, 1, arguments) == 9);
+    EXPECT(launch(&at, 1, 1, arguments) == 98 && launch(NULL, 1, 1, arguments) == 98);
+}
+
+/* A launch that takes more instructions than it may. */
+static int launch_endless(void) {
+    int n = 0;
+    float a = 0, *x = NULL;
+    void *arguments[] = {&n, &a, &x, &x};
+    return launch(&saxpy, 8, 128, arguments);
 }
 
 int main(int argc, char **argv) {
@@ -229,6 +238,10 @@ int main(int argc, char **argv) {
     if (strstr("cubin broken size header linked", argv[2])) {
         EXPECT(!cudaMalloc(&graph, 4));
         printf("launch: %d\n", launch(&outside, 1, 1, arguments));
+        return 0;
+    }
+    if (!strcmp(what, "endless")) {
+        printf("launch: %d\n", launch_endless());
         return 0;
     }
     if (!strcmp(what, "limits")) check_limits();
