@@ -44,7 +44,7 @@ LIB_SRC := $(sort $(wildcard estimator/base/*.c estimator/config/*.c estimator/c
 MAIN_SRC := $(sort $(wildcard estimator/main.c estimator/cmd/*.c))
 CUDART_SRC := $(sort $(wildcard traces/cuda/rt_*.c))
 KERNEL_PTX := $(sort $(wildcard traces/kernels/*.ptx))
-FIXTURE_SRC := $(sort $(wildcard tests/unit/*fixture*.c tests/timing/*fixture*.c))
+FIXTURE_SRC := $(sort $(wildcard tests/unit/*fixture*.c tests/timing/*fixture*.c)) tests/hardware/kit_stats.c tests/hardware/kit_result.c
 UNIT_SRC := $(sort $(wildcard tests/unit/test_*.c))
 TIMING_SRC := $(sort $(filter-out $(FIXTURE_SRC),$(wildcard tests/timing/*.c)))
 BENCH_SRC := $(sort $(wildcard tests/bench/*.c))
@@ -139,6 +139,48 @@ $(BUILD)/cudart/libcudart.so.%: $(call obj,$(CUDART_SRC)) $(BUILD)/obj/traces/cu
 	@sed 's/@SONAME@/$(@F)/' traces/cuda/cudart.map > $(@D)/$(@F).map
 	$(call say,LINK,$@)$(CC) -shared -Wl,-soname,$(@F) -Wl,--version-script=$(@D)/$(@F).map -Wl,--exclude-libs,ALL -o $@ \
 	    $(filter %.o %.a,$^) $(ALL_LDFLAGS) $(LIBS)
+
+# ---- the measurement kit: CUDA programs for a real GPU (docs/hardware.md); nothing else depends on it ----
+
+NVCC ?= $(firstword $(shell command -v nvcc 2>/dev/null) $(wildcard /usr/local/cuda/bin/nvcc))
+# Machine code for these, and PTX of KIT_PTX for what is newer.
+KIT_ARCHS ?= 75 80 86 89 90 100 120
+KIT_PTX ?= 90
+KIT_CUDART ?= static
+KIT_DIR = $(BUILD)/hardware
+KIT_GENCODE = $(foreach a,$(KIT_ARCHS),-gencode arch=compute_$(a),code=sm_$(a)) -gencode arch=compute_$(KIT_PTX),code=compute_$(KIT_PTX)
+KIT_FLAGS = -std=c++17 -O2 -I. -cudart $(KIT_CUDART) $(KIT_GENCODE)
+KIT_NAMES := $(patsubst traces/workloads/%.c,%,$(filter-out %/host.c,$(wildcard traces/workloads/*.c)))
+KIT_CU := $(patsubst tests/hardware/%.cu,%,$(sort $(wildcard tests/hardware/*.cu)))
+KIT_OBJ = $(call obj,$(wildcard tests/hardware/*.c traces/workloads/*.c estimator/base/*.c) traces/workload.c estimator/config/param.c) \
+    $(patsubst %,$(KIT_DIR)/%.o,$(KIT_CU)) $(patsubst %,$(KIT_DIR)/kernels_%.o,$(KIT_NAMES))
+
+.PHONY: hardware-kit
+hardware-kit:
+ifeq ($(NVCC),)
+	@echo 'hardware-kit: nvcc is missing: install the CUDA toolkit (12.0 or later), or give NVCC=/path/to/nvcc' >&2; exit 1
+else
+	@$(SUBMAKE) $(BUILD)/hardware-kit
+endif
+
+$(KIT_DIR)/flags: FORCE
+	@mkdir -p $(@D)
+	@echo '$(NVCC) $(KIT_FLAGS)' > $@.new
+	@cmp -s $@.new $@ && rm $@.new || mv $@.new $@
+
+$(KIT_DIR)/kernels_%.cu: traces/kernels/%.ptx tests/hardware/kernels.sh
+	@mkdir -p $(@D)
+	$(call say,KERNELS,$@)sh tests/hardware/kernels.sh $* . > $@
+
+$(KIT_DIR)/kernels_%.o: $(KIT_DIR)/kernels_%.cu traces/kernels/%.cu traces/kernels/ww_device.h tests/hardware/device.h $(KIT_DIR)/flags
+	$(call say,NVCC,$<)$(NVCC) $(KIT_FLAGS) -Itraces/kernels -c -o $@ $<
+
+$(KIT_DIR)/%.o: tests/hardware/%.cu $(wildcard tests/hardware/*.h) traces/device.h traces/workload.h $(KIT_DIR)/flags
+	@mkdir -p $(@D)
+	$(call say,NVCC,$<)$(NVCC) $(KIT_FLAGS) -c -o $@ $<
+
+$(BUILD)/hardware-kit: $(KIT_OBJ)
+	$(call say,LINK,$@)$(NVCC) $(KIT_FLAGS) -o $@ $^ -lm -ldl
 
 # ---- tests ----
 
@@ -263,6 +305,7 @@ help:
 	@echo 'make asan|ubsan|tsan   build with that sanitizer in build/NAME and run the tests'
 	@echo 'make fuzz          run each fuzzer for FUZZ_SECONDS (60)'
 	@echo 'make bench         recorder, replay and container figures on named workloads'
+	@echo 'make hardware-kit  build/hardware-kit, which measures a real GPU (needs nvcc; docs/hardware.md)'
 	@echo 'make layers        check that every #include follows the layers'
 	@echo 'make golden        write the golden files of tests/cli and tests/golden anew; review the diff'
 	@echo 'make format        clang-format every source'
