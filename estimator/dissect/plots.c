@@ -47,8 +47,8 @@ static enum ww_code strides_of_sizes(const struct folder *f, const struct ww_dis
         fprintf(out, "%llu %.3f\n", (unsigned long long)c->saavedra[i].stride, c->saavedra[i].cycles);
     }
     script(f, "fig4", "Strides at fixed sizes, texture cache (Saavedra)", "stride, bytes", "cycles",
-           "set logscale x 2\nstats 'fig4.dat' nooutput\n"
-           "plot for [i=0:STATS_blocks-1] 'fig4.dat' index i using 1:2 with linespoints title columnheader(1)");
+           "set logscale x 2\n"
+           "plot for [i=0:4] 'fig4.dat' index i using 1:2 with linespoints title columnheader(1)");
     return close_in(out, "fig4.dat", error);
 }
 
@@ -113,7 +113,6 @@ static enum ww_code patterns(const struct folder *f, const struct ww_dissect *d,
     fprintf(out, "\n");
     script(f, "fig14", "Latency of a global load", "pattern", "cycles",
            "set style data histograms\nset style fill solid\nset logscale y\nset datafile missing '?'\n"
-           "stats 'fig14.dat' using 2 nooutput\n"
            "plot for [i=2:*] 'fig14.dat' using i:xtic(1) title columnheader(i)");
     return close_in(out, "fig14.dat", error);
 }
@@ -142,9 +141,11 @@ static enum ww_code figures(const struct folder *f, const struct ww_dissect *d, 
     if (d->tlb_count) WW_TRY(miss_rates(f, d, error));
     if (d->global.measured) {
         WW_TRY(copies(f, "fig12", d->global.point, d->global.point_count, 0, error));
-        script(f, "fig12", "Global copy", "CTAs", "GB/s",
-               "set logscale x 2\nplot for [s in '64 256 1024'] for [i in '1 2 4'] 'fig12.dat' using "
-               "($2==s && $3==i ? $1 : 1/0):5 with linespoints title 'CTA '.s.', ILP '.i");
+        script(
+            f, "fig12", "Global copy", "CTAs", "GB/s",
+            "set logscale x 2\nset datafile missing NaN\n"
+            "plot for [s in '64 256 1024'] for [i in '1 2 4'] 'fig12.dat' using 1:($2==s && $3==i ? $5 : NaN) "
+            "with linespoints title 'CTA '.s.', ILP '.i");
     }
     if (d->pattern_count) WW_TRY(patterns(f, d, error));
     if (!d->shared.measured) return WW_OK;
