@@ -59,7 +59,8 @@ struct ww_dissect_shared {
     struct ww_dissect_point *point;
     size_t point_count;
     struct ww_dissect_point best;
-    double cycle_bytes; /* bytes a cycle at the best */
+    uint64_t barrier_cycles; /* of a barrier and a reading of the clock alone */
+    double cycle_bytes;      /* bytes a cycle at the best */
 };
 
 struct ww_dissect_global {

@@ -124,6 +124,7 @@ static void put_shared(struct ww_jsonw *w, const struct ww_dissect_shared *s) {
         ww_jsonw_close(w, '}');
     }
     ww_jsonw_close(w, ']');
+    ww_jsonw_u64(w, "barrier_cycles", s->barrier_cycles);
     ww_jsonw_f64(w, "bytes_per_cycle", s->cycle_bytes);
     put_points(w, s->point, s->point_count, &s->best);
     ww_jsonw_close(w, '}');

@@ -189,6 +189,8 @@ static void print_shared(const struct ww_dissect *d, FILE *out) {
         for (size_t i = 0; i < 7; i++) fprintf(out, "%6.0f ", s->stride[row[i] - 1].cycles8);
         fprintf(out, "\n");
     }
+    fprintf(out, "   a barrier and a reading of the clock take %llu cycles\n",
+            (unsigned long long)s->barrier_cycles);
     fprintf(out, "   copy, best of %zu: %.2f GB/s an SM (%.1f bytes a cycle), CTAs of %u x %u an SM, ILP %u\n",
             s->point_count, s->best.gbps, s->cycle_bytes, s->best.cta_size, s->best.ctas, s->best.ilp);
 }
