@@ -15,13 +15,14 @@ import sys
 import tempfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
+SOURCE = os.path.normpath(os.path.join(HERE, "..", ".."))  # stands as a gap in what is written
 sys.path.insert(0, os.path.join(HERE, "..", "..", "scripts"))
 from glob_match import explain, matches  # noqa: E402
 
 
 def run_script(name, program):
     env = dict(os.environ, PATH=os.path.dirname(program) + ":" + os.environ["PATH"], LC_ALL="C.UTF-8",
-               DATA=os.path.join(HERE, "data"), SOURCE=os.path.normpath(os.path.join(HERE, "..", "..")))
+               DATA=os.path.join(HERE, "data"), SOURCE=SOURCE)
     env.pop("WARPWATT_MODELS", None)
     env.pop("WARPWATT_DATA", None)
     script = '. "%s/lib.sh"; . "%s/%s.sh"' % (HERE, HERE, name)
@@ -39,7 +40,7 @@ def one(name, args):
         old = open(golden, encoding="utf-8").read().splitlines() if os.path.exists(golden) else None
         if old is None or matches(old, actual) is not None:
             with open(golden, "w", encoding="utf-8") as f:
-                f.write("".join(x + "\n" for x in actual))
+                f.write("".join(x.replace(SOURCE, "...") + "\n" for x in actual))
     expected = open(golden, encoding="utf-8").read().splitlines() if os.path.exists(golden) else []
     place = matches(expected, actual)
     if place is None and p.returncode == 0:
