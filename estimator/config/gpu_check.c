@@ -149,6 +149,16 @@ static enum ww_code memory_rules(const struct check *c) {
     RULE(c, !s->sm_array_kb || both <= s->sm_array_kb, "l1.size_kb",
          "%u KiB and sm.shared_kb = %u KiB do not fit the array that they share, sm.array_kb = %u KiB",
          s->l1_size_kb, s->sm_shared_kb, s->sm_array_kb);
+    if (s->l2_partitions > 1) {
+        RULE(c, s->l2_slices % 2 == 0, "l2.partitions", "%u slices do not divide in two", s->l2_slices);
+        RULE(c, s->l2_ways > 1 && s->l2_mshrs > 15, "l2.partitions",
+             "two partitions need 2 ways and 16 MSHRs of a slice, but l2.ways is %u and l2.mshrs %u", s->l2_ways,
+             s->l2_mshrs);
+        RULE(c, (uint64_t)s->l2_mshrs * s->l2_mshr_merge <= 16384, "l2.partitions",
+             "l2.mshrs = %u times l2.mshr_merge = %u is more than two partitions take, 16384", s->l2_mshrs,
+             s->l2_mshr_merge);
+        RULE(c, s->l2_prefetch == WW_L2_PREFETCH_OFF, "l2.prefetch", "is not modelled with two partitions");
+    }
     RULE(c, s->l2_replace != 3 || s->l2_ways <= 64, "l2.ways", "%u ways; l2.replace nru takes 64 at most",
          s->l2_ways);
     RULE(c, s->l2_prefetch != WW_L2_PREFETCH_SEQUENTIAL || s->l2_prefetch_kb, "l2.prefetch_kb",

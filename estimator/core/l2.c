@@ -9,25 +9,33 @@ static uint64_t max64(uint64_t a, uint64_t b) {
     return a > b ? a : b;
 }
 
+/* Whole cycles of a transfer that takes `time`, and what is left of those before. */
+static uint32_t port_cycles(uint32_t *rest, uint32_t time) {
+    time += *rest;
+    *rest = time & ((1u << WW_L2_TIME_BITS) - 1);
+    return time >> WW_L2_TIME_BITS;
+}
+
 static void wake(struct ww_l2_slice *s, uint64_t ps) {
     uint64_t cycle = ww_clock_cycle(s->l2->clock, ps);
     ww_queue_earlier(s->l2->queue, &s->event, ww_clock_time(s->l2->clock, cycle));
 }
 
 /* Something that the blocked head waited for, beside fills, is there. */
-static bool head_may_go(const struct ww_l2_slice *s) {
+static bool head_may_go(const struct ww_l2_slice *s, const struct ww_l2_input *in) {
     const struct ww_l2 *l2 = s->l2;
-    return (s->waits & WW_L2_WAIT_REPLY && ww_xbar_can_reply(l2->xbar, s->index)) ||
-           (s->waits & WW_L2_WAIT_READ && ww_dram_has_room(l2->dram, s->channel, WW_DRAM_READ)) ||
-           (s->waits & WW_L2_WAIT_WRITE && ww_dram_has_room(l2->dram, s->channel, WW_DRAM_WRITE));
+    return (in->waits & WW_L2_WAIT_REPLY && ww_xbar_can_reply(l2->xbar, s->index)) ||
+           (in->waits & WW_L2_WAIT_READ && ww_dram_has_room(l2->dram, s->channel, WW_DRAM_READ)) ||
+           (in->waits & WW_L2_WAIT_WRITE && ww_dram_has_room(l2->dram, s->channel, WW_DRAM_WRITE));
 }
 
 /* Puts a request into the slice's FIFO; it is at the tags at cycle `ready`. */
 static void push(struct ww_l2 *l2, uint32_t slice, const struct ww_mem_request *request, uint64_t local,
                  uint8_t granules, uint64_t ready) {
     struct ww_l2_slice *s = &l2->slice[slice];
-    assert(s->packet_count <= s->packet_mask);
-    s->packet[(s->packet_head + s->packet_count) & s->packet_mask] =
+    struct ww_l2_input *in = &s->in[WW_L2_NEAR];
+    assert(in->packet_count <= in->packet_mask);
+    in->packet[(in->packet_head + in->packet_count) & in->packet_mask] =
         (struct ww_l2_packet){.address = request->address,
                               .local = local,
                               .ready = ready,
@@ -42,7 +50,7 @@ static void push(struct ww_l2 *l2, uint32_t slice, const struct ww_mem_request *
                               .fine = request->fine,
                               .walked = request->walked};
     ++*l2->live;
-    if (s->packet_count++ == 0)
+    if (in->packet_count++ == 0)
         ww_queue_earlier(l2->queue, &s->event, ww_clock_time(l2->clock, max64(ready, s->free)));
 }
 
@@ -53,19 +61,26 @@ void ww_l2_push(struct ww_l2 *l2, uint32_t slice, const struct ww_mem_request *r
 
 void ww_l2_push_walk(struct ww_l2 *l2, uint32_t slice, const struct ww_mem_request *request, uint64_t local,
                      uint64_t cycle) {
+    if (l2->copy_bit) local &= WW_L2_COPY - 1;
     push(l2, slice, request, local, (uint8_t)request->sectors, cycle);
+}
+
+void ww_l2_add_fill(struct ww_l2_slice *s, uint32_t side, struct ww_l2_fill fill) {
+    struct ww_l2_fills *f = &s->fills[side];
+    if (f->count) /* a clock that changed meanwhile must not reorder fills */
+        fill.ready = max64(fill.ready, f->fill[(f->head + f->count - 1) & f->mask].ready);
+    f->fill[(f->head + f->count) & f->mask] = fill;
+    if (f->count++ == 0)
+        ww_queue_earlier(s->l2->queue, &s->event, ww_clock_time(s->l2->clock, max64(fill.ready, s->fill_free)));
 }
 
 void ww_l2_filled(void *context, const struct ww_dram_request *request, uint64_t ps) {
     struct ww_l2 *l2 = context;
-    struct ww_l2_slice *s = &l2->slice[request->slice];
-    uint64_t ready = ww_clock_cycle(l2->clock, ps);
-    if (s->fill_count) /* a clock that changed meanwhile must not reorder fills */
-        ready = max64(ready, s->fill[(s->fill_head + s->fill_count - 1) & s->fill_mask].ready);
-    s->fill[(s->fill_head + s->fill_count) & s->fill_mask] =
-        (struct ww_l2_fill){.ready = ready, .miss = request->miss, .mask = request->mask};
-    if (s->fill_count++ == 0)
-        ww_queue_earlier(l2->queue, &s->event, ww_clock_time(l2->clock, max64(ready, s->fill_free)));
+    ww_l2_add_fill(&l2->slice[request->slice], WW_L2_NEAR,
+                   (struct ww_l2_fill){.ready = ww_clock_cycle(l2->clock, ps),
+                                       .miss = request->miss,
+                                       .mask = request->mask,
+                                       .level = WW_LEVEL_DRAM});
 }
 
 void ww_l2_written(void *context, const struct ww_dram_request *request) {
@@ -80,7 +95,11 @@ void ww_l2_room(void *context, uint32_t channel, uint64_t ps) {
     l2->turn[channel] = i + 1 < count ? i + 1 : 0;
     for (uint32_t n = 0; n < count; n++, i = i + 1 < count ? i + 1 : 0) {
         struct ww_l2_slice *s = &l2->slice[channel * count + i];
-        if (s->blocked && s->waits & (WW_L2_WAIT_READ | WW_L2_WAIT_WRITE) && head_may_go(s)) wake(s, ps);
+        for (uint32_t side = 0; side < l2->sides; side++) {
+            const struct ww_l2_input *in = &s->in[side];
+            if (in->blocked && in->waits & (WW_L2_WAIT_READ | WW_L2_WAIT_WRITE) && head_may_go(s, in))
+                wake(s, ps);
+        }
     }
 }
 
@@ -88,7 +107,9 @@ void ww_l2_delivered(void *context, uint32_t slice, uint64_t now_ps) {
     struct ww_l2 *l2 = context;
     struct ww_l2_slice *s = &l2->slice[slice];
     --*l2->live;
-    if (s->fill_waits || (s->blocked && s->waits & WW_L2_WAIT_REPLY)) wake(s, now_ps);
+    const struct ww_l2_input *in = &s->in[WW_L2_NEAR];
+    if (s->fill_waits[WW_L2_NEAR] || s->fill_waits[WW_L2_FAR] || (in->blocked && in->waits & WW_L2_WAIT_REPLY))
+        wake(s, now_ps);
 }
 
 /* Gives the waiters of a fill their sectors; false if there is no room for a reply, to be tried again. */
@@ -104,9 +125,10 @@ static bool feed_waiters(struct ww_l2_slice *s, const struct ww_l2_fill *f, uint
             previous = n;
             continue;
         }
-        if (s->txn[w->txn].needs_reply && !ww_xbar_can_reply(l2->xbar, s->index)) return false;
+        if (s->txn[w->txn].needs_reply == WW_L2_REPLY_SM && !ww_xbar_can_reply(l2->xbar, s->index))
+            return false;
         if (s->txn[w->txn].kind == WW_MEM_ATOMIC) s->tags.line[miss->line].dirty |= got;
-        ww_l2_txn_got(s, w->txn, (uint8_t)(l2->granules_of[got] >> w->shift << w->base), cycle);
+        ww_l2_txn_got(s, w->txn, (uint8_t)(l2->granules_of[got] >> w->shift << w->base), f->level, cycle);
         w->mask &= (uint8_t)~got;
         if (w->mask) {
             previous = n;
@@ -124,7 +146,7 @@ static bool feed_waiters(struct ww_l2_slice *s, const struct ww_l2_fill *f, uint
 }
 
 /* One fill; false if it must wait for room for its replies. */
-static bool serve_fill(struct ww_l2_slice *s, struct ww_l2_fill *f, uint64_t cycle) {
+static bool serve_fill(struct ww_l2_slice *s, uint32_t side, struct ww_l2_fill *f, uint64_t cycle) {
     struct ww_l2_miss *miss = &s->miss[f->miss];
     struct ww_l2_line *line = &s->tags.line[miss->line];
     if (!f->begun) {
@@ -140,77 +162,98 @@ static bool serve_fill(struct ww_l2_slice *s, struct ww_l2_fill *f, uint64_t cyc
         s->free_miss = f->miss;
     }
     s->mshrs_used -= sectors;
-    s->fill_free = cycle + s->l2->cycles_of[sectors];
+    if (side == WW_L2_FAR) s->copies -= sectors;
+    s->fill_free = cycle + port_cycles(&s->fill_rest, s->l2->time_of[sectors]);
     --*s->l2->live;
     return true;
 }
 
-/* Serves the fills whose time has come; true if there was one. */
-static bool serve_fills(struct ww_l2_slice *s, uint64_t cycle) {
+/* Serves the fills of one side whose time has come; true if there was one. */
+static bool serve_fills(struct ww_l2_slice *s, uint32_t side, uint64_t cycle) {
+    struct ww_l2_fills *fills = &s->fills[side];
     bool served = false;
-    while (s->fill_count) {
-        struct ww_l2_fill *f = &s->fill[s->fill_head];
+    while (fills->count) {
+        struct ww_l2_fill *f = &fills->fill[fills->head];
         if (f->ready > cycle || s->fill_free > cycle) break;
-        s->fill_waits = !serve_fill(s, f, cycle);
-        if (s->fill_waits) break;
-        s->fill_head = (s->fill_head + 1) & s->fill_mask;
-        s->fill_count--;
+        s->fill_waits[side] = !serve_fill(s, side, f, cycle);
+        if (s->fill_waits[side]) break;
+        fills->head = (fills->head + 1) & fills->mask;
+        fills->count--;
         served = true;
     }
     return served;
 }
 
-/* Serves the head request if its time has come; true if it was taken from the queue. */
-static bool serve_head(struct ww_l2_slice *s, uint64_t cycle) {
+/* Serves the head request of an input if its time has come; true if it was taken from the queue. */
+static bool serve_head(struct ww_l2_slice *s, struct ww_l2_input *in, uint64_t cycle) {
     struct ww_l2 *l2 = s->l2;
-    struct ww_l2_packet *p = &s->packet[s->packet_head];
-    if (!s->packet_count || p->ready > cycle || s->free > cycle) return false;
-    if (!s->begun && !s->blocked) {
-        s->left = p->granules;
-        s->hits = 0;
+    struct ww_l2_packet *p = &in->packet[in->packet_head];
+    if (!in->packet_count || p->ready > cycle || s->free > cycle) return false;
+    if (!in->begun && !in->blocked) {
+        in->left = p->granules;
+        in->hits = 0;
     }
-    s->retry = false;
-    s->waits = 0;
-    if (!ww_l2_serve(s, p, cycle)) {
-        if (!s->blocked) s->blocked_since = cycle;
-        s->blocked = true;
+    in->retry = false;
+    in->waits = 0;
+    if (!ww_l2_serve(s, in, p, cycle)) {
+        if (!in->blocked) in->blocked_since = cycle;
+        in->blocked = true;
         return false;
     }
-    if (s->blocked) l2->counter[WW_C_L2_STALL_CYCLES] += cycle - s->blocked_since;
-    s->blocked = s->begun = false;
-    s->free = max64(s->free, cycle + l2->cycles_of[s->hits]);
-    s->packet_head = (s->packet_head + 1) & s->packet_mask;
-    s->packet_count--;
+    if (in->blocked) l2->counter[WW_C_L2_STALL_CYCLES] += cycle - in->blocked_since;
+    in->blocked = in->begun = false;
+    s->free = max64(s->free, cycle + port_cycles(&s->rest, l2->time_of[in->hits]));
+    in->packet_head = (in->packet_head + 1) & in->packet_mask;
+    in->packet_count--;
     --*l2->live;
-    if (p->sm != WW_L2_WALKER) ww_xbar_taken(l2->xbar, s->index);
+    if (in == &s->in[WW_L2_NEAR] && p->sm != WW_L2_WALKER) ww_xbar_taken(l2->xbar, s->index);
     return true;
 }
 
 /* Serves heads whose turn comes within HEADS_AHEAD cycles, each at its own cycle; true: some were taken. */
-static bool serve_heads(struct ww_l2_slice *s, uint64_t cycle) {
+static bool serve_heads(struct ww_l2_slice *s, struct ww_l2_input *in, uint64_t cycle) {
     bool taken = false;
     for (uint64_t end = cycle + HEADS_AHEAD;;) {
         uint64_t turn = cycle;
-        if (s->packet_count && !s->blocked)
-            turn = max64(max64(s->packet[s->packet_head].ready, s->free), cycle);
-        if (turn >= end || !serve_head(s, turn)) return taken;
+        if (in->packet_count && !in->blocked)
+            turn = max64(max64(in->packet[in->packet_head].ready, s->free), cycle);
+        if (turn >= end || !serve_head(s, in, turn)) return taken;
         taken = true;
     }
+}
+
+/* Serves an input; *next: when to look at it again, if that is earlier. True: some requests were taken. */
+static bool serve_input(struct ww_l2_slice *s, struct ww_l2_input *in, uint64_t cycle, bool filled,
+                        uint64_t *next) {
+    bool taken = false;
+    /* A blocked head is tried again after a fill, or when what it lacked is there. */
+    if (in->blocked && (in->waits ? head_may_go(s, in) : filled)) in->retry = true;
+    if (!in->blocked || in->retry) taken = serve_heads(s, in, cycle);
+    if (!in->packet_count || (in->blocked && !in->retry)) return taken;
+    uint64_t turn = max64(in->packet[in->packet_head].ready, s->free);
+    if (turn < *next) *next = turn;
+    return taken;
+}
+
+static void next_fill(const struct ww_l2_slice *s, uint32_t side, uint64_t *next) {
+    const struct ww_l2_fills *f = &s->fills[side];
+    if (!f->count || f->fill[f->head].begun) return;
+    uint64_t fill = max64(f->fill[f->head].ready, s->fill_free);
+    if (fill < *next) *next = fill;
 }
 
 static void slice_event(void *owner, struct ww_event *event, uint64_t now_ps) {
     struct ww_l2_slice *s = owner;
     struct ww_l2 *l2 = s->l2;
     uint64_t cycle = ww_clock_cycle(l2->clock, now_ps), next = UINT64_MAX;
-    bool filled = serve_fills(s, cycle), taken = false;
-    /* A blocked head is tried again after a fill, or when what it lacked is there. */
-    if (s->blocked && (s->waits ? head_may_go(s) : filled)) s->retry = true;
-    if (!s->blocked || s->retry) taken = serve_heads(s, cycle);
-    if (s->packet_count && (!s->blocked || s->retry)) next = max64(s->packet[s->packet_head].ready, s->free);
-    if (s->fill_count && !s->fill[s->fill_head].begun) {
-        uint64_t fill = max64(s->fill[s->fill_head].ready, s->fill_free);
-        if (fill < next) next = fill;
+    bool filled = serve_fills(s, WW_L2_NEAR, cycle);
+    if (l2->sides > 1) {
+        filled |= serve_fills(s, WW_L2_FAR, cycle);
+        serve_input(s, &s->in[WW_L2_FAR], cycle, filled, &next);
+        next_fill(s, WW_L2_FAR, &next);
     }
+    bool taken = serve_input(s, &s->in[WW_L2_NEAR], cycle, filled, &next);
+    next_fill(s, WW_L2_NEAR, &next);
     if (next != UINT64_MAX)
         ww_queue_earlier(l2->queue, event, ww_clock_time(l2->clock, max64(next, cycle + 1)));
     if (taken) ww_xbar_wake(l2->xbar, s->index, now_ps);
@@ -234,6 +277,13 @@ static void set_sizes(struct ww_l2 *l2, const struct ww_gpu_spec *gpu) {
     l2->parts = line > gpu->l2_line ? line / gpu->l2_line : 1;
     l2->slices = gpu->l2_slices;
     l2->slices_per_channel = gpu->l2_slices / gpu->dram_channels;
+    l2->sides = gpu->l2_partitions;
+    if (l2->sides > 1) {
+        l2->side_slices = gpu->l2_slices / 2;
+        l2->side_sms = (gpu->sm_count + 1) / 2;
+        l2->far_latency = gpu->l2_far_latency;
+        l2->copy_bit = WW_L2_COPY >> l2->line_shift;
+    }
     l2->mshrs = gpu->l2_mshrs;
     l2->merge = gpu->l2_mshr_merge < UINT16_MAX ? gpu->l2_mshr_merge : UINT16_MAX;
     l2->latency = gpu->l2_latency;
@@ -245,8 +295,9 @@ static void set_sizes(struct ww_l2 *l2, const struct ww_gpu_spec *gpu) {
                                                .queue = gpu->l2_prefetch_queue,
                                                .trust = WW_L2_TRUST_MAX};
     for (uint32_t n = 0; n <= 8; n++) {
-        uint32_t cycles = (n * gpu->l2_sector + gpu->l2_bytes_per_cycle - 1) / gpu->l2_bytes_per_cycle;
-        l2->cycles_of[n] = (uint16_t)(cycles ? cycles : 1);
+        uint32_t bytes = n * gpu->l2_sector, one = 1u << WW_L2_TIME_BITS;
+        uint32_t time = (bytes * one + gpu->l2_bytes_per_cycle - 1) / gpu->l2_bytes_per_cycle;
+        l2->time_of[n] = time > one ? time : one;
     }
     for (uint32_t m = 0; m < 256; m++)
         for (uint32_t g = 0; g < 8; g++) {
@@ -266,19 +317,27 @@ static bool slice_init(struct ww_l2 *l2, uint32_t index, const struct ww_gpu_spe
     s->l2 = l2;
     s->index = index;
     s->channel = index / l2->slices_per_channel;
-    s->packet_mask = packets - 1;
-    s->fill_mask = fills - 1;
-    s->head_txn = WW_NONE;
-    s->packet = ww_arena_array(arena, packets, sizeof *s->packet);
-    s->fill = ww_arena_array(arena, fills, sizeof *s->fill);
+    for (uint32_t side = 0; side < l2->sides; side++) {
+        struct ww_l2_input *in = &s->in[side];
+        struct ww_l2_fills *f = &s->fills[side];
+        uint32_t n =
+            side == WW_L2_NEAR ? packets : fills; /* counterparts ask at most for what they have MSHRs */
+        in->head_txn = WW_NONE;
+        in->packet_mask = n - 1;
+        f->mask = fills - 1;
+        in->packet = ww_arena_array(arena, n, sizeof *in->packet);
+        f->fill = ww_arena_array(arena, fills, sizeof *f->fill);
+        if (!in->packet || !f->fill) return false;
+    }
     s->miss = ww_arena_array(arena, l2->mshrs, sizeof *s->miss);
     s->waiter = ww_arena_array(arena, waiters, sizeof *s->waiter);
-    /* Every txn but the head's waits somewhere. */
-    s->txn = ww_arena_array(arena, waiters + 1, sizeof *s->txn);
-    if (!s->packet || !s->fill || !s->miss || !s->waiter || !s->txn) return false;
+    /* Every txn but the heads' waits somewhere. */
+    uint32_t txns = waiters + l2->sides;
+    s->txn = ww_arena_array(arena, txns, sizeof *s->txn);
+    if (!s->miss || !s->waiter || !s->txn) return false;
     for (uint32_t i = 0; i < l2->mshrs; i++) s->miss[i].next = i + 1 < l2->mshrs ? i + 1 : WW_NONE;
     for (uint32_t i = 0; i < waiters; i++) s->waiter[i].next = i + 1 < waiters ? i + 1 : WW_NONE;
-    for (uint32_t i = 0; i <= waiters; i++) s->txn[i].next = i < waiters ? i + 1 : WW_NONE;
+    for (uint32_t i = 0; i < txns; i++) s->txn[i].next = i + 1 < txns ? i + 1 : WW_NONE;
     return ww_l2_tags_init(&s->tags, gpu, arena, index, seed);
 }
 

@@ -35,6 +35,10 @@ static void send_reply(struct ww_l2_slice *s, const struct ww_l2_txn *t, uint8_t
         s->l2->walk_read(s->l2->walk_context, &reply, cycle);
         return;
     }
+    if (t->needs_reply == WW_L2_REPLY_PEER) {
+        ww_l2_answer(s, t, granules, cycle);
+        return;
+    }
     uint32_t payload = 0; /* of an acknowledgement */
     if (t->kind == WW_MEM_READ) payload = 32 * bits(granules);
     if (t->kind == WW_MEM_ATOMIC && last) payload = t->bytes; /* old values, a lane's each */
@@ -48,6 +52,7 @@ static void reply_whole(struct ww_l2_slice *s, const struct ww_l2_packet *p, uin
                           .tag = p->tag,
                           .sm = p->sm,
                           .kind = p->kind,
+                          .needs_reply = p->needs_reply,
                           .source = p->source,
                           .fine = p->fine,
                           .walked = p->walked,
@@ -55,9 +60,9 @@ static void reply_whole(struct ww_l2_slice *s, const struct ww_l2_packet *p, uin
     send_reply(s, &t, p->granules, true, cycle);
 }
 
-static bool can_reply(struct ww_l2_slice *s, bool needs_reply) {
-    if (!needs_reply || ww_xbar_can_reply(s->l2->xbar, s->index)) return true;
-    s->waits |= WW_L2_WAIT_REPLY;
+static bool can_reply(struct ww_l2_slice *s, struct ww_l2_input *in, uint8_t needs_reply) {
+    if (needs_reply != WW_L2_REPLY_SM || ww_xbar_can_reply(s->l2->xbar, s->index)) return true;
+    in->waits |= WW_L2_WAIT_REPLY;
     return false;
 }
 
@@ -81,7 +86,8 @@ static void flush(struct ww_l2_slice *s, uint32_t n, uint64_t cycle) {
     if (t->needs_reply) send_reply(s, t, out, !t->left, cycle);
     t->level = WW_LEVEL_L2;
     if (t->left) return;
-    if (s->head_txn == n) s->head_txn = WW_NONE;
+    if (s->in[WW_L2_NEAR].head_txn == n) s->in[WW_L2_NEAR].head_txn = WW_NONE;
+    if (s->l2->sides > 1 && s->in[WW_L2_FAR].head_txn == n) s->in[WW_L2_FAR].head_txn = WW_NONE;
     t->next = s->free_txn;
     s->free_txn = n;
     --*s->l2->live;
@@ -96,27 +102,41 @@ static void perform_atomic(struct ww_l2_slice *s, struct ww_l2_txn *t, uint32_t 
     s->free = from + (uint64_t)t->atomic_ops * s->l2->atomic_cycles;
 }
 
-void ww_l2_txn_got(struct ww_l2_slice *s, uint32_t n, uint8_t got, uint64_t cycle) {
+void ww_l2_txn_got(struct ww_l2_slice *s, uint32_t n, uint8_t got, uint8_t level, uint64_t cycle) {
     struct ww_l2_txn *t = &s->txn[n];
     if (t->kind == WW_MEM_ATOMIC) perform_atomic(s, t, bits(got) >> s->l2->sector_shift, cycle);
     t->have |= got;
-    t->level = WW_LEVEL_DRAM;
+    t->level = level > t->level ? level : t->level;
     flush(s, n, cycle);
 }
 
 /* ---- lines ----------------------------------------------------------------------------------- */
 
-static bool dram_room(struct ww_l2_slice *s, enum ww_dram_direction direction) {
+static bool dram_room(struct ww_l2_slice *s, struct ww_l2_input *in, enum ww_dram_direction direction) {
     if (ww_dram_has_room(s->l2->dram, s->channel, direction)) return true;
-    s->waits |= direction == WW_DRAM_READ ? WW_L2_WAIT_READ : WW_L2_WAIT_WRITE;
+    in->waits |= direction == WW_DRAM_READ ? WW_L2_WAIT_READ : WW_L2_WAIT_WRITE;
     return false;
 }
 
+static bool is_copy(const struct ww_l2_slice *s, uint64_t number) {
+    return number & s->l2->copy_bit;
+}
+
+/* After one more copy, the set has a way left that does not wait for the other partition. */
+static bool set_takes_copy(const struct ww_l2_slice *s, uint32_t set) {
+    const struct ww_l2_line *line = &s->tags.line[(size_t)set * s->tags.stride];
+    uint32_t waiting = 0;
+    for (uint32_t w = 0; w < s->tags.ways; w++) waiting += line[w].pending && is_copy(s, line[w].number);
+    return waiting + 1 < s->tags.ways;
+}
+
 /* Gives the part a line, writing back the one that it replaces. */
-static bool claim(struct ww_l2_slice *s, struct ww_l2_part *part, uint64_t cycle) {
+static bool claim(struct ww_l2_slice *s, struct ww_l2_input *in, struct ww_l2_part *part, uint64_t cycle) {
     uint32_t victim = ww_l2_tags_victim(&s->tags, part->set);
     if (victim == WW_NONE) return false;
-    if (s->tags.line[victim].dirty && !dram_room(s, WW_DRAM_WRITE)) return false;
+    if (is_copy(s, part->number) && s->copies + 1 >= s->tags.ways && !set_takes_copy(s, part->set))
+        return false;
+    if (s->tags.line[victim].dirty && !dram_room(s, in, WW_DRAM_WRITE)) return false;
     ww_l2_replace(s, part, victim, cycle);
     ww_l2_tags_touch(&s->tags, part->set, victim);
     return true;
@@ -125,16 +145,25 @@ static bool claim(struct ww_l2_slice *s, struct ww_l2_part *part, uint64_t cycle
 /* ---- reads and atomics ----------------------------------------------------------------------- */
 
 /* Asks DRAM for as many of the sectors `need` as there are MSHRs for; returns these. */
-static uint8_t fetch(struct ww_l2_slice *s, struct ww_l2_part *part, uint8_t need, uint64_t cycle) {
+static uint8_t fetch(struct ww_l2_slice *s, struct ww_l2_input *in, struct ww_l2_part *part, uint8_t need,
+                     uint64_t cycle) {
     uint32_t room = s->l2->mshrs - s->mshrs_used;
-    if (!need || !room || !dram_room(s, WW_DRAM_READ)) return 0;
-    if (part->index == WW_NONE && !claim(s, part, cycle)) return 0;
+    bool copy = is_copy(s, part->number);
+    if (copy && room > s->l2->mshrs / 2 - s->copies) room = s->l2->mshrs / 2 - s->copies;
+    if (!need || !room || (!copy && !dram_room(s, in, WW_DRAM_READ))) return 0;
+    if (part->index == WW_NONE && !claim(s, in, part, cycle)) return 0;
     if (bits(need) > room) {
         uint8_t fewer = 0;
         for (; room; room--, need &= (uint8_t)(need - 1)) fewer |= (uint8_t)(need & -need);
         need = fewer;
     }
     uint32_t miss = ww_l2_take_mshrs(s, part, need);
+    if (copy) {
+        s->copies += bits(need);
+        count(s, WW_C_L2_FAR, bits(need));
+        ww_l2_ask_home(s, part->number, need, miss, cycle);
+        return need;
+    }
     count(s, WW_C_L2_SECTOR_MISS, bits(need));
     ww_l2_push_dram(s, part->number, need, miss, WW_DRAM_READ, cycle);
     return need;
@@ -148,13 +177,14 @@ static uint8_t joinable(const struct ww_l2_slice *s, const struct ww_l2_line *li
     return can;
 }
 
-static void join(struct ww_l2_slice *s, const struct ww_l2_part *part, uint8_t mask) {
+static void join(struct ww_l2_slice *s, const struct ww_l2_input *in, const struct ww_l2_part *part,
+                 uint8_t mask) {
     struct ww_l2_miss *miss = &s->miss[s->tags.line[part->index].miss];
     uint32_t n = s->free_waiter;
     struct ww_l2_waiter *w = &s->waiter[n];
     s->free_waiter = w->next;
     *w = (struct ww_l2_waiter){
-        .txn = s->head_txn, .next = WW_NONE, .mask = mask, .base = part->base, .shift = part->shift};
+        .txn = in->head_txn, .next = WW_NONE, .mask = mask, .base = part->base, .shift = part->shift};
     if (miss->first == WW_NONE)
         miss->first = n;
     else
@@ -163,11 +193,12 @@ static void join(struct ww_l2_slice *s, const struct ww_l2_part *part, uint8_t m
     for (uint8_t m = mask; m; m &= (uint8_t)(m - 1)) miss->joined[__builtin_ctz(m)]++;
 }
 
-static void hit(struct ww_l2_slice *s, const struct ww_l2_part *part, uint8_t sectors, uint64_t cycle) {
-    struct ww_l2_txn *t = &s->txn[s->head_txn];
+static void hit(struct ww_l2_slice *s, struct ww_l2_input *in, const struct ww_l2_part *part, uint8_t sectors,
+                uint64_t cycle) {
+    struct ww_l2_txn *t = &s->txn[in->head_txn];
     struct ww_l2_line *line = &s->tags.line[part->index];
     count(s, WW_C_L2_SECTOR_HIT, bits(sectors));
-    s->hits = (uint8_t)(s->hits + bits(sectors));
+    in->hits = (uint8_t)(in->hits + bits(sectors));
     if (t->kind == WW_MEM_ATOMIC) {
         line->dirty |= sectors;
         perform_atomic(s, t, bits(sectors), cycle);
@@ -176,33 +207,34 @@ static void hit(struct ww_l2_slice *s, const struct ww_l2_part *part, uint8_t se
 }
 
 /* Returns those granules of the part that hit, joined or were asked of DRAM. */
-static uint8_t read_part(struct ww_l2_slice *s, const struct ww_l2_packet *p, struct ww_l2_part *part,
-                         uint64_t cycle) {
+static uint8_t read_part(struct ww_l2_slice *s, struct ww_l2_input *in, const struct ww_l2_packet *p,
+                         struct ww_l2_part *part, uint64_t cycle) {
     uint8_t done = 0, joined = 0, fetched = 0, need = part->want;
     if (part->index != WW_NONE) {
         const struct ww_l2_line *line = &s->tags.line[part->index];
         if (line->prefetched & part->want) ww_l2_prefetch_used(s, p, part, cycle);
         done = line->valid & part->want;
-        if (done) hit(s, part, done, cycle);
+        if (done) hit(s, in, part, done, cycle);
         need = part->want & (uint8_t) ~(line->valid | line->pending);
         joined = joinable(s, line, part->want & line->pending & (uint8_t)~line->valid);
         ww_l2_tags_touch(&s->tags, part->set, part->index);
     }
     if (s->free_waiter != WW_NONE) {
         count(s, WW_C_L2_SECTOR_MERGED, bits(joined));
-        fetched = fetch(s, part, need, cycle);
+        fetched = fetch(s, in, part, need, cycle);
         joined |= fetched;
-        if (joined) join(s, part, joined);
+        if (joined) join(s, in, part, joined);
         /* Page tables are not fetched ahead: each new page of a chase in order has P5's latency. */
         if (fetched && s->l2->prefetch.window && p->sm != WW_L2_WALKER)
             ww_l2_prefetch_miss(s, p, part, fetched, cycle);
         done |= joined;
     }
-    count(s, WW_C_L2_SECTOR_READ, bits(done));
+    if (p->needs_reply != WW_L2_REPLY_PEER) count(s, WW_C_L2_SECTOR_READ, bits(done));
+    if (p->kind == WW_MEM_ATOMIC && s->l2->side_slices) ww_l2_drop_copy(s, part->number, done);
     return (uint8_t)(s->l2->granules_of[done] >> part->shift << part->base);
 }
 
-static bool begin_txn(struct ww_l2_slice *s, const struct ww_l2_packet *p) {
+static bool begin_txn(struct ww_l2_slice *s, struct ww_l2_input *in, const struct ww_l2_packet *p) {
     uint32_t n = s->free_txn;
     if (n == WW_NONE) return false;
     struct ww_l2_txn *t = &s->txn[n];
@@ -219,52 +251,54 @@ static bool begin_txn(struct ww_l2_slice *s, const struct ww_l2_packet *p) {
                             .fine = p->fine,
                             .walked = p->walked,
                             .level = WW_LEVEL_L2};
-    s->head_txn = n;
-    s->begun = true;
+    in->head_txn = n;
+    in->begun = true;
     ++*s->l2->live;
     return true;
 }
 
 /* A read of which every sector is valid needs no txn. True: served. */
-static bool read_whole(struct ww_l2_slice *s, const struct ww_l2_packet *p, const struct ww_l2_part *part,
-                       uint64_t cycle) {
+static bool read_whole(struct ww_l2_slice *s, struct ww_l2_input *in, const struct ww_l2_packet *p,
+                       const struct ww_l2_part *part, uint64_t cycle) {
     struct ww_l2 *l2 = s->l2;
     if (p->kind != WW_MEM_READ) return false;
     if (part->index == WW_NONE || (s->tags.line[part->index].valid & part->want) != part->want) return false;
-    if (!ww_xbar_can_reply(l2->xbar, s->index)) return false;
+    bool peer = p->needs_reply == WW_L2_REPLY_PEER;
+    if (!peer && !ww_xbar_can_reply(l2->xbar, s->index)) return false;
     if (s->tags.line[part->index].prefetched & part->want) ww_l2_prefetch_used(s, p, part, cycle);
     ww_l2_tags_touch(&s->tags, part->set, part->index);
-    s->hits = (uint8_t)bits(part->want);
-    count(s, WW_C_L2_SECTOR_READ, s->hits);
-    count(s, WW_C_L2_SECTOR_HIT, s->hits);
+    in->hits = (uint8_t)bits(part->want);
+    if (!peer) count(s, WW_C_L2_SECTOR_READ, in->hits);
+    count(s, WW_C_L2_SECTOR_HIT, in->hits);
     if (p->needs_reply) reply_whole(s, p, cycle);
     return true;
 }
 
-static bool serve_read(struct ww_l2_slice *s, const struct ww_l2_packet *p, uint64_t cycle) {
+static bool serve_read(struct ww_l2_slice *s, struct ww_l2_input *in, const struct ww_l2_packet *p,
+                       uint64_t cycle) {
     struct ww_l2_part part;
     uint32_t k = 0;
     if (s->l2->parts == 1) {
-        part = ww_l2_find_part(s, p, 0, s->left);
-        if (!s->begun && read_whole(s, p, &part, cycle)) return true;
-        if (!s->begun && !begin_txn(s, p)) return false;
-        if (s->left) s->left &= (uint8_t)~read_part(s, p, &part, cycle);
+        part = ww_l2_find_part(s, p, 0, in->left);
+        if (!in->begun && read_whole(s, in, p, &part, cycle)) return true;
+        if (!in->begun && !begin_txn(s, in, p)) return false;
+        if (in->left) in->left &= (uint8_t)~read_part(s, in, p, &part, cycle);
         k = 1;
-    } else if (!s->begun && !begin_txn(s, p)) {
+    } else if (!in->begun && !begin_txn(s, in, p)) {
         return false;
     }
     for (; k < s->l2->parts; k++) {
-        uint8_t granules = ww_l2_granules_in(s->l2, s->left, k);
+        uint8_t granules = ww_l2_granules_in(s->l2, in->left, k);
         if (!granules) continue;
         part = ww_l2_find_part(s, p, k, granules);
-        s->left &= (uint8_t)~read_part(s, p, &part, cycle);
+        in->left &= (uint8_t)~read_part(s, in, p, &part, cycle);
     }
-    if (s->left) return false;
-    if (s->head_txn == WW_NONE) return true; /* fills have answered all of it meanwhile */
-    const struct ww_l2_txn *t = &s->txn[s->head_txn];
-    if (complete(s->l2, t) && !can_reply(s, t->needs_reply)) return false;
-    flush(s, s->head_txn, cycle);
-    s->head_txn = WW_NONE;
+    if (in->left) return false;
+    if (in->head_txn == WW_NONE) return true; /* fills have answered all of it meanwhile */
+    const struct ww_l2_txn *t = &s->txn[in->head_txn];
+    if (complete(s->l2, t) && !can_reply(s, in, t->needs_reply)) return false;
+    flush(s, in->head_txn, cycle);
+    in->head_txn = WW_NONE;
     return true;
 }
 
@@ -287,23 +321,25 @@ static void mark_written(const struct ww_l2 *l2, struct ww_l2_line *line, uint8_
     }
 }
 
-static bool serve_write(struct ww_l2_slice *s, const struct ww_l2_packet *p, uint64_t cycle) {
+static bool serve_write(struct ww_l2_slice *s, struct ww_l2_input *in, const struct ww_l2_packet *p,
+                        uint64_t cycle) {
     struct ww_l2 *l2 = s->l2;
-    if (!can_reply(s, p->needs_reply)) return false;
+    if (!can_reply(s, in, p->needs_reply)) return false;
     for (uint32_t k = 0; k < l2->parts; k++) {
-        uint8_t granules = ww_l2_granules_in(l2, s->left, k);
+        uint8_t granules = ww_l2_granules_in(l2, in->left, k);
         if (!granules) continue;
         struct ww_l2_part part = ww_l2_find_part(s, p, k, granules);
         uint32_t sectors = bits(part.want);
         if (part.index != WW_NONE)
             count(s, WW_C_L2_WRITE_HIT, sectors);
-        else if (!claim(s, &part, cycle))
+        else if (!claim(s, in, &part, cycle))
             return false;
         ww_l2_tags_touch(&s->tags, part.set, part.index);
         mark_written(l2, &s->tags.line[part.index], part.want, p);
+        if (l2->side_slices) ww_l2_drop_copy(s, part.number, part.want);
         count(s, WW_C_L2_SECTOR_WRITE, sectors);
-        s->left &= (uint8_t)~granules;
-        s->hits = (uint8_t)(s->hits + sectors);
+        in->left &= (uint8_t)~granules;
+        in->hits = (uint8_t)(in->hits + sectors);
     }
     if (!p->needs_reply) return true;
     reply_whole(s, p, cycle);
@@ -311,14 +347,15 @@ static bool serve_write(struct ww_l2_slice *s, const struct ww_l2_packet *p, uin
 }
 
 /* The page is translated, or the request would not be here; it only takes its turn. */
-static bool serve_translation(struct ww_l2_slice *s, const struct ww_l2_packet *p, uint64_t cycle) {
-    if (!can_reply(s, true)) return false;
+static bool serve_translation(struct ww_l2_slice *s, struct ww_l2_input *in, const struct ww_l2_packet *p,
+                              uint64_t cycle) {
+    if (!can_reply(s, in, WW_L2_REPLY_SM)) return false;
     reply_whole(s, p, cycle);
     return true;
 }
 
-bool ww_l2_serve(struct ww_l2_slice *s, const struct ww_l2_packet *p, uint64_t cycle) {
-    if (p->kind == WW_MEM_WRITE) return serve_write(s, p, cycle);
-    if (p->kind == WW_MEM_TRANSLATION) return serve_translation(s, p, cycle);
-    return serve_read(s, p, cycle);
+bool ww_l2_serve(struct ww_l2_slice *s, struct ww_l2_input *in, const struct ww_l2_packet *p, uint64_t cycle) {
+    if (p->kind == WW_MEM_WRITE) return serve_write(s, in, p, cycle);
+    if (p->kind == WW_MEM_TRANSLATION) return serve_translation(s, in, p, cycle);
+    return serve_read(s, in, p, cycle);
 }

@@ -75,6 +75,7 @@ bool ww_memsys_send(struct ww_memsys *m, const struct ww_mem_request *request, u
     assert(!(request->address & m->line_mask) && request->sectors && request->sectors < 256);
     uint8_t granules = request->fine ? (uint8_t)request->sectors : m->granules_of[request->sectors];
     struct ww_slice_place place = ww_addrmap_slice(&m->map, request->address);
+    place = ww_l2_route(&m->l2, request, place);
     uint32_t payload = request->kind == WW_MEM_READ ? 0 : request->bytes;
     uint64_t arrived;
     if (!ww_xbar_send(&m->xbar, request->sm, place.slice, payload, now_ps, &arrived)) return false;

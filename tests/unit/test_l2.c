@@ -202,6 +202,15 @@ static void not_recently_used_misses_aperiodically(void **state) {
     assert_true(same < 24);
 }
 
+static void addresses_of_64_bits_are_served(void **state) {
+    struct rig *rig = *state;
+    rig_start(rig);
+    for (uint32_t bit = 40; bit < 64; bit++)
+        assert_int_equal(rig_round_trip(rig, (uint64_t)3 << bit, 1) > 0, 1);
+    assert_int_equal(rig->counter[WW_C_L2_SECTOR_MISS], 24);
+    rig_check_laws(rig);
+}
+
 static void a_line_with_a_pending_sector_is_never_replaced(void **state) {
     struct rig *rig = *state;
     rig_start(rig);
@@ -338,6 +347,7 @@ int main(void) {
         T(first_in_first_out_ignores_uses),
         T(not_recently_used_spares_what_was_used_since),
         T(not_recently_used_misses_aperiodically),
+        T(addresses_of_64_bits_are_served),
         T(a_line_with_a_pending_sector_is_never_replaced),
         T(an_atomic_holds_the_slice_for_each_address),
         T(an_atomic_that_misses_fetches_and_dirties_its_sector),

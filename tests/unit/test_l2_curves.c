@@ -4,6 +4,7 @@
 #include <setjmp.h>
 #include <cmocka.h>
 
+#include "estimator/base/rng.h"
 #include "memsys_fixture.h"
 #include <stdlib.h>
 
@@ -127,8 +128,88 @@ static void strides_of_megabytes_are_not_hidden(void **state) {
     stop_model(rig);
 }
 
+/* ---- Volta and later: RRZE-HPC/gpu-benches, gpu-latency: results of a V100 at 1380 MHz, an A100 80 GB at 1410
+ * MHz and a GH200 at 1980 MHz. A lone thread walks a random cycle through the 128-byte lines of its array,
+ * after a pass that is not timed. ---- */
+
+/* Mean of a load in SM cycles, the L1's part included, over `kb` KiB; they must not fit the L1. */
+static double chase_cycles(const char *gpu, uint32_t kb) {
+    enum { TIMED = 10000 };
+    struct rig *rig = start_model(gpu);
+    uint32_t lines = kb * 8, *next = malloc(lines * sizeof *next);
+    uint64_t sum = 0;
+    struct ww_rng rng;
+    assert_non_null(next);
+    ww_rng_seed(&rng, kb);
+    for (uint32_t i = 0; i < lines; i++) next[i] = i;
+    for (uint32_t i = lines - 1; i > 0; i--) { /* one cycle: S. Sattolo, 1986 */
+        uint32_t k = ww_rng_below(&rng, i), line = next[i];
+        next[i] = next[k];
+        next[k] = line;
+    }
+    uint32_t at = 0;
+    for (uint32_t i = 0; i < lines + TIMED; i++, at = next[at]) {
+        uint64_t ps = load(rig, (uint64_t)at * 128);
+        if (i >= lines) sum += ps;
+    }
+    rig_drain(rig);
+    rig_check_laws(rig);
+    double cycles = rig->spec.l1_latency + (double)sum / TIMED * rig->spec.clock_sm_mhz / 1e6;
+    stop_model(rig);
+    free(next);
+    return cycles;
+}
+
+struct plateau { /* of a measured curve */
+    const char *gpu;
+    uint32_t kb;
+    double cycles;
+};
+
+static const struct plateau v100_512 = {"v100", 512, 212.1};
+static const struct plateau v100_5632 = {"v100", 5632, 212.1};
+static const struct plateau v100_8192 = {"v100", 8192, 425.4};
+static const struct plateau v100_32768 = {"v100", 32768, 425.4};
+static const struct plateau a100_1024 = {"a100_80", 1024, 205.7};
+static const struct plateau a100_17248 = {"a100_80", 17248, 205.4};
+static const struct plateau a100_26987 = {"a100_80", 26987, 387.6};
+static const struct plateau a100_31330 = {"a100_80", 31330, 412.9};
+static const struct plateau a100_36372 = {"a100_80", 36372, 390.2};
+static const struct plateau a100_49018 = {"a100_80", 49018, 515.8};
+static const struct plateau a100_63643 = {"a100_80", 63643, 546.8};
+static const struct plateau h200_2086 = {"h200", 2086, 280.5};
+static const struct plateau h200_26372 = {"h200", 26372, 284.4};
+static const struct plateau h200_38294 = {"h200", 38294, 503.4};
+static const struct plateau h200_47898 = {"h200", 47898, 488.1};
+static const struct plateau h200_55604 = {"h200", 55604, 497.3};
+
+static void a_chase_lies_within_a_tenth_of_the_plateau(void **state) {
+    const struct plateau *p = *state;
+    double cycles = chase_cycles(p->gpu, p->kb);
+    print_message("%s, %u KiB: %.1f, expected %.1f\n", p->gpu, p->kb, cycles, p->cycles);
+    assert_true(cycles > 0.9 * p->cycles && cycles < 1.1 * p->cycles);
+}
+
+struct knee { /* where the measured curve is half of the way between two plateaus */
+    const char *gpu;
+    uint32_t kb;
+    double half;
+};
+
+static const struct knee v100_l2 = {"v100", 6350, 318}, a100_near = {"a100_80", 21950, 303},
+                         a100_far = {"a100_80", 40650, 457}, h200_near = {"h200", 32400, 390},
+                         h200_far = {"h200", 62000, 561};
+
+static void a_knee_lies_within_15_percent_of_the_measured_size(void **state) {
+    const struct knee *k = *state;
+    assert_true(chase_cycles(k->gpu, k->kb * 85 / 100) < k->half);
+    assert_true(chase_cycles(k->gpu, k->kb * 115 / 100) > k->half);
+}
+
 #define GPU(f, gpu)                                                                                            \
     { #f ": " gpu, f, NULL, NULL, gpu }
+#define FOR(f, what)                                                                                           \
+    { #f ": " #what, f, NULL, NULL, (void *)(uintptr_t)&what }
 #define MEI(f) GPU(f, "gtx560ti"), GPU(f, "gtx780"), GPU(f, "gtx980")
 
 int main(void) {
@@ -139,6 +220,27 @@ int main(void) {
         MEI(arrays_of_two_thirds_show_one_cold_miss),
         MEI(larger_arrays_show_more_cold_misses),
         MEI(strides_of_megabytes_are_not_hidden),
+        FOR(a_chase_lies_within_a_tenth_of_the_plateau, v100_512),
+        FOR(a_chase_lies_within_a_tenth_of_the_plateau, v100_5632),
+        FOR(a_chase_lies_within_a_tenth_of_the_plateau, v100_8192),
+        FOR(a_chase_lies_within_a_tenth_of_the_plateau, v100_32768),
+        FOR(a_chase_lies_within_a_tenth_of_the_plateau, a100_1024),
+        FOR(a_chase_lies_within_a_tenth_of_the_plateau, a100_17248),
+        FOR(a_chase_lies_within_a_tenth_of_the_plateau, a100_26987),
+        FOR(a_chase_lies_within_a_tenth_of_the_plateau, a100_31330),
+        FOR(a_chase_lies_within_a_tenth_of_the_plateau, a100_36372),
+        FOR(a_chase_lies_within_a_tenth_of_the_plateau, a100_49018),
+        FOR(a_chase_lies_within_a_tenth_of_the_plateau, a100_63643),
+        FOR(a_chase_lies_within_a_tenth_of_the_plateau, h200_2086),
+        FOR(a_chase_lies_within_a_tenth_of_the_plateau, h200_26372),
+        FOR(a_chase_lies_within_a_tenth_of_the_plateau, h200_38294),
+        FOR(a_chase_lies_within_a_tenth_of_the_plateau, h200_47898),
+        FOR(a_chase_lies_within_a_tenth_of_the_plateau, h200_55604),
+        FOR(a_knee_lies_within_15_percent_of_the_measured_size, v100_l2),
+        FOR(a_knee_lies_within_15_percent_of_the_measured_size, a100_near),
+        FOR(a_knee_lies_within_15_percent_of_the_measured_size, a100_far),
+        FOR(a_knee_lies_within_15_percent_of_the_measured_size, h200_near),
+        FOR(a_knee_lies_within_15_percent_of_the_measured_size, h200_far),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
