@@ -152,8 +152,8 @@ static enum ww_code memory_rules(const struct check *c) {
     if (s->l2_partitions > 1) {
         RULE(c, s->l2_slices % 2 == 0, "l2.partitions", "%u slices do not divide in two", s->l2_slices);
         RULE(c, s->l2_ways > 1 && s->l2_mshrs > 15, "l2.partitions",
-             "two partitions need 2 ways and 16 MSHRs of a slice, but l2.ways is %u and l2.mshrs %u", s->l2_ways,
-             s->l2_mshrs);
+             "two partitions need 2 ways and 16 MSHRs of a slice, but l2.ways is %u and l2.mshrs %u",
+             s->l2_ways, s->l2_mshrs);
         RULE(c, (uint64_t)s->l2_mshrs * s->l2_mshr_merge <= 16384, "l2.partitions",
              "l2.mshrs = %u times l2.mshr_merge = %u is more than two partitions take, 16384", s->l2_mshrs,
              s->l2_mshr_merge);
