@@ -13,11 +13,12 @@ static double lane_share(const struct ww_launch_result *l) {
     return (double)l->counter[WW_C_THREAD_INST] / (32.0 * (double)issued);
 }
 
-static void add_events(const struct ww_power *p, const struct ww_launch_result *l, struct ww_energy *out) {
+static void add_events(const struct ww_power *p, const struct power_point *point,
+                       const struct ww_launch_result *l, struct ww_energy *out) {
     double share = lane_share(l);
     for (size_t i = 0; i < p->event_count; i++) {
         const struct power_event *e = &p->event[i];
-        double joules = e->joules * (double)l->counter[e->counter];
+        double joules = e->joules * (double)l->counter[e->counter] * point->dynamic[e->to];
         out->dynamic_j[e->to] += e->by_lanes ? joules * share : joules;
     }
 }
@@ -48,13 +49,36 @@ static const struct power_lane *lane_category(const struct ww_power *p, uint32_t
 }
 
 /* AccelWattch's divergence model: base + (lanes - 1) x add, shared out over the SMs that are active. */
-static void add_lane_model(const struct ww_power *p, const struct ww_launch_result *l, double active_share,
-                           double seconds, struct ww_energy *out) {
+static void add_lane_model(const struct ww_power *p, const struct power_point *point,
+                           const struct ww_launch_result *l, double active_share, double seconds,
+                           struct ww_energy *out) {
     if (p->lane_count == 0) return;
     const struct power_lane *c = lane_category(p, units_used(l));
     double lanes = 32.0 * lane_share(l);
     double watts = c->first_lane + (lanes > 1 ? (lanes - 1) * c->add_lane : 0);
-    out->static_j[c->to] += watts * active_share * seconds;
+    out->static_j[c->to] += watts * active_share * seconds * point->leakage[c->to];
+}
+
+static double follow(const struct power_point *point, const struct power_static *s) {
+    return s->kind == POWER_LEAKAGE   ? point->leakage[s->to]
+           : s->kind == POWER_CLOCK   ? point->dynamic[s->to]
+           : s->kind == POWER_STANDBY ? point->standby[s->to]
+                                      : 1;
+}
+
+/* Seconds for which a row's watts flow, times the number of what draws them. An idle SM whose clock stops saves
+ * its clock tree; one whose supply is off saves its leakage too, both its own row and its part of the chip's.
+ */
+static double drawn(const struct power_static *s, uint32_t idle, double seconds, double active_sm_s,
+                    double sms) {
+    double idle_sm_s = sms * seconds > active_sm_s ? sms * seconds - active_sm_s : 0;
+    bool leaks = s->kind == POWER_LEAKAGE;
+    bool saved =
+        (idle != WW_IDLE_SM_TABLE && s->kind == POWER_CLOCK) || (idle == WW_IDLE_SM_POWER_GATED && leaks);
+    if (s->per == POWER_PER_ACTIVE_SM) return active_sm_s;
+    if (s->per == POWER_PER_IDLE_SM) return saved ? 0 : idle_sm_s;
+    bool of_sms = power_domain_of(s->to) == POWER_DOMAIN_SM;
+    return saved && of_sms && sms > 0 ? seconds - idle_sm_s / sms : seconds;
 }
 
 void ww_power_launch(const struct ww_power *power, const struct ww_gpu_spec *gpu,
@@ -66,14 +90,15 @@ void ww_power_launch(const struct ww_power *power, const struct ww_gpu_spec *gpu
     /* The launch overhead has no cycles; its SMs are idle. */
     double active_sm_s = (double)launch->counter[WW_C_SM_ACTIVE_CYCLES] / (gpu->clock_sm_mhz * 1e6);
     double active_share = seconds > 0 ? active_sm_s / (sms * seconds) : 0;
-    add_events(power, launch, out);
+    struct power_point point;
+    power_point_of(power, gpu, &point);
+    add_events(power, &point, launch, out);
     for (size_t i = 0; i < power->steady_count; i++) {
         const struct power_static *s = &power->steady[i];
-        double over = s->per == POWER_PER_GPU         ? seconds
-                      : s->per == POWER_PER_ACTIVE_SM ? active_sm_s
-                                                      : sms * seconds - active_sm_s;
-        out->static_j[s->to] += s->value * (over > 0 ? over : 0);
+        double over = drawn(s, gpu->power_idle_sm, seconds, active_sm_s, sms);
+        out->static_j[s->to] += s->value * over * follow(&point, s);
     }
-    add_lane_model(power, launch, active_share, seconds, out);
+    add_lane_model(power, &point, launch, active_share, seconds, out);
+    power_add_structures(power, gpu, &point, launch, seconds, out);
     for (int c = 0; c < WW_COMPONENT_COUNT; c++) out->total_j += out->dynamic_j[c] + out->static_j[c];
 }

@@ -17,6 +17,7 @@ static const struct ww_param event_rows[] = {
 static const struct ww_param static_rows[] = {
     P_STR(power_static, component, "component", NULL, "a component's name"),
     WW_PARAM_ENUM(power_static, per, "per", "gpu|active_sm|idle_sm", WW_REQUIRED, "what draws it"),
+    WW_PARAM_ENUM(power_static, kind, "kind", "fixed|leakage|clock|standby", 0, "what it follows"),
     P_F64(power_static, value, "value", "W", 0, 1e5, WW_REQUIRED, "power"),
     P_F64(power_static, uncertainty, "uncertainty", "", 0, 10, WW_REQUIRED, "relative uncertainty"),
 };
@@ -26,6 +27,34 @@ static const struct ww_param lane_rows[] = {
     P_F64(power_lane, first_lane, "first_lane", "W", 0, 1e5, WW_REQUIRED, "chip power with one active lane"),
     P_F64(power_lane, add_lane, "add_lane", "W", 0, 1e4, WW_REQUIRED, "added by each further lane"),
     P_F64(power_lane, uncertainty, "uncertainty", "", 0, 10, WW_REQUIRED, "relative uncertainty"),
+};
+
+static const struct ww_param structure_rows[] = {
+    WW_PARAM_ENUM(power_structure, name, "structure",
+                  "regfile|shared|l1|l2|texture|constant|icache|l1_mshr|l1_queue|l2_mshr", WW_REQUIRED,
+                  "which structure"),
+    WW_PARAM_ENUM(power_structure, kind, "kind", "ram|cache|cam", WW_REQUIRED, "kind of array"),
+    P_STR(power_structure, component, "component", NULL, "component that pays for accesses"),
+    P_STR(power_structure, event, "event", "", "counter of searches; empty: all events of the component"),
+    P_STR(power_structure, leaks_in, "leaks_in", NULL, "component that its leakage stands in"),
+    P_F64(power_structure, bytes, "bytes", "byte", 1, 1e9, WW_REQUIRED, "capacity of one copy"),
+    P_F64(power_structure, row_bytes, "row_bytes", "byte", 1, 4096, WW_REQUIRED, "bytes of an access"),
+    P_F64(power_structure, ways, "ways", "way", 1, 4096, 1, "associativity"),
+    WW_PARAM_U32(power_structure, banks, "banks", "bank", 1, 4096, 1, "equal arrays in a copy"),
+    WW_PARAM_U32(power_structure, copies, "copies", "", 0, 65536, 0, "copies in the chip; 0: one in each SM"),
+    P_F64(power_structure, node_nm, "node_nm", "nm", 3, 250, WW_REQUIRED, "node"),
+    P_F64(power_structure, uncertainty, "uncertainty", "", 0, 10, WW_REQUIRED, "relative uncertainty"),
+};
+static const struct ww_param clock_rows[] = {
+    WW_PARAM_ENUM(power_clock, domain, "domain", "sm|l2|dram", WW_REQUIRED, "clock domain"),
+    P_F64(power_clock, mhz, "mhz", "MHz", 10, 10000, WW_REQUIRED, "clock at nominal voltage"),
+    P_F64(power_clock, slope, "slope", "", 0, 2, WW_REQUIRED, "relative voltage for relative frequency"),
+    P_F64(power_clock, min_volts, "min_volts", "", 0.1, 1, 0.7, "lowest voltage over nominal"),
+    P_F64(power_clock, max_volts, "max_volts", "", 1, 2, 1.3, "highest voltage over nominal"),
+    P_F64(power_clock, celsius, "celsius", "C", -50, 200, 65, "temperature of the leakage rows"),
+    P_F64(power_clock, double_celsius, "double_celsius", "C", 0, 1000, 0, "rise that doubles leakage; 0: none"),
+    P_F64(power_clock, standby, "standby", "", 0, 2, 0, "relative standby power for relative frequency"),
+    P_F64(power_clock, uncertainty, "uncertainty", "", 0, 10, WW_REQUIRED, "relative uncertainty"),
 };
 
 static enum ww_code find_component(const char *name, const char *where, enum ww_component *out,
@@ -58,6 +87,18 @@ static enum ww_code resolve_events(struct ww_power *p, struct ww_error *error) {
         e->joules = e->value * (e->unit == POWER_NJ ? 1e-9 : 1e-12);
     }
     return WW_OK;
+}
+
+static enum ww_code resolve_structures(struct ww_power *p, struct ww_error *error) {
+    for (size_t i = 0; i < p->structure_count; i++) {
+        struct power_structure *s = &p->structure[i];
+        char where[64];
+        snprintf(where, sizeof where, "$.structures[%zu]", i);
+        WW_TRY(find_component(s->component, where, &s->to, error));
+        WW_TRY(find_component(s->leaks_in, where, &s->from, error));
+        if (s->event[0]) WW_TRY(find_counter(s->event, where, &s->counter, error));
+    }
+    return p->structure_count ? ww_scaling_load("scaling", true, &p->scaling, error) : WW_OK;
 }
 
 /* "int+fp+sfu" to bits. */
@@ -108,15 +149,22 @@ static enum ww_code load(struct ww_power *p, const char *path, struct ww_error *
         SECTION("events", power_event, event_rows, true),
         SECTION("static", power_static, static_rows, true),
         SECTION("lane_model", power_lane, lane_rows, false),
+        SECTION("structures", power_structure, structure_rows, false),
+        SECTION("domains", power_clock, clock_rows, false),
     };
-    WW_TRY(ww_table_load(path, section, 3, &p->arena, &p->description, error));
+    WW_TRY(ww_table_load(path, section, 5, &p->arena, &p->description, error));
     p->event = section[0].records;
     p->event_count = section[0].count;
     p->steady = section[1].records;
     p->steady_count = section[1].count;
     p->lane = section[2].records;
     p->lane_count = section[2].count;
-    if (resolve_events(p, error) != WW_OK || resolve_rest(p, error) != WW_OK) {
+    p->structure = section[3].records;
+    p->structure_count = section[3].count;
+    p->clock = section[4].records;
+    p->clock_count = section[4].count;
+    if (resolve_events(p, error) != WW_OK || resolve_rest(p, error) != WW_OK ||
+        resolve_structures(p, error) != WW_OK) {
         ww_error_within(error, path);
         return WW_INPUT;
     }
@@ -154,6 +202,7 @@ enum ww_code ww_power_load(const char *name, bool required, struct ww_power **po
 
 void ww_power_free(struct ww_power *power) {
     if (!power) return;
+    ww_scaling_free(power->scaling);
     ww_arena_free(&power->arena);
     free(power);
 }

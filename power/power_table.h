@@ -4,14 +4,19 @@
  *   static       watts that flow for as long as the launch, an active SM, or an idle SM lasts
  *   lane_model   AccelWattch's static power under divergence: chip watts with one lane per warp active, and
  *                the watts that each further lane adds, by which units the kernel uses
+ *   structures   shapes of memory structures that the values hold for; other shapes pay by the laws of
+ * scaling.h domains      clock domains: nominal clock, voltage against frequency, leakage against temperature
  */
 #ifndef WW_POWER_TABLE_H
 #define WW_POWER_TABLE_H
 
 #include "../estimator/config/param.h"
 #include "power.h"
+#include "scaling.h"
 
 enum power_unit { POWER_PJ, POWER_NJ };
+enum power_kind { POWER_FIXED, POWER_LEAKAGE, POWER_CLOCK, POWER_STANDBY };
+enum power_domain { POWER_DOMAIN_SM, POWER_DOMAIN_L2, POWER_DOMAIN_DRAM, POWER_DOMAIN_COUNT };
 enum power_per { POWER_PER_GPU, POWER_PER_ACTIVE_SM, POWER_PER_IDLE_SM };
 
 /* Units that a lane-model category names, as bits. */
@@ -39,7 +44,7 @@ struct power_event {
 
 struct power_static {
     char component[WW_STR_MAX];
-    uint32_t per;
+    uint32_t per, kind;
     double value; /* W */
     double uncertainty;
     const char *source;
@@ -55,6 +60,47 @@ struct power_lane {
     uint32_t mask; /* POWER_USES_*; 0: the default category */
 };
 
+/* What the structures of the table's own GPU are like. */
+enum power_structure_name {
+    POWER_S_REGFILE,
+    POWER_S_SHARED,
+    POWER_S_L1,
+    POWER_S_L2,
+    POWER_S_TEXTURE,
+    POWER_S_CONSTANT,
+    POWER_S_ICACHE,
+    POWER_S_L1_MSHR,
+    POWER_S_L1_QUEUE,
+    POWER_S_L2_MSHR,
+    POWER_S_COUNT
+};
+
+struct power_structure {
+    char component[WW_STR_MAX]; /* that its energy belongs to */
+    char event[WW_STR_MAX];     /* empty: all events of the component scale with it; else searches of a queue */
+    char leaks_in[WW_STR_MAX];  /* component that its leakage stands in */
+    uint32_t name, kind;
+    double bytes; /* of one copy, all banks */
+    double row_bytes, ways;
+    uint32_t banks, copies; /* copies: 0 for one in each SM */
+    double node_nm, uncertainty;
+    const char *source;
+    enum ww_component to, from;
+    enum ww_counter counter;
+};
+
+struct power_clock {
+    uint32_t domain;
+    double mhz;                  /* at nominal voltage */
+    double slope;                /* relative voltage for relative frequency */
+    double min_volts, max_volts; /* relative to nominal */
+    double celsius;              /* that the leakage rows hold for */
+    double double_celsius;       /* rise that doubles leakage; 0: leakage does not depend on temperature */
+    double standby;              /* relative standby power for relative frequency */
+    double uncertainty;
+    const char *source;
+};
+
 struct ww_power {
     struct ww_arena arena;
     const char *name, *description;
@@ -64,6 +110,31 @@ struct ww_power {
     size_t steady_count;
     struct power_lane *lane;
     size_t lane_count;
+    struct power_structure *structure;
+    size_t structure_count;
+    struct power_clock *clock;
+    size_t clock_count;
+    struct ww_scaling *scaling; /* there if there are structures */
 };
+
+/* Factors on the table's values in one run. */
+struct power_point {
+    double dynamic[WW_COMPONENT_COUNT]; /* voltage squared, and the shape of the component's structure */
+    double leakage[WW_COMPONENT_COUNT]; /* voltage and temperature */
+    double standby[WW_COMPONENT_COUNT];
+};
+
+/* Domain of a component's clock; POWER_DOMAIN_COUNT for one that is in none. */
+enum power_domain power_domain_of(enum ww_component component);
+/* The factors for a GPU's clocks, temperature and structures; all 1 for the table's own GPU. */
+void power_point_of(const struct ww_power *power, const struct ww_gpu_spec *gpu, struct power_point *out);
+/* Adds what a GPU's structures cost more or less than the table's: energy of queue searches, leakage. After
+ * all else; no part of `out` becomes negative. */
+void power_add_structures(const struct ww_power *power, const struct ww_gpu_spec *gpu,
+                          const struct power_point *point, const struct ww_launch_result *launch,
+                          double seconds, struct ww_energy *out);
+/* Energy per access of the component's structure in this GPU over that of the table's. */
+double power_structure_factor(const struct ww_power *power, const struct ww_gpu_spec *gpu,
+                              enum ww_component component);
 
 #endif
