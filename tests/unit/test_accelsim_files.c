@@ -4,9 +4,11 @@
 #include "../../estimator/base/buf.h"
 #include <lzma.h>
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <zlib.h>
@@ -419,6 +421,34 @@ static void test_exports_overwrite_nothing(void **state) {
     remove_folder(dir, 1);
 }
 
+/* A disk that fills up in the middle. */
+static void test_a_failed_export_leaves_nothing(void **state) {
+    (void)state;
+    static const struct ww_made_shape shape = {{8, 1, 1}, {64, 1, 1}, 200, 300, 1, true};
+    struct ww_made_launch made;
+    struct ww_trace *t;
+    struct rlimit old, small;
+    const char *path = ww_made_path(&arena, "there.wwt"), *dir = ww_made_path(&arena, "failed"),
+               *kept = ww_made_path(&arena, "kept");
+    ww_made_launch(&arena, 6, &shape, &made);
+    OK(ww_made_write(path, &made, 1, 0, &error));
+    OK(ww_trace_open(path, &t, &error));
+    assert_int_equal(mkdir(kept, 0777), 0);
+    assert_int_equal(getrlimit(RLIMIT_FSIZE, &old), 0);
+    small = (struct rlimit){8192, old.rlim_max};
+    signal(SIGXFSZ, SIG_IGN);
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &small), 0);
+    enum ww_code first = ww_export_accelsim(t, dir, NULL, &error),
+                 second = ww_export_accelsim(t, kept, NULL, &error);
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &old), 0);
+    signal(SIGXFSZ, SIG_DFL);
+    ww_trace_close(t);
+    assert_int_equal(first, WW_IO);
+    assert_int_equal(second, WW_IO);
+    assert_int_equal(access(dir, F_OK), -1);
+    assert_int_equal(rmdir(kept), 0); /* a folder that was there stays, empty */
+}
+
 /* What other readers of the format need: its own lines only, registers of threads, one result, four sources. */
 static void test_exported_lines_hold_what_the_format_has(void **state) {
     (void)state;
@@ -466,6 +496,7 @@ int main(void) {
         T(test_a_copy_without_its_bytes_is_an_error_with_its_line),
         T(test_every_made_up_trace_comes_back_whole),
         T(test_exports_overwrite_nothing),
+        T(test_a_failed_export_leaves_nothing),
         T(test_exported_lines_hold_what_the_format_has),
     };
     return cmocka_run_group_tests(tests, NULL, clean);
