@@ -355,8 +355,7 @@ enum ww_code ww_export_accelsim(struct ww_trace *trace, const char *dir,
     if (strlen(dir) > PATH_ROOM - 64)
         return ww_fail(error, WW_USAGE, "the output folder", "the folder's name is too long");
     bool made = mkdir(dir, 0777) == 0;
-    if (!made && errno != EEXIST)
-        return ww_fail(error, WW_IO, dir, "cannot create: %s", strerror(errno));
+    if (!made && errno != EEXIST) return ww_fail(error, WW_IO, dir, "cannot create: %s", strerror(errno));
     enum ww_code code = export_all(&e, error);
     if (code != WW_OK && made) rmdir(dir);
     ww_buf_free(&e.text);
