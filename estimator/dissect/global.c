@@ -4,6 +4,8 @@
 #include <math.h>
 
 #define MOST_POINTS 128u
+#define LONG_COPIES 5
+#define LONG_TIMES 8
 #define LARGE_L2 (8 * WW_MB) /* beyond it a copy that shows more than the cache takes seconds */
 
 static enum ww_code copy_ps(struct ww_meter *m, const struct ww_dissect_point *p, uint64_t bytes,
@@ -19,16 +21,30 @@ static enum ww_code copy_ps(struct ww_meter *m, const struct ww_dissect_point *p
 }
 
 /* The paper copies so much that start, end and what the L2 still holds do not matter. Here two copies are
- * timed, and the longer one's part beyond the shorter counts. */
-static enum ww_code copy_point(struct ww_meter *m, struct ww_dissect_point *p, struct ww_error *error) {
-    uint64_t copied[2], ps[2], bytes = m->board.l2_bytes < WW_MB ? WW_MB : m->board.l2_bytes;
-    struct ww_dissect_global *g = &m->out->global;
+ * timed, of `times` the L2 and of three times that, and the longer one's part beyond the shorter counts. */
+static enum ww_code copy_point(struct ww_meter *m, struct ww_dissect_point *p, uint32_t times,
+                               struct ww_error *error) {
+    uint64_t copied[2], ps[2], bytes = times * (m->board.l2_bytes < WW_MB ? WW_MB : m->board.l2_bytes);
     WW_TRY(ww_meter_step(m, "global copies", error));
     WW_TRY(copy_ps(m, p, bytes, &copied[0], &ps[0], error));
     WW_TRY(copy_ps(m, p, 3 * bytes, &copied[1], &ps[1], error));
     p->gbps = ps[1] > ps[0] ? 2.0 * (double)(copied[1] - copied[0]) / (double)(ps[1] - ps[0]) * 1000 : NAN;
-    g->point[g->point_count++] = *p;
-    if (p->gbps > g->best.gbps) g->best = *p;
+    return WW_OK;
+}
+
+/* CTAs that run side by side drift apart in the course of a long copy, which costs DRAM rows: the points that
+ * look best are copied again at length, and the best of these counts. */
+static enum ww_code long_copies(struct ww_meter *m, struct ww_error *error) {
+    struct ww_dissect_global *g = &m->out->global;
+    bool done[MOST_POINTS] = {false};
+    for (uint32_t n = 0; n < LONG_COPIES && n < g->point_count; n++) {
+        size_t best = SIZE_MAX;
+        for (size_t i = 0; i < g->point_count; i++)
+            if (!done[i] && (best == SIZE_MAX || g->point[i].gbps > g->point[best].gbps)) best = i;
+        done[best] = true;
+        WW_TRY(copy_point(m, &g->point[best], LONG_TIMES, error));
+        if (g->point[best].gbps > g->best.gbps) g->best = g->point[best];
+    }
     return WW_OK;
 }
 
@@ -43,8 +59,12 @@ enum ww_code ww_dissect_global(struct ww_meter *m, struct ww_error *error) {
         for (uint32_t size = few ? 256 : 64; size <= m->board.max_cta_threads; size *= few ? 16 : 4)
             for (size_t i = few ? 2 : 0; i < sizeof ilp / sizeof ilp[0]; i++) {
                 struct ww_dissect_point p = {a_sm * m->board.sms, size, ilp[i], 0};
-                WW_TRY(copy_point(m, &p, error));
+                WW_TRY(copy_point(m, &p, 1, error));
+                g->point[g->point_count++] = p;
             }
+    if (m->board.l2_bytes <= LARGE_L2) WW_TRY(long_copies(m, error));
+    for (size_t i = 0; i < g->point_count && m->board.l2_bytes > LARGE_L2; i++)
+        if (g->point[i].gbps > g->best.gbps) g->best = g->point[i];
     g->measured = true;
     return WW_OK;
 }
