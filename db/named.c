@@ -32,6 +32,27 @@ static const struct ww_named_query queries[] = {
     {"memory", "sectors, hit rates and bandwidth of a run's memory levels (:run)",
      "SELECT level, sectors_read, sectors_written, round(100 * hit_rate, 2) AS hit_percent,"
      " round(100 * merged_rate, 2) AS merged_percent, read_gb_s, write_gb_s FROM v_memory WHERE run_id = " RUN},
+    {"saturation",
+     "runs of a run's trace and GPU side by side: stalls, saturation, Mascar's modes, hit rates (:run)",
+     "WITH o AS (SELECT trace_id, gpu_id FROM run WHERE run_id = " RUN "), c AS (SELECT run_id,"
+     " max(value) FILTER (WHERE counter = 'sm_active_cycles') AS active,"
+     " max(value) FILTER (WHERE counter = 'lsu_stall_cycles') AS stall,"
+     " max(value) FILTER (WHERE counter = 'mem_saturated_cycles') AS saturated,"
+     " max(value) FILTER (WHERE counter = 'ep_cycles') AS ep, max(value) FILTER (WHERE counter = 'mp_cycles') "
+     "AS mp,"
+     " max(value) FILTER (WHERE counter = 'owner_changes') AS owners,"
+     " max(value) FILTER (WHERE counter = 'reexec_push') AS pushed,"
+     " max(value) FILTER (WHERE counter = 'l1_hit_under_miss') AS under,"
+     " max(value) FILTER (WHERE counter = 'l1_sector_hit') AS hit,"
+     " max(value) FILTER (WHERE counter = 'l1_sector_read') AS asked"
+     " FROM v_counter WHERE run_id IN (SELECT run_id FROM run JOIN o USING(trace_id, gpu_id)) GROUP BY run_id)"
+     " SELECT v.run_id AS run, v.mechanisms AS mechanisms, v.cycles AS cycles,"
+     " round(100.0 * stall / nullif(active, 0), 1) AS lsu_stall_percent,"
+     " round(100.0 * saturated / nullif(active, 0), 1) AS saturated_percent,"
+     " round(100.0 * ep / nullif(active, 0), 1) AS ep_percent, round(100.0 * mp / nullif(active, 0), 1) AS "
+     "mp_percent,"
+     " owners, pushed AS reexecuted, under AS hits_under_miss, round(100.0 * hit / nullif(asked, 0), 1) AS"
+     " l1_hit_percent FROM c JOIN v_run v USING(run_id) ORDER BY v.run_id"},
     {"energy", "a run's energy and average power by component (:run)",
      "SELECT component, dynamic_j, static_j, energy_j, power_w, round(100 * share, 2) AS percent FROM v_energy"
      " WHERE run_id = " RUN " ORDER BY energy_j DESC, component"},

@@ -122,6 +122,26 @@ static enum ww_code print_slots(const struct ww_launch_result *sum, FILE *out, s
 
 /* ---- memory ---- */
 
+/* How the path from the SMs to memory was held up, and what Mascar and re-execution did about it. */
+static void print_path(const uint64_t *c, FILE *out) {
+    char t[4][32];
+    double active = (double)c[WW_C_SM_ACTIVE_CYCLES];
+    if (active > 0 && (c[WW_C_LSU_STALL_CYCLES] || c[WW_C_MEM_SATURATED_CYCLES]))
+        fprintf(out, "  load/store unit: stalled %s of the SMs' active cycles; memory saturated %s\n",
+                ww_percent((double)c[WW_C_LSU_STALL_CYCLES] / active, t[0]),
+                ww_percent((double)c[WW_C_MEM_SATURATED_CYCLES] / active, t[1]));
+    if (active > 0 && c[WW_C_MP_CYCLES])
+        fprintf(
+            out,
+            "  one warp owned memory (MP mode) %s of these cycles: %s owners, %s attempts of others refused\n",
+            ww_percent((double)c[WW_C_MP_CYCLES] / active, t[0]),
+            ww_si((double)c[WW_C_OWNER_CHANGES], "", t[1]), ww_si((double)c[WW_C_OWNER_REFUSED], "", t[2]));
+    if (c[WW_C_REEXEC_PUSH])
+        fprintf(out, "  re-execution queue: %s requests put aside, %s attempts; %s hits passed them\n",
+                ww_si((double)c[WW_C_REEXEC_PUSH], "", t[0]), ww_si((double)c[WW_C_REEXEC_TRY], "", t[1]),
+                ww_si((double)c[WW_C_L1_HIT_UNDER_MISS], "", t[2]));
+}
+
 static enum ww_code print_memory(const struct ww_launch_result *sum, FILE *out, struct ww_error *error) {
     struct ww_level level[WW_LEVELS];
     ww_levels(sum, level);
@@ -146,6 +166,7 @@ static enum ww_code print_memory(const struct ww_launch_result *sum, FILE *out, 
                 ww_si((double)c[WW_C_SHARED_PASSES], "", t[0]),
                 ww_si((double)c[WW_C_SHARED_CONFLICTS], "", t[1]),
                 ww_percent((double)c[WW_C_SHARED_CONFLICTS] / (double)c[WW_C_SHARED_PASSES], t[2]));
+    print_path(c, out);
     return WW_OK;
 }
 
