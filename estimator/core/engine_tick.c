@@ -117,6 +117,7 @@ void ww_core_reply(void *owner, uint16_t sm, const struct ww_mem_reply *reply, u
     core->answered_ps = now_ps;
     ww_sm_advance(&core->sm[sm], cycle);
     ww_l1_reply(&core->sm[sm], reply, cycle);
+    if (core->sm[sm].saturated && !ww_l1_saturated(&core->sm[sm])) ww_sm_count_mode(&core->sm[sm], cycle);
     wake_after(&core->sm[sm], cycle);
 }
 

@@ -183,8 +183,7 @@ static void issue_warp(struct ww_sm *sm, struct ww_sched *s, struct ww_warp *w, 
 /* Finds the warps that can issue in this cycle, for the mechanism; sets try_at to when another group's unit
  * is free. False: there is none. */
 static bool find_ready(struct ww_sched *s, uint64_t cycle) {
-    uint64_t ready = 0, memory = 0, try_at = WW_NEVER, parked = s->view.parked;
-    s->view.ready_lsu = 0;
+    uint64_t ready = 0, memory = 0, try_at = WW_NEVER;
     for (uint32_t groups = s->groups; groups; groups &= groups - 1) {
         uint32_t g = (uint32_t)__builtin_ctz(groups);
         uint64_t at = s->free[g];
@@ -194,12 +193,11 @@ static bool find_ready(struct ww_sched *s, uint64_t cycle) {
         }
         ready |= s->ready[g];
         if ((WW_G_MEMORY >> g) & 1) memory |= s->ready[g];
-        if (g == WW_G_LSU) {
-            s->view.ready_lsu = s->ready[g] & ~parked;
-            ready &= ~(s->ready[g] & parked);
-        }
     }
+    uint64_t lsu = ready & s->ready[WW_G_LSU];
+    ready &= ~(lsu & s->view.parked);
     s->try_at = try_at;
+    s->view.ready_lsu = lsu & ready;
     s->view.ready = ready;
     s->view.ready_mem = memory & ready;
     return ready != 0;

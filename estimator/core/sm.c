@@ -94,11 +94,14 @@ void ww_sm_count_mode(struct ww_sm *sm, uint64_t cycle) {
 uint64_t ww_sm_step(struct ww_sm *sm, uint64_t cycle) {
     sm->now = cycle;
     sm->stirred = false;
-    if (ww_l1_saturated(sm) != sm->saturated) ww_sm_count_mode(sm, cycle);
     wake_warps(sm, cycle);
-    if (sm->misses.count) ww_l1_drain(sm, cycle);
-    if ((sm->lsu.count | sm->lsu.reexec.count) && sm->lsu.free <= cycle) ww_lsu_step(sm, cycle);
-    if (ww_l1_saturated(sm) != sm->saturated) ww_sm_count_mode(sm, cycle);
+    uint32_t work = sm->misses.count;
+    if (work) ww_l1_drain(sm, cycle);
+    if ((sm->lsu.count | sm->lsu.reexec.count) && sm->lsu.free <= cycle) {
+        ww_lsu_step(sm, cycle);
+        work = 1;
+    }
+    if (work && ww_l1_saturated(sm) != sm->saturated) ww_sm_count_mode(sm, cycle);
     uint64_t before = sm->core->issued;
     sm->issuing = true;
     uint64_t next = sm->issue_at <= cycle ? ww_issue(sm, cycle) : sm->issue_at;
