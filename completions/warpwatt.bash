@@ -7,7 +7,7 @@ _warpwatt() {
     case $name in
         gpu)
             if ((COMP_CWORD == 2)); then
-                words='list show diff'; is_value=1
+                words='list show diff derive'; is_value=1
             fi
             name="$name ${COMP_WORDS[2]}"; first=3 ;;
         mech)
@@ -22,7 +22,7 @@ _warpwatt() {
             name="$name ${COMP_WORDS[2]}"; first=3 ;;
     esac
     if ((COMP_CWORD == 1)); then
-        words='gpu mech trace run dissect compare query report validate version help --help --version'; is_value=1
+        words='gpu mech trace run dissect compare query report validate hardware correlate version help --help --version'; is_value=1
     elif ((COMP_CWORD >= first)); then
         case $name in
         "gpu list")
@@ -42,6 +42,14 @@ _warpwatt() {
             case $previous in
             esac
             operands=$(warpwatt gpu list --names 2>/dev/null)
+            ;;
+        "gpu derive")
+            options='--measured --base --out --help'
+            case $previous in
+                --measured) is_file=1 ;;
+                --base) words=$(warpwatt gpu list --names 2>/dev/null); is_value=1 ;;
+                --out|-o) is_file=1 ;;
+            esac
             ;;
         "mech list")
             options='--json --names --help'
@@ -185,6 +193,28 @@ _warpwatt() {
                 --jobs|-j) return ;;
             esac
             operands=$(warpwatt validate --names 2>/dev/null)
+            ;;
+        "hardware import")
+            options='--db --help'
+            case $previous in
+                --db|-d) is_file=1 ;;
+            esac
+            operand_file=1
+            ;;
+        "correlate")
+            options='--measured --hardware --gpu --set --mech --power --workload --metric --launches --runs --traces --db --json --csv --quiet --help'
+            case $previous in
+                --measured) is_file=1 ;;
+                --hardware) return ;;
+                --gpu|-g) words=$(warpwatt gpu list --names 2>/dev/null); is_value=1 ;;
+                --set|-s) return ;;
+                --mech|-m) return ;;
+                --power) return ;;
+                --workload|-w) words=$(warpwatt trace workloads --names 2>/dev/null); is_value=1 ;;
+                --metric) return ;;
+                --traces) return ;;
+                --db|-d) is_file=1 ;;
+            esac
             ;;
         "version")
             options='--json --help'

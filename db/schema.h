@@ -18,8 +18,9 @@ struct ww_db_step {
 extern const struct ww_db_step ww_db_steps[];
 extern const int ww_db_step_count;
 
-/* Statements of the two steps there are, ended by NULL. */
-extern const char *const ww_db_tables_sql[]; /* schema_tables.c */
-extern const char *const ww_db_views_sql[];  /* schema_views.c */
+/* Statements of the steps there are, ended by NULL. */
+extern const char *const ww_db_tables_sql[];   /* schema_tables.c */
+extern const char *const ww_db_views_sql[];    /* schema_views.c */
+extern const char *const ww_db_hardware_sql[]; /* schema_hardware.c */
 
 #endif

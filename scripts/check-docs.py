@@ -3,7 +3,7 @@
 
 In each fenced block that begins with "$ warpwatt", the lines "$ warpwatt ..." are run and the lines below each are
 the expected output (stdout and stderr), with "..." as in glob_match.py. A command may go on behind a
-backslash. All blocks of one document run in one empty directory, in order. A block that begins with other
+backslash. All blocks of one document run in one directory, in order, which holds nothing but tests/hardware/synthetic.*. A block that begins with other
 commands is not run.
 
 With --help-examples, the examples that the program's help prints are run too, in the order of the commands, in a
@@ -60,9 +60,19 @@ def run(command, folder, env):
     return p.returncode, p.stdout.decode("utf-8", "replace").splitlines()
 
 
+# Made-up measurements, which examples read.
+SAMPLES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "tests", "hardware")
+
+
+def copy_samples(folder):
+    for name in ("synthetic.json", "synthetic.csv"):
+        shutil.copy(os.path.join(SAMPLES, name), os.path.join(folder, name))
+
+
 def check_file(path, env):
     passed = failed = 0
     with tempfile.TemporaryDirectory() as folder:
+        copy_samples(folder)
         for start, lines in blocks(path):
             if not lines or not lines[0].startswith("$ warpwatt"):
                 continue
@@ -114,6 +124,9 @@ def check_help(env):
     with tempfile.TemporaryDirectory() as folder:
         shutil.copy(os.path.join(EXAMPLES, "softmax.ptx"), os.path.join(folder, "kernel.ptx"))
         shutil.copy(os.path.join(EXAMPLES, "softmax.json"), os.path.join(folder, "launch.json"))
+        copy_samples(folder)
+        os.rename(os.path.join(folder, "synthetic.json"), os.path.join(folder, "h200.json"))
+        os.rename(os.path.join(folder, "synthetic.csv"), os.path.join(folder, "m.csv"))
         for command in PREPARE + list(help_examples(folder, env)):
             if NEEDS_CUDA in command:
                 continue

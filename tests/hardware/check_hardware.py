@@ -94,6 +94,8 @@ def with_nvcc():
         suite(path, out.split())
         other_parts(path)
         schema(path)
+        code, out = run([PROGRAM, "hardware", "import", path, "--db", os.path.join(folder, "m.db")])
+        check("warpwatt imports it and knows that it is no measurement", code == 0 and "--quick" in out, out)
 
 
 without_nvcc()

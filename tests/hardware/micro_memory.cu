@@ -90,13 +90,16 @@ static void make_ring(struct kit *k, const struct ring &r) {
     CHECK(k, cudaDeviceSynchronize());
 }
 
-/* Cycles of a load, averaged over a walk; `warm` accesses before it. */
+/* Cycles of a load, averaged over a walk; `warm` accesses before it. Runs of a walk that is longer than that go
+ * on where the last one ended, since the L2 holds what that one read. */
 static struct kit_value walk_cycles(struct kit *k, const struct ring &r, int path, u64 warm, u64 count) {
-    u64 *out = (u64 *)kit_alloc(k, 2 * sizeof *out);
+    u64 *out = (u64 *)kit_alloc(k, 2 * sizeof *out), start = place(r, 0);
     std::vector<double> v;
     for (int i = 0; i < (k->quick ? 1 : 5); i++) {
-        launch_walk(path, place(r, 0), warm, count, out);
-        v.push_back((double)kit_read(k, out, 2)[0] / (double)count);
+        launch_walk(path, start, warm, count, out);
+        std::vector<u64> cycles = kit_read(k, out, 2);
+        v.push_back((double)cycles[0] / (double)count);
+        start = cycles[1];
     }
     kit_free(k, out);
     return kit_value_of(v.data(), v.size());
@@ -112,20 +115,23 @@ static struct kit_value fine_cycles(struct kit *k, const struct ring &r, int pat
     return kit_value_of(v.data(), v.size());
 }
 
-/* The walk is warmed by a pass of itself, up to sizes that no cache holds. */
+/* The walk is warmed by a pass of itself, up to sizes that no cache holds; of these nothing is in the L2 at
+ * first. */
 static void chase_size(struct kit *k, char *base, int path, u64 bytes) {
     char p[96];
     struct ring r = {base, bytes / LINE, LINE, 0, 0};
     u64 warm = bytes <= 2 * k->l2_bytes ? r.n : 4096, count = k->quick ? 64 : 4096;
     if (k->quick) warm = std::min<u64>(warm, 256);
     snprintf(p, sizeof p, "path=%s bytes=%llu", path_name[path], bytes);
-    bool coarse = kit_begin(k, "micro", "chase", p);
+    bool coarse = kit_begin(k, "micro", "chase", p), large = bytes > 2 * k->l2_bytes;
     if (coarse) {
         make_ring(k, r);
+        if (large) kit_flush(k);
         kit_figure(k, "micro", "chase", p, "cycle", walk_cycles(k, r, path, warm, count));
     }
     if (path == NC || !kit_begin(k, "micro", "chase_fine", p)) return;
     if (!coarse) make_ring(k, r);
+    if (large) kit_flush(k);
     kit_figure(k, "micro", "chase_fine", p, "cycle", fine_cycles(k, r, path, warm));
 }
 

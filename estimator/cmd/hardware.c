@@ -1,0 +1,182 @@
+/* warpwatt hardware import and list, correlate, gpu derive: measurements of real GPUs. */
+#include "cmd.h"
+#include <stdlib.h>
+#include <string.h>
+
+#define DEFAULT_DB "warpwatt.db"
+
+static const char *db_path(const struct cmd_line *line) {
+    const char *path = cmd_get(line, "db");
+    return path ? path : DEFAULT_DB;
+}
+
+/* ---- hardware import ---- */
+
+static enum ww_code store(const struct cmd_line *line, const struct ww_measured *m, struct ww_error *error) {
+    struct ww_db *db;
+    int64_t id;
+    bool stored;
+    WW_TRY(ww_db_open(db_path(line), true, &db, error));
+    enum ww_code code = ww_db_store_measured(db, m, &id, &stored, error);
+    ww_db_close(db);
+    if (code != WW_OK) return code;
+    printf("measurement %lld: %s, %zu figures, %zu launches%s%s\n", (long long)id,
+           m->gpu[0] ? m->gpu : "GPU not named", m->figure_count, m->point_count,
+           stored ? "" : "; it was there already",
+           m->quick ? "; made with --quick, nothing in it is a measurement" : "");
+    return WW_OK;
+}
+
+static enum ww_code import_run(const struct cmd_line *line, struct ww_error *error) {
+    struct ww_measured *m;
+    WW_TRY(ww_measured_load(line->argument[0], &m, error));
+    enum ww_code code = store(line, m, error);
+    ww_measured_free(m);
+    return code;
+}
+
+static const struct cmd_option import_options[] = {{"db", 'd', "FILE", "database (default warpwatt.db)", 0},
+                                                   {0}};
+const struct cmd cmd_hardware_import = {
+    .arguments = "FILE",
+    .min_arguments = 1,
+    .max_arguments = 1,
+    .about = "FILE is what build/hardware-kit wrote on a GPU, or a CSV of measured figures\n"
+             "(docs/hardware.md). The same file is stored once.\n",
+    .examples = "warpwatt hardware import h200.json --db r.db\n",
+    .options = import_options,
+    .run = import_run,
+};
+
+/* ---- correlate ---- */
+
+struct request {
+    struct ww_correlate_options o;
+    struct ww_measured *measured;
+    struct ww_db *db;
+    const char **set, **mech, **workload;
+};
+
+/* The estimates of runs in the database, by the name of their trace. */
+static enum ww_code find_in_db(void *context, const struct ww_measured_point *p, struct ww_result **result,
+                               struct ww_error *error) {
+    struct request *r = context;
+    int64_t id;
+    WW_TRY(ww_db_find_run(r->db, p->workload, r->o.gpu, &id, error));
+    return ww_db_load(r->db, id, result, error);
+}
+
+static enum ww_code load_measured(const struct cmd_line *line, struct request *r, struct ww_error *error) {
+    const char *file = cmd_get(line, "measured"), *id = cmd_get(line, "hardware");
+    uint64_t number = 0;
+    if ((file != NULL) + (id != NULL) != 1)
+        return ww_fail(error, WW_USAGE, "warpwatt correlate",
+                       "expected --measured FILE or --hardware N, one of them");
+    if (id && strcmp(id, "last") != 0)
+        WW_TRY(cmd_parse_u64(id, "warpwatt correlate: option --hardware", 1, INT64_MAX, &number, error));
+    if (id || cmd_has(line, "runs")) WW_TRY(ww_db_open(db_path(line), false, &r->db, error));
+    return file ? ww_measured_load(file, &r->measured, error)
+                : ww_db_load_measured(r->db, (int64_t)number, &r->measured, error);
+}
+
+static enum ww_code format_of(const struct cmd_line *line, enum ww_format *format, struct ww_error *error) {
+    if (cmd_has(line, "json") && cmd_has(line, "csv"))
+        return ww_fail(error, WW_USAGE, "warpwatt correlate", "--json and --csv; expected one at most");
+    *format = cmd_has(line, "json") ? WW_FORMAT_JSON : cmd_has(line, "csv") ? WW_FORMAT_CSV : WW_FORMAT_TABLE;
+    return WW_OK;
+}
+
+static enum ww_code correlate(const struct cmd_line *line, struct request *r, struct ww_error *error) {
+    struct cmd_progress progress;
+    struct ww_correlation *c = NULL;
+    enum ww_format format = WW_FORMAT_TABLE;
+    WW_TRY(format_of(line, &format, error));
+    WW_TRY(load_measured(line, r, error));
+    r->o.measured = r->measured;
+    r->o.progress = cmd_progress_step;
+    r->o.context = &progress;
+    if (cmd_has(line, "runs")) {
+        r->o.find = find_in_db;
+        r->o.find_context = r;
+    }
+    cmd_progress_begin(&progress, "correlate", cmd_has(line, "quiet"));
+    enum ww_code code = cmd_progress_end(&progress, ww_correlate(&r->o, &c, error), error);
+    if (code == WW_OK) code = ww_correlation_print(c, format, stdout, error);
+    ww_correlation_free(c);
+    return code;
+}
+
+static enum ww_code correlate_run(const struct cmd_line *line, struct ww_error *error) {
+    struct request r = {.o = {.gpu = cmd_get(line, "gpu"),
+                              .metric = cmd_get(line, "metric"),
+                              .traces = cmd_get(line, "traces"),
+                              .power_table = cmd_get(line, "power"),
+                              .launches = cmd_has(line, "launches")}};
+    enum ww_code code = cmd_all(line, "set", &r.set, &r.o.override_count, error);
+    if (code == WW_OK) code = cmd_all(line, "mech", &r.mech, &r.o.mechanism_count, error);
+    if (code == WW_OK) code = cmd_all(line, "workload", &r.workload, &r.o.workload_count, error);
+    r.o.overrides = r.set;
+    r.o.mechanisms = r.mech;
+    r.o.workloads = r.workload;
+    if (code == WW_OK) code = correlate(line, &r, error);
+    ww_measured_free(r.measured);
+    ww_db_close(r.db);
+    free(r.set);
+    free(r.mech);
+    free(r.workload);
+    return code;
+}
+
+static const struct cmd_option correlate_options[] = {
+    {"measured", 0, "FILE", "measurements: the kit's JSON, or a CSV (docs/hardware.md)", 0},
+    {"hardware", 0, "N", "measurements that were imported: their number, or last", 0},
+    {"gpu", 'g', "GPU", "model to estimate with: a name (gpu list) or a path that ends in .json", CMD_REQUIRED},
+    {"set", 's', "KEY=VALUE", "override a GPU parameter", CMD_REPEAT},
+    {"mech", 'm', "KIND=NAME", "choose a mechanism, or set its parameter", CMD_REPEAT},
+    {"power", 0, "TABLE", "power table for energies (default: the GPU's)", 0},
+    {"workload", 'w', "WORKLOAD", "only this workload or trace", CMD_REPEAT},
+    {"metric", 0, "METRIC", "only time_s, cycles, power_w or energy_j", 0},
+    {"launches", 0, NULL, "a row for each launch, not for each kernel", 0},
+    {"runs", 0, NULL, "estimates are the latest runs in the database, by their traces' names", 0},
+    {"traces", 0, "DIR", "keep recordings in this folder and use those that are there", 0},
+    {"db", 'd', "FILE", "database of --hardware and --runs (default warpwatt.db)", 0},
+    {"json", 0, NULL, "print JSON (reports/schema/correlate.json)", 0},
+    {"csv", 0, NULL, "print CSV", 0},
+    {"quiet", 'q', NULL, "show no progress", 0},
+    {0}};
+const struct cmd cmd_correlate = {
+    .arguments = "",
+    .about = "Sets estimates beside what was measured: each measured workload is recorded with\n"
+             "the same parameters and seed and replayed on the model. Mean absolute and mean\n"
+             "error, Pearson's and Spearman's correlation, the worst cases.\n",
+    .examples = "warpwatt correlate --measured h200.json --gpu h200 --workload saxpy\n"
+                "warpwatt correlate --measured m.csv --gpu gtx480 --csv\n",
+    .options = correlate_options,
+    .run = correlate_run,
+};
+
+/* ---- gpu derive ---- */
+
+static enum ww_code derive_run(const struct cmd_line *line, struct ww_error *error) {
+    struct ww_measured *m;
+    const char *out = cmd_get(line, "out");
+    WW_TRY(ww_measured_load(cmd_get(line, "measured"), &m, error));
+    enum ww_code code = ww_measured_derive(m, cmd_get(line, "base"), out, stdout, error);
+    ww_measured_free(m);
+    return code;
+}
+
+static const struct cmd_option derive_options[] = {
+    {"measured", 0, "FILE", "what build/hardware-kit wrote", CMD_REQUIRED},
+    {"base", 0, "GPU", "model that the rest comes from", CMD_REQUIRED},
+    {"out", 'o', "FILE", "GPU file to write", CMD_REQUIRED},
+    {0}};
+const struct cmd cmd_gpu_derive = {
+    .arguments = "",
+    .about = "Writes a GPU file that inherits from a model and takes latencies, rates and clocks\n"
+             "from microbenchmarks, each with its source; never from the workload suite.\n"
+             "docs/hardware.md says how.\n",
+    .examples = "warpwatt gpu derive --measured h200.json --base h200 -o my-h200.json\n",
+    .options = derive_options,
+    .run = derive_run,
+};
