@@ -149,8 +149,8 @@ KIT_PTX ?= 90
 KIT_CUDART ?= static
 KIT_DIR = $(BUILD)/hardware
 KIT_GENCODE = $(foreach a,$(KIT_ARCHS),-gencode arch=compute_$(a),code=sm_$(a)) -gencode arch=compute_$(KIT_PTX),code=compute_$(KIT_PTX)
-KIT_FLAGS = -std=c++17 -O2 -I. -cudart $(KIT_CUDART) $(KIT_GENCODE)
-KIT_NAMES := $(patsubst traces/workloads/%.c,%,$(filter-out %/host.c,$(wildcard traces/workloads/*.c)))
+KIT_FLAGS = -std=c++17 -O2 -I. -I$(KIT_DIR) -cudart $(KIT_CUDART) $(KIT_GENCODE)
+KIT_NAMES := $(patsubst traces/kernels/%.cu,%,$(sort $(wildcard traces/kernels/*.cu)))
 KIT_CU := $(patsubst tests/hardware/%.cu,%,$(sort $(wildcard tests/hardware/*.cu)))
 KIT_OBJ = $(call obj,$(wildcard tests/hardware/*.c traces/workloads/*.c estimator/base/*.c) traces/workload.c estimator/config/param.c) \
     $(patsubst %,$(KIT_DIR)/%.o,$(KIT_CU)) $(patsubst %,$(KIT_DIR)/kernels_%.o,$(KIT_NAMES))
@@ -171,6 +171,12 @@ $(KIT_DIR)/flags: FORCE
 $(KIT_DIR)/kernels_%.cu: traces/kernels/%.ptx tests/hardware/kernels.sh
 	@mkdir -p $(@D)
 	$(call say,KERNELS,$@)sh tests/hardware/kernels.sh $* . > $@
+
+$(KIT_DIR)/modules.def: $(KERNEL_PTX)
+	@mkdir -p $(@D)
+	@for name in $(KIT_NAMES); do echo "X($$name)"; done > $@
+
+$(KIT_DIR)/device.o: $(KIT_DIR)/modules.def
 
 $(KIT_DIR)/kernels_%.o: $(KIT_DIR)/kernels_%.cu traces/kernels/%.cu traces/kernels/ww_device.h tests/hardware/device.h $(KIT_DIR)/flags
 	$(call say,NVCC,$<)$(NVCC) $(KIT_FLAGS) -Itraces/kernels -c -o $@ $<

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #define X(name) extern "C" const struct kit_kernel kit_kernels_##name[];
-#include "../../traces/workload_list.def"
+#include "modules.def" /* the files of traces/kernels, made by the Makefile */
 #undef X
 
 #define BATCH 48 /* launches between two gates */
@@ -13,7 +13,7 @@ static const struct {
     const struct kit_kernel *kernel;
 } all_kernels[] = {
 #define X(name) {#name, kit_kernels_##name},
-#include "../../traces/workload_list.def"
+#include "modules.def"
 #undef X
 };
 

@@ -8,7 +8,7 @@
 #ifndef KIT_DEVICE_H
 #define KIT_DEVICE_H
 
-/* The kernels of a workload by name, ended by a NULL name. */
+/* The kernels of a module by name, ended by a NULL name. */
 struct kit_kernel {
     const char *name;
     const void *function; /* as cudaLaunchKernel takes it */
@@ -48,7 +48,7 @@ struct ww_device {
     std::vector<std::pair<u64, size_t>> memory; /* allocations, until the device is freed */
 };
 
-/* The kernels of a built-in workload, NULL if there is none of that name. */
+/* The kernels of a module, which is a file of traces/kernels; NULL if there is none of that name. */
 const struct kit_kernel *kit_kernels_of(const char *name);
 struct ww_device *device_new(struct kit *k);
 void device_free(struct ww_device *d);

@@ -65,15 +65,17 @@ void kit_gate(struct kit *k, double microseconds);
 double kit_clock_hz(struct kit *k);
 void kit_time_end(struct kit *k);
 
-/* Seconds of what `launch` enqueues, by events; `runs` times after `warm` runs that do not count. */
-template <class F> struct kit_value kit_events(struct kit *k, unsigned warm, unsigned runs, F launch) {
+/* Seconds of what `launch` enqueues within `gate` microseconds, by events; `runs` times after `warm` runs that
+ * do not count. */
+template <class F>
+struct kit_value kit_events(struct kit *k, unsigned warm, unsigned runs, F launch, double gate = 40) {
     cudaEvent_t a, b;
     std::vector<double> seconds;
     CHECK(k, cudaEventCreate(&a));
     CHECK(k, cudaEventCreate(&b));
     for (unsigned i = 0; i < warm + runs; i++) {
         float ms = 0;
-        kit_gate(k, 30);
+        kit_gate(k, gate);
         CHECK(k, cudaEventRecord(a));
         launch();
         CHECK(k, cudaGetLastError());

@@ -28,9 +28,12 @@ static void between_events(struct kit *k) {
 static void in_a_row(struct kit *k) {
     const unsigned count = k->quick ? 4 : 400;
     if (kit_begin(k, "micro", "launch", "kind=row block=256")) {
-        struct kit_value v = kit_events(k, 1, k->quick ? 1 : 11, [=] {
-            for (unsigned i = 0; i < count; i++) nothing<<<1, 256>>>();
-        });
+        struct kit_value v = kit_events(
+            k, 1, k->quick ? 1 : 11,
+            [=] {
+                for (unsigned i = 0; i < count; i++) nothing<<<1, 256>>>();
+            },
+            6.0 * count);
         figure(k, "kind=row block=256", kit_value_scaled(v, 1.0 / count));
     }
     if (!kit_begin(k, "micro", "launch", "kind=host block=256")) return;

@@ -12,6 +12,7 @@
 #define INCREMENT 1000003ull
 #define LINE 128u
 #define FINE 2048u
+#define UNROLL 64 /* loads between two turns of the loop, whose own cycles then matter little */
 
 enum path { CA, CG, NC, PATHS };
 static const char *const path_name[PATHS] = {"ca", "cg", "nc"};
@@ -45,9 +46,9 @@ template <int P> static __global__ void walk(u64 start, u64 warm, u64 count, u64
     for (u64 i = 0; i < warm; i++) p = load<P>(p);
     last = p;
     u64 from = kit_clock();
-    for (u64 i = 0; i < count; i += 16) {
+    for (u64 i = 0; i < count; i += UNROLL) {
 #pragma unroll
-        for (int j = 0; j < 16; j++) p = load<P>(p);
+        for (int j = 0; j < UNROLL; j++) p = load<P>(p);
     }
     last = p;
     u64 to = kit_clock();
@@ -164,7 +165,8 @@ void micro_tlb(struct kit *k) {
             if (!base) base = (char *)kit_alloc(k, (most + 1) * page);
             struct ring r = {base, pages, page, 33 * LINE, page / 2};
             make_ring(k, r);
-            kit_figure(k, "micro", "tlb", p, "cycle", walk_cycles(k, r, CG, 2 * pages, k->quick ? 16 : 4096));
+            kit_figure(k, "micro", "tlb", p, "cycle",
+                       walk_cycles(k, r, CG, 2 * pages, k->quick ? UNROLL : 4096));
         }
     if (base) kit_free(k, base);
 }

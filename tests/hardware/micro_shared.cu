@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 #define STEPS 256
+#define UNROLL 64
 
 /* ---- latency: a chain in which the value loaded is the next address ---- */
 
@@ -12,17 +13,18 @@ static __device__ __forceinline__ unsigned shared_address(const volatile void *p
 
 /* Lane l's word lies at l * stride and holds its own address: each load leads to itself. `atomic`: with an
  * atomic addition of zero, which comes as an argument, in place of the load. */
-static __global__ void shared_chain(unsigned stride, unsigned same, int atomic, unsigned zero, u64 *out) {
+template <bool ATOMIC>
+static __global__ void shared_chain(unsigned stride, unsigned same, unsigned zero, u64 *out) {
     __shared__ unsigned words[32 * 32];
     unsigned p = shared_address(&words[same ? 0 : threadIdx.x * stride % 1024]), v = p;
     asm volatile("st.shared.u32 [%0], %1;" ::"r"(p), "r"(v) : "memory");
     __syncthreads();
     u64 from = 0;
-    for (int i = 0; i < 3 * STEPS; i += 16) {
+    for (int i = 0; i < 3 * STEPS; i += UNROLL) {
         if (i == 2 * STEPS) from = kit_clock();
 #pragma unroll
-        for (int j = 0; j < 16; j++) {
-            if (atomic)
+        for (int j = 0; j < UNROLL; j++) {
+            if (ATOMIC)
                 asm volatile("atom.shared.add.u32 %0, [%0], %1;" : "+r"(p) : "r"(zero) : "memory");
             else
                 asm volatile("ld.shared.u32 %0, [%0];" : "+r"(p)::"memory");
@@ -43,7 +45,10 @@ static void shared_latency(struct kit *k, u64 *out, const char *method, unsigned
     if (!kit_begin(k, "micro", method, p)) return;
     std::vector<double> v;
     for (int run = 0; run < (k->quick ? 1 : 9); run++) {
-        shared_chain<<<1, lanes>>>(stride, same, atomic, 0, out);
+        if (atomic)
+            shared_chain<true><<<1, lanes>>>(stride, same, 0, out);
+        else
+            shared_chain<false><<<1, lanes>>>(stride, same, 0, out);
         v.push_back((double)kit_read(k, out, 1)[0] / STEPS);
     }
     kit_figure(k, "micro", method, p, "cycle", kit_value_of(v.data(), v.size()));
@@ -51,7 +56,8 @@ static void shared_latency(struct kit *k, u64 *out, const char *method, unsigned
 
 /* ---- throughput: all warps of a CTA, four independent words a thread ---- */
 
-static __global__ void shared_stream(unsigned stride, int passes, int store, u64 *time, unsigned *sink) {
+template <bool STORE>
+static __global__ void shared_stream(unsigned stride, int passes, u64 *time, unsigned *sink) {
     __shared__ unsigned words[8192];
     for (unsigned i = threadIdx.x; i < 8192; i += blockDim.x) words[i] = i;
     unsigned lane = threadIdx.x % 32, x = 0;
@@ -62,12 +68,12 @@ static __global__ void shared_stream(unsigned stride, int passes, int store, u64
         unsigned v[4];
 #pragma unroll
         for (int j = 0; j < 4; j++) {
-            if (store)
+            if (STORE)
                 asm volatile("st.shared.u32 [%0], %1;" ::"r"(p + 4096 * j), "r"(lane) : "memory");
             else
                 asm volatile("ld.shared.u32 %0, [%1];" : "=r"(v[j]) : "r"(p + 4096 * j) : "memory");
         }
-        if (!store) x ^= v[0] ^ v[1] ^ v[2] ^ v[3];
+        if (!STORE) x ^= v[0] ^ v[1] ^ v[2] ^ v[3];
     }
     __syncthreads();
     u64 to = kit_clock();
@@ -82,7 +88,10 @@ static void shared_throughput(struct kit *k, u64 *out, unsigned *sink, unsigned 
     if (!kit_begin(k, "micro", "shared_throughput", p)) return;
     std::vector<double> v;
     for (int run = 0; run < (k->quick ? 1 : 9); run++) {
-        shared_stream<<<k->sms, threads>>>(stride, passes, store, out, sink);
+        if (store)
+            shared_stream<true><<<k->sms, threads>>>(stride, passes, out, sink);
+        else
+            shared_stream<false><<<k->sms, threads>>>(stride, passes, out, sink);
         for (u64 cycles : kit_read(k, out, (size_t)k->sms))
             v.push_back(4.0 * 4 * threads * passes / (double)cycles);
     }
@@ -135,10 +144,10 @@ static __global__ void global_chain(u64 *words, u64 zero, u64 *out) {
     u64 p = (u64)(size_t)words, from = 0;
     words[0] = p;
     __threadfence();
-    for (int i = 0; i < 2 * STEPS; i += 16) {
+    for (int i = 0; i < 2 * STEPS; i += UNROLL) {
         if (i == STEPS) from = kit_clock();
 #pragma unroll
-        for (int j = 0; j < 16; j++)
+        for (int j = 0; j < UNROLL; j++)
             asm volatile("atom.global.add.u64 %0, [%0], %1;" : "+l"(p) : "l"(zero) : "memory");
     }
     words[0] = p;
@@ -146,13 +155,13 @@ static __global__ void global_chain(u64 *words, u64 zero, u64 *out) {
     out[0] = to - from;
 }
 
-/* `returns`: the old value is wanted (atom), else it is a reduction (red). Thread t's word is at t * stride. */
-static __global__ void global_atomics(unsigned *words, unsigned stride, int count, int returns,
-                                      unsigned *sink) {
+/* RETURNS: the old value is wanted (atom), else it is a reduction (red). Thread t's word is at t * stride. */
+template <bool RETURNS>
+static __global__ void global_atomics(unsigned *words, unsigned stride, int count, unsigned *sink) {
     unsigned *p = words + (blockIdx.x * (size_t)blockDim.x + threadIdx.x) * stride, x = 0;
     for (int i = 0; i < count; i++) {
         unsigned v;
-        if (returns) {
+        if (RETURNS) {
             asm volatile("atom.global.add.u32 %0, [%1], 1;" : "=r"(v) : "l"(p) : "memory");
             x ^= v;
         } else {
@@ -186,7 +195,10 @@ static void global_throughput(struct kit *k, unsigned *words, unsigned *sink, un
     snprintf(p, sizeof p, "space=global stride=%u returns=%d", stride * 4, returns);
     if (!kit_begin(k, "micro", "atomic_throughput", p)) return;
     struct kit_value t = kit_events(k, 1, k->quick ? 1 : 7, [&] {
-        global_atomics<<<ctas, threads>>>(words, stride, count, returns, sink);
+        if (returns)
+            global_atomics<true><<<ctas, threads>>>(words, stride, count, sink);
+        else
+            global_atomics<false><<<ctas, threads>>>(words, stride, count, sink);
     });
     kit_figure(k, "micro", "atomic_throughput", p, "op/s", kit_value_rate(t, (double)ctas * threads * count));
 }

@@ -74,11 +74,11 @@ template <class F> static void loop(struct kit *k, const char *p, double ops, do
 
 template <class C> static void class_loop(struct kit *k, unsigned *sink) {
     char p[96];
-    const int rounds = k->quick ? 1 : 4000, threads = k->quick ? 32 : 1024, ctas = k->sms * (k->quick ? 1 : 2);
+    const int rounds = k->quick ? 1 : 1000, threads = k->quick ? 32 : 1024, ctas = k->sms * (k->quick ? 1 : 2);
     snprintf(p, sizeof p, "loop=%s", C::name());
     const double each = std::string(C::name()) == "mma" ? 1.0 / 32 : 1;
-    double ops = each * (rounds + 1) * 64.0 * C::steps * threads * ctas;
-    loop(k, p, ops, 0, [=] { inst_chains<C, 4, 16><<<ctas, threads>>>(1, rounds, nullptr, sink); });
+    double ops = each * (rounds + 1) * 256.0 * C::steps * threads * ctas;
+    loop(k, p, ops, 0, [=] { inst_chains<C, 4, 64><<<ctas, threads>>>(1, rounds, nullptr, sink); });
 }
 
 /* Reads of 16 bytes a thread over `words` words for each CTA, and FMAS fused multiply-adds for each 4-byte word
