@@ -204,15 +204,12 @@ static enum ww_code bandwidths(struct ww_derivation *d) {
     }
     f = best_read(d, "cg", "0");
     if (!f || strcmp(f->unit, "byte/s") != 0) return WW_OK;
-    double slices, mhz, line;
-    char note[120];
+    double slices, mhz;
     WW_TRY(ww_derive_param(d, "l2.slices", &slices));
     WW_TRY(ww_derive_param(d, "clock.l2_mhz", &mhz));
-    WW_TRY(ww_derive_param(d, "l2.line", &line));
-    double cycles = fmax(1, round(line * slices * mhz * 1e6 / f->median)); /* of a slice for a line */
-    if (cycles > line / 8) return WW_OK;
-    snprintf(note, sizeof note, "over the slices, at the model's L2 clock: a line takes %.0f cycles", cycles);
-    return ww_derive_set(d, "l2.bytes_per_cycle", ceil(line / cycles), false, f, note);
+    double bytes = f->median / (slices * mhz * 1e6);
+    if (bytes < 8) return WW_OK;
+    return ww_derive_set(d, "l2.bytes_per_cycle", bytes, false, f, "over the slices, at the model's L2 clock");
 }
 
 enum ww_code ww_derive_memory(struct ww_derivation *d) {

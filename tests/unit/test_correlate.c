@@ -194,6 +194,7 @@ static void what_was_measured_becomes_the_models(void **state) {
     near(param(gpu, "shared.conflict_cycles_2"), 2, 0);
     near(param(gpu, "shared.conflict_cycles_32"), 62, 0);
     near(param(gpu, "l1.bytes_per_cycle"), 128, 0); /* 121 */
+    near(param(gpu, "l2.bytes_per_cycle"), round(5.9e12 / (96 * param(gpu, "clock.l2_mhz") * 1e6)), 0);
     ww_gpu_free(gpu);
     ww_measured_free(m);
 }
