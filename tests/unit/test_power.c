@@ -168,8 +168,9 @@ static void a_missing_table_is_none_unless_required(void **state) {
 
 static void the_tables_of_the_project_load(void **state) {
     (void)state;
-    static const char *const name[] = {"gtx480", "v100"};
-    for (int i = 0; i < 2; i++) {
+    static const char *const name[] = {"gtx280", "gtx285", "gtx480", "gtx580", "gtx780",
+                                       "gtx980", "v100",   "a100",   "h200"};
+    for (int i = 0; i < 9; i++) {
         struct ww_power *power = NULL;
         assert_int_equal(ww_power_load(name[i], true, &power, &error), WW_OK);
         assert_string_equal(ww_power_name(power), name[i]);

@@ -1,0 +1,249 @@
+#!/usr/bin/env python3
+"""Writes the power tables that are derived from those of gtx480 and v100 by node, transistors and memory.
+
+Every derived row says from which table, by which factor and with what uncertainty. Shapes of structures and nominal
+clocks are those of the GPU's model.
+
+usage: derive-power.py --program build/warpwatt [GPU...]
+"""
+import argparse
+import json
+import math
+import os
+import subprocess
+
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+TABLES = os.path.join(ROOT, "power", "tables")
+DRAM = {"dram_activate", "dram_read", "dram_write", "dram_background"}
+
+SOURCES = {
+    "geometry": "shape of this GPU as models/ has it; node of the process",
+    "vf": "A. Sethia, Equalizer, Mascar and APOGEE (PhD thesis), section 3.5: voltage changes linearly with frequency, "
+          "15 % with 15 %; nominal at this model's clock. The limits are an assumption, chosen to hold boards' idle "
+          "voltages (0.7) and beyond",
+    "gddr5": "thesis as vf, sections 3.1 and 3.5: active standby current (IDD2N) is 30 % higher at full speed than at "
+             "3.2 Gbps; full speed taken as the 6 Gbps of Hynix GDDR5; no change of voltage is stated",
+    "standby": "No published figure; an assumption of this table: one supply voltage at all speeds, standby as GDDR5's",
+    "cacti": "law of a RAM's energy per read against the node in power/tables/scaling.json (CACTI 7)",
+    "cacti-leak": "law of a RAM's leakage against the node in power/tables/scaling.json (CACTI 7), times the chips' "
+                  "transistors as NVIDIA states them (billions: GT200 1.4, GF100 and GF110 3.0, GK110 7.1, GM204 5.2)",
+    "between": "between the rows of the gtx480 and v100 tables, linear in the logarithms of node and energy",
+    "foundry": "the row of the v100 table times TSMC's power at equal speed (12FFC 0.75 of 16FFC, 10FF 0.65 of 16FF+, "
+               "7FF 0.60 of 10FF, N5 0.70 of N7; the first three are recalled from its technology pages)",
+    "foundry-leak": "the row of the v100 table times TSMC's published power as for the other rows, times the chips' "
+                    "transistors as NVIDIA states them (billions: GV100 21.1, GA100 54.2, GH100 80)",
+    "same": "the row of the gtx480 table: the same architecture and node",
+    "gddr3": "Qimonda HYB18H1G321AF datasheet, revision 0.92, page 36: precharge standby current IDD2F of 300 mA",
+    "fx5600": "accel-sim/gpgpu-sim_distribution configs/deprecated-cfgs/QuadroFX5600/gpuwattch_quadrofx5600.xml: DRAM "
+              "coefficient times its GDDR3 base energy; a burst is 32 bytes",
+    "gddr5-energy": "AMD and Hynix' slides on HBM: GDDR5 moves 10.5 GB/s for each watt, which is 11.9 pJ a bit",
+    "hbm3e": "the row of the v100 table times 3.25/3.92: estimates of device energy, 2.5 to 4 pJ a bit for HBM3E and "
+             "3.92 pJ a bit for HBM2 (M. O'Connor et al., MICRO 2017, recalled)",
+}
+
+
+def load(name):
+    with open(os.path.join(TABLES, name + ".json")) as f:
+        return json.load(f)
+
+
+def node_law(quantity):
+    """ln y of a RAM against the node, as power/scaling.c has it."""
+    law = next(l for l in load("scaling")["laws"] if l["kind"] == "ram" and l["quantity"] == quantity)
+    nodes = [90, 65, 45, 32, 22]
+
+    def at(nm):
+        i = 0
+        while i < len(nodes) - 2 and nm < nodes[i + 1]:
+            i += 1
+        t = math.log(nodes[i] / nm) / math.log(nodes[i] / nodes[i + 1])
+        return (1 - t) * law["node_%d" % nodes[i]] + t * law["node_%d" % nodes[i + 1]]
+    return at
+
+
+def ratio(quantity, frm, to):
+    at = node_law(quantity)
+    return math.exp(at(to) - at(frm))
+
+
+def row(base, value, uncertainty, source, note):
+    r = {k: v for k, v in base.items() if k not in ("value", "uncertainty", "source", "note")}
+    r.update(value=float("%.4g" % value), uncertainty=uncertainty, source=source, note=note)
+    return r
+
+
+def scaled(rows, table, factor, uncertainty, source):
+    return [row(r, r["value"] * factor, max(uncertainty, r["uncertainty"]), source,
+                "%s's row times %.3g" % (table, factor)) for r in rows]
+
+
+def dram_event(kind, counter, nanojoules, uncertainty, source, note):
+    return {"component": kind, "event": counter, "value": nanojoules, "unit": "nJ", "uncertainty": uncertainty,
+            "source": source, "note": note}
+
+
+def static(component, per, kind, value, uncertainty, source, note):
+    return {"component": component, "per": per, "kind": kind, "value": float("%.4g" % value),
+            "uncertainty": uncertainty, "source": source, "note": note}
+
+
+def fermi_static(leakage, idle, background=None):
+    constant, idle_source = [r for r in load("gtx480")["static"] if r["component"] in ("constant", "sm_idle")]
+    rows = [row(constant, constant["value"], 0.5, "same", "gtx480's row"),
+            static("sm_other", "gpu", "leakage", 41.9 * leakage, 0.5, "cacti-leak", "41.9 W times %.3g" % leakage),
+            row(idle_source, idle_source["value"] * idle, 0.5, "cacti", "gtx480's row times %.3g" % idle)]
+    return rows + ([background] if background else [])
+
+
+def from_fermi(nm, transistors, dram, background):
+    """An older or like GPU: all on-chip rows of gtx480 by the node's law."""
+    base = load("gtx480")
+    energy = ratio("read_pj", 40, nm)
+    source = "same" if nm == 40 else "cacti"
+    events = scaled([r for r in base["events"] if r["component"] not in DRAM], "gtx480", energy, 0.6, source)
+    events += dram or scaled([r for r in base["events"] if r["component"] in DRAM], "gtx480", 1, 0.4, "same")
+    return {"events": events, "static": fermi_static(ratio("leakage_mw", 40, nm) * transistors / 3.0, energy,
+                                                     background)}
+
+
+def between(nm, transistors, chips):
+    """28 nm: on-chip rows between gtx480 at 40 nm and v100 at 12 nm."""
+    old, new = load("gtx480"), load("v100")
+    share = math.log(40 / nm) / math.log(40 / 12)
+    picojoule = {"pJ": 1, "nJ": 1000}
+    other = {(r["component"], r["event"]): r["value"] * picojoule[r["unit"]] for r in new["events"]}
+    events = []
+    for r in old["events"]:
+        if r["component"] in DRAM:
+            continue
+        end = other.get((r["component"], r["event"]))
+        if end is None:  # an event that only gtx480's table has
+            events += scaled([r], "gtx480", ratio("read_pj", 40, nm), 0.6, "cacti")
+            continue
+        value = r["value"] ** (1 - share) * end ** share
+        events.append(row(r, value, 0.6, "between", "gtx480 %.4g pJ, v100 %.4g pJ" % (r["value"], end)))
+    access = 11.9 * 256 / 1000
+    events += [dram_event("dram_read", "dram_sector_read", round(access, 3), 0.5, "gddr5-energy", "32 bytes"),
+               dram_event("dram_write", "dram_sector_write", round(access, 3), 0.5, "gddr5-energy", "32 bytes")]
+    background = static("dram_background", "gpu", "standby", 0.3 * 1.5 * chips, 0.7, "gddr3",
+                        "the current of a GDDR3 chip at GDDR5's 1.5 V, %d chips; GDDR5's own was not found" % chips)
+    return {"events": events, "static": fermi_static(ratio("leakage_mw", 40, nm) * transistors / 3.0,
+                                                     ratio("read_pj", 40, nm), background)}
+
+
+def from_volta(factor, transistors, dram_factor, dram_source, stacks):
+    base = load("v100")
+    on_chip = [r for r in base["events"] if r["component"] not in DRAM]
+    dram = [r for r in base["events"] if r["component"] in DRAM]
+    leakage = factor * transistors / 21.1
+    events = scaled(on_chip, "v100", factor, 0.5, "foundry")
+    events += scaled(dram, "v100", dram_factor, 0.35, dram_source)
+    rows = {r["component"]: r for r in base["static"]}
+    steady = [row(rows["constant"], rows["constant"]["value"], 0.5, "foundry", "v100's row"),
+              row(rows["sm_idle"], rows["sm_idle"]["value"] * factor, 0.5, "foundry", "v100's row times %.3g" % factor),
+              row(rows["dram_background"], rows["dram_background"]["value"] * stacks / 4, 0.6, dram_source,
+                  "v100's row for 4 stacks, here %d" % stacks),
+              row(rows["mem_ctrl"], rows["mem_ctrl"]["value"] * factor * stacks / 4, 0.6, "foundry",
+                  "v100's row times %.3g" % (factor * stacks / 4))]
+    lanes = [dict(r, first_lane=float("%.4g" % (r["first_lane"] * leakage)),
+                  add_lane=float("%.4g" % (r["add_lane"] * leakage)), uncertainty=0.5, source="foundry-leak",
+                  note="v100's row times %.3g" % leakage) for r in base["lane_model"]]
+    return {"events": events, "static": steady, "lane_model": lanes}
+
+
+def parameters(program, gpu):
+    text = subprocess.run([program, "gpu", "show", gpu], capture_output=True, text=True, check=True).stdout
+    return {f[0]: f[1] for f in (line.split() for line in text.splitlines()) if len(f) > 1}
+
+
+def structures(p, base):
+    """The rows of the table that it is derived from, with this GPU's shapes."""
+    def whole(key):
+        return int(float(p[key]))
+    unified = p["l1.unified"] == "true"
+    shape = {
+        "regfile": {"bytes": 4 * whole("sm.registers")},
+        "shared": {"bytes": 1024 * whole("l1.size_kb" if unified else "sm.shared_kb"),
+                   "row_bytes": whole("shared.banks") * whole("shared.bank_bytes")},
+        "l1": {"bytes": 1024 * whole("l1.size_kb"), "row_bytes": whole("l1.line"), "ways": whole("l1.ways")},
+        "constant": {"bytes": 1024 * whole("const.kb"), "row_bytes": whole("const.line"), "ways": whole("const.ways")},
+        "l2": {"bytes": 1024 * whole("l2.size_kb"), "row_bytes": whole("l2.line"), "ways": whole("l2.ways"),
+               "banks": whole("l2.slices")},
+        "l1_mshr": {"bytes": 8 * whole("l1.mshrs")},
+        "l1_queue": {"bytes": 32 * whole("l1.miss_queue")},
+        "l2_mshr": {"bytes": 8 * whole("l2.mshrs"), "copies": whole("l2.slices")},
+    }
+    if whole("icache.kb"):
+        shape["icache"] = {"bytes": 1024 * whole("icache.kb"), "row_bytes": whole("icache.line"),
+                           "ways": whole("icache.ways")}
+    if whole("tex.kb"):
+        shape["texture"] = {"bytes": 1024 * whole("tex.kb"), "row_bytes": 32, "ways": whole("tex.ways")}
+    return [dict(r, node_nm=whole("node_nm"), **{k: v for k, v in shape[r["structure"]].items()})
+            for r in base["structures"] if r["structure"] in shape]
+
+
+def domains(p, base, dram):
+    rows = [dict(r, mhz=float(p["clock.%s_mhz" % r["domain"]])) for r in base["domains"]]
+    rate = rows[2]["mhz"] * float(p["dram.data_rate"]) / 1000
+    if dram == "gddr5":  # 1.3 at 6 Gbps over 1 at 3.2 Gbps, relative to this rate
+        per_gbps = 0.3 / (6 - 3.2)
+        rows[2]["standby"] = round(per_gbps * rate / (1 + per_gbps * (rate - 3.2)), 3)
+    rows[2]["source"] = dram
+    return rows
+
+
+def gddr3(chips):
+    return [dram_event("dram_activate", "dram_precharge", 10.7692, 0.4, "fx5600", "activate and precharge together"),
+            dram_event("dram_read", "dram_sector_read", 9.2308, 0.4, "fx5600", "32 bytes"),
+            dram_event("dram_write", "dram_sector_write", 5.2308, 0.4, "fx5600", "32 bytes")], \
+        static("dram_background", "gpu", "standby", 0.3 * 1.9 * chips, 0.4, "gddr3",
+               "at 1.9 V, %d chips" % chips)
+
+
+def tables():
+    dram, background = gddr3(16)
+    foundry7 = 0.65 * 0.60 / 0.75
+    foundry5 = foundry7 * 0.70
+    return {
+        "gtx280": ("GTX 280 (65 nm), derived from gtx480", "gtx480", "standby", from_fermi(65, 1.4, dram, background)),
+        "gtx285": ("GTX 285 (55 nm), derived from gtx480", "gtx480", "standby", from_fermi(55, 1.4, dram, background)),
+        "gtx580": ("GTX 580 (40 nm), the rows of gtx480", "gtx480", "gddr5", from_fermi(40, 3.0, None, None)),
+        "gtx780": ("GTX 780 (28 nm), between gtx480 and v100", "gtx480", "gddr5", between(28, 7.1, 12)),
+        "gtx980": ("GTX 980 (28 nm), between gtx480 and v100", "gtx480", "gddr5", between(28, 5.2, 8)),
+        "a100": ("A100 40 GB (7 nm), derived from v100", "v100", "standby",
+                 from_volta(foundry7, 54.2, 1, "foundry", 5)),
+        "h200": ("H200 (4N, of the 5 nm family), derived from v100", "v100", "standby",
+                 from_volta(foundry5, 80, 3.25 / 3.92, "hbm3e", 6)),
+    }
+
+
+def write(gpu, description, sections):
+    used = {r["source"] for rows in sections.values() for r in rows}
+    sources = {k: v for k, v in SOURCES.items() if k in used}
+    assert used <= set(SOURCES), used - set(SOURCES)
+    out = ['{', '  "description": %s,' % json.dumps(description + "; written by scripts/derive-power.py."),
+           '  "sources": {']
+    out += [",\n".join("    %s: %s" % (json.dumps(k), json.dumps(v)) for k, v in sources.items()), "  }"]
+    for key, rows in sections.items():
+        out[-1] += ","
+        out += ['  "%s": [' % key, ",\n".join("    " + json.dumps(r) for r in rows), "  ]"]
+    with open(os.path.join(TABLES, gpu + ".json"), "w") as f:
+        f.write("\n".join(out + ["}", ""]))
+
+
+def main():
+    arguments = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    arguments.add_argument("--program", default="build/warpwatt")
+    arguments.add_argument("gpu", nargs="*")
+    options = arguments.parse_args()
+    for gpu, (description, base, dram, sections) in tables().items():
+        if options.gpu and gpu not in options.gpu:
+            continue
+        p = parameters(options.program, gpu)
+        sections["structures"] = structures(p, load(base))
+        sections["domains"] = domains(p, load(base), dram)
+        write(gpu, description, sections)
+
+
+if __name__ == "__main__":
+    main()
