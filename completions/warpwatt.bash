@@ -22,7 +22,7 @@ _warpwatt() {
             name="$name ${COMP_WORDS[2]}"; first=3 ;;
     esac
     if ((COMP_CWORD == 1)); then
-        words='gpu mech trace run dissect compare query report validate hardware correlate version help --help --version'; is_value=1
+        words='gpu mech trace run dissect compare query report calibrate validate hardware correlate version help --help --version'; is_value=1
     elif ((COMP_CWORD >= first)); then
         case $name in
         "gpu list")
@@ -185,6 +185,24 @@ _warpwatt() {
                 --run|-r) return ;;
                 --db|-d) is_file=1 ;;
                 --most) return ;;
+            esac
+            ;;
+        "calibrate power")
+            options='--gpu --set --measured --fit --check --power --out --help'
+            case $previous in
+                --gpu|-g) words=$(warpwatt gpu list --names 2>/dev/null); is_value=1 ;;
+                --set|-s) return ;;
+                --measured|-m) is_file=1 ;;
+                --fit) return ;;
+                --check) is_file=1 ;;
+                --power) return ;;
+                --out|-o) is_file=1 ;;
+            esac
+            ;;
+        "calibrate structures")
+            options='--table --help'
+            case $previous in
+                --table) is_file=1 ;;
             esac
             ;;
         "validate")

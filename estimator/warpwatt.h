@@ -306,6 +306,28 @@ struct ww_dissect_options {
 WW_API enum ww_code ww_dissect_report(const struct ww_dissect_options *options, bool json, const char *plots,
                                       FILE *out, struct ww_error *error);
 
+/* ---- calibration ------------------------------------------------------------------------------- */
+
+struct ww_calibrate_options {
+    const char *gpu;              /* as of ww_gpu_load */
+    const char *const *overrides; /* "key=value" */
+    size_t override_count;
+    const char *power_table;      /* NULL: by the GPU's name */
+    const char *measured, *check; /* CSV files trace,power_w[,sigma_w]; check (NULL: none) is not fitted to */
+    const char *const *fit;       /* groups "component+component+static.component", one factor each */
+    size_t fit_count;
+    const char *out; /* the table with its new values; NULL: none */
+};
+/* Fits one factor, not negative, to each group of a power table's components, so that replays of the traces
+ * have the measured average power (least squares, weighted with 1 / sigma^2). Prints factors with standard
+ * errors, points before and after, the error on points left out one at a time and on those of `check`. Errors:
+ * those of ww_gpu_load and ww_run, WW_INPUT (a file is not as described), WW_USAGE (groups), WW_IO. */
+WW_API enum ww_code ww_calibrate_power(const struct ww_calibrate_options *options, FILE *out,
+                                       struct ww_error *error);
+/* Fits the laws of a scaling table (NULL: the project's) to its points and prints them as JSON. Errors:
+ * WW_INPUT, WW_IO. */
+WW_API enum ww_code ww_calibrate_structures(const char *table, FILE *out, struct ww_error *error);
+
 /* ---- database --------------------------------------------------------------------------------- */
 
 struct ww_db;

@@ -9,6 +9,7 @@
 #include "../estimator/base/arena.h"
 #include "../estimator/base/err.h"
 #include "../estimator/config/gpu.h"
+#include <stdio.h>
 
 struct ww_power;
 /* Loads the table of that name (or path ending in .json). *power is NULL with WW_OK if `required` is false
@@ -19,5 +20,18 @@ const char *ww_power_name(const struct ww_power *power);
 /* Energy of a launch from its counters, cycles and time. */
 void ww_power_launch(const struct ww_power *power, const struct ww_gpu_spec *gpu,
                      const struct ww_launch_result *launch, struct ww_energy *out);
+
+/* A factor on the values of one component. */
+struct ww_power_factor {
+    double value, uncertainty; /* uncertainty: relative, of the rows that it is for */
+    bool fitted;               /* false: value is 1, the rows stay as they are */
+};
+struct ww_power_factors {
+    struct ww_power_factor dynamic[WW_COMPONENT_COUNT], steady[WW_COMPONENT_COUNT];
+};
+/* Writes the table as JSON with its values times the factors; `source` names what they were fitted to. The
+ * caller looks at ferror(out). */
+void ww_power_write(const struct ww_power *power, const struct ww_power_factors *by, const char *source,
+                    FILE *out);
 
 #endif

@@ -1,0 +1,54 @@
+/* warpwatt calibrate power, calibrate structures */
+#include "cmd.h"
+#include <stdlib.h>
+
+static enum ww_code run_power(const struct cmd_line *line, struct ww_error *error) {
+    struct ww_calibrate_options o = {.gpu = cmd_get(line, "gpu"),
+                                     .power_table = cmd_get(line, "power"),
+                                     .measured = cmd_get(line, "measured"),
+                                     .check = cmd_get(line, "check"),
+                                     .out = cmd_get(line, "out")};
+    const char **set = NULL, **fit = NULL;
+    enum ww_code code = cmd_all(line, "set", &set, &o.override_count, error);
+    if (code == WW_OK) code = cmd_all(line, "fit", &fit, &o.fit_count, error);
+    o.overrides = set;
+    o.fit = fit;
+    if (code == WW_OK) code = ww_calibrate_power(&o, stdout, error);
+    free(set);
+    free(fit);
+    return code;
+}
+
+static enum ww_code run_structures(const struct cmd_line *line, struct ww_error *error) {
+    return ww_calibrate_structures(cmd_get(line, "table"), stdout, error);
+}
+
+static const struct cmd_option power_options[] = {
+    {"gpu", 'g', "GPU", "model that was measured: a name (gpu list) or a path that ends in .json",
+     CMD_REQUIRED},
+    {"set", 's', "KEY=VALUE", "override a GPU parameter", CMD_REPEAT},
+    {"measured", 'm', "FILE", "CSV with the heading trace,power_w or trace,power_w,sigma_w", CMD_REQUIRED},
+    {"fit", 0, "PARTS", "components that share a factor, joined by +; static.NAME: its static power",
+     CMD_REPEAT | CMD_REQUIRED},
+    {"check", 0, "FILE", "points that the fit does not see, and its error on them", 0},
+    {"power", 0, "TABLE", "power table to start from (default: the GPU's)", 0},
+    {"out", 'o', "FILE", "write the table with the fitted factors (a name that ends in .json)", 0},
+    {0}};
+const struct cmd cmd_calibrate_power = {
+    .arguments = "",
+    .about = "Replays the traces of a CSV file and fits factors, none negative, on groups of\n"
+             "components of the power table to the measured watts (weighted least squares).\n",
+    .examples =
+        "warpwatt calibrate power --gpu a100 --measured m.csv --fit fp32+regfile --fit dram_read -o my.json\n",
+    .options = power_options,
+    .run = run_power};
+
+static const struct cmd_option structure_options[] = {
+    {"table", 0, "FILE", "scaling table with the points (default: power/tables/scaling.json)", 0}, {0}};
+const struct cmd cmd_calibrate_structures = {
+    .arguments = "",
+    .about = "Fits the laws of energy, leakage and area to the points of a scaling table and\n"
+             "prints them as the table's section \"laws\".\n",
+    .examples = "warpwatt calibrate structures\n",
+    .options = structure_options,
+    .run = run_structures};

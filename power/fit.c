@@ -1,0 +1,121 @@
+#include "fit.h"
+#include <gsl/gsl_multifit.h>
+#include <math.h>
+#include <stdbool.h>
+
+double ww_fit_predict(const struct ww_fit *fit, size_t parts, const struct ww_fit_point *point) {
+    double watts = point->rest;
+    for (size_t p = 0; p < parts; p++) watts += fit->x[p] * point->part[p];
+    return watts;
+}
+
+static double squares(const struct ww_fit_point *point, size_t count, size_t parts, size_t without,
+                      const struct ww_fit *fit) {
+    double sum = 0;
+    for (size_t i = 0; i < count; i++)
+        if (i != without) {
+            double off = (ww_fit_predict(fit, parts, &point[i]) - point[i].measured) / point[i].sigma;
+            sum += off * off;
+        }
+    return sum;
+}
+
+/* The system of one subset of parts. */
+struct system {
+    gsl_matrix *x, *cov;
+    gsl_vector *y, *w, *c;
+    gsl_multifit_linear_workspace *work;
+};
+
+static bool make(struct system *s, size_t rows, size_t columns) {
+    s->x = gsl_matrix_alloc(rows, columns);
+    s->cov = gsl_matrix_alloc(columns, columns);
+    s->y = gsl_vector_alloc(rows);
+    s->w = gsl_vector_alloc(rows);
+    s->c = gsl_vector_alloc(columns);
+    s->work = gsl_multifit_linear_alloc(rows, columns);
+    return s->x && s->cov && s->y && s->w && s->c && s->work;
+}
+
+static void release(struct system *s) {
+    gsl_matrix_free(s->x);
+    gsl_matrix_free(s->cov);
+    gsl_vector_free(s->y);
+    gsl_vector_free(s->w);
+    gsl_vector_free(s->c);
+    if (s->work) gsl_multifit_linear_free(s->work);
+}
+
+static void fill(struct system *s, const struct ww_fit_point *point, size_t count, size_t without,
+                 const size_t *column, size_t columns) {
+    size_t row = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (i == without) continue;
+        gsl_vector_set(s->y, row, point[i].measured - point[i].rest);
+        gsl_vector_set(s->w, row, 1 / (point[i].sigma * point[i].sigma));
+        for (size_t c = 0; c < columns; c++) gsl_matrix_set(s->x, row, c, point[i].part[column[c]]);
+        row++;
+    }
+}
+
+/* Least squares of the parts in `mask`; false if a factor is not positive or memory ran out. */
+static bool solve(const struct ww_fit_point *point, size_t count, size_t parts, size_t without, unsigned mask,
+                  struct ww_fit *fit) {
+    size_t column[WW_FIT_PARTS], columns = 0, rows = count - (without < count);
+    struct system s = {0};
+    double chisq;
+    for (size_t p = 0; p < parts; p++) {
+        fit->x[p] = 0;
+        fit->error[p] = NAN;
+        if (mask >> p & 1) column[columns++] = p;
+    }
+    if (columns == 0) return true;
+    bool good = rows >= columns && make(&s, rows, columns);
+    if (good) {
+        fill(&s, point, count, without, column, columns);
+        gsl_multifit_wlinear(s.x, s.w, s.y, s.c, s.cov, &chisq, s.work);
+        double scale = rows > columns ? chisq / (double)(rows - columns) : 1;
+        for (size_t c = 0; c < columns; c++) {
+            fit->x[column[c]] = gsl_vector_get(s.c, c);
+            fit->error[column[c]] = sqrt(gsl_matrix_get(s.cov, c, c) * scale);
+            good &= fit->x[column[c]] > 0;
+        }
+    }
+    release(&s);
+    return good;
+}
+
+static void best(const struct ww_fit_point *point, size_t count, size_t parts, size_t without,
+                 struct ww_fit *fit) {
+    double least = INFINITY;
+    for (unsigned mask = 0; mask < 1u << parts; mask++) {
+        struct ww_fit one = {0};
+        if (!solve(point, count, parts, without, mask, &one)) continue;
+        double sum = squares(point, count, parts, without, &one);
+        if (sum >= least) continue;
+        least = sum;
+        *fit = one;
+    }
+}
+
+enum ww_code ww_fit_power(const struct ww_fit_point *point, size_t count, size_t parts, struct ww_fit *fit,
+                          struct ww_error *error) {
+    *fit = (struct ww_fit){0};
+    if (parts == 0 || parts > WW_FIT_PARTS || count <= parts)
+        return ww_fail(error, WW_USAGE, NULL,
+                       "%zu measured points for %zu factors; expected 1 to %d factors and more points", count,
+                       parts, WW_FIT_PARTS);
+    for (size_t p = 0; p < parts; p++) {
+        bool there = false;
+        for (size_t i = 0; i < count; i++) there |= point[i].part[p] > 0;
+        if (!there) return ww_fail(error, WW_INPUT, NULL, "factor %zu has no power in any point", p + 1);
+    }
+    double sum = 0;
+    for (size_t i = 0; i < count; i++) {
+        best(point, count, parts, i, fit);
+        sum += fabs(ww_fit_predict(fit, parts, &point[i]) / point[i].measured - 1);
+    }
+    best(point, count, parts, count, fit);
+    fit->left_out = sum / (double)count;
+    return WW_OK;
+}
