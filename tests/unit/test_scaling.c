@@ -59,7 +59,7 @@ static void all_points_have_a_law(void **state) {
 
 static void a_larger_array_costs_more(void **state) {
     (void)state;
-    for (int q = 0; q < WW_STRUCTURE_QUANTITIES; q++) {
+    for (enum ww_structure_quantity q = 0; q < WW_STRUCTURE_QUANTITIES; q++) {
         assert_true(value(q, ram(65536, 32)) > value(q, ram(8192, 32)));
         assert_true(value(q, cache(49152, 4)) > value(q, cache(16384, 4)));
         assert_true(value(q, cache(32768, 8)) > value(q, cache(32768, 4)));

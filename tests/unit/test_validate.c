@@ -12,7 +12,7 @@ static struct ww_error error;
 
 static int start(void **state) {
     (void)state;
-    return ww_validation_init(&set, "test", &error);
+    return (int)ww_validation_init(&set, "test", &error);
 }
 
 static int stop(void **state) {

@@ -180,9 +180,9 @@ static void look_at_properties(void) {
 }
 
 /* What a daemon does, and then files of its own: nobody else may write into them. */
-static void close_and_open(int count) {
+static void close_and_open(int fds) {
     char name[32], some[8];
-    for (int fd = 0; fd < count; fd++) close(fd);
+    for (int fd = 0; fd < fds; fd++) close(fd);
     for (int n = 0; n < 20; n++) {
         snprintf(name, sizeof name, "own-%d", n);
         int fd = open(name, O_RDWR | O_CREAT | O_TRUNC, 0666);
