@@ -126,20 +126,53 @@ static enum ww_code l2_latency(struct ww_derivation *d, const struct ww_measured
     return shift(d, "l2.latency", model, scale, f, 0);
 }
 
+/* The chases that speak of each level. */
+struct levels {
+    struct ww_measured_figure l1, l2, dram;
+    bool has_l1, has_l2, has_dram;
+};
+
+/* Each level must take longer than the one before it: else the sizes are not what they are taken for, and no
+ * latency of a part could be told from them. */
+static enum ww_code check_rises(const struct ww_derivation *d, const struct levels *v) {
+    const struct ww_measured_figure *f[] = {v->has_l1 ? &v->l1 : NULL, v->has_l2 ? &v->l2 : NULL,
+                                            v->has_dram ? &v->dram : NULL};
+    static const char *const name[] = {"the L1", "the L2", "DRAM"};
+    double last = 0;
+    int below = -1;
+    for (int i = 0; i < 3; i++) {
+        if (f[i] && f[i]->median <= last)
+            return ww_fail(d->error, WW_INPUT, d->measured->source,
+                           "the figures contradict each other: a load from %s takes %g cycles (chase %.60s), "
+                           "which is not more than %g%s%s",
+                           name[i], f[i]->median, f[i]->parameters, last, below < 0 ? "" : " from ",
+                           below < 0 ? "" : name[below]);
+        if (f[i]) {
+            last = f[i]->median;
+            below = i;
+        }
+    }
+    return WW_OK;
+}
+
 static enum ww_code global_latencies(struct ww_derivation *d) {
-    struct ww_measured_figure f;
+    struct levels v = {0};
     double model, scale, cached;
     double l2 = (double)d->measured->l2_bytes;
     WW_TRY(ww_derive_param(d, "l1.global_loads", &cached));
-    if (cached != 0 && plateau(d, "ca", 2048, 16384, &f)) {
+    v.has_l1 = cached != 0 && plateau(d, "ca", 2048, 16384, &v.l1);
+    v.has_l2 = l2 > 0 && plateau(d, "cg", 128 << 10, fmin(l2 / 4, 8 << 20), &v.l2);
+    v.has_dram = l2 > 0 && plateau(d, "cg", 3 * l2, 4 * l2, &v.dram);
+    WW_TRY(check_rises(d, &v));
+    if (v.has_l1) {
         WW_TRY(model_hit(d, WW_MICRO_GLOBAL, 32, &model));
-        WW_TRY(shift(d, "l1.latency", model, 1, &f, 1));
+        WW_TRY(shift(d, "l1.latency", model, 1, &v.l1, 1));
     }
-    if (l2 > 0 && plateau(d, "cg", 128 << 10, fmin(l2 / 4, 8 << 20), &f)) WW_TRY(l2_latency(d, &f));
-    if (l2 > 0 && plateau(d, "cg", 3 * l2, 4 * l2, &f)) {
+    if (v.has_l2) WW_TRY(l2_latency(d, &v.l2));
+    if (v.has_dram) {
         WW_TRY(model_miss(d, 4 * l2, &model));
         WW_TRY(clock_ratio(d, "clock.dram_mhz", &scale));
-        WW_TRY(shift(d, "dram.latency", model, scale, &f, 0));
+        WW_TRY(shift(d, "dram.latency", model, scale, &v.dram, 0));
     }
     return WW_OK;
 }
@@ -170,6 +203,9 @@ static enum ww_code shared(struct ww_derivation *d) {
     const struct ww_measured_figure *f =
         ww_measured_find(d->measured, "micro", "shared_latency", "lanes=1 stride=1");
     double model;
+    if (f && !(f->median > 0))
+        return ww_fail(d->error, WW_INPUT, d->measured->source, "a load of shared memory takes %g cycles",
+                       f->median);
     if (f) {
         WW_TRY(model_hit(d, WW_MICRO_SHARED, 32, &model));
         WW_TRY(shift(d, "shared.latency", model, 1, f, 1));

@@ -19,7 +19,7 @@ struct kit {
     struct kit_result result;
     struct kit_nvml *nvml;
     /* the GPU */
-    int sms, major, minor;
+    int sms, threads_per_sm, major, minor;
     size_t l2_bytes, memory_bytes, shared_per_cta;
     /* options */
     bool quick; /* few points and small sizes, to try the kit */
@@ -56,7 +56,8 @@ void kit_record(struct kit *k, const char *id, const char *json);
 
 void *kit_alloc(struct kit *k, size_t bytes);
 void kit_free(struct kit *k, void *p);
-/* Overwrites more memory than the L2 holds, so that nothing older is left in it. */
+/* Reads three times as much memory as the L2 holds, so that nothing older is left in it and nothing that is yet
+ * to be written back. */
 void kit_flush(struct kit *k);
 /* Keeps the GPU busy for some microseconds, so that what is enqueued behind it waits for the GPU and not for
  * the host. */

@@ -44,7 +44,7 @@ static const struct {
 
 [[noreturn]] void kit_stop(struct kit *k, const char *where, const char *text) {
     char message[600], record[1200];
-    fprintf(stderr, "hardware-kit: %s: %s: %s\n", k->item, where, text);
+    fprintf(stderr, "hardware-kit: %s%s%s: %s\n", k->item, k->item[0] ? ": " : "", where, text);
     if (k->item[0]) {
         snprintf(message, sizeof message, "%.200s: %.300s", where, text);
         char quoted[700];
@@ -53,6 +53,8 @@ static const struct {
                  quoted);
         kit_result_line(&k->result, k->item, record);
         if (kit_result_write(&k->result)) fprintf(stderr, "hardware-kit: --resume goes on behind it\n");
+    } else if (k->added) { /* between two items: neither of them failed */
+        kit_result_write(&k->result);
     }
     exit(EXIT_ERROR);
 }
@@ -77,7 +79,9 @@ bool kit_begin(struct kit *k, const char *part, const char *method, const char *
     return kit_begin_id(k, id);
 }
 
+/* The item is over: an error from here on is not its own. */
 static void keep(struct kit *k, bool good) {
+    k->item[0] = 0;
     if (good && ++k->added >= 40) {
         good = kit_result_write(&k->result);
         k->added = 0;
@@ -100,6 +104,16 @@ void kit_record(struct kit *k, const char *id, const char *json) {
 
 /* ---- the GPU ---- */
 
+static bool take_device(int device) {
+    cudaError_t code = cudaSetDevice(device);
+    if (code == cudaSuccess) return true;
+    fprintf(stderr,
+            "hardware-kit: no NVIDIA GPU %d here, or no driver of CUDA %d or later: %s\n"
+            "hardware-kit: nvidia-smi shows the GPUs and the driver's version\n",
+            device, CUDART_VERSION / 1000, cudaGetErrorString(code));
+    return false;
+}
+
 static int attribute(struct kit *k, enum cudaDeviceAttr a, int device) {
     int v = 0;
     return cudaDeviceGetAttribute(&v, a, device) == cudaSuccess ? v : 0;
@@ -118,6 +132,7 @@ static void describe(struct kit *k, int device, char *out, size_t n) {
     k->l2_bytes = (size_t)p.l2CacheSize;
     k->memory_bytes = p.totalGlobalMem;
     k->shared_per_cta = p.sharedMemPerBlockOptin;
+    k->threads_per_sm = p.maxThreadsPerMultiProcessor;
     kit_nvml_driver(k->nvml, driver_name);
     kit_json_string(name, sizeof name, p.name);
     kit_json_string(version, sizeof version, driver_name);
@@ -232,7 +247,7 @@ int main(int argc, char **argv) {
     k.power_seconds = 4;
     if (!parse(&k, &o, argc, argv)) return EXIT_USAGE;
     k.start = kit_now();
-    CHECK(&k, cudaSetDevice(o.device));
+    if (!take_device(o.device)) return EXIT_ERROR;
     open_nvml(&k, o.device);
     describe(&k, o.device, gpu, sizeof gpu);
     if (!kit_result_open(&k.result, o.out, gpu, o.resume)) {

@@ -20,15 +20,19 @@ template <int P> static __device__ __forceinline__ uint4 load16(const uint4 *p) 
 }
 
 /* Each CTA reads `words` words of 16 bytes, `own` of them apart from the next CTA's (0: all the same ones, each
- * CTA beginning elsewhere), `passes` times, four in flight a thread. words: a multiple of 4 blockDim.x. */
+ * CTA beginning elsewhere), `passes` times, four in flight a thread. words: a multiple of 4 blockDim.x.
+ * A launch finds the L1 empty: through it a pass that does not count comes first. */
 template <int P>
 static __global__ void read(const uint4 *base, u64 words, u64 own, unsigned passes, u64 *time, unsigned *sink) {
     const uint4 *mine = base + blockIdx.x * own;
     unsigned x = 0, step = 4 * blockDim.x;
     u64 turn = own ? 0 : words / step * blockIdx.x / gridDim.x * step;
-    __syncthreads();
     u64 from = kit_clock();
-    for (unsigned pass = 0; pass < passes; pass++)
+    for (unsigned pass = P == CA ? 0 : 1; pass <= passes; pass++) {
+        if (pass == 1) {
+            __syncthreads();
+            from = kit_clock();
+        }
         for (u64 i = 0; i < words; i += step) {
             u64 at = i + turn < words ? i + turn : i + turn - words;
             uint4 v[4];
@@ -37,6 +41,7 @@ static __global__ void read(const uint4 *base, u64 words, u64 own, unsigned pass
 #pragma unroll
             for (int j = 0; j < 4; j++) x ^= v[j].x ^ v[j].y ^ v[j].z ^ v[j].w;
         }
+    }
     __syncthreads();
     u64 to = kit_clock();
     if (threadIdx.x == 0) time[blockIdx.x] = to - from;
@@ -51,7 +56,6 @@ static void l1_read(struct kit *k, uint4 *base, u64 *time, unsigned *sink, u64 b
     if (!kit_begin(k, "micro", "read_bandwidth", p)) return;
     std::vector<double> v;
     for (int run = 0; run < (k->quick ? 1 : 5); run++) {
-        read<CA><<<k->sms, 1024>>>(base, bytes / 16, bytes / 16, 1, time, sink);
         read<CA><<<k->sms, 1024>>>(base, bytes / 16, bytes / 16, passes, time, sink);
         for (u64 cycles : kit_read(k, time, (size_t)k->sms))
             v.push_back((double)bytes * passes / (double)cycles);
@@ -71,13 +75,14 @@ static void shared_read(struct kit *k, uint4 *base, u64 *time, unsigned *sink, u
     kit_figure(k, "micro", "read_bandwidth", p, "byte/s", kit_value_rate(t, (double)bytes * passes * ctas));
 }
 
-/* Each SM's share of an array, past the L1: what the L2 holds, then DRAM. */
+/* Each CTA's share of an array of about `bytes`, past the L1: what the L2 holds, then DRAM. Shares are whole
+ * steps of a CTA; the figure says what was read, and sizes that come to the same are measured once. */
 static void spread_read(struct kit *k, uint4 *base, u64 *time, unsigned *sink, u64 bytes) {
     char p[96];
     const unsigned ctas = 2 * (unsigned)k->sms;
     u64 words = std::max<u64>(1, bytes / 16 / ctas / 4096) * 4096, all = words * 16 * ctas;
     unsigned passes = k->quick ? 1 : (unsigned)std::max<u64>(1, (4ull << 30) / all);
-    snprintf(p, sizeof p, "path=cg bytes=%llu own=1", bytes);
+    snprintf(p, sizeof p, "path=cg bytes=%llu own=1", all);
     if (!kit_begin(k, "micro", "read_bandwidth", p)) return;
     struct kit_value t = kit_events(k, 2, k->quick ? 1 : 7,
                                     [&] { read<CG><<<ctas, 1024>>>(base, words, words, passes, time, sink); });
@@ -146,9 +151,7 @@ struct arrays {
 template <class T, int ILP>
 static void stream_point(struct kit *k, const struct arrays &d, int per_sm, int block) {
     char p[96];
-    int most = 0;
-    CHECK(k, cudaDeviceGetAttribute(&most, cudaDevAttrMaxThreadsPerMultiProcessor, 0));
-    if (per_sm * block > most) return;
+    if (per_sm * block > k->threads_per_sm) return;
     snprintf(p, sizeof p, "ctas_per_sm=%d block=%d word=%zu ilp=%d", per_sm, block, sizeof(T), ILP);
     const unsigned ctas = (unsigned)(per_sm * k->sms), runs = k->quick ? 1 : 7;
     const u64 round = (u64)ctas * (u64)block * ILP, n = d.bytes / sizeof(T) / round * round;

@@ -259,6 +259,28 @@ static void without_microbenchmarks_nothing_is_derived(void **state) {
     ww_measured_free(m);
 }
 
+/* An L2 that answers before the L1 does, and loads that take no time. */
+static void figures_that_contradict_each_other_make_no_model(void **state) {
+    (void)state;
+    static const struct {
+        const char *method, *path, *says;
+        double median;
+    } bad[] = {{"chase", "path=cg", "the L2", 5},
+               {"chase", "path=ca", "the L1", 0},
+               {"shared_latency", "lanes=1", "shared memory", 0}};
+    for (size_t b = 0; b < 3; b++) {
+        struct ww_measured *m = synthetic();
+        struct ww_gpu *gpu = NULL;
+        for (size_t i = 0; i < m->figure_count; i++)
+            if (strcmp(m->figure[i].method, bad[b].method) == 0 && strstr(m->figure[i].parameters, bad[b].path))
+                m->figure[i].median = bad[b].median;
+        assert_int_equal(derive(m, "h200", &gpu), WW_INPUT);
+        assert_null(gpu);
+        ww_fixture_assert_contains(error.text, bad[b].says);
+        ww_measured_free(m);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(errors_are_relative_to_what_was_measured),
@@ -273,6 +295,7 @@ int main(void) {
         cmocka_unit_test(a_derived_models_chases_take_what_was_measured),
         cmocka_unit_test(suite_kernels_do_not_enter_a_derivation),
         cmocka_unit_test(without_microbenchmarks_nothing_is_derived),
+        cmocka_unit_test(figures_that_contradict_each_other_make_no_model),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
