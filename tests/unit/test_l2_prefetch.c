@@ -150,6 +150,18 @@ static void a_prefetch_writes_nothing_back(void **state) {
     rig_check_laws(rig);
 }
 
+/* rig_drain would meet the queue's assertion if a prefetch took a place that there is not. */
+static void prefetches_fit_in_a_short_queue_of_a_channel(void **state) {
+    struct rig *rig = *state;
+    rig->spec.dram_queue = 4;
+    rig_start(rig);
+    assert_true(chase(rig, 0, 16 * KB, 128) > 0);
+    for (uint64_t i = 0; i < 8; i++) rig_read(rig, 0, (1 << 24) + i * 128, 15, 0);
+    rig_drain(rig);
+    assert_true(rig->counter[WW_C_L2_PREFETCH] > 0);
+    rig_check_laws(rig);
+}
+
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 
 int main(void) {
@@ -163,6 +175,7 @@ int main(void) {
         TEST(after_random_loads_a_sequence_must_prove_itself),
         TEST(a_load_of_a_sector_on_its_way_joins_it),
         TEST(a_busy_channel_takes_no_prefetch),
+        TEST(prefetches_fit_in_a_short_queue_of_a_channel),
         TEST(a_prefetch_writes_nothing_back),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
