@@ -98,6 +98,8 @@ def check_file(path, env):
 
 # What examples name and none of them makes. An example that records a CUDA program needs one that nvcc built.
 PREPARE = ["warpwatt trace record -q -w kmeans -p size=small -o kmeans.wwt",
+           "warpwatt trace record -q -w saxpy -p size=small -o saxpy.wwt",
+           "warpwatt trace record -q -w sgemm -p size=small -o sgemm.wwt",
            "warpwatt trace export accelsim kmeans.wwt -o traces",
            "warpwatt run -q --gpu v100 --trace kmeans.wwt --db r.db"]
 NEEDS_CUDA = " -- ./app "
@@ -109,7 +111,7 @@ def help_examples(folder, env):
     overview = run("warpwatt help", folder, env)[1]
     start = overview.index("commands:") + 1
     for line in overview[start:overview.index("", start)]:
-        name = " ".join(w for w in line[:17].split())
+        name = " ".join(w for w in line[:22].split())
         text = run("warpwatt help " + name, folder, env)[1]
         if "examples:" not in text:
             print("help %s: no examples" % name)
@@ -126,6 +128,8 @@ def check_help(env):
         shutil.copy(os.path.join(EXAMPLES, "softmax.json"), os.path.join(folder, "launch.json"))
         copy_samples(folder)
         os.rename(os.path.join(folder, "synthetic.json"), os.path.join(folder, "h200.json"))
+        with open(os.path.join(folder, "fit.csv"), "w", encoding="utf-8") as f:
+            f.write("trace,power_w\nkmeans.wwt,120\nsaxpy.wwt,150\nsgemm.wwt,180\n")
         os.rename(os.path.join(folder, "synthetic.csv"), os.path.join(folder, "m.csv"))
         for command in PREPARE + list(help_examples(folder, env)):
             if NEEDS_CUDA in command:

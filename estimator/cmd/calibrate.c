@@ -38,8 +38,8 @@ const struct cmd cmd_calibrate_power = {
     .arguments = "",
     .about = "Replays the traces of a CSV file and fits factors, none negative, on groups of\n"
              "components of the power table to the measured watts (weighted least squares).\n",
-    .examples =
-        "warpwatt calibrate power --gpu a100 --measured m.csv --fit fp32+regfile --fit dram_read -o my.json\n",
+    .examples = "warpwatt calibrate power --gpu a100 --measured fit.csv --fit fp32+regfile --fit dram_read -o "
+                "my.json\n",
     .options = power_options,
     .run = run_power};
 

@@ -10,7 +10,7 @@ static void print_rows(const char *group, FILE *out) {
     for (size_t i = 0; i < cmd_row_count; i++) {
         const char *name = cmd_rows[i].name;
         if (group && (strncmp(name, group, n) != 0 || name[n] != ' ')) continue;
-        fprintf(out, "  %-16s %s\n", name, cmd_rows[i].help);
+        fprintf(out, "  %-20s %s\n", name, cmd_rows[i].help);
     }
 }
 
