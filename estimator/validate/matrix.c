@@ -45,7 +45,8 @@ static enum ww_code record(struct pool *pool, struct job *job, struct ww_error *
 static enum ww_code replay(struct pool *pool, struct job *job, struct ww_error *error) {
     const struct ww_matrix_machine *m = &pool->matrix->machine[job->machine];
     struct ww_gpu *gpu = NULL;
-    WW_TRY(ww_gpu_load(m->gpu, NULL, 0, &gpu, error));
+    const char *const *set = pool->matrix->set ? pool->matrix->set[job->machine] : NULL;
+    WW_TRY(ww_gpu_load(m->gpu, set, set ? count_strings(set, WW_MATRIX_OVERRIDES) : 0, &gpu, error));
     struct ww_run_options o = {.gpu = gpu,
                                .trace_path = pool->path[job->workload],
                                .launches = pool->matrix->workload[job->workload].launches,
@@ -97,6 +98,9 @@ static void add_launch(struct ww_matrix_sum *sum, const struct ww_launch_result 
     sum->cycles += l->cycles;
     sum->warp_instructions += l->warp_instructions;
     sum->total_j += l->energy.total_j;
+    sum->time_ps += l->time_ps;
+    sum->ctas_per_sm = l->ctas_per_sm;
+    for (int s = 0; s < WW_STATE_COUNT; s++) sum->warp_cycles[s] += l->warp_cycles[s];
     for (int c = 0; c < WW_COUNTER_COUNT; c++) sum->counter[c] += l->counter[c];
     for (int c = 0; c < WW_COMPONENT_COUNT; c++) {
         sum->dynamic_j[c] += l->energy.dynamic_j[c];
@@ -143,7 +147,10 @@ static enum ww_code run_all(struct pool *p, struct ww_error *error) {
     p->run = replay;
     enum ww_code code = run_jobs(p, error);
     for (size_t i = 0; i < p->jobs; i++) {
-        if (code == WW_OK) add_result(b, &p->job[i]);
+        const struct job *job = &p->job[i];
+        if (code == WW_OK) add_result(b, job);
+        if (code == WW_OK && b->seen)
+            code = b->seen(b->context, job->workload, job->machine, job->result, error);
         ww_result_free(p->job[i].result);
     }
     return code;

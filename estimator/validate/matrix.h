@@ -7,6 +7,7 @@
 
 #define WW_MATRIX_PARAMETERS 8
 #define WW_MATRIX_MECHANISMS 4
+#define WW_MATRIX_OVERRIDES 4
 
 struct ww_matrix_workload {
     const char *name;
@@ -25,6 +26,9 @@ struct ww_matrix_machine {
 struct ww_matrix_sum {
     uint64_t cycles, warp_instructions;
     uint64_t counter[WW_COUNTER_COUNT];
+    uint64_t time_ps;
+    uint64_t warp_cycles[WW_STATE_COUNT];
+    uint32_t ctas_per_sm; /* of the last launch */
     double dynamic_j[WW_COMPONENT_COUNT], static_j[WW_COMPONENT_COUNT], total_j;
 };
 
@@ -35,9 +39,16 @@ struct ww_matrix {
     size_t workloads;
     const struct ww_matrix_machine *machine;
     size_t machines;
+    /* By machine: GPU parameters "key=value" that it overrides, ending with NULL; NULL: none has any. */
+    const char *const (*set)[WW_MATRIX_OVERRIDES];
     const char *const *kernel;
     size_t kernels;
     bool (*wanted)(size_t workload, size_t machine);
+    /* Sees each result once all are there, in the order of workloads and then machines; NULL: nobody does. The
+     * result is freed behind it. */
+    enum ww_code (*seen)(void *context, size_t workload, size_t machine, const struct ww_result *result,
+                         struct ww_error *error);
+    void *context;
     struct ww_matrix_sum *sum;
 };
 
