@@ -57,3 +57,18 @@ extern "C" __global__ void reduction_shuffle(const float *__restrict__ in, float
         if (t == 0) out[blockIdx.x] = sum;
     }
 }
+
+/* Neighbours first again, by consecutive threads: the distance of their words doubles at each step, and with it the
+ * conflicts in shared memory. */
+extern "C" __global__ void reduction_strided(const float *__restrict__ in, float *__restrict__ out, unsigned n) {
+    unsigned t = threadIdx.x, i = blockIdx.x * blockDim.x + t;
+    partial[t] = i < n ? in[i] : 0.0f;
+    __syncthreads();
+#pragma unroll 1
+    for (unsigned s = 1; s < blockDim.x; s *= 2) {
+        unsigned at = 2 * s * t;
+        if (at < blockDim.x) partial[at] += partial[at + s];
+        __syncthreads();
+    }
+    if (t == 0) out[blockIdx.x] = partial[0];
+}

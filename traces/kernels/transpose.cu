@@ -5,6 +5,7 @@
 
 #define TILE 32
 #define ROWS 8
+#define SQUARE 16
 
 extern "C" __global__ void transpose_naive(const float *__restrict__ in, float *__restrict__ out,
                                            unsigned rows, unsigned cols) {
@@ -35,4 +36,29 @@ extern "C" __global__ void transpose_padded(const float *__restrict__ in, float 
                                             unsigned rows, unsigned cols) {
     __shared__ float tile[TILE][TILE + 1];
     transpose_tile<TILE + 1>(tile, in, out, rows, cols);
+}
+
+/* A thread moves one element: CTAs of 16 x 16 threads, matrices of any size (indices of 64 bits). */
+template <int WIDTH>
+static __device__ __forceinline__ void transpose_one(float (*tile)[WIDTH], const float *in, float *out,
+                                                     unsigned long rows, unsigned long cols) {
+    unsigned long left = (unsigned long)blockIdx.x * SQUARE, top = (unsigned long)blockIdx.y * SQUARE;
+    unsigned long c = left + threadIdx.x, r = top + threadIdx.y;
+    if (c < cols && r < rows) tile[threadIdx.y][threadIdx.x] = in[r * cols + c];
+    __syncthreads();
+    c = left + threadIdx.y;
+    r = top + threadIdx.x;
+    if (c < cols && r < rows) out[c * rows + r] = tile[threadIdx.x][threadIdx.y];
+}
+
+extern "C" __global__ void transpose_square(const float *in, float *out, unsigned long rows,
+                                            unsigned long cols) {
+    __shared__ float tile[SQUARE][SQUARE];
+    transpose_one<SQUARE>(tile, in, out, rows, cols);
+}
+
+extern "C" __global__ void transpose_square_padded(const float *in, float *out, unsigned long rows,
+                                                   unsigned long cols) {
+    __shared__ float tile[SQUARE][SQUARE + 1];
+    transpose_one<SQUARE + 1>(tile, in, out, rows, cols);
 }

@@ -10,15 +10,16 @@ struct settings {
     U32(n, "n", "element", 0, 16777216, 0, "elements; 0: 3000, 1000000, 8000000")                              \
     U32(block, "block", "thread", 2, 1024, 256, "threads of a CTA, a power of two (shuffle: at least 32)")     \
     U32(per_thread, "per_thread", "element", 1, 1024, 2, "elements that a thread adds up first")               \
-    ENUM(variant, "variant", "interleaved|sequential|shuffle", 1, "sequential", "how a CTA adds up")
+    ENUM(variant, "variant", "interleaved|sequential|shuffle|strided", 1, "sequential", "how a CTA adds up")
 static const struct ww_param params[] = {PARAMS(WW_ROW_U32, WW_ROW_ENUM)};
 
-enum { SHUFFLE = 2 };
+enum { SHUFFLE = 2, STRIDED = 3 };
 
 /* Launches until one sum is left, from `in` (n elements) over two buffers of partial sums. */
 static enum ww_code reduce(struct ww_host *h, const struct settings *s, uint64_t in, uint32_t n,
                            uint64_t *result) {
-    static const char *const kernel[] = {"reduction_interleaved", "reduction_sequential", "reduction_shuffle"};
+    static const char *const kernel[] = {"reduction_interleaved", "reduction_sequential", "reduction_shuffle",
+                                         "reduction_strided"};
     uint32_t share = s->block * s->per_thread;
     uint64_t buffer[2];
     for (int i = 0; i < 2; i++) WW_TRY(ww_host_buffer(h, &buffer[i], ww_host_ceil(n, share), sizeof(float)));
@@ -41,6 +42,8 @@ static enum ww_code body(struct ww_host *h, const void *settings) {
         return ww_fail(h->error, WW_USAGE, h->name, "block=%u: expected a power of two", s->block);
     if (s->variant == SHUFFLE && s->block < 32)
         return ww_fail(h->error, WW_USAGE, h->name, "block=%u: variant=shuffle needs 32 or more", s->block);
+    if (s->variant == STRIDED && s->per_thread != 1)
+        return ww_fail(h->error, WW_USAGE, h->name, "per_thread=%u: variant=strided needs 1", s->per_thread);
     float *in, got;
     uint64_t d_in, d_sum;
     int32_t sum = 0;

@@ -8,10 +8,11 @@ struct settings {
     WW_SIZE_PARAM(ENUM)                                                                                        \
     U32(rows, "rows", "row", 0, 65536, 0, "rows of the input; 0: 70, 1320, 4000")                              \
     U32(cols, "cols", "column", 0, 65536, 0, "columns of the input; 0: 50, 1000, 3000")                        \
-    ENUM(variant, "variant", "naive|coalesced|padded", 0, "naive", "strided stores, or a tile in shared memory")
+    ENUM(variant, "variant", "naive|coalesced|padded|square|square_padded", 0, "naive",                        \
+         "strided stores, or a tile in shared memory; square: one element a thread")
 static const struct ww_param params[] = {PARAMS(WW_ROW_U32, WW_ROW_ENUM)};
 
-enum { TILE = 32, TILE_ROWS = 8 }; /* as in kernels/transpose.cu */
+enum { TILE = 32, TILE_ROWS = 8, SQUARE = 16, FIRST_SQUARE = 3 }; /* as in kernels/transpose.cu */
 
 static enum ww_code check(struct ww_host *h, const uint32_t *in, uint64_t d_out, uint32_t rows, uint32_t cols) {
     size_t n = (size_t)rows * cols;
@@ -25,7 +26,8 @@ static enum ww_code check(struct ww_host *h, const uint32_t *in, uint64_t d_out,
 }
 
 static enum ww_code body(struct ww_host *h, const void *settings) {
-    static const char *const kernel[] = {"transpose_naive", "transpose_coalesced", "transpose_padded"};
+    static const char *const kernel[] = {"transpose_naive", "transpose_coalesced", "transpose_padded",
+                                         "transpose_square", "transpose_square_padded"};
     const struct settings *s = settings;
     uint32_t rows = ww_host_size(s->rows, s->size, 70, 1320, 4000);
     uint32_t cols = ww_host_size(s->cols, s->size, 50, 1000, 3000);
@@ -38,10 +40,14 @@ static enum ww_code body(struct ww_host *h, const void *settings) {
     for (size_t i = 0; i < n; i++) in[i] = 0x3f800000u | ww_rng_below(&h->rng, 1u << 23); /* floats in [1, 2) */
     WW_TRY(ww_host_upload(h, &d_in, in, n, sizeof *in));
     WW_TRY(ww_host_buffer(h, &d_out, n, sizeof *in));
-    const struct ww_arg args[] = {WW_ARG(d_in), WW_ARG(d_out), WW_ARG(rows), WW_ARG(cols)};
-    const struct ww_host_shape shape = {.grid = {ww_host_ceil(cols, TILE), ww_host_ceil(rows, TILE), 1},
-                                        .block = {TILE, TILE_ROWS, 1}};
-    WW_TRY(ww_host_launch(h, kernel[s->variant], &shape, WW_ARGS(args)));
+    uint64_t wide_rows = rows, wide_cols = cols;
+    const struct ww_arg args[2][4] = {{WW_ARG(d_in), WW_ARG(d_out), WW_ARG(rows), WW_ARG(cols)},
+                                      {WW_ARG(d_in), WW_ARG(d_out), WW_ARG(wide_rows), WW_ARG(wide_cols)}};
+    bool square = s->variant >= FIRST_SQUARE;
+    uint32_t side = square ? SQUARE : TILE;
+    const struct ww_host_shape shape = {.grid = {ww_host_ceil(cols, side), ww_host_ceil(rows, side), 1},
+                                        .block = {side, square ? SQUARE : TILE_ROWS, 1}};
+    WW_TRY(ww_host_launch(h, kernel[s->variant], &shape, WW_ARGS(args[square])));
     return check(h, in, d_out, rows, cols);
 }
 
