@@ -199,6 +199,17 @@ _warpwatt() {
                 --out|-o) is_file=1 ;;
             esac
             ;;
+        "calibrate timing")
+            options='--gpu --measured --fit --check --traces --out --quiet --help'
+            case $previous in
+                --gpu|-g) words=$(warpwatt gpu list --names 2>/dev/null); is_value=1 ;;
+                --measured|-m) is_file=1 ;;
+                --fit) return ;;
+                --check) is_file=1 ;;
+                --traces) return ;;
+                --out|-o) is_file=1 ;;
+            esac
+            ;;
         "calibrate structures")
             options='--table --help'
             case $previous in

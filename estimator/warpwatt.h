@@ -324,6 +324,23 @@ struct ww_calibrate_options {
  * those of ww_gpu_load and ww_run, WW_INPUT (a file is not as described), WW_USAGE (groups), WW_IO. */
 WW_API enum ww_code ww_calibrate_power(const struct ww_calibrate_options *options, FILE *out,
                                        struct ww_error *error);
+struct ww_calibrate_timing_options {
+    const char *gpu;              /* as of ww_gpu_load */
+    const char *measured, *check; /* as of ww_measured_load; check (NULL: none) is not fitted to */
+    const char *const *fit;       /* parameters "key" or "key=low:high" */
+    size_t fit_count;
+    const char *traces; /* folder that recordings are kept in; NULL: a temporary one */
+    const char *out;    /* GPU file with the fitted parameters, inherits from `gpu`; NULL: none */
+    ww_progress_fn progress;
+    void *context;
+};
+/* Fits parameters of a GPU, within bounds, to the cycles and times of a measurement (least squares of relative
+ * errors). Prints parameters with standard errors, points before and after, the error on points left out one at
+ * a time and on those of `check`. Errors: those of ww_gpu_load, ww_measured_load and ww_run, WW_USAGE
+ * (parameters), WW_INPUT (parameters that the points do not tell apart, no times), WW_FAIL (progress stopped
+ * it), WW_IO. */
+WW_API enum ww_code ww_calibrate_timing(const struct ww_calibrate_timing_options *options, FILE *out,
+                                        struct ww_error *error);
 /* Fits the laws of a scaling table (NULL: the project's) to its points and prints them as JSON. Errors:
  * WW_INPUT, WW_IO. */
 WW_API enum ww_code ww_calibrate_structures(const char *table, FILE *out, struct ww_error *error);

@@ -1,4 +1,4 @@
-/* warpwatt calibrate power, calibrate structures */
+/* warpwatt calibrate power, calibrate timing, calibrate structures */
 #include "cmd.h"
 #include <stdlib.h>
 
@@ -15,6 +15,24 @@ static enum ww_code run_power(const struct cmd_line *line, struct ww_error *erro
     o.fit = fit;
     if (code == WW_OK) code = ww_calibrate_power(&o, stdout, error);
     free(set);
+    free(fit);
+    return code;
+}
+
+static enum ww_code run_timing(const struct cmd_line *line, struct ww_error *error) {
+    struct cmd_progress progress;
+    struct ww_calibrate_timing_options o = {.gpu = cmd_get(line, "gpu"),
+                                            .measured = cmd_get(line, "measured"),
+                                            .check = cmd_get(line, "check"),
+                                            .traces = cmd_get(line, "traces"),
+                                            .out = cmd_get(line, "out"),
+                                            .progress = cmd_progress_step,
+                                            .context = &progress};
+    const char **fit = NULL;
+    WW_TRY(cmd_all(line, "fit", &fit, &o.fit_count, error));
+    o.fit = fit;
+    cmd_progress_begin(&progress, "calibrate timing", cmd_has(line, "quiet"));
+    enum ww_code code = cmd_progress_end(&progress, ww_calibrate_timing(&o, stdout, error), error);
     free(fit);
     return code;
 }
@@ -42,6 +60,28 @@ const struct cmd cmd_calibrate_power = {
                 "my.json\n",
     .options = power_options,
     .run = run_power};
+
+static const struct cmd_option timing_options[] = {
+    {"gpu", 'g', "GPU", "model that was measured: a name (gpu list) or a path that ends in .json",
+     CMD_REQUIRED},
+    {"measured", 'm', "FILE", "measured cycles or times of workloads and traces (docs/hardware.md)",
+     CMD_REQUIRED},
+    {"fit", 0, "KEY[=LOW:HIGH]", "parameter, and its bounds (default: a quarter of its value to four times it)",
+     CMD_REPEAT | CMD_REQUIRED},
+    {"check", 0, "FILE", "points that the fit does not see, and its error on them", 0},
+    {"traces", 0, "DIR", "keep recordings in this folder and use those that are there", 0},
+    {"out", 'o', "FILE", "write a GPU file with the fitted parameters", 0},
+    {"quiet", 'q', NULL, "show no progress", 0},
+    {0}};
+const struct cmd cmd_calibrate_timing = {
+    .arguments = "",
+    .about = "Fits latencies, bandwidths or other numbers of a GPU file to measured cycles or\n"
+             "times of named workloads and traces (least squares of relative errors, within\n"
+             "bounds). Refuses parameters that the points do not tell apart.\n",
+    .examples = "warpwatt calibrate timing --gpu gtx480 --measured m.csv --fit l2.latency --fit "
+                "dram.latency=50:300 -o my.json\n",
+    .options = timing_options,
+    .run = run_timing};
 
 static const struct cmd_option structure_options[] = {
     {"table", 0, "FILE", "scaling table with the points (default: power/tables/scaling.json)", 0}, {0}};

@@ -1,10 +1,7 @@
 #include "correlate.h"
-#include <dirent.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 double ww_correlation_error(const struct ww_correlation_row *row) {
     return (row->estimate - row->measured) / row->measured;
@@ -112,33 +109,12 @@ static enum ww_code agree(struct ww_correlation *c, struct ww_error *error) {
     return code;
 }
 
-/* ---- the folder of traces ---- */
-
-static void remove_folder(const char *dir) {
-    DIR *d = opendir(dir);
-    char path[4096];
-    for (struct dirent *e = d ? readdir(d) : NULL; e; e = readdir(d)) {
-        snprintf(path, sizeof path, "%.3000s/%s", dir, e->d_name);
-        unlink(path);
-    }
-    if (d) closedir(d);
-    rmdir(dir);
-}
-
 static enum ww_code with_folder(struct ww_correlation *c, const struct ww_correlate_options *o,
                                 const struct ww_gpu *gpu, struct ww_error *error) {
-    char dir[512];
-    const char *tmp = getenv("TMPDIR");
-    if (o->traces) {
-        struct stat st;
-        if (stat(o->traces, &st) != 0 || !S_ISDIR(st.st_mode))
-            return ww_fail(error, WW_IO, o->traces, "is no folder");
-        return add_all(c, o, gpu, o->traces, error);
-    }
-    snprintf(dir, sizeof dir, "%.400s/warpwatt-correlate-XXXXXX", tmp && *tmp ? tmp : "/tmp");
-    if (!mkdtemp(dir)) return ww_fail(error, WW_IO, dir, "cannot be made");
+    char dir[WW_ESTIMATE_FOLDER];
+    WW_TRY(ww_estimate_folder(o->traces, dir, error));
     enum ww_code code = add_all(c, o, gpu, dir, error);
-    remove_folder(dir);
+    ww_estimate_folder_done(o->traces, dir);
     return code;
 }
 

@@ -43,4 +43,50 @@ printf 'trace,power_w\n0.wwt,-1\n' >bad.csv
 fails 3 warpwatt calibrate power --gpu a100 --measured bad.csv --fit fp32
 printf 'trace,power_w\n0.wwt,100\n' >bad.csv
 fails 2 warpwatt calibrate power --gpu a100 --measured bad.csv --fit fp32
+# Timing: cycles of microbenchmarks on a GPU with other latencies, as if measured; the fit finds the latencies.
+run_as_measured() { # workload "parameters"
+    local words=() p
+    for p in $2; do words+=(-p "$p"); done
+    warpwatt trace record -q --workload "$1" "${words[@]}" --arch sm_20 --seed 1 -o one.wwt
+    warpwatt run -q --gpu gtx480 --trace one.wwt --power none --json --set l1.latency=80 --set l2.latency=85 \
+        --set dram.latency=120 --set shared.latency=41 |
+        python3 -c 'import json, sys; print(sys.argv[1], sys.argv[2], 1, "cycles", json.load(sys.stdin)["cycles"], sep=",")' \
+            "$1" "$2"
+}
+{
+    echo workload,parameters,seed,metric,value
+    run_as_measured pchase "n=2048 stride=32 count=1024 warm=64"
+    run_as_measured pchase "n=65536 stride=32 count=512 warm=2048"
+    run_as_measured pchase "n=4194304 stride=1024 count=1024 warm=0"
+    run_as_measured pchase "n=4194304 stride=4096 count=512 warm=0"
+    run_as_measured pchase "n=1024 path=shared count=512"
+    run_as_measured gcopy "n=65536 ctas=15"
+} >times.csv
+{
+    head -1 times.csv
+    run_as_measured pchase "n=100000 stride=64 count=512 warm=2048"
+} >times_check.csv
+warpwatt calibrate timing -q --gpu gtx480 -m times.csv --check times_check.csv -o fitted.json --fit l1.latency \
+    --fit l2.latency=30:200 --fit dram.latency --fit shared.latency | sed -n '2,6p;$p'
+warpwatt gpu show ./fitted.json dram.latency | tail -1 | cut -c 1-60
+# A third of a parameter's true value is out of these bounds.
+warpwatt calibrate timing -q --gpu gtx480 -m times.csv --fit shared.latency=45:60 | sed -n 2p
+fails 3 warpwatt calibrate timing -q --gpu gtx480 -m times.csv --fit l2.latency --fit tlb.read_cycles --fit l1.latency \
+    --fit xbar.latency --fit dram.latency
+fails 3 warpwatt calibrate timing -q --gpu gtx480 -m times.csv --fit tex.latency
+fails 2 warpwatt calibrate timing -q --gpu gtx480 -m times.csv --fit l2.latenzy
+fails 2 warpwatt calibrate timing -q --gpu gtx480 -m times.csv --fit l2.latency=200:30
+fails 2 warpwatt calibrate timing -q --gpu gtx480 -m times.csv --fit l2.latency=30
+fails 2 warpwatt calibrate timing -q --gpu gtx480 -m times.csv --fit l2.latency --fit l2.latency
+head -2 times.csv >bad.csv
+fails 2 warpwatt calibrate timing -q --gpu gtx480 -m bad.csv --fit l2.latency
+printf 'workload,metric,value\nsaxpy,power_w,60\n' >bad.csv
+fails 3 warpwatt calibrate timing -q --gpu gtx480 -m bad.csv --fit l2.latency
+printf 'workload,metric,value\npchase,cycles,-5\n' >bad.csv
+fails 3 warpwatt calibrate timing -q --gpu gtx480 -m bad.csv --fit l2.latency
+printf 'workload,parameters,metric,value\n"pchase,n=1024,cycles,500\n' >bad.csv
+fails 3 warpwatt calibrate timing -q --gpu gtx480 -m bad.csv --fit l2.latency
+printf 'workload,metric,value\nnone.wwt,cycles,5\nnone.wwt,cycles,6\n' >bad.csv
+fails 7 warpwatt calibrate timing -q --gpu gtx480 -m bad.csv --fit l2.latency
+ls nothing.json 2>/dev/null
 warpwatt calibrate structures | head -2 | cut -c 1-46
