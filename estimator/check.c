@@ -52,6 +52,7 @@ static const struct law laws[] = {
      {C(DRAM_SECTOR_READ), END},
      {C(L2_SECTOR_MISS), C(L2_PREFETCH), END}},
     {"sectors written to DRAM = L2 write-backs", {C(DRAM_SECTOR_WRITE), END}, {C(L2_WRITEBACK), END}},
+    {"allocations of shared memory = those given back", {C(SMEM_ALLOC), END}, {C(SMEM_FREE), END}},
     {"shared-memory passes = instructions + wide + conflicts",
      {C(SHARED_PASSES), END},
      {C(MEM_INST_SHARED), C(SHARED_WIDE), C(SHARED_CONFLICTS), END}},

@@ -69,6 +69,8 @@ struct ww_operand {
 #define WW_INST_BRANCH_COND 16u /* conditional branch */
 #define WW_INST_BAR_ARRIVE 32u  /* barrier: arrives, does not wait */
 #define WW_INST_BACK_EDGE 64u   /* branch whose target is at or before it */
+#define WW_INST_SMEM_ALLOC 128u /* barrier of the whole CTA that also allocates `bytes` of shared memory */
+#define WW_INST_SMEM_FREE 256u  /* the same that gives them back */
 
 /* One static machine instruction. */
 struct ww_inst {
@@ -84,6 +86,7 @@ struct ww_inst {
     uint32_t mnemonic;                                            /* index in strings */
     uint32_t file;                                                /* index in strings; 0: none */
     uint32_t line;                                                /* 0: unknown */
+    uint32_t bytes; /* of shared memory, of a barrier that allocates or frees; the launch's last ones */
 };
 
 struct ww_step {

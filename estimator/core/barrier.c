@@ -1,4 +1,4 @@
-#include "sm.h"
+#include "warp_head.h"
 
 /* Lets the waiting warps go on. `last` (may be NULL) is the warp whose arrival did it: it is in the middle of
  * its issue and looks at its next instruction by itself. */
@@ -10,7 +10,7 @@ static void release(struct ww_sm *sm, struct ww_barrier *b, const struct ww_warp
     *b = (struct ww_barrier){0};
     for (; waiting; waiting &= waiting - 1) {
         struct ww_warp *w = &sm->warp[__builtin_ctzll(waiting)];
-        w->barred = false;
+        w->barred = w->starved = false;
         if (w->done) continue;
         if (w->front < at) w->front = at;
         w->front_state = WW_S_BARRIER;
@@ -22,6 +22,25 @@ static bool complete(const struct ww_cta *cta, const struct ww_barrier *b) {
     if (b->arrived == 0) return false;
     if (b->expected) return b->arrived >= b->expected;
     return b->arrived + cta->exited >= cta->warps;
+}
+
+/* All have arrived: the barrier opens, unless its CTA waits for shared memory. */
+static void open(struct ww_sm *sm, uint32_t cta, struct ww_barrier *b, const struct ww_warp *last,
+                 uint64_t cycle) {
+    if (!b->smem || ww_smm_barrier(sm, cta, b->smem, cycle)) {
+        release(sm, b, last, cycle);
+        return;
+    }
+    for (uint64_t waiting = b->waiting; waiting; waiting &= waiting - 1) {
+        struct ww_warp *w = &sm->warp[__builtin_ctzll(waiting)];
+        w->starved = true;
+        if (w != last && !w->done) ww_warp_set_state(sm, w, WW_S_SMEM_WAIT, cycle);
+    }
+    b->arrived = 0; /* nothing completes it any more but the grant */
+}
+
+void ww_barrier_grant(struct ww_sm *sm, uint32_t cta, uint64_t cycle) {
+    release(sm, &sm->cta[cta].barrier[0], NULL, cycle);
 }
 
 /* The warp's shared accesses are all on their way: the barrier waits until they have been performed. */
@@ -50,12 +69,13 @@ void ww_barrier_arrive(struct ww_sm *sm, struct ww_warp *w, const struct ww_dins
     else
         arrive(b, w);
     b->expected = warps;
+    b->smem = d->smem && sm->core->smm.on ? d : NULL;
     sm->core->counter[WW_C_BARRIER_WAITS]++;
     if (!d->arrive) {
         w->barred = true;
         b->waiting |= 1ull << (w - sm->warp);
     }
-    if (complete(cta, b)) release(sm, b, w, cycle);
+    if (complete(cta, b)) open(sm, w->cta, b, w, cycle);
 }
 
 void ww_barrier_shared_done(struct ww_sm *sm, struct ww_warp *w, uint64_t cycle) {
@@ -65,12 +85,12 @@ void ww_barrier_shared_done(struct ww_sm *sm, struct ww_warp *w, uint64_t cycle)
     for (; arriving; arriving &= arriving - 1) {
         struct ww_barrier *b = &cta->barrier[__builtin_ctz(arriving)];
         arrive(b, w);
-        if (complete(cta, b)) release(sm, b, NULL, cycle);
+        if (complete(cta, b)) open(sm, w->cta, b, NULL, cycle);
     }
 }
 
 void ww_barrier_exit(struct ww_sm *sm, struct ww_cta *cta, uint64_t cycle) {
     for (uint32_t i = 0; i < WW_BARRIERS; i++)
         if (cta->barrier[i].waiting && complete(cta, &cta->barrier[i]))
-            release(sm, &cta->barrier[i], NULL, cycle);
+            open(sm, (uint32_t)(cta - sm->cta), &cta->barrier[i], NULL, cycle);
 }

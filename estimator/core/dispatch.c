@@ -38,7 +38,7 @@ static uint32_t free_slot(const struct ww_sm *sm) {
 
 static bool place(struct ww_sm *sm, uint64_t index, uint64_t cycle) {
     struct ww_core *core = sm->core;
-    uint32_t slot = free_slot(sm);
+    uint32_t slot = free_slot(sm); /* of which next_sm has taken the private part */
     struct ww_cta *c = &sm->cta[slot];
     memset(c, 0, sizeof *c);
     enum ww_code code = core->source->load(core->source->context, index, &c->trace, core->error);
@@ -71,10 +71,12 @@ static bool place(struct ww_sm *sm, uint64_t index, uint64_t cycle) {
 }
 
 /* The next SM in turn with room, or WW_NONE. */
-static uint32_t next_sm(const struct ww_core *core) {
+static uint32_t next_sm(struct ww_core *core) {
     uint32_t count = core->gpu->sm_count, i = core->turn;
     for (uint32_t k = 0; k < count; k++) {
-        if (core->sm[i].resident_ctas < core->ctas_per_sm) return i;
+        struct ww_sm *sm = &core->sm[i];
+        if (sm->resident_ctas < core->ctas_per_sm && (!core->smm.on || ww_smm_place(sm, free_slot(sm))))
+            return i;
         if (++i == count) i = 0;
     }
     return WW_NONE;
@@ -82,8 +84,8 @@ static uint32_t next_sm(const struct ww_core *core) {
 
 bool ww_dispatch(struct ww_core *core, uint64_t cycle) {
     for (uint32_t n = 0; n < core->gpu->launch_ctas_per_cycle; n++) {
-        uint32_t sm = next_sm(core);
-        if (sm == WW_NONE || core->next_cta >= core->cta_count) return false;
+        uint32_t sm = core->next_cta < core->cta_count ? next_sm(core) : WW_NONE;
+        if (sm == WW_NONE) return false;
         if (!place(&core->sm[sm], core->next_cta++, cycle)) return false;
         core->next_cta = core->source->next(core->source->context, core->next_cta);
         core->turn = sm + 1 == core->gpu->sm_count ? 0 : sm + 1;
@@ -95,6 +97,7 @@ void ww_dispatch_cta_end(struct ww_sm *sm, uint32_t cta, uint64_t cycle) {
     struct ww_core *core = sm->core;
     struct ww_cta *c = &sm->cta[cta];
     for (uint32_t i = 0; i < c->warps; i++) ww_warp_leave(sm, &sm->warp[c->first_warp + i], cycle);
+    ww_smm_end(sm, cta, cycle);
     core->resident_warp_cycles += c->warps * (cycle - c->started);
     core->source->release(core->source->context, &c->trace);
     c->resident = false;

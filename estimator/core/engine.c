@@ -16,6 +16,11 @@ static enum ww_code choose(const struct ww_mech_choice *mechanism, struct ww_eng
             lsu->plan(mechanism[kind].settings, &e->lsu_plan);
             continue;
         }
+        if (kind == WW_KIND_SMEM) {
+            const struct ww_smem_ops *smem = (const struct ww_smem_ops *)(const void *)mechanism[kind].info;
+            smem->plan(mechanism[kind].settings, &e->smem_plan);
+            continue;
+        }
         if (kind != WW_KIND_SCHED)
             return ww_fail(error, WW_USAGE, "", "mechanism %s=%s: the engine has no place for this kind yet",
                            ww_mech_kind_name((enum ww_mech_kind)kind), mechanism[kind].info->name);
@@ -90,9 +95,12 @@ static void derive(struct ww_core *c, const struct ww_launch *launch) {
 }
 
 /* Where shared memory is carved from the L1's array, the resident CTAs' allocation takes whole ways of it. */
-static uint32_t l1_ways(const struct ww_gpu_spec *g, const struct ww_launch *launch, uint32_t ctas) {
-    uint64_t total = (uint64_t)g->l1_size_kb * 1024, used = (uint64_t)ww_occupancy_shared(g, launch) * ctas;
+static uint32_t l1_ways(const struct ww_core *c, const struct ww_launch *launch) {
+    const struct ww_gpu_spec *g = c->gpu;
+    uint64_t total = (uint64_t)g->l1_size_kb * 1024, most = (uint64_t)g->sm_shared_kb * 1024;
+    uint64_t used = (uint64_t)ww_occupancy_shared(g, launch) * c->ctas_per_sm;
     if (!g->l1_unified) return g->l1_ways;
+    if (used > most) used = most; /* CTAs that allocate while they run share it */
     uint64_t ways = used < total ? g->l1_ways * (total - used) / total : 0;
     return ways ? (uint32_t)ways : 1;
 }
@@ -136,7 +144,7 @@ static enum ww_code prepare(struct ww_engine *e, const struct ww_launch *launch,
 
 static enum ww_code prepare_sms(struct ww_engine *e, const struct ww_launch *launch, struct ww_error *error) {
     struct ww_core *c = &e->core;
-    uint32_t count = e->gpu.sm_count, ways = l1_ways(&e->gpu, launch, c->ctas_per_sm);
+    uint32_t count = e->gpu.sm_count, ways = l1_ways(c, launch);
     struct ww_inst_count *inst = ww_arena_array(&e->arena, (size_t)launch->inst_count + 1, sizeof *inst);
     c->groups = (count + 63) / 64;
     c->wheel = ww_arena_array(&e->arena, c->groups, sizeof *c->wheel);
@@ -208,6 +216,11 @@ enum ww_code ww_engine_replay(struct ww_engine *engine, const struct ww_launch *
         return ww_fail(error, WW_INPUT, launch->kernel, "%u warps per CTA do not make up its block",
                        launch->warps_per_cta);
     WW_TRY(prepare(engine, launch, source, error));
+    WW_TRY(ww_smm_plan(&engine->gpu, launch, &engine->smem_plan, ctas, &c->smm, error));
+    if (c->smm.on) {
+        ctas = c->smm.ctas;
+        limiter = c->smm.limiter;
+    }
     c->ctas_per_sm = ctas;
     WW_TRY(prepare_sms(engine, launch, error));
     c->next_cta = source->next(source->context, c->next_cta);

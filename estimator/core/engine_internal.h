@@ -11,6 +11,7 @@ struct ww_engine {
     const struct ww_sched_ops *ops;
     const void *settings;
     struct ww_lsu_plan lsu_plan;
+    struct ww_smem_plan smem_plan;
     struct ww_queue *queue;
     struct ww_memsys *memory;
     struct ww_arena arena; /* of the launch */

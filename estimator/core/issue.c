@@ -142,7 +142,11 @@ static void after_issue(struct ww_sm *sm, struct ww_warp *w, bool goes_on, uint6
     if (goes_on)
         ww_head_look(sm, w, cycle + 1);
     else if (w->step < w->end)
-        ww_warp_set_state(sm, w, w->fenced ? WW_S_MEMBAR : WW_S_BARRIER, cycle + 1);
+        ww_warp_set_state(sm, w,
+                          w->fenced    ? WW_S_MEMBAR
+                          : w->starved ? WW_S_SMEM_WAIT
+                                       : WW_S_BARRIER,
+                          cycle + 1);
     else
         ww_warp_finish(sm, w, cycle + 1);
 }

@@ -1,4 +1,5 @@
 #include "pipe.h"
+#include "smm.h"
 
 #include <string.h>
 
@@ -152,6 +153,10 @@ static void set_control(const struct ww_gpu_spec *g, const struct ww_inst *in, s
     d->latency = (uint16_t)g->pipe_branch_latency;
     d->arrive = (in->flags & WW_INST_BAR_ARRIVE) != 0;
     d->barrier = in->barrier;
+    if (in->flags & (WW_INST_SMEM_ALLOC | WW_INST_SMEM_FREE)) {
+        d->smem = in->flags & WW_INST_SMEM_ALLOC ? WW_SMM_ALLOC : WW_SMM_FREE;
+        d->barrier = 0;
+    }
     d->barrier_warps = (uint16_t)((in->barrier_threads + 31u) / 32);
     if (in->op == WW_OP_BRANCH) d->action = WW_A_BRANCH;
     if (in->op == WW_OP_EXIT) d->action = WW_A_EXIT;

@@ -61,6 +61,7 @@ struct ww_dinst {
     uint8_t space;
     bool access, local, texture, async, reply; /* reply: an atomic with a result */
     bool conditional, arrive;
+    uint8_t smem; /* enum ww_smm_act, of a barrier */
     uint8_t barrier;
     uint16_t next_fetch;    /* cycles from its issue to the fetch of what follows it */
     uint16_t barrier_warps; /* 0: all of the CTA */

@@ -68,6 +68,7 @@ enum ww_code ww_sm_init(struct ww_sm *sm, struct ww_core *core, uint32_t id, str
         ww_coalesce_init(sm->lsu.watch, ww_gpu_request_line(g));
     }
     if (!ww_reexec_init(sm, arena, core->lsu_plan.entries)) return ww_fail_nomem(error, "re-execution queue");
+    if (!ww_smm_init(sm, arena)) return ww_fail_nomem(error, "the table of shared memory");
     WW_TRY(init_schedulers(sm, arena, settings, error));
     return init_caches(sm, arena, l1_ways, seed, error);
 }

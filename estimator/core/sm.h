@@ -25,6 +25,7 @@
 #include "probe.h"
 #include "sm_wheel.h"
 #include "smem.h"
+#include "smm.h"
 #include "tlb_array.h"
 
 /* Where CTAs come from: a trace, or a test. */
@@ -65,7 +66,8 @@ struct ww_warp {
     uint32_t last_mask;
     uint16_t arriving; /* bit per barrier at which it arrives when its shared accesses have started */
     uint8_t state, front_state, sched, slot, cta, group, buffered;
-    bool resident, pending, fenced, barred, done; /* pending: its wake-up is an answer, not a cycle */
+    bool resident, pending, fenced, barred, starved, done; /* pending: its wake-up is an answer, not a
+                                                            * cycle; starved: its CTA waits for shared memory */
 };
 
 struct ww_sched {
@@ -86,17 +88,25 @@ struct ww_sched {
 };
 
 struct ww_barrier {
-    uint64_t at;                /* cycle from which it may open */
-    uint64_t waiting;           /* warps of the SM */
-    uint32_t arrived, expected; /* warps; expected 0: all of the CTA that have not ended */
+    uint64_t at;                 /* cycle from which it may open */
+    uint64_t waiting;            /* warps of the SM */
+    uint32_t arrived, expected;  /* warps; expected 0: all of the CTA that have not ended */
+    const struct ww_dinst *smem; /* it allocates or frees when all have arrived, or NULL */
 };
 
 struct ww_cta {
     struct ww_cta_trace trace;
     uint64_t started;
     uint32_t first_warp, warps, live, exited; /* live: warps that hold the slot */
-    bool resident;
+    bool resident, allocated;                 /* allocated: it holds the public part of its shared memory */
+    uint64_t asked;                           /* cycle at which it asked for that */
     struct ww_barrier barrier[WW_BARRIERS];
+};
+
+/* Shared memory that CTAs allocate while they run; see smm_sm.c. */
+struct ww_smm {
+    struct ww_smm_table table;
+    uint32_t *waiting, count; /* slots of CTAs, in the order of their requests */
 };
 
 struct ww_lsu_entry {
@@ -151,6 +161,7 @@ struct ww_sm {
     struct ww_miss_queue misses;
     struct ww_tags constant, constant15, icache;
     struct ww_sched_sm shared;
+    struct ww_smm smm;
     uint64_t *icache_ready;
     uint32_t resident_ctas, resident_warps;
     uint64_t active_since, active_cycles;
@@ -169,6 +180,7 @@ struct ww_core {
     const struct ww_gpu_spec *gpu;
     const struct ww_sched_ops *ops;
     struct ww_lsu_plan lsu_plan;
+    struct ww_smm_plan smm;
     struct ww_code_table code;
     struct ww_epochs epochs;
     uint64_t *counter;
@@ -259,6 +271,18 @@ void ww_barrier_arrive(struct ww_sm *sm, struct ww_warp *w, const struct ww_dins
 void ww_barrier_shared_done(struct ww_sm *sm, struct ww_warp *w, uint64_t cycle);
 /* A warp of the CTA has ended: barriers of all may be complete. */
 void ww_barrier_exit(struct ww_sm *sm, struct ww_cta *cta, uint64_t cycle);
+
+/* The CTA that waited at barrier 0 for shared memory has got it. */
+void ww_barrier_grant(struct ww_sm *sm, uint32_t cta, uint64_t cycle);
+
+/* ---- smm_sm.c ---- */
+bool ww_smm_init(struct ww_sm *sm, struct ww_arena *arena);
+/* Takes the private part of a CTA that comes to this slot; false: a public part lies there. */
+bool ww_smm_place(struct ww_sm *sm, uint32_t cta);
+/* All warps of the CTA stand at d, which allocates or frees; false: the CTA waits. */
+bool ww_smm_barrier(struct ww_sm *sm, uint32_t cta, const struct ww_dinst *d, uint64_t cycle);
+/* The CTA ends. */
+void ww_smm_end(struct ww_sm *sm, uint32_t cta, uint64_t cycle);
 
 /* ---- lsu.c, l1_reply.c; see also l1.h ---- */
 void ww_lsu_push(struct ww_sm *sm, struct ww_warp *w, uint32_t inst, uint32_t mask,

@@ -2,6 +2,7 @@
 #include "../base/nearest.h"
 #include "lsu.h"
 #include "sched.h"
+#include "smem.h"
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /* What the exporter adds to a header: one line per static instruction with all that the text itself cannot say.
  * Readers of the format skip header lines that they do not know.
  *
- *     -warpwatt inst = pc class space width flags barrier threads dst reg:n.. src reg:n.. line opcode mnemonic
+ *     -warpwatt inst = pc class space width flags barrier threads [bytes] dst reg:n.. src reg:n.. line opcode mnemonic
  * file
  *
  * dst and src stand for the number of operands; mnemonic and file have blanks as %20, and "-" for nothing. */
@@ -32,6 +32,7 @@ void ww_as_put_declaration(struct ww_buf *b, const struct ww_inst *i, const char
                            const char *file) {
     ww_buf_printf(b, "%s%x %u %u %u %x %u %u", WW_AS_OUR_INST, i->pc, i->op, i->space, i->width, i->flags,
                   i->barrier, i->barrier_threads);
+    if (i->flags & (WW_INST_SMEM_ALLOC | WW_INST_SMEM_FREE)) ww_buf_printf(b, " %u", i->bytes);
     put_operands(b, i->dst, i->dst_count);
     put_operands(b, i->src, i->src_count);
     ww_buf_printf(b, " %u %s ", i->line, opcode);
@@ -129,6 +130,7 @@ enum ww_code ww_as_get_declaration(const struct ww_as_input *in, const char *tex
     i.flags = get_hex(&r);
     i.barrier = (uint8_t)get(&r, 255);
     i.barrier_threads = (uint16_t)get(&r, UINT16_MAX);
+    if (i.flags & (WW_INST_SMEM_ALLOC | WW_INST_SMEM_FREE)) i.bytes = get(&r, UINT32_MAX);
     i.dst_count = get_operands(&r, i.dst, WW_INST_DST_MAX);
     i.src_count = get_operands(&r, i.src, WW_INST_SRC_MAX);
     i.line = get(&r, UINT32_MAX);

@@ -153,6 +153,15 @@ WW_BUILTIN int __clz(int v) {
 #define WW_BUILTIN static __device__ __forceinline__
 #endif /* !__NVCC__ */
 
+/* ---- shared memory that is allocated while a CTA runs (docs/multiplexing.md), both compilers ----
+ *
+ * A barrier of all threads that also allocates, or gives back, the last `bytes` bytes (a constant) of the CTA's
+ * shared memory. The recorder understands it; on hardware it is a barrier. */
+#define ww_smem_alloc(bytes)                                                                                   \
+    asm volatile(".pragma \"warpwatt smem_alloc %0\";\n\tbar.sync 0;" ::"n"(bytes) : "memory")
+#define ww_smem_free(bytes)                                                                                    \
+    asm volatile(".pragma \"warpwatt smem_free %0\";\n\tbar.sync 0;" ::"n"(bytes) : "memory")
+
 /* ---- device math, both compilers ----
  *
  * Each function states its error against the exact result, in units in the last place (ulp) of a float,

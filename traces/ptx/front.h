@@ -77,6 +77,7 @@ struct ptx_parser {
     size_t inst_cap, reg_cap, local_cap, list_cap, param_cap, ret_cap;
     uint64_t local_bytes, param_bytes, param_peak;
     uint32_t loc_file, loc_line;
+    int32_t smem;          /* of a pragma, for the next instruction */
     bool label_at_end;     /* a label stands behind the last instruction */
     const char *inst_text; /* where the current instruction begins */
 };
@@ -161,6 +162,9 @@ struct ptx_inst *ptx_inst_add(struct ptx_parser *p, uint32_t line);
 enum ww_code ptx_skip_braces(struct ptx_parser *p);
 /* .file and .loc */
 enum ww_code ptx_parse_file(struct ptx_parser *p);
+enum ww_code ptx_parse_pragma(struct ptx_parser *p);
+/* Gives the last instruction what a pragma before it said. */
+enum ww_code ptx_apply_pragma(struct ptx_parser *p, const struct ptx_token *at);
 enum ww_code ptx_parse_loc(struct ptx_parser *p);
 /* Type that operand i of the instruction is read or written as. */
 uint8_t ptx_operand_type(const struct ptx_inst *inst, uint32_t i);

@@ -311,6 +311,8 @@ struct ptx_inst {
     uint32_t lower_first, lower_count; /* machine instructions in ptx_func.machine: filled by lower */
     /* call */
     const struct ptx_symbol *callee; /* direct call; NULL: indirect through opnd */
+    int32_t smem;                /* bar.sync: bytes of shared memory that it allocates; less than 0: frees. See
+                                    docs/multiplexing.md */
     uint8_t call_ret, call_args; /* opnd layout of PTX_CALL: rets first, then target if indirect, then args */
 };
 

@@ -205,6 +205,7 @@ static void finish_inst(const struct lower *l, const struct lower_inst *m, struc
                                  .barrier = m->barrier,
                                  .barrier_threads = m->barrier_threads,
                                  .flags = m->flags,
+                                 .bytes = m->bytes,
                                  .file = i->file,
                                  .line = i->line};
     for (unsigned k = 0; k < m->dst_count; k++) out->inst.dst[out->inst.dst_count++] = physical(l, m->dst[k]);

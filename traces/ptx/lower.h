@@ -35,7 +35,7 @@ struct lower_src {
 struct lower_inst {
     uint8_t op, space, width, dst_count, src_count, barrier;
     uint16_t barrier_threads;
-    uint32_t flags;
+    uint32_t flags, bytes;
     const char *name;
     struct lower_reg dst[WW_INST_DST_MAX], src[LOWER_SRC_MAX];
     uint8_t access_part;

@@ -34,6 +34,10 @@ static void barrier(struct lower *l, const struct ptx_inst *i) {
         m->barrier_threads = (uint16_t)(threads ? threads->imm : 0);
     }
     if (m && i->sub == PTX_SUB_ARRIVE) m->flags |= WW_INST_BAR_ARRIVE;
+    if (m && i->smem) {
+        m->flags |= i->smem > 0 ? WW_INST_SMEM_ALLOC : WW_INST_SMEM_FREE;
+        m->bytes = (uint32_t)(i->smem > 0 ? i->smem : -i->smem);
+    }
     if (red) lower_put(l, WW_OP_SYSREG, "B2R.RESULT", lower_dest(l, &i->opnd[0]), NULL, 0);
 }
 

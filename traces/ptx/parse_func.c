@@ -167,7 +167,8 @@ static enum ww_code parse_body_directive(struct ptx_parser *p) {
     if (ptx_is_dot(p, "reg")) return ptx_parse_reg(p);
     if (ptx_is_dot(p, "loc")) return ptx_parse_loc(p);
     if (ptx_is_dot(p, "file")) return ptx_parse_file(p);
-    if (ptx_is_dot(p, "pragma") || ptx_is_dot(p, "calltargets")) return skip_statement(p);
+    if (ptx_is_dot(p, "pragma")) return ptx_parse_pragma(p);
+    if (ptx_is_dot(p, "calltargets")) return skip_statement(p);
     if (ptx_is_dot(p, "local") || ptx_is_dot(p, "shared") || ptx_is_dot(p, "param") || ptx_is_dot(p, "const") ||
         ptx_is_dot(p, "global"))
         return ptx_parse_variable(p, false);
@@ -193,7 +194,8 @@ static enum ww_code parse_statement(struct ptx_parser *p) {
         WW_TRY(ptx_next(p));
         return parse_label(p, &t);
     }
-    return ptx_parse_inst(p, &t, guard, neg);
+    WW_TRY(ptx_parse_inst(p, &t, guard, neg));
+    return ptx_apply_pragma(p, &t);
 }
 
 /* A body must end in an instruction that nothing follows. */
@@ -236,6 +238,7 @@ static void start(struct ptx_parser *p, struct ptx_func *f) {
     p->local_bytes = p->param_bytes = p->param_peak = 0;
     p->loc_file = p->loc_line = 0;
     p->label_at_end = false;
+    p->smem = 0;
 }
 
 static enum ww_code parse_header(struct ptx_parser *p, bool entry, struct ptx_func *f) {

@@ -32,6 +32,7 @@ static void put_inst(struct ww_buf *b, const struct ww_inst *i, const struct ww_
     ww_buf_varint(b, i->mnemonic);
     ww_buf_varint(b, i->file);
     ww_buf_svarint(b, (int64_t)i->line - before->line);
+    if (i->flags & (WW_INST_SMEM_ALLOC | WW_INST_SMEM_FREE)) ww_buf_varint(b, i->bytes);
 }
 
 void ww_wwt_put_code(struct ww_buf *b, const struct ww_launch *launch) {
@@ -81,6 +82,7 @@ static void get_inst(struct ww_cursor *c, struct ww_inst *i, const struct ww_ins
     i->mnemonic = get_small(c, 32);
     i->file = get_small(c, 32);
     i->line = get_delta(c, before->line);
+    if (i->flags & (WW_INST_SMEM_ALLOC | WW_INST_SMEM_FREE)) i->bytes = get_small(c, 32);
 }
 
 static bool get_strings(struct ww_cursor *c, struct ww_arena *arena, struct ww_launch *launch) {
@@ -113,6 +115,18 @@ bool ww_wwt_get_code(struct ww_cursor *c, struct ww_arena *arena, struct ww_laun
     return *why == NULL;
 }
 
+/* An allocation is a barrier of all threads that waits. */
+static const char *check_smem(const struct ww_inst *i) {
+    uint32_t smem = i->flags & (WW_INST_SMEM_ALLOC | WW_INST_SMEM_FREE);
+    if (!smem) return NULL;
+    if (i->op != WW_OP_BARRIER || i->barrier_threads || (i->flags & (WW_INST_ACCESS | WW_INST_BAR_ARRIVE)))
+        return "shared memory is allocated or freed (flags 128, 256) elsewhere than at a barrier of all "
+               "threads";
+    if (smem == (WW_INST_SMEM_ALLOC | WW_INST_SMEM_FREE) || i->bytes == 0)
+        return "a barrier allocates and frees shared memory, or none of it";
+    return NULL;
+}
+
 const char *ww_wwt_check_class(const struct ww_inst *i) {
     bool value = i->op == WW_OP_BARRIER || i->op == WW_OP_SLEEP;
     bool memory = i->op >= WW_OP_LOAD && i->op <= WW_OP_ASYNC_COPY;
@@ -122,7 +136,7 @@ const char *ww_wwt_check_class(const struct ww_inst *i) {
         return "an instruction has accesses (flag 1), but its class has none";
     if (memory && (i->flags & WW_INST_ACCESS) && i->space == WW_SPACE_NONE)
         return "an instruction has addresses (flag 1), but no memory space";
-    return NULL;
+    return check_smem(i);
 }
 
 static const char *check_operand(const struct ww_operand *o) {
