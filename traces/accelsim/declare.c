@@ -1,8 +1,8 @@
 /* What the exporter adds to a header: one line per static instruction with all that the text itself cannot say.
  * Readers of the format skip header lines that they do not know.
  *
- *     -warpwatt inst = pc class space width flags barrier threads [bytes] dst reg:n.. src reg:n.. line opcode mnemonic
- * file
+ *     -warpwatt inst = pc class space width flags barrier threads [bytes] dst reg:n.. src reg:n.. line opcode
+ * mnemonic file
  *
  * dst and src stand for the number of operands; mnemonic and file have blanks as %20, and "-" for nothing. */
 #include "../wwt/index.h"
