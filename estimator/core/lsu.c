@@ -81,6 +81,12 @@ static void do_shared(struct ww_sm *sm, const struct ww_lsu_entry *e, const stru
     ww_lsu_let_go(sm, w, cycle);
 }
 
+bool ww_lsu_head_loads(const void *of, uint32_t warp) {
+    const struct ww_sm *sm = of;
+    const struct ww_dinst *d = sm->warp[warp].head;
+    return d->path == WW_L_LOAD && d->cache == WW_CACHE_L1;
+}
+
 static bool answers(const struct ww_dinst *d) {
     return d->path == WW_L_LOAD || (d->path == WW_L_ATOMIC && d->reply);
 }

@@ -29,7 +29,8 @@ static enum ww_code init_schedulers(struct ww_sm *sm, struct ww_arena *arena, co
     const struct ww_gpu_spec *g = sm->core->gpu;
     const struct ww_sched_ops *ops = sm->core->ops;
     uint32_t slots = (g->sm_max_warps + g->sm_schedulers - 1) / g->sm_schedulers;
-    sm->shared = (struct ww_sched_sm){.schedulers = g->sm_schedulers, .unsent = ww_lsu_unsent, .sm = sm};
+    sm->shared = (struct ww_sched_sm){
+        .schedulers = g->sm_schedulers, .unsent = ww_lsu_unsent, .loads = ww_lsu_head_loads, .sm = sm};
     if (ops->shared_size) {
         sm->shared.shared = ww_arena_alloc(arena, ops->shared_size);
         if (!sm->shared.shared) return ww_fail_nomem(error, "warp schedulers");

@@ -312,6 +312,8 @@ void ww_reexec_park(struct ww_sm *sm, const struct ww_parked *p);
 void ww_lsu_watch(struct ww_sm *sm, uint64_t cycle, bool issued);
 /* Whether requests of instructions that the warp has issued wait for the L1; sm is a struct ww_sm. */
 bool ww_lsu_unsent(const void *sm, uint32_t warp);
+/* The same's view of a warp whose head goes to the load/store unit: does it load through the L1? */
+bool ww_lsu_head_loads(const void *sm, uint32_t warp);
 
 /* One of the operation's parts is complete at `ready` (>= cycle), served by `level`. */
 void ww_memory_op_part(struct ww_core *core, uint32_t op, uint64_t cycle, uint64_t ready, uint32_t level);

@@ -32,6 +32,8 @@ struct ww_sched_sm {
     const uint64_t *lsu_ready[8];        /* by scheduler: slots whose head would enter the path to memory */
     /* Whether requests of instructions that the warp has issued wait to be accepted by the L1. */
     bool (*unsent)(const void *sm, uint32_t warp);
+    /* Whether the warp's head, which accesses memory, loads from global or local memory. */
+    bool (*loads)(const void *sm, uint32_t warp);
     const void *sm;
     uint64_t owner_changes; /* counted by the mechanism */
 };

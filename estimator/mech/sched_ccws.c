@@ -1,16 +1,19 @@
 /* Cache-conscious wavefront scheduling.
  *
  * Each warp has a small victim tag array of the lines that it brought into the L1 and that were replaced. A
- * miss that finds its line there has lost locality; the warp's score is raised by
+ * miss that finds its line there has lost locality; the warp's score is raised to
  *
  *   (hits in victim tag arrays / instructions issued) x throttle x cutoff,   cutoff = resident warps x base
  *
- * and falls by one a cycle back to the base score. Warps sorted by score, the highest first, may access memory
- * as long as the sum of their scores is within the cutoff: warps whose locality was lost keep the L1 to
- * themselves. Which of those that may issue does is greedy then oldest. All schedulers of an SM share scores
- * and arrays.
+ * where hits and instructions are those of the warps that are resident, and falls by one a cycle back to the
+ * base score. Warps sorted by score, the highest first, may load until the sum of their scores reaches the
+ * cutoff: warps whose locality was lost keep the L1 to themselves. Others issue everything but loads from
+ * global and local memory. Which of those that may issue does is greedy then oldest. All schedulers of an SM
+ * share scores and arrays.
  *
- * The published mechanism holds back loads; this one holds back stores, too, which do not allocate in the L1.
+ * Where the paper leaves things open this follows its authors' simulator (ccws-2012), which the Mascar paper
+ * compares with, too: the warp whose score reaches the cutoff may still load, a score has no limit but the
+ * formula above, and an array replaces its entries in the order in which they came.
  */
 #include "sched.h"
 
@@ -23,13 +26,14 @@ struct settings {
 
 struct victim_tags {
     uint64_t line[ENTRIES]; /* + 1; 0: none. [set][way], the newest first */
+    uint64_t hits, issued;  /* of the warp in the slot */
 };
 
 struct ccws_sm { /* shared by the schedulers of an SM */
     struct victim_tags victim[WARPS];
     uint64_t raised[WARPS]; /* score above the base, at the cycle of raised_at */
     uint64_t raised_at[WARPS];
-    uint64_t hits, issued; /* since the launch began */
+    uint64_t hits, issued; /* of all resident warps */
     uint64_t settled;      /* cycle from which no score is above the base */
     uint64_t allowed[8];   /* by scheduler: slots that may access memory, in cycle allowed_at */
     uint64_t allowed_at;   /* cycle + 1, 0: never */
@@ -79,24 +83,25 @@ static uint64_t *set_of(struct ccws_sm *shared, uint32_t warp, uint64_t line) {
     return &shared->victim[warp].line[line % sets * shared->settings.ways];
 }
 
-/* Makes a place at the front of the set; what was at `last` goes. */
-static void put_first(uint64_t *set, uint32_t last, uint64_t value) {
-    for (uint32_t i = last; i > 0; i--) set[i] = set[i - 1];
-    set[0] = value;
+static bool is_there(const uint64_t *set, uint32_t ways, uint64_t line) {
+    for (uint32_t i = 0; i < ways; i++)
+        if (set[i] == line + 1) return true;
+    return false;
 }
 
 static void ccws_evicted(struct ww_sched_sm *sm, uint32_t warp, uint64_t line) {
     struct ccws_sm *shared = sm->shared;
     uint64_t *set = set_of(shared, warp, line);
-    put_first(set, shared->settings.ways - 1, line + 1);
+    uint32_t ways = shared->settings.ways;
+    if (is_there(set, ways, line)) return;
+    for (uint32_t i = ways - 1; i > 0; i--) set[i] = set[i - 1];
+    set[0] = line + 1;
 }
 
-/* A score never exceeds the cutoff, so that the first warp in order can always go on. */
 static void raise_score(struct ww_sched_sm *sm, uint32_t warp, uint64_t cycle) {
     struct ccws_sm *shared = sm->shared;
-    uint64_t cutoff = cutoff_of(sm), base = shared->settings.base, issued = shared->issued ? shared->issued : 1;
-    uint64_t score = shared->hits * shared->settings.throttle * cutoff / issued;
-    if (score > cutoff) score = cutoff;
+    uint64_t base = shared->settings.base, issued = shared->issued ? shared->issued : 1;
+    uint64_t score = shared->hits * shared->settings.throttle * cutoff_of(sm) / issued;
     if (score <= base) return;
     shared->raised[warp] = score - base;
     shared->raised_at[warp] = cycle;
@@ -106,16 +111,10 @@ static void raise_score(struct ww_sched_sm *sm, uint32_t warp, uint64_t cycle) {
 
 static void ccws_missed(struct ww_sched_sm *sm, uint32_t warp, uint64_t line, uint64_t cycle) {
     struct ccws_sm *shared = sm->shared;
-    uint64_t *set = set_of(shared, warp, line);
-    uint32_t ways = shared->settings.ways;
-    for (uint32_t i = 0; i < ways; i++) {
-        if (set[i] != line + 1) continue;
-        for (; i + 1 < ways; i++) set[i] = set[i + 1];
-        set[ways - 1] = 0;
-        shared->hits++;
-        raise_score(sm, warp, cycle);
-        return;
-    }
+    if (!is_there(set_of(shared, warp, line), shared->settings.ways, line)) return;
+    shared->hits++;
+    shared->victim[warp].hits++;
+    raise_score(sm, warp, cycle);
 }
 
 static uint64_t raised_now(const struct ccws_sm *shared, uint32_t warp, uint64_t cycle) {
@@ -153,11 +152,21 @@ static void find_allowed(struct ww_sched_sm *sm, uint64_t cycle) {
     uint64_t cutoff = count * (uint64_t)shared->settings.base, sum = 0;
     for (uint32_t k = 0; k < sm->schedulers; k++) shared->allowed[k] = 0;
     for (uint32_t i = 0; i < count; i++) {
-        sum += list[i].score;
-        if (i > 0 && sum > cutoff) break;
         shared->allowed[list[i].warp % sm->schedulers] |= 1ull << (list[i].warp / sm->schedulers);
+        sum += list[i].score;
+        if (sum >= cutoff) break;
     }
     shared->allowed_at = cycle + 1;
+}
+
+/* Of the warps that may not load, those whose head is a load. */
+static uint64_t held_back(const struct ccws *c, uint64_t set) {
+    uint64_t held = 0;
+    for (uint64_t m = set & ~((const struct ccws_sm *)c->sm->shared)->allowed[c->index]; m; m &= m - 1) {
+        uint32_t slot = (uint32_t)__builtin_ctzll(m);
+        if (c->sm->loads(c->sm->sm, slot * c->sm->schedulers + c->index)) held |= 1ull << slot;
+    }
+    return held;
 }
 
 static int ccws_pick(void *state, const struct ww_sched_view *view) {
@@ -166,7 +175,7 @@ static int ccws_pick(void *state, const struct ww_sched_view *view) {
     uint64_t ready = view->ready;
     if (view->cycle < shared->settled && view->ready_lsu) {
         if (shared->allowed_at != view->cycle + 1) find_allowed(c->sm, view->cycle);
-        ready &= ~(view->ready_lsu & ~shared->allowed[c->index]);
+        ready &= ~held_back(c, view->ready_lsu);
     }
     if (!ready) return -1;
     if (c->last && (ready >> (c->last - 1)) & 1) return c->last - 1;
@@ -180,6 +189,7 @@ static void ccws_issued(void *state, uint32_t slot, bool memory, uint64_t cycle)
     (void)cycle;
     c->last = (int)slot + 1;
     shared->issued++;
+    shared->victim[slot * c->sm->schedulers + c->index].issued++;
 }
 
 /* The next warp in the slot begins with the base score and no victims. */
@@ -188,8 +198,10 @@ static void ccws_finished(void *state, uint32_t slot) {
     struct ccws_sm *shared = c->sm->shared;
     uint32_t warp = slot * c->sm->schedulers + c->index;
     if (c->last == (int)slot + 1) c->last = 0;
+    shared->hits -= shared->victim[warp].hits;
+    shared->issued -= shared->victim[warp].issued;
     shared->raised[warp] = 0;
-    shared->victim[warp] = (struct victim_tags){{0}};
+    shared->victim[warp] = (struct victim_tags){.hits = 0};
     shared->allowed_at = 0;
 }
 

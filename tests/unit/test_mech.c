@@ -124,8 +124,13 @@ static bool drill_unsent(const void *sm, uint32_t warp) {
     return warp % 3 == 0; /* always: such an owner never goes for a wait of its own */
 }
 
+static bool drill_loads(const void *sm, uint32_t warp) {
+    (void)sm;
+    return warp % 4 != 0; /* the others store */
+}
+
 static void drill_join(struct drill *d) {
-    d->sm = (struct ww_sched_sm){.schedulers = 1, .unsent = drill_unsent};
+    d->sm = (struct ww_sched_sm){.schedulers = 1, .unsent = drill_unsent, .loads = drill_loads};
     d->sm.view[0] = &d->seen;
     d->sm.lsu_ready[0] = &d->lsu_ready;
     d->sm.shared = calloc(1, d->ops->shared_size + 1);
