@@ -7,11 +7,11 @@
  *   no owner --first to access memory--> owner --waits for its own load, all requests sent--> no owner
  *
  * The owner also goes when it waits at a barrier or fence or ends. What other warps have issued before may hit
- * in the L1; what misses of theirs is refused there (may_miss). The paper lets those warps issue that are in
- * the queue of memory-ready warps when MP begins, since the owner could not pass them there; here the owner is
- * picked out of a set, and only what is in the load/store queue cannot be passed. others=ready lets them issue,
- * too. All schedulers of an SM share the owner. Without an owner a request from the re-execution queue makes
- * its warp the owner if no warp is ready to access memory. The mode follows the memory saturation flag of core.
+ * in the L1; what misses of theirs is refused there (may_miss). Of the warps that are memory-ready when MP
+ * begins those may still issue that stand before the owner in the queue of memory-ready warps, since the owner
+ * could not pass them there; the queue is ordered by age, so these are the older ones (others=ahead). All
+ * schedulers of an SM share the owner. Without an owner a request from the re-execution queue makes its warp
+ * the owner if no warp is ready to access memory. The mode follows the memory saturation flag of core.
  */
 #include "sched.h"
 
@@ -19,12 +19,13 @@ struct settings {
     uint32_t others;
 };
 
-enum { OTHERS_NONE, OTHERS_READY, OTHERS_ALL };
+enum { OTHERS_AHEAD, OTHERS_NONE, OTHERS_READY, OTHERS_ALL };
 
 static const struct ww_param params[] = {
     WW_PARAM_ENUM(
-        settings, others, "others", "none|ready|all", OTHERS_NONE,
-        "warps that may issue to memory in MP mode beside the owner: those that were ready when it began"),
+        settings, others, "others", "ahead|none|ready|all", OTHERS_AHEAD,
+        "warps that may issue to memory in MP mode beside the owner: ready: those that were when it began; "
+        "ahead: of these, the ones older than the owner"),
 };
 
 struct mascar_sm {  /* shared by the schedulers of an SM */
@@ -89,6 +90,18 @@ static int greedy_then_oldest(const struct mascar *m, uint64_t set, const struct
     return ww_sched_oldest(set, view->age);
 }
 
+/* Warps of the set that are older than the owner: they stand before it in the queue of memory-ready warps. */
+static uint64_t ahead_of(const struct mascar *m, uint32_t owner, uint64_t set,
+                         const struct ww_sched_view *view) {
+    uint32_t n = m->sm->schedulers, slot = (owner - 1) / n;
+    uint64_t age = m->sm->view[(owner - 1) % n]->age[slot], ahead = 0;
+    for (uint64_t rest = set; rest; rest &= rest - 1) {
+        uint32_t other = (uint32_t)__builtin_ctzll(rest);
+        if (view->age[other] < age) ahead |= 1ull << other;
+    }
+    return ahead;
+}
+
 /* MP mode, and no warp is ready that does not need memory. */
 static int pick_memory(const struct mascar *m, const struct ww_sched_view *view) {
     uint32_t owner = owner_of(m->sm), n = m->sm->schedulers;
@@ -101,6 +114,7 @@ static int pick_memory(const struct mascar *m, const struct ww_sched_view *view)
     uint32_t slot = (owner - 1) / n;
     if ((owner - 1) % n == m->index && (set >> slot) & 1) return (int)slot;
     if (m->others != OTHERS_ALL) set &= m->admitted;
+    if (m->others == OTHERS_AHEAD) set = ahead_of(m, owner, set, view);
     return set ? ww_sched_oldest(set, view->age) : -1;
 }
 
@@ -112,7 +126,8 @@ static int mascar_pick(void *state, const struct ww_sched_view *view) {
         uint64_t memory = view->ready_mem;
         return greedy_then_oldest(m, memory ? memory : view->ready, view);
     }
-    if (begins && m->others == OTHERS_READY) m->admitted = *m->sm->lsu_ready[m->index];
+    if (begins && (m->others == OTHERS_READY || m->others == OTHERS_AHEAD))
+        m->admitted = *m->sm->lsu_ready[m->index];
     uint64_t others = view->ready & ~view->ready_lsu;
     if (others) return ww_sched_oldest(others, view->age);
     return pick_memory(m, view);

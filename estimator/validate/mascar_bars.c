@@ -37,6 +37,23 @@ static double hit_rate(const struct ww_matrix *b, size_t k, enum ww_mascar_machi
     return c[WW_C_L1_SECTOR_READ] ? 100 * (double)c[WW_C_L1_SECTOR_HIT] / (double)c[WW_C_L1_SECTOR_READ] : 0;
 }
 
+/* A counter for each event of another one; 0 if there is none. */
+static double per(const struct ww_matrix_sum *s, enum ww_counter of, enum ww_counter to, double scale) {
+    return s->counter[to] ? scale * (double)s->counter[of] / (double)s->counter[to] : 0;
+}
+
+static double put_aside(const struct ww_matrix *b, size_t k, enum ww_mascar_machine m) {
+    return per(ww_mascar_sum(b, k, m), WW_C_REEXEC_PUSH, WW_C_L1_ACCESS, 100);
+}
+
+static double attempts(const struct ww_matrix *b, size_t k, enum ww_mascar_machine m) {
+    return per(ww_mascar_sum(b, k, m), WW_C_REEXEC_TRY, WW_C_REEXEC_PUSH, 1);
+}
+
+static double under_miss(const struct ww_matrix *b, size_t k, enum ww_mascar_machine m) {
+    return per(ww_mascar_sum(b, k, m), WW_C_L1_HIT_UNDER_MISS, WW_C_L1_ACCESS, 100);
+}
+
 static double total(const struct ww_matrix *b, size_t k, enum ww_mascar_machine m) {
     return ww_mascar_sum(b, k, m)->total_j / ww_mascar_sum(b, k, WW_MASCAR_LRR)->total_j;
 }
@@ -80,6 +97,11 @@ static const struct {
     {"43", "all", "speed-up of queues, associativity and DRAM", "x", MEMORY, WW_MASCAR_ALL, speedup},
     {"44", "behind", "cycles without issue, data in the L1 behind the stalled unit", "%", MEMORY, WW_MASCAR_LRR,
      behind},
+    {"47", "push", "L1 accesses put aside, Mascar", "%", MEMORY, WW_MASCAR_MASCAR, put_aside},
+    {"47", "tries", "attempts for each that was put aside", "", MEMORY, WW_MASCAR_MASCAR, attempts},
+    {"47", "under", "L1 accesses that hit past a refused one, Mascar", "%", MEMORY, WW_MASCAR_MASCAR,
+     under_miss},
+    {"47", "under-lrr", "the same, re-execution alone", "%", MEMORY, WW_MASCAR_REEXECUTION, under_miss},
     {"48", "gto", "speed-up of GTO", "x", MEMORY, WW_MASCAR_GTO, speedup},
     {"48", "owl", "speed-up of OWL", "x", MEMORY, WW_MASCAR_OWL, speedup},
     {"48", "ccws", "speed-up of CCWS", "x", MEMORY, WW_MASCAR_CCWS, speedup},

@@ -7,18 +7,18 @@
 #include <math.h>
 
 static const struct ww_matrix_workload workloads[] = {
-    {"kmeans", {"variant=rodinia"}, 0, NULL},
+    {"kmeans", {"variant=rodinia", "n=23040"}, 0, NULL},
     {"spmv", {"block=192", "rows=138240"}, 0, NULL},
-    {"bfs", {"variant=mask", "block=512", "nodes=65536"}, 0, NULL},
+    {"bfs", {"variant=mask", "block=512", "nodes=262144"}, 0, NULL},
     {"particlefilter", {"size=large"}, 0, "0"},
-    {"mummer", {NULL}, 20, NULL},
-    {"backprop", {NULL}, 0, NULL},
+    {"mummer", {"bases=1048576", "queries=23040"}, 20, NULL},
+    {"backprop", {"size=large"}, 0, NULL},
     {"lbm", {NULL}, 36, NULL},
-    {"srad", {NULL}, 0, NULL},
-    {"histo", {NULL}, 0, NULL},
-    {"leukocyte", {NULL}, 0, NULL},
+    {"srad", {"size=large"}, 0, NULL},
+    {"histo", {"size=large"}, 0, NULL},
+    {"leukocyte", {"columns=180"}, 0, NULL},
     {"mri_gridding", {NULL}, 0, NULL},
-    {"sad", {NULL}, 0, NULL},
+    {"sad", {"size=large"}, 0, NULL},
     /* compute-intensive kernels alone, from here on */
     {"cutcp", {NULL}, 20, NULL},
     {"histogram", {"variant=bytes"}, 0, NULL},
