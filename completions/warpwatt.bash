@@ -231,7 +231,7 @@ _warpwatt() {
             operand_file=1
             ;;
         "correlate")
-            options='--measured --hardware --gpu --set --mech --power --workload --metric --launches --runs --traces --db --json --csv --quiet --help'
+            options='--measured --hardware --gpu --set --mech --power --workload --metric --launches --runs --traces --db --scatter --plots --json --csv --quiet --help'
             case $previous in
                 --measured) is_file=1 ;;
                 --hardware) return ;;
@@ -243,6 +243,7 @@ _warpwatt() {
                 --metric) return ;;
                 --traces) return ;;
                 --db|-d) is_file=1 ;;
+                --plots) return ;;
             esac
             ;;
         "version")

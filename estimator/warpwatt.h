@@ -455,6 +455,12 @@ WW_API void ww_correlation_free(struct ww_correlation *correlation);
 /* A table, CSV, or JSON (reports/schema/correlate.json). */
 WW_API enum ww_code ww_correlation_print(const struct ww_correlation *correlation, enum ww_format format,
                                          FILE *out, struct ww_error *error);
+/* A scatter plot of the counted rows of each metric, in characters. */
+WW_API void ww_correlation_scatter(const struct ww_correlation *correlation, FILE *out);
+/* Data files and a gnuplot script in the folder `dir`, which it makes, and SVG and PNG of them if there is a
+ * gnuplot. Errors: WW_IO. */
+WW_API enum ww_code ww_correlation_plots(const struct ww_correlation *correlation, const char *dir,
+                                         struct ww_error *error);
 /* Writes a GPU file to `path` that inherits from `base` and takes latencies, rates and clocks from the
  * microbenchmarks, each with its source, and prints the parameters to `list`. Errors: WW_INPUT (nothing to
  * derive from, a value out of bounds), WW_IO, those of replays. */

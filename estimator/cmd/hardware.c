@@ -82,6 +82,9 @@ static enum ww_code load_measured(const struct cmd_line *line, struct request *r
 static enum ww_code format_of(const struct cmd_line *line, enum ww_format *format, struct ww_error *error) {
     if (cmd_has(line, "json") && cmd_has(line, "csv"))
         return ww_fail(error, WW_USAGE, "warpwatt correlate", "--json and --csv; expected one at most");
+    if (cmd_has(line, "scatter") && (cmd_has(line, "json") || cmd_has(line, "csv")))
+        return ww_fail(error, WW_USAGE, "warpwatt correlate",
+                       "--scatter is for the table, not for --json or --csv");
     *format = cmd_has(line, "json") ? WW_FORMAT_JSON : cmd_has(line, "csv") ? WW_FORMAT_CSV : WW_FORMAT_TABLE;
     return WW_OK;
 }
@@ -102,6 +105,8 @@ static enum ww_code correlate(const struct cmd_line *line, struct request *r, st
     cmd_progress_begin(&progress, "correlate", cmd_has(line, "quiet"));
     enum ww_code code = cmd_progress_end(&progress, ww_correlate(&r->o, &c, error), error);
     if (code == WW_OK) code = ww_correlation_print(c, format, stdout, error);
+    if (code == WW_OK && cmd_has(line, "scatter")) ww_correlation_scatter(c, stdout);
+    if (code == WW_OK && cmd_get(line, "plots")) code = ww_correlation_plots(c, cmd_get(line, "plots"), error);
     ww_correlation_free(c);
     return code;
 }
@@ -140,6 +145,8 @@ static const struct cmd_option correlate_options[] = {
     {"runs", 0, NULL, "estimates are the latest runs in the database, by their traces' names", 0},
     {"traces", 0, "DIR", "keep recordings in this folder and use those that are there", 0},
     {"db", 'd', "FILE", "database of --hardware and --runs (default warpwatt.db)", 0},
+    {"scatter", 0, NULL, "print a scatter plot of each metric behind the table", 0},
+    {"plots", 0, "DIR", "write scatter plots into this folder: data, a gnuplot script, SVG and PNG", 0},
     {"json", 0, NULL, "print JSON (reports/schema/correlate.json)", 0},
     {"csv", 0, NULL, "print CSV", 0},
     {"quiet", 'q', NULL, "show no progress", 0},
@@ -150,7 +157,8 @@ const struct cmd cmd_correlate = {
              "the same parameters and seed and replayed on the model. Mean absolute and mean\n"
              "error, Pearson's and Spearman's correlation, the worst cases.\n",
     .examples = "warpwatt correlate --measured h200.json --gpu h200 --workload saxpy\n"
-                "warpwatt correlate --measured m.csv --gpu gtx480 --csv\n",
+                "warpwatt correlate --measured m.csv --gpu gtx480 --csv\n"
+                "warpwatt correlate --measured m.csv --gpu gtx480 --scatter --plots figures\n",
     .options = correlate_options,
     .run = correlate_run,
 };

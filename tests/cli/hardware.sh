@@ -16,6 +16,18 @@ e = [(r["estimate"] - r["measured"]) / r["measured"] for r in rows]
 print(a["count"], abs(a["mean_absolute_error"] - sum(map(abs, e)) / len(e)) < 1e-12, [r["kernel"] for r in d["rows"] if not r["counted"]])'
 warpwatt correlate -q --measured synthetic.json --gpu h200 --launches --csv | cut -d, -f1,3,4,5,6,12
 warpwatt correlate -q --measured synthetic.csv --gpu v100 --metric cycles | sed -n '1,4p;$s/ [-+][0-9.]* %//p'
+# Scatter plots: as many points as rows that count; a folder with what gnuplot needs.
+warpwatt correlate -q --measured synthetic.json --gpu h200 --scatter --plots figures >table.txt
+python3 - <<'END'
+import re
+plot = open("table.txt").read().split("time, s: estimate")[1]
+print(sum(int(c) if c.isdigit() else 1 for l in plot.splitlines()[1:] for c in re.findall("[o2-9]", l)), "points")
+END
+grep -c '^[0-9]' figures/time_s.dat
+grep -c "^set output" figures/correlate.gp
+fails 2 warpwatt correlate -q --measured synthetic.json --gpu h200 --scatter --json
+touch file
+fails 7 warpwatt correlate -q --measured synthetic.json --gpu h200 --plots file/none | tail -1
 # Recordings are kept where that is asked for; runs in the database are estimates too.
 mkdir traces
 warpwatt correlate -q --measured synthetic.csv --gpu v100 --workload saxpy --traces traces --json >a.json
