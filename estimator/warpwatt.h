@@ -287,7 +287,8 @@ enum ww_dissect_part {
     WW_DISSECT_LATENCY = 4,
     WW_DISSECT_SHARED = 8,
     WW_DISSECT_GLOBAL = 16,
-    WW_DISSECT_ALL = 31
+    WW_DISSECT_CURVES = 32,
+    WW_DISSECT_ALL = 63
 };
 struct ww_dissect_options {
     const char *gpu;              /* as of ww_gpu_load */

@@ -6,11 +6,8 @@
 static const struct {
     const char *name;
     unsigned part;
-} parts[] = {{"caches", WW_DISSECT_CACHES},
-             {"tlb", WW_DISSECT_TLB},
-             {"latency", WW_DISSECT_LATENCY},
-             {"shared", WW_DISSECT_SHARED},
-             {"global", WW_DISSECT_GLOBAL}};
+} parts[] = {{"caches", WW_DISSECT_CACHES}, {"tlb", WW_DISSECT_TLB},       {"latency", WW_DISSECT_LATENCY},
+             {"shared", WW_DISSECT_SHARED}, {"global", WW_DISSECT_GLOBAL}, {"curves", WW_DISSECT_CURVES}};
 
 static enum ww_code read_parts(const struct cmd_line *line, unsigned *out, struct ww_error *error) {
     const char **only;
@@ -23,7 +20,7 @@ static enum ww_code read_parts(const struct cmd_line *line, unsigned *out, struc
         while (p < sizeof parts / sizeof parts[0] && strcmp(parts[p].name, only[i]) != 0) p++;
         if (p == sizeof parts / sizeof parts[0])
             code = ww_fail(error, WW_USAGE, "--only",
-                           "\"%.40s\": expected caches, tlb, latency, shared or global", only[i]);
+                           "\"%.40s\": expected caches, tlb, latency, shared, global or curves", only[i]);
         else
             *out |= parts[p].part;
     }
@@ -64,7 +61,7 @@ static enum ww_code run_dissect(const struct cmd_line *line, struct ww_error *er
 static const struct cmd_option dissect_options[] = {
     {"gpu", 'g', "GPU", "model to dissect: a name (gpu list) or a path that ends in .json", CMD_REQUIRED},
     {"set", 's', "KEY=VALUE", "override a GPU parameter", CMD_REPEAT},
-    {"only", 0, "PART", "caches, tlb, latency, shared or global (default: all)", CMD_REPEAT},
+    {"only", 0, "PART", "caches, tlb, latency, shared, global or curves (default: all)", CMD_REPEAT},
     {"plots", 0, "DIR", "write data and gnuplot scripts of the paper's figures", 0},
     {"seed", 0, "N", "seed of random choices, as of random replacement (default 0)", 0},
     {"json", 0, NULL, "print JSON (reports/schema/dissect.json)", 0},

@@ -20,6 +20,7 @@ static enum ww_code plain_parts(const struct ww_dissect_options *o, struct ww_di
     }
     if (code == WW_OK && (o->parts & WW_DISSECT_TLB)) code = ww_dissect_tlbs(&m, error);
     if (code == WW_OK && (o->parts & WW_DISSECT_GLOBAL)) code = ww_dissect_global(&m, error);
+    if (code == WW_OK && (o->parts & WW_DISSECT_CURVES)) code = ww_dissect_curves(&m, error);
     ww_meter_close(&m);
     return code;
 }

@@ -87,6 +87,31 @@ struct ww_dissect_classic {
     struct ww_dissect_guess by_saavedra, by_wong;
 };
 
+/* Curves over sizes and occupancy (curves.h). */
+struct ww_dissect_xy {
+    uint64_t bytes;
+    double y; /* cycles or GB/s */
+};
+#define WW_DISSECT_PLATEAUS 8
+struct ww_dissect_plateau {
+    uint64_t from, to; /* sizes of its first and last point */
+    double level;      /* cycles: the median */
+    double knee; /* bytes: where the curve is half of the way from the plateau before; NAN: it is the first */
+};
+struct ww_dissect_stream {
+    uint32_t ctas, cta_size; /* ctas: of an SM */
+    double read, triad;      /* GB/s */
+};
+struct ww_dissect_curves {
+    bool measured;
+    struct ww_dissect_xy *latency, *cache, *l2;
+    size_t latency_count, cache_count, l2_count;
+    struct ww_dissect_plateau plateau[WW_DISSECT_PLATEAUS];
+    size_t plateau_count;
+    struct ww_dissect_stream *stream;
+    size_t stream_count;
+};
+
 struct ww_dissect {
     const char *gpu;
     unsigned parts;
@@ -100,6 +125,7 @@ struct ww_dissect {
     struct ww_dissect_shared shared;
     struct ww_dissect_global global;
     struct ww_dissect_classic classic;
+    struct ww_dissect_curves curves;
     double sm_mhz;
     uint64_t accesses; /* of all chases */
     double host_seconds;

@@ -161,6 +161,46 @@ static void put_classic(struct ww_jsonw *w, const struct ww_dissect_classic *c) 
     ww_jsonw_close(w, '}');
 }
 
+static void put_curve(struct ww_jsonw *w, const char *key, const char *value, const struct ww_dissect_xy *p,
+                      size_t count) {
+    ww_jsonw_open(w, key, '[');
+    for (size_t i = 0; i < count; i++) {
+        ww_jsonw_open_flat(w, NULL, '{');
+        ww_jsonw_u64(w, "bytes", p[i].bytes);
+        ww_jsonw_f64(w, value, p[i].y);
+        ww_jsonw_close(w, '}');
+    }
+    ww_jsonw_close(w, ']');
+}
+
+static void put_curves(struct ww_jsonw *w, const struct ww_dissect_curves *c) {
+    ww_jsonw_open(w, "curves", '{');
+    put_curve(w, "latency", "cycles", c->latency, c->latency_count);
+    ww_jsonw_open(w, "plateaus", '[');
+    for (size_t i = 0; i < c->plateau_count; i++) {
+        ww_jsonw_open_flat(w, NULL, '{');
+        ww_jsonw_u64(w, "from_bytes", c->plateau[i].from);
+        ww_jsonw_u64(w, "to_bytes", c->plateau[i].to);
+        ww_jsonw_f64(w, "cycles", c->plateau[i].level);
+        ww_jsonw_f64(w, "knee_bytes", c->plateau[i].knee);
+        ww_jsonw_close(w, '}');
+    }
+    ww_jsonw_close(w, ']');
+    put_curve(w, "read_same", "gb_per_s", c->cache, c->cache_count);
+    put_curve(w, "read_parts", "gb_per_s", c->l2, c->l2_count);
+    ww_jsonw_open(w, "streams", '[');
+    for (size_t i = 0; i < c->stream_count; i++) {
+        ww_jsonw_open_flat(w, NULL, '{');
+        ww_jsonw_u64(w, "ctas", c->stream[i].ctas);
+        ww_jsonw_u64(w, "cta_size", c->stream[i].cta_size);
+        ww_jsonw_f64(w, "read_gb_per_s", c->stream[i].read);
+        ww_jsonw_f64(w, "triad_gb_per_s", c->stream[i].triad);
+        ww_jsonw_close(w, '}');
+    }
+    ww_jsonw_close(w, ']');
+    ww_jsonw_close(w, '}');
+}
+
 enum ww_code ww_dissect_json(const struct ww_dissect *d, FILE *out, struct ww_error *error) {
     struct ww_jsonw w;
     ww_jsonw_begin(&w, out);
@@ -181,6 +221,7 @@ enum ww_code ww_dissect_json(const struct ww_dissect *d, FILE *out, struct ww_er
         put_points(&w, d->global.point, d->global.point_count, &d->global.best);
         ww_jsonw_close(&w, '}');
     }
+    if (d->curves.measured) put_curves(&w, &d->curves);
     ww_jsonw_close(&w, '}');
     return ww_jsonw_end(&w, error);
 }

@@ -51,5 +51,6 @@ enum ww_code ww_dissect_shared(const struct ww_dissect_options *options, struct 
                                struct ww_error *error);
 enum ww_code ww_dissect_global(struct ww_meter *m, struct ww_error *error);
 enum ww_code ww_dissect_classic(struct ww_meter *m, struct ww_error *error);
+enum ww_code ww_dissect_curves(struct ww_meter *m, struct ww_error *error);
 
 #endif

@@ -135,6 +135,40 @@ static enum ww_code strides(const struct folder *f, const struct ww_dissect *d, 
     return close_in(out, "fig17.dat", error);
 }
 
+static enum ww_code curve(const struct folder *f, const char *name, const struct ww_dissect_xy *p, size_t count,
+                          struct ww_error *error) {
+    FILE *out;
+    WW_TRY(open_in(f, name, &out, error));
+    for (size_t i = 0; i < count; i++)
+        if (!isnan(p[i].y)) fprintf(out, "%.3f %.3f\n", (double)p[i].bytes / 1024, p[i].y);
+    return close_in(out, name, error);
+}
+
+static enum ww_code streams(const struct folder *f, const struct ww_dissect_curves *c, struct ww_error *error) {
+    FILE *out;
+    WW_TRY(open_in(f, "curve-stream.dat", &out, error));
+    fprintf(out, "# CTAs of an SM, threads of a CTA, threads of an SM, GB/s of reads, of triads\n");
+    for (size_t i = 0; i < c->stream_count; i++)
+        fprintf(out, "%u %u %u %.3f %.3f\n", c->stream[i].ctas, c->stream[i].cta_size,
+                c->stream[i].ctas * c->stream[i].cta_size, c->stream[i].read, c->stream[i].triad);
+    script(f, "curve-stream", "Streams", "threads of an SM", "GB/s",
+           "plot 'curve-stream.dat' using 3:4 with linespoints title 'read', "
+           "'' using 3:5 with linespoints title 'triad'");
+    return close_in(out, "curve-stream.dat", error);
+}
+
+static enum ww_code curves(const struct folder *f, const struct ww_dissect_curves *c, struct ww_error *error) {
+    WW_TRY(curve(f, "curve-latency.dat", c->latency, c->latency_count, error));
+    WW_TRY(curve(f, "curve-same.dat", c->cache, c->cache_count, error));
+    WW_TRY(curve(f, "curve-parts.dat", c->l2, c->l2_count, error));
+    script(f, "curve-latency", "Random chase", "size, KB", "cycles",
+           "set logscale x 2\nplot 'curve-latency.dat' using 1:2 with linespoints notitle");
+    script(f, "curve-bandwidth", "Reads by all SMs", "size, KB", "GB/s",
+           "set logscale xy\nplot 'curve-same.dat' using 1:2 with linespoints title 'the same', "
+           "'curve-parts.dat' using 1:2 with linespoints title 'parts'");
+    return streams(f, c, error);
+}
+
 static enum ww_code figures(const struct folder *f, const struct ww_dissect *d, struct ww_error *error) {
     if (d->classic.measured) WW_TRY(strides_of_sizes(f, d, error));
     if (d->classic.measured) WW_TRY(sizes_at_stride(f, d, error));
@@ -148,6 +182,7 @@ static enum ww_code figures(const struct folder *f, const struct ww_dissect *d, 
             "with linespoints title 'CTA '.s.', ILP '.i");
     }
     if (d->pattern_count) WW_TRY(patterns(f, d, error));
+    if (d->curves.measured) WW_TRY(curves(f, &d->curves, error));
     if (!d->shared.measured) return WW_OK;
     WW_TRY(strides(f, d, error));
     WW_TRY(copies(f, "fig15", d->shared.point, d->shared.point_count, 32, error));

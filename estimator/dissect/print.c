@@ -215,6 +215,29 @@ static void print_classic(const struct ww_dissect *d, FILE *out) {
     print_guess("sizes (Wong 2010)", &d->classic.by_wong, out);
 }
 
+static void print_curves(const struct ww_dissect *d, FILE *out) {
+    const struct ww_dissect_curves *c = &d->curves;
+    fprintf(out, "Random chase through 128-byte lines\n");
+    for (size_t i = 0; i < c->plateau_count; i++) {
+        const struct ww_dissect_plateau *p = &c->plateau[i];
+        fprintf(out, "   %8.0f to %8.0f KB %7.1f cycles", (double)p->from / 1024, (double)p->to / 1024,
+                p->level);
+        if (isnan(p->knee))
+            fprintf(out, "\n");
+        else
+            fprintf(out, ", half of the way from before at %.0f KB\n", p->knee / 1024);
+    }
+    fprintf(out, "All SMs read          KB     GB/s\n");
+    for (size_t i = 0; i < c->cache_count; i++)
+        fprintf(out, "   the same     %8.0f %8.0f\n", (double)c->cache[i].bytes / 1024, c->cache[i].y);
+    for (size_t i = 0; i < c->l2_count; i++)
+        fprintf(out, "   parts of     %8.0f %8.0f\n", (double)c->l2[i].bytes / 1024, c->l2[i].y);
+    fprintf(out, "Streams, CTAs of an SM     read    triad, GB/s\n");
+    for (size_t i = 0; i < c->stream_count; i++)
+        fprintf(out, "   %u x %4u threads     %8.0f %8.0f\n", c->stream[i].ctas, c->stream[i].cta_size,
+                c->stream[i].read, c->stream[i].triad);
+}
+
 enum ww_code ww_dissect_print(const struct ww_dissect *d, FILE *out, struct ww_error *error) {
     fprintf(out, "%s\n", d->gpu);
     if (d->parts & WW_DISSECT_CACHES) {
@@ -226,5 +249,6 @@ enum ww_code ww_dissect_print(const struct ww_dissect *d, FILE *out, struct ww_e
     if (d->parts & WW_DISSECT_LATENCY) print_patterns(d, out);
     if (d->shared.measured) print_shared(d, out);
     if (d->global.measured) print_global(d, out);
+    if (d->curves.measured) print_curves(d, out);
     return ferror(out) ? ww_fail(error, WW_IO, "", "cannot write") : WW_OK;
 }

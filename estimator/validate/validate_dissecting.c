@@ -285,8 +285,10 @@ static bool keep_on(void *context, double part, uint64_t done, const char *unit)
 
 static enum ww_code measure(struct suite *s, struct ww_error *error) {
     for (; s->done < BOARDS; s->done++) {
-        struct ww_dissect_options o = {
-            .gpu = board[s->done], .parts = WW_DISSECT_ALL, .progress = keep_on, .context = s};
+        struct ww_dissect_options o = {.gpu = board[s->done],
+                                       .parts = WW_DISSECT_ALL & ~(unsigned)WW_DISSECT_CURVES,
+                                       .progress = keep_on,
+                                       .context = s};
         WW_TRY(ww_dissect_run(&o, &s->d[s->done], error));
     }
     return WW_OK;

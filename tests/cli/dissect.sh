@@ -23,3 +23,10 @@ fails 2 warpwatt dissect --gpu gtx980 --only cache
 fails 3 warpwatt dissect --gpu nogpu 2>/dev/null
 touch file
 fails 7 warpwatt dissect --gpu gtx980 --only latency --plots file/x
+# Curves: of a GPU of two SMs, for the time's sake.
+warpwatt dissect --gpu v100 --only curves --set sm.count=2 --set l2.size_kb=1536 --json >curves.json
+python3 "$SOURCE/tests/cli/schema_check.py" "$SOURCE/reports/schema/dissect.json" curves.json
+python3 -c '
+import json
+c = json.load(open("curves.json"))["curves"]
+print([round(p["cycles"]) for p in c["plateaus"]], len(c["streams"]), min(len(c[k]) for k in ("read_same", "read_parts")) > 2)'

@@ -246,7 +246,7 @@ static void a_cache_read_of_one_block_for_all_fetches_it_once(void **state) {
     struct ww_bench *bench = bench_of("v100", &gpu);
     struct ww_bench_result r;
     struct ww_micro *m;
-    ok(ww_micro_cache_read(80, 256, 65536, 4, false, &m, &error));
+    ok(ww_micro_cache_read(80, 256, 65536, 4, &m, &error));
     ok(ww_bench_run(bench, m, 0, &r, &error));
     assert_int_equal(r.counter[WW_C_L1_SECTOR_READ] * 32, 80ull * 4 * 65536);
     assert_true(r.counter[WW_C_DRAM_SECTOR_READ] * 32 <= 2 * 65536);
@@ -265,7 +265,7 @@ static void shapes_that_cannot_be_are_refused(void **state) {
     assert_int_equal(ww_micro_gcopy(1, 32, 33, 100, NULL, &m, &error), WW_USAGE);
     assert_int_equal(ww_micro_scopy(1, 32, 33, 1, &m, &error), WW_USAGE);
     assert_int_equal(ww_micro_smem_stride(1, 2, 1, &m, &error), WW_USAGE);
-    assert_int_equal(ww_micro_cache_read(1, 32, 100, 1, true, &m, &error), WW_USAGE);
+    assert_int_equal(ww_micro_cache_read(1, 32, 100, 1, &m, &error), WW_USAGE);
     assert_null(m);
 }
 

@@ -4,12 +4,19 @@
 #define VALUE_REG 8 /* of the first load; the next ones follow */
 #define LARGEST_SHARED (1024u * 1024)
 
-/* Instruction table: barrier, clock, loads, stores, barrier, clock, exit. */
+#define INDEX_REG 4 /* of the prologue */
+
+/* Instruction table: barrier, clock, loads, stores, barrier, clock, exit, the prologue's, uses of the loads. */
 enum { BAR_BEFORE, CLOCK_BEFORE, FIRST_LOAD };
 
 static uint64_t operand_address(const struct ww_micro_bulk *b, uint32_t k, uint64_t cta, uint32_t repeat,
                                 uint32_t warp) {
-    uint64_t moved = repeat * b->repeat_bytes;
+    uint64_t moved = b->first_bytes + k * b->operand_bytes + repeat * b->repeat_bytes;
+    if (b->wrap_ctas) {
+        uint64_t nth = cta / b->wrap_ctas;
+        if (b->phases) moved += nth * (b->wrap_bytes / b->repeat_bytes) / b->phases * b->repeat_bytes;
+        cta %= b->wrap_ctas;
+    }
     if (b->wrap_bytes) moved %= b->wrap_bytes;
     return b->base[k] + cta * b->cta_bytes + moved + (uint64_t)warp * 32 * b->width;
 }
@@ -33,6 +40,8 @@ static void set_operand(struct ww_micro *m, uint32_t k) {
     if (load) {
         inst->dst_count = 1;
         inst->dst[0] = data;
+        inst->src_count = b->prologue > 0;
+        inst->src[0] = (struct ww_operand){INDEX_REG, 1};
         return;
     }
     inst->op = WW_OP_STORE;
@@ -56,17 +65,37 @@ static void set_control(struct ww_micro *m, uint32_t bar) {
     m->inst[bar + 1].dst[0] = (struct ww_operand){2, 1};
 }
 
+/* What comes before and after the repetitions, at the instructions from `at` on. */
+static void set_ends(struct ww_micro *m, uint32_t at) {
+    const struct ww_micro_bulk *b = &m->bulk;
+    uint16_t n = (uint16_t)(b->width > 4 ? b->width / 4 : 1);
+    struct ww_inst *index = &m->inst[at];
+    index->op = WW_OP_INT;
+    index->mnemonic = WW_MICRO_USE;
+    index->dst_count = index->src_count = 1;
+    index->dst[0] = index->src[0] = (struct ww_operand){INDEX_REG, 1};
+    for (uint32_t k = 0; k < b->loads; k++) {
+        struct ww_inst *use = &m->inst[at + 1 + k];
+        use->op = WW_OP_INT;
+        use->mnemonic = WW_MICRO_USE;
+        use->src_count = 1;
+        use->src[0] = (struct ww_operand){(uint16_t)(VALUE_REG + k * n), n};
+    }
+}
+
 static void set_steps(struct ww_micro *m) {
     const struct ww_micro_bulk *b = &m->bulk;
-    uint32_t operands = b->loads + b->stores,
+    uint32_t operands = b->loads + b->stores, leave = operands + FIRST_LOAD + 2,
              mask = m->launch.block[0] >= 32 ? UINT32_MAX : (1u << m->launch.block[0]) - 1;
     struct ww_step *s = m->step;
+    for (uint32_t i = 0; i < b->prologue; i++) *s++ = (struct ww_step){leave + 1, mask};
     for (uint32_t r = 0; r < b->repeats; r++)
         for (uint32_t i = 0; i < operands + FIRST_LOAD + 2; i++) {
             bool control = i < FIRST_LOAD || i >= FIRST_LOAD + operands;
             if (!control || b->clocked) *s++ = (struct ww_step){i, mask};
         }
-    *s++ = (struct ww_step){operands + FIRST_LOAD + 2, mask};
+    for (uint32_t k = 0; b->used && k < b->loads; k++) *s++ = (struct ww_step){leave + 2 + k, mask};
+    *s++ = (struct ww_step){leave, mask};
     m->step_count = (uint32_t)(s - m->step);
     m->access_count = b->repeats * operands;
 }
@@ -75,8 +104,9 @@ static enum ww_code check(const struct ww_micro_bulk *b, struct ww_error *error)
     uint64_t registers = (uint64_t)b->loads * (b->width > 4 ? b->width / 4 : 1);
     bool bad = b->ctas == 0 || b->cta_size == 0 || b->cta_size > 1024 || b->repeats == 0 ||
                b->loads + b->stores > WW_MICRO_OPERANDS || registers > 200 ||
-               (b->width != 4 && b->width != 8 && b->width != 16) || b->shared_bytes > LARGEST_SHARED;
-    uint64_t steps = (uint64_t)b->repeats * (b->loads + b->stores + FIRST_LOAD + 2);
+               (b->width != 4 && b->width != 8 && b->width != 16) || b->shared_bytes > LARGEST_SHARED ||
+               b->prologue > 1024 || (b->phases && b->repeat_bytes == 0);
+    uint64_t steps = (uint64_t)b->repeats * (b->loads + b->stores + FIRST_LOAD + 2) + b->prologue + b->loads;
     if (!bad && steps < UINT32_MAX) return WW_OK;
     return ww_fail(error, WW_USAGE, "microbenchmark",
                    "%u CTAs of %u threads, %u loads, %u stores of %u bytes, %u repetitions", b->ctas,
@@ -86,9 +116,9 @@ static enum ww_code check(const struct ww_micro_bulk *b, struct ww_error *error)
 enum ww_code ww_micro_bulk(const struct ww_micro_bulk *what, struct ww_micro **out, struct ww_error *error) {
     *out = NULL;
     WW_TRY(check(what, error));
-    uint32_t operands = what->loads + what->stores, inst_count = operands + FIRST_LOAD + 3;
-    WW_TRY(ww_micro_new("bulk", what->ctas, what->cta_size, inst_count,
-                        (size_t)what->repeats * (inst_count - 1) + 1, out, error));
+    uint32_t operands = what->loads + what->stores, leave = operands + FIRST_LOAD + 2;
+    WW_TRY(ww_micro_new("bulk", what->ctas, what->cta_size, leave + 2 + what->loads,
+                        (size_t)what->repeats * leave + what->prologue + what->loads + 1, out, error));
     struct ww_micro *m = *out;
     m->bulk = *what;
     m->addresses = addresses;
@@ -96,8 +126,9 @@ enum ww_code ww_micro_bulk(const struct ww_micro_bulk *what, struct ww_micro **o
     set_control(m, BAR_BEFORE);
     for (uint32_t k = 0; k < operands; k++) set_operand(m, k);
     set_control(m, FIRST_LOAD + operands);
-    m->inst[inst_count - 1].op = WW_OP_EXIT;
-    m->inst[inst_count - 1].mnemonic = WW_MICRO_EXIT;
+    m->inst[leave].op = WW_OP_EXIT;
+    m->inst[leave].mnemonic = WW_MICRO_EXIT;
+    set_ends(m, leave + 1);
     set_steps(m);
     uint32_t registers = VALUE_REG + what->loads * (what->width > 4 ? what->width / 4 : 1);
     if (registers > m->launch.registers_per_thread) m->launch.registers_per_thread = registers;

@@ -63,13 +63,18 @@ enum ww_code ww_micro_smem_stride(uint32_t stride, uint32_t width, size_t count,
 
 /* Every thread repeats: `loads` loads, then `stores` stores that need the loads' values. Element e (of `width`
  * bytes, neighbouring threads side by side) of operand k in repetition r lies at
- *     base[k] + cta * cta_bytes + (r * repeat_bytes) mod wrap_bytes + thread * width
- * with wrap_bytes 0 for no wrapping. Operands 0 .. loads - 1 are loads. */
+ *     base[k] + (cta mod wrap_ctas) * cta_bytes + moved mod wrap_bytes + thread * width
+ *     moved = first_bytes + k * operand_bytes + r * repeat_bytes + phase(cta / wrap_ctas)
+ * with wrap_bytes and wrap_ctas 0 for no wrapping and no phase; phase(n) is n * wrap_bytes / phases, rounded
+ * down to a multiple of repeat_bytes. Operands 0 .. loads - 1 are loads. */
 #define WW_MICRO_OPERANDS 64
 struct ww_micro_bulk {
     enum ww_micro_path path; /* of the loads; WW_MICRO_SHARED: of loads and stores */
     uint32_t ctas, cta_size, loads, stores, repeats, width, shared_bytes;
-    uint64_t cta_bytes, repeat_bytes, wrap_bytes;
+    uint32_t prologue; /* integer instructions before all, each of which needs the one before */
+    bool used;         /* the last values are looked at in the end */
+    uint32_t wrap_ctas, phases;
+    uint64_t cta_bytes, operand_bytes, repeat_bytes, wrap_bytes, first_bytes;
     uint64_t base[WW_MICRO_OPERANDS];
     bool clocked; /* barrier and clock before and after each repetition */
 };
@@ -85,13 +90,23 @@ enum ww_code ww_micro_gcopy(uint32_t ctas, uint32_t cta_size, uint32_t ilp, uint
 enum ww_code ww_micro_scopy(uint32_t ctas, uint32_t cta_size, uint32_t ilp, uint32_t repeats,
                             struct ww_micro **out, struct ww_error *error);
 /* One element of 8 bytes a thread, CTAs of which `shared_bytes` let one or a few lie in an SM: `loads` arrays
- * read, `stores` written (read: 1, 0; triad: 3, 1), as gpu-stream of RRZE-HPC/gpu-benches. */
+ * read, `stores` written (read: 1, 0; triad: 3, 1), as gpu-stream of
+ * RRZE-HPC/gpu-benches: index and address are computed, and what is only read is compared. */
 enum ww_code ww_micro_stream(uint32_t ctas, uint32_t cta_size, uint32_t loads, uint32_t stores,
                              uint32_t shared_bytes, struct ww_micro **out, struct ww_error *error);
-/* Each CTA reads `bytes` `passes` times in loads of 8 bytes, its own or (own = false) all the same ones, as
- * gpu-cache and gpu-l2-cache of RRZE-HPC/gpu-benches. bytes: a multiple of 8 * cta_size. */
-enum ww_code ww_micro_cache_read(uint32_t ctas, uint32_t cta_size, uint64_t bytes, uint32_t passes, bool own,
+/* Each CTA reads the same `bytes` `passes` times in loads of 4 bytes, as gpu-cache of RRZE-HPC/gpu-benches.
+ * bytes: a multiple of 4 * cta_size; both: so that a thread has a multiple of 8 loads, which are at once. */
+enum ww_code ww_micro_cache_read(uint32_t ctas, uint32_t cta_size, uint64_t bytes, uint32_t passes,
                                  struct ww_micro **out, struct ww_error *error);
+/* CTAs read parts of an array, as those of gpu-l2-cache of RRZE-HPC/gpu-benches: CTA k reads `rows` rows of
+ * part k mod `parts`; behind its last row the part begins anew. CTAs that share a part are spread over it: the
+ * n-th of them begins at row `first` + n * part_rows / sharing, rounded down to an even one. A row has 16 bytes
+ * a thread; the same row of all parts lies side by side. part_rows, first and rows are even. */
+struct ww_micro_parts {
+    uint32_t ctas, cta_size, parts, part_rows, sharing, first, rows;
+};
+enum ww_code ww_micro_parts_read(const struct ww_micro_parts *what, struct ww_micro **out,
+                                 struct ww_error *error);
 
 /* ---- address lists ---- */
 

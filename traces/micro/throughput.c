@@ -53,6 +53,7 @@ enum ww_code ww_micro_scopy(uint32_t ctas, uint32_t cta_size, uint32_t ilp, uint
 
 enum ww_code ww_micro_stream(uint32_t ctas, uint32_t cta_size, uint32_t loads, uint32_t stores,
                              uint32_t shared_bytes, struct ww_micro **out, struct ww_error *error) {
+    enum { INDEX = 8 }; /* special registers, index, comparison, addresses */
     struct ww_micro_bulk b = {.path = WW_MICRO_GLOBAL,
                               .ctas = ctas,
                               .cta_size = cta_size,
@@ -61,6 +62,8 @@ enum ww_code ww_micro_stream(uint32_t ctas, uint32_t cta_size, uint32_t loads, u
                               .width = 8,
                               .repeats = 1,
                               .shared_bytes = shared_bytes,
+                              .prologue = INDEX,
+                              .used = stores == 0,
                               .cta_bytes = (uint64_t)cta_size * 8};
     *out = NULL;
     for (uint32_t k = 0; k < loads + stores && k < WW_MICRO_OPERANDS; k++) b.base[k] = (k + 1) * ARRAY_APART;
@@ -69,26 +72,52 @@ enum ww_code ww_micro_stream(uint32_t ctas, uint32_t cta_size, uint32_t loads, u
     return WW_OK;
 }
 
-enum ww_code ww_micro_cache_read(uint32_t ctas, uint32_t cta_size, uint64_t bytes, uint32_t passes, bool own,
+enum ww_code ww_micro_cache_read(uint32_t ctas, uint32_t cta_size, uint64_t bytes, uint32_t passes,
                                  struct ww_micro **out, struct ww_error *error) {
-    uint64_t row = (uint64_t)cta_size * 8;
+    enum { AT_ONCE = 8 };
+    uint64_t row = (uint64_t)cta_size * 4, rows = row ? bytes / row * passes : 0;
     *out = NULL;
-    if (row == 0 || bytes == 0 || bytes % row || bytes / row * passes > UINT32_MAX)
-        return ww_fail(error, WW_USAGE, "cache_read", "%llu bytes are no multiple of 8 for each of %u threads",
-                       (unsigned long long)bytes, cta_size);
-    uint64_t rows = bytes / row * passes;
-    uint32_t ilp = rows % 8 == 0 ? 8 : rows % 4 == 0 ? 4 : rows % 2 == 0 ? 2 : 1;
+    if (row == 0 || bytes == 0 || bytes % row || rows > UINT32_MAX || rows % AT_ONCE)
+        return ww_fail(error, WW_USAGE, "cache_read", "%llu bytes by %u threads %u times",
+                       (unsigned long long)bytes, cta_size, passes);
     struct ww_micro_bulk b = {.path = WW_MICRO_GLOBAL,
                               .ctas = ctas,
                               .cta_size = cta_size,
-                              .loads = ilp,
-                              .width = 8,
-                              .repeats = (uint32_t)(rows / ilp),
-                              .cta_bytes = own ? bytes : 0,
-                              .repeat_bytes = row * ilp,
+                              .loads = AT_ONCE,
+                              .width = 4,
+                              .repeats = (uint32_t)(rows / AT_ONCE),
+                              .used = true,
+                              .operand_bytes = row,
+                              .repeat_bytes = row * AT_ONCE,
                               .wrap_bytes = bytes};
-    for (uint32_t k = 0; k < ilp; k++) b.base[k] = ARRAY_APART + k * row % bytes;
+    for (uint32_t k = 0; k < AT_ONCE; k++) b.base[k] = ARRAY_APART;
     WW_TRY(ww_micro_bulk(&b, out, error));
     (*out)->launch.kernel = "cache_read";
+    return WW_OK;
+}
+
+enum ww_code ww_micro_parts_read(const struct ww_micro_parts *p, struct ww_micro **out,
+                                 struct ww_error *error) {
+    enum { AT_ONCE = 4, ROWS = AT_ONCE / 2 };
+    uint64_t row = (uint64_t)p->cta_size * 16, apart = row * p->parts;
+    *out = NULL;
+    if (p->parts == 0 || p->part_rows == 0 || p->sharing == 0 || (p->rows | p->first | p->part_rows) % ROWS)
+        return ww_fail(error, WW_USAGE, "parts_read", "%u parts of %u rows", p->parts, p->part_rows);
+    struct ww_micro_bulk b = {.path = WW_MICRO_GLOBAL,
+                              .ctas = p->ctas,
+                              .cta_size = p->cta_size,
+                              .loads = AT_ONCE,
+                              .width = 8,
+                              .repeats = p->rows / ROWS,
+                              .used = true,
+                              .wrap_ctas = p->parts,
+                              .cta_bytes = row,
+                              .repeat_bytes = ROWS * apart,
+                              .wrap_bytes = p->part_rows * apart,
+                              .phases = p->sharing,
+                              .first_bytes = p->first * apart};
+    for (uint32_t k = 0; k < AT_ONCE; k++) b.base[k] = ARRAY_APART + k / 2 * apart + k % 2 * (row / 2);
+    WW_TRY(ww_micro_bulk(&b, out, error));
+    (*out)->launch.kernel = "parts_read";
     return WW_OK;
 }
