@@ -98,7 +98,8 @@ struct ww_step {
  * of the active lanes, in lane order, stand at pool[list ...]. Shared addresses are byte offsets in the
  * CTA's allocation; local ones byte offsets in the thread's frame; constant ones byte offsets in the bank;
  * global ones are virtual. For WW_OP_BARRIER and WW_OP_SLEEP with WW_INST_ACCESS base holds a value: the
- * barrier number in bits 0-7 and its threads in bits 8-23; nanoseconds to sleep. */
+ * barrier number in bits 0-7 and its threads in bits 8-23; nanoseconds to sleep. For WW_OP_DMA the first
+ * entries of the list are the words of a struct ww_dma (dma.h), further ones 0. */
 #define WW_AFFINE UINT32_MAX
 struct ww_access {
     uint64_t base;

@@ -104,6 +104,9 @@ static bool is_value(const struct ww_inst *i) {
 static enum ww_code declare(struct exporter *e, uint32_t at, struct ww_error *error) {
     const struct ww_inst *i = &e->launch->inst[at];
     const char *mnemonic = e->launch->string[i->mnemonic], *file = e->launch->string[i->file];
+    if (i->op == WW_OP_DMA)
+        return ww_fail(error, WW_UNSUPPORTED, e->launch->kernel,
+                       "pc 0x%x is a bulk transfer, which Accel-Sim's traces have no place for", i->pc);
     struct ww_buf opcode = {0};
     put_opcode(&opcode, i, mnemonic);
     size_t base = opcode.n;

@@ -130,7 +130,8 @@ static bool step_once(struct profiler *q, const struct ww_warp_stream *w, struct
     count_step(q, inst, step->mask);
     if (!(inst->flags & WW_INST_ACCESS)) return false;
     const struct ww_access *access = &w->access[at->access++];
-    if (inst->op == WW_OP_BARRIER || inst->op == WW_OP_SLEEP || step->mask == 0) return false;
+    if (inst->op == WW_OP_BARRIER || inst->op == WW_OP_SLEEP || inst->op == WW_OP_DMA || step->mask == 0)
+        return false;
     uint64_t address[32];
     uint32_t n = addresses(w, access, step->mask, address);
     switch (inst->space) {

@@ -53,7 +53,8 @@ enum ex_kind {
     EX_BAR,   /* CTA barrier */
     EX_WSYNC, /* bar.warp.sync */
     EX_WOP,   /* warp-wide with a member mask: waits for its members */
-    EX_SLEEP
+    EX_SLEEP,
+    EX_DMA /* an intrinsic of bulk transfers (exec_dma.c) */
 };
 
 /* A vector element or a call argument. */

@@ -209,7 +209,7 @@ bool ex_is_builtin(const char *name) {
     return false;
 }
 
-static uint64_t argument(struct ex_warp *w, const struct ex_inst *i, uint32_t n, unsigned l) {
+uint64_t ex_argument(struct ex_warp *w, const struct ex_inst *i, uint32_t n, unsigned l) {
     uint64_t v = 0;
     uint32_t at = i->ret_count + n;
     if (at >= i->elem_count) return 0;
@@ -264,22 +264,22 @@ static void read_text(struct ex_warp *w, unsigned l, uint64_t address, char *out
 
 static void assert_failed(struct ex_warp *w, const struct ex_inst *i, unsigned l) {
     char what[200], file[200], function[100];
-    read_text(w, l, argument(w, i, 0, l), what, sizeof what);
-    read_text(w, l, argument(w, i, 1, l), file, sizeof file);
-    read_text(w, l, argument(w, i, 3, l), function, sizeof function);
+    read_text(w, l, ex_argument(w, i, 0, l), what, sizeof what);
+    read_text(w, l, ex_argument(w, i, 1, l), file, sizeof file);
+    read_text(w, l, ex_argument(w, i, 3, l), function, sizeof function);
     if (!w->run->failed)
         ex_fail(w, l, WW_EXEC, "assertion '%s' failed at %s:%u in %s", what, file,
-                (unsigned)argument(w, i, 2, l), function);
+                (unsigned)ex_argument(w, i, 2, l), function);
 }
 
 void ex_builtin(EX_ARGS) {
     const char *name = i->callee->name;
     for (uint32_t m = mask; m && !w->run->failed; m &= m - 1) {
         unsigned l = (unsigned)__builtin_ctz(m);
-        uint64_t a = argument(w, i, 0, l);
+        uint64_t a = ex_argument(w, i, 0, l);
         switch (name[0]) {
         case 'v':
-            ex_vprintf(w, l, a, argument(w, i, 1, l));
+            ex_vprintf(w, l, a, ex_argument(w, i, 1, l));
             set_result(w, i, l, 0, 4);
             break;
         case 'm':

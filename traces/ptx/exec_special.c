@@ -168,6 +168,11 @@ static enum ww_code call(struct ex_decoder *d) {
     if (indirect) return ex_operand_slot(d, &p->opnd[p->call_ret], 8, &i->a, &i->aw);
     const struct ptx_func *f = p->callee->func;
     i->callee = f;
+    if (f->is_extern && ex_is_dma(f->name)) {
+        i->kind = EX_DMA;
+        i->d = EX_NO_SLOT; /* a barrier gives no result */
+        return WW_OK;
+    }
     if (f->is_extern) {
         i->fn = ex_builtin;
         if (!ex_is_builtin(f->name))

@@ -135,6 +135,11 @@ bool lower_values(struct lower *l);
 bool lower_flow(struct lower *l);
 void lower_branch(struct lower *l, const struct ptx_inst *i);
 void lower_call(struct lower *l, const struct ptx_inst *i);
+/* lower_dma.c: an intrinsic of bulk transfers becomes one instruction that reads its arguments. False: the call
+ * is none. */
+bool lower_transfer(struct lower *l, const struct ptx_inst *call);
+/* True if what is stored is an argument of such a call. */
+bool lower_is_transfer_argument(const struct lower *l, const struct ptx_inst *store);
 
 /* Emission (lower_emit.c). */
 struct lower_reg lower_group_new(struct lower *l, uint8_t n, bool pred);

@@ -342,6 +342,7 @@ void lower_branch(struct lower *l, const struct ptx_inst *i) {
 void lower_call(struct lower *l, const struct ptx_inst *i) {
     struct lower_src s[2] = {{0}};
     unsigned n = 0;
+    if (lower_transfer(l, i)) return;
     if (l->arch == VOLTA) {
         struct lower_src here = {.kind = L_CONST, .is_imm = true, .imm = 16 * ((int64_t)l->cur + 1)};
         struct lower_reg back = lower_group_new(l, 2, false);

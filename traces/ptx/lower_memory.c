@@ -147,6 +147,7 @@ static void store(struct lower *l, const struct ptx_inst *i) {
     uint32_t element = ptx_type_bytes((enum ptx_type)i->type[0]), total = element * i->vec;
     uint8_t words = element < 8 ? 1 : (uint8_t)(element / 4);
     if (i->space == PTX_S_PARAM) { /* an argument or result: into the register that the call uses */
+        if (lower_is_transfer_argument(l, i)) return;
         unsigned count = v->kind == PTX_O_VEC ? v->vec_count : 1;
         for (unsigned k = 0; k < count; k++) {
             struct lower_src s = lower_source(l, v->kind == PTX_O_VEC ? &v->vec[k] : v);

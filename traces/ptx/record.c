@@ -124,6 +124,16 @@ static void record_memory(struct ex_warp *w, const struct record_entry *e, uint3
     }
 }
 
+/* The words of a transfer stand in the place of addresses, one a lane; the other lanes have 0. */
+static void add_transfer(struct ex_warp *w, uint32_t mask) {
+    struct record_stream *s = &w->stream;
+    size_t n = (size_t)__builtin_popcount(mask), at = s->pool_count;
+    s->pool = room(w, s->pool, at, n, &s->pool_capacity, sizeof *s->pool);
+    if (at + n > s->pool_capacity) return;
+    for (size_t k = 0; k < n; k++) s->pool[s->pool_count++] = k < WW_DMA_WORDS ? w->dma[k] : 0;
+    add_access(w, 0, 0, (uint32_t)at);
+}
+
 static void record_access(struct ex_warp *w, const struct ex_inst *i, const struct record_entry *e,
                           uint32_t inst, uint32_t mask) {
     bool is_value = e->op == WW_OP_BARRIER || e->op == WW_OP_SLEEP;
@@ -132,7 +142,9 @@ static void record_access(struct ex_warp *w, const struct ex_inst *i, const stru
         return;
     }
     add_step(w, inst, mask);
-    if (is_value)
+    if (e->op == WW_OP_DMA && mask)
+        add_transfer(w, mask);
+    else if (is_value)
         add_access(w, mask ? w->value : 0, 0, WW_AFFINE);
     else
         add_access(w, mask ? e->offset : 0, 0, WW_AFFINE); /* spills: the same place in each thread's frame */

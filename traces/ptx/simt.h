@@ -12,6 +12,7 @@
 #ifndef WW_TRACES_PTX_SIMT_H
 #define WW_TRACES_PTX_SIMT_H
 
+#include "../dma.h"
 #include "exec.h"
 #include "record.h"
 
@@ -72,7 +73,8 @@ struct ex_warp {
     uint64_t addr[EX_LANES], addr2[EX_LANES];
     struct access_group group[4];
     uint32_t group_count;
-    uint64_t value; /* barrier, sleep: what to record */
+    uint64_t value;             /* barrier, sleep: what to record */
+    uint64_t dma[WW_DMA_WORDS]; /* bulk transfer: what to record */
     struct record_stream stream;
 };
 
@@ -89,7 +91,8 @@ struct ex_cta {
     uint32_t ctaid[3];
     uint32_t warp_count, live_warps;
     struct ex_warp *warp;
-    struct ex_barrier barrier[SIMT_BARRIERS];
+    struct ex_barrier barrier[SIMT_BARRIERS + WW_DMA_BUFFERS];   /* the last ones are those of transfers */
+    struct ww_dma dma[WW_DMA_BUFFERS], transfer[WW_DMA_BUFFERS]; /* as configured; that warps ask for */
     unsigned char *shared;
     uint32_t spin_rounds;
     uint64_t state_bytes;
@@ -152,14 +155,26 @@ void ex_frame_leave(struct ex_warp *w, struct ex_frame *frame, uint32_t lanes, b
 void ex_call(struct ex_warp *w, uint32_t s, const struct ex_inst *i, uint32_t mask);
 void ex_return(struct ex_warp *w, uint32_t s, uint32_t mask);
 /* vprintf, malloc, free, __assertfail: false if `name` is none of them. */
+/* An argument of a call, of one lane; 0 if there is no such one. */
+uint64_t ex_argument(struct ex_warp *w, const struct ex_inst *i, uint32_t n, unsigned lane);
 bool ex_is_builtin(const char *name);
 void ex_builtin(struct ex_warp *w, const struct ex_inst *i, uint32_t mask);
+/* exec_dma.c */
+bool ex_is_dma(const char *name);       /* an intrinsic of bulk transfers */
+bool ex_is_dma_start(const char *name); /* the one that starts them */
+void ex_dma_configure(struct ex_warp *w, const struct ex_inst *i, uint32_t mask);
+/* Checks what the lanes ask for and keeps it, for the copy and to be recorded. False: the run has failed. */
+bool ex_dma_execute(struct ex_warp *w, const struct ex_inst *i, uint32_t mask, uint32_t *buffer);
+/* Copies the buffer's tile. */
+void simt_dma_copy(struct ex_cta *cta, uint32_t buffer);
 /* exec_print.c */
 void ex_vprintf(struct ex_warp *w, uint32_t lane, uint64_t format, uint64_t args);
 
 /* simt_bar.c */
 /* Arrives at a CTA barrier; the split waits unless it completes. */
 void simt_barrier(struct ex_warp *w, uint32_t s, const struct ex_inst *i, uint32_t mask);
+/* Arrives at a transfer, all threads of the CTA are waited for. */
+void simt_barrier_dma(struct ex_warp *w, uint32_t s, uint32_t mask, uint32_t buffer);
 /* Threads have exited: barriers that waited for them may complete. */
 void simt_barrier_check(struct ex_cta *cta);
 /* Fails with who waits where. */

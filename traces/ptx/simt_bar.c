@@ -55,6 +55,7 @@ static void merge_splits(struct ex_warp *w) {
 
 static void release(struct ex_cta *cta, uint32_t number) {
     struct ex_barrier *b = &cta->barrier[number];
+    if (number >= SIMT_BARRIERS) simt_dma_copy(cta, number - SIMT_BARRIERS);
     for (uint32_t n = 0; n < cta->warp_count; n++) {
         struct ex_warp *w = &cta->warp[n];
         bool any = false;
@@ -72,7 +73,7 @@ static void release(struct ex_cta *cta, uint32_t number) {
 }
 
 void simt_barrier_check(struct ex_cta *cta) {
-    for (uint32_t n = 0; n < SIMT_BARRIERS; n++)
+    for (uint32_t n = 0; n < SIMT_BARRIERS + WW_DMA_BUFFERS; n++)
         if (cta->barrier[n].used && is_complete(cta, &cta->barrier[n])) release(cta, n);
 }
 
@@ -114,10 +115,25 @@ void simt_barrier(struct ex_warp *w, uint32_t s, const struct ex_inst *i, uint32
     if (is_complete(w->cta, b)) release(w->cta, (uint32_t)number);
 }
 
+void simt_barrier_dma(struct ex_warp *w, uint32_t s, uint32_t mask, uint32_t buffer) {
+    uint32_t number = SIMT_BARRIERS + buffer;
+    struct ex_barrier *b = &w->cta->barrier[number];
+    struct ex_split *at = &w->split[s];
+    b->used = true;
+    b->arrived[w->index] |= mask;
+    at->state = SPLIT_BARRIER;
+    at->barrier = (uint8_t)number;
+    at->act = mask;
+    if (is_complete(w->cta, b)) release(w->cta, number);
+}
+
 static void say_split(const struct ex_warp *w, const struct ex_split *s, struct ww_buf *out) {
     const struct ptx_inst *src = s->frame->func->inst[s->pc].src;
     ww_buf_printf(out, "; warp %u lanes 0x%08x ", w->index, s->mask);
-    if (s->state == SPLIT_BARRIER)
+    if (s->state == SPLIT_BARRIER && s->barrier >= SIMT_BARRIERS)
+        ww_buf_printf(out, "at a transfer of buffer %u, line %u", s->barrier - SIMT_BARRIERS,
+                      src ? src->text_line : 0);
+    else if (s->state == SPLIT_BARRIER)
         ww_buf_printf(out, "at barrier %u, line %u", s->barrier, src ? src->text_line : 0);
     else
         ww_buf_printf(out, "at line %u", src ? src->text_line : 0);

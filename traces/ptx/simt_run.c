@@ -148,6 +148,24 @@ static void branch_indexed(struct ex_warp *w, uint32_t s, const struct ex_inst *
     }
 }
 
+/* An intrinsic of bulk transfers: configuring goes on at once, a start waits for the other warps. */
+static bool bulk_transfer(struct ex_warp *w, uint32_t s, const struct ex_inst *i, uint32_t act) {
+    struct ex_split *at = &w->split[s];
+    uint32_t buffer;
+    if (!ex_is_dma_start(i->callee->name)) {
+        ex_dma_configure(w, i, act);
+        record_inst(w, i, act, act);
+        at->pc++;
+        return true;
+    }
+    if (act != at->mask && !simt_diverge(w, s, at->mask & ~act, at->pc + 1, at->pc, (int32_t)at->pc + 1))
+        return false;
+    if (!ex_dma_execute(w, i, act, &buffer)) return false;
+    simt_barrier_dma(w, s, act, buffer);
+    if (!w->run->failed) record_inst(w, i, act, 0);
+    return false;
+}
+
 /* Executes instructions of its kind; true if the split's run goes on at split->pc without a new look. */
 static bool control(struct ex_warp *w, uint32_t s, const struct ex_inst *i, uint32_t act) {
     struct ex_split *at = &w->split[s];
@@ -181,6 +199,8 @@ static bool control(struct ex_warp *w, uint32_t s, const struct ex_inst *i, uint
         simt_barrier(w, s, i, act);
         if (!w->run->failed) record_inst(w, i, act, 0);
         return false;
+    case EX_DMA:
+        return bulk_transfer(w, s, i, act);
     case EX_WSYNC:
     case EX_WOP:
         wait_for_lanes(w, s, i, act);

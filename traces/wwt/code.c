@@ -128,7 +128,7 @@ static const char *check_smem(const struct ww_inst *i) {
 }
 
 const char *ww_wwt_check_class(const struct ww_inst *i) {
-    bool value = i->op == WW_OP_BARRIER || i->op == WW_OP_SLEEP;
+    bool value = i->op == WW_OP_BARRIER || i->op == WW_OP_SLEEP || i->op == WW_OP_DMA;
     bool memory = i->op >= WW_OP_LOAD && i->op <= WW_OP_ASYNC_COPY;
     if ((i->op == WW_OP_STORE || i->op == WW_OP_REDUCE) && i->dst_count)
         return "a store or reduce has a destination; expected none, for it returns no result";
