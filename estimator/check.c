@@ -6,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-#define TERMS 4
+#define TERMS 5
 
 /* left terms add up to right terms, in every launch. Terms end at -1. */
 struct law {
@@ -23,9 +23,9 @@ static const struct law laws[] = {
     {"lookups of sectors in the texture cache = hits + merges + misses",
      {C(TEX_SECTOR_READ), END},
      {C(TEX_SECTOR_HIT), C(TEX_SECTOR_MERGED), C(TEX_SECTOR_MISS), END}},
-    {"read sectors that enter the crossbar = L1 and texture-cache misses + atomics",
+    {"read sectors that enter the crossbar = L1 and texture-cache misses + atomics + bulk transfers",
      {C(XBAR_SECTOR_READ), END},
-     {C(L1_SECTOR_MISS), C(TEX_SECTOR_MISS), C(L2_ATOMIC), END}},
+     {C(L1_SECTOR_MISS), C(TEX_SECTOR_MISS), C(L2_ATOMIC), C(DMA_SECTOR), END}},
     {"written sectors that enter the crossbar = those that leave the SMs",
      {C(XBAR_SECTOR_WRITE), END},
      {C(L1_SECTOR_WRITE), END}},
@@ -53,6 +53,7 @@ static const struct law laws[] = {
      {C(L2_SECTOR_MISS), C(L2_PREFETCH), END}},
     {"sectors written to DRAM = L2 write-backs", {C(DRAM_SECTOR_WRITE), END}, {C(L2_WRITEBACK), END}},
     {"allocations of shared memory = those given back", {C(SMEM_ALLOC), END}, {C(SMEM_FREE), END}},
+    {"warps woken by bulk transfers = issues that these squashed", {C(DMA_WAKE), END}, {C(DMA_SQUASH), END}},
     {"shared-memory passes = instructions + wide + conflicts",
      {C(SHARED_PASSES), END},
      {C(MEM_INST_SHARED), C(SHARED_WIDE), C(SHARED_CONFLICTS), END}},

@@ -61,7 +61,7 @@ bool ww_dma_unpack(const uint64_t *word, struct ww_dma *d);
 uint32_t ww_dma_rows(const struct ww_dma *d);
 struct ww_dma_row ww_dma_row(const struct ww_dma *d, uint32_t row);
 /* Distance of a row's neighbouring elements in global memory, bytes. */
-static inline uint64_t ww_dma_step(const struct ww_dma *d) {
+static inline uint64_t ww_dma_pitch(const struct ww_dma *d) {
     return (uint64_t)d->size * (d->two ? 1 : d->stride);
 }
 /* Byte offset of element k in shared memory. */

@@ -59,6 +59,7 @@ static bool place(struct ww_sm *sm, uint64_t index, uint64_t cycle) {
         ww_sm_count_mode(sm, cycle);
         sm->active_since = cycle;
     }
+    if (sm->dma) ww_dma_cta(sm, slot);
     sm->resident_ctas++;
     core->launched_ctas++;
     ww_sm_advance(sm, cycle);

@@ -21,6 +21,11 @@ static enum ww_code choose(const struct ww_mech_choice *mechanism, struct ww_eng
             smem->plan(mechanism[kind].settings, &e->smem_plan);
             continue;
         }
+        if (kind == WW_KIND_DMA) {
+            const struct ww_dma_ops *dma = (const struct ww_dma_ops *)(const void *)mechanism[kind].info;
+            dma->plan(mechanism[kind].settings, &e->dma_plan);
+            continue;
+        }
         if (kind != WW_KIND_SCHED)
             return ww_fail(error, WW_USAGE, "", "mechanism %s=%s: the engine has no place for this kind yet",
                            ww_mech_kind_name((enum ww_mech_kind)kind), mechanism[kind].info->name);
@@ -68,6 +73,10 @@ void ww_engine_free(struct ww_engine *engine) {
     ww_pool_free(&engine->core.pool);
     ww_arena_free(&engine->arena);
     free(engine);
+}
+
+void ww_engine_roles(struct ww_engine *engine, const uint8_t *roles) {
+    engine->roles = roles;
 }
 
 /* Figures that the loop would otherwise compute again and again. */
@@ -121,6 +130,9 @@ static enum ww_code prepare(struct ww_engine *e, const struct ww_launch *launch,
     c->gpu = &e->gpu;
     c->ops = e->ops;
     c->lsu_plan = e->lsu_plan;
+    c->dma_plan = e->dma_plan;
+    c->roles = e->roles;
+    c->transfers = e->options.transfers;
     c->counter = e->counter;
     c->memory = e->memory;
     c->probe = e->options.probe;

@@ -13,6 +13,7 @@
 
 struct ww_engine;
 struct ww_probe;
+struct ww_transfer_log;
 
 struct ww_engine_options {
     const struct ww_gpu_spec *gpu;
@@ -20,7 +21,8 @@ struct ww_engine_options {
     uint32_t epoch_cycles;
     uint64_t seed;
     bool per_pc;
-    struct ww_probe *probe; /* notes issues of instructions; the caller's, or NULL (core/probe.h) */
+    struct ww_transfer_log *transfers; /* notes transfers to shared memory; as probe */
+    struct ww_probe *probe;            /* notes issues of instructions; the caller's, or NULL (core/probe.h) */
     ww_progress_fn progress;
     void *progress_context;
 };
@@ -29,6 +31,10 @@ struct ww_engine_options {
 enum ww_code ww_engine_new(const struct ww_engine_options *options, struct ww_engine **engine,
                            struct ww_error *error);
 void ww_engine_free(struct ww_engine *engine);
+/* Says which instructions of the next launch copy tiles to shared memory (an enum ww_copy_role each,
+ * traces/copy.h), so that the time of these copies is counted (transfer*). The caller's, until the launch has
+ * ended; NULL: none. */
+void ww_engine_roles(struct ww_engine *engine, const uint8_t *roles);
 /* Replays launch `index` of the trace to its end. Fills everything of *out but energy and index; arrays and
  * strings are taken from `arena`. Errors: WW_UNSUPPORTED (a CTA fits no SM: says which limit), WW_INPUT
  * (trace), WW_INTERNAL (deadlock: says what waits for what). */

@@ -12,6 +12,8 @@ struct ww_engine {
     const void *settings;
     struct ww_lsu_plan lsu_plan;
     struct ww_smem_plan smem_plan;
+    struct ww_dma_plan dma_plan;
+    const uint8_t *roles;
     struct ww_queue *queue;
     struct ww_memsys *memory;
     struct ww_arena arena; /* of the launch */

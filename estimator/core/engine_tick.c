@@ -101,6 +101,7 @@ static void wake_after(struct ww_sm *sm, uint64_t cycle) {
     bool queue = sm->misses.count && !sm->misses.refused;
     uint64_t at =
         sm->stirred || (sm->lsu.held && sm->lsu.retry) || queue ? cycle : ww_wheel_next(&sm->wheel, cycle - 1);
+    if (sm->dma && ww_dma_next(sm->dma, cycle - 1) < at) at = ww_dma_next(sm->dma, cycle - 1);
     if (at != WW_NEVER) ww_core_wake(core, sm->id, at);
     if (core->ticking) return;
     /* A CTA may have ended, too. The tick stands in the queue for all else. */
@@ -127,5 +128,6 @@ void ww_core_unblocked(void *owner, uint16_t sm, uint64_t now_ps) {
     core->answered_ps = now_ps;
     ww_sm_advance(&core->sm[sm], cycle);
     core->sm[sm].misses.refused = false;
+    ww_dma_retry(core->sm[sm].dma, cycle);
     wake_after(&core->sm[sm], cycle);
 }

@@ -77,6 +77,9 @@ static bool act(struct ww_sm *sm, struct ww_warp *w, const struct ww_dinst *d, c
         if (w->memory_count == 0) return true;
         w->fenced = true;
         return false;
+    case WW_A_DMA:
+        ww_dma_issue(sm, w, d, step->mask, cycle);
+        return true;
     case WW_A_SLEEP:
         sleep_until(sm, w, d, cycle);
         return true;
@@ -112,6 +115,7 @@ static bool issue_head(struct ww_sm *sm, struct ww_sched *s, struct ww_warp *w, 
     if (d->group2) take_unit(sm, s, d->group2, cycle + d->ii2);
     count_issue(core, step);
     if (core->probe) ww_probe_issue(core->probe, sm->id, (uint32_t)(w - sm->warp), step->inst, cycle);
+    if (core->roles && core->roles[step->inst]) ww_copy_issue(sm, w, core->roles[step->inst], cycle);
     w->front = cycle + 1;
     w->front_state = WW_S_NO_INST;
     bool goes_on = act(sm, w, d, step, cycle);
@@ -163,10 +167,27 @@ static inline void count_cycle(struct ww_sm *sm, struct ww_sched *s, struct ww_w
     w->since = cycle + 1;
 }
 
+/* The head may not issue: the slot is lost, and the warp waits for a bulk transfer of its CTA. */
+static void squash(struct ww_sm *sm, struct ww_sched *s, struct ww_warp *w, uint64_t cycle) {
+    uint32_t group = w->head->group;
+    ww_issue_count(s, cycle);
+    s->slot[WW_SLOT_DMA_WAIT]++;
+    s->counted = cycle + 1;
+    s->next_issue = cycle + sm->core->gpu->front_issue_interval;
+    s->ready[group] &= ~(1ull << w->slot);
+    if (!s->ready[group]) s->groups &= ~(1u << group);
+    ww_dma_wait(sm, w);
+    ww_warp_set_state(sm, w, WW_S_DMA_WAIT, cycle);
+}
+
 static void issue_warp(struct ww_sm *sm, struct ww_sched *s, struct ww_warp *w, uint64_t cycle) {
     const struct ww_core *core = sm->core;
     const struct ww_dinst *d = w->head;
     uint32_t group = d->group;
+    if (sm->dma && (WW_G_MEMORY >> group) & 1 && !ww_dma_admits(sm, w, d)) {
+        squash(sm, s, w, cycle);
+        return;
+    }
     count_cycle(sm, s, w, cycle);
     s->next_issue = cycle + core->gpu->front_issue_interval + d->conflict;
     s->ready[group] &= ~(1ull << w->slot);
@@ -176,7 +197,7 @@ static void issue_warp(struct ww_sm *sm, struct ww_sched *s, struct ww_warp *w, 
         bool goes_on = issue_head(sm, s, w, d, cycle);
         const struct ww_dinst *first = d;
         if (goes_on && --left) d = ww_head(core, w);
-        if (!goes_on || !left || !can_pair(s, w, first, d, cycle)) {
+        if (!goes_on || !left || !can_pair(s, w, first, d, cycle) || (sm->dma && !ww_dma_admits(sm, w, d))) {
             after_issue(sm, w, goes_on, cycle);
             return;
         }

@@ -150,9 +150,12 @@ void ww_l1_reply(struct ww_sm *sm, const struct ww_mem_reply *reply, uint64_t cy
         fill(sm, &sm->l1, value, reply, cycle);
     else if (kind == WW_TAG_TEX)
         fill(sm, &sm->tex, value, reply, cycle);
+    else if (kind == WW_TAG_TARGET && (value & WW_TAG_DMA))
+        ww_dma_reply(sm, value & ~WW_TAG_DMA, reply, cycle);
     else if (kind == WW_TAG_TARGET)
         answer_target(sm, value, reply, cycle);
     else if (reply->last)
         acknowledge(sm, value, cycle);
     sm->lsu.retry = true;
+    ww_dma_retry(sm->dma, cycle);
 }

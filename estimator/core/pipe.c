@@ -120,6 +120,10 @@ static void set_memory(const struct ww_gpu_spec *g, const struct ww_inst *in, st
         d->group = WW_G_FENCE;
         d->action = WW_A_FENCE;
         return;
+    case WW_OP_DMA:
+        d->group = WW_G_FENCE;
+        d->action = WW_A_DMA;
+        return;
     case WW_OP_ATOMIC:
     case WW_OP_REDUCE:
         set_path(g, in, d, shared ? WW_L_SHARED_ATOMIC : WW_L_ATOMIC);
@@ -264,6 +268,7 @@ enum ww_code ww_pipe_decode(const struct ww_gpu_spec *gpu, const struct ww_launc
         decode_one(gpu, &launch->inst[i], d);
         if (d->cache == WW_CACHE_TEX) out->uses_tex = true;
         if (d->action == WW_A_CONST) out->uses_const = true;
+        if (d->action == WW_A_DMA) out->uses_dma = true;
         list_registers(&launch->inst[i], &n, out->reg + at, d);
         at += d->check_count;
         if (launch->inst[i].op == WW_OP_ASYNC_WAIT && !d->result_count) {

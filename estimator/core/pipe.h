@@ -36,7 +36,8 @@ enum ww_action {
     WW_A_FENCE,
     WW_A_SLEEP,
     WW_A_CONST,
-    WW_A_LSU
+    WW_A_LSU,
+    WW_A_DMA
 };
 
 /* What the load/store unit does with the instruction. */
@@ -74,6 +75,7 @@ struct ww_code_table {
     uint16_t *reg; /* all lists of dense numbers */
     uint32_t inst_count, registers;
     bool uses_tex, uses_const; /* a load goes to the texture cache, to the constant cache */
+    bool uses_dma;             /* it has bulk transfers */
     uint16_t async_register;   /* stands for "no asynchronous copy is outstanding" */
 };
 

@@ -22,6 +22,19 @@ struct ww_probe {
     size_t capacity;
 };
 
+/* Transfers from global to shared memory that have completed, in the order of their completion. */
+struct ww_transfer {
+    uint64_t cta, asked, first, last,
+        done; /* cycles: first instruction, first and last request, data written */
+    uint32_t sm, buffer;
+};
+
+struct ww_transfer_log {
+    struct ww_transfer *row;
+    size_t count; /* met; those beyond `capacity` are not kept */
+    size_t capacity;
+};
+
 static inline void ww_probe_issue(struct ww_probe *p, uint32_t sm, uint32_t warp, uint32_t inst,
                                   uint64_t cycle) {
     if (inst < p->first || inst >= p->end) return;

@@ -39,6 +39,7 @@ static enum ww_code init_schedulers(struct ww_sm *sm, struct ww_arena *arena, co
         sm->sched[i].state = ww_arena_alloc(arena, ops->state_size);
         if (!sm->sched[i].state) return ww_fail_nomem(error, "warp schedulers");
         sm->sched[i].warp = &sm->warp[i];
+        sm->sched[i].copies = sm->core->roles ? sm : NULL;
         sm->sched[i].view.age = sm->sched[i].age;
         sm->sched[i].view.cta = sm->sched[i].cta;
         ops->init(sm->sched[i].state, settings, slots);
@@ -70,6 +71,7 @@ enum ww_code ww_sm_init(struct ww_sm *sm, struct ww_core *core, uint32_t id, str
     }
     if (!ww_reexec_init(sm, arena, core->lsu_plan.entries)) return ww_fail_nomem(error, "re-execution queue");
     if (!ww_smm_init(sm, arena)) return ww_fail_nomem(error, "the table of shared memory");
+    WW_TRY(ww_dma_init(sm, arena, error));
     WW_TRY(init_schedulers(sm, arena, settings, error));
     return init_caches(sm, arena, l1_ways, seed, error);
 }
@@ -103,6 +105,10 @@ uint64_t ww_sm_step(struct ww_sm *sm, uint64_t cycle) {
         ww_lsu_step(sm, cycle);
         work = 1;
     }
+    if (sm->dma) {
+        ww_dma_step(sm, cycle);
+        work = 1;
+    }
     if (work && ww_l1_saturated(sm) != sm->saturated) ww_sm_count_mode(sm, cycle);
     uint64_t before = sm->core->issued;
     sm->issuing = true;
@@ -113,6 +119,7 @@ uint64_t ww_sm_step(struct ww_sm *sm, uint64_t cycle) {
     if (sm->ended) end_ctas(sm, cycle + 1);
     if (at < next) next = at;
     if (sm->misses.count && !sm->misses.refused) next = cycle + 1;
+    if (sm->dma && ww_dma_next(sm->dma, cycle) < next) next = ww_dma_next(sm->dma, cycle);
     if (next == cycle + 1) return next;
     at = ww_wheel_next(&sm->wheel, cycle);
     return at < next ? at : next;

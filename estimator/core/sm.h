@@ -20,6 +20,8 @@
 #include "../base/bits.h"
 #include "../mech/lsu.h"
 #include "../mech/sched.h"
+#include "copy.h"
+#include "dma.h"
 #include "epoch.h"
 #include "l1.h"
 #include "probe.h"
@@ -84,7 +86,8 @@ struct ww_sched {
     uint64_t slot[WW_SLOT_COUNT];
     uint64_t age[64];
     uint32_t cta[64];
-    void *state; /* the mechanism's */
+    void *state;          /* the mechanism's */
+    struct ww_sm *copies; /* its SM, if roles are known, else NULL */
 };
 
 struct ww_barrier {
@@ -100,6 +103,7 @@ struct ww_cta {
     uint32_t first_warp, warps, live, exited; /* live: warps that hold the slot */
     bool resident, allocated;                 /* allocated: it holds the public part of its shared memory */
     uint64_t asked;                           /* cycle at which it asked for that */
+    struct ww_copy copy;                      /* if roles are known */
     struct ww_barrier barrier[WW_BARRIERS];
 };
 
@@ -160,6 +164,7 @@ struct ww_sm {
     struct ww_cache l1, tex; /* tex: if the GPU has one */
     struct ww_miss_queue misses;
     struct ww_tags constant, constant15, icache;
+    struct ww_dma_engine *dma; /* NULL: the launch has no bulk transfers */
     struct ww_sched_sm shared;
     struct ww_smm smm;
     uint64_t *icache_ready;
@@ -181,12 +186,15 @@ struct ww_core {
     const struct ww_sched_ops *ops;
     struct ww_lsu_plan lsu_plan;
     struct ww_smm_plan smm;
+    struct ww_dma_plan dma_plan;
     struct ww_code_table code;
     struct ww_epochs epochs;
     uint64_t *counter;
     struct ww_pool pool;
     struct ww_memsys *memory;
-    struct ww_probe *probe; /* or NULL */
+    struct ww_probe *probe;            /* or NULL */
+    struct ww_transfer_log *transfers; /* or NULL */
+    const uint8_t *roles;              /* by instruction, which belong to copies (copy.h); or NULL */
     struct ww_queue *queue;
     struct ww_clock clock;
     struct ww_event tick;
@@ -243,6 +251,7 @@ static inline void ww_sched_try(struct ww_sm *sm, struct ww_sched *s, uint64_t c
 static inline void ww_issue_count(struct ww_sched *s, uint64_t cycle) {
     if (cycle <= s->counted) return;
     uint32_t cause = s->causes ? (uint32_t)__builtin_ctz(s->causes) : (uint32_t)WW_SLOT_EMPTY;
+    if (s->copies) ww_copy_stall(s->copies, s, cycle - s->counted);
     s->slot[cause] += cycle - s->counted;
     s->counted = cycle;
 }

@@ -1,5 +1,6 @@
 #include "mech.h"
 #include "../base/nearest.h"
+#include "dma.h"
 #include "lsu.h"
 #include "sched.h"
 #include "smem.h"

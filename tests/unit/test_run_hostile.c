@@ -65,7 +65,7 @@ static bool writes_and_runs(const struct ww_inst *inst) {
 static void every_instruction_that_can_be_written_runs_to_its_end(void **state) {
     (void)state;
     unsigned written = 0;
-    for (unsigned op = 0; op < WW_OP_COUNT; op++)
+    for (unsigned op = 0; op < WW_OP_DMA; op++) /* bulk transfers: below */
         for (unsigned space = 0; space < WW_SPACE_COUNT; space++)
             for (unsigned k = 0; k < 6; k++) {
                 struct ww_inst inst = {.op = (uint8_t)op,
@@ -77,6 +77,24 @@ static void every_instruction_that_can_be_written_runs_to_its_end(void **state) 
                 written += writes_and_runs(&inst);
             }
     assert_true(written > 300);
+}
+
+/* A GPU without an engine, and words that describe no transfer. */
+static void a_bulk_transfer_that_cannot_be_done_is_an_error(void **state) {
+    (void)state;
+    struct ww_inst inst = {.op = WW_OP_DMA, .flags = WW_INST_ACCESS};
+    assert_int_equal(write_inst(ww_made_path(&arena, "inst.wwt"), &inst), WW_OK);
+    struct ww_result *result = NULL;
+    struct ww_gpu *gpu = NULL;
+    assert_int_equal(ww_gpu_load("gtx480-d2ma", NULL, 0, &gpu, &error), WW_OK);
+    struct ww_run_options o = {.gpu = gpu, .trace_path = ww_made_path(&arena, "inst.wwt")};
+    assert_int_equal(ww_run(&o, &result, &error), WW_INPUT);
+    assert_non_null(strstr(error.text, "bulk transfer"));
+    ww_gpu_free(gpu);
+    assert_int_equal(ww_gpu_load("gtx480", NULL, 0, &gpu, &error), WW_OK);
+    o.gpu = gpu;
+    assert_int_equal(ww_run(&o, &result, &error), WW_UNSUPPORTED);
+    ww_gpu_free(gpu);
 }
 
 /* Both the writer and the reader check the same rules; the writer says which one. */
@@ -221,6 +239,7 @@ static int clean(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_instruction_that_can_be_written_runs_to_its_end),
+        cmocka_unit_test(a_bulk_transfer_that_cannot_be_done_is_an_error),
         cmocka_unit_test(a_store_or_reduce_with_a_destination_is_refused),
         cmocka_unit_test(accesses_of_a_class_without_them_are_refused),
         cmocka_unit_test(operands_have_at_most_eight_registers),

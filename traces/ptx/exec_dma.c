@@ -71,7 +71,7 @@ void simt_dma_copy(struct ex_cta *cta, uint32_t buffer) {
         uint32_t k = row.first;
         for (uint32_t n = 0; n < row.left; n++) element(w, d, 0, ww_dma_place(d, k++));
         for (uint32_t n = 0; n < row.count; n++)
-            if (!element(w, d, row.global + n * ww_dma_step(d), ww_dma_place(d, k++))) return;
+            if (!element(w, d, row.global + n * ww_dma_pitch(d), ww_dma_place(d, k++))) return;
         for (uint32_t n = 0; n < row.right; n++) element(w, d, 0, ww_dma_place(d, k++));
     }
 }

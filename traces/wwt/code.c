@@ -134,6 +134,8 @@ const char *ww_wwt_check_class(const struct ww_inst *i) {
         return "a store or reduce has a destination; expected none, for it returns no result";
     if ((i->flags & WW_INST_ACCESS) && !memory && !value)
         return "an instruction has accesses (flag 1), but its class has none";
+    if (i->op == WW_OP_DMA && (i->dst_count || i->space != WW_SPACE_NONE))
+        return "a bulk transfer has a destination or a memory space; expected neither";
     if (memory && (i->flags & WW_INST_ACCESS) && i->space == WW_SPACE_NONE)
         return "an instruction has addresses (flag 1), but no memory space";
     return check_smem(i);
