@@ -96,6 +96,11 @@ static enum ww_code check_time(const struct ww_launch_result *l, uint64_t sms, u
         equal(where, "warp-cycles by state = resident warps x cycles", states, l->resident_warp_cycles, error));
     WW_TRY(equal(where, "issue slots by cause = SMs x schedulers x cycles", slots, sms * schedulers * l->cycles,
                  error));
+    uint64_t pipe = l->counter[C(PIPE_FETCH_CYCLES)] + l->counter[C(PIPE_STALL_SCHED)] +
+                    l->counter[C(PIPE_STALL_CONFLICT)] + l->counter[C(PIPE_STALL_OTHER)];
+    if (pipe)
+        WW_TRY(equal(where, "cycles of the barrel pipeline, fetching and stalled = active SM cycles", pipe,
+                     l->counter[C(SM_ACTIVE_CYCLES)], error));
     return equal(where, "active + idle SM cycles = SMs x cycles",
                  l->counter[C(SM_ACTIVE_CYCLES)] + l->counter[C(SM_IDLE_CYCLES)], sms * l->cycles, error);
 }

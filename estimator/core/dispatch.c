@@ -1,4 +1,4 @@
-#include "sm.h"
+#include "barrel.h"
 
 #include <string.h>
 
@@ -58,6 +58,7 @@ static bool place(struct ww_sm *sm, uint64_t index, uint64_t cycle) {
     if (sm->resident_ctas == 0) {
         ww_sm_count_mode(sm, cycle);
         sm->active_since = cycle;
+        if (sm->barrel) sm->barrel->counted = cycle;
     }
     if (sm->dma) ww_dma_cta(sm, slot);
     sm->resident_ctas++;
@@ -105,6 +106,7 @@ void ww_dispatch_cta_end(struct ww_sm *sm, uint32_t cta, uint64_t cycle) {
     if (sm->resident_ctas == 1) {
         ww_sm_count_mode(sm, cycle);
         sm->active_cycles += cycle - sm->active_since;
+        if (sm->barrel) ww_barrel_count_idle(sm, cycle);
     }
     sm->resident_ctas--;
     core->ended_ctas++;

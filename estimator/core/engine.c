@@ -1,11 +1,23 @@
 #include "engine_internal.h"
 
+#include "barrel.h"
 #include "occupancy.h"
 #include <stdlib.h>
 #include <string.h>
 
 /* If memory stays silent for so long while it owes answers, it has lost one. */
 #define SILENCE_PS 20000000000u
+
+static enum ww_code choose_pipe(const struct ww_mech_choice *choice, struct ww_engine *e,
+                                struct ww_error *error) {
+    e->pipe_ops = (const struct ww_pipe_ops *)(const void *)choice->info;
+    e->pipe_ops->plan(choice->settings, &e->pipe_plan);
+    if (!e->pipe_plan.stages || (e->gpu.sm_schedulers == 1 && e->gpu.sm_issue_width == 1)) return WW_OK;
+    return ww_fail(error, WW_USAGE, e->gpu.name,
+                   "mechanism pipe=%s: expected a GPU with one scheduler that issues one instruction, "
+                   "it has %u of %u (elastic-16 is such a GPU)",
+                   choice->info->name, e->gpu.sm_schedulers, e->gpu.sm_issue_width);
+}
 
 static enum ww_code choose(const struct ww_mech_choice *mechanism, struct ww_engine *e,
                            struct ww_error *error) {
@@ -24,6 +36,10 @@ static enum ww_code choose(const struct ww_mech_choice *mechanism, struct ww_eng
         if (kind == WW_KIND_DMA) {
             const struct ww_dma_ops *dma = (const struct ww_dma_ops *)(const void *)mechanism[kind].info;
             dma->plan(mechanism[kind].settings, &e->dma_plan);
+            continue;
+        }
+        if (kind == WW_KIND_PIPE) {
+            WW_TRY(choose_pipe(&mechanism[kind], e, error));
             continue;
         }
         if (kind != WW_KIND_SCHED)
@@ -133,6 +149,8 @@ static enum ww_code prepare(struct ww_engine *e, const struct ww_launch *launch,
     c->dma_plan = e->dma_plan;
     c->roles = e->roles;
     c->transfers = e->options.transfers;
+    c->pipe_ops = e->pipe_ops;
+    c->pipe_plan = e->pipe_plan;
     c->counter = e->counter;
     c->memory = e->memory;
     c->probe = e->options.probe;
@@ -151,7 +169,10 @@ static enum ww_code prepare(struct ww_engine *e, const struct ww_launch *launch,
     c->tick.fn = ww_core_tick;
     c->tick.owner = c;
     derive(c, launch);
-    return ww_pipe_decode(&e->gpu, launch, &e->arena, &c->code, error);
+    WW_TRY(ww_pipe_decode(&e->gpu, launch, &e->arena, &c->code, error));
+    if (c->pipe_plan.stages && !ww_barrel_decode(c, &e->arena))
+        return ww_fail_nomem(error, "decoded instructions");
+    return WW_OK;
 }
 
 static enum ww_code prepare_sms(struct ww_engine *e, const struct ww_launch *launch, struct ww_error *error) {

@@ -14,6 +14,8 @@ struct ww_engine {
     struct ww_smem_plan smem_plan;
     struct ww_dma_plan dma_plan;
     const uint8_t *roles;
+    const struct ww_pipe_ops *pipe_ops;
+    struct ww_pipe_plan pipe_plan;
     struct ww_queue *queue;
     struct ww_memsys *memory;
     struct ww_arena arena; /* of the launch */

@@ -1,3 +1,4 @@
+#include "barrel.h"
 #include "warp_head.h"
 
 /* An integer multiplication may need the port of another unit, too. */
@@ -63,6 +64,7 @@ static void sleep_until(struct ww_sm *sm, struct ww_warp *w, const struct ww_din
  * outside of it happens. */
 static bool act(struct ww_sm *sm, struct ww_warp *w, const struct ww_dinst *d, const struct ww_step *step,
                 uint64_t cycle) {
+    if (sm->barrel && ww_barrel_take(sm, w, d, cycle)) return true;
     switch (d->action) {
     case WW_A_CONST: {
         uint64_t at = step->mask ? ww_const_load(sm, d->access ? w->access : NULL, w->pool, step->mask, cycle)
@@ -248,7 +250,7 @@ static void schedule(struct ww_sm *sm, struct ww_sched *s, uint64_t cycle) {
         s->try_at = s->next_issue;
         return;
     }
-    if (!find_ready(s, cycle)) return;
+    if (!find_ready(s, cycle) || (sm->barrel && !ww_barrel_filter(sm, s, cycle))) return;
     s->view.cycle = cycle;
     s->view.memory_saturated = ww_l1_saturated(sm);
     int slot = sm->core->ops->pick(s->state, &s->view);

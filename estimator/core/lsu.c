@@ -1,4 +1,4 @@
-#include "sm.h"
+#include "barrel.h"
 
 /* From when on the queue takes instructions. */
 static void set_room(struct ww_sm *sm, uint64_t cycle) {
@@ -211,7 +211,10 @@ void ww_memory_op_part(struct ww_core *core, uint32_t op, uint64_t cycle, uint64
     uint32_t state = WW_S_WAIT_L1 + o->level;
     o->next_free = core->pool.op_free;
     core->pool.op_free = op;
-    write_results(sm, w, d, cycle, at, state);
+    if (sm->barrel)
+        ww_barrel_data(sm, w, o->inst, at, state);
+    else
+        write_results(sm, w, d, cycle, at, state);
     ww_warp_memory_done(sm, w, cycle, at);
     ww_lsu_let_go(sm, w, cycle);
 }

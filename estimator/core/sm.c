@@ -1,3 +1,4 @@
+#include "barrel.h"
 #include "warp_head.h"
 
 /* A read-only cache of so many KiB with LRU, indexed by address bits. */
@@ -72,6 +73,7 @@ enum ww_code ww_sm_init(struct ww_sm *sm, struct ww_core *core, uint32_t id, str
     if (!ww_reexec_init(sm, arena, core->lsu_plan.entries)) return ww_fail_nomem(error, "re-execution queue");
     if (!ww_smm_init(sm, arena)) return ww_fail_nomem(error, "the table of shared memory");
     WW_TRY(ww_dma_init(sm, arena, error));
+    if (!ww_barrel_init(sm, arena)) return ww_fail_nomem(error, "an SM's pipeline");
     WW_TRY(init_schedulers(sm, arena, settings, error));
     return init_caches(sm, arena, l1_ways, seed, error);
 }
@@ -112,9 +114,15 @@ uint64_t ww_sm_step(struct ww_sm *sm, uint64_t cycle) {
     if (work && ww_l1_saturated(sm) != sm->saturated) ww_sm_count_mode(sm, cycle);
     uint64_t before = sm->core->issued;
     sm->issuing = true;
+    if (sm->barrel) ww_barrel_step(sm, cycle);
     uint64_t next = sm->issue_at <= cycle ? ww_issue(sm, cycle) : sm->issue_at;
     uint64_t at = ww_lsu_next(&sm->lsu, cycle);
     sm->issuing = false;
+    if (sm->barrel) {
+        ww_barrel_count(sm, cycle);
+        uint64_t moves = ww_barrel_next(sm, cycle);
+        if (moves < next) next = moves;
+    }
     if (sm->lsu.watch) ww_lsu_watch(sm, cycle, sm->core->issued != before);
     if (sm->ended) end_ctas(sm, cycle + 1);
     if (at < next) next = at;

@@ -19,6 +19,7 @@
 
 #include "../base/bits.h"
 #include "../mech/lsu.h"
+#include "../mech/pipe.h"
 #include "../mech/sched.h"
 #include "copy.h"
 #include "dma.h"
@@ -167,6 +168,7 @@ struct ww_sm {
     struct ww_dma_engine *dma; /* NULL: the launch has no bulk transfers */
     struct ww_sched_sm shared;
     struct ww_smm smm;
+    struct ww_barrel *barrel; /* barrel.h, or NULL */
     uint64_t *icache_ready;
     uint32_t resident_ctas, resident_warps;
     uint64_t active_since, active_cycles;
@@ -187,6 +189,9 @@ struct ww_core {
     struct ww_lsu_plan lsu_plan;
     struct ww_smm_plan smm;
     struct ww_dma_plan dma_plan;
+    const struct ww_pipe_ops *pipe_ops;
+    struct ww_pipe_plan pipe_plan; /* stages 0: SMs have no barrel pipeline */
+    uint16_t pipe_register;        /* not ready while an instruction of the warp is in it */
     struct ww_code_table code;
     struct ww_epochs epochs;
     uint64_t *counter;

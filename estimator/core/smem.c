@@ -205,6 +205,27 @@ struct ww_smem_passes ww_smem_passes(const struct ww_smem_banks *s, const struct
     return count_passes(s, address, mask, width, lanes);
 }
 
+uint32_t ww_smem_degrees(const struct ww_smem_banks *s, const struct ww_access *a, const uint64_t *pool,
+                         uint32_t mask, uint32_t width, uint32_t lanes, uint8_t degree[static 8]) {
+    uint32_t rank = 0, parts = 0;
+    for (uint32_t first = 0, i = 0; first < 32; first += lanes, i++) {
+        uint64_t made[32];
+        uint32_t part = mask & (uint32_t)(((1ull << lanes) - 1) << first), count = 0;
+        const uint64_t *address = a->list == WW_AFFINE ? made : pool + a->list + rank;
+        degree[i] = 0;
+        if (!part) continue;
+        for (uint32_t m = part; a->list == WW_AFFINE && m; m &= m - 1)
+            made[count++] = ww_lane_address(a, NULL, (uint32_t)__builtin_ctz(m), 0);
+        count = ww_bits(part);
+        degree[i] = 1;
+        if (!free_of_conflicts(s, address, count, width))
+            degree[i] = (uint8_t)fullest_bank(s, address, count, width);
+        rank += count;
+        parts++;
+    }
+    return parts;
+}
+
 uint32_t ww_smem_same_address(const struct ww_access *a, const uint64_t *pool, uint32_t mask) {
     if (a->list == WW_AFFINE) return a->stride == 0 ? ww_bits(mask) : 1;
     uint32_t n = ww_bits(mask), most = 1;

@@ -36,6 +36,10 @@ void ww_smem_init(struct ww_smem_banks *s, const struct ww_gpu_spec *gpu);
 /* mask is not 0. */
 struct ww_smem_passes ww_smem_passes(const struct ww_smem_banks *s, const struct ww_access *access,
                                      const uint64_t *pool, uint32_t mask, uint32_t width);
+/* The same for a pipeline that serves `lanes` lanes at a time (at least 4): degree[i] is the passes of part i,
+ * 0 where none of its lanes is in the mask, which may be 0. Returns how many parts have lanes. */
+uint32_t ww_smem_degrees(const struct ww_smem_banks *s, const struct ww_access *access, const uint64_t *pool,
+                         uint32_t mask, uint32_t width, uint32_t lanes, uint8_t degree[static 8]);
 /* SM cycles that conflicts add to the latency of an access. */
 static inline uint32_t ww_smem_latency(const struct ww_smem_banks *s, uint32_t conflicts) {
     if (conflicts < WW_SMEM_DEGREES) return s->latency[conflicts];

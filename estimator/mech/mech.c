@@ -2,6 +2,7 @@
 #include "../base/nearest.h"
 #include "dma.h"
 #include "lsu.h"
+#include "pipe.h"
 #include "sched.h"
 #include "smem.h"
 #include <stdlib.h>

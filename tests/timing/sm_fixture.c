@@ -156,7 +156,7 @@ struct replay program_run_mech(struct program *p, const struct ww_gpu_spec *gpu,
     ww_arena_init(&settings, 0);
     assert_int_equal(ww_mech_resolve(mech, count, &settings, choice, &r.error), WW_OK);
     struct ww_engine_options options = {
-        .gpu = gpu, .mechanism = choice, .epoch_cycles = epoch_cycles, .per_pc = true};
+        .gpu = gpu, .mechanism = choice, .epoch_cycles = epoch_cycles, .per_pc = true, .probe = p->probe};
     assert_int_equal(ww_engine_new(&options, &engine, &r.error), WW_OK);
     r.code = ww_engine_replay(engine, &p->launch, &source, &r.arena, &r.r, &r.error);
     ww_engine_free(engine);
@@ -240,6 +240,9 @@ void check_laws(const struct program *p, const struct ww_gpu_spec *gpu, const st
     assert_int_equal(r->warp_instructions, recorded(p));
     assert_int_equal(n[WW_C_CTA_LAUNCHED], p->launch.cta_count);
     assert_int_equal(n[WW_C_SM_ACTIVE_CYCLES] + n[WW_C_SM_IDLE_CYCLES], gpu->sm_count * r->cycles);
+    uint64_t pipe = n[WW_C_PIPE_FETCH_CYCLES] + n[WW_C_PIPE_STALL_SCHED] + n[WW_C_PIPE_STALL_CONFLICT] +
+                    n[WW_C_PIPE_STALL_OTHER];
+    if (pipe) assert_int_equal(pipe, n[WW_C_SM_ACTIVE_CYCLES]);
     assert_int_equal(n[WW_C_L1_SECTOR_READ],
                      n[WW_C_L1_SECTOR_HIT] + n[WW_C_L1_SECTOR_MERGED] + n[WW_C_L1_SECTOR_MISS]);
     assert_int_equal(n[WW_C_TEX_SECTOR_READ],

@@ -18,6 +18,7 @@ struct program {
     struct ww_access *access;
     uint64_t *pool;
     uint32_t most, pool_used;
+    struct ww_probe *probe; /* or NULL */
 };
 
 /* One SM of two schedulers, latencies that are easy to tell apart; see sm_fixture.c. */

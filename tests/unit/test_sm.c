@@ -114,17 +114,25 @@ static void reset(void) {
     fake.most = 0;
 }
 
-static void a_random_replay(uint64_t seed, const char *sched, uint32_t epoch, struct replay *out) {
+/* mech: NULL: only the scheduler; else a pipeline and its parameters, of the SMs that can have one. */
+static void a_random_replay_with(uint64_t seed, const char *const *mech, size_t count, uint32_t epoch,
+                                 struct replay *out) {
     struct ww_rng r;
     struct program p;
     struct ww_gpu_spec g = fixture_gpu();
     ww_rng_seed(&r, seed);
     random_gpu(&g, &r);
+    if (count > 1) {
+        g.sm_schedulers = g.sm_issue_width = 1;
+        g.pipe_fp64_count = g.pipe_fp32_count = g.pipe_fp16_count = 1;
+        g.pipe_int_count = g.pipe_imul_count = g.pipe_sfu_count = 1;
+        g.shared_banks = 8;
+    }
     uint32_t warps = 1 + ww_rng_below(&r, 4);
     program_init(&p, 1 + ww_rng_below(&r, 20), 32 * warps - 16, 3, 100);
     random_instructions(&p, &r);
     random_streams(&p, &r);
-    *out = program_run_with(&p, &g, sched, epoch);
+    *out = program_run_mech(&p, &g, mech, count, epoch);
     if (out->code != WW_OK) fail_msg("seed %d: %s %s", (int)seed, out->error.where, out->error.text);
     assert_int_equal(fake.sectors - fake.atomic_sectors, out->r.counter[WW_C_L1_SECTOR_MISS] +
                                                              out->r.counter[WW_C_TEX_SECTOR_MISS] +
@@ -132,11 +140,39 @@ static void a_random_replay(uint64_t seed, const char *sched, uint32_t epoch, st
     program_free(&p);
 }
 
+static void a_random_replay(uint64_t seed, const char *sched, uint32_t epoch, struct replay *out) {
+    char text[64];
+    const char *const mech = text;
+    snprintf(text, sizeof text, "sched=%s", sched);
+    a_random_replay_with(seed, &mech, 1, epoch, out);
+}
+
 static void the_laws_hold_on_random_programs_and_gpus(void **state) {
     (void)state;
     for (uint64_t seed = 1; seed <= 400; seed++) {
         struct replay r;
         a_random_replay(seed, seed & 1 ? "gto" : "lrr", seed % 3 ? 128 : 4096, &r);
+        replay_free(&r);
+    }
+    reset();
+}
+
+static void the_laws_hold_for_every_barrel_pipeline(void **state) {
+    (void)state;
+    static const char *const pipe[] = {"pipe=unified", "pipe=split", "pipe=elastic"};
+    static const char *const barrel[] = {"pipe.barrel=strict", "pipe.barrel=out_of_order",
+                                         "pipe.barrel=in_order"};
+    static const char *const aware[] = {"pipe.aware=off", "pipe.aware=safe", "pipe.aware=anyway"};
+    static const char *const width[] = {"pipe.width=4", "pipe.width=8", "pipe.width=32"};
+    static const char *const other[] = {"pipe.ports=1", "pipe.ports=2", "pipe.memory=2", "pipe.stages=48"};
+    for (uint64_t seed = 1; seed <= 324; seed++) {
+        const char *const mech[] = {pipe[seed % 3],       barrel[seed / 3 % 3], aware[seed / 9 % 3],
+                                    width[seed / 27 % 3], other[seed / 81 % 4], "sched=lrr"};
+        struct replay r;
+        a_random_replay_with(seed, mech, 6, 128, &r);
+        const uint64_t *n = r.r.counter;
+        uint64_t parts = seed / 27 % 3 == 0 ? 8 : seed / 27 % 3 == 1 ? 4 : 1;
+        assert_int_equal(n[WW_C_PIPE_FETCH_CYCLES], parts * r.r.warp_instructions);
         replay_free(&r);
     }
     reset();
@@ -393,6 +429,7 @@ static void a_unified_l1_gives_up_what_shared_memory_takes(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_laws_hold_on_random_programs_and_gpus),
+        cmocka_unit_test(the_laws_hold_for_every_barrel_pipeline),
         cmocka_unit_test(a_replay_gives_the_same_again),
         cmocka_unit_test(epochs_cut_what_is_there),
         cmocka_unit_test(a_long_wait_is_split_over_its_epochs),

@@ -150,6 +150,26 @@ static void latency_is_straight_between_the_measured_degrees(void **state) {
     assert_int_equal(ww_smem_latency(&s, 33), 437 + 2 * 14);
 }
 
+static void each_part_of_a_narrow_pipeline_conflicts_by_itself(void **state) {
+    (void)state;
+    struct ww_smem_banks s = banks_of(8, 4, 0, 0);
+    struct ww_access a = {0, 16, WW_AFFINE};
+    const uint64_t list[9] = {0, 32, 64, 4, 4, 4, 8, 12, 100};
+    struct ww_access b = {0, 0, 0};
+    uint8_t d[8];
+    assert_int_equal(ww_smem_degrees(&s, &a, NULL, UINT32_MAX, 4, 8, d), 4);
+    for (int i = 0; i < 4; i++) assert_int_equal(d[i], 4); /* words 4 apart, 8 banks: two are used */
+    assert_int_equal(ww_smem_degrees(&s, &a, NULL, 0xff0001ff, 4, 8, d), 3);
+    assert_int_equal(d[1], 1);
+    assert_int_equal(d[2], 0);
+    assert_int_equal(ww_smem_degrees(&s, &b, list, 0x000001ff, 4, 8, d), 2);
+    assert_int_equal(d[0], 3); /* words 0, 8 and 16; word 1 is broadcast */
+    assert_int_equal(d[1], 1);
+    assert_int_equal(ww_smem_degrees(&s, &a, NULL, UINT32_MAX, 4, 4, d), 8);
+    assert_int_equal(d[7], 2);
+    assert_int_equal(ww_smem_degrees(&s, &a, NULL, 0, 4, 8, d), 0);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(kepler_has_no_conflict_at_a_stride_of_2_in_either_mode),
@@ -163,6 +183,7 @@ int main(void) {
         cmocka_unit_test(one_word_for_all_lanes_is_broadcast_in_a_step),
         cmocka_unit_test(a_step_broadcasts_one_word_only),
         cmocka_unit_test(doubles_of_a_half_warp_conflict_in_two_ways),
+        cmocka_unit_test(each_part_of_a_narrow_pipeline_conflicts_by_itself),
         cmocka_unit_test(latency_is_straight_between_the_measured_degrees),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

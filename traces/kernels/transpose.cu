@@ -5,7 +5,6 @@
 
 #define TILE 32
 #define ROWS 8
-#define SQUARE 16
 
 extern "C" __global__ void transpose_naive(const float *__restrict__ in, float *__restrict__ out,
                                            unsigned rows, unsigned cols) {
@@ -37,6 +36,8 @@ extern "C" __global__ void transpose_padded(const float *__restrict__ in, float 
     __shared__ float tile[TILE][TILE + 1];
     transpose_tile<TILE + 1>(tile, in, out, rows, cols);
 }
+
+#define SQUARE 16
 
 /* A thread moves one element: CTAs of 16 x 16 threads, matrices of any size (indices of 64 bits). */
 template <int WIDTH>
