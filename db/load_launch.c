@@ -72,6 +72,66 @@ static enum ww_code load_epoch_states(struct reader *r, struct ww_launch_result 
     return ww_select_close(&s);
 }
 
+/* A run of an older version has no times of epochs, and no energy by epoch. */
+static enum ww_code load_epoch_times(struct reader *r, struct ww_launch_result *l) {
+    struct ww_select s;
+    WW_TRY(ww_select_open(&s, r->db,
+                          "SELECT ord, time_ps, cta_limit, ctas_paused FROM epoch_time WHERE launch_id = ?1",
+                          r->launch_id, r->error));
+    while (ww_select_row(&s)) {
+        size_t ord = read_ord(&s, l->epoch_count);
+        uint64_t time_ps = ww_select_u64(&s);
+        uint32_t limit = ww_select_u32(&s), paused = ww_select_u32(&s);
+        if (s.code != WW_OK) continue;
+        l->epoch[ord].time_ps = time_ps;
+        l->epoch[ord].cta_limit = limit;
+        l->epoch[ord].ctas_paused = paused;
+    }
+    return ww_select_close(&s);
+}
+
+static enum ww_code load_epoch_energy(struct reader *r, struct ww_launch_result *l) {
+    struct ww_select s;
+    size_t count = 0;
+    WW_TRY(count_rows(r->db, "SELECT count(*) FROM epoch_energy WHERE launch_id = ?1", r->launch_id, &count,
+                      r->error));
+    if (!count) return WW_OK;
+    l->epoch_energy = ww_arena_array(r->arena, l->epoch_count, sizeof *l->epoch_energy);
+    if (!l->epoch_energy) return ww_fail_nomem(r->error, "a launch's epochs");
+    WW_TRY(ww_select_open(
+        &s, r->db, "SELECT ord, component_id, dynamic_j, static_j FROM epoch_energy WHERE launch_id = ?1",
+        r->launch_id, r->error));
+    while (ww_select_row(&s)) {
+        size_t ord = read_ord(&s, l->epoch_count);
+        int c = read_name(&s, r->dict->component, WW_COMPONENT_COUNT);
+        double dynamic_j = ww_select_f64(&s), static_j = ww_select_f64(&s);
+        if (s.code != WW_OK) continue;
+        l->epoch_energy[ord].dynamic_j[c] = dynamic_j;
+        l->epoch_energy[ord].static_j[c] = static_j;
+    }
+    return ww_select_close(&s);
+}
+
+static enum ww_code load_points(struct reader *r, struct ww_launch_result *l) {
+    size_t count = 0;
+    struct ww_select s;
+    WW_TRY(count_rows(r->db, "SELECT count(*) FROM vf_point WHERE launch_id = ?1", r->launch_id, &count,
+                      r->error));
+    l->point = ww_arena_array(r->arena, count, sizeof *l->point);
+    if (!l->point) return ww_fail_nomem(r->error, "a launch's operating points");
+    WW_TRY(ww_select_open(&s, r->db,
+                          "SELECT first_cycle, start_ps, sm_mhz, l2_mhz, dram_mhz FROM vf_point"
+                          " WHERE launch_id = ?1 ORDER BY ord",
+                          r->launch_id, r->error));
+    while (l->point_count < count && ww_select_row(&s)) {
+        struct ww_vf_point *p = &l->point[l->point_count++];
+        p->cycle = ww_select_u64(&s);
+        p->time_ps = ww_select_u64(&s);
+        for (int d = 0; d < WW_DOMAIN_COUNT; d++) p->mhz[d] = ww_select_f64(&s);
+    }
+    return ww_select_close(&s);
+}
+
 static enum ww_code load_epochs(struct reader *r, struct ww_launch_result *l) {
     size_t count = 0, next = 0;
     WW_TRY(
@@ -91,7 +151,10 @@ static enum ww_code load_epochs(struct reader *r, struct ww_launch_result *l) {
     }
     WW_TRY(ww_select_close(&s));
     l->epoch_count = next;
-    return load_epoch_states(r, l);
+    WW_TRY(load_epoch_states(r, l));
+    WW_TRY(load_epoch_times(r, l));
+    WW_TRY(load_epoch_energy(r, l));
+    return load_points(r, l);
 }
 
 static void read_pc(struct ww_select *s, struct ww_pc_row *row, struct ww_arena *arena) {

@@ -56,6 +56,13 @@ static const struct ww_named_query queries[] = {
     {"energy", "a run's energy and average power by component (:run)",
      "SELECT component, dynamic_j, static_j, energy_j, power_w, round(100 * share, 2) AS percent FROM v_energy"
      " WHERE run_id = " RUN " ORDER BY energy_j DESC, component"},
+    {"power", "power, limits on CTAs and paused CTAs over time, an epoch a row (:run, :launch)",
+     "SELECT launch, epoch, first_cycle, start_us, time_us, energy_j, power_w, cta_limit, ctas_paused"
+     " FROM v_epoch_power WHERE run_id = " RUN " AND (:launch IS NULL OR launch = :launch)"
+     " ORDER BY launch, epoch"},
+    {"points", "operating points over time: clocks from a cycle on (:run, :launch)",
+     "SELECT launch, point, first_cycle, cycles, start_us, time_us, sm_mhz, l2_mhz, dram_mhz FROM v_vf"
+     " WHERE run_id = " RUN " AND (:launch IS NULL OR launch = :launch) ORDER BY launch, point"},
     {"counters", "all counters of a run, zeros too (:run, :level)",
      "SELECT counter, value, unit, level FROM v_counter WHERE run_id = " RUN
      " AND (:level IS NULL OR level = :level)"},

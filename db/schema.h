@@ -22,5 +22,6 @@ extern const int ww_db_step_count;
 extern const char *const ww_db_tables_sql[];   /* schema_tables.c */
 extern const char *const ww_db_views_sql[];    /* schema_views.c */
 extern const char *const ww_db_hardware_sql[]; /* schema_hardware.c */
+extern const char *const ww_db_power_sql[];    /* schema_power.c */
 
 #endif

@@ -5,8 +5,8 @@ struct writer {
     struct ww_db *db;
     const struct ww_dict *dict;
     struct ww_error *error;
-    struct ww_insert kernel, file, instruction, launch, counter, state, slot, energy, epoch, epoch_state, pc,
-        pc_stall;
+    struct ww_insert kernel, file, instruction, launch, counter, state, slot, energy, epoch, epoch_state,
+        epoch_time, epoch_energy, vf_point, pc, pc_stall;
     sqlite3_stmt *find_kernel, *find_file, *find_instruction;
 };
 
@@ -28,6 +28,9 @@ static enum ww_code open_inserts(struct writer *w) {
         {&w->energy, "launch_energy", "launch_id, component_id, dynamic_j, static_j"},
         {&w->epoch, "epoch", "launch_id, ord, first_cycle, cycles, warp_instructions"},
         {&w->epoch_state, "epoch_state", "launch_id, ord, state_id, warp_cycles"},
+        {&w->epoch_time, "epoch_time", "launch_id, ord, time_ps, cta_limit, ctas_paused"},
+        {&w->epoch_energy, "epoch_energy", "launch_id, ord, component_id, dynamic_j, static_j"},
+        {&w->vf_point, "vf_point", "launch_id, ord, first_cycle, start_ps, sm_mhz, l2_mhz, dram_mhz"},
         {&w->pc, "pc",
          "launch_id, ord, instruction_id, issues, thread_instructions, sectors, l1_miss_sectors,"
          "l2_miss_sectors, shared_conflicts"},
@@ -51,9 +54,9 @@ static enum ww_code open_finds(struct writer *w) {
 }
 
 static void close_writer(struct writer *w) {
-    struct ww_insert *in[] = {&w->kernel,  &w->file,  &w->instruction, &w->launch,
-                              &w->counter, &w->state, &w->slot,        &w->energy,
-                              &w->epoch,   &w->pc,    &w->pc_stall,    &w->epoch_state};
+    struct ww_insert *in[] = {&w->kernel,   &w->file,        &w->instruction, &w->launch,       &w->counter,
+                              &w->state,    &w->slot,        &w->energy,      &w->epoch,        &w->pc,
+                              &w->pc_stall, &w->epoch_state, &w->epoch_time,  &w->epoch_energy, &w->vf_point};
     for (size_t i = 0; i < sizeof in / sizeof *in; i++) ww_insert_close(in[i]);
     sqlite3_finalize(w->find_kernel);
     sqlite3_finalize(w->find_file);
@@ -131,6 +134,49 @@ static enum ww_code store_energy(struct writer *w, int64_t id, const struct ww_e
     return WW_OK;
 }
 
+/* Components without energy in the epoch have no row. */
+static enum ww_code store_epoch_energy(struct writer *w, int64_t id, size_t ord,
+                                       const struct ww_epoch_energy *energy) {
+    struct ww_insert *in = &w->epoch_energy;
+    for (int i = 0; i < WW_COMPONENT_COUNT; i++) {
+        if (energy->dynamic_j[i] == 0 && energy->static_j[i] == 0) continue;
+        ww_insert_i64(in, id);
+        ww_insert_u64(in, ord);
+        ww_insert_i64(in, w->dict->component[i]);
+        ww_insert_f64(in, energy->dynamic_j[i]);
+        ww_insert_f64(in, energy->static_j[i]);
+        WW_TRY(ww_insert_run(in, NULL));
+    }
+    return WW_OK;
+}
+
+/* Power and CTAs over time. */
+static enum ww_code store_epoch_time(struct writer *w, int64_t id, size_t ord,
+                                     const struct ww_launch_result *l) {
+    struct ww_insert *in = &w->epoch_time;
+    ww_insert_i64(in, id);
+    ww_insert_u64(in, ord);
+    ww_insert_u64(in, l->epoch[ord].time_ps);
+    ww_insert_u64(in, l->epoch[ord].cta_limit);
+    ww_insert_u64(in, l->epoch[ord].ctas_paused);
+    WW_TRY(ww_insert_run(in, NULL));
+    return l->epoch_energy ? store_epoch_energy(w, id, ord, &l->epoch_energy[ord]) : WW_OK;
+}
+
+static enum ww_code store_points(struct writer *w, int64_t id, const struct ww_launch_result *l) {
+    struct ww_insert *in = &w->vf_point;
+    for (size_t i = 0; i < l->point_count; i++) {
+        const struct ww_vf_point *p = &l->point[i];
+        ww_insert_i64(in, id);
+        ww_insert_u64(in, i);
+        ww_insert_u64(in, p->cycle);
+        ww_insert_u64(in, p->time_ps);
+        for (int d = 0; d < WW_DOMAIN_COUNT; d++) ww_insert_f64(in, p->mhz[d]);
+        WW_TRY(ww_insert_run(in, NULL));
+    }
+    return WW_OK;
+}
+
 static enum ww_code store_epochs(struct writer *w, int64_t id, const struct ww_launch_result *l) {
     for (size_t i = 0; i < l->epoch_count; i++) {
         const struct ww_epoch *e = &l->epoch[i];
@@ -141,6 +187,7 @@ static enum ww_code store_epochs(struct writer *w, int64_t id, const struct ww_l
         ww_insert_u64(&w->epoch, e->warp_instructions);
         WW_TRY(ww_insert_run(&w->epoch, NULL));
         WW_TRY(store_values(&w->epoch_state, id, (int64_t)i, w->dict->state, e->warp_cycles, WW_STATE_COUNT));
+        WW_TRY(store_epoch_time(w, id, i, l));
     }
     return WW_OK;
 }
@@ -201,6 +248,7 @@ static enum ww_code store_launch(struct writer *w, int64_t run_id, size_t ord,
     WW_TRY(store_values(&w->slot, id, -1, d->slot, l->slot, WW_SLOT_COUNT));
     WW_TRY(store_energy(w, id, &l->energy));
     WW_TRY(store_epochs(w, id, l));
+    WW_TRY(store_points(w, id, l));
     return store_pcs(w, id, kernel, l);
 }
 

@@ -121,6 +121,24 @@ static enum ww_code check_epochs(const struct ww_launch_result *l, const char *w
                  error);
 }
 
+/* Times and energy of the epochs; a run of an older version has neither. */
+static enum ww_code check_epoch_power(const struct ww_launch_result *l, const char *where,
+                                      struct ww_error *error) {
+    uint64_t time_ps = 0;
+    for (size_t e = 0; e < l->epoch_count; e++) time_ps += l->epoch[e].time_ps;
+    if (time_ps) WW_TRY(equal(where, "time of the epochs = that of the launch", time_ps, l->time_ps, error));
+    for (int c = 0; l->epoch_energy && c < WW_COMPONENT_COUNT; c++) {
+        double sum = 0, all = l->energy.dynamic_j[c] + l->energy.static_j[c];
+        for (size_t e = 0; e < l->epoch_count; e++)
+            sum += l->epoch_energy[e].dynamic_j[c] + l->epoch_energy[e].static_j[c];
+        if (!(fabs(sum - all) <= 1e-9 * (fabs(sum) + fabs(all))))
+            return ww_fail(error, WW_INTERNAL, where,
+                           "energy of %s in the epochs = that of the launch: %.17g J != %.17g J",
+                           ww_component_name((enum ww_component)c), sum, all);
+    }
+    return WW_OK;
+}
+
 /* A finished warp has no head instruction, so its cycles belong to no PC. */
 static enum ww_code check_pcs(const struct ww_launch_result *l, const char *where, struct ww_error *error) {
     uint64_t states[WW_STATE_COUNT] = {0}, issues = 0, threads = 0;
@@ -162,7 +180,8 @@ static enum ww_code check_launch(const struct ww_launch_result *l, uint64_t sms,
     WW_TRY(check_time(l, sms, schedulers, where, error));
     WW_TRY(check_epochs(l, where, error));
     WW_TRY(check_pcs(l, where, error));
-    return l->energy.known ? check_energy(&l->energy, where, error) : WW_OK;
+    if (l->energy.known) WW_TRY(check_energy(&l->energy, where, error));
+    return check_epoch_power(l, where, error);
 }
 
 /* SMs and schedulers of the GPU that the result was computed on. */

@@ -44,12 +44,45 @@ enum ww_component {
     WW_COMPONENT_COUNT
 };
 
+/* Clock domains, each with an operating point of its own. */
+enum ww_domain {
+    WW_DOMAIN_SM,
+    WW_DOMAIN_L2, /* interconnect, L2, memory controllers */
+    WW_DOMAIN_DRAM,
+    WW_DOMAIN_COUNT
+};
+
 /* One epoch of warp states: cycles [first_cycle, first_cycle + cycles) of the launch, all SMs. */
 struct ww_epoch {
     uint64_t first_cycle;
     uint64_t cycles;
+    uint64_t time_ps;                     /* the first one's includes the launch's overhead */
     uint64_t warp_cycles[WW_STATE_COUNT]; /* by state, summed over resident warps */
     uint64_t warp_instructions;           /* issued in the epoch */
+    uint32_t cta_limit;                   /* CTAs that may run, over all SMs, at its end */
+    uint32_t ctas_paused;                 /* by a governor, at its end */
+};
+
+/* Energy of an epoch by component; all epochs add up to the launch. */
+struct ww_epoch_energy {
+    double dynamic_j[WW_COMPONENT_COUNT];
+    double static_j[WW_COMPONENT_COUNT];
+};
+
+/* The clocks from a cycle on. */
+struct ww_vf_point {
+    uint64_t cycle;   /* of the launch */
+    uint64_t time_ps; /* since its first cycle */
+    double mhz[WW_DOMAIN_COUNT];
+};
+
+/* A stretch of a launch within one epoch and at one operating point. */
+struct ww_piece {
+    uint64_t first_cycle, cycles;
+    uint64_t time_ps; /* how long it took; the first one without the launch's overhead */
+    double mhz[WW_DOMAIN_COUNT];
+    uint32_t cta_limit, ctas_paused;    /* at its end, over all SMs; see struct ww_epoch */
+    uint64_t counter[WW_COUNTER_COUNT]; /* what was counted in it; all pieces add up to the launch */
 };
 
 /* Counters of one static instruction. `stall` counts warp-cycles that warps spent in each state with
@@ -97,6 +130,9 @@ struct ww_launch_result {
     struct ww_energy energy;
     struct ww_epoch *epoch;
     size_t epoch_count;
+    struct ww_epoch_energy *epoch_energy; /* epoch_count of them; NULL: not known */
+    struct ww_vf_point *point;            /* the first one is that of cycle 0 */
+    size_t point_count;
     struct ww_pc_row *pc;
     size_t pc_count;
 };

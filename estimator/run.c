@@ -81,6 +81,7 @@ static enum ww_code open_all(struct run *r, struct ww_error *error) {
                                   .epoch_cycles = o->epoch_cycles ? o->epoch_cycles : EPOCH_CYCLES,
                                   .seed = o->seed,
                                   .per_pc = o->per_pc,
+                                  .pieces = r->power != NULL,
                                   .progress = o->progress,
                                   .progress_context = o->context};
     return ww_engine_new(&e, &r->engine, error);
@@ -211,13 +212,28 @@ static enum ww_code compare_counts(const struct run *r, size_t index, const stru
                    in->thread_instructions);
 }
 
+/* Joules of the launch and of its epochs. */
+static enum ww_code add_energy(struct run *r, struct ww_launch_result *launch, struct ww_error *error) {
+    const struct ww_gpu_spec *spec = &r->options->gpu->spec;
+    size_t count;
+    const struct ww_piece *piece = ww_engine_pieces(r->engine, &count);
+    if (!r->power) return WW_OK;
+    if (!count || !launch->epoch_count) {
+        ww_power_launch(r->power, spec, launch, &launch->energy);
+        return WW_OK;
+    }
+    launch->epoch_energy = ww_arena_array(r->arena, launch->epoch_count, sizeof *launch->epoch_energy);
+    if (!launch->epoch_energy) return ww_fail_nomem(error, "energy by epoch");
+    ww_power_pieces(r->power, spec, launch, piece, count, launch->epoch_energy, &launch->energy);
+    return WW_OK;
+}
+
 static enum ww_code replay_one(struct run *r, size_t index, struct ww_error *error) {
     struct ww_launch_result *launch = &r->result->launch[r->result->launch_count];
-    const struct ww_gpu_spec *spec = &r->options->gpu->spec;
     WW_TRY(ww_engine_launch(r->engine, r->trace, index, r->arena, launch, error));
     launch->index = (uint32_t)index;
     WW_TRY(compare_counts(r, index, launch, error));
-    if (r->power) ww_power_launch(r->power, spec, launch, &launch->energy);
+    WW_TRY(add_energy(r, launch, error));
     r->result->launch_count++;
     add_up(r->result, launch);
     return WW_OK;

@@ -13,13 +13,20 @@ static double lane_share(const struct ww_launch_result *l) {
     return (double)l->counter[WW_C_THREAD_INST] / (32.0 * (double)issued);
 }
 
-static void add_events(const struct ww_power *p, const struct power_point *point,
-                       const struct ww_launch_result *l, struct ww_energy *out) {
-    double share = lane_share(l);
+/* A time of a launch at one operating point, with what is known of the launch as a whole. */
+struct stretch {
+    const uint64_t *counter;
+    double seconds, active_sm_s; /* active_sm_s: summed over SMs */
+    double lane_share;           /* of the launch */
+    uint32_t units;              /* that the launch uses, POWER_USES_* */
+};
+
+static void add_events(const struct ww_power *p, const struct power_point *point, const struct stretch *l,
+                       struct ww_energy *out) {
     for (size_t i = 0; i < p->event_count; i++) {
         const struct power_event *e = &p->event[i];
         double joules = e->joules * (double)l->counter[e->counter] * point->dynamic[e->to];
-        out->dynamic_j[e->to] += e->by_lanes ? joules * share : joules;
+        out->dynamic_j[e->to] += e->by_lanes ? joules * l->lane_share : joules;
     }
 }
 
@@ -49,14 +56,13 @@ static const struct power_lane *lane_category(const struct ww_power *p, uint32_t
 }
 
 /* AccelWattch's divergence model: base + (lanes - 1) x add, shared out over the SMs that are active. */
-static void add_lane_model(const struct ww_power *p, const struct power_point *point,
-                           const struct ww_launch_result *l, double active_share, double seconds,
-                           struct ww_energy *out) {
+static void add_lane_model(const struct ww_power *p, const struct power_point *point, const struct stretch *l,
+                           double sms, struct ww_energy *out) {
     if (p->lane_count == 0) return;
-    const struct power_lane *c = lane_category(p, units_used(l));
-    double lanes = 32.0 * lane_share(l);
+    const struct power_lane *c = lane_category(p, l->units);
+    double lanes = 32.0 * l->lane_share;
     double watts = c->first_lane + (lanes > 1 ? (lanes - 1) * c->add_lane : 0);
-    out->static_j[c->to] += watts * active_share * seconds * point->leakage[c->to];
+    out->static_j[c->to] += watts * l->active_sm_s / sms * point->leakage[c->to];
 }
 
 static double follow(const struct power_point *point, const struct power_static *s) {
@@ -81,24 +87,94 @@ static double drawn(const struct power_static *s, uint32_t idle, double seconds,
     return saved && of_sms && sms > 0 ? seconds - idle_sm_s / sms : seconds;
 }
 
-void ww_power_launch(const struct ww_power *power, const struct ww_gpu_spec *gpu,
-                     const struct ww_launch_result *launch, struct ww_energy *out) {
-    memset(out, 0, sizeof *out);
-    out->known = true;
-    double seconds = (double)launch->time_ps * 1e-12;
+/* Adds the energy of a stretch. */
+static void add_stretch(const struct ww_power *power, const struct ww_gpu_spec *gpu,
+                        const struct power_point *point, const struct stretch *l, struct ww_energy *out) {
     double sms = (double)gpu->sm_count;
-    /* The launch overhead has no cycles; its SMs are idle. */
-    double active_sm_s = (double)launch->counter[WW_C_SM_ACTIVE_CYCLES] / (gpu->clock_sm_mhz * 1e6);
-    double active_share = seconds > 0 ? active_sm_s / (sms * seconds) : 0;
-    struct power_point point;
-    power_point_of(power, gpu, &point);
-    add_events(power, &point, launch, out);
+    struct ww_energy own = {.known = true};
+    add_events(power, point, l, &own);
     for (size_t i = 0; i < power->steady_count; i++) {
         const struct power_static *s = &power->steady[i];
-        double over = drawn(s, gpu->power_idle_sm, seconds, active_sm_s, sms);
-        out->static_j[s->to] += s->value * over * follow(&point, s);
+        double over = drawn(s, gpu->power_idle_sm, l->seconds, l->active_sm_s, sms);
+        own.static_j[s->to] += s->value * over * follow(point, s);
     }
-    add_lane_model(power, &point, launch, active_share, seconds, out);
-    power_add_structures(power, gpu, &point, launch, seconds, out);
-    for (int c = 0; c < WW_COMPONENT_COUNT; c++) out->total_j += out->dynamic_j[c] + out->static_j[c];
+    add_lane_model(power, point, l, sms, &own);
+    power_add_structures(power, gpu, point, l->counter, l->seconds, &own);
+    for (int c = 0; c < WW_COMPONENT_COUNT; c++) {
+        out->dynamic_j[c] += own.dynamic_j[c];
+        out->static_j[c] += own.static_j[c];
+    }
+}
+
+static void add_up(struct ww_energy *e) {
+    for (int c = 0; c < WW_COMPONENT_COUNT; c++) e->total_j += e->dynamic_j[c] + e->static_j[c];
+}
+
+/* The launch overhead has no cycles; its SMs are idle. */
+void ww_power_launch(const struct ww_power *power, const struct ww_gpu_spec *gpu,
+                     const struct ww_launch_result *launch, struct ww_energy *out) {
+    struct stretch l = {.counter = launch->counter,
+                        .seconds = (double)launch->time_ps * 1e-12,
+                        .active_sm_s =
+                            (double)launch->counter[WW_C_SM_ACTIVE_CYCLES] / (gpu->clock_sm_mhz * 1e6),
+                        .lane_share = lane_share(launch),
+                        .units = units_used(launch)};
+    struct power_point point;
+    *out = (struct ww_energy){.known = true};
+    power_point_of(power, gpu, &point);
+    add_stretch(power, gpu, &point, &l, out);
+    add_up(out);
+}
+
+/* The GPU at a piece's clocks. */
+static void set_point(struct ww_gpu_spec *gpu, const struct ww_piece *piece) {
+    gpu->clock_sm_mhz = piece->mhz[WW_DOMAIN_SM];
+    gpu->clock_l2_mhz = piece->mhz[WW_DOMAIN_L2];
+    gpu->clock_dram_mhz = piece->mhz[WW_DOMAIN_DRAM];
+}
+
+static uint64_t pieces_ps(const struct ww_piece *piece, size_t count) {
+    uint64_t ps = 0;
+    for (size_t i = 0; i < count; i++) ps += piece[i].time_ps;
+    return ps;
+}
+
+/* Number of the epoch that a piece lies in. */
+static size_t epoch_of(const struct ww_launch_result *launch, const struct ww_piece *piece) {
+    size_t i = launch->epoch_count > 1 ? (size_t)(piece->first_cycle / launch->epoch[1].first_cycle) : 0;
+    return i < launch->epoch_count ? i : launch->epoch_count - 1;
+}
+
+void ww_power_pieces(const struct ww_power *power, const struct ww_gpu_spec *gpu,
+                     const struct ww_launch_result *launch, const struct ww_piece *piece, size_t count,
+                     struct ww_epoch_energy *epoch, struct ww_energy *out) {
+    struct ww_gpu_spec at = *gpu;
+    struct power_point point;
+    uint64_t overhead = launch->time_ps - pieces_ps(piece, count);
+    *out = (struct ww_energy){.known = true};
+    for (size_t i = 0; i < count; i++) {
+        const struct ww_piece *p = &piece[i];
+        struct ww_energy own = {.known = true};
+        if (i == 0 || memcmp(p->mhz, piece[i - 1].mhz, sizeof p->mhz) != 0) {
+            set_point(&at, p);
+            power_point_of(power, &at, &point);
+        }
+        struct stretch l = {.counter = p->counter,
+                            .seconds = (double)(p->time_ps + (i ? 0 : overhead)) * 1e-12,
+                            .active_sm_s = (double)p->counter[WW_C_SM_ACTIVE_CYCLES] / (at.clock_sm_mhz * 1e6),
+                            .lane_share = lane_share(launch),
+                            .units = units_used(launch)};
+        add_stretch(power, &at, &point, &l, &own);
+        struct ww_epoch_energy *e = &epoch[epoch_of(launch, p)];
+        for (int c = 0; c < WW_COMPONENT_COUNT; c++) {
+            e->dynamic_j[c] += own.dynamic_j[c];
+            e->static_j[c] += own.static_j[c];
+        }
+    }
+    for (size_t i = 0; i < launch->epoch_count; i++)
+        for (int c = 0; c < WW_COMPONENT_COUNT; c++) {
+            out->dynamic_j[c] += epoch[i].dynamic_j[c];
+            out->static_j[c] += epoch[i].static_j[c];
+        }
+    add_up(out);
 }

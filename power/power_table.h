@@ -131,8 +131,8 @@ void power_point_of(const struct ww_power *power, const struct ww_gpu_spec *gpu,
 /* Adds what a GPU's structures cost more or less than the table's: energy of queue searches, leakage. After
  * all else; no part of `out` becomes negative. */
 void power_add_structures(const struct ww_power *power, const struct ww_gpu_spec *gpu,
-                          const struct power_point *point, const struct ww_launch_result *launch,
-                          double seconds, struct ww_energy *out);
+                          const struct power_point *point, const uint64_t *counter, double seconds,
+                          struct ww_energy *out);
 /* Energy per access of the component's structure in this GPU over that of the table's. */
 double power_structure_factor(const struct ww_power *power, const struct ww_gpu_spec *gpu,
                               enum ww_component component);

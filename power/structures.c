@@ -95,7 +95,7 @@ static void add_or_take(double joules, double *part) {
 
 static void add_structure(const struct ww_power *power, const struct ww_gpu_spec *gpu,
                           const struct power_structure *s, const struct power_point *point,
-                          const struct ww_launch_result *launch, double seconds, struct ww_energy *out) {
+                          const uint64_t *counter, double seconds, struct ww_energy *out) {
     struct ww_structure_shape ref, own;
     if (!shapes(gpu, s, &ref, &own)) return;
     const struct ww_scaling *laws = power->scaling;
@@ -107,13 +107,13 @@ static void add_structure(const struct ww_power *power, const struct ww_gpu_spec
     if (!s->event[0]) return;
     double picojoules =
         ww_scaling_value(laws, WW_STRUCTURE_READ, &own) - ww_scaling_value(laws, WW_STRUCTURE_READ, &ref);
-    add_or_take(picojoules * 1e-12 * (double)launch->counter[s->counter] * point->dynamic[s->to],
+    add_or_take(picojoules * 1e-12 * (double)counter[s->counter] * point->dynamic[s->to],
                 &out->dynamic_j[s->to]);
 }
 
 void power_add_structures(const struct ww_power *power, const struct ww_gpu_spec *gpu,
-                          const struct power_point *point, const struct ww_launch_result *launch,
-                          double seconds, struct ww_energy *out) {
+                          const struct power_point *point, const uint64_t *counter, double seconds,
+                          struct ww_energy *out) {
     for (size_t i = 0; i < power->structure_count; i++)
-        add_structure(power, gpu, &power->structure[i], point, launch, seconds, out);
+        add_structure(power, gpu, &power->structure[i], point, counter, seconds, out);
 }

@@ -42,6 +42,21 @@ static void write_u32x3(struct ww_jsonw *w, const char *key, const uint32_t v[3]
     ww_jsonw_close(w, ']');
 }
 
+/* Joules by component, without the zeros; null if they are not known. */
+static void write_epoch_energy(struct ww_jsonw *w, const struct ww_launch_result *l, size_t epoch) {
+    if (!l->epoch_energy) {
+        ww_jsonw_null(w, "energy_j");
+        return;
+    }
+    const struct ww_epoch_energy *e = &l->epoch_energy[epoch];
+    ww_jsonw_open_flat(w, "energy_j", '{');
+    for (int c = 0; c < WW_COMPONENT_COUNT; c++) {
+        double joules = e->dynamic_j[c] + e->static_j[c];
+        if (joules != 0) ww_jsonw_f64(w, ww_component_name((enum ww_component)c), joules);
+    }
+    ww_jsonw_close(w, '}');
+}
+
 static void write_epochs(struct ww_jsonw *w, const struct ww_launch_result *l) {
     ww_jsonw_open(w, "epochs", '[');
     for (size_t i = 0; i < l->epoch_count; i++) {
@@ -51,6 +66,25 @@ static void write_epochs(struct ww_jsonw *w, const struct ww_launch_result *l) {
         ww_jsonw_u64(w, "cycles", e->cycles);
         ww_jsonw_u64(w, "warp_instructions", e->warp_instructions);
         ww_part_states(w, "warp_cycles", e->warp_cycles, false);
+        ww_jsonw_u64(w, "time_ps", e->time_ps);
+        ww_jsonw_u64(w, "cta_limit", e->cta_limit);
+        ww_jsonw_u64(w, "ctas_paused", e->ctas_paused);
+        write_epoch_energy(w, l, i);
+        ww_jsonw_close(w, '}');
+    }
+    ww_jsonw_close(w, ']');
+}
+
+static void write_points(struct ww_jsonw *w, const struct ww_launch_result *l) {
+    ww_jsonw_open(w, "operating_points", '[');
+    for (size_t i = 0; i < l->point_count; i++) {
+        const struct ww_vf_point *p = &l->point[i];
+        ww_jsonw_open_flat(w, NULL, '{');
+        ww_jsonw_u64(w, "first_cycle", p->cycle);
+        ww_jsonw_u64(w, "start_ps", p->time_ps);
+        ww_jsonw_f64(w, "sm_mhz", p->mhz[WW_DOMAIN_SM]);
+        ww_jsonw_f64(w, "l2_mhz", p->mhz[WW_DOMAIN_L2]);
+        ww_jsonw_f64(w, "dram_mhz", p->mhz[WW_DOMAIN_DRAM]);
         ww_jsonw_close(w, '}');
     }
     ww_jsonw_close(w, ']');
@@ -109,6 +143,7 @@ static void write_launch(struct ww_jsonw *w, const struct ww_launch_result *l,
     ww_jsonw_str(w, "occupancy_limiter", l->occupancy_limiter);
     write_figures(w, l, facts);
     write_epochs(w, l);
+    write_points(w, l);
     write_pcs(w, l);
     ww_jsonw_close(w, '}');
 }

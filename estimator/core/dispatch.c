@@ -1,4 +1,5 @@
 #include "barrel.h"
+#include "govern.h"
 
 #include <string.h>
 
@@ -77,8 +78,7 @@ static uint32_t next_sm(struct ww_core *core) {
     uint32_t count = core->gpu->sm_count, i = core->turn;
     for (uint32_t k = 0; k < count; k++) {
         struct ww_sm *sm = &core->sm[i];
-        if (sm->resident_ctas < core->ctas_per_sm && (!core->smm.on || ww_smm_place(sm, free_slot(sm))))
-            return i;
+        if (sm->resident_ctas < sm->cta_room && (!core->smm.on || ww_smm_place(sm, free_slot(sm)))) return i;
         if (++i == count) i = 0;
     }
     return WW_NONE;
@@ -109,6 +109,8 @@ void ww_dispatch_cta_end(struct ww_sm *sm, uint32_t cta, uint64_t cycle) {
         if (sm->barrel) ww_barrel_count_idle(sm, cycle);
     }
     sm->resident_ctas--;
+    if (c->paused) sm->paused_ctas--;
+    if (sm->paused_ctas) ww_govern_cta_ended(core, cycle);
     core->ended_ctas++;
     if (cycle > core->last_end) core->last_end = cycle;
     if (core->next_cta < core->cta_count && cycle < core->dispatch_at) core->dispatch_at = cycle;

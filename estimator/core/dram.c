@@ -409,3 +409,14 @@ void ww_dram_settle(struct ww_dram *d, uint64_t now_ps) {
     d->counter[WW_C_DRAM_CYCLES] += (cycle - d->settled) * d->channels;
     d->settled = cycle;
 }
+
+void ww_dram_count(const struct ww_dram *d, uint64_t now_ps, uint64_t *counter) {
+    uint64_t cycle = ww_clock_cycle(&d->clock, now_ps);
+    for (uint32_t i = 0; i < d->channels; i++) {
+        const struct ww_dram_channel *c = &d->channel[i];
+        uint64_t end = d->timing.trefi && c->refresh_due < cycle ? c->refresh_due : cycle;
+        /* A refresh that is due closes the rows, which an idle channel learns later. */
+        if (c->open_banks && end > c->open_since) counter[WW_C_DRAM_ACTIVE_CYCLES] += end - c->open_since;
+    }
+    counter[WW_C_DRAM_CYCLES] += (cycle - d->settled) * d->channels;
+}

@@ -68,6 +68,8 @@ void ww_dram_push(struct ww_dram *d, uint32_t channel, const struct ww_dram_requ
 uint32_t ww_dram_bursts_per_sector(const struct ww_gpu_spec *gpu);
 /* Brings refreshes and cycle counters up to time ps. */
 void ww_dram_settle(struct ww_dram *d, uint64_t now_ps);
+/* Adds the cycles that are not settled up to time ps to `counter`; the DRAM stays as it is. */
+void ww_dram_count(const struct ww_dram *d, uint64_t now_ps, uint64_t *counter);
 struct ww_clock *ww_dram_clock(struct ww_dram *d);
 
 #endif

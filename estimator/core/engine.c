@@ -19,6 +19,22 @@ static enum ww_code choose_pipe(const struct ww_mech_choice *choice, struct ww_e
                    choice->info->name, e->gpu.sm_schedulers, e->gpu.sm_issue_width);
 }
 
+/* What a governor that pauses CTAs cannot go with. */
+static enum ww_code check_governor(const struct ww_engine *e, struct ww_error *error) {
+    if (!e->govern || !e->govern->plan.epoch) return WW_OK;
+    const char *name = e->govern->ops->info.name;
+    if (e->smem_plan.dynamic)
+        return ww_fail(error, WW_USAGE, "",
+                       "mechanism governor=%s does not go with dynamic shared memory: a paused CTA would keep "
+                       "what others wait for",
+                       name);
+    if (e->pipe_plan.stages)
+        return ww_fail(error, WW_USAGE, "",
+                       "mechanism governor=%s does not go with a barrel pipeline, whose warps cannot pause",
+                       name);
+    return WW_OK;
+}
+
 static enum ww_code choose(const struct ww_mech_choice *mechanism, struct ww_engine *e,
                            struct ww_error *error) {
     for (int kind = 0; mechanism && kind < WW_KIND_COUNT; kind++) {
@@ -42,12 +58,19 @@ static enum ww_code choose(const struct ww_mech_choice *mechanism, struct ww_eng
             WW_TRY(choose_pipe(&mechanism[kind], e, error));
             continue;
         }
+        if (kind == WW_KIND_GOVERNOR) {
+            const struct ww_governor_ops *ops =
+                (const struct ww_governor_ops *)(const void *)mechanism[kind].info;
+            WW_TRY(ww_govern_new(ops, mechanism[kind].settings, &e->gpu, &e->govern, error));
+            continue;
+        }
         if (kind != WW_KIND_SCHED)
             return ww_fail(error, WW_USAGE, "", "mechanism %s=%s: the engine has no place for this kind yet",
                            ww_mech_kind_name((enum ww_mech_kind)kind), mechanism[kind].info->name);
         e->ops = (const struct ww_sched_ops *)(const void *)mechanism[kind].info;
         e->settings = mechanism[kind].settings;
     }
+    WW_TRY(check_governor(e, error));
     if (!e->ops) e->ops = (const struct ww_sched_ops *)(const void *)ww_mech_find(WW_KIND_SCHED, "gto");
     return e->ops ? WW_OK : ww_fail(error, WW_USAGE, "", "no warp scheduler");
 }
@@ -86,6 +109,8 @@ void ww_engine_free(struct ww_engine *engine) {
     ww_memsys_free(engine->memory);
     if (engine->queue) ww_queue_free(engine->queue);
     ww_epochs_free(&engine->core.epochs);
+    ww_pieces_free(&engine->core.pieces);
+    ww_govern_free(engine->govern);
     ww_pool_free(&engine->core.pool);
     ww_arena_free(&engine->arena);
     free(engine);
@@ -93,6 +118,11 @@ void ww_engine_free(struct ww_engine *engine) {
 
 void ww_engine_roles(struct ww_engine *engine, const uint8_t *roles) {
     engine->roles = roles;
+}
+
+const struct ww_piece *ww_engine_pieces(const struct ww_engine *engine, size_t *count) {
+    *count = engine->core.pieces.on ? engine->core.pieces.count : 0;
+    return engine->core.pieces.row;
 }
 
 /* Figures that the loop would otherwise compute again and again. */
@@ -136,6 +166,7 @@ static enum ww_code prepare(struct ww_engine *e, const struct ww_launch *launch,
     struct ww_core *c = &e->core;
     struct ww_pool pool = c->pool;
     struct ww_epochs epochs = c->epochs;
+    struct ww_pieces pieces = c->pieces;
     uint64_t start = ww_queue_now(e->queue) > e->end_ps ? ww_queue_now(e->queue) : e->end_ps;
     memset(c, 0, sizeof *c);
     memset(e->counter, 0, sizeof e->counter);
@@ -143,6 +174,8 @@ static enum ww_code prepare(struct ww_engine *e, const struct ww_launch *launch,
     ww_pool_free(&pool);
     c->pool = pool;
     c->epochs = epochs;
+    c->pieces = pieces;
+    c->launch = launch;
     c->gpu = &e->gpu;
     c->ops = e->ops;
     c->lsu_plan = e->lsu_plan;
@@ -164,11 +197,18 @@ static enum ww_code prepare(struct ww_engine *e, const struct ww_launch *launch,
     c->now = UINT64_MAX; /* the cycle before the first */
     c->answered_ps = start;
     ww_clock_init(&c->clock, e->gpu.clock_sm_mhz);
-    c->clock.origin_ps = start;
+    c->clock.origin_ps = c->start_ps = start;
     c->clock.origin_cycle = 0;
-    c->tick.fn = ww_core_tick;
-    c->tick.owner = c;
+    c->mhz[WW_DOMAIN_SM] = e->gpu.clock_sm_mhz;
+    c->mhz[WW_DOMAIN_L2] = e->gpu.clock_l2_mhz;
+    c->mhz[WW_DOMAIN_DRAM] = e->gpu.clock_dram_mhz;
+    c->govern = e->govern;
+    c->govern_at = WW_NEVER;
+    c->tick = (struct ww_event){.fn = ww_core_tick, .owner = c};
+    c->cut = (struct ww_event){.fn = ww_core_epoch_end, .owner = c};
     derive(c, launch);
+    bool pieces_on = e->options.pieces || e->govern;
+    WW_TRY(ww_pieces_begin(&c->pieces, pieces_on, launch->inst_count, start, &e->arena, error));
     WW_TRY(ww_pipe_decode(&e->gpu, launch, &e->arena, &c->code, error));
     if (c->pipe_plan.stages && !ww_barrel_decode(c, &e->arena))
         return ww_fail_nomem(error, "decoded instructions");
@@ -189,7 +229,9 @@ static enum ww_code prepare_sms(struct ww_engine *e, const struct ww_launch *lau
         c->next[i] = WW_NEVER;
         WW_TRY(ww_sm_init(&c->sm[i], c, i, &e->arena, ways, e->settings, e->options.seed + i, error));
         c->sm[i].now = UINT64_MAX;
+        c->sm[i].cta_room = c->ctas_per_sm;
     }
+    if (c->govern) ww_govern_begin(c, launch);
     return WW_OK;
 }
 
@@ -200,6 +242,7 @@ static bool finished(const struct ww_core *c) {
 
 static enum ww_code run(struct ww_core *c, struct ww_error *error) {
     c->dispatch_at = c->next_cta < c->cta_count ? 0 : WW_NEVER;
+    if (c->pieces.on) ww_queue_add(c->queue, &c->cut, ww_clock_time(&c->clock, c->epochs.length));
     if (c->dispatch_at == 0) ww_queue_add(c->queue, &c->tick, c->clock.origin_ps);
     while (c->code_failed == WW_OK && !finished(c)) {
         bool more = ww_queue_step(c->queue);
@@ -223,7 +266,7 @@ static void abandon(struct ww_core *c) {
 static uint64_t close_launch(struct ww_engine *e) {
     struct ww_core *c = &e->core;
     uint64_t now = ww_queue_now(e->queue), end = c->last_end;
-    if (now > c->clock.origin_ps) {
+    if (now > c->start_ps) {
         uint64_t drained = ww_clock_cycle(&c->clock, now);
         if (drained > end) end = drained;
     }
@@ -231,6 +274,8 @@ static uint64_t close_launch(struct ww_engine *e) {
     e->end_ps = ww_clock_time(&c->clock, end);
     if (e->end_ps < now) e->end_ps = now;
     ww_memsys_end_launch(e->memory, e->end_ps);
+    ww_pieces_end(c, end, e->end_ps);
+    if (c->govern) ww_govern_end(c, end);
     return end;
 }
 
@@ -261,6 +306,7 @@ enum ww_code ww_engine_replay(struct ww_engine *engine, const struct ww_launch *
     engine->broken = code != WW_OK;
     if (code != WW_OK) abandon(c);
     ww_queue_cancel(engine->queue, &c->tick);
+    ww_queue_cancel(engine->queue, &c->cut);
     if (code != WW_OK) return code;
     out->ctas_per_sm = ctas;
     out->occupancy_limiter = c->cta_count < (uint64_t)ctas * engine->gpu.sm_count ? "grid" : limiter;

@@ -21,6 +21,7 @@ struct ww_engine_options {
     uint32_t epoch_cycles;
     uint64_t seed;
     bool per_pc;
+    bool pieces; /* keep the launch's pieces, for energy by epoch (a governor needs them anyway) */
     struct ww_transfer_log *transfers; /* notes transfers to shared memory; as probe */
     struct ww_probe *probe;            /* notes issues of instructions; the caller's, or NULL (core/probe.h) */
     ww_progress_fn progress;
@@ -40,6 +41,8 @@ void ww_engine_roles(struct ww_engine *engine, const uint8_t *roles);
  * (trace), WW_INTERNAL (deadlock: says what waits for what). */
 enum ww_code ww_engine_launch(struct ww_engine *engine, struct ww_trace *trace, size_t index,
                               struct ww_arena *arena, struct ww_launch_result *out, struct ww_error *error);
+/* The pieces of the launch that was replayed last, in order of time; valid until the next one. */
+const struct ww_piece *ww_engine_pieces(const struct ww_engine *engine, size_t *count);
 /* CTAs per SM that the limits allow, and which limit binds ("threads", "ctas", "registers", "shared"). */
 enum ww_code ww_occupancy(const struct ww_gpu_spec *gpu, const struct ww_launch *launch, uint32_t *ctas,
                           const char **limiter, struct ww_error *error);

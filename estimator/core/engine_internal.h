@@ -3,6 +3,7 @@
 #define WW_CORE_ENGINE_INTERNAL_H
 
 #include "engine.h"
+#include "govern.h"
 #include "sm.h"
 
 struct ww_engine {
@@ -16,6 +17,7 @@ struct ww_engine {
     const uint8_t *roles;
     const struct ww_pipe_ops *pipe_ops;
     struct ww_pipe_plan pipe_plan;
+    struct ww_govern *govern; /* NULL: none */
     struct ww_queue *queue;
     struct ww_memsys *memory;
     struct ww_arena arena; /* of the launch */

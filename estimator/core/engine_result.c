@@ -2,95 +2,6 @@
 
 #include <string.h>
 
-static void add_memory(uint64_t *n, const struct ww_inst *in, uint64_t issues) {
-    bool shared = in->space == WW_SPACE_SHARED;
-    switch (in->op) {
-    case WW_OP_ATOMIC:
-    case WW_OP_REDUCE:
-        n[shared ? WW_C_MEM_INST_SHARED : WW_C_MEM_INST_ATOMIC] += issues;
-        return;
-    case WW_OP_TEXTURE:
-        n[WW_C_MEM_INST_TEX] += issues;
-        return;
-    case WW_OP_ASYNC_COPY:
-        n[WW_C_MEM_INST_GLOBAL_LD] += issues;
-        return;
-    case WW_OP_LOAD:
-    case WW_OP_STORE:
-        break;
-    default:
-        return;
-    }
-    if (shared)
-        n[WW_C_MEM_INST_SHARED] += issues;
-    else if (in->space == WW_SPACE_LOCAL)
-        n[WW_C_MEM_INST_LOCAL] += issues;
-    else if (in->space == WW_SPACE_TEX)
-        n[WW_C_MEM_INST_TEX] += issues;
-    else if (in->space == WW_SPACE_CONST)
-        n[WW_C_MEM_INST_CONST] += in->flags & WW_INST_ACCESS ? issues : 0;
-    else
-        n[in->op == WW_OP_LOAD ? WW_C_MEM_INST_GLOBAL_LD : WW_C_MEM_INST_GLOBAL_ST] += issues;
-}
-
-static void add_lanes(uint64_t *n, const struct ww_inst *in, uint64_t threads) {
-    switch (ww_pipe_of((enum ww_op)in->op)) {
-    case WW_PIPE_INT:
-        n[WW_C_LANE_INT] += threads;
-        break;
-    case WW_PIPE_IMUL:
-        n[WW_C_LANE_IMUL] += threads;
-        break;
-    case WW_PIPE_FP32:
-        n[WW_C_LANE_FP32] += threads;
-        break;
-    case WW_PIPE_FP16:
-        n[WW_C_LANE_FP16] += threads;
-        break;
-    case WW_PIPE_FP64:
-        n[WW_C_LANE_FP64] += threads;
-        break;
-    case WW_PIPE_SFU:
-        n[WW_C_LANE_SFU] += threads;
-        break;
-    case WW_PIPE_TENSOR:
-        n[WW_C_LANE_TENSOR] += threads;
-        break;
-    case WW_PIPE_MEM:
-        n[WW_C_LANE_MEM] += in->flags & WW_INST_ACCESS ? threads : 0;
-        break;
-    default:
-        break;
-    }
-}
-
-/* Registers of an operand that are kept in the vector register file. */
-static uint64_t file_registers(const struct ww_operand *o) {
-    if (o->reg >= WW_REG_PRED) return 0;
-    uint32_t room = WW_REG_PRED - o->reg;
-    return o->n < room ? o->n : room;
-}
-
-static void add_registers(uint64_t *n, const struct ww_inst *in, uint64_t issues) {
-    for (uint32_t i = 0; i < in->src_count; i++) n[WW_C_REG_READ] += issues * file_registers(&in->src[i]);
-    for (uint32_t i = 0; i < in->dst_count; i++) n[WW_C_REG_WRITE] += issues * file_registers(&in->dst[i]);
-}
-
-/* Counters that follow from how often each static instruction was issued. */
-static void fold_instructions(const struct ww_core *core, const struct ww_launch *launch, uint64_t *n) {
-    for (uint32_t i = 0; i < launch->inst_count; i++) {
-        const struct ww_inst *in = &launch->inst[i];
-        const struct ww_inst_count *count = &core->epochs.inst[i];
-        n[WW_C_INST_ISSUED] += count->issues;
-        n[WW_C_THREAD_INST] += count->threads;
-        n[WW_C_REG_BANK_CONFLICT] += count->issues * core->code.inst[i].conflict;
-        if (in->op == WW_OP_BRANCH) n[WW_C_BRANCH] += count->issues;
-        add_memory(n, in, count->issues);
-        add_lanes(n, in, count->threads);
-        add_registers(n, in, count->issues);
-    }
-}
-
 static enum ww_code copy_epochs(const struct ww_core *core, uint64_t cycles, struct ww_arena *arena,
                                 struct ww_launch_result *out, struct ww_error *error) {
     const struct ww_epochs *e = &core->epochs;
@@ -105,6 +16,46 @@ static enum ww_code copy_epochs(const struct ww_core *core, uint64_t cycles, str
         row->cycles = cycles - row->first_cycle < e->length ? cycles - row->first_cycle : e->length;
         for (uint32_t s = 0; s < WW_STATE_COUNT; s++) out->warp_cycles[s] += row->warp_cycles[s];
     }
+    return WW_OK;
+}
+
+static uint64_t overhead(const struct ww_engine *engine) {
+    return (uint64_t)(engine->gpu.launch_overhead_us * 1e6);
+}
+
+/* When the epochs were, and what a governor had CTAs do at their ends. */
+static void time_epochs(const struct ww_engine *engine, struct ww_launch_result *out) {
+    const struct ww_core *core = &engine->core;
+    const struct ww_pieces *p = &core->pieces;
+    uint32_t limit, paused;
+    ww_govern_count(core, &limit, &paused);
+    for (size_t i = 0; i < out->epoch_count; i++) {
+        struct ww_epoch *row = &out->epoch[i];
+        row->time_ps = i ? 0 : overhead(engine);
+        row->cta_limit = limit;
+        if (!p->on)
+            row->time_ps += ww_clock_time(&core->clock, row->first_cycle + row->cycles) -
+                            ww_clock_time(&core->clock, row->first_cycle);
+    }
+    for (size_t i = 0; i < p->count; i++) {
+        size_t k = (size_t)(p->row[i].first_cycle / core->epochs.length);
+        if (k >= out->epoch_count) break;
+        out->epoch[k].time_ps += p->row[i].time_ps;
+        out->epoch[k].cta_limit = p->row[i].cta_limit;
+        out->epoch[k].ctas_paused = p->row[i].ctas_paused;
+    }
+}
+
+static enum ww_code copy_points(const struct ww_engine *engine, struct ww_arena *arena,
+                                struct ww_launch_result *out, struct ww_error *error) {
+    const struct ww_govern *g = engine->govern;
+    out->point_count = g ? g->point_count : 1;
+    out->point = ww_arena_array(arena, out->point_count, sizeof *out->point);
+    if (!out->point) return ww_fail_nomem(error, "operating points");
+    if (g)
+        memcpy(out->point, g->point, g->point_count * sizeof *out->point);
+    else
+        memcpy(out->point[0].mhz, engine->core.mhz, sizeof out->point[0].mhz);
     return WW_OK;
 }
 
@@ -139,20 +90,10 @@ static enum ww_code copy_rows(const struct ww_core *core, const struct ww_launch
     return WW_OK;
 }
 
-static void fold_sms(struct ww_core *core, uint64_t cycles, struct ww_launch_result *out) {
-    uint64_t active = 0;
-    for (uint32_t i = 0; i < core->gpu->sm_count; i++) {
-        active += core->sm[i].active_cycles;
+static void fold_slots(const struct ww_core *core, struct ww_launch_result *out) {
+    for (uint32_t i = 0; i < core->gpu->sm_count; i++)
         for (uint32_t k = 0; k < core->gpu->sm_schedulers; k++)
             for (uint32_t s = 0; s < WW_SLOT_COUNT; s++) out->slot[s] += core->sm[i].sched[k].slot[s];
-    }
-    core->counter[WW_C_SM_ACTIVE_CYCLES] = active;
-    core->counter[WW_C_SM_IDLE_CYCLES] = cycles * core->gpu->sm_count - active;
-    core->counter[WW_C_CTA_LAUNCHED] = core->launched_ctas;
-    if (core->ops->may_miss) {
-        core->counter[WW_C_MP_CYCLES] = core->counter[WW_C_MEM_SATURATED_CYCLES];
-        core->counter[WW_C_EP_CYCLES] = active - core->counter[WW_C_MEM_SATURATED_CYCLES];
-    }
 }
 
 enum ww_code ww_engine_result(struct ww_engine *engine, const struct ww_launch *launch, uint64_t cycles,
@@ -168,14 +109,14 @@ enum ww_code ww_engine_result(struct ww_engine *engine, const struct ww_launch *
     out->registers_per_thread = launch->registers_per_thread;
     out->shared_bytes = launch->shared_static + launch->shared_dynamic;
     out->cycles = cycles;
-    out->time_ps = ww_clock_time(&core->clock, cycles) - core->clock.origin_ps +
-                   (uint64_t)(engine->gpu.launch_overhead_us * 1e6);
-    fold_sms(core, cycles, out);
-    fold_instructions(core, launch, core->counter);
+    out->time_ps = ww_clock_time(&core->clock, cycles) - core->start_ps + overhead(engine);
+    fold_slots(core, out);
     out->warp_instructions = core->counter[WW_C_INST_ISSUED];
     out->thread_instructions = core->counter[WW_C_THREAD_INST];
     out->resident_warp_cycles = core->resident_warp_cycles;
     WW_TRY(copy_epochs(core, cycles, arena, out, error));
+    time_epochs(engine, out);
+    WW_TRY(copy_points(engine, arena, out, error));
     memcpy(out->counter, core->counter, sizeof out->counter);
     return engine->options.per_pc ? copy_rows(core, launch, arena, out, error) : WW_OK;
 }

@@ -1,4 +1,4 @@
-#include "sm.h"
+#include "govern.h"
 
 void ww_core_fail(struct ww_core *core, enum ww_code code) {
     if (core->code_failed == WW_OK) core->code_failed = code;
@@ -20,14 +20,26 @@ static void set_next(struct ww_core *core, uint32_t sm, uint64_t cycle) {
     if (cycle != WW_NEVER) ww_wheel_set(&core->wheel[sm >> 6], cycle < most ? cycle : most, sm & 63);
 }
 
-static uint64_t next_cycle(const struct ww_core *core) {
+/* Whether anything can still happen beside what a governor does and the ends of epochs. */
+static bool alive(const struct ww_core *core) {
+    return core->tick.queued || core->inflight || !ww_memsys_idle(core->memory);
+}
+
+/* The governor's next cycle, unless nothing else will ever happen: then the launch is stuck, which must show.
+ */
+static __attribute__((noinline)) uint64_t govern_cycle(const struct ww_core *core, uint64_t next) {
+    bool adjusts = core->govern_at == core->now + 1;
+    return next != WW_NEVER || adjusts || alive(core) ? core->govern_at : WW_NEVER;
+}
+
+static inline uint64_t next_cycle(const struct ww_core *core) {
     uint64_t next = core->dispatch_at > core->now ? core->dispatch_at : core->now + 1;
     if (core->dispatch_at == WW_NEVER) next = WW_NEVER;
     for (uint32_t g = 0; g < core->groups; g++) {
         uint64_t at = ww_wheel_next(&core->wheel[g], core->now);
         if (at < next) next = at;
     }
-    return next;
+    return core->govern_at < next ? govern_cycle(core, next) : next;
 }
 
 static void step_group(struct ww_core *core, uint32_t group, uint64_t cycle) {
@@ -71,7 +83,10 @@ void ww_core_tick(void *owner, struct ww_event *event, uint64_t now_ps) {
     while (cycle != WW_NEVER && core->code_failed == WW_OK) {
         core->now_ps = ww_clock_time(&core->clock, cycle);
         if (core->now_ps > now_ps && core->now_ps >= ww_queue_next(core->queue)) break;
+        bool governs = cycle >= core->govern_at;
+        if (governs) ww_govern_before(core, cycle);
         one_cycle(core, cycle);
+        if (governs) ww_govern_after(core, cycle);
         report(core);
         cycle = next_cycle(core);
     }
@@ -79,6 +94,13 @@ void ww_core_tick(void *owner, struct ww_event *event, uint64_t now_ps) {
     core->tick_cycle = cycle;
     if (cycle != WW_NEVER && core->code_failed == WW_OK)
         ww_queue_add(core->queue, event, ww_clock_time(&core->clock, cycle));
+}
+
+void ww_core_epoch_end(void *owner, struct ww_event *event, uint64_t now_ps) {
+    struct ww_core *core = owner;
+    uint64_t length = core->epochs.length, cycle = (core->pieces.cycle / length + 1) * length;
+    ww_pieces_cut(core, cycle, now_ps);
+    if (alive(core)) ww_queue_add(core->queue, event, ww_clock_time(&core->clock, cycle + length));
 }
 
 /* The cycle in which something from outside takes effect: the next edge whose tick is still to come. */
@@ -106,6 +128,7 @@ static void wake_after(struct ww_sm *sm, uint64_t cycle) {
     if (core->ticking) return;
     /* A CTA may have ended, too. The tick stands in the queue for all else. */
     if (core->dispatch_at < at) at = core->dispatch_at > core->now ? core->dispatch_at : core->now + 1;
+    if (core->govern_at < at) at = core->govern_at > core->now ? core->govern_at : core->now + 1;
     if (at < core->tick_cycle) {
         core->tick_cycle = at;
         ww_queue_earlier(core->queue, &core->tick, ww_clock_time(&core->clock, at));

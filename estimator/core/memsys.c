@@ -94,6 +94,10 @@ void ww_memsys_end_launch(struct ww_memsys *m, uint64_t now_ps) {
     ww_dram_settle(m->dram, now_ps);
 }
 
+void ww_memsys_count(const struct ww_memsys *m, uint64_t now_ps, uint64_t *counter) {
+    ww_dram_count(m->dram, now_ps, counter);
+}
+
 struct ww_clock *ww_memsys_l2_clock(struct ww_memsys *m) {
     return &m->clock;
 }

@@ -72,6 +72,8 @@ bool ww_memsys_idle(const struct ww_memsys *m);
 /* Closes a launch at time now: time-based counters (DRAM cycles, active cycles, refreshes) are brought up
  * to date. L2 contents stay for the next launch. */
 void ww_memsys_end_launch(struct ww_memsys *m, uint64_t now_ps);
+/* Adds to `counter` what time-based counters lack up to time now; nothing changes. */
+void ww_memsys_count(const struct ww_memsys *m, uint64_t now_ps, uint64_t *counter);
 /* Clock domain of crossbar, L2 and controller, and of the DRAM; a governor may change them. */
 struct ww_clock *ww_memsys_l2_clock(struct ww_memsys *m);
 struct ww_clock *ww_memsys_dram_clock(struct ww_memsys *m);

@@ -25,6 +25,7 @@
 #include "dma.h"
 #include "epoch.h"
 #include "l1.h"
+#include "pieces.h"
 #include "probe.h"
 #include "sm_wheel.h"
 #include "smem.h"
@@ -46,6 +47,8 @@ struct ww_cta_source {
 #define WW_SB(cycle, state) (((cycle) << 4) | (state))
 #define WW_SB_CYCLE(entry) ((entry) >> 4)
 #define WW_SB_STATE(entry) ((uint32_t)((entry)&15))
+
+struct ww_govern;
 
 struct ww_warp {
     const struct ww_step *step, *end; /* head, and past the last */
@@ -71,6 +74,7 @@ struct ww_warp {
     uint8_t state, front_state, sched, slot, cta, group, buffered;
     bool resident, pending, fenced, barred, starved, done; /* pending: its wake-up is an answer, not a
                                                             * cycle; starved: its CTA waits for shared memory */
+    bool paused;                                           /* with its CTA */
 };
 
 struct ww_sched {
@@ -102,7 +106,7 @@ struct ww_cta {
     struct ww_cta_trace trace;
     uint64_t started;
     uint32_t first_warp, warps, live, exited; /* live: warps that hold the slot */
-    bool resident, allocated;                 /* allocated: it holds the public part of its shared memory */
+    bool resident, paused, allocated;         /* allocated: it holds the public part of its shared memory */
     uint64_t asked;                           /* cycle at which it asked for that */
     struct ww_copy copy;                      /* if roles are known */
     struct ww_barrier barrier[WW_BARRIERS];
@@ -171,6 +175,7 @@ struct ww_sm {
     struct ww_barrel *barrel; /* barrel.h, or NULL */
     uint64_t *icache_ready;
     uint32_t resident_ctas, resident_warps;
+    uint32_t paused_ctas, cta_room; /* of those that are resident; resident ones up to which it takes more */
     uint64_t active_since, active_cycles;
     uint64_t issue_at;         /* no scheduler can issue before: the earliest try_at */
     uint64_t saturated_at;     /* cycles before it are counted by mode */
@@ -193,7 +198,13 @@ struct ww_core {
     struct ww_pipe_plan pipe_plan; /* stages 0: SMs have no barrel pipeline */
     uint16_t pipe_register;        /* not ready while an instruction of the warp is in it */
     struct ww_code_table code;
+    const struct ww_launch *launch;
     struct ww_epochs epochs;
+    struct ww_pieces pieces;
+    struct ww_event cut;         /* at the ends of epochs, if pieces are kept */
+    double mhz[WW_DOMAIN_COUNT]; /* clocks in force */
+    struct ww_govern *govern;    /* or NULL */
+    uint64_t govern_at;          /* cycle in which it does something, WW_NEVER if never */
     uint64_t *counter;
     struct ww_pool pool;
     struct ww_memsys *memory;
@@ -205,6 +216,7 @@ struct ww_core {
     struct ww_event tick;
     uint64_t tick_cycle;    /* for which the tick is queued, or WW_NEVER */
     uint64_t now, now_ps;   /* of the current tick */
+    uint64_t start_ps;      /* of the launch */
     struct ww_wheel *wheel; /* of SMs, by groups of 64 */
     uint64_t *next;         /* by SM: cycle of its next step */
     uint32_t groups;
@@ -262,7 +274,7 @@ static inline void ww_issue_count(struct ww_sched *s, uint64_t cycle) {
 }
 
 /* ---- warp.c ---- (see also warp_head.h) */
-/* The same as ww_head_look, for those that do it rarely. */
+/* The same as ww_head_look, for those that do it rarely. Of a paused warp nothing is looked at. */
 void ww_warp_head(struct ww_sm *sm, struct ww_warp *w, uint64_t cycle);
 /* A result that the warp may wait for has come; served is the state of those who waited for it. */
 void ww_warp_arrival(struct ww_sm *sm, struct ww_warp *w, uint64_t cycle, uint32_t served);
@@ -381,6 +393,8 @@ void ww_dispatch_cta_end(struct ww_sm *sm, uint32_t cta, uint64_t cycle);
 /* ---- engine_tick.c ---- */
 /* The tick event: every SM that has something to do in a cycle does it, in the order of SM numbers. */
 void ww_core_tick(void *core, struct ww_event *event, uint64_t now_ps);
+/* The end of an epoch: cuts a piece there. */
+void ww_core_epoch_end(void *core, struct ww_event *event, uint64_t now_ps);
 void ww_core_reply(void *core, uint16_t sm, const struct ww_mem_reply *reply, uint64_t now_ps);
 void ww_core_unblocked(void *core, uint16_t sm, uint64_t now_ps);
 /* Makes sure that the SM steps in `cycle`, or earlier. */

@@ -26,6 +26,16 @@ static inline void ww_wheel_clear(struct ww_wheel *w, uint64_t cycle, uint32_t i
     if (!w->slot[i]) w->used[i >> 6] &= ~(1ull << (i & 63));
 }
 
+/* Takes an id out of every slot. */
+static inline void ww_wheel_forget(struct ww_wheel *w, uint32_t id) {
+    for (uint32_t k = 0; k < 4; k++)
+        for (uint64_t used = w->used[k]; used; used &= used - 1) {
+            uint32_t i = k * 64 + (uint32_t)__builtin_ctzll(used);
+            w->slot[i] &= ~(1ull << id);
+            if (!w->slot[i]) w->used[k] &= ~(1ull << (i & 63));
+        }
+}
+
 /* Takes the ids of a cycle. */
 static inline uint64_t ww_wheel_take(struct ww_wheel *w, uint64_t cycle) {
     uint32_t i = (uint32_t)cycle & 255;

@@ -13,7 +13,7 @@ const uint8_t ww_slot_cause[WW_STATE_COUNT] = {
 };
 
 void ww_warp_head(struct ww_sm *sm, struct ww_warp *w, uint64_t cycle) {
-    ww_head_look(sm, w, cycle);
+    if (!w->paused) ww_head_look(sm, w, cycle);
 }
 
 void ww_warp_arrival(struct ww_sm *sm, struct ww_warp *w, uint64_t cycle, uint32_t served) {

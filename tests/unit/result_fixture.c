@@ -99,6 +99,26 @@ static void fill_energy(struct ww_energy *e, struct ww_rng *rng) {
     }
 }
 
+/* Power over time: half of the energy in the first epoch, one change of clocks. */
+static void fill_time(struct ww_launch_result *l, struct ww_arena *arena) {
+    for (size_t i = 0; i < l->epoch_count; i++) {
+        l->epoch[i].time_ps = l->epoch[i].cycles * 1000;
+        l->epoch[i].cta_limit = 8 - (uint32_t)i;
+        l->epoch[i].ctas_paused = (uint32_t)i;
+    }
+    l->point_count = 2;
+    l->point = must(ww_arena_array(arena, 2, sizeof *l->point));
+    l->point[0] = (struct ww_vf_point){.mhz = {1000, 700, 924}};
+    l->point[1] = (struct ww_vf_point){.cycle = 4608, .time_ps = 4608000, .mhz = {1150, 805, 1062.6}};
+    if (!l->energy.known) return;
+    l->epoch_energy = must(ww_arena_array(arena, l->epoch_count, sizeof *l->epoch_energy));
+    for (int c = 0; c < WW_COMPONENT_COUNT; c++)
+        for (int e = 0; e < 2; e++) {
+            l->epoch_energy[e].dynamic_j[c] = l->energy.dynamic_j[c] / 2;
+            l->epoch_energy[e].static_j[c] = l->energy.static_j[c] / 2;
+        }
+}
+
 /* Row i's part of a total: even shares, the last row takes the rest. */
 static uint64_t part(uint64_t total, int i) {
     return i < PCS - 1 ? total / (PCS + 1) * (uint64_t)(i > 0) : total - (PCS - 2) * (total / (PCS + 1));
@@ -143,6 +163,7 @@ static void fill_launch(struct ww_launch_result *l, size_t index, const struct w
     fill_counters(l, rng);
     fill_pcs(l, arena);
     if (!f->no_energy) fill_energy(&l->energy, rng);
+    fill_time(l, arena);
 }
 
 /* ---- the result ---- */
@@ -219,6 +240,20 @@ static void same_epoch(const struct ww_epoch *a, const struct ww_epoch *b) {
     SAME(cycles);
     SAME(warp_instructions);
     SAME_BYTES(warp_cycles);
+    SAME(time_ps);
+    SAME(cta_limit);
+    SAME(ctas_paused);
+}
+
+static void same_epoch_energy(const struct ww_epoch_energy *a, const struct ww_epoch_energy *b) {
+    SAME_BYTES(dynamic_j);
+    SAME_BYTES(static_j);
+}
+
+static void same_point(const struct ww_vf_point *a, const struct ww_vf_point *b) {
+    SAME(cycle);
+    SAME(time_ps);
+    SAME_BYTES(mhz);
 }
 
 static void same_pc(const struct ww_pc_row *a, const struct ww_pc_row *b) {
@@ -261,6 +296,11 @@ static void same_launch(const struct ww_launch_result *a, const struct ww_launch
     SAME(pc_count);
     for (size_t i = 0; i < a->epoch_count; i++) same_epoch(&a->epoch[i], &b->epoch[i]);
     for (size_t i = 0; i < a->pc_count; i++) same_pc(&a->pc[i], &b->pc[i]);
+    if (!a->epoch_energy != !b->epoch_energy) fail_msg("only one has energy by epoch");
+    for (size_t i = 0; a->epoch_energy && i < a->epoch_count; i++)
+        same_epoch_energy(&a->epoch_energy[i], &b->epoch_energy[i]);
+    SAME(point_count);
+    for (size_t i = 0; i < a->point_count; i++) same_point(&a->point[i], &b->point[i]);
 }
 
 static void same_head(const struct ww_result *a, const struct ww_result *b) {

@@ -69,6 +69,35 @@ static void the_same_run_gives_the_same_figures(void **state) {
     ww_result_free(b);
 }
 
+/* Points and limits change, all laws hold, and the same comes out again. */
+static void every_law_holds_under_every_governor(void **state) {
+    (void)state;
+    static const char *const governor[] = {"governor=static", "governor=equalizer", "governor=dyncta"};
+    for (size_t i = 0; i < sizeof governor / sizeof governor[0]; i++) {
+        struct ww_result *a = run("gtx480", NULL, governor[i]), *b = run("gtx480", NULL, governor[i]);
+        assert_int_equal(ww_result_check(a, &error), WW_OK);
+        assert_int_equal(a->cycles, b->cycles);
+        assert_int_equal(a->time_ps, b->time_ps);
+        assert_memory_equal(&a->energy_j, &b->energy_j, sizeof(double));
+        ww_result_free(a);
+        ww_result_free(b);
+    }
+}
+
+static void epochs_know_their_time_and_energy(void **state) {
+    (void)state;
+    struct ww_result *r = run("gtx480", NULL, NULL), *bare = run("gtx480", "none", NULL);
+    const struct ww_launch_result *l = &r->launch[0];
+    assert_non_null(l->epoch_energy);
+    assert_null(bare->launch[0].epoch_energy);
+    assert_true(bare->launch[0].epoch[0].time_ps == l->epoch[0].time_ps && l->epoch[0].time_ps > 0);
+    assert_int_equal(l->point_count, 1);
+    assert_float_equal(l->point[0].mhz[WW_DOMAIN_SM], 1401, 1e-9);
+    assert_true(l->epoch[0].cta_limit == 15 * l->ctas_per_sm && l->epoch[0].ctas_paused == 0);
+    ww_result_free(r);
+    ww_result_free(bare);
+}
+
 static void mechanisms_are_described_in_the_result(void **state) {
     (void)state;
     struct ww_result *r = run("v100", NULL, "sched=lrr");
@@ -123,6 +152,8 @@ BREAKS(a_lost_issue_of_a_pc_is_found, l->pc[0].issues++, "issues by PC")
 BREAKS(a_lost_stall_of_a_pc_is_found, l->pc[0].stall[WW_S_NO_INST]++, "warp-cycles by PC")
 BREAKS(a_lost_joule_is_found, l->energy.dynamic_j[WW_P_L2] += l->energy.total_j * 1e-6, "energy by component")
 BREAKS(a_negative_joule_is_found, l->energy.static_j[WW_P_LSU] = -1, "energy of lsu")
+BREAKS(a_lost_joule_of_an_epoch_is_found, l->epoch_energy[0].dynamic_j[WW_P_INT] *= 1.001, "energy of int in")
+BREAKS(a_lost_picosecond_of_an_epoch_is_found, l->epoch[0].time_ps++, "time of the epochs")
 BREAKS(a_lost_cycle_of_the_run_is_found, r->cycles++, "cycles = sum")
 BREAKS(a_lost_joule_of_the_run_is_found, r->energy_j *= 1.001, "energy = sum")
 
@@ -168,6 +199,8 @@ int main(void) {
         cmocka_unit_test(every_law_holds_on_every_gpu),
         cmocka_unit_test(energy_is_known_only_with_a_table),
         cmocka_unit_test(the_same_run_gives_the_same_figures),
+        cmocka_unit_test(every_law_holds_under_every_governor),
+        cmocka_unit_test(epochs_know_their_time_and_energy),
         cmocka_unit_test(mechanisms_are_described_in_the_result),
         cmocka_unit_test(a_trace_of_another_family_is_warned_of),
         cmocka_unit_test(a_lost_warp_cycle_is_found),
@@ -190,6 +223,8 @@ int main(void) {
         cmocka_unit_test(a_lost_stall_of_a_pc_is_found),
         cmocka_unit_test(a_lost_joule_is_found),
         cmocka_unit_test(a_negative_joule_is_found),
+        cmocka_unit_test(a_lost_joule_of_an_epoch_is_found),
+        cmocka_unit_test(a_lost_picosecond_of_an_epoch_is_found),
         cmocka_unit_test(a_lost_cycle_of_the_run_is_found),
         cmocka_unit_test(a_lost_joule_of_the_run_is_found),
         cmocka_unit_test(what_a_run_cannot_do_is_refused),

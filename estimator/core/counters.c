@@ -1,0 +1,187 @@
+/* Counters up to a cycle, and the pieces of a launch that lie between two of them. */
+#include "govern.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define MOST_PIECES ((size_t)1 << 22)
+
+static void add_memory(uint64_t *n, const struct ww_inst *in, uint64_t issues) {
+    bool shared = in->space == WW_SPACE_SHARED;
+    switch (in->op) {
+    case WW_OP_ATOMIC:
+    case WW_OP_REDUCE:
+        n[shared ? WW_C_MEM_INST_SHARED : WW_C_MEM_INST_ATOMIC] += issues;
+        return;
+    case WW_OP_TEXTURE:
+        n[WW_C_MEM_INST_TEX] += issues;
+        return;
+    case WW_OP_ASYNC_COPY:
+        n[WW_C_MEM_INST_GLOBAL_LD] += issues;
+        return;
+    case WW_OP_LOAD:
+    case WW_OP_STORE:
+        break;
+    default:
+        return;
+    }
+    if (shared)
+        n[WW_C_MEM_INST_SHARED] += issues;
+    else if (in->space == WW_SPACE_LOCAL)
+        n[WW_C_MEM_INST_LOCAL] += issues;
+    else if (in->space == WW_SPACE_TEX)
+        n[WW_C_MEM_INST_TEX] += issues;
+    else if (in->space == WW_SPACE_CONST)
+        n[WW_C_MEM_INST_CONST] += in->flags & WW_INST_ACCESS ? issues : 0;
+    else
+        n[in->op == WW_OP_LOAD ? WW_C_MEM_INST_GLOBAL_LD : WW_C_MEM_INST_GLOBAL_ST] += issues;
+}
+
+static void add_lanes(uint64_t *n, const struct ww_inst *in, uint64_t threads) {
+    switch (ww_pipe_of((enum ww_op)in->op)) {
+    case WW_PIPE_INT:
+        n[WW_C_LANE_INT] += threads;
+        break;
+    case WW_PIPE_IMUL:
+        n[WW_C_LANE_IMUL] += threads;
+        break;
+    case WW_PIPE_FP32:
+        n[WW_C_LANE_FP32] += threads;
+        break;
+    case WW_PIPE_FP16:
+        n[WW_C_LANE_FP16] += threads;
+        break;
+    case WW_PIPE_FP64:
+        n[WW_C_LANE_FP64] += threads;
+        break;
+    case WW_PIPE_SFU:
+        n[WW_C_LANE_SFU] += threads;
+        break;
+    case WW_PIPE_TENSOR:
+        n[WW_C_LANE_TENSOR] += threads;
+        break;
+    case WW_PIPE_MEM:
+        n[WW_C_LANE_MEM] += in->flags & WW_INST_ACCESS ? threads : 0;
+        break;
+    default:
+        break;
+    }
+}
+
+/* Registers of an operand that are kept in the vector register file. */
+static uint64_t file_registers(const struct ww_operand *o) {
+    if (o->reg >= WW_REG_PRED) return 0;
+    uint32_t room = WW_REG_PRED - o->reg;
+    return o->n < room ? o->n : room;
+}
+
+static void add_registers(uint64_t *n, const struct ww_inst *in, uint64_t issues) {
+    for (uint32_t i = 0; i < in->src_count; i++) n[WW_C_REG_READ] += issues * file_registers(&in->src[i]);
+    for (uint32_t i = 0; i < in->dst_count; i++) n[WW_C_REG_WRITE] += issues * file_registers(&in->dst[i]);
+}
+
+/* Adds what follows from how often each static instruction was issued since the last time. */
+static void fold_instructions(struct ww_core *core, uint64_t *n) {
+    const struct ww_launch *launch = core->launch;
+    for (uint32_t i = 0; i < launch->inst_count; i++) {
+        const struct ww_inst_count *count = &core->epochs.inst[i];
+        struct ww_inst_folded *before = &core->pieces.folded[i];
+        uint64_t issues = count->issues - before->issues, threads = count->threads - before->threads;
+        if (!issues) continue;
+        *before = (struct ww_inst_folded){count->issues, count->threads};
+        const struct ww_inst *in = &launch->inst[i];
+        n[WW_C_INST_ISSUED] += issues;
+        n[WW_C_THREAD_INST] += threads;
+        n[WW_C_REG_BANK_CONFLICT] += issues * core->code.inst[i].conflict;
+        if (in->op == WW_OP_BRANCH) n[WW_C_BRANCH] += issues;
+        add_memory(n, in, issues);
+        add_lanes(n, in, threads);
+        add_registers(n, in, issues);
+    }
+}
+
+/* Cycles with a resident CTA, summed over SMs. */
+static uint64_t active_cycles(const struct ww_core *core, uint64_t cycle) {
+    uint64_t active = 0;
+    for (uint32_t i = 0; i < core->gpu->sm_count; i++) {
+        const struct ww_sm *sm = &core->sm[i];
+        active += sm->active_cycles;
+        if (sm->resident_ctas && cycle > sm->active_since) active += cycle - sm->active_since;
+    }
+    return active;
+}
+
+/* All counters from the launch's begin up to a cycle, whose time is ps. */
+static void totals(struct ww_core *core, uint64_t cycle, uint64_t ps, uint64_t *n) {
+    struct ww_pieces *p = &core->pieces;
+    fold_instructions(core, p->of_instructions);
+    for (int i = 0; i < WW_COUNTER_COUNT; i++) n[i] = core->counter[i] + p->of_instructions[i];
+    n[WW_C_SM_ACTIVE_CYCLES] = active_cycles(core, cycle);
+    n[WW_C_SM_IDLE_CYCLES] = cycle * core->gpu->sm_count - n[WW_C_SM_ACTIVE_CYCLES];
+    n[WW_C_CTA_LAUNCHED] = core->launched_ctas;
+    if (core->ops->may_miss) {
+        n[WW_C_MP_CYCLES] = n[WW_C_MEM_SATURATED_CYCLES];
+        n[WW_C_EP_CYCLES] = n[WW_C_SM_ACTIVE_CYCLES] - n[WW_C_MEM_SATURATED_CYCLES];
+    }
+    ww_memsys_count(core->memory, ps, n);
+}
+
+/* The row to write to; NULL: no memory, the launch is given up. */
+static struct ww_piece *open_piece(struct ww_core *core) {
+    struct ww_pieces *p = &core->pieces;
+    if (p->count == p->capacity) {
+        size_t capacity = p->capacity ? 2 * p->capacity : 16;
+        struct ww_piece *row = capacity > MOST_PIECES ? NULL : realloc(p->row, capacity * sizeof *row);
+        if (!row) {
+            ww_core_fail(core, ww_fail_nomem(core->error, "energy by epoch"));
+            return NULL;
+        }
+        p->row = row;
+        p->capacity = capacity;
+    }
+    return &p->row[p->count++];
+}
+
+/* Counts since the last cut go into the row. */
+static void add_since(struct ww_pieces *p, const uint64_t *now, struct ww_piece *row) {
+    for (int i = 0; i < WW_COUNTER_COUNT; i++) row->counter[i] += now[i] - p->before[i];
+    memcpy(p->before, now, sizeof p->before);
+}
+
+void ww_pieces_cut(struct ww_core *core, uint64_t cycle, uint64_t ps) {
+    struct ww_pieces *p = &core->pieces;
+    uint64_t now[WW_COUNTER_COUNT];
+    if (!p->on || cycle <= p->cycle) return;
+    totals(core, cycle, ps, now);
+    struct ww_piece *row = open_piece(core);
+    if (!row) return;
+    *row = (struct ww_piece){.first_cycle = p->cycle, .cycles = cycle - p->cycle, .time_ps = ps - p->ps};
+    memcpy(row->mhz, core->mhz, sizeof row->mhz);
+    ww_govern_count(core, &row->cta_limit, &row->ctas_paused);
+    add_since(p, now, row);
+    p->cycle = cycle;
+    p->ps = ps;
+}
+
+void ww_pieces_end(struct ww_core *core, uint64_t cycle, uint64_t ps) {
+    struct ww_pieces *p = &core->pieces;
+    uint64_t now[WW_COUNTER_COUNT];
+    ww_pieces_cut(core, cycle, ps);
+    totals(core, cycle, ps, now);
+    if (p->count) add_since(p, now, &p->row[p->count - 1]); /* what was counted since a cut in the last cycle */
+    memcpy(core->counter, now, sizeof now);
+}
+
+enum ww_code ww_pieces_begin(struct ww_pieces *p, bool on, uint32_t inst_count, uint64_t ps,
+                             struct ww_arena *arena, struct ww_error *error) {
+    struct ww_piece *row = p->row;
+    size_t capacity = p->capacity;
+    *p = (struct ww_pieces){.row = row, .capacity = capacity, .on = on, .ps = ps};
+    p->folded = ww_arena_array(arena, (size_t)inst_count + 1, sizeof *p->folded);
+    return p->folded ? WW_OK : ww_fail_nomem(error, "counters by instruction");
+}
+
+void ww_pieces_free(struct ww_pieces *p) {
+    free(p->row);
+    *p = (struct ww_pieces){0};
+}
