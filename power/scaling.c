@@ -112,8 +112,8 @@ static enum ww_code need_laws(const struct ww_scaling *scaling, struct ww_error 
 
 static enum ww_code load(struct ww_scaling *s, const char *path, bool laws, struct ww_error *error) {
     struct ww_table_section section[] = {
-        {"points", point_rows, sizeof point_rows / sizeof *point_rows, sizeof(struct ww_scaling_point),
-         offsetof(struct ww_scaling_point, source), true, NULL, 0},
+        {"points", point_rows, sizeof point_rows / sizeof *point_rows,
+         laws ? 0 : sizeof(struct ww_scaling_point), offsetof(struct ww_scaling_point, source), true, NULL, 0},
         {"laws", law_rows, sizeof law_rows / sizeof *law_rows, sizeof(struct ww_scaling_law),
          offsetof(struct ww_scaling_law, source), laws, NULL, 0},
     };

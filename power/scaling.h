@@ -64,7 +64,7 @@ struct ww_scaling {
 };
 
 /* Loads a scaling table: "scaling", or a path that ends in .json. `laws`: every structure and quantity must
- * have its law. Errors: WW_INPUT, WW_IO, WW_NOMEM. */
+ * have its law, and the points are left out. Errors: WW_INPUT, WW_IO, WW_NOMEM. */
 enum ww_code ww_scaling_load(const char *name, bool laws, struct ww_scaling **out, struct ww_error *error);
 void ww_scaling_free(struct ww_scaling *scaling);
 /* A law's value for a shape, in the quantity's unit. */

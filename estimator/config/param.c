@@ -109,30 +109,21 @@ static const char *expected(const struct ww_param *row) {
 
 enum ww_code ww_param_set_number(const struct ww_param *row, void *object, double value, const char *where,
                                  struct ww_error *error) {
-    char met[32];
-    ww_double_text(value, met);
+    char met[32]; /* of what is refused: a text of each number would cost more than all else here */
     size_t n;
-    switch (row->type) {
-    case WW_U32:
-    case WW_U64:
-        if (!(value >= row->min && value <= row->max)) return fail_bounds(row, met, where, error);
-        if (value != floor(value)) return ww_fail(error, WW_INPUT, where, "%s is not a whole number", met);
-        break;
-    case WW_F64:
-        if (!(value >= row->min && value <= row->max)) return fail_bounds(row, met, where, error);
-        break;
-    case WW_BOOL:
-        if (value != 0 && value != 1) return fail_bounds(row, met, where, error);
-        break;
-    case WW_ENUM:
-        if (!(value >= 0 && value < 1000) || value != floor(value) || !enum_name(row, (uint32_t)value, &n))
-            return fail_bounds(row, met, where, error);
-        break;
-    case WW_STR:
-        return ww_fail(error, WW_INPUT, where, "met the number %s, expected a string", met);
+    bool whole = row->type == WW_U32 || row->type == WW_U64, fits = value >= row->min && value <= row->max;
+    if (row->type == WW_BOOL) fits = value == 0 || value == 1;
+    if (row->type == WW_ENUM)
+        fits = value >= 0 && value < 1000 && value == floor(value) && enum_name(row, (uint32_t)value, &n);
+    if (row->type != WW_STR && fits && (!whole || value == floor(value))) {
+        store(row, object, value);
+        return WW_OK;
     }
-    store(row, object, value);
-    return WW_OK;
+    ww_double_text(value, met);
+    if (row->type == WW_STR)
+        return ww_fail(error, WW_INPUT, where, "met the number %s, expected a string", met);
+    if (!fits) return fail_bounds(row, met, where, error);
+    return ww_fail(error, WW_INPUT, where, "%s is not a whole number", met);
 }
 
 /* Numbers are written with a point whatever the process's locale says. */

@@ -73,7 +73,7 @@ static enum ww_code read_section(const struct reader *r, struct ww_table_section
     char where[400];
     snprintf(where, sizeof where, "%s: $.%s", r->path, s->key);
     s->count = 0;
-    if (!array && !s->required) return WW_OK;
+    if (!s->record_size || (!array && !s->required)) return WW_OK;
     if (!cJSON_IsArray(array)) return ww_fail(error, WW_INPUT, where, "expected an array of objects");
     int n = cJSON_GetArraySize(array);
     if (n > RECORDS_MAX)

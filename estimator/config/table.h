@@ -16,7 +16,7 @@ struct ww_table_section {
     const char *key;
     const struct ww_param *rows; /* of one record; a WW_STR row with a NULL def_text is required */
     size_t row_count;
-    size_t record_size;
+    size_t record_size;   /* 0: the section may be there and is not read */
     size_t source_offset; /* of a `const char *` in the record */
     bool required;
     void *records;

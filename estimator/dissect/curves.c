@@ -136,7 +136,7 @@ static enum ww_code fill_l2(struct ww_meter *m, uint32_t loads, uint32_t stores,
                               .repeats = 1,
                               .cta_bytes = 256 * 16};
     struct ww_micro *micro;
-    b.ctas = (uint32_t)(2 * m->board.l2_bytes / (b.cta_bytes * (loads + stores))) + 1;
+    b.ctas = (uint32_t)(2 * ww_meter_l2_bytes(m) / (b.cta_bytes * (loads + stores))) + 1;
     for (uint32_t k = 0; k < loads + stores; k++) b.base[k] = (uint64_t)(16 + k) << 32;
     WW_TRY(ww_micro_bulk(&b, &micro, error));
     return run(m, micro, 0, 0, NULL, error);

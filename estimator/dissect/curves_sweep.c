@@ -83,7 +83,7 @@ static enum ww_code streams(struct ww_meter *m, struct ww_error *error) {
 
 enum ww_code ww_dissect_curves(struct ww_meter *m, struct ww_error *error) {
     struct ww_dissect_curves *c = &m->out->curves;
-    uint64_t l2 = m->board.l2_bytes, to = 3 * l2 > LATENCY_TO ? 3 * l2 : LATENCY_TO;
+    uint64_t l2 = ww_meter_l2_bytes(m), to = 3 * l2 > LATENCY_TO ? 3 * l2 : LATENCY_TO;
     WW_TRY(sweep(m, ww_curve_latency, LATENCY_FROM, to, LATENCY_STEP, &c->latency, &c->latency_count, error));
     WW_TRY(refine(m, error));
     WW_TRY(sweep(m, ww_curve_cache, CACHE_FROM, CACHE_TO, CACHE_STEP, &c->cache, &c->cache_count, error));

@@ -24,7 +24,7 @@ static enum ww_code copy_ps(struct ww_meter *m, const struct ww_dissect_point *p
  * timed, of `times` the L2 and of three times that, and the longer one's part beyond the shorter counts. */
 static enum ww_code copy_point(struct ww_meter *m, struct ww_dissect_point *p, uint32_t times,
                                struct ww_error *error) {
-    uint64_t copied[2], ps[2], bytes = times * (m->board.l2_bytes < WW_MB ? WW_MB : m->board.l2_bytes);
+    uint64_t copied[2], ps[2], bytes = times * ww_meter_l2_bytes(m);
     WW_TRY(ww_meter_step(m, "global copies", error));
     WW_TRY(copy_ps(m, p, bytes, &copied[0], &ps[0], error));
     WW_TRY(copy_ps(m, p, 3 * bytes, &copied[1], &ps[1], error));

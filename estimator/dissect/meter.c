@@ -28,6 +28,11 @@ void ww_meter_close(struct ww_meter *m) {
     m->gpu = NULL;
 }
 
+uint64_t ww_meter_l2_bytes(const struct ww_meter *m) {
+    uint64_t bytes = m->board.l2_bytes, most = 128 * WW_MB;
+    return bytes < WW_MB ? WW_MB : bytes > most ? most : bytes;
+}
+
 enum ww_code ww_meter_step(struct ww_meter *m, const char *what, struct ww_error *error) {
     const struct ww_dissect_options *o = m->options;
     if (!o->progress || o->progress(o->context, -1, m->out->accesses, what)) return WW_OK;

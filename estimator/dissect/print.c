@@ -247,7 +247,10 @@ enum ww_code ww_dissect_print(const struct ww_dissect *d, FILE *out, struct ww_e
     }
     if (d->parts & WW_DISSECT_TLB) print_tlbs(d, out);
     if (d->parts & WW_DISSECT_LATENCY) print_patterns(d, out);
-    if (d->shared.measured) print_shared(d, out);
+    if (d->shared.measured)
+        print_shared(d, out);
+    else if (d->parts & WW_DISSECT_SHARED)
+        fprintf(out, "Shared memory: less than a warp's strides need\n");
     if (d->global.measured) print_global(d, out);
     if (d->curves.measured) print_curves(d, out);
     return ferror(out) ? ww_fail(error, WW_IO, "", "cannot write") : WW_OK;

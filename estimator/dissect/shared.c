@@ -9,6 +9,7 @@
 #define REPEATS 64     /* of a strided load, as the paper's */
 #define COPY_REPEATS 3 /* the last one is timed: instructions are cached then */
 #define MOST_POINTS 256u
+#define LARGEST_STRIDE_BYTES (31 * WW_DISSECT_STRIDES * 4 + 4) /* a GPU with less is not looked at */
 
 static enum ww_code average(struct ww_meter *m, const struct ww_micro *micro, double *cycles,
                             struct ww_error *error) {
@@ -153,10 +154,11 @@ enum ww_code ww_dissect_shared(const struct ww_dissect_options *options, struct 
                                struct ww_error *error) {
     struct ww_meter m;
     enum ww_code code = ww_meter_open(&m, options, out, NULL, error);
-    if (code == WW_OK) code = latency(&m, error);
-    if (code == WW_OK) code = strides(&m, error);
-    if (code == WW_OK) code = copies(&m, error);
+    bool enough = code == WW_OK && m.board.shared_per_cta >= LARGEST_STRIDE_BYTES;
+    if (enough) code = latency(&m, error);
+    if (enough && code == WW_OK) code = strides(&m, error);
+    if (enough && code == WW_OK) code = copies(&m, error);
     ww_meter_close(&m);
-    out->shared.measured = code == WW_OK;
+    out->shared.measured = enough && code == WW_OK;
     return code;
 }

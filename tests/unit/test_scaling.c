@@ -110,7 +110,7 @@ static void it_leaks_less_than_they_draw(void **state) {
 
 static int load(void **state) {
     (void)state;
-    return ww_scaling_load("scaling", true, &scaling, &error) == WW_OK ? 0 : -1;
+    return ww_scaling_load("scaling", false, &scaling, &error) == WW_OK ? 0 : -1;
 }
 
 static int unload(void **state) {
