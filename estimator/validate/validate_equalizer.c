@@ -1,0 +1,129 @@
+/* Suite "equalizer": chapter III of A. Sethia, Dynamic Hardware Resource Management for Efficient Throughput
+ * Processing (dissertation, University of Michigan, 2015). The 27 kernels of its table 3.2 run on gtx480-eq
+ * with clocks and numbers of CTAs that stay, and under Equalizer, DynCTA and CCWS. docs/validation.md says what
+ * the workloads' sizes are, how kernels and table belong together, and why rows lie outside. */
+#include "equalizer_int.h"
+#include <math.h>
+
+static const struct ww_matrix_workload workloads[] = {
+    {"backprop", {"size=large"}, 0, NULL},
+    {"bfs", {"variant=mask", "block=512", "nodes=131072"}, 0, NULL},
+    {"cfd", {"size=large"}, 0, NULL},
+    {"cutcp", {"size=large"}, 20, NULL},
+    {"histo", {"size=large"}, 0, NULL},
+    {"kmeans", {"variant=rodinia", "n=98304"}, 0, NULL},
+    {"lavaMD", {"size=large"}, 60, NULL},
+    {"lbm", {"ny=64", "nz=48"}, 36, NULL},
+    {"leukocyte", {"columns=240"}, 0, NULL},
+    {"mri_gridding", {"samples=20000"}, 0, NULL},
+    {"mri_q", {NULL}, 24, NULL},
+    {"mummer", {"queries=34560"}, 20, NULL},
+    {"particlefilter", {"size=large"}, 0, "0"},
+    {"particlefilter", {NULL}, 0, "1"},
+    {"pathfinder", {"size=large"}, 0, NULL},
+    {"sad", {"size=large"}, 0, NULL},
+    {"sgemm", {"variant=rows", "m=1536", "n=480", "k=96"}, 42, NULL},
+    {"spmv", {"block=192", "rows=138240"}, 0, NULL},
+    {"stencil",
+     {"variant=shared", "block_x=32", "block_y=4", "nx=256", "ny=192", "nz=32", "iterations=1"},
+     50,
+     NULL},
+    {"streamcluster", {NULL}, 0, NULL},
+};
+enum { WORKLOADS = sizeof workloads / sizeof workloads[0] };
+
+const struct ww_eq_kernel ww_eq_kernel[WW_EQ_KERNELS] = {
+    {"cutcp_lattice", "cutcp", WW_EQ_COMPUTE, 8},
+    {"histo_main", "histo-2", WW_EQ_COMPUTE, 3},
+    {"lavaMD_forces", "lavaMD", WW_EQ_COMPUTE, 4},
+    {"leukocyte_dilate", "leuko-2", WW_EQ_COMPUTE, 8},
+    {"mri_gridding_reorder", "mri-g-3", WW_EQ_COMPUTE, 6},
+    {"mri_q_compute", "mri-q", WW_EQ_COMPUTE, 5},
+    {"particlefilter_find_index", "prtcl-2", WW_EQ_COMPUTE, 3},
+    {"pathfinder_steps", "pathfinder", WW_EQ_COMPUTE, 6},
+    {"sgemm_rows", "sgemm", WW_EQ_COMPUTE, 6},
+    {"cfd_time_step", "cfd-1", WW_EQ_MEMORY, 3},
+    {"cfd_compute_flux", "cfd-2", WW_EQ_MEMORY, 3},
+    {"histo_final", "histo-3", WW_EQ_MEMORY, 3},
+    {"lbm_stream_collide", "lbm", WW_EQ_MEMORY, 7},
+    {"leukocyte_gicov", "leuko-1", WW_EQ_MEMORY, 6},
+    {"backprop_adjust_weights", "bp-2", WW_EQ_CACHE, 6},
+    {"bfs_mask_expand", "bfs-2", WW_EQ_CACHE, 3},
+    {"histo_prescan", "histo-1", WW_EQ_CACHE, 3},
+    {"kmeans_invert", "kmn", WW_EQ_CACHE, 6},
+    {"mummer_match", "mmer", WW_EQ_CACHE, 6},
+    {"particlefilter_likelihood", "prtcl-1", WW_EQ_CACHE, 3},
+    {"spmv_scalar", "spmv", WW_EQ_CACHE, 8},
+    {"backprop_layerforward", "bp-1", WW_EQ_UNSATURATED, 6},
+    {"mri_gridding_gather", "mri-g-1", WW_EQ_UNSATURATED, 8},
+    {"mri_gridding_bin", "mri-g-2", WW_EQ_UNSATURATED, 3},
+    {"sad_macroblock", "sad", WW_EQ_UNSATURATED, 8},
+    {"streamcluster_pgain", "sc", WW_EQ_UNSATURATED, 3},
+    {"stencil_shared", "stncl", WW_EQ_UNSATURATED, 5},
+};
+
+#define GPU "gtx480-eq"
+/* 15 % off 700 and 924 MHz. The memory domain is interconnect, L2, memory controllers and DRAM. */
+static const struct ww_matrix_machine machines[WW_EQ_MACHINES] = {
+    [WW_EQ_BASE] = {GPU, {NULL}},
+    [WW_EQ_SM_HIGH] = {GPU, {NULL}},
+    [WW_EQ_SM_LOW] = {GPU, {NULL}},
+    [WW_EQ_MEM_HIGH] = {GPU, {NULL}},
+    [WW_EQ_MEM_LOW] = {GPU, {NULL}},
+    [WW_EQ_CTAS] = {GPU, {NULL}},
+    [WW_EQ_CTAS + 1] = {GPU, {NULL}},
+    [WW_EQ_CTAS + 2] = {GPU, {NULL}},
+    [WW_EQ_CTAS + 3] = {GPU, {NULL}},
+    [WW_EQ_CTAS + 4] = {GPU, {NULL}},
+    [WW_EQ_CTAS + 5] = {GPU, {NULL}},
+    [WW_EQ_CTAS + 6] = {GPU, {NULL}},
+    [WW_EQ_PERFORMANCE] = {GPU, {"governor=equalizer", "governor.objective=performance"}},
+    [WW_EQ_ENERGY] = {GPU, {"governor=equalizer", "governor.objective=energy"}},
+    [WW_EQ_BLOCKS] = {GPU, {"governor=equalizer", "governor.clocks=false"}},
+    [WW_EQ_DYNCTA] = {GPU, {"governor=dyncta"}},
+    [WW_EQ_CCWS] = {GPU, {"sched=ccws"}},
+};
+
+/* 15 % off 700 and 924 MHz. The memory domain is interconnect, L2, memory controllers and DRAM. */
+static const char *const sets[WW_EQ_MACHINES][WW_MATRIX_OVERRIDES] = {
+    [WW_EQ_SM_HIGH] = {"clock.sm_mhz=805"},
+    [WW_EQ_SM_LOW] = {"clock.sm_mhz=595"},
+    [WW_EQ_MEM_HIGH] = {"clock.l2_mhz=805", "clock.dram_mhz=1062.6"},
+    [WW_EQ_MEM_LOW] = {"clock.l2_mhz=595", "clock.dram_mhz=785.4"},
+    [WW_EQ_CTAS] = {"sm.max_ctas=1"},
+    [WW_EQ_CTAS + 1] = {"sm.max_ctas=2"},
+    [WW_EQ_CTAS + 2] = {"sm.max_ctas=3"},
+    [WW_EQ_CTAS + 3] = {"sm.max_ctas=4"},
+    [WW_EQ_CTAS + 4] = {"sm.max_ctas=5"},
+    [WW_EQ_CTAS + 5] = {"sm.max_ctas=6"},
+    [WW_EQ_CTAS + 6] = {"sm.max_ctas=7"},
+};
+
+/* Numbers of CTAs that limit nothing are left out: the most that a kernel of the workload has, by table 3.2. */
+static bool wanted(size_t workload, size_t machine) {
+    static const uint8_t most[WORKLOADS] = {6, 3, 3, 8, 3, 6, 4, 7, 8, 8, 5, 6, 3, 3, 6, 8, 6, 8, 5, 3};
+    if (machine < WW_EQ_CTAS || machine >= WW_EQ_CTAS + WW_EQ_CTAS_MOST) return true;
+    return machine - WW_EQ_CTAS + 1 < most[workload];
+}
+
+enum ww_code ww_validate_suite_equalizer(struct ww_validation *v, const struct ww_validate_options *options,
+                                         struct ww_error *error) {
+    const char *kernel[WW_EQ_KERNELS];
+    struct ww_eq_times *times = ww_arena_alloc(&v->arena, sizeof *times);
+    if (!times) return ww_fail_nomem(error, "a suite's rows");
+    for (size_t k = 0; k < WW_EQ_KERNELS; k++) kernel[k] = ww_eq_kernel[k].kernel;
+    struct ww_matrix b = {.workload = workloads,
+                          .workloads = WORKLOADS,
+                          .machine = machines,
+                          .machines = WW_EQ_MACHINES,
+                          .set = sets,
+                          .kernel = kernel,
+                          .kernels = WW_EQ_KERNELS,
+                          .wanted = wanted,
+                          .seen = ww_eq_seen,
+                          .context = times};
+    WW_TRY(ww_matrix_run(&b, &v->arena, options, error));
+    WW_TRY(ww_eq_averages(v, &b, error));
+    WW_TRY(ww_eq_bars(v, &b, error));
+    return ww_eq_time_rows(v, &b, times, error);
+}
