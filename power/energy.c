@@ -67,9 +67,18 @@ static void add_lane_model(const struct ww_power *p, const struct power_point *p
 
 static double follow(const struct power_point *point, const struct power_static *s) {
     return s->kind == POWER_LEAKAGE   ? point->leakage[s->to]
-           : s->kind == POWER_CLOCK   ? point->dynamic[s->to]
+           : s->kind == POWER_CLOCK   ? point->clock[s->to]
            : s->kind == POWER_STANDBY ? point->standby[s->to]
                                       : 1;
+}
+
+/* Of the time in which SMs have CTAs, that in which they issue nothing: their clocks run all the same. Issued
+ * instructions bring the energy of their cycle with them. */
+static double stalled_sm_s(const struct ww_gpu_spec *gpu, const struct stretch *l) {
+    double interval = gpu->front_issue_interval > 0 ? gpu->front_issue_interval : 1;
+    double most = l->active_sm_s * gpu->clock_sm_mhz * 1e6 * gpu->sm_schedulers / interval;
+    double busy = most > 0 ? (double)l->counter[WW_C_INST_ISSUED] / most : 0;
+    return busy < 1 ? l->active_sm_s * (1 - busy) : 0;
 }
 
 /* Seconds for which a row's watts flow, times the number of what draws them. An idle SM whose clock stops saves
@@ -95,7 +104,9 @@ static void add_stretch(const struct ww_power *power, const struct ww_gpu_spec *
     add_events(power, point, l, &own);
     for (size_t i = 0; i < power->steady_count; i++) {
         const struct power_static *s = &power->steady[i];
-        double over = drawn(s, gpu->power_idle_sm, l->seconds, l->active_sm_s, sms);
+        double over = s->per == POWER_PER_STALLED_SM
+                          ? stalled_sm_s(gpu, l)
+                          : drawn(s, gpu->power_idle_sm, l->seconds, l->active_sm_s, sms);
         own.static_j[s->to] += s->value * over * follow(point, s);
     }
     add_lane_model(power, point, l, sms, &own);

@@ -55,6 +55,7 @@ void power_point_of(const struct ww_power *power, const struct ww_gpu_spec *gpu,
     for (int c = 0; c < WW_COMPONENT_COUNT; c++) {
         const struct factors *d = &f[power_domain_of((enum ww_component)c)];
         out->dynamic[c] = d->volts * d->volts * power_structure_factor(power, gpu, (enum ww_component)c);
+        out->clock[c] = d->volts * d->volts * d->speed;
         out->leakage[c] = d->volts * d->heat;
         out->standby[c] = d->standby * d->volts;
     }

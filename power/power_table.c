@@ -16,7 +16,7 @@ static const struct ww_param event_rows[] = {
 };
 static const struct ww_param static_rows[] = {
     P_STR(power_static, component, "component", NULL, "a component's name"),
-    WW_PARAM_ENUM(power_static, per, "per", "gpu|active_sm|idle_sm", WW_REQUIRED, "what draws it"),
+    WW_PARAM_ENUM(power_static, per, "per", "gpu|active_sm|idle_sm|stalled_sm", WW_REQUIRED, "what draws it"),
     WW_PARAM_ENUM(power_static, kind, "kind", "fixed|leakage|clock|standby", 0, "what it follows"),
     P_F64(power_static, value, "value", "W", 0, 1e5, WW_REQUIRED, "power"),
     P_F64(power_static, uncertainty, "uncertainty", "", 0, 10, WW_REQUIRED, "relative uncertainty"),

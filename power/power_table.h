@@ -17,7 +17,7 @@
 enum power_unit { POWER_PJ, POWER_NJ };
 enum power_kind { POWER_FIXED, POWER_LEAKAGE, POWER_CLOCK, POWER_STANDBY };
 enum power_domain { POWER_DOMAIN_SM, POWER_DOMAIN_L2, POWER_DOMAIN_DRAM, POWER_DOMAIN_COUNT };
-enum power_per { POWER_PER_GPU, POWER_PER_ACTIVE_SM, POWER_PER_IDLE_SM };
+enum power_per { POWER_PER_GPU, POWER_PER_ACTIVE_SM, POWER_PER_IDLE_SM, POWER_PER_STALLED_SM };
 
 /* Units that a lane-model category names, as bits. */
 enum {
@@ -120,6 +120,7 @@ struct ww_power {
 /* Factors on the table's values in one run. */
 struct power_point {
     double dynamic[WW_COMPONENT_COUNT]; /* voltage squared, and the shape of the component's structure */
+    double clock[WW_COMPONENT_COUNT];   /* voltage squared and frequency: watts of clocks that run */
     double leakage[WW_COMPONENT_COUNT]; /* voltage and temperature */
     double standby[WW_COMPONENT_COUNT];
 };

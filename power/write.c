@@ -3,7 +3,7 @@
 #include <string.h>
 
 static const char *const unit_name[] = {"pJ", "nJ"};
-static const char *const per_name[] = {"gpu", "active_sm", "idle_sm"};
+static const char *const per_name[] = {"gpu", "active_sm", "idle_sm", "stalled_sm"};
 static const char *const kind_name[] = {"fixed", "leakage", "clock", "standby"};
 static const char *const structure_name[] = {"regfile",  "shared", "l1",      "l2",       "texture",
                                              "constant", "icache", "l1_mshr", "l1_queue", "l2_mshr"};

@@ -88,10 +88,13 @@ def static(component, per, kind, value, uncertainty, source, note):
 
 
 def fermi_static(leakage, idle, background=None):
-    constant, idle_source = [r for r in load("gtx480")["static"] if r["component"] in ("constant", "sm_idle")]
+    rows = load("gtx480")["static"]
+    constant = next(r for r in rows if r["component"] == "constant")
+    idle_source, stalled = [r for r in rows if r["per"] in ("idle_sm", "stalled_sm")]
     rows = [row(constant, constant["value"], 0.5, "same", "gtx480's row"),
             static("sm_other", "gpu", "leakage", 41.9 * leakage, 0.5, "cacti-leak", "41.9 W times %.3g" % leakage),
-            row(idle_source, idle_source["value"] * idle, 0.5, "cacti", "gtx480's row times %.3g" % idle)]
+            row(idle_source, idle_source["value"] * idle, 0.5, "cacti", "gtx480's row times %.3g" % idle),
+            row(stalled, stalled["value"] * idle, 0.5, "cacti", "gtx480's row times %.3g" % idle)]
     return rows + ([background] if background else [])
 
 

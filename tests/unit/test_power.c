@@ -91,6 +91,28 @@ static void static_power_flows_for_what_draws_it(void **state) {
     near(e.total_j, 28e-6);
 }
 
+/* 3 of 4 SMs have CTAs; each has one scheduler that issues in every second cycle. Of the 1500 instructions that
+ * they could issue in 1 us they issue 600, so that they stall for 60 % of the time. */
+static void an_sm_that_issues_nothing_draws_what_its_clocks_do(void **state) {
+    (void)state;
+    struct ww_power *power =
+        table("{\"events\":[],\"static\":[{\"component\":\"sm_other\",\"per\":\"stalled_sm\","
+              "\"kind\":\"clock\",\"value\":2,\"uncertainty\":0,\"source\":\"s\"}]}",
+              WW_OK);
+    struct ww_gpu_spec spec = gpu();
+    struct ww_launch_result l = launch();
+    struct ww_energy out;
+    spec.sm_schedulers = 1;
+    spec.front_issue_interval = 2;
+    l.counter[WW_C_INST_ISSUED] = 600;
+    ww_power_launch(power, &spec, &l, &out);
+    near(out.static_j[WW_P_SM_OTHER], 2 * 3 * 0.6 * 1e-6);
+    l.counter[WW_C_INST_ISSUED] = 1600; /* no more than all */
+    ww_power_launch(power, &spec, &l, &out);
+    near(out.static_j[WW_P_SM_OTHER], 0);
+    ww_power_free(power);
+}
+
 #define LANES                                                                                                  \
     "{\"events\":[],\"static\":[],\"lane_model\":["                                                            \
     "{\"component\":\"sm_other\",\"uses\":\"int+fp\",\"first_lane\":20,\"add_lane\":1,\"uncertainty\":0,"      \
@@ -194,6 +216,7 @@ int main(void) {
         cmocka_unit_test(an_event_costs_its_energy_each_time),
         cmocka_unit_test(an_event_by_lanes_is_scaled_by_the_active_share),
         cmocka_unit_test(static_power_flows_for_what_draws_it),
+        cmocka_unit_test(an_sm_that_issues_nothing_draws_what_its_clocks_do),
         cmocka_unit_test(the_lane_model_adds_watts_with_each_lane),
         cmocka_unit_test(the_lane_model_falls_back_to_its_default),
         cmocka_unit_test(a_stray_operation_does_not_move_a_kernel),

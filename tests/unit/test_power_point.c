@@ -123,6 +123,13 @@ static void switching_goes_with_the_square_of_the_voltage(void **state) {
     near(e.dynamic_j[WW_P_L2], 10e-9);
 }
 
+static void clocks_go_with_the_frequency_and_the_square_of_the_voltage(void **state) {
+    (void)state;
+    struct ww_gpu_spec s = own();
+    s.clock_sm_mhz = 850;
+    near(energy(&s).static_j[WW_P_SM_IDLE], 2e-6 * 0.85 * 0.85 * 0.85);
+}
+
 static void leakage_goes_with_the_voltage(void **state) {
     (void)state;
     struct ww_gpu_spec s = own();
@@ -259,6 +266,7 @@ int main(void) {
         cmocka_unit_test(a_smaller_cache_takes_its_leakage_off_the_chips),
         cmocka_unit_test(more_mshrs_cost_more_for_each_miss),
         cmocka_unit_test(switching_goes_with_the_square_of_the_voltage),
+        cmocka_unit_test(clocks_go_with_the_frequency_and_the_square_of_the_voltage),
         cmocka_unit_test(leakage_goes_with_the_voltage),
         cmocka_unit_test(each_domain_has_its_own_voltage),
         cmocka_unit_test(the_voltage_stays_within_its_limits),

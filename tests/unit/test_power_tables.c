@@ -1,0 +1,240 @@
+/* The project's power tables: every row comes out of ww_power_launch as its file has it, and published figures
+ * are reproduced by counted events. The files are read here a second time, on their own. */
+#include "../../estimator/warpwatt.h"
+#include "../../power/power.h"
+#include "result_fixture.h"
+#include <cjson/cJSON.h>
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+static struct ww_error error;
+static const char *const tables[] = {"gtx280", "gtx285", "gtx480", "gtx580", "gtx780",
+                                     "gtx980", "v100",   "a100",   "h200"};
+enum { TABLES = sizeof tables / sizeof tables[0], EVENTS = 1000 };
+
+/* A GPU with the table of its name, and the file's own rows. */
+struct table {
+    struct ww_gpu *gpu;
+    struct ww_power *power;
+    cJSON *json;
+};
+
+static struct table open_table(const char *name) {
+    struct table t;
+    char path[512], file[64];
+    static char text[1 << 17];
+    snprintf(file, sizeof file, "power/tables/%s.json", name);
+    ww_fixture_source_file(file, path);
+    FILE *f = fopen(path, "r");
+    assert_non_null(f);
+    size_t n = fread(text, 1, sizeof text - 1, f);
+    fclose(f);
+    text[n] = 0;
+    t.json = cJSON_Parse(text);
+    assert_non_null(t.json);
+    assert_int_equal(ww_gpu_load(name, NULL, 0, &t.gpu, &error), WW_OK);
+    assert_int_equal(ww_power_load(name, true, &t.power, &error), WW_OK);
+    return t;
+}
+
+static void close_table(struct table *t) {
+    cJSON_Delete(t->json);
+    ww_power_free(t->power);
+    ww_gpu_free(t->gpu);
+}
+
+static const char *text_of(const cJSON *row, const char *key, const char *otherwise) {
+    const cJSON *v = cJSON_GetObjectItem(row, key);
+    return v ? v->valuestring : otherwise;
+}
+
+static double number_of(const cJSON *row, const char *key) {
+    const cJSON *v = cJSON_GetObjectItem(row, key);
+    assert_true(cJSON_IsNumber(v));
+    return v->valuedouble;
+}
+
+static int component_of(const cJSON *row) {
+    for (int c = 0; c < WW_COMPONENT_COUNT; c++)
+        if (strcmp(ww_component_name((enum ww_component)c), text_of(row, "component", "")) == 0) return c;
+    fail_msg("no such component");
+    return 0;
+}
+
+static int counter_of(const cJSON *row) {
+    for (int c = 0; c < WW_COUNTER_COUNT; c++)
+        if (strcmp(ww_counter_name((enum ww_counter)c), text_of(row, "event", "")) == 0) return c;
+    fail_msg("no such counter");
+    return 0;
+}
+
+/* Whole warps issue, so that rows by lanes count in full. */
+static struct ww_launch_result counted(int counter) {
+    struct ww_launch_result l = {0};
+    l.counter[WW_C_INST_ISSUED] = EVENTS;
+    l.counter[WW_C_THREAD_INST] = 32 * EVENTS;
+    if (counter != WW_C_THREAD_INST) l.counter[counter] = EVENTS;
+    return l;
+}
+
+static void one_event_costs_its_energy(const struct table *t, int counter) {
+    struct ww_launch_result l = counted(counter);
+    struct ww_energy out;
+    double want[WW_COMPONENT_COUNT] = {0};
+    const cJSON *row;
+    cJSON_ArrayForEach(row, cJSON_GetObjectItem(t->json, "events")) {
+        double unit = strcmp(text_of(row, "unit", ""), "nJ") == 0 ? 1e-9 : 1e-12;
+        want[component_of(row)] += number_of(row, "value") * unit * (double)l.counter[counter_of(row)];
+    }
+    ww_power_launch(t->power, &t->gpu->spec, &l, &out);
+    for (int c = 0; c < WW_COMPONENT_COUNT; c++)
+        assert_true(fabs(out.dynamic_j[c] - want[c]) <= 1e-9 * want[c]);
+}
+
+static void every_event_of_every_table_costs_what_its_row_says(void **state) {
+    (void)state;
+    for (int i = 0; i < TABLES; i++) {
+        struct table t = open_table(tables[i]);
+        int rows = 0;
+        const cJSON *row;
+        cJSON_ArrayForEach(row, cJSON_GetObjectItem(t.json, "events")) {
+            one_event_costs_its_energy(&t, counter_of(row));
+            rows++;
+        }
+        assert_true(rows > 20);
+        close_table(&t);
+    }
+}
+
+/* 1 us at the table's clocks, with half of the SMs active and nothing issued. */
+static void every_static_row_of_every_table_draws_its_watts(void **state) {
+    (void)state;
+    for (int i = 0; i < TABLES; i++) {
+        struct table t = open_table(tables[i]);
+        struct ww_launch_result l = {.time_ps = 1000000};
+        struct ww_energy out;
+        double want[WW_COMPONENT_COUNT] = {0}, half = t.gpu->spec.sm_count / 2.0;
+        const cJSON *row;
+        double active = half * t.gpu->spec.clock_sm_mhz;
+        l.counter[WW_C_SM_ACTIVE_CYCLES] = (uint64_t)(active + 0.5);
+        cJSON_ArrayForEach(row, cJSON_GetObjectItem(t.json, "static")) {
+            bool gpu = strcmp(text_of(row, "per", ""), "gpu") == 0;
+            want[component_of(row)] += number_of(row, "value") * (gpu ? 1 : half) * 1e-6;
+        }
+        cJSON_ArrayForEach(row, cJSON_GetObjectItem(t.json, "lane_model")) if (strcmp(text_of(row, "uses", ""),
+                                                                                      "default") == 0)
+            want[component_of(row)] += number_of(row, "first_lane") / 2 * 1e-6;
+        ww_power_launch(t.power, &t.gpu->spec, &l, &out);
+        for (int c = 0; c < WW_COMPONENT_COUNT; c++)
+            assert_true(fabs(out.static_j[c] - want[c]) <= 1e-3 * want[c] + 1e-15);
+        close_table(&t);
+    }
+}
+
+/* Components without a row are those that docs/power.md names, and those that a GPU does not have. */
+static void every_component_has_rows_or_a_reason(void **state) {
+    (void)state;
+    for (int i = 0; i < TABLES; i++) {
+        struct table t = open_table(tables[i]);
+        bool has[WW_COMPONENT_COUNT] = {false};
+        const cJSON *row;
+        cJSON_ArrayForEach(row, cJSON_GetObjectItem(t.json, "events")) has[component_of(row)] = true;
+        cJSON_ArrayForEach(row, cJSON_GetObjectItem(t.json, "static")) has[component_of(row)] = true;
+        has[WW_P_LSU] = has[WW_P_COLLECTOR] = has[WW_P_DRAM_REFRESH] = true; /* in other components */
+        if (strncmp(tables[i], "gtx", 3) == 0) has[WW_P_TENSOR] = true;
+        if (strcmp(tables[i], "gtx480") == 0 || strcmp(tables[i], "gtx580") == 0)
+            has[WW_P_DRAM_BACKGROUND] = true; /* in its constant power */
+        if (strcmp(tables[i], "gtx780") == 0 || strcmp(tables[i], "gtx980") == 0)
+            has[WW_P_DRAM_ACTIVATE] = true; /* in the energy of reads and writes */
+        for (int c = 0; c < WW_COMPONENT_COUNT; c++)
+            if (!has[c]) fail_msg("%s: %s", tables[i], ww_component_name((enum ww_component)c));
+        close_table(&t);
+    }
+}
+
+static struct ww_energy of(const char *gpu, const struct ww_launch_result *l) {
+    struct table t = open_table(gpu);
+    struct ww_energy out;
+    ww_power_launch(t.power, &t.gpu->spec, l, &out);
+    close_table(&t);
+    return out;
+}
+
+static void near(double got, double want) {
+    if (!(fabs(got - want) <= 1e-6 * fabs(want))) fail_msg("%.9g is not %.9g", got, want);
+}
+
+/* AccelWattch's V100: fits of its component power, and its DRAM coefficients times their base energy. */
+static void published_energies_of_the_v100_are_reproduced(void **state) {
+    (void)state;
+    static const struct {
+        enum ww_counter counter;
+        enum ww_component component;
+        double nanojoules;
+    } published[] = {{WW_C_SHARED_PASSES, WW_P_SHARED, 0.59738},
+                     {WW_C_L1_SECTOR_HIT, WW_P_L1, 0.33132},
+                     {WW_C_DRAM_SECTOR_READ, WW_P_DRAM_READ, 1.6077},
+                     {WW_C_DRAM_SECTOR_WRITE, WW_P_DRAM_WRITE, 0.8922},
+                     {WW_C_DRAM_PRECHARGE, WW_P_DRAM_ACTIVATE, 0.2662}};
+    for (size_t i = 0; i < sizeof published / sizeof published[0]; i++) {
+        struct ww_launch_result l = counted(published[i].counter);
+        near(of("v100", &l).dynamic_j[published[i].component], published[i].nanojoules * EVENTS * 1e-9);
+    }
+}
+
+/* GPUWattch's GTX 480: DRAM by its coefficients and base energies, for 64 bytes; two sectors are that. */
+static void published_energies_of_the_gtx480_are_reproduced(void **state) {
+    (void)state;
+    struct ww_launch_result l = counted(WW_C_DRAM_SECTOR_READ);
+    l.counter[WW_C_DRAM_SECTOR_WRITE] = l.counter[WW_C_DRAM_PRECHARGE] = EVENTS;
+    struct ww_energy e = of("gtx480", &l);
+    assert_true(fabs(2 * e.dynamic_j[WW_P_DRAM_READ] / EVENTS - 25.5653e-9) < 1e-12);
+    assert_true(fabs(2 * e.dynamic_j[WW_P_DRAM_WRITE] / EVENTS - 14.1866e-9) < 1e-12);
+    near(e.dynamic_j[WW_P_DRAM_ACTIVATE] / EVENTS, 4.2322e-9);
+}
+
+/* A. Sethia's dissertation, section 3.5: 41.9 W. */
+static void the_gtx480_leaks_what_the_thesis_states(void **state) {
+    (void)state;
+    struct ww_launch_result l = {.time_ps = 1000000};
+    near(of("gtx480", &l).static_j[WW_P_SM_OTHER], 41.9e-6);
+}
+
+/* AccelWattch's static power of kernels with integer and single-precision work: 18.618 W with one lane and
+ * 0.64523 W for each further one; constant 32.325 W; an idle SM 0.28279 W. */
+static void the_lane_model_is_accelwattchs(void **state) {
+    (void)state;
+    struct table t = open_table("v100");
+    struct ww_launch_result l = {.time_ps = 1000000};
+    struct ww_energy e;
+    l.counter[WW_C_LANE_INT] = l.counter[WW_C_LANE_FP32] = 1000;
+    l.counter[WW_C_INST_ISSUED] = 1000;
+    l.counter[WW_C_SM_ACTIVE_CYCLES] = (uint64_t)(t.gpu->spec.sm_count * t.gpu->spec.clock_sm_mhz);
+    for (unsigned lanes = 1; lanes <= 32; lanes++) {
+        l.counter[WW_C_THREAD_INST] = 1000 * lanes;
+        ww_power_launch(t.power, &t.gpu->spec, &l, &e);
+        assert_true(fabs(e.static_j[WW_P_SM_OTHER] - (18.6179906 + (lanes - 1) * 0.645228013) * 1e-6) < 1e-9);
+    }
+    near(e.static_j[WW_P_CONSTANT], 32.32522272e-6);
+    l.counter[WW_C_SM_ACTIVE_CYCLES] = 0;
+    ww_power_launch(t.power, &t.gpu->spec, &l, &e);
+    near(e.static_j[WW_P_SM_IDLE], t.gpu->spec.sm_count * 0.28279166e-6);
+    close_table(&t);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_event_of_every_table_costs_what_its_row_says),
+        cmocka_unit_test(every_static_row_of_every_table_draws_its_watts),
+        cmocka_unit_test(every_component_has_rows_or_a_reason),
+        cmocka_unit_test(published_energies_of_the_v100_are_reproduced),
+        cmocka_unit_test(published_energies_of_the_gtx480_are_reproduced),
+        cmocka_unit_test(the_gtx480_leaks_what_the_thesis_states),
+        cmocka_unit_test(the_lane_model_is_accelwattchs),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
