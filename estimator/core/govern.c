@@ -123,8 +123,9 @@ static void adjust(struct ww_core *core, uint64_t cycle) {
 }
 
 void ww_govern_cta_ended(struct ww_core *core, uint64_t cycle) {
+    uint64_t at = cycle > core->now ? cycle : core->now + 1; /* the cycle under way is not done twice */
     core->govern->adjust = true;
-    if (cycle < core->govern_at) core->govern_at = cycle;
+    if (at < core->govern_at) core->govern_at = at;
 }
 
 void ww_govern_count(const struct ww_core *core, uint32_t *limit, uint32_t *paused) {
