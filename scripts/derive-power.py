@@ -187,6 +187,7 @@ def structures(p, base):
 
 def domains(p, base, dram):
     rows = [dict(r, mhz=float(p["clock.%s_mhz" % r["domain"]])) for r in base["domains"]]
+    rows[2]["slope"] = 0  # no change of the memory's voltage is published for these boards
     rate = rows[2]["mhz"] * float(p["dram.data_rate"]) / 1000
     if dram == "gddr5":  # 1.3 at 6 Gbps over 1 at 3.2 Gbps, relative to this rate
         per_gbps = 0.3 / (6 - 3.2)
@@ -203,6 +204,11 @@ def gddr3(chips):
                "at 1.9 V, %d chips" % chips)
 
 
+def like_gtx480():
+    background = next(r for r in load("gtx480")["static"] if r["component"] == "dram_background")
+    return row(background, background["value"], 0.7, "same", "gtx480's row")
+
+
 def tables():
     dram, background = gddr3(16)
     foundry7 = 0.65 * 0.60 / 0.75
@@ -210,7 +216,7 @@ def tables():
     return {
         "gtx280": ("GTX 280 (65 nm), derived from gtx480", "gtx480", "standby", from_fermi(65, 1.4, dram, background)),
         "gtx285": ("GTX 285 (55 nm), derived from gtx480", "gtx480", "standby", from_fermi(55, 1.4, dram, background)),
-        "gtx580": ("GTX 580 (40 nm), the rows of gtx480", "gtx480", "gddr5", from_fermi(40, 3.0, None, None)),
+        "gtx580": ("GTX 580 (40 nm), the rows of gtx480", "gtx480", "gddr5", from_fermi(40, 3.0, None, like_gtx480())),
         "gtx780": ("GTX 780 (28 nm), between gtx480 and v100", "gtx480", "gddr5", between(28, 7.1, 12)),
         "gtx980": ("GTX 980 (28 nm), between gtx480 and v100", "gtx480", "gddr5", between(28, 5.2, 8)),
         "a100": ("A100 40 GB (7 nm), derived from v100", "v100", "standby",
