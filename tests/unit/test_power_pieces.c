@@ -126,7 +126,7 @@ static void voltage_is_linear_and_switching_goes_with_its_square(void **state) {
     near(e.static_j[WW_P_SM_OTHER], 40e-6 * 1.15); /* 1 us of leakage */
     near(e.static_j[WW_P_DRAM_BACKGROUND], 10e-6 * (1 - 0.15 * 0.376));
     near(e.static_j[WW_P_CONSTANT], 5e-6);
-    near(e.static_j[WW_P_SM_IDLE], 2e-6 * 1.15 * 1.15); /* one of four SMs */
+    near(e.static_j[WW_P_SM_IDLE], 2e-6 * 1.15 * 1.15 * 1.15); /* one of four SMs */
     ww_power_free(power);
 }
 
