@@ -232,6 +232,8 @@ static void decode_one(const struct ww_gpu_spec *gpu, const struct ww_inst *in, 
     d->conflict = bank_conflict(gpu, in);
     if (pipe == WW_PIPE_MEM)
         set_memory(gpu, in, d);
+    else if (in->op == WW_OP_SYSREG && gpu->lsu_sysreg)
+        set_path(gpu, in, d, WW_L_SHUFFLE);
     else if (!set_pipe(gpu, pipe, d))
         set_control(gpu, in, d);
     d->latency = (uint16_t)(d->latency + gpu->front_dependent_issue + d->conflict);

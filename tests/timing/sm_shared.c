@@ -194,6 +194,33 @@ static void a_shuffle_takes_the_shared_latency(void **state) {
     program_free(&p);
 }
 
+/* A special register is read behind a conflict of 8 passes: cycles until it is used. */
+static uint64_t sysreg_behind_a_conflict(const struct ww_gpu_spec *gpu) {
+    struct program p;
+    program_init(&p, 1, 32, 1, 3);
+    uint32_t store = program_memory(&p, WW_OP_STORE, WW_SPACE_SHARED, 4, -1, 2);
+    uint32_t sysreg = program_inst(&p, WW_OP_SYSREG, 10, -1, -1);
+    uint32_t use = program_inst(&p, WW_OP_INT, 11, 10, -1);
+    program_access(&p, 0, store, ALL, 0, 32);
+    program_step(&p, 0, sysreg, ALL);
+    program_step(&p, 0, use, ALL);
+    struct replay r = program_run(&p, gpu);
+    uint64_t cycles = r.r.cycles;
+    replay_free(&r);
+    program_free(&p);
+    return cycles;
+}
+
+static void a_special_register_is_read_in_turn_with_shared_accesses_if_the_unit_reads_it(void **state) {
+    (void)state;
+    struct ww_gpu_spec g = fixture_gpu();
+    uint64_t alone = sysreg_behind_a_conflict(&g);
+    g.lsu_sysreg = true;
+    /* issue in cycle 1, the store's passes in 1 to 8, the read in 9, its use 24 later */
+    assert_int_equal(sysreg_behind_a_conflict(&g), 8 + 24 + 1);
+    assert_int_equal(alone, 1 + g.pipe_int_latency + 1);
+}
+
 static uint64_t constant_cycles(int32_t stride, uint32_t loads, const struct ww_gpu_spec *gpu,
                                 uint64_t *misses) {
     struct program p;
@@ -287,6 +314,7 @@ int main(void) {
         cmocka_unit_test(a_conflict_holds_the_accesses_behind_it),
         cmocka_unit_test(fewer_address_lanes_space_the_accesses),
         cmocka_unit_test(a_shuffle_takes_the_shared_latency),
+        cmocka_unit_test(a_special_register_is_read_in_turn_with_shared_accesses_if_the_unit_reads_it),
         cmocka_unit_test(a_miss_of_the_constant_cache_looks_in_the_second_level),
         cmocka_unit_test(the_second_level_holds_what_the_first_does_not),
         cmocka_unit_test(a_constant_is_broadcast_and_distinct_addresses_follow_one_another),
