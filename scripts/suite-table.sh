@@ -38,7 +38,7 @@ particlefilter
 pathfinder
 sad
 sgemm -p variant=rows -p m=768 -p n=240 -p k=96 --registers 42
-spmv -p block=192 -p rows=138240
+spmv -p variant=jds -p matrix=mesh -p block=192 -p rows=146689
 srad
 stencil -p variant=shared -p block_x=32 -p block_y=4 -p ny=192 -p nz=32 -p iterations=1 --registers 50
 streamcluster
@@ -82,7 +82,7 @@ sad_macroblock sad-1 2563 sad unsaturated 8 2
 sad_larger_8 sad-2 10.2 - - - -
 sad_larger_16 - - - - - -
 sgemm_rows sgemm 75 sgemm compute 6 4
-spmv_scalar spmv 4.2 spmv compute 8 6
+spmv_jds spmv 4.2 spmv compute 8 6
 srad_coefficient srad-1 25 - - - -
 srad_update srad-2 22 - - - -
 stencil_shared stencil 38 stncl unsaturated 5 4

@@ -8,7 +8,7 @@
 
 static const struct ww_matrix_workload workloads[] = {
     {"kmeans", {"variant=rodinia", "n=23040"}, 0, NULL},
-    {"spmv", {"block=192", "rows=138240"}, 0, NULL},
+    {"spmv", {"variant=jds", "matrix=mesh", "block=192", "rows=146689"}, 0, NULL},
     {"bfs", {"variant=mask", "block=512", "nodes=262144"}, 0, NULL},
     {"particlefilter", {"size=large"}, 0, "0"},
     {"mummer", {"bases=1048576", "queries=23040"}, 20, NULL},
@@ -38,7 +38,7 @@ const struct ww_mascar_kernel ww_mascar_kernel[WW_MASCAR_KERNELS] = {
     {"kmeans_invert", "kmeans-1", WW_MASCAR_CACHE},
     {"mummer_match", "mummer", WW_MASCAR_CACHE},
     {"particlefilter_likelihood", "particle", WW_MASCAR_CACHE},
-    {"spmv_scalar", "spmv", WW_MASCAR_CACHE},
+    {"spmv_jds", "spmv", WW_MASCAR_CACHE},
     {"histo_final", "histo-3", WW_MASCAR_MEMORY},
     {"lbm_stream_collide", "lbm", WW_MASCAR_MEMORY},
     {"leukocyte_gicov", "leuko-1", WW_MASCAR_MEMORY},

@@ -173,6 +173,7 @@ static void variants_choose_the_kernel(void **state) {
         {"sgemm", "variant=register", "sgemm_register"},
         {"spmv", "variant=scalar", "spmv_scalar"},
         {"spmv", "variant=vector", "spmv_vector"},
+        {"spmv", "variant=jds", "spmv_jds"},
         {"bfs", "variant=topology", "bfs_topology"},
         {"bfs", "variant=frontier", "bfs_frontier"},
         {"kmeans", "variant=aos", "kmeans_assign_aos"},

@@ -259,6 +259,8 @@ int main(void) {
         VERIFY("sgemm_register_verifies", "sgemm", {"variant=register"}),
         VERIFY("spmv_scalar_verifies", "spmv", {"variant=scalar"}),
         VERIFY("spmv_vector_verifies", "spmv", {"variant=vector"}),
+        VERIFY("spmv_jds_verifies", "spmv", {"variant=jds"}),
+        VERIFY("spmv_jds_of_a_mesh_verifies", "spmv", {"variant=jds", "matrix=mesh"}),
         VERIFY("bfs_topology_verifies", "bfs", {"variant=topology"}),
         VERIFY("bfs_frontier_verifies", "bfs", {"variant=frontier"}),
         VERIFY("bfs_on_a_skewed_graph_verifies", "bfs", {"variant=topology", "graph=skewed"}),

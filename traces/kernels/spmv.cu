@@ -28,3 +28,21 @@ extern "C" __global__ void spmv_vector(unsigned rows, const unsigned *__restrict
     for (int delta = 16; delta > 0; delta /= 2) sum += __shfl_down_sync(0xffffffffu, sum, delta);
     if (lane == 0) y[r] = sum;
 }
+
+/* A thread per row of jagged diagonals: rows are ordered by length, the k-th entries of all that have one lie side by
+ * side, in steps of 32 rows. order says which row of the matrix a row is; count is the length of 32 rows. */
+extern "C" __global__ void spmv_jds(unsigned rows, const unsigned *__restrict__ count,
+                                    const unsigned *__restrict__ start, const unsigned *__restrict__ column,
+                                    const float *__restrict__ value, const unsigned *__restrict__ order,
+                                    const float *__restrict__ x, float *__restrict__ y) {
+    unsigned r = blockIdx.x * blockDim.x + threadIdx.x;
+    if (r >= rows) return;
+    float sum = 0.0f;
+    unsigned n = count[r / 32];
+#pragma unroll 1
+    for (unsigned k = 0; k < n; k++) {
+        unsigned e = start[k] + r;
+        sum += value[e] * x[column[e]];
+    }
+    y[order[r]] = sum;
+}
