@@ -8,10 +8,11 @@
  *
  * The owner also goes when it waits at a barrier or fence or ends. What other warps have issued before may hit
  * in the L1; what misses of theirs is refused there (may_miss). Of the warps that are memory-ready when MP
- * begins those may still issue that stand before the owner in the queue of memory-ready warps, since the owner
- * could not pass them there; the queue is ordered by age, so these are the older ones (others=ahead). All
- * schedulers of an SM share the owner. Without an owner a request from the re-execution queue makes its warp
- * the owner if no warp is ready to access memory. The mode follows the memory saturation flag of core.
+ * begins those may still issue that stand before the owner in its scheduler's queue of memory-ready warps,
+ * since the owner could not pass them there; the queue is ordered by age, so these are the older ones
+ * (others=ahead). All schedulers of an SM share the owner. Without an owner a request from the re-execution
+ * queue makes its warp the owner if no warp is ready to access memory. The mode follows the memory saturation
+ * flag of core.
  */
 #include "sched.h"
 
@@ -25,7 +26,7 @@ static const struct ww_param params[] = {
     WW_PARAM_ENUM(
         settings, others, "others", "ahead|none|ready|all", OTHERS_AHEAD,
         "warps that may issue to memory in MP mode beside the owner: ready: those that were when it began; "
-        "ahead: of these, the ones older than the owner"),
+        "ahead: of these, the older ones of the owner's scheduler"),
 };
 
 struct mascar_sm {  /* shared by the schedulers of an SM */
@@ -90,14 +91,16 @@ static int greedy_then_oldest(const struct mascar *m, uint64_t set, const struct
     return ww_sched_oldest(set, view->age);
 }
 
-/* Warps of the set that are older than the owner: they stand before it in the queue of memory-ready warps. */
+/* Warps of the set that stand before the owner in its scheduler's queue of memory-ready warps: the older ones.
+ */
 static uint64_t ahead_of(const struct mascar *m, uint32_t owner, uint64_t set,
                          const struct ww_sched_view *view) {
     uint32_t n = m->sm->schedulers, slot = (owner - 1) / n;
-    uint64_t age = m->sm->view[(owner - 1) % n]->age[slot], ahead = 0;
+    uint64_t ahead = 0;
+    if ((owner - 1) % n != m->index) return 0; /* the owner is in no queue of this scheduler */
     for (uint64_t rest = set; rest; rest &= rest - 1) {
         uint32_t other = (uint32_t)__builtin_ctzll(rest);
-        if (view->age[other] < age) ahead |= 1ull << other;
+        if (view->age[other] < view->age[slot]) ahead |= 1ull << other;
     }
     return ahead;
 }
