@@ -29,7 +29,7 @@ void ww_meter_close(struct ww_meter *m) {
 }
 
 uint64_t ww_meter_l2_bytes(const struct ww_meter *m) {
-    uint64_t bytes = m->board.l2_bytes, most = 128 * WW_MB;
+    uint64_t bytes = m->board.l2_bytes, most = 64 * WW_MB;
     return bytes < WW_MB ? WW_MB : bytes > most ? most : bytes;
 }
 

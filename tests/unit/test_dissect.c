@@ -113,6 +113,33 @@ static void a_small_data_cache_is_not_taken_for_a_tlb(void **state) {
     ww_dissect_free(&d);
 }
 
+/* The L2 of this one is indexed so that far pages crowd it. */
+static void crowded_sets_of_a_data_cache_are_not_taken_for_a_tlb(void **state) {
+    (void)state;
+    struct ww_dissect d;
+    dissect(&d, "gtx480-mascar", WW_DISSECT_TLB, NULL, 0);
+    assert_int_equal(d.tlb_count, 0);
+    ww_dissect_free(&d);
+}
+
+static void a_cache_too_small_for_the_pages_walk_shows_no_pattern_of_a_tlb(void **state) {
+    (void)state;
+    struct ww_dissect d;
+    dissect(&d, "gtx280", WW_DISSECT_LATENCY, NULL, 0);
+    assert_true(isnan(d.pattern[0].p[1]) && isnan(d.pattern[0].p[2]));
+    ww_dissect_free(&d);
+}
+
+static void without_enough_shared_memory_nothing_is_said_of_it(void **state) {
+    (void)state;
+    struct ww_dissect d;
+    static const char *const none[] = {"sm.shared_kb=0", "sm.shared_per_cta_kb=0", "sm.array_kb=0",
+                                       "sm.count=1"};
+    dissect(&d, "gtx560ti", WW_DISSECT_SHARED, none, 4);
+    assert_false(d.shared.measured);
+    ww_dissect_free(&d);
+}
+
 static void the_patterns_of_a_global_load_rise(void **state) {
     (void)state;
     struct ww_dissect d;
@@ -170,6 +197,9 @@ int main(void) {
         cmocka_unit_test(unequal_sets_of_a_models_tlb_are_found),
         cmocka_unit_test(a_tlb_with_other_pages_and_sets_is_found_so),
         cmocka_unit_test(a_small_data_cache_is_not_taken_for_a_tlb),
+        cmocka_unit_test(crowded_sets_of_a_data_cache_are_not_taken_for_a_tlb),
+        cmocka_unit_test(a_cache_too_small_for_the_pages_walk_shows_no_pattern_of_a_tlb),
+        cmocka_unit_test(without_enough_shared_memory_nothing_is_said_of_it),
         cmocka_unit_test(the_patterns_of_a_global_load_rise),
         cmocka_unit_test(without_a_tlb_the_patterns_of_one_are_not_there),
         cmocka_unit_test(keplers_modes_of_the_banks_differ_at_a_stride_of_6),
