@@ -137,6 +137,20 @@ WW_API enum ww_code ww_trace_verify(struct ww_trace *trace, ww_progress_fn progr
  * CTA numbers are linear within each launch. Errors: WW_USAGE (the lists; the new file is the trace's own). */
 WW_API enum ww_code ww_trace_slice(struct ww_trace *trace, const char *launches, const char *ctas,
                                    const char *out_path, struct ww_error *error);
+/* What a trace becomes if its CTAs take turns in shared memory (docs/multiplexing.md). */
+struct ww_transform_options {
+    const char *kind;    /* vtb, vtb_pipe, co_vtb: CTAs joined; smm, co_hw: shared memory allocated as needed */
+    uint32_t ctas;       /* joined, 0: 2 (vtb: up to 4) */
+    uint64_t split;      /* co_vtb, co_hw: bytes of a CTA's shared memory that are private */
+    const char *overlap; /* vtb_pipe: source lines such as "100-140" of what may overlap another CTA's region */
+};
+/* Writes the changed trace into a new file. Errors: WW_USAGE (options), WW_UNSUPPORTED (the transform cannot be
+ * applied: says where and why), those of reading and writing. */
+WW_API enum ww_code ww_trace_transform(struct ww_trace *trace, const struct ww_transform_options *options,
+                                       const char *out_path, struct ww_error *error);
+/* Prints for each launch in how many regions its CTAs use shared memory, and how much of it. */
+WW_API enum ww_code ww_trace_print_regions(struct ww_trace *trace, bool json, FILE *out,
+                                           struct ww_error *error);
 /* Copies the launches of `count` traces, in the order given, into a new file. Errors: WW_USAGE (none given,
  * the new file is one of theirs), those of reading and writing. */
 WW_API enum ww_code ww_trace_merge(struct ww_trace *const *trace, size_t count, const char *out_path,

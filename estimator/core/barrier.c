@@ -25,10 +25,21 @@ static bool complete(const struct ww_cta *cta, const struct ww_barrier *b) {
     return b->arrived + cta->exited >= cta->warps;
 }
 
+/* Shared memory is used between a barrier that allocates and one that frees, whether that is obeyed or not. */
+static void note_use(struct ww_sm *sm, struct ww_cta *cta, const struct ww_dinst *smem, uint64_t cycle) {
+    if (smem->smem == WW_SMM_ALLOC) {
+        cta->used_since = cycle;
+    } else if (cta->used_since != WW_NEVER) {
+        sm->core->counter[WW_C_SMEM_USED_CYCLES] += cycle - cta->used_since;
+        cta->used_since = WW_NEVER;
+    }
+}
+
 /* All have arrived: the barrier opens, unless its CTA waits for shared memory. */
 static void open(struct ww_sm *sm, uint32_t cta, struct ww_barrier *b, const struct ww_warp *last,
                  uint64_t cycle) {
-    if (!b->smem || ww_smm_barrier(sm, cta, b->smem, cycle)) {
+    if (!b->smem || !sm->core->smm.on || ww_smm_barrier(sm, cta, b->smem, cycle)) {
+        if (b->smem) note_use(sm, &sm->cta[cta], b->smem, cycle);
         release(sm, b, last, cycle);
         return;
     }
@@ -41,6 +52,7 @@ static void open(struct ww_sm *sm, uint32_t cta, struct ww_barrier *b, const str
 }
 
 void ww_barrier_grant(struct ww_sm *sm, uint32_t cta, uint64_t cycle) {
+    sm->cta[cta].used_since = cycle;
     release(sm, &sm->cta[cta].barrier[0], NULL, cycle);
 }
 
@@ -70,7 +82,7 @@ void ww_barrier_arrive(struct ww_sm *sm, struct ww_warp *w, const struct ww_dins
     else
         arrive(b, w);
     b->expected = warps;
-    b->smem = d->smem && sm->core->smm.on ? d : NULL;
+    b->smem = d->smem ? d : NULL;
     sm->core->counter[WW_C_BARRIER_WAITS]++;
     if (!d->arrive) {
         w->barred = true;

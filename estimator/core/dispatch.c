@@ -54,6 +54,7 @@ static bool place(struct ww_sm *sm, uint64_t index, uint64_t cycle) {
     }
     c->resident = true;
     c->started = cycle;
+    c->used_since = WW_NEVER;
     c->warps = c->live = core->warps_per_cta;
     c->first_warp = slot * core->warps_per_cta;
     if (sm->resident_ctas == 0) {
@@ -100,6 +101,7 @@ void ww_dispatch_cta_end(struct ww_sm *sm, uint32_t cta, uint64_t cycle) {
     struct ww_cta *c = &sm->cta[cta];
     for (uint32_t i = 0; i < c->warps; i++) ww_warp_leave(sm, &sm->warp[c->first_warp + i], cycle);
     ww_smm_end(sm, cta, cycle);
+    core->counter[WW_C_CTA_CYCLES] += cycle - c->started;
     core->resident_warp_cycles += c->warps * (cycle - c->started);
     core->source->release(core->source->context, &c->trace);
     c->resident = false;

@@ -109,6 +109,7 @@ struct ww_cta {
     bool resident, paused, allocated;         /* allocated: it holds the public part of its shared memory */
     uint64_t asked;                           /* cycle at which it asked for that */
     struct ww_copy copy;                      /* if roles are known */
+    uint64_t used_since; /* of a barrier that allocates, WW_NEVER: none since the last release */
     struct ww_barrier barrier[WW_BARRIERS];
 };
 

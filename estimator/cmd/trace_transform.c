@@ -1,0 +1,57 @@
+/* warpwatt trace regions|transform */
+#include "cmd.h"
+
+static enum ww_code regions_run(const struct cmd_line *line, struct ww_error *error) {
+    struct ww_trace *trace;
+    WW_TRY(ww_trace_open(line->argument[0], &trace, error));
+    enum ww_code code = ww_trace_print_regions(trace, cmd_has(line, "json"), stdout, error);
+    ww_trace_close(trace);
+    return code;
+}
+
+static const struct cmd_option regions_options[] = {{"json", 0, NULL, "print JSON", 0}, {0}};
+const struct cmd cmd_trace_regions = {
+    .arguments = "FILE",
+    .min_arguments = 1,
+    .max_arguments = 1,
+    .about =
+        "A region lasts from the first definition of shared memory to the last use, over all threads of a\n"
+        "CTA; docs/multiplexing.md. Counted over all CTAs that the file holds.\n",
+    .examples = "warpwatt trace regions fft.wwt\n",
+    .options = regions_options,
+    .run = regions_run,
+};
+
+static enum ww_code transform_run(const struct cmd_line *line, struct ww_error *error) {
+    uint64_t ctas = 0, split = 0;
+    WW_TRY(cmd_u64(line, "ctas", 1, 4, &ctas, error));
+    WW_TRY(cmd_u64(line, "split", 1, 1 << 20, &split, error));
+    struct ww_transform_options options = {
+        .kind = line->argument[0], .ctas = (uint32_t)ctas, .split = split, .overlap = cmd_get(line, "overlap")};
+    struct ww_trace *trace;
+    WW_TRY(ww_trace_open(line->argument[1], &trace, error));
+    enum ww_code code = ww_trace_transform(trace, &options, cmd_get(line, "out"), error);
+    ww_trace_close(trace);
+    return code;
+}
+
+static const struct cmd_option transform_options[] = {
+    {"ctas", 0, "N", "CTAs that are joined into one (vtb: 2 to 4; default 2)", 0},
+    {"split", 0, "BYTES", "co_vtb, co_hw: bytes of a CTA's shared memory that are private", 0},
+    {"overlap", 0, "LINES", "vtb_pipe: source lines of what may overlap another CTA's use, such as 94-99,103",
+     0},
+    {"out", 'o', "FILE", "trace file to write", CMD_REQUIRED},
+    {0}};
+const struct cmd cmd_trace_transform = {
+    .arguments = "KIND FILE",
+    .min_arguments = 2,
+    .max_arguments = 2,
+    .about =
+        "KIND: vtb, CTAs in one that take turns in the shared memory of one; vtb_pipe, two of them a step\n"
+        "apart; co_vtb, two of them with a private part each; smm, shared memory allocated around each region\n"
+        "(run with --mech smem=dynamic); co_hw, the same of the public part only. docs/multiplexing.md.\n",
+    .examples = "warpwatt trace transform vtb fft.wwt -o vtb.wwt\n"
+                "warpwatt trace transform smm fft.wwt -o smm.wwt\n",
+    .options = transform_options,
+    .run = transform_run,
+};
