@@ -33,13 +33,28 @@ static size_t count_strings(const char *const *text, size_t most) {
     return n;
 }
 
+/* Changes the trace in its place. */
+static enum ww_code transform(const char *path, const struct ww_transform_options *o, struct ww_error *error) {
+    char changed[PATH + 4];
+    struct ww_trace *trace;
+    snprintf(changed, sizeof changed, "%s.tf", path);
+    WW_TRY(ww_trace_open(path, &trace, error));
+    enum ww_code code = ww_trace_transform(trace, o, changed, error);
+    ww_trace_close(trace);
+    if (code != WW_OK) return code;
+    return rename(changed, path) == 0 ? WW_OK : ww_fail(error, WW_IO, path, "cannot be replaced");
+}
+
 static enum ww_code record(struct pool *pool, struct job *job, struct ww_error *error) {
     const struct ww_matrix_workload *w = &pool->matrix->workload[job->workload];
     struct ww_record_options o = {
         .out_path = pool->path[job->workload], .arch = "sm_20", .registers_per_thread = w->registers};
     struct ww_record_stats stats;
-    return ww_record_workload(w->name, w->parameter, count_strings(w->parameter, WW_MATRIX_PARAMETERS), &o,
-                              &stats, error);
+    WW_TRY(ww_record_workload(w->name, w->parameter, count_strings(w->parameter, WW_MATRIX_PARAMETERS), &o,
+                              &stats, error));
+    const struct ww_transform_options *t = pool->matrix->transform;
+    bool changes = t && t[job->workload].kind;
+    return changes ? transform(pool->path[job->workload], &t[job->workload], error) : WW_OK;
 }
 
 static enum ww_code replay(struct pool *pool, struct job *job, struct ww_error *error) {

@@ -41,6 +41,8 @@ struct ww_matrix {
     size_t machines;
     /* By machine: GPU parameters "key=value" that it overrides, ending with NULL; NULL: none has any. */
     const char *const (*set)[WW_MATRIX_OVERRIDES];
+    const struct ww_transform_options
+        *transform; /* by workload, of the recorded trace (kind NULL: none), or NULL */
     const char *const *kernel;
     size_t kernels;
     bool (*wanted)(size_t workload, size_t machine);

@@ -63,3 +63,18 @@ extern "C" __global__ void transpose_square_padded(const float *in, float *out, 
     __shared__ float tile[SQUARE][SQUARE + 1];
     transpose_one<SQUARE + 1>(tile, in, out, rows, cols);
 }
+
+#define LINES 4
+
+/* As padded, by CTAs of 32 x 4 threads. */
+extern "C" __global__ void transpose_lines(const float *__restrict__ in, float *__restrict__ out, unsigned rows,
+                                           unsigned cols) {
+    __shared__ float tile[TILE][TILE + 1];
+    unsigned c = blockIdx.x * TILE + threadIdx.x, r = blockIdx.y * TILE + threadIdx.y;
+    for (unsigned j = 0; j < TILE; j += LINES)
+        if (c < cols && r + j < rows) tile[threadIdx.y + j][threadIdx.x] = in[(r + j) * cols + c];
+    __syncthreads();
+    unsigned oc = blockIdx.y * TILE + threadIdx.x, orow = blockIdx.x * TILE + threadIdx.y;
+    for (unsigned j = 0; j < TILE; j += LINES)
+        if (oc < rows && orow + j < cols) out[(orow + j) * rows + oc] = tile[threadIdx.x][threadIdx.y + j];
+}

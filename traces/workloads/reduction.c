@@ -3,13 +3,14 @@
 #include "host.h"
 
 struct settings {
-    uint32_t size, n, block, per_thread, variant;
+    uint32_t size, n, block, per_thread, variant, reserved;
 };
 #define PARAMS(U32, ENUM)                                                                                      \
     WW_SIZE_PARAM(ENUM)                                                                                        \
     U32(n, "n", "element", 0, 16777216, 0, "elements; 0: 3000, 1000000, 8000000")                              \
     U32(block, "block", "thread", 2, 1024, 256, "threads of a CTA, a power of two (shuffle: at least 32)")     \
     U32(per_thread, "per_thread", "element", 1, 1024, 2, "elements that a thread adds up first")               \
+    U32(reserved, "reserved", "byte", 0, 16384, 0, "shared memory that the system adds to a CTA's")            \
     ENUM(variant, "variant", "interleaved|sequential|shuffle|strided", 1, "sequential", "how a CTA adds up")
 static const struct ww_param params[] = {PARAMS(WW_ROW_U32, WW_ROW_ENUM)};
 
@@ -26,7 +27,7 @@ static enum ww_code reduce(struct ww_host *h, const struct settings *s, uint64_t
     for (int i = 0;; i = !i) {
         uint32_t ctas = ww_host_ceil(n, share);
         struct ww_host_shape shape = ww_host_line(ctas, s->block);
-        shape.shared = s->block * (uint32_t)sizeof(float);
+        shape.shared = s->block * (uint32_t)sizeof(float) + s->reserved;
         const struct ww_arg args[] = {WW_ARG(in), WW_ARG(buffer[i]), WW_ARG(n)};
         WW_TRY(ww_host_launch(h, kernel[s->variant], &shape, WW_ARGS(args)));
         in = *result = buffer[i];

@@ -4,13 +4,14 @@
 #include <math.h>
 
 struct settings {
-    uint32_t size, m, n, k, variant;
+    uint32_t size, m, n, k, variant, reserved;
 };
 #define PARAMS(U32, ENUM)                                                                                      \
     WW_SIZE_PARAM(ENUM)                                                                                        \
     U32(m, "m", "row", 0, 16384, 0, "rows of A and C; 0: 44, 640, 1024")                                       \
     U32(n, "n", "column", 0, 16384, 0, "columns of B and C; 0: 40, 512, 1024")                                 \
     U32(k, "k", "element", 0, 16384, 0, "columns of A, rows of B; 0: 24, 64, 128")                             \
+    U32(reserved, "reserved", "byte", 0, 16384, 0, "shared memory that the system adds to a CTA's")            \
     ENUM(variant, "variant", "tiled|register|rows", 0, "tiled", "elements of C per thread: 1, 4 x 4 or 1 x 16")
 static const struct ww_param params[] = {PARAMS(WW_ROW_U32, WW_ROW_ENUM)};
 
@@ -99,7 +100,8 @@ static enum ww_code body(struct ww_host *h, const void *settings) {
     uint32_t v = s->variant;
     const struct ww_host_shape shape = {
         .grid = {ww_host_ceil(p.n, kernels[v].wide), ww_host_ceil(p.m, kernels[v].tall), 1},
-        .block = {16, kernels[v].block_y, 1}};
+        .block = {16, kernels[v].block_y, 1},
+        .shared = s->reserved};
     WW_TRY(ww_host_launch(h, kernels[v].kernel, &shape, WW_ARGS(args)));
     return check(h, &p, dc);
 }

@@ -2,17 +2,25 @@
 #include "host.h"
 
 struct settings {
-    uint32_t size, rows, cols, variant;
+    uint32_t size, rows, cols, variant, reserved;
 };
 #define PARAMS(U32, ENUM)                                                                                      \
     WW_SIZE_PARAM(ENUM)                                                                                        \
     U32(rows, "rows", "row", 0, 65536, 0, "rows of the input; 0: 70, 1320, 4000")                              \
     U32(cols, "cols", "column", 0, 65536, 0, "columns of the input; 0: 50, 1000, 3000")                        \
-    ENUM(variant, "variant", "naive|coalesced|padded|square|square_padded", 0, "naive",                        \
-         "strided stores, or a tile in shared memory; square: one element a thread")
+    U32(reserved, "reserved", "byte", 0, 16384, 0, "shared memory that the system adds to a CTA's")            \
+    ENUM(variant, "variant", "naive|coalesced|padded|square|square_padded|lines", 0, "naive",                  \
+         "strided stores, or a tile in shared memory; square: one element a thread; lines: padded, eight")
 static const struct ww_param params[] = {PARAMS(WW_ROW_U32, WW_ROW_ENUM)};
 
-enum { TILE = 32, TILE_ROWS = 8, SQUARE = 16, FIRST_SQUARE = 3 }; /* as in kernels/transpose.cu */
+enum {
+    TILE = 32,
+    TILE_ROWS = 8,
+    SQUARE = 16,
+    FIRST_SQUARE = 3,
+    LINES = 5,
+    LINES_ROWS = 4
+}; /* as in kernels/transpose.cu */
 
 static enum ww_code check(struct ww_host *h, const uint32_t *in, uint64_t d_out, uint32_t rows, uint32_t cols) {
     size_t n = (size_t)rows * cols;
@@ -26,8 +34,8 @@ static enum ww_code check(struct ww_host *h, const uint32_t *in, uint64_t d_out,
 }
 
 static enum ww_code body(struct ww_host *h, const void *settings) {
-    static const char *const kernel[] = {"transpose_naive", "transpose_coalesced", "transpose_padded",
-                                         "transpose_square", "transpose_square_padded"};
+    static const char *const kernel[] = {"transpose_naive",  "transpose_coalesced",     "transpose_padded",
+                                         "transpose_square", "transpose_square_padded", "transpose_lines"};
     const struct settings *s = settings;
     uint32_t rows = ww_host_size(s->rows, s->size, 70, 1320, 4000);
     uint32_t cols = ww_host_size(s->cols, s->size, 50, 1000, 3000);
@@ -43,10 +51,15 @@ static enum ww_code body(struct ww_host *h, const void *settings) {
     uint64_t wide_rows = rows, wide_cols = cols;
     const struct ww_arg args[2][4] = {{WW_ARG(d_in), WW_ARG(d_out), WW_ARG(rows), WW_ARG(cols)},
                                       {WW_ARG(d_in), WW_ARG(d_out), WW_ARG(wide_rows), WW_ARG(wide_cols)}};
-    bool square = s->variant >= FIRST_SQUARE;
+    bool square = s->variant >= FIRST_SQUARE && s->variant != LINES;
     uint32_t side = square ? SQUARE : TILE;
     const struct ww_host_shape shape = {.grid = {ww_host_ceil(cols, side), ww_host_ceil(rows, side), 1},
-                                        .block = {side, square ? SQUARE : TILE_ROWS, 1}};
+                                        .block = {side,
+                                                  square                ? SQUARE
+                                                  : s->variant == LINES ? LINES_ROWS
+                                                                        : TILE_ROWS,
+                                                  1},
+                                        .shared = s->reserved};
     WW_TRY(ww_host_launch(h, kernel[s->variant], &shape, WW_ARGS(args[square])));
     return check(h, in, d_out, rows, cols);
 }
