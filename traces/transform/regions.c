@@ -102,7 +102,7 @@ static void touch(struct finder *f, const struct ww_inst *in, const struct ww_ac
                   uint32_t mask, uint32_t phase) {
     bool read = in->op != WW_OP_STORE, write = in->op != WW_OP_LOAD, any = false;
     for (uint32_t m = mask; m; m &= m - 1) {
-        uint64_t at = ww_lane_address(a, pool, mask, (uint32_t)__builtin_ctz(m));
+        uint64_t at = ww_region_lane_address(a, pool, mask, (uint32_t)__builtin_ctz(m));
         if (at + in->width <= f->from) continue;
         any = true;
         for (uint32_t b = 0; b < in->width; b++) touch_byte(f, at + b, phase, read, write);
@@ -146,7 +146,7 @@ static bool touches(const struct finder *f, const struct ww_warp_stream *s, cons
     const struct ww_inst *in = &f->launch->inst[step->inst];
     if (!is_shared(in)) return false;
     for (uint32_t m = step->mask; m; m &= m - 1)
-        if (ww_lane_address(a, s->pool, step->mask, (uint32_t)__builtin_ctz(m)) + in->width > f->from)
+        if (ww_region_lane_address(a, s->pool, step->mask, (uint32_t)__builtin_ctz(m)) + in->width > f->from)
             return true;
     return false;
 }

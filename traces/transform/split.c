@@ -25,7 +25,7 @@ static uint32_t public_lanes(const struct ww_tf *t, uint32_t cta, uint32_t warp,
     uint32_t lanes = 0;
     for (uint32_t m = s->step[step].mask; m; m &= m - 1) {
         uint32_t lane = (uint32_t)__builtin_ctz(m);
-        address[lane] = ww_lane_address(a, s->pool, s->step[step].mask, lane);
+        address[lane] = ww_region_lane_address(a, s->pool, s->step[step].mask, lane);
         if (address[lane] >= t->split) lanes |= 1u << lane;
     }
     return lanes;

@@ -142,33 +142,30 @@ static void section(struct ww_tf *t, uint32_t cta, uint32_t warp, uint32_t from,
         if (ww_tf_inst(t, cta, warp, i)->op != WW_OP_BARRIER) ww_tf_steps(t, cta, warp, i, i + 1);
 }
 
+/* What stands before the section is done by both CTAs at the same time; the section by the first while the
+ * second is in its region before, and by the second while the first is in its next one. */
 static void pipe_warp(struct ww_tf *t, uint32_t cta, uint32_t warp) {
     uint32_t regions = t->regions[cta].count;
     ww_tf_put(t, cta, warp, 0, t->prologue);
     for (uint32_t k = 0; k < regions; k++) {
-        struct ww_span gap = gap_of(t, cta, warp, k);
+        struct ww_span gap = gap_of(t, cta, warp, k), following = gap_of(t, cta, warp, k + 1);
         bool now = overlaps(t, k), next = k + 1 < regions && overlaps(t, k + 1);
-        uint32_t at = ww_tf_span(t, cta, k, warp)->begin, ahead = now && k ? gap.begin : gap.end;
-        if (now && k == 0) ahead = first_noted(t, cta, warp, gap);
-        /* what nobody is ahead with: all of the gap, or before the first region what stands before the section
-         */
-        if (!now || k == 0) ww_tf_steps(t, cta, warp, gap.begin, ahead);
+        uint32_t at = gap.end, noted = now ? first_noted(t, cta, warp, gap) : gap.end;
+        if (!now || k == 0) ww_tf_steps(t, cta, warp, gap.begin, noted);
         if (cta == 0) {
-            if (now && k == 0) section(t, cta, warp, ahead, gap.end);
+            if (now && k == 0) section(t, cta, warp, noted, gap.end);
             pass_region(t, cta, warp, k, 0);
             if (t->present > 1) {
                 ww_tf_put(t, cta, warp, at, t->barrier);
                 pass_region(t, cta, warp, k, 1);
             }
-            if (next) {
-                struct ww_span g = gap_of(t, cta, warp, k + 1);
-                section(t, cta, warp, g.begin, g.end);
-            }
+            if (next) section(t, cta, warp, following.begin, following.end);
         } else {
             pass_region(t, cta, warp, k, 0);
-            if (now) section(t, cta, warp, ahead, gap.end);
+            if (now) section(t, cta, warp, noted, gap.end);
             ww_tf_put(t, cta, warp, at, t->barrier);
             pass_region(t, cta, warp, k, 1);
+            if (next) section(t, cta, warp, following.begin, first_noted(t, cta, warp, following));
         }
         if (next) ww_tf_put(t, cta, warp, at, t->barrier);
     }

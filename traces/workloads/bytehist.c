@@ -19,7 +19,8 @@ static enum ww_code body(struct ww_host *h, const void *settings) {
     size_t share = (size_t)THREADS * each, n = share * ctas;
     uint32_t *data, *got, *want;
     uint64_t d_data, d_out;
-    if (each % 4) return ww_fail(h->error, WW_USAGE, h->name, "each=%u: expected a multiple of 4", each);
+    if (each % 4 || each < 16)
+        return ww_fail(h->error, WW_USAGE, h->name, "each=%u: expected a multiple of 4, at least 16", each);
     WW_TRY(ww_host_array(h, &data, n, sizeof *data));
     WW_TRY(ww_host_array(h, &want, (size_t)ctas * BINS, sizeof *want));
     WW_TRY(ww_host_array(h, &got, (size_t)ctas * BINS, sizeof *got));

@@ -1,0 +1,286 @@
+/* Regions of shared memory, and that each transform keeps for every shared load the store that it reads. */
+#include "../../estimator/base/hash.h"
+#include "../../estimator/warpwatt.h"
+#include "../../traces/transform/regions.h"
+#include "../timing/sm_fixture.h"
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <cmocka.h>
+
+/* ---- regions of programs made by hand ---- */
+
+struct made {
+    struct program p;
+    uint32_t store, load, bar, op;
+};
+
+/* Two warps execute the letters: S and L store and load words of their own, s and l all at the same place; | is
+ * a barrier, anything else computes. */
+static void make(struct made *m, const char *text) {
+    program_init(&m->p, 1, 64, 1, 64);
+    m->p.launch.shared_static = 1024;
+    m->store = program_memory(&m->p, WW_OP_STORE, WW_SPACE_SHARED, 4, -1, 1);
+    m->load = program_memory(&m->p, WW_OP_LOAD, WW_SPACE_SHARED, 4, 2, -1);
+    m->bar = program_inst(&m->p, WW_OP_BARRIER, -1, -1, -1);
+    m->op = program_inst(&m->p, WW_OP_INT, 3, -1, -1);
+    for (const char *c = text; *c; c++)
+        for (uint32_t w = 0; w < 2; w++) {
+            bool shared = *c == 's' || *c == 'l';
+            if (strchr("SLsl", *c))
+                program_access(&m->p, w, *c == 'S' || *c == 's' ? m->store : m->load, ALL,
+                               shared ? 512 : w * 128, 4);
+            else
+                program_step(&m->p, w, *c == '|' ? m->bar : m->op, ALL);
+        }
+}
+
+static void regions_are(const char *text, uint32_t count, const uint32_t (*span)[2]) {
+    struct made m;
+    struct ww_arena arena;
+    struct ww_regions r;
+    struct ww_error e;
+    make(&m, text);
+    ww_arena_init(&arena, 0);
+    struct ww_cta_trace cta = {.warp_count = 2, .warp = m.p.stream};
+    assert_int_equal(ww_regions_find(&m.p.launch, &cta, 0, &arena, &r, &e), WW_OK);
+    assert_int_equal(r.count, count);
+    for (uint32_t i = 0; i < count; i++)
+        for (uint32_t w = 0; w < 2; w++) {
+            assert_int_equal(r.span[i * 2 + w].begin, span[i][0]);
+            assert_int_equal(r.span[i * 2 + w].end, span[i][1]);
+        }
+    ww_arena_free(&arena);
+    program_free(&m.p);
+}
+
+static void a_region_lasts_from_the_first_define_to_the_last_use(void **state) {
+    (void)state;
+    regions_are("..SS|.L..", 1, (const uint32_t[][2]){{2, 7}});
+    regions_are("...", 0, NULL);
+}
+
+static void a_write_that_follows_a_use_and_a_barrier_opens_a_new_region(void **state) {
+    (void)state;
+    regions_are(".S|L.|S|L", 2, (const uint32_t[][2]){{1, 4}, {6, 9}});
+    regions_are("S|.S|L", 1, (const uint32_t[][2]){{0, 6}}); /* no use before the second write */
+    regions_are("SLSL", 1, (const uint32_t[][2]){{0, 4}});   /* no barrier */
+}
+
+static void updates_in_place_do_not_split(void **state) {
+    (void)state;
+    regions_are("S|LS|LS|L", 1, (const uint32_t[][2]){{0, 9}});
+    regions_are("Ss|l|s|lL", 1, (const uint32_t[][2]){{0, 9}}); /* S is read by the last L */
+}
+
+static void barriers_of_some_threads_and_unequal_ones_are_refused(void **state) {
+    (void)state;
+    struct made m;
+    struct ww_arena arena;
+    struct ww_regions r;
+    struct ww_error e;
+    ww_arena_init(&arena, 0);
+    make(&m, "S|L");
+    struct ww_cta_trace cta = {.warp_count = 2, .warp = m.p.stream};
+    m.p.inst[m.bar].barrier_threads = 32;
+    assert_int_equal(ww_regions_find(&m.p.launch, &cta, 0, &arena, &r, &e), WW_UNSUPPORTED);
+    assert_non_null(strstr(e.text, "barrier of some threads"));
+    m.p.inst[m.bar].barrier_threads = 0;
+    program_step(&m.p, 1, m.bar, ALL);
+    assert_int_equal(ww_regions_find(&m.p.launch, &cta, 0, &arena, &r, &e), WW_UNSUPPORTED);
+    assert_non_null(strstr(e.text, "warp 1 comes to 2 barriers"));
+    ww_arena_free(&arena);
+    program_free(&m.p);
+}
+
+/* ---- every shared load keeps its last writer ---- */
+
+#define BYTES 32768
+#define LANES (64 * 32)
+
+/* By byte: who wrote it last, as a hash of warp, lane and how many times that warp has written it; by lane of
+ * each warp: a hash of the writers of all that it has loaded. */
+struct readers {
+    uint64_t writer[BYTES], seen[LANES];
+    uint16_t written[64][BYTES];
+};
+
+static uint64_t mix(uint64_t h, uint64_t v) {
+    h = (h ^ v) * 0x9e3779b97f4a7c15u;
+    return h ^ h >> 29;
+}
+
+static void follow_lane(struct readers *r, const struct ww_inst *in, uint32_t warp, uint32_t lane,
+                        uint64_t at) {
+    for (uint64_t b = at; b < at + in->width; b++) {
+        assert_true(b < BYTES);
+        if (in->op == WW_OP_STORE)
+            r->writer[b] = 1 + warp * 32 + lane + ((uint64_t)++r->written[warp][b] << 32);
+        else
+            r->seen[warp * 32 + lane] = mix(r->seen[warp * 32 + lane], r->writer[b]);
+    }
+}
+
+/* Follows a CTA barrier by barrier. Writers of another virtual CTA than the reader's would give other hashes,
+ * since warps are numbered over the new CTA. */
+static void follow(struct ww_trace *trace, uint64_t number, uint32_t first_warp, struct readers *r) {
+    const struct ww_launch *l;
+    struct ww_cta_trace cta;
+    struct ww_error e;
+    assert_int_equal(ww_trace_launch(trace, 0, &l, &e), WW_OK);
+    assert_int_equal(ww_trace_load_cta(trace, 0, number, &cta, &e), WW_OK);
+    uint32_t at[64] = {0};
+    const struct ww_access *access[64];
+    for (uint32_t w = 0; w < cta.warp_count; w++) access[w] = cta.warp[w].access;
+    for (bool more = true; more;) {
+        more = false;
+        for (uint32_t w = 0; w < cta.warp_count; w++) {
+            const struct ww_warp_stream *s = &cta.warp[w];
+            for (; at[w] < s->step_count; at[w]++) {
+                const struct ww_inst *in = &l->inst[s->step[at[w]].inst];
+                const struct ww_access *a = in->flags & WW_INST_ACCESS ? access[w]++ : NULL;
+                uint32_t mask = s->step[at[w]].mask;
+                if (in->op == WW_OP_BARRIER) {
+                    at[w]++;
+                    more = true;
+                    break;
+                }
+                if (in->space != WW_SPACE_SHARED || !a) continue;
+                for (uint32_t m = mask; m; m &= m - 1) {
+                    uint32_t lane = (uint32_t)__builtin_ctz(m);
+                    follow_lane(r, in, first_warp + w, lane, ww_region_lane_address(a, s->pool, mask, lane));
+                }
+            }
+        }
+    }
+    ww_trace_release_cta(trace, &cta);
+}
+
+static void path_of(char path[64], const char *what) {
+    snprintf(path, 64, "/tmp/test_transform-%ld-%s.wwt", (long)getpid(), what);
+}
+
+static struct ww_trace *open_trace(const char *path) {
+    struct ww_trace *t;
+    struct ww_error e;
+    if (ww_trace_open(path, &t, &e) != WW_OK) fail_msg("%s: %s", e.where, e.text);
+    return t;
+}
+
+/* Compares all CTAs of a trace and of what the transform makes of it, `join` by `join`. */
+static void keeps_writers(const char *workload, const char *parameter, const struct ww_transform_options *o,
+                          uint32_t join) {
+    char from[64], to[64];
+    const char *parameters[] = {"size=small", parameter};
+    struct ww_record_stats stats;
+    struct ww_error e;
+    path_of(from, "from");
+    path_of(to, "to");
+    struct ww_record_options record = {.out_path = from, .arch = "sm_20"};
+    assert_int_equal(ww_record_workload(workload, parameters, parameter ? 2 : 1, &record, &stats, &e), WW_OK);
+    struct ww_trace *before = open_trace(from);
+    if (ww_trace_transform(before, o, to, &e) != WW_OK) fail_msg("%s %s: %s", o->kind, workload, e.text);
+    struct ww_trace *after = open_trace(to);
+    assert_int_equal(ww_trace_verify(after, NULL, NULL, &e), WW_OK);
+    const struct ww_launch *l;
+    assert_int_equal(ww_trace_launch(before, 0, &l, &e), WW_OK);
+    struct readers *a = malloc(sizeof *a), *b = malloc(sizeof *b);
+    for (uint64_t c = 0; c < l->cta_count; c += join) {
+        memset(a, 0, sizeof *a);
+        memset(b, 0, sizeof *b);
+        for (uint32_t v = 0; v < join && c + v < l->cta_count; v++) {
+            memset(a->writer, 0, sizeof a->writer);
+            follow(before, c + v, v * l->warps_per_cta, a);
+        }
+        follow(after, c / join, 0, b);
+        assert_memory_equal(a->seen, b->seen, sizeof a->seen);
+    }
+    free(a);
+    free(b);
+    ww_trace_close(before);
+    ww_trace_close(after);
+    unlink(from);
+    unlink(to);
+}
+
+static void vtb_keeps_for_each_load_its_last_writer(void **state) {
+    (void)state;
+    const struct ww_transform_options two = {.kind = "vtb"}, four = {.kind = "vtb", .ctas = 4};
+    keeps_writers("fft", NULL, &two, 2);
+    keeps_writers("fft", "batch=6", &four, 4); /* the last joined CTA has two */
+    keeps_writers("mv", NULL, &two, 2);
+    keeps_writers("marching", NULL, &four, 4);
+    keeps_writers("storegpu", "parts=3", &two, 2);
+    keeps_writers("scalarprod", NULL, &two, 2);
+    keeps_writers("bytehist", NULL, &two, 2);
+    keeps_writers("convolution", NULL, &two, 2);
+}
+
+static void vtb_pipe_keeps_for_each_load_its_last_writer(void **state) {
+    (void)state;
+    const struct ww_transform_options fft = {.kind = "vtb_pipe", .overlap = "12-38"};
+    const struct ww_transform_options mv = {.kind = "vtb_pipe", .overlap = "16-20"};
+    keeps_writers("fft", NULL, &fft, 2);
+    keeps_writers("mv", NULL, &mv, 2);
+}
+
+static void co_vtb_keeps_for_each_load_its_last_writer(void **state) {
+    (void)state;
+    const struct ww_transform_options mc = {.kind = "co_vtb", .split = 6144},
+                                      sto = {.kind = "co_vtb", .split = 64};
+    keeps_writers("marching", NULL, &mc, 2);
+    keeps_writers("storegpu", "parts=2", &sto, 2);
+}
+
+static void allocation_keeps_for_each_load_its_last_writer(void **state) {
+    (void)state;
+    const struct ww_transform_options smm = {.kind = "smm"}, co = {.kind = "co_hw", .split = 6144};
+    keeps_writers("fft", NULL, &smm, 1);
+    keeps_writers("scalarprod", NULL, &smm, 1);
+    keeps_writers("marching", NULL, &co, 1);
+}
+
+/* ---- what is refused ---- */
+
+static void refused(const char *workload, const struct ww_transform_options *o, const char *text) {
+    char from[64], to[64];
+    const char *parameter = "size=small";
+    struct ww_record_stats stats;
+    struct ww_error e;
+    path_of(from, "from");
+    path_of(to, "to");
+    struct ww_record_options record = {.out_path = from, .arch = "sm_20"};
+    assert_int_equal(ww_record_workload(workload, &parameter, 1, &record, &stats, &e), WW_OK);
+    struct ww_trace *t = open_trace(from);
+    assert_int_not_equal(ww_trace_transform(t, o, to, &e), WW_OK);
+    if (!strstr(e.text, text)) fail_msg("\"%s\" is not in \"%s\"", text, e.text);
+    assert_int_not_equal(access(to, F_OK), 0);
+    ww_trace_close(t);
+    unlink(from);
+}
+
+static void what_cannot_be_applied_is_refused_with_the_reason(void **state) {
+    (void)state;
+    refused("fft", &(struct ww_transform_options){.kind = "vtb", .ctas = 5}, "joins 2 to 4");
+    refused("fft", &(struct ww_transform_options){.kind = "vtp"}, "expected vtb");
+    refused("fft", &(struct ww_transform_options){.kind = "vtb_pipe", .overlap = "1"}, "no line of --overlap");
+    refused("fft", &(struct ww_transform_options){.kind = "co_vtb", .split = 9000}, "nothing public");
+    refused("fft", &(struct ww_transform_options){.kind = "vtb", .split = 9}, "only co_vtb and co_hw split");
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_region_lasts_from_the_first_define_to_the_last_use),
+        cmocka_unit_test(a_write_that_follows_a_use_and_a_barrier_opens_a_new_region),
+        cmocka_unit_test(updates_in_place_do_not_split),
+        cmocka_unit_test(barriers_of_some_threads_and_unequal_ones_are_refused),
+        cmocka_unit_test(vtb_keeps_for_each_load_its_last_writer),
+        cmocka_unit_test(vtb_pipe_keeps_for_each_load_its_last_writer),
+        cmocka_unit_test(co_vtb_keeps_for_each_load_its_last_writer),
+        cmocka_unit_test(allocation_keeps_for_each_load_its_last_writer),
+        cmocka_unit_test(what_cannot_be_applied_is_refused_with_the_reason),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
