@@ -1,5 +1,4 @@
 /* Regions of shared memory, and that each transform keeps for every shared load the store that it reads. */
-#include "../../estimator/base/hash.h"
 #include "../../estimator/warpwatt.h"
 #include "../../traces/transform/regions.h"
 #include "../timing/sm_fixture.h"
@@ -270,6 +269,89 @@ static void what_cannot_be_applied_is_refused_with_the_reason(void **state) {
     refused("fft", &(struct ww_transform_options){.kind = "vtb", .split = 9}, "only co_vtb and co_hw split");
 }
 
+/* ---- what a machine makes of it ---- */
+
+/* Cycles of a trace on one SM with 16 KiB of shared memory; *seen: its first launch. */
+static uint64_t cycles_of(const char *path, const char *mechanism, struct ww_launch_result *seen) {
+    const char *one = "sm.count=1", *mechanisms[] = {mechanism, "smem.extra=1"};
+    struct ww_gpu *gpu;
+    struct ww_result *r;
+    struct ww_error e;
+    assert_int_equal(ww_gpu_load("gtx480-16k", &one, 1, &gpu, &e), WW_OK);
+    struct ww_run_options o = {
+        .gpu = gpu, .trace_path = path, .mechanisms = mechanisms, .mechanism_count = mechanism ? 2 : 0};
+    if (ww_run(&o, &r, &e) != WW_OK) fail_msg("%s: %s", e.where, e.text);
+    uint64_t cycles = r->cycles;
+    if (seen) *seen = r->launch[0];
+    ww_result_free(r);
+    ww_gpu_free(gpu);
+    return cycles;
+}
+
+static void record_fft(const char *path, const char *variant) {
+    const char *parameters[] = {"batch=2", variant};
+    struct ww_record_stats stats;
+    struct ww_error e;
+    struct ww_record_options record = {.out_path = path, .arch = "sm_20"};
+    assert_int_equal(ww_record_workload("fft", parameters, 2, &record, &stats, &e), WW_OK);
+}
+
+static uint64_t transformed(const char *from, const struct ww_transform_options *o, const char *mechanism,
+                            struct ww_launch_result *seen) {
+    char to[64];
+    struct ww_error e;
+    path_of(to, "to");
+    struct ww_trace *t = open_trace(from);
+    if (ww_trace_transform(t, o, to, &e) != WW_OK) fail_msg("%s", e.text);
+    ww_trace_close(t);
+    uint64_t cycles = cycles_of(to, mechanism, seen);
+    unlink(to);
+    return cycles;
+}
+
+/* Figure 4: back to back, joined, a step apart; figure 9: each allocating when it needs to. */
+static void two_ctas_of_figure_4_are_done_sooner_the_more_they_overlap(void **state) {
+    (void)state;
+    char from[64];
+    struct ww_launch_result one, joined, both;
+    path_of(from, "from");
+    record_fft(from, "variant=plain");
+    uint64_t base = cycles_of(from, NULL, &one);
+    uint64_t vtb = transformed(from, &(struct ww_transform_options){.kind = "vtb"}, NULL, &joined);
+    uint64_t pipe =
+        transformed(from, &(struct ww_transform_options){.kind = "vtb_pipe", .overlap = "12-38"}, NULL, NULL);
+    uint64_t smm = transformed(from, &(struct ww_transform_options){.kind = "smm"}, "smem=dynamic", &both);
+    assert_int_equal(one.ctas_per_sm, 1);
+    assert_int_equal(joined.ctas_per_sm, 1);
+    assert_int_equal(both.ctas_per_sm, 2);
+    assert_true(vtb < base);
+    assert_true(pipe < base);
+    assert_true(smm < vtb);
+    /* more than half of the barriers of the one CTA are new: three for each region instead of one and one */
+    assert_true(joined.counter[WW_C_BARRIER_WAITS] > one.counter[WW_C_BARRIER_WAITS]);
+    assert_int_equal(both.counter[WW_C_SMEM_ALLOC], 2 * 4);
+    unlink(from);
+}
+
+/* By hand the kernel has the same allocations as the transform puts there. */
+static void the_recorder_understands_the_allocations_of_a_kernel(void **state) {
+    (void)state;
+    char from[64];
+    struct ww_launch_result r;
+    path_of(from, "from");
+    record_fft(from, "variant=smm");
+    cycles_of(from, "smem=dynamic", &r);
+    assert_int_equal(r.ctas_per_sm, 2);
+    assert_int_equal(r.counter[WW_C_SMEM_ALLOC], 2 * 4);
+    assert_int_equal(r.counter[WW_C_SMEM_FREE], 2 * 4);
+    assert_true(r.counter[WW_C_SMEM_STALL] > 0);
+    cycles_of(from, NULL, &r);
+    assert_int_equal(r.ctas_per_sm, 1);
+    assert_int_equal(r.counter[WW_C_SMEM_ALLOC], 0);
+    assert_true(r.counter[WW_C_SMEM_USED_CYCLES] > 0);
+    unlink(from);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_region_lasts_from_the_first_define_to_the_last_use),
@@ -280,6 +362,8 @@ int main(void) {
         cmocka_unit_test(vtb_pipe_keeps_for_each_load_its_last_writer),
         cmocka_unit_test(co_vtb_keeps_for_each_load_its_last_writer),
         cmocka_unit_test(allocation_keeps_for_each_load_its_last_writer),
+        cmocka_unit_test(two_ctas_of_figure_4_are_done_sooner_the_more_they_overlap),
+        cmocka_unit_test(the_recorder_understands_the_allocations_of_a_kernel),
         cmocka_unit_test(what_cannot_be_applied_is_refused_with_the_reason),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -62,8 +62,8 @@ static uint32_t fill_row(uint32_t bits, uint32_t row[16]) {
     return count;
 }
 
-static double field(double x, double y, double z) {
-    double v = 11.8, c[3] = {9 * x * x, 9 * y * y, 9 * z * z};
+static double field(double x, double y, double z, double level) {
+    double v = level, c[3] = {9 * x * x, 9 * y * y, 9 * z * z};
     for (int i = 0; i < 3; i++) v += c[i] * c[i] - 5 * c[i];
     return v;
 }
@@ -73,18 +73,18 @@ static void corner(uint32_t cell, uint32_t side, uint32_t i, double c[3]) {
     for (int k = 0; k < 3; k++) c[k] = (double)(at[k] + ((i >> k) & 1)) * 2 / side - 1;
 }
 
-static uint32_t inside(uint32_t cell, uint32_t side) {
+static uint32_t inside(uint32_t cell, uint32_t side, double level) {
     uint32_t bits = 0;
     double c[3];
     for (uint32_t i = 0; i < 8; i++) {
         corner(cell, side, i, c);
-        bits |= (uint32_t)(field(c[0], c[1], c[2]) < 0) << i;
+        bits |= (uint32_t)(field(c[0], c[1], c[2], level) < 0) << i;
     }
     return bits;
 }
 
 /* Point and normal on an edge: 3 + 3 numbers. */
-static void on_edge(uint32_t cell, uint32_t side, uint32_t e, double out[6]) {
+static void on_edge(uint32_t cell, uint32_t side, double level, uint32_t e, double out[6]) {
     const double d = 0.001;
     uint32_t k = e % 4, a = e < 4 ? 2 * k : e < 8 ? (k & 1) + (k & 2) * 2 : k, b = a + (1u << e / 4);
     double c[2][3], v[2], slope[2][3];
@@ -92,10 +92,10 @@ static void on_edge(uint32_t cell, uint32_t side, uint32_t e, double out[6]) {
     corner(cell, side, b, c[1]);
     for (int i = 0; i < 2; i++) {
         double *p = c[i];
-        v[i] = field(p[0], p[1], p[2]);
-        slope[i][0] = field(p[0] + d, p[1], p[2]) - v[i];
-        slope[i][1] = field(p[0], p[1] + d, p[2]) - v[i];
-        slope[i][2] = field(p[0], p[1], p[2] + d) - v[i];
+        v[i] = field(p[0], p[1], p[2], level);
+        slope[i][0] = field(p[0] + d, p[1], p[2], level) - v[i];
+        slope[i][1] = field(p[0], p[1] + d, p[2], level) - v[i];
+        slope[i][2] = field(p[0], p[1], p[2] + d, level) - v[i];
     }
     double s = v[0] / (v[0] - v[1]);
     for (int i = 0; i < 3; i++) {
@@ -106,16 +106,18 @@ static void on_edge(uint32_t cell, uint32_t side, uint32_t e, double out[6]) {
 
 struct surface {
     uint32_t *cell, *first, counts[256], table[256 * 16], cells, vertices;
+    float level;
 };
 
 static enum ww_code classify(struct ww_host *h, uint32_t side, struct surface *s) {
     uint32_t all = side * side * side;
     memset(s, 0, sizeof *s);
+    s->level = 10.0f + 4.0f * (float)ww_rng_below(&h->rng, 1024) / 1024;
     for (uint32_t i = 0; i < 256; i++) s->counts[i] = fill_row(i, s->table + 16 * i);
     WW_TRY(ww_host_array(h, &s->cell, all, sizeof *s->cell));
     WW_TRY(ww_host_array(h, &s->first, all, sizeof *s->first));
     for (uint32_t i = 0; i < all; i++) {
-        uint32_t count = s->counts[inside(i, side)];
+        uint32_t count = s->counts[inside(i, side, s->level)];
         if (!count) continue;
         s->cell[s->cells] = i;
         s->first[s->cells++] = s->vertices;
@@ -136,11 +138,11 @@ static enum ww_code check(struct ww_host *h, const struct surface *s, uint32_t s
     WW_TRY(ww_host_read(h, point, d_point, n, sizeof *point));
     WW_TRY(ww_host_read(h, normal, d_normal, n, sizeof *normal));
     for (uint32_t i = 0; i < s->cells; i++) {
-        uint32_t bits = inside(s->cell[i], side);
+        uint32_t bits = inside(s->cell[i], side, s->level);
         for (uint32_t k = 0; k < s->counts[bits]; k++) {
             double v[6];
             size_t at = 4 * (size_t)(s->first[i] + k);
-            on_edge(s->cell[i], side, s->table[16 * bits + k], v);
+            on_edge(s->cell[i], side, s->level, s->table[16 * bits + k], v);
             for (size_t c = 0; c < 3; c++) {
                 want[0][at + c] = v[c];
                 want[1][at + c] = v[3 + c];
@@ -167,8 +169,9 @@ static enum ww_code body(struct ww_host *h, const void *settings) {
     WW_TRY(ww_host_upload(h, &d_table, s.table, 4096, sizeof *s.table));
     WW_TRY(ww_host_buffer(h, &d_point, s.vertices, 16));
     WW_TRY(ww_host_buffer(h, &d_normal, s.vertices, 16));
-    const struct ww_arg args[] = {WW_ARG(d_cell),  WW_ARG(d_first),  WW_ARG(d_counts), WW_ARG(d_table),
-                                  WW_ARG(d_point), WW_ARG(d_normal), WW_ARG(s.cells),  WW_ARG(side)};
+    const struct ww_arg args[] = {WW_ARG(d_cell),  WW_ARG(d_first), WW_ARG(d_counts),
+                                  WW_ARG(d_table), WW_ARG(d_point), WW_ARG(d_normal),
+                                  WW_ARG(s.cells), WW_ARG(side),    WW_ARG(s.level)};
     struct ww_host_shape shape = ww_host_line(ww_host_ceil(s.cells, THREADS * joined), THREADS * joined);
     shape.shared = SHARED_BYTES - DATA_BYTES;
     WW_TRY(ww_host_launch(h, kernel[o->variant], &shape, WW_ARGS(args)));
