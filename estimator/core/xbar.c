@@ -84,6 +84,14 @@ void ww_xbar_wake(struct ww_xbar *x, uint32_t slice, uint64_t now_ps) {
     }
 }
 
+/* Passes `payload` bytes, there at cycle `arrive`, through the trunk; returns when it begins to. */
+static uint64_t pass_trunk(const struct ww_xbar *x, uint64_t *trunk, uint32_t payload, uint64_t arrive) {
+    uint64_t at = arrive << WW_XBAR_TIME_BITS, last = sizeof x->trunk_time / sizeof x->trunk_time[0] - 1;
+    if (at < *trunk) at = *trunk;
+    *trunk = at + x->trunk_time[payload < last ? payload : last];
+    return at >> WW_XBAR_TIME_BITS;
+}
+
 void ww_xbar_reply(struct ww_xbar *x, uint32_t slice, uint16_t sm, const struct ww_mem_reply *reply,
                    uint32_t payload, uint64_t cycle) {
     struct ww_xbar_slice *s = &x->slice[slice];
@@ -92,6 +100,7 @@ void ww_xbar_reply(struct ww_xbar *x, uint32_t slice, uint16_t sm, const struct 
     assert(s->replies < x->reply_limit && n != NONE);
     uint64_t start = s->send_free > cycle ? s->send_free : cycle, arrive = start + x->latency;
     s->send_free = start + flits;
+    if (p->trunk) arrive = pass_trunk(x, p->trunk, payload, arrive);
     if (arrive < p->receive_free) arrive = p->receive_free;
     p->receive_free = arrive + flits;
     struct ww_xbar_reply *r = &x->reply[n];
@@ -144,6 +153,12 @@ static bool make_ports(struct ww_xbar *x, const struct ww_gpu_spec *gpu, struct 
                                            .tail = NONE,
                                            .index = i};
     for (uint32_t i = 0; i < gpu->sm_count; i++) x->port_of[i] = (uint16_t)(i / gpu->xbar_sms_per_port);
+    if (!gpu->xbar_trunks || !gpu->xbar_trunk_bytes) return true;
+    uint64_t *trunk = ww_arena_array(arena, gpu->xbar_trunks, sizeof *trunk);
+    if (!trunk) return false;
+    for (uint32_t i = 0; i < ports; i++) x->port[i].trunk = &trunk[i * gpu->xbar_trunks / ports];
+    for (uint32_t i = 0; i < sizeof x->trunk_time / sizeof x->trunk_time[0]; i++)
+        x->trunk_time[i] = (i << WW_XBAR_TIME_BITS) / gpu->xbar_trunk_bytes;
     return true;
 }
 

@@ -6,9 +6,12 @@
  * Each port passes one flit of xbar.flit bytes per L2 cycle and direction; contention is the time for which
  * a port is busy. A packet's first flit takes xbar.latency cycles from its start at the sending port to the
  * receiving one; the last follows flits - 1 cycles later. Packets are served in order of their offering.
- * A sending port takes packets while its backlog is below WW_XBAR_BACKLOG cycles. A slice admits as many
- * request packets, on the way or waiting, as its queue and the pipeline in front of it hold; what a slice
- * has sent and no SM has got is bounded likewise. SMs that were refused are called when they may try again.
+ * With xbar.trunks, replies to the SMs of a cluster (a GPC) pass one trunk of xbar.trunk_bytes of data a cycle
+ * in front of their ports; see Z. Jin et al., Uncovering Real GPU NoC Characteristics, MICRO 2024: the SMs of a
+ * V100's GPC together get half of what they take one by one. A sending port takes packets while its backlog is
+ * below WW_XBAR_BACKLOG cycles. A slice admits as many request packets, on the way or waiting, as its queue and
+ * the pipeline in front of it hold; what a slice has sent and no SM has got is bounded likewise. SMs that were
+ * refused are called when they may try again.
  */
 #ifndef WW_CORE_XBAR_H
 #define WW_CORE_XBAR_H
@@ -16,6 +19,7 @@
 #include "../base/arena.h"
 #include "memsys.h"
 
+#define WW_XBAR_TIME_BITS 8
 #define WW_XBAR_BACKLOG 8 /* L2 cycles of packets that a sending port buffers */
 
 struct ww_xbar_reply {
@@ -30,6 +34,7 @@ struct ww_xbar_port { /* of an SM cluster */
     struct ww_event retry, deliver;
     struct ww_xbar *xbar;
     uint64_t send_free, receive_free; /* L2 cycles */
+    uint64_t *trunk;                  /* when it is free, cycles << WW_XBAR_TIME_BITS; NULL: there is none */
     uint64_t refused;                 /* bit per SM of the cluster that waits for the port */
     uint32_t head, tail;              /* replies under way, by time */
     uint32_t index;
@@ -56,7 +61,8 @@ struct ww_xbar {
     uint32_t free_reply, words, sms, sms_per_port;
     uint32_t packet_limit, reply_limit;
     uint32_t flit, header, latency;
-    uint8_t flits[512]; /* by payload bytes */
+    uint8_t flits[512];       /* by payload bytes */
+    uint32_t trunk_time[512]; /* likewise, cycles << WW_XBAR_TIME_BITS */
     /* A reply of `slice` was delivered: it has room for one more. */
     void (*delivered)(void *context, uint32_t slice, uint64_t now_ps);
     void *delivered_context;

@@ -169,6 +169,34 @@ static void replies_arrive_in_order_and_free_their_room(void **state) {
     stop(&b);
 }
 
+/* Arrival of the later of two replies of 128 bytes from different slices to ports 0 and `port`. */
+static uint64_t second_reply(uint32_t trunks, uint32_t bytes, uint16_t port) {
+    struct bench b = {0};
+    small_spec(&b.spec);
+    b.spec.sm_count = 4;
+    b.spec.xbar_sms_per_port = 1;
+    b.spec.xbar_trunks = trunks;
+    b.spec.xbar_trunk_bytes = bytes;
+    start(&b);
+    struct ww_mem_reply reply = {.tag = 1};
+    ww_xbar_reply(&b.xbar, 0, 0, &reply, 128, 100);
+    ww_xbar_reply(&b.xbar, 1, port, &reply, 128, 100);
+    while (ww_queue_step(b.queue)) {
+    }
+    uint64_t last = b.reply_ps[b.replies - 1];
+    stop(&b);
+    return last;
+}
+
+static void ports_of_a_trunk_share_its_width(void **state) {
+    (void)state;
+    uint64_t alone = 113000; /* 100 + latency 10 + 3 further flits */
+    assert_int_equal(second_reply(0, 0, 1), alone);
+    assert_int_equal(second_reply(2, 16, 1), alone + 8000); /* 128 bytes pass in 8 cycles */
+    assert_int_equal(second_reply(2, 16, 2), alone);        /* of the other trunk */
+    assert_int_equal(second_reply(1, 24, 3), alone + 5000); /* in 5.33 */
+}
+
 static void room_for_replies_is_finite(void **state) {
     (void)state;
     struct bench b = {0};
@@ -196,6 +224,7 @@ int main(void) {
         cmocka_unit_test(sms_of_a_cluster_share_a_port),
         cmocka_unit_test(a_full_slice_refuses_and_calls_back_in_turn),
         cmocka_unit_test(replies_arrive_in_order_and_free_their_room),
+        cmocka_unit_test(ports_of_a_trunk_share_its_width),
         cmocka_unit_test(room_for_replies_is_finite),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
