@@ -7,7 +7,7 @@ static void release(struct ww_sm *sm, struct ww_barrier *b, const struct ww_warp
     uint64_t at = (b->at > cycle ? b->at : cycle) +
                   (g->front_barrier_cycles ? g->front_barrier_cycles : g->pipe_branch_latency);
     uint64_t waiting = b->waiting;
-    if (sm->core->roles && waiting) ww_copy_barrier(sm, sm->warp[__builtin_ctzll(waiting)].cta);
+    if (sm->core->roles && waiting) ww_copy_barrier(sm, sm->warp[__builtin_ctzll(waiting)].cta, cycle);
     *b = (struct ww_barrier){0};
     for (; waiting; waiting &= waiting - 1) {
         struct ww_warp *w = &sm->warp[__builtin_ctzll(waiting)];

@@ -25,10 +25,11 @@ static void note(struct ww_sm *sm, uint32_t cta, const struct ww_copy *c) {
     log->count++;
 }
 
-void ww_copy_barrier(struct ww_sm *sm, uint32_t cta) {
+void ww_copy_barrier(struct ww_sm *sm, uint32_t cta, uint64_t cycle) {
     struct ww_copy *c = &sm->cta[cta].copy;
     uint64_t *n = sm->core->counter;
     if (!c->last_store) return;
+    for (uint32_t k = 0; k < sm->core->gpu->sm_schedulers; k++) ww_issue_count(&sm->sched[k], cycle);
     n[WW_C_TRANSFER]++;
     n[WW_C_TRANSFER_AGEN_CYCLES] += c->last_load + 1 - c->asked;
     n[WW_C_TRANSFER_MEM_CYCLES] += c->last_store + 1 - c->first_load;

@@ -22,8 +22,8 @@ struct ww_copy {
 
 /* An instruction with a role issues. */
 void ww_copy_issue(struct ww_sm *sm, const struct ww_warp *w, uint32_t role, uint64_t cycle);
-/* A barrier of the CTA completes. */
-void ww_copy_barrier(struct ww_sm *sm, uint32_t cta);
+/* A barrier of the CTA completes in `cycle`. */
+void ww_copy_barrier(struct ww_sm *sm, uint32_t cta, uint64_t cycle);
 /* Counts `cycles` lost slots of a scheduler if all of its warps wait for copies. */
 void ww_copy_stall(struct ww_sm *sm, const struct ww_sched *s, uint64_t cycles);
 

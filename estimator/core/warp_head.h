@@ -25,10 +25,10 @@ static inline void ww_cause_remove(struct ww_sched *s, uint32_t cause) {
 static inline void ww_warp_set_state(struct ww_sm *sm, struct ww_warp *w, uint32_t state, uint64_t cycle) {
     ww_warp_count(sm, w, cycle);
     uint32_t old = ww_slot_cause[w->state], new = ww_slot_cause[state];
+    struct ww_sched *s = &sm->sched[w->sched];
+    if (old != new) ww_issue_count(s, cycle); /* by the states before */
     w->state = (uint8_t)state;
     if (old == new) return;
-    struct ww_sched *s = &sm->sched[w->sched];
-    ww_issue_count(s, cycle);
     ww_cause_remove(s, old);
     ww_cause_add(s, new);
     uint64_t is_long = (WW_LONG_CAUSES >> new) & 1;
