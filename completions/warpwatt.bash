@@ -217,7 +217,7 @@ _warpwatt() {
             esac
             ;;
         "validate")
-            options='--all --json --jobs --names --quiet --help'
+            options='--all --json --jobs --small --names --quiet --help'
             case $previous in
                 --jobs|-j) return ;;
             esac

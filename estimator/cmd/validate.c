@@ -22,13 +22,14 @@ static enum ww_code list(const struct cmd_line *line, struct ww_error *error) {
     return cmd_table_print(&t, stdout, error);
 }
 
-static enum ww_code run_suite(const char *name, bool quiet, unsigned jobs, struct ww_validation **v,
-                              struct ww_error *error) {
+static enum ww_code run_suite(const char *name, const struct cmd_line *line, unsigned jobs,
+                              struct ww_validation **v, struct ww_error *error) {
     struct cmd_progress progress;
     char what[96];
-    struct ww_validate_options options = {.jobs = jobs, .progress = cmd_progress_step, .context = &progress};
+    struct ww_validate_options options = {
+        .jobs = jobs, .small = cmd_has(line, "small"), .progress = cmd_progress_step, .context = &progress};
     snprintf(what, sizeof what, "validate %.64s", name);
-    cmd_progress_begin(&progress, what, quiet);
+    cmd_progress_begin(&progress, what, cmd_has(line, "quiet"));
     return cmd_progress_end(&progress, ww_validate(name, &options, v, error), error);
 }
 
@@ -47,7 +48,7 @@ static enum ww_code validate_run(const struct cmd_line *line, struct ww_error *e
     if (count == 0) return list(line, error);
     enum ww_code code = WW_OK;
     for (size_t i = 0; i < count && code == WW_OK; i++)
-        code = run_suite(name[i], cmd_has(line, "quiet"), (unsigned)jobs, &set[i], error);
+        code = run_suite(name[i], line, (unsigned)jobs, &set[i], error);
     if (code == WW_OK) code = ww_validation_print(set, count, cmd_has(line, "json"), stdout, error);
     for (size_t i = 0; i < count; i++) ww_validation_free(set[i]);
     return code;
@@ -57,6 +58,8 @@ static const struct cmd_option validate_options[] = {
     {"all", 'a', NULL, "run every suite", 0},
     {"json", 0, NULL, "print JSON (reports/schema/validate.json)", 0},
     {"jobs", 'j', "N", "threads to measure with, 1 to 256 (default: one for each core)", 0},
+    {"small", 0, NULL, "small inputs, where a suite has them (equalizer): tries it, the figures mean nothing",
+     0},
     {"names", 0, NULL, "print the suites' names only, one a line", 0},
     {"quiet", 'q', NULL, "show no progress", 0},
     {0}};

@@ -31,6 +31,29 @@ static const struct ww_matrix_workload workloads[] = {
     {"streamcluster", {NULL}, 0, NULL},
 };
 enum { WORKLOADS = sizeof workloads / sizeof workloads[0] };
+/* The same in the same order, to try the suite. */
+static const struct ww_matrix_workload small_workloads[WORKLOADS] = {
+    {"backprop", {"size=small"}, 0, NULL},
+    {"bfs", {"size=small", "variant=mask", "block=512"}, 0, NULL},
+    {"cfd", {"size=small"}, 0, NULL},
+    {"cutcp", {"size=small"}, 20, NULL},
+    {"histo", {"size=small"}, 0, NULL},
+    {"kmeans", {"size=small", "variant=rodinia"}, 0, NULL},
+    {"lavaMD", {"size=small"}, 60, NULL},
+    {"lbm", {"size=small"}, 36, NULL},
+    {"leukocyte", {"size=small"}, 0, NULL},
+    {"mri_gridding", {"size=small"}, 0, NULL},
+    {"mri_q", {"size=small"}, 24, NULL},
+    {"mummer", {"size=small"}, 20, NULL},
+    {"particlefilter", {"size=small"}, 0, "0"},
+    {"particlefilter", {"size=small"}, 0, "1"},
+    {"pathfinder", {"size=small"}, 0, NULL},
+    {"sad", {"size=small"}, 0, NULL},
+    {"sgemm", {"size=small", "variant=rows"}, 42, NULL},
+    {"spmv", {"size=small", "block=192"}, 0, NULL},
+    {"stencil", {"size=small", "variant=shared", "block_x=32", "block_y=4"}, 50, NULL},
+    {"streamcluster", {"size=small"}, 0, NULL},
+};
 
 const struct ww_eq_kernel ww_eq_kernel[WW_EQ_KERNELS] = {
     {"cutcp_lattice", "cutcp", WW_EQ_COMPUTE, 8},
@@ -119,7 +142,7 @@ enum ww_code ww_validate_suite_equalizer(struct ww_validation *v, const struct w
     struct ww_eq_times *times = ww_arena_alloc(&v->arena, sizeof *times);
     if (!times) return ww_fail_nomem(error, "a suite's rows");
     for (size_t k = 0; k < WW_EQ_KERNELS; k++) kernel[k] = ww_eq_kernel[k].kernel;
-    struct ww_matrix b = {.workload = workloads,
+    struct ww_matrix b = {.workload = options && options->small ? small_workloads : workloads,
                           .workloads = WORKLOADS,
                           .machine = machines,
                           .machines = WW_EQ_MACHINES,

@@ -13,3 +13,12 @@ fails 2 warpwatt validate model
 fails 2 warpwatt validate --json
 fails 2 warpwatt validate models --all
 fails 2 warpwatt validate models --jobs 0
+# Equalizer's suite with inputs that mean nothing: all machines run, all rows are there.
+warpwatt validate equalizer --small -j2 --json >eq.json
+python3 "$SOURCE/tests/cli/schema_check.py" "$SOURCE/reports/schema/validate.json" eq.json
+python3 -c '
+import json
+rows = json.load(open("eq.json"))
+ids = {r["id"].split("-")[1] for r in rows if r["paper"] is None}
+print(sum(r["paper"] is not None for r in rows), "published,", "figures", *sorted(ids))
+print([r["id"] for r in rows if r["ours"] is None and r["paper"] is not None])'
