@@ -33,16 +33,23 @@ static bool is_space(const struct ww_inst *i, enum ww_op op, enum ww_space space
     return i->op == op && i->space == space;
 }
 
+/* The first source of a store that is a value: behind the address, which is no source if it is a constant. */
+static uint32_t first_value(const struct ww_inst *i) {
+    uint32_t registers = 0;
+    for (uint32_t n = 0; n < i->src_count; n++) registers += i->src[n].reg < WW_REG_PRED;
+    return registers > 1;
+}
+
 static void follow_warp(struct finder *f, const struct ww_warp_stream *s) {
     uint32_t last[WW_REG_COUNT];
     memset(last, 0xff, sizeof last);
     for (uint32_t k = 0; k < s->step_count; k++) {
         uint32_t at = s->step[k].inst;
         const struct ww_inst *i = &f->launch->inst[at];
-        bool stores = is_space(i, WW_OP_STORE, WW_SPACE_SHARED);
+        uint32_t first = is_space(i, WW_OP_STORE, WW_SPACE_SHARED) ? first_value(i) : UINT32_MAX;
         for (uint32_t n = 0; n < i->src_count; n++)
             for (uint32_t r = i->src[n].reg; r < i->src[n].reg + (uint32_t)i->src[n].n && r < WW_REG_COUNT; r++)
-                if (last[r] != UINT32_MAX) add_edge(&f->node[at], last[r], stores && n > 0 && r < WW_REG_PRED);
+                if (last[r] != UINT32_MAX) add_edge(&f->node[at], last[r], n >= first && r < WW_REG_PRED);
         for (uint32_t n = 0; n < i->dst_count; n++)
             for (uint32_t r = i->dst[n].reg; r < i->dst[n].reg + (uint32_t)i->dst[n].n && r < WW_REG_COUNT; r++)
                 last[r] = at;
