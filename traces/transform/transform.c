@@ -140,13 +140,13 @@ static enum ww_code check_launch(const struct ww_tf *t) {
 
 static struct ww_launch new_launch(const struct ww_tf *t, uint64_t units) {
     struct ww_launch out = t->code.out;
-    uint32_t most = out.registers_per_thread;
+    uint32_t first = ww_tf_free_registers(t->launch, 0), most = first;
     for (uint32_t i = 0; i < out.inst_count; i++)
         for (uint32_t k = 0; k < (uint32_t)out.inst[i].dst_count; k++) {
             const struct ww_operand *o = &out.inst[i].dst[k];
             if (o->reg < WW_REG_PRED && (uint32_t)o->reg + o->n > most) most = (uint32_t)o->reg + o->n;
         }
-    out.registers_per_thread = most;
+    if (first != WW_TF_NONE) out.registers_per_thread += most - first; /* those that the transform added */
     if (t->join > 1) {
         out.block[0] *= out.block[1] * out.block[2] * t->join;
         out.block[1] = out.block[2] = 1;
