@@ -65,6 +65,7 @@ static enum ww_code replay(struct pool *pool, struct job *job, struct ww_error *
     struct ww_run_options o = {.gpu = gpu,
                                .trace_path = pool->path[job->workload],
                                .launches = pool->matrix->workload[job->workload].launches,
+                               .per_pc = pool->matrix->per_pc,
                                .mechanisms = m->mechanism,
                                .mechanism_count = count_strings(m->mechanism, WW_MATRIX_MECHANISMS)};
     enum ww_code code = ww_run(&o, &job->result, error);

@@ -46,6 +46,7 @@ struct ww_matrix {
     const char *const *kernel;
     size_t kernels;
     bool (*wanted)(size_t workload, size_t machine);
+    bool per_pc; /* results have counters of each instruction */
     /* Sees each result once all are there, in the order of workloads and then machines; NULL: nobody does. The
      * result is freed behind it. */
     enum ww_code (*seen)(void *context, size_t workload, size_t machine, const struct ww_result *result,
