@@ -17,7 +17,7 @@ _warpwatt() {
             name="$name ${COMP_WORDS[2]}"; first=3 ;;
         trace)
             if ((COMP_CWORD == 2)); then
-                words='record workloads info dump verify slice merge import export'; is_value=1
+                words='record workloads info dump verify slice merge regions transform import export'; is_value=1
             fi
             name="$name ${COMP_WORDS[2]}"; first=3 ;;
     esac
@@ -120,6 +120,22 @@ _warpwatt() {
         "trace merge")
             options='--out --help'
             case $previous in
+                --out|-o) is_file=1 ;;
+            esac
+            operand_file=1
+            ;;
+        "trace regions")
+            options='--json --help'
+            case $previous in
+            esac
+            operand_file=1
+            ;;
+        "trace transform")
+            options='--ctas --split --overlap --out --help'
+            case $previous in
+                --ctas) return ;;
+                --split) return ;;
+                --overlap) return ;;
                 --out|-o) is_file=1 ;;
             esac
             operand_file=1
