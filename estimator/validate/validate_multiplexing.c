@@ -184,13 +184,13 @@ static enum ww_code add_kernel(struct ww_validation *v, const struct measured *m
         {"cohw-3", "gtx285-smm: CO-HW, K+3", CO_HW, SMM_3},
     };
     char id[64], what[128];
-    snprintf(id, sizeof id, "smm-%s-use", kernels[k].id);
+    snprintf(id, sizeof id, "smm-bar-%s-use", kernels[k].id);
     snprintf(what, sizeof what, "gtx285-smm, %s: share of CTA lifetime in shared-memory regions",
              kernels[k].name);
     WW_TRY(add_plain(v, id, what, m->use[k], "%", error));
     for (size_t i = 0; k < FEW && i < sizeof bar / sizeof bar[0]; i++) {
         if (!applies(k, bar[i].variant)) continue;
-        snprintf(id, sizeof id, "smm-%s-%s", kernels[k].id, bar[i].id);
+        snprintf(id, sizeof id, "smm-bar-%s-%s", kernels[k].id, bar[i].id);
         snprintf(what, sizeof what, "%s, %s: speed-up", bar[i].what, kernels[k].name);
         WW_TRY(add_plain(v, id, what, speedup(m, k, bar[i].variant, bar[i].machine), "x", error));
     }
