@@ -22,6 +22,7 @@ static enum ww_code init_caches(struct ww_sm *sm, struct ww_arena *arena, uint32
               init_tags(&sm->constant, arena, g->const_kb, g->const_line, g->const_ways);
     if (ok && g->const_l15_kb && sm->core->code.uses_const)
         ok = init_tags(&sm->constant15, arena, g->const_l15_kb, g->const_l15_line, g->const_l15_ways);
+    if (ok) ok = ww_const_init(sm, arena);
     return ok ? WW_OK : ww_fail_nomem(error, "caches of an SM");
 }
 
@@ -102,7 +103,11 @@ uint64_t ww_sm_step(struct ww_sm *sm, uint64_t cycle) {
     sm->stirred = false;
     wake_warps(sm, cycle);
     uint32_t work = sm->misses.count;
-    if (work) ww_l1_drain(sm, cycle);
+    if (sm->const_fills.saturated_until) {
+        ww_const_step(sm, cycle);
+        work = 1;
+    }
+    if (sm->misses.count) ww_l1_drain(sm, cycle);
     if ((sm->lsu.count | sm->lsu.reexec.count) && sm->lsu.free <= cycle) {
         ww_lsu_step(sm, cycle);
         work = 1;
@@ -128,6 +133,8 @@ uint64_t ww_sm_step(struct ww_sm *sm, uint64_t cycle) {
     if (at < next) next = at;
     if (sm->misses.count && !sm->misses.refused) next = cycle + 1;
     if (sm->dma && ww_dma_next(sm->dma, cycle) < next) next = ww_dma_next(sm->dma, cycle);
+    at = sm->const_fills.saturated_until;
+    if (at && at < next) next = at;
     if (next == cycle + 1) return next;
     at = ww_wheel_next(&sm->wheel, cycle);
     return at < next ? at : next;

@@ -156,6 +156,16 @@ struct ww_lsu {
     uint64_t behind_since;
 };
 
+/* Outstanding misses of the constant cache where they are limited; see const.c. */
+struct ww_const_fill {
+    uint64_t key, ready; /* line, and cycle at which it is there; the entry is free from then on */
+};
+struct ww_const_fills {
+    struct ww_const_fill *entry; /* in the order of ready */
+    uint32_t count;              /* entries that there are; 0: any number */
+    uint64_t saturated_until;    /* cycle at which fewer than 7/8 are in use again; 0: fewer are */
+};
+
 struct ww_sm {
     struct ww_core *core;
     uint32_t id;
@@ -170,6 +180,7 @@ struct ww_sm {
     struct ww_cache l1, tex; /* tex: if the GPU has one */
     struct ww_miss_queue misses;
     struct ww_tags constant, constant15, icache;
+    struct ww_const_fills const_fills;
     struct ww_dma_engine *dma; /* NULL: the launch has no bulk transfers */
     struct ww_sched_sm shared;
     struct ww_smm smm;
@@ -346,10 +357,13 @@ bool ww_lsu_head_loads(const void *sm, uint32_t warp);
 void ww_memory_op_part(struct ww_core *core, uint32_t op, uint64_t cycle, uint64_t ready, uint32_t level);
 static inline bool ww_l1_saturated(const struct ww_sm *sm) {
     return sm->l1.used >= sm->core->l1_shape.mshr_high || sm->misses.count >= sm->core->queue_high ||
-           (sm->tex.shape && sm->tex.used >= sm->core->tex_shape.mshr_high);
+           (sm->tex.shape && sm->tex.used >= sm->core->tex_shape.mshr_high) || sm->const_fills.saturated_until;
 }
 
 /* ---- const.c ---- */
+bool ww_const_init(struct ww_sm *sm, struct ww_arena *arena);
+/* In a step in `cycle`: fewer outstanding misses may be left than saturate memory. */
+void ww_const_step(struct ww_sm *sm, uint64_t cycle);
 /* Cycle at which a constant load issued at `cycle` has its value; takes the port. */
 uint64_t ww_const_load(struct ww_sm *sm, const struct ww_access *access, const uint64_t *pool, uint32_t mask,
                        uint64_t cycle);

@@ -128,6 +128,46 @@ static void with_all_that_were_ready_admitted_a_younger_warp_issues(void **state
     end(&b);
 }
 
+static void with_none_admitted_the_owner_issues_alone(void **state) {
+    (void)state;
+    struct bench b;
+    begin(&b, 1); /* none */
+    b.lsu_ready[0] = BIT(2) | BIT(3);
+    assert_int_equal(pick(&b, 0, BIT(3)), 3);
+    assert_int_equal(pick(&b, 0, BIT(2)), -1);
+    assert_int_equal(pick(&b, 0, BIT(2) | BIT(3)), 3);
+    end(&b);
+}
+
+static void with_all_admitted_both_schedulers_issue_behind_the_owner(void **state) {
+    (void)state;
+    struct bench b;
+    begin(&b, 3); /* all */
+    b.lsu_ready[0] = BIT(3);
+    assert_int_equal(pick(&b, 0, BIT(3)), 3);
+    assert_int_equal(pick(&b, 0, BIT(2) | BIT(3)), 3);
+    assert_int_equal(pick(&b, 0, BIT(5)), 5);
+    assert_int_equal(pick(&b, 1, BIT(0)), 0);
+    assert_false(b.ops->may_miss(&b.sm, 5 * SCHEDULERS, false)); /* they may issue, not miss */
+    end(&b);
+}
+
+static void who_was_admitted_is_asked_anew_when_the_mode_begins_again(void **state) {
+    (void)state;
+    struct bench b;
+    begin(&b, -1);
+    b.lsu_ready[0] = BIT(2) | BIT(3);
+    assert_int_equal(pick(&b, 0, BIT(3)), 3);
+    b.view[0].memory_saturated = false; /* EP mode in between */
+    b.view[0].ready = b.view[0].ready_mem = b.view[0].ready_lsu = BIT(3);
+    assert_int_equal(b.ops->pick(b.state[0], &b.view[0]), 3);
+    b.lsu_ready[0] = BIT(1) | BIT(3);
+    assert_int_equal(pick(&b, 0, BIT(3)), 3);
+    assert_int_equal(pick(&b, 0, BIT(2)), -1);
+    assert_int_equal(pick(&b, 0, BIT(1)), 1);
+    end(&b);
+}
+
 static void an_owner_that_waits_for_its_load_makes_room_for_the_next(void **state) {
     (void)state;
     struct bench b;
@@ -148,6 +188,9 @@ int main(void) {
         cmocka_unit_test(an_older_warp_that_became_ready_later_does_not_issue),
         cmocka_unit_test(the_other_scheduler_issues_no_memory_instruction),
         cmocka_unit_test(with_all_that_were_ready_admitted_a_younger_warp_issues),
+        cmocka_unit_test(with_none_admitted_the_owner_issues_alone),
+        cmocka_unit_test(with_all_admitted_both_schedulers_issue_behind_the_owner),
+        cmocka_unit_test(who_was_admitted_is_asked_anew_when_the_mode_begins_again),
         cmocka_unit_test(an_owner_that_waits_for_its_load_makes_room_for_the_next),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
