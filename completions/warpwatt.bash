@@ -22,7 +22,7 @@ _warpwatt() {
             name="$name ${COMP_WORDS[2]}"; first=3 ;;
     esac
     if ((COMP_CWORD == 1)); then
-        words='gpu mech trace run dissect compare query report calibrate validate hardware correlate version help --help --version'; is_value=1
+        words='gpu mech trace run dissect sweep compare query report calibrate validate hardware correlate version help --help --version'; is_value=1
     elif ((COMP_CWORD >= first)); then
         case $name in
         "gpu list")
@@ -180,6 +180,17 @@ _warpwatt() {
                 --plots) return ;;
                 --seed) return ;;
             esac
+            ;;
+        "sweep")
+            options='--strategy --points --seed --jobs --db --quiet --help'
+            case $previous in
+                --strategy) words=$(echo grid random latin sobol 2>/dev/null); is_value=1 ;;
+                --points) return ;;
+                --seed) return ;;
+                --jobs|-j) return ;;
+                --db|-d) is_file=1 ;;
+            esac
+            operand_file=1
             ;;
         "compare")
             options='--db --json --help'

@@ -95,6 +95,20 @@ enum ww_code ww_dict_read(struct ww_db *db, struct ww_dict *dict, struct ww_erro
 /* The enumerator of an id in one of the lists, or -1. */
 int ww_dict_find(const int64_t *ids, int count, int64_t id);
 
+/* ---- store.c ---- */
+
+/* The number of a GPU's or a trace's row, made if there is none. */
+enum ww_code ww_db_store_gpu(struct ww_db *db, const char *name, const char *json, int64_t *id,
+                             struct ww_error *error);
+enum ww_code ww_db_store_trace(struct ww_db *db, const char *hash, const char *program, int64_t *id,
+                               struct ww_error *error);
+
+/* ---- query.c ---- */
+
+/* Prepares one statement that only reads, under the authorizer of queries. Free with sqlite3_finalize. */
+enum ww_code ww_db_prepare_reading(struct ww_db *db, const char *sql, sqlite3_stmt **stmt,
+                                   struct ww_error *error);
+
 /* ---- store_launch.c, load_launch.c ---- */
 
 enum ww_code ww_db_store_launches(struct ww_db *db, const struct ww_dict *dict, int64_t run_id,

@@ -6,6 +6,18 @@
 /* run_id of the run that :run names */
 #define RUN "coalesce(:run, (SELECT max(run_id) FROM run))"
 
+/* sweep_id of the sweep that :sweep names */
+#define SWEEP "coalesce(:sweep, (SELECT max(sweep_id) FROM sweep))"
+/* Objective n of point p of a sweep so that less is better; 0 if the sweep has fewer objectives. */
+#define COST(n)                                                                                                \
+    "coalesce((SELECT w.value * o.sense FROM sweep_value w JOIN sweep_objective o ON o.sweep_id = w.sweep_id"  \
+    " AND o.ord = w.objective WHERE w.sweep_id = p.sweep_id AND w.point = p.ord AND w.objective = " #n "), 0)"
+/* v.workload's points in the order of a column. */
+#define RANKED(objective, column)                                                                              \
+    "SELECT workload, '" objective "' AS objective, point, " column " AS value, sweep_id,"                     \
+    " row_number() OVER (PARTITION BY workload ORDER BY " column ", point) AS place FROM r WHERE " column      \
+    " IS NOT NULL"
+
 static const struct ww_named_query queries[] = {
     {"runs", "all runs, latest first; :workload and :gpu filter",
      "SELECT run_id AS run, workload, gpu, mode, launches, cycles, time_us, ipc, energy_j, power_w, mechanisms,"
@@ -95,6 +107,73 @@ static const struct ww_named_query queries[] = {
      " (SELECT 1 FROM run o WHERE o.trace_id = r.trace_id AND o.time_ps <= r.time_ps"
      " AND o.energy_j <= r.energy_j AND (o.time_ps < r.time_ps OR o.energy_j < r.energy_j))"
      " ORDER BY v.workload, v.time_us, v.run_id"},
+    {"sweeps", "all sweeps, latest first: how many of their points are stored",
+     "SELECT s.sweep_id AS sweep, g.name AS gpu, s.strategy AS strategy, s.points AS points, (SELECT count(*)"
+     " FROM sweep_point p WHERE p.sweep_id = s.sweep_id) AS stored, (SELECT count(*) FROM sweep_point p"
+     " WHERE p.sweep_id = s.sweep_id AND p.reason <> '') AS invalid, (SELECT group_concat(workload, ' ') FROM"
+     " (SELECT workload FROM sweep_trace t WHERE t.sweep_id = s.sweep_id ORDER BY ord)) AS traces,"
+     " s.stored_at AS stored_at FROM sweep s JOIN gpu g USING(gpu_id) ORDER BY s.sweep_id DESC"},
+    {"explored", "the points of a sweep in their order, invalid ones with their reason (:sweep)",
+     "SELECT p.ord AS point, x.settings AS settings, p.feasible AS feasible, v.time_s AS time_s,"
+     " v.energy_j AS energy_j, v.power_w AS power_w, v.area_mm2 AS area_mm2, p.reason AS reason"
+     " FROM sweep_point p JOIN v_sweep_settings x ON x.sweep_id = p.sweep_id AND x.point = p.ord"
+     " LEFT JOIN v_sweep_point v ON v.sweep_id = p.sweep_id AND v.point = p.ord WHERE p.sweep_id = " SWEEP
+     " ORDER BY p.ord"},
+    {"front", "points of a sweep that no other one beats in all its objectives (:sweep)",
+     "WITH c AS MATERIALIZED (SELECT p.sweep_id, p.ord AS point, " COST(0) " AS a, " COST(1) " AS b, " COST(
+         2) " AS c, " COST(3) " AS d FROM sweep_point p WHERE p.sweep_id = " SWEEP
+                              " AND p.feasible = 1 AND (SELECT count(*) FROM sweep_value w WHERE w.sweep_id = "
+                              "p.sweep_id"
+                              " AND w.point = p.ord) = (SELECT count(*) FROM sweep_objective o WHERE "
+                              "o.sweep_id = p.sweep_id))"
+                              " SELECT c.point AS point, x.settings AS settings, v.time_s AS time_s, "
+                              "v.energy_j AS energy_j,"
+                              " v.power_w AS power_w, v.area_mm2 AS area_mm2, (SELECT group_concat(one, ' ') "
+                              "FROM (SELECT o.name || '='"
+                              " || w.value AS one FROM sweep_value w JOIN sweep_objective o ON o.sweep_id = "
+                              "w.sweep_id"
+                              " AND o.ord = w.objective WHERE w.sweep_id = c.sweep_id AND w.point = c.point "
+                              "ORDER BY o.ord))"
+                              " AS objectives FROM c JOIN v_sweep_settings x ON x.sweep_id = c.sweep_id AND "
+                              "x.point = c.point"
+                              " JOIN v_sweep_point v ON v.sweep_id = c.sweep_id AND v.point = c.point WHERE "
+                              "NOT EXISTS (SELECT 1 FROM c o"
+                              " WHERE o.a <= c.a AND o.b <= c.b AND o.c <= c.c AND o.d <= c.d"
+                              " AND (o.a < c.a OR o.b < c.b OR o.c < c.c OR o.d < c.d)) ORDER BY c.a, c.b, "
+                              "c.point"},
+    {"best", "the fastest, most frugal and least edp point of each workload of a sweep (:sweep)",
+     "WITH r AS MATERIALIZED (SELECT *, energy_j * time_s AS edp FROM v_sweep_result WHERE feasible = 1"
+     " AND sweep_id = " SWEEP
+     "), k AS (" RANKED("time", "time_s") " UNION ALL " RANKED("energy", "energy_j") " UNION ALL " RANKED(
+         "edp",
+         "edp") ")"
+                " SELECT k.workload AS workload, k.objective AS objective, k.point AS point, x.settings AS "
+                "settings,"
+                " k.value AS value FROM k JOIN v_sweep_settings x USING(sweep_id, point) WHERE k.place = 1"
+                " ORDER BY k.workload, k.objective DESC"},
+    {"sensitivity", "main effects and pairwise interactions of a sweep's parameters (:sweep, :objective)",
+     "SELECT o.name AS objective, e.a AS parameter, e.b AS \"with\", e.effect AS effect, e.error AS error,"
+     " round(100 * e.share, 2) AS percent FROM sweep_effect e JOIN sweep_objective o"
+     " ON o.sweep_id = e.sweep_id AND o.ord = e.objective WHERE e.sweep_id = " SWEEP
+     " AND (:objective IS NULL OR o.name = :objective) ORDER BY e.objective, e.share DESC, e.ord"},
+    {"nearest", "the computed points nearest to :at, as 'l1.size_kb=24 sched=lrr' (:sweep, :most)",
+     "WITH w AS (SELECT key, value FROM json_each(CASE WHEN coalesce(:at, '') = '' THEN '{}' ELSE '{\"' || "
+     "replace(replace(coalesce(:at, ''), '=', '\":\"'), ' "
+     "',"
+     " '\",\"') || '\"}' END) WHERE key <> ''), k AS (SELECT key, max(value) - min(value) AS width FROM"
+     " sweep_setting WHERE sweep_id = " SWEEP " GROUP BY key), d AS (SELECT p.sweep_id AS sweep_id,"
+     " p.ord AS point, (SELECT total(CASE WHEN typeof(s.value) = 'text' THEN s.value <> w.value WHEN k.width = "
+     "0"
+     " THEN s.value <> CAST(w.value AS REAL) ELSE (s.value - CAST(w.value AS REAL)) / (1.0 * k.width)"
+     " * ((s.value - CAST(w.value AS REAL)) / k.width) END) FROM w JOIN k USING(key) JOIN sweep_setting s"
+     " ON s.sweep_id = p.sweep_id AND s.point = p.ord AND s.key = w.key) AS distance FROM sweep_point p"
+     " WHERE p.sweep_id = " SWEEP
+     " AND NOT EXISTS (SELECT 1 FROM w WHERE NOT EXISTS (SELECT 1 FROM sweep_setting s"
+     " WHERE s.sweep_id = p.sweep_id AND s.point = p.ord AND s.key = w.key)))"
+     " SELECT d.point AS point, round(sqrt(d.distance), 4) AS distance, x.settings AS settings,"
+     " v.time_s AS time_s, v.energy_j AS energy_j, v.power_w AS power_w FROM d JOIN v_sweep_settings x"
+     " USING(sweep_id, point) JOIN v_sweep_point v USING(sweep_id, point)"
+     " ORDER BY d.distance, d.point LIMIT coalesce(:most, 5)"},
     {"gpu", "the resolved parameters of a run's GPU (:run, :key is a pattern such as dram.*)",
      "SELECT key, value FROM gpu_param WHERE gpu_id = (SELECT gpu_id FROM run WHERE run_id = " RUN ")"
      " AND (:key IS NULL OR key GLOB :key) ORDER BY key"},

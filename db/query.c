@@ -76,6 +76,19 @@ static enum ww_code prepare(struct ww_db *db, const char *sql, sqlite3_stmt **st
     return WW_OK;
 }
 
+enum ww_code ww_db_prepare_reading(struct ww_db *db, const char *sql, sqlite3_stmt **stmt,
+                                   struct ww_error *error) {
+    *stmt = NULL;
+    sqlite3_set_authorizer(db->sql, authorize, NULL);
+    enum ww_code code = prepare(db, sql, stmt, error);
+    sqlite3_set_authorizer(db->sql, NULL, NULL);
+    if (code != WW_OK) {
+        sqlite3_finalize(*stmt);
+        *stmt = NULL;
+    }
+    return code;
+}
+
 /* True if the whole text is a number as JSON writes it. */
 static bool is_number(const char *s, bool *integer) {
     const char *p = s + (*s == '-');

@@ -37,10 +37,9 @@ static enum ww_code store_params(struct ww_db *db, int64_t gpu_id, const char *j
     return code;
 }
 
-static enum ww_code store_gpu(struct ww_db *db, const struct ww_result *r, int64_t *id,
-                              struct ww_error *error) {
+enum ww_code ww_db_store_gpu(struct ww_db *db, const char *name, const char *json, int64_t *id,
+                             struct ww_error *error) {
     char hash[33];
-    const char *json = r->gpu_json ? r->gpu_json : "{}", *name = r->gpu ? r->gpu : "";
     content_hash(json, hash);
     WW_TRY(find_id(db, "SELECT gpu_id FROM gpu WHERE hash = ?1 AND name = ?2", hash, name, id, error));
     if (*id) return WW_OK;
@@ -55,9 +54,8 @@ static enum ww_code store_gpu(struct ww_db *db, const struct ww_result *r, int64
     return in.code == WW_OK ? store_params(db, *id, json, error) : in.code;
 }
 
-static enum ww_code store_trace(struct ww_db *db, const struct ww_result *r, int64_t *id,
-                                struct ww_error *error) {
-    const char *hash = r->trace_hash ? r->trace_hash : "", *program = r->program ? r->program : "";
+enum ww_code ww_db_store_trace(struct ww_db *db, const char *hash, const char *program, int64_t *id,
+                               struct ww_error *error) {
     WW_TRY(
         find_id(db, "SELECT trace_id FROM trace WHERE hash = ?1 AND program = ?2", hash, program, id, error));
     if (*id) return WW_OK;
@@ -100,8 +98,9 @@ static void put_run(struct ww_insert *in, const struct ww_result *r, const char 
 static enum ww_code store_run(struct ww_db *db, const struct ww_result *r, int64_t *id,
                               struct ww_error *error) {
     int64_t gpu_id, trace_id;
-    WW_TRY(store_gpu(db, r, &gpu_id, error));
-    WW_TRY(store_trace(db, r, &trace_id, error));
+    WW_TRY(ww_db_store_gpu(db, r->gpu ? r->gpu : "", r->gpu_json ? r->gpu_json : "{}", &gpu_id, error));
+    WW_TRY(ww_db_store_trace(db, r->trace_hash ? r->trace_hash : "", r->program ? r->program : "", &trace_id,
+                             error));
     struct ww_insert in;
     char seed[24];
     snprintf(seed, sizeof seed, "%" PRIu64, r->seed);

@@ -482,6 +482,34 @@ WW_API enum ww_code ww_correlation_plots(const struct ww_correlation *correlatio
 WW_API enum ww_code ww_measured_derive(const struct ww_measured *measured, const char *base, const char *path,
                                        FILE *list, struct ww_error *error);
 
+/* ---- sweeps ----------------------------------------------------------------------------------- */
+
+struct ww_sweep_options {
+    const char *space;    /* file: GPU, traces, parameters with their levels (docs/sweep.md) */
+    const char *db;       /* made if it is not there */
+    const char *strategy; /* "grid" (NULL), "random", "latin", "sobol" */
+    uint64_t points;      /* that the strategy picks; 0 for the grid */
+    uint64_t seed;
+    unsigned jobs; /* threads, at least 1; what is stored does not depend on their number */
+    ww_progress_fn progress;
+    void *context;
+};
+struct ww_sweep_summary {
+    int64_t sweep; /* its number in the database; 0: it was not begun */
+    uint64_t points, stored, invalid, infeasible;
+    uint64_t computed, reused; /* replays: done by this call, and found in the database */
+};
+/* Replays every trace on every point that the strategy picks, stores each point when it is done, and goes on
+ * where an earlier call of the same sweep was interrupted. A point that cannot be is stored with its reason.
+ * *summary is filled also on error, as far as it went. Errors: WW_USAGE (options), WW_INPUT (the space file,
+ * with the place; traces), WW_UNSUPPORTED (energies without a power table), WW_FAIL (progress stopped it),
+ * WW_DB, WW_IO. */
+WW_API enum ww_code ww_sweep(const struct ww_sweep_options *options, struct ww_sweep_summary *summary,
+                             struct ww_error *error);
+/* Names of strategies; NULL if out of range. */
+WW_API size_t ww_sweep_strategy_count(void);
+WW_API const char *ww_sweep_strategy_at(size_t i);
+
 /* ---- validation ------------------------------------------------------------------------------- */
 
 /* Suites that measure what publications state (docs/validation.md); NULL if out of range. */

@@ -28,6 +28,10 @@ void ww_power_pieces(const struct ww_power *power, const struct ww_gpu_spec *gpu
                      const struct ww_launch_result *launch, const struct ww_piece *piece, size_t count,
                      struct ww_epoch_energy *epoch, struct ww_energy *out);
 
+/* Area of the memory structures that the table describes, in the shapes that the GPU gives them, by the laws of
+ * scaling.h. False if it describes none: the area is not known. */
+bool ww_power_area(const struct ww_power *power, const struct ww_gpu_spec *gpu, double *mm2);
+
 /* A factor on the values of one component. */
 struct ww_power_factor {
     double value, uncertainty; /* uncertainty: relative, of the rows that it is for */

@@ -117,3 +117,15 @@ void power_add_structures(const struct ww_power *power, const struct ww_gpu_spec
     for (size_t i = 0; i < power->structure_count; i++)
         add_structure(power, gpu, &power->structure[i], point, counter, seconds, out);
 }
+
+bool ww_power_area(const struct ww_power *power, const struct ww_gpu_spec *gpu, double *mm2) {
+    *mm2 = 0;
+    for (size_t i = 0; i < power->structure_count; i++) {
+        const struct power_structure *s = &power->structure[i];
+        struct ww_structure_shape ref, own;
+        shapes(gpu, s, &ref, &own);
+        double copies = (s->copies ? s->copies : gpu->sm_count) * (double)s->banks;
+        *mm2 += copies * ww_scaling_value(power->scaling, WW_STRUCTURE_AREA, &own);
+    }
+    return power->structure_count > 0;
+}

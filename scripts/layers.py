@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Checks that every #include follows the layers; an edge that is not listed here fails.
 
-    base < config < {traces, core, power} < run < {db, reports, dissect} < {measured, validate} < main (main.c, cmd/)
+    base < config < {traces, core, power} < run < {db, reports, dissect} < {measured, sweep, validate} < main (main.c, cmd/)
 
 mech/ sees base, config and the headers of its own kind. traces, power, db and reports never include one
 another. Libraries are seen only where LIBRARIES says. Headers may not include one another in a circle.
@@ -17,7 +17,8 @@ import tempfile
 LAYERS = [
     ("estimator/base/", "base"), ("estimator/config/", "config"), ("estimator/core/", "core"),
     ("estimator/mech/", "mech"), ("estimator/fast/", "fast"), ("estimator/dissect/", "dissect"),
-    ("estimator/measured/", "measured"), ("estimator/validate/", "validate"), ("estimator/run.c", "run"),
+    ("estimator/measured/", "measured"), ("estimator/validate/", "validate"), ("estimator/sweep/", "sweep"),
+    ("estimator/run.c", "run"),
     ("estimator/check.c", "run"), ("estimator/bench.", "run"),
     ("estimator/cmd/", "main"), ("estimator/main.c", "main"), ("estimator/cmd.def", "main"),
     ("estimator/warpwatt.h", "api"), ("estimator/result.h", "api"), ("estimator/measured.h", "api"),
@@ -39,6 +40,7 @@ ALLOWED = {
     "dissect": {"base", "config", "api", "core", "mech", "fast", "traces", "power", "run"},
     "measured": {"base", "config", "api", "core", "mech", "fast", "traces", "power", "run", "dissect"},
     "validate": {"base", "config", "api", "core", "mech", "fast", "traces", "power", "run", "db", "reports", "dissect"},
+    "sweep": {"base", "config", "api", "mech", "traces", "power", "run", "db"},
     "main": {"base", "api"},
 }
 # single headers that a layer may include although it may not include their layer
@@ -49,12 +51,12 @@ EXTRA = {
 # library header -> where it may be included
 LIBRARIES = {
     "sqlite3.h": ["db/"],
-    "cjson/": ["estimator/config/", "estimator/measured/", "reports/", "traces/launch_json"],
+    "cjson/": ["estimator/config/", "estimator/measured/", "estimator/sweep/", "reports/", "traces/launch_json"],
     "zstd.h": ["traces/"],
     "lz4": ["traces/"],
     "lzma.h": ["traces/"],
     "zlib.h": ["traces/"],
-    "gsl/": ["power/", "estimator/measured/", "estimator/fast/"],
+    "gsl/": ["power/", "estimator/measured/", "estimator/sweep/", "estimator/fast/"],
 }
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
 

@@ -111,6 +111,7 @@ static const char *completer(const char *arg) {
         {"QUERY", "warpwatt query --names"},
         {"ARCH", "echo sm_20 sm_52 sm_70"},
         {"MODE", "echo full"},
+        {"STRATEGY", "echo grid random latin sobol"},
         {"FORMAT", "echo table csv json man markdown bash zsh"},
     };
     for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++)

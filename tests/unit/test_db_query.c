@@ -233,9 +233,26 @@ static void a_parameter_without_a_value_is_refused_by_name(void **state) {
 
 /* ---- named queries ---- */
 
+/* A sweep of one point over the trace of the runs that are stored. */
+static void store_a_sweep(struct ww_db_fixture *f) {
+    ww_db_fixture_tamper(
+        f,
+        "INSERT INTO sweep SELECT 1, 'now', 'h', gpu_id, 'none', '{}', 'grid', '0', 'full', '0.1.0', 1 FROM gpu"
+        " LIMIT 1; INSERT INTO sweep_trace SELECT 1, 0, trace_id, 'w', 1 FROM trace LIMIT 1;"
+        " INSERT INTO sweep_objective VALUES(1, 0, 'time', 'time_s', 1);"
+        " INSERT INTO sweep_point VALUES(1, 0, 'c', 1, '', NULL);"
+        " INSERT INTO sweep_setting VALUES(1, 0, 0, 'sm.count', 4);"
+        " INSERT INTO sweep_result SELECT 'c', trace_id, 10, 1000, 5, 5, NULL, 0 FROM trace LIMIT 1;"
+        " INSERT INTO sweep_value VALUES(1, 0, 0, 1e-9); INSERT INTO sweep_effect VALUES(1, 0, 0, 'sm.count', "
+        "'',"
+        " 0, 0, 1)");
+    ww_db_fixture_reopen(f);
+}
+
 static void every_named_query_gives_rows(void **state) {
     struct ww_db_fixture *f = *state;
     ww_db_fixture_store(f, NULL);
+    store_a_sweep(f);
     ww_db_fixture_store(f, &(struct ww_fixture){.seed = 8});
     assert_true(ww_db_named_count() >= 13);
     for (size_t i = 0; i < ww_db_named_count(); i++) {

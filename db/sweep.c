@@ -1,0 +1,235 @@
+/* Beginning a sweep, and reading what is stored of it. */
+#include "db.h"
+#include "sweep_sql.h"
+#include "../estimator/base/buf.h"
+#include "../estimator/base/hash.h"
+#include <inttypes.h>
+#include <string.h>
+
+/* A column of v_sweep_point, or an expression over several, of one point. Free with sqlite3_free. */
+static char *point_sql(const char *expression) {
+    return sqlite3_mprintf("SELECT (%s\n) FROM v_sweep_point p WHERE p.sweep_id = :sweep AND p.point = :point",
+                           expression);
+}
+
+enum ww_code ww_sweep_prepare(struct ww_db *db, const char *expression, sqlite3_stmt **stmt,
+                              struct ww_error *error) {
+    char *sql = point_sql(expression);
+    *stmt = NULL;
+    if (!sql) return ww_fail_nomem(error, "an SQL expression");
+    enum ww_code code = ww_db_prepare_reading(db, sql, stmt, error);
+    sqlite3_free(sql);
+    return code;
+}
+
+/* An expression that would close our parenthesis is no expression. */
+static bool is_balanced(const char *s) {
+    int depth = 0;
+    for (char quote = 0; *s; s++) {
+        if (quote)
+            quote = *s == quote ? 0 : quote;
+        else if (*s == '\'' || *s == '"')
+            quote = *s;
+        else if (*s == '(')
+            depth++;
+        else if (*s == ')' && --depth < 0)
+            return false;
+        else if ((*s == '-' && s[1] == '-') || (*s == '/' && s[1] == '*') || *s == ';')
+            return false;
+    }
+    return depth == 0;
+}
+
+static enum ww_code check_expression(struct ww_db *db, const struct ww_db_sweep *sweep, const char *what,
+                                     size_t i, const char *expression, struct ww_error *error) {
+    sqlite3_stmt *stmt = NULL;
+    char where[400];
+    struct ww_error inner = {.code = WW_OK};
+    snprintf(where, sizeof where, "%.240s: $.%s[%zu]", sweep->file, what, i);
+    if (!is_balanced(expression))
+        return ww_fail(error, WW_INPUT, where, "\"%.200s\": expected one SQL expression without comments",
+                       expression);
+    enum ww_code code = ww_sweep_prepare(db, expression, &stmt, &inner);
+    int values = code == WW_OK ? sqlite3_bind_parameter_count(stmt) : 0;
+    sqlite3_finalize(stmt);
+    if (code == WW_NOMEM) return ww_fail_nomem(error, where);
+    if (code != WW_OK) return ww_fail(error, WW_INPUT, where, "\"%.200s\": %.300s", expression, inner.text);
+    if (values > 2) return ww_fail(error, WW_INPUT, where, "\"%.200s\": parameters have no value", expression);
+    return WW_OK;
+}
+
+static enum ww_code check_sql(struct ww_db *db, const struct ww_db_sweep *sweep, struct ww_error *error) {
+    for (size_t i = 0; i < sweep->objective_count; i++)
+        WW_TRY(check_expression(db, sweep, "objectives", i, sweep->objective[i].sql, error));
+    for (size_t i = 0; i < sweep->constraint_count; i++)
+        WW_TRY(check_expression(db, sweep, "constraints", i, sweep->constraint[i], error));
+    return WW_OK;
+}
+
+/* All that the sweep's content depends on, joined and hashed. */
+static enum ww_code identity(const struct ww_db_sweep *s, char out[WW_CONFIG_HASH], struct ww_error *error) {
+    struct ww_buf b = {0};
+    ww_buf_printf(&b, "%s\n%s\n%s\n%s\n%s\n%s\n%" PRIu64 " %" PRIu64 " " WW_VERSION "\n", s->gpu, s->gpu_json,
+                  s->power, s->space, s->strategy, s->mode, s->seed, s->points);
+    for (size_t i = 0; i < s->trace_count; i++)
+        ww_buf_printf(&b, "%s %s\n", s->trace[i].hash, s->trace[i].program);
+    if (b.failed) {
+        ww_buf_free(&b);
+        return ww_fail_nomem(error, "a sweep");
+    }
+    snprintf(out, WW_CONFIG_HASH, "%016" PRIx64 "%016" PRIx64, ww_hash_bytes(b.p, b.n, 0),
+             ww_hash_bytes(b.p, b.n, 1));
+    ww_buf_free(&b);
+    return WW_OK;
+}
+
+static enum ww_code find(struct ww_db *db, struct ww_db_sweep *sweep, const char *hash,
+                         struct ww_error *error) {
+    sqlite3_stmt *stmt;
+    sweep->id = 0;
+    if (sqlite3_prepare_v2(db->sql, "SELECT sweep_id FROM sweep WHERE hash = ?1", -1, &stmt, NULL) != SQLITE_OK)
+        return ww_db_fail(db, "reading a sweep", error);
+    sqlite3_bind_text(stmt, 1, hash, -1, SQLITE_STATIC);
+    int rc = sqlite3_step(stmt);
+    if (rc == SQLITE_ROW) sweep->id = sqlite3_column_int64(stmt, 0);
+    enum ww_code code =
+        rc == SQLITE_ROW || rc == SQLITE_DONE ? WW_OK : ww_db_fail(db, "reading a sweep", error);
+    sqlite3_finalize(stmt);
+    return code;
+}
+
+static enum ww_code insert_head(struct ww_db *db, struct ww_db_sweep *s, const char *hash,
+                                struct ww_error *error) {
+    struct ww_insert in;
+    int64_t gpu;
+    char seed[24];
+    snprintf(seed, sizeof seed, "%" PRIu64, s->seed);
+    WW_TRY(ww_db_store_gpu(db, s->gpu, s->gpu_json, &gpu, error));
+    ww_insert_open(&in, db, "sweep", "hash, gpu_id, power, space, strategy, seed, mode, version, points",
+                   error);
+    ww_insert_text(&in, hash);
+    ww_insert_i64(&in, gpu);
+    ww_insert_text(&in, s->power);
+    ww_insert_text(&in, s->space);
+    ww_insert_text(&in, s->strategy);
+    ww_insert_text(&in, seed);
+    ww_insert_text(&in, s->mode);
+    ww_insert_text(&in, WW_VERSION);
+    ww_insert_u64(&in, s->points);
+    ww_insert_run(&in, &s->id);
+    ww_insert_close(&in);
+    return in.code;
+}
+
+static enum ww_code insert_lists(struct ww_db *db, const struct ww_db_sweep *s, struct ww_error *error) {
+    struct ww_insert in;
+    ww_insert_open(&in, db, "sweep_trace", "sweep_id, ord, trace_id, workload, weight", error);
+    for (size_t i = 0; i < s->trace_count && in.code == WW_OK; i++) {
+        ww_insert_i64(&in, s->id);
+        ww_insert_u64(&in, i);
+        ww_insert_i64(&in, s->trace[i].id);
+        ww_insert_text(&in, s->trace[i].workload);
+        ww_insert_f64(&in, s->trace[i].weight);
+        ww_insert_run(&in, NULL);
+    }
+    ww_insert_close(&in);
+    WW_TRY(in.code);
+    ww_insert_open(&in, db, "sweep_objective", "sweep_id, ord, name, sql, sense", error);
+    for (size_t i = 0; i < s->objective_count && in.code == WW_OK; i++) {
+        ww_insert_i64(&in, s->id);
+        ww_insert_u64(&in, i);
+        ww_insert_text(&in, s->objective[i].name);
+        ww_insert_text(&in, s->objective[i].sql);
+        ww_insert_i64(&in, s->objective[i].most ? -1 : 1);
+        ww_insert_run(&in, NULL);
+    }
+    ww_insert_close(&in);
+    return in.code;
+}
+
+static enum ww_code begin(struct ww_db *db, struct ww_db_sweep *s, struct ww_error *error) {
+    char hash[WW_CONFIG_HASH];
+    WW_TRY(check_sql(db, s, error));
+    WW_TRY(identity(s, hash, error));
+    for (size_t i = 0; i < s->trace_count; i++)
+        WW_TRY(ww_db_store_trace(db, s->trace[i].hash, s->trace[i].program, &s->trace[i].id, error));
+    WW_TRY(find(db, s, hash, error));
+    if (s->id) return WW_OK;
+    WW_TRY(insert_head(db, s, hash, error));
+    return insert_lists(db, s, error);
+}
+
+enum ww_code ww_db_sweep_begin(struct ww_db *db, struct ww_db_sweep *sweep, struct ww_error *error) {
+    WW_TRY(ww_db_exec(db, "BEGIN IMMEDIATE", "beginning a sweep", error));
+    return ww_db_finish(db, begin(db, sweep, error), error);
+}
+
+/* ---- reading ---- */
+
+enum ww_code ww_db_sweep_done(struct ww_db *db, const struct ww_db_sweep *sweep, bool *done,
+                              struct ww_error *error) {
+    struct ww_select s;
+    if (ww_select_open(&s, db, "SELECT ord FROM sweep_point WHERE sweep_id = ?1", sweep->id, error) == WW_OK)
+        while (ww_select_row(&s)) {
+            uint64_t ord = ww_select_u64(&s);
+            if (ord < sweep->points)
+                done[ord] = true;
+            else
+                ww_select_refuse(&s, "the number of one of the sweep's points");
+        }
+    return ww_select_close(&s);
+}
+
+enum ww_code ww_db_sweep_find(struct ww_db *db, const char *config, int64_t trace, struct ww_db_sweep_result *r,
+                              struct ww_error *error) {
+    struct ww_select s;
+    char sql[256];
+    *r = (struct ww_db_sweep_result){0};
+    snprintf(sql, sizeof sql,
+             "SELECT cycles, time_ps, warp_instructions, thread_instructions, energy_j FROM sweep_result"
+             " WHERE trace_id = ?1 AND config = '%.32s'",
+             config);
+    if (ww_select_open(&s, db, sql, trace, error) == WW_OK && ww_select_row(&s)) {
+        r->stored = true;
+        r->cycles = ww_select_u64(&s);
+        r->time_ps = ww_select_u64(&s);
+        r->warp_instructions = ww_select_u64(&s);
+        r->thread_instructions = ww_select_u64(&s);
+        r->energy_known = !ww_select_is_null(&s);
+        if (r->energy_known) r->energy_j = ww_select_f64(&s);
+    }
+    return ww_select_close(&s);
+}
+
+enum ww_code ww_db_sweep_values(struct ww_db *db, const struct ww_db_sweep *sweep, size_t objective,
+                                size_t *point, double *value, size_t *count, struct ww_error *error) {
+    struct ww_select s;
+    char sql[160];
+    *count = 0;
+    snprintf(sql, sizeof sql,
+             "SELECT point, value FROM sweep_value WHERE sweep_id = ?1 AND objective = %zu ORDER BY point",
+             objective);
+    if (ww_select_open(&s, db, sql, sweep->id, error) == WW_OK)
+        while (ww_select_row(&s) && *count < sweep->points) {
+            point[*count] = (size_t)ww_select_u64(&s);
+            value[*count] = ww_select_f64(&s);
+            if (point[*count] >= sweep->points) ww_select_refuse(&s, "the number of one of the sweep's points");
+            (*count)++;
+        }
+    return ww_select_close(&s);
+}
+
+enum ww_code ww_db_sweep_counts(struct ww_db *db, const struct ww_db_sweep *sweep, uint64_t *stored,
+                                uint64_t *invalid, uint64_t *infeasible, struct ww_error *error) {
+    struct ww_select s;
+    if (ww_select_open(&s, db,
+                       "SELECT count(*), count(*) FILTER (WHERE reason <> ''),"
+                       " count(*) FILTER (WHERE feasible = 0) FROM sweep_point WHERE sweep_id = ?1",
+                       sweep->id, error) == WW_OK &&
+        ww_select_row(&s)) {
+        *stored = ww_select_u64(&s);
+        *invalid = ww_select_u64(&s);
+        *infeasible = ww_select_u64(&s);
+    }
+    return ww_select_close(&s);
+}

@@ -1,0 +1,85 @@
+/* sweep.h: what a sweep asks of the database. One connection serves one thread at a time: its callers hold a
+ * lock. */
+#ifndef WW_DB_SWEEP_H
+#define WW_DB_SWEEP_H
+
+#include "../estimator/base/arena.h"
+#include "../estimator/base/err.h"
+
+#define WW_CONFIG_HASH 33 /* bytes of a configuration's hash with its NUL */
+
+struct ww_db_sweep_trace {
+    const char *hash, *program, *workload;
+    double weight;
+    int64_t id; /* out: of the row in trace */
+};
+struct ww_db_sweep_objective {
+    const char *name, *sql;
+    bool most;
+};
+/* A sweep as it is begun. */
+struct ww_db_sweep {
+    const char *gpu, *gpu_json, *power, *space, *strategy, *mode;
+    uint64_t seed, points;
+    struct ww_db_sweep_trace *trace;
+    size_t trace_count;
+    const struct ww_db_sweep_objective *objective;
+    size_t objective_count;
+    const char *const *constraint;
+    size_t constraint_count;
+    const char *file; /* named in errors of the SQL */
+    int64_t id;       /* out */
+};
+
+/* What a replay of one trace on one configuration gave. */
+struct ww_db_sweep_result {
+    uint64_t cycles, time_ps, warp_instructions, thread_instructions;
+    double energy_j, host_seconds;
+    bool energy_known;
+    bool stored; /* the database has it already */
+};
+
+/* A point that is done: a result for each trace of the sweep, or a reason why it cannot be. */
+struct ww_db_sweep_point {
+    uint64_t ord;
+    const char *config;
+    const char *const *key, *const *value; /* settings */
+    const bool *number;                    /* by setting: its value is stored as a number */
+    size_t settings;
+    const char *reason; /* NULL: valid */
+    double area_mm2;
+    bool area_known;
+    const struct ww_db_sweep_result *result; /* by trace */
+};
+
+struct ww_db_sweep_effect {
+    const char *a, *b; /* b: "" of a main effect */
+    double effect, error, share;
+    bool slope; /* effect and error are meant */
+};
+
+/* Finds the sweep of the same space, strategy, seed, number of points, GPU, traces, power and version, or makes
+ * its rows, in one transaction. Checks that objectives and constraints are SQL that reads. Errors: WW_INPUT
+ * (the SQL), WW_DB, WW_IO. */
+enum ww_code ww_db_sweep_begin(struct ww_db *db, struct ww_db_sweep *sweep, struct ww_error *error);
+/* done[point] becomes true for points that are stored. */
+enum ww_code ww_db_sweep_done(struct ww_db *db, const struct ww_db_sweep *sweep, bool *done,
+                              struct ww_error *error);
+/* Reads a result; result->stored says whether it is there. */
+enum ww_code ww_db_sweep_find(struct ww_db *db, const char *config, int64_t trace,
+                              struct ww_db_sweep_result *result, struct ww_error *error);
+/* Stores a point with its results, the values of its objectives and whether its constraints hold, in one
+ * transaction. One that is there already stays. */
+enum ww_code ww_db_sweep_store(struct ww_db *db, const struct ww_db_sweep *sweep,
+                               const struct ww_db_sweep_point *point, struct ww_error *error);
+/* Values of an objective: value[i] of point[i], in the order of points; both have room for sweep->points. */
+enum ww_code ww_db_sweep_values(struct ww_db *db, const struct ww_db_sweep *sweep, size_t objective,
+                                size_t *point, double *value, size_t *count, struct ww_error *error);
+/* Puts the effects of an objective in the place of those that are stored. */
+enum ww_code ww_db_sweep_effects(struct ww_db *db, const struct ww_db_sweep *sweep, size_t objective,
+                                 const struct ww_db_sweep_effect *effect, size_t count, struct ww_error *error);
+/* Counts of points: stored, with a reason, and valid ones whose constraints do not hold. */
+enum ww_code ww_db_sweep_counts(struct ww_db *db, const struct ww_db_sweep *sweep, uint64_t *stored,
+                                uint64_t *invalid, uint64_t *infeasible, struct ww_error *error);
+
+#endif

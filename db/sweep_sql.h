@@ -1,0 +1,12 @@
+/* sweep_sql.h: what the two files of sweeps in db/ share. */
+#ifndef WW_DB_SWEEP_SQL_H
+#define WW_DB_SWEEP_SQL_H
+
+#include "db.h"
+#include "sweep.h"
+
+/* Prepares an SQL expression over v_sweep_point (named p); :sweep and :point say which row. */
+enum ww_code ww_sweep_prepare(struct ww_db *db, const char *expression, sqlite3_stmt **stmt,
+                              struct ww_error *error);
+
+#endif

@@ -1,0 +1,206 @@
+/* Computing the points of a sweep by several threads. What is stored does not depend on their number: rows have
+ * the point's number, and a configuration that two points share is computed by one of them while the other
+ * waits. */
+#include "job.h"
+#include <stdlib.h>
+#include <string.h>
+
+/* A thread's own. */
+struct worker {
+    struct sweep_job *job;
+    size_t number;
+    pthread_t thread;
+};
+
+/* Says how far the sweep is; called with the lock held. False: stop. */
+static bool report(struct sweep_job *job) {
+    const struct ww_sweep_options *o = job->options;
+    if (!o->progress) return true;
+    double part = job->todo ? (double)job->finished / (double)job->todo : 1;
+    return o->progress(o->context, part, job->finished, "points");
+}
+
+/* Called inside a replay, so that a long one can be stopped and the time left stays true. */
+static bool replay_progress(void *context, double part, uint64_t done, const char *unit) {
+    struct sweep_job *job = context;
+    (void)part, (void)done, (void)unit;
+    if (atomic_load(&job->stop)) return false;
+    if (pthread_mutex_trylock(&job->lock) != 0) return true;
+    if (!report(job)) atomic_store(&job->stop, true);
+    pthread_mutex_unlock(&job->lock);
+    return !atomic_load(&job->stop);
+}
+
+static void fail(struct sweep_job *job, enum ww_code code, const struct ww_error *error) {
+    if (job->code == WW_OK) {
+        job->code = code;
+        job->error = *error;
+    }
+    atomic_store(&job->stop, true);
+}
+
+/* The next point that is not done, or plan.count. With the lock held. */
+static size_t take(struct sweep_job *job) {
+    while (job->next < job->plan.count && job->done[job->next]) job->next++;
+    if (atomic_load(&job->stop)) return job->plan.count;
+    return job->next < job->plan.count ? job->next++ : job->plan.count;
+}
+
+static bool is_busy(const struct sweep_job *job, const char *config, unsigned threads) {
+    for (unsigned i = 0; i < threads; i++)
+        if (strcmp(job->busy[i], config) == 0) return true;
+    return false;
+}
+
+/* Waits until no other thread computes this configuration, then reads what there is of it. */
+static enum ww_code claim(struct worker *w, const char *config, struct ww_db_sweep_result *result,
+                          struct ww_error *error) {
+    struct sweep_job *job = w->job;
+    enum ww_code code = WW_OK;
+    pthread_mutex_lock(&job->lock);
+    while (is_busy(job, config, job->options->jobs)) pthread_cond_wait(&job->freed, &job->lock);
+    memcpy(job->busy[w->number], config, WW_CONFIG_HASH);
+    for (size_t i = 0; i < job->head.trace_count && code == WW_OK; i++) {
+        code = ww_db_sweep_find(job->db, config, job->head.trace[i].id, &result[i], error);
+        job->reused += result[i].stored;
+    }
+    pthread_mutex_unlock(&job->lock);
+    return code;
+}
+
+static enum ww_code replay(struct sweep_job *job, const struct ww_sweep_machine *m, size_t trace,
+                           struct ww_db_sweep_result *out, struct ww_error *error) {
+    struct ww_run_options o = {.gpu = m->gpu,
+                               .trace_path = job->space.trace[trace].path,
+                               .mechanisms = m->mech,
+                               .mechanism_count = m->mech_count,
+                               .power_table = job->space.power,
+                               .epoch_cycles = WW_SWEEP_EPOCH,
+                               .progress = replay_progress,
+                               .context = job};
+    struct ww_result *r;
+    WW_TRY(ww_run(&o, &r, error));
+    *out = (struct ww_db_sweep_result){.cycles = r->cycles,
+                                       .time_ps = r->time_ps,
+                                       .warp_instructions = r->warp_instructions,
+                                       .thread_instructions = r->thread_instructions,
+                                       .energy_j = r->energy_j,
+                                       .energy_known = r->energy_known,
+                                       .host_seconds = r->host_seconds};
+    ww_result_free(r);
+    return WW_OK;
+}
+
+/* Replays every trace that no point of this configuration has replayed yet. */
+static enum ww_code replay_all(struct sweep_job *job, struct ww_sweep_machine *m,
+                               struct ww_db_sweep_result *result, size_t *computed, struct ww_error *error) {
+    for (size_t i = 0; i < job->head.trace_count; i++) {
+        if (result[i].stored) continue;
+        struct ww_error inner = {.code = WW_OK};
+        enum ww_code code = replay(job, m, i, &result[i], &inner);
+        if (code == WW_OK) {
+            ++*computed;
+        } else if (ww_sweep_is_reason(code)) {
+            const char *name = job->head.trace[i].workload;
+            snprintf(m->reason, sizeof m->reason, "%.200s: %.700s", name, inner.text);
+            return WW_OK;
+        } else {
+            *error = inner;
+            return code;
+        }
+    }
+    return WW_OK;
+}
+
+static enum ww_code store(struct worker *w, size_t ord, const struct ww_sweep_machine *m,
+                          const struct ww_db_sweep_result *result, size_t computed, struct ww_error *error) {
+    struct sweep_job *job = w->job;
+    struct ww_db_sweep_point point = {.ord = ord,
+                                      .config = m->config,
+                                      .key = m->key,
+                                      .value = m->value,
+                                      .number = m->number,
+                                      .settings = m->settings,
+                                      .reason = m->reason[0] ? m->reason : NULL,
+                                      .area_mm2 = m->area_mm2,
+                                      .area_known = m->area_known,
+                                      .result = result};
+    pthread_mutex_lock(&job->lock);
+    enum ww_code code = ww_db_sweep_store(job->db, &job->head, &point, error);
+    job->computed += computed;
+    job->finished++;
+    pthread_mutex_unlock(&job->lock);
+    return code;
+}
+
+static enum ww_code do_point(struct worker *w, size_t ord, struct ww_db_sweep_result *result,
+                             struct ww_error *error) {
+    struct sweep_job *job = w->job;
+    struct ww_sweep_machine m;
+    size_t computed = 0;
+    const uint16_t *level = job->plan.level + ord * job->space.param_count;
+    enum ww_code code = ww_sweep_machine(&job->space, level, job->power, &m, error);
+    if (code == WW_OK && !m.reason[0]) code = claim(w, m.config, result, error);
+    if (code == WW_OK && !m.reason[0]) code = replay_all(job, &m, result, &computed, error);
+    if (code == WW_OK) code = store(w, ord, &m, result, computed, error);
+    pthread_mutex_lock(&job->lock);
+    job->busy[w->number][0] = 0;
+    pthread_cond_broadcast(&job->freed);
+    pthread_mutex_unlock(&job->lock);
+    ww_sweep_machine_free(&m);
+    return code;
+}
+
+static void *work(void *context) {
+    struct worker *w = context;
+    struct sweep_job *job = w->job;
+    struct ww_error error = {.code = WW_OK};
+    struct ww_db_sweep_result *result = calloc(job->head.trace_count, sizeof *result);
+    enum ww_code code = result ? WW_OK : ww_fail_nomem(&error, "a sweep");
+    for (;;) {
+        pthread_mutex_lock(&job->lock);
+        if (code != WW_OK)
+            fail(job, code, &error);
+        else if (!report(job))
+            atomic_store(&job->stop, true);
+        size_t ord = take(job);
+        pthread_mutex_unlock(&job->lock);
+        if (ord == job->plan.count) break;
+        code = do_point(w, ord, result, &error);
+    }
+    free(result);
+    return NULL;
+}
+
+/* Starts the threads; the calling one is the first. */
+static void run_threads(struct sweep_job *job, struct worker *worker) {
+    unsigned started = 1;
+    for (unsigned i = 0; i < job->options->jobs; i++) worker[i] = (struct worker){.job = job, .number = i};
+    while (started < job->options->jobs && started < job->todo &&
+           pthread_create(&worker[started].thread, NULL, work, &worker[started]) == 0)
+        started++;
+    work(&worker[0]);
+    for (unsigned i = 1; i < started; i++) pthread_join(worker[i].thread, NULL);
+}
+
+enum ww_code sweep_compute(struct sweep_job *job, struct ww_error *error) {
+    struct worker worker[SWEEP_THREADS];
+    job->done = ww_arena_array(&job->space.arena, job->plan.count, sizeof *job->done);
+    job->busy = ww_arena_array(&job->space.arena, job->options->jobs, sizeof *job->busy);
+    if (!job->done || !job->busy) return ww_fail_nomem(error, "a sweep");
+    WW_TRY(ww_db_sweep_done(job->db, &job->head, job->done, error));
+    for (size_t i = 0; i < job->plan.count; i++) job->todo += !job->done[i];
+    if (pthread_mutex_init(&job->lock, NULL)) return ww_fail_nomem(error, "a lock");
+    if (pthread_cond_init(&job->freed, NULL)) {
+        pthread_mutex_destroy(&job->lock);
+        return ww_fail_nomem(error, "a lock");
+    }
+    run_threads(job, worker);
+    pthread_cond_destroy(&job->freed);
+    pthread_mutex_destroy(&job->lock);
+    if (job->code != WW_OK) {
+        if (error) *error = job->error;
+        return job->code;
+    }
+    return atomic_load(&job->stop) ? ww_fail(error, WW_FAIL, job->space.file, "stopped") : WW_OK;
+}

@@ -1,0 +1,43 @@
+/* job.h: a sweep under way. Threads compute points; one lock guards everything that they share, the database
+ * among it. */
+#ifndef WW_SWEEP_JOB_H
+#define WW_SWEEP_JOB_H
+
+#include "point.h"
+#include <pthread.h>
+#include <stdatomic.h>
+
+enum { SWEEP_THREADS = 256, SWEEP_PATH = 256 };
+
+struct sweep_job {
+    const struct ww_sweep_options *options;
+    struct ww_sweep_space space;
+    struct ww_sweep_plan plan;
+    struct ww_gpu *gpu; /* without the point's parameters */
+    char power[WW_CONFIG_HASH];
+    char dir[SWEEP_PATH]; /* of recorded traces; "": there are none */
+    struct ww_db *db;
+    struct ww_db_sweep head;
+
+    pthread_mutex_t lock;
+    pthread_cond_t freed;         /* a configuration is no longer being computed */
+    char (*busy)[WW_CONFIG_HASH]; /* by thread: what it computes, "" nothing */
+    bool *done;                   /* by point */
+    size_t next, finished, todo, computed, reused;
+    atomic_bool stop;
+    enum ww_code code;
+    struct ww_error error;
+};
+
+/* Opens or records every trace, checks it whole, and fills job->head.trace. Errors: those of recording, of
+ * ww_trace_open and ww_trace_verify. */
+enum ww_code sweep_traces_open(struct sweep_job *job, struct ww_error *error);
+/* Removes what was recorded. */
+void sweep_traces_close(struct sweep_job *job);
+/* Computes and stores all points that are not done, by job->options->jobs threads. Errors: those of the
+ * database, WW_FAIL (stopped), WW_IO, WW_NOMEM. */
+enum ww_code sweep_compute(struct sweep_job *job, struct ww_error *error);
+/* Fits and stores the effects of every objective. */
+enum ww_code sweep_fit(struct sweep_job *job, struct ww_error *error);
+
+#endif

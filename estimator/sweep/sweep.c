@@ -1,0 +1,117 @@
+/* ww_sweep: a space, a strategy, a database. */
+#include "job.h"
+#include "../config/gpu.h"
+#include <stdlib.h>
+#include <string.h>
+
+size_t ww_sweep_strategy_count(void) {
+    return sizeof ww_sweep_strategy_name / sizeof *ww_sweep_strategy_name;
+}
+
+const char *ww_sweep_strategy_at(size_t i) {
+    return i < ww_sweep_strategy_count() ? ww_sweep_strategy_name[i] : NULL;
+}
+
+static enum ww_code parse_strategy(const struct ww_sweep_options *o, enum ww_sweep_strategy *strategy,
+                                   struct ww_error *error) {
+    *strategy = WW_SWEEP_GRID;
+    for (size_t i = 0; o->strategy; i++) {
+        if (i == ww_sweep_strategy_count())
+            return ww_fail(error, WW_USAGE, "--strategy", "\"%.40s\": expected grid, random, latin or sobol",
+                           o->strategy);
+        *strategy = (enum ww_sweep_strategy)i;
+        if (strcmp(o->strategy, ww_sweep_strategy_name[i]) == 0) break;
+    }
+    if (*strategy == WW_SWEEP_GRID && o->points)
+        return ww_fail(error, WW_USAGE, "--points", "the grid has all points; expected another --strategy");
+    if (*strategy != WW_SWEEP_GRID && (o->points < 1 || o->points > WW_SWEEP_POINTS))
+        return ww_fail(error, WW_USAGE, "--points", "the strategy %s needs 1 to %d points",
+                       ww_sweep_strategy_name[*strategy], WW_SWEEP_POINTS);
+    if (o->jobs < 1 || o->jobs > SWEEP_THREADS)
+        return ww_fail(error, WW_USAGE, "--jobs", "%u: expected 1 to %d", o->jobs, SWEEP_THREADS);
+    return WW_OK;
+}
+
+/* Objectives that need joules, on a GPU without a power table, would be NULL at every point. */
+static enum ww_code fill_objectives(struct sweep_job *job, struct ww_error *error) {
+    struct ww_sweep_space *s = &job->space;
+    bool known = strcmp(job->power, "none") != 0;
+    if (s->objective_count == 0) {
+        s->objective = ww_arena_array(&s->arena, 2, sizeof *s->objective);
+        if (!s->objective) return ww_fail_nomem(error, "a sweep");
+        s->objective[s->objective_count++] = (struct ww_sweep_objective){"time", "time_s", false};
+        if (known)
+            s->objective[s->objective_count++] = (struct ww_sweep_objective){"energy", "energy_j", false};
+    }
+    for (size_t i = 0; i < s->objective_count && !known; i++)
+        if (strstr(s->objective[i].sql, "energy_j") || strstr(s->objective[i].sql, "power_w"))
+            return ww_fail(
+                error, WW_UNSUPPORTED, s->file,
+                "$.objectives[%zu]: \"%.60s\" needs energies, and %s has no power table; name one as "
+                "\"power\"",
+                i, s->objective[i].name, ww_gpu_name(job->gpu));
+    return WW_OK;
+}
+
+static enum ww_code fill_head(struct sweep_job *job, enum ww_sweep_strategy strategy, struct ww_error *error) {
+    struct ww_sweep_space *s = &job->space;
+    struct ww_db_sweep_objective *o = ww_arena_array(&s->arena, s->objective_count, sizeof *o);
+    if (!o) return ww_fail_nomem(error, "a sweep");
+    for (size_t i = 0; i < s->objective_count; i++)
+        o[i] = (struct ww_db_sweep_objective){s->objective[i].name, s->objective[i].sql, s->objective[i].most};
+    job->head.gpu = ww_gpu_name(job->gpu);
+    job->head.gpu_json = ww_gpu_json(job->gpu);
+    job->head.power = job->power;
+    job->head.space = s->json;
+    job->head.strategy = ww_sweep_strategy_name[strategy];
+    job->head.mode = "full";
+    job->head.seed = strategy == WW_SWEEP_GRID ? 0 : job->options->seed;
+    job->head.points = job->plan.count;
+    job->head.objective = o;
+    job->head.objective_count = s->objective_count;
+    job->head.constraint = s->constraint;
+    job->head.constraint_count = s->constraint_count;
+    job->head.file = s->file;
+    return WW_OK;
+}
+
+static enum ww_code prepare(struct sweep_job *job, struct ww_error *error) {
+    const struct ww_sweep_options *o = job->options;
+    enum ww_sweep_strategy strategy;
+    WW_TRY(parse_strategy(o, &strategy, error));
+    WW_TRY(ww_sweep_space_load(o->space, &job->space, error));
+    WW_TRY(ww_gpu_load(job->space.gpu, NULL, 0, &job->gpu, error));
+    WW_TRY(ww_sweep_power_hash(&job->space, job->gpu, job->power, error));
+    WW_TRY(fill_objectives(job, error));
+    WW_TRY(ww_sweep_pick(&job->space, strategy, o->points, o->seed, &job->plan, error));
+    WW_TRY(sweep_traces_open(job, error));
+    WW_TRY(fill_head(job, strategy, error));
+    WW_TRY(ww_db_open(o->db, true, &job->db, error));
+    return ww_db_sweep_begin(job->db, &job->head, error);
+}
+
+static enum ww_code run(struct sweep_job *job, struct ww_sweep_summary *summary, struct ww_error *error) {
+    WW_TRY(prepare(job, error));
+    summary->sweep = job->head.id;
+    summary->points = job->plan.count;
+    enum ww_code code = sweep_compute(job, error);
+    summary->computed = job->computed;
+    summary->reused = job->reused;
+    struct ww_error late = {.code = WW_OK};
+    enum ww_code counted = ww_db_sweep_counts(job->db, &job->head, &summary->stored, &summary->invalid,
+                                              &summary->infeasible, code == WW_OK ? error : &late);
+    if (code == WW_OK) code = counted;
+    return code == WW_OK ? sweep_fit(job, error) : code;
+}
+
+enum ww_code ww_sweep(const struct ww_sweep_options *options, struct ww_sweep_summary *summary,
+                      struct ww_error *error) {
+    struct sweep_job job = {.options = options};
+    *summary = (struct ww_sweep_summary){0};
+    enum ww_code code = run(&job, summary, error);
+    ww_db_close(job.db);
+    sweep_traces_close(&job);
+    ww_gpu_free(job.gpu);
+    ww_sweep_space_free(&job.space);
+    return code;
+}

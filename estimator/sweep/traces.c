@@ -1,0 +1,69 @@
+/* The traces of a sweep: files that are there, and workloads that are recorded for it. */
+#include "job.h"
+#include "../config/gpu.h"
+#include "../../traces/trace.h"
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* The target that suits the GPU, as docs/gpus.md advises. */
+static const char *target(const struct ww_gpu *gpu) {
+    const char *arch = gpu->spec.arch;
+    long capability = strncmp(arch, "sm_", 3) == 0 ? strtol(arch + 3, NULL, 10) : 70;
+    return capability < 30 ? "sm_20" : capability < 70 ? "sm_52" : "sm_70";
+}
+
+static enum ww_code record(struct sweep_job *job, size_t i, struct ww_error *error) {
+    struct ww_sweep_trace *t = &job->space.trace[i];
+    char path[SWEEP_PATH + 32];
+    snprintf(path, sizeof path, "%s/%zu.wwt", job->dir, i);
+    t->path = ww_arena_strdup(&job->space.arena, path);
+    if (!t->path) return ww_fail_nomem(error, "a trace");
+    struct ww_record_options o = {.out_path = t->path, .arch = target(job->gpu)};
+    struct ww_record_stats stats;
+    return ww_record_workload(t->workload, t->parameter, t->parameters, &o, &stats, error);
+}
+
+static enum ww_code describe(struct sweep_job *job, size_t i, struct ww_error *error) {
+    struct ww_db_sweep_trace *t = &job->head.trace[i];
+    struct ww_trace *trace;
+    WW_TRY(ww_trace_open(job->space.trace[i].path, &trace, error));
+    enum ww_code code = ww_trace_verify(trace, NULL, NULL, error);
+    const struct ww_trace_meta *meta = ww_trace_get_meta(trace);
+    bool arguments = meta->arguments && meta->arguments[0];
+    t->hash = ww_arena_strdup(&job->space.arena, ww_trace_hash(trace));
+    t->program = ww_arena_printf(&job->space.arena, "%s%s%s", meta->program ? meta->program : "",
+                                 arguments ? " " : "", arguments ? meta->arguments : "");
+    t->workload = job->space.trace[i].name;
+    t->weight = job->space.trace[i].weight;
+    ww_trace_close(trace);
+    if (code != WW_OK) return code;
+    return t->hash && t->program ? WW_OK : ww_fail_nomem(error, "a trace");
+}
+
+enum ww_code sweep_traces_open(struct sweep_job *job, struct ww_error *error) {
+    const char *tmp = getenv("TMPDIR");
+    struct ww_sweep_space *s = &job->space;
+    job->head.trace = ww_arena_array(&s->arena, s->trace_count, sizeof *job->head.trace);
+    job->head.trace_count = s->trace_count;
+    if (!job->head.trace) return ww_fail_nomem(error, "the traces of a sweep");
+    for (size_t i = 0; i < s->trace_count; i++) {
+        if (s->trace[i].workload && !job->dir[0]) {
+            snprintf(job->dir, sizeof job->dir, "%.200s/warpwatt-sweep-XXXXXX", tmp && *tmp ? tmp : "/tmp");
+            if (!mkdtemp(job->dir)) {
+                job->dir[0] = 0;
+                return ww_fail(error, WW_IO, tmp && *tmp ? tmp : "/tmp",
+                               "no temporary folder can be made there");
+            }
+        }
+        if (s->trace[i].workload) WW_TRY(record(job, i, error));
+        WW_TRY(describe(job, i, error));
+    }
+    return WW_OK;
+}
+
+void sweep_traces_close(struct sweep_job *job) {
+    for (size_t i = 0; job->dir[0] && i < job->space.trace_count; i++)
+        if (job->space.trace[i].workload && job->space.trace[i].path) unlink(job->space.trace[i].path);
+    if (job->dir[0]) rmdir(job->dir);
+}
