@@ -2,7 +2,8 @@
  *
  * Voltage is linear in frequency about the nominal point, within the table's limits, as A. Sethia's thesis
  * assumes (section 3.5). Switching energy goes with its square; leakage power with the voltage, at a leakage
- * current that doubles with every so many degrees, as in McPAT.
+ * current that doubles with every so many degrees, as in McPAT. The thesis's own evaluation keeps leakage where
+ * it is when the voltage changes (section 3.5.2): power.leakage=constant.
  */
 #include "power_table.h"
 
@@ -56,7 +57,7 @@ void power_point_of(const struct ww_power *power, const struct ww_gpu_spec *gpu,
         const struct factors *d = &f[power_domain_of((enum ww_component)c)];
         out->dynamic[c] = d->volts * d->volts * power_structure_factor(power, gpu, (enum ww_component)c);
         out->clock[c] = d->volts * d->volts * d->speed;
-        out->leakage[c] = d->volts * d->heat;
+        out->leakage[c] = (gpu->power_leakage == WW_LEAKAGE_CONSTANT ? 1 : d->volts) * d->heat;
         out->standby[c] = d->standby * d->volts;
     }
 }

@@ -101,6 +101,17 @@ static enum ww_code resolve_structures(struct ww_power *p, struct ww_error *erro
     return p->structure_count ? ww_scaling_load("scaling", true, &p->scaling, error) : WW_OK;
 }
 
+static enum ww_code check_clocks(const struct ww_power *p, struct ww_error *error) {
+    bool seen[POWER_DOMAIN_COUNT] = {false};
+    for (size_t i = 0; i < p->clock_count; i++) {
+        char where[64];
+        snprintf(where, sizeof where, "$.domains[%zu]", i);
+        if (seen[p->clock[i].domain]) return ww_fail(error, WW_INPUT, where, "a domain stands there twice");
+        seen[p->clock[i].domain] = true;
+    }
+    return WW_OK;
+}
+
 /* "int+fp+sfu" to bits. */
 static enum ww_code parse_uses(const char *text, const char *where, uint32_t *mask, struct ww_error *error) {
     static const char *const unit[] = {"int", "fp", "dp", "sfu", "tensor", "tex"};
@@ -164,7 +175,7 @@ static enum ww_code load(struct ww_power *p, const char *path, struct ww_error *
     p->clock = section[4].records;
     p->clock_count = section[4].count;
     if (resolve_events(p, error) != WW_OK || resolve_rest(p, error) != WW_OK ||
-        resolve_structures(p, error) != WW_OK) {
+        check_clocks(p, error) != WW_OK || resolve_structures(p, error) != WW_OK) {
         ww_error_within(error, path);
         return WW_INPUT;
     }

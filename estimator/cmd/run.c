@@ -54,14 +54,33 @@ static enum ww_code read_options(const struct cmd_line *line, struct ww_run_opti
     return WW_OK;
 }
 
+enum { TABLE_MOST = 63 }; /* bytes of a GPU's text parameter; longer paths of tables are not stored */
+
+/* --power as the GPU's parameter, so that the database has it among those that repeat the run. The caller frees
+ * *text. */
+static enum ww_code add_table(const char *table, char **text, const char ***set, size_t *count,
+                              struct ww_error *error) {
+    if (!table || strcmp(table, "none") == 0 || strlen(table) > TABLE_MOST) return WW_OK;
+    size_t size = strlen(table) + sizeof "power_table=";
+    const char **more = realloc(*set, (*count + 1) * sizeof *more);
+    if (more) *set = more;
+    *text = malloc(size);
+    if (!more || !*text) return ww_fail_nomem(error, "the options");
+    snprintf(*text, size, "power_table=%s", table);
+    more[(*count)++] = *text;
+    return WW_OK;
+}
+
 static enum ww_code run_run(const struct cmd_line *line, struct ww_error *error) {
     struct ww_run_options options = {0};
+    char *table = NULL;
     WW_TRY(read_options(line, &options, error));
     if (cmd_has(line, "db")) WW_TRY(ww_db_check_path(cmd_get(line, "db"), error)); /* not after a long replay */
     const char **set = NULL, **mech = NULL;
     struct ww_gpu *gpu = NULL;
-    size_t set_count;
+    size_t set_count = 0;
     enum ww_code code = cmd_all(line, "set", &set, &set_count, error);
+    if (code == WW_OK) code = add_table(options.power_table, &table, &set, &set_count, error);
     if (code == WW_OK) code = cmd_all(line, "mech", &mech, &options.mechanism_count, error);
     if (code == WW_OK) code = ww_gpu_load(cmd_get(line, "gpu"), set, set_count, &gpu, error);
     if (code == WW_OK) {
@@ -71,6 +90,7 @@ static enum ww_code run_run(const struct cmd_line *line, struct ww_error *error)
     }
     ww_gpu_free(gpu);
     free(set);
+    free(table);
     free(mech);
     return code;
 }

@@ -21,6 +21,7 @@ struct ww_gpu_spec {
 /* Enumerators in the order of the names in gpu.def. */
 enum ww_l1_write { WW_L1_KEEP, WW_L1_UPDATE, WW_L1_EVICT };
 enum ww_idle_sm { WW_IDLE_SM_TABLE, WW_IDLE_SM_CLOCK_GATED, WW_IDLE_SM_POWER_GATED };
+enum ww_leakage { WW_LEAKAGE_VOLTAGE, WW_LEAKAGE_CONSTANT };
 enum ww_replace { WW_REPLACE_LRU, WW_REPLACE_FIFO, WW_REPLACE_RANDOM, WW_REPLACE_WEIGHTED };
 enum ww_set_hash { WW_HASH_NONE, WW_HASH_XOR };
 enum ww_l2_prefetch_mode { WW_L2_PREFETCH_OFF, WW_L2_PREFETCH_SEQUENTIAL };

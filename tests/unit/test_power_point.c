@@ -208,6 +208,30 @@ static void a_power_gated_sm_saves_its_leakage_too(void **state) {
     near(e.static_j[WW_P_DRAM_BACKGROUND], 10e-6);
 }
 
+static void constant_leakage_stays_where_it_is_when_the_voltage_rises(void **state) {
+    (void)state;
+    struct ww_gpu_spec s = own();
+    double nominal = energy(&s).static_j[WW_P_SM_OTHER];
+    s.clock_sm_mhz *= 1.1;
+    assert_true(energy(&s).static_j[WW_P_SM_OTHER] > 1.05 * nominal);
+    s.power_leakage = WW_LEAKAGE_CONSTANT;
+    near(energy(&s).static_j[WW_P_SM_OTHER], nominal);
+}
+
+static void a_domain_that_stands_there_twice_is_refused(void **state) {
+    (void)state;
+    struct ww_power *power = NULL;
+    FILE *f = fopen(path, "w");
+    assert_non_null(f);
+    fputs(EVENTS ",\"domains\":[{\"domain\":\"l2\",\"mhz\":500,\"slope\":1," TAIL
+                 ",{\"domain\":\"l2\",\"mhz\":600,\"slope\":1," TAIL "]}",
+          f);
+    fclose(f);
+    assert_int_equal(ww_power_load(path, true, &power, &error), WW_INPUT);
+    assert_null(power);
+    assert_non_null(strstr(error.where, "domains[1]"));
+}
+
 static void the_parts_add_up_away_from_the_tables_gpu(void **state) {
     (void)state;
     struct ww_gpu_spec s = own();
@@ -275,6 +299,8 @@ int main(void) {
         cmocka_unit_test(dram_standby_is_30_percent_higher_at_full_speed_than_at_3_2_gbps),
         cmocka_unit_test(a_clock_gated_sm_saves_its_clock),
         cmocka_unit_test(a_power_gated_sm_saves_its_leakage_too),
+        cmocka_unit_test(constant_leakage_stays_where_it_is_when_the_voltage_rises),
+        cmocka_unit_test(a_domain_that_stands_there_twice_is_refused),
         cmocka_unit_test(the_parts_add_up_away_from_the_tables_gpu),
         cmocka_unit_test(a_gpu_with_a_table_of_its_name_is_that_tables_own),
     };
