@@ -228,7 +228,7 @@ static void decide(struct ww_core *core, uint64_t cycle) {
     double before[WW_DOMAIN_COUNT];
     uint32_t sms = core->gpu->sm_count;
     for (uint32_t i = 0; i < sms; i++) {
-        add_slots(core, i, cycle + 1);
+        add_slots(core, i, cycle); /* its own cycle may be the one after the launch's last */
         g->sm[i].limit = g->answer.limit[i];
         g->sm[i].paused = core->sm[i].paused_ctas;
         g->sm[i].running = core->sm[i].resident_ctas - core->sm[i].paused_ctas;

@@ -439,6 +439,23 @@ static void every_random_sequence_of_limits_ends(void **state) {
     }
 }
 
+/* The last warp leaves in a cycle that is no part of the launch any more; a governor may decide in it. */
+static void a_decision_in_any_cycle_up_to_the_end_counts_no_slot_beyond_it(void **state) {
+    (void)state;
+    struct ww_gpu_spec g = one_scheduler();
+    uint64_t cycles = 0;
+    for (uint32_t epoch = 64; epoch == 64 || epoch <= cycles + 1; epoch++) {
+        struct program p;
+        make_stream(&p, 1, 80);
+        script_reset(epoch, epoch, 0);
+        struct governed r = run(&p, &g); /* check_laws counts the slots */
+        cycles = r.replay.r.cycles;
+        governed_free(&r);
+        program_free(&p);
+    }
+    assert_in_range(cycles, 65, 200);
+}
+
 static void a_stuck_launch_is_told_under_a_governor(void **state) {
     (void)state;
     struct ww_gpu_spec g = one_scheduler();
@@ -556,6 +573,7 @@ int main(void) {
         cmocka_unit_test(requests_of_a_paused_cta_go_on),
         cmocka_unit_test(a_barrier_of_a_paused_cta_opens_and_its_warps_stay),
         cmocka_unit_test(every_random_sequence_of_limits_ends),
+        cmocka_unit_test(a_decision_in_any_cycle_up_to_the_end_counts_no_slot_beyond_it),
         cmocka_unit_test(a_stuck_launch_is_told_under_a_governor),
         cmocka_unit_test(samples_are_of_their_cycle_also_in_skipped_time),
         cmocka_unit_test(warps_that_could_issue_and_do_not_are_in_excess),
