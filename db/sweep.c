@@ -53,6 +53,8 @@ static enum ww_code check_expression(struct ww_db *db, const struct ww_db_sweep 
     int values = code == WW_OK ? sqlite3_bind_parameter_count(stmt) : 0;
     sqlite3_finalize(stmt);
     if (code == WW_NOMEM) return ww_fail_nomem(error, where);
+    char *at = strstr(inner.text, ", at \""); /* of the statement around it */
+    if (at) *at = 0;
     if (code != WW_OK) return ww_fail(error, WW_INPUT, where, "\"%.200s\": %.300s", expression, inner.text);
     if (values > 2) return ww_fail(error, WW_INPUT, where, "\"%.200s\": parameters have no value", expression);
     return WW_OK;

@@ -1,0 +1,36 @@
+cp "$SOURCE/reports/examples/sweep.json" space.json
+python3 "$SOURCE/tests/cli/schema_check.py" "$SOURCE/reports/schema/sweep.json" space.json
+warpwatt sweep space.json -j1 --db r.db
+warpwatt sweep space.json -j2 --db r.db
+warpwatt sweep space.json --strategy latin --points 5 --seed 3 --db r.db
+warpwatt query --named sweeps --db r.db | cut -c1-60
+warpwatt query --named front :sweep=1 --db r.db --csv | cut -d, -f1,2
+# Points that cannot be are stored with their reason, and the others computed.
+cat >invalid.json <<'END'
+{"gpu": "gtx480", "traces": [{"workload": "saxpy", "parameters": ["n=4096"]}],
+ "parameters": {"l1.size_kb": [16, 48], "sm.max_threads": [1536, 32]}}
+END
+warpwatt sweep invalid.json -j1 --db r.db
+warpwatt query 'SELECT ord, feasible, reason <> "" AS has_reason FROM sweep_point WHERE sweep_id = 3' --db r.db
+# Mistakes.
+wrong() {
+    echo "$2" >wrong.json
+    fails "$1" warpwatt sweep wrong.json --db wrong.db
+}
+wrong 3 '{'
+wrong 3 '[]'
+wrong 3 '{"gpu": "gtx480"}'
+wrong 3 '{"gpu": "gtx480", "traces": ["a.wwt"], "parameters": {"sm.cuont": [1]}}'
+wrong 3 '{"gpu": "gtx480", "traces": [{"workload": "saxpi"}], "parameters": {"sm.count": [1]}}'
+wrong 3 '{"gpu": "gtx480", "traces": ["a.wwt", "b/a.wwt"], "parameters": {"sm.count": [1]}}'
+wrong 3 '{"gpu": "gtx480", "traces": ["a.wwt"], "parameters": {"sm.count": [1]}, "conditions": ["sm.count > "]}'
+wrong 7 '{"gpu": "gtx480", "traces": ["a.wwt"], "parameters": {"sm.count": [1]}}'
+record_small sm_20
+wrong 3 '{"gpu": "gtx480", "traces": ["a.wwt"], "parameters": {"sm.count": [1]}, "constraints": ["no_column > 1"]}'
+wrong 3 '{"gpu": "gtx480", "traces": ["a.wwt"], "parameters": {"sm.count": [1]}, "constraints": ["1) FROM run; --"]}'
+wrong 4 '{"gpu": "gtx480", "power": "none", "traces": ["a.wwt"], "parameters": {"sm.count": [1]}, "objectives": ["edp"]}'
+fails 2 warpwatt sweep space.json --strategy adaptive --db r.db
+fails 2 warpwatt sweep space.json --points 4 --db r.db
+fails 2 warpwatt sweep space.json --strategy sobol --db r.db
+fails 2 warpwatt sweep space.json -j0 --db r.db
+fails 7 warpwatt sweep none.json --db r.db
