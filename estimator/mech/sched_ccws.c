@@ -51,7 +51,8 @@ static const struct ww_param params[] = {
     WW_PARAM_U32(settings, base, "base", "point", 1, 10000, 100, "base score of a warp"),
     WW_PARAM_U32(settings, throttle, "throttle", "", 1, 1024, 8, "K_throttle: weight of lost locality"),
     WW_PARAM_U32(settings, entries, "entries", "entry", 1, ENTRIES, 16, "victim tag array of a warp"),
-    WW_PARAM_U32(settings, ways, "ways", "way", 1, ENTRIES, 8, "its associativity"),
+    WW_PARAM_U32(settings, ways, "ways", "way", 1, ENTRIES, 8,
+                 "its associativity, at most entries; entries beyond whole sets are not used"),
 };
 
 static void ccws_init(void *state, const void *settings, uint32_t slots) {
