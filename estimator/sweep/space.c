@@ -6,6 +6,7 @@
 #include <string.h>
 
 #define FILE_LIMIT ((size_t)1 << 20)
+#define TEXT_MOST 1000 /* bytes: conditions are evaluated at every draw */
 #define ARENA_LIMIT ((size_t)256 << 20)
 
 enum ww_code space_fail(const struct space_reader *r, const char *path, const char *fmt, ...) {
@@ -37,6 +38,8 @@ enum ww_code space_keys(const struct space_reader *r, const cJSON *node, const c
 enum ww_code space_string(const struct space_reader *r, const cJSON *node, const char *path, const char **out) {
     if (!cJSON_IsString(node) || !node->valuestring[0])
         return space_fail(r, path, "expected a text that is not empty");
+    if (strlen(node->valuestring) > TEXT_MOST)
+        return space_fail(r, path, "a text of more than %d bytes", TEXT_MOST);
     *out = space_copy(r, node->valuestring);
     return *out ? WW_OK : space_nomem(r);
 }
