@@ -15,14 +15,28 @@ struct ww_bench {
     size_t room;
     struct ww_bench_sample *sample;
     struct ww_arena arena; /* of the last launch's result */
+    ww_progress_fn progress;
+    void *progress_context;
 };
 
 enum ww_code ww_bench_reset(struct ww_bench *b, struct ww_error *error) {
     ww_engine_free(b->engine);
     b->engine = NULL;
-    struct ww_engine_options o = {
-        .gpu = &b->gpu->spec, .epoch_cycles = ONE_EPOCH, .seed = b->seed, .probe = &b->probe};
+    struct ww_engine_options o = {.gpu = &b->gpu->spec,
+                                  .epoch_cycles = ONE_EPOCH,
+                                  .seed = b->seed,
+                                  .probe = &b->probe,
+                                  .progress = b->progress,
+                                  .progress_context = b->progress_context};
     return ww_engine_new(&o, &b->engine, error);
+}
+
+void ww_bench_watch(struct ww_bench *b, ww_progress_fn progress, void *context) {
+    b->progress = progress;
+    b->progress_context = context;
+    if (!b->engine) return;
+    b->engine->options.progress = progress;
+    b->engine->options.progress_context = context;
 }
 
 enum ww_code ww_bench_new(const struct ww_gpu *gpu, uint64_t seed, struct ww_bench **out,

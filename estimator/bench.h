@@ -31,6 +31,9 @@ enum ww_code ww_bench_new(const struct ww_gpu *gpu, uint64_t seed, struct ww_ben
                           struct ww_error *error);
 void ww_bench_free(struct ww_bench *bench);
 enum ww_code ww_bench_reset(struct ww_bench *bench, struct ww_error *error);
+/* While launches replay, calls `progress` every 2^14 warp instructions; its false ends the launch with WW_FAIL.
+ * NULL: nobody asks, as at the start. */
+void ww_bench_watch(struct ww_bench *bench, ww_progress_fn progress, void *context);
 /* Replays the microbenchmark. `samples`: how many issues to keep at most, 0 for none.
  * Errors: WW_UNSUPPORTED (a CTA does not fit an SM), WW_NOMEM, WW_INTERNAL. */
 enum ww_code ww_bench_run(struct ww_bench *bench, const struct ww_micro *micro, size_t samples,

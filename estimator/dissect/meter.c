@@ -6,6 +6,13 @@
 #define LEVEL_SAMPLES 2048u /* latencies kept of each size */
 #define LEVEL_SIZES 40u
 
+/* What is done of one launch says nothing of the whole. */
+static bool launch_goes_on(void *context, double part, uint64_t done, const char *unit) {
+    const struct ww_dissect_options *o = context;
+    (void)part;
+    return !o->progress || o->progress(o->context, -1, done, unit);
+}
+
 enum ww_code ww_meter_open(struct ww_meter *m, const struct ww_dissect_options *o, struct ww_dissect *out,
                            const char *override, struct ww_error *error) {
     size_t n = o->override_count + (override != NULL);
@@ -17,7 +24,9 @@ enum ww_code ww_meter_open(struct ww_meter *m, const struct ww_dissect_options *
     enum ww_code code = ww_gpu_load(o->gpu, all, n, &m->gpu, error);
     free(all);
     if (code == WW_OK) code = ww_bench_new(m->gpu, o->seed, &m->bench, error);
-    if (code == WW_OK) ww_bench_board(m->bench, &m->board);
+    if (code != WW_OK) return code;
+    ww_bench_watch(m->bench, launch_goes_on, (void *)(uintptr_t)o);
+    ww_bench_board(m->bench, &m->board);
     return code;
 }
 

@@ -19,12 +19,15 @@ struct copy {
     const char *gpu;
     double gbps;
     uint32_t full_ctas, full_threads; /* of an SM that holds as many threads as it can */
-    double full_least;                /* part of the highest rate that such a GPU keeps */
+    double full_least;                /* part of the highest rate that a full GPU must keep here */
 };
 
-static const struct copy gtx560ti = {"gtx560ti", 109.38, 3, 512, 0.88};
-static const struct copy gtx780 = {"gtx780", 215.92, 2, 1024, 0.9};
-static const struct copy gtx980 = {"gtx980", 156.25, 2, 1024, 0.86};
+/* The paper's curves converge to the highest rate, so a full GPU should come within 5 % of it, too. gtx780
+ * does. The bounds of the other two are not the paper's: they are a little below what the models do (95 and 92
+ * %), so that it gets no worse. */
+static const struct copy gtx560ti = {"gtx560ti", 109.38, 3, 512, 0.94};
+static const struct copy gtx780 = {"gtx780", 215.92, 2, 1024, 0.95};
+static const struct copy gtx980 = {"gtx980", 156.25, 2, 1024, 0.90};
 
 /* The best of one, two and four words. */
 static double best_copy(const struct ww_gpu_spec *gpu, uint32_t ctas, uint32_t threads) {
@@ -40,7 +43,8 @@ static double best_copy(const struct ww_gpu_spec *gpu, uint32_t ctas, uint32_t t
     return best;
 }
 
-static void a_copy_reaches_the_measured_throughput(void **state) {
+/* The paper's claim is the highest rate over all configurations; these two are among the best here. */
+static void the_best_of_two_copies_reaches_the_highest_measured_rate(void **state) {
     const struct copy *c = *state;
     struct ww_gpu_spec gpu;
     stream_load_gpu(c->gpu, &gpu);
@@ -48,13 +52,12 @@ static void a_copy_reaches_the_measured_throughput(void **state) {
     near(c->gpu, large > many ? large : many, c->gbps, 0.05);
 }
 
-/* The paper: throughput converges to its maximum when CTAs, their size and the words are many. */
-static void a_full_gpu_copies_at_nearly_the_highest_rate(void **state) {
+static void a_full_gpu_copies_no_slower_than_its_bound(void **state) {
     const struct copy *c = *state;
     struct ww_gpu_spec gpu;
     stream_load_gpu(c->gpu, &gpu);
     double full = best_copy(&gpu, c->full_ctas, c->full_threads);
-    print_message("%s: %.1f\n", c->gpu, full);
+    print_message("%s: %.1f of %.1f, bound %.0f %%\n", c->gpu, full, c->gbps, 100 * c->full_least);
     assert_true(full > c->full_least * c->gbps && full < 1.05 * c->gbps);
 }
 
@@ -122,12 +125,12 @@ static void a100_does_a_triad_at_the_measured_rate(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        FOR(a_copy_reaches_the_measured_throughput, gtx560ti),
-        FOR(a_copy_reaches_the_measured_throughput, gtx780),
-        FOR(a_copy_reaches_the_measured_throughput, gtx980),
-        FOR(a_full_gpu_copies_at_nearly_the_highest_rate, gtx560ti),
-        FOR(a_full_gpu_copies_at_nearly_the_highest_rate, gtx780),
-        FOR(a_full_gpu_copies_at_nearly_the_highest_rate, gtx980),
+        FOR(the_best_of_two_copies_reaches_the_highest_measured_rate, gtx560ti),
+        FOR(the_best_of_two_copies_reaches_the_highest_measured_rate, gtx780),
+        FOR(the_best_of_two_copies_reaches_the_highest_measured_rate, gtx980),
+        FOR(a_full_gpu_copies_no_slower_than_its_bound, gtx560ti),
+        FOR(a_full_gpu_copies_no_slower_than_its_bound, gtx780),
+        FOR(a_full_gpu_copies_no_slower_than_its_bound, gtx980),
         cmocka_unit_test(v100_reads_at_the_measured_rate),
         cmocka_unit_test(v100_does_a_triad_at_the_measured_rate),
         cmocka_unit_test(a100_reads_at_the_measured_rate),

@@ -269,6 +269,35 @@ static void shapes_that_cannot_be_are_refused(void **state) {
     assert_null(m);
 }
 
+static bool count_and_stop(void *context, double part, uint64_t done, const char *unit) {
+    (void)part, (void)done, (void)unit;
+    ++*(int *)context;
+    return false;
+}
+
+static void a_launch_on_a_bench_ends_when_its_watcher_says_no(void **state) {
+    (void)state;
+    struct ww_gpu *gpu;
+    struct ww_bench *bench = bench_of("gtx480", &gpu);
+    struct ww_bench_result r;
+    struct ww_micro *m;
+    uint64_t copied;
+    int asked = 0;
+    ok(ww_micro_gcopy(15, 256, 1, 4u << 20, &copied, &m, &error));
+    ww_bench_watch(bench, count_and_stop, &asked);
+    assert_int_equal(ww_bench_run(bench, m, 0, &r, &error), WW_FAIL);
+    assert_int_equal(asked, 1);
+    ok(ww_bench_reset(bench, &error)); /* which does not end the watch */
+    assert_int_equal(ww_bench_run(bench, m, 0, &r, &error), WW_FAIL);
+    ww_bench_watch(bench, NULL, NULL);
+    ok(ww_bench_reset(bench, &error));
+    ok(ww_bench_run(bench, m, 0, &r, &error));
+    assert_int_equal(asked, 2);
+    ww_micro_free(m);
+    ww_bench_free(bench);
+    ww_gpu_free(gpu);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_chase_of_n_elements_has_n_loads_and_one_use),
@@ -283,6 +312,7 @@ int main(void) {
         cmocka_unit_test(a_shared_copy_reads_the_clock_twice_a_warp_and_repetition),
         cmocka_unit_test(a_triad_reads_three_arrays_and_writes_one),
         cmocka_unit_test(a_cache_read_of_one_block_for_all_fetches_it_once),
+        cmocka_unit_test(a_launch_on_a_bench_ends_when_its_watcher_says_no),
         cmocka_unit_test(shapes_that_cannot_be_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
