@@ -237,8 +237,8 @@ static void fill(struct ww_matrix_workload w[WORKLOADS], struct ww_transform_opt
             w[i].parameter[0] = "size=small";
             continue;
         }
-        /* As many as let a joined CTA of 256 threads fit the 16384 registers of a GTX 285. */
-        w[i].registers = k == STO ? 56 : 0;
+        /* As many as let a joined CTA of 256 threads, and table 1's four CTAs of MM, fit 16384 registers. */
+        w[i].registers = k == STO ? 56 : k == MM ? 16 : 0;
         for (size_t p = 0; p < 6; p++) w[i].parameter[p] = kernels[k].parameter[p];
         t[i].kind = kind[variant];
         t[i].ctas = variant == VTB ? kernels[k].join : 0;
