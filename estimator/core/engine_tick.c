@@ -28,7 +28,7 @@ static bool alive(const struct ww_core *core) {
 /* The governor's next cycle, unless nothing else will ever happen: then the launch is stuck, which must show.
  */
 static __attribute__((noinline)) uint64_t govern_cycle(const struct ww_core *core, uint64_t next) {
-    bool adjusts = core->govern_at == core->now + 1;
+    bool adjusts = core->govern->adjust; /* CTAs may go on; a sample alone keeps nothing alive */
     return next != WW_NEVER || adjusts || alive(core) ? core->govern_at : WW_NEVER;
 }
 

@@ -447,7 +447,7 @@ static void a_decision_in_any_cycle_up_to_the_end_counts_no_slot_beyond_it(void 
     for (uint32_t epoch = 64; epoch == 64 || epoch <= cycles + 1; epoch++) {
         struct program p;
         make_stream(&p, 1, 80);
-        script_reset(epoch, epoch, 0);
+        script_reset(epoch, epoch % 2 ? 1 : epoch, 0);
         struct governed r = run(&p, &g); /* check_laws counts the slots */
         cycles = r.replay.r.cycles;
         governed_free(&r);
