@@ -65,15 +65,16 @@ static int component_of(const cJSON *row) {
     return 0;
 }
 
-static int counter_of(const cJSON *row) {
+static enum ww_counter counter_of(const cJSON *row) {
     for (int c = 0; c < WW_COUNTER_COUNT; c++)
-        if (strcmp(ww_counter_name((enum ww_counter)c), text_of(row, "event", "")) == 0) return c;
+        if (strcmp(ww_counter_name((enum ww_counter)c), text_of(row, "event", "")) == 0)
+            return (enum ww_counter)c;
     fail_msg("no such counter");
-    return 0;
+    return WW_C_INST_ISSUED;
 }
 
 /* Whole warps issue, so that rows by lanes count in full. */
-static struct ww_launch_result counted(int counter) {
+static struct ww_launch_result counted(enum ww_counter counter) {
     struct ww_launch_result l = {0};
     l.counter[WW_C_INST_ISSUED] = EVENTS;
     l.counter[WW_C_THREAD_INST] = 32 * EVENTS;
@@ -81,7 +82,7 @@ static struct ww_launch_result counted(int counter) {
     return l;
 }
 
-static void one_event_costs_its_energy(const struct table *t, int counter) {
+static void one_event_costs_its_energy(const struct table *t, enum ww_counter counter) {
     struct ww_launch_result l = counted(counter);
     struct ww_energy out;
     double want[WW_COMPONENT_COUNT] = {0};
