@@ -104,6 +104,7 @@ def check_file(path, env):
 PREPARE = ["warpwatt trace record -q -w kmeans -p size=small -o kmeans.wwt",
            "warpwatt trace record -q -w saxpy -p size=small -o saxpy.wwt",
            "warpwatt trace record -q -w sgemm -p size=small -o sgemm.wwt",
+           "warpwatt trace record -q -w fft -p size=small -o fft.wwt",
            "warpwatt trace export accelsim kmeans.wwt -o traces",
            "warpwatt run -q --gpu v100 --trace kmeans.wwt --db r.db"]
 NEEDS_CUDA = " -- ./app "

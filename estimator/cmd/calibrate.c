@@ -78,7 +78,7 @@ const struct cmd cmd_calibrate_timing = {
     .about = "Fits latencies, bandwidths or other numbers of a GPU file to measured cycles or\n"
              "times of named workloads and traces (least squares of relative errors, within\n"
              "bounds). Refuses parameters that the points do not tell apart.\n",
-    .examples = "warpwatt calibrate timing --gpu gtx480 --measured m.csv --fit l2.latency --fit "
+    .examples = "warpwatt calibrate timing --gpu gtx480 --measured m.csv --fit "
                 "dram.latency=50:300 -o my.json\n",
     .options = timing_options,
     .run = run_timing};

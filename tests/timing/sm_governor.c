@@ -111,7 +111,7 @@ static struct governed run_with(struct program *p, const struct ww_gpu_spec *gpu
     const struct ww_piece *piece = ww_engine_pieces(engine, &r.count);
     r.piece = calloc(r.count + 1, sizeof *piece);
     assert_non_null(r.piece);
-    memcpy(r.piece, piece, r.count * sizeof *piece);
+    if (r.count) memcpy(r.piece, piece, r.count * sizeof *piece);
     ww_engine_free(engine);
     return r;
 }

@@ -348,4 +348,14 @@ WW_BUILTIN float ww_tanhf(float v) {
     return v < 0.0f ? -y : y;
 }
 
+#ifdef __NVCC__
+/* clang's vector types add and subtract by themselves. */
+static __device__ __forceinline__ float2 operator+(float2 a, float2 b) {
+    return make_float2(a.x + b.x, a.y + b.y);
+}
+static __device__ __forceinline__ float2 operator-(float2 a, float2 b) {
+    return make_float2(a.x - b.x, a.y - b.y);
+}
+#endif
+
 #endif
