@@ -71,6 +71,7 @@ struct ww_tlb {
     uint64_t l2_free; /* cycle at which the L2 TLB takes the next look-up */
     uint32_t page_shift, context_shift, line_mask;
     uint32_t l2_cycles, read_cycles, fill_cycles, context_cycles, entry_bytes;
+    uint32_t overtaken; /* walks that went before the first of `walking` */
     bool contexts, any_context, switching;
 };
 

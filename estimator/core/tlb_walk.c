@@ -8,6 +8,7 @@
 #define TABLE_BASE (1ull << 61)
 #define DIRECTORY_BASE (TABLE_BASE + (1ull << 60))
 #define DIRECTORY_BYTES 32u /* one sector describes a region */
+#define OVERTAKES 32u       /* walks that may go before one whose region is not at hand: an assumption */
 
 /* Sends the walker's read of `bytes` bytes, within one line, to its slice. */
 static void send_read(struct ww_tlb *t, uint32_t walker, uint64_t address, uint32_t bytes, uint64_t cycle) {
@@ -56,13 +57,45 @@ static uint32_t free_walker(const struct ww_tlb *t) {
     return NONE;
 }
 
+/* The waiting miss that walks next, and in *before the one ahead of it in the list (NONE: it is the first).
+ * Contexts change one at a time and each change costs as much as several walks, so misses whose directory is at
+ * hand go before one that needs a change, but not for ever: after OVERTAKES of them it is its turn. NONE: all
+ * have to wait for the change that is under way. */
+static uint32_t next_walk(struct ww_tlb *t, uint32_t *before) {
+    uint32_t first = t->walking.first;
+    *before = NONE;
+    if (!t->contexts || at_hand(t, first)) return first;
+    if (t->overtaken < OVERTAKES) {
+        uint32_t previous = first;
+        for (uint32_t m = t->miss[first].next; m != NONE; previous = m, m = t->miss[m].next) {
+            if (!at_hand(t, m)) continue;
+            *before = previous;
+            return m;
+        }
+    }
+    return t->switching ? NONE : first;
+}
+
+static void take_out(struct ww_tlb *t, uint32_t m, uint32_t before) {
+    uint32_t next = t->miss[m].next;
+    if (before == NONE) {
+        t->walking.first = next;
+        t->overtaken = 0;
+    } else {
+        t->miss[before].next = next;
+        if (next == NONE) t->walking.last = before;
+        t->overtaken++;
+    }
+}
+
 void ww_tlb_start_walks(struct ww_tlb *t, uint64_t cycle) {
     while (t->walking.first != NONE) {
-        uint32_t m = t->walking.first, walker = free_walker(t);
+        uint32_t before, walker = free_walker(t), m;
         if (walker == NONE) return;
+        m = next_walk(t, &before);
+        if (m == NONE) return;
         bool known = at_hand(t, m);
-        if (!known && t->switching) return; /* contexts change one at a time */
-        t->walking.first = t->miss[m].next;
+        take_out(t, m, before);
         t->walker[walker].miss = m;
         t->counter[WW_C_TLB_WALK]++;
         ++*t->live;

@@ -385,6 +385,57 @@ static void two_regions_in_turn_switch_each_time(void **state) {
     stop(rig);
 }
 
+/* Where the answer to `tag` stands among all. */
+static uint32_t answer_of(const struct rig *rig, uint32_t tag) {
+    for (uint32_t i = 0; i < rig->replies; i++)
+        if (rig->log[i].reply.tag == tag) return i;
+    fail_msg("no answer to %u", tag);
+    return 0;
+}
+
+static void a_walk_whose_region_is_at_hand_passes_one_that_needs_a_switch(void **state) {
+    (void)state;
+    struct rig *rig = start_with(set_context);
+    rig_round_trip(rig, 0, 1);
+    rig_read(rig, 0, 1 << 20, 1, 1); /* its switch is under way when ... */
+    rig_read(rig, 0, 2 << 20, 1, 2); /* ... another one would have to wait for it */
+    rig_read(rig, 0, page(1), 1, 3);
+    rig_drain(rig);
+    assert_true(answer_of(rig, 3) < answer_of(rig, 1));
+    assert_true(answer_of(rig, 1) < answer_of(rig, 2));
+    assert_int_equal(rig->counter[WW_C_TLB_CONTEXT_SWITCH], 2);
+    stop(rig);
+}
+
+static void set_large_context(struct ww_gpu_spec *s) {
+    set_context(s);
+    s->tlb_context_mb = 16;
+    s->tlb_misses = 128;
+}
+
+/* Sends a read as soon as the crossbar takes it. */
+static void read_in_turn(struct rig *rig, uint64_t address, uint32_t tag) {
+    struct ww_mem_request request = {
+        .address = address, .sectors = 1, .tag = tag, .kind = WW_MEM_READ, .needs_reply = 1};
+    while (!ww_memsys_send(rig->memory, &request, ww_queue_now(rig->queue)))
+        assert_true(ww_queue_step(rig->queue));
+}
+
+static void no_more_than_32_walks_pass_one_that_needs_a_switch(void **state) {
+    (void)state;
+    struct rig *rig = start_with(set_large_context);
+    enum { WALKERS = 2, OTHER = 500 };
+    rig_round_trip(rig, 0, 1);
+    for (uint32_t p = 1; p <= WALKERS; p++) read_in_turn(rig, page(p), p);
+    read_in_turn(rig, 16 << 20, OTHER);
+    for (uint32_t p = 1; p <= 100; p++) read_in_turn(rig, page(WALKERS + p), WALKERS + p);
+    rig_drain(rig);
+    assert_true(answer_of(rig, WALKERS + 32) < answer_of(rig, OTHER));
+    assert_true(answer_of(rig, OTHER) < answer_of(rig, WALKERS + 100));
+    assert_true(rig->counter[WW_C_TLB_CONTEXT_SWITCH] <= 2); /* there and back */
+    stop(rig);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(of_the_65_pages_that_fit_17_miss_with_one_more_and_8_with_each_after_that),
@@ -407,6 +458,8 @@ int main(void) {
         cmocka_unit_test(the_first_region_is_active_and_another_costs_a_switch),
         cmocka_unit_test(walks_of_one_new_region_share_its_switch),
         cmocka_unit_test(two_regions_in_turn_switch_each_time),
+        cmocka_unit_test(a_walk_whose_region_is_at_hand_passes_one_that_needs_a_switch),
+        cmocka_unit_test(no_more_than_32_walks_pass_one_that_needs_a_switch),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
