@@ -157,7 +157,7 @@ _warpwatt() {
             operand_file=1
             ;;
         "run")
-            options='--gpu --trace --mech --set --launches --mode --power --epoch --seed --no-pc --db --json --quiet --help'
+            options='--gpu --trace --mech --set --launches --mode --target-error --confidence --power --epoch --seed --no-pc --db --json --quiet --help'
             case $previous in
                 --gpu|-g) words=$(warpwatt gpu list --names 2>/dev/null); is_value=1 ;;
                 --trace|-t) is_file=1 ;;
@@ -165,6 +165,8 @@ _warpwatt() {
                 --set|-s) return ;;
                 --launches) return ;;
                 --mode) words=$(echo full 2>/dev/null); is_value=1 ;;
+                --target-error) return ;;
+                --confidence) return ;;
                 --power) return ;;
                 --epoch) return ;;
                 --seed) return ;;

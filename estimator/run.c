@@ -1,8 +1,5 @@
 /* run.c: ties a GPU, a trace, mechanisms and a power table together into one result. */
-#include "base/hash.h"
-#include "base/list.h"
-#include "core/engine.h"
-#include "../power/power.h"
+#include "run_int.h"
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,18 +7,14 @@
 #include <time.h>
 
 #define EPOCH_CYCLES 4096
+#define TARGET_ERROR 0.03
+#define CONFIDENCE 0.95
 
-/* Everything that one run holds open. */
-struct run {
-    const struct ww_run_options *options;
-    struct ww_trace *trace;
-    struct ww_power *power;
-    struct ww_engine *engine;
-    struct ww_arena *arena; /* the result's */
-    struct ww_result *result;
-    struct ww_mech_choice choice[WW_KIND_COUNT];
-    struct ww_list launches;
-};
+static const struct mode {
+    const char *name;
+    enum ww_code (*run)(struct run *r, struct ww_error *error); /* NULL: chosen by the trace's size */
+} modes[] = {{"full", ww_run_full}, {"sampled", ww_run_sampled}, {"analytic", ww_run_analytic}, {"auto", NULL}};
+enum { MODES = sizeof modes / sizeof *modes, MODE_FULL = 0 };
 
 static double now_seconds(void) {
     struct timespec t;
@@ -51,12 +44,25 @@ void ww_result_free(struct ww_result *result) {
     free(result);
 }
 
+static const struct mode *find_mode(const char *name) {
+    for (size_t i = 0; name && i < MODES; i++)
+        if (strcmp(name, modes[i].name) == 0) return &modes[i];
+    return name ? NULL : &modes[MODE_FULL];
+}
+
 static enum ww_code check_options(const struct ww_run_options *o, struct ww_error *error) {
     if (!o->gpu || !o->trace_path) return ww_fail(error, WW_USAGE, NULL, "a run needs a GPU and a trace");
-    if (o->mode && strcmp(o->mode, "full") != 0)
-        return ww_fail(error, WW_UNSUPPORTED, "--mode", "\"%.40s\": only \"full\" is supported", o->mode);
+    if (!find_mode(o->mode))
+        return ww_fail(error, WW_USAGE, "--mode", "\"%.40s\": expected full, sampled, analytic or auto",
+                       o->mode);
     if (o->epoch_cycles && (o->epoch_cycles < 64 || o->epoch_cycles > 1u << 30))
         return ww_fail(error, WW_USAGE, "--epoch", "%u: expected 64 to 1073741824 cycles", o->epoch_cycles);
+    if (o->target_error != 0 && !(o->target_error >= 1e-4 && o->target_error <= 1))
+        return ww_fail(error, WW_USAGE, "--target-error", "%g: expected 0.0001 to 1 (0.01%% to 100%%)",
+                       o->target_error);
+    if (o->confidence != 0 && !(o->confidence >= 0.5 && o->confidence <= 0.9999))
+        return ww_fail(error, WW_USAGE, "--confidence", "%g: expected 0.5 to 0.9999 (50 to 99.99 percent)",
+                       o->confidence);
     return WW_OK;
 }
 
@@ -76,15 +82,30 @@ static enum ww_code open_all(struct run *r, struct ww_error *error) {
     WW_TRY(ww_list_parse(o->launches, ww_trace_launch_count(r->trace), "--launches", r->arena, &r->launches,
                          error));
     WW_TRY(load_power(r, error));
-    struct ww_engine_options e = {.gpu = &o->gpu->spec,
-                                  .mechanism = r->choice,
-                                  .epoch_cycles = o->epoch_cycles ? o->epoch_cycles : EPOCH_CYCLES,
-                                  .seed = o->seed,
-                                  .per_pc = o->per_pc,
-                                  .pieces = r->power != NULL,
-                                  .progress = o->progress,
-                                  .progress_context = o->context};
-    return ww_engine_new(&e, &r->engine, error);
+    r->target_error = o->target_error != 0 ? o->target_error : TARGET_ERROR;
+    r->confidence = o->confidence != 0 ? o->confidence : CONFIDENCE;
+    return WW_OK;
+}
+
+struct ww_engine_options ww_run_engine_options(const struct run *r) {
+    const struct ww_run_options *o = r->options;
+    return (struct ww_engine_options){.gpu = &o->gpu->spec,
+                                      .mechanism = r->choice,
+                                      .epoch_cycles = o->epoch_cycles ? o->epoch_cycles : EPOCH_CYCLES,
+                                      .seed = o->seed,
+                                      .per_pc = o->per_pc,
+                                      .pieces = r->power != NULL,
+                                      .progress = o->progress,
+                                      .progress_context = o->context};
+}
+
+/* "auto" is settled by what the launches hold. */
+static enum ww_code choose_mode(struct run *r, const struct mode **mode, struct ww_error *error) {
+    (void)error;
+    *mode = find_mode(r->options->mode);
+    if ((*mode)->run) return WW_OK;
+    *mode = &modes[MODE_FULL];
+    return WW_OK;
 }
 
 static const char *copy(struct run *r, const char *s) {
@@ -177,7 +198,6 @@ static enum ww_code describe(struct run *r, struct ww_error *error) {
     bool arguments = meta->arguments && meta->arguments[0];
     result->program = ww_arena_printf(r->arena, "%s%s%s", meta->program ? meta->program : "",
                                       arguments ? " " : "", arguments ? meta->arguments : "");
-    result->mode = "full";
     result->version = WW_VERSION;
     result->seed = o->seed;
     result->epoch_cycles = o->epoch_cycles ? o->epoch_cycles : EPOCH_CYCLES;
@@ -187,7 +207,7 @@ static enum ww_code describe(struct run *r, struct ww_error *error) {
     return describe_mechanisms(r, error);
 }
 
-static void add_up(struct ww_result *result, const struct ww_launch_result *launch) {
+void ww_run_add_up(struct ww_result *result, const struct ww_launch_result *launch) {
     result->cycles += launch->cycles;
     result->time_ps += launch->time_ps;
     result->warp_instructions += launch->warp_instructions;
@@ -235,12 +255,14 @@ static enum ww_code replay_one(struct run *r, size_t index, struct ww_error *err
     WW_TRY(compare_counts(r, index, launch, error));
     WW_TRY(add_energy(r, launch, error));
     r->result->launch_count++;
-    add_up(r->result, launch);
+    ww_run_add_up(r->result, launch);
     return WW_OK;
 }
 
-static enum ww_code replay(struct run *r, struct ww_error *error) {
+enum ww_code ww_run_full(struct run *r, struct ww_error *error) {
+    struct ww_engine_options options = ww_run_engine_options(r);
     uint64_t n = 0;
+    WW_TRY(ww_engine_new(&options, &r->engine, error));
     for (size_t i = 0; i < r->launches.count; i++)
         n += r->launches.range[i].last - r->launches.range[i].first + 1;
     r->result->launch = ww_arena_array(r->arena, n, sizeof *r->result->launch);
@@ -248,6 +270,8 @@ static enum ww_code replay(struct run *r, struct ww_error *error) {
     for (size_t i = 0; i < r->launches.count; i++)
         for (uint64_t k = r->launches.range[i].first; k <= r->launches.range[i].last; k++)
             WW_TRY(replay_one(r, k, error));
+    r->result->cycles_interval = (struct ww_interval){(double)r->result->cycles, (double)r->result->cycles};
+    r->result->energy_interval = (struct ww_interval){r->result->energy_j, r->result->energy_j};
     return WW_OK;
 }
 
@@ -255,22 +279,25 @@ static void finish(struct run *r, double started) {
     struct ww_result *result = r->result;
     struct rusage usage;
     result->energy_known = r->power != NULL;
-    result->confidence = 0.95;
-    result->cycles_interval = (struct ww_interval){(double)result->cycles, (double)result->cycles};
-    result->energy_interval = (struct ww_interval){result->energy_j, result->energy_j};
+    result->confidence = r->confidence;
     result->host_seconds = now_seconds() - started;
     if (getrusage(RUSAGE_SELF, &usage) == 0) result->peak_memory_bytes = (uint64_t)usage.ru_maxrss * 1024;
 }
 
 enum ww_code ww_run(const struct ww_run_options *options, struct ww_result **result, struct ww_error *error) {
     struct run r = {.options = options};
+    const struct mode *mode = NULL;
     double started = now_seconds();
     *result = NULL;
     WW_TRY(check_options(options, error));
     WW_TRY(new_result(&r, error));
     enum ww_code code = open_all(&r, error);
     if (code == WW_OK) code = describe(&r, error);
-    if (code == WW_OK) code = replay(&r, error);
+    if (code == WW_OK) code = choose_mode(&r, &mode, error);
+    if (code == WW_OK) {
+        r.result->mode = mode->name;
+        code = mode->run(&r, error);
+    }
     if (code == WW_OK) {
         finish(&r, started);
         code = ww_result_check(r.result, error);

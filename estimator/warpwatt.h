@@ -268,13 +268,18 @@ WW_API enum ww_code ww_export_accelsim(struct ww_trace *trace, const char *dir,
 
 /* ---- replay ----------------------------------------------------------------------------------- */
 
+#define WW_AUTO_INSTRUCTIONS 50000000u
+
 struct ww_run_options {
     const struct ww_gpu *gpu;
     const char *trace_path;
     const char *launches;          /* list such as "0,2-4"; NULL: all */
     const char *const *mechanisms; /* "kind=name" or "kind.parameter=value" */
     size_t mechanism_count;
-    const char *mode;        /* NULL: "full" */
+    const char *mode;        /* "full" (NULL), "sampled", "analytic"; "auto": sampled if the launches have more
+                              * than WW_AUTO_INSTRUCTIONS warp instructions, else full */
+    double target_error;     /* sampled: half-width of the intervals, part of the estimate; 0: 0.03 */
+    double confidence;       /* of the intervals, 0.5 to 0.9999; 0: 0.95 */
     const char *power_table; /* NULL: by the GPU's name; "none": no energy */
     uint32_t epoch_cycles;   /* 0: 4096 */
     uint64_t seed;

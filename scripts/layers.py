@@ -18,7 +18,7 @@ LAYERS = [
     ("estimator/base/", "base"), ("estimator/config/", "config"), ("estimator/core/", "core"),
     ("estimator/mech/", "mech"), ("estimator/fast/", "fast"), ("estimator/dissect/", "dissect"),
     ("estimator/measured/", "measured"), ("estimator/validate/", "validate"), ("estimator/sweep/", "sweep"),
-    ("estimator/run.c", "run"),
+    ("estimator/run", "run"),
     ("estimator/check.c", "run"), ("estimator/bench.", "run"),
     ("estimator/cmd/", "main"), ("estimator/main.c", "main"), ("estimator/cmd.def", "main"),
     ("estimator/warpwatt.h", "api"), ("estimator/result.h", "api"), ("estimator/measured.h", "api"),

@@ -40,6 +40,21 @@ static enum ww_code replay(const struct cmd_line *line, struct ww_run_options *o
     return code;
 }
 
+/* A part of 1, given as "3%", "3" (of 100 too, from 1 on) or "0.03". */
+static enum ww_code read_part(const struct cmd_line *line, const char *name, double *part,
+                              struct ww_error *error) {
+    const char *text = cmd_get(line, name);
+    char *end = NULL;
+    if (!text) return WW_OK;
+    double value = strtod(text, &end);
+    bool percent = end != text && strcmp(end, "%") == 0;
+    if (end == text || (*end && !percent) || !(value > 0 && value <= 100))
+        return ww_fail(error, WW_USAGE, line->row->name, "--%s: \"%.40s\"; expected a percentage such as 3%%",
+                       name, text);
+    *part = percent || value >= 1 ? value / 100 : value;
+    return WW_OK;
+}
+
 static enum ww_code read_options(const struct cmd_line *line, struct ww_run_options *o,
                                  struct ww_error *error) {
     uint64_t epoch = 0;
@@ -47,7 +62,9 @@ static enum ww_code read_options(const struct cmd_line *line, struct ww_run_opti
     WW_TRY(cmd_u64(line, "seed", 0, INT64_MAX, &o->seed, error));
     o->trace_path = cmd_get(line, "trace");
     o->launches = cmd_get(line, "launches");
-    o->mode = cmd_get(line, "mode");
+    o->mode = cmd_has(line, "mode") ? cmd_get(line, "mode") : "auto";
+    WW_TRY(read_part(line, "target-error", &o->target_error, error));
+    WW_TRY(read_part(line, "confidence", &o->confidence, error));
     o->power_table = cmd_get(line, "power");
     o->epoch_cycles = (uint32_t)epoch;
     o->per_pc = !cmd_has(line, "no-pc");
@@ -101,7 +118,9 @@ static const struct cmd_option run_options[] = {
     {"mech", 'm', "MECHANISM", "KIND=NAME or KIND.PARAMETER=VALUE, as sched=lrr", CMD_REPEAT},
     {"set", 's', "KEY=VALUE", "override a GPU parameter, as sm.count=40", CMD_REPEAT},
     {"launches", 0, "LIST", "launches to replay, such as 0,2-4 (default: all)", 0},
-    {"mode", 0, "MODE", "full replays everything (default)", 0},
+    {"mode", 0, "MODE", "full, or auto (default)", 0},
+    {"target-error", 0, "PERCENT", "half-width of intervals to reach where there are any (default 3%)", 0},
+    {"confidence", 0, "PERCENT", "of the intervals of an estimate (default 95%)", 0},
     {"power", 0, "TABLE", "power table: a name, a path, or none (default: the GPU's own)", 0},
     {"epoch", 0, "N", "SM cycles of an epoch of warp states, 64 to 1073741824 (default 4096)", 0},
     {"seed", 0, "N", "seed of random choices, as of random replacement (default 0)", 0},

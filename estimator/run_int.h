@@ -1,0 +1,34 @@
+/* run_int.h: what the modes of a run share (run.c; run_sampled.c, run_analytic.c). */
+#ifndef WW_RUN_INT_H
+#define WW_RUN_INT_H
+
+#include "base/hash.h"
+#include "base/list.h"
+#include "core/engine.h"
+#include "../power/power.h"
+
+/* Everything that one run holds open. */
+struct run {
+    const struct ww_run_options *options;
+    struct ww_trace *trace;
+    struct ww_power *power;   /* NULL: energy is not known */
+    struct ww_engine *engine; /* of mode full; others have engines of their own */
+    struct ww_arena *arena;   /* the result's */
+    struct ww_result *result;
+    struct ww_mech_choice choice[WW_KIND_COUNT];
+    struct ww_list launches;
+    double target_error, confidence; /* as asked for, or the defaults */
+};
+
+/* The engine that the options ask for. */
+struct ww_engine_options ww_run_engine_options(const struct run *r);
+/* Adds a launch to the result's totals. */
+void ww_run_add_up(struct ww_result *result, const struct ww_launch_result *launch);
+
+/* The modes. Each fills in the result's launches, totals and intervals; the rest of it is there or follows.
+ * Errors: those of ww_run. */
+enum ww_code ww_run_full(struct run *r, struct ww_error *error);
+enum ww_code ww_run_sampled(struct run *r, struct ww_error *error);
+enum ww_code ww_run_analytic(struct run *r, struct ww_error *error);
+
+#endif
