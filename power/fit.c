@@ -1,5 +1,5 @@
 #include "fit.h"
-#include <gsl/gsl_multifit.h>
+#include "../estimator/base/lsq.h"
 #include <math.h>
 #include <stdbool.h>
 
@@ -22,28 +22,18 @@ static double squares(const struct ww_fit_point *point, size_t count, size_t par
 
 /* The system of one subset of parts. */
 struct system {
-    gsl_matrix *x, *cov;
-    gsl_vector *y, *w, *c;
-    gsl_multifit_linear_workspace *work;
+    struct ww_lsq l;
+    gsl_vector *w;
 };
 
 static bool make(struct system *s, size_t rows, size_t columns) {
-    s->x = gsl_matrix_alloc(rows, columns);
-    s->cov = gsl_matrix_alloc(columns, columns);
-    s->y = gsl_vector_alloc(rows);
     s->w = gsl_vector_alloc(rows);
-    s->c = gsl_vector_alloc(columns);
-    s->work = gsl_multifit_linear_alloc(rows, columns);
-    return s->x && s->cov && s->y && s->w && s->c && s->work;
+    return ww_lsq_new(&s->l, rows, columns) && s->w;
 }
 
 static void release(struct system *s) {
-    gsl_matrix_free(s->x);
-    gsl_matrix_free(s->cov);
-    gsl_vector_free(s->y);
     gsl_vector_free(s->w);
-    gsl_vector_free(s->c);
-    if (s->work) gsl_multifit_linear_free(s->work);
+    ww_lsq_free(&s->l);
 }
 
 static void fill(struct system *s, const struct ww_fit_point *point, size_t count, size_t without,
@@ -51,9 +41,9 @@ static void fill(struct system *s, const struct ww_fit_point *point, size_t coun
     size_t row = 0;
     for (size_t i = 0; i < count; i++) {
         if (i == without) continue;
-        gsl_vector_set(s->y, row, point[i].measured - point[i].rest);
+        gsl_vector_set(s->l.y, row, point[i].measured - point[i].rest);
         gsl_vector_set(s->w, row, 1 / (point[i].sigma * point[i].sigma));
-        for (size_t c = 0; c < columns; c++) gsl_matrix_set(s->x, row, c, point[i].part[column[c]]);
+        for (size_t c = 0; c < columns; c++) gsl_matrix_set(s->l.x, row, c, point[i].part[column[c]]);
         row++;
     }
 }
@@ -73,11 +63,11 @@ static bool solve(const struct ww_fit_point *point, size_t count, size_t parts, 
     bool good = rows >= columns && make(&s, rows, columns);
     if (good) {
         fill(&s, point, count, without, column, columns);
-        gsl_multifit_wlinear(s.x, s.w, s.y, s.c, s.cov, &chisq, s.work);
+        gsl_multifit_wlinear(s.l.x, s.w, s.l.y, s.l.c, s.l.cov, &chisq, s.l.work);
         double scale = rows > columns ? chisq / (double)(rows - columns) : 1;
         for (size_t c = 0; c < columns; c++) {
-            fit->x[column[c]] = gsl_vector_get(s.c, c);
-            fit->error[column[c]] = sqrt(gsl_matrix_get(s.cov, c, c) * scale);
+            fit->x[column[c]] = gsl_vector_get(s.l.c, c);
+            fit->error[column[c]] = sqrt(gsl_matrix_get(s.l.cov, c, c) * scale);
             good &= fit->x[column[c]] > 0;
         }
     }

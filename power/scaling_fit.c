@@ -1,6 +1,6 @@
 /* scaling_fit.c: fits the laws of scaling.h to the table's points. */
 #include "scaling.h"
-#include <gsl/gsl_multifit.h>
+#include "../estimator/base/lsq.h"
 #include <stdlib.h>
 
 static const char *const kind_name[] = {"ram", "cache", "cam"};
@@ -16,9 +16,7 @@ static struct ww_structure_shape shape_of(const struct ww_scaling_point *p) {
 
 /* What the fit works on: a row of terms for each point, and which terms it has. */
 struct fit {
-    gsl_matrix *x, *cov;
-    gsl_vector *y, *c;
-    gsl_multifit_linear_workspace *work;
+    struct ww_lsq l;
     double term[1000][WW_SCALING_TERMS], log_y[1000];
     size_t points, used;
     int column[WW_SCALING_TERMS]; /* of the matrix, or -1 */
@@ -68,34 +66,21 @@ static void choose_columns(struct fit *f) {
     }
 }
 
-static bool allocate(struct fit *f) {
-    f->x = gsl_matrix_alloc(f->points, f->used);
-    f->cov = gsl_matrix_alloc(f->used, f->used);
-    f->y = gsl_vector_alloc(f->points);
-    f->c = gsl_vector_alloc(f->used);
-    f->work = gsl_multifit_linear_alloc(f->points, f->used);
-    return f->x && f->cov && f->y && f->c && f->work;
-}
-
 static void release(struct fit *f) {
-    if (f->x) gsl_matrix_free(f->x);
-    if (f->cov) gsl_matrix_free(f->cov);
-    if (f->y) gsl_vector_free(f->y);
-    if (f->c) gsl_vector_free(f->c);
-    if (f->work) gsl_multifit_linear_free(f->work);
+    ww_lsq_free(&f->l);
     free(f);
 }
 
 static void solve(struct fit *f, struct ww_scaling_law *law) {
     double chisq, squares = 0;
     for (size_t i = 0; i < f->points; i++) {
-        gsl_vector_set(f->y, i, f->log_y[i]);
+        gsl_vector_set(f->l.y, i, f->log_y[i]);
         for (int t = 0; t < WW_SCALING_TERMS; t++)
-            if (f->column[t] >= 0) gsl_matrix_set(f->x, i, (size_t)f->column[t], f->term[i][t]);
+            if (f->column[t] >= 0) gsl_matrix_set(f->l.x, i, (size_t)f->column[t], f->term[i][t]);
     }
-    gsl_multifit_linear(f->x, f->y, f->c, f->cov, &chisq, f->work);
+    gsl_multifit_linear(f->l.x, f->l.y, f->l.c, f->l.cov, &chisq, f->l.work);
     for (int t = 0; t < WW_SCALING_TERMS; t++)
-        law->c[t] = f->column[t] >= 0 ? gsl_vector_get(f->c, (size_t)f->column[t]) : 0;
+        law->c[t] = f->column[t] >= 0 ? gsl_vector_get(f->l.c, (size_t)f->column[t]) : 0;
     for (size_t i = 0; i < f->points; i++) {
         double sum = 0;
         for (int t = 0; t < WW_SCALING_TERMS; t++) sum += law->c[t] * f->term[i][t];
@@ -119,7 +104,7 @@ enum ww_code ww_scaling_fit(const struct ww_scaling *scaling, enum ww_structure_
     if (f->points < f->used)
         code = ww_fail(error, WW_INPUT, "$.points", "%zu points of kind %s; the law has %zu terms", f->points,
                        kind_name[kind], f->used);
-    else if (!allocate(f))
+    else if (!ww_lsq_new(&f->l, f->points, f->used))
         code = ww_fail_nomem(error, "fit");
     else
         solve(f, law);

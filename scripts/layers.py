@@ -56,7 +56,7 @@ LIBRARIES = {
     "lz4": ["traces/"],
     "lzma.h": ["traces/"],
     "zlib.h": ["traces/"],
-    "gsl/": ["power/", "estimator/measured/", "estimator/sweep/", "estimator/fast/"],
+    "gsl/": ["estimator/base/lsq", "power/", "estimator/measured/", "estimator/sweep/", "estimator/fast/"],
 }
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
 

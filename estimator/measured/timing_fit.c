@@ -1,6 +1,6 @@
 #include "timing_fit.h"
+#include "../base/lsq.h"
 #include <gsl/gsl_linalg.h>
-#include <gsl/gsl_multifit.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -59,29 +59,6 @@ static enum ww_code derive(struct search *s, const double *x) {
 
 /* ---- linear least squares of the step ---- */
 
-struct linear {
-    gsl_matrix *x, *cov;
-    gsl_vector *y, *c;
-    gsl_multifit_linear_workspace *work;
-};
-
-static bool make(struct linear *l, size_t rows, size_t columns) {
-    l->x = gsl_matrix_alloc(rows, columns);
-    l->cov = gsl_matrix_alloc(columns, columns);
-    l->y = gsl_vector_alloc(rows);
-    l->c = gsl_vector_alloc(columns);
-    l->work = gsl_multifit_linear_alloc(rows, columns);
-    return l->x && l->cov && l->y && l->c && l->work;
-}
-
-static void release(struct linear *l) {
-    gsl_matrix_free(l->x);
-    gsl_matrix_free(l->cov);
-    gsl_vector_free(l->y);
-    gsl_vector_free(l->c);
-    if (l->work) gsl_multifit_linear_free(l->work);
-}
-
 /* The step that the parameters in `mask` take, 0 for others; variance (NULL: not wanted) of each. */
 static enum ww_code solve(const struct search *s, unsigned mask, double *step, double *variance) {
     size_t column[WW_TIMING_PARAMS], columns = 0, row = 0, rows = s->p->points - (s->without < s->p->points);
@@ -90,8 +67,8 @@ static enum ww_code solve(const struct search *s, unsigned mask, double *step, d
     for (size_t k = 0; k < s->p->params; k++)
         if (mask >> k & 1) column[columns++] = k;
     if (columns == 0 || rows < columns) return WW_OK;
-    struct linear l = {0};
-    bool good = make(&l, rows, columns);
+    struct ww_lsq l = {0};
+    bool good = ww_lsq_new(&l, rows, columns);
     for (size_t i = 0; good && i < s->p->points; i++) {
         if (!counts(s, i)) continue;
         for (size_t c = 0; c < columns; c++)
@@ -103,7 +80,7 @@ static enum ww_code solve(const struct search *s, unsigned mask, double *step, d
         step[column[c]] = gsl_vector_get(l.c, c);
         if (variance) variance[column[c]] = gsl_matrix_get(l.cov, c, c);
     }
-    release(&l);
+    ww_lsq_free(&l);
     return good ? WW_OK : ww_fail_nomem(s->error, "a fit");
 }
 

@@ -1,8 +1,8 @@
 /* How objectives depend on parameters: least squares over coded levels. A parameter of numbers is one column
  * from -1 (its least level) to 1 (its greatest), one of texts a column for each level but the last, which is -1
  * in all of them. A pair's columns are the products of both. */
+#include "../base/lsq.h"
 #include "job.h"
-#include <gsl/gsl_multifit.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -110,33 +110,10 @@ static bool choose(struct fit *f, bool pairs) {
     return f->columns < f->values && f->terms && work <= WORK_MOST;
 }
 
-struct linear {
-    gsl_matrix *x, *cov;
-    gsl_vector *y, *c;
-    gsl_multifit_linear_workspace *work;
-};
-
-static bool make(struct linear *l, size_t rows, size_t columns) {
-    l->x = gsl_matrix_alloc(rows, columns);
-    l->cov = gsl_matrix_alloc(columns, columns);
-    l->y = gsl_vector_alloc(rows);
-    l->c = gsl_vector_alloc(columns);
-    l->work = gsl_multifit_linear_alloc(rows, columns);
-    return l->x && l->cov && l->y && l->c && l->work;
-}
-
-static void release(struct linear *l) {
-    gsl_matrix_free(l->x);
-    gsl_matrix_free(l->cov);
-    gsl_vector_free(l->y);
-    gsl_vector_free(l->c);
-    if (l->work) gsl_multifit_linear_free(l->work);
-}
-
 /* The sum of squares that a fit without term `without` leaves; terms: none is left out. */
-static bool solve(const struct fit *f, size_t without, struct linear *l, double *left) {
+static bool solve(const struct fit *f, size_t without, struct ww_lsq *l, double *left) {
     size_t gone = without < f->terms ? f->term[without].count : 0, rank;
-    if (!make(l, f->values, f->columns - gone)) return false;
+    if (!ww_lsq_new(l, f->values, f->columns - gone)) return false;
     for (size_t i = 0; i < f->values; i++) {
         size_t at = 0;
         gsl_vector_set(l->y, i, f->value[i]);
@@ -155,13 +132,13 @@ static double spread(const struct fit *f) {
     return all;
 }
 
-static bool fit_term(const struct fit *f, const struct linear *whole, size_t t, double left, double all,
+static bool fit_term(const struct fit *f, const struct ww_lsq *whole, size_t t, double left, double all,
                      struct ww_sweep_effect *e) {
     const struct term *m = &f->term[t];
-    struct linear l = {0};
+    struct ww_lsq l = {0};
     double without = 0;
     bool good = solve(f, t, &l, &without);
-    release(&l);
+    ww_lsq_free(&l);
     *e = (struct ww_sweep_effect){.a = m->a, .b = m->b, .slope = m->count == 1};
     e->share = all > 0 ? fmax(0, (without - left) / all) : 0;
     if (e->slope) {
@@ -175,7 +152,7 @@ enum ww_code ww_sweep_effects(const struct ww_sweep_space *space, const struct w
                               const size_t *row, const double *value, size_t values,
                               struct ww_sweep_effect *effect, size_t *count, struct ww_error *error) {
     struct fit f = {.space = space, .plan = plan, .row = row, .value = value, .values = values};
-    struct linear whole = {0};
+    struct ww_lsq whole = {0};
     double left = 0;
     *count = 0;
     f.term = calloc(space->param_count * (space->param_count + 1) / 2, sizeof *f.term);
@@ -186,7 +163,7 @@ enum ww_code ww_sweep_effects(const struct ww_sweep_space *space, const struct w
         for (size_t t = 0; t < f.terms && good; t++)
             good = fit_term(&f, &whole, t, left, all, &effect[(*count)++]);
     }
-    release(&whole);
+    ww_lsq_free(&whole);
     free(f.term);
     free(f.code);
     return good ? WW_OK : ww_fail_nomem(error, "the effects of parameters");
