@@ -39,10 +39,8 @@ static double clock_of(const struct ww_gpu_spec *gpu, uint32_t domain) {
 
 static struct factors at(const struct power_clock *c, const struct ww_gpu_spec *gpu) {
     bool own = c->domain == POWER_DOMAIN_SM && gpu->power_sm_mhz > 0;
-    double mhz = clock_of(gpu, c->domain), faster = mhz / c->mhz - 1;
-    /* The GPU's own nominal clock says at which voltage it runs, not how often the table's watts are spent. */
-    double above = own ? mhz / gpu->power_sm_mhz - 1 : faster;
-    struct factors f = {1 + c->slope * above, 1 + faster, 1, 1 + c->standby * faster};
+    double faster = clock_of(gpu, c->domain) / (own ? gpu->power_sm_mhz : c->mhz) - 1;
+    struct factors f = {1 + c->slope * faster, 1 + faster, 1, 1 + c->standby * faster};
     if (f.volts < c->min_volts) f.volts = c->min_volts;
     if (f.volts > c->max_volts) f.volts = c->max_volts;
     if (f.standby < 0) f.standby = 0;

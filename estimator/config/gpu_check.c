@@ -57,6 +57,9 @@ static enum ww_code powers_of_two(const struct check *c) {
 
 static enum ww_code sm_rules(const struct check *c) {
     const struct ww_gpu_spec *s = c->s;
+    RULE(c, s->power_sm_mhz == 0 || s->clock_sm_mhz <= 10 * s->power_sm_mhz, "power.sm_mhz",
+         "%g MHz is below a tenth of clock.sm_mhz, %g: no chip's voltage reaches so far", s->power_sm_mhz,
+         s->clock_sm_mhz);
     RULE(c, s->sm_schedulers <= s->sm_max_warps, "sm.schedulers", "%u schedulers, but sm.max_warps is %u",
          s->sm_schedulers, s->sm_max_warps);
     RULE(c, s->sm_max_threads <= s->sm_max_warps * 32, "sm.max_threads", "%u does not fit sm.max_warps = %u",

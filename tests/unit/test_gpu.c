@@ -282,6 +282,7 @@ static void rules_between_parameters_hold(void **state) {
         const char *set[2], *key;
     } bad[] = {
         {{"l1.line=96", NULL}, "l1.line"},
+        {{"power.sm_mhz=100", NULL}, "power.sm_mhz"},
         {{"l1.ways=3", NULL}, "l1.size_kb"},
         {{"l1.size_kb=48", NULL}, "l1.size_kb"}, /* beside 48 KiB of shared memory in 64 KiB */
         {{"l1.sector=256", NULL}, "l1.size_kb"},
