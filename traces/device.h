@@ -32,6 +32,10 @@ enum ww_code ww_device_read(struct ww_device *device, void *data, uint64_t addre
                             struct ww_error *error);
 enum ww_code ww_device_memset(struct ww_device *device, uint64_t address, unsigned char value, size_t n,
                               struct ww_error *error);
+/* A texture of `count` unsigned words of device memory; its handle, which kernels are given. Errors: WW_NOMEM.
+ */
+enum ww_code ww_device_texture_u32(struct ww_device *device, uint64_t address, uint64_t count, uint64_t *handle,
+                                   struct ww_error *error);
 
 /* Loads PTX: by the name of embedded text (embed.h), or from a file if `name_or_path` ends in ".ptx". The
  * same name gives the same module. Errors: WW_USAGE (no such name), WW_IO, WW_INPUT, WW_UNSUPPORTED. */

@@ -216,7 +216,7 @@ static void vtb_keeps_for_each_load_its_last_writer(void **state) {
     keeps_writers("fft", "batch=6", &four, 4); /* the last joined CTA has two */
     keeps_writers("mv", NULL, &two, 2);
     keeps_writers("marching", NULL, &four, 4);
-    keeps_writers("storegpu", "parts=3", &two, 2);
+    keeps_writers("storegpu", "chunk=180", &two, 2);
     keeps_writers("scalarprod", NULL, &two, 2);
     keeps_writers("bytehist", NULL, &two, 2);
     keeps_writers("convolution", NULL, &two, 2);
@@ -224,8 +224,8 @@ static void vtb_keeps_for_each_load_its_last_writer(void **state) {
 
 static void vtb_pipe_keeps_for_each_load_its_last_writer(void **state) {
     (void)state;
-    const struct ww_transform_options fft = {.kind = "vtb_pipe", .overlap = "12-38"};
-    const struct ww_transform_options mv = {.kind = "vtb_pipe", .overlap = "16-20"};
+    const struct ww_transform_options fft = {.kind = "vtb_pipe", .overlap = "20-59"};
+    const struct ww_transform_options mv = {.kind = "vtb_pipe", .overlap = "18-24"};
     keeps_writers("fft", NULL, &fft, 2);
     keeps_writers("mv", NULL, &mv, 2);
 }
@@ -235,7 +235,7 @@ static void co_vtb_keeps_for_each_load_its_last_writer(void **state) {
     const struct ww_transform_options mc = {.kind = "co_vtb", .split = 6144},
                                       sto = {.kind = "co_vtb", .split = 64};
     keeps_writers("marching", NULL, &mc, 2);
-    keeps_writers("storegpu", "parts=2", &sto, 2);
+    keeps_writers("storegpu", "chunk=116", &sto, 2);
 }
 
 static void allocation_keeps_for_each_load_its_last_writer(void **state) {
@@ -324,7 +324,7 @@ static void two_ctas_of_figure_4_are_done_sooner_the_more_they_overlap(void **st
     uint64_t base = cycles_of(from, NULL, &one);
     uint64_t vtb = transformed(from, &(struct ww_transform_options){.kind = "vtb"}, NULL, &joined);
     uint64_t pipe =
-        transformed(from, &(struct ww_transform_options){.kind = "vtb_pipe", .overlap = "12-38"}, NULL, NULL);
+        transformed(from, &(struct ww_transform_options){.kind = "vtb_pipe", .overlap = "20-59"}, NULL, NULL);
     uint64_t smm = transformed(from, &(struct ww_transform_options){.kind = "smm"}, "smem=dynamic", &both);
     assert_int_equal(one.ctas_per_sm, 1);
     assert_int_equal(joined.ctas_per_sm, 1);

@@ -24,13 +24,13 @@ extern "C" __global__ void convolution_columns(const float *__restrict__ in, flo
 #pragma unroll
     for (unsigned i = 0; i < STEPS + 2; i++) column[x][y + i * LINES] = stage[i];
     __syncthreads();
-    float sum[STEPS];
 #pragma unroll
     for (unsigned i = 0; i < STEPS; i++) {
-        sum[i] = 0.0f;
+        float v[2 * RADIUS + 1], sum = 0.0f;
 #pragma unroll
-        for (unsigned k = 0; k <= 2 * RADIUS; k++) sum[i] += taps.c[k] * column[x][y + i * LINES + k];
+        for (unsigned k = 0; k <= 2 * RADIUS; k++) v[k] = column[x][y + i * LINES + k];
+#pragma unroll
+        for (unsigned k = 0; k <= 2 * RADIUS; k++) sum += taps.c[k] * v[k];
+        out[at + i * LINES * width] = sum;
     }
-#pragma unroll
-    for (unsigned i = 0; i < STEPS; i++) out[at + i * LINES * width] = sum[i];
 }

@@ -252,6 +252,15 @@ WW_BUILTIN float ww_log2f(float v) {
     asm("lg2.approx.f32 %0, %1;" : "=f"(r) : "f"(v));
     return r;
 }
+/* Element n of a texture of unsigned words in linear memory, as tex1Dfetch<unsigned>(texture, n). */
+WW_BUILTIN unsigned ww_tex1d(unsigned long long texture, unsigned n) {
+    unsigned v, g, b, a;
+    asm("tex.1d.v4.u32.s32 {%0, %1, %2, %3}, [%4, {%5}];"
+        : "=r"(v), "=r"(g), "=r"(b), "=r"(a)
+        : "l"(texture), "r"(n));
+    return v;
+}
+
 /* Sine and cosine by the special-function unit: absolute error 2^-20.9 for |v| <= pi. */
 WW_BUILTIN float ww_fast_sinf(float v) {
     float r;

@@ -106,6 +106,18 @@ enum ww_code ww_device_add_texture(struct ww_device *d, const struct tex_object 
     return WW_OK;
 }
 
+enum ww_code ww_device_texture_u32(struct ww_device *d, uint64_t address, uint64_t count, uint64_t *handle,
+                                   struct ww_error *error) {
+    const struct tex_object o = {.kind = TEX_UNSIGNED,
+                                 .channels = 1,
+                                 .bits = {32},
+                                 .mode = {TEX_CLAMP, TEX_CLAMP, TEX_CLAMP},
+                                 .element = 4,
+                                 .address = address,
+                                 .size = {count, 1, 1}};
+    return ww_device_add_texture(d, &o, handle, error);
+}
+
 struct tex_object *ww_device_texture(struct ww_device *d, uint64_t handle) {
     if (handle == 0 || handle > d->texture_count || !d->texture[handle - 1].live) return NULL;
     return &d->texture[handle - 1];

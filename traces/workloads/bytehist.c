@@ -2,25 +2,26 @@
 #include "host.h"
 
 struct settings {
-    uint32_t size, ctas, each;
+    uint32_t size, ctas, variant;
 };
 #define PARAMS(U32, ENUM)                                                                                      \
     WW_SIZE_PARAM(ENUM)                                                                                        \
-    U32(ctas, "ctas", "CTA", 0, 4096, 0, "CTAs; 0: 3, 240, 960")                                               \
-    U32(each, "each", "value", 0, 252, 0, "values that a thread counts, a multiple of 4; 0: 16, 128, 252")
+    U32(ctas, "ctas", "CTA", 0, 4096, 0, "CTAs, an even number; 0: 4, 240, 960")                               \
+    ENUM(variant, "variant", "plain|peeled|co_vtb|co_hw", 0, "plain",                                          \
+         "as published; 16 values ahead of the counters; four bins' counters shared by two; or allocated")
 static const struct ww_param params[] = {PARAMS(WW_ROW_U32, WW_ROW_ENUM)};
 
-enum { THREADS = 64, BINS = 128, DATA_BYTES = BINS * THREADS, SHARED_BYTES = 8224 };
+enum { THREADS = 64, BINS = 128, SHARED_BYTES = 8224 };
 
 static enum ww_code body(struct ww_host *h, const void *settings) {
+    static const char *const kernel[] = {"bytehist_count", "bytehist_peeled", "bytehist_co_vtb",
+                                         "bytehist_co_hw"};
     const struct settings *s = settings;
-    uint32_t ctas = ww_host_size(s->ctas, s->size, 3, 240, 960),
-             each = ww_host_size(s->each, s->size, 16, 128, 252);
-    size_t share = (size_t)THREADS * each, n = share * ctas;
+    uint32_t ctas = ww_host_size(s->ctas, s->size, 4, 240, 960), joined = s->variant == 2 ? 2 : 1;
+    size_t share = (size_t)THREADS * BINS, n = share * ctas;
     uint32_t *data, *got, *want;
     uint64_t d_data, d_out;
-    if (each % 4 || each < 16)
-        return ww_fail(h->error, WW_USAGE, h->name, "each=%u: expected a multiple of 4, at least 16", each);
+    if (ctas % 2) return ww_fail(h->error, WW_USAGE, h->name, "ctas=%u: expected an even number", ctas);
     WW_TRY(ww_host_array(h, &data, n, sizeof *data));
     WW_TRY(ww_host_array(h, &want, (size_t)ctas * BINS, sizeof *want));
     WW_TRY(ww_host_array(h, &got, (size_t)ctas * BINS, sizeof *got));
@@ -30,10 +31,10 @@ static enum ww_code body(struct ww_host *h, const void *settings) {
     }
     WW_TRY(ww_host_upload(h, &d_data, data, n, sizeof *data));
     WW_TRY(ww_host_buffer(h, &d_out, (size_t)ctas * BINS, sizeof *got));
-    const struct ww_arg args[] = {WW_ARG(d_data), WW_ARG(d_out), WW_ARG(each)};
-    struct ww_host_shape shape = ww_host_line(ctas, THREADS);
-    shape.shared = SHARED_BYTES - DATA_BYTES;
-    WW_TRY(ww_host_launch(h, "bytehist_count", &shape, WW_ARGS(args)));
+    const struct ww_arg args[] = {WW_ARG(d_data), WW_ARG(d_out)};
+    struct ww_host_shape shape = ww_host_line(ctas / joined, THREADS * joined);
+    shape.shared = SHARED_BYTES - BINS * THREADS; /* parameters, which lay in shared memory */
+    WW_TRY(ww_host_launch(h, kernel[s->variant], &shape, WW_ARGS(args)));
     WW_TRY(ww_host_read(h, got, d_out, (size_t)ctas * BINS, sizeof *got));
     return ww_host_same_u32(h, "out", got, want, (size_t)ctas * BINS);
 }

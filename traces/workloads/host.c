@@ -53,6 +53,10 @@ enum ww_code ww_host_read(struct ww_host *h, void *data, uint64_t address, size_
     return ww_device_read(h->device, data, address, count * size, h->error);
 }
 
+enum ww_code ww_host_texture(struct ww_host *h, uint64_t *handle, uint64_t address, size_t count) {
+    return ww_device_texture_u32(h->device, address, count, handle, h->error);
+}
+
 struct ww_host_shape ww_host_line(uint32_t grid, uint32_t block) {
     return (struct ww_host_shape){.grid = {grid, 1, 1}, .block = {block, 1, 1}, .shared = 0};
 }

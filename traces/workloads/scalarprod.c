@@ -30,7 +30,7 @@ static enum ww_code body(struct ww_host *h, const void *settings) {
     WW_TRY(vector(h, &a, &d_a, (size_t)pairs * n));
     WW_TRY(vector(h, &b, &d_b, (size_t)pairs * n));
     WW_TRY(ww_host_buffer(h, &d_out, pairs, sizeof(float)));
-    const struct ww_arg args[] = {WW_ARG(d_a), WW_ARG(d_b), WW_ARG(d_out), WW_ARG(n)};
+    const struct ww_arg args[] = {WW_ARG(d_out), WW_ARG(d_a), WW_ARG(d_b), WW_ARG(pairs), WW_ARG(n)};
     struct ww_host_shape shape = ww_host_line(pairs, THREADS);
     shape.shared = SHARED_BYTES - DATA_BYTES;
     WW_TRY(ww_host_launch(h, "scalarprod_pair", &shape, WW_ARGS(args)));
