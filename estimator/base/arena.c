@@ -30,7 +30,7 @@ struct ww_arena_chunk {
     struct ww_arena_chunk *next;
     size_t size; /* of the data behind the header */
     size_t used;
-    size_t pad;
+    size_t dirty; /* bytes that have been used at some time; those behind them are zero */
 };
 
 void ww_arena_init(struct ww_arena *a, size_t limit) {
@@ -42,7 +42,7 @@ static struct ww_arena_chunk *new_chunk(struct ww_arena *a, size_t need) {
     if (size < need) size = need;
     size_t total = size + sizeof(struct ww_arena_chunk);
     if (a->limit && (total > a->limit || a->used > a->limit - total)) return NULL;
-    struct ww_arena_chunk *c = malloc(total);
+    struct ww_arena_chunk *c = calloc(1, total); /* large ones come from the system as zeroed pages */
     if (!c) return NULL;
     *c = (struct ww_arena_chunk){.next = a->chunk, .size = size};
     POISON(c + 1, size);
@@ -61,7 +61,10 @@ void *ww_arena_alloc(struct ww_arena *a, size_t size) {
     char *p = (char *)(c + 1) + c->used;
     c->used += need;
     UNPOISON(p, size);
-    return memset(p, 0, size);
+    size_t end = c->used, old = end - need;
+    if (old < c->dirty) memset(p, 0, size < c->dirty - old ? size : c->dirty - old);
+    if (end > c->dirty) c->dirty = end;
+    return p;
 }
 
 void *ww_arena_array(struct ww_arena *a, size_t count, size_t size) {

@@ -39,7 +39,7 @@ static struct ww_line_request *request_for(struct ww_coalescer *c, uint64_t key)
 /* Pieces from offset `from` to offset `to` (both included) of a line. */
 static uint32_t piece_bits(uint64_t from, uint64_t to) {
     uint32_t a = (uint32_t)(from >> 5), b = (uint32_t)(to >> 5);
-    return (uint32_t)(((2ull << b) - 1) & ~((1ull << a) - 1));
+    return (uint32_t)((2ull << b) - (1ull << a));
 }
 
 static void add_bytes(struct ww_line_request *r, uint64_t bytes) {
@@ -105,9 +105,20 @@ void ww_coalesce(struct ww_coalescer *c, const struct ww_access *access, const u
                  uint32_t width) {
     begin(c);
     if (access->list == WW_AFFINE && coalesce_affine(c, access, mask, width)) return;
-    uint32_t rank = 0;
-    for (uint32_t m = mask; m; m &= m - 1, rank++)
-        add_span(c, ww_lane_address(access, pool, (uint32_t)__builtin_ctz(m), rank), width);
+    uint32_t rank = 0, last = c->line_bytes - width;
+    struct ww_line_request *r = &c->request[0];
+    for (uint32_t m = mask; m; m &= m - 1, rank++) {
+        uint64_t address = ww_lane_address(access, pool, (uint32_t)__builtin_ctz(m), rank);
+        uint64_t key = address >> c->line_shift, offset = address & (c->line_bytes - 1);
+        if (width > c->line_bytes || offset > last) {
+            add_span(c, address, width);
+            r = &c->request[c->count - 1];
+            continue;
+        }
+        if (!c->count || r->key != key) r = request_for(c, key);
+        r->pieces |= piece_bits(offset, offset + width - 1);
+        add_bytes(r, width);
+    }
 }
 
 void ww_coalesce_local(struct ww_coalescer *c, const struct ww_access *access, const uint64_t *pool,

@@ -1,9 +1,18 @@
 #include "barrel.h"
 
-/* From when on the queue takes instructions. */
-static void set_room(struct ww_sm *sm, uint64_t cycle) {
-    ww_group_free(sm, WW_G_LSU, cycle);
-    ww_group_free(sm, WW_G_SHARED, cycle);
+/* The queue is full. */
+static void close_queue(struct ww_sm *sm) {
+    struct ww_sched *end = sm->sched + sm->core->gpu->sm_schedulers;
+    for (struct ww_sched *s = sm->sched; s < end; s++) s->free[WW_G_LSU] = s->free[WW_G_SHARED] = WW_NEVER;
+}
+
+/* It has room again. */
+static void open_queue(struct ww_sm *sm) {
+    struct ww_sched *end = sm->sched + sm->core->gpu->sm_schedulers;
+    for (struct ww_sched *s = sm->sched; s < end; s++) {
+        s->free[WW_G_LSU] = s->free[WW_G_SHARED] = 0;
+        if (s->groups & (1u << WW_G_LSU | 1u << WW_G_SHARED)) ww_sched_try(sm, s, 0);
+    }
 }
 
 void ww_lsu_push(struct ww_sm *sm, struct ww_warp *w, uint32_t inst, uint32_t mask,
@@ -13,7 +22,7 @@ void ww_lsu_push(struct ww_sm *sm, struct ww_warp *w, uint32_t inst, uint32_t ma
     if (at >= l->capacity) at -= l->capacity;
     l->ring[at] = (struct ww_lsu_entry){access, w->pool, inst, mask, (uint32_t)(w - sm->warp)};
     if (l->count++ == 0 && l->free <= cycle) l->free = cycle + 1;
-    if (l->count == l->capacity) set_room(sm, WW_NEVER);
+    if (l->count == l->capacity) close_queue(sm);
     sm->core->inflight++;
     w->inflight++;
     w->memory_count++;
@@ -30,11 +39,7 @@ static void pop(struct ww_sm *sm) {
     l->count--;
     l->active = false;
     sm->core->inflight--;
-    if (l->count + 1 < l->capacity) return;
-    set_room(sm, 0);
-    for (uint32_t k = 0; k < sm->core->gpu->sm_schedulers; k++)
-        if (sm->sched[k].ready[WW_G_LSU] | sm->sched[k].ready[WW_G_SHARED])
-            ww_sched_try(sm, &sm->sched[k], 0); /* there is room again */
+    if (l->count + 1 == l->capacity) open_queue(sm);
 }
 
 static void write_results(struct ww_sm *sm, struct ww_warp *w, const struct ww_dinst *d, uint64_t cycle,

@@ -67,13 +67,12 @@ static uint32_t fullest_bank(const struct ww_smem_banks *s, const uint64_t *addr
     return p.most;
 }
 
-/* Bits in which the addresses of a whole warp differ from the first. */
-static uint64_t differences(const uint64_t address[static 32]) {
+/* True if a whole warp's words lie in one row of the banks, each in its place: found out without a look at
+ * single banks. The loop has no branch, so that it becomes one over vectors. */
+static bool in_one_row(const struct ww_smem_banks *s, const uint64_t address[static 32], uint32_t width) {
     uint64_t bits = 0, first = address[0];
-    for (uint32_t k = 0; k < 32; k += 4)
-        bits |= (address[k] ^ first) | (address[k + 1] ^ first) | (address[k + 2] ^ first) |
-                (address[k + 3] ^ first);
-    return bits;
+    for (uint32_t k = 1; k < 32; k++) bits |= address[k] ^ first;
+    return !(bits >> s->row_shift) && !((first | bits) & (width - 1));
 }
 
 /* True if no bank is asked for two different rows: the usual case, found out without a table of them.
@@ -81,10 +80,7 @@ static uint64_t differences(const uint64_t address[static 32]) {
 static bool free_of_conflicts(const struct ww_smem_banks *s, const uint64_t *address, uint32_t count,
                               uint32_t width) {
     uint64_t row[64], seen = 0, before = UINT64_MAX, low = address[0], high = address[0];
-    if (count == 32) { /* aligned, in one row of the banks */
-        uint64_t bits = differences(address);
-        if (!(bits >> s->row_shift) && !((address[0] | bits) & (width - 1))) return true;
-    }
+    if (count == 32 && in_one_row(s, address, width)) return true;
     for (uint32_t k = 1; k < count; k++) {
         if (address[k] < low) low = address[k];
         if (address[k] > high) high = address[k];
@@ -197,7 +193,12 @@ struct ww_smem_passes ww_smem_passes(const struct ww_smem_banks *s, const struct
     uint32_t lanes = parts >= 32 ? 1 : 32 / parts;
     if (a->list == WW_AFFINE && lanes == 32 && !(a->base & (width - 1)) && affine_passes(s, a, mask, width, &p))
         return p;
-    if (a->list != WW_AFFINE) return count_passes(s, pool + a->list, mask, width, lanes);
+    if (a->list != WW_AFFINE) {
+        const uint64_t *list = pool + a->list;
+        if (lanes == 32 && mask == UINT32_MAX && in_one_row(s, list, width))
+            return (struct ww_smem_passes){1, 0};
+        return count_passes(s, list, mask, width, lanes);
+    }
     uint64_t address[32];
     uint32_t count = 0;
     for (uint32_t m = mask; m; m &= m - 1)

@@ -33,7 +33,9 @@ struct ww_wwt_predictor {
     uint32_t stamp;                 /* number of the current warp, from 1 */
     uint32_t index_mask;            /* lanes of the latest surprise */
     unsigned index_shift;           /* log2 of its width */
-    uint64_t index[32];             /* its addresses, by lane */
+    bool index_affine;              /* its addresses are index[0] + index_stride * lane */
+    int32_t index_stride;
+    uint64_t index[32]; /* else its addresses, by lane */
 };
 
 /* What is known of an access before it is read. */
@@ -53,7 +55,9 @@ static inline unsigned ww_wwt_shift(uint8_t width) {
 
 /* Address of the latest surprise in a lane that it has, in units of the width of this access. */
 static inline uint64_t ww_wwt_index(const struct ww_wwt_predictor *p, int lane, unsigned shift) {
-    return p->index[lane] >> p->index_shift << shift;
+    uint64_t address =
+        p->index_affine ? p->index[0] + (uint64_t)((int64_t)p->index_stride * lane) : p->index[lane];
+    return address >> p->index_shift << shift;
 }
 
 static inline struct ww_wwt_context ww_wwt_context(const struct ww_wwt_predictor *p,
@@ -113,11 +117,13 @@ static inline void ww_wwt_learn_index(struct ww_wwt_predictor *p, unsigned kind,
     if (!ww_wwt_has_off(kind) && form != WW_WWT_FORM_LIST && form != WW_WWT_FORM_STEPS) return;
     p->index_mask = c->mask;
     p->index_shift = c->shift;
-    for (uint32_t m = c->mask; m; m &= m - 1) {
-        int lane = __builtin_ctz(m);
-        p->index[lane] =
-            address ? *address++ : access->base + (uint64_t)(int64_t)access->stride * (unsigned)lane;
+    p->index_affine = !address;
+    if (p->index_affine) {
+        p->index[0] = access->base;
+        p->index_stride = access->stride;
+        return;
     }
+    for (uint32_t m = c->mask; m; m &= m - 1) p->index[__builtin_ctz(m)] = *address++;
 }
 
 /* Remembers a list by lane. s->lane has room for 32. */
