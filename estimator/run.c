@@ -163,6 +163,12 @@ static const char *mismatch(struct run *r, const struct ww_launch *launch) {
     bool tensor = gpu->spec.pipe_tensor_count == 0 && has_tensor(launch);
     bool spills = launch->registers_per_thread > gpu->spec.sm_max_registers_per_thread;
     if (!other && !tensor && !spills) return NULL;
+    if (!other && !tensor)
+        return ww_arena_printf(r->arena,
+                               "%s: a thread of the trace has %u registers, of %s %u at most; those beyond are "
+                               "left out, code for it would spill",
+                               launch->kernel, launch->registers_per_thread, ww_gpu_name(gpu),
+                               gpu->spec.sm_max_registers_per_thread);
     return ww_arena_printf(
         r->arena, "%s: the trace is of %s, %s is %s%s%s%s%s", launch->kernel,
         launch->arch ? launch->arch : "an unknown architecture", ww_gpu_name(gpu), arch,

@@ -112,7 +112,8 @@ static enum ww_code patterns(const struct folder *f, const struct ww_dissect *d,
     }
     fprintf(out, "\n");
     script(f, "fig14", "Latency of a global load", "pattern", "cycles",
-           "set style data histograms\nset style fill solid\nset logscale y\nset datafile missing '?'\n"
+           "set style data histograms\nset style fill solid\nset logscale y\nset xrange [-1:6]\n"
+           "set yrange [10:*]\nset datafile missing '?'\n"
            "plot for [i=2:*] 'fig14.dat' using i:xtic(1) title columnheader(i)");
     return close_in(out, "fig14.dat", error);
 }

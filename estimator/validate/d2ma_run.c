@@ -67,6 +67,13 @@ static enum ww_code replay(struct ww_trace *trace, struct ww_engine *engine, con
     return code;
 }
 
+static bool goes_on(void *context, double part, uint64_t done, const char *unit) {
+    const struct ww_d2ma_replay *how = context;
+    struct ww_error ignored;
+    (void)part, (void)done, (void)unit;
+    return ww_validate_step(how->options, how->done, how->all, &ignored) == WW_OK;
+}
+
 enum ww_code ww_d2ma_replay(const char *path, const struct ww_d2ma_replay *how, struct ww_d2ma_sum *sum,
                             struct ww_error *error) {
     struct ww_arena arena;
@@ -79,7 +86,11 @@ enum ww_code ww_d2ma_replay(const char *path, const struct ww_d2ma_replay *how, 
     enum ww_code code = ww_gpu_load(how->gpu, &how->set, how->set != NULL, &gpu, error);
     if (code == WW_OK) code = ww_mech_resolve(&how->mechanism, how->mechanism != NULL, &arena, choice, error);
     if (code == WW_OK) {
-        struct ww_engine_options o = {.gpu = &gpu->spec, .mechanism = choice, .transfers = how->log};
+        struct ww_engine_options o = {.gpu = &gpu->spec,
+                                      .mechanism = choice,
+                                      .transfers = how->log,
+                                      .progress = goes_on,
+                                      .progress_context = (void *)(uintptr_t)how};
         code = ww_engine_new(&o, &engine, error);
     }
     if (code == WW_OK) code = ww_trace_open(path, &trace, error);

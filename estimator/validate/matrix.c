@@ -27,6 +27,17 @@ struct pool {
     struct ww_error error;
 };
 
+/* Asked in the middle of a recording or a replay, by any thread. Where another job failed none goes on. */
+static bool goes_on(void *context, double part, uint64_t done, const char *unit) {
+    struct pool *p = context;
+    struct ww_error ignored;
+    (void)part, (void)done, (void)unit;
+    pthread_mutex_lock(&p->lock);
+    bool on = p->code == WW_OK && ww_validate_step(p->options, p->before + p->done, p->all, &ignored) == WW_OK;
+    pthread_mutex_unlock(&p->lock);
+    return on;
+}
+
 static size_t count_strings(const char *const *text, size_t most) {
     size_t n = 0;
     while (n < most && text[n]) n++;
@@ -47,8 +58,11 @@ static enum ww_code transform(const char *path, const struct ww_transform_option
 
 static enum ww_code record(struct pool *pool, struct job *job, struct ww_error *error) {
     const struct ww_matrix_workload *w = &pool->matrix->workload[job->workload];
-    struct ww_record_options o = {
-        .out_path = pool->path[job->workload], .arch = "sm_20", .registers_per_thread = w->registers};
+    struct ww_record_options o = {.out_path = pool->path[job->workload],
+                                  .arch = "sm_20",
+                                  .registers_per_thread = w->registers,
+                                  .progress = goes_on,
+                                  .context = pool};
     struct ww_record_stats stats;
     WW_TRY(ww_record_workload(w->name, w->parameter, count_strings(w->parameter, WW_MATRIX_PARAMETERS), &o,
                               &stats, error));
@@ -67,7 +81,9 @@ static enum ww_code replay(struct pool *pool, struct job *job, struct ww_error *
                                .launches = pool->matrix->workload[job->workload].launches,
                                .per_pc = pool->matrix->per_pc,
                                .mechanisms = m->mechanism,
-                               .mechanism_count = count_strings(m->mechanism, WW_MATRIX_MECHANISMS)};
+                               .mechanism_count = count_strings(m->mechanism, WW_MATRIX_MECHANISMS),
+                               .progress = goes_on,
+                               .context = pool};
     enum ww_code code = ww_run(&o, &job->result, error);
     ww_gpu_free(gpu);
     return code;

@@ -73,8 +73,19 @@ static enum ww_code measure(struct ww_meter *m, struct job *job, struct ww_error
     return ww_curve_stream(m, job->ctas, job->cta_size, job->kind == TRIAD, &job->ours, error);
 }
 
-static enum ww_code measure_on(struct job *job, struct ww_error *error) {
-    const struct ww_dissect_options o = {.gpu = job->gpu};
+/* Asked in the middle of a measurement, by any thread. Where another job failed none goes on. */
+static bool goes_on(void *context, double part, uint64_t done, const char *unit) {
+    struct suite *s = context;
+    struct ww_error ignored;
+    (void)part, (void)done, (void)unit;
+    pthread_mutex_lock(&s->lock);
+    bool on = s->code == WW_OK && ww_validate_step(s->options, s->done, s->jobs, &ignored) == WW_OK;
+    pthread_mutex_unlock(&s->lock);
+    return on;
+}
+
+static enum ww_code measure_on(struct suite *s, struct job *job, struct ww_error *error) {
+    const struct ww_dissect_options o = {.gpu = job->gpu, .progress = goes_on, .context = s};
     struct ww_dissect out = {0};
     struct ww_meter m;
     ww_arena_init(&out.arena, 0);
@@ -94,7 +105,7 @@ static void *work(void *context) {
         struct job *job = s->code == WW_OK && s->next < s->jobs ? &s->job[s->jobs - 1 - s->next++] : NULL;
         pthread_mutex_unlock(&s->lock);
         if (!job) return NULL;
-        enum ww_code code = measure_on(job, &error);
+        enum ww_code code = measure_on(s, job, &error);
         pthread_mutex_lock(&s->lock);
         s->done++;
         if (code == WW_OK) code = ww_validate_step(s->options, s->done, s->jobs, &error);

@@ -18,22 +18,24 @@ struct sums {
 /* ---- measuring ---- */
 
 static enum ww_code measure(const struct ww_d2ma_kernel *k, struct sums *s, size_t i, const char *path,
-                            struct ww_error *error) {
-    const struct ww_d2ma_replay plain = {.gpu = "gtx480-d2ma", .kernel = k->plain},
-                                inf = {.gpu = "gtx480-d2ma-inf", .kernel = k->plain},
-                                dma = {.gpu = "gtx480-d2ma", .kernel = k->dma},
-                                last = {.gpu = "gtx480-d2ma", .kernel = k->dma, .mechanism = "dma.start=last"};
+                            const struct ww_validate_options *options, struct ww_error *error) {
+    struct ww_d2ma_replay how = {
+        .gpu = "gtx480-d2ma", .kernel = k->plain, .options = options, .done = i, .all = ALL};
     WW_TRY(ww_d2ma_record(k, "plain", 0, path, error));
-    WW_TRY(ww_d2ma_replay(path, &plain, &s->plain[i], error));
-    WW_TRY(ww_d2ma_replay(path, &inf, &s->inf[i], error));
+    WW_TRY(ww_d2ma_replay(path, &how, &s->plain[i], error));
+    how.gpu = "gtx480-d2ma-inf";
+    WW_TRY(ww_d2ma_replay(path, &how, &s->inf[i], error));
+    how.gpu = "gtx480-d2ma";
+    how.kernel = k->dma;
     WW_TRY(ww_d2ma_record(k, "dma", 0, path, error));
-    WW_TRY(ww_d2ma_replay(path, &dma, &s->dma[i], error));
-    WW_TRY(ww_d2ma_replay(path, &last, &s->last[i], error));
+    WW_TRY(ww_d2ma_replay(path, &how, &s->dma[i], error));
+    how.mechanism = "dma.start=last";
+    WW_TRY(ww_d2ma_replay(path, &how, &s->last[i], error));
     if (i != SGEMV && i != SAXPY) return WW_OK;
-    const struct ww_d2ma_replay warps = {.gpu = "gtx480-d2ma",
-                                         .kernel = i == SGEMV ? "d2_sgemv_cudadma" : "d2_saxpy_cudadma"};
+    how.mechanism = NULL;
+    how.kernel = i == SGEMV ? "d2_sgemv_cudadma" : "d2_saxpy_cudadma";
     WW_TRY(ww_d2ma_record(k, "cudadma", 0, path, error));
-    return ww_d2ma_replay(path, &warps, &s->cudadma[i], error);
+    return ww_d2ma_replay(path, &how, &s->cudadma[i], error);
 }
 
 /* ---- figures ---- */
@@ -250,7 +252,7 @@ static enum ww_code run(struct ww_validation *v, const struct ww_validate_option
     if (!s) return ww_fail_nomem(error, "measurements");
     for (size_t i = 0; i < ALL; i++) {
         WW_TRY(ww_validate_step(options, i, ALL, error));
-        WW_TRY(measure(&ww_d2ma_kernel[i], s, i, path, error));
+        WW_TRY(measure(&ww_d2ma_kernel[i], s, i, path, options, error));
     }
     WW_TRY(add_speedups(v, s, error));
     WW_TRY(add_averages(v, s, error));

@@ -357,6 +357,28 @@ static void the_recorder_understands_the_allocations_of_a_kernel(void **state) {
     unlink(from);
 }
 
+/* Transformed again, two of its CTAs would hold one part. */
+static void a_trace_that_allocates_is_not_transformed_again(void **state) {
+    static const struct ww_transform_options all[] = {{.kind = "vtb"},
+                                                      {.kind = "vtb_pipe", .overlap = "12-38"},
+                                                      {.kind = "co_vtb", .split = 1000},
+                                                      {.kind = "smm"},
+                                                      {.kind = "co_hw", .split = 1000}};
+    (void)state;
+    char from[64], to[64];
+    struct ww_error e;
+    path_of(from, "from");
+    path_of(to, "to");
+    record_fft(from, "variant=smm");
+    struct ww_trace *t = open_trace(from);
+    for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) {
+        assert_int_equal(ww_trace_transform(t, &all[i], to, &e), WW_UNSUPPORTED);
+        assert_non_null(strstr(e.text, "allocates shared memory already"));
+    }
+    ww_trace_close(t);
+    unlink(from);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_region_lasts_from_the_first_define_to_the_last_use),
@@ -369,6 +391,7 @@ int main(void) {
         cmocka_unit_test(allocation_keeps_for_each_load_its_last_writer),
         cmocka_unit_test(two_ctas_of_figure_4_are_done_sooner_the_more_they_overlap),
         cmocka_unit_test(the_recorder_understands_the_allocations_of_a_kernel),
+        cmocka_unit_test(a_trace_that_allocates_is_not_transformed_again),
         cmocka_unit_test(what_cannot_be_applied_is_refused_with_the_reason),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

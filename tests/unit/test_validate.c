@@ -238,6 +238,33 @@ static void a_suite_stops_when_it_is_asked_to(void **state) {
     assert_null(v);
 }
 
+/* Lets a few calls pass, and notes the parts of which they tell. */
+struct patience {
+    int calls;
+    double part;
+};
+
+static bool refuse_the_third(void *context, double part, uint64_t done, const char *unit) {
+    struct patience *p = context;
+    (void)done, (void)unit;
+    p->part = part;
+    return ++p->calls < 3;
+}
+
+/* The first measurement of each takes many steps, and none is finished by the third. */
+static void a_suite_stops_in_the_middle_of_a_measurement(void **state) {
+    static const char *const suite[] = {"curves", "multiplexing", "d2ma", "dissecting"};
+    (void)state;
+    for (size_t i = 0; i < sizeof suite / sizeof suite[0]; i++) {
+        struct patience p = {0};
+        struct ww_validate_options options = {.jobs = 1, .progress = refuse_the_third, .context = &p};
+        struct ww_validation *v = NULL;
+        assert_int_equal(ww_validate(suite[i], &options, &v, &error), WW_FAIL);
+        assert_int_equal(p.calls, 3);
+        assert_float_equal(p.part, 0, 0);
+    }
+}
+
 static void an_unknown_suite_is_refused(void **state) {
     (void)state;
     struct ww_validation *v = NULL;
@@ -267,6 +294,7 @@ int main(void) {
         T(json_has_texts_for_rows_of_structure),
         T(the_last_line_counts_the_rows),
         T(a_suite_stops_when_it_is_asked_to),
+        T(a_suite_stops_in_the_middle_of_a_measurement),
         T(an_unknown_suite_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -17,9 +17,6 @@ static enum ww_code groups(struct ww_tf *t, const char *take, const char *give) 
 }
 
 enum ww_code ww_tf_allocate_groups(struct ww_tf *t) {
-    for (uint32_t i = 0; i < t->launch->inst_count; i++)
-        if (t->launch->inst[i].flags & (WW_INST_SMEM_ALLOC | WW_INST_SMEM_FREE))
-            return ww_tf_refuse(t, "the trace allocates shared memory already");
     return groups(t, "BAR.ALLOC", "BAR.FREE");
 }
 

@@ -135,6 +135,9 @@ static enum ww_code check_launch(const struct ww_tf *t) {
     if (t->join * threads > 1024) return ww_tf_refuse(t, "the joined CTA has more than 1024 threads");
     if (t->kind->split && t->split >= (uint64_t)l->shared_static + l->shared_dynamic)
         return ww_tf_refuse(t, "the split leaves nothing public");
+    for (uint32_t i = 0; i < l->inst_count; i++) /* turns within turns: whose would they be? */
+        if (l->inst[i].flags & (WW_INST_SMEM_ALLOC | WW_INST_SMEM_FREE))
+            return ww_tf_refuse(t, "the trace allocates shared memory already");
     return WW_OK;
 }
 
@@ -206,9 +209,12 @@ static enum ww_code choose(const struct ww_transform_options *o, struct ww_tf *t
         return ww_fail(t->error, WW_USAGE, "transform",
                        "\"%.40s\": expected vtb, vtb_pipe, co_vtb, smm or co_hw", o->kind ? o->kind : "");
     t->join = o->ctas ? o->ctas : t->kind->ctas_min;
-    if (t->join < t->kind->ctas_min || t->join > t->kind->ctas_max)
-        return ww_fail(t->error, WW_USAGE, "--ctas", "%u: %s joins %u to %u CTAs", t->join, t->kind->name,
-                       t->kind->ctas_min, t->kind->ctas_max);
+    if (t->join < t->kind->ctas_min || t->join > t->kind->ctas_max) {
+        const char *joins = t->kind->ctas_max > 2    ? "joins 2 to 4"
+                            : t->kind->ctas_max == 2 ? "joins 2"
+                                                     : "joins no";
+        return ww_fail(t->error, WW_USAGE, "--ctas", "%u: %s %s CTAs", t->join, t->kind->name, joins);
+    }
     if (t->kind->split != (o->split != 0))
         return ww_fail(t->error, WW_USAGE, "--split", "%s",
                        t->kind->split ? "expected the bytes that are private" : "only co_vtb and co_hw split");
