@@ -26,20 +26,28 @@ SOURCES = {
     "standby": "No published figure; an assumption of this table: one supply voltage at all speeds, standby as GDDR5's",
     "cacti": "law of a RAM's energy per read against the node in power/tables/scaling.json (CACTI 7)",
     "cacti-leak": "law of a RAM's leakage against the node in power/tables/scaling.json (CACTI 7), times the chips' "
-                  "transistors as NVIDIA states them (billions: GT200 1.4, GF100 and GF110 3.0, GK110 7.1, GM204 5.2)",
+                  "transistors as NVIDIA states them (billions: GT200 1.4, GF100 and GF110 3.0, GF114 1.95, GK110 7.1, GM204 5.2)",
     "between": "between the rows of the gtx480 and v100 tables, linear in the logarithms of node and energy",
     "foundry": "the row of the v100 table times TSMC's power at equal speed (12FFC 0.75 of 16FFC, 10FF 0.65 of 16FF+, "
-               "7FF 0.60 of 10FF, N5 0.70 of N7; the first three are recalled from its technology pages)",
+               "7FF 0.60 of 10FF, recalled from its technology pages); DRAM and constants as they are",
     "foundry-leak": "the row of the v100 table times TSMC's published power as for the other rows, times the chips' "
-                    "transistors as NVIDIA states them (billions: GV100 21.1, GA100 54.2, GH100 80)",
+                    "transistors as NVIDIA states them (billions: GV100 21.1, GA100 54.2)",
     "same": "the row of the gtx480 table: the same architecture and node",
     "gddr3": "Qimonda HYB18H1G321AF datasheet, revision 0.92, page 36: precharge standby current IDD2F of 300 mA",
     "fx5600": "accel-sim/gpgpu-sim_distribution configs/deprecated-cfgs/QuadroFX5600/gpuwattch_quadrofx5600.xml: DRAM "
               "coefficient times its GDDR3 base energy; a burst is 32 bytes",
     "gddr5-energy": "AMD and Hynix' slides on HBM: GDDR5 moves 10.5 GB/s for each watt, which is 11.9 pJ a bit",
-    "hbm3e": "the row of the v100 table times 3.25/3.92: estimates of device energy, 2.5 to 4 pJ a bit for HBM3E and "
+    "hbm3e": "the row of the a100 table times 3.25/3.92: estimates of device energy, 2.5 to 4 pJ a bit for HBM3E and "
              "3.92 pJ a bit for HBM2 (M. O'Connor et al., MICRO 2017, recalled)",
+    "roofline": "RRZE-HPC/gpu-benches, gpu-roofline on eight A100 of 40 GB: watts at 0.25, 32.25, 64.25 and 96.25 operations "
+                "a byte, to which `warpwatt calibrate power` fitted the rows derived from v100 by `foundry`: front end, "
+                "registers and lanes x 0.751 (standard error 0.070); crossbar, L2, controllers and DRAM x 1.628 (0.106)",
+    "foundry5": "the row of the a100 table times TSMC's power at equal speed, N5 0.70 of N7",
+    "idle": "nvidia-smi of idle H100 SXM boards: 68 to 73 W in six users' listings, 70 W less the other rows for an idle chip",
 }
+# Factors on the rows that were derived from v100, by component (source roofline).
+ROOFLINE = {**dict.fromkeys(("fp32", "int", "regfile", "scheduler", "ibuffer", "icache"), 0.751),
+            **dict.fromkeys(("xbar", "l2", "mem_ctrl", "dram_read", "dram_write", "dram_activate"), 1.628)}
 
 
 def load(name):
@@ -134,17 +142,27 @@ def between(nm, transistors, chips):
                                                      ratio("read_pj", 40, nm), background)}
 
 
-def from_volta(factor, transistors, dram_factor, dram_source, stacks):
+def as_measured(events):
+    """What measured watts say of rows that were derived from another chip. Rows that the measurements say nothing
+    of stay as they are."""
+    out = []
+    for r in events:
+        factor = ROOFLINE.get(r["component"])
+        out.append(row(r, r["value"] * factor, 0.3, "roofline", "%s times %.3g" % (r["note"], factor)) if factor else r)
+    return out
+
+
+def from_volta(transistors, stacks):
+    factor = 0.65 * 0.60 / 0.75
     base = load("v100")
     on_chip = [r for r in base["events"] if r["component"] not in DRAM]
     dram = [r for r in base["events"] if r["component"] in DRAM]
     leakage = factor * transistors / 21.1
-    events = scaled(on_chip, "v100", factor, 0.5, "foundry")
-    events += scaled(dram, "v100", dram_factor, 0.35, dram_source)
+    events = as_measured(scaled(on_chip, "v100", factor, 0.5, "foundry") + scaled(dram, "v100", 1, 0.35, "foundry"))
     rows = {r["component"]: r for r in base["static"]}
     steady = [row(rows["constant"], rows["constant"]["value"], 0.5, "foundry", "v100's row"),
               row(rows["sm_idle"], rows["sm_idle"]["value"] * factor, 0.5, "foundry", "v100's row times %.3g" % factor),
-              row(rows["dram_background"], rows["dram_background"]["value"] * stacks / 4, 0.6, dram_source,
+              row(rows["dram_background"], rows["dram_background"]["value"] * stacks / 4, 0.6, "foundry",
                   "v100's row for 4 stacks, here %d" % stacks),
               row(rows["mem_ctrl"], rows["mem_ctrl"]["value"] * factor * stacks / 4, 0.6, "foundry",
                   "v100's row times %.3g" % (factor * stacks / 4))]
@@ -152,6 +170,30 @@ def from_volta(factor, transistors, dram_factor, dram_source, stacks):
                   add_lane=float("%.4g" % (r["add_lane"] * leakage)), uncertainty=0.5, source="foundry-leak",
                   note="v100's row times %.3g" % leakage) for r in base["lane_model"]]
     return {"events": events, "static": steady, "lane_model": lanes}
+
+
+def from_ampere(transistors, sms, stacks):
+    """Hopper: a100's rows by the node, HBM3's energy, and the watts of an idle board."""
+    factor, dram_factor = 0.70, 3.25 / 3.92
+    base = load("a100")
+    on_chip = [r for r in base["events"] if r["component"] not in DRAM]
+    dram = [r for r in base["events"] if r["component"] in DRAM]
+    leakage = factor * transistors / 54.2
+    events = scaled(on_chip, "a100", factor, 0.5, "foundry5") + scaled(dram, "a100", dram_factor, 0.4, "hbm3e")
+    rows = {r["component"]: r for r in base["static"]}
+    idle = row(rows["sm_idle"], rows["sm_idle"]["value"] * factor, 0.5, "foundry5", "a100's row times %.3g" % factor)
+    standby = row(rows["dram_background"], rows["dram_background"]["value"] * stacks / 5, 0.6, "hbm3e",
+                  "a100's row for 5 stacks, here %d" % stacks)
+    control = row(rows["mem_ctrl"], rows["mem_ctrl"]["value"] * factor * stacks / 5, 0.6, "foundry5",
+                  "a100's row times %.3g" % (factor * stacks / 5))
+    # An H100's idle watts, whose memory has 5 stacks.
+    others = sms * idle["value"] + (standby["value"] + control["value"]) * 5 / stacks
+    constant = row(rows["constant"], 70 - others, 0.15, "idle", "70 W less %.3g W" % others)
+    lanes = [dict(r, first_lane=float("%.4g" % (r["first_lane"] * leakage)),
+                  add_lane=float("%.4g" % (r["add_lane"] * leakage)), uncertainty=0.5, source="foundry5",
+                  note="a100's row times %.3g, with the transistors (80 billion, GA100 54.2)" % leakage)
+             for r in base["lane_model"]]
+    return {"events": events, "static": [constant, idle, standby, control], "lane_model": lanes}
 
 
 def parameters(program, gpu):
@@ -211,18 +253,23 @@ def like_gtx480():
 
 def tables():
     dram, background = gddr3(16)
-    foundry7 = 0.65 * 0.60 / 0.75
-    foundry5 = foundry7 * 0.70
     return {
-        "gtx280": ("GTX 280 (65 nm), derived from gtx480", "gtx480", "standby", from_fermi(65, 1.4, dram, background)),
-        "gtx285": ("GTX 285 (55 nm), derived from gtx480", "gtx480", "standby", from_fermi(55, 1.4, dram, background)),
-        "gtx580": ("GTX 580 (40 nm), the rows of gtx480", "gtx480", "gddr5", from_fermi(40, 3.0, None, like_gtx480())),
-        "gtx780": ("GTX 780 (28 nm), between gtx480 and v100", "gtx480", "gddr5", between(28, 7.1, 12)),
-        "gtx980": ("GTX 980 (28 nm), between gtx480 and v100", "gtx480", "gddr5", between(28, 5.2, 8)),
-        "a100": ("A100 40 GB (7 nm), derived from v100", "v100", "standby",
-                 from_volta(foundry7, 54.2, 1, "foundry", 5)),
-        "h200": ("H200 (4N, of the 5 nm family), derived from v100", "v100", "standby",
-                 from_volta(foundry5, 80, 3.25 / 3.92, "hbm3e", 6)),
+        "gtx280": ("GTX 280 (65 nm), derived from gtx480", "gtx480", "standby",
+                   lambda: from_fermi(65, 1.4, dram, background)),
+        "gtx285": ("GTX 285 (55 nm), derived from gtx480", "gtx480", "standby",
+                   lambda: from_fermi(55, 1.4, dram, background)),
+        "gtx560ti": ("GTX 560 Ti (40 nm), the rows of gtx480", "gtx480", "gddr5",
+                     lambda: from_fermi(40, 1.95, None, like_gtx480())),
+        "gtx580": ("GTX 580 (40 nm), the rows of gtx480", "gtx480", "gddr5",
+                   lambda: from_fermi(40, 3.0, None, like_gtx480())),
+        "gtx780": ("GTX 780 (28 nm), between gtx480 and v100", "gtx480", "gddr5", lambda: between(28, 7.1, 12)),
+        "gtx980": ("GTX 980 (28 nm), between gtx480 and v100", "gtx480", "gddr5", lambda: between(28, 5.2, 8)),
+        "a100": ("A100 40 GB (7 nm), derived from v100 and fitted to an A100's watts", "v100", "standby",
+                 lambda: from_volta(54.2, 5)),
+        "a100_80": ("A100 80 GB (7 nm), as the A100 of 40 GB", "v100", "standby", lambda: from_volta(54.2, 5)),
+        # These read a100's table, which is written before.
+        "h100": ("H100 (4N, of the 5 nm family), derived from a100", "a100", "standby", lambda: from_ampere(80, 132, 5)),
+        "h200": ("H200 (4N, of the 5 nm family), derived from a100", "a100", "standby", lambda: from_ampere(80, 132, 6)),
     }
 
 
@@ -249,6 +296,7 @@ def main():
         if options.gpu and gpu not in options.gpu:
             continue
         p = parameters(options.program, gpu)
+        sections = sections()
         sections["structures"] = structures(p, load(base))
         sections["domains"] = domains(p, load(base), dram)
         write(gpu, description, sections)

@@ -12,8 +12,8 @@
 #include <cmocka.h>
 
 static struct ww_error error;
-static const char *const tables[] = {"gtx280", "gtx285", "gtx480", "gtx580", "gtx780",
-                                     "gtx980", "v100",   "a100",   "h200"};
+static const char *const tables[] = {"gtx280", "gtx285", "gtx480", "gtx560ti", "gtx580", "gtx780",
+                                     "gtx980", "v100",   "a100",   "a100_80",  "h100",   "h200"};
 enum { TABLES = sizeof tables / sizeof tables[0], EVENTS = 1000 };
 
 /* A GPU with the table of its name, and the file's own rows. */
@@ -251,6 +251,16 @@ static void the_lane_model_is_accelwattchs(void **state) {
     close_table(&t);
 }
 
+/* nvidia-smi of idle boards: 68 to 73 W. */
+static void an_idle_h100_draws_70_watts(void **state) {
+    (void)state;
+    struct ww_launch_result l = {.time_ps = 1000000};
+    struct ww_energy e = of("h100", &l);
+    double watts = 0;
+    for (int c = 0; c < WW_COMPONENT_COUNT; c++) watts += (e.static_j[c] + e.dynamic_j[c]) * 1e6;
+    assert_true(fabs(watts - 70) < 0.5);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_event_of_every_table_costs_what_its_row_says),
@@ -262,6 +272,7 @@ int main(void) {
         cmocka_unit_test(the_gtx480s_constant_power_is_gpuwattchs),
         cmocka_unit_test(the_gtx480_leaks_what_the_thesis_states),
         cmocka_unit_test(the_lane_model_is_accelwattchs),
+        cmocka_unit_test(an_idle_h100_draws_70_watts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
