@@ -13,13 +13,23 @@ static const char *target(const struct ww_gpu *gpu) {
     return capability < 30 ? "sm_20" : capability < 70 ? "sm_52" : "sm_70";
 }
 
+/* Before the first point: what is done of a trace says nothing of the whole. */
+static bool goes_on(void *context, double part, uint64_t done, const char *unit) {
+    const struct ww_sweep_options *o = context;
+    (void)part;
+    return !o->progress || o->progress(o->context, -1, done, unit);
+}
+
 static enum ww_code record(struct sweep_job *job, size_t i, struct ww_error *error) {
     struct ww_sweep_trace *t = &job->space.trace[i];
     char path[SWEEP_PATH + 32];
     snprintf(path, sizeof path, "%s/%zu.wwt", job->dir, i);
     t->path = ww_arena_strdup(&job->space.arena, path);
     if (!t->path) return ww_fail_nomem(error, "a trace");
-    struct ww_record_options o = {.out_path = t->path, .arch = target(job->gpu)};
+    struct ww_record_options o = {.out_path = t->path,
+                                  .arch = target(job->gpu),
+                                  .progress = goes_on,
+                                  .context = (void *)(uintptr_t)job->options};
     struct ww_record_stats stats;
     return ww_record_workload(t->workload, t->parameter, t->parameters, &o, &stats, error);
 }
@@ -28,7 +38,7 @@ static enum ww_code describe(struct sweep_job *job, size_t i, struct ww_error *e
     struct ww_db_sweep_trace *t = &job->head.trace[i];
     struct ww_trace *trace;
     WW_TRY(ww_trace_open(job->space.trace[i].path, &trace, error));
-    enum ww_code code = ww_trace_verify(trace, NULL, NULL, error);
+    enum ww_code code = ww_trace_verify(trace, goes_on, (void *)(uintptr_t)job->options, error);
     const struct ww_trace_meta *meta = ww_trace_get_meta(trace);
     bool arguments = meta->arguments && meta->arguments[0];
     t->hash = ww_arena_strdup(&job->space.arena, ww_trace_hash(trace));

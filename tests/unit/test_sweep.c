@@ -6,6 +6,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #include <cmocka.h>
 
 static struct ww_error error;
@@ -221,6 +222,33 @@ static void effects_are_those_of_a_known_function(void **state) {
     ww_sweep_space_free(&s);
 }
 
+static bool refuse(void *context, double part, uint64_t done, const char *unit) {
+    (void)part, (void)done;
+    if (!*(char *)context) snprintf(context, 32, "%s", unit);
+    return false;
+}
+
+static void a_sweep_stops_while_it_records(void **state) {
+    (void)state;
+    char dir[] = "/tmp/warpwatt-test-XXXXXX", path[64], db[64], unit[32] = "";
+    assert_non_null(mkdtemp(dir));
+    snprintf(path, sizeof path, "%s/s.json", dir);
+    snprintf(db, sizeof db, "%s/s.db", dir);
+    FILE *f = fopen(path, "w");
+    assert_non_null(f);
+    fputs("{\"gpu\": \"gtx480\", \"traces\": [{\"workload\": \"saxpy\"}], \"parameters\": {\"sm.count\": [1]}}",
+          f);
+    fclose(f);
+    struct ww_sweep_options o = {.space = path, .db = db, .jobs = 1, .progress = refuse, .context = unit};
+    struct ww_sweep_summary summary;
+    assert_int_equal(ww_sweep(&o, &summary, &error), WW_FAIL);
+    assert_string_equal(unit, "CTAs"); /* of the recording; not "points" */
+    assert_int_equal(summary.stored, 0);
+    unlink(path);
+    unlink(db);
+    assert_int_equal(rmdir(dir), 0);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(ranges_have_the_levels_that_the_docs_show),
@@ -234,6 +262,7 @@ int main(void) {
         cmocka_unit_test(equal_machines_have_equal_hashes_and_others_do_not),
         cmocka_unit_test(a_machine_that_cannot_be_has_a_reason),
         cmocka_unit_test(effects_are_those_of_a_known_function),
+        cmocka_unit_test(a_sweep_stops_while_it_records),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
