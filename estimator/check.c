@@ -6,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-#define TERMS 5
+#define TERMS 6
 
 /* left terms add up to right terms, in every launch. Terms end at -1. */
 struct law {
@@ -23,9 +23,16 @@ static const struct law laws[] = {
     {"lookups of sectors in the texture cache = hits + merges + misses",
      {C(TEX_SECTOR_READ), END},
      {C(TEX_SECTOR_HIT), C(TEX_SECTOR_MERGED), C(TEX_SECTOR_MISS), END}},
-    {"read sectors that enter the crossbar = L1 and texture-cache misses + atomics + bulk transfers",
+    {"read sectors that enter the crossbar = L1 and texture-cache misses + atomics + bulk transfers + "
+     "prefetches",
      {C(XBAR_SECTOR_READ), END},
-     {C(L1_SECTOR_MISS), C(TEX_SECTOR_MISS), C(L2_ATOMIC), C(DMA_SECTOR), END}},
+     {C(L1_SECTOR_MISS), C(TEX_SECTOR_MISS), C(L2_ATOMIC), C(DMA_SECTOR), C(PREFETCH_SECTOR), END}},
+    {"lines that the prefetcher asked for = merged + present + dropped + sent",
+     {C(PREFETCH_ASKED), END},
+     {C(PREFETCH_MERGED), C(PREFETCH_PRESENT), C(PREFETCH_DROPPED), C(PREFETCH_SENT), END}},
+    {"prefetches sent = timely + late + early + useless",
+     {C(PREFETCH_SENT), END},
+     {C(PREFETCH_TIMELY), C(PREFETCH_LATE), C(PREFETCH_EARLY), C(PREFETCH_USELESS), END}},
     {"written sectors that enter the crossbar = those that leave the SMs",
      {C(XBAR_SECTOR_WRITE), END},
      {C(L1_SECTOR_WRITE), END}},

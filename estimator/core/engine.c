@@ -19,6 +19,17 @@ static enum ww_code choose_pipe(const struct ww_mech_choice *choice, struct ww_e
                    choice->info->name, e->gpu.sm_schedulers, e->gpu.sm_issue_width);
 }
 
+static enum ww_code choose_fetch(const struct ww_mech_choice *choice, struct ww_engine *e,
+                                 struct ww_error *error) {
+    e->fetch_ops = (const struct ww_fetch_ops *)(const void *)choice->info;
+    e->fetch_settings = choice->settings;
+    e->fetch_ops->plan(choice->settings, &e->fetch_plan);
+    if (!e->fetch_plan.queue) return WW_OK;
+    e->fetch_stride = (e->fetch_ops->state_size + 63) / 64 * 64;
+    e->fetch_state = calloc(e->gpu.sm_count, e->fetch_stride ? e->fetch_stride : 64);
+    return e->fetch_state ? WW_OK : ww_fail_nomem(error, "prefetchers");
+}
+
 /* What a governor that pauses CTAs cannot go with. */
 static enum ww_code check_governor(const struct ww_engine *e, struct ww_error *error) {
     if (!e->govern || !e->govern->plan.epoch) return WW_OK;
@@ -52,6 +63,10 @@ static enum ww_code choose(const struct ww_mech_choice *mechanism, struct ww_eng
         if (kind == WW_KIND_DMA) {
             const struct ww_dma_ops *dma = (const struct ww_dma_ops *)(const void *)mechanism[kind].info;
             dma->plan(mechanism[kind].settings, &e->dma_plan);
+            continue;
+        }
+        if (kind == WW_KIND_FETCH) {
+            WW_TRY(choose_fetch(&mechanism[kind], e, error));
             continue;
         }
         if (kind == WW_KIND_PIPE) {
@@ -111,6 +126,7 @@ void ww_engine_free(struct ww_engine *engine) {
     ww_epochs_free(&engine->core.epochs);
     ww_pieces_free(&engine->core.pieces);
     ww_govern_free(engine->govern);
+    free(engine->fetch_state);
     ww_pool_free(&engine->core.pool);
     ww_arena_free(&engine->arena);
     free(engine);
@@ -129,6 +145,7 @@ const struct ww_piece *ww_engine_pieces(const struct ww_engine *engine, size_t *
 static void derive(struct ww_core *c, const struct ww_launch *launch) {
     const struct ww_gpu_spec *g = c->gpu;
     ww_cache_shapes(c);
+    ww_fetch_shape(c);
     for (uint32_t m = 0; m < 256; m++)
         for (uint32_t p = 0; p < 8; p++) {
             uint32_t first = p / (g->l2_sector / 32) * (g->l2_sector / 32);
@@ -180,6 +197,10 @@ static enum ww_code prepare(struct ww_engine *e, const struct ww_launch *launch,
     c->ops = e->ops;
     c->lsu_plan = e->lsu_plan;
     c->dma_plan = e->dma_plan;
+    c->fetch_ops = e->fetch_ops;
+    c->fetch_settings = e->fetch_settings;
+    c->fetch_plan = e->fetch_plan;
+    c->sequence = e->launches++;
     c->roles = e->roles;
     c->transfers = e->options.transfers;
     c->pipe_ops = e->pipe_ops;
@@ -228,6 +249,8 @@ static enum ww_code prepare_sms(struct ww_engine *e, const struct ww_launch *lau
     for (uint32_t i = 0; i < count; i++) {
         c->next[i] = WW_NEVER;
         WW_TRY(ww_sm_init(&c->sm[i], c, i, &e->arena, ways, e->settings, e->options.seed + i, error));
+        if (!ww_fetch_init(&c->sm[i], &e->arena, e->fetch_state + i * e->fetch_stride))
+            return ww_fail_nomem(error, "a prefetcher");
         c->sm[i].now = UINT64_MAX;
         c->sm[i].cta_room = c->ctas_per_sm;
     }

@@ -14,6 +14,12 @@ struct ww_engine {
     struct ww_lsu_plan lsu_plan;
     struct ww_smem_plan smem_plan;
     struct ww_dma_plan dma_plan;
+    const struct ww_fetch_ops *fetch_ops;
+    const void *fetch_settings;
+    struct ww_fetch_plan fetch_plan;
+    uint8_t *fetch_state; /* of the prefetchers, one SM after the other; lives over launches */
+    size_t fetch_stride;  /* bytes of one */
+    uint64_t launches;
     const uint8_t *roles;
     const struct ww_pipe_ops *pipe_ops;
     struct ww_pipe_plan pipe_plan;

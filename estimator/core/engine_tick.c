@@ -124,6 +124,7 @@ static void wake_after(struct ww_sm *sm, uint64_t cycle) {
     uint64_t at =
         sm->stirred || (sm->lsu.held && sm->lsu.retry) || queue ? cycle : ww_wheel_next(&sm->wheel, cycle - 1);
     if (sm->dma && ww_dma_next(sm->dma, cycle - 1) < at) at = ww_dma_next(sm->dma, cycle - 1);
+    if (sm->fetch && ww_fetch_next(sm->fetch, cycle - 1) < at) at = ww_fetch_next(sm->fetch, cycle - 1);
     if (at != WW_NEVER) ww_core_wake(core, sm->id, at);
     if (core->ticking) return;
     /* A CTA may have ended, too. The tick stands in the queue for all else. */

@@ -43,6 +43,7 @@ void ww_l1_drain(struct ww_sm *sm, uint64_t cycle) {
     if (++l->head == sm->core->gpu->l1_miss_queue) l->head = 0;
     l->count--;
     sm->lsu.retry = true;
+    if (sm->fetch) sm->fetch->blocked = false;
 }
 
 /* A request of the line at `address`; the memory system's sectors are the caller's. */
@@ -118,6 +119,7 @@ static uint32_t allocate(struct ww_sm *sm, struct ww_cache *c, uint64_t key, uin
     line = ww_tags_victim(&c->tags, key);
     if (line == WW_NO_LINE) return line;
     if (c->brought) tell_scheduler(sm, key, line, warp, cycle);
+    if (c->fetched) ww_fetch_lose(sm, c, line);
     if (ww_tags_replace(&c->tags, line, key)) sm->core->counter[c->shape->evicted]++;
     c->valid[line] = 0;
     return line;
@@ -129,6 +131,7 @@ static uint32_t open_entry(struct ww_cache *c, uint32_t line) {
     c->used++;
     c->entry[m] = (struct ww_mshr){.line = line, .target = WW_NONE, .next_free = WW_NONE};
     c->mshr[line] = m;
+    if (c->token) c->token[m] = WW_FETCH_NO_TOKEN;
     c->tags.pins[line] = 1;
     return m;
 }
@@ -160,6 +163,22 @@ static bool load_miss(struct ww_sm *sm, struct ww_cache *c, uint32_t op, const s
     if (!miss) return true;
     c->entry[m].inst = inst;
     ask(sm, c, r, miss, m, cycle);
+    return true;
+}
+
+bool ww_l1_prefetch(struct ww_sm *sm, struct ww_cache *c, const struct ww_line_request *r, uint32_t warp,
+                    uint32_t inst, uint64_t cycle) {
+    uint32_t line = ww_tags_find(&c->tags, r->key), sectors = c->shape->sectors_of[r->pieces];
+    if (line != WW_NO_LINE) sectors &= ~(c->valid[line] | c->pending[line]);
+    bool open = line != WW_NO_LINE && c->pending[line];
+    if (queue_full(sm) || (!open && c->free_entry == WW_NONE)) return false;
+    line = allocate(sm, c, r->key, line, warp, cycle);
+    if (line == WW_NO_LINE) return false;
+    uint32_t m = open ? c->mshr[line] : open_entry(c, line);
+    c->pending[line] |= sectors;
+    c->entry[m].inst = inst;
+    sm->core->counter[WW_C_PREFETCH_SECTOR] += (uint64_t)ww_bits8(sectors) << c->shape->sector_shift;
+    ask(sm, c, r, sectors, m, cycle);
     return true;
 }
 
@@ -206,6 +225,7 @@ bool ww_l1_load(struct ww_sm *sm, struct ww_cache *c, uint32_t op, const struct 
         count_load(sm, s, sm->core->pool.op[op].inst, hit, 0, 0);
         if (!known) hit = 0; /* its data are read later */
     }
+    if (c->fetched) ww_fetch_note(sm, c, r->key, line, merged, miss);
     if (line != WW_NO_LINE) ww_tags_touch(&c->tags, line);
     if (hit) {
         uint32_t pieces = ww_bits8(hit) << s->sector_shift, asked = ww_bits8(r->pieces);
@@ -213,7 +233,7 @@ bool ww_l1_load(struct ww_sm *sm, struct ww_cache *c, uint32_t op, const struct 
         uint64_t ready = take_port(c, pieces, cycle) - 1 + s->latency;
         struct ww_memory_op *o = &sm->core->pool.op[op];
         if (ready > o->ready) o->ready = ready;
-        if (c == &sm->l1) *cycles = s->data_cycles[pieces]; /* the texture path has a queue of its own */
+        if (c != &sm->tex) *cycles = s->data_cycles[pieces]; /* the texture path has a queue of its own */
     }
     return true;
 }
@@ -223,6 +243,7 @@ static void write_line(struct ww_sm *sm, uint64_t key, uint32_t pieces, uint32_t
     struct ww_cache *l = &sm->l1;
     uint32_t line = ww_tags_find(&l->tags, key), sectors = l->shape->sectors_of[pieces];
     sm->core->counter[WW_C_L1_ACCESS]++;
+    if (evict && sm->fetch) ww_fetch_store(sm, key);
     if (line == WW_NO_LINE) return;
     if (!(sectors & ~l->valid[line])) sm->core->counter[WW_C_L1_WRITE_HIT] += ww_bits8(stored);
     if (!evict) {
@@ -230,6 +251,7 @@ static void write_line(struct ww_sm *sm, uint64_t key, uint32_t pieces, uint32_t
     } else if (l->pending[line]) {
         l->valid[line] &= ~sectors;
     } else {
+        if (l->fetched) ww_fetch_lose(sm, l, line);
         l->valid[line] = 0;
         ww_tags_drop(&l->tags, line);
     }

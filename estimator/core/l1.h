@@ -43,6 +43,8 @@ struct ww_cache {
     struct ww_tags tags;
     uint32_t *valid, *pending, *mshr; /* by line: sector bits, entry */
     uint8_t *brought;                 /* by line: warp whose miss brought it in; NULL: nobody asks */
+    uint8_t *fetched; /* by line: prefetches sent for it that no load has used; NULL: there are none */
+    uint32_t *token;  /* by MSHR: the prefetcher's name for what it waits for; with `fetched` */
     struct ww_mshr *entry;
     uint32_t free_entry, used;
     uint64_t port_free; /* data return */
@@ -58,7 +60,7 @@ struct ww_miss_queue {
 
 /* One memory instruction between the LSU and its last answer. */
 struct ww_memory_op {
-    uint64_t ready;
+    uint64_t ready, start; /* start: cycle in which the unit began with it */
     struct ww_sm *sm;
     uint32_t inst, warp, remaining, next_free;
     uint8_t level;
@@ -82,12 +84,19 @@ void ww_cache_shapes(struct ww_core *core);
 /* Makes the SM's caches, empty; ways: those of the L1 that shared memory leaves. The texture cache is made only
  * if the launch uses it: without, its shape is NULL. False: out of memory. */
 bool ww_l1_init(struct ww_sm *sm, struct ww_arena *arena, uint32_t ways, uint64_t seed);
+/* Makes a cache of this shape without its tags. False: out of memory. */
+bool ww_cache_init(struct ww_cache *c, const struct ww_cache_shape *shape, struct ww_arena *arena,
+                   uint32_t sets, uint32_t ways);
 
 /* ---- l1.c ---- */
 /* Each takes one line request of the operation; false: refused, nothing has changed. *cycles: how long the
  * LSU is taken. Requests of ww_l1_load are of the cache's lines, the others' of the request line. */
 bool ww_l1_load(struct ww_sm *sm, struct ww_cache *cache, uint32_t op, const struct ww_line_request *r,
                 uint64_t cycle, uint32_t *cycles);
+/* Sends for sectors of a line that the cache neither holds nor waits for, on behalf of a prefetcher: for what
+ * the warp's instruction `inst` led to. False: no MSHR, no line, or no place in the miss queue. */
+bool ww_l1_prefetch(struct ww_sm *sm, struct ww_cache *cache, const struct ww_line_request *r, uint32_t warp,
+                    uint32_t inst, uint64_t cycle);
 bool ww_l1_store(struct ww_sm *sm, struct ww_warp *w, const struct ww_dinst *d, const struct ww_line_request *r,
                  uint64_t cycle);
 /* A load that is not cached here, or an atomic; without an operation (WW_NONE) only fences wait for it. */

@@ -108,7 +108,10 @@ static void fill(struct ww_sm *sm, struct ww_cache *l, uint32_t m, const struct 
         target->next = first;
         first = t;
     }
-    if (l->pending[e->line] == 0) close_entry(l, m);
+    if (l->pending[e->line] == 0) {
+        if (l->token) ww_fetch_filled(sm, l, m);
+        close_entry(l, m);
+    }
     while (first != WW_NONE) {
         uint32_t t = first, op = core->pool.target[t].op;
         first = core->pool.target[t].next;
@@ -148,6 +151,8 @@ void ww_l1_reply(struct ww_sm *sm, const struct ww_mem_reply *reply, uint64_t cy
     if (sm->page_shift) learn_page(sm, reply->address);
     if (kind == WW_TAG_MSHR)
         fill(sm, &sm->l1, value, reply, cycle);
+    else if (kind == WW_TAG_TEX && (value & WW_TAG_FETCH))
+        fill(sm, &sm->fetch->own, value & ~WW_TAG_FETCH, reply, cycle);
     else if (kind == WW_TAG_TEX)
         fill(sm, &sm->tex, value, reply, cycle);
     else if (kind == WW_TAG_TARGET && (value & WW_TAG_DMA))
@@ -158,4 +163,5 @@ void ww_l1_reply(struct ww_sm *sm, const struct ww_mem_reply *reply, uint64_t cy
         acknowledge(sm, value, cycle);
     sm->lsu.retry = true;
     ww_dma_retry(sm->dma, cycle);
+    if (sm->fetch) sm->fetch->blocked = false;
 }

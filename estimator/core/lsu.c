@@ -119,8 +119,8 @@ static void start_requests(struct ww_sm *sm, const struct ww_lsu_entry *e, const
     if (!answers(d)) return;
     l->op = ww_pool_op(core);
     if (l->op == WW_NONE) return;
-    core->pool.op[l->op] =
-        (struct ww_memory_op){.sm = sm, .inst = e->inst, .warp = e->warp, .remaining = 1, .level = WW_LEVEL_L1};
+    core->pool.op[l->op] = (struct ww_memory_op){
+        .sm = sm, .inst = e->inst, .warp = e->warp, .remaining = 1, .start = cycle, .level = WW_LEVEL_L1};
 }
 
 bool ww_lsu_offer(struct ww_sm *sm, const struct ww_dinst *d, uint32_t warp, uint32_t op,
@@ -133,7 +133,8 @@ bool ww_lsu_offer(struct ww_sm *sm, const struct ww_dinst *d, uint32_t warp, uin
         return ww_l1_direct(sm, warp, op, d, r, cycle);
     default:
         if (d->cache == WW_CACHE_NONE) return ww_l1_direct(sm, warp, op, d, r, cycle);
-        return ww_l1_load(sm, d->cache == WW_CACHE_L1 ? &sm->l1 : &sm->tex, op, r, cycle, cycles);
+        if (d->cache == WW_CACHE_TEX) return ww_l1_load(sm, &sm->tex, op, r, cycle, cycles);
+        return ww_l1_load(sm, sm->fetch ? ww_fetch_where(sm, r->key) : &sm->l1, op, r, cycle, cycles);
     }
 }
 
@@ -146,11 +147,13 @@ static void count_held(struct ww_sm *sm, const struct ww_dinst *d, uint64_t cycl
 }
 
 /* All requests are on their way; the unit takes the next instruction. */
-static void finish_requests(struct ww_sm *sm, const struct ww_lsu_entry *e, uint64_t cycle) {
+static void finish_requests(struct ww_sm *sm, const struct ww_lsu_entry *e, const struct ww_dinst *d,
+                            uint64_t cycle) {
     struct ww_warp *w = &sm->warp[e->warp];
     uint32_t op = sm->lsu.op;
     uint64_t generated = sm->lsu.start + sm->core->lsu_cycles;
     if (sm->lsu.free < generated) sm->lsu.free = generated;
+    if (sm->fetch && d->path == WW_L_LOAD && d->cache == WW_CACHE_L1) ww_fetch_load(sm, e, d, cycle);
     pop(sm);
     if (op != WW_NONE) {
         ww_memory_op_part(sm->core, op, cycle, cycle - 1 + sm->core->l1_shape.latency, WW_LEVEL_L1);
@@ -188,7 +191,7 @@ static void do_requests(struct ww_sm *sm, const struct ww_lsu_entry *e, const st
         l->next_request++;
     }
     l->free = cycle + cycles;
-    if (l->next_request >= l->coalescer.count) finish_requests(sm, e, cycle);
+    if (l->next_request >= l->coalescer.count) finish_requests(sm, e, d, cycle);
 }
 
 void ww_lsu_step(struct ww_sm *sm, uint64_t cycle) {
@@ -214,6 +217,10 @@ void ww_memory_op_part(struct ww_core *core, uint32_t op, uint64_t cycle, uint64
     const struct ww_dinst *d = &core->code.inst[o->inst];
     uint64_t at = o->ready + d->latency + (d->texture ? core->gpu->tex_latency : 0);
     uint32_t state = WW_S_WAIT_L1 + o->level;
+    if (d->path == WW_L_LOAD && !d->texture) {
+        core->counter[WW_C_LOAD_ANSWERED]++;
+        core->counter[WW_C_LOAD_CYCLES] += at - o->start;
+    }
     o->next_free = core->pool.op_free;
     core->pool.op_free = op;
     if (sm->barrel)

@@ -108,8 +108,13 @@ uint64_t ww_sm_step(struct ww_sm *sm, uint64_t cycle) {
         work = 1;
     }
     if (sm->misses.count) ww_l1_drain(sm, cycle);
-    if ((sm->lsu.count | sm->lsu.reexec.count) && sm->lsu.free <= cycle) {
+    bool port = (sm->lsu.count | sm->lsu.reexec.count) && sm->lsu.free <= cycle;
+    if (port) {
         ww_lsu_step(sm, cycle);
+        work = 1;
+    }
+    if (sm->fetch && sm->fetch->count) {
+        if (!port || sm->lsu.held) ww_fetch_step(sm, cycle);
         work = 1;
     }
     if (sm->dma) {
@@ -133,6 +138,7 @@ uint64_t ww_sm_step(struct ww_sm *sm, uint64_t cycle) {
     if (at < next) next = at;
     if (sm->misses.count && !sm->misses.refused) next = cycle + 1;
     if (sm->dma && ww_dma_next(sm->dma, cycle) < next) next = ww_dma_next(sm->dma, cycle);
+    if (sm->fetch && ww_fetch_next(sm->fetch, cycle) < next) next = ww_fetch_next(sm->fetch, cycle);
     at = sm->const_fills.saturated_until;
     if (at && at < next) next = at;
     if (next == cycle + 1) return next;
@@ -143,5 +149,6 @@ uint64_t ww_sm_step(struct ww_sm *sm, uint64_t cycle) {
 void ww_sm_close(struct ww_sm *sm, uint64_t end) {
     for (uint32_t i = 0; i < sm->core->gpu->sm_schedulers; i++) ww_issue_count(&sm->sched[i], end);
     ww_sm_count_mode(sm, end);
+    ww_fetch_close(sm);
     sm->core->counter[WW_C_OWNER_CHANGES] += sm->shared.owner_changes;
 }

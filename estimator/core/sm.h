@@ -24,6 +24,7 @@
 #include "copy.h"
 #include "dma.h"
 #include "epoch.h"
+#include "fetch.h"
 #include "l1.h"
 #include "pieces.h"
 #include "probe.h"
@@ -182,6 +183,7 @@ struct ww_sm {
     struct ww_tags constant, constant15, icache;
     struct ww_const_fills const_fills;
     struct ww_dma_engine *dma; /* NULL: the launch has no bulk transfers */
+    struct ww_fetcher *fetch;  /* NULL: no prefetcher */
     struct ww_sched_sm shared;
     struct ww_smm smm;
     struct ww_barrel *barrel; /* barrel.h, or NULL */
@@ -206,6 +208,10 @@ struct ww_core {
     struct ww_lsu_plan lsu_plan;
     struct ww_smm_plan smm;
     struct ww_dma_plan dma_plan;
+    const struct ww_fetch_ops *fetch_ops;
+    const void *fetch_settings;
+    struct ww_fetch_plan fetch_plan;
+    uint64_t sequence; /* launches of the run before this one */
     const struct ww_pipe_ops *pipe_ops;
     struct ww_pipe_plan pipe_plan; /* stages 0: SMs have no barrel pipeline */
     uint16_t pipe_register;        /* not ready while an instruction of the warp is in it */
@@ -241,7 +247,7 @@ struct ww_core {
     ww_progress_fn progress;
     void *progress_context;
     /* derived once a launch */
-    struct ww_cache_shape l1_shape, tex_shape;
+    struct ww_cache_shape l1_shape, tex_shape, fetch_shape;
     uint8_t pieces_of[256];    /* by pieces of a line: those of the L2 sectors that hold them */
     uint32_t request_shift[3]; /* by enum ww_lsu_cache: log2 of the bytes that a line request covers */
     uint32_t lsu_cycles, queue_high;

@@ -1,6 +1,7 @@
 #include "mech.h"
 #include "../base/nearest.h"
 #include "dma.h"
+#include "fetch.h"
 #include "governor.h"
 #include "lsu.h"
 #include "pipe.h"

@@ -249,6 +249,10 @@ void check_laws(const struct program *p, const struct ww_gpu_spec *gpu, const st
                      n[WW_C_TEX_SECTOR_HIT] + n[WW_C_TEX_SECTOR_MERGED] + n[WW_C_TEX_SECTOR_MISS]);
     assert_int_equal(n[WW_C_SHARED_PASSES],
                      n[WW_C_MEM_INST_SHARED] + n[WW_C_SHARED_WIDE] + n[WW_C_SHARED_CONFLICTS]);
+    assert_int_equal(n[WW_C_PREFETCH_ASKED], n[WW_C_PREFETCH_MERGED] + n[WW_C_PREFETCH_PRESENT] +
+                                                 n[WW_C_PREFETCH_DROPPED] + n[WW_C_PREFETCH_SENT]);
+    assert_int_equal(n[WW_C_PREFETCH_SENT], n[WW_C_PREFETCH_TIMELY] + n[WW_C_PREFETCH_LATE] +
+                                                n[WW_C_PREFETCH_EARLY] + n[WW_C_PREFETCH_USELESS]);
     check_states(r);
     check_rows(r);
 }
