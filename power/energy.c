@@ -96,6 +96,13 @@ static double drawn(const struct power_static *s, uint32_t idle, double seconds,
     return saved && of_sms && sms > 0 ? seconds - idle_sm_s / sms : seconds;
 }
 
+/* Watts of a row in an SM of this size. */
+static double watts(const struct power_static *s, const struct ww_gpu_spec *gpu) {
+    if (s->scales == POWER_SCALES_REGISTERS) return s->value * (double)gpu->sm_registers / s->at;
+    if (s->scales == POWER_SCALES_WARPS) return s->value * (double)gpu->sm_max_warps / s->at;
+    return s->value;
+}
+
 /* Adds the energy of a stretch. */
 static void add_stretch(const struct ww_power *power, const struct ww_gpu_spec *gpu,
                         const struct power_point *point, const struct stretch *l, struct ww_energy *out) {
@@ -107,7 +114,7 @@ static void add_stretch(const struct ww_power *power, const struct ww_gpu_spec *
         double over = s->per == POWER_PER_STALLED_SM
                           ? stalled_sm_s(gpu, l)
                           : drawn(s, gpu->power_idle_sm, l->seconds, l->active_sm_s, sms);
-        own.static_j[s->to] += s->value * over * follow(point, s);
+        own.static_j[s->to] += watts(s, gpu) * over * follow(point, s);
     }
     add_lane_model(power, point, l, sms, &own);
     power_add_structures(power, gpu, point, l->counter, l->seconds, &own);

@@ -19,6 +19,8 @@ static const struct ww_param static_rows[] = {
     WW_PARAM_ENUM(power_static, per, "per", "gpu|active_sm|idle_sm|stalled_sm", WW_REQUIRED, "what draws it"),
     WW_PARAM_ENUM(power_static, kind, "kind", "fixed|leakage|clock|standby", 0, "what it follows"),
     P_F64(power_static, value, "value", "W", 0, 1e5, WW_REQUIRED, "power"),
+    WW_PARAM_ENUM(power_static, scales, "scales", "no|registers|warps", 0, "with the size of an SM"),
+    P_F64(power_static, at, "at", "", 0, 1e9, 0, "registers or warps of an SM for which value holds"),
     P_F64(power_static, uncertainty, "uncertainty", "", 0, 10, WW_REQUIRED, "relative uncertainty"),
 };
 static const struct ww_param lane_rows[] = {
@@ -138,6 +140,8 @@ static enum ww_code resolve_rest(struct ww_power *p, struct ww_error *error) {
     for (size_t i = 0; i < p->steady_count; i++) {
         snprintf(where, sizeof where, "$.static[%zu]", i);
         WW_TRY(find_component(p->steady[i].component, where, &p->steady[i].to, error));
+        if (p->steady[i].scales != POWER_SCALES_NO && !(p->steady[i].at > 0))
+            return ww_fail(error, WW_INPUT, where, "what scales needs the size \"at\" for which it holds");
     }
     for (size_t i = 0; i < p->lane_count; i++) {
         snprintf(where, sizeof where, "$.lane_model[%zu]", i);

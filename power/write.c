@@ -60,6 +60,9 @@ static void write_static(const struct ww_power *p, const struct ww_power_factors
         const struct ww_power_factor *factor = &by->steady[s->to];
         fprintf(f, "    {\"component\": \"%s\", \"per\": \"%s\", \"kind\": \"%s\", \"value\": %.9g",
                 s->component, per_name[s->per], kind_name[s->kind], s->value * factor->value);
+        if (s->scales != POWER_SCALES_NO)
+            fprintf(f, ", \"scales\": \"%s\", \"at\": %.9g",
+                    s->scales == POWER_SCALES_WARPS ? "warps" : "registers", s->at);
         end_row(f, s->uncertainty, s->source, factor, source, i + 1 == p->steady_count);
     }
     fputs("  ]", f);
