@@ -84,13 +84,16 @@ static double stalled_sm_s(const struct ww_gpu_spec *gpu, const struct stretch *
 /* Seconds for which a row's watts flow, times the number of what draws them. An idle SM whose clock stops saves
  * its clock tree; one whose supply is off saves its leakage too, both its own row and its part of the chip's.
  */
-static double drawn(const struct power_static *s, uint32_t idle, double seconds, double active_sm_s,
-                    double sms) {
+static double drawn(const struct power_static *s, const struct ww_gpu_spec *gpu, double seconds,
+                    double active_sm_s) {
+    double sms = (double)gpu->sm_count, engines = (double)gpu->dma_engines;
+    uint32_t idle = gpu->power_idle_sm;
     double idle_sm_s = sms * seconds > active_sm_s ? sms * seconds - active_sm_s : 0;
     bool leaks = s->kind == POWER_LEAKAGE;
     bool saved =
         (idle != WW_IDLE_SM_TABLE && s->kind == POWER_CLOCK) || (idle == WW_IDLE_SM_POWER_GATED && leaks);
     if (s->per == POWER_PER_ACTIVE_SM) return active_sm_s;
+    if (s->per == POWER_PER_DMA_ENGINE) return engines * (saved ? active_sm_s : sms * seconds);
     if (s->per == POWER_PER_IDLE_SM) return saved ? 0 : idle_sm_s;
     bool of_sms = power_domain_of(s->to) == POWER_DOMAIN_SM;
     return saved && of_sms && sms > 0 ? seconds - idle_sm_s / sms : seconds;
@@ -111,9 +114,8 @@ static void add_stretch(const struct ww_power *power, const struct ww_gpu_spec *
     add_events(power, point, l, &own);
     for (size_t i = 0; i < power->steady_count; i++) {
         const struct power_static *s = &power->steady[i];
-        double over = s->per == POWER_PER_STALLED_SM
-                          ? stalled_sm_s(gpu, l)
-                          : drawn(s, gpu->power_idle_sm, l->seconds, l->active_sm_s, sms);
+        double over =
+            s->per == POWER_PER_STALLED_SM ? stalled_sm_s(gpu, l) : drawn(s, gpu, l->seconds, l->active_sm_s);
         own.static_j[s->to] += watts(s, gpu) * over * follow(point, s);
     }
     add_lane_model(power, point, l, sms, &own);

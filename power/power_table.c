@@ -16,11 +16,13 @@ static const struct ww_param event_rows[] = {
 };
 static const struct ww_param static_rows[] = {
     P_STR(power_static, component, "component", NULL, "a component's name"),
-    WW_PARAM_ENUM(power_static, per, "per", "gpu|active_sm|idle_sm|stalled_sm", WW_REQUIRED, "what draws it"),
+    WW_PARAM_ENUM(power_static, per, "per", "gpu|active_sm|idle_sm|stalled_sm|dma_engine", WW_REQUIRED,
+                  "what draws it"),
     WW_PARAM_ENUM(power_static, kind, "kind", "fixed|leakage|clock|standby", 0, "what it follows"),
     P_F64(power_static, value, "value", "W", 0, 1e5, WW_REQUIRED, "power"),
     WW_PARAM_ENUM(power_static, scales, "scales", "no|registers|warps", 0, "with the size of an SM"),
     P_F64(power_static, at, "at", "", 0, 1e9, 0, "registers or warps of an SM for which value holds"),
+    P_F64(power_static, area_mm2, "area_mm2", "mm2", 0, 1e4, 0, "area of a unit that not every GPU has"),
     P_F64(power_static, uncertainty, "uncertainty", "", 0, 10, WW_REQUIRED, "relative uncertainty"),
 };
 static const struct ww_param lane_rows[] = {

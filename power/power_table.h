@@ -18,7 +18,13 @@ enum power_unit { POWER_PJ, POWER_NJ };
 enum power_kind { POWER_FIXED, POWER_LEAKAGE, POWER_CLOCK, POWER_STANDBY };
 enum power_domain { POWER_DOMAIN_SM, POWER_DOMAIN_L2, POWER_DOMAIN_DRAM, POWER_DOMAIN_COUNT };
 enum power_scales { POWER_SCALES_NO, POWER_SCALES_REGISTERS, POWER_SCALES_WARPS };
-enum power_per { POWER_PER_GPU, POWER_PER_ACTIVE_SM, POWER_PER_IDLE_SM, POWER_PER_STALLED_SM };
+enum power_per {
+    POWER_PER_GPU,
+    POWER_PER_ACTIVE_SM,
+    POWER_PER_IDLE_SM,
+    POWER_PER_STALLED_SM,
+    POWER_PER_DMA_ENGINE
+};
 
 /* Units that a lane-model category names, as bits. */
 enum {
@@ -46,8 +52,9 @@ struct power_event {
 struct power_static {
     char component[WW_STR_MAX];
     uint32_t per, kind, scales;
-    double value; /* W */
-    double at;    /* of what it scales with, for `value` */
+    double value;    /* W */
+    double at;       /* of what it scales with, for `value` */
+    double area_mm2; /* of a unit that not every GPU has; 0: not known */
     double uncertainty;
     const char *source;
     enum ww_component to;

@@ -127,5 +127,8 @@ bool ww_power_area(const struct ww_power *power, const struct ww_gpu_spec *gpu, 
         double copies = (s->copies ? s->copies : gpu->sm_count) * (double)s->banks;
         *mm2 += copies * ww_scaling_value(power->scaling, WW_STRUCTURE_AREA, &own);
     }
+    for (size_t i = 0; i < power->steady_count; i++)
+        if (power->steady[i].per == POWER_PER_DMA_ENGINE)
+            *mm2 += power->steady[i].area_mm2 * gpu->sm_count * gpu->dma_engines;
     return power->structure_count > 0;
 }

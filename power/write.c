@@ -3,7 +3,7 @@
 #include <string.h>
 
 static const char *const unit_name[] = {"pJ", "nJ"};
-static const char *const per_name[] = {"gpu", "active_sm", "idle_sm", "stalled_sm"};
+static const char *const per_name[] = {"gpu", "active_sm", "idle_sm", "stalled_sm", "dma_engine"};
 static const char *const kind_name[] = {"fixed", "leakage", "clock", "standby"};
 static const char *const structure_name[] = {"regfile",  "shared", "l1",      "l2",       "texture",
                                              "constant", "icache", "l1_mshr", "l1_queue", "l2_mshr"};
@@ -63,6 +63,7 @@ static void write_static(const struct ww_power *p, const struct ww_power_factors
         if (s->scales != POWER_SCALES_NO)
             fprintf(f, ", \"scales\": \"%s\", \"at\": %.9g",
                     s->scales == POWER_SCALES_WARPS ? "warps" : "registers", s->at);
+        if (s->area_mm2 > 0) fprintf(f, ", \"area_mm2\": %.9g", s->area_mm2);
         end_row(f, s->uncertainty, s->source, factor, source, i + 1 == p->steady_count);
     }
     fputs("  ]", f);

@@ -103,6 +103,8 @@ def fermi_static(leakage, idle, background=None):
             static("sm_other", "gpu", "leakage", 41.9 * leakage, 0.5, "cacti-leak", "41.9 W times %.3g" % leakage),
             row(idle_source, idle_source["value"] * idle, 0.5, "cacti", "gtx480's row times %.3g" % idle),
             row(stalled, stalled["value"] * idle, 0.5, "cacti", "gtx480's row times %.3g" % idle)]
+    engine = next(r for r in load("gtx480")["static"] if r["per"] == "dma_engine")
+    rows.append(row(engine, engine["value"] * idle, 0.5, "cacti", "gtx480's row times %.3g, its area as it is" % idle))
     return rows + ([background] if background else [])
 
 

@@ -123,8 +123,9 @@ static void every_static_row_of_every_table_draws_its_watts(void **state) {
         double active = half * t.gpu->spec.clock_sm_mhz;
         l.counter[WW_C_SM_ACTIVE_CYCLES] = (uint64_t)(active + 0.5);
         cJSON_ArrayForEach(row, cJSON_GetObjectItem(t.json, "static")) {
-            bool gpu = strcmp(text_of(row, "per", ""), "gpu") == 0;
-            want[component_of(row)] += number_of(row, "value") * (gpu ? 1 : half) * 1e-6;
+            const char *per = text_of(row, "per", "");
+            double many = strcmp(per, "gpu") == 0 ? 1 : strcmp(per, "dma_engine") == 0 ? 0 : half;
+            want[component_of(row)] += number_of(row, "value") * many * 1e-6;
         }
         cJSON_ArrayForEach(row, cJSON_GetObjectItem(t.json, "lane_model")) if (strcmp(text_of(row, "uses", ""),
                                                                                       "default") == 0)
@@ -251,6 +252,26 @@ static void the_lane_model_is_accelwattchs(void **state) {
     close_table(&t);
 }
 
+/* D2MA, section 5.5 and table 3: an engine in each of 15 SMs, 3.72 mW and 54604.3 um2 each, 0.022 % of 250 W
+ * and 0.155 % of 529 mm2 (the paper prints 0.016 %). */
+static void engines_of_bulk_transfers_cost_what_d2ma_states(void **state) {
+    (void)state;
+    struct table t = open_table("gtx480");
+    struct ww_launch_result l = {.time_ps = 1000000};
+    struct ww_gpu_spec with = t.gpu->spec;
+    struct ww_energy without_engines, with_engines;
+    double mm2 = 0, mm2_with = 0;
+    with.dma_engines = 1;
+    ww_power_launch(t.power, &t.gpu->spec, &l, &without_engines);
+    ww_power_launch(t.power, &with, &l, &with_engines);
+    double watts = (with_engines.total_j - without_engines.total_j) * 1e6;
+    assert_true(fabs(watts - 15 * 3.72e-3) < 1e-6);
+    assert_true(fabs(watts / 250 - 0.00022) < 0.00001);
+    assert_true(ww_power_area(t.power, &t.gpu->spec, &mm2) && ww_power_area(t.power, &with, &mm2_with));
+    assert_true(fabs((mm2_with - mm2) / 529 - 0.00155) < 0.00001);
+    close_table(&t);
+}
+
 /* nvidia-smi of idle boards: 68 to 73 W. */
 static void an_idle_h100_draws_70_watts(void **state) {
     (void)state;
@@ -272,6 +293,7 @@ int main(void) {
         cmocka_unit_test(the_gtx480s_constant_power_is_gpuwattchs),
         cmocka_unit_test(the_gtx480_leaks_what_the_thesis_states),
         cmocka_unit_test(the_lane_model_is_accelwattchs),
+        cmocka_unit_test(engines_of_bulk_transfers_cost_what_d2ma_states),
         cmocka_unit_test(an_idle_h100_draws_70_watts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
