@@ -17,7 +17,7 @@ _warpwatt() {
             name="$name ${COMP_WORDS[2]}"; first=3 ;;
         trace)
             if ((COMP_CWORD == 2)); then
-                words='record workloads info dump verify slice merge regions transform import export'; is_value=1
+                words='record workloads info profile dump verify slice merge regions transform import export'; is_value=1
             fi
             name="$name ${COMP_WORDS[2]}"; first=3 ;;
     esac
@@ -89,6 +89,12 @@ _warpwatt() {
             ;;
         "trace info")
             options='--profile --json --help'
+            case $previous in
+            esac
+            operand_file=1
+            ;;
+        "trace profile")
+            options='--quiet --help'
             case $previous in
             esac
             operand_file=1
@@ -236,6 +242,13 @@ _warpwatt() {
                 --fit) return ;;
                 --check) is_file=1 ;;
                 --traces) return ;;
+                --out|-o) is_file=1 ;;
+            esac
+            ;;
+        "calibrate analytic")
+            options='--measured --out --quiet --help'
+            case $previous in
+                --measured|-m) is_file=1 ;;
                 --out|-o) is_file=1 ;;
             esac
             ;;

@@ -162,6 +162,11 @@ WW_API enum ww_code ww_trace_print_info(struct ww_trace *trace, bool json, FILE 
  * reports/schema/trace_profile.json). Errors: WW_INPUT, WW_FAIL (progress stopped it), WW_NOMEM, WW_IO. */
 WW_API enum ww_code ww_trace_print_profile(struct ww_trace *trace, bool json, FILE *out,
                                            ww_progress_fn progress, void *context, struct ww_error *error);
+/* Prints what the analytical model knows of the trace at `path`, which is open: from FILE.profile beside it,
+ * which is made if it is not there, damaged, or another trace's (docs/analytic.md). Errors: as above. */
+WW_API enum ww_code ww_trace_print_model_profile(struct ww_trace *trace, const char *path, FILE *out,
+                                                 ww_progress_fn progress, void *context,
+                                                 struct ww_error *error);
 /* Prints the decoded instructions of one CTA (all warps, or one if warp >= 0). */
 WW_API enum ww_code ww_trace_dump(struct ww_trace *trace, size_t launch, uint64_t cta, int warp, FILE *out,
                                   struct ww_error *error);
@@ -364,6 +369,19 @@ WW_API enum ww_code ww_calibrate_timing(const struct ww_calibrate_timing_options
 /* Fits the laws of a scaling table (NULL: the project's) to its points and prints them as JSON. Errors:
  * WW_INPUT, WW_IO. */
 WW_API enum ww_code ww_calibrate_structures(const char *table, FILE *out, struct ww_error *error);
+
+struct ww_calibrate_analytic_options {
+    const char
+        *measured;   /* CSV application,trace,gpu,set,cycles,energy_j: full replays; set: "key=value;..." */
+    const char *out; /* the fit as the model reads it (estimator/fast/model_fit.def); NULL: none */
+    ww_progress_fn progress;
+    void *context;
+};
+/* Fits the analytical model's constants to full replays, and estimates each application with constants fitted
+ * to the others. Prints constants, errors and how often the intervals cover. Errors: WW_INPUT (the table),
+ * those of ww_gpu_load and of reading traces, WW_FAIL (progress stopped it), WW_IO. */
+WW_API enum ww_code ww_calibrate_analytic(const struct ww_calibrate_analytic_options *options, FILE *out,
+                                          struct ww_error *error);
 
 /* ---- database --------------------------------------------------------------------------------- */
 

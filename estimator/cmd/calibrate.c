@@ -1,4 +1,4 @@
-/* warpwatt calibrate power, calibrate timing, calibrate structures */
+/* warpwatt calibrate power, timing, analytic, structures */
 #include "cmd.h"
 #include <stdlib.h>
 
@@ -36,6 +36,29 @@ static enum ww_code run_timing(const struct cmd_line *line, struct ww_error *err
     free(fit);
     return code;
 }
+
+static enum ww_code run_analytic(const struct cmd_line *line, struct ww_error *error) {
+    struct cmd_progress progress;
+    struct ww_calibrate_analytic_options o = {.measured = cmd_get(line, "measured"),
+                                              .out = cmd_get(line, "out"),
+                                              .progress = cmd_progress_step,
+                                              .context = &progress};
+    cmd_progress_begin(&progress, "calibrate analytic", cmd_has(line, "quiet"));
+    return cmd_progress_end(&progress, ww_calibrate_analytic(&o, stdout, error), error);
+}
+
+static const struct cmd_option analytic_options[] = {
+    {"measured", 'm', "FILE", "CSV of full replays: application,trace,gpu,set,cycles,energy_j", CMD_REQUIRED},
+    {"out", 'o', "FILE", "write the constants and errors as estimator/fast/model_fit.def has them", 0},
+    {"quiet", 'q', NULL, "show no progress", 0},
+    {0}};
+const struct cmd cmd_calibrate_analytic = {
+    .arguments = "",
+    .about = "Fits the few constants of the analytical model to full replays of many kernels,\n"
+             "and measures its error on each application with constants fitted to the others.\n",
+    .examples = "warpwatt calibrate analytic --measured replays.csv\n",
+    .options = analytic_options,
+    .run = run_analytic};
 
 static enum ww_code run_structures(const struct cmd_line *line, struct ww_error *error) {
     return ww_calibrate_structures(cmd_get(line, "table"), stdout, error);

@@ -118,7 +118,7 @@ static const struct cmd_option run_options[] = {
     {"mech", 'm', "MECHANISM", "KIND=NAME or KIND.PARAMETER=VALUE, as sched=lrr", CMD_REPEAT},
     {"set", 's', "KEY=VALUE", "override a GPU parameter, as sm.count=40", CMD_REPEAT},
     {"launches", 0, "LIST", "launches to replay, such as 0,2-4 (default: all)", 0},
-    {"mode", 0, "MODE", "full, or auto (default)", 0},
+    {"mode", 0, "MODE", "full, analytic (seconds become microseconds, docs/analytic.md), or auto (default)", 0},
     {"target-error", 0, "PERCENT", "half-width of intervals to reach where there are any (default 3%)", 0},
     {"confidence", 0, "PERCENT", "of the intervals of an estimate (default 95%)", 0},
     {"power", 0, "TABLE", "power table: a name, a path, or none (default: the GPU's own)", 0},

@@ -1,4 +1,4 @@
-/* warpwatt trace info|dump|verify|slice|merge|workloads */
+/* warpwatt trace info|profile|dump|verify|slice|merge|workloads */
 #include "../base/text.h"
 #include "cmd.h"
 #include <stdlib.h>
@@ -37,6 +37,29 @@ const struct cmd cmd_trace_info = {
     .examples = "warpwatt trace info bfs.wwt\nwarpwatt trace info bfs.wwt --profile\n",
     .options = info_options,
     .run = info_run,
+};
+
+static enum ww_code profile_run(const struct cmd_line *line, struct ww_error *error) {
+    struct ww_trace *trace;
+    struct cmd_progress progress;
+    WW_TRY(ww_trace_open(line->argument[0], &trace, error));
+    cmd_progress_begin(&progress, line->argument[0], cmd_has(line, "quiet"));
+    enum ww_code code =
+        ww_trace_print_model_profile(trace, line->argument[0], stdout, cmd_progress_step, &progress, error);
+    ww_trace_close(trace);
+    return cmd_progress_end(&progress, code, error);
+}
+
+static const struct cmd_option profile_options[] = {{"quiet", 'q', NULL, "show no progress", 0}, {0}};
+const struct cmd cmd_trace_profile = {
+    .arguments = "FILE",
+    .min_arguments = 1,
+    .max_arguments = 1,
+    .about = "Reads FILE.profile, or makes it from FILE: critical paths, reuse distances and\n"
+             "counts from which run --mode analytic computes (docs/analytic.md).\n",
+    .examples = "warpwatt trace profile bfs.wwt\n",
+    .options = profile_options,
+    .run = profile_run,
 };
 
 static enum ww_code dump_run(const struct cmd_line *line, struct ww_error *error) {

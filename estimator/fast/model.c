@@ -1,0 +1,385 @@
+#include "model.h"
+#include "../core/engine.h"
+#include "model_part.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+const struct ww_model_constants ww_model_default = {
+#define CONSTANT(name, value) .name = (value),
+#define RESIDUAL(application, gpu, cycles, energy)
+#define SPAN(id, least, most)
+#include "model_fit.def"
+#undef CONSTANT
+#undef RESIDUAL
+#undef SPAN
+};
+const struct ww_model_constant ww_model_constant[] = {
+#define X(field, least, most, help) {#field, help, least, most, offsetof(struct ww_model_constants, field)},
+#include "model_constants.def"
+#undef X
+};
+const size_t ww_model_constant_count = sizeof ww_model_constant / sizeof *ww_model_constant;
+
+const char *ww_model_term_name(enum ww_model_term term) {
+    static const char *const name[] = {
+#define X(id, name, help) name,
+#include "model_term.def"
+#undef X
+    };
+    return term < WW_MODEL_TERMS ? name[term] : NULL;
+}
+
+/* ---- folding ---- */
+
+static void fold_curve(const float *bins, struct ww_miss_curve *out) {
+    double all = 0, behind = 0;
+    for (int i = 0; i < WW_REUSE_BINS; i++) all += (double)bins[i];
+    out->at[WW_REUSE_BINS] = 0;
+    for (int i = WW_REUSE_BINS; i-- > 0;) {
+        behind += (double)bins[i];
+        out->at[i] = all > 0 ? (float)(behind / all) : 1;
+    }
+}
+
+void ww_model_fold(const struct ww_kernel_profile *p, struct ww_model_kernel *k) {
+    *k = (struct ww_model_kernel){.of = p, .times = 1};
+    for (int level = 0; level < WW_LOCAL_LEVELS; level++)
+        for (int type = 0; type < 2; type++) {
+            const struct ww_local_reuse *r = &p->local_reuse[level];
+            fold_curve(r->sector[type], &k->sector[level][type]);
+            fold_curve(r->line[type], &k->line[level][type]);
+            fold_curve(r->episode[type], &k->episode[level][type]);
+        }
+    fold_curve(p->global_reuse.sector, &k->far_sector);
+    fold_curve(p->global_reuse.line, &k->far_line);
+    fold_curve(p->global_reuse.store, &k->far_store);
+    fold_curve(p->global_reuse.episode, &k->far_episode);
+}
+
+/* Launches of one kernel and shape that do the same work: only data differ. */
+static bool alike(const struct ww_kernel_profile *a, const struct ww_kernel_profile *b) {
+    return strcmp(a->kernel, b->kernel) == 0 && memcmp(a->grid, b->grid, sizeof a->grid) == 0 &&
+           memcmp(a->block, b->block, sizeof a->block) == 0 && a->warp_instructions == b->warp_instructions &&
+           a->load_sectors[0] == b->load_sectors[0] && a->store_sectors == b->store_sectors &&
+           a->global_reuse.sector[WW_REUSE_BINS - 1] == b->global_reuse.sector[WW_REUSE_BINS - 1];
+}
+
+enum ww_code ww_model_new(const struct ww_model_profile *profile, const bool *launches, struct ww_model *model,
+                          struct ww_error *error) {
+    *model = (struct ww_model){.kernel = calloc(profile->count ? profile->count : 1, sizeof *model->kernel)};
+    if (!model->kernel) return ww_fail_nomem(error, "model");
+    for (size_t i = 0; i < profile->count; i++) {
+        const struct ww_kernel_profile *p = &profile->launch[i];
+        size_t k = model->count;
+        if ((launches && !launches[i]) || p->ctas == 0) continue;
+        while (k > 0 && !alike(model->kernel[k - 1].of, p)) k--;
+        if (k > 0)
+            model->kernel[k - 1].times++;
+        else
+            ww_model_fold(p, &model->kernel[model->count++]);
+    }
+    return WW_OK;
+}
+
+void ww_model_free(struct ww_model *model) {
+    free(model->kernel);
+    *model = (struct ww_model){0};
+}
+
+/* ---- one point ---- */
+
+/* A launch on a GPU. */
+struct point {
+    const struct ww_model_kernel *kernel;
+    const struct ww_kernel_profile *p;
+    const struct ww_gpu_spec *gpu;
+    const struct ww_model_constants *with;
+    struct ww_model_traffic traffic;
+    double l2_cycle, dram_cycle; /* in SM cycles */
+    double waves, busiest;       /* CTAs of an SM over those resident; CTAs of the busiest SM over the mean's */
+    double sms;                  /* that have CTAs */
+    uint32_t resident;           /* CTAs of an SM */
+    double memory;               /* cycles from a load to its use */
+};
+
+static uint32_t shared_bytes(const struct ww_gpu_spec *gpu, const struct ww_kernel_profile *p) {
+    uint32_t bytes = p->shared_static + p->shared_dynamic + gpu->sm_shared_reserved, unit = gpu->sm_shared_unit;
+    return (bytes + unit - 1) / unit * unit;
+}
+
+static enum ww_code occupy(struct point *q, struct ww_model_result *out, struct ww_error *error) {
+    const struct ww_kernel_profile *p = q->p;
+    struct ww_launch l = {.kernel = p->kernel,
+                          .registers_per_thread = p->registers_per_thread,
+                          .shared_static = p->shared_static,
+                          .shared_dynamic = p->shared_dynamic,
+                          .cta_count = p->ctas,
+                          .warps_per_cta = p->warps_per_cta};
+    memcpy(l.grid, p->grid, sizeof l.grid);
+    memcpy(l.block, p->block, sizeof l.block);
+    WW_TRY(ww_occupancy(q->gpu, &l, &out->ctas_per_sm, &out->limiter, error));
+    double sms = q->gpu->sm_count, ctas = (double)p->ctas, of_sm = ctas / sms;
+    q->sms = ctas < sms ? ctas : sms;
+    double most = ceil(of_sm);
+    q->resident = most < out->ctas_per_sm ? (uint32_t)most : out->ctas_per_sm;
+    double waves = most / q->resident, whole = ceil(waves), even = of_sm / q->resident;
+    q->waves = even <= 1 ? 1 : even + q->with->tail * (whole - even);
+    q->busiest = of_sm < 1 ? 1 : 1 + q->with->tail * (most / of_sm - 1);
+    return WW_OK;
+}
+
+/* What one load that is waited for takes. */
+static double load_latency(const struct point *q) {
+    const struct ww_gpu_spec *g = q->gpu;
+    double l1 = g->l1_latency + g->lsu_latency;
+    double l2 = (2.0 * g->xbar_latency + g->l2_latency + (g->l2_partitions > 1 ? g->l2_far_latency / 2.0 : 0)) *
+                q->l2_cycle;
+    double dram =
+        (double)(g->dram_latency + g->dram_trcd + g->dram_tcl) + (double)g->dram_burst / g->dram_data_rate;
+    return l1 + q->traffic.miss_l1 * l2 + q->traffic.miss_l2 * dram * q->dram_cycle;
+}
+
+static void latencies(const struct point *q, double *l) {
+    const struct ww_gpu_spec *g = q->gpu;
+    double more = g->front_dependent_issue;
+    l[WW_PATH_ISSUE] = g->front_issue_interval;
+    l[WW_PATH_BRANCH] = g->front_branch_cycles > 1 ? g->front_branch_cycles : 1;
+    l[WW_PATH_INT] = g->pipe_int_latency + more;
+    l[WW_PATH_IMUL] = g->pipe_imul_latency + more;
+    l[WW_PATH_FP32] = g->pipe_fp32_latency + more;
+    l[WW_PATH_FP16] = g->pipe_fp16_latency + more;
+    l[WW_PATH_FP64] = g->pipe_fp64_latency + more;
+    l[WW_PATH_SFU] = g->pipe_sfu_latency + more;
+    l[WW_PATH_TENSOR] = (g->pipe_tensor_count ? g->pipe_tensor_latency : g->pipe_fp16_latency) + more;
+    l[WW_PATH_CONTROL] = g->pipe_branch_latency + more;
+    l[WW_PATH_SHARED] = g->shared_latency + g->lsu_latency + more;
+    l[WW_PATH_PASS] = g->shared_conflict_cycles;
+    l[WW_PATH_UPDATE] = g->shared_atomic_cycles;
+    l[WW_PATH_CONST] = g->const_latency + more;
+    l[WW_PATH_MEMORY] = q->memory;
+    l[WW_PATH_LINE] = 1;
+    l[WW_PATH_BARRIER] = g->front_barrier_cycles ? g->front_barrier_cycles : g->pipe_branch_latency;
+}
+
+/* The longest of the paths, whose plane is *at. */
+static double longest(const float plane[WW_PATH_PLANES][WW_PATH_COUNT], const double *l, int *at) {
+    double most = 0;
+    *at = 0;
+    for (int k = 0; k < WW_PATH_PLANES; k++) {
+        double sum = 0;
+        for (int c = 0; c < WW_PATH_COUNT; c++) sum += (double)plane[k][c] * l[c];
+        if (sum <= most) continue;
+        most = sum;
+        *at = k;
+    }
+    return most;
+}
+
+/* What the cycles of a path are spent on, but for issues. */
+static void waits(const float *steps, const double *l, double cycles, struct ww_model_waits *w) {
+    double part[WW_PATH_COUNT];
+    for (int c = 0; c < WW_PATH_COUNT; c++) part[c] = cycles > 0 ? (double)steps[c] * l[c] / cycles : 0;
+    w->memory = part[WW_PATH_MEMORY] + part[WW_PATH_LINE];
+    w->shared = part[WW_PATH_SHARED] + part[WW_PATH_PASS] + part[WW_PATH_UPDATE] + part[WW_PATH_CONST];
+    w->barrier = part[WW_PATH_BARRIER];
+    w->front = part[WW_PATH_BRANCH];
+    w->alu = 0;
+    for (int c = WW_PATH_INT; c <= WW_PATH_CONTROL; c++) w->alu += part[c];
+}
+
+/* SM cycles of a page walk whose table comes from DRAM. */
+static double page_walk(const struct point *q) {
+    const struct ww_gpu_spec *g = q->gpu;
+    double dram = (double)(g->dram_latency + g->dram_trcd + g->dram_tcl);
+    return (double)(g->tlb_l2_cycles + g->tlb_read_cycles + g->tlb_fill_cycles) * q->l2_cycle +
+           dram * q->dram_cycle;
+}
+
+/* What misses everywhere at a launch's start: code, constants, the first page. */
+static double cold_start(const struct point *q) {
+    const struct ww_gpu_spec *g = q->gpu;
+    double cycles = g->launch_cta_cycles;
+    if (g->icache_kb) {
+        double fetches = (double)q->p->code_lines * 128 / g->icache_line / (1 + g->icache_prefetch_lines);
+        cycles += (1 + q->with->fetch * (fetches > 1 ? fetches - 1 : 0)) * g->icache_miss_cycles;
+    }
+    if (q->p->constant_lines > 0) cycles += g->const_miss_cycles + g->const_l15_miss_cycles;
+    if (g->tlb_enabled && q->p->pages > 0) cycles += page_walk(q);
+    return cycles;
+}
+
+static double path(const struct point *q, struct ww_model_result *out) {
+    double l[WW_PATH_COUNT];
+    int at, of_longest;
+    latencies(q, l);
+    double mean = longest(q->p->plane, l, &at), most = longest(q->p->longest, l, &of_longest);
+    out->cta_path = mean;
+    waits(q->p->plane[at], l, mean, &out->waits);
+    double missed = q->traffic.miss_l1;
+    out->waits.dram_part = q->traffic.miss_l2;
+    out->waits.l2_part = missed - q->traffic.miss_l2;
+    double all = mean * q->waves + (q->waves - 1) * q->gpu->launch_cta_cycles;
+    return all > most ? all : most;
+}
+
+static double unit(double n, uint32_t lanes, uint32_t count) {
+    return count ? n * (lanes >= 32 ? 1 : 32 / lanes) / count : 0;
+}
+
+static double greatest(double a, double b) {
+    return a > b ? a : b;
+}
+
+/* Cycles of an SM's arithmetic units: of the one that is used most. */
+static double units(const struct point *q) {
+    const struct ww_gpu_spec *g = q->gpu;
+    const uint64_t *n = q->p->pipe;
+    double integer = (double)(n[WW_PIPE_INT] - (g->lsu_sysreg ? q->p->sysreg : 0)),
+           fp32 = (double)n[WW_PIPE_FP32];
+    double imul = (double)n[WW_PIPE_IMUL], fp16 = (double)n[WW_PIPE_FP16], tensor = (double)n[WW_PIPE_TENSOR];
+    if (g->pipe_tensor_count == 0) fp16 += tensor;
+    double of_int = unit(integer, g->pipe_int_lanes, g->pipe_int_count);
+    double of_fp = unit(fp32, g->pipe_fp32_lanes, g->pipe_fp32_count);
+    double of_imul = unit(imul, g->pipe_imul_lanes, g->pipe_imul_count);
+    if (g->pipe_int_shares_fp32) {
+        of_fp += unit(integer, g->pipe_fp32_lanes, g->pipe_fp32_count);
+        of_int = 0;
+    }
+    if (g->pipe_imul_shares == WW_IMUL_INT && !g->pipe_int_shares_fp32)
+        of_int += unit(imul, g->pipe_int_lanes, g->pipe_int_count);
+    else if (g->pipe_imul_shares != WW_IMUL_OWN)
+        of_fp += unit(imul, g->pipe_fp32_lanes, g->pipe_fp32_count);
+    double most = greatest(greatest(of_int, of_fp), of_imul);
+    most = greatest(most, unit(fp16, g->pipe_fp16_lanes, g->pipe_fp16_count));
+    most = greatest(most, unit((double)n[WW_PIPE_FP64], g->pipe_fp64_lanes, g->pipe_fp64_count));
+    most = greatest(most, unit((double)n[WW_PIPE_SFU], g->pipe_sfu_lanes, g->pipe_sfu_count));
+    return greatest(most, unit(tensor, g->pipe_tensor_lanes, g->pipe_tensor_count));
+}
+
+static double issue(const struct point *q) {
+    const struct ww_gpu_spec *g = q->gpu;
+    double n = (double)q->p->warp_instructions;
+    if (g->sm_issue_width > 1) n -= (double)q->p->pairs / 2;
+    n *= g->front_issue_interval;
+    if (g->front_rf_banks) n += (double)q->p->conflicts2;
+    return n / g->sm_schedulers;
+}
+
+static double load_store(const struct point *q) {
+    const struct ww_gpu_spec *g = q->gpu;
+    const struct ww_kernel_profile *p = q->p;
+    unsigned width = g->lsu_lanes >= 32 ? 0 : g->lsu_lanes >= 16 ? 1 : 2;
+    double at_least = 1u << width, pass = g->shared_pass_cycles;
+    double store_pass = g->shared_store_cycles ? g->shared_store_cycles : pass;
+    double shared = greatest((double)p->shared * at_least,
+                             (double)p->shared_passes * pass + (double)p->shared_store_passes * store_pass);
+    double others = (double)(p->shuffles + (g->lsu_sysreg ? p->sysreg : 0)) * at_least;
+    return shared + others + (double)p->shared_updates * g->shared_atomic_cycles + (double)p->lsu_cycles[width];
+}
+
+static double l1_port(const struct point *q) {
+    const struct ww_gpu_spec *g = q->gpu;
+    return (q->traffic.l1_reads + q->traffic.past_sectors) * 32 / g->l1_bytes_per_cycle;
+}
+
+static double mshrs(const struct point *q) {
+    const struct ww_gpu_spec *g = q->gpu;
+    double beyond = q->memory - (g->l1_latency + g->lsu_latency);
+    double missed = q->traffic.miss_l1 > 0.01 ? beyond / q->traffic.miss_l1 : beyond;
+    return q->traffic.miss_lines * missed / g->l1_mshrs;
+}
+
+static double crossbar(struct point *q) {
+    const struct ww_gpu_spec *g = q->gpu;
+    struct ww_model_traffic *t = &q->traffic;
+    double loads = t->miss_lines + t->past_lines, stores = (double)q->p->store_lines;
+    double atomics = (double)q->p->atomic_lines;
+    t->packets_up = loads + stores + atomics;
+    t->packets_down = loads + stores + atomics;
+    double ports = ceil(q->sms / g->xbar_sms_per_port);
+    double down = t->l2_reads * 32 + t->packets_down * g->xbar_header;
+    double up = (t->l2_writes + (double)q->p->atomic_sectors) * 32 + t->packets_up * g->xbar_header;
+    double most = greatest(down, up) / g->xbar_flit / ports;
+    if (g->xbar_trunks && g->xbar_trunk_bytes)
+        most = greatest(most, t->l2_reads * 32 / ((double)g->xbar_trunks * g->xbar_trunk_bytes));
+    return most * q->l2_cycle;
+}
+
+static double l2(const struct point *q) {
+    const struct ww_gpu_spec *g = q->gpu;
+    double bytes = (q->traffic.l2_reads + q->traffic.l2_writes) * 32;
+    double cycles = bytes / g->l2_bytes_per_cycle;
+    double again = (double)q->p->atomic_updates - (double)q->p->atomic_sectors;
+    if (again > 0) cycles += again * g->l2_atomic_cycles;
+    return cycles / g->l2_slices * q->l2_cycle;
+}
+
+/* The power mean without the division by the number of terms: between their largest (exponent without bound)
+ * and their sum (1). */
+static double join(const double *term, size_t n, double exponent) {
+    double most = 0, sum = 0;
+    for (size_t i = 0; i < n; i++) most = greatest(most, term[i]);
+    if (most <= 0) return 0;
+    for (size_t i = 0; i < n; i++)
+        if (term[i] > 0.02 * most) sum += pow(term[i] / most, exponent);
+    return most * pow(sum, 1 / exponent);
+}
+
+/* Stages that each instruction or request passes one after another are full at the same time, so that little
+ * more than the narrowest counts; dependences, issue, the load/store unit and memory take turns the more, the
+ * fewer CTAs follow one another and drift apart. */
+static double cycles_of(const struct point *q, const double *t) {
+    double behind[] = {t[WW_MODEL_XBAR], t[WW_MODEL_L2], t[WW_MODEL_DRAM], t[WW_MODEL_MSHR]};
+    double core[] = {t[WW_MODEL_ISSUE], t[WW_MODEL_UNIT]}, unit[] = {t[WW_MODEL_LSU], t[WW_MODEL_PORT]};
+    double joined[] = {t[WW_MODEL_PATH],
+                       join(core, 2, q->with->stage),
+                       join(unit, 2, q->with->stage),
+                       join(behind, 4, q->with->stage),
+                       t[WW_MODEL_TLB],
+                       t[WW_MODEL_DISPATCH]};
+    double exponent = q->with->overlap + q->with->drift * log2(q->waves);
+    return t[WW_MODEL_START] + join(joined, sizeof joined / sizeof *joined, exponent);
+}
+
+static void limits(struct point *q, struct ww_model_result *out, double *rows) {
+    double of_sm = q->busiest / q->gpu->sm_count, *t = out->term;
+    t[WW_MODEL_TLB] = 0;
+    if (q->sms < q->gpu->sm_count) of_sm = 1 / q->sms;
+    t[WW_MODEL_ISSUE] = issue(q) * of_sm;
+    t[WW_MODEL_UNIT] = units(q) * of_sm;
+    t[WW_MODEL_LSU] = load_store(q) * of_sm;
+    t[WW_MODEL_PORT] = l1_port(q) * of_sm;
+    t[WW_MODEL_XBAR] = crossbar(q);
+    t[WW_MODEL_L2] = l2(q);
+    t[WW_MODEL_DRAM] = ww_model_dram(q->kernel, q->gpu, q->with, &q->traffic, rows) * q->dram_cycle;
+    if (q->gpu->tlb_enabled) t[WW_MODEL_TLB] = (double)q->p->pages * page_walk(q) / q->gpu->tlb_walkers;
+    t[WW_MODEL_DISPATCH] = (double)q->p->ctas / q->gpu->launch_ctas_per_cycle;
+    q->memory = load_latency(q);
+    t[WW_MODEL_MSHR] = mshrs(q) * of_sm;
+    t[WW_MODEL_PATH] = path(q, out);
+    t[WW_MODEL_START] = cold_start(q);
+    out->resident_warps = (double)q->resident * q->p->warps_per_cta;
+    enum ww_model_term most = WW_MODEL_PATH;
+    for (enum ww_model_term i = 0; i < WW_MODEL_TERMS; i++)
+        if (i != WW_MODEL_START && t[i] > t[most]) most = i;
+    out->waits.bound_by_memory = most >= WW_MODEL_LSU && most <= WW_MODEL_DRAM;
+}
+
+enum ww_code ww_model_launch(const struct ww_model_kernel *kernel, const struct ww_gpu_spec *gpu,
+                             const struct ww_model_constants *constants, struct ww_model_result *out,
+                             struct ww_error *error) {
+    struct point q = {.kernel = kernel,
+                      .p = kernel->of,
+                      .gpu = gpu,
+                      .with = constants,
+                      .l2_cycle = gpu->clock_sm_mhz / gpu->clock_l2_mhz,
+                      .dram_cycle = gpu->clock_sm_mhz / gpu->clock_dram_mhz};
+    double rows;
+    WW_TRY(occupy(&q, out, error));
+    ww_model_traffic(kernel, gpu, constants, q.resident, shared_bytes(gpu, kernel->of), &q.traffic);
+    limits(&q, out, &rows);
+    out->cycles = cycles_of(&q, out->term);
+    ww_model_events(kernel, gpu, &q.traffic, rows, out);
+    return WW_OK;
+}

@@ -1,0 +1,28 @@
+/* model_part.h: what the files of the model share. */
+#ifndef WW_FAST_MODEL_PART_H
+#define WW_FAST_MODEL_PART_H
+
+#include "model.h"
+
+/* Memory traffic of a launch, in sectors of 32 bytes unless it says lines. */
+struct ww_model_traffic {
+    double l1_reads, l1_hits, l1_misses; /* of loads that look in the L1 */
+    double l1_lines, miss_lines;         /* look-ups of lines, and lines that miss */
+    double past_sectors, past_lines;     /* loads that go past the L1 */
+    double l2_reads, l2_writes, l2_hits;
+    double dram_reads, dram_writes;
+    double miss_l1, miss_l2; /* of waits for loads: shares that the L1, and the L2, does not serve */
+    double packets_up, packets_down;
+};
+void ww_model_traffic(const struct ww_model_kernel *kernel, const struct ww_gpu_spec *gpu,
+                      const struct ww_model_constants *constants, uint32_t resident, uint32_t shared_bytes,
+                      struct ww_model_traffic *out);
+/* Cycles of DRAM (of its clock, of one channel) that the traffic needs, and rows that it opens. */
+double ww_model_dram(const struct ww_model_kernel *kernel, const struct ww_gpu_spec *gpu,
+                     const struct ww_model_constants *constants, const struct ww_model_traffic *traffic,
+                     double *rows);
+/* Events from counts, traffic and cycles. */
+void ww_model_events(const struct ww_model_kernel *kernel, const struct ww_gpu_spec *gpu,
+                     const struct ww_model_traffic *traffic, double rows, struct ww_model_result *out);
+
+#endif

@@ -1,0 +1,133 @@
+/* model_traffic.c: which level serves how much. */
+#include "model_part.h"
+#include <math.h>
+
+/* Share of accesses that a cache of so many lines misses. */
+static double at_capacity(const struct ww_miss_curve *c, double lines) {
+    if (lines < 1) return c->at[0];
+    double place = 1 + 2 * log2(lines);
+    if (place >= WW_REUSE_BINS - 2) return (double)c->at[WW_REUSE_BINS - 1];
+    unsigned bin = (unsigned)place;
+    double part = place - bin;
+    return (double)c->at[bin] * (1 - part) + (double)c->at[bin + 1] * part;
+}
+
+/* Sets fill unevenly, so a cache of few ways loses some lines early and keeps others longer: the step at the
+ * capacity is smeared. */
+static double misses(const struct ww_miss_curve *c, double lines, double ways, double spread) {
+    double width = spread / sqrt(ways < 1 ? 1 : ways);
+    if (width > 0.9) width = 0.9;
+    return (at_capacity(c, lines * (1 - width)) + 2 * at_capacity(c, lines) +
+            at_capacity(c, lines * (1 + width))) /
+           4;
+}
+
+/* The same between the two levels of concurrency around the one at hand. */
+static double local_misses(const struct ww_miss_curve *first, size_t stride, double level, double lines,
+                           double ways, double spread) {
+    unsigned low = level >= WW_LOCAL_LEVELS - 1 ? WW_LOCAL_LEVELS - 1 : (unsigned)level;
+    double part = level - low;
+    double a = misses(first + low * stride, lines, ways, spread);
+    if (low == WW_LOCAL_LEVELS - 1 || part < 0.01) return a;
+    return a * (1 - part) + part * misses(first + (low + 1) * stride, lines, ways, spread);
+}
+
+static double l1_lines(const struct ww_gpu_spec *gpu, uint32_t resident, uint32_t shared_bytes) {
+    double bytes = 1024.0 * gpu->l1_size_kb;
+    if (gpu->l1_unified) bytes -= (double)resident * shared_bytes;
+    return bytes > 128 ? bytes / 128 : 1;
+}
+
+/* Loads of one type that look in the L1. */
+static void add_l1(const struct ww_model_kernel *k, const struct ww_gpu_spec *gpu, double spread, unsigned type,
+                   double level, double lines, struct ww_model_traffic *t) {
+    const struct ww_kernel_profile *p = k->of;
+    double ways = gpu->l1_ways, sectors = (double)p->load_sectors[type], asked = (double)p->load_lines[type];
+    double line_miss = local_misses(&k->line[0][type], 2, level, lines, ways, spread);
+    double sector_miss = local_misses(&k->sector[0][type], 2, level, lines, ways, spread);
+    bool whole = gpu->l1_sector > 32;
+    double reads = whole ? asked * 4 : sectors, missed = whole ? asked * line_miss * 4 : sectors * sector_miss;
+    t->l1_reads += reads;
+    t->l1_misses += missed;
+    t->l1_lines += asked;
+    double per_line = whole ? 4 : asked > 0 ? sectors / asked : 1;
+    t->miss_lines += missed / (per_line > 1 ? per_line : 1);
+}
+
+/* Written sectors that leave the L2 before the launch ends: those that do not fit stay behind. */
+static double written_back(const struct ww_model_kernel *k, double lines, double stores) {
+    double cold = stores * (double)k->far_store.at[WW_REUSE_BINS - 1];
+    double missed = stores * at_capacity(&k->far_store, lines);
+    double kept = cold < 4 * lines ? cold : 4 * lines;
+    return missed > kept ? missed - kept : 0;
+}
+
+static void far_levels(const struct ww_model_kernel *k, const struct ww_gpu_spec *gpu, double spread,
+                       struct ww_model_traffic *t) {
+    const struct ww_kernel_profile *p = k->of;
+    double lines = 1024.0 * gpu->l2_size_kb / 128 / gpu->l2_partitions, ways = gpu->l2_ways;
+    double loads = (double)(p->load_sectors[0] + p->load_sectors[1] + p->bypass_sectors);
+    double asked = (double)(p->load_lines[0] + p->load_lines[1] + p->bypass_lines);
+    double atomics = (double)p->atomic_sectors, stores = (double)p->store_sectors + atomics;
+    double reads = t->l1_misses + t->past_sectors, dram = loads * misses(&k->far_sector, lines, ways, spread);
+    if (gpu->l1_sector > 32 && gpu->l1_global_loads && gpu->l1_enabled)
+        dram = 4 * asked * misses(&k->far_line, lines, ways, spread);
+    if (dram > reads) dram = reads;
+    t->l2_reads = reads + atomics;
+    t->l2_writes = (double)p->store_sectors;
+    double of_atomics = atomics * misses(&k->far_store, lines, ways, spread);
+    t->dram_reads = dram + of_atomics;
+    t->l2_hits = t->l2_reads - t->dram_reads;
+    t->dram_writes = written_back(k, lines * gpu->l2_partitions, stores);
+}
+
+void ww_model_traffic(const struct ww_model_kernel *kernel, const struct ww_gpu_spec *gpu,
+                      const struct ww_model_constants *constants, uint32_t resident, uint32_t shared_bytes,
+                      struct ww_model_traffic *out) {
+    const struct ww_kernel_profile *p = kernel->of;
+    double lines = l1_lines(gpu, resident, shared_bytes), level = log2(resident > 1 ? resident : 1);
+    *out = (struct ww_model_traffic){.past_sectors = (double)p->bypass_sectors,
+                                     .past_lines = (double)p->bypass_lines};
+    for (unsigned type = 0; type < 2; type++) {
+        if (gpu->l1_enabled && (type == 1 || gpu->l1_global_loads)) {
+            add_l1(kernel, gpu, constants->spread, type, level, lines, out);
+            continue;
+        }
+        out->past_sectors += (double)p->load_sectors[type];
+        out->past_lines += (double)p->load_lines[type];
+    }
+    out->l1_hits = out->l1_reads - out->l1_misses;
+    unsigned view = gpu->l1_enabled && gpu->l1_global_loads ? 0 : 1;
+    out->miss_l1 = gpu->l1_enabled ? local_misses(&kernel->episode[0][view], 2, level, lines, gpu->l1_ways,
+                                                  constants->spread)
+                                   : 1;
+    double l2 = 1024.0 * gpu->l2_size_kb / 128 / gpu->l2_partitions;
+    out->miss_l2 = misses(&kernel->far_episode, l2, gpu->l2_ways, constants->spread);
+    if (out->miss_l2 > out->miss_l1) out->miss_l2 = out->miss_l1;
+    far_levels(kernel, gpu, constants->spread, out);
+}
+
+double ww_model_dram(const struct ww_model_kernel *kernel, const struct ww_gpu_spec *gpu,
+                     const struct ww_model_constants *constants, const struct ww_model_traffic *traffic,
+                     double *rows) {
+    const struct ww_kernel_profile *p = kernel->of;
+    double sectors = traffic->dram_reads + traffic->dram_writes;
+    double row_per_sector = p->rows_per_sector * 131072 / gpu->dram_row_bytes;
+    if (row_per_sector > p->chunks_per_sector) row_per_sector = p->chunks_per_sector;
+    *rows = sectors * row_per_sector;
+    if (sectors <= 0) return 0;
+    double burst_bytes = gpu->dram_bus_bits / 8.0 * gpu->dram_burst;
+    double column = (double)gpu->dram_burst / gpu->dram_data_rate;
+    if (column < gpu->dram_tccd) column = gpu->dram_tccd;
+    double bus = sectors * 32 / burst_bytes * column;
+    double rarer = traffic->dram_reads < traffic->dram_writes ? traffic->dram_reads : traffic->dram_writes;
+    bus *= 1 + constants->turn * 2 * rarer / sectors;
+    double window = gpu->dram_tfaw / 4.0;
+    double activate = *rows * (gpu->dram_trrd > window ? gpu->dram_trrd : window);
+    double banks = *rows * (gpu->dram_tras + gpu->dram_trp) / gpu->dram_banks;
+    double needed = bus > activate ? bus : activate;
+    if (banks > needed) needed = banks;
+    double refresh = gpu->dram_trefi ? (double)gpu->dram_trfc / gpu->dram_trefi : 0;
+    if (gpu->dram_refresh) refresh /= gpu->dram_banks;
+    return needed / gpu->dram_channels / (1 - refresh);
+}

@@ -1,0 +1,283 @@
+#include "profile.h"
+#include "profile_count.h"
+#include "profile_path.h"
+#include "profile_rows.h"
+#include "profile_run.h"
+#include "profile_stack.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define SLOTS_GLOBAL 256   /* CTAs side by side over the GPU */
+#define LOCAL_STEPS 200000 /* instructions of a sample of one SM's CTAs */
+#define LOCAL_SMS 64       /* that share the CTAs, unless there are fewer */
+#define PATH_CTAS 6        /* whose critical paths are taken, beside the longest */
+#define PATH_STEPS 60000   /* instructions of these */
+#define NOMINAL_L2 8192.0  /* lines of a cache whose misses show the locality of rows: 1 MiB */
+
+unsigned ww_reuse_bin(double lines) {
+    if (lines < 1) return 0;
+    if (lines >= WW_STACK_NEVER) return WW_REUSE_BINS - 1;
+    unsigned bin = 1 + (unsigned)(2 * log2(lines));
+    return bin < WW_REUSE_BINS - 2 ? bin : WW_REUSE_BINS - 2;
+}
+
+double ww_reuse_bin_start(unsigned bin) {
+    return bin == 0 ? 0 : bin == WW_REUSE_BINS - 1 ? WW_STACK_NEVER : exp2((bin - 1) / 2.0);
+}
+
+/* A profiler at work on one trace. */
+struct maker {
+    struct ww_trace *trace;
+    ww_progress_fn progress;
+    void *progress_context;
+    size_t index;
+    const struct ww_launch *launch;
+    struct ww_kernel_profile *to;
+    struct ww_profile_counter count;
+    struct ww_rows rows;
+    struct ww_stack *global, *local; /* global: kept over launches, as the L2 is */
+    struct ww_seen *pages;           /* the same */
+    struct ww_local_reuse *level;
+    uint64_t longest, longest_steps;
+};
+
+static void put(float *bins, double distance, double weight) {
+    bins[ww_reuse_bin(distance)] += (float)weight;
+}
+
+/* ---- all SMs ---- */
+
+static void global_line(struct maker *m, enum ww_walk_kind kind, const struct ww_walk_line *line,
+                        double far[2]) {
+    struct ww_global_reuse *g = &m->to->global_reuse;
+    struct ww_stack_use use;
+    bool store = kind == WW_WALK_STORE || kind == WW_WALK_ATOMIC;
+    if (!ww_stack_use(m->global, line->line, line->sectors, store, &use)) return;
+    uint32_t missed = 0;
+    for (uint32_t s = 0; s < 4; s++) {
+        if (!(line->sectors >> s & 1)) continue;
+        put(store ? g->store : g->sector, use.sector[s], use.weight);
+        if (use.sector[s] > far[0]) far[0] = use.sector[s];
+        if (use.sector[s] >= NOMINAL_L2) missed |= 1u << s;
+    }
+    if (!store) put(g->line, use.line, use.weight);
+    if (missed) ww_rows_add(&m->rows, line->line, missed);
+}
+
+static void global_access(void *context, enum ww_walk_kind kind, const struct ww_walk_line *line, unsigned n,
+                          double far[2]) {
+    struct maker *m = context;
+    ww_profile_count_access(&m->count, kind, line, n);
+    for (unsigned i = 0; i < n; i++) global_line(m, kind, &line[i], far);
+}
+
+static void global_episode(void *context, const double far[2]) {
+    struct maker *m = context;
+    put(m->to->global_reuse.episode, far[0], 1);
+}
+
+static void global_step(void *context, const struct ww_walk *walk, const struct ww_inst *inst, uint32_t mask,
+                        const struct ww_access *access, bool last) {
+    struct maker *m = context;
+    (void)last;
+    ww_profile_count_step(&m->count, walk, inst, mask, access);
+}
+
+static void global_cta(void *context, uint64_t cta, uint64_t instructions) {
+    struct maker *m = context;
+    ww_profile_count_cta(&m->count, instructions);
+    if (instructions <= m->longest_steps) return;
+    m->longest = cta;
+    m->longest_steps = instructions;
+}
+
+static bool global_go_on(void *context, uint64_t steps) {
+    struct maker *m = context;
+    if (!m->progress) return true;
+    double all = (double)m->launch->warp_instructions;
+    return m->progress(m->progress_context, all > 0 ? (double)steps / all : 1, steps, "warp instructions");
+}
+
+static enum ww_code pass_over_all(struct maker *m, struct ww_error *error) {
+    struct ww_profile_run run = {.trace = m->trace,
+                                 .launch = m->index,
+                                 .stride = 1,
+                                 .most = m->launch->cta_count,
+                                 .slots = SLOTS_GLOBAL,
+                                 .context = m,
+                                 .access = global_access,
+                                 .episode = global_episode,
+                                 .step = global_step,
+                                 .cta = global_cta,
+                                 .go_on = global_go_on};
+    m->longest = m->longest_steps = 0;
+    ww_rows_begin(&m->rows);
+    WW_TRY(ww_profile_count_begin(&m->count, m->launch, m->pages, m->to, error));
+    enum ww_code code = ww_profile_run(&run, error);
+    ww_profile_count_end(&m->count);
+    ww_rows_end(&m->rows);
+    double sectors = m->rows.sectors;
+    m->to->rows_per_sector = sectors > 0 ? m->rows.all_stretches / sectors : 0;
+    m->to->chunks_per_sector = sectors > 0 ? m->rows.all_chunks / sectors : 0;
+    return code;
+}
+
+/* ---- one SM ---- */
+
+static void local_access(void *context, enum ww_walk_kind kind, const struct ww_walk_line *line, unsigned n,
+                         double far[2]) {
+    struct maker *m = context;
+    unsigned type = kind == WW_WALK_CACHED;
+    if (kind != WW_WALK_LOAD &&
+        kind != WW_WALK_CACHED) { /* not looked up for loading: it costs the L2's time */
+        far[0] = far[1] = WW_STACK_NEVER;
+        return;
+    }
+    for (unsigned i = 0; i < n; i++) {
+        struct ww_stack_use use;
+        if (!ww_stack_use(m->local, line[i].line, line[i].sectors, false, &use)) continue;
+        put(m->level->line[type], use.line, use.weight);
+        for (uint32_t s = 0; s < 4; s++) {
+            if (!(line[i].sectors >> s & 1)) continue;
+            put(m->level->sector[type], use.sector[s], use.weight);
+            if (use.sector[s] > far[0]) far[0] = use.sector[s];
+        }
+    }
+    far[1] = type == 1 ? far[0] : WW_STACK_NEVER;
+}
+
+static void local_episode(void *context, const double far[2]) {
+    struct maker *m = context;
+    put(m->level->episode[0], far[0], 1);
+    put(m->level->episode[1], far[1], 1);
+}
+
+/* The CTAs that one of several SMs would run, so many at a time. */
+static enum ww_code pass_over_sm(struct maker *m, unsigned level, uint64_t first, uint64_t stride,
+                                 struct ww_error *error) {
+    struct ww_profile_run run = {.trace = m->trace,
+                                 .launch = m->index,
+                                 .first = first,
+                                 .stride = stride,
+                                 .most = (m->launch->cta_count + stride - 1) / stride,
+                                 .slots = 1u << level,
+                                 .steps = LOCAL_STEPS / 2,
+                                 .context = m,
+                                 .access = local_access,
+                                 .episode = local_episode};
+    m->level = &m->to->local_reuse[level];
+    ww_stack_clear(m->local);
+    return ww_profile_run(&run, error);
+}
+
+static enum ww_code pass_over_levels(struct maker *m, struct ww_error *error) {
+    uint64_t ctas = m->launch->cta_count;
+    const struct ww_kernel_profile *p = m->to;
+    if (p->load_lines[0] + p->load_lines[1] + p->bypass_lines + p->atomic_lines == 0) return WW_OK;
+    for (unsigned level = 0; level < WW_LOCAL_LEVELS; level++) {
+        uint64_t at_a_time = 1u << level, stride = ctas / at_a_time;
+        if (level > 0 && at_a_time > ctas) { /* as many as there are were looked at */
+            m->to->local_reuse[level] = m->to->local_reuse[level - 1];
+            continue;
+        }
+        if (stride > LOCAL_SMS) stride = LOCAL_SMS;
+        if (stride < 1) stride = 1;
+        WW_TRY(pass_over_sm(m, level, 0, stride, error));
+        if (stride > 2) WW_TRY(pass_over_sm(m, level, stride / 2, stride, error));
+    }
+    return WW_OK;
+}
+
+/* ---- paths ---- */
+
+static enum ww_code add_paths(struct maker *m, struct ww_path *path, uint64_t index, double weight,
+                              float plane[WW_PATH_PLANES][WW_PATH_COUNT], uint64_t *steps,
+                              struct ww_error *error) {
+    struct ww_cta_trace cta;
+    double steps_of[WW_PATH_COUNT];
+    WW_TRY(ww_trace_load_cta(m->trace, m->index, index, &cta, error));
+    for (unsigned k = 0; k < WW_PATH_PLANES; k++) {
+        struct ww_path_latency latency = ww_path_point(k);
+        ww_path_longest(path, &cta, &latency, steps_of);
+        for (int c = 0; c < WW_PATH_COUNT; c++) plane[k][c] += (float)(weight * steps_of[c]);
+    }
+    for (uint32_t w = 0; w < cta.warp_count; w++) *steps += cta.warp[w].step_count;
+    ww_trace_release_cta(m->trace, &cta);
+    return WW_OK;
+}
+
+static enum ww_code sample_paths(struct maker *m, struct ww_path *path, struct ww_error *error) {
+    uint64_t ctas = m->launch->cta_count, steps = 0;
+    unsigned taken = 0, most = ctas < PATH_CTAS ? (unsigned)ctas : PATH_CTAS;
+    for (unsigned i = 0; i < most && (i == 0 || steps < PATH_STEPS); i++) {
+        /* in an order that spreads them also if it stops early */
+        uint64_t place = (uint64_t)((2 * (i * 3 % most) + 1) * ctas / (2 * most));
+        uint64_t cta = ww_trace_next_cta(m->trace, m->index, place);
+        if (cta >= ctas) cta = ww_trace_next_cta(m->trace, m->index, 0);
+        if (cta >= ctas) break;
+        WW_TRY(add_paths(m, path, cta, 1, m->to->plane, &steps, error));
+        taken++;
+    }
+    for (unsigned k = 0; taken > 1 && k < WW_PATH_PLANES; k++)
+        for (int c = 0; c < WW_PATH_COUNT; c++) m->to->plane[k][c] /= (float)taken;
+    if (m->longest_steps > 0) WW_TRY(add_paths(m, path, m->longest, 1, m->to->longest, &steps, error));
+    return WW_OK;
+}
+
+static enum ww_code pass_over_paths(struct maker *m, struct ww_error *error) {
+    struct ww_path *path = ww_path_new(m->launch);
+    if (!path) return ww_fail_nomem(error, "profile");
+    enum ww_code code = sample_paths(m, path, error);
+    ww_path_free(path);
+    return code;
+}
+
+/* ---- launches ---- */
+
+static void describe(const struct ww_launch *l, struct ww_kernel_profile *p) {
+    const char *name = l->kernel ? l->kernel : "";
+    size_t n = strnlen(name, sizeof p->kernel - 1);
+    memcpy(p->kernel, name, n);
+    memcpy(p->grid, l->grid, sizeof p->grid);
+    memcpy(p->block, l->block, sizeof p->block);
+    p->registers_per_thread = l->registers_per_thread;
+    p->shared_static = l->shared_static;
+    p->shared_dynamic = l->shared_dynamic;
+    p->warps_per_cta = l->warps_per_cta;
+}
+
+static enum ww_code profile_launch(struct maker *m, struct ww_error *error) {
+    WW_TRY(ww_trace_launch(m->trace, m->index, &m->launch, error));
+    describe(m->launch, m->to);
+    WW_TRY(pass_over_all(m, error));
+    WW_TRY(pass_over_levels(m, error));
+    return pass_over_paths(m, error);
+}
+
+enum ww_code ww_model_profile_make(struct ww_trace *trace, ww_progress_fn progress, void *context,
+                                   struct ww_model_profile *profile, struct ww_error *error) {
+    struct maker m = {.trace = trace, .progress = progress, .progress_context = context};
+    enum ww_code code = WW_OK;
+    *profile = (struct ww_model_profile){.count = ww_trace_launch_count(trace)};
+    memcpy(profile->hash, ww_trace_hash(trace), sizeof profile->hash - 1);
+    profile->launch = calloc(profile->count ? profile->count : 1, sizeof *profile->launch);
+    m.global = ww_stack_new();
+    m.local = ww_stack_new();
+    m.pages = ww_seen_new();
+    if (!profile->launch || !m.global || !m.local || !m.pages) code = ww_fail_nomem(error, "profile");
+    for (; code == WW_OK && m.index < profile->count; m.index++) {
+        m.to = &profile->launch[m.index];
+        code = profile_launch(&m, error);
+    }
+    ww_stack_free(m.global);
+    ww_stack_free(m.local);
+    ww_seen_free(m.pages);
+    if (code != WW_OK) ww_model_profile_free(profile);
+    return code;
+}
+
+void ww_model_profile_free(struct ww_model_profile *profile) {
+    free(profile->launch);
+    *profile = (struct ww_model_profile){0};
+}
