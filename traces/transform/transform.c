@@ -22,13 +22,19 @@ const struct ww_access *ww_tf_access_of(const struct ww_tf *t, uint32_t cta, uin
 
 /* ---- what kinds write with ---- */
 
+/* Lanes of a warp of the CTA: its last one may have fewer than 32. */
+static uint32_t lanes_of(const struct ww_launch *l, uint32_t warp) {
+    uint32_t threads = l->block[0] * l->block[1] * l->block[2] - warp * 32;
+    return threads < 32 ? (1u << threads) - 1 : UINT32_MAX;
+}
+
 void ww_tf_put(struct ww_tf *t, uint32_t cta, uint32_t warp, uint32_t step, uint32_t group) {
     const struct ww_warp_stream *s = &t->cta[cta].warp[warp];
     uint32_t place = step < s->step_count ? s->step[step].inst : t->launch->inst_count;
     if (t->planning)
         ww_tf_mark(&t->code, place, group);
     else
-        ww_tf_emit(t->stream, &t->code, place, group, UINT32_MAX);
+        ww_tf_emit(t->stream, &t->code, place, group, lanes_of(t->launch, warp));
 }
 
 void ww_tf_copy_step(struct ww_tf *t, uint32_t cta, uint32_t warp, uint32_t step) {
