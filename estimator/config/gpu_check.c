@@ -60,6 +60,8 @@ static enum ww_code sm_rules(const struct check *c) {
     RULE(c, s->power_sm_mhz == 0 || s->clock_sm_mhz <= 10 * s->power_sm_mhz, "power.sm_mhz",
          "%g MHz is below a tenth of clock.sm_mhz, %g: no chip's voltage reaches so far", s->power_sm_mhz,
          s->clock_sm_mhz);
+    RULE(c, !s->collect_units_sp || !s->front_rf_banks, "collect.units_sp",
+         "operand collectors and front.rf_banks model the same conflicts: one of them must be 0");
     RULE(c, s->sm_schedulers <= s->sm_max_warps, "sm.schedulers", "%u schedulers, but sm.max_warps is %u",
          s->sm_schedulers, s->sm_max_warps);
     RULE(c, s->sm_max_threads <= s->sm_max_warps * 32, "sm.max_threads", "%u does not fit sm.max_warps = %u",

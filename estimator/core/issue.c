@@ -1,4 +1,5 @@
 #include "barrel.h"
+#include "collect.h"
 #include "warp_head.h"
 
 /* An integer multiplication may need the port of another unit, too. */
@@ -63,17 +64,17 @@ static void sleep_until(struct ww_sm *sm, struct ww_warp *w, const struct ww_din
 /* What the instruction does besides taking its port. Returns false if the warp is held until something
  * outside of it happens. */
 static bool act(struct ww_sm *sm, struct ww_warp *w, const struct ww_dinst *d, const struct ww_step *step,
-                uint64_t cycle) {
+                uint64_t cycle, uint64_t delay) {
     if (sm->barrel && ww_barrel_take(sm, w, d, cycle)) return true;
     switch (d->action) {
     case WW_A_CONST: {
         uint64_t at = step->mask ? ww_const_load(sm, d->access ? w->access : NULL, w->pool, step->mask, cycle)
                                  : cycle + 1;
-        set_results(w, d, WW_SB(at + d->latency, (uint64_t)d->state));
+        set_results(w, d, WW_SB(at + d->latency + delay, (uint64_t)d->state));
         return true;
     }
     case WW_A_LSU:
-        issue_memory(sm, w, d, step->mask, step->inst, cycle);
+        issue_memory(sm, w, d, step->mask, step->inst, cycle + delay);
         return true;
     case WW_A_FENCE:
         if (w->memory_count == 0) return true;
@@ -89,9 +90,20 @@ static bool act(struct ww_sm *sm, struct ww_warp *w, const struct ww_dinst *d, c
         ww_barrier_arrive(sm, w, d, d->access ? w->access : NULL, cycle);
         return !w->barred;
     default:
-        set_results(w, d, WW_SB(cycle + d->latency, (uint64_t)d->state));
+        set_results(w, d, WW_SB(cycle + d->latency + delay, (uint64_t)d->state));
         return true;
     }
+}
+
+/* Takes what an issue needs; returns the cycles by which operands or results are later than without others. */
+static inline uint64_t take(struct ww_sm *sm, struct ww_sched *s, const struct ww_dinst *d, uint64_t cycle) {
+    if (sm->collect) {
+        if (d->ii) return ww_collect_issue(sm, d, cycle);
+        return d->action == WW_A_LSU || d->action == WW_A_CONST ? ww_collect_memory(sm, d, cycle) : 0;
+    }
+    if (d->ii) take_unit(sm, s, d->group, cycle + d->ii);
+    if (d->group2) take_unit(sm, s, d->group2, cycle + d->ii2);
+    return 0;
 }
 
 static void count_branch(struct ww_core *core, struct ww_warp *w, const struct ww_step *step) {
@@ -113,14 +125,13 @@ static bool issue_head(struct ww_sm *sm, struct ww_sched *s, struct ww_warp *w, 
                        uint64_t cycle) {
     struct ww_core *core = sm->core;
     const struct ww_step *step = w->step;
-    if (d->ii) take_unit(sm, s, d->group, cycle + d->ii);
-    if (d->group2) take_unit(sm, s, d->group2, cycle + d->ii2);
+    uint64_t delay = take(sm, s, d, cycle);
     count_issue(core, step);
     if (core->probe) ww_probe_issue(core->probe, sm->id, (uint32_t)(w - sm->warp), step->inst, cycle);
     if (core->roles && core->roles[step->inst]) ww_copy_issue(sm, w, core->roles[step->inst], cycle);
     w->front = cycle + 1;
     w->front_state = WW_S_NO_INST;
-    bool goes_on = act(sm, w, d, step, cycle);
+    bool goes_on = act(sm, w, d, step, cycle, delay);
     w->access += d->access;
     w->step++;
     if (d->action == WW_A_BRANCH && d->conditional) count_branch(core, w, step);
@@ -245,12 +256,22 @@ static void find_next_try(struct ww_sched *s, uint64_t cycle) {
     s->try_at = next < s->next_issue ? s->next_issue : next;
 }
 
+/* Collectors alone keep what is ready from `from` to the next attempt. */
+static void note_blocked(const struct ww_sm *sm, struct ww_sched *s, uint64_t from) {
+    if (!sm->collect || s->try_at == WW_NEVER || s->try_at <= from) return;
+    s->blocked_from = from;
+    s->blocked_until = s->try_at;
+}
+
 static void schedule(struct ww_sm *sm, struct ww_sched *s, uint64_t cycle) {
     if (s->next_issue > cycle) {
         s->try_at = s->next_issue;
         return;
     }
-    if (!find_ready(s, cycle) || (sm->barrel && !ww_barrel_filter(sm, s, cycle))) return;
+    if (!find_ready(s, cycle) || (sm->barrel && !ww_barrel_filter(sm, s, cycle))) {
+        note_blocked(sm, s, cycle);
+        return;
+    }
     s->view.cycle = cycle;
     s->view.memory_saturated = ww_l1_saturated(sm);
     int slot = sm->core->ops->pick(s->state, &s->view);
@@ -261,6 +282,7 @@ static void schedule(struct ww_sm *sm, struct ww_sched *s, uint64_t cycle) {
     issue_warp(sm, s, &s->warp[(uint32_t)slot * sm->core->gpu->sm_schedulers], cycle);
     if (sm->core->ops->may_miss) sm->lsu.retry = true; /* the owner may have changed */
     find_next_try(s, cycle);
+    note_blocked(sm, s, s->next_issue > cycle + 1 ? s->next_issue : cycle + 1);
 }
 
 uint64_t ww_issue(struct ww_sm *sm, uint64_t cycle) {

@@ -1,4 +1,5 @@
 #include "barrel.h"
+#include "collect.h"
 
 /* The queue is full. */
 static void close_queue(struct ww_sm *sm) {
@@ -20,7 +21,7 @@ void ww_lsu_push(struct ww_sm *sm, struct ww_warp *w, uint32_t inst, uint32_t ma
     struct ww_lsu *l = &sm->lsu;
     uint32_t at = l->head + l->count;
     if (at >= l->capacity) at -= l->capacity;
-    l->ring[at] = (struct ww_lsu_entry){access, w->pool, inst, mask, (uint32_t)(w - sm->warp)};
+    l->ring[at] = (struct ww_lsu_entry){access, w->pool, inst, mask, (uint32_t)(w - sm->warp), cycle + 1};
     if (l->count++ == 0 && l->free <= cycle) l->free = cycle + 1;
     if (l->count == l->capacity) close_queue(sm);
     sm->core->inflight++;
@@ -39,11 +40,13 @@ static void pop(struct ww_sm *sm) {
     l->count--;
     l->active = false;
     sm->core->inflight--;
+    if (l->count && l->ring[l->head].from > l->free) l->free = l->ring[l->head].from;
     if (l->count + 1 == l->capacity) open_queue(sm);
 }
 
 static void write_results(struct ww_sm *sm, struct ww_warp *w, const struct ww_dinst *d, uint64_t cycle,
                           uint64_t ready, uint32_t state) {
+    if (sm->collect && d->result_count) ready = ww_collect_load(sm, d, ready);
     uint64_t entry = WW_SB(ready, (uint64_t)state);
     for (uint32_t i = 0; i < d->result_count; i++) w->board[d->result[i]] = entry;
     if (d->async && --w->async_count == 0) w->board[sm->core->code.async_register] = entry;

@@ -222,6 +222,20 @@ static void list_registers(const struct ww_inst *in, struct renumber *n, uint16_
     d->result_count = result_count;
 }
 
+/* Banks of operands: one of 64 bits, in two registers, is one read; vectors are as many as they have registers.
+ */
+static uint8_t list_banks(const struct ww_gpu_spec *g, const struct ww_operand *o, uint32_t count,
+                          uint8_t *list) {
+    uint8_t n = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        if (o[i].reg >= WW_REG_PRED) continue;
+        uint32_t registers = o[i].n > 2 ? o[i].n : 1;
+        for (uint32_t k = 0; k < registers && n < 24; k++)
+            list[n++] = (uint8_t)((o[i].reg + k) % g->collect_banks);
+    }
+    return n;
+}
+
 static void decode_one(const struct ww_gpu_spec *gpu, const struct ww_inst *in, struct ww_dinst *d) {
     enum ww_pipe pipe = ww_pipe_of((enum ww_op)in->op);
     d->pc = in->pc;
@@ -264,6 +278,8 @@ enum ww_code ww_pipe_decode(const struct ww_gpu_spec *gpu, const struct ww_launc
     out->reg = ww_arena_array(arena, list + 1, sizeof *out->reg);
     if (!out->inst || !out->reg) return ww_fail_nomem(error, "decoded instructions");
     out->async_register = n.count++;
+    uint8_t *bank = gpu->collect_units_sp ? ww_arena_array(arena, list + 1, sizeof *bank) : NULL;
+    if (gpu->collect_units_sp && !bank) return ww_fail_nomem(error, "decoded instructions");
     uint32_t at = 0;
     for (uint32_t i = 0; i < launch->inst_count; i++) {
         struct ww_dinst *d = &out->inst[i];
@@ -273,6 +289,11 @@ enum ww_code ww_pipe_decode(const struct ww_gpu_spec *gpu, const struct ww_launc
         if (d->action == WW_A_DMA) out->uses_dma = true;
         list_registers(&launch->inst[i], &n, out->reg + at, d);
         at += d->check_count;
+        if (bank) {
+            d->bank = bank;
+            bank += d->reads = list_banks(gpu, launch->inst[i].src, launch->inst[i].src_count, bank);
+            bank += d->writes = list_banks(gpu, launch->inst[i].dst, launch->inst[i].dst_count, bank);
+        }
         if (launch->inst[i].op == WW_OP_ASYNC_WAIT && !d->result_count) {
             out->reg[at++] = out->async_register;
             d->check_count++;

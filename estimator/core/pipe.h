@@ -68,6 +68,8 @@ struct ww_dinst {
     uint16_t barrier_warps; /* 0: all of the CTA */
     uint32_t pc;
     const uint16_t *check, *result; /* dense numbers of the registers it checks, and of its results */
+    const uint8_t *bank;   /* with operand collectors: register banks of its operands, then of its results */
+    uint8_t reads, writes; /* how many of each */
 };
 
 struct ww_code_table {

@@ -1,4 +1,5 @@
 #include "barrel.h"
+#include "collect.h"
 #include "warp_head.h"
 
 /* A read-only cache of so many KiB with LRU, indexed by address bits. */
@@ -75,6 +76,7 @@ enum ww_code ww_sm_init(struct ww_sm *sm, struct ww_core *core, uint32_t id, str
     if (!ww_smm_init(sm, arena)) return ww_fail_nomem(error, "the table of shared memory");
     WW_TRY(ww_dma_init(sm, arena, error));
     if (!ww_barrel_init(sm, arena)) return ww_fail_nomem(error, "an SM's pipeline");
+    if (!ww_collect_init(sm, arena)) return ww_fail_nomem(error, "operand collectors");
     WW_TRY(init_schedulers(sm, arena, settings, error));
     return init_caches(sm, arena, l1_ways, seed, error);
 }

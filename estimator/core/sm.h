@@ -50,6 +50,7 @@ struct ww_cta_source {
 #define WW_SB_STATE(entry) ((uint32_t)((entry)&15))
 
 struct ww_govern;
+struct ww_collect;
 
 struct ww_warp {
     const struct ww_step *step, *end; /* head, and past the last */
@@ -86,8 +87,9 @@ struct ww_sched {
     uint64_t next_issue;        /* the issue interval and bank conflicts are over */
     uint64_t try_at;  /* nothing can issue before, unless a warp becomes ready or the LSU makes room */
     uint64_t counted; /* slots of cycles before it are counted */
-    uint32_t groups;  /* bit per group with a ready slot */
-    uint32_t causes;  /* bit per enum ww_slot that a warp gives */
+    uint64_t blocked_from, blocked_until; /* cycles in which no operand collector takes what is ready */
+    uint32_t groups;                      /* bit per group with a ready slot */
+    uint32_t causes;                      /* bit per enum ww_slot that a warp gives */
     uint8_t cause_count[WW_SLOT_COUNT];
     uint64_t slot[WW_SLOT_COUNT];
     uint64_t age[64];
@@ -125,6 +127,7 @@ struct ww_lsu_entry {
     const uint64_t *pool;
     uint32_t inst, mask;
     uint32_t warp;
+    uint64_t from; /* its operands are there */
 };
 
 /* A line request that was refused, with all that it takes to try it again. */
@@ -186,7 +189,8 @@ struct ww_sm {
     struct ww_fetcher *fetch;  /* NULL: no prefetcher */
     struct ww_sched_sm shared;
     struct ww_smm smm;
-    struct ww_barrel *barrel; /* barrel.h, or NULL */
+    struct ww_barrel *barrel;   /* barrel.h, or NULL */
+    struct ww_collect *collect; /* collect.h, or NULL */
     uint64_t *icache_ready;
     uint32_t resident_ctas, resident_warps;
     uint32_t paused_ctas, cta_room; /* of those that are resident; resident ones up to which it takes more */
@@ -288,6 +292,14 @@ static inline void ww_issue_count(struct ww_sched *s, uint64_t cycle) {
     uint32_t cause = s->causes ? (uint32_t)__builtin_ctz(s->causes) : (uint32_t)WW_SLOT_EMPTY;
     if (s->copies) ww_copy_stall(s->copies, s, cycle - s->counted);
     s->slot[cause] += cycle - s->counted;
+    if (s->blocked_until > s->counted && cause == WW_SLOT_EXCESS_ALU) {
+        uint64_t from = s->blocked_from > s->counted ? s->blocked_from : s->counted;
+        uint64_t to = s->blocked_until < cycle ? s->blocked_until : cycle;
+        if (to > from) {
+            s->slot[cause] -= to - from;
+            s->slot[WW_SLOT_COLLECT] += to - from;
+        }
+    }
     s->counted = cycle;
 }
 
