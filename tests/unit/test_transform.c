@@ -74,6 +74,50 @@ static void updates_in_place_do_not_split(void **state) {
     regions_are("Ss|l|s|lL", 1, (const uint32_t[][2]){{0, 9}}); /* S is read by the last L */
 }
 
+static void a_region_of_one_phase_ends_at_its_last_access(void **state) {
+    (void)state;
+    regions_are(".SL.", 1, (const uint32_t[][2]){{1, 3}});
+    regions_are(".SL..|.SL.|.", 2, (const uint32_t[][2]){{1, 3}, {7, 9}});
+}
+
+/* So that an allocation there stands before the warp's exit. */
+static void a_warp_without_an_access_in_a_regions_only_phase_has_it_at_the_phases_start(void **state) {
+    (void)state;
+    struct made m;
+    struct ww_arena arena;
+    struct ww_regions r;
+    struct ww_error e;
+    ww_arena_init(&arena, 0);
+    make(&m, ".|..");
+    program_access(&m.p, 1, m.store, ALL, 0, 4);
+    program_step(&m.p, 0, m.op, ALL);
+    struct ww_cta_trace cta = {.warp_count = 2, .warp = m.p.stream};
+    assert_int_equal(ww_regions_find(&m.p.launch, &cta, 0, &arena, &r, &e), WW_OK);
+    assert_int_equal(r.count, 1);
+    assert_int_equal(r.span[0].begin, 2);
+    assert_int_equal(r.span[0].end, 2);
+    assert_int_equal(r.span[1].begin, 4);
+    assert_int_equal(r.span[1].end, 5);
+    ww_arena_free(&arena);
+    program_free(&m.p);
+}
+
+static void bulk_transfers_are_refused(void **state) {
+    (void)state;
+    struct made m;
+    struct ww_arena arena;
+    struct ww_regions r;
+    struct ww_error e;
+    ww_arena_init(&arena, 0);
+    make(&m, "S.L");
+    m.p.inst[m.op].op = WW_OP_DMA;
+    struct ww_cta_trace cta = {.warp_count = 2, .warp = m.p.stream};
+    assert_int_equal(ww_regions_find(&m.p.launch, &cta, 0, &arena, &r, &e), WW_UNSUPPORTED);
+    assert_non_null(strstr(e.text, "in bulk"));
+    ww_arena_free(&arena);
+    program_free(&m.p);
+}
+
 static void barriers_of_some_threads_and_unequal_ones_are_refused(void **state) {
     (void)state;
     struct made m;
@@ -385,6 +429,9 @@ int main(void) {
         cmocka_unit_test(a_region_lasts_from_the_first_define_to_the_last_use),
         cmocka_unit_test(a_write_that_follows_a_use_and_a_barrier_opens_a_new_region),
         cmocka_unit_test(updates_in_place_do_not_split),
+        cmocka_unit_test(a_region_of_one_phase_ends_at_its_last_access),
+        cmocka_unit_test(a_warp_without_an_access_in_a_regions_only_phase_has_it_at_the_phases_start),
+        cmocka_unit_test(bulk_transfers_are_refused),
         cmocka_unit_test(barriers_of_some_threads_and_unequal_ones_are_refused),
         cmocka_unit_test(vtb_keeps_for_each_load_its_last_writer),
         cmocka_unit_test(vtb_pipe_keeps_for_each_load_its_last_writer),

@@ -39,6 +39,7 @@ static enum ww_code check_step(const struct finder *f, const struct ww_inst *in,
     if (in->op == WW_OP_BARRIER && !ww_region_barrier(f->launch, in, a))
         return refuse(f, in, "is a barrier of some threads only");
     if (in->op == WW_OP_ASYNC_COPY) return refuse(f, in, "copies to shared memory asynchronously");
+    if (in->op == WW_OP_DMA) return refuse(f, in, "transfers to shared memory in bulk");
     if (is_shared(in) && !a) return refuse(f, in, "accesses shared memory at unknown addresses");
     return WW_OK;
 }
@@ -157,9 +158,8 @@ static struct ww_span span_of(const struct finder *f, uint32_t w, uint32_t first
     const uint32_t *bar = f->out->barrier + (size_t)w * f->out->barriers;
     uint32_t from = first ? bar[first - 1] + 1 : 0, until = last < f->out->barriers ? bar[last] : s->step_count;
     uint32_t first_end = first < f->out->barriers ? bar[first] : s->step_count;
-    struct ww_span r = {first_end, last ? bar[last - 1] + 1 : 0};
+    struct ww_span r = {first_end, last ? bar[last - 1] + 1 : 0}; /* without accesses */
     const struct ww_access *a = f->access[(size_t)w * f->phases + first];
-    if (r.end < r.begin) r.end = r.begin;
     for (uint32_t i = from; i < until; i++) {
         bool has = (f->launch->inst[s->step[i].inst].flags & WW_INST_ACCESS) != 0;
         if (touches(f, s, &s->step[i], a)) {
@@ -168,6 +168,7 @@ static struct ww_span span_of(const struct finder *f, uint32_t w, uint32_t first
         }
         a += has;
     }
+    if (r.end < r.begin) r.begin = r.end; /* one phase, without an access of this warp */
     return r;
 }
 

@@ -16,7 +16,8 @@
 #include "../trace.h"
 
 /* Steps [begin, end) of a warp. Warps that do not touch shared memory in the region's first or last phase have
- * its begin at the end of the one, its end at the start of the other. */
+ * its begin at the end of the one, its end at the start of the other; if both are the same phase, both at its
+ * start (its end may lie behind the warp's exit). */
 struct ww_span {
     uint32_t begin, end;
 };
@@ -35,8 +36,8 @@ bool ww_region_barrier(const struct ww_launch *launch, const struct ww_inst *ins
                        const struct ww_access *access);
 
 /* Finds the regions of accesses at or above byte `from` (0: of all). Memory is the arena's. Errors:
- * WW_UNSUPPORTED (a shared access without addresses, asynchronous copies, barriers of some threads, warps with
- * different numbers of barriers: says the CTA and the pc), WW_NOMEM. */
+ * WW_UNSUPPORTED (a shared access without addresses, asynchronous copies, bulk transfers, barriers of some
+ * threads, warps with different numbers of barriers: says the CTA and the pc), WW_NOMEM. */
 enum ww_code ww_regions_find(const struct ww_launch *launch, const struct ww_cta_trace *cta, uint64_t from,
                              struct ww_arena *arena, struct ww_regions *out, struct ww_error *error);
 
