@@ -37,6 +37,16 @@ enum ww_code ww_device_memset(struct ww_device *device, uint64_t address, unsign
 enum ww_code ww_device_texture_u32(struct ww_device *device, uint64_t address, uint64_t count, uint64_t *handle,
                                    struct ww_error *error);
 
+/* An image that kernels fetch from: RGBA of 8 bits each, rows one after the other, first at `address`. */
+struct ww_device_image {
+    uint64_t address;
+    uint32_t width, height;
+};
+/* Gives the image a handle for tex instructions: values of 0 to 1, linear filtering, coordinates of 0 to 1 that
+ * repeat outside. The memory stays the image's own. Errors: WW_NOMEM, WW_USAGE (no pixels). */
+enum ww_code ww_device_image(struct ww_device *device, const struct ww_device_image *image, uint64_t *handle,
+                             struct ww_error *error);
+
 /* Loads PTX: by the name of embedded text (embed.h), or from a file if `name_or_path` ends in ".ptx". The
  * same name gives the same module. Errors: WW_USAGE (no such name), WW_IO, WW_INPUT, WW_UNSUPPORTED. */
 enum ww_code ww_device_module(struct ww_device *device, const char *name_or_path, struct ww_module **module,

@@ -43,6 +43,10 @@ static void json_launch(struct ww_jsonw *w, size_t number, const char *kernel, c
     ww_jsonw_u64(w, "barriers", p->barriers);
     ww_jsonw_u64(w, "flops", p->flops);
     ww_jsonw_u64(w, "global_loads", p->global_loads);
+    ww_jsonw_u64(w, "texture_loads", p->loads_texture);
+    ww_jsonw_u64(w, "invariant_loads", p->loads_invariant);
+    ww_jsonw_u64(w, "fixed_offset_loads", p->loads_fixed);
+    ww_jsonw_u64(w, "other_loads", p->loads_other);
     ww_jsonw_u64(w, "global_stores", p->global_stores);
     ww_jsonw_u64(w, "atomics", p->atomics);
     ww_jsonw_u64(w, "global_bytes", p->global_bytes);
@@ -90,6 +94,13 @@ static void text_launch(size_t number, const char *kernel, const struct ww_profi
             (unsigned long long)p->global_loads, (unsigned long long)p->global_stores,
             (unsigned long long)p->atomics, ratio(p->sectors, global), ratio(p->lines, global),
             100 * ratio(p->distinct_bytes, p->sectors * 32));
+    if (p->global_loads)
+        fprintf(
+            out,
+            "  loads: %.1f%% at a fixed offset from lane to lane, %.1f%% at one address, %.1f%% of textures, "
+            "%.1f%% other\n",
+            100 * ratio(p->loads_fixed, p->global_loads), 100 * ratio(p->loads_invariant, p->global_loads),
+            100 * ratio(p->loads_texture, p->global_loads), 100 * ratio(p->loads_other, p->global_loads));
     if (p->shared)
         fprintf(out, "  shared: %llu accesses, %.2f passes each\n", (unsigned long long)p->shared,
                 ratio(p->shared_passes, p->shared));

@@ -31,6 +31,7 @@ struct ww_device *device_new(struct kit *k) {
 
 void device_free(struct ww_device *d) {
     for (auto &m : d->memory) cudaFree((void *)(size_t)m.first);
+    for (auto &i : d->image) cudaDestroyTextureObject(i);
     for (auto &s : d->step)
         if (s.copy) cudaFree(s.copy);
     for (auto *m : d->module) delete m;
@@ -107,6 +108,24 @@ extern "C" enum ww_code ww_device_memset(struct ww_device *d, uint64_t address, 
     s.value = value;
     d->step.push_back(s);
     TRY_CUDA(cudaMemset((void *)(size_t)address, value, n));
+    return WW_OK;
+}
+
+extern "C" enum ww_code ww_device_image(struct ww_device *d, const struct ww_device_image *image,
+                                        uint64_t *handle, struct ww_error *error) {
+    cudaTextureObject_t object = 0;
+    cudaResourceDesc resource = {};
+    cudaTextureDesc texture = {};
+    resource.resType = cudaResourceTypePitch2D;
+    resource.res.pitch2D = {(void *)(size_t)image->address, cudaCreateChannelDesc<uchar4>(), image->width,
+                            image->height, (size_t)image->width * 4};
+    texture.addressMode[0] = texture.addressMode[1] = cudaAddressModeWrap;
+    texture.filterMode = cudaFilterModeLinear;
+    texture.readMode = cudaReadModeNormalizedFloat;
+    texture.normalizedCoords = 1;
+    TRY_CUDA(cudaCreateTextureObject(&object, &resource, &texture, nullptr));
+    d->image.push_back(object);
+    *handle = object;
     return WW_OK;
 }
 

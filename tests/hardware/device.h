@@ -45,6 +45,7 @@ struct ww_device {
     struct kit *k;
     std::vector<struct kit_step> step;
     std::vector<struct ww_module *> module;
+    std::vector<cudaTextureObject_t> image;
     std::vector<std::pair<u64, size_t>> memory; /* allocations, until the device is freed */
 };
 

@@ -135,6 +135,23 @@ static void a_strided_load_has_a_sector_for_each_lane(void **state) {
     assert_int_equal(p.lanes[16], 1);
 }
 
+static void loads_are_told_apart_by_their_lanes(void **state) {
+    (void)state;
+    const struct ww_inst load = memory(WW_OP_LOAD, WW_SPACE_GLOBAL, 4),
+                         store = memory(WW_OP_STORE, WW_SPACE_GLOBAL, 4);
+    const struct ww_access apart = {4096, 24, WW_AFFINE}, same = {4096, 0, WW_AFFINE};
+    struct ww_profile p = profile_of(load, apart, 0xf00ff00f, "LDG");
+    assert_true(p.loads_fixed == 1 && p.loads_invariant + p.loads_texture + p.loads_other == 0);
+    p = profile_of(load, same, 0xf00ff00f, "LDG");
+    assert_true(p.loads_invariant == 1 && p.loads_fixed + p.loads_texture + p.loads_other == 0);
+    p = profile_of(load, same, 0x100, "LDG");
+    assert_true(p.loads_other == 1 && p.loads_fixed + p.loads_texture + p.loads_invariant == 0);
+    p = profile_of(memory(WW_OP_TEXTURE, WW_SPACE_TEX, 16), same, UINT32_MAX, "TEX");
+    assert_true(p.loads_texture == 1 && p.loads_fixed + p.loads_invariant + p.loads_other == 0);
+    p = profile_of(store, apart, UINT32_MAX, "STG");
+    assert_true(p.loads_fixed + p.loads_invariant + p.loads_texture + p.loads_other == 0);
+}
+
 static void bytes_that_lanes_share_count_once(void **state) {
     (void)state;
     struct ww_profile p = profile_of(memory(WW_OP_REDUCE, WW_SPACE_GLOBAL, 4),
@@ -199,6 +216,7 @@ int main(void) {
         cmocka_unit_test(clearing_forgets),
         cmocka_unit_test(a_coalesced_load_has_four_sectors_of_one_line),
         cmocka_unit_test(a_strided_load_has_a_sector_for_each_lane),
+        cmocka_unit_test(loads_are_told_apart_by_their_lanes),
         cmocka_unit_test(bytes_that_lanes_share_count_once),
         cmocka_unit_test(a_value_across_two_sectors_counts_both),
         cmocka_unit_test(conflicts_of_a_shared_access_take_passes),

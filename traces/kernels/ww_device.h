@@ -86,6 +86,9 @@ WW_BUILTIN int atomicAdd(int *p, int v) {
 WW_BUILTIN unsigned atomicAdd(unsigned *p, unsigned v) {
     return (unsigned)__nvvm_atom_add_gen_i((int *)p, (int)v);
 }
+WW_BUILTIN unsigned long long atomicMin(unsigned long long *p, unsigned long long v) {
+    return __nvvm_atom_min_gen_ull(p, v);
+}
 WW_BUILTIN unsigned long long atomicAdd(unsigned long long *p, unsigned long long v) {
     return (unsigned long long)__nvvm_atom_add_gen_ll((long long *)p, (long long)v);
 }

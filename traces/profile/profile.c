@@ -56,7 +56,24 @@ static void add_bytes(struct sectors *s, uint64_t address, uint32_t width) {
     }
 }
 
-static void count_global(struct profiler *q, const struct ww_inst *inst, const uint64_t *address, uint32_t n) {
+/* The counter of a load: which pattern its lanes' addresses have (thread-invariant and fixed-offset accesses as
+ * in A. Sethia, "Equalizer, Mascar and APOGEE", section 5.3). */
+static uint64_t *load_kind(struct ww_profile *p, const struct ww_inst *inst, uint32_t mask,
+                           const uint64_t *address, uint32_t n) {
+    if (inst->space == WW_SPACE_TEX) return &p->loads_texture;
+    if (n < 2) return &p->loads_other;
+    int lane = __builtin_ctz(mask);
+    mask &= mask - 1;
+    int64_t lanes = __builtin_ctz(mask) - lane, step = (int64_t)(address[1] - address[0]);
+    for (uint32_t i = 1; i < n; i++, mask &= mask - 1) {
+        int64_t far = __builtin_ctz(mask) - lane;
+        if ((int64_t)(address[i] - address[0]) * lanes != step * far) return &p->loads_other;
+    }
+    return step == 0 ? &p->loads_invariant : &p->loads_fixed;
+}
+
+static void count_global(struct profiler *q, const struct ww_inst *inst, uint32_t mask, const uint64_t *address,
+                         uint32_t n) {
     struct sectors s = {.count = 0};
     uint64_t line[64];
     uint32_t lines = 0;
@@ -73,8 +90,10 @@ static void count_global(struct profiler *q, const struct ww_inst *inst, const u
         p->global_stores++;
     else if (inst->op == WW_OP_ATOMIC || inst->op == WW_OP_REDUCE)
         p->atomics++;
-    else
+    else {
         p->global_loads++;
+        ++*load_kind(p, inst, mask, address, n);
+    }
     p->global_lanes += n;
     p->global_bytes += (uint64_t)n * inst->width;
     p->sectors += s.count;
@@ -137,7 +156,7 @@ static bool step_once(struct profiler *q, const struct ww_warp_stream *w, struct
     switch (inst->space) {
     case WW_SPACE_GLOBAL:
     case WW_SPACE_TEX:
-        count_global(q, inst, address, n);
+        count_global(q, inst, step->mask, address, n);
         return true;
     case WW_SPACE_SHARED:
         q->p->shared++;

@@ -17,10 +17,13 @@ struct ww_profile {
     uint64_t branches, back_edges, barriers;       /* warp instructions */
     uint64_t flops;                                /* a fused multiply-add is two, a packed pair twice that */
     uint64_t global_loads, global_stores, atomics; /* warp instructions with an active lane */
-    uint64_t global_lanes, global_bytes;           /* lanes, and bytes that they ask for */
-    uint64_t distinct_bytes;                       /* bytes that some lane of the instruction asks for */
-    uint64_t sectors, lines;                       /* distinct 32-byte sectors and lines, by instruction */
-    uint64_t shared, shared_passes;                /* instructions, and passes with 32 banks of 4 bytes */
+    /* global_loads by their active lanes' addresses: texture fetches; all the same; differences that are a
+     * fixed multiple of those of the lanes' numbers; any other, and those of a single lane */
+    uint64_t loads_texture, loads_invariant, loads_fixed, loads_other;
+    uint64_t global_lanes, global_bytes; /* lanes, and bytes that they ask for */
+    uint64_t distinct_bytes;             /* bytes that some lane of the instruction asks for */
+    uint64_t sectors, lines;             /* distinct 32-byte sectors and lines, by instruction */
+    uint64_t shared, shared_passes;      /* instructions, and passes with 32 banks of 4 bytes */
     uint64_t local, constant;
     double footprint;                                 /* distinct lines touched, in bytes (global) */
     double reuse[WW_REUSE_BUCKETS], cold, reuse_rate; /* line accesses by distance; see reuse.h */

@@ -118,6 +118,25 @@ enum ww_code ww_device_texture_u32(struct ww_device *d, uint64_t address, uint64
     return ww_device_add_texture(d, &o, handle, error);
 }
 
+enum ww_code ww_device_image(struct ww_device *d, const struct ww_device_image *image, uint64_t *handle,
+                             struct ww_error *error) {
+    if (image->width == 0 || image->height == 0) return ww_fail(error, WW_USAGE, "image", "no pixels");
+    const uint64_t row = 4u * (uint64_t)image->width;
+    const struct tex_object object = {.filter = true,
+                                      .normalized = true,
+                                      .as_float = true,
+                                      .kind = TEX_UNSIGNED,
+                                      .channels = 4,
+                                      .bits = {8, 8, 8, 8},
+                                      .mode = {TEX_WRAP, TEX_WRAP, TEX_CLAMP},
+                                      .element = 4,
+                                      .address = image->address,
+                                      .row = row,
+                                      .slice = row * image->height,
+                                      .size = {image->width, image->height, 1}};
+    return ww_device_add_texture(d, &object, handle, error);
+}
+
 struct tex_object *ww_device_texture(struct ww_device *d, uint64_t handle) {
     if (handle == 0 || handle > d->texture_count || !d->texture[handle - 1].live) return NULL;
     return &d->texture[handle - 1];
