@@ -37,11 +37,12 @@ SOURCES = {
     "fx5600": "accel-sim/gpgpu-sim_distribution configs/deprecated-cfgs/QuadroFX5600/gpuwattch_quadrofx5600.xml: DRAM "
               "coefficient times its GDDR3 base energy; a burst is 32 bytes",
     "gddr5-energy": "AMD and Hynix' slides on HBM: GDDR5 moves 10.5 GB/s for each watt, which is 11.9 pJ a bit",
-    "hbm3e": "the row of the a100 table times 3.25/3.92: estimates of device energy, 2.5 to 4 pJ a bit for HBM3E and "
-             "3.92 pJ a bit for HBM2 (M. O'Connor et al., MICRO 2017, recalled)",
     "roofline": "RRZE-HPC/gpu-benches, gpu-roofline on eight A100 of 40 GB: watts at 0.25, 32.25, 64.25 and 96.25 operations "
                 "a byte, to which `warpwatt calibrate power` fitted the rows derived from v100 by `foundry`: front end, "
                 "registers and lanes x 0.751 (standard error 0.070); crossbar, L2, controllers and DRAM x 1.628 (0.106)",
+    "h200": "RRZE-HPC/gpu-benches, gpu-roofline of an H200 (572 W at 3759 GB/s and 0.25 operations a byte, 675 W at 6.25, 396 W "
+            "and 42.4 TFLOPS at 102.25): a straight line through the three gives 120 pJ a byte and 10.9 pJ a fused multiply-add, "
+            "which are those of the A100's file (120 and 11.1): at its clock of 1980 MHz the newer node saves nothing",
     "foundry5": "the row of the a100 table times TSMC's power at equal speed, N5 0.70 of N7",
     "idle": "nvidia-smi of idle H100 SXM boards: 68 to 73 W in six users' listings, 70 W less the other rows for an idle chip",
 }
@@ -175,16 +176,14 @@ def from_volta(transistors, stacks):
 
 
 def from_ampere(transistors, sms, stacks):
-    """Hopper: a100's rows by the node, HBM3's energy, and the watts of an idle board."""
-    factor, dram_factor = 0.70, 3.25 / 3.92
+    """Hopper: a100's energies, which an H200's roofline confirms, and the watts of an idle board."""
+    factor = 0.70
     base = load("a100")
-    on_chip = [r for r in base["events"] if r["component"] not in DRAM]
-    dram = [r for r in base["events"] if r["component"] in DRAM]
     leakage = factor * transistors / 54.2
-    events = scaled(on_chip, "a100", factor, 0.5, "foundry5") + scaled(dram, "a100", dram_factor, 0.4, "hbm3e")
+    events = [row(r, r["value"], 0.3 if r["source"] == "roofline" else 0.6, "h200", "a100's row") for r in base["events"]]
     rows = {r["component"]: r for r in base["static"]}
     idle = row(rows["sm_idle"], rows["sm_idle"]["value"] * factor, 0.5, "foundry5", "a100's row times %.3g" % factor)
-    standby = row(rows["dram_background"], rows["dram_background"]["value"] * stacks / 5, 0.6, "hbm3e",
+    standby = row(rows["dram_background"], rows["dram_background"]["value"] * stacks / 5, 0.6, "foundry5",
                   "a100's row for 5 stacks, here %d" % stacks)
     control = row(rows["mem_ctrl"], rows["mem_ctrl"]["value"] * factor * stacks / 5, 0.6, "foundry5",
                   "a100's row times %.3g" % (factor * stacks / 5))
