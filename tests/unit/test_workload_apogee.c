@@ -33,7 +33,7 @@ static const char *const scenes[] = {"scene=hand_shaded",     "scene=wolf_textur
                                      "scene=room_solid"};
 enum { SCENES = sizeof scenes / sizeof scenes[0] };
 
-static const char *const names[] = {"ap_filter", "ap_hotspot", "ap_shortestpath"};
+static const char *const names[] = {"ap_fft", "ap_filter", "ap_hotspot", "ap_mergesort", "ap_shortestpath"};
 
 static void every_number_of_warps_verifies(void **state) {
     (void)state;

@@ -103,7 +103,6 @@ static __device__ __forceinline__ void light(const float *position, const float 
     }
 LIGHT_KERNEL(1)
 LIGHT_KERNEL(2)
-LIGHT_KERNEL(4)
 
 /* Window coordinates, and 1 / w. */
 extern "C" __global__ void ap_project(const float4 *clip, const float4 *state, float4 *window, unsigned n,
@@ -143,10 +142,9 @@ static __device__ __forceinline__ unsigned reserve(unsigned *cursor, unsigned co
     return (unsigned)(base + sum) - count;
 }
 
-/* A triangle in 1/16 pixels with its box of pixels in the scissor; empty if x0 > x1 or y0 > y1. */
+/* A triangle in 1/16 pixels. */
 struct ap_triangle {
     int x[3], y[3], area;
-    int x0, y0, x1, y1;
 };
 
 static __device__ __forceinline__ int min3(int a, int b, int c) {
@@ -163,153 +161,155 @@ template <class T> static __device__ __forceinline__ void swap(T &a, T &b) {
     b = c;
 }
 
-static __device__ __forceinline__ ap_triangle triangle_of(const float4 *v, float4 scissor) {
+/* Every other triangle of a strip is turned round; one whose area is not positive then shows its back. */
+static __device__ __forceinline__ ap_triangle triangle_of(const float4 *v, bool even) {
     ap_triangle t;
 #pragma unroll
     for (unsigned k = 0; k < 3; k++) {
         t.x[k] = (int)ww_rintf(v[k].x * 16.0f);
         t.y[k] = (int)ww_rintf(v[k].y * 16.0f);
     }
+    if (even) swap(t.x[1], t.x[2]), swap(t.y[1], t.y[2]);
     t.area = (t.x[1] - t.x[0]) * (t.y[2] - t.y[0]) - (t.y[1] - t.y[0]) * (t.x[2] - t.x[0]);
-    int left = (min3(t.x[0], t.x[1], t.x[2]) + 7) >> 4, right = (max3(t.x[0], t.x[1], t.x[2]) - 8) >> 4;
-    int low = (min3(t.y[0], t.y[1], t.y[2]) + 7) >> 4, high = (max3(t.y[0], t.y[1], t.y[2]) - 8) >> 4;
-    t.x0 = max3(left, (int)scissor.x, 0), t.y0 = max3(low, (int)scissor.y, 0);
-    t.x1 = right < (int)scissor.z ? right : (int)scissor.z;
-    t.y1 = high < (int)scissor.w ? high : (int)scissor.w;
     return t;
 }
 
-/* Twice the area of a pixel's centre with an edge: at the box's first pixel, and from pixel to pixel. `own` makes it
- * negative on the edge unless the triangle owns that: of two that share an edge one does. */
+/* Twice the area of a pixel's centre with an edge: at a pixel, and from pixel to pixel. `own` makes it negative on the
+ * edge unless the triangle owns that: of two that share an edge one does. */
 struct ap_edge {
     int at, across, up, own;
-
-    __device__ __forceinline__ int of(int x, int y) const { /* from the box's first pixel */
-        return at + x * across + y * up;
-    }
 };
 
-static __device__ __forceinline__ ap_edge edge(const ap_triangle &t, unsigned a, unsigned b) {
+static __device__ __forceinline__ ap_edge edge(const ap_triangle &t, unsigned a, unsigned b, int x, int y) {
     int dx = t.x[b] - t.x[a], dy = t.y[b] - t.y[a];
-    int at = dx * (16 * t.y0 + 8 - t.y[a]) - dy * (16 * t.x0 + 8 - t.x[a]);
+    int at = dx * (16 * y + 8 - t.y[a]) - dy * (16 * x + 8 - t.x[a]);
     return {at, -16 * dy, 16 * dx, dy < 0 || (dy == 0 && dx > 0) ? 0 : -1};
 }
 
-/* A box's pixels in tiles of 8 x 4, x and y counted from its first. */
+/* A triangle is drawn a tile of 8 x 4 pixels at a time. */
 #define TILE_X 8
 #define TILE_Y 4
 
-/* Bits of the tile's pixels that lie inside: 8 y + x. */
-static __device__ __forceinline__ unsigned tile(const ap_triangle &t, const ap_edge *e, int x0, int y0) {
-    int right = t.x1 - t.x0 - x0, high = t.y1 - t.y0 - y0;
+/* A tile: its first pixel; bits 8 y + x of the pixels that lie inside; weights of corners 1 and 2 at its first pixel
+ * and from pixel to pixel. */
+struct ap_tile {
+    int x, y;
+    unsigned bits;
+    float one, one_x, one_y, two, two_x, two_y;
+};
+
+/* The tile at x0, y0 of a box of pixels up to x1, y1. */
+static __device__ __forceinline__ ap_tile tile_of(const ap_triangle &t, int x0, int y0, int x1, int y1) {
+    ap_edge a = edge(t, 1, 2, x0, y0), b = edge(t, 2, 0, x0, y0), c = edge(t, 0, 1, x0, y0);
+    int right = x1 - x0 < TILE_X - 1 ? x1 - x0 : TILE_X - 1, high = y1 - y0 < TILE_Y - 1 ? y1 - y0 : TILE_Y - 1;
+    int row0 = a.at + a.own, row1 = b.at + b.own, row2 = c.at + c.own;
     unsigned bits = 0;
-    right = right < TILE_X - 1 ? right : TILE_X - 1, high = high < TILE_Y - 1 ? high : TILE_Y - 1;
-    int row0 = e[0].of(x0, y0) + e[0].own, row1 = e[1].of(x0, y0) + e[1].own, row2 = e[2].of(x0, y0) + e[2].own;
     for (int y = 0; y <= high; y++) {
         int e0 = row0, e1 = row1, e2 = row2;
         for (int x = 0; x <= right; x++) {
             bits |= ((unsigned)~(e0 | e1 | e2) >> 31) << (TILE_X * y + x);
-            e0 += e[0].across, e1 += e[1].across, e2 += e[2].across;
+            e0 += a.across, e1 += b.across, e2 += c.across;
         }
-        row0 += e[0].up, row1 += e[1].up, row2 += e[2].up;
+        row0 += a.up, row1 += b.up, row2 += c.up;
     }
-    return bits;
+    float inverse = ww_fast_rcpf((float)t.area);
+    return {x0,
+            y0,
+            bits,
+            (float)b.at * inverse,
+            (float)b.across * inverse,
+            (float)b.up * inverse,
+            (float)c.at * inverse,
+            (float)c.across * inverse,
+            (float)c.up * inverse};
 }
 
-/* The tiles of a box behind the first: small triangles have none. */
-#define AP_MORE_TILES(t, x, y)                                                                                 \
-    for (int y = 0; y <= (t).y1 - (t).y0; y += TILE_Y)                                                         \
-        for (int x = y ? 0 : TILE_X; x <= (t).x1 - (t).x0; x += TILE_X)
+/* Tile `number` of the triangle with these corners; *more: it has another one. */
+static __device__ __forceinline__ ap_tile look(const float4 *v, bool even, float4 scissor, int number, bool *more) {
+    ap_triangle t = triangle_of(v, even);
+    ap_tile none = {};
+    *more = false;
+    if (t.area <= 0) return none;
+    int x0 = max3((min3(t.x[0], t.x[1], t.x[2]) + 7) >> 4, (int)scissor.x, 0);
+    int y0 = max3((min3(t.y[0], t.y[1], t.y[2]) + 7) >> 4, (int)scissor.y, 0);
+    int x1 = (max3(t.x[0], t.x[1], t.x[2]) - 8) >> 4, y1 = (max3(t.y[0], t.y[1], t.y[2]) - 8) >> 4;
+    x1 = x1 < (int)scissor.z ? x1 : (int)scissor.z, y1 = y1 < (int)scissor.w ? y1 : (int)scissor.w;
+    if (x0 > x1 || y0 > y1) return none;
+    bool large = x1 - x0 >= TILE_X || y1 - y0 >= TILE_Y;
+    if (large) {
+        int wide = (x1 - x0) / TILE_X + 1, row = number / wide;
+        *more = number + 1 < wide * ((y1 - y0) / TILE_Y + 1);
+        x0 += (number - row * wide) * TILE_X, y0 += row * TILE_Y;
+    }
+    return tile_of(t, x0, y0, x1, y1);
+}
 
-/* What a triangle's fragments are mixed of. */
-struct mix {
-    float4 v[3];
-    unsigned colour[3];
-    float2 uv[3];
-    float inverse; /* 1 / area */
-    unsigned width;
-};
-
-/* Writes the fragments of a tile from `at` on; returns the next place. */
+/* Writes the fragments of a tile from `at` on. z, w, c: depth, 1 / w and colours of the corners. */
 template <bool TEXTURED>
-static __device__ __forceinline__ unsigned emit(const ap_triangle &t, const ap_edge *e, const mix &m, unsigned bits,
-                                                int x0, int y0, const ap_fragments &out, unsigned at) {
-    for (; bits; bits &= bits - 1, at++) {
-        int bit = 31 - __clz((int)(bits & (0u - bits))), x = x0 + bit % TILE_X, y = y0 + bit / TILE_X;
-        float l1 = (float)e[1].of(x, y) * m.inverse, l2 = (float)e[2].of(x, y) * m.inverse, l0 = 1.0f - l1 - l2;
-        float z = ww_fma(l0, m.v[0].z, ww_fma(l1, m.v[1].z, l2 * m.v[2].z));
+static __device__ __forceinline__ void emit(const ap_tile &t, const float *z, const float *w, const unsigned *c,
+                                            const float2 *m, unsigned width, const ap_fragments &out, unsigned at) {
+    for (unsigned bits = t.bits; bits; bits &= bits - 1, at++) {
+        int bit = 31 - __clz((int)(bits & (0u - bits))), x = bit % TILE_X, y = bit / TILE_X;
+        float l1 = ww_fma((float)x, t.one_x, ww_fma((float)y, t.one_y, t.one));
+        float l2 = ww_fma((float)x, t.two_x, ww_fma((float)y, t.two_y, t.two)), l0 = 1.0f - l1 - l2;
         unsigned mixed = 0xff000000u;
 #pragma unroll
         for (unsigned n = 0; n < 3; n++) {
-            float last = l2 * channel(m.colour[2], n);
-            float c = ww_fma(l0, channel(m.colour[0], n), ww_fma(l1, channel(m.colour[1], n), last));
-            mixed |= (unsigned)ww_rintf(c) << (8 * n);
+            float last = l2 * channel(c[2], n);
+            mixed |= (unsigned)ww_rintf(ww_fma(l0, channel(c[0], n), ww_fma(l1, channel(c[1], n), last))) << (8 * n);
         }
-        out.place[at] = {(unsigned)(t.y0 + y) * m.width + (unsigned)(t.x0 + x), depth_of(z)};
+        float depth = ww_fma(l0, z[0], ww_fma(l1, z[1], l2 * z[2]));
+        out.place[at] = {(unsigned)(t.y + y) * width + (unsigned)(t.x + x), depth_of(depth)};
         out.colour[at] = mixed;
         if (TEXTURED) {
-            float q0 = l0 * m.v[0].w, q1 = l1 * m.v[1].w, q2 = l2 * m.v[2].w, q = ww_fast_rcpf(q0 + q1 + q2);
-            out.uv[at] = make_float2(ww_fma(q0, m.uv[0].x, ww_fma(q1, m.uv[1].x, q2 * m.uv[2].x)) * q,
-                                     ww_fma(q0, m.uv[0].y, ww_fma(q1, m.uv[1].y, q2 * m.uv[2].y)) * q);
+            float q0 = l0 * w[0], q1 = l1 * w[1], q2 = l2 * w[2], q = ww_fast_rcpf(q0 + q1 + q2);
+            out.uv[at] = make_float2(ww_fma(q0, m[0].x, ww_fma(q1, m[1].x, q2 * m[2].x)) * q,
+                                     ww_fma(q0, m[0].y, ww_fma(q1, m[1].y, q2 * m[2].y)) * q);
         }
     }
-    return at;
 }
 
 template <bool TEXTURED>
 static __device__ __forceinline__ void raster(const float4 *window, const unsigned *code, const unsigned *colour,
                                               const float2 *uv, const float4 *state, unsigned width,
-                                              ap_fragments out, unsigned *cursor, unsigned *first, unsigned n,
-                                              unsigned each) {
+                                              ap_fragments out, unsigned *cursor, unsigned n, unsigned each) {
     AP_FOR(i, n, each) {
-        float4 v[3];
-        ap_triangle t;
-        ap_edge e[3];
-        unsigned count = 0, bits = 0;
-        bool swapped = false;
-        if (i % STRIP < STRIP - 2) {
-            unsigned c0 = code[i], c1 = code[i + 1], c2 = code[i + 2];
-            if ((c0 & c1 & c2) == 0 && ((c0 | c1 | c2) & 0x30u) == 0) {
-                v[0] = window[i], v[1] = window[i + 1], v[2] = window[i + 2];
-                t = triangle_of(v, state[SCISSOR]);
-                swapped = t.area < 0;
-                if (swapped) swap(v[1], v[2]), swap(t.x[1], t.x[2]), swap(t.y[1], t.y[2]), t.area = -t.area;
-                e[0] = edge(t, 1, 2), e[1] = edge(t, 2, 0), e[2] = edge(t, 0, 1);
-                bits = t.area > 0 && t.x0 <= t.x1 && t.y0 <= t.y1 ? tile(t, e, 0, 0) : 0;
-                count = __popc(bits);
-                if (t.area > 0) AP_MORE_TILES(t, x, y) count += __popc(tile(t, e, x, y));
+        bool even = i % 2 == 0, more = i % STRIP < STRIP - 2;
+        int number = 0;
+        do {
+            ap_tile t = {};
+            float z[3], w[3];
+            if (more) {
+                unsigned c0 = code[i], c1 = code[i + 1], c2 = code[i + 2];
+                more = (c0 & c1 & c2) == 0 && ((c0 | c1 | c2) & 0x30u) == 0;
             }
-        }
-        unsigned at = reserve(cursor, count);
-        first[i] = at;
-        if (count == 0) continue;
-        mix m = {};
-#pragma unroll
-        for (unsigned k = 0; k < 3; k++) {
-            m.v[k] = v[k];
-            m.colour[k] = colour[i + k];
-            if (TEXTURED) m.uv[k] = uv[i + k];
-        }
-        if (swapped) swap(m.colour[1], m.colour[2]);
-        if (swapped && TEXTURED) swap(m.uv[1], m.uv[2]);
-        m.inverse = ww_fast_rcpf((float)t.area);
-        m.width = width;
-        at = emit<TEXTURED>(t, e, m, bits, 0, 0, out, at);
-        AP_MORE_TILES(t, x, y) at = emit<TEXTURED>(t, e, m, tile(t, e, x, y), x, y, out, at);
+            if (more) {
+                float4 v[3] = {window[i], window[i + 1], window[i + 2]};
+                t = look(v, even, state[SCISSOR], number++, &more);
+                z[0] = v[0].z, z[1] = v[1].z, z[2] = v[2].z, w[0] = v[0].w, w[1] = v[1].w, w[2] = v[2].w;
+            }
+            unsigned at = reserve(cursor, (unsigned)__popc(t.bits));
+            if (t.bits == 0) continue;
+            unsigned c[3] = {colour[i], colour[i + 1], colour[i + 2]};
+            float2 m[3] = {};
+            if (TEXTURED) m[0] = uv[i], m[1] = uv[i + 1], m[2] = uv[i + 2];
+            if (even) swap(z[1], z[2]), swap(w[1], w[2]), swap(c[1], c[2]), swap(m[1], m[2]);
+            emit<TEXTURED>(t, z, w, c, m, width, out, at);
+        } while (__any_sync(0xffffffffu, more));
     }
 }
 
 extern "C" __global__ void ap_raster(const float4 *window, const unsigned *code, const unsigned *colour,
                                      const float4 *state, unsigned width, uint2 *place, unsigned *shade,
-                                     unsigned *cursor, unsigned *first, unsigned n, unsigned each) {
-    raster<false>(window, code, colour, 0, state, width, {place, shade, 0}, cursor, first, n, each);
+                                     unsigned *cursor, unsigned n, unsigned each) {
+    raster<false>(window, code, colour, 0, state, width, {place, shade, 0}, cursor, n, each);
 }
 
 extern "C" __global__ void ap_raster_uv(const float4 *window, const unsigned *code, const unsigned *colour,
                                         const float2 *uv, const float4 *state, unsigned width, uint2 *place,
-                                        unsigned *shade, float2 *uv_out, unsigned *cursor, unsigned *first,
-                                        unsigned n, unsigned each) {
-    raster<true>(window, code, colour, uv, state, width, {place, shade, uv_out}, cursor, first, n, each);
+                                        unsigned *shade, float2 *uv_out, unsigned *cursor, unsigned n,
+                                        unsigned each) {
+    raster<true>(window, code, colour, uv, state, width, {place, shade, uv_out}, cursor, n, each);
 }
 
 /* Calls draw(x, y, z) for each pixel of the line from a to b, without its end, that lies in the scissor. */
@@ -326,8 +326,7 @@ static __device__ __forceinline__ void walk(float4 a, float4 b, float4 scissor, 
 
 /* The edges from each vertex of a strip to the next two. */
 extern "C" __global__ void ap_lines(const float4 *window, const unsigned *code, const float4 *state,
-                                    unsigned width, uint2 *place, unsigned *shade, unsigned *cursor,
-                                    unsigned *first, unsigned n, unsigned each) {
+                                    unsigned width, uint2 *place, unsigned *shade, unsigned *cursor, unsigned n, unsigned each) {
     AP_FOR(i, n, each) {
         unsigned c0 = code[i];
         float4 a = window[i];
@@ -342,7 +341,6 @@ extern "C" __global__ void ap_lines(const float4 *window, const unsigned *code, 
                     walk(a, b, scissor, [&](float, float, float) { count++; });
             }
             unsigned at = reserve(cursor, count);
-            first[2 * i + s - 1] = at;
             if (count == 0) continue;
             float4 base = state[BASE];
             unsigned colour = pack(base.x, base.y, base.z);

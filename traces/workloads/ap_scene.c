@@ -20,8 +20,8 @@ static const struct ww_param params[] = {PARAMS(WW_ROW_U32, WW_ROW_ENUM)};
  * normal), 32 (and texture coordinates), 12 (edges), 16 (position, colour, padding). A change of state ends a
  * draw early: there, a quarter. Table 5.2 has no figure for the room: that of the engine. */
 static const struct scene_kind kinds[] = {
-    {5.8, 42, 0, 4, false, false},   {16.2, 32, 256, 2, false, false}, {19.6, 85, 0, 0, true, false},
-    {5.5, 32, 128, 2, false, false}, {2.4, 32, 512, 2, false, false},  {1.2, 10, 0, 4, false, false},
+    {5.8, 42, 0, 2, false, false},   {16.2, 32, 256, 1, false, false}, {19.6, 85, 0, 0, true, false},
+    {5.5, 32, 128, 1, false, false}, {2.4, 32, 512, 1, false, false},  {1.2, 10, 0, 2, false, false},
     {1.2, 64, 0, 0, false, true},
 };
 
@@ -37,7 +37,8 @@ static void set_up(const struct settings *p, struct scene *s) {
     s->vertices = strips_of(ww_host_size(p->vertices, p->size, 384, normal, large)) * SCENE_STRIP;
     uint32_t own = s->kind->strips * SCENE_STRIP;
     s->strips = strips_of(ww_host_size(p->batch, p->size, 192, own, own));
-    s->width = (SCENE_STRIP / 2 - 1) * SCENE_QUAD * 85 / 100;
+    s->width =
+        SCENE_STRIP * SCENE_QUAD * 85 / 628; /* what a strip goes around, less a margin that is cut off */
     s->height = s->strips * SCENE_QUAD * 85 / 100;
 }
 
@@ -60,7 +61,6 @@ static enum ww_code allocate(struct ww_host *h, const struct scene *s, struct sc
     WW_TRY(ww_host_buffer(h, &m->code, n, 4));
     WW_TRY(ww_host_buffer(h, &m->colour, n, 4));
     WW_TRY(ww_host_buffer(h, &m->window, n, 16));
-    WW_TRY(ww_host_buffer(h, &m->first, 2 * n, 4));
     WW_TRY(ww_host_buffer(h, &m->cursor, 1, 4));
     WW_TRY(ww_host_buffer(h, &m->place, most, 8));
     WW_TRY(ww_host_buffer(h, &m->shade, most, 4));
@@ -78,7 +78,7 @@ struct launch {
 };
 
 static enum ww_code vertices(const struct launch *l, const struct scene *s, const struct scene_draw *d) {
-    static const char *const light[] = {NULL, "ap_light1", "ap_light2", NULL, "ap_light4"};
+    static const char *const light[] = {NULL, "ap_light1", "ap_light2"};
     const struct scene_memory *m = d->m;
     uint32_t each = ww_apogee_each(d->n, l->ctas), pitch = s->vertices;
     uint64_t position = m->position + 4u * (uint64_t)d->from, normal = m->normal + 4u * (uint64_t)d->from;
@@ -101,21 +101,20 @@ static enum ww_code raster(const struct launch *l, const struct scene *s, const 
     uint64_t colour = s->kind->baked ? m->baked + 4u * (uint64_t)d->from : m->colour;
     uint64_t uv = m->uv + 8u * (uint64_t)d->from;
     if (s->kind->lines) {
-        const struct ww_arg args[] = {WW_ARG(m->window), WW_ARG(m->code),  WW_ARG(m->state),  WW_ARG(s->width),
-                                      WW_ARG(m->place),  WW_ARG(m->shade), WW_ARG(m->cursor), WW_ARG(m->first),
-                                      WW_ARG(d->n),      WW_ARG(each)};
+        const struct ww_arg args[] = {WW_ARG(m->window), WW_ARG(m->code),  WW_ARG(m->state),
+                                      WW_ARG(s->width),  WW_ARG(m->place), WW_ARG(m->shade),
+                                      WW_ARG(m->cursor), WW_ARG(d->n),     WW_ARG(each)};
         return ww_host_launch(l->h, "ap_lines", &l->shape, WW_ARGS(args));
     }
     if (!s->kind->texture) {
         const struct ww_arg args[] = {WW_ARG(m->window), WW_ARG(m->code),  WW_ARG(colour),   WW_ARG(m->state),
                                       WW_ARG(s->width),  WW_ARG(m->place), WW_ARG(m->shade), WW_ARG(m->cursor),
-                                      WW_ARG(m->first),  WW_ARG(d->n),     WW_ARG(each)};
+                                      WW_ARG(d->n),      WW_ARG(each)};
         return ww_host_launch(l->h, "ap_raster", &l->shape, WW_ARGS(args));
     }
     const struct ww_arg args[] = {WW_ARG(m->window), WW_ARG(m->code),   WW_ARG(colour),   WW_ARG(uv),
                                   WW_ARG(m->state),  WW_ARG(s->width),  WW_ARG(m->place), WW_ARG(m->shade),
-                                  WW_ARG(m->uv_out), WW_ARG(m->cursor), WW_ARG(m->first), WW_ARG(d->n),
-                                  WW_ARG(each)};
+                                  WW_ARG(m->uv_out), WW_ARG(m->cursor), WW_ARG(d->n),     WW_ARG(each)};
     return ww_host_launch(l->h, "ap_raster_uv", &l->shape, WW_ARGS(args));
 }
 

@@ -1,9 +1,9 @@
 /* scene.h: the parts of the workload ap_scene: what the scenes are, their meshes and the state of their draws,
  * and the references of each stage.
  *
- * A scene is a number of vertices in strips of SCENE_STRIP, drawn a buffer full at a time: a draw is a patch of
- * `strips` strips, seen from one of four sides that take turns, under its own materials and lights. What grows
- * with the size is the number of draws.
+ * A scene is a number of vertices in strips of SCENE_STRIP, drawn a buffer full at a time: a draw is a bumpy
+ * cylinder of `strips` strips that go once around it, so that one half shows its back, seen from one of four
+ * sides that take turns, under its own materials and lights. What grows with the size is the number of draws.
  */
 #ifndef WW_TRACES_WORKLOADS_SCENE_H
 #define WW_TRACES_WORKLOADS_SCENE_H
@@ -12,7 +12,7 @@
 
 enum {
     SCENE_STRIP = 64,
-    SCENE_LIGHTS_MAX = 4,
+    SCENE_LIGHTS_MAX = 2,
     SCENE_QUAD = 2 /* pixels of a quad's side, seen from the front */
 };
 
@@ -56,7 +56,7 @@ struct scene {
 /* Device memory: inputs of all vertices, the rest of one draw. */
 struct scene_memory {
     uint64_t position, normal, uv, baked, texels, texture;
-    uint64_t state, clip, code, colour, window, first, cursor, place, shade, uv_out, frame;
+    uint64_t state, clip, code, colour, window, cursor, place, shade, uv_out, frame;
 };
 
 /* What a draw is and what the device made of it. */

@@ -11,14 +11,14 @@
 struct fragments {
     uint32_t (*place)[2], *colour; /* place: pixel, depth */
     float (*uv)[2];
-    unsigned char *seen;
+    uint32_t *head, *next; /* fragments of a pixel that no primitive has taken: number + 1, 0 ends */
     size_t n;
 };
 
 /* What the primitive has as inputs. */
 struct inputs {
     float (*window)[4];
-    uint32_t *code, *colour, *first;
+    uint32_t *code, *colour;
 };
 
 struct job {
@@ -35,15 +35,21 @@ static enum ww_code fail(const struct job *j, const char *what, size_t i, double
                    what, i, got, want, within);
 }
 
-/* Finds the fragment of this pixel among those from `first` to `end`, and takes it: none is there twice. */
-static enum ww_code take(const struct job *j, size_t first, size_t end, int x, int y, size_t *at) {
-    uint32_t want = (uint32_t)y * j->s->width + (uint32_t)x;
-    for (*at = first; *at < end && *at < j->f.n; ++*at) {
-        if (j->f.place[*at][0] != want || j->f.seen[*at]) continue;
-        j->f.seen[*at] = 1;
+/* True if fragment `at` may be what `primitive` (a triangle or a line) has at weights or depth `here`. */
+typedef bool (*fits_fn)(const struct job *j, size_t at, const void *primitive, const double *here);
+
+/* Takes a fragment of this pixel that fits; each is taken once. */
+static enum ww_code take(const struct job *j, int x, int y, fits_fn fits, const void *primitive,
+                         const double *here) {
+    size_t pixel = (size_t)y * j->s->width + (size_t)x;
+    for (uint32_t *f = &j->f.head[pixel]; *f; f = &j->f.next[*f - 1]) {
+        if (!fits(j, *f - 1, primitive, here)) continue;
+        *f = j->f.next[*f - 1];
         return WW_OK;
     }
-    return fail(j, "pixel", first, first < j->f.n ? j->f.place[first][0] : -1.0, want, 0);
+    return ww_fail(j->h->error, WW_MISMATCH, j->h->name,
+                   "pixel[%zu] has no such fragment, expected one of weights or depth %.9g, %.9g", pixel,
+                   here[0], here[1]);
 }
 
 /* ---- triangles ---- */
@@ -65,13 +71,13 @@ static bool visible(const struct job *j, size_t i, struct triangle *t) {
     }
     t->area =
         (double)(t->x[1] - t->x[0]) * (t->y[2] - t->y[0]) - (double)(t->y[1] - t->y[0]) * (t->x[2] - t->x[0]);
-    if (t->area >= 0) return t->area > 0;
+    if (i % 2) return t->area > 0;
     int x = t->x[1], y = t->y[1];
     t->x[1] = t->x[2], t->y[1] = t->y[2];
     t->x[2] = x, t->y[2] = y;
     t->v[1] = i + 2, t->v[2] = i + 1;
     t->area = -t->area;
-    return true;
+    return t->area > 0;
 }
 
 /* Twice the area of the pixel's centre with an edge; false if it lies outside of it. */
@@ -81,7 +87,7 @@ static bool beside(const struct triangle *t, unsigned a, unsigned b, int x, int 
     return *e > 0 || (*e == 0 && (dy < 0 || (dy == 0 && dx > 0)));
 }
 
-static enum ww_code check_uv(const struct job *j, const struct triangle *t, const double l[3], size_t at) {
+static bool fits_uv(const struct job *j, const struct triangle *t, const double l[3], size_t at) {
     double q = 0, sum[2] = {0, 0}, size[2] = {0, 0};
     for (unsigned k = 0; k < 3; k++) {
         const float *uv = j->s->uv[j->d->from + t->v[k]];
@@ -92,14 +98,13 @@ static enum ww_code check_uv(const struct job *j, const struct triangle *t, cons
             size[c] += fabs(w * (double)uv[c]);
         }
     }
-    for (unsigned c = 0; c < 2; c++) {
-        double got = (double)j->f.uv[at][c], within = 64 * WW_UNIT_ROUNDOFF * size[c] / q;
-        if (!(fabs(got - sum[c] / q) <= within)) return fail(j, "uv", at, got, sum[c] / q, within);
-    }
-    return WW_OK;
+    for (unsigned c = 0; c < 2; c++)
+        if (!(fabs((double)j->f.uv[at][c] - sum[c] / q) <= 64 * WW_UNIT_ROUNDOFF * size[c] / q)) return false;
+    return true;
 }
 
-static enum ww_code check_mixed(const struct job *j, const struct triangle *t, const double e[3], size_t at) {
+static bool fits_triangle(const struct job *j, size_t at, const void *primitive, const double *e) {
+    const struct triangle *t = primitive;
     double z = 0, colour[3] = {0, 0, 0}, l[3];
     for (unsigned k = 0; k < 3; k++) {
         l[k] = e[k] / t->area;
@@ -107,63 +112,52 @@ static enum ww_code check_mixed(const struct job *j, const struct triangle *t, c
         for (unsigned c = 0; c < 3; c++) colour[c] += l[k] * (j->in.colour[t->v[k]] >> (8 * c) & 255u) / 255;
     }
     z = (z < 0 ? 0 : z > 1 ? 1 : z) * 16777215;
-    if (fabs(j->f.place[at][1] - z) > 16) return fail(j, "depth", at, j->f.place[at][1], z, 16);
-    WW_TRY(ww_scene_same_colour(j->h, "fragment colour", at, j->f.colour[at], colour));
-    return j->s->kind->texture ? check_uv(j, t, l, at) : WW_OK;
+    return fabs(j->f.place[at][1] - z) <= 16 && ww_scene_is_colour(j->f.colour[at], colour) &&
+           (!j->s->kind->texture || fits_uv(j, t, l, at));
 }
 
-/* Calls for each pixel of the frame in the triangle's box, a pixel wider: counts those inside (first =
- * SIZE_MAX), or checks their fragments from `first` to `end`. */
-static enum ww_code each_pixel(const struct job *j, const struct triangle *t, size_t first, size_t end,
-                               size_t *count) {
+/* Takes the fragments of a triangle; counts them. */
+static enum ww_code check_triangle(const struct job *j, size_t i, size_t *count) {
+    struct triangle t;
     double e[3];
-    size_t at;
-    int low = -1 + (int)fmin(fmin(t->y[0], t->y[1]), t->y[2]) / 16,
-        left = -1 + (int)fmin(fmin(t->x[0], t->x[1]), t->x[2]) / 16;
-    int high = 1 + (int)fmax(fmax(t->y[0], t->y[1]), t->y[2]) / 16,
-        right = 1 + (int)fmax(fmax(t->x[0], t->x[1]), t->x[2]) / 16;
+    if (!visible(j, i, &t)) return WW_OK;
+    int low = (int)fmin(fmin(t.y[0], t.y[1]), t.y[2]) / 16 - 1,
+        high = (int)fmax(fmax(t.y[0], t.y[1]), t.y[2]) / 16 + 1;
+    int left = (int)fmin(fmin(t.x[0], t.x[1]), t.x[2]) / 16 - 1,
+        right = (int)fmax(fmax(t.x[0], t.x[1]), t.x[2]) / 16 + 1;
     for (int y = low < 0 ? 0 : low; y <= high && y < (int)j->s->height; y++)
         for (int x = left < 0 ? 0 : left; x <= right && x < (int)j->s->width; x++) {
             bool in =
-                beside(t, 1, 2, x, y, &e[0]) && beside(t, 2, 0, x, y, &e[1]) && beside(t, 0, 1, x, y, &e[2]);
+                beside(&t, 1, 2, x, y, &e[0]) && beside(&t, 2, 0, x, y, &e[1]) && beside(&t, 0, 1, x, y, &e[2]);
             if (!in) continue;
+            WW_TRY(take(j, x, y, fits_triangle, &t, e));
             ++*count;
-            if (first == SIZE_MAX) continue;
-            WW_TRY(take(j, first, end, x, y, &at));
-            WW_TRY(check_mixed(j, t, e, at));
         }
     return WW_OK;
 }
 
-static enum ww_code check_triangle(const struct job *j, size_t i, size_t *count) {
-    struct triangle t;
-    size_t mine = 0;
-    if (!visible(j, i, &t)) return WW_OK;
-    WW_TRY(each_pixel(j, &t, SIZE_MAX, 0, &mine));
-    return each_pixel(j, &t, j->in.first[i], j->in.first[i] + mine, count);
-}
-
 /* ---- lines ---- */
+
+/* primitive: unused. *here: the depth. */
+static bool fits_line(const struct job *j, size_t at, const void *primitive, const double *here) {
+    double base[3];
+    (void)primitive;
+    for (unsigned k = 0; k < 3; k++) base[k] = (double)j->d->state[STATE_BASE][k];
+    return j->f.place[at][1] == here[0] && ww_scene_is_colour(j->f.colour[at], base);
+}
 
 static enum ww_code check_line(const struct job *j, size_t i, unsigned step, size_t *count) {
     const uint32_t *c = j->in.code + i;
     if (i % SCENE_STRIP + step >= SCENE_STRIP || (c[0] & c[step]) || ((c[0] | c[step]) & 0x30u)) return WW_OK;
     const float *a = j->in.window[i], *b = j->in.window[i + step];
-    size_t next = j->in.first[2 * i + step - 1], at;
     float dx = b[0] - a[0], dy = b[1] - a[1], dz = b[2] - a[2];
     float steps = fmaxf(ceilf(fmaxf(fabsf(dx), fabsf(dy))), 1.0f);
-    double base[3];
-    for (unsigned k = 0; k < 3; k++) base[k] = (double)j->d->state[STATE_BASE][k];
     for (float k = 0; k < steps; k += 1) {
         float x = floorf(fmaf(k, dx / steps, a[0])), y = floorf(fmaf(k, dy / steps, a[1]));
         float z = fmaf(k, dz / steps, a[2]);
         if (x < 0 || y < 0 || x >= (float)j->s->width || y >= (float)j->s->height) continue;
-        WW_TRY(take(j, next, next + 1, (int)x, (int)y, &at));
-        float depth = (z < 0 ? 0 : z > 1 ? 1 : z) * 16777215.0f;
-        if (j->f.place[at][1] != (uint32_t)depth)
-            return fail(j, "depth", at, j->f.place[at][1], (double)depth, 0);
-        WW_TRY(ww_scene_same_colour(j->h, "fragment colour", at, j->f.colour[at], base));
-        next++;
+        const double depth[2] = {floor((double)((z < 0 ? 0 : z > 1 ? 1 : z) * 16777215.0f)), 0};
+        WW_TRY(take(j, (int)x, (int)y, fits_line, NULL, depth));
         ++*count;
     }
     return WW_OK;
@@ -173,15 +167,23 @@ static enum ww_code check_line(const struct job *j, size_t i, unsigned step, siz
 
 static enum ww_code load_fragments(struct job *j) {
     struct fragments *f = &j->f;
+    size_t pixels = (size_t)j->s->width * j->s->height;
     f->n = j->d->fragments;
     WW_TRY(ww_host_array(j->h, &f->place, f->n + 1, sizeof *f->place));
     WW_TRY(ww_host_array(j->h, &f->colour, f->n + 1, sizeof *f->colour));
     WW_TRY(ww_host_array(j->h, &f->uv, f->n + 1, sizeof *f->uv));
-    WW_TRY(ww_host_array(j->h, &f->seen, f->n + 1, 1));
+    WW_TRY(ww_host_array(j->h, &f->next, f->n + 1, sizeof *f->next));
+    WW_TRY(ww_host_array(j->h, &f->head, pixels, sizeof *f->head));
     if (f->n == 0) return WW_OK;
     WW_TRY(ww_host_read(j->h, f->place, j->d->m->place, f->n, sizeof *f->place));
     WW_TRY(ww_host_read(j->h, f->colour, j->d->m->shade, f->n, sizeof *f->colour));
-    return ww_host_read(j->h, f->uv, j->d->m->uv_out, f->n, sizeof *f->uv);
+    WW_TRY(ww_host_read(j->h, f->uv, j->d->m->uv_out, f->n, sizeof *f->uv));
+    for (uint32_t i = 0; i < f->n; i++) {
+        if (f->place[i][0] >= pixels) return fail(j, "pixel", i, f->place[i][0], (double)pixels, 0);
+        f->next[i] = f->head[f->place[i][0]];
+        f->head[f->place[i][0]] = i + 1;
+    }
+    return WW_OK;
 }
 
 static enum ww_code load_inputs(struct job *j) {
@@ -190,14 +192,13 @@ static enum ww_code load_inputs(struct job *j) {
     WW_TRY(ww_host_array(j->h, &in->window, n, sizeof *in->window));
     WW_TRY(ww_host_array(j->h, &in->code, n, sizeof *in->code));
     WW_TRY(ww_host_array(j->h, &in->colour, n, sizeof *in->colour));
-    WW_TRY(ww_host_array(j->h, &in->first, 2 * n, sizeof *in->first));
     WW_TRY(ww_host_read(j->h, in->window, j->d->m->window, n, sizeof *in->window));
     WW_TRY(ww_host_read(j->h, in->code, j->d->m->code, n, sizeof *in->code));
     if (j->s->kind->baked)
         memcpy(in->colour, j->s->baked + j->d->from, n * sizeof *in->colour);
     else
         WW_TRY(ww_host_read(j->h, in->colour, j->d->m->colour, n, sizeof *in->colour));
-    return ww_host_read(j->h, in->first, j->d->m->first, 2 * n, sizeof *in->first);
+    return WW_OK;
 }
 
 enum ww_code ww_scene_check_fragments(struct ww_host *h, const struct scene *s, const struct scene_draw *d) {

@@ -1,29 +1,32 @@
-/* scene_mesh.c: bumpy patches in strips, and the state of a draw. */
+/* scene_mesh.c: bumpy cylinders in strips, and the state of a draw. */
 #include "scene.h"
 #include <math.h>
 #include <string.h>
 
 enum { COLUMNS = SCENE_STRIP / 2 };
 
-/* Heights of a patch's nodes, (strips + 1) x COLUMNS. */
+/* A strip goes once around the object, whose half that begins with column 0 is seen. */
+static const double around = 6.283185307179586 / (COLUMNS - 1), radius = (COLUMNS - 1) / 6.283185307179586;
+
+/* Distances of a patch's nodes from the axis, (strips + 1) x COLUMNS. */
 static void bumps(struct ww_host *h, double *z, uint32_t rows, uint32_t d) {
     for (uint32_t r = 0; r < rows; r++)
         for (uint32_t c = 0; c < COLUMNS; c++)
-            z[r * COLUMNS + c] = 0.8 * sin(0.5 * c + d) * cos(0.4 * r) + 0.2 * (ww_rng_unit(&h->rng) - 0.5);
+            z[r * COLUMNS + c] =
+                radius + 0.2 * sin(2 * around * c + d) * cos(0.4 * r) + 0.1 * (ww_rng_unit(&h->rng) - 0.5);
 }
 
 static void put_vertex(struct scene *s, size_t v, const double *z, uint32_t r, uint32_t c, uint32_t rows) {
-    uint32_t right = c + 1 < COLUMNS ? c + 1 : c, left = c > 0 ? c - 1 : c;
     uint32_t up = r + 1 < rows ? r + 1 : r, down = r > 0 ? r - 1 : r;
-    double dx = (z[r * COLUMNS + right] - z[r * COLUMNS + left]) / (right - left);
-    double dy = (z[up * COLUMNS + c] - z[down * COLUMNS + c]) / (up - down), n = sqrt(1 + dx * dx + dy * dy);
+    double slope = (z[up * COLUMNS + c] - z[down * COLUMNS + c]) / (up - down), n = sqrt(1 + slope * slope);
+    double angle = around * c - 1.5707963267948966, far = z[r * COLUMNS + c];
     size_t all = s->vertices;
-    s->position[v] = (float)(c - (COLUMNS - 1) / 2.0);
+    s->position[v] = (float)(far * sin(angle));
     s->position[all + v] = (float)(r - s->strips / 2.0);
-    s->position[2 * all + v] = (float)z[r * COLUMNS + c];
-    s->normal[v] = (float)(-dx / n);
-    s->normal[all + v] = (float)(-dy / n);
-    s->normal[2 * all + v] = (float)(1 / n);
+    s->position[2 * all + v] = (float)(far * cos(angle));
+    s->normal[v] = (float)(sin(angle) / n);
+    s->normal[all + v] = (float)(-slope / n);
+    s->normal[2 * all + v] = (float)(cos(angle) / n);
 }
 
 static void put_looks(struct ww_host *h, struct scene *s, size_t v, const double at[2], uint32_t r,
@@ -81,7 +84,7 @@ static void set(float *row, double x, double y, double z, double w) {
     row[3] = (float)w;
 }
 
-/* The patch lies DISTANCE away, where a unit is SCENE_QUAD pixels wide. */
+/* The object lies `distance` away, where a unit is SCENE_QUAD pixels wide. */
 static void set_view(const struct scene *s, uint32_t d, float (*state)[4]) {
     const double distance = 100, near = 20, far = 200;
     double m[3][3] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}, z[4];
