@@ -143,9 +143,11 @@ struct ww_transform_options {
     uint32_t ctas;       /* joined, 0: 2 (vtb: up to 4) */
     uint64_t split;      /* co_vtb, co_hw: bytes of a CTA's shared memory that are private */
     const char *overlap; /* vtb_pipe: source lines such as "100-140" of what may overlap another CTA's region */
+    ww_progress_fn progress;
+    void *context;
 };
 /* Writes the changed trace into a new file. Errors: WW_USAGE (options), WW_UNSUPPORTED (the transform cannot be
- * applied: says where and why), those of reading and writing. */
+ * applied: says where and why), WW_FAIL (progress stopped it), those of reading and writing. */
 WW_API enum ww_code ww_trace_transform(struct ww_trace *trace, const struct ww_transform_options *options,
                                        const char *out_path, struct ww_error *error);
 /* Prints for each launch in how many regions its CTAs use shared memory, and how much of it. */

@@ -29,8 +29,13 @@ static enum ww_code transform_run(const struct cmd_line *line, struct ww_error *
     struct ww_transform_options options = {
         .kind = line->argument[0], .ctas = (uint32_t)ctas, .split = split, .overlap = cmd_get(line, "overlap")};
     struct ww_trace *trace;
+    struct cmd_progress progress;
+    options.progress = cmd_progress_step;
+    options.context = &progress;
     WW_TRY(ww_trace_open(line->argument[1], &trace, error));
+    cmd_progress_begin(&progress, line->argument[1], false);
     enum ww_code code = ww_trace_transform(trace, &options, cmd_get(line, "out"), error);
+    code = cmd_progress_end(&progress, code, error);
     ww_trace_close(trace);
     return code;
 }

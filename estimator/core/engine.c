@@ -12,7 +12,12 @@ static enum ww_code choose_pipe(const struct ww_mech_choice *choice, struct ww_e
                                 struct ww_error *error) {
     e->pipe_ops = (const struct ww_pipe_ops *)(const void *)choice->info;
     e->pipe_ops->plan(choice->settings, &e->pipe_plan);
-    if (!e->pipe_plan.stages || (e->gpu.sm_schedulers == 1 && e->gpu.sm_issue_width == 1)) return WW_OK;
+    const struct ww_pipe_plan *p = &e->pipe_plan;
+    if (p->stages && p->stages < p->memory + 4)
+        return ww_fail(error, WW_USAGE, "",
+                       "mechanism pipe.memory=%u: expected at most %u memory stages of pipe.stages=%u",
+                       p->memory, p->stages - 4, p->stages);
+    if (!p->stages || (e->gpu.sm_schedulers == 1 && e->gpu.sm_issue_width == 1)) return WW_OK;
     return ww_fail(error, WW_USAGE, e->gpu.name,
                    "mechanism pipe=%s: expected a GPU with one scheduler that issues one instruction, "
                    "it has %u of %u (elastic-16 is such a GPU)",

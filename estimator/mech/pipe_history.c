@@ -42,7 +42,6 @@ void ww_pipe_plan_of(const void *settings, struct ww_pipe_plan *plan) {
                                   .premem = ww_pipe_premem(32, width),
                                   .barrel = (enum ww_pipe_barrel)s->barrel,
                                   .aware = (enum ww_pipe_aware)s->aware};
-    if (plan->stages < plan->memory + 4) plan->stages = plan->memory + 4;
 }
 
 static uint32_t log2_of(uint32_t n) {

@@ -45,12 +45,16 @@ static size_t count_strings(const char *const *text, size_t most) {
 }
 
 /* Changes the trace in its place. */
-static enum ww_code transform(const char *path, const struct ww_transform_options *o, struct ww_error *error) {
+static enum ww_code transform(struct pool *pool, const char *path, const struct ww_transform_options *how,
+                              struct ww_error *error) {
+    struct ww_transform_options o = *how;
     char changed[PATH + 4];
     struct ww_trace *trace;
     snprintf(changed, sizeof changed, "%s.tf", path);
     WW_TRY(ww_trace_open(path, &trace, error));
-    enum ww_code code = ww_trace_transform(trace, o, changed, error);
+    o.progress = goes_on;
+    o.context = pool;
+    enum ww_code code = ww_trace_transform(trace, &o, changed, error);
     ww_trace_close(trace);
     if (code != WW_OK) return code;
     return rename(changed, path) == 0 ? WW_OK : ww_fail(error, WW_IO, path, "cannot be replaced");
@@ -68,7 +72,7 @@ static enum ww_code record(struct pool *pool, struct job *job, struct ww_error *
                               &stats, error));
     const struct ww_transform_options *t = pool->matrix->transform;
     bool changes = t && t[job->workload].kind;
-    return changes ? transform(pool->path[job->workload], &t[job->workload], error) : WW_OK;
+    return changes ? transform(pool, pool->path[job->workload], &t[job->workload], error) : WW_OK;
 }
 
 static enum ww_code replay(struct pool *pool, struct job *job, struct ww_error *error) {

@@ -262,20 +262,31 @@ static void relaxed_barrels_issue_independent_instructions_of_a_warp_in_a_row(vo
     assert_true(second_issue("pipe.barrel=in_order", false, true) > 27); /* not behind a predicted conflict */
 }
 
-static void a_pipeline_needs_an_sm_that_issues_one_instruction(void **state) {
-    (void)state;
-    struct ww_gpu_spec g = fixture_gpu();
+/* What making an engine with these says is wrong. */
+static void refused(const struct ww_gpu_spec *g, const char *const *mech, size_t count, const char *text) {
     struct ww_mech_choice choice[WW_KIND_COUNT];
     struct ww_arena arena;
     struct ww_error error;
     struct ww_engine *engine;
-    const char *const mech = "pipe=elastic";
     ww_arena_init(&arena, 0);
-    assert_int_equal(ww_mech_resolve(&mech, 1, &arena, choice, &error), WW_OK);
-    struct ww_engine_options options = {.gpu = &g, .mechanism = choice};
+    assert_int_equal(ww_mech_resolve(mech, count, &arena, choice, &error), WW_OK);
+    struct ww_engine_options options = {.gpu = g, .mechanism = choice};
     assert_int_equal(ww_engine_new(&options, &engine, &error), WW_USAGE);
-    assert_non_null(strstr(error.text, "one scheduler"));
+    assert_non_null(strstr(error.text, text));
     ww_arena_free(&arena);
+}
+
+static void a_pipeline_needs_an_sm_that_issues_one_instruction(void **state) {
+    (void)state;
+    struct ww_gpu_spec g = fixture_gpu();
+    refused(&g, (const char *const[]){"pipe=elastic"}, 1, "one scheduler");
+}
+
+static void a_pipeline_needs_four_stages_beside_those_of_memory(void **state) {
+    (void)state;
+    struct ww_gpu_spec g = fixture_gpu();
+    g.sm_schedulers = 1;
+    refused(&g, (const char *const[]){"pipe=split", "pipe.stages=7"}, 2, "at most 3 memory stages");
 }
 
 int main(void) {
@@ -291,6 +302,7 @@ int main(void) {
         cmocka_unit_test(data_of_loads_take_the_writeback_port),
         cmocka_unit_test(relaxed_barrels_issue_independent_instructions_of_a_warp_in_a_row),
         cmocka_unit_test(a_pipeline_needs_an_sm_that_issues_one_instruction),
+        cmocka_unit_test(a_pipeline_needs_four_stages_beside_those_of_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

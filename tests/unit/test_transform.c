@@ -424,6 +424,29 @@ static void a_trace_that_allocates_is_not_transformed_again(void **state) {
     unlink(from);
 }
 
+static bool refuse(void *context, double part, uint64_t done, const char *unit) {
+    (void)part, (void)unit;
+    *(uint64_t *)context = done;
+    return false;
+}
+
+static void a_transform_stops_when_it_is_asked_to_and_leaves_no_file(void **state) {
+    (void)state;
+    char from[64], to[64];
+    uint64_t done = 0;
+    struct ww_error e;
+    path_of(from, "from");
+    path_of(to, "to");
+    record_fft(from, "variant=plain");
+    struct ww_trace *t = open_trace(from);
+    struct ww_transform_options o = {.kind = "smm", .progress = refuse, .context = &done};
+    assert_int_equal(ww_trace_transform(t, &o, to, &e), WW_FAIL);
+    assert_int_equal(done, 1); /* CTA */
+    assert_int_not_equal(access(to, F_OK), 0);
+    ww_trace_close(t);
+    unlink(from);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_region_lasts_from_the_first_define_to_the_last_use),
@@ -439,6 +462,7 @@ int main(void) {
         cmocka_unit_test(allocation_keeps_for_each_load_its_last_writer),
         cmocka_unit_test(two_ctas_of_figure_4_are_done_sooner_the_more_they_overlap),
         cmocka_unit_test(the_recorder_understands_the_allocations_of_a_kernel),
+        cmocka_unit_test(a_transform_stops_when_it_is_asked_to_and_leaves_no_file),
         cmocka_unit_test(a_trace_that_allocates_is_not_transformed_again),
         cmocka_unit_test(what_cannot_be_applied_is_refused_with_the_reason),
     };

@@ -118,6 +118,13 @@ static enum ww_code write_unit(struct ww_tf *t, uint64_t number, struct ww_trace
 
 enum pass { LOOK, PLAN, WRITE };
 
+static enum ww_code step(struct ww_tf *t) {
+    const struct ww_transform_options *o = t->options;
+    t->done += t->present;
+    if (!o->progress || o->progress(o->context, -1, t->done, "CTAs")) return WW_OK;
+    return ww_fail(t->error, WW_FAIL, t->launch->kernel, "stopped");
+}
+
 static enum ww_code all_units(struct ww_tf *t, size_t launch, enum pass pass, struct ww_trace_writer *to,
                               uint64_t *units) {
     uint64_t next = ww_trace_next_cta(t->trace, launch, 0);
@@ -127,6 +134,7 @@ static enum ww_code all_units(struct ww_tf *t, size_t launch, enum pass pass, st
         if (code == WW_OK) code = study(t);
         t->planning = pass == PLAN;
         if (code == WW_OK && pass != LOOK) code = write_unit(t, *units, to);
+        if (code == WW_OK) code = step(t);
         release_unit(t);
     }
     return code;
@@ -234,7 +242,7 @@ static enum ww_code choose(const struct ww_transform_options *o, struct ww_tf *t
 
 enum ww_code ww_trace_transform(struct ww_trace *trace, const struct ww_transform_options *options,
                                 const char *out_path, struct ww_error *error) {
-    struct ww_tf t = {.trace = trace, .error = error};
+    struct ww_tf t = {.trace = trace, .error = error, .options = options};
     struct ww_list lines = {0};
     struct ww_arena arena;
     WW_TRY(choose(options, &t));

@@ -37,6 +37,8 @@ struct ww_tf {
     uint32_t join;
     uint64_t split; /* bytes of a CTA's shared memory that are private */
     const struct ww_list *overlap;
+    const struct ww_transform_options *options; /* for progress */
+    uint64_t done;                              /* CTAs that were looked at, in all passes */
     struct ww_arena launch_arena, unit_arena;
     struct ww_tf_code code;
     uint32_t prologue, guard, barrier, take, give; /* groups */
