@@ -215,7 +215,7 @@ _warpwatt() {
             esac
             ;;
         "report")
-            options='--run --db --source --most --json --help'
+            options='--run --db --source --most --json --timeline --help'
             case $previous in
                 --run|-r) return ;;
                 --db|-d) is_file=1 ;;

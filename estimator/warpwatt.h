@@ -433,6 +433,11 @@ WW_API enum ww_code ww_report_summary(const struct ww_result *result, int64_t ru
 /* The whole result as JSON (reports/schema/report.json). */
 WW_API enum ww_code ww_report_json(const struct ww_result *result, int64_t run_id, FILE *out,
                                    struct ww_error *error);
+/* Chrome trace events, one object (docs/report.md): a slice for each launch; counter tracks of warps by state,
+ * instructions a cycle, watts by component and CTAs for each epoch, and of the clocks. Perfetto opens it.
+ * Errors: WW_IO. */
+WW_API enum ww_code ww_report_timeline(const struct ww_result *result, int64_t run_id, FILE *out,
+                                       struct ww_error *error);
 /* Text report: launches, warp states, issue slots, memory levels, energy. */
 WW_API enum ww_code ww_report_text(const struct ww_result *result, int64_t run_id, FILE *out,
                                    struct ww_error *error);

@@ -165,6 +165,7 @@ const struct cmd cmd_query = {
 static enum ww_code print_report(const struct cmd_line *line, const struct ww_result *result, int64_t id,
                                  uint64_t most, struct ww_error *error) {
     bool json = cmd_has(line, "json");
+    if (cmd_has(line, "timeline")) return ww_report_timeline(result, id, stdout, error);
     if (cmd_has(line, "source")) return ww_report_source(result, (size_t)most, json, stdout, error);
     return json ? ww_report_json(result, id, stdout, error) : ww_report_text(result, id, stdout, error);
 }
@@ -172,6 +173,9 @@ static enum ww_code print_report(const struct cmd_line *line, const struct ww_re
 static enum ww_code report_run(const struct cmd_line *line, struct ww_error *error) {
     int64_t id;
     uint64_t most = 20;
+    if (cmd_has(line, "timeline") && (cmd_has(line, "json") || cmd_has(line, "source")))
+        return ww_fail(error, WW_USAGE, "warpwatt report",
+                       "--timeline beside --json or --source; expected one of them");
     WW_TRY(parse_run(cmd_get(line, "run"), "warpwatt report: option --run", &id, error));
     WW_TRY(cmd_u64(line, "most", 1, 1000000, &most, error));
     struct ww_db *db;
@@ -190,11 +194,13 @@ static const struct cmd_option report_options[] = {
     {"source", 0, NULL, "source lines ranked by stall cycles", 0},
     {"most", 0, "N", "rows of --source at most (default 20)", 0},
     {"json", 0, NULL, "print JSON (reports/schema/report.json)", 0},
+    {"timeline", 0, NULL, "print Chrome trace events, which Perfetto opens", 0},
     {0}};
 const struct cmd cmd_report = {
     .arguments = "",
     .about = "",
-    .examples = "warpwatt report --run last --db r.db\nwarpwatt report --run 1 --source --db r.db\n",
+    .examples = "warpwatt report --run last --db r.db\nwarpwatt report --run 1 --source --db r.db\n"
+                "warpwatt report --run 1 --timeline --db r.db >timeline.json\n",
     .options = report_options,
     .run = report_run,
 };

@@ -487,6 +487,80 @@ static void every_json_output_keeps_to_its_schema(void **state) {
     }
 }
 
+/* ---- timeline ---- */
+
+static const cJSON *member(const cJSON *o, const char *name) {
+    const cJSON *m = cJSON_GetObjectItemCaseSensitive(o, name);
+    assert_non_null(m);
+    return m;
+}
+
+/* The rules of the format that readers rely on: phases, a time in order on each track, numbers in counters. */
+static void check_event(const cJSON *e, double *last) {
+    const char *phase = member(e, "ph")->valuestring, *name = member(e, "name")->valuestring;
+    double at = member(e, "ts")->valuedouble;
+    assert_true(cJSON_IsNumber(member(e, "pid")) && cJSON_IsNumber(member(e, "tid")) && name[0]);
+    assert_true(strlen(phase) == 1 && strchr("MXC", phase[0]));
+    assert_true(at >= 0);
+    const cJSON *arg;
+    if (phase[0] == 'X') {
+        assert_true(at >= *last && member(e, "dur")->valuedouble > 0);
+        *last = at + member(e, "dur")->valuedouble;
+    }
+    cJSON_ArrayForEach(arg, member(e, "args")) assert_true(phase[0] != 'C' || cJSON_IsNumber(arg));
+}
+
+static void a_timeline_is_chrome_trace_events_of_launches_that_follow_one_another(void **state) {
+    (void)state;
+    struct ww_result *r = ww_fixture_result(&(struct ww_fixture){.launches = 3});
+    char *text = NULL;
+    size_t size = 0, slices = 0;
+    double last = 0;
+    FILE *f = open_memstream(&text, &size);
+    struct ww_error error;
+    assert_int_equal(ww_report_timeline(r, 7, f, &error), WW_OK);
+    fclose(f);
+    cJSON *json = cJSON_Parse(text);
+    assert_non_null(json);
+    const cJSON *event;
+    cJSON_ArrayForEach(event, member(json, "traceEvents")) {
+        check_event(event, &last);
+        slices += member(event, "ph")->valuestring[0] == 'X';
+    }
+    assert_int_equal(slices, 3);
+    assert_true(fabs(last - (double)r->time_ps * 1e-6) < 1e-6);
+    cJSON_Delete(json);
+    free(text);
+    ww_result_free(r);
+}
+
+/* The states' mean numbers of warps, times the epochs' cycles, are the launch's warp-cycles. */
+static void a_timelines_warps_by_state_add_up_to_the_launchs(void **state) {
+    (void)state;
+    struct ww_result *r = ww_fixture_result(&(struct ww_fixture){.launches = 1});
+    char *text = NULL;
+    size_t size = 0, epoch = 0;
+    double sum = 0;
+    FILE *f = open_memstream(&text, &size);
+    struct ww_error error;
+    assert_int_equal(ww_report_timeline(r, 7, f, &error), WW_OK);
+    fclose(f);
+    cJSON *json = cJSON_Parse(text);
+    const cJSON *event, *arg;
+    cJSON_ArrayForEach(event, member(json, "traceEvents")) {
+        if (strcmp(member(event, "name")->valuestring, "warps by state") != 0) continue;
+        cJSON_ArrayForEach(arg, member(event, "args")) sum +=
+            epoch < r->launch[0].epoch_count ? arg->valuedouble * (double)r->launch[0].epoch[epoch].cycles
+                                             : arg->valuedouble;
+        epoch++;
+    }
+    assert_int_equal(epoch, r->launch[0].epoch_count + 1);
+    assert_true(fabs(sum - (double)r->launch[0].resident_warp_cycles) < 1e-3);
+    cJSON_Delete(json);
+    free(text);
+    ww_result_free(r);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(summary_has_exactly_the_documented_keys),
@@ -512,6 +586,8 @@ int main(void) {
         cmocka_unit_test(different_traces_are_warned_about),
         cmocka_unit_test(an_energy_that_one_run_lacks_is_not_compared),
         cmocka_unit_test(every_json_output_keeps_to_its_schema),
+        cmocka_unit_test(a_timeline_is_chrome_trace_events_of_launches_that_follow_one_another),
+        cmocka_unit_test(a_timelines_warps_by_state_add_up_to_the_launchs),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
