@@ -90,6 +90,7 @@ static enum ww_code load(struct ww_db *db, int64_t run_id, struct ww_result *r, 
     WW_TRY(ww_dict_read(db, &dict, error));
     WW_TRY(load_run(db, run_id, r, arena, error));
     WW_TRY(load_settings(db, run_id, r, arena, error));
+    WW_TRY(ww_db_load_sampling(db, run_id, r, arena, error));
     return ww_db_load_launches(db, &dict, run_id, r, arena, error);
 }
 

@@ -6,5 +6,6 @@ const struct ww_db_step ww_db_steps[] = {
     {ww_db_hardware_sql}, /* 3 */
     {ww_db_power_sql},    /* 4 */
     {ww_db_sweep_sql},    /* 5 */
+    {ww_db_sampling_sql}, /* 6 */
 };
 const int ww_db_step_count = sizeof ww_db_steps / sizeof *ww_db_steps;

@@ -140,6 +140,7 @@ static enum ww_code store(struct ww_db *db, const struct ww_result *r, int64_t *
     WW_TRY(ww_dict_read(db, &dict, error));
     WW_TRY(store_run(db, r, run_id, error));
     WW_TRY(store_settings(db, *run_id, r, error));
+    WW_TRY(ww_db_store_sampling(db, *run_id, r, error));
     return ww_db_store_launches(db, &dict, *run_id, r, error);
 }
 

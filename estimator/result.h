@@ -142,6 +142,32 @@ struct ww_interval {
     double lo, hi;
 };
 
+/* A part of a program that a sampled run measured: CTAs first .. end - 1 of a launch. */
+struct ww_sample_row {
+    uint32_t launch; /* index in the trace */
+    uint8_t kind;    /* 0: the whole launch, 1: its start, 2: a window of it, 3: its tail */
+    uint64_t first_cta, end_cta;
+    uint64_t stratum, population; /* number, and how many units that stratum has */
+    double instructions, cycles, time_s, energy_j;
+};
+
+/* What a sampled run replayed, and why it stopped there. Instructions are of warps. */
+struct ww_sampling {
+    const char *reason;  /* NULL: the run was not sampled */
+    double target_error; /* half-width asked for, part of the estimate */
+    uint64_t units, drawn, strata;
+    uint64_t launches, replayed_launches; /* selected; of which something was replayed */
+    uint64_t ctas, replayed_ctas;
+    uint64_t replayed_instructions; /* in detail, also of what came before the measured parts */
+    uint64_t warmed_instructions;   /* whose addresses the caches saw */
+    double warming_seconds;         /* of the host */
+    double bias_cycles, bias_energy; /* of cold starts, relative, measured on `pairs` of units; corrected */
+    uint64_t pairs;
+    struct ww_sample_row *row; /* units that were measured, in order */
+    size_t row_count;
+    struct ww_interval time_s, power_w, ipc, edp; /* derived figures; edp: energy times delay, J s */
+};
+
 /* One name = value pair of a resolved configuration, in text as it would stand in JSON. */
 struct ww_setting {
     const char *key;
@@ -161,9 +187,9 @@ struct ww_result {
     uint32_t epoch_cycles;
     struct ww_setting *mechanism; /* kind = name, and kind.parameter = value */
     size_t mechanism_count;
-    struct ww_launch_result *launch;
+    struct ww_launch_result *launch; /* sampled: those that were replayed whole */
     size_t launch_count;
-    uint64_t cycles; /* sum over launches */
+    uint64_t cycles; /* sum over launches; estimated unless the mode is full */
     uint64_t time_ps;
     uint64_t warp_instructions;
     uint64_t thread_instructions;
@@ -172,6 +198,7 @@ struct ww_result {
     double confidence;
     struct ww_interval cycles_interval;
     struct ww_interval energy_interval;
+    struct ww_sampling sampling;
     double host_seconds;
     uint64_t peak_memory_bytes; /* host memory that the replay took from the system, at most */
     void *owner;                /* memory of all pointers above; private */

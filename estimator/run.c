@@ -14,7 +14,7 @@ static const struct mode {
     const char *name;
     enum ww_code (*run)(struct run *r, struct ww_error *error); /* NULL: chosen by the trace's size */
 } modes[] = {{"full", ww_run_full}, {"sampled", ww_run_sampled}, {"analytic", ww_run_analytic}, {"auto", NULL}};
-enum { MODES = sizeof modes / sizeof *modes, MODE_FULL = 0 };
+enum { MODES = sizeof modes / sizeof *modes, MODE_FULL = 0, MODE_SAMPLED = 1 };
 
 static double now_seconds(void) {
     struct timespec t;
@@ -101,10 +101,16 @@ struct ww_engine_options ww_run_engine_options(const struct run *r) {
 
 /* "auto" is settled by what the launches hold. */
 static enum ww_code choose_mode(struct run *r, const struct mode **mode, struct ww_error *error) {
-    (void)error;
+    uint64_t instructions = 0;
     *mode = find_mode(r->options->mode);
     if ((*mode)->run) return WW_OK;
-    *mode = &modes[MODE_FULL];
+    for (size_t i = 0; i < r->launches.count; i++)
+        for (uint64_t k = r->launches.range[i].first; k <= r->launches.range[i].last; k++) {
+            const struct ww_launch *launch;
+            WW_TRY(ww_trace_launch(r->trace, k, &launch, error));
+            instructions += launch->warp_instructions;
+        }
+    *mode = &modes[instructions > WW_AUTO_INSTRUCTIONS ? MODE_SAMPLED : MODE_FULL];
     return WW_OK;
 }
 
@@ -290,16 +296,30 @@ static void finish(struct run *r, double started) {
     if (getrusage(RUSAGE_SELF, &usage) == 0) result->peak_memory_bytes = (uint64_t)usage.ru_maxrss * 1024;
 }
 
+enum ww_code ww_run_open(const struct ww_run_options *options, struct run *r, struct ww_error *error) {
+    *r = (struct run){.options = options};
+    WW_TRY(check_options(options, error));
+    WW_TRY(new_result(r, error));
+    enum ww_code code = open_all(r, error);
+    if (code == WW_OK) code = describe(r, error);
+    if (code != WW_OK) ww_run_close(r, true);
+    return code;
+}
+
+void ww_run_close(struct run *r, bool result) {
+    ww_engine_free(r->engine);
+    ww_power_free(r->power);
+    ww_trace_close(r->trace);
+    if (result) ww_result_free(r->result);
+}
+
 enum ww_code ww_run(const struct ww_run_options *options, struct ww_result **result, struct ww_error *error) {
-    struct run r = {.options = options};
+    struct run r;
     const struct mode *mode = NULL;
     double started = now_seconds();
     *result = NULL;
-    WW_TRY(check_options(options, error));
-    WW_TRY(new_result(&r, error));
-    enum ww_code code = open_all(&r, error);
-    if (code == WW_OK) code = describe(&r, error);
-    if (code == WW_OK) code = choose_mode(&r, &mode, error);
+    WW_TRY(ww_run_open(options, &r, error));
+    enum ww_code code = choose_mode(&r, &mode, error);
     if (code == WW_OK) {
         r.result->mode = mode->name;
         code = mode->run(&r, error);
@@ -308,12 +328,7 @@ enum ww_code ww_run(const struct ww_run_options *options, struct ww_result **res
         finish(&r, started);
         code = ww_result_check(r.result, error);
     }
-    ww_engine_free(r.engine);
-    ww_power_free(r.power);
-    ww_trace_close(r.trace);
-    if (code == WW_OK)
-        *result = r.result;
-    else
-        ww_result_free(r.result);
+    ww_run_close(&r, code != WW_OK);
+    if (code == WW_OK) *result = r.result;
     return code;
 }

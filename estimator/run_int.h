@@ -20,10 +20,18 @@ struct run {
     double target_error, confidence; /* as asked for, or the defaults */
 };
 
+/* Opens all that a run needs and describes it in a new result. Errors: those of ww_run. */
+enum ww_code ww_run_open(const struct ww_run_options *options, struct run *r, struct ww_error *error);
+/* Closes it; the result too, or it is the caller's. */
+void ww_run_close(struct run *r, bool result);
 /* The engine that the options ask for. */
 struct ww_engine_options ww_run_engine_options(const struct run *r);
 /* Adds a launch to the result's totals. */
 void ww_run_add_up(struct ww_result *result, const struct ww_launch_result *launch);
+
+/* The conservation laws of one replayed launch, or part of one. Errors: WW_INTERNAL. */
+enum ww_code ww_launch_check(const struct ww_launch_result *l, uint64_t sms, uint64_t schedulers,
+                             struct ww_error *error);
 
 /* The modes. Each fills in the result's launches, totals and intervals; the rest of it is there or follows.
  * Errors: those of ww_run. */

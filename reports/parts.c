@@ -18,6 +18,35 @@ static void interval(struct ww_jsonw *w, const char *key, const struct ww_interv
     ww_jsonw_close(w, ']');
 }
 
+/* What a sampled run replayed, and why it stopped. */
+static void sampling(struct ww_jsonw *w, const struct ww_result *r) {
+    const struct ww_sampling *s = &r->sampling;
+    bool estimated = s->row_count > 0, power = estimated && r->energy_known;
+    ww_jsonw_open(w, "sampling", '{');
+    ww_jsonw_str(w, "reason", s->reason);
+    ww_jsonw_f64(w, "target_error", s->target_error);
+    ww_jsonw_u64(w, "units", s->units);
+    ww_jsonw_u64(w, "units_drawn", s->drawn);
+    ww_jsonw_u64(w, "strata", s->strata);
+    ww_jsonw_u64(w, "launches", s->launches);
+    ww_jsonw_u64(w, "launches_replayed", s->replayed_launches);
+    ww_jsonw_u64(w, "ctas", s->ctas);
+    ww_jsonw_u64(w, "ctas_replayed", s->replayed_ctas);
+    ww_jsonw_u64(w, "warp_instructions_replayed", s->replayed_instructions);
+    ww_part_known(w, "share_replayed",
+                  ww_ratio((double)s->replayed_instructions, (double)r->warp_instructions));
+    ww_jsonw_u64(w, "warp_instructions_warmed", s->warmed_instructions);
+    ww_jsonw_f64(w, "warming_seconds", s->warming_seconds);
+    ww_jsonw_u64(w, "pairs", s->pairs);
+    ww_jsonw_f64(w, "cold_start_cycles", s->bias_cycles);
+    ww_jsonw_f64(w, "cold_start_energy", s->bias_energy);
+    interval(w, "time_s", &s->time_s, estimated);
+    interval(w, "ipc", &s->ipc, estimated);
+    interval(w, "average_power_w", &s->power_w, power);
+    interval(w, "energy_delay_js", &s->edp, power);
+    ww_jsonw_close(w, '}');
+}
+
 void ww_part_summary(struct ww_jsonw *w, const struct ww_result *r, int64_t run_id) {
     struct ww_launch_result sum = {.cycles = r->cycles, .warp_instructions = r->warp_instructions};
     if (run_id < 0)
@@ -40,6 +69,9 @@ void ww_part_summary(struct ww_jsonw *w, const struct ww_result *r, int64_t run_
     interval(w, "cycles", &r->cycles_interval, true);
     interval(w, "energy_j", &r->energy_interval, r->energy_known);
     ww_jsonw_close(w, '}');
+    if (!r->sampling.reason) return;
+    ww_jsonw_null(w, "model_error");
+    sampling(w, r);
 }
 
 void ww_part_counters(struct ww_jsonw *w, const char *key, const uint64_t counter[WW_COUNTER_COUNT]) {

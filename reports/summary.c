@@ -17,8 +17,10 @@ static void print_title(const struct ww_result *r, int64_t run_id, FILE *out) {
     ww_clean_text(r->trace, trace, sizeof trace);
     ww_clean_text(r->gpu, gpu, sizeof gpu);
     if (run_id >= 0) fprintf(out, "run %" PRId64 ": ", run_id);
-    fprintf(out, "%s on %s, %s replay, %zu launch%s\n", trace, gpu, r->mode, r->launch_count,
-            r->launch_count == 1 ? "" : "es");
+    fprintf(out, "%s on %s, %s replay, ", trace, gpu, r->mode);
+    if (r->sampling.row_count) fprintf(out, "%" PRIu64 " of ", r->sampling.replayed_launches);
+    uint64_t launches = r->sampling.reason ? r->sampling.launches : r->launch_count;
+    fprintf(out, "%" PRIu64 " launch%s\n", launches, launches == 1 ? "" : "es");
 }
 
 static void print_energy(const struct ww_result *r, FILE *out) {
@@ -37,6 +39,21 @@ static void print_interval(const struct ww_result *r, FILE *out) {
     if (r->cycles_interval.lo < r->cycles_interval.hi)
         fprintf(out, "  interval      %s to %s cycles at %.0f %% confidence\n",
                 ww_si(r->cycles_interval.lo, "", a), ww_si(r->cycles_interval.hi, "", b), 100 * r->confidence);
+    if (r->cycles_interval.lo < r->cycles_interval.hi && r->energy_known)
+        fprintf(out, "                %s to %s\n", ww_si(r->energy_interval.lo, "J", a),
+                ww_si(r->energy_interval.hi, "J", b));
+}
+
+/* What a sampled run replayed, and why it stopped there. */
+static void print_sampling(const struct ww_result *r, FILE *out) {
+    const struct ww_sampling *s = &r->sampling;
+    char a[32], b[32], c[32];
+    if (!s->reason) return;
+    fprintf(out, "  replayed      %s of the instructions (%s), %s of %s CTAs\n",
+            ww_percent(ww_ratio((double)s->replayed_instructions, (double)r->warp_instructions), c),
+            ww_grouped(s->replayed_instructions, a), ww_grouped(s->replayed_ctas, b),
+            ww_grouped(s->ctas, (char[32]){0}));
+    fprintf(out, "                %s\n", s->reason);
 }
 
 static enum ww_code summary_text(const struct ww_result *r, int64_t run_id, FILE *out, struct ww_error *error) {
@@ -51,6 +68,7 @@ static enum ww_code summary_text(const struct ww_result *r, int64_t run_id, FILE
     fprintf(out, "  IPC           %s\n", ww_plain(ww_ipc(&sum), 4, a));
     print_energy(r, out);
     print_interval(r, out);
+    print_sampling(r, out);
     int top = ww_top_stall(sum.warp_cycles);
     if (top >= 0)
         fprintf(out, "  top stall     %s, %s of resident warps' time\n", ww_state_name((enum ww_warp_state)top),

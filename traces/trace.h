@@ -167,6 +167,15 @@ bool ww_trace_has_cta(const struct ww_trace *trace, size_t launch, uint64_t cta)
 /* The first CTA at or after `cta` that the file holds, UINT64_MAX if there is none. */
 uint64_t ww_trace_next_cta(const struct ww_trace *trace, size_t launch, uint64_t cta);
 
+/* What the index says of a launch's streams; lives as long as the trace. */
+struct ww_trace_content {
+    const uint64_t *inst_warps; /* executions of each static instruction by warps */
+    uint64_t ctas;              /* that the file holds */
+};
+/* Errors: WW_USAGE (index). */
+enum ww_code ww_trace_get_content(const struct ww_trace *trace, size_t launch, struct ww_trace_content *out,
+                                  struct ww_error *error);
+
 /* ---- writer ---- */
 
 struct ww_trace_writer;

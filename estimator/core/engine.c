@@ -216,6 +216,7 @@ static enum ww_code prepare(struct ww_engine *e, const struct ww_launch *launch,
     c->queue = e->queue;
     c->error = error;
     c->source = source;
+    c->marks = e->marks;
     c->cta_count = launch->cta_count;
     c->warps_per_cta = launch->warps_per_cta;
     c->progress = e->options.progress;

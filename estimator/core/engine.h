@@ -43,6 +43,30 @@ enum ww_code ww_engine_launch(struct ww_engine *engine, struct ww_trace *trace, 
                               struct ww_arena *arena, struct ww_launch_result *out, struct ww_error *error);
 /* The pieces of the launch that was replayed last, in order of time; valid until the next one. */
 const struct ww_piece *ww_engine_pieces(const struct ww_engine *engine, size_t *count);
+/* A part of a launch: CTAs first .. end - 1, dispatched as if they were all that there is. When CTA mark[i] (or
+ * the first behind it that the file holds) is dispatched, a piece ends there and mark_cycle[i] is the cycle;
+ * UINT64_MAX: it was not. Marks rise. Needs an engine with pieces. */
+struct ww_engine_part {
+    uint64_t first, end;
+    const uint64_t *mark;
+    uint64_t *mark_cycle;
+    size_t mark_count;
+};
+/* Replays a part to its end, the machine empty before and after; otherwise as ww_engine_launch. */
+enum ww_code ww_engine_part(struct ww_engine *engine, struct ww_trace *trace, size_t index,
+                            const struct ww_engine_part *part, struct ww_arena *arena,
+                            struct ww_launch_result *out, struct ww_error *error);
+/* What was warmed: warp instructions looked at, sectors that their accesses touched. */
+struct ww_warmed {
+    uint64_t instructions, sectors;
+};
+/* Lets the L2 and the TLBs see the global accesses of CTAs first .. end - 1 of a launch, without time
+ * (warm.h). Adds to *warmed. Errors: WW_INPUT, WW_NOMEM. */
+enum ww_code ww_engine_warm(struct ww_engine *engine, struct ww_trace *trace, size_t index, uint64_t first,
+                            uint64_t end, struct ww_warmed *warmed, struct ww_error *error);
+/* The next launch begins at `ps`, if that is later than now: where it stands to refreshes and to the edges of
+ * other clocks depends on what was before. */
+void ww_engine_set_time(struct ww_engine *engine, uint64_t ps);
 /* CTAs per SM that the limits allow, and which limit binds ("threads", "ctas", "registers", "shared"). */
 enum ww_code ww_occupancy(const struct ww_gpu_spec *gpu, const struct ww_launch *launch, uint32_t *ctas,
                           const char **limiter, struct ww_error *error);

@@ -29,8 +29,9 @@ struct ww_engine {
     struct ww_arena arena; /* of the launch */
     struct ww_core core;
     uint64_t counter[WW_COUNTER_COUNT];
-    uint64_t end_ps; /* of the last launch */
-    bool broken;     /* a launch failed: memory may still owe answers to it */
+    uint64_t end_ps;       /* of the last launch */
+    struct ww_marks marks; /* of the next launch */
+    bool broken;           /* a launch failed: memory may still owe answers to it */
 };
 
 /* Replays a launch whose CTAs come from `source`; otherwise as ww_engine_launch. */

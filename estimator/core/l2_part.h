@@ -82,4 +82,8 @@ static inline uint32_t ww_l2_take_mshrs(struct ww_l2_slice *s, const struct ww_l
     return line->miss;
 }
 
+/* Notes what a write leaves of sectors of a line (l2_serve.c). */
+void ww_l2_mark_written(const struct ww_l2 *l2, struct ww_l2_line *line, uint8_t sectors,
+                        const struct ww_l2_packet *p);
+
 #endif

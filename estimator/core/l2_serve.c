@@ -304,8 +304,8 @@ static bool serve_read(struct ww_l2_slice *s, struct ww_l2_input *in, const stru
 
 /* ---- writes ---------------------------------------------------------------------------------- */
 
-static void mark_written(const struct ww_l2 *l2, struct ww_l2_line *line, uint8_t sectors,
-                         const struct ww_l2_packet *p) {
+void ww_l2_mark_written(const struct ww_l2 *l2, struct ww_l2_line *line, uint8_t sectors,
+                        const struct ww_l2_packet *p) {
     uint32_t granules = bits(p->granules), per_granule = 32;
     line->dirty |= sectors;
     if (p->bytes >= 32 * granules) {
@@ -335,7 +335,7 @@ static bool serve_write(struct ww_l2_slice *s, struct ww_l2_input *in, const str
         else if (!claim(s, in, &part, cycle))
             return false;
         ww_l2_tags_touch(&s->tags, part.set, part.index);
-        mark_written(l2, &s->tags.line[part.index], part.want, p);
+        ww_l2_mark_written(l2, &s->tags.line[part.index], part.want, p);
         if (l2->side_slices) ww_l2_drop_copy(s, part.number, part.want);
         count(s, WW_C_L2_SECTOR_WRITE, sectors);
         in->left &= (uint8_t)~granules;

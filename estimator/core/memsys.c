@@ -1,6 +1,7 @@
 #include "memsys.h"
 #include "l2.h"
 #include "tlb.h"
+#include "warm.h"
 #include <assert.h>
 #include <stdlib.h>
 
@@ -84,6 +85,12 @@ bool ww_memsys_send(struct ww_memsys *m, const struct ww_mem_request *request, u
     if (m->tlb && !ww_tlb_pass(m->tlb, request, place, granules, arrived)) return true;
     ww_l2_push(&m->l2, place.slice, request, place.local, granules, arrived);
     return true;
+}
+
+void ww_memsys_warm(struct ww_memsys *m, const struct ww_mem_request *request) {
+    assert(!m->live && !(request->address & m->line_mask));
+    if (m->tlb) ww_tlb_warm(m->tlb, request->address);
+    ww_l2_warm(&m->l2, request, ww_addrmap_slice(&m->map, request->address));
 }
 
 bool ww_memsys_idle(const struct ww_memsys *m) {

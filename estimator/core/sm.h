@@ -41,6 +41,13 @@ struct ww_cta_source {
     uint64_t (*next)(void *context, uint64_t cta); /* first that there is, from this one on, or UINT64_MAX */
 };
 
+/* CTAs at whose dispatch pieces end, in rising order; see engine.h. */
+struct ww_marks {
+    const uint64_t *cta;
+    uint64_t *cycle;
+    size_t count;
+};
+
 #define WW_BARRIERS 16
 #define WW_NONE UINT32_MAX
 
@@ -264,6 +271,7 @@ struct ww_core {
     uint64_t cta_count, next_cta, ended_ctas, launched_ctas;
     uint32_t ctas_per_sm, warps_per_cta, turn;
     uint64_t dispatch_at; /* cycle at which a CTA may be placed, WW_NEVER if not before one ends */
+    struct ww_marks marks;
     struct ww_error *error;
     enum ww_code code_failed; /* set by whoever meets an error inside an event */
 };

@@ -48,6 +48,16 @@ enum ww_code ww_trace_launch_info(const struct ww_trace *trace, size_t launch, s
     return WW_OK;
 }
 
+enum ww_code ww_trace_get_content(const struct ww_trace *trace, size_t launch, struct ww_trace_content *out,
+                                  struct ww_error *error) {
+    if (launch >= trace->index.launch_count)
+        return ww_fail(error, WW_USAGE, trace->path, "there is no launch %zu; the trace has %zu", launch,
+                       trace->index.launch_count);
+    const struct ww_wwt_launch *l = &trace->index.launch[launch];
+    *out = (struct ww_trace_content){l->inst_warp, l->cta_present};
+    return WW_OK;
+}
+
 bool ww_trace_has_cta(const struct ww_trace *trace, size_t launch, uint64_t cta) {
     return launch < trace->index.launch_count && ww_wwt_find_run(&trace->index.launch[launch], cta) != NULL;
 }

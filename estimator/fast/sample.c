@@ -1,0 +1,298 @@
+/* The two stages of a sample, and when they stop. */
+#include "sample.h"
+#include "stats.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A stratum of up to PILOT_ALL units is taken whole; of others the pilot takes PILOT_LEAST, and one in
+ * PILOT_SHARE up to PILOT_MOST. */
+enum { PILOT_ALL = 3, PILOT_LEAST = 3, PILOT_SHARE = 20, PILOT_MOST = 8 };
+enum { PAIRS = 4 };  /* units that are measured with a longer way before them, too */
+#define WORTH 0.7    /* part of all instructions from which everything is replayed instead */
+#define MARGIN 0.85  /* of the target, that the second stage aims at: the rest is for the correction of bias */
+enum { STEPS = 60 }; /* bisections of the sample's size */
+
+static const char *const reasons[WW_SAMPLE_REASONS] = {
+    "the least sample was enough", "the second stage, whose size the pilot gave, was drawn",
+    "strata that varied more than the pilot showed were taken whole",
+    "the sample would cost about as much as everything: replayed in full"};
+
+const char *ww_sample_reason_text(enum ww_sample_reason reason) {
+    return (unsigned)reason < WW_SAMPLE_REASONS ? reasons[reason] : NULL;
+}
+
+struct sampler {
+    struct ww_frame *f;
+    const struct ww_sample_options *o;
+    struct ww_measure *measure;    /* by unit */
+    double (*spread)[WW_MEASURES]; /* by stratum: variance of a unit */
+    size_t *wanted;                /* by stratum */
+    struct ww_estimate *e;
+};
+
+static size_t pilot_size(size_t count) {
+    if (count <= PILOT_ALL) return count;
+    size_t n = count / PILOT_SHARE;
+    return n < PILOT_LEAST ? PILOT_LEAST : n > PILOT_MOST ? PILOT_MOST : n;
+}
+
+static int by_place(const void *a, const void *b) {
+    size_t x = *(const size_t *)a, y = *(const size_t *)b;
+    return x < y ? -1 : x > y;
+}
+
+/* Every stratum in an order of its own, which the seed and its number alone decide: designs that are compared
+ * with one seed replay the same units as far as both samples go. */
+static enum ww_code mix(struct sampler *s, struct ww_arena *arena, struct ww_error *error) {
+    size_t *index = ww_arena_array(arena, s->f->count, sizeof *index);
+    size_t *before = ww_arena_array(arena, s->f->count, sizeof *before);
+    if (!index || !before) return ww_fail_nomem(error, "a sample");
+    for (size_t h = 0; h < s->f->strata; h++) {
+        struct ww_stratum *st = &s->f->stratum[h];
+        struct ww_rng rng;
+        qsort(s->f->order + st->first, st->count, sizeof *s->f->order, by_place);
+        ww_rng_seed(&rng, s->o->seed * 0x9e3779b97f4a7c15u + h);
+        ww_stats_shuffle(index, st->count, &rng);
+        memcpy(before, s->f->order + st->first, st->count * sizeof *before);
+        for (size_t i = 0; i < st->count; i++) s->f->order[st->first + i] = before[index[i]];
+        st->drawn = 0;
+        st->pilot = pilot_size(st->count);
+    }
+    return WW_OK;
+}
+
+static enum ww_code draw(struct sampler *s, size_t h, size_t n, struct ww_error *error) {
+    struct ww_stratum *st = &s->f->stratum[h];
+    for (; st->drawn < n; st->drawn++) {
+        size_t unit = s->f->order[st->first + st->drawn];
+        WW_TRY(s->o->measure(s->o->context, s->f, unit, false, &s->measure[unit], error));
+    }
+    return WW_OK;
+}
+
+static bool counts(const struct sampler *s, int k) {
+    return k == WW_MEASURE_CYCLES || (k == WW_MEASURE_JOULES && s->o->energy);
+}
+
+static double half_width(const struct sampler *s, const struct ww_estimate *e, int k) {
+    return ww_stats_t(s->o->confidence, e->df[k]) * sqrt(e->variance[k][k]);
+}
+
+/* Standard deviation of a stratum's units in parts of what is allowed for the total: the larger measure's. */
+static double need_of(const struct sampler *s, size_t h) {
+    double most = 0;
+    for (int k = 0; k < WW_MEASURES; k++) {
+        if (!counts(s, k) || !(s->e->total[k] > 0)) continue;
+        double allowed = MARGIN * s->o->target * s->e->total[k] / ww_stats_t(s->o->confidence, s->e->df[k]);
+        double need = sqrt(s->spread[h][k]) / allowed;
+        if (need > most) most = need;
+    }
+    return most;
+}
+
+static double cost_of(const struct ww_frame *f, const struct ww_stratum *st) {
+    double sum = 0;
+    for (size_t i = 0; i < st->count; i++) sum += f->unit[f->order[st->first + i]].cost;
+    return sum / (double)st->count;
+}
+
+/* Sizes by Neyman's allocation with costs (Cochran, section 5.5), scaled by k; returns the variance that they
+ * give, in squares of what is allowed. */
+static double allocate(struct sampler *s, double k) {
+    double variance = 0;
+    for (size_t h = 0; h < s->f->strata; h++) {
+        const struct ww_stratum *st = &s->f->stratum[h];
+        double need = need_of(s, h), N = (double)st->count;
+        double n = ceil(k * N * need / sqrt(cost_of(s->f, st) + 1));
+        if (n < (double)st->pilot) n = (double)st->pilot;
+        if (n > N) n = N;
+        s->wanted[h] = (size_t)n;
+        variance += N * (N - n) / n * need * need;
+    }
+    return variance;
+}
+
+/* The smallest second stage that the pilot's variances let hope for the target. */
+static void plan(struct sampler *s) {
+    double low = 0, high = 1;
+    if (allocate(s, 0) <= 1) return;
+    while (allocate(s, high) > 1 && high < 1e12) high *= 2;
+    for (int i = 0; i < STEPS; i++) {
+        double middle = (low + high) / 2;
+        if (allocate(s, middle) > 1)
+            low = middle;
+        else
+            high = middle;
+    }
+    allocate(s, high);
+}
+
+static double planned_cost(const struct sampler *s) {
+    double sum = 0;
+    for (size_t h = 0; h < s->f->strata; h++) {
+        const struct ww_stratum *st = &s->f->stratum[h];
+        sum += cost_of(s->f, st) * (double)(s->wanted[h] > st->drawn ? s->wanted[h] : st->drawn);
+    }
+    return sum;
+}
+
+static bool met(const struct sampler *s) {
+    for (int k = 0; k < WW_MEASURES; k++)
+        if (counts(s, k) && half_width(s, s->e, k) > s->o->target * s->e->total[k]) return false;
+    return true;
+}
+
+/* Takes the stratum whole whose variance is the largest part of what is too much. False: none is left. */
+static enum ww_code take_worst(struct sampler *s, bool *found, struct ww_error *error) {
+    size_t worst = 0;
+    double most = 0;
+    for (size_t h = 0; h < s->f->strata; h++) {
+        const struct ww_stratum *st = &s->f->stratum[h];
+        double n = (double)st->drawn, N = (double)st->count, need = need_of(s, h);
+        double part = N * (N - n) / n * need * need;
+        if (st->drawn < st->count && part > most) {
+            most = part;
+            worst = h;
+        }
+    }
+    *found = most > 0;
+    return *found ? draw(s, worst, s->f->stratum[worst].count, error) : WW_OK;
+}
+
+static void look(struct sampler *s, bool pilot) {
+    ww_sample_totals(s->f, s->measure, pilot, s->spread, s->e);
+}
+
+static enum ww_code draw_all_stages(struct sampler *s, struct ww_error *error) {
+    for (size_t h = 0; h < s->f->strata; h++) s->wanted[h] = s->f->stratum[h].pilot;
+    s->e->all = planned_cost(s) >= WORTH * s->f->instructions;
+    if (s->e->all) return WW_OK;
+    for (size_t h = 0; h < s->f->strata; h++) WW_TRY(draw(s, h, s->f->stratum[h].pilot, error));
+    look(s, true);
+    plan(s);
+    s->e->all = planned_cost(s) >= WORTH * s->f->instructions;
+    s->e->reason = WW_SAMPLE_PILOT;
+    for (size_t h = 0; h < s->f->strata && !s->e->all; h++) {
+        if (s->wanted[h] > s->f->stratum[h].drawn) s->e->reason = WW_SAMPLE_SECOND;
+        WW_TRY(draw(s, h, s->wanted[h], error));
+    }
+    look(s, false);
+    for (bool found = true; !s->e->all && !met(s);) {
+        WW_TRY(take_worst(s, &found, error));
+        if (!found) break;
+        for (size_t h = 0; h < s->f->strata; h++) s->wanted[h] = s->f->stratum[h].drawn;
+        s->e->all = planned_cost(s) >= WORTH * s->f->instructions;
+        s->e->reason = WW_SAMPLE_STRATA;
+        look(s, false);
+    }
+    return WW_OK;
+}
+
+/* ---- bias of cold starts --------------------------------------------------------------------- */
+
+/* Units that were drawn and do not begin with the program, in random order. */
+static size_t candidates(const struct sampler *s, size_t *unit) {
+    size_t n = 0;
+    for (size_t h = 0; h < s->f->strata; h++)
+        for (size_t i = 0; i < s->f->stratum[h].drawn; i++) {
+            size_t u = s->f->order[s->f->stratum[h].first + i];
+            if (s->f->unit[u].from || s->f->unit[u].launch) unit[n++] = u;
+        }
+    return n;
+}
+
+/* Measures some units again with a longer way before them. What that changes, on average, is corrected, and the
+ * intervals are widened by how uncertain it is (two-phase sampling, Cochran, chapter 12), and by what may still
+ * be left: a way longer yet might change as much again in either direction, all of that range alike. */
+static enum ww_code correct(struct sampler *s, struct ww_arena *arena, struct ww_error *error) {
+    size_t *unit = ww_arena_array(arena, s->f->count, sizeof *unit), n;
+    double d[WW_MEASURES][PAIRS], exposed[WW_MEASURES] = {0};
+    struct ww_rng rng;
+    if (!unit) return ww_fail_nomem(error, "a sample");
+    n = candidates(s, unit);
+    ww_rng_seed(&rng, ~s->o->seed);
+    for (size_t p = 0; p < PAIRS && n >= PAIRS; p++) {
+        size_t pick = p + ww_rng_below(&rng, (uint32_t)(n - p)), u = unit[pick];
+        unit[pick] = unit[p];
+        unit[p] = u;
+        struct ww_measure m = {0};
+        WW_TRY(s->o->measure(s->o->context, s->f, u, true, &m, error));
+        for (int k = 0; k < WW_MEASURES; k++) {
+            double cold = s->measure[u].y[k] / s->measure[u].instructions, warm = m.y[k] / m.instructions;
+            d[k][p] = cold > 0 ? warm / cold - 1 : 0;
+        }
+        s->e->replayed += m.replayed;
+        s->e->warmed += m.warmed;
+        s->e->ctas += m.ctas;
+        s->e->pairs++;
+    }
+    if (!s->e->pairs) return WW_OK;
+    for (int k = 0; k < WW_MEASURES; k++) {
+        double b = ww_stats_mean(d[k], PAIRS), v = ww_stats_variance(d[k], PAIRS) / PAIRS + b * b / 3;
+        double own = s->e->variance[k][k], more = s->e->total[k] * s->e->total[k] * v, t = s->e->total[k];
+        double variances[2] = {own, more}, df[2] = {s->e->df[k], PAIRS - 1};
+        exposed[k] = 1 + b;
+        s->e->df[k] = ww_stats_satterthwaite(variances, df, 2);
+        s->e->variance[k][k] = own + more;
+        s->e->bias[k] = b;
+        s->e->total[k] = t * exposed[k];
+    }
+    for (int k = 0; k < WW_MEASURES; k++) /* what the corrections have in common */
+        for (int j = 0; j < WW_MEASURES; j++)
+            if (j != k)
+                s->e->variance[k][j] +=
+                    s->e->total[k] * s->e->total[j] * ww_stats_covariance(d[k], d[j], PAIRS) / PAIRS;
+    return WW_OK;
+}
+
+/* ---- the result ------------------------------------------------------------------------------ */
+
+static int by_number(const void *a, const void *b) {
+    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+    return x < y ? -1 : x > y;
+}
+
+static enum ww_code count_drawn(struct sampler *s, struct ww_arena *arena, struct ww_error *error) {
+    struct ww_estimate *e = s->e;
+    uint32_t *launch = ww_arena_array(arena, s->f->count, sizeof *launch);
+    if (!launch) return ww_fail_nomem(error, "a sample");
+    for (size_t h = 0; h < s->f->strata; h++)
+        for (size_t i = 0; i < s->f->stratum[h].drawn; i++) {
+            size_t u = s->f->order[s->f->stratum[h].first + i];
+            const struct ww_measure *m = &s->measure[u];
+            launch[e->drawn++] = s->f->unit[u].launch;
+            e->replayed += m->replayed;
+            e->warmed += m->warmed;
+            e->ctas += m->ctas;
+        }
+    qsort(launch, e->drawn, sizeof *launch, by_number);
+    for (size_t i = 0; i < e->drawn; i++) e->launches += i == 0 || launch[i] != launch[i - 1];
+    e->units = s->f->count;
+    e->measure = s->measure;
+    return WW_OK;
+}
+
+enum ww_code ww_sample(struct ww_frame *frame, const struct ww_sample_options *options, struct ww_arena *arena,
+                       struct ww_estimate *out, struct ww_error *error) {
+    struct sampler s = {.f = frame, .o = options, .e = out};
+    memset(out, 0, sizeof *out);
+    s.measure = ww_arena_array(arena, frame->count, sizeof *s.measure);
+    s.spread = ww_arena_array(arena, frame->strata, sizeof *s.spread);
+    s.wanted = ww_arena_array(arena, frame->strata, sizeof *s.wanted);
+    if (!s.measure || !s.spread || !s.wanted) return ww_fail_nomem(error, "a sample");
+    WW_TRY(mix(&s, arena, error));
+    WW_TRY(draw_all_stages(&s, error));
+    WW_TRY(count_drawn(&s, arena, error));
+    if (out->all) {
+        out->reason = WW_SAMPLE_ALL;
+        return WW_OK;
+    }
+    WW_TRY(correct(&s, arena, error));
+    for (int k = 0; k < WW_MEASURES; k++) {
+        double half = half_width(&s, out, k);
+        out->lo[k] = out->total[k] - half > 0 ? out->total[k] - half : 0;
+        out->hi[k] = out->total[k] + half;
+    }
+    return WW_OK;
+}

@@ -1,0 +1,139 @@
+/* sample.h: which parts of a program are replayed, and what they say of the whole.
+ *
+ *   launches --frame--> units in strata --pilot--> variances --second stage--> totals with intervals
+ *
+ * A unit is a launch, or a part of a large launch: its start, a window of CTA waves, or its tail. Units of one
+ * kernel that look alike before anything is replayed (kernel, block, size, place in the program) are a stratum;
+ * units are drawn at random without replacement within strata, so that the intervals follow from the design
+ * alone (Cochran, Sampling Techniques, 1977, chapters 5 and 6). How a unit is replayed does not depend on what
+ * else is drawn: a measure belongs to the unit. */
+#ifndef WW_FAST_SAMPLE_H
+#define WW_FAST_SAMPLE_H
+
+#include "../base/arena.h"
+#include "../base/err.h"
+#include "../base/rng.h"
+
+enum ww_unit_kind { WW_UNIT_LAUNCH, WW_UNIT_START, WW_UNIT_WINDOW, WW_UNIT_TAIL };
+
+/* CTAs of a launch whose time is measured: from the dispatch of `first` to that of `end`, or to the end of the
+ * launch. Replay begins with CTA `from`, so that the machine is full. */
+struct ww_unit {
+    uint32_t launch; /* index in the trace */
+    uint8_t kind;    /* enum ww_unit_kind */
+    uint32_t stratum;
+    uint64_t first, end, from;
+    double size; /* warp instructions, expected */
+    double cost; /* of these, to be replayed to measure it */
+};
+
+/* Units order[first .. first + count - 1] of the frame, in random order once drawing has begun. */
+struct ww_stratum {
+    size_t first, count;
+    size_t drawn, pilot;
+    uint32_t family;
+};
+
+/* Units that share a ratio of time to instructions: launches of one kernel and block, or all parts of such. */
+struct ww_family {
+    const char *kernel;
+    double instructions; /* of all its units, exact */
+};
+
+/* The population. Belongs to the arena that it was made with. */
+struct ww_frame {
+    struct ww_unit *unit;
+    size_t count;
+    size_t *order;
+    struct ww_stratum *stratum;
+    size_t strata;
+    struct ww_family *family;
+    size_t families;
+    double instructions; /* of all launches */
+};
+
+/* What is known of a launch before it is replayed. */
+struct ww_frame_launch {
+    uint32_t index;
+    const char *kernel;
+    uint32_t block[3], shared_bytes;
+    uint64_t ctas, warp_instructions, thread_instructions, memory_instructions;
+    uint64_t resident; /* CTAs that all SMs hold at once */
+    bool whole;        /* must not be cut into parts */
+};
+
+/* Waves of CTAs: of a start, of warm-up behind the first fill, of a window, and from which on a launch is cut
+ * into parts. */
+struct ww_frame_shape {
+    uint32_t start, warm_up, window, least;
+};
+extern const struct ww_frame_shape ww_frame_shape;
+
+enum ww_code ww_frame_make(const struct ww_frame_launch *launch, size_t count,
+                           const struct ww_frame_shape *shape, struct ww_arena *arena, struct ww_frame *out,
+                           struct ww_error *error);
+
+enum ww_metric_of { WW_MEASURE_CYCLES, WW_MEASURE_SECONDS, WW_MEASURE_JOULES, WW_MEASURES };
+
+/* What a unit took. */
+struct ww_measure {
+    double instructions, y[WW_MEASURES]; /* of the measured stretch */
+    double replayed, warmed;             /* warp instructions: in detail, and to warm caches */
+    uint64_t ctas;                       /* replayed */
+    bool there;
+};
+
+/* Gives a unit's measure. longer: with a longer way before it, to see what is left of a cold start. */
+typedef enum ww_code (*ww_measure_fn)(void *context, const struct ww_frame *frame, size_t unit, bool longer,
+                                      struct ww_measure *out, struct ww_error *error);
+
+struct ww_sample_options {
+    uint64_t seed;
+    double target, confidence;
+    bool energy; /* joules count */
+    ww_measure_fn measure;
+    void *context;
+};
+
+enum ww_sample_reason {
+    WW_SAMPLE_PILOT,  /* the least sample was enough */
+    WW_SAMPLE_SECOND, /* the second stage, whose size the pilot gave, was drawn */
+    WW_SAMPLE_STRATA, /* strata that varied more than the pilot showed were then taken whole */
+    WW_SAMPLE_ALL,    /* the sample would cost about as much as everything */
+    WW_SAMPLE_REASONS
+};
+/* In words; NULL if out of range. */
+const char *ww_sample_reason_text(enum ww_sample_reason reason);
+
+struct ww_estimate {
+    double total[WW_MEASURES];
+    double variance[WW_MEASURES][WW_MEASURES]; /* with the covariances */
+    double df[WW_MEASURES];
+    double lo[WW_MEASURES], hi[WW_MEASURES];
+    double bias[WW_MEASURES]; /* of cold starts, relative; corrected in the totals */
+    size_t units, drawn, pairs;
+    size_t launches; /* of which something was replayed */
+    uint64_t ctas;
+    double replayed, warmed;
+    const struct ww_measure *measure; /* by unit of the frame */
+    enum ww_sample_reason reason;
+    bool all; /* nothing was estimated: everything is to be replayed */
+};
+
+/* Draws and measures until the intervals of cycles and, if they count, joules are within the target, as far as
+ * that can be done without spoiling their coverage. Deterministic. Errors: those of measure, WW_NOMEM. */
+enum ww_code ww_sample(struct ww_frame *frame, const struct ww_sample_options *options, struct ww_arena *arena,
+                       struct ww_estimate *out, struct ww_error *error);
+
+/* Estimate and interval of a[i] to the power p times b to the power q of two totals, by the delta method. */
+void ww_estimate_product(const struct ww_estimate *e, double confidence, enum ww_metric_of a, double p,
+                         enum ww_metric_of b, double q, double *value, double *lo, double *hi);
+
+/* ---- between sample_*.c ---- */
+
+/* Totals, variances and degrees of freedom from the measures of the units drawn so far. pilot: from the
+ * pilot's units alone. by_stratum (may be NULL): variance of one unit's contribution, [stratum][measure]. */
+void ww_sample_totals(const struct ww_frame *frame, const struct ww_measure *measure, bool pilot,
+                      double (*by_stratum)[WW_MEASURES], struct ww_estimate *out);
+
+#endif
