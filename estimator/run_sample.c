@@ -130,6 +130,7 @@ struct stretch {
 static struct stretch stretch_of(const struct ww_sampler *s, const struct ww_unit *u, bool longer) {
     struct stretch out = {.position = position_of(s, u->launch), .from = u->from};
     const struct ww_frame_launch *l = &s->launch[out.position];
+    longer |= u->early; /* which have nothing to be warmed by but what went just before */
     if (u->kind == WW_UNIT_WINDOW || u->kind == WW_UNIT_TAIL) {
         uint64_t more = longer ? LONGER_WAVES * l->resident : 0;
         out.from = u->from > more ? u->from - more : 0;

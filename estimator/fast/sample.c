@@ -197,9 +197,17 @@ static size_t candidates(const struct sampler *s, size_t *unit) {
     for (size_t h = 0; h < s->f->strata; h++)
         for (size_t i = 0; i < s->f->stratum[h].drawn; i++) {
             size_t u = s->f->order[s->f->stratum[h].first + i];
-            if (s->f->unit[u].from || s->f->unit[u].launch) unit[n++] = u;
+            if (!s->f->unit[u].early || s->f->unit[u].from) unit[n++] = u;
         }
     return n;
+}
+
+/* Adds an independent relative variance to a total's. */
+static void add_variance(struct ww_estimate *e, int k, double relative, double df) {
+    double more = relative * e->total[k] * e->total[k];
+    double v[2] = {e->variance[k][k], more}, of[2] = {e->df[k], df};
+    e->df[k] = ww_stats_satterthwaite(v, of, 2);
+    e->variance[k][k] += more;
 }
 
 /* Measures some units again with a longer way before them. What that changes, on average, is corrected, and the
@@ -207,7 +215,7 @@ static size_t candidates(const struct sampler *s, size_t *unit) {
  * be left: a way longer yet might change as much again in either direction, all of that range alike. */
 static enum ww_code correct(struct sampler *s, struct ww_arena *arena, struct ww_error *error) {
     size_t *unit = ww_arena_array(arena, s->f->count, sizeof *unit), n;
-    double d[WW_MEASURES][PAIRS], exposed[WW_MEASURES] = {0};
+    double d[WW_MEASURES][PAIRS];
     struct ww_rng rng;
     if (!unit) return ww_fail_nomem(error, "a sample");
     n = candidates(s, unit);
@@ -230,13 +238,9 @@ static enum ww_code correct(struct sampler *s, struct ww_arena *arena, struct ww
     if (!s->e->pairs) return WW_OK;
     for (int k = 0; k < WW_MEASURES; k++) {
         double b = ww_stats_mean(d[k], PAIRS), v = ww_stats_variance(d[k], PAIRS) / PAIRS + b * b / 3;
-        double own = s->e->variance[k][k], more = s->e->total[k] * s->e->total[k] * v, t = s->e->total[k];
-        double variances[2] = {own, more}, df[2] = {s->e->df[k], PAIRS - 1};
-        exposed[k] = 1 + b;
-        s->e->df[k] = ww_stats_satterthwaite(variances, df, 2);
-        s->e->variance[k][k] = own + more;
+        add_variance(s->e, k, v, PAIRS - 1);
         s->e->bias[k] = b;
-        s->e->total[k] = t * exposed[k];
+        s->e->total[k] *= 1 + b;
     }
     for (int k = 0; k < WW_MEASURES; k++) /* what the corrections have in common */
         for (int j = 0; j < WW_MEASURES; j++)
@@ -289,6 +293,7 @@ enum ww_code ww_sample(struct ww_frame *frame, const struct ww_sample_options *o
         return WW_OK;
     }
     WW_TRY(correct(&s, arena, error));
+    for (int k = 0; k < WW_MEASURES; k++) add_variance(out, k, WW_WARM_ERROR * WW_WARM_ERROR, INFINITY);
     for (int k = 0; k < WW_MEASURES; k++) {
         double half = half_width(&s, out, k);
         out->lo[k] = out->total[k] - half > 0 ? out->total[k] - half : 0;

@@ -21,6 +21,7 @@ enum ww_unit_kind { WW_UNIT_LAUNCH, WW_UNIT_START, WW_UNIT_WINDOW, WW_UNIT_TAIL 
 struct ww_unit {
     uint32_t launch; /* index in the trace */
     uint8_t kind;    /* enum ww_unit_kind */
+    bool early;      /* of a family's first launches, which meet data that no cache has seen */
     uint32_t stratum;
     uint64_t first, end, from;
     double size; /* warp instructions, expected */
@@ -119,6 +120,10 @@ struct ww_estimate {
     enum ww_sample_reason reason;
     bool all; /* nothing was estimated: everything is to be replayed */
 };
+
+/* Standard error of replays that functional warming begins, relative: what is left when all units that were
+ * drawn agree (docs/sampling.md has the measured one). */
+#define WW_WARM_ERROR 0.001
 
 /* Draws and measures until the intervals of cycles and, if they count, joules are within the target, as far as
  * that can be done without spoiling their coverage. Deterministic. Errors: those of measure, WW_NOMEM. */

@@ -8,7 +8,7 @@
 #define SIZE_RATIO 1.15
 #define MERGE_RATIO 1.6
 /* Units of a stratum from which it is worth being cut by place in the program. */
-enum { SMALL_STRATUM = 4, PLACE_UNITS = 24, PLACES_MOST = 4 };
+enum { EARLY = 2, SMALL_STRATUM = 4, PLACE_UNITS = 24, PLACES_MOST = 4 };
 
 const struct ww_frame_shape ww_frame_shape = {.start = 2, .warm_up = 1, .window = 1, .least = 16};
 
@@ -59,6 +59,7 @@ static uint32_t family_of(struct ww_frame *f, const struct ww_frame_launch *laun
 
 struct sorted {
     uint32_t family;
+    bool early;
     uint8_t kind;
     double size;
     size_t unit;
@@ -68,6 +69,7 @@ static int by_likeness(const void *a, const void *b) {
     const struct sorted *x = a, *y = b;
     if (x->family != y->family) return x->family < y->family ? -1 : 1;
     if (x->kind != y->kind) return x->kind < y->kind ? -1 : 1;
+    if (x->early != y->early) return x->early ? -1 : 1;
     if (x->kind == WW_UNIT_LAUNCH && x->size != y->size) return x->size < y->size ? -1 : 1;
     return x->unit < y->unit ? -1 : x->unit > y->unit;
 }
@@ -107,7 +109,9 @@ static void cut_by_size(struct ww_frame *f, const struct sorted *s, size_t n) {
 static void make_strata(struct ww_frame *f, struct sorted *s) {
     qsort(s, f->count, sizeof *s, by_likeness);
     for (size_t from = 0, i = 1; i <= f->count; i++) {
-        if (i < f->count && s[i].family == s[from].family && s[i].kind == s[from].kind) continue;
+        if (i < f->count && s[i].family == s[from].family && s[i].kind == s[from].kind &&
+            s[i].early == s[from].early)
+            continue;
         if (s[from].kind == WW_UNIT_LAUNCH)
             cut_by_size(f, s + from, i - from);
         else
@@ -126,8 +130,9 @@ enum ww_code ww_frame_make(const struct ww_frame_launch *launch, size_t count,
                              .stratum = ww_arena_array(arena, units, sizeof *out->stratum),
                              .family = ww_arena_array(arena, count, sizeof *out->family)};
     size_t *first = ww_arena_array(arena, count, sizeof *first);
+    size_t *launches = ww_arena_array(arena, count, sizeof *launches); /* by family, so far */
     struct sorted *s = ww_arena_array(arena, units, sizeof *s);
-    if (!out->unit || !out->order || !out->stratum || !out->family || !first || !s)
+    if (!out->unit || !out->order || !out->stratum || !out->family || !first || !launches || !s)
         return ww_fail_nomem(error, "the units of a sample");
     for (size_t i = 0; i < count; i++) {
         const struct ww_frame_launch *l = &launch[i];
@@ -138,8 +143,12 @@ enum ww_code ww_frame_make(const struct ww_frame_launch *launch, size_t count,
         }
         size_t from = out->count;
         add_launch(out, l, shape);
-        for (size_t k = from; k < out->count; k++)
-            s[k] = (struct sorted){family, out->unit[k].kind, out->unit[k].size, k};
+        for (size_t k = from; k < out->count; k++) {
+            struct ww_unit *u = &out->unit[k];
+            u->early = launches[family] < EARLY && u->kind != WW_UNIT_WINDOW;
+            s[k] = (struct sorted){family, u->early, u->kind, u->size, k};
+        }
+        launches[family]++;
         out->family[family].instructions += (double)l->warp_instructions;
         out->instructions += (double)l->warp_instructions;
     }

@@ -1,0 +1,259 @@
+/* How often the intervals of sampled runs hold the full replay, over workloads, GPUs and seeds. The goals are
+ * the project's own (docs/sampling.md): no publication states them. */
+#include "sampling_int.h"
+#include <math.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const struct sampling_workload workloads[] = {
+    {"stencil", "stencil, 100 launches", {"nx=64", "ny=32", "nz=8", "iterations=100"}, true},
+    {"srad", "srad, 200 launches", {"size=small", "iterations=100"}, true},
+    {"cfd", "cfd, 280 launches", {"size=small", "iterations=40"}, true},
+    {"kmeans", "kmeans, 100 launches", {"n=8000", "iterations=50"}, false},
+    {"lbm", "lbm, 60 launches", {"size=small", "iterations=60"}, false},
+    {"streamcluster", "streamcluster, 60 launches", {"size=small", "candidates=60"}, false},
+    {"pathfinder", "pathfinder, narrow bands", {"size=small", "pyramid=1"}, false},
+    {"bfs", "bfs, a launch per level", {"nodes=20000", "graph=skewed"}, false},
+    {"saxpy", "saxpy, one launch of many waves", {"n=6000000", "per_thread=1"}, true},
+    {"vectoradd", "vectoradd, many waves", {"n=3000000"}, false},
+    {"histogram", "histogram, many waves", {"n=4000000", "per_thread=4"}, false},
+    {"sgemm", "sgemm, tiles", {"m=640", "n=640", "k=32"}, false},
+};
+static const struct sampling_workload small_workloads[] = {
+    {"stencil", "stencil, 40 launches", {"size=small", "iterations=40"}, false},
+    {"srad", "srad, 60 launches", {"size=small", "iterations=30"}, false},
+};
+static const char *const gpus[] = {"gtx480", "gtx780", "gtx980", "v100"};
+enum { WORKLOADS = sizeof workloads / sizeof *workloads, GPUS = sizeof gpus / sizeof *gpus };
+enum { SMALL = sizeof small_workloads / sizeof *small_workloads, SMALL_GPUS = 2 };
+enum { SEEDS = 100, SEEDS_OTHER = 40, SEEDS_SMALL = 20 };
+#define DESIGN "sched=lrr" /* that is compared with each GPU's own */
+
+/* ---- measuring ------------------------------------------------------------------------------- */
+
+struct pool {
+    struct sampling_pair *pair;
+    size_t count, next, done;
+    const struct ww_validate_options *options;
+    pthread_mutex_t lock;
+    enum ww_code code;
+    struct ww_error error;
+};
+
+static void *work(void *context) {
+    struct pool *p = context;
+    for (;;) {
+        pthread_mutex_lock(&p->lock);
+        size_t i = p->code == WW_OK ? p->next++ : p->count;
+        pthread_mutex_unlock(&p->lock);
+        if (i >= p->count) return NULL;
+        struct ww_error error = {.code = WW_OK};
+        enum ww_code code = sampling_measure(&p->pair[i], p->options, &error);
+        pthread_mutex_lock(&p->lock);
+        p->done++;
+        if (code == WW_OK) code = ww_validate_step(p->options, p->done, p->count, &error);
+        if (code != WW_OK && p->code == WW_OK) {
+            p->code = code;
+            p->error = error;
+        }
+        pthread_mutex_unlock(&p->lock);
+    }
+}
+
+static enum ww_code measure_all(struct pool *p, struct ww_error *error) {
+    enum { THREADS = 64 };
+    pthread_t thread[THREADS];
+    unsigned started = 0;
+    if (pthread_mutex_init(&p->lock, NULL)) return ww_fail_nomem(error, "a lock");
+    while (started + 1 < p->options->jobs && started < THREADS &&
+           pthread_create(&thread[started], NULL, work, p) == 0)
+        started++;
+    work(p);
+    for (unsigned i = 0; i < started; i++) pthread_join(thread[i], NULL);
+    pthread_mutex_destroy(&p->lock);
+    if (p->code != WW_OK && error) *error = p->error;
+    return p->code;
+}
+
+static enum ww_code plan(struct ww_arena *arena, bool small, struct pool *p, struct ww_error *error) {
+    size_t n = small ? SMALL : WORKLOADS, machines = small ? SMALL_GPUS : GPUS;
+    p->pair = ww_arena_array(arena, n * machines, sizeof *p->pair);
+    if (!p->pair) return ww_fail_nomem(error, "measurements");
+    for (size_t w = 0; w < n; w++)
+        for (size_t g = 0; g < machines; g++)
+            p->pair[p->count++] =
+                (struct sampling_pair){.workload = small ? &small_workloads[w] : &workloads[w],
+                                       .gpu = gpus[small ? g * (GPUS - 1) : g],
+                                       .other = g == 0 ? DESIGN : NULL,
+                                       .seeds = small    ? SEEDS_SMALL
+                                                : g == 0 ? SEEDS
+                                                         : SEEDS_OTHER};
+    return WW_OK;
+}
+
+/* ---- what they say --------------------------------------------------------------------------- */
+
+/* Draws of all pairs that were sampled, or of one. */
+struct pooled {
+    size_t draws, covered[2], all, pairs_sampled, pairs_full, pairs_low, compared, compare_covered;
+    double *error[2], *half[2], *share, *pair_half, *pair_error;
+};
+
+static int by_value(const void *a, const void *b) {
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static double quantile(double *x, size_t n, double q) {
+    if (!n) return NAN;
+    qsort(x, n, sizeof *x, by_value);
+    return x[(size_t)(q * (double)(n - 1) + 0.5)];
+}
+
+static size_t sampled(const struct sampling_pair *p, int k, size_t *covered) {
+    size_t n = 0;
+    *covered = 0;
+    for (size_t i = 0; i < p->seeds; i++) {
+        if (p->draw[i].all) continue;
+        n++;
+        *covered += p->draw[i].covers[k];
+    }
+    return n;
+}
+
+static void add_pair(struct pooled *sum, const struct sampling_pair *p) {
+    size_t covered[2], n = sampled(p, 0, &covered[0]);
+    sampled(p, 1, &covered[1]);
+    sum->all += p->seeds - n;
+    sum->pairs_full += n == 0;
+    sum->pairs_sampled += n > 0;
+    for (int k = 0; k < 2; k++) sum->pairs_low += n >= 20 && (double)covered[k] < 0.85 * (double)n;
+    for (size_t i = 0; i < p->seeds; i++) {
+        const struct sampling_draw *d = &p->draw[i];
+        if (d->all) continue;
+        for (int k = 0; k < 2; k++) {
+            sum->covered[k] += d->covers[k];
+            sum->error[k][sum->draws] = d->error[k];
+            sum->half[k][sum->draws] = d->half[k];
+        }
+        sum->share[sum->draws++] = d->share;
+        if (!d->paired) continue;
+        sum->pair_half[sum->compared] = d->pair_half;
+        sum->pair_error[sum->compared++] = d->pair_error;
+        sum->compare_covered += d->pair_covers;
+    }
+}
+
+/* Standard error of the pooled coverage when draws of one workload go together (linearised ratio). */
+static double clustered_error(const struct pool *p, int k, double coverage, size_t draws) {
+    double sum = 0, clusters = 0;
+    for (size_t i = 0; i < p->count;) {
+        double deviation = 0;
+        size_t first = i;
+        for (; i < p->count && p->pair[i].workload == p->pair[first].workload; i++) {
+            size_t covered, n = sampled(&p->pair[i], k, &covered);
+            deviation += (double)covered - coverage * (double)n;
+        }
+        sum += deviation * deviation;
+        clusters++;
+    }
+    return clusters > 1 && draws ? sqrt(sum * clusters / (clusters - 1)) / (double)draws : NAN;
+}
+
+static enum ww_code pool_all(const struct pool *p, struct ww_arena *arena, struct pooled *out,
+                             struct ww_error *error) {
+    size_t most = 1;
+    for (size_t i = 0; i < p->count; i++) most += p->pair[i].seeds;
+    double **list[] = {&out->error[0], &out->error[1],  &out->half[0],   &out->half[1],
+                       &out->share,    &out->pair_half, &out->pair_error};
+    for (size_t i = 0; i < sizeof list / sizeof *list; i++) {
+        *list[i] = ww_arena_array(arena, most, sizeof **list[i]);
+        if (!*list[i]) return ww_fail_nomem(error, "measurements");
+    }
+    for (size_t i = 0; i < p->count; i++) add_pair(out, &p->pair[i]);
+    return WW_OK;
+}
+
+static enum ww_code add(struct ww_validation *v, const char *id, const char *what, double ours, double goal,
+                        enum ww_validate_test test, double tolerance, const char *unit,
+                        struct ww_error *error) {
+    struct ww_validate_row row = {.id = id,
+                                  .what = what,
+                                  .ours = ours,
+                                  .paper = goal,
+                                  .unit = unit,
+                                  .test = test,
+                                  .tolerance = tolerance,
+                                  .uncounted = isnan(ours)};
+    return ww_validate_add(v, &row, error);
+}
+
+static enum ww_code add_coverage(struct ww_validation *v, const struct pool *p, const struct pooled *s, int k,
+                                 struct ww_error *error) {
+    const char *name = k ? "energy" : "cycles";
+    struct ww_arena *a = &v->arena;
+    double coverage = s->draws ? (double)s->covered[k] / (double)s->draws : NAN;
+    const char *what = ww_arena_printf(a, "pooled coverage of the 95 %% interval of %s (standard error %.1f)",
+                                       name, 100 * clustered_error(p, k, coverage, s->draws));
+    WW_TRY(add(v, ww_arena_printf(a, "smp-%s-coverage", name), what, 100 * coverage, 95.5, WW_VALIDATE_ABSOLUTE,
+               2.5, "%", error));
+    WW_TRY(add(v, ww_arena_printf(a, "smp-%s-half", name), ww_arena_printf(a, "median half-width, %s", name),
+               100 * quantile(s->half[k], s->draws, 0.5), 3, WW_VALIDATE_AT_MOST, 0, "%", error));
+    return add(v, ww_arena_printf(a, "smp-%s-error", name),
+               ww_arena_printf(a, "95th percentile of the error, %s", name),
+               100 * quantile(s->error[k], s->draws, 0.95), 3, WW_VALIDATE_AT_MOST, 0, "%", error);
+}
+
+/* Coverage of one workload on one GPU; both figures in one row, the smaller is ours. */
+static enum ww_code add_one(struct ww_validation *v, const struct sampling_pair *p, struct ww_error *error) {
+    size_t covered[2], n = sampled(p, 0, &covered[0]);
+    struct ww_arena *a = &v->arena;
+    double share = 0, half = 0, worst = 0;
+    sampled(p, 1, &covered[1]);
+    for (size_t i = 0; i < p->seeds; i++) {
+        if (p->draw[i].all) continue;
+        share += p->draw[i].share / (double)n;
+        half += p->draw[i].half[0] / (double)n;
+        worst = fmax(worst, p->draw[i].error[0]);
+    }
+    double least = n ? 100.0 * (double)(covered[0] < covered[1] ? covered[0] : covered[1]) / (double)n : NAN;
+    const char *what =
+        n ? ww_arena_printf(a,
+                            "%s on %s: %zu of %zu seeds sampled, %.1f %% replayed, half-width %.2f %%, largest "
+                            "error %.2f %%, covers cycles %.0f %%, energy %.0f %%",
+                            p->workload->label, p->gpu, n, p->seeds, 100 * share, 100 * half, 100 * worst,
+                            100.0 * (double)covered[0] / (double)n, 100.0 * (double)covered[1] / (double)n)
+          : ww_arena_printf(a, "%s on %s: always replayed in full", p->workload->label, p->gpu);
+    return add(v, ww_arena_printf(a, "smp-%s-%s", p->workload->name, p->gpu), what, least, 85,
+               WW_VALIDATE_AT_LEAST, 0, "%", error);
+}
+
+static enum ww_code add_pooled(struct ww_validation *v, const struct pool *p, struct pooled *s,
+                               struct ww_error *error) {
+    struct ww_arena *a = &v->arena;
+    for (int k = 0; k < 2; k++) WW_TRY(add_coverage(v, p, s, k, error));
+    WW_TRY(add(v, "smp-share", "median part of the instructions that is replayed",
+               100 * quantile(s->share, s->draws, 0.5), NAN, WW_VALIDATE_AT_MOST, 0, "%", error));
+    WW_TRY(add(v, "smp-full",
+               ww_arena_printf(a, "draws that replayed everything, not counted (%zu of %zu pairs always)",
+                               s->pairs_full, p->count),
+               (double)s->all, NAN, WW_VALIDATE_AT_MOST, 0, "", error));
+    double covered = s->compared ? 100.0 * (double)s->compare_covered / (double)s->compared : NAN;
+    WW_TRY(add(v, "smp-pair-coverage", "coverage of the paired interval of the speed-up over " DESIGN, covered,
+               95.5, WW_VALIDATE_ABSOLUTE, 2.5, "%", error));
+    return add(v, "smp-pair-half", "median half-width of the paired speed-up",
+               100 * quantile(s->pair_half, s->compared, 0.5), 3, WW_VALIDATE_AT_MOST, 0, "%", error);
+}
+
+enum ww_code ww_validate_suite_sampling(struct ww_validation *v, const struct ww_validate_options *options,
+                                        struct ww_error *error) {
+    struct pool p = {.options = options};
+    struct pooled sum = {0};
+    WW_TRY(plan(&v->arena, options->small, &p, error));
+    WW_TRY(measure_all(&p, error));
+    WW_TRY(pool_all(&p, &v->arena, &sum, error));
+    WW_TRY(add_pooled(v, &p, &sum, error));
+    for (size_t i = 0; i < p.count; i++) WW_TRY(add_one(v, &p.pair[i], error));
+    return WW_OK;
+}

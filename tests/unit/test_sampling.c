@@ -1,0 +1,411 @@
+/* Statistics of samples, the population of units, and the two stages: on populations whose truth is known. */
+#include "../../estimator/fast/sample.h"
+#include "../../estimator/fast/sample_pair.h"
+#include "../../estimator/fast/stats.h"
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+static struct ww_error error;
+
+static void near(double a, double b, double tolerance) {
+    if (!(fabs(a - b) <= tolerance)) fail_msg("%.10g is not %.10g", a, b);
+}
+
+static double normal(struct ww_rng *r) {
+    double u = ww_rng_unit(r), v = ww_rng_unit(r);
+    return sqrt(-2 * log(1 - u)) * cos(6.283185307179586 * v);
+}
+
+/* ---- statistics ---- */
+
+static void students_t_has_its_tabulated_quantiles(void **state) {
+    (void)state;
+    near(ww_stats_t(0.95, 5), 2.5706, 1e-4);
+    near(ww_stats_t(0.99, 2), 9.9248, 1e-4);
+    near(ww_stats_t(0.95, INFINITY), 1.95996, 1e-5);
+}
+
+static void degrees_of_freedom_of_a_sum_lie_between_the_least_and_all(void **state) {
+    (void)state;
+    const double equal[] = {2, 2}, one[] = {5, 0}, df[] = {3, 7};
+    near(ww_stats_satterthwaite(equal, df, 2), 16.0 / (4.0 / 3 + 4.0 / 7), 1e-9);
+    near(ww_stats_satterthwaite(one, df, 2), 3, 1e-12);
+    assert_true(isinf(ww_stats_satterthwaite(one + 1, df, 1)));
+}
+
+static void skewness_has_the_sign_of_the_long_tail(void **state) {
+    (void)state;
+    const double right[] = {1, 1, 2, 2, 3, 20}, even[] = {1, 2, 3, 4, 5};
+    assert_true(ww_stats_skewness(right, 6) > 2);
+    near(ww_stats_skewness(even, 5), 0, 1e-12);
+}
+
+static void autocorrelation_of_an_ar1_process_is_its_coefficient(void **state) {
+    (void)state;
+    static double x[20000];
+    struct ww_rng r;
+    ww_rng_seed(&r, 3);
+    for (size_t i = 1; i < 20000; i++) x[i] = 0.6 * x[i - 1] + normal(&r);
+    near(ww_stats_autocorrelation(x, 20000, 1), 0.6, 0.02);
+    near(ww_stats_autocorrelation(x, 20000, 3), 0.216, 0.03);
+}
+
+static void batches_grow_until_their_means_are_uncorrelated(void **state) {
+    (void)state;
+    static double slow[4096], white[4096];
+    struct ww_rng r;
+    ww_rng_seed(&r, 4);
+    for (size_t i = 1; i < 4096; i++) slow[i] = 0.9 * slow[i - 1] + normal(&r);
+    for (size_t i = 0; i < 4096; i++) white[i] = normal(&r);
+    assert_int_equal(ww_stats_batch(white, 4096, 0.2), 1);
+    size_t batch = ww_stats_batch(slow, 4096, 0.2); /* means of 32 have a correlation of about 0.17 */
+    assert_true(batch >= 16 && batch <= 64);
+}
+
+static void steins_second_stage_follows_the_pilots_variance(void **state) {
+    (void)state;
+    double t = ww_stats_t(0.95, 9);
+    assert_int_equal(ww_stats_stein(4, 9, 0.5, 0.95, 1000000),
+                     (size_t)ceil(t * t * 4 / 0.25 / (1 + t * t * 16e-6)));
+    assert_int_equal(ww_stats_stein(4, 9, 1e-9, 0.95, 50), 50);
+    assert_int_equal(ww_stats_stein(0, 9, 0.5, 0.95, 50), 1);
+}
+
+/* Stein's theorem: with the pilot's variance in the end, the interval covers as it says, whatever the variance.
+ */
+static void two_stages_keep_their_coverage_and_their_width(void **state) {
+    (void)state;
+    struct ww_rng r;
+    size_t covered = 0, rounds = 4000;
+    ww_rng_seed(&r, 5);
+    for (size_t k = 0; k < rounds; k++) {
+        double pilot[6], sum = 0;
+        for (int i = 0; i < 6; i++) sum += pilot[i] = 10 + 3 * normal(&r);
+        double s2 = ww_stats_variance(pilot, 6), t = ww_stats_t(0.95, 5);
+        size_t n = ww_stats_stein(s2, 5, 1.5, 0.95, SIZE_MAX / 2);
+        if (n < 6) n = 6;
+        for (size_t i = 6; i < n; i++) sum += 10 + 3 * normal(&r);
+        double half = t * sqrt(s2 / (double)n);
+        assert_true(half <= 1.5 + 1e-9);
+        covered += fabs(sum / (double)n - 10) <= half;
+    }
+    near((double)covered / (double)rounds, 0.955, 0.015);
+}
+
+/* The same with the size chosen by looking after each value: it stops too early, too often. */
+static void stopping_when_it_looks_narrow_covers_too_little(void **state) {
+    (void)state;
+    struct ww_rng r;
+    size_t covered = 0, rounds = 2000;
+    static double x[400];
+    ww_rng_seed(&r, 6);
+    for (size_t k = 0; k < rounds; k++) {
+        size_t n = 3;
+        double half = 0;
+        for (size_t i = 0; i < 400; i++) x[i] = 10 + 3 * normal(&r);
+        for (; n < 400; n++) {
+            half = ww_stats_t(0.95, (double)n - 1) * sqrt(ww_stats_variance(x, n) / (double)n);
+            if (half <= 1.5) break;
+        }
+        covered += fabs(ww_stats_mean(x, n) - 10) <= half;
+    }
+    assert_true((double)covered / (double)rounds < 0.93);
+}
+
+static void the_bootstrap_leans_to_the_long_tail(void **state) {
+    (void)state;
+    double x[40], lo, hi;
+    struct ww_rng r;
+    ww_rng_seed(&r, 7);
+    for (int i = 0; i < 40; i++) x[i] = -log(1 - ww_rng_unit(&r));
+    assert_int_equal(ww_stats_bootstrap_t(x, 40, 0.95, 2000, &r, &lo, &hi, &error), WW_OK);
+    assert_true(lo < 0 && hi > 0 && -lo > hi + 0.2); /* means of skewed samples lie low when their error does */
+}
+
+/* ---- the population ---- */
+
+enum { MOST = 400 };
+
+struct population {
+    struct ww_arena arena;
+    struct ww_frame frame;
+    double y[MOST], longer; /* cycles by unit; factor of a longer way */
+    size_t measured;
+};
+
+static struct ww_frame_launch launch_of(uint32_t index, uint64_t ctas, uint64_t instructions) {
+    return (struct ww_frame_launch){.index = index,
+                                    .kernel = "k",
+                                    .block = {256, 1, 1},
+                                    .ctas = ctas,
+                                    .warp_instructions = instructions,
+                                    .resident = 10};
+}
+
+static void make(struct population *p, const struct ww_frame_launch *launch, size_t count) {
+    memset(p, 0, sizeof *p);
+    p->longer = 1;
+    ww_arena_init(&p->arena, 0);
+    assert_int_equal(ww_frame_make(launch, count, &ww_frame_shape, &p->arena, &p->frame, &error), WW_OK);
+    assert_true(p->frame.count <= MOST);
+}
+
+static void make_launches(struct population *p, size_t count, uint64_t step) {
+    static struct ww_frame_launch launch[MOST];
+    for (uint32_t i = 0; i < count; i++) launch[i] = launch_of(i, 20, 1000 + step * i);
+    make(p, launch, count);
+}
+
+static enum ww_code measure(void *context, const struct ww_frame *frame, size_t unit, bool longer,
+                            struct ww_measure *out, struct ww_error *e) {
+    struct population *p = context;
+    (void)e;
+    *out = (struct ww_measure){
+        .there = true, .instructions = frame->unit[unit].size, .replayed = frame->unit[unit].cost};
+    for (int k = 0; k < WW_MEASURES; k++) out->y[k] = p->y[unit] * (longer ? p->longer : 1);
+    p->measured++;
+    return WW_OK;
+}
+
+static void estimate(struct population *p, uint64_t seed, double target, struct ww_estimate *e) {
+    struct ww_sample_options o = {
+        .seed = seed, .target = target, .confidence = 0.95, .energy = true, .measure = measure, .context = p};
+    assert_int_equal(ww_sample(&p->frame, &o, &p->arena, e, &error), WW_OK);
+}
+
+static void parts_of_a_large_launch_are_all_of_it(void **state) {
+    (void)state;
+    struct ww_frame_launch launch = launch_of(3, 1234, 123400);
+    struct population p;
+    make(&p, &launch, 1);
+    uint64_t at = 0;
+    assert_true(p.frame.count > 50);
+    for (size_t i = 0; i < p.frame.count; i++) {
+        const struct ww_unit *u = &p.frame.unit[i];
+        assert_int_equal(u->first, at);
+        assert_true(u->end > u->first && u->from <= u->first);
+        at = u->end;
+    }
+    assert_int_equal(at, 1234);
+    assert_int_equal(p.frame.unit[0].kind, WW_UNIT_START);
+    assert_int_equal(p.frame.unit[p.frame.count - 1].kind, WW_UNIT_TAIL);
+    ww_arena_free(&p.arena);
+}
+
+static void every_unit_is_in_one_stratum_of_its_kind_and_size(void **state) {
+    (void)state;
+    struct population p;
+    make_launches(&p, 200, 40);
+    size_t seen[MOST] = {0};
+    assert_true(p.frame.strata > 4);
+    for (size_t h = 0; h < p.frame.strata; h++) {
+        const struct ww_stratum *s = &p.frame.stratum[h];
+        double least = INFINITY, most = 0;
+        for (size_t i = 0; i < s->count; i++) {
+            size_t u = p.frame.order[s->first + i];
+            seen[u]++;
+            assert_int_equal(p.frame.unit[u].stratum, h);
+            least = fmin(least, p.frame.unit[u].size);
+            most = fmax(most, p.frame.unit[u].size);
+        }
+        assert_true(most <= 1.6 * least);
+    }
+    for (size_t i = 0; i < p.frame.count; i++) assert_int_equal(seen[i], 1);
+    ww_arena_free(&p.arena);
+}
+
+static void a_small_program_is_replayed_in_full(void **state) {
+    (void)state;
+    struct population p;
+    struct ww_estimate e;
+    make_launches(&p, 3, 0);
+    estimate(&p, 1, 0.03, &e);
+    assert_true(e.all);
+    assert_int_equal(e.reason, WW_SAMPLE_ALL);
+    assert_int_equal(p.measured, 0);
+    ww_arena_free(&p.arena);
+}
+
+/* ---- estimates ---- */
+
+static void time_in_proportion_to_instructions_is_known_exactly(void **state) {
+    (void)state;
+    struct population p;
+    struct ww_estimate e;
+    make_launches(&p, 120, 3);
+    double sum = 0;
+    for (size_t i = 0; i < p.frame.count; i++) sum += p.y[i] = 1.7 * p.frame.unit[i].size;
+    estimate(&p, 1, 0.03, &e);
+    near(e.total[0], sum, 1e-6 * sum);
+    near(e.hi[0] - e.lo[0], 2 * 1.96 * 0.001 * sum, 1e-4 * sum); /* all that is left is warming's */
+    assert_int_equal(e.reason, WW_SAMPLE_PILOT);
+    ww_arena_free(&p.arena);
+}
+
+/* Draws by many seeds from units with a spread; gives coverage and the mean of the estimates. */
+static double coverage_of(struct population *p, double sum, double target, size_t seeds, double *mean) {
+    size_t covered = 0, sampled = 0;
+    *mean = 0;
+    for (uint64_t seed = 1; seed <= seeds; seed++) {
+        struct ww_estimate e;
+        estimate(p, seed, target, &e);
+        if (e.all) continue;
+        sampled++;
+        covered += e.lo[0] <= sum && sum <= e.hi[0];
+        *mean += e.total[0];
+    }
+    assert_true(sampled > seeds / 2);
+    *mean /= (double)sampled;
+    return (double)covered / (double)sampled;
+}
+
+static void intervals_of_a_normal_population_cover_it(void **state) {
+    (void)state;
+    struct population p;
+    struct ww_rng r;
+    double sum = 0, mean;
+    make_launches(&p, 200, 0);
+    ww_rng_seed(&r, 8);
+    for (size_t i = 0; i < p.frame.count; i++) sum += p.y[i] = 1000 * (1 + 0.05 * normal(&r));
+    double coverage = coverage_of(&p, sum, 0.03, 600, &mean);
+    if (coverage < 0.93 || coverage > 0.995) fail_msg("%g of the intervals hold the truth", coverage);
+    near(mean, sum, 0.003 * sum);
+    ww_arena_free(&p.arena);
+}
+
+static void a_noisy_population_needs_the_second_stage(void **state) {
+    (void)state;
+    struct population p;
+    struct ww_rng r;
+    struct ww_estimate quiet, noisy;
+    make_launches(&p, 300, 0);
+    ww_rng_seed(&r, 9);
+    for (size_t i = 0; i < p.frame.count; i++) p.y[i] = 1000 * (1 + 0.002 * normal(&r));
+    estimate(&p, 1, 0.03, &quiet);
+    for (size_t i = 0; i < p.frame.count; i++) p.y[i] = 1000 * (1 + 0.12 * normal(&r));
+    estimate(&p, 1, 0.05, &noisy);
+    assert_int_equal(quiet.reason, WW_SAMPLE_PILOT);
+    assert_true(noisy.reason == WW_SAMPLE_SECOND || noisy.reason == WW_SAMPLE_STRATA);
+    assert_true(noisy.drawn > quiet.drawn);
+    ww_arena_free(&p.arena);
+}
+
+static void what_a_longer_way_changes_is_corrected_and_widens(void **state) {
+    (void)state;
+    struct population p;
+    struct ww_estimate before, after;
+    make_launches(&p, 100, 0);
+    for (size_t i = 0; i < p.frame.count; i++) p.y[i] = 1000;
+    estimate(&p, 1, 0.03, &before);
+    p.longer = 1.02;
+    estimate(&p, 1, 0.03, &after);
+    near(before.total[0], 100000, 1e-3);
+    near(after.total[0], 102000, 1e-3);
+    assert_true(before.hi[0] - before.lo[0] < 500);
+    assert_true(after.hi[0] - after.lo[0] > 1000);
+    ww_arena_free(&p.arena);
+}
+
+static void a_seed_draws_the_same_units_again_and_another_seed_others(void **state) {
+    (void)state;
+    struct population p;
+    struct ww_rng r;
+    struct ww_estimate a, b, c;
+    make_launches(&p, 200, 0);
+    ww_rng_seed(&r, 10);
+    for (size_t i = 0; i < p.frame.count; i++) p.y[i] = 1000 * (1 + 0.05 * normal(&r));
+    estimate(&p, 1, 0.03, &a);
+    estimate(&p, 2, 0.03, &b);
+    estimate(&p, 1, 0.03, &c);
+    assert_true(a.total[0] == c.total[0] && a.hi[0] == c.hi[0]);
+    assert_true(a.total[0] != b.total[0]);
+    ww_arena_free(&p.arena);
+}
+
+static void derived_figures_follow_the_delta_method(void **state) {
+    (void)state;
+    struct ww_estimate e = {.total = {100, 2, 8}, .df = {INFINITY, INFINITY, INFINITY}};
+    double value, lo, hi;
+    e.variance[1][1] = 0.0004;                    /* 1 % */
+    e.variance[2][2] = 0.0064;                    /* 1 % */
+    e.variance[1][2] = e.variance[2][1] = 0.0016; /* rise and fall together */
+    ww_estimate_product(&e, 0.95, WW_MEASURE_JOULES, 1, WW_MEASURE_SECONDS, -1, &value, &lo, &hi);
+    near(value, 4, 1e-12);
+    near(hi - lo, 0, 1e-6);
+    ww_estimate_product(&e, 0.95, WW_MEASURE_JOULES, 1, WW_MEASURE_SECONDS, 1, &value, &lo, &hi);
+    near(value, 16, 1e-12);
+    near(log(hi / lo) / 2, 1.95996 * 0.02, 1e-5);
+}
+
+/* ---- comparisons ---- */
+
+static void fill_rows(struct ww_sample_row *row, size_t n, double factor, double noise, uint64_t seed) {
+    struct ww_rng r, own;
+    ww_rng_seed(&r, 11);
+    ww_rng_seed(&own, seed);
+    for (uint32_t i = 0; i < n; i++)
+        row[i] = (struct ww_sample_row){.launch = 2 * i,
+                                        .end_cta = 10,
+                                        .population = 100,
+                                        .cycles = factor * (1000 + 200 * normal(&r)) + noise * normal(&own)};
+}
+
+static void designs_that_differ_by_a_factor_are_told_apart_exactly(void **state) {
+    (void)state;
+    struct ww_sample_row a[20], b[20];
+    struct ww_sampling x = {.row = a, .row_count = 20, .strata = 1},
+                       y = {.row = b, .row_count = 20, .strata = 1};
+    struct ww_sample_ratio ratio;
+    fill_rows(a, 20, 1.5, 0, 1);
+    fill_rows(b, 20, 1, 0, 1);
+    assert_int_equal(ww_sample_ratio(&x, &y, false, 0.95, &ratio, &error), WW_OK);
+    assert_true(ratio.known);
+    near(ratio.ratio, 1.5, 1e-12);
+    near(ratio.hi - ratio.lo, 2 * 1.96 * 0.001 * sqrt(2) * 1.5, 1e-4); /* all that is left is warming's */
+    fill_rows(b, 20, 1, 20, 2);
+    assert_int_equal(ww_sample_ratio(&x, &y, false, 0.95, &ratio, &error), WW_OK);
+    assert_true(ratio.lo < 1.5 && ratio.hi > 1.5 && ratio.hi - ratio.lo < 0.1); /* each alone: 9 % of 1.5 */
+}
+
+static void samples_with_no_unit_in_common_cannot_be_compared(void **state) {
+    (void)state;
+    struct ww_sample_row a[4], b[4];
+    struct ww_sampling x = {.row = a, .row_count = 4, .strata = 1}, y = {.row = b, .row_count = 4, .strata = 1};
+    struct ww_sample_ratio ratio;
+    fill_rows(a, 4, 1, 0, 1);
+    fill_rows(b, 4, 1, 0, 1);
+    for (int i = 0; i < 4; i++) b[i].launch++;
+    assert_int_equal(ww_sample_ratio(&x, &y, false, 0.95, &ratio, &error), WW_OK);
+    assert_false(ratio.known);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(students_t_has_its_tabulated_quantiles),
+        cmocka_unit_test(degrees_of_freedom_of_a_sum_lie_between_the_least_and_all),
+        cmocka_unit_test(skewness_has_the_sign_of_the_long_tail),
+        cmocka_unit_test(autocorrelation_of_an_ar1_process_is_its_coefficient),
+        cmocka_unit_test(batches_grow_until_their_means_are_uncorrelated),
+        cmocka_unit_test(steins_second_stage_follows_the_pilots_variance),
+        cmocka_unit_test(two_stages_keep_their_coverage_and_their_width),
+        cmocka_unit_test(stopping_when_it_looks_narrow_covers_too_little),
+        cmocka_unit_test(the_bootstrap_leans_to_the_long_tail),
+        cmocka_unit_test(parts_of_a_large_launch_are_all_of_it),
+        cmocka_unit_test(every_unit_is_in_one_stratum_of_its_kind_and_size),
+        cmocka_unit_test(a_small_program_is_replayed_in_full),
+        cmocka_unit_test(time_in_proportion_to_instructions_is_known_exactly),
+        cmocka_unit_test(intervals_of_a_normal_population_cover_it),
+        cmocka_unit_test(a_noisy_population_needs_the_second_stage),
+        cmocka_unit_test(what_a_longer_way_changes_is_corrected_and_widens),
+        cmocka_unit_test(a_seed_draws_the_same_units_again_and_another_seed_others),
+        cmocka_unit_test(derived_figures_follow_the_delta_method),
+        cmocka_unit_test(designs_that_differ_by_a_factor_are_told_apart_exactly),
+        cmocka_unit_test(samples_with_no_unit_in_common_cannot_be_compared),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
