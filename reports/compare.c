@@ -118,6 +118,50 @@ static void write_energies(struct ww_jsonw *w, const struct side *a, const struc
     ww_jsonw_close(w, '}');
 }
 
+/* Ratio of base's time in cycles, or of its energy, to the new run's, from the units that both sampled. */
+static enum ww_code paired(const struct side *a, const struct side *b, bool energy, struct ww_sample_ratio *out,
+                           struct ww_error *error) {
+    const struct ww_result *x = a->result, *y = b->result;
+    *out = (struct ww_sample_ratio){0};
+    if (!x->sampling.row_count || !y->sampling.row_count || strcmp(x->trace_hash, y->trace_hash) != 0)
+        return WW_OK;
+    if (energy && !energies(a, b)) return WW_OK;
+    return ww_sample_ratio(&x->sampling, &y->sampling, energy, x->confidence, out, error);
+}
+
+static enum ww_code write_paired(struct ww_jsonw *w, const struct side *a, const struct side *b,
+                                 struct ww_error *error) {
+    static const char *const name[] = {"cycles", "energy"};
+    struct ww_sample_ratio ratio[2];
+    for (int k = 0; k < 2; k++) WW_TRY(paired(a, b, k, &ratio[k], error));
+    if (!ratio[0].known) return WW_OK;
+    ww_jsonw_open(w, "paired", '{');
+    ww_jsonw_u64(w, "units", ratio[0].common);
+    for (int k = 0; k < 2; k++) {
+        if (!ratio[k].known) continue;
+        ww_jsonw_open_flat(w, name[k], '[');
+        ww_jsonw_f64(w, NULL, ratio[k].lo);
+        ww_jsonw_f64(w, NULL, ratio[k].hi);
+        ww_jsonw_close(w, ']');
+    }
+    ww_jsonw_close(w, '}');
+    return WW_OK;
+}
+
+static enum ww_code print_paired(const struct side *a, const struct side *b, FILE *out,
+                                 struct ww_error *error) {
+    static const char *const name[] = {"cycles", "energy"};
+    for (int k = 0; k < 2; k++) {
+        struct ww_sample_ratio r;
+        WW_TRY(paired(a, b, k, &r, error));
+        if (r.known)
+            fprintf(out,
+                    "%s of base by new: %.4f to %.4f at %.0f %% confidence, from %zu units that both sampled\n",
+                    name[k], r.lo, r.hi, 100 * a->result->confidence, r.common);
+    }
+    return WW_OK;
+}
+
 static enum ww_code compare_json(const struct side *a, const struct side *b, FILE *out,
                                  struct ww_error *error) {
     const char *warning[4];
@@ -128,6 +172,7 @@ static enum ww_code compare_json(const struct side *a, const struct side *b, FIL
     write_run(&w, "base", a);
     write_run(&w, "new", b);
     ww_part_known(&w, "speedup", ww_ratio(a->seconds, b->seconds));
+    WW_TRY(write_paired(&w, a, b, error));
     ww_part_known(&w, "energy_ratio", energies(a, b) ? ww_ratio(b->result->energy_j, a->result->energy_j) : -1);
     ww_part_known(&w, "edp_gain", edp_gain(a, b));
     write_times(&w, a, b);
@@ -262,7 +307,9 @@ static enum ww_code compare_text(const struct side *a, const struct side *b, FIL
     if (energies(a, b))
         fprintf(out, ", energy %s of base's, energy-delay gain %s",
                 factor(ww_ratio(b->result->energy_j, a->result->energy_j), t[1]), factor(edp_gain(a, b), t[2]));
-    fputs("\n\n", out);
+    fputs("\n", out);
+    WW_TRY(print_paired(a, b, out, error));
+    fputs("\n", out);
     WW_TRY(print_figures(a, b, out, error));
     WW_TRY(print_parts(a, b, out, error));
     return ww_out_check(out, error);

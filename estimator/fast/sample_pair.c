@@ -1,6 +1,5 @@
 /* Two designs that replayed the same sample: the interval of their ratio. */
 #include "sample.h"
-#include "sample_pair.h"
 #include "stats.h"
 #include <math.h>
 

@@ -1,5 +1,4 @@
 /* One workload on one GPU: a full replay, and samples by many seeds against it. */
-#include "../fast/sample_pair.h"
 #include "../run_sample.h"
 #include "sampling_int.h"
 #include <math.h>

@@ -7,18 +7,18 @@
 #include <string.h>
 
 static const struct sampling_workload workloads[] = {
-    {"stencil", "stencil, 100 launches", {"nx=64", "ny=32", "nz=8", "iterations=100"}, true},
-    {"srad", "srad, 200 launches", {"size=small", "iterations=100"}, true},
-    {"cfd", "cfd, 280 launches", {"size=small", "iterations=40"}, true},
-    {"kmeans", "kmeans, 100 launches", {"n=8000", "iterations=50"}, false},
-    {"lbm", "lbm, 60 launches", {"size=small", "iterations=60"}, false},
+    {"stencil", "stencil, 1000 launches", {"nx=16", "ny=16", "nz=4", "iterations=1000"}, true},
+    {"srad", "srad, 120 launches", {"size=small", "iterations=60"}, false},
+    {"cfd", "cfd, 140 launches", {"size=small", "iterations=20"}, false},
+    {"kmeans", "kmeans, 80 launches", {"n=2000", "iterations=40"}, false},
+    {"lbm", "lbm, 40 launches", {"size=small", "iterations=40"}, false},
     {"streamcluster", "streamcluster, 60 launches", {"size=small", "candidates=60"}, false},
     {"pathfinder", "pathfinder, narrow bands", {"size=small", "pyramid=1"}, false},
-    {"bfs", "bfs, a launch per level", {"nodes=20000", "graph=skewed"}, false},
-    {"saxpy", "saxpy, one launch of many waves", {"n=6000000", "per_thread=1"}, true},
-    {"vectoradd", "vectoradd, many waves", {"n=3000000"}, false},
-    {"histogram", "histogram, many waves", {"n=4000000", "per_thread=4"}, false},
-    {"sgemm", "sgemm, tiles", {"m=640", "n=640", "k=32"}, false},
+    {"bfs", "bfs, a launch per level", {"nodes=8000", "graph=skewed"}, false},
+    {"saxpy", "saxpy, one launch of many waves", {"n=1500000", "block=64", "per_thread=1"}, true},
+    {"vectoradd", "vectoradd, one launch of many waves", {"n=1000000", "block=64"}, true},
+    {"histogram", "histogram, many waves", {"n=1000000", "block=64", "per_thread=4"}, false},
+    {"sgemm", "sgemm, tiles", {"m=480", "n=480", "k=16"}, false},
 };
 static const struct sampling_workload small_workloads[] = {
     {"stencil", "stencil, 40 launches", {"size=small", "iterations=40"}, false},

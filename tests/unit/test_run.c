@@ -162,8 +162,12 @@ static void what_a_run_cannot_do_is_refused(void **state) {
     struct ww_gpu *gpu = NULL;
     struct ww_result *result = NULL;
     assert_int_equal(ww_gpu_load("v100", NULL, 0, &gpu, &error), WW_OK);
-    struct ww_run_options o = {.gpu = gpu, .trace_path = path, .mode = "sampled"};
-    assert_int_equal(ww_run(&o, &result, &error), WW_UNSUPPORTED);
+    struct ww_run_options o = {.gpu = gpu, .trace_path = path, .mode = "guessed"};
+    assert_int_equal(ww_run(&o, &result, &error), WW_USAGE);
+    o = (struct ww_run_options){.gpu = gpu, .trace_path = path, .mode = "sampled", .target_error = 1e-6};
+    assert_int_equal(ww_run(&o, &result, &error), WW_USAGE);
+    o = (struct ww_run_options){.gpu = gpu, .trace_path = path, .mode = "sampled", .confidence = 1.5};
+    assert_int_equal(ww_run(&o, &result, &error), WW_USAGE);
     o = (struct ww_run_options){.gpu = gpu, .trace_path = path, .launches = "7"};
     assert_int_equal(ww_run(&o, &result, &error), WW_USAGE);
     o = (struct ww_run_options){.gpu = gpu, .trace_path = path, .epoch_cycles = 1};

@@ -1,6 +1,5 @@
 /* Statistics of samples, the population of units, and the two stages: on populations whose truth is known. */
 #include "../../estimator/fast/sample.h"
-#include "../../estimator/fast/sample_pair.h"
 #include "../../estimator/fast/stats.h"
 #include <math.h>
 #include <setjmp.h>
