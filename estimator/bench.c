@@ -110,6 +110,14 @@ enum ww_code ww_bench_run(struct ww_bench *b, const struct ww_micro *micro, size
     return WW_OK;
 }
 
+/* Shared memory that a CTA can ask for, so that it fits an SM together with what the system adds. */
+static uint32_t shared_of_cta(const struct ww_gpu_spec *g) {
+    uint32_t most = g->sm_shared_per_cta_kb * 1024;
+    uint32_t all = g->sm_shared_kb * 1024 / g->sm_shared_unit * g->sm_shared_unit;
+    uint32_t room = all > g->sm_shared_reserved ? all - g->sm_shared_reserved : 0;
+    return most < room ? most : room;
+}
+
 void ww_bench_board(const struct ww_bench *b, struct ww_bench_board *out) {
     const struct ww_gpu_spec *g = &b->gpu->spec;
     *out = (struct ww_bench_board){.name = g->name,
@@ -121,7 +129,7 @@ void ww_bench_board(const struct ww_bench *b, struct ww_bench_board *out) {
                                    .max_ctas = g->sm_max_ctas,
                                    .max_cta_threads = g->sm_max_threads < 1024 ? g->sm_max_threads : 1024,
                                    .shared_bytes = g->sm_shared_kb * 1024,
-                                   .shared_per_cta = g->sm_shared_per_cta_kb * 1024,
+                                   .shared_per_cta = shared_of_cta(g),
                                    .sm_mhz = g->clock_sm_mhz,
                                    .dram_peak_gbps = g->clock_dram_mhz * g->dram_data_rate * g->dram_channels *
                                                      g->dram_bus_bits / 8 / 1000};

@@ -206,6 +206,10 @@ static void print_guess(const char *method, const struct ww_dissect_guess *g, FI
     char size[32], line[32];
     ww_dissect_size_text(g->size, size, sizeof size);
     ww_dissect_size_text(g->line, line, sizeof line);
+    if (!g->line || !g->sets || !g->ways) {
+        fprintf(out, "   %-22s %s, no lines and sets told\n", method, size);
+        return;
+    }
     fprintf(out, "   %-22s %s, line %s, %u sets x %u lines\n", method, size, line, g->sets, g->ways);
 }
 

@@ -122,6 +122,24 @@ static void crowded_sets_of_a_data_cache_are_not_taken_for_a_tlb(void **state) {
     ww_dissect_free(&d);
 }
 
+/* Behind its few lines rows of DRAM that are open and that are not differ, too. */
+static void open_rows_of_dram_are_not_taken_for_a_tlb(void **state) {
+    (void)state;
+    struct ww_dissect d;
+    dissect(&d, "elastic-16", WW_DISSECT_TLB, NULL, 0);
+    assert_int_equal(d.tlb_count, 0);
+    ww_dissect_free(&d);
+}
+
+static void shared_memory_is_chased_although_the_system_takes_some_of_it(void **state) {
+    (void)state;
+    struct ww_dissect d;
+    static const char *const one[] = {"sm.count=1"};
+    dissect(&d, "elastic-16", WW_DISSECT_SHARED, one, 1); /* 16 bytes of 16 KB */
+    assert_true(d.shared.measured);
+    ww_dissect_free(&d);
+}
+
 static void a_cache_too_small_for_the_pages_walk_shows_no_pattern_of_a_tlb(void **state) {
     (void)state;
     struct ww_dissect d;
@@ -198,6 +216,8 @@ int main(void) {
         cmocka_unit_test(a_tlb_with_other_pages_and_sets_is_found_so),
         cmocka_unit_test(a_small_data_cache_is_not_taken_for_a_tlb),
         cmocka_unit_test(crowded_sets_of_a_data_cache_are_not_taken_for_a_tlb),
+        cmocka_unit_test(open_rows_of_dram_are_not_taken_for_a_tlb),
+        cmocka_unit_test(shared_memory_is_chased_although_the_system_takes_some_of_it),
         cmocka_unit_test(a_cache_too_small_for_the_pages_walk_shows_no_pattern_of_a_tlb),
         cmocka_unit_test(without_enough_shared_memory_nothing_is_said_of_it),
         cmocka_unit_test(the_patterns_of_a_global_load_rise),
