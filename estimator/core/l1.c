@@ -143,6 +143,15 @@ static bool can_miss(const struct ww_sm *sm, const struct ww_cache *c, uint32_t 
     return c->entry[c->mshr[line]].count < c->shape->mshr_merge;
 }
 
+/* By the addresses of the load that the unit works on (A. Sethia's dissertation, figure 5.8). Lists hold what
+ * no base and stride describe, and what was parked is counted as such. */
+static void count_pattern(struct ww_sm *sm, uint64_t pieces) {
+    const struct ww_lsu *l = &sm->lsu;
+    const struct ww_lsu_entry *e = &l->ring[l->head];
+    if (l->from_queue || !e->access || e->access->list != WW_AFFINE || !(e->mask & (e->mask - 1))) return;
+    sm->core->counter[e->access->stride ? WW_C_L1_MISS_STRIDED : WW_C_L1_MISS_INVARIANT] += pieces;
+}
+
 static bool load_miss(struct ww_sm *sm, struct ww_cache *c, uint32_t op, const struct ww_line_request *r,
                       uint32_t line, uint32_t hit, uint32_t merged, uint32_t miss, uint64_t cycle) {
     struct ww_core *core = sm->core;
@@ -162,6 +171,7 @@ static bool load_miss(struct ww_sm *sm, struct ww_cache *c, uint32_t op, const s
     count_load(sm, c->shape, inst, hit, merged, miss);
     if (!miss) return true;
     c->entry[m].inst = inst;
+    if (c == &sm->l1) count_pattern(sm, (uint64_t)ww_bits8(miss) << c->shape->sector_shift);
     ask(sm, c, r, miss, m, cycle);
     return true;
 }

@@ -7,16 +7,20 @@
  *            IP: difference from warp to warp --trained--> the next warp's access
  *
  * The throttle (table I there) looks at a period of 100,000 cycles: early evictions over useful prefetches (e),
- * and merges over requests (m, averaged with the period before).  e > 2 %: no prefetching; e > 1 %: a fifth of
- * the prefetches less; else m > 15 %: a fifth more, or no prefetching. What ends "no prefetching" is ours: a
- * period of it is followed by the initial degree. */
+ * and merges over requests (m, averaged with the period before). e > 2 %: no prefetching; e > 1 %: a fifth of
+ * the prefetches less; else m > 15 %: a fifth more, or no prefetching. The last is meant for SMs without a
+ * D-cache, where prefetches that no load merges with have no use; beside a D-cache those that come in time
+ * merge with nothing, and Sethia's comparison has MTA go on there. So it is an option (quiet=stop), and nothing
+ * is changed by default. What ends "no prefetching" is ours: a period of it is followed by the initial degree.
+ */
 #include "fetch.h"
 #include "fetch_stride.h"
 
 enum { GS = 8, IP = 8, PROMOTE = 3, FIFTHS = 5, DEGREE = 2 };
+enum { QUIET_KEEP, QUIET_STOP };
 
 struct settings {
-    uint32_t entries, queue, latency, cache_kb, cache_ways, period;
+    uint32_t entries, queue, latency, cache_kb, cache_ways, period, quiet;
     bool throttle, send;
 };
 
@@ -27,6 +31,8 @@ static const struct ww_param params[] = {
     WW_PARAM_U32(settings, cache_ways, "cache_ways", "way", 1, 64, 8, "its associativity; LRU"),
     WW_PARAM_BOOL(settings, throttle, "throttle", 1, "prefetch less where it does not pay"),
     WW_PARAM_U32(settings, period, "period", "SM cycle", 100, 100000000, 100000, "of the throttle"),
+    WW_PARAM_ENUM(settings, quiet, "quiet", "keep|stop", 0,
+                  "what the throttle does where prefetches neither leave early nor merge"),
     WW_PARAM_U32(settings, queue, "queue", "line", 1, 4096, 64, "lines that wait to be prefetched"),
     WW_PARAM_U32(settings, latency, "latency", "SM cycle", 0, 1000, 10, "from a load to its prefetches"),
     WW_PARAM_BOOL(settings, send, "send", 1, "ask memory; false: learn and ask for nothing"),
@@ -77,7 +83,7 @@ static void mta_begin(void *state, const void *settings, const struct ww_fetch_l
 
 /* ---- throttle ---- */
 
-static void end_period(struct state *m) {
+static void end_period(struct state *m, const struct settings *s) {
     double early = m->useful ? (double)m->lost / (double)m->useful : m->lost ? 1 : 0;
     double ratio = m->requests ? (double)m->merges / (double)m->requests : 0;
     m->merge_ratio = (m->merge_ratio + ratio) / 2;
@@ -89,7 +95,7 @@ static void end_period(struct state *m) {
         m->degree++;
     else if (m->merge_ratio > 0.15)
         m->degree -= m->degree > 0;
-    else if (m->requests)
+    else if (m->requests && s->quiet == QUIET_STOP)
         m->degree = FIFTHS;
     m->useful = m->lost = m->merges = m->requests = 0;
 }
@@ -103,7 +109,7 @@ static void watch(struct state *m, const struct settings *s, const struct ww_fet
     }
     m->latest = load->cycle;
     for (uint32_t most = 4; m->before + load->cycle >= m->period_at && most; most--) {
-        end_period(m);
+        end_period(m, s);
         m->period_at += s->period;
     }
     if (m->period_at <= m->before + load->cycle) m->period_at = m->before + load->cycle + s->period;
