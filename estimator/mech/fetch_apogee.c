@@ -201,6 +201,7 @@ static void add_tia(struct ww_apogee *a, const struct settings *s, uint64_t addr
         if (!is_tia(e) || e->address != address) continue;
         e->used = ++a->clock;
         if (e->state[0] == WW_APOGEE_SENT) e->type = WW_APOGEE_TIA_SLOW;
+        e->state[0] = WW_APOGEE_LOADED;
         return;
     }
     if (!a->last_known) return;
