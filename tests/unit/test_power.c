@@ -91,6 +91,28 @@ static void static_power_flows_for_what_draws_it(void **state) {
     near(e.total_j, 28e-6);
 }
 
+static void static_power_that_scales_follows_the_registers_or_warps_of_an_sm(void **state) {
+    (void)state;
+    struct ww_launch_result l = launch();
+    struct ww_power *power = table("{\"events\":[],\"static\":[{\"component\":\"regfile\",\"per\":\"gpu\","
+                                   "\"value\":10,\"scales\":\"registers\","
+                                   "\"at\":16384,\"uncertainty\":0,\"source\":\"s\"},{\"component\":"
+                                   "\"scheduler\",\"per\":\"gpu\",\"value\":8,"
+                                   "\"scales\":\"warps\",\"at\":32,\"uncertainty\":0,\"source\":\"s\"}]}",
+                                   WW_OK);
+    struct ww_gpu_spec spec = gpu();
+    struct ww_energy e;
+    spec.sm_registers = 2048;
+    spec.sm_max_warps = 4;
+    ww_power_launch(power, &spec, &l, &e);
+    near(e.static_j[WW_P_REGFILE], 10e-6 / 8);
+    near(e.static_j[WW_P_SCHEDULER], 1e-6);
+    ww_power_free(power);
+    table("{\"events\":[],\"static\":[{\"component\":\"regfile\",\"per\":\"gpu\",\"value\":10,"
+          "\"scales\":\"registers\",\"uncertainty\":0,\"source\":\"s\"}]}",
+          WW_INPUT); /* at which size? */
+}
+
 /* 3 of 4 SMs have CTAs; each has one scheduler that issues in every second cycle. Of the 1500 instructions that
  * they could issue in 1 us they issue 600, so that they stall for 60 % of the time. */
 static void an_sm_that_issues_nothing_draws_what_its_clocks_do(void **state) {
@@ -216,6 +238,7 @@ int main(void) {
         cmocka_unit_test(an_event_costs_its_energy_each_time),
         cmocka_unit_test(an_event_by_lanes_is_scaled_by_the_active_share),
         cmocka_unit_test(static_power_flows_for_what_draws_it),
+        cmocka_unit_test(static_power_that_scales_follows_the_registers_or_warps_of_an_sm),
         cmocka_unit_test(an_sm_that_issues_nothing_draws_what_its_clocks_do),
         cmocka_unit_test(the_lane_model_adds_watts_with_each_lane),
         cmocka_unit_test(the_lane_model_falls_back_to_its_default),
