@@ -190,11 +190,12 @@ _warpwatt() {
             esac
             ;;
         "sweep")
-            options='--strategy --points --seed --jobs --db --quiet --help'
+            options='--strategy --points --seed --mode --jobs --db --quiet --help'
             case $previous in
                 --strategy) words=$(echo grid random latin sobol 2>/dev/null); is_value=1 ;;
                 --points) return ;;
                 --seed) return ;;
+                --mode) words=$(echo full 2>/dev/null); is_value=1 ;;
                 --jobs|-j) return ;;
                 --db|-d) is_file=1 ;;
             esac

@@ -529,6 +529,7 @@ struct ww_sweep_options {
     const char *space;    /* file: GPU, traces, parameters with their levels (docs/sweep.md) */
     const char *db;       /* made if it is not there */
     const char *strategy; /* "grid" (NULL), "random", "latin", "sobol" */
+    const char *mode;     /* of the replays: "full" (NULL), "sampled", "analytic" */
     uint64_t points;      /* that the strategy picks; 0 for the grid */
     uint64_t seed;
     unsigned jobs; /* threads, at least 1; what is stored does not depend on their number */

@@ -30,6 +30,7 @@ static enum ww_code sweep_run(const struct cmd_line *line, struct ww_error *erro
     uint64_t jobs = cores < 1 ? 1 : cores > 256 ? 256 : (uint64_t)cores;
     struct ww_sweep_options o = {
         .space = line->argument[0], .db = cmd_get(line, "db"), .strategy = cmd_get(line, "strategy")};
+    o.mode = cmd_get(line, "mode");
     if (!o.db) o.db = "warpwatt.db";
     WW_TRY(cmd_u64(line, "points", 1, 1000000, &o.points, error));
     WW_TRY(cmd_u64(line, "seed", 0, INT64_MAX, &o.seed, error));
@@ -42,6 +43,7 @@ static const struct cmd_option sweep_options[] = {
     {"strategy", 0, "STRATEGY", "grid (all points, default), random, latin (hypercubes) or sobol", 0},
     {"points", 0, "N", "points that a strategy other than grid picks", 0},
     {"seed", 0, "N", "seed of the strategy (default 0)", 0},
+    {"mode", 0, "MODE", "of the replays: full (default), sampled (docs/sampling.md) or analytic", 0},
     {"jobs", 'j', "N", "points at a time, 1 to 256 (default: one for each core)", 0},
     {"db", 'd', "FILE", "database; it is created if need be (default warpwatt.db)", 0},
     {"quiet", 'q', NULL, "print errors only", 0},

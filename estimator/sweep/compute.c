@@ -75,6 +75,7 @@ static enum ww_code replay(struct sweep_job *job, const struct ww_sweep_machine 
                                .mechanisms = m->mech,
                                .mechanism_count = m->mech_count,
                                .power_table = job->space.power,
+                               .mode = job->space.mode,
                                .epoch_cycles = WW_SWEEP_EPOCH,
                                .progress = replay_progress,
                                .context = job};

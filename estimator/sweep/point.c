@@ -92,10 +92,10 @@ static enum ww_code list_settings(const struct ww_sweep_space *space, const uint
 
 /* All that a result depends on but the trace. */
 static enum ww_code hash_config(struct ww_sweep_machine *m, const struct ww_mech_choice *choice,
-                                const char *power_hash, struct ww_error *error) {
+                                const char *power_hash, const char *mode, struct ww_error *error) {
     struct ww_buf b = {0};
-    ww_buf_printf(&b, "%s\n%s\npower %s\nmode full\nseed 0\nversion " WW_VERSION "\n", ww_gpu_name(m->gpu),
-                  ww_gpu_json(m->gpu), power_hash);
+    ww_buf_printf(&b, "%s\n%s\npower %s\nmode %s\nseed 0\nversion " WW_VERSION "\n", ww_gpu_name(m->gpu),
+                  ww_gpu_json(m->gpu), power_hash, mode ? mode : "full");
     for (int k = 0; k < WW_KIND_COUNT; k++) {
         if (!choice[k].info) continue;
         ww_buf_printf(&b, "%s=%s\n", ww_mech_kind_name((enum ww_mech_kind)k), choice[k].info->name);
@@ -120,7 +120,7 @@ static enum ww_code resolve(const struct ww_sweep_space *space, const uint16_t *
     WW_TRY(ww_gpu_load(space->gpu, set, sets, &m->gpu, error));
     WW_TRY(ww_mech_resolve(m->mech, m->mech_count, &m->arena, choice, error));
     WW_TRY(find_area(space, m, error));
-    return hash_config(m, choice, power_hash, error);
+    return hash_config(m, choice, power_hash, space->mode, error);
 }
 
 enum ww_code ww_sweep_machine(const struct ww_sweep_space *space, const uint16_t *level, const char *power_hash,

@@ -64,7 +64,7 @@ static enum ww_code fill_head(struct sweep_job *job, enum ww_sweep_strategy stra
     job->head.power = job->power;
     job->head.space = s->json;
     job->head.strategy = ww_sweep_strategy_name[strategy];
-    job->head.mode = "full";
+    job->head.mode = s->mode ? s->mode : "full";
     job->head.seed = strategy == WW_SWEEP_GRID ? 0 : job->options->seed;
     job->head.points = job->plan.count;
     job->head.objective = o;
@@ -75,11 +75,23 @@ static enum ww_code fill_head(struct sweep_job *job, enum ww_sweep_strategy stra
     return WW_OK;
 }
 
+/* Every point of a sweep is computed in one mode. Sampled ones draw alike, with the seed 0, so that differences
+ * between points are not those of their samples. */
+static enum ww_code set_mode(struct sweep_job *job, struct ww_error *error) {
+    static const char *const modes[] = {"full", "sampled", "analytic"};
+    const char *mode = job->options->mode;
+    for (size_t i = 0; mode && i < sizeof modes / sizeof *modes; i++)
+        if (strcmp(mode, modes[i]) == 0) job->space.mode = modes[i];
+    if (!mode || job->space.mode) return WW_OK;
+    return ww_fail(error, WW_USAGE, "--mode", "\"%.40s\": expected full, sampled or analytic", mode);
+}
+
 static enum ww_code prepare(struct sweep_job *job, struct ww_error *error) {
     const struct ww_sweep_options *o = job->options;
     enum ww_sweep_strategy strategy;
     WW_TRY(parse_strategy(o, &strategy, error));
     WW_TRY(ww_sweep_space_load(o->space, &job->space, error));
+    WW_TRY(set_mode(job, error));
     WW_TRY(ww_gpu_load(job->space.gpu, NULL, 0, &job->gpu, error));
     WW_TRY(ww_sweep_power_hash(&job->space, job->gpu, job->power, error));
     WW_TRY(fill_objectives(job, error));

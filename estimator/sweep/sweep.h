@@ -57,6 +57,7 @@ struct ww_sweep_objective {
 struct ww_sweep_space {
     struct ww_arena arena;
     const char *file, *gpu, *power; /* power: NULL: by the GPU */
+    const char *mode;               /* of the replays; NULL: full */
     const char *json;               /* the file's content without its layout */
     const char **mech;              /* "kind=name" or "kind.parameter=value", for every point */
     size_t mech_count;
