@@ -84,7 +84,9 @@ static void name_patterns(const struct list *l, const uint32_t *latency, double 
             if (l->label[i] == label) value[n++] = latency[i];
         p[label] = ww_median(value, n);
     }
-    if (fabs(p[P3] - p[P4]) <= 2) p[P3] = NAN; /* so many lines do not fit the cache: these are data misses */
+    /* So many lines do not fit the cache: these are data misses. */
+    bool walks = p[P2] - p[P1] > 2;
+    if (fabs(p[P3] - p[P4]) <= 2 || (!walks && p[P3] > p[P4])) p[P3] = NAN;
     if (p[P3] - p[P2] <= 2) p[P3] = NAN;
     if (p[P2] - p[P1] <= 2) p[P2] = NAN;
     if (p[P6] < 1.03 * p[P5]) p[P6] = NAN;
