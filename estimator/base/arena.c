@@ -42,16 +42,18 @@ static struct ww_arena_chunk *new_chunk(struct ww_arena *a, size_t need) {
     if (size < need) size = need;
     size_t total = size + sizeof(struct ww_arena_chunk);
     if (a->limit && (total > a->limit || a->used > a->limit - total)) return NULL;
-    struct ww_arena_chunk *c = calloc(1, total); /* large ones come from the system as zeroed pages */
+    /* At first large ones are zeroed pages of the system; later calloc would clear more than is asked for. */
+    struct ww_arena_chunk *c = a->reset ? malloc(total) : calloc(1, total);
     if (!c) return NULL;
-    *c = (struct ww_arena_chunk){.next = a->chunk, .size = size};
+    *c = (struct ww_arena_chunk){.next = a->chunk, .size = size, .dirty = a->reset ? size : 0};
     POISON(c + 1, size);
     a->chunk = c;
     a->used += total;
     return c;
 }
 
-void *ww_arena_alloc(struct ww_arena *a, size_t size) {
+/* *old: bytes from the block's start that are not known to be zero. */
+static char *take(struct ww_arena *a, size_t size, size_t *old) {
     if (size > SIZE_MAX / 2) return NULL;
     size_t need = (size + ALIGN - 1) / ALIGN * ALIGN + GAP;
     if (need == 0) need = ALIGN;
@@ -61,10 +63,21 @@ void *ww_arena_alloc(struct ww_arena *a, size_t size) {
     char *p = (char *)(c + 1) + c->used;
     c->used += need;
     UNPOISON(p, size);
-    size_t end = c->used, old = end - need;
-    if (old < c->dirty) memset(p, 0, size < c->dirty - old ? size : c->dirty - old);
-    if (end > c->dirty) c->dirty = end;
+    *old = c->used - need < c->dirty ? c->dirty - (c->used - need) : 0;
+    if (c->used > c->dirty) c->dirty = c->used;
     return p;
+}
+
+void *ww_arena_alloc(struct ww_arena *a, size_t size) {
+    size_t old;
+    char *p = take(a, size, &old);
+    return p ? memset(p, 0, size < old ? size : old) : NULL;
+}
+
+void *ww_arena_raw(struct ww_arena *a, size_t count, size_t size) {
+    size_t total, old;
+    if (__builtin_mul_overflow(count, size, &total)) return NULL;
+    return take(a, total, &old);
 }
 
 void *ww_arena_array(struct ww_arena *a, size_t count, size_t size) {
@@ -118,6 +131,7 @@ void ww_arena_reset(struct ww_arena *a) {
             keep_link = link;
         }
     if (!keep) return;
+    a->reset = true;
     *keep_link = keep->next;
     free_chunks(a->chunk);
     keep->next = NULL;

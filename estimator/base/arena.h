@@ -1,13 +1,15 @@
 /* arena.h: memory that lives and dies together.
  *
- * An arena hands out zeroed, 16-byte aligned blocks from chunks and frees all of them at once; there is
- * no free of one block. It holds a limit so that hostile input cannot take the machine's memory.
+ * An arena hands out 16-byte aligned blocks, zeroed unless asked otherwise, from chunks and frees all of them
+ * at once; there is no free of one block. It holds a limit so that hostile input cannot take the machine's
+ * memory.
  *
  *     chunk:  [header | block | gap | block | gap | ... free ... ]     (gaps poisoned under ASan)
  */
 #ifndef WW_BASE_ARENA_H
 #define WW_BASE_ARENA_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -17,6 +19,7 @@ struct ww_arena {
     struct ww_arena_chunk *chunk; /* newest first */
     size_t used;                  /* bytes taken from the system */
     size_t limit;                 /* bytes that may be taken; 0: no limit */
+    bool reset;                   /* it has been reset: new chunks may be memory used before */
 };
 
 /* Makes an empty arena. Nothing is allocated yet. */
@@ -25,6 +28,8 @@ void ww_arena_init(struct ww_arena *a, size_t limit);
 void *ww_arena_alloc(struct ww_arena *a, size_t size);
 /* count x size with overflow check; as ww_arena_alloc. */
 void *ww_arena_array(struct ww_arena *a, size_t count, size_t size);
+/* The same, for who writes all of it before it is read: not zeroed. */
+void *ww_arena_raw(struct ww_arena *a, size_t count, size_t size);
 /* Copies `n` bytes and adds a NUL. */
 char *ww_arena_strndup(struct ww_arena *a, const char *s, size_t n);
 char *ww_arena_strdup(struct ww_arena *a, const char *s);

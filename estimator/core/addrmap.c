@@ -23,6 +23,7 @@ void ww_addrmap_init(struct ww_addrmap *m, const struct ww_gpu_spec *gpu) {
                              .slices_per_channel = gpu->l2_slices / gpu->dram_channels,
                              .permute = gpu->l2_slice_hash == 1,
                              .fold_bits = log2_floor(gpu->l2_slices)};
+    m->fold_half = ww_fold_half(m->fold_bits);
     ww_divider_init(&m->by_slices, gpu->l2_slices);
     ww_divider_init(&m->by_channel, m->slices_per_channel);
     uint32_t row_shift = log2_floor(gpu->dram_row_bytes);

@@ -34,6 +34,7 @@ struct ww_addrmap {
     uint32_t slices_per_channel;
     bool permute;
     uint32_t fold_bits;                                        /* floor(log2(slices)) */
+    uint32_t fold_half;                                        /* ww_fold_half of them */
     uint32_t column_shift, group_bits, column_bits, bank_bits; /* fields of the channel-local address */
 };
 
@@ -58,12 +59,18 @@ static inline uint64_t ww_divide(const struct ww_divider *d, uint64_t n) {
     return (uint64_t)(((ww_u128)n * d->factor) >> 64) >> d->shift;
 }
 
-/* Xors all fields of `bits` bits of v together. */
-static inline uint32_t ww_fold(uint64_t v, uint32_t bits) {
-    uint64_t folded = 0;
+/* The largest 2^k * bits below 64; 0 for 0. */
+static inline uint32_t ww_fold_half(uint32_t bits) {
+    uint32_t half = bits;
+    while (half && half < 32) half *= 2;
+    return half;
+}
+
+/* Xors all fields of `bits` bits of v together, halves first; half: ww_fold_half(bits). */
+static inline uint32_t ww_fold(uint64_t v, uint32_t bits, uint32_t half) {
     if (!bits) return 0;
-    for (; v; v >>= bits) folded ^= v;
-    return (uint32_t)(folded & (((uint64_t)1 << bits) - 1));
+    for (uint32_t shift = half; shift >= bits; shift >>= 1) v ^= v >> shift;
+    return (uint32_t)v & ((1u << bits) - 1);
 }
 
 static inline struct ww_slice_place ww_addrmap_slice(const struct ww_addrmap *m, uint64_t address) {
@@ -71,7 +78,7 @@ static inline struct ww_slice_place ww_addrmap_slice(const struct ww_addrmap *m,
     uint64_t group = ww_divide(&m->by_slices, chunk);
     uint32_t slice = (uint32_t)(chunk - group * m->slices);
     if (m->permute) {
-        uint32_t turn = ww_fold(group, m->fold_bits);
+        uint32_t turn = ww_fold(group, m->fold_bits, m->fold_half);
         if (!m->by_slices.factor) {
             slice ^= turn;
         } else {

@@ -253,6 +253,8 @@ bool ww_fetch_init(struct ww_sm *sm, struct ww_arena *arena, void *state) {
     struct ww_fetcher *f = ww_arena_array(arena, 1, sizeof *f);
     if (!f) return false;
     sm->fetch = f;
+    sm->extras = true;
+    sm->lsu.knows = false;
     f->ops = core->fetch_ops;
     f->settings = core->fetch_settings;
     f->state = state;

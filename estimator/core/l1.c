@@ -43,6 +43,7 @@ void ww_l1_drain(struct ww_sm *sm, uint64_t cycle) {
     if (++l->head == sm->core->gpu->l1_miss_queue) l->head = 0;
     l->count--;
     sm->lsu.retry = true;
+    if (sm->lsu.waits == WW_LSU_QUEUE) sm->lsu.waits = WW_LSU_ANY;
     if (sm->fetch) sm->fetch->blocked = false;
 }
 
@@ -136,10 +137,18 @@ static uint32_t open_entry(struct ww_cache *c, uint32_t line) {
     return m;
 }
 
+/* Notes what the refused request waits for. */
+static bool refuse(struct ww_sm *sm, const struct ww_cache *c, enum ww_lsu_wait waits) {
+    if (!sm->lsu.knows) return false;
+    sm->lsu.waits = (uint8_t)waits;
+    sm->lsu.wait_cache = c;
+    return false;
+}
+
 /* True if an MSHR with room is there for the line, and a place in the miss queue if one is needed. */
-static bool can_miss(const struct ww_sm *sm, const struct ww_cache *c, uint32_t line, uint32_t miss) {
-    if (miss && queue_full(sm)) return false;
-    if (line == WW_NO_LINE || !c->pending[line]) return c->free_entry != WW_NONE;
+static bool can_miss(struct ww_sm *sm, const struct ww_cache *c, uint32_t line, uint32_t miss) {
+    if (miss && queue_full(sm)) return refuse(sm, c, WW_LSU_QUEUE);
+    if (line == WW_NO_LINE || !c->pending[line]) return c->free_entry != WW_NONE || refuse(sm, c, WW_LSU_ENTRY);
     return c->entry[c->mshr[line]].count < c->shape->mshr_merge;
 }
 
@@ -152,6 +161,13 @@ static void count_pattern(struct ww_sm *sm, uint64_t pieces) {
     sm->core->counter[e->access->stride ? WW_C_L1_MISS_STRIDED : WW_C_L1_MISS_INVARIANT] += pieces;
 }
 
+/* All lines of the key's set are reserved. A random victim is drawn anew at each try. */
+static bool refuse_set(struct ww_sm *sm, const struct ww_cache *c, uint64_t key) {
+    if (c->tags.replace == WW_REPLACE_RANDOM) return false;
+    sm->lsu.wait_set = ww_tags_set(&c->tags, key);
+    return refuse(sm, c, WW_LSU_SET);
+}
+
 static bool load_miss(struct ww_sm *sm, struct ww_cache *c, uint32_t op, const struct ww_line_request *r,
                       uint32_t line, uint32_t hit, uint32_t merged, uint32_t miss, uint64_t cycle) {
     struct ww_core *core = sm->core;
@@ -159,7 +175,7 @@ static bool load_miss(struct ww_sm *sm, struct ww_cache *c, uint32_t op, const s
     if (!can_miss(sm, c, line, miss)) return false;
     if (miss && not_owner(sm, warp)) return false;
     line = allocate(sm, c, r->key, line, warp, cycle);
-    if (line == WW_NO_LINE) return false;
+    if (line == WW_NO_LINE) return refuse_set(sm, c, r->key);
     uint32_t m = c->pending[line] ? c->mshr[line] : open_entry(c, line);
     uint32_t t = ww_pool_target(core), inst = core->pool.op[op].inst;
     if (t == WW_NONE) return false;

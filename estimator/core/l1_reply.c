@@ -68,8 +68,13 @@ static uint64_t fill_ready(struct ww_cache *c, uint32_t pieces, uint64_t cycle) 
     return c->port_free - 1 + c->shape->latency;
 }
 
-static void close_entry(struct ww_cache *l, uint32_t m) {
-    l->tags.pins[l->entry[m].line] = 0;
+static void close_entry(struct ww_sm *sm, struct ww_cache *l, uint32_t m) {
+    const struct ww_lsu *lsu = &sm->lsu;
+    uint32_t line = l->entry[m].line;
+    l->tags.pins[line] = 0;
+    if (lsu->waits >= WW_LSU_ENTRY && lsu->wait_cache == l &&
+        (lsu->waits == WW_LSU_ENTRY || ww_tags_set_of_line(&l->tags, line) == lsu->wait_set))
+        sm->lsu.waits = WW_LSU_ANY;
     l->entry[m].next_free = l->free_entry;
     l->free_entry = m;
     l->used--;
@@ -110,7 +115,7 @@ static void fill(struct ww_sm *sm, struct ww_cache *l, uint32_t m, const struct 
     }
     if (l->pending[e->line] == 0) {
         if (l->token) ww_fetch_filled(sm, l, m);
-        close_entry(l, m);
+        close_entry(sm, l, m);
     }
     while (first != WW_NONE) {
         uint32_t t = first, op = core->pool.target[t].op;

@@ -3,15 +3,7 @@
 #include "../base/hash.h"
 
 #define EMPTY UINT64_MAX
-
-static uint32_t set_of(const struct ww_tags *t, uint64_t key) {
-    if (t->index) return ww_set_index_of(t->index, key);
-    if (t->hash == WW_HASH_XOR && t->power_of_two)
-        key ^= (key >> t->set_shift) ^ (key >> (2 * t->set_shift));
-    else if (t->hash == WW_HASH_XOR)
-        key ^= key >> 7;
-    return t->power_of_two ? (uint32_t)key & (t->sets - 1) : (uint32_t)(key % t->sets);
-}
+#define SMALL_SET 8 /* ways that are looked at one by one */
 
 bool ww_tags_init(struct ww_tags *t, struct ww_arena *arena, uint32_t sets, uint32_t ways, uint32_t replace,
                   uint32_t hash, uint64_t seed) {
@@ -20,6 +12,7 @@ bool ww_tags_init(struct ww_tags *t, struct ww_arena *arena, uint32_t sets, uint
     *t = (struct ww_tags){.sets = sets, .ways = ways, .replace = replace, .hash = hash};
     t->power_of_two = (sets & (sets - 1)) == 0;
     while ((1u << t->set_shift) < sets) t->set_shift++;
+    t->way_shift = ways & (ways - 1) ? 32 : (uint32_t)__builtin_ctz(ways);
     t->slot_mask = (uint32_t)(slots - 1);
     t->key = ww_arena_array(arena, lines, sizeof *t->key);
     t->prev = ww_arena_array(arena, lines, sizeof *t->prev);
@@ -27,8 +20,8 @@ bool ww_tags_init(struct ww_tags *t, struct ww_arena *arena, uint32_t sets, uint
     t->first = ww_arena_array(arena, sets, sizeof *t->first);
     t->last = ww_arena_array(arena, sets, sizeof *t->last);
     t->pins = ww_arena_array(arena, lines, sizeof *t->pins);
-    t->slot = ww_arena_array(arena, slots, sizeof *t->slot);
-    if (!t->key || !t->prev || !t->next || !t->first || !t->last || !t->pins || !t->slot) return false;
+    if (ways > SMALL_SET && !(t->slot = ww_arena_array(arena, slots, sizeof *t->slot))) return false;
+    if (!t->key || !t->prev || !t->next || !t->first || !t->last || !t->pins) return false;
     for (uint32_t set = 0; set < sets; set++) {
         uint32_t base = set * ways;
         t->first[set] = base;
@@ -51,30 +44,18 @@ void ww_tags_weights(struct ww_tags *t, const uint32_t *weight) {
     t->weight = weight;
 }
 
-static uint32_t home(const struct ww_tags *t, uint64_t key) {
-    return (uint32_t)((key * 0x9e3779b97f4a7c15u) >> 32) & t->slot_mask;
-}
-
-uint32_t ww_tags_find(const struct ww_tags *t, uint64_t key) {
-    for (uint32_t i = home(t, key);; i = (i + 1) & t->slot_mask) {
-        uint32_t line = t->slot[i];
-        if (line == 0) return WW_NO_LINE;
-        if (t->key[line - 1] == key) return line - 1;
-    }
-}
-
 static void slot_add(struct ww_tags *t, uint32_t line) {
-    uint32_t i = home(t, t->key[line]);
+    uint32_t i = ww_tags_home(t, t->key[line]);
     while (t->slot[i]) i = (i + 1) & t->slot_mask;
     t->slot[i] = line + 1;
 }
 
 /* Linear probing: entries behind a removed one move up, so that no chain is cut. */
 static void slot_remove(struct ww_tags *t, uint32_t line) {
-    uint32_t hole = home(t, t->key[line]);
+    uint32_t hole = ww_tags_home(t, t->key[line]);
     while (t->slot[hole] != line + 1) hole = (hole + 1) & t->slot_mask;
     for (uint32_t i = (hole + 1) & t->slot_mask; t->slot[i]; i = (i + 1) & t->slot_mask) {
-        uint32_t want = home(t, t->key[t->slot[i] - 1]);
+        uint32_t want = ww_tags_home(t, t->key[t->slot[i] - 1]);
         if (((i - want) & t->slot_mask) < ((i - hole) & t->slot_mask)) continue;
         t->slot[hole] = t->slot[i];
         hole = i;
@@ -93,7 +74,7 @@ static void unlink_line(struct ww_tags *t, uint32_t set, uint32_t line) {
         t->prev[t->next[line]] = t->prev[line];
 }
 
-static void move_first(struct ww_tags *t, uint32_t set, uint32_t line) {
+void ww_tags_move_first(struct ww_tags *t, uint32_t set, uint32_t line) {
     if (t->first[set] == line) return;
     unlink_line(t, set, line);
     t->prev[line] = WW_NO_LINE;
@@ -111,18 +92,14 @@ static void move_last(struct ww_tags *t, uint32_t set, uint32_t line) {
     t->last[set] = line;
 }
 
-void ww_tags_touch(struct ww_tags *t, uint32_t line) {
-    if (t->replace == WW_REPLACE_LRU && t->prev[line] != WW_NO_LINE)
-        move_first(t, set_of(t, t->key[line]), line);
-}
-
-/* A way of a set by the weights of those that are not pinned; the first empty one, if there is one. */
+/* A way of a set by the weights of those that are not pinned; the first empty one, if there is one: then the
+ * last of the order is empty, too. */
 static uint32_t weighted_victim(struct ww_tags *t, uint32_t set) {
     uint32_t base = set * t->ways, sum = 0;
-    for (uint32_t i = 0; i < t->ways; i++) {
-        if (t->key[base + i] == EMPTY) return base + i;
-        if (!t->pins[base + i]) sum += t->weight[i];
-    }
+    if (t->key[t->last[set]] == EMPTY)
+        for (uint32_t i = base;; i++)
+            if (t->key[i] == EMPTY) return i;
+    for (uint32_t i = 0; i < t->ways; i++) sum += t->pins[base + i] ? 0 : t->weight[i];
     if (!sum) return WW_NO_LINE;
     uint32_t drawn = ww_rng_below(&t->rng, sum), i = 0;
     for (; t->pins[base + i] || drawn >= t->weight[i]; i++)
@@ -131,7 +108,7 @@ static uint32_t weighted_victim(struct ww_tags *t, uint32_t set) {
 }
 
 uint32_t ww_tags_victim(struct ww_tags *t, uint64_t key) {
-    uint32_t set = set_of(t, key), line = t->last[set];
+    uint32_t set = ww_tags_set(t, key), line = t->last[set];
     if (t->replace == WW_REPLACE_WEIGHTED) return weighted_victim(t, set);
     if (t->key[line] == EMPTY) return line;
     if (t->replace == WW_REPLACE_RANDOM) {
@@ -144,17 +121,17 @@ uint32_t ww_tags_victim(struct ww_tags *t, uint64_t key) {
 
 bool ww_tags_replace(struct ww_tags *t, uint32_t line, uint64_t key) {
     bool valid = t->key[line] != EMPTY;
-    if (valid) slot_remove(t, line);
+    if (valid && t->slot) slot_remove(t, line);
     t->key[line] = key;
-    slot_add(t, line);
-    move_first(t, set_of(t, key), line);
+    if (t->slot) slot_add(t, line);
+    ww_tags_move_first(t, ww_tags_set_of_line(t, line), line);
     return valid;
 }
 
 void ww_tags_drop(struct ww_tags *t, uint32_t line) {
     if (t->key[line] == EMPTY) return;
-    uint32_t set = set_of(t, t->key[line]);
-    slot_remove(t, line);
+    uint32_t set = ww_tags_set_of_line(t, line);
+    if (t->slot) slot_remove(t, line);
     t->key[line] = EMPTY;
     move_last(t, set, line);
 }

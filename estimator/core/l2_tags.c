@@ -11,6 +11,7 @@ bool ww_l2_tags_init(struct ww_l2_tags *t, const struct ww_gpu_spec *gpu, struct
                              .hash = gpu->l2_hash == WW_HASH_XOR};
     ww_divider_init(&t->by_sets, t->sets);
     while ((uint64_t)2 << t->fold_bits <= t->sets) t->fold_bits++;
+    t->fold_half = ww_fold_half(t->fold_bits);
     ww_rng_seed(&t->rng, ww_hash_mix(seed + slice));
     size_t count = (size_t)t->sets * t->stride;
     t->line = ww_arena_array(arena, count, sizeof *t->line);

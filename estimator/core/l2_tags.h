@@ -35,9 +35,9 @@ struct ww_l2_tags {
     uint16_t *newest, *oldest; /* ways, by set; empty ways are the oldest */
     uint64_t *used;            /* nru: ways used of a set, one bit each, since all were */
     struct ww_divider by_sets;
-    uint32_t sets, ways, stride; /* stride: ways rounded up to 8 */
-    uint32_t fold_bits;          /* of the set hash */
-    uint32_t replace;            /* enum ww_l2_replace */
+    uint32_t sets, ways, stride;   /* stride: ways rounded up to 8 */
+    uint32_t fold_bits, fold_half; /* of the set hash */
+    uint32_t replace;              /* enum ww_l2_replace */
     bool hash;
     struct ww_rng rng;
 };
@@ -55,7 +55,7 @@ static inline uint32_t ww_l2_tags_set(const struct ww_l2_tags *t, uint64_t numbe
     uint64_t high = ww_divide(&t->by_sets, number);
     uint64_t set = number - high * t->sets;
     if (t->hash) {
-        uint32_t turn = ww_fold(high, t->fold_bits);
+        uint32_t turn = ww_fold(high, t->fold_bits, t->fold_half);
         if (!t->by_sets.factor) return (uint32_t)set ^ turn;
         set += turn;
         if (set >= t->sets) set -= t->sets;

@@ -177,6 +177,7 @@ static void do_requests(struct ww_sm *sm, const struct ww_lsu_entry *e, const st
     uint32_t cycles = 1;
     if (!l->active) start_requests(sm, e, d, cycle);
     l->retry = false;
+    l->waits = WW_LSU_ANY;
     if (l->next_request < l->coalescer.count) {
         uint32_t before = l->reexec.count ? remaining_parts(sm, l->op) : 0;
         const struct ww_line_request *r = &l->coalescer.request[l->next_request];
@@ -199,7 +200,6 @@ static void do_requests(struct ww_sm *sm, const struct ww_lsu_entry *e, const st
 
 void ww_lsu_step(struct ww_sm *sm, uint64_t cycle) {
     struct ww_lsu *l = &sm->lsu;
-    if (l->held && !l->retry) return;
     if (l->reexec.capacity && ww_reexec_turn(sm, cycle)) return;
     const struct ww_lsu_entry e = l->ring[l->head];
     const struct ww_dinst *d = &sm->core->code.inst[e.inst];

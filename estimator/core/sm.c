@@ -60,7 +60,7 @@ enum ww_code ww_sm_init(struct ww_sm *sm, struct ww_core *core, uint32_t id, str
     sm->warp = ww_arena_array(arena, g->sm_max_warps, sizeof *sm->warp);
     sm->sched = ww_arena_array(arena, g->sm_schedulers, sizeof *sm->sched);
     sm->cta = ww_arena_array(arena, g->sm_max_ctas, sizeof *sm->cta);
-    sm->board = ww_arena_array(arena, (size_t)g->sm_max_warps * core->code.registers, sizeof *sm->board);
+    sm->board = ww_arena_raw(arena, (size_t)g->sm_max_warps * core->code.registers, sizeof *sm->board);
     sm->port = ww_arena_array(arena, WW_UNIT_COUNT, sizeof *sm->port);
     sm->lsu.ring = ww_arena_array(arena, g->lsu_queue, sizeof *sm->lsu.ring);
     if (!sm->warp || !sm->sched || !sm->cta || !sm->board || !sm->port || !sm->lsu.ring)
@@ -78,7 +78,10 @@ enum ww_code ww_sm_init(struct ww_sm *sm, struct ww_core *core, uint32_t id, str
     if (!ww_barrel_init(sm, arena)) return ww_fail_nomem(error, "an SM's pipeline");
     if (!ww_collect_init(sm, arena)) return ww_fail_nomem(error, "operand collectors");
     WW_TRY(init_schedulers(sm, arena, settings, error));
-    return init_caches(sm, arena, l1_ways, seed, error);
+    WW_TRY(init_caches(sm, arena, l1_ways, seed, error));
+    sm->extras = sm->barrel || sm->dma || sm->lsu.watch; /* or a prefetcher, which comes later */
+    sm->lsu.knows = !core->ops->may_miss && !sm->lsu.reexec.capacity && !sm->extras;
+    return WW_OK;
 }
 
 static void wake_warps(struct ww_sm *sm, uint64_t cycle) {
@@ -100,35 +103,32 @@ void ww_sm_count_mode(struct ww_sm *sm, uint64_t cycle) {
     sm->saturated = ww_l1_saturated(sm);
 }
 
-uint64_t ww_sm_step(struct ww_sm *sm, uint64_t cycle) {
-    sm->now = cycle;
-    sm->stirred = false;
-    wake_warps(sm, cycle);
-    uint32_t work = sm->misses.count;
-    if (sm->const_fills.saturated_until) {
-        ww_const_step(sm, cycle);
-        work = 1;
-    }
+/* False: the unit is held, and what it waits for has not come. */
+static inline bool lsu_tries(struct ww_lsu *l) {
+    if (!l->held) return true;
+    return l->retry = l->retry && l->waits == WW_LSU_ANY;
+}
+
+/* The load/store unit and what is beside it, in `cycle`. */
+static inline void step_memory(struct ww_sm *sm, uint64_t cycle) {
+    const struct ww_lsu *l = &sm->lsu;
+    bool filling = sm->const_fills.saturated_until != 0;
+    if (!(l->count | l->reexec.count | sm->misses.count) && !filling && !sm->extras) return;
+    if (filling) ww_const_step(sm, cycle);
     if (sm->misses.count) ww_l1_drain(sm, cycle);
-    bool port = (sm->lsu.count | sm->lsu.reexec.count) && sm->lsu.free <= cycle;
-    if (port) {
-        ww_lsu_step(sm, cycle);
-        work = 1;
-    }
-    if (sm->fetch && sm->fetch->count) {
-        if (!port || sm->lsu.held) ww_fetch_step(sm, cycle);
-        work = 1;
-    }
-    if (sm->dma) {
-        ww_dma_step(sm, cycle);
-        work = 1;
-    }
-    if (work && ww_l1_saturated(sm) != sm->saturated) ww_sm_count_mode(sm, cycle);
+    bool port = (l->count | l->reexec.count) && l->free <= cycle;
+    if (port && lsu_tries(&sm->lsu)) ww_lsu_step(sm, cycle);
+    if (sm->fetch && sm->fetch->count && (!port || l->held)) ww_fetch_step(sm, cycle);
+    if (sm->dma) ww_dma_step(sm, cycle);
+    if (ww_l1_saturated(sm) != sm->saturated) ww_sm_count_mode(sm, cycle);
+}
+
+/* What few SMs have takes part in this one. */
+static uint64_t step_all(struct ww_sm *sm, uint64_t cycle) {
     uint64_t before = sm->core->issued;
     sm->issuing = true;
     if (sm->barrel) ww_barrel_step(sm, cycle);
     uint64_t next = sm->issue_at <= cycle ? ww_issue(sm, cycle) : sm->issue_at;
-    uint64_t at = ww_lsu_next(&sm->lsu, cycle);
     sm->issuing = false;
     if (sm->barrel) {
         ww_barrel_count(sm, cycle);
@@ -136,11 +136,29 @@ uint64_t ww_sm_step(struct ww_sm *sm, uint64_t cycle) {
         if (moves < next) next = moves;
     }
     if (sm->lsu.watch) ww_lsu_watch(sm, cycle, sm->core->issued != before);
-    if (sm->ended) end_ctas(sm, cycle + 1);
-    if (at < next) next = at;
-    if (sm->misses.count && !sm->misses.refused) next = cycle + 1;
     if (sm->dma && ww_dma_next(sm->dma, cycle) < next) next = ww_dma_next(sm->dma, cycle);
     if (sm->fetch && ww_fetch_next(sm->fetch, cycle) < next) next = ww_fetch_next(sm->fetch, cycle);
+    return next;
+}
+
+static inline uint64_t step_issue(struct ww_sm *sm, uint64_t cycle) {
+    if (sm->issue_at > cycle) return sm->issue_at;
+    sm->issuing = true;
+    uint64_t next = ww_issue(sm, cycle);
+    sm->issuing = false;
+    return next;
+}
+
+uint64_t ww_sm_step(struct ww_sm *sm, uint64_t cycle) {
+    sm->now = cycle;
+    sm->stirred = false;
+    wake_warps(sm, cycle);
+    step_memory(sm, cycle);
+    uint64_t next = sm->extras ? step_all(sm, cycle) : step_issue(sm, cycle);
+    uint64_t at = ww_lsu_next(&sm->lsu, cycle);
+    if (sm->ended) end_ctas(sm, cycle + 1);
+    if (at < next) next = at;
+    if (sm->misses.count && !sm->misses.refused) return cycle + 1;
     at = sm->const_fills.saturated_until;
     if (at && at < next) next = at;
     if (next == cycle + 1) return next;

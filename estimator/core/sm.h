@@ -152,6 +152,14 @@ struct ww_reexec {
     uint64_t warps;                 /* bit per warp with any */
 };
 
+/* What a refused line request waits for, as far as it is known: before that has come, a try is in vain. */
+enum ww_lsu_wait {
+    WW_LSU_ANY,   /* it is not known, or it has come */
+    WW_LSU_QUEUE, /* room in the miss queue */
+    WW_LSU_ENTRY, /* an MSHR of its cache */
+    WW_LSU_SET    /* a line of its set that is not reserved */
+};
+
 struct ww_lsu {
     struct ww_lsu_entry *ring;
     uint32_t head, count, capacity;
@@ -160,6 +168,10 @@ struct ww_lsu {
     uint64_t held_since, free;
     uint64_t start;
     uint32_t op, next_request;
+    bool knows;    /* nothing else (a mechanism, bulk transfers) depends on or takes part in tries */
+    uint8_t waits; /* enum ww_lsu_wait */
+    uint32_t wait_set;
+    const struct ww_cache *wait_cache;
     struct ww_coalescer coalescer;
     struct ww_reexec reexec;
     struct ww_coalescer *watch; /* scratch of lsu_watch.c; NULL: it does not watch */
@@ -207,6 +219,7 @@ struct ww_sm {
     bool saturated;            /* from then on */
     bool stirred;              /* a warp became ready since the last step */
     bool issuing;              /* schedulers of this cycle are at work: CTAs end after them */
+    bool extras;               /* a barrel pipeline, bulk transfers, a prefetcher or a watch of its LSU */
     uint64_t ended;            /* CTAs that do */
     struct ww_tlb_array pages; /* whose translation the SM got lately, if hits of the L1 need one */
     uint32_t page_shift;       /* log2 of a page's bytes; 0: hits need none */
