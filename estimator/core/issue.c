@@ -119,6 +119,13 @@ static inline void count_issue(struct ww_core *core, const struct ww_step *step)
     core->issued++;
 }
 
+/* For a probe, and where the roles of instructions in copies are known. */
+static void show_issue(struct ww_sm *sm, struct ww_warp *w, uint32_t inst, uint64_t cycle) {
+    const struct ww_core *core = sm->core;
+    if (core->probe) ww_probe_issue(core->probe, sm->id, (uint32_t)(w - sm->warp), inst, cycle);
+    if (core->roles && core->roles[inst]) ww_copy_issue(sm, w, core->roles[inst], cycle);
+}
+
 /* Issues the head of a ready warp and leaves it at the next instruction, not yet looked at. Returns false if
  * the warp is held, or has ended. */
 static bool issue_head(struct ww_sm *sm, struct ww_sched *s, struct ww_warp *w, const struct ww_dinst *d,
@@ -127,8 +134,7 @@ static bool issue_head(struct ww_sm *sm, struct ww_sched *s, struct ww_warp *w, 
     const struct ww_step *step = w->step;
     uint64_t delay = take(sm, s, d, cycle);
     count_issue(core, step);
-    if (core->probe) ww_probe_issue(core->probe, sm->id, (uint32_t)(w - sm->warp), step->inst, cycle);
-    if (core->roles && core->roles[step->inst]) ww_copy_issue(sm, w, core->roles[step->inst], cycle);
+    if (core->observed) show_issue(sm, w, step->inst, cycle);
     w->front = cycle + 1;
     w->front_state = WW_S_NO_INST;
     bool goes_on = act(sm, w, d, step, cycle, delay);
@@ -273,14 +279,15 @@ static void schedule(struct ww_sm *sm, struct ww_sched *s, uint64_t cycle) {
         return;
     }
     s->view.cycle = cycle;
-    s->view.memory_saturated = ww_l1_saturated(sm);
-    int slot = sm->core->ops->pick(s->state, &s->view);
-    if (slot < 0 || slot > 63 || !((s->view.ready >> slot) & 1)) {
+    const struct ww_sched_ops *ops = sm->core->ops;
+    if (ops->may_miss) s->view.memory_saturated = ww_l1_saturated(sm);
+    int slot = ops->pick(s->state, &s->view);
+    if ((uint32_t)slot > 63 || !((s->view.ready >> slot) & 1)) {
         s->try_at = cycle + 1;
         return;
     }
     issue_warp(sm, s, &s->warp[(uint32_t)slot * sm->core->gpu->sm_schedulers], cycle);
-    if (sm->core->ops->may_miss) sm->lsu.retry = true; /* the owner may have changed */
+    if (ops->may_miss) sm->lsu.retry = true; /* the owner may have changed */
     find_next_try(s, cycle);
     note_blocked(sm, s, s->next_issue > cycle + 1 ? s->next_issue : cycle + 1);
 }

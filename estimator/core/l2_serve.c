@@ -46,8 +46,29 @@ static void send_reply(struct ww_l2_slice *s, const struct ww_l2_txn *t, uint8_t
     ww_xbar_reply(s->l2->xbar, s->index, t->sm, &reply, payload, cycle);
 }
 
+/* The answer to all of a request of an SM. */
+static void reply_sm(struct ww_l2_slice *s, const struct ww_l2_packet *p, uint64_t cycle) {
+    const struct ww_mem_reply reply = {.address = p->address,
+                                       .sectors = p->fine ? p->granules : l1_sectors(s->l2, p->granules),
+                                       .tag = p->tag,
+                                       .kind = p->kind,
+                                       .level = WW_LEVEL_L2,
+                                       .source = p->source,
+                                       .last = true,
+                                       .walked = p->walked};
+    uint32_t payload = 0;
+    if (p->kind == WW_MEM_READ) payload = 32 * bits(p->granules);
+    if (p->kind == WW_MEM_ATOMIC) payload = p->bytes;
+    ++*s->l2->live;
+    ww_xbar_reply(s->l2->xbar, s->index, p->sm, &reply, payload, cycle);
+}
+
 /* Answers all of a request at once. */
 static void reply_whole(struct ww_l2_slice *s, const struct ww_l2_packet *p, uint64_t cycle) {
+    if (p->sm != WW_L2_WALKER && p->needs_reply != WW_L2_REPLY_PEER) {
+        reply_sm(s, p, cycle);
+        return;
+    }
     struct ww_l2_txn t = {.address = p->address,
                           .tag = p->tag,
                           .sm = p->sm,

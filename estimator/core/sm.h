@@ -253,6 +253,7 @@ struct ww_core {
     struct ww_probe *probe;            /* or NULL */
     struct ww_transfer_log *transfers; /* or NULL */
     const uint8_t *roles;              /* by instruction, which belong to copies (copy.h); or NULL */
+    bool observed;                     /* it has a probe or roles */
     struct ww_queue *queue;
     struct ww_clock clock;
     struct ww_event tick;
@@ -288,6 +289,10 @@ struct ww_core {
     struct ww_error *error;
     enum ww_code code_failed; /* set by whoever meets an error inside an event */
 };
+
+static inline const struct ww_dinst *ww_head(const struct ww_core *core, const struct ww_warp *w) {
+    return &core->code.inst[w->step->inst];
+}
 
 /* Counts a warp's cycles in its state up to `cycle`. */
 static inline void ww_warp_count(struct ww_sm *sm, struct ww_warp *w, uint64_t cycle) {
@@ -417,8 +422,14 @@ uint64_t ww_front_fill(struct ww_sm *sm, struct ww_warp *w, uint64_t cycle);
 static inline uint64_t ww_front_next(struct ww_sm *sm, struct ww_warp *w, const struct ww_dinst *issued,
                                      uint32_t inst, uint64_t cycle) {
     uint64_t at = cycle + issued->next_fetch;
-    if (w->buffered <= 1 || w->step->inst != inst + 1) return ww_front_fill(sm, w, at);
-    w->buffered--;
+    if (w->buffered > 1 && w->step->inst == inst + 1) {
+        w->buffered--;
+        return at;
+    }
+    const struct ww_core *core = sm->core;
+    if (ww_head(core, w)->pc >> core->icache_shift != w->icache_key) return ww_front_fill(sm, w, at);
+    core->counter[WW_C_FETCH]++; /* from the line that it fetched from last */
+    w->buffered = (uint8_t)core->gpu->front_ibuffer;
     return at;
 }
 
@@ -455,9 +466,5 @@ void ww_core_unblocked(void *core, uint16_t sm, uint64_t now_ps);
 void ww_core_wake(struct ww_core *core, uint32_t sm, uint64_t cycle);
 /* Records an error that stops the launch. */
 void ww_core_fail(struct ww_core *core, enum ww_code code);
-
-static inline const struct ww_dinst *ww_head(const struct ww_core *core, const struct ww_warp *w) {
-    return &core->code.inst[w->step->inst];
-}
 
 #endif

@@ -31,8 +31,7 @@ static inline void ww_warp_set_state(struct ww_sm *sm, struct ww_warp *w, uint32
     if (old == new) return;
     ww_cause_remove(s, old);
     ww_cause_add(s, new);
-    uint64_t is_long = (WW_LONG_CAUSES >> new) & 1;
-    s->view.waiting_long = (s->view.waiting_long & ~(1ull << w->slot)) | is_long << w->slot;
+    if ((WW_LONG_CAUSES >> old ^ WW_LONG_CAUSES >> new) & 1) s->view.waiting_long ^= 1ull << w->slot;
 }
 
 /* The scoreboard entry that decides when an instruction's operands are there. */

@@ -129,7 +129,7 @@ static void deliver_event(void *owner, struct ww_event *event, uint64_t now_ps) 
     struct ww_xbar *x = p->xbar;
     while (p->head != NONE && x->reply[p->head].ps <= now_ps) {
         uint32_t n = p->head;
-        struct ww_xbar_reply r = x->reply[n];
+        const struct ww_xbar_reply r = x->reply[n]; /* its place may be taken again meanwhile */
         p->head = r.next;
         x->reply[n].next = x->free_reply;
         x->free_reply = n;

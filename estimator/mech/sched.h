@@ -20,7 +20,7 @@ struct ww_sched_view {
     const uint64_t *age;   /* by slot: order number of the warp's dispatch, smaller is older */
     const uint32_t *cta;   /* by slot: number of its CTA on this SM */
     uint64_t ready_lsu;    /* of ready_mem, those that access global, local or texture memory */
-    bool memory_saturated; /* the SM's memory saturation flag */
+    bool memory_saturated; /* the SM's memory saturation flag; only for those with may_miss */
 };
 
 /* What the schedulers of one SM know of one another and of its path to memory. Warps of the SM are numbered
