@@ -139,7 +139,8 @@ WW_API enum ww_code ww_trace_slice(struct ww_trace *trace, const char *launches,
                                    const char *out_path, struct ww_error *error);
 /* What a trace becomes if its CTAs take turns in shared memory (docs/multiplexing.md). */
 struct ww_transform_options {
-    const char *kind;    /* vtb, vtb_pipe, co_vtb: CTAs joined; smm, co_hw: shared memory allocated as needed */
+    const char *kind;    /* vtb, vtb_pipe, co_vtb: CTAs joined; smm, co_hw: shared memory allocated as needed;
+                            d2ma: bulk transfers for copies */
     uint32_t ctas;       /* joined, 0: 2 (vtb: up to 4) */
     uint64_t split;      /* co_vtb, co_hw: bytes of a CTA's shared memory that are private */
     const char *overlap; /* vtb_pipe: source lines such as "100-140" of what may overlap another CTA's region */

@@ -54,7 +54,8 @@ const struct cmd cmd_trace_transform = {
     .about =
         "KIND: vtb, CTAs in one that take turns in the shared memory of one; vtb_pipe, two of them a step\n"
         "apart; co_vtb, two of them with a private part each; smm, shared memory allocated around each region\n"
-        "(run with --mech smem=dynamic); co_hw, the same of the public part only. docs/multiplexing.md.\n",
+        "(run with --mech smem=dynamic); co_hw, the same of the public part only. docs/multiplexing.md.\n"
+        "d2ma, bulk transfers in the place of copies to shared memory. docs/d2ma.md.\n",
     .examples = "warpwatt trace transform vtb fft.wwt -o vtb.wwt\n"
                 "warpwatt trace transform smm fft.wwt -o smm.wwt\n",
     .options = transform_options,

@@ -145,7 +145,8 @@ enum ww_code ww_tf_layout(struct ww_tf_code *c, struct ww_error *error) {
     memcpy(y.string, l->string, l->string_count * sizeof *y.string);
     for (uint32_t i = 0; i < l->inst_count; i++) {
         put_place(c, &y, i);
-        c->moved[i] = y.count;
+        c->moved[i] = c->gone && c->gone[i] ? WW_TF_NONE : y.count;
+        if (c->gone && c->gone[i]) continue;
         y.inst[y.count] = l->inst[i];
         y.inst[y.count++].pc = y.pc;
         y.pc += i + 1 < l->inst_count && l->inst[i + 1].pc > l->inst[i].pc ? l->inst[i + 1].pc - l->inst[i].pc
@@ -240,6 +241,16 @@ void ww_tf_access(struct ww_tf_stream *s, uint32_t mask, const uint64_t address[
     }
     *a = (struct ww_access){.base = base, .stride = (int32_t)(affine ? stride : 0), .list = WW_AFFINE};
     if (n && !affine) put_list(s, a, list, n);
+}
+
+void ww_tf_words(struct ww_tf_stream *s, uint32_t mask, const uint64_t *word, uint32_t n) {
+    uint64_t list[32] = {0};
+    uint32_t lanes = (uint32_t)__builtin_popcount(mask);
+    struct ww_access *a = new_access(s);
+    if (!a) return;
+    memcpy(list, word, (n < lanes ? n : lanes) * sizeof *word);
+    *a = (struct ww_access){0, 0, WW_AFFINE};
+    put_list(s, a, list, lanes);
 }
 
 void ww_tf_same_access(struct ww_tf_stream *s, uint32_t mask, const struct ww_access *a, const uint64_t *pool) {

@@ -31,6 +31,7 @@ struct ww_tf_code {
     uint32_t groups, group_cap, sites, site_cap;
     uint32_t *head;       /* by place (an instruction, or past the last): its sites */
     uint32_t *moved;      /* by instruction: its number in the new table */
+    const uint8_t *gone;  /* by instruction: not in the new table; NULL: all are */
     struct ww_launch out; /* of ww_tf_layout: with the table; the rest as in `from` */
     bool failed;          /* memory ran out */
 };
@@ -68,6 +69,8 @@ void ww_tf_emit(struct ww_tf_stream *s, const struct ww_tf_code *c, uint32_t pla
                 uint32_t mask);
 /* An access of the lanes of mask; addresses by lane. */
 void ww_tf_access(struct ww_tf_stream *s, uint32_t mask, const uint64_t address[32]);
+/* A list of words, as of a bulk transfer: those of the first lanes of mask, 0 of the rest. */
+void ww_tf_words(struct ww_tf_stream *s, uint32_t mask, const uint64_t *word, uint32_t n);
 /* The same as in another stream, with its pool. */
 void ww_tf_same_access(struct ww_tf_stream *s, uint32_t mask, const struct ww_access *a, const uint64_t *pool);
 

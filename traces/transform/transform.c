@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const struct ww_tf_kind *const kinds[] = {&ww_tf_vtb, &ww_tf_vtb_pipe, &ww_tf_co_vtb, &ww_tf_smm,
-                                                 &ww_tf_co_hw};
+static const struct ww_tf_kind *const kinds[] = {&ww_tf_vtb, &ww_tf_vtb_pipe, &ww_tf_co_vtb,
+                                                 &ww_tf_smm, &ww_tf_co_hw,    &ww_tf_d2ma};
 #define KINDS (sizeof kinds / sizeof kinds[0])
 
 enum ww_code ww_tf_refuse(const struct ww_tf *t, const char *what) {
@@ -181,6 +181,7 @@ static enum ww_code transform_launch(struct ww_tf *t, size_t launch, struct ww_t
     WW_TRY(ww_trace_launch(t->trace, launch, &t->launch, t->error));
     WW_TRY(check_launch(t));
     t->touched = NULL;
+    t->d2 = NULL;
     t->late_count = t->temps = 0;
     if (!ww_tf_code_init(&t->code, t->launch, &t->launch_arena)) return ww_fail_nomem(t->error, "a transform");
     WW_TRY(all_units(t, launch, LOOK, NULL, &units));
@@ -211,6 +212,9 @@ static enum ww_code transform_all(struct ww_tf *t, const struct ww_transform_opt
         code = transform_launch(t, i, to);
         ww_tf_code_free(&t->code);
     }
+    if (code == WW_OK && t->kind == &ww_tf_d2ma && !t->changed)
+        code =
+            ww_fail(t->error, WW_UNSUPPORTED, t->trace->path, "d2ma cannot be applied: no launch copies tiles");
     if (code == WW_OK) return ww_trace_writer_finish(to, NULL, t->error);
     ww_trace_writer_abort(to);
     return code;
@@ -221,7 +225,7 @@ static enum ww_code choose(const struct ww_transform_options *o, struct ww_tf *t
         if (strcmp(kinds[i]->name, o->kind) == 0) t->kind = kinds[i];
     if (!t->kind)
         return ww_fail(t->error, WW_USAGE, "transform",
-                       "\"%.40s\": expected vtb, vtb_pipe, co_vtb, smm or co_hw", o->kind ? o->kind : "");
+                       "\"%.40s\": expected vtb, vtb_pipe, co_vtb, smm, co_hw or d2ma", o->kind ? o->kind : "");
     t->join = o->ctas ? o->ctas : t->kind->ctas_min;
     if (t->join < t->kind->ctas_min || t->join > t->kind->ctas_max) {
         const char *joins = t->kind->ctas_max > 2    ? "joins 2 to 4"

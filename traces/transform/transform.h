@@ -56,7 +56,9 @@ struct ww_tf {
     struct ww_tf_late *late;
     uint32_t late_count, temps, late_done; /* late_done: bit per late store that waits, of the warp */
     uint32_t late_step[32];
-    uint32_t *check; /* groups */
+    uint32_t *check;  /* groups */
+    struct ww_d2 *d2; /* d2ma.h: of the launch */
+    bool changed;     /* d2ma: some launch has copies */
 };
 
 /* Puts a group before the launch's instruction of a step of that warp (or at the end). */
@@ -87,6 +89,6 @@ void ww_tf_vtb_warp(struct ww_tf *t, uint32_t cta, uint32_t warp);
 enum ww_code ww_tf_allocate_groups(struct ww_tf *t);
 void ww_tf_allocate_warp(struct ww_tf *t, uint32_t cta, uint32_t warp);
 
-extern const struct ww_tf_kind ww_tf_vtb, ww_tf_vtb_pipe, ww_tf_co_vtb, ww_tf_smm, ww_tf_co_hw;
+extern const struct ww_tf_kind ww_tf_vtb, ww_tf_vtb_pipe, ww_tf_co_vtb, ww_tf_smm, ww_tf_co_hw, ww_tf_d2ma;
 
 #endif
