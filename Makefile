@@ -72,7 +72,7 @@ PROGRAM := $(BUILD)/warpwatt
 CUDART := $(foreach v,13 12 11.0,$(BUILD)/cudart/libcudart.so.$(v))
 SUBMAKE = $(MAKE) --no-print-directory $(if $(findstring jobserver,$(MAKEFLAGS)),,-j$(JOBS))
 
-.PHONY: all quickstart check check-run check-long asan ubsan tsan san fuzz fuzz-progs bench layers golden \
+.PHONY: all quickstart check check-run check-long asan ubsan tsan san fuzz fuzz-progs bench layers golden analytic-fit \
     format format-check install uninstall help clean tests FORCE
 .DELETE_ON_ERROR:
 .SECONDARY:
@@ -255,6 +255,11 @@ bench: all $(call prog,$(BENCH_SRC))
 layers:
 	@$(PYTHON) scripts/layers.py
 
+# Full replays of the suite and the analytical model's constants and error from them; hours on one core.
+analytic-fit: all
+	@scripts/analytic-table.py --program $(PROGRAM) --dir $(BUILD)/analytic >$(BUILD)/analytic-replays.csv
+	@$(PROGRAM) calibrate analytic --measured $(BUILD)/analytic-replays.csv --out estimator/fast/model_fit.def
+
 golden: all
 	@$(PYTHON) tests/cli/run.py --program $(PROGRAM) --update
 	@$(PYTHON) scripts/golden.py --program $(PROGRAM) --update
@@ -317,6 +322,7 @@ help:
 	@echo 'make hardware-kit  build/hardware-kit, which measures a real GPU (needs nvcc; docs/hardware.md)'
 	@echo 'make layers        check that every #include follows the layers'
 	@echo 'make golden        write the golden files of tests/cli and tests/golden anew; review the diff'
+	@echo 'make analytic-fit  replay the workload suite and fit the analytical model to it (hours)'
 	@echo 'make format        clang-format every source'
 	@echo 'make install       into PREFIX ($(PREFIX)), staged by DESTDIR; make uninstall removes it'
 	@echo 'make clean         remove build/'

@@ -159,11 +159,10 @@ static enum ww_code check_mechanisms(struct run *r, struct ww_error *error) {
     return WW_OK;
 }
 
-/* Bulk transfers have no place in the model. */
-static enum ww_code check_code(struct run *r, struct ww_error *error) {
-    for (size_t i = 0; i < ww_trace_launch_count(r->trace); i++) {
+enum ww_code ww_run_analytic_check(struct ww_trace *trace, struct ww_error *error) {
+    for (size_t i = 0; i < ww_trace_launch_count(trace); i++) {
         const struct ww_launch *l;
-        WW_TRY(ww_trace_launch(r->trace, i, &l, error));
+        WW_TRY(ww_trace_launch(trace, i, &l, error));
         for (uint32_t k = 0; k < l->inst_count; k++)
             if (l->inst[k].op == WW_OP_DMA)
                 return ww_fail(error, WW_UNSUPPORTED, "--mode analytic", "%s: bulk transfers are not modelled",
@@ -176,7 +175,7 @@ enum ww_code ww_run_analytic(struct run *r, struct ww_error *error) {
     struct ww_model_profile profile;
     const struct ww_run_options *o = r->options;
     WW_TRY(check_mechanisms(r, error));
-    WW_TRY(check_code(r, error));
+    WW_TRY(ww_run_analytic_check(r->trace, error));
     WW_TRY(ww_model_profile_of(r->trace, o->trace_path, o->progress, o->context, &profile, NULL, error));
     enum ww_code code = model_all(r, &profile, error);
     ww_model_profile_free(&profile);

@@ -38,5 +38,7 @@ enum ww_code ww_launch_check(const struct ww_launch_result *l, uint64_t sms, uin
 enum ww_code ww_run_full(struct run *r, struct ww_error *error);
 enum ww_code ww_run_sampled(struct run *r, struct ww_error *error);
 enum ww_code ww_run_analytic(struct run *r, struct ww_error *error);
+/* Whether the analytical model can take the trace. Errors: WW_UNSUPPORTED (it has bulk transfers), WW_INPUT. */
+enum ww_code ww_run_analytic_check(struct ww_trace *trace, struct ww_error *error);
 
 #endif

@@ -40,7 +40,7 @@ ALLOWED = {
     "dissect": {"base", "config", "api", "core", "mech", "fast", "traces", "power", "run"},
     "measured": {"base", "config", "api", "core", "mech", "fast", "traces", "power", "run", "dissect"},
     "validate": {"base", "config", "api", "core", "mech", "fast", "traces", "power", "run", "db", "reports", "dissect"},
-    "sweep": {"base", "config", "api", "mech", "traces", "power", "run", "db"},
+    "sweep": {"base", "config", "api", "mech", "fast", "traces", "power", "run", "db"},
     "main": {"base", "api"},
 }
 # single headers that a layer may include although it may not include their layer

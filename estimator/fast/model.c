@@ -275,7 +275,8 @@ static double load_store(const struct point *q) {
     double shared = greatest((double)p->shared * at_least,
                              (double)p->shared_passes * pass + (double)p->shared_store_passes * store_pass);
     double others = (double)(p->shuffles + (g->lsu_sysreg ? p->sysreg : 0)) * at_least;
-    return shared + others + (double)p->shared_updates * g->shared_atomic_cycles + (double)p->lsu_cycles[width];
+    return shared + others + (double)p->shared_updates * g->shared_atomic_cycles +
+           (double)p->lsu_cycles[width] + q->traffic.more_lines;
 }
 
 static double l1_port(const struct point *q) {
@@ -290,17 +291,23 @@ static double mshrs(const struct point *q) {
     return q->traffic.miss_lines * missed / g->l1_mshrs;
 }
 
+/* Flits of packets that carry so many sectors in all. */
+static double flits(const struct ww_gpu_spec *g, double packets, double sectors) {
+    if (packets <= 0) return 0;
+    double each = (32 * sectors / packets + g->xbar_header) / g->xbar_flit;
+    return packets * (each > 1 ? each : 1);
+}
+
 static double crossbar(struct point *q) {
     const struct ww_gpu_spec *g = q->gpu;
     struct ww_model_traffic *t = &q->traffic;
     double loads = t->miss_lines + t->past_lines, stores = (double)q->p->store_lines;
     double atomics = (double)q->p->atomic_lines;
-    t->packets_up = loads + stores + atomics;
-    t->packets_down = loads + stores + atomics;
-    double ports = ceil(q->sms / g->xbar_sms_per_port);
-    double down = t->l2_reads * 32 + t->packets_down * g->xbar_header;
-    double up = (t->l2_writes + (double)q->p->atomic_sectors) * 32 + t->packets_up * g->xbar_header;
-    double most = greatest(down, up) / g->xbar_flit / ports;
+    t->packets_up = t->packets_down = loads + stores + atomics;
+    t->flits_up =
+        flits(g, loads, 0) + flits(g, stores, t->l2_writes) + flits(g, atomics, (double)q->p->atomic_sectors);
+    t->flits_down = flits(g, loads + atomics, t->l2_reads) + flits(g, stores, 0);
+    double most = greatest(t->flits_up, t->flits_down) / ceil(q->sms / g->xbar_sms_per_port);
     if (g->xbar_trunks && g->xbar_trunk_bytes)
         most = greatest(most, t->l2_reads * 32 / ((double)g->xbar_trunks * g->xbar_trunk_bytes));
     return most * q->l2_cycle;
@@ -315,9 +322,7 @@ static double l2(const struct point *q) {
     return cycles / g->l2_slices * q->l2_cycle;
 }
 
-/* The power mean without the division by the number of terms: between their largest (exponent without bound)
- * and their sum (1). */
-static double join(const double *term, size_t n, double exponent) {
+double ww_model_join(const double *term, size_t n, double exponent) {
     double most = 0, sum = 0;
     for (size_t i = 0; i < n; i++) most = greatest(most, term[i]);
     if (most <= 0) return 0;
@@ -333,13 +338,13 @@ static double cycles_of(const struct point *q, const double *t) {
     double behind[] = {t[WW_MODEL_XBAR], t[WW_MODEL_L2], t[WW_MODEL_DRAM], t[WW_MODEL_MSHR]};
     double core[] = {t[WW_MODEL_ISSUE], t[WW_MODEL_UNIT]}, unit[] = {t[WW_MODEL_LSU], t[WW_MODEL_PORT]};
     double joined[] = {t[WW_MODEL_PATH],
-                       join(core, 2, q->with->stage),
-                       join(unit, 2, q->with->stage),
-                       join(behind, 4, q->with->stage),
+                       ww_model_join(core, 2, q->with->stage),
+                       ww_model_join(unit, 2, q->with->stage),
+                       ww_model_join(behind, 4, q->with->stage),
                        t[WW_MODEL_TLB],
                        t[WW_MODEL_DISPATCH]};
     double exponent = q->with->overlap + q->with->drift * log2(q->waves);
-    return t[WW_MODEL_START] + join(joined, sizeof joined / sizeof *joined, exponent);
+    return t[WW_MODEL_START] + ww_model_join(joined, sizeof joined / sizeof *joined, exponent);
 }
 
 static void limits(struct point *q, struct ww_model_result *out, double *rows) {

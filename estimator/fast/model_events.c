@@ -41,9 +41,8 @@ static void of_memory(const struct ww_kernel_profile *p, const struct ww_gpu_spe
     e[WW_C_L1_SECTOR_WRITE] = (double)p->store_sectors;
     e[WW_C_XBAR_REQUEST] = t->packets_up;
     e[WW_C_XBAR_REPLY] = t->packets_down;
-    e[WW_C_XBAR_REQUEST_FLIT] =
-        t->packets_up + (32 * t->l2_writes + gpu->xbar_header * t->packets_up) / gpu->xbar_flit;
-    e[WW_C_XBAR_REPLY_FLIT] = (32 * t->l2_reads + gpu->xbar_header * t->packets_down) / gpu->xbar_flit;
+    e[WW_C_XBAR_REQUEST_FLIT] = t->flits_up;
+    e[WW_C_XBAR_REPLY_FLIT] = t->flits_down;
     e[WW_C_XBAR_SECTOR_READ] = t->l2_reads;
     e[WW_C_XBAR_SECTOR_WRITE] = t->l2_writes;
     e[WW_C_L2_SECTOR_READ] = t->l2_reads;

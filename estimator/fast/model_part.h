@@ -8,11 +8,12 @@
 struct ww_model_traffic {
     double l1_reads, l1_hits, l1_misses; /* of loads that look in the L1 */
     double l1_lines, miss_lines;         /* look-ups of lines, and lines that miss */
+    double more_lines;                   /* look-ups beyond one for 128 bytes */
     double past_sectors, past_lines;     /* loads that go past the L1 */
     double l2_reads, l2_writes, l2_hits;
     double dram_reads, dram_writes;
     double miss_l1, miss_l2; /* of waits for loads: shares that the L1, and the L2, does not serve */
-    double packets_up, packets_down;
+    double packets_up, packets_down, flits_up, flits_down;
 };
 void ww_model_traffic(const struct ww_model_kernel *kernel, const struct ww_gpu_spec *gpu,
                       const struct ww_model_constants *constants, uint32_t resident, uint32_t shared_bytes,
@@ -21,6 +22,9 @@ void ww_model_traffic(const struct ww_model_kernel *kernel, const struct ww_gpu_
 double ww_model_dram(const struct ww_model_kernel *kernel, const struct ww_gpu_spec *gpu,
                      const struct ww_model_constants *constants, const struct ww_model_traffic *traffic,
                      double *rows);
+/* The power mean without the division by the number of terms: between their largest (exponent without bound)
+ * and their sum (1). */
+double ww_model_join(const double *term, size_t n, double exponent);
 /* Events from counts, traffic and cycles. */
 void ww_model_events(const struct ww_model_kernel *kernel, const struct ww_gpu_spec *gpu,
                      const struct ww_model_traffic *traffic, double rows, struct ww_model_result *out);

@@ -49,16 +49,22 @@ static void add_l1(const struct ww_model_kernel *k, const struct ww_gpu_spec *gp
     double reads = whole ? asked * 4 : sectors, missed = whole ? asked * line_miss * 4 : sectors * sector_miss;
     t->l1_reads += reads;
     t->l1_misses += missed;
-    t->l1_lines += asked;
-    double per_line = whole ? 4 : asked > 0 ? sectors / asked : 1;
+    double requests = gpu->l1_line > 32 ? asked : sectors; /* lines of 32 bytes are asked for one by one */
+    t->l1_lines += requests;
+    t->more_lines += requests - asked;
+    double per_line = requests > 0 ? reads / requests : 1;
     t->miss_lines += missed / (per_line > 1 ? per_line : 1);
 }
 
-/* Written sectors that leave the L2 before the launch ends: those that do not fit stay behind. */
-static double written_back(const struct ww_model_kernel *k, double lines, double stores) {
+/* Written sectors that leave the L2 before the launch ends. Of the sectors that it holds then, as many wait to
+ * be written as were stored to among those that came; they have driven out what earlier launches left. */
+static double written_back(const struct ww_model_kernel *k, double lines, double stores, double loaded) {
     double cold = stores * (double)k->far_store.at[WW_REUSE_BINS - 1];
     double missed = stores * at_capacity(&k->far_store, lines);
-    double kept = cold < 4 * lines ? cold : 4 * lines;
+    double kept = missed + loaded > 0 ? 4 * lines * missed / (missed + loaded) : 0;
+    if (kept > cold) kept = cold;
+    double before = (double)k->of->stored_before;
+    kept -= before < kept ? before : kept;
     return missed > kept ? missed - kept : 0;
 }
 
@@ -78,7 +84,7 @@ static void far_levels(const struct ww_model_kernel *k, const struct ww_gpu_spec
     double of_atomics = atomics * misses(&k->far_store, lines, ways, spread);
     t->dram_reads = dram + of_atomics;
     t->l2_hits = t->l2_reads - t->dram_reads;
-    t->dram_writes = written_back(k, lines * gpu->l2_partitions, stores);
+    t->dram_writes = written_back(k, lines * gpu->l2_partitions, stores, t->dram_reads);
 }
 
 void ww_model_traffic(const struct ww_model_kernel *kernel, const struct ww_gpu_spec *gpu,
@@ -114,6 +120,7 @@ double ww_model_dram(const struct ww_model_kernel *kernel, const struct ww_gpu_s
     double sectors = traffic->dram_reads + traffic->dram_writes;
     double row_per_sector = p->rows_per_sector * 131072 / gpu->dram_row_bytes;
     if (row_per_sector > p->chunks_per_sector) row_per_sector = p->chunks_per_sector;
+    row_per_sector += constants->reopen * (p->chunks_per_sector - row_per_sector);
     *rows = sectors * row_per_sector;
     if (sectors <= 0) return 0;
     double burst_bytes = gpu->dram_bus_bits / 8.0 * gpu->dram_burst;
@@ -125,9 +132,8 @@ double ww_model_dram(const struct ww_model_kernel *kernel, const struct ww_gpu_s
     double window = gpu->dram_tfaw / 4.0;
     double activate = *rows * (gpu->dram_trrd > window ? gpu->dram_trrd : window);
     double banks = *rows * (gpu->dram_tras + gpu->dram_trp) / gpu->dram_banks;
-    double needed = bus > activate ? bus : activate;
-    if (banks > needed) needed = banks;
+    double needed[] = {bus, activate > banks ? activate : banks};
     double refresh = gpu->dram_trefi ? (double)gpu->dram_trfc / gpu->dram_trefi : 0;
     if (gpu->dram_refresh) refresh /= gpu->dram_banks;
-    return needed / gpu->dram_channels / (1 - refresh);
+    return ww_model_join(needed, 2, constants->stage) / gpu->dram_channels / (1 - refresh);
 }

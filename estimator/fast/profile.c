@@ -38,6 +38,7 @@ struct maker {
     struct ww_rows rows;
     struct ww_stack *global, *local; /* global: kept over launches, as the L2 is */
     struct ww_seen *pages;           /* the same */
+    double stored;                   /* sectors that were stored to, so far */
     struct ww_local_reuse *level;
     uint64_t longest, longest_steps;
 };
@@ -58,6 +59,7 @@ static void global_line(struct maker *m, enum ww_walk_kind kind, const struct ww
     for (uint32_t s = 0; s < 4; s++) {
         if (!(line->sectors >> s & 1)) continue;
         put(store ? g->store : g->sector, use.sector[s], use.weight);
+        if (store && use.sector[s] >= WW_STACK_NEVER) m->stored += use.weight;
         if (use.sector[s] > far[0]) far[0] = use.sector[s];
         if (use.sector[s] >= NOMINAL_L2) missed |= 1u << s;
     }
@@ -250,6 +252,7 @@ static void describe(const struct ww_launch *l, struct ww_kernel_profile *p) {
 static enum ww_code profile_launch(struct maker *m, struct ww_error *error) {
     WW_TRY(ww_trace_launch(m->trace, m->index, &m->launch, error));
     describe(m->launch, m->to);
+    m->to->stored_before = (uint64_t)m->stored;
     WW_TRY(pass_over_all(m, error));
     WW_TRY(pass_over_levels(m, error));
     return pass_over_paths(m, error);

@@ -80,6 +80,7 @@ struct ww_kernel_profile {
     uint64_t code_lines;                        /* lines of 128 bytes of executed instructions */
     uint64_t constant_lines;                    /* distinct ones of 64 bytes */
     uint64_t pages;                             /* of 2 MiB that no launch used before */
+    uint64_t stored_before;                     /* sectors that earlier launches stored to first */
     double cta_mean, cta_max, cta_deviation;    /* warp instructions of a CTA */
     double rows_per_sector;                     /* rows of DRAM that a window of misses opens; profile_rows.h */
     double chunks_per_sector;                   /* pieces of 256 bytes in that window */

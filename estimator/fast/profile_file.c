@@ -98,7 +98,8 @@ static void fields_of_counts(struct fields *f, struct ww_kernel_profile *p) {
                                &p->atomic_updates,
                                &p->code_lines,
                                &p->constant_lines,
-                               &p->pages};
+                               &p->pages,
+                               &p->stored_before};
     for (size_t i = 0; i < sizeof count / sizeof *count; i++) field_u64(f, count[i]);
     for (int i = 0; i < WW_PIPE_COUNT; i++) field_u64(f, &p->pipe[i]);
     for (int i = 0; i < WW_PIPE_COUNT; i++) field_u64(f, &p->lane[i]);

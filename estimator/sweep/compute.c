@@ -98,7 +98,8 @@ static enum ww_code replay_all(struct sweep_job *job, struct ww_sweep_machine *m
     for (size_t i = 0; i < job->head.trace_count; i++) {
         if (result[i].stored) continue;
         struct ww_error inner = {.code = WW_OK};
-        enum ww_code code = replay(job, m, i, &result[i], &inner);
+        enum ww_code code = job->model && m->mech_count == 0 ? sweep_estimate(job, m, i, &result[i], &inner)
+                                                             : replay(job, m, i, &result[i], &inner);
         if (code == WW_OK) {
             ++*computed;
         } else if (ww_sweep_is_reason(code)) {

@@ -18,6 +18,8 @@ struct sweep_job {
     char dir[SWEEP_PATH]; /* of recorded traces; "": there are none */
     struct ww_db *db;
     struct ww_db_sweep head;
+    struct sweep_model *model; /* by trace, of an analytic sweep; else NULL */
+    struct ww_power *table;    /* of these; NULL: energy is not known */
 
     pthread_mutex_t lock;
     pthread_cond_t freed;         /* a configuration is no longer being computed */
@@ -34,6 +36,13 @@ struct sweep_job {
 enum ww_code sweep_traces_open(struct sweep_job *job, struct ww_error *error);
 /* Removes what was recorded. */
 void sweep_traces_close(struct sweep_job *job);
+/* Profiles every trace for the analytical model. Errors: those of profiling, WW_UNSUPPORTED (a trace that the
+ * model cannot take), those of ww_power_load. */
+enum ww_code sweep_models_open(struct sweep_job *job, struct ww_error *error);
+void sweep_models_close(struct sweep_job *job);
+/* A trace on a machine of GPU parameters alone, by the model. Errors: WW_UNSUPPORTED (a CTA fits no SM). */
+enum ww_code sweep_estimate(const struct sweep_job *job, const struct ww_sweep_machine *machine, size_t trace,
+                            struct ww_db_sweep_result *out, struct ww_error *error);
 /* Computes and stores all points that are not done, by job->options->jobs threads. Errors: those of the
  * database, WW_FAIL (stopped), WW_IO, WW_NOMEM. */
 enum ww_code sweep_compute(struct sweep_job *job, struct ww_error *error);

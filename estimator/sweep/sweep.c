@@ -97,6 +97,7 @@ static enum ww_code prepare(struct sweep_job *job, struct ww_error *error) {
     WW_TRY(fill_objectives(job, error));
     WW_TRY(ww_sweep_pick(&job->space, strategy, o->points, o->seed, &job->plan, error));
     WW_TRY(sweep_traces_open(job, error));
+    if (job->space.mode && strcmp(job->space.mode, "analytic") == 0) WW_TRY(sweep_models_open(job, error));
     WW_TRY(fill_head(job, strategy, error));
     WW_TRY(ww_db_open(o->db, true, &job->db, error));
     return ww_db_sweep_begin(job->db, &job->head, error);
@@ -122,6 +123,7 @@ enum ww_code ww_sweep(const struct ww_sweep_options *options, struct ww_sweep_su
     *summary = (struct ww_sweep_summary){0};
     enum ww_code code = run(&job, summary, error);
     ww_db_close(job.db);
+    sweep_models_close(&job);
     sweep_traces_close(&job);
     ww_gpu_free(job.gpu);
     ww_sweep_space_free(&job.space);

@@ -345,6 +345,61 @@ static void a_gpu_unlike_those_seen_is_named(void **state) {
     ww_gpu_free(gpu);
 }
 
+static void put_file(const char *name, const char *text) {
+    FILE *f = fopen(name, "w");
+    assert_non_null(f);
+    assert_true(fputs(text, f) >= 0);
+    assert_int_equal(fclose(f), 0);
+}
+
+static void a_sweep_keeps_estimates_and_replays_apart(void **state) {
+    (void)state;
+    char space[80], db[80], text[400];
+    struct ww_sweep_summary summary;
+    snprintf(space, sizeof space, "%s.json", path);
+    snprintf(db, sizeof db, "%s.db", path);
+    snprintf(text, sizeof text,
+             "{\"gpu\": \"v100\", \"traces\": [{\"trace\": \"%s\"}], "
+             "\"parameters\": {\"sm.count\": [20, 40, 80]}}",
+             path);
+    put_file(space, text);
+    struct ww_sweep_options o = {.space = space, .db = db, .mode = "analytic", .jobs = 1};
+    assert_int_equal(ww_sweep(&o, &summary, &error), WW_OK);
+    assert_int_equal(summary.computed, 3);
+    assert_int_equal(ww_sweep(&o, &summary, &error), WW_OK);
+    assert_int_equal(summary.computed, 0);
+    o.mode = NULL;
+    assert_int_equal(ww_sweep(&o, &summary, &error), WW_OK);
+    assert_int_equal(summary.computed, 3);
+    o.mode = "none such";
+    assert_int_equal(ww_sweep(&o, &summary, &error), WW_USAGE);
+    remove(space);
+    remove(db);
+}
+
+static void a_table_of_replays_is_read_with_its_lines(void **state) {
+    (void)state;
+    char table[80], text[400];
+    FILE *out = tmpfile();
+    assert_non_null(out);
+    snprintf(table, sizeof table, "%s.csv", path);
+    struct ww_calibrate_analytic_options o = {.measured = table};
+    put_file(table, "trace,gpu\n");
+    assert_int_equal(ww_calibrate_analytic(&o, out, &error), WW_INPUT);
+    snprintf(text, sizeof text, "application,trace,gpu,set,cycles,energy_j\na,%s,v100,,0,\n", path);
+    put_file(table, text);
+    assert_int_equal(ww_calibrate_analytic(&o, out, &error), WW_INPUT);
+    assert_non_null(strstr(error.where, ":2"));
+    snprintf(text, sizeof text,
+             "application,trace,gpu,set,cycles,energy_j\na,%s,v100,,5000,\nb,%s,gtx480,sm.count=7;clock.dram_"
+             "mhz=500,9000,1e-3\n",
+             path, path);
+    put_file(table, text);
+    assert_int_equal(ww_calibrate_analytic(&o, out, &error), WW_OK);
+    remove(table);
+    fclose(out);
+}
+
 /* ---- conformal bounds ---- */
 
 static void bounds_have_the_ranks_of_split_conformal_prediction(void **state) {
@@ -394,6 +449,8 @@ int main(void) {
         cmocka_unit_test(laws_of_conservation_hold_on_every_gpu),
         cmocka_unit_test(the_replay_lies_in_a_wide_interval),
         cmocka_unit_test(a_gpu_unlike_those_seen_is_named),
+        cmocka_unit_test(a_sweep_keeps_estimates_and_replays_apart),
+        cmocka_unit_test(a_table_of_replays_is_read_with_its_lines),
         cmocka_unit_test(bounds_have_the_ranks_of_split_conformal_prediction),
     };
     return cmocka_run_group_tests(tests, make_trace, remove_trace);
