@@ -42,7 +42,7 @@ struct ww_ap_sums {
 
 /* A figure of one benchmark; NAN where it has none. */
 typedef double (*ww_ap_figure_fn)(const struct ww_ap_sums *s, size_t kernel);
-/* The mean, and the geometric mean of what is positive, of a figure over kernels first .. end - 1. */
+/* The mean of a figure over those of kernels first .. end - 1 that have one. */
 double ww_ap_mean(const struct ww_ap_sums *s, ww_ap_figure_fn figure, size_t first, size_t end);
 
 /* Of a machine over another: cycles of `base` over those of m; performance for a watt likewise. */
