@@ -162,6 +162,8 @@ static enum ww_code memory_rules(const struct check *c) {
         RULE(c, (uint64_t)s->l2_mshrs * s->l2_mshr_merge <= 16384, "l2.partitions",
              "l2.mshrs = %u times l2.mshr_merge = %u is more than two partitions take, 16384", s->l2_mshrs,
              s->l2_mshr_merge);
+        RULE(c, s->l2_write_miss == WW_L2_WRITE_ALLOCATE, "l2.write_miss",
+             "fetch is not modelled with two partitions");
         RULE(c, s->l2_prefetch == WW_L2_PREFETCH_OFF, "l2.prefetch", "is not modelled with two partitions");
     }
     RULE(c, s->l2_replace != 3 || s->l2_ways <= 64, "l2.ways", "%u ways; l2.replace nru takes 64 at most",

@@ -171,7 +171,8 @@ struct ww_l2 {
     uint32_t far_latency;
     uint32_t parts; /* L2 lines that an L1 line covers, at least 1 */
     uint32_t mshrs, merge, latency, atomic_cycles, bursts_per_sector;
-    uint32_t walks; /* page walks at a time, for which slices have room */
+    bool write_fetches; /* l2.write_miss=fetch */
+    uint32_t walks;     /* page walks at a time, for which slices have room */
     /* The answer to a page walk's read, at L2 cycle `cycle`. */
     void (*walk_read)(void *context, const struct ww_mem_reply *reply, uint64_t cycle);
     void *walk_context;

@@ -1,4 +1,5 @@
-/* l2_part.h: lines of an L2 slice and what DRAM is asked for them. Between l2_serve.c and l2_prefetch.c. */
+/* l2_part.h: lines of an L2 slice and what DRAM is asked for them. Between l2_serve.c, l2_write.c and
+ * l2_prefetch.c. */
 #ifndef WW_CORE_L2_PART_H
 #define WW_CORE_L2_PART_H
 
@@ -82,7 +83,20 @@ static inline uint32_t ww_l2_take_mshrs(struct ww_l2_slice *s, const struct ww_l
     return line->miss;
 }
 
-/* Notes what a write leaves of sectors of a line (l2_serve.c). */
+/* ---- l2_serve.c ---- */
+/* Room for a reply, or at the channel; without it the input waits for it. */
+bool ww_l2_can_reply(struct ww_l2_slice *s, struct ww_l2_input *in, uint8_t needs_reply);
+bool ww_l2_dram_room(struct ww_l2_slice *s, struct ww_l2_input *in, enum ww_dram_direction direction);
+/* Answers all of a request at once. */
+void ww_l2_reply_whole(struct ww_l2_slice *s, const struct ww_l2_packet *p, uint64_t cycle);
+/* Gives the part a line, writing back the one that it replaces; false: not in this cycle. */
+bool ww_l2_claim(struct ww_l2_slice *s, struct ww_l2_input *in, struct ww_l2_part *part, uint64_t cycle);
+
+/* ---- l2_write.c ---- */
+/* Serves a write; false: it waits, with what is left of it in in->left. */
+bool ww_l2_serve_write(struct ww_l2_slice *s, struct ww_l2_input *in, const struct ww_l2_packet *p,
+                       uint64_t cycle);
+/* Notes what a write leaves of sectors of a line. */
 void ww_l2_mark_written(const struct ww_l2 *l2, struct ww_l2_line *line, uint8_t sectors,
                         const struct ww_l2_packet *p);
 

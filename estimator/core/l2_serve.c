@@ -63,8 +63,7 @@ static void reply_sm(struct ww_l2_slice *s, const struct ww_l2_packet *p, uint64
     ww_xbar_reply(s->l2->xbar, s->index, p->sm, &reply, payload, cycle);
 }
 
-/* Answers all of a request at once. */
-static void reply_whole(struct ww_l2_slice *s, const struct ww_l2_packet *p, uint64_t cycle) {
+void ww_l2_reply_whole(struct ww_l2_slice *s, const struct ww_l2_packet *p, uint64_t cycle) {
     if (p->sm != WW_L2_WALKER && p->needs_reply != WW_L2_REPLY_PEER) {
         reply_sm(s, p, cycle);
         return;
@@ -81,7 +80,7 @@ static void reply_whole(struct ww_l2_slice *s, const struct ww_l2_packet *p, uin
     send_reply(s, &t, p->granules, true, cycle);
 }
 
-static bool can_reply(struct ww_l2_slice *s, struct ww_l2_input *in, uint8_t needs_reply) {
+bool ww_l2_can_reply(struct ww_l2_slice *s, struct ww_l2_input *in, uint8_t needs_reply) {
     if (needs_reply != WW_L2_REPLY_SM || ww_xbar_can_reply(s->l2->xbar, s->index)) return true;
     in->waits |= WW_L2_WAIT_REPLY;
     return false;
@@ -133,7 +132,7 @@ void ww_l2_txn_got(struct ww_l2_slice *s, uint32_t n, uint8_t got, uint8_t level
 
 /* ---- lines ----------------------------------------------------------------------------------- */
 
-static bool dram_room(struct ww_l2_slice *s, struct ww_l2_input *in, enum ww_dram_direction direction) {
+bool ww_l2_dram_room(struct ww_l2_slice *s, struct ww_l2_input *in, enum ww_dram_direction direction) {
     if (ww_dram_has_room(s->l2->dram, s->channel, direction)) return true;
     in->waits |= direction == WW_DRAM_READ ? WW_L2_WAIT_READ : WW_L2_WAIT_WRITE;
     return false;
@@ -151,13 +150,12 @@ static bool set_takes_copy(const struct ww_l2_slice *s, uint32_t set) {
     return waiting + 1 < s->tags.ways;
 }
 
-/* Gives the part a line, writing back the one that it replaces. */
-static bool claim(struct ww_l2_slice *s, struct ww_l2_input *in, struct ww_l2_part *part, uint64_t cycle) {
+bool ww_l2_claim(struct ww_l2_slice *s, struct ww_l2_input *in, struct ww_l2_part *part, uint64_t cycle) {
     uint32_t victim = ww_l2_tags_victim(&s->tags, part->set);
     if (victim == WW_NONE) return false;
     if (is_copy(s, part->number) && s->copies + 1 >= s->tags.ways && !set_takes_copy(s, part->set))
         return false;
-    if (s->tags.line[victim].dirty && !dram_room(s, in, WW_DRAM_WRITE)) return false;
+    if (s->tags.line[victim].dirty && !ww_l2_dram_room(s, in, WW_DRAM_WRITE)) return false;
     ww_l2_replace(s, part, victim, cycle);
     ww_l2_tags_touch(&s->tags, part->set, victim);
     return true;
@@ -171,8 +169,8 @@ static uint8_t fetch(struct ww_l2_slice *s, struct ww_l2_input *in, struct ww_l2
     uint32_t room = s->l2->mshrs - s->mshrs_used;
     bool copy = is_copy(s, part->number);
     if (copy && room > s->l2->mshrs / 2 - s->copies) room = s->l2->mshrs / 2 - s->copies;
-    if (!need || !room || (!copy && !dram_room(s, in, WW_DRAM_READ))) return 0;
-    if (part->index == WW_NONE && !claim(s, in, part, cycle)) return 0;
+    if (!need || !room || (!copy && !ww_l2_dram_room(s, in, WW_DRAM_READ))) return 0;
+    if (part->index == WW_NONE && !ww_l2_claim(s, in, part, cycle)) return 0;
     if (bits(need) > room) {
         uint8_t fewer = 0;
         for (; room; room--, need &= (uint8_t)(need - 1)) fewer |= (uint8_t)(need & -need);
@@ -291,7 +289,7 @@ static bool read_whole(struct ww_l2_slice *s, struct ww_l2_input *in, const stru
     in->hits = (uint8_t)bits(part->want);
     if (!peer) count(s, WW_C_L2_SECTOR_READ, in->hits);
     count(s, WW_C_L2_SECTOR_HIT, in->hits);
-    if (p->needs_reply) reply_whole(s, p, cycle);
+    if (p->needs_reply) ww_l2_reply_whole(s, p, cycle);
     return true;
 }
 
@@ -317,66 +315,24 @@ static bool serve_read(struct ww_l2_slice *s, struct ww_l2_input *in, const stru
     if (in->left) return false;
     if (in->head_txn == WW_NONE) return true; /* fills have answered all of it meanwhile */
     const struct ww_l2_txn *t = &s->txn[in->head_txn];
-    if (complete(s->l2, t) && !can_reply(s, in, t->needs_reply)) return false;
+    if (complete(s->l2, t) && !ww_l2_can_reply(s, in, t->needs_reply)) return false;
     flush(s, in->head_txn, cycle);
     in->head_txn = WW_NONE;
     return true;
 }
 
-/* ---- writes ---------------------------------------------------------------------------------- */
-
-void ww_l2_mark_written(const struct ww_l2 *l2, struct ww_l2_line *line, uint8_t sectors,
-                        const struct ww_l2_packet *p) {
-    uint32_t granules = bits(p->granules), per_granule = 32;
-    line->dirty |= sectors;
-    if (p->bytes >= 32 * granules) {
-        line->valid |= sectors;
-        return;
-    }
-    per_granule = (p->bytes + granules - 1) / granules;
-    for (uint8_t m = sectors & (uint8_t)~line->valid; m; m &= (uint8_t)(m - 1)) {
-        uint32_t i = (uint32_t)__builtin_ctz(m);
-        uint32_t sum = line->written[i] + per_granule * l2->sector_granules;
-        if (sum >= 32 * l2->sector_granules) line->valid |= (uint8_t)(1u << i);
-        line->written[i] = (uint8_t)(sum < 255 ? sum : 255);
-    }
-}
-
-static bool serve_write(struct ww_l2_slice *s, struct ww_l2_input *in, const struct ww_l2_packet *p,
-                        uint64_t cycle) {
-    struct ww_l2 *l2 = s->l2;
-    if (!can_reply(s, in, p->needs_reply)) return false;
-    for (uint32_t k = 0; k < l2->parts; k++) {
-        uint8_t granules = ww_l2_granules_in(l2, in->left, k);
-        if (!granules) continue;
-        struct ww_l2_part part = ww_l2_find_part(s, p, k, granules);
-        uint32_t sectors = bits(part.want);
-        if (part.index != WW_NONE)
-            count(s, WW_C_L2_WRITE_HIT, sectors);
-        else if (!claim(s, in, &part, cycle))
-            return false;
-        ww_l2_tags_touch(&s->tags, part.set, part.index);
-        ww_l2_mark_written(l2, &s->tags.line[part.index], part.want, p);
-        if (l2->side_slices) ww_l2_drop_copy(s, part.number, part.want);
-        count(s, WW_C_L2_SECTOR_WRITE, sectors);
-        in->left &= (uint8_t)~granules;
-        in->hits = (uint8_t)(in->hits + sectors);
-    }
-    if (!p->needs_reply) return true;
-    reply_whole(s, p, cycle);
-    return true;
-}
+/* ---- the head request ------------------------------------------------------------------------ */
 
 /* The page is translated, or the request would not be here; it only takes its turn. */
 static bool serve_translation(struct ww_l2_slice *s, struct ww_l2_input *in, const struct ww_l2_packet *p,
                               uint64_t cycle) {
-    if (!can_reply(s, in, WW_L2_REPLY_SM)) return false;
-    reply_whole(s, p, cycle);
+    if (!ww_l2_can_reply(s, in, WW_L2_REPLY_SM)) return false;
+    ww_l2_reply_whole(s, p, cycle);
     return true;
 }
 
 bool ww_l2_serve(struct ww_l2_slice *s, struct ww_l2_input *in, const struct ww_l2_packet *p, uint64_t cycle) {
-    if (p->kind == WW_MEM_WRITE) return serve_write(s, in, p, cycle);
+    if (p->kind == WW_MEM_WRITE) return ww_l2_serve_write(s, in, p, cycle);
     if (p->kind == WW_MEM_TRANSLATION) return serve_translation(s, in, p, cycle);
     return serve_read(s, in, p, cycle);
 }

@@ -24,7 +24,8 @@ static void warm_slice(struct ww_l2 *l2, uint32_t slice, const struct ww_l2_pack
         struct ww_l2_part part = ww_l2_find_part(s, p, k, granules);
         struct ww_l2_line *line = warm_line(s, &part);
         if (!line) continue;
-        if (p->kind == WW_MEM_WRITE)
+        bool fetched = l2->write_fetches && part.want & ~line->valid;
+        if (p->kind == WW_MEM_WRITE && !fetched)
             ww_l2_mark_written(l2, line, part.want, p);
         else
             line->valid |= part.want;

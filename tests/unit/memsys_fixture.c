@@ -141,8 +141,9 @@ void rig_check_laws(const struct rig *rig) {
     assert_int_equal(c[WW_C_L2_SECTOR_READ],
                      c[WW_C_L2_SECTOR_HIT] + c[WW_C_L2_SECTOR_MERGED] + c[WW_C_L2_SECTOR_MISS]);
     assert_int_equal(c[WW_C_L2_SECTOR_WRITE], c[WW_C_XBAR_SECTOR_WRITE]);
-    assert_int_equal(c[WW_C_DRAM_SECTOR_READ], c[WW_C_L2_SECTOR_MISS] + c[WW_C_L2_PREFETCH]);
-    assert_int_equal(c[WW_C_DRAM_SECTOR_WRITE], c[WW_C_L2_WRITEBACK]);
+    assert_int_equal(c[WW_C_DRAM_SECTOR_READ],
+                     c[WW_C_L2_SECTOR_MISS] + c[WW_C_L2_PREFETCH] + c[WW_C_L2_WRITE_FETCH]);
+    assert_int_equal(c[WW_C_DRAM_SECTOR_WRITE], c[WW_C_L2_WRITEBACK] + c[WW_C_L2_WRITE_THROUGH]);
     uint64_t burst = rig->spec.dram_bus_bits / 8 * rig->spec.dram_burst;
     uint64_t per_sector = rig->spec.l2_sector > burst ? rig->spec.l2_sector / burst : 1;
     uint64_t small = rig->spec.l2_sector / 32; /* counters are of 32-byte sectors */

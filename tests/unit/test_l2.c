@@ -105,6 +105,49 @@ static void a_full_sector_write_fetches_nothing(void **state) {
     rig_check_laws(rig);
 }
 
+static void a_store_that_misses_is_sent_on_and_fetched_where_the_l2_does_so(void **state) {
+    struct rig *rig = *state;
+    rig->spec.l2_write_miss = WW_L2_WRITE_FETCH;
+    rig_start(rig);
+    rig_write(rig, 0, 0, 0x3, 64, 5);
+    rig_drain(rig);
+    assert_int_equal(rig->counter[WW_C_DRAM_SECTOR_READ], 2);
+    assert_int_equal(rig->counter[WW_C_DRAM_SECTOR_WRITE], 2);
+    assert_int_equal(rig->counter[WW_C_L2_WRITE_HIT], 0);
+    assert_int_equal(rig_round_trip(rig, 0, 0x1), HIT_PS); /* fetched */
+    rig_write(rig, 0, 0, 0x3, 64, 6);
+    rig_drain(rig);
+    assert_int_equal(rig->counter[WW_C_L2_WRITE_HIT], 2); /* and kept from now on */
+    assert_int_equal(rig->counter[WW_C_DRAM_SECTOR_READ], 2);
+    assert_int_equal(rig->counter[WW_C_DRAM_SECTOR_WRITE], 2);
+    rig_check_laws(rig);
+}
+
+static void stores_to_sectors_on_their_way_are_sent_on_but_not_fetched_again(void **state) {
+    struct rig *rig = *state;
+    rig->spec.l2_write_miss = WW_L2_WRITE_FETCH;
+    rig_start(rig);
+    rig_write(rig, 0, 0, 0x1, 32, 5);
+    rig_write(rig, 1, 0, 0x3, 64, 6);
+    rig_drain(rig);
+    assert_int_equal(rig->counter[WW_C_L2_WRITE_FETCH], 2);
+    assert_int_equal(rig->counter[WW_C_L2_WRITE_THROUGH], 3);
+    rig_check_laws(rig);
+}
+
+static void a_store_waits_for_an_mshr_where_it_fetches(void **state) {
+    struct rig *rig = *state;
+    rig->spec.l2_write_miss = WW_L2_WRITE_FETCH;
+    rig->spec.l2_mshrs = 4;
+    rig_start(rig);
+    rig_read(rig, 0, 0, 0xf, 1);
+    rig_write(rig, 1, 4096, 0x1, 32, 2);
+    rig_drain(rig);
+    assert_true(rig->counter[WW_C_L2_STALL_CYCLES] > 0);
+    assert_int_equal(rig->counter[WW_C_L2_WRITE_FETCH], 1);
+    rig_check_laws(rig);
+}
+
 static void a_partly_written_sector_is_fetched_when_read(void **state) {
     struct rig *rig = *state;
     rig_start(rig);
@@ -340,6 +383,9 @@ int main(void) {
         T(requests_for_a_pending_sector_join_it),
         T(a_full_mshr_stalls_the_slice_until_its_fill),
         T(a_full_sector_write_fetches_nothing),
+        T(a_store_that_misses_is_sent_on_and_fetched_where_the_l2_does_so),
+        T(stores_to_sectors_on_their_way_are_sent_on_but_not_fetched_again),
+        T(a_store_waits_for_an_mshr_where_it_fetches),
         T(a_partly_written_sector_is_fetched_when_read),
         T(writes_that_add_up_to_a_sector_make_it_valid),
         T(replacing_a_dirty_line_writes_its_dirty_sectors_back),
