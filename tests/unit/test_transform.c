@@ -377,8 +377,14 @@ static void two_ctas_of_figure_4_are_done_sooner_the_more_they_overlap(void **st
     assert_true(vtb < base);
     assert_true(pipe < base);
     assert_true(smm < vtb);
-    /* more than half of the barriers of the one CTA are new: three for each region instead of one and one */
-    assert_true(joined.counter[WW_C_BARRIER_WAITS] > one.counter[WW_C_BARRIER_WAITS]);
+    /* back to back: lifetimes do not overlap; with allocation they do, and each still uses it for itself */
+    assert_true(one.counter[WW_C_CTA_CYCLES] <= base);
+    assert_true(both.counter[WW_C_CTA_CYCLES] > smm);
+    assert_true(both.counter[WW_C_SMEM_USED_CYCLES] <= smm);
+    /* Figure 3: three barriers in each of four exchanges, and the three between them, of four warps. Before,
+     * one in each and the three, of two warps of two CTAs. */
+    assert_int_equal(one.counter[WW_C_BARRIER_WAITS], (4 + 3) * 2 * 2);
+    assert_int_equal(joined.counter[WW_C_BARRIER_WAITS], (4 * 3 + 3) * 4);
     assert_int_equal(both.counter[WW_C_SMEM_ALLOC], 2 * 4);
     unlink(from);
 }
