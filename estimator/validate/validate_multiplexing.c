@@ -118,8 +118,9 @@ static double mean_best(const struct measured *m, enum machine machine) {
 
 /* ---- rows ---- */
 
-static const char *const why_style = "our kernels stage whole tiles in registers, so that few warps keep "
-                                     "memory as busy as many; see docs/validation.md";
+static const char *const why_style =
+    "regions are most of the life of STO, MC and CV, and not all partitions are "
+    "published; see docs/validation.md";
 
 /* A speed-up may miss by a third of the published gain. */
 static enum ww_code add_gain(struct ww_validation *v, const char *id, double ours, struct ww_error *error) {
