@@ -5,6 +5,7 @@
 extern "C" __global__ void ap_filter(const float *in, float *out, unsigned width, unsigned height, unsigned each) {
     unsigned n = width * height, start = blockIdx.x * each + threadIdx.x;
     unsigned y = start / width, x = start - y * width;
+    unsigned down = blockDim.x / width, across = blockDim.x - down * width; /* to the next element of a thread */
     AP_FOR(i, n, each) {
         float edge = 0.0f;
         if (x > 0 && x < width - 1 && y > 0 && y < height - 1) {
@@ -14,6 +15,8 @@ extern "C" __global__ void ap_filter(const float *in, float *out, unsigned width
             edge = ww_fabsf(here[0] - 0.0625f * (4.0f * here[0] + 2.0f * sides + corners));
         }
         out[i] = edge;
-        for (x += blockDim.x; x >= width; x -= width) y++;
+        x += across;
+        y += down + (x >= width);
+        x -= x >= width ? width : 0;
     }
 }

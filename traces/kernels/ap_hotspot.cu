@@ -8,6 +8,7 @@ extern "C" __global__ void ap_hotspot(const float *in, const float *power, float
     const float air = 80.0f;
     unsigned n = width * height, start = blockIdx.x * each + threadIdx.x;
     unsigned y = start / width, x = start - y * width;
+    unsigned down = blockDim.x / width, across = blockDim.x - down * width; /* to the next element of a thread */
     AP_FOR(i, n, each) {
         float t = in[i];
         float north = t, south = t, west = t, east = t;
@@ -18,6 +19,8 @@ extern "C" __global__ void ap_hotspot(const float *in, const float *power, float
         float flow = power[i] + (north + south - 2.0f * t) * per_y + (east + west - 2.0f * t) * per_x +
                      (air - t) * per_z;
         out[i] = t + capacity * flow;
-        for (x += blockDim.x; x >= width; x -= width) y++;
+        x += across;
+        y += down + (x >= width);
+        x -= x >= width ? width : 0;
     }
 }
