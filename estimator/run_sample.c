@@ -5,13 +5,13 @@
 
 /* Sectors that warming touches before a unit, in L2s full of them: after that many, what the L2 holds is what
  * the program would have left there. */
-enum { WARM_L2S = 2 };
+enum { WARM_L2S = 8 };
 /* Sectors that a warp's access to memory touches, for how far back that is: four are 32 neighbouring words. */
 enum { ACCESS_SECTORS = 4 };
 /* Waves of the launch before that are replayed before a launch, and more waves before a window, to see what is
  * left of a cold start. */
 enum { LONGER_WAVES = 2 };
-#define PHASE_PS 1000000000u /* units begin at any time of the first millisecond */
+#define PHASE_PS 8000000u /* units begin at any time of an interval of refreshes */
 
 static double now_seconds(void) {
     struct timespec t;

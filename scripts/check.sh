@@ -129,6 +129,7 @@ long() {
         name=$(basename "$source" .c)
         echo "once|valgrind-$name|valgrind -q --error-exitcode=99 --leak-check=full build/${source%.c}"
     done
+    echo "once|sampling|$PYTHON tests/sampling/coverage.py build/warpwatt"
     echo "once|bare|scripts/check-bare.sh"
 }
 
