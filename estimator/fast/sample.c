@@ -128,13 +128,16 @@ static void plan(struct sampler *s) {
     allocate(s, high);
 }
 
+/* With the units that are measured twice. */
 static double planned_cost(const struct sampler *s) {
-    double sum = 0;
+    double sum = 0, pair = 0;
     for (size_t h = 0; h < s->f->strata; h++) {
         const struct ww_stratum *st = &s->f->stratum[h];
         sum += cost_of(s->f, st) * (double)(s->wanted[h] > st->drawn ? s->wanted[h] : st->drawn);
     }
-    return sum;
+    for (size_t u = 0; u < s->f->count; u++)
+        if (s->f->unit[u].cost > pair) pair = s->f->unit[u].cost;
+    return sum + PAIRS * pair;
 }
 
 static bool met(const struct sampler *s) {
