@@ -155,7 +155,7 @@ KIT_GENCODE = $(foreach a,$(KIT_ARCHS),-gencode arch=compute_$(a),code=sm_$(a)) 
 KIT_FLAGS = -std=c++17 -O2 -I. -I$(KIT_DIR) -cudart $(KIT_CUDART) $(KIT_GENCODE)
 KIT_NAMES := $(patsubst traces/kernels/%.cu,%,$(sort $(wildcard traces/kernels/*.cu)))
 KIT_CU := $(patsubst tests/hardware/%.cu,%,$(sort $(wildcard tests/hardware/*.cu)))
-KIT_OBJ = $(call obj,$(wildcard tests/hardware/*.c traces/workloads/*.c estimator/base/*.c) traces/workload.c estimator/config/param.c) \
+KIT_OBJ = $(call obj,$(wildcard tests/hardware/*.c traces/workloads/*.c) $(filter-out %/lsq.c,$(wildcard estimator/base/*.c)) traces/workload.c estimator/config/param.c) \
     $(patsubst %,$(KIT_DIR)/%.o,$(KIT_CU)) $(patsubst %,$(KIT_DIR)/kernels_%.o,$(KIT_NAMES))
 
 .PHONY: hardware-kit

@@ -111,6 +111,20 @@ extern "C" enum ww_code ww_device_memset(struct ww_device *d, uint64_t address, 
     return WW_OK;
 }
 
+extern "C" enum ww_code ww_device_texture_u32(struct ww_device *d, uint64_t address, uint64_t count,
+                                              uint64_t *handle, struct ww_error *error) {
+    cudaTextureObject_t object = 0;
+    cudaResourceDesc resource = {};
+    cudaTextureDesc texture = {};
+    resource.resType = cudaResourceTypeLinear;
+    resource.res.linear = {(void *)(size_t)address, cudaCreateChannelDesc<unsigned>(), (size_t)count * 4};
+    texture.readMode = cudaReadModeElementType;
+    TRY_CUDA(cudaCreateTextureObject(&object, &resource, &texture, nullptr));
+    d->image.push_back(object);
+    *handle = object;
+    return WW_OK;
+}
+
 extern "C" enum ww_code ww_device_image(struct ww_device *d, const struct ww_device_image *image,
                                         uint64_t *handle, struct ww_error *error) {
     cudaTextureObject_t object = 0;
