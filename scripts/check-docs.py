@@ -136,6 +136,11 @@ def check_help(env):
         with open(os.path.join(folder, "fit.csv"), "w", encoding="utf-8") as f:
             f.write("trace,power_w\nkmeans.wwt,120\nsaxpy.wwt,150\nsgemm.wwt,180\n")
         os.rename(os.path.join(folder, "synthetic.csv"), os.path.join(folder, "m.csv"))
+        with open(os.path.join(folder, "replays.csv"), "w", encoding="utf-8") as f:
+            f.write("application,trace,gpu,set,cycles,energy_j\n"
+                    "kmeans,kmeans.wwt,v100,,8311,3.6e-4\nsaxpy,saxpy.wwt,v100,,1690,7.4e-5\n"
+                    "sgemm,sgemm.wwt,v100,,4454,2.0e-4\nkmeans,kmeans.wwt,gtx980,,9506,4.8e-4\n"
+                    "saxpy,saxpy.wwt,gtx980,,3334,1.7e-4\nsgemm,sgemm.wwt,gtx980,,5711,3.1e-4\n")
         for command in PREPARE + list(help_examples(folder, env)):
             if NEEDS_CUDA in command:
                 continue
