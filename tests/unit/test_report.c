@@ -510,18 +510,26 @@ static void check_event(const cJSON *e, double *last) {
     cJSON_ArrayForEach(arg, member(e, "args")) assert_true(phase[0] != 'C' || cJSON_IsNumber(arg));
 }
 
-static void a_timeline_is_chrome_trace_events_of_launches_that_follow_one_another(void **state) {
-    (void)state;
-    struct ww_result *r = ww_fixture_result(&(struct ww_fixture){.launches = 3});
+/* The timeline of a result, read back; cJSON_Delete() it. */
+static cJSON *timeline(const struct ww_result *r) {
     char *text = NULL;
-    size_t size = 0, slices = 0;
-    double last = 0;
-    FILE *f = open_memstream(&text, &size);
+    size_t size = 0;
     struct ww_error error;
+    FILE *f = open_memstream(&text, &size);
     assert_int_equal(ww_report_timeline(r, 7, f, &error), WW_OK);
     fclose(f);
     cJSON *json = cJSON_Parse(text);
     assert_non_null(json);
+    free(text);
+    return json;
+}
+
+static void a_timeline_is_chrome_trace_events_of_launches_that_follow_one_another(void **state) {
+    (void)state;
+    struct ww_result *r = ww_fixture_result(&(struct ww_fixture){.launches = 3});
+    size_t slices = 0;
+    double last = 0;
+    cJSON *json = timeline(r);
     const cJSON *event;
     cJSON_ArrayForEach(event, member(json, "traceEvents")) {
         check_event(event, &last);
@@ -530,7 +538,6 @@ static void a_timeline_is_chrome_trace_events_of_launches_that_follow_one_anothe
     assert_int_equal(slices, 3);
     assert_true(fabs(last - (double)r->time_ps * 1e-6) < 1e-6);
     cJSON_Delete(json);
-    free(text);
     ww_result_free(r);
 }
 
@@ -538,14 +545,9 @@ static void a_timeline_is_chrome_trace_events_of_launches_that_follow_one_anothe
 static void a_timelines_warps_by_state_add_up_to_the_launchs(void **state) {
     (void)state;
     struct ww_result *r = ww_fixture_result(&(struct ww_fixture){.launches = 1});
-    char *text = NULL;
-    size_t size = 0, epoch = 0;
+    size_t epoch = 0;
     double sum = 0;
-    FILE *f = open_memstream(&text, &size);
-    struct ww_error error;
-    assert_int_equal(ww_report_timeline(r, 7, f, &error), WW_OK);
-    fclose(f);
-    cJSON *json = cJSON_Parse(text);
+    cJSON *json = timeline(r);
     const cJSON *event, *arg;
     cJSON_ArrayForEach(event, member(json, "traceEvents")) {
         if (strcmp(member(event, "name")->valuestring, "warps by state") != 0) continue;
@@ -557,7 +559,6 @@ static void a_timelines_warps_by_state_add_up_to_the_launchs(void **state) {
     assert_int_equal(epoch, r->launch[0].epoch_count + 1);
     assert_true(fabs(sum - (double)r->launch[0].resident_warp_cycles) < 1e-3);
     cJSON_Delete(json);
-    free(text);
     ww_result_free(r);
 }
 

@@ -102,39 +102,35 @@ static void a_warp_without_an_access_in_a_regions_only_phase_has_it_at_the_phase
     program_free(&m.p);
 }
 
-static void bulk_transfers_are_refused(void **state) {
-    (void)state;
-    struct made m;
+static void regions_are_refused(struct made *m, const char *says) {
     struct ww_arena arena;
     struct ww_regions r;
     struct ww_error e;
+    struct ww_cta_trace cta = {.warp_count = 2, .warp = m->p.stream};
     ww_arena_init(&arena, 0);
+    assert_int_equal(ww_regions_find(&m->p.launch, &cta, 0, &arena, &r, &e), WW_UNSUPPORTED);
+    assert_non_null(strstr(e.text, says));
+    ww_arena_free(&arena);
+}
+
+static void bulk_transfers_are_refused(void **state) {
+    (void)state;
+    struct made m;
     make(&m, "S.L");
     m.p.inst[m.op].op = WW_OP_DMA;
-    struct ww_cta_trace cta = {.warp_count = 2, .warp = m.p.stream};
-    assert_int_equal(ww_regions_find(&m.p.launch, &cta, 0, &arena, &r, &e), WW_UNSUPPORTED);
-    assert_non_null(strstr(e.text, "in bulk"));
-    ww_arena_free(&arena);
+    regions_are_refused(&m, "in bulk");
     program_free(&m.p);
 }
 
 static void barriers_of_some_threads_and_unequal_ones_are_refused(void **state) {
     (void)state;
     struct made m;
-    struct ww_arena arena;
-    struct ww_regions r;
-    struct ww_error e;
-    ww_arena_init(&arena, 0);
     make(&m, "S|L");
-    struct ww_cta_trace cta = {.warp_count = 2, .warp = m.p.stream};
     m.p.inst[m.bar].barrier_threads = 32;
-    assert_int_equal(ww_regions_find(&m.p.launch, &cta, 0, &arena, &r, &e), WW_UNSUPPORTED);
-    assert_non_null(strstr(e.text, "barrier of some threads"));
+    regions_are_refused(&m, "barrier of some threads");
     m.p.inst[m.bar].barrier_threads = 0;
     program_step(&m.p, 1, m.bar, ALL);
-    assert_int_equal(ww_regions_find(&m.p.launch, &cta, 0, &arena, &r, &e), WW_UNSUPPORTED);
-    assert_non_null(strstr(e.text, "warp 1 comes to 2 barriers"));
-    ww_arena_free(&arena);
+    regions_are_refused(&m, "warp 1 comes to 2 barriers");
     program_free(&m.p);
 }
 
