@@ -1,6 +1,7 @@
 #!/bin/bash
 # bench.sh PROGRAM: recorder speed, container size, replay speed, and host instructions for each warp
-# instruction under callgrind (if valgrind is there), on named workloads. One core; the best of three.
+# instruction under callgrind (if valgrind is there), on named workloads; the same of imported SASS traces of four
+# kinds. One core; the best of three.
 set -eu
 cd "$(dirname "$0")/.."
 PROGRAM=${1:-build/warpwatt}
@@ -23,9 +24,15 @@ host_instructions() {
         sed -n 's/.*Collected : \([0-9]*\).*/\1/p'
 }
 
+host_each() { # GPU TRACE N: host instructions for each of N warp instructions, without what any command costs
+    local all none
+    all=$(host_instructions "$PROGRAM" run --gpu "$1" --trace "$2" --power none --no-pc -q)
+    none=$(host_instructions "$PROGRAM" gpu show "$1" --json)
+    echo "$all $none $3" | awk '{printf "%.0f", ($1 - $2) / $3}'
+}
+
 printf '%-12s %-7s %14s %14s %10s %12s %12s %12s\n' workload gpu 'warp instr' 'thread instr' 'bytes/wi' \
     'record ti/s' 'replay wi/s' 'host i/wi'
-product=1 wi_product=1 count=0
 while read -r workload gpu arch small; do
     trace=$OUT/$workload-$arch.wwt
     "$PROGRAM" trace record -w "$workload" --arch "$arch" -o "$trace" --json >$OUT/record.json
@@ -36,13 +43,11 @@ while read -r workload gpu arch small; do
     replay=$(best host_seconds "$PROGRAM" run --gpu "$gpu" --trace "$trace" --power none --no-pc --json)
     host=-
     if command -v valgrind >/dev/null; then
-        # A smaller input of the same kernel, since callgrind is slow; what any command costs is taken off.
+        # A smaller input of the same kernel, since callgrind is slow.
         # shellcheck disable=SC2086 # $small is a list of options
         "$PROGRAM" trace record -w "$workload" --arch "$arch" $small -o $OUT/small.wwt --json >$OUT/small.json
         few=$(field warp_instructions <$OUT/small.json)
-        all=$(host_instructions "$PROGRAM" run --gpu "$gpu" --trace $OUT/small.wwt --power none --no-pc -q)
-        none=$(host_instructions "$PROGRAM" gpu show "$gpu" --json)
-        host=$(echo "$all $none $few" | awk '{printf "%.0f", ($1 - $2) / $3}')
+        host=$(host_each "$gpu" $OUT/small.wwt "$few")
     fi
     echo "$workload $gpu $warp $thread $bytes $record $replay $host" | awk '{
         printf "%-12s %-7s %14d %14d %10.3f %12.3g %12.3g %12s\n", $1, $2, $3, $4, $5, $4 / $6, $3 / $7, $8}' |
@@ -59,3 +64,37 @@ mv $OUT/rows.new $OUT/rows
 awk '{r += log($6); p += log($7); b += log($5); n++; if ($8 != "-") {h += log($8); m++}}
     END {printf "geometric means: record %.3g thread instr/s, replay %.3g warp instr/s, %.3f bytes/warp instr",
          exp(r / n), exp(p / n), exp(b / n); if (m) printf ", %.0f host instr/warp instr", exp(h / m); print ""}' $OUT/rows
+
+# Imported SASS traces of four kinds on v100, beside what a cycle-level simulator replays on such a machine.
+if ! command -v python3 >/dev/null; then
+    echo "no python3: imported SASS traces are left out"
+    exit 0
+fi
+
+import_kind() { # KIND CTAS FILE: imports what the generator writes; prints the number of warp instructions
+    python3 tests/bench/sass_kinds.py "$1" $OUT/kind.traceg "$2"
+    "$PROGRAM" trace import accelsim $OUT/kind.traceg -o "$3" --strict --json | field warp_instructions
+    rm $OUT/kind.traceg
+}
+
+printf '\n%-12s %-7s %14s %12s %12s %8s %12s\n' 'SASS kind' gpu 'warp instr' 'replay wi/s' 'cycle-level' ratio 'host i/wi'
+while read -r kind ctas level; do
+    warp=$(import_kind "$kind" "$ctas" "$OUT/sass-$kind.wwt")
+    replay=$(best host_seconds "$PROGRAM" run --gpu v100 --trace "$OUT/sass-$kind.wwt" --power none --no-pc --json)
+    host=-
+    if command -v valgrind >/dev/null; then
+        few=$(import_kind "$kind" $((ctas / 4)) $OUT/small.wwt)
+        host=$(host_each v100 $OUT/small.wwt "$few")
+    fi
+    echo "$kind $warp $replay $level $host" | awk '{
+        printf "%-12s %-7s %14d %12.3g %12d %8.0f %12s\n", $1, "v100", $2, $2 / $3, $4, $2 / $3 / $4, $5}' |
+        tee -a $OUT/kinds.new
+done <<END2
+copy 1280 14000
+arith 1280 110000
+gather 1280 1000
+tiles 320 56000
+END2
+mv $OUT/kinds.new $OUT/kinds
+awk '{p += log($4); r += log($6); n++}
+    END {printf "geometric means: replay %.3g warp instr/s, %.0f times cycle-level\n", exp(p / n), exp(r / n)}' $OUT/kinds
