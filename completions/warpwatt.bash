@@ -22,7 +22,7 @@ _warpwatt() {
             name="$name ${COMP_WORDS[2]}"; first=3 ;;
     esac
     if ((COMP_CWORD == 1)); then
-        words='gpu mech trace run dissect sweep compare query report calibrate validate hardware correlate version help --help --version'; is_value=1
+        words='gpu mech trace run dissect sweep merge compare query report calibrate validate hardware correlate version help --help --version'; is_value=1
     elif ((COMP_CWORD >= first)); then
         case $name in
         "gpu list")
@@ -190,7 +190,7 @@ _warpwatt() {
             esac
             ;;
         "sweep")
-            options='--strategy --points --seed --mode --jobs --db --quiet --help'
+            options='--strategy --points --seed --mode --jobs --db --shard --of --into --node-dir --traces --sweep-hash --quiet --help'
             case $previous in
                 --strategy) words=$(echo grid random latin sobol 2>/dev/null); is_value=1 ;;
                 --points) return ;;
@@ -198,8 +198,20 @@ _warpwatt() {
                 --mode) words=$(echo full 2>/dev/null); is_value=1 ;;
                 --jobs|-j) return ;;
                 --db|-d) is_file=1 ;;
+                --shard) return ;;
+                --of) return ;;
+                --into) is_file=1 ;;
+                --node-dir) return ;;
+                --traces) return ;;
+                --sweep-hash) return ;;
             esac
             operand_file=1
+            ;;
+        "merge")
+            options='--db --quiet --help'
+            case $previous in
+                --db|-d) is_file=1 ;;
+            esac
             ;;
         "compare")
             options='--db --json --help'

@@ -3,6 +3,7 @@
  * turned to write-ahead logging afterwards. */
 #include "db.h"
 #include "schema.h"
+#include "sweep.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -195,8 +196,12 @@ static enum ww_code configure(struct ww_db *db, struct ww_error *error) {
 
 /* Sets the journal that suits the file system. If another program is at work on the file just now, it stays
  * as it is. */
-static enum ww_code set_journal(struct ww_db *db, struct ww_error *error) {
+static enum ww_code set_journal(struct ww_db *db, enum ww_db_use use, struct ww_error *error) {
     struct statfs fs;
+    if (use == WW_DB_READ) return WW_OK;
+    if (use == WW_DB_SHARD)
+        return ww_db_exec(db, "PRAGMA journal_mode = TRUNCATE; PRAGMA synchronous = NORMAL",
+                          "setting the journal", error);
     if (sqlite3_db_readonly(db->sql, "main") == 1 || statfs(db->path, &fs) != 0) return WW_OK;
     bool network = ww_db_is_network_fs((uint64_t)fs.f_type);
     const char *sql = network ? "PRAGMA journal_mode = DELETE" : "PRAGMA journal_mode = WAL";
@@ -229,10 +234,13 @@ static char *frozen_uri(const char *path) {
     return sqlite3_str_finish(uri);
 }
 
-static enum ww_code open_sqlite(struct ww_db *db, bool exists, bool create, struct ww_error *error) {
+static enum ww_code open_sqlite(struct ww_db *db, bool exists, bool create, enum ww_db_use use,
+                                struct ww_error *error) {
     bool frozen = exists && !create && is_frozen(db->path);
     int flags = SQLITE_OPEN_NOMUTEX | (exists ? 0 : SQLITE_OPEN_CREATE);
-    flags |= frozen ? SQLITE_OPEN_READONLY | SQLITE_OPEN_URI : SQLITE_OPEN_READWRITE;
+    flags |= frozen              ? SQLITE_OPEN_READONLY | SQLITE_OPEN_URI
+             : use == WW_DB_READ ? SQLITE_OPEN_READONLY
+                                 : SQLITE_OPEN_READWRITE;
     char *uri = frozen ? frozen_uri(db->path) : NULL;
     if (frozen && !uri) return ww_fail_nomem(error, "a database");
     int rc = sqlite3_open_v2(frozen ? uri : db->path, &db->sql, flags, NULL);
@@ -241,20 +249,21 @@ static enum ww_code open_sqlite(struct ww_db *db, bool exists, bool create, stru
     return db->sql ? ww_db_fail(db, "opening", error) : ww_fail_nomem(error, "a database");
 }
 
-static enum ww_code open_file(struct ww_db *db, const char *path, bool exists, bool create,
+static enum ww_code open_file(struct ww_db *db, const char *path, bool exists, bool create, enum ww_db_use use,
                               struct ww_error *error) {
     /* a name such as "file:x" is a file's name, not a URI */
     db->path = sqlite3_mprintf("%s%s", strncmp(path, "file:", 5) == 0 ? "./" : "", path);
     if (!db->path) return ww_fail_nomem(error, "a database");
-    WW_TRY(open_sqlite(db, exists, create, error));
+    WW_TRY(open_sqlite(db, exists, create, use, error));
     WW_TRY(check_header(db, error));
     WW_TRY(configure(db, error));
     WW_TRY(migrate(db, error));
     WW_TRY(check_schema(db, error));
-    return set_journal(db, error);
+    return set_journal(db, use, error);
 }
 
-enum ww_code ww_db_open(const char *path, bool create, struct ww_db **out, struct ww_error *error) {
+static enum ww_code open_as(const char *path, bool create, enum ww_db_use use, struct ww_db **out,
+                            struct ww_error *error) {
     bool exists;
     *out = NULL;
     if (!path || !*path) return ww_fail(error, WW_USAGE, "", "no database was named; expected a path");
@@ -263,12 +272,20 @@ enum ww_code ww_db_open(const char *path, bool create, struct ww_db **out, struc
     WW_TRY(check_path(path, create, &exists, error));
     struct ww_db *db = calloc(1, sizeof *db);
     if (!db) return ww_fail_nomem(error, "a database");
-    enum ww_code code = open_file(db, path, exists, create, error);
+    enum ww_code code = open_file(db, path, exists, create, use, error);
     if (code == WW_OK)
         *out = db;
     else
         ww_db_close(db);
     return code;
+}
+
+enum ww_code ww_db_open(const char *path, bool create, struct ww_db **db, struct ww_error *error) {
+    return open_as(path, create, WW_DB_HERE, db, error);
+}
+
+enum ww_code ww_db_open_for(const char *path, enum ww_db_use use, struct ww_db **db, struct ww_error *error) {
+    return open_as(path, use != WW_DB_READ, use, db, error);
 }
 
 void ww_db_close(struct ww_db *db) {

@@ -69,7 +69,7 @@ static enum ww_code check_sql(struct ww_db *db, const struct ww_db_sweep *sweep,
 }
 
 /* All that the sweep's content depends on, joined and hashed. */
-static enum ww_code identity(const struct ww_db_sweep *s, char out[WW_CONFIG_HASH], struct ww_error *error) {
+enum ww_code ww_db_sweep_hash(const struct ww_db_sweep *s, char out[WW_CONFIG_HASH], struct ww_error *error) {
     struct ww_buf b = {0};
     ww_buf_printf(&b, "%s\n%s\n%s\n%s\n%s\n%s\n%" PRIu64 " %" PRIu64 " " WW_VERSION "\n", s->gpu, s->gpu_json,
                   s->power, s->space, s->strategy, s->mode, s->seed, s->points);
@@ -152,7 +152,7 @@ static enum ww_code insert_lists(struct ww_db *db, const struct ww_db_sweep *s, 
 static enum ww_code begin(struct ww_db *db, struct ww_db_sweep *s, struct ww_error *error) {
     char hash[WW_CONFIG_HASH];
     WW_TRY(check_sql(db, s, error));
-    WW_TRY(identity(s, hash, error));
+    WW_TRY(ww_db_sweep_hash(s, hash, error));
     for (size_t i = 0; i < s->trace_count; i++)
         WW_TRY(ww_db_store_trace(db, s->trace[i].hash, s->trace[i].program, &s->trace[i].id, error));
     WW_TRY(find(db, s, hash, error));

@@ -58,6 +58,36 @@ struct ww_db_sweep_effect {
     bool slope; /* effect and error are meant */
 };
 
+/* ---- open.c ---- */
+
+enum ww_db_use {
+    WW_DB_HERE,  /* as ww_db_open: the journal that suits the file system */
+    WW_DB_SHARD, /* a database that is copied as a file when it is closed: a rollback journal */
+    WW_DB_READ   /* nothing in it or beside it is changed */
+};
+/* As ww_db_open; it makes the file unless it is only read. */
+enum ww_code ww_db_open_for(const char *path, enum ww_db_use use, struct ww_db **db, struct ww_error *error);
+
+/* ---- merge.c ---- */
+
+struct ww_db_merged {
+    uint64_t sweeps, points, results; /* that are new; results: replays */
+};
+/* Adds what another database has of sweeps, in one transaction: rows that are there already stay, so that
+ * merging again changes nothing. Only adds to *merged. Errors: WW_DB (damaged, of another version, the same
+ * database), WW_MISMATCH (a replay that both have gave something else), WW_IO, WW_NOMEM. */
+enum ww_code ww_db_merge(struct ww_db *db, const char *from, struct ww_db_merged *merged,
+                         struct ww_error *error);
+/* Looks for damage in all of the file. Errors: WW_DB, WW_IO. */
+enum ww_code ww_db_check_pages(struct ww_db *db, struct ww_error *error);
+/* Writes all that was committed to the disk. */
+enum ww_code ww_db_make_durable(struct ww_db *db, struct ww_error *error);
+
+/* ---- sweep.c ---- */
+
+/* What identifies a sweep, as in the column sweep.hash. Errors: WW_NOMEM. */
+enum ww_code ww_db_sweep_hash(const struct ww_db_sweep *sweep, char out[WW_CONFIG_HASH],
+                              struct ww_error *error);
 /* Finds the sweep of the same space, strategy, seed, number of points, GPU, traces, power and version, or makes
  * its rows, in one transaction. Checks that objectives and constraints are SQL that reads. Errors: WW_INPUT
  * (the SQL), WW_DB, WW_IO. */

@@ -526,6 +526,16 @@ WW_API enum ww_code ww_measured_derive(const struct ww_measured *measured, const
 
 /* ---- sweeps ----------------------------------------------------------------------------------- */
 
+/* A part of a sweep's points, computed into a database of its own, for machines that share no more than files.
+ */
+struct ww_sweep_shard {
+    uint64_t number, of;    /* which part of how many, from 1; parts differ in size by one point at most */
+    const char *into;       /* the database, written elsewhere and put in place whole; what it has is kept */
+    const char *local;      /* folder where it is written, on a disk of this machine; NULL: TMPDIR or /tmp */
+    const char *traces;     /* folder of workloads that were recorded already; NULL: they are recorded here */
+    const char *sweep_hash; /* of the sweep that this must be a part of; NULL: any */
+};
+
 struct ww_sweep_options {
     const char *space;    /* file: GPU, traces, parameters with their levels (docs/sweep.md) */
     const char *db;       /* made if it is not there */
@@ -534,6 +544,7 @@ struct ww_sweep_options {
     uint64_t points;      /* that the strategy picks; 0 for the grid */
     uint64_t seed;
     unsigned jobs; /* threads, at least 1; what is stored does not depend on their number */
+    const struct ww_sweep_shard *shard; /* NULL: all points; else db is not looked at */
     ww_progress_fn progress;
     void *context;
 };
@@ -549,6 +560,14 @@ struct ww_sweep_summary {
  * WW_DB, WW_IO. */
 WW_API enum ww_code ww_sweep(const struct ww_sweep_options *options, struct ww_sweep_summary *summary,
                              struct ww_error *error);
+struct ww_sweep_merged {
+    uint64_t sweeps, points, replays; /* that the database did not have */
+};
+/* Joins the sweeps of `count` other databases (shards, or whole ones) into one, which is made if it is not
+ * there. What is there already stays, so that it can be done again at any time. Errors: WW_DB (a file is
+ * damaged), WW_MISMATCH (replays disagree), WW_USAGE (a file into itself), WW_IO. */
+WW_API enum ww_code ww_sweep_merge(const char *db, const char *const *from, size_t count,
+                                   struct ww_sweep_merged *merged, struct ww_error *error);
 /* Names of strategies; NULL if out of range. */
 WW_API size_t ww_sweep_strategy_count(void);
 WW_API const char *ww_sweep_strategy_at(size_t i);

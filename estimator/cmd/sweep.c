@@ -1,12 +1,17 @@
-/* warpwatt sweep */
+/* warpwatt sweep, warpwatt merge */
 #include "../base/text.h"
 #include "cmd.h"
 #include <inttypes.h>
 #include <unistd.h>
 
+#define MERGE_MOST 4096 /* files at a time */
+
 static void print(const struct ww_sweep_summary *s, const char *db) {
-    printf("sweep %" PRId64 ": %" PRIu64 " point%s, %" PRIu64 " invalid, %" PRIu64 " outside the constraints\n",
-           s->sweep, s->points, ww_plural(s->points, "s"), s->invalid, s->infeasible);
+    char of[32] = "";
+    if (s->stored != s->points) snprintf(of, sizeof of, " of %" PRIu64, s->points);
+    printf("sweep %" PRId64 ": %" PRIu64 "%s point%s, %" PRIu64 " invalid, %" PRIu64
+           " outside the constraints\n",
+           s->sweep, s->stored, of, ww_plural(s->points, "s"), s->invalid, s->infeasible);
     printf("replays: %" PRIu64 " computed, %" PRIu64 " taken from %s\n", s->computed, s->reused, db);
 }
 
@@ -21,8 +26,31 @@ static enum ww_code sweep(const struct cmd_line *line, struct ww_sweep_options *
         return ww_fail(error, code, o->space,
                        "interrupted; %" PRIu64 " of %" PRIu64 " points are stored, the same command goes on",
                        summary.stored, summary.points);
-    if (code == WW_OK && !cmd_has(line, "quiet")) print(&summary, o->db);
+    if (code == WW_OK && !cmd_has(line, "quiet")) print(&summary, o->shard ? o->shard->into : o->db);
     return code;
+}
+
+/* The options of a shard go together. */
+static enum ww_code parse_shard(const struct cmd_line *line, struct ww_sweep_options *o,
+                                struct ww_sweep_shard *shard, struct ww_error *error) {
+    static const char *const own[] = {"of", "into", "node-dir", "traces", "sweep-hash"};
+    for (size_t i = 0; i < sizeof own / sizeof *own && !cmd_has(line, "shard"); i++)
+        if (cmd_has(line, own[i]))
+            return ww_fail(error, WW_USAGE, "warpwatt sweep", "option --%s is one of --shard", own[i]);
+    if (!cmd_has(line, "shard")) return WW_OK;
+    if (!cmd_has(line, "of") || !cmd_has(line, "into"))
+        return ww_fail(error, WW_USAGE, "warpwatt sweep", "option --shard needs --of and --into");
+    if (cmd_has(line, "db"))
+        return ww_fail(error, WW_USAGE, "warpwatt sweep",
+                       "--db beside --shard; a shard goes --into its own file");
+    WW_TRY(cmd_u64(line, "shard", 1, 1000000, &shard->number, error));
+    WW_TRY(cmd_u64(line, "of", 1, 1000000, &shard->of, error));
+    shard->into = cmd_get(line, "into");
+    shard->local = cmd_get(line, "node-dir");
+    shard->traces = cmd_get(line, "traces");
+    shard->sweep_hash = cmd_get(line, "sweep-hash");
+    o->shard = shard;
+    return WW_OK;
 }
 
 static enum ww_code sweep_run(const struct cmd_line *line, struct ww_error *error) {
@@ -36,6 +64,8 @@ static enum ww_code sweep_run(const struct cmd_line *line, struct ww_error *erro
     WW_TRY(cmd_u64(line, "seed", 0, INT64_MAX, &o.seed, error));
     WW_TRY(cmd_u64(line, "jobs", 1, 256, &jobs, error));
     o.jobs = (unsigned)jobs;
+    struct ww_sweep_shard shard = {0};
+    WW_TRY(parse_shard(line, &o, &shard, error));
     return sweep(line, &o, error);
 }
 
@@ -46,6 +76,12 @@ static const struct cmd_option sweep_options[] = {
     {"mode", 0, "MODE", "of the replays: full (default), sampled (docs/sampling.md) or analytic", 0},
     {"jobs", 'j', "N", "points at a time, 1 to 256 (default: one for each core)", 0},
     {"db", 'd', "FILE", "database; it is created if need be (default warpwatt.db)", 0},
+    {"shard", 0, "K", "compute only part K of --of N into a file of its own (warpwatt merge joins them)", 0},
+    {"of", 0, "N", "parts that the points are split into", 0},
+    {"into", 0, "FILE", "the shard's database, put in place whole; what it has is kept", 0},
+    {"node-dir", 0, "DIR", "folder on this machine's own disk to write shards in (default TMPDIR or /tmp)", 0},
+    {"traces", 0, "DIR", "folder of workloads that were recorded before, as 0.wwt, 1.wwt, ...", 0},
+    {"sweep-hash", 0, "HASH", "refuse a shard of another sweep than this one (column sweep.hash)", 0},
     {"quiet", 'q', NULL, "print errors only", 0},
     {0}};
 const struct cmd cmd_sweep = {
@@ -61,4 +97,36 @@ const struct cmd cmd_sweep = {
                 "warpwatt query --named front --db r.db\n",
     .options = sweep_options,
     .run = sweep_run,
+};
+
+/* ---- merge ---- */
+
+static enum ww_code merge_run(const struct cmd_line *line, struct ww_error *error) {
+    struct ww_sweep_merged m;
+    const char *db = cmd_get(line, "db");
+    if (!db) db = "warpwatt.db";
+    WW_TRY(ww_sweep_merge(db, line->argument, line->argument_count, &m, error));
+    if (!cmd_has(line, "quiet"))
+        printf("%s: %" PRIu64 " new sweep%s, %" PRIu64 " new point%s, %" PRIu64 " new replay%s\n", db, m.sweeps,
+               ww_plural(m.sweeps, "s"), m.points, ww_plural(m.points, "s"), m.replays,
+               ww_plural(m.replays, "s"));
+    return WW_OK;
+}
+
+static const struct cmd_option merge_options[] = {
+    {"db", 'd', "FILE", "database to join them into; it is created if need be (default warpwatt.db)", 0},
+    {"quiet", 'q', NULL, "print errors only", 0},
+    {0}};
+const struct cmd cmd_merge = {
+    .arguments = "DATABASE...",
+    .min_arguments = 1,
+    .max_arguments = MERGE_MOST,
+    .about = "Adds the sweeps of other databases: their points, replays and objectives. What is\n"
+             "there already stays, so that merging again changes nothing. Runs are not merged.\n"
+             "The sweep's own command then completes what is missing.\n",
+    .examples = "warpwatt sweep space.json --shard 1 --of 2 --into s1.db\n"
+                "warpwatt sweep space.json --shard 2 --of 2 --into s2.db\n"
+                "warpwatt merge s1.db s2.db --db r.db\n",
+    .options = merge_options,
+    .run = merge_run,
 };

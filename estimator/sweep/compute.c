@@ -191,7 +191,10 @@ enum ww_code sweep_compute(struct sweep_job *job, struct ww_error *error) {
     job->busy = ww_arena_array(&job->space.arena, job->options->jobs, sizeof *job->busy);
     if (!job->done || !job->busy) return ww_fail_nomem(error, "a sweep");
     WW_TRY(ww_db_sweep_done(job->db, &job->head, job->done, error));
-    for (size_t i = 0; i < job->plan.count; i++) job->todo += !job->done[i];
+    for (size_t i = 0; i < job->plan.count; i++) {
+        if (job->end && (i < job->first || i >= job->end)) job->done[i] = true; /* another shard's */
+        job->todo += !job->done[i];
+    }
     if (pthread_mutex_init(&job->lock, NULL)) return ww_fail_nomem(error, "a lock");
     if (pthread_cond_init(&job->freed, NULL)) {
         pthread_mutex_destroy(&job->lock);

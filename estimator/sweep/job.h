@@ -18,6 +18,7 @@ struct sweep_job {
     char dir[SWEEP_PATH]; /* of recorded traces; "": there are none */
     struct ww_db *db;
     struct ww_db_sweep head;
+    size_t first, end;         /* the points that are computed here; end 0: all */
     struct sweep_model *model; /* by trace, of an analytic sweep; else NULL */
     struct ww_power *table;    /* of these; NULL: energy is not known */
 
@@ -30,6 +31,23 @@ struct sweep_job {
     enum ww_code code;
     struct ww_error error;
 };
+
+/* ---- sweep.c ---- */
+
+/* Computes the job's points and counts what is stored; job->db is open. Errors: those of sweep_compute. */
+enum ww_code sweep_run_points(struct sweep_job *job, struct ww_sweep_summary *summary, struct ww_error *error);
+
+/* ---- shard.c ---- */
+
+/* Computes the shard that job->options names into a file of its own. The job is ready but for its database.
+ * Errors: WW_USAGE, WW_MISMATCH (another sweep), those of sweep_compute, WW_IO. */
+enum ww_code sweep_run_shard(struct sweep_job *job, struct ww_sweep_summary *summary, struct ww_error *error);
+/* The points of shard `number` of `of`. */
+void sweep_shard_points(uint64_t number, uint64_t of, size_t points, size_t *first, size_t *end);
+/* Copies a file to another file system under its name there at once, and makes it durable. */
+enum ww_code sweep_put_file(const char *from, const char *to, struct ww_error *error);
+
+/* ---- the others ---- */
 
 /* Opens or records every trace, checks it whole, and fills job->head.trace. Errors: those of recording, of
  * ww_trace_open and ww_trace_verify. */

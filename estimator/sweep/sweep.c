@@ -98,13 +98,10 @@ static enum ww_code prepare(struct sweep_job *job, struct ww_error *error) {
     WW_TRY(ww_sweep_pick(&job->space, strategy, o->points, o->seed, &job->plan, error));
     WW_TRY(sweep_traces_open(job, error));
     if (job->space.mode && strcmp(job->space.mode, "analytic") == 0) WW_TRY(sweep_models_open(job, error));
-    WW_TRY(fill_head(job, strategy, error));
-    WW_TRY(ww_db_open(o->db, true, &job->db, error));
-    return ww_db_sweep_begin(job->db, &job->head, error);
+    return fill_head(job, strategy, error);
 }
 
-static enum ww_code run(struct sweep_job *job, struct ww_sweep_summary *summary, struct ww_error *error) {
-    WW_TRY(prepare(job, error));
+enum ww_code sweep_run_points(struct sweep_job *job, struct ww_sweep_summary *summary, struct ww_error *error) {
     summary->sweep = job->head.id;
     summary->points = job->plan.count;
     enum ww_code code = sweep_compute(job, error);
@@ -113,8 +110,16 @@ static enum ww_code run(struct sweep_job *job, struct ww_sweep_summary *summary,
     struct ww_error late = {.code = WW_OK};
     enum ww_code counted = ww_db_sweep_counts(job->db, &job->head, &summary->stored, &summary->invalid,
                                               &summary->infeasible, code == WW_OK ? error : &late);
-    if (code == WW_OK) code = counted;
-    return code == WW_OK ? sweep_fit(job, error) : code;
+    return code == WW_OK ? counted : code;
+}
+
+static enum ww_code run(struct sweep_job *job, struct ww_sweep_summary *summary, struct ww_error *error) {
+    WW_TRY(prepare(job, error));
+    if (job->options->shard) return sweep_run_shard(job, summary, error);
+    WW_TRY(ww_db_open(job->options->db, true, &job->db, error));
+    WW_TRY(ww_db_sweep_begin(job->db, &job->head, error));
+    WW_TRY(sweep_run_points(job, summary, error));
+    return sweep_fit(job, error);
 }
 
 enum ww_code ww_sweep(const struct ww_sweep_options *options, struct ww_sweep_summary *summary,

@@ -20,12 +20,20 @@ static bool goes_on(void *context, double part, uint64_t done, const char *unit)
     return !o->progress || o->progress(o->context, -1, done, unit);
 }
 
+/* The folder of workloads that somebody has recorded for this sweep, or NULL. */
+static const char *recorded(const struct sweep_job *job) {
+    return job->options->shard ? job->options->shard->traces : NULL;
+}
+
 static enum ww_code record(struct sweep_job *job, size_t i, struct ww_error *error) {
     struct ww_sweep_trace *t = &job->space.trace[i];
-    char path[SWEEP_PATH + 32];
-    snprintf(path, sizeof path, "%s/%zu.wwt", job->dir, i);
+    char path[4096];
+    if (snprintf(path, sizeof path, "%s/%zu.wwt", recorded(job) ? recorded(job) : job->dir, i) >=
+        (int)sizeof path)
+        return ww_fail(error, WW_USAGE, "--traces", "the name of the folder is too long");
     t->path = ww_arena_strdup(&job->space.arena, path);
     if (!t->path) return ww_fail_nomem(error, "a trace");
+    if (recorded(job)) return WW_OK;
     struct ww_record_options o = {.out_path = t->path,
                                   .arch = target(job->gpu),
                                   .progress = goes_on,
@@ -58,7 +66,7 @@ enum ww_code sweep_traces_open(struct sweep_job *job, struct ww_error *error) {
     job->head.trace_count = s->trace_count;
     if (!job->head.trace) return ww_fail_nomem(error, "the traces of a sweep");
     for (size_t i = 0; i < s->trace_count; i++) {
-        if (s->trace[i].workload && !job->dir[0]) {
+        if (s->trace[i].workload && !job->dir[0] && !recorded(job)) {
             snprintf(job->dir, sizeof job->dir, "%.200s/warpwatt-sweep-XXXXXX", tmp && *tmp ? tmp : "/tmp");
             if (!mkdtemp(job->dir)) {
                 job->dir[0] = 0;

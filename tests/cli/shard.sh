@@ -1,0 +1,36 @@
+# A sweep in shards is the same sweep.
+cp "$SOURCE/reports/examples/sweep.json" space.json
+export TMPDIR=$PWD
+rows() {
+    for table in sweep sweep_trace sweep_objective sweep_point sweep_setting sweep_result sweep_value; do
+        sqlite3 "$1" "SELECT * FROM $table" | sed 's/20[0-9-]*T[0-9:.]*Z//; s/|[0-9.e-]*$//'
+    done
+}
+warpwatt sweep space.json -j1 --db whole.db -q
+for k in 1 2 3; do warpwatt sweep space.json -j1 --shard $k --of 3 --into s$k.db; done
+warpwatt merge s3.db s1.db --db r.db
+warpwatt merge s1.db s2.db --db r.db
+warpwatt merge s1.db s2.db s3.db --db r.db
+warpwatt sweep space.json -j1 --db r.db
+rows whole.db >whole
+rows r.db >merged
+cmp whole merged && wc -l <merged
+# A shard that is there is not computed again, one that is in the way of nothing leaves nothing behind.
+warpwatt sweep space.json -j1 --shard 2 --of 3 --into s2.db
+ls | sed 's/^warpwatt-[0-9]*$/warpwatt-UID/'
+ls warpwatt-$(id -u)
+# Mistakes.
+fails 2 warpwatt sweep space.json --shard 4 --of 3 --into s.db
+fails 2 warpwatt sweep space.json --shard 1 --of 13 --into s.db
+fails 2 warpwatt sweep space.json --shard 1 --into s.db
+fails 2 warpwatt sweep space.json --into s.db
+fails 2 warpwatt sweep space.json --shard 1 --of 3 --into s.db --db r.db
+fails 6 warpwatt sweep space.json --shard 1 --of 3 --into s.db --sweep-hash 00000000000000000000000000000000 |
+    sed 's/([0-9a-f]*,/(HASH,/'
+fails 7 warpwatt sweep space.json --shard 1 --of 3 --into none/s.db
+fails 2 warpwatt merge r.db --db r.db
+fails 7 warpwatt merge none.db --db r.db
+head -c 30000 s1.db >damaged.db
+fails 8 warpwatt merge damaged.db --db r.db
+sqlite3 s1.db 'UPDATE sweep_result SET cycles = cycles + 1 WHERE trace_id = 1'
+fails 6 warpwatt merge s1.db --db r.db
