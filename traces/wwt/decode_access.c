@@ -6,16 +6,28 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Lists that are moved copies of one another have one shape: the place of the first of them. The word in front
+ * of a list names its shape. Kernels come back to the same addresses of shared memory again and again, and
+ * equal lists (shape and base) need to be there once only: what is decoded then fits the host's caches. */
+struct known_list {
+    uint64_t base;
+    uint32_t shape, list; /* shape 0: none */
+};
+
+enum { KNOWN_BITS = 11, KNOWN_LISTS = 1 << KNOWN_BITS };
+
 struct access_decoder {
     struct ww_wwt_decoder *x;
     struct ww_wwt_predictor p;
-    struct ww_arena lanes; /* of the instruction states */
+    struct ww_arena lanes;    /* of the instruction states */
+    struct known_list *known; /* by hash of shape and base, the latest */
+    uint32_t *last;           /* by instruction: the list that its lane addresses are of, 0: none */
 };
 
 /* Room for one more list. */
 static bool reserve_pool(struct ww_wwt_decoder *x) {
     struct ww_wwt_decoded *d = x->d;
-    if (d->pool_room - d->pool_count >= 32) return true;
+    if (d->pool_room - d->pool_count >= 33) return true;
     if (d->pool_count > WW_WWT_POOL_MAX)
         return ww_wwt_reject(x, &x->col[WW_WWT_COL_ACCESS], "a group has too many listed addresses");
     size_t room = d->pool_room ? d->pool_room * 2 : 4096;
@@ -90,18 +102,53 @@ static bool read_list(struct access_decoder *a, const struct ww_wwt_inst_state *
     return true;
 }
 
-static bool decode_list(struct access_decoder *a, struct ww_wwt_inst_state *s, unsigned form, unsigned shift,
-                        const struct ww_wwt_context *c, uint64_t base, struct ww_access *out) {
+/* The shape of a list in this form: 0 if it may be a new one. `last`: the list of the instruction's lanes. */
+static uint32_t shape_of(const struct access_decoder *a, const struct ww_wwt_inst_state *s, unsigned form,
+                         const struct ww_wwt_context *c, uint32_t last) {
+    const uint64_t *pool = a->x->d->pool;
+    if (form == WW_WWT_FORM_REF_LIST)
+        return c->ref && c->ref->list != WW_AFFINE ? (uint32_t)pool[c->ref->list - 1] : 0;
+    return form == WW_WWT_FORM_LANES && last && s->lane_mask == c->mask ? (uint32_t)pool[last - 1] : 0;
+}
+
+/* Where a list of this shape and base would be noted. */
+static struct known_list *known_at(const struct access_decoder *a, uint32_t shape, uint64_t base) {
+    return &a->known[((base + shape) * 0x9e3779b97f4a7c15u) >> (64 - KNOWN_BITS)];
+}
+
+/* Adds a list to the pool; returns its place, 0 after an error. */
+static uint32_t add_list(struct access_decoder *a, const struct ww_wwt_inst_state *s, unsigned form,
+                         unsigned shift, const struct ww_wwt_context *c, uint64_t base, uint32_t shape) {
     struct ww_wwt_decoder *x = a->x;
     struct ww_wwt_decoded *d = x->d;
-    if (!reserve_pool(x)) return false;
-    uint64_t *address = d->pool + d->pool_count;
-    if (!c->mask || !read_list(a, s, form, shift, c, base, address))
-        return ww_wwt_reject(x, &x->col[WW_WWT_COL_ACCESS], "an access's list refers to none");
-    if (!s->lane && !(s->lane = ww_arena_alloc(&a->lanes, 32 * sizeof *s->lane))) return ww_wwt_no_memory(x);
-    *out = (struct ww_access){.base = *address, .list = (uint32_t)d->pool_count};
+    if (!reserve_pool(x)) return 0;
+    uint32_t list = (uint32_t)d->pool_count + 1;
+    if (!c->mask || !read_list(a, s, form, shift, c, base, d->pool + list)) {
+        ww_wwt_reject(x, &x->col[WW_WWT_COL_ACCESS], "an access's list refers to none");
+        return 0;
+    }
+    if (!shape) shape = list;
+    d->pool[list - 1] = shape;
+    d->pool_count += 1 + ww_bits(c->mask);
+    *known_at(a, shape, d->pool[list]) = (struct known_list){d->pool[list], shape, list};
+    return list;
+}
+
+static bool decode_list(struct access_decoder *a, uint32_t inst, unsigned form, unsigned shift,
+                        const struct ww_wwt_context *c, uint64_t base, struct ww_access *out) {
+    struct ww_wwt_inst_state *s = &a->p.inst[inst];
+    uint32_t shape = shape_of(a, s, form, c, a->last[inst]), list;
+    const struct known_list *known = known_at(a, shape, base);
+    if (shape && known->shape == shape && known->base == base)
+        list = known->list;
+    else if (!(list = add_list(a, s, form, shift, c, base, shape)))
+        return false;
+    const uint64_t *address = a->x->d->pool + list;
+    *out = (struct ww_access){.base = *address, .list = list};
+    if (a->last[inst] == list && s->lane_mask == c->mask) return true;
+    if (!s->lane && !(s->lane = ww_arena_alloc(&a->lanes, 32 * sizeof *s->lane))) return ww_wwt_no_memory(a->x);
     ww_wwt_learn_list(s, c->mask, address);
-    d->pool_count += ww_bits(c->mask);
+    a->last[inst] = list;
     return true;
 }
 
@@ -127,7 +174,7 @@ static bool decode_access(struct access_decoder *a, const struct ww_step *step, 
     uint64_t base = ww_wwt_predict(&a->p, s, (enum ww_wwt_base)kind, &c);
     if (ww_wwt_has_off(kind)) base += read_split(&x->col[WW_WWT_COL_BASE]) << shift;
     if (list) {
-        if (!decode_list(a, s, form, shift, &c, base, out)) return false;
+        if (!decode_list(a, step->inst, form, shift, &c, base, out)) return false;
     } else {
         if (form == WW_WWT_FORM_STRIDE && !read_stride(x, &s->stride)) return false;
         *out = (struct ww_access){base, s->stride, WW_AFFINE};
@@ -156,10 +203,15 @@ static bool decode_warps(struct access_decoder *a, const uint32_t *warp_path, si
 
 bool ww_wwt_decode_accesses(struct ww_wwt_decoder *x, const uint32_t *warp_path, size_t warp_count) {
     struct access_decoder a = {.x = x};
+    size_t insts = (size_t)x->launch->inst_count + 1;
     ww_arena_init(&a.lanes, 0);
-    a.p.inst = calloc((size_t)x->launch->inst_count + 1, sizeof *a.p.inst);
-    bool ok = a.p.inst ? decode_warps(&a, warp_path, warp_count) : ww_wwt_no_memory(x);
+    a.p.inst = calloc(insts, sizeof *a.p.inst);
+    a.last = calloc(insts, sizeof *a.last);
+    a.known = calloc(KNOWN_LISTS, sizeof *a.known);
+    bool ok = a.p.inst && a.last && a.known ? decode_warps(&a, warp_path, warp_count) : ww_wwt_no_memory(x);
     free(a.p.inst);
+    free(a.last);
+    free(a.known);
     ww_arena_free(&a.lanes);
     return ok;
 }
