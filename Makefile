@@ -42,7 +42,7 @@ LIBS := -lsqlite3 -lcjson -lgsl -lgslcblas -lzstd -llz4 -llzma -lz -lm -ldl
 LIB_SRC := $(sort $(wildcard estimator/base/*.c estimator/config/*.c estimator/core/*.c estimator/mech/*.c \
     estimator/fast/*.c estimator/validate/*.c estimator/dissect/*.c estimator/measured/*.c estimator/sweep/*.c $(wildcard estimator/run*.c) estimator/bench.c estimator/check.c traces/*.c traces/ptx/*.c traces/wwt/*.c traces/accelsim/*.c traces/profile/*.c traces/micro/*.c traces/workloads/*.c traces/transform/*.c \
     traces/cuda/fatbin.c \
-    power/*.c db/*.c reports/*.c))
+    power/*.c db/*.c reports/*.c reports/html/*.c))
 MAIN_SRC := $(sort $(wildcard estimator/main.c estimator/cmd/*.c))
 CUDART_SRC := $(sort $(wildcard traces/cuda/rt_*.c))
 KERNEL_PTX := $(sort $(wildcard traces/kernels/*.ptx))
@@ -58,7 +58,7 @@ say = $(if $(V),,@printf '  %-7s %s\n' $(1) $(2);)
 obj = $(patsubst %.c,$(BUILD)/obj/%.o,$(1))
 prog = $(patsubst %.c,$(BUILD)/%,$(1))
 
-LIB_OBJ := $(call obj,$(LIB_SRC)) $(BUILD)/obj/ptx_embed.o $(BUILD)/obj/targets_embed.o
+LIB_OBJ := $(call obj,$(LIB_SRC)) $(BUILD)/obj/ptx_embed.o $(BUILD)/obj/targets_embed.o $(BUILD)/obj/report_css_embed.o $(BUILD)/obj/report_js_embed.o
 MAIN_OBJ := $(call obj,$(MAIN_SRC))
 FIXTURE_OBJ := $(call obj,$(FIXTURE_SRC))
 TEST_PROGS := $(call prog,$(UNIT_SRC) $(TIMING_SRC))
@@ -112,6 +112,14 @@ $(BUILD)/targets_embed.c: reports/targets.csv scripts/embed-text.sh
 	$(call say,EMBED,$@)sh scripts/embed-text.sh ww_targets_csv $< $@
 
 $(BUILD)/obj/targets_embed.o: $(BUILD)/targets_embed.c $(BUILD)/flags
+	@mkdir -p $(@D)
+	$(call say,CC,$<)$(CC) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
+
+$(BUILD)/report_%_embed.c: reports/html/report.% scripts/embed-text.sh
+	@mkdir -p $(@D)
+	$(call say,EMBED,$@)sh scripts/embed-text.sh ww_report_$* $< $@
+
+$(BUILD)/obj/report_%_embed.o: $(BUILD)/report_%_embed.c $(BUILD)/flags
 	@mkdir -p $(@D)
 	$(call say,CC,$<)$(CC) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
 
@@ -293,7 +301,7 @@ install: all
 	ln -sf libwarpwatt.so.$(SOVERSION) $(LIBDIR)/libwarpwatt.so
 	install -d $(LIBDIR)/warpwatt/cudart
 	install -m 755 $(CUDART) $(LIBDIR)/warpwatt/cudart
-	install -m 644 estimator/warpwatt.h estimator/result.h estimator/measured.h $(INCDIR)
+	install -m 644 estimator/warpwatt.h estimator/result.h estimator/measured.h estimator/explored.h $(INCDIR)
 	install -m 644 $(addprefix estimator/base/,$(INSTALLED_BASE)) $(INCDIR)/base
 	sed -e 's|@PREFIX@|$(PREFIX)|g' -e 's|@VERSION@|$(VERSION)|g' warpwatt.pc.in > $(PCDIR)/warpwatt.pc
 	install -m 644 models/*.json $(DATADIR)/models

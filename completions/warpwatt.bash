@@ -228,10 +228,12 @@ _warpwatt() {
             esac
             ;;
         "report")
-            options='--run --db --source --most --json --timeline --help'
+            options='--run --sweep --db --html --csv --markdown --source --most --json --timeline --help'
             case $previous in
                 --run|-r) return ;;
+                --sweep) return ;;
                 --db|-d) is_file=1 ;;
+                --html) is_file=1 ;;
                 --most) return ;;
             esac
             ;;

@@ -10,6 +10,7 @@
 #ifndef WARPWATT_H
 #define WARPWATT_H
 
+#include "explored.h"
 #include "measured.h"
 #include "result.h"
 #include <stdbool.h>
@@ -420,6 +421,10 @@ WW_API enum ww_code ww_db_load(struct ww_db *db, int64_t run_id, struct ww_resul
                                struct ww_error *error);
 /* The number of the run that was stored last. Errors: WW_DB (there is none). */
 WW_API enum ww_code ww_db_last_run(struct ww_db *db, int64_t *run_id, struct ww_error *error);
+/* Reads a sweep back, 0: the last one; free with ww_explored_free. Errors: WW_DB (no such sweep), WW_NOMEM. */
+WW_API enum ww_code ww_db_load_sweep(struct ww_db *db, int64_t sweep_id, struct ww_explored **sweep,
+                                     struct ww_error *error);
+WW_API void ww_explored_free(struct ww_explored *sweep);
 enum ww_format { WW_FORMAT_TABLE, WW_FORMAT_CSV, WW_FORMAT_JSON };
 /* Runs one read-only SQL statement and prints its rows. Each binding is a value for the parameter of its place,
  * or ":name=value". Errors: WW_DB (the SQL), WW_USAGE (a parameter without a value, a value without one). */
@@ -450,6 +455,23 @@ WW_API enum ww_code ww_report_json(const struct ww_result *result, int64_t run_i
  * Errors: WW_IO. */
 WW_API enum ww_code ww_report_timeline(const struct ww_result *result, int64_t run_id, FILE *out,
                                        struct ww_error *error);
+/* What a report is of: runs, a sweep, or both. The first run is what others are compared with. */
+struct ww_report_set {
+    const struct ww_result *const *run;
+    const int64_t *run_id;
+    size_t run_count;
+    const struct ww_explored *sweep; /* NULL: none */
+};
+/* One HTML page that needs no other file (docs/report.md): tables, and plots by gnuplot as SVG. *plots: false
+ * if there is no gnuplot, so that the page has tables only. Errors: WW_NOMEM, WW_IO. */
+WW_API enum ww_code ww_report_html(const struct ww_report_set *set, FILE *out, bool *plots,
+                                   struct ww_error *error);
+/* CSV (RFC 4180): a row for each launch of the runs, with all counters; or, of a sweep, one for each point.
+ * Texts that a spreadsheet would take for a formula begin with an apostrophe. Errors: WW_IO. */
+WW_API enum ww_code ww_report_csv(const struct ww_report_set *set, FILE *out, struct ww_error *error);
+/* Markdown tables: the runs side by side, slots, warp states, memory, energy of each; a sweep's front and
+ * effects. Errors: WW_NOMEM, WW_IO. */
+WW_API enum ww_code ww_report_markdown(const struct ww_report_set *set, FILE *out, struct ww_error *error);
 /* Text report: launches, warp states, issue slots, memory levels, energy. */
 WW_API enum ww_code ww_report_text(const struct ww_result *result, int64_t run_id, FILE *out,
                                    struct ww_error *error);

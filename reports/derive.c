@@ -25,6 +25,16 @@ void ww_gpu_facts(const char *gpu_json, struct ww_gpu_facts *facts) {
     facts->schedulers = gpu_number(root, "sm.schedulers", -1);
     facts->clock_mhz = gpu_number(root, "clock.sm_mhz", -1);
     facts->overhead_us = gpu_number(root, "launch.overhead_us", -1);
+    facts->issue_width = gpu_number(root, "sm.issue_width", -1);
+    facts->issue_interval = gpu_number(root, "front.issue_interval", -1);
+    facts->l1_bytes = gpu_number(root, "l1.bytes_per_cycle", -1);
+    facts->l2_slices = gpu_number(root, "l2.slices", -1);
+    facts->l2_bytes = gpu_number(root, "l2.bytes_per_cycle", -1);
+    facts->l2_mhz = gpu_number(root, "clock.l2_mhz", -1);
+    facts->dram_channels = gpu_number(root, "dram.channels", -1);
+    double bits = gpu_number(root, "dram.bus_bits", -1), rate = gpu_number(root, "dram.data_rate", -1);
+    facts->dram_bytes = bits > 0 && rate > 0 ? bits / 8 * rate : -1;
+    facts->dram_mhz = gpu_number(root, "clock.dram_mhz", -1);
     cJSON_Delete(root);
 }
 

@@ -7,6 +7,9 @@
 /* Parameters of the stored GPU that reports need; a value that the configuration lacks is < 0. */
 struct ww_gpu_facts {
     double sm_count, max_warps, schedulers, clock_mhz, overhead_us;
+    double issue_width, issue_interval;           /* of a scheduler: instructions each so many cycles */
+    double l1_bytes, l2_slices, l2_bytes, l2_mhz; /* bytes a cycle of an SM's L1 and of a slice */
+    double dram_channels, dram_bytes, dram_mhz;   /* bytes a cycle of a channel */
 };
 void ww_gpu_facts(const char *gpu_json, struct ww_gpu_facts *facts);
 

@@ -22,6 +22,7 @@ LAYERS = [
     ("estimator/check.c", "run"), ("estimator/bench.", "run"),
     ("estimator/cmd/", "main"), ("estimator/main.c", "main"), ("estimator/cmd.def", "main"),
     ("estimator/warpwatt.h", "api"), ("estimator/result.h", "api"), ("estimator/measured.h", "api"),
+    ("estimator/explored.h", "api"),
     ("traces/", "traces"), ("power/", "power"), ("db/", "db"), ("reports/", "reports"),
 ]
 # layer -> layers that it may include besides itself

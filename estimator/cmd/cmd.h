@@ -85,6 +85,14 @@ void cmd_print_markdown(FILE *out);
 void cmd_print_bash(FILE *out);
 void cmd_print_zsh(FILE *out);
 
+/* Opens the database of option --db, or the default one. */
+enum ww_code cmd_open_db(const struct cmd_line *line, struct ww_db **db, struct ww_error *error);
+/* The number of a stored run or sweep (`what`); "last" gives 0. Errors: WW_USAGE. */
+enum ww_code cmd_parse_stored(const char *text, const char *what, const char *where, int64_t *id,
+                              struct ww_error *error);
+/* Loads a run, 0: the last one; *id then is its number. */
+enum ww_code cmd_load_run(struct ww_db *db, int64_t *id, struct ww_result **result, struct ww_error *error);
+
 /* Progress on stderr, if that is a terminal: part, rate, time left. Ctrl-C asks the work to stop; a second
  * one ends the program at once. Pass cmd_progress_step with the struct as context. */
 struct cmd_progress {

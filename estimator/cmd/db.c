@@ -1,4 +1,4 @@
-/* warpwatt compare, query, report: what reads the database. */
+/* warpwatt compare, query: what reads the database. */
 #include "../base/nearest.h"
 #include "cmd.h"
 #include <stdlib.h>
@@ -7,23 +7,24 @@
 
 #define DEFAULT_DB "warpwatt.db"
 
-static enum ww_code open_db(const struct cmd_line *line, struct ww_db **db, struct ww_error *error) {
+enum ww_code cmd_open_db(const struct cmd_line *line, struct ww_db **db, struct ww_error *error) {
     const char *path = cmd_get(line, "db");
     return ww_db_open(path ? path : DEFAULT_DB, false, db, error);
 }
 
 #define LAST_RUN 0 /* the number for "last"; stored runs count from 1 */
 
-static enum ww_code parse_run(const char *text, const char *where, int64_t *id, struct ww_error *error) {
+enum ww_code cmd_parse_stored(const char *text, const char *what, const char *where, int64_t *id,
+                              struct ww_error *error) {
     uint64_t v = LAST_RUN;
     if (strcmp(text, "last") != 0 && cmd_parse_u64(text, where, 1, INT64_MAX, &v, NULL) != WW_OK)
-        return ww_fail(error, WW_USAGE, where, "\"%.80s\": expected the number of a run, or last", text);
+        return ww_fail(error, WW_USAGE, where, "\"%.80s\": expected the number of a %s, or last", text, what);
     *id = (int64_t)v;
     return WW_OK;
 }
 
 /* Loads a run; *id then is its number. */
-static enum ww_code load_run(struct ww_db *db, int64_t *id, struct ww_result **result, struct ww_error *error) {
+enum ww_code cmd_load_run(struct ww_db *db, int64_t *id, struct ww_result **result, struct ww_error *error) {
     if (*id == LAST_RUN) WW_TRY(ww_db_last_run(db, id, error));
     return ww_db_load(db, *id, result, error);
 }
@@ -32,8 +33,8 @@ static enum ww_code load_run(struct ww_db *db, int64_t *id, struct ww_result **r
 
 static enum ww_code load_both(struct ww_db *db, int64_t a, int64_t b, bool json, struct ww_error *error) {
     struct ww_result *x = NULL, *y = NULL;
-    enum ww_code code = load_run(db, &a, &x, error);
-    if (code == WW_OK) code = load_run(db, &b, &y, error);
+    enum ww_code code = cmd_load_run(db, &a, &x, error);
+    if (code == WW_OK) code = cmd_load_run(db, &b, &y, error);
     if (code == WW_OK) code = ww_report_compare(x, a, y, b, json, stdout, error);
     ww_result_free(x);
     ww_result_free(y);
@@ -42,10 +43,10 @@ static enum ww_code load_both(struct ww_db *db, int64_t a, int64_t b, bool json,
 
 static enum ww_code compare_run(const struct cmd_line *line, struct ww_error *error) {
     int64_t a, b;
-    WW_TRY(parse_run(line->argument[0], "warpwatt compare: BASE_RUN", &a, error));
-    WW_TRY(parse_run(line->argument[1], "warpwatt compare: NEW_RUN", &b, error));
+    WW_TRY(cmd_parse_stored(line->argument[0], "run", "warpwatt compare: BASE_RUN", &a, error));
+    WW_TRY(cmd_parse_stored(line->argument[1], "run", "warpwatt compare: NEW_RUN", &b, error));
     struct ww_db *db;
-    WW_TRY(open_db(line, &db, error));
+    WW_TRY(cmd_open_db(line, &db, error));
     enum ww_code code = load_both(db, a, b, cmd_has(line, "json"), error);
     ww_db_close(db);
     return code;
@@ -129,7 +130,7 @@ static enum ww_code query_run(const struct cmd_line *line, struct ww_error *erro
     if (!named && !line->argument_count)
         return ww_fail(error, WW_USAGE, "warpwatt query", "expected SQL, --named QUERY or --list");
     struct ww_db *db;
-    WW_TRY(open_db(line, &db, error));
+    WW_TRY(cmd_open_db(line, &db, error));
     enum ww_code code =
         named ? ww_db_query_named(db, named, line->argument, line->argument_count, format, stdout, error)
               : ww_db_query(db, line->argument[0], line->argument + 1, line->argument_count - 1, format, stdout,
@@ -158,49 +159,4 @@ const struct cmd cmd_query = {
                 "warpwatt query 'SELECT run_id, cycles FROM v_run WHERE gpu = ?' gtx480 --csv --db r.db\n",
     .options = query_options,
     .run = query_run,
-};
-
-/* ---- report ---- */
-
-static enum ww_code print_report(const struct cmd_line *line, const struct ww_result *result, int64_t id,
-                                 uint64_t most, struct ww_error *error) {
-    bool json = cmd_has(line, "json");
-    if (cmd_has(line, "timeline")) return ww_report_timeline(result, id, stdout, error);
-    if (cmd_has(line, "source")) return ww_report_source(result, (size_t)most, json, stdout, error);
-    return json ? ww_report_json(result, id, stdout, error) : ww_report_text(result, id, stdout, error);
-}
-
-static enum ww_code report_run(const struct cmd_line *line, struct ww_error *error) {
-    int64_t id;
-    uint64_t most = 20;
-    if (cmd_has(line, "timeline") && (cmd_has(line, "json") || cmd_has(line, "source")))
-        return ww_fail(error, WW_USAGE, "warpwatt report",
-                       "--timeline beside --json or --source; expected one of them");
-    WW_TRY(parse_run(cmd_get(line, "run"), "warpwatt report: option --run", &id, error));
-    WW_TRY(cmd_u64(line, "most", 1, 1000000, &most, error));
-    struct ww_db *db;
-    struct ww_result *result = NULL;
-    WW_TRY(open_db(line, &db, error));
-    enum ww_code code = load_run(db, &id, &result, error);
-    ww_db_close(db);
-    if (code == WW_OK) code = print_report(line, result, id, most, error);
-    ww_result_free(result);
-    return code;
-}
-
-static const struct cmd_option report_options[] = {
-    {"run", 'r', "N", "number of the run (query --named runs lists them), or last", CMD_REQUIRED},
-    {"db", 'd', "FILE", "database (default warpwatt.db)", 0},
-    {"source", 0, NULL, "source lines ranked by stall cycles", 0},
-    {"most", 0, "N", "rows of --source at most (default 20)", 0},
-    {"json", 0, NULL, "print JSON (reports/schema/report.json)", 0},
-    {"timeline", 0, NULL, "print Chrome trace events, which Perfetto opens", 0},
-    {0}};
-const struct cmd cmd_report = {
-    .arguments = "",
-    .about = "",
-    .examples = "warpwatt report --run last --db r.db\nwarpwatt report --run 1 --source --db r.db\n"
-                "warpwatt report --run 1 --timeline --db r.db >timeline.json\n",
-    .options = report_options,
-    .run = report_run,
 };

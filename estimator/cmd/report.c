@@ -1,0 +1,156 @@
+/* warpwatt report */
+#include "../base/outfile.h"
+#include "cmd.h"
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* ---- what is reported ---- */
+
+struct loaded {
+    struct ww_result **run;
+    int64_t *id;
+    size_t count;
+    struct ww_explored *sweep;
+};
+
+static void unload(struct loaded *l) {
+    for (size_t i = 0; i < l->count; i++) ww_result_free(l->run[i]);
+    free(l->run);
+    free(l->id);
+    ww_explored_free(l->sweep);
+}
+
+static enum ww_code parse_runs(const char *const *number, size_t count, struct loaded *l,
+                               struct ww_error *error) {
+    l->run = calloc(count + 1, sizeof *l->run);
+    l->id = calloc(count + 1, sizeof *l->id);
+    if (!l->run || !l->id) return ww_fail_nomem(error, "the runs");
+    for (size_t i = 0; i < count; i++)
+        WW_TRY(cmd_parse_stored(number[i], "run", "warpwatt report: option --run", &l->id[i], error));
+    return WW_OK;
+}
+
+static enum ww_code load_runs(struct ww_db *db, size_t count, struct loaded *l, struct ww_error *error) {
+    for (; l->count < count; l->count++) WW_TRY(cmd_load_run(db, &l->id[l->count], &l->run[l->count], error));
+    return WW_OK;
+}
+
+static enum ww_code load(const struct cmd_line *line, const char *const *number, size_t count, struct loaded *l,
+                         struct ww_error *error) {
+    const char *sweep = cmd_get(line, "sweep");
+    int64_t id = 0;
+    struct ww_db *db;
+    WW_TRY(parse_runs(number, count, l, error));
+    if (sweep) WW_TRY(cmd_parse_stored(sweep, "sweep", "warpwatt report: option --sweep", &id, error));
+    WW_TRY(cmd_open_db(line, &db, error));
+    enum ww_code code = load_runs(db, count, l, error);
+    if (code == WW_OK && sweep) code = ww_db_load_sweep(db, id, &l->sweep, error);
+    ww_db_close(db);
+    return code;
+}
+
+/* ---- forms ---- */
+
+/* Writes the page beside its place and puts it there when it is complete. */
+static enum ww_code write_html(const struct ww_report_set *set, const char *path, struct ww_error *error) {
+    char *target = NULL, part[4200];
+    bool plots = true;
+    WW_TRY(ww_outfile_resolve(path, &target, error));
+    snprintf(part, sizeof part, "%.4096s.part", target);
+    FILE *out = fopen(part, "w");
+    enum ww_code code = out ? ww_report_html(set, out, &plots, error)
+                            : ww_fail(error, WW_IO, path, "cannot be written: %s", strerror(errno));
+    if (out && fclose(out) != 0 && code == WW_OK) code = ww_fail(error, WW_IO, path, "cannot be written");
+    if (code == WW_OK && rename(part, target) != 0)
+        code = ww_fail(error, WW_IO, path, "cannot be written: %s", strerror(errno));
+    if (out && code != WW_OK) unlink(part);
+    free(target);
+    if (code == WW_OK && !plots)
+        fputs("warpwatt: warning: there is no gnuplot, so the report has tables and no plots"
+              " (Debian: gnuplot-nox)\n",
+              stderr);
+    return code;
+}
+
+static enum ww_code print_run(const struct cmd_line *line, const struct ww_result *run, int64_t id,
+                              struct ww_error *error) {
+    uint64_t most = 20;
+    bool json = cmd_has(line, "json");
+    WW_TRY(cmd_u64(line, "most", 1, 1000000, &most, error));
+    if (cmd_has(line, "timeline")) return ww_report_timeline(run, id, stdout, error);
+    if (cmd_has(line, "source")) return ww_report_source(run, (size_t)most, json, stdout, error);
+    return json ? ww_report_json(run, id, stdout, error) : ww_report_text(run, id, stdout, error);
+}
+
+static enum ww_code print(const struct cmd_line *line, const struct loaded *l, struct ww_error *error) {
+    const struct ww_report_set set = {(const struct ww_result *const *)l->run, l->id, l->count, l->sweep};
+    if (cmd_has(line, "html")) return write_html(&set, cmd_get(line, "html"), error);
+    if (cmd_has(line, "csv")) return ww_report_csv(&set, stdout, error);
+    if (cmd_has(line, "markdown")) return ww_report_markdown(&set, stdout, error);
+    return print_run(line, l->run[0], l->id[0], error);
+}
+
+/* ---- what goes together ---- */
+
+static enum ww_code check_options(const struct cmd_line *line, size_t runs, struct ww_error *error) {
+    static const char *const forms[] = {"html", "csv", "markdown", "timeline"};
+    static const char where[] = "warpwatt report";
+    const char *form = NULL;
+    bool sweep = cmd_has(line, "sweep");
+    for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
+        if (!cmd_has(line, forms[i])) continue;
+        if (form || cmd_has(line, "json") || cmd_has(line, "source"))
+            return ww_fail(error, WW_USAGE, where, "--%s beside %s; expected one of them", forms[i],
+                           form ? "another form" : "--json or --source");
+        form = forms[i];
+    }
+    bool many = form && strcmp(form, "timeline") != 0;
+    if (!runs && !sweep) return ww_fail(error, WW_USAGE, where, "expected --run N, or --sweep N");
+    if (!many && (runs > 1 || sweep))
+        return ww_fail(error, WW_USAGE, where,
+                       "several runs, or a sweep: expected --html FILE, --csv or --markdown with them");
+    if (form && strcmp(form, "csv") == 0 && runs && sweep)
+        return ww_fail(error, WW_USAGE, where, "--csv of runs and of a sweep; expected one of them");
+    return WW_OK;
+}
+
+static enum ww_code report_run(const struct cmd_line *line, struct ww_error *error) {
+    const char **number = NULL;
+    size_t count = 0;
+    struct loaded l = {0};
+    WW_TRY(cmd_all(line, "run", &number, &count, error));
+    enum ww_code code = check_options(line, count, error);
+    if (code == WW_OK) code = load(line, number, count, &l, error);
+    if (code == WW_OK) code = print(line, &l, error);
+    unload(&l);
+    free(number);
+    return code;
+}
+
+static const struct cmd_option report_options[] = {
+    {"run", 'r', "N",
+     "number of a run (query --named runs lists them), or last; others are compared with the first",
+     CMD_REPEAT},
+    {"sweep", 0, "N", "number of a sweep (query --named sweeps), or last", 0},
+    {"db", 'd', "FILE", "database (default warpwatt.db)", 0},
+    {"html", 0, "FILE", "write one HTML page with plots, which needs no other file", 0},
+    {"csv", 0, NULL, "print CSV: a row for each launch, or for each point of a sweep", 0},
+    {"markdown", 0, NULL, "print Markdown tables", 0},
+    {"source", 0, NULL, "source lines ranked by stall cycles", 0},
+    {"most", 0, "N", "rows of --source at most (default 20)", 0},
+    {"json", 0, NULL, "print JSON (reports/schema/report.json)", 0},
+    {"timeline", 0, NULL, "print Chrome trace events, which Perfetto opens", 0},
+    {0}};
+const struct cmd cmd_report = {
+    .arguments = "",
+    .about = "Text of one run without an option for another form. HTML, CSV and Markdown take\n"
+             "several runs, or a sweep. docs/report.md shows what each form has.\n",
+    .examples = "warpwatt report --run last --db r.db\nwarpwatt report --run 1 --source --db r.db\n"
+                "warpwatt report --run 1 --run 2 --html report.html --db r.db\n"
+                "warpwatt report --sweep last --csv --db r.db >points.csv\n"
+                "warpwatt report --run 1 --timeline --db r.db >timeline.json\n",
+    .options = report_options,
+    .run = report_run,
+};

@@ -1,0 +1,49 @@
+/* explored.h: a sweep read back from the database, for reports. Not known: NAN. */
+#ifndef WW_EXPLORED_H
+#define WW_EXPLORED_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum { WW_EXPLORED_OBJECTIVES = 4 };
+
+/* A point that is done. Times, energies and powers are sums over the traces by weight. */
+struct ww_explored_point {
+    uint64_t ord;       /* its number in the sweep */
+    int feasible;       /* 1: the constraints hold, 0: they do not, -1: the point is invalid */
+    bool front;         /* feasible, and no other such point beats it in all objectives */
+    const char *reason; /* why it is invalid; "" if it is not */
+    const char **value; /* of each key, in text; NULL: not set in this point */
+    double time_s, energy_j, power_w, area_mm2;
+    double objective[WW_EXPLORED_OBJECTIVES];
+};
+
+struct ww_explored_objective {
+    const char *name;
+    int sense; /* 1: the least value is the best; -1: the greatest */
+};
+
+/* What the regression says of a parameter, or of a pair of them. */
+struct ww_explored_effect {
+    size_t objective;
+    const char *a, *b;           /* b: "" for a main effect */
+    double effect, error, share; /* share: part of the objective's variance */
+};
+
+struct ww_explored {
+    int64_t sweep;
+    const char *gpu, *strategy, *mode, *version, *seed, *traces; /* traces: their names */
+    uint64_t planned;                                            /* points that the strategy picked */
+    const char **key;                                            /* parameters that any point sets */
+    size_t key_count;
+    struct ww_explored_objective objective[WW_EXPLORED_OBJECTIVES];
+    size_t objective_count;
+    struct ww_explored_point *point;
+    size_t point_count;
+    struct ww_explored_effect *effect;
+    size_t effect_count;
+    void *owner; /* memory of all pointers above; private */
+};
+
+#endif

@@ -1,0 +1,170 @@
+/* Runs side by side: the first one is what others are compared with, where they replay the same trace. */
+#include "page.h"
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { BAR_ROWS = 24, NAME = 64 };
+
+/* The part of the trace's name that people know. */
+static void run_name(const struct ww_result *r, int64_t id, char out[NAME]) {
+    const char *slash = strrchr(r->trace, '/'), *name = slash ? slash + 1 : r->trace;
+    size_t n = strlen(name);
+    if (n > 4 && strcmp(name + n - 4, ".wwt") == 0) n -= 4;
+    snprintf(out, NAME, "%" PRId64 " %.*s on %.20s", id, n > 24 ? 24 : (int)n, name, r->gpu);
+}
+
+/* Mechanisms whose setting is not that of the first run. */
+static void differing(const struct ww_result *r, const struct ww_result *base, char *out, size_t size) {
+    size_t used = 0;
+    out[0] = 0;
+    for (size_t i = 0; i < r->mechanism_count; i++) {
+        const struct ww_setting *m = &r->mechanism[i];
+        bool same = false;
+        for (size_t k = 0; k < base->mechanism_count && !same; k++)
+            same =
+                strcmp(m->key, base->mechanism[k].key) == 0 && strcmp(m->value, base->mechanism[k].value) == 0;
+        if (same || used >= size) continue;
+        int n = snprintf(out + used, size - used, "%s%s=%s", used ? " " : "", m->key, m->value);
+        if (n > 0) used += (size_t)n;
+    }
+    if (!out[0]) snprintf(out, size, "as the first");
+}
+
+static bool same_work(const struct ww_result *a, const struct ww_result *b) {
+    return strcmp(a->trace_hash, b->trace_hash) == 0 && a->warp_instructions == b->warp_instructions;
+}
+
+/* b against a as a change in percent. */
+static void change(struct ww_tab *t, double a, double b) {
+    char text[32];
+    double part = a > 0 && b >= 0 ? b / a - 1 : (double)NAN;
+    snprintf(text, sizeof text, "%+.1f %%", 100 * part);
+    ww_tab_value(t, part, text);
+}
+
+static void add_run(struct ww_tab *t, const struct ww_result *r, int64_t id, const struct ww_result *base) {
+    struct ww_launch_result sum = {.cycles = r->cycles, .warp_instructions = r->warp_instructions};
+    char text[200];
+    bool same = same_work(r, base);
+    double seconds = (double)r->time_ps * 1e-12, first = (double)base->time_ps * 1e-12;
+    double joules = r->energy_known ? r->energy_j : -1, base_j = base->energy_known ? base->energy_j : -1;
+    snprintf(text, sizeof text, "%" PRId64, id);
+    ww_tab_value(t, (double)id, text);
+    ww_tab_text(t, r->trace);
+    ww_tab_text(t, r->gpu);
+    differing(r, base, text, sizeof text);
+    ww_tab_text(t, r == base ? "(base)" : text);
+    ww_tab_text(t, r->mode);
+    ww_tab_count(t, r->cycles);
+    ww_tab_si(t, seconds, "s");
+    change(t, same ? first : -1, seconds);
+    ww_tab_value(t, ww_ipc(&sum), ww_plain(ww_ipc(&sum), 4, (char[32]){0}));
+    ww_tab_si(t, ww_watts(joules, joules >= 0, r->time_ps), "W");
+    ww_tab_si(t, joules, "J");
+    change(t, same ? base_j : -1, joules);
+    ww_tab_si(t, joules >= 0 ? joules * seconds : -1, "Js");
+    change(t, same && base_j >= 0 ? base_j * first : -1, joules >= 0 ? joules * seconds : -1);
+}
+
+static void table(struct ww_page *p, const struct ww_report_set *set) {
+    static const char *const head[] = {"run",       "trace",  "GPU",          "mechanisms", "mode",
+                                       "SM cycles", "time",   "change",       "IPC",        "power",
+                                       "energy",    "change", "energy-delay", "change",     NULL};
+    struct ww_tab t;
+    ww_tab_begin(&t, p, "Runs side by side; changes are against the first run, of the same work", head,
+                 15u << 1);
+    for (size_t i = 0; i < set->run_count; i++) add_run(&t, set->run[i], set->run_id[i], set->run[0]);
+    ww_tab_end(&t);
+}
+
+/* ---- bars ---- */
+
+struct bars {
+    size_t rows;
+    char name[BAR_ROWS][NAME];
+    const char *label[BAR_ROWS];
+    double lo[BAR_ROWS], hi[BAR_ROWS];
+    double time[BAR_ROWS][WW_SLOT_GROUPS];
+    double energy[BAR_ROWS][WW_POWER_GROUPS];
+};
+
+/* A run's time by what its issue slots were used for or lost to. */
+static void lay_time(const struct ww_result *r, const struct ww_launch_result *sum,
+                     double out[WW_SLOT_GROUPS]) {
+    double slots = (double)ww_sum_u64(sum->slot, WW_SLOT_COUNT), seconds = (double)r->time_ps * 1e-12;
+    if (slots <= 0) out[WW_SLOT_GROUPS - 1] = seconds;
+    for (int s = 0; s < WW_SLOT_COUNT && slots > 0; s++)
+        out[ww_group_of_slot((enum ww_slot)s)] += (double)sum->slot[s] / slots * seconds;
+}
+
+/* Components of sampled runs are those of the launches that were replayed whole: scaled to the estimate. */
+static void lay_energy(const struct ww_result *r, const struct ww_launch_result *sum,
+                       double out[WW_POWER_GROUPS]) {
+    double joules = 0;
+    for (int c = 0; c < WW_COMPONENT_COUNT; c++) joules += sum->energy.dynamic_j[c] + sum->energy.static_j[c];
+    for (int c = 0; c < WW_COMPONENT_COUNT && r->energy_known && joules > 0; c++)
+        out[ww_group_of_component((enum ww_component)c)] +=
+            (sum->energy.dynamic_j[c] + sum->energy.static_j[c]) * (r->energy_j / joules);
+}
+
+static void make_bars(struct bars *b, const struct ww_report_set *set) {
+    for (size_t i = 0; i < set->run_count && i < BAR_ROWS; i++) {
+        const struct ww_result *r = set->run[i];
+        struct ww_launch_result sum;
+        ww_sum_launches(r, &sum);
+        run_name(r, set->run_id[i], b->name[i]);
+        b->label[i] = b->name[i];
+        lay_time(r, &sum, b->time[i]);
+        lay_energy(r, &sum, b->energy[i]);
+        b->lo[i] = b->hi[i] = (double)r->time_ps * 1e-12;
+        if (r->sampling.time_s.lo < r->sampling.time_s.hi) {
+            b->lo[i] = r->sampling.time_s.lo;
+            b->hi[i] = r->sampling.time_s.hi;
+        }
+        b->rows++;
+    }
+}
+
+void ww_html_compare(struct ww_page *p, const struct ww_report_set *set) {
+    if (set->run_count < 2) return;
+    struct bars *b = calloc(1, sizeof *b);
+    if (!b) {
+        p->failed = true;
+        return;
+    }
+    make_bars(b, set);
+    struct ww_chart time = {.title = "Time, by what issue slots were used for or lost to",
+                            .about = "Stacked horizontal bars of each run's time; whiskers are intervals of "
+                                     "estimates.",
+                            .row_head = "run",
+                            .x_label = "time",
+                            .unit = "s",
+                            .label = b->label,
+                            .rows = b->rows,
+                            .series = WW_SLOT_GROUPS,
+                            .one = ww_slot_groups,
+                            .value = &b->time[0][0],
+                            .lo = b->lo,
+                            .hi = b->hi};
+    struct ww_chart energy = {.title = "Energy, by component",
+                              .about = "Stacked horizontal bars of each run's energy.",
+                              .row_head = "run",
+                              .x_label = "energy",
+                              .unit = "J",
+                              .label = b->label,
+                              .rows = b->rows,
+                              .series = WW_POWER_GROUPS,
+                              .one = ww_power_groups,
+                              .value = &b->energy[0][0]};
+    ww_html(p, "<section>\n<h2 id=\"compare\">Runs side by side</h2>\n");
+    table(p, set);
+    if (set->run_count > BAR_ROWS)
+        ww_html(p, "<p class=\"note\">Charts show the first %d of %zu runs.</p>\n", BAR_ROWS, set->run_count);
+    ww_html(p, "<div class=\"grid\">\n");
+    ww_chart_bars(p, &time);
+    ww_chart_bars(p, &energy);
+    ww_html(p, "</div>\n</section>\n");
+    free(b);
+}

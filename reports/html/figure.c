@@ -1,0 +1,27 @@
+/* The frame of a figure: its caption, its legend, its data. */
+#include "page.h"
+
+void ww_figure_begin(struct ww_page *p, const char *title) {
+    p->figure++;
+    ww_html(p, "<figure>\n<figcaption>");
+    ww_html_text(p, title);
+    ww_html(p, "</figcaption>\n");
+}
+
+void ww_figure_legend(struct ww_page *p, const struct ww_series *series, size_t count) {
+    ww_html(p, "<ul class=\"legend\">");
+    for (size_t i = 0; i < count; i++) {
+        ww_html(p, "<li class=\"s%u\">", series[i].color);
+        ww_html_text(p, series[i].name);
+        ww_html(p, "</li>");
+    }
+    ww_html(p, "</ul>\n");
+}
+
+void ww_figure_data(struct ww_page *p) {
+    ww_html(p, "<details%s><summary>Data of figure %u</summary>\n", p->plots ? "" : " open", p->figure);
+}
+
+void ww_figure_end(struct ww_page *p) {
+    ww_html(p, "</details>\n</figure>\n");
+}

@@ -1,0 +1,295 @@
+/* Memory and energy: the roofline, the flows between levels, energy by component.
+ *
+ * The roofline is that of instructions (Ding and Williams, An Instruction Roofline Model for GPUs, PMBS 2019):
+ * warp instructions a second over warp instructions per sector that a level moved; a level's roof is its
+ * bandwidth in sectors, the ceiling that of the schedulers.
+ */
+#include "page.h"
+#include <math.h>
+#include <stdlib.h>
+
+enum { LEVELS = 3, BAR_ROWS = 14 };
+
+struct roof {
+    const char *name;
+    unsigned color;
+    double sectors; /* moved */
+    double most;    /* sectors a second; <= 0: not known */
+};
+
+static double product(double a, double b, double c) {
+    return a > 0 && b > 0 && c > 0 ? a * b * c : -1;
+}
+
+static void make_roofs(const struct ww_gpu_facts *f, const uint64_t *c, struct roof roof[LEVELS]) {
+    roof[0] = (struct roof){"L1", 2, (double)(c[WW_C_L1_SECTOR_READ] + c[WW_C_L1_SECTOR_WRITE]),
+                            product(f->sm_count, f->l1_bytes / 32, f->clock_mhz * 1e6)};
+    roof[1] = (struct roof){"L2", 5, (double)(c[WW_C_L2_SECTOR_READ] + c[WW_C_L2_SECTOR_WRITE]),
+                            product(f->l2_slices, f->l2_bytes / 32, f->l2_mhz * 1e6)};
+    roof[2] = (struct roof){"DRAM", 4, (double)(c[WW_C_DRAM_SECTOR_READ] + c[WW_C_DRAM_SECTOR_WRITE]),
+                            product(f->dram_channels, f->dram_bytes / 32, f->dram_mhz * 1e6)};
+}
+
+struct roofline {
+    struct roof roof[LEVELS];
+    double peak, rate, seconds, instructions; /* peak and rate: warp instructions a second */
+};
+
+static double intensity(const struct roofline *r, int level) {
+    return ww_ratio(r->instructions, r->roof[level].sectors);
+}
+
+/* What the roofs allow at a level's intensity. */
+static double attainable(const struct roofline *r, int level) {
+    return fmin(r->peak, r->roof[level].most * intensity(r, level));
+}
+
+static void script_roofline(struct ww_plot *plot, const struct roofline *r) {
+    double low = 0.1, high = 100, least = r->rate;
+    for (int i = 0; i < LEVELS; i++) {
+        double at = intensity(r, i), ridge = r->peak / r->roof[i].most;
+        if (at > 0) low = fmin(low, at / 2), high = fmax(high, at * 2);
+        if (r->roof[i].most > 0) high = fmax(high, ridge * 4);
+    }
+    for (int i = 0; i < LEVELS; i++)
+        if (r->roof[i].most > 0) least = fmin(least, r->roof[i].most * low);
+    fprintf(plot->script,
+            "set logscale xy\nset format xy \"%%g\"\nset xrange [%.4g:%.4g]\nset yrange [%.4g:%.4g]\n"
+            "set xlabel \"warp instructions per sector\"\nset ylabel \"10^9 warp instructions a second\"\n",
+            low, high, fmax(least * 0.5e-9, r->rate * 0.1e-9), r->peak * 2e-9);
+    fprintf(plot->script, "plot %.6g with lines lw 2 dt 2 lc rgb " WW_PLOT_FG, r->peak * 1e-9);
+    for (int i = 0; i < LEVELS; i++) {
+        unsigned n = r->roof[i].color;
+        if (r->roof[i].most <= 0) continue;
+        fprintf(plot->script, ", (%.6g*x<%.6g?%.6g*x:1/0) with lines lw 2 lc rgb \"#%02x%02x%02x\"",
+                r->roof[i].most * 1e-9, r->peak * 1e-9, r->roof[i].most * 1e-9, n, n, n);
+    }
+    for (int i = 0; i < LEVELS; i++) {
+        unsigned n = r->roof[i].color;
+        if (intensity(r, i) > 0)
+            fprintf(plot->script,
+                    ", '+' every 1000 using (%.6g):(%.6g) with points pt %d ps 1.4 lc rgb \"#%02x%02x%02x\"",
+                    intensity(r, i), r->rate * 1e-9,
+                    i == 0   ? 7
+                    : i == 1 ? 5
+                             : 9,
+                    n, n, n);
+    }
+    fputc('\n', plot->script);
+}
+
+static void roofline_data(struct ww_page *p, const struct roofline *r, const char *title) {
+    static const char *const head[] = {
+        "level",   "sectors",    "instr. per sector",          "sectors a second",
+        "at most", "of it used", "the roof allows (instr./s)", "reached",
+        NULL};
+    struct ww_tab t;
+    ww_figure_data(p);
+    ww_tab_begin(&t, p, title, head, 1);
+    for (int i = 0; i < LEVELS; i++) {
+        const struct roof *f = &r->roof[i];
+        double at = intensity(r, i), allowed = at > 0 && f->most > 0 ? attainable(r, i) : r->peak;
+        ww_tab_text(&t, f->name);
+        ww_tab_si(&t, f->sectors, "");
+        ww_tab_value(&t, at > 0 ? at : (double)NAN, ww_plain(at, 4, (char[32]){0}));
+        ww_tab_si(&t, f->sectors / r->seconds, "/s");
+        ww_tab_si(&t, f->most, "/s");
+        ww_tab_percent(&t, f->most > 0 ? f->sectors / r->seconds / f->most : -1);
+        ww_tab_si(&t, allowed, "/s");
+        ww_tab_percent(&t, ww_ratio(r->rate, allowed));
+    }
+    ww_tab_end(&t);
+    ww_figure_end(p);
+}
+
+static void roofline(struct ww_page *p, const struct ww_result *result, const uint64_t *counter,
+                     double instructions, double seconds) {
+    static const struct ww_series legend[] = {{"L1", 2}, {"L2", 5}, {"DRAM", 4}};
+    static const char title[] = "Instruction roofline (dashed: the schedulers' peak)";
+    struct ww_gpu_facts f;
+    struct ww_plot plot;
+    ww_gpu_facts(result->gpu_json, &f);
+    struct roofline r = {.seconds = seconds, .instructions = instructions};
+    r.peak = product(f.sm_count, f.schedulers * f.issue_width / fmax(f.issue_interval, 1), f.clock_mhz * 1e6);
+    if (!(seconds > 0) || !(instructions > 0) || !(r.peak > 0)) return;
+    r.rate = instructions / seconds;
+    make_roofs(&f, counter, r.roof);
+    ww_figure_begin(p, title);
+    ww_plot_begin(&plot, p, 480, 340);
+    if (plot.script) script_roofline(&plot, &r);
+    ww_plot_end(
+        &plot, p, title,
+        "Log-log plot: lines are each level's bandwidth, the dashed one the schedulers' peak; a mark per level "
+        "shows the run's rate at its instructions per sector of that level.");
+    if (p->plots) ww_figure_legend(p, legend, LEVELS);
+    roofline_data(p, &r, title);
+}
+
+/* ---- flows ---- */
+
+struct flow {
+    const char *between;
+    uint64_t down, up; /* sectors to the right: writes; to the left: reads */
+};
+
+static void arrow(struct ww_plot *plot, double x, double y, bool left, double bytes, double most,
+                  unsigned color) {
+    double width = most > 0 ? 1 + 13 * bytes / most : 1;
+    char text[32];
+    if (bytes <= 0) return;
+    fprintf(plot->script,
+            "set arrow from %g,%g to %g,%g lw %.2f lc rgb \"#%02x%02x%02x\" head size %g,25 filled front\n",
+            left ? x + 14 : x, y, left ? x : x + 14, y, width, color, color, color, 1.5);
+    fprintf(plot->script, "set label ");
+    ww_plot_label(plot, ww_si(bytes, "B", text), 24);
+    fprintf(plot->script, " at %g,%g center font \"sans-serif,12\" textcolor rgb " WW_PLOT_FG " front\n", x + 7,
+            left ? y + 9 : y - 9);
+}
+
+static void script_flows(struct ww_plot *plot, const struct flow flow[LEVELS],
+                         const struct ww_level level[WW_LEVELS]) {
+    static const char *const box[] = {"SMs", "L1", "L2", "DRAM"};
+    double most = 1;
+    char text[32];
+    for (int i = 0; i < LEVELS; i++)
+        most = fmax(most, 32 * (double)(flow[i].up > flow[i].down ? flow[i].up : flow[i].down));
+    fputs("unset border\nunset tics\nunset grid\nunset xlabel\nunset ylabel\nset margins 0,0,0,0\nset xrange "
+          "[0:104]\nset "
+          "yrange [0:60]\n",
+          plot->script);
+    for (int i = 0; i < 4; i++) {
+        double x = 2 + 29 * i;
+        fprintf(plot->script,
+                "set object rect from %g,8 to %g,52 fs empty border rgb " WW_PLOT_FG
+                " lw 1.5\nset label \"%s\" at %g,34 "
+                "center textcolor rgb " WW_PLOT_FG "\n",
+                x, x + 13, box[i], x + 6.5);
+        if (i == 0 || level[i - 1].hit_rate < 0) continue;
+        fputs("set label ", plot->script);
+        ww_plot_label(plot, ww_percent(level[i - 1].hit_rate, text), 12);
+        fprintf(plot->script,
+                " at %g,26 center font \"sans-serif,11\" textcolor rgb " WW_PLOT_FG "\nset label \"%s\" at "
+                "%g,20 center font \"sans-serif,11\" textcolor rgb " WW_PLOT_FG "\n",
+                x + 6.5, i == 3 ? "open rows" : "hits", x + 6.5);
+    }
+    for (int i = 0; i < LEVELS; i++) {
+        arrow(plot, 16 + 29 * i, 38, true, 32 * (double)flow[i].up, most, 2);
+        arrow(plot, 16 + 29 * i, 22, false, 32 * (double)flow[i].down, most, 4);
+    }
+    fputs("plot NaN notitle\n", plot->script);
+}
+
+static void flows(struct ww_page *p, const uint64_t *c, const struct ww_launch_result *sum) {
+    static const char *const head[] = {"between",         "sectors read",  "bytes read",
+                                       "sectors written", "bytes written", NULL};
+    static const struct ww_series legend[] = {{"read", 2}, {"written", 4}};
+    static const char title[] = "Flows between the levels";
+    const struct flow flow[LEVELS] = {
+        {"SMs and L1", c[WW_C_L1_SECTOR_WRITE], c[WW_C_L1_SECTOR_READ] + c[WW_C_TEX_SECTOR_READ]},
+        {"L1 and L2", c[WW_C_XBAR_SECTOR_WRITE], c[WW_C_XBAR_SECTOR_READ]},
+        {"L2 and DRAM", c[WW_C_DRAM_SECTOR_WRITE], c[WW_C_DRAM_SECTOR_READ]},
+    };
+    struct ww_level level[WW_LEVELS];
+    struct ww_plot plot;
+    struct ww_tab t;
+    ww_levels(sum, level);
+    ww_figure_begin(p, title);
+    ww_plot_begin(&plot, p, 480, 200);
+    if (plot.script) script_flows(&plot, flow, level);
+    ww_plot_end(
+        &plot, p, title,
+        "Boxes for the SMs, the L1, the L2 and DRAM; arrows between them are as wide as the bytes that moved.");
+    if (p->plots) ww_figure_legend(p, legend, 2);
+    ww_figure_data(p);
+    ww_tab_begin(&t, p, title, head, 1);
+    for (int i = 0; i < LEVELS; i++) {
+        ww_tab_text(&t, flow[i].between);
+        ww_tab_count(&t, flow[i].up);
+        ww_tab_si(&t, 32 * (double)flow[i].up, "B");
+        ww_tab_count(&t, flow[i].down);
+        ww_tab_si(&t, 32 * (double)flow[i].down, "B");
+    }
+    ww_tab_end(&t);
+    ww_figure_end(p);
+}
+
+/* Counters are those of the launches that were replayed whole, and so must be the time that they stand against.
+ */
+void ww_html_memory(struct ww_page *p, const struct ww_result *r, const struct ww_launch_result *sum) {
+    double instructions = 0, seconds = 0;
+    for (size_t i = 0; i < r->launch_count; i++) {
+        instructions += (double)r->launch[i].warp_instructions;
+        seconds += (double)r->launch[i].time_ps * 1e-12;
+    }
+    roofline(p, r, sum->counter, instructions, seconds);
+    flows(p, sum->counter, sum);
+}
+
+/* ---- energy ---- */
+
+struct component {
+    int c;
+    double joules;
+};
+
+static int by_joules(const void *a, const void *b) {
+    const struct component *x = a, *y = b;
+    if (x->joules != y->joules) return x->joules < y->joules ? 1 : -1;
+    return x->c - y->c;
+}
+
+static void energy_bars(struct ww_page *p, const struct ww_energy *e, const struct component *order) {
+    static const struct ww_series series[] = {{"dynamic", 2}, {"static", 5}};
+    double value[BAR_ROWS][2];
+    const char *label[BAR_ROWS];
+    size_t rows = 0;
+    for (int i = 0; i < WW_COMPONENT_COUNT && rows < BAR_ROWS && order[i].joules > 0; i++, rows++) {
+        label[rows] = ww_component_name((enum ww_component)order[i].c);
+        value[rows][0] = e->dynamic_j[order[i].c];
+        value[rows][1] = e->static_j[order[i].c];
+    }
+    ww_chart_bars(p, &(struct ww_chart){.title = "Energy by component, the largest",
+                                        .about = "Horizontal bars of dynamic and static energy by component.",
+                                        .row_head = "component",
+                                        .x_label = "energy",
+                                        .unit = "J",
+                                        .label = label,
+                                        .rows = rows,
+                                        .series = 2,
+                                        .one = series,
+                                        .value = &value[0][0]});
+}
+
+void ww_html_energy(struct ww_page *p, const struct ww_result *r, const struct ww_launch_result *sum) {
+    static const char *const head[] = {"component", "dynamic", "static",  "energy",
+                                       "power",     "share",   "meaning", NULL};
+    const struct ww_energy *e = &sum->energy;
+    struct component order[WW_COMPONENT_COUNT];
+    double total = 0;
+    struct ww_tab t;
+    if (!e->known) {
+        ww_html(p, "<h3>Energy</h3>\n<p>The GPU has no power table: energy and power are not known.</p>\n");
+        return;
+    }
+    for (int c = 0; c < WW_COMPONENT_COUNT; c++) {
+        order[c] = (struct component){c, e->dynamic_j[c] + e->static_j[c]};
+        total += order[c].joules;
+    }
+    qsort(order, WW_COMPONENT_COUNT, sizeof *order, by_joules);
+    ww_html(p, "<h3>Energy</h3>\n<div class=\"grid\">\n");
+    energy_bars(p, e, order);
+    ww_html_time(p, r, true);
+    ww_html(p, "</div>\n");
+    ww_tab_begin(&t, p, "Energy by component", head, 1u | 1u << 6);
+    for (int i = 0; i < WW_COMPONENT_COUNT && order[i].joules > 0; i++) {
+        enum ww_component c = (enum ww_component)order[i].c;
+        ww_tab_text(&t, ww_component_name(c));
+        ww_tab_si(&t, e->dynamic_j[c], "J");
+        ww_tab_si(&t, e->static_j[c], "J");
+        ww_tab_si(&t, order[i].joules, "J");
+        ww_tab_si(&t, ww_watts(order[i].joules, true, sum->time_ps), "W");
+        ww_tab_percent(&t, ww_ratio(order[i].joules, total));
+        ww_tab_text(&t, ww_component_help(c));
+    }
+    ww_tab_end(&t);
+}

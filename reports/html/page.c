@@ -1,0 +1,95 @@
+/* The page: head, style, markers of plots, sections, script. */
+#include "page.h"
+#include "../../estimator/base/err.h"
+#include <inttypes.h>
+#include <string.h>
+
+extern const char ww_report_css[], ww_report_js[];
+extern const size_t ww_report_css_size, ww_report_js_size;
+
+enum { DETAILED = 8, POINTS = 240, POINTS_ALL = 600 };
+
+/* gnuplot's markers, which its plots refer to; once for the page. */
+static const char markers[] =
+    "<svg class=\"markers\" aria-hidden=\"true\" width=\"0\" height=\"0\"><defs>\n"
+    "<path id=\"gpPt1\" stroke-width=\".3\" stroke=\"currentColor\" d=\"M-1,-1 L1,1 M1,-1 L-1,1\"/>\n"
+    "<rect id=\"gpPt4\" stroke-width=\".2\" stroke=\"currentColor\" fill=\"currentColor\" x=\"-1\" y=\"-1\" "
+    "width=\"2\" "
+    "height=\"2\"/>\n"
+    "<circle id=\"gpPt5\" stroke-width=\".3\" stroke=\"currentColor\" fill=\"none\" cx=\"0\" cy=\"0\" "
+    "r=\"1\"/>\n"
+    "<circle id=\"gpPt6\" fill=\"currentColor\" stroke=\"none\" cx=\"0\" cy=\"0\" r=\"1\"/>\n"
+    "<path id=\"gpPt8\" fill=\"currentColor\" stroke=\"none\" d=\"M0,-1.33 L-1.33,0.67 L1.33,0.67 z\"/>\n"
+    "</defs></svg>\n";
+
+static void put_title(struct ww_page *p, const struct ww_report_set *set) {
+    if (set->run_count == 1) {
+        const char *slash = strrchr(set->run[0]->trace, '/');
+        ww_html_text(p, slash ? slash + 1 : set->run[0]->trace);
+        ww_html(p, " on ");
+        ww_html_text(p, set->run[0]->gpu);
+    } else if (set->run_count) {
+        ww_html(p, "%zu runs", set->run_count);
+    }
+    if (set->run_count && set->sweep) ww_html(p, " and ");
+    if (set->sweep) {
+        ww_html(p, "sweep %" PRId64 " on ", set->sweep->sweep);
+        ww_html_text(p, set->sweep->gpu);
+    }
+}
+
+static void put_head(struct ww_page *p, const struct ww_report_set *set) {
+    ww_html(
+        p,
+        "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
+        "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
+        "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'; "
+        "script-src 'unsafe-inline'\">\n"
+        "<meta name=\"color-scheme\" content=\"light dark\">\n<meta name=\"generator\" content=\"warpwatt "
+        "%s\">\n"
+        "<title>",
+        WW_VERSION);
+    put_title(p, set);
+    ww_html(p, " - warpwatt</title>\n<style>\n");
+    fwrite(ww_report_css, 1, ww_report_css_size, p->out);
+    ww_html(p, "</style>\n</head>\n<body>\n%s<header>\n<p class=\"brand\">warpwatt report</p>\n<h1>", markers);
+    put_title(p, set);
+    ww_html(p, "</h1>\n");
+    if (!p->plots)
+        ww_html(p, "<p class=\"note\">There was no gnuplot when this page was made, so it has tables and no "
+                   "plots.</p>\n");
+}
+
+static void put_links(struct ww_page *p, const struct ww_report_set *set, size_t detailed) {
+    if (set->run_count < 2 && !(set->sweep && set->run_count)) return;
+    ww_html(p, "<nav aria-label=\"Parts of the report\"><ul>\n");
+    if (set->sweep) ww_html(p, "<li><a href=\"#sweep\">Sweep</a></li>\n");
+    if (set->run_count > 1) ww_html(p, "<li><a href=\"#compare\">Side by side</a></li>\n");
+    for (size_t i = 0; i < detailed; i++)
+        ww_html(p, "<li><a href=\"#run-%" PRId64 "\">Run %" PRId64 "</a></li>\n", set->run_id[i],
+                set->run_id[i]);
+    ww_html(p, "</ul></nav>\n");
+}
+
+enum ww_code ww_report_html(const struct ww_report_set *set, FILE *out, bool *plots, struct ww_error *error) {
+    size_t detailed = set->run_count < DETAILED ? set->run_count : DETAILED;
+    struct ww_page p = {.out = out, .plots = ww_plot_available(), .points = POINTS};
+    if (detailed > 2) p.points = (unsigned)(POINTS_ALL / detailed);
+    *plots = p.plots;
+    put_head(&p, set);
+    put_links(&p, set, detailed);
+    ww_html(&p, "</header>\n<main>\n");
+    if (set->sweep) ww_html_sweep(&p, set->sweep);
+    ww_html_compare(&p, set);
+    for (size_t i = 0; i < detailed; i++) ww_html_run(&p, set->run[i], set->run_id[i]);
+    if (detailed < set->run_count)
+        ww_html(&p, "<p class=\"note\">Details of the first %zu of %zu runs.</p>\n", detailed, set->run_count);
+    ww_html(
+        &p,
+        "</main>\n<footer><p>Made by warpwatt %s. Everything is in this file; it loads nothing.</p></footer>\n"
+        "<script>\n",
+        WW_VERSION);
+    fwrite(ww_report_js, 1, ww_report_js_size, out);
+    ww_html(&p, "</script>\n</body>\n</html>\n");
+    return p.failed ? ww_fail_nomem(error, "a report") : ww_out_check(out, error);
+}

@@ -1,0 +1,133 @@
+/* page.h: what the writers of the HTML report share: text, tables and plots of one page.
+ *
+ * Names come from databases, which are untrusted: whatever is not a constant of the program goes through
+ * ww_html_text (or a table's cells), which escapes it, and reaches gnuplot only as numbers and labels of a few
+ * harmless characters. Write errors stay in the stream. Nothing here prints or exits.
+ */
+#ifndef WW_REPORTS_HTML_PAGE_H
+#define WW_REPORTS_HTML_PAGE_H
+
+#include "../../estimator/base/buf.h"
+#include "../derive.h"
+#include "../text.h"
+
+struct ww_page {
+    FILE *out;
+    bool plots;      /* there is a gnuplot; false: figures are their tables */
+    unsigned figure; /* number of the last one; part of ids */
+    unsigned points; /* most points in time of a chart, so that the page stays small */
+    bool failed;     /* out of memory */
+};
+
+/* ---- write.c ---- */
+
+/* Constants of the program and numbers, as HTML. */
+__attribute__((format(printf, 2, 3))) void ww_html(struct ww_page *p, const char *fmt, ...);
+/* Any text, escaped; what steers a terminal or the direction of writing, and bytes that are no UTF-8, become
+ * U+FFFD; of more than 160 bytes the middle is left out. */
+void ww_html_text(struct ww_page *p, const char *s);
+
+/* A table that a script of the page makes sortable, in a frame that scrolls. */
+struct ww_tab {
+    struct ww_page *page;
+    const char *const *head; /* ended by NULL */
+    unsigned columns, column;
+    uint32_t left; /* bits of the columns that hold text */
+};
+void ww_tab_begin(struct ww_tab *t, struct ww_page *p, const char *caption, const char *const *head,
+                  uint32_t left);
+void ww_tab_text(struct ww_tab *t, const char *s);
+/* A number, sorted by v, shown as the text; NAN: not known. */
+void ww_tab_value(struct ww_tab *t, double v, const char *shown);
+/* The same, shown with an SI prefix; < 0 or NAN: not known. */
+void ww_tab_si(struct ww_tab *t, double v, const char *unit);
+void ww_tab_percent(struct ww_tab *t, double part);
+void ww_tab_count(struct ww_tab *t, uint64_t v);
+void ww_tab_end(struct ww_tab *t);
+
+/* ---- figure.c ---- */
+
+/* One of what a chart stacks; colours are numbers of report.css (--c1 ...). */
+struct ww_series {
+    const char *name;
+    unsigned color;
+};
+void ww_figure_begin(struct ww_page *p, const char *title);
+void ww_figure_legend(struct ww_page *p, const struct ww_series *series, size_t count);
+/* Between these, the table of a figure's data. */
+void ww_figure_data(struct ww_page *p);
+void ww_figure_end(struct ww_page *p);
+
+/* ---- plot.c ---- */
+
+/* A script for gnuplot, and what becomes of it. */
+struct ww_plot {
+    FILE *script;
+    char *text;
+    size_t size;
+};
+#define WW_PLOT_FG "\"#141414\""
+#define WW_PLOT_GRID "\"#151515\""
+#define WW_PLOT_BG "\"#161616\""
+/* True if a gnuplot can be started. */
+bool ww_plot_available(void);
+/* Begins a script with our axes, in pixels that the page scales. NULL script: no memory, or no gnuplot. */
+void ww_plot_begin(struct ww_plot *plot, const struct ww_page *p, unsigned width, unsigned height);
+/* Writes a label in quotes: what is not a letter, a digit or one of " ._=+-()/%<>:," becomes '?'; at most
+ * `most` characters. */
+void ww_plot_label(struct ww_plot *plot, const char *s, size_t most);
+/* Draws; the SVG gets a role, a title and a description. On failure the figure has a sentence instead. */
+void ww_plot_end(struct ww_plot *plot, struct ww_page *p, const char *title, const char *about);
+
+/* ---- svg.c ---- */
+
+/* Rewrites what gnuplot drew as SVG inside of HTML: no prolog, no ids, colours of the page. False if it is not
+ * what gnuplot draws. */
+bool ww_svg_inline(char *svg, struct ww_buf *out);
+
+/* ---- chart.c: stacked bars and stacked areas, with legend and data ---- */
+
+struct ww_chart {
+    const char *title, *about;
+    const char *row_head; /* heading of the rows in the table */
+    const char *x_label, *y_label;
+    const char *unit;         /* of the values, for the table; "%": shares of 1 in the table */
+    const char *const *label; /* bars: a name for each row */
+    const double *at;         /* areas: rows + 1 borders in time, in seconds */
+    size_t rows, series;
+    const struct ww_series *one;
+    const double *value;   /* rows x series */
+    const double *lo, *hi; /* bars: an interval for each row's sum, or NULL */
+};
+void ww_chart_bars(struct ww_page *p, const struct ww_chart *c);
+void ww_chart_areas(struct ww_page *p, const struct ww_chart *c);
+/* The factor and unit that numbers up to `most` are shown in ("us"). */
+struct ww_scale {
+    double factor;
+    char unit[16];
+};
+struct ww_scale ww_scale_of(double most, const char *unit);
+
+/* ---- groups.c: what charts stack ---- */
+
+enum { WW_STATE_GROUPS = 10, WW_SLOT_GROUPS = 9, WW_POWER_GROUPS = 8 };
+extern const struct ww_series ww_state_groups[WW_STATE_GROUPS];
+extern const struct ww_series ww_slot_groups[WW_SLOT_GROUPS];
+extern const struct ww_series ww_power_groups[WW_POWER_GROUPS];
+unsigned ww_group_of_state(enum ww_warp_state s);
+unsigned ww_group_of_slot(enum ww_slot s);
+unsigned ww_group_of_component(enum ww_component c);
+/* A sentence on what bounds the run. `out` holds 240 bytes. */
+void ww_bound_text(const struct ww_launch_result *sum, char out[240]);
+
+/* ---- sections of the page ---- */
+
+void ww_html_run(struct ww_page *p, const struct ww_result *r, int64_t id);
+/* Warp states over time, or watts and clocks. */
+void ww_html_time(struct ww_page *p, const struct ww_result *r, bool watts);
+void ww_html_memory(struct ww_page *p, const struct ww_result *r, const struct ww_launch_result *sum);
+void ww_html_energy(struct ww_page *p, const struct ww_result *r, const struct ww_launch_result *sum);
+void ww_html_compare(struct ww_page *p, const struct ww_report_set *set);
+void ww_html_sweep(struct ww_page *p, const struct ww_explored *e);
+
+#endif

@@ -1,0 +1,276 @@
+/* A sweep: the Pareto front, the sensitivity to parameters, the points. */
+#include "page.h"
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { PLOT_POINTS = 1500, TABLE_ROWS = 200, EFFECT_ROWS = 12, KEYS = 12 };
+
+struct counts {
+    size_t feasible, infeasible, invalid, front;
+};
+
+static struct counts count_points(const struct ww_explored *e) {
+    struct counts c = {0};
+    for (size_t i = 0; i < e->point_count; i++) {
+        const struct ww_explored_point *p = &e->point[i];
+        c.feasible += p->feasible == 1;
+        c.infeasible += p->feasible == 0;
+        c.invalid += p->feasible < 0;
+        c.front += p->front;
+    }
+    return c;
+}
+
+static void head(struct ww_page *p, const struct ww_explored *e, const struct counts *c) {
+    ww_html(p, "<section>\n<h2 id=\"sweep\">Sweep %" PRId64 " on ", e->sweep);
+    ww_html_text(p, e->gpu);
+    ww_html(p, "</h2>\n<ul class=\"key\">\n<li><span>traces</span> <b>");
+    ww_html_text(p, e->traces);
+    ww_html(p, "</b></li>\n<li><span>strategy</span> <b>");
+    ww_html_text(p, e->strategy);
+    ww_html(p, "</b></li>\n<li><span>mode</span> <b>");
+    ww_html_text(p, e->mode);
+    ww_html(p, "</b></li>\n<li><span>points done</span> <b>%zu of %" PRIu64 "</b></li>\n", e->point_count,
+            e->planned);
+    ww_html(p,
+            "<li><span>on the front</span> <b>%zu</b></li>\n<li><span>hold the constraints</span> "
+            "<b>%zu</b></li>\n",
+            c->front, c->feasible);
+    ww_html(p,
+            "<li><span>outside them</span> <b>%zu</b></li>\n<li><span>invalid</span> <b>%zu</b></li>\n</ul>\n",
+            c->infeasible, c->invalid);
+}
+
+/* ---- the front ---- */
+
+enum kind { DOMINATED, OUTSIDE, FRONT, KINDS };
+
+static enum kind kind_of(const struct ww_explored_point *p) {
+    return p->front ? FRONT : p->feasible == 1 ? DOMINATED : OUTSIDE;
+}
+
+static int by_first(const void *a, const void *b) {
+    const struct ww_explored_point *x = *(const struct ww_explored_point *const *)a;
+    const struct ww_explored_point *y = *(const struct ww_explored_point *const *)b;
+    if (x->objective[0] != y->objective[0]) return x->objective[0] < y->objective[0] ? -1 : 1;
+    return x->ord < y->ord ? -1 : x->ord > y->ord;
+}
+
+/* The front in the order of the first objective. The caller frees it; NULL: no memory. */
+static const struct ww_explored_point **front_of(const struct ww_explored *e, size_t *count) {
+    const struct ww_explored_point **front = calloc(e->point_count + 1, sizeof *front);
+    *count = 0;
+    for (size_t i = 0; front && i < e->point_count; i++)
+        if (e->point[i].front) front[(*count)++] = &e->point[i];
+    if (front) qsort(front, *count, sizeof *front, by_first);
+    return front;
+}
+
+static bool plotted(const struct ww_explored_point *p, size_t a, size_t b) {
+    return p->feasible >= 0 && isfinite(p->objective[a]) && isfinite(p->objective[b]);
+}
+
+static size_t count_kind(const struct ww_explored *e, enum kind kind, size_t a, size_t b) {
+    size_t n = 0;
+    for (size_t i = 0; i < e->point_count; i++)
+        n += plotted(&e->point[i], a, b) && kind_of(&e->point[i]) == kind;
+    return n;
+}
+/* The unit of an objective that has one of the names that sweeps know (docs/sweep.md), and its SI prefix. */
+static struct ww_scale objective_scale(const struct ww_explored *e, size_t o) {
+    static const char *const unit[][2] = {{"time", "s"}, {"energy", "J"}, {"power", "W"}, {"edp", "Js"}};
+    double most = 0;
+    const char *of = "";
+    for (size_t i = 0; i < e->point_count; i++)
+        if (isfinite(e->point[i].objective[o])) most = fmax(most, fabs(e->point[i].objective[o]));
+    for (size_t i = 0; i < sizeof unit / sizeof *unit; i++)
+        if (strcmp(e->objective[o].name, unit[i][0]) == 0) of = unit[i][1];
+    return ww_scale_of(most, of);
+}
+
+static void put_axis(struct ww_plot *plot, char axis, const char *name, const struct ww_scale *scale) {
+    fprintf(plot->script, "set %clabel ", axis);
+    ww_plot_label(plot, name, 30);
+    if (*scale->unit) fprintf(plot->script, ".\" (%s)\"", scale->unit);
+    fputc('\n', plot->script);
+}
+
+/* Points of a kind, some left out where there are too many. */
+static void put_points(struct ww_plot *plot, const struct ww_explored *e, enum kind kind, size_t a, size_t b,
+                       double x, double y) {
+    size_t n = 0, step = count_kind(e, kind, a, b) / PLOT_POINTS + 1;
+    fprintf(plot->script, "$k%d << EOD\n", (int)kind);
+    for (size_t i = 0; i < e->point_count; i++) {
+        const struct ww_explored_point *p = &e->point[i];
+        if (!plotted(p, a, b) || kind_of(p) != kind || n++ % step) continue;
+        fprintf(plot->script, "%.7g %.7g\n", p->objective[a] * x, p->objective[b] * y);
+    }
+    fputs("EOD\n", plot->script);
+}
+
+static const struct ww_series kinds[KINDS] = {
+    {"beaten", 9}, {"outside the constraints", 4}, {"on the front", 2}};
+
+static void script_front(struct ww_plot *plot, const struct ww_explored *e, size_t a, size_t b) {
+    static const int mark[KINDS] = {6, 2, 7};
+    const char *between = "plot ";
+    struct ww_scale x = objective_scale(e, a), y = objective_scale(e, b);
+    put_axis(plot, 'x', e->objective[a].name, &x);
+    put_axis(plot, 'y', e->objective[b].name, &y);
+    fputs("set grid x y lt 1 lw 1 lc rgb " WW_PLOT_GRID
+          "\nset offsets graph 0.04, graph 0.04, graph 0.04, graph 0.04\n",
+          plot->script);
+    for (int k = 0; k < KINDS; k++) put_points(plot, e, (enum kind)k, a, b, x.factor, y.factor);
+    for (int k = 0; k < KINDS; k++) {
+        unsigned n = kinds[k].color;
+        if (!count_kind(e, (enum kind)k, a, b)) continue;
+        fprintf(plot->script, "%s$k%d using 1:2 with points pt %d ps %s lc rgb \"#%02x%02x%02x\"", between, k,
+                mark[k], k == FRONT ? "1" : "0.7", n, n, n);
+        between = ", ";
+    }
+    fputc('\n', plot->script);
+}
+
+static void front_table(struct ww_page *p, const struct ww_explored *e, const char *title,
+                        const struct ww_explored_point *const *point, size_t count) {
+    const char *heads[2 + KEYS + WW_EXPLORED_OBJECTIVES + 1] = {"point"};
+    size_t keys = e->key_count < KEYS ? e->key_count : KEYS, n = 1;
+    struct ww_tab t;
+    char text[32];
+    for (size_t k = 0; k < keys; k++) heads[n++] = e->key[k];
+    for (size_t o = 0; o < e->objective_count; o++) heads[n++] = e->objective[o].name;
+    heads[n++] = "state";
+    ww_tab_begin(&t, p, title, heads, ((1u << keys) - 1) << 1 | 1u << (n - 1));
+    for (size_t i = 0; i < count; i++) {
+        const struct ww_explored_point *q = point[i];
+        snprintf(text, sizeof text, "%" PRIu64, q->ord);
+        ww_tab_value(&t, (double)q->ord, text);
+        for (size_t k = 0; k < keys; k++) ww_tab_text(&t, q->value[k] ? q->value[k] : "-");
+        for (size_t o = 0; o < e->objective_count; o++) {
+            snprintf(text, sizeof text, "%.6g", q->objective[o]);
+            ww_tab_value(&t, q->objective[o], text);
+        }
+        ww_tab_text(&t, q->front           ? "front"
+                        : q->feasible == 1 ? "beaten"
+                        : q->feasible == 0 ? "outside"
+                                           : q->reason);
+    }
+    ww_tab_end(&t);
+}
+
+static void front_plot(struct ww_page *p, const struct ww_explored *e, size_t a, size_t b,
+                       const struct ww_explored_point *const *front, size_t count) {
+    static const char title[] = "Pareto front";
+    struct ww_plot plot;
+    ww_figure_begin(p, title);
+    ww_plot_begin(&plot, p, 480, 340);
+    if (plot.script) script_front(&plot, e, a, b);
+    ww_plot_end(
+        &plot, p, title,
+        "Scatter plot of the points by two objectives: those of the front, those that others beat, and those "
+        "outside the constraints.");
+    if (p->plots) ww_figure_legend(p, kinds, KINDS);
+    ww_figure_data(p);
+    front_table(p, e, "Points of the front", front, count < TABLE_ROWS ? count : TABLE_ROWS);
+    ww_figure_end(p);
+}
+
+/* ---- effects ---- */
+
+static void effect_bars(struct ww_page *p, const struct ww_explored *e, size_t objective) {
+    static const struct ww_series series[] = {{"share of the variance", 2}};
+    char name[EFFECT_ROWS][80], title[120];
+    const char *label[EFFECT_ROWS];
+    double share[EFFECT_ROWS];
+    size_t rows = 0;
+    for (size_t i = 0; i < e->effect_count && rows < EFFECT_ROWS; i++) {
+        const struct ww_explored_effect *f = &e->effect[i];
+        if (f->objective != objective || !(f->share > 0)) continue;
+        snprintf(name[rows], sizeof name[rows], "%.30s%s%.30s", f->a, *f->b ? " x " : "", f->b);
+        label[rows] = name[rows];
+        share[rows++] = f->share;
+    }
+    snprintf(title, sizeof title, "Sensitivity of %.60s", e->objective[objective].name);
+    ww_chart_bars(
+        p, &(struct ww_chart){.title = title,
+                              .about = "Horizontal bars of the part of the objective's variance that a fit "
+                                       "without the parameter, or the pair, cannot explain.",
+                              .row_head = "parameter",
+                              .x_label = "share of the variance",
+                              .unit = "%",
+                              .label = label,
+                              .rows = rows,
+                              .series = 1,
+                              .one = series,
+                              .value = share});
+}
+
+static void effect_table(struct ww_page *p, const struct ww_explored *e) {
+    static const char *const heads[] = {"objective",      "parameter", "with", "effect",
+                                        "standard error", "share",     NULL};
+    struct ww_tab t;
+    char text[32];
+    if (!e->effect_count) return;
+    ww_tab_begin(&t, p, "Main effects and pairwise interactions", heads, 7);
+    for (size_t i = 0; i < e->effect_count && i < TABLE_ROWS; i++) {
+        const struct ww_explored_effect *f = &e->effect[i];
+        ww_tab_text(&t, e->objective[f->objective].name);
+        ww_tab_text(&t, f->a);
+        ww_tab_text(&t, f->b);
+        snprintf(text, sizeof text, "%+.4g", f->effect);
+        ww_tab_value(&t, f->effect, text);
+        snprintf(text, sizeof text, "%.4g", f->error);
+        ww_tab_value(&t, f->error, text);
+        ww_tab_percent(&t, f->share);
+    }
+    ww_tab_end(&t);
+    if (e->effect_count > TABLE_ROWS)
+        ww_html(p, "<p class=\"note\">The first %d of %zu effects.</p>\n", TABLE_ROWS, e->effect_count);
+}
+
+/* ---- points ---- */
+
+static void point_table(struct ww_page *p, const struct ww_explored *e) {
+    const struct ww_explored_point *point[TABLE_ROWS];
+    size_t shown = 0, step = (e->point_count + TABLE_ROWS - 1) / TABLE_ROWS;
+    for (size_t i = 0; i < e->point_count && shown < TABLE_ROWS; i += step) point[shown++] = &e->point[i];
+    ww_html(p, "<h3>Points</h3>\n");
+    if (shown < e->point_count)
+        ww_html(p,
+                "<p class=\"note\">%zu of %zu points, each %zuth; <code>warpwatt report --sweep %" PRId64
+                " --csv</code> has all.</p>\n",
+                shown, e->point_count, step, e->sweep);
+    front_table(p, e, "Points of the sweep", point, shown);
+}
+
+void ww_html_sweep(struct ww_page *p, const struct ww_explored *e) {
+    struct counts c = count_points(e);
+    size_t count;
+    const struct ww_explored_point **front = front_of(e, &count);
+    if (!front) {
+        p->failed = true;
+        return;
+    }
+    head(p, e, &c);
+    if (c.feasible + c.infeasible > KINDS * PLOT_POINTS)
+        ww_html(p, "<p class=\"note\">Plots show at most about %d points of each kind, evenly picked.</p>\n",
+                PLOT_POINTS);
+    if (count > TABLE_ROWS)
+        ww_html(p, "<p class=\"note\">The table of the front has the first %d of its %zu points.</p>\n",
+                TABLE_ROWS, count);
+    if (e->key_count > KEYS)
+        ww_html(p, "<p class=\"note\">Tables show the first %d of %zu parameters.</p>\n", KEYS, e->key_count);
+    ww_html(p, "<div class=\"grid\">\n");
+    for (size_t b = 1; b < e->objective_count && c.feasible + c.infeasible; b++)
+        front_plot(p, e, 0, b, front, count);
+    for (size_t o = 0; o < e->objective_count; o++) effect_bars(p, e, o);
+    ww_html(p, "</div>\n");
+    if (e->objective_count < 2 && count)
+        front_table(p, e, "The best point", front, count < TABLE_ROWS ? count : TABLE_ROWS);
+    effect_table(p, e);
+    point_table(p, e);
+    ww_html(p, "</section>\n");
+    free(front);
+}

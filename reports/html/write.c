@@ -1,0 +1,131 @@
+/* Escaped text and sortable tables. */
+#include "page.h"
+#include "../../estimator/base/jsonw.h"
+#include <inttypes.h>
+#include <math.h>
+#include <stdarg.h>
+#include <string.h>
+
+enum { TEXT_MOST = 160, WIDE = 40 };
+
+void ww_html(struct ww_page *p, const char *fmt, ...) {
+    va_list args;
+    va_start(args, fmt);
+    vfprintf(p->out, fmt, args);
+    va_end(args);
+}
+
+/* Controls of C0 and C1, line separators, and what turns the direction of writing. */
+static bool is_unsafe(const unsigned char *s, size_t n) {
+    if (n == 1) return *s < 0x20 || *s == 0x7f;
+    if (n == 2) return s[0] == 0xc2 && s[1] < 0xa0;
+    if (n != 3) return false;
+    if (s[0] == 0xe2 && s[1] == 0x80) return (s[2] >= 0xa8 && s[2] <= 0xae) || s[2] == 0x8e || s[2] == 0x8f;
+    if (s[0] == 0xe2 && s[1] == 0x81) return s[2] >= 0xa6 && s[2] <= 0xa9;
+    return s[0] == 0xef && s[1] == 0xbf && s[2] >= 0xbe;
+}
+
+static void put_escaped(FILE *out, const char *s, size_t n) {
+    for (size_t i = 0; i < n;) {
+        size_t length = ww_utf8_length(s + i, n - i);
+        char c = s[i];
+        if (length == 0 || is_unsafe((const unsigned char *)s + i, length))
+            fputs("\xef\xbf\xbd", out);
+        else if (c == '&')
+            fputs("&amp;", out);
+        else if (c == '<')
+            fputs("&lt;", out);
+        else if (c == '>')
+            fputs("&gt;", out);
+        else if (c == '"')
+            fputs("&quot;", out);
+        else if (c == '\'')
+            fputs("&#39;", out);
+        else
+            fwrite(s + i, 1, length, out);
+        i += length ? length : 1;
+    }
+}
+
+void ww_html_text(struct ww_page *p, const char *s) {
+    size_t n = strlen(s), head = n, tail = n;
+    if (n > TEXT_MOST) {
+        head = TEXT_MOST / 2;
+        tail = n - TEXT_MOST / 2;
+        while (head > 0 && ((unsigned char)s[head] & 0xc0) == 0x80) head--;
+        while (tail < n && ((unsigned char)s[tail] & 0xc0) == 0x80) tail++;
+    }
+    put_escaped(p->out, s, head);
+    if (head == n) return;
+    fputs(" &#8230; ", p->out);
+    put_escaped(p->out, s + tail, n - tail);
+}
+
+/* ---- tables ---- */
+
+void ww_tab_begin(struct ww_tab *t, struct ww_page *p, const char *caption, const char *const *head,
+                  uint32_t left) {
+    *t = (struct ww_tab){.page = p, .head = head, .left = left};
+    ww_html(p, "<div class=\"scroll\" role=\"group\" tabindex=\"0\" aria-label=\"Table: ");
+    ww_html_text(p, caption);
+    ww_html(p, "\">\n<table class=\"sortable\"><caption>");
+    ww_html_text(p, caption);
+    ww_html(p, "</caption>\n<thead><tr>");
+    for (; head[t->columns]; t->columns++) {
+        ww_html(p, "<th scope=\"col\"%s>", left >> t->columns & 1 ? "" : " class=\"n\"");
+        ww_html_text(p, head[t->columns]);
+        ww_html(p, "</th>");
+    }
+    ww_html(p, "</tr></thead>\n<tbody>\n");
+}
+
+/* Opens a cell up to its attributes; the first of a row is the row's heading. */
+static void open_cell(struct ww_tab *t) {
+    if (t->column == 0)
+        ww_html(t->page, "<tr><th scope=\"row\"");
+    else
+        ww_html(t->page, "<td");
+}
+
+static void close_cell(struct ww_tab *t) {
+    ww_html(t->page, t->column == 0 ? "</th>" : "</td>");
+    if (++t->column < t->columns) return;
+    t->column = 0;
+    ww_html(t->page, "</tr>\n");
+}
+
+void ww_tab_text(struct ww_tab *t, const char *s) {
+    open_cell(t);
+    ww_html(t->page, t->column && strlen(s) > WIDE ? " class=\"w\">" : ">");
+    ww_html_text(t->page, s);
+    close_cell(t);
+}
+
+void ww_tab_value(struct ww_tab *t, double v, const char *shown) {
+    open_cell(t);
+    if (isfinite(v))
+        ww_html(t->page, " class=\"n\" data-v=\"%.9g\">", v);
+    else
+        ww_html(t->page, " class=\"n\">");
+    ww_html_text(t->page, isfinite(v) ? shown : "-");
+    close_cell(t);
+}
+
+void ww_tab_si(struct ww_tab *t, double v, const char *unit) {
+    char text[32];
+    ww_tab_value(t, v >= 0 ? v : (double)NAN, ww_si(v, unit, text));
+}
+
+void ww_tab_percent(struct ww_tab *t, double part) {
+    char text[32];
+    ww_tab_value(t, part >= 0 ? part : (double)NAN, ww_percent(part, text));
+}
+
+void ww_tab_count(struct ww_tab *t, uint64_t v) {
+    char text[32];
+    ww_tab_value(t, (double)v, ww_grouped(v, text));
+}
+
+void ww_tab_end(struct ww_tab *t) {
+    ww_html(t->page, "</tbody></table></div>\n");
+}
