@@ -190,10 +190,11 @@ _warpwatt() {
             esac
             ;;
         "sweep")
-            options='--strategy --points --seed --mode --jobs --db --shard --of --into --node-dir --traces --sweep-hash --quiet --help'
+            options='--strategy --points --budget --seed --mode --jobs --db --shard --of --into --node-dir --traces --sweep-hash --quiet --help'
             case $previous in
                 --strategy) words=$(echo grid random latin sobol 2>/dev/null); is_value=1 ;;
                 --points) return ;;
+                --budget) return ;;
                 --seed) return ;;
                 --mode) words=$(echo full 2>/dev/null); is_value=1 ;;
                 --jobs|-j) return ;;

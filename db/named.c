@@ -100,6 +100,35 @@ static const struct ww_named_query queries[] = {
      "SELECT base_run, new_run, workload, base_gpu, new_gpu, base_mechanisms, new_mechanisms, speedup,"
      " energy_ratio, edp_gain FROM v_speedup WHERE base_run = coalesce(:base, (SELECT min(b.run_id) FROM run a"
      " JOIN run b USING(trace_id) WHERE a.run_id = new_run)) ORDER BY workload, new_run"},
+    {"regressions",
+     "what differs between the latest runs and earlier ones of the same work (:version, :percent)",
+     "WITH g AS MATERIALIZED (SELECT r.run_id, r.trace_id, v.gpu, v.mechanisms, v.mode, r.gpu_id, "
+     "r.version, v.workload FROM run r JOIN v_run v USING(run_id)), n AS (SELECT * FROM g WHERE run_id"
+     " = (SELECT max(h.run_id) FROM g h WHERE h.trace_id = g.trace_id AND h.gpu = g.gpu AND "
+     "h.mechanisms = g.mechanisms)), q AS MATERIALIZED (SELECT n.run_id AS new_run, b.run_id AS "
+     "base_run, n.workload AS workload, n.gpu AS gpu, n.gpu_id = b.gpu_id AS same_gpu, n.mode = 'full'"
+     " AND b.mode = 'full' AS full FROM n JOIN g b ON b.run_id = coalesce((SELECT max(h.run_id) FROM g"
+     " h WHERE h.trace_id = n.trace_id AND h.gpu = n.gpu AND h.mechanisms = n.mechanisms AND h.version"
+     " <> n.version AND (:version IS NULL OR h.version = :version)), (SELECT max(h.run_id) FROM g h "
+     "WHERE h.trace_id = n.trace_id AND h.gpu_id = n.gpu_id AND h.mechanisms = n.mechanisms AND "
+     "h.run_id <> n.run_id AND (:version IS NULL OR h.version = :version)))), f AS (SELECT run_id, "
+     "'cycles' AS figure, cycles AS value, cycles_lo AS lo, cycles_hi AS hi FROM run UNION ALL SELECT "
+     "run_id, 'energy_j', energy_j, energy_lo_j, energy_hi_j FROM run WHERE energy_j IS NOT NULL UNION"
+     " ALL SELECT r.run_id, 'time_us', r.time_ps * 1e-6, coalesce(s.time_s_lo * 1e6, r.time_ps * 1e-6 "
+     "* r.cycles_lo / nullif(r.cycles, 0)), coalesce(s.time_s_hi * 1e6, r.time_ps * 1e-6 * r.cycles_hi"
+     " / nullif(r.cycles, 0)) FROM run r LEFT JOIN run_sampling s USING(run_id)), d AS (SELECT q.*, "
+     "a.figure AS figure, a.value AS base, b.value AS new, a.lo <= b.hi AND b.lo <= a.hi AS meet FROM "
+     "q JOIN f a ON a.run_id = q.base_run JOIN f b ON b.run_id = q.new_run AND b.figure = a.figure "
+     "UNION ALL SELECT q.*, a.counter, a.value, b.value, a.value = b.value FROM q JOIN v_counter a ON "
+     "a.run_id = q.base_run JOIN v_counter b ON b.run_id = q.new_run AND b.counter = a.counter WHERE "
+     "q.full) SELECT d.workload AS workload, d.gpu AS gpu, d.figure AS figure, d.base AS base, d.new "
+     "AS new, round(100.0 * (d.new - d.base) / nullif(d.base, 0), 3) AS percent, CASE WHEN d.meet THEN"
+     " 'within intervals' WHEN NOT d.same_gpu THEN 'moved, GPU file changed' ELSE 'moved' END AS "
+     "verdict, d.base_run AS base_run, d.new_run AS new_run, x.version AS base_version, y.version AS "
+     "new_version FROM d JOIN run x ON x.run_id = d.base_run JOIN run y ON y.run_id = d.new_run WHERE "
+     "d.base <> d.new AND abs(d.new - d.base) >= coalesce(:percent, 0) / 100.0 * abs(d.base) ORDER BY "
+     "d.workload, d.gpu, d.new_run, d.figure NOT IN ('cycles', 'time_us', 'energy_j'), abs(percent) "
+     "DESC, d.figure"},
     {"pareto", "runs that no other run of their trace beats in both time and energy (:workload)",
      "SELECT v.workload AS workload, v.run_id AS run, v.gpu AS gpu, v.mechanisms AS mechanisms,"
      " v.time_us AS time_us, v.energy_j AS energy_j FROM v_run v JOIN run r USING(run_id)"
@@ -119,6 +148,14 @@ static const struct ww_named_query queries[] = {
      " FROM sweep_point p JOIN v_sweep_settings x ON x.sweep_id = p.sweep_id AND x.point = p.ord"
      " LEFT JOIN v_sweep_point v ON v.sweep_id = p.sweep_id AND v.point = p.ord WHERE p.sweep_id = " SWEEP
      " ORDER BY p.ord"},
+    {"candidates", "candidates of an adaptive sweep: estimates with bounds, and which were replayed (:sweep)",
+     "SELECT c.point AS point, c.settings AS settings, c.fidelity AS fidelity, c.round AS round,"
+     " c.holds AS feasible, (SELECT group_concat(one, ' ') FROM (SELECT o.name || '=' || printf('%.4g', "
+     "e.estimate)"
+     " || CASE WHEN e.low < e.high THEN printf('(%.4g..%.4g)', e.low, e.high) ELSE '' END AS one"
+     " FROM sweep_estimate e JOIN sweep_objective o ON o.sweep_id = e.sweep_id AND o.ord = e.objective"
+     " WHERE e.sweep_id = c.sweep_id AND e.point = c.point ORDER BY o.ord)) AS objectives"
+     " FROM sweep_candidate c WHERE c.sweep_id = " SWEEP " ORDER BY c.point"},
     {"front", "points of a sweep that no other one beats in all its objectives (:sweep)",
      "WITH c AS MATERIALIZED (SELECT p.sweep_id, p.ord AS point, " COST(0) " AS a, " COST(1) " AS b, " COST(
          2) " AS c, " COST(3) " AS d FROM sweep_point p WHERE p.sweep_id = " SWEEP

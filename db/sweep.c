@@ -73,6 +73,7 @@ enum ww_code ww_db_sweep_hash(const struct ww_db_sweep *s, char out[WW_CONFIG_HA
     struct ww_buf b = {0};
     ww_buf_printf(&b, "%s\n%s\n%s\n%s\n%s\n%s\n%" PRIu64 " %" PRIu64 " " WW_VERSION "\n", s->gpu, s->gpu_json,
                   s->power, s->space, s->strategy, s->mode, s->seed, s->points);
+    if (s->budget > 0) ww_buf_printf(&b, "budget %.17g\n", s->budget);
     for (size_t i = 0; i < s->trace_count; i++)
         ww_buf_printf(&b, "%s %s\n", s->trace[i].hash, s->trace[i].program);
     if (b.failed) {

@@ -21,6 +21,7 @@ struct ww_db_sweep_objective {
 struct ww_db_sweep {
     const char *gpu, *gpu_json, *power, *space, *strategy, *mode;
     uint64_t seed, points;
+    double budget; /* of an adaptive sweep: share of the exhaustive cost; else 0 */
     struct ww_db_sweep_trace *trace;
     size_t trace_count;
     const struct ww_db_sweep_objective *objective;

@@ -9,4 +9,8 @@
 enum ww_code ww_sweep_prepare(struct ww_db *db, const char *expression, sqlite3_stmt **stmt,
                               struct ww_error *error);
 
+/* Stores a point, its settings and results, and nothing that follows from them. */
+enum ww_code ww_sweep_put(struct ww_db *db, const struct ww_db_sweep *sweep, const struct ww_db_sweep_point *p,
+                          struct ww_error *error);
+
 #endif

@@ -143,6 +143,13 @@ static enum ww_code store(struct ww_db *db, const struct ww_db_sweep *sweep, con
     return judge(db, sweep, p->ord, error);
 }
 
+enum ww_code ww_sweep_put(struct ww_db *db, const struct ww_db_sweep *sweep, const struct ww_db_sweep_point *p,
+                          struct ww_error *error) {
+    WW_TRY(insert_point(db, sweep, p, error));
+    WW_TRY(insert_settings(db, sweep, p, error));
+    return insert_results(db, sweep, p, error);
+}
+
 enum ww_code ww_db_sweep_store(struct ww_db *db, const struct ww_db_sweep *sweep,
                                const struct ww_db_sweep_point *point, struct ww_error *error) {
     WW_TRY(ww_db_exec(db, "BEGIN IMMEDIATE", "storing a point", error));

@@ -561,9 +561,10 @@ struct ww_sweep_shard {
 struct ww_sweep_options {
     const char *space;    /* file: GPU, traces, parameters with their levels (docs/sweep.md) */
     const char *db;       /* made if it is not there */
-    const char *strategy; /* "grid" (NULL), "random", "latin", "sobol" */
+    const char *strategy; /* "grid" (NULL), "random", "latin", "sobol", "adaptive" */
     const char *mode;     /* of the replays: "full" (NULL), "sampled", "analytic" */
-    uint64_t points;      /* that the strategy picks; 0 for the grid */
+    uint64_t points;      /* that the strategy picks; 0 for the grid; of adaptive candidates, 0: the grid */
+    double budget;        /* of adaptive: share of the cost of replaying all candidates, 0: 0.05 */
     uint64_t seed;
     unsigned jobs; /* threads, at least 1; what is stored does not depend on their number */
     const struct ww_sweep_shard *shard; /* NULL: all points; else db is not looked at */
@@ -574,6 +575,8 @@ struct ww_sweep_summary {
     int64_t sweep; /* its number in the database; 0: it was not begun */
     uint64_t points, stored, invalid, infeasible;
     uint64_t computed, reused; /* replays: done by this call, and found in the database */
+    uint64_t replayed;         /* adaptive: points that were replayed in full, now or before */
+    double budget, cost;       /* adaptive: shares of the exhaustive cost, allowed and spent; else 0 */
 };
 /* Replays every trace on every point that the strategy picks, stores each point when it is done, and goes on
  * where an earlier call of the same sweep was interrupted. A point that cannot be is stored with its reason.

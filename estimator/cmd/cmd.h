@@ -72,6 +72,8 @@ enum ww_code cmd_all(const struct cmd_line *line, const char *name, const char *
 /* An option as a whole number in [min, max]; *out is left alone if the option is not there. WW_USAGE. */
 enum ww_code cmd_u64(const struct cmd_line *line, const char *name, uint64_t min, uint64_t max, uint64_t *out,
                      struct ww_error *error);
+/* An option as a part of 1, given as "3%", "3" (of 100 too, from 1 on) or "0.03"; as cmd_u64. */
+enum ww_code cmd_part(const struct cmd_line *line, const char *name, double *part, struct ww_error *error);
 enum ww_code cmd_parse_u64(const char *text, const char *where, uint64_t min, uint64_t max, uint64_t *out,
                            struct ww_error *error);
 

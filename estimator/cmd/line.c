@@ -241,3 +241,16 @@ enum ww_code cmd_u64(const struct cmd_line *line, const char *name, uint64_t min
     snprintf(where, sizeof where, "warpwatt %s: option --%s", line->row->name, name);
     return cmd_parse_u64(text, where, min, max, out, error);
 }
+
+enum ww_code cmd_part(const struct cmd_line *line, const char *name, double *part, struct ww_error *error) {
+    const char *text = cmd_get(line, name);
+    char *end = NULL;
+    if (!text) return WW_OK;
+    double value = strtod(text, &end);
+    bool percent = end != text && strcmp(end, "%") == 0;
+    if (end == text || (*end && !percent) || !(value > 0 && value <= 100))
+        return ww_fail(error, WW_USAGE, line->row->name, "--%s: \"%.40s\"; expected a percentage such as 3%%",
+                       name, text);
+    *part = percent || value >= 1 ? value / 100 : value;
+    return WW_OK;
+}

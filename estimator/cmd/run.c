@@ -40,21 +40,6 @@ static enum ww_code replay(const struct cmd_line *line, struct ww_run_options *o
     return code;
 }
 
-/* A part of 1, given as "3%", "3" (of 100 too, from 1 on) or "0.03". */
-static enum ww_code read_part(const struct cmd_line *line, const char *name, double *part,
-                              struct ww_error *error) {
-    const char *text = cmd_get(line, name);
-    char *end = NULL;
-    if (!text) return WW_OK;
-    double value = strtod(text, &end);
-    bool percent = end != text && strcmp(end, "%") == 0;
-    if (end == text || (*end && !percent) || !(value > 0 && value <= 100))
-        return ww_fail(error, WW_USAGE, line->row->name, "--%s: \"%.40s\"; expected a percentage such as 3%%",
-                       name, text);
-    *part = percent || value >= 1 ? value / 100 : value;
-    return WW_OK;
-}
-
 static enum ww_code read_options(const struct cmd_line *line, struct ww_run_options *o,
                                  struct ww_error *error) {
     uint64_t epoch = 0;
@@ -63,8 +48,8 @@ static enum ww_code read_options(const struct cmd_line *line, struct ww_run_opti
     o->trace_path = cmd_get(line, "trace");
     o->launches = cmd_get(line, "launches");
     o->mode = cmd_has(line, "mode") ? cmd_get(line, "mode") : "auto";
-    WW_TRY(read_part(line, "target-error", &o->target_error, error));
-    WW_TRY(read_part(line, "confidence", &o->confidence, error));
+    WW_TRY(cmd_part(line, "target-error", &o->target_error, error));
+    WW_TRY(cmd_part(line, "confidence", &o->confidence, error));
     o->power_table = cmd_get(line, "power");
     o->epoch_cycles = (uint32_t)epoch;
     o->per_pc = !cmd_has(line, "no-pc");

@@ -12,6 +12,9 @@ static void print(const struct ww_sweep_summary *s, const char *db) {
     printf("sweep %" PRId64 ": %" PRIu64 "%s point%s, %" PRIu64 " invalid, %" PRIu64
            " outside the constraints\n",
            s->sweep, s->stored, of, ww_plural(s->points, "s"), s->invalid, s->infeasible);
+    if (s->budget > 0)
+        printf("adaptive: %" PRIu64 " point%s replayed, %.3g %% of the exhaustive cost (budget %.3g %%)\n",
+               s->replayed, ww_plural(s->replayed, "s"), 100 * s->cost, 100 * s->budget);
     printf("replays: %" PRIu64 " computed, %" PRIu64 " taken from %s\n", s->computed, s->reused, db);
 }
 
@@ -61,6 +64,7 @@ static enum ww_code sweep_run(const struct cmd_line *line, struct ww_error *erro
     o.mode = cmd_get(line, "mode");
     if (!o.db) o.db = "warpwatt.db";
     WW_TRY(cmd_u64(line, "points", 1, 1000000, &o.points, error));
+    WW_TRY(cmd_part(line, "budget", &o.budget, error));
     WW_TRY(cmd_u64(line, "seed", 0, INT64_MAX, &o.seed, error));
     WW_TRY(cmd_u64(line, "jobs", 1, 256, &jobs, error));
     o.jobs = (unsigned)jobs;
@@ -70,8 +74,9 @@ static enum ww_code sweep_run(const struct cmd_line *line, struct ww_error *erro
 }
 
 static const struct cmd_option sweep_options[] = {
-    {"strategy", 0, "STRATEGY", "grid (all points, default), random, latin (hypercubes) or sobol", 0},
-    {"points", 0, "N", "points that a strategy other than grid picks", 0},
+    {"strategy", 0, "STRATEGY", "grid (all points, default), random, latin (hypercubes), sobol, adaptive", 0},
+    {"points", 0, "N", "points that a strategy other than grid picks; candidates of adaptive", 0},
+    {"budget", 0, "PERCENT", "of adaptive: replays, of what all candidates cost (default 5%)", 0},
     {"seed", 0, "N", "seed of the strategy (default 0)", 0},
     {"mode", 0, "MODE", "of the replays: full (default), sampled (docs/sampling.md) or analytic", 0},
     {"jobs", 'j', "N", "points at a time, 1 to 256 (default: one for each core)", 0},

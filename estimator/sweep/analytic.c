@@ -10,6 +10,7 @@
 struct sweep_model {
     struct ww_model_profile profile;
     struct ww_model model;
+    bool usable;
 };
 
 static enum ww_code open_one(struct sweep_model *m, const char *path, struct ww_error *error) {
@@ -18,6 +19,7 @@ static enum ww_code open_one(struct sweep_model *m, const char *path, struct ww_
     enum ww_code code = ww_run_analytic_check(trace, error);
     if (code == WW_OK) code = ww_model_profile_of(trace, path, NULL, NULL, &m->profile, NULL, error);
     ww_trace_close(trace);
+    m->usable = code == WW_OK;
     return code == WW_OK ? ww_model_new(&m->profile, NULL, &m->model, error) : code;
 }
 
@@ -26,10 +28,19 @@ enum ww_code sweep_models_open(struct sweep_job *job, struct ww_error *error) {
     const char *name = job->space.power ? job->space.power : own ? own : ww_gpu_name(job->gpu);
     job->model = calloc(job->space.trace_count ? job->space.trace_count : 1, sizeof *job->model);
     if (!job->model) return ww_fail_nomem(error, "the profiles of a sweep");
-    for (size_t i = 0; i < job->space.trace_count; i++)
-        WW_TRY(open_one(&job->model[i], job->space.trace[i].path, error));
+    for (size_t i = 0; i < job->space.trace_count; i++) {
+        struct ww_error inner = {.code = WW_OK};
+        enum ww_code code = open_one(&job->model[i], job->space.trace[i].path, &inner);
+        if (code == WW_OK || (code == WW_UNSUPPORTED && job->head.budget > 0)) continue;
+        if (error) *error = inner;
+        return code;
+    }
     if (strcmp(name, "none") == 0) return WW_OK;
     return ww_power_load(name, job->space.power || own, &job->table, error);
+}
+
+bool sweep_has_model(const struct sweep_job *job, size_t trace) {
+    return job->model && job->model[trace].usable;
 }
 
 void sweep_models_close(struct sweep_job *job) {

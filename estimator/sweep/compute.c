@@ -98,8 +98,9 @@ static enum ww_code replay_all(struct sweep_job *job, struct ww_sweep_machine *m
     for (size_t i = 0; i < job->head.trace_count; i++) {
         if (result[i].stored) continue;
         struct ww_error inner = {.code = WW_OK};
-        enum ww_code code = job->model && m->mech_count == 0 ? sweep_estimate(job, m, i, &result[i], &inner)
-                                                             : replay(job, m, i, &result[i], &inner);
+        enum ww_code code = job->model && !job->wanted && m->mech_count == 0
+                                ? sweep_estimate(job, m, i, &result[i], &inner)
+                                : replay(job, m, i, &result[i], &inner);
         if (code == WW_OK) {
             ++*computed;
         } else if (ww_sweep_is_reason(code)) {
@@ -187,14 +188,19 @@ static void run_threads(struct sweep_job *job, struct worker *worker) {
 
 enum ww_code sweep_compute(struct sweep_job *job, struct ww_error *error) {
     struct worker worker[SWEEP_THREADS];
-    job->done = ww_arena_array(&job->space.arena, job->plan.count, sizeof *job->done);
-    job->busy = ww_arena_array(&job->space.arena, job->options->jobs, sizeof *job->busy);
+    if (!job->done) job->done = ww_arena_array(&job->space.arena, job->plan.count, sizeof *job->done);
+    if (!job->busy) job->busy = ww_arena_array(&job->space.arena, job->options->jobs, sizeof *job->busy);
     if (!job->done || !job->busy) return ww_fail_nomem(error, "a sweep");
+    memset(job->done, 0, job->plan.count * sizeof *job->done);
     WW_TRY(ww_db_sweep_done(job->db, &job->head, job->done, error));
+    job->next = 0;
+    job->todo = job->finished;
     for (size_t i = 0; i < job->plan.count; i++) {
         if (job->end && (i < job->first || i >= job->end)) job->done[i] = true; /* another shard's */
+        if (job->wanted && !job->wanted[i]) job->done[i] = true;
         job->todo += !job->done[i];
     }
+    if (job->todo < job->budgeted) job->todo = job->budgeted;
     if (pthread_mutex_init(&job->lock, NULL)) return ww_fail_nomem(error, "a lock");
     if (pthread_cond_init(&job->freed, NULL)) {
         pthread_mutex_destroy(&job->lock);

@@ -26,6 +26,8 @@ struct sweep_job {
     pthread_cond_t freed;         /* a configuration is no longer being computed */
     char (*busy)[WW_CONFIG_HASH]; /* by thread: what it computes, "" nothing */
     bool *done;                   /* by point */
+    bool *wanted;                 /* by point: those that are computed now; NULL: all */
+    size_t budgeted;              /* points that an adaptive sweep will replay */
     size_t next, finished, todo, computed, reused;
     atomic_bool stop;
     enum ww_code code;
@@ -64,6 +66,11 @@ enum ww_code sweep_estimate(const struct sweep_job *job, const struct ww_sweep_m
 /* Computes and stores all points that are not done, by job->options->jobs threads. Errors: those of the
  * database, WW_FAIL (stopped), WW_IO, WW_NOMEM. */
 enum ww_code sweep_compute(struct sweep_job *job, struct ww_error *error);
+/* Whether the model can take a trace (the others are not estimated, if the sweep is adaptive). */
+bool sweep_has_model(const struct sweep_job *job, size_t trace);
+/* Screens all points of the plan and computes those that are worth it (adaptive.h). Errors: those of
+ * sweep_compute, WW_USAGE (a budget below one point), WW_UNSUPPORTED (too many candidates). */
+enum ww_code sweep_adaptive(struct sweep_job *job, struct ww_sweep_summary *summary, struct ww_error *error);
 /* Fits and stores the effects of every objective. */
 enum ww_code sweep_fit(struct sweep_job *job, struct ww_error *error);
 

@@ -8,7 +8,7 @@
 #define DRAWS_A_POINT 64
 #define DRAWS_MORE 4096
 
-const char *const ww_sweep_strategy_name[4] = {"grid", "random", "latin", "sobol"};
+const char *const ww_sweep_strategy_name[5] = {"grid", "random", "latin", "sobol", "adaptive"};
 
 /* Points under way: a list, and a hash table over it of numbers + 1. */
 struct picking {
@@ -159,6 +159,7 @@ enum ww_code ww_sweep_pick(struct ww_sweep_space *space, enum ww_sweep_strategy 
                            uint64_t seed, struct ww_sweep_plan *plan, struct ww_error *error) {
     struct picking p = {.space = space, .error = error};
     *plan = (struct ww_sweep_plan){0};
+    if (strategy == WW_SWEEP_ADAPTIVE) strategy = points ? WW_SWEEP_SOBOL : WW_SWEEP_GRID;
     enum ww_code code = strategy == WW_SWEEP_GRID ? pick_grid(&p) : pick_some(&p, strategy, points, seed);
     if (code == WW_OK && p.count == 0)
         code = ww_fail(error, WW_INPUT, space->file, "$.conditions: no point holds them all");

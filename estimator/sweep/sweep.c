@@ -1,5 +1,5 @@
 /* ww_sweep: a space, a strategy, a database. */
-#include "job.h"
+#include "adaptive.h"
 #include "../config/gpu.h"
 #include <stdlib.h>
 #include <string.h>
@@ -12,23 +12,35 @@ const char *ww_sweep_strategy_at(size_t i) {
     return i < ww_sweep_strategy_count() ? ww_sweep_strategy_name[i] : NULL;
 }
 
+static enum ww_code check_adaptive(const struct ww_sweep_options *o, struct ww_error *error) {
+    if (o->mode && strcmp(o->mode, "full") != 0)
+        return ww_fail(error, WW_USAGE, "--mode", "the strategy adaptive chooses it for each point");
+    if (o->shard) return ww_fail(error, WW_USAGE, "--shard", "the strategy adaptive has no shards");
+    if (o->budget != 0 && !(o->budget > 0 && o->budget <= 1))
+        return ww_fail(error, WW_USAGE, "--budget", "%g %%: expected more than 0 %%, at most 100 %%",
+                       100 * o->budget);
+    return WW_OK;
+}
+
 static enum ww_code parse_strategy(const struct ww_sweep_options *o, enum ww_sweep_strategy *strategy,
                                    struct ww_error *error) {
     *strategy = WW_SWEEP_GRID;
     for (size_t i = 0; o->strategy; i++) {
         if (i == ww_sweep_strategy_count())
-            return ww_fail(error, WW_USAGE, "--strategy", "\"%.40s\": expected grid, random, latin or sobol",
-                           o->strategy);
+            return ww_fail(error, WW_USAGE, "--strategy",
+                           "\"%.40s\": expected grid, random, latin, sobol or adaptive", o->strategy);
         *strategy = (enum ww_sweep_strategy)i;
         if (strcmp(o->strategy, ww_sweep_strategy_name[i]) == 0) break;
     }
+    if (o->jobs < 1 || o->jobs > SWEEP_THREADS)
+        return ww_fail(error, WW_USAGE, "--jobs", "%u: expected 1 to %d", o->jobs, SWEEP_THREADS);
     if (*strategy == WW_SWEEP_GRID && o->points)
         return ww_fail(error, WW_USAGE, "--points", "the grid has all points; expected another --strategy");
+    if (*strategy == WW_SWEEP_ADAPTIVE) return check_adaptive(o, error);
+    if (o->budget != 0) return ww_fail(error, WW_USAGE, "--budget", "is of the strategy adaptive alone");
     if (*strategy != WW_SWEEP_GRID && (o->points < 1 || o->points > WW_SWEEP_POINTS))
         return ww_fail(error, WW_USAGE, "--points", "the strategy %s needs 1 to %d points",
                        ww_sweep_strategy_name[*strategy], WW_SWEEP_POINTS);
-    if (o->jobs < 1 || o->jobs > SWEEP_THREADS)
-        return ww_fail(error, WW_USAGE, "--jobs", "%u: expected 1 to %d", o->jobs, SWEEP_THREADS);
     return WW_OK;
 }
 
@@ -97,14 +109,17 @@ static enum ww_code prepare(struct sweep_job *job, struct ww_error *error) {
     WW_TRY(fill_objectives(job, error));
     WW_TRY(ww_sweep_pick(&job->space, strategy, o->points, o->seed, &job->plan, error));
     WW_TRY(sweep_traces_open(job, error));
-    if (job->space.mode && strcmp(job->space.mode, "analytic") == 0) WW_TRY(sweep_models_open(job, error));
+    if (strategy == WW_SWEEP_ADAPTIVE) job->head.budget = o->budget > 0 ? o->budget : WW_ADAPTIVE_BUDGET;
+    if (job->head.budget > 0 || (job->space.mode && strcmp(job->space.mode, "analytic") == 0))
+        WW_TRY(sweep_models_open(job, error));
     return fill_head(job, strategy, error);
 }
 
 enum ww_code sweep_run_points(struct sweep_job *job, struct ww_sweep_summary *summary, struct ww_error *error) {
     summary->sweep = job->head.id;
     summary->points = job->plan.count;
-    enum ww_code code = sweep_compute(job, error);
+    summary->budget = job->head.budget;
+    enum ww_code code = job->head.budget > 0 ? sweep_adaptive(job, summary, error) : sweep_compute(job, error);
     summary->computed = job->computed;
     summary->reused = job->reused;
     struct ww_error late = {.code = WW_OK};

@@ -112,8 +112,8 @@ enum ww_code ww_sweep_condition(const char *text, ww_sweep_lookup lookup, const 
 
 /* ---- plan.c ---- */
 
-enum ww_sweep_strategy { WW_SWEEP_GRID, WW_SWEEP_RANDOM, WW_SWEEP_LATIN, WW_SWEEP_SOBOL };
-extern const char *const ww_sweep_strategy_name[4];
+enum ww_sweep_strategy { WW_SWEEP_GRID, WW_SWEEP_RANDOM, WW_SWEEP_LATIN, WW_SWEEP_SOBOL, WW_SWEEP_ADAPTIVE };
+extern const char *const ww_sweep_strategy_name[5];
 
 /* Which points are computed, in their order: level numbers, [point][parameter]. In the space's arena. */
 struct ww_sweep_plan {
@@ -122,7 +122,8 @@ struct ww_sweep_plan {
 };
 /* Picks the points that hold all conditions, each once; a setting that the point's mechanism does not have is
  * not varied. `points` and `seed` are not looked at for the grid. A space that has fewer points than asked for
- * may give fewer. Errors: WW_INPUT (no point holds the conditions; a grid of more than WW_SWEEP_POINTS; a
+ * may give fewer. The candidates of an adaptive sweep are the grid, or `points` of Sobol's sequence.
+ * Errors: WW_INPUT (no point holds the conditions; a grid of more than WW_SWEEP_POINTS; a
  * condition that cannot be evaluated), WW_NOMEM. */
 enum ww_code ww_sweep_pick(struct ww_sweep_space *space, enum ww_sweep_strategy strategy, size_t points,
                            uint64_t seed, struct ww_sweep_plan *plan, struct ww_error *error);

@@ -12,6 +12,11 @@ cat >invalid.json <<'END'
 END
 warpwatt sweep invalid.json -j1 --db r.db
 warpwatt query 'SELECT ord, feasible, reason <> "" AS has_reason FROM sweep_point WHERE sweep_id = 3' --db r.db
+# An adaptive sweep replays what its budget allows, and what it knows of the others is kept apart.
+warpwatt sweep space.json --strategy adaptive --budget 50% -j1 --db a.db
+warpwatt sweep space.json --strategy adaptive --budget 50% -j2 --db a.db
+warpwatt query --named front --db a.db --csv | cut -d, -f1,2
+warpwatt query --named candidates --db a.db --csv | cut -d, -f1,3,4
 # Mistakes.
 wrong() {
     echo "$2" >wrong.json
@@ -29,7 +34,11 @@ record_small sm_20
 wrong 3 '{"gpu": "gtx480", "traces": ["a.wwt"], "parameters": {"sm.count": [1]}, "constraints": ["no_column > 1"]}'
 wrong 3 '{"gpu": "gtx480", "traces": ["a.wwt"], "parameters": {"sm.count": [1]}, "constraints": ["1) FROM run; --"]}'
 wrong 4 '{"gpu": "gtx480", "power": "none", "traces": ["a.wwt"], "parameters": {"sm.count": [1]}, "objectives": ["edp"]}'
-fails 2 warpwatt sweep space.json --strategy adaptive --db r.db
+fails 2 warpwatt sweep space.json --strategy clever --db r.db
+fails 2 warpwatt sweep space.json --budget 5% --db r.db
+fails 2 warpwatt sweep space.json --strategy adaptive --budget 0 --db r.db
+fails 2 warpwatt sweep space.json --strategy adaptive --budget 1% --db r.db
+fails 2 warpwatt sweep space.json --strategy adaptive --mode sampled --db r.db
 fails 2 warpwatt sweep space.json --points 4 --db r.db
 fails 2 warpwatt sweep space.json --strategy sobol --db r.db
 fails 2 warpwatt sweep space.json -j0 --db r.db

@@ -245,7 +245,8 @@ static void store_a_sweep(struct ww_db_fixture *f) {
         " INSERT INTO sweep_result SELECT 'c', trace_id, 10, 1000, 5, 5, NULL, 0 FROM trace LIMIT 1;"
         " INSERT INTO sweep_value VALUES(1, 0, 0, 1e-9); INSERT INTO sweep_effect VALUES(1, 0, 0, 'sm.count', "
         "'',"
-        " 0, 0, 1)");
+        " 0, 0, 1); INSERT INTO sweep_candidate VALUES(1, 0, 'sm.count=4', 'full', 1, 1, 1);"
+        " INSERT INTO sweep_estimate VALUES(1, 0, 0, 1e-9, 1e-9, 1e-9)");
     ww_db_fixture_reopen(f);
 }
 
