@@ -80,12 +80,12 @@ static uint32_t whole_segments(uint32_t pieces, uint32_t n) {
 }
 
 /* Sends the request that is held, if the load/store unit has left the port free. */
-static bool send(struct ww_sm *sm, struct ww_dma_engine *e, uint32_t id, uint64_t cycle) {
+static bool send(struct ww_sm *sm, struct ww_dma_engine *e, uint32_t id) {
     struct ww_core *core = sm->core;
     struct ww_cache *c = &sm->l1;
     uint32_t pieces = core->pieces_of[whole_segments(e->pieces, core->gpu->dma_segment / 32)];
     e->starved = c->free_entry == WW_NONE;
-    if (e->starved || sm->misses.count || sm->misses.refused || sm->misses.sent_at == cycle + 1) {
+    if (e->starved || sm->misses.count) {
         core->counter[WW_C_DMA_BLOCKED]++;
         return false;
     }
@@ -96,14 +96,8 @@ static bool send(struct ww_sm *sm, struct ww_dma_engine *e, uint32_t id, uint64_
                                .kind = WW_MEM_READ,
                                .needs_reply = 1,
                                .fine = 1};
-    if (!ww_memsys_send(core->memory, &q, core->now_ps)) {
-        sm->misses.refused = true;
-        core->counter[WW_C_DMA_BLOCKED]++;
-        return false;
-    }
-    sm->misses.sent_at = cycle + 1;
+    ww_l1_queue(sm, &q);
     take_mshr(c, id);
-    core->inflight++;
     core->counter[WW_C_DMA_REQUEST]++;
     core->counter[WW_C_DMA_SECTOR] += ww_bits8(pieces);
     e->held = false;
@@ -139,7 +133,7 @@ static void address_unit(struct ww_sm *sm, struct ww_dma_engine *e, uint64_t cyc
         e->constants = count_constants(&b->d, shift);
     }
     bool working = e->held || generate(e, &b->d, shift);
-    if (e->held && send(sm, e, id, cycle)) {
+    if (e->held && send(sm, e, id)) {
         if (b->first_at == WW_NEVER) b->first_at = cycle;
         b->last_at = cycle;
         b->outstanding++;

@@ -100,7 +100,8 @@ static enum ww_code start_memory(struct ww_engine *e, struct ww_error *error) {
     double fastest = e->gpu.clock_sm_mhz > e->gpu.clock_l2_mhz ? e->gpu.clock_sm_mhz : e->gpu.clock_l2_mhz;
     WW_TRY(ww_memsys_check(&e->gpu, error));
     e->queue = ww_queue_new((uint64_t)(1e6 / fastest));
-    if (!e->queue) return ww_fail_nomem(error, "the event queue");
+    e->mail = calloc(2 * (size_t)e->gpu.sm_count, sizeof *e->mail);
+    if (!e->queue || !e->mail) return ww_fail_nomem(error, "the event queue");
     e->memory = ww_memsys_new(&e->gpu, e->queue, &client, e->counter, e->options.seed);
     return e->memory ? WW_OK : ww_fail_nomem(error, "the memory system");
 }
@@ -132,6 +133,8 @@ void ww_engine_free(struct ww_engine *engine) {
     ww_pieces_free(&engine->core.pieces);
     ww_govern_free(engine->govern);
     free(engine->fetch_state);
+    for (uint32_t i = 0; engine->mail && i < 2 * engine->gpu.sm_count; i++) free(engine->mail[i].reply);
+    free(engine->mail);
     ww_pool_free(&engine->core.pool);
     ww_arena_free(&engine->arena);
     free(engine);
@@ -232,7 +235,7 @@ static enum ww_code prepare(struct ww_engine *e, const struct ww_launch *launch,
     c->mhz[WW_DOMAIN_DRAM] = e->gpu.clock_dram_mhz;
     c->govern = e->govern;
     c->govern_at = WW_NEVER;
-    c->tick = (struct ww_event){.fn = ww_core_tick, .owner = c};
+    c->tick = (struct ww_event){.fn = ww_core_tick, .owner = c, .last = true};
     c->cut = (struct ww_event){.fn = ww_core_epoch_end, .owner = c};
     derive(c, launch);
     bool pieces_on = e->options.pieces || e->govern;
@@ -249,9 +252,13 @@ static enum ww_code prepare_sms(struct ww_engine *e, const struct ww_launch *lau
     struct ww_inst_count *inst = ww_arena_array(&e->arena, (size_t)launch->inst_count + 1, sizeof *inst);
     c->groups = (count + 63) / 64;
     c->wheel = ww_arena_array(&e->arena, c->groups, sizeof *c->wheel);
+    c->sending = ww_arena_array(&e->arena, c->groups, sizeof *c->sending);
+    for (uint32_t k = 0; k < 2; k++) c->mailed[k] = ww_arena_array(&e->arena, c->groups, sizeof *c->mailed[k]);
+    c->mail = e->mail;
     c->next = ww_arena_array(&e->arena, count, sizeof *c->next);
     c->sm = ww_arena_array(&e->arena, count, sizeof *c->sm);
-    if (!inst || !c->wheel || !c->next || !c->sm) return ww_fail_nomem(error, "the SMs");
+    if (!inst || !c->wheel || !c->sending || !c->mailed[0] || !c->mailed[1] || !c->next || !c->sm)
+        return ww_fail_nomem(error, "the SMs");
     WW_TRY(ww_epochs_begin(&c->epochs, e->options.epoch_cycles ? e->options.epoch_cycles : 4096, inst, error));
     for (uint32_t i = 0; i < count; i++) {
         c->next[i] = WW_NEVER;

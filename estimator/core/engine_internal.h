@@ -26,6 +26,7 @@ struct ww_engine {
     struct ww_govern *govern; /* NULL: none */
     struct ww_queue *queue;
     struct ww_memsys *memory;
+    struct ww_mail *mail;  /* of the SMs; see sm.h */
     struct ww_arena arena; /* of the launch */
     struct ww_core core;
     uint64_t counter[WW_COUNTER_COUNT];

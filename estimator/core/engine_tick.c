@@ -1,5 +1,7 @@
 #include "govern.h"
 
+#include <stdlib.h>
+
 void ww_core_fail(struct ww_core *core, enum ww_code code) {
     if (core->code_failed == WW_OK) core->code_failed = code;
 }
@@ -33,18 +35,64 @@ static __attribute__((noinline)) uint64_t govern_cycle(const struct ww_core *cor
 }
 
 static inline uint64_t next_cycle(const struct ww_core *core) {
-    uint64_t next = core->dispatch_at > core->now ? core->dispatch_at : core->now + 1;
+    uint64_t next = core->dispatch_at > core->now ? core->dispatch_at : core->now + 1, sooner = 0;
     if (core->dispatch_at == WW_NEVER) next = WW_NEVER;
     for (uint32_t g = 0; g < core->groups; g++) {
         uint64_t at = ww_wheel_next(&core->wheel[g], core->now);
         if (at < next) next = at;
+        sooner |= core->sending[g] | core->mailed[(core->now + 1) & 1][g];
     }
+    if (sooner) return core->now + 1;
     return core->govern_at < next ? govern_cycle(core, next) : next;
 }
 
+/* The SM's miss queue has room for one more from `cycle` on. */
+static void made_room(struct ww_sm *sm, uint64_t cycle) {
+    bool goes_on = sm->lsu.held && sm->lsu.retry;
+    if (sm->saturated && !ww_l1_saturated(sm)) ww_sm_count_mode(sm, cycle);
+    if (sm->dma && ww_dma_next(sm->dma, cycle - 1) <= cycle) goes_on = true;
+    if (sm->fetch && ww_fetch_next(sm->fetch, cycle - 1) <= cycle) goes_on = true;
+    if (goes_on) ww_core_wake(sm->core, sm->id, cycle);
+}
+
+/* The end of the cycle before `cycle`: miss queues are offered, in the order of the SMs. */
+static void send_group(struct ww_core *core, uint32_t group, uint64_t cycle) {
+    for (uint64_t sending = core->sending[group]; sending; sending &= sending - 1) {
+        struct ww_sm *sm = &core->sm[group * 64 + (uint32_t)__builtin_ctzll(sending)];
+        bool sent = ww_l1_send(sm, core->now_ps);
+        if (sent) made_room(sm, cycle);
+        if (!sent || !sm->misses.count) core->sending[group] &= ~(sending & -sending);
+    }
+}
+
+/* The SM hears in `cycle` what the memory system said. Returns when it has to step for it: a warp of it can
+ * issue or wakes, or its LSU may go on. */
+static uint64_t take_mail(struct ww_sm *sm, uint64_t cycle) {
+    struct ww_mail *mail = &sm->core->mail[2 * sm->id + (cycle & 1)];
+    ww_sm_advance(sm, cycle);
+    if (mail->unblocked) {
+        sm->misses.refused = false;
+        ww_dma_retry(sm->dma, cycle);
+    }
+    for (uint32_t i = 0; i < mail->count; i++) ww_l1_reply(sm, &mail->reply[i], cycle);
+    if (mail->count && sm->saturated && !ww_l1_saturated(sm)) ww_sm_count_mode(sm, cycle);
+    mail->count = 0;
+    mail->unblocked = false;
+    bool queue = sm->misses.count && !sm->misses.refused;
+    if (sm->stirred || (sm->lsu.held && sm->lsu.retry) || queue) return cycle;
+    uint64_t at = ww_wheel_next(&sm->wheel, cycle - 1);
+    if (sm->dma && ww_dma_next(sm->dma, cycle - 1) < at) at = ww_dma_next(sm->dma, cycle - 1);
+    if (sm->fetch && ww_fetch_next(sm->fetch, cycle - 1) < at) at = ww_fetch_next(sm->fetch, cycle - 1);
+    return at;
+}
+
 static void step_group(struct ww_core *core, uint32_t group, uint64_t cycle) {
-    for (uint64_t due = ww_wheel_take(&core->wheel[group], cycle); due; due &= due - 1) {
+    uint64_t *mailed = &core->mailed[cycle & 1][group], mail = *mailed;
+    uint64_t due = ww_wheel_take(&core->wheel[group], cycle) | mail;
+    *mailed = 0;
+    for (; due; due &= due - 1) {
         uint32_t id = group * 64 + (uint32_t)__builtin_ctzll(due);
+        if (mail & due & -due) ww_core_wake(core, id, take_mail(&core->sm[id], cycle));
         uint64_t next = core->next[id];
         if (next <= cycle) {
             core->next[id] = WW_NEVER;
@@ -52,6 +100,7 @@ static void step_group(struct ww_core *core, uint32_t group, uint64_t cycle) {
         }
         set_next(core, id, next);
     }
+    ww_wheel_take(&core->wheel[group], cycle); /* what mail has just set */
 }
 
 static void one_cycle(struct ww_core *core, uint64_t cycle) {
@@ -74,15 +123,19 @@ static void report(struct ww_core *core) {
                                    (unsigned long long)core->issued));
 }
 
-/* Cycles follow one another here, without the queue, as long as no other event lies between them. */
+/* Cycles follow one another here, without the queue, as long as no other event lies between them. Events of the
+ * very time of a cycle come before it, unless the requests that are sent at its beginning lead to them. */
 void ww_core_tick(void *owner, struct ww_event *event, uint64_t now_ps) {
     struct ww_core *core = owner;
     uint64_t cycle = next_cycle(core);
-    (void)now_ps;
     core->ticking = true;
     while (cycle != WW_NEVER && core->code_failed == WW_OK) {
-        core->now_ps = ww_clock_time(&core->clock, cycle);
-        if (core->now_ps > now_ps && core->now_ps >= ww_queue_next(core->queue)) break;
+        uint64_t ps = ww_clock_time(&core->clock, cycle);
+        if (ps > now_ps && ps >= ww_queue_next(core->queue)) break;
+        ww_queue_floor(core->queue, ps);
+        for (uint32_t g = 0; g < core->groups; g++)
+            if (core->sending[g]) send_group(core, g, cycle);
+        core->now_ps = ps;
         bool governs = cycle >= core->govern_at;
         if (governs) ww_govern_before(core, cycle);
         one_cycle(core, cycle);
@@ -103,7 +156,8 @@ void ww_core_epoch_end(void *owner, struct ww_event *event, uint64_t now_ps) {
     if (alive(core)) ww_queue_add(core->queue, event, ww_clock_time(&core->clock, cycle + length));
 }
 
-/* The cycle in which something from outside takes effect: the next edge whose tick is still to come. */
+/* The cycle in which something from outside takes effect: the next edge, one at this very time if it is still
+ * to come. */
 static uint64_t outside_cycle(struct ww_core *core, uint64_t now_ps) {
     uint64_t time = ww_clock_time(&core->clock, core->now), cycle = core->now;
     if (time < now_ps) {
@@ -117,41 +171,37 @@ static uint64_t outside_cycle(struct ww_core *core, uint64_t now_ps) {
     return cycle;
 }
 
-/* After an event from outside: the SM steps when a warp of it can issue or wakes, or its LSU may go on. */
-static void wake_after(struct ww_sm *sm, uint64_t cycle) {
-    struct ww_core *core = sm->core;
-    bool queue = sm->misses.count && !sm->misses.refused;
-    uint64_t at =
-        sm->stirred || (sm->lsu.held && sm->lsu.retry) || queue ? cycle : ww_wheel_next(&sm->wheel, cycle - 1);
-    if (sm->dma && ww_dma_next(sm->dma, cycle - 1) < at) at = ww_dma_next(sm->dma, cycle - 1);
-    if (sm->fetch && ww_fetch_next(sm->fetch, cycle - 1) < at) at = ww_fetch_next(sm->fetch, cycle - 1);
-    if (at != WW_NEVER) ww_core_wake(core, sm->id, at);
-    if (core->ticking) return;
-    /* A CTA may have ended, too. The tick stands in the queue for all else. */
-    if (core->dispatch_at < at) at = core->dispatch_at > core->now ? core->dispatch_at : core->now + 1;
-    if (core->govern_at < at) at = core->govern_at > core->now ? core->govern_at : core->now + 1;
-    if (at < core->tick_cycle) {
-        core->tick_cycle = at;
-        ww_queue_earlier(core->queue, &core->tick, ww_clock_time(&core->clock, at));
+/* What the memory system says to an SM now waits for the SM's next cycle. */
+static struct ww_mail *mail_to(struct ww_core *core, uint32_t sm, uint64_t now_ps) {
+    uint64_t cycle = outside_cycle(core, now_ps);
+    core->answered_ps = now_ps;
+    core->mailed[cycle & 1][sm >> 6] |= 1ull << (sm & 63);
+    if (!core->ticking && cycle < core->tick_cycle) {
+        core->tick_cycle = cycle;
+        ww_queue_earlier(core->queue, &core->tick, ww_clock_time(&core->clock, cycle));
     }
+    return &core->mail[2 * sm + (cycle & 1)];
+}
+
+static bool grow(struct ww_core *core, struct ww_mail *mail) {
+    uint32_t capacity = mail->capacity ? 2 * mail->capacity : 8;
+    struct ww_mem_reply *grown = realloc(mail->reply, capacity * sizeof *grown);
+    if (!grown) {
+        ww_core_fail(core, ww_fail_nomem(core->error, "answers of the memory system"));
+        return false;
+    }
+    mail->reply = grown;
+    mail->capacity = capacity;
+    return true;
 }
 
 void ww_core_reply(void *owner, uint16_t sm, const struct ww_mem_reply *reply, uint64_t now_ps) {
     struct ww_core *core = owner;
-    uint64_t cycle = outside_cycle(core, now_ps);
-    core->answered_ps = now_ps;
-    ww_sm_advance(&core->sm[sm], cycle);
-    ww_l1_reply(&core->sm[sm], reply, cycle);
-    if (core->sm[sm].saturated && !ww_l1_saturated(&core->sm[sm])) ww_sm_count_mode(&core->sm[sm], cycle);
-    wake_after(&core->sm[sm], cycle);
+    struct ww_mail *mail = mail_to(core, sm, now_ps);
+    if (mail->count == mail->capacity && !grow(core, mail)) return;
+    mail->reply[mail->count++] = *reply;
 }
 
 void ww_core_unblocked(void *owner, uint16_t sm, uint64_t now_ps) {
-    struct ww_core *core = owner;
-    uint64_t cycle = outside_cycle(core, now_ps);
-    core->answered_ps = now_ps;
-    ww_sm_advance(&core->sm[sm], cycle);
-    core->sm[sm].misses.refused = false;
-    ww_dma_retry(core->sm[sm].dma, cycle);
-    wake_after(&core->sm[sm], cycle);
+    mail_to(owner, sm, now_ps)->unblocked = true;
 }

@@ -24,6 +24,7 @@ struct ww_queue {
     uint64_t base;                   /* bucket number of `now` */
     uint64_t now;
     uint64_t order;
+    uint64_t floor;
     unsigned shift; /* log2 of the bucket length in ps */
 };
 
@@ -80,7 +81,7 @@ static void far_add(struct ww_queue *q, struct ww_event *e) {
 void ww_queue_add(struct ww_queue *q, struct ww_event *e, uint64_t time) {
     assert(!e->queued && time >= q->now);
     e->time = time;
-    e->order = q->order++;
+    e->order = e->last ? UINT64_MAX : q->order++;
     e->queued = true;
     if ((time >> q->shift) - q->base < BUCKETS)
         ring_add(q, e);
@@ -88,7 +89,12 @@ void ww_queue_add(struct ww_queue *q, struct ww_event *e, uint64_t time) {
         far_add(q, e);
 }
 
+void ww_queue_floor(struct ww_queue *q, uint64_t time) {
+    q->floor = time;
+}
+
 void ww_queue_earlier(struct ww_queue *q, struct ww_event *e, uint64_t time) {
+    if (time < q->floor) time = q->floor;
     if (e->queued) {
         if (e->time <= time) return;
         ww_queue_cancel(q, e);

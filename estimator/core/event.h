@@ -1,8 +1,8 @@
 /* event.h: the engine's one clock and its event queue.
  *
  * Time is integer picoseconds. Events fire in order of (time, order of scheduling), so that results do not
- * depend on the queue's shape. An event is a small record embedded in, or indexed by, its owner: nothing
- * is allocated in the loop.
+ * depend on the queue's shape; one event, the SMs' edge, may be the last of its time. An event is a small
+ * record embedded in, or indexed by, its owner: nothing is allocated in the loop.
  */
 #ifndef WW_CORE_EVENT_H
 #define WW_CORE_EVENT_H
@@ -14,7 +14,7 @@
 struct ww_event;
 typedef void (*ww_event_fn)(void *owner, struct ww_event *event, uint64_t now_ps);
 
-/* Embedded in its owner. The owner sets fn and owner once; link fields are the queue's. */
+/* Embedded in its owner. The owner sets fn, owner and last once; link fields are the queue's. */
 struct ww_event {
     ww_event_fn fn;
     void *owner;
@@ -23,6 +23,7 @@ struct ww_event {
     struct ww_event *next;
     uint32_t bucket;
     bool queued;
+    bool last; /* it fires after all others of its time; one event of a queue may be so */
 };
 
 struct ww_queue;
@@ -31,6 +32,8 @@ struct ww_queue *ww_queue_new(uint64_t bucket_ps);
 void ww_queue_free(struct ww_queue *q);
 /* Schedules e at `time` >= now; e must not be queued. */
 void ww_queue_add(struct ww_queue *q, struct ww_event *e, uint64_t time);
+/* From now on ww_queue_earlier takes no time before `time`, but that one instead. */
+void ww_queue_floor(struct ww_queue *q, uint64_t time);
 /* If e is queued at a later time, or not at all, schedules it at `time`. */
 void ww_queue_earlier(struct ww_queue *q, struct ww_event *e, uint64_t time);
 void ww_queue_cancel(struct ww_queue *q, struct ww_event *e);

@@ -15,36 +15,26 @@ static bool queue_full(const struct ww_sm *sm) {
     return sm->misses.count >= sm->core->gpu->l1_miss_queue;
 }
 
-/* Sends at once if nothing is before it, else puts the request into the miss queue, which has room. */
-static void send(struct ww_sm *sm, const struct ww_mem_request *request, uint64_t cycle) {
+void ww_l1_queue(struct ww_sm *sm, const struct ww_mem_request *request) {
     struct ww_miss_queue *l = &sm->misses;
-    struct ww_core *core = sm->core;
-    core->inflight++;
-    if (l->count == 0 && !l->refused && l->sent_at != cycle + 1) {
-        if (ww_memsys_send(core->memory, request, core->now_ps)) {
-            l->sent_at = cycle + 1;
-            return;
-        }
-        l->refused = true;
-    }
-    uint32_t at = l->head + l->count++;
-    if (at >= core->gpu->l1_miss_queue) at -= core->gpu->l1_miss_queue;
+    uint32_t at = l->head + l->count++, capacity = sm->core->gpu->l1_miss_queue;
+    sm->core->inflight++;
+    if (at >= capacity) at -= capacity;
     l->ring[at] = *request;
 }
 
-void ww_l1_drain(struct ww_sm *sm, uint64_t cycle) {
+bool ww_l1_send(struct ww_sm *sm, uint64_t ps) {
     struct ww_miss_queue *l = &sm->misses;
-    if (l->refused || l->sent_at == cycle + 1) return;
-    if (!ww_memsys_send(sm->core->memory, &l->ring[l->head], sm->core->now_ps)) {
+    if (!ww_memsys_send(sm->core->memory, &l->ring[l->head], ps)) {
         l->refused = true;
-        return;
+        return false;
     }
-    l->sent_at = cycle + 1;
     if (++l->head == sm->core->gpu->l1_miss_queue) l->head = 0;
     l->count--;
     sm->lsu.retry = true;
     if (sm->lsu.waits == WW_LSU_QUEUE) sm->lsu.waits = WW_LSU_ANY;
     if (sm->fetch) sm->fetch->blocked = false;
+    return true;
 }
 
 /* A request of the line at `address`; the memory system's sectors are the caller's. */
@@ -73,13 +63,13 @@ static struct ww_mem_request whole_request(const struct ww_sm *sm, const struct 
 /* Asks the memory system for sectors of a cache's line. A cache with shorter lines than requests have names
  * the pieces of the request line. */
 static void ask(struct ww_sm *sm, const struct ww_cache *c, const struct ww_line_request *r, uint32_t sectors,
-                uint32_t entry, uint64_t cycle) {
+                uint32_t entry) {
     const struct ww_cache_shape *s = c->shape;
     uint64_t first = r->key & ~(uint64_t)s->offset_mask;
     if (s->fine) sectors <<= (r->key & s->offset_mask) << (s->line_shift - 5);
     struct ww_mem_request q = request_of(sm, r, first << s->line_shift, sectors, WW_MEM_READ, s->tag | entry);
     q.fine = s->fine;
-    send(sm, &q, cycle);
+    ww_l1_queue(sm, &q);
 }
 
 /* Takes the data port for so many pieces; returns the cycle at which the last of them has passed it. */
@@ -188,7 +178,7 @@ static bool load_miss(struct ww_sm *sm, struct ww_cache *c, uint32_t op, const s
     if (!miss) return true;
     c->entry[m].inst = inst;
     if (c == &sm->l1) count_pattern(sm, (uint64_t)ww_bits8(miss) << c->shape->sector_shift);
-    ask(sm, c, r, miss, m, cycle);
+    ask(sm, c, r, miss, m);
     return true;
 }
 
@@ -204,13 +194,13 @@ bool ww_l1_prefetch(struct ww_sm *sm, struct ww_cache *c, const struct ww_line_r
     c->pending[line] |= sectors;
     c->entry[m].inst = inst;
     sm->core->counter[WW_C_PREFETCH_SECTOR] += (uint64_t)ww_bits8(sectors) << c->shape->sector_shift;
-    ask(sm, c, r, sectors, m, cycle);
+    ask(sm, c, r, sectors, m);
     return true;
 }
 
 /* A hit on a page that the SM has no translation of: a request for it goes to the TLB, beside the L2, and the
  * data are read when it is back (Mei and Chu, TPDS 2017, section 5.2: P2 of the GTX560Ti). */
-static bool translate_hit(struct ww_sm *sm, uint32_t op, const struct ww_line_request *r, uint64_t cycle) {
+static bool translate_hit(struct ww_sm *sm, uint32_t op, const struct ww_line_request *r) {
     struct ww_core *core = sm->core;
     const struct ww_cache_shape *s = &core->l1_shape;
     uint64_t first = r->key & ~(uint64_t)s->offset_mask;
@@ -224,7 +214,7 @@ static bool translate_hit(struct ww_sm *sm, uint32_t op, const struct ww_line_re
         request_of(sm, r, first << s->line_shift, pieces, WW_MEM_TRANSLATION, WW_TAG_TARGET | t);
     q.bytes = 0;
     q.fine = 1;
-    send(sm, &q, cycle);
+    ww_l1_queue(sm, &q);
     return true;
 }
 
@@ -247,7 +237,7 @@ bool ww_l1_load(struct ww_sm *sm, struct ww_cache *c, uint32_t op, const struct 
         if (!load_miss(sm, c, op, r, line, hit, merged, miss, cycle)) return false;
     } else {
         bool known = translated(sm, c, r->key);
-        if (!known && !translate_hit(sm, op, r, cycle)) return false;
+        if (!known && !translate_hit(sm, op, r)) return false;
         count_load(sm, s, sm->core->pool.op[op].inst, hit, 0, 0);
         if (!known) hit = 0; /* its data are read later */
     }
@@ -304,8 +294,8 @@ static uint32_t acknowledgement(struct ww_sm *sm, uint32_t warp) {
     return WW_TAG_ACK | warp | (w->generation & WW_TAG_GENERATION) << 6;
 }
 
-bool ww_l1_store(struct ww_sm *sm, struct ww_warp *w, const struct ww_dinst *d, const struct ww_line_request *r,
-                 uint64_t cycle) {
+bool ww_l1_store(struct ww_sm *sm, struct ww_warp *w, const struct ww_dinst *d,
+                 const struct ww_line_request *r) {
     struct ww_core *core = sm->core;
     uint32_t pieces = core->pieces_of[r->pieces], sectors = ww_bits8(pieces);
     if (queue_full(sm) || not_owner(sm, (uint32_t)(w - sm->warp))) return false;
@@ -314,12 +304,12 @@ bool ww_l1_store(struct ww_sm *sm, struct ww_warp *w, const struct ww_dinst *d, 
     core->epochs.inst[d - core->code.inst].sectors += sectors;
     struct ww_mem_request q =
         whole_request(sm, r, pieces, WW_MEM_WRITE, acknowledgement(sm, (uint32_t)(w - sm->warp)));
-    send(sm, &q, cycle);
+    ww_l1_queue(sm, &q);
     return true;
 }
 
 bool ww_l1_direct(struct ww_sm *sm, uint32_t warp, uint32_t op, const struct ww_dinst *d,
-                  const struct ww_line_request *r, uint64_t cycle) {
+                  const struct ww_line_request *r) {
     struct ww_core *core = sm->core;
     uint32_t pieces = core->pieces_of[r->pieces], sectors = ww_bits8(pieces);
     bool atomic = d->path == WW_L_ATOMIC;
@@ -343,6 +333,6 @@ bool ww_l1_direct(struct ww_sm *sm, uint32_t warp, uint32_t op, const struct ww_
     core->epochs.inst[inst].sectors += sectors;
     core->epochs.inst[inst].l1_miss += sectors;
     struct ww_mem_request q = whole_request(sm, r, pieces, atomic ? WW_MEM_ATOMIC : WW_MEM_READ, tag);
-    send(sm, &q, cycle);
+    ww_l1_queue(sm, &q);
     return true;
 }

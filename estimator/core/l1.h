@@ -50,12 +50,12 @@ struct ww_cache {
     uint64_t port_free; /* data return */
 };
 
-/* Requests that wait for the interconnect. */
+/* Requests that wait for the interconnect. The first of them is offered at the end of every cycle, until it is
+ * refused. */
 struct ww_miss_queue {
     struct ww_mem_request *ring;
     uint32_t head, count;
     bool refused;
-    uint64_t sent_at; /* cycle of the last send + 1 */
 };
 
 /* One memory instruction between the LSU and its last answer. */
@@ -97,13 +97,15 @@ bool ww_l1_load(struct ww_sm *sm, struct ww_cache *cache, uint32_t op, const str
  * the warp's instruction `inst` led to. False: no MSHR, no line, or no place in the miss queue. */
 bool ww_l1_prefetch(struct ww_sm *sm, struct ww_cache *cache, const struct ww_line_request *r, uint32_t warp,
                     uint32_t inst, uint64_t cycle);
-bool ww_l1_store(struct ww_sm *sm, struct ww_warp *w, const struct ww_dinst *d, const struct ww_line_request *r,
-                 uint64_t cycle);
+bool ww_l1_store(struct ww_sm *sm, struct ww_warp *w, const struct ww_dinst *d,
+                 const struct ww_line_request *r);
 /* A load that is not cached here, or an atomic; without an operation (WW_NONE) only fences wait for it. */
 bool ww_l1_direct(struct ww_sm *sm, uint32_t warp, uint32_t op, const struct ww_dinst *d,
-                  const struct ww_line_request *r, uint64_t cycle);
-/* Sends the first of those that wait in the miss queue, one request a cycle. */
-void ww_l1_drain(struct ww_sm *sm, uint64_t cycle);
+                  const struct ww_line_request *r);
+/* Puts a request into the miss queue, which has room. */
+void ww_l1_queue(struct ww_sm *sm, const struct ww_mem_request *request);
+/* Offers the first request of the miss queue, which has one, at time ps. False: refused. */
+bool ww_l1_send(struct ww_sm *sm, uint64_t ps);
 
 /* ---- l1_reply.c ---- */
 /* An element of a pool, which grows; WW_NONE: out of memory, and the launch fails. */

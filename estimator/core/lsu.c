@@ -131,11 +131,11 @@ bool ww_lsu_offer(struct ww_sm *sm, const struct ww_dinst *d, uint32_t warp, uin
     *cycles = 1;
     switch (d->path) {
     case WW_L_STORE:
-        return ww_l1_store(sm, &sm->warp[warp], d, r, cycle);
+        return ww_l1_store(sm, &sm->warp[warp], d, r);
     case WW_L_ATOMIC:
-        return ww_l1_direct(sm, warp, op, d, r, cycle);
+        return ww_l1_direct(sm, warp, op, d, r);
     default:
-        if (d->cache == WW_CACHE_NONE) return ww_l1_direct(sm, warp, op, d, r, cycle);
+        if (d->cache == WW_CACHE_NONE) return ww_l1_direct(sm, warp, op, d, r);
         if (d->cache == WW_CACHE_TEX) return ww_l1_load(sm, &sm->tex, op, r, cycle, cycles);
         return ww_l1_load(sm, sm->fetch ? ww_fetch_where(sm, r->key) : &sm->l1, op, r, cycle, cycles);
     }

@@ -45,7 +45,8 @@ struct ww_mem_reply {
     uint8_t walked; /* it waited for a walk of the page table */
 };
 
-/* How the memory system calls the SM back; both run inside an event at the given time. */
+/* How the memory system calls the SM back; both run inside an event at the given time. The SM hears it in its
+ * first cycle that begins then or later. */
 struct ww_memsys_client {
     void *context;
     void (*reply)(void *context, uint16_t sm, const struct ww_mem_reply *reply, uint64_t now_ps);
@@ -64,8 +65,9 @@ struct ww_memsys;
 struct ww_memsys *ww_memsys_new(const struct ww_gpu_spec *gpu, struct ww_queue *queue,
                                 const struct ww_memsys_client *client, uint64_t *counter, uint64_t seed);
 void ww_memsys_free(struct ww_memsys *m);
-/* Offers a request at time now. False: the SM's port or the slice pushes back; nothing has changed, and
- * unblocked() will be called. */
+/* Offers a request at time now, which may lie before that of the queue by up to a cycle of the SMs (what it
+ * leads to comes not before the queue's floor). False: the SM's port or the slice pushes back; nothing has
+ * changed, and unblocked() will be called. */
 bool ww_memsys_send(struct ww_memsys *m, const struct ww_mem_request *request, uint64_t now_ps);
 /* True if nothing is in flight anywhere (dirty lines may stay in the L2). */
 bool ww_memsys_idle(const struct ww_memsys *m);

@@ -113,9 +113,8 @@ static inline bool lsu_tries(struct ww_lsu *l) {
 static inline void step_memory(struct ww_sm *sm, uint64_t cycle) {
     const struct ww_lsu *l = &sm->lsu;
     bool filling = sm->const_fills.saturated_until != 0;
-    if (!(l->count | l->reexec.count | sm->misses.count) && !filling && !sm->extras) return;
+    if (!(l->count | l->reexec.count) && !filling && !sm->extras) return;
     if (filling) ww_const_step(sm, cycle);
-    if (sm->misses.count) ww_l1_drain(sm, cycle);
     bool port = (l->count | l->reexec.count) && l->free <= cycle;
     if (port && lsu_tries(&sm->lsu)) ww_lsu_step(sm, cycle);
     if (sm->fetch && sm->fetch->count && (!port || l->held)) ww_fetch_step(sm, cycle);
@@ -158,7 +157,7 @@ uint64_t ww_sm_step(struct ww_sm *sm, uint64_t cycle) {
     uint64_t at = ww_lsu_next(&sm->lsu, cycle);
     if (sm->ended) end_ctas(sm, cycle + 1);
     if (at < next) next = at;
-    if (sm->misses.count && !sm->misses.refused) return cycle + 1;
+    if (sm->misses.count && !sm->misses.refused) ww_core_sends(sm->core, sm->id);
     at = sm->const_fills.saturated_until;
     if (at && at < next) next = at;
     if (next == cycle + 1) return next;

@@ -225,6 +225,13 @@ struct ww_sm {
     uint32_t page_shift;       /* log2 of a page's bytes; 0: hits need none */
 };
 
+/* What the memory system says to an SM; it hears it in the next cycle. */
+struct ww_mail {
+    struct ww_mem_reply *reply; /* grown as need be */
+    uint32_t count, capacity;
+    bool unblocked;
+};
+
 /* What all SMs of a launch share. */
 struct ww_core {
     const struct ww_gpu_spec *gpu;
@@ -261,6 +268,9 @@ struct ww_core {
     uint64_t now, now_ps;   /* of the current tick */
     uint64_t start_ps;      /* of the launch */
     struct ww_wheel *wheel; /* of SMs, by groups of 64 */
+    uint64_t *sending;      /* by group: SMs whose miss queue is offered at the end of the cycle */
+    uint64_t *mailed[2];    /* by group: SMs that are told something in the next even, odd cycle */
+    struct ww_mail *mail;   /* by SM, what: of even cycles, of odd ones */
     uint64_t *next;         /* by SM: cycle of its next step */
     uint32_t groups;
     struct ww_sm *sm;
@@ -464,6 +474,10 @@ void ww_core_reply(void *core, uint16_t sm, const struct ww_mem_reply *reply, ui
 void ww_core_unblocked(void *core, uint16_t sm, uint64_t now_ps);
 /* Makes sure that the SM steps in `cycle`, or earlier. */
 void ww_core_wake(struct ww_core *core, uint32_t sm, uint64_t cycle);
+/* The SM's miss queue holds something that may be sent: it is offered at the end of every cycle from now on. */
+static inline void ww_core_sends(struct ww_core *core, uint32_t sm) {
+    core->sending[sm >> 6] |= 1ull << (sm & 63);
+}
 /* Records an error that stops the launch. */
 void ww_core_fail(struct ww_core *core, enum ww_code code);
 

@@ -8,6 +8,7 @@
 
 static struct {
     uint64_t latency_ps; /* of a reply */
+    uint64_t notice_ps;  /* it is put into the queue only so long before; 0: at once */
     uint8_t level;
     uint32_t most; /* requests in flight before it refuses; 0: no limit */
     uint32_t reads, writes, atomics, refused, sectors, atomic_sectors, write_bytes, updates;
@@ -18,6 +19,7 @@ struct fake_flight {
     struct ww_mem_request request;
     struct ww_memsys *memory;
     struct fake_flight *next;
+    uint64_t at; /* time of the reply */
 };
 
 struct ww_memsys {
@@ -65,7 +67,10 @@ static void fake_answer(void *owner, struct ww_event *event, uint64_t now) {
                                  .source = q->source,
                                  .last = 1};
     uint16_t sm = q->sm;
-    (void)event;
+    if (now < f->at) {
+        ww_queue_add(m->queue, event, f->at);
+        return;
+    }
     f->next = m->free;
     m->free = f;
     m->flying--;
@@ -92,7 +97,7 @@ bool ww_memsys_send(struct ww_memsys *m, const struct ww_mem_request *request, u
     struct fake_flight *f = m->free ? m->free : calloc(1, sizeof *f);
     if (!f) abort();
     if (m->free) m->free = f->next;
-    *f = (struct fake_flight){.request = *request, .memory = m};
+    *f = (struct fake_flight){.request = *request, .memory = m, .at = now_ps + fake.latency_ps};
     f->event.fn = fake_answer;
     f->event.owner = f;
     m->flying++;
@@ -103,7 +108,7 @@ bool ww_memsys_send(struct ww_memsys *m, const struct ww_mem_request *request, u
     if (request->kind == WW_MEM_ATOMIC) fake.atomic_sectors += fake_pieces(m, request);
     fake.write_bytes += request->bytes;
     fake.updates += request->atomic_ops;
-    ww_queue_add(m->queue, &f->event, now_ps + fake.latency_ps);
+    ww_queue_earlier(m->queue, &f->event, f->at > fake.notice_ps ? f->at - fake.notice_ps : 0);
     return true;
 }
 

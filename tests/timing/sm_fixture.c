@@ -144,6 +144,27 @@ static uint64_t next(void *context, uint64_t cta) {
     return cta < p->launch.cta_count ? cta : UINT64_MAX;
 }
 
+struct restless {
+    struct ww_event event;
+    struct ww_engine *engine;
+};
+
+/* Wakes all SMs for the next cycle, again and again until the last CTA has ended. */
+static void wake_all(void *owner, struct ww_event *event, uint64_t now_ps) {
+    struct restless *r = owner;
+    struct ww_core *c = &r->engine->core;
+    uint64_t cycle = ww_clock_cycle(&c->clock, now_ps);
+    if (c->next_cta >= c->cta_count && c->ended_ctas == c->launched_ctas) return;
+    if (cycle <= c->now) cycle = c->now + 1;
+    if (c->now < cycle - 1) c->now = cycle - 1;
+    for (uint32_t i = 0; i < c->gpu->sm_count; i++) ww_core_wake(c, i, cycle);
+    if (cycle < c->tick_cycle) {
+        c->tick_cycle = cycle;
+        ww_queue_earlier(c->queue, &c->tick, ww_clock_time(&c->clock, cycle));
+    }
+    ww_queue_add(c->queue, event, now_ps + 100);
+}
+
 struct replay program_run_mech(struct program *p, const struct ww_gpu_spec *gpu, const char *const *mech,
                                size_t count, uint32_t epoch_cycles) {
     struct replay r;
@@ -158,6 +179,8 @@ struct replay program_run_mech(struct program *p, const struct ww_gpu_spec *gpu,
     struct ww_engine_options options = {
         .gpu = gpu, .mechanism = choice, .epoch_cycles = epoch_cycles, .per_pc = true, .probe = p->probe};
     assert_int_equal(ww_engine_new(&options, &engine, &r.error), WW_OK);
+    struct restless restless = {.event = {.fn = wake_all, .owner = &restless}, .engine = engine};
+    if (p->restless) ww_queue_add(engine->queue, &restless.event, 1);
     r.code = ww_engine_replay(engine, &p->launch, &source, &r.arena, &r.r, &r.error);
     ww_engine_free(engine);
     ww_arena_free(&settings);

@@ -19,6 +19,7 @@ struct program {
     uint64_t *pool;
     uint32_t most, pool_used;
     struct ww_probe *probe; /* or NULL */
+    bool restless;          /* every SM steps in every cycle, whether anything can happen or not */
 };
 
 /* One SM of two schedulers, latencies that are easy to tell apart; see sm_fixture.c. */

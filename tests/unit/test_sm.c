@@ -115,6 +115,9 @@ static void reset(void) {
 }
 
 /* mech: NULL: only the scheduler; else a pipeline and its parameters, of the SMs that can have one. */
+static bool restless; /* see sm_fixture.h */
+static bool at_edges; /* answers come at the very time of an SM's edge */
+
 static void a_random_replay_with(uint64_t seed, const char *const *mech, size_t count, uint32_t epoch,
                                  struct replay *out) {
     struct ww_rng r;
@@ -122,6 +125,11 @@ static void a_random_replay_with(uint64_t seed, const char *const *mech, size_t 
     struct ww_gpu_spec g = fixture_gpu();
     ww_rng_seed(&r, seed);
     random_gpu(&g, &r);
+    if (at_edges) {
+        g.clock_sm_mhz = 1000;
+        fake.latency_ps = (fake.latency_ps / 1000 + 2) * 1000;
+        fake.notice_ps = 500; /* by then the edge's own event stands in the queue */
+    }
     if (count > 1) {
         g.sm_schedulers = g.sm_issue_width = 1;
         g.pipe_fp64_count = g.pipe_fp32_count = g.pipe_fp16_count = 1;
@@ -132,6 +140,7 @@ static void a_random_replay_with(uint64_t seed, const char *const *mech, size_t 
     program_init(&p, 1 + ww_rng_below(&r, 20), 32 * warps - 16, 3, 100);
     random_instructions(&p, &r);
     random_streams(&p, &r);
+    p.restless = restless;
     *out = program_run_mech(&p, &g, mech, count, epoch);
     if (out->code != WW_OK) fail_msg("seed %d: %s %s", (int)seed, out->error.where, out->error.text);
     assert_int_equal(fake.sectors - fake.atomic_sectors, out->r.counter[WW_C_L1_SECTOR_MISS] +
@@ -174,6 +183,44 @@ static void the_laws_hold_for_every_barrel_pipeline(void **state) {
         uint64_t parts = seed / 27 % 3 == 0 ? 8 : seed / 27 % 3 == 1 ? 4 : 1;
         assert_int_equal(n[WW_C_PIPE_FETCH_CYCLES], parts * r.r.warp_instructions);
         replay_free(&r);
+    }
+    reset();
+}
+
+static void assert_same(const struct replay *a, const struct replay *b) {
+    assert_int_equal(a->r.cycles, b->r.cycles);
+    for (int i = 0; i < WW_COUNTER_COUNT; i++)
+        if (a->r.counter[i] != b->r.counter[i])
+            fail_msg("%s: %llu, %llu", ww_counter_name((enum ww_counter)i), (unsigned long long)a->r.counter[i],
+                     (unsigned long long)b->r.counter[i]);
+    assert_memory_equal(a->r.warp_cycles, b->r.warp_cycles, sizeof a->r.warp_cycles);
+    assert_memory_equal(a->r.slot, b->r.slot, sizeof a->r.slot);
+    assert_int_equal(a->r.epoch_count, b->r.epoch_count);
+    assert_memory_equal(a->r.epoch, b->r.epoch, a->r.epoch_count * sizeof *a->r.epoch);
+    assert_int_equal(a->r.pc_count, b->r.pc_count);
+    for (size_t i = 0; i < a->r.pc_count; i++) {
+        assert_memory_equal(a->r.pc[i].stall, b->r.pc[i].stall, sizeof a->r.pc[i].stall);
+        assert_int_equal(a->r.pc[i].l2_miss_sectors, b->r.pc[i].l2_miss_sectors);
+    }
+}
+
+/* What happens depends on time alone, not on which SMs are looked at when. */
+static void steps_in_which_nothing_can_happen_change_nothing(void **state) {
+    (void)state;
+    static const char *const mech[] = {"sched=gto",       "sched=lrr",       "sched=mascar",   "lsu=reexecute",
+                                       "sched=two_level", "governor=static", "fetch=stride_sm"};
+    for (uint64_t seed = 700; seed < 840; seed++) {
+        struct replay a, b;
+        at_edges = seed % 2;
+        restless = false;
+        a_random_replay_with(seed, &mech[seed % 7], 1, 128, &a);
+        restless = true;
+        a_random_replay_with(seed, &mech[seed % 7], 1, 128, &b);
+        restless = at_edges = false;
+        fake.notice_ps = 0;
+        assert_same(&a, &b);
+        replay_free(&a);
+        replay_free(&b);
     }
     reset();
 }
@@ -431,6 +478,7 @@ int main(void) {
         cmocka_unit_test(the_laws_hold_on_random_programs_and_gpus),
         cmocka_unit_test(the_laws_hold_for_every_barrel_pipeline),
         cmocka_unit_test(a_replay_gives_the_same_again),
+        cmocka_unit_test(steps_in_which_nothing_can_happen_change_nothing),
         cmocka_unit_test(epochs_cut_what_is_there),
         cmocka_unit_test(a_long_wait_is_split_over_its_epochs),
         cmocka_unit_test(lanes_are_counted_by_active_mask),
