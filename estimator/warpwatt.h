@@ -558,6 +558,21 @@ struct ww_sweep_shard {
     const char *sweep_hash; /* of the sweep that this must be a part of; NULL: any */
 };
 
+/* A sweep as job arrays of a Slurm cluster; strings are as sbatch takes them, NULL: the cluster's default. */
+struct ww_sweep_slurm {
+    const char *folder;   /* that all nodes share, for shards and logs; NULL: the database's name with .slurm */
+    const char *node_dir; /* on a node's own disk; NULL: TMPDIR of the task, or /tmp */
+    const char *partition, *account, *time, *memory;
+    const char *const *extra; /* further options of sbatch, a word each */
+    size_t extra_count;
+    unsigned cpus;         /* of a task, and its threads; 0: 1 */
+    uint64_t shard_points; /* points of a task; 0: 100 */
+    unsigned tries;        /* of a shard without a new point before it is given up; 0: 3 */
+    unsigned poll_s;       /* seconds between two looks at the queue; 0: 5 */
+    bool keep;             /* the folder when all is done */
+    void (*note)(void *context, const char *text); /* what happens, a line each; may be NULL */
+};
+
 struct ww_sweep_options {
     const char *space;    /* file: GPU, traces, parameters with their levels (docs/sweep.md) */
     const char *db;       /* made if it is not there */
@@ -568,6 +583,7 @@ struct ww_sweep_options {
     uint64_t seed;
     unsigned jobs; /* threads, at least 1; what is stored does not depend on their number */
     const struct ww_sweep_shard *shard; /* NULL: all points; else db is not looked at */
+    const struct ww_sweep_slurm *slurm; /* NULL: on this machine; else jobs is not looked at */
     ww_progress_fn progress;
     void *context;
 };

@@ -139,7 +139,7 @@ case ${1:-} in
 short) items=$(short) ;;
 long)
     items=$(long)
-    export LIMIT=7200 SWEEP_KILLS=50
+    export LIMIT=7200 SWEEP_KILLS=50 SLURM_LONG=1
     ;;
 asan | ubsan | tsan | san) items=$(programs cmocka "$1") ;;
 fuzz) items=$(fuzzers "${FUZZ_SECONDS:-60}") ;;

@@ -2,6 +2,8 @@
 #include "../base/text.h"
 #include "cmd.h"
 #include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #define MERGE_MOST 4096 /* files at a time */
@@ -36,7 +38,7 @@ static enum ww_code sweep(const struct cmd_line *line, struct ww_sweep_options *
 /* The options of a shard go together. */
 static enum ww_code parse_shard(const struct cmd_line *line, struct ww_sweep_options *o,
                                 struct ww_sweep_shard *shard, struct ww_error *error) {
-    static const char *const own[] = {"of", "into", "node-dir", "traces", "sweep-hash"};
+    static const char *const own[] = {"of", "into", "traces", "sweep-hash"};
     for (size_t i = 0; i < sizeof own / sizeof *own && !cmd_has(line, "shard"); i++)
         if (cmd_has(line, own[i]))
             return ww_fail(error, WW_USAGE, "warpwatt sweep", "option --%s is one of --shard", own[i]);
@@ -56,6 +58,68 @@ static enum ww_code parse_shard(const struct cmd_line *line, struct ww_sweep_opt
     return WW_OK;
 }
 
+/* ---- on a cluster ---- */
+
+static void note(void *context, const char *text) {
+    struct cmd_progress *p = context;
+    if (p->shown) fputs("\r\033[K", stderr);
+    p->shown = false;
+    ww_put_text(stderr, text);
+    fputc('\n', stderr);
+}
+
+static enum ww_code parse_slurm(const struct cmd_line *line, struct ww_sweep_slurm *s, struct ww_error *error) {
+    uint64_t cpus = 1, tries = 3, poll = 5;
+    s->folder = cmd_get(line, "dir");
+    s->node_dir = cmd_get(line, "node-dir");
+    s->partition = cmd_get(line, "partition");
+    s->account = cmd_get(line, "account");
+    s->time = cmd_get(line, "time");
+    s->memory = cmd_get(line, "mem");
+    s->keep = cmd_has(line, "keep");
+    s->note = cmd_has(line, "quiet") ? NULL : note;
+    WW_TRY(cmd_u64(line, "cpus", 1, 256, &cpus, error));
+    WW_TRY(cmd_u64(line, "tries", 1, 1000, &tries, error));
+    WW_TRY(cmd_u64(line, "poll", 1, 3600, &poll, error));
+    WW_TRY(cmd_u64(line, "shard-points", 1, 1000000, &s->shard_points, error));
+    s->cpus = (unsigned)cpus;
+    s->tries = (unsigned)tries;
+    s->poll_s = (unsigned)poll;
+    return WW_OK;
+}
+
+static enum ww_code refuse(const struct cmd_line *line, const char *const *names, const char *why,
+                           struct ww_error *error) {
+    for (; *names; names++)
+        if (cmd_has(line, *names))
+            return ww_fail(error, WW_USAGE, "warpwatt sweep", "option --%s %s", *names, why);
+    return WW_OK;
+}
+
+/* By its engine: this machine, or a cluster. */
+static enum ww_code sweep_on(const struct cmd_line *line, struct ww_sweep_options *o, struct ww_error *error) {
+    static const char *const cluster[] = {"dir",  "partition", "account", "time",         "mem",    "cpus",
+                                          "poll", "keep",      "tries",   "shard-points", "sbatch", NULL};
+    static const char *const alone[] = {"shard", "jobs", NULL};
+    const char *engine = cmd_get(line, "engine");
+    struct ww_sweep_slurm slurm = {0};
+    const char **extra = NULL;
+    if (engine && strcmp(engine, "local") != 0 && strcmp(engine, "slurm") != 0)
+        return ww_fail(error, WW_USAGE, "--engine", "\"%.40s\": expected local or slurm", engine);
+    if (!engine || strcmp(engine, "local") == 0) {
+        WW_TRY(refuse(line, cluster, "needs --engine slurm", error));
+        return sweep(line, o, error);
+    }
+    WW_TRY(refuse(line, alone, "is not for --engine slurm (--cpus N: threads of a task)", error));
+    WW_TRY(parse_slurm(line, &slurm, error));
+    WW_TRY(cmd_all(line, "sbatch", &extra, &slurm.extra_count, error));
+    slurm.extra = extra;
+    o->slurm = &slurm;
+    enum ww_code code = sweep(line, o, error);
+    free(extra);
+    return code;
+}
+
 static enum ww_code sweep_run(const struct cmd_line *line, struct ww_error *error) {
     long cores = sysconf(_SC_NPROCESSORS_ONLN);
     uint64_t jobs = cores < 1 ? 1 : cores > 256 ? 256 : (uint64_t)cores;
@@ -70,7 +134,7 @@ static enum ww_code sweep_run(const struct cmd_line *line, struct ww_error *erro
     o.jobs = (unsigned)jobs;
     struct ww_sweep_shard shard = {0};
     WW_TRY(parse_shard(line, &o, &shard, error));
-    return sweep(line, &o, error);
+    return sweep_on(line, &o, error);
 }
 
 static const struct cmd_option sweep_options[] = {
@@ -84,9 +148,22 @@ static const struct cmd_option sweep_options[] = {
     {"shard", 0, "K", "compute only part K of --of N into a file of its own (warpwatt merge joins them)", 0},
     {"of", 0, "N", "parts that the points are split into", 0},
     {"into", 0, "FILE", "the shard's database, put in place whole; what it has is kept", 0},
-    {"node-dir", 0, "DIR", "folder on this machine's own disk to write shards in (default TMPDIR or /tmp)", 0},
+    {"node-dir", 0, "DIR", "folder on a machine's own disk to write shards in (default TMPDIR or /tmp)", 0},
     {"traces", 0, "DIR", "folder of workloads that were recorded before, as 0.wwt, 1.wwt, ...", 0},
     {"sweep-hash", 0, "HASH", "refuse a shard of another sweep than this one (column sweep.hash)", 0},
+    {"engine", 0, "ENGINE", "local (default) or slurm: job arrays on a cluster (docs/sweep.md)", 0},
+    {"dir", 0, "DIR", "slurm: folder that all nodes share (default: the database's name with .slurm)", 0},
+    {"shard-points", 0, "N", "slurm: points of a task (default 100)", 0},
+    {"partition", 0, "NAME", "slurm: as of sbatch", 0},
+    {"account", 0, "NAME", "slurm: as of sbatch", 0},
+    {"time", 0, "TIME", "slurm: limit of a task, as of sbatch", 0},
+    {"mem", 0, "SIZE", "slurm: memory of a task, as of sbatch", 0},
+    {"cpus", 0, "N", "slurm: processors and threads of a task (default 1)", 0},
+    {"sbatch", 0, "OPTION", "slurm: a further option of sbatch, such as --sbatch=--constraint=fast",
+     CMD_REPEAT},
+    {"tries", 0, "N", "slurm: tries of a shard without a new point before it is given up (default 3)", 0},
+    {"poll", 0, "SECONDS", "slurm: between two looks at the queue (default 5)", 0},
+    {"keep", 0, NULL, "slurm: keep the shared folder when all is done", 0},
     {"quiet", 'q', NULL, "print errors only", 0},
     {0}};
 const struct cmd cmd_sweep = {

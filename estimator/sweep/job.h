@@ -44,6 +44,14 @@ enum ww_code sweep_run_points(struct sweep_job *job, struct ww_sweep_summary *su
 /* Computes the shard that job->options names into a file of its own. The job is ready but for its database.
  * Errors: WW_USAGE, WW_MISMATCH (another sweep), those of sweep_compute, WW_IO. */
 enum ww_code sweep_run_shard(struct sweep_job *job, struct ww_sweep_summary *summary, struct ww_error *error);
+/* ---- slurm.c ---- */
+
+/* Computes the job's points on a cluster, as job->options->slurm says. The job is ready but for its database.
+ * Errors: WW_FAIL (stopped, or shards that failed again and again), WW_IO (Slurm, with its words), WW_DB. */
+enum ww_code sweep_run_slurm(struct sweep_job *job, struct ww_sweep_summary *summary, struct ww_error *error);
+
+/* ---- shard.c ---- */
+
 /* The points of shard `number` of `of`. */
 void sweep_shard_points(uint64_t number, uint64_t of, size_t points, size_t *first, size_t *end);
 /* Copies a file to another file system under its name there at once, and makes it durable. */

@@ -131,6 +131,7 @@ enum ww_code sweep_run_points(struct sweep_job *job, struct ww_sweep_summary *su
 static enum ww_code run(struct sweep_job *job, struct ww_sweep_summary *summary, struct ww_error *error) {
     WW_TRY(prepare(job, error));
     if (job->options->shard) return sweep_run_shard(job, summary, error);
+    if (job->options->slurm) return sweep_run_slurm(job, summary, error);
     WW_TRY(ww_db_open(job->options->db, true, &job->db, error));
     WW_TRY(ww_db_sweep_begin(job->db, &job->head, error));
     WW_TRY(sweep_run_points(job, summary, error));

@@ -27,3 +27,10 @@ echo 'apt-get fails: says so'
 stub apt-get 'echo E: no network; exit 100'
 installer 1 quickstart
 installer 2 everything
+
+echo 'what only some tests need is missing: they are skipped'
+stub dpkg-query 'case $3 in munge) exit 1 ;; *) echo installed ;; esac'
+installer 0 check
+stub id 'echo 1000'
+installer 0 check
+installer 0 quickstart

@@ -34,3 +34,12 @@ head -c 30000 s1.db >damaged.db
 fails 8 warpwatt merge damaged.db --db r.db
 sqlite3 s1.db 'UPDATE sweep_result SET cycles = cycles + 1 WHERE trace_id = 1'
 fails 6 warpwatt merge s1.db --db r.db
+# A cluster that is not there, and options that do not go together.
+mkdir none
+program=$(command -v warpwatt)
+fails 7 env PATH="$PWD/none" "$program" sweep space.json --engine slurm --db cluster.db
+ls cluster.db* 2>&1
+fails 2 warpwatt sweep space.json --engine pbs
+fails 2 warpwatt sweep space.json --partition debug
+fails 2 warpwatt sweep space.json --engine slurm -j2
+fails 2 warpwatt sweep space.json --engine slurm --shard 1 --of 2 --into s.db

@@ -1,0 +1,19 @@
+/* spawn.h: running another program to its end, without a shell. */
+#ifndef WW_BASE_SPAWN_H
+#define WW_BASE_SPAWN_H
+
+#include "buf.h"
+#include "err.h"
+
+/* What a program wrote and how it ended. Free with ww_spawned_free, also after an error. */
+struct ww_spawned {
+    struct ww_buf out, err;
+    int status; /* exit status; 128 + signal if a signal ended it */
+};
+/* Runs argv[0], found by PATH, with no input; argv ends with NULL. A program that exits with another status
+ * than 0 is no error. It gets a process group of its own, so that Ctrl-C does not end it halfway. Errors: WW_IO
+ * (it cannot be started), WW_NOMEM. */
+enum ww_code ww_spawn(const char *const *argv, struct ww_spawned *out, struct ww_error *error);
+void ww_spawned_free(struct ww_spawned *s);
+
+#endif
