@@ -190,7 +190,7 @@ _warpwatt() {
             esac
             ;;
         "sweep")
-            options='--strategy --points --budget --seed --mode --jobs --db --shard --of --into --node-dir --traces --sweep-hash --quiet --help'
+            options='--strategy --points --budget --seed --mode --jobs --db --shard --of --into --node-dir --traces --sweep-hash --engine --dir --shard-points --partition --account --time --mem --cpus --sbatch --tries --poll --keep --quiet --help'
             case $previous in
                 --strategy) words=$(echo grid random latin sobol 2>/dev/null); is_value=1 ;;
                 --points) return ;;
@@ -205,6 +205,17 @@ _warpwatt() {
                 --node-dir) return ;;
                 --traces) return ;;
                 --sweep-hash) return ;;
+                --engine) return ;;
+                --dir) return ;;
+                --shard-points) return ;;
+                --partition) return ;;
+                --account) return ;;
+                --time) return ;;
+                --mem) return ;;
+                --cpus) return ;;
+                --sbatch) return ;;
+                --tries) return ;;
+                --poll) return ;;
             esac
             operand_file=1
             ;;

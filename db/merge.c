@@ -11,9 +11,10 @@
     "WHERE s.sweep_id = ?2 AND NOT EXISTS (SELECT 1 FROM main.sweep_point p WHERE p.sweep_id = ?1"             \
     " AND p.ord = s." column ")"
 /* Replays there (r) with the number of their trace here (t). */
-#define RESULTS                                                                                                \
-    "FROM other.sweep_result r JOIN other.trace x ON x.trace_id = r.trace_id"                                  \
+#define TRACE_HERE                                                                                             \
+    " r JOIN other.trace x ON x.trace_id = r.trace_id"                                                         \
     " JOIN main.trace t ON t.hash = x.hash AND t.program = x.program"
+#define RESULTS "FROM other.sweep_result" TRACE_HERE
 #define HERE "SELECT 1 FROM main.sweep_result m WHERE m.config = r.config AND m.trace_id = t.trace_id"
 
 struct merge {
@@ -72,6 +73,21 @@ static enum ww_code bring_traces(struct merge *m, int64_t there) {
     return code == WW_OK ? closed : code;
 }
 
+/* How far an adaptive sweep has come: it has one course, so that this is taken with its head or not at all. */
+static enum ww_code bring_adaptive(struct merge *m, int64_t there, int64_t here) {
+    static const char *const parts[] = {
+        "INSERT INTO main.sweep_adaptive(sweep_id, budget, cost, rounds)"
+        " SELECT ?1, budget, cost, rounds FROM other.sweep_adaptive WHERE sweep_id = ?2",
+        "INSERT INTO main.sweep_candidate(sweep_id, point, settings, fidelity, round, holds, may_hold)"
+        " SELECT ?1, point, settings, fidelity, round, holds, may_hold FROM other.sweep_candidate"
+        " WHERE sweep_id = ?2",
+        "INSERT INTO main.sweep_estimate(sweep_id, point, objective, estimate, low, high)"
+        " SELECT ?1, point, objective, estimate, low, high FROM other.sweep_estimate WHERE sweep_id = ?2",
+    };
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) WW_TRY(run(m, parts[i], here, there, NULL));
+    return WW_OK;
+}
+
 /* A sweep that is not here yet. */
 static enum ww_code bring_head(struct merge *m, int64_t there, int64_t *here) {
     int64_t gpu;
@@ -89,10 +105,11 @@ static enum ww_code bring_head(struct merge *m, int64_t there, int64_t *here) {
                " JOIN other.trace x ON x.trace_id = s.trace_id"
                " JOIN main.trace t ON t.hash = x.hash AND t.program = x.program WHERE s.sweep_id = ?2",
                *here, there, NULL));
-    return run(m,
+    WW_TRY(run(m,
                "INSERT INTO main.sweep_objective(sweep_id, ord, name, sql, sense)"
                " SELECT ?1, ord, name, sql, sense FROM other.sweep_objective WHERE sweep_id = ?2",
-               *here, there, NULL);
+               *here, there, NULL));
+    return bring_adaptive(m, there, *here);
 }
 
 static enum ww_code bring_sweep(struct merge *m, int64_t there, int64_t *here) {
@@ -141,6 +158,12 @@ static enum ww_code bring_results(const struct merge *m) {
                        "%lld of its replays are in %s with other results; expected the same of the same"
                        " configuration, trace and version",
                        (long long)differ, m->db->path);
+    WW_TRY(run(m,
+               "INSERT INTO main.sweep_sampled(config, trace_id, replayed, time_error, energy_error)"
+               " SELECT r.config, t.trace_id, r.replayed, r.time_error, r.energy_error"
+               " FROM other.sweep_sampled" TRACE_HERE " WHERE NOT EXISTS (SELECT 1 FROM main.sweep_sampled m"
+               " WHERE m.config = r.config AND m.trace_id = t.trace_id)",
+               0, 0, NULL));
     return run(m,
                "INSERT INTO main.sweep_result(config, trace_id, cycles, time_ps, warp_instructions,"
                " thread_instructions, energy_j, host_seconds) SELECT r.config, t.trace_id, r.cycles, r.time_ps,"

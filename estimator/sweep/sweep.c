@@ -130,6 +130,10 @@ enum ww_code sweep_run_points(struct sweep_job *job, struct ww_sweep_summary *su
 
 static enum ww_code run(struct sweep_job *job, struct ww_sweep_summary *summary, struct ww_error *error) {
     WW_TRY(prepare(job, error));
+    if (job->head.budget > 0 && (job->options->shard || job->options->slurm))
+        return ww_fail(error, WW_USAGE, "--strategy",
+                       "adaptive chooses each point by those before: expected"
+                       " another one for shards and clusters");
     if (job->options->shard) return sweep_run_shard(job, summary, error);
     if (job->options->slurm) return sweep_run_slurm(job, summary, error);
     WW_TRY(ww_db_open(job->options->db, true, &job->db, error));

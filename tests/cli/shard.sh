@@ -43,3 +43,4 @@ fails 2 warpwatt sweep space.json --engine pbs
 fails 2 warpwatt sweep space.json --partition debug
 fails 2 warpwatt sweep space.json --engine slurm -j2
 fails 2 warpwatt sweep space.json --engine slurm --shard 1 --of 2 --into s.db
+fails 2 warpwatt sweep space.json --strategy adaptive --shard 1 --of 2 --into s.db
