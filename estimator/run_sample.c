@@ -11,6 +11,8 @@ enum { ACCESS_SECTORS = 4 };
 /* Waves of the launch before that are replayed before a launch, and more waves before a window, to see what is
  * left of a cold start. */
 enum { LONGER_WAVES = 2 };
+/* Warp instructions from which a program is sampled: fewer are replayed in about a tenth of a second. */
+#define SAMPLED_LEAST 200e3
 #define PHASE_PS 8000000u /* units begin at any time of an interval of refreshes */
 
 static double now_seconds(void) {
@@ -252,6 +254,7 @@ enum ww_code ww_sampler_draw(struct ww_sampler *s, uint64_t seed, double target,
     struct ww_sample_options o = {.seed = seed,
                                   .target = target,
                                   .confidence = confidence,
+                                  .least = SAMPLED_LEAST,
                                   .energy = s->run->power != NULL,
                                   .measure = ww_sampler_measure,
                                   .context = s};

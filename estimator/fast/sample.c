@@ -7,14 +7,15 @@
 
 /* A stratum of up to PILOT_ALL units is taken whole; of others the pilot takes PILOT_LEAST, and one in
  * PILOT_SHARE up to PILOT_MOST. */
-enum { PILOT_ALL = 3, PILOT_LEAST = 3, PILOT_SHARE = 20, PILOT_MOST = 8 };
+enum { PILOT_ALL = 3, PILOT_LEAST = 4, PILOT_SHARE = 64, PILOT_MOST = 8 };
 enum { PAIRS = 4 };  /* units that are measured with a longer way before them, too */
 #define WORTH 0.7    /* part of all instructions from which everything is replayed instead */
 #define MARGIN 0.85  /* of the target, that the second stage aims at: the rest is for the correction of bias */
 enum { STEPS = 60 }; /* bisections of the sample's size */
 
 static const char *const reasons[WW_SAMPLE_REASONS] = {
-    "the least sample was enough", "the second stage, whose size the pilot gave, was drawn",
+    "so small that sampling gains nothing: replayed in full", "the least sample was enough",
+    "the second stage, whose size the pilot gave, was drawn",
     "strata that varied more than the pilot showed were taken whole",
     "the sample would cost about as much as everything: replayed in full"};
 
@@ -280,14 +281,27 @@ static enum ww_code count_drawn(struct sampler *s, struct ww_arena *arena, struc
     return WW_OK;
 }
 
+/* Relative variance of what warming leaves: what is wrong with launches is wrong with all of them alike. */
+static double warm_variance(const struct ww_frame *f) {
+    double parts = 0;
+    for (size_t u = 0; u < f->count; u++)
+        if (f->unit[u].kind != WW_UNIT_LAUNCH) parts += f->unit[u].size;
+    parts /= f->instructions;
+    double error = parts * WW_WARM_ERROR_PARTS + (1 - parts) * WW_WARM_ERROR;
+    return error * error;
+}
+
 enum ww_code ww_sample(struct ww_frame *frame, const struct ww_sample_options *options, struct ww_arena *arena,
                        struct ww_estimate *out, struct ww_error *error) {
     struct sampler s = {.f = frame, .o = options, .e = out};
     memset(out, 0, sizeof *out);
+    out->reason = WW_SAMPLE_SMALL;
     s.measure = ww_arena_array(arena, frame->count, sizeof *s.measure);
     s.spread = ww_arena_array(arena, frame->strata, sizeof *s.spread);
     s.wanted = ww_arena_array(arena, frame->strata, sizeof *s.wanted);
     if (!s.measure || !s.spread || !s.wanted) return ww_fail_nomem(error, "a sample");
+    out->all = frame->instructions < options->least;
+    if (out->all) return WW_OK;
     WW_TRY(mix(&s, arena, error));
     WW_TRY(draw_all_stages(&s, error));
     WW_TRY(count_drawn(&s, arena, error));
@@ -296,7 +310,8 @@ enum ww_code ww_sample(struct ww_frame *frame, const struct ww_sample_options *o
         return WW_OK;
     }
     WW_TRY(correct(&s, arena, error));
-    for (int k = 0; k < WW_MEASURES; k++) add_variance(out, k, WW_WARM_ERROR * WW_WARM_ERROR, INFINITY);
+    out->warm = warm_variance(frame);
+    for (int k = 0; k < WW_MEASURES; k++) add_variance(out, k, out->warm, INFINITY);
     for (int k = 0; k < WW_MEASURES; k++) {
         double half = half_width(&s, out, k);
         out->lo[k] = out->total[k] - half > 0 ? out->total[k] - half : 0;

@@ -63,15 +63,15 @@ struct ww_frame_launch {
     bool whole;        /* must not be cut into parts */
 };
 
-/* Waves of CTAs: of a start, of warm-up behind the first fill, of a window, and from which on a launch is cut
- * into parts. */
+/* Waves of CTAs: of a start (at least a window's), of warm-up behind the first fill, of a window at most and at
+ * least; how many windows there should be before they get longer; from which on a launch is cut into parts. */
 struct ww_frame_shape {
-    uint32_t start, warm_up, window, least;
+    uint32_t start, warm_up, window, window_least, windows, least;
 };
 extern const struct ww_frame_shape ww_frame_shape;
 
 enum ww_code ww_frame_make(const struct ww_frame_launch *launch, size_t count,
-                           const struct ww_frame_shape *shape, struct ww_arena *arena, struct ww_frame *out,
+                           const struct ww_frame_shape *most, struct ww_arena *arena, struct ww_frame *out,
                            struct ww_error *error);
 
 enum ww_metric_of { WW_MEASURE_CYCLES, WW_MEASURE_SECONDS, WW_MEASURE_JOULES, WW_MEASURES };
@@ -91,12 +91,14 @@ typedef enum ww_code (*ww_measure_fn)(void *context, const struct ww_frame *fram
 struct ww_sample_options {
     uint64_t seed;
     double target, confidence;
-    bool energy; /* joules count */
+    double least; /* warp instructions; a program of fewer is replayed in full */
+    bool energy;  /* joules count */
     ww_measure_fn measure;
     void *context;
 };
 
 enum ww_sample_reason {
+    WW_SAMPLE_SMALL,  /* a program of fewer than the least instructions is not sampled */
     WW_SAMPLE_PILOT,  /* the least sample was enough */
     WW_SAMPLE_SECOND, /* the second stage, whose size the pilot gave, was drawn */
     WW_SAMPLE_STRATA, /* strata that varied more than the pilot showed were then taken whole */
@@ -112,6 +114,7 @@ struct ww_estimate {
     double df[WW_MEASURES];
     double lo[WW_MEASURES], hi[WW_MEASURES];
     double bias[WW_MEASURES]; /* of cold starts, relative; corrected in the totals */
+    double warm;              /* of the relative variances, what stands for warming's imperfection */
     size_t units, drawn, pairs;
     size_t launches; /* of which something was replayed */
     uint64_t ctas;
@@ -121,9 +124,11 @@ struct ww_estimate {
     bool all; /* nothing was estimated: everything is to be replayed */
 };
 
-/* Standard error of replays that functional warming begins, relative: what is left when all units that were
- * drawn agree (docs/sampling.md has the measured one). */
+/* Standard errors of replays that functional warming begins, relative: what is left when all units that were
+ * drawn agree. Measured as what the estimates' means over seeds differ by from full replays (docs/sampling.md):
+ * of launches, and of parts of launches. */
 #define WW_WARM_ERROR 0.001
+#define WW_WARM_ERROR_PARTS 0.0025
 
 /* Draws and measures until the intervals of cycles and, if they count, joules are within the target, as far as
  * that can be done without spoiling their coverage. Deterministic. Errors: those of measure, WW_NOMEM. */

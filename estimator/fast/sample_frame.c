@@ -8,18 +8,35 @@
 #define SIZE_RATIO 1.15
 #define MERGE_RATIO 1.6
 /* Units of a stratum from which it is worth being cut by place in the program. */
-enum { EARLY = 2, SMALL_STRATUM = 4, PLACE_UNITS = 24, PLACES_MOST = 4 };
+enum { EARLY = 2, SMALL_STRATUM = 4, PLACE_UNITS = 64, PLACES_MOST = 2 };
 
-const struct ww_frame_shape ww_frame_shape = {.start = 2, .warm_up = 1, .window = 1, .least = 16};
+/* Windows that begin with fewer than six waves behind the first fill are too fast or too slow, by up to 17 %:
+ * CTAs that were placed together go on in step for a while. */
+const struct ww_frame_shape ww_frame_shape = {
+    .start = 4, .warm_up = 6, .window = 12, .window_least = 4, .windows = 48, .least = 64};
 
 static bool same_family(const struct ww_frame_launch *a, const struct ww_frame_launch *b) {
     return strcmp(a->kernel, b->kernel) == 0 && memcmp(a->block, b->block, sizeof a->block) == 0 &&
            a->shared_bytes == b->shared_bytes;
 }
 
-static uint64_t parts_of(const struct ww_frame_launch *l, const struct ww_frame_shape *s) {
+static uint64_t waves_of(const struct ww_frame_launch *l, const struct ww_frame_shape *s) {
     uint64_t waves = l->resident ? l->ctas / l->resident : 0;
-    if (l->whole || waves < s->least) return 1;
+    return l->whole || waves < s->least ? 0 : waves;
+}
+
+/* Waves of a launch's parts, for a program whose large launches have `waves` together: the longer a window is,
+ * the less does it matter that its first and last CTA are dispatched a little earlier or later by chance. */
+static struct ww_frame_shape shape_of(const struct ww_frame_shape *most, uint64_t waves) {
+    struct ww_frame_shape s = *most;
+    uint64_t window = waves / most->windows;
+    if (window < s.window) s.window = window > s.window_least ? (uint32_t)window : s.window_least;
+    if (s.window > s.start) s.start = s.window;
+    return s;
+}
+
+static uint64_t parts_of(const struct ww_frame_launch *l, const struct ww_frame_shape *s) {
+    if (!waves_of(l, s)) return 1;
     return 2 + (l->ctas - (uint64_t)(s->start + 1) * l->resident) / (s->window * l->resident);
 }
 
@@ -121,10 +138,12 @@ static void make_strata(struct ww_frame *f, struct sorted *s) {
 }
 
 enum ww_code ww_frame_make(const struct ww_frame_launch *launch, size_t count,
-                           const struct ww_frame_shape *shape, struct ww_arena *arena, struct ww_frame *out,
+                           const struct ww_frame_shape *most, struct ww_arena *arena, struct ww_frame *out,
                            struct ww_error *error) {
-    uint64_t units = 0;
-    for (size_t i = 0; i < count; i++) units += parts_of(&launch[i], shape);
+    uint64_t units = 0, waves = 0;
+    for (size_t i = 0; i < count; i++) waves += waves_of(&launch[i], most);
+    const struct ww_frame_shape shape = shape_of(most, waves);
+    for (size_t i = 0; i < count; i++) units += parts_of(&launch[i], &shape);
     *out = (struct ww_frame){.unit = ww_arena_array(arena, units, sizeof *out->unit),
                              .order = ww_arena_array(arena, units, sizeof *out->order),
                              .stratum = ww_arena_array(arena, units, sizeof *out->stratum),
@@ -142,7 +161,7 @@ enum ww_code ww_frame_make(const struct ww_frame_launch *launch, size_t count,
             first[out->families++] = i;
         }
         size_t from = out->count;
-        add_launch(out, l, shape);
+        add_launch(out, l, &shape);
         for (size_t k = from; k < out->count; k++) {
             struct ww_unit *u = &out->unit[k];
             u->early = launches[family] < EARLY && u->kind != WW_UNIT_WINDOW;

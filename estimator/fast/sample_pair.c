@@ -63,6 +63,12 @@ static void totals(const struct both *u, size_t n, uint64_t strata, double *x, d
     }
 }
 
+static bool has_parts(const struct ww_sampling *s) {
+    for (size_t i = 0; i < s->row_count; i++)
+        if (s->row[i].kind != WW_UNIT_LAUNCH) return true;
+    return false;
+}
+
 enum ww_code ww_sample_ratio(const struct ww_sampling *a, const struct ww_sampling *b, bool energy,
                              double confidence, struct ww_sample_ratio *out, struct ww_error *error) {
     struct ww_arena arena;
@@ -89,7 +95,8 @@ enum ww_code ww_sample_ratio(const struct ww_sampling *a, const struct ww_sampli
     }
     ww_arena_free(&arena);
     double bias = energy ? a->bias_energy - b->bias_energy : a->bias_cycles - b->bias_cycles;
-    variance += (bias * bias / 3 + 2 * WW_WARM_ERROR * WW_WARM_ERROR) * out->ratio * out->ratio;
+    double warm = has_parts(a) ? WW_WARM_ERROR_PARTS : WW_WARM_ERROR;
+    variance += (bias * bias / 3 + 2 * warm * warm) * out->ratio * out->ratio;
     double half = ww_stats_t(confidence, parts > 0 ? variance * variance / parts : INFINITY) * sqrt(variance);
     out->known = whole;
     out->lo = out->ratio - half;

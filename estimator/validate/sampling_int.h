@@ -7,18 +7,23 @@
 
 enum { SAMPLING_PARAMETERS = 6, SAMPLING_SEEDS_MOST = 200 };
 
+/* Long ones, of many launches or of one, must be replayed 20 times less. */
+enum sampling_class { SAMPLING_SHORT, SAMPLING_LAUNCHES, SAMPLING_LAUNCH };
+
 struct sampling_workload {
     const char *name, *label;
     const char *parameter[SAMPLING_PARAMETERS]; /* ends with NULL */
-    bool is_long;                               /* counts among those that must be replayed 20 times less */
+    enum sampling_class of;
 };
 
 /* One draw, against the full replay. */
 struct sampling_draw {
-    bool all;                        /* everything was to be replayed */
-    bool covers[2];                  /* cycles, energy */
-    double error[2], half[2], share; /* relative; part of the instructions replayed */
-    bool paired, pair_covers;        /* the ratio to a second design is known, and its interval holds */
+    bool all;                 /* everything was to be replayed */
+    bool covers[2];           /* cycles, energy */
+    bool varies[2];           /* the interval is sampling's for the greater part, not the allowance */
+    double error[2];          /* estimate / full replay - 1 */
+    double half[2], share;    /* half-width, relative; part of the instructions replayed */
+    bool paired, pair_covers; /* the ratio to a second design is known, and its interval holds */
     double pair_error, pair_half;
 };
 
@@ -30,7 +35,6 @@ struct sampling_pair {
     size_t seeds;
     struct sampling_draw draw[SAMPLING_SEEDS_MOST];
     uint64_t instructions;
-    double seconds; /* of the host, full replay */
 };
 
 /* Records the workload, replays it whole once, and samples with each seed; replays of units are shared. Errors:

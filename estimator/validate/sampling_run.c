@@ -92,7 +92,8 @@ static enum ww_code draw(struct design *d, struct design *other, uint64_t seed, 
         int m = k ? WW_MEASURE_JOULES : WW_MEASURE_CYCLES;
         double is = whole_of(d, k);
         out->covers[k] = e.lo[m] <= is && is <= e.hi[m];
-        out->error[k] = fabs(e.total[m] / is - 1);
+        out->varies[k] = e.variance[m][m] > 2 * e.warm * e.total[m] * e.total[m];
+        out->error[k] = e.total[m] / is - 1;
         out->half[k] = (e.hi[m] - e.lo[m]) / 2 / e.total[m];
     }
     return other ? compare(d, &e, other, seed, out, error) : WW_OK;
@@ -118,10 +119,7 @@ static enum ww_code replay(struct sampling_pair *pair, const char *path, struct 
     if (code == WW_OK && pair->other) code = open_design(&b, pair->gpu, pair->other, path, error);
     for (size_t i = 0; i < pair->seeds && code == WW_OK; i++)
         code = draw(&a, pair->other ? &b : NULL, i + 1, &pair->draw[i], error);
-    if (code == WW_OK) {
-        pair->instructions = a.full->warp_instructions;
-        pair->seconds = a.full->host_seconds;
-    }
+    if (code == WW_OK) pair->instructions = a.full->warp_instructions;
     close_design(&a);
     close_design(&b);
     return code;

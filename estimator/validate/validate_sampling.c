@@ -7,28 +7,35 @@
 #include <string.h>
 
 static const struct sampling_workload workloads[] = {
-    {"stencil", "stencil, 1000 launches", {"nx=16", "ny=16", "nz=4", "iterations=1000"}, true},
-    {"srad", "srad, 120 launches", {"size=small", "iterations=60"}, false},
-    {"cfd", "cfd, 140 launches", {"size=small", "iterations=20"}, false},
-    {"kmeans", "kmeans, 80 launches", {"n=2000", "iterations=40"}, false},
-    {"lbm", "lbm, 40 launches", {"size=small", "iterations=40"}, false},
-    {"streamcluster", "streamcluster, 60 launches", {"size=small", "candidates=60"}, false},
-    {"pathfinder", "pathfinder, narrow bands", {"size=small", "pyramid=1"}, false},
-    {"bfs", "bfs, a launch per level", {"nodes=8000", "graph=skewed"}, false},
-    {"saxpy", "saxpy, one launch of many waves", {"n=1500000", "block=64", "per_thread=1"}, true},
-    {"vectoradd", "vectoradd, one launch of many waves", {"n=1000000", "block=64"}, true},
-    {"histogram", "histogram, many waves", {"n=1000000", "block=64", "per_thread=4"}, false},
-    {"sgemm", "sgemm, tiles", {"m=480", "n=480", "k=16"}, false},
+    {"srad", "srad, 120 launches", {"size=small", "iterations=60"}, SAMPLING_SHORT},
+    {"cfd", "cfd, 140 launches", {"size=small", "iterations=20"}, SAMPLING_SHORT},
+    {"kmeans", "kmeans, 80 launches", {"n=2000", "iterations=40"}, SAMPLING_SHORT},
+    {"lbm", "lbm, 40 launches", {"size=small", "iterations=40"}, SAMPLING_SHORT},
+    {"streamcluster", "streamcluster, 60 launches", {"size=small", "candidates=60"}, SAMPLING_SHORT},
+    {"bfs", "bfs, a launch per level", {"nodes=8000", "graph=skewed"}, SAMPLING_SHORT},
+    {"pathfinder", "pathfinder, 11 small launches", {"size=small", "pyramid=1"}, SAMPLING_SHORT},
+    {"saxpy", "saxpy, one launch of many waves", {"n=6000000", "block=64", "per_thread=1"}, SAMPLING_SHORT},
+    {"vectoradd", "vectoradd, one launch of many waves", {"n=6000000", "block=128"}, SAMPLING_SHORT},
+    {"reduction", "reduction, many waves", {"n=3000000", "block=64", "per_thread=1"}, SAMPLING_SHORT},
+    {"transpose", "transpose, many waves", {"rows=2400", "cols=2400"}, SAMPLING_SHORT},
+    {"sgemm", "sgemm, tiles", {"m=480", "n=480", "k=16"}, SAMPLING_SHORT},
+    {"stencil", "stencil, 1000 launches", {"nx=16", "ny=16", "nz=4", "iterations=1000"}, SAMPLING_LAUNCHES},
+    {"srad", "srad, 1000 launches", {"size=small", "iterations=500"}, SAMPLING_LAUNCHES},
+    {"cfd", "cfd, 1400 launches", {"size=small", "iterations=200"}, SAMPLING_LAUNCHES},
+    {"lbm", "lbm, 1000 launches", {"size=small", "iterations=1000"}, SAMPLING_LAUNCHES},
+    {"saxpy", "saxpy, one launch of 6,250 waves", {"n=48000000", "block=64", "per_thread=1"}, SAMPLING_LAUNCH},
+    {"vectoradd", "vectoradd, one launch of 6,250 waves", {"n=48000000", "block=64"}, SAMPLING_LAUNCH},
 };
 static const struct sampling_workload small_workloads[] = {
-    {"stencil", "stencil, 40 launches", {"size=small", "iterations=40"}, false},
-    {"srad", "srad, 60 launches", {"size=small", "iterations=30"}, false},
+    {"stencil", "stencil, 40 launches", {"size=small", "iterations=40"}, SAMPLING_SHORT},
+    {"srad", "srad, 60 launches", {"size=small", "iterations=30"}, SAMPLING_SHORT},
 };
 static const char *const gpus[] = {"gtx480", "gtx780", "gtx980", "v100"};
 enum { WORKLOADS = sizeof workloads / sizeof *workloads, GPUS = sizeof gpus / sizeof *gpus };
-enum { SMALL = sizeof small_workloads / sizeof *small_workloads, SMALL_GPUS = 2 };
-enum { SEEDS = 100, SEEDS_OTHER = 40, SEEDS_SMALL = 20 };
-#define DESIGN "sched=lrr" /* that is compared with each GPU's own */
+enum { SMALL = sizeof small_workloads / sizeof *small_workloads };
+enum { SEEDS = 100, SEEDS_OTHER = 40, SEEDS_LONG = 20 };
+#define DESIGN "sched=lrr"   /* that is compared with each GPU's own */
+#define LONG_PART (1.0 / 20) /* of a long workload's instructions that may be replayed */
 
 /* ---- measuring ------------------------------------------------------------------------------- */
 
@@ -76,19 +83,29 @@ static enum ww_code measure_all(struct pool *p, struct ww_error *error) {
     return p->code;
 }
 
+/* Long workloads take long: of many launches on the first GPU and the last, of one launch on the first. */
+static bool is_measured(const struct sampling_workload *w, size_t gpu) {
+    return w->of == SAMPLING_SHORT || gpu == 0 || (w->of == SAMPLING_LAUNCHES && gpu == GPUS - 1);
+}
+
+static size_t seeds_of(const struct sampling_workload *w, size_t gpu, bool small) {
+    if (small || w->of != SAMPLING_SHORT) return SEEDS_LONG;
+    return gpu == 0 ? SEEDS : SEEDS_OTHER;
+}
+
 static enum ww_code plan(struct ww_arena *arena, bool small, struct pool *p, struct ww_error *error) {
-    size_t n = small ? SMALL : WORKLOADS, machines = small ? SMALL_GPUS : GPUS;
-    p->pair = ww_arena_array(arena, n * machines, sizeof *p->pair);
+    size_t n = small ? SMALL : WORKLOADS;
+    const struct sampling_workload *list = small ? small_workloads : workloads;
+    p->pair = ww_arena_array(arena, n * GPUS, sizeof *p->pair);
     if (!p->pair) return ww_fail_nomem(error, "measurements");
-    for (size_t w = 0; w < n; w++)
-        for (size_t g = 0; g < machines; g++)
-            p->pair[p->count++] =
-                (struct sampling_pair){.workload = small ? &small_workloads[w] : &workloads[w],
-                                       .gpu = gpus[small ? g * (GPUS - 1) : g],
-                                       .other = g == 0 ? DESIGN : NULL,
-                                       .seeds = small    ? SEEDS_SMALL
-                                                : g == 0 ? SEEDS
-                                                         : SEEDS_OTHER};
+    for (const struct sampling_workload *w = list; w < list + n; w++)
+        for (size_t g = 0; g < GPUS; g += small ? GPUS - 1 : 1)
+            if (is_measured(w, g))
+                p->pair[p->count++] =
+                    (struct sampling_pair){.workload = w,
+                                           .gpu = gpus[g],
+                                           .other = g == 0 && w->of == SAMPLING_SHORT ? DESIGN : NULL,
+                                           .seeds = seeds_of(w, g, small)};
     return WW_OK;
 }
 
@@ -96,7 +113,9 @@ static enum ww_code plan(struct ww_arena *arena, bool small, struct pool *p, str
 
 /* Draws of all pairs that were sampled, or of one. */
 struct pooled {
-    size_t draws, covered[2], all, pairs_sampled, pairs_full, pairs_low, compared, compare_covered;
+    size_t draws, covered[2], all, pairs_full, compared, compare_covered;
+    size_t varying[2], varying_covered[2]; /* whose interval is mainly sampling's */
+    double bias, pairs;                    /* sum of squares of the mean errors; pairs that were sampled */
     double *error[2], *half[2], *share, *pair_half, *pair_error;
 };
 
@@ -122,27 +141,41 @@ static size_t sampled(const struct sampling_pair *p, int k, size_t *covered) {
     return n;
 }
 
+static double mean_error(const struct sampling_pair *p, int k) {
+    double sum = 0;
+    size_t n = 0;
+    for (size_t i = 0; i < p->seeds; i++) {
+        if (p->draw[i].all) continue;
+        sum += p->draw[i].error[k];
+        n++;
+    }
+    return n ? sum / (double)n : 0;
+}
+
+static void add_draw(struct pooled *sum, const struct sampling_draw *d) {
+    for (int k = 0; k < 2; k++) {
+        sum->covered[k] += d->covers[k];
+        sum->varying[k] += d->varies[k];
+        sum->varying_covered[k] += d->varies[k] && d->covers[k];
+        sum->error[k][sum->draws] = fabs(d->error[k]);
+        sum->half[k][sum->draws] = d->half[k];
+    }
+    sum->share[sum->draws++] = d->share;
+    if (!d->paired) return;
+    sum->pair_half[sum->compared] = d->pair_half;
+    sum->pair_error[sum->compared++] = d->pair_error;
+    sum->compare_covered += d->pair_covers;
+}
+
 static void add_pair(struct pooled *sum, const struct sampling_pair *p) {
-    size_t covered[2], n = sampled(p, 0, &covered[0]);
-    sampled(p, 1, &covered[1]);
+    size_t covered, n = sampled(p, 0, &covered);
+    double bias = mean_error(p, 0);
     sum->all += p->seeds - n;
     sum->pairs_full += n == 0;
-    sum->pairs_sampled += n > 0;
-    for (int k = 0; k < 2; k++) sum->pairs_low += n >= 20 && (double)covered[k] < 0.85 * (double)n;
-    for (size_t i = 0; i < p->seeds; i++) {
-        const struct sampling_draw *d = &p->draw[i];
-        if (d->all) continue;
-        for (int k = 0; k < 2; k++) {
-            sum->covered[k] += d->covers[k];
-            sum->error[k][sum->draws] = d->error[k];
-            sum->half[k][sum->draws] = d->half[k];
-        }
-        sum->share[sum->draws++] = d->share;
-        if (!d->paired) continue;
-        sum->pair_half[sum->compared] = d->pair_half;
-        sum->pair_error[sum->compared++] = d->pair_error;
-        sum->compare_covered += d->pair_covers;
-    }
+    sum->pairs += n > 0;
+    sum->bias += bias * bias;
+    for (size_t i = 0; i < p->seeds; i++)
+        if (!p->draw[i].all) add_draw(sum, &p->draw[i]);
 }
 
 /* Standard error of the pooled coverage when draws of one workload go together (linearised ratio). */
@@ -198,6 +231,11 @@ static enum ww_code add_coverage(struct ww_validation *v, const struct pool *p, 
                                        name, 100 * clustered_error(p, k, coverage, s->draws));
     WW_TRY(add(v, ww_arena_printf(a, "smp-%s-coverage", name), what, 100 * coverage, 95.5, WW_VALIDATE_ABSOLUTE,
                2.5, "%", error));
+    WW_TRY(add(v, ww_arena_printf(a, "smp-%s-varying", name),
+               ww_arena_printf(a, "the same where sampling's variance is the larger part (%zu of %zu draws)",
+                               s->varying[k], s->draws),
+               s->varying[k] ? 100.0 * (double)s->varying_covered[k] / (double)s->varying[k] : NAN, 95.5,
+               WW_VALIDATE_ABSOLUTE, 2.5, "%", error));
     WW_TRY(add(v, ww_arena_printf(a, "smp-%s-half", name), ww_arena_printf(a, "median half-width, %s", name),
                100 * quantile(s->half[k], s->draws, 0.5), 3, WW_VALIDATE_AT_MOST, 0, "%", error));
     return add(v, ww_arena_printf(a, "smp-%s-error", name),
@@ -215,17 +253,24 @@ static enum ww_code add_one(struct ww_validation *v, const struct sampling_pair 
         if (p->draw[i].all) continue;
         share += p->draw[i].share / (double)n;
         half += p->draw[i].half[0] / (double)n;
-        worst = fmax(worst, p->draw[i].error[0]);
+        worst = fmax(worst, fabs(p->draw[i].error[0]));
     }
     double least = n ? 100.0 * (double)(covered[0] < covered[1] ? covered[0] : covered[1]) / (double)n : NAN;
     const char *what =
         n ? ww_arena_printf(a,
-                            "%s on %s: %zu of %zu seeds sampled, %.1f %% replayed, half-width %.2f %%, largest "
-                            "error %.2f %%, covers cycles %.0f %%, energy %.0f %%",
-                            p->workload->label, p->gpu, n, p->seeds, 100 * share, 100 * half, 100 * worst,
-                            100.0 * (double)covered[0] / (double)n, 100.0 * (double)covered[1] / (double)n)
+                            "%s on %s: %zu of %zu seeds sampled, %.1f %% replayed, half-width %.2f %%, error "
+                            "%+.2f %% on average and at most %.2f %%, covers cycles %.0f %%, energy %.0f %%",
+                            p->workload->label, p->gpu, n, p->seeds, 100 * share, 100 * half,
+                            100 * mean_error(p, 0), 100 * worst, 100.0 * (double)covered[0] / (double)n,
+                            100.0 * (double)covered[1] / (double)n)
           : ww_arena_printf(a, "%s on %s: always replayed in full", p->workload->label, p->gpu);
-    return add(v, ww_arena_printf(a, "smp-%s-%s", p->workload->name, p->gpu), what, least, 85,
+    const char *is_long = p->workload->of == SAMPLING_SHORT ? "" : "long-";
+    if (*is_long)
+        WW_TRY(add(v, ww_arena_printf(a, "smp-part-%s-%s", p->workload->name, p->gpu),
+                   ww_arena_printf(a, "%s on %s: part of the %.1f million instructions that is replayed",
+                                   p->workload->label, p->gpu, (double)p->instructions * 1e-6),
+                   n == p->seeds ? 100 * share : 100, 100 * LONG_PART, WW_VALIDATE_AT_MOST, 0, "%", error));
+    return add(v, ww_arena_printf(a, "smp-%s%s-%s", is_long, p->workload->name, p->gpu), what, least, 85,
                WW_VALIDATE_AT_LEAST, 0, "%", error);
 }
 
@@ -239,6 +284,8 @@ static enum ww_code add_pooled(struct ww_validation *v, const struct pool *p, st
                ww_arena_printf(a, "draws that replayed everything, not counted (%zu of %zu pairs always)",
                                s->pairs_full, p->count),
                (double)s->all, NAN, WW_VALIDATE_AT_MOST, 0, "", error));
+    WW_TRY(add(v, "smp-bias", "root mean square of the pairs' mean errors of cycles",
+               s->pairs > 0 ? 100 * sqrt(s->bias / s->pairs) : NAN, NAN, WW_VALIDATE_AT_MOST, 0, "%", error));
     double covered = s->compared ? 100.0 * (double)s->compare_covered / (double)s->compared : NAN;
     WW_TRY(add(v, "smp-pair-coverage", "coverage of the paired interval of the speed-up over " DESIGN, covered,
                95.5, WW_VALIDATE_ABSOLUTE, 2.5, "%", error));

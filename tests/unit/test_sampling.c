@@ -183,7 +183,7 @@ static void parts_of_a_large_launch_are_all_of_it(void **state) {
     struct population p;
     make(&p, &launch, 1);
     uint64_t at = 0;
-    assert_true(p.frame.count > 50);
+    assert_true(p.frame.count > 20);
     for (size_t i = 0; i < p.frame.count; i++) {
         const struct ww_unit *u = &p.frame.unit[i];
         assert_int_equal(u->first, at);
@@ -194,6 +194,29 @@ static void parts_of_a_large_launch_are_all_of_it(void **state) {
     assert_int_equal(p.frame.unit[0].kind, WW_UNIT_START);
     assert_int_equal(p.frame.unit[p.frame.count - 1].kind, WW_UNIT_TAIL);
     ww_arena_free(&p.arena);
+}
+
+static uint64_t longest_window(uint64_t ctas) {
+    struct ww_frame_launch launch = launch_of(0, ctas, 100 * ctas);
+    struct population p;
+    uint64_t most = 0;
+    make(&p, &launch, 1);
+    for (size_t i = 0; i < p.frame.count; i++) {
+        const struct ww_unit *u = &p.frame.unit[i];
+        if (u->kind != WW_UNIT_WINDOW) continue;
+        assert_true(u->from == 0 || u->from == u->first - (1 + ww_frame_shape.warm_up) * launch.resident);
+        if (u->end - u->first > most) most = u->end - u->first;
+    }
+    ww_arena_free(&p.arena);
+    return most / launch.resident;
+}
+
+static void windows_are_longer_in_long_launches(void **state) {
+    (void)state;
+    assert_int_equal(longest_window(10 * 63), 0); /* not cut into parts */
+    assert_int_equal(longest_window(10 * 100), ww_frame_shape.window_least);
+    assert_int_equal(longest_window(10 * 300), 300 / ww_frame_shape.windows);
+    assert_int_equal(longest_window(10 * 1000), ww_frame_shape.window);
 }
 
 static void every_unit_is_in_one_stratum_of_its_kind_and_size(void **state) {
@@ -227,6 +250,43 @@ static void a_small_program_is_replayed_in_full(void **state) {
     assert_true(e.all);
     assert_int_equal(e.reason, WW_SAMPLE_ALL);
     assert_int_equal(p.measured, 0);
+    ww_arena_free(&p.arena);
+}
+
+static void a_program_of_few_instructions_is_not_sampled(void **state) {
+    (void)state;
+    struct population p;
+    make_launches(&p, 200, 0);
+    struct ww_sample_options o = {
+        .target = 0.03, .confidence = 0.95, .least = 1, .measure = measure, .context = &p};
+    struct ww_estimate e;
+    for (size_t i = 0; i < p.frame.count; i++) p.y[i] = 1000;
+    assert_int_equal(ww_sample(&p.frame, &o, &p.arena, &e, &error), WW_OK);
+    assert_false(e.all);
+    size_t measured = p.measured;
+    o.least = p.frame.instructions + 1;
+    assert_int_equal(ww_sample(&p.frame, &o, &p.arena, &e, &error), WW_OK);
+    assert_true(e.all);
+    assert_int_equal(e.reason, WW_SAMPLE_SMALL);
+    assert_int_equal(p.measured, measured);
+    ww_arena_free(&p.arena);
+}
+
+static void parts_of_launches_are_less_sure_than_launches(void **state) {
+    (void)state;
+    struct ww_frame_launch launch = launch_of(0, 10 * 4000, 1000000);
+    struct population p;
+    struct ww_estimate launches, parts;
+    make_launches(&p, 100, 0);
+    for (size_t i = 0; i < p.frame.count; i++) p.y[i] = p.frame.unit[i].size;
+    estimate(&p, 1, 0.03, &launches);
+    ww_arena_free(&p.arena);
+    make(&p, &launch, 1);
+    for (size_t i = 0; i < p.frame.count; i++) p.y[i] = p.frame.unit[i].size;
+    estimate(&p, 1, 0.03, &parts);
+    near(sqrt(launches.warm), WW_WARM_ERROR, 1e-9);
+    near(sqrt(parts.warm), WW_WARM_ERROR_PARTS, 1e-9);
+    near((parts.hi[0] - parts.lo[0]) / parts.total[0], 2 * 1.96 * WW_WARM_ERROR_PARTS, 1e-5);
     ww_arena_free(&p.arena);
 }
 
@@ -395,8 +455,11 @@ int main(void) {
         cmocka_unit_test(stopping_when_it_looks_narrow_covers_too_little),
         cmocka_unit_test(the_bootstrap_leans_to_the_long_tail),
         cmocka_unit_test(parts_of_a_large_launch_are_all_of_it),
+        cmocka_unit_test(windows_are_longer_in_long_launches),
         cmocka_unit_test(every_unit_is_in_one_stratum_of_its_kind_and_size),
         cmocka_unit_test(a_small_program_is_replayed_in_full),
+        cmocka_unit_test(a_program_of_few_instructions_is_not_sampled),
+        cmocka_unit_test(parts_of_launches_are_less_sure_than_launches),
         cmocka_unit_test(time_in_proportion_to_instructions_is_known_exactly),
         cmocka_unit_test(intervals_of_a_normal_population_cover_it),
         cmocka_unit_test(a_noisy_population_needs_the_second_stage),
