@@ -163,7 +163,7 @@ _warpwatt() {
             operand_file=1
             ;;
         "run")
-            options='--gpu --trace --mech --set --launches --mode --target-error --confidence --power --epoch --seed --no-pc --db --json --quiet --help'
+            options='--gpu --trace --mech --set --launches --mode --target-error --confidence --power --epoch --seed --timeline --no-pc --db --json --quiet --help'
             case $previous in
                 --gpu|-g) words=$(warpwatt gpu list --names 2>/dev/null); is_value=1 ;;
                 --trace|-t) is_file=1 ;;
@@ -176,6 +176,7 @@ _warpwatt() {
                 --power) return ;;
                 --epoch) return ;;
                 --seed) return ;;
+                --timeline) return ;;
                 --db|-d) is_file=1 ;;
             esac
             ;;

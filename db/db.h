@@ -116,6 +116,14 @@ enum ww_code ww_db_store_launches(struct ww_db *db, const struct ww_dict *dict, 
 enum ww_code ww_db_load_launches(struct ww_db *db, const struct ww_dict *dict, int64_t run_id,
                                  struct ww_result *result, struct ww_arena *arena, struct ww_error *error);
 
+/* ---- timeline.c ---- */
+
+/* What a run kept of a launch for its timeline; nothing is stored or read of others. */
+enum ww_code ww_db_store_timeline(struct ww_db *db, const struct ww_dict *dict, int64_t launch_id,
+                                  const struct ww_launch_result *l, struct ww_error *error);
+enum ww_code ww_db_load_timeline(struct ww_db *db, const struct ww_dict *dict, int64_t launch_id,
+                                 struct ww_launch_result *l, struct ww_arena *arena, struct ww_error *error);
+
 /* ---- open.c ---- */
 
 /* True for statfs types of file systems on which write-ahead logging is not safe. */

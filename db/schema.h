@@ -26,5 +26,6 @@ extern const char *const ww_db_power_sql[];    /* schema_power.c */
 extern const char *const ww_db_sweep_sql[];    /* schema_sweep.c */
 extern const char *const ww_db_sampling_sql[]; /* schema_sampling.c */
 extern const char *const ww_db_adaptive_sql[]; /* schema_adaptive.c */
+extern const char *const ww_db_timeline_sql[]; /* schema_timeline.c */
 
 #endif

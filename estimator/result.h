@@ -76,6 +76,17 @@ struct ww_vf_point {
     double mhz[WW_DOMAIN_COUNT];
 };
 
+/* When and where a CTA ran. Times are since the launch's first cycle. */
+struct ww_cta_span {
+    uint64_t cta; /* linear number in the grid */
+    uint32_t sm, slot;
+    uint64_t first_cycle, end_cycle;
+    uint64_t start_ps, end_ps;
+};
+
+/* Counters that a run with a timeline keeps by epoch: ww_epoch_counter(). */
+enum { WW_EPOCH_COUNTERS = 18 };
+
 /* A stretch of a launch within one epoch and at one operating point. */
 struct ww_piece {
     uint64_t first_cycle, cycles;
@@ -135,6 +146,9 @@ struct ww_launch_result {
     size_t point_count;
     struct ww_pc_row *pc;
     size_t pc_count;
+    uint64_t *epoch_counter; /* epoch_count x WW_EPOCH_COUNTERS; NULL: the run kept no timeline */
+    struct ww_cta_span *cta; /* the first CTAs of a run that kept a timeline, in the order of their dispatch */
+    size_t cta_count;
 };
 
 /* An interval of confidence; lo == hi where the estimate is exact. */

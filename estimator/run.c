@@ -266,6 +266,7 @@ static enum ww_code replay_one(struct run *r, size_t index, struct ww_error *err
     launch->index = (uint32_t)index;
     WW_TRY(compare_counts(r, index, launch, error));
     WW_TRY(add_energy(r, launch, error));
+    WW_TRY(ww_run_timeline_keep(r, &r->ctas, launch, error));
     r->result->launch_count++;
     ww_run_add_up(r->result, launch);
     return WW_OK;
@@ -274,6 +275,11 @@ static enum ww_code replay_one(struct run *r, size_t index, struct ww_error *err
 enum ww_code ww_run_full(struct run *r, struct ww_error *error) {
     struct ww_engine_options options = ww_run_engine_options(r);
     uint64_t n = 0;
+    if (r->options->timeline) {
+        WW_TRY(ww_run_timeline_open(r, &r->ctas, error));
+        options.ctas = &r->ctas;
+        options.pieces = true;
+    }
     WW_TRY(ww_engine_new(&options, &r->engine, error));
     for (size_t i = 0; i < r->launches.count; i++)
         n += r->launches.range[i].last - r->launches.range[i].first + 1;
@@ -308,6 +314,7 @@ enum ww_code ww_run_open(const struct ww_run_options *options, struct run *r, st
 
 void ww_run_close(struct run *r, bool result) {
     ww_engine_free(r->engine);
+    ww_run_timeline_close(&r->ctas);
     ww_power_free(r->power);
     ww_trace_close(r->trace);
     if (result) ww_result_free(r->result);

@@ -4,6 +4,7 @@
 
 #include "base/hash.h"
 #include "base/list.h"
+#include "core/ctalog.h"
 #include "core/engine.h"
 #include "../power/power.h"
 
@@ -14,6 +15,7 @@ struct run {
     struct ww_power *power;   /* NULL: energy is not known */
     struct ww_engine *engine; /* of mode full; others have engines of their own */
     struct ww_arena *arena;   /* the result's */
+    struct ww_cta_log ctas;   /* mode full with a timeline */
     struct ww_result *result;
     struct ww_mech_choice choice[WW_KIND_COUNT];
     struct ww_list launches;
@@ -32,6 +34,13 @@ void ww_run_add_up(struct ww_result *result, const struct ww_launch_result *laun
 /* The conservation laws of one replayed launch, or part of one. Errors: WW_INTERNAL. */
 enum ww_code ww_launch_check(const struct ww_launch_result *l, uint64_t sms, uint64_t schedulers,
                              struct ww_error *error);
+
+/* What a run keeps for its timeline, if it was asked to (run_timeline.c). Errors: WW_NOMEM. */
+enum ww_code ww_run_timeline_open(struct run *r, struct ww_cta_log *log, struct ww_error *error);
+void ww_run_timeline_close(struct ww_cta_log *log);
+/* Of the launch that was replayed last. */
+enum ww_code ww_run_timeline_keep(struct run *r, struct ww_cta_log *log, struct ww_launch_result *l,
+                                  struct ww_error *error);
 
 /* The modes. Each fills in the result's launches, totals and intervals; the rest of it is there or follows.
  * Errors: those of ww_run. */

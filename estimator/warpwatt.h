@@ -62,6 +62,9 @@ WW_API const char *ww_slot_help(enum ww_slot s);
 WW_API const char *ww_component_name(enum ww_component c);
 WW_API const char *ww_component_help(enum ww_component c);
 
+/* Which counter is the i-th that runs keep by epoch; i < WW_EPOCH_COUNTERS. */
+WW_API enum ww_counter ww_epoch_counter(size_t i);
+
 /* Called now and then during long work with the part done (0 to 1, or < 0 if unknown), the number of
  * units done so far and the unit's name. Returning false asks the work to stop with WW_FAIL. */
 typedef bool (*ww_progress_fn)(void *context, double part, uint64_t done, const char *unit);
@@ -292,7 +295,9 @@ struct ww_run_options {
     const char *power_table; /* NULL: by the GPU's name; "none": no energy */
     uint32_t epoch_cycles;   /* 0: 4096 */
     uint64_t seed;
-    bool per_pc; /* counters per PC */
+    bool per_pc;            /* counters per PC */
+    bool timeline;          /* full replays: keep counters of the memory path by epoch, and the first CTAs */
+    uint64_t timeline_ctas; /* how many CTAs of the run, at most */
     ww_progress_fn progress;
     void *context;
 };

@@ -2,11 +2,14 @@
  *
  * Times are microseconds from the start of the first launch; launches follow one another as they were replayed.
  * A launch is a slice; what is known of each epoch (warps by state, instructions a cycle, watts by component,
- * CTAs) and the clocks are counter tracks, whose value holds until the next event.
+ * CTAs) and the clocks are counter tracks, whose value holds until the next event; what a governor changes is
+ * an instant. Runs that kept a timeline have the memory path's counters too, and a track for each SM's place
+ * for a CTA.
  */
 #include "parts.h"
+#include <inttypes.h>
 
-enum { PROCESS = 1, LAUNCHES = 1 };
+enum { PROCESS = 1, SMS = 2, LAUNCHES = 1, DECISIONS = 2, SLOTS = 1024 };
 
 static double us(uint64_t ps) {
     return (double)ps * 1e-6;
@@ -27,9 +30,18 @@ static void end(struct ww_jsonw *w) {
     ww_jsonw_close(w, '}');
 }
 
-static void name_track(struct ww_jsonw *w, const char *what, const char *name) {
-    begin(w, "M", what, 0);
+static void begin_meta(struct ww_jsonw *w, const char *what, unsigned process, unsigned thread) {
+    ww_jsonw_open_flat(w, NULL, '{');
+    ww_jsonw_str(w, "ph", "M");
+    ww_jsonw_str(w, "name", what);
+    ww_jsonw_u64(w, "pid", process);
+    ww_jsonw_u64(w, "tid", thread);
     ww_jsonw_open(w, "args", '{');
+}
+
+static void name_track(struct ww_jsonw *w, const char *what, unsigned process, unsigned thread,
+                       const char *name) {
+    begin_meta(w, what, process, thread);
     ww_jsonw_str(w, "name", name);
     end(w);
 }
@@ -79,6 +91,146 @@ static void write_ctas(struct ww_jsonw *w, const struct ww_epoch *e, uint64_t at
     end(w);
 }
 
+/* The launch's first cycle comes this long after its start. */
+static uint64_t overhead_ps(const struct ww_result *r) {
+    struct ww_gpu_facts facts;
+    ww_gpu_facts(r->gpu_json, &facts);
+    return facts.overhead_us > 0 ? (uint64_t)(facts.overhead_us * 1e6) : 0;
+}
+
+/* ---- the memory path, of runs that kept a timeline ---- */
+
+static double counted(const struct ww_launch_result *l, size_t epoch, enum ww_counter c) {
+    for (size_t i = 0; i < WW_EPOCH_COUNTERS; i++)
+        if (ww_epoch_counter(i) == c) return (double)l->epoch_counter[epoch * WW_EPOCH_COUNTERS + i];
+    return 0;
+}
+
+static double part(double a, double b) {
+    return b > 0 ? a / b : 0;
+}
+
+static void begin_counter(struct ww_jsonw *w, const char *name, uint64_t at) {
+    begin(w, "C", name, at);
+    ww_jsonw_open(w, "args", '{');
+}
+
+/* Queues: a mean length is what was waited divided by the time (Little's law). L2 cycles are of the clock that
+ * the launch begins with. */
+static void write_queues(struct ww_jsonw *w, const struct ww_launch_result *l, size_t i, uint64_t at) {
+    const struct ww_epoch *e = &l->epoch[i];
+    double cycles = (double)e->cycles, active = counted(l, i, WW_C_SM_ACTIVE_CYCLES);
+    double l2_cycles = l->point_count ? (double)e->time_ps * 1e-6 * l->point[0].mhz[WW_DOMAIN_L2] : 0;
+    begin_counter(w, "loads in flight", at);
+    ww_jsonw_f64(w, "loads", part(counted(l, i, WW_C_LOAD_CYCLES), cycles));
+    end(w);
+    begin_counter(w, "page walks in flight", at);
+    ww_jsonw_f64(w, "walks", part(counted(l, i, WW_C_TLB_WALK_CYCLES), l2_cycles));
+    end(w);
+    begin_counter(w, "L2 slices held up", at);
+    ww_jsonw_f64(w, "slices", part(counted(l, i, WW_C_L2_STALL_CYCLES), l2_cycles));
+    end(w);
+    begin_counter(w, "held up, part of the SMs' active cycles", at);
+    ww_jsonw_f64(w, "load/store unit", part(counted(l, i, WW_C_LSU_STALL_CYCLES), active));
+    ww_jsonw_f64(w, "L1 without MSHR or line", part(counted(l, i, WW_C_L1_RESERVATION_FAIL), active));
+    end(w);
+    begin_counter(w, "DRAM bus busy", at);
+    ww_jsonw_f64(w, "part", part(counted(l, i, WW_C_DRAM_BUSY_CYCLES), counted(l, i, WW_C_DRAM_CYCLES)));
+    end(w);
+}
+
+static void write_traffic(struct ww_jsonw *w, const struct ww_launch_result *l, size_t i, uint64_t at) {
+    static const struct {
+        const char *name;
+        enum ww_counter counter;
+    } flow[] = {{"L1 read", WW_C_L1_SECTOR_READ},
+                {"L2 read", WW_C_XBAR_SECTOR_READ},
+                {"L2 written", WW_C_XBAR_SECTOR_WRITE},
+                {"DRAM read", WW_C_DRAM_SECTOR_READ},
+                {"DRAM written", WW_C_DRAM_SECTOR_WRITE}};
+    double seconds = (double)l->epoch[i].time_ps * 1e-12;
+    begin_counter(w, "traffic (GB/s)", at);
+    for (size_t k = 0; k < sizeof flow / sizeof *flow; k++)
+        ww_jsonw_f64(w, flow[k].name, part(32e-9 * counted(l, i, flow[k].counter), seconds));
+    end(w);
+    if (counted(l, i, WW_C_EP_CYCLES) + counted(l, i, WW_C_MP_CYCLES) <= 0) return;
+    begin_counter(w, "scheduler's modes, part of the SMs' active cycles", at);
+    ww_jsonw_f64(w, "equal priority",
+                 part(counted(l, i, WW_C_EP_CYCLES), counted(l, i, WW_C_SM_ACTIVE_CYCLES)));
+    ww_jsonw_f64(w, "memory-access priority",
+                 part(counted(l, i, WW_C_MP_CYCLES), counted(l, i, WW_C_SM_ACTIVE_CYCLES)));
+    end(w);
+}
+
+/* ---- CTAs ---- */
+
+static void write_ctas_of(struct ww_jsonw *w, const struct ww_launch_result *l, uint64_t first_cycle) {
+    char name[48];
+    for (size_t i = 0; i < l->cta_count; i++) {
+        const struct ww_cta_span *c = &l->cta[i];
+        snprintf(name, sizeof name, "CTA %" PRIu64, c->cta);
+        ww_jsonw_open_flat(w, NULL, '{');
+        ww_jsonw_str(w, "ph", "X");
+        ww_jsonw_str(w, "name", name);
+        ww_jsonw_u64(w, "pid", SMS);
+        ww_jsonw_u64(w, "tid", (uint64_t)c->sm * SLOTS + c->slot + 1);
+        ww_jsonw_f64(w, "ts", us(first_cycle + c->start_ps));
+        ww_jsonw_f64(w, "dur", us(c->end_ps - c->start_ps));
+        ww_jsonw_open(w, "args", '{');
+        ww_jsonw_u64(w, "launch", l->index);
+        ww_jsonw_str(w, "kernel", l->kernel);
+        ww_jsonw_u64(w, "first_cycle", c->first_cycle);
+        ww_jsonw_u64(w, "cycles", c->end_cycle - c->first_cycle);
+        end(w);
+    }
+}
+
+/* Names of the tracks that CTAs ran on, each once: a track's first CTA names it. Slots of a database are below
+ * SLOTS, or share a name. */
+static void name_slots(struct ww_jsonw *w, const struct ww_result *r) {
+    enum { TRACKS = 65536 };
+    uint8_t seen[TRACKS / 8] = {0};
+    char name[64];
+    bool any = false;
+    for (size_t i = 0; i < r->launch_count; i++) {
+        for (size_t k = 0; k < r->launch[i].cta_count; k++) {
+            const struct ww_cta_span *c = &r->launch[i].cta[k];
+            uint32_t at = (c->sm * 32 + c->slot % 32) % TRACKS, thread = c->sm * SLOTS + c->slot + 1;
+            if (!any) name_track(w, "process_name", SMS, 0, "CTAs by SM (the first that the run kept)");
+            any = true;
+            if (seen[at / 8] >> (at % 8) & 1) continue;
+            seen[at / 8] |= (uint8_t)(1u << at % 8);
+            snprintf(name, sizeof name, "SM %u, place %u", c->sm, c->slot);
+            name_track(w, "thread_name", SMS, thread, name);
+            begin_meta(w, "thread_sort_index", SMS, thread);
+            ww_jsonw_u64(w, "sort_index", thread);
+            end(w);
+        }
+    }
+}
+
+/* ---- what governors decide ---- */
+
+static void instant(struct ww_jsonw *w, const char *name, uint64_t at) {
+    ww_jsonw_open_flat(w, NULL, '{');
+    ww_jsonw_str(w, "ph", "i");
+    ww_jsonw_str(w, "s", "t");
+    ww_jsonw_str(w, "name", name);
+    ww_jsonw_u64(w, "pid", PROCESS);
+    ww_jsonw_u64(w, "tid", DECISIONS);
+    ww_jsonw_f64(w, "ts", us(at));
+    ww_jsonw_open(w, "args", '{');
+}
+
+static void write_limit_change(struct ww_jsonw *w, const struct ww_launch_result *l, size_t i, uint64_t at) {
+    const struct ww_epoch *e = &l->epoch[i];
+    if (i == 0 || (e->cta_limit == e[-1].cta_limit && e->ctas_paused == e[-1].ctas_paused)) return;
+    instant(w, "CTAs that may run change", at);
+    ww_jsonw_u64(w, "limit", e->cta_limit);
+    ww_jsonw_u64(w, "paused", e->ctas_paused);
+    end(w);
+}
+
 static void write_epochs(struct ww_jsonw *w, const struct ww_launch_result *l, uint64_t start) {
     for (size_t i = 0; i < l->epoch_count; i++) {
         const struct ww_epoch *e = &l->epoch[i];
@@ -88,15 +240,26 @@ static void write_epochs(struct ww_jsonw *w, const struct ww_launch_result *l, u
                      start);
         write_ctas(w, e, start);
         if (l->epoch_energy && e->time_ps) write_power(w, l, i, start);
+        if (l->epoch_counter && e->time_ps) {
+            write_queues(w, l, i, start);
+            write_traffic(w, l, i, start);
+        }
         start += e->time_ps;
+        write_limit_change(w, l, i, start);
     }
 }
 
-static void write_clocks(struct ww_jsonw *w, const struct ww_launch_result *l, uint64_t start) {
+static void write_clocks(struct ww_jsonw *w, const struct ww_launch_result *l, uint64_t start,
+                         uint64_t overhead) {
     static const char *const name[WW_DOMAIN_COUNT] = {"sm", "l2", "dram"};
     for (size_t i = 0; i < l->point_count; i++) {
-        begin(w, "C", "clocks (MHz)", start + l->point[i].time_ps);
+        uint64_t at = start + l->point[i].time_ps + (i ? overhead : 0);
+        begin(w, "C", "clocks (MHz)", at);
         ww_jsonw_open(w, "args", '{');
+        for (int d = 0; d < WW_DOMAIN_COUNT; d++) ww_jsonw_f64(w, name[d], l->point[i].mhz[d]);
+        end(w);
+        if (i == 0) continue;
+        instant(w, "clocks change", at);
         for (int d = 0; d < WW_DOMAIN_COUNT; d++) ww_jsonw_f64(w, name[d], l->point[i].mhz[d]);
         end(w);
     }
@@ -111,7 +274,7 @@ static void write_end(struct ww_jsonw *w, uint64_t at) {
 
 enum ww_code ww_report_timeline(const struct ww_result *r, int64_t run_id, FILE *out, struct ww_error *error) {
     struct ww_jsonw w;
-    uint64_t start = 0;
+    uint64_t start = 0, overhead = overhead_ps(r);
     ww_jsonw_begin(&w, out);
     ww_jsonw_open(&w, NULL, '{');
     ww_jsonw_str(&w, "displayTimeUnit", "ns");
@@ -119,12 +282,15 @@ enum ww_code ww_report_timeline(const struct ww_result *r, int64_t run_id, FILE 
     ww_part_summary(&w, r, run_id);
     ww_jsonw_close(&w, '}');
     ww_jsonw_open(&w, "traceEvents", '[');
-    name_track(&w, "process_name", r->gpu);
-    name_track(&w, "thread_name", "launches");
+    name_track(&w, "process_name", PROCESS, LAUNCHES, r->gpu);
+    name_track(&w, "thread_name", PROCESS, LAUNCHES, "launches");
+    name_track(&w, "thread_name", PROCESS, DECISIONS, "governor");
+    name_slots(&w, r);
     for (size_t i = 0; i < r->launch_count; i++) {
         write_launch(&w, &r->launch[i], start);
-        write_clocks(&w, &r->launch[i], start);
+        write_clocks(&w, &r->launch[i], start, overhead);
         write_epochs(&w, &r->launch[i], start);
+        write_ctas_of(&w, &r->launch[i], start + overhead);
         start += r->launch[i].time_ps;
     }
     write_end(&w, start);

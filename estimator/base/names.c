@@ -51,3 +51,15 @@ LOOKUP(ww_slot_name, ww_slot, slots, WW_SLOT_COUNT, name)
 LOOKUP(ww_slot_help, ww_slot, slots, WW_SLOT_COUNT, help)
 LOOKUP(ww_component_name, ww_component, components, WW_COMPONENT_COUNT, name)
 LOOKUP(ww_component_help, ww_component, components, WW_COMPONENT_COUNT, help)
+
+static const enum ww_counter by_epoch[WW_EPOCH_COUNTERS] = {
+    WW_C_SM_ACTIVE_CYCLES, WW_C_LSU_STALL_CYCLES, WW_C_MEM_SATURATED_CYCLES, WW_C_EP_CYCLES,
+    WW_C_MP_CYCLES,        WW_C_LOAD_CYCLES,      WW_C_L1_RESERVATION_FAIL,  WW_C_L1_SECTOR_READ,
+    WW_C_L1_SECTOR_HIT,    WW_C_XBAR_SECTOR_READ, WW_C_XBAR_SECTOR_WRITE,    WW_C_L2_STALL_CYCLES,
+    WW_C_L2_SECTOR_HIT,    WW_C_TLB_WALK_CYCLES,  WW_C_DRAM_SECTOR_READ,     WW_C_DRAM_SECTOR_WRITE,
+    WW_C_DRAM_BUSY_CYCLES, WW_C_DRAM_CYCLES,
+};
+
+enum ww_counter ww_epoch_counter(size_t i) {
+    return by_epoch[i < WW_EPOCH_COUNTERS ? i : 0];
+}

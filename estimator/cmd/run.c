@@ -53,6 +53,8 @@ static enum ww_code read_options(const struct cmd_line *line, struct ww_run_opti
     o->power_table = cmd_get(line, "power");
     o->epoch_cycles = (uint32_t)epoch;
     o->per_pc = !cmd_has(line, "no-pc");
+    o->timeline = cmd_has(line, "timeline");
+    WW_TRY(cmd_u64(line, "timeline", 0, 1000000, &o->timeline_ctas, error));
     return WW_OK;
 }
 
@@ -112,6 +114,10 @@ static const struct cmd_option run_options[] = {
     {"power", 0, "TABLE", "power table: a name, a path, or none (default: the GPU's own)", 0},
     {"epoch", 0, "N", "SM cycles of an epoch of warp states, 64 to 1073741824 (default 4096)", 0},
     {"seed", 0, "N", "seed of random choices, as of random replacement and samples (default 0)", 0},
+    {"timeline", 0, "N",
+     "keep for report --timeline: memory counters of each epoch, and when and where the first N CTAs ran (full "
+     "replays)",
+     0},
     {"no-pc", 0, NULL, "keep no counters per instruction", 0},
     {"db", 'd', "FILE", "store the result in this database; it is created if need be", 0},
     {"json", 0, NULL, "print JSON (reports/schema/run.json)", 0},

@@ -1,4 +1,5 @@
 #include "barrel.h"
+#include "ctalog.h"
 #include "govern.h"
 
 #include <string.h>
@@ -62,6 +63,9 @@ static bool place(struct ww_sm *sm, uint64_t index, uint64_t cycle) {
         sm->active_since = cycle;
         if (sm->barrel) sm->barrel->counted = cycle;
     }
+    if (core->ctas)
+        ww_cta_log_begin(core->ctas, index, sm->id, slot, cycle,
+                         ww_clock_time(&core->clock, cycle) - core->start_ps);
     if (sm->dma) ww_dma_cta(sm, slot);
     sm->resident_ctas++;
     core->launched_ctas++;
@@ -112,6 +116,8 @@ bool ww_dispatch(struct ww_core *core, uint64_t cycle) {
 void ww_dispatch_cta_end(struct ww_sm *sm, uint32_t cta, uint64_t cycle) {
     struct ww_core *core = sm->core;
     struct ww_cta *c = &sm->cta[cta];
+    if (core->ctas)
+        ww_cta_log_end(core->ctas, sm->id, cta, cycle, ww_clock_time(&core->clock, cycle) - core->start_ps);
     for (uint32_t i = 0; i < c->warps; i++) ww_warp_leave(sm, &sm->warp[c->first_warp + i], cycle);
     ww_smm_end(sm, cta, cycle);
     core->counter[WW_C_CTA_CYCLES] += cycle - c->started;

@@ -216,6 +216,7 @@ static enum ww_code prepare(struct ww_engine *e, const struct ww_launch *launch,
     c->counter = e->counter;
     c->memory = e->memory;
     c->probe = e->options.probe;
+    c->ctas = e->options.ctas;
     c->observed = c->probe || c->roles;
     c->queue = e->queue;
     c->error = error;

@@ -12,6 +12,7 @@
 #include "../result.h"
 
 struct ww_engine;
+struct ww_cta_log;
 struct ww_probe;
 struct ww_transfer_log;
 
@@ -24,6 +25,7 @@ struct ww_engine_options {
     bool pieces; /* keep the launch's pieces, for energy by epoch (a governor needs them anyway) */
     struct ww_transfer_log *transfers; /* notes transfers to shared memory; as probe */
     struct ww_probe *probe;            /* notes issues of instructions; the caller's, or NULL (core/probe.h) */
+    struct ww_cta_log *ctas; /* notes when and where CTAs run; the caller's, or NULL (core/ctalog.h) */
     ww_progress_fn progress;
     void *progress_context;
 };

@@ -258,6 +258,7 @@ struct ww_core {
     struct ww_pool pool;
     struct ww_memsys *memory;
     struct ww_probe *probe;            /* or NULL */
+    struct ww_cta_log *ctas;           /* or NULL */
     struct ww_transfer_log *transfers; /* or NULL */
     const uint8_t *roles;              /* by instruction, which belong to copies (copy.h); or NULL */
     bool observed;                     /* it has a probe or roles */

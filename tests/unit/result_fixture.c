@@ -115,6 +115,13 @@ static void fill_time(struct ww_launch_result *l, struct ww_arena *arena) {
     l->point = must(ww_arena_array(arena, 2, sizeof *l->point));
     l->point[0] = (struct ww_vf_point){.mhz = {1000, 700, 924}};
     l->point[1] = (struct ww_vf_point){.cycle = 4608, .time_ps = 4608000, .mhz = {1150, 805, 1062.6}};
+    l->cta_count = 3;
+    l->cta = must(ww_arena_array(arena, 3, sizeof *l->cta));
+    for (uint32_t i = 0; i < 3; i++)
+        l->cta[i] = (struct ww_cta_span){i * 2, i % 2, i / 2, i * 100, 4000 + i, i * 100000, (4000 + i) * 1000};
+    l->epoch_counter =
+        must(ww_arena_array(arena, l->epoch_count * WW_EPOCH_COUNTERS, sizeof *l->epoch_counter));
+    for (size_t i = 0; i < l->epoch_count * WW_EPOCH_COUNTERS; i++) l->epoch_counter[i] = i % 5 ? 1000 + i : 0;
     if (!l->energy.known) return;
     l->epoch_energy = must(ww_arena_array(arena, l->epoch_count, sizeof *l->epoch_energy));
     for (int c = 0; c < WW_COMPONENT_COUNT; c++)
@@ -261,6 +268,16 @@ static void same_point(const struct ww_vf_point *a, const struct ww_vf_point *b)
     SAME_BYTES(mhz);
 }
 
+static void same_cta(const struct ww_cta_span *a, const struct ww_cta_span *b) {
+    SAME(cta);
+    SAME(sm);
+    SAME(slot);
+    SAME(first_cycle);
+    SAME(end_cycle);
+    SAME(start_ps);
+    SAME(end_ps);
+}
+
 static void same_pc(const struct ww_pc_row *a, const struct ww_pc_row *b) {
     SAME(inst);
     SAME(pc);
@@ -304,6 +321,12 @@ static void same_launch(const struct ww_launch_result *a, const struct ww_launch
     if (!a->epoch_energy != !b->epoch_energy) fail_msg("only one has energy by epoch");
     for (size_t i = 0; a->epoch_energy && i < a->epoch_count; i++)
         same_epoch_energy(&a->epoch_energy[i], &b->epoch_energy[i]);
+    SAME(cta_count);
+    for (size_t i = 0; i < a->cta_count; i++) same_cta(&a->cta[i], &b->cta[i]);
+    if (!a->epoch_counter != !b->epoch_counter) fail_msg("only one has counters by epoch");
+    if (a->epoch_counter)
+        assert_memory_equal(a->epoch_counter, b->epoch_counter,
+                            a->epoch_count * WW_EPOCH_COUNTERS * sizeof *a->epoch_counter);
     SAME(point_count);
     for (size_t i = 0; i < a->point_count; i++) same_point(&a->point[i], &b->point[i]);
 }

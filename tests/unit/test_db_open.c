@@ -165,7 +165,8 @@ static void an_older_schema_is_brought_up_and_keeps_its_rows(void **state) {
     assert_int_equal(sqlite3_exec(raw, drop, NULL, NULL, NULL), SQLITE_OK);
     const char *tables =
         "DROP TABLE hardware_point; DROP TABLE hardware_figure; DROP TABLE hardware;"
-        " DROP TABLE epoch_time; DROP TABLE epoch_energy; DROP TABLE vf_point;"
+        " DROP TABLE epoch_counter; DROP TABLE cta; DROP TABLE epoch_time; DROP TABLE epoch_energy; DROP TABLE "
+        "vf_point;"
         " DROP TABLE sweep_estimate; DROP TABLE sweep_candidate; DROP TABLE sweep_adaptive;"
         " DROP TABLE sweep_sampled; DROP TABLE sweep_effect; DROP TABLE sweep_value; DROP TABLE sweep_result;"
         " DROP TABLE sweep_setting; DROP TABLE sweep_point; DROP TABLE sweep_objective;"

@@ -495,15 +495,20 @@ static const cJSON *member(const cJSON *o, const char *name) {
     return m;
 }
 
+/* A slice of the launches' track; others are CTAs'. */
+static bool is_launch(const cJSON *e) {
+    return member(e, "ph")->valuestring[0] == 'X' && member(e, "pid")->valueint == 1;
+}
+
 /* The rules of the format that readers rely on: phases, a time in order on each track, numbers in counters. */
 static void check_event(const cJSON *e, double *last) {
     const char *phase = member(e, "ph")->valuestring, *name = member(e, "name")->valuestring;
-    double at = member(e, "ts")->valuedouble;
+    double at = phase[0] == 'M' ? 0 : member(e, "ts")->valuedouble;
     assert_true(cJSON_IsNumber(member(e, "pid")) && cJSON_IsNumber(member(e, "tid")) && name[0]);
-    assert_true(strlen(phase) == 1 && strchr("MXC", phase[0]));
+    assert_true(strlen(phase) == 1 && strchr("MXCi", phase[0]));
     assert_true(at >= 0);
     const cJSON *arg;
-    if (phase[0] == 'X') {
+    if (phase[0] == 'X' && is_launch(e)) {
         assert_true(at >= *last && member(e, "dur")->valuedouble > 0);
         *last = at + member(e, "dur")->valuedouble;
     }
@@ -527,15 +532,17 @@ static cJSON *timeline(const struct ww_result *r) {
 static void a_timeline_is_chrome_trace_events_of_launches_that_follow_one_another(void **state) {
     (void)state;
     struct ww_result *r = ww_fixture_result(&(struct ww_fixture){.launches = 3});
-    size_t slices = 0;
+    size_t slices = 0, ctas = 0;
     double last = 0;
     cJSON *json = timeline(r);
     const cJSON *event;
     cJSON_ArrayForEach(event, member(json, "traceEvents")) {
         check_event(event, &last);
-        slices += member(event, "ph")->valuestring[0] == 'X';
+        slices += is_launch(event);
+        ctas += member(event, "ph")->valuestring[0] == 'X' && !is_launch(event);
     }
     assert_int_equal(slices, 3);
+    assert_int_equal(ctas, 3 * r->launch[0].cta_count);
     assert_true(fabs(last - (double)r->time_ps * 1e-6) < 1e-6);
     cJSON_Delete(json);
     ww_result_free(r);
