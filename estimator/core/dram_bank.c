@@ -22,7 +22,9 @@ void ww_dram_open_row(struct ww_dram_channel *c, struct ww_dram_bank *b, uint32_
 
 static void mark_closed(struct ww_dram_channel *c, struct ww_dram_bank *b, uint64_t cycle) {
     b->open = false;
-    b->hit[WW_DRAM_READ] = b->hit[WW_DRAM_WRITE] = WW_DRAM_NONE;
+    uint32_t bank = (uint32_t)(b - c->bank);
+    ww_dram_set_hit(c, bank, WW_DRAM_READ, WW_DRAM_NONE);
+    ww_dram_set_hit(c, bank, WW_DRAM_WRITE, WW_DRAM_NONE);
     c->dram->counter[WW_C_DRAM_PRECHARGE]++;
     if (--c->open_banks) return;
     if (cycle > c->open_since) c->dram->counter[WW_C_DRAM_ACTIVE_CYCLES] += cycle - c->open_since;

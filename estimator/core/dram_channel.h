@@ -1,11 +1,12 @@
-/* dram_channel.h: state of one DRAM channel, shared by dram.c (queues, scheduling) and dram_bank.c
- * (commands and their timing). Private to these files and their tests. */
+/* dram_channel.h: state of one DRAM channel, shared by dram.c (queues), dram_schedule.c (which
+ * command is next) and dram_bank.c (commands and their timing). Private to these files and their tests. */
 #ifndef WW_CORE_DRAM_CHANNEL_H
 #define WW_CORE_DRAM_CHANNEL_H
 
 #include "dram.h"
 
 #define WW_DRAM_NONE UINT32_MAX
+#define WW_DRAM_BANK_WORDS 4 /* of 64 banks each */
 
 /* Constants in command-clock cycles. */
 struct ww_dram_timing {
@@ -28,10 +29,10 @@ struct ww_dram_entry {
 
 struct ww_dram_bank {
     uint64_t act_ready, col_ready, pre_ready; /* earliest next command of the kind */
+    uint64_t head_order[2], hit_order[2];     /* ages of these entries, where there are such */
     uint32_t row;
     uint32_t head[2], tail[2]; /* entries by direction */
     uint32_t hit[2];           /* oldest entry for the open row, or none */
-    uint32_t busy_at[2];       /* place in the channel's busy list, or none */
     uint32_t group;
     bool open;
 };
@@ -43,12 +44,12 @@ struct ww_dram_channel {
     struct ww_dram_bank *bank;
     struct ww_dram_entry *entry;
     uint32_t free_entry;
-    uint32_t count[2];  /* entries by direction */
-    uint32_t bursts[2]; /* that these entries were pushed with */
-    uint16_t *busy[2];  /* banks with entries of a direction */
-    uint32_t busy_count[2];
-    bool writing;     /* draining writes */
-    bool room_wanted; /* somebody found a queue full */
+    uint32_t count[2];                    /* entries by direction */
+    uint32_t bursts[2];                   /* that these entries were pushed with */
+    uint64_t busy[2][WW_DRAM_BANK_WORDS]; /* bit per bank with entries of a direction */
+    uint64_t hits[2][WW_DRAM_BANK_WORDS]; /* the same of those for the open row */
+    bool writing;                         /* draining writes */
+    bool room_wanted;                     /* somebody found a queue full */
     uint64_t order;
     uint64_t column_ready[2]; /* earliest column command by direction */
     uint64_t *group_ready;    /* the same by bank group, tCCD_L */
@@ -69,6 +70,7 @@ struct ww_dram {
     uint64_t *counter;
     struct ww_dram_channel *channel;
     uint32_t channels, banks, groups, depth; /* depth: entries of one direction */
+    uint32_t bank_words;                     /* of bits by bank */
     uint32_t write_high, write_low;
     uint32_t sector_shift; /* log2 of 32-byte sectors in a sector of the L2 */
     uint64_t settled;      /* cycle to which DRAM_CYCLES are counted */
@@ -84,10 +86,16 @@ static inline uint64_t ww_dram_column_time(const struct ww_dram_channel *c, cons
     return ww_dram_max(ww_dram_max(b->col_ready, c->group_ready[b->group]), c->column_ready[direction]);
 }
 
+/* First cycle of an activate by tRRD and tFAW. */
+static inline uint64_t ww_dram_slot(const struct ww_dram_channel *c) {
+    return ww_dram_max(c->act_ready, c->faw[c->faw_next]);
+}
+
 /* Earliest cycle to begin the row change (precharge where a row is open, else activate) so that the
- * activate falls on its first possible cycle by tRRD and tFAW. */
-static inline uint64_t ww_dram_row_time(const struct ww_dram_channel *c, const struct ww_dram_bank *b) {
-    uint64_t slot = ww_dram_max(c->act_ready, c->faw[c->faw_next]), trp = c->dram->timing.trp;
+ * activate falls on `slot` if it can. */
+static inline uint64_t ww_dram_row_time(const struct ww_dram_channel *c, const struct ww_dram_bank *b,
+                                        uint64_t slot) {
+    uint64_t trp = c->dram->timing.trp;
     if (!b->open) return ww_dram_max(b->act_ready, slot);
     return ww_dram_max(b->pre_ready, slot > trp ? slot - trp : 0);
 }
@@ -118,6 +126,23 @@ static inline uint64_t ww_dram_issue_column(struct ww_dram_channel *c, struct ww
     c->dram->counter[WW_C_DRAM_BURST_WRITE]++;
     return data_end;
 }
+
+/* The bank's oldest entry for the open row is i, or there is none. */
+static inline void ww_dram_set_hit(struct ww_dram_channel *c, uint32_t bank, uint32_t dir, uint32_t i) {
+    struct ww_dram_bank *b = &c->bank[bank];
+    uint64_t bit = (uint64_t)1 << (bank & 63);
+    b->hit[dir] = i;
+    if (i == WW_DRAM_NONE) {
+        c->hits[dir][bank >> 6] &= ~bit;
+        return;
+    }
+    b->hit_order[dir] = c->entry[i].order;
+    c->hits[dir][bank >> 6] |= bit;
+}
+
+/* Issues what can be issued at `cycle` (column commands: a little ahead); returns the cycle at which to look
+ * again, UINT64_MAX if the queues are empty. */
+uint64_t ww_dram_schedule(struct ww_dram_channel *c, uint64_t cycle);
 
 /* Opens `row`, beginning at `cycle`. */
 void ww_dram_open_row(struct ww_dram_channel *c, struct ww_dram_bank *b, uint32_t row, uint64_t cycle);
