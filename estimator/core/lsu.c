@@ -16,9 +16,17 @@ static void open_queue(struct ww_sm *sm) {
     }
 }
 
+/* Each warp's accesses lie apart in a large array, which no prefetcher of the host follows. */
+static inline void expect(const struct ww_access *access, const uint64_t *pool) {
+    __builtin_prefetch((const void *)((uintptr_t)access + 64));
+    if (access->list == WW_AFFINE) return;
+    for (uint32_t i = 0; i < 32; i += 8) __builtin_prefetch(pool + access->list + i);
+}
+
 void ww_lsu_push(struct ww_sm *sm, struct ww_warp *w, uint32_t inst, uint32_t mask,
                  const struct ww_access *access, uint64_t cycle) {
     struct ww_lsu *l = &sm->lsu;
+    if (access) expect(access, w->pool);
     uint32_t at = l->head + l->count;
     if (at >= l->capacity) at -= l->capacity;
     l->ring[at] = (struct ww_lsu_entry){access, w->pool, inst, mask, (uint32_t)(w - sm->warp), cycle + 1};
