@@ -130,6 +130,7 @@ long() {
         echo "once|valgrind-$name|valgrind -q --error-exitcode=99 --leak-check=full build/${source%.c}"
     done
     echo "once|sampling|$PYTHON tests/sampling/coverage.py build/warpwatt"
+    echo "counts|adaptive|$PYTHON tests/sweep/check_adaptive.py build/warpwatt --long"
     echo "once|bare|scripts/check-bare.sh"
 }
 

@@ -7,7 +7,7 @@
 #define FIRST_SHARE 5 /* of the budget: one in so many replays, at least, is picked by the model alone */
 #define FRESH_SHARE 3 /* of the budget: one in so many replays, at most, shows levels that no other has */
 #define BATCHES 16    /* in which the rest is spent, about */
-#define OPTIMISM 1.0  /* standard deviations, at the first round; 0 at the last */
+#define OPTIMISM 2.0  /* standard deviations, at the first round; 0 at the last */
 
 static void *array(struct adaptive *a, size_t count, size_t size) {
     return ww_arena_alloc(&a->job->space.arena, count * size + 1);

@@ -84,12 +84,13 @@ static bool *slot(const struct picking *p, size_t i, size_t param) {
     return &p->seen[param * WW_SWEEP_LEVELS + p->a->job->plan.level[i * s->param_count + param]];
 }
 
-static bool brings_new(const struct picking *p, size_t i) {
+/* How many of them a candidate would be the first to have. */
+static size_t news(const struct picking *p, size_t i) {
     const struct ww_sweep_space *s = &p->a->job->space;
+    size_t count = 0;
     for (size_t k = 0; k < s->param_count; k++)
-        if (is_telling(&s->param[k], p->a->job->plan.level[i * s->param_count + k]) && !*slot(p, i, k))
-            return true;
-    return false;
+        count += is_telling(&s->param[k], p->a->job->plan.level[i * s->param_count + k]) && !*slot(p, i, k);
+    return count;
 }
 
 static void see(struct picking *p, size_t i) {
@@ -105,15 +106,19 @@ static bool is_open(const struct picking *p, size_t i) {
            a->possible[i] && known(a, i);
 }
 
-/* The best open candidate, or n; of those that bring a level not seen yet, if there are any. */
+/* The best open candidate, or n. `fresh`: of those that bring most levels not seen yet, at least one. */
 static size_t best_of(const struct picking *p, bool fresh) {
-    size_t best = p->a->n;
+    size_t best = p->a->n, brings = fresh;
     double most = -INFINITY;
     for (size_t i = 0; i < p->a->n; i++) {
-        if (!is_open(p, i) || (fresh && !brings_new(p, i))) continue;
+        size_t now = fresh && is_open(p, i) ? news(p, i) : 0;
+        if (!is_open(p, i) || now < brings) continue;
         double w = worth(p, i);
-        if (isnan(w) || w > most) best = i, most = w;
-        if (isnan(w)) break;
+        if (isnan(w)) return i;
+        if (now == brings && !(w > most)) continue;
+        best = i;
+        most = w;
+        brings = now;
     }
     return best;
 }

@@ -29,13 +29,33 @@ static enum ww_code add_file(const char *name, struct ww_buf *b, struct ww_error
     return WW_OK;
 }
 
+static const char *table_name(const struct ww_sweep_space *space, const struct ww_gpu *gpu, bool *required) {
+    const char *own = gpu->spec.power_table[0] ? gpu->spec.power_table : NULL;
+    *required = space->power || own;
+    return space->power ? space->power : own ? own : ww_gpu_name(gpu);
+}
+
+enum ww_code ww_sweep_power_open(struct ww_sweep_space *space, const struct ww_gpu *gpu,
+                                 struct ww_error *error) {
+    bool required;
+    const char *name = table_name(space, gpu, &required);
+    if (strcmp(name, "none") == 0) return WW_OK;
+    space->table_name = ww_arena_strdup(&space->arena, name);
+    if (!space->table_name) return ww_fail_nomem(error, "a power table");
+    return ww_power_load(name, required, &space->table, error);
+}
+
 static enum ww_code find_area(const struct ww_sweep_space *space, struct ww_sweep_machine *m,
                               struct ww_error *error) {
-    const char *own = m->gpu->spec.power_table[0] ? m->gpu->spec.power_table : NULL;
-    const char *name = space->power ? space->power : own ? own : ww_gpu_name(m->gpu);
+    bool required;
+    const char *name = table_name(space, m->gpu, &required);
     struct ww_power *power = NULL;
     if (strcmp(name, "none") == 0) return WW_OK;
-    WW_TRY(ww_power_load(name, space->power || own, &power, error));
+    if (space->table && strcmp(name, space->table_name) == 0) {
+        m->area_known = ww_power_area(space->table, &m->gpu->spec, &m->area_mm2);
+        return WW_OK;
+    }
+    WW_TRY(ww_power_load(name, required, &power, error));
     if (power) m->area_known = ww_power_area(power, &m->gpu->spec, &m->area_mm2);
     ww_power_free(power);
     return WW_OK;
@@ -45,9 +65,8 @@ static enum ww_code find_area(const struct ww_sweep_space *space, struct ww_swee
 enum ww_code ww_sweep_power_hash(const struct ww_sweep_space *space, const struct ww_gpu *gpu,
                                  char out[WW_CONFIG_HASH], struct ww_error *error) {
     struct ww_buf b = {0};
-    const char *own = gpu->spec.power_table[0] ? gpu->spec.power_table : NULL;
-    const char *name = space->power ? space->power : own ? own : ww_gpu_name(gpu);
-    bool required = space->power || own;
+    bool required;
+    const char *name = table_name(space, gpu, &required);
     snprintf(out, WW_CONFIG_HASH, "none");
     if (strcmp(name, "none") == 0) return WW_OK;
     enum ww_code code = add_file(name, &b, error);

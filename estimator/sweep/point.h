@@ -26,6 +26,10 @@ struct ww_sweep_machine {
  * table. Errors: those of ww_power_load. */
 enum ww_code ww_sweep_power_hash(const struct ww_sweep_space *space, const struct ww_gpu *gpu,
                                  char out[WW_CONFIG_HASH], struct ww_error *error);
+/* Reads the power table of the space's GPU, if there is one, so that points need not. Errors: WW_NOMEM, WW_IO,
+ * WW_INPUT (a damaged table). */
+enum ww_code ww_sweep_power_open(struct ww_sweep_space *space, const struct ww_gpu *gpu,
+                                 struct ww_error *error);
 /* Makes the machine of a point; one that cannot be is no error, but has a reason. Free with
  * ww_sweep_machine_free, also after an error. Errors: WW_NOMEM, WW_IO. */
 enum ww_code ww_sweep_machine(const struct ww_sweep_space *space, const uint16_t *level, const char *power_hash,

@@ -1,6 +1,7 @@
 /* Reading a space file. */
 #include "space.h"
 #include "../config/gpu.h"
+#include "../../power/power.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -253,5 +254,7 @@ enum ww_code ww_sweep_space_load(const char *path, struct ww_sweep_space *space,
 }
 
 void ww_sweep_space_free(struct ww_sweep_space *space) {
+    ww_power_free(space->table);
+    space->table = NULL;
     ww_arena_free(&space->arena);
 }

@@ -106,6 +106,7 @@ static enum ww_code prepare(struct sweep_job *job, struct ww_error *error) {
     WW_TRY(set_mode(job, error));
     WW_TRY(ww_gpu_load(job->space.gpu, NULL, 0, &job->gpu, error));
     WW_TRY(ww_sweep_power_hash(&job->space, job->gpu, job->power, error));
+    WW_TRY(ww_sweep_power_open(&job->space, job->gpu, error));
     WW_TRY(fill_objectives(job, error));
     WW_TRY(ww_sweep_pick(&job->space, strategy, o->points, o->seed, &job->plan, error));
     WW_TRY(sweep_traces_open(job, error));

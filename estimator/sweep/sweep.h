@@ -71,6 +71,9 @@ struct ww_sweep_space {
     size_t constraint_count;
     struct ww_sweep_objective *objective;
     size_t objective_count; /* 0: time, and energy where it is known */
+    /* Read once by ww_sweep_power_open, for the areas of all points that take this table; NULL: not read. */
+    struct ww_power *table;
+    const char *table_name;
 };
 
 /* ---- space.c ---- */
