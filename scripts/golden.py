@@ -1,6 +1,9 @@
 #!/usr/bin/env python3
 """The table of results that changes only by a reviewed diff: small workloads x GPUs x mechanisms.
 
+tests/golden/workloads.json: label -> parameters of the workload of that name. "@workload" names another one, "@kind"
+keeps to the mechanisms of one kind, "@gpus" to these GPUs: for what has no effect elsewhere.
+
 usage: golden.py --program PATH --check | --update
 """
 import csv
@@ -16,6 +19,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 TABLE = os.path.join(HERE, "..", "tests", "golden", "results.csv")
 WORKLOADS = os.path.join(HERE, "..", "tests", "golden", "workloads.json")
 ARCH = {"gtx480": "sm_20", "gtx980": "sm_52", "v100": "sm_70", "elastic-16": "sm_20"}
+OTHER_ARCH = {"gtx480-d2ma": "sm_20", "gtx285-smm": "sm_20", "gtx480-16k": "sm_20"}
 # Needs an SM of one scheduler: these run there, and nothing else does.
 BARREL_GPU, BARREL = "elastic-16", ("pipe=unified", "pipe=split", "pipe=elastic")
 COLUMNS = ["workload", "gpu", "mechanism", "warp_instructions", "thread_instructions", "cycles", "energy_j"]
@@ -28,19 +32,23 @@ def call(args):
     return p.stdout.decode()
 
 
-def rows_of(program, workload, parameters, gpu, mechanisms, folder):
-    trace = os.path.join(folder, "%s-%s.wwt" % (workload, gpu))
-    args = [program, "trace", "record", "-q", "-w", workload, "--arch", ARCH[gpu], "-o", trace]
+def rows_of(program, label, parameters, gpu, mechanisms, folder):
+    trace = os.path.join(folder, "%s-%s.wwt" % (label, gpu))
+    arch = ARCH.get(gpu) or OTHER_ARCH[gpu]
+    args = [program, "trace", "record", "-q", "-w", parameters.get("@workload", label), "--arch", arch, "-o", trace]
     for key, value in sorted(parameters.items()):
-        args += ["-p", "%s=%s" % (key, value)]
+        if not key.startswith("@"):
+            args += ["-p", "%s=%s" % (key, value)]
     call(args)
     rows = []
     for mechanism in mechanisms:
         if (mechanism in BARREL) != (gpu == BARREL_GPU):
             continue
+        if not mechanism.startswith(parameters.get("@kind", "")):
+            continue
         r = json.loads(call([program, "run", "--gpu", gpu, "--trace", trace, "--mech", mechanism, "--json"]))
         energy = "" if r["energy_j"] is None else "%.9g" % r["energy_j"]
-        rows.append([workload, gpu, mechanism, r["warp_instructions"], r["thread_instructions"], r["cycles"], energy])
+        rows.append([label, gpu, mechanism, r["warp_instructions"], r["thread_instructions"], r["cycles"], energy])
     return rows
 
 
@@ -50,7 +58,7 @@ def table(program):
     mechanisms = call([program, "mech", "list", "--names"]).split()
     with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(os.cpu_count()) as pool:
         jobs = [pool.submit(rows_of, program, w, p, gpu, mechanisms, folder)
-                for w, p in sorted(workloads.items()) for gpu in sorted(ARCH)]
+                for w, p in sorted(workloads.items()) for gpu in p.get("@gpus", sorted(ARCH))]
         rows = [row for job in jobs for row in job.result()]
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
