@@ -38,20 +38,27 @@ void ww_copy_barrier(struct ww_sm *sm, uint32_t cta, uint64_t cycle) {
     *c = (struct ww_copy){0};
 }
 
-/* The warp waits for the data of a copy's load, or at a barrier for other warps' stores. */
+/* What an SM whose warps all do is stalled by: transfers. */
 static bool waits(const struct ww_sm *sm, const struct ww_warp *w) {
-    if (w->done) return true;
+    if (w->done || w->state == WW_S_DMA_WAIT) return true;
     if (w->state == WW_S_BARRIER) return sm->cta[w->cta].copy.last_store != 0;
-    if (w->state < WW_S_WAIT_L1 || w->state > WW_S_WAIT_TLB) return false;
-    return sm->core->roles[w->step->inst] == WW_ROLE_STORE;
+    uint32_t role = w->step < w->end ? sm->core->roles[w->step->inst] : WW_ROLE_NONE;
+    if (w->state == WW_S_EXCESS_MEM) return role == WW_ROLE_LOAD || role == WW_ROLE_STORE;
+    return w->state >= WW_S_WAIT_L1 && w->state <= WW_S_WAIT_TLB && role == WW_ROLE_STORE;
 }
 
-void ww_copy_stall(struct ww_sm *sm, const struct ww_sched *s, uint64_t cycles) {
-    uint32_t any = 0;
-    for (uint64_t m = s->view.resident; m; m &= m - 1) {
-        const struct ww_warp *w = &s->warp[(uint32_t)__builtin_ctzll(m) * sm->core->gpu->sm_schedulers];
-        if (!waits(sm, w)) return;
-        any += !w->done;
+void ww_copy_stall(struct ww_sm *sm, uint64_t cycle) {
+    uint32_t schedulers = sm->core->gpu->sm_schedulers, any = 0;
+    uint64_t from = sm->copied;
+    if (cycle <= from) return;
+    sm->copied = cycle;
+    for (uint32_t k = 0; k < schedulers; k++) {
+        const struct ww_sched *s = &sm->sched[k];
+        for (uint64_t m = s->view.resident; m; m &= m - 1) {
+            const struct ww_warp *w = &s->warp[(uint32_t)__builtin_ctzll(m) * schedulers];
+            if (!waits(sm, w)) return;
+            any += !w->done;
+        }
     }
-    if (any) sm->core->counter[WW_C_TRANSFER_STALL_SLOTS] += cycles;
+    if (any) sm->core->counter[WW_C_TRANSFER_STALL_CYCLES] += cycle - from;
 }

@@ -10,7 +10,6 @@
 
 struct ww_sm;
 struct ww_warp;
-struct ww_sched;
 
 /* As enum ww_copy_role. */
 enum { WW_ROLE_NONE, WW_ROLE_SLICE, WW_ROLE_LOAD, WW_ROLE_STORE };
@@ -24,7 +23,9 @@ struct ww_copy {
 void ww_copy_issue(struct ww_sm *sm, const struct ww_warp *w, uint32_t role, uint64_t cycle);
 /* A barrier of the CTA completes in `cycle`. */
 void ww_copy_barrier(struct ww_sm *sm, uint32_t cta, uint64_t cycle);
-/* Counts `cycles` lost slots of a scheduler if all of its warps wait for copies. */
-void ww_copy_stall(struct ww_sm *sm, const struct ww_sched *s, uint64_t cycles);
+/* Counts the SM's cycles before `cycle` that are not counted yet, and in which nothing issued, if all of its
+ * warps wait for tiles: for an engine's transfer, for the data of a copy's load, for the load/store unit that
+ * holds a copy's load or store back, or at the barrier behind a copy. Called before a warp's state changes. */
+void ww_copy_stall(struct ww_sm *sm, uint64_t cycle);
 
 #endif

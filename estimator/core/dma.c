@@ -118,7 +118,9 @@ static void finish_generation(struct ww_sm *sm, struct ww_dma_engine *e, struct 
     if (++e->head == e->capacity) e->head = 0;
     e->count--;
     if (b->first_at == WW_NEVER) b->first_at = cycle; /* nothing but constants */
-    sm->core->counter[WW_C_TRANSFER_AGEN_CYCLES] += (b->last_at ? b->last_at : cycle) + 1 - b->asked_at;
+    uint64_t until = (b->last_at ? b->last_at : cycle) + 1;
+    sm->core->counter[WW_C_TRANSFER_AGEN_CYCLES] += until - b->asked_at;
+    if (b->last_at) sm->core->counter[WW_C_TRANSFER_WAIT_CYCLES] += until - b->started_at - b->generating;
     complete_if(e, b, cycle + 1);
 }
 
@@ -137,8 +139,11 @@ static void address_unit(struct ww_sm *sm, struct ww_dma_engine *e, uint64_t cyc
         if (b->first_at == WW_NEVER) b->first_at = cycle;
         b->last_at = cycle;
         b->outstanding++;
+        b->generating++;
         working = e->row + 1 < ww_dma_rows(&b->d) ||
                   e->place < ww_dma_row(&b->d, e->row).count; /* is more to come? */
+    } else if (working && !e->held) {
+        b->generating++; /* an element that needs no request of its own */
     } else if (!working && e->constants) {
         e->constants--;
         sm->core->counter[WW_C_DMA_CONSTANT]++;

@@ -87,6 +87,8 @@ static void start(struct ww_sm *sm, uint32_t cta, uint32_t buffer, uint64_t cycl
     b->generated = false;
     b->started++;
     b->outstanding = 0;
+    b->started_at = cycle + 1; /* when the unit may look at it */
+    b->generating = 0;
     b->first_at = WW_NEVER;
     b->last_at = b->done_at = 0;
     sm->cta[cta].live++; /* the CTA stays until its tiles have come */

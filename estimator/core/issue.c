@@ -123,7 +123,9 @@ static inline void count_issue(struct ww_core *core, const struct ww_step *step)
 static void show_issue(struct ww_sm *sm, struct ww_warp *w, uint32_t inst, uint64_t cycle) {
     const struct ww_core *core = sm->core;
     if (core->probe) ww_probe_issue(core->probe, sm->id, (uint32_t)(w - sm->warp), inst, cycle);
-    if (core->roles && core->roles[inst]) ww_copy_issue(sm, w, core->roles[inst], cycle);
+    if (!core->roles) return;
+    sm->copied = cycle + 1; /* no stall in a cycle with an issue */
+    if (core->roles[inst]) ww_copy_issue(sm, w, core->roles[inst], cycle);
 }
 
 /* Issues the head of a ready warp and leaves it at the next instruction, not yet looked at. Returns false if

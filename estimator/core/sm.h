@@ -205,6 +205,7 @@ struct ww_sm {
     struct ww_tags constant, constant15, icache;
     struct ww_const_fills const_fills;
     struct ww_dma_engine *dma; /* NULL: the launch has no bulk transfers */
+    uint64_t copied;           /* ww_copy_stall: cycles before it are counted */
     struct ww_fetcher *fetch;  /* NULL: no prefetcher */
     struct ww_sched_sm shared;
     struct ww_smm smm;
@@ -327,7 +328,7 @@ static inline void ww_sched_try(struct ww_sm *sm, struct ww_sched *s, uint64_t c
 static inline void ww_issue_count(struct ww_sched *s, uint64_t cycle) {
     if (cycle <= s->counted) return;
     uint32_t cause = s->causes ? (uint32_t)__builtin_ctz(s->causes) : (uint32_t)WW_SLOT_EMPTY;
-    if (s->copies) ww_copy_stall(s->copies, s, cycle - s->counted);
+    if (s->copies) ww_copy_stall(s->copies, cycle);
     s->slot[cause] += cycle - s->counted;
     if (s->blocked_until > s->counted && cause == WW_SLOT_EXCESS_ALU) {
         uint64_t from = s->blocked_from > s->counted ? s->blocked_from : s->counted;

@@ -50,7 +50,14 @@ static double shorter(const struct ww_d2ma_sums *s, size_t i, enum ww_counter wh
 static double whole(const struct ww_d2ma_sums *s, size_t i) {
     return shorter(s, i, WW_C_TRANSFER_CYCLES);
 }
+/* The engine's waiting for its unit, MSHRs and the port is no generation of addresses (sections 4.2 and 5.2).
+ */
 static double agen(const struct ww_d2ma_sums *s, size_t i) {
+    const struct ww_d2ma_sum *d = &s->dma[i];
+    return change(transfer(&s->plain[i], WW_C_TRANSFER_AGEN_CYCLES),
+                  transfer(d, WW_C_TRANSFER_AGEN_CYCLES) - transfer(d, WW_C_TRANSFER_WAIT_CYCLES));
+}
+static double agen_waiting(const struct ww_d2ma_sums *s, size_t i) {
     return shorter(s, i, WW_C_TRANSFER_AGEN_CYCLES);
 }
 static double mem(const struct ww_d2ma_sums *s, size_t i) {
@@ -63,13 +70,6 @@ static double until_first(const struct ww_d2ma_sum *s) {
 static double first(const struct ww_d2ma_sums *s, size_t i) {
     return change(until_first(&s->plain[i]), until_first(&s->dma[i]));
 }
-/* The engine's side without the cycles in which its unit was held back. */
-static double generating(const struct ww_d2ma_sums *s, size_t i) {
-    const struct ww_d2ma_sum *d = &s->dma[i];
-    return change(transfer(&s->plain[i], WW_C_TRANSFER_AGEN_CYCLES),
-                  transfer(d, WW_C_DMA_AGU_CYCLES) - transfer(d, WW_C_DMA_BLOCKED));
-}
-
 static double stalled(const struct ww_d2ma_sum *s) {
     return 100 * ratio(s->counter[WW_C_TRANSFER_STALL_CYCLES], s->counter[WW_C_SM_ACTIVE_CYCLES]);
 }
@@ -111,7 +111,8 @@ static const struct {
     [WW_D2MA_AGEN] = {"fig11-agen", "address generation cycles", "%", agen},
     [WW_D2MA_MEM] = {"fig11-mem", "memory transaction cycles", "%", mem},
     [WW_D2MA_FIRST] = {"fig11-first", "cycles until the first request", "%", first},
-    [WW_D2MA_GENERATING] = {"fig11-unit", "address generation, the engine's without waiting", "%", generating},
+    [WW_D2MA_AGEN_WAITING] = {"fig11-waiting", "cycles until the last request, waiting included", "%",
+                              agen_waiting},
     [WW_D2MA_STALL_PLAIN] = {"stall-base", "cycles with all warps waiting for tiles, plain", "%", stall_plain},
     [WW_D2MA_STALL_DMA] = {"stall-dma", "the same, D2MA", "%", stall_dma},
     [WW_D2MA_L2_MISS] = {"l2miss", "L2 miss rate of requests, plain", "%", l2_miss},

@@ -7,24 +7,24 @@
 
 enum { TRANSFERS = 256, CONTROLLERS = 8, MSHRS = 32 };
 
-/* Cycles at which the first few transfers of the two CTAs were asked for, had sent their last request, were
- * done. */
+/* Cycles at which the first few transfers of the two CTAs were asked for, sent their first and last request,
+ * were done. */
 static enum ww_code lines(struct ww_validation *v, const char *way, const struct ww_transfer_log *log,
                           struct ww_error *error) {
     char id[64], what[128];
     for (size_t i = 0; i < log->count && i < log->capacity && i < 8; i++) {
         const struct ww_transfer *t = &log->row[i];
         const struct {
-            const char *name;
+            const char *name, *what;
             uint64_t cycle;
-        } at[] = {{"asked", t->asked}, {"agen", t->last}, {"done", t->done}};
-        for (size_t k = 0; k < 3; k++) {
+        } at[] = {{"asked", "first instruction", t->asked},
+                  {"first", "first request", t->first},
+                  {"agen", "last request", t->last},
+                  {"done", "data in shared memory", t->done}};
+        for (size_t k = 0; k < sizeof at / sizeof *at; k++) {
             snprintf(id, sizeof id, "d2ma-fig12-%s-%zu-%s", way, i, at[k].name);
             snprintf(what, sizeof what, "SAXPY %s, two CTAs on an SM: transfer %zu, of b%u,%u: %s", way, i,
-                     (unsigned)t->cta, t->buffer,
-                     k == 0   ? "first instruction"
-                     : k == 1 ? "last request"
-                              : "data in shared memory");
+                     (unsigned)t->cta, t->buffer, at[k].what);
             WW_TRY(ww_d2ma_inform(v, id, what, (double)at[k].cycle, "cycle", error));
         }
     }

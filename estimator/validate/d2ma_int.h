@@ -2,11 +2,13 @@
 #ifndef WW_VALIDATE_D2MA_INT_H
 #define WW_VALIDATE_D2MA_INT_H
 
+#include "../../traces/transform/writers.h"
 #include "validate.h"
 
 struct ww_transfer_log;
 
 #define WW_D2MA_KERNELS 13 /* of table 2 */
+#define WW_D2MA_ALL 14     /* and SAXPY */
 
 /* A kernel of table 2, or SAXPY, in its plain and D2MA versions. */
 struct ww_d2ma_kernel {
@@ -22,6 +24,37 @@ struct ww_d2ma_sum {
     uint64_t counter[WW_COUNTER_COUNT], slot[WW_SLOT_COUNT];
 };
 
+/* What was measured, by kernel: plain, with bulk transfers started by the first and by the last warp,
+ * transformed from plain, plain without limits (figure 1), CudaDMA; and the last writers of the transformed
+ * one's loads. */
+struct ww_d2ma_sums {
+    struct ww_d2ma_sum plain[WW_D2MA_ALL], dma[WW_D2MA_ALL], last[WW_D2MA_ALL], transformed[WW_D2MA_ALL],
+        inf[WW_D2MA_ALL], cudadma[WW_D2MA_ALL];
+    struct ww_writers writers[WW_D2MA_ALL];
+};
+
+/* Figures by kernel (d2ma_bars.c). */
+enum ww_d2ma_figure {
+    WW_D2MA_UNLIMITED,
+    WW_D2MA_SPEEDUP,
+    WW_D2MA_SPEEDUP_LAST,
+    WW_D2MA_SPEEDUP_TRANSFORMED,
+    WW_D2MA_INSTRUCTIONS,
+    WW_D2MA_INSTRUCTIONS_TRANSFORMED,
+    WW_D2MA_WRITERS,
+    WW_D2MA_LOADS,
+    WW_D2MA_WHOLE,
+    WW_D2MA_AGEN,
+    WW_D2MA_MEM,
+    WW_D2MA_FIRST,
+    WW_D2MA_AGEN_WAITING,
+    WW_D2MA_STALL_PLAIN,
+    WW_D2MA_STALL_DMA,
+    WW_D2MA_L2_MISS,
+    WW_D2MA_HAZARDS,
+    WW_D2MA_FIGURES
+};
+
 struct ww_d2ma_replay {
     const char *gpu, *mechanism;               /* mechanism: NULL for the defaults */
     const char *set;                           /* "key=value" of the GPU, or NULL */
@@ -35,9 +68,23 @@ struct ww_d2ma_replay {
  * for the default. */
 enum ww_code ww_d2ma_record(const struct ww_d2ma_kernel *k, const char *variant, unsigned ctas,
                             const char *path, struct ww_error *error);
+/* Transforms the plain trace (trace transform d2ma) into `changed`, and says how many loads of shared memory
+ * have another last writer there. */
+enum ww_code ww_d2ma_transform(const char *plain, const char *changed, struct ww_writers *found,
+                               struct ww_error *error);
 /* Replays a trace; the copies that warps make are found in it and their time is counted. */
 enum ww_code ww_d2ma_replay(const char *path, const struct ww_d2ma_replay *how, struct ww_d2ma_sum *sum,
                             struct ww_error *error);
+
+/* A figure of kernel i; its mean over kernels first .. end - 1; its largest (or smallest) over table 2. */
+double ww_d2ma_value(const struct ww_d2ma_sums *s, enum ww_d2ma_figure figure, size_t i);
+double ww_d2ma_mean(const struct ww_d2ma_sums *s, enum ww_d2ma_figure figure, size_t first, size_t end);
+double ww_d2ma_extreme(const struct ww_d2ma_sums *s, enum ww_d2ma_figure figure, bool largest);
+/* Geometric mean of the speed-ups of table 2; mean gain of figure 1 over kernels bound by memory. */
+double ww_d2ma_geomean(const struct ww_d2ma_sums *s);
+double ww_d2ma_unlimited_mean(const struct ww_d2ma_sums *s);
+/* Rows of all figures by kernel, whose plots are not in the paper's text. */
+enum ww_code ww_d2ma_kernels(struct ww_validation *v, const struct ww_d2ma_sums *s, struct ww_error *error);
 
 /* Figure 12: two CTAs of SAXPY on one SM: when their transfers and their computation were under way. */
 enum ww_code ww_d2ma_timeline(struct ww_validation *v, const char *path, struct ww_error *error);

@@ -48,6 +48,20 @@ static void add(struct ww_d2ma_sum *sum, const struct ww_launch_result *l) {
 
 enum { CTAS = 8 }; /* of a launch, whose streams say which instructions copy */
 
+enum ww_code ww_d2ma_transform(const char *plain, const char *changed, struct ww_writers *found,
+                               struct ww_error *error) {
+    const struct ww_transform_options how = {.kind = "d2ma"};
+    struct ww_trace *before = NULL, *after = NULL;
+    *found = (struct ww_writers){0};
+    enum ww_code code = ww_trace_open(plain, &before, error);
+    if (code == WW_OK) code = ww_trace_transform(before, &how, changed, error);
+    if (code == WW_OK) code = ww_trace_open(changed, &after, error);
+    if (code == WW_OK) code = ww_writers_compare_all(before, after, found, error);
+    if (after) ww_trace_close(after);
+    if (before) ww_trace_close(before);
+    return code;
+}
+
 static enum ww_code replay(struct ww_trace *trace, struct ww_engine *engine, const char *kernel,
                            struct ww_d2ma_sum *sum, struct ww_error *error) {
     enum ww_code code = WW_OK;
@@ -58,7 +72,7 @@ static enum ww_code replay(struct ww_trace *trace, struct ww_engine *engine, con
         bool found = false;
         ww_arena_init(&arena, 0);
         code = ww_copy_find(trace, i, CTAS, &arena, &role, &found, error);
-        ww_engine_roles(engine, found ? role : NULL);
+        ww_engine_roles(engine, role); /* all 0 where the engine copies: stalls are counted nevertheless */
         if (code == WW_OK) code = ww_engine_launch(engine, trace, i, &arena, &r, error);
         if (code == WW_OK && strcmp(r.kernel, kernel) == 0) add(sum, &r);
         ww_arena_free(&arena);

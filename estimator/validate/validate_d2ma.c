@@ -8,17 +8,20 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { KERNELS = WW_D2MA_KERNELS, ALL = WW_D2MA_KERNELS + 1, SGEMV = 10, SAXPY = WW_D2MA_KERNELS };
+enum { KERNELS = WW_D2MA_KERNELS, ALL = WW_D2MA_ALL, SGEMV = 10, SAXPY = WW_D2MA_KERNELS };
 enum { GAUSS = 6, MEAN = 7, SOBEL = 8, TRANS1 = 3, TRANS2 = 4 };
-
-struct sums {
-    struct ww_d2ma_sum plain[ALL], dma[ALL], last[ALL], inf[ALL], cudadma[ALL];
-};
 
 /* ---- measuring ---- */
 
-static enum ww_code measure(const struct ww_d2ma_kernel *k, struct sums *s, size_t i, const char *path,
-                            const struct ww_validate_options *options, struct ww_error *error) {
+/* Two files that this suite writes. */
+struct paths {
+    char trace[256], changed[256];
+};
+
+static enum ww_code measure(const struct ww_d2ma_kernel *k, struct ww_d2ma_sums *s, size_t i,
+                            const struct paths *at, const struct ww_validate_options *options,
+                            struct ww_error *error) {
+    const char *path = at->trace;
     struct ww_d2ma_replay how = {
         .gpu = "gtx480-d2ma", .kernel = k->plain, .options = options, .done = i, .all = ALL};
     WW_TRY(ww_d2ma_record(k, "plain", 0, path, error));
@@ -26,6 +29,8 @@ static enum ww_code measure(const struct ww_d2ma_kernel *k, struct sums *s, size
     how.gpu = "gtx480-d2ma-inf";
     WW_TRY(ww_d2ma_replay(path, &how, &s->inf[i], error));
     how.gpu = "gtx480-d2ma";
+    WW_TRY(ww_d2ma_transform(path, at->changed, &s->writers[i], error));
+    WW_TRY(ww_d2ma_replay(at->changed, &how, &s->transformed[i], error));
     how.kernel = k->dma;
     WW_TRY(ww_d2ma_record(k, "dma", 0, path, error));
     WW_TRY(ww_d2ma_replay(path, &how, &s->dma[i], error));
@@ -36,108 +41,6 @@ static enum ww_code measure(const struct ww_d2ma_kernel *k, struct sums *s, size
     how.kernel = i == SGEMV ? "d2_sgemv_cudadma" : "d2_saxpy_cudadma";
     WW_TRY(ww_d2ma_record(k, "cudadma", 0, path, error));
     return ww_d2ma_replay(path, &how, &s->cudadma[i], error);
-}
-
-/* ---- figures ---- */
-
-static double ratio(uint64_t a, uint64_t b) {
-    return b ? (double)a / (double)b : NAN;
-}
-
-static double speedup(const struct sums *s, size_t i) {
-    return ratio(s->plain[i].cycles, s->dma[i].cycles);
-}
-
-static double change(double before, double after) {
-    return 100 * (after - before) / before;
-}
-
-static double instructions(const struct sums *s, size_t i) {
-    return change((double)s->plain[i].warp_instructions, (double)s->dma[i].warp_instructions);
-}
-
-/* Mean cycles of a transfer; which: one of the counters transfer*_cycles. */
-static double transfer(const struct ww_d2ma_sum *s, enum ww_counter which) {
-    return ratio(s->counter[which], s->counter[WW_C_TRANSFER]);
-}
-
-static double shorter(const struct sums *s, size_t i, enum ww_counter which) {
-    return change(transfer(&s->plain[i], which), transfer(&s->dma[i], which));
-}
-
-static double lost_slots(const struct ww_d2ma_sum *s) {
-    uint64_t all = 0;
-    for (int k = 0; k < WW_SLOT_COUNT; k++) all += s->slot[k];
-    return 100 * ratio(s->counter[WW_C_TRANSFER_STALL_SLOTS] + s->slot[WW_SLOT_DMA_WAIT],
-                       all - s->slot[WW_SLOT_EMPTY]);
-}
-
-static double l2_miss(const struct ww_d2ma_sum *s) {
-    return 100 * ratio(s->counter[WW_C_L2_SECTOR_MISS], s->counter[WW_C_L2_SECTOR_READ]);
-}
-
-/* More issue slots are lost to memory than are used. */
-static bool is_memory_bound(const struct ww_d2ma_sum *s) {
-    uint64_t memory = s->slot[WW_SLOT_WAIT_MEM] + s->slot[WW_SLOT_EXCESS_MEM] + s->slot[WW_SLOT_BARRIER];
-    return memory > s->slot[WW_SLOT_ISSUED];
-}
-
-typedef double (*figure_fn)(const struct sums *s, size_t i);
-
-static double agen(const struct sums *s, size_t i) {
-    return shorter(s, i, WW_C_TRANSFER_AGEN_CYCLES);
-}
-static double mem(const struct sums *s, size_t i) {
-    return shorter(s, i, WW_C_TRANSFER_MEM_CYCLES);
-}
-static double whole(const struct sums *s, size_t i) {
-    return shorter(s, i, WW_C_TRANSFER_CYCLES);
-}
-static double stall_plain(const struct sums *s, size_t i) {
-    return lost_slots(&s->plain[i]);
-}
-static double stall_dma(const struct sums *s, size_t i) {
-    return lost_slots(&s->dma[i]);
-}
-static double miss_plain(const struct sums *s, size_t i) {
-    return l2_miss(&s->plain[i]);
-}
-static double unlimited(const struct sums *s, size_t i) {
-    return 100 * (ratio(s->plain[i].cycles, s->inf[i].cycles) - 1);
-}
-static double hazards(const struct sums *s, size_t i) {
-    return (double)s->dma[i].counter[WW_C_DMA_HAZARD];
-}
-static double start_last(const struct sums *s, size_t i) {
-    return ratio(s->plain[i].cycles, s->last[i].cycles);
-}
-
-static double mean(const struct sums *s, figure_fn figure, size_t first, size_t end) {
-    double sum = 0;
-    for (size_t i = first; i < end; i++) sum += figure(s, i);
-    return sum / (double)(end - first);
-}
-
-static double geomean(const struct sums *s) {
-    double sum = 0;
-    for (size_t i = 0; i < KERNELS; i++) sum += log(speedup(s, i));
-    return exp(sum / KERNELS);
-}
-
-static double extreme(const struct sums *s, figure_fn figure, bool largest) {
-    double best = figure(s, 0);
-    for (size_t i = 1; i < KERNELS; i++) best = largest ? fmax(best, figure(s, i)) : fmin(best, figure(s, i));
-    return best;
-}
-
-static double unlimited_mean(const struct sums *s) {
-    double sum = 0, n = 0;
-    for (size_t i = 0; i < ALL; i++)
-        if (is_memory_bound(&s->plain[i])) {
-            sum += unlimited(s, i);
-            n++;
-        }
-    return n > 0 ? sum / n : NAN;
 }
 
 /* ---- rows ---- */
@@ -153,7 +56,8 @@ static enum ww_code add_speedup(struct ww_validation *v, const char *id, double 
                                   error);
 }
 
-static enum ww_code add_speedups(struct ww_validation *v, const struct sums *s, struct ww_error *error) {
+static enum ww_code add_speedups(struct ww_validation *v, const struct ww_d2ma_sums *s,
+                                 struct ww_error *error) {
     static const struct {
         const char *id;
         size_t kernel;
@@ -161,14 +65,16 @@ static enum ww_code add_speedups(struct ww_validation *v, const struct sums *s, 
     } row[] = {{"d2ma-gauss", GAUSS, 2.19}, {"d2ma-mean", MEAN, 2.15}, {"d2ma-sobel", SOBEL, 1.52},
                {"d2ma-path", 9, 1.02},      {"d2ma-mm", 1, 1.14},      {"d2ma-dwt", 2, 1.15},
                {"d2ma-sgemv", SGEMV, 1.23}, {"d2ma-lud1", 11, 0.93}};
-    WW_TRY(add_speedup(v, "d2ma-gm", geomean(s), 1.36, error));
-    WW_TRY(add_speedup(v, "d2ma-max", extreme(s, speedup, true), 2.29, error));
+    WW_TRY(add_speedup(v, "d2ma-gm", ww_d2ma_geomean(s), 1.36, error));
+    WW_TRY(add_speedup(v, "d2ma-max", ww_d2ma_extreme(s, WW_D2MA_SPEEDUP, true), 2.29, error));
     for (size_t i = 0; i < sizeof row / sizeof *row; i++)
-        WW_TRY(add_speedup(v, row[i].id, speedup(s, row[i].kernel), row[i].paper, error));
+        WW_TRY(
+            add_speedup(v, row[i].id, ww_d2ma_value(s, WW_D2MA_SPEEDUP, row[i].kernel), row[i].paper, error));
     return WW_OK;
 }
 
-static enum ww_code add_averages(struct ww_validation *v, const struct sums *s, struct ww_error *error) {
+static enum ww_code add_averages(struct ww_validation *v, const struct ww_d2ma_sums *s,
+                                 struct ww_error *error) {
     const struct {
         const char *id;
         double ours;
@@ -176,29 +82,29 @@ static enum ww_code add_averages(struct ww_validation *v, const struct sums *s, 
         double tolerance;
         const char *why;
     } row[] = {
-        {"d2ma-instr", mean(s, instructions, 0, KERNELS), WW_VALIDATE_RELATIVE, 1.0 / 3,
+        {"d2ma-instr", ww_d2ma_mean(s, WW_D2MA_INSTRUCTIONS, 0, KERNELS), WW_VALIDATE_RELATIVE, 1.0 / 3,
          "64-bit addresses take several instructions on sm_20; PTX, which the paper counts, has one"},
-        {"d2ma-instr-filters", extreme(s, instructions, false), WW_VALIDATE_RELATIVE, 1.0 / 3,
+        {"d2ma-instr-filters", ww_d2ma_extreme(s, WW_D2MA_INSTRUCTIONS, false), WW_VALIDATE_RELATIVE, 1.0 / 3,
          "64-bit addresses take several instructions on sm_20; PTX, which the paper counts, has one"},
-        {"d2ma-xfer", mean(s, whole, 0, KERNELS), WW_VALIDATE_RELATIVE, 1.0 / 3,
+        {"d2ma-xfer", ww_d2ma_mean(s, WW_D2MA_WHOLE, 0, KERNELS), WW_VALIDATE_RELATIVE, 1.0 / 3,
          "transfers of resident CTAs wait for one another's MSHRs"},
-        {"d2ma-agen", mean(s, agen, 0, KERNELS), WW_VALIDATE_RELATIVE, 1.0 / 3,
+        {"d2ma-agen", ww_d2ma_mean(s, WW_D2MA_AGEN, 0, KERNELS), WW_VALIDATE_RELATIVE, 1.0 / 3,
          "requests of a transfer wait for MSHRs, which counts here as address generation"},
-        {"d2ma-mem", mean(s, mem, 0, KERNELS), WW_VALIDATE_RELATIVE, 1.0 / 3,
+        {"d2ma-mem", ww_d2ma_mean(s, WW_D2MA_MEM, 0, KERNELS), WW_VALIDATE_RELATIVE, 1.0 / 3,
          "transfers of resident CTAs wait for one another's MSHRs"},
-        {"d2ma-xfer-filters", mean(s, whole, GAUSS, SOBEL + 1), WW_VALIDATE_RELATIVE, 1.0 / 3,
+        {"d2ma-xfer-filters", ww_d2ma_mean(s, WW_D2MA_WHOLE, GAUSS, SOBEL + 1), WW_VALIDATE_RELATIVE, 1.0 / 3,
          "transfers of resident CTAs wait for one another's MSHRs"},
-        {"d2ma-stall-base", mean(s, stall_plain, 0, KERNELS), WW_VALIDATE_RELATIVE, 1.0 / 3,
+        {"d2ma-stall-base", ww_d2ma_mean(s, WW_D2MA_STALL_PLAIN, 0, KERNELS), WW_VALIDATE_RELATIVE, 1.0 / 3,
          "counted in issue slots of a scheduler"},
-        {"d2ma-stall", mean(s, stall_dma, 0, KERNELS), WW_VALIDATE_AT_MOST, 0,
+        {"d2ma-stall", ww_d2ma_mean(s, WW_D2MA_STALL_DMA, 0, KERNELS), WW_VALIDATE_AT_MOST, 0,
          "few instructions are left to overlap transfers with once address arithmetic is gone"},
-        {"d2ma-l2miss-trans1", miss_plain(s, TRANS1), WW_VALIDATE_ABSOLUTE, 10, ""},
-        {"d2ma-l2miss-trans2", miss_plain(s, TRANS2), WW_VALIDATE_ABSOLUTE, 10,
+        {"d2ma-l2miss-trans1", ww_d2ma_value(s, WW_D2MA_L2_MISS, TRANS1), WW_VALIDATE_ABSOLUTE, 10, ""},
+        {"d2ma-l2miss-trans2", ww_d2ma_value(s, WW_D2MA_L2_MISS, TRANS2), WW_VALIDATE_ABSOLUTE, 10,
          "each line is read from DRAM once in either order; 4 % needs lines that are in the L2 before"},
-        {"d2ma-inf", unlimited_mean(s), WW_VALIDATE_RELATIVE, 1.0 / 3,
+        {"d2ma-inf", ww_d2ma_unlimited_mean(s), WW_VALIDATE_RELATIVE, 1.0 / 3,
          "other kernels: the paper's 28 are not named"},
-        {"d2ma-trans2", whole(s, TRANS1) - whole(s, TRANS2), WW_VALIDATE_ABSOLUTE, 17.0 / 3,
-         "both orders read each line once"},
+        {"d2ma-trans2", ww_d2ma_value(s, WW_D2MA_WHOLE, TRANS1) - ww_d2ma_value(s, WW_D2MA_WHOLE, TRANS2),
+         WW_VALIDATE_ABSOLUTE, 17.0 / 3, "both orders read each line once"},
     };
     for (size_t i = 0; i < sizeof row / sizeof *row; i++)
         WW_TRY(ww_validate_add_number(v, row[i].id, row[i].ours, row[i].test, row[i].tolerance, row[i].why,
@@ -206,33 +112,24 @@ static enum ww_code add_averages(struct ww_validation *v, const struct sums *s, 
     return WW_OK;
 }
 
-/* Figures 1, 9, 10, 11 by kernel, whose plots are not in the text. */
-static enum ww_code add_kernels(struct ww_validation *v, const struct sums *s, struct ww_error *error) {
-    static const struct {
-        const char *id, *what, *unit;
-        figure_fn figure;
-    } column[] = {{"fig1", "unlimited MSHRs and buffers, plain kernel: gain", "%", unlimited},
-                  {"fig9", "speedup", "x", speedup},
-                  {"fig9-last", "speedup with dma.start=last", "x", start_last},
-                  {"fig10", "dynamic instructions", "%", instructions},
-                  {"fig11", "tile transfer time", "%", whole},
-                  {"fig11-agen", "address generation cycles", "%", agen},
-                  {"fig11-mem", "memory transaction cycles", "%", mem},
-                  {"stall-base", "slots lost with all warps waiting for a copy, plain", "%", stall_plain},
-                  {"stall-dma", "the same, D2MA", "%", stall_dma},
-                  {"l2miss", "L2 miss rate, plain", "%", miss_plain},
-                  {"hazards", "loads of tiles that had been replaced (start=first)", "", hazards}};
-    char id[64], what[128];
-    for (size_t c = 0; c < sizeof column / sizeof *column; c++)
-        for (size_t i = 0; i < ALL; i++) {
-            snprintf(id, sizeof id, "d2ma-%s-%s", column[c].id, ww_d2ma_kernel[i].label);
-            snprintf(what, sizeof what, "%s: %s", ww_d2ma_kernel[i].label, column[c].what);
-            WW_TRY(ww_d2ma_inform(v, id, what, column[c].figure(s, i), column[c].unit, error));
-        }
-    return WW_OK;
+/* No figure of the paper: what a transform has to keep. */
+static enum ww_code add_writers(struct ww_validation *v, const struct ww_d2ma_sums *s, struct ww_error *error) {
+    const struct ww_validate_row row = {
+        .id = "d2ma-writers",
+        .what = "trace transform d2ma, all kernels: words loaded from shared memory with another last writer",
+        .ours = ww_d2ma_mean(s, WW_D2MA_WRITERS, 0, ALL) * ALL,
+        .paper = 0,
+        .unit = "word",
+        .test = WW_VALIDATE_ABSOLUTE,
+        .why = ""};
+    return ww_validate_add(v, &row, error);
 }
 
-static enum ww_code add_cudadma(struct ww_validation *v, const struct sums *s, struct ww_error *error) {
+static double ratio(uint64_t a, uint64_t b) {
+    return b ? (double)a / (double)b : NAN;
+}
+
+static enum ww_code add_cudadma(struct ww_validation *v, const struct ww_d2ma_sums *s, struct ww_error *error) {
     const struct ww_validate_row row = {.id = "d2ma-cudadma-SGEMV",
                                         .what = "SGEMV: speedup of CudaDMA (section 5.4)",
                                         .ours = ratio(s->plain[SGEMV].cycles, s->cudadma[SGEMV].cycles),
@@ -246,32 +143,42 @@ static enum ww_code add_cudadma(struct ww_validation *v, const struct sums *s, s
                           ratio(s->plain[SAXPY].cycles, s->cudadma[SAXPY].cycles), "x", error);
 }
 
-static enum ww_code run(struct ww_validation *v, const struct ww_validate_options *options, const char *path,
-                        struct ww_error *error) {
-    struct sums *s = ww_arena_array(&v->arena, 1, sizeof *s);
+static enum ww_code run(struct ww_validation *v, const struct ww_validate_options *options,
+                        const struct paths *at, struct ww_error *error) {
+    struct ww_d2ma_sums *s = ww_arena_array(&v->arena, 1, sizeof *s);
     if (!s) return ww_fail_nomem(error, "measurements");
     for (size_t i = 0; i < ALL; i++) {
         WW_TRY(ww_validate_step(options, i, ALL, error));
-        WW_TRY(measure(&ww_d2ma_kernel[i], s, i, path, options, error));
+        WW_TRY(measure(&ww_d2ma_kernel[i], s, i, at, options, error));
     }
     WW_TRY(add_speedups(v, s, error));
     WW_TRY(add_averages(v, s, error));
     WW_TRY(ww_d2ma_hardware(v, error));
-    WW_TRY(add_kernels(v, s, error));
+    WW_TRY(add_writers(v, s, error));
+    WW_TRY(ww_d2ma_kernels(v, s, error));
     WW_TRY(add_cudadma(v, s, error));
-    return ww_d2ma_timeline(v, path, error);
+    return ww_d2ma_timeline(v, at->trace, error);
+}
+
+static enum ww_code make_file(char path[256], struct ww_error *error) {
+    const char *dir = getenv("TMPDIR");
+    if (!dir || !dir[0]) dir = "/tmp";
+    int n = snprintf(path, 256, "%.200s/warpwatt-XXXXXX", dir);
+    int fd = n < 256 ? mkstemp(path) : -1;
+    if (fd < 0) return ww_fail(error, WW_IO, dir, "no temporary file can be made there");
+    close(fd);
+    return WW_OK;
 }
 
 enum ww_code ww_validate_suite_d2ma(struct ww_validation *v, const struct ww_validate_options *options,
                                     struct ww_error *error) {
-    const char *dir = getenv("TMPDIR");
-    char path[256];
-    int n = snprintf(path, sizeof path, "%.200s/warpwatt-XXXXXX", dir && dir[0] ? dir : "/tmp");
-    int fd = n < (int)sizeof path ? mkstemp(path) : -1;
-    if (fd < 0)
-        return ww_fail(error, WW_IO, dir && dir[0] ? dir : "/tmp", "no temporary file can be made there");
-    close(fd);
-    enum ww_code code = run(v, options, path, error);
-    unlink(path);
+    struct paths at;
+    WW_TRY(make_file(at.trace, error));
+    enum ww_code code = make_file(at.changed, error);
+    if (code == WW_OK) {
+        code = run(v, options, &at, error);
+        unlink(at.changed);
+    }
+    unlink(at.trace);
     return code;
 }

@@ -1,5 +1,6 @@
 /* The engine of bulk transfers: rate of address generation, MSHRs and port, waiting and waking,
  * start=first|last. */
+#include "../../estimator/core/copy.h"
 #include "fake_memory.h"
 #include "sm_fixture.h"
 
@@ -93,6 +94,19 @@ static void requests_wait_for_a_free_mshr_of_the_l1(void **state) {
     assert_true(counted(&d, &g, WW_C_DMA_BLOCKED) > 0);
 }
 
+/* What the unit itself takes is counted apart from what it waits for. */
+static void waiting_is_no_generation_of_addresses(void **state) {
+    (void)state;
+    struct ww_gpu_spec g = gpu(), tight = gpu();
+    struct ww_dma d = flat(64 * 32, 1);
+    tight.l1_mshrs = 16;
+    uint64_t free_run = counted(&d, &g, WW_C_TRANSFER_AGEN_CYCLES);
+    assert_int_equal(counted(&d, &g, WW_C_TRANSFER_WAIT_CYCLES), 0);
+    uint64_t all = counted(&d, &tight, WW_C_TRANSFER_AGEN_CYCLES);
+    assert_true(all > free_run + 2 * LATENCY);
+    assert_int_equal(all - counted(&d, &tight, WW_C_TRANSFER_WAIT_CYCLES), free_run);
+}
+
 static void a_halo_outside_of_the_data_is_written_without_requests(void **state) {
     (void)state;
     struct ww_gpu_spec g = gpu();
@@ -165,6 +179,60 @@ static void any_completion_of_the_cta_wakes_and_the_load_is_checked_again(void *
     assert_int_equal(r.r.counter[WW_C_DMA_WAKE], 2);
     assert_int_equal(r.r.counter[WW_C_INST_ISSUED], 3);
     replay_free(&r);
+}
+
+/* Warp 0 waits for a tile while warp 1 (another scheduler's) has `busy` instructions that depend on each other.
+ */
+static uint64_t stalled(uint32_t busy) {
+    static const uint8_t no_roles[PROGRAM_INSTS];
+    struct ww_gpu_spec g = gpu();
+    struct ww_dma d = flat(32, 1);
+    struct program p;
+    program_init(&p, 1, 64, 1, 160);
+    p.roles = no_roles;
+    uint32_t inst = transfer_inst(&p);
+    uint32_t load = program_memory(&p, WW_OP_LOAD, WW_SPACE_SHARED, 4, 10, -1);
+    uint32_t add = program_inst(&p, WW_OP_INT, 5, 5, -1);
+    start(&p, 0, inst, &d);
+    program_access(&p, 0, load, ALL, 0, 0);
+    for (uint32_t k = 0; k < busy; k++) program_step(&p, 1, add, ALL);
+    struct replay r = program_run(&p, &g);
+    uint64_t n = r.r.counter[WW_C_TRANSFER_STALL_CYCLES];
+    replay_free(&r);
+    program_free(&p);
+    return n;
+}
+
+static void an_sm_is_stalled_while_all_warps_wait_for_tiles(void **state) {
+    (void)state;
+    uint64_t alone = stalled(1), some = stalled(10);
+    assert_in_range(alone, LATENCY - 16, LATENCY + 8);
+    assert_true(some > 0 && some + 20 < alone);
+    assert_int_equal(stalled(150), 0);
+}
+
+/* A load whose value is stored to shared memory: a copy's, or not. */
+static uint64_t stalled_copy(bool copy) {
+    static const uint8_t roles[PROGRAM_INSTS] = {WW_ROLE_LOAD, WW_ROLE_STORE}, none[PROGRAM_INSTS];
+    struct ww_gpu_spec g = gpu();
+    struct program p;
+    program_init(&p, 1, 32, 1, 8);
+    p.roles = copy ? roles : none;
+    uint32_t load = program_memory(&p, WW_OP_LOAD, WW_SPACE_GLOBAL, 4, 10, -1);
+    uint32_t store = program_memory(&p, WW_OP_STORE, WW_SPACE_SHARED, 4, -1, 10);
+    program_access(&p, 0, load, ALL, 0x10000, 4);
+    program_access(&p, 0, store, ALL, 0, 4);
+    struct replay r = program_run(&p, &g);
+    uint64_t n = r.r.counter[WW_C_TRANSFER_STALL_CYCLES];
+    replay_free(&r);
+    program_free(&p);
+    return n;
+}
+
+static void a_copys_store_that_waits_for_its_data_stalls_other_stores_do_not(void **state) {
+    (void)state;
+    assert_in_range(stalled_copy(true), LATENCY, LATENCY + 50); /* and the L1 */
+    assert_int_equal(stalled_copy(false), 0);
 }
 
 static void starts_of_other_warps_commit_without_effect(void **state) {
@@ -272,10 +340,13 @@ int main(void) {
         cmocka_unit_test(a_strided_row_takes_a_cycle_for_each_element),
         cmocka_unit_test(a_request_fetches_whole_segments),
         cmocka_unit_test(requests_wait_for_a_free_mshr_of_the_l1),
+        cmocka_unit_test(waiting_is_no_generation_of_addresses),
         cmocka_unit_test(a_halo_outside_of_the_data_is_written_without_requests),
         cmocka_unit_test(a_cta_stays_until_its_tile_has_come),
         cmocka_unit_test(a_load_of_a_tile_in_flight_is_squashed_and_waits),
         cmocka_unit_test(any_completion_of_the_cta_wakes_and_the_load_is_checked_again),
+        cmocka_unit_test(an_sm_is_stalled_while_all_warps_wait_for_tiles),
+        cmocka_unit_test(a_copys_store_that_waits_for_its_data_stalls_other_stores_do_not),
         cmocka_unit_test(starts_of_other_warps_commit_without_effect),
         cmocka_unit_test(a_load_of_a_tile_that_was_replaced_is_a_hazard_of_the_first_warps_start),
         cmocka_unit_test(a_start_waits_for_the_buffers_transfer_before_it),

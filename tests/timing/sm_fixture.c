@@ -181,6 +181,7 @@ struct replay program_run_mech(struct program *p, const struct ww_gpu_spec *gpu,
     assert_int_equal(ww_engine_new(&options, &engine, &r.error), WW_OK);
     struct restless restless = {.event = {.fn = wake_all, .owner = &restless}, .engine = engine};
     if (p->restless) ww_queue_add(engine->queue, &restless.event, 1);
+    ww_engine_roles(engine, p->roles);
     r.code = ww_engine_replay(engine, &p->launch, &source, &r.arena, &r.r, &r.error);
     ww_engine_free(engine);
     ww_arena_free(&settings);

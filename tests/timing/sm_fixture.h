@@ -20,6 +20,7 @@ struct program {
     uint32_t most, pool_used;
     struct ww_probe *probe; /* or NULL */
     bool restless;          /* every SM steps in every cycle, whether anything can happen or not */
+    const uint8_t *roles;   /* of instructions in copies (core/copy.h), or NULL */
 };
 
 /* One SM of two schedulers, latencies that are easy to tell apart; see sm_fixture.c. */

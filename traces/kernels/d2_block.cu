@@ -2,8 +2,8 @@
  * transpose in two orders of tiles, LU decomposition (Rodinia's three kernels). Plain and with D2MA (_dma). */
 #include "ww_dma.h"
 
-/* ---- DCT: tiles of 32 x 16 elements, 64 threads; each takes a row of 8, then a column of 8. Rows of the tile are
- * 33 elements apart, so that neither conflicts. ---- */
+/* ---- DCT: tiles of 32 x 16 elements, 64 threads; each takes a row of 8, then a column of 8. Rows of the tile
+ * are 33 elements apart, so that neither conflicts. ---- */
 
 #define DCT_W 32
 #define DCT_H 16
@@ -55,22 +55,23 @@ extern "C" __global__ void d2_dct_dma(const float *__restrict__ in, float *__res
     dct_tile(tile, out + base, width);
 }
 
-/* ---- MM: C = A B, tiles of 16 x 16 (n, k multiples of 16) ---- */
+/* ---- MM: C = A B, tiles of 32 x 32 (n, k multiples of 32): what the SDK's example takes on a GPU of compute
+ * capability 2.0 ---- */
 
-#define TILE 16
+#define MM_TILE 32
 
-static __device__ __forceinline__ float mm_part(float (*a)[TILE], float (*b)[TILE], float sum) {
+static __device__ __forceinline__ float mm_part(float (*a)[MM_TILE], float (*b)[MM_TILE], float sum) {
 #pragma unroll
-    for (int k = 0; k < TILE; k++) sum += a[threadIdx.y][k] * b[k][threadIdx.x];
+    for (int k = 0; k < MM_TILE; k++) sum += a[threadIdx.y][k] * b[k][threadIdx.x];
     return sum;
 }
 
-extern "C" __global__ void d2_mm(const float *__restrict__ A, const float *__restrict__ B, float *__restrict__ C,
-                                 int n, int k) {
-    __shared__ float a[TILE][TILE], b[TILE][TILE];
-    int tx = threadIdx.x, ty = threadIdx.y, row = blockIdx.y * TILE + ty, column = blockIdx.x * TILE + tx;
+extern "C" __global__ void d2_mm(const float *__restrict__ A, const float *__restrict__ B,
+                                 float *__restrict__ C, int n, int k) {
+    __shared__ float a[MM_TILE][MM_TILE], b[MM_TILE][MM_TILE];
+    int tx = threadIdx.x, ty = threadIdx.y, row = blockIdx.y * MM_TILE + ty, column = blockIdx.x * MM_TILE + tx;
     float sum = 0;
-    for (int i = 0; i < k; i += TILE) {
+    for (int i = 0; i < k; i += MM_TILE) {
         a[ty][tx] = A[row * k + i + tx];
         b[ty][tx] = B[(i + ty) * n + column];
         __syncthreads();
@@ -82,21 +83,24 @@ extern "C" __global__ void d2_mm(const float *__restrict__ A, const float *__res
 
 extern "C" __global__ void d2_mm_dma(const float *__restrict__ A, const float *__restrict__ B,
                                      float *__restrict__ C, int n, int k) {
-    __shared__ float a[TILE][TILE], b[TILE][TILE];
+    __shared__ float a[MM_TILE][MM_TILE], b[MM_TILE][MM_TILE];
     float sum = 0;
-    dma_tile(0, sizeof(float), TILE, TILE, k);
-    dma_tile(1, sizeof(float), TILE, TILE, n);
-    A += blockIdx.y * TILE * k;
-    B += blockIdx.x * TILE;
-    for (int i = 0; i < k; i += TILE) {
+    dma_tile(0, sizeof(float), MM_TILE, MM_TILE, k);
+    dma_tile(1, sizeof(float), MM_TILE, MM_TILE, n);
+    A += blockIdx.y * MM_TILE * k;
+    B += blockIdx.x * MM_TILE;
+    for (int i = 0; i < k; i += MM_TILE) {
         dma_execute(0, a, A + i);
         dma_execute(1, b, B + i * n);
         sum = mm_part(a, b, sum);
     }
-    C[(blockIdx.y * TILE + threadIdx.y) * n + blockIdx.x * TILE + threadIdx.x] = sum;
+    C[(blockIdx.y * MM_TILE + threadIdx.y) * n + blockIdx.x * MM_TILE + threadIdx.x] = sum;
 }
 
-/* ---- TRANS1: tiles in the order of the grid. TRANS2: along diagonals, rows of the tile 17 apart. n x n ---- */
+/* ---- TRANS1: tiles in the order of the grid. TRANS2: along diagonals, rows of the tile 17 apart. n x n; a CTA
+ * transposes its tile `repeats` times, as the SDK's kernels do to be timed ---- */
+
+#define TILE 16
 
 struct place {
     unsigned x, y;
@@ -111,36 +115,46 @@ static __device__ __forceinline__ place diagonal() {
 static __device__ __forceinline__ void put(float *out, const float *tile, int pitch, place p, unsigned n) {
     out[(p.x * TILE + threadIdx.y) * n + p.y * TILE + threadIdx.x] = tile[threadIdx.x * pitch + threadIdx.y];
 }
-static __device__ __forceinline__ void get(float *tile, const float *in, int pitch, place p, unsigned n) {
-    tile[threadIdx.y * pitch + threadIdx.x] = in[(p.y * TILE + threadIdx.y) * n + p.x * TILE + threadIdx.x];
-    __syncthreads();
+
+/* `in` may lie in `out` as far as the compiler knows, so that repetitions load again. */
+static __device__ __forceinline__ void transpose(float *out, const float *in, float *tile, int pitch, place p,
+                                                 unsigned n, unsigned repeats) {
+    const float *from = in + (p.y * TILE + threadIdx.y) * n + p.x * TILE + threadIdx.x;
+    for (unsigned r = 0; r < repeats; r++) {
+        tile[threadIdx.y * pitch + threadIdx.x] = *from;
+        __syncthreads();
+        put(out, tile, pitch, p, n);
+        __syncthreads();
+    }
+}
+static __device__ __forceinline__ void transpose_dma(float *out, const float *in, float *tile, int pitch,
+                                                     place p, unsigned n, unsigned repeats) {
+    for (unsigned r = 0; r < repeats; r++) {
+        dma_execute(0, tile, in + p.y * TILE * n + p.x * TILE);
+        put(out, tile, pitch, p, n);
+    }
 }
 
-extern "C" __global__ void d2_trans1(const float *__restrict__ in, float *__restrict__ out, unsigned n) {
+extern "C" __global__ void d2_trans1(const float *in, float *out, unsigned n, unsigned repeats) {
     __shared__ float tile[TILE * TILE];
-    get(tile, in, TILE, in_order(), n);
-    put(out, tile, TILE, in_order(), n);
+    transpose(out, in, tile, TILE, in_order(), n, repeats);
 }
 
-extern "C" __global__ void d2_trans1_dma(const float *__restrict__ in, float *__restrict__ out, unsigned n) {
+extern "C" __global__ void d2_trans1_dma(const float *in, float *out, unsigned n, unsigned repeats) {
     __shared__ float tile[TILE * TILE];
     dma_tile(0, sizeof(float), TILE, TILE, n);
-    dma_execute(0, tile, in + blockIdx.y * TILE * n + blockIdx.x * TILE);
-    put(out, tile, TILE, in_order(), n);
+    transpose_dma(out, in, tile, TILE, in_order(), n, repeats);
 }
 
-extern "C" __global__ void d2_trans2(const float *__restrict__ in, float *__restrict__ out, unsigned n) {
+extern "C" __global__ void d2_trans2(const float *in, float *out, unsigned n, unsigned repeats) {
     __shared__ float tile[TILE * (TILE + 1)];
-    get(tile, in, TILE + 1, diagonal(), n);
-    put(out, tile, TILE + 1, diagonal(), n);
+    transpose(out, in, tile, TILE + 1, diagonal(), n, repeats);
 }
 
-extern "C" __global__ void d2_trans2_dma(const float *__restrict__ in, float *__restrict__ out, unsigned n) {
+extern "C" __global__ void d2_trans2_dma(const float *in, float *out, unsigned n, unsigned repeats) {
     __shared__ float tile[TILE * (TILE + 1)];
-    place p = diagonal();
     dma_spread(0, sizeof(float), TILE, TILE, n, TILE);
-    dma_execute(0, tile, in + p.y * TILE * n + p.x * TILE);
-    put(out, tile, TILE + 1, p, n);
+    transpose_dma(out, in, tile, TILE + 1, diagonal(), n, repeats);
 }
 
 /* ---- LUD: step `at` of the decomposition of an n x n matrix in place, without pivots ---- */
