@@ -4,7 +4,7 @@
 In each fenced block that begins with "$ warpwatt", the lines "$ warpwatt ..." are run and the lines below each are
 the expected output (stdout and stderr), with "..." as in glob_match.py. A command may go on behind a
 backslash. All blocks of one document run in one directory, in order, which holds nothing but tests/hardware/synthetic.* and
-reports/examples/*.json, sweep.json of which is there as space.json too. A block that begins with other
+reports/examples/*.json (sweep.json of which is there as space.json too) and traces/examples/*. A block that begins with other
 commands is not run.
 
 With --help-examples, the examples that the program's help prints are run too, in the order of the commands, in a
@@ -65,14 +65,16 @@ def run(command, folder, env):
 SAMPLES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "tests", "hardware")
 
 SPACE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "reports", "examples", "sweep.json")
+KERNELS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "traces", "examples")
 
 
 def copy_samples(folder):
     for name in ("synthetic.json", "synthetic.csv"):
         shutil.copy(os.path.join(SAMPLES, name), os.path.join(folder, name))
     shutil.copy(SPACE, os.path.join(folder, "space.json"))
-    for name in os.listdir(os.path.dirname(SPACE)):
-        shutil.copy(os.path.join(os.path.dirname(SPACE), name), os.path.join(folder, name))
+    for of in (os.path.dirname(SPACE), KERNELS):
+        for name in os.listdir(of):
+            shutil.copy(os.path.join(of, name), os.path.join(folder, name))
 
 
 def check_file(path, env):
