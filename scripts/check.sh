@@ -131,6 +131,7 @@ long() {
     done
     echo "once|sampling|$PYTHON tests/sampling/coverage.py build/warpwatt"
     echo "counts|adaptive|$PYTHON tests/sweep/check_adaptive.py build/warpwatt --long"
+    echo "counts|browser|$PYTHON tests/reports/browser.py build/warpwatt"
     echo "once|bare|scripts/check-bare.sh"
 }
 

@@ -12,6 +12,7 @@ enum { DETAILED = 8, POINTS = 240, POINTS_ALL = 600 };
 /* gnuplot's markers, which its plots refer to; once for the page. */
 static const char markers[] =
     "<svg class=\"markers\" aria-hidden=\"true\" width=\"0\" height=\"0\"><defs>\n"
+    "<circle id=\"gpDot\" r=\".5\" fill=\"none\" stroke=\"currentColor\"/>\n"
     "<path id=\"gpPt1\" stroke-width=\".3\" stroke=\"currentColor\" d=\"M-1,-1 L1,1 M1,-1 L-1,1\"/>\n"
     "<rect id=\"gpPt4\" stroke-width=\".2\" stroke=\"currentColor\" fill=\"currentColor\" x=\"-1\" y=\"-1\" "
     "width=\"2\" "

@@ -1,0 +1,199 @@
+#!/usr/bin/env python3
+"""Opens reports in a browser (Debian's chromium, headless, without a network): accessibility by axe-core, layout at
+the widths of a phone and of a desktop, in the dark and the light scheme, sorting of tables.
+
+usage: browser.py PROGRAM [--shots DIR]    with --shots the screenshots are kept there
+
+axe-core is fetched by npm in the pinned version and kept in build/axe-core; its hash is checked.
+"""
+import base64
+import hashlib
+import html
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tarfile
+import tempfile
+
+import pages
+
+AXE = "4.10.3"
+AXE_SHA512 = "Xm7bpRXnDSX2YE2YFfBk2FnF0ep6tmG7xPh8iHee8MIcrgq762Nkce856dYtJYLkuIoYZvGfTs/PbZhideTcEg=="
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+CHROMIUM = ["chromium", "--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars",
+            "--host-resolver-rules=MAP * ~NOTFOUND", "--virtual-time-budget=30000"]
+
+passed = failed = 0
+
+
+def claim(name, good, detail=""):
+    global passed, failed
+    passed += bool(good)
+    failed += not good
+    print("%s - %s%s" % ("ok" if good else "not ok", name, "" if good or not detail else ": %s" % str(detail)[:2000]))
+
+
+def fetch_axe():
+    """The script of axe-core; None if it cannot be had."""
+    folder = os.path.join(ROOT, "build", "axe-core")
+    archive = os.path.join(folder, "axe-core-%s.tgz" % AXE)
+    os.makedirs(folder, exist_ok=True)
+    if not os.path.exists(archive):
+        if not shutil.which("npm"):
+            print("skipped - accessibility: npm is not installed, which fetches axe-core %s" % AXE)
+            return None
+        result = subprocess.run(["npm", "pack", "--silent", "axe-core@" + AXE], cwd=folder, capture_output=True, text=True)
+        if result.returncode != 0 or not os.path.exists(archive):
+            print("skipped - accessibility: npm cannot fetch axe-core %s: %s" % (AXE, result.stderr.strip()[:200]))
+            return None
+    with open(archive, "rb") as f:
+        if base64.b64encode(hashlib.sha512(f.read()).digest()).decode() != AXE_SHA512:
+            raise RuntimeError("%s is not axe-core %s as it was published" % (archive, AXE))
+    with tarfile.open(archive) as tar:
+        return tar.extractfile("package/axe.min.js").read().decode()
+
+
+def browse(page, script, folder, width=1200, dark=False):
+    """What the promise in `script` gives, as JSON, after the page was loaded; its policy would stop the script."""
+    with open(page, encoding="utf-8") as f:
+        text = re.sub(r'<meta http-equiv="Content-Security-Policy"[^>]*>', "", f.read())
+    end = text.rindex("</body>")
+    text = "%s<script>%s.then((r) => { const e = document.createElement('pre'); e.id = 'found'; e.textContent =" \
+           " JSON.stringify(r); document.body.append(e); });</script>%s" % (text[:end], script, text[end:])
+    path = os.path.join(folder, "browse.html")
+    with open(path, "w", encoding="utf-8") as f:
+        f.write(text)
+    dom = subprocess.run(CHROMIUM + scheme(dark) + ["--window-size=%d,900" % width, "--dump-dom", "file://" + path],
+                         capture_output=True, text=True, timeout=300).stdout
+    found = re.search(r'<pre id="found">(.*?)</pre>', dom, re.S)
+    return json.loads(html.unescape(found.group(1))) if found else None
+
+
+def scheme(dark):
+    return ["--blink-settings=preferredColorScheme=%d" % (0 if dark else 1)]
+
+
+OPEN = "document.querySelectorAll('details').forEach((d) => { d.open = true; });"
+RUN_AXE = OPEN + """axe.run(document, {pseudoElementTimeout: 0}).then((r) => ({
+  violations: r.violations.map((v) => v.id + ' (' + v.impact + '): ' + v.nodes.slice(0, 3).map((n) => n.html).join(' ')),
+  passes: r.passes.map((p) => p.id)}))"""
+
+
+def check_axe(name, page, axe, folder):
+    for dark in (False, True):
+        for width in (390, 1280):
+            found = browse(page, axe + ";" + RUN_AXE, folder, width, dark)
+            what = "%s: axe-core finds nothing, %d pixels, %s" % (name, width, "dark" if dark else "light")
+            claim(what, found and not found["violations"], found and found["violations"])
+            claim(what.replace("finds nothing", "looked at contrast, names and tables"),
+                  found and {"color-contrast", "svg-img-alt", "button-name", "html-has-lang", "heading-order",
+                             "scrollable-region-focusable"} <= set(found["passes"]), found and found["passes"])
+
+
+def check_axe_can_fail(page, axe, folder):
+    with open(page, encoding="utf-8") as f:
+        text = f.read()
+    for name, rule, old, new in (("no language", "html-has-lang", '<html lang="en">', "<html>"),
+                                 ("a drawing without a name", "svg-img-alt",
+                                  text[text.index('<svg role="img"'):].split("</desc>")[0] + "</desc>", '<svg role="img">'),
+                                 ("grey on grey", "color-contrast", "--muted: #4c5661", "--muted: #c0c6cc")):
+        path = os.path.join(folder, "planted.html")
+        with open(path, "w", encoding="utf-8") as f:
+            f.write(text.replace(old, new))
+        found = browse(path, axe + ";" + RUN_AXE, folder)
+        claim("planted: %s is found by %s" % (name, rule), found and any(v.startswith(rule) for v in found["violations"]),
+              found and found["violations"])
+
+
+LAYOUT = OPEN + """Promise.resolve({
+  wide: document.documentElement.scrollWidth, window: document.documentElement.clientWidth,
+  drawings: [...document.querySelectorAll('svg[role=img]')].map((s) => Math.round(s.getBoundingClientRect().width)),
+  back: getComputedStyle(document.body).backgroundColor, front: getComputedStyle(document.body).color})"""
+
+SORT = """(() => {
+  const head = [...document.querySelectorAll('caption')].find((c) => c.textContent.startsWith('CPI stack')).parentNode.tHead.rows[0];
+  const table = head.closest('table'), at = [...head.cells].findIndex((c) => c.textContent.startsWith('share'));
+  const values = () => [...table.tBodies[0].rows].map((r) => Number(r.cells[at].dataset.v));
+  const button = head.cells[at].querySelector('button');
+  button.focus();
+  const focused = document.activeElement === button;
+  button.click();
+  const up = values(), first = head.cells[at].getAttribute('aria-sort');
+  button.click();
+  return Promise.resolve({focused, up, down: values(), first, second: head.cells[at].getAttribute('aria-sort')});
+})()"""
+
+
+def check_layout(name, page, folder):
+    for width in (360, 390, 1280):
+        for dark in (False, True):
+            found = browse(page, LAYOUT, folder, max(width, 500), dark) if width >= 500 else narrow(page, folder, width, dark)
+            what = "%s at %d pixels, %s" % (name, width, "dark" if dark else "light")
+            claim(what + ": nothing is wider than the window", found and found["wide"] <= found["window"], found)
+            claim(what + ": drawings fit", found and found["drawings"] and max(found["drawings"]) <= found["window"]
+                  and min(found["drawings"]) >= 250, found)
+            bright = found and sum(int(n) for n in re.findall(r"\d+", found["back"])[:3]) > 384
+            claim(what + ": the scheme holds", found and bright != dark, found)
+
+
+def narrow(page, folder, width, dark):
+    """Chromium's windows are at least 500 pixels wide: a frame in one is as narrow as a phone."""
+    with open(page, encoding="utf-8") as f:
+        text = re.sub(r'<meta http-equiv="Content-Security-Policy"[^>]*>', "", f.read())
+    outer = os.path.join(folder, "outer.html")
+    script = LAYOUT.replace("document.", "d.").replace("getComputedStyle(d.", "d.defaultView.getComputedStyle(d.")
+    with open(outer, "w", encoding="utf-8") as f:
+        f.write('<!DOCTYPE html><html><head><meta name="color-scheme" content="light dark"></head><body><iframe style="width:%dpx;'
+                'height:800px;border:0" srcdoc="%s"></iframe></body></html>' % (width, html.escape(text, quote=True)))
+    return browse(outer, "new Promise((go) => { addEventListener('load', () => setTimeout(() => { const d ="
+                         " document.querySelector('iframe').contentDocument; %s.then(go); }, 200)); })"
+                  % script.replace("d.querySelectorAll('details')", "d.querySelectorAll('details')").replace(
+                      OPEN.replace("document.", "d."), OPEN.replace("document.", "d.")), folder, 1280, dark)
+
+
+def check_sort(page, folder):
+    found = browse(page, SORT, folder)
+    claim("a heading is a button that takes the focus", found and found["focused"], found)
+    claim("it sorts by number, up and then down, and says so",
+          found and found["up"] == sorted(found["up"]) and found["down"] == found["up"][::-1] and len(found["up"]) > 3
+          and (found["first"], found["second"]) == ("ascending", "descending"), found)
+
+
+def shots(name, page, folder):
+    for width, height in ((500, 3000), (1280, 2600)):
+        for dark in (False, True):
+            out = os.path.join(folder, "%s-%d-%s.png" % (name, width, "dark" if dark else "light"))
+            subprocess.run(CHROMIUM + scheme(dark) + ["--window-size=%d,%d" % (width, height), "--screenshot=" + out,
+                                                      "file://" + os.path.abspath(page)], capture_output=True, timeout=300)
+            claim("a screenshot, %s" % os.path.basename(out), os.path.exists(out) and os.path.getsize(out) > 20000)
+
+
+def main(program, keep):
+    program = os.path.abspath(program)
+    if not shutil.which("chromium"):
+        print("skipped - chromium is not installed (apt-get install chromium)\n0 passed, 0 failed")
+        return 0
+    axe = fetch_axe()
+    with tempfile.TemporaryDirectory() as folder:
+        db = pages.make(program, folder)
+        runs = [w for n in "123456" for w in ("--run", n)]
+        page = {"run": ["--run", "1"], "all": runs + ["--sweep", "1"]}
+        for name, what in page.items():
+            page[name] = os.path.join(folder, name + ".html")
+            pages.must(pages.run(program, "report", "--db", db, "--html", page[name], *what))
+            check_layout(name, page[name], folder)
+            if axe:
+                check_axe(name, page[name], axe, folder)
+            shots(name, page[name], keep or folder)
+        check_sort(page["run"], folder)
+        if axe:
+            check_axe_can_fail(page["run"], axe, folder)
+    print("%d passed, %d failed" % (passed, failed))
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1], sys.argv[3] if len(sys.argv) == 4 and sys.argv[2] == "--shots" else None))

@@ -1,0 +1,211 @@
+#!/usr/bin/env python3
+"""Checks reports of stored runs and sweeps: HTML by tidy and by rules of our own, CSV, Markdown, the timeline.
+
+usage: check_reports.py PROGRAM
+"""
+import csv
+import io
+import json
+import os
+import re
+import sqlite3
+import subprocess
+import sys
+import tempfile
+
+import pages
+import trace_rules
+
+passed = failed = 0
+
+
+def claim(name, good, detail=""):
+    global passed, failed
+    passed += bool(good)
+    failed += not good
+    print("%s - %s%s" % ("ok" if good else "not ok", name, "" if good or not detail else ": %s" % str(detail)[:1500]))
+
+
+def html(program, db, path, *what, **more):
+    return pages.run(program, "report", "--db", db, "--html", path, *what, **more)
+
+
+def check_page(name, path, plots=True):
+    problems = pages.page_problems(path)
+    claim("%s: one small file that refers to nothing outside, headings in order" % name, not problems, problems[:5])
+    found = pages.tidy(path)
+    if found is None:
+        print("skipped - %s: tidy is not installed (apt-get install tidy)" % name)
+    else:
+        claim("%s: tidy finds nothing" % name, not found, found[:5])
+    with open(path, encoding="utf-8") as f:
+        text = f.read()
+    drawings = len(re.findall(r'<svg role="img"', text))
+    claim("%s: %s" % (name, "drawings" if plots else "no drawings"), (drawings > 0) == plots, drawings)
+    return text
+
+
+RUNS = ["--run", "1", "--run", "2", "--run", "3", "--run", "4", "--run", "5", "--run", "6"]
+
+
+def check_pages(program, db, folder, plots):
+    path = os.path.join(folder, "p.html")
+    for name, what in (("a run", ["--run", "1"]), ("a governed run", ["--run", "3"]), ("a sampled run", ["--run", "4"]),
+                       ("a run without power table", ["--run", "5"]), ("an analytic run", ["--run", "6"]),
+                       ("six runs and a sweep", RUNS + ["--sweep", "last"]), ("a sweep", ["--sweep", "1"])):
+        result = html(program, db, path, *what)
+        claim("%s is written" % name, result.returncode == 0 and not os.path.exists(path + ".part"), result.stderr)
+        text = check_page(name, path, plots and name != "an analytic run") if name != "an analytic run" else ""
+        if name == "a sampled run":
+            claim("a sampled run shows its intervals", "interval" in text and "replayed whole" in text)
+        if name == "a governed run" and plots:
+            claim("a governed run shows its clocks", "Clocks over time" in text)
+    again = os.path.join(folder, "again.html")
+    html(program, db, path, "--run", "1")
+    html(program, db, again, "--run", "1")
+    claim("the same report twice is the same file", open(path, "rb").read() == open(again, "rb").read())
+
+
+def check_planted(program, db, folder):
+    """The checks can fail."""
+    path = os.path.join(folder, "p.html")
+    html(program, db, path, "--run", "1")
+    with open(path, encoding="utf-8") as f:
+        text = f.read()
+    for name, old, new in (("an image from elsewhere", "<main>", '<main><img src="https://example.org/x.png" alt="x">'),
+                           ("a heading of the wrong level", "<h3>", "<h5>"), ("an id twice", "<main>", '<main id="run-1">'),
+                           ("a drawing without a title", "<title>", "<text>")):
+        with open(path, "w", encoding="utf-8") as f:
+            f.write(text.replace(old, new) if old == "<title>" else text.replace(old, new, 1))
+        claim("planted: %s is found" % name, pages.page_problems(path))
+    with open(path, "w", encoding="utf-8") as f:
+        f.write(text.replace("</table>", "", 1))
+    if pages.tidy(path) is not None:
+        claim("planted: an unclosed table is found by tidy", pages.tidy(path))
+
+
+def check_no_gnuplot(program, db, folder):
+    path = os.path.join(folder, "plain.html")
+    result = html(program, db, path, "--run", "1", "--sweep", "1", env={**os.environ, "PATH": folder})
+    claim("without gnuplot a page is made, and the lack is said on stderr", result.returncode == 0 and "gnuplot" in result.stderr,
+          result.stderr)
+    claim("the page says so too", "no gnuplot" in check_page("a page without plots", path, False))
+
+
+def check_hostile(program, db, folder, plots):
+    bad, path = os.path.join(folder, "bad.db"), os.path.join(folder, "bad.html")
+    pages.make_hostile(db, bad)
+    result = html(program, bad, path, *RUNS, "--sweep", "1", cwd=folder)
+    claim("hostile names: a page is made", result.returncode == 0, result.stderr)
+    text = check_page("hostile names", path, plots)
+    for name in ("<script>alert", "<img src=x", "</title></style>"):
+        claim("hostile names: %s is text" % name, name not in text)
+    claim("hostile names: long ones are cut", "x" * 200 not in text)
+    claim("hostile names: nothing was run", not os.path.exists(os.path.join(folder, "x")))
+    found = trace_rules.check(pages.must(pages.run(program, "report", "--db", bad, "--run", "1", "--timeline")).stdout)
+    claim("hostile names: the timeline keeps the rules", not found, found[:3])
+    return bad
+
+
+def rows_of(text):
+    return list(csv.reader(io.StringIO(text, newline=""), strict=True))
+
+
+def check_csv(program, db, bad):
+    text = pages.must(subprocess.run([program, "report", "--db", db, "--run", "1", "--run", "4", "--csv"], capture_output=True)).stdout
+    rows = rows_of(text.decode())
+    claim("csv: lines end with CR LF, all rows are as long as the head", text.endswith(b"\r\n") and len({len(r) for r in rows}) == 1)
+    one = dict(zip(rows[0], rows[1]))
+    stored = sqlite3.connect(db).execute("SELECT cycles, time_ps, energy_j FROM launch WHERE run_id = 1 AND ord = 0").fetchone()
+    claim("csv: figures are those of the database", int(one["cycles"]) == stored[0] and float(one["time_s"]) * 1e12 == stored[1]
+          and float(one["energy_j"]) == stored[2], one)
+    sweep = rows_of(pages.must(pages.run(program, "report", "--db", db, "--sweep", "1", "--csv")).stdout)
+    front = pages.must(pages.run(program, "query", "--db", db, "--named", "front", ":sweep=1", "--json")).stdout
+    mine = {int(r[0]) for r in sweep[1:] if r[sweep[0].index("front")] == "1"}
+    claim("csv: a sweep has a row for each point, and the front that the query finds",
+          len(sweep) == 13 and mine == {p["point"] for p in json.loads(front)}, mine)
+    for what in (["--run", "1", "--run", "2", "--run", "3"], ["--sweep", "1"]):
+        raw = pages.must(subprocess.run([program, "report", "--db", bad, *what, "--csv"], capture_output=True)).stdout.decode()
+        rows = rows_of(raw)
+        cells = [c for r in rows for c in r]
+        claim("csv: hostile names keep the table's shape (%s)" % what[0], len({len(r) for r in rows}) == 1)
+        number = re.compile(r"-?[0-9][0-9.e+-]*$")
+        claim("csv: no cell is a formula (%s)" % what[0],
+              not [c for c in cells if c.strip() and c.strip()[0] in "=+-@" and not number.match(c)])
+
+
+def check_markdown(program, db, bad):
+    for name, base in (("markdown", db), ("markdown with hostile names", bad)):
+        text = pages.must(pages.run(program, "report", "--db", base, "--run", "1", "--run", "4", "--sweep", "1", "--markdown")).stdout
+        width = None
+        good = True
+        for line in text.splitlines():
+            bars = len(re.findall(r"(?<!\\)\|", line)) if line.startswith("|") else None
+            good = good and (bars is None or width is None or bars == width)
+            width = bars
+        claim("%s: tables have as many cells in each row" % name, good and "| run |" in text)
+        claim("%s: no name is HTML" % name, not re.search(r"<[a-z/!]", text))
+
+
+def check_timeline(program, db):
+    for run in ("1", "2", "3", "4", "5"):
+        text = pages.must(pages.run(program, "report", "--db", db, "--run", run, "--timeline")).stdout
+        found = trace_rules.check(text)
+        claim("timeline of run %s keeps the rules of trace events" % run, not found, found[:5])
+    events = json.loads(pages.must(pages.run(program, "report", "--db", db, "--run", "3", "--timeline")).stdout)["traceEvents"]
+    names = {e["name"] for e in events}
+    claim("timeline: memory path, clocks and decisions are there",
+          {"loads in flight", "traffic (GB/s)", "DRAM bus busy", "clocks (MHz)", "clocks change", "warps by state"} <= names, names)
+    kept = sum(e["ph"] == "X" and e["pid"] == 2 for e in events)
+    stored = sqlite3.connect(db).execute("SELECT count(*) FROM v_cta WHERE run_id = 3").fetchone()[0]
+    claim("timeline: a slice for each CTA that was kept", kept == stored > 0, kept)
+    good = {"traceEvents": [{"ph": "X", "name": "a", "pid": 1, "tid": 1, "ts": 0, "dur": 2}]}
+    claim("the rules pass what is right", not trace_rules.check(json.dumps(good)))
+    for name, event in (("no phase", {"ph": "?"}), ("a slice without duration", {"ph": "X"}), ("a text as time", {"ph": "i", "ts": "1"}),
+                        ("slices that overlap", {"ph": "X", "ts": 1, "dur": 5}), ("an end without begin", {"ph": "E", "tid": 9}),
+                        ("a counter of texts", {"ph": "C", "args": {"a": "1"}}), ("a pid that is a text", {"ph": "i", "pid": "1"})):
+        planted = {"traceEvents": good["traceEvents"] + [{"name": "b", "pid": 1, "tid": 1, "ts": 1, **event}]}
+        claim("planted: %s is found" % name, trace_rules.check(json.dumps(planted)))
+
+
+def check_big_sweep(program, db, folder):
+    """10,000 points: the page stays small and says what it left out."""
+    big, path = os.path.join(folder, "big.db"), os.path.join(folder, "big.html")
+    source, target = sqlite3.connect(db), sqlite3.connect(big)
+    source.backup(target)
+    n = 10000
+    target.execute("UPDATE sweep SET points = ? WHERE sweep_id = 1", (n,))
+    config, = target.execute("SELECT config FROM sweep_point WHERE feasible = 1").fetchone()
+    target.executemany("INSERT INTO sweep_point VALUES(1, ?, ?, ?, '', NULL)", [(i, config, i % 5 > 0) for i in range(12, n)])
+    target.executemany("INSERT INTO sweep_setting VALUES(1, ?, 0, 'l1.size_kb', ?)", [(i, i) for i in range(12, n)])
+    target.executemany("INSERT INTO sweep_value VALUES(1, ?, 0, ?)", [(i, 1e-5 + i * 1e-9) for i in range(12, n)])
+    target.executemany("INSERT INTO sweep_value VALUES(1, ?, 1, ?)", [(i, 1e-2 / (1 + i % 997)) for i in range(12, n)])
+    target.commit()
+    result = html(program, big, path, "--sweep", "1", *RUNS)
+    claim("10,000 points: a page is made", result.returncode == 0, result.stderr)
+    text = open(path, encoding="utf-8").read()
+    claim("10,000 points: below 2 MB, and it says what it left out", os.path.getsize(path) < pages.SIZE_MOST
+          and "evenly picked" in text and "of 10000 points" in text, os.path.getsize(path))
+
+
+def main(program):
+    program = os.path.abspath(program)
+    have = subprocess.run(["sh", "-c", "command -v gnuplot"], capture_output=True).returncode == 0
+    if not have:
+        print("skipped - plots: gnuplot is not installed (apt-get install gnuplot-nox)")
+    with tempfile.TemporaryDirectory() as folder:
+        db = pages.make(program, folder)
+        check_pages(program, db, folder, have)
+        check_planted(program, db, folder)
+        check_no_gnuplot(program, db, folder)
+        bad = check_hostile(program, db, folder, have)
+        check_csv(program, db, bad)
+        check_markdown(program, db, bad)
+        check_timeline(program, db)
+        check_big_sweep(program, db, folder)
+    print("%d passed, %d failed" % (passed, failed))
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1]))
