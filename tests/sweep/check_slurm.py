@@ -30,9 +30,9 @@ LONG_SPACE = {
     "gpu": "gtx480",
     "traces": [{"workload": "saxpy", "parameters": ["n=4096"]}],
     "parameters": {"sm.count": {"from": 1, "to": 10, "steps": 10}, "l1.mshrs": [4, 8, 16, 32, 64],
-                   "l1.ways": [2, 4, 8, 16], "clock.sm_mhz": {"from": 500, "to": 980, "step": 20},
+                   "sm.max_ctas": [2, 4, 6, 8], "clock.sm_mhz": {"from": 500, "to": 980, "step": 20},
                    "sched": ["lrr", "gto"]},
-    "constraints": ["power_w <= 80"],
+    "constraints": ["power_w <= 50"],
     "objectives": ["time", "edp"],
 }
 
