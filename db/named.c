@@ -18,6 +18,30 @@
     " row_number() OVER (PARTITION BY workload ORDER BY " column ", point) AS place FROM r WHERE " column      \
     " IS NOT NULL"
 
+/* clang-format off */
+#define FRONT \
+    "WITH v AS MATERIALIZED (SELECT p.sweep_id, p.ord AS point, p.area_mm2, " COST(0) " AS a, " COST(1) " AS b, " \
+    COST(2) " AS c, " COST(3) " AS d FROM sweep_point p WHERE p.sweep_id = " SWEEP " AND p.feasible = 1" \
+    " AND (SELECT count(*) FROM sweep_value w WHERE w.sweep_id = p.sweep_id AND w.point = p.ord)" \
+    " = (SELECT count(*) FROM sweep_objective o WHERE o.sweep_id = p.sweep_id))," \
+    " k AS MATERIALIZED (SELECT * FROM (SELECT *, min(b) OVER (PARTITION BY c, d ORDER BY a GROUPS BETWEEN" \
+    " UNBOUNDED PRECEDING AND 1 PRECEDING) AS less, min(b) OVER (PARTITION BY c, d, a) AS same FROM v)" \
+    " WHERE b = same AND (less IS NULL OR b < less) ORDER BY a, b, c, d)," \
+    " f AS MATERIALIZED (SELECT * FROM k WHERE (SELECT count(*) FROM sweep_objective WHERE sweep_id = " SWEEP \
+    ") <= 2 OR NOT EXISTS (SELECT 1 FROM k o WHERE o.a <= k.a AND o.b <= k.b AND o.c <= k.c AND o.d <= k.d" \
+    " AND (o.a < k.a OR o.b < k.b OR o.c < k.c OR o.d < k.d)))," \
+    " t AS (SELECT f.*, (SELECT sum(r.weight * r.time_s) FROM v_sweep_result r WHERE r.sweep_id = f.sweep_id" \
+    " AND r.point = f.point) AS time_s, (SELECT CASE WHEN count(*) = count(r.energy_j) THEN" \
+    " sum(r.weight * r.energy_j) END FROM v_sweep_result r WHERE r.sweep_id = f.sweep_id" \
+    " AND r.point = f.point) AS energy_j FROM f)" \
+    " SELECT t.point AS point, x.settings AS settings, t.time_s AS time_s, t.energy_j AS energy_j," \
+    " t.energy_j / nullif(t.time_s, 0) AS power_w, t.area_mm2 AS area_mm2, (SELECT group_concat(one, ' ')" \
+    " FROM (SELECT o.name || '=' || w.value AS one FROM sweep_value w JOIN sweep_objective o" \
+    " ON o.sweep_id = w.sweep_id AND o.ord = w.objective WHERE w.sweep_id = t.sweep_id AND w.point = t.point" \
+    " ORDER BY o.ord)) AS objectives FROM t JOIN v_sweep_settings x ON x.sweep_id = t.sweep_id" \
+    " AND x.point = t.point ORDER BY t.a, t.b, t.point"
+/* clang-format on */
+
 static const struct ww_named_query queries[] = {
     {"runs", "all runs, latest first; :workload and :gpu filter",
      "SELECT run_id AS run, workload, gpu, mode, launches, cycles, time_us, ipc, energy_j, power_w, mechanisms,"
@@ -158,33 +182,7 @@ static const struct ww_named_query queries[] = {
      " FROM sweep_candidate c WHERE c.sweep_id = " SWEEP " ORDER BY c.point"},
     /* k leaves out what a point of the same third and fourth cost beats, in one pass: with two objectives that
      * is all, and with more the rest is compared with few. */
-    {"front", "points of a sweep that no other one beats in all its objectives (:sweep)",
-     "WITH v AS MATERIALIZED (SELECT p.sweep_id, p.ord AS point, " COST(0) " AS a, " COST(1) " AS b, " COST(
-         2) " AS c, " COST(3) " AS d FROM sweep_point p WHERE p.sweep_id = " SWEEP " AND p.feasible = 1"
-                              " AND (SELECT count(*) FROM sweep_value w WHERE w.sweep_id = p.sweep_id AND "
-                              "w.point = p.ord)"
-                              " = (SELECT count(*) FROM sweep_objective o WHERE o.sweep_id = p.sweep_id)),"
-                              " k AS MATERIALIZED (SELECT * FROM (SELECT *, min(b) OVER (PARTITION BY c, d "
-                              "ORDER BY a GROUPS BETWEEN"
-                              " UNBOUNDED PRECEDING AND 1 PRECEDING) AS less, min(b) OVER (PARTITION BY c, d, "
-                              "a) AS same FROM v)"
-                              " WHERE b = same AND (less IS NULL OR b < less) ORDER BY a, b, c, d),"
-                              " f AS MATERIALIZED (SELECT * FROM k WHERE (SELECT count(*) FROM sweep_objective "
-                              "WHERE sweep_id = " SWEEP ") <= 2 OR NOT EXISTS (SELECT 1 FROM k o"
-                              " WHERE o.a <= k.a AND o.b <= k.b AND o.c <= k.c AND o.d <= k.d"
-                              " AND (o.a < k.a OR o.b < k.b OR o.c < k.c OR o.d < k.d)))"
-                              " SELECT f.point AS point, x.settings AS settings, v.time_s AS time_s, "
-                              "v.energy_j AS energy_j,"
-                              " v.power_w AS power_w, v.area_mm2 AS area_mm2, (SELECT group_concat(one, ' ') "
-                              "FROM (SELECT o.name || '='"
-                              " || w.value AS one FROM sweep_value w JOIN sweep_objective o ON o.sweep_id = "
-                              "w.sweep_id"
-                              " AND o.ord = w.objective WHERE w.sweep_id = f.sweep_id AND w.point = f.point "
-                              "ORDER BY o.ord))"
-                              " AS objectives FROM f JOIN v_sweep_settings x ON x.sweep_id = f.sweep_id AND "
-                              "x.point = f.point"
-                              " JOIN v_sweep_point v ON v.sweep_id = f.sweep_id AND v.point = f.point ORDER BY "
-                              "f.a, f.b, f.point"},
+    {"front", "points of a sweep that no other one beats in all its objectives (:sweep)", FRONT},
     {"best", "the fastest, most frugal and least edp point of each workload of a sweep (:sweep)",
      "WITH r AS MATERIALIZED (SELECT *, energy_j * time_s AS edp FROM v_sweep_result WHERE feasible = 1"
      " AND sweep_id = " SWEEP

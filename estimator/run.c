@@ -68,11 +68,12 @@ static enum ww_code check_options(const struct ww_run_options *o, struct ww_erro
 
 static enum ww_code load_power(struct run *r, struct ww_error *error) {
     const struct ww_run_options *o = r->options;
-    if (o->power_table && strcmp(o->power_table, "none") == 0) return WW_OK;
-    if (o->power_table) return ww_power_load(o->power_table, true, &r->power, error);
-    const char *table = o->gpu->spec.power_table;
-    if (table[0]) return ww_power_load(table, true, &r->power, error);
-    return ww_power_load(ww_gpu_name(o->gpu), false, &r->power, error);
+    const char *named = o->power_table ? o->power_table : o->gpu->spec.power_table;
+    if (r->power || (o->power_table && strcmp(o->power_table, "none") == 0)) return WW_OK;
+    WW_TRY(ww_power_load(named[0] ? named : ww_gpu_name(o->gpu), o->power_table || named[0], &r->own_power,
+                         error));
+    r->power = r->own_power;
+    return WW_OK;
 }
 
 static enum ww_code open_all(struct run *r, struct ww_error *error) {
@@ -302,8 +303,9 @@ static void finish(struct run *r, double started) {
     if (getrusage(RUSAGE_SELF, &usage) == 0) result->peak_memory_bytes = (uint64_t)usage.ru_maxrss * 1024;
 }
 
-enum ww_code ww_run_open(const struct ww_run_options *options, struct run *r, struct ww_error *error) {
-    *r = (struct run){.options = options};
+static enum ww_code open_with(const struct ww_run_options *options, const struct ww_power *power, struct run *r,
+                              struct ww_error *error) {
+    *r = (struct run){.options = options, .power = power};
     WW_TRY(check_options(options, error));
     WW_TRY(new_result(r, error));
     enum ww_code code = open_all(r, error);
@@ -312,20 +314,29 @@ enum ww_code ww_run_open(const struct ww_run_options *options, struct run *r, st
     return code;
 }
 
+enum ww_code ww_run_open(const struct ww_run_options *options, struct run *r, struct ww_error *error) {
+    return open_with(options, NULL, r, error);
+}
+
 void ww_run_close(struct run *r, bool result) {
     ww_engine_free(r->engine);
     ww_run_timeline_close(&r->ctas);
-    ww_power_free(r->power);
+    ww_power_free(r->own_power);
     ww_trace_close(r->trace);
     if (result) ww_result_free(r->result);
 }
 
 enum ww_code ww_run(const struct ww_run_options *options, struct ww_result **result, struct ww_error *error) {
+    return ww_run_with_power(options, NULL, result, error);
+}
+
+enum ww_code ww_run_with_power(const struct ww_run_options *options, const struct ww_power *power,
+                               struct ww_result **result, struct ww_error *error) {
     struct run r;
     const struct mode *mode = NULL;
     double started = now_seconds();
     *result = NULL;
-    WW_TRY(ww_run_open(options, &r, error));
+    WW_TRY(open_with(options, power, &r, error));
     enum ww_code code = choose_mode(&r, &mode, error);
     if (code == WW_OK) {
         r.result->mode = mode->name;

@@ -12,15 +12,21 @@
 struct run {
     const struct ww_run_options *options;
     struct ww_trace *trace;
-    struct ww_power *power;   /* NULL: energy is not known */
-    struct ww_engine *engine; /* of mode full; others have engines of their own */
-    struct ww_arena *arena;   /* the result's */
-    struct ww_cta_log ctas;   /* mode full with a timeline */
+    const struct ww_power *power; /* NULL: energy is not known */
+    struct ww_power *own_power;   /* unless it is lent */
+    struct ww_engine *engine;     /* of mode full; others have engines of their own */
+    struct ww_arena *arena;       /* the result's */
+    struct ww_cta_log ctas;       /* mode full with a timeline */
     struct ww_result *result;
     struct ww_mech_choice choice[WW_KIND_COUNT];
     struct ww_list launches;
     double target_error, confidence; /* as asked for, or the defaults */
 };
+
+/* ww_run with a power table that is open already, which is only read and may serve several threads; it must be
+ * that which the options name. NULL: the run opens its own. */
+enum ww_code ww_run_with_power(const struct ww_run_options *options, const struct ww_power *power,
+                               struct ww_result **result, struct ww_error *error);
 
 /* Opens all that a run needs and describes it in a new result. Errors: those of ww_run. */
 enum ww_code ww_run_open(const struct ww_run_options *options, struct run *r, struct ww_error *error);

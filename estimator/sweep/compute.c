@@ -1,6 +1,7 @@
 /* Computing the points of a sweep by several threads. What is stored does not depend on their number: rows have
  * the point's number, and a configuration that two points share is computed by one of them while the other
  * waits. */
+#include "../run_int.h"
 #include "job.h"
 #include <stdlib.h>
 #include <string.h>
@@ -80,7 +81,7 @@ static enum ww_code replay(struct sweep_job *job, const struct ww_sweep_machine 
                                .progress = replay_progress,
                                .context = job};
     struct ww_result *r;
-    WW_TRY(ww_run(&o, &r, error));
+    WW_TRY(ww_run_with_power(&o, m->table, &r, error));
     *out = (struct ww_db_sweep_result){.cycles = r->cycles,
                                        .time_ps = r->time_ps,
                                        .warp_instructions = r->warp_instructions,

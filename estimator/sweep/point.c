@@ -52,6 +52,7 @@ static enum ww_code find_area(const struct ww_sweep_space *space, struct ww_swee
     struct ww_power *power = NULL;
     if (strcmp(name, "none") == 0) return WW_OK;
     if (space->table && strcmp(name, space->table_name) == 0) {
+        m->table = space->table;
         m->area_known = ww_power_area(space->table, &m->gpu->spec, &m->area_mm2);
         return WW_OK;
     }

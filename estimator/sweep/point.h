@@ -16,6 +16,7 @@ struct ww_sweep_machine {
     const char **key, **value; /* settings of the point that mean something */
     bool *number;
     size_t settings;
+    const struct ww_power *table; /* the space's, if it is this machine's too; else NULL */
     double area_mm2;
     bool area_known;
     char config[WW_CONFIG_HASH]; /* of the GPU's parameters, mechanisms, power table, mode and version */
