@@ -134,12 +134,13 @@ struct flow {
 
 static void arrow(struct ww_plot *plot, double x, double y, bool left, double bytes, double most,
                   unsigned color) {
-    double width = most > 0 ? 1 + 13 * bytes / most : 1;
+    double width = most > 0 ? 1 + 8 * bytes / most : 1;
     char text[32];
     if (bytes <= 0) return;
     fprintf(plot->script,
-            "set arrow from %g,%g to %g,%g lw %.2f lc rgb \"#%02x%02x%02x\" head size %g,25 filled front\n",
-            left ? x + 14 : x, y, left ? x : x + 14, y, width, color, color, color, 1.5);
+            "set arrow from %g,%g to %g,%g lw %.2f lc rgb \"#%02x%02x%02x\" head size %g,32 filled front\n",
+            left ? x + 14 : x, y, left ? x : x + 14, y, width, color, color, color,
+            1.5 + 2.5 * (most > 0 ? bytes / most : 0));
     fprintf(plot->script, "set label ");
     ww_plot_label(plot, ww_si(bytes, "B", text), 24);
     fprintf(plot->script, " at %g,%g center font \"sans-serif,12\" textcolor rgb " WW_PLOT_FG " front\n", x + 7,
