@@ -204,6 +204,26 @@ enum ww_code ww_db_sweep_find(struct ww_db *db, const char *config, int64_t trac
     return ww_select_close(&s);
 }
 
+enum ww_code ww_db_sweep_find_sampled(struct ww_db *db, const char *config, int64_t trace,
+                                      struct ww_db_sweep_result *r, struct ww_error *error) {
+    struct ww_select s;
+    char sql[200];
+    WW_TRY(ww_db_sweep_find(db, config, trace, r, error));
+    bool found = r->stored;
+    r->stored = false;
+    snprintf(
+        sql, sizeof sql,
+        "SELECT replayed, time_error, energy_error FROM sweep_sampled WHERE trace_id = ?1 AND config = '%.32s'",
+        config);
+    if (ww_select_open(&s, db, sql, trace, error) == WW_OK && ww_select_row(&s)) {
+        r->stored = found;
+        r->replayed = ww_select_f64(&s);
+        r->time_error = ww_select_f64(&s);
+        r->energy_error = ww_select_f64(&s);
+    }
+    return ww_select_close(&s);
+}
+
 enum ww_code ww_db_sweep_values(struct ww_db *db, const struct ww_db_sweep *sweep, size_t objective,
                                 size_t *point, double *value, size_t *count, struct ww_error *error) {
     struct ww_select s;

@@ -38,6 +38,9 @@ struct ww_db_sweep_result {
     double energy_j, host_seconds;
     bool energy_known;
     bool stored; /* the database has it already */
+    /* Of a sampled replay in an adaptive sweep: share of the instructions that were replayed (those that were
+     * only warmed count a quarter), relative standard errors. */
+    double replayed, time_error, energy_error;
 };
 
 /* A point that is done: a result for each trace of the sweep, or a reason why it cannot be. */
@@ -103,6 +106,13 @@ enum ww_code ww_db_sweep_find(struct ww_db *db, const char *config, int64_t trac
  * transaction. One that is there already stays. */
 enum ww_code ww_db_sweep_store(struct ww_db *db, const struct ww_db_sweep *sweep,
                                const struct ww_db_sweep_point *point, struct ww_error *error);
+/* Stores sampled results of a configuration, which belong to no point, and what they cost, in one transaction.
+ * What is there already stays. */
+enum ww_code ww_db_sweep_store_sampled(struct ww_db *db, const struct ww_db_sweep *sweep,
+                                       const struct ww_db_sweep_point *point, struct ww_error *error);
+/* ww_db_sweep_find, and what a sampled result cost. */
+enum ww_code ww_db_sweep_find_sampled(struct ww_db *db, const char *config, int64_t trace,
+                                      struct ww_db_sweep_result *result, struct ww_error *error);
 /* Values of an objective: value[i] of point[i], in the order of points; both have room for sweep->points. */
 enum ww_code ww_db_sweep_values(struct ww_db *db, const struct ww_db_sweep *sweep, size_t objective,
                                 size_t *point, double *value, size_t *count, struct ww_error *error);

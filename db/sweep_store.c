@@ -156,6 +156,31 @@ enum ww_code ww_db_sweep_store(struct ww_db *db, const struct ww_db_sweep *sweep
     return ww_db_finish(db, store(db, sweep, point, error), error);
 }
 
+static enum ww_code store_sampled(struct ww_db *db, const struct ww_db_sweep *sweep,
+                                  const struct ww_db_sweep_point *p, struct ww_error *error) {
+    struct ww_insert in;
+    WW_TRY(insert_results(db, sweep, p, error));
+    ww_insert_open(&in, db, "sweep_sampled", "config, trace_id, replayed, time_error, energy_error", error);
+    for (size_t i = 0; i < sweep->trace_count && in.code == WW_OK; i++) {
+        const struct ww_db_sweep_result *r = &p->result[i];
+        if (r->stored) continue;
+        ww_insert_text(&in, p->config);
+        ww_insert_i64(&in, sweep->trace[i].id);
+        ww_insert_f64(&in, r->replayed);
+        ww_insert_f64(&in, r->time_error);
+        ww_insert_f64(&in, r->energy_error);
+        ww_insert_run(&in, NULL);
+    }
+    ww_insert_close(&in);
+    return in.code;
+}
+
+enum ww_code ww_db_sweep_store_sampled(struct ww_db *db, const struct ww_db_sweep *sweep,
+                                       const struct ww_db_sweep_point *point, struct ww_error *error) {
+    WW_TRY(ww_db_exec(db, "BEGIN IMMEDIATE", "storing a sampled point", error));
+    return ww_db_finish(db, store_sampled(db, sweep, point, error), error);
+}
+
 static enum ww_code store_effects(struct ww_db *db, const struct ww_db_sweep *sweep, size_t objective,
                                   const struct ww_db_sweep_effect *effect, size_t count,
                                   struct ww_error *error) {

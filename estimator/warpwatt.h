@@ -597,6 +597,7 @@ struct ww_sweep_summary {
     uint64_t points, stored, invalid, infeasible;
     uint64_t computed, reused; /* replays: done by this call, and found in the database */
     uint64_t replayed;         /* adaptive: points that were replayed in full, now or before */
+    uint64_t sampled;          /* adaptive: further points, of which samples were replayed */
     double budget, cost;       /* adaptive: shares of the exhaustive cost, allowed and spent; else 0 */
 };
 /* Replays every trace on every point that the strategy picks, stores each point when it is done, and goes on

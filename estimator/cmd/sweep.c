@@ -14,9 +14,11 @@ static void print(const struct ww_sweep_summary *s, const char *db) {
     printf("sweep %" PRId64 ": %" PRIu64 "%s point%s, %" PRIu64 " invalid, %" PRIu64
            " outside the constraints\n",
            s->sweep, s->stored, of, ww_plural(s->points, "s"), s->invalid, s->infeasible);
+    char sampled[48] = "";
+    if (s->sampled) snprintf(sampled, sizeof sampled, " in full, %" PRIu64 " more sampled", s->sampled);
     if (s->budget > 0)
-        printf("adaptive: %" PRIu64 " point%s replayed, %.3g %% of the exhaustive cost (budget %.3g %%)\n",
-               s->replayed, ww_plural(s->replayed, "s"), 100 * s->cost, 100 * s->budget);
+        printf("adaptive: %" PRIu64 " point%s replayed%s, %.3g %% of the exhaustive cost (budget %.3g %%)\n",
+               s->replayed, ww_plural(s->replayed, "s"), sampled, 100 * s->cost, 100 * s->budget);
     printf("replays: %" PRIu64 " computed, %" PRIu64 " taken from %s\n", s->computed, s->reused, db);
 }
 

@@ -9,6 +9,12 @@
 #define BATCHES 16    /* in which the rest is spent, about */
 #define OPTIMISM 2.0  /* standard deviations, at the first round; 0 at the last */
 
+#define ROUNDING 1e-6
+/* Samples: warp instructions of a point from which they are tried, and what a sampled replay may cost at most,
+ * in full ones. */
+#define SAMPLED_LEAST 2e6
+#define SAMPLED_MOST 0.34
+
 static void *array(struct adaptive *a, size_t count, size_t size) {
     return ww_arena_alloc(&a->job->space.arena, count * size + 1);
 }
@@ -48,20 +54,41 @@ static enum ww_code copy_head(struct adaptive *a, struct ww_error *error) {
     return WW_OK;
 }
 
+/* The configuration of a candidate when it is replayed by samples. */
+static enum ww_code sampled_config(const struct adaptive *a, size_t i, char out[WW_CONFIG_HASH],
+                                   struct ww_error *error) {
+    const struct sweep_job *job = a->job;
+    struct ww_sweep_machine m;
+    const uint16_t *level = job->plan.level + i * job->space.param_count;
+    enum ww_code code = ww_sweep_machine(&job->space, level, job->power, &m, error);
+    memcpy(out, m.config, WW_CONFIG_HASH);
+    ww_sweep_machine_free(&m);
+    return code;
+}
+
 /* What the replays of a picked point gave; one that turned out not to be costs nothing. */
 static enum ww_code read_point(struct adaptive *a, size_t i, struct ww_error *error) {
     const struct sweep_job *job = a->job;
+    char config[WW_CONFIG_HASH];
     bool all = true;
+    double cost = 0, work = 0;
+    memcpy(config, a->config[i], WW_CONFIG_HASH);
+    if (job->sampling) WW_TRY(sampled_config(a, i, config, error));
     for (size_t t = 0; t < a->traces; t++) {
         struct ww_db_sweep_result *r = &a->known[i * a->traces + t];
-        WW_TRY(ww_db_sweep_find(job->db, a->config[i], job->head.trace[t].id, r, error));
+        int64_t trace = job->head.trace[t].id;
+        WW_TRY(job->sampling ? ww_db_sweep_find_sampled(job->db, config, trace, r, error)
+                             : ww_db_sweep_find(job->db, config, trace, r, error));
         all = all && r->stored;
+        cost += (double)r->warp_instructions * (job->sampling ? r->replayed : 1);
+        work += (double)r->warp_instructions;
+        a->error[2 * (i * a->traces + t)] = r->time_error;
+        a->error[2 * (i * a->traces + t) + 1] = r->energy_error;
     }
-    a->state[i] = all ? ADAPTIVE_FULL : ADAPTIVE_OUT;
+    a->state[i] = !all ? ADAPTIVE_OUT : job->sampling ? ADAPTIVE_SAMPLED : ADAPTIVE_FULL;
     a->round[i] = a->rounds;
-    for (size_t k = 2 * i * a->traces; k < 2 * (i + 1) * a->traces; k++) a->error[k] = 0;
     if (all)
-        a->spent += 1;
+        a->spent += work > 0 ? cost / work : 1;
     else
         a->valid--;
     return WW_OK;
@@ -77,21 +104,55 @@ static enum ww_code replay(struct adaptive *a, const size_t *pick, size_t picked
     return WW_OK;
 }
 
-static enum ww_code spend(struct adaptive *a, size_t replays, struct ww_error *error) {
-    size_t first = (replays + FIRST_SHARE - 1) / FIRST_SHARE;
-    size_t batch = (replays - first + BATCHES - 1) / BATCHES;
-    size_t *pick = array(a, replays, sizeof *pick), picked;
+/* Rounds of replays of one kind, until `end` of the budget is spent; one replay costs about `cost`. */
+static enum ww_code spend(struct adaptive *a, double cost, double end, struct ww_error *error) {
+    size_t all = (size_t)fmax(0, (end - a->spent) / cost + ROUNDING), picked;
+    size_t first = (all + FIRST_SHARE - 1) / FIRST_SHARE;
+    size_t batch = (all - first + BATCHES - 1) / BATCHES;
+    size_t *pick = array(a, a->n, sizeof *pick);
     if (!pick) return ww_fail_nomem(error, "a sweep");
     for (;;) {
-        size_t left = replays - (size_t)a->spent, most = a->rounds == 0 ? first : batch,
-               fresh = a->rounds == 0 ? replays / FRESH_SHARE : 0;
-        double optimism = OPTIMISM * (double)left / (double)replays;
+        size_t left = (size_t)fmax(0, (end - a->spent) / cost + ROUNDING);
+        size_t most = a->rounds == 0 ? first : batch, fresh = a->rounds == 0 ? all / FRESH_SHARE : 0;
         if (left == 0) return WW_OK;
+        double optimism = OPTIMISM * fmin(1, (double)left / (double)all);
         WW_TRY(adaptive_pick(a, most < left ? most : left, fresh, optimism, pick, &picked, error));
         if (picked == 0) return WW_OK;
         WW_TRY(replay(a, pick, picked, error));
         WW_TRY(adaptive_learn(a, error));
     }
+}
+
+/* Whether samples may pay: the work of a point, which the model knows before anything is replayed. */
+static bool is_long(const struct adaptive *a) {
+    double most = 0;
+    for (size_t i = 0; i < a->n; i++) {
+        double work = 0;
+        for (size_t t = 0; a->state[i] == ADAPTIVE_MODEL && t < a->traces; t++)
+            work += (double)a->model[i * a->traces + t].warp_instructions;
+        most = fmax(most, work);
+    }
+    return most >= SAMPLED_LEAST;
+}
+
+/* Replays by samples: one to see what they cost, then those that half the budget allows, if that is little. */
+static enum ww_code sample(struct adaptive *a, size_t replays, struct ww_error *error) {
+    struct sweep_job *job = a->job;
+    const char *mode = job->space.mode;
+    size_t pick, picked;
+    enum ww_code code = WW_OK;
+    if (!is_long(a) || replays < 2) return WW_OK;
+    job->sampling = true;
+    job->space.mode = "sampled";
+    code = adaptive_pick(a, 1, 0, OPTIMISM, &pick, &picked, error);
+    if (code == WW_OK && picked) code = replay(a, &pick, 1, error);
+    if (code == WW_OK) code = adaptive_learn(a, error);
+    double cost = a->spent;
+    a->rounds = 0; /* levels are still to be seen */
+    if (code == WW_OK && cost > 0 && cost <= SAMPLED_MOST) code = spend(a, cost, (double)replays / 2, error);
+    job->sampling = false;
+    job->space.mode = mode;
+    return code;
 }
 
 /* ---- what is kept of the candidates ---- */
@@ -143,7 +204,8 @@ static enum ww_code explore(struct adaptive *a, struct ww_error *error) {
                        a->valid);
     job->budgeted = replays;
     WW_TRY(adaptive_learn(a, error));
-    WW_TRY(spend(a, replays, error));
+    WW_TRY(sample(a, replays, error));
+    WW_TRY(spend(a, 1, (double)replays, error));
     return keep(a, error);
 }
 
@@ -162,7 +224,10 @@ enum ww_code sweep_adaptive(struct sweep_job *job, struct ww_sweep_summary *summ
     if (!job->wanted) return ww_fail_nomem(error, "a sweep");
     WW_TRY(allocate(&a, error));
     enum ww_code code = explore(&a, error);
-    summary->replayed = (uint64_t)a.spent;
+    for (size_t i = 0; i < a.n; i++) {
+        summary->replayed += a.state[i] == ADAPTIVE_FULL;
+        summary->sampled += a.state[i] == ADAPTIVE_SAMPLED;
+    }
     summary->cost = a.valid ? a.spent / (double)a.valid : 0;
     ww_db_close(a.scratch);
     return code;

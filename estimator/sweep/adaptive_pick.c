@@ -102,8 +102,8 @@ static void see(struct picking *p, size_t i) {
 
 static bool is_open(const struct picking *p, size_t i) {
     const struct adaptive *a = p->a;
-    return (a->state[i] == ADAPTIVE_MODEL || a->state[i] == ADAPTIVE_SAMPLED) && !p->taken[i] &&
-           a->possible[i] && known(a, i);
+    enum adaptive_state most = a->job->sampling ? ADAPTIVE_MODEL : ADAPTIVE_SAMPLED;
+    return a->state[i] != ADAPTIVE_OUT && a->state[i] <= most && !p->taken[i] && a->possible[i] && known(a, i);
 }
 
 /* The best open candidate, or n. `fresh`: of those that bring most levels not seen yet, at least one. */
@@ -125,9 +125,10 @@ static size_t best_of(const struct picking *p, bool fresh) {
 
 static void fill(struct picking *p, size_t count, size_t fresh, size_t *pick, size_t *picked) {
     const struct adaptive *a = p->a;
+    enum adaptive_state least = a->job->sampling ? ADAPTIVE_SAMPLED : ADAPTIVE_FULL;
     find_reference(p);
     for (size_t i = 0; i < a->n; i++)
-        if (a->state[i] == ADAPTIVE_FULL && a->likely[i] && known(a, i)) add_front(p, i);
+        if (a->state[i] >= least && a->likely[i] && known(a, i)) add_front(p, i);
     for (*picked = 0; *picked < fresh || *picked < count; ++*picked) {
         size_t best = *picked < fresh ? best_of(p, true) : a->n;
         if (best == a->n && *picked < count) best = best_of(p, false);

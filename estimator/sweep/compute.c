@@ -6,6 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define NORMAL_95 1.96 /* standard deviations of half an interval of 95 % */
+#define WARMED 0.25    /* cost of an instruction that only warms caches, in replayed ones */
+
 /* A thread's own. */
 struct worker {
     struct sweep_job *job;
@@ -62,11 +65,25 @@ static enum ww_code claim(struct worker *w, const char *config, struct ww_db_swe
     while (is_busy(job, config, job->options->jobs)) pthread_cond_wait(&job->freed, &job->lock);
     memcpy(job->busy[w->number], config, WW_CONFIG_HASH);
     for (size_t i = 0; i < job->head.trace_count && code == WW_OK; i++) {
-        code = ww_db_sweep_find(job->db, config, job->head.trace[i].id, &result[i], error);
+        code = job->sampling
+                   ? ww_db_sweep_find_sampled(job->db, config, job->head.trace[i].id, &result[i], error)
+                   : ww_db_sweep_find(job->db, config, job->head.trace[i].id, &result[i], error);
         job->reused += result[i].stored;
     }
     pthread_mutex_unlock(&job->lock);
     return code;
+}
+
+/* What a sampled replay cost, and how far it may be off. */
+static void measure(const struct ww_result *r, struct ww_db_sweep_result *out) {
+    const struct ww_sampling *s = &r->sampling;
+    double all = (double)r->warp_instructions, half = 2 * NORMAL_95;
+    out->replayed = 1;
+    if (!s->reason || s->drawn >= s->units || !(all > 0)) return;
+    out->replayed = ((double)s->replayed_instructions + WARMED * (double)s->warmed_instructions) / all;
+    if (out->time_ps) out->time_error = (s->time_s.hi - s->time_s.lo) / half / ((double)out->time_ps * 1e-12);
+    if (out->energy_j > 0)
+        out->energy_error = (r->energy_interval.hi - r->energy_interval.lo) / half / out->energy_j;
 }
 
 static enum ww_code replay(struct sweep_job *job, const struct ww_sweep_machine *m, size_t trace,
@@ -89,6 +106,7 @@ static enum ww_code replay(struct sweep_job *job, const struct ww_sweep_machine 
                                        .energy_j = r->energy_j,
                                        .energy_known = r->energy_known,
                                        .host_seconds = r->host_seconds};
+    if (job->sampling) measure(r, out);
     ww_result_free(r);
     return WW_OK;
 }
@@ -130,7 +148,9 @@ static enum ww_code store(struct worker *w, size_t ord, const struct ww_sweep_ma
                                       .area_known = m->area_known,
                                       .result = result};
     pthread_mutex_lock(&job->lock);
-    enum ww_code code = ww_db_sweep_store(job->db, &job->head, &point, error);
+    enum ww_code code = job->sampling && !point.reason
+                            ? ww_db_sweep_store_sampled(job->db, &job->head, &point, error)
+                            : ww_db_sweep_store(job->db, &job->head, &point, error);
     job->computed += computed;
     job->finished++;
     pthread_mutex_unlock(&job->lock);

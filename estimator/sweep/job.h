@@ -27,6 +27,7 @@ struct sweep_job {
     char (*busy)[WW_CONFIG_HASH]; /* by thread: what it computes, "" nothing */
     bool *done;                   /* by point */
     bool *wanted;                 /* by point: those that are computed now; NULL: all */
+    bool sampling;                /* what is computed now are samples, which are no points */
     size_t budgeted;              /* points that an adaptive sweep will replay */
     size_t next, finished, todo, computed, reused;
     atomic_bool stop;

@@ -28,6 +28,13 @@ SMALL = {
                    "clock.sm_mhz": [700, 1050, 1401], "sched": ["lrr", "gto"]},
     "objectives": ["time", "energy", "area"],
 }
+# Launches enough for samples to pay.
+SAMPLED = {
+    "gpu": "gtx480",
+    "traces": [{"workload": "stencil", "parameters": ["nx=64", "ny=32", "nz=8", "iterations=200"]}],
+    "parameters": {"sm.count": [8, 15], "clock.sm_mhz": [700, 1050, 1401], "l2.size_kb": [192, 768], "l1.mshrs": [16, 64]},
+    "objectives": ["time", "energy"],
+}
 EXAMPLES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "reports", "examples")
 LONG = ("caches", "cores", "memory")
 LEAST = 0.95
@@ -83,12 +90,12 @@ class Space:
     def __init__(self, program, folder, path):
         self.program, self.folder, self.path = program, folder, path
 
-    def command(self, db, *more):
-        return [self.program, "sweep", self.path, "-j2", "--db", os.path.join(self.folder, db), *more]
+    def command(self, db, *more, jobs=2):
+        return [self.program, "sweep", self.path, "-j%d" % jobs, "--db", os.path.join(self.folder, db), *more]
 
-    def sweep(self, db, *more):
+    def sweep(self, db, *more, jobs=2):
         before = cpu()
-        subprocess.run(self.command(db, *more), check=True, stdout=subprocess.DEVNULL)
+        subprocess.run(self.command(db, *more, jobs=jobs), check=True, stdout=subprocess.DEVNULL)
         return cpu() - before
 
 
@@ -146,6 +153,26 @@ def kill(space, kills):
     return [("the same content after %d kills" % kills, left == killed)]
 
 
+def sample(space):
+    """Samples are used, cost what they say, and are told apart from full replays."""
+    more = ("--strategy", "adaptive", "--budget", "20%")
+    space.sweep("one.db", *more, jobs=1)
+    space.sweep("two.db", *more)
+    one, two = (content(os.path.join(space.folder, name)) for name in ("one.db", "two.db"))
+    db = sqlite3.connect(os.path.join(space.folder, "two.db"))
+    kinds = dict(db.execute("SELECT fidelity, count(*) FROM sweep_candidate GROUP BY 1"))
+    cost, = db.execute("SELECT cost FROM sweep_adaptive").fetchone()
+    share, = db.execute("SELECT avg(replayed) FROM sweep_sampled").fetchone()
+    wrong, = db.execute("SELECT count(*) FROM sweep_point p JOIN sweep_candidate c ON c.point = p.ord"
+                        " WHERE c.fidelity <> 'full'").fetchone()
+    db.close()
+    print("samples: %s, %.0f %% of a replay each, cost %.1f %%" % (kinds, 100 * (share or 0), 100 * cost))
+    return [("samples are taken where they pay", kinds.get("sampled", 0) > 0 and 0 < share < 0.34),
+            ("points are full replays all the same", wrong == 0 and kinds.get("full", 0) > 0),
+            ("samples count in the cost", 0 < cost <= 0.2 + 0.34 / 24),
+            ("one thread samples what two do", one == two)]
+
+
 def main():
     program, checks = os.path.abspath(sys.argv[1]), []
     long = "--long" in sys.argv[2:]
@@ -158,6 +185,10 @@ def main():
         if not long:
             checks += compare(small, "small", "10%")
             checks += kill(small, 3)
+            path = os.path.join(folder, "sampled.json")
+            with open(path, "w", encoding="utf-8") as f:
+                json.dump(SAMPLED, f)
+            checks += sample(Space(program, folder, path))
         for name in LONG if long else ():
             space = Space(program, os.path.join(folder, name), os.path.join(EXAMPLES, "adaptive_%s.json" % name))
             os.mkdir(space.folder)
