@@ -315,7 +315,8 @@ struct ww_sample_ratio {
     size_t common;        /* units that both measured */
     bool known;           /* false: the samples do not go together */
 };
-/* Of the cycles, or the energies. Widened by the difference of what cold starts changed. Errors: WW_NOMEM. */
+/* Of the cycles, or the energies. Corrected and widened by the difference of what cold starts changed. Errors:
+ * WW_NOMEM. */
 WW_API enum ww_code ww_sample_ratio(const struct ww_sampling *a, const struct ww_sampling *b, bool energy,
                                     double confidence, struct ww_sample_ratio *out, struct ww_error *error);
 /* Checks every conservation law on a result: each cycle of each resident warp is in one warp state, each issue

@@ -94,7 +94,10 @@ enum ww_code ww_sample_ratio(const struct ww_sampling *a, const struct ww_sampli
         parts += v * v / (double)(n - 1);
     }
     ww_arena_free(&arena);
-    double bias = energy ? a->bias_energy - b->bias_energy : a->bias_cycles - b->bias_cycles;
+    double bias_a = energy ? a->bias_energy : a->bias_cycles, bias_b = energy ? b->bias_energy : b->bias_cycles;
+    double correction = (1 + bias_a) / (1 + bias_b), bias = bias_a - bias_b;
+    out->ratio *= correction; /* the rows are as they were measured, without what the totals are corrected by */
+    variance *= correction * correction;
     double warm = has_parts(a) ? WW_WARM_ERROR_PARTS : WW_WARM_ERROR;
     variance += (bias * bias / 3 + 2 * warm * warm) * out->ratio * out->ratio;
     double half = ww_stats_t(confidence, parts > 0 ? variance * variance / parts : INFINITY) * sqrt(variance);

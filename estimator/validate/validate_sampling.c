@@ -20,7 +20,6 @@ static const struct sampling_workload workloads[] = {
     {"transpose", "transpose, many waves", {"rows=2400", "cols=2400"}, SAMPLING_SHORT},
     {"sgemm", "sgemm, tiles", {"m=480", "n=480", "k=16"}, SAMPLING_SHORT},
     {"stencil", "stencil, 1000 launches", {"nx=16", "ny=16", "nz=4", "iterations=1000"}, SAMPLING_LAUNCHES},
-    {"srad", "srad, 1000 launches", {"size=small", "iterations=500"}, SAMPLING_LAUNCHES},
     {"cfd", "cfd, 1400 launches", {"size=small", "iterations=200"}, SAMPLING_LAUNCHES},
     {"lbm", "lbm, 1000 launches", {"size=small", "iterations=1000"}, SAMPLING_LAUNCHES},
     {"saxpy", "saxpy, one launch of 6,250 waves", {"n=48000000", "block=64", "per_thread=1"}, SAMPLING_LAUNCH},

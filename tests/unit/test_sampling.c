@@ -431,6 +431,19 @@ static void designs_that_differ_by_a_factor_are_told_apart_exactly(void **state)
     assert_true(ratio.lo < 1.5 && ratio.hi > 1.5 && ratio.hi - ratio.lo < 0.1); /* each alone: 9 % of 1.5 */
 }
 
+static void what_cold_starts_change_in_one_design_is_corrected_in_the_ratio(void **state) {
+    (void)state;
+    struct ww_sample_row a[20], b[20];
+    struct ww_sampling x = {.row = a, .row_count = 20, .strata = 1, .bias_cycles = 0.02},
+                       y = {.row = b, .row_count = 20, .strata = 1, .bias_cycles = -0.01};
+    struct ww_sample_ratio ratio;
+    fill_rows(a, 20, 1.5, 0, 1);
+    fill_rows(b, 20, 1, 0, 1);
+    assert_int_equal(ww_sample_ratio(&x, &y, false, 0.95, &ratio, &error), WW_OK);
+    near(ratio.ratio, 1.5 * 1.02 / 0.99, 1e-12);
+    near((ratio.hi - ratio.lo) / ratio.ratio, 2 * 1.96 * sqrt(0.03 * 0.03 / 3 + 2e-6), 1e-4);
+}
+
 static void samples_with_no_unit_in_common_cannot_be_compared(void **state) {
     (void)state;
     struct ww_sample_row a[4], b[4];
@@ -467,6 +480,7 @@ int main(void) {
         cmocka_unit_test(a_seed_draws_the_same_units_again_and_another_seed_others),
         cmocka_unit_test(derived_figures_follow_the_delta_method),
         cmocka_unit_test(designs_that_differ_by_a_factor_are_told_apart_exactly),
+        cmocka_unit_test(what_cold_starts_change_in_one_design_is_corrected_in_the_ratio),
         cmocka_unit_test(samples_with_no_unit_in_common_cannot_be_compared),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
