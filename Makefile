@@ -263,7 +263,7 @@ bench: all $(call prog,$(BENCH_SRC))
 layers:
 	@$(PYTHON) scripts/layers.py
 
-# Full replays of the suite and the analytical model's constants and error from them; hours on one core.
+# Full replays of the suite and the analytical model's constants and error from them; about five minutes of one core.
 analytic-fit: all
 	@scripts/analytic-table.py --program $(PROGRAM) --dir $(BUILD)/analytic >$(BUILD)/analytic-replays.csv
 	@$(PROGRAM) calibrate analytic --measured $(BUILD)/analytic-replays.csv --out estimator/fast/model_fit.def
@@ -330,7 +330,7 @@ help:
 	@echo 'make hardware-kit  build/hardware-kit, which measures a real GPU (needs nvcc; docs/hardware.md)'
 	@echo 'make layers        check that every #include follows the layers'
 	@echo 'make golden        write the golden files of tests/cli and tests/golden anew; review the diff'
-	@echo 'make analytic-fit  replay the workload suite and fit the analytical model to it (hours)'
+	@echo 'make analytic-fit  replay the workload suite and fit the analytical model to it (minutes)'
 	@echo 'make format        clang-format every source'
 	@echo 'make install       into PREFIX ($(PREFIX)), staged by DESTDIR; make uninstall removes it'
 	@echo 'make clean         remove build/'

@@ -132,6 +132,7 @@ long() {
     echo "once|sampling|$PYTHON tests/sampling/coverage.py build/warpwatt"
     echo "counts|adaptive|$PYTHON tests/sweep/check_adaptive.py build/warpwatt --long"
     echo "counts|browser|$PYTHON tests/reports/browser.py build/warpwatt"
+    echo "counts|memory-long|$PYTHON tests/memory/check_memory.py build/warpwatt --long"
     echo "once|bare|scripts/check-bare.sh"
 }
 
