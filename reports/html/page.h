@@ -32,6 +32,7 @@ struct ww_tab {
     struct ww_page *page;
     const char *const *head; /* ended by NULL */
     unsigned columns, column;
+    bool any;      /* there is a row */
     uint32_t left; /* bits of the columns that hold text */
 };
 void ww_tab_begin(struct ww_tab *t, struct ww_page *p, const char *caption, const char *const *head,

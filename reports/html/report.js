@@ -3,7 +3,7 @@
 for (const table of document.querySelectorAll("table.sortable")) {
   const heads = [...table.tHead.rows[0].cells];
   const key = (row, column) => {
-    const cell = row.cells[column];
+    const cell = row.cells[column] || row.cells[0];
     return cell.dataset.v === undefined ? cell.textContent : Number(cell.dataset.v);
   };
   const compare = (a, b) => {

@@ -81,6 +81,7 @@ void ww_tab_begin(struct ww_tab *t, struct ww_page *p, const char *caption, cons
 
 /* Opens a cell up to its attributes; the first of a row is the row's heading. */
 static void open_cell(struct ww_tab *t) {
+    t->any = true;
     if (t->column == 0)
         ww_html(t->page, "<tr><th scope=\"row\"");
     else
@@ -127,5 +128,6 @@ void ww_tab_count(struct ww_tab *t, uint64_t v) {
 }
 
 void ww_tab_end(struct ww_tab *t) {
+    if (!t->any) ww_html(t->page, "<tr><td colspan=\"%u\">none</td></tr>\n", t->columns);
     ww_html(t->page, "</tbody></table></div>\n");
 }

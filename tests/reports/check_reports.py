@@ -188,6 +188,23 @@ def check_big_sweep(program, db, folder):
           and "evenly picked" in text and "of 10000 points" in text, os.path.getsize(path))
 
 
+def check_empty_sweep(program, db, folder):
+    """A sweep of which no point is done yet, and one whose points all break the constraints."""
+    for name, sql in (("all points outside the constraints", "UPDATE sweep_point SET feasible = 0 WHERE feasible = 1"),
+                      ("no point done", "DELETE FROM sweep_setting; DELETE FROM sweep_value; DELETE FROM sweep_point;"
+                       " DELETE FROM sweep_effect")):
+        empty, path = os.path.join(folder, "empty.db"), os.path.join(folder, "empty.html")
+        source, target = sqlite3.connect(db), sqlite3.connect(empty)
+        source.backup(target)
+        target.executescript(sql)
+        target.commit()
+        target.close()
+        result = html(program, empty, path, "--sweep", "1")
+        claim("%s: a page is made" % name, result.returncode == 0, result.stderr)
+        found = pages.page_problems(path) + (pages.tidy(path) or [])
+        claim("%s: tidy and our rules find nothing" % name, not found, found[:5])
+
+
 def main(program):
     program = os.path.abspath(program)
     have = subprocess.run(["sh", "-c", "command -v gnuplot"], capture_output=True).returncode == 0
@@ -203,6 +220,7 @@ def main(program):
         check_markdown(program, db, bad)
         check_timeline(program, db)
         check_big_sweep(program, db, folder)
+        check_empty_sweep(program, db, folder)
     print("%d passed, %d failed" % (passed, failed))
     return 1 if failed else 0
 
