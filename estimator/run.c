@@ -95,6 +95,7 @@ struct ww_engine_options ww_run_engine_options(const struct run *r) {
                                       .epoch_cycles = o->epoch_cycles ? o->epoch_cycles : EPOCH_CYCLES,
                                       .seed = o->seed,
                                       .per_pc = o->per_pc,
+                                      .threads = o->threads,
                                       .pieces = r->power != NULL,
                                       .progress = o->progress,
                                       .progress_context = o->context};

@@ -298,6 +298,9 @@ struct ww_run_options {
     bool per_pc;            /* counters per PC */
     bool timeline;          /* full replays: keep counters of the memory path by epoch, and the first CTAs */
     uint64_t timeline_ctas; /* how many CTAs of the run, at most */
+    /* Threads that step SMs, at most 16 and as many as there are SMs; 0: one. Results are the same for any
+     * number. With a mechanism of kind governor, or a timeline of CTAs, it is one. */
+    unsigned threads;
     ww_progress_fn progress;
     void *context;
 };

@@ -42,9 +42,10 @@ static enum ww_code replay(const struct cmd_line *line, struct ww_run_options *o
 
 static enum ww_code read_options(const struct cmd_line *line, struct ww_run_options *o,
                                  struct ww_error *error) {
-    uint64_t epoch = 0;
+    uint64_t epoch = 0, threads = 1;
     WW_TRY(cmd_u64(line, "epoch", 64, 1u << 30, &epoch, error));
     WW_TRY(cmd_u64(line, "seed", 0, INT64_MAX, &o->seed, error));
+    WW_TRY(cmd_u64(line, "threads", 1, 16, &threads, error));
     o->trace_path = cmd_get(line, "trace");
     o->launches = cmd_get(line, "launches");
     o->mode = cmd_has(line, "mode") ? cmd_get(line, "mode") : "auto";
@@ -52,6 +53,7 @@ static enum ww_code read_options(const struct cmd_line *line, struct ww_run_opti
     WW_TRY(cmd_part(line, "confidence", &o->confidence, error));
     o->power_table = cmd_get(line, "power");
     o->epoch_cycles = (uint32_t)epoch;
+    o->threads = (unsigned)threads;
     o->per_pc = !cmd_has(line, "no-pc");
     o->timeline = cmd_has(line, "timeline");
     WW_TRY(cmd_u64(line, "timeline", 0, 1000000, &o->timeline_ctas, error));
@@ -118,6 +120,7 @@ static const struct cmd_option run_options[] = {
      "keep for report --timeline: memory counters of each epoch, and when and where the first N CTAs ran (full "
      "replays)",
      0},
+    {"threads", 'j', "N", "threads that step SMs, 1 to 16; results are the same (default 1)", 0},
     {"no-pc", 0, NULL, "keep no counters per instruction", 0},
     {"db", 'd', "FILE", "store the result in this database; it is created if need be", 0},
     {"json", 0, NULL, "print JSON (reports/schema/run.json)", 0},

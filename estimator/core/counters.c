@@ -1,5 +1,6 @@
 /* Counters up to a cycle, and the pieces of a launch that lie between two of them. */
 #include "govern.h"
+#include "shard.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -80,15 +81,24 @@ static void add_registers(uint64_t *n, const struct ww_inst *in, uint64_t issues
     for (uint32_t i = 0; i < in->dst_count; i++) n[WW_C_REG_WRITE] += issues * file_registers(&in->dst[i]);
 }
 
+static struct ww_inst_folded all_of(const struct ww_core *core, uint32_t inst) {
+    struct ww_inst_folded n = {core->epochs.inst[inst].issues, core->epochs.inst[inst].threads};
+    for (uint32_t g = 0; core->shard && g < core->groups; g++) {
+        const struct ww_inst_count *of = &core->shard[g].core.epochs.inst[inst];
+        n.issues += of->issues;
+        n.threads += of->threads;
+    }
+    return n;
+}
+
 /* Adds what follows from how often each static instruction was issued since the last time. */
 static void fold_instructions(struct ww_core *core, uint64_t *n) {
     const struct ww_launch *launch = core->launch;
     for (uint32_t i = 0; i < launch->inst_count; i++) {
-        const struct ww_inst_count *count = &core->epochs.inst[i];
-        struct ww_inst_folded *before = &core->pieces.folded[i];
-        uint64_t issues = count->issues - before->issues, threads = count->threads - before->threads;
+        struct ww_inst_folded *before = &core->pieces.folded[i], all = all_of(core, i);
+        uint64_t issues = all.issues - before->issues, threads = all.threads - before->threads;
         if (!issues) continue;
-        *before = (struct ww_inst_folded){count->issues, count->threads};
+        *before = all;
         const struct ww_inst *in = &launch->inst[i];
         n[WW_C_INST_ISSUED] += issues;
         n[WW_C_THREAD_INST] += threads;
@@ -116,6 +126,7 @@ static void totals(struct ww_core *core, uint64_t cycle, uint64_t ps, uint64_t *
     struct ww_pieces *p = &core->pieces;
     fold_instructions(core, p->of_instructions);
     for (int i = 0; i < WW_COUNTER_COUNT; i++) n[i] = core->counter[i] + p->of_instructions[i];
+    if (core->shard) ww_shards_count(core, n);
     n[WW_C_SM_ACTIVE_CYCLES] = active_cycles(core, cycle);
     n[WW_C_SM_IDLE_CYCLES] = cycle * core->gpu->sm_count - n[WW_C_SM_ACTIVE_CYCLES];
     n[WW_C_CTA_LAUNCHED] = core->launched_ctas;

@@ -39,7 +39,7 @@ static uint32_t free_slot(const struct ww_sm *sm) {
 }
 
 static bool place(struct ww_sm *sm, uint64_t index, uint64_t cycle) {
-    struct ww_core *core = sm->core;
+    struct ww_core *core = sm->core->main;
     uint32_t slot = free_slot(sm); /* of which next_sm has taken the private part */
     struct ww_cta *c = &sm->cta[slot];
     memset(c, 0, sizeof *c);

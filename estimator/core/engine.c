@@ -2,6 +2,7 @@
 
 #include "barrel.h"
 #include "occupancy.h"
+#include "shard.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -106,6 +107,16 @@ static enum ww_code start_memory(struct ww_engine *e, struct ww_error *error) {
     return e->memory ? WW_OK : ww_fail_nomem(error, "the memory system");
 }
 
+/* What governs SMs as a whole, or notes things in the order in which they happen, is left to one thread. */
+static enum ww_code start_threads(struct ww_engine *e, struct ww_error *error) {
+    const struct ww_engine_options *o = &e->options;
+    bool alone = e->govern || o->probe || o->transfers || o->ctas;
+    e->threads = alone || o->threads < 1 ? 1 : o->threads;
+    if (e->threads > WW_THREADS_MAX) e->threads = WW_THREADS_MAX;
+    if (e->threads > e->gpu.sm_count) e->threads = e->gpu.sm_count;
+    return e->threads > 1 ? ww_team_new(e->threads, e->gpu.sm_count, &e->team, error) : WW_OK;
+}
+
 enum ww_code ww_engine_new(const struct ww_engine_options *options, struct ww_engine **engine,
                            struct ww_error *error) {
     struct ww_engine *e = calloc(1, sizeof *e);
@@ -117,6 +128,7 @@ enum ww_code ww_engine_new(const struct ww_engine_options *options, struct ww_en
     e->core.pool.op_free = e->core.pool.target_free = WW_NONE;
     enum ww_code code = choose(options->mechanism, e, error);
     if (code == WW_OK) code = start_memory(e, error);
+    if (code == WW_OK) code = start_threads(e, error);
     if (code != WW_OK) {
         ww_engine_free(e);
         return code;
@@ -127,6 +139,8 @@ enum ww_code ww_engine_new(const struct ww_engine_options *options, struct ww_en
 
 void ww_engine_free(struct ww_engine *engine) {
     if (!engine) return;
+    ww_team_free(engine->team);
+    ww_shards_free(engine->shard, engine->core.groups);
     ww_memsys_free(engine->memory);
     if (engine->queue) ww_queue_free(engine->queue);
     ww_epochs_free(&engine->core.epochs);
@@ -226,6 +240,7 @@ static enum ww_code prepare(struct ww_engine *e, const struct ww_launch *launch,
     c->warps_per_cta = launch->warps_per_cta;
     c->progress = e->options.progress;
     c->progress_context = e->options.progress_context;
+    c->main = c;
     c->now = UINT64_MAX; /* the cycle before the first */
     c->answered_ps = start;
     ww_clock_init(&c->clock, e->gpu.clock_sm_mhz);
@@ -247,23 +262,34 @@ static enum ww_code prepare(struct ww_engine *e, const struct ww_launch *launch,
     return WW_OK;
 }
 
-static enum ww_code prepare_sms(struct ww_engine *e, const struct ww_launch *launch, struct ww_error *error) {
+/* The groups of SMs, and what is known of them between cycles. */
+static bool make_groups(struct ww_engine *e) {
     struct ww_core *c = &e->core;
-    uint32_t count = e->gpu.sm_count, ways = l1_ways(c, launch);
-    struct ww_inst_count *inst = ww_arena_array(&e->arena, (size_t)launch->inst_count + 1, sizeof *inst);
-    c->groups = (count + 63) / 64;
-    c->wheel = ww_arena_array(&e->arena, c->groups, sizeof *c->wheel);
-    c->sending = ww_arena_array(&e->arena, c->groups, sizeof *c->sending);
+    uint32_t count = e->gpu.sm_count;
+    c->group_shift = ww_shard_shift(count, e->threads);
+    c->groups = ((count - 1) >> c->group_shift) + 1;
+    c->group = ww_arena_array(&e->arena, c->groups, sizeof *c->group);
+    c->glance = ww_arena_array(&e->arena, c->groups, sizeof *c->glance);
     for (uint32_t k = 0; k < 2; k++) c->mailed[k] = ww_arena_array(&e->arena, c->groups, sizeof *c->mailed[k]);
     c->mail = e->mail;
     c->next = ww_arena_array(&e->arena, count, sizeof *c->next);
     c->sm = ww_arena_array(&e->arena, count, sizeof *c->sm);
-    if (!inst || !c->wheel || !c->sending || !c->mailed[0] || !c->mailed[1] || !c->next || !c->sm)
-        return ww_fail_nomem(error, "the SMs");
+    if (!c->group || !c->glance || !c->mailed[0] || !c->mailed[1] || !c->next || !c->sm) return false;
+    for (uint32_t g = 0; g < c->groups; g++) c->glance[g].next = WW_NEVER;
+    for (uint32_t i = 0; i < count; i++) c->next[i] = WW_NEVER;
+    return true;
+}
+
+static enum ww_code prepare_sms(struct ww_engine *e, const struct ww_launch *launch, struct ww_error *error) {
+    struct ww_core *c = &e->core;
+    uint32_t count = e->gpu.sm_count, ways = l1_ways(c, launch);
+    struct ww_inst_count *inst = ww_arena_array(&e->arena, (size_t)launch->inst_count + 1, sizeof *inst);
+    if (!inst || !make_groups(e)) return ww_fail_nomem(error, "the SMs");
     WW_TRY(ww_epochs_begin(&c->epochs, e->options.epoch_cycles ? e->options.epoch_cycles : 4096, inst, error));
+    if (e->team) WW_TRY(ww_shards_begin(c, e->team, &e->arena, &e->shard, error));
     for (uint32_t i = 0; i < count; i++) {
-        c->next[i] = WW_NEVER;
-        WW_TRY(ww_sm_init(&c->sm[i], c, i, &e->arena, ways, e->settings, e->options.seed + i, error));
+        struct ww_core *of = c->shard ? &c->shard[i >> c->group_shift].core : c;
+        WW_TRY(ww_sm_init(&c->sm[i], of, i, &e->arena, ways, e->settings, e->options.seed + i, error));
         if (!ww_fetch_init(&c->sm[i], &e->arena, e->fetch_state + i * e->fetch_stride))
             return ww_fail_nomem(error, "a prefetcher");
         c->sm[i].now = UINT64_MAX;
@@ -295,6 +321,7 @@ static enum ww_code run(struct ww_core *c, struct ww_error *error) {
 
 /* Gives back the CTAs that a failed launch still holds. */
 static void abandon(struct ww_core *c) {
+    if (c->shard) ww_shards_drain(c);
     for (uint32_t i = 0; c->sm && i < c->gpu->sm_count; i++)
         for (uint32_t k = 0; c->sm[i].cta && k < c->gpu->sm_max_ctas; k++)
             if (c->sm[i].cta[k].resident) c->source->release(c->source->context, &c->sm[i].cta[k].trace);
@@ -303,7 +330,9 @@ static void abandon(struct ww_core *c) {
 /* The launch lasts to the end of its last CTA, and until memory has taken and acknowledged everything. */
 static uint64_t close_launch(struct ww_engine *e) {
     struct ww_core *c = &e->core;
-    uint64_t now = ww_queue_now(e->queue), end = c->last_end;
+    uint64_t now = ww_queue_now(e->queue), end;
+    if (c->shard) ww_shards_drain(c);
+    end = c->last_end;
     if (now > c->start_ps) {
         uint64_t drained = ww_clock_cycle(&c->clock, now);
         if (drained > end) end = drained;
@@ -314,6 +343,7 @@ static uint64_t close_launch(struct ww_engine *e) {
     ww_memsys_end_launch(e->memory, e->end_ps);
     ww_pieces_end(c, end, e->end_ps);
     if (c->govern) ww_govern_end(c, end);
+    if (c->shard) ww_shards_end(c);
     return end;
 }
 

@@ -26,8 +26,11 @@ struct ww_engine {
     struct ww_govern *govern; /* NULL: none */
     struct ww_queue *queue;
     struct ww_memsys *memory;
-    struct ww_mail *mail;  /* of the SMs; see sm.h */
-    struct ww_arena arena; /* of the launch */
+    struct ww_mail *mail;   /* of the SMs; see sm.h */
+    uint32_t threads;       /* that step them */
+    struct ww_team *team;   /* beside the caller's; NULL: there are none */
+    struct ww_shard *shard; /* by group of SMs, kept between launches; NULL: there are none yet */
+    struct ww_arena arena;  /* of the launch */
     struct ww_core core;
     uint64_t counter[WW_COUNTER_COUNT];
     uint64_t end_ps;       /* of the last launch */

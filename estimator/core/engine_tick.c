@@ -1,25 +1,28 @@
 #include "govern.h"
+#include "shard.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 void ww_core_fail(struct ww_core *core, enum ww_code code) {
     if (core->code_failed == WW_OK) core->code_failed = code;
 }
 
 void ww_core_wake(struct ww_core *core, uint32_t sm, uint64_t cycle) {
-    struct ww_wheel *wheel = &core->wheel[sm >> 6];
-    uint64_t most = core->now + WW_WHEEL_SPAN, old = core->next[sm];
+    uint32_t group = sm >> core->group_shift, bit = sm - (group << core->group_shift);
+    struct ww_wheel *wheel = &core->group[group].wheel;
+    struct ww_glance *glance = &core->glance[group];
+    uint64_t most = core->main->now + WW_WHEEL_SPAN, old = core->next[sm];
     if (cycle >= old) return;
-    if (old != WW_NEVER) ww_wheel_clear(wheel, old < most ? old : most, sm & 63);
+    if (old != WW_NEVER) ww_wheel_clear(wheel, old < most ? old : most, bit);
     core->next[sm] = cycle;
-    ww_wheel_set(wheel, cycle < most ? cycle : most, sm & 63);
-}
-
-/* Sets the next step of an SM that has just been taken from the wheel. */
-static void set_next(struct ww_core *core, uint32_t sm, uint64_t cycle) {
-    uint64_t most = core->now + WW_WHEEL_SPAN;
-    core->next[sm] = cycle;
-    if (cycle != WW_NEVER) ww_wheel_set(&core->wheel[sm >> 6], cycle < most ? cycle : most, sm & 63);
+    if (cycle > most) cycle = most;
+    ww_wheel_set(wheel, cycle, bit);
+    if (cycle < glance->next) {
+        glance->next = cycle;
+        glance->due = 0;
+    }
+    glance->due += cycle == glance->next;
 }
 
 /* Whether anything can still happen beside what a governor does and the ends of epochs. */
@@ -38,9 +41,9 @@ static inline uint64_t next_cycle(const struct ww_core *core) {
     uint64_t next = core->dispatch_at > core->now ? core->dispatch_at : core->now + 1, sooner = 0;
     if (core->dispatch_at == WW_NEVER) next = WW_NEVER;
     for (uint32_t g = 0; g < core->groups; g++) {
-        uint64_t at = ww_wheel_next(&core->wheel[g], core->now);
-        if (at < next) next = at;
-        sooner |= core->sending[g] | core->mailed[(core->now + 1) & 1][g];
+        const struct ww_glance *glance = &core->glance[g];
+        if (glance->next < next) next = glance->next;
+        sooner |= glance->sending | core->mailed[(core->now + 1) & 1][g];
     }
     if (sooner) return core->now + 1;
     return core->govern_at < next ? govern_cycle(core, next) : next;
@@ -57,11 +60,12 @@ static void made_room(struct ww_sm *sm, uint64_t cycle) {
 
 /* The end of the cycle before `cycle`: miss queues are offered, in the order of the SMs. */
 static void send_group(struct ww_core *core, uint32_t group, uint64_t cycle) {
-    for (uint64_t sending = core->sending[group]; sending; sending &= sending - 1) {
-        struct ww_sm *sm = &core->sm[group * 64 + (uint32_t)__builtin_ctzll(sending)];
+    uint64_t *set = &core->glance[group].sending;
+    for (uint64_t sending = *set; sending; sending &= sending - 1) {
+        struct ww_sm *sm = &core->sm[(group << core->group_shift) + (uint32_t)__builtin_ctzll(sending)];
         bool sent = ww_l1_send(sm, core->now_ps);
         if (sent) made_room(sm, cycle);
-        if (!sent || !sm->misses.count) core->sending[group] &= ~(sending & -sending);
+        if (!sent || !sm->misses.count) *set &= ~(sending & -sending);
     }
 }
 
@@ -86,32 +90,47 @@ static uint64_t take_mail(struct ww_sm *sm, uint64_t cycle) {
     return at;
 }
 
-static void step_group(struct ww_core *core, uint32_t group, uint64_t cycle) {
-    uint64_t *mailed = &core->mailed[cycle & 1][group], mail = *mailed;
-    uint64_t due = ww_wheel_take(&core->wheel[group], cycle) | mail;
-    *mailed = 0;
+/* Steps an SM of the group, if it is due. */
+static inline void step_sm(struct ww_core *core, struct ww_wheel *wheel, uint32_t id, uint32_t bit,
+                           uint64_t cycle) {
+    uint64_t next = core->next[id], most = cycle + WW_WHEEL_SPAN;
+    if (next <= cycle) next = ww_sm_step(&core->sm[id], cycle);
+    core->next[id] = next;
+    if (next != WW_NEVER) ww_wheel_set(wheel, next < most ? next : most, bit);
+}
+
+void ww_core_step_group(struct ww_core *core, uint32_t index, uint64_t cycle) {
+    struct ww_sm_group *group = &core->group[index];
+    struct ww_glance *glance = &core->glance[index];
+    uint32_t first = index << core->group_shift;
+    uint64_t mail = core->mailed[cycle & 1][index], due = ww_wheel_take(&group->wheel, cycle) | mail;
     for (; due; due &= due - 1) {
-        uint32_t id = group * 64 + (uint32_t)__builtin_ctzll(due);
-        if (mail & due & -due) ww_core_wake(core, id, take_mail(&core->sm[id], cycle));
-        uint64_t next = core->next[id];
-        if (next <= cycle) {
-            core->next[id] = WW_NEVER;
-            next = ww_sm_step(&core->sm[id], cycle);
-        }
-        set_next(core, id, next);
+        uint32_t bit = (uint32_t)__builtin_ctzll(due), id = first + bit;
+        if (mail >> bit & 1) ww_core_wake(core, id, take_mail(&core->sm[id], cycle));
+        step_sm(core, &group->wheel, id, bit, cycle);
     }
-    ww_wheel_take(&core->wheel[group], cycle); /* what mail has just set */
+    if (mail) ww_wheel_take(&group->wheel, cycle); /* what it has just set */
+    glance->sending |= group->sending;
+    group->sending = 0;
+    glance->next = ww_wheel_next(&group->wheel, cycle);
+    if (core->team) glance->due = (uint32_t)__builtin_popcountll(group->wheel.slot[glance->next & 255]);
 }
 
 static void one_cycle(struct ww_core *core, uint64_t cycle) {
     core->now = cycle;
-    if (cycle >= core->epochs.end) ww_epochs_advance(&core->epochs, cycle);
-    if (core->epochs.failed) ww_core_fail(core, ww_fail_nomem(core->error, "epochs"));
     if (core->dispatch_at <= cycle) {
         core->dispatch_at = WW_NEVER;
         if (ww_dispatch(core, cycle)) core->dispatch_at = cycle + 1;
     }
-    for (uint32_t g = 0; g < core->groups; g++) step_group(core, g, cycle);
+    if (core->team) {
+        ww_team_step(core, cycle);
+    } else {
+        if (cycle >= core->epochs.end) ww_epochs_advance(&core->epochs, cycle);
+        if (core->epochs.failed) ww_core_fail(core, ww_fail_nomem(core->error, "epochs"));
+        for (uint32_t g = 0; g < core->groups; g++)
+            if (ww_core_due(core, g, cycle)) ww_core_step_group(core, g, cycle);
+    }
+    memset(core->mailed[cycle & 1], 0, core->groups * sizeof *core->mailed[0]);
 }
 
 static void report(struct ww_core *core) {
@@ -134,7 +153,7 @@ void ww_core_tick(void *owner, struct ww_event *event, uint64_t now_ps) {
         if (ps > now_ps && ps >= ww_queue_next(core->queue)) break;
         ww_queue_floor(core->queue, ps);
         for (uint32_t g = 0; g < core->groups; g++)
-            if (core->sending[g]) send_group(core, g, cycle);
+            if (core->glance[g].sending) send_group(core, g, cycle);
         core->now_ps = ps;
         bool governs = cycle >= core->govern_at;
         if (governs) ww_govern_before(core, cycle);
@@ -175,7 +194,8 @@ static uint64_t outside_cycle(struct ww_core *core, uint64_t now_ps) {
 static struct ww_mail *mail_to(struct ww_core *core, uint32_t sm, uint64_t now_ps) {
     uint64_t cycle = outside_cycle(core, now_ps);
     core->answered_ps = now_ps;
-    core->mailed[cycle & 1][sm >> 6] |= 1ull << (sm & 63);
+    uint32_t group = sm >> core->group_shift;
+    core->mailed[cycle & 1][group] |= 1ull << (sm - (group << core->group_shift));
     if (!core->ticking && cycle < core->tick_cycle) {
         core->tick_cycle = cycle;
         ww_queue_earlier(core->queue, &core->tick, ww_clock_time(&core->clock, cycle));

@@ -233,6 +233,19 @@ struct ww_mail {
     bool unblocked;
 };
 
+/* SMs that one thread steps. */
+struct ww_sm_group {
+    struct ww_wheel wheel; /* of SMs */
+    uint64_t sending;      /* SMs whose miss queue is offered at the end of this cycle for the first time */
+};
+
+/* What is to be known of a group between cycles. */
+struct ww_glance {
+    uint64_t next;    /* cycle of its next step, WW_NEVER if none is planned */
+    uint64_t sending; /* SMs whose miss queue is offered at the end of every cycle */
+    uint32_t due;     /* about how many SMs step in `next` */
+};
+
 /* What all SMs of a launch share. */
 struct ww_core {
     const struct ww_gpu_spec *gpu;
@@ -266,15 +279,18 @@ struct ww_core {
     struct ww_queue *queue;
     struct ww_clock clock;
     struct ww_event tick;
-    uint64_t tick_cycle;    /* for which the tick is queued, or WW_NEVER */
-    uint64_t now, now_ps;   /* of the current tick */
-    uint64_t start_ps;      /* of the launch */
-    struct ww_wheel *wheel; /* of SMs, by groups of 64 */
-    uint64_t *sending;      /* by group: SMs whose miss queue is offered at the end of the cycle */
-    uint64_t *mailed[2];    /* by group: SMs that are told something in the next even, odd cycle */
-    struct ww_mail *mail;   /* by SM, what: of even cycles, of odd ones */
-    uint64_t *next;         /* by SM: cycle of its next step */
-    uint32_t groups;
+    uint64_t tick_cycle;       /* for which the tick is queued, or WW_NEVER */
+    uint64_t now, now_ps;      /* of the current tick */
+    uint64_t start_ps;         /* of the launch */
+    struct ww_sm_group *group; /* of 2^group_shift SMs, at most 64 */
+    struct ww_glance *glance;  /* of each group */
+    uint64_t *mailed[2];       /* by group: SMs that are told something in the next even, odd cycle */
+    struct ww_mail *mail;      /* by SM, what: of even cycles, of odd ones */
+    uint64_t *next;            /* by SM: cycle of its next step */
+    uint32_t groups, group_shift;
+    struct ww_core *main;   /* the launch's: this one, but in a shard */
+    struct ww_shard *shard; /* by group, if several threads step SMs; else NULL */
+    struct ww_team *team;   /* these threads */
     struct ww_sm *sm;
     bool ticking;
     uint64_t issued, inflight, age;
@@ -478,7 +494,14 @@ void ww_core_unblocked(void *core, uint16_t sm, uint64_t now_ps);
 void ww_core_wake(struct ww_core *core, uint32_t sm, uint64_t cycle);
 /* The SM's miss queue holds something that may be sent: it is offered at the end of every cycle from now on. */
 static inline void ww_core_sends(struct ww_core *core, uint32_t sm) {
-    core->sending[sm >> 6] |= 1ull << (sm & 63);
+    uint32_t group = sm >> core->group_shift;
+    core->group[group].sending |= 1ull << (sm - (group << core->group_shift));
+}
+/* The SMs of a group that step or hear something in `cycle` do so; core is theirs. */
+void ww_core_step_group(struct ww_core *core, uint32_t group, uint64_t cycle);
+/* Whether any of them does. */
+static inline bool ww_core_due(const struct ww_core *core, uint32_t group, uint64_t cycle) {
+    return core->glance[group].next <= cycle || core->mailed[cycle & 1][group];
 }
 /* Records an error that stops the launch. */
 void ww_core_fail(struct ww_core *core, enum ww_code code);

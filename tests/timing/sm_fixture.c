@@ -176,8 +176,12 @@ struct replay program_run_mech(struct program *p, const struct ww_gpu_spec *gpu,
     ww_arena_init(&r.arena, 0);
     ww_arena_init(&settings, 0);
     assert_int_equal(ww_mech_resolve(mech, count, &settings, choice, &r.error), WW_OK);
-    struct ww_engine_options options = {
-        .gpu = gpu, .mechanism = choice, .epoch_cycles = epoch_cycles, .per_pc = true, .probe = p->probe};
+    struct ww_engine_options options = {.gpu = gpu,
+                                        .mechanism = choice,
+                                        .epoch_cycles = epoch_cycles,
+                                        .per_pc = true,
+                                        .probe = p->probe,
+                                        .threads = p->threads};
     assert_int_equal(ww_engine_new(&options, &engine, &r.error), WW_OK);
     struct restless restless = {.event = {.fn = wake_all, .owner = &restless}, .engine = engine};
     if (p->restless) ww_queue_add(engine->queue, &restless.event, 1);

@@ -19,6 +19,7 @@ struct program {
     uint64_t *pool;
     uint32_t most, pool_used;
     struct ww_probe *probe; /* or NULL */
+    uint32_t threads;       /* 0: one */
     bool restless;          /* every SM steps in every cycle, whether anything can happen or not */
     const uint8_t *roles;   /* of instructions in copies (core/copy.h), or NULL */
 };

@@ -110,13 +110,15 @@ static void random_gpu(struct ww_gpu_spec *g, struct ww_rng *r) {
 
 static void reset(void) {
     fake.latency_ps = 200000;
+    fake.notice_ps = 0;
     fake.level = WW_LEVEL_L2;
     fake.most = 0;
 }
 
 /* mech: NULL: only the scheduler; else a pipeline and its parameters, of the SMs that can have one. */
-static bool restless; /* see sm_fixture.h */
-static bool at_edges; /* answers come at the very time of an SM's edge */
+static bool restless;    /* see sm_fixture.h */
+static uint32_t threads; /* more than one: of a GPU of 13 SMs */
+static bool at_edges;    /* answers come at the very time of an SM's edge */
 
 static void a_random_replay_with(uint64_t seed, const char *const *mech, size_t count, uint32_t epoch,
                                  struct replay *out) {
@@ -125,6 +127,8 @@ static void a_random_replay_with(uint64_t seed, const char *const *mech, size_t 
     struct ww_gpu_spec g = fixture_gpu();
     ww_rng_seed(&r, seed);
     random_gpu(&g, &r);
+    if (threads) g.sm_count = 13;
+    fake.notice_ps = 0;
     if (at_edges) {
         g.clock_sm_mhz = 1000;
         fake.latency_ps = (fake.latency_ps / 1000 + 2) * 1000;
@@ -137,15 +141,16 @@ static void a_random_replay_with(uint64_t seed, const char *const *mech, size_t 
         g.shared_banks = 8;
     }
     uint32_t warps = 1 + ww_rng_below(&r, 4);
-    program_init(&p, 1 + ww_rng_below(&r, 20), 32 * warps - 16, 3, 100);
+    program_init(&p, 1 + ww_rng_below(&r, threads ? 120 : 20), 32 * warps - 16, 3, 100);
     random_instructions(&p, &r);
     random_streams(&p, &r);
     p.restless = restless;
+    p.threads = threads;
     *out = program_run_mech(&p, &g, mech, count, epoch);
     if (out->code != WW_OK) fail_msg("seed %d: %s %s", (int)seed, out->error.where, out->error.text);
-    assert_int_equal(fake.sectors - fake.atomic_sectors, out->r.counter[WW_C_L1_SECTOR_MISS] +
-                                                             out->r.counter[WW_C_TEX_SECTOR_MISS] +
-                                                             out->r.counter[WW_C_L1_SECTOR_WRITE]);
+    assert_int_equal(fake.sectors - fake.atomic_sectors,
+                     out->r.counter[WW_C_L1_SECTOR_MISS] + out->r.counter[WW_C_TEX_SECTOR_MISS] +
+                         out->r.counter[WW_C_PREFETCH_SECTOR] + out->r.counter[WW_C_L1_SECTOR_WRITE]);
     program_free(&p);
 }
 
@@ -217,11 +222,31 @@ static void steps_in_which_nothing_can_happen_change_nothing(void **state) {
         restless = true;
         a_random_replay_with(seed, &mech[seed % 7], 1, 128, &b);
         restless = at_edges = false;
-        fake.notice_ps = 0;
         assert_same(&a, &b);
         replay_free(&a);
         replay_free(&b);
     }
+    reset();
+}
+
+static void any_number_of_threads_gives_the_same(void **state) {
+    (void)state;
+    static const char *const mech[] = {"sched=gto",       "sched=lrr", "sched=mascar",    "lsu=reexecute",
+                                       "sched=two_level", "sched=owl", "fetch=stride_sm", "fetch=apogee"};
+    static const uint32_t several[] = {2, 3, 8, 13};
+    for (uint64_t seed = 900; seed < 964; seed++) {
+        struct replay a, b;
+        at_edges = seed % 3 == 0;
+        threads = 1;
+        a_random_replay_with(seed, &mech[seed % 8], 1, 128, &a);
+        threads = several[seed / 8 % 4];
+        a_random_replay_with(seed, &mech[seed % 8], 1, 128, &b);
+        assert_same(&a, &b);
+        replay_free(&a);
+        replay_free(&b);
+    }
+    threads = 0;
+    at_edges = false;
     reset();
 }
 
@@ -478,6 +503,7 @@ int main(void) {
         cmocka_unit_test(the_laws_hold_on_random_programs_and_gpus),
         cmocka_unit_test(the_laws_hold_for_every_barrel_pipeline),
         cmocka_unit_test(a_replay_gives_the_same_again),
+        cmocka_unit_test(any_number_of_threads_gives_the_same),
         cmocka_unit_test(steps_in_which_nothing_can_happen_change_nothing),
         cmocka_unit_test(epochs_cut_what_is_there),
         cmocka_unit_test(a_long_wait_is_split_over_its_epochs),

@@ -1,0 +1,118 @@
+#include "shard.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+uint32_t ww_shard_shift(uint32_t sms, uint32_t threads) {
+    uint32_t shift = 6;
+    if (threads < 2) return shift;
+    while (shift && sms >> shift < 4 * threads && (sms - 1) >> (shift - 1) < 64) shift--;
+    return shift;
+}
+
+static enum ww_code load(void *context, uint64_t cta, struct ww_cta_trace *out, struct ww_error *error) {
+    const struct ww_shard *s = context;
+    const struct ww_cta_source *from = s->core.main->source;
+    return from->load(from->context, cta, out, error);
+}
+
+/* There is room for all that can be resident at once. */
+static void keep(void *context, struct ww_cta_trace *cta) {
+    struct ww_shard *s = context;
+    s->gone[s->gone_count++] = *cta;
+}
+
+static void release_gone(struct ww_shard *s) {
+    const struct ww_cta_source *from = s->core.main->source;
+    for (uint32_t i = 0; i < s->gone_count; i++) from->release(from->context, &s->gone[i]);
+    s->gone_count = 0;
+}
+
+static enum ww_code begin(struct ww_shard *s, struct ww_core *core, struct ww_arena *arena,
+                          struct ww_error *error) {
+    struct ww_epochs epochs = s->core.epochs;
+    struct ww_pool pool = s->core.pool;
+    size_t insts = (size_t)core->launch->inst_count + 1;
+    size_t ctas = ((size_t)1 << core->group_shift) * core->gpu->sm_max_ctas;
+    struct ww_inst_count *inst = ww_arena_array(arena, insts, sizeof *inst);
+    ww_pool_free(&pool);
+    memset(s, 0, sizeof *s);
+    s->core = *core;
+    s->core.epochs = epochs;
+    s->core.pool = pool;
+    s->core.counter = s->counter;
+    s->core.error = &s->error;
+    s->core.dispatch_at = WW_NEVER;
+    s->core.next_cta = 0; /* who ends a CTA always says so; whether more are to come is the launch's affair */
+    s->source = (struct ww_cta_source){.context = s, .load = load, .release = keep};
+    s->core.source = &s->source;
+    s->gone = ww_arena_array(arena, ctas, sizeof *s->gone);
+    if (!inst || !s->gone) return ww_fail_nomem(error, "groups of SMs");
+    return ww_epochs_begin(&s->core.epochs, (uint32_t)core->epochs.length, inst, error);
+}
+
+enum ww_code ww_shards_begin(struct ww_core *core, struct ww_team *team, struct ww_arena *arena,
+                             struct ww_shard **kept, struct ww_error *error) {
+    if (!*kept) *kept = calloc(core->groups, sizeof **kept);
+    if (!*kept) return ww_fail_nomem(error, "groups of SMs");
+    core->team = team;
+    for (uint32_t g = 0; g < core->groups; g++) WW_TRY(begin(&(*kept)[g], core, arena, error));
+    core->shard = *kept;
+    return WW_OK;
+}
+
+void ww_shard_step(struct ww_shard *s, uint32_t group, uint64_t cycle) {
+    struct ww_core *core = &s->core;
+    if (cycle >= core->epochs.end) ww_epochs_advance(&core->epochs, cycle);
+    if (core->epochs.failed) ww_core_fail(core, ww_fail_nomem(core->error, "epochs"));
+    ww_core_step_group(core, group, cycle);
+}
+
+void ww_shards_drain(struct ww_core *core) {
+    for (uint32_t g = 0; g < core->groups; g++) {
+        struct ww_shard *s = &core->shard[g];
+        release_gone(s);
+        if (s->core.last_end > core->last_end) core->last_end = s->core.last_end;
+    }
+}
+
+void ww_shards_count(const struct ww_core *core, uint64_t *n) {
+    for (uint32_t g = 0; g < core->groups; g++)
+        for (int i = 0; i < WW_COUNTER_COUNT; i++) n[i] += core->shard[g].counter[i];
+}
+
+static void add_inst(struct ww_inst_count *to, const struct ww_inst_count *n) {
+    to->issues += n->issues;
+    to->threads += n->threads;
+    to->sectors += n->sectors;
+    to->l1_miss += n->l1_miss;
+    to->l2_miss += n->l2_miss;
+    to->conflicts += n->conflicts;
+    for (int s = 0; s < WW_STATE_COUNT; s++) to->stall[s] += n->stall[s];
+}
+
+static void add_epochs(struct ww_epochs *to, const struct ww_epochs *e) {
+    if (e->count > to->count) ww_epochs_advance(to, (e->count - 1) * e->length);
+    for (size_t i = 0; i < e->count && i < to->count; i++) {
+        to->row[i].warp_instructions += e->row[i].warp_instructions;
+        for (int s = 0; s < WW_STATE_COUNT; s++) to->row[i].warp_cycles[s] += e->row[i].warp_cycles[s];
+    }
+}
+
+void ww_shards_end(struct ww_core *core) {
+    for (uint32_t g = 0; g < core->groups; g++) {
+        const struct ww_core *s = &core->shard[g].core;
+        core->resident_warp_cycles += s->resident_warp_cycles;
+        add_epochs(&core->epochs, &s->epochs);
+        for (uint32_t i = 0; i <= core->launch->inst_count; i++)
+            add_inst(&core->epochs.inst[i], &s->epochs.inst[i]);
+    }
+}
+
+void ww_shards_free(struct ww_shard *kept, uint32_t count) {
+    for (uint32_t g = 0; kept && g < count; g++) {
+        ww_pool_free(&kept[g].core.pool);
+        ww_epochs_free(&kept[g].core.epochs);
+    }
+    free(kept);
+}
