@@ -163,7 +163,7 @@ _warpwatt() {
             operand_file=1
             ;;
         "run")
-            options='--gpu --trace --mech --set --launches --mode --target-error --confidence --power --epoch --seed --timeline --no-pc --db --json --quiet --help'
+            options='--gpu --trace --mech --set --launches --mode --target-error --confidence --power --epoch --seed --timeline --threads --no-pc --db --json --quiet --help'
             case $previous in
                 --gpu|-g) words=$(warpwatt gpu list --names 2>/dev/null); is_value=1 ;;
                 --trace|-t) is_file=1 ;;
@@ -177,6 +177,7 @@ _warpwatt() {
                 --epoch) return ;;
                 --seed) return ;;
                 --timeline) return ;;
+                --threads|-j) return ;;
                 --db|-d) is_file=1 ;;
             esac
             ;;

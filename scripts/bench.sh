@@ -1,7 +1,7 @@
 #!/bin/bash
-# bench.sh PROGRAM: recorder speed, container size, replay speed, and host instructions for each warp
-# instruction under callgrind (if valgrind is there), on named workloads; the same of imported SASS traces of four
-# kinds. One core; the best of three.
+# bench.sh PROGRAM: recorder speed, container size, replay speed, host instructions for each warp instruction under
+# callgrind (if valgrind is there), and how many times faster two threads are, on named workloads; the first of these
+# also of imported SASS traces of four kinds. One core but where it says two; the best of three.
 set -eu
 cd "$(dirname "$0")/.."
 PROGRAM=${1:-build/warpwatt}
@@ -31,8 +31,8 @@ host_each() { # GPU TRACE N: host instructions for each of N warp instructions, 
     echo "$all $none $3" | awk '{printf "%.0f", ($1 - $2) / $3}'
 }
 
-printf '%-12s %-7s %14s %14s %10s %12s %12s %12s\n' workload gpu 'warp instr' 'thread instr' 'bytes/wi' \
-    'record ti/s' 'replay wi/s' 'host i/wi'
+printf '%-12s %-7s %14s %14s %10s %12s %12s %12s %12s\n' workload gpu 'warp instr' 'thread instr' 'bytes/wi' \
+    'record ti/s' 'replay wi/s' 'host i/wi' '2 threads'
 while read -r workload gpu arch small; do
     trace=$OUT/$workload-$arch.wwt
     "$PROGRAM" trace record -w "$workload" --arch "$arch" -o "$trace" --json >$OUT/record.json
@@ -41,6 +41,7 @@ while read -r workload gpu arch small; do
     bytes=$(field bytes_per_warp_instruction <$OUT/record.json)
     record=$(best host_seconds "$PROGRAM" trace record -w "$workload" --arch "$arch" -o "$trace" --json)
     replay=$(best host_seconds "$PROGRAM" run --gpu "$gpu" --trace "$trace" --power none --no-pc --json)
+    two=$(best host_seconds "$PROGRAM" run --gpu "$gpu" --trace "$trace" --power none --no-pc --json --threads 2)
     host=-
     if command -v valgrind >/dev/null; then
         # A smaller input of the same kernel, since callgrind is slow.
@@ -49,8 +50,8 @@ while read -r workload gpu arch small; do
         few=$(field warp_instructions <$OUT/small.json)
         host=$(host_each "$gpu" $OUT/small.wwt "$few")
     fi
-    echo "$workload $gpu $warp $thread $bytes $record $replay $host" | awk '{
-        printf "%-12s %-7s %14d %14d %10.3f %12.3g %12.3g %12s\n", $1, $2, $3, $4, $5, $4 / $6, $3 / $7, $8}' |
+    echo "$workload $gpu $warp $thread $bytes $record $replay $host $two" | awk '{
+        printf "%-12s %-7s %14d %14d %10.3f %12.3g %12.3g %12s %11.2fx\n", $1, $2, $3, $4, $5, $4 / $6, $3 / $7, $8, $7 / $9}' |
         tee -a $OUT/rows.new
 done <<END
 sgemm v100 sm_70 -p m=160 -p n=128 -p k=64
@@ -61,9 +62,9 @@ bfs v100 sm_70 -p nodes=30000
 spmv gtx480 sm_20 -p rows=20000
 END
 mv $OUT/rows.new $OUT/rows
-awk '{r += log($6); p += log($7); b += log($5); n++; if ($8 != "-") {h += log($8); m++}}
-    END {printf "geometric means: record %.3g thread instr/s, replay %.3g warp instr/s, %.3f bytes/warp instr",
-         exp(r / n), exp(p / n), exp(b / n); if (m) printf ", %.0f host instr/warp instr", exp(h / m); print ""}' $OUT/rows
+awk '{r += log($6); p += log($7); b += log($5); t += log($9); n++; if ($8 != "-") {h += log($8); m++}}
+    END {printf "geometric means: record %.3g thread instr/s, replay %.3g warp instr/s, %.3f bytes/warp instr, two threads %.2f times one",
+         exp(r / n), exp(p / n), exp(b / n), exp(t / n); if (m) printf ", %.0f host instr/warp instr", exp(h / m); print ""}' $OUT/rows
 
 # Imported SASS traces of four kinds on v100, beside what a cycle-level simulator replays on such a machine.
 if ! command -v python3 >/dev/null; then

@@ -2,7 +2,6 @@
 #include "shard.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 void ww_core_fail(struct ww_core *core, enum ww_code code) {
     if (core->code_failed == WW_OK) core->code_failed = code;
@@ -99,6 +98,15 @@ static inline void step_sm(struct ww_core *core, struct ww_wheel *wheel, uint32_
     if (next != WW_NEVER) ww_wheel_set(wheel, next < most ? next : most, bit);
 }
 
+/* The SM hears what it is told; its next step may come sooner then. */
+static inline void hear(struct ww_core *core, struct ww_wheel *wheel, uint32_t id, uint32_t bit,
+                        uint64_t cycle) {
+    uint64_t at = take_mail(&core->sm[id], cycle), old = core->next[id];
+    if (at >= old) return;
+    if (old < cycle + WW_WHEEL_SPAN) ww_wheel_clear(wheel, old, bit);
+    core->next[id] = at;
+}
+
 void ww_core_step_group(struct ww_core *core, uint32_t index, uint64_t cycle) {
     struct ww_sm_group *group = &core->group[index];
     struct ww_glance *glance = &core->glance[index];
@@ -106,10 +114,9 @@ void ww_core_step_group(struct ww_core *core, uint32_t index, uint64_t cycle) {
     uint64_t mail = core->mailed[cycle & 1][index], due = ww_wheel_take(&group->wheel, cycle) | mail;
     for (; due; due &= due - 1) {
         uint32_t bit = (uint32_t)__builtin_ctzll(due), id = first + bit;
-        if (mail >> bit & 1) ww_core_wake(core, id, take_mail(&core->sm[id], cycle));
+        if (mail >> bit & 1) hear(core, &group->wheel, id, bit, cycle);
         step_sm(core, &group->wheel, id, bit, cycle);
     }
-    if (mail) ww_wheel_take(&group->wheel, cycle); /* what it has just set */
     glance->sending |= group->sending;
     group->sending = 0;
     glance->next = ww_wheel_next(&group->wheel, cycle);
@@ -130,7 +137,7 @@ static void one_cycle(struct ww_core *core, uint64_t cycle) {
         for (uint32_t g = 0; g < core->groups; g++)
             if (ww_core_due(core, g, cycle)) ww_core_step_group(core, g, cycle);
     }
-    memset(core->mailed[cycle & 1], 0, core->groups * sizeof *core->mailed[0]);
+    for (uint32_t g = 0; g < core->groups; g++) core->mailed[cycle & 1][g] = 0;
 }
 
 static void report(struct ww_core *core) {
