@@ -15,7 +15,9 @@ const char *ww_sweep_strategy_at(size_t i) {
 static enum ww_code check_adaptive(const struct ww_sweep_options *o, struct ww_error *error) {
     if (o->mode && strcmp(o->mode, "full") != 0)
         return ww_fail(error, WW_USAGE, "--mode", "the strategy adaptive chooses it for each point");
-    if (o->shard) return ww_fail(error, WW_USAGE, "--shard", "the strategy adaptive has no shards");
+    if (o->points > WW_ADAPTIVE_CANDIDATES)
+        return ww_fail(error, WW_USAGE, "--points", "the strategy adaptive takes %d candidates at most",
+                       WW_ADAPTIVE_CANDIDATES);
     if (o->budget != 0 && !(o->budget > 0 && o->budget <= 1))
         return ww_fail(error, WW_USAGE, "--budget", "%g %%: expected more than 0 %%, at most 100 %%",
                        100 * o->budget);
