@@ -299,7 +299,7 @@ struct ww_run_options {
     bool timeline;          /* full replays: keep counters of the memory path by epoch, and the first CTAs */
     uint64_t timeline_ctas; /* how many CTAs of the run, at most */
     /* Threads that step SMs, at most 16 and as many as there are SMs; 0: one. Results are the same for any
-     * number. With a mechanism of kind governor, or a timeline of CTAs, it is one. */
+     * number. It is one for fewer than 20 SMs, with a governor, or a timeline of CTAs. */
     unsigned threads;
     ww_progress_fn progress;
     void *context;

@@ -110,7 +110,7 @@ static enum ww_code start_memory(struct ww_engine *e, struct ww_error *error) {
 /* What governs SMs as a whole, or notes things in the order in which they happen, is left to one thread. */
 static enum ww_code start_threads(struct ww_engine *e, struct ww_error *error) {
     const struct ww_engine_options *o = &e->options;
-    bool alone = e->govern || o->probe || o->transfers || o->ctas;
+    bool alone = e->gpu.sm_count < WW_THREADS_SMS || e->govern || o->probe || o->transfers || o->ctas;
     e->threads = alone || o->threads < 1 ? 1 : o->threads;
     if (e->threads > WW_THREADS_MAX) e->threads = WW_THREADS_MAX;
     if (e->threads > e->gpu.sm_count) e->threads = e->gpu.sm_count;

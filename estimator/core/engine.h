@@ -26,8 +26,8 @@ struct ww_engine_options {
     struct ww_transfer_log *transfers; /* notes transfers to shared memory; as probe */
     struct ww_probe *probe;            /* notes issues of instructions; the caller's, or NULL (core/probe.h) */
     struct ww_cta_log *ctas; /* notes when and where CTAs run; the caller's, or NULL (core/ctalog.h) */
-    uint32_t threads; /* that step SMs, results are the same; 0: one. It is one with a governor or with any
-                       * of these logs */
+    uint32_t threads; /* that step SMs, results are the same; 0: one. It is one for few SMs, with a governor, or
+                       * any of these logs */
     ww_progress_fn progress;
     void *progress_context;
 };

@@ -14,6 +14,7 @@
 #include "sm.h"
 
 #define WW_THREADS_MAX 16
+#define WW_THREADS_SMS 20 /* SMs of a cycle that are worth telling other threads of */
 
 /* A group of SMs, and what they count. */
 struct ww_shard {

@@ -11,7 +11,6 @@
 #define LINE 128
 #define SPINS 4000  /* looks before a thread sleeps: tens of microseconds, several cycles */
 #define YIELDS 2000 /* looks before the first thread lets others run */
-#define FEWEST 6    /* SMs that are worth telling other threads of */
 
 /* What a thread's groups have changed; the first thread takes it over after each cycle. */
 struct tally {
@@ -201,7 +200,7 @@ void ww_team_step(struct ww_core *core, uint64_t cycle) {
     }
     t->core = core;
     t->cycle = cycle;
-    if (sms >= FEWEST && (due & (due - 1)))
+    if (sms >= WW_THREADS_SMS && (due & (due - 1)))
         step_together(core, t, due);
     else
         for (; due; due &= due - 1) step(t, 0, (uint32_t)__builtin_ctzll(due));

@@ -117,7 +117,7 @@ static void reset(void) {
 
 /* mech: NULL: only the scheduler; else a pipeline and its parameters, of the SMs that can have one. */
 static bool restless;    /* see sm_fixture.h */
-static uint32_t threads; /* more than one: of a GPU of 13 SMs */
+static uint32_t threads; /* more than one: of a GPU of 45 SMs */
 static bool at_edges;    /* answers come at the very time of an SM's edge */
 
 static void a_random_replay_with(uint64_t seed, const char *const *mech, size_t count, uint32_t epoch,
@@ -127,7 +127,7 @@ static void a_random_replay_with(uint64_t seed, const char *const *mech, size_t 
     struct ww_gpu_spec g = fixture_gpu();
     ww_rng_seed(&r, seed);
     random_gpu(&g, &r);
-    if (threads) g.sm_count = 13;
+    if (threads) g.sm_count = 45;
     fake.notice_ps = 0;
     if (at_edges) {
         g.clock_sm_mhz = 1000;
