@@ -2,26 +2,82 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <signal.h>
 #include <spawn.h>
 #include <string.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 extern char **environ;
 
-/* Reads both pipes until the program has closed them. */
-static void drain(int out, int err, struct ww_spawned *s) {
-    struct pollfd p[2] = {{.fd = out, .events = POLLIN}, {.fd = err, .events = POLLIN}};
+enum { SLICE_MS = 20 }; /* between two looks whether it has ended */
+
+const struct ww_spawn_limits ww_spawn_usual = {.ms = 120000, .bytes = (size_t)64 << 20};
+
+/* A program that runs. */
+struct child {
+    const char *name;
+    pid_t pid;
+    struct pollfd pipe[2]; /* fd -1: closed */
+    struct timespec begin;
+    bool ended;
+    int status; /* as of waitpid */
+};
+
+static uint64_t elapsed_ms(const struct child *c) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    int64_t ns = (int64_t)(now.tv_sec - c->begin.tv_sec) * 1000000000 + now.tv_nsec - c->begin.tv_nsec;
+    return (uint64_t)(ns / 1000000);
+}
+
+/* Reads what both pipes have. False: they have nothing now. */
+static bool read_pipes(struct child *c, int wait_ms, struct ww_spawned *s) {
     struct ww_buf *to[2] = {&s->out, &s->err};
     char buffer[4096];
-    while (p[0].fd >= 0 || p[1].fd >= 0) {
-        if (poll(p, 2, -1) < 0 && errno != EINTR) return;
-        for (int i = 0; i < 2; i++) {
-            if (p[i].fd < 0 || !p[i].revents) continue;
-            ssize_t n = read(p[i].fd, buffer, sizeof buffer);
-            if (n > 0) ww_buf_append(to[i], buffer, (size_t)n);
-            if (n == 0 || (n < 0 && errno != EINTR)) p[i].fd = -1;
+    bool some = false;
+    if (poll(c->pipe, 2, wait_ms) <= 0) return false;
+    for (int i = 0; i < 2; i++) {
+        if (c->pipe[i].fd < 0 || !c->pipe[i].revents) continue;
+        ssize_t n = read(c->pipe[i].fd, buffer, sizeof buffer);
+        if (n > 0) ww_buf_append(to[i], buffer, (size_t)n);
+        if (n == 0 || (n < 0 && errno != EINTR)) c->pipe[i].fd = -1;
+        some = some || n > 0;
+    }
+    return some;
+}
+
+static void look(struct child *c) {
+    if (!c->ended) c->ended = waitpid(c->pid, &c->status, WNOHANG) == c->pid;
+}
+
+static void kill_group(struct child *c) {
+    kill(-c->pid, SIGKILL);
+    while (!c->ended) c->ended = waitpid(c->pid, &c->status, 0) == c->pid || errno != EINTR;
+}
+
+/* Reads until the program has ended and all that it wrote is read. Once it has ended, its last words are in the
+ * pipes already. */
+static enum ww_code follow(struct child *c, const struct ww_spawn_limits *limits, struct ww_spawned *s,
+                           struct ww_error *error) {
+    for (;;) {
+        bool before = c->ended, some = read_pipes(c, before ? 0 : SLICE_MS, s);
+        if (s->out.n > limits->bytes || s->err.n > limits->bytes) {
+            kill_group(c);
+            return ww_fail(error, WW_IO, c->name, "wrote more than %zu bytes and was ended", limits->bytes);
         }
+        if (s->out.failed || s->err.failed) {
+            kill_group(c);
+            return ww_fail_nomem(error, c->name);
+        }
+        if (before && !some) return WW_OK;
+        if (elapsed_ms(c) > limits->ms) {
+            kill_group(c);
+            return ww_fail(error, WW_IO, c->name, "had not answered after %g s and was ended",
+                           limits->ms / 1e3);
+        }
+        look(c);
     }
 }
 
@@ -43,21 +99,22 @@ static int start(const char *const *argv, int out, int err, pid_t *pid) {
     return rc;
 }
 
-static enum ww_code run(const char *const *argv, const int out[2], int err[2], struct ww_spawned *s,
-                        struct ww_error *error) {
-    pid_t pid;
-    int rc = start(argv, out[1], err[1], &pid), status = 0;
+static enum ww_code run(const char *const *argv, const struct ww_spawn_limits *limits, const int out[2],
+                        const int err[2], struct ww_spawned *s, struct ww_error *error) {
+    struct child c = {.name = argv[0],
+                      .pipe = {{.fd = out[0], .events = POLLIN}, {.fd = err[0], .events = POLLIN}}};
+    clock_gettime(CLOCK_MONOTONIC, &c.begin);
+    int rc = start(argv, out[1], err[1], &c.pid);
     close(out[1]);
     close(err[1]);
     if (rc) return ww_fail(error, WW_IO, argv[0], "cannot be started: %s", strerror(rc));
-    drain(out[0], err[0], s);
-    while (waitpid(pid, &status, 0) < 0 && errno == EINTR) {
-    }
-    s->status = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
-    return s->out.failed || s->err.failed ? ww_fail_nomem(error, argv[0]) : WW_OK;
+    WW_TRY(follow(&c, limits, s, error));
+    s->status = WIFSIGNALED(c.status) ? 128 + WTERMSIG(c.status) : WEXITSTATUS(c.status);
+    return WW_OK;
 }
 
-enum ww_code ww_spawn(const char *const *argv, struct ww_spawned *s, struct ww_error *error) {
+enum ww_code ww_spawn(const char *const *argv, const struct ww_spawn_limits *limits, struct ww_spawned *s,
+                      struct ww_error *error) {
     int out[2], err[2];
     *s = (struct ww_spawned){0};
     if (pipe2(out, O_CLOEXEC) != 0)
@@ -67,7 +124,7 @@ enum ww_code ww_spawn(const char *const *argv, struct ww_spawned *s, struct ww_e
         close(out[1]);
         return ww_fail(error, WW_IO, argv[0], "cannot be started: %s", strerror(errno));
     }
-    enum ww_code code = run(argv, out, err, s, error);
+    enum ww_code code = run(argv, limits, out, err, s, error);
     close(out[0]);
     close(err[0]);
     return code;

@@ -58,7 +58,8 @@ static enum ww_code take_file(struct slurm *s, struct slurm_shard *h, const char
     int64_t ns = (int64_t)st.st_mtim.tv_sec * 1000000000 + st.st_mtim.tv_nsec;
     if (h->seen_size == (uint64_t)st.st_size && h->seen_ns == ns) return WW_OK;
     enum ww_code code = ww_db_merge(s->job->db, path, &m, &inner);
-    if (code == WW_DB && access(path, F_OK) == 0) {
+    bool garbage = code == WW_DB || (code == WW_IO && !S_ISREG(st.st_mode));
+    if (garbage && access(path, F_OK) == 0) {
         snprintf(aside, sizeof aside, "%s.bad", path);
         slurm_note(s, "%s: %s; set aside", path, inner.text);
         return rename(path, aside) == 0 ? WW_OK

@@ -92,6 +92,9 @@ enum ww_code slurm_look(struct slurm *s, struct ww_error *error);
 void slurm_nodes(char out[200]);
 /* Reads one answer of squeue. Exposed for tests. */
 enum ww_code slurm_read_queue(struct slurm *s, const char *text, struct ww_error *error);
+/* Reads a number of 1 to 18 digits without a sign at the start of a text (may be NULL). False: there is none.
+ */
+bool slurm_number(const char *text, uint64_t *out);
 /* The value of a key in what `scontrol show config` prints, or NULL. */
 const char *slurm_config(const char *text, const char *key);
 

@@ -46,6 +46,10 @@ static enum ww_code make(const char *path, struct ww_error *error) {
     return io_fail(path, "cannot be made", error);
 }
 
+static enum ww_code refuse_folder(const char *path, struct ww_error *error) {
+    return ww_fail(error, WW_USAGE, "--dir", "\"%.200s\": expected a path without %%, \\ and line ends", path);
+}
+
 /* Absolute, since tasks may run elsewhere. Slurm would read % and \ in the name of a task's log. */
 static enum ww_code name_folder(struct slurm *s, struct ww_error *error) {
     char base[SLURM_PATH];
@@ -53,15 +57,17 @@ static enum ww_code name_folder(struct slurm *s, struct ww_error *error) {
     int n = given ? snprintf(base, sizeof base, "%s", given)
                   : snprintf(base, sizeof base, "%s.slurm", s->job->options->db);
     if (n >= (int)sizeof base) return ww_fail(error, WW_USAGE, "--dir", "the path is too long");
+    char *here = base[0] == '/' ? NULL : getcwd(NULL, 0); /* before a folder is made */
+    bool plain = !strpbrk(base, "%\\\n") && !(here && strpbrk(here, "%\\\n"));
+    free(here);
+    if (!plain) return refuse_folder(base, error);
     WW_TRY(make(base, error));
     char *absolute = realpath(base, NULL);
     if (!absolute) return io_fail(base, "cannot be resolved", error);
     n = snprintf(s->folder, sizeof s->folder, "%s/%.16s", absolute, s->hash);
     free(absolute);
     if (n >= (int)sizeof s->folder) return ww_fail(error, WW_USAGE, "--dir", "the path is too long");
-    if (strpbrk(s->folder, "%\\\n"))
-        return ww_fail(error, WW_USAGE, "--dir", "\"%.200s\": expected a path without %%, \\ and line ends",
-                       s->folder);
+    if (strpbrk(s->folder, "%\\\n")) return refuse_folder(s->folder, error); /* by way of a link */
     return make(s->folder, error);
 }
 

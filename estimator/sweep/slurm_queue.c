@@ -14,7 +14,7 @@ static enum ww_code refused(const char *program, const struct ww_spawned *r, str
 }
 
 static enum ww_code ask(const char *const *argv, struct ww_spawned *r, struct ww_error *error) {
-    WW_TRY(ww_spawn(argv, r, error));
+    WW_TRY(ww_spawn(argv, &ww_spawn_usual, r, error));
     return r->status == 0 ? WW_OK : refused(argv[0], r, error);
 }
 
@@ -33,6 +33,13 @@ const char *slurm_config(const char *text, const char *key) {
     return NULL;
 }
 
+bool slurm_number(const char *text, uint64_t *out) {
+    size_t n = text ? strspn(text, "0123456789") : 0;
+    if (n < 1 || n > 18) return false;
+    *out = strtoull(text, NULL, 10);
+    return true;
+}
+
 enum ww_code slurm_limits(struct slurm *s, struct ww_error *error) {
     static const char *const argv[] = {"scontrol", "show", "config", NULL};
     struct ww_spawned r;
@@ -40,8 +47,11 @@ enum ww_code slurm_limits(struct slurm *s, struct ww_error *error) {
     enum ww_code code = ask(argv, &r, &inner);
     if (code == WW_OK) {
         const char *most = r.out.p ? slurm_config(r.out.p, "MaxArraySize") : NULL;
-        s->array_most = most ? strtoull(most, NULL, 10) : ARRAY_DEFAULT;
-        if (s->array_most < 2)
+        s->array_most = ARRAY_DEFAULT;
+        if (most && !slurm_number(most, &s->array_most))
+            code = ww_fail(&inner, WW_IO, "scontrol", "MaxArraySize = \"%.*s\": expected a number",
+                           (int)strcspn(most, "\n") < 60 ? (int)strcspn(most, "\n") : 60, most);
+        else if (s->array_most < 2)
             code = ww_fail(&inner, WW_UNSUPPORTED, "scontrol",
                            "the cluster takes no job arrays (MaxArraySize %.*s)",
                            most ? (int)strcspn(most, "\n") : 0, most ? most : "");
@@ -84,7 +94,7 @@ static void cancel(uint64_t job, uint64_t index) {
     const char *const argv[] = {"scancel", task, NULL};
     struct ww_spawned r;
     snprintf(task, sizeof task, "%" PRIu64 "_%" PRIu64, job, index);
-    ww_spawn(argv, &r, NULL);
+    ww_spawn(argv, &ww_spawn_usual, &r, NULL);
     ww_spawned_free(&r);
 }
 
@@ -166,7 +176,7 @@ void slurm_nodes(char out[200]) {
     struct ww_spawned r;
     size_t n = 0;
     snprintf(out, 200, "not known");
-    if (ww_spawn(argv, &r, NULL) == WW_OK && r.status == 0 && r.out.n)
+    if (ww_spawn(argv, &ww_spawn_usual, &r, NULL) == WW_OK && r.status == 0 && r.out.n)
         for (const char *p = r.out.p; *p && n < 196; p++) {
             if (*p != '\n')
                 out[n++] = *p;

@@ -129,7 +129,8 @@ static enum ww_code sbatch(const struct slurm *s, size_t count, uint64_t *job, s
     w.word = ww_arena_array(&w.arena, w.room, sizeof *w.word);
     w.failed = !w.word;
     if (w.word) fill_words(s, count, &w);
-    enum ww_code code = w.failed ? ww_fail_nomem(error, "the words of sbatch") : ww_spawn(w.word, &r, error);
+    enum ww_code code =
+        w.failed ? ww_fail_nomem(error, "the words of sbatch") : ww_spawn(w.word, &ww_spawn_usual, &r, error);
     if (code == WW_OK && r.status != 0) {
         const char *text = r.err.n ? r.err.p : "it said nothing";
         size_t n = strlen(text);
@@ -138,8 +139,7 @@ static enum ww_code sbatch(const struct slurm *s, size_t count, uint64_t *job, s
                        r.status, (int)(n < 700 ? n : 700), text);
     }
     if (code == WW_OK) {
-        *job = r.out.p ? strtoull(r.out.p, NULL, 10) : 0;
-        if (!*job)
+        if (!slurm_number(r.out.p, job) || !*job)
             code =
                 ww_fail(error, WW_IO, "sbatch", "\"%.60s\": expected a job's number", r.out.p ? r.out.p : "");
     }

@@ -80,8 +80,16 @@ enum ww_code sweep_traces_open(struct sweep_job *job, struct ww_error *error) {
     return WW_OK;
 }
 
+/* A recorded trace, and the profile that the analytical model has put beside it. */
+static void remove_recorded(const char *path) {
+    char profile[4200];
+    unlink(path);
+    snprintf(profile, sizeof profile, "%s.profile", path);
+    unlink(profile);
+}
+
 void sweep_traces_close(struct sweep_job *job) {
     for (size_t i = 0; job->dir[0] && i < job->space.trace_count; i++)
-        if (job->space.trace[i].workload && job->space.trace[i].path) unlink(job->space.trace[i].path);
+        if (job->space.trace[i].workload && job->space.trace[i].path) remove_recorded(job->space.trace[i].path);
     if (job->dir[0]) rmdir(job->dir);
 }

@@ -15,6 +15,10 @@ warpwatt sweep space.json -j1 --db r.db
 rows whole.db >whole
 rows r.db >merged
 cmp whole merged && wc -l <merged
+# Neither a replay nor the model leaves anything in the temporary folder.
+warpwatt sweep space.json -j1 --mode analytic --db analytic.db -q
+ls -d warpwatt-sweep-* 2>&1
+rm analytic.db
 # A shard that is there is not computed again, one that is in the way of nothing leaves nothing behind.
 warpwatt sweep space.json -j1 --shard 2 --of 3 --into s2.db
 ls | sed 's/^warpwatt-[0-9]*$/warpwatt-UID/'
@@ -44,3 +48,10 @@ fails 2 warpwatt sweep space.json --partition debug
 fails 2 warpwatt sweep space.json --engine slurm -j2
 fails 2 warpwatt sweep space.json --engine slurm --shard 1 --of 2 --into s.db
 fails 2 warpwatt sweep space.json --strategy adaptive --shard 1 --of 2 --into s.db
+mkdir fake
+printf '#!/bin/sh\necho "MaxArraySize = -7"\n' >fake/scontrol
+chmod +x fake/scontrol
+fails 7 env PATH="$PWD/fake" "$program" sweep space.json --engine slurm --db cluster.db
+sed -i 's/-7/1000/' fake/scontrol
+fails 2 env PATH="$PWD/fake" "$program" sweep space.json --engine slurm --db cluster.db --dir a%b
+ls -d a%b warpwatt-sweep-* 2>&1 || true

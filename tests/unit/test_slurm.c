@@ -3,6 +3,7 @@
 #include "../../estimator/base/spawn.h"
 #include "result_fixture.h"
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,7 +22,7 @@ static void a_shell_reads_quoted_words_back(void **state) {
         slurm_quote(&b, words[i]);
         const char *const argv[] = {"sh", "-c", b.p, NULL};
         struct ww_spawned r;
-        assert_int_equal(ww_spawn(argv, &r, &error), WW_OK);
+        assert_int_equal(ww_spawn(argv, &ww_spawn_usual, &r, &error), WW_OK);
         assert_int_equal(r.status, 0);
         assert_string_equal(r.out.p ? r.out.p : "", words[i]);
         ww_spawned_free(&r);
@@ -34,12 +35,12 @@ static void a_program_s_two_outputs_and_its_end_are_told_apart(void **state) {
     const char *const killed[] = {"sh", "-c", "kill -9 $$", NULL};
     struct ww_spawned r;
     (void)state;
-    assert_int_equal(ww_spawn(argv, &r, &error), WW_OK);
+    assert_int_equal(ww_spawn(argv, &ww_spawn_usual, &r, &error), WW_OK);
     assert_string_equal(r.out.p, "out\n");
     assert_string_equal(r.err.p, "err\n");
     assert_int_equal(r.status, 3);
     ww_spawned_free(&r);
-    assert_int_equal(ww_spawn(killed, &r, &error), WW_OK);
+    assert_int_equal(ww_spawn(killed, &ww_spawn_usual, &r, &error), WW_OK);
     assert_int_equal(r.status, 128 + 9);
     ww_spawned_free(&r);
 }
@@ -48,9 +49,55 @@ static void a_program_that_is_not_there_is_an_error_with_its_name(void **state) 
     const char *const argv[] = {"no-such-program-of-slurm", NULL};
     struct ww_spawned r;
     (void)state;
-    assert_int_equal(ww_spawn(argv, &r, &error), WW_IO);
+    assert_int_equal(ww_spawn(argv, &ww_spawn_usual, &r, &error), WW_IO);
     ww_fixture_assert_contains(error.where, "no-such-program-of-slurm");
     ww_spawned_free(&r);
+}
+
+static void a_program_that_never_ends_is_killed_in_time(void **state) {
+    static const struct ww_spawn_limits limits = {.ms = 100, .bytes = 1000};
+    const char *const argv[] = {"sh", "-c", "echo $$; sleep 100; true", NULL};
+    struct ww_spawned r;
+    (void)state;
+    assert_int_equal(ww_spawn(argv, &limits, &r, &error), WW_IO);
+    ww_fixture_assert_contains(error.text, "had not answered after 0.1 s");
+    assert_int_equal(kill((pid_t)strtol(r.out.p, NULL, 10), 0), -1);
+    ww_spawned_free(&r);
+}
+
+static void a_program_that_writes_without_end_is_killed(void **state) {
+    static const struct ww_spawn_limits limits = {.ms = 100000, .bytes = 100000};
+    static const char *const words[] = {"exec yes", "exec yes >&2"};
+    (void)state;
+    for (size_t i = 0; i < 2; i++) {
+        const char *const argv[] = {"sh", "-c", words[i], NULL};
+        struct ww_spawned r;
+        assert_int_equal(ww_spawn(argv, &limits, &r, &error), WW_IO);
+        ww_fixture_assert_contains(error.text, "more than 100000 bytes");
+        assert_in_range(r.out.n + r.err.n, 100000, 110000);
+        ww_spawned_free(&r);
+    }
+}
+
+static void what_a_program_leaves_running_is_not_waited_for(void **state) {
+    static const struct ww_spawn_limits limits = {.ms = 5000, .bytes = 1000};
+    const char *const argv[] = {"sh", "-c", "sleep 6 & echo $!", NULL};
+    struct ww_spawned r;
+    (void)state;
+    assert_int_equal(ww_spawn(argv, &limits, &r, &error), WW_OK);
+    assert_int_equal(kill((pid_t)strtol(r.out.p, NULL, 10), SIGKILL), 0); /* it runs still */
+    ww_spawned_free(&r);
+}
+
+static void numbers_have_digits_alone_and_fit(void **state) {
+    uint64_t n = 0;
+    (void)state;
+    assert_true(slurm_number("4711;cluster\n", &n));
+    assert_int_equal(n, 4711);
+    assert_false(slurm_number("-5\n", &n));
+    assert_false(slurm_number("99999999999999999999999999\n", &n));
+    assert_false(slurm_number("", &n));
+    assert_false(slurm_number(NULL, &n));
 }
 
 static void a_key_of_the_configuration_is_found_at_the_start_of_its_line(void **state) {
@@ -139,6 +186,10 @@ int main(void) {
         cmocka_unit_test(a_shell_reads_quoted_words_back),
         cmocka_unit_test(a_program_s_two_outputs_and_its_end_are_told_apart),
         cmocka_unit_test(a_program_that_is_not_there_is_an_error_with_its_name),
+        cmocka_unit_test(a_program_that_never_ends_is_killed_in_time),
+        cmocka_unit_test(a_program_that_writes_without_end_is_killed),
+        cmocka_unit_test(what_a_program_leaves_running_is_not_waited_for),
+        cmocka_unit_test(numbers_have_digits_alone_and_fit),
         cmocka_unit_test(a_key_of_the_configuration_is_found_at_the_start_of_its_line),
         cmocka_unit_test(tasks_are_found_by_list_and_index),
         cmocka_unit_test(a_later_array_counts_whatever_the_order),
