@@ -1,6 +1,7 @@
 /* Joining the sweeps of databases. The rows of a sweep have natural keys: the hash of the sweep, the number of
  * the point, the hash of the configuration; so a row that is there already is the same row, and the order of
  * merging does not count. The other database is attached under the name "other". */
+#include "merge_check.h"
 #include "sweep_sql.h"
 #include <stdio.h>
 #include <string.h>
@@ -34,6 +35,7 @@ static enum ww_code run(const struct merge *m, const char *sql, int64_t to, int6
     if (sqlite3_bind_parameter_count(stmt) > 1) sqlite3_bind_int64(stmt, 2, from);
     int rc = sqlite3_step(stmt);
     enum ww_code code = rc == SQLITE_DONE ? WW_OK : ww_db_fail(m->db, "merging", m->error);
+    if (rc == SQLITE_CONSTRAINT && m->error) snprintf(m->error->where, sizeof m->error->where, "%s", m->from);
     if (code == WW_OK && changed) *changed += (uint64_t)sqlite3_changes(m->db->sql);
     sqlite3_finalize(stmt);
     return code;
@@ -122,7 +124,7 @@ static enum ww_code bring_sweep(struct merge *m, int64_t there, int64_t *here) {
         ww_select_row(&s))
         *here = ww_select_i64(&s);
     WW_TRY(ww_select_close(&s));
-    return *here ? WW_OK : bring_head(m, there, here);
+    return *here ? ww_db_compare_sweep(m->db, m->from, *here, there, m->error) : bring_head(m, there, here);
 }
 
 /* ---- points and replays ---- */
@@ -202,16 +204,21 @@ enum ww_code ww_db_check_pages(struct ww_db *db, struct ww_error *error) {
     return code;
 }
 
-/* What this program would not make is not joined. */
-static enum ww_code check_other(struct ww_db *db, const char *from, struct ww_error *error) {
+enum ww_code ww_db_check_merge(const char *from, struct ww_error *error) {
     struct ww_db *other;
+    WW_TRY(ww_db_open_for(from, WW_DB_READ, &other, error));
+    enum ww_code code = ww_db_check_pages(other, error);
+    if (code == WW_OK) code = ww_db_check_sweeps(other, error);
+    ww_db_close(other);
+    return code;
+}
+
+/* What this program would not make is not joined. */
+static enum ww_code check_other(const struct ww_db *db, const char *from, struct ww_error *error) {
     struct stat a, b;
     if (stat(db->path, &a) == 0 && stat(from, &b) == 0 && a.st_dev == b.st_dev && a.st_ino == b.st_ino)
         return ww_fail(error, WW_USAGE, from, "is the database that it would be merged into");
-    WW_TRY(ww_db_open_for(from, WW_DB_READ, &other, error));
-    enum ww_code code = ww_db_check_pages(other, error);
-    ww_db_close(other);
-    return code;
+    return ww_db_check_merge(from, error);
 }
 
 static enum ww_code attach(struct ww_db *db, const char *from, struct ww_error *error) {

@@ -122,10 +122,15 @@ static enum ww_code migrate_locked(struct ww_db *db, struct ww_error *error) {
     return version < ww_db_step_count ? take_steps(db, version, error) : WW_OK;
 }
 
-static enum ww_code migrate(struct ww_db *db, struct ww_error *error) {
+static enum ww_code migrate(struct ww_db *db, enum ww_db_use use, struct ww_error *error) {
     int64_t version = 0;
     WW_TRY(check_version(db, &version, error));
     if (version == ww_db_step_count) return WW_OK;
+    if (use == WW_DB_READ && access(db->path, W_OK) == 0)
+        return ww_fail(error, WW_DB, db->path,
+                       "its schema has version %" PRId64 ", this program's has %d, and it is only read here;"
+                       " `warpwatt query \"SELECT 1\" --db FILE` brings it there",
+                       version, ww_db_step_count);
     if (sqlite3_db_readonly(db->sql, "main") == 1)
         return ww_fail(error, WW_IO, db->path,
                        "its schema has version %" PRId64
@@ -257,7 +262,7 @@ static enum ww_code open_file(struct ww_db *db, const char *path, bool exists, b
     WW_TRY(open_sqlite(db, exists, create, use, error));
     WW_TRY(check_header(db, error));
     WW_TRY(configure(db, error));
-    WW_TRY(migrate(db, error));
+    WW_TRY(migrate(db, use, error));
     WW_TRY(check_schema(db, error));
     return set_journal(db, use, error);
 }

@@ -77,9 +77,12 @@ enum ww_code ww_db_open_for(const char *path, enum ww_db_use use, struct ww_db *
 struct ww_db_merged {
     uint64_t sweeps, points, results; /* that are new; results: replays */
 };
+/* Looks whether a database can be joined into another: all of its pages, and every row that it has of sweeps.
+ * Errors: those of ww_db_open_for, WW_DB (damaged). */
+enum ww_code ww_db_check_merge(const char *from, struct ww_error *error);
 /* Adds what another database has of sweeps, in one transaction: rows that are there already stay, so that
  * merging again changes nothing. Only adds to *merged. Errors: WW_DB (damaged, of another version, the same
- * database), WW_MISMATCH (a replay that both have gave something else), WW_IO, WW_NOMEM. */
+ * database), WW_MISMATCH (a replay or a point that both have is another one there), WW_IO, WW_NOMEM. */
 enum ww_code ww_db_merge(struct ww_db *db, const char *from, struct ww_db_merged *merged,
                          struct ww_error *error);
 /* Looks for damage in all of the file. Errors: WW_DB, WW_IO. */

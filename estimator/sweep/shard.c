@@ -216,6 +216,8 @@ enum ww_code ww_sweep_merge(const char *db, const char *const *from, size_t coun
                             struct ww_sweep_merged *merged, struct ww_error *error) {
     struct ww_db *into;
     struct ww_db_merged m = {0};
+    for (size_t i = 0; i < count && access(db, F_OK) != 0; i++) /* before a database is made for nothing */
+        WW_TRY(ww_db_check_merge(from[i], error));
     WW_TRY(ww_db_open(db, true, &into, error));
     enum ww_code code = WW_OK;
     for (size_t i = 0; i < count && code == WW_OK; i++) code = ww_db_merge(into, from[i], &m, error);

@@ -38,6 +38,43 @@ head -c 30000 s1.db >damaged.db
 fails 8 warpwatt merge damaged.db --db r.db
 sqlite3 s1.db 'UPDATE sweep_result SET cycles = cycles + 1 WHERE trace_id = 1'
 fails 6 warpwatt merge s1.db --db r.db
+# Damage is refused whole, by the name of its file, and no empty database is left.
+while read -r sql; do
+    cp s2.db bad.db
+    sqlite3 bad.db "PRAGMA ignore_check_constraints = ON; $sql"
+    fails 8 warpwatt merge s3.db bad.db --db new.db
+done <<'END'
+UPDATE sweep SET points = 'abc'
+UPDATE sweep SET points = 3
+UPDATE gpu SET json = '{'
+DELETE FROM gpu
+DELETE FROM sweep_trace WHERE ord = 0
+DELETE FROM sweep_objective
+UPDATE sweep_trace SET weight = 9e999
+UPDATE sweep_trace SET weight = 'a'
+UPDATE sweep_point SET ord = 1000 WHERE ord = (SELECT max(ord) FROM sweep_point)
+UPDATE sweep_setting SET value = zeroblob(100000)
+UPDATE sweep_value SET value = 'text' WHERE objective = 1
+UPDATE sweep_value SET value = -9e999
+UPDATE sweep_result SET cycles = 'abc'
+UPDATE sweep_result SET energy_j = 'abc'
+DELETE FROM sweep_result WHERE trace_id = 1
+PRAGMA user_version = 7
+END
+ls new.db 2>&1
+# The same sweep with other points.
+while read -r sql; do
+    cp s2.db bad.db
+    sqlite3 bad.db "$sql"
+    fails 6 warpwatt merge bad.db --db r.db
+done <<'END'
+UPDATE sweep SET seed = '1'
+UPDATE sweep_trace SET weight = 7 WHERE ord = 1
+UPDATE sweep_objective SET sql = 'cycles' WHERE ord = 1
+UPDATE sweep_point SET feasible = 1 - feasible
+UPDATE sweep_setting SET value = value * 2 WHERE key = 'sm.count'
+UPDATE sweep_value SET value = value * 100
+END
 # A cluster that is not there, and options that do not go together.
 mkdir none
 program=$(command -v warpwatt)
