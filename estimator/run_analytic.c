@@ -82,7 +82,7 @@ static enum ww_code describe(struct run *r, const struct ww_kernel_profile *p, c
     l->registers_per_thread = p->registers_per_thread;
     l->shared_bytes = p->shared_static + p->shared_dynamic;
     l->ctas_per_sm = m->ctas_per_sm;
-    l->occupancy_limiter = m->limiter;
+    l->occupancy_limiter = p->ctas < (uint64_t)m->ctas_per_sm * gpu->sm_count ? "grid" : m->limiter;
     l->cycles = whole(m->cycles);
     l->time_ps = whole(m->cycles / gpu->clock_sm_mhz * 1e6 + gpu->launch_overhead_us * 1e6);
     l->warp_instructions = p->warp_instructions;

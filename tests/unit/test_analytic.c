@@ -324,6 +324,7 @@ static void the_replay_lies_in_a_wide_interval(void **state) {
         uint64_t a = full->launch[0].counter[WW_C_L2_SECTOR_WRITE],
                  b = r->launch[0].counter[WW_C_L2_SECTOR_WRITE];
         assert_int_equal(a, b); /* stores are written through: nothing is to be guessed */
+        assert_string_equal(full->launch[0].occupancy_limiter, r->launch[0].occupancy_limiter);
         assert_int_equal(full->launch[0].counter[WW_C_REG_READ], r->launch[0].counter[WW_C_REG_READ]);
         assert_int_equal(full->launch[0].counter[WW_C_LANE_FP32], r->launch[0].counter[WW_C_LANE_FP32]);
         ww_result_free(full);
