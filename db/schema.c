@@ -9,5 +9,6 @@ const struct ww_db_step ww_db_steps[] = {
     {ww_db_sampling_sql}, /* 6 */
     {ww_db_adaptive_sql}, /* 7 */
     {ww_db_timeline_sql}, /* 8 */
+    {ww_db_scaled_sql},   /* 9 */
 };
 const int ww_db_step_count = sizeof ww_db_steps / sizeof *ww_db_steps;

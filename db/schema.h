@@ -11,6 +11,13 @@
 /* "WwDB" in ASCII, in the file header's application id. */
 #define WW_DB_APPLICATION_ID 0x57774442
 
+/* Gives launches that samples replayed whole their weights: how many units of their stratum each stands for. A
+ * condition on l.run_id may follow. */
+#define WW_DB_WEIGHTS                                                                                          \
+    "INSERT INTO launch_weight(launch_id, weight) SELECT l.launch_id, u.weight FROM launch l JOIN (SELECT"     \
+    " run_id, launch, kind, 1.0 * population / count(*) OVER (PARTITION BY run_id, stratum) AS weight"         \
+    " FROM run_unit) u ON u.run_id = l.run_id AND u.launch = l.trace_index WHERE u.kind = 0"
+
 /* A NULL-ended list of statements. */
 struct ww_db_step {
     const char *const *sql;
@@ -27,5 +34,6 @@ extern const char *const ww_db_sweep_sql[];    /* schema_sweep.c */
 extern const char *const ww_db_sampling_sql[]; /* schema_sampling.c */
 extern const char *const ww_db_adaptive_sql[]; /* schema_adaptive.c */
 extern const char *const ww_db_timeline_sql[]; /* schema_timeline.c */
+extern const char *const ww_db_scaled_sql[];   /* schema_scaled.c */
 
 #endif

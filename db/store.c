@@ -1,4 +1,5 @@
 #include "db.h"
+#include "schema.h"
 #include "../estimator/base/hash.h"
 #include <inttypes.h>
 #include <string.h>
@@ -141,7 +142,10 @@ static enum ww_code store(struct ww_db *db, const struct ww_result *r, int64_t *
     WW_TRY(store_run(db, r, run_id, error));
     WW_TRY(store_settings(db, *run_id, r, error));
     WW_TRY(ww_db_store_sampling(db, *run_id, r, error));
-    return ww_db_store_launches(db, &dict, *run_id, r, error);
+    WW_TRY(ww_db_store_launches(db, &dict, *run_id, r, error));
+    char sql[600];
+    snprintf(sql, sizeof sql, WW_DB_WEIGHTS " AND l.run_id = %" PRId64, *run_id);
+    return r->sampling.row_count ? ww_db_exec(db, sql, "storing a run's weights", error) : WW_OK;
 }
 
 enum ww_code ww_db_store(struct ww_db *db, const struct ww_result *result, int64_t *run_id,

@@ -10,7 +10,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { CAUSES = WW_SLOT_COUNT + 1, OVERHEAD = WW_SLOT_COUNT };
+enum { CAUSES = WW_SLOT_COUNT + 1, OVERHEAD = WW_SLOT_COUNT, WARNINGS = 6 };
 
 struct side {
     const struct ww_result *result;
@@ -23,8 +23,9 @@ struct side {
 static void lay_time(struct side *s) {
     for (size_t i = 0; i < s->result->launch_count; i++) {
         const struct ww_launch_result *l = &s->result->launch[i];
-        double seconds = (double)l->time_ps / 1e12, slots = (double)ww_sum_u64(l->slot, WW_SLOT_COUNT);
-        double overhead = s->facts.overhead_us > 0 ? s->facts.overhead_us * 1e-6 : 0;
+        double weight = ww_launch_weight(s->result, l->index);
+        double seconds = (double)l->time_ps / 1e12 * weight, slots = (double)ww_sum_u64(l->slot, WW_SLOT_COUNT);
+        double overhead = s->facts.overhead_us > 0 ? s->facts.overhead_us * 1e-6 * weight : 0;
         if (overhead > seconds || slots == 0) overhead = seconds;
         s->time[OVERHEAD] += overhead;
         for (int c = 0; c < WW_SLOT_COUNT && slots > 0; c++)
@@ -32,11 +33,29 @@ static void lay_time(struct side *s) {
     }
 }
 
+/* Of an estimate, the launches that were replayed whole stand for all: their times are scaled to the run's. */
+static void scale_time(struct side *s) {
+    double part = 0;
+    for (int c = 0; c < CAUSES; c++) part += s->time[c];
+    for (int c = 0; c < CAUSES && part > 0; c++) s->time[c] *= s->seconds / part;
+}
+
 static void make_side(struct side *s, const struct ww_result *result, int64_t id) {
     *s = (struct side){.result = result, .id = id, .seconds = (double)result->time_ps / 1e12};
     ww_gpu_facts(result->gpu_json, &s->facts);
     ww_sum_launches(result, &s->sum);
     lay_time(s);
+    if (ww_is_estimate(result)) scale_time(s);
+}
+
+/* How the figures came to be: a sampled run that replayed everything is as good as a full one. */
+static const char *kind_of(const struct ww_result *r) {
+    return strcmp(r->mode, "sampled") == 0 && !ww_is_estimate(r) ? "full" : r->mode;
+}
+
+/* True if how time and energy divide is known: a sample may have replayed no launch whole. */
+static bool divided(const struct side *s) {
+    return !ww_is_estimate(s->result) || s->result->launch_count > 0;
 }
 
 static const char *cause_name(int c) {
@@ -44,7 +63,7 @@ static const char *cause_name(int c) {
 }
 
 /* Texts of what makes the comparison doubtful; returns their number. */
-static int find_warnings(const struct side *a, const struct side *b, const char *out[4]) {
+static int find_warnings(const struct side *a, const struct side *b, const char *out[WARNINGS]) {
     int n = 0;
     if (strcmp(a->result->trace_hash, b->result->trace_hash) != 0)
         out[n++] = "the runs replay different traces: the figures are of different work";
@@ -54,6 +73,13 @@ static int find_warnings(const struct side *a, const struct side *b, const char 
         out[n++] = "the runs were computed by different versions of warpwatt";
     if (a->result->energy_known != b->result->energy_known)
         out[n++] = "only one run has a power table: energies cannot be compared";
+    if (strcmp(kind_of(a->result), kind_of(b->result)) != 0)
+        out[n++] = "the runs' modes differ: so does what is estimated of them, whatever the designs";
+    if (!divided(a) || !divided(b))
+        out[n++] = "no launch of a sampled run was replayed whole: only totals are compared";
+    else if (ww_is_estimate(a->result) || ww_is_estimate(b->result))
+        out[n++] = "of a sampled run, figures by cause, state, memory level and component are those of the "
+                   "launches replayed whole, weighted by stratum and scaled to the run";
     return n;
 }
 
@@ -84,12 +110,20 @@ static void write_pair(struct ww_jsonw *w, const char *key, double a, double b) 
 }
 
 static void write_times(struct ww_jsonw *w, const struct side *a, const struct side *b) {
+    if (!divided(a) || !divided(b)) {
+        ww_jsonw_null(w, "time_s_by_cause");
+        return;
+    }
     ww_jsonw_open(w, "time_s_by_cause", '{');
     for (int c = 0; c < CAUSES; c++) write_pair(w, cause_name(c), a->time[c], b->time[c]);
     ww_jsonw_close(w, '}');
 }
 
 static void write_states(struct ww_jsonw *w, const struct side *a, const struct side *b) {
+    if (!divided(a) || !divided(b)) {
+        ww_jsonw_null(w, "warp_cycles");
+        return;
+    }
     ww_jsonw_open(w, "warp_cycles", '{');
     for (int s = 0; s < WW_STATE_COUNT; s++) {
         uint64_t x = a->sum.warp_cycles[s], y = b->sum.warp_cycles[s];
@@ -108,7 +142,7 @@ static double component(const struct side *s, int c) {
 }
 
 static void write_energies(struct ww_jsonw *w, const struct side *a, const struct side *b) {
-    if (!energies(a, b)) {
+    if (!energies(a, b) || !divided(a) || !divided(b)) {
         ww_jsonw_null(w, "energy_j_by_component");
         return;
     }
@@ -164,7 +198,7 @@ static enum ww_code print_paired(const struct side *a, const struct side *b, FIL
 
 static enum ww_code compare_json(const struct side *a, const struct side *b, FILE *out,
                                  struct ww_error *error) {
-    const char *warning[4];
+    const char *warning[WARNINGS];
     int warnings = find_warnings(a, b, warning);
     struct ww_jsonw w;
     ww_jsonw_begin(&w, out);
@@ -200,6 +234,7 @@ static void name_run(const struct side *s, const char *role, FILE *out) {
     fprintf(out, "%s ", role);
     if (s->id >= 0) fprintf(out, "run %" PRId64 ": ", s->id);
     fprintf(out, "%s on %s", trace, gpu);
+    if (strcmp(s->result->mode, "full") != 0) fprintf(out, ", %s", s->result->mode);
     for (size_t i = 0; i < s->result->mechanism_count; i++) {
         char key[80], value[80];
         ww_clean_text(s->result->mechanism[i].key, key, sizeof key);
@@ -280,6 +315,7 @@ static const char *component_name(int c) {
 
 static enum ww_code print_parts(const struct side *a, const struct side *b, FILE *out, struct ww_error *error) {
     double x[WW_COMPONENT_COUNT + WW_STATE_COUNT], y[WW_COMPONENT_COUNT + WW_STATE_COUNT];
+    if (!divided(a) || !divided(b)) return WW_OK;
     WW_TRY(print_changes("Time by what issue slots were used for or lost to", a->time, b->time, CAUSES,
                          cause_name, "s", out, error));
     for (int s = 0; s < WW_STATE_COUNT; s++) {
@@ -297,7 +333,7 @@ static enum ww_code print_parts(const struct side *a, const struct side *b, FILE
 
 static enum ww_code compare_text(const struct side *a, const struct side *b, FILE *out,
                                  struct ww_error *error) {
-    const char *warning[4];
+    const char *warning[WARNINGS];
     int warnings = find_warnings(a, b, warning);
     char t[3][32];
     name_run(a, "base", out);

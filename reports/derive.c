@@ -1,5 +1,7 @@
 #include "derive.h"
+#include "text.h"
 #include <cjson/cJSON.h>
+#include <math.h>
 #include <string.h>
 
 #define SECTOR 32.0 /* bytes that a sector counter counts, at every level */
@@ -38,23 +40,93 @@ void ww_gpu_facts(const char *gpu_json, struct ww_gpu_facts *facts) {
     cJSON_Delete(root);
 }
 
-static void add_array(uint64_t *to, const uint64_t *from, size_t count) {
-    for (size_t i = 0; i < count; i++) to[i] += from[i];
+static uint64_t times(uint64_t v, double by) {
+    double x = (double)v * by;
+    return by == 1 ? v : x < 9e18 ? (uint64_t)llround(x) : UINT64_MAX;
+}
+
+static void add_array(uint64_t *to, const uint64_t *from, size_t count, double weight) {
+    for (size_t i = 0; i < count; i++) to[i] += times(from[i], weight);
+}
+
+static void scale_counts(uint64_t *v, size_t count, double by) {
+    for (size_t i = 0; i < count; i++) v[i] = times(v[i], by);
+}
+
+/* Launches of its stratum that one that a sample replayed whole stands for; 1 in other runs. */
+double ww_launch_weight(const struct ww_result *r, uint32_t launch) {
+    const struct ww_sampling *s = &r->sampling;
+    const struct ww_sample_row *found = NULL;
+    size_t same = 0;
+    for (size_t i = 0; i < s->row_count && !found; i++)
+        if (s->row[i].launch == launch && s->row[i].kind == 0) found = &s->row[i];
+    for (size_t i = 0; i < s->row_count && found; i++) same += s->row[i].stratum == found->stratum;
+    return found ? (double)found->population / (double)same : 1;
+}
+
+static bool counts_cycles(enum ww_counter c) {
+    const char *unit = ww_counter_unit(c), *last = strrchr(unit, ' ');
+    return strcmp(last ? last + 1 : unit, "cycle") == 0;
+}
+
+/* Makes the sums of the launches that a sample replayed whole those of the whole run. */
+static void scale_to_run(const struct ww_result *r, struct ww_launch_result *sum) {
+    double joules = 0, cycles = ww_ratio((double)r->cycles, (double)sum->cycles),
+           work = ww_ratio((double)r->warp_instructions, (double)sum->warp_instructions);
+    if (cycles < 0 || work < 0) return;
+    scale_counts(sum->warp_cycles, WW_STATE_COUNT, cycles);
+    scale_counts(sum->slot, WW_SLOT_COUNT, cycles);
+    sum->resident_warp_cycles = ww_sum_u64(sum->warp_cycles, WW_STATE_COUNT);
+    for (int c = 0; c < WW_COUNTER_COUNT; c++)
+        scale_counts(&sum->counter[c], 1, counts_cycles((enum ww_counter)c) ? cycles : work);
+    for (int c = 0; c < WW_COMPONENT_COUNT; c++) joules += sum->energy.dynamic_j[c] + sum->energy.static_j[c];
+    for (int c = 0; c < WW_COMPONENT_COUNT && joules > 0; c++) {
+        sum->energy.dynamic_j[c] *= r->energy_j / joules;
+        sum->energy.static_j[c] *= r->energy_j / joules;
+    }
+}
+
+bool ww_is_estimate(const struct ww_result *result) {
+    return result->sampling.row_count > 0;
+}
+
+double ww_share_whole(const struct ww_result *result) {
+    double part = 0;
+    for (size_t i = 0; i < result->launch_count; i++) part += (double)result->launch[i].warp_instructions;
+    return ww_ratio(part, (double)result->warp_instructions);
+}
+
+void ww_say_scaled(const struct ww_result *result, char out[240]) {
+    char share[32];
+    if (result->launch_count == 0)
+        snprintf(out, 240,
+                 "no launch was replayed whole: how time and energy divide by cause, state, memory level and "
+                 "component is not known");
+    else
+        snprintf(out, 240,
+                 "figures by cause, state, memory level and component are those of the %zu launch%s replayed "
+                 "whole (%s of the instructions), weighted by stratum and scaled to the run",
+                 result->launch_count, result->launch_count == 1 ? "" : "es",
+                 ww_percent(ww_share_whole(result), share));
 }
 
 void ww_sum_launches(const struct ww_result *result, struct ww_launch_result *sum) {
     *sum = (struct ww_launch_result){.kernel = "", .occupancy_limiter = ""};
     for (size_t i = 0; i < result->launch_count; i++) {
         const struct ww_launch_result *l = &result->launch[i];
-        sum->resident_warp_cycles += l->resident_warp_cycles;
-        add_array(sum->counter, l->counter, WW_COUNTER_COUNT);
-        add_array(sum->warp_cycles, l->warp_cycles, WW_STATE_COUNT);
-        add_array(sum->slot, l->slot, WW_SLOT_COUNT);
+        double weight = ww_launch_weight(result, l->index);
+        sum->cycles += times(l->cycles, weight);
+        sum->warp_instructions += times(l->warp_instructions, weight);
+        sum->resident_warp_cycles += times(l->resident_warp_cycles, weight);
+        add_array(sum->counter, l->counter, WW_COUNTER_COUNT, weight);
+        add_array(sum->warp_cycles, l->warp_cycles, WW_STATE_COUNT, weight);
+        add_array(sum->slot, l->slot, WW_SLOT_COUNT, weight);
         for (int c = 0; c < WW_COMPONENT_COUNT; c++) {
-            sum->energy.dynamic_j[c] += l->energy.dynamic_j[c];
-            sum->energy.static_j[c] += l->energy.static_j[c];
+            sum->energy.dynamic_j[c] += l->energy.dynamic_j[c] * weight;
+            sum->energy.static_j[c] += l->energy.static_j[c] * weight;
         }
     }
+    if (ww_is_estimate(result)) scale_to_run(result, sum);
     sum->cycles = result->cycles;
     sum->time_ps = result->time_ps;
     sum->warp_instructions = result->warp_instructions;

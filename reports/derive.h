@@ -13,8 +13,21 @@ struct ww_gpu_facts {
 };
 void ww_gpu_facts(const char *gpu_json, struct ww_gpu_facts *facts);
 
+/* True if the run's totals are a sample's estimate, its launches those that were replayed whole. */
+bool ww_is_estimate(const struct ww_result *result);
+/* Those launches' share of the warp instructions, < 0 if there are none. */
+double ww_share_whole(const struct ww_result *result);
+/* Launches of its stratum that one that a sample replayed whole stands for, by its index in the trace; 1 in
+ * other runs. */
+double ww_launch_weight(const struct ww_result *result, uint32_t launch);
+/* A sentence, without its capital and full stop, on where an estimate's figures by part are from. */
+void ww_say_scaled(const struct ww_result *result, char out[240]);
+
 /* A run's launches added up, as one launch: counters, states, slots, energy, cycles, time. Its kernel,
- * shape, epochs and instructions are empty. */
+ * shape, epochs and instructions are empty. Of an estimate, what the launches replayed whole add up to by
+ * their weights is scaled to the run: slots, warp-cycles and counters of cycles by cycles, other counters by
+ * warp instructions, components by joules. So slots add up to SMs x schedulers x cycles and components to the
+ * run's energy; all are 0 if no launch was replayed whole. */
 void ww_sum_launches(const struct ww_result *result, struct ww_launch_result *sum);
 
 /* One level of the memory system. Rates are parts of 1, < 0 where there is nothing to divide by. */

@@ -183,10 +183,13 @@ static void energy(FILE *out, const struct ww_launch_result *sum) {
 
 static void one_run(FILE *out, const struct ww_result *r, int64_t id) {
     struct ww_launch_result sum;
+    char scaled[240];
     ww_sum_launches(r, &sum);
     title(out, r, id);
-    if (r->sampling.row_count)
-        fputs("Slots, states and memory are of the launches that were replayed whole.\n\n", out);
+    if (ww_is_estimate(r)) {
+        ww_say_scaled(r, scaled);
+        fprintf(out, "Sampled: %s.\n\n", scaled);
+    }
     slots(out, &sum);
     states(out, &sum);
     memory(out, &sum);

@@ -208,7 +208,7 @@ static enum ww_code print_energy(const struct ww_launch_result *sum, FILE *out, 
 }
 
 static void print_configuration(const struct ww_result *r, FILE *out) {
-    char program[200], value[100], key[100];
+    char program[200], value[100], key[100], scaled[240];
     ww_clean_text(r->program, program, sizeof program);
     fprintf(out, "  program       %s\n  mechanisms   ", program);
     for (size_t i = 0; i < r->mechanism_count; i++) {
@@ -217,6 +217,9 @@ static void print_configuration(const struct ww_result *r, FILE *out) {
         fprintf(out, " %s=%s", key, value);
     }
     fputs(r->mechanism_count ? "\n" : " -\n", out);
+    if (!ww_is_estimate(r)) return;
+    ww_say_scaled(r, scaled);
+    fprintf(out, "  sampled       %s\n", scaled);
 }
 
 enum ww_code ww_report_text(const struct ww_result *result, int64_t run_id, FILE *out, struct ww_error *error) {

@@ -99,14 +99,10 @@ static void lay_time(const struct ww_result *r, const struct ww_launch_result *s
         out[ww_group_of_slot((enum ww_slot)s)] += (double)sum->slot[s] / slots * seconds;
 }
 
-/* Components of sampled runs are those of the launches that were replayed whole: scaled to the estimate. */
 static void lay_energy(const struct ww_result *r, const struct ww_launch_result *sum,
                        double out[WW_POWER_GROUPS]) {
-    double joules = 0;
-    for (int c = 0; c < WW_COMPONENT_COUNT; c++) joules += sum->energy.dynamic_j[c] + sum->energy.static_j[c];
-    for (int c = 0; c < WW_COMPONENT_COUNT && r->energy_known && joules > 0; c++)
-        out[ww_group_of_component((enum ww_component)c)] +=
-            (sum->energy.dynamic_j[c] + sum->energy.static_j[c]) * (r->energy_j / joules);
+    for (int c = 0; c < WW_COMPONENT_COUNT && r->energy_known; c++)
+        out[ww_group_of_component((enum ww_component)c)] += sum->energy.dynamic_j[c] + sum->energy.static_j[c];
 }
 
 static void make_bars(struct bars *b, const struct ww_report_set *set) {

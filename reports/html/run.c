@@ -56,10 +56,12 @@ static void key_figures(struct ww_page *p, const struct ww_result *r, const stru
     ww_bound_text(sum, bound);
     ww_html_text(p, bound);
     ww_html(p, ".</p>\n");
-    if (r->sampling.row_count)
-        ww_html(p,
-                "<p class=\"note\">Sampled: figures with an interval are estimates of the whole program; warp "
-                "states, slots, memory and launches below are of the launches that were replayed whole.</p>\n");
+    if (!ww_is_estimate(r)) return;
+    ww_say_scaled(r, bound);
+    ww_html(p,
+            "<p class=\"note\">Sampled: figures with an interval are estimates of the whole program; %s. "
+            "Launches and what is shown over time are those launches' own.</p>\n",
+            bound);
 }
 
 static void provenance(struct ww_page *p, const struct ww_result *r) {

@@ -170,7 +170,7 @@ static void an_older_schema_is_brought_up_and_keeps_its_rows(void **state) {
         " DROP TABLE sweep_estimate; DROP TABLE sweep_candidate; DROP TABLE sweep_adaptive;"
         " DROP TABLE sweep_sampled; DROP TABLE sweep_effect; DROP TABLE sweep_value; DROP TABLE sweep_result;"
         " DROP TABLE sweep_setting; DROP TABLE sweep_point; DROP TABLE sweep_objective;"
-        " DROP TABLE sweep_trace; DROP TABLE sweep; DROP TABLE run_unit;"
+        " DROP TABLE sweep_trace; DROP TABLE sweep; DROP TABLE launch_weight; DROP TABLE run_unit;"
         " DROP TABLE run_sampling";
     assert_int_equal(sqlite3_exec(raw, tables, NULL, NULL, NULL), SQLITE_OK);
     sqlite3_exec(raw, "PRAGMA user_version = 1", NULL, NULL, NULL);
