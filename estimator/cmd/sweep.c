@@ -19,6 +19,11 @@ static void print(const struct ww_sweep_summary *s, const char *db) {
     if (s->budget > 0)
         printf("adaptive: %" PRIu64 " point%s replayed%s, %.3g %% of the exhaustive cost (budget %.3g %%)\n",
                s->replayed, ww_plural(s->replayed, "s"), sampled, 100 * s->cost, 100 * s->budget);
+    if (s->why[0]) {
+        fputs("nothing is replayed: ", stdout);
+        ww_put_text(stdout, s->why);
+        putchar('\n');
+    }
     printf("replays: %" PRIu64 " computed, %" PRIu64 " taken from %s\n", s->computed, s->reused, db);
 }
 

@@ -1,4 +1,5 @@
 #include "adaptive.h"
+#include "../base/text.h"
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -197,11 +198,12 @@ static enum ww_code explore(struct adaptive *a, struct ww_error *error) {
     WW_TRY(copy_head(a, error));
     WW_TRY(ww_db_scratch_open(&a->scratch, error));
     WW_TRY(adaptive_screen(a, error));
+    if (a->valid == 0) return keep(a, error);
     size_t replays = (size_t)floor(job->head.budget * (double)a->valid + 1e-9);
     if (replays == 0)
         return ww_fail(error, WW_USAGE, "--budget",
-                       "%g %% of what %zu points cost is less than the replays of one", 100 * job->head.budget,
-                       a->valid);
+                       "%g %% of what %zu point%s cost%s is less than the replays of one",
+                       100 * job->head.budget, a->valid, ww_plural(a->valid, "s"), a->valid == 1 ? "s" : "");
     job->budgeted = replays;
     WW_TRY(adaptive_learn(a, error));
     WW_TRY(sample(a, replays, error));
@@ -228,6 +230,8 @@ enum ww_code sweep_adaptive(struct sweep_job *job, struct ww_sweep_summary *summ
         summary->replayed += a.state[i] == ADAPTIVE_FULL;
         summary->sampled += a.state[i] == ADAPTIVE_SAMPLED;
     }
+    if (code == WW_OK && summary->replayed + summary->sampled == 0)
+        adaptive_say_why(&a, summary->why, sizeof summary->why);
     summary->cost = a.valid ? a.spent / (double)a.valid : 0;
     ww_db_close(a.scratch);
     return code;

@@ -48,12 +48,15 @@ struct adaptive {
     double prior[2]; /* deviation of log(result / model) of time and energy before anything is replayed */
     double room[WW_GP_POINTS];
     size_t valid;
-    double spent; /* full replays of a point */
+    const char *reason; /* of the first candidate that cannot be; NULL: all can */
+    double spent;       /* full replays of a point */
     uint32_t rounds;
 };
 
 /* adaptive_screen.c. Resolves and estimates all candidates, stores those that cannot be. */
 enum ww_code adaptive_screen(struct adaptive *a, struct ww_error *error);
+/* Says why no candidate was worth a replay. */
+void adaptive_say_why(const struct adaptive *a, char *text, size_t size);
 /* adaptive_learn.c. Corrects the model by what is known, and judges all candidates anew. */
 enum ww_code adaptive_learn(struct adaptive *a, struct ww_error *error);
 /* adaptive_pick.c. Picks up to `count` candidates to be replayed; before these, and if need be beyond `count`,

@@ -58,6 +58,7 @@ static enum ww_code screen_one(struct adaptive *a, size_t i, struct ww_sweep_mac
     if (!m->reason[0]) WW_TRY(estimate(a, i, m, error));
     if (m->reason[0]) {
         struct ww_db_sweep_point p = point_of(m, i, m->config);
+        if (!a->reason) a->reason = ww_arena_strdup(arena, m->reason);
         return ww_db_sweep_store(job->db, &job->head, &p, error);
     }
     a->state[i] = ADAPTIVE_MODEL;
@@ -132,4 +133,33 @@ enum ww_code adaptive_screen(struct adaptive *a, struct ww_error *error) {
     WW_TRY(ww_db_sweep_begin(a->scratch, &a->head, error));
     WW_TRY(ww_db_scratch_begin(a->scratch, error));
     return ww_db_scratch_end(a->scratch, screen_all(a, error), error);
+}
+
+/* Whether an objective has a value at any candidate. */
+static bool has_value(const struct adaptive *a, size_t objective) {
+    for (size_t i = 0; i < a->n; i++)
+        if (a->state[i] != ADAPTIVE_OUT && isfinite(a->cost[i * a->objectives + objective])) return true;
+    return false;
+}
+
+void adaptive_say_why(const struct adaptive *a, char *text, size_t size) {
+    const struct ww_sweep_space *s = &a->job->space;
+    bool possible = false;
+    for (size_t i = 0; i < a->n; i++) possible = possible || (a->state[i] != ADAPTIVE_OUT && a->possible[i]);
+    if (a->valid == 0) {
+        snprintf(text, size, "no candidate can be; the first: %s", a->reason ? a->reason : "");
+        return;
+    }
+    if (!possible && s->constraint_count) {
+        snprintf(text, size, "no candidate holds all constraints by its estimate (%.200s%s)", s->constraint[0],
+                 s->constraint_count > 1 ? ", ..." : "");
+        return;
+    }
+    for (size_t k = 0; k < a->objectives; k++)
+        if (!has_value(a, k)) {
+            snprintf(text, size, "the objective \"%.60s\" (%.200s) is no finite number at any candidate",
+                     s->objective[k].name, s->objective[k].sql);
+            return;
+        }
+    snprintf(text, size, "no candidate has a finite number as each objective and may hold the constraints");
 }

@@ -37,6 +37,14 @@ wrong 3 '{"gpu": "gtx480", "traces": ["a.wwt"], "parameters": {"sm.count": [1]},
 wrong 4 '{"gpu": "gtx480", "power": "none", "traces": ["a.wwt"], "parameters": {"sm.count": [1]}, "objectives": ["edp"]}'
 fails 2 warpwatt sweep space.json --strategy clever --db r.db
 fails 2 warpwatt sweep space.json --budget 5% --db r.db
+# Why an adaptive sweep replays nothing.
+small() {
+    echo '{"gpu": "gtx480", "traces": [{"workload": "saxpy", "parameters": ["n=1024"]}],' "$1}" >small.json
+    warpwatt sweep small.json --strategy adaptive --budget 60% -j1 --db small.db
+}
+small '"parameters": {"sm.shared_kb": [100000, 200000], "sched": ["lrr", "gto"]}'
+small '"parameters": {"sched": ["lrr", "gto"]}, "constraints": ["power_w < 0"]'
+small '"parameters": {"sched": ["lrr", "gto"]}, "objectives": [{"name": "none", "sql": "NULL"}]'
 fails 2 warpwatt sweep space.json --strategy adaptive --budget 0 --db r.db
 fails 2 warpwatt sweep space.json --strategy adaptive --budget 1% --db r.db
 fails 2 warpwatt sweep space.json --strategy adaptive --mode sampled --db r.db
