@@ -13,6 +13,7 @@
 struct ww_db {
     sqlite3 *sql;
     char *path;
+    uint64_t rows; /* that the last query printed */
 };
 
 /* ---- sql.c: errors, statements, rows ---- */
@@ -104,6 +105,11 @@ enum ww_code ww_db_store_trace(struct ww_db *db, const char *hash, const char *p
                                struct ww_error *error);
 
 /* ---- query.c ---- */
+
+/* SQL: a list of settings, as 'l1.size_kb=24 sched=lrr', as the text of a JSON object. */
+#define WW_AT_JSON(at)                                                                                         \
+    "CASE WHEN coalesce(" at ", '') = '' THEN '{}' ELSE '{\"' || replace(replace(" at                          \
+    ", '=', '\":\"'), ' ', '\",\"') || '\"}' END"
 
 /* Prepares one statement that only reads, under the authorizer of queries. Free with sqlite3_finalize. */
 enum ww_code ww_db_prepare_reading(struct ww_db *db, const char *sql, sqlite3_stmt **stmt,

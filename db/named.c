@@ -1,6 +1,7 @@
 /* Named queries. Parameters that are not given are NULL; `:run` then means the latest run, and a filter
  * does not filter. Each has an example in docs/query.md. */
 #include "../estimator/warpwatt.h"
+#include "db.h"
 #include <string.h>
 
 /* run_id of the run that :run names */
@@ -203,23 +204,26 @@ static const struct ww_named_query queries[] = {
      " ON o.sweep_id = e.sweep_id AND o.ord = e.objective WHERE e.sweep_id = " SWEEP
      " AND (:objective IS NULL OR o.name = :objective) ORDER BY e.objective, e.share DESC, e.ord"},
     {"nearest", "the computed points nearest to :at, as 'l1.size_kb=24 sched=lrr' (:sweep, :most)",
-     "WITH w AS (SELECT key, value FROM json_each(CASE WHEN coalesce(:at, '') = '' THEN '{}' ELSE '{\"' || "
-     "replace(replace(coalesce(:at, ''), '=', '\":\"'), ' "
-     "',"
-     " '\",\"') || '\"}' END) WHERE key <> ''), k AS (SELECT key, max(value) - min(value) AS width FROM"
-     " sweep_setting WHERE sweep_id = " SWEEP " GROUP BY key), d AS (SELECT p.sweep_id AS sweep_id,"
-     " p.ord AS point, (SELECT total(CASE WHEN typeof(s.value) = 'text' THEN s.value <> w.value WHEN k.width = "
-     "0"
-     " THEN s.value <> CAST(w.value AS REAL) ELSE (s.value - CAST(w.value AS REAL)) / (1.0 * k.width)"
-     " * ((s.value - CAST(w.value AS REAL)) / k.width) END) FROM w JOIN k USING(key) JOIN sweep_setting s"
-     " ON s.sweep_id = p.sweep_id AND s.point = p.ord AND s.key = w.key) AS distance FROM sweep_point p"
-     " WHERE p.sweep_id = " SWEEP
-     " AND NOT EXISTS (SELECT 1 FROM w WHERE NOT EXISTS (SELECT 1 FROM sweep_setting s"
-     " WHERE s.sweep_id = p.sweep_id AND s.point = p.ord AND s.key = w.key)))"
-     " SELECT d.point AS point, round(sqrt(d.distance), 4) AS distance, x.settings AS settings,"
-     " v.time_s AS time_s, v.energy_j AS energy_j, v.power_w AS power_w FROM d JOIN v_sweep_settings x"
-     " USING(sweep_id, point) JOIN v_sweep_point v USING(sweep_id, point)"
-     " ORDER BY d.distance, d.point LIMIT coalesce(:most, 5)"},
+     "WITH w AS (SELECT key, value FROM json_each(" WW_AT_JSON(
+         ":at") ") WHERE key <> ''), k AS (SELECT key, max(value) - min(value) AS width FROM"
+                " sweep_setting WHERE sweep_id = " SWEEP " GROUP BY key), d AS (SELECT p.sweep_id AS sweep_id,"
+                " p.ord AS point, (SELECT total(CASE WHEN typeof(s.value) = 'text' THEN s.value <> w.value "
+                "WHEN k.width = "
+                "0"
+                " THEN s.value <> CAST(w.value AS REAL) ELSE (s.value - CAST(w.value AS REAL)) / (1.0 * "
+                "k.width)"
+                " * ((s.value - CAST(w.value AS REAL)) / k.width) END) FROM w JOIN k USING(key) JOIN "
+                "sweep_setting s"
+                " ON s.sweep_id = p.sweep_id AND s.point = p.ord AND s.key = w.key) AS distance FROM "
+                "sweep_point p"
+                " WHERE p.sweep_id = " SWEEP
+                " AND NOT EXISTS (SELECT 1 FROM w WHERE NOT EXISTS (SELECT 1 FROM sweep_setting s"
+                " WHERE s.sweep_id = p.sweep_id AND s.point = p.ord AND s.key = w.key)))"
+                " SELECT d.point AS point, round(sqrt(d.distance), 4) AS distance, x.settings AS settings,"
+                " v.time_s AS time_s, v.energy_j AS energy_j, v.power_w AS power_w FROM d JOIN "
+                "v_sweep_settings x"
+                " USING(sweep_id, point) JOIN v_sweep_point v USING(sweep_id, point)"
+                " ORDER BY d.distance, d.point LIMIT coalesce(:most, 5)"},
     {"gpu", "the resolved parameters of a run's GPU (:run, :key is a pattern such as dram.*)",
      "SELECT key, value FROM gpu_param WHERE gpu_id = (SELECT gpu_id FROM run WHERE run_id = " RUN ")"
      " AND (:key IS NULL OR key GLOB :key) ORDER BY key"},

@@ -59,6 +59,7 @@ static enum ww_code print_csv(struct ww_db *db, sqlite3_stmt *stmt, FILE *out, s
     }
     fputs("\r\n", out);
     while ((rc = sqlite3_step(stmt)) == SQLITE_ROW && !ferror(out)) {
+        db->rows++;
         for (int c = 0; c < count; c++) {
             if (c) putc(',', out);
             put_csv_cell(out, stmt, c);
@@ -126,6 +127,7 @@ static enum ww_code print_json(struct ww_db *db, sqlite3_stmt *stmt, FILE *out, 
     ww_jsonw_begin(&w, out);
     ww_jsonw_open(&w, NULL, '[');
     while ((rc = sqlite3_step(stmt)) == SQLITE_ROW && !ferror(out)) {
+        db->rows++;
         ww_jsonw_open_flat(&w, NULL, '{');
         for (int c = 0; c < count; c++) put_json_cell(&w, keys[c], stmt, c);
         ww_jsonw_close(&w, '}');
@@ -138,6 +140,7 @@ static enum ww_code print_json(struct ww_db *db, sqlite3_stmt *stmt, FILE *out, 
 
 enum ww_code ww_db_print(struct ww_db *db, sqlite3_stmt *stmt, enum ww_format format, FILE *out,
                          struct ww_error *error) {
+    db->rows = 0;
     switch (format) {
     case WW_FORMAT_CSV:
         WW_TRY(print_csv(db, stmt, out, error));

@@ -141,17 +141,44 @@ static enum ww_code bind_run(struct ww_db *db, sqlite3_stmt *stmt, int i, const 
     return sqlite3_bind_int64(stmt, i, id) == SQLITE_OK ? WW_OK : ww_db_fail(db, "binding a value", error);
 }
 
+/* A sweep that is stored, by its number or as "last". */
+static enum ww_code bind_sweep(struct ww_db *db, sqlite3_stmt *stmt, int i, const char *value, int64_t *id,
+                               struct ww_error *error) {
+    int64_t there = 0;
+    bool integer = false;
+    char sql[96] = "SELECT coalesce(max(sweep_id), 0) FROM sweep";
+    if (strcmp(value, "last") != 0) {
+        if (!is_number(value, &integer) || !integer)
+            return ww_fail(error, WW_USAGE, ":sweep", "\"%.80s\": expected the number of a sweep, or last",
+                           value);
+        snprintf(sql, sizeof sql, "SELECT coalesce(max(sweep_id), 0) FROM sweep WHERE sweep_id = %lld",
+                 strtoll(value, NULL, 10));
+    }
+    WW_TRY(ww_db_get_int(db, sql, &there, error));
+    if (!there)
+        return ww_fail(error, WW_DB, db->path, "there is no sweep %.80s; `warpwatt query --named sweeps`",
+                       value);
+    *id = there;
+    return sqlite3_bind_int64(stmt, i, there) == SQLITE_OK ? WW_OK : ww_db_fail(db, "binding a value", error);
+}
+
 /* What is bound, and whether it was. */
 struct binding {
     struct ww_db *db;
     sqlite3_stmt *stmt;
     bool named; /* a named query: knows its parameters, of which any may be left out */
     bool *given;
+    int64_t sweep; /* of a named query; 0: the latest */
     struct ww_error *error;
 };
 
+static bool is_parameter(const struct binding *b, int place, const char *name) {
+    const char *is = sqlite3_bind_parameter_name(b->stmt, place);
+    return b->named && is && strcmp(is, name) == 0;
+}
+
 /* "value" fills the parameter of its place in the list, ":name=value" the one of that name. */
-static enum ww_code bind_one(const struct binding *b, int place, const char *text) {
+static enum ww_code bind_one(struct binding *b, int place, const char *text) {
     int count = sqlite3_bind_parameter_count(b->stmt);
     const char *equals = text[0] == ':' ? strchr(text, '=') : NULL;
     if (equals) {
@@ -165,6 +192,7 @@ static enum ww_code bind_one(const struct binding *b, int place, const char *tex
         return ww_fail(b->error, WW_USAGE, "", "value \"%s\" has no place: the query takes %d", text, count);
     }
     b->given[place] = true;
+    if (is_parameter(b, place, ":sweep")) return bind_sweep(b->db, b->stmt, place, text, &b->sweep, b->error);
     if (b->named && is_run_parameter(b->stmt, place)) return bind_run(b->db, b->stmt, place, text, b->error);
     return bind_value(b->stmt, place, text) == SQLITE_OK ? WW_OK
                                                          : ww_db_fail(b->db, "binding a value", b->error);
@@ -186,12 +214,66 @@ static enum ww_code check_all_given(const struct binding *b) {
     return WW_OK;
 }
 
+/* A name that the sweep does not have would quietly match nothing. */
+static const struct {
+    const char *parameter, *sql, *expected;
+} known[] = {
+    {":objective",
+     "SELECT ?2 WHERE NOT EXISTS (SELECT 1 FROM sweep_objective WHERE sweep_id = ?1 AND name = ?2)",
+     "an objective of the sweep"},
+    {":at",
+     "SELECT key FROM json_each(" WW_AT_JSON("?2") ") WHERE key <> '' AND key NOT IN"
+                                                   " (SELECT key FROM sweep_setting WHERE sweep_id = ?1)",
+     "a parameter of the sweep"},
+    {":at",
+     "SELECT w.key || '=' || w.value FROM json_each(" WW_AT_JSON(
+         "?2") ") w WHERE w.key <> ''"
+               " AND NOT EXISTS (SELECT 1 FROM sweep_setting s WHERE s.sweep_id = ?1 AND s.key = w.key"
+               " AND (s.value = w.value OR typeof(s.value) <> 'text' AND w.value GLOB '*[0-9]*'))",
+     "a number, or a text that is a level of the parameter"},
+};
+
+static enum ww_code check_known(struct binding *b, size_t k, const char *value) {
+    sqlite3_stmt *stmt = NULL;
+    enum ww_code code = WW_OK;
+    if (sqlite3_prepare_v2(b->db->sql, known[k].sql, -1, &stmt, NULL) != SQLITE_OK ||
+        sqlite3_bind_int64(stmt, 1, b->sweep) != SQLITE_OK ||
+        sqlite3_bind_text(stmt, 2, value, -1, SQLITE_STATIC) != SQLITE_OK) {
+        code = ww_db_fail(b->db, "binding a value", b->error);
+    } else {
+        int rc = sqlite3_step(stmt);
+        const char *bad = rc == SQLITE_ROW ? (const char *)sqlite3_column_text(stmt, 0) : NULL;
+        if (bad)
+            code = ww_fail(b->error, WW_USAGE, known[k].parameter, "\"%.80s\": expected %s", bad,
+                           known[k].expected);
+        else if (rc != SQLITE_ROW && rc != SQLITE_DONE)
+            code = ww_db_fail(b->db, known[k].parameter, b->error);
+    }
+    sqlite3_finalize(stmt);
+    return code;
+}
+
+static enum ww_code check_names(struct binding *b, const char *const *bindings, size_t count) {
+    if (!b->sweep)
+        WW_TRY(ww_db_get_int(b->db, "SELECT coalesce(max(sweep_id), 0) FROM sweep", &b->sweep, b->error));
+    for (size_t i = 0; i < count && b->sweep; i++) {
+        const char *text = bindings[i], *equals = text[0] == ':' ? strchr(text, '=') : NULL;
+        for (size_t k = 0; k < sizeof known / sizeof *known; k++) {
+            size_t n = strlen(known[k].parameter);
+            bool same = equals ? (size_t)(equals - text) == n && strncmp(text, known[k].parameter, n) == 0
+                               : is_parameter(b, (int)i + 1, known[k].parameter);
+            if (same) WW_TRY(check_known(b, k, equals ? equals + 1 : text));
+        }
+    }
+    return WW_OK;
+}
+
 static enum ww_code bind_all(struct binding *b, const char *const *bindings, size_t count) {
     b->given = calloc((size_t)sqlite3_bind_parameter_count(b->stmt) + 1, sizeof *b->given);
     if (!b->given) return ww_fail_nomem(b->error, "a query's values");
     enum ww_code code = WW_OK;
     for (size_t i = 0; i < count && code == WW_OK; i++) code = bind_one(b, (int)i + 1, bindings[i]);
-    if (code == WW_OK && !b->named) code = check_all_given(b);
+    if (code == WW_OK) code = b->named ? check_names(b, bindings, count) : check_all_given(b);
     free(b->given);
     return code;
 }
@@ -233,4 +315,8 @@ enum ww_code ww_db_query_named(struct ww_db *db, const char *name, const char *c
     const struct ww_named_query *q = ww_db_named_find(name);
     if (!q) return ww_fail(error, WW_USAGE, "", "unknown query \"%.80s\"", name ? name : "");
     return ask(db, &(struct asked){q->sql, true, bindings, count}, format, out, error);
+}
+
+uint64_t ww_db_rows(const struct ww_db *db) {
+    return db->rows;
 }

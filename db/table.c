@@ -133,6 +133,7 @@ static enum ww_code fill_and_print(struct ww_db *db, struct table *t, sqlite3_st
     while (t->rows < t->capacity && (rc = sqlite3_step(stmt)) == SQLITE_ROW) WW_TRY(keep_row(t, stmt, error));
     if (rc != SQLITE_ROW && rc != SQLITE_DONE) return ww_db_fail(db, "the query", error);
     print_batch(t, stmt, out);
+    db->rows += t->rows;
     char text[CELL_BYTES];
     while (rc == SQLITE_ROW && !ferror(out) && (rc = sqlite3_step(stmt)) == SQLITE_ROW)
         for (int c = 0; c < t->columns; c++) {

@@ -2,11 +2,14 @@
 #include "base/text.h"
 #include "cmd/cmd.h"
 #include <errno.h>
+#include <poll.h>
 #include <signal.h>
 #include <string.h>
+#include <unistd.h>
 
 /* What docs/cli.md documents for an interrupted command: 128 + SIGINT, as shells have it. */
 #define EXIT_INTERRUPTED 130
+#define EXIT_SIGPIPE 141 /* 128 + SIGPIPE: what a shell shows of a program that the signal ended */
 
 static enum ww_code dispatch(int argc, char **argv, int *status, struct ww_error *error) {
     if (argc >= 2 && (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0)) {
@@ -44,14 +47,22 @@ static enum ww_code finish_stdout(struct ww_error *error) {
     return ww_fail(error, WW_IO, "standard output", "cannot write: %s", errno ? strerror(errno) : "I/O error");
 }
 
+/* True if stdout is a pipe that nobody reads any more, as behind `| head`. */
+static bool reader_is_gone(void) {
+    struct pollfd out = {.fd = STDOUT_FILENO};
+    return poll(&out, 1, 0) == 1 && (out.revents & POLLERR);
+}
+
 int main(int argc, char **argv) {
-    signal(SIGPIPE, SIG_IGN); /* a closed pipe is then a write error with an exit code of its own */
+    signal(SIGPIPE, SIG_IGN); /* a closed pipe is then a write error: what is at work can end in order */
     signal(SIGXFSZ, SIG_IGN); /* so is a file that the limit of the shell (ulimit -f) cuts off */
     struct ww_error error = {.code = WW_OK};
     int status = 0;
     enum ww_code code = dispatch(argc, argv, &status, &error);
+    bool gone = reader_is_gone() && !cmd_interrupted();
     struct ww_error late = {.code = WW_OK};
     enum ww_code out = finish_stdout(&late);
+    if (out != WW_OK && gone) return EXIT_SIGPIPE;
     if (code == WW_OK && out != WW_OK) {
         code = out;
         error = late;

@@ -440,9 +440,12 @@ enum ww_format { WW_FORMAT_TABLE, WW_FORMAT_CSV, WW_FORMAT_JSON };
 WW_API enum ww_code ww_db_query(struct ww_db *db, const char *sql, const char *const *bindings, size_t count,
                                 enum ww_format format, FILE *out, struct ww_error *error);
 /* The same with a named query, whose parameters may be left out; :run and :base must be a stored run's number,
- * or "last". Errors: WW_USAGE (no such query, not a number), WW_DB (no such run). */
+ * :sweep a sweep's, or "last"; :objective and :at must name what the sweep has. Errors: WW_USAGE (no such
+ * query, not a number, no such name), WW_DB (no such run or sweep). */
 WW_API enum ww_code ww_db_query_named(struct ww_db *db, const char *name, const char *const *bindings,
                                       size_t count, enum ww_format format, FILE *out, struct ww_error *error);
+/* How many rows the last query printed. */
+WW_API uint64_t ww_db_rows(const struct ww_db *db);
 /* Named queries: SQL text by name; NULL if unknown. Enumerate with ww_db_named(i). */
 struct ww_named_query {
     const char *name, *help, *sql;

@@ -120,6 +120,21 @@ static enum ww_code refuse_both(const struct cmd_line *line, struct ww_error *er
     return WW_OK;
 }
 
+/* Why a table may be empty, where that is no plain answer. */
+static void explain_empty(const char *named) {
+    static const struct {
+        const char *query, *why;
+    } empty[] = {
+        {"front", "no point of the sweep is valid, computed and within its constraints"},
+        {"best", "no point of the sweep is valid, computed and within its constraints"},
+        {"sensitivity",
+         "the sweep's valid points are too few to tell its parameters apart, or it is not complete"},
+    };
+    for (size_t i = 0; i < sizeof empty / sizeof *empty; i++)
+        if (strcmp(named, empty[i].query) == 0)
+            fprintf(stderr, "warpwatt query: %s: %s; see --named explored\n", named, empty[i].why);
+}
+
 static enum ww_code query_run(const struct cmd_line *line, struct ww_error *error) {
     if (cmd_has(line, "list") || cmd_has(line, "names")) return list_queries(cmd_has(line, "names"), error);
     const char *named = cmd_get(line, "named");
@@ -135,6 +150,7 @@ static enum ww_code query_run(const struct cmd_line *line, struct ww_error *erro
         named ? ww_db_query_named(db, named, line->argument, line->argument_count, format, stdout, error)
               : ww_db_query(db, line->argument[0], line->argument + 1, line->argument_count - 1, format, stdout,
                             error);
+    if (code == WW_OK && named && ww_db_rows(db) == 0) explain_empty(named);
     ww_db_close(db);
     return code;
 }

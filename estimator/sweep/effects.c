@@ -10,6 +10,7 @@
 /* Multiplications of all fits, at most: pairs are left out where they would take minutes. */
 #define WORK_MOST 5e9
 #define SINGULAR 1e-9
+#define FREEDOM 2 /* more points than columns, at least: with fewer an error of a fit says nothing */
 
 /* The columns that belong to a term. */
 struct term {
@@ -97,7 +98,7 @@ static void add_term(struct fit *f, size_t a, size_t b) {
     f->columns += n;
 }
 
-/* Main effects, then pairs; column 0 is the mean. False: more columns than the points can tell apart, or than
+/* Main effects, then pairs; column 0 is the mean. False: too few points for the columns, or more columns than
  * can be fitted in good time. */
 static bool choose(struct fit *f, bool pairs) {
     size_t n = f->space->param_count;
@@ -107,12 +108,13 @@ static bool choose(struct fit *f, bool pairs) {
     for (size_t a = 0; a < n && pairs; a++)
         for (size_t b = a + 1; b < n; b++) add_term(f, a, b);
     double work = (double)f->terms * (double)f->values * (double)f->columns * (double)f->columns;
-    return f->columns < f->values && f->terms && work <= WORK_MOST;
+    return f->columns + FREEDOM <= f->values && f->terms && work <= WORK_MOST;
 }
 
-/* The sum of squares that a fit without term `without` leaves; terms: none is left out. */
-static bool solve(const struct fit *f, size_t without, struct ww_lsq *l, double *left) {
-    size_t gone = without < f->terms ? f->term[without].count : 0, rank;
+/* The sum of squares that a fit without term `without` leaves; terms: none is left out. *rank: the columns that
+ * the points can tell apart. */
+static bool solve(const struct fit *f, size_t without, struct ww_lsq *l, double *left, size_t *rank) {
+    size_t gone = without < f->terms ? f->term[without].count : 0;
     if (!ww_lsq_new(l, f->values, f->columns - gone)) return false;
     for (size_t i = 0; i < f->values; i++) {
         size_t at = 0;
@@ -122,7 +124,7 @@ static bool solve(const struct fit *f, size_t without, struct ww_lsq *l, double 
             for (size_t c = 0; c < f->term[t].count && t != without; c++)
                 gsl_matrix_set(l->x, i, at++, coded(f, i, &f->term[t], c));
     }
-    return gsl_multifit_linear_tsvd(l->x, l->y, SINGULAR, l->c, l->cov, left, &rank, l->work) == 0;
+    return gsl_multifit_linear_tsvd(l->x, l->y, SINGULAR, l->c, l->cov, left, rank, l->work) == 0;
 }
 
 static double spread(const struct fit *f) {
@@ -137,7 +139,8 @@ static bool fit_term(const struct fit *f, const struct ww_lsq *whole, size_t t, 
     const struct term *m = &f->term[t];
     struct ww_lsq l = {0};
     double without = 0;
-    bool good = solve(f, t, &l, &without);
+    size_t rank;
+    bool good = solve(f, t, &l, &without, &rank);
     ww_lsq_free(&l);
     *e = (struct ww_sweep_effect){.a = m->a, .b = m->b, .slope = m->count == 1};
     e->share = all > 0 ? fmax(0, (without - left) / all) : 0;
@@ -148,22 +151,28 @@ static bool fit_term(const struct fit *f, const struct ww_lsq *whole, size_t t, 
     return good;
 }
 
+/* No effects where columns are combinations of each other at these points: what belongs to which is then
+ * unknown, though a fit of least norm would share it out. */
+static bool fit_all(const struct fit *f, struct ww_sweep_effect *effect, size_t *count) {
+    struct ww_lsq whole = {0};
+    double left = 0, all = spread(f);
+    size_t rank = 0;
+    bool good = solve(f, f->terms, &whole, &left, &rank);
+    for (size_t t = 0; t < f->terms && good && rank == f->columns; t++)
+        good = fit_term(f, &whole, t, left, all, &effect[(*count)++]);
+    ww_lsq_free(&whole);
+    return good;
+}
+
 enum ww_code ww_sweep_effects(const struct ww_sweep_space *space, const struct ww_sweep_plan *plan,
                               const size_t *row, const double *value, size_t values,
                               struct ww_sweep_effect *effect, size_t *count, struct ww_error *error) {
     struct fit f = {.space = space, .plan = plan, .row = row, .value = value, .values = values};
-    struct ww_lsq whole = {0};
-    double left = 0;
     *count = 0;
     f.term = calloc(space->param_count * (space->param_count + 1) / 2, sizeof *f.term);
     bool good = f.term && code_all(&f);
-    if (good && (choose(&f, true) || choose(&f, false))) {
-        double all = spread(&f);
-        good = solve(&f, f.terms, &whole, &left);
-        for (size_t t = 0; t < f.terms && good; t++)
-            good = fit_term(&f, &whole, t, left, all, &effect[(*count)++]);
-    }
-    ww_lsq_free(&whole);
+    if (good && choose(&f, true)) good = fit_all(&f, effect, count);
+    if (good && *count == 0 && choose(&f, false)) good = fit_all(&f, effect, count);
     free(f.term);
     free(f.code);
     return good ? WW_OK : ww_fail_nomem(error, "the effects of parameters");

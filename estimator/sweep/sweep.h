@@ -157,8 +157,9 @@ struct ww_sweep_effect {
     double share;  /* of the objective's variance: what the fit loses without the term */
 };
 /* Least squares of the objective over main effects and pairwise products. value[i] belongs to plan row row[i].
- * If there are too few points for the pairs, only main effects are fitted; if for these too, *count is 0.
- * `effect` has room for params * (params + 1) / 2. Errors: WW_NOMEM. */
+ * If there are too few points for the pairs, or points that do not tell the columns apart, only main effects
+ * are fitted; if for these too, *count is 0. A fit has two points more than coefficients, at least. `effect`
+ * has room for params * (params + 1) / 2. Errors: WW_NOMEM. */
 enum ww_code ww_sweep_effects(const struct ww_sweep_space *space, const struct ww_sweep_plan *plan,
                               const size_t *row, const double *value, size_t values,
                               struct ww_sweep_effect *effect, size_t *count, struct ww_error *error);

@@ -222,6 +222,26 @@ static void effects_are_those_of_a_known_function(void **state) {
     ww_sweep_space_free(&s);
 }
 
+/* Points at which a and b change together, and points as many as coefficients: neither gives effects. */
+static void effects_that_points_cannot_tell_apart_are_not_given(void **state) {
+    (void)state;
+    struct ww_sweep_space s;
+    struct ww_sweep_plan plan;
+    struct ww_sweep_effect e[3];
+    size_t diagonal[5] = {0, 4, 8, 0, 4}, corner[4] = {0, 1, 3, 4}, all[9], count;
+    double y[9];
+    for (size_t i = 0; i < 9; i++) y[i] = (double)(all[i] = i) + 1;
+    space(AB, "", &s);
+    assert_int_equal(ww_sweep_pick(&s, WW_SWEEP_GRID, 0, 0, &plan, &error), WW_OK);
+    assert_int_equal(ww_sweep_effects(&s, &plan, all, y, 9, e, &count, &error), WW_OK);
+    assert_int_equal(count, 3);
+    assert_int_equal(ww_sweep_effects(&s, &plan, diagonal, y, 5, e, &count, &error), WW_OK);
+    assert_int_equal(count, 0);
+    assert_int_equal(ww_sweep_effects(&s, &plan, corner, y, 4, e, &count, &error), WW_OK);
+    assert_int_equal(count, 0);
+    ww_sweep_space_free(&s);
+}
+
 static bool refuse(void *context, double part, uint64_t done, const char *unit) {
     (void)part, (void)done;
     if (!*(char *)context) snprintf(context, 32, "%s", unit);
@@ -262,6 +282,7 @@ int main(void) {
         cmocka_unit_test(equal_machines_have_equal_hashes_and_others_do_not),
         cmocka_unit_test(a_machine_that_cannot_be_has_a_reason),
         cmocka_unit_test(effects_are_those_of_a_known_function),
+        cmocka_unit_test(effects_that_points_cannot_tell_apart_are_not_given),
         cmocka_unit_test(a_sweep_stops_while_it_records),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
