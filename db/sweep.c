@@ -6,6 +6,8 @@
 #include <inttypes.h>
 #include <string.h>
 
+#define STEPS_AT_ONCE 1000000 /* operations of SQLite */
+
 /* A column of v_sweep_point, or an expression over several, of one point. Free with sqlite3_free. */
 static char *point_sql(const char *expression) {
     return sqlite3_mprintf("SELECT (%s\n) FROM v_sweep_point p WHERE p.sweep_id = :sweep AND p.point = :point",
@@ -38,6 +40,27 @@ static bool is_balanced(const char *s) {
             return false;
     }
     return depth == 0;
+}
+
+/* Called every million operations. Not zero: stop. */
+static int count_steps(void *context) {
+    int64_t *left = context;
+    return (*left -= STEPS_AT_ONCE) < 0;
+}
+
+int ww_sweep_step(struct ww_db *db, sqlite3_stmt *stmt, const char *what, enum ww_code *code,
+                  struct ww_error *error) {
+    int64_t left = WW_SQL_STEPS;
+    sqlite3_progress_handler(db->sql, STEPS_AT_ONCE, count_steps, &left);
+    int rc = sqlite3_step(stmt);
+    sqlite3_progress_handler(db->sql, 0, NULL, NULL);
+    if (rc == SQLITE_ROW || rc == SQLITE_DONE) return rc;
+    *code = left < 0 ? ww_fail(error, WW_INPUT, "SQL",
+                               "\"%.200s\" takes more than %d operations for one point; expected an expression"
+                               " that ends",
+                               what, WW_SQL_STEPS)
+                     : ww_db_fail(db, what, error);
+    return rc;
 }
 
 static enum ww_code check_expression(struct ww_db *db, const struct ww_db_sweep *sweep, const char *what,

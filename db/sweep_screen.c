@@ -96,13 +96,12 @@ enum ww_code ww_db_scratch_judge(struct ww_db *db, const struct ww_db_sweep *swe
                                  struct ww_error *error) {
     sqlite3_stmt *s;
     size_t m = sweep->objective_count;
-    int rc = SQLITE_DONE;
     enum ww_code code = prepare_judge(db, sweep, &s, error);
     for (uint64_t p = 0; p < sweep->points; p++) {
         holds[p] = false;
         for (size_t i = 0; i < m; i++) value[p * m + i] = NAN;
     }
-    while (code == WW_OK && (rc = sqlite3_step(s)) == SQLITE_ROW) {
+    while (code == WW_OK && ww_sweep_step(db, s, "objectives and constraints", &code, error) == SQLITE_ROW) {
         uint64_t p = (uint64_t)sqlite3_column_int64(s, 0);
         if (p >= sweep->points) continue;
         for (size_t i = 0; i < m; i++)
@@ -110,7 +109,6 @@ enum ww_code ww_db_scratch_judge(struct ww_db *db, const struct ww_db_sweep *swe
                 value[p * m + i] = sqlite3_column_double(s, (int)i + 1) * (sweep->objective[i].most ? -1 : 1);
         holds[p] = sqlite3_column_int(s, (int)m + 1) != 0;
     }
-    if (code == WW_OK && rc != SQLITE_DONE) code = ww_db_fail(db, "estimates", error);
     sqlite3_finalize(s);
     return code;
 }

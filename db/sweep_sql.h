@@ -9,6 +9,13 @@
 enum ww_code ww_sweep_prepare(struct ww_db *db, const char *expression, sqlite3_stmt **stmt,
                               struct ww_error *error);
 
+/* sqlite3_step() for an expression of a space file, which may never end: after WW_SQL_STEPS operations of
+ * SQLite for one row it gives up. SQLITE_ROW, SQLITE_DONE, or *code is set. `what` names the expression in the
+ * message. Errors: WW_INPUT (no end), those of ww_db_fail. */
+#define WW_SQL_STEPS 100000000
+int ww_sweep_step(struct ww_db *db, sqlite3_stmt *stmt, const char *what, enum ww_code *code,
+                  struct ww_error *error);
+
 /* Stores a point, its settings and results, and nothing that follows from them. */
 enum ww_code ww_sweep_put(struct ww_db *db, const struct ww_db_sweep *sweep, const struct ww_db_sweep_point *p,
                           struct ww_error *error);

@@ -84,10 +84,11 @@ static enum ww_code evaluate(struct ww_db *db, const struct ww_db_sweep *sweep, 
     WW_TRY(ww_sweep_prepare(db, expression, &stmt, error));
     sqlite3_bind_int64(stmt, sqlite3_bind_parameter_index(stmt, ":sweep"), sweep->id);
     sqlite3_bind_int64(stmt, sqlite3_bind_parameter_index(stmt, ":point"), (int64_t)ord);
-    int rc = sqlite3_step(stmt), type = rc == SQLITE_ROW ? sqlite3_column_type(stmt, 0) : SQLITE_NULL;
+    enum ww_code code = WW_OK;
+    int rc = ww_sweep_step(db, stmt, expression, &code, error),
+        type = rc == SQLITE_ROW ? sqlite3_column_type(stmt, 0) : SQLITE_NULL;
     *value = rc == SQLITE_ROW ? sqlite3_column_double(stmt, 0) : 0;
     *known = (type == SQLITE_INTEGER || type == SQLITE_FLOAT) && isfinite(*value);
-    enum ww_code code = rc == SQLITE_ROW || rc == SQLITE_DONE ? WW_OK : ww_db_fail(db, expression, error);
     sqlite3_finalize(stmt);
     return code;
 }
