@@ -8,7 +8,7 @@ enum ww_code ww_dma_init(struct ww_sm *sm, struct ww_arena *arena, struct ww_err
     if (!g->dma_engines)
         return ww_fail(error, WW_UNSUPPORTED, "",
                        "the trace has bulk transfers and %s no engine for them "
-                       "(dma.engines is 0)",
+                       "(dma.engines is 0); --set dma.engines=1 gives it one, the GPU gtx480-d2ma has one",
                        g->name);
     struct ww_dma_engine *e = ww_arena_array(arena, 1, sizeof *e);
     if (!e) return ww_fail_nomem(error, "engine of bulk transfers");

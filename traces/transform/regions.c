@@ -39,7 +39,8 @@ static enum ww_code check_step(const struct finder *f, const struct ww_inst *in,
     if (in->op == WW_OP_BARRIER && !ww_region_barrier(f->launch, in, a))
         return refuse(f, in, "is a barrier of some threads only");
     if (in->op == WW_OP_ASYNC_COPY) return refuse(f, in, "copies to shared memory asynchronously");
-    if (in->op == WW_OP_DMA) return refuse(f, in, "transfers to shared memory in bulk");
+    if (in->op == WW_OP_DMA)
+        return refuse(f, in, "transfers to shared memory in bulk already, as trace transform d2ma makes it");
     if (is_shared(in) && !a) return refuse(f, in, "accesses shared memory at unknown addresses");
     return WW_OK;
 }
