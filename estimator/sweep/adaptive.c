@@ -109,7 +109,8 @@ static enum ww_code replay(struct adaptive *a, const size_t *pick, size_t picked
 static enum ww_code spend(struct adaptive *a, double cost, double end, struct ww_error *error) {
     size_t all = (size_t)fmax(0, (end - a->spent) / cost + ROUNDING), picked;
     size_t first = (all + FIRST_SHARE - 1) / FIRST_SHARE;
-    size_t batch = (all - first + BATCHES - 1) / BATCHES;
+    size_t batch =
+        all > first ? (all - first + BATCHES - 1) / BATCHES : 1; /* samples may have left one replay */
     size_t *pick = array(a, a->n, sizeof *pick);
     if (!pick) return ww_fail_nomem(error, "a sweep");
     for (;;) {

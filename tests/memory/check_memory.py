@@ -51,15 +51,17 @@ def measure(program, folder, case, size):
 
 
 def main(argv):
-    failed = 0
+    passed = failed = 0
     with tempfile.TemporaryDirectory() as folder:
         for case in LONG if "--long" in argv[2:] else SHORT:
             small, large = (measure(argv[1], folder, case, size) for size in case[2])
             for mode in MODES:
                 growth = 0 if mode == "analytic" else large[mode] - small[mode]
                 ok = large[mode] < LIMIT_KB and growth <= GROWTH_KB
+                passed += ok
                 failed += not ok
                 print("%s - %s %s" % ("ok" if ok else "not ok", case[0], mode))
+    print("%d passed, %d failed" % (passed, failed))
     return 1 if failed else 0
 
 
