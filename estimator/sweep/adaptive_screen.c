@@ -17,18 +17,6 @@ static const char *join_settings(struct ww_arena *arena, const struct ww_sweep_m
     return text;
 }
 
-static struct ww_db_sweep_point point_of(const struct ww_sweep_machine *m, size_t ord, const char *config) {
-    return (struct ww_db_sweep_point){.ord = ord,
-                                      .config = config,
-                                      .key = m->key,
-                                      .value = m->value,
-                                      .number = m->number,
-                                      .settings = m->settings,
-                                      .reason = m->reason[0] ? m->reason : NULL,
-                                      .area_mm2 = m->area_mm2,
-                                      .area_known = m->area_known};
-}
-
 /* The model's results of one candidate; m->reason if there is a trace that it has no room for. Mechanisms that
  * the model does not know are taken for the default ones: what they change is learned. */
 static enum ww_code estimate(struct adaptive *a, size_t i, struct ww_sweep_machine *m, struct ww_error *error) {
@@ -57,7 +45,7 @@ static enum ww_code screen_one(struct adaptive *a, size_t i, struct ww_sweep_mac
     struct ww_arena *arena = &job->space.arena;
     if (!m->reason[0]) WW_TRY(estimate(a, i, m, error));
     if (m->reason[0]) {
-        struct ww_db_sweep_point p = point_of(m, i, m->config);
+        struct ww_db_sweep_point p = ww_sweep_machine_row(m, i);
         if (!a->reason) a->reason = ww_arena_strdup(arena, m->reason);
         return ww_db_sweep_store(job->db, &job->head, &p, error);
     }
@@ -67,7 +55,8 @@ static enum ww_code screen_one(struct adaptive *a, size_t i, struct ww_sweep_mac
     a->scratch_config[i] = ww_arena_printf(arena, "%zu", i);
     a->settings[i] = join_settings(arena, m);
     if (!a->config[i] || !a->scratch_config[i] || !a->settings[i]) return ww_fail_nomem(error, "candidates");
-    struct ww_db_sweep_point p = point_of(m, i, a->scratch_config[i]);
+    struct ww_db_sweep_point p = ww_sweep_machine_row(m, i);
+    p.config = a->scratch_config[i];
     p.result = &a->model[i * a->traces];
     return ww_db_scratch_put(a->scratch, &a->head, &p, error);
 }

@@ -137,16 +137,8 @@ static enum ww_code replay_all(struct sweep_job *job, struct ww_sweep_machine *m
 static enum ww_code store(struct worker *w, size_t ord, const struct ww_sweep_machine *m,
                           const struct ww_db_sweep_result *result, size_t computed, struct ww_error *error) {
     struct sweep_job *job = w->job;
-    struct ww_db_sweep_point point = {.ord = ord,
-                                      .config = m->config,
-                                      .key = m->key,
-                                      .value = m->value,
-                                      .number = m->number,
-                                      .settings = m->settings,
-                                      .reason = m->reason[0] ? m->reason : NULL,
-                                      .area_mm2 = m->area_mm2,
-                                      .area_known = m->area_known,
-                                      .result = result};
+    struct ww_db_sweep_point point = ww_sweep_machine_row(m, ord);
+    point.result = result;
     pthread_mutex_lock(&job->lock);
     enum ww_code code = job->sampling && !point.reason
                             ? ww_db_sweep_store_sampled(job->db, &job->head, &point, error)

@@ -163,3 +163,15 @@ void ww_sweep_machine_free(struct ww_sweep_machine *m) {
     m->gpu = NULL;
     ww_arena_free(&m->arena);
 }
+
+struct ww_db_sweep_point ww_sweep_machine_row(const struct ww_sweep_machine *m, size_t ord) {
+    return (struct ww_db_sweep_point){.ord = ord,
+                                      .config = m->config,
+                                      .key = m->key,
+                                      .value = m->value,
+                                      .number = m->number,
+                                      .settings = m->settings,
+                                      .reason = m->reason[0] ? m->reason : NULL,
+                                      .area_mm2 = m->area_mm2,
+                                      .area_known = m->area_known};
+}

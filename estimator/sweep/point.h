@@ -36,6 +36,8 @@ enum ww_code ww_sweep_power_open(struct ww_sweep_space *space, const struct ww_g
 enum ww_code ww_sweep_machine(const struct ww_sweep_space *space, const uint16_t *level, const char *power_hash,
                               struct ww_sweep_machine *machine, struct ww_error *error);
 void ww_sweep_machine_free(struct ww_sweep_machine *machine);
+/* The point as the database takes it, without results; what it points to stays the machine's. */
+struct ww_db_sweep_point ww_sweep_machine_row(const struct ww_sweep_machine *machine, size_t ord);
 /* Errors of a point, after which a sweep goes on, against those of the sweep. */
 bool ww_sweep_is_reason(enum ww_code code);
 
