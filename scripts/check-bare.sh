@@ -10,7 +10,7 @@ MIRROR=${MIRROR:-http://deb.debian.org/debian}
 mkdir -p "$ROOT"
 
 cleanup() {
-    for m in proc dev; do mountpoint -q "$ROOT/$m" && umount -l "$ROOT/$m"; done
+    for m in proc sys dev; do mountpoint -q "$ROOT/$m" && umount -l "$ROOT/$m"; done
     [ -n "${KEEP:-}" ] || rm -rf --one-file-system "$ROOT"
 }
 trap cleanup EXIT
@@ -19,6 +19,8 @@ trap cleanup EXIT
 debootstrap --variant=minbase --include=make,git,ca-certificates bookworm "$ROOT" "$MIRROR" >"$ROOT.log" 2>&1 ||
     { tail -n 20 "$ROOT.log" && exit 1; }
 mount -t proc proc "$ROOT/proc" 2>/dev/null || mount --bind /proc "$ROOT/proc"
+mount --rbind /sys "$ROOT/sys" # slurmd looks for control groups there
+mount --make-rslave "$ROOT/sys"
 mount --bind /dev "$ROOT/dev"
 cp /etc/resolv.conf "$ROOT/etc/resolv.conf"
 [ ! -f /etc/apt/apt.conf.d/99proxy ] || cp /etc/apt/apt.conf.d/99proxy "$ROOT/etc/apt/apt.conf.d/"
