@@ -64,6 +64,10 @@ def free_ports(count):
     return ports
 
 
+class NotUp(RuntimeError):
+    """A daemon does not come up."""
+
+
 class Cluster:
     """Use as a context: starts on entry, stops on exit whatever happens."""
 
@@ -117,7 +121,7 @@ class Cluster:
         end = time.monotonic() + seconds
         while not holds():
             if time.monotonic() > end:
-                raise RuntimeError("%s does not come up; daemons' logs are in %s:\n%s" % (what, self.folder, self.logs()))
+                raise NotUp("%s does not come up; daemons' logs are in %s:\n%s" % (what, self.folder, self.logs()))
             time.sleep(0.2)
 
     def logs(self):
