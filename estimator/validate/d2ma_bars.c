@@ -50,15 +50,16 @@ static double shorter(const struct ww_d2ma_sums *s, size_t i, enum ww_counter wh
 static double whole(const struct ww_d2ma_sums *s, size_t i) {
     return shorter(s, i, WW_C_TRANSFER_CYCLES);
 }
-/* The engine's waiting for its unit, MSHRs and the port is no generation of addresses (sections 4.2 and 5.2).
- */
+/* From the first instruction to the last request, whatever lies between. */
 static double agen(const struct ww_d2ma_sums *s, size_t i) {
+    return shorter(s, i, WW_C_TRANSFER_AGEN_CYCLES);
+}
+/* The same without the engine's waiting for its unit, MSHRs and the port. A plain copy's waiting stays in, so
+ * this flatters the engine and is not compared with the paper. */
+static double agen_alone(const struct ww_d2ma_sums *s, size_t i) {
     const struct ww_d2ma_sum *d = &s->dma[i];
     return change(transfer(&s->plain[i], WW_C_TRANSFER_AGEN_CYCLES),
                   transfer(d, WW_C_TRANSFER_AGEN_CYCLES) - transfer(d, WW_C_TRANSFER_WAIT_CYCLES));
-}
-static double agen_waiting(const struct ww_d2ma_sums *s, size_t i) {
-    return shorter(s, i, WW_C_TRANSFER_AGEN_CYCLES);
 }
 static double mem(const struct ww_d2ma_sums *s, size_t i) {
     return shorter(s, i, WW_C_TRANSFER_MEM_CYCLES);
@@ -108,11 +109,11 @@ static const struct {
                          "word", writers},
     [WW_D2MA_LOADS] = {"loads", "words loaded from shared memory that were compared", "word", loads},
     [WW_D2MA_WHOLE] = {"fig11", "tile transfer time", "%", whole},
-    [WW_D2MA_AGEN] = {"fig11-agen", "address generation cycles", "%", agen},
+    [WW_D2MA_AGEN] = {"fig11-agen", "address generation cycles, to the last request", "%", agen},
     [WW_D2MA_MEM] = {"fig11-mem", "memory transaction cycles", "%", mem},
     [WW_D2MA_FIRST] = {"fig11-first", "cycles until the first request", "%", first},
-    [WW_D2MA_AGEN_WAITING] = {"fig11-waiting", "cycles until the last request, waiting included", "%",
-                              agen_waiting},
+    [WW_D2MA_AGEN_ALONE] = {"fig11-alone", "address generation cycles, the engine's waiting left out", "%",
+                            agen_alone},
     [WW_D2MA_STALL_PLAIN] = {"stall-base", "cycles with all warps waiting for tiles, plain", "%", stall_plain},
     [WW_D2MA_STALL_DMA] = {"stall-dma", "the same, D2MA", "%", stall_dma},
     [WW_D2MA_L2_MISS] = {"l2miss", "L2 miss rate of requests, plain", "%", l2_miss},
