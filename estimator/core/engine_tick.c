@@ -1,6 +1,7 @@
 #include "govern.h"
 #include "shard.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 void ww_core_fail(struct ww_core *core, enum ww_code code) {
@@ -72,6 +73,7 @@ static void send_group(struct ww_core *core, uint32_t group, uint64_t cycle) {
  * issue or wakes, or its LSU may go on. */
 static uint64_t take_mail(struct ww_sm *sm, uint64_t cycle) {
     struct ww_mail *mail = &sm->core->mail[2 * sm->id + (cycle & 1)];
+    assert(sm->now + 1 <= cycle);
     ww_sm_advance(sm, cycle);
     if (mail->unblocked) {
         sm->misses.refused = false;
@@ -89,11 +91,27 @@ static uint64_t take_mail(struct ww_sm *sm, uint64_t cycle) {
     return at;
 }
 
+uint64_t ww_core_quiet(const struct ww_core *core, uint32_t sm, uint64_t cycle) {
+    uint64_t ps = ww_clock_time(&core->clock, cycle), quiet = ww_memsys_quiet(core->memory, (uint16_t)sm, ps);
+    return quiet > ps ? cycle + ((quiet - ps - 1) << 16) / core->clock.period_fp : cycle;
+}
+
+/* The cycle before which the SM, which is alone, may go ahead. */
+static uint64_t ahead_until(const struct ww_core *core, const struct ww_sm *sm, uint64_t cycle) {
+    uint64_t end = core->epochs.end;
+    if (!sm->asked) return end;
+    uint64_t at = core->team ? core->main->quiet[sm->id] : ww_core_quiet(core, sm->id, cycle);
+    return at < end ? at : end;
+}
+
 /* Steps an SM of the group, if it is due. */
 static inline void step_sm(struct ww_core *core, struct ww_wheel *wheel, uint32_t id, uint32_t bit,
                            uint64_t cycle) {
     uint64_t next = core->next[id], most = cycle + WW_WHEEL_SPAN;
-    if (next <= cycle) next = ww_sm_step(&core->sm[id], cycle);
+    if (next <= cycle) {
+        struct ww_sm *sm = &core->sm[id];
+        next = ww_sm_run(sm, cycle, ww_sm_alone(sm) ? ahead_until(core, sm, cycle) : 0);
+    }
     core->next[id] = next;
     if (next != WW_NEVER) ww_wheel_set(wheel, next < most ? next : most, bit);
 }

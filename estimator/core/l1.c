@@ -19,6 +19,7 @@ void ww_l1_queue(struct ww_sm *sm, const struct ww_mem_request *request) {
     struct ww_miss_queue *l = &sm->misses;
     uint32_t at = l->head + l->count++, capacity = sm->core->gpu->l1_miss_queue;
     sm->core->inflight++;
+    sm->asked++;
     if (at >= capacity) at -= capacity;
     l->ring[at] = *request;
 }

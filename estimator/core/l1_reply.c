@@ -152,7 +152,10 @@ static void learn_page(struct ww_sm *sm, uint64_t address) {
 
 void ww_l1_reply(struct ww_sm *sm, const struct ww_mem_reply *reply, uint64_t cycle) {
     uint32_t kind = reply->tag & WW_TAG_KIND, value = reply->tag & ~WW_TAG_KIND;
-    if (reply->last) sm->core->inflight--;
+    if (reply->last) {
+        sm->core->inflight--;
+        sm->asked--;
+    }
     if (sm->page_shift) learn_page(sm, reply->address);
     if (kind == WW_TAG_MSHR)
         fill(sm, &sm->l1, value, reply, cycle);

@@ -39,7 +39,9 @@ void ww_lsu_push(struct ww_sm *sm, struct ww_warp *w, uint32_t inst, uint32_t ma
 }
 
 void ww_lsu_let_go(struct ww_sm *sm, struct ww_warp *w, uint64_t cycle) {
-    if (--w->inflight == 0 && w->done) ww_dispatch_warp_gone(sm, w->cta, cycle);
+    if (--w->inflight || !w->done) return;
+    sm->lingering--;
+    ww_dispatch_warp_gone(sm, w->cta, cycle);
 }
 
 static void pop(struct ww_sm *sm) {

@@ -69,6 +69,8 @@ void ww_memsys_free(struct ww_memsys *m);
  * leads to comes not before the queue's floor). False: the SM's port or the slice pushes back; nothing has
  * changed, and unblocked() will be called. */
 bool ww_memsys_send(struct ww_memsys *m, const struct ww_mem_request *request, uint64_t now_ps);
+/* A time before which the SM is told nothing unless it sends something; events up to `now` have passed. */
+uint64_t ww_memsys_quiet(const struct ww_memsys *m, uint16_t sm, uint64_t now_ps);
 /* True if nothing is in flight anywhere (dirty lines may stay in the L2). */
 bool ww_memsys_idle(const struct ww_memsys *m);
 /* Closes a launch at time now: time-based counters (DRAM cycles, active cycles, refreshes) are brought up

@@ -148,12 +148,17 @@ static inline uint64_t step_issue(struct ww_sm *sm, uint64_t cycle) {
     return next;
 }
 
-uint64_t ww_sm_step(struct ww_sm *sm, uint64_t cycle) {
+/* What of a step is the SM's own affair; returns the cycle of the next issue. */
+static inline uint64_t step_inside(struct ww_sm *sm, uint64_t cycle) {
     sm->now = cycle;
     sm->stirred = false;
     wake_warps(sm, cycle);
     step_memory(sm, cycle);
-    uint64_t next = sm->extras ? step_all(sm, cycle) : step_issue(sm, cycle);
+    return sm->extras ? step_all(sm, cycle) : step_issue(sm, cycle);
+}
+
+/* What others see of it; returns the cycle of the next step. */
+static inline uint64_t end_step(struct ww_sm *sm, uint64_t cycle, uint64_t next) {
     uint64_t at = ww_lsu_next(&sm->lsu, cycle);
     if (sm->ended) end_ctas(sm, cycle + 1);
     if (at < next) next = at;
@@ -163,6 +168,26 @@ uint64_t ww_sm_step(struct ww_sm *sm, uint64_t cycle) {
     if (next == cycle + 1) return next;
     at = ww_wheel_next(&sm->wheel, cycle);
     return at < next ? at : next;
+}
+
+uint64_t ww_sm_step(struct ww_sm *sm, uint64_t cycle) {
+    return end_step(sm, cycle, step_inside(sm, cycle));
+}
+
+uint64_t ww_sm_run(struct ww_sm *sm, uint64_t cycle, uint64_t end) {
+    uint64_t next = sm->ahead ? end_step(sm, cycle, sm->ahead_next) : ww_sm_step(sm, cycle);
+    sm->ahead = false;
+    if (next >= end || !ww_sm_alone(sm)) return next;
+    do {
+        uint64_t at = next, issue = step_inside(sm, at);
+        if (sm->ended || sm->misses.count) {
+            sm->ahead = true;
+            sm->ahead_next = issue;
+            return at;
+        }
+        next = end_step(sm, at, issue);
+    } while (next < end && !sm->lingering);
+    return next;
 }
 
 void ww_sm_close(struct ww_sm *sm, uint64_t end) {

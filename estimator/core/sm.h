@@ -221,6 +221,10 @@ struct ww_sm {
     bool stirred;              /* a warp became ready since the last step */
     bool issuing;              /* schedulers of this cycle are at work: CTAs end after them */
     bool extras;               /* a barrel pipeline, bulk transfers, a prefetcher or a watch of its LSU */
+    bool ahead;                /* its step of cycle `now` is done but for what others see */
+    uint64_t ahead_next;       /* what ww_issue returned in it */
+    uint32_t asked;            /* requests to the memory system that are not answered in full */
+    uint32_t lingering;        /* warps that have ended and still hold their slot */
     uint64_t ended;            /* CTAs that do */
     struct ww_tlb_array pages; /* whose translation the SM got lately, if hits of the L1 need one */
     uint32_t page_shift;       /* log2 of a page's bytes; 0: hits need none */
@@ -276,6 +280,7 @@ struct ww_core {
     struct ww_transfer_log *transfers; /* or NULL */
     const uint8_t *roles;              /* by instruction, which belong to copies (copy.h); or NULL */
     bool observed;                     /* it has a probe or roles */
+    bool runs_ahead;                   /* SMs that nothing can reach go on by themselves for some cycles */
     struct ww_queue *queue;
     struct ww_clock clock;
     struct ww_event tick;
@@ -291,6 +296,7 @@ struct ww_core {
     struct ww_core *main;   /* the launch's: this one, but in a shard */
     struct ww_shard *shard; /* by group, if several threads step SMs; else NULL */
     struct ww_team *team;   /* these threads */
+    uint64_t *quiet;        /* with these, by SM that is due: what ww_core_quiet says */
     struct ww_sm *sm;
     bool ticking;
     uint64_t issued, inflight, age;
@@ -472,6 +478,17 @@ enum ww_code ww_sm_init(struct ww_sm *sm, struct ww_core *core, uint32_t id, str
 void ww_sm_count_mode(struct ww_sm *sm, uint64_t cycle);
 /* One cycle of the SM; returns the cycle of its next step (WW_NEVER: something outside wakes it). */
 uint64_t ww_sm_step(struct ww_sm *sm, uint64_t cycle);
+/* The same, and the steps of later cycles before `end`, as long as nothing that happens in them can be seen
+ * from outside: nothing tells the SM anything before `end`. A step that can be seen ends in its own cycle,
+ * which is returned then: the next call, for that cycle, completes it. */
+uint64_t ww_sm_run(struct ww_sm *sm, uint64_t cycle, uint64_t end);
+/* Nothing can be seen of the SM's next step before it is made, so that it may go ahead of the others. */
+static inline bool ww_sm_alone(const struct ww_sm *sm) {
+    const struct ww_core *core = sm->core, *main = core->main;
+    bool room = sm->resident_ctas < sm->cta_room || core->smm.on;
+    return core->runs_ahead && sm->resident_ctas && !sm->misses.count && !sm->lingering && !sm->dma &&
+           !sm->fetch && !(room && main->next_cta < main->cta_count);
+}
 /* Counts everything up to the launch's end. */
 void ww_sm_close(struct ww_sm *sm, uint64_t end);
 
@@ -490,6 +507,8 @@ void ww_core_tick(void *core, struct ww_event *event, uint64_t now_ps);
 void ww_core_epoch_end(void *core, struct ww_event *event, uint64_t now_ps);
 void ww_core_reply(void *core, uint16_t sm, const struct ww_mem_reply *reply, uint64_t now_ps);
 void ww_core_unblocked(void *core, uint16_t sm, uint64_t now_ps);
+/* The cycle before which memory tells the SM nothing unless it sends something in `cycle` or later. */
+uint64_t ww_core_quiet(const struct ww_core *core, uint32_t sm, uint64_t cycle);
 /* Makes sure that the SM steps in `cycle`, or earlier. */
 void ww_core_wake(struct ww_core *core, uint32_t sm, uint64_t cycle);
 /* The SM's miss queue holds something that may be sent: it is offered at the end of every cycle from now on. */

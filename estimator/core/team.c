@@ -187,6 +187,17 @@ static void step_together(struct ww_core *core, struct ww_team *t, uint64_t due)
     }
 }
 
+/* How far the SMs of a group that are due in `cycle` may go ahead: memory, that knows it, moves while they
+ * step. All that can stop at the same cycles, so that there is work for several threads then. */
+static void look_ahead(struct ww_core *core, uint32_t group, uint64_t due, uint64_t cycle) {
+    uint64_t edge = (cycle | (WW_THREADS_WINDOW - 1)) + 1;
+    for (; due; due &= due - 1) {
+        uint32_t sm = (group << core->group_shift) + (uint32_t)__builtin_ctzll(due);
+        uint64_t quiet = ww_core_quiet(core, sm, cycle);
+        core->quiet[sm] = quiet > edge ? edge : quiet;
+    }
+}
+
 void ww_team_step(struct ww_core *core, uint64_t cycle) {
     struct ww_team *t = core->team;
     uint64_t due = 0;
@@ -196,6 +207,7 @@ void ww_team_step(struct ww_core *core, uint64_t cycle) {
         uint64_t mail = core->mailed[cycle & 1][g];
         if (glance->next > cycle && !mail) continue;
         due |= 1ull << g;
+        if (core->runs_ahead) look_ahead(core, g, core->group[g].wheel.slot[cycle & 255] | mail, cycle);
         sms += (glance->next <= cycle ? glance->due : 0) + (uint32_t)__builtin_popcountll(mail);
     }
     t->core = core;

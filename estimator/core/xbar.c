@@ -45,6 +45,12 @@ bool ww_xbar_send(struct ww_xbar *x, uint16_t sm, uint32_t slice, uint32_t paylo
     return true;
 }
 
+uint64_t ww_xbar_quiet(const struct ww_xbar *x, uint16_t sm, uint64_t now_ps) {
+    const struct ww_xbar_port *p = &x->port[x->port_of[sm]];
+    uint64_t later = now_ps + (x->latency * x->clock->period_fp >> 16);
+    return p->head != NONE && x->reply[p->head].ps < later ? x->reply[p->head].ps : later;
+}
+
 static void retry_event(void *owner, struct ww_event *event, uint64_t now_ps) {
     struct ww_xbar_port *p = owner;
     (void)event;

@@ -76,6 +76,9 @@ bool ww_xbar_init(struct ww_xbar *x, const struct ww_gpu_spec *gpu, struct ww_qu
  * of it is at the slice. False: refused, the SM will be called. */
 bool ww_xbar_send(struct ww_xbar *x, uint16_t sm, uint32_t slice, uint32_t payload, uint64_t now_ps,
                   uint64_t *ready);
+/* A time before which no reply comes to the SM's port: what is not under way yet takes the crossbar's latency.
+ */
+uint64_t ww_xbar_quiet(const struct ww_xbar *x, uint16_t sm, uint64_t now_ps);
 /* The slice has taken a request out of its queue. Call ww_xbar_wake after that. */
 static inline void ww_xbar_taken(struct ww_xbar *x, uint32_t slice) {
     x->slice[slice].packets--;

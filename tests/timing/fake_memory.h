@@ -18,15 +18,15 @@ struct fake_flight {
     struct ww_event event;
     struct ww_mem_request request;
     struct ww_memsys *memory;
-    struct fake_flight *next;
-    uint64_t at; /* time of the reply */
+    struct fake_flight *next, *older; /* free ones; all that there are */
+    uint64_t at;                      /* time of the reply */
 };
 
 struct ww_memsys {
     struct ww_queue *queue;
     struct ww_memsys_client client;
     struct ww_clock clock;
-    struct fake_flight *free;
+    struct fake_flight *free, *all;
     uint32_t flying, l1_sector;
     bool blocked[1024];
 };
@@ -96,8 +96,14 @@ bool ww_memsys_send(struct ww_memsys *m, const struct ww_mem_request *request, u
     }
     struct fake_flight *f = m->free ? m->free : calloc(1, sizeof *f);
     if (!f) abort();
-    if (m->free) m->free = f->next;
-    *f = (struct fake_flight){.request = *request, .memory = m, .at = now_ps + fake.latency_ps};
+    if (m->free)
+        m->free = f->next;
+    else {
+        f->older = m->all;
+        m->all = f;
+    }
+    *f = (struct fake_flight){
+        .request = *request, .memory = m, .at = now_ps + fake.latency_ps, .older = f->older};
     f->event.fn = fake_answer;
     f->event.owner = f;
     m->flying++;
@@ -110,6 +116,14 @@ bool ww_memsys_send(struct ww_memsys *m, const struct ww_mem_request *request, u
     fake.updates += request->atomic_ops;
     ww_queue_earlier(m->queue, &f->event, f->at > fake.notice_ps ? f->at - fake.notice_ps : 0);
     return true;
+}
+
+/* The first answer to the SM that is under way, or what one to a request of now would take. */
+uint64_t ww_memsys_quiet(const struct ww_memsys *m, uint16_t sm, uint64_t now_ps) {
+    uint64_t first = now_ps + fake.latency_ps;
+    for (const struct fake_flight *f = m->all; f; f = f->older)
+        if (f->event.queued && f->request.sm == sm && f->at < first) first = f->at;
+    return first;
 }
 
 bool ww_memsys_idle(const struct ww_memsys *m) {

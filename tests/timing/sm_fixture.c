@@ -181,6 +181,7 @@ struct replay program_run_mech(struct program *p, const struct ww_gpu_spec *gpu,
                                         .epoch_cycles = epoch_cycles,
                                         .per_pc = true,
                                         .probe = p->probe,
+                                        .in_step = p->restless,
                                         .threads = p->threads};
     assert_int_equal(ww_engine_new(&options, &engine, &r.error), WW_OK);
     struct restless restless = {.event = {.fn = wake_all, .owner = &restless}, .engine = engine};
