@@ -59,6 +59,13 @@ static enum ww_code describe(const struct run *r, uint64_t index, struct ww_fram
     return WW_OK;
 }
 
+/* Launches at the program's beginning that are all among their kernels' first: every sample has them. */
+static size_t head_of(const struct ww_sampler *s) {
+    size_t n = 0;
+    while (n < s->frame.count && s->frame.unit[n].early && s->frame.unit[n].kind == WW_UNIT_LAUNCH) n++;
+    return n;
+}
+
 enum ww_code ww_sampler_begin(struct run *r, struct ww_sampler *s, struct ww_error *error) {
     uint64_t n = 0;
     *s = (struct ww_sampler){.run = r};
@@ -70,6 +77,7 @@ enum ww_code ww_sampler_begin(struct run *r, struct ww_sampler *s, struct ww_err
         for (uint64_t k = r->launches.range[i].first; k <= r->launches.range[i].last; k++)
             WW_TRY(describe(r, k, &s->launch[s->launches++], error));
     WW_TRY(ww_frame_make(s->launch, s->launches, &ww_frame_shape, r->arena, &s->frame, error));
+    s->head = head_of(s);
     for (int i = 0; i < 2; i++) s->kept[i] = ww_arena_array(r->arena, s->frame.count, sizeof *s->kept[i]);
     s->whole = ww_arena_array(r->arena, s->frame.count, sizeof *s->whole);
     return s->kept[0] && s->kept[1] && s->whole ? WW_OK : ww_fail_nomem(error, "a sample");
@@ -169,14 +177,20 @@ static struct ww_launch_result between(const struct ww_engine *engine, uint64_t 
     return sum;
 }
 
-static void set_measure(const struct ww_sampler *s, struct ww_launch_result *l, struct ww_measure *out) {
+/* What the engine replayed last took, between two cycles; the launch gets its energy. */
+static void take_measure(const struct ww_sampler *s, const struct ww_engine *engine, const uint64_t cycle[2],
+                         struct ww_measure *out, struct ww_launch_result *launch) {
     const struct run *r = s->run;
+    struct ww_launch_result sum = between(engine, cycle[0], cycle[1]);
+    if (cycle[0] == 0) sum.time_ps += (uint64_t)(r->options->gpu->spec.launch_overhead_us * 1e6);
     out->there = true;
-    out->instructions = (double)l->counter[WW_C_INST_ISSUED];
-    out->y[WW_MEASURE_CYCLES] = (double)l->cycles;
-    out->y[WW_MEASURE_SECONDS] = (double)l->time_ps * 1e-12;
-    if (r->power) ww_power_launch(r->power, &r->options->gpu->spec, l, &l->energy);
-    out->y[WW_MEASURE_JOULES] = r->power ? l->energy.total_j : 0;
+    out->ctas = launch->counter[WW_C_CTA_LAUNCHED];
+    out->instructions = (double)sum.counter[WW_C_INST_ISSUED];
+    out->y[WW_MEASURE_CYCLES] = (double)sum.cycles;
+    out->y[WW_MEASURE_SECONDS] = (double)sum.time_ps * 1e-12;
+    if (r->power) ww_power_launch(r->power, &r->options->gpu->spec, &sum, &sum.energy);
+    out->y[WW_MEASURE_JOULES] = r->power ? sum.energy.total_j : 0;
+    launch->energy = sum.energy;
 }
 
 static enum ww_code replay_stretch(struct ww_sampler *s, struct ww_engine *engine, const struct ww_unit *u,
@@ -202,12 +216,8 @@ static enum ww_code replay_stretch(struct ww_sampler *s, struct ww_engine *engin
     WW_TRY(replay_part(s, engine, st->position, &part, arena, launch, error));
     out->replayed += (double)launch->warp_instructions;
     out->warmed = (double)warmed.instructions;
-    out->ctas = launch->counter[WW_C_CTA_LAUNCHED];
     if (u->kind == WW_UNIT_TAIL) cycle[1] = UINT64_MAX;
-    struct ww_launch_result sum = between(engine, cycle[0], cycle[1]);
-    if (cycle[0] == 0) sum.time_ps += (uint64_t)(s->run->options->gpu->spec.launch_overhead_us * 1e6);
-    set_measure(s, &sum, out);
-    launch->energy = sum.energy;
+    take_measure(s, engine, cycle, out, launch);
     return WW_OK;
 }
 
@@ -221,31 +231,60 @@ static uint64_t set_phase(const struct ww_sampler *s, const struct ww_unit *u, s
     return ww_rng_next(&rng) % PHASE_PS;
 }
 
+static enum ww_code replay_head(struct ww_sampler *s, struct ww_engine *engine, struct ww_error *error) {
+    const struct ww_engine_part all = {.end = UINT64_MAX};
+    for (size_t u = 0; u < s->head; u++) { /* up to here units are launches */
+        struct ww_launch_result *launch = ww_arena_array(s->run->arena, 1, sizeof *launch);
+        struct ww_measure *out = &s->kept[0][u];
+        if (!launch) return ww_fail_nomem(error, "a sample");
+        WW_TRY(replay_part(s, engine, u, &all, s->run->arena, launch, error));
+        take_measure(s, engine, (uint64_t[]){0, UINT64_MAX}, out, launch);
+        out->replayed = (double)launch->warp_instructions;
+        s->kept[1][u] = *out;
+        s->whole[u] = launch;
+    }
+    return WW_OK;
+}
+
+/* The program's first launches in a row, as the program has them: nothing about them is estimated. */
+static enum ww_code measure_head(struct ww_sampler *s, struct ww_error *error) {
+    struct ww_engine_options options = ww_run_engine_options(s->run);
+    struct ww_engine *engine;
+    options.pieces = true;
+    enum ww_code code = ww_engine_new(&options, &engine, error);
+    if (code == WW_OK) code = replay_head(s, engine, error);
+    ww_engine_free(engine);
+    return code;
+}
+
+static enum ww_code measure_unit(struct ww_sampler *s, size_t unit, bool longer, struct ww_error *error) {
+    const struct ww_unit *u = &s->frame.unit[unit];
+    struct ww_engine_options options = ww_run_engine_options(s->run);
+    struct ww_engine *engine;
+    struct stretch st = stretch_of(s, u, longer);
+    bool keep = u->kind == WW_UNIT_LAUNCH && !longer;
+    struct ww_arena own, *arena = keep ? s->run->arena : &own;
+    struct ww_launch_result *launch = ww_arena_array(s->run->arena, 1, sizeof *launch);
+    if (!launch) return ww_fail_nomem(error, "a sample");
+    options.pieces = true;
+    ww_arena_init(&own, 0);
+    uint64_t phase = set_phase(s, u, &options);
+    enum ww_code code = ww_engine_new(&options, &engine, error);
+    if (code == WW_OK) ww_engine_set_time(engine, phase);
+    if (code == WW_OK) code = replay_stretch(s, engine, u, &st, arena, &s->kept[longer][unit], launch, error);
+    ww_engine_free(engine);
+    ww_arena_free(&own);
+    if (code == WW_OK && keep) s->whole[unit] = launch;
+    return code;
+}
+
 enum ww_code ww_sampler_measure(void *context, const struct ww_frame *frame, size_t unit, bool longer,
                                 struct ww_measure *out, struct ww_error *error) {
     struct ww_sampler *s = context;
-    struct ww_measure *kept = &s->kept[longer][unit];
-    const struct ww_unit *u = &frame->unit[unit];
-    if (!kept->there) {
-        struct ww_engine_options options = ww_run_engine_options(s->run);
-        struct ww_engine *engine;
-        struct stretch st = stretch_of(s, u, longer);
-        bool keep = u->kind == WW_UNIT_LAUNCH && !longer;
-        struct ww_arena own, *arena = keep ? s->run->arena : &own;
-        struct ww_launch_result *launch = ww_arena_array(s->run->arena, 1, sizeof *launch);
-        if (!launch) return ww_fail_nomem(error, "a sample");
-        options.pieces = true;
-        ww_arena_init(&own, 0);
-        uint64_t phase = set_phase(s, u, &options);
-        enum ww_code code = ww_engine_new(&options, &engine, error);
-        if (code == WW_OK) ww_engine_set_time(engine, phase);
-        if (code == WW_OK) code = replay_stretch(s, engine, u, &st, arena, kept, launch, error);
-        ww_engine_free(engine);
-        ww_arena_free(&own);
-        if (code != WW_OK) return code;
-        if (keep) s->whole[unit] = launch;
-    }
-    *out = *kept;
+    (void)frame; /* the sampler's own */
+    if (!s->kept[longer][unit].there)
+        WW_TRY(unit < s->head ? measure_head(s, error) : measure_unit(s, unit, longer, error));
+    *out = s->kept[longer][unit];
     return WW_OK;
 }
 

@@ -13,6 +13,7 @@ struct ww_sampler {
     struct ww_frame frame;
     struct ww_frame_launch *launch; /* those selected, in order */
     size_t launches;
+    size_t head;                     /* units of the program's beginning, which are replayed in one go */
     struct ww_measure *kept[2];      /* by unit: as drawn, with a longer way before it */
     struct ww_launch_result **whole; /* by unit, of whole launches that were replayed; else NULL */
     double warming_seconds;

@@ -48,7 +48,8 @@ enum ww_code ww_engine_launch(struct ww_engine *engine, struct ww_trace *trace, 
                               struct ww_arena *arena, struct ww_launch_result *out, struct ww_error *error);
 /* The pieces of the launch that was replayed last, in order of time; valid until the next one. */
 const struct ww_piece *ww_engine_pieces(const struct ww_engine *engine, size_t *count);
-/* A part of a launch: CTAs first .. end - 1, dispatched as if they were all that there is. When CTA mark[i] (or
+/* A part of a launch: CTAs first .. end - 1, dispatched as if they were all that there is; those that fill the
+ * machine are under way already, unless the first is the launch's (under_way.h). When CTA mark[i] (or
  * the first behind it that the file holds) is dispatched, a piece ends there and mark_cycle[i] is the cycle;
  * UINT64_MAX: it was not. Marks rise. Needs an engine with pieces. */
 struct ww_engine_part {

@@ -1,6 +1,7 @@
 /* Replays of parts of launches, and the warming that goes before them. */
 #include "coalesce.h"
 #include "engine_internal.h"
+#include "under_way.h"
 #include "warm.h"
 
 #include <stdlib.h>
@@ -9,11 +10,14 @@ struct source {
     struct ww_trace *trace;
     size_t launch;
     uint64_t first, end;
+    struct ww_under_way under_way;
 };
 
 static enum ww_code load_cta(void *context, uint64_t cta, struct ww_cta_trace *out, struct ww_error *error) {
     const struct source *s = context;
-    return ww_trace_load_cta(s->trace, s->launch, cta, out, error);
+    WW_TRY(ww_trace_load_cta(s->trace, s->launch, cta, out, error));
+    ww_under_way_skip(&s->under_way, out);
+    return WW_OK;
 }
 
 static void release_cta(void *context, struct ww_cta_trace *cta) {
@@ -30,14 +34,18 @@ static uint64_t next_cta(void *context, uint64_t cta) {
 enum ww_code ww_engine_part(struct ww_engine *engine, struct ww_trace *trace, size_t index,
                             const struct ww_engine_part *part, struct ww_arena *arena,
                             struct ww_launch_result *out, struct ww_error *error) {
-    struct source from = {trace, index, part->first, part->end};
+    struct source from = {.trace = trace, .launch = index, .first = part->first, .end = part->end};
     struct ww_cta_source source = {&from, load_cta, release_cta, next_cta};
     const struct ww_launch *launch;
+    struct ww_arena own;
     WW_TRY(ww_trace_launch(trace, index, &launch, error));
+    ww_arena_init(&own, 0);
+    enum ww_code code = ww_under_way_begin(&from.under_way, &engine->gpu, launch, part->first, &own, error);
     engine->marks = (struct ww_marks){part->mark, part->mark_cycle, part->mark_count};
     for (size_t i = 0; i < part->mark_count; i++) part->mark_cycle[i] = UINT64_MAX;
-    enum ww_code code = ww_engine_replay(engine, launch, &source, arena, out, error);
+    if (code == WW_OK) code = ww_engine_replay(engine, launch, &source, arena, out, error);
     engine->marks = (struct ww_marks){0};
+    ww_arena_free(&own);
     return code;
 }
 
