@@ -207,7 +207,11 @@ static enum ww_code replay_stretch(struct ww_sampler *s, struct ww_engine *engin
         out->replayed += (double)launch->warp_instructions;
     }
     size_t first = u->kind == WW_UNIT_START ? 1 : 0;
+    uint64_t work = 0;
     struct ww_engine_part part = {.first = st->from,
+                                  .work_first = u->first,
+                                  .work_end = u->end,
+                                  .work = &work,
                                   .end = u->kind == WW_UNIT_START || u->kind == WW_UNIT_WINDOW ? u->end + 1
                                                                                                : UINT64_MAX,
                                   .mark = st->mark,
@@ -218,6 +222,7 @@ static enum ww_code replay_stretch(struct ww_sampler *s, struct ww_engine *engin
     out->warmed = (double)warmed.instructions;
     if (u->kind == WW_UNIT_TAIL) cycle[1] = UINT64_MAX;
     take_measure(s, engine, cycle, out, launch);
+    out->work = (double)work;
     return WW_OK;
 }
 

@@ -54,6 +54,8 @@ const struct ww_piece *ww_engine_pieces(const struct ww_engine *engine, size_t *
  * UINT64_MAX: it was not. Marks rise. Needs an engine with pieces. */
 struct ww_engine_part {
     uint64_t first, end;
+    uint64_t work_first, work_end;
+    uint64_t *work; /* gets the warp instructions of CTAs work_first .. work_end - 1; or NULL */
     const uint64_t *mark;
     uint64_t *mark_cycle;
     size_t mark_count;

@@ -9,13 +9,15 @@
 struct source {
     struct ww_trace *trace;
     size_t launch;
-    uint64_t first, end;
+    const struct ww_engine_part *part;
     struct ww_under_way under_way;
 };
 
 static enum ww_code load_cta(void *context, uint64_t cta, struct ww_cta_trace *out, struct ww_error *error) {
     const struct source *s = context;
     WW_TRY(ww_trace_load_cta(s->trace, s->launch, cta, out, error));
+    if (s->part->work && cta >= s->part->work_first && cta < s->part->work_end)
+        for (uint32_t i = 0; i < out->warp_count; i++) *s->part->work += out->warp[i].step_count;
     ww_under_way_skip(&s->under_way, out);
     return WW_OK;
 }
@@ -27,18 +29,19 @@ static void release_cta(void *context, struct ww_cta_trace *cta) {
 
 static uint64_t next_cta(void *context, uint64_t cta) {
     const struct source *s = context;
-    uint64_t next = ww_trace_next_cta(s->trace, s->launch, cta > s->first ? cta : s->first);
-    return next < s->end ? next : UINT64_MAX;
+    uint64_t next = ww_trace_next_cta(s->trace, s->launch, cta > s->part->first ? cta : s->part->first);
+    return next < s->part->end ? next : UINT64_MAX;
 }
 
 enum ww_code ww_engine_part(struct ww_engine *engine, struct ww_trace *trace, size_t index,
                             const struct ww_engine_part *part, struct ww_arena *arena,
                             struct ww_launch_result *out, struct ww_error *error) {
-    struct source from = {.trace = trace, .launch = index, .first = part->first, .end = part->end};
+    struct source from = {.trace = trace, .launch = index, .part = part};
     struct ww_cta_source source = {&from, load_cta, release_cta, next_cta};
     const struct ww_launch *launch;
     struct ww_arena own;
     WW_TRY(ww_trace_launch(trace, index, &launch, error));
+    if (part->work) *part->work = 0;
     ww_arena_init(&own, 0);
     enum ww_code code = ww_under_way_begin(&from.under_way, &engine->gpu, launch, part->first, &own, error);
     engine->marks = (struct ww_marks){part->mark, part->mark_cycle, part->mark_count};

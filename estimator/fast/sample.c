@@ -281,16 +281,6 @@ static enum ww_code count_drawn(struct sampler *s, struct ww_arena *arena, struc
     return WW_OK;
 }
 
-/* Relative variance of what warming leaves: what is wrong with launches is wrong with all of them alike. */
-static double warm_variance(const struct ww_frame *f) {
-    double parts = 0;
-    for (size_t u = 0; u < f->count; u++)
-        if (f->unit[u].kind != WW_UNIT_LAUNCH) parts += f->unit[u].size;
-    parts /= f->instructions;
-    double error = parts * WW_WARM_ERROR_PARTS + (1 - parts) * WW_WARM_ERROR;
-    return error * error;
-}
-
 enum ww_code ww_sample(struct ww_frame *frame, const struct ww_sample_options *options, struct ww_arena *arena,
                        struct ww_estimate *out, struct ww_error *error) {
     struct sampler s = {.f = frame, .o = options, .e = out};
@@ -310,7 +300,7 @@ enum ww_code ww_sample(struct ww_frame *frame, const struct ww_sample_options *o
         return WW_OK;
     }
     WW_TRY(correct(&s, arena, error));
-    out->warm = warm_variance(frame);
+    out->warm = ww_sample_warm_variance(frame, s.measure);
     for (int k = 0; k < WW_MEASURES; k++) add_variance(out, k, out->warm, INFINITY);
     for (int k = 0; k < WW_MEASURES; k++) {
         double half = half_width(&s, out, k);

@@ -79,6 +79,7 @@ enum ww_metric_of { WW_MEASURE_CYCLES, WW_MEASURE_SECONDS, WW_MEASURE_JOULES, WW
 /* What a unit took. */
 struct ww_measure {
     double instructions, y[WW_MEASURES]; /* of the measured stretch */
+    double work;                         /* instructions of the unit's CTAs; 0: not known */
     double replayed, warmed;             /* warp instructions: in detail, and to warm caches */
     uint64_t ctas;                       /* replayed */
     bool there;
@@ -114,7 +115,7 @@ struct ww_estimate {
     double df[WW_MEASURES];
     double lo[WW_MEASURES], hi[WW_MEASURES];
     double bias[WW_MEASURES]; /* of cold starts, relative; corrected in the totals */
-    double warm;              /* of the relative variances, what stands for warming's imperfection */
+    double warm;              /* of the relative variances, what stands for imperfect starts of units */
     size_t units, drawn, pairs;
     size_t launches; /* of which something was replayed */
     uint64_t ctas;
@@ -125,15 +126,21 @@ struct ww_estimate {
 };
 
 /* Standard errors of replays that functional warming begins, relative: what is left when all units that were
- * drawn agree. Measured as what the estimates' means over seeds differ by from full replays (docs/sampling.md):
- * of launches, and of parts of launches. */
-#define WW_WARM_ERROR 0.001
-#define WW_WARM_ERROR_PARTS 0.0025
+ * drawn agree, and windows do not drift. Measured as what the estimates' means over seeds differ by from full
+ * replays (docs/sampling.md): of launches, and of parts of launches. */
+#define WW_WARM_ERROR 0.0002
+#define WW_WARM_ERROR_PARTS 0.001
 
 /* Draws and measures until the intervals of cycles and, if they count, joules are within the target, as far as
  * that can be done without spoiling their coverage. Deterministic. Errors: those of measure, WW_NOMEM. */
 enum ww_code ww_sample(struct ww_frame *frame, const struct ww_sample_options *options, struct ww_arena *arena,
                        struct ww_estimate *out, struct ww_error *error);
+
+/* Relative variance that stands for how units begin, the same for all measures: of warming, above, and of
+ * drift. In the middle of a launch as many instructions are issued from one dispatch to another as the CTAs
+ * between have. Where windows issue more or fewer on average, beyond chance, the machine is not yet as it would
+ * be, and their time for an instruction may be wrong by up to as much, all of that range alike. */
+double ww_sample_warm_variance(const struct ww_frame *frame, const struct ww_measure *measure);
 
 /* Estimate and interval of a[i] to the power p times b to the power q of two totals, by the delta method. */
 void ww_estimate_product(const struct ww_estimate *e, double confidence, enum ww_metric_of a, double p,

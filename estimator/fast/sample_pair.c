@@ -12,7 +12,20 @@ static int by_place(const struct ww_sample_row *a, const struct ww_sample_row *b
 struct both { /* a unit that both designs measured */
     uint64_t stratum, population;
     double x, y;
+    double drift; /* of windows: instructions issued in the first design beyond those in the second, relative */
 };
+
+/* Both measures of a unit are for as many instructions: which of a window's CTAs' are issued within it differs.
+ */
+static struct both both_of(const struct ww_sample_row *a, const struct ww_sample_row *b, bool energy) {
+    struct both out = {a->stratum, a->population, energy ? a->energy_j : a->cycles,
+                       energy ? b->energy_j : b->cycles, 0};
+    if (!(a->instructions > 0 && b->instructions > 0)) return out;
+    out.x *= (a->instructions + b->instructions) / 2 / a->instructions;
+    out.y *= (a->instructions + b->instructions) / 2 / b->instructions;
+    if (a->kind == WW_UNIT_WINDOW) out.drift = a->instructions / b->instructions - 1;
+    return out;
+}
 
 /* Both samples are in the program's order. */
 static size_t match(const struct ww_sampling *a, const struct ww_sampling *b, bool energy, struct both *out) {
@@ -24,8 +37,7 @@ static size_t match(const struct ww_sampling *a, const struct ww_sampling *b, bo
         k += order >= 0;
         if (order != 0 || x->kind != y->kind || x->stratum != y->stratum || x->population != y->population)
             continue;
-        out[n++] = (struct both){x->stratum, x->population, energy ? x->energy_j : x->cycles,
-                                 energy ? y->energy_j : y->cycles};
+        out[n++] = both_of(x, y, energy);
     }
     return n;
 }
@@ -63,6 +75,29 @@ static void totals(const struct both *u, size_t n, uint64_t strata, double *x, d
     }
 }
 
+/* Relative variance that stands for windows that begin otherwise in one design than in the other
+ * (ww_sample_warm_variance): what drifts are there beyond chance, of which those that both have cancel. */
+static double drift_variance(const struct both *u, size_t n, uint64_t strata, double y) {
+    double drift = 0, chance = 0;
+    for (uint64_t h = 0; h < strata; h++) {
+        double count = 0, sum = 0, squares = 0, sy = 0, population = 1;
+        for (size_t i = 0; i < n; i++)
+            if (u[i].stratum == h) {
+                sum += u[i].drift;
+                squares += u[i].drift * u[i].drift;
+                sy += u[i].y;
+                count++;
+                population = (double)u[i].population;
+            }
+        if (count < 2) continue;
+        double share = population * sy / count / y;
+        double v = (squares - sum * sum / count) / (count - 1) / count * (1 - count / population);
+        drift += share * sum / count;
+        chance += share * share * v;
+    }
+    return drift * drift > chance ? (drift * drift - chance) / 3 : 0;
+}
+
 static bool has_parts(const struct ww_sampling *s) {
     for (size_t i = 0; i < s->row_count; i++)
         if (s->row[i].kind != WW_UNIT_LAUNCH) return true;
@@ -93,13 +128,14 @@ enum ww_code ww_sample_ratio(const struct ww_sampling *a, const struct ww_sampli
         variance += v;
         parts += v * v / (double)(n - 1);
     }
+    double drift = whole ? drift_variance(u, out->common, a->strata, y) : 0;
     ww_arena_free(&arena);
     double bias_a = energy ? a->bias_energy : a->bias_cycles, bias_b = energy ? b->bias_energy : b->bias_cycles;
     double correction = (1 + bias_a) / (1 + bias_b), bias = bias_a - bias_b;
     out->ratio *= correction; /* the rows are as they were measured, without what the totals are corrected by */
     variance *= correction * correction;
     double warm = has_parts(a) ? WW_WARM_ERROR_PARTS : WW_WARM_ERROR;
-    variance += (bias * bias / 3 + 2 * warm * warm) * out->ratio * out->ratio;
+    variance += (bias * bias / 3 + 2 * warm * warm + drift) * out->ratio * out->ratio;
     double half = ww_stats_t(confidence, parts > 0 ? variance * variance / parts : INFINITY) * sqrt(variance);
     out->known = whole;
     out->lo = out->ratio - half;

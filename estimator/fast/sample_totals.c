@@ -92,6 +92,42 @@ void ww_sample_totals(const struct ww_frame *f, const struct ww_measure *measure
         out->df[k] = sums.parts[k] > 0 ? sums.v[k] * sums.v[k] / sums.parts[k] : INFINITY;
 }
 
+/* ---- how units begin --------------------------------------------------------------------------- */
+
+/* A stratum of windows: what they issue beyond their CTAs' instructions, relative, on average; its variance. */
+static double drift_of(const struct ww_frame *f, const struct ww_measure *measure, const struct ww_stratum *s,
+                       double *variance) {
+    double sum = 0, squares = 0, n = 0, N = (double)s->count;
+    *variance = 0;
+    for (size_t i = 0; i < s->drawn; i++) {
+        const struct ww_measure *m = &measure[f->order[s->first + i]];
+        if (!(m->work > 0)) continue;
+        double d = m->instructions / m->work - 1;
+        sum += d;
+        squares += d * d;
+        n++;
+    }
+    if (n > 1) *variance = (squares - sum * sum / n) / (n - 1) / n * (1 - n / N);
+    return n > 0 ? sum / n : 0;
+}
+
+double ww_sample_warm_variance(const struct ww_frame *f, const struct ww_measure *measure) {
+    double parts = 0, drift = 0, chance = 0;
+    for (size_t u = 0; u < f->count; u++)
+        if (f->unit[u].kind != WW_UNIT_LAUNCH) parts += f->unit[u].size / f->instructions;
+    for (size_t h = 0; h < f->strata; h++) {
+        const struct ww_stratum *s = &f->stratum[h];
+        double share = 0, variance;
+        if (f->unit[f->order[s->first]].kind != WW_UNIT_WINDOW) continue;
+        for (size_t i = 0; i < s->count; i++) share += f->unit[f->order[s->first + i]].size / f->instructions;
+        drift += share * drift_of(f, measure, s, &variance);
+        chance += share * share * variance;
+    }
+    double error = parts * WW_WARM_ERROR_PARTS + (1 - parts) * WW_WARM_ERROR;
+    double beyond = drift * drift - chance;
+    return error * error + (beyond > 0 ? beyond / 3 : 0);
+}
+
 void ww_estimate_product(const struct ww_estimate *e, double confidence, enum ww_metric_of a, double p,
                          enum ww_metric_of b, double q, double *value, double *lo, double *hi) {
     double x = e->total[a], y = e->total[b];

@@ -60,6 +60,7 @@ static enum ww_code rows_of(struct design *d, const struct ww_estimate *e, struc
                                        .end_cta = f->unit[i].end,
                                        .stratum = f->unit[i].stratum,
                                        .population = f->stratum[f->unit[i].stratum].count,
+                                       .instructions = e->measure[i].instructions,
                                        .cycles = e->measure[i].y[WW_MEASURE_CYCLES],
                                        .energy_j = e->measure[i].y[WW_MEASURE_JOULES]};
     return WW_OK;
