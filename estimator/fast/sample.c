@@ -147,8 +147,8 @@ static bool met(const struct sampler *s) {
     return true;
 }
 
-/* Takes the stratum whole whose variance is the largest part of what is too much. False: none is left. */
-static enum ww_code take_worst(struct sampler *s, bool *found, struct ww_error *error) {
+/* Wants the stratum whole whose variance is the largest part of what is too much. False: none is left. */
+static bool want_worst(struct sampler *s) {
     size_t worst = 0;
     double most = 0;
     for (size_t h = 0; h < s->f->strata; h++) {
@@ -160,33 +160,35 @@ static enum ww_code take_worst(struct sampler *s, bool *found, struct ww_error *
             worst = h;
         }
     }
-    *found = most > 0;
-    return *found ? draw(s, worst, s->f->stratum[worst].count, error) : WW_OK;
+    for (size_t h = 0; h < s->f->strata; h++) s->wanted[h] = s->f->stratum[h].drawn;
+    s->wanted[worst] = s->f->stratum[worst].count;
+    return most > 0;
 }
 
 static void look(struct sampler *s, bool pilot) {
     ww_sample_totals(s->f, s->measure, pilot, s->spread, s->e);
 }
 
+/* Draws what is wanted, unless it would cost too much together with what was drawn. */
+static enum ww_code draw_wanted(struct sampler *s, struct ww_error *error) {
+    s->e->all = planned_cost(s) >= WORTH * s->f->instructions;
+    for (size_t h = 0; h < s->f->strata && !s->e->all; h++) WW_TRY(draw(s, h, s->wanted[h], error));
+    return WW_OK;
+}
+
 static enum ww_code draw_all_stages(struct sampler *s, struct ww_error *error) {
     for (size_t h = 0; h < s->f->strata; h++) s->wanted[h] = s->f->stratum[h].pilot;
-    s->e->all = planned_cost(s) >= WORTH * s->f->instructions;
+    WW_TRY(draw_wanted(s, error));
     if (s->e->all) return WW_OK;
-    for (size_t h = 0; h < s->f->strata; h++) WW_TRY(draw(s, h, s->f->stratum[h].pilot, error));
     look(s, true);
     plan(s);
-    s->e->all = planned_cost(s) >= WORTH * s->f->instructions;
     s->e->reason = WW_SAMPLE_PILOT;
-    for (size_t h = 0; h < s->f->strata && !s->e->all; h++) {
+    for (size_t h = 0; h < s->f->strata; h++)
         if (s->wanted[h] > s->f->stratum[h].drawn) s->e->reason = WW_SAMPLE_SECOND;
-        WW_TRY(draw(s, h, s->wanted[h], error));
-    }
+    WW_TRY(draw_wanted(s, error));
     look(s, false);
-    for (bool found = true; !s->e->all && !met(s);) {
-        WW_TRY(take_worst(s, &found, error));
-        if (!found) break;
-        for (size_t h = 0; h < s->f->strata; h++) s->wanted[h] = s->f->stratum[h].drawn;
-        s->e->all = planned_cost(s) >= WORTH * s->f->instructions;
+    while (!s->e->all && !met(s) && want_worst(s)) {
+        WW_TRY(draw_wanted(s, error));
         s->e->reason = WW_SAMPLE_STRATA;
         look(s, false);
     }
