@@ -60,8 +60,7 @@ void ww_under_way_skip(const struct ww_under_way *u, struct ww_cta_trace *cta) {
     struct ww_warp_stream *left = u->stream + place * u->launch->warps_per_cta;
     struct ww_rng rng;
     ww_rng_seed(&rng, cta->index);
-    double within = (double)ww_rng_below(&rng, 1u << 16) / (1u << 16);
-    double part = ((double)(u->ctas - round) - within) / u->ctas;
+    double part = ((double)(u->ctas - round) - ww_rng_unit(&rng)) / u->ctas;
     uint32_t barriers = count_barriers(u, cta->warp, (uint32_t)(part * cta->warp->step_count));
     if (cta->warp_count > u->launch->warps_per_cta) return; /* which the engine refuses */
     for (uint32_t i = 0; i < cta->warp_count; i++)
