@@ -2,7 +2,6 @@
 #include "../core/engine.h"
 #include "model_part.h"
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 const struct ww_model_constants ww_model_default = {
@@ -30,64 +29,9 @@ const char *ww_model_term_name(enum ww_model_term term) {
     return term < WW_MODEL_TERMS ? name[term] : NULL;
 }
 
-/* ---- folding ---- */
-
-static void fold_curve(const float *bins, struct ww_miss_curve *out) {
-    double all = 0, behind = 0;
-    for (int i = 0; i < WW_REUSE_BINS; i++) all += (double)bins[i];
-    out->at[WW_REUSE_BINS] = 0;
-    for (int i = WW_REUSE_BINS; i-- > 0;) {
-        behind += (double)bins[i];
-        out->at[i] = all > 0 ? (float)(behind / all) : 1;
-    }
-}
-
-void ww_model_fold(const struct ww_kernel_profile *p, struct ww_model_kernel *k) {
-    *k = (struct ww_model_kernel){.of = p, .times = 1};
-    for (int level = 0; level < WW_LOCAL_LEVELS; level++)
-        for (int type = 0; type < 2; type++) {
-            const struct ww_local_reuse *r = &p->local_reuse[level];
-            fold_curve(r->sector[type], &k->sector[level][type]);
-            fold_curve(r->line[type], &k->line[level][type]);
-            fold_curve(r->episode[type], &k->episode[level][type]);
-        }
-    fold_curve(p->global_reuse.sector, &k->far_sector);
-    fold_curve(p->global_reuse.line, &k->far_line);
-    fold_curve(p->global_reuse.store, &k->far_store);
-    fold_curve(p->global_reuse.episode, &k->far_episode);
-}
-
-/* Launches of one kernel and shape that do the same work: only data differ. */
-static bool alike(const struct ww_kernel_profile *a, const struct ww_kernel_profile *b) {
-    return strcmp(a->kernel, b->kernel) == 0 && memcmp(a->grid, b->grid, sizeof a->grid) == 0 &&
-           memcmp(a->block, b->block, sizeof a->block) == 0 && a->warp_instructions == b->warp_instructions &&
-           a->load_sectors[0] == b->load_sectors[0] && a->store_sectors == b->store_sectors &&
-           a->global_reuse.sector[WW_REUSE_BINS - 1] == b->global_reuse.sector[WW_REUSE_BINS - 1];
-}
-
-enum ww_code ww_model_new(const struct ww_model_profile *profile, const bool *launches, struct ww_model *model,
-                          struct ww_error *error) {
-    *model = (struct ww_model){.kernel = calloc(profile->count ? profile->count : 1, sizeof *model->kernel)};
-    if (!model->kernel) return ww_fail_nomem(error, "model");
-    for (size_t i = 0; i < profile->count; i++) {
-        const struct ww_kernel_profile *p = &profile->launch[i];
-        size_t k = model->count;
-        if ((launches && !launches[i]) || p->ctas == 0) continue;
-        while (k > 0 && !alike(model->kernel[k - 1].of, p)) k--;
-        if (k > 0)
-            model->kernel[k - 1].times++;
-        else
-            ww_model_fold(p, &model->kernel[model->count++]);
-    }
-    return WW_OK;
-}
-
-void ww_model_free(struct ww_model *model) {
-    free(model->kernel);
-    *model = (struct ww_model){0};
-}
-
 /* ---- one point ---- */
+
+#define ROUNDS 2 /* of finding how many CTAs are active, which traffic depends on, and the other way round */
 
 /* A launch on a GPU. */
 struct point {
@@ -101,6 +45,8 @@ struct point {
     double sms;                  /* that have CTAs */
     uint32_t resident;           /* CTAs of an SM */
     double memory;               /* cycles from a load to its use */
+    double lines;                /* cycles that the load/store unit spends on lines of global memory */
+    double cta_path, slot_path;  /* cycles of a CTA alone, of those of a slot, one after another */
 };
 
 static uint32_t shared_bytes(const struct ww_gpu_spec *gpu, const struct ww_kernel_profile *p) {
@@ -209,17 +155,18 @@ static double cold_start(const struct point *q) {
     return cycles;
 }
 
-static double path(const struct point *q, struct ww_model_result *out) {
+static double path(struct point *q, struct ww_model_result *out) {
     double l[WW_PATH_COUNT];
     int at, of_longest;
     latencies(q, l);
     double mean = longest(q->p->plane, l, &at), most = longest(q->p->longest, l, &of_longest);
-    out->cta_path = mean;
+    out->cta_path = q->cta_path = mean;
     waits(q->p->plane[at], l, mean, &out->waits);
     double missed = q->traffic.miss_l1;
     out->waits.dram_part = q->traffic.miss_l2;
     out->waits.l2_part = missed - q->traffic.miss_l2;
     double all = mean * q->waves + (q->waves - 1) * q->gpu->launch_cta_cycles;
+    q->slot_path = all;
     return all > most ? all : most;
 }
 
@@ -266,7 +213,8 @@ static double issue(const struct point *q) {
     return n / g->sm_schedulers;
 }
 
-static double load_store(const struct point *q) {
+/* *global: of these, for lines of global and local memory. */
+static double load_store(const struct point *q, double *global) {
     const struct ww_gpu_spec *g = q->gpu;
     const struct ww_kernel_profile *p = q->p;
     unsigned width = g->lsu_lanes >= 32 ? 0 : g->lsu_lanes >= 16 ? 1 : 2;
@@ -275,8 +223,8 @@ static double load_store(const struct point *q) {
     double shared = greatest((double)p->shared * at_least,
                              (double)p->shared_passes * pass + (double)p->shared_store_passes * store_pass);
     double others = (double)(p->shuffles + (g->lsu_sysreg ? p->sysreg : 0)) * at_least;
-    return shared + others + (double)p->shared_updates * g->shared_atomic_cycles +
-           (double)p->lsu_cycles[width] + q->traffic.more_lines;
+    *global = (double)p->lsu_cycles[width] + q->traffic.more_lines;
+    return shared + others + (double)p->shared_updates * g->shared_atomic_cycles + *global;
 }
 
 static double l1_port(const struct point *q) {
@@ -294,8 +242,10 @@ static double mshrs(const struct point *q) {
 /* Flits of packets that carry so many sectors in all. */
 static double flits(const struct ww_gpu_spec *g, double packets, double sectors) {
     if (packets <= 0) return 0;
-    double each = (32 * sectors / packets + g->xbar_header) / g->xbar_flit;
-    return packets * (each > 1 ? each : 1);
+    double each = sectors / packets, least = floor(each), part = each - least;
+    double a = ceil((32 * least + g->xbar_header) / g->xbar_flit);
+    double b = ceil((32 * (least + 1) + g->xbar_header) / g->xbar_flit);
+    return packets * ((1 - part) * greatest(a, 1) + part * greatest(b, 1));
 }
 
 static double crossbar(struct point *q) {
@@ -304,22 +254,13 @@ static double crossbar(struct point *q) {
     double loads = t->miss_lines + t->past_lines, stores = (double)q->p->store_lines;
     double atomics = (double)q->p->atomic_lines;
     t->packets_up = t->packets_down = loads + stores + atomics;
-    t->flits_up =
-        flits(g, loads, 0) + flits(g, stores, t->l2_writes) + flits(g, atomics, (double)q->p->atomic_sectors);
+    t->flits_up = flits(g, loads, 0) + flits(g, stores, (double)q->p->store_bytes / 32) +
+                  flits(g, atomics, (double)q->p->atomic_sectors);
     t->flits_down = flits(g, loads + atomics, t->l2_reads) + flits(g, stores, 0);
     double most = greatest(t->flits_up, t->flits_down) / ceil(q->sms / g->xbar_sms_per_port);
     if (g->xbar_trunks && g->xbar_trunk_bytes)
         most = greatest(most, t->l2_reads * 32 / ((double)g->xbar_trunks * g->xbar_trunk_bytes));
     return most * q->l2_cycle;
-}
-
-static double l2(const struct point *q) {
-    const struct ww_gpu_spec *g = q->gpu;
-    double bytes = (q->traffic.l2_reads + q->traffic.l2_writes) * 32;
-    double cycles = bytes / g->l2_bytes_per_cycle;
-    double again = (double)q->p->atomic_updates - (double)q->p->atomic_sectors;
-    if (again > 0) cycles += again * g->l2_atomic_cycles;
-    return cycles / g->l2_slices * q->l2_cycle;
 }
 
 double ww_model_join(const double *term, size_t n, double exponent) {
@@ -331,20 +272,20 @@ double ww_model_join(const double *term, size_t n, double exponent) {
     return most * pow(sum, 1 / exponent);
 }
 
-/* Stages that each instruction or request passes one after another are full at the same time, so that little
- * more than the narrowest counts; dependences, issue, the load/store unit and memory take turns the more, the
- * fewer CTAs follow one another and drift apart. */
+/* Instructions pass issue and units, or shared memory behind them; requests pass look-ups, crossbar and L2
+ * slices, DRAM, one after another: such stages are full at the same time, so that little more than the
+ * narrowest counts, and the two kinds go on side by side. With dependences they take turns the more, the fewer
+ * CTAs follow one another and drift apart. What limits a launch idles at its edges, before the first CTAs get
+ * there and behind the last ones. */
 static double cycles_of(const struct point *q, const double *t) {
-    double behind[] = {t[WW_MODEL_XBAR], t[WW_MODEL_L2], t[WW_MODEL_DRAM], t[WW_MODEL_MSHR]};
-    double core[] = {t[WW_MODEL_ISSUE], t[WW_MODEL_UNIT]}, unit[] = {t[WW_MODEL_LSU], t[WW_MODEL_PORT]};
-    double joined[] = {t[WW_MODEL_PATH],
-                       ww_model_join(core, 2, q->with->stage),
-                       ww_model_join(unit, 2, q->with->stage),
-                       ww_model_join(behind, 4, q->with->stage),
-                       t[WW_MODEL_TLB],
-                       t[WW_MODEL_DISPATCH]};
+    double edge = q->with->edge * q->cta_path;
+    double core[] = {t[WW_MODEL_ISSUE], t[WW_MODEL_UNIT], t[WW_MODEL_LSU]};
+    double memory[] = {greatest(q->lines, t[WW_MODEL_PORT]), greatest(t[WW_MODEL_XBAR], t[WW_MODEL_L2]),
+                       t[WW_MODEL_DRAM], t[WW_MODEL_MSHR]};
+    double flow = greatest(ww_model_join(core, 3, q->with->stage), ww_model_join(memory, 4, q->with->stage));
+    double joined[] = {t[WW_MODEL_PATH] - edge, flow, t[WW_MODEL_TLB], t[WW_MODEL_DISPATCH]};
     double exponent = q->with->overlap + q->with->drift * log2(q->waves);
-    return t[WW_MODEL_START] + ww_model_join(joined, sizeof joined / sizeof *joined, exponent);
+    return t[WW_MODEL_START] + edge + ww_model_join(joined, sizeof joined / sizeof *joined, exponent);
 }
 
 static void limits(struct point *q, struct ww_model_result *out, double *rows) {
@@ -353,10 +294,11 @@ static void limits(struct point *q, struct ww_model_result *out, double *rows) {
     if (q->sms < q->gpu->sm_count) of_sm = 1 / q->sms;
     t[WW_MODEL_ISSUE] = issue(q) * of_sm;
     t[WW_MODEL_UNIT] = units(q) * of_sm;
-    t[WW_MODEL_LSU] = load_store(q) * of_sm;
+    t[WW_MODEL_LSU] = load_store(q, &q->lines) * of_sm;
+    q->lines *= of_sm;
     t[WW_MODEL_PORT] = l1_port(q) * of_sm;
     t[WW_MODEL_XBAR] = crossbar(q);
-    t[WW_MODEL_L2] = l2(q);
+    t[WW_MODEL_L2] = ww_model_slices(q->p, q->gpu, &q->traffic) * q->l2_cycle;
     t[WW_MODEL_DRAM] = ww_model_dram(q->kernel, q->gpu, q->with, &q->traffic, rows) * q->dram_cycle;
     if (q->gpu->tlb_enabled) t[WW_MODEL_TLB] = (double)q->p->pages * page_walk(q) / q->gpu->tlb_walkers;
     t[WW_MODEL_DISPATCH] = (double)q->p->ctas / q->gpu->launch_ctas_per_cycle;
@@ -371,6 +313,18 @@ static void limits(struct point *q, struct ww_model_result *out, double *rows) {
     out->waits.bound_by_memory = most >= WW_MODEL_LSU && most <= WW_MODEL_DRAM;
 }
 
+/* CTAs of an SM that go on at a time. A scheduler that lets the oldest warps go first needs as many as keep the
+ * narrowest stage busy, path over its cycles; the others wait, and their data need no room in the caches yet.
+ */
+static double active(const struct point *q, const double *term) {
+    double most = 0, all = q->resident;
+    for (int t = WW_MODEL_ISSUE; t <= WW_MODEL_DRAM; t++)
+        if (t != WW_MODEL_MSHR) most = greatest(most, term[t]);
+    double needed = most > 0 ? all * q->slot_path / most : all;
+    if (needed > all) needed = all;
+    return all * pow(needed > 1 ? needed / all : 1 / all, q->with->greedy);
+}
+
 enum ww_code ww_model_launch(const struct ww_model_kernel *kernel, const struct ww_gpu_spec *gpu,
                              const struct ww_model_constants *constants, struct ww_model_result *out,
                              struct ww_error *error) {
@@ -382,8 +336,14 @@ enum ww_code ww_model_launch(const struct ww_model_kernel *kernel, const struct 
                       .dram_cycle = gpu->clock_sm_mhz / gpu->clock_dram_mhz};
     double rows;
     WW_TRY(occupy(&q, out, error));
-    ww_model_traffic(kernel, gpu, constants, q.resident, shared_bytes(gpu, kernel->of), &q.traffic);
+    struct ww_model_ctas ctas = {q.resident, shared_bytes(gpu, kernel->of), q.resident, q.sms};
+    ww_model_traffic(kernel, gpu, constants, &ctas, &q.traffic);
     limits(&q, out, &rows);
+    for (int i = 0; i < ROUNDS; i++) {
+        ctas.active = active(&q, out->term);
+        ww_model_traffic(kernel, gpu, constants, &ctas, &q.traffic);
+        limits(&q, out, &rows);
+    }
     out->cycles = cycles_of(&q, out->term);
     ww_model_events(kernel, gpu, &q.traffic, rows, out);
     return WW_OK;

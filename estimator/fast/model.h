@@ -51,7 +51,8 @@ struct ww_model_kernel {
     const struct ww_kernel_profile *of;
     double times; /* launches that are folded into this one */
     struct ww_miss_curve sector[WW_LOCAL_LEVELS][2], line[WW_LOCAL_LEVELS][2], episode[WW_LOCAL_LEVELS][2];
-    struct ww_miss_curve far_sector, far_line, far_store, far_episode;
+    struct ww_miss_curve far_sector[WW_GLOBAL_LEVELS], far_line[WW_GLOBAL_LEVELS], far_store[WW_GLOBAL_LEVELS],
+        far_episode[WW_GLOBAL_LEVELS];
 };
 struct ww_model {
     struct ww_model_kernel *kernel;

@@ -15,9 +15,17 @@ struct ww_model_traffic {
     double miss_l1, miss_l2; /* of waits for loads: shares that the L1, and the L2, does not serve */
     double packets_up, packets_down, flits_up, flits_down;
 };
+/* CTAs side by side. */
+struct ww_model_ctas {
+    uint32_t resident, shared_bytes; /* of an SM; of each */
+    double active, sms; /* active: of those of an SM, how many go on at a time; SMs that have CTAs */
+};
 void ww_model_traffic(const struct ww_model_kernel *kernel, const struct ww_gpu_spec *gpu,
-                      const struct ww_model_constants *constants, uint32_t resident, uint32_t shared_bytes,
+                      const struct ww_model_constants *constants, const struct ww_model_ctas *ctas,
                       struct ww_model_traffic *out);
+/* L2 cycles of the slice that has most to do. */
+double ww_model_slices(const struct ww_kernel_profile *p, const struct ww_gpu_spec *gpu,
+                       const struct ww_model_traffic *traffic);
 /* Cycles of DRAM (of its clock, of one channel) that the traffic needs, and rows that it opens. */
 double ww_model_dram(const struct ww_model_kernel *kernel, const struct ww_gpu_spec *gpu,
                      const struct ww_model_constants *constants, const struct ww_model_traffic *traffic,

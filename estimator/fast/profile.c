@@ -8,12 +8,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SLOTS_GLOBAL 256   /* CTAs side by side over the GPU */
 #define LOCAL_STEPS 200000 /* instructions of a sample of one SM's CTAs */
-#define LOCAL_SMS 64       /* that share the CTAs, unless there are fewer */
-#define PATH_CTAS 6        /* whose critical paths are taken, beside the longest */
-#define PATH_STEPS 60000   /* instructions of these */
-#define NOMINAL_L2 8192.0  /* lines of a cache whose misses show the locality of rows: 1 MiB */
+#define LOCAL_SMS                                                                                              \
+    61 /* that share the CTAs, unless there are fewer; CTAs of one SM are not aligned in the grid */
+#define PATH_CTAS 6                 /* whose critical paths are taken, beside the longest */
+#define PATH_STEPS 60000            /* instructions of these */
+#define FULL (WW_GLOBAL_LEVELS - 1) /* the level of most CTAs at a time */
+#define NOMINAL_L2 8192.0           /* lines of a cache whose misses show the locality of rows: 1 MiB */
 
 unsigned ww_reuse_bin(double lines) {
     if (lines < 1) return 0;
@@ -35,10 +36,11 @@ struct maker {
     const struct ww_launch *launch;
     struct ww_kernel_profile *to;
     struct ww_profile_counter count;
-    struct ww_rows rows;
-    struct ww_stack *global, *local; /* global: kept over launches, as the L2 is */
-    struct ww_seen *pages;           /* the same */
-    double stored;                   /* sectors that were stored to, so far */
+    struct ww_rows *rows[WW_ROW_KINDS][WW_ROW_WINDOWS];
+    struct ww_stack *global[WW_GLOBAL_LEVELS], *local; /* global: kept over launches, as the L2 is */
+    unsigned at;                                       /* level of the pass over all that is under way */
+    struct ww_seen *pages;                             /* the same */
+    double stored;                                     /* sectors that were stored to, so far */
     struct ww_local_reuse *level;
     uint64_t longest, longest_steps;
 };
@@ -49,34 +51,64 @@ static void put(float *bins, double distance, double weight) {
 
 /* ---- all SMs ---- */
 
+static unsigned windows_of(enum ww_row_kind kind) {
+    return kind == WW_ROW_STORES ? 1 : WW_ROW_WINDOWS;
+}
+
+static void add_rows(struct maker *m, enum ww_row_kind kind, uint64_t line, uint32_t sectors) {
+    for (unsigned w = 0; w < windows_of(kind); w++) ww_rows_add(m->rows[kind][w], line, sectors);
+}
+
+static void begin_rows(struct maker *m) {
+    for (enum ww_row_kind k = 0; k < WW_ROW_KINDS; k++)
+        for (unsigned w = 0; w < windows_of(k); w++)
+            ww_rows_begin(m->rows[k][w], k == WW_ROW_STORES ? WW_ROWS_STORE_WINDOW : 512u << 2 * w,
+                          k != WW_ROW_STORES);
+}
+
+static void end_rows(struct maker *m) {
+    for (enum ww_row_kind k = 0; k < WW_ROW_KINDS; k++)
+        for (unsigned w = 0; w < windows_of(k); w++) {
+            struct ww_rows *r = m->rows[k][w];
+            ww_rows_end(r);
+            m->to->rows_per_sector[k][w] = r->sectors > 0 ? r->all_stretches / r->sectors : 0;
+            m->to->chunks_per_sector[k][w] = r->sectors > 0 ? r->all_chunks / r->sectors : 0;
+        }
+}
+
 static void global_line(struct maker *m, enum ww_walk_kind kind, const struct ww_walk_line *line,
                         double far[2]) {
-    struct ww_global_reuse *g = &m->to->global_reuse;
+    struct ww_global_reuse *g = &m->to->global_reuse[m->at];
     struct ww_stack_use use;
     bool store = kind == WW_WALK_STORE || kind == WW_WALK_ATOMIC;
-    if (!ww_stack_use(m->global, line->line, line->sectors, store, &use)) return;
+    if (!ww_stack_use(m->global[m->at], line->line, line->sectors, store, &use)) return;
     uint32_t missed = 0;
     for (uint32_t s = 0; s < 4; s++) {
         if (!(line->sectors >> s & 1)) continue;
         put(store ? g->store : g->sector, use.sector[s], use.weight);
-        if (store && use.sector[s] >= WW_STACK_NEVER) m->stored += use.weight;
+        if (store && m->at == FULL && use.sector[s] >= WW_STACK_NEVER) {
+            m->stored += use.weight;
+            if (use.line < WW_STACK_NEVER) m->to->stored_loaded += (uint64_t)use.weight;
+        }
         if (use.sector[s] > far[0]) far[0] = use.sector[s];
         if (use.sector[s] >= NOMINAL_L2) missed |= 1u << s;
     }
     if (!store) put(g->line, use.line, use.weight);
-    if (missed) ww_rows_add(&m->rows, line->line, missed);
+    if (m->at != FULL) return;
+    if (missed) add_rows(m, store ? WW_ROW_STORES : WW_ROW_SECTORS, line->line, missed);
+    if (!store && use.line >= NOMINAL_L2) add_rows(m, WW_ROW_LINES, line->line, 15);
 }
 
 static void global_access(void *context, enum ww_walk_kind kind, const struct ww_walk_line *line, unsigned n,
                           double far[2]) {
     struct maker *m = context;
-    ww_profile_count_access(&m->count, kind, line, n);
+    if (m->at == FULL) ww_profile_count_access(&m->count, kind, line, n);
     for (unsigned i = 0; i < n; i++) global_line(m, kind, &line[i], far);
 }
 
 static void global_episode(void *context, const double far[2]) {
     struct maker *m = context;
-    put(m->to->global_reuse.episode, far[0], 1);
+    put(m->to->global_reuse[m->at].episode, far[0], 1);
 }
 
 static void global_step(void *context, const struct ww_walk *walk, const struct ww_inst *inst, uint32_t mask,
@@ -97,31 +129,37 @@ static void global_cta(void *context, uint64_t cta, uint64_t instructions) {
 static bool global_go_on(void *context, uint64_t steps) {
     struct maker *m = context;
     if (!m->progress) return true;
-    double all = (double)m->launch->warp_instructions;
-    return m->progress(m->progress_context, all > 0 ? (double)steps / all : 1, steps, "warp instructions");
+    double all = (double)m->launch->warp_instructions, part = all > 0 ? (double)steps / all : 1;
+    double done = (FULL - m->at + part) / WW_GLOBAL_LEVELS;
+    return m->progress(m->progress_context, done, (uint64_t)(done * all), "warp instructions");
 }
 
-static enum ww_code pass_over_all(struct maker *m, struct ww_error *error) {
+/* Reuse with so many CTAs side by side over the GPU; the last level counts instructions, too. */
+static enum ww_code pass_over_gpu(struct maker *m, unsigned level, struct ww_error *error) {
+    bool counts = level == FULL;
     struct ww_profile_run run = {.trace = m->trace,
                                  .launch = m->index,
                                  .stride = 1,
                                  .most = m->launch->cta_count,
-                                 .slots = SLOTS_GLOBAL,
+                                 .slots = 16u << 2 * level,
                                  .context = m,
                                  .access = global_access,
                                  .episode = global_episode,
-                                 .step = global_step,
-                                 .cta = global_cta,
+                                 .step = counts ? global_step : NULL,
+                                 .cta = counts ? global_cta : NULL,
                                  .go_on = global_go_on};
+    m->at = level;
+    return ww_profile_run(&run, error);
+}
+
+static enum ww_code pass_over_all(struct maker *m, struct ww_error *error) {
     m->longest = m->longest_steps = 0;
-    ww_rows_begin(&m->rows);
+    begin_rows(m);
     WW_TRY(ww_profile_count_begin(&m->count, m->launch, m->pages, m->to, error));
-    enum ww_code code = ww_profile_run(&run, error);
+    enum ww_code code = pass_over_gpu(m, FULL, error);
     ww_profile_count_end(&m->count);
-    ww_rows_end(&m->rows);
-    double sectors = m->rows.sectors;
-    m->to->rows_per_sector = sectors > 0 ? m->rows.all_stretches / sectors : 0;
-    m->to->chunks_per_sector = sectors > 0 ? m->rows.all_chunks / sectors : 0;
+    end_rows(m);
+    for (unsigned level = FULL; code == WW_OK && level-- > 0;) code = pass_over_gpu(m, level, error);
     return code;
 }
 
@@ -265,15 +303,21 @@ enum ww_code ww_model_profile_make(struct ww_trace *trace, ww_progress_fn progre
     *profile = (struct ww_model_profile){.count = ww_trace_launch_count(trace)};
     memcpy(profile->hash, ww_trace_hash(trace), sizeof profile->hash - 1);
     profile->launch = calloc(profile->count ? profile->count : 1, sizeof *profile->launch);
-    m.global = ww_stack_new();
+    bool room = profile->launch != NULL;
+    for (unsigned i = 0; i < WW_GLOBAL_LEVELS; i++) room &= (m.global[i] = ww_stack_new()) != NULL;
+    for (enum ww_row_kind k = 0; k < WW_ROW_KINDS; k++)
+        for (unsigned w = 0; w < windows_of(k); w++)
+            room &= (m.rows[k][w] = malloc(sizeof *m.rows[k][w])) != NULL;
     m.local = ww_stack_new();
     m.pages = ww_seen_new();
-    if (!profile->launch || !m.global || !m.local || !m.pages) code = ww_fail_nomem(error, "profile");
+    if (!room || !m.local || !m.pages) code = ww_fail_nomem(error, "profile");
     for (; code == WW_OK && m.index < profile->count; m.index++) {
         m.to = &profile->launch[m.index];
         code = profile_launch(&m, error);
     }
-    ww_stack_free(m.global);
+    for (unsigned i = 0; i < WW_GLOBAL_LEVELS; i++) ww_stack_free(m.global[i]);
+    for (enum ww_row_kind k = 0; k < WW_ROW_KINDS; k++)
+        for (unsigned w = 0; w < windows_of(k); w++) free(m.rows[k][w]);
     ww_stack_free(m.local);
     ww_seen_free(m.pages);
     if (code != WW_OK) ww_model_profile_free(profile);

@@ -37,10 +37,13 @@ enum ww_path_class {
     WW_PATH_COUNT
 };
 
-#define WW_PATH_PLANES 12 /* supporting planes of a CTA's critical path; see profile_path.h */
-#define WW_REUSE_BINS 64  /* two an octave; bin 0 holds distance 0, the last one what was never used before */
-#define WW_LOCAL_LEVELS 6 /* CTAs that an SM runs at a time: 1, 2, 4, ... 32 */
-#define WW_LSU_WIDTHS 3   /* lanes of the load/store unit: 32, 16, 8 */
+#define WW_PATH_PLANES 12  /* supporting planes of a CTA's critical path; see profile_path.h */
+#define WW_REUSE_BINS 64   /* two an octave; bin 0 holds distance 0, the last one what was never used before */
+#define WW_LOCAL_LEVELS 6  /* CTAs that an SM runs at a time: 1, 2, 4, ... 32 */
+#define WW_GLOBAL_LEVELS 3 /* CTAs that all SMs together run at a time: 16, 64, 256 */
+#define WW_ROW_WINDOWS 3   /* sectors that wait at all DRAM channels: 512, 2048, 8192 */
+#define WW_LSU_WIDTHS 3    /* lanes of the load/store unit: 32, 16, 8 */
+#define WW_HOT_PIECES 64   /* of 256 bytes, which atomics update most; see profile_hot.h */
 
 /* Reuse distances on one SM, in lines of 128 bytes. A sector hits a cache of lines that holds more lines than
  * the largest distance at which its line was used since the sector was. */
@@ -51,12 +54,20 @@ struct ww_local_reuse {
                  [WW_REUSE_BINS]; /* waits for loads, by their farthest sector: all loads; if plain ones miss */
 };
 
-/* Reuse distances in the order in which all SMs together use memory. */
+/* Reuse distances in the order in which all SMs together use memory, so many CTAs at a time. */
 struct ww_global_reuse {
     float sector[WW_REUSE_BINS];  /* sectors of loads */
     float line[WW_REUSE_BINS];    /* lines of loads, which an unsectored L1 asks for */
     float store[WW_REUSE_BINS];   /* sectors of stores and atomics: since they were stored to last */
     float episode[WW_REUSE_BINS]; /* as of the local ones */
+};
+
+/* Misses whose rows are counted. */
+enum ww_row_kind {
+    WW_ROW_SECTORS,
+    WW_ROW_LINES,  /* loads that ask for whole lines */
+    WW_ROW_STORES, /* pieces are lines: evicted one by one; one window */
+    WW_ROW_KINDS
 };
 
 /* One launch. Counts are of the CTAs that the trace holds; paths and distances are sampled. */
@@ -75,19 +86,22 @@ struct ww_kernel_profile {
     uint64_t shared, shared_passes, shared_store_passes, shared_updates;
     uint64_t load_sectors[2], load_lines[2]; /* as of struct ww_local_reuse */
     uint64_t bypass_sectors, bypass_lines;   /* loads past the L1 */
-    uint64_t store_sectors, store_lines, atomic_sectors, atomic_lines, atomic_updates;
-    uint64_t lsu_cycles[WW_LSU_WIDTHS];         /* look-ups of lines, at least those of the lanes */
-    uint64_t code_lines;                        /* lines of 128 bytes of executed instructions */
-    uint64_t constant_lines;                    /* distinct ones of 64 bytes */
-    uint64_t pages;                             /* of 2 MiB that no launch used before */
-    uint64_t stored_before;                     /* sectors that earlier launches stored to first */
-    double cta_mean, cta_max, cta_deviation;    /* warp instructions of a CTA */
-    double rows_per_sector;                     /* rows of DRAM that a window of misses opens; profile_rows.h */
-    double chunks_per_sector;                   /* pieces of 256 bytes in that window */
-    float plane[WW_PATH_PLANES][WW_PATH_COUNT]; /* mean over sampled CTAs */
+    uint64_t store_sectors, store_lines, store_bytes, atomic_sectors, atomic_lines, atomic_updates;
+    uint64_t lsu_cycles[WW_LSU_WIDTHS];      /* look-ups of lines, at least those of the lanes */
+    uint64_t code_lines;                     /* lines of 128 bytes of executed instructions */
+    uint64_t constant_lines;                 /* distinct ones of 64 bytes */
+    uint64_t pages;                          /* of 2 MiB that no launch used before */
+    uint64_t stored_loaded;                  /* sectors that were first stored to in lines that were in use */
+    uint64_t stored_before;                  /* sectors that earlier launches stored to first */
+    double cta_mean, cta_max, cta_deviation; /* warp instructions of a CTA */
+    double rows_per_sector[WW_ROW_KINDS][WW_ROW_WINDOWS];   /* rows of DRAM that a window of misses opens */
+    double chunks_per_sector[WW_ROW_KINDS][WW_ROW_WINDOWS]; /* pieces of 256 bytes in it; profile_rows.h */
+    uint64_t hot_piece[WW_HOT_PIECES];            /* addresses / 256, those that are updated most first */
+    uint64_t hot_updates[WW_HOT_PIECES];          /* of atomic_updates; 0: there is none any more */
+    float plane[WW_PATH_PLANES][WW_PATH_COUNT];   /* mean over sampled CTAs */
     float longest[WW_PATH_PLANES][WW_PATH_COUNT]; /* of the CTA with the most instructions */
     struct ww_local_reuse local_reuse[WW_LOCAL_LEVELS];
-    struct ww_global_reuse global_reuse;
+    struct ww_global_reuse global_reuse[WW_GLOBAL_LEVELS];
 };
 
 struct ww_model_profile {

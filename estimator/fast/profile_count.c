@@ -36,7 +36,8 @@ enum ww_code ww_profile_count_begin(struct ww_profile_counter *c, const struct w
     *c = (struct ww_profile_counter){.to = to, .launch = launch, .pages = pages};
     c->constants = calloc(1, sizeof *c->constants);
     c->executed = calloc(launch->inst_count + 1u, 1);
-    if (c->constants && c->executed) return WW_OK;
+    c->hot = ww_hot_new();
+    if (c->constants && c->executed && c->hot) return WW_OK;
     ww_profile_count_end(c);
     return ww_fail_nomem(error, "profile");
 }
@@ -105,9 +106,10 @@ static void count_shared(struct ww_kernel_profile *p, const struct ww_walk *walk
 }
 
 /* Of each sector, the lanes that update its most wanted word, which follow one another. */
-static uint32_t updates_in_turn(const struct ww_warp_stream *w, const struct ww_access *a, uint32_t mask) {
+static void count_updates(struct ww_profile_counter *c, const struct ww_warp_stream *w,
+                          const struct ww_access *a, uint32_t mask) {
     uint64_t word[32], sector[32];
-    uint32_t lanes[32], longest[32], words = 0, sectors = 0, sum = 0, rank = 0;
+    uint32_t lanes[32], longest[32], words = 0, sectors = 0, rank = 0;
     for (uint32_t m = mask; m; m &= m - 1, rank++) {
         uint64_t address = ww_walk_address(w, a, (uint32_t)__builtin_ctz(m), rank);
         uint32_t i = 0, s = 0;
@@ -123,9 +125,9 @@ static uint32_t updates_in_turn(const struct ww_warp_stream *w, const struct ww_
         }
         if (++lanes[i] <= longest[s]) continue;
         longest[s] = lanes[i];
-        sum++;
+        c->to->atomic_updates++;
+        ww_hot_add(c->hot, address >> 8);
     }
-    return sum;
 }
 
 static void count_access(struct ww_profile_counter *c, const struct ww_walk *walk, const struct ww_inst *in,
@@ -135,8 +137,9 @@ static void count_access(struct ww_profile_counter *c, const struct ww_walk *wal
         uint32_t lane = (uint32_t)__builtin_ctz(mask);
         see(c->constants, ww_walk_address(walk->stream, a, lane, 0) / 64);
     }
-    if (ww_walk_kind(in) == WW_WALK_ATOMIC && a && mask)
-        c->to->atomic_updates += updates_in_turn(walk->stream, a, mask);
+    if (ww_walk_kind(in) == WW_WALK_STORE && a)
+        c->to->store_bytes += (uint64_t)__builtin_popcount(mask) * in->width;
+    if (ww_walk_kind(in) == WW_WALK_ATOMIC && a && mask) count_updates(c, walk->stream, a, mask);
 }
 
 void ww_profile_count_step(struct ww_profile_counter *c, const struct ww_walk *walk, const struct ww_inst *inst,
@@ -209,6 +212,8 @@ void ww_profile_count_end(struct ww_profile_counter *c) {
         p->code_lines++;
     }
     if (c->constants) p->constant_lines = c->constants->count;
+    if (c->hot) ww_hot_most(c->hot, p);
+    ww_hot_free(c->hot);
     free(c->constants);
     free(c->executed);
 }

@@ -2,6 +2,7 @@
 #ifndef WW_FAST_PROFILE_COUNT_H
 #define WW_FAST_PROFILE_COUNT_H
 
+#include "profile_hot.h"
 #include "profile_walk.h"
 
 struct ww_seen; /* a set of numbers */
@@ -12,8 +13,9 @@ struct ww_profile_counter {
     struct ww_kernel_profile *to;
     const struct ww_launch *launch;
     struct ww_seen *constants, *pages; /* pages: the caller's, kept over launches */
-    uint8_t *executed;                 /* by instruction */
-    uint32_t last_mask;                /* of the instruction before */
+    struct ww_hot *hot;
+    uint8_t *executed;  /* by instruction */
+    uint32_t last_mask; /* of the instruction before */
     const struct ww_inst *last;
     double ctas, square; /* of instructions of CTAs */
 };

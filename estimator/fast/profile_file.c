@@ -93,17 +93,21 @@ static void fields_of_counts(struct fields *f, struct ww_kernel_profile *p) {
                                &p->bypass_lines,
                                &p->store_sectors,
                                &p->store_lines,
+                               &p->store_bytes,
                                &p->atomic_sectors,
                                &p->atomic_lines,
                                &p->atomic_updates,
                                &p->code_lines,
                                &p->constant_lines,
                                &p->pages,
+                               &p->stored_loaded,
                                &p->stored_before};
     for (size_t i = 0; i < sizeof count / sizeof *count; i++) field_u64(f, count[i]);
     for (int i = 0; i < WW_PIPE_COUNT; i++) field_u64(f, &p->pipe[i]);
     for (int i = 0; i < WW_PIPE_COUNT; i++) field_u64(f, &p->lane[i]);
     for (int i = 0; i < WW_LSU_WIDTHS; i++) field_u64(f, &p->lsu_cycles[i]);
+    for (int i = 0; i < WW_HOT_PIECES; i++) field_u64(f, &p->hot_piece[i]);
+    for (int i = 0; i < WW_HOT_PIECES; i++) field_u64(f, &p->hot_updates[i]);
 }
 
 static void fields_of(struct fields *f, struct ww_kernel_profile *p) {
@@ -118,13 +122,17 @@ static void fields_of(struct fields *f, struct ww_kernel_profile *p) {
     field_double(f, &p->cta_mean);
     field_double(f, &p->cta_max);
     field_double(f, &p->cta_deviation);
-    field_double(f, &p->rows_per_sector);
-    field_double(f, &p->chunks_per_sector);
+    for (int i = 0; i < WW_ROW_KINDS; i++)
+        for (int w = 0; w < WW_ROW_WINDOWS; w++) {
+            field_double(f, &p->rows_per_sector[i][w]);
+            field_double(f, &p->chunks_per_sector[i][w]);
+        }
     field_floats(f, &p->plane[0][0], WW_PATH_PLANES * WW_PATH_COUNT);
     field_floats(f, &p->longest[0][0], WW_PATH_PLANES * WW_PATH_COUNT);
     for (int i = 0; i < WW_LOCAL_LEVELS; i++)
         field_floats(f, &p->local_reuse[i].sector[0][0], sizeof p->local_reuse[i] / sizeof(float));
-    field_floats(f, p->global_reuse.sector, sizeof p->global_reuse / sizeof(float));
+    for (int i = 0; i < WW_GLOBAL_LEVELS; i++)
+        field_floats(f, p->global_reuse[i].sector, sizeof p->global_reuse[i] / sizeof(float));
 }
 
 /* ---- the file ---- */

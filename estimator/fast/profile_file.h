@@ -13,7 +13,7 @@
 #include "../base/buf.h"
 #include "profile.h"
 
-#define WW_PROFILE_VERSION 1
+#define WW_PROFILE_VERSION 2
 #define WW_PROFILE_SUFFIX ".profile"
 
 /* The profile as bytes of such a file. Errors: WW_NOMEM. */

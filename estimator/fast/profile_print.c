@@ -45,7 +45,7 @@ static void print_reuse(const struct ww_kernel_profile *p, FILE *out) {
     }
     fprintf(out, "    %-29s", "of all SMs");
     for (unsigned i = 0; i < 5; i++)
-        fprintf(out, " %8.1f", share_beyond(p->global_reuse.sector, NULL, kib[i] * 8.0));
+        fprintf(out, " %8.1f", share_beyond(p->global_reuse[WW_GLOBAL_LEVELS - 1].sector, NULL, kib[i] * 8.0));
     fputc('\n', out);
 }
 
@@ -60,7 +60,7 @@ static void print_launch(const struct ww_kernel_profile *p, size_t index, FILE *
             p->shared ? (double)(p->shared_passes + p->shared_store_passes) / (double)p->shared : 0,
             p->barriers);
     fprintf(out, "  DRAM: %.3f pieces of 256 bytes and %.4f stretches of 128 KiB for each sector missed\n",
-            p->chunks_per_sector, p->rows_per_sector);
+            p->chunks_per_sector[WW_ROW_SECTORS][1], p->rows_per_sector[WW_ROW_SECTORS][1]);
     print_paths(p, out);
     if (lines) print_reuse(p, out);
 }
