@@ -607,6 +607,7 @@ struct ww_sweep_summary {
     uint64_t sampled;          /* adaptive: further points, of which samples were replayed */
     double budget, cost;       /* adaptive: shares of the exhaustive cost, allowed and spent; else 0 */
     char why[1000];            /* adaptive: why no candidate was worth a replay; "" if one was */
+    const char *warning;       /* what the figures leave out, lives for ever; NULL: nothing known */
 };
 /* Replays every trace on every point that the strategy picks, stores each point when it is done, and goes on
  * where an earlier call of the same sweep was interrupted. A point that cannot be is stored with its reason.

@@ -38,6 +38,7 @@ static enum ww_code sweep(const struct cmd_line *line, struct ww_sweep_options *
         return ww_fail(error, code, o->space,
                        "interrupted; %" PRIu64 " of %" PRIu64 " points are stored, the same command goes on",
                        summary.stored, summary.points);
+    if (summary.warning) fprintf(stderr, "warpwatt: warning: %s\n", summary.warning);
     if (code == WW_OK && !cmd_has(line, "quiet")) print(&summary, o->shard ? o->shard->into : o->db);
     return code;
 }

@@ -313,9 +313,8 @@ static void limits(struct point *q, struct ww_model_result *out, double *rows) {
     out->waits.bound_by_memory = most >= WW_MODEL_LSU && most <= WW_MODEL_DRAM;
 }
 
-/* CTAs of an SM that go on at a time. A scheduler that lets the oldest warps go first needs as many as keep the
- * narrowest stage busy, path over its cycles; the others wait, and their data need no room in the caches yet.
- */
+/* CTAs of an SM that go on at a time. Warps do not keep step: as many as keep the narrowest stage busy, path
+ * over its cycles, go on, while others wait for their turn and their data need no room in the caches yet. */
 static double active(const struct point *q, const double *term) {
     double most = 0, all = q->resident;
     for (int t = WW_MODEL_ISSUE; t <= WW_MODEL_DRAM; t++)

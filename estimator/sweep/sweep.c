@@ -118,6 +118,23 @@ static enum ww_code prepare(struct sweep_job *job, struct ww_error *error) {
     return fill_head(job, strategy, error);
 }
 
+static bool other_scheduler(const char *name) {
+    return strcmp(name, "gto") != 0;
+}
+
+/* Whether a point may have another scheduler than the one whose replays the analytical model was fitted to. */
+static bool chooses_scheduler(const struct ww_sweep_space *s) {
+    for (size_t i = 0; i < s->mech_count; i++)
+        if (strncmp(s->mech[i], "sched=", 6) == 0 && other_scheduler(s->mech[i] + 6)) return true;
+    for (size_t i = 0; i < s->param_count; i++) {
+        const struct ww_sweep_param *p = &s->param[i];
+        if (p->target != WW_SWEEP_KIND || p->kind != WW_KIND_SCHED) continue;
+        for (size_t k = 0; k < p->count; k++)
+            if (other_scheduler(p->level[k].text)) return true;
+    }
+    return false;
+}
+
 enum ww_code sweep_run_points(struct sweep_job *job, struct ww_sweep_summary *summary, struct ww_error *error) {
     summary->sweep = job->head.id;
     summary->points = job->plan.count;
@@ -133,6 +150,8 @@ enum ww_code sweep_run_points(struct sweep_job *job, struct ww_sweep_summary *su
 
 static enum ww_code run(struct sweep_job *job, struct ww_sweep_summary *summary, struct ww_error *error) {
     WW_TRY(prepare(job, error));
+    if (job->model && chooses_scheduler(&job->space))
+        summary->warning = "the analytical model does not tell schedulers apart";
     if (job->head.budget > 0 && (job->options->shard || job->options->slurm))
         return ww_fail(error, WW_USAGE, "--strategy",
                        "adaptive chooses each point by those before: expected"

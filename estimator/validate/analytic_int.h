@@ -81,5 +81,9 @@ enum ww_code analytic_rank(const double *a, const double *b, size_t n, double *r
 /* How many of the `best` least of `truth` are among the `most` least of `guess`. Errors: WW_NOMEM. */
 enum ww_code analytic_found(const double *truth, const double *guess, size_t n, size_t best, size_t most,
                             size_t *found, struct ww_error *error);
+/* The least `truth` among the `most` least of `guess`, over the least of all, less 1: what it costs to replay
+ * no more than these. Errors: WW_NOMEM. */
+enum ww_code analytic_lost(const double *truth, const double *guess, size_t n, size_t most, double *lost,
+                           struct ww_error *error);
 
 #endif

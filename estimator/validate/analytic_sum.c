@@ -115,3 +115,17 @@ enum ww_code analytic_found(const double *truth, const double *guess, size_t n, 
     free(g);
     return code;
 }
+
+enum ww_code analytic_lost(const double *truth, const double *guess, size_t n, size_t most, double *lost,
+                           struct ww_error *error) {
+    struct ranked *g = sorted(guess, n);
+    double least = INFINITY, of_guess = INFINITY;
+    if (!g) return ww_fail_nomem(error, "ranks");
+    for (size_t i = 0; i < n; i++) {
+        if (truth[i] < least) least = truth[i];
+        if (i < most && truth[g[i].of] < of_guess) of_guess = truth[g[i].of];
+    }
+    free(g);
+    *lost = of_guess / least - 1;
+    return WW_OK;
+}

@@ -188,7 +188,7 @@ static enum ww_code design(const struct ww_model *model, const struct ww_model_c
 
 static enum ww_code rank_designs(struct suite *s, const struct ranked_workload *w, const struct ww_model *model,
                                  const char *path, struct ww_error *error) {
-    double truth[POINTS], guess[POINTS], rho;
+    double truth[POINTS], guess[POINTS], rho, lost;
     char text[KEYS][48], id[96], what[160];
     const char *list[KEYS];
     size_t points = s->options->small ? 40 : POINTS, found;
@@ -207,7 +207,11 @@ static enum ww_code rank_designs(struct suite *s, const struct ranked_workload *
     WW_TRY(add(s, id, what, rho, AIM_RANK, WW_VALIDATE_AT_LEAST, "", error));
     snprintf(id, sizeof id, "analytic-best-%s", w->name);
     snprintf(what, sizeof what, "%s: of the ten best designs, among the model's twenty", w->name);
-    return add(s, id, what, (double)found, AIM_FOUND, WW_VALIDATE_AT_LEAST, "", error);
+    WW_TRY(add(s, id, what, (double)found, AIM_FOUND, WW_VALIDATE_AT_LEAST, "", error));
+    WW_TRY(analytic_lost(truth, guess, points, 20, &lost, error));
+    snprintf(id, sizeof id, "analytic-lost-%s", w->name);
+    snprintf(what, sizeof what, "%s: the fastest of the model's twenty over the fastest of all", w->name);
+    return add(s, id, what, 100 * lost, NAN, WW_VALIDATE_AT_MOST, "%", error);
 }
 
 static enum ww_code rank_workload(struct suite *s, const struct ranked_workload *w, struct ww_error *error) {

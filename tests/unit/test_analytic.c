@@ -378,6 +378,28 @@ static void a_sweep_keeps_estimates_and_replays_apart(void **state) {
     remove(db);
 }
 
+static void a_sweep_by_the_model_warns_of_schedulers(void **state) {
+    (void)state;
+    char space[80], db[80], text[400];
+    struct ww_sweep_summary summary;
+    snprintf(space, sizeof space, "%s.json", path);
+    snprintf(db, sizeof db, "%s.db", path);
+    struct ww_sweep_options o = {.space = space, .db = db, .mode = "analytic", .jobs = 1};
+    for (int other = 0; other < 2; other++) {
+        snprintf(text, sizeof text,
+                 "{\"gpu\": \"v100\", \"traces\": [{\"trace\": \"%s\"}], \"parameters\": {\"sched\": [%s]}}",
+                 path, other ? "\"gto\", \"lrr\"" : "\"gto\"");
+        put_file(space, text);
+        assert_int_equal(ww_sweep(&o, &summary, &error), WW_OK);
+        assert_true(other ? summary.warning && strstr(summary.warning, "schedulers") : !summary.warning);
+    }
+    o.mode = "full";
+    assert_int_equal(ww_sweep(&o, &summary, &error), WW_OK);
+    assert_null(summary.warning);
+    remove(space);
+    remove(db);
+}
+
 static void a_table_of_replays_is_read_with_its_lines(void **state) {
     (void)state;
     char table[80], text[400];
@@ -451,6 +473,7 @@ int main(void) {
         cmocka_unit_test(the_replay_lies_in_a_wide_interval),
         cmocka_unit_test(a_gpu_unlike_those_seen_is_named),
         cmocka_unit_test(a_sweep_keeps_estimates_and_replays_apart),
+        cmocka_unit_test(a_sweep_by_the_model_warns_of_schedulers),
         cmocka_unit_test(a_table_of_replays_is_read_with_its_lines),
         cmocka_unit_test(bounds_have_the_ranks_of_split_conformal_prediction),
     };
