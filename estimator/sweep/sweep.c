@@ -150,7 +150,7 @@ enum ww_code sweep_run_points(struct sweep_job *job, struct ww_sweep_summary *su
 
 static enum ww_code run(struct sweep_job *job, struct ww_sweep_summary *summary, struct ww_error *error) {
     WW_TRY(prepare(job, error));
-    if (job->model && chooses_scheduler(&job->space))
+    if (strcmp(job->head.mode, "analytic") == 0 && chooses_scheduler(&job->space))
         summary->warning = "the analytical model does not tell schedulers apart";
     if (job->head.budget > 0 && (job->options->shard || job->options->slurm))
         return ww_fail(error, WW_USAGE, "--strategy",
