@@ -47,7 +47,7 @@ ALLOWED = {
 # single headers that a layer may include although it may not include their layer
 EXTRA = {
     "core": {"traces/trace.h", "traces/opclass.def", "traces/dma.h"},
-    "fast": {"traces/trace.h", "traces/opclass.def", "estimator/core/engine.h"},
+    "fast": {"traces/trace.h", "traces/opclass.def", "estimator/core/engine.h", "estimator/core/addrmap.h"},
 }
 # library header -> where it may be included
 LIBRARIES = {
