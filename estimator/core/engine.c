@@ -96,12 +96,18 @@ static enum ww_code choose(const struct ww_mech_choice *mechanism, struct ww_eng
     return e->ops ? WW_OK : ww_fail(error, WW_USAGE, "", "no warp scheduler");
 }
 
+static size_t mail_bytes(const struct ww_gpu_spec *gpu) {
+    size_t bytes = 2 * (size_t)gpu->sm_count * sizeof(struct ww_mail);
+    return (bytes + WW_HOST_LINE - 1) & ~(size_t)(WW_HOST_LINE - 1);
+}
+
 static enum ww_code start_memory(struct ww_engine *e, struct ww_error *error) {
     const struct ww_memsys_client client = {&e->core, ww_core_reply, ww_core_unblocked};
     double fastest = e->gpu.clock_sm_mhz > e->gpu.clock_l2_mhz ? e->gpu.clock_sm_mhz : e->gpu.clock_l2_mhz;
     WW_TRY(ww_memsys_check(&e->gpu, error));
     e->queue = ww_queue_new((uint64_t)(1e6 / fastest));
-    e->mail = calloc(2 * (size_t)e->gpu.sm_count, sizeof *e->mail);
+    e->mail = aligned_alloc(WW_HOST_LINE, mail_bytes(&e->gpu));
+    if (e->mail) memset(e->mail, 0, mail_bytes(&e->gpu));
     if (!e->queue || !e->mail) return ww_fail_nomem(error, "the event queue");
     e->memory = ww_memsys_new(&e->gpu, e->queue, &client, e->counter, e->options.seed);
     return e->memory ? WW_OK : ww_fail_nomem(error, "the memory system");
@@ -263,19 +269,25 @@ static enum ww_code prepare(struct ww_engine *e, const struct ww_launch *launch,
     return WW_OK;
 }
 
+/* A zeroed array that begins at a line of the host's caches: threads write to what different groups have. */
+static void *line_array(struct ww_arena *arena, size_t count, size_t size) {
+    uintptr_t at = (uintptr_t)ww_arena_array(arena, 1, count * size + WW_HOST_LINE);
+    return at ? (void *)((at + WW_HOST_LINE - 1) & ~(uintptr_t)(WW_HOST_LINE - 1)) : NULL;
+}
+
 /* The groups of SMs, and what is known of them between cycles. */
 static bool make_groups(struct ww_engine *e) {
     struct ww_core *c = &e->core;
     uint32_t count = e->gpu.sm_count;
     c->group_shift = ww_shard_shift(count, e->threads);
     c->groups = ((count - 1) >> c->group_shift) + 1;
-    c->group = ww_arena_array(&e->arena, c->groups, sizeof *c->group);
-    c->glance = ww_arena_array(&e->arena, c->groups, sizeof *c->glance);
+    c->group = line_array(&e->arena, c->groups, sizeof *c->group);
+    c->glance = line_array(&e->arena, c->groups, sizeof *c->glance);
     for (uint32_t k = 0; k < 2; k++) c->mailed[k] = ww_arena_array(&e->arena, c->groups, sizeof *c->mailed[k]);
     c->mail = e->mail;
-    c->next = ww_arena_array(&e->arena, count, sizeof *c->next);
+    c->next = line_array(&e->arena, count, sizeof *c->next);
     c->sm = ww_arena_array(&e->arena, count, sizeof *c->sm);
-    c->quiet = ww_arena_array(&e->arena, count, sizeof *c->quiet);
+    c->quiet = line_array(&e->arena, count, sizeof *c->quiet);
     if (!c->quiet || !c->group || !c->glance || !c->mailed[0] || !c->mailed[1] || !c->next || !c->sm)
         return false;
     for (uint32_t g = 0; g < c->groups; g++) c->glance[g].next = WW_NEVER;

@@ -99,7 +99,7 @@ uint64_t ww_core_quiet(const struct ww_core *core, uint32_t sm, uint64_t cycle) 
 /* The cycle before which the SM, which is alone, may go ahead. */
 static uint64_t ahead_until(const struct ww_core *core, const struct ww_sm *sm, uint64_t cycle) {
     uint64_t end = core->epochs.end;
-    if (!sm->asked) return end;
+    if (!sm->asked && !core->team) return end;
     uint64_t at = core->team ? core->main->quiet[sm->id] : ww_core_quiet(core, sm->id, cycle);
     return at < end ? at : end;
 }
@@ -125,6 +125,24 @@ static inline void hear(struct ww_core *core, struct ww_wheel *wheel, uint32_t i
     core->next[id] = at;
 }
 
+/* SMs whose next step comes soon and can be made now make it, so that threads need not meet for it. */
+static void go_ahead(struct ww_core *core, uint32_t index, uint64_t cycle) {
+    struct ww_sm_group *group = &core->group[index];
+    uint32_t first = index << core->group_shift, end = first + (1u << core->group_shift);
+    if (end > core->gpu->sm_count) end = core->gpu->sm_count;
+    for (uint32_t id = first; id < end; id++) {
+        struct ww_sm *sm = &core->sm[id];
+        uint64_t next = core->next[id], until = core->main->quiet[id], most = cycle + WW_WHEEL_SPAN;
+        if (next <= cycle || next >= until || sm->ahead || !ww_sm_alone(sm)) continue;
+        if (until > core->epochs.end) until = core->epochs.end;
+        if (next >= until) continue;
+        ww_wheel_clear(&group->wheel, next, id - first);
+        next = ww_sm_go_ahead(sm, next, until);
+        core->next[id] = next;
+        if (next != WW_NEVER) ww_wheel_set(&group->wheel, next < most ? next : most, id - first);
+    }
+}
+
 void ww_core_step_group(struct ww_core *core, uint32_t index, uint64_t cycle) {
     struct ww_sm_group *group = &core->group[index];
     struct ww_glance *glance = &core->glance[index];
@@ -135,6 +153,7 @@ void ww_core_step_group(struct ww_core *core, uint32_t index, uint64_t cycle) {
         if (mail >> bit & 1) hear(core, &group->wheel, id, bit, cycle);
         step_sm(core, &group->wheel, id, bit, cycle);
     }
+    if (core->team && core->runs_ahead) go_ahead(core, index, cycle);
     glance->sending |= group->sending;
     group->sending = 0;
     glance->next = ww_wheel_next(&group->wheel, cycle);

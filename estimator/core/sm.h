@@ -49,6 +49,7 @@ struct ww_marks {
 };
 
 #define WW_BARRIERS 16
+#define WW_HOST_LINE 64 /* bytes that two threads of the host cannot both write without delay */
 #define WW_NONE UINT32_MAX
 
 /* A scoreboard entry: cycle at which the register is ready, and the state of who waits for it. */
@@ -239,15 +240,15 @@ struct ww_mail {
 
 /* SMs that one thread steps. */
 struct ww_sm_group {
-    struct ww_wheel wheel; /* of SMs */
-    uint64_t sending;      /* SMs whose miss queue is offered at the end of this cycle for the first time */
+    _Alignas(WW_HOST_LINE) struct ww_wheel wheel; /* of SMs */
+    uint64_t sending; /* SMs whose miss queue is offered at the end of this cycle for the first time */
 };
 
 /* What is to be known of a group between cycles. */
 struct ww_glance {
-    uint64_t next;    /* cycle of its next step, WW_NEVER if none is planned */
-    uint64_t sending; /* SMs whose miss queue is offered at the end of every cycle */
-    uint32_t due;     /* about how many SMs step in `next` */
+    _Alignas(WW_HOST_LINE) uint64_t next; /* cycle of its next step, WW_NEVER if none is planned */
+    uint64_t sending;                     /* SMs whose miss queue is offered at the end of every cycle */
+    uint32_t due;                         /* about how many SMs step in `next` */
 };
 
 /* What all SMs of a launch share. */
@@ -482,6 +483,8 @@ uint64_t ww_sm_step(struct ww_sm *sm, uint64_t cycle);
  * from outside: nothing tells the SM anything before `end`. A step that can be seen ends in its own cycle,
  * which is returned then: the next call, for that cycle, completes it. */
 uint64_t ww_sm_run(struct ww_sm *sm, uint64_t cycle, uint64_t end);
+/* The same of an SM that is alone and whose next step, that of cycle `next` < end, is not begun. */
+uint64_t ww_sm_go_ahead(struct ww_sm *sm, uint64_t next, uint64_t end);
 /* Nothing can be seen of the SM's next step before it is made, so that it may go ahead of the others. */
 static inline bool ww_sm_alone(const struct ww_sm *sm) {
     const struct ww_core *core = sm->core, *main = core->main;
