@@ -95,7 +95,8 @@ struct ww_step {
 };
 
 /* Addresses of one step. list == WW_AFFINE: lane l's address is base + stride * l. Otherwise the addresses
- * of the active lanes, in lane order, stand at pool[list ...]. Shared addresses are byte offsets in the
+ * of the active lanes, in lane order, stand at pool[list ...]; stride is then at least the distance from the
+ * lowest to the highest of them, or 0 if that is not known. Shared addresses are byte offsets in the
  * CTA's allocation; local ones byte offsets in the thread's frame; constant ones byte offsets in the bank;
  * global ones are virtual. For WW_OP_BARRIER and WW_OP_SLEEP with WW_INST_ACCESS base holds a value: the
  * barrier number in bits 0-7 and its threads in bits 8-23; nanoseconds to sleep. For WW_OP_DMA the first

@@ -30,6 +30,9 @@ void *ww_arena_alloc(struct ww_arena *a, size_t size);
 void *ww_arena_array(struct ww_arena *a, size_t count, size_t size);
 /* The same, for who writes all of it before it is read: not zeroed. */
 void *ww_arena_raw(struct ww_arena *a, size_t count, size_t size);
+#define WW_HOST_LINE 64 /* bytes of a line of the host's caches */
+/* As ww_arena_array, beginning at such a line. */
+void *ww_arena_lines(struct ww_arena *a, size_t count, size_t size);
 /* Copies `n` bytes and adds a NUL. */
 char *ww_arena_strndup(struct ww_arena *a, const char *s, size_t n);
 char *ww_arena_strdup(struct ww_arena *a, const char *s);

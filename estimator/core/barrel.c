@@ -31,7 +31,6 @@ bool ww_barrel_decode(struct ww_core *core, struct ww_arena *arena) {
         for (uint32_t k = 0; k < d->check_count; k++) reg[at++] = d->check[k];
         d->check = list;
         d->check_count = (uint8_t)(reg + at - list);
-        d->result = reg + at - d->result_count;
     }
     return true;
 }
@@ -82,7 +81,7 @@ static void commit(struct ww_sm *sm, uint32_t f, uint64_t cycle) {
     const struct ww_dinst *d = &sm->core->code.inst[e.inst];
     uint64_t ready = e.ready != WW_NEVER && e.ready > cycle + 1 ? e.ready : cycle + 1;
     uint64_t entry = WW_SB(ready, (uint64_t)e.state);
-    for (uint32_t i = 0; i < d->result_count; i++) w->board[d->result[i]] = entry;
+    for (uint32_t i = 0; i < d->result_count; i++) w->board[ww_results(d)[i]] = entry;
     if (d->async && e.mask && --w->async_count == 0) w->board[sm->core->code.async_register] = entry;
     free_flight(b, f);
     find_first(b, e.warp, sm->core->pipe_plan.parts);
@@ -285,7 +284,7 @@ static bool is_memory(const struct ww_dinst *d) {
 
 static void set_waiting(struct ww_sm *sm, struct ww_warp *w, const struct ww_dinst *d, uint32_t state) {
     uint64_t entry = WW_SB(WW_NEVER, (uint64_t)state);
-    for (uint32_t i = 0; i < d->result_count; i++) w->board[d->result[i]] = entry;
+    for (uint32_t i = 0; i < d->result_count; i++) w->board[ww_results(d)[i]] = entry;
     w->board[sm->core->pipe_register] = entry;
     if (d->async && w->step->mask) {
         w->board[sm->core->code.async_register] = entry;

@@ -38,14 +38,15 @@ static uint64_t later(uint64_t a, uint64_t b) {
 /* Reads the operands, in the cycles after `cycle`; returns the last one in which it does. Of those that are
  * left, the first whose bank is free goes. */
 static uint64_t read_operands(struct ww_sm *sm, const struct ww_dinst *d, uint64_t cycle) {
+    const uint8_t *bank = sm->core->code.bank + d->bank;
     uint32_t left = (1u << d->reads) - 1;
     while (left) {
         struct ww_collect_cycle *at = in_cycle(sm->collect, ++cycle);
         uint32_t i = 0;
         for (uint32_t m = left; m; m &= m - 1) {
             i = (uint32_t)__builtin_ctz(m);
-            if (at->banks >> d->bank[i] & 1) continue;
-            at->banks |= 1ull << d->bank[i];
+            if (at->banks >> bank[i] & 1) continue;
+            at->banks |= 1ull << bank[i];
             left &= ~(1u << i);
             break;
         }
@@ -55,7 +56,8 @@ static uint64_t read_operands(struct ww_sm *sm, const struct ww_dinst *d, uint64
 
 static void write_banks(struct ww_sm *sm, const struct ww_dinst *d, uint64_t cycle) {
     struct ww_collect_cycle *at = in_cycle(sm->collect, cycle);
-    for (uint32_t i = 0; i < d->writes; i++) at->banks |= 1ull << d->bank[d->reads + i];
+    const uint8_t *bank = sm->core->code.bank + d->bank + d->reads;
+    for (uint32_t i = 0; i < d->writes; i++) at->banks |= 1ull << bank[i];
 }
 
 /* Instances of a group's unit, each with its own port. */

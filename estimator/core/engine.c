@@ -269,25 +269,19 @@ static enum ww_code prepare(struct ww_engine *e, const struct ww_launch *launch,
     return WW_OK;
 }
 
-/* A zeroed array that begins at a line of the host's caches: threads write to what different groups have. */
-static void *line_array(struct ww_arena *arena, size_t count, size_t size) {
-    uintptr_t at = (uintptr_t)ww_arena_array(arena, 1, count * size + WW_HOST_LINE);
-    return at ? (void *)((at + WW_HOST_LINE - 1) & ~(uintptr_t)(WW_HOST_LINE - 1)) : NULL;
-}
-
 /* The groups of SMs, and what is known of them between cycles. */
 static bool make_groups(struct ww_engine *e) {
     struct ww_core *c = &e->core;
     uint32_t count = e->gpu.sm_count;
     c->group_shift = ww_shard_shift(count, e->threads);
     c->groups = ((count - 1) >> c->group_shift) + 1;
-    c->group = line_array(&e->arena, c->groups, sizeof *c->group);
-    c->glance = line_array(&e->arena, c->groups, sizeof *c->glance);
+    c->group = ww_arena_lines(&e->arena, c->groups, sizeof *c->group);
+    c->glance = ww_arena_lines(&e->arena, c->groups, sizeof *c->glance);
     for (uint32_t k = 0; k < 2; k++) c->mailed[k] = ww_arena_array(&e->arena, c->groups, sizeof *c->mailed[k]);
     c->mail = e->mail;
-    c->next = line_array(&e->arena, count, sizeof *c->next);
+    c->next = ww_arena_lines(&e->arena, count, sizeof *c->next);
     c->sm = ww_arena_array(&e->arena, count, sizeof *c->sm);
-    c->quiet = line_array(&e->arena, count, sizeof *c->quiet);
+    c->quiet = ww_arena_lines(&e->arena, count, sizeof *c->quiet);
     if (!c->quiet || !c->group || !c->glance || !c->mailed[0] || !c->mailed[1] || !c->next || !c->sm)
         return false;
     for (uint32_t g = 0; g < c->groups; g++) c->glance[g].next = WW_NEVER;
@@ -298,7 +292,7 @@ static bool make_groups(struct ww_engine *e) {
 static enum ww_code prepare_sms(struct ww_engine *e, const struct ww_launch *launch, struct ww_error *error) {
     struct ww_core *c = &e->core;
     uint32_t count = e->gpu.sm_count, ways = l1_ways(c, launch);
-    struct ww_inst_count *inst = ww_arena_array(&e->arena, (size_t)launch->inst_count + 1, sizeof *inst);
+    struct ww_inst_count *inst = ww_arena_lines(&e->arena, (size_t)launch->inst_count + 1, sizeof *inst);
     if (!inst || !make_groups(e)) return ww_fail_nomem(error, "the SMs");
     WW_TRY(ww_epochs_begin(&c->epochs, e->options.epoch_cycles ? e->options.epoch_cycles : 4096, inst, error));
     if (e->team) WW_TRY(ww_shards_begin(c, e->team, &e->arena, &e->shard, error));

@@ -35,7 +35,7 @@ static inline void take_unit(struct ww_sm *sm, struct ww_sched *s, uint32_t grou
 }
 
 static inline void set_results(struct ww_warp *w, const struct ww_dinst *d, uint64_t entry) {
-    for (uint32_t i = 0; i < d->result_count; i++) w->board[d->result[i]] = entry;
+    for (uint32_t i = 0; i < d->result_count; i++) w->board[ww_results(d)[i]] = entry;
 }
 
 static void issue_memory(struct ww_sm *sm, struct ww_warp *w, const struct ww_dinst *d, uint32_t mask,

@@ -17,16 +17,18 @@ static void open_queue(struct ww_sm *sm) {
 }
 
 /* Each warp's accesses lie apart in a large array, which no prefetcher of the host follows. */
-static inline void expect(const struct ww_access *access, const uint64_t *pool) {
+static inline void expect(const struct ww_smem_banks *banks, const struct ww_access *access,
+                          const uint64_t *pool, const struct ww_dinst *d) {
     __builtin_prefetch((const void *)((uintptr_t)access + 64));
-    if (access->list == WW_AFFINE) return;
+    if (access->list == WW_AFFINE || (d->path == WW_L_SHARED && ww_smem_close(banks, access, d->width))) return;
     for (uint32_t i = 0; i < 32; i += 8) __builtin_prefetch(pool + access->list + i);
 }
 
 void ww_lsu_push(struct ww_sm *sm, struct ww_warp *w, uint32_t inst, uint32_t mask,
                  const struct ww_access *access, uint64_t cycle) {
     struct ww_lsu *l = &sm->lsu;
-    if (access) expect(access, w->pool);
+    const struct ww_dinst *d = &sm->core->code.inst[inst];
+    if (access) expect(&sm->core->banks, access, w->pool, d);
     uint32_t at = l->head + l->count;
     if (at >= l->capacity) at -= l->capacity;
     l->ring[at] = (struct ww_lsu_entry){access, w->pool, inst, mask, (uint32_t)(w - sm->warp), cycle + 1};
@@ -35,7 +37,7 @@ void ww_lsu_push(struct ww_sm *sm, struct ww_warp *w, uint32_t inst, uint32_t ma
     sm->core->inflight++;
     w->inflight++;
     w->memory_count++;
-    w->shared_queued += sm->core->code.inst[inst].path <= WW_L_SHARED_ATOMIC;
+    w->shared_queued += d->path <= WW_L_SHARED_ATOMIC;
 }
 
 void ww_lsu_let_go(struct ww_sm *sm, struct ww_warp *w, uint64_t cycle) {
@@ -58,7 +60,7 @@ static void write_results(struct ww_sm *sm, struct ww_warp *w, const struct ww_d
                           uint64_t ready, uint32_t state) {
     if (sm->collect && d->result_count) ready = ww_collect_load(sm, d, ready);
     uint64_t entry = WW_SB(ready, (uint64_t)state);
-    for (uint32_t i = 0; i < d->result_count; i++) w->board[d->result[i]] = entry;
+    for (uint32_t i = 0; i < d->result_count; i++) w->board[ww_results(d)[i]] = entry;
     if (d->async && --w->async_count == 0) w->board[sm->core->code.async_register] = entry;
     ww_warp_arrival(sm, w, cycle, state);
 }

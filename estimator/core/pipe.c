@@ -206,19 +206,20 @@ static enum ww_code check_operand(const struct ww_operand *o, uint32_t i, struct
                    o->n, o->reg, WW_REG_COUNT);
 }
 
-/* Sources that are not results first, then the results: the scoreboard checks all and writes the last. */
-static void list_registers(const struct ww_inst *in, struct renumber *n, uint16_t *list, struct ww_dinst *d) {
+/* Sources that are not results first, then the results: the scoreboard checks all and writes the last. `more`:
+ * where the list goes if it is long; one more register may be added to it. */
+static void list_registers(const struct ww_inst *in, struct renumber *n, uint16_t *more, struct ww_dinst *d) {
     uint16_t results[16], all[80];
     uint8_t result_count = 0, all_count = 0;
     for (uint32_t i = 0; i < in->dst_count; i++) add_registers(n, &in->dst[i], results, &result_count);
     for (uint32_t i = 0; i < result_count; i++) all[all_count++] = results[i];
     for (uint32_t i = 0; i < in->src_count; i++) add_registers(n, &in->src[i], all, &all_count);
     uint8_t sources = (uint8_t)(all_count - result_count);
+    uint16_t *list = all_count < WW_FEW ? d->few : more;
     memcpy(list, all + result_count, sources * sizeof *list);
     memcpy(list + sources, results, result_count * sizeof *list);
     d->check = list;
     d->check_count = all_count;
-    d->result = list + sources;
     d->result_count = result_count;
 }
 
@@ -274,13 +275,13 @@ enum ww_code ww_pipe_decode(const struct ww_gpu_spec *gpu, const struct ww_launc
         for (uint32_t k = 0; k < in->src_count; k++) list += in->src[k].n;
     }
     out->inst_count = launch->inst_count;
-    out->inst = ww_arena_array(arena, (size_t)launch->inst_count + 1, sizeof *out->inst);
+    out->inst = ww_arena_lines(arena, (size_t)launch->inst_count + 1, sizeof *out->inst);
     out->reg = ww_arena_array(arena, list + 1, sizeof *out->reg);
     if (!out->inst || !out->reg) return ww_fail_nomem(error, "decoded instructions");
     out->async_register = n.count++;
-    uint8_t *bank = gpu->collect_units_sp ? ww_arena_array(arena, list + 1, sizeof *bank) : NULL;
-    if (gpu->collect_units_sp && !bank) return ww_fail_nomem(error, "decoded instructions");
-    uint32_t at = 0;
+    out->bank = gpu->collect_units_sp ? ww_arena_array(arena, list + 1, sizeof *out->bank) : NULL;
+    if (gpu->collect_units_sp && !out->bank) return ww_fail_nomem(error, "decoded instructions");
+    uint32_t at = 0, banks = 0;
     for (uint32_t i = 0; i < launch->inst_count; i++) {
         struct ww_dinst *d = &out->inst[i];
         decode_one(gpu, &launch->inst[i], d);
@@ -288,16 +289,17 @@ enum ww_code ww_pipe_decode(const struct ww_gpu_spec *gpu, const struct ww_launc
         if (d->action == WW_A_CONST) out->uses_const = true;
         if (d->action == WW_A_DMA) out->uses_dma = true;
         list_registers(&launch->inst[i], &n, out->reg + at, d);
-        at += d->check_count;
-        if (bank) {
-            d->bank = bank;
-            bank += d->reads = list_banks(gpu, launch->inst[i].src, launch->inst[i].src_count, bank);
-            bank += d->writes = list_banks(gpu, launch->inst[i].dst, launch->inst[i].dst_count, bank);
+        if (out->bank) {
+            d->bank = banks;
+            banks += d->reads =
+                list_banks(gpu, launch->inst[i].src, launch->inst[i].src_count, out->bank + banks);
+            banks += d->writes =
+                list_banks(gpu, launch->inst[i].dst, launch->inst[i].dst_count, out->bank + banks);
         }
-        if (launch->inst[i].op == WW_OP_ASYNC_WAIT && !d->result_count) {
-            out->reg[at++] = out->async_register;
-            d->check_count++;
-        }
+        uint16_t *check = d->check == d->few ? d->few : out->reg + at;
+        if (launch->inst[i].op == WW_OP_ASYNC_WAIT && !d->result_count)
+            check[d->check_count++] = out->async_register;
+        if (check != d->few) at += d->check_count;
     }
     out->registers = n.count;
     return WW_OK;

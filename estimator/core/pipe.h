@@ -46,6 +46,9 @@ enum ww_lsu_path { WW_L_SHUFFLE, WW_L_SHARED, WW_L_SHARED_ATOMIC, WW_L_LOAD, WW_
 /* Where a load looks for its data before it goes to the L2. */
 enum ww_lsu_cache { WW_CACHE_NONE, WW_CACHE_L1, WW_CACHE_TEX };
 
+#define WW_FEW                                                                                                 \
+    8 /* registers that stand beside the rest of an instruction, all in a line of the host's caches */
+
 struct ww_dinst {
     uint8_t group;        /* enum ww_group: the unit whose port it takes */
     uint8_t group2;       /* a second port that it takes, 0: none */
@@ -56,9 +59,9 @@ struct ww_dinst {
     uint8_t check_count;  /* registers it must find ready */
     uint8_t result_count; /* of these, the last ones are its results */
     uint8_t conflict;     /* extra cycles for register-bank conflicts */
-    uint16_t ii, ii2;     /* cycles it holds the ports */
-    uint16_t latency;     /* issue to dependent issue, where it is fixed */
-    uint16_t width;
+    uint8_t width;
+    uint16_t ii, ii2; /* cycles it holds the ports */
+    uint16_t latency; /* issue to dependent issue, where it is fixed */
     uint8_t space;
     bool access, local, texture, async, reply; /* reply: an atomic with a result */
     bool conditional, arrive;
@@ -66,15 +69,22 @@ struct ww_dinst {
     uint8_t barrier;
     uint16_t next_fetch;    /* cycles from its issue to the fetch of what follows it */
     uint16_t barrier_warps; /* 0: all of the CTA */
+    uint8_t reads, writes;  /* how many of the banks of its operands, and of its results */
     uint32_t pc;
-    const uint16_t *check, *result; /* dense numbers of the registers it checks, and of its results */
-    const uint8_t *bank;   /* with operand collectors: register banks of its operands, then of its results */
-    uint8_t reads, writes; /* how many of each */
+    uint32_t bank;         /* with operand collectors: place of these in the list of banks */
+    const uint16_t *check; /* dense numbers of the registers it checks, its results last */
+    uint16_t few[WW_FEW];  /* where check points to if they are not more */
 };
+
+/* Dense numbers of its results. */
+static inline const uint16_t *ww_results(const struct ww_dinst *d) {
+    return d->check + d->check_count - d->result_count;
+}
 
 struct ww_code_table {
     struct ww_dinst *inst;
-    uint16_t *reg; /* all lists of dense numbers */
+    uint16_t *reg; /* lists of dense numbers that are longer */
+    uint8_t *bank; /* all lists of banks, or NULL */
     uint32_t inst_count, registers;
     bool uses_tex, uses_const; /* a load goes to the texture cache, to the constant cache */
     bool uses_dma;             /* it has bulk transfers */

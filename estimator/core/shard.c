@@ -34,7 +34,7 @@ static enum ww_code begin(struct ww_shard *s, struct ww_core *core, struct ww_ar
     struct ww_pool pool = s->core.pool;
     size_t insts = (size_t)core->launch->inst_count + 1;
     size_t ctas = ((size_t)1 << core->group_shift) * core->gpu->sm_max_ctas;
-    struct ww_inst_count *inst = ww_arena_array(arena, insts, sizeof *inst);
+    struct ww_inst_count *inst = ww_arena_lines(arena, insts, sizeof *inst);
     ww_pool_free(&pool);
     memset(s, 0, sizeof *s);
     s->core = *core;

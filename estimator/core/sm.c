@@ -57,8 +57,8 @@ enum ww_code ww_sm_init(struct ww_sm *sm, struct ww_core *core, uint32_t id, str
                         uint32_t l1_ways, const void *settings, uint64_t seed, struct ww_error *error) {
     const struct ww_gpu_spec *g = core->gpu;
     *sm = (struct ww_sm){.core = core, .id = id};
-    sm->warp = ww_arena_array(arena, g->sm_max_warps, sizeof *sm->warp);
-    sm->sched = ww_arena_array(arena, g->sm_schedulers, sizeof *sm->sched);
+    sm->warp = ww_arena_lines(arena, g->sm_max_warps, sizeof *sm->warp);
+    sm->sched = ww_arena_lines(arena, g->sm_schedulers, sizeof *sm->sched);
     sm->cta = ww_arena_array(arena, g->sm_max_ctas, sizeof *sm->cta);
     sm->board = ww_arena_raw(arena, (size_t)g->sm_max_warps * core->code.registers, sizeof *sm->board);
     sm->port = ww_arena_array(arena, WW_UNIT_COUNT, sizeof *sm->port);

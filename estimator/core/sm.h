@@ -49,7 +49,6 @@ struct ww_marks {
 };
 
 #define WW_BARRIERS 16
-#define WW_HOST_LINE 64 /* bytes that two threads of the host cannot both write without delay */
 #define WW_NONE UINT32_MAX
 
 /* A scoreboard entry: cycle at which the register is ready, and the state of who waits for it. */
@@ -60,41 +59,43 @@ struct ww_marks {
 struct ww_govern;
 struct ww_collect;
 
+/* What every issue needs stands first. */
 struct ww_warp {
-    const struct ww_step *step, *end; /* head, and past the last */
-    const struct ww_access *access;   /* of the next access */
-    const uint64_t *pool;
-    uint64_t *board; /* scoreboard, by dense register */
-    uint64_t since;  /* cycles before it are counted */
-    uint64_t front;  /* the head can be looked at from this cycle on; before it the state is front_state */
+    _Alignas(WW_HOST_LINE) const struct ww_step *step; /* head */
+    const struct ww_access *access;                    /* of the next access */
+    uint64_t *board;                                   /* scoreboard, by dense register */
+    uint64_t since;                                    /* cycles before it are counted */
+    uint64_t front; /* the head can be looked at from this cycle on; before it the state is front_state */
     uint64_t
-        operands_at;    /* while it waits for them: the cycle of its wake-up at which all are there, if known */
-    uint64_t memory_at; /* latest cycle at which a memory operation that has been answered is complete */
-    uint64_t icache_key;
+        operands_at; /* while it waits for them: the cycle of its wake-up at which all are there, if known */
     const struct ww_dinst *head;  /* decoded, when it has been looked at */
     struct ww_inst_count *counts; /* of the instruction that cycles are counted for */
-    uint64_t shared_at;           /* cycle at which its shared accesses that have started are performed */
-    uint32_t shared_queued;       /* shared accesses that have not started, for barriers */
-    uint32_t memory_count;        /* operations not answered, for fences */
-    uint32_t async_count;
-    uint32_t inflight;   /* of these, those that keep its slot: queued, or with a result to come */
-    uint32_t generation; /* of the slot, to recognise late acknowledgements */
-    uint32_t last_mask;
-    uint16_t arriving; /* bit per barrier at which it arrives when its shared accesses have started */
     uint8_t state, front_state, sched, slot, cta, group, buffered;
     bool resident, pending, fenced, barred, starved, done; /* pending: its wake-up is an answer, not a
                                                             * cycle; starved: its CTA waits for shared memory */
     bool paused;                                           /* with its CTA */
+    uint16_t arriving;         /* bit per barrier at which it arrives when its shared accesses have started */
+    const struct ww_step *end; /* past its last step */
+    uint64_t icache_key;
+    const uint64_t *pool;
+    uint64_t memory_at; /* latest cycle at which a memory operation that has been answered is complete */
+    uint64_t shared_at; /* cycle at which its shared accesses that have started are performed */
+    uint32_t last_mask;
+    uint32_t shared_queued; /* shared accesses that have not started, for barriers */
+    uint32_t memory_count;  /* operations not answered, for fences */
+    uint32_t async_count;
+    uint32_t inflight;   /* of these, those that keep its slot: queued, or with a result to come */
+    uint32_t generation; /* of the slot, to recognise late acknowledgements */
 };
 
 struct ww_sched {
-    uint64_t ready[WW_G_COUNT]; /* by group: slots whose head has its operands */
-    uint64_t free[WW_G_COUNT];  /* by group: cycle from which it takes an instruction of this scheduler */
-    struct ww_sched_view view;  /* for the mechanism; cycle and ready sets are filled in when it picks */
-    struct ww_warp *warp;       /* of slot 0; the next ones are as many warps apart as there are schedulers */
-    uint64_t next_issue;        /* the issue interval and bank conflicts are over */
-    uint64_t try_at;  /* nothing can issue before, unless a warp becomes ready or the LSU makes room */
-    uint64_t counted; /* slots of cycles before it are counted */
+    _Alignas(WW_HOST_LINE) uint64_t ready[WW_G_COUNT]; /* by group: slots whose head has its operands */
+    uint64_t free[WW_G_COUNT]; /* by group: cycle from which it takes an instruction of this scheduler */
+    struct ww_sched_view view; /* for the mechanism; cycle and ready sets are filled in when it picks */
+    struct ww_warp *warp;      /* of slot 0; the next ones are as many warps apart as there are schedulers */
+    uint64_t next_issue;       /* the issue interval and bank conflicts are over */
+    uint64_t try_at;           /* nothing can issue before, unless a warp becomes ready or the LSU makes room */
+    uint64_t counted;          /* slots of cycles before it are counted */
     uint64_t blocked_from, blocked_until; /* cycles in which no operand collector takes what is ready */
     uint32_t groups;                      /* bit per group with a ready slot */
     uint32_t causes;                      /* bit per enum ww_slot that a warp gives */

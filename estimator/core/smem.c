@@ -195,6 +195,7 @@ struct ww_smem_passes ww_smem_passes(const struct ww_smem_banks *s, const struct
         return p;
     if (a->list != WW_AFFINE) {
         const uint64_t *list = pool + a->list;
+        if (lanes == 32 && ww_smem_close(s, a, width)) return (struct ww_smem_passes){1, 0};
         if (lanes == 32 && mask == UINT32_MAX && in_one_row(s, list, width))
             return (struct ww_smem_passes){1, 0};
         return count_passes(s, list, mask, width, lanes);

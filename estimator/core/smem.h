@@ -33,6 +33,11 @@ struct ww_smem_passes {
 };
 
 void ww_smem_init(struct ww_smem_banks *s, const struct ww_gpu_spec *gpu);
+/* A list whose addresses are known to lie so close together that no two words of it share a bank. */
+static inline bool ww_smem_close(const struct ww_smem_banks *s, const struct ww_access *a, uint32_t width) {
+    return a->list != WW_AFFINE && a->stride > 0 &&
+           (((uint32_t)a->stride + width - 1) >> s->map_shift) + 1 < s->banks;
+}
 /* mask is not 0. */
 struct ww_smem_passes ww_smem_passes(const struct ww_smem_banks *s, const struct ww_access *access,
                                      const uint64_t *pool, uint32_t mask, uint32_t width);

@@ -7,7 +7,8 @@
 #include <string.h>
 
 /* Lists that are moved copies of one another have one shape: the place of the first of them. The word in front
- * of a list names its shape. Kernels come back to the same addresses of shared memory again and again, and
+ * of a list names its shape, and in its upper half how far its addresses lie apart
+ * at most. Kernels come back to the same addresses of shared memory again and again, and
  * equal lists (shape and base) need to be there once only: what is decoded then fits the host's caches. */
 struct known_list {
     uint64_t base;
@@ -116,6 +117,16 @@ static struct known_list *known_at(const struct access_decoder *a, uint32_t shap
     return &a->known[((base + shape) * 0x9e3779b97f4a7c15u) >> (64 - KNOWN_BITS)];
 }
 
+/* Distance from the lowest to the highest of a list's addresses, 0 if it is too far for an access's field. */
+static uint64_t span_of(const uint64_t *address, unsigned n) {
+    uint64_t low = address[0], high = address[0];
+    for (unsigned i = 1; i < n; i++) {
+        low = address[i] < low ? address[i] : low;
+        high = address[i] > high ? address[i] : high;
+    }
+    return high - low <= INT32_MAX ? high - low : 0;
+}
+
 /* Adds a list to the pool; returns its place, 0 after an error. */
 static uint32_t add_list(struct access_decoder *a, const struct ww_wwt_inst_state *s, unsigned form,
                          unsigned shift, const struct ww_wwt_context *c, uint64_t base, uint32_t shape) {
@@ -127,8 +138,9 @@ static uint32_t add_list(struct access_decoder *a, const struct ww_wwt_inst_stat
         ww_wwt_reject(x, &x->col[WW_WWT_COL_ACCESS], "an access's list refers to none");
         return 0;
     }
+    uint64_t span = shape ? d->pool[shape - 1] >> 32 : span_of(d->pool + list, ww_bits(c->mask));
     if (!shape) shape = list;
-    d->pool[list - 1] = shape;
+    d->pool[list - 1] = span << 32 | shape;
     d->pool_count += 1 + ww_bits(c->mask);
     *known_at(a, shape, d->pool[list]) = (struct known_list){d->pool[list], shape, list};
     return list;
@@ -144,7 +156,7 @@ static bool decode_list(struct access_decoder *a, uint32_t inst, unsigned form, 
     else if (!(list = add_list(a, s, form, shift, c, base, shape)))
         return false;
     const uint64_t *address = a->x->d->pool + list;
-    *out = (struct ww_access){.base = *address, .list = list};
+    *out = (struct ww_access){.base = *address, .stride = (int32_t)(address[-1] >> 32), .list = list};
     if (a->last[inst] == list && s->lane_mask == c->mask) return true;
     if (!s->lane && !(s->lane = ww_arena_alloc(&a->lanes, 32 * sizeof *s->lane))) return ww_wwt_no_memory(a->x);
     ww_wwt_learn_list(s, c->mask, address);
