@@ -16,7 +16,7 @@ static uint32_t place_of(uint64_t key) {
 
 void ww_fetch_lose(struct ww_sm *sm, struct ww_cache *c, uint32_t line) {
     struct ww_fetcher *f = sm->fetch;
-    uint64_t key = c->tags.key[line];
+    uint64_t key = c->tags.line[line].key;
     uint32_t at = place_of(key), count = c->fetched[line];
     if (!count) return;
     c->fetched[line] = 0;
@@ -62,9 +62,9 @@ void ww_fetch_note(struct ww_sm *sm, struct ww_cache *c, uint64_t key, uint32_t 
 void ww_fetch_store(struct ww_sm *sm, uint64_t key) {
     struct ww_cache *c = &sm->fetch->own;
     uint32_t line = c->shape ? ww_tags_find(&c->tags, key) : WW_NO_LINE;
-    if (line == WW_NO_LINE || c->pending[line]) return;
+    if (line == WW_NO_LINE || c->tags.line[line].pending) return;
     ww_fetch_lose(sm, c, line);
-    c->valid[line] = 0;
+    c->tags.line[line].valid = 0;
     ww_tags_drop(&c->tags, line);
 }
 
@@ -88,7 +88,8 @@ void ww_fetch_close(struct ww_sm *sm) {
 /* Whether a prefetch of the line would find it there or on its way: all sectors that it is for. */
 static bool is_there(const struct ww_cache *c, uint64_t key, uint32_t pieces) {
     uint32_t line = ww_tags_find(&c->tags, key);
-    return line != WW_NO_LINE && !(c->shape->sectors_of[pieces] & ~(c->valid[line] | c->pending[line]));
+    return line != WW_NO_LINE &&
+           !(c->shape->sectors_of[pieces] & ~(c->tags.line[line].valid | c->tags.line[line].pending));
 }
 
 static bool waits(const struct ww_fetcher *f, const struct ww_line_request *r) {
@@ -206,8 +207,8 @@ void ww_fetch_step(struct ww_sm *sm, uint64_t cycle) {
     } else if (has_room(sm) && ww_l1_prefetch(sm, c, &item->request, item->warp, item->inst, cycle)) {
         uint32_t line = ww_tags_find(&c->tags, item->request.key);
         c->fetched[line]++;
-        tell_done(f, c->token[c->mshr[line]]); /* of other sectors of the line */
-        c->token[c->mshr[line]] = item->token;
+        tell_done(f, c->token[c->tags.line[line].mshr]); /* of other sectors of the line */
+        c->token[c->tags.line[line].mshr] = item->token;
         n[WW_C_PREFETCH_SENT]++;
         if (item->token != WW_FETCH_NO_TOKEN && f->ops->sent) f->ops->sent(f->state, item->token);
     } else {
@@ -234,7 +235,7 @@ static bool init_own(struct ww_sm *sm, struct ww_arena *arena) {
     uint32_t lines = f->plan.cache_kb * 1024 >> sm->core->l1_shape.line_shift, ways = f->plan.cache_ways;
     if (!lines) return true;
     if (ways > lines) ways = lines;
-    return ww_cache_init(&f->own, &sm->core->fetch_shape, arena, lines / ways, ways) &&
+    return ww_cache_init(&f->own, &sm->core->fetch_shape, arena) &&
            ww_tags_init(&f->own.tags, arena, lines / ways, ways, WW_REPLACE_LRU, WW_HASH_XOR, 0) &&
            init_marks(&f->own, arena);
 }

@@ -98,7 +98,7 @@ static void count_load(struct ww_sm *sm, const struct ww_cache_shape *s, uint32_
 /* A miss of the warp takes the line. */
 static void tell_scheduler(struct ww_sm *sm, uint64_t key, uint32_t line, uint32_t warp, uint64_t cycle) {
     const struct ww_sched_ops *ops = sm->core->ops;
-    uint64_t old = sm->l1.tags.key[line];
+    uint64_t old = sm->l1.tags.line[line].key;
     if (old != UINT64_MAX) ops->evicted(&sm->shared, sm->l1.brought[line], old);
     sm->l1.brought[line] = (uint8_t)warp;
     ops->missed(&sm->shared, warp, key, cycle);
@@ -113,7 +113,7 @@ static uint32_t allocate(struct ww_sm *sm, struct ww_cache *c, uint64_t key, uin
     if (c->brought) tell_scheduler(sm, key, line, warp, cycle);
     if (c->fetched) ww_fetch_lose(sm, c, line);
     if (ww_tags_replace(&c->tags, line, key)) sm->core->counter[c->shape->evicted]++;
-    c->valid[line] = 0;
+    c->tags.line[line].valid = 0;
     return line;
 }
 
@@ -122,9 +122,9 @@ static uint32_t open_entry(struct ww_cache *c, uint32_t line) {
     c->free_entry = c->entry[m].next_free;
     c->used++;
     c->entry[m] = (struct ww_mshr){.line = line, .target = WW_NONE, .next_free = WW_NONE};
-    c->mshr[line] = m;
+    c->tags.line[line].mshr = m;
     if (c->token) c->token[m] = WW_FETCH_NO_TOKEN;
-    c->tags.pins[line] = 1;
+    c->tags.line[line].pins = 1;
     return m;
 }
 
@@ -139,8 +139,9 @@ static bool refuse(struct ww_sm *sm, const struct ww_cache *c, enum ww_lsu_wait 
 /* True if an MSHR with room is there for the line, and a place in the miss queue if one is needed. */
 static bool can_miss(struct ww_sm *sm, const struct ww_cache *c, uint32_t line, uint32_t miss) {
     if (miss && queue_full(sm)) return refuse(sm, c, WW_LSU_QUEUE);
-    if (line == WW_NO_LINE || !c->pending[line]) return c->free_entry != WW_NONE || refuse(sm, c, WW_LSU_ENTRY);
-    return c->entry[c->mshr[line]].count < c->shape->mshr_merge;
+    if (line == WW_NO_LINE || !c->tags.line[line].pending)
+        return c->free_entry != WW_NONE || refuse(sm, c, WW_LSU_ENTRY);
+    return c->entry[c->tags.line[line].mshr].count < c->shape->mshr_merge;
 }
 
 /* By the addresses of the load that the unit works on (A. Sethia's dissertation, figure 5.8). Lists hold what
@@ -167,13 +168,13 @@ static bool load_miss(struct ww_sm *sm, struct ww_cache *c, uint32_t op, const s
     if (miss && not_owner(sm, warp)) return false;
     line = allocate(sm, c, r->key, line, warp, cycle);
     if (line == WW_NO_LINE) return refuse_set(sm, c, r->key);
-    uint32_t m = c->pending[line] ? c->mshr[line] : open_entry(c, line);
+    uint32_t m = c->tags.line[line].pending ? c->tags.line[line].mshr : open_entry(c, line);
     uint32_t t = ww_pool_target(core), inst = core->pool.op[op].inst;
     if (t == WW_NONE) return false;
     core->pool.target[t] = (struct ww_target){op, merged | miss, c->entry[m].target, inst};
     c->entry[m].target = t;
     c->entry[m].count++;
-    c->pending[line] |= miss;
+    c->tags.line[line].pending |= miss;
     core->pool.op[op].remaining++;
     count_load(sm, c->shape, inst, hit, merged, miss);
     if (!miss) return true;
@@ -186,13 +187,13 @@ static bool load_miss(struct ww_sm *sm, struct ww_cache *c, uint32_t op, const s
 bool ww_l1_prefetch(struct ww_sm *sm, struct ww_cache *c, const struct ww_line_request *r, uint32_t warp,
                     uint32_t inst, uint64_t cycle) {
     uint32_t line = ww_tags_find(&c->tags, r->key), sectors = c->shape->sectors_of[r->pieces];
-    if (line != WW_NO_LINE) sectors &= ~(c->valid[line] | c->pending[line]);
-    bool open = line != WW_NO_LINE && c->pending[line];
+    if (line != WW_NO_LINE) sectors &= ~(c->tags.line[line].valid | c->tags.line[line].pending);
+    bool open = line != WW_NO_LINE && c->tags.line[line].pending;
     if (queue_full(sm) || (!open && c->free_entry == WW_NONE)) return false;
     line = allocate(sm, c, r->key, line, warp, cycle);
     if (line == WW_NO_LINE) return false;
-    uint32_t m = open ? c->mshr[line] : open_entry(c, line);
-    c->pending[line] |= sectors;
+    uint32_t m = open ? c->tags.line[line].mshr : open_entry(c, line);
+    c->tags.line[line].pending |= sectors;
     c->entry[m].inst = inst;
     sm->core->counter[WW_C_PREFETCH_SECTOR] += (uint64_t)ww_bits8(sectors) << c->shape->sector_shift;
     ask(sm, c, r, sectors, m);
@@ -230,8 +231,8 @@ bool ww_l1_load(struct ww_sm *sm, struct ww_cache *c, uint32_t op, const struct 
     const struct ww_cache_shape *s = c->shape;
     uint32_t line = ww_tags_find(&c->tags, r->key), hit = 0, merged = 0, sectors = s->sectors_of[r->pieces];
     if (line != WW_NO_LINE) {
-        hit = sectors & c->valid[line];
-        merged = sectors & c->pending[line];
+        hit = sectors & c->tags.line[line].valid;
+        merged = sectors & c->tags.line[line].pending;
     }
     uint32_t miss = sectors & ~(hit | merged);
     if (merged | miss) {
@@ -262,14 +263,14 @@ static void write_line(struct ww_sm *sm, uint64_t key, uint32_t pieces, uint32_t
     sm->core->counter[WW_C_L1_ACCESS]++;
     if (evict && sm->fetch) ww_fetch_store(sm, key);
     if (line == WW_NO_LINE) return;
-    if (!(sectors & ~l->valid[line])) sm->core->counter[WW_C_L1_WRITE_HIT] += ww_bits8(stored);
+    if (!(sectors & ~l->tags.line[line].valid)) sm->core->counter[WW_C_L1_WRITE_HIT] += ww_bits8(stored);
     if (!evict) {
         if (sm->core->gpu->l1_write == WW_L1_UPDATE) ww_tags_touch(&l->tags, line);
-    } else if (l->pending[line]) {
-        l->valid[line] &= ~sectors;
+    } else if (l->tags.line[line].pending) {
+        l->tags.line[line].valid &= ~sectors;
     } else {
         if (l->fetched) ww_fetch_lose(sm, l, line);
-        l->valid[line] = 0;
+        l->tags.line[line].valid = 0;
         ww_tags_drop(&l->tags, line);
     }
 }

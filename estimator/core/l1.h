@@ -41,8 +41,7 @@ struct ww_mshr {
 struct ww_cache {
     const struct ww_cache_shape *shape;
     struct ww_tags tags;
-    uint32_t *valid, *pending, *mshr; /* by line: sector bits, entry */
-    uint8_t *brought;                 /* by line: warp whose miss brought it in; NULL: nobody asks */
+    uint8_t *brought; /* by line: warp whose miss brought it in; NULL: nobody asks */
     uint8_t *fetched; /* by line: prefetches sent for it that no load has used; NULL: there are none */
     uint32_t *token;  /* by MSHR: the prefetcher's name for what it waits for; with `fetched` */
     struct ww_mshr *entry;
@@ -85,8 +84,7 @@ void ww_cache_shapes(struct ww_core *core);
  * if the launch uses it: without, its shape is NULL. False: out of memory. */
 bool ww_l1_init(struct ww_sm *sm, struct ww_arena *arena, uint32_t ways, uint64_t seed);
 /* Makes a cache of this shape without its tags. False: out of memory. */
-bool ww_cache_init(struct ww_cache *c, const struct ww_cache_shape *shape, struct ww_arena *arena,
-                   uint32_t sets, uint32_t ways);
+bool ww_cache_init(struct ww_cache *c, const struct ww_cache_shape *shape, struct ww_arena *arena);
 
 /* ---- l1.c ---- */
 /* Each takes one line request of the operation; false: refused, nothing has changed. *cycles: how long the

@@ -67,15 +67,10 @@ void ww_cache_shapes(struct ww_core *core) {
     core->request_shift[WW_CACHE_TEX] = core->tex_shape.line_shift;
 }
 
-bool ww_cache_init(struct ww_cache *c, const struct ww_cache_shape *shape, struct ww_arena *arena,
-                   uint32_t sets, uint32_t ways) {
-    size_t lines = (size_t)sets * ways;
+bool ww_cache_init(struct ww_cache *c, const struct ww_cache_shape *shape, struct ww_arena *arena) {
     c->shape = shape;
-    c->valid = ww_arena_array(arena, lines, sizeof *c->valid);
-    c->pending = ww_arena_array(arena, lines, sizeof *c->pending);
-    c->mshr = ww_arena_array(arena, lines, sizeof *c->mshr);
     c->entry = ww_arena_array(arena, shape->mshrs, sizeof *c->entry);
-    if (!c->valid || !c->pending || !c->mshr || !c->entry) return false;
+    if (!c->entry) return false;
     for (uint32_t i = 0; i < shape->mshrs; i++) c->entry[i].next_free = i + 1 < shape->mshrs ? i + 1 : WW_NONE;
     return true;
 }
@@ -96,7 +91,7 @@ bool ww_l1_init(struct ww_sm *sm, struct ww_arena *arena, uint32_t ways, uint64_
     if (sets == 0) sets = 1;
     if (ways > lines) ways = lines;
     sm->misses.ring = ww_arena_array(arena, g->l1_miss_queue, sizeof *sm->misses.ring);
-    if (!sm->misses.ring || !ww_cache_init(&sm->l1, l1, arena, sets, ways)) return false;
+    if (!sm->misses.ring || !ww_cache_init(&sm->l1, l1, arena)) return false;
     if (!ww_tags_init(&sm->l1.tags, arena, sets, ways, g->l1_replace, g->l1_hash, seed)) return false;
     if (l1->index.parts) ww_tags_index(&sm->l1.tags, &l1->index);
     if (g->l1_replace == WW_REPLACE_WEIGHTED) ww_tags_weights(&sm->l1.tags, l1->weight);
@@ -107,7 +102,7 @@ bool ww_l1_init(struct ww_sm *sm, struct ww_arena *arena, uint32_t ways, uint64_
     if (!init_pages(sm, arena, seed)) return false;
     if (!sm->core->code.uses_tex) return true; /* launches that do without it are the rule */
     sets = g->tex_kb * 1024 / g->tex_line / g->tex_ways;
-    if (!ww_cache_init(&sm->tex, tex, arena, sets, g->tex_ways)) return false;
+    if (!ww_cache_init(&sm->tex, tex, arena)) return false;
     if (!ww_tags_init(&sm->tex.tags, arena, sets, g->tex_ways, WW_REPLACE_LRU, WW_HASH_NONE, seed))
         return false;
     if (tex->index.parts) ww_tags_index(&sm->tex.tags, &tex->index);

@@ -71,7 +71,7 @@ static uint64_t fill_ready(struct ww_cache *c, uint32_t pieces, uint64_t cycle) 
 static void close_entry(struct ww_sm *sm, struct ww_cache *l, uint32_t m) {
     const struct ww_lsu *lsu = &sm->lsu;
     uint32_t line = l->entry[m].line;
-    l->tags.pins[line] = 0;
+    l->tags.line[line].pins = 0;
     if (lsu->waits >= WW_LSU_ENTRY && lsu->wait_cache == l &&
         (lsu->waits == WW_LSU_ENTRY || ww_tags_set_of_line(&l->tags, line) == lsu->wait_set))
         sm->lsu.waits = WW_LSU_ANY;
@@ -82,7 +82,7 @@ static void close_entry(struct ww_sm *sm, struct ww_cache *l, uint32_t m) {
 
 /* First piece of the line in its request line, where replies name pieces of that. */
 static uint32_t place_of(const struct ww_cache *c, uint32_t line) {
-    return (uint32_t)(c->tags.key[line] & c->shape->offset_mask) << (c->shape->line_shift - 5);
+    return (uint32_t)(c->tags.line[line].key & c->shape->offset_mask) << (c->shape->line_shift - 5);
 }
 
 /* Sectors have come for a line: those who wait for them and for nothing else go on, in the order of their
@@ -92,13 +92,13 @@ static void fill(struct ww_sm *sm, struct ww_cache *l, uint32_t m, const struct 
     struct ww_core *core = sm->core;
     struct ww_mshr *e = &l->entry[m];
     uint32_t sectors = reply->sectors >> place_of(l, e->line);
-    uint32_t bits = sectors & l->pending[e->line], first = WW_NONE;
+    uint32_t bits = sectors & l->tags.line[e->line].pending, first = WW_NONE;
     uint32_t pieces = ww_bits8(reply->sectors) << l->shape->sector_shift;
     uint64_t ready = fill_ready(l, pieces, cycle);
     uint8_t level = level_of(reply);
     count_level(core, e->inst, reply, pieces);
-    l->pending[e->line] &= ~bits;
-    l->valid[e->line] |= bits;
+    l->tags.line[e->line].pending &= ~bits;
+    l->tags.line[e->line].valid |= bits;
     for (uint32_t *link = &e->target, t = *link; t != WW_NONE; t = *link) {
         struct ww_target *target = &core->pool.target[t];
         struct ww_memory_op *o = &core->pool.op[target->op];
@@ -113,7 +113,7 @@ static void fill(struct ww_sm *sm, struct ww_cache *l, uint32_t m, const struct 
         target->next = first;
         first = t;
     }
-    if (l->pending[e->line] == 0) {
+    if (l->tags.line[e->line].pending == 0) {
         if (l->token) ww_fetch_filled(sm, l, m);
         close_entry(sm, l, m);
     }

@@ -2,7 +2,7 @@
  *
  * Lines of small sets are found by a look at each way, those of larger ones through a hash table of all keys;
  * the order of replacement is a list per set. A line may be pinned (a miss is outstanding): it is never a
- * victim. Per-line data (valid sectors and the like) belong to the owner, indexed by line number.
+ * victim. Per-line data (valid sectors and the like) belong to the owner.
  */
 #ifndef WW_CORE_L1_TAGS_H
 #define WW_CORE_L1_TAGS_H
@@ -14,11 +14,18 @@
 
 #define WW_NO_LINE UINT32_MAX
 
+/* All of a line together, since who looks at one of these looks at others, and the caches of all SMs are more
+ * than the host's hold. */
+struct ww_tag_line {
+    uint64_t key;                  /* UINT64_MAX: empty */
+    uint32_t prev, next;           /* order in its set, most recent first */
+    uint32_t valid, pending, mshr; /* the owner's: sector bits, entry */
+    uint32_t pins;
+};
+
 struct ww_tags {
-    uint64_t *key;          /* by line; UINT64_MAX: empty */
-    uint32_t *prev, *next;  /* by line: order in its set, most recent first */
+    struct ww_tag_line *line;
     uint32_t *first, *last; /* by set */
-    uint16_t *pins;         /* by line */
     uint32_t *slot;         /* hash table of line numbers + 1; NULL: sets are small */
     uint32_t slot_mask;
     uint32_t sets, ways;
@@ -64,13 +71,13 @@ static inline uint32_t ww_tags_find(const struct ww_tags *t, uint64_t key) {
     if (!t->slot) {
         uint32_t first = ww_tags_set(t, key) * t->ways;
         for (uint32_t i = 0; i < t->ways; i++)
-            if (t->key[first + i] == key) return first + i;
+            if (t->line[first + i].key == key) return first + i;
         return WW_NO_LINE;
     }
     for (uint32_t i = ww_tags_home(t, key);; i = (i + 1) & t->slot_mask) {
         uint32_t line = t->slot[i];
         if (line == 0) return WW_NO_LINE;
-        if (t->key[line - 1] == key) return line - 1;
+        if (t->line[line - 1].key == key) return line - 1;
     }
 }
 
@@ -78,7 +85,7 @@ static inline uint32_t ww_tags_find(const struct ww_tags *t, uint64_t key) {
 void ww_tags_move_first(struct ww_tags *t, uint32_t set, uint32_t line);
 /* Records a use of the line, for LRU. */
 static inline void ww_tags_touch(struct ww_tags *t, uint32_t line) {
-    if (t->replace == WW_REPLACE_LRU && t->prev[line] != WW_NO_LINE)
+    if (t->replace == WW_REPLACE_LRU && t->line[line].prev != WW_NO_LINE)
         ww_tags_move_first(t, ww_tags_set_of_line(t, line), line);
 }
 /* The line that `key` would replace, or WW_NO_LINE if all of its set are pinned. An empty one comes first. */

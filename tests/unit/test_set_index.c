@@ -113,7 +113,7 @@ static void draw(const uint32_t weight[4], uint32_t pinned, uint32_t draws, uint
     assert_true(ww_tags_init(&t, &arena, 1, 4, WW_REPLACE_WEIGHTED, WW_HASH_NONE, seed));
     ww_tags_weights(&t, weight);
     for (uint64_t key = 0; key < 4; key++) ww_tags_replace(&t, ww_tags_victim(&t, key), key);
-    for (uint32_t i = 0; i < 4; i++) t.pins[i] = pinned >> i & 1;
+    for (uint32_t i = 0; i < 4; i++) t.line[i].pins = pinned >> i & 1;
     memset(share, 0, 4 * sizeof *share);
     for (uint64_t key = 4; key < 4 + draws; key++) {
         uint32_t way = ww_tags_victim(&t, key);

@@ -79,13 +79,13 @@ static void a_pinned_line_is_no_victim(void **state) {
     assert_true(ww_tags_init(&t, &arena, 1, 2, WW_REPLACE_RANDOM, WW_HASH_NONE, 1));
     uint32_t a = ww_tags_victim(&t, 1);
     ww_tags_replace(&t, a, 1);
-    t.pins[a] = 1;
+    t.line[a].pins = 1;
     for (uint64_t key = 2; key < 50; key++) {
         uint32_t b = ww_tags_victim(&t, key);
         assert_int_not_equal(b, a);
         ww_tags_replace(&t, b, key);
     }
-    t.pins[0] = t.pins[1] = 1;
+    t.line[0].pins = t.line[1].pins = 1;
     assert_int_equal(ww_tags_victim(&t, 99), WW_NO_LINE);
     ww_arena_free(&arena);
 }
