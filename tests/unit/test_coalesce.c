@@ -1,4 +1,5 @@
 /* Coalescing and bank conflicts, against slow counts of the same. */
+#include "../../estimator/base/bits.h"
 #include "../../estimator/base/rng.h"
 #include "../../estimator/core/coalesce.h"
 #include "../../estimator/core/smem.h"
@@ -178,6 +179,16 @@ static uint32_t slow_passes(const struct ww_access *a, const uint64_t *pool, uin
     return passes;
 }
 
+/* What an access says of a list. */
+static int32_t span(const uint64_t *address, uint32_t count) {
+    uint64_t low = address[0], high = address[0];
+    for (uint32_t i = 1; i < count; i++) {
+        if (address[i] < low) low = address[i];
+        if (address[i] > high) high = address[i];
+    }
+    return (int32_t)(high - low);
+}
+
 static void passes_are_the_distinct_words_of_the_fullest_bank(void **state) {
     (void)state;
     struct ww_rng r;
@@ -194,8 +205,10 @@ static void passes_are_the_distinct_words_of_the_fullest_bank(void **state) {
         if (ww_rng_below(&r, 2)) a.stride = -a.stride;
         a.base += 1u << 20;
         if (ww_rng_below(&r, 3) == 0) {
+            uint32_t lanes = ww_bits(mask), words = ww_rng_below(&r, 2) ? 512 : 2 + ww_rng_below(&r, 32);
             a.list = 0;
-            for (int k = 0; k < 32; k++) pool[k] = ww_rng_below(&r, 512) * width;
+            for (int k = 0; k < 32; k++) pool[k] = ww_rng_below(&r, words) * width;
+            a.stride = ww_rng_below(&r, 2) ? span(pool, lanes) : 0;
         }
         g.shared_banks = ww_rng_below(&r, 2) ? 32 : 16;
         ww_smem_init(&banks, &g);
