@@ -339,7 +339,9 @@ enum ww_code ww_model_launch(const struct ww_model_kernel *kernel, const struct 
     ww_model_traffic(kernel, gpu, constants, &ctas, &q.traffic);
     limits(&q, out, &rows);
     for (int i = 0; i < ROUNDS; i++) {
-        ctas.active = active(&q, out->term);
+        double now = active(&q, out->term);
+        if (now == ctas.active) break;
+        ctas.active = now;
         ww_model_traffic(kernel, gpu, constants, &ctas, &q.traffic);
         limits(&q, out, &rows);
     }
