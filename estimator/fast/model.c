@@ -13,8 +13,14 @@ const struct ww_model_constants ww_model_default = {
 #undef RESIDUAL
 #undef SPAN
 };
+const struct ww_model_constants ww_model_start = {
+#define X(field, start, least, most, help) .field = (start),
+#include "model_constants.def"
+#undef X
+};
 const struct ww_model_constant ww_model_constant[] = {
-#define X(field, least, most, help) {#field, help, least, most, offsetof(struct ww_model_constants, field)},
+#define X(field, start, least, most, help)                                                                     \
+    {#field, help, least, most, offsetof(struct ww_model_constants, field)},
 #include "model_constants.def"
 #undef X
 };

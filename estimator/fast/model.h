@@ -29,11 +29,12 @@ const char *ww_model_term_name(enum ww_model_term term);
 
 /* Constants fitted over the suite. */
 struct ww_model_constants {
-#define X(field, least, most, help) double field;
+#define X(field, start, least, most, help) double field;
 #include "model_constants.def"
 #undef X
 };
 extern const struct ww_model_constants ww_model_default;
+extern const struct ww_model_constants ww_model_start; /* where fits begin */
 /* The constants as a row: name, bounds and place of each, for who fits them. */
 struct ww_model_constant {
     const char *name, *help;

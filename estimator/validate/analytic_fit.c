@@ -91,13 +91,13 @@ void analytic_fit(const struct analytic_cases *cases, unsigned without, struct w
 
 enum ww_code analytic_leave_out(struct analytic_cases *cases, const struct ww_validate_options *options,
                                 struct ww_error *error) {
-    struct ww_model_constants all = ww_model_default;
+    struct ww_model_constants all = ww_model_start;
     analytic_fit(cases, UINT32_MAX, &all);
     for (unsigned a = 0; a < cases->applications; a++) {
         struct ww_model_constants k = all;
         WW_TRY(ww_validate_step(options, a, cases->applications, error));
         if (cases->applications > 1) {
-            k = ww_model_default;
+            k = ww_model_start;
             analytic_fit(cases, a, &k);
         }
         for (size_t i = 0; i < cases->count; i++) {

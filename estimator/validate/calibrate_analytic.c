@@ -120,7 +120,7 @@ static enum ww_code print(const struct analytic_cases *cases, const struct ww_mo
 static enum ww_code fit_and_print(struct analytic_table *t, const struct ww_calibrate_analytic_options *o,
                                   FILE *out, struct ww_error *error) {
     struct ww_validate_options options = {.progress = o->progress, .context = o->context};
-    struct ww_model_constants k = ww_model_default;
+    struct ww_model_constants k = ww_model_start;
     struct ww_model_span span;
     analytic_table_bind(t);
     analytic_fit(&t->cases, UINT32_MAX, &k);

@@ -163,13 +163,13 @@ static void draw(struct ww_rng *rng, char text[KEYS][48], const char *list[KEYS]
 
 /* Constants that know nothing of the application: fitted to the others' cases. */
 static struct ww_model_constants without(const struct analytic_cases *cases, const char *application) {
-    struct ww_model_constants k = ww_model_default;
+    struct ww_model_constants k = ww_model_start;
     for (size_t i = 0; i < cases->count; i++)
         if (strcmp(cases->row[i].application, application) == 0) {
             analytic_fit(cases, cases->row[i].number, &k);
-            break;
+            return k;
         }
-    return k;
+    return ww_model_default;
 }
 
 /* One design's time by replay and by the model. */
