@@ -133,6 +133,7 @@ static enum ww_code warm(struct ww_sampler *s, struct ww_engine *engine, size_t 
 struct stretch {
     size_t position;       /* of its launch */
     uint64_t from, before; /* first CTA of the part; CTAs of the launch before */
+    bool in_step;          /* CTAs that fill the machine all begin at once */
     uint64_t mark[2];
     size_t marks;
 };
@@ -140,6 +141,7 @@ struct stretch {
 static struct stretch stretch_of(const struct ww_sampler *s, const struct ww_unit *u, bool longer) {
     struct stretch out = {.position = position_of(s, u->launch), .from = u->from};
     const struct ww_frame_launch *l = &s->launch[out.position];
+    out.in_step = longer && u->kind == WW_UNIT_WINDOW;
     longer |= u->early; /* which have nothing to be warmed by but what went just before */
     if (u->kind == WW_UNIT_WINDOW || u->kind == WW_UNIT_TAIL) {
         uint64_t more = longer ? LONGER_WAVES * l->resident : 0;
@@ -209,6 +211,7 @@ static enum ww_code replay_stretch(struct ww_sampler *s, struct ww_engine *engin
     size_t first = u->kind == WW_UNIT_START ? 1 : 0;
     uint64_t work = 0;
     struct ww_engine_part part = {.first = st->from,
+                                  .in_step = st->in_step,
                                   .work_first = u->first,
                                   .work_end = u->end,
                                   .work = &work,

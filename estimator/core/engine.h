@@ -49,11 +49,12 @@ enum ww_code ww_engine_launch(struct ww_engine *engine, struct ww_trace *trace, 
 /* The pieces of the launch that was replayed last, in order of time; valid until the next one. */
 const struct ww_piece *ww_engine_pieces(const struct ww_engine *engine, size_t *count);
 /* A part of a launch: CTAs first .. end - 1, dispatched as if they were all that there is; those that fill the
- * machine are under way already, unless the first is the launch's (under_way.h). When CTA mark[i] (or
- * the first behind it that the file holds) is dispatched, a piece ends there and mark_cycle[i] is the cycle;
- * UINT64_MAX: it was not. Marks rise. Needs an engine with pieces. */
+ * machine are under way already, unless the first is the launch's, or they are to be in step (under_way.h).
+ * When CTA mark[i] (or the first behind it that the file holds) is dispatched, a piece ends there and
+ * mark_cycle[i] is the cycle; UINT64_MAX: it was not. Marks rise. Needs an engine with pieces. */
 struct ww_engine_part {
     uint64_t first, end;
+    bool in_step;
     uint64_t work_first, work_end;
     uint64_t *work; /* gets the warp instructions of CTAs work_first .. work_end - 1; or NULL */
     const uint64_t *mark;

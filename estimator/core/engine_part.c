@@ -43,7 +43,8 @@ enum ww_code ww_engine_part(struct ww_engine *engine, struct ww_trace *trace, si
     WW_TRY(ww_trace_launch(trace, index, &launch, error));
     if (part->work) *part->work = 0;
     ww_arena_init(&own, 0);
-    enum ww_code code = ww_under_way_begin(&from.under_way, &engine->gpu, launch, part->first, &own, error);
+    enum ww_code code =
+        ww_under_way_begin(&from.under_way, &engine->gpu, launch, part->in_step ? 0 : part->first, &own, error);
     engine->marks = (struct ww_marks){part->mark, part->mark_cycle, part->mark_count};
     for (size_t i = 0; i < part->mark_count; i++) part->mark_cycle[i] = UINT64_MAX;
     if (code == WW_OK) code = ww_engine_replay(engine, launch, &source, arena, out, error);

@@ -14,10 +14,12 @@ enum { PAIRS = 4 };  /* units that are measured with a longer way before them, t
 enum { STEPS = 60 }; /* bisections of the sample's size */
 
 static const char *const reasons[WW_SAMPLE_REASONS] = {
-    "so small that sampling gains nothing: replayed in full", "the least sample was enough",
+    "so small that sampling gains nothing: replayed in full",
+    "the least sample was enough",
     "the second stage, whose size the pilot gave, was drawn",
     "strata that varied more than the pilot showed were taken whole",
-    "the sample would cost about as much as everything: replayed in full"};
+    "the sample would cost about as much as everything: replayed in full",
+    "how replayed parts begin matters too much for the target: replayed in full"};
 
 const char *ww_sample_reason_text(enum ww_sample_reason reason) {
     return (unsigned)reason < WW_SAMPLE_REASONS ? reasons[reason] : NULL;
@@ -197,15 +199,23 @@ static enum ww_code draw_all_stages(struct sampler *s, struct ww_error *error) {
 
 /* ---- bias of cold starts --------------------------------------------------------------------- */
 
-/* Units that were drawn and do not begin with the program, in random order. */
-static size_t candidates(const struct sampler *s, size_t *unit) {
+/* Units that were drawn, in random order: windows, if there are any, else launches that are not among their
+ * kernel's first. */
+static size_t candidates(const struct sampler *s, bool windows, size_t *unit) {
     size_t n = 0;
     for (size_t h = 0; h < s->f->strata; h++)
         for (size_t i = 0; i < s->f->stratum[h].drawn; i++) {
             size_t u = s->f->order[s->f->stratum[h].first + i];
-            if (!s->f->unit[u].early || s->f->unit[u].from) unit[n++] = u;
+            const struct ww_unit *x = &s->f->unit[u];
+            if (windows ? x->kind == WW_UNIT_WINDOW && x->from : !x->early) unit[n++] = u;
         }
     return n;
+}
+
+static bool has_windows(const struct ww_frame *f) {
+    for (size_t u = 0; u < f->count; u++)
+        if (f->unit[u].kind == WW_UNIT_WINDOW) return true;
+    return false;
 }
 
 /* Adds an independent relative variance to a total's. */
@@ -216,15 +226,13 @@ static void add_variance(struct ww_estimate *e, int k, double relative, double d
     e->variance[k][k] += more;
 }
 
-/* Measures some units again with a longer way before them. What that changes, on average, is corrected, and the
- * intervals are widened by how uncertain it is (two-phase sampling, Cochran, chapter 12), and by what may still
- * be left: a way longer yet might change as much again in either direction, all of that range alike. */
-static enum ww_code correct(struct sampler *s, struct ww_arena *arena, struct ww_error *error) {
+/* Measures some units again with another beginning; what that changes in them, relative. */
+static enum ww_code measure_pairs(struct sampler *s, bool windows, struct ww_arena *arena, double (*d)[PAIRS],
+                                  struct ww_error *error) {
     size_t *unit = ww_arena_array(arena, s->f->count, sizeof *unit), n;
-    double d[WW_MEASURES][PAIRS];
     struct ww_rng rng;
     if (!unit) return ww_fail_nomem(error, "a sample");
-    n = candidates(s, unit);
+    n = candidates(s, windows, unit);
     ww_rng_seed(&rng, ~s->o->seed);
     for (size_t p = 0; p < PAIRS && n >= PAIRS; p++) {
         size_t pick = p + ww_rng_below(&rng, (uint32_t)(n - p)), u = unit[pick];
@@ -241,14 +249,31 @@ static enum ww_code correct(struct sampler *s, struct ww_arena *arena, struct ww
         s->e->ctas += m.ctas;
         s->e->pairs++;
     }
+    return WW_OK;
+}
+
+/* How units begin. Launches are measured again with a longer way before them: what that changes, on average, is
+ * corrected, and the intervals are widened by how uncertain it is (two-phase sampling, Cochran, chapter 12),
+ * and by what may still be left: a way longer yet might change as much again in either direction, all of that
+ * range alike. Windows are measured again with a machine whose CTAs are in step: it may be anywhere between
+ * that and how it was, so that nothing is corrected, and the intervals are widened by what is more than chance.
+ */
+static enum ww_code correct(struct sampler *s, struct ww_arena *arena, struct ww_error *error) {
+    double d[WW_MEASURES][PAIRS];
+    bool windows = has_windows(s->f);
+    WW_TRY(measure_pairs(s, windows, arena, d, error));
     if (!s->e->pairs) return WW_OK;
     for (int k = 0; k < WW_MEASURES; k++) {
-        double b = ww_stats_mean(d[k], PAIRS), v = ww_stats_variance(d[k], PAIRS) / PAIRS + b * b / 3;
-        add_variance(s->e, k, v, PAIRS - 1);
+        double b = ww_stats_mean(d[k], PAIRS), chance = ww_stats_variance(d[k], PAIRS) / PAIRS;
         s->e->bias[k] = b;
+        if (windows) {
+            add_variance(s->e, k, b * b > chance ? (b * b - chance) / 3 : 0, INFINITY);
+            continue;
+        }
+        add_variance(s->e, k, chance + b * b / 3, PAIRS - 1);
         s->e->total[k] *= 1 + b;
     }
-    for (int k = 0; k < WW_MEASURES; k++) /* what the corrections have in common */
+    for (int k = 0; k < WW_MEASURES && !windows; k++) /* what the corrections have in common */
         for (int j = 0; j < WW_MEASURES; j++)
             if (j != k)
                 s->e->variance[k][j] +=
@@ -304,6 +329,8 @@ enum ww_code ww_sample(struct ww_frame *frame, const struct ww_sample_options *o
     WW_TRY(correct(&s, arena, error));
     out->warm = ww_sample_warm_variance(frame, s.measure);
     for (int k = 0; k < WW_MEASURES; k++) add_variance(out, k, out->warm, INFINITY);
+    out->all = !met(&s);
+    if (out->all) out->reason = WW_SAMPLE_BEGINNING;
     for (int k = 0; k < WW_MEASURES; k++) {
         double half = half_width(&s, out, k);
         out->lo[k] = out->total[k] - half > 0 ? out->total[k] - half : 0;

@@ -85,7 +85,8 @@ struct ww_measure {
     bool there;
 };
 
-/* Gives a unit's measure. longer: with a longer way before it, to see what is left of a cold start. */
+/* Gives a unit's measure. longer: with a longer way before it, and of windows with CTAs that begin in step, to
+ * see what is left of how it began. */
 typedef enum ww_code (*ww_measure_fn)(void *context, const struct ww_frame *frame, size_t unit, bool longer,
                                       struct ww_measure *out, struct ww_error *error);
 
@@ -99,11 +100,12 @@ struct ww_sample_options {
 };
 
 enum ww_sample_reason {
-    WW_SAMPLE_SMALL,  /* a program of fewer than the least instructions is not sampled */
-    WW_SAMPLE_PILOT,  /* the least sample was enough */
-    WW_SAMPLE_SECOND, /* the second stage, whose size the pilot gave, was drawn */
-    WW_SAMPLE_STRATA, /* strata that varied more than the pilot showed were then taken whole */
-    WW_SAMPLE_ALL,    /* the sample would cost about as much as everything */
+    WW_SAMPLE_SMALL,     /* a program of fewer than the least instructions is not sampled */
+    WW_SAMPLE_PILOT,     /* the least sample was enough */
+    WW_SAMPLE_SECOND,    /* the second stage, whose size the pilot gave, was drawn */
+    WW_SAMPLE_STRATA,    /* strata that varied more than the pilot showed were then taken whole */
+    WW_SAMPLE_ALL,       /* the sample would cost about as much as everything */
+    WW_SAMPLE_BEGINNING, /* what begins in the middle makes the interval wider than the target */
     WW_SAMPLE_REASONS
 };
 /* In words; NULL if out of range. */
@@ -114,7 +116,7 @@ struct ww_estimate {
     double variance[WW_MEASURES][WW_MEASURES]; /* with the covariances */
     double df[WW_MEASURES];
     double lo[WW_MEASURES], hi[WW_MEASURES];
-    double bias[WW_MEASURES]; /* of cold starts, relative; corrected in the totals */
+    double bias[WW_MEASURES]; /* of cold starts, relative; corrected in the totals unless there are windows */
     double warm;              /* of the relative variances, what stands for imperfect starts of units */
     size_t units, drawn, pairs;
     size_t launches; /* of which something was replayed */

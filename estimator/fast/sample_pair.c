@@ -131,7 +131,7 @@ enum ww_code ww_sample_ratio(const struct ww_sampling *a, const struct ww_sampli
     double drift = whole ? drift_variance(u, out->common, a->strata, y) : 0;
     ww_arena_free(&arena);
     double bias_a = energy ? a->bias_energy : a->bias_cycles, bias_b = energy ? b->bias_energy : b->bias_cycles;
-    double correction = (1 + bias_a) / (1 + bias_b), bias = bias_a - bias_b;
+    double correction = has_parts(a) ? 1 : (1 + bias_a) / (1 + bias_b), bias = bias_a - bias_b;
     out->ratio *= correction; /* the rows are as they were measured, without what the totals are corrected by */
     variance *= correction * correction;
     double warm = has_parts(a) ? WW_WARM_ERROR_PARTS : WW_WARM_ERROR;

@@ -283,6 +283,38 @@ static void windows_that_issue_less_than_their_ctas_have_are_less_sure(void **st
     near(warm_error(1, 0), WW_WARM_ERROR_PARTS, 1e-9);
 }
 
+static void estimate_windows(double longer, double target, struct ww_estimate *e) {
+    struct ww_frame_launch launch = launch_of(0, 10 * 4000, 1000000);
+    struct population p;
+    make(&p, &launch, 1);
+    for (size_t i = 0; i < p.frame.count; i++) p.y[i] = p.frame.unit[i].size;
+    p.longer = longer;
+    estimate(&p, 1, target, e);
+    ww_arena_free(&p.arena);
+}
+
+static void how_windows_begin_widens_and_corrects_nothing(void **state) {
+    (void)state;
+    struct ww_estimate alike, other;
+    estimate_windows(1, 0.03, &alike);
+    estimate_windows(1.02, 0.03, &other);
+    assert_false(other.all);
+    near(other.total[0], alike.total[0], 1e-6);
+    near(other.bias[0], 0.02, 1e-9);
+    double begins = sqrt(0.02 * 0.02 / 3 + WW_WARM_ERROR_PARTS * WW_WARM_ERROR_PARTS);
+    near((other.hi[0] - other.lo[0]) / other.total[0], 2 * 1.96 * begins, 1e-4);
+}
+
+static void an_interval_that_stays_wider_than_the_target_is_not_given(void **state) {
+    (void)state;
+    struct ww_estimate e;
+    estimate_windows(1.05, 0.03, &e); /* 5.7 % to either side */
+    assert_true(e.all);
+    assert_int_equal(e.reason, WW_SAMPLE_BEGINNING);
+    estimate_windows(1.05, 0.06, &e);
+    assert_false(e.all);
+}
+
 /* ---- estimates ---- */
 
 static void time_in_proportion_to_instructions_is_known_exactly(void **state) {
@@ -428,6 +460,8 @@ int main(void) {
         cmocka_unit_test(a_program_of_few_instructions_is_not_sampled),
         cmocka_unit_test(parts_of_launches_are_less_sure_than_launches),
         cmocka_unit_test(windows_that_issue_less_than_their_ctas_have_are_less_sure),
+        cmocka_unit_test(how_windows_begin_widens_and_corrects_nothing),
+        cmocka_unit_test(an_interval_that_stays_wider_than_the_target_is_not_given),
         cmocka_unit_test(time_in_proportion_to_instructions_is_known_exactly),
         cmocka_unit_test(intervals_of_a_normal_population_cover_it),
         cmocka_unit_test(a_noisy_population_needs_the_second_stage),
