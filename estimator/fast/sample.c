@@ -256,7 +256,8 @@ static enum ww_code measure_pairs(struct sampler *s, bool windows, struct ww_are
  * corrected, and the intervals are widened by how uncertain it is (two-phase sampling, Cochran, chapter 12),
  * and by what may still be left: a way longer yet might change as much again in either direction, all of that
  * range alike. Windows are measured again with a machine whose CTAs are in step: it may be anywhere between
- * that and how it was, so that nothing is corrected, and the intervals are widened by that range. */
+ * that and how it was, so that nothing is corrected, and the intervals are widened by that range, whose end is
+ * known as well as the mean is. */
 static enum ww_code correct(struct sampler *s, struct ww_arena *arena, struct ww_error *error) {
     double d[WW_MEASURES][PAIRS];
     bool windows = has_windows(s->f);
@@ -266,7 +267,7 @@ static enum ww_code correct(struct sampler *s, struct ww_arena *arena, struct ww
         double b = ww_stats_mean(d[k], PAIRS), chance = ww_stats_variance(d[k], PAIRS) / PAIRS;
         s->e->bias[k] = b;
         if (windows) {
-            add_variance(s->e, k, b * b / 3, INFINITY);
+            add_variance(s->e, k, (b * b + chance) / 3, INFINITY);
             continue;
         }
         add_variance(s->e, k, chance + b * b / 3, PAIRS - 1);
