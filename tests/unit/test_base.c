@@ -52,6 +52,22 @@ static void arena_refuses_what_is_over_its_limit(void **state) {
     ww_arena_free(&a);
 }
 
+static void arena_lines_begin_at_a_line_and_are_zeroed(void **state) {
+    (void)state;
+    struct ww_arena a;
+    ww_arena_init(&a, 0);
+    for (size_t n = 1; n < 300; n += 7) {
+        unsigned char *p = ww_arena_lines(&a, n, 3);
+        assert_non_null(p);
+        assert_int_equal((uintptr_t)p % WW_HOST_LINE, 0);
+        for (size_t i = 0; i < 3 * n; i++) assert_int_equal(p[i], 0);
+        memset(p, 0xff, 3 * n);
+    }
+    assert_null(ww_arena_lines(&a, SIZE_MAX / 2, 3));
+    assert_null(ww_arena_lines(&a, SIZE_MAX, 1));
+    ww_arena_free(&a);
+}
+
 static void arena_array_checks_for_overflow(void **state) {
     (void)state;
     struct ww_arena a;
@@ -326,6 +342,7 @@ int main(void) {
         cmocka_unit_test(arena_blocks_are_zeroed_and_aligned),
         cmocka_unit_test(arena_blocks_do_not_overlap),
         cmocka_unit_test(arena_refuses_what_is_over_its_limit),
+        cmocka_unit_test(arena_lines_begin_at_a_line_and_are_zeroed),
         cmocka_unit_test(arena_array_checks_for_overflow),
         cmocka_unit_test(arena_reset_keeps_the_largest_chunk_for_reuse),
         cmocka_unit_test(arena_printf_returns_the_whole_text),

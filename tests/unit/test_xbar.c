@@ -108,6 +108,24 @@ static void a_port_refuses_beyond_its_backlog_and_calls_back(void **state) {
     stop(&b);
 }
 
+static void a_reply_comes_not_before_the_time_up_to_which_a_port_is_quiet(void **state) {
+    (void)state;
+    struct bench b = {0};
+    small_spec(&b.spec);
+    start(&b);
+    const struct ww_mem_reply reply = {.tag = 1};
+    uint64_t none = ww_xbar_quiet(&b.xbar, 0, 5000);
+    ww_xbar_reply(&b.xbar, 0, 0, &reply, 0, 5); /* sent at that very time */
+    assert_int_equal(none, 15000);
+    assert_int_equal(ww_xbar_quiet(&b.xbar, 0, 5000), 15000);
+    assert_int_equal(ww_xbar_quiet(&b.xbar, 0, 9000), 15000); /* it is known, a later one would take longer */
+    assert_int_equal(ww_xbar_quiet(&b.xbar, 1, 9000), 19000);
+    while (ww_queue_step(b.queue)) {
+    }
+    assert_int_equal(b.reply_ps[0], 15000);
+    stop(&b);
+}
+
 static void sms_of_a_cluster_share_a_port(void **state) {
     (void)state;
     struct bench b = {0};
@@ -221,6 +239,7 @@ int main(void) {
         cmocka_unit_test(a_lone_request_takes_the_latency_and_its_further_flits),
         cmocka_unit_test(packets_to_one_slice_wait_for_its_port),
         cmocka_unit_test(a_port_refuses_beyond_its_backlog_and_calls_back),
+        cmocka_unit_test(a_reply_comes_not_before_the_time_up_to_which_a_port_is_quiet),
         cmocka_unit_test(sms_of_a_cluster_share_a_port),
         cmocka_unit_test(a_full_slice_refuses_and_calls_back_in_turn),
         cmocka_unit_test(replies_arrive_in_order_and_free_their_room),
