@@ -238,7 +238,7 @@ static enum ww_code prepare(struct ww_engine *e, const struct ww_launch *launch,
     c->probe = e->options.probe;
     c->ctas = e->options.ctas;
     c->observed = c->probe || c->roles;
-    c->runs_ahead = !(e->options.in_step || e->govern || e->marks.count || c->probe || c->transfers);
+    c->runs_ahead = !(e->options.in_step || e->team || e->govern || e->marks.count || c->probe || c->transfers);
     c->queue = e->queue;
     c->error = error;
     c->source = source;
@@ -281,9 +281,7 @@ static bool make_groups(struct ww_engine *e) {
     c->mail = e->mail;
     c->next = ww_arena_lines(&e->arena, count, sizeof *c->next);
     c->sm = ww_arena_array(&e->arena, count, sizeof *c->sm);
-    c->quiet = ww_arena_lines(&e->arena, count, sizeof *c->quiet);
-    if (!c->quiet || !c->group || !c->glance || !c->mailed[0] || !c->mailed[1] || !c->next || !c->sm)
-        return false;
+    if (!c->group || !c->glance || !c->mailed[0] || !c->mailed[1] || !c->next || !c->sm) return false;
     for (uint32_t g = 0; g < c->groups; g++) c->glance[g].next = WW_NEVER;
     for (uint32_t i = 0; i < count; i++) c->next[i] = WW_NEVER;
     return true;

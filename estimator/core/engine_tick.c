@@ -91,16 +91,13 @@ static uint64_t take_mail(struct ww_sm *sm, uint64_t cycle) {
     return at;
 }
 
-uint64_t ww_core_quiet(const struct ww_core *core, uint32_t sm, uint64_t cycle) {
-    uint64_t ps = ww_clock_time(&core->clock, cycle), quiet = ww_memsys_quiet(core->memory, (uint16_t)sm, ps);
-    return quiet > ps ? cycle + ((quiet - ps - 1) << 16) / core->clock.period_fp : cycle;
-}
-
-/* The cycle before which the SM, which is alone, may go ahead. */
+/* The cycle before which the SM, which is alone, may go ahead: until then memory tells it nothing. */
 static uint64_t ahead_until(const struct ww_core *core, const struct ww_sm *sm, uint64_t cycle) {
     uint64_t end = core->epochs.end;
-    if (!sm->asked && !core->team) return end;
-    uint64_t at = core->team ? core->main->quiet[sm->id] : ww_core_quiet(core, sm->id, cycle);
+    if (!sm->asked) return end;
+    uint64_t ps = ww_clock_time(&core->clock, cycle),
+             quiet = ww_memsys_quiet(core->memory, (uint16_t)sm->id, ps);
+    uint64_t at = quiet > ps ? cycle + ((quiet - ps - 1) << 16) / core->clock.period_fp : cycle;
     return at < end ? at : end;
 }
 
@@ -125,24 +122,6 @@ static inline void hear(struct ww_core *core, struct ww_wheel *wheel, uint32_t i
     core->next[id] = at;
 }
 
-/* SMs whose next step comes soon and can be made now make it, so that threads need not meet for it. */
-static void go_ahead(struct ww_core *core, uint32_t index, uint64_t cycle) {
-    struct ww_sm_group *group = &core->group[index];
-    uint32_t first = index << core->group_shift, end = first + (1u << core->group_shift);
-    if (end > core->gpu->sm_count) end = core->gpu->sm_count;
-    for (uint32_t id = first; id < end; id++) {
-        struct ww_sm *sm = &core->sm[id];
-        uint64_t next = core->next[id], until = core->main->quiet[id], most = cycle + WW_WHEEL_SPAN;
-        if (next <= cycle || next >= until || sm->ahead || !ww_sm_alone(sm)) continue;
-        if (until > core->epochs.end) until = core->epochs.end;
-        if (next >= until) continue;
-        ww_wheel_clear(&group->wheel, next, id - first);
-        next = ww_sm_go_ahead(sm, next, until);
-        core->next[id] = next;
-        if (next != WW_NEVER) ww_wheel_set(&group->wheel, next < most ? next : most, id - first);
-    }
-}
-
 void ww_core_step_group(struct ww_core *core, uint32_t index, uint64_t cycle) {
     struct ww_sm_group *group = &core->group[index];
     struct ww_glance *glance = &core->glance[index];
@@ -153,7 +132,6 @@ void ww_core_step_group(struct ww_core *core, uint32_t index, uint64_t cycle) {
         if (mail >> bit & 1) hear(core, &group->wheel, id, bit, cycle);
         step_sm(core, &group->wheel, id, bit, cycle);
     }
-    if (core->team && core->runs_ahead) go_ahead(core, index, cycle);
     glance->sending |= group->sending;
     group->sending = 0;
     glance->next = ww_wheel_next(&group->wheel, cycle);

@@ -14,9 +14,7 @@
 #include "sm.h"
 
 #define WW_THREADS_MAX 16
-#define WW_THREADS_SMS 20    /* SMs of a cycle that are worth telling other threads of */
-#define WW_THREADS_AHEAD 2   /* the same of SMs that go ahead, some tens of cycles each */
-#define WW_THREADS_WINDOW 32 /* cycles at whose multiples SMs that go ahead of memory stop */
+#define WW_THREADS_SMS 20 /* SMs of a cycle that are worth telling other threads of */
 
 /* A group of SMs, and what they count. */
 struct ww_shard {

@@ -298,7 +298,6 @@ struct ww_core {
     struct ww_core *main;   /* the launch's: this one, but in a shard */
     struct ww_shard *shard; /* by group, if several threads step SMs; else NULL */
     struct ww_team *team;   /* these threads */
-    uint64_t *quiet;        /* with these, by SM that is due: what ww_core_quiet says */
     struct ww_sm *sm;
     bool ticking;
     uint64_t issued, inflight, age;
@@ -484,14 +483,12 @@ uint64_t ww_sm_step(struct ww_sm *sm, uint64_t cycle);
  * from outside: nothing tells the SM anything before `end`. A step that can be seen ends in its own cycle,
  * which is returned then: the next call, for that cycle, completes it. */
 uint64_t ww_sm_run(struct ww_sm *sm, uint64_t cycle, uint64_t end);
-/* The same of an SM that is alone and whose next step, that of cycle `next` < end, is not begun. */
-uint64_t ww_sm_go_ahead(struct ww_sm *sm, uint64_t next, uint64_t end);
 /* Nothing can be seen of the SM's next step before it is made, so that it may go ahead of the others. */
 static inline bool ww_sm_alone(const struct ww_sm *sm) {
-    const struct ww_core *core = sm->core, *main = core->main;
+    const struct ww_core *core = sm->core;
     bool room = sm->resident_ctas < sm->cta_room || core->smm.on;
     return core->runs_ahead && sm->resident_ctas && !sm->misses.count && !sm->lingering && !sm->dma &&
-           !sm->fetch && !(room && main->next_cta < main->cta_count);
+           !sm->fetch && !(room && core->next_cta < core->cta_count);
 }
 /* Counts everything up to the launch's end. */
 void ww_sm_close(struct ww_sm *sm, uint64_t end);
@@ -511,8 +508,6 @@ void ww_core_tick(void *core, struct ww_event *event, uint64_t now_ps);
 void ww_core_epoch_end(void *core, struct ww_event *event, uint64_t now_ps);
 void ww_core_reply(void *core, uint16_t sm, const struct ww_mem_reply *reply, uint64_t now_ps);
 void ww_core_unblocked(void *core, uint16_t sm, uint64_t now_ps);
-/* The cycle before which memory tells the SM nothing unless it sends something in `cycle` or later. */
-uint64_t ww_core_quiet(const struct ww_core *core, uint32_t sm, uint64_t cycle);
 /* Makes sure that the SM steps in `cycle`, or earlier. */
 void ww_core_wake(struct ww_core *core, uint32_t sm, uint64_t cycle);
 /* The SM's miss queue holds something that may be sent: it is offered at the end of every cycle from now on. */

@@ -187,18 +187,6 @@ static void step_together(struct ww_core *core, struct ww_team *t, uint64_t due)
     }
 }
 
-/* How far the SMs of a group may go ahead: memory, that knows it, moves while they step. All that can stop at
- * the same cycles, so that there is work for several threads then. */
-static void look_ahead(struct ww_core *core, uint32_t group, uint64_t cycle) {
-    uint64_t edge = (cycle | (WW_THREADS_WINDOW - 1)) + 1;
-    uint32_t sm = group << core->group_shift, end = sm + (1u << core->group_shift);
-    if (end > core->gpu->sm_count) end = core->gpu->sm_count;
-    for (; sm < end; sm++) {
-        uint64_t quiet = core->sm[sm].asked ? ww_core_quiet(core, sm, cycle) : edge;
-        core->quiet[sm] = quiet > edge ? edge : quiet;
-    }
-}
-
 void ww_team_step(struct ww_core *core, uint64_t cycle) {
     struct ww_team *t = core->team;
     uint64_t due = 0;
@@ -208,12 +196,11 @@ void ww_team_step(struct ww_core *core, uint64_t cycle) {
         uint64_t mail = core->mailed[cycle & 1][g];
         if (glance->next > cycle && !mail) continue;
         due |= 1ull << g;
-        if (core->runs_ahead) look_ahead(core, g, cycle);
         sms += (glance->next <= cycle ? glance->due : 0) + (uint32_t)__builtin_popcountll(mail);
     }
     t->core = core;
     t->cycle = cycle;
-    if (sms >= (core->runs_ahead ? WW_THREADS_AHEAD : WW_THREADS_SMS) && (due & (due - 1)))
+    if (sms >= WW_THREADS_SMS && (due & (due - 1)))
         step_together(core, t, due);
     else
         for (; due; due &= due - 1) step(t, 0, (uint32_t)__builtin_ctzll(due));
