@@ -1,4 +1,5 @@
 #include "profile_run.h"
+#include "profile_keep.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -69,10 +70,32 @@ static bool step_once(struct runner *r, struct ww_walk *w, struct ww_episode *e)
     return true;
 }
 
+/* CTAs that lie apart would hold a group of the reader's each. */
+static bool keeps(const struct runner *r) {
+    return r->run->stride > 1;
+}
+
+static enum ww_code load(const struct runner *r, uint64_t index, struct ww_cta_trace *out,
+                         struct ww_error *error) {
+    struct ww_cta_trace cta;
+    if (!keeps(r)) return ww_trace_load_cta(r->run->trace, r->run->launch, index, out, error);
+    WW_TRY(ww_trace_load_cta(r->run->trace, r->run->launch, index, &cta, error));
+    enum ww_code code = ww_keep_cta(r->launch, &cta, out, error);
+    ww_trace_release_cta(r->run->trace, &cta);
+    return code;
+}
+
+static void release(const struct runner *r, struct slot *s) {
+    if (keeps(r))
+        ww_kept_free(&s->cta);
+    else
+        ww_trace_release_cta(r->run->trace, &s->cta);
+    s->resident = false;
+}
+
 static void end_cta(struct runner *r, struct slot *s, uint64_t index) {
     if (r->run->cta) r->run->cta(r->run->context, index, s->instructions);
-    ww_trace_release_cta(r->run->trace, &s->cta);
-    s->resident = false;
+    release(r, s);
     r->run->done_ctas++;
 }
 
@@ -85,7 +108,7 @@ static enum ww_code fill(struct runner *r, uint32_t i, struct ww_error *error) {
         r->left = 0;
         return WW_OK;
     }
-    WW_TRY(ww_trace_load_cta(r->run->trace, r->run->launch, cta, &s->cta, error));
+    WW_TRY(load(r, cta, &s->cta, error));
     r->next = cta + r->run->stride;
     r->left--;
     s->resident = true;
@@ -146,7 +169,7 @@ enum ww_code ww_profile_run(struct ww_profile_run *run, struct ww_error *error) 
     r.episode = calloc((size_t)run->slots * r.warps + 1u, sizeof *r.episode);
     enum ww_code code = r.slot && r.walk && r.episode ? run_all(&r, error) : ww_fail_nomem(error, "profile");
     for (uint32_t i = 0; r.slot && i < run->slots; i++)
-        if (r.slot[i].resident) ww_trace_release_cta(run->trace, &r.slot[i].cta);
+        if (r.slot[i].resident) release(&r, &r.slot[i]);
     free(r.slot);
     free(r.walk);
     free(r.episode);
