@@ -86,10 +86,16 @@ void *ww_arena_array(struct ww_arena *a, size_t count, size_t size) {
     return ww_arena_alloc(a, total);
 }
 
-void *ww_arena_lines(struct ww_arena *a, size_t count, size_t size) {
+void *ww_arena_raw_lines(struct ww_arena *a, size_t count, size_t size) {
     if (size && count > (SIZE_MAX - WW_HOST_LINE) / size) return NULL;
-    uintptr_t at = (uintptr_t)ww_arena_alloc(a, count * size + WW_HOST_LINE);
+    uintptr_t at = (uintptr_t)ww_arena_raw(a, 1, count * size + WW_HOST_LINE);
     return at ? (void *)((at + WW_HOST_LINE - 1) & ~(uintptr_t)(WW_HOST_LINE - 1)) : NULL;
+}
+
+void *ww_arena_lines(struct ww_arena *a, size_t count, size_t size) {
+    void *p = ww_arena_raw_lines(a, count, size);
+    if (p) memset(p, 0, count * size);
+    return p;
 }
 
 char *ww_arena_strndup(struct ww_arena *a, const char *s, size_t n) {

@@ -33,6 +33,8 @@ void *ww_arena_raw(struct ww_arena *a, size_t count, size_t size);
 #define WW_HOST_LINE 64 /* bytes of a line of the host's caches */
 /* As ww_arena_array, beginning at such a line. */
 void *ww_arena_lines(struct ww_arena *a, size_t count, size_t size);
+/* As ww_arena_raw, beginning at such a line. */
+void *ww_arena_raw_lines(struct ww_arena *a, size_t count, size_t size);
 /* Copies `n` bytes and adds a NUL. */
 char *ww_arena_strndup(struct ww_arena *a, const char *s, size_t n);
 char *ww_arena_strdup(struct ww_arena *a, const char *s);

@@ -91,6 +91,9 @@ static uint64_t take_mail(struct ww_sm *sm, uint64_t cycle) {
     return at;
 }
 
+/* A step that is not to come within so many cycles is not worth looking how far the SM may go ahead. */
+#define AHEAD_NEAR 32
+
 /* The cycle before which the SM, which is alone, may go ahead: until then memory tells it nothing. */
 static uint64_t ahead_until(const struct ww_core *core, const struct ww_sm *sm, uint64_t cycle) {
     uint64_t end = core->epochs.end;
@@ -107,7 +110,11 @@ static inline void step_sm(struct ww_core *core, struct ww_wheel *wheel, uint32_
     uint64_t next = core->next[id], most = cycle + WW_WHEEL_SPAN;
     if (next <= cycle) {
         struct ww_sm *sm = &core->sm[id];
-        next = ww_sm_run(sm, cycle, ww_sm_alone(sm) ? ahead_until(core, sm, cycle) : 0);
+        next = sm->ahead ? ww_sm_complete(sm, cycle) : ww_sm_step(sm, cycle);
+        if (next < cycle + AHEAD_NEAR && ww_sm_alone(sm)) {
+            uint64_t end = ahead_until(core, sm, cycle);
+            if (next < end) next = ww_sm_go_ahead(sm, next, end);
+        }
     }
     core->next[id] = next;
     if (next != WW_NEVER) ww_wheel_set(wheel, next < most ? next : most, bit);

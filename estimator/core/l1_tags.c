@@ -14,7 +14,7 @@ bool ww_tags_init(struct ww_tags *t, struct ww_arena *arena, uint32_t sets, uint
     while ((1u << t->set_shift) < sets) t->set_shift++;
     t->way_shift = ways & (ways - 1) ? 32 : (uint32_t)__builtin_ctz(ways);
     t->slot_mask = (uint32_t)(slots - 1);
-    t->line = ww_arena_lines(arena, lines, sizeof *t->line);
+    t->line = ww_arena_raw_lines(arena, lines, sizeof *t->line);
     t->first = ww_arena_array(arena, sets, sizeof *t->first);
     t->last = ww_arena_array(arena, sets, sizeof *t->last);
     if (ways > SMALL_SET && !(t->slot = ww_arena_array(arena, slots, sizeof *t->slot))) return false;
@@ -23,11 +23,9 @@ bool ww_tags_init(struct ww_tags *t, struct ww_arena *arena, uint32_t sets, uint
         uint32_t base = set * ways;
         t->first[set] = base;
         t->last[set] = base + ways - 1;
-        for (uint32_t i = base; i < base + ways; i++) {
-            t->line[i].key = EMPTY;
-            t->line[i].prev = i == base ? WW_NO_LINE : i - 1;
-            t->line[i].next = i + 1 == base + ways ? WW_NO_LINE : i + 1;
-        }
+        for (uint32_t i = base; i < base + ways; i++)
+            t->line[i] = (struct ww_tag_line){.key = EMPTY, .prev = i - 1, .next = i + 1};
+        t->line[base].prev = t->line[base + ways - 1].next = WW_NO_LINE;
     }
     ww_rng_seed(&t->rng, seed);
     return true;

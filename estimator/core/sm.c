@@ -174,10 +174,12 @@ uint64_t ww_sm_step(struct ww_sm *sm, uint64_t cycle) {
     return end_step(sm, cycle, step_inside(sm, cycle));
 }
 
-uint64_t ww_sm_run(struct ww_sm *sm, uint64_t cycle, uint64_t end) {
-    uint64_t next = sm->ahead ? end_step(sm, cycle, sm->ahead_next) : ww_sm_step(sm, cycle);
+uint64_t ww_sm_complete(struct ww_sm *sm, uint64_t cycle) {
     sm->ahead = false;
-    if (next >= end || !ww_sm_alone(sm)) return next;
+    return end_step(sm, cycle, sm->ahead_next);
+}
+
+uint64_t ww_sm_go_ahead(struct ww_sm *sm, uint64_t next, uint64_t end) {
     do {
         uint64_t at = next, issue = step_inside(sm, at);
         if (sm->ended || sm->misses.count) {
