@@ -8,16 +8,9 @@
 #include <stdlib.h>
 #include <cmocka.h>
 
+#include "sampling_fixture.h"
+
 static struct ww_error error;
-
-static void near(double a, double b, double tolerance) {
-    if (!(fabs(a - b) <= tolerance)) fail_msg("%.10g is not %.10g", a, b);
-}
-
-static double normal(struct ww_rng *r) {
-    double u = ww_rng_unit(r), v = ww_rng_unit(r);
-    return sqrt(-2 * log(1 - u)) * cos(6.283185307179586 * v);
-}
 
 static void fill_rows(struct ww_sample_row *row, size_t n, double factor, double noise, uint64_t seed) {
     struct ww_rng r, own;

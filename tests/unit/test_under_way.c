@@ -76,22 +76,31 @@ static uint32_t count(const struct ww_warp_stream *s, uint32_t inst) {
     return n;
 }
 
-static void ctas_that_fill_an_sm_are_as_far_as_if_dispatched_one_after_another(void **state) {
-    (void)state;
+/* Looks at what is left of each of the CTAs that fill the machine, k from 0 on, of a launch entered at FIRST.
+ */
+static void look_at_all(void (*look)(struct fixture *f, uint32_t k, const struct ww_cta_trace *cta)) {
     struct fixture f;
     struct ww_under_way u;
     open_fixture(&f);
     begin(&f, &u, FIRST);
-    uint32_t sms = f.gpu->spec.sm_count, all = f.stream[0].step_count;
     assert_int_equal(u.ctas, CTAS);
-    for (uint32_t k = 0; k < CTAS * sms; k++) {
+    for (uint32_t k = 0; k < CTAS * f.gpu->spec.sm_count; k++) {
         struct ww_cta_trace c = cta_of(&f, FIRST + k);
         ww_under_way_skip(&u, &c);
-        double left = (double)c.warp[0].step_count / all,
-               round = k / sms; /* the first SM gets CTAs 0, sms, ... */
-        assert_true(left >= round / CTAS && left <= (round + 1) / CTAS + 1.0 / all);
+        look(&f, k, &c);
     }
     close_fixture(&f);
+}
+
+static void look_how_far(struct fixture *f, uint32_t k, const struct ww_cta_trace *c) {
+    uint32_t sms = f->gpu->spec.sm_count, all = f->stream[0].step_count;
+    double left = (double)c->warp[0].step_count / all, round = k / sms; /* the first SM gets CTAs 0, sms, ... */
+    assert_true(left >= round / CTAS && left <= (round + 1) / CTAS + 1.0 / all);
+}
+
+static void ctas_that_fill_an_sm_are_as_far_as_if_dispatched_one_after_another(void **state) {
+    (void)state;
+    look_at_all(look_how_far);
 }
 
 static void ctas_of_a_round_are_not_in_step(void **state) {
@@ -112,39 +121,32 @@ static void ctas_of_a_round_are_not_in_step(void **state) {
     close_fixture(&f);
 }
 
+static void look_at_barriers(struct fixture *f, uint32_t k, const struct ww_cta_trace *c) {
+    (void)f;
+    (void)k;
+    assert_int_equal(count(&c->warp[0], BAR), count(&c->warp[1], BAR));
+    assert_true(c->warp[0].step_count > 0 && c->warp[1].step_count > 0);
+}
+
 static void warps_of_a_cta_have_passed_the_same_barriers(void **state) {
     (void)state;
-    struct fixture f;
-    struct ww_under_way u;
-    open_fixture(&f);
-    begin(&f, &u, FIRST);
-    for (uint32_t k = 0; k < CTAS * f.gpu->spec.sm_count; k++) {
-        struct ww_cta_trace c = cta_of(&f, FIRST + k);
-        ww_under_way_skip(&u, &c);
-        assert_int_equal(count(&c.warp[0], BAR), count(&c.warp[1], BAR));
-        assert_true(c.warp[0].step_count > 0 && c.warp[1].step_count > 0);
+    look_at_all(look_at_barriers);
+}
+
+static void look_at_accesses(struct fixture *f, uint32_t k, const struct ww_cta_trace *c) {
+    (void)k;
+    for (uint32_t w = 0; w < WARPS; w++) {
+        const struct ww_warp_stream *s = &c->warp[w];
+        uint32_t i = 0;
+        assert_int_equal(count(s, LOAD), s->access_count);
+        while (i < s->step_count && s->step[i].inst != LOAD) i++;
+        if (s->access_count) assert_int_equal(s->access->base, s->step + i + 1 - f->step[w]);
     }
-    close_fixture(&f);
 }
 
 static void accesses_stay_with_their_steps(void **state) {
     (void)state;
-    struct fixture f;
-    struct ww_under_way u;
-    open_fixture(&f);
-    begin(&f, &u, FIRST);
-    for (uint32_t k = 0; k < CTAS * f.gpu->spec.sm_count; k++) {
-        struct ww_cta_trace c = cta_of(&f, FIRST + k);
-        ww_under_way_skip(&u, &c);
-        for (uint32_t w = 0; w < WARPS; w++) {
-            const struct ww_warp_stream *s = &c.warp[w];
-            uint32_t i = 0;
-            assert_int_equal(count(s, LOAD), s->access_count);
-            while (i < s->step_count && s->step[i].inst != LOAD) i++;
-            if (s->access_count) assert_int_equal(s->access->base, s->step + i + 1 - f.step[w]);
-        }
-    }
-    close_fixture(&f);
+    look_at_all(look_at_accesses);
 }
 
 static uint32_t left_of(struct fixture *f, uint64_t first, uint64_t cta) {
