@@ -24,41 +24,9 @@ static void lower_constant(struct lower *l, const struct ptx_inst *i, struct low
     v->in_reg = true;
 }
 
-static void dispatch(struct lower *l, const struct ptx_inst *i) {
+/* Arithmetic, and what works on the warp as a whole. */
+static void dispatch_arithmetic(struct lower *l, const struct ptx_inst *i) {
     switch (i->op) {
-    case PTX_BRA:
-    case PTX_BRX:
-    case PTX_RET:
-    case PTX_EXIT:
-    case PTX_TRAP:
-        lower_branch(l, i);
-        return;
-    case PTX_CALL:
-        lower_call(l, i);
-        return;
-    case PTX_LD:
-    case PTX_LDU:
-    case PTX_ST:
-    case PTX_ATOM:
-    case PTX_RED:
-    case PTX_CP:
-    case PTX_LDMATRIX:
-    case PTX_STMATRIX:
-    case PTX_TEX:
-    case PTX_SULD:
-    case PTX_SUST:
-        lower_memory(l, i);
-        return;
-    case PTX_MOV:
-    case PTX_CVTA:
-    case PTX_CVT:
-    case PTX_SETP:
-    case PTX_SET:
-    case PTX_SELP:
-    case PTX_SLCT:
-    case PTX_ISSPACEP:
-        lower_move(l, i);
-        return;
     case PTX_AND:
     case PTX_OR:
     case PTX_XOR:
@@ -123,6 +91,47 @@ static void dispatch(struct lower *l, const struct ptx_inst *i) {
         return;
     default:
         lower_warp(l, i);
+        return;
+    }
+}
+
+static void dispatch(struct lower *l, const struct ptx_inst *i) {
+    switch (i->op) {
+    case PTX_BRA:
+    case PTX_BRX:
+    case PTX_RET:
+    case PTX_EXIT:
+    case PTX_TRAP:
+        lower_branch(l, i);
+        return;
+    case PTX_CALL:
+        lower_call(l, i);
+        return;
+    case PTX_LD:
+    case PTX_LDU:
+    case PTX_ST:
+    case PTX_ATOM:
+    case PTX_RED:
+    case PTX_CP:
+    case PTX_LDMATRIX:
+    case PTX_STMATRIX:
+    case PTX_TEX:
+    case PTX_SULD:
+    case PTX_SUST:
+        lower_memory(l, i);
+        return;
+    case PTX_MOV:
+    case PTX_CVTA:
+    case PTX_CVT:
+    case PTX_SETP:
+    case PTX_SET:
+    case PTX_SELP:
+    case PTX_SLCT:
+    case PTX_ISSPACEP:
+        lower_move(l, i);
+        return;
+    default:
+        dispatch_arithmetic(l, i);
         return;
     }
 }
