@@ -130,15 +130,13 @@ enum ww_code ww_db_store_timeline(struct ww_db *db, const struct ww_dict *dict, 
 enum ww_code ww_db_load_timeline(struct ww_db *db, const struct ww_dict *dict, int64_t launch_id,
                                  struct ww_launch_result *l, struct ww_arena *arena, struct ww_error *error);
 
-/* ---- open.c ---- */
+/* ---- sampling.c ---- */
 
-/* True for statfs types of file systems on which write-ahead logging is not safe. */
 /* What a sampled run replayed; nothing is stored or read of others. */
 enum ww_code ww_db_store_sampling(struct ww_db *db, int64_t run_id, const struct ww_result *r,
                                   struct ww_error *error);
 enum ww_code ww_db_load_sampling(struct ww_db *db, int64_t run_id, struct ww_result *r, struct ww_arena *arena,
                                  struct ww_error *error);
-bool ww_db_is_network_fs(uint64_t f_type);
 
 /* ---- print.c ---- */
 

@@ -66,28 +66,6 @@ static enum ww_code check_header(struct ww_db *db, struct ww_error *error) {
     return WW_OK;
 }
 
-bool ww_db_is_network_fs(uint64_t f_type) {
-    static const uint32_t types[] = {
-        0x6969,     /* NFS */
-        0x517b,     /* SMB */
-        0xff534d42, /* CIFS */
-        0xfe534d42, /* SMB2 */
-        0x5346414f, /* AFS */
-        0x01021997, /* 9P */
-        0x65735546, /* FUSE: sshfs and others, which cannot be told apart */
-        0x00c36400, /* Ceph */
-        0x0bd00bd0, /* Lustre */
-        0x47504653, /* GPFS */
-        0x7461636f, /* OCFS2 */
-        0x01161970, /* GFS2 */
-        0x73757245, /* Coda */
-        0x19830326, /* BeeGFS */
-    };
-    for (size_t i = 0; i < sizeof types / sizeof *types; i++)
-        if ((uint32_t)f_type == types[i]) return true;
-    return false;
-}
-
 /* ---- migration ---- */
 
 static enum ww_code take_steps(struct ww_db *db, int64_t from, struct ww_error *error) {
@@ -208,7 +186,7 @@ static enum ww_code set_journal(struct ww_db *db, enum ww_db_use use, struct ww_
         return ww_db_exec(db, "PRAGMA journal_mode = TRUNCATE; PRAGMA synchronous = NORMAL",
                           "setting the journal", error);
     if (sqlite3_db_readonly(db->sql, "main") == 1 || statfs(db->path, &fs) != 0) return WW_OK;
-    bool network = ww_db_is_network_fs((uint64_t)fs.f_type);
+    bool network = ww_is_network_fs((uint64_t)fs.f_type);
     const char *sql = network ? "PRAGMA journal_mode = DELETE" : "PRAGMA journal_mode = WAL";
     int rc = sqlite3_exec(db->sql, sql, NULL, NULL, NULL);
     if (rc == SQLITE_BUSY || rc == SQLITE_LOCKED) return WW_OK;

@@ -1,4 +1,5 @@
 /* Storing by path: a new database appears under its name only with a result in it. */
+#include "../estimator/base/tempfile.h"
 #include "db.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -8,33 +9,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define NAME_MAX_BYTES 4096
-
 static bool is_there(const char *path) {
     struct stat st;
     return !path || !*path || strcmp(path, ":memory:") == 0 || lstat(path, &st) == 0 || errno != ENOENT;
-}
-
-/* A name beside the database that no file has; created empty, so that nobody else takes it. */
-static enum ww_code make_beside(const char *path, char name[NAME_MAX_BYTES], struct ww_error *error) {
-    if (snprintf(name, NAME_MAX_BYTES, "%s.tmp-XXXXXX", path) >= NAME_MAX_BYTES)
-        return ww_fail(error, WW_IO, path, "cannot create: the path is too long");
-    int fd = mkstemp(name);
-    if (fd < 0) return ww_fail(error, WW_IO, path, "cannot create: %s", strerror(errno));
-    mode_t mask = umask(0);
-    umask(mask);
-    fchmod(fd, 0666 & ~mask);
-    close(fd);
-    return WW_OK;
-}
-
-static void remove_beside(const char *name) {
-    static const char *const suffix[] = {"", "-journal", "-wal", "-shm"};
-    char file[NAME_MAX_BYTES + 16];
-    for (size_t i = 0; i < sizeof suffix / sizeof *suffix; i++) {
-        snprintf(file, sizeof file, "%s%s", name, suffix[i]);
-        unlink(file);
-    }
 }
 
 /* Makes a database under a name of its own, with `result` in it unless that is NULL. */
@@ -50,10 +27,10 @@ static enum ww_code fill(const char *path, const char *name, const struct ww_res
 
 /* Is there room, and a right to make files? */
 static enum ww_code try_new(const char *path, struct ww_error *error) {
-    char name[NAME_MAX_BYTES];
-    WW_TRY(make_beside(path, name, error));
-    enum ww_code code = fill(path, name, NULL, NULL, error);
-    remove_beside(name);
+    struct ww_temp temp;
+    WW_TRY(ww_temp_beside(path, &temp, error));
+    enum ww_code code = fill(path, temp.path, NULL, NULL, error);
+    ww_temp_remove(&temp);
     return code;
 }
 
@@ -99,12 +76,12 @@ static enum ww_code put_in_place(const char *name, const char *path, bool *taken
 
 enum ww_code ww_db_store_at(const char *path, const struct ww_result *result, int64_t *run_id,
                             struct ww_error *error) {
-    char name[NAME_MAX_BYTES];
+    struct ww_temp temp;
     bool taken = false;
     if (is_there(path)) return store_there(path, result, run_id, error);
-    WW_TRY(make_beside(path, name, error));
-    enum ww_code code = fill(path, name, result, run_id, error);
-    if (code == WW_OK) code = put_in_place(name, path, &taken, error);
-    remove_beside(name);
+    WW_TRY(ww_temp_beside(path, &temp, error));
+    enum ww_code code = fill(path, temp.path, result, run_id, error);
+    if (code == WW_OK) code = put_in_place(temp.path, path, &taken, error);
+    ww_temp_remove(&temp);
     return code == WW_OK && taken ? store_there(path, result, run_id, error) : code;
 }

@@ -6,10 +6,8 @@
 #ifndef WW_DB_SCHEMA_H
 #define WW_DB_SCHEMA_H
 
+#include "../estimator/base/outfile.h" /* WW_DB_APPLICATION_ID */
 #include <stddef.h>
-
-/* "WwDB" in ASCII, in the file header's application id. */
-#define WW_DB_APPLICATION_ID 0x57774442
 
 /* Gives launches that samples replayed whole their weights: how many units of their stratum each stands for. A
  * condition on l.run_id may follow. */

@@ -12,6 +12,8 @@
 #include <stdio.h>
 
 struct ww_power;
+/* The file of the table of that name (or path ending in .json). Errors: WW_INPUT (there is none), WW_USAGE. */
+enum ww_code ww_power_path(const char *name, char *path, size_t size, struct ww_error *error);
 /* Loads the table of that name (or path ending in .json). *power is NULL with WW_OK if `required` is false
  * and there is none. Errors: WW_INPUT, WW_IO. */
 enum ww_code ww_power_load(const char *name, bool required, struct ww_power **power, struct ww_error *error);

@@ -193,17 +193,18 @@ static bool is_path(const char *name) {
     return n > 5 && strcmp(name + n - 5, ".json") == 0;
 }
 
+enum ww_code ww_power_path(const char *name, char *path, size_t size, struct ww_error *error) {
+    if (!is_path(name)) return ww_find_data("power", name, path, size, error);
+    if ((size_t)snprintf(path, size, "%s", name) < size) return WW_OK;
+    return ww_fail(error, WW_USAGE, NULL, "the power table's path is too long");
+}
+
 enum ww_code ww_power_load(const char *name, bool required, struct ww_power **power, struct ww_error *error) {
     char path[4096];
     *power = NULL;
-    if (is_path(name)) {
-        if ((size_t)snprintf(path, sizeof path, "%s", name) >= sizeof path)
-            return ww_fail(error, WW_USAGE, NULL, "the power table's path is too long");
-    } else {
-        enum ww_code code = ww_find_data("power", name, path, sizeof path, error);
-        if (code == WW_INPUT && !required) return WW_OK;
-        WW_TRY(code);
-    }
+    enum ww_code found = ww_power_path(name, path, sizeof path, error);
+    if (found == WW_INPUT && !required) return WW_OK;
+    WW_TRY(found);
     struct ww_power *p = calloc(1, sizeof *p);
     if (!p) return ww_fail_nomem(error, path);
     ww_arena_init(&p->arena, (size_t)64 << 20);

@@ -1,19 +1,68 @@
-/* outfile.h: where a file that is written under a temporary name and then renamed may go.
+/* outfile.h: one rule for every file that is written, and one way to write it.
  *
- * A rename would put a regular file in the place of a device, a FIFO or a symbolic link; so the target is
- * looked at before any work is done.
+ * The file may be absent, empty, not a regular file (/dev/stdout, /dev/null, a pipe), or of the kind that is
+ * written: then it is replaced. It is never one of the inputs, under whatever name. Anything else is WW_USAGE, before
+ * any work is done. A regular file is written under a temporary name and renamed when it is complete, so that
+ * a failure leaves the old one; what is no regular file is written directly.
+ *
+ * To see of which kind a file is, its first bytes are read through a descriptor that is closed again, which drops
+ * the locks of a database that this process has open: look first, open databases afterwards.
  */
 #ifndef WW_BASE_OUTFILE_H
 #define WW_BASE_OUTFILE_H
 
-#include "err.h"
+#include "tempfile.h"
+#include <stdio.h>
 
-/* Resolves `path` into *target, which the caller frees: the regular file that it names, through symbolic links
- * (also through one whose file does not exist yet), or the new name itself. Errors: WW_USAGE ("-", or something
- * that exists and is no regular file), WW_IO (links without end), WW_NOMEM. */
-enum ww_code ww_outfile_resolve(const char *path, char **target, struct ww_error *error);
+/* What is written; outfile.c knows each by its first bytes. */
+enum ww_outfile_kind {
+    WW_OUTFILE_TRACE,
+    WW_OUTFILE_DATABASE,
+    WW_OUTFILE_PROFILE, /* of a trace, for the analytical model */
+    WW_OUTFILE_PAGE,    /* HTML report */
+    WW_OUTFILE_GPU,     /* that inherits from another */
+    WW_OUTFILE_POWER,   /* table */
+    WW_OUTFILE_FIT,     /* of the analytical model */
+    WW_OUTFILE_SCRIPT,  /* of gnuplot */
+    WW_OUTFILE_DATA,    /* columns for gnuplot */
+    WW_OUTFILE_SVG,
+    WW_OUTFILE_PNG,
+    WW_OUTFILE_KINDS
+};
+/* "WwDB" in ASCII: the application id in the header of a database of ours. */
+#define WW_DB_APPLICATION_ID 0x57774442
 
-/* WW_USAGE if both names stand for one file that exists: writing `out` would destroy what is read. */
+/* Applies the rule to `path` and resolves it into *target, which the caller frees: the regular file that it names,
+ * through symbolic links (also through one whose file does not exist yet), or the new name itself; NULL if it
+ * names something that is written directly. Errors: WW_USAGE, WW_IO (links without end, cannot be read),
+ * WW_NOMEM. */
+enum ww_code ww_outfile_resolve(const char *path, enum ww_outfile_kind kind, char **target,
+                                struct ww_error *error);
+/* Applies the rule only. */
+enum ww_code ww_outfile_check(const char *path, enum ww_outfile_kind kind, struct ww_error *error);
+/* The same for a file NAME in a folder of plots: its ending (.gp, .dat, .svg, .png) says of which kind it is. */
+enum ww_code ww_outfile_check_in(const char *folder, const char *name, struct ww_error *error);
+/* WW_USAGE if both names stand for one regular file (device and inode): writing `out` would destroy what is
+ * read. `in` may be NULL. */
 enum ww_code ww_outfile_not_input(const char *out, const char *in, struct ww_error *error);
+
+/* A file that is being written. */
+struct ww_outfile {
+    char *path;          /* as it was named: for errors */
+    char *target;        /* NULL: written directly */
+    struct ww_temp temp; /* beside target */
+    int fd;
+    FILE *stream; /* NULL until ww_outfile_stream */
+};
+
+/* Begins; fd is open for writing. On an error there is nothing to close. */
+enum ww_code ww_outfile_open(struct ww_outfile *f, const char *path, enum ww_outfile_kind kind,
+                             struct ww_error *error);
+/* The same, and makes `stream`. */
+enum ww_code ww_outfile_stream(struct ww_outfile *f, const char *path, enum ww_outfile_kind kind,
+                               struct ww_error *error);
+/* Ends: puts the file in place if `code` is WW_OK and all could be written, else removes what there is of it.
+ * Returns `code`, or what went wrong now. */
+enum ww_code ww_outfile_close(struct ww_outfile *f, enum ww_code code, struct ww_error *error);
 
 #endif

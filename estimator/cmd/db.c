@@ -7,9 +7,13 @@
 
 #define DEFAULT_DB "warpwatt.db"
 
-enum ww_code cmd_open_db(const struct cmd_line *line, struct ww_db **db, struct ww_error *error) {
+const char *cmd_db_path(const struct cmd_line *line) {
     const char *path = cmd_get(line, "db");
-    return ww_db_open(path ? path : DEFAULT_DB, false, db, error);
+    return path ? path : DEFAULT_DB;
+}
+
+enum ww_code cmd_open_db(const struct cmd_line *line, struct ww_db **db, struct ww_error *error) {
+    return ww_db_open(cmd_db_path(line), false, db, error);
 }
 
 #define LAST_RUN 0 /* the number for "last"; stored runs count from 1 */

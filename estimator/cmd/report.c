@@ -1,10 +1,8 @@
 /* warpwatt report */
 #include "../base/outfile.h"
 #include "cmd.h"
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 /* ---- what is reported ---- */
 
@@ -53,25 +51,17 @@ static enum ww_code load(const struct cmd_line *line, const char *const *number,
 
 /* ---- forms ---- */
 
-/* Writes the page beside its place and puts it there when it is complete. */
 static enum ww_code write_html(const struct ww_report_set *set, const char *path, struct ww_error *error) {
-    char *target = NULL, part[4200];
+    struct ww_outfile file;
     bool plots = true;
-    WW_TRY(ww_outfile_resolve(path, &target, error));
-    snprintf(part, sizeof part, "%.4096s.part", target);
-    FILE *out = fopen(part, "w");
-    enum ww_code code = out ? ww_report_html(set, out, &plots, error)
-                            : ww_fail(error, WW_IO, path, "cannot be written: %s", strerror(errno));
-    if (out && fclose(out) != 0 && code == WW_OK) code = ww_fail(error, WW_IO, path, "cannot be written");
-    if (code == WW_OK && rename(part, target) != 0)
-        code = ww_fail(error, WW_IO, path, "cannot be written: %s", strerror(errno));
-    if (out && code != WW_OK) unlink(part);
-    free(target);
-    if (code == WW_OK && !plots)
+    WW_TRY(ww_outfile_stream(&file, path, WW_OUTFILE_PAGE, error));
+    enum ww_code code = ww_report_html(set, file.stream, &plots, error);
+    WW_TRY(ww_outfile_close(&file, code, error));
+    if (!plots)
         fputs("warpwatt: warning: there is no gnuplot, so the report has tables and no plots"
               " (Debian: gnuplot-nox)\n",
               stderr);
-    return code;
+    return WW_OK;
 }
 
 static enum ww_code print_run(const struct cmd_line *line, const struct ww_result *run, int64_t id,
@@ -116,12 +106,21 @@ static enum ww_code check_options(const struct cmd_line *line, size_t runs, stru
     return WW_OK;
 }
 
+/* Before the database is opened: base/outfile.h says why. */
+static enum ww_code check_page(const struct cmd_line *line, struct ww_error *error) {
+    const char *page = cmd_get(line, "html");
+    if (!page) return WW_OK;
+    WW_TRY(ww_outfile_not_input(page, cmd_db_path(line), error));
+    return ww_outfile_check(page, WW_OUTFILE_PAGE, error);
+}
+
 static enum ww_code report_run(const struct cmd_line *line, struct ww_error *error) {
     const char **number = NULL;
     size_t count = 0;
     struct loaded l = {0};
     WW_TRY(cmd_all(line, "run", &number, &count, error));
     enum ww_code code = check_options(line, count, error);
+    if (code == WW_OK) code = check_page(line, error);
     if (code == WW_OK) code = load(line, number, count, &l, error);
     if (code == WW_OK) code = print(line, &l, error);
     unload(&l);

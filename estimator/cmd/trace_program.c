@@ -116,7 +116,7 @@ static bool set_environment(const struct trace_job *j, const struct elf_look *lo
     snprintf(preload, sizeof preload, "%s/%s", j->library, look->cudart);
     bool progress = !cmd_has(l, "quiet") && isatty(STDERR_FILENO);
     unsetenv("WARPWATT_CUDA_OUT");
-    if (j->out && (!absolute(j->target, out) || !put("WARPWATT_CUDA_OUT", out))) return false;
+    if (j->out && (!absolute(j->target ? j->target : j->out, out) || !put("WARPWATT_CUDA_OUT", out))) return false;
     return put("WARPWATT_CUDA_ARCH", cmd_get(l, "arch")) && put("WARPWATT_CUDA_GPU", cmd_get(l, "gpu")) &&
            put("WARPWATT_CUDA_KERNEL", cmd_get(l, "kernel")) &&
            put("WARPWATT_CUDA_FIRST", cmd_get(l, "first")) && put("WARPWATT_CUDA_EVERY", cmd_get(l, "every")) &&
@@ -224,12 +224,9 @@ static void wait_for(struct trace_job *j) {
 
 /* Files that processes left which did not end by exit(). */
 static unsigned remove_left(const struct trace_job *j) {
-    char name[PATH_MAX + 40];
     unsigned removed = 0;
-    for (unsigned n = 0; j->out && n < j->begun_count; n++) {
-        snprintf(name, sizeof name, "%s.tmp-%ld", j->target, j->begun[n]);
-        removed += unlink(name) == 0;
-    }
+    for (unsigned n = 0; j->target && n < j->begun_count; n++)
+        removed += ww_temp_remove_of(j->target, j->begun[n]);
     return removed;
 }
 
@@ -341,7 +338,7 @@ static enum ww_code record_program(struct trace_job *j, struct ww_error *error) 
 enum ww_code cmd_trace_program(const struct cmd_line *line, struct ww_error *error) {
     struct trace_job j = {.line = line, .name = line->argument[0], .out = cmd_get(line, "out")};
     WW_TRY(check_options(line, error));
-    if (j.out) WW_TRY(ww_outfile_resolve(j.out, &j.target, error));
+    if (j.out) WW_TRY(ww_outfile_resolve(j.out, WW_OUTFILE_TRACE, &j.target, error));
     j.had_old = j.target && access(j.target, F_OK) == 0;
     enum ww_code code = record_program(&j, error);
     free(j.target);

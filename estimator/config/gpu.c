@@ -1,4 +1,5 @@
 #include "gpu.h"
+#include "../base/outfile.h"
 #include "find.h"
 #include "json.h"
 #include <stdlib.h>
@@ -114,9 +115,27 @@ static enum ww_code load_object(struct load *l, const cJSON *root, const char *p
     return ww_json_read_params(&reader, root, "$", reserved, l->error);
 }
 
+static enum ww_code note_file(struct load *l, const char *path) {
+    struct ww_gpu *gpu = l->gpu;
+    if (!gpu->file) gpu->file = ww_arena_array(&gpu->arena, INHERIT_MAX + 1, sizeof *gpu->file);
+    const char *copy = gpu->file ? ww_arena_strdup(&gpu->arena, path) : NULL;
+    if (!copy) return ww_fail_nomem(l->error, "a GPU");
+    gpu->file[gpu->file_count++] = copy;
+    return WW_OK;
+}
+
+enum ww_code ww_gpu_not_output(const struct ww_gpu *gpu, const char *out, struct ww_error *error) {
+    for (size_t i = 0; i < gpu->file_count; i++) WW_TRY(ww_outfile_not_input(out, gpu->file[i], error));
+    return WW_OK;
+}
+
 static enum ww_code load_file(struct load *l, const char *path) {
     cJSON *root;
     WW_TRY(ww_json_load(path, &root, l->error));
+    if (l->gpu->file_count <= INHERIT_MAX && note_file(l, path) != WW_OK) {
+        cJSON_Delete(root);
+        return WW_NOMEM;
+    }
     enum ww_code code = load_object(l, root, path);
     cJSON_Delete(root);
     return code;

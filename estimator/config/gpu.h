@@ -39,7 +39,13 @@ struct ww_gpu {
     char *json;                 /* canonical, of all parameters */
     const char **source;        /* one per row, "" where defaulted */
     const char *ancestor_table; /* power table named as the nearest ancestor that has one, or NULL */
+    const char **file;          /* what it was read from: its own file, then its ancestors' */
+    size_t file_count;
 };
+
+/* WW_USAGE if `out` is one of the files that the GPU was read from. */
+enum ww_code ww_gpu_not_output(const struct ww_gpu *gpu, const char *out, struct ww_error *error);
+
 
 extern const struct ww_param ww_gpu_rows[];
 extern const size_t ww_gpu_row_count;

@@ -1,5 +1,6 @@
 /* The paper's figures, as data files and one gnuplot script. */
 #include "dissect.h"
+#include "../base/outfile.h"
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -15,6 +16,7 @@ struct folder {
 
 static enum ww_code open_in(const struct folder *f, const char *name, FILE **out, struct ww_error *error) {
     char path[4096];
+    WW_TRY(ww_outfile_check_in(f->dir, name, error));
     snprintf(path, sizeof path, "%s/%s", f->dir, name);
     *out = fopen(path, "w");
     return *out ? WW_OK : ww_fail(error, WW_IO, path, "cannot write: %s", strerror(errno));
@@ -193,6 +195,16 @@ static enum ww_code figures(const struct folder *f, const struct ww_dissect *d, 
     return WW_OK;
 }
 
+/* What gnuplot would write over. */
+static enum ww_code check_images(const char *dir, struct ww_error *error) {
+    static const char *const image[] = {"fig4.svg",          "fig5.svg",        "fig8.svg",  "fig12.svg",
+                                        "fig14.svg",         "fig15.svg",       "fig17.svg", "fig19.svg",
+                                        "curve-latency.svg", "curve-bandwidth.svg", "curve-stream.svg"};
+    for (size_t i = 0; i < sizeof image / sizeof *image; i++)
+        WW_TRY(ww_outfile_check_in(dir, image[i], error));
+    return WW_OK;
+}
+
 /* Draws, if there is a gnuplot; its failure is no error of ours. */
 static void draw(const char *dir) {
     pid_t child = fork();
@@ -215,6 +227,8 @@ enum ww_code ww_dissect_plots(const struct ww_dissect *d, const char *dir, struc
     struct ww_error late;
     enum ww_code closed = close_in(f.script, "figures.gp", code == WW_OK ? error : &late);
     if (code == WW_OK) code = closed;
-    if (code == WW_OK) draw(dir);
-    return code;
+    WW_TRY(code);
+    WW_TRY(check_images(dir, error));
+    draw(dir);
+    return WW_OK;
 }

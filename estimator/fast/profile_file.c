@@ -1,9 +1,9 @@
 #include "profile_file.h"
 #include "../base/hash.h"
+#include "../base/outfile.h"
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 static const char magic[6] = {'W', 'W', 'P', 'R', 'O', 'F'};
 enum { HEAD = 6 + 2 + 8 + 16 + 8, LAUNCHES = 10000000 };
@@ -191,35 +191,18 @@ enum ww_code ww_model_profile_parse(const void *bytes, size_t n, const char *whe
     return ww_fail(error, WW_INPUT, where, "a value is out of its bounds, or launches have another size");
 }
 
-static enum ww_code write_all(const struct ww_buf *b, const char *path, FILE *file, struct ww_error *error) {
-    bool written = fwrite(b->p, 1, b->n, file) == b->n;
-    if (fclose(file) != 0 || !written)
-        return ww_fail(error, WW_IO, path, "cannot be written: %s", strerror(errno));
-    return WW_OK;
-}
-
-static enum ww_code write_beside(const struct ww_buf *b, const char *path, struct ww_error *error) {
-    struct ww_buf name = {0};
-    ww_buf_printf(&name, "%s.tmp-%ld", path, (long)getpid());
-    if (name.failed) {
-        ww_buf_free(&name);
-        return ww_fail_nomem(error, "profile");
-    }
-    FILE *file = fopen(name.p, "wb");
-    enum ww_code code = file ? write_all(b, path, file, error)
-                             : ww_fail(error, WW_IO, path, "cannot be written: %s", strerror(errno));
-    if (code == WW_OK && rename(name.p, path) != 0)
-        code = ww_fail(error, WW_IO, path, "cannot be renamed into place: %s", strerror(errno));
-    if (code != WW_OK && file) unlink(name.p);
-    ww_buf_free(&name);
-    return code;
+static enum ww_code write_file(const struct ww_buf *b, const char *path, struct ww_error *error) {
+    struct ww_outfile file;
+    WW_TRY(ww_outfile_stream(&file, path, WW_OUTFILE_PROFILE, error));
+    fwrite(b->p, 1, b->n, file.stream);
+    return ww_outfile_close(&file, WW_OK, error);
 }
 
 enum ww_code ww_model_profile_save(const struct ww_model_profile *profile, const char *path,
                                    struct ww_error *error) {
     struct ww_buf b = {0};
     enum ww_code code = ww_model_profile_print(profile, &b, error);
-    if (code == WW_OK) code = write_beside(&b, path, error);
+    if (code == WW_OK) code = write_file(&b, path, error);
     ww_buf_free(&b);
     return code;
 }

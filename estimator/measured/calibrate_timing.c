@@ -7,7 +7,6 @@
 #include "timing_fit.h"
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #define POINTS_MOST 1000
 
@@ -20,7 +19,8 @@ struct seen {
 struct calibration {
     const struct ww_calibrate_timing_options *o;
     struct ww_correlate_options estimate;
-    char dir[WW_ESTIMATE_FOLDER];
+    struct ww_temp folder; /* of recordings */
+    const char *dir;
     struct ww_timing_param param[WW_TIMING_PARAMS];
     char key[WW_TIMING_PARAMS][64];
     size_t params;
@@ -276,17 +276,23 @@ static enum ww_code write_model(const struct calibration *k, const struct ww_tim
 
 static enum ww_code write_file(const struct calibration *k, const struct ww_timing_fit *fit,
                                struct ww_error *error) {
-    char *target, part[4200];
-    WW_TRY(ww_outfile_resolve(k->o->out, &target, error));
-    snprintf(part, sizeof part, "%.4096s.part", target);
-    FILE *f = fopen(part, "w");
-    enum ww_code code = f ? write_model(k, fit, f, error) : WW_IO;
-    bool bad = !f;
-    if (f && fclose(f) != 0) bad = true;
-    if (!bad && code == WW_OK && rename(part, target) != 0) bad = true;
-    if (f && (bad || code != WW_OK)) unlink(part);
-    free(target);
-    return bad ? ww_fail(error, WW_IO, k->o->out, "cannot be written") : code;
+    struct ww_outfile file;
+    WW_TRY(ww_outfile_stream(&file, k->o->out, WW_OUTFILE_GPU, error));
+    return ww_outfile_close(&file, write_model(k, fit, file.stream, error), error);
+}
+
+/* Before the replays: none of what is read may be written over. */
+static enum ww_code check_out(const struct calibration *k, struct ww_error *error) {
+    const char *out = k->o->out;
+    struct ww_gpu *gpu = NULL;
+    if (!out) return WW_OK;
+    WW_TRY(ww_outfile_not_input(out, k->o->measured, error));
+    WW_TRY(ww_outfile_not_input(out, k->o->check, error));
+    for (size_t i = 0; i < k->points; i++) WW_TRY(ww_outfile_not_input(out, k->point[i]->workload, error));
+    WW_TRY(ww_gpu_load(k->o->gpu, NULL, 0, &gpu, error));
+    enum ww_code code = ww_gpu_not_output(gpu, out, error);
+    ww_gpu_free(gpu);
+    return code == WW_OK ? ww_outfile_check(out, WW_OUTFILE_GPU, error) : code;
 }
 
 /* ---- all of it ---- */
@@ -302,7 +308,9 @@ static enum ww_code calibrate(struct calibration *k, struct ww_measured **check,
         WW_TRY(ww_measured_load(k->o->check, check, error));
         WW_TRY(take_points(k, *check, error));
     }
-    WW_TRY(ww_estimate_folder(k->o->traces, k->dir, error));
+    WW_TRY(check_out(k, error));
+    WW_TRY(ww_estimate_folder(k->o->traces, &k->folder, error));
+    k->dir = k->folder.path;
     struct ww_timing_problem problem = {.param = k->param,
                                         .params = k->params,
                                         .measured = k->value,
@@ -311,7 +319,7 @@ static enum ww_code calibrate(struct calibration *k, struct ww_measured **check,
                                         .context = k};
     enum ww_code code = ww_timing_fit(&problem, &fit, error);
     if (code == WW_OK) code = report(k, &fit, out, error);
-    ww_estimate_folder_done(k->o->traces, k->dir);
+    ww_estimate_folder_done(k->o->traces, &k->folder);
     return code == WW_OK && k->o->out ? write_file(k, &fit, error) : code;
 }
 

@@ -111,10 +111,10 @@ static enum ww_code agree(struct ww_correlation *c, struct ww_error *error) {
 
 static enum ww_code with_folder(struct ww_correlation *c, const struct ww_correlate_options *o,
                                 const struct ww_gpu *gpu, struct ww_error *error) {
-    char dir[WW_ESTIMATE_FOLDER];
-    WW_TRY(ww_estimate_folder(o->traces, dir, error));
-    enum ww_code code = add_all(c, o, gpu, dir, error);
-    ww_estimate_folder_done(o->traces, dir);
+    struct ww_temp folder;
+    WW_TRY(ww_estimate_folder(o->traces, &folder, error));
+    enum ww_code code = add_all(c, o, gpu, folder.path, error);
+    ww_estimate_folder_done(o->traces, &folder);
     return code;
 }
 

@@ -2,6 +2,7 @@
 #ifndef WW_MEASURED_CORRELATE_H
 #define WW_MEASURED_CORRELATE_H
 
+#include "../base/tempfile.h"
 #include "measured.h"
 
 /* A row: a launch, or all launches of one kernel in a workload. */
@@ -31,12 +32,10 @@ double ww_correlation_error(const struct ww_correlation_row *row);
  * WW_UNSUPPORTED: no energy is known. */
 enum ww_code ww_estimate_of(const struct ww_result *result, const struct ww_measured_point *p, double *out,
                             struct ww_error *error);
-#define WW_ESTIMATE_FOLDER 4096
-/* The folder for recordings, into dir[WW_ESTIMATE_FOLDER]: `traces`, or, if that is NULL, a temporary one.
- * WW_IO. */
-enum ww_code ww_estimate_folder(const char *traces, char *dir, struct ww_error *error);
-/* Removes a temporary one with all that is in it. */
-void ww_estimate_folder_done(const char *traces, const char *dir);
+/* The folder for recordings: `traces`, or, if that is NULL, a temporary one. WW_IO. */
+enum ww_code ww_estimate_folder(const char *traces, struct ww_temp *folder, struct ww_error *error);
+/* Frees it, and removes a temporary one with all that is in it. */
+void ww_estimate_folder_done(const char *traces, struct ww_temp *folder);
 /* Replays (or finds in the database) what the point is of; free with ww_result_free. `dir`: where traces are.
  */
 enum ww_code ww_estimate_run(const struct ww_correlate_options *o, const struct ww_gpu *gpu, const char *dir,

@@ -1,11 +1,11 @@
 #include "derive.h"
 #include "../base/jsonw.h"
 #include "../base/outfile.h"
+#include "../config/gpu.h"
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 static enum ww_code load(const struct ww_derivation *d, struct ww_gpu **gpu) {
     return ww_gpu_load(d->base, d->override, d->count, gpu, d->error);
@@ -106,16 +106,19 @@ static enum ww_code write_file(const struct ww_derivation *d, FILE *out) {
 }
 
 static enum ww_code write_path(const struct ww_derivation *d, const char *path) {
-    char *target, part[4200];
-    WW_TRY(ww_outfile_resolve(path, &target, d->error));
-    snprintf(part, sizeof part, "%.4096s.part", target);
-    FILE *f = fopen(part, "w");
-    enum ww_code code = f ? write_file(d, f) : ww_fail(d->error, WW_IO, path, "cannot be written");
-    if (f && fclose(f) != 0 && code == WW_OK) code = ww_fail(d->error, WW_IO, path, "cannot be written");
-    if (code == WW_OK && rename(part, target) != 0) code = ww_fail(d->error, WW_IO, path, "cannot be written");
-    if (f && code != WW_OK) unlink(part);
-    free(target);
-    return code;
+    struct ww_outfile file;
+    WW_TRY(ww_outfile_stream(&file, path, WW_OUTFILE_GPU, d->error));
+    return ww_outfile_close(&file, write_file(d, file.stream), d->error);
+}
+
+/* The base must load, and neither it nor the measurements may be written over. */
+static enum ww_code check_path(const struct ww_derivation *d, const char *path) {
+    struct ww_gpu *gpu = NULL;
+    WW_TRY(ww_outfile_not_input(path, d->measured->source, d->error));
+    WW_TRY(ww_gpu_load(d->base, NULL, 0, &gpu, d->error));
+    enum ww_code code = ww_gpu_not_output(gpu, path, d->error);
+    ww_gpu_free(gpu);
+    return code == WW_OK ? ww_outfile_check(path, WW_OUTFILE_GPU, d->error) : code;
 }
 
 /* ---- the list for people ---- */
@@ -130,8 +133,7 @@ static void print_list(const struct ww_derivation *d, FILE *out) {
 }
 
 static enum ww_code derive(struct ww_derivation *d, const char *path, FILE *list) {
-    double sms;
-    WW_TRY(ww_derive_param(d, "sm.count", &sms)); /* the base must load */
+    WW_TRY(check_path(d, path));
     WW_TRY(ww_derive_board(d));
     WW_TRY(ww_derive_instructions(d));
     WW_TRY(ww_derive_memory(d));

@@ -86,20 +86,15 @@ static size_t split(char *copy, const char *word[WORDS_MOST]) {
     return n;
 }
 
-/* Written under another name and renamed, so that a trace that is there is whole. */
 static enum ww_code record(const struct ww_correlate_options *o, const struct ww_measured_point *p,
                            const char *arch, const char *path, struct ww_error *error) {
     const char *word[WORDS_MOST];
-    char part[4096];
     char *copy = strdup(p->parameters);
     if (!copy) return ww_fail_nomem(error, p->workload);
-    snprintf(part, sizeof part, "%.4080s.part", path);
     struct ww_record_options options = {
-        .out_path = part, .arch = arch, .seed = p->seed, .progress = o->progress, .context = o->context};
+        .out_path = path, .arch = arch, .seed = p->seed, .progress = o->progress, .context = o->context};
     struct ww_record_stats stats;
     enum ww_code code = ww_record_workload(p->workload, word, split(copy, word), &options, &stats, error);
-    if (code == WW_OK && rename(part, path) != 0) code = ww_fail(error, WW_IO, path, "cannot be written");
-    if (code != WW_OK) unlink(part);
     free(copy);
     return code;
 }

@@ -1,31 +1,21 @@
 /* The folder that recordings of measured workloads lie in. */
 #include "correlate.h"
-#include <dirent.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
-enum ww_code ww_estimate_folder(const char *traces, char *dir, struct ww_error *error) {
-    const char *tmp = getenv("TMPDIR");
+enum ww_code ww_estimate_folder(const char *traces, struct ww_temp *folder, struct ww_error *error) {
     struct stat st;
-    if (traces) {
-        if (stat(traces, &st) != 0 || !S_ISDIR(st.st_mode))
-            return ww_fail(error, WW_IO, traces, "is no folder");
-        snprintf(dir, WW_ESTIMATE_FOLDER, "%s", traces);
-        return WW_OK;
-    }
-    snprintf(dir, WW_ESTIMATE_FOLDER, "%.400s/warpwatt-estimates-XXXXXX", tmp && *tmp ? tmp : "/tmp");
-    return mkdtemp(dir) ? WW_OK : ww_fail(error, WW_IO, dir, "cannot be made");
+    *folder = WW_TEMP_NONE;
+    if (!traces) return ww_temp_folder(folder, error);
+    if (stat(traces, &st) != 0 || !S_ISDIR(st.st_mode)) return ww_fail(error, WW_IO, traces, "is no folder");
+    folder->path = strdup(traces);
+    return folder->path ? WW_OK : ww_fail_nomem(error, traces);
 }
 
-void ww_estimate_folder_done(const char *traces, const char *dir) {
-    char path[WW_ESTIMATE_FOLDER];
-    DIR *d = traces ? NULL : opendir(dir);
-    if (traces) return;
-    for (struct dirent *e = d ? readdir(d) : NULL; e; e = readdir(d)) {
-        snprintf(path, sizeof path, "%.3000s/%.1000s", dir, e->d_name);
-        unlink(path);
-    }
-    if (d) closedir(d);
-    rmdir(dir);
+void ww_estimate_folder_done(const char *traces, struct ww_temp *folder) {
+    if (traces)
+        ww_temp_kept(folder);
+    else
+        ww_temp_remove(folder);
 }

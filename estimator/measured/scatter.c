@@ -1,4 +1,5 @@
 /* A correlation as scatter plots: for terminals, and as data files with a gnuplot script. */
+#include "../base/outfile.h"
 #include "../base/text.h"
 #include "correlate.h"
 #include <errno.h>
@@ -79,6 +80,7 @@ void ww_correlation_scatter(const struct ww_correlation *c, FILE *out) {
 
 static enum ww_code open_in(const char *dir, const char *name, FILE **out, struct ww_error *error) {
     char path[4200];
+    WW_TRY(ww_outfile_check_in(dir, name, error));
     snprintf(path, sizeof path, "%.4000s/%s", dir, name);
     *out = fopen(path, "w");
     return *out ? WW_OK : ww_fail(error, WW_IO, path, "cannot write: %s", strerror(errno));
@@ -124,6 +126,18 @@ static void put_plot(const struct ww_correlation *c, enum ww_metric metric, cons
             name);
 }
 
+/* What gnuplot would write over. */
+static enum ww_code check_images(const char *dir, struct ww_error *error) {
+    char name[64];
+    for (int m = 0; m < WW_METRIC_COUNT; m++) {
+        snprintf(name, sizeof name, "%s.svg", ww_metric_name((enum ww_metric)m));
+        WW_TRY(ww_outfile_check_in(dir, name, error));
+        snprintf(name, sizeof name, "%s.png", ww_metric_name((enum ww_metric)m));
+        WW_TRY(ww_outfile_check_in(dir, name, error));
+    }
+    return WW_OK;
+}
+
 /* Draws, if there is a gnuplot; its failure is no error of ours. */
 static void run_gnuplot(const char *dir) {
     pid_t child = fork();
@@ -153,6 +167,8 @@ enum ww_code ww_correlation_plots(const struct ww_correlation *c, const char *di
     struct ww_error late;
     enum ww_code closed = close_in(script, "correlate.gp", code == WW_OK ? error : &late);
     if (code == WW_OK) code = closed;
-    if (code == WW_OK) run_gnuplot(dir);
-    return code;
+    WW_TRY(code);
+    WW_TRY(check_images(dir, error));
+    run_gnuplot(dir);
+    return WW_OK;
 }

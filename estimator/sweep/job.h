@@ -3,11 +3,12 @@
 #ifndef WW_SWEEP_JOB_H
 #define WW_SWEEP_JOB_H
 
+#include "../base/tempfile.h"
 #include "point.h"
 #include <pthread.h>
 #include <stdatomic.h>
 
-enum { SWEEP_THREADS = 256, SWEEP_PATH = 256 };
+enum { SWEEP_THREADS = 256 };
 
 struct sweep_job {
     const struct ww_sweep_options *options;
@@ -15,7 +16,7 @@ struct sweep_job {
     struct ww_sweep_plan plan;
     struct ww_gpu *gpu; /* without the point's parameters */
     char power[WW_CONFIG_HASH];
-    char dir[SWEEP_PATH]; /* of recorded traces; "": there are none */
+    struct ww_temp dir; /* of recorded traces; WW_TEMP_NONE: there are none */
     struct ww_db *db;
     struct ww_db_sweep head;
     size_t first, end;         /* the points that are computed here; end 0: all */
@@ -44,6 +45,8 @@ enum ww_code sweep_run_points(struct sweep_job *job, struct ww_sweep_summary *su
 
 /* Computes the shard that job->options names into a file of its own. The job is ready but for its database.
  * Errors: WW_USAGE, WW_MISMATCH (another sweep), those of sweep_compute, WW_IO. */
+/* Whether --into may be written over; before any work. */
+enum ww_code sweep_check_into(const struct ww_sweep_options *options, struct ww_error *error);
 enum ww_code sweep_run_shard(struct sweep_job *job, struct ww_sweep_summary *summary, struct ww_error *error);
 /* ---- slurm.c ---- */
 

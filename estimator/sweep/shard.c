@@ -4,6 +4,7 @@
  *
  * What was computed before is kept: a local file that a killed program left, or a file that is in place
  * already, is where a shard goes on. A lock keeps two programs on one machine from the same local file. */
+#include "../base/outfile.h"
 #include "job.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -61,31 +62,38 @@ static void sync_folder(const char *path) {
     close(fd);
 }
 
-static enum ww_code copy_to(const char *from, int out, const char *name, const char *to,
-                            struct ww_error *error) {
+static enum ww_code copy_from(const char *from, int out, const char *to, struct ww_error *error) {
     int in = open(from, O_RDONLY | O_CLOEXEC);
     if (in < 0) return io_fail(from, "cannot be opened", error);
-    mode_t mask = umask(0);
-    umask(mask);
     enum ww_code code = copy_bytes(in, out, from, to, error);
     close(in);
-    if (code != WW_OK) return code;
-    if (fchmod(out, 0666 & ~mask) != 0 || fsync(out) != 0 || rename(name, to) != 0)
-        return io_fail(to, "cannot be put in place", error);
+    return code;
+}
+
+enum ww_code sweep_put_file(const char *from, const char *to, struct ww_error *error) {
+    struct ww_temp temp;
+    WW_TRY(ww_temp_beside(to, &temp, error));
+    enum ww_code code = copy_from(from, temp.fd, to, error);
+    if (code == WW_OK && (fsync(temp.fd) != 0 || rename(temp.path, to) != 0))
+        code = io_fail(to, "cannot be put in place", error);
+    if (code != WW_OK) {
+        ww_temp_remove(&temp);
+        return code;
+    }
+    ww_temp_kept(&temp);
     sync_folder(to);
     return WW_OK;
 }
 
-enum ww_code sweep_put_file(const char *from, const char *to, struct ww_error *error) {
-    char name[PATH];
-    if (snprintf(name, sizeof name, "%s.tmp-XXXXXX", to) >= (int)sizeof name)
-        return ww_fail(error, WW_IO, to, "the path is too long");
-    int out = mkostemp(name, O_CLOEXEC);
-    if (out < 0) return io_fail(to, "cannot be made", error);
-    enum ww_code code = copy_to(from, out, name, to, error);
-    close(out);
-    if (code != WW_OK) unlink(name);
-    return code;
+/* Puts the finished shard where --into says. */
+static enum ww_code put_shard(const char *from, const char *into, struct ww_error *error) {
+    struct ww_outfile file;
+    WW_TRY(ww_outfile_open(&file, into, WW_OUTFILE_DATABASE, error));
+    enum ww_code code = copy_from(from, file.fd, into, error);
+    if (code == WW_OK && file.target && fsync(file.fd) != 0) code = io_fail(into, "cannot be written", error);
+    WW_TRY(ww_outfile_close(&file, code, error));
+    sync_folder(into);
+    return WW_OK;
 }
 
 /* ---- the local file ---- */
@@ -141,11 +149,16 @@ static enum ww_code open_local(struct sweep_job *job, const struct local *l, str
     return ww_db_sweep_begin(job->db, &job->head, error);
 }
 
+static bool holds_some(const char *path) {
+    struct stat st;
+    return stat(path, &st) == 0 && S_ISREG(st.st_mode) && st.st_size > 0;
+}
+
 /* Goes on with what there is; a file that a machine without power left damaged is begun anew. */
 static enum ww_code begin(struct sweep_job *job, const struct local *l, struct ww_error *error) {
     const char *into = job->options->shard->into;
     struct ww_error first = {.code = WW_OK};
-    if (access(l->db, F_OK) != 0 && access(into, F_OK) == 0) WW_TRY(sweep_put_file(into, l->db, error));
+    if (access(l->db, F_OK) != 0 && holds_some(into)) WW_TRY(sweep_put_file(into, l->db, error));
     enum ww_code code = open_local(job, l, &first);
     if (code == WW_DB) {
         ww_db_close(job->db);
@@ -159,10 +172,18 @@ static enum ww_code begin(struct sweep_job *job, const struct local *l, struct w
 
 /* ---- the shard ---- */
 
+enum ww_code sweep_check_into(const struct ww_sweep_options *o, struct ww_error *error) {
+    const char *into = o->shard->into;
+    if (!into || !*into) return ww_fail(error, WW_USAGE, "--into", "expected a file for the shard");
+    WW_TRY(ww_outfile_not_input(into, o->space, error));
+    return ww_outfile_check(into, WW_OUTFILE_DATABASE, error);
+}
+
 static enum ww_code check(struct sweep_job *job, char hash[WW_CONFIG_HASH], struct ww_error *error) {
     const struct ww_sweep_shard *s = job->options->shard;
     char folder[PATH];
-    if (!s->into || !*s->into) return ww_fail(error, WW_USAGE, "--into", "expected a file for the shard");
+    for (size_t i = 0; i < job->space.trace_count; i++)
+        WW_TRY(ww_outfile_not_input(s->into, job->space.trace[i].path, error));
     folder_of(s->into, folder);
     if (access(folder, W_OK | X_OK) != 0) return io_fail(folder, "no file can be made there", error);
     if (s->of < 1 || s->number < 1 || s->number > s->of)
@@ -191,7 +212,7 @@ static enum ww_code compute(struct sweep_job *job, const struct local *l, struct
     job->db = NULL;
     if (code != WW_OK && code != WW_FAIL) return code;
     struct ww_error late = {.code = WW_OK};
-    enum ww_code put = sweep_put_file(l->db, job->options->shard->into, code == WW_OK ? error : &late);
+    enum ww_code put = put_shard(l->db, job->options->shard->into, code == WW_OK ? error : &late);
     if (code == WW_OK) code = put;
     if (put == WW_OK) remove_local(l);
     return code;

@@ -149,6 +149,7 @@ enum ww_code sweep_run_points(struct sweep_job *job, struct ww_sweep_summary *su
 }
 
 static enum ww_code run(struct sweep_job *job, struct ww_sweep_summary *summary, struct ww_error *error) {
+    if (job->options->shard) WW_TRY(sweep_check_into(job->options, error));
     WW_TRY(prepare(job, error));
     if (strcmp(job->head.mode, "analytic") == 0 && chooses_scheduler(&job->space))
         summary->warning = "the analytical model does not tell schedulers apart";
@@ -166,7 +167,7 @@ static enum ww_code run(struct sweep_job *job, struct ww_sweep_summary *summary,
 
 enum ww_code ww_sweep(const struct ww_sweep_options *options, struct ww_sweep_summary *summary,
                       struct ww_error *error) {
-    struct sweep_job job = {.options = options};
+    struct sweep_job job = {.options = options, .dir = WW_TEMP_NONE};
     *summary = (struct ww_sweep_summary){0};
     enum ww_code code = run(&job, summary, error);
     ww_db_close(job.db);

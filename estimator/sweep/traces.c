@@ -28,7 +28,7 @@ static const char *recorded(const struct sweep_job *job) {
 static enum ww_code record(struct sweep_job *job, size_t i, struct ww_error *error) {
     struct ww_sweep_trace *t = &job->space.trace[i];
     char path[4096];
-    if (snprintf(path, sizeof path, "%s/%zu.wwt", recorded(job) ? recorded(job) : job->dir, i) >=
+    if (snprintf(path, sizeof path, "%s/%zu.wwt", recorded(job) ? recorded(job) : job->dir.path, i) >=
         (int)sizeof path)
         return ww_fail(error, WW_USAGE, "--traces", "the name of the folder is too long");
     t->path = ww_arena_strdup(&job->space.arena, path);
@@ -60,36 +60,19 @@ static enum ww_code describe(struct sweep_job *job, size_t i, struct ww_error *e
 }
 
 enum ww_code sweep_traces_open(struct sweep_job *job, struct ww_error *error) {
-    const char *tmp = getenv("TMPDIR");
     struct ww_sweep_space *s = &job->space;
     job->head.trace = ww_arena_array(&s->arena, s->trace_count, sizeof *job->head.trace);
     job->head.trace_count = s->trace_count;
     if (!job->head.trace) return ww_fail_nomem(error, "the traces of a sweep");
     for (size_t i = 0; i < s->trace_count; i++) {
-        if (s->trace[i].workload && !job->dir[0] && !recorded(job)) {
-            snprintf(job->dir, sizeof job->dir, "%.200s/warpwatt-sweep-XXXXXX", tmp && *tmp ? tmp : "/tmp");
-            if (!mkdtemp(job->dir)) {
-                job->dir[0] = 0;
-                return ww_fail(error, WW_IO, tmp && *tmp ? tmp : "/tmp",
-                               "no temporary folder can be made there");
-            }
-        }
+        if (s->trace[i].workload && !job->dir.path && !recorded(job))
+            WW_TRY(ww_temp_folder(&job->dir, error));
         if (s->trace[i].workload) WW_TRY(record(job, i, error));
         WW_TRY(describe(job, i, error));
     }
     return WW_OK;
 }
 
-/* A recorded trace, and the profile that the analytical model has put beside it. */
-static void remove_recorded(const char *path) {
-    char profile[4200];
-    unlink(path);
-    snprintf(profile, sizeof profile, "%s.profile", path);
-    unlink(profile);
-}
-
 void sweep_traces_close(struct sweep_job *job) {
-    for (size_t i = 0; job->dir[0] && i < job->space.trace_count; i++)
-        if (job->space.trace[i].workload && job->space.trace[i].path) remove_recorded(job->space.trace[i].path);
-    if (job->dir[0]) rmdir(job->dir);
+    ww_temp_remove(&job->dir);
 }

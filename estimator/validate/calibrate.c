@@ -2,6 +2,7 @@
 #include "../../power/fit.h"
 #include "../../power/power.h"
 #include "../../power/scaling.h"
+#include "../base/outfile.h"
 #include "../base/text.h"
 #include "../config/json.h"
 #include "../warpwatt.h"
@@ -173,12 +174,15 @@ static void report_fit(const struct calibration *k, const struct ww_fit *fit, FI
     fprintf(out, "mean absolute error with each point left out: %.1f %%\n", 100 * fit->left_out);
 }
 
+static const char *table_of(const struct calibration *k) {
+    if (k->o->power_table) return k->o->power_table;
+    return k->gpu->spec.power_table[0] ? k->gpu->spec.power_table : ww_gpu_name(k->gpu);
+}
+
 static enum ww_code write_table(const struct calibration *k, const struct ww_fit *fit, struct ww_error *error) {
     struct ww_power_factors by;
     struct ww_power *power;
-    const char *table = k->o->power_table             ? k->o->power_table
-                        : k->gpu->spec.power_table[0] ? k->gpu->spec.power_table
-                                                      : ww_gpu_name(k->gpu);
+    struct ww_outfile file;
     for (int c = 0; c < WW_COMPONENT_COUNT; c++) {
         by.dynamic[c] = by.steady[c] = (struct ww_power_factor){.value = 1};
         for (size_t g = 0; g < k->groups; g++) {
@@ -188,13 +192,30 @@ static enum ww_code write_table(const struct calibration *k, const struct ww_fit
             if (k->group[g].steady[c]) by.steady[c] = f;
         }
     }
-    WW_TRY(ww_power_load(table, true, &power, error));
-    FILE *f = fopen(k->o->out, "w");
-    if (f) ww_power_write(power, &by, k->o->measured, f);
-    bool bad = !f || ferror(f);
-    if (f && fclose(f) != 0) bad = true;
+    WW_TRY(ww_power_load(table_of(k), true, &power, error));
+    enum ww_code code = ww_outfile_stream(&file, k->o->out, WW_OUTFILE_POWER, error);
+    if (code == WW_OK) {
+        ww_power_write(power, &by, k->o->measured, file.stream);
+        code = ww_outfile_close(&file, WW_OK, error);
+    }
     ww_power_free(power);
-    return bad ? ww_fail(error, WW_IO, k->o->out, "cannot write: %s", strerror(errno)) : WW_OK;
+    return code;
+}
+
+/* Before the replays: none of what is read may be written over. */
+static enum ww_code check_out(const struct calibration *k, const struct measured *m,
+                              const struct measured *check, struct ww_error *error) {
+    const char *out = k->o->out;
+    char table[4096];
+    if (!out) return WW_OK;
+    WW_TRY(ww_outfile_not_input(out, k->o->measured, error));
+    WW_TRY(ww_outfile_not_input(out, k->o->check, error));
+    for (size_t i = 0; i < m->count; i++) WW_TRY(ww_outfile_not_input(out, m->trace[i], error));
+    for (size_t i = 0; i < check->count; i++) WW_TRY(ww_outfile_not_input(out, check->trace[i], error));
+    WW_TRY(ww_gpu_not_output(k->gpu, out, error));
+    WW_TRY(ww_power_path(table_of(k), table, sizeof table, error));
+    WW_TRY(ww_outfile_not_input(out, table, error));
+    return ww_outfile_check(out, WW_OUTFILE_POWER, error);
 }
 
 static enum ww_code calibrate(struct calibration *k, struct measured *m, struct measured *check, FILE *out,
@@ -204,6 +225,7 @@ static enum ww_code calibrate(struct calibration *k, struct measured *m, struct 
     for (size_t i = 0; i < k->o->fit_count; i++) WW_TRY(read_group(k, k->o->fit[i], error));
     WW_TRY(read_measured(m, k->o->measured, error));
     if (k->o->check) WW_TRY(read_measured(check, k->o->check, error));
+    WW_TRY(check_out(k, m, check, error));
     WW_TRY(replay(k, m, error));
     WW_TRY(replay(k, check, error));
     WW_TRY(ww_fit_power(m->point, m->count, k->groups, &fit, error));

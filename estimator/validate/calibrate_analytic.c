@@ -1,8 +1,8 @@
 /* calibrate_analytic.c: the analytical model's constants and its own error, from a table of full replays. */
+#include "../base/outfile.h"
 #include "../base/text.h"
 #include "../config/json.h"
 #include "analytic_int.h"
-#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -128,12 +128,19 @@ static enum ww_code fit_and_print(struct analytic_table *t, const struct ww_cali
     WW_TRY(print(&t->cases, &k, out, error));
     if (!o->out) return WW_OK;
     WW_TRY(span_of(&t->cases, &k, &span, error));
-    FILE *f = fopen(o->out, "w");
-    if (!f) return ww_fail(error, WW_IO, o->out, "cannot be written: %s", strerror(errno));
-    write_fit(&t->cases, &k, &span, f);
-    bool bad = ferror(f) != 0;
-    if (fclose(f) != 0 || bad) return ww_fail(error, WW_IO, o->out, "cannot be written");
-    return WW_OK;
+    struct ww_outfile file;
+    WW_TRY(ww_outfile_stream(&file, o->out, WW_OUTFILE_FIT, error));
+    write_fit(&t->cases, &k, &span, file.stream);
+    return ww_outfile_close(&file, WW_OK, error);
+}
+
+/* Before the fit: none of what is read may be written over. */
+static enum ww_code check_out(const struct analytic_table *t, const struct ww_calibrate_analytic_options *o,
+                              struct ww_error *error) {
+    if (!o->out) return WW_OK;
+    WW_TRY(ww_outfile_not_input(o->out, o->measured, error));
+    for (size_t i = 0; i < t->traces; i++) WW_TRY(ww_outfile_not_input(o->out, t->trace[i].path, error));
+    return ww_outfile_check(o->out, WW_OUTFILE_FIT, error);
 }
 
 enum ww_code ww_calibrate_analytic(const struct ww_calibrate_analytic_options *options, FILE *out,
@@ -142,6 +149,7 @@ enum ww_code ww_calibrate_analytic(const struct ww_calibrate_analytic_options *o
     struct analytic_table t = {0};
     WW_TRY(ww_read_file(options->measured, FILE_MOST, &text, error));
     enum ww_code code = read_table(&t, options->measured, text.p, error);
+    if (code == WW_OK) code = check_out(&t, options, error);
     if (code == WW_OK) code = fit_and_print(&t, options, out, error);
     analytic_table_free(&t);
     ww_buf_free(&text);

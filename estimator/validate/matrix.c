@@ -1,5 +1,6 @@
 /* Recording and replaying by several threads; sums are added in the order of jobs, so that results do not
  * depend on their number. */
+#include "../base/tempfile.h"
 #include "matrix.h"
 #include <pthread.h>
 #include <stdio.h>
@@ -18,7 +19,8 @@ struct job {
 struct pool {
     struct ww_matrix *matrix;
     const struct ww_validate_options *options;
-    char (*path)[PATH]; /* by workload: its trace */
+    struct ww_temp folder;
+    char (*path)[PATH]; /* by workload: its trace, in the folder */
     struct job *job;
     size_t jobs, next, done, all, before;
     enum ww_code (*run)(struct pool *pool, struct job *job, struct ww_error *error);
@@ -151,23 +153,16 @@ static void add_result(struct ww_matrix *b, const struct job *job) {
                 add_launch(&b->sum[job->machine * b->kernels + k], &job->result->launch[i]);
 }
 
-static enum ww_code make_files(struct pool *p, struct ww_error *error) {
-    const char *dir = getenv("TMPDIR");
-    for (size_t i = 0; i < p->matrix->workloads; i++) {
-        int n = snprintf(p->path[i], PATH, "%.200s/warpwatt-XXXXXX", dir && dir[0] ? dir : "/tmp");
-        int fd = n < PATH ? mkstemp(p->path[i]) : -1;
-        if (fd < 0) {
-            p->path[i][0] = 0;
-            return ww_fail(error, WW_IO, dir && dir[0] ? dir : "/tmp", "no temporary file can be made there");
-        }
-        close(fd);
-    }
+static enum ww_code name_files(struct pool *p, struct ww_error *error) {
+    for (size_t i = 0; i < p->matrix->workloads; i++)
+        if (snprintf(p->path[i], PATH, "%s/%zu.wwt", p->folder.path, i) >= PATH)
+            return ww_fail(error, WW_IO, p->folder.path, "the path is too long");
     return WW_OK;
 }
 
 static enum ww_code run_all(struct pool *p, struct ww_error *error) {
     struct ww_matrix *b = p->matrix;
-    WW_TRY(make_files(p, error));
+    WW_TRY(name_files(p, error));
     for (size_t w = 0; w < b->workloads; w++) p->job[p->jobs++] = (struct job){.workload = w};
     size_t records = p->jobs;
     p->all = records;
@@ -200,10 +195,13 @@ enum ww_code ww_matrix_run(struct ww_matrix *matrix, struct ww_arena *arena,
     p.path = ww_arena_array(arena, matrix->workloads, sizeof *p.path);
     p.job = ww_arena_array(arena, jobs, sizeof *p.job);
     if (!matrix->sum || !p.path || !p.job) return ww_fail_nomem(error, "measurements");
-    if (pthread_mutex_init(&p.lock, NULL)) return ww_fail_nomem(error, "a lock");
+    WW_TRY(ww_temp_folder(&p.folder, error));
+    if (pthread_mutex_init(&p.lock, NULL)) {
+        ww_temp_remove(&p.folder);
+        return ww_fail_nomem(error, "a lock");
+    }
     enum ww_code code = run_all(&p, error);
-    for (size_t i = 0; i < matrix->workloads; i++)
-        if (p.path[i][0]) unlink(p.path[i]);
+    ww_temp_remove(&p.folder);
     pthread_mutex_destroy(&p.lock);
     return code;
 }

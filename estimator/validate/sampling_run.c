@@ -1,4 +1,5 @@
 /* One workload on one GPU: a full replay, and samples by many seeds against it. */
+#include "../base/tempfile.h"
 #include "../run_sample.h"
 #include "sampling_int.h"
 #include <math.h>
@@ -128,15 +129,13 @@ static enum ww_code replay(struct sampling_pair *pair, const char *path, struct 
 
 enum ww_code sampling_measure(struct sampling_pair *pair, const struct ww_validate_options *options,
                               struct ww_error *error) {
-    const char *dir = getenv("TMPDIR");
+    struct ww_temp folder;
     char path[256];
     (void)options;
-    int n = snprintf(path, sizeof path, "%.200s/warpwatt-XXXXXX", dir && dir[0] ? dir : "/tmp");
-    int fd = n < (int)sizeof path ? mkstemp(path) : -1;
-    if (fd < 0)
-        return ww_fail(error, WW_IO, dir && dir[0] ? dir : "/tmp", "no temporary file can be made there");
-    close(fd);
-    enum ww_code code = replay(pair, path, error);
-    unlink(path);
+    WW_TRY(ww_temp_folder(&folder, error));
+    enum ww_code code = snprintf(path, sizeof path, "%s/trace.wwt", folder.path) < (int)sizeof path
+                            ? replay(pair, path, error)
+                            : ww_fail(error, WW_IO, folder.path, "the path is too long");
+    ww_temp_remove(&folder);
     return code;
 }

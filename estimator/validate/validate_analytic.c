@@ -3,6 +3,7 @@
  * to are aims of this project, not a publication's. */
 #include "analytic_int.h"
 #include "../base/rng.h"
+#include "../base/tempfile.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -274,32 +275,16 @@ static enum ww_code measure(struct suite *s, struct ww_error *error) {
     return add_speed(s, error);
 }
 
-/* Removes what is left in the folder, and it. */
-static void clean(const struct suite *s) {
-    char path[PATH + 96], stored[PATH + 112];
-    for (size_t t = 0; t < s->table.traces; t++) {
-        snprintf(stored, sizeof stored, "%s" WW_PROFILE_SUFFIX, s->table.trace[t].path);
-        unlink(stored);
-        unlink(s->table.trace[t].path);
-    }
-    for (size_t i = 0; i < RANKED; i++) {
-        char name[64];
-        snprintf(name, sizeof name, "rank-%s", ranked[i].name);
-        trace_path(s, name, "sm_20", path);
-        unlink(path);
-    }
-    rmdir(s->dir);
-}
-
 enum ww_code ww_validate_suite_analytic(struct ww_validation *v, const struct ww_validate_options *options,
                                         struct ww_error *error) {
     static const struct ww_validate_options none = {.jobs = 1};
     struct suite s = {.v = v, .options = options ? options : &none};
-    const char *tmp = getenv("TMPDIR");
-    snprintf(s.dir, sizeof s.dir, "%.200s/warpwatt-XXXXXX", tmp && tmp[0] ? tmp : "/tmp");
-    if (!mkdtemp(s.dir)) return ww_fail(error, WW_IO, s.dir, "no temporary folder can be made there");
-    enum ww_code code = measure(&s, error);
-    clean(&s);
+    struct ww_temp folder;
+    WW_TRY(ww_temp_folder(&folder, error));
+    enum ww_code code = snprintf(s.dir, sizeof s.dir, "%s", folder.path) < (int)sizeof s.dir
+                            ? measure(&s, error)
+                            : ww_fail(error, WW_IO, folder.path, "the path is too long");
+    ww_temp_remove(&folder);
     analytic_table_free(&s.table);
     return code;
 }

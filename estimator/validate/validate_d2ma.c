@@ -1,6 +1,7 @@
 /* Suite "d2ma": A. Jamshidi, M. Samadi, S. Mahlke, D2MA, PACT 2014. Kernels of table 2 and SAXPY, plain and
  * with bulk transfers, on gtx480-d2ma; SGEMV and SAXPY with CudaDMA, too. docs/d2ma.md says what is modelled,
  * docs/validation.md why rows lie outside. */
+#include "../base/tempfile.h"
 #include "d2ma_int.h"
 #include <math.h>
 #include <stdio.h>
@@ -163,25 +164,16 @@ static enum ww_code run(struct ww_validation *v, const struct ww_validate_option
     return ww_d2ma_timeline(v, at->trace, error);
 }
 
-static enum ww_code make_file(char path[256], struct ww_error *error) {
-    const char *dir = getenv("TMPDIR");
-    if (!dir || !dir[0]) dir = "/tmp";
-    int n = snprintf(path, 256, "%.200s/warpwatt-XXXXXX", dir);
-    int fd = n < 256 ? mkstemp(path) : -1;
-    if (fd < 0) return ww_fail(error, WW_IO, dir, "no temporary file can be made there");
-    close(fd);
-    return WW_OK;
-}
-
 enum ww_code ww_validate_suite_d2ma(struct ww_validation *v, const struct ww_validate_options *options,
                                     struct ww_error *error) {
+    struct ww_temp folder;
     struct paths at;
-    WW_TRY(make_file(at.trace, error));
-    enum ww_code code = make_file(at.changed, error);
-    if (code == WW_OK) {
-        code = run(v, options, &at, error);
-        unlink(at.changed);
-    }
-    unlink(at.trace);
+    WW_TRY(ww_temp_folder(&folder, error));
+    int n = snprintf(at.trace, sizeof at.trace, "%s/plain.wwt", folder.path);
+    int m = snprintf(at.changed, sizeof at.changed, "%s/changed.wwt", folder.path);
+    enum ww_code code = n < (int)sizeof at.trace && m < (int)sizeof at.changed
+                            ? run(v, options, &at, error)
+                            : ww_fail(error, WW_IO, folder.path, "the path is too long");
+    ww_temp_remove(&folder);
     return code;
 }

@@ -52,7 +52,7 @@ fails 3 warpwatt trace import accelsim traces/lanes.traceg -o c.wwt
 fails 7 warpwatt trace import accelsim traces/kernelslist.g.gone -o c.wwt
 fails 2 warpwatt trace import other traces -o c.wwt
 fails 2 warpwatt trace export accelsim a.wwt -o out2 --version 6
-fails 7 warpwatt trace export accelsim a.wwt -o out
+fails 2 warpwatt trace export accelsim a.wwt -o out
 ls -A out
 fails 2 warpwatt trace export accelsim a.wwt -o ''
 fails 2 warpwatt trace import accelsim traces -o traces/kernel-1.traceg

@@ -64,12 +64,12 @@ static void a_local_database_logs_ahead(void **state) {
 
 static void network_file_systems_are_known(void **state) {
     (void)state;
-    assert_true(ww_db_is_network_fs(0x6969));
-    assert_true(ww_db_is_network_fs(0xff534d42));
-    assert_true(ww_db_is_network_fs(0xffffffffff534d42)); /* as a sign-extended f_type */
-    assert_false(ww_db_is_network_fs(0xef53));            /* ext4 */
-    assert_false(ww_db_is_network_fs(0x9123683e));        /* btrfs */
-    assert_false(ww_db_is_network_fs(0x01021994));        /* tmpfs */
+    assert_true(ww_is_network_fs(0x6969));
+    assert_true(ww_is_network_fs(0xff534d42));
+    assert_true(ww_is_network_fs(0xffffffffff534d42)); /* as a sign-extended f_type */
+    assert_false(ww_is_network_fs(0xef53));            /* ext4 */
+    assert_false(ww_is_network_fs(0x9123683e));        /* btrfs */
+    assert_false(ww_is_network_fs(0x01021994));        /* tmpfs */
 }
 
 static void foreign_keys_are_enforced(void **state) {

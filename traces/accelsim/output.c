@@ -44,6 +44,8 @@ enum ww_code ww_as_output_open(const char *path, bool xz, struct ww_as_output **
     if (!o->path || (xz && lzma_easy_encoder(&o->stream, XZ_LEVEL, LZMA_CHECK_CRC64) != LZMA_OK))
         return ww_fail_nomem(error, "a file");
     o->fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    if (o->fd < 0 && errno == EEXIST)
+        return ww_fail(error, WW_USAGE, path, "it is there already; expected a folder without it");
     return o->fd >= 0 ? WW_OK : ww_fail(error, WW_IO, path, "cannot create: %s", strerror(errno));
 }
 

@@ -1,10 +1,8 @@
 /* Writing a trace: the file, its chunks, its index. */
 #include "writer.h"
 #include "../../estimator/base/hash.h"
-#include "../../estimator/base/outfile.h"
 #include "index.h"
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -15,7 +13,7 @@ enum ww_code ww_wwt_write(struct ww_trace_writer *w, const void *data, size_t n,
         return ww_fail(error, WW_IO, w->path, "the program closed the recorder's descriptor of this file");
     w->offset += n;
     while (n) {
-        ssize_t put = write(w->fd, p, n);
+        ssize_t put = write(w->file.fd, p, n);
         if (put < 0 && errno == EINTR) continue;
         if (put < 0) return ww_fail(error, WW_IO, w->path, "cannot write: %s", strerror(errno));
         p += put;
@@ -52,7 +50,6 @@ enum ww_code ww_wwt_put_chunk(struct ww_trace_writer *w, uint32_t type, const st
 
 static void free_writer(struct ww_trace_writer *w) {
     ww_wwt_forget_launch(&w->l);
-    if (ww_ownfd_holds(&w->own)) close(w->fd);
     ZSTD_freeCCtx(w->zstd);
     ww_buf_free(&w->meta);
     ww_buf_free(&w->codes);
@@ -61,8 +58,6 @@ static void free_writer(struct ww_trace_writer *w) {
     ww_buf_free(&w->chunk);
     free(w->code);
     free(w->path);
-    free(w->target);
-    free(w->temporary);
     free(w);
 }
 
@@ -70,27 +65,24 @@ bool ww_trace_writer_lost(const struct ww_trace_writer *w) {
     return !ww_ownfd_holds(&w->own);
 }
 
+/* A recorded program may have closed our descriptor and use its number for something of its own. */
+static void release_fd(struct ww_trace_writer *w) {
+    if (!ww_ownfd_holds(&w->own)) w->file.fd = w->file.temp.fd = -1;
+}
+
 void ww_trace_writer_abort(struct ww_trace_writer *w) {
     if (!w) return;
-    if (w->fd >= 0) unlink(w->temporary);
+    release_fd(w);
+    if (w->file.path) ww_outfile_close(&w->file, WW_FAIL, NULL);
     free_writer(w);
 }
 
-/* Creates TARGET.tmp-PID, or TARGET.tmp-PID-N where that exists. */
+/* The descriptor gets a high number, which recorded programs are less likely to close. */
 static enum ww_code create(struct ww_trace_writer *w, struct ww_error *error) {
-    WW_TRY(ww_outfile_resolve(w->path, &w->target, error));
-    size_t room = strlen(w->target) + 40;
-    w->temporary = malloc(room);
-    if (!w->temporary) return ww_fail_nomem(error, "a trace");
-    for (int i = 0; i < 1000; i++) {
-        int n = snprintf(w->temporary, room, "%s.tmp-%ld", w->target, (long)getpid());
-        if (i) snprintf(w->temporary + n, room - (size_t)n, "-%d", i);
-        w->fd = open(w->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-        if (w->fd >= 0 || errno != EEXIST) break;
-    }
-    if (w->fd < 0) return ww_fail(error, WW_IO, w->path, "cannot create: %s", strerror(errno));
-    w->fd = ww_ownfd_raise(w->fd, false);
-    w->own = ww_ownfd_note(w->fd);
+    WW_TRY(ww_outfile_open(&w->file, w->path, WW_OUTFILE_TRACE, error));
+    w->file.fd = ww_ownfd_raise(w->file.fd, false);
+    if (w->file.target) w->file.temp.fd = w->file.fd;
+    w->own = ww_ownfd_note(w->file.fd);
     return WW_OK;
 }
 
@@ -116,7 +108,7 @@ enum ww_code ww_trace_writer_new(const char *path, const struct ww_trace_meta *m
     *writer = NULL;
     struct ww_trace_writer *w = calloc(1, sizeof *w);
     if (!w) return ww_fail_nomem(error, "a trace");
-    w->fd = w->own.fd = -1;
+    w->own.fd = -1;
     w->pending_limit = WW_WWT_PENDING_BYTES;
     ww_wwt_crc_init(&w->crc);
     w->path = strdup(path);
@@ -155,13 +147,8 @@ static enum ww_code finish(struct ww_trace_writer *w, struct ww_error *error) {
     if (w->failed) return ww_fail(error, w->failed, w->path, "writing failed before");
     if (w->l.open) return ww_fail(error, WW_USAGE, w->path, "the last launch was not ended");
     WW_TRY(put_index(w, error));
-    int bad = close(w->fd);
-    w->fd = w->own.fd = -1;
-    if (!bad) bad = rename(w->temporary, w->target);
-    if (!bad) return WW_OK;
-    int why = errno;
-    unlink(w->temporary);
-    return ww_fail(error, WW_IO, w->path, "cannot write: %s", strerror(why));
+    release_fd(w);
+    return ww_outfile_close(&w->file, WW_OK, error);
 }
 
 enum ww_code ww_trace_writer_finish(struct ww_trace_writer *w, uint64_t *bytes, struct ww_error *error) {

@@ -10,6 +10,7 @@
 #ifndef WW_WWT_WRITER_H
 #define WW_WWT_WRITER_H
 
+#include "../../estimator/base/outfile.h"
 #include "../../estimator/base/ownfd.h"
 #include "crc.h"
 #include "encode.h"
@@ -53,10 +54,9 @@ struct ww_wwt_open_launch {
 };
 
 struct ww_trace_writer {
-    char *path;               /* as the caller named it: for errors */
-    char *target, *temporary; /* the file behind symbolic links; beside it, until all is written */
-    int fd;
-    struct ww_ownfd own; /* what fd is: recorded programs may close it and reuse its number */
+    char *path; /* as the caller named it: for errors */
+    struct ww_outfile file;
+    struct ww_ownfd own; /* what its descriptor is: recorded programs may close it and reuse its number */
     uint64_t offset;
     size_t pending_limit; /* WW_WWT_PENDING_BYTES; tests set less */
     enum ww_code failed;  /* the first failure: nothing more is written */
