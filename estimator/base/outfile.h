@@ -1,12 +1,12 @@
 /* outfile.h: one rule for every file that is written, and one way to write it.
  *
  * The file may be absent, empty, not a regular file (/dev/stdout, /dev/null, a pipe), or of the kind that is
- * written: then it is replaced. It is never one of the inputs, under whatever name. Anything else is WW_USAGE, before
- * any work is done. A regular file is written under a temporary name and renamed when it is complete, so that
- * a failure leaves the old one; what is no regular file is written directly.
+ * written: then it is replaced. It is never one of the inputs, under whatever name. Anything else is WW_USAGE,
+ * before any work is done. A regular file is written under a temporary name and renamed when it is complete, so
+ * that a failure leaves the old one; what is no regular file is written directly.
  *
- * To see of which kind a file is, its first bytes are read through a descriptor that is closed again, which drops
- * the locks of a database that this process has open: look first, open databases afterwards.
+ * To see of which kind a file is, its first bytes are read through a descriptor that is closed again, which
+ * drops the locks of a database that this process has open: look first, open databases afterwards.
  */
 #ifndef WW_BASE_OUTFILE_H
 #define WW_BASE_OUTFILE_H
@@ -32,15 +32,16 @@ enum ww_outfile_kind {
 /* "WwDB" in ASCII: the application id in the header of a database of ours. */
 #define WW_DB_APPLICATION_ID 0x57774442
 
-/* Applies the rule to `path` and resolves it into *target, which the caller frees: the regular file that it names,
- * through symbolic links (also through one whose file does not exist yet), or the new name itself; NULL if it
- * names something that is written directly. Errors: WW_USAGE, WW_IO (links without end, cannot be read),
+/* Applies the rule to `path` and resolves it into *target, which the caller frees: the regular file that it
+ * names, through symbolic links (also through one whose file does not exist yet), or the new name itself; NULL
+ * if it names something that is written directly. Errors: WW_USAGE, WW_IO (links without end, cannot be read),
  * WW_NOMEM. */
 enum ww_code ww_outfile_resolve(const char *path, enum ww_outfile_kind kind, char **target,
                                 struct ww_error *error);
 /* Applies the rule only. */
 enum ww_code ww_outfile_check(const char *path, enum ww_outfile_kind kind, struct ww_error *error);
-/* The same for a file NAME in a folder of plots: its ending (.gp, .dat, .svg, .png) says of which kind it is. */
+/* The same for a file NAME in a folder of plots: its ending (.gp, .dat, .svg, .png) says of which kind it is.
+ */
 enum ww_code ww_outfile_check_in(const char *folder, const char *name, struct ww_error *error);
 /* WW_USAGE if both names stand for one regular file (device and inode): writing `out` would destroy what is
  * read. `in` may be NULL. */

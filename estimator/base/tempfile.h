@@ -1,7 +1,7 @@
 /* tempfile.h: temporary files and folders, none of which outlives its process for long.
  *
- * Each is locked (flock) while it is in use. A lock ends with its process, however that ends; so whoever makes the
- * next temporary file or folder in the same place takes away those that are locked no more. On network file
+ * Each is locked (flock) while it is in use. A lock ends with its process, however that ends; so whoever makes
+ * the next temporary file or folder in the same place takes away those that are locked no more. On network file
  * systems, whose locks are not to be relied on, nothing is locked and nothing taken away.
  *
  *     beside a file:   NAME.tmp-ww-PID, NAME.tmp-ww-PID-N

@@ -116,7 +116,8 @@ static bool set_environment(const struct trace_job *j, const struct elf_look *lo
     snprintf(preload, sizeof preload, "%s/%s", j->library, look->cudart);
     bool progress = !cmd_has(l, "quiet") && isatty(STDERR_FILENO);
     unsetenv("WARPWATT_CUDA_OUT");
-    if (j->out && (!absolute(j->target ? j->target : j->out, out) || !put("WARPWATT_CUDA_OUT", out))) return false;
+    if (j->out && (!absolute(j->target ? j->target : j->out, out) || !put("WARPWATT_CUDA_OUT", out)))
+        return false;
     return put("WARPWATT_CUDA_ARCH", cmd_get(l, "arch")) && put("WARPWATT_CUDA_GPU", cmd_get(l, "gpu")) &&
            put("WARPWATT_CUDA_KERNEL", cmd_get(l, "kernel")) &&
            put("WARPWATT_CUDA_FIRST", cmd_get(l, "first")) && put("WARPWATT_CUDA_EVERY", cmd_get(l, "every")) &&

@@ -46,7 +46,6 @@ struct ww_gpu {
 /* WW_USAGE if `out` is one of the files that the GPU was read from. */
 enum ww_code ww_gpu_not_output(const struct ww_gpu *gpu, const char *out, struct ww_error *error);
 
-
 extern const struct ww_param ww_gpu_rows[];
 extern const size_t ww_gpu_row_count;
 

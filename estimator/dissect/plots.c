@@ -197,11 +197,10 @@ static enum ww_code figures(const struct folder *f, const struct ww_dissect *d, 
 
 /* What gnuplot would write over. */
 static enum ww_code check_images(const char *dir, struct ww_error *error) {
-    static const char *const image[] = {"fig4.svg",          "fig5.svg",        "fig8.svg",  "fig12.svg",
-                                        "fig14.svg",         "fig15.svg",       "fig17.svg", "fig19.svg",
-                                        "curve-latency.svg", "curve-bandwidth.svg", "curve-stream.svg"};
-    for (size_t i = 0; i < sizeof image / sizeof *image; i++)
-        WW_TRY(ww_outfile_check_in(dir, image[i], error));
+    static const char *const image[] = {
+        "fig4.svg",  "fig5.svg",  "fig8.svg",          "fig12.svg",           "fig14.svg",       "fig15.svg",
+        "fig17.svg", "fig19.svg", "curve-latency.svg", "curve-bandwidth.svg", "curve-stream.svg"};
+    for (size_t i = 0; i < sizeof image / sizeof *image; i++) WW_TRY(ww_outfile_check_in(dir, image[i], error));
     return WW_OK;
 }
 

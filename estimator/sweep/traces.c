@@ -65,8 +65,7 @@ enum ww_code sweep_traces_open(struct sweep_job *job, struct ww_error *error) {
     job->head.trace_count = s->trace_count;
     if (!job->head.trace) return ww_fail_nomem(error, "the traces of a sweep");
     for (size_t i = 0; i < s->trace_count; i++) {
-        if (s->trace[i].workload && !job->dir.path && !recorded(job))
-            WW_TRY(ww_temp_folder(&job->dir, error));
+        if (s->trace[i].workload && !job->dir.path && !recorded(job)) WW_TRY(ww_temp_folder(&job->dir, error));
         if (s->trace[i].workload) WW_TRY(record(job, i, error));
         WW_TRY(describe(job, i, error));
     }

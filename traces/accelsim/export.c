@@ -330,7 +330,7 @@ static enum ww_code export_all(struct exporter *e, struct ww_error *error) {
     size_t count = e->trace->index.launch_count, done = 0;
     enum ww_code code = WW_OK;
     snprintf(list_path, sizeof list_path, "%s/kernelslist.g", e->dir);
-    if (access(list_path, F_OK) == 0) 
+    if (access(list_path, F_OK) == 0)
         return ww_fail(error, WW_USAGE, list_path, "it is there already; expected a folder without one");
     for (; done < count && code == WW_OK; done += code == WW_OK) {
         trace_path(e, done, path);
