@@ -189,6 +189,12 @@ static const char *mismatch(struct run *r, const struct ww_launch *launch) {
                          : "");
 }
 
+enum ww_code ww_run_goes_on(const struct run *r, uint64_t launch, struct ww_error *error) {
+    const struct ww_run_options *o = r->options;
+    if (!o->progress || o->progress(o->context, -1, launch, "launches")) return WW_OK;
+    return ww_fail(error, WW_FAIL, "", "stopped as asked, before launch %" PRIu64, launch);
+}
+
 /* A trace of another GPU replays, each unit that this one lacks by the nearest that it has; the run says so. */
 static enum ww_code compare_arch(struct run *r, struct ww_error *error) {
     for (size_t i = 0; i < r->launches.count; i++)
@@ -264,6 +270,7 @@ static enum ww_code add_energy(struct run *r, struct ww_launch_result *launch, s
 
 static enum ww_code replay_one(struct run *r, size_t index, struct ww_error *error) {
     struct ww_launch_result *launch = &r->result->launch[r->result->launch_count];
+    WW_TRY(ww_run_goes_on(r, index, error));
     WW_TRY(ww_engine_launch(r->engine, r->trace, index, r->arena, launch, error));
     launch->index = (uint32_t)index;
     WW_TRY(compare_counts(r, index, launch, error));

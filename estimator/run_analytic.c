@@ -121,8 +121,10 @@ static enum ww_code model_all(struct run *r, const struct ww_model_profile *prof
     r->result->launch = ww_arena_array(r->arena, n, sizeof *r->result->launch);
     if (!r->result->launch) return ww_fail_nomem(error, "result");
     for (size_t i = 0; i < r->launches.count; i++)
-        for (uint64_t k = r->launches.range[i].first; k <= r->launches.range[i].last; k++)
+        for (uint64_t k = r->launches.range[i].first; k <= r->launches.range[i].last; k++) {
+            WW_TRY(ww_run_goes_on(r, k, error));
             WW_TRY(model_one(r, &profile->launch[k], (size_t)k, &span, error));
+        }
     struct ww_model_error e;
     char why[256];
     ww_model_error_of(&span, r->confidence, &e);

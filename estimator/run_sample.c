@@ -74,8 +74,10 @@ enum ww_code ww_sampler_begin(struct run *r, struct ww_sampler *s, struct ww_err
     s->launch = ww_arena_array(r->arena, n, sizeof *s->launch);
     if (!s->launch) return ww_fail_nomem(error, "a sample");
     for (size_t i = 0; i < r->launches.count; i++)
-        for (uint64_t k = r->launches.range[i].first; k <= r->launches.range[i].last; k++)
+        for (uint64_t k = r->launches.range[i].first; k <= r->launches.range[i].last; k++) {
+            WW_TRY(ww_run_goes_on(r, k, error));
             WW_TRY(describe(r, k, &s->launch[s->launches++], error));
+        }
     WW_TRY(ww_frame_make(s->launch, s->launches, &ww_frame_shape, r->arena, &s->frame, error));
     s->head = head_of(s);
     for (int i = 0; i < 2; i++) s->kept[i] = ww_arena_array(r->arena, s->frame.count, sizeof *s->kept[i]);

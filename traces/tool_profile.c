@@ -120,6 +120,8 @@ static enum ww_code each_launch(struct ww_trace *trace, struct ww_reuse *reuse, 
         struct ww_profile p;
         const struct ww_launch *launch;
         WW_TRY(ww_trace_launch(trace, i, &launch, error));
+        if (progress && !progress(context, -1, i, "launches"))
+            return ww_fail(error, WW_FAIL, "profile", "stopped before the end");
         WW_TRY(ww_profile_launch(trace, i, reuse, progress, context, &p, error));
         if (w)
             json_launch(w, i, launch->kernel, &p);

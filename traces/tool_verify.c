@@ -35,6 +35,8 @@ static enum ww_code check_counts(const struct ww_trace *t, size_t launch, const 
 static enum ww_code verify_groups(struct ww_trace *t, size_t launch, struct counts *c, ww_progress_fn progress,
                                   void *context, struct ww_error *error) {
     struct ww_wwt_launch *l = &t->index.launch[launch];
+    if (progress && !l->group_count && !progress(context, -1, launch, "launches"))
+        return ww_fail(error, WW_FAIL, t->path, "stopped before the end");
     for (uint32_t i = 0; i < l->group_count; i++) {
         struct ww_cta_trace cta;
         WW_TRY(ww_trace_load_cta(t, launch, l->group[i].run[0].first, &cta, error));

@@ -163,8 +163,9 @@ static void one_cycle(struct ww_core *core, uint64_t cycle) {
 }
 
 static void report(struct ww_core *core) {
-    if (!core->progress || core->issued - core->progressed < 1u << 14) return;
+    if (!core->progress || (core->issued - core->progressed < 1u << 14 && ++core->unreported < 1u << 14)) return;
     core->progressed = core->issued;
+    core->unreported = 0;
     double part = core->cta_count ? (double)core->ended_ctas / (double)core->cta_count : 1;
     if (!core->progress(core->progress_context, part, core->issued, "warp instructions"))
         ww_core_fail(core, ww_fail(core->error, WW_FAIL, "", "stopped as asked, after %llu warp instructions",

@@ -304,6 +304,7 @@ struct ww_core {
     uint64_t resident_warp_cycles, last_end; /* last_end: cycle at which the last CTA ended */
     uint64_t answered_ps;                    /* when the memory system last said something */
     uint64_t progressed;                     /* instructions at the last progress report */
+    uint32_t unreported;                     /* cycles since then */
     ww_progress_fn progress;
     void *progress_context;
     /* derived once a launch */

@@ -289,6 +289,8 @@ static void describe(const struct ww_launch *l, struct ww_kernel_profile *p) {
 
 static enum ww_code profile_launch(struct maker *m, struct ww_error *error) {
     WW_TRY(ww_trace_launch(m->trace, m->index, &m->launch, error));
+    if (m->progress && !m->progress(m->progress_context, -1, m->index, "launches"))
+        return ww_fail(error, WW_FAIL, "", "stopped before the end");
     describe(m->launch, m->to);
     m->to->stored_before = (uint64_t)m->stored;
     WW_TRY(pass_over_all(m, error));

@@ -28,7 +28,10 @@
 #define WW_WWT_POOL_MAX ((size_t)1 << 27)     /* listed addresses of a group */
 #define WW_WWT_WARPS_MAX 64u                  /* of a CTA */
 #define WW_WWT_GROUP_WARPS_MAX ((uint64_t)1 << 22)
-#define WW_WWT_OPERAND_MAX 8u               /* consecutive registers of an operand */
+#define WW_WWT_OPERAND_MAX 8u /* consecutive registers of an operand */
+/* What the index of a file of `bytes` may hold: a launch with a CTA takes at least 16 bytes outside of it. */
+#define WW_WWT_LAUNCHES_MAX(bytes) (((uint64_t)1 << 16) + (bytes) / 16)
+#define WW_WWT_INDEX_MAX(bytes) (((uint64_t)64 << 20) + 256 * (uint64_t)(bytes))
 #define WW_WWT_INST_MAX ((uint32_t)1 << 20) /* static instructions of a launch */
 
 /* The columns of a CTA group, in this order. */

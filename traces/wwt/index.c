@@ -2,14 +2,24 @@
 #include "format.h"
 #include "index.h"
 #include <stdlib.h>
+#include <string.h>
+
+/* Execution counts as they stand in the index, and the launch that has them. */
+struct counted {
+    const unsigned char *bytes;
+    size_t n;
+    const struct ww_wwt_launch *launch;
+};
 
 struct parser {
     struct ww_cursor *c;
     struct ww_arena *arena;
     struct ww_wwt_index *index;
     const char *why;
+    uint64_t file_bytes;
     uint64_t offset; /* of the next group's chunk */
     struct ww_launch *code;
+    struct counted *counted; /* by code: the counts of its last launch */
     uint64_t code_count;
 };
 
@@ -39,13 +49,15 @@ static bool get_u32(struct parser *p, uint32_t *v) {
 static bool parse_codes(struct parser *p) {
     p->code = get_array(p, &p->code_count, sizeof *p->code);
     if (!p->code) return false;
+    p->counted = ww_arena_array(p->arena, (size_t)p->code_count, sizeof *p->counted);
+    if (!p->counted) return reject(p, NULL);
     for (uint64_t i = 0; i < p->code_count; i++)
         if (!ww_wwt_get_code(p->c, p->arena, &p->code[i], &p->why)) return false;
     return true;
 }
 
-static bool parse_shape(struct parser *p, struct ww_launch *l) {
-    uint64_t code = ww_cursor_varint(p->c);
+static bool parse_shape(struct parser *p, struct ww_launch *l, uint64_t *code_number) {
+    uint64_t code = *code_number = ww_cursor_varint(p->c);
     if (p->c->failed || code >= p->code_count) return reject(p, "a launch names code that does not exist");
     *l = p->code[code];
     uint32_t *field[] = {&l->grid[0],
@@ -80,6 +92,22 @@ static bool parse_counts(struct parser *p, struct ww_wwt_launch *l) {
         l->view.warp_instructions += l->inst_warp[i];
         l->view.thread_instructions += l->inst_thread[i];
     }
+    return true;
+}
+
+/* Launches of the same code often have the same counts, which are kept once. */
+static bool get_counts(struct parser *p, struct ww_wwt_launch *l, struct counted *last) {
+    const unsigned char *at = p->c->p;
+    if (last->launch && (size_t)(p->c->end - at) >= last->n && memcmp(at, last->bytes, last->n) == 0) {
+        l->inst_warp = last->launch->inst_warp;
+        l->inst_thread = last->launch->inst_thread;
+        l->view.warp_instructions = last->launch->view.warp_instructions;
+        l->view.thread_instructions = last->launch->view.thread_instructions;
+        p->c->p += last->n;
+        return true;
+    }
+    if (!parse_counts(p, l)) return false;
+    *last = (struct counted){at, (size_t)(p->c->p - at), l};
     return true;
 }
 
@@ -140,14 +168,24 @@ static bool sort_runs(struct parser *p, struct ww_wwt_launch *l) {
 }
 
 static bool parse_launch(struct parser *p, struct ww_wwt_launch *l) {
-    uint64_t groups, end = 0;
-    if (!parse_shape(p, &l->view) || !parse_counts(p, l)) return false;
+    uint64_t groups, code, end = 0;
+    if (!parse_shape(p, &l->view, &code) || !get_counts(p, l, &p->counted[code])) return false;
     l->group = get_array(p, &groups, sizeof *l->group);
     if (!l->group) return false;
     l->group_count = (uint32_t)groups;
     for (uint32_t g = 0; g < l->group_count; g++)
         if (!parse_group(p, l, g, &end)) return false;
     return sort_runs(p, l);
+}
+
+static struct ww_wwt_launch *get_launches(struct parser *p, uint64_t *count) {
+    struct ww_cursor ahead = *p->c;
+    *count = ww_cursor_varint(&ahead);
+    if (!ahead.failed && *count > WW_WWT_LAUNCHES_MAX(p->file_bytes)) {
+        p->why = "it has more launches than a file of this size may have";
+        return NULL;
+    }
+    return get_array(p, count, sizeof *p->index->launch);
 }
 
 static bool parse(struct parser *p) {
@@ -157,7 +195,7 @@ static bool parse(struct parser *p) {
     p->index->meta.tool = ww_wwt_get_string(p->c, p->arena);
     if (p->c->failed) return reject(p, "the provenance is malformed");
     if (!parse_codes(p)) return false;
-    p->index->launch = get_array(p, &launches, sizeof *p->index->launch);
+    p->index->launch = get_launches(p, &launches);
     if (!p->index->launch) return false;
     p->index->launch_count = (size_t)launches;
     for (uint64_t i = 0; i < launches; i++)
@@ -166,9 +204,10 @@ static bool parse(struct parser *p) {
     return p->c->p == p->c->end ? true : reject(p, "bytes follow the last launch");
 }
 
-bool ww_wwt_index_parse(struct ww_cursor *c, struct ww_arena *arena, struct ww_wwt_index *index,
-                        const char **why) {
-    struct parser p = {.c = c, .arena = arena, .index = index, .offset = WW_WWT_HEADER_BYTES};
+bool ww_wwt_index_parse(struct ww_cursor *c, uint64_t file_bytes, struct ww_arena *arena,
+                        struct ww_wwt_index *index, const char **why) {
+    struct parser p = {
+        .c = c, .arena = arena, .index = index, .file_bytes = file_bytes, .offset = WW_WWT_HEADER_BYTES};
     *index = (struct ww_wwt_index){0};
     bool ok = parse(&p);
     *why = p.why;

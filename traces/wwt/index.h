@@ -59,10 +59,10 @@ const char *ww_wwt_check_shape(struct ww_launch *launch);
 void ww_wwt_put_string(struct ww_buf *b, const char *s);
 const char *ww_wwt_get_string(struct ww_cursor *c, struct ww_arena *arena);
 
-/* Parses an uncompressed index chunk. false: *why names the rule broken (may be printed), or is NULL when
- * memory ran out. */
-bool ww_wwt_index_parse(struct ww_cursor *c, struct ww_arena *arena, struct ww_wwt_index *index,
-                        const char **why);
+/* Parses an uncompressed index chunk of a file of that size. false: *why names the rule broken (may be
+ * printed), or is NULL when memory ran out. */
+bool ww_wwt_index_parse(struct ww_cursor *c, uint64_t file_bytes, struct ww_arena *arena,
+                        struct ww_wwt_index *index, const char **why);
 /* The run that holds the CTA, or NULL. */
 const struct ww_wwt_run *ww_wwt_find_run(const struct ww_wwt_launch *launch, uint64_t cta);
 

@@ -57,7 +57,20 @@ static enum ww_code read_index_chunk(struct ww_trace *t, uint64_t offset, struct
                           stored);
     if (stored == 0 || stored > raw || raw > WW_WWT_RAW_MAX || raw / stored > WW_WWT_RATIO_MAX)
         return ww_wwt_bad(t, error, offset + 8, "the index's size of %u bytes is out of bounds", raw);
+    if (raw > WW_WWT_INDEX_MAX(t->size))
+        return ww_wwt_bad(t, error, offset + 8,
+                          "the index has %u bytes; expected at most %llu of a file of %llu bytes", raw,
+                          (unsigned long long)WW_WWT_INDEX_MAX(t->size), (unsigned long long)t->size);
     return ww_wwt_read_chunk(t, offset, WW_WWT_CHUNK_INDEX, stored, raw, ww_wwt_get32(h + 12), error);
+}
+
+/* Memory in proportion to the file: an index may say in few bytes what takes many. */
+static enum ww_code no_room(const struct ww_trace *t, struct ww_error *error) {
+    if (t->arena.limit == INDEX_MEMORY) return ww_fail_nomem(error, "the index of a trace");
+    return ww_fail(
+        error, WW_NOMEM, t->path,
+        "the index takes more than %zu MB of memory, which is more than a file of %llu bytes may need",
+        t->arena.limit >> 20, (unsigned long long)t->size);
 }
 
 static enum ww_code read_index(struct ww_trace *t, struct ww_error *error) {
@@ -72,8 +85,9 @@ static enum ww_code read_index(struct ww_trace *t, struct ww_error *error) {
     const unsigned char *p = (const unsigned char *)t->raw.p;
     struct ww_cursor c = {p, p + t->raw.n, false};
     const char *why;
-    if (!ww_wwt_index_parse(&c, &t->arena, &t->index, &why)) {
-        if (!why) return ww_fail_nomem(error, "the index of a trace");
+    if (WW_WWT_INDEX_MAX(t->size) < INDEX_MEMORY) t->arena.limit = WW_WWT_INDEX_MAX(t->size);
+    if (!ww_wwt_index_parse(&c, t->size, &t->arena, &t->index, &why)) {
+        if (!why) return no_room(t, error);
         return ww_wwt_bad(t, error, offset, "the index, near byte %zu of its data: %s", (size_t)(c.p - p), why);
     }
     if (t->index.chunk_end != offset)

@@ -122,6 +122,19 @@ enum ww_code ww_trace_writer_new(const char *path, const struct ww_trace_meta *m
     return WW_OK;
 }
 
+/* Keeps the reader's limits; only launches without CTAs, as slices make them, can go beyond. */
+static enum ww_code check_index(const struct ww_trace_writer *w, struct ww_error *error) {
+    if (w->launch_count > WW_WWT_LAUNCHES_MAX(w->offset))
+        return ww_fail(error, WW_UNSUPPORTED, w->path,
+                       "%zu launches with too few CTAs; a file of %llu bytes takes %llu", w->launch_count,
+                       (unsigned long long)w->offset, (unsigned long long)WW_WWT_LAUNCHES_MAX(w->offset));
+    if (w->raw.n > WW_WWT_INDEX_MAX(w->offset))
+        return ww_fail(error, WW_UNSUPPORTED, w->path,
+                       "the index has %zu bytes; a file of %llu bytes takes %llu", w->raw.n,
+                       (unsigned long long)w->offset, (unsigned long long)WW_WWT_INDEX_MAX(w->offset));
+    return WW_OK;
+}
+
 /* Index chunk and trailer. */
 static enum ww_code put_index(struct ww_trace_writer *w, struct ww_error *error) {
     unsigned char b[WW_WWT_TRAILER_BYTES];
@@ -134,6 +147,7 @@ static enum ww_code put_index(struct ww_trace_writer *w, struct ww_error *error)
     ww_buf_varint(&w->raw, w->launch_count);
     ww_buf_append(&w->raw, w->launches.p, w->launches.n);
     if (w->meta.failed) return ww_fail_nomem(error, "the index of a trace");
+    WW_TRY(check_index(w, error));
     WW_TRY(ww_wwt_put_chunk(w, WW_WWT_CHUNK_INDEX, &w->raw, &stored, &crc, error));
     ww_wwt_put64(b, at);
     ww_wwt_put64(b + 8, w->offset + sizeof b);
