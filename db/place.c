@@ -14,12 +14,20 @@ static bool is_there(const char *path) {
     return !path || !*path || strcmp(path, ":memory:") == 0 || lstat(path, &st) == 0 || errno != ENOENT;
 }
 
+/* Brings what is in the log into the file, which is renamed without it. Closing does so, too, but does not say
+ * when the disk is full. */
+static enum ww_code complete(struct ww_db *db, struct ww_error *error) {
+    int rc = sqlite3_wal_checkpoint_v2(db->sql, NULL, SQLITE_CHECKPOINT_TRUNCATE, NULL, NULL);
+    return rc == SQLITE_OK ? WW_OK : ww_db_fail(db, "storing a run", error);
+}
+
 /* Makes a database under a name of its own, with `result` in it unless that is NULL. */
 static enum ww_code fill(const char *path, const char *name, const struct ww_result *result, int64_t *id,
                          struct ww_error *error) {
     struct ww_db *db;
     enum ww_code code = ww_db_open(name, true, &db, error);
     if (code == WW_OK && result) code = ww_db_store(db, result, id, error);
+    if (code == WW_OK) code = complete(db, error);
     ww_db_close(db);
     if (code != WW_OK && error) snprintf(error->where, sizeof error->where, "%s", path);
     return code;

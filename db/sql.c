@@ -1,4 +1,5 @@
 #include "db.h"
+#include <errno.h>
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
@@ -24,6 +25,12 @@ enum ww_code ww_db_fail(struct ww_db *db, const char *doing, struct ww_error *er
     int rc = sqlite3_errcode(db->sql);
     const char *hint = "";
     if ((rc & 0xff) == SQLITE_BUSY) hint = "; another program is writing to it";
+    int why = sqlite3_system_errno(db->sql);
+    if ((rc & 0xff) == SQLITE_IOERR && why)
+        return ww_fail(error, code_of(rc), db->path, "%s: %s", doing,
+                       why == ENOSPC || why == EDQUOT ? "no space left on the disk" : strerror(why));
+    if ((rc & 0xff) == SQLITE_FULL)
+        return ww_fail(error, WW_IO, db->path, "%s: no space left on the disk", doing);
     if ((rc & 0xff) == SQLITE_CORRUPT || (rc & 0xff) == SQLITE_NOTADB) hint = "; the file is damaged";
     return ww_fail(error, code_of(rc), db->path, "%s: %s%s", doing, sqlite3_errmsg(db->sql), hint);
 }

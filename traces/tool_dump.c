@@ -61,7 +61,8 @@ enum ww_code ww_trace_dump(struct ww_trace *trace, size_t launch, uint64_t cta, 
                        warp, launch, l->warps_per_cta);
     WW_TRY(ww_trace_load_cta(trace, launch, cta, &c, error));
     for (uint32_t w = 0; w < c.warp_count; w++)
-        if (warp < 0 || w == (uint32_t)warp) print_warp(l, &c, w, out);
+        if ((warp < 0 || w == (uint32_t)warp) && !ferror(out)) print_warp(l, &c, w, out);
+    enum ww_code code = ww_written(out, error);
     ww_trace_release_cta(trace, &c);
-    return ferror(out) ? ww_fail(error, WW_IO, "output", "cannot write") : WW_OK;
+    return code;
 }

@@ -176,7 +176,7 @@ static enum ww_code print_text(const struct ww_trace *trace, FILE *out, struct w
     fprintf(out, "  %llu bytes, %s bytes per warp instruction, SIMT efficiency %.1f%%\n",
             (unsigned long long)t.bytes, each, 100.0 * efficiency(&t));
     if (t.warp) text_mix(&t, "  ", out);
-    return ferror(out) ? ww_fail(error, WW_IO, "output", "cannot write") : WW_OK;
+    return ferror(out) ? ww_written(out, error) : WW_OK;
 }
 
 enum ww_code ww_trace_print_info(struct ww_trace *trace, bool json, FILE *out, struct ww_error *error) {

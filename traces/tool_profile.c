@@ -144,7 +144,7 @@ enum ww_code ww_trace_print_profile(struct ww_trace *trace, bool json, FILE *out
     enum ww_code code = each_launch(trace, reuse, json ? &w : NULL, out, progress, context, error);
     ww_reuse_free(reuse);
     WW_TRY(code);
-    if (!json) return ferror(out) ? ww_fail(error, WW_IO, "output", "cannot write") : WW_OK;
+    if (!json) return ferror(out) ? ww_written(out, error) : WW_OK;
     ww_jsonw_close(&w, ']');
     ww_jsonw_close(&w, '}');
     return ww_jsonw_end(&w, error);

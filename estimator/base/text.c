@@ -1,5 +1,7 @@
 #include "text.h"
+#include <errno.h>
 #include <math.h>
+#include <string.h>
 
 void ww_three_digits(double v, char out[32]) {
     double a = fabs(v);
@@ -15,4 +17,10 @@ void ww_put_text(FILE *out, const char *s) {
         }
         fputc((c < ' ' && c != '\t') || c == 127 ? '?' : c, out);
     }
+}
+
+/* A stream keeps that a write failed, not why; errno is of the last call that failed. */
+enum ww_code ww_written(FILE *out, struct ww_error *error) {
+    if (fflush(out) == 0 && !ferror(out)) return WW_OK;
+    return ww_fail(error, WW_IO, "", "the output could not be written: %s", strerror(errno ? errno : EIO));
 }

@@ -2,6 +2,7 @@
 #ifndef WW_BASE_TEXT_H
 #define WW_BASE_TEXT_H
 
+#include "err.h"
 #include <stdint.h>
 #include <stdio.h>
 
@@ -17,5 +18,8 @@ void ww_three_digits(double v, char out[32]);
  * become
  * '?', tabs stay. */
 void ww_put_text(FILE *out, const char *s);
+
+/* Flushes; WW_IO, with the system's reason, if anything could not be written. */
+enum ww_code ww_written(FILE *out, struct ww_error *error);
 
 #endif

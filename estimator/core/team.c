@@ -7,6 +7,7 @@
 #include <sched.h>
 #include <stdatomic.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define LINE 128
 #define SPINS 4000  /* looks before a thread sleeps: tens of microseconds, several cycles */
@@ -121,8 +122,9 @@ enum ww_code ww_team_new(uint32_t threads, uint32_t sms, struct ww_team **team, 
     *team = t;
     for (uint32_t i = 1; i < threads; i++, t->started++) {
         t->worker[i] = (struct worker){.team = t, .index = i};
-        if (pthread_create(&t->worker[i].thread, NULL, work, &t->worker[i]) != 0)
-            return ww_fail(error, WW_FAIL, "", "cannot start thread %u of %u", i + 1, threads);
+        int why = pthread_create(&t->worker[i].thread, NULL, work, &t->worker[i]);
+        if (why)
+            return ww_fail(error, WW_IO, "", "cannot start thread %u of %u: %s", i + 1, threads, strerror(why));
     }
     return WW_OK;
 }
