@@ -1,6 +1,7 @@
 /* Opening: nothing is written to a file before its header says that it is one of ours. A new database is
  * made in rollback-journal mode, so that its header is complete once the creating transaction is, and
  * turned to write-ahead logging afterwards. */
+#include "../estimator/base/locale.h"
 #include "db.h"
 #include "schema.h"
 #include "sweep.h"
@@ -286,6 +287,7 @@ static enum ww_code open_as(const char *path, bool create, enum ww_db_use use, s
 }
 
 enum ww_code ww_db_open(const char *path, bool create, struct ww_db **db, struct ww_error *error) {
+    WW_PLAIN_LOCALE;
     return open_as(path, create, WW_DB_HERE, db, error);
 }
 

@@ -1,5 +1,6 @@
 /* Running one read-only statement. SQLite's authorizer refuses everything that could write or reach
  * another file while the statement is prepared; sqlite3_stmt_readonly() is asked as well. */
+#include "../estimator/base/locale.h"
 #include "db.h"
 #include <stdlib.h>
 #include <string.h>
@@ -307,11 +308,13 @@ static enum ww_code ask(struct ww_db *db, const struct asked *q, enum ww_format 
 
 enum ww_code ww_db_query(struct ww_db *db, const char *sql, const char *const *bindings, size_t count,
                          enum ww_format format, FILE *out, struct ww_error *error) {
+    WW_PLAIN_LOCALE;
     return ask(db, &(struct asked){sql, false, bindings, count}, format, out, error);
 }
 
 enum ww_code ww_db_query_named(struct ww_db *db, const char *name, const char *const *bindings, size_t count,
                                enum ww_format format, FILE *out, struct ww_error *error) {
+    WW_PLAIN_LOCALE;
     const struct ww_named_query *q = ww_db_named_find(name);
     if (!q) return ww_fail(error, WW_USAGE, "", "unknown query \"%.80s\"", name ? name : "");
     return ask(db, &(struct asked){q->sql, true, bindings, count}, format, out, error);

@@ -1,4 +1,5 @@
 /* `trace verify`: every checksum, every invariant, and the totals. */
+#include "../estimator/base/locale.h"
 #include "wwt/reader.h"
 #include <stdlib.h>
 #include <string.h>
@@ -50,6 +51,7 @@ static enum ww_code verify_groups(struct ww_trace *t, size_t launch, struct coun
 
 enum ww_code ww_trace_verify(struct ww_trace *trace, ww_progress_fn progress, void *context,
                              struct ww_error *error) {
+    WW_PLAIN_LOCALE;
     ww_wwt_drop_idle(trace); /* what is in memory says nothing of the file */
     for (size_t i = 0; i < trace->index.launch_count; i++) {
         size_t n = (size_t)trace->index.launch[i].view.inst_count + 1;

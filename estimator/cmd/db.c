@@ -144,6 +144,7 @@ static enum ww_code query_run(const struct cmd_line *line, struct ww_error *erro
     if (named) WW_TRY(refuse_both(line, error));
     if (!named && !line->argument_count)
         return ww_fail(error, WW_USAGE, "warpwatt query", "expected SQL, --named QUERY or --list");
+    if (format == WW_FORMAT_CSV) cmd_screen_data();
     struct ww_db *db;
     WW_TRY(cmd_open_db(line, &db, error));
     enum ww_code code =

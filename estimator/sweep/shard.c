@@ -4,6 +4,7 @@
  *
  * What was computed before is kept: a local file that a killed program left, or a file that is in place
  * already, is where a shard goes on. A lock keeps two programs on one machine from the same local file. */
+#include "../base/locale.h"
 #include "job.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -214,6 +215,7 @@ enum ww_code sweep_run_shard(struct sweep_job *job, struct ww_sweep_summary *sum
 
 enum ww_code ww_sweep_merge(const char *db, const char *const *from, size_t count,
                             struct ww_sweep_merged *merged, struct ww_error *error) {
+    WW_PLAIN_LOCALE;
     struct ww_db *into;
     struct ww_db_merged m = {0};
     for (size_t i = 0; i < count && access(db, F_OK) != 0; i++) /* before a database is made for nothing */

@@ -1,4 +1,5 @@
 /* ww_sweep: a space, a strategy, a database. */
+#include "../base/locale.h"
 #include "adaptive.h"
 #include "../config/gpu.h"
 #include <stdlib.h>
@@ -166,6 +167,7 @@ static enum ww_code run(struct sweep_job *job, struct ww_sweep_summary *summary,
 
 enum ww_code ww_sweep(const struct ww_sweep_options *options, struct ww_sweep_summary *summary,
                       struct ww_error *error) {
+    WW_PLAIN_LOCALE;
     struct sweep_job job = {.options = options};
     *summary = (struct ww_sweep_summary){0};
     enum ww_code code = run(&job, summary, error);

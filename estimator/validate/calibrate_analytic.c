@@ -1,4 +1,5 @@
 /* calibrate_analytic.c: the analytical model's constants and its own error, from a table of full replays. */
+#include "../base/locale.h"
 #include "../base/text.h"
 #include "../config/json.h"
 #include "analytic_int.h"
@@ -138,6 +139,7 @@ static enum ww_code fit_and_print(struct analytic_table *t, const struct ww_cali
 
 enum ww_code ww_calibrate_analytic(const struct ww_calibrate_analytic_options *options, FILE *out,
                                    struct ww_error *error) {
+    WW_PLAIN_LOCALE;
     struct ww_buf text = {0};
     struct analytic_table t = {0};
     WW_TRY(ww_read_file(options->measured, FILE_MOST, &text, error));

@@ -232,6 +232,7 @@ static void give_up(void) {
 
 /* Runs at exit(), after the program's own exit handlers. A child made by fork has no part in the recording. */
 __attribute__((destructor)) static void finish(void) {
+    WW_PLAIN_LOCALE;
     struct ww_error error = {0};
     struct ww_record_stats stats = {0};
     if (!rt.device || rt.pid != getpid()) return;
