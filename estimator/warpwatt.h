@@ -444,6 +444,8 @@ WW_API enum ww_code ww_db_query(struct ww_db *db, const char *sql, const char *c
  * query, not a number, no such name), WW_DB (no such run or sweep). */
 WW_API enum ww_code ww_db_query_named(struct ww_db *db, const char *name, const char *const *bindings,
                                       size_t count, enum ww_format format, FILE *out, struct ww_error *error);
+/* From here on a query ends with WW_DB after about so many operations of SQLite; 0: no limit. */
+WW_API void ww_db_limit_steps(struct ww_db *db, uint64_t steps);
 /* How many rows the last query printed. */
 WW_API uint64_t ww_db_rows(const struct ww_db *db);
 /* Named queries: SQL text by name; NULL if unknown. Enumerate with ww_db_named(i). */

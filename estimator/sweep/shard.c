@@ -223,7 +223,10 @@ enum ww_code ww_sweep_merge(const char *db, const char *const *from, size_t coun
     WW_TRY(ww_db_open(db, true, &into, error));
     enum ww_code code = WW_OK;
     for (size_t i = 0; i < count && code == WW_OK; i++) code = ww_db_merge(into, from[i], &m, error);
-    ww_db_close(into);
+    if (code == WW_OK)
+        ww_db_close(into);
+    else
+        ww_db_close_unused(into);
     *merged = (struct ww_sweep_merged){m.sweeps, m.points, m.results};
     return code;
 }

@@ -171,7 +171,11 @@ enum ww_code ww_sweep(const struct ww_sweep_options *options, struct ww_sweep_su
     struct sweep_job job = {.options = options};
     *summary = (struct ww_sweep_summary){0};
     enum ww_code code = run(&job, summary, error);
-    ww_db_close(job.db);
+    /* what is left on a cluster finds its database again */
+    if (code == WW_OK || (options->slurm && summary->sweep))
+        ww_db_close(job.db);
+    else
+        ww_db_close_unused(job.db);
     sweep_models_close(&job);
     sweep_traces_close(&job);
     ww_gpu_free(job.gpu);
