@@ -29,7 +29,7 @@ static bool is_steady(const char *name) {
 static bool is_of_the_host(const char *table, const char *column) {
     return strcmp(column, "host_seconds") == 0 || strcmp(column, "stored_at") == 0 ||
            strcmp(column, "imported_at") == 0 || strncmp(table, "pragma_", 7) == 0 ||
-           strncmp(table, "sqlite_", 7) == 0;
+           strcmp(table, "dbstat") == 0;
 }
 
 /* The first thing that was refused, for the message. */

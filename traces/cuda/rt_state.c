@@ -1,4 +1,5 @@
 /* rt_state.c: the process's device, its lock, errors, and the end of the recording. */
+#include "../../estimator/base/escape.h"
 #include "rt.h"
 #include <dlfcn.h>
 #include <errno.h>
@@ -64,7 +65,7 @@ void rt_say(const char *fmt, ...) {
     va_start(list, fmt);
     vsnprintf(line, sizeof line, fmt, list);
     va_end(list);
-    tell("warpwatt: %s\n", line);
+    tell("warpwatt: %s\n", ww_shown(line)); /* names of kernels and files are in it */
 }
 
 int rt_say_error(const struct ww_error *error, int code) {
