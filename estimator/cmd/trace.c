@@ -109,7 +109,8 @@ const struct cmd cmd_trace_verify = {
     .arguments = "FILE",
     .min_arguments = 1,
     .max_arguments = 1,
-    .about = "",
+    .about = "Also looks for what no kernel can do: instructions of a warp behind the EXIT of its\n"
+             "last lane, a kernel of 0 registers per thread.\n",
     .examples = "warpwatt trace verify bfs.wwt\n",
     .options = verify_options,
     .run = verify_run,
