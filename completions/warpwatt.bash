@@ -234,11 +234,12 @@ _warpwatt() {
             esac
             ;;
         "query")
-            options='--db --named --list --names --format --json --csv --help'
+            options='--db --named --list --names --format --json --csv --limit-steps --help'
             case $previous in
                 --db|-d) is_file=1 ;;
                 --named|-n) words=$(warpwatt query --names 2>/dev/null); is_value=1 ;;
                 --format|-f) words=$(echo table csv json man markdown bash zsh 2>/dev/null); is_value=1 ;;
+                --limit-steps) return ;;
             esac
             ;;
         "report")

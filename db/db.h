@@ -13,7 +13,9 @@
 struct ww_db {
     sqlite3 *sql;
     char *path;
-    uint64_t rows; /* that the last query printed */
+    uint64_t rows;        /* that the last query printed */
+    uint64_t limit_steps; /* of a query, 0: none */
+    bool made;            /* there was no file before it was opened */
 };
 
 /* ---- sql.c: errors, statements, rows ---- */
@@ -81,6 +83,15 @@ const char *ww_select_text(struct ww_select *s, struct ww_arena *arena);
 void ww_select_refuse(struct ww_select *s, const char *expected);
 enum ww_code ww_select_close(struct ww_select *s);
 
+/* Between begin and end statements stop with an error after about `limit` > 0 operations of SQLite; they were
+ * spent if there are none left. */
+struct ww_steps {
+    uint64_t left, at_once;
+};
+void ww_db_steps_begin(struct ww_db *db, struct ww_steps *steps, uint64_t limit);
+void ww_db_steps_end(struct ww_db *db);
+bool ww_db_steps_spent(const struct ww_steps *steps);
+
 /* ---- dict.c: the lists of names ---- */
 
 /* The id in the database of each enumerator, -1 if it has none. */
@@ -111,9 +122,14 @@ enum ww_code ww_db_store_trace(struct ww_db *db, const char *hash, const char *p
     "CASE WHEN coalesce(" at ", '') = '' THEN '{}' ELSE '{\"' || replace(replace(" at                          \
     ", '=', '\":\"'), ' ', '\",\"') || '\"}' END"
 
-/* Prepares one statement that only reads, under the authorizer of queries. Free with sqlite3_finalize. */
-enum ww_code ww_db_prepare_reading(struct ww_db *db, const char *sql, sqlite3_stmt **stmt,
-                                   struct ww_error *error);
+/* SQLite's authorizer of statements that only read. */
+typedef int ww_db_authorizer(void *context, int action, const char *a, const char *b, const char *c,
+                             const char *d);
+int ww_db_authorize_reading(void *context, int action, const char *a, const char *b, const char *c,
+                            const char *d);
+/* Prepares one statement that only reads, and that the authorizer allows. Free with sqlite3_finalize. */
+enum ww_code ww_db_prepare_under(struct ww_db *db, const char *sql, ww_db_authorizer *authorizer, void *context,
+                                 sqlite3_stmt **stmt, struct ww_error *error);
 
 /* ---- store_launch.c, load_launch.c ---- */
 

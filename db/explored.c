@@ -1,4 +1,5 @@
 /* A sweep read back for reports: points, settings, objectives, effects, and which points are the front. */
+#include "../estimator/base/locale.h"
 #include "db.h"
 #include <math.h>
 #include <stdlib.h>
@@ -247,6 +248,7 @@ static enum ww_code load(struct reader *r) {
 
 enum ww_code ww_db_load_sweep(struct ww_db *db, int64_t sweep_id, struct ww_explored **out,
                               struct ww_error *error) {
+    WW_PLAIN_LOCALE;
     *out = NULL;
     struct ww_explored *e = calloc(1, sizeof *e);
     struct ww_arena *arena = malloc(sizeof *arena);

@@ -1,3 +1,4 @@
+#include "../estimator/base/locale.h"
 #include "db.h"
 #include <inttypes.h>
 #include <stdlib.h>
@@ -95,12 +96,14 @@ static enum ww_code load(struct ww_db *db, int64_t run_id, struct ww_result *r, 
 }
 
 enum ww_code ww_db_last_run(struct ww_db *db, int64_t *run_id, struct ww_error *error) {
+    WW_PLAIN_LOCALE;
     WW_TRY(ww_db_get_int(db, "SELECT coalesce(max(run_id), 0) FROM run", run_id, error));
     return *run_id ? WW_OK
                    : ww_fail(error, WW_DB, db->path, "there is no run yet; `warpwatt run --db` stores one");
 }
 
 enum ww_code ww_db_load(struct ww_db *db, int64_t run_id, struct ww_result **out, struct ww_error *error) {
+    WW_PLAIN_LOCALE;
     *out = NULL;
     struct ww_result *r = calloc(1, sizeof *r);
     struct ww_arena *arena = malloc(sizeof *arena);

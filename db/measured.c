@@ -1,4 +1,5 @@
 /* Measurements of real GPUs in the database. */
+#include "../estimator/base/locale.h"
 #include "db.h"
 #include "../estimator/measured.h"
 #include <inttypes.h>
@@ -119,6 +120,7 @@ static enum ww_code store(struct ww_db *db, const struct ww_measured *m, int64_t
 
 enum ww_code ww_db_store_measured(struct ww_db *db, const struct ww_measured *m, int64_t *id, bool *stored,
                                   struct ww_error *error) {
+    WW_PLAIN_LOCALE;
     WW_TRY(ww_db_exec(db, "BEGIN IMMEDIATE", "storing", error));
     return ww_db_finish(db, store(db, m, id, stored, error), error);
 }
@@ -249,6 +251,7 @@ static enum ww_code load(struct ww_db *db, int64_t id, struct ww_measured *m, st
 /* Within one transaction, so that all tables are of one state. */
 enum ww_code ww_db_load_measured(struct ww_db *db, int64_t id, struct ww_measured **out,
                                  struct ww_error *error) {
+    WW_PLAIN_LOCALE;
     *out = NULL;
     struct ww_measured *m = ww_measured_new();
     if (!m) return ww_fail_nomem(error, "a measurement");
@@ -265,6 +268,7 @@ enum ww_code ww_db_load_measured(struct ww_db *db, int64_t id, struct ww_measure
 
 enum ww_code ww_db_find_run(struct ww_db *db, const char *workload, const char *gpu, int64_t *id,
                             struct ww_error *error) {
+    WW_PLAIN_LOCALE;
     sqlite3_stmt *stmt;
     const char *slash = strrchr(workload, '/'), *name = slash ? slash + 1 : workload;
     size_t n = strlen(name);

@@ -1,6 +1,7 @@
 /* Opening: nothing is written to a file before its header says that it is one of ours. A new database is
  * made in rollback-journal mode, so that its header is complete once the creating transaction is, and
  * turned to write-ahead logging afterwards. */
+#include "../estimator/base/locale.h"
 #include "db.h"
 #include "schema.h"
 #include "sweep.h"
@@ -235,6 +236,7 @@ static enum ww_code open_sqlite(struct ww_db *db, bool exists, bool create, enum
 static enum ww_code open_file(struct ww_db *db, const char *path, bool exists, bool create, enum ww_db_use use,
                               struct ww_error *error) {
     /* a name such as "file:x" is a file's name, not a URI */
+    db->made = !exists;
     db->path = sqlite3_mprintf("%s%s", strncmp(path, "file:", 5) == 0 ? "./" : "", path);
     if (!db->path) return ww_fail_nomem(error, "a database");
     WW_TRY(open_sqlite(db, exists, create, use, error));
@@ -243,6 +245,15 @@ static enum ww_code open_file(struct ww_db *db, const char *path, bool exists, b
     WW_TRY(migrate(db, use, error));
     WW_TRY(check_schema(db, error));
     return set_journal(db, use, error);
+}
+
+/* A new file in which nothing could be made, as on a full disk, does not stay. */
+static void close_unopened(struct ww_db *db) {
+    struct stat st;
+    sqlite3_close(db->sql);
+    if (db->made && db->path && stat(db->path, &st) == 0 && st.st_size == 0) unlink(db->path);
+    sqlite3_free(db->path);
+    free(db);
 }
 
 static enum ww_code open_as(const char *path, bool create, enum ww_db_use use, struct ww_db **out,
@@ -259,16 +270,41 @@ static enum ww_code open_as(const char *path, bool create, enum ww_db_use use, s
     if (code == WW_OK)
         *out = db;
     else
-        ww_db_close(db);
+        close_unopened(db);
     return code;
 }
 
 enum ww_code ww_db_open(const char *path, bool create, struct ww_db **db, struct ww_error *error) {
+    WW_PLAIN_LOCALE;
     return open_as(path, create, WW_DB_HERE, db, error);
 }
 
 enum ww_code ww_db_open_for(const char *path, enum ww_db_use use, struct ww_db **db, struct ww_error *error) {
     return open_as(path, use != WW_DB_READ, use, db, error);
+}
+
+/* Nobody else is at work on it, and there is no result in it. Leaves a transaction open that keeps others out.
+ */
+static bool is_unused(struct ww_db *db) {
+    static const char *const tables[] = {"run", "sweep_point", "sweep_result", "hardware"};
+    int64_t rows = 0;
+    char sql[64];
+    if (sqlite3_exec(db->sql, "PRAGMA journal_mode = DELETE", NULL, NULL, NULL) != SQLITE_OK ||
+        sqlite3_exec(db->sql, "BEGIN EXCLUSIVE", NULL, NULL, NULL) != SQLITE_OK)
+        return false;
+    for (size_t i = 0; i < sizeof tables / sizeof *tables; i++) {
+        snprintf(sql, sizeof sql, "SELECT count(*) FROM %s", tables[i]);
+        if (ww_db_get_int(db, sql, &rows, NULL) != WW_OK || rows) return false;
+    }
+    return true;
+}
+
+void ww_db_close_unused(struct ww_db *db) {
+    if (db && db->made && db->sql) {
+        sqlite3_busy_timeout(db->sql, 0);
+        if (is_unused(db)) unlink(db->path);
+    }
+    ww_db_close(db);
 }
 
 void ww_db_close(struct ww_db *db) {

@@ -1,4 +1,5 @@
 /* Storing by path: a new database appears under its name only with a result in it. */
+#include "../estimator/base/locale.h"
 #include "../estimator/base/tempfile.h"
 #include "db.h"
 #include <errno.h>
@@ -50,6 +51,7 @@ static enum ww_code check_lock(struct ww_db *db, struct ww_error *error) {
 }
 
 enum ww_code ww_db_check_path(const char *path, struct ww_error *error) {
+    WW_PLAIN_LOCALE;
     struct ww_db *db;
     struct stat st;
     if (!is_there(path)) return try_new(path, error);
@@ -84,6 +86,7 @@ static enum ww_code put_in_place(const char *name, const char *path, bool *taken
 
 enum ww_code ww_db_store_at(const char *path, const struct ww_result *result, int64_t *run_id,
                             struct ww_error *error) {
+    WW_PLAIN_LOCALE;
     struct ww_temp temp;
     bool taken = false;
     if (is_there(path)) return store_there(path, result, run_id, error);

@@ -1,4 +1,5 @@
 #include "db.h"
+#include "../estimator/base/escape.h"
 #include "../estimator/base/jsonw.h"
 #include <errno.h>
 #include <inttypes.h>
@@ -9,21 +10,11 @@ static void put_hex(FILE *out, const unsigned char *p, int n) {
     for (int i = 0; i < n; i++) fprintf(out, "%02x", p[i]);
 }
 
-/* ---- CSV, as RFC 4180 has it. NULL is an empty field, an empty text is "". ---- */
+/* ---- CSV, as RFC 4180 has it. NULL is an empty field, an empty text is "", a formula is made inert. ---- */
 
 static void put_csv_text(FILE *out, const char *s, int n) {
-    bool quote = n == 0;
-    for (int i = 0; i < n; i++) quote |= s[i] == ',' || s[i] == '"' || s[i] == '\r' || s[i] == '\n';
-    if (!quote) {
-        fwrite(s, 1, (size_t)n, out);
-        return;
-    }
-    putc('"', out);
-    for (int i = 0; i < n; i++) {
-        if (s[i] == '"') putc('"', out);
-        putc(s[i], out);
-    }
-    putc('"', out);
+    if (n == 0) fputs("\"\"", out);
+    ww_put_csv(out, s, (size_t)n);
 }
 
 static void put_csv_cell(FILE *out, sqlite3_stmt *stmt, int c) {

@@ -1,6 +1,8 @@
 /* Running one read-only statement. SQLite's authorizer refuses everything that could write or reach
  * another file while the statement is prepared; sqlite3_stmt_readonly() is asked as well. */
+#include "../estimator/base/locale.h"
 #include "db.h"
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,7 +20,8 @@ static bool pragma_reads(const char *name, const char *argument) {
     return false;
 }
 
-static int authorize(void *context, int action, const char *a, const char *b, const char *c, const char *d) {
+int ww_db_authorize_reading(void *context, int action, const char *a, const char *b, const char *c,
+                            const char *d) {
     (void)context, (void)c, (void)d;
     switch (action) {
     case SQLITE_SELECT:
@@ -76,10 +79,10 @@ static enum ww_code prepare(struct ww_db *db, const char *sql, sqlite3_stmt **st
     return WW_OK;
 }
 
-enum ww_code ww_db_prepare_reading(struct ww_db *db, const char *sql, sqlite3_stmt **stmt,
-                                   struct ww_error *error) {
+enum ww_code ww_db_prepare_under(struct ww_db *db, const char *sql, ww_db_authorizer *authorizer, void *context,
+                                 sqlite3_stmt **stmt, struct ww_error *error) {
     *stmt = NULL;
-    sqlite3_set_authorizer(db->sql, authorize, NULL);
+    sqlite3_set_authorizer(db->sql, authorizer, context);
     enum ww_code code = prepare(db, sql, stmt, error);
     sqlite3_set_authorizer(db->sql, NULL, NULL);
     if (code != WW_OK) {
@@ -286,12 +289,25 @@ struct asked {
     size_t count;
 };
 
+/* Prints the rows; of what it takes for them there may be a limit. */
+static enum ww_code print_within(struct ww_db *db, sqlite3_stmt *stmt, enum ww_format format, FILE *out,
+                                 struct ww_error *error) {
+    struct ww_steps steps;
+    if (!db->limit_steps) return ww_db_print(db, stmt, format, out, error);
+    ww_db_steps_begin(db, &steps, db->limit_steps);
+    enum ww_code code = ww_db_print(db, stmt, format, out, error);
+    ww_db_steps_end(db);
+    if (code == WW_OK || !ww_db_steps_spent(&steps)) return code;
+    return ww_fail(error, WW_DB, db->path,
+                   "the query takes more than %" PRIu64 " operations of SQLite, its limit", db->limit_steps);
+}
+
 static enum ww_code run_query(struct ww_db *db, const struct asked *q, enum ww_format format, FILE *out,
                               struct ww_error *error) {
     struct binding b = {.db = db, .named = q->named, .error = error};
     enum ww_code code = prepare(db, q->sql, &b.stmt, error);
     if (code == WW_OK) code = bind_all(&b, q->bindings, q->count);
-    if (code == WW_OK) code = ww_db_print(db, b.stmt, format, out, error);
+    if (code == WW_OK) code = print_within(db, b.stmt, format, out, error);
     sqlite3_finalize(b.stmt);
     return code;
 }
@@ -299,19 +315,25 @@ static enum ww_code run_query(struct ww_db *db, const struct asked *q, enum ww_f
 static enum ww_code ask(struct ww_db *db, const struct asked *q, enum ww_format format, FILE *out,
                         struct ww_error *error) {
     if (q->count > 999) return ww_fail(error, WW_USAGE, "", "%zu values; expected at most 999", q->count);
-    sqlite3_set_authorizer(db->sql, authorize, NULL);
+    sqlite3_set_authorizer(db->sql, ww_db_authorize_reading, NULL);
     enum ww_code code = run_query(db, q, format, out, error);
     sqlite3_set_authorizer(db->sql, NULL, NULL);
     return code;
 }
 
+void ww_db_limit_steps(struct ww_db *db, uint64_t steps) {
+    db->limit_steps = steps;
+}
+
 enum ww_code ww_db_query(struct ww_db *db, const char *sql, const char *const *bindings, size_t count,
                          enum ww_format format, FILE *out, struct ww_error *error) {
+    WW_PLAIN_LOCALE;
     return ask(db, &(struct asked){sql, false, bindings, count}, format, out, error);
 }
 
 enum ww_code ww_db_query_named(struct ww_db *db, const char *name, const char *const *bindings, size_t count,
                                enum ww_format format, FILE *out, struct ww_error *error) {
+    WW_PLAIN_LOCALE;
     const struct ww_named_query *q = ww_db_named_find(name);
     if (!q) return ww_fail(error, WW_USAGE, "", "unknown query \"%.80s\"", name ? name : "");
     return ask(db, &(struct asked){q->sql, true, bindings, count}, format, out, error);

@@ -70,6 +70,31 @@ enum ww_code ww_db_finish(struct ww_db *db, enum ww_code code, struct ww_error *
     return code;
 }
 
+/* ---- a limit to what a statement takes ---- */
+
+#define STEPS_AT_ONCE 1000000 /* operations of SQLite between two looks at the limit, at most */
+
+/* Not zero: stop. */
+static int count_steps(void *context) {
+    struct ww_steps *s = context;
+    s->left -= s->left < s->at_once ? s->left : s->at_once;
+    return s->left == 0;
+}
+
+void ww_db_steps_begin(struct ww_db *db, struct ww_steps *steps, uint64_t limit) {
+    steps->left = limit;
+    steps->at_once = limit < STEPS_AT_ONCE ? limit : STEPS_AT_ONCE;
+    sqlite3_progress_handler(db->sql, (int)steps->at_once, count_steps, steps);
+}
+
+void ww_db_steps_end(struct ww_db *db) {
+    sqlite3_progress_handler(db->sql, 0, NULL, NULL);
+}
+
+bool ww_db_steps_spent(const struct ww_steps *steps) {
+    return steps->left == 0;
+}
+
 /* ---- INSERT ---- */
 
 enum ww_code ww_insert_open(struct ww_insert *in, struct ww_db *db, const char *table, const char *columns,

@@ -1,3 +1,4 @@
+#include "../estimator/base/locale.h"
 #include "db.h"
 #include "schema.h"
 #include "../estimator/base/hash.h"
@@ -150,6 +151,7 @@ static enum ww_code store(struct ww_db *db, const struct ww_result *r, int64_t *
 
 enum ww_code ww_db_store(struct ww_db *db, const struct ww_result *result, int64_t *run_id,
                          struct ww_error *error) {
+    WW_PLAIN_LOCALE;
     int64_t id = 0;
     WW_TRY(ww_db_exec(db, "BEGIN IMMEDIATE", "storing a run", error));
     enum ww_code code = ww_db_finish(db, store(db, result, &id, error), error);

@@ -6,91 +6,6 @@
 #include <inttypes.h>
 #include <string.h>
 
-#define STEPS_AT_ONCE 1000000 /* operations of SQLite */
-
-/* A column of v_sweep_point, or an expression over several, of one point. Free with sqlite3_free. */
-static char *point_sql(const char *expression) {
-    return sqlite3_mprintf("SELECT (%s\n) FROM v_sweep_point p WHERE p.sweep_id = :sweep AND p.point = :point",
-                           expression);
-}
-
-enum ww_code ww_sweep_prepare(struct ww_db *db, const char *expression, sqlite3_stmt **stmt,
-                              struct ww_error *error) {
-    char *sql = point_sql(expression);
-    *stmt = NULL;
-    if (!sql) return ww_fail_nomem(error, "an SQL expression");
-    enum ww_code code = ww_db_prepare_reading(db, sql, stmt, error);
-    sqlite3_free(sql);
-    return code;
-}
-
-/* An expression that would close our parenthesis is no expression. */
-static bool is_balanced(const char *s) {
-    int depth = 0;
-    for (char quote = 0; *s; s++) {
-        if (quote)
-            quote = *s == quote ? 0 : quote;
-        else if (*s == '\'' || *s == '"')
-            quote = *s;
-        else if (*s == '(')
-            depth++;
-        else if (*s == ')' && --depth < 0)
-            return false;
-        else if ((*s == '-' && s[1] == '-') || (*s == '/' && s[1] == '*') || *s == ';')
-            return false;
-    }
-    return depth == 0;
-}
-
-/* Called every million operations. Not zero: stop. */
-static int count_steps(void *context) {
-    int64_t *left = context;
-    return (*left -= STEPS_AT_ONCE) < 0;
-}
-
-int ww_sweep_step(struct ww_db *db, sqlite3_stmt *stmt, const char *what, enum ww_code *code,
-                  struct ww_error *error) {
-    int64_t left = WW_SQL_STEPS;
-    sqlite3_progress_handler(db->sql, STEPS_AT_ONCE, count_steps, &left);
-    int rc = sqlite3_step(stmt);
-    sqlite3_progress_handler(db->sql, 0, NULL, NULL);
-    if (rc == SQLITE_ROW || rc == SQLITE_DONE) return rc;
-    *code = left < 0 ? ww_fail(error, WW_INPUT, "SQL",
-                               "\"%.200s\" takes more than %d operations for one point; expected an expression"
-                               " that ends",
-                               what, WW_SQL_STEPS)
-                     : ww_db_fail(db, what, error);
-    return rc;
-}
-
-static enum ww_code check_expression(struct ww_db *db, const struct ww_db_sweep *sweep, const char *what,
-                                     size_t i, const char *expression, struct ww_error *error) {
-    sqlite3_stmt *stmt = NULL;
-    char where[400];
-    struct ww_error inner = {.code = WW_OK};
-    snprintf(where, sizeof where, "%.240s: $.%s[%zu]", sweep->file, what, i);
-    if (!is_balanced(expression))
-        return ww_fail(error, WW_INPUT, where, "\"%.200s\": expected one SQL expression without comments",
-                       expression);
-    enum ww_code code = ww_sweep_prepare(db, expression, &stmt, &inner);
-    int values = code == WW_OK ? sqlite3_bind_parameter_count(stmt) : 0;
-    sqlite3_finalize(stmt);
-    if (code == WW_NOMEM) return ww_fail_nomem(error, where);
-    char *at = strstr(inner.text, ", at \""); /* of the statement around it */
-    if (at) *at = 0;
-    if (code != WW_OK) return ww_fail(error, WW_INPUT, where, "\"%.200s\": %.300s", expression, inner.text);
-    if (values > 2) return ww_fail(error, WW_INPUT, where, "\"%.200s\": parameters have no value", expression);
-    return WW_OK;
-}
-
-static enum ww_code check_sql(struct ww_db *db, const struct ww_db_sweep *sweep, struct ww_error *error) {
-    for (size_t i = 0; i < sweep->objective_count; i++)
-        WW_TRY(check_expression(db, sweep, "objectives", i, sweep->objective[i].sql, error));
-    for (size_t i = 0; i < sweep->constraint_count; i++)
-        WW_TRY(check_expression(db, sweep, "constraints", i, sweep->constraint[i], error));
-    return WW_OK;
-}
-
 /* All that the sweep's content depends on, joined and hashed. */
 enum ww_code ww_db_sweep_hash(const struct ww_db_sweep *s, char out[WW_CONFIG_HASH], struct ww_error *error) {
     struct ww_buf b = {0};
@@ -175,7 +90,7 @@ static enum ww_code insert_lists(struct ww_db *db, const struct ww_db_sweep *s, 
 
 static enum ww_code begin(struct ww_db *db, struct ww_db_sweep *s, struct ww_error *error) {
     char hash[WW_CONFIG_HASH];
-    WW_TRY(check_sql(db, s, error));
+    WW_TRY(ww_sweep_check_sql(db, s, error));
     WW_TRY(ww_db_sweep_hash(s, hash, error));
     for (size_t i = 0; i < s->trace_count; i++)
         WW_TRY(ww_db_store_trace(db, s->trace[i].hash, s->trace[i].program, &s->trace[i].id, error));

@@ -126,4 +126,7 @@ enum ww_code ww_db_sweep_effects(struct ww_db *db, const struct ww_db_sweep *swe
 enum ww_code ww_db_sweep_counts(struct ww_db *db, const struct ww_db_sweep *sweep, uint64_t *stored,
                                 uint64_t *invalid, uint64_t *infeasible, struct ww_error *error);
 
+/* Closes a database whose first use failed; a file that was made for it and holds no result is removed. */
+void ww_db_close_unused(struct ww_db *db);
+
 #endif

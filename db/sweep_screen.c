@@ -83,8 +83,8 @@ static enum ww_code prepare_judge(struct ww_db *db, const struct ww_db_sweep *sw
         ww_buf_printf(&b, " AND coalesce((%s\n), 0)", sweep->constraint[i]);
     ww_buf_printf(&b, " FROM v_sweep_point p WHERE p.sweep_id = %lld", (long long)sweep->id);
     ww_buf_byte(&b, 0);
-    enum ww_code code = b.failed ? ww_fail_nomem(error, "estimates")
-                                 : ww_db_prepare_reading(db, (const char *)b.p, stmt, error);
+    enum ww_code code =
+        b.failed ? ww_fail_nomem(error, "estimates") : ww_sweep_prepare_sql(db, (const char *)b.p, stmt, error);
     ww_buf_free(&b);
     if (code == WW_OK && sqlite3_bind_parameter_count(*stmt))
         code = ww_fail(error, WW_INPUT, sweep->file,
@@ -104,6 +104,8 @@ enum ww_code ww_db_scratch_judge(struct ww_db *db, const struct ww_db_sweep *swe
     while (code == WW_OK && ww_sweep_step(db, s, "objectives and constraints", &code, error) == SQLITE_ROW) {
         uint64_t p = (uint64_t)sqlite3_column_int64(s, 0);
         if (p >= sweep->points) continue;
+        for (size_t i = 0; i < m && code == WW_OK; i++)
+            code = ww_sweep_refuse_text(sweep, i, s, (int)i + 1, error);
         for (size_t i = 0; i < m; i++)
             if (sqlite3_column_type(s, (int)i + 1) != SQLITE_NULL)
                 value[p * m + i] = sqlite3_column_double(s, (int)i + 1) * (sweep->objective[i].most ? -1 : 1);

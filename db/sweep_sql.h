@@ -9,6 +9,17 @@
 enum ww_code ww_sweep_prepare(struct ww_db *db, const char *expression, sqlite3_stmt **stmt,
                               struct ww_error *error);
 
+/* The same for a whole statement. Errors: WW_INPUT (it uses what may give another value each time), WW_DB. */
+enum ww_code ww_sweep_prepare_sql(struct ww_db *db, const char *sql, sqlite3_stmt **stmt,
+                                  struct ww_error *error);
+
+/* Looks at the objectives and constraints of a sweep that begins. Errors: WW_INPUT with the place. */
+enum ww_code ww_sweep_check_sql(struct ww_db *db, const struct ww_db_sweep *sweep, struct ww_error *error);
+
+/* WW_INPUT if the column of the present row, the value of an objective, is a text or a blob. */
+enum ww_code ww_sweep_refuse_text(const struct ww_db_sweep *sweep, size_t objective, sqlite3_stmt *stmt,
+                                  int column, struct ww_error *error);
+
 /* sqlite3_step() for an expression of a space file, which may never end: after WW_SQL_STEPS operations of
  * SQLite for one row it gives up. SQLITE_ROW, SQLITE_DONE, or *code is set. `what` names the expression in the
  * message. Errors: WW_INPUT (no end), those of ww_db_fail. */

@@ -77,8 +77,9 @@ static enum ww_code insert_results(struct ww_db *db, const struct ww_db_sweep *s
     return in.code;
 }
 
-/* An expression's value at a point. *known: it is a finite number. */
-static enum ww_code evaluate(struct ww_db *db, const struct ww_db_sweep *sweep, uint64_t ord,
+/* An expression's value at a point. *known: it is a finite number. `objective`: its number, or NO_OBJECTIVE. */
+#define NO_OBJECTIVE SIZE_MAX
+static enum ww_code evaluate(struct ww_db *db, const struct ww_db_sweep *sweep, uint64_t ord, size_t objective,
                              const char *expression, double *value, bool *known, struct ww_error *error) {
     sqlite3_stmt *stmt;
     WW_TRY(ww_sweep_prepare(db, expression, &stmt, error));
@@ -89,6 +90,8 @@ static enum ww_code evaluate(struct ww_db *db, const struct ww_db_sweep *sweep, 
         type = rc == SQLITE_ROW ? sqlite3_column_type(stmt, 0) : SQLITE_NULL;
     *value = rc == SQLITE_ROW ? sqlite3_column_double(stmt, 0) : 0;
     *known = (type == SQLITE_INTEGER || type == SQLITE_FLOAT) && isfinite(*value);
+    if (rc == SQLITE_ROW && objective != NO_OBJECTIVE)
+        code = ww_sweep_refuse_text(sweep, objective, stmt, 0, error);
     sqlite3_finalize(stmt);
     return code;
 }
@@ -100,7 +103,7 @@ static enum ww_code insert_values(struct ww_db *db, const struct ww_db_sweep *sw
     for (size_t i = 0; i < sweep->objective_count && in.code == WW_OK; i++) {
         double value;
         bool known = false;
-        in.code = evaluate(db, sweep, ord, sweep->objective[i].sql, &value, &known, error);
+        in.code = evaluate(db, sweep, ord, i, sweep->objective[i].sql, &value, &known, error);
         if (!known) continue;
         ww_insert_i64(&in, sweep->id);
         ww_insert_u64(&in, ord);
@@ -118,7 +121,7 @@ static enum ww_code judge(struct ww_db *db, const struct ww_db_sweep *sweep, uin
     for (size_t i = 0; i < sweep->constraint_count; i++) {
         double value;
         bool known;
-        WW_TRY(evaluate(db, sweep, ord, sweep->constraint[i], &value, &known, error));
+        WW_TRY(evaluate(db, sweep, ord, NO_OBJECTIVE, sweep->constraint[i], &value, &known, error));
         holds = holds && known && value != 0;
     }
     if (holds) return WW_OK;

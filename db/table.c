@@ -2,7 +2,7 @@
  * characters replaced (a stored text must not steer a terminal), long texts cut. Rows behind the first
  * batch are printed as they come, with the widths that the batch gave. */
 #include "db.h"
-#include "../estimator/base/jsonw.h"
+#include "../estimator/base/escape.h"
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
@@ -35,14 +35,13 @@ static void show_text(const char *s, size_t n, char *out) {
             used += 3;
             break;
         }
-        size_t length = ww_utf8_length(s + i, n - i);
-        bool control =
-            (unsigned char)s[i] < 0x20 || s[i] == 0x7f || (s[i] == '\xc2' && (unsigned char)s[i + 1] < 0xa0);
-        if (length == 0 || control)
+        bool shows;
+        size_t length = ww_text_next(s + i, n - i, &shows);
+        if (!shows)
             out[used++] = s[i] == '\n' || s[i] == '\t' ? ' ' : '?';
         else
             memcpy(out + used, s + i, length), used += length;
-        i += length ? length : 1;
+        i += length;
     }
     out[used] = 0;
 }

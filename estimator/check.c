@@ -1,6 +1,7 @@
 /* check.c: the conservation laws that every result obeys.
  *
  * Works on results that were read back from a database too, so it looks at nothing but the result. */
+#include "base/locale.h"
 #include "config/json.h"
 #include "run_int.h"
 #include <math.h>
@@ -210,6 +211,7 @@ static enum ww_code read_shape(const struct ww_result *result, uint64_t *sms, ui
 }
 
 enum ww_code ww_result_check(const struct ww_result *result, struct ww_error *error) {
+    WW_PLAIN_LOCALE;
     uint64_t sms = 0, schedulers = 0, cycles = 0, time_ps = 0, warps = 0, threads = 0;
     double joules = 0;
     WW_TRY(read_shape(result, &sms, &schedulers, error));

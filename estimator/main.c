@@ -1,5 +1,5 @@
 /* The program: finds the command, runs it, prints its error, and makes sure that stdout was written. */
-#include "base/text.h"
+#include "base/escape.h"
 #include "cmd/cmd.h"
 #include <errno.h>
 #include <poll.h>
@@ -56,6 +56,7 @@ static bool reader_is_gone(void) {
 int main(int argc, char **argv) {
     signal(SIGPIPE, SIG_IGN); /* a closed pipe is then a write error: what is at work can end in order */
     signal(SIGXFSZ, SIG_IGN); /* so is a file that the limit of the shell (ulimit -f) cuts off */
+    cmd_screen_begin();
     struct ww_error error = {.code = WW_OK};
     int status = 0;
     enum ww_code code = dispatch(argc, argv, &status, &error);

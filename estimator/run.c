@@ -1,4 +1,5 @@
 /* run.c: ties a GPU, a trace, mechanisms and a power table together into one result. */
+#include "base/locale.h"
 #include "run_int.h"
 #include <inttypes.h>
 #include <stdlib.h>
@@ -335,6 +336,7 @@ void ww_run_close(struct run *r, bool result) {
 }
 
 enum ww_code ww_run(const struct ww_run_options *options, struct ww_result **result, struct ww_error *error) {
+    WW_PLAIN_LOCALE;
     return ww_run_with_power(options, NULL, result, error);
 }
 

@@ -5,6 +5,8 @@
  * as long as the object. Strings that you pass are copied unless a comment says otherwise.
  * Errors: every call that can fail returns enum ww_code and fills *error (may be NULL) with where it
  * happened and what was expected; the library never prints, never exits and holds no global state.
+ * Locales: numbers are read and written with a point whatever the program has set with setlocale(). Each call
+ * uses the C locale for the calling thread until it returns, also while it calls the program back.
  * Threads: different objects may be used from different threads; one object from one at a time.
  */
 #ifndef WARPWATT_H
@@ -134,7 +136,8 @@ struct ww_launch_info {
 };
 WW_API enum ww_code ww_trace_launch_info(const struct ww_trace *trace, size_t launch,
                                          struct ww_launch_info *info, struct ww_error *error);
-/* Reads everything and checks every checksum and invariant of the format. */
+/* Reads everything and checks every checksum and invariant of the format, and that no warp goes on behind the
+ * EXIT of its last lane and no kernel has 0 registers. Errors: WW_INPUT with the file's offset. */
 WW_API enum ww_code ww_trace_verify(struct ww_trace *trace, ww_progress_fn progress, void *context,
                                     struct ww_error *error);
 /* Copies launches and CTAs into a new file. `launches` and `ctas` are lists such as "0,2-4" (NULL: all);
@@ -444,6 +447,8 @@ WW_API enum ww_code ww_db_query(struct ww_db *db, const char *sql, const char *c
  * query, not a number, no such name), WW_DB (no such run or sweep). */
 WW_API enum ww_code ww_db_query_named(struct ww_db *db, const char *name, const char *const *bindings,
                                       size_t count, enum ww_format format, FILE *out, struct ww_error *error);
+/* From here on a query ends with WW_DB after about so many operations of SQLite; 0: no limit. */
+WW_API void ww_db_limit_steps(struct ww_db *db, uint64_t steps);
 /* How many rows the last query printed. */
 WW_API uint64_t ww_db_rows(const struct ww_db *db);
 /* Named queries: SQL text by name; NULL if unknown. Enumerate with ww_db_named(i). */
@@ -612,7 +617,8 @@ struct ww_sweep_summary {
 /* Replays every trace on every point that the strategy picks, stores each point when it is done, and goes on
  * where an earlier call of the same sweep was interrupted. A point that cannot be is stored with its reason.
  * *summary is filled also on error, as far as it went. Errors: WW_USAGE (options), WW_INPUT (the space file,
- * with the place; traces), WW_UNSUPPORTED (energies without a power table), WW_FAIL (progress stopped it),
+ * with the place, also SQL that may give another value each time, or a text as an objective; traces),
+ * WW_UNSUPPORTED (energies without a power table), WW_FAIL (progress stopped it),
  * WW_DB, WW_IO. */
 WW_API enum ww_code ww_sweep(const struct ww_sweep_options *options, struct ww_sweep_summary *summary,
                              struct ww_error *error);

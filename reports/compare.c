@@ -3,6 +3,7 @@
  * A launch's time is laid on its issue slots: each cause gets the time times its share of all slots, and
  * the time that launches take before their first cycle (launch.overhead_us) is a cause of its own. So the
  * differences by cause add up to the difference in time, also between GPUs of different clocks. */
+#include "../estimator/base/locale.h"
 #include "../estimator/base/err.h"
 #include "parts.h"
 #include "text.h"
@@ -353,6 +354,7 @@ static enum ww_code compare_text(const struct side *a, const struct side *b, FIL
 
 enum ww_code ww_report_compare(const struct ww_result *a, int64_t a_id, const struct ww_result *b, int64_t b_id,
                                bool json, FILE *out, struct ww_error *error) {
+    WW_PLAIN_LOCALE;
     struct side x, y;
     make_side(&x, a, a_id);
     make_side(&y, b, b_id);

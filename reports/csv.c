@@ -1,7 +1,9 @@
 /* CSV for spreadsheets, as RFC 4180 has it: a header line, CRLF, fields with commas, quotes or line breaks in
  * quotes. Names come from files that others made: a text that a spreadsheet would take for a formula gets an
  * apostrophe before it. What is not known is an empty field. */
+#include "../estimator/base/locale.h"
 #include "../estimator/base/err.h"
+#include "../estimator/base/escape.h"
 #include "../estimator/base/jsonw.h"
 #include "derive.h"
 #include "text.h"
@@ -19,22 +21,9 @@ static void separate(struct csv *c) {
     c->begun = true;
 }
 
-/* = + - @ begin formulas, and so do they behind a tab or a line break. */
-static bool is_formula(const char *s) {
-    s += strspn(s, " \t\r\n");
-    return *s && strchr("=+-@", *s);
-}
-
 static void put_text(struct csv *c, const char *s) {
-    bool formula = is_formula(s), quoted = strpbrk(s, ",\"\r\n") != NULL;
     separate(c);
-    if (quoted) fputc('"', c->out);
-    if (formula) fputc('\'', c->out);
-    for (; *s; s++) {
-        if (*s == '"') fputc('"', c->out);
-        fputc(*s, c->out);
-    }
-    if (quoted) fputc('"', c->out);
+    ww_put_csv(c->out, s, strlen(s));
 }
 
 static void put_u64(struct csv *c, uint64_t v) {
@@ -58,16 +47,6 @@ static void put_known(struct csv *c, double v) {
 static void end_row(struct csv *c) {
     fputs("\r\n", c->out);
     c->begun = false;
-}
-
-/* A setting's value as a number where it is one: digits are no formula. */
-static void put_value(struct csv *c, const char *s) {
-    if (*s && s[strspn(s, "0123456789.eE+-")] == 0 && strpbrk(s, "0123456789")) {
-        separate(c);
-        fputs(s, c->out);
-    } else {
-        put_text(c, s);
-    }
 }
 
 /* ---- launches of runs ---- */
@@ -179,7 +158,7 @@ static void point_rows(struct csv *c, const struct ww_explored *e) {
     for (size_t i = 0; i < e->point_count; i++) {
         const struct ww_explored_point *p = &e->point[i];
         put_u64(c, p->ord);
-        for (size_t k = 0; k < e->key_count; k++) put_value(c, p->value[k] ? p->value[k] : "");
+        for (size_t k = 0; k < e->key_count; k++) put_text(c, p->value[k] ? p->value[k] : "");
         for (size_t o = 0; o < e->objective_count; o++) put_f64(c, p->objective[o]);
         put_f64(c, p->time_s);
         put_f64(c, p->energy_j);
@@ -193,6 +172,7 @@ static void point_rows(struct csv *c, const struct ww_explored *e) {
 }
 
 enum ww_code ww_report_csv(const struct ww_report_set *set, FILE *out, struct ww_error *error) {
+    WW_PLAIN_LOCALE;
     struct csv c = {.out = out};
     if (set->sweep) {
         point_rows(&c, set->sweep);

@@ -1,5 +1,6 @@
 /* Markdown tables for issues and notes. Names are escaped so that they stay texts: what Markdown or HTML would
  * read as a mark has a backslash, or is an entity, and a name is never longer than 80 bytes. */
+#include "../estimator/base/locale.h"
 #include "../estimator/base/err.h"
 #include "derive.h"
 #include "text.h"
@@ -262,6 +263,7 @@ static void sweep(FILE *out, const struct ww_explored *e) {
 }
 
 enum ww_code ww_report_markdown(const struct ww_report_set *set, FILE *out, struct ww_error *error) {
+    WW_PLAIN_LOCALE;
     if (set->sweep) sweep(out, set->sweep);
     if (set->run_count) runs(out, set);
     for (size_t i = 0; i < set->run_count; i++) one_run(out, set->run[i], set->run_id[i]);

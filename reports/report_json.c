@@ -1,4 +1,5 @@
 /* The whole result as JSON: reports/schema/report.json describes it. */
+#include "../estimator/base/locale.h"
 #include "parts.h"
 #include <cjson/cJSON.h>
 #include <math.h>
@@ -168,6 +169,7 @@ static void write_head(struct ww_jsonw *w, const struct ww_result *r, int64_t ru
 }
 
 enum ww_code ww_report_json(const struct ww_result *r, int64_t run_id, FILE *out, struct ww_error *error) {
+    WW_PLAIN_LOCALE;
     cJSON *gpu = cJSON_Parse(r->gpu_json);
     if (!cJSON_IsObject(gpu)) {
         cJSON_Delete(gpu);

@@ -1,5 +1,6 @@
 /* The text report: launches, warp states, issue slots, memory levels, energy. Parts that are all zero are
  * left out; shares are of the run's whole. */
+#include "../estimator/base/locale.h"
 #include "../estimator/base/err.h"
 #include "derive.h"
 #include "text.h"
@@ -223,6 +224,7 @@ static void print_configuration(const struct ww_result *r, FILE *out) {
 }
 
 enum ww_code ww_report_text(const struct ww_result *result, int64_t run_id, FILE *out, struct ww_error *error) {
+    WW_PLAIN_LOCALE;
     struct ww_gpu_facts facts;
     struct ww_launch_result sum;
     ww_gpu_facts(result->gpu_json, &facts);

@@ -1,5 +1,6 @@
 /* Source lines ranked by the warp-cycles that warps stalled with an instruction of theirs at the head.
  * Instructions without a source line stand for themselves, by kernel and PC. */
+#include "../estimator/base/locale.h"
 #include "../estimator/base/err.h"
 #include "parts.h"
 #include "text.h"
@@ -201,6 +202,7 @@ static enum ww_code print_text(const struct line *line, size_t shown, size_t lin
 
 enum ww_code ww_report_source(const struct ww_result *result, size_t most, bool json, FILE *out,
                               struct ww_error *error) {
+    WW_PLAIN_LOCALE;
     struct line *line = NULL;
     size_t lines = 0;
     uint64_t total = 0;

@@ -1,4 +1,5 @@
 /* The summary of one run: an object for scripts, some lines for people. */
+#include "../estimator/base/locale.h"
 #include "parts.h"
 #include "text.h"
 #include <inttypes.h>
@@ -79,5 +80,6 @@ static enum ww_code summary_text(const struct ww_result *r, int64_t run_id, FILE
 
 enum ww_code ww_report_summary(const struct ww_result *result, int64_t run_id, bool json, FILE *out,
                                struct ww_error *error) {
+    WW_PLAIN_LOCALE;
     return json ? summary_json(result, run_id, out, error) : summary_text(result, run_id, out, error);
 }

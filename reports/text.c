@@ -1,3 +1,4 @@
+#include "../estimator/base/escape.h"
 #include "text.h"
 #include "../estimator/base/err.h"
 #include "../estimator/base/jsonw.h"
@@ -74,16 +75,15 @@ void ww_clean_text(const char *s, char *out, size_t size) {
             i = tail;
             continue;
         }
-        size_t length = ww_utf8_length(s + i, n - i);
-        bool control =
-            (unsigned char)s[i] < 0x20 || s[i] == 0x7f || (s[i] == '\xc2' && (unsigned char)s[i + 1] < 0xa0);
-        if (length == 0 || control) {
+        bool shows;
+        size_t length = ww_text_next(s + i, n - i, &shows);
+        if (!shows) {
             out[used++] = '?';
         } else {
             memcpy(out + used, s + i, length);
             used += length;
         }
-        i += length ? length : 1;
+        i += length;
     }
     out[used] = 0;
 }

@@ -6,6 +6,7 @@
  * an instant. Runs that kept a timeline have the memory path's counters too, and a track for each SM's place
  * for a CTA.
  */
+#include "../estimator/base/locale.h"
 #include "parts.h"
 #include <inttypes.h>
 
@@ -273,6 +274,7 @@ static void write_end(struct ww_jsonw *w, uint64_t at) {
 }
 
 enum ww_code ww_report_timeline(const struct ww_result *r, int64_t run_id, FILE *out, struct ww_error *error) {
+    WW_PLAIN_LOCALE;
     struct ww_jsonw w;
     uint64_t start = 0, overhead = overhead_ps(r);
     ww_jsonw_begin(&w, out);

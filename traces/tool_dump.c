@@ -1,5 +1,6 @@
 /* `trace dump`: the decoded instructions of one CTA, a line each. */
-#include "../estimator/base/text.h"
+#include "../estimator/base/locale.h"
+#include "../estimator/base/escape.h"
 #include "wwt/reader.h"
 
 static void print_operand(const struct ww_operand *o, const char *before, FILE *out) {
@@ -53,6 +54,7 @@ static void print_warp(const struct ww_launch *l, const struct ww_cta_trace *cta
 
 enum ww_code ww_trace_dump(struct ww_trace *trace, size_t launch, uint64_t cta, int warp, FILE *out,
                            struct ww_error *error) {
+    WW_PLAIN_LOCALE;
     const struct ww_launch *l;
     struct ww_cta_trace c;
     WW_TRY(ww_trace_launch(trace, launch, &l, error));

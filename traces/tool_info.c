@@ -1,5 +1,7 @@
 /* `trace info`: what a trace holds, from its index alone. */
+#include "../estimator/base/locale.h"
 #include "../estimator/base/jsonw.h"
+#include "../estimator/base/escape.h"
 #include "../estimator/base/text.h"
 #include "wwt/reader.h"
 
@@ -180,5 +182,6 @@ static enum ww_code print_text(const struct ww_trace *trace, FILE *out, struct w
 }
 
 enum ww_code ww_trace_print_info(struct ww_trace *trace, bool json, FILE *out, struct ww_error *error) {
+    WW_PLAIN_LOCALE;
     return json ? print_json(trace, out, error) : print_text(trace, out, error);
 }

@@ -1,6 +1,7 @@
 /* `trace info --profile`: what the warps do, from all of the streams. */
+#include "../estimator/base/locale.h"
 #include "../estimator/base/jsonw.h"
-#include "../estimator/base/text.h"
+#include "../estimator/base/escape.h"
 #include "profile/profile.h"
 
 static double ratio(uint64_t a, uint64_t b) {
@@ -133,6 +134,7 @@ static enum ww_code each_launch(struct ww_trace *trace, struct ww_reuse *reuse, 
 
 enum ww_code ww_trace_print_profile(struct ww_trace *trace, bool json, FILE *out, ww_progress_fn progress,
                                     void *context, struct ww_error *error) {
+    WW_PLAIN_LOCALE;
     struct ww_jsonw w;
     struct ww_reuse *reuse = ww_reuse_new();
     if (!reuse) return ww_fail_nomem(error, "a profile");

@@ -1,4 +1,5 @@
 /* `trace slice`: some launches, some CTAs, into a new file. `trace merge`: the launches of several files. */
+#include "../estimator/base/locale.h"
 #include "../estimator/base/list.h"
 #include "../estimator/base/outfile.h"
 #include "wwt/reader.h"
@@ -86,6 +87,7 @@ static enum ww_code run_slice(struct slice *s, const char *launches, const char 
 
 enum ww_code ww_trace_slice(struct ww_trace *trace, const char *launches, const char *ctas,
                             const char *out_path, struct ww_error *error) {
+    WW_PLAIN_LOCALE;
     struct slice s = {.from = trace};
     struct ww_arena arena;
     WW_TRY(ww_outfile_not_input(out_path, trace->path, error));
@@ -137,6 +139,7 @@ static enum ww_code run_merge(struct ww_trace *const *trace, size_t count, const
 
 enum ww_code ww_trace_merge(struct ww_trace *const *trace, size_t count, const char *out_path,
                             struct ww_error *error) {
+    WW_PLAIN_LOCALE;
     struct ww_arena arena;
     if (count == 0) return ww_fail(error, WW_USAGE, "", "no trace to merge");
     for (size_t i = 0; i < count; i++) WW_TRY(ww_outfile_not_input(out_path, trace[i]->path, error));

@@ -1,3 +1,4 @@
+#include "../estimator/base/locale.h"
 #include "workload.h"
 #include "../estimator/base/nearest.h"
 #include <stdlib.h>
@@ -25,6 +26,7 @@ const struct ww_workload_ops *ww_workload_find(const char *name) {
 }
 
 enum ww_code ww_workload(size_t i, struct ww_workload_view *view, struct ww_error *error) {
+    WW_PLAIN_LOCALE;
     if (i >= COUNT) return ww_fail(error, WW_USAGE, "", "workload %zu: there are %zu", i, (size_t)COUNT);
     view->name = list[i]->name;
     view->help = list[i]->help;

@@ -1,4 +1,5 @@
 #include "jsonw.h"
+#include "escape.h"
 #include <inttypes.h>
 #include <errno.h>
 #include <math.h>
@@ -12,43 +13,33 @@ void ww_double_text(double v, char out[32]) {
     }
 }
 
-static bool is_tail(unsigned char c) {
-    return (c & 0xc0) == 0x80;
-}
-
-size_t ww_utf8_length(const char *s, size_t n) {
-    const unsigned char *p = (const unsigned char *)s;
-    if (n == 0) return 0;
-    if (p[0] < 0x80) return 1;
-    if (p[0] < 0xc2 || p[0] > 0xf4) return 0;
-    size_t want = p[0] < 0xe0 ? 2 : p[0] < 0xf0 ? 3 : 4;
-    if (n < want) return 0;
-    for (size_t i = 1; i < want; i++)
-        if (!is_tail(p[i])) return 0;
-    /* overlong forms, surrogates, and what lies above U+10FFFF */
-    if ((p[0] == 0xe0 && p[1] < 0xa0) || (p[0] == 0xed && p[1] > 0x9f)) return 0;
-    if ((p[0] == 0xf0 && p[1] < 0x90) || (p[0] == 0xf4 && p[1] > 0x8f)) return 0;
-    return want;
+/* What does not show is escaped: the text is the same, and a terminal sees no controls. */
+static void put_character(FILE *out, const char *s, size_t length, bool shows) {
+    uint32_t c = ww_utf8_code(s, length);
+    if (shows)
+        fwrite(s, 1, length, out);
+    else if (c < 0x10000)
+        fprintf(out, "\\u%04x", (unsigned)c);
+    else
+        fprintf(out, "\\u%04x\\u%04x", (unsigned)(0xd7c0 + (c >> 10)), (unsigned)(0xdc00 + (c & 0x3ff)));
 }
 
 static void put_quoted(FILE *out, const char *s, size_t n) {
     putc('"', out);
     for (size_t i = 0; i < n;) {
         unsigned char c = (unsigned char)s[i];
-        size_t length = ww_utf8_length(s + i, n - i);
-        if (length == 0) {
+        bool shows;
+        size_t length = ww_text_next(s + i, n - i, &shows);
+        if (ww_utf8_length(s + i, n - i) == 0) {
             fputs("\\ufffd", out);
-            length = 1;
         } else if (c == '"' || c == '\\') {
             fprintf(out, "\\%c", c);
         } else if (c == '\n') {
             fputs("\\n", out);
         } else if (c == '\t') {
             fputs("\\t", out);
-        } else if (c < 0x20 || c == 0x7f) {
-            fprintf(out, "\\u%04x", c);
         } else {
-            fwrite(s + i, 1, length, out);
+            put_character(out, s + i, length, shows);
         }
         i += length;
     }

@@ -42,7 +42,5 @@ void ww_jsonw_str(struct ww_jsonw *w, const char *key, const char *s);
 
 /* The shortest decimal text that reads back as v ("0.1", "1e+30"). `out` holds 32 bytes. */
 void ww_double_text(double v, char out[32]);
-/* Length of the UTF-8 sequence at s (n bytes left), 0 if there is none that is valid. */
-size_t ww_utf8_length(const char *s, size_t n);
 
 #endif

@@ -14,11 +14,6 @@ static inline const char *ww_plural(uint64_t count, const char *suffix) {
 /* Three significant digits without an exponent where that is short: "0.0024", "1.25", "4810". */
 void ww_three_digits(double v, char out[32]);
 
-/* Writes a string that comes from a file or a command line: control characters, which could steer a terminal,
- * become
- * '?', tabs stay. */
-void ww_put_text(FILE *out, const char *s);
-
 /* Flushes; WW_IO, with the system's reason, if anything could not be written. */
 enum ww_code ww_written(FILE *out, struct ww_error *error);
 

@@ -110,6 +110,14 @@ enum ww_code cmd_progress_end(struct cmd_progress *p, enum ww_code code, struct 
 /* True if Ctrl-C was pressed during progress. */
 bool cmd_interrupted(void);
 
+/* From here on stdout replaces what would steer a terminal, turn the direction of writing or hide (screen.c).
+ */
+void cmd_screen_begin(void);
+/* What follows is CSV, which others read: exact, unless stdout is a terminal. */
+void cmd_screen_data(void);
+/* The same stream over stderr, for what is not the program's own words; fclose() it. NULL: no memory. */
+FILE *cmd_screen_stderr(void);
+
 /* A table for people: cells row by row, columns as wide as they need; columns whose cells are all numbers
  * are set to the right. */
 struct cmd_table {

@@ -143,13 +143,17 @@ static enum ww_code query_run(const struct cmd_line *line, struct ww_error *erro
     if (cmd_has(line, "list") || cmd_has(line, "names")) return list_queries(cmd_has(line, "names"), error);
     const char *named = cmd_get(line, "named");
     enum ww_format format;
+    uint64_t steps = 0;
     WW_TRY(query_format(line, &format, error));
+    WW_TRY(cmd_u64(line, "limit-steps", 1, INT64_MAX, &steps, error));
     if (named) WW_TRY(check_named(named, error));
     if (named) WW_TRY(refuse_both(line, error));
     if (!named && !line->argument_count)
         return ww_fail(error, WW_USAGE, "warpwatt query", "expected SQL, --named QUERY or --list");
+    if (format == WW_FORMAT_CSV) cmd_screen_data();
     struct ww_db *db;
     WW_TRY(cmd_open_db(line, &db, error));
+    ww_db_limit_steps(db, steps);
     enum ww_code code =
         named ? ww_db_query_named(db, named, line->argument, line->argument_count, format, stdout, error)
               : ww_db_query(db, line->argument[0], line->argument + 1, line->argument_count - 1, format, stdout,
@@ -167,6 +171,7 @@ static const struct cmd_option query_options[] = {
     {"format", 'f', "FORMAT", "table (default), csv or json", 0},
     {"json", 0, NULL, "the same as --format json", 0},
     {"csv", 0, NULL, "the same as --format csv", 0},
+    {"limit-steps", 0, "N", "end with an error after N operations of SQLite (default: no limit)", 0},
     {0}};
 const struct cmd cmd_query = {
     .arguments = "[SQL] [VALUE...]",

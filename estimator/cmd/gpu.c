@@ -1,4 +1,5 @@
 /* warpwatt gpu list|show|diff */
+#include "../base/escape.h"
 #include "cmd.h"
 #include <stdlib.h>
 #include <string.h>
@@ -90,7 +91,7 @@ static enum ww_code list_models(const struct ww_names *names, bool json, struct 
         if (ww_gpu_load(names->name[i], NULL, 0, &all[count].gpu, &one) == WW_OK)
             count++;
         else
-            fprintf(stderr, "warpwatt: left out: %s: %s\n", one.where, one.text);
+            fprintf(stderr, "warpwatt: left out: %s: %s\n", ww_shown(one.where), ww_shown(one.text));
     }
     enum ww_code code = json ? list_json(all, count, error) : list_table(all, count, error);
     for (size_t i = 0; i < count; i++) ww_gpu_free(all[i].gpu);

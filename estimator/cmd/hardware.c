@@ -1,4 +1,5 @@
 /* warpwatt hardware import and list, correlate, gpu derive: measurements of real GPUs. */
+#include "../base/escape.h"
 #include "cmd.h"
 #include <stdlib.h>
 #include <string.h>
@@ -21,7 +22,7 @@ static enum ww_code store(const struct cmd_line *line, const struct ww_measured 
     ww_db_close(db);
     if (code != WW_OK) return code;
     printf("measurement %lld: %s, %zu figures, %zu launches%s%s\n", (long long)id,
-           m->gpu[0] ? m->gpu : "GPU not named", m->figure_count, m->point_count,
+           m->gpu[0] ? ww_shown(m->gpu) : "GPU not named", m->figure_count, m->point_count,
            stored ? "" : "; it was there already",
            m->quick ? "; made with --quick, nothing in it is a measurement" : "");
     return WW_OK;
@@ -104,6 +105,7 @@ static enum ww_code correlate(const struct cmd_line *line, struct request *r, st
     }
     cmd_progress_begin(&progress, "correlate", cmd_has(line, "quiet"));
     enum ww_code code = cmd_progress_end(&progress, ww_correlate(&r->o, &c, error), error);
+    if (format == WW_FORMAT_CSV) cmd_screen_data();
     if (code == WW_OK) code = ww_correlation_print(c, format, stdout, error);
     if (code == WW_OK && cmd_has(line, "scatter")) ww_correlation_scatter(c, stdout);
     if (code == WW_OK && cmd_get(line, "plots")) code = ww_correlation_plots(c, cmd_get(line, "plots"), error);

@@ -1,4 +1,5 @@
 /* Progress on a terminal, and Ctrl-C. */
+#include "../base/escape.h"
 #include "cmd.h"
 #include <signal.h>
 #include <time.h>
@@ -50,7 +51,7 @@ bool cmd_progress_step(void *context, double part, uint64_t done, const char *un
     double spent = t - p->start;
     scaled((double)done, amount);
     scaled((double)done / spent, rate);
-    fprintf(stderr, "\r\033[K%s: ", p->what);
+    fprintf(stderr, "\r\033[K%s: ", ww_shown(p->what));
     if (part >= 0) fprintf(stderr, "%3.0f %%  ", 100 * part);
     fprintf(stderr, "%s %s, %s/s", amount, unit, rate);
     if (part > 0.001) {

@@ -1,4 +1,5 @@
 /* warpwatt trace record */
+#include "../base/escape.h"
 #include "../base/text.h"
 #include "cmd.h"
 #include "trace_program.h"
@@ -43,14 +44,15 @@ static enum ww_code print_json(const struct cmd_line *line, const char *what, co
 
 static void print_text(const struct cmd_line *line, const char *what, const struct ww_record_stats *s) {
     const char *out = cmd_get(line, "out");
-    printf("%s: %llu launch%s, %llu warp instructions, %llu thread instructions; %s\n", what,
+    printf("%s: %llu launch%s, %llu warp instructions, %llu thread instructions; %s\n", ww_shown(what),
            (unsigned long long)s->launches, ww_plural(s->launches, "es"),
            (unsigned long long)s->warp_instructions, (unsigned long long)s->thread_instructions,
            s->verified ? "the output equals its reference" : "the output has no reference to compare with");
     char each[32];
     if (out && s->warp_instructions) {
         ww_three_digits((double)s->bytes / (double)s->warp_instructions, each);
-        printf("%s: %llu bytes, %s for each warp instruction\n", out, (unsigned long long)s->bytes, each);
+        printf("%s: %llu bytes, %s for each warp instruction\n", ww_shown(out), (unsigned long long)s->bytes,
+               each);
     }
     printf("%.2f s, %.1f million thread instructions/s\n", s->host_seconds,
            s->host_seconds > 0 ? 1e-6 * (double)s->thread_instructions / s->host_seconds : 0);
@@ -94,11 +96,14 @@ static enum ww_code record_run(const struct cmd_line *line, struct ww_error *err
     options.progress = cmd_progress_step;
     options.context = &progress;
     /* JSON stays alone on stdout. */
-    options.kernel_output = cmd_has(line, "json") ? stderr : stdout;
+    FILE *aside = cmd_has(line, "json") ? cmd_screen_stderr() : NULL;
+    options.kernel_output = aside ? aside : stdout;
+    if (cmd_has(line, "json") && !aside) return ww_fail_nomem(error, "the kernel's output");
     cmd_progress_begin(&progress, what, quiet);
     enum ww_code code = cmd_has(line, "ptx")
                             ? ww_record_ptx(what, cmd_get(line, "launch"), &options, &stats, error)
                             : record_workload(line, &options, &stats, error);
+    if (aside) fclose(aside);
     WW_TRY(cmd_progress_end(&progress, code, error));
     if (cmd_has(line, "json")) return print_json(line, what, &stats, error);
     if (!quiet) print_text(line, what, &stats);

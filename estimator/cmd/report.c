@@ -77,6 +77,7 @@ static enum ww_code print_run(const struct cmd_line *line, const struct ww_resul
 static enum ww_code print(const struct cmd_line *line, const struct loaded *l, struct ww_error *error) {
     const struct ww_report_set set = {(const struct ww_result *const *)l->run, l->id, l->count, l->sweep};
     if (cmd_has(line, "html")) return write_html(&set, cmd_get(line, "html"), error);
+    if (cmd_has(line, "csv")) cmd_screen_data();
     if (cmd_has(line, "csv")) return ww_report_csv(&set, stdout, error);
     if (cmd_has(line, "markdown")) return ww_report_markdown(&set, stdout, error);
     return print_run(line, l->run[0], l->id[0], error);

@@ -1,5 +1,5 @@
 /* warpwatt run */
-#include "../base/text.h"
+#include "../base/escape.h"
 #include "cmd.h"
 #include <stdlib.h>
 #include <string.h>

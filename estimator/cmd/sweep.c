@@ -1,4 +1,5 @@
 /* warpwatt sweep, warpwatt merge */
+#include "../base/escape.h"
 #include "../base/text.h"
 #include "cmd.h"
 #include <inttypes.h>
@@ -24,7 +25,7 @@ static void print(const struct ww_sweep_summary *s, const char *db) {
         ww_put_text(stdout, s->why);
         putchar('\n');
     }
-    printf("replays: %" PRIu64 " computed, %" PRIu64 " taken from %s\n", s->computed, s->reused, db);
+    printf("replays: %" PRIu64 " computed, %" PRIu64 " taken from %s\n", s->computed, s->reused, ww_shown(db));
 }
 
 static enum ww_code sweep(const struct cmd_line *line, struct ww_sweep_options *o, struct ww_error *error) {
@@ -197,8 +198,8 @@ static enum ww_code merge_run(const struct cmd_line *line, struct ww_error *erro
     if (!db) db = "warpwatt.db";
     WW_TRY(ww_sweep_merge(db, line->argument, line->argument_count, &m, error));
     if (!cmd_has(line, "quiet"))
-        printf("%s: %" PRIu64 " new sweep%s, %" PRIu64 " new point%s, %" PRIu64 " new replay%s\n", db, m.sweeps,
-               ww_plural(m.sweeps, "s"), m.points, ww_plural(m.points, "s"), m.replays,
+        printf("%s: %" PRIu64 " new sweep%s, %" PRIu64 " new point%s, %" PRIu64 " new replay%s\n", ww_shown(db),
+               m.sweeps, ww_plural(m.sweeps, "s"), m.points, ww_plural(m.points, "s"), m.replays,
                ww_plural(m.replays, "s"));
     return WW_OK;
 }

@@ -1,4 +1,5 @@
 /* Tables for people. */
+#include "../base/escape.h"
 #include "cmd.h"
 #include <stdarg.h>
 #include <stdlib.h>
@@ -17,7 +18,7 @@ void cmd_table_cell(struct cmd_table *t, const char *text) {
         t->cell = cell;
         t->capacity = capacity;
     }
-    t->cell[t->count] = strdup(text);
+    t->cell[t->count] = strdup(ww_shown(text));
     if (t->cell[t->count])
         t->count++;
     else

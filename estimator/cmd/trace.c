@@ -1,4 +1,5 @@
 /* warpwatt trace info|profile|dump|verify|slice|merge|workloads */
+#include "../base/escape.h"
 #include "../base/text.h"
 #include "cmd.h"
 #include <stdlib.h>
@@ -97,7 +98,7 @@ static enum ww_code verify_run(const struct cmd_line *line, struct ww_error *err
     enum ww_code code = ww_trace_verify(trace, cmd_progress_step, &progress, error);
     code = cmd_progress_end(&progress, code, error);
     if (code == WW_OK && !cmd_has(line, "quiet"))
-        printf("%s: sound, %zu launch%s\n", line->argument[0], ww_trace_launch_count(trace),
+        printf("%s: sound, %zu launch%s\n", ww_shown(line->argument[0]), ww_trace_launch_count(trace),
                ww_plural(ww_trace_launch_count(trace), "es"));
     ww_trace_close(trace);
     return code;
@@ -108,7 +109,8 @@ const struct cmd cmd_trace_verify = {
     .arguments = "FILE",
     .min_arguments = 1,
     .max_arguments = 1,
-    .about = "",
+    .about = "Also looks for what no kernel can do: instructions of a warp behind the EXIT of its\n"
+             "last lane, a kernel of 0 registers per thread.\n",
     .examples = "warpwatt trace verify bfs.wwt\n",
     .options = verify_options,
     .run = verify_run,

@@ -1,4 +1,5 @@
 /* warpwatt trace import|export */
+#include "../base/escape.h"
 #include "../base/text.h"
 #include "cmd.h"
 #include <inttypes.h>
@@ -75,12 +76,13 @@ static void import_text(const struct cmd_line *line, const struct ww_import_stat
     char each[32];
     printf("%s: %" PRIu64 " launch%s, %" PRIu64 " CTA%s, %" PRIu64 " warp instructions, %" PRIu64
            " thread instructions\n",
-           line->argument[1], s->launches, ww_plural(s->launches, "es"), s->ctas, ww_plural(s->ctas, "s"),
-           s->warp_instructions, s->thread_instructions);
+           ww_shown(line->argument[1]), s->launches, ww_plural(s->launches, "es"), s->ctas,
+           ww_plural(s->ctas, "s"), s->warp_instructions, s->thread_instructions);
     if (s->warp_instructions) {
         ww_three_digits((double)s->bytes / (double)s->warp_instructions, each);
         printf("%s: %" PRIu64 " bytes, %s for each warp instruction; the text has %.0f times as many\n",
-               cmd_get(line, "out"), s->bytes, each, s->bytes ? (double)s->text_bytes / (double)s->bytes : 0);
+               ww_shown(cmd_get(line, "out")), s->bytes, each,
+               s->bytes ? (double)s->text_bytes / (double)s->bytes : 0);
     }
     printf("%.2f s, %.2f million warp instructions/s\n", s->host_seconds,
            s->host_seconds > 0 ? 1e-6 * (double)s->warp_instructions / s->host_seconds : 0);
@@ -99,7 +101,8 @@ static void warn_unknown(const struct ww_import_stats *s) {
             "warpwatt: warning: %" PRIu64 " instructions with unknown opcodes are imported as no-operations:",
             s->unknown_instructions);
     for (size_t i = 0; i < s->unknown_count; i++)
-        fprintf(stderr, "%s %s (%" PRIu64 ")", i ? "," : "", s->unknown[i].opcode, s->unknown[i].count);
+        fprintf(stderr, "%s %s (%" PRIu64 ")", i ? "," : "", ww_shown(s->unknown[i].opcode),
+                s->unknown[i].count);
     if (s->unknown_more) fprintf(stderr, ", and others (%" PRIu64 ")", s->unknown_more);
     fputc('\n', stderr);
 }
@@ -109,7 +112,7 @@ static void warn_gaps(const struct ww_import_stats *s) {
     for (size_t i = 0; i < s->gap_count; i++) {
         fputs("warpwatt: warning: ", stderr);
         ww_put_text(stderr, s->gap[i].where);
-        fprintf(stderr, ": %s\n", s->gap[i].text);
+        fprintf(stderr, ": %s\n", ww_shown(s->gap[i].text));
     }
     if (s->gaps_more)
         fprintf(stderr, "warpwatt: warning: and %" PRIu64 " more such place%s\n", s->gaps_more,
@@ -193,8 +196,8 @@ static enum ww_code export_run(const struct cmd_line *line, struct ww_error *err
     if (!cmd_has(line, "quiet"))
         printf("%s: %" PRIu64 " launch%s, %" PRIu64 " warp instructions, %" PRIu64 " bytes of text, %" PRIu64
                " bytes written\n%.2f s\n",
-               cmd_get(line, "out"), stats.launches, ww_plural(stats.launches, "es"), stats.warp_instructions,
-               stats.text_bytes, stats.bytes, stats.host_seconds);
+               ww_shown(cmd_get(line, "out")), stats.launches, ww_plural(stats.launches, "es"),
+               stats.warp_instructions, stats.text_bytes, stats.bytes, stats.host_seconds);
     return WW_OK;
 }
 

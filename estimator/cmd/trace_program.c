@@ -6,6 +6,7 @@
 #include "trace_program.h"
 #include "../base/outfile.h"
 #include "../base/ownfd.h"
+#include "../base/escape.h"
 #include "../base/text.h"
 #include "elf_look.h"
 #include "trace_job.h"
@@ -271,7 +272,7 @@ static enum ww_code finish(struct trace_job *j, double seconds, struct ww_error 
     j->left = remove_left(j);
     enum ww_code code = ww_trace_judge(j, &mine);
     if (code != WW_OK && own != 0) { /* the program's own status is what counts, and it has spoken */
-        fprintf(stderr, "warpwatt: %s: %s\n", mine.where, mine.text);
+        fprintf(stderr, "warpwatt: %s: %s\n", ww_shown(mine.where), ww_shown(mine.text));
         return WW_OK;
     }
     if (code != WW_OK) {

@@ -1,3 +1,4 @@
+#include "../base/locale.h"
 #include "find.h"
 #include "../base/nearest.h"
 #include "gpu.h"
@@ -128,6 +129,7 @@ enum ww_code ww_data_names(const char *subdir, struct ww_names *names, struct ww
 }
 
 enum ww_code ww_gpu_names(struct ww_names *names, struct ww_error *error) {
+    WW_PLAIN_LOCALE;
     return ww_data_names("models", names, error);
 }
 

@@ -1,3 +1,4 @@
+#include "../base/locale.h"
 #include "gpu.h"
 #include "../base/outfile.h"
 #include "find.h"
@@ -220,6 +221,7 @@ static enum ww_code load_all(struct load *l, const char *name, const char *const
 
 enum ww_code ww_gpu_load(const char *name, const char *const *overrides, size_t count, struct ww_gpu **gpu,
                          struct ww_error *error) {
+    WW_PLAIN_LOCALE;
     *gpu = NULL;
     struct ww_error local;
     struct ww_gpu *g = calloc(1, sizeof *g);
@@ -261,6 +263,7 @@ size_t ww_gpu_param_count(void) {
 
 enum ww_code ww_gpu_param(const struct ww_gpu *gpu, size_t i, struct ww_param_view *view,
                           struct ww_error *error) {
+    WW_PLAIN_LOCALE;
     if (i >= ROW_COUNT)
         return ww_fail(error, WW_USAGE, "", "there is no parameter %zu, expected less than %zu", i, ROW_COUNT);
     ww_param_view_fill(&ww_gpu_rows[i], &gpu->spec, gpu->source[i], view);

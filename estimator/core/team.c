@@ -1,6 +1,7 @@
 /* The threads of an engine. A cycle's groups of SMs stand in one word of bits; who takes a bit out of it steps
  * that group. A thread takes those of its own part first, so that an SM's state stays in one processor's cache.
  */
+#include "../base/locale.h"
 #include "shard.h"
 
 #include <pthread.h>
@@ -97,6 +98,7 @@ static bool wait_for_work(struct ww_team *t) {
 }
 
 static void *work(void *context) {
+    WW_PLAIN_LOCALE;
     const struct worker *w = context;
     while (wait_for_work(w->team)) take(w->team, w->index);
     return NULL;

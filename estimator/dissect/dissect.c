@@ -1,3 +1,4 @@
+#include "../base/locale.h"
 #include "dissect.h"
 #include "meter.h"
 #include <time.h>
@@ -44,6 +45,7 @@ void ww_dissect_free(struct ww_dissect *d) {
 
 enum ww_code ww_dissect_report(const struct ww_dissect_options *options, bool json, const char *plots,
                                FILE *out, struct ww_error *error) {
+    WW_PLAIN_LOCALE;
     struct ww_dissect d;
     enum ww_code code = ww_dissect_run(options, &d, error);
     if (code == WW_OK && plots) code = ww_dissect_plots(&d, plots, error);

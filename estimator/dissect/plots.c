@@ -1,4 +1,5 @@
 /* The paper's figures, as data files and one gnuplot script. */
+#include "../base/escape.h"
 #include "dissect.h"
 #include "../base/outfile.h"
 #include <errno.h>
@@ -99,11 +100,18 @@ static enum ww_code copies(const struct folder *f, const char *name, const struc
     return close_in(out, file, error);
 }
 
+/* A column's heading: the GPU's name is the name of a file. */
+static void put_name(FILE *out, const char *gpu, const char *pattern) {
+    fputs(" \"", out);
+    ww_put_gnuplot(out, gpu);
+    fprintf(out, " %s\"", pattern);
+}
+
 static enum ww_code patterns(const struct folder *f, const struct ww_dissect *d, struct ww_error *error) {
     FILE *out;
     WW_TRY(open_in(f, "fig14.dat", &out, error));
     fprintf(out, "pattern");
-    for (size_t i = 0; i < d->pattern_count; i++) fprintf(out, " \"%s %s\"", d->gpu, d->pattern[i].name);
+    for (size_t i = 0; i < d->pattern_count; i++) put_name(out, d->gpu, d->pattern[i].name);
     for (int k = 0; k < 6; k++) {
         fprintf(out, "\nP%d", k + 1);
         for (size_t i = 0; i < d->pattern_count; i++)
@@ -221,7 +229,9 @@ enum ww_code ww_dissect_plots(const struct ww_dissect *d, const char *dir, struc
     if (mkdir(dir, 0777) != 0 && errno != EEXIST)
         return ww_fail(error, WW_IO, dir, "cannot make the folder: %s", strerror(errno));
     WW_TRY(open_in(&f, "figures.gp", &f.script, error));
-    fprintf(f.script, "# gnuplot figures.gp: figures of the dissection of %s\n", d->gpu);
+    fputs("# gnuplot figures.gp: figures of the dissection of ", f.script);
+    ww_put_gnuplot(f.script, d->gpu);
+    fputc('\n', f.script);
     enum ww_code code = figures(&f, d, error);
     struct ww_error late;
     enum ww_code closed = close_in(f.script, "figures.gp", code == WW_OK ? error : &late);

@@ -1,4 +1,5 @@
 /* A dissection as tables for people. */
+#include "../base/escape.h"
 #include "dissect.h"
 #include <math.h>
 #include <string.h>
@@ -243,7 +244,7 @@ static void print_curves(const struct ww_dissect *d, FILE *out) {
 }
 
 enum ww_code ww_dissect_print(const struct ww_dissect *d, FILE *out, struct ww_error *error) {
-    fprintf(out, "%s\n", d->gpu);
+    fprintf(out, "%s\n", ww_shown(d->gpu));
     if (d->parts & WW_DISSECT_CACHES) {
         print_caches(d, out);
         print_l2(d, out);

@@ -1,4 +1,6 @@
 /* profile_print.c: what a stored profile holds, for `warpwatt trace profile`. */
+#include "../base/escape.h"
+#include "../base/locale.h"
 #include "../base/text.h"
 #include "profile_file.h"
 #include "profile_path.h"
@@ -52,7 +54,7 @@ static void print_reuse(const struct ww_kernel_profile *p, FILE *out) {
 static void print_launch(const struct ww_kernel_profile *p, size_t index, FILE *out) {
     uint64_t loads = p->global_loads + p->local + p->texture;
     uint64_t lines = p->load_lines[0] + p->load_lines[1] + p->bypass_lines;
-    fprintf(out, "\nlaunch %zu: %s\n", index, p->kernel);
+    fprintf(out, "\nlaunch %zu: %s\n", index, ww_shown(p->kernel));
     fprintf(out, "  %" PRIu64 " CTAs of %u warps; %.0f warp instructions each, at most %.0f, deviation %.0f\n",
             p->ctas, p->warps_per_cta, p->cta_mean, p->cta_max, p->cta_deviation);
     fprintf(out, "  %.2f lines a load, %.2f passes a shared access, %" PRIu64 " barriers of warps\n",
@@ -67,13 +69,15 @@ static void print_launch(const struct ww_kernel_profile *p, size_t index, FILE *
 
 enum ww_code ww_trace_print_model_profile(struct ww_trace *trace, const char *path, FILE *out,
                                           ww_progress_fn progress, void *context, struct ww_error *error) {
+    WW_PLAIN_LOCALE;
     struct ww_model_profile profile;
     struct ww_error why;
     WW_TRY(ww_model_profile_of(trace, path, progress, context, &profile, &why, error));
     if (why.code == WW_OK)
-        fprintf(out, "%s" WW_PROFILE_SUFFIX ": read, trace %s\n", path, profile.hash);
+        fprintf(out, "%s" WW_PROFILE_SUFFIX ": read, trace %s\n", ww_shown(path), profile.hash);
     else
-        fprintf(out, "%s" WW_PROFILE_SUFFIX ": made (%s), trace %s\n", path, why.text, profile.hash);
+        fprintf(out, "%s" WW_PROFILE_SUFFIX ": made (%s), trace %s\n", ww_shown(path), ww_shown(why.text),
+                profile.hash);
     for (size_t i = 0; i < profile.count; i++) print_launch(&profile.launch[i], i, out);
     ww_model_profile_free(&profile);
     return ferror(out) ? ww_fail(error, WW_IO, "standard output", "cannot be written") : WW_OK;

@@ -1,4 +1,5 @@
 /* Two designs that replayed the same sample: the interval of their ratio. */
+#include "../base/locale.h"
 #include "sample.h"
 #include "stats.h"
 #include <math.h>
@@ -106,6 +107,7 @@ static bool has_parts(const struct ww_sampling *s) {
 
 enum ww_code ww_sample_ratio(const struct ww_sampling *a, const struct ww_sampling *b, bool energy,
                              double confidence, struct ww_sample_ratio *out, struct ww_error *error) {
+    WW_PLAIN_LOCALE;
     struct ww_arena arena;
     ww_arena_init(&arena, 0);
     size_t most = a->row_count < b->row_count ? a->row_count : b->row_count;

@@ -1,7 +1,8 @@
 /* GPU parameters fitted to measured times, and the GPU file that is written with them. */
+#include "../base/locale.h"
 #include "../base/jsonw.h"
 #include "../base/outfile.h"
-#include "../base/text.h"
+#include "../base/escape.h"
 #include "../config/gpu.h"
 #include "correlate.h"
 #include "timing_fit.h"
@@ -325,6 +326,7 @@ static enum ww_code calibrate(struct calibration *k, struct ww_measured **check,
 
 enum ww_code ww_calibrate_timing(const struct ww_calibrate_timing_options *options, FILE *out,
                                  struct ww_error *error) {
+    WW_PLAIN_LOCALE;
     struct calibration *k = calloc(1, sizeof *k);
     struct ww_measured *check = NULL;
     if (!k) return ww_fail_nomem(error, "measured points");

@@ -1,3 +1,4 @@
+#include "../base/locale.h"
 #include "correlate.h"
 #include <math.h>
 #include <stdlib.h>
@@ -139,6 +140,7 @@ static enum ww_code prepare(struct ww_correlation *c, const struct ww_correlate_
 
 enum ww_code ww_correlate(const struct ww_correlate_options *o, struct ww_correlation **out,
                           struct ww_error *error) {
+    WW_PLAIN_LOCALE;
     struct ww_gpu *gpu = NULL;
     struct ww_correlation *c = calloc(1, sizeof *c);
     *out = NULL;

@@ -1,4 +1,6 @@
 /* A correlation as a table, JSON (reports/schema/correlate.json) and CSV. */
+#include "../base/escape.h"
+#include "../base/locale.h"
 #include "../base/jsonw.h"
 #include "correlate.h"
 #include <inttypes.h>
@@ -30,7 +32,7 @@ static void print_rows(const struct ww_correlation *c, enum ww_metric metric, FI
     int workload = 8, kernel = 6;
     char launch[32];
     for (size_t i = 0; i < c->row_count; i++) {
-        int a = (int)strlen(c->row[i].workload), b = (int)strlen(c->row[i].kernel);
+        int a = (int)strlen(ww_shown(c->row[i].workload)), b = (int)strlen(ww_shown(c->row[i].kernel));
         if (a > workload) workload = a;
         if (b > kernel) kernel = b;
     }
@@ -39,9 +41,10 @@ static void print_rows(const struct ww_correlation *c, enum ww_metric metric, FI
     for (size_t i = 0; i < c->row_count; i++) {
         const struct ww_correlation_row *r = &c->row[i];
         if (r->metric != metric) continue;
-        fprintf(out, "%-*s  %-*s  %-8s  %12.4g  %12.4g  %+7.1f%%%s\n", workload, r->workload, kernel, r->kernel,
-                shown_launch(r, launch), shown(r->measured, metric), shown(r->estimate, metric),
-                100 * ww_correlation_error(r), r->verified ? "" : "  not counted: the GPU's output was wrong");
+        fprintf(out, "%-*s  %-*s  %-8s  %12.4g  %12.4g  %+7.1f%%%s\n", workload, ww_shown(r->workload), kernel,
+                ww_shown(r->kernel), shown_launch(r, launch), shown(r->measured, metric),
+                shown(r->estimate, metric), 100 * ww_correlation_error(r),
+                r->verified ? "" : "  not counted: the GPU's output was wrong");
     }
 }
 
@@ -88,8 +91,9 @@ static enum ww_code print_metric(const struct ww_correlation *c, enum ww_metric 
     put_figure(out, ", Spearman", a->spearman, "");
     fputs("\nworst:", out);
     for (size_t i = 0; i < count && i < WORST; i++)
-        fprintf(out, "%s %s %s (%s) %+.1f %%", i ? "," : "", worst[i]->workload, worst[i]->kernel,
-                shown_launch(worst[i], launch), 100 * ww_correlation_error(worst[i]));
+        fprintf(out, "%s %s %s (%s) %+.1f %%", i ? "," : "", ww_shown(worst[i]->workload),
+                ww_shown(worst[i]->kernel), shown_launch(worst[i], launch),
+                100 * ww_correlation_error(worst[i]));
     fputs("\n", out);
     free(worst);
     return WW_OK;
@@ -102,8 +106,9 @@ static bool has(const struct ww_correlation *c, enum ww_metric metric) {
 }
 
 static enum ww_code print_text(const struct ww_correlation *c, FILE *out, struct ww_error *error) {
-    fprintf(out, "measured: %s (%s)\nestimated: %s\n", c->measured_gpu[0] ? c->measured_gpu : "GPU not named",
-            c->measured_source, c->gpu);
+    fprintf(out, "measured: %s (%s)\nestimated: %s\n",
+            c->measured_gpu[0] ? ww_shown(c->measured_gpu) : "GPU not named", ww_shown(c->measured_source),
+            ww_shown(c->gpu));
     if (c->quick) fputs("the file was made with --quick: nothing in it is a measurement\n", out);
     for (int metric = 0; metric < WW_METRIC_COUNT; metric++)
         if (has(c, (enum ww_metric)metric)) WW_TRY(print_metric(c, (enum ww_metric)metric, out, error));
@@ -164,13 +169,8 @@ static enum ww_code print_json(const struct ww_correlation *c, FILE *out, struct
 /* ---- CSV ---- */
 
 static void csv_text(FILE *out, const char *s) {
-    bool quote = s[strcspn(s, "\",\r\n")] != 0;
-    if (quote) fputc('"', out);
-    for (; *s; s++) {
-        if (*s == '"') fputc('"', out);
-        fputc(*s, out);
-    }
-    fputs(quote ? "\"," : ",", out);
+    ww_put_csv(out, s, strlen(s));
+    fputc(',', out);
 }
 
 static enum ww_code print_csv(const struct ww_correlation *c, FILE *out) {
@@ -189,6 +189,7 @@ static enum ww_code print_csv(const struct ww_correlation *c, FILE *out) {
 
 enum ww_code ww_correlation_print(const struct ww_correlation *c, enum ww_format format, FILE *out,
                                   struct ww_error *error) {
+    WW_PLAIN_LOCALE;
     if (format == WW_FORMAT_JSON) return print_json(c, out, error);
     return format == WW_FORMAT_CSV ? print_csv(c, out) : print_text(c, out, error);
 }

@@ -1,3 +1,5 @@
+#include "../base/escape.h"
+#include "../base/locale.h"
 #include "derive.h"
 #include "../base/jsonw.h"
 #include "../base/outfile.h"
@@ -124,11 +126,11 @@ static enum ww_code check_path(const struct ww_derivation *d, const char *path) 
 /* ---- the list for people ---- */
 
 static void print_list(const struct ww_derivation *d, FILE *out) {
-    fprintf(out, "%-28s %10s %10s  %s\n", "parameter", d->base, "derived", "from");
+    fprintf(out, "%-28s %10s %10s  %s\n", "parameter", ww_shown(d->base), "derived", "from");
     for (size_t i = 0; i < d->count; i++) {
         const struct ww_derived *r = &d->row[i];
-        fprintf(out, "%-28s %10.6g %10.6g  %s: %.6g %s%s%s\n", r->key, r->base, r->value, r->figure, r->median,
-                r->unit, r->note[0] ? "; " : "", r->note);
+        fprintf(out, "%-28s %10.6g %10.6g  %s: %.6g %s%s%s\n", r->key, r->base, r->value, ww_shown(r->figure),
+                r->median, ww_shown(r->unit), r->note[0] ? "; " : "", ww_shown(r->note));
     }
 }
 
@@ -147,6 +149,7 @@ static enum ww_code derive(struct ww_derivation *d, const char *path, FILE *list
 
 enum ww_code ww_measured_derive(const struct ww_measured *m, const char *base, const char *path, FILE *list,
                                 struct ww_error *error) {
+    WW_PLAIN_LOCALE;
     if (m->quick)
         return ww_fail(error, WW_INPUT, m->source,
                        "was made with the kit's --quick: nothing in it is a measurement");

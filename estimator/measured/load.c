@@ -1,3 +1,4 @@
+#include "../base/locale.h"
 #include "measured.h"
 #include "../base/buf.h"
 #include "../base/hash.h"
@@ -52,6 +53,7 @@ static enum ww_code parse(const char *path, const struct ww_buf *text, struct ww
 }
 
 enum ww_code ww_measured_load(const char *path, struct ww_measured **out, struct ww_error *error) {
+    WW_PLAIN_LOCALE;
     struct ww_buf text;
     *out = NULL;
     WW_TRY(ww_read_file(path, FILE_LIMIT, &text, error));

@@ -1,6 +1,7 @@
 /* A correlation as scatter plots: for terminals, and as data files with a gnuplot script. */
+#include "../base/escape.h"
+#include "../base/locale.h"
 #include "../base/outfile.h"
-#include "../base/text.h"
 #include "correlate.h"
 #include <errno.h>
 #include <math.h>
@@ -58,6 +59,7 @@ static void draw(const struct ww_correlation *c, enum ww_metric metric, double l
 }
 
 void ww_correlation_scatter(const struct ww_correlation *c, FILE *out) {
+    WW_PLAIN_LOCALE;
     char grid[LINES][COLUMNS + 1];
     for (int m = 0; m < WW_METRIC_COUNT; m++) {
         double low, high;
@@ -104,9 +106,9 @@ static enum ww_code put_data(const struct ww_correlation *c, enum ww_metric metr
         const struct ww_correlation_row *r = &c->row[i];
         if (!counted(r, metric)) continue;
         fprintf(out, "%.9g %.9g %.9g %.9g # ", r->measured, r->low, r->high, r->estimate);
-        ww_put_text(out, r->workload);
+        ww_put_gnuplot(out, r->workload);
         fputc(' ', out);
-        ww_put_text(out, r->kernel);
+        ww_put_gnuplot(out, r->kernel);
         fputc('\n', out);
     }
     return close_in(out, name, error);
@@ -151,6 +153,7 @@ static void run_gnuplot(const char *dir) {
 }
 
 enum ww_code ww_correlation_plots(const struct ww_correlation *c, const char *dir, struct ww_error *error) {
+    WW_PLAIN_LOCALE;
     FILE *script;
     enum ww_code code = WW_OK;
     double low, high;

@@ -1,3 +1,4 @@
+#include "../base/locale.h"
 #include "mech.h"
 #include "../base/nearest.h"
 #include "dma.h"
@@ -186,6 +187,7 @@ size_t ww_mech_count(void) {
 }
 
 enum ww_code ww_mech(size_t i, struct ww_mech_view *view, struct ww_error *error) {
+    WW_PLAIN_LOCALE;
     if (i >= MECH_COUNT)
         return ww_fail(error, WW_USAGE, "", "there is no mechanism %zu, expected less than %zu", i, MECH_COUNT);
     *view = (struct ww_mech_view){.kind = ww_mech_kind_name(all[i]->kind),
@@ -198,6 +200,7 @@ enum ww_code ww_mech(size_t i, struct ww_mech_view *view, struct ww_error *error
 }
 
 enum ww_code ww_mech_param(size_t i, size_t p, struct ww_param_view *view, struct ww_error *error) {
+    WW_PLAIN_LOCALE;
     if (i >= MECH_COUNT || p >= all[i]->param_count)
         return ww_fail(error, WW_USAGE, "", "there is no parameter %zu of mechanism %zu", p, i);
     void *settings = calloc(1, all[i]->settings_size ? all[i]->settings_size : 1);

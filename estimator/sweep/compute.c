@@ -1,6 +1,7 @@
 /* Computing the points of a sweep by several threads. What is stored does not depend on their number: rows have
  * the point's number, and a configuration that two points share is computed by one of them while the other
  * waits. */
+#include "../base/locale.h"
 #include "../run_int.h"
 #include "job.h"
 #include <stdlib.h>
@@ -168,6 +169,7 @@ static enum ww_code do_point(struct worker *w, size_t ord, struct ww_db_sweep_re
 }
 
 static void *work(void *context) {
+    WW_PLAIN_LOCALE;
     struct worker *w = context;
     struct sweep_job *job = w->job;
     struct ww_error error = {.code = WW_OK};

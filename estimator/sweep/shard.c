@@ -4,6 +4,7 @@
  *
  * What was computed before is kept: a local file that a killed program left, or a file that is in place
  * already, is where a shard goes on. A lock keeps two programs on one machine from the same local file. */
+#include "../base/locale.h"
 #include "../base/outfile.h"
 #include "job.h"
 #include <errno.h>
@@ -235,6 +236,7 @@ enum ww_code sweep_run_shard(struct sweep_job *job, struct ww_sweep_summary *sum
 
 enum ww_code ww_sweep_merge(const char *db, const char *const *from, size_t count,
                             struct ww_sweep_merged *merged, struct ww_error *error) {
+    WW_PLAIN_LOCALE;
     struct ww_db *into;
     struct ww_db_merged m = {0};
     for (size_t i = 0; i < count && access(db, F_OK) != 0; i++) /* before a database is made for nothing */
@@ -242,7 +244,10 @@ enum ww_code ww_sweep_merge(const char *db, const char *const *from, size_t coun
     WW_TRY(ww_db_open(db, true, &into, error));
     enum ww_code code = WW_OK;
     for (size_t i = 0; i < count && code == WW_OK; i++) code = ww_db_merge(into, from[i], &m, error);
-    ww_db_close(into);
+    if (code == WW_OK)
+        ww_db_close(into);
+    else
+        ww_db_close_unused(into);
     *merged = (struct ww_sweep_merged){m.sweeps, m.points, m.results};
     return code;
 }

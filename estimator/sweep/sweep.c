@@ -1,4 +1,5 @@
 /* ww_sweep: a space, a strategy, a database. */
+#include "../base/locale.h"
 #include "adaptive.h"
 #include "../config/gpu.h"
 #include <stdlib.h>
@@ -167,10 +168,15 @@ static enum ww_code run(struct sweep_job *job, struct ww_sweep_summary *summary,
 
 enum ww_code ww_sweep(const struct ww_sweep_options *options, struct ww_sweep_summary *summary,
                       struct ww_error *error) {
+    WW_PLAIN_LOCALE;
     struct sweep_job job = {.options = options, .dir = WW_TEMP_NONE};
     *summary = (struct ww_sweep_summary){0};
     enum ww_code code = run(&job, summary, error);
-    ww_db_close(job.db);
+    /* what is left on a cluster finds its database again */
+    if (code == WW_OK || (options->slurm && summary->sweep))
+        ww_db_close(job.db);
+    else
+        ww_db_close_unused(job.db);
     sweep_models_close(&job);
     sweep_traces_close(&job);
     ww_gpu_free(job.gpu);

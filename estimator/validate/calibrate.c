@@ -1,9 +1,10 @@
 /* calibrate.c: factors on a power table's components, fitted to measured power of traces. */
+#include "../base/locale.h"
 #include "../../power/fit.h"
 #include "../../power/power.h"
 #include "../../power/scaling.h"
+#include "../base/escape.h"
 #include "../base/outfile.h"
-#include "../base/text.h"
 #include "../config/json.h"
 #include "../warpwatt.h"
 #include <errno.h>
@@ -169,7 +170,7 @@ static void report_fit(const struct calibration *k, const struct ww_fit *fit, FI
             fprintf(out, "%14.3f", fit->error[g]);
         else
             fprintf(out, "%14s", "at its bound");
-        fprintf(out, "  %s\n", k->group[g].text);
+        fprintf(out, "  %s\n", ww_shown(k->group[g].text));
     }
     fprintf(out, "mean absolute error with each point left out: %.1f %%\n", 100 * fit->left_out);
 }
@@ -236,6 +237,7 @@ static enum ww_code calibrate(struct calibration *k, struct measured *m, struct 
 }
 
 enum ww_code ww_calibrate_power(const struct ww_calibrate_options *options, FILE *out, struct ww_error *error) {
+    WW_PLAIN_LOCALE;
     struct calibration k = {.o = options};
     struct measured *m = calloc(2, sizeof *m);
     if (!m) return ww_fail_nomem(error, "measured points");
@@ -248,6 +250,7 @@ enum ww_code ww_calibrate_power(const struct ww_calibrate_options *options, FILE
 }
 
 enum ww_code ww_calibrate_structures(const char *table, FILE *out, struct ww_error *error) {
+    WW_PLAIN_LOCALE;
     struct ww_scaling *scaling;
     struct ww_buf text = {0};
     WW_TRY(ww_scaling_load(table ? table : "scaling", false, &scaling, error));

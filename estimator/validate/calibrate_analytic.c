@@ -1,4 +1,5 @@
 /* calibrate_analytic.c: the analytical model's constants and its own error, from a table of full replays. */
+#include "../base/locale.h"
 #include "../base/outfile.h"
 #include "../base/text.h"
 #include "../config/json.h"
@@ -145,6 +146,7 @@ static enum ww_code check_out(const struct analytic_table *t, const struct ww_ca
 
 enum ww_code ww_calibrate_analytic(const struct ww_calibrate_analytic_options *options, FILE *out,
                                    struct ww_error *error) {
+    WW_PLAIN_LOCALE;
     struct ww_buf text = {0};
     struct analytic_table t = {0};
     WW_TRY(ww_read_file(options->measured, FILE_MOST, &text, error));

@@ -1,5 +1,6 @@
 /* Recording and replaying by several threads; sums are added in the order of jobs, so that results do not
  * depend on their number. */
+#include "../base/locale.h"
 #include "../base/tempfile.h"
 #include "matrix.h"
 #include <pthread.h>
@@ -104,6 +105,7 @@ static struct job *take(struct pool *p) {
 }
 
 static void *work(void *context) {
+    WW_PLAIN_LOCALE;
     struct pool *p = context;
     for (struct job *job = take(p); job; job = take(p)) {
         struct ww_error error;

@@ -1,4 +1,5 @@
 /* Prints sets of rows: an aligned table for people, or an array of objects (reports/schema/validate.json). */
+#include "../base/locale.h"
 #include "../../reports/text.h"
 #include "../base/jsonw.h"
 #include "validate.h"
@@ -164,6 +165,7 @@ static enum ww_code print_text(const struct ww_validation *v, FILE *out, struct 
 
 enum ww_code ww_validation_print(struct ww_validation *const *validation, size_t count, bool json, FILE *out,
                                  struct ww_error *error) {
+    WW_PLAIN_LOCALE;
     if (json) return print_json(validation, count, out, error);
     for (size_t i = 0; i < count; i++) {
         if (i) fputs("\n", out);

@@ -1,4 +1,5 @@
 /* Sets of rows, and the suites that fill them. */
+#include "../base/locale.h"
 #include "validate.h"
 #include "../base/nearest.h"
 #include <math.h>
@@ -159,6 +160,7 @@ static enum ww_code find_suite(const char *name, const struct suite **suite, str
 
 enum ww_code ww_validate(const char *name, const struct ww_validate_options *options,
                          struct ww_validation **validation, struct ww_error *error) {
+    WW_PLAIN_LOCALE;
     const struct suite *suite;
     WW_TRY(find_suite(name, &suite, error));
     struct ww_validation *v = malloc(sizeof *v);

@@ -4,6 +4,7 @@
  *
  * Plateaus and knees of the published latencies are found in their points as those of ours are. Points on a
  * plateau count; of those between two the knee does. */
+#include "../base/locale.h"
 #include "../dissect/curves.h"
 #include "validate.h"
 #include <math.h>
@@ -98,6 +99,7 @@ static enum ww_code measure_on(struct suite *s, struct job *job, struct ww_error
 
 /* Takes jobs until there is none; the largest stand last in each curve and are taken first. */
 static void *work(void *context) {
+    WW_PLAIN_LOCALE;
     struct suite *s = context;
     for (;;) {
         struct ww_error error;

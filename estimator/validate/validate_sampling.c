@@ -1,5 +1,6 @@
 /* How often the intervals of sampled runs hold the full replay, over workloads, GPUs and seeds. The goals are
  * the project's own (docs/sampling.md): no publication states them. */
+#include "../base/locale.h"
 #include "sampling_int.h"
 #include <math.h>
 #include <pthread.h>
@@ -48,6 +49,7 @@ struct pool {
 };
 
 static void *work(void *context) {
+    WW_PLAIN_LOCALE;
     struct pool *p = context;
     for (;;) {
         pthread_mutex_lock(&p->lock);

@@ -1,6 +1,6 @@
 /* Escaped text and sortable tables. */
 #include "page.h"
-#include "../../estimator/base/jsonw.h"
+#include "../../estimator/base/escape.h"
 #include <inttypes.h>
 #include <math.h>
 #include <stdarg.h>
@@ -15,21 +15,12 @@ void ww_html(struct ww_page *p, const char *fmt, ...) {
     va_end(args);
 }
 
-/* Controls of C0 and C1, line separators, and what turns the direction of writing. */
-static bool is_unsafe(const unsigned char *s, size_t n) {
-    if (n == 1) return *s < 0x20 || *s == 0x7f;
-    if (n == 2) return s[0] == 0xc2 && s[1] < 0xa0;
-    if (n != 3) return false;
-    if (s[0] == 0xe2 && s[1] == 0x80) return (s[2] >= 0xa8 && s[2] <= 0xae) || s[2] == 0x8e || s[2] == 0x8f;
-    if (s[0] == 0xe2 && s[1] == 0x81) return s[2] >= 0xa6 && s[2] <= 0xa9;
-    return s[0] == 0xef && s[1] == 0xbf && s[2] >= 0xbe;
-}
-
 static void put_escaped(FILE *out, const char *s, size_t n) {
     for (size_t i = 0; i < n;) {
-        size_t length = ww_utf8_length(s + i, n - i);
+        bool shows;
+        size_t length = ww_text_next(s + i, n - i, &shows);
         char c = s[i];
-        if (length == 0 || is_unsafe((const unsigned char *)s + i, length))
+        if (!shows)
             fputs("\xef\xbf\xbd", out);
         else if (c == '&')
             fputs("&amp;", out);
@@ -43,7 +34,7 @@ static void put_escaped(FILE *out, const char *s, size_t n) {
             fputs("&#39;", out);
         else
             fwrite(s + i, 1, length, out);
-        i += length ? length : 1;
+        i += length;
     }
 }
 

@@ -121,6 +121,11 @@ def stub_failures(host):
     expect("a program without a name", record([""], ["-q"]), 2, "^$", "name behind -- is empty")
     expect("a bad variable in the environment", run([host, PTX, "zstd"],
            {"LD_LIBRARY_PATH": CUDART, "WARPWATT_CUDA_EVERY": "x"}), 1, None, "WARPWATT_CUDA_EVERY: expected a whole")
+    for name in "EVERY", "FIRST", "LIMIT":
+        for value in "0", "18446744073709551616":
+            expect("WARPWATT_CUDA_%s=%s is out of range" % (name, value), run([host, PTX, "zstd"],
+                   {"LD_LIBRARY_PATH": CUDART, "WARPWATT_CUDA_" + name: value}), 1, None,
+                   "WARPWATT_CUDA_%s: expected a whole number" % name)
 
 
 def stub_descriptors(host):

@@ -6,6 +6,7 @@
 #include "../../estimator/base/heap.h"
 #include "../../estimator/base/nearest.h"
 #include "../../estimator/base/rng.h"
+#include "../../estimator/base/escape.h"
 #include "../../estimator/base/text.h"
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,6 @@
 /* Numbers and texts for people. */
 #include "result_fixture.h"
+#include "../../estimator/base/escape.h"
 #include "../../estimator/base/jsonw.h"
 #include "../../reports/text.h"
 #include <setjmp.h>

@@ -1,4 +1,5 @@
 /* Exporting a trace as the text that Accel-Sim reads. */
+#include "../../estimator/base/locale.h"
 #include "output.h"
 #include "text.h"
 #include "../wwt/reader.h"
@@ -348,6 +349,7 @@ static enum ww_code export_all(struct exporter *e, struct ww_error *error) {
 
 enum ww_code ww_export_accelsim(struct ww_trace *trace, const char *dir,
                                 const struct ww_export_options *options, struct ww_error *error) {
+    WW_PLAIN_LOCALE;
     struct exporter e = {.trace = trace, .dir = dir};
     double start = now();
     if (options) e.options = *options;

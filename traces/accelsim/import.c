@@ -1,4 +1,5 @@
 /* Importing Accel-Sim traces: the files of a list, one launch each, into one container. */
+#include "../../estimator/base/locale.h"
 #include "import.h"
 #include "../../estimator/base/outfile.h"
 #include "../wwt/writer.h"
@@ -243,6 +244,7 @@ static enum ww_code check_output(const char *out, const struct ww_as_files *file
 
 enum ww_code ww_import_accelsim(const char *path, const struct ww_import_options *options,
                                 struct ww_import_stats *stats, struct ww_error *error) {
+    WW_PLAIN_LOCALE;
     struct ww_import_stats own;
     struct ww_as_files files;
     struct ww_arena arena;

@@ -8,6 +8,7 @@
 #ifndef WW_TRACES_CUDA_RT_H
 #define WW_TRACES_CUDA_RT_H
 
+#include "../../estimator/base/locale.h"
 #include "../../estimator/base/ownfd.h"
 #include "../../estimator/config/gpu.h"
 #include "../ptx/device_host.h"
@@ -102,9 +103,11 @@ int rt_enter(void);
 /* Takes the lock only. */
 void rt_lock(void);
 void rt_unlock(const int *unused);
+/* The lock, and the C locale: the program may have set one in which numbers have commas. */
 #define RT_LOCK                                                                                                \
     __attribute__((cleanup(rt_unlock))) const int rt_held_ = (rt_lock(), 0);                                   \
-    (void)rt_held_
+    (void)rt_held_;                                                                                            \
+    WW_PLAIN_LOCALE
 /* Begins an entry point that needs the device. */
 #define RT_ENTER                                                                                               \
     RT_LOCK;                                                                                                   \

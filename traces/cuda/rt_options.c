@@ -1,18 +1,21 @@
 /* rt_options.c: the runtime's options, from environment variables that `warpwatt trace record -- PROGRAM` sets.
  */
 #include "rt.h"
+#include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-static enum ww_code number(const char *name, uint64_t low, uint64_t *value, struct ww_error *error) {
+static enum ww_code number(const char *name, uint64_t *value, struct ww_error *error) {
     const char *text = getenv(name);
     char *end;
     if (!text || !*text) return WW_OK;
+    errno = 0;
     unsigned long long v = strtoull(text, &end, 10);
-    if (*end || *text < '0' || *text > '9' || v < low)
-        return ww_fail(error, WW_USAGE, name, "expected a whole number of at least %llu, found '%.60s'",
-                       (unsigned long long)low, text);
+    if (*end || *text < '0' || *text > '9' || errno || v < 1)
+        return ww_fail(error, WW_USAGE, name, "expected a whole number in 1..%llu, found '%.60s'", ULLONG_MAX,
+                       text);
     *value = v;
     return WW_OK;
 }
@@ -50,9 +53,9 @@ enum ww_code rt_read_options(struct rt_options *o, struct ww_error *error) {
     WW_TRY(text("WARPWATT_CUDA_ARCH", &o->arch, error));
     WW_TRY(text("WARPWATT_CUDA_GPU", &o->gpu, error));
     WW_TRY(text("WARPWATT_CUDA_KERNEL", &o->kernel, error));
-    WW_TRY(number("WARPWATT_CUDA_FIRST", 1, &o->first, error));
-    WW_TRY(number("WARPWATT_CUDA_EVERY", 1, &o->every, error));
-    WW_TRY(number("WARPWATT_CUDA_LIMIT", 1, &o->limit, error));
+    WW_TRY(number("WARPWATT_CUDA_FIRST", &o->first, error));
+    WW_TRY(number("WARPWATT_CUDA_EVERY", &o->every, error));
+    WW_TRY(number("WARPWATT_CUDA_LIMIT", &o->limit, error));
     WW_TRY(flag("WARPWATT_CUDA_NO_RECORD", &o->no_record, error));
     WW_TRY(flag("WARPWATT_CUDA_STRICT", &o->strict, error));
     WW_TRY(flag("WARPWATT_CUDA_PROGRESS", &o->progress, error));

@@ -1,4 +1,5 @@
 /* rt_state.c: the process's device, its lock, errors, and the end of the recording. */
+#include "../../estimator/base/escape.h"
 #include "rt.h"
 #include <dlfcn.h>
 #include <errno.h>
@@ -64,7 +65,7 @@ void rt_say(const char *fmt, ...) {
     va_start(list, fmt);
     vsnprintf(line, sizeof line, fmt, list);
     va_end(list);
-    tell("warpwatt: %s\n", line);
+    tell("warpwatt: %s\n", ww_shown(line)); /* names of kernels and files are in it */
 }
 
 int rt_say_error(const struct ww_error *error, int code) {
@@ -232,6 +233,7 @@ static void give_up(void) {
 
 /* Runs at exit(), after the program's own exit handlers. A child made by fork has no part in the recording. */
 __attribute__((destructor)) static void finish(void) {
+    WW_PLAIN_LOCALE;
     struct ww_error error = {0};
     struct ww_record_stats stats = {0};
     if (!rt.device || rt.pid != getpid()) return;

@@ -1,4 +1,5 @@
 /* device.c: memory and launches of a device. */
+#include "../../estimator/base/locale.h"
 #include "device_internal.h"
 #include <stdlib.h>
 #include <string.h>
@@ -24,6 +25,7 @@ static enum ww_code parse_arch(const char *arch, uint32_t *number, struct ww_err
 }
 
 enum ww_code ww_record_arch(const char *arch, struct ww_error *error) {
+    WW_PLAIN_LOCALE;
     uint32_t number;
     return parse_arch(arch, &number, error);
 }

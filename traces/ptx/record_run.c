@@ -1,4 +1,5 @@
 /* record_run.c: recording built-in workloads and PTX files. */
+#include "../../estimator/base/locale.h"
 #include "../../estimator/base/buf.h"
 #include "../../estimator/base/outfile.h"
 #include "../workload.h"
@@ -32,6 +33,7 @@ static enum ww_code finish(struct ww_device *d, enum ww_code code, double began,
 enum ww_code ww_record_workload(const char *name, const char *const *parameters, size_t count,
                                 const struct ww_record_options *options, struct ww_record_stats *stats,
                                 struct ww_error *error) {
+    WW_PLAIN_LOCALE;
     struct ww_record_stats unused;
     double began = now();
     const struct ww_workload_ops *ops;
@@ -61,6 +63,7 @@ enum ww_code ww_record_workload(const char *name, const char *const *parameters,
 enum ww_code ww_record_ptx(const char *ptx_path, const char *launch_json_path,
                            const struct ww_record_options *options, struct ww_record_stats *stats,
                            struct ww_error *error) {
+    WW_PLAIN_LOCALE;
     struct ww_record_stats unused;
     double began = now();
     struct launch_file *f;

@@ -1,4 +1,6 @@
 /* `trace regions`: when CTAs use their shared memory. */
+#include "../../estimator/base/escape.h"
+#include "../../estimator/base/locale.h"
 #include "../../estimator/base/jsonw.h"
 #include "../wwt/reader.h"
 #include "regions.h"
@@ -46,7 +48,7 @@ static double share(uint64_t part, uint64_t all) {
 }
 
 static void print_text(FILE *out, size_t index, const struct ww_launch *l, const struct use *u) {
-    fprintf(out, "launch %zu: %s\n", index, l->kernel);
+    fprintf(out, "launch %zu: %s\n", index, ww_shown(l->kernel));
     fprintf(out, "    shared memory of a CTA   %" PRIu32 " bytes, accessed up to byte %" PRIu64 "\n",
             l->shared_static + l->shared_dynamic, u->bytes);
     fprintf(out, "    regions of a CTA         %.2f (%" PRIu64 " to %" PRIu64 ")\n", share(u->regions, u->ctas),
@@ -70,6 +72,7 @@ static void print_json(struct ww_jsonw *w, size_t index, const struct ww_launch 
 }
 
 enum ww_code ww_trace_print_regions(struct ww_trace *trace, bool json, FILE *out, struct ww_error *error) {
+    WW_PLAIN_LOCALE;
     struct ww_jsonw w;
     if (json) {
         ww_jsonw_begin(&w, out);

@@ -1,4 +1,5 @@
 /* `trace transform`: a trace of what the program would be if its CTAs took turns in shared memory. */
+#include "../../estimator/base/locale.h"
 #include "transform.h"
 
 #include "../../estimator/base/outfile.h"
@@ -246,6 +247,7 @@ static enum ww_code choose(const struct ww_transform_options *o, struct ww_tf *t
 
 enum ww_code ww_trace_transform(struct ww_trace *trace, const struct ww_transform_options *options,
                                 const char *out_path, struct ww_error *error) {
+    WW_PLAIN_LOCALE;
     struct ww_tf t = {.trace = trace, .error = error, .options = options};
     struct ww_list lines = {0};
     struct ww_arena arena;

@@ -1,4 +1,5 @@
 /* The reader's calls on an open trace; decoded groups and how long they stay. */
+#include "../../estimator/base/locale.h"
 #include "reader.h"
 
 size_t ww_trace_launch_count(const struct ww_trace *trace) {
@@ -31,6 +32,7 @@ enum ww_code ww_trace_launch(struct ww_trace *trace, size_t index, const struct 
 
 enum ww_code ww_trace_launch_info(const struct ww_trace *trace, size_t launch, struct ww_launch_info *info,
                                   struct ww_error *error) {
+    WW_PLAIN_LOCALE;
     if (launch >= trace->index.launch_count) return no_launch(trace, launch, error);
     const struct ww_launch *l = &trace->index.launch[launch].view;
     *info = (struct ww_launch_info){

@@ -1,4 +1,5 @@
 /* Opening a trace: header, trailer and index. */
+#include "../../estimator/base/locale.h"
 #include "reader.h"
 #include "../../estimator/base/hash.h"
 #include <errno.h>
@@ -133,6 +134,7 @@ static enum ww_code open_file(struct ww_trace *t, struct ww_error *error) {
 }
 
 enum ww_code ww_trace_open(const char *path, struct ww_trace **trace, struct ww_error *error) {
+    WW_PLAIN_LOCALE;
     *trace = NULL;
     struct ww_trace *t = new_trace(path);
     if (!t) return ww_fail_nomem(error, "a trace");
