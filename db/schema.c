@@ -1,3 +1,4 @@
+/* The steps of migration in their order. */
 #include "schema.h"
 
 const struct ww_db_step ww_db_steps[] = {
@@ -10,5 +11,6 @@ const struct ww_db_step ww_db_steps[] = {
     {ww_db_adaptive_sql}, /* 7 */
     {ww_db_timeline_sql}, /* 8 */
     {ww_db_scaled_sql},   /* 9 */
+    {ww_db_launch_sql},   /* 10 */
 };
 const int ww_db_step_count = sizeof ww_db_steps / sizeof *ww_db_steps;

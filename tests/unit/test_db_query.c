@@ -418,6 +418,23 @@ static void the_source_query_agrees_with_its_view(void **state) {
 
 /* ---- views agree with the results they come from ---- */
 
+static void a_launch_has_its_number_in_the_trace_in_every_view(void **state) {
+    static const char *const views[] = {"v_launch",      "v_epoch", "v_epoch_energy",
+                                        "v_epoch_power", "v_vf",    "v_cta"};
+    struct ww_db_fixture *f = *state;
+    struct ww_result *r = ww_fixture_result(NULL);
+    r->launch[0].index = 3;
+    r->launch[1].index = 7;
+    assert_int_equal(ww_db_store(f->db, r, NULL, &f->error), WW_OK);
+    ww_result_free(r);
+    for (size_t i = 0; i < sizeof views / sizeof *views; i++) {
+        char sql[128];
+        snprintf(sql, sizeof sql, "SELECT DISTINCT launch FROM %s ORDER BY launch", views[i]);
+        prints(state, sql, WW_FORMAT_CSV, "launch\r\n3\r\n7\r\n");
+    }
+    prints(state, "SELECT ord FROM launch ORDER BY ord", WW_FORMAT_CSV, "ord\r\n0\r\n1\r\n");
+}
+
 static void shares_of_states_slots_and_energy_add_up_to_one(void **state) {
     ww_db_fixture_store(*state, NULL);
     prints(
@@ -503,6 +520,7 @@ int main(void) {
         T(pareto_leaves_out_runs_that_are_beaten),
         T(speedup_is_base_time_over_new_time),
         T(the_source_query_agrees_with_its_view),
+        T(a_launch_has_its_number_in_the_trace_in_every_view),
         T(shares_of_states_slots_and_energy_add_up_to_one),
         T(memory_rates_follow_from_the_counters),
     };
