@@ -202,6 +202,30 @@ static void the_least_recently_used_line_is_replaced(void **state) {
     assert_int_equal(rig->counter[WW_C_L2_SECTOR_HIT], 1);
 }
 
+/* A store to a sector that is valid. */
+static void store_renews_its_line(struct rig *rig) {
+    rig_start(rig);
+    for (uint32_t i = 0; i < 4; i++) rig_round_trip(rig, same_set(i), 1);
+    rig_write(rig, 0, same_set(0), 1, 32, 9);
+    rig_drain(rig);
+    rig_round_trip(rig, same_set(4), 1); /* replaces 1 */
+    rig->counter[WW_C_L2_SECTOR_HIT] = 0;
+    rig_round_trip(rig, same_set(0), 1);
+    assert_int_equal(rig->counter[WW_C_L2_SECTOR_HIT], 1);
+    rig_round_trip(rig, same_set(1), 1);
+    assert_int_equal(rig->counter[WW_C_L2_SECTOR_HIT], 1);
+}
+
+static void a_store_that_hits_is_a_use_of_its_line(void **state) {
+    store_renews_its_line(*state);
+}
+
+static void a_store_that_hits_is_a_use_where_stores_fetch_too(void **state) {
+    struct rig *rig = *state;
+    rig->spec.l2_write_miss = WW_L2_WRITE_FETCH;
+    store_renews_its_line(rig);
+}
+
 static void first_in_first_out_ignores_uses(void **state) {
     struct rig *rig = *state;
     rig->spec.l2_replace = WW_L2_FIFO;
@@ -390,6 +414,8 @@ int main(void) {
         T(writes_that_add_up_to_a_sector_make_it_valid),
         T(replacing_a_dirty_line_writes_its_dirty_sectors_back),
         T(the_least_recently_used_line_is_replaced),
+        T(a_store_that_hits_is_a_use_of_its_line),
+        T(a_store_that_hits_is_a_use_where_stores_fetch_too),
         T(first_in_first_out_ignores_uses),
         T(not_recently_used_spares_what_was_used_since),
         T(not_recently_used_misses_aperiodically),
