@@ -163,12 +163,7 @@ static void read_pc(struct ww_select *s, struct ww_pc_row *row, struct ww_arena 
     row->line = ww_select_u32(s);
     row->file = ww_select_text(s, arena);
     row->mnemonic = ww_select_text(s, arena);
-    row->issues = ww_select_u64(s);
-    row->thread_instructions = ww_select_u64(s);
-    row->sectors = ww_select_u64(s);
-    row->l1_miss_sectors = ww_select_u64(s);
-    row->l2_miss_sectors = ww_select_u64(s);
-    row->shared_conflicts = ww_select_u64(s);
+    for (int i = 0; i < WW_INST_COUNTER_COUNT; i++) row->counter[i] = ww_select_u64(s);
 }
 
 static enum ww_code load_pc_stalls(struct reader *r, struct ww_launch_result *l) {
@@ -190,12 +185,13 @@ static enum ww_code load_pcs(struct reader *r, struct ww_launch_result *l) {
     l->pc = ww_arena_array(r->arena, count, sizeof *l->pc);
     if (!l->pc) return ww_fail_nomem(r->error, "a launch's instructions");
     struct ww_select s;
-    WW_TRY(ww_select_open(&s, r->db,
-                          "SELECT i.inst, i.pc, i.line, f.path, i.mnemonic, p.issues, p.thread_instructions,"
-                          " p.sectors, p.l1_miss_sectors, p.l2_miss_sectors, p.shared_conflicts"
-                          " FROM pc p LEFT JOIN instruction i USING(instruction_id)"
-                          " LEFT JOIN source_file f USING(file_id) WHERE p.launch_id = ?1 ORDER BY p.ord",
-                          r->launch_id, r->error));
+    static const char rows[] = "SELECT i.inst, i.pc, i.line, f.path, i.mnemonic"
+#define X(id, name, ...) ", p." name
+#include "../estimator/base/inst_counter.def"
+#undef X
+                               " FROM pc p LEFT JOIN instruction i USING(instruction_id)"
+                               " LEFT JOIN source_file f USING(file_id) WHERE p.launch_id = ?1 ORDER BY p.ord";
+    WW_TRY(ww_select_open(&s, r->db, rows, r->launch_id, r->error));
     while (next < count && ww_select_row(&s)) read_pc(&s, &l->pc[next++], r->arena);
     WW_TRY(ww_select_close(&s));
     l->pc_count = next;

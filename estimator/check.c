@@ -154,8 +154,8 @@ static enum ww_code check_pcs(const struct ww_launch_result *l, const char *wher
     if (l->pc_count == 0) return WW_OK;
     for (size_t p = 0; p < l->pc_count; p++) {
         for (int s = 0; s < WW_STATE_COUNT; s++) states[s] += l->pc[p].stall[s];
-        issues += l->pc[p].issues;
-        threads += l->pc[p].thread_instructions;
+        issues += l->pc[p].counter[WW_I_ISSUES];
+        threads += l->pc[p].counter[WW_I_THREAD_INSTRUCTIONS];
     }
     WW_TRY(equal(where, "issues by PC = instructions", issues, l->warp_instructions, error));
     WW_TRY(equal(where, "thread instructions by PC = thread instructions", threads, l->thread_instructions,

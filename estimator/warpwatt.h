@@ -54,6 +54,10 @@ WW_API const char *ww_counter_name(enum ww_counter c);
 WW_API const char *ww_counter_unit(enum ww_counter c);
 WW_API const char *ww_counter_level(enum ww_counter c);
 WW_API const char *ww_counter_help(enum ww_counter c);
+WW_API const char *ww_inst_counter_name(enum ww_inst_counter c);
+/* Of its column in reports of source lines; NULL: it has none. */
+WW_API const char *ww_inst_counter_heading(enum ww_inst_counter c);
+WW_API const char *ww_inst_counter_help(enum ww_inst_counter c);
 WW_API const char *ww_state_name(enum ww_warp_state s);
 WW_API const char *ww_state_nsight(enum ww_warp_state s);
 WW_API const char *ww_state_help(enum ww_warp_state s);

@@ -61,12 +61,7 @@ static void add_mnemonic(struct line *l, const char *mnemonic) {
 
 static void add_row(struct line *l, const struct ww_pc_row *p) {
     for (int s = 0; s < WW_STATE_COUNT; s++) l->sum.stall[s] += p->stall[s];
-    l->sum.issues += p->issues;
-    l->sum.thread_instructions += p->thread_instructions;
-    l->sum.sectors += p->sectors;
-    l->sum.l1_miss_sectors += p->l1_miss_sectors;
-    l->sum.l2_miss_sectors += p->l2_miss_sectors;
-    l->sum.shared_conflicts += p->shared_conflicts;
+    for (int i = 0; i < WW_INST_COUNTER_COUNT; i++) l->sum.counter[i] += p->counter[i];
     l->stall_cycles += ww_stall_cycles(p->stall);
     if (p->pc < l->pc) l->pc = p->pc;
     add_mnemonic(l, p->mnemonic);
@@ -118,12 +113,7 @@ static void write_line(struct ww_jsonw *w, const struct line *l, uint64_t total)
     ww_part_known(w, "share", ww_ratio((double)l->stall_cycles, (double)total));
     ww_jsonw_str(w, "top_stall", top < 0 ? NULL : ww_state_name((enum ww_warp_state)top));
     ww_part_states(w, "warp_cycles", l->sum.stall, false);
-    ww_jsonw_u64(w, "issues", l->sum.issues);
-    ww_jsonw_u64(w, "thread_instructions", l->sum.thread_instructions);
-    ww_jsonw_u64(w, "sectors", l->sum.sectors);
-    ww_jsonw_u64(w, "l1_miss_sectors", l->sum.l1_miss_sectors);
-    ww_jsonw_u64(w, "l2_miss_sectors", l->sum.l2_miss_sectors);
-    ww_jsonw_u64(w, "shared_conflicts", l->sum.shared_conflicts);
+    ww_part_inst_counters(w, l->sum.counter, 0, WW_INST_COUNTER_COUNT);
     ww_jsonw_open_flat(w, "mnemonics", '[');
     for (unsigned i = 0; i < l->mnemonics && i < MNEMONICS; i++) ww_jsonw_str(w, NULL, l->mnemonic[i]);
     ww_jsonw_close(w, ']');
@@ -165,34 +155,42 @@ static void mnemonics_text(const struct line *l, char *out, size_t size) {
 }
 
 static void add_line(struct ww_grid *g, const struct line *l, uint64_t total) {
-    char place[400], mnemonics[192] = "", t[7][32];
+    char place[400], mnemonics[192] = "", text[32];
     int top = ww_top_stall(l->sum.stall);
     place_text(l, place, sizeof place);
     mnemonics_text(l, mnemonics, sizeof mnemonics);
-    const char *const cells[] = {place,
-                                 ww_si((double)l->stall_cycles, "", t[0]),
-                                 ww_percent(ww_ratio((double)l->stall_cycles, (double)total), t[1]),
-                                 top < 0 ? "-" : ww_state_name((enum ww_warp_state)top),
-                                 ww_si((double)l->sum.issues, "", t[2]),
-                                 ww_si((double)l->sum.sectors, "", t[3]),
-                                 ww_si((double)l->sum.l1_miss_sectors, "", t[4]),
-                                 ww_si((double)l->sum.l2_miss_sectors, "", t[5]),
-                                 ww_si((double)l->sum.shared_conflicts, "", t[6]),
-                                 mnemonics};
-    for (unsigned i = 0; i < g->columns; i++) ww_grid_add(g, cells[i]);
+    ww_grid_add(g, place);
+    ww_grid_add(g, ww_si((double)l->stall_cycles, "", text));
+    ww_grid_add(g, ww_percent(ww_ratio((double)l->stall_cycles, (double)total), text));
+    ww_grid_add(g, top < 0 ? "-" : ww_state_name((enum ww_warp_state)top));
+    for (int i = 0; i < WW_INST_COUNTER_COUNT; i++)
+        if (ww_inst_counter_heading((enum ww_inst_counter)i))
+            ww_grid_add(g, ww_si((double)l->sum.counter[i], "", text));
+    ww_grid_add(g, mnemonics);
+}
+
+static void add_head(struct ww_grid *g) {
+    static const char *const first[] = {"line", "stall warp-cycles", "share", "top stall"};
+    g->columns = sizeof first / sizeof *first + 1;
+    for (int i = 0; i < WW_INST_COUNTER_COUNT; i++)
+        g->columns += ww_inst_counter_heading((enum ww_inst_counter)i) != NULL;
+    g->left = 1u | 1u << 3 | 1u << (g->columns - 1);
+    for (size_t i = 0; i < sizeof first / sizeof *first; i++) ww_grid_add(g, first[i]);
+    for (int i = 0; i < WW_INST_COUNTER_COUNT; i++) {
+        const char *heading = ww_inst_counter_heading((enum ww_inst_counter)i);
+        if (heading) ww_grid_add(g, heading);
+    }
+    ww_grid_add(g, "instructions");
 }
 
 static enum ww_code print_text(const struct line *line, size_t shown, size_t lines, uint64_t total, FILE *out,
                                struct ww_error *error) {
-    static const char *const head[] = {"line",      "stall warp-cycles", "share",     "top stall",
-                                       "issues",    "sectors",           "L1 misses", "L2 misses",
-                                       "conflicts", "instructions"};
     if (lines == 0) {
         fputs("The run has no counters by instruction.\n", out);
         return ww_out_check(out, error);
     }
-    struct ww_grid g = {.columns = 10, .left = 1u | 1u << 3 | 1u << 9};
-    for (unsigned i = 0; i < g.columns; i++) ww_grid_add(&g, head[i]);
+    struct ww_grid g = {0};
+    add_head(&g);
     for (size_t i = 0; i < shown; i++) add_line(&g, &line[i], total);
     fprintf(out, "Source lines by stall (%zu of %zu)\n", shown, lines);
     WW_TRY(ww_grid_print(&g, out, error));

@@ -12,6 +12,17 @@ static const struct counter_row counters[WW_COUNTER_COUNT] = {
 };
 
 static const struct {
+    const char *name, *heading, *help;
+    int step;
+} inst_counters[WW_INST_COUNTER_COUNT] = {
+#define REPORT(heading) heading
+#define DATA(heading) NULL
+#define X(id, name, step, shown, heading, help) [WW_I_##id] = {name, shown(heading), help, step},
+#include "inst_counter.def"
+#undef X
+};
+
+static const struct {
     const char *name, *nsight, *help;
 } states[WW_STATE_COUNT] = {
 #define X(id, name, nsight, help) [WW_S_##id] = {name, nsight, help},
@@ -44,6 +55,9 @@ LOOKUP(ww_counter_name, ww_counter, counters, WW_COUNTER_COUNT, name)
 LOOKUP(ww_counter_unit, ww_counter, counters, WW_COUNTER_COUNT, unit)
 LOOKUP(ww_counter_level, ww_counter, counters, WW_COUNTER_COUNT, level)
 LOOKUP(ww_counter_help, ww_counter, counters, WW_COUNTER_COUNT, help)
+LOOKUP(ww_inst_counter_name, ww_inst_counter, inst_counters, WW_INST_COUNTER_COUNT, name)
+LOOKUP(ww_inst_counter_heading, ww_inst_counter, inst_counters, WW_INST_COUNTER_COUNT, heading)
+LOOKUP(ww_inst_counter_help, ww_inst_counter, inst_counters, WW_INST_COUNTER_COUNT, help)
 LOOKUP(ww_state_name, ww_warp_state, states, WW_STATE_COUNT, name)
 LOOKUP(ww_state_nsight, ww_warp_state, states, WW_STATE_COUNT, nsight)
 LOOKUP(ww_state_help, ww_warp_state, states, WW_STATE_COUNT, help)

@@ -91,8 +91,8 @@ static void count_load(struct ww_sm *sm, const struct ww_cache_shape *s, uint32_
     n[s->hit] += h;
     n[s->merged] += g;
     n[s->miss] += m;
-    sm->core->epochs.inst[inst].sectors += h + g + m;
-    sm->core->epochs.inst[inst].l1_miss += g + m;
+    sm->core->epochs.inst[inst].counter[WW_I_SECTORS] += h + g + m;
+    sm->core->epochs.inst[inst].counter[WW_I_L1_MISS] += g + m;
 }
 
 /* A miss of the warp takes the line. */
@@ -303,7 +303,7 @@ bool ww_l1_store(struct ww_sm *sm, struct ww_warp *w, const struct ww_dinst *d,
     if (queue_full(sm) || not_owner(sm, (uint32_t)(w - sm->warp))) return false;
     if (core->gpu->l1_enabled) write_lines(sm, r, !d->local && core->gpu->l1_write == WW_L1_EVICT);
     core->counter[WW_C_L1_SECTOR_WRITE] += sectors;
-    core->epochs.inst[d - core->code.inst].sectors += sectors;
+    core->epochs.inst[d - core->code.inst].counter[WW_I_SECTORS] += sectors;
     struct ww_mem_request q =
         whole_request(sm, r, pieces, WW_MEM_WRITE, acknowledgement(sm, (uint32_t)(w - sm->warp)));
     ww_l1_queue(sm, &q);
@@ -332,8 +332,8 @@ bool ww_l1_direct(struct ww_sm *sm, uint32_t warp, uint32_t op, const struct ww_
         core->counter[WW_C_L1_SECTOR_READ] += sectors;
         core->counter[WW_C_L1_SECTOR_MISS] += sectors;
     }
-    core->epochs.inst[inst].sectors += sectors;
-    core->epochs.inst[inst].l1_miss += sectors;
+    core->epochs.inst[inst].counter[WW_I_SECTORS] += sectors;
+    core->epochs.inst[inst].counter[WW_I_L1_MISS] += sectors;
     struct ww_mem_request q = whole_request(sm, r, pieces, atomic ? WW_MEM_ATOMIC : WW_MEM_READ, tag);
     ww_l1_queue(sm, &q);
     return true;

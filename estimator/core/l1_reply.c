@@ -53,7 +53,7 @@ void ww_pool_free(struct ww_pool *pool) {
 
 static void count_level(struct ww_core *core, uint32_t inst, const struct ww_mem_reply *reply,
                         uint32_t pieces) {
-    if (reply->level == WW_LEVEL_DRAM) core->epochs.inst[inst].l2_miss += pieces;
+    if (reply->level == WW_LEVEL_DRAM) core->epochs.inst[inst].counter[WW_I_L2_MISS] += pieces;
 }
 
 /* What a load that the reply serves has waited for. */

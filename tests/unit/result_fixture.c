@@ -147,14 +147,14 @@ static void fill_pcs(struct ww_launch_result *l, struct ww_arena *arena) {
         p->line = i == 4 ? 0 : 10 + (uint32_t)i / 2;
         p->file = i == 4 ? "" : "src/kernel.cu";
         p->mnemonic = mnemonics[i];
-        p->issues = part(l->warp_instructions, i);
-        p->thread_instructions = part(l->thread_instructions, i);
+        p->counter[WW_I_ISSUES] = part(l->warp_instructions, i);
+        p->counter[WW_I_THREAD_INSTRUCTIONS] = part(l->thread_instructions, i);
         for (int s = 0; s < WW_STATE_COUNT; s++)
             if (s != WW_S_DONE) p->stall[s] = part(l->warp_cycles[s], i);
-        p->sectors = i == 1 ? l->counter[WW_C_L1_SECTOR_READ] : 0;
-        p->l1_miss_sectors = i == 1 ? l->counter[WW_C_L1_SECTOR_MISS] : 0;
-        p->l2_miss_sectors = i == 1 ? l->counter[WW_C_L2_SECTOR_MISS] : 0;
-        p->shared_conflicts = i == 2 ? l->counter[WW_C_SHARED_CONFLICTS] : 0;
+        p->counter[WW_I_SECTORS] = i == 1 ? l->counter[WW_C_L1_SECTOR_READ] : 0;
+        p->counter[WW_I_L1_MISS] = i == 1 ? l->counter[WW_C_L1_SECTOR_MISS] : 0;
+        p->counter[WW_I_L2_MISS] = i == 1 ? l->counter[WW_C_L2_SECTOR_MISS] : 0;
+        p->counter[WW_I_SHARED_CONFLICTS] = i == 2 ? l->counter[WW_C_SHARED_CONFLICTS] : 0;
     }
 }
 
@@ -284,13 +284,8 @@ static void same_pc(const struct ww_pc_row *a, const struct ww_pc_row *b) {
     SAME(line);
     SAME_TEXT(file);
     SAME_TEXT(mnemonic);
-    SAME(issues);
-    SAME(thread_instructions);
+    SAME_BYTES(counter);
     SAME_BYTES(stall);
-    SAME(sectors);
-    SAME(l1_miss_sectors);
-    SAME(l2_miss_sectors);
-    SAME(shared_conflicts);
 }
 
 static void same_launch(const struct ww_launch_result *a, const struct ww_launch_result *b) {

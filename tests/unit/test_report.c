@@ -202,7 +202,7 @@ static void report_holds_every_counter_state_slot_and_component(void **state) {
     assert_int_equal(cJSON_GetArraySize(at(launch, "energy.components")), WW_COMPONENT_COUNT);
     assert_int_equal(cJSON_GetArraySize(at(launch, "epochs")), l->epoch_count);
     assert_int_equal(cJSON_GetArraySize(at(launch, "instructions")), l->pc_count);
-    assert_true(number(launch, "instructions.2.issues") == (double)l->pc[2].issues);
+    assert_true(number(launch, "instructions.2.issues") == (double)l->pc[2].counter[WW_I_ISSUES]);
     assert_true(number(launch, "epochs.1.warp_cycles.issued") == (double)l->epoch[1].warp_cycles[WW_S_ISSUED]);
     cJSON_Delete(root);
     ww_result_free(r);
@@ -354,11 +354,11 @@ static void source_lines_add_up_over_launches(void **state) {
     assert_true(number(root, "lines.0.stall_warp_cycles") == 200);
     assert_string_equal(at(root, "lines.0.top_stall")->valuestring, "wait_alu");
     assert_true(number(root, "lines.0.issues") ==
-                (double)(r->launch[0].pc[2].issues + r->launch[0].pc[3].issues + r->launch[1].pc[2].issues +
-                         r->launch[1].pc[3].issues));
+                (double)(r->launch[0].pc[2].counter[WW_I_ISSUES] + r->launch[0].pc[3].counter[WW_I_ISSUES] +
+                         r->launch[1].pc[2].counter[WW_I_ISSUES] + r->launch[1].pc[3].counter[WW_I_ISSUES]));
     assert_string_equal(at(root, "lines.0.mnemonics.1")->valuestring, "STG.E");
     assert_true(number(root, "lines.1.sectors") ==
-                (double)(r->launch[0].pc[1].sectors + r->launch[1].pc[1].sectors));
+                (double)(r->launch[0].pc[1].counter[WW_I_SECTORS] + r->launch[1].pc[1].counter[WW_I_SECTORS]));
     char *text = print(SOURCE, r, NULL, false);
     ww_fixture_assert_contains(text, "src/kernel.cu:11");
     free(text);

@@ -148,7 +148,7 @@ BREAKS(a_lost_dram_sector_is_found, l->counter[WW_C_DRAM_SECTOR_READ]++, "from D
 BREAKS(a_lost_writeback_is_found, l->counter[WW_C_DRAM_SECTOR_WRITE]++, "to DRAM")
 BREAKS(a_lost_epoch_cycle_is_found, l->epoch[0].cycles++, "cycles of the epochs")
 BREAKS(a_lost_epoch_state_is_found, l->epoch[0].warp_cycles[WW_S_ISSUED]++, "warp-cycles of the epochs")
-BREAKS(a_lost_issue_of_a_pc_is_found, l->pc[0].issues++, "issues by PC")
+BREAKS(a_lost_issue_of_a_pc_is_found, l->pc[0].counter[WW_I_ISSUES]++, "issues by PC")
 BREAKS(a_lost_stall_of_a_pc_is_found, l->pc[0].stall[WW_S_NO_INST]++, "warp-cycles by PC")
 BREAKS(a_lost_joule_is_found, l->energy.dynamic_j[WW_P_L2] += l->energy.total_j * 1e-6, "energy by component")
 BREAKS(a_negative_joule_is_found, l->energy.static_j[WW_P_LSU] = -1, "energy of lsu")
