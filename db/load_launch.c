@@ -157,13 +157,22 @@ static enum ww_code load_epochs(struct reader *r, struct ww_launch_result *l) {
     return load_points(r, l);
 }
 
-static void read_pc(struct ww_select *s, struct ww_pc_row *row, struct ww_arena *arena) {
+/* A run that is older than a counter has NULL there. */
+static void read_counters(struct ww_select *s, struct ww_pc_row *row, uint64_t *unknown) {
+    for (int i = 0; i < WW_INST_COUNTER_COUNT; i++)
+        if (ww_inst_counter_step((enum ww_inst_counter)i) > 1 && ww_select_skip_null(s))
+            *unknown |= (uint64_t)1 << i;
+        else
+            row->counter[i] = ww_select_u64(s);
+}
+
+static void read_pc(struct ww_select *s, struct ww_pc_row *row, uint64_t *unknown, struct ww_arena *arena) {
     row->inst = ww_select_u32(s);
     row->pc = ww_select_u32(s);
     row->line = ww_select_u32(s);
     row->file = ww_select_text(s, arena);
     row->mnemonic = ww_select_text(s, arena);
-    for (int i = 0; i < WW_INST_COUNTER_COUNT; i++) row->counter[i] = ww_select_u64(s);
+    read_counters(s, row, unknown);
 }
 
 static enum ww_code load_pc_stalls(struct reader *r, struct ww_launch_result *l) {
@@ -192,7 +201,7 @@ static enum ww_code load_pcs(struct reader *r, struct ww_launch_result *l) {
                                " FROM pc p LEFT JOIN instruction i USING(instruction_id)"
                                " LEFT JOIN source_file f USING(file_id) WHERE p.launch_id = ?1 ORDER BY p.ord";
     WW_TRY(ww_select_open(&s, r->db, rows, r->launch_id, r->error));
-    while (next < count && ww_select_row(&s)) read_pc(&s, &l->pc[next++], r->arena);
+    while (next < count && ww_select_row(&s)) read_pc(&s, &l->pc[next++], &l->pc_unknown, r->arena);
     WW_TRY(ww_select_close(&s));
     l->pc_count = next;
     return load_pc_stalls(r, l);

@@ -194,6 +194,14 @@ static enum ww_code store_epochs(struct writer *w, int64_t id, const struct ww_l
     return WW_OK;
 }
 
+static void store_counters(struct ww_insert *in, const struct ww_pc_row *row, uint64_t unknown) {
+    for (int i = 0; i < WW_INST_COUNTER_COUNT; i++)
+        if (unknown >> i & 1)
+            ww_insert_null(in);
+        else
+            ww_insert_u64(in, row->counter[i]);
+}
+
 static enum ww_code store_pcs(struct writer *w, int64_t id, int64_t kernel, const struct ww_launch_result *l) {
     for (size_t i = 0; i < l->pc_count; i++) {
         const struct ww_pc_row *row = &l->pc[i];
@@ -202,7 +210,7 @@ static enum ww_code store_pcs(struct writer *w, int64_t id, int64_t kernel, cons
         ww_insert_i64(&w->pc, id);
         ww_insert_u64(&w->pc, i);
         ww_insert_i64(&w->pc, instruction);
-        for (int k = 0; k < WW_INST_COUNTER_COUNT; k++) ww_insert_u64(&w->pc, row->counter[k]);
+        store_counters(&w->pc, row, l->pc_unknown);
         WW_TRY(ww_insert_run(&w->pc, NULL));
         WW_TRY(store_values(&w->pc_stall, id, (int64_t)i, w->dict->state, row->stall, WW_STATE_COUNT));
     }

@@ -22,7 +22,7 @@ enum ww_counter {
 
 /* Counters of one static instruction in one launch: inst_counter.def. */
 enum ww_inst_counter {
-#define X(id, name, step, shown, heading, help) WW_I_##id,
+#define X(id, name, step, shown, heading, sum, help) WW_I_##id,
 #include "base/inst_counter.def"
 #undef X
     WW_INST_COUNTER_COUNT
@@ -149,6 +149,7 @@ struct ww_launch_result {
     size_t point_count;
     struct ww_pc_row *pc;
     size_t pc_count;
+    uint64_t pc_unknown; /* bit i: counter i of instructions is not known, the run being older than it */
     uint64_t *epoch_counter; /* epoch_count x WW_EPOCH_COUNTERS; NULL: the run kept no timeline */
     struct ww_cta_span *cta; /* the first CTAs of a run that kept a timeline, in the order of their dispatch */
     size_t cta_count;

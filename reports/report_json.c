@@ -100,9 +100,9 @@ static void write_pcs(struct ww_jsonw *w, const struct ww_launch_result *l) {
         ww_jsonw_str(w, "mnemonic", p->mnemonic);
         ww_jsonw_str(w, "file", p->file);
         ww_jsonw_u64(w, "line", p->line);
-        ww_part_inst_counters(w, p->counter, 0, WW_I_SECTORS);
+        ww_part_inst_counters(w, p->counter, l->pc_unknown, 0, WW_I_SECTORS);
         ww_part_states(w, "warp_cycles", p->stall, false);
-        ww_part_inst_counters(w, p->counter, WW_I_SECTORS, WW_INST_COUNTER_COUNT);
+        ww_part_inst_counters(w, p->counter, l->pc_unknown, WW_I_SECTORS, WW_INST_COUNTER_COUNT);
         ww_jsonw_close(w, '}');
     }
     ww_jsonw_close(w, ']');
