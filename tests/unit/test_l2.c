@@ -77,6 +77,20 @@ static void requests_for_a_pending_sector_join_it(void **state) {
     rig_check_laws(rig);
 }
 
+static void the_l2_counts_misses_and_merges_for_the_instruction_that_asks(void **state) {
+    struct rig *rig = *state;
+    rig_start(rig);
+    rig_round_trip(rig, 0, 1);
+    rig_read(rig, 0, 0, 0x7, 1); /* a hit and two misses, answered from DRAM together */
+    rig_read(rig, 1, 0, 0xe, 2); /* two joins and a miss */
+    rig_drain(rig);
+    assert_int_equal(rig->inst[1].counter[WW_I_L2_MISS], 2);
+    assert_int_equal(rig->inst[1].counter[WW_I_L2_MERGED], 0);
+    assert_int_equal(rig->inst[2].counter[WW_I_L2_MISS], 1);
+    assert_int_equal(rig->inst[2].counter[WW_I_L2_MERGED], 2);
+    rig_check_laws(rig);
+}
+
 static void a_full_mshr_stalls_the_slice_until_its_fill(void **state) {
     struct rig *rig = *state;
     rig->spec.l2_mshr_merge = 1;
@@ -405,6 +419,7 @@ int main(void) {
         T(sectors_of_a_line_are_fetched_one_by_one),
         T(a_hit_part_is_answered_before_the_missing_part),
         T(requests_for_a_pending_sector_join_it),
+        T(the_l2_counts_misses_and_merges_for_the_instruction_that_asks),
         T(a_full_mshr_stalls_the_slice_until_its_fill),
         T(a_full_sector_write_fetches_nothing),
         T(a_store_that_misses_is_sent_on_and_fetched_where_the_l2_does_so),

@@ -337,6 +337,37 @@ static void source_lines_are_ranked_by_stall(void **state) {
     ww_result_free(r);
 }
 
+static void every_counter_of_instructions_is_in_json(void **state) {
+    (void)state;
+    struct ww_result *r = ww_fixture_result(NULL);
+    const struct ww_pc_row *p = &r->launch[0].pc[2];
+    cJSON *report = parse(REPORT, r, NULL), *source = parse(SOURCE, r, NULL);
+    for (int i = 0; i < WW_INST_COUNTER_COUNT; i++) {
+        const char *name = ww_inst_counter_name((enum ww_inst_counter)i);
+        assert_true(number(at(report, "launches.0.instructions.2"), name) == (double)p->counter[i]);
+        assert_true(number(at(source, "lines.0"), name) >= 0);
+    }
+    cJSON_Delete(report);
+    cJSON_Delete(source);
+    ww_result_free(r);
+}
+
+static void a_run_without_merges_says_misses_and_merges(void **state) {
+    (void)state;
+    struct ww_result *r = ww_fixture_result(NULL);
+    char *text = print(SOURCE, r, NULL, false);
+    ww_fixture_assert_contains(text, "  L1 misses  L1 merges  L2 misses  L2 merges  ");
+    free(text);
+    for (int l = 0; l < 2; l++) r->launch[l].pc_unknown = 1 << WW_I_L1_MERGED | 1 << WW_I_L2_MERGED;
+    text = print(SOURCE, r, NULL, false);
+    ww_fixture_assert_contains(text, "  sectors  L1 misses and merges  L2 misses and merges  conflicts  ");
+    free(text);
+    cJSON *root = parse(SOURCE, r, NULL);
+    assert_true(cJSON_IsNull(at(root, "lines.0.l1_merged_sectors")));
+    cJSON_Delete(root);
+    ww_result_free(r);
+}
+
 static void source_lines_add_up_over_launches(void **state) {
     (void)state;
     struct ww_result *r = ww_fixture_result(NULL);
@@ -586,6 +617,8 @@ int main(void) {
         cmocka_unit_test(a_long_run_shows_its_longest_launches),
         cmocka_unit_test(an_empty_result_prints_without_dividing_by_zero),
         cmocka_unit_test(source_lines_are_ranked_by_stall),
+        cmocka_unit_test(every_counter_of_instructions_is_in_json),
+        cmocka_unit_test(a_run_without_merges_says_misses_and_merges),
         cmocka_unit_test(source_lines_add_up_over_launches),
         cmocka_unit_test(instructions_without_a_line_stand_for_themselves),
         cmocka_unit_test(a_run_without_counters_by_instruction_says_so),
