@@ -289,7 +289,7 @@ DATADIR = $(DESTDIR)$(PREFIX)/share/warpwatt
 MANDIR = $(DESTDIR)$(PREFIX)/share/man/man1
 BASHDIR = $(DESTDIR)$(PREFIX)/share/bash-completion/completions
 ZSHDIR = $(DESTDIR)$(PREFIX)/share/zsh/site-functions
-INSTALLED_BASE := component.def counter.def err.def slot.def state.def
+INSTALLED_BASE := component.def counter.def err.def inst_counter.def slot.def state.def
 
 install: all
 	install -d $(BINDIR) $(PCDIR) $(INCDIR)/base $(DATADIR)/models $(DATADIR)/power $(DATADIR)/schema \

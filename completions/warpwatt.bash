@@ -115,7 +115,7 @@ _warpwatt() {
             operand_file=1
             ;;
         "trace slice")
-            options='--launches --ctas --out --help'
+            options='--launches --ctas --out --quiet --help'
             case $previous in
                 --launches) return ;;
                 --ctas) return ;;

@@ -28,6 +28,8 @@ enum ww_code ww_db_damaged(struct ww_db *db, const char *what, struct ww_error *
 enum ww_code ww_db_no_run(struct ww_db *db, int64_t run_id, struct ww_error *error);
 /* Runs statements that give no rows. */
 enum ww_code ww_db_exec(struct ww_db *db, const char *sql, const char *doing, struct ww_error *error);
+/* Adds the counters of instructions that step `step` of the schema, from 1, brings; see schema_inst.c. */
+enum ww_code ww_db_inst_step(struct ww_db *db, int step, struct ww_error *error);
 /* First column of the first row, an integer. */
 enum ww_code ww_db_get_int(struct ww_db *db, const char *sql, int64_t *value, struct ww_error *error);
 /* Ends the open transaction: commits if code is WW_OK, else rolls back. Returns the code that counts. */
@@ -77,6 +79,8 @@ uint32_t ww_select_u32(struct ww_select *s);
 double ww_select_f64(struct ww_select *s);
 /* True if the next column is NULL (the column is not consumed). */
 bool ww_select_is_null(struct ww_select *s);
+/* The same, and goes on to the next column if so. */
+bool ww_select_skip_null(struct ww_select *s);
 /* A copy in the arena; text of at most 64 MiB without NUL bytes. "" after a failure. */
 const char *ww_select_text(struct ww_select *s, struct ww_arena *arena);
 /* Sets the failure: the column just read holds a value that cannot be. */

@@ -157,18 +157,22 @@ static enum ww_code load_epochs(struct reader *r, struct ww_launch_result *l) {
     return load_points(r, l);
 }
 
-static void read_pc(struct ww_select *s, struct ww_pc_row *row, struct ww_arena *arena) {
+/* A run that is older than a counter has NULL there. */
+static void read_counters(struct ww_select *s, struct ww_pc_row *row, uint64_t *unknown) {
+    for (int i = 0; i < WW_INST_COUNTER_COUNT; i++)
+        if (ww_inst_counter_step((enum ww_inst_counter)i) > 1 && ww_select_skip_null(s))
+            *unknown |= (uint64_t)1 << i;
+        else
+            row->counter[i] = ww_select_u64(s);
+}
+
+static void read_pc(struct ww_select *s, struct ww_pc_row *row, uint64_t *unknown, struct ww_arena *arena) {
     row->inst = ww_select_u32(s);
     row->pc = ww_select_u32(s);
     row->line = ww_select_u32(s);
     row->file = ww_select_text(s, arena);
     row->mnemonic = ww_select_text(s, arena);
-    row->issues = ww_select_u64(s);
-    row->thread_instructions = ww_select_u64(s);
-    row->sectors = ww_select_u64(s);
-    row->l1_miss_sectors = ww_select_u64(s);
-    row->l2_miss_sectors = ww_select_u64(s);
-    row->shared_conflicts = ww_select_u64(s);
+    read_counters(s, row, unknown);
 }
 
 static enum ww_code load_pc_stalls(struct reader *r, struct ww_launch_result *l) {
@@ -190,13 +194,14 @@ static enum ww_code load_pcs(struct reader *r, struct ww_launch_result *l) {
     l->pc = ww_arena_array(r->arena, count, sizeof *l->pc);
     if (!l->pc) return ww_fail_nomem(r->error, "a launch's instructions");
     struct ww_select s;
-    WW_TRY(ww_select_open(&s, r->db,
-                          "SELECT i.inst, i.pc, i.line, f.path, i.mnemonic, p.issues, p.thread_instructions,"
-                          " p.sectors, p.l1_miss_sectors, p.l2_miss_sectors, p.shared_conflicts"
-                          " FROM pc p LEFT JOIN instruction i USING(instruction_id)"
-                          " LEFT JOIN source_file f USING(file_id) WHERE p.launch_id = ?1 ORDER BY p.ord",
-                          r->launch_id, r->error));
-    while (next < count && ww_select_row(&s)) read_pc(&s, &l->pc[next++], r->arena);
+    static const char rows[] = "SELECT i.inst, i.pc, i.line, f.path, i.mnemonic"
+#define X(id, name, ...) ", p." name
+#include "../estimator/base/inst_counter.def"
+#undef X
+                               " FROM pc p LEFT JOIN instruction i USING(instruction_id)"
+                               " LEFT JOIN source_file f USING(file_id) WHERE p.launch_id = ?1 ORDER BY p.ord";
+    WW_TRY(ww_select_open(&s, r->db, rows, r->launch_id, r->error));
+    while (next < count && ww_select_row(&s)) read_pc(&s, &l->pc[next++], &l->pc_unknown, r->arena);
     WW_TRY(ww_select_close(&s));
     l->pc_count = next;
     return load_pc_stalls(r, l);

@@ -115,9 +115,13 @@ static const struct ww_named_query queries[] = {
      " t AS (SELECT kernel_id, file_id, line, state, max(cycles), sum(cycles) AS cycles FROM s"
      " GROUP BY kernel_id, file_id, line)"
      " SELECT f.path AS file, p.line AS line, k.name AS kernel, coalesce(t.cycles, 0) AS stall_warp_cycles,"
-     " t.state AS top_stall, sum(p.issues) AS issues, sum(p.sectors) AS sectors,"
-     " sum(p.l1_miss_sectors) AS l1_miss_sectors, sum(p.l2_miss_sectors) AS l2_miss_sectors,"
-     " sum(p.shared_conflicts) AS shared_conflicts FROM p JOIN kernel k USING(kernel_id)"
+     " t.state AS top_stall"
+#define REPORT(name) ", sum(p." name ") AS " name
+#define DATA(name) ""
+#define X(id, name, step, shown, ...) shown(name)
+#include "../estimator/base/inst_counter.def"
+#undef X
+     " FROM p JOIN kernel k USING(kernel_id)"
      " JOIN source_file f USING(file_id) LEFT JOIN t ON t.kernel_id = p.kernel_id AND t.file_id = p.file_id"
      " AND t.line = p.line GROUP BY p.kernel_id, p.file_id, p.line"
      " ORDER BY stall_warp_cycles DESC, file, line LIMIT coalesce(:most, 30)"},

@@ -71,9 +71,11 @@ static enum ww_code check_header(struct ww_db *db, struct ww_error *error) {
 
 static enum ww_code take_steps(struct ww_db *db, int64_t from, struct ww_error *error) {
     char text[64];
-    for (int64_t step = from; step < ww_db_step_count; step++)
+    for (int64_t step = from; step < ww_db_step_count; step++) {
         for (const char *const *sql = ww_db_steps[step].sql; *sql; sql++)
             WW_TRY(ww_db_exec(db, *sql, "making the tables", error));
+        WW_TRY(ww_db_inst_step(db, (int)step + 1, error));
+    }
     if (from == 0) {
         snprintf(text, sizeof text, "PRAGMA application_id = %d", WW_DB_APPLICATION_ID);
         WW_TRY(ww_db_exec(db, text, "marking the database", error));

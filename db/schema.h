@@ -16,7 +16,7 @@
     " run_id, launch, kind, 1.0 * population / count(*) OVER (PARTITION BY run_id, stratum) AS weight"         \
     " FROM run_unit) u ON u.run_id = l.run_id AND u.launch = l.trace_index WHERE u.kind = 0"
 
-/* A NULL-ended list of statements. */
+/* A NULL-ended list of statements. Columns of counters of instructions come after them: ww_db_inst_step(). */
 struct ww_db_step {
     const char *const *sql;
 };
@@ -33,5 +33,6 @@ extern const char *const ww_db_sampling_sql[]; /* schema_sampling.c */
 extern const char *const ww_db_adaptive_sql[]; /* schema_adaptive.c */
 extern const char *const ww_db_timeline_sql[]; /* schema_timeline.c */
 extern const char *const ww_db_scaled_sql[];   /* schema_scaled.c */
+extern const char *const ww_db_launch_sql[];   /* schema_launch.c */
 
 #endif

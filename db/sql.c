@@ -259,6 +259,12 @@ bool ww_select_is_null(struct ww_select *s) {
     return s->code == WW_OK && sqlite3_column_type(s->stmt, s->next) == SQLITE_NULL;
 }
 
+bool ww_select_skip_null(struct ww_select *s) {
+    bool null = ww_select_is_null(s);
+    s->next += null;
+    return null;
+}
+
 const char *ww_select_text(struct ww_select *s, struct ww_arena *arena) {
     if (s->code != WW_OK) return "";
     int column = s->next++;

@@ -31,9 +31,11 @@ static enum ww_code open_inserts(struct writer *w) {
         {&w->epoch_time, "epoch_time", "launch_id, ord, time_ps, cta_limit, ctas_paused"},
         {&w->epoch_energy, "epoch_energy", "launch_id, ord, component_id, dynamic_j, static_j"},
         {&w->vf_point, "vf_point", "launch_id, ord, first_cycle, start_ps, sm_mhz, l2_mhz, dram_mhz"},
-        {&w->pc, "pc",
-         "launch_id, ord, instruction_id, issues, thread_instructions, sectors, l1_miss_sectors,"
-         "l2_miss_sectors, shared_conflicts"},
+        {&w->pc, "pc", "launch_id, ord, instruction_id"
+#define X(id, name, ...) "," name
+#include "../estimator/base/inst_counter.def"
+#undef X
+        },
         {&w->pc_stall, "pc_stall", "launch_id, ord, state_id, warp_cycles"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
@@ -192,6 +194,14 @@ static enum ww_code store_epochs(struct writer *w, int64_t id, const struct ww_l
     return WW_OK;
 }
 
+static void store_counters(struct ww_insert *in, const struct ww_pc_row *row, uint64_t unknown) {
+    for (int i = 0; i < WW_INST_COUNTER_COUNT; i++)
+        if (unknown >> i & 1)
+            ww_insert_null(in);
+        else
+            ww_insert_u64(in, row->counter[i]);
+}
+
 static enum ww_code store_pcs(struct writer *w, int64_t id, int64_t kernel, const struct ww_launch_result *l) {
     for (size_t i = 0; i < l->pc_count; i++) {
         const struct ww_pc_row *row = &l->pc[i];
@@ -200,12 +210,7 @@ static enum ww_code store_pcs(struct writer *w, int64_t id, int64_t kernel, cons
         ww_insert_i64(&w->pc, id);
         ww_insert_u64(&w->pc, i);
         ww_insert_i64(&w->pc, instruction);
-        ww_insert_u64(&w->pc, row->issues);
-        ww_insert_u64(&w->pc, row->thread_instructions);
-        ww_insert_u64(&w->pc, row->sectors);
-        ww_insert_u64(&w->pc, row->l1_miss_sectors);
-        ww_insert_u64(&w->pc, row->l2_miss_sectors);
-        ww_insert_u64(&w->pc, row->shared_conflicts);
+        store_counters(&w->pc, row, l->pc_unknown);
         WW_TRY(ww_insert_run(&w->pc, NULL));
         WW_TRY(store_values(&w->pc_stall, id, (int64_t)i, w->dict->state, row->stall, WW_STATE_COUNT));
     }

@@ -149,18 +149,34 @@ static enum ww_code check_epoch_power(const struct ww_launch_result *l, const ch
     return WW_OK;
 }
 
+/* What counters of instructions add up to over a launch. */
+static const int inst_sums[WW_INST_COUNTER_COUNT][TERMS] = {
+#define SUM(...)                                                                                               \
+    { __VA_ARGS__, END }
+#define X(id, name, step, shown, heading, sum, help) [WW_I_##id] = sum,
+#include "base/inst_counter.def"
+#undef X
+#undef SUM
+};
+
+static enum ww_code check_inst_counter(const struct ww_launch_result *l, enum ww_inst_counter i,
+                                       const char *where, struct ww_error *error) {
+    uint64_t sum = 0;
+    char text[80];
+    if (l->pc_unknown >> i & 1 || ww_inst_counter_has_merges(l, i)) return WW_OK;
+    for (size_t p = 0; p < l->pc_count; p++) sum += l->pc[p].counter[i];
+    snprintf(text, sizeof text, "%s by PC = those of the launch", ww_inst_counter_name(i));
+    return equal(where, text, sum, sum_terms(l, inst_sums[i]), error);
+}
+
 /* A finished warp has no head instruction, so its cycles belong to no PC. */
 static enum ww_code check_pcs(const struct ww_launch_result *l, const char *where, struct ww_error *error) {
-    uint64_t states[WW_STATE_COUNT] = {0}, issues = 0, threads = 0;
+    uint64_t states[WW_STATE_COUNT] = {0};
     if (l->pc_count == 0) return WW_OK;
-    for (size_t p = 0; p < l->pc_count; p++) {
+    for (size_t p = 0; p < l->pc_count; p++)
         for (int s = 0; s < WW_STATE_COUNT; s++) states[s] += l->pc[p].stall[s];
-        issues += l->pc[p].issues;
-        threads += l->pc[p].thread_instructions;
-    }
-    WW_TRY(equal(where, "issues by PC = instructions", issues, l->warp_instructions, error));
-    WW_TRY(equal(where, "thread instructions by PC = thread instructions", threads, l->thread_instructions,
-                 error));
+    for (int i = 0; i < WW_INST_COUNTER_COUNT; i++)
+        WW_TRY(check_inst_counter(l, (enum ww_inst_counter)i, where, error));
     for (int s = 0; s < WW_STATE_COUNT; s++)
         if (s != WW_S_DONE)
             WW_TRY(equal(where, "warp-cycles by PC = warp-cycles", states[s], l->warp_cycles[s], error));

@@ -20,6 +20,14 @@ enum ww_counter {
     WW_COUNTER_COUNT
 };
 
+/* Counters of one static instruction in one launch: inst_counter.def. */
+enum ww_inst_counter {
+#define X(id, name, step, shown, heading, sum, help) WW_I_##id,
+#include "base/inst_counter.def"
+#undef X
+    WW_INST_COUNTER_COUNT
+};
+
 /* States of a resident warp; exactly one in every cycle (design: "warp state machine"). state.def. */
 enum ww_warp_state {
 #define X(id, name, nsight, help) WW_S_##id,
@@ -104,13 +112,8 @@ struct ww_pc_row {
     uint32_t line;        /* source line, 0 if unknown */
     const char *file;     /* source file or "" ; lives as long as the result */
     const char *mnemonic; /* for example "FFMA"; lives as long as the result */
-    uint64_t issues;      /* warp instructions */
-    uint64_t thread_instructions;
+    uint64_t counter[WW_INST_COUNTER_COUNT];
     uint64_t stall[WW_STATE_COUNT];
-    uint64_t sectors;          /* 32-byte sectors asked of the first level */
-    uint64_t l1_miss_sectors;  /* of these, not served by the L1 */
-    uint64_t l2_miss_sectors;  /* of these, not served by the L2 */
-    uint64_t shared_conflicts; /* extra shared-memory passes */
 };
 
 /* One component's part in a launch's energy. static_j is leakage and background, dynamic_j the rest. */
@@ -146,6 +149,7 @@ struct ww_launch_result {
     size_t point_count;
     struct ww_pc_row *pc;
     size_t pc_count;
+    uint64_t pc_unknown; /* bit i: counter i of instructions is not known, the run being older than it */
     uint64_t *epoch_counter; /* epoch_count x WW_EPOCH_COUNTERS; NULL: the run kept no timeline */
     struct ww_cta_span *cta; /* the first CTAs of a run that kept a timeline, in the order of their dispatch */
     size_t cta_count;

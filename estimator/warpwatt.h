@@ -56,6 +56,14 @@ WW_API const char *ww_counter_name(enum ww_counter c);
 WW_API const char *ww_counter_unit(enum ww_counter c);
 WW_API const char *ww_counter_level(enum ww_counter c);
 WW_API const char *ww_counter_help(enum ww_counter c);
+WW_API const char *ww_inst_counter_name(enum ww_inst_counter c);
+/* Of its column in reports of source lines; NULL: it has none. */
+WW_API const char *ww_inst_counter_heading(enum ww_inst_counter c);
+WW_API const char *ww_inst_counter_help(enum ww_inst_counter c);
+/* Step of the database's schema that made its column. */
+WW_API int ww_inst_counter_step(enum ww_inst_counter c);
+/* Misses of runs that are older than counters of merges count both. */
+WW_API bool ww_inst_counter_has_merges(const struct ww_launch_result *l, enum ww_inst_counter c);
 WW_API const char *ww_state_name(enum ww_warp_state s);
 WW_API const char *ww_state_nsight(enum ww_warp_state s);
 WW_API const char *ww_state_help(enum ww_warp_state s);

@@ -1,3 +1,4 @@
+/* Pieces of JSON that several reports share. */
 #include "parts.h"
 
 void ww_part_known(struct ww_jsonw *w, const char *key, double v) {
@@ -131,4 +132,15 @@ void ww_part_energy(struct ww_jsonw *w, const char *key, const struct ww_energy 
     }
     ww_jsonw_close(w, '}');
     ww_jsonw_close(w, '}');
+}
+
+void ww_part_inst_counters(struct ww_jsonw *w, const uint64_t counter[WW_INST_COUNTER_COUNT], uint64_t unknown,
+                           int first, int end) {
+    for (int i = first; i < end; i++) {
+        const char *name = ww_inst_counter_name((enum ww_inst_counter)i);
+        if (unknown >> i & 1)
+            ww_jsonw_null(w, name);
+        else
+            ww_jsonw_u64(w, name, counter[i]);
+    }
 }

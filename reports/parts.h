@@ -14,6 +14,10 @@ void ww_part_counters(struct ww_jsonw *w, const char *key, const uint64_t counte
 void ww_part_states(struct ww_jsonw *w, const char *key, const uint64_t state[WW_STATE_COUNT], bool zeros);
 void ww_part_slots(struct ww_jsonw *w, const char *key, const uint64_t slot[WW_SLOT_COUNT]);
 void ww_part_memory(struct ww_jsonw *w, const char *key, const struct ww_launch_result *launch);
+/* Counters of an instruction, from `first` on and before `end`, as members of the caller's object; null: those
+ * that are not known (bit i of `unknown`). */
+void ww_part_inst_counters(struct ww_jsonw *w, const uint64_t counter[WW_INST_COUNTER_COUNT], uint64_t unknown,
+                           int first, int end);
 /* null if the energy is not known. */
 void ww_part_energy(struct ww_jsonw *w, const char *key, const struct ww_energy *energy, uint64_t time_ps);
 

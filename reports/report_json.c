@@ -101,13 +101,9 @@ static void write_pcs(struct ww_jsonw *w, const struct ww_launch_result *l) {
         ww_jsonw_str(w, "mnemonic", p->mnemonic);
         ww_jsonw_str(w, "file", p->file);
         ww_jsonw_u64(w, "line", p->line);
-        ww_jsonw_u64(w, "issues", p->issues);
-        ww_jsonw_u64(w, "thread_instructions", p->thread_instructions);
+        ww_part_inst_counters(w, p->counter, l->pc_unknown, 0, WW_I_SECTORS);
         ww_part_states(w, "warp_cycles", p->stall, false);
-        ww_jsonw_u64(w, "sectors", p->sectors);
-        ww_jsonw_u64(w, "l1_miss_sectors", p->l1_miss_sectors);
-        ww_jsonw_u64(w, "l2_miss_sectors", p->l2_miss_sectors);
-        ww_jsonw_u64(w, "shared_conflicts", p->shared_conflicts);
+        ww_part_inst_counters(w, p->counter, l->pc_unknown, WW_I_SECTORS, WW_INST_COUNTER_COUNT);
         ww_jsonw_close(w, '}');
     }
     ww_jsonw_close(w, ']');

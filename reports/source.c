@@ -19,6 +19,15 @@ struct line {
     unsigned mnemonics; /* distinct ones met; those beyond MNEMONICS are not kept */
 };
 
+/* What is reported. */
+struct source {
+    const struct ww_result *result;
+    struct line *line;
+    size_t lines, shown;
+    uint64_t total;              /* stall cycles of all lines */
+    struct ww_launch_result all; /* of it pc_unknown: counters that some launch does not know */
+};
+
 struct entry {
     const struct ww_pc_row *row;
     const char *kernel;
@@ -62,12 +71,7 @@ static void add_mnemonic(struct line *l, const char *mnemonic) {
 
 static void add_row(struct line *l, const struct ww_pc_row *p) {
     for (int s = 0; s < WW_STATE_COUNT; s++) l->sum.stall[s] += p->stall[s];
-    l->sum.issues += p->issues;
-    l->sum.thread_instructions += p->thread_instructions;
-    l->sum.sectors += p->sectors;
-    l->sum.l1_miss_sectors += p->l1_miss_sectors;
-    l->sum.l2_miss_sectors += p->l2_miss_sectors;
-    l->sum.shared_conflicts += p->shared_conflicts;
+    for (int i = 0; i < WW_INST_COUNTER_COUNT; i++) l->sum.counter[i] += p->counter[i];
     l->stall_cycles += ww_stall_cycles(p->stall);
     if (p->pc < l->pc) l->pc = p->pc;
     add_mnemonic(l, p->mnemonic);
@@ -108,7 +112,7 @@ static enum ww_code collect(const struct ww_result *r, struct line **out, size_t
 
 /* ---- JSON ---- */
 
-static void write_line(struct ww_jsonw *w, const struct line *l, uint64_t total) {
+static void write_line(struct ww_jsonw *w, const struct source *s, const struct line *l) {
     int top = ww_top_stall(l->sum.stall);
     ww_jsonw_open_flat(w, NULL, '{');
     ww_jsonw_str(w, "file", l->file);
@@ -116,32 +120,26 @@ static void write_line(struct ww_jsonw *w, const struct line *l, uint64_t total)
     ww_jsonw_str(w, "kernel", l->kernel);
     ww_jsonw_u64(w, "pc", l->pc);
     ww_jsonw_u64(w, "stall_warp_cycles", l->stall_cycles);
-    ww_part_known(w, "share", ww_ratio((double)l->stall_cycles, (double)total));
+    ww_part_known(w, "share", ww_ratio((double)l->stall_cycles, (double)s->total));
     ww_jsonw_str(w, "top_stall", top < 0 ? NULL : ww_state_name((enum ww_warp_state)top));
     ww_part_states(w, "warp_cycles", l->sum.stall, false);
-    ww_jsonw_u64(w, "issues", l->sum.issues);
-    ww_jsonw_u64(w, "thread_instructions", l->sum.thread_instructions);
-    ww_jsonw_u64(w, "sectors", l->sum.sectors);
-    ww_jsonw_u64(w, "l1_miss_sectors", l->sum.l1_miss_sectors);
-    ww_jsonw_u64(w, "l2_miss_sectors", l->sum.l2_miss_sectors);
-    ww_jsonw_u64(w, "shared_conflicts", l->sum.shared_conflicts);
+    ww_part_inst_counters(w, l->sum.counter, s->all.pc_unknown, 0, WW_INST_COUNTER_COUNT);
     ww_jsonw_open_flat(w, "mnemonics", '[');
     for (unsigned i = 0; i < l->mnemonics && i < MNEMONICS; i++) ww_jsonw_str(w, NULL, l->mnemonic[i]);
     ww_jsonw_close(w, ']');
     ww_jsonw_close(w, '}');
 }
 
-static enum ww_code print_json(const struct ww_result *r, const struct line *line, size_t shown, size_t lines,
-                               uint64_t total, FILE *out, struct ww_error *error) {
+static enum ww_code print_json(const struct source *s, FILE *out, struct ww_error *error) {
     struct ww_jsonw w;
     ww_jsonw_begin(&w, out);
     ww_jsonw_open(&w, NULL, '{');
-    ww_jsonw_str(&w, "gpu", r->gpu);
-    ww_jsonw_str(&w, "trace", r->trace);
-    ww_jsonw_u64(&w, "stall_warp_cycles", total);
-    ww_jsonw_u64(&w, "line_count", lines);
+    ww_jsonw_str(&w, "gpu", s->result->gpu);
+    ww_jsonw_str(&w, "trace", s->result->trace);
+    ww_jsonw_u64(&w, "stall_warp_cycles", s->total);
+    ww_jsonw_u64(&w, "line_count", s->lines);
     ww_jsonw_open(&w, "lines", '[');
-    for (size_t i = 0; i < shown; i++) write_line(&w, &line[i], total);
+    for (size_t i = 0; i < s->shown; i++) write_line(&w, s, &s->line[i]);
     ww_jsonw_close(&w, ']');
     ww_jsonw_close(&w, '}');
     return ww_jsonw_end(&w, error);
@@ -165,37 +163,50 @@ static void mnemonics_text(const struct line *l, char *out, size_t size) {
     if (l->mnemonics > MNEMONICS && used < size) snprintf(out + used, size - used, " ...");
 }
 
-static void add_line(struct ww_grid *g, const struct line *l, uint64_t total) {
-    char place[400], mnemonics[192] = "", t[7][32];
+/* NULL: the counter has no column. */
+static const char *heading(const struct source *s, enum ww_inst_counter c) {
+    if (s->all.pc_unknown >> c & 1) return NULL;
+    if (!ww_inst_counter_has_merges(&s->all, c)) return ww_inst_counter_heading(c);
+    return c == WW_I_L1_MISS ? "L1 misses and merges" : "L2 misses and merges";
+}
+
+static void add_line(struct ww_grid *g, const struct source *s, const struct line *l) {
+    char place[400], mnemonics[192] = "", text[32];
     int top = ww_top_stall(l->sum.stall);
     place_text(l, place, sizeof place);
     mnemonics_text(l, mnemonics, sizeof mnemonics);
-    const char *const cells[] = {place,
-                                 ww_si((double)l->stall_cycles, "", t[0]),
-                                 ww_percent(ww_ratio((double)l->stall_cycles, (double)total), t[1]),
-                                 top < 0 ? "-" : ww_state_name((enum ww_warp_state)top),
-                                 ww_si((double)l->sum.issues, "", t[2]),
-                                 ww_si((double)l->sum.sectors, "", t[3]),
-                                 ww_si((double)l->sum.l1_miss_sectors, "", t[4]),
-                                 ww_si((double)l->sum.l2_miss_sectors, "", t[5]),
-                                 ww_si((double)l->sum.shared_conflicts, "", t[6]),
-                                 mnemonics};
-    for (unsigned i = 0; i < g->columns; i++) ww_grid_add(g, cells[i]);
+    ww_grid_add(g, place);
+    ww_grid_add(g, ww_si((double)l->stall_cycles, "", text));
+    ww_grid_add(g, ww_percent(ww_ratio((double)l->stall_cycles, (double)s->total), text));
+    ww_grid_add(g, top < 0 ? "-" : ww_state_name((enum ww_warp_state)top));
+    for (int i = 0; i < WW_INST_COUNTER_COUNT; i++)
+        if (heading(s, (enum ww_inst_counter)i)) ww_grid_add(g, ww_si((double)l->sum.counter[i], "", text));
+    ww_grid_add(g, mnemonics);
 }
 
-static enum ww_code print_text(const struct line *line, size_t shown, size_t lines, uint64_t total, FILE *out,
-                               struct ww_error *error) {
-    static const char *const head[] = {"line",      "stall warp-cycles", "share",     "top stall",
-                                       "issues",    "sectors",           "L1 misses", "L2 misses",
-                                       "conflicts", "instructions"};
-    if (lines == 0) {
+static void add_head(struct ww_grid *g, const struct source *s) {
+    static const char *const first[] = {"line", "stall warp-cycles", "share", "top stall"};
+    const char *head[sizeof first / sizeof *first + WW_INST_COUNTER_COUNT + 1];
+    g->columns = sizeof first / sizeof *first;
+    memcpy(head, first, sizeof first);
+    for (int i = 0; i < WW_INST_COUNTER_COUNT; i++) {
+        const char *one = heading(s, (enum ww_inst_counter)i);
+        if (one) head[g->columns++] = one;
+    }
+    head[g->columns++] = "instructions";
+    g->left = 1u | 1u << 3 | 1u << (g->columns - 1);
+    for (unsigned i = 0; i < g->columns; i++) ww_grid_add(g, head[i]);
+}
+
+static enum ww_code print_text(const struct source *s, FILE *out, struct ww_error *error) {
+    if (s->lines == 0) {
         fputs("The run has no counters by instruction.\n", out);
         return ww_out_check(out, error);
     }
-    struct ww_grid g = {.columns = 10, .left = 1u | 1u << 3 | 1u << 9};
-    for (unsigned i = 0; i < g.columns; i++) ww_grid_add(&g, head[i]);
-    for (size_t i = 0; i < shown; i++) add_line(&g, &line[i], total);
-    fprintf(out, "Source lines by stall (%zu of %zu)\n", shown, lines);
+    struct ww_grid g = {0};
+    add_head(&g, s);
+    for (size_t i = 0; i < s->shown; i++) add_line(&g, s, &s->line[i]);
+    fprintf(out, "Source lines by stall (%zu of %zu)\n", s->shown, s->lines);
     WW_TRY(ww_grid_print(&g, out, error));
     return ww_out_check(out, error);
 }
@@ -203,15 +214,12 @@ static enum ww_code print_text(const struct line *line, size_t shown, size_t lin
 enum ww_code ww_report_source(const struct ww_result *result, size_t most, bool json, FILE *out,
                               struct ww_error *error) {
     WW_PLAIN_LOCALE;
-    struct line *line = NULL;
-    size_t lines = 0;
-    uint64_t total = 0;
-    enum ww_code code = collect(result, &line, &lines, error);
-    for (size_t i = 0; i < lines && code == WW_OK; i++) total += line[i].stall_cycles;
-    size_t shown = lines < most ? lines : most;
-    if (code == WW_OK)
-        code = json ? print_json(result, line, shown, lines, total, out, error)
-                    : print_text(line, shown, lines, total, out, error);
-    free(line);
+    struct source s = {.result = result};
+    enum ww_code code = collect(result, &s.line, &s.lines, error);
+    for (size_t i = 0; i < s.lines && code == WW_OK; i++) s.total += s.line[i].stall_cycles;
+    for (size_t i = 0; i < result->launch_count; i++) s.all.pc_unknown |= result->launch[i].pc_unknown;
+    s.shown = s.lines < most ? s.lines : most;
+    if (code == WW_OK) code = json ? print_json(&s, out, error) : print_text(&s, out, error);
+    free(s.line);
     return code;
 }

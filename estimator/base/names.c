@@ -12,6 +12,17 @@ static const struct counter_row counters[WW_COUNTER_COUNT] = {
 };
 
 static const struct {
+    const char *name, *heading, *help;
+    int step;
+} inst_counters[WW_INST_COUNTER_COUNT] = {
+#define REPORT(heading) heading
+#define DATA(heading) NULL
+#define X(id, name, step, shown, heading, sum, help) [WW_I_##id] = {name, shown(heading), help, step},
+#include "inst_counter.def"
+#undef X
+};
+
+static const struct {
     const char *name, *nsight, *help;
 } states[WW_STATE_COUNT] = {
 #define X(id, name, nsight, help) [WW_S_##id] = {name, nsight, help},
@@ -44,6 +55,9 @@ LOOKUP(ww_counter_name, ww_counter, counters, WW_COUNTER_COUNT, name)
 LOOKUP(ww_counter_unit, ww_counter, counters, WW_COUNTER_COUNT, unit)
 LOOKUP(ww_counter_level, ww_counter, counters, WW_COUNTER_COUNT, level)
 LOOKUP(ww_counter_help, ww_counter, counters, WW_COUNTER_COUNT, help)
+LOOKUP(ww_inst_counter_name, ww_inst_counter, inst_counters, WW_INST_COUNTER_COUNT, name)
+LOOKUP(ww_inst_counter_heading, ww_inst_counter, inst_counters, WW_INST_COUNTER_COUNT, heading)
+LOOKUP(ww_inst_counter_help, ww_inst_counter, inst_counters, WW_INST_COUNTER_COUNT, help)
 LOOKUP(ww_state_name, ww_warp_state, states, WW_STATE_COUNT, name)
 LOOKUP(ww_state_nsight, ww_warp_state, states, WW_STATE_COUNT, nsight)
 LOOKUP(ww_state_help, ww_warp_state, states, WW_STATE_COUNT, help)
@@ -51,6 +65,15 @@ LOOKUP(ww_slot_name, ww_slot, slots, WW_SLOT_COUNT, name)
 LOOKUP(ww_slot_help, ww_slot, slots, WW_SLOT_COUNT, help)
 LOOKUP(ww_component_name, ww_component, components, WW_COMPONENT_COUNT, name)
 LOOKUP(ww_component_help, ww_component, components, WW_COMPONENT_COUNT, help)
+
+int ww_inst_counter_step(enum ww_inst_counter c) {
+    return (unsigned)c < WW_INST_COUNTER_COUNT ? inst_counters[c].step : 0;
+}
+
+bool ww_inst_counter_has_merges(const struct ww_launch_result *l, enum ww_inst_counter c) {
+    enum ww_inst_counter merges = c == WW_I_L1_MISS ? WW_I_L1_MERGED : WW_I_L2_MERGED;
+    return (c == WW_I_L1_MISS || c == WW_I_L2_MISS) && l->pc_unknown >> merges & 1;
+}
 
 static const enum ww_counter by_epoch[WW_EPOCH_COUNTERS] = {
     WW_C_SM_ACTIVE_CYCLES, WW_C_LSU_STALL_CYCLES, WW_C_MEM_SATURATED_CYCLES, WW_C_EP_CYCLES,

@@ -129,6 +129,7 @@ static const struct cmd_option slice_options[] = {
     {"launches", 0, "LIST", "launches to copy, such as 0,2-4 (default: all)", 0},
     {"ctas", 0, "LIST", "linear CTA numbers to copy of each launch (default: all)", 0},
     {"out", 'o', "FILE", "trace file to write", CMD_REQUIRED},
+    {"quiet", 'q', NULL, "print errors only", 0},
     {0}};
 const struct cmd cmd_trace_slice = {
     .arguments = "FILE",

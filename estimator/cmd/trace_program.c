@@ -253,10 +253,20 @@ static enum ww_code print_json(const struct trace_job *j, double seconds, struct
     return ww_jsonw_end(&w, error);
 }
 
+/* Instructions are known of recorded launches only. */
+static void print_counts(const struct trace_job *j) {
+    fprintf(stderr, ": %llu launch%s, ", j->launches, ww_plural(j->launches, "es"));
+    if (j->launches && !j->recorded) {
+        fputs("none recorded\n", stderr);
+        return;
+    }
+    if (j->recorded < j->launches) fprintf(stderr, "%llu recorded: ", j->recorded);
+    fprintf(stderr, "%llu warp instructions, %llu thread instructions\n", j->warps, j->threads);
+}
+
 static void print_text(const struct trace_job *j) {
     ww_put_text(stderr, j->path);
-    fprintf(stderr, ": %llu launch%s, %llu warp instructions, %llu thread instructions\n", j->launches,
-            ww_plural(j->launches, "es"), j->warps, j->threads);
+    print_counts(j);
     if (!j->bytes || !j->warps) return;
     char each[32];
     ww_three_digits((double)j->bytes / (double)j->warps, each);

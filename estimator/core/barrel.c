@@ -269,7 +269,7 @@ static void find_conflicts(struct ww_sm *sm, const struct ww_dinst *d, struct ww
     core->counter[WW_C_SHARED_PASSES] += sum;
     core->counter[WW_C_SHARED_WIDE] += active - 1;
     core->counter[WW_C_SHARED_CONFLICTS] += sum - active;
-    core->epochs.inst[e->inst].conflicts += sum - active;
+    core->epochs.inst[e->inst].counter[WW_I_SHARED_CONFLICTS] += sum - active;
     e->shared = true;
     e->conflicts = (uint16_t)(sum - active);
     for (uint32_t i = 0; i < plan->parts; i++)

@@ -82,11 +82,12 @@ static void add_registers(uint64_t *n, const struct ww_inst *in, uint64_t issues
 }
 
 static struct ww_inst_folded all_of(const struct ww_core *core, uint32_t inst) {
-    struct ww_inst_folded n = {core->epochs.inst[inst].issues, core->epochs.inst[inst].threads};
+    const struct ww_inst_count *own = &core->epochs.inst[inst];
+    struct ww_inst_folded n = {own->counter[WW_I_ISSUES], own->counter[WW_I_THREAD_INSTRUCTIONS]};
     for (uint32_t g = 0; core->shard && g < core->groups; g++) {
         const struct ww_inst_count *of = &core->shard[g].core.epochs.inst[inst];
-        n.issues += of->issues;
-        n.threads += of->threads;
+        n.issues += of->counter[WW_I_ISSUES];
+        n.threads += of->counter[WW_I_THREAD_INSTRUCTIONS];
     }
     return n;
 }

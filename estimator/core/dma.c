@@ -95,7 +95,8 @@ static bool send(struct ww_sm *sm, struct ww_dma_engine *e, uint32_t id) {
                                .sm = (uint16_t)sm->id,
                                .kind = WW_MEM_READ,
                                .needs_reply = 1,
-                               .fine = 1};
+                               .fine = 1,
+                               .inst = buffer_at(e, id)->inst};
     ww_l1_queue(sm, &q);
     take_mshr(c, id);
     core->counter[WW_C_DMA_REQUEST]++;

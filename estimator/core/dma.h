@@ -36,6 +36,7 @@ struct ww_dma_buffer {
     uint32_t started;                     /* transfers that were put in flight */
     bool armed, in_flight;                /* some warps have arrived; the engine has it */
     bool generated;                       /* all requests have been sent and constants written */
+    uint32_t inst;                        /* that began the transfer */
     uint32_t outstanding;                 /* requests without an answer */
     uint64_t asked_at, first_at, last_at; /* cycles: first instruction of it, first and last request */
     uint64_t started_at;                  /* the engine was told to */

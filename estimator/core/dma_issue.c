@@ -104,13 +104,14 @@ bool ww_dma_all_at(const struct ww_sm *sm, uint32_t cta, uint32_t buffer, uint32
 }
 
 /* The first warp brings a transfer. */
-static void open_transfer(struct ww_sm *sm, const struct ww_warp *w, const struct ww_dma *d) {
+static void open_transfer(struct ww_sm *sm, const struct ww_warp *w, const struct ww_dma *d, uint32_t inst) {
     struct ww_dma_controller *c = &sm->dma->controller[w->cta];
     struct ww_dma_buffer *b = &c->buffer[d->buffer];
     b->d = *d;
     b->begin = d->shared;
     b->end = d->shared + ww_dma_bytes(d);
     b->armed = true;
+    b->inst = inst;
     b->asked_at = c->asked[warp_of(sm, w)] - 1;
     c->watched |= (uint8_t)(1u << d->buffer);
 }
@@ -137,7 +138,7 @@ void ww_dma_issue(struct ww_sm *sm, struct ww_warp *w, const struct ww_dinst *d,
     struct ww_dma_buffer *b = &c->buffer[t.buffer];
     uint32_t *count = &c->count[t.buffer][warp_of(sm, w)];
     bool late = *count < b->started;
-    if (!late && !b->armed) open_transfer(sm, w, &t);
+    if (!late && !b->armed) open_transfer(sm, w, &t, (uint32_t)(d - sm->core->code.inst));
     *asked = 0;
     ++*count;
     if (b->armed && (!sm->core->dma_plan.start_last || ww_dma_all_at(sm, w->cta, t.buffer, b->started + 1)))

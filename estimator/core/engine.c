@@ -293,6 +293,7 @@ static enum ww_code prepare_sms(struct ww_engine *e, const struct ww_launch *lau
     struct ww_inst_count *inst = ww_arena_lines(&e->arena, (size_t)launch->inst_count + 1, sizeof *inst);
     if (!inst || !make_groups(e)) return ww_fail_nomem(error, "the SMs");
     WW_TRY(ww_epochs_begin(&c->epochs, e->options.epoch_cycles ? e->options.epoch_cycles : 4096, inst, error));
+    ww_memsys_count_insts(e->memory, inst);
     if (e->team) WW_TRY(ww_shards_begin(c, e->team, &e->arena, &e->shard, error));
     for (uint32_t i = 0; i < count; i++) {
         struct ww_core *of = c->shard ? &c->shard[i >> c->group_shift].core : c;

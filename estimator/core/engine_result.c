@@ -73,15 +73,8 @@ static enum ww_code copy_rows(const struct ww_core *core, const struct ww_launch
         const struct ww_inst *in = &launch->inst[i];
         const struct ww_inst_count *n = &core->epochs.inst[i];
         struct ww_pc_row *row = &out->pc[i];
-        *row = (struct ww_pc_row){.inst = i,
-                                  .pc = in->pc,
-                                  .line = in->line,
-                                  .issues = n->issues,
-                                  .thread_instructions = n->threads,
-                                  .sectors = n->sectors,
-                                  .l1_miss_sectors = n->l1_miss,
-                                  .l2_miss_sectors = n->l2_miss,
-                                  .shared_conflicts = n->conflicts};
+        *row = (struct ww_pc_row){.inst = i, .pc = in->pc, .line = in->line};
+        memcpy(row->counter, n->counter, sizeof row->counter);
         memcpy(row->stall, n->stall, sizeof row->stall);
         row->file = copy_string(arena, launch, in->file);
         row->mnemonic = copy_string(arena, launch, in->mnemonic);

@@ -10,9 +10,8 @@
 
 /* Counters of one static instruction. */
 struct ww_inst_count {
-    uint64_t issues, threads;
+    uint64_t counter[WW_INST_COUNTER_COUNT];
     uint64_t stall[WW_STATE_COUNT];
-    uint64_t sectors, l1_miss, l2_miss, conflicts;
 };
 
 struct ww_epochs {

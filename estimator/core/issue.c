@@ -113,8 +113,8 @@ static void count_branch(struct ww_core *core, struct ww_warp *w, const struct w
 
 static inline void count_issue(struct ww_core *core, const struct ww_step *step) {
     struct ww_inst_count *n = &core->epochs.inst[step->inst];
-    n->issues++;
-    n->threads += step->mask == UINT32_MAX ? 32 : ww_bits(step->mask);
+    n->counter[WW_I_ISSUES]++;
+    n->counter[WW_I_THREAD_INSTRUCTIONS] += step->mask == UINT32_MAX ? 32 : ww_bits(step->mask);
     core->epochs.now->warp_instructions++;
     core->issued++;
 }

@@ -40,8 +40,8 @@ bool ww_l1_send(struct ww_sm *sm, uint64_t ps) {
 
 /* A request of the line at `address`; the memory system's sectors are the caller's. */
 static struct ww_mem_request request_of(const struct ww_sm *sm, const struct ww_line_request *r,
-                                        uint64_t address, uint32_t sectors, enum ww_mem_kind kind,
-                                        uint32_t tag) {
+                                        uint64_t address, uint32_t sectors, enum ww_mem_kind kind, uint32_t tag,
+                                        uint32_t inst) {
     return (struct ww_mem_request){.address = address,
                                    .sectors = sectors,
                                    .tag = tag,
@@ -49,14 +49,16 @@ static struct ww_mem_request request_of(const struct ww_sm *sm, const struct ww_
                                    .kind = (uint8_t)kind,
                                    .needs_reply = 1,
                                    .bytes = kind == WW_MEM_READ ? 0 : r->bytes,
-                                   .atomic_ops = kind == WW_MEM_ATOMIC ? r->updates : 0};
+                                   .atomic_ops = kind == WW_MEM_ATOMIC ? r->updates : 0,
+                                   .inst = inst};
 }
 
 /* The same, of all of the request line: a store, or what no cache holds. */
 static struct ww_mem_request whole_request(const struct ww_sm *sm, const struct ww_line_request *r,
-                                           uint32_t pieces, enum ww_mem_kind kind, uint32_t tag) {
+                                           uint32_t pieces, enum ww_mem_kind kind, uint32_t tag,
+                                           uint32_t inst) {
     uint64_t address = r->key << sm->core->request_shift[WW_CACHE_NONE];
-    struct ww_mem_request q = request_of(sm, r, address, pieces, kind, tag);
+    struct ww_mem_request q = request_of(sm, r, address, pieces, kind, tag, inst);
     q.fine = 1;
     return q;
 }
@@ -64,11 +66,12 @@ static struct ww_mem_request whole_request(const struct ww_sm *sm, const struct 
 /* Asks the memory system for sectors of a cache's line. A cache with shorter lines than requests have names
  * the pieces of the request line. */
 static void ask(struct ww_sm *sm, const struct ww_cache *c, const struct ww_line_request *r, uint32_t sectors,
-                uint32_t entry) {
+                uint32_t entry, uint32_t inst) {
     const struct ww_cache_shape *s = c->shape;
     uint64_t first = r->key & ~(uint64_t)s->offset_mask;
     if (s->fine) sectors <<= (r->key & s->offset_mask) << (s->line_shift - 5);
-    struct ww_mem_request q = request_of(sm, r, first << s->line_shift, sectors, WW_MEM_READ, s->tag | entry);
+    struct ww_mem_request q =
+        request_of(sm, r, first << s->line_shift, sectors, WW_MEM_READ, s->tag | entry, inst);
     q.fine = s->fine;
     ww_l1_queue(sm, &q);
 }
@@ -91,8 +94,10 @@ static void count_load(struct ww_sm *sm, const struct ww_cache_shape *s, uint32_
     n[s->hit] += h;
     n[s->merged] += g;
     n[s->miss] += m;
-    sm->core->epochs.inst[inst].sectors += h + g + m;
-    sm->core->epochs.inst[inst].l1_miss += g + m;
+    uint64_t *of = sm->core->epochs.inst[inst].counter;
+    of[WW_I_SECTORS] += h + g + m;
+    of[WW_I_L1_MISS] += m;
+    of[WW_I_L1_MERGED] += g;
 }
 
 /* A miss of the warp takes the line. */
@@ -171,16 +176,15 @@ static bool load_miss(struct ww_sm *sm, struct ww_cache *c, uint32_t op, const s
     uint32_t m = c->tags.line[line].pending ? c->tags.line[line].mshr : open_entry(c, line);
     uint32_t t = ww_pool_target(core), inst = core->pool.op[op].inst;
     if (t == WW_NONE) return false;
-    core->pool.target[t] = (struct ww_target){op, merged | miss, c->entry[m].target, inst};
+    core->pool.target[t] = (struct ww_target){op, merged | miss, c->entry[m].target};
     c->entry[m].target = t;
     c->entry[m].count++;
     c->tags.line[line].pending |= miss;
     core->pool.op[op].remaining++;
     count_load(sm, c->shape, inst, hit, merged, miss);
     if (!miss) return true;
-    c->entry[m].inst = inst;
     if (c == &sm->l1) count_pattern(sm, (uint64_t)ww_bits8(miss) << c->shape->sector_shift);
-    ask(sm, c, r, miss, m);
+    ask(sm, c, r, miss, m, inst);
     return true;
 }
 
@@ -194,9 +198,8 @@ bool ww_l1_prefetch(struct ww_sm *sm, struct ww_cache *c, const struct ww_line_r
     if (line == WW_NO_LINE) return false;
     uint32_t m = open ? c->tags.line[line].mshr : open_entry(c, line);
     c->tags.line[line].pending |= sectors;
-    c->entry[m].inst = inst;
     sm->core->counter[WW_C_PREFETCH_SECTOR] += (uint64_t)ww_bits8(sectors) << c->shape->sector_shift;
-    ask(sm, c, r, sectors, m);
+    ask(sm, c, r, sectors, m, inst);
     return true;
 }
 
@@ -210,10 +213,10 @@ static bool translate_hit(struct ww_sm *sm, uint32_t op, const struct ww_line_re
     if (queue_full(sm)) return false;
     uint32_t t = ww_pool_target(core);
     if (t == WW_NONE) return false;
-    core->pool.target[t] = (struct ww_target){op, pieces, WW_NONE, core->pool.op[op].inst};
+    core->pool.target[t] = (struct ww_target){op, pieces, WW_NONE};
     core->pool.op[op].remaining++;
-    struct ww_mem_request q =
-        request_of(sm, r, first << s->line_shift, pieces, WW_MEM_TRANSLATION, WW_TAG_TARGET | t);
+    struct ww_mem_request q = request_of(sm, r, first << s->line_shift, pieces, WW_MEM_TRANSLATION,
+                                         WW_TAG_TARGET | t, core->pool.op[op].inst);
     q.bytes = 0;
     q.fine = 1;
     ww_l1_queue(sm, &q);
@@ -300,12 +303,13 @@ bool ww_l1_store(struct ww_sm *sm, struct ww_warp *w, const struct ww_dinst *d,
                  const struct ww_line_request *r) {
     struct ww_core *core = sm->core;
     uint32_t pieces = core->pieces_of[r->pieces], sectors = ww_bits8(pieces);
+    uint32_t inst = (uint32_t)(d - core->code.inst);
     if (queue_full(sm) || not_owner(sm, (uint32_t)(w - sm->warp))) return false;
     if (core->gpu->l1_enabled) write_lines(sm, r, !d->local && core->gpu->l1_write == WW_L1_EVICT);
     core->counter[WW_C_L1_SECTOR_WRITE] += sectors;
-    core->epochs.inst[d - core->code.inst].sectors += sectors;
+    core->epochs.inst[inst].counter[WW_I_SECTORS] += sectors;
     struct ww_mem_request q =
-        whole_request(sm, r, pieces, WW_MEM_WRITE, acknowledgement(sm, (uint32_t)(w - sm->warp)));
+        whole_request(sm, r, pieces, WW_MEM_WRITE, acknowledgement(sm, (uint32_t)(w - sm->warp)), inst);
     ww_l1_queue(sm, &q);
     return true;
 }
@@ -322,7 +326,7 @@ bool ww_l1_direct(struct ww_sm *sm, uint32_t warp, uint32_t op, const struct ww_
     } else {
         uint32_t t = ww_pool_target(core);
         if (t == WW_NONE) return false;
-        core->pool.target[t] = (struct ww_target){op, pieces, WW_NONE, inst};
+        core->pool.target[t] = (struct ww_target){op, pieces, WW_NONE};
         core->pool.op[op].remaining++;
         tag = WW_TAG_TARGET | t;
     }
@@ -331,10 +335,10 @@ bool ww_l1_direct(struct ww_sm *sm, uint32_t warp, uint32_t op, const struct ww_
     } else if (!atomic) {
         core->counter[WW_C_L1_SECTOR_READ] += sectors;
         core->counter[WW_C_L1_SECTOR_MISS] += sectors;
+        core->epochs.inst[inst].counter[WW_I_L1_MISS] += sectors;
     }
-    core->epochs.inst[inst].sectors += sectors;
-    core->epochs.inst[inst].l1_miss += sectors;
-    struct ww_mem_request q = whole_request(sm, r, pieces, atomic ? WW_MEM_ATOMIC : WW_MEM_READ, tag);
+    core->epochs.inst[inst].counter[WW_I_SECTORS] += sectors;
+    struct ww_mem_request q = whole_request(sm, r, pieces, atomic ? WW_MEM_ATOMIC : WW_MEM_READ, tag, inst);
     ww_l1_queue(sm, &q);
     return true;
 }

@@ -35,7 +35,6 @@ struct ww_cache_shape {
 
 struct ww_mshr {
     uint32_t line, target, count, next_free;
-    uint32_t inst; /* that sent the last request, for its counters */
 };
 
 struct ww_cache {
@@ -67,7 +66,7 @@ struct ww_memory_op {
 
 /* A request that waits for sectors, on behalf of an operation. */
 struct ww_target {
-    uint32_t op, need, next, inst;
+    uint32_t op, need, next;
 };
 
 struct ww_pool {

@@ -51,11 +51,6 @@ void ww_pool_free(struct ww_pool *pool) {
     *pool = (struct ww_pool){.op_free = WW_NONE, .target_free = WW_NONE};
 }
 
-static void count_level(struct ww_core *core, uint32_t inst, const struct ww_mem_reply *reply,
-                        uint32_t pieces) {
-    if (reply->level == WW_LEVEL_DRAM) core->epochs.inst[inst].l2_miss += pieces;
-}
-
 /* What a load that the reply serves has waited for. */
 static uint8_t level_of(const struct ww_mem_reply *reply) {
     return reply->walked || reply->kind == WW_MEM_TRANSLATION ? WW_LEVEL_TLB : reply->level;
@@ -96,7 +91,6 @@ static void fill(struct ww_sm *sm, struct ww_cache *l, uint32_t m, const struct 
     uint32_t pieces = ww_bits8(reply->sectors) << l->shape->sector_shift;
     uint64_t ready = fill_ready(l, pieces, cycle);
     uint8_t level = level_of(reply);
-    count_level(core, e->inst, reply, pieces);
     l->tags.line[e->line].pending &= ~bits;
     l->tags.line[e->line].valid |= bits;
     for (uint32_t *link = &e->target, t = *link; t != WW_NONE; t = *link) {
@@ -130,7 +124,6 @@ static void answer_target(struct ww_sm *sm, uint32_t t, const struct ww_mem_repl
     struct ww_target target = core->pool.target[t];
     uint64_t ready = fill_ready(&sm->l1, ww_bits8(reply->sectors), cycle);
     struct ww_memory_op *o = &core->pool.op[target.op];
-    count_level(core, target.inst, reply, ww_bits8(reply->sectors));
     if (level_of(reply) > o->level) o->level = level_of(reply);
     if (ready > o->ready) o->ready = ready;
     if (!reply->last) return;

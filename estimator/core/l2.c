@@ -40,6 +40,7 @@ static void push(struct ww_l2 *l2, uint32_t slice, const struct ww_mem_request *
                               .local = local,
                               .ready = ready,
                               .tag = request->tag,
+                              .inst = request->inst,
                               .sm = request->sm,
                               .bytes = request->bytes,
                               .atomic_ops = request->atomic_ops,

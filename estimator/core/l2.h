@@ -50,7 +50,7 @@
 struct ww_l2_packet { /* a request at a slice */
     uint64_t address, local;
     uint64_t ready; /* L2 cycle at which it may be looked up */
-    uint32_t tag;
+    uint32_t tag, inst;
     uint16_t sm, bytes, atomic_ops;
     uint8_t granules, kind, needs_reply, source, fine, walked;
 };
@@ -159,7 +159,8 @@ struct ww_l2 {
     struct ww_dram *dram;
     const struct ww_addrmap *map;
     uint64_t *counter;
-    uint64_t *live; /* things in flight in the whole memory system */
+    struct ww_inst_count *inst; /* NULL: nobody asks */
+    uint64_t *live;             /* things in flight in the whole memory system */
     struct ww_l2_slice *slice;
     uint32_t *turn; /* by channel: its slice that is told first of room */
     uint32_t slices, slices_per_channel;
@@ -192,7 +193,8 @@ void ww_l2_push_walk(struct ww_l2 *l2, uint32_t slice, const struct ww_mem_reque
 /* Data are there for a miss record from cycle fill.ready on, from DRAM (WW_L2_NEAR) or the other partition. */
 void ww_l2_add_fill(struct ww_l2_slice *s, uint32_t side, struct ww_l2_fill fill);
 /* Asks the line's home in the other partition for sectors of a line of which the slice keeps a copy. */
-void ww_l2_ask_home(struct ww_l2_slice *s, uint64_t number, uint8_t mask, uint32_t miss, uint64_t cycle);
+void ww_l2_ask_home(struct ww_l2_slice *s, uint64_t number, uint8_t mask, uint32_t miss, uint32_t inst,
+                    uint64_t cycle);
 /* The home's answer to its counterpart, whose miss record is the tag. */
 void ww_l2_answer(struct ww_l2_slice *home, const struct ww_l2_txn *t, uint8_t granules, uint64_t cycle);
 /* Makes sectors of the counterpart's copy of a line invalid. */

@@ -7,7 +7,8 @@ static struct ww_l2_slice *counterpart(struct ww_l2_slice *s) {
     return s->index >= n ? s - n : s + n;
 }
 
-void ww_l2_ask_home(struct ww_l2_slice *s, uint64_t number, uint8_t mask, uint32_t miss, uint64_t cycle) {
+void ww_l2_ask_home(struct ww_l2_slice *s, uint64_t number, uint8_t mask, uint32_t miss, uint32_t inst,
+                    uint64_t cycle) {
     struct ww_l2 *l2 = s->l2;
     struct ww_l2_slice *home = counterpart(s);
     struct ww_l2_input *in = &home->in[WW_L2_FAR];
@@ -17,6 +18,7 @@ void ww_l2_ask_home(struct ww_l2_slice *s, uint64_t number, uint8_t mask, uint32
         (struct ww_l2_packet){.local = (number << l2->line_shift) & (WW_L2_COPY - 1),
                               .ready = ready,
                               .tag = miss,
+                              .inst = inst,
                               .granules = l2->granules_of[mask],
                               .kind = WW_MEM_READ,
                               .needs_reply = WW_L2_REPLY_PEER,

@@ -3,6 +3,7 @@
 #ifndef WW_CORE_L2_PART_H
 #define WW_CORE_L2_PART_H
 
+#include "epoch.h"
 #include "l2.h"
 
 /* The part of a request that lies in one L2 line. */
@@ -16,6 +17,12 @@ struct ww_l2_part {
 /* Adds so many of the L2's sectors to a counter, which counts 32-byte sectors. */
 static inline void ww_l2_count(const struct ww_l2_slice *s, enum ww_counter counter, uint32_t sectors) {
     s->l2->counter[counter] += (uint64_t)sectors << s->l2->sector_shift;
+}
+
+/* The same, for the instruction that asks. */
+static inline void ww_l2_count_inst(const struct ww_l2_slice *s, const struct ww_l2_packet *p,
+                                    enum ww_inst_counter counter, uint32_t sectors) {
+    if (s->l2->inst) s->l2->inst[p->inst].counter[counter] += (uint64_t)sectors << s->l2->sector_shift;
 }
 
 /* Part k of the request, of which `granules` are looked up. */

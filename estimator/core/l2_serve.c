@@ -164,8 +164,8 @@ bool ww_l2_claim(struct ww_l2_slice *s, struct ww_l2_input *in, struct ww_l2_par
 /* ---- reads and atomics ----------------------------------------------------------------------- */
 
 /* Asks DRAM for as many of the sectors `need` as there are MSHRs for; returns these. */
-static uint8_t fetch(struct ww_l2_slice *s, struct ww_l2_input *in, struct ww_l2_part *part, uint8_t need,
-                     uint64_t cycle) {
+static uint8_t fetch(struct ww_l2_slice *s, struct ww_l2_input *in, const struct ww_l2_packet *p,
+                     struct ww_l2_part *part, uint8_t need, uint64_t cycle) {
     uint32_t room = s->l2->mshrs - s->mshrs_used;
     bool copy = is_copy(s, part->number);
     if (copy && room > s->l2->mshrs / 2 - s->copies) room = s->l2->mshrs / 2 - s->copies;
@@ -180,10 +180,11 @@ static uint8_t fetch(struct ww_l2_slice *s, struct ww_l2_input *in, struct ww_l2
     if (copy) {
         s->copies += bits(need);
         count(s, WW_C_L2_FAR, bits(need));
-        ww_l2_ask_home(s, part->number, need, miss, cycle);
+        ww_l2_ask_home(s, part->number, need, miss, p->inst, cycle);
         return need;
     }
     count(s, WW_C_L2_SECTOR_MISS, bits(need));
+    ww_l2_count_inst(s, p, WW_I_L2_MISS, bits(need));
     ww_l2_push_dram(s, part->number, need, miss, WW_DRAM_READ, cycle);
     return need;
 }
@@ -240,7 +241,8 @@ static uint8_t read_part(struct ww_l2_slice *s, struct ww_l2_input *in, const st
     }
     if (s->free_waiter != WW_NONE) {
         count(s, WW_C_L2_SECTOR_MERGED, bits(joined));
-        fetched = fetch(s, in, part, need, cycle);
+        ww_l2_count_inst(s, p, WW_I_L2_MERGED, bits(joined));
+        fetched = fetch(s, in, p, part, need, cycle);
         joined |= fetched;
         if (joined) join(s, in, part, joined);
         /* Page tables are not fetched ahead: each new page of a chase in order has P5's latency. */

@@ -77,7 +77,7 @@ static void do_shared(struct ww_sm *sm, const struct ww_lsu_entry *e, const stru
         core->counter[WW_C_SHARED_PASSES] += p.parts + p.conflicts;
         core->counter[WW_C_SHARED_WIDE] += p.parts - 1;
         core->counter[WW_C_SHARED_CONFLICTS] += p.conflicts;
-        core->epochs.inst[e->inst].conflicts += p.conflicts;
+        core->epochs.inst[e->inst].counter[WW_I_SHARED_CONFLICTS] += p.conflicts;
         uint64_t pass =
             d->result_count || !gpu->shared_store_cycles ? gpu->shared_pass_cycles : gpu->shared_store_cycles;
         taken = (p.parts + p.conflicts) * pass;

@@ -72,6 +72,10 @@ void ww_memsys_free(struct ww_memsys *m) {
     free(m);
 }
 
+void ww_memsys_count_insts(struct ww_memsys *m, struct ww_inst_count *inst) {
+    m->l2.inst = inst;
+}
+
 bool ww_memsys_send(struct ww_memsys *m, const struct ww_mem_request *request, uint64_t now_ps) {
     assert(!(request->address & m->line_mask) && request->sectors && request->sectors < 256);
     uint8_t granules = request->fine ? (uint8_t)request->sectors : m->granules_of[request->sectors];

@@ -32,6 +32,7 @@ struct ww_mem_request {
     uint8_t fine;        /* sectors are 32-byte pieces of the line, in its replies too, whatever l1.sector is;
                           * whole sectors of the L2 */
     uint8_t walked;      /* the memory system's own: its page's translation took a walk of the page table */
+    uint32_t inst;       /* the instruction that caused it: index in ww_memsys_count_insts()'s array */
 };
 
 struct ww_mem_reply {
@@ -61,10 +62,14 @@ struct ww_memsys_client {
 enum ww_code ww_memsys_check(const struct ww_gpu_spec *gpu, struct ww_error *error);
 
 struct ww_memsys;
+struct ww_inst_count;
 /* counter: array of WW_COUNTER_COUNT that the memory system adds to. NULL: out of memory. */
 struct ww_memsys *ww_memsys_new(const struct ww_gpu_spec *gpu, struct ww_queue *queue,
                                 const struct ww_memsys_client *client, uint64_t *counter, uint64_t seed);
 void ww_memsys_free(struct ww_memsys *m);
+/* Sectors that miss in the L2 or join a miss there are counted in `inst`, too, from now on; NULL: they are not.
+ */
+void ww_memsys_count_insts(struct ww_memsys *m, struct ww_inst_count *inst);
 /* Offers a request at time now, which may lie before that of the queue by up to a cycle of the SMs (what it
  * leads to comes not before the queue's floor). False: the SM's port or the slice pushes back; nothing has
  * changed, and unblocked() will be called. */

@@ -82,12 +82,7 @@ void ww_shards_count(const struct ww_core *core, uint64_t *n) {
 }
 
 static void add_inst(struct ww_inst_count *to, const struct ww_inst_count *n) {
-    to->issues += n->issues;
-    to->threads += n->threads;
-    to->sectors += n->sectors;
-    to->l1_miss += n->l1_miss;
-    to->l2_miss += n->l2_miss;
-    to->conflicts += n->conflicts;
+    for (int i = 0; i < WW_INST_COUNTER_COUNT; i++) to->counter[i] += n->counter[i];
     for (int s = 0; s < WW_STATE_COUNT; s++) to->stall[s] += n->stall[s];
 }
 

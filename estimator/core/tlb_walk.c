@@ -10,6 +10,12 @@
 #define DIRECTORY_BYTES 32u /* one sector describes a region */
 #define OVERTAKES 32u       /* walks that may go before one whose region is not at hand: an assumption */
 
+/* The instruction whose request missed first. */
+static uint32_t caused_by(const struct ww_tlb *t, uint32_t walker) {
+    const struct ww_tlb_miss *miss = &t->miss[t->walker[walker].miss];
+    return t->request[miss->first].request.inst;
+}
+
 /* Sends the walker's read of `bytes` bytes, within one line, to its slice. */
 static void send_read(struct ww_tlb *t, uint32_t walker, uint64_t address, uint32_t bytes, uint64_t cycle) {
     uint32_t offset = (uint32_t)address & t->line_mask, sectors = bytes / 32;
@@ -19,7 +25,8 @@ static void send_read(struct ww_tlb *t, uint32_t walker, uint64_t address, uint3
                                      .sm = WW_L2_WALKER,
                                      .kind = WW_MEM_READ,
                                      .needs_reply = 1,
-                                     .fine = 1};
+                                     .fine = 1,
+                                     .inst = caused_by(t, walker)};
     struct ww_slice_place place = ww_addrmap_slice(t->l2->map, request.address);
     t->walker[walker].ready = UINT64_MAX;
     t->counter[WW_C_TLB_WALK_SECTOR] += sectors;

@@ -74,8 +74,8 @@ static enum ww_code count(void *context, size_t workload, size_t machine, const 
         for (size_t p = 0; p < result->launch[i].pc_count; p++) {
             const struct ww_pc_row *row = &result->launch[i].pc[p];
             bool shared = strncmp(row->mnemonic, "LDS", 3) == 0 || strncmp(row->mnemonic, "STS", 3) == 0;
-            n->all[workload] += (double)row->thread_instructions;
-            if (shared) n->shared[workload] += (double)row->thread_instructions;
+            n->all[workload] += (double)row->counter[WW_I_THREAD_INSTRUCTIONS];
+            if (shared) n->shared[workload] += (double)row->counter[WW_I_THREAD_INSTRUCTIONS];
         }
     return WW_OK;
 }

@@ -9,7 +9,7 @@ mv a.wwt first.wwt
 record_small
 cmp a.wwt first.wwt
 # A slice holds what was asked for, and is a trace itself.
-warpwatt trace slice a.wwt --ctas 1,3-4 -o part.wwt
+warpwatt trace slice a.wwt --ctas 1,3-4 -o part.wwt -q
 warpwatt trace verify part.wwt
 warpwatt trace dump part.wwt --cta 1 >part.txt
 warpwatt trace dump a.wwt --cta 1 >whole.txt

@@ -86,6 +86,11 @@ def stub_options(host):
                             (["--every", "2", "-k", "count"], ["count"] * 2)):
         result = record([host, PTX, "zstd"], ["-o", trace, *options])
         check("recorded with " + " ".join(options), result[0] == 0 and launches(trace) == wanted, launches(trace))
+    expect("instructions are said to be those of recorded launches",
+           record([host, PTX, "zstd"], ["-o", trace, "-k", "count"]), 0, None,
+           r"5 launches, 3 recorded: \d+ warp instructions")
+    expect("no launch recorded, no instructions", record([host, PTX, "zstd"], ["--no-record"]), 0, None,
+           "5 launches, none recorded\n$")
     os.unlink(trace)
     result = record([host, PTX, "plain"], ["-o", trace, "--no-record", "--json", "-q"])
     stats = json.loads(result[1][result[1].index("{"):])

@@ -3,6 +3,7 @@
 #ifndef TESTS_FAKE_MEMORY_H
 #define TESTS_FAKE_MEMORY_H
 
+#include "../../estimator/core/epoch.h"
 #include "../../estimator/core/memsys.h"
 #include <stdlib.h>
 
@@ -27,6 +28,7 @@ struct ww_memsys {
     struct ww_memsys_client client;
     struct ww_clock clock;
     struct fake_flight *free, *all;
+    struct ww_inst_count *inst;
     uint32_t flying, l1_sector;
     bool blocked[1024];
 };
@@ -53,6 +55,10 @@ void ww_memsys_free(struct ww_memsys *m) {
         free(f);
     }
     free(m);
+}
+
+void ww_memsys_count_insts(struct ww_memsys *m, struct ww_inst_count *inst) {
+    m->inst = inst;
 }
 
 static void fake_answer(void *owner, struct ww_event *event, uint64_t now) {
@@ -107,6 +113,8 @@ bool ww_memsys_send(struct ww_memsys *m, const struct ww_mem_request *request, u
     f->event.fn = fake_answer;
     f->event.owner = f;
     m->flying++;
+    if (fake.level == WW_LEVEL_DRAM && request->kind != WW_MEM_WRITE && m->inst)
+        m->inst[request->inst].counter[WW_I_L2_MISS] += fake_pieces(m, request);
     fake.reads += request->kind == WW_MEM_READ;
     fake.writes += request->kind == WW_MEM_WRITE;
     fake.atomics += request->kind == WW_MEM_ATOMIC;

@@ -201,7 +201,7 @@ static void an_invariant_address_is_prefetched_with_an_earlier_load(void **state
     fake.latency_ps = 150000;
     struct replay with = run_fetch(&p, &g, "fetch=apogee"),
                   without = run_fetch(&p, &g, "fetch=apogee fetch.tia=false");
-    assert_true(with.r.pc[2].l1_miss_sectors + 6 < without.r.pc[2].l1_miss_sectors);
+    assert_true(with.r.pc[2].counter[WW_I_L1_MISS] + 6 < without.r.pc[2].counter[WW_I_L1_MISS]);
     assert_true(with.r.cycles < without.r.cycles);
     replay_free(&with);
     replay_free(&without);

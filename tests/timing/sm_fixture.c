@@ -247,11 +247,11 @@ static void check_rows(const struct ww_launch_result *r) {
     uint64_t issues = 0, threads = 0, conflicts = 0, sectors = 0;
     const uint64_t *n = r->counter;
     for (size_t i = 0; i < r->pc_count; i++) {
-        issues += r->pc[i].issues;
-        threads += r->pc[i].thread_instructions;
-        conflicts += r->pc[i].shared_conflicts;
-        sectors += r->pc[i].sectors;
-        assert_true(r->pc[i].l1_miss_sectors <= r->pc[i].sectors);
+        issues += r->pc[i].counter[WW_I_ISSUES];
+        threads += r->pc[i].counter[WW_I_THREAD_INSTRUCTIONS];
+        conflicts += r->pc[i].counter[WW_I_SHARED_CONFLICTS];
+        sectors += r->pc[i].counter[WW_I_SECTORS];
+        assert_true(r->pc[i].counter[WW_I_L1_MISS] <= r->pc[i].counter[WW_I_SECTORS]);
     }
     assert_int_equal(issues, r->warp_instructions);
     assert_int_equal(threads, r->thread_instructions);

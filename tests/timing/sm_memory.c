@@ -63,7 +63,7 @@ static void a_miss_takes_the_l1_latency_and_the_way_to_memory_and_back(void **st
     fake.level = WW_LEVEL_DRAM;
     r = program_run(&l.p, &g);
     assert_int_equal(stall(&r, l.use[0], WW_S_WAIT_DRAM), 30 + 200);
-    assert_int_equal(r.r.pc[l.load[0]].l2_miss_sectors, 4);
+    assert_int_equal(r.r.pc[l.load[0]].counter[WW_I_L2_MISS], 4);
     replay_free(&r);
     program_free(&l.p);
 }

@@ -75,11 +75,13 @@ static void on_unblocked(void *context, uint16_t sm, uint64_t now_ps) {
 void rig_start(struct rig *rig) {
     struct ww_memsys_client client = {rig, on_reply, on_unblocked};
     memset(rig->counter, 0, sizeof rig->counter);
+    memset(rig->inst, 0, sizeof rig->inst);
     rig->replies = rig->unblocked = 0;
     rig->queue = ww_queue_new(500);
     assert_non_null(rig->queue);
     rig->memory = ww_memsys_new(&rig->spec, rig->queue, &client, rig->counter, 1);
     assert_non_null(rig->memory);
+    ww_memsys_count_insts(rig->memory, rig->inst);
 }
 
 void rig_stop(struct rig *rig) {
@@ -94,6 +96,7 @@ void rig_drain(struct rig *rig) {
 
 static void send(struct rig *rig, struct ww_mem_request request) {
     request.needs_reply = 1;
+    request.inst = request.tag % RIG_INSTS;
     assert_true(ww_memsys_send(rig->memory, &request, ww_queue_now(rig->queue)));
 }
 
@@ -130,8 +133,16 @@ uint64_t rig_round_trip(struct rig *rig, uint64_t address, uint32_t sectors) {
     return rig->log[rig->replies - 1].ps - from;
 }
 
+static uint64_t over_instructions(const struct rig *rig, enum ww_inst_counter counter) {
+    uint64_t sum = 0;
+    for (int i = 0; i < RIG_INSTS; i++) sum += rig->inst[i].counter[counter];
+    return sum;
+}
+
 void rig_check_laws(const struct rig *rig) {
     const uint64_t *c = rig->counter;
+    assert_int_equal(over_instructions(rig, WW_I_L2_MISS), c[WW_C_L2_SECTOR_MISS]);
+    assert_int_equal(over_instructions(rig, WW_I_L2_MERGED), c[WW_C_L2_SECTOR_MERGED]);
     assert_int_equal(c[WW_C_L2_SECTOR_READ], c[WW_C_XBAR_SECTOR_READ] + c[WW_C_TLB_WALK_SECTOR]);
     assert_int_equal(c[WW_C_TLB_L1_ACCESS], rig->spec.tlb_enabled ? c[WW_C_XBAR_REQUEST] : 0);
     assert_int_equal(c[WW_C_TLB_L1_ACCESS], c[WW_C_TLB_L1_HIT] + c[WW_C_TLB_L1_MISS]);

@@ -2,9 +2,11 @@
 #ifndef WW_TESTS_MEMSYS_FIXTURE_H
 #define WW_TESTS_MEMSYS_FIXTURE_H
 
+#include "estimator/core/epoch.h"
 #include "estimator/core/memsys.h"
 
 #define LOG_MAX 4096
+#define RIG_INSTS 8 /* the instruction of rig_read and the like is their tag modulo this */
 
 struct logged {
     struct ww_mem_reply reply;
@@ -17,6 +19,7 @@ struct rig {
     struct ww_queue *queue;
     struct ww_memsys *memory;
     uint64_t counter[WW_COUNTER_COUNT];
+    struct ww_inst_count inst[RIG_INSTS];
     struct logged log[LOG_MAX];
     size_t replies; /* all; the first LOG_MAX are in the log */
     uint64_t unblocked;

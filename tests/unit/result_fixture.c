@@ -136,6 +136,21 @@ static uint64_t part(uint64_t total, int i) {
     return i < PCS - 1 ? total / (PCS + 1) * (uint64_t)(i > 0) : total - (PCS - 2) * (total / (PCS + 1));
 }
 
+/* What counter k of instructions adds up to. */
+static uint64_t sum_of(const struct ww_launch_result *l, int k) {
+    static const int terms[WW_INST_COUNTER_COUNT][8] = {
+#define SUM(...)                                                                                               \
+    { __VA_ARGS__, -1 }
+#define X(id, name, step, shown, heading, sum, help) [WW_I_##id] = sum,
+#include "../../estimator/base/inst_counter.def"
+#undef X
+#undef SUM
+    };
+    uint64_t sum = 0;
+    for (int i = 0; terms[k][i] >= 0; i++) sum += l->counter[terms[k][i]];
+    return sum;
+}
+
 static void fill_pcs(struct ww_launch_result *l, struct ww_arena *arena) {
     static const char *const mnemonics[PCS] = {"S2R", "LDG.E", "FFMA", "STG.E", "EXIT"};
     l->pc_count = PCS;
@@ -147,14 +162,9 @@ static void fill_pcs(struct ww_launch_result *l, struct ww_arena *arena) {
         p->line = i == 4 ? 0 : 10 + (uint32_t)i / 2;
         p->file = i == 4 ? "" : "src/kernel.cu";
         p->mnemonic = mnemonics[i];
-        p->issues = part(l->warp_instructions, i);
-        p->thread_instructions = part(l->thread_instructions, i);
+        for (int k = 0; k < WW_INST_COUNTER_COUNT; k++) p->counter[k] = part(sum_of(l, k), i);
         for (int s = 0; s < WW_STATE_COUNT; s++)
             if (s != WW_S_DONE) p->stall[s] = part(l->warp_cycles[s], i);
-        p->sectors = i == 1 ? l->counter[WW_C_L1_SECTOR_READ] : 0;
-        p->l1_miss_sectors = i == 1 ? l->counter[WW_C_L1_SECTOR_MISS] : 0;
-        p->l2_miss_sectors = i == 1 ? l->counter[WW_C_L2_SECTOR_MISS] : 0;
-        p->shared_conflicts = i == 2 ? l->counter[WW_C_SHARED_CONFLICTS] : 0;
     }
 }
 
@@ -284,13 +294,8 @@ static void same_pc(const struct ww_pc_row *a, const struct ww_pc_row *b) {
     SAME(line);
     SAME_TEXT(file);
     SAME_TEXT(mnemonic);
-    SAME(issues);
-    SAME(thread_instructions);
+    SAME_BYTES(counter);
     SAME_BYTES(stall);
-    SAME(sectors);
-    SAME(l1_miss_sectors);
-    SAME(l2_miss_sectors);
-    SAME(shared_conflicts);
 }
 
 static void same_launch(const struct ww_launch_result *a, const struct ww_launch_result *b) {
@@ -316,6 +321,7 @@ static void same_launch(const struct ww_launch_result *a, const struct ww_launch
     SAME_BYTES(energy.static_j);
     SAME(epoch_count);
     SAME(pc_count);
+    SAME(pc_unknown);
     for (size_t i = 0; i < a->epoch_count; i++) same_epoch(&a->epoch[i], &b->epoch[i]);
     for (size_t i = 0; i < a->pc_count; i++) same_pc(&a->pc[i], &b->pc[i]);
     if (!a->epoch_energy != !b->epoch_energy) fail_msg("only one has energy by epoch");

@@ -80,7 +80,7 @@ static void store_refused(struct ww_db_fixture *f, struct ww_result *bad, const 
 
 static void a_counter_above_63_bits_is_refused_and_changes_nothing(void **state) {
     struct ww_result *r = ww_fixture_result(&(struct ww_fixture){.seed = 9, .gpu = "other"});
-    r->launch[1].pc[4].issues = (uint64_t)INT64_MAX + 1;
+    r->launch[1].pc[4].counter[WW_I_ISSUES] = (uint64_t)INT64_MAX + 1;
     store_refused(*state, r, "pc.issues is 9223372036854775808");
 }
 

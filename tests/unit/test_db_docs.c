@@ -17,6 +17,13 @@ static char *section(const char *doc, const char *name) {
     return end ? strndup(at, (size_t)(end - at)) : strdup(at);
 }
 
+/* v_source adds up the counters of pc, which say what they are there. */
+static bool is_counter(const char *column) {
+    for (int i = 0; i < WW_INST_COUNTER_COUNT; i++)
+        if (strcmp(column, ww_inst_counter_name((enum ww_inst_counter)i)) == 0) return true;
+    return false;
+}
+
 static void every_column_of_every_table_and_view_is_documented(void **state) {
     char path[512];
     char *doc = ww_fixture_read(ww_fixture_source_file("docs/database.md", path));
@@ -29,7 +36,7 @@ static void every_column_of_every_table_and_view_is_documented(void **state) {
     for (char *line = strtok(rows, "\r\n"); (line = strtok(NULL, "\r\n")); columns++) {
         char *space = strchr(line, ' '), quoted[128];
         *space = 0;
-        char *text = section(doc, line);
+        char *text = section(doc, strcmp(line, "v_source") == 0 && is_counter(space + 1) ? "pc" : line);
         if (!text) fail_msg("docs/database.md has no section on %s", line);
         snprintf(quoted, sizeof quoted, "`%s`", space + 1);
         if (!strstr(text, quoted)) fail_msg("docs/database.md: %s.%s is missing", line, space + 1);

@@ -147,42 +147,76 @@ static void a_newer_schema_is_refused_with_both_versions(void **state) {
     refused(f, f->path, WW_DB, "version 77, and this program knows up to");
 }
 
-static void an_older_schema_is_brought_up_and_keeps_its_rows(void **state) {
-    struct ww_db_fixture *f = *state;
-    int64_t id = ww_db_fixture_store(f, NULL);
-    ww_db_fixture_tamper(f, "PRAGMA foreign_keys = OFF");
+/* Runs a statement on a file that is not open here. */
+static void must_run(sqlite3 *raw, const char *sql) {
+    char *text = NULL;
+    if (sqlite3_exec(raw, sql, NULL, NULL, &text) != SQLITE_OK) fail_msg("%s: %s", sql, text);
+}
+
+/* A database of an older schema, as the version of that time made it, with a run of one instruction. */
+static void make_older(const char *path, int version) {
+    static const char *const rows[] = {
+        "INSERT INTO gpu(gpu_id, name, hash, json) VALUES(1, 'g', 'h', '{}')",
+        "INSERT INTO trace(trace_id, hash, program) VALUES(1, 'h', 'p')",
+        "INSERT INTO run VALUES(1, 'then', 1, 1, 'a/b.wwt', 'full', '0', '0', 4096, 5, 6, 7, 8, NULL, 0.95, 5, "
+        "5,"
+        " NULL, NULL, 1)",
+        "INSERT INTO kernel VALUES(1, 'k')",
+        "INSERT INTO source_file VALUES(1, 'k.cu')",
+        "INSERT INTO instruction VALUES(1, 1, 0, 0, 1, 12, 'LDG')",
+        "INSERT INTO launch VALUES(1, 1, 0, 3, 1, 1, 1, 1, 1, 1, 1, 1, 0, 1, 'grid', 5, 6, 7, 8, 9, NULL)",
+        "INSERT INTO pc(launch_id, ord, instruction_id, issues, thread_instructions, sectors, l1_miss_sectors,"
+        " l2_miss_sectors, shared_conflicts) VALUES(1, 0, 1, 7, 8, 40, 30, 20, 10)",
+    };
+    char text[64];
     sqlite3 *raw;
-    sqlite3_open(f->path, &raw);
-    sqlite3_stmt *views;
-    char *drop = sqlite3_mprintf("");
-    sqlite3_prepare_v2(raw, "SELECT name FROM sqlite_schema WHERE type = 'view'", -1, &views, NULL);
-    while (sqlite3_step(views) == SQLITE_ROW) {
-        char *more = sqlite3_mprintf("%s DROP VIEW %s;", drop, sqlite3_column_text(views, 0));
-        sqlite3_free(drop);
-        drop = more;
+    unlink(path);
+    assert_int_equal(sqlite3_open(path, &raw), SQLITE_OK);
+    struct ww_db db = {.sql = raw, .path = (char *)(uintptr_t)path};
+    for (int step = 0; step < version; step++) {
+        for (const char *const *sql = ww_db_steps[step].sql; *sql; sql++) must_run(raw, *sql);
+        assert_int_equal(ww_db_inst_step(&db, step + 1, NULL), WW_OK);
     }
-    sqlite3_finalize(views);
-    assert_int_equal(sqlite3_exec(raw, drop, NULL, NULL, NULL), SQLITE_OK);
-    const char *tables =
-        "DROP TABLE hardware_point; DROP TABLE hardware_figure; DROP TABLE hardware;"
-        " DROP TABLE epoch_counter; DROP TABLE cta; DROP TABLE epoch_time; DROP TABLE epoch_energy; DROP TABLE "
-        "vf_point;"
-        " DROP TABLE sweep_estimate; DROP TABLE sweep_candidate; DROP TABLE sweep_adaptive;"
-        " DROP TABLE sweep_sampled; DROP TABLE sweep_effect; DROP TABLE sweep_value; DROP TABLE sweep_result;"
-        " DROP TABLE sweep_setting; DROP TABLE sweep_point; DROP TABLE sweep_objective;"
-        " DROP TABLE sweep_trace; DROP TABLE sweep; DROP TABLE launch_weight; DROP TABLE run_unit;"
-        " DROP TABLE run_sampling";
-    assert_int_equal(sqlite3_exec(raw, tables, NULL, NULL, NULL), SQLITE_OK);
-    sqlite3_exec(raw, "PRAGMA user_version = 1", NULL, NULL, NULL);
-    sqlite3_free(drop);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) must_run(raw, rows[i]);
+    snprintf(text, sizeof text, "PRAGMA application_id = %d", WW_DB_APPLICATION_ID);
+    must_run(raw, text);
+    snprintf(text, sizeof text, "PRAGMA user_version = %d", version);
+    must_run(raw, text);
     sqlite3_close(raw);
-    ww_db_fixture_reopen(f);
-    char *text = ww_db_fixture_query(f, "SELECT workload FROM v_run", WW_FORMAT_CSV);
-    assert_string_equal(text, "workload\r\nfixture\r\n");
-    free(text);
+}
+
+static void every_older_schema_is_brought_up_and_keeps_its_rows(void **state) {
+    struct ww_db_fixture *f = *state;
+    for (int version = 1; version <= ww_db_step_count; version++) {
+        close_db(f);
+        make_older(f->path, version);
+        ww_db_fixture_reopen(f);
+        char *text = ww_db_fixture_query(
+            f,
+            "SELECT workload, launch, file, line, sectors, l1_miss_sectors, l1_merged_sectors IS NULL AS older"
+            " FROM v_run JOIN v_launch USING(run_id) JOIN v_source USING(run_id)",
+            WW_FORMAT_CSV);
+        assert_string_equal(
+            text, "workload,launch,file,line,sectors,l1_miss_sectors,older\r\nb,3,k.cu,12,40,30,1\r\n");
+        free(text);
+    }
+}
+
+static void a_run_that_is_older_than_a_counter_does_not_know_it(void **state) {
+    struct ww_db_fixture *f = *state;
     struct ww_result *r;
+    int64_t id = ww_db_fixture_store(f, NULL);
+    ww_db_fixture_tamper(f, "UPDATE pc SET l1_merged_sectors = NULL, l2_merged_sectors = NULL");
+    ww_db_fixture_reopen(f);
     assert_int_equal(ww_db_load(f->db, id, &r, &f->error), WW_OK);
+    assert_int_equal(r->launch[0].pc_unknown, 1 << WW_I_L1_MERGED | 1 << WW_I_L2_MERGED);
+    assert_int_equal(r->launch[0].pc[1].counter[WW_I_L1_MERGED], 0);
+    assert_int_equal(ww_db_store(f->db, r, &id, &f->error), WW_OK); /* it stays so */
     ww_result_free(r);
+    char *text = ww_db_fixture_query(f, "SELECT count(*) AS n, count(l1_merged_sectors) AS known FROM pc",
+                                     WW_FORMAT_CSV);
+    assert_string_equal(text, "n,known\r\n20,0\r\n");
+    free(text);
 }
 
 static void a_missing_table_is_refused_by_name(void **state) {
@@ -326,7 +360,8 @@ int main(void) {
         T(an_empty_file_is_refused_unless_it_may_be_made),
         T(a_directory_is_refused),
         T(a_newer_schema_is_refused_with_both_versions),
-        T(an_older_schema_is_brought_up_and_keeps_its_rows),
+        T(every_older_schema_is_brought_up_and_keeps_its_rows),
+        T(a_run_that_is_older_than_a_counter_does_not_know_it),
         T(a_missing_table_is_refused_by_name),
         T(a_table_that_was_altered_is_refused),
         T(a_view_that_runs_for_ever_is_refused),

@@ -400,16 +400,18 @@ static void speedup_is_base_time_over_new_time(void **state) {
 }
 
 static void the_source_query_agrees_with_its_view(void **state) {
+    static const char sql[] = "SELECT file, line, kernel, stall_warp_cycles, top_stall"
+#define REPORT(name) ", " name
+#define DATA(name) ""
+#define X(id, name, step, shown, ...) shown(name)
+#include "../../estimator/base/inst_counter.def"
+#undef X
+                              " FROM v_source WHERE run_id = 1 ORDER BY stall_warp_cycles DESC, file, line";
     struct ww_db_fixture *f = *state;
     ww_db_fixture_store(f, NULL);
     ww_db_fixture_store(f, &(struct ww_fixture){.seed = 8});
     char *query = named(f, "source", "1");
-    char *view =
-        ww_db_fixture_query(f,
-                            "SELECT file, line, kernel, stall_warp_cycles, top_stall, issues, sectors,"
-                            " l1_miss_sectors, l2_miss_sectors, shared_conflicts FROM v_source WHERE run_id ="
-                            " 1 ORDER BY stall_warp_cycles DESC, file, line",
-                            WW_FORMAT_CSV);
+    char *view = ww_db_fixture_query(f, sql, WW_FORMAT_CSV);
     assert_string_equal(query, view);
     ww_fixture_assert_contains(query, "src/kernel.cu,11,");
     free(query);
@@ -417,6 +419,23 @@ static void the_source_query_agrees_with_its_view(void **state) {
 }
 
 /* ---- views agree with the results they come from ---- */
+
+static void a_launch_has_its_number_in_the_trace_in_every_view(void **state) {
+    static const char *const views[] = {"v_launch",      "v_epoch", "v_epoch_energy",
+                                        "v_epoch_power", "v_vf",    "v_cta"};
+    struct ww_db_fixture *f = *state;
+    struct ww_result *r = ww_fixture_result(NULL);
+    r->launch[0].index = 3;
+    r->launch[1].index = 7;
+    assert_int_equal(ww_db_store(f->db, r, NULL, &f->error), WW_OK);
+    ww_result_free(r);
+    for (size_t i = 0; i < sizeof views / sizeof *views; i++) {
+        char sql[128];
+        snprintf(sql, sizeof sql, "SELECT DISTINCT launch FROM %s ORDER BY launch", views[i]);
+        prints(state, sql, WW_FORMAT_CSV, "launch\r\n3\r\n7\r\n");
+    }
+    prints(state, "SELECT ord FROM launch ORDER BY ord", WW_FORMAT_CSV, "ord\r\n0\r\n1\r\n");
+}
 
 static void shares_of_states_slots_and_energy_add_up_to_one(void **state) {
     ww_db_fixture_store(*state, NULL);
@@ -503,6 +522,7 @@ int main(void) {
         T(pareto_leaves_out_runs_that_are_beaten),
         T(speedup_is_base_time_over_new_time),
         T(the_source_query_agrees_with_its_view),
+        T(a_launch_has_its_number_in_the_trace_in_every_view),
         T(shares_of_states_slots_and_energy_add_up_to_one),
         T(memory_rates_follow_from_the_counters),
     };

@@ -77,6 +77,20 @@ static void requests_for_a_pending_sector_join_it(void **state) {
     rig_check_laws(rig);
 }
 
+static void the_l2_counts_misses_and_merges_for_the_instruction_that_asks(void **state) {
+    struct rig *rig = *state;
+    rig_start(rig);
+    rig_round_trip(rig, 0, 1);
+    rig_read(rig, 0, 0, 0x7, 1); /* a hit and two misses, answered from DRAM together */
+    rig_read(rig, 1, 0, 0xe, 2); /* two joins and a miss */
+    rig_drain(rig);
+    assert_int_equal(rig->inst[1].counter[WW_I_L2_MISS], 2);
+    assert_int_equal(rig->inst[1].counter[WW_I_L2_MERGED], 0);
+    assert_int_equal(rig->inst[2].counter[WW_I_L2_MISS], 1);
+    assert_int_equal(rig->inst[2].counter[WW_I_L2_MERGED], 2);
+    rig_check_laws(rig);
+}
+
 static void a_full_mshr_stalls_the_slice_until_its_fill(void **state) {
     struct rig *rig = *state;
     rig->spec.l2_mshr_merge = 1;
@@ -200,6 +214,30 @@ static void the_least_recently_used_line_is_replaced(void **state) {
     assert_int_equal(rig->counter[WW_C_L2_SECTOR_HIT], 1);
     rig_round_trip(rig, same_set(1), 1);
     assert_int_equal(rig->counter[WW_C_L2_SECTOR_HIT], 1);
+}
+
+/* A store to a sector that is valid. */
+static void store_renews_its_line(struct rig *rig) {
+    rig_start(rig);
+    for (uint32_t i = 0; i < 4; i++) rig_round_trip(rig, same_set(i), 1);
+    rig_write(rig, 0, same_set(0), 1, 32, 9);
+    rig_drain(rig);
+    rig_round_trip(rig, same_set(4), 1); /* replaces 1 */
+    rig->counter[WW_C_L2_SECTOR_HIT] = 0;
+    rig_round_trip(rig, same_set(0), 1);
+    assert_int_equal(rig->counter[WW_C_L2_SECTOR_HIT], 1);
+    rig_round_trip(rig, same_set(1), 1);
+    assert_int_equal(rig->counter[WW_C_L2_SECTOR_HIT], 1);
+}
+
+static void a_store_that_hits_is_a_use_of_its_line(void **state) {
+    store_renews_its_line(*state);
+}
+
+static void a_store_that_hits_is_a_use_where_stores_fetch_too(void **state) {
+    struct rig *rig = *state;
+    rig->spec.l2_write_miss = WW_L2_WRITE_FETCH;
+    store_renews_its_line(rig);
 }
 
 static void first_in_first_out_ignores_uses(void **state) {
@@ -381,6 +419,7 @@ int main(void) {
         T(sectors_of_a_line_are_fetched_one_by_one),
         T(a_hit_part_is_answered_before_the_missing_part),
         T(requests_for_a_pending_sector_join_it),
+        T(the_l2_counts_misses_and_merges_for_the_instruction_that_asks),
         T(a_full_mshr_stalls_the_slice_until_its_fill),
         T(a_full_sector_write_fetches_nothing),
         T(a_store_that_misses_is_sent_on_and_fetched_where_the_l2_does_so),
@@ -390,6 +429,8 @@ int main(void) {
         T(writes_that_add_up_to_a_sector_make_it_valid),
         T(replacing_a_dirty_line_writes_its_dirty_sectors_back),
         T(the_least_recently_used_line_is_replaced),
+        T(a_store_that_hits_is_a_use_of_its_line),
+        T(a_store_that_hits_is_a_use_where_stores_fetch_too),
         T(first_in_first_out_ignores_uses),
         T(not_recently_used_spares_what_was_used_since),
         T(not_recently_used_misses_aperiodically),

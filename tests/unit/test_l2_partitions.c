@@ -91,6 +91,14 @@ static void requests_for_a_copy_on_its_way_join_it(void **state) {
     rig_check_laws(rig);
 }
 
+static void misses_at_the_home_are_those_of_the_instruction_that_asked_for_a_copy(void **state) {
+    struct rig *rig = *state;
+    rig_read(rig, 0, FAR_LINE, 3, 5);
+    rig_drain(rig);
+    assert_int_equal(rig->inst[5].counter[WW_I_L2_MISS], 2);
+    rig_check_laws(rig);
+}
+
 /* Mean time of a second pass of SM 0 over the array. */
 static uint64_t second_pass_ps(struct rig *rig, uint64_t bytes) {
     uint64_t sum = 0;
@@ -179,6 +187,7 @@ int main(void) {
         TEST(a_write_makes_the_copy_invalid),
         TEST(an_atomic_makes_the_copy_invalid),
         TEST(requests_for_a_copy_on_its_way_join_it),
+        TEST(misses_at_the_home_are_those_of_the_instruction_that_asked_for_a_copy),
         TEST(an_sm_finds_one_partitions_size_near_and_half_of_the_rest_far),
         TEST(addresses_of_64_bits_are_served),
         TEST(partitions_that_need_each_other_do_not_wait_for_ever),

@@ -111,6 +111,40 @@ static void every_event_of_every_table_costs_what_its_row_says(void **state) {
     }
 }
 
+/* What an event adds to a component, in joules. */
+static double joules_of(const struct table *t, enum ww_counter counter, enum ww_component component) {
+    struct ww_launch_result none = {0}, one = {0};
+    struct ww_energy without, with;
+    one.counter[counter] = EVENTS;
+    ww_power_launch(t->power, &t->gpu->spec, &none, &without);
+    ww_power_launch(t->power, &t->gpu->spec, &one, &with);
+    return (with.dynamic_j[component] - without.dynamic_j[component]) / EVENTS;
+}
+
+/* A row of 0 would go unseen by tests that compare a table with itself. What a cache stores it drives through
+ * the same bank as what it reads. */
+static void what_memory_moves_costs_energy_in_every_table(void **state) {
+    (void)state;
+    static const struct {
+        enum ww_counter counter;
+        enum ww_component component;
+    } moved[] = {{WW_C_L1_SECTOR_HIT, WW_P_L1},           {WW_C_L2_SECTOR_HIT, WW_P_L2},
+                 {WW_C_L2_SECTOR_WRITE, WW_P_L2},         {WW_C_SHARED_PASSES, WW_P_SHARED},
+                 {WW_C_DRAM_SECTOR_READ, WW_P_DRAM_READ}, {WW_C_DRAM_SECTOR_WRITE, WW_P_DRAM_WRITE}};
+    for (int i = 0; i < TABLES; i++) {
+        struct table t = open_table(tables[i]);
+        for (size_t k = 0; k < sizeof moved / sizeof moved[0]; k++)
+            if (!(joules_of(&t, moved[k].counter, moved[k].component) > 0))
+                fail_msg("%s: %s costs nothing", tables[i], ww_counter_name(moved[k].counter));
+        double read = joules_of(&t, WW_C_L2_SECTOR_HIT, WW_P_L2),
+               written = joules_of(&t, WW_C_L2_SECTOR_WRITE, WW_P_L2);
+        if (written < read / 2 || written > 8 * read)
+            fail_msg("%s: a sector costs %.4g J to write and %.4g J to read in the L2", tables[i], written,
+                     read);
+        close_table(&t);
+    }
+}
+
 /* 1 us at the table's clocks, with half of the SMs active and nothing issued. */
 static void every_static_row_of_every_table_draws_its_watts(void **state) {
     (void)state;
@@ -215,6 +249,14 @@ static void published_energies_of_the_gtx480_are_reproduced(void **state) {
     near(e.dynamic_j[WW_P_DRAM_ACTIVATE] / EVENTS, 4.2322e-9);
 }
 
+/* GPUWattch's GTX 480: 13851 pJ for a line of four sectors. */
+static void the_gtx480s_l2_writes_cost_what_gpuwattch_states(void **state) {
+    (void)state;
+    struct ww_launch_result l = counted(WW_C_L2_SECTOR_WRITE);
+    struct ww_energy e = of("gtx480", &l);
+    assert_true(fabs(4 * e.dynamic_j[WW_P_L2] / EVENTS - 13851e-12) < 2e-12);
+}
+
 /* GPUWattch's constant power, in which DRAM's standby was: 11 W. */
 static void the_gtx480s_constant_power_is_gpuwattchs(void **state) {
     (void)state;
@@ -285,11 +327,13 @@ static void an_idle_h100_draws_70_watts(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_event_of_every_table_costs_what_its_row_says),
+        cmocka_unit_test(what_memory_moves_costs_energy_in_every_table),
         cmocka_unit_test(every_static_row_of_every_table_draws_its_watts),
         cmocka_unit_test(every_component_has_rows_or_a_reason),
         cmocka_unit_test(an_access_to_the_re_execution_queue_costs_3_percent_of_an_l1_access),
         cmocka_unit_test(published_energies_of_the_v100_are_reproduced),
         cmocka_unit_test(published_energies_of_the_gtx480_are_reproduced),
+        cmocka_unit_test(the_gtx480s_l2_writes_cost_what_gpuwattch_states),
         cmocka_unit_test(the_gtx480s_constant_power_is_gpuwattchs),
         cmocka_unit_test(the_gtx480_leaks_what_the_thesis_states),
         cmocka_unit_test(the_lane_model_is_accelwattchs),

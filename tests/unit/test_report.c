@@ -202,7 +202,7 @@ static void report_holds_every_counter_state_slot_and_component(void **state) {
     assert_int_equal(cJSON_GetArraySize(at(launch, "energy.components")), WW_COMPONENT_COUNT);
     assert_int_equal(cJSON_GetArraySize(at(launch, "epochs")), l->epoch_count);
     assert_int_equal(cJSON_GetArraySize(at(launch, "instructions")), l->pc_count);
-    assert_true(number(launch, "instructions.2.issues") == (double)l->pc[2].issues);
+    assert_true(number(launch, "instructions.2.issues") == (double)l->pc[2].counter[WW_I_ISSUES]);
     assert_true(number(launch, "epochs.1.warp_cycles.issued") == (double)l->epoch[1].warp_cycles[WW_S_ISSUED]);
     cJSON_Delete(root);
     ww_result_free(r);
@@ -337,6 +337,37 @@ static void source_lines_are_ranked_by_stall(void **state) {
     ww_result_free(r);
 }
 
+static void every_counter_of_instructions_is_in_json(void **state) {
+    (void)state;
+    struct ww_result *r = ww_fixture_result(NULL);
+    const struct ww_pc_row *p = &r->launch[0].pc[2];
+    cJSON *report = parse(REPORT, r, NULL), *source = parse(SOURCE, r, NULL);
+    for (int i = 0; i < WW_INST_COUNTER_COUNT; i++) {
+        const char *name = ww_inst_counter_name((enum ww_inst_counter)i);
+        assert_true(number(at(report, "launches.0.instructions.2"), name) == (double)p->counter[i]);
+        assert_true(number(at(source, "lines.0"), name) >= 0);
+    }
+    cJSON_Delete(report);
+    cJSON_Delete(source);
+    ww_result_free(r);
+}
+
+static void a_run_without_merges_says_misses_and_merges(void **state) {
+    (void)state;
+    struct ww_result *r = ww_fixture_result(NULL);
+    char *text = print(SOURCE, r, NULL, false);
+    ww_fixture_assert_contains(text, "  L1 misses  L1 merges  L2 misses  L2 merges  ");
+    free(text);
+    for (int l = 0; l < 2; l++) r->launch[l].pc_unknown = 1 << WW_I_L1_MERGED | 1 << WW_I_L2_MERGED;
+    text = print(SOURCE, r, NULL, false);
+    ww_fixture_assert_contains(text, "  sectors  L1 misses and merges  L2 misses and merges  conflicts  ");
+    free(text);
+    cJSON *root = parse(SOURCE, r, NULL);
+    assert_true(cJSON_IsNull(at(root, "lines.0.l1_merged_sectors")));
+    cJSON_Delete(root);
+    ww_result_free(r);
+}
+
 static void source_lines_add_up_over_launches(void **state) {
     (void)state;
     struct ww_result *r = ww_fixture_result(NULL);
@@ -354,11 +385,11 @@ static void source_lines_add_up_over_launches(void **state) {
     assert_true(number(root, "lines.0.stall_warp_cycles") == 200);
     assert_string_equal(at(root, "lines.0.top_stall")->valuestring, "wait_alu");
     assert_true(number(root, "lines.0.issues") ==
-                (double)(r->launch[0].pc[2].issues + r->launch[0].pc[3].issues + r->launch[1].pc[2].issues +
-                         r->launch[1].pc[3].issues));
+                (double)(r->launch[0].pc[2].counter[WW_I_ISSUES] + r->launch[0].pc[3].counter[WW_I_ISSUES] +
+                         r->launch[1].pc[2].counter[WW_I_ISSUES] + r->launch[1].pc[3].counter[WW_I_ISSUES]));
     assert_string_equal(at(root, "lines.0.mnemonics.1")->valuestring, "STG.E");
     assert_true(number(root, "lines.1.sectors") ==
-                (double)(r->launch[0].pc[1].sectors + r->launch[1].pc[1].sectors));
+                (double)(r->launch[0].pc[1].counter[WW_I_SECTORS] + r->launch[1].pc[1].counter[WW_I_SECTORS]));
     char *text = print(SOURCE, r, NULL, false);
     ww_fixture_assert_contains(text, "src/kernel.cu:11");
     free(text);
@@ -586,6 +617,8 @@ int main(void) {
         cmocka_unit_test(a_long_run_shows_its_longest_launches),
         cmocka_unit_test(an_empty_result_prints_without_dividing_by_zero),
         cmocka_unit_test(source_lines_are_ranked_by_stall),
+        cmocka_unit_test(every_counter_of_instructions_is_in_json),
+        cmocka_unit_test(a_run_without_merges_says_misses_and_merges),
         cmocka_unit_test(source_lines_add_up_over_launches),
         cmocka_unit_test(instructions_without_a_line_stand_for_themselves),
         cmocka_unit_test(a_run_without_counters_by_instruction_says_so),

@@ -148,7 +148,6 @@ BREAKS(a_lost_dram_sector_is_found, l->counter[WW_C_DRAM_SECTOR_READ]++, "from D
 BREAKS(a_lost_writeback_is_found, l->counter[WW_C_DRAM_SECTOR_WRITE]++, "to DRAM")
 BREAKS(a_lost_epoch_cycle_is_found, l->epoch[0].cycles++, "cycles of the epochs")
 BREAKS(a_lost_epoch_state_is_found, l->epoch[0].warp_cycles[WW_S_ISSUED]++, "warp-cycles of the epochs")
-BREAKS(a_lost_issue_of_a_pc_is_found, l->pc[0].issues++, "issues by PC")
 BREAKS(a_lost_stall_of_a_pc_is_found, l->pc[0].stall[WW_S_NO_INST]++, "warp-cycles by PC")
 BREAKS(a_lost_joule_is_found, l->energy.dynamic_j[WW_P_L2] += l->energy.total_j * 1e-6, "energy by component")
 BREAKS(a_negative_joule_is_found, l->energy.static_j[WW_P_LSU] = -1, "energy of lsu")
@@ -156,6 +155,34 @@ BREAKS(a_lost_joule_of_an_epoch_is_found, l->epoch_energy[0].dynamic_j[WW_P_INT]
 BREAKS(a_lost_picosecond_of_an_epoch_is_found, l->epoch[0].time_ps++, "time of the epochs")
 BREAKS(a_lost_cycle_of_the_run_is_found, r->cycles++, "cycles = sum")
 BREAKS(a_lost_joule_of_the_run_is_found, r->energy_j *= 1.001, "energy = sum")
+
+static void a_lost_count_of_any_counter_of_a_pc_is_found(void **state) {
+    (void)state;
+    struct ww_result *r = run("v100", NULL, NULL);
+    for (int i = 0; i < WW_INST_COUNTER_COUNT; i++) {
+        char law[64];
+        snprintf(law, sizeof law, "%s by PC", ww_inst_counter_name((enum ww_inst_counter)i));
+        r->launch[0].pc[0].counter[i]++;
+        assert_int_equal(ww_result_check(r, &error), WW_INTERNAL);
+        if (!strstr(error.text, law)) fail_msg("%s", error.text);
+        r->launch[0].pc[0].counter[i]--;
+    }
+    assert_int_equal(ww_result_check(r, &error), WW_OK);
+    ww_result_free(r);
+}
+
+/* Their misses are misses and merges. */
+static void runs_without_merges_are_checked_without_their_misses(void **state) {
+    (void)state;
+    struct ww_result *r = run("v100", NULL, NULL);
+    r->launch[0].pc_unknown = 1 << WW_I_L1_MERGED | 1 << WW_I_L2_MERGED;
+    r->launch[0].pc[0].counter[WW_I_L1_MISS]++;
+    r->launch[0].pc[0].counter[WW_I_L2_MISS]++;
+    assert_int_equal(ww_result_check(r, &error), WW_OK);
+    r->launch[0].pc[0].counter[WW_I_SECTORS]++;
+    assert_int_equal(ww_result_check(r, &error), WW_INTERNAL);
+    ww_result_free(r);
+}
 
 static void what_a_run_cannot_do_is_refused(void **state) {
     (void)state;
@@ -223,8 +250,9 @@ int main(void) {
         cmocka_unit_test(a_lost_writeback_is_found),
         cmocka_unit_test(a_lost_epoch_cycle_is_found),
         cmocka_unit_test(a_lost_epoch_state_is_found),
-        cmocka_unit_test(a_lost_issue_of_a_pc_is_found),
+        cmocka_unit_test(a_lost_count_of_any_counter_of_a_pc_is_found),
         cmocka_unit_test(a_lost_stall_of_a_pc_is_found),
+        cmocka_unit_test(runs_without_merges_are_checked_without_their_misses),
         cmocka_unit_test(a_lost_joule_is_found),
         cmocka_unit_test(a_negative_joule_is_found),
         cmocka_unit_test(a_lost_joule_of_an_epoch_is_found),

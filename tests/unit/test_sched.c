@@ -78,6 +78,50 @@ static void oldest_first_returns_to_the_oldest_warp_when_it_is_ready(void **stat
     free(b.state);
 }
 
+static void gto_takes_the_oldest_warp_first(void **state) {
+    (void)state;
+    struct bench b;
+    bench_usual(&b, "gto", NULL, 0);
+    assert_int_equal(bench_pick(&b, ALL), 8); /* slots 8 to 15 came first, then 16 to 23, then 0 to 7 */
+    bench_finish(&b, 8, 9);
+    assert_int_equal(bench_pick(&b, 0xff80ff), 15);
+    bench_finish(&b, 15, 16);
+    assert_int_equal(bench_pick(&b, 0xff00ff), 16);
+    free(b.state);
+}
+
+static void gto_stays_with_a_warp_while_it_can_issue(void **state) {
+    (void)state;
+    struct bench b;
+    bench_usual(&b, "gto", NULL, 0);
+    assert_int_equal(bench_pick(&b, BIT(2) | BIT(20)), 20);
+    for (int i = 0; i < 3; i++) assert_int_equal(bench_pick(&b, ALL), 20); /* oldest-first would go to 8 */
+    free(b.state);
+}
+
+static void gto_goes_to_the_oldest_ready_warp_when_its_own_stalls(void **state) {
+    (void)state;
+    struct bench b;
+    bench_usual(&b, "gto", NULL, 0);
+    assert_int_equal(bench_pick(&b, BIT(3)), 3);
+    assert_int_equal(bench_pick(&b, BIT(1) | BIT(17) | BIT(22)),
+                     17); /* round-robin would go to 17 and then 22 */
+    assert_int_equal(bench_pick(&b, BIT(1) | BIT(3) | BIT(22)), 22); /* not back to 3 */
+    assert_int_equal(bench_pick(&b, ALL), 22);
+    free(b.state);
+}
+
+static void gto_is_not_greedy_for_a_new_warp_in_an_old_slot(void **state) {
+    (void)state;
+    struct bench b;
+    bench_usual(&b, "gto", NULL, 0);
+    assert_int_equal(bench_pick(&b, BIT(8)), 8);
+    bench_finish(&b, 8, 9);
+    bench_arrive(&b, 8, 9, 3);
+    assert_int_equal(bench_pick(&b, ALL), 9); /* 8 is the youngest now */
+    free(b.state);
+}
+
 static void two_level_goes_round_in_its_group_only(void **state) {
     (void)state;
     struct bench b;
@@ -251,6 +295,10 @@ static void every_scheduler_ends_on_every_workload_and_obeys_the_laws(void **sta
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(oldest_first_returns_to_the_oldest_warp_when_it_is_ready),
+        cmocka_unit_test(gto_takes_the_oldest_warp_first),
+        cmocka_unit_test(gto_stays_with_a_warp_while_it_can_issue),
+        cmocka_unit_test(gto_goes_to_the_oldest_ready_warp_when_its_own_stalls),
+        cmocka_unit_test(gto_is_not_greedy_for_a_new_warp_in_an_old_slot),
         cmocka_unit_test(two_level_goes_round_in_its_group_only),
         cmocka_unit_test(two_level_keeps_its_group_through_short_stalls),
         cmocka_unit_test(two_level_switches_when_the_whole_group_waits_long),

@@ -205,7 +205,7 @@ static void assert_same(const struct replay *a, const struct replay *b) {
     assert_int_equal(a->r.pc_count, b->r.pc_count);
     for (size_t i = 0; i < a->r.pc_count; i++) {
         assert_memory_equal(a->r.pc[i].stall, b->r.pc[i].stall, sizeof a->r.pc[i].stall);
-        assert_int_equal(a->r.pc[i].l2_miss_sectors, b->r.pc[i].l2_miss_sectors);
+        assert_int_equal(a->r.pc[i].counter[WW_I_L2_MISS], b->r.pc[i].counter[WW_I_L2_MISS]);
     }
 }
 

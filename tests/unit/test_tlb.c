@@ -235,6 +235,18 @@ static void requests_of_one_page_share_one_walk(void **state) {
     stop(rig);
 }
 
+static void a_walk_is_of_the_instruction_that_missed_first(void **state) {
+    (void)state;
+    struct rig *rig = start();
+    rig_read(rig, 0, 0, 1, 3);
+    rig_read(rig, 0, 128, 1, 4);
+    rig_drain(rig);
+    assert_int_equal(rig->counter[WW_C_TLB_WALK_SECTOR], 4);
+    assert_int_equal(rig->inst[3].counter[WW_I_L2_MISS], 4 + 1);
+    assert_int_equal(rig->inst[4].counter[WW_I_L2_MISS], 1);
+    stop(rig);
+}
+
 static void a_hit_passes_a_miss(void **state) {
     (void)state;
     struct rig *rig = start();
@@ -449,6 +461,7 @@ int main(void) {
         cmocka_unit_test(translation_keeps_the_cycles_of_the_l2_clock),
         cmocka_unit_test(a_walk_reads_its_entries_through_the_l2_and_dram),
         cmocka_unit_test(requests_of_one_page_share_one_walk),
+        cmocka_unit_test(a_walk_is_of_the_instruction_that_missed_first),
         cmocka_unit_test(a_hit_passes_a_miss),
         cmocka_unit_test(only_the_answers_that_waited_for_a_walk_say_so),
         cmocka_unit_test(a_translation_brings_no_data_and_counts_no_sector),
