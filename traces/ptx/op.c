@@ -29,16 +29,15 @@ bool ptx_op_takes(const struct ptx_inst *i, uint8_t sub) {
 }
 
 char ptx_op_place(const struct ptx_inst *i, uint32_t n) {
-    const char *at = ptx_ops[i->op].places, *slash = strchr(at, '/');
-    size_t length = strlen(at);
+    const char *at = ptx_ops[i->op].places;
+    if (!*at) return '0';
+    const char *slash = strchr(at, '/'), *end = slash;
     if (n >= i->dst_count) {
         n -= i->dst_count;
-        at = slash ? slash + 1 : at + length;
-        length = strlen(at);
-    } else if (slash) {
-        length = (size_t)(slash - at);
+        at = slash + 1;
+        end = at + strlen(at);
     }
-    return length == 0 ? '0' : at[n < length ? n : length - 1];
+    return at == end ? '0' : at + n < end ? at[n] : end[-1];
 }
 
 /* Reads of the clocks stand in mov only, as all special registers do. */

@@ -86,7 +86,7 @@ static bool is_local(const struct ptx_operand *o) {
 static char want_of(const struct ptx_inst *i, uint32_t n) {
     for (const char *s = ptx_ops[i->op].signature; *s; s++) {
         if (*s == '/' || *s == '?') continue;
-        if (n-- == 0) return strchr("lLT", *s) ? *s : 0;
+        if (n-- == 0) return *s == 'l' || *s == 'L' || *s == 'T' ? *s : 0;
     }
     return 0;
 }
