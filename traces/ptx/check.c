@@ -24,7 +24,7 @@ static bool takes_pred_type(const struct ptx_inst *i) {
 }
 
 static bool good_word(const struct ptx_inst *i) {
-    return ptx_op_takes(i, i->sub) && (!ptx_op_is(i, OP_COMPARES) || i->cmp != PTX_C_NONE);
+    return ww_ptx_op_takes(i, i->sub) && (!ptx_op_is(i, OP_COMPARES) || i->cmp != PTX_C_NONE);
 }
 
 static bool good_half(const struct ptx_inst *i) {
@@ -47,7 +47,7 @@ static bool good_space(const struct ptx_inst *i) {
 enum ww_code ptx_check_modifiers(struct ptx_parser *p, const struct ptx_inst *i, const struct ptx_token *at) {
     uint8_t types = 0;
     while (types < 4 && i->type[types]) types++;
-    uint8_t least = ptx_ops[i->op].types;
+    uint8_t least = ww_ptx_ops[i->op].types;
     if (types < least) return ptx_unsupported(p, at, "expected %u type(s)", least);
     for (uint8_t k = 0; k < types; k++)
         if (i->type[k] == PTX_T_PRED && !takes_pred_type(i)) return ptx_unsupported(p, at, "type .pred");
@@ -178,7 +178,7 @@ static const char *shape_of(struct ptx_inst *i) {
         if (i->sub == PTX_SUB_WMMA_MMA) return "V/VVV";
         return i->sub == PTX_SUB_WMMA_STORE_D ? "/aV?s" : "V/a?s";
     default:
-        return ptx_ops[i->op].signature;
+        return ww_ptx_ops[i->op].signature;
     }
 }
 

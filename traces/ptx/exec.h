@@ -124,33 +124,33 @@ void ex_kernel_free(struct ex_kernel *k);
 
 /* What runs for an operation and its types: columns pick of ptx_op.def. NULL: this form is not supported. */
 #define X(id, mnemonic, signature, types, places, words, flags, decode, pick, lower)                           \
-    ex_fn ex_pick_##pick(struct ex_inst *i);
+    ex_fn ww_ex_pick_##pick(struct ex_inst *i);
 #include "ptx_op.def"
 #undef X
 #define EX_PICK(pick, fn)                                                                                      \
-    ex_fn ex_pick_##pick(struct ex_inst *i) {                                                                  \
+    ex_fn ww_ex_pick_##pick(struct ex_inst *i) {                                                               \
         (void)i;                                                                                               \
         return fn;                                                                                             \
     }
 /* The same for the operations that several kinds of types have (exec_typed.c), by kind: integers, f32 and f64,
  * f16 and bf16 with their packed forms. */
-ex_fn ex_int_abs(const struct ex_inst *i);
-ex_fn ex_int_add(const struct ex_inst *i);
-ex_fn ex_int_div(const struct ex_inst *i);
-ex_fn ex_int_mad(const struct ex_inst *i);
-ex_fn ex_int_min_max(const struct ex_inst *i);
-ex_fn ex_int_mul(const struct ex_inst *i);
-ex_fn ex_int_neg(const struct ex_inst *i);
-ex_fn ex_float_add(const struct ex_inst *i);
-ex_fn ex_float_div(const struct ex_inst *i);
-ex_fn ex_float_fma(const struct ex_inst *i);
-ex_fn ex_float_min_max(const struct ex_inst *i);
-ex_fn ex_float_mul(const struct ex_inst *i);
-ex_fn ex_float_sfu(const struct ex_inst *i);
-ex_fn ex_float_sign(const struct ex_inst *i);
-ex_fn ex_float_sub(const struct ex_inst *i);
-ex_fn ex_half_arithmetic(const struct ex_inst *i);
-ex_fn ex_half_sign(const struct ex_inst *i);
+ex_fn ww_ex_int_abs(const struct ex_inst *i);
+ex_fn ww_ex_int_add(const struct ex_inst *i);
+ex_fn ww_ex_int_div(const struct ex_inst *i);
+ex_fn ww_ex_int_mad(const struct ex_inst *i);
+ex_fn ww_ex_int_min_max(const struct ex_inst *i);
+ex_fn ww_ex_int_mul(const struct ex_inst *i);
+ex_fn ww_ex_int_neg(const struct ex_inst *i);
+ex_fn ww_ex_float_add(const struct ex_inst *i);
+ex_fn ww_ex_float_div(const struct ex_inst *i);
+ex_fn ww_ex_float_fma(const struct ex_inst *i);
+ex_fn ww_ex_float_min_max(const struct ex_inst *i);
+ex_fn ww_ex_float_mul(const struct ex_inst *i);
+ex_fn ww_ex_float_sfu(const struct ex_inst *i);
+ex_fn ww_ex_float_sign(const struct ex_inst *i);
+ex_fn ww_ex_float_sub(const struct ex_inst *i);
+ex_fn ww_ex_half_arithmetic(const struct ex_inst *i);
+ex_fn ww_ex_half_sign(const struct ex_inst *i);
 /* Reads special register type2 component imm into d. */
 void ex_read_sreg(struct ex_warp *w, const struct ex_inst *i, uint32_t mask);
 

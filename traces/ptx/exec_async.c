@@ -123,13 +123,13 @@ static void pending_count(EX_ARGS) {
     }
 }
 
-ex_fn ex_pick_mbarrier(struct ex_inst *i) {
+ex_fn ww_ex_pick_mbarrier(struct ex_inst *i) {
     if (i->sub == PTX_SUB_MB_PENDING_COUNT) return pending_count;
     i->kind = EX_MEM;
     return i->mods & PTX_M_NOCOMPLETE ? NULL : mbarrier;
 }
 
-ex_fn ex_pick_cp(struct ex_inst *i) {
+ex_fn ww_ex_pick_cp(struct ex_inst *i) {
     if (i->sub != PTX_SUB_CP_ASYNC && i->sub != PTX_SUB_CP_MBARRIER_ARRIVE) return done;
     i->kind = EX_MEM;
     return i->sub == PTX_SUB_CP_ASYNC ? copy : mbarrier;

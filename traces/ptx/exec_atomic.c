@@ -123,7 +123,7 @@ static bool is_supported(const struct ex_inst *i) {
     }
 }
 
-ex_fn ex_pick_atom(struct ex_inst *i) {
+ex_fn ww_ex_pick_atom(struct ex_inst *i) {
     i->kind = EX_MEM;
     return is_supported(i) ? atomic : NULL;
 }

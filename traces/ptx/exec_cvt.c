@@ -234,7 +234,7 @@ static ex_fn pick_int_to_int(const struct ex_inst *i) {
     return int_to_int;
 }
 
-ex_fn ex_pick_cvt(struct ex_inst *i) {
+ex_fn ww_ex_pick_cvt(struct ex_inst *i) {
     if (i->type == PTX_T_TF32) return to_tf32;
     if (is_pair(i->type) && i->type2 == PTX_T_F32) return i->b != EX_NO_SLOT ? pack_pair : NULL;
     if (is_pair(i->type) || is_pair(i->type2)) return pair_8_16;

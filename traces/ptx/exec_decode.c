@@ -155,7 +155,7 @@ enum ww_code ex_address_operand(struct ex_decoder *d, const struct ptx_operand *
 static uint8_t want_width(const struct ptx_inst *p, uint32_t n) {
     uint32_t bytes = ptx_type_bytes((enum ptx_type)p->type[0]);
     if (n == 1 && n < p->dst_count) return 0; /* d|p, p|q */
-    switch (ptx_op_place(p, n)) {
+    switch (ww_ptx_op_place(p, n)) {
     case 'p':
         return 0;
     case 'v':
@@ -203,7 +203,7 @@ static enum ww_code plain_operand(struct ex_decoder *d, uint32_t n, uint32_t src
 static enum ww_code plain_operands(struct ex_decoder *d) {
     const struct ptx_inst *p = d->inst;
     for (uint32_t n = 0, src = 0; n < p->opnd_count && src < 4; n++) {
-        if (ptx_op_place(p, n) == 'i') {
+        if (ww_ptx_op_place(p, n) == 'i') {
             d->out->imm = p->opnd[n].imm & 0xff;
             continue;
         }
@@ -218,30 +218,30 @@ static const struct {
     ex_fn (*pick)(struct ex_inst *i);
 } rows[PTX_OP_COUNT] = {
 #define X(id, mnemonic, signature, types, places, words, flags, decode, pick, lower)                           \
-    [PTX_##id] = {ex_decode_##decode, ex_pick_##pick},
+    [PTX_##id] = {ww_ex_decode_##decode, ww_ex_pick_##pick},
 #include "ptx_op.def"
 #undef X
 };
 
 EX_PICK(none, NULL)
 
-enum ww_code ex_choose(struct ex_decoder *d) {
+enum ww_code ww_ex_choose(struct ex_decoder *d) {
     d->out->fn = rows[d->inst->op].pick(d->out);
     return d->out->fn ? WW_OK
                       : ex_decode_fail(d, WW_UNSUPPORTED, "this form of the instruction is not supported");
 }
 
-enum ww_code ex_decode_plain(struct ex_decoder *d) {
+enum ww_code ww_ex_decode_plain(struct ex_decoder *d) {
     WW_TRY(plain_operands(d));
-    return d->out->fn ? WW_OK : ex_choose(d); /* a special register has been read */
+    return d->out->fn ? WW_OK : ww_ex_choose(d); /* fn is there for special registers */
 }
 
 /* Its operands mean nothing to the executor. */
-enum ww_code ex_decode_bare(struct ex_decoder *d) {
-    return ex_choose(d);
+enum ww_code ww_ex_decode_bare(struct ex_decoder *d) {
+    return ww_ex_choose(d);
 }
 
-enum ww_code ex_decode_refused(struct ex_decoder *d) {
+enum ww_code ww_ex_decode_refused(struct ex_decoder *d) {
     return ex_decode_fail(d, WW_UNSUPPORTED, "the recorder does not execute this instruction");
 }
 

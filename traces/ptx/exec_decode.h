@@ -22,11 +22,11 @@ enum ww_code ex_address_operand(struct ex_decoder *d, const struct ptx_operand *
                                 uint8_t *width, int64_t *offset, uint8_t *space);
 bool ex_is_kernel_param(const struct ex_decoder *d, const struct ptx_symbol *s);
 /* Chooses what runs, by the operation's row. WW_UNSUPPORTED: this form of it has nothing. */
-enum ww_code ex_choose(struct ex_decoder *d);
+enum ww_code ww_ex_choose(struct ex_decoder *d);
 /* The columns decode of ptx_op.def: operands into d->out, and what runs. Errors: WW_UNSUPPORTED (form, shape,
  * types), WW_INPUT (an operand does not fit). */
 #define X(id, mnemonic, signature, types, places, words, flags, decode, pick, lower)                           \
-    enum ww_code ex_decode_##decode(struct ex_decoder *d);
+    enum ww_code ww_ex_decode_##decode(struct ex_decoder *d);
 #include "ptx_op.def"
 #undef X
 /* Makes an ex_func for each function that the kernel may call. */

@@ -173,32 +173,32 @@ static ex_fn by_size(const struct ex_inst *i, ex_fn f32, ex_fn f64) {
     return i->type == PTX_T_F64 ? f64 : i->type == PTX_T_F32 ? f32 : NULL;
 }
 
-ex_fn ex_float_add(const struct ex_inst *i) {
+ex_fn ww_ex_float_add(const struct ex_inst *i) {
     return by_size(i, add_f32, add_f64);
 }
 
-ex_fn ex_float_sub(const struct ex_inst *i) {
+ex_fn ww_ex_float_sub(const struct ex_inst *i) {
     return by_size(i, sub_f32, sub_f64);
 }
 
-ex_fn ex_float_mul(const struct ex_inst *i) {
+ex_fn ww_ex_float_mul(const struct ex_inst *i) {
     return by_size(i, mul_f32, mul_f64);
 }
 
 /* .approx and .full too: their error bounds hold. */
-ex_fn ex_float_div(const struct ex_inst *i) {
+ex_fn ww_ex_float_div(const struct ex_inst *i) {
     return by_size(i, div_f32, div_f64);
 }
 
-ex_fn ex_float_fma(const struct ex_inst *i) {
+ex_fn ww_ex_float_fma(const struct ex_inst *i) {
     return by_size(i, pick_fma(false), pick_fma(true));
 }
 
-ex_fn ex_float_min_max(const struct ex_inst *i) {
+ex_fn ww_ex_float_min_max(const struct ex_inst *i) {
     return by_size(i, minmax_f32, minmax_f64);
 }
 
-ex_fn ex_float_sign(const struct ex_inst *i) {
+ex_fn ww_ex_float_sign(const struct ex_inst *i) {
     return by_size(i, sign_f32, sign_f64);
 }
 

@@ -86,12 +86,12 @@ static void sign(EX_ARGS) {
         EX_EACH(mask, d[l] = a[l] & ~top;);
 }
 
-ex_fn ex_half_arithmetic(const struct ex_inst *i) {
+ex_fn ww_ex_half_arithmetic(const struct ex_inst *i) {
     (void)i;
     return arithmetic;
 }
 
-ex_fn ex_half_sign(const struct ex_inst *i) {
+ex_fn ww_ex_half_sign(const struct ex_inst *i) {
     (void)i;
     return sign;
 }

@@ -102,7 +102,7 @@ static bool is_packed(uint8_t type) {
     return type == PTX_T_U16X2 || type == PTX_T_S16X2;
 }
 
-ex_fn ex_int_add(const struct ex_inst *i) {
+ex_fn ww_ex_int_add(const struct ex_inst *i) {
     bool is_add = i->op == PTX_ADD;
     if (is_packed(i->type)) return packed;
     if (i->mods & PTX_M_CC) return ex_of_word(is_add ? add_cc : sub_cc, i->type);
@@ -110,17 +110,17 @@ ex_fn ex_int_add(const struct ex_inst *i) {
     return ex_of_type(is_add ? add_table : sub_table, i->type);
 }
 
-ex_fn ex_int_min_max(const struct ex_inst *i) {
+ex_fn ww_ex_int_min_max(const struct ex_inst *i) {
     if (is_packed(i->type)) return packed;
     if (i->mods & PTX_M_RELU) return i->type == PTX_T_S32 ? minmax_relu : NULL;
     return ex_of_type(i->op == PTX_MIN ? min_table : max_table, i->type);
 }
 
-ex_fn ex_int_neg(const struct ex_inst *i) {
+ex_fn ww_ex_int_neg(const struct ex_inst *i) {
     return ex_of_type(neg_table, i->type);
 }
 
-ex_fn ex_int_abs(const struct ex_inst *i) {
+ex_fn ww_ex_int_abs(const struct ex_inst *i) {
     return ex_of_type(abs_table, i->type);
 }
 

@@ -308,12 +308,12 @@ static void store(EX_ARGS) {
         store_element(ex_src(w, i->elem[n].slot), i->elem[n].width, i->bytes, mask, host, n * i->bytes);
 }
 
-ex_fn ex_pick_ld(struct ex_inst *i) {
+ex_fn ww_ex_pick_ld(struct ex_inst *i) {
     i->kind = EX_MEM;
     return load;
 }
 
-ex_fn ex_pick_st(struct ex_inst *i) {
+ex_fn ww_ex_pick_st(struct ex_inst *i) {
     i->kind = EX_MEM;
     return store;
 }

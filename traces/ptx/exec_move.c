@@ -208,7 +208,7 @@ void ex_read_sreg(EX_ARGS) {
     }
 }
 
-ex_fn ex_pick_mov(struct ex_inst *i) {
+ex_fn ww_ex_pick_mov(struct ex_inst *i) {
     const struct ptx_inst *src = i->src;
     if (src->opnd_count != 2) return NULL;
     if (i->elem_count && src->opnd[0].kind == PTX_O_VEC) return i->aw == 16 ? unpack128 : unpack;

@@ -132,7 +132,7 @@ static ex_fn pick_wide(const struct ex_inst *i) {
     return i->op == PTX_MUL ? mul[t] : mad[t];
 }
 
-ex_fn ex_int_mad(const struct ex_inst *i) {
+ex_fn ww_ex_int_mad(const struct ex_inst *i) {
     if (i->op == PTX_MADC || i->mods & PTX_M_CC) return ex_of_word(mad_carry, i->type);
     if (i->mods & PTX_M_WIDE) return pick_wide(i);
     if (!(i->mods & PTX_M_HI)) return ex_of_type(mad_lo_table, i->type);
@@ -140,12 +140,12 @@ ex_fn ex_int_mad(const struct ex_inst *i) {
     return ex_of_type(mad_hi_table, i->type);
 }
 
-ex_fn ex_int_mul(const struct ex_inst *i) {
+ex_fn ww_ex_int_mul(const struct ex_inst *i) {
     if (i->mods & PTX_M_WIDE) return pick_wide(i);
     return ex_of_type(i->mods & PTX_M_HI ? mul_hi_table : mul_lo_table, i->type);
 }
 
-ex_fn ex_int_div(const struct ex_inst *i) {
+ex_fn ww_ex_int_div(const struct ex_inst *i) {
     return ex_of_type(div_table, i->type);
 }
 
@@ -153,7 +153,7 @@ static bool is_32(uint8_t type) {
     return ex_int6(type) == 2 || ex_int6(type) == 3;
 }
 
-EX_PICK(madc, ex_int_mad(i))
+EX_PICK(madc, ww_ex_int_mad(i))
 EX_PICK(mul24, is_32(i->type) ? mul24 : NULL)
 EX_PICK(rem, ex_of_type(rem_table, i->type))
 EX_PICK(dot, ex_int6(i->type) >= 0 ? dot : NULL)

@@ -81,11 +81,11 @@ static ex_fn rounded(const struct ex_inst *i, bool approx) {
     return approx ? sfu_f32 : exact_f32;
 }
 
-ex_fn ex_float_sfu(const struct ex_inst *i) {
+ex_fn ww_ex_float_sfu(const struct ex_inst *i) {
     return i->type == PTX_T_F32 ? sfu_f32 : NULL;
 }
 
 EX_PICK(rcp, rounded(i, i->mods &PTX_M_APPROX))
 EX_PICK(sqrt, rounded(i, i->mods &PTX_M_APPROX))
 EX_PICK(rsqrt, rounded(i, true))
-EX_PICK(sfu, ex_float_sfu(i))
+EX_PICK(sfu, ww_ex_float_sfu(i))

@@ -91,7 +91,7 @@ static enum ww_code new_hint(struct ex_decoder *d) {
     return d->out->hint ? WW_OK : ww_fail_nomem(d->error, "decoding a kernel");
 }
 
-enum ww_code ex_decode_memory(struct ex_decoder *d) {
+enum ww_code ww_ex_decode_memory(struct ex_decoder *d) {
     const struct ptx_inst *p = d->inst;
     struct ex_inst *i = d->out;
     i->bytes = (uint8_t)ptx_type_bytes((enum ptx_type)p->type[0]);
@@ -99,13 +99,13 @@ enum ww_code ex_decode_memory(struct ex_decoder *d) {
     WW_TRY(new_hint(d));
     WW_TRY(ex_address_operand(d, &p->opnd[at], &i->a, &i->aw, &i->imm, &i->space));
     if (p->dst_count) WW_TRY(data_operand(d, &p->opnd[0], &i->d, &i->dw));
-    bool has_value = strchr(ptx_ops[p->op].signature, 'v') != NULL;
+    bool has_value = strchr(ww_ptx_ops[p->op].signature, 'v') != NULL;
     if (has_value) {
         WW_TRY(data_operand(d, &p->opnd[at + 1], &i->b, &i->bw));
         if (p->sub == PTX_SUB_CAS && p->opnd_count > at + 2)
             WW_TRY(data_operand(d, &p->opnd[at + 2], &i->c, &i->cw));
     }
-    return ex_choose(d);
+    return ww_ex_choose(d);
 }
 
 static enum ww_code vector_move(struct ex_decoder *d) {
@@ -126,17 +126,17 @@ static enum ww_code vector_move(struct ex_decoder *d) {
         if (i->elem[n].width != bytes_width(part))
             return ex_decode_fail(d, WW_INPUT, "a vector element's size does not fit the instruction's type");
     i->imm = 8 * (int64_t)part;
-    i->fn = ex_pick_mov(i);
+    i->fn = ww_ex_pick_mov(i);
     bool odd = whole == 16 && i->elem_count != 2;
     return i->fn && !odd ? WW_OK : ex_decode_fail(d, WW_UNSUPPORTED, "this form of mov is not supported");
 }
 
-enum ww_code ex_decode_mov(struct ex_decoder *d) {
+enum ww_code ww_ex_decode_mov(struct ex_decoder *d) {
     const struct ptx_operand *o = d->inst->opnd;
-    return o[0].kind == PTX_O_VEC || o[1].kind == PTX_O_VEC ? vector_move(d) : ex_decode_plain(d);
+    return o[0].kind == PTX_O_VEC || o[1].kind == PTX_O_VEC ? vector_move(d) : ww_ex_decode_plain(d);
 }
 
-enum ww_code ex_decode_brx(struct ex_decoder *d) {
+enum ww_code ww_ex_decode_brx(struct ex_decoder *d) {
     const struct ptx_inst *p = d->inst;
     const struct ptx_label_list *list = &d->func->src->list[p->opnd[1].imm];
     d->out->kind = EX_BRX;
@@ -157,7 +157,7 @@ static enum ww_code call_operand(struct ex_decoder *d, const struct ptx_operand 
     return ex_operand_slot(d, o, 8, &e->slot, &e->width);
 }
 
-enum ww_code ex_decode_call(struct ex_decoder *d) {
+enum ww_code ww_ex_decode_call(struct ex_decoder *d) {
     const struct ptx_inst *p = d->inst;
     struct ex_inst *i = d->out;
     uint32_t indirect = p->callee ? 0 : 1;
@@ -188,7 +188,7 @@ enum ww_code ex_decode_call(struct ex_decoder *d) {
 }
 
 /* bar, barrier: number in a, count in b, predicate of a reduction in c. */
-enum ww_code ex_decode_barrier(struct ex_decoder *d) {
+enum ww_code ww_ex_decode_barrier(struct ex_decoder *d) {
     const struct ptx_inst *p = d->inst;
     struct ex_inst *i = d->out;
     uint8_t width, n = p->dst_count;
@@ -209,11 +209,11 @@ enum ww_code ex_decode_barrier(struct ex_decoder *d) {
 }
 
 /* cp.async: shared destination in a, global source in b (offset in elem), size in c. */
-enum ww_code ex_decode_async(struct ex_decoder *d) {
+enum ww_code ww_ex_decode_async(struct ex_decoder *d) {
     const struct ptx_inst *p = d->inst;
     struct ex_inst *i = d->out;
     uint8_t space = PTX_S_SHARED;
-    WW_TRY(ex_choose(d));
+    WW_TRY(ww_ex_choose(d));
     if (p->op == PTX_MBARRIER || p->sub == PTX_SUB_CP_MBARRIER_ARRIVE) {
         uint32_t *slot[] = {&i->b, &i->c};
         uint8_t *width[] = {&i->bw, &i->cw}, at = p->dst_count, n = 0;
@@ -240,29 +240,29 @@ enum ww_code ex_decode_async(struct ex_decoder *d) {
     return has_size ? ex_operand_slot(d, &p->opnd[3], 4, &i->c, &i->cw) : WW_OK;
 }
 
-enum ww_code ex_decode_bra(struct ex_decoder *d) {
+enum ww_code ww_ex_decode_bra(struct ex_decoder *d) {
     d->out->kind = EX_BRA;
     d->out->target = (uint32_t)d->inst->opnd[0].imm;
     d->out->is_back_edge = d->out->target <= (uint32_t)(d->inst - d->func->src->inst);
     return WW_OK;
 }
 
-enum ww_code ex_decode_ret(struct ex_decoder *d) {
+enum ww_code ww_ex_decode_ret(struct ex_decoder *d) {
     d->out->kind = d->func->src->is_entry ? EX_EXIT : EX_RET;
     return WW_OK;
 }
 
-enum ww_code ex_decode_exit(struct ex_decoder *d) {
+enum ww_code ww_ex_decode_exit(struct ex_decoder *d) {
     d->out->kind = EX_EXIT;
     return WW_OK;
 }
 
-enum ww_code ex_decode_trap(struct ex_decoder *d) {
+enum ww_code ww_ex_decode_trap(struct ex_decoder *d) {
     d->out->kind = EX_TRAP;
     return WW_OK;
 }
 
-enum ww_code ex_decode_nanosleep(struct ex_decoder *d) {
+enum ww_code ww_ex_decode_nanosleep(struct ex_decoder *d) {
     d->out->kind = EX_SLEEP;
     return ex_operand_slot(d, &d->inst->opnd[0], 4, &d->out->a, &d->out->aw);
 }

@@ -18,7 +18,7 @@ static void lower_constant(struct lower *l, const struct ptx_inst *i, struct low
 
 static void (*const rows[PTX_OP_COUNT])(struct lower *l, const struct ptx_inst *i) = {
 #define X(id, mnemonic, signature, types, places, words, flags, decode, pick, code)                            \
-    [PTX_##id] = lower_op_##code,
+    [PTX_##id] = ww_lower_op_##code,
 #include "ptx_op.def"
 #undef X
 };

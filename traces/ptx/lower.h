@@ -160,26 +160,26 @@ struct lower_operands {
     struct lower_src s[4];
     unsigned n;
 };
-struct lower_operands lower_read(struct lower *l, const struct ptx_inst *i);
+struct lower_operands ww_lower_read(struct lower *l, const struct ptx_inst *i);
 /* Appends an instruction; a second constant operand is moved to a register before it. */
 struct lower_inst *lower_put(struct lower *l, enum ww_op op, const char *name, struct lower_reg dst,
                              const struct lower_src *src, unsigned count);
 /* Integer instructions, one for each word of the destination; later words wait for earlier ones if `carry`. */
-void lower_by_word(struct lower *l, const char *low, const char *high, bool carry, struct lower_reg dst,
-                   const struct lower_src *s, unsigned count);
+void ww_lower_by_word(struct lower *l, const char *low, const char *high, bool carry, struct lower_reg dst,
+                      const struct lower_src *s, unsigned count);
 /* The producer folded into its consumer, or NULL. */
 const struct ptx_inst *lower_deferred(const struct lower *l, const struct ptx_operand *o);
 /* Columns lower of ptx_op.def: emit what stands for the instruction. */
 #define X(id, mnemonic, signature, types, places, words, flags, decode, pick, code)                            \
-    void lower_op_##code(struct lower *l, const struct ptx_inst *i);
+    void ww_lower_op_##code(struct lower *l, const struct ptx_inst *i);
 #include "ptx_op.def"
 #undef X
 /* The same for types that the operation has beside others. */
-void lower_float_add(struct lower *l, const struct ptx_inst *i);
-void lower_float_min_max(struct lower *l, const struct ptx_inst *i);
-void lower_float_mul(struct lower *l, const struct ptx_inst *i);
-void lower_float_sign(struct lower *l, const struct ptx_inst *i);
-void lower_predicate_logic(struct lower *l, const struct ptx_inst *i);
+void ww_lower_float_add(struct lower *l, const struct ptx_inst *i);
+void ww_lower_float_min_max(struct lower *l, const struct ptx_inst *i);
+void ww_lower_float_mul(struct lower *l, const struct ptx_inst *i);
+void ww_lower_float_sign(struct lower *l, const struct ptx_inst *i);
+void ww_lower_predicate_logic(struct lower *l, const struct ptx_inst *i);
 /* Emits nothing for what is folded. */
 void lower_one(struct lower *l, const struct ptx_inst *i);
 

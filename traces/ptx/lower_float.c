@@ -15,7 +15,7 @@ static const struct float_class *class_of(uint8_t type) {
 }
 
 /* add or sub, contracted with a product of one use. */
-void lower_float_add(struct lower *l, const struct ptx_inst *i) {
+void ww_lower_float_add(struct lower *l, const struct ptx_inst *i) {
     const struct float_class *c = class_of(i->type[0]);
     struct lower_reg dst = lower_dest(l, &i->opnd[0]);
     for (unsigned k = 1; k < 3; k++) {
@@ -35,15 +35,15 @@ static enum lower_sequence divide_f32(const struct ptx_inst *i) {
     return i->mods & PTX_M_FULL ? SEQ_DIV_FULL_F32 : SEQ_DIV_F32;
 }
 
-void lower_float_mul(struct lower *l, const struct ptx_inst *i) {
+void ww_lower_float_mul(struct lower *l, const struct ptx_inst *i) {
     const struct float_class *c = class_of(i->type[0]);
-    struct lower_operands o = lower_read(l, i);
+    struct lower_operands o = ww_lower_read(l, i);
     lower_put(l, c->op, i->op == PTX_MUL ? c->mul : c->fma, o.dst, o.s, o.n);
 }
 
-void lower_float_sign(struct lower *l, const struct ptx_inst *i) {
+void ww_lower_float_sign(struct lower *l, const struct ptx_inst *i) {
     const struct float_class *c = class_of(i->type[0]);
-    struct lower_operands o = lower_read(l, i);
+    struct lower_operands o = ww_lower_read(l, i);
     if (i->type[0] != PTX_T_F64) {
         lower_put(l, c->op, c->add, o.dst, o.s, o.n);
         return;
@@ -53,27 +53,27 @@ void lower_float_sign(struct lower *l, const struct ptx_inst *i) {
     lower_put(l, WW_OP_INT, l->arch == VOLTA ? "LOP3.LUT" : "LOP", lower_part(o.dst, 1), &high, 1);
 }
 
-void lower_float_min_max(struct lower *l, const struct ptx_inst *i) {
+void ww_lower_float_min_max(struct lower *l, const struct ptx_inst *i) {
     const struct float_class *c = class_of(i->type[0]);
-    struct lower_operands o = lower_read(l, i);
+    struct lower_operands o = ww_lower_read(l, i);
     if (i->type[0] == PTX_T_F64)
         lower_expand(l, SEQ_MINMAX_F64, o.dst, o.s, o.n);
     else
         lower_put(l, c->op, c->op == WW_OP_FP16 ? "HMNMX2" : "FMNMX", o.dst, o.s, o.n);
 }
 
-void lower_op_fma(struct lower *l, const struct ptx_inst *i) {
-    lower_float_mul(l, i);
+void ww_lower_op_fma(struct lower *l, const struct ptx_inst *i) {
+    ww_lower_float_mul(l, i);
 }
 
-void lower_op_copysign(struct lower *l, const struct ptx_inst *i) {
-    struct lower_operands o = lower_read(l, i);
+void ww_lower_op_copysign(struct lower *l, const struct ptx_inst *i) {
+    struct lower_operands o = ww_lower_read(l, i);
     lower_put(l, WW_OP_INT, l->arch == VOLTA ? "LOP3.LUT" : "LOP", o.dst, o.s, o.n);
 }
 
-void lower_op_testp(struct lower *l, const struct ptx_inst *i) {
+void ww_lower_op_testp(struct lower *l, const struct ptx_inst *i) {
     const struct float_class *c = class_of(i->type[0]);
-    struct lower_operands o = lower_read(l, i);
+    struct lower_operands o = ww_lower_read(l, i);
     lower_put(l, c->op, c->set, o.dst, o.s, o.n);
 }
 
@@ -81,7 +81,7 @@ void lower_op_testp(struct lower *l, const struct ptx_inst *i) {
 
 static void sequence(struct lower *l, const struct ptx_inst *i, enum lower_sequence f32,
                      enum lower_sequence f64) {
-    struct lower_operands o = lower_read(l, i);
+    struct lower_operands o = ww_lower_read(l, i);
     lower_expand(l, i->type[0] == PTX_T_F64 ? f64 : f32, o.dst, o.s, o.n);
 }
 
@@ -90,43 +90,43 @@ static enum lower_sequence if_set(const struct ptx_inst *i, uint32_t mod, enum l
     return i->mods & mod ? yes : no;
 }
 
-void lower_op_div(struct lower *l, const struct ptx_inst *i) {
+void ww_lower_op_div(struct lower *l, const struct ptx_inst *i) {
     if (lower_is_float(i->type[0]))
         sequence(l, i, divide_f32(i), SEQ_DIV_F64);
     else
-        lower_op_divide(l, i);
+        ww_lower_op_divide(l, i);
 }
 
-void lower_op_rcp(struct lower *l, const struct ptx_inst *i) {
+void ww_lower_op_rcp(struct lower *l, const struct ptx_inst *i) {
     sequence(l, i, if_set(i, PTX_M_APPROX, SEQ_RCP_APPROX_F32, SEQ_RCP_F32), SEQ_RCP_F64);
 }
 
-void lower_op_sqrt(struct lower *l, const struct ptx_inst *i) {
+void ww_lower_op_sqrt(struct lower *l, const struct ptx_inst *i) {
     sequence(l, i, if_set(i, PTX_M_APPROX, SEQ_SQRT_APPROX_F32, SEQ_SQRT_F32), SEQ_SQRT_F64);
 }
 
-void lower_op_rsqrt(struct lower *l, const struct ptx_inst *i) {
+void ww_lower_op_rsqrt(struct lower *l, const struct ptx_inst *i) {
     sequence(l, i, if_set(i, PTX_M_FTZ, SEQ_RSQRT_FTZ_F32, SEQ_RSQRT_F32), SEQ_RSQRT_F64);
 }
 
-void lower_op_ex2(struct lower *l, const struct ptx_inst *i) {
+void ww_lower_op_ex2(struct lower *l, const struct ptx_inst *i) {
     enum lower_sequence id = if_set(i, PTX_M_FTZ, SEQ_EX2_FTZ_F32, SEQ_EX2_F32);
     sequence(l, i, id, id);
 }
 
-void lower_op_lg2(struct lower *l, const struct ptx_inst *i) {
+void ww_lower_op_lg2(struct lower *l, const struct ptx_inst *i) {
     enum lower_sequence id = if_set(i, PTX_M_FTZ, SEQ_LG2_FTZ_F32, SEQ_LG2_F32);
     sequence(l, i, id, id);
 }
 
-void lower_op_sin(struct lower *l, const struct ptx_inst *i) {
+void ww_lower_op_sin(struct lower *l, const struct ptx_inst *i) {
     sequence(l, i, SEQ_SIN_F32, SEQ_SIN_F32);
 }
 
-void lower_op_cos(struct lower *l, const struct ptx_inst *i) {
+void ww_lower_op_cos(struct lower *l, const struct ptx_inst *i) {
     sequence(l, i, SEQ_COS_F32, SEQ_COS_F32);
 }
 
-void lower_op_tanh(struct lower *l, const struct ptx_inst *i) {
+void ww_lower_op_tanh(struct lower *l, const struct ptx_inst *i) {
     sequence(l, i, SEQ_TANH_F32, SEQ_TANH_F32);
 }

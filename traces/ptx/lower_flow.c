@@ -260,7 +260,7 @@ bool lower_flow(struct lower *l) {
 
 static const struct lower_reg nowhere = {.group = -1};
 
-void lower_op_bra(struct lower *l, const struct ptx_inst *i) {
+void ww_lower_op_bra(struct lower *l, const struct ptx_inst *i) {
     uint32_t at = l->cur, target = (uint32_t)i->opnd[0].imm;
     if (l->folded_branch[at] == FOLDED) return;
     if (l->folded_branch[at] == FOLDED_JUMP) { /* all lanes go on at the join, which stands elsewhere */
@@ -276,22 +276,22 @@ void lower_op_bra(struct lower *l, const struct ptx_inst *i) {
     if (target <= at) m->flags |= WW_INST_BACK_EDGE;
 }
 
-void lower_op_brx(struct lower *l, const struct ptx_inst *i) {
+void ww_lower_op_brx(struct lower *l, const struct ptx_inst *i) {
     struct lower_src s = lower_in_reg(l, lower_source(l, &i->opnd[0]), 1);
     lower_put(l, WW_OP_BRANCH, "BRX", nowhere, &s, 1);
 }
 
-void lower_op_exit(struct lower *l, const struct ptx_inst *i) {
+void ww_lower_op_exit(struct lower *l, const struct ptx_inst *i) {
     (void)i;
     lower_put(l, WW_OP_EXIT, "EXIT", nowhere, NULL, 0);
 }
 
-void lower_op_trap(struct lower *l, const struct ptx_inst *i) {
+void ww_lower_op_trap(struct lower *l, const struct ptx_inst *i) {
     (void)i;
     lower_put(l, WW_OP_EXIT, "BPT.TRAP", nowhere, NULL, 0);
 }
 
-void lower_op_ret(struct lower *l, const struct ptx_inst *i) {
+void ww_lower_op_ret(struct lower *l, const struct ptx_inst *i) {
     (void)i;
     if (l->func->is_entry)
         lower_put(l, WW_OP_EXIT, "EXIT", nowhere, NULL, 0);
@@ -300,7 +300,7 @@ void lower_op_ret(struct lower *l, const struct ptx_inst *i) {
 }
 
 /* A call: the return address in a register pair on sm_70, on the call stack before. */
-void lower_op_call(struct lower *l, const struct ptx_inst *i) {
+void ww_lower_op_call(struct lower *l, const struct ptx_inst *i) {
     struct lower_src s[2] = {{0}};
     unsigned n = 0;
     if (lower_transfer(l, i)) return;

@@ -89,23 +89,23 @@ static void add_words(struct lower *l, const struct ptx_inst *i) {
     }
     struct lower_src s[2] = {lower_source(l, &i->opnd[1]), lower_source(l, &i->opnd[2])};
     bool carry_in = i->op == PTX_ADDC || i->op == PTX_SUBC;
-    lower_by_word(l,
-                  lower_by_arch(l, carry_in ? "IADD.X" : "IADD", carry_in ? "IADD.X" : "IADD",
-                                carry_in ? "IADD3.X" : "IADD3"),
-                  lower_by_arch(l, "IADD.X", "IADD.X", "IADD3.X"), true, dst, s, 2);
+    ww_lower_by_word(l,
+                     lower_by_arch(l, carry_in ? "IADD.X" : "IADD", carry_in ? "IADD.X" : "IADD",
+                                   carry_in ? "IADD3.X" : "IADD3"),
+                     lower_by_arch(l, "IADD.X", "IADD.X", "IADD3.X"), true, dst, s, 2);
 }
 
-void lower_op_add(struct lower *l, const struct ptx_inst *i) {
-    lower_is_float(i->type[0]) ? lower_float_add(l, i) : add_words(l, i);
+void ww_lower_op_add(struct lower *l, const struct ptx_inst *i) {
+    lower_is_float(i->type[0]) ? ww_lower_float_add(l, i) : add_words(l, i);
 }
 
-void lower_op_add_carry(struct lower *l, const struct ptx_inst *i) {
+void ww_lower_op_add_carry(struct lower *l, const struct ptx_inst *i) {
     add_words(l, i);
 }
 
-void lower_op_logic(struct lower *l, const struct ptx_inst *i) {
+void ww_lower_op_logic(struct lower *l, const struct ptx_inst *i) {
     if (i->type[0] == PTX_T_PRED) {
-        lower_predicate_logic(l, i);
+        ww_lower_predicate_logic(l, i);
         return;
     }
     struct lower_reg dst = lower_dest(l, &i->opnd[0]);
@@ -121,7 +121,7 @@ void lower_op_logic(struct lower *l, const struct ptx_inst *i) {
         }
     }
     const char *name = lower_by_arch(l, "LOP", "LOP3.LUT", "LOP3.LUT");
-    lower_by_word(l, name, name, false, dst, s, n);
+    ww_lower_by_word(l, name, name, false, dst, s, n);
 }
 
 static void multiply_wide(struct lower *l, const struct ptx_inst *i, struct lower_reg dst) {
@@ -182,7 +182,7 @@ static void multiply_64(struct lower *l, struct lower_reg dst, const struct lowe
     lower_put(l, WW_OP_INT, lower_by_arch(l, "MOV", "MOV", "IMAD.MOV.U32"), lower_part(dst, 0), &low, 1);
 }
 
-void lower_op_mul_integer(struct lower *l, const struct ptx_inst *i) {
+void ww_lower_op_mul_integer(struct lower *l, const struct ptx_inst *i) {
     struct lower_reg dst = lower_dest(l, &i->opnd[0]);
     if (i->mods & PTX_M_WIDE) {
         multiply_wide(l, i, dst);
@@ -220,11 +220,11 @@ void lower_op_mul_integer(struct lower *l, const struct ptx_inst *i) {
 }
 
 /* mul, mad */
-void lower_op_mul(struct lower *l, const struct ptx_inst *i) {
-    lower_is_float(i->type[0]) ? lower_float_mul(l, i) : lower_op_mul_integer(l, i);
+void ww_lower_op_mul(struct lower *l, const struct ptx_inst *i) {
+    lower_is_float(i->type[0]) ? ww_lower_float_mul(l, i) : ww_lower_op_mul_integer(l, i);
 }
 
-void lower_op_divide(struct lower *l, const struct ptx_inst *i) {
+void ww_lower_op_divide(struct lower *l, const struct ptx_inst *i) {
     struct lower_reg dst = lower_dest(l, &i->opnd[0]);
     struct lower_src s[2] = {lower_source(l, &i->opnd[1]), lower_source(l, &i->opnd[2])};
     bool sign = i->type[0] >= PTX_T_S8 && i->type[0] <= PTX_T_S64, rem = i->op == PTX_REM;
@@ -245,7 +245,7 @@ void lower_op_divide(struct lower *l, const struct ptx_inst *i) {
     }
 }
 
-void lower_op_shift(struct lower *l, const struct ptx_inst *i) {
+void ww_lower_op_shift(struct lower *l, const struct ptx_inst *i) {
     struct lower_reg dst = lower_dest(l, &i->opnd[0]);
     bool left = i->op == PTX_SHL;
     struct lower_src a = lower_source(l, &i->opnd[1]), by = lower_source(l, &i->opnd[2]);
@@ -277,9 +277,9 @@ void lower_op_shift(struct lower *l, const struct ptx_inst *i) {
     }
 }
 
-void lower_op_min_max(struct lower *l, const struct ptx_inst *i) {
+void ww_lower_op_min_max(struct lower *l, const struct ptx_inst *i) {
     if (lower_is_float(i->type[0])) {
-        lower_float_min_max(l, i);
+        ww_lower_float_min_max(l, i);
         return;
     }
     struct lower_reg dst = lower_dest(l, &i->opnd[0]);
@@ -299,37 +299,37 @@ void lower_op_min_max(struct lower *l, const struct ptx_inst *i) {
     }
 }
 
-void lower_op_abs(struct lower *l, const struct ptx_inst *i) {
+void ww_lower_op_abs(struct lower *l, const struct ptx_inst *i) {
     if (lower_is_float(i->type[0])) {
-        lower_float_sign(l, i);
+        ww_lower_float_sign(l, i);
         return;
     }
-    struct lower_operands o = lower_read(l, i);
+    struct lower_operands o = ww_lower_read(l, i);
     if (is_wide(i))
         lower_expand(l, SEQ_ABS64, o.dst, o.s, o.n);
     else
         lower_put(l, WW_OP_INT, lower_by_arch(l, "I2I", "I2I", "IABS"), o.dst, o.s, o.n);
 }
 
-void lower_op_neg(struct lower *l, const struct ptx_inst *i) {
+void ww_lower_op_neg(struct lower *l, const struct ptx_inst *i) {
     if (lower_is_float(i->type[0])) {
-        lower_float_sign(l, i);
+        ww_lower_float_sign(l, i);
         return;
     }
-    struct lower_operands o = lower_read(l, i);
-    lower_by_word(l, lower_by_arch(l, "IADD", "IADD", "IADD3"), lower_by_arch(l, "IADD.X", "IADD.X", "IADD3.X"),
-                  true, o.dst, o.s, o.n);
+    struct lower_operands o = ww_lower_read(l, i);
+    ww_lower_by_word(l, lower_by_arch(l, "IADD", "IADD", "IADD3"),
+                     lower_by_arch(l, "IADD.X", "IADD.X", "IADD3.X"), true, o.dst, o.s, o.n);
 }
 
-void lower_op_sad(struct lower *l, const struct ptx_inst *i) {
-    struct lower_operands o = lower_read(l, i);
+void ww_lower_op_sad(struct lower *l, const struct ptx_inst *i) {
+    struct lower_operands o = ww_lower_read(l, i);
     if (l->arch == VOLTA)
         lower_expand(l, SEQ_SAD, o.dst, o.s, o.n);
     else
         lower_put(l, WW_OP_INT, "ISAD", o.dst, o.s, o.n);
 }
 
-void lower_op_dot(struct lower *l, const struct ptx_inst *i) {
-    struct lower_operands o = lower_read(l, i);
+void ww_lower_op_dot(struct lower *l, const struct ptx_inst *i) {
+    struct lower_operands o = ww_lower_read(l, i);
     lower_put(l, WW_OP_IMUL, i->op == PTX_DP4A ? "IDP.4A" : "IDP.2A", o.dst, o.s, o.n);
 }

@@ -121,7 +121,7 @@ static void receive(struct lower *l, const struct ptx_inst *i, bool is_argument)
     }
 }
 
-void lower_op_ld(struct lower *l, const struct ptx_inst *i) {
+void ww_lower_op_ld(struct lower *l, const struct ptx_inst *i) {
     const struct ptx_operand *a = &i->opnd[1];
     uint8_t space = space_of(l, i, a);
     if (i->space == PTX_S_PARAM && a->reg < 0 && a->sym && !(l->func->is_entry && a->sym->is_param)) {
@@ -137,7 +137,7 @@ void lower_op_ld(struct lower *l, const struct ptx_inst *i) {
                ptx_type_bytes((enum ptx_type)i->type[0]), 0);
 }
 
-void lower_op_st(struct lower *l, const struct ptx_inst *i) {
+void ww_lower_op_st(struct lower *l, const struct ptx_inst *i) {
     const struct ptx_operand *a = &i->opnd[0], *v = &i->opnd[1];
     uint8_t space = space_of(l, i, a);
     uint32_t element = ptx_type_bytes((enum ptx_type)i->type[0]), total = element * i->vec;
@@ -172,7 +172,7 @@ static bool is_read(const struct lower *l, const struct ptx_operand *o) {
     return o->kind == PTX_O_VEC || (o->kind == PTX_O_REG && l->value[l->value[o->reg].root].live);
 }
 
-void lower_op_atom(struct lower *l, const struct ptx_inst *i) {
+void ww_lower_op_atom(struct lower *l, const struct ptx_inst *i) {
     const struct ptx_operand *a = &i->opnd[i->dst_count];
     uint8_t space = space_of(l, i, a);
     uint32_t bytes = ptx_type_bytes((enum ptx_type)i->type[0]) * i->vec;
@@ -225,7 +225,7 @@ void lower_op_atom(struct lower *l, const struct ptx_inst *i) {
     lower_put(l, WW_OP_BRANCH, "BRA", (struct lower_reg){.group = -1}, &q, 1);
 }
 
-void lower_op_cp(struct lower *l, const struct ptx_inst *i) {
+void ww_lower_op_cp(struct lower *l, const struct ptx_inst *i) {
     struct lower_reg none = {.group = -1};
     if (i->sub != PTX_SUB_CP_ASYNC) {
         bool commit = i->sub == PTX_SUB_CP_COMMIT;
@@ -241,7 +241,7 @@ void lower_op_cp(struct lower *l, const struct ptx_inst *i) {
 }
 
 /* ldmatrix, stmatrix, and the loads and stores of wmma: each lane's part as 16-byte accesses. */
-void lower_op_matrix(struct lower *l, const struct ptx_inst *i) {
+void ww_lower_op_matrix(struct lower *l, const struct ptx_inst *i) {
     bool is_store = i->op == PTX_STMATRIX || i->sub == PTX_SUB_WMMA_STORE_D;
     const struct ptx_operand *v = &i->opnd[is_store ? 1 : 0], *a = &i->opnd[is_store ? 0 : 1];
     uint8_t space = space_of(l, i, a);
@@ -288,7 +288,7 @@ static bool live(const struct lower *l, const struct ptx_operand *o) {
 
 /* Texture fetches and surface accesses: coordinates in, up to four registers out or in. The handle is a
  * constant. */
-void lower_op_texture(struct lower *l, const struct ptx_inst *i) {
+void ww_lower_op_texture(struct lower *l, const struct ptx_inst *i) {
     bool is_store = i->op == PTX_SUST;
     const struct ptx_operand *at = &i->opnd[is_store ? 0 : 1], *v = &i->opnd[is_store ? 1 : 0];
     uint8_t words = ptx_type_bytes((enum ptx_type)i->type[0]) == 8 ? 2 : 1;

@@ -68,7 +68,7 @@ static void pack(struct lower *l, const struct ptx_inst *i) {
     }
 }
 
-void lower_op_cvt(struct lower *l, const struct ptx_inst *i) {
+void ww_lower_op_cvt(struct lower *l, const struct ptx_inst *i) {
     struct lower_reg dst = lower_dest(l, &i->opnd[0]);
     struct lower_src s[2] = {lower_source(l, &i->opnd[1])};
     unsigned n = 1;
@@ -126,14 +126,14 @@ static void compare(struct lower *l, const struct ptx_inst *i, struct lower_reg 
     if (m && second.group >= 0 && m->dst_count < WW_INST_DST_MAX) m->dst[m->dst_count++] = second;
 }
 
-void lower_op_setp(struct lower *l, const struct ptx_inst *i) {
+void ww_lower_op_setp(struct lower *l, const struct ptx_inst *i) {
     struct lower_src none = {.kind = L_NONE};
     struct lower_reg q = i->dst_count > 1 ? lower_dest(l, &i->opnd[1]) : (struct lower_reg){.group = -1};
     compare(l, i, lower_dest(l, &i->opnd[0]), q, none);
 }
 
 /* and, or, xor, not of predicates: part of the comparison that makes an operand, or one instruction. */
-void lower_predicate_logic(struct lower *l, const struct ptx_inst *i) {
+void ww_lower_predicate_logic(struct lower *l, const struct ptx_inst *i) {
     struct lower_reg dst = lower_dest(l, &i->opnd[0]), none = {.group = -1};
     for (unsigned k = 1; k < 3 && i->opnd_count == 3; k++) {
         const struct ptx_inst *p = lower_deferred(l, &i->opnd[k]);
@@ -147,7 +147,7 @@ void lower_predicate_logic(struct lower *l, const struct ptx_inst *i) {
     lower_put(l, WW_OP_INT, l->arch == VOLTA ? "PLOP3.LUT" : "PSETP", dst, s, n);
 }
 
-void lower_op_select(struct lower *l, const struct ptx_inst *i) {
+void ww_lower_op_select(struct lower *l, const struct ptx_inst *i) {
     struct lower_reg dst = lower_dest(l, &i->opnd[0]);
     struct lower_src s[3] = {lower_source(l, &i->opnd[1]), lower_source(l, &i->opnd[2]),
                              lower_source(l, &i->opnd[3])};
@@ -164,19 +164,19 @@ void lower_op_select(struct lower *l, const struct ptx_inst *i) {
     }
 }
 
-void lower_op_set(struct lower *l, const struct ptx_inst *i) {
+void ww_lower_op_set(struct lower *l, const struct ptx_inst *i) {
     struct lower_reg p = lower_group_new(l, 1, true), none = {.group = -1};
     struct lower_src s = lower_of(p);
     compare(l, i, p, none, (struct lower_src){.kind = L_NONE});
     lower_put(l, WW_OP_INT, "SEL", lower_dest(l, &i->opnd[0]), &s, 1);
 }
 
-void lower_op_isspacep(struct lower *l, const struct ptx_inst *i) {
+void ww_lower_op_isspacep(struct lower *l, const struct ptx_inst *i) {
     struct lower_src s = lower_source(l, &i->opnd[1]), hi = lower_word(&s, 1);
     lower_put(l, WW_OP_INT, "ISETP", lower_dest(l, &i->opnd[0]), &hi, 1);
 }
 
-void lower_op_mov(struct lower *l, const struct ptx_inst *i) {
+void ww_lower_op_mov(struct lower *l, const struct ptx_inst *i) {
     if (i->opnd[0].kind == PTX_O_VEC)
         unpack(l, i);
     else if (i->opnd[1].kind == PTX_O_VEC)
@@ -186,7 +186,7 @@ void lower_op_mov(struct lower *l, const struct ptx_inst *i) {
              i->opnd[0].kind == PTX_O_REG)
         special(l, i);
     else if (i->type[0] == PTX_T_PRED)
-        lower_predicate_logic(l, i);
+        ww_lower_predicate_logic(l, i);
     else {
         struct lower_src s = lower_source(l, &i->opnd[1]);
         if (i->opnd[1].kind == PTX_O_SREG) s = (struct lower_src){.kind = L_CONST};

@@ -22,7 +22,7 @@ static bool word_logic(struct ptx_inst *i, uint32_t word) {
     else if (is_bar(i)) {
         if (i->sub != PTX_SUB_RED || word == WORD_XOR) return false;
         i->sub = word == WORD_AND ? PTX_SUB_RED_AND : PTX_SUB_RED_OR;
-    } else if (ptx_op_takes(i, sub[k]))
+    } else if (ww_ptx_op_takes(i, sub[k]))
         i->sub = sub[k];
     else
         return false;
@@ -57,13 +57,13 @@ static bool word_arrive(struct ptx_inst *i) {
 
 static bool word_scope(struct ptx_inst *i, uint32_t word) {
     static const uint8_t sub[] = {PTX_SUB_MEMBAR_CTA, PTX_SUB_MEMBAR_GL, PTX_SUB_MEMBAR_SYS};
-    if (ptx_op_takes(i, PTX_SUB_MEMBAR_CTA)) i->sub = sub[word - WORD_CTA];
+    if (ww_ptx_op_takes(i, PTX_SUB_MEMBAR_CTA)) i->sub = sub[word - WORD_CTA];
     return true;
 }
 
 static bool word_vote(struct ptx_inst *i, uint32_t word) {
     static const uint8_t sub[] = {PTX_SUB_ALL, PTX_SUB_ANY, PTX_SUB_UNI};
-    if (ptx_op_takes(i, PTX_SUB_ALL))
+    if (ww_ptx_op_takes(i, PTX_SUB_ALL))
         i->sub = sub[word - WORD_ALL];
     else if (word == WORD_UNI)
         i->mods |= PTX_M_UNI;

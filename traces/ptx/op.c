@@ -7,7 +7,7 @@
 #define WORDS(a, b) WORDS2(a, b, a, b)
 #define NO_WORD WORDS(NONE, NONE)
 
-const struct ptx_op_row ptx_ops[PTX_OP_COUNT] = {
+const struct ptx_op_row ww_ptx_ops[PTX_OP_COUNT] = {
 #define X(id, mnemonic, operands, least, place, word, flag, decode, pick, lower)                               \
     [PTX_##id] = {.name = mnemonic,                                                                            \
                   .signature = operands,                                                                       \
@@ -20,16 +20,16 @@ const struct ptx_op_row ptx_ops[PTX_OP_COUNT] = {
 };
 
 const char *ptx_op_name(enum ptx_op op) {
-    return (unsigned)op < PTX_OP_COUNT ? ptx_ops[op].name : "?";
+    return (unsigned)op < PTX_OP_COUNT ? ww_ptx_ops[op].name : "?";
 }
 
-bool ptx_op_takes(const struct ptx_inst *i, uint8_t sub) {
-    const uint8_t *w = ptx_ops[i->op].words;
+bool ww_ptx_op_takes(const struct ptx_inst *i, uint8_t sub) {
+    const uint8_t *w = ww_ptx_ops[i->op].words;
     return (sub >= w[0] && sub <= w[1]) || (sub >= w[2] && sub <= w[3]);
 }
 
-char ptx_op_place(const struct ptx_inst *i, uint32_t n) {
-    const char *at = ptx_ops[i->op].places;
+char ww_ptx_op_place(const struct ptx_inst *i, uint32_t n) {
+    const char *at = ww_ptx_ops[i->op].places;
     if (!*at) return '0';
     const char *slash = strchr(at, '/'), *end = slash;
     if (n >= i->dst_count) {

@@ -38,16 +38,16 @@ struct ptx_op_row {
     uint8_t words[4]; /* enum ptx_sub: first and last of two ranges */
 };
 
-extern const struct ptx_op_row ptx_ops[PTX_OP_COUNT];
+extern const struct ptx_op_row ww_ptx_ops[PTX_OP_COUNT];
 
 static inline bool ptx_op_is(const struct ptx_inst *i, uint32_t flags) {
-    return (ptx_ops[i->op].flags & flags) != 0;
+    return (ww_ptx_ops[i->op].flags & flags) != 0;
 }
 
 /* Whether a second word may select this for the operation. */
-bool ptx_op_takes(const struct ptx_inst *inst, uint8_t sub);
+bool ww_ptx_op_takes(const struct ptx_inst *inst, uint8_t sub);
 /* Letter of places for operand n. */
-char ptx_op_place(const struct ptx_inst *inst, uint32_t n);
+char ww_ptx_op_place(const struct ptx_inst *inst, uint32_t n);
 /* True if the instruction does nothing but compute its destinations from its register operands: it may be
  * moved and left out. Memory accesses, carries and the clocks are not. */
 bool ptx_is_pure(const struct ptx_inst *inst);

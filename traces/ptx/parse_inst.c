@@ -25,7 +25,7 @@ static uint8_t doubled(uint8_t type) {
 }
 
 uint8_t ptx_operand_type(const struct ptx_inst *i, uint32_t n) {
-    switch (ptx_op_place(i, n)) {
+    switch (ww_ptx_op_place(i, n)) {
     case '1':
     case 'b':
     case 'c':
@@ -84,7 +84,7 @@ static bool is_local(const struct ptx_operand *o) {
 
 /* Letter of operand n in the signature where it needs a parser of its own, else 0. */
 static char want_of(const struct ptx_inst *i, uint32_t n) {
-    for (const char *s = ptx_ops[i->op].signature; *s; s++) {
+    for (const char *s = ww_ptx_ops[i->op].signature; *s; s++) {
         if (*s == '/' || *s == '?') continue;
         if (n-- == 0) return *s == 'l' || *s == 'L' || *s == 'T' ? *s : 0;
     }
@@ -93,7 +93,7 @@ static char want_of(const struct ptx_inst *i, uint32_t n) {
 
 /* Destinations that the signature of the op has, without an optional second one. */
 static uint8_t shape_dsts(const struct ptx_inst *i) {
-    const char *shape = ptx_ops[i->op].signature;
+    const char *shape = ww_ptx_ops[i->op].signature;
     uint8_t n = 0;
     if (i->op == PTX_BAR || i->op == PTX_BARRIER) return i->sub >= PTX_SUB_RED_POPC && i->sub <= PTX_SUB_RED_OR;
     if (i->op == PTX_WMMA) return i->sub != PTX_SUB_WMMA_STORE_D;

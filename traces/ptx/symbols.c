@@ -205,7 +205,7 @@ enum ww_code ptx_names_init(struct ptx_parser *p) {
 #undef X
     };
     _Static_assert(sizeof sreg / sizeof *sreg == PTX_SR_COUNT, "sreg.def lists enum ptx_sreg");
-    for (size_t i = 0; i < PTX_OP_COUNT; i++) WW_TRY(add_word(p, NAME_OP, ptx_ops[i].name, (int64_t)i));
+    for (size_t i = 0; i < PTX_OP_COUNT; i++) WW_TRY(add_word(p, NAME_OP, ww_ptx_ops[i].name, (int64_t)i));
     for (size_t i = 0; i < PTX_SR_COUNT; i++) WW_TRY(add_word(p, NAME_SREG, sreg[i], (int64_t)i));
     for (size_t i = 0; i < ptx_modifier_count; i++) {
         const struct ptx_modifier *m = &ptx_modifiers[i];
