@@ -138,26 +138,28 @@ static enum ww_code model_all(struct run *r, const struct ww_model_profile *prof
     return WW_OK;
 }
 
-/* Mechanisms that change what the model takes for granted. Schedulers are not told apart. */
-static enum ww_code check_mechanisms(struct run *r, struct ww_error *error) {
-    static const struct {
-        enum ww_mech_kind kind;
-        const char *modelled;
-    } of[] = {{WW_KIND_FETCH, "none"},
-              {WW_KIND_SMEM, "static"},
-              {WW_KIND_LSU, "in_order"},
-              {WW_KIND_PIPE, "none"},
-              {WW_KIND_GOVERNOR, "none"}};
-    for (size_t i = 0; i < sizeof of / sizeof *of; i++) {
-        const struct ww_mech_choice *c = &r->choice[of[i].kind];
-        if (c->info && strcmp(c->info->name, of[i].modelled) != 0)
-            return ww_fail(error, WW_UNSUPPORTED, "--mode analytic", "%s=%s is not modelled, only %s=%s",
-                           ww_mech_kind_name(of[i].kind), c->info->name, ww_mech_kind_name(of[i].kind),
-                           of[i].modelled);
+/* Fails for a mechanism that changes what the model takes for granted. */
+static enum ww_code fail_mechanism(const struct ww_mech_info *m, struct ww_error *error) {
+    const char *kind = ww_mech_kind_name(m->kind);
+    struct ww_buf known = {0};
+    for (size_t i = 0; ww_mech_info_at(i); i++) {
+        const struct ww_mech_info *other = ww_mech_info_at(i);
+        if (other->kind == m->kind && other->analytic == WW_ANALYTIC_MODELLED)
+            ww_buf_printf(&known, "%s%s=%s", known.n ? ", " : "", kind, other->name);
     }
-    const struct ww_mech_choice *sched = &r->choice[WW_KIND_SCHED];
-    if (sched->info && strcmp(sched->info->name, "gto") != 0 && !r->result->warning)
-        r->result->warning = "the analytical model does not tell schedulers apart";
+    enum ww_code code = ww_fail(error, WW_UNSUPPORTED, "--mode analytic", "%s=%s is not modelled, only %s",
+                                kind, m->name, known.p ? known.p : "nothing");
+    ww_buf_free(&known);
+    return code;
+}
+
+static enum ww_code check_mechanisms(struct run *r, struct ww_error *error) {
+    for (unsigned k = 0; k < WW_KIND_COUNT; k++) {
+        const struct ww_mech_info *m = r->choice[k].info;
+        if (m && m->analytic == WW_ANALYTIC_REFUSED) return fail_mechanism(m, error);
+        if (m && m->analytic == WW_ANALYTIC_ALIKE && !r->result->warning)
+            r->result->warning = "the analytical model does not tell schedulers apart";
+    }
     return WW_OK;
 }
 

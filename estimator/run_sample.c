@@ -1,5 +1,6 @@
 /* Measures of units: warming, replay of a part, its cycles and joules. */
 #include "run_sample.h"
+#include "mech/governor.h"
 #include <string.h>
 #include <time.h>
 
@@ -33,8 +34,9 @@ static uint64_t count_memory(const struct ww_launch *launch, const struct ww_tra
 
 /* Governors change the machine while a launch runs: its parts are not alike. */
 static bool is_governed(const struct run *r) {
-    const struct ww_mech_info *g = r->choice[WW_KIND_GOVERNOR].info;
-    return g && strcmp(g->name, "none") != 0 && strcmp(g->name, "static") != 0;
+    const struct ww_governor_ops *g =
+        (const struct ww_governor_ops *)(const void *)r->choice[WW_KIND_GOVERNOR].info;
+    return g && g->adapts;
 }
 
 static enum ww_code describe(const struct run *r, uint64_t index, struct ww_frame_launch *out,

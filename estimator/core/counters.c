@@ -131,7 +131,7 @@ static void totals(struct ww_core *core, uint64_t cycle, uint64_t ps, uint64_t *
     n[WW_C_SM_ACTIVE_CYCLES] = active_cycles(core, cycle);
     n[WW_C_SM_IDLE_CYCLES] = cycle * core->gpu->sm_count - n[WW_C_SM_ACTIVE_CYCLES];
     n[WW_C_CTA_LAUNCHED] = core->launched_ctas;
-    if (core->ops->may_miss) {
+    if (core->ops->by_saturation) {
         n[WW_C_MP_CYCLES] = n[WW_C_MEM_SATURATED_CYCLES];
         n[WW_C_EP_CYCLES] = n[WW_C_SM_ACTIVE_CYCLES] - n[WW_C_MEM_SATURATED_CYCLES];
     }

@@ -282,7 +282,7 @@ static void schedule(struct ww_sm *sm, struct ww_sched *s, uint64_t cycle) {
     }
     s->view.cycle = cycle;
     const struct ww_sched_ops *ops = sm->core->ops;
-    if (ops->may_miss) s->view.memory_saturated = ww_l1_saturated(sm);
+    if (ops->by_saturation) s->view.memory_saturated = ww_l1_saturated(sm);
     int slot = ops->pick(s->state, &s->view);
     if ((uint32_t)slot > 63 || !((s->view.ready >> slot) & 1)) {
         s->try_at = cycle + 1;

@@ -22,6 +22,7 @@ const struct ww_dma_ops ww_dma_d2ma = {
     .info =
         {.kind = WW_KIND_DMA,
          .name = "d2ma",
+         .analytic = WW_ANALYTIC_MODELLED,
          .help = "bulk transfers by an engine with dynamic synchronisation",
          .paper =
              "Jamshidi, Samadi, Mahlke: D2MA: Accelerating Coarse-Grained Data Transfer for GPUs, PACT 2014",

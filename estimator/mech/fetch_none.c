@@ -7,6 +7,10 @@ static void none_plan(const void *settings, struct ww_fetch_plan *plan) {
 }
 
 const struct ww_fetch_ops ww_fetch_none = {
-    .info = {.kind = WW_KIND_FETCH, .name = "none", .help = "no prefetcher", .paper = ""},
+    .info = {.kind = WW_KIND_FETCH,
+             .name = "none",
+             .analytic = WW_ANALYTIC_MODELLED,
+             .help = "no prefetcher",
+             .paper = ""},
     .plan = none_plan,
 };

@@ -67,6 +67,7 @@ const struct ww_governor_ops ww_governor_dyncta = {
              .param_count = sizeof params / sizeof params[0],
              .settings_size = sizeof(struct settings)},
     .plan = dyncta_plan,
+    .adapts = true,
     .start = dyncta_start,
     .decide = dyncta_decide,
 };

@@ -152,6 +152,7 @@ const struct ww_governor_ops ww_governor_equalizer = {
          .param_count = sizeof params / sizeof params[0],
          .settings_size = sizeof(struct settings)},
     .plan = equalizer_plan,
+    .adapts = true,
     .state_size = sizeof(struct equalizer),
     .sm_size = sizeof(struct equalizer_sm),
     .start = equalizer_start,

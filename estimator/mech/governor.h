@@ -60,12 +60,15 @@ struct ww_governor_ops {
     struct ww_mech_info info;
     /* The plan that the settings (what info.params describe) mean. NULL: this governor does nothing at all. */
     void (*plan)(const void *settings, struct ww_governor_plan *plan);
+    /* It changes limits or clocks while a launch runs, by decide(): parts of the launch are not alike, so that
+     * it cannot be sampled in parts. */
+    bool adapts;
     size_t state_size; /* of a block that core zeroes once and keeps over the launches of a run */
     size_t sm_size;    /* of what follows it for each SM */
     /* A launch begins; clocks take effect at once. */
     void (*start)(void *state, void *sm_state, const void *settings, const struct ww_governor_launch *launch,
                   struct ww_governor_answer *answer);
-    /* An epoch has ended (NULL if the plan has none). */
+    /* An epoch has ended (NULL unless it adapts). */
     void (*decide)(void *state, void *sm_state, const void *settings, const struct ww_governor_epoch *epoch,
                    struct ww_governor_answer *answer);
 };

@@ -18,6 +18,7 @@ static void in_order_plan(const void *settings, struct ww_lsu_plan *plan) {
 const struct ww_lsu_ops ww_lsu_in_order = {
     .info = {.kind = WW_KIND_LSU,
              .name = "in_order",
+             .analytic = WW_ANALYTIC_MODELLED,
              .help = "a refused request holds the unit",
              .paper = "Bakhoda et al.: Analyzing CUDA Workloads Using a Detailed GPU Simulator, ISPASS 2009",
              .params = params,

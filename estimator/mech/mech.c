@@ -42,9 +42,9 @@ const struct ww_mech_info *ww_mech_find(enum ww_mech_kind kind, const char *name
     return NULL;
 }
 
-static const struct ww_mech_info *default_of(unsigned kind) {
+const struct ww_mech_info *ww_mech_default(enum ww_mech_kind kind) {
     for (size_t i = 0; i < MECH_COUNT; i++)
-        if ((unsigned)all[i]->kind == kind) return all[i];
+        if (all[i]->kind == kind) return all[i];
     return NULL;
 }
 
@@ -70,7 +70,8 @@ static enum ww_code fail_request(const struct request *q, struct ww_error *error
 static enum ww_code fail_kind(const struct request *q, struct ww_error *error, const char *what) {
     struct ww_buf known = {0};
     for (unsigned k = 0; k < WW_KIND_COUNT; k++)
-        if (default_of(k)) ww_buf_printf(&known, "%s%s=NAME", known.n ? ", " : "", kind_names[k]);
+        if (ww_mech_default((enum ww_mech_kind)k))
+            ww_buf_printf(&known, "%s%s=NAME", known.n ? ", " : "", kind_names[k]);
     enum ww_code code = fail_request(q, error, what, &known);
     ww_buf_free(&known);
     return code;
@@ -116,7 +117,8 @@ static enum ww_code parse_request(const char *text, struct request *q, struct ww
     q->parameter = strchr(q->key, '.');
     if (q->parameter) *q->parameter++ = 0;
     for (q->kind = 0; q->kind < WW_KIND_COUNT; q->kind++)
-        if (strcmp(kind_names[q->kind], q->key) == 0 && default_of(q->kind)) return WW_OK;
+        if (strcmp(kind_names[q->kind], q->key) == 0 && ww_mech_default((enum ww_mech_kind)q->kind))
+            return WW_OK;
     return fail_kind(q, error, "no such kind of mechanism");
 }
 
@@ -137,7 +139,7 @@ static void add_companions(const struct ww_mech_info *info[WW_KIND_COUNT], const
 static enum ww_code pick(const char *const *strings, size_t count,
                          const struct ww_mech_info *info[WW_KIND_COUNT], struct ww_error *error) {
     bool named[WW_KIND_COUNT] = {false};
-    for (unsigned k = 0; k < WW_KIND_COUNT; k++) info[k] = default_of(k);
+    for (unsigned k = 0; k < WW_KIND_COUNT; k++) info[k] = ww_mech_default((enum ww_mech_kind)k);
     for (size_t i = 0; i < count; i++) {
         struct request q;
         WW_TRY(parse_request(strings[i], &q, error));
@@ -195,7 +197,7 @@ enum ww_code ww_mech(size_t i, struct ww_mech_view *view, struct ww_error *error
                                   .help = all[i]->help,
                                   .paper = all[i]->paper,
                                   .param_count = all[i]->param_count,
-                                  .is_default = all[i] == default_of((unsigned)all[i]->kind)};
+                                  .is_default = all[i] == ww_mech_default(all[i]->kind)};
     return WW_OK;
 }
 

@@ -23,11 +23,19 @@ enum ww_mech_kind {
     WW_KIND_COUNT
 };
 
+/* What the analytical model (fast/model.h) does with a mechanism. */
+enum ww_mech_analytic {
+    WW_ANALYTIC_REFUSED, /* it computes no machine that has it */
+    WW_ANALYTIC_ALIKE,   /* schedulers: not told apart from the modelled one; results warn of it */
+    WW_ANALYTIC_MODELLED /* it computes machines that have it; so it is with the default of each kind */
+};
+
 struct ww_mech_info {
     enum ww_mech_kind kind;
     const char *name;  /* as the user writes it */
     const char *help;  /* one line */
     const char *paper; /* where it was published */
+    enum ww_mech_analytic analytic;
     const char
         *with; /* "kind=name" of a mechanism that comes with it unless the user names that kind, or NULL */
     const struct ww_param *params;
@@ -44,7 +52,8 @@ struct ww_mech_choice {
 /* The kind's name ("sched"). */
 const char *ww_mech_kind_name(enum ww_mech_kind kind);
 /* All mechanisms, in mech.def's order; the first of a kind is its default. */
-const struct ww_mech_info *ww_mech_info_at(size_t i); /* NULL past the end */
+const struct ww_mech_info *ww_mech_info_at(size_t i);               /* NULL past the end */
+const struct ww_mech_info *ww_mech_default(enum ww_mech_kind kind); /* NULL: the kind has none */
 const struct ww_mech_info *ww_mech_find(enum ww_mech_kind kind, const char *name);
 /* Resolves "kind=name" and "kind.parameter=value" strings, in order, into one choice per kind that has
  * mechanisms (info NULL for kinds that have none). Settings live in the arena. WW_USAGE names the string,

@@ -9,6 +9,7 @@ static void none_plan(const void *settings, struct ww_pipe_plan *plan) {
 const struct ww_pipe_ops ww_pipe_none = {
     .info = {.kind = WW_KIND_PIPE,
              .name = "none",
+             .analytic = WW_ANALYTIC_MODELLED,
              .help = "units with latencies, and a load/store unit beside them",
              .paper = ""},
     .plan = none_plan,

@@ -20,7 +20,7 @@ struct ww_sched_view {
     const uint64_t *age;   /* by slot: order number of the warp's dispatch, smaller is older */
     const uint32_t *cta;   /* by slot: number of its CTA on this SM */
     uint64_t ready_lsu;    /* of ready_mem, those that access global, local or texture memory */
-    bool memory_saturated; /* the SM's memory saturation flag; only for those with may_miss */
+    bool memory_saturated; /* the SM's memory saturation flag; only for those with by_saturation */
 };
 
 /* What the schedulers of one SM know of one another and of its path to memory. Warps of the SM are numbered
@@ -40,6 +40,9 @@ struct ww_sched_sm {
 
 struct ww_sched_ops {
     struct ww_mech_info info;
+    /* It works in two modes by the SM's memory saturation flag, and sees it: core counts the cycles of each, MP
+     * (flag set) and EP (clear). */
+    bool by_saturation;
     size_t state_size;
     /* Prepares a zeroed state. settings is what info.params describe (NULL if none). */
     void (*init)(void *state, const void *settings, uint32_t slots);

@@ -209,6 +209,7 @@ static void ccws_finished(void *state, uint32_t slot) {
 const struct ww_sched_ops ww_sched_ccws = {
     .info = {.kind = WW_KIND_SCHED,
              .name = "ccws",
+             .analytic = WW_ANALYTIC_ALIKE,
              .help = "cache-conscious: warps that lose locality keep others from memory",
              .paper = "Rogers, O'Connor, Aamodt: Cache-Conscious Wavefront Scheduling, MICRO 2012",
              .params = params,

@@ -39,6 +39,7 @@ static void gto_finished(void *state, uint32_t slot) {
 const struct ww_sched_ops ww_sched_gto = {
     .info = {.kind = WW_KIND_SCHED,
              .name = "gto",
+             .analytic = WW_ANALYTIC_MODELLED,
              .help = "greedy then oldest",
              .paper = "Rogers, O'Connor, Aamodt: Cache-Conscious Wavefront Scheduling, MICRO 2012"},
     .state_size = sizeof(struct gto),

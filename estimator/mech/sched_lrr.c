@@ -29,6 +29,7 @@ static void lrr_issued(void *state, uint32_t slot, bool memory, uint64_t cycle) 
 const struct ww_sched_ops ww_sched_lrr = {
     .info = {.kind = WW_KIND_SCHED,
              .name = "lrr",
+             .analytic = WW_ANALYTIC_ALIKE,
              .help = "loose round robin",
              .paper = "Bakhoda et al.: Analyzing CUDA Workloads Using a Detailed GPU Simulator, ISPASS 2009"},
     .state_size = sizeof(struct lrr),

@@ -156,6 +156,7 @@ const struct ww_sched_ops ww_sched_mascar = {
     .info =
         {.kind = WW_KIND_SCHED,
          .name = "mascar",
+         .analytic = WW_ANALYTIC_ALIKE,
          .help = "memory-aware: one warp at a time may miss while memory is saturated",
          .paper =
              "Sethia, Jamshidi, Mahlke: Mascar: Speeding up GPU Warps by Reducing Memory Pitstops, HPCA 2015",
@@ -163,6 +164,7 @@ const struct ww_sched_ops ww_sched_mascar = {
          .param_count = sizeof params / sizeof params[0],
          .settings_size = sizeof(struct settings),
          .with = "lsu=reexecute"},
+    .by_saturation = true,
     .state_size = sizeof(struct mascar),
     .init = mascar_init,
     .pick = mascar_pick,

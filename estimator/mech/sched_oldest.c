@@ -16,6 +16,7 @@ const struct ww_sched_ops ww_sched_oldest_first = {
     .info =
         {.kind = WW_KIND_SCHED,
          .name = "oldest",
+         .analytic = WW_ANALYTIC_ALIKE,
          .help = "oldest ready warp first, without greed",
          .paper =
              "Rogers, O'Connor, Aamodt: Cache-Conscious Wavefront Scheduling, MICRO 2012 (GTO's second step)"},

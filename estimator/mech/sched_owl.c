@@ -116,6 +116,7 @@ static void owl_finished(void *state, uint32_t slot) {
 const struct ww_sched_ops ww_sched_owl = {
     .info = {.kind = WW_KIND_SCHED,
              .name = "owl",
+             .analytic = WW_ANALYTIC_ALIKE,
              .help =
                  "OWL's CTA-aware two-level and locality schemes; its DRAM bank order and prefetch left out",
              .paper = "Jog et al.: OWL: Cooperative Thread Array Aware Scheduling Techniques, ASPLOS 2013",

@@ -56,6 +56,7 @@ static void two_level_issued(void *state, uint32_t slot, bool memory, uint64_t c
 const struct ww_sched_ops ww_sched_two_level = {
     .info = {.kind = WW_KIND_SCHED,
              .name = "two_level",
+             .analytic = WW_ANALYTIC_ALIKE,
              .help = "two-level: fetch groups in order of priority, round robin within a group",
              .paper = "Narasiman et al.: Improving GPU Performance via Large Warps and Two-Level Warp "
                       "Scheduling, MICRO 2011",

@@ -120,7 +120,8 @@ static enum ww_code prepare(struct sweep_job *job, struct ww_error *error) {
 }
 
 static bool other_scheduler(const char *name) {
-    return strcmp(name, "gto") != 0;
+    const struct ww_mech_info *m = ww_mech_find(WW_KIND_SCHED, name);
+    return m && m->analytic == WW_ANALYTIC_ALIKE;
 }
 
 /* Whether a point may have another scheduler than the one whose replays the analytical model was fitted to. */

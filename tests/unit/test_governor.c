@@ -347,6 +347,24 @@ static void every_governor_stays_within_bounds_and_decides_the_same_again(void *
     assert_true(governors >= 4);
 }
 
+/* What sampling relies on. */
+static void governors_decide_while_a_launch_runs_if_they_say_that_they_adapt(void **state) {
+    (void)state;
+    for (size_t i = 0; ww_mech_info_at(i); i++) {
+        const struct ww_mech_info *info = ww_mech_info_at(i);
+        if (info->kind != WW_KIND_GOVERNOR) continue;
+        struct bench b;
+        struct ww_governor_plan plan = {0};
+        char text[64];
+        snprintf(text, sizeof text, "governor=%s", info->name);
+        bench_open(&b, (const char *[]){text}, 1);
+        if (b.ops->plan) b.ops->plan(b.settings, &plan);
+        assert_int_equal(b.ops->adapts, b.ops->decide != NULL);
+        assert_int_equal(b.ops->adapts, plan.epoch != 0);
+        bench_close(&b);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(line_7_more_memory_warps_than_a_cta_has_take_a_cta_and_boost_memory),
@@ -364,6 +382,7 @@ int main(void) {
         cmocka_unit_test(ctas_and_clocks_can_be_left_alone),
         cmocka_unit_test(dyncta_begins_with_half_and_follows_idle_and_memory_cycles),
         cmocka_unit_test(static_points_are_there_from_the_start),
+        cmocka_unit_test(governors_decide_while_a_launch_runs_if_they_say_that_they_adapt),
         cmocka_unit_test(every_governor_stays_within_bounds_and_decides_the_same_again),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -103,6 +103,28 @@ static void every_parameter_default_lies_within_its_bounds(void **state) {
     }
 }
 
+/* ---- what the analytical model does with each one ---- */
+
+static void the_default_of_each_kind_is_modelled_analytically(void **state) {
+    (void)state;
+    for (int k = 0; k < WW_KIND_COUNT; k++) {
+        const struct ww_mech_info *m = ww_mech_default((enum ww_mech_kind)k);
+        if (m) assert_int_equal(m->analytic, WW_ANALYTIC_MODELLED);
+    }
+}
+
+/* The warning speaks of schedulers. */
+static void only_schedulers_are_alike_to_the_analytical_model(void **state) {
+    (void)state;
+    for (size_t i = 0; ww_mech_info_at(i); i++) {
+        const struct ww_mech_info *m = ww_mech_info_at(i);
+        if (m->kind == WW_KIND_SCHED)
+            assert_int_not_equal(m->analytic, WW_ANALYTIC_REFUSED);
+        else
+            assert_int_not_equal(m->analytic, WW_ANALYTIC_ALIKE);
+    }
+}
+
 /* ---- the contract of a scheduler, for each one ---- */
 
 struct drill {
@@ -227,6 +249,32 @@ static void schedulers_are_deterministic(void **state) {
     each_scheduler(check_same);
 }
 
+/* Hash of what a scheduler picks while the SM's memory is saturated, or is not. */
+static uint64_t answers(const struct ww_mech_info *info, bool saturated) {
+    struct drill d;
+    struct ww_rng r;
+    drill_begin(&d, info);
+    ww_rng_seed(&r, 7);
+    d.seen.memory_saturated = saturated;
+    for (uint64_t cycle = 0; cycle < 2000; cycle++) {
+        uint64_t ready = (ww_rng_next(&r) & ((1u << 24) - 1)) | 1;
+        drill_pick(&d, cycle, ready, ww_rng_next(&r));
+    }
+    drill_end(&d);
+    return d.trail;
+}
+
+static void check_saturation(const struct ww_mech_info *info) {
+    const struct ww_sched_ops *ops = (const struct ww_sched_ops *)(const void *)info;
+    assert_int_equal(answers(info, false) != answers(info, true), ops->by_saturation);
+    if (ops->may_miss) assert_true(ops->by_saturation); /* it is asked while the flag is set */
+}
+
+static void only_schedulers_that_say_so_go_by_saturation(void **state) {
+    (void)state;
+    each_scheduler(check_saturation);
+}
+
 static void check_progress(const struct ww_mech_info *info) {
     struct drill d;
     drill_begin(&d, info);
@@ -296,6 +344,9 @@ int main(void) {
         cmocka_unit_test(unknown_kinds_names_and_parameters_list_what_exists),
         cmocka_unit_test(every_mechanism_is_listed_once_with_help),
         cmocka_unit_test(every_parameter_default_lies_within_its_bounds),
+        cmocka_unit_test(the_default_of_each_kind_is_modelled_analytically),
+        cmocka_unit_test(only_schedulers_are_alike_to_the_analytical_model),
+        cmocka_unit_test(only_schedulers_that_say_so_go_by_saturation),
         cmocka_unit_test(schedulers_pick_only_ready_warps),
         cmocka_unit_test(schedulers_are_deterministic),
         cmocka_unit_test(a_lone_ready_warp_issues_in_the_end),

@@ -97,6 +97,13 @@ static void constant_expressions_are_computed(void **state) {
     ptx_module_free(m);
 }
 
+static void a_matched_constant_keeps_its_64_bits_where_a_predicate_is_wanted_too(void **state) {
+    (void)state;
+    struct ptx_module *m = good(KERNEL("match.all.sync.b64 %r1|%p1, 0x1122334455667788, -1;"));
+    assert_int_equal(m->func[0]->inst[0].opnd[2].imm, 0x1122334455667788);
+    ptx_module_free(m);
+}
+
 static void vector_registers_have_components(void **state) {
     (void)state;
     struct ptx_module *m = good(KERNEL(".reg .v4 .f32 v;\nld.global.v4.f32 v, [%rd1];\nmov.f32 %f1, v.z;"));
@@ -288,6 +295,7 @@ int main(void) {
         cmocka_unit_test(instruction_survives_printing),
         cmocka_unit_test(float_literals_keep_their_bits),
         cmocka_unit_test(constant_expressions_are_computed),
+        cmocka_unit_test(a_matched_constant_keeps_its_64_bits_where_a_predicate_is_wanted_too),
         cmocka_unit_test(vector_registers_have_components),
         cmocka_unit_test(inner_scope_hides_names),
         cmocka_unit_test(parameters_lie_at_their_alignment),

@@ -4,10 +4,11 @@
  * 2001) over the reversed graph, whose root is a virtual exit block. A block from which no exit can be
  * reached has no post-dominator: its branches reconverge at the exit (-1). */
 #include "cfg.h"
+#include "op.h"
 #include <string.h>
 
 static bool ends_block(const struct ptx_inst *i) {
-    return i->op == PTX_BRA || i->op == PTX_BRX || i->op == PTX_RET || i->op == PTX_EXIT || i->op == PTX_TRAP;
+    return ptx_op_is(i, OP_ENDS);
 }
 
 /* Marks where blocks begin. */

@@ -23,8 +23,4 @@ bool ptx_cfg_build(struct ww_arena *scratch, struct ptx_func *func, struct ptx_c
  * Returns false if memory ran out. */
 bool ptx_schedule(struct ww_arena *scratch, struct ptx_func *func, const struct ptx_cfg *cfg);
 
-/* True if the instruction does nothing but compute its destinations from its register operands: it may be
- * moved and left out. Memory accesses, carries and the clocks are not. */
-bool ptx_is_pure(const struct ptx_inst *inst);
-
 #endif

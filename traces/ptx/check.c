@@ -13,109 +13,42 @@ static bool is_integer(uint8_t type) {
 
 static bool takes_pred_type(const struct ptx_inst *i) {
     switch (i->op) {
-    case PTX_AND:
-    case PTX_OR:
-    case PTX_XOR:
-    case PTX_NOT:
-    case PTX_MOV:
-        return true;
     case PTX_VOTE:
         return i->sub != PTX_SUB_BALLOT;
     case PTX_BAR:
     case PTX_BARRIER:
         return i->sub == PTX_SUB_RED_AND || i->sub == PTX_SUB_RED_OR;
     default:
-        return false;
+        return ptx_op_is(i, OP_PRED);
     }
 }
 
-static bool good_sub(const struct ptx_inst *i) {
-    switch (i->op) {
-    case PTX_ATOM:
-        return in(i->sub, PTX_SUB_ADD, PTX_SUB_XOR);
-    case PTX_RED:
-        return in(i->sub, PTX_SUB_ADD, PTX_SUB_XOR) && i->sub != PTX_SUB_CAS && i->sub != PTX_SUB_EXCH;
-    case PTX_REDUX:
-        return i->sub == PTX_SUB_ADD || i->sub == PTX_SUB_MIN || i->sub == PTX_SUB_MAX ||
-               in(i->sub, PTX_SUB_AND, PTX_SUB_XOR);
-    case PTX_SHFL:
-        return in(i->sub, PTX_SUB_UP, PTX_SUB_IDX);
-    case PTX_VOTE:
-        return in(i->sub, PTX_SUB_ALL, PTX_SUB_BALLOT);
-    case PTX_MATCH:
-        return i->sub == PTX_SUB_ALL || i->sub == PTX_SUB_ANY;
-    case PTX_SHF:
-        return i->sub == PTX_SUB_L || i->sub == PTX_SUB_R;
-    case PTX_BAR:
-        return i->sub == PTX_SUB_SYNC || i->sub == PTX_SUB_ARRIVE || i->sub == PTX_SUB_WARP_SYNC ||
-               in(i->sub, PTX_SUB_RED_POPC, PTX_SUB_RED_OR);
-    case PTX_BARRIER:
-        return i->sub == PTX_SUB_SYNC || i->sub == PTX_SUB_ARRIVE ||
-               in(i->sub, PTX_SUB_RED_POPC, PTX_SUB_RED_OR);
-    case PTX_TESTP:
-        return in(i->sub, PTX_SUB_FINITE, PTX_SUB_SUBNORMAL);
-    case PTX_CP:
-        return in(i->sub, PTX_SUB_CP_ASYNC, PTX_SUB_CP_MBARRIER_ARRIVE);
-    case PTX_MBARRIER:
-        return in(i->sub, PTX_SUB_MB_INIT, PTX_SUB_MB_COMPLETE_TX);
-    case PTX_WMMA:
-        return in(i->sub, PTX_SUB_WMMA_LOAD_A, PTX_SUB_WMMA_MMA);
-    case PTX_PRMT:
-        return !i->sub || in(i->sub, PTX_SUB_F4E, PTX_SUB_RC16);
-    case PTX_SETP:
-    case PTX_SET:
-        return i->cmp != PTX_C_NONE;
-    case PTX_MEMBAR:
-        return i->sub != PTX_SUB_NONE;
-    case PTX_FENCE:
-        return true;
-    case PTX_BRX:
-        return i->sub == PTX_SUB_IDX;
-    default:
-        return i->sub == PTX_SUB_NONE;
-    }
+static bool good_word(const struct ptx_inst *i) {
+    return ww_ptx_op_takes(i, i->sub) && (!ptx_op_is(i, OP_COMPARES) || i->cmp != PTX_C_NONE);
 }
 
 static bool good_half(const struct ptx_inst *i) {
     uint32_t half = i->mods & (PTX_M_LO | PTX_M_HI | PTX_M_WIDE);
     bool one = half && !(half & (half - 1));
-    switch (i->op) {
-    case PTX_MUL:
-    case PTX_MAD:
-        if (half == PTX_M_WIDE) return in((uint8_t)ptx_type_bytes(i->type[0]), 2, 4) && is_integer(i->type[0]);
-        return is_integer(i->type[0]) ? one : !half;
-    case PTX_MADC:
-        return half == PTX_M_LO || half == PTX_M_HI;
-    case PTX_MUL24:
-    case PTX_MAD24:
-        return half == PTX_M_LO || half == PTX_M_HI;
-    default:
-        return true;
-    }
+    if (ptx_op_is(i, OP_HALF)) return half == PTX_M_LO || half == PTX_M_HI;
+    if (!ptx_op_is(i, OP_WIDE)) return true;
+    if (half == PTX_M_WIDE) return in((uint8_t)ptx_type_bytes(i->type[0]), 2, 4) && is_integer(i->type[0]);
+    return is_integer(i->type[0]) ? one : !half;
 }
 
 static bool good_space(const struct ptx_inst *i) {
-    switch (i->op) {
-    case PTX_ATOM:
-    case PTX_RED:
-        return i->space == PTX_S_GENERIC || i->space == PTX_S_GLOBAL || i->space == PTX_S_SHARED;
-    case PTX_ST:
-        return i->space != PTX_S_CONST;
-    case PTX_CVTA:
-    case PTX_ISSPACEP:
-        return i->space != PTX_S_GENERIC;
-    case PTX_LDMATRIX:
-    case PTX_STMATRIX:
-        return i->space == PTX_S_SHARED || i->space == PTX_S_GENERIC;
-    default:
-        return true;
-    }
+    bool generic = i->space == PTX_S_GENERIC, shared = i->space == PTX_S_SHARED;
+    if (ptx_op_is(i, OP_SPACE_ATOMIC)) return generic || shared || i->space == PTX_S_GLOBAL;
+    if (ptx_op_is(i, OP_SPACE_SHARED)) return generic || shared;
+    if (ptx_op_is(i, OP_SPACE_WRITTEN)) return i->space != PTX_S_CONST;
+    return !ptx_op_is(i, OP_SPACE_NAMED) || !generic;
 }
 
 enum ww_code ptx_check_modifiers(struct ptx_parser *p, const struct ptx_inst *i, const struct ptx_token *at) {
     uint8_t types = 0;
     while (types < 4 && i->type[types]) types++;
-    if (types < ptx_op_types(i->op)) return ptx_unsupported(p, at, "expected %u type(s)", ptx_op_types(i->op));
+    uint8_t least = ww_ptx_ops[i->op].types;
+    if (types < least) return ptx_unsupported(p, at, "expected %u type(s)", least);
     for (uint8_t k = 0; k < types; k++)
         if (i->type[k] == PTX_T_PRED && !takes_pred_type(i)) return ptx_unsupported(p, at, "type .pred");
     if (i->op == PTX_CP && i->sub == PTX_SUB_CP_BULK)
@@ -123,14 +56,12 @@ enum ww_code ptx_check_modifiers(struct ptx_parser *p, const struct ptx_inst *i,
     if (i->op == PTX_CP && i->sub == PTX_SUB_CP_ASYNC &&
         (i->space != PTX_S_GLOBAL || i->dst_space != PTX_S_SHARED))
         return ptx_unsupported(p, at, "expected .shared.global");
-    if (!good_sub(i)) return ptx_unsupported(p, at, "operation word missing or not supported");
+    if (!good_word(i)) return ptx_unsupported(p, at, "operation word missing or not supported");
     if (!good_half(i)) return ptx_unsupported(p, at, "expected .lo, .hi or .wide as the type asks");
     if (!good_space(i)) return ptx_unsupported(p, at, "state space not supported here");
-    if (i->vec == 8 ||
-        (i->vec > 1 && i->op != PTX_LD && i->op != PTX_ST && i->op != PTX_LDU && i->op != PTX_LDMATRIX &&
-         i->op != PTX_STMATRIX && i->op != PTX_TEX && i->op != PTX_SULD && i->op != PTX_SUST))
+    if (i->vec == 8 || (i->vec > 1 && !ptx_op_is(i, OP_VEC)))
         return ptx_unsupported(p, at, "vector width not supported");
-    if ((i->op == PTX_MMA || (i->op == PTX_WMMA)) && !ptx_shapes[i->geom].k)
+    if (ptx_op_is(i, OP_SHAPE) && !ptx_shapes[i->geom].k)
         return ptx_unsupported(p, at, "expected a shape such as .m16n8k16");
     return WW_OK;
 }
@@ -197,6 +128,7 @@ static bool good_operand(const struct ptx_parser *p, const struct ptx_inst *i, u
         if (letter == 'D') return o->kind == PTX_O_NONE || (o->kind == PTX_O_REG && is_pred(p, o) == want_pred);
         break;
     case 'V':
+    case 'T':
         if (o->kind == PTX_O_VEC) return good_vec(p, o, n < i->dst_count);
         return o->kind == PTX_O_REG && !is_pred(p, o);
     default:
@@ -246,7 +178,7 @@ static const char *shape_of(struct ptx_inst *i) {
         if (i->sub == PTX_SUB_WMMA_MMA) return "V/VVV";
         return i->sub == PTX_SUB_WMMA_STORE_D ? "/aV?s" : "V/a?s";
     default:
-        return ptx_op_shape(i->op);
+        return ww_ptx_ops[i->op].signature;
     }
 }
 
@@ -278,7 +210,7 @@ static enum ww_code check_special(struct ptx_parser *p, struct ptx_inst *i, cons
     }
     if (i->op == PTX_CP && i->sub == PTX_SUB_CP_WAIT_GROUP && i->opnd[0].kind != PTX_O_IMM)
         return bad_operand(p, i, at, 1);
-    if (i->op == PTX_SETP || i->op == PTX_SET || i->op == PTX_LOP3) WW_TRY(check_combination(p, i, at));
+    if (ptx_op_is(i, OP_COMPARES) || i->op == PTX_LOP3) WW_TRY(check_combination(p, i, at));
     if (i->op == PTX_LOP3 && i->opnd[i->dst_count + 3].kind != PTX_O_IMM)
         return bad_operand(p, i, at, i->dst_count + 4u);
     if (i->op == PTX_STMATRIX || i->op == PTX_LDMATRIX) {
@@ -287,7 +219,7 @@ static enum ww_code check_special(struct ptx_parser *p, struct ptx_inst *i, cons
                        : o->kind == PTX_O_VEC && o->vec_count != 1)
             return bad_operand(p, i, at, 1);
     }
-    if (i->op == PTX_MMA || i->op == PTX_WMMA) i->cp_bytes = 0; /* counted layouts while parsing */
+    if (ptx_op_is(i, OP_SHAPE)) i->cp_bytes = 0; /* counted layouts while parsing */
     return WW_OK;
 }
 

@@ -77,6 +77,7 @@ struct ex_inst {
     uint32_t guard; /* predicate slot, EX_NO_SLOT: none */
     uint32_t mods;
     uint32_t d, d2, a, b, c, e; /* slots */
+    uint32_t members;           /* EX_WOP, EX_WSYNC: slot of the mask of lanes to wait for, EX_NO_SLOT: none */
     uint32_t target;
     int32_t reconv;
     int64_t imm;                                /* memory: added to the address; other: see the function */
@@ -121,21 +122,35 @@ enum ww_code ex_kernel_new(const struct ptx_module *module, const struct ptx_fun
                            struct ww_error *error);
 void ex_kernel_free(struct ex_kernel *k);
 
-/* Decoder helpers, one per family: choose fn, or leave it NULL if the combination is not theirs. */
-void ex_pick_int(struct ex_inst *i);
-void ex_pick_muldiv(struct ex_inst *i);
-void ex_pick_bits(struct ex_inst *i);
-void ex_pick_logic(struct ex_inst *i);
-void ex_pick_float(struct ex_inst *i);
-void ex_pick_sfu(struct ex_inst *i);
-void ex_pick_half(struct ex_inst *i);
-void ex_pick_compare(struct ex_inst *i);
-void ex_pick_cvt(struct ex_inst *i);
-void ex_pick_move(struct ex_inst *i);
-void ex_pick_memory(struct ex_inst *i);
-void ex_pick_atomic(struct ex_inst *i);
-void ex_pick_warp(struct ex_inst *i);
-void ex_pick_async(struct ex_inst *i);
+/* What runs for an operation and its types: columns pick of ptx_op.def. NULL: this form is not supported. */
+#define X(id, mnemonic, signature, types, places, words, flags, decode, pick, lower)                           \
+    ex_fn ww_ex_pick_##pick(struct ex_inst *i);
+#include "ptx_op.def"
+#undef X
+#define EX_PICK(pick, fn)                                                                                      \
+    ex_fn ww_ex_pick_##pick(struct ex_inst *i) {                                                               \
+        (void)i;                                                                                               \
+        return fn;                                                                                             \
+    }
+/* The same for the operations that several kinds of types have (exec_typed.c), by kind: integers, f32 and f64,
+ * f16 and bf16 with their packed forms. */
+ex_fn ww_ex_int_abs(const struct ex_inst *i);
+ex_fn ww_ex_int_add(const struct ex_inst *i);
+ex_fn ww_ex_int_div(const struct ex_inst *i);
+ex_fn ww_ex_int_mad(const struct ex_inst *i);
+ex_fn ww_ex_int_min_max(const struct ex_inst *i);
+ex_fn ww_ex_int_mul(const struct ex_inst *i);
+ex_fn ww_ex_int_neg(const struct ex_inst *i);
+ex_fn ww_ex_float_add(const struct ex_inst *i);
+ex_fn ww_ex_float_div(const struct ex_inst *i);
+ex_fn ww_ex_float_fma(const struct ex_inst *i);
+ex_fn ww_ex_float_min_max(const struct ex_inst *i);
+ex_fn ww_ex_float_mul(const struct ex_inst *i);
+ex_fn ww_ex_float_sfu(const struct ex_inst *i);
+ex_fn ww_ex_float_sign(const struct ex_inst *i);
+ex_fn ww_ex_float_sub(const struct ex_inst *i);
+ex_fn ww_ex_half_arithmetic(const struct ex_inst *i);
+ex_fn ww_ex_half_sign(const struct ex_inst *i);
 /* Reads special register type2 component imm into d. */
 void ex_read_sreg(struct ex_warp *w, const struct ex_inst *i, uint32_t mask);
 

@@ -123,29 +123,14 @@ static void pending_count(EX_ARGS) {
     }
 }
 
-void ex_pick_async(struct ex_inst *i) {
-    if (i->op == PTX_MBARRIER) {
-        i->fn = i->sub == PTX_SUB_MB_PENDING_COUNT ? pending_count
-                : i->mods & PTX_M_NOCOMPLETE       ? NULL
-                                                   : mbarrier;
-        i->kind = i->sub == PTX_SUB_MB_PENDING_COUNT ? EX_DATA : EX_MEM;
-        return;
-    }
-    switch (i->sub) {
-    case PTX_SUB_CP_ASYNC:
-        i->fn = copy;
-        i->kind = EX_MEM;
-        break;
-    case PTX_SUB_CP_COMMIT:
-    case PTX_SUB_CP_WAIT_GROUP:
-    case PTX_SUB_CP_WAIT_ALL:
-        i->fn = done;
-        break;
-    case PTX_SUB_CP_MBARRIER_ARRIVE:
-        i->fn = mbarrier;
-        i->kind = EX_MEM;
-        break;
-    default:
-        break;
-    }
+ex_fn ww_ex_pick_mbarrier(struct ex_inst *i) {
+    if (i->sub == PTX_SUB_MB_PENDING_COUNT) return pending_count;
+    i->kind = EX_MEM;
+    return i->mods & PTX_M_NOCOMPLETE ? NULL : mbarrier;
+}
+
+ex_fn ww_ex_pick_cp(struct ex_inst *i) {
+    if (i->sub != PTX_SUB_CP_ASYNC && i->sub != PTX_SUB_CP_MBARRIER_ARRIVE) return done;
+    i->kind = EX_MEM;
+    return i->sub == PTX_SUB_CP_ASYNC ? copy : mbarrier;
 }

@@ -123,8 +123,7 @@ static bool is_supported(const struct ex_inst *i) {
     }
 }
 
-void ex_pick_atomic(struct ex_inst *i) {
-    if ((i->op != PTX_ATOM && i->op != PTX_RED) || !is_supported(i)) return;
-    i->fn = atomic;
+ex_fn ww_ex_pick_atom(struct ex_inst *i) {
     i->kind = EX_MEM;
+    return is_supported(i) ? atomic : NULL;
 }

@@ -192,47 +192,15 @@ static void fns(EX_ARGS) {
     }
 }
 
-void ex_pick_bits(struct ex_inst *i) {
-    int t = ex_int6(i->type);
-    switch (i->op) {
-    case PTX_SHL:
-        i->fn = t >= 0 ? shl_table[t] : NULL;
-        break;
-    case PTX_SHR:
-        i->fn = t >= 0 ? shr_table[t] : NULL;
-        break;
-    case PTX_SHF:
-        i->fn = shf;
-        break;
-    case PTX_BFE:
-        i->fn = t >= 2 ? bfe : NULL;
-        break;
-    case PTX_BFI:
-        i->fn = t >= 2 ? bfi : NULL;
-        break;
-    case PTX_BFIND:
-        i->fn = t >= 2 ? bfind : NULL;
-        break;
-    case PTX_POPC:
-    case PTX_CLZ:
-        i->fn = t >= 2 ? count : NULL;
-        break;
-    case PTX_BREV:
-        i->fn = t >= 2 ? brev : NULL;
-        break;
-    case PTX_BMSK:
-        i->fn = bmsk;
-        break;
-    case PTX_SZEXT:
-        i->fn = szext;
-        break;
-    case PTX_PRMT:
-        i->fn = prmt;
-        break;
-    case PTX_FNS:
-        i->fn = fns;
-        break;
-    default:
-        break;
-    }
-}
+EX_PICK(shl, ex_of_type(shl_table, i->type))
+EX_PICK(shr, ex_of_type(shr_table, i->type))
+EX_PICK(shf, shf)
+EX_PICK(bfe, ex_of_word(bfe, i->type))
+EX_PICK(bfi, ex_of_word(bfi, i->type))
+EX_PICK(bfind, ex_of_word(bfind, i->type))
+EX_PICK(count, ex_of_word(count, i->type))
+EX_PICK(brev, ex_of_word(brev, i->type))
+EX_PICK(bmsk, bmsk)
+EX_PICK(szext, szext)
+EX_PICK(prmt, prmt)
+EX_PICK(fns, fns)

@@ -210,21 +210,7 @@ static void slct(EX_ARGS) {
     }
 }
 
-void ex_pick_compare(struct ex_inst *i) {
-    switch (i->op) {
-    case PTX_SETP:
-        i->fn = setp;
-        break;
-    case PTX_SET:
-        i->fn = set;
-        break;
-    case PTX_SELP:
-        i->fn = i->dw == 8 ? selp64 : selp32;
-        break;
-    case PTX_SLCT:
-        i->fn = slct;
-        break;
-    default:
-        break;
-    }
-}
+EX_PICK(setp, setp)
+EX_PICK(set, set)
+EX_PICK(selp, i->dw == 8 ? selp64 : selp32)
+EX_PICK(slct, slct)

@@ -234,18 +234,10 @@ static ex_fn pick_int_to_int(const struct ex_inst *i) {
     return int_to_int;
 }
 
-void ex_pick_cvt(struct ex_inst *i) {
-    if (i->op != PTX_CVT) return;
-    if (i->type == PTX_T_TF32)
-        i->fn = to_tf32;
-    else if (is_pair(i->type) && i->type2 == PTX_T_F32)
-        i->fn = i->b != EX_NO_SLOT ? pack_pair : NULL;
-    else if (is_pair(i->type) || is_pair(i->type2))
-        i->fn = pair_8_16;
-    else if (is_float(i->type))
-        i->fn = is_float(i->type2) ? float_to_float : int_to_float;
-    else if (is_float(i->type2))
-        i->fn = float_to_int;
-    else
-        i->fn = pick_int_to_int(i);
+ex_fn ww_ex_pick_cvt(struct ex_inst *i) {
+    if (i->type == PTX_T_TF32) return to_tf32;
+    if (is_pair(i->type) && i->type2 == PTX_T_F32) return i->b != EX_NO_SLOT ? pack_pair : NULL;
+    if (is_pair(i->type) || is_pair(i->type2)) return pair_8_16;
+    if (is_float(i->type)) return is_float(i->type2) ? float_to_float : int_to_float;
+    return is_float(i->type2) ? float_to_int : pick_int_to_int(i);
 }

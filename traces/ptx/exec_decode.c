@@ -153,97 +153,96 @@ enum ww_code ex_address_operand(struct ex_decoder *d, const struct ptx_operand *
 
 /* Lane width that a source or destination must have; 0: predicate; 255: whatever the register has. */
 static uint8_t want_width(const struct ptx_inst *p, uint32_t n) {
-    bool dst = n < p->dst_count;
-    uint32_t src = dst ? 0 : n - p->dst_count;
-    uint8_t own = p->type[0] == PTX_T_PRED ? 0 : lane_width(ptx_type_bytes((enum ptx_type)p->type[0]));
-    bool is_wide = (p->mods & PTX_M_WIDE) != 0 && (p->op == PTX_MUL || p->op == PTX_MAD);
-    uint8_t doubled = lane_width(2 * ptx_type_bytes((enum ptx_type)p->type[0]));
-    if (dst && n == 1) return 0; /* d|p, p|q */
-    switch (p->op) {
-    case PTX_SETP:
-    case PTX_TESTP:
-    case PTX_ISSPACEP:
-        if (dst) return 0;
-        break;
-    case PTX_MATCH:
-    case PTX_POPC:
-    case PTX_CLZ:
-    case PTX_BFIND:
-    case PTX_ELECT:
-        if (dst) return 4;
-        break;
-    default:
-        break;
-    }
-    switch (p->op) {
-    case PTX_CVT:
-    case PTX_CVTA:
-        return 255;
-    case PTX_ISSPACEP:
-        return 255;
-    case PTX_MUL:
-    case PTX_MAD:
-        return is_wide && (dst || src == 2) ? doubled : own;
-    case PTX_SHL:
-    case PTX_SHR:
-        return src == 1 ? 4 : own;
-    case PTX_BFE:
-        return src >= 1 ? 4 : own;
-    case PTX_BFI:
-        return src >= 2 ? 4 : own;
-    case PTX_SET:
-        return dst ? own : src == 2 ? 0 : lane_width(ptx_type_bytes((enum ptx_type)p->type[1]));
-    case PTX_SETP:
-    case PTX_SELP:
-        return src == 2 ? 0 : own;
-    case PTX_LOP3:
-        return src == 4 ? 0 : 4;
-    case PTX_SLCT:
-    case PTX_SHF:
-    case PTX_PRMT:
-        return src >= 2 ? 4 : own;
-    case PTX_VOTE:
-        return dst ? (p->sub == PTX_SUB_BALLOT ? 4 : 0) : src == 0 ? 0 : 4;
-    case PTX_SHFL:
-    case PTX_ELECT:
+    uint32_t bytes = ptx_type_bytes((enum ptx_type)p->type[0]);
+    if (n == 1 && n < p->dst_count) return 0; /* d|p, p|q */
+    switch (ww_ptx_op_place(p, n)) {
+    case 'p':
+        return 0;
+    case 'v':
+        return p->sub == PTX_SUB_BALLOT ? 4 : 0;
+    case 'u':
+    case 'c':
         return 4;
-    case PTX_MATCH:
-        return src == 1 ? 4 : own;
+    case 'a':
+    case 'b':
+    case 'g':
+        return 255;
+    case '1':
+        return lane_width(ptx_type_bytes((enum ptx_type)p->type[1]));
+    case 'w':
+        if (p->mods & PTX_M_WIDE) return lane_width(2 * bytes);
+        break;
     default:
-        return own;
+        break;
     }
+    return p->type[0] == PTX_T_PRED ? 0 : lane_width(bytes);
 }
 
 static bool width_fits(uint8_t have, uint8_t want) {
     return want == 255 ? have == 4 || have == 8 : have == want;
 }
 
-/* Sources of ordinary instructions go to a, b, c, e in order. */
+/* Where the next operand goes: d and d2, then a, b, c, e in order. */
+static enum ww_code plain_operand(struct ex_decoder *d, uint32_t n, uint32_t src) {
+    const struct ptx_operand *o = &d->inst->opnd[n];
+    struct ex_inst *i = d->out;
+    uint8_t want = want_width(d->inst, n), unused;
+    uint8_t *const width[] = {&i->aw, &i->bw, &i->cw, &unused};
+    uint32_t *const slot[] = {&i->a, &i->b, &i->c, &i->e};
+    bool dst = n < d->inst->dst_count;
+    if (dst && n == 1 && o->kind == PTX_O_NONE) return WW_OK;
+    uint32_t *to = dst ? (n ? &i->d2 : &i->d) : slot[src];
+    uint8_t *at = dst ? (n ? &unused : &i->dw) : width[src];
+    WW_TRY(ex_operand_slot(d, o, want == 255 ? 8 : want, to, at));
+    if (o->kind == PTX_O_REG && !width_fits(*at, want))
+        return ex_decode_fail(d, WW_INPUT, "a register's size does not fit the instruction's type");
+    if (o->neg && !dst) i->neg |= (uint8_t)(1u << src);
+    return WW_OK;
+}
+
 static enum ww_code plain_operands(struct ex_decoder *d) {
     const struct ptx_inst *p = d->inst;
-    struct ex_inst *i = d->out;
-    uint32_t *slot[] = {&i->a, &i->b, &i->c, &i->e};
-    uint8_t unused, *width[] = {&i->aw, &i->bw, &i->cw, &unused};
-    for (uint32_t n = 0; n < p->opnd_count; n++) {
-        const struct ptx_operand *o = &p->opnd[n];
-        uint8_t want = want_width(p, n);
-        bool dst = n < p->dst_count;
-        uint32_t src = dst ? 0 : n - p->dst_count;
-        if (p->op == PTX_LOP3 && !dst && src == 3) {
-            i->imm = o->imm & 0xff;
+    for (uint32_t n = 0, src = 0; n < p->opnd_count && src < 4; n++) {
+        if (ww_ptx_op_place(p, n) == 'i') {
+            d->out->imm = p->opnd[n].imm & 0xff;
             continue;
         }
-        if (p->op == PTX_LOP3 && src == 4) src = 3; /* behind the table: the predicate */
-        if (src > 3) break;
-        uint32_t *s = dst ? (n ? &i->d2 : &i->d) : slot[src];
-        uint8_t *at = dst ? (n ? &unused : &i->dw) : width[src];
-        if (dst && n == 1 && o->kind == PTX_O_NONE) continue;
-        WW_TRY(ex_operand_slot(d, o, want == 255 ? 8 : want, s, at));
-        if (o->kind == PTX_O_REG && !width_fits(*at, want))
-            return ex_decode_fail(d, WW_INPUT, "a register's size does not fit the instruction's type");
-        if (o->neg && !dst) i->neg |= (uint8_t)(1u << src);
+        WW_TRY(plain_operand(d, n, src));
+        src += n >= p->dst_count;
     }
     return WW_OK;
+}
+
+static const struct {
+    enum ww_code (*decode)(struct ex_decoder *d);
+    ex_fn (*pick)(struct ex_inst *i);
+} rows[PTX_OP_COUNT] = {
+#define X(id, mnemonic, signature, types, places, words, flags, decode, pick, lower)                           \
+    [PTX_##id] = {ww_ex_decode_##decode, ww_ex_pick_##pick},
+#include "ptx_op.def"
+#undef X
+};
+
+EX_PICK(none, NULL)
+
+enum ww_code ww_ex_choose(struct ex_decoder *d) {
+    d->out->fn = rows[d->inst->op].pick(d->out);
+    return d->out->fn ? WW_OK
+                      : ex_decode_fail(d, WW_UNSUPPORTED, "this form of the instruction is not supported");
+}
+
+enum ww_code ww_ex_decode_plain(struct ex_decoder *d) {
+    WW_TRY(plain_operands(d));
+    return d->out->fn ? WW_OK : ww_ex_choose(d); /* fn is there for special registers */
+}
+
+/* Its operands mean nothing to the executor. */
+enum ww_code ww_ex_decode_bare(struct ex_decoder *d) {
+    return ww_ex_choose(d);
+}
+
+enum ww_code ww_ex_decode_refused(struct ex_decoder *d) {
+    return ex_decode_fail(d, WW_UNSUPPORTED, "the recorder does not execute this instruction");
 }
 
 static enum ww_code one_instruction(struct ex_decoder *d) {
@@ -268,19 +267,12 @@ static enum ww_code one_instruction(struct ex_decoder *d) {
                           .b = EX_NO_SLOT,
                           .c = EX_NO_SLOT,
                           .e = EX_NO_SLOT,
+                          .members = EX_NO_SLOT,
                           .reconv = p->reconv,
                           .src = p};
     uint8_t width;
     if (p->guard >= 0) WW_TRY(reg_slot(d, p->guard, &i->guard, &width));
-    bool done = false;
-    WW_TRY(ex_decode_special(d, &done));
-    if (done) return WW_OK;
-    WW_TRY(plain_operands(d));
-    static void (*const pick[])(struct ex_inst *) = {
-        ex_pick_int,  ex_pick_muldiv,  ex_pick_bits, ex_pick_logic, ex_pick_float, ex_pick_sfu,
-        ex_pick_half, ex_pick_compare, ex_pick_cvt,  ex_pick_move,  ex_pick_warp};
-    for (size_t n = 0; n < sizeof pick / sizeof *pick && !i->fn; n++) pick[n](i);
-    return i->fn ? WW_OK : ex_decode_fail(d, WW_UNSUPPORTED, "this form of the instruction is not supported");
+    return rows[p->op].decode(d);
 }
 
 static enum ww_code decode_func(struct ex_decoder *d, const struct ptx_func *src, struct ex_func *f) {

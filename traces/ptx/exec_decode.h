@@ -3,6 +3,7 @@
 #define WW_TRACES_PTX_EXEC_DECODE_H
 
 #include "exec.h"
+#include "op.h"
 
 struct ex_decoder {
     struct ex_kernel *kernel;
@@ -20,12 +21,14 @@ enum ww_code ex_operand_slot(struct ex_decoder *d, const struct ptx_operand *o, 
 enum ww_code ex_address_operand(struct ex_decoder *d, const struct ptx_operand *o, uint32_t *slot,
                                 uint8_t *width, int64_t *offset, uint8_t *space);
 bool ex_is_kernel_param(const struct ex_decoder *d, const struct ptx_symbol *s);
-/* Instructions with operands of their own kind: control, memory, vectors, barriers. */
-enum ww_code ex_decode_special(struct ex_decoder *d, bool *done);
-/* wmma, mma, ldmatrix, stmatrix, movmatrix (exec_mma.c). Errors: WW_UNSUPPORTED (shape, types), WW_INPUT. */
-enum ww_code ex_decode_matrix(struct ex_decoder *d);
-/* tex, suld, sust (exec_tex.c). Errors: WW_UNSUPPORTED, WW_INPUT. */
-enum ww_code ex_decode_texture(struct ex_decoder *d);
+/* Chooses what runs, by the operation's row. WW_UNSUPPORTED: this form of it has nothing. */
+enum ww_code ww_ex_choose(struct ex_decoder *d);
+/* The columns decode of ptx_op.def: operands into d->out, and what runs. Errors: WW_UNSUPPORTED (form, shape,
+ * types), WW_INPUT (an operand does not fit). */
+#define X(id, mnemonic, signature, types, places, words, flags, decode, pick, lower)                           \
+    enum ww_code ww_ex_decode_##decode(struct ex_decoder *d);
+#include "ptx_op.def"
+#undef X
 /* Makes an ex_func for each function that the kernel may call. */
 enum ww_code ex_find_reachable(struct ex_decoder *d, const struct ptx_func *entry);
 

@@ -169,69 +169,38 @@ static void testp(EX_ARGS) {
     ex_set_pred(w, i->d, r, mask);
 }
 
-static ex_fn pick_f64(const struct ex_inst *i) {
-    switch (i->op) {
-    case PTX_ADD:
-        return add_f64;
-    case PTX_SUB:
-        return sub_f64;
-    case PTX_MUL:
-        return mul_f64;
-    case PTX_DIV:
-        return div_f64;
-    case PTX_FMA:
-    case PTX_MAD:
-        return pick_fma(true);
-    case PTX_MIN:
-    case PTX_MAX:
-        return minmax_f64;
-    case PTX_NEG:
-    case PTX_ABS:
-        return sign_f64;
-    case PTX_COPYSIGN:
-        return copysign_f64;
-    case PTX_TESTP:
-        return testp;
-    default:
-        return NULL;
-    }
+static ex_fn by_size(const struct ex_inst *i, ex_fn f32, ex_fn f64) {
+    return i->type == PTX_T_F64 ? f64 : i->type == PTX_T_F32 ? f32 : NULL;
 }
 
-void ex_pick_float(struct ex_inst *i) {
-    if (i->type == PTX_T_F64) i->fn = pick_f64(i);
-    if (i->type != PTX_T_F32) return;
-    switch (i->op) {
-    case PTX_ADD:
-        i->fn = add_f32;
-        break;
-    case PTX_SUB:
-        i->fn = sub_f32;
-        break;
-    case PTX_MUL:
-        i->fn = mul_f32;
-        break;
-    case PTX_DIV:
-        i->fn = div_f32;
-        break; /* .approx and .full: their error bounds hold */
-    case PTX_FMA:
-    case PTX_MAD:
-        i->fn = pick_fma(false);
-        break;
-    case PTX_MIN:
-    case PTX_MAX:
-        i->fn = minmax_f32;
-        break;
-    case PTX_NEG:
-    case PTX_ABS:
-        i->fn = sign_f32;
-        break;
-    case PTX_COPYSIGN:
-        i->fn = copysign_f32;
-        break;
-    case PTX_TESTP:
-        i->fn = testp;
-        break;
-    default:
-        break;
-    }
+ex_fn ww_ex_float_add(const struct ex_inst *i) {
+    return by_size(i, add_f32, add_f64);
 }
+
+ex_fn ww_ex_float_sub(const struct ex_inst *i) {
+    return by_size(i, sub_f32, sub_f64);
+}
+
+ex_fn ww_ex_float_mul(const struct ex_inst *i) {
+    return by_size(i, mul_f32, mul_f64);
+}
+
+/* .approx and .full too: their error bounds hold. */
+ex_fn ww_ex_float_div(const struct ex_inst *i) {
+    return by_size(i, div_f32, div_f64);
+}
+
+ex_fn ww_ex_float_fma(const struct ex_inst *i) {
+    return by_size(i, pick_fma(false), pick_fma(true));
+}
+
+ex_fn ww_ex_float_min_max(const struct ex_inst *i) {
+    return by_size(i, minmax_f32, minmax_f64);
+}
+
+ex_fn ww_ex_float_sign(const struct ex_inst *i) {
+    return by_size(i, sign_f32, sign_f64);
+}
+
+EX_PICK(copysign, by_size(i, copysign_f32, copysign_f64))
+EX_PICK(testp, by_size(i, testp, testp))

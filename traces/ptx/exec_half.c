@@ -86,24 +86,12 @@ static void sign(EX_ARGS) {
         EX_EACH(mask, d[l] = a[l] & ~top;);
 }
 
-void ex_pick_half(struct ex_inst *i) {
-    if (!is_packed(i->type) && i->type != PTX_T_F16 && i->type != PTX_T_BF16) return;
-    switch (i->op) {
-    case PTX_ADD:
-    case PTX_SUB:
-    case PTX_MUL:
-    case PTX_FMA:
-    case PTX_MIN:
-    case PTX_MAX:
-    case PTX_EX2:
-    case PTX_TANH:
-        i->fn = arithmetic;
-        break;
-    case PTX_NEG:
-    case PTX_ABS:
-        i->fn = sign;
-        break;
-    default:
-        break;
-    }
+ex_fn ww_ex_half_arithmetic(const struct ex_inst *i) {
+    (void)i;
+    return arithmetic;
+}
+
+ex_fn ww_ex_half_sign(const struct ex_inst *i) {
+    (void)i;
+    return sign;
 }

@@ -98,49 +98,32 @@ static void packed(EX_ARGS) {
             uint32_t hi = packed_half(i->op, is_signed, relu, a[l] >> 16, b[l] >> 16); d[l] = lo | hi << 16;);
 }
 
-static ex_fn pick_add(const struct ex_inst *i, int t) {
-    bool is_add = i->op == PTX_ADD;
-    if (i->mods & PTX_M_CC) return t >= 2 ? (is_add ? add_cc : sub_cc) : NULL;
-    if (i->mods & PTX_M_SAT) return i->type == PTX_T_S32 ? (is_add ? add_sat : sub_sat) : NULL;
-    return is_add ? add_table[t] : sub_table[t];
+static bool is_packed(uint8_t type) {
+    return type == PTX_T_U16X2 || type == PTX_T_S16X2;
 }
 
-void ex_pick_int(struct ex_inst *i) {
-    bool is_packed = i->type == PTX_T_U16X2 || i->type == PTX_T_S16X2;
-    if (is_packed && (i->op == PTX_ADD || i->op == PTX_SUB || i->op == PTX_MIN || i->op == PTX_MAX)) {
-        i->fn = packed;
-        return;
-    }
-    int t = ex_int6(i->type);
-    if (t < 0) return;
-    switch (i->op) {
-    case PTX_ADD:
-    case PTX_SUB:
-        i->fn = pick_add(i, t);
-        break;
-    case PTX_ADDC:
-        i->fn = t >= 2 ? addc : NULL;
-        break;
-    case PTX_SUBC:
-        i->fn = t >= 2 ? subc : NULL;
-        break;
-    case PTX_MIN:
-    case PTX_MAX:
-        if (i->mods & PTX_M_RELU)
-            i->fn = i->type == PTX_T_S32 ? minmax_relu : NULL;
-        else
-            i->fn = i->op == PTX_MIN ? min_table[t] : max_table[t];
-        break;
-    case PTX_NEG:
-        i->fn = neg_table[t];
-        break;
-    case PTX_ABS:
-        i->fn = abs_table[t];
-        break;
-    case PTX_SAD:
-        i->fn = sad_table[t];
-        break;
-    default:
-        break;
-    }
+ex_fn ww_ex_int_add(const struct ex_inst *i) {
+    bool is_add = i->op == PTX_ADD;
+    if (is_packed(i->type)) return packed;
+    if (i->mods & PTX_M_CC) return ex_of_word(is_add ? add_cc : sub_cc, i->type);
+    if (i->mods & PTX_M_SAT) return i->type == PTX_T_S32 ? (is_add ? add_sat : sub_sat) : NULL;
+    return ex_of_type(is_add ? add_table : sub_table, i->type);
 }
+
+ex_fn ww_ex_int_min_max(const struct ex_inst *i) {
+    if (is_packed(i->type)) return packed;
+    if (i->mods & PTX_M_RELU) return i->type == PTX_T_S32 ? minmax_relu : NULL;
+    return ex_of_type(i->op == PTX_MIN ? min_table : max_table, i->type);
+}
+
+ex_fn ww_ex_int_neg(const struct ex_inst *i) {
+    return ex_of_type(neg_table, i->type);
+}
+
+ex_fn ww_ex_int_abs(const struct ex_inst *i) {
+    return ex_of_type(abs_table, i->type);
+}
+
+EX_PICK(addc, ex_of_word(addc, i->type))
+EX_PICK(subc, ex_of_word(subc, i->type))
+EX_PICK(sad, ex_of_type(sad_table, i->type))

@@ -52,30 +52,13 @@ static void lop3(EX_ARGS) {
     ex_set_pred(w, i->d2, i->boolop == PTX_B_OR ? nonzero | q : nonzero & q, mask);
 }
 
-void ex_pick_logic(struct ex_inst *i) {
-    int t = ex_int6(i->type);
-    bool pred = i->type == PTX_T_PRED;
-    if (!pred && t < 0) return;
-    switch (i->op) {
-    case PTX_AND:
-        i->fn = pred ? pred_and : and_table[t];
-        break;
-    case PTX_OR:
-        i->fn = pred ? pred_or : or_table[t];
-        break;
-    case PTX_XOR:
-        i->fn = pred ? pred_xor : xor_table[t];
-        break;
-    case PTX_NOT:
-        i->fn = pred ? pred_not : not_table[t];
-        break;
-    case PTX_CNOT:
-        i->fn = pred ? NULL : cnot_table[t];
-        break;
-    case PTX_LOP3:
-        i->fn = lop3;
-        break;
-    default:
-        break;
-    }
+static ex_fn pick(const struct ex_inst *i, ex_fn of_predicates, const ex_fn table[6]) {
+    return i->type == PTX_T_PRED ? of_predicates : ex_of_type(table, i->type);
 }
+
+EX_PICK(and, pick(i, pred_and, and_table))
+EX_PICK(or, pick(i, pred_or, or_table))
+EX_PICK(xor, pick(i, pred_xor, xor_table))
+EX_PICK(not, pick(i, pred_not, not_table))
+EX_PICK(cnot, ex_of_type(cnot_table, i->type))
+EX_PICK(lop3, i->type == PTX_T_PRED || ex_int6(i->type) >= 0 ? lop3 : NULL)

@@ -308,12 +308,12 @@ static void store(EX_ARGS) {
         store_element(ex_src(w, i->elem[n].slot), i->elem[n].width, i->bytes, mask, host, n * i->bytes);
 }
 
-void ex_pick_memory(struct ex_inst *i) {
-    if (i->op == PTX_LD || i->op == PTX_LDU)
-        i->fn = load;
-    else if (i->op == PTX_ST)
-        i->fn = store;
-    else
-        return;
+ex_fn ww_ex_pick_ld(struct ex_inst *i) {
     i->kind = EX_MEM;
+    return load;
+}
+
+ex_fn ww_ex_pick_st(struct ex_inst *i) {
+    i->kind = EX_MEM;
+    return store;
 }

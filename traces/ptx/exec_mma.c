@@ -405,23 +405,28 @@ static enum ww_code matrix_memory(struct ex_decoder *d, bool is_store, bool eigh
     return p->opnd_count > 2 ? ex_operand_slot(d, &p->opnd[2], 4, &i->b, &i->bw) : WW_OK;
 }
 
-enum ww_code ex_decode_matrix(struct ex_decoder *d) {
+enum ww_code ww_ex_decode_movmatrix(struct ex_decoder *d) {
     const struct ptx_inst *p = d->inst;
-    switch (p->op) {
-    case PTX_MOVMATRIX:
-        d->out->fn = transpose8;
-        WW_TRY(ex_operand_slot(d, &p->opnd[0], 4, &d->out->d, &d->out->dw));
-        WW_TRY(ex_operand_slot(d, &p->opnd[1], 4, &d->out->a, &d->out->aw));
-        return d->out->dw == 4 && d->out->aw == 4 ? WW_OK
-                                                  : ex_decode_fail(d, WW_INPUT, "expected 32-bit registers");
-    case PTX_LDMATRIX:
-        return matrix_memory(d, false, true);
-    case PTX_STMATRIX:
-        return matrix_memory(d, true, true);
-    case PTX_MMA:
-        return multiplication(d);
-    default:
-        if (p->sub == PTX_SUB_WMMA_MMA) return multiplication(d);
-        return matrix_memory(d, p->sub == PTX_SUB_WMMA_STORE_D, false);
-    }
+    d->out->fn = transpose8;
+    WW_TRY(ex_operand_slot(d, &p->opnd[0], 4, &d->out->d, &d->out->dw));
+    WW_TRY(ex_operand_slot(d, &p->opnd[1], 4, &d->out->a, &d->out->aw));
+    bool good = d->out->dw == 4 && d->out->aw == 4;
+    return good ? WW_OK : ex_decode_fail(d, WW_INPUT, "expected 32-bit registers");
+}
+
+enum ww_code ww_ex_decode_ldmatrix(struct ex_decoder *d) {
+    return matrix_memory(d, false, true);
+}
+
+enum ww_code ww_ex_decode_stmatrix(struct ex_decoder *d) {
+    return matrix_memory(d, true, true);
+}
+
+enum ww_code ww_ex_decode_mma(struct ex_decoder *d) {
+    return multiplication(d);
+}
+
+enum ww_code ww_ex_decode_wmma(struct ex_decoder *d) {
+    if (d->inst->sub == PTX_SUB_WMMA_MMA) return multiplication(d);
+    return matrix_memory(d, d->inst->sub == PTX_SUB_WMMA_STORE_D, false);
 }

@@ -208,7 +208,7 @@ void ex_read_sreg(EX_ARGS) {
     }
 }
 
-static ex_fn pick_mov(const struct ex_inst *i) {
+ex_fn ww_ex_pick_mov(struct ex_inst *i) {
     const struct ptx_inst *src = i->src;
     if (src->opnd_count != 2) return NULL;
     if (i->elem_count && src->opnd[0].kind == PTX_O_VEC) return i->aw == 16 ? unpack128 : unpack;
@@ -220,28 +220,6 @@ static ex_fn pick_mov(const struct ex_inst *i) {
     return i->dw == 4 ? mov32 : i->dw == 8 ? mov64 : mov128;
 }
 
-void ex_pick_move(struct ex_inst *i) {
-    switch (i->op) {
-    case PTX_MOV:
-        i->fn = pick_mov(i);
-        break;
-    case PTX_CVTA:
-        i->fn = cvta;
-        break;
-    case PTX_ISSPACEP:
-        i->fn = isspacep;
-        break;
-    case PTX_MEMBAR:
-    case PTX_FENCE:
-    case PTX_PREFETCH:
-    case PTX_PREFETCHU:
-    case PTX_DISCARD:
-    case PTX_PMEVENT:
-    case PTX_BRKPT:
-    case PTX_GRIDDEPCONTROL:
-        i->fn = nothing;
-        break;
-    default:
-        break;
-    }
-}
+EX_PICK(cvta, cvta)
+EX_PICK(isspacep, isspacep)
+EX_PICK(nothing, nothing)

@@ -128,47 +128,32 @@ static ex_fn pick_wide(const struct ex_inst *i) {
     static const ex_fn mul[] = {mul_wide_u16, mul_wide_s16, mul_wide_u32, mul_wide_s32};
     static const ex_fn mad[] = {mad_wide_u16, mad_wide_s16, mad_wide_u32, mad_wide_s32};
     int t = ex_int6(i->type);
-    if (t > 3) return NULL;
+    if (t < 0 || t > 3) return NULL;
     return i->op == PTX_MUL ? mul[t] : mad[t];
 }
 
-static ex_fn pick_mad(const struct ex_inst *i, int t) {
-    if (i->op == PTX_MADC || i->mods & PTX_M_CC) return t >= 2 ? mad_carry : NULL;
+ex_fn ww_ex_int_mad(const struct ex_inst *i) {
+    if (i->op == PTX_MADC || i->mods & PTX_M_CC) return ex_of_word(mad_carry, i->type);
     if (i->mods & PTX_M_WIDE) return pick_wide(i);
-    if (!(i->mods & PTX_M_HI)) return mad_lo_table[t];
+    if (!(i->mods & PTX_M_HI)) return ex_of_type(mad_lo_table, i->type);
     if (i->mods & PTX_M_SAT) return i->type == PTX_T_S32 ? mad_hi_sat : NULL;
-    return mad_hi_table[t];
+    return ex_of_type(mad_hi_table, i->type);
 }
 
-void ex_pick_muldiv(struct ex_inst *i) {
-    int t = ex_int6(i->type);
-    if (t < 0) return;
-    switch (i->op) {
-    case PTX_MUL:
-        if (i->mods & PTX_M_WIDE)
-            i->fn = pick_wide(i);
-        else
-            i->fn = i->mods & PTX_M_HI ? mul_hi_table[t] : mul_lo_table[t];
-        break;
-    case PTX_MAD:
-    case PTX_MADC:
-        i->fn = pick_mad(i, t);
-        break;
-    case PTX_MUL24:
-    case PTX_MAD24:
-        i->fn = t == 2 || t == 3 ? mul24 : NULL;
-        break;
-    case PTX_DIV:
-        i->fn = div_table[t];
-        break;
-    case PTX_REM:
-        i->fn = rem_table[t];
-        break;
-    case PTX_DP2A:
-    case PTX_DP4A:
-        i->fn = dot;
-        break;
-    default:
-        break;
-    }
+ex_fn ww_ex_int_mul(const struct ex_inst *i) {
+    if (i->mods & PTX_M_WIDE) return pick_wide(i);
+    return ex_of_type(i->mods & PTX_M_HI ? mul_hi_table : mul_lo_table, i->type);
 }
+
+ex_fn ww_ex_int_div(const struct ex_inst *i) {
+    return ex_of_type(div_table, i->type);
+}
+
+static bool is_32(uint8_t type) {
+    return ex_int6(type) == 2 || ex_int6(type) == 3;
+}
+
+EX_PICK(madc, ww_ex_int_mad(i))
+EX_PICK(mul24, is_32(i->type) ? mul24 : NULL)
+EX_PICK(rem, ex_of_type(rem_table, i->type))
+EX_PICK(dot, ex_int6(i->type) >= 0 ? dot : NULL)

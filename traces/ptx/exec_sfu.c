@@ -73,35 +73,19 @@ static void approx_f64(EX_ARGS) {
     }
 }
 
-static ex_fn pick_f64(const struct ex_inst *i) {
+/* Reciprocals and roots have rounded forms, too. */
+static ex_fn rounded(const struct ex_inst *i, bool approx) {
     bool truncated = (i->mods & PTX_M_APPROX) != 0 && (i->mods & PTX_M_FTZ) != 0;
-    switch (i->op) {
-    case PTX_RCP:
-    case PTX_RSQRT:
-        return truncated ? approx_f64 : exact_f64;
-    case PTX_SQRT:
-        return exact_f64;
-    default:
-        return NULL;
-    }
+    if (i->type == PTX_T_F64) return truncated && i->op != PTX_SQRT ? approx_f64 : exact_f64;
+    if (i->type != PTX_T_F32) return NULL;
+    return approx ? sfu_f32 : exact_f32;
 }
 
-void ex_pick_sfu(struct ex_inst *i) {
-    switch (i->op) {
-    case PTX_RCP:
-    case PTX_SQRT:
-    case PTX_RSQRT:
-    case PTX_EX2:
-    case PTX_LG2:
-    case PTX_SIN:
-    case PTX_COS:
-    case PTX_TANH:
-        break;
-    default:
-        return;
-    }
-    if (i->type == PTX_T_F64) i->fn = pick_f64(i);
-    if (i->type != PTX_T_F32) return;
-    bool exact = !(i->mods & PTX_M_APPROX) && (i->op == PTX_RCP || i->op == PTX_SQRT);
-    i->fn = exact ? exact_f32 : sfu_f32;
+ex_fn ww_ex_float_sfu(const struct ex_inst *i) {
+    return i->type == PTX_T_F32 ? sfu_f32 : NULL;
 }
+
+EX_PICK(rcp, rounded(i, i->mods &PTX_M_APPROX))
+EX_PICK(sqrt, rounded(i, i->mods &PTX_M_APPROX))
+EX_PICK(rsqrt, rounded(i, true))
+EX_PICK(sfu, ww_ex_float_sfu(i))

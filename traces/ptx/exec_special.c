@@ -91,7 +91,7 @@ static enum ww_code new_hint(struct ex_decoder *d) {
     return d->out->hint ? WW_OK : ww_fail_nomem(d->error, "decoding a kernel");
 }
 
-static enum ww_code memory(struct ex_decoder *d) {
+enum ww_code ww_ex_decode_memory(struct ex_decoder *d) {
     const struct ptx_inst *p = d->inst;
     struct ex_inst *i = d->out;
     i->bytes = (uint8_t)ptx_type_bytes((enum ptx_type)p->type[0]);
@@ -99,15 +99,13 @@ static enum ww_code memory(struct ex_decoder *d) {
     WW_TRY(new_hint(d));
     WW_TRY(ex_address_operand(d, &p->opnd[at], &i->a, &i->aw, &i->imm, &i->space));
     if (p->dst_count) WW_TRY(data_operand(d, &p->opnd[0], &i->d, &i->dw));
-    bool has_value = p->op == PTX_ST || p->op == PTX_ATOM || p->op == PTX_RED;
+    bool has_value = strchr(ww_ptx_ops[p->op].signature, 'v') != NULL;
     if (has_value) {
         WW_TRY(data_operand(d, &p->opnd[at + 1], &i->b, &i->bw));
         if (p->sub == PTX_SUB_CAS && p->opnd_count > at + 2)
             WW_TRY(data_operand(d, &p->opnd[at + 2], &i->c, &i->cw));
     }
-    ex_pick_memory(i);
-    if (!i->fn) ex_pick_atomic(i);
-    return i->fn ? WW_OK : ex_decode_fail(d, WW_UNSUPPORTED, "this form of the instruction is not supported");
+    return ww_ex_choose(d);
 }
 
 static enum ww_code vector_move(struct ex_decoder *d) {
@@ -128,12 +126,17 @@ static enum ww_code vector_move(struct ex_decoder *d) {
         if (i->elem[n].width != bytes_width(part))
             return ex_decode_fail(d, WW_INPUT, "a vector element's size does not fit the instruction's type");
     i->imm = 8 * (int64_t)part;
-    ex_pick_move(i);
+    i->fn = ww_ex_pick_mov(i);
     bool odd = whole == 16 && i->elem_count != 2;
     return i->fn && !odd ? WW_OK : ex_decode_fail(d, WW_UNSUPPORTED, "this form of mov is not supported");
 }
 
-static enum ww_code branch_indexed(struct ex_decoder *d) {
+enum ww_code ww_ex_decode_mov(struct ex_decoder *d) {
+    const struct ptx_operand *o = d->inst->opnd;
+    return o[0].kind == PTX_O_VEC || o[1].kind == PTX_O_VEC ? vector_move(d) : ww_ex_decode_plain(d);
+}
+
+enum ww_code ww_ex_decode_brx(struct ex_decoder *d) {
     const struct ptx_inst *p = d->inst;
     const struct ptx_label_list *list = &d->func->src->list[p->opnd[1].imm];
     d->out->kind = EX_BRX;
@@ -154,7 +157,7 @@ static enum ww_code call_operand(struct ex_decoder *d, const struct ptx_operand 
     return ex_operand_slot(d, o, 8, &e->slot, &e->width);
 }
 
-static enum ww_code call(struct ex_decoder *d) {
+enum ww_code ww_ex_decode_call(struct ex_decoder *d) {
     const struct ptx_inst *p = d->inst;
     struct ex_inst *i = d->out;
     uint32_t indirect = p->callee ? 0 : 1;
@@ -185,7 +188,7 @@ static enum ww_code call(struct ex_decoder *d) {
 }
 
 /* bar, barrier: number in a, count in b, predicate of a reduction in c. */
-static enum ww_code barrier(struct ex_decoder *d) {
+enum ww_code ww_ex_decode_barrier(struct ex_decoder *d) {
     const struct ptx_inst *p = d->inst;
     struct ex_inst *i = d->out;
     uint8_t width, n = p->dst_count;
@@ -196,6 +199,7 @@ static enum ww_code barrier(struct ex_decoder *d) {
         return ex_decode_fail(d, WW_INPUT, "a register's size does not fit the instruction's type");
     uint8_t last = (uint8_t)(p->opnd_count - (reduces ? 1 : 0));
     WW_TRY(ex_operand_slot(d, &p->opnd[n], 4, &i->a, &i->aw));
+    if (i->kind == EX_WSYNC) i->members = i->a;
     if (n + 1 < last) WW_TRY(ex_operand_slot(d, &p->opnd[n + 1], 4, &i->b, &i->bw));
     if (reduces) WW_TRY(ex_operand_slot(d, &p->opnd[last], 0, &i->c, &width));
     if (reduces && p->opnd[last].neg) i->neg |= 4;
@@ -205,12 +209,11 @@ static enum ww_code barrier(struct ex_decoder *d) {
 }
 
 /* cp.async: shared destination in a, global source in b (offset in elem), size in c. */
-static enum ww_code async(struct ex_decoder *d) {
+enum ww_code ww_ex_decode_async(struct ex_decoder *d) {
     const struct ptx_inst *p = d->inst;
     struct ex_inst *i = d->out;
     uint8_t space = PTX_S_SHARED;
-    ex_pick_async(i);
-    if (!i->fn) return ex_decode_fail(d, WW_UNSUPPORTED, "this form of the instruction is not supported");
+    WW_TRY(ww_ex_choose(d));
     if (p->op == PTX_MBARRIER || p->sub == PTX_SUB_CP_MBARRIER_ARRIVE) {
         uint32_t *slot[] = {&i->b, &i->c};
         uint8_t *width[] = {&i->bw, &i->cw}, at = p->dst_count, n = 0;
@@ -237,86 +240,29 @@ static enum ww_code async(struct ex_decoder *d) {
     return has_size ? ex_operand_slot(d, &p->opnd[3], 4, &i->c, &i->cw) : WW_OK;
 }
 
-static enum ww_code control(struct ex_decoder *d, bool *done) {
-    const struct ptx_inst *p = d->inst;
-    struct ex_inst *i = d->out;
-    uint32_t index = (uint32_t)(p - d->func->src->inst);
-    *done = true;
-    switch (p->op) {
-    case PTX_BRA:
-        i->kind = EX_BRA;
-        i->target = (uint32_t)p->opnd[0].imm;
-        i->is_back_edge = i->target <= index;
-        return WW_OK;
-    case PTX_BRX:
-        return branch_indexed(d);
-    case PTX_CALL:
-        return call(d);
-    case PTX_RET:
-        i->kind = d->func->src->is_entry ? EX_EXIT : EX_RET;
-        return WW_OK;
-    case PTX_EXIT:
-        i->kind = EX_EXIT;
-        return WW_OK;
-    case PTX_TRAP:
-        i->kind = EX_TRAP;
-        return WW_OK;
-    case PTX_NANOSLEEP:
-        i->kind = EX_SLEEP;
-        return ex_operand_slot(d, &p->opnd[0], 4, &i->a, &i->aw);
-    default:
-        *done = false;
-        return WW_OK;
-    }
+enum ww_code ww_ex_decode_bra(struct ex_decoder *d) {
+    d->out->kind = EX_BRA;
+    d->out->target = (uint32_t)d->inst->opnd[0].imm;
+    d->out->is_back_edge = d->out->target <= (uint32_t)(d->inst - d->func->src->inst);
+    return WW_OK;
 }
 
-enum ww_code ex_decode_special(struct ex_decoder *d, bool *done) {
-    const struct ptx_inst *p = d->inst;
-    WW_TRY(control(d, done));
-    if (*done) return WW_OK;
-    *done = true;
-    switch (p->op) {
-    case PTX_LD:
-    case PTX_LDU:
-    case PTX_ST:
-    case PTX_ATOM:
-    case PTX_RED:
-        return memory(d);
-    case PTX_BAR:
-    case PTX_BARRIER:
-        return barrier(d);
-    case PTX_CP:
-    case PTX_MBARRIER:
-        return async(d);
-    case PTX_FENCE:
-    case PTX_MEMBAR:
-    case PTX_PREFETCH:
-    case PTX_PREFETCHU:
-    case PTX_DISCARD:
-    case PTX_PMEVENT:
-    case PTX_BRKPT:
-    case PTX_GRIDDEPCONTROL:
-        ex_pick_move(d->out);
-        return WW_OK;
-    case PTX_MMA:
-    case PTX_WMMA:
-    case PTX_LDMATRIX:
-    case PTX_STMATRIX:
-    case PTX_MOVMATRIX:
-        return ex_decode_matrix(d);
-    case PTX_TEX:
-    case PTX_SULD:
-    case PTX_SUST:
-        return ex_decode_texture(d);
-    case PTX_MAPA:
-    case PTX_GETCTARANK:
-        return ex_decode_fail(d, WW_UNSUPPORTED, "the recorder does not execute this instruction");
-    case PTX_MOV:
-        if (p->opnd[0].kind == PTX_O_VEC || p->opnd[1].kind == PTX_O_VEC) return vector_move(d);
-        break;
-    default:
-        break;
-    }
-    *done = false;
+enum ww_code ww_ex_decode_ret(struct ex_decoder *d) {
+    d->out->kind = d->func->src->is_entry ? EX_EXIT : EX_RET;
     return WW_OK;
+}
+
+enum ww_code ww_ex_decode_exit(struct ex_decoder *d) {
+    d->out->kind = EX_EXIT;
+    return WW_OK;
+}
+
+enum ww_code ww_ex_decode_trap(struct ex_decoder *d) {
+    d->out->kind = EX_TRAP;
+    return WW_OK;
+}
+
+enum ww_code ww_ex_decode_nanosleep(struct ex_decoder *d) {
+    d->out->kind = EX_SLEEP;
+    return ex_operand_slot(d, &d->inst->opnd[0], 4, &d->out->a, &d->out->aw);
 }

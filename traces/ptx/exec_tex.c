@@ -252,7 +252,7 @@ static enum ww_code add_elements(struct ex_decoder *d, const struct ptx_operand 
     return WW_OK;
 }
 
-enum ww_code ex_decode_texture(struct ex_decoder *d) {
+enum ww_code ww_ex_decode_texture(struct ex_decoder *d) {
     const struct ptx_inst *p = d->inst;
     struct ex_inst *i = d->out;
     bool is_tex = p->op == PTX_TEX;

@@ -36,6 +36,15 @@ static inline int ex_int6(uint8_t type) {
     }
 }
 
+/* Of a family's table the function for the type; of one that has 32 and 64 bits only. */
+static inline ex_fn ex_of_type(const ex_fn table[6], uint8_t type) {
+    int t = ex_int6(type);
+    return t >= 0 ? table[t] : NULL;
+}
+static inline ex_fn ex_of_word(ex_fn fn, uint8_t type) {
+    return ex_int6(type) >= 2 ? fn : NULL;
+}
+
 #define EX_TABLE_ENTRY(op, n, T, U, S, W, bits) op##_##n,
 #define EX_TABLE(op) static const ex_fn op##_table[6] = {EX_INT6(EX_TABLE_ENTRY, op)};
 

@@ -1,5 +1,5 @@
 /* exec_warp.c: exchange between lanes: shfl, vote, match, activemask, redux, elect. */
-#include "simt.h"
+#include "exec_types.h"
 
 /* Source lane of shfl; *valid is the predicate (PTX ISA, shfl). */
 static unsigned source_lane(uint8_t mode, unsigned lane, uint32_t b, uint32_t c, bool *valid) {
@@ -109,29 +109,16 @@ static void elect(EX_ARGS) {
     if (i->d2 != EX_NO_SLOT) ex_set_pred(w, i->d2, 1u << leader, mask);
 }
 
-void ex_pick_warp(struct ex_inst *i) {
-    switch (i->op) {
-    case PTX_SHFL:
-        i->fn = shfl;
-        break;
-    case PTX_VOTE:
-        i->fn = vote;
-        break;
-    case PTX_MATCH:
-        i->fn = match;
-        break;
-    case PTX_REDUX:
-        if (i->type == PTX_T_U32 || i->type == PTX_T_S32 || i->type == PTX_T_B32) i->fn = redux;
-        break;
-    case PTX_ACTIVEMASK:
-        i->fn = activemask;
-        break;
-    case PTX_ELECT:
-        i->fn = elect;
-        break;
-    default:
-        return;
-    }
-    if (i->mods & PTX_M_SYNC || i->op == PTX_MATCH || i->op == PTX_REDUX || i->op == PTX_ELECT)
-        i->kind = EX_WOP;
+/* It waits for the lanes of a mask. */
+static ex_fn waits(struct ex_inst *i, ex_fn fn, uint32_t members) {
+    i->kind = EX_WOP;
+    i->members = members;
+    return fn;
 }
+
+EX_PICK(shfl, i->mods &PTX_M_SYNC ? waits(i, shfl, i->e) : shfl)
+EX_PICK(vote, i->mods &PTX_M_SYNC ? waits(i, vote, i->b) : vote)
+EX_PICK(match, waits(i, match, i->b))
+EX_PICK(activemask, activemask)
+EX_PICK(elect, waits(i, elect, i->a))
+EX_PICK(redux, ex_int6(i->type) == 2 || ex_int6(i->type) == 3 ? waits(i, redux, i->b) : NULL)

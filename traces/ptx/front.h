@@ -8,7 +8,7 @@
 
 #include "../../estimator/base/arena.h"
 #include "../../estimator/base/buf.h"
-#include "ir.h"
+#include "op.h"
 
 enum ptx_token_kind { TOK_END, TOK_IDENT, TOK_DOT, TOK_INT, TOK_F32, TOK_F64, TOK_STRING, TOK_PUNCT };
 
@@ -143,7 +143,8 @@ enum ww_code ptx_parse_function(struct ptx_parser *p, bool is_extern);
 /* One statement that starts with an opcode (guard and label are done). */
 enum ww_code ptx_parse_inst(struct ptx_parser *p, const struct ptx_token *op, int32_t guard, bool guard_neg);
 enum ww_code ptx_parse_call(struct ptx_parser *p, struct ptx_inst *inst);
-/* One operand; constants become bits of `type`. want: 'l' a label, 'L' a label list, 0 anything else. */
+/* One operand; constants become bits of `type`. want: 'l' a label, 'L' a label list, 'T' a texel,
+ * else anything else. */
 enum ww_code ptx_parse_operand(struct ptx_parser *p, struct ptx_operand *o, uint8_t type, char want);
 /* Fails with WW_UNSUPPORTED, the reason and the text of the current instruction. */
 __attribute__((format(printf, 3, 4))) enum ww_code
@@ -168,12 +169,8 @@ enum ww_code ptx_apply_pragma(struct ptx_parser *p, const struct ptx_token *at);
 enum ww_code ptx_parse_loc(struct ptx_parser *p);
 /* Type that operand i of the instruction is read or written as. */
 uint8_t ptx_operand_type(const struct ptx_inst *inst, uint32_t i);
-/* Least number of type modifiers of an op. */
-uint8_t ptx_op_types(uint8_t op);
 #define PTX_OPERAND_MAX 24
 /* Offsets of shared variables per kernel (shared.c). */
 enum ww_code ptx_place_shared(struct ptx_parser *p);
-/* Signature of an op: destination letters '/' source letters (shape.def); NULL: not supported. */
-const char *ptx_op_shape(uint8_t op);
 
 #endif

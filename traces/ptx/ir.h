@@ -36,7 +36,7 @@
 #include "../trace.h"
 
 enum ptx_op {
-#define X(id, text) PTX_##id,
+#define X(id, ...) PTX_##id,
 #include "ptx_op.def"
 #undef X
     PTX_OP_COUNT
@@ -210,8 +210,8 @@ enum ptx_sub {
     PTX_SUB_BALLOT,
     PTX_SUB_SYNC,
     PTX_SUB_ARRIVE,
-    PTX_SUB_RED,
     PTX_SUB_WARP_SYNC,
+    PTX_SUB_RED,
     PTX_SUB_WAIT,
     PTX_SUB_RED_POPC,
     PTX_SUB_RED_AND,

@@ -4,14 +4,6 @@
 
 #define ARENA_LIMIT ((size_t)1 << 30)
 
-static bool is_pred_op(const struct ptx_inst *i) {
-    return i->type[0] == PTX_T_PRED;
-}
-
-static bool prefers_float(const struct ptx_inst *i) {
-    return lower_is_float(i->type[0]);
-}
-
 /* A constant that some use wants in registers is moved there where it is defined. */
 static void lower_constant(struct lower *l, const struct ptx_inst *i, struct lower_value *v) {
     if (!v->needs_reg) return;
@@ -24,117 +16,12 @@ static void lower_constant(struct lower *l, const struct ptx_inst *i, struct low
     v->in_reg = true;
 }
 
-/* Arithmetic, and what works on the warp as a whole. */
-static void dispatch_arithmetic(struct lower *l, const struct ptx_inst *i) {
-    switch (i->op) {
-    case PTX_AND:
-    case PTX_OR:
-    case PTX_XOR:
-    case PTX_NOT:
-        if (is_pred_op(i))
-            lower_move(l, i);
-        else
-            lower_integer(l, i);
-        return;
-    case PTX_ADD:
-    case PTX_SUB:
-    case PTX_MUL:
-    case PTX_MAD:
-    case PTX_ABS:
-    case PTX_NEG:
-    case PTX_MIN:
-    case PTX_MAX:
-    case PTX_DIV:
-        if (prefers_float(i))
-            lower_float(l, i);
-        else
-            lower_integer(l, i);
-        return;
-    case PTX_FMA:
-    case PTX_RCP:
-    case PTX_SQRT:
-    case PTX_RSQRT:
-    case PTX_EX2:
-    case PTX_LG2:
-    case PTX_SIN:
-    case PTX_COS:
-    case PTX_TANH:
-    case PTX_COPYSIGN:
-    case PTX_TESTP:
-        lower_float(l, i);
-        return;
-    case PTX_ADDC:
-    case PTX_SUBC:
-    case PTX_MADC:
-    case PTX_MUL24:
-    case PTX_MAD24:
-    case PTX_REM:
-    case PTX_SHL:
-    case PTX_SHR:
-    case PTX_POPC:
-    case PTX_CLZ:
-    case PTX_BFIND:
-    case PTX_BREV:
-    case PTX_BFE:
-    case PTX_BFI:
-    case PTX_PRMT:
-    case PTX_LOP3:
-    case PTX_SHF:
-    case PTX_SAD:
-    case PTX_DP4A:
-    case PTX_DP2A:
-    case PTX_BMSK:
-    case PTX_SZEXT:
-    case PTX_FNS:
-    case PTX_CNOT:
-        lower_integer(l, i);
-        return;
-    default:
-        lower_warp(l, i);
-        return;
-    }
-}
-
-static void dispatch(struct lower *l, const struct ptx_inst *i) {
-    switch (i->op) {
-    case PTX_BRA:
-    case PTX_BRX:
-    case PTX_RET:
-    case PTX_EXIT:
-    case PTX_TRAP:
-        lower_branch(l, i);
-        return;
-    case PTX_CALL:
-        lower_call(l, i);
-        return;
-    case PTX_LD:
-    case PTX_LDU:
-    case PTX_ST:
-    case PTX_ATOM:
-    case PTX_RED:
-    case PTX_CP:
-    case PTX_LDMATRIX:
-    case PTX_STMATRIX:
-    case PTX_TEX:
-    case PTX_SULD:
-    case PTX_SUST:
-        lower_memory(l, i);
-        return;
-    case PTX_MOV:
-    case PTX_CVTA:
-    case PTX_CVT:
-    case PTX_SETP:
-    case PTX_SET:
-    case PTX_SELP:
-    case PTX_SLCT:
-    case PTX_ISSPACEP:
-        lower_move(l, i);
-        return;
-    default:
-        dispatch_arithmetic(l, i);
-        return;
-    }
-}
+static void (*const rows[PTX_OP_COUNT])(struct lower *l, const struct ptx_inst *i) = {
+#define X(id, mnemonic, signature, types, places, words, flags, decode, pick, code)                            \
+    [PTX_##id] = ww_lower_op_##code,
+#include "ptx_op.def"
+#undef X
+};
 
 void lower_one(struct lower *l, const struct ptx_inst *i) {
     if (i->dst_count == 1 && i->opnd[0].kind == PTX_O_REG) {
@@ -145,7 +32,7 @@ void lower_one(struct lower *l, const struct ptx_inst *i) {
             return;
         }
     }
-    dispatch(l, i);
+    rows[i->op](l, i);
 }
 
 static const struct lower_reg nowhere = {.group = -1};

@@ -12,7 +12,7 @@
 
 #include "../../estimator/base/arena.h"
 #include "cfg.h"
-#include "ir.h"
+#include "op.h"
 
 enum lower_arch { FERMI = 20, MAXWELL = 52, VOLTA = 70 };
 
@@ -133,13 +133,16 @@ bool lower_analyse(struct lower *l);
 bool lower_values(struct lower *l);
 /* lower_flow.c: divergence, if-conversion, reconvergence. */
 bool lower_flow(struct lower *l);
-void lower_branch(struct lower *l, const struct ptx_inst *i);
-void lower_call(struct lower *l, const struct ptx_inst *i);
 /* lower_dma.c: an intrinsic of bulk transfers becomes one instruction that reads its arguments. False: the call
  * is none. */
 bool lower_transfer(struct lower *l, const struct ptx_inst *call);
 /* True if what is stored is an argument of such a call. */
 bool lower_is_transfer_argument(const struct lower *l, const struct ptx_inst *store);
+
+static inline const char *lower_by_arch(const struct lower *l, const char *fermi, const char *maxwell,
+                                        const char *volta) {
+    return l->arch == VOLTA ? volta : l->arch == MAXWELL ? maxwell : fermi;
+}
 
 /* Emission (lower_emit.c). */
 struct lower_reg lower_group_new(struct lower *l, uint8_t n, bool pred);
@@ -151,18 +154,33 @@ struct lower_src lower_of(struct lower_reg r);
 struct lower_src lower_in_reg(struct lower *l, struct lower_src s, uint8_t n);
 /* Where the instruction's k-th destination goes; group -1: nowhere. */
 struct lower_reg lower_dest(struct lower *l, const struct ptx_operand *o);
+/* Destination and sources, of which an instruction of a few words takes at most 4. */
+struct lower_operands {
+    struct lower_reg dst;
+    struct lower_src s[4];
+    unsigned n;
+};
+struct lower_operands ww_lower_read(struct lower *l, const struct ptx_inst *i);
 /* Appends an instruction; a second constant operand is moved to a register before it. */
 struct lower_inst *lower_put(struct lower *l, enum ww_op op, const char *name, struct lower_reg dst,
                              const struct lower_src *src, unsigned count);
+/* Integer instructions, one for each word of the destination; later words wait for earlier ones if `carry`. */
+void ww_lower_by_word(struct lower *l, const char *low, const char *high, bool carry, struct lower_reg dst,
+                      const struct lower_src *s, unsigned count);
 /* The producer folded into its consumer, or NULL. */
 const struct ptx_inst *lower_deferred(const struct lower *l, const struct ptx_operand *o);
-/* By type of operation. */
-void lower_integer(struct lower *l, const struct ptx_inst *i);
-void lower_float(struct lower *l, const struct ptx_inst *i);
-void lower_memory(struct lower *l, const struct ptx_inst *i);
-void lower_move(struct lower *l, const struct ptx_inst *i);
-void lower_warp(struct lower *l, const struct ptx_inst *i);
-/* Picks by operation; emits nothing for what is folded. */
+/* Columns lower of ptx_op.def: emit what stands for the instruction. */
+#define X(id, mnemonic, signature, types, places, words, flags, decode, pick, code)                            \
+    void ww_lower_op_##code(struct lower *l, const struct ptx_inst *i);
+#include "ptx_op.def"
+#undef X
+/* The same for types that the operation has beside others. */
+void ww_lower_float_add(struct lower *l, const struct ptx_inst *i);
+void ww_lower_float_min_max(struct lower *l, const struct ptx_inst *i);
+void ww_lower_float_mul(struct lower *l, const struct ptx_inst *i);
+void ww_lower_float_sign(struct lower *l, const struct ptx_inst *i);
+void ww_lower_predicate_logic(struct lower *l, const struct ptx_inst *i);
+/* Emits nothing for what is folded. */
 void lower_one(struct lower *l, const struct ptx_inst *i);
 
 /* Fixed sequences (lower_expand.c): each step depends on the one before; the last writes dst. */

@@ -128,18 +128,11 @@ static bool narrow_space(uint8_t space) {
 static enum demand high_demand(const struct ptx_inst *i, uint32_t k) {
     if (k != UINT32_MAX && i->opnd[k].kind == PTX_O_ADDR)
         return narrow_space(i->space) && i->op != PTX_CP ? DEMAND_NEVER : DEMAND_ALWAYS;
+    if (ptx_op_is(i, OP_LOW)) {
+        bool whole = lower_is_float(i->type[0]) || (i->mods & (PTX_M_HI | PTX_M_CC));
+        return whole ? DEMAND_ALWAYS : DEMAND_IF_RESULT;
+    }
     switch (i->op) {
-    case PTX_ADD:
-    case PTX_SUB:
-    case PTX_AND:
-    case PTX_OR:
-    case PTX_XOR:
-    case PTX_NOT:
-    case PTX_NEG:
-    case PTX_MUL:
-    case PTX_MAD:
-        return lower_is_float(i->type[0]) || (i->mods & (PTX_M_HI | PTX_M_CC)) ? DEMAND_ALWAYS
-                                                                               : DEMAND_IF_RESULT;
     case PTX_MOV:
         return i->opnd[0].kind == PTX_O_VEC ? DEMAND_ALWAYS : DEMAND_IF_RESULT;
     case PTX_SELP:

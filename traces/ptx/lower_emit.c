@@ -187,3 +187,21 @@ struct lower_inst *lower_put(struct lower *l, enum ww_op op, const char *name, s
     add_guards(l, m);
     return m;
 }
+
+struct lower_operands ww_lower_read(struct lower *l, const struct ptx_inst *i) {
+    struct lower_operands o = {.dst = lower_dest(l, &i->opnd[0])};
+    for (unsigned k = i->dst_count; k < i->opnd_count && o.n < 4; k++)
+        o.s[o.n++] = lower_source(l, &i->opnd[k]);
+    return o;
+}
+
+void ww_lower_by_word(struct lower *l, const char *low, const char *high, bool carry, struct lower_reg dst,
+                      const struct lower_src *s, unsigned count) {
+    for (unsigned k = 0; k < dst.n; k++) {
+        struct lower_src w[5];
+        unsigned n = 0;
+        for (unsigned j = 0; j < count && n < 4; j++) w[n++] = lower_word(&s[j], k);
+        if (carry && k) w[n++] = lower_of(lower_part(dst, 0));
+        lower_put(l, WW_OP_INT, k ? high : low, lower_part(dst, k), w, n);
+    }
+}

@@ -15,7 +15,7 @@ static const struct float_class *class_of(uint8_t type) {
 }
 
 /* add or sub, contracted with a product of one use. */
-static void add(struct lower *l, const struct ptx_inst *i) {
+void ww_lower_float_add(struct lower *l, const struct ptx_inst *i) {
     const struct float_class *c = class_of(i->type[0]);
     struct lower_reg dst = lower_dest(l, &i->opnd[0]);
     for (unsigned k = 1; k < 3; k++) {
@@ -35,73 +35,98 @@ static enum lower_sequence divide_f32(const struct ptx_inst *i) {
     return i->mods & PTX_M_FULL ? SEQ_DIV_FULL_F32 : SEQ_DIV_F32;
 }
 
-static enum lower_sequence sequence_of(const struct ptx_inst *i) {
-    bool wide = i->type[0] == PTX_T_F64, approx = i->mods & PTX_M_APPROX, ftz = i->mods & PTX_M_FTZ;
-    switch (i->op) {
-    case PTX_DIV:
-        return wide ? SEQ_DIV_F64 : divide_f32(i);
-    case PTX_RCP:
-        return wide ? SEQ_RCP_F64 : approx ? SEQ_RCP_APPROX_F32 : SEQ_RCP_F32;
-    case PTX_SQRT:
-        return wide ? SEQ_SQRT_F64 : approx ? SEQ_SQRT_APPROX_F32 : SEQ_SQRT_F32;
-    case PTX_RSQRT:
-        return wide ? SEQ_RSQRT_F64 : ftz ? SEQ_RSQRT_FTZ_F32 : SEQ_RSQRT_F32;
-    case PTX_EX2:
-        return ftz ? SEQ_EX2_FTZ_F32 : SEQ_EX2_F32;
-    case PTX_LG2:
-        return ftz ? SEQ_LG2_FTZ_F32 : SEQ_LG2_F32;
-    case PTX_SIN:
-        return SEQ_SIN_F32;
-    case PTX_COS:
-        return SEQ_COS_F32;
-    default:
-        return SEQ_TANH_F32;
-    }
+void ww_lower_float_mul(struct lower *l, const struct ptx_inst *i) {
+    const struct float_class *c = class_of(i->type[0]);
+    struct lower_operands o = ww_lower_read(l, i);
+    lower_put(l, c->op, i->op == PTX_MUL ? c->mul : c->fma, o.dst, o.s, o.n);
 }
 
-void lower_float(struct lower *l, const struct ptx_inst *i) {
+void ww_lower_float_sign(struct lower *l, const struct ptx_inst *i) {
     const struct float_class *c = class_of(i->type[0]);
-    struct lower_src s[4];
-    unsigned n = 0;
-    if (i->op == PTX_ADD || i->op == PTX_SUB) {
-        add(l, i);
+    struct lower_operands o = ww_lower_read(l, i);
+    if (i->type[0] != PTX_T_F64) {
+        lower_put(l, c->op, c->add, o.dst, o.s, o.n);
         return;
     }
-    struct lower_reg dst = lower_dest(l, &i->opnd[0]);
-    for (unsigned k = i->dst_count; k < i->opnd_count && n < 4; k++) s[n++] = lower_source(l, &i->opnd[k]);
-    switch (i->op) {
-    case PTX_MUL:
-        lower_put(l, c->op, c->mul, dst, s, n);
-        break;
-    case PTX_FMA:
-    case PTX_MAD:
-        lower_put(l, c->op, c->fma, dst, s, n);
-        break;
-    case PTX_ABS:
-    case PTX_NEG:
-        if (i->type[0] == PTX_T_F64) {
-            struct lower_src high = lower_word(&s[0], 1), low = lower_word(&s[0], 0);
-            lower_put(l, WW_OP_INT, "MOV", lower_part(dst, 0), &low, 1);
-            lower_put(l, WW_OP_INT, l->arch == VOLTA ? "LOP3.LUT" : "LOP", lower_part(dst, 1), &high, 1);
-        } else {
-            lower_put(l, c->op, c->add, dst, s, n);
-        }
-        break;
-    case PTX_MIN:
-    case PTX_MAX:
-        if (i->type[0] == PTX_T_F64)
-            lower_expand(l, SEQ_MINMAX_F64, dst, s, n);
-        else
-            lower_put(l, c->op, c->op == WW_OP_FP16 ? "HMNMX2" : "FMNMX", dst, s, n);
-        break;
-    case PTX_COPYSIGN:
-        lower_put(l, WW_OP_INT, l->arch == VOLTA ? "LOP3.LUT" : "LOP", dst, s, n);
-        break;
-    case PTX_TESTP:
-        lower_put(l, c->op, c->set, dst, s, n);
-        break;
-    default:
-        lower_expand(l, sequence_of(i), dst, s, n);
-        break;
-    }
+    struct lower_src high = lower_word(&o.s[0], 1), low = lower_word(&o.s[0], 0);
+    lower_put(l, WW_OP_INT, "MOV", lower_part(o.dst, 0), &low, 1);
+    lower_put(l, WW_OP_INT, l->arch == VOLTA ? "LOP3.LUT" : "LOP", lower_part(o.dst, 1), &high, 1);
+}
+
+void ww_lower_float_min_max(struct lower *l, const struct ptx_inst *i) {
+    const struct float_class *c = class_of(i->type[0]);
+    struct lower_operands o = ww_lower_read(l, i);
+    if (i->type[0] == PTX_T_F64)
+        lower_expand(l, SEQ_MINMAX_F64, o.dst, o.s, o.n);
+    else
+        lower_put(l, c->op, c->op == WW_OP_FP16 ? "HMNMX2" : "FMNMX", o.dst, o.s, o.n);
+}
+
+void ww_lower_op_fma(struct lower *l, const struct ptx_inst *i) {
+    ww_lower_float_mul(l, i);
+}
+
+void ww_lower_op_copysign(struct lower *l, const struct ptx_inst *i) {
+    struct lower_operands o = ww_lower_read(l, i);
+    lower_put(l, WW_OP_INT, l->arch == VOLTA ? "LOP3.LUT" : "LOP", o.dst, o.s, o.n);
+}
+
+void ww_lower_op_testp(struct lower *l, const struct ptx_inst *i) {
+    const struct float_class *c = class_of(i->type[0]);
+    struct lower_operands o = ww_lower_read(l, i);
+    lower_put(l, c->op, c->set, o.dst, o.s, o.n);
+}
+
+/* ---- what takes a sequence, by type and precision ---- */
+
+static void sequence(struct lower *l, const struct ptx_inst *i, enum lower_sequence f32,
+                     enum lower_sequence f64) {
+    struct lower_operands o = ww_lower_read(l, i);
+    lower_expand(l, i->type[0] == PTX_T_F64 ? f64 : f32, o.dst, o.s, o.n);
+}
+
+static enum lower_sequence if_set(const struct ptx_inst *i, uint32_t mod, enum lower_sequence yes,
+                                  enum lower_sequence no) {
+    return i->mods & mod ? yes : no;
+}
+
+void ww_lower_op_div(struct lower *l, const struct ptx_inst *i) {
+    if (lower_is_float(i->type[0]))
+        sequence(l, i, divide_f32(i), SEQ_DIV_F64);
+    else
+        ww_lower_op_divide(l, i);
+}
+
+void ww_lower_op_rcp(struct lower *l, const struct ptx_inst *i) {
+    sequence(l, i, if_set(i, PTX_M_APPROX, SEQ_RCP_APPROX_F32, SEQ_RCP_F32), SEQ_RCP_F64);
+}
+
+void ww_lower_op_sqrt(struct lower *l, const struct ptx_inst *i) {
+    sequence(l, i, if_set(i, PTX_M_APPROX, SEQ_SQRT_APPROX_F32, SEQ_SQRT_F32), SEQ_SQRT_F64);
+}
+
+void ww_lower_op_rsqrt(struct lower *l, const struct ptx_inst *i) {
+    sequence(l, i, if_set(i, PTX_M_FTZ, SEQ_RSQRT_FTZ_F32, SEQ_RSQRT_F32), SEQ_RSQRT_F64);
+}
+
+void ww_lower_op_ex2(struct lower *l, const struct ptx_inst *i) {
+    enum lower_sequence id = if_set(i, PTX_M_FTZ, SEQ_EX2_FTZ_F32, SEQ_EX2_F32);
+    sequence(l, i, id, id);
+}
+
+void ww_lower_op_lg2(struct lower *l, const struct ptx_inst *i) {
+    enum lower_sequence id = if_set(i, PTX_M_FTZ, SEQ_LG2_FTZ_F32, SEQ_LG2_F32);
+    sequence(l, i, id, id);
+}
+
+void ww_lower_op_sin(struct lower *l, const struct ptx_inst *i) {
+    sequence(l, i, SEQ_SIN_F32, SEQ_SIN_F32);
+}
+
+void ww_lower_op_cos(struct lower *l, const struct ptx_inst *i) {
+    sequence(l, i, SEQ_COS_F32, SEQ_COS_F32);
+}
+
+void ww_lower_op_tanh(struct lower *l, const struct ptx_inst *i) {
+    sequence(l, i, SEQ_TANH_F32, SEQ_TANH_F32);
 }

@@ -7,18 +7,6 @@ enum { NOT_FOLDED, FOLDED, FOLDED_JUMP };
 
 static bool divergent_source(const struct ptx_inst *i) {
     switch (i->op) {
-    case PTX_ATOM:
-    case PTX_SHFL:
-    case PTX_CALL:
-    case PTX_MATCH:
-    case PTX_ELECT:
-    case PTX_WMMA:
-    case PTX_MMA:
-    case PTX_LDMATRIX:
-    case PTX_TEX:
-    case PTX_SULD:
-    case PTX_MBARRIER:
-        return true;
     case PTX_LD:
         return i->space == PTX_S_LOCAL;
     case PTX_MOV:
@@ -36,13 +24,13 @@ static bool divergent_source(const struct ptx_inst *i) {
             return false;
         }
     default:
-        return false;
+        return ptx_op_is(i, OP_VARIES);
     }
 }
 
 static bool depends(const struct lower *l, const struct ptx_inst *i) {
     struct lower_use use[LOWER_USES_MAX];
-    if (i->op == PTX_VOTE || i->op == PTX_ACTIVEMASK || i->op == PTX_REDUX) return false;
+    if (ptx_op_is(i, OP_UNIFORM)) return false;
     uint32_t n = lower_uses(i, use);
     for (uint32_t k = 0; k < n; k++)
         if (l->value[use[k].reg].divergent) return true;
@@ -140,31 +128,6 @@ static bool find_divergence(struct lower *l) {
     return true;
 }
 
-static bool predicable(const struct ptx_inst *i) {
-    switch (i->op) {
-    case PTX_BAR:
-    case PTX_BARRIER:
-    case PTX_CALL:
-    case PTX_BRX:
-    case PTX_RET:
-    case PTX_EXIT:
-    case PTX_TRAP:
-    case PTX_SHFL:
-    case PTX_VOTE:
-    case PTX_MATCH:
-    case PTX_WMMA:
-    case PTX_MMA:
-    case PTX_ACTIVEMASK:
-    case PTX_MEMBAR:
-    case PTX_FENCE:
-    case PTX_DIV:
-    case PTX_REM:
-        return false;
-    default:
-        return true;
-    }
-}
-
 /* Machine cost of a block as far as it is known before it is lowered; -1: cannot be predicated. */
 static int block_cost(const struct lower *l, uint32_t b, int32_t guard) {
     const struct ptx_func *f = l->func;
@@ -175,7 +138,7 @@ static int block_cost(const struct lower *l, uint32_t b, int32_t guard) {
         bool one = lower_defs(x, &reg, 1) == 1;
         if (one && reg == guard) return -1;
         if (x->op == PTX_BRA && i + 1 == l->cfg.block[b].end && x->guard < 0) continue;
-        if (!predicable(x) || x->op == PTX_BRA) return -1;
+        if (ptx_op_is(x, OP_BRANCHED) || x->op == PTX_BRA) return -1;
         if (l->live[i] && !(one && l->value[reg].deferred)) cost++;
     }
     return cost;
@@ -297,7 +260,7 @@ bool lower_flow(struct lower *l) {
 
 static const struct lower_reg nowhere = {.group = -1};
 
-static void jump(struct lower *l, const struct ptx_inst *i) {
+void ww_lower_op_bra(struct lower *l, const struct ptx_inst *i) {
     uint32_t at = l->cur, target = (uint32_t)i->opnd[0].imm;
     if (l->folded_branch[at] == FOLDED) return;
     if (l->folded_branch[at] == FOLDED_JUMP) { /* all lanes go on at the join, which stands elsewhere */
@@ -313,33 +276,31 @@ static void jump(struct lower *l, const struct ptx_inst *i) {
     if (target <= at) m->flags |= WW_INST_BACK_EDGE;
 }
 
-void lower_branch(struct lower *l, const struct ptx_inst *i) {
-    struct lower_src s;
-    switch (i->op) {
-    case PTX_BRA:
-        jump(l, i);
-        break;
-    case PTX_BRX:
-        s = lower_in_reg(l, lower_source(l, &i->opnd[0]), 1);
-        lower_put(l, WW_OP_BRANCH, "BRX", nowhere, &s, 1);
-        break;
-    case PTX_EXIT:
+void ww_lower_op_brx(struct lower *l, const struct ptx_inst *i) {
+    struct lower_src s = lower_in_reg(l, lower_source(l, &i->opnd[0]), 1);
+    lower_put(l, WW_OP_BRANCH, "BRX", nowhere, &s, 1);
+}
+
+void ww_lower_op_exit(struct lower *l, const struct ptx_inst *i) {
+    (void)i;
+    lower_put(l, WW_OP_EXIT, "EXIT", nowhere, NULL, 0);
+}
+
+void ww_lower_op_trap(struct lower *l, const struct ptx_inst *i) {
+    (void)i;
+    lower_put(l, WW_OP_EXIT, "BPT.TRAP", nowhere, NULL, 0);
+}
+
+void ww_lower_op_ret(struct lower *l, const struct ptx_inst *i) {
+    (void)i;
+    if (l->func->is_entry)
         lower_put(l, WW_OP_EXIT, "EXIT", nowhere, NULL, 0);
-        break;
-    case PTX_TRAP:
-        lower_put(l, WW_OP_EXIT, "BPT.TRAP", nowhere, NULL, 0);
-        break;
-    default:
-        if (l->func->is_entry)
-            lower_put(l, WW_OP_EXIT, "EXIT", nowhere, NULL, 0);
-        else
-            lower_put(l, WW_OP_BRANCH, l->arch == VOLTA ? "RET.REL.NODEC" : "RET", nowhere, NULL, 0);
-        break;
-    }
+    else
+        lower_put(l, WW_OP_BRANCH, l->arch == VOLTA ? "RET.REL.NODEC" : "RET", nowhere, NULL, 0);
 }
 
 /* A call: the return address in a register pair on sm_70, on the call stack before. */
-void lower_call(struct lower *l, const struct ptx_inst *i) {
+void ww_lower_op_call(struct lower *l, const struct ptx_inst *i) {
     struct lower_src s[2] = {{0}};
     unsigned n = 0;
     if (lower_transfer(l, i)) return;

@@ -1,24 +1,8 @@
 /* lower_int.c: integer arithmetic. */
 #include "lower.h"
 
-static const char *by_arch(const struct lower *l, const char *fermi, const char *maxwell, const char *volta) {
-    return l->arch == VOLTA ? volta : l->arch == MAXWELL ? maxwell : fermi;
-}
-
 static bool is_wide(const struct ptx_inst *i) {
     return ptx_type_bytes(i->type[0]) == 8;
-}
-
-/* One instruction for each word of the destination; later words wait for earlier ones if `carry`. */
-static void by_word(struct lower *l, const char *low, const char *high, bool carry, struct lower_reg dst,
-                    const struct lower_src *s, unsigned count) {
-    for (unsigned k = 0; k < dst.n; k++) {
-        struct lower_src w[5];
-        unsigned n = 0;
-        for (unsigned j = 0; j < count && n < 4; j++) w[n++] = lower_word(&s[j], k);
-        if (carry && k) w[n++] = lower_of(lower_part(dst, 0));
-        lower_put(l, WW_OP_INT, k ? high : low, lower_part(dst, k), w, n);
-    }
 }
 
 /* Multiplication of 32-bit words: one instruction, or XMADs of 16 x 16 bits on Maxwell. */
@@ -86,7 +70,7 @@ static bool scaled_add(struct lower *l, const struct ptx_inst *p, struct lower_r
     return true;
 }
 
-static void add(struct lower *l, const struct ptx_inst *i) {
+static void add_words(struct lower *l, const struct ptx_inst *i) {
     struct lower_reg dst = lower_dest(l, &i->opnd[0]);
     for (unsigned k = 1; k < 3 && i->op == PTX_ADD; k++) {
         const struct ptx_inst *p = lower_deferred(l, &i->opnd[k]);
@@ -105,13 +89,25 @@ static void add(struct lower *l, const struct ptx_inst *i) {
     }
     struct lower_src s[2] = {lower_source(l, &i->opnd[1]), lower_source(l, &i->opnd[2])};
     bool carry_in = i->op == PTX_ADDC || i->op == PTX_SUBC;
-    by_word(
-        l,
-        by_arch(l, carry_in ? "IADD.X" : "IADD", carry_in ? "IADD.X" : "IADD", carry_in ? "IADD3.X" : "IADD3"),
-        by_arch(l, "IADD.X", "IADD.X", "IADD3.X"), true, dst, s, 2);
+    ww_lower_by_word(l,
+                     lower_by_arch(l, carry_in ? "IADD.X" : "IADD", carry_in ? "IADD.X" : "IADD",
+                                   carry_in ? "IADD3.X" : "IADD3"),
+                     lower_by_arch(l, "IADD.X", "IADD.X", "IADD3.X"), true, dst, s, 2);
 }
 
-static void logic(struct lower *l, const struct ptx_inst *i) {
+void ww_lower_op_add(struct lower *l, const struct ptx_inst *i) {
+    lower_is_float(i->type[0]) ? ww_lower_float_add(l, i) : add_words(l, i);
+}
+
+void ww_lower_op_add_carry(struct lower *l, const struct ptx_inst *i) {
+    add_words(l, i);
+}
+
+void ww_lower_op_logic(struct lower *l, const struct ptx_inst *i) {
+    if (i->type[0] == PTX_T_PRED) {
+        ww_lower_predicate_logic(l, i);
+        return;
+    }
     struct lower_reg dst = lower_dest(l, &i->opnd[0]);
     struct lower_src s[3];
     unsigned n = 0;
@@ -124,8 +120,8 @@ static void logic(struct lower *l, const struct ptx_inst *i) {
             s[n++] = lower_source(l, &i->opnd[k]);
         }
     }
-    const char *name = by_arch(l, "LOP", "LOP3.LUT", "LOP3.LUT");
-    by_word(l, name, name, false, dst, s, n);
+    const char *name = lower_by_arch(l, "LOP", "LOP3.LUT", "LOP3.LUT");
+    ww_lower_by_word(l, name, name, false, dst, s, n);
 }
 
 static void multiply_wide(struct lower *l, const struct ptx_inst *i, struct lower_reg dst) {
@@ -136,7 +132,7 @@ static void multiply_wide(struct lower *l, const struct ptx_inst *i, struct lowe
     if (ptx_type_bytes(i->type[0]) == 2 || dst.n == 1) {
         bool as_shift = shift >= 0 && count == 2;
         if (as_shift)
-            lower_put(l, WW_OP_INT, by_arch(l, "SHL", "SHL", "IMAD.SHL.U32"), dst, s, 1);
+            lower_put(l, WW_OP_INT, lower_by_arch(l, "SHL", "SHL", "IMAD.SHL.U32"), dst, s, 1);
         else
             multiply(l, "IMAD", "IMAD", ptx_type_bytes(i->type[0]) == 2 ? 1 : XMAD_LOW, dst, s, count);
         return;
@@ -182,11 +178,11 @@ static void multiply_64(struct lower *l, struct lower_reg dst, const struct lowe
         multiply(l, "IMUL.HI", "", XMAD_WIDE, lower_part(w, 1), lo, count);
     }
     struct lower_src x[2] = {lower_of(lower_part(w, 1)), lower_of(u)}, low = lower_of(lower_part(w, 0));
-    lower_put(l, WW_OP_INT, by_arch(l, "IADD", "IADD", "IMAD.IADD"), lower_part(dst, 1), x, 2);
-    lower_put(l, WW_OP_INT, by_arch(l, "MOV", "MOV", "IMAD.MOV.U32"), lower_part(dst, 0), &low, 1);
+    lower_put(l, WW_OP_INT, lower_by_arch(l, "IADD", "IADD", "IMAD.IADD"), lower_part(dst, 1), x, 2);
+    lower_put(l, WW_OP_INT, lower_by_arch(l, "MOV", "MOV", "IMAD.MOV.U32"), lower_part(dst, 0), &low, 1);
 }
 
-static void mul(struct lower *l, const struct ptx_inst *i) {
+void ww_lower_op_mul_integer(struct lower *l, const struct ptx_inst *i) {
     struct lower_reg dst = lower_dest(l, &i->opnd[0]);
     if (i->mods & PTX_M_WIDE) {
         multiply_wide(l, i, dst);
@@ -201,16 +197,16 @@ static void mul(struct lower *l, const struct ptx_inst *i) {
     } else if (dst.n == 2) {
         if (shift >= 0 && count == 2) {
             struct lower_src w[2] = {lower_word(&s[0], 0), lower_word(&s[0], 1)};
-            lower_put(l, WW_OP_INT, by_arch(l, "SHL", "SHL", "IMAD.SHL.U32"), lower_part(dst, 0), w, 1);
-            lower_put(l, WW_OP_INT, by_arch(l, "IMAD.HI", "SHF.L.U64", "SHF.L.U64.HI"), lower_part(dst, 1), w,
-                      2);
+            lower_put(l, WW_OP_INT, lower_by_arch(l, "SHL", "SHL", "IMAD.SHL.U32"), lower_part(dst, 0), w, 1);
+            lower_put(l, WW_OP_INT, lower_by_arch(l, "IMAD.HI", "SHF.L.U64", "SHF.L.U64.HI"),
+                      lower_part(dst, 1), w, 2);
         } else {
             multiply_64(l, dst, s, count);
         }
     } else if (i->mods & PTX_M_HI) {
         multiply(l, "IMUL.HI", "IMAD.HI.U32", XMAD_WIDE, dst, s, count);
     } else if (shift >= 0 && count == 2) {
-        lower_put(l, WW_OP_INT, by_arch(l, "SHL", "SHL", "IMAD.SHL.U32"), dst, s, 1);
+        lower_put(l, WW_OP_INT, lower_by_arch(l, "SHL", "SHL", "IMAD.SHL.U32"), dst, s, 1);
     } else {
         for (unsigned k = 0; k < count; k++) s[k] = lower_word(&s[k], 0);
         bool half = ptx_type_bytes(i->type[0]) == 2 && i->op == PTX_MUL;
@@ -223,7 +219,12 @@ static void mul(struct lower *l, const struct ptx_inst *i) {
     }
 }
 
-static void divide(struct lower *l, const struct ptx_inst *i) {
+/* mul, mad */
+void ww_lower_op_mul(struct lower *l, const struct ptx_inst *i) {
+    lower_is_float(i->type[0]) ? ww_lower_float_mul(l, i) : ww_lower_op_mul_integer(l, i);
+}
+
+void ww_lower_op_divide(struct lower *l, const struct ptx_inst *i) {
     struct lower_reg dst = lower_dest(l, &i->opnd[0]);
     struct lower_src s[2] = {lower_source(l, &i->opnd[1]), lower_source(l, &i->opnd[2])};
     bool sign = i->type[0] >= PTX_T_S8 && i->type[0] <= PTX_T_S64, rem = i->op == PTX_REM;
@@ -232,8 +233,8 @@ static void divide(struct lower *l, const struct ptx_inst *i) {
         lower_expand(l, rem ? SEQ_REM64 : SEQ_DIV64, dst, s, 2);
     } else if (shift >= 0 && !sign) {
         lower_put(l, WW_OP_INT,
-                  rem ? by_arch(l, "LOP", "LOP3.LUT", "LOP3.LUT")
-                      : by_arch(l, "SHR", "SHR.U32", "SHF.R.U32.HI"),
+                  rem ? lower_by_arch(l, "LOP", "LOP3.LUT", "LOP3.LUT")
+                      : lower_by_arch(l, "SHR", "SHR.U32", "SHF.R.U32.HI"),
                   dst, s, 1);
     } else if (i->opnd[2].kind == PTX_O_IMM) {
         lower_expand(l,
@@ -244,12 +245,13 @@ static void divide(struct lower *l, const struct ptx_inst *i) {
     }
 }
 
-static void shift(struct lower *l, const struct ptx_inst *i) {
+void ww_lower_op_shift(struct lower *l, const struct ptx_inst *i) {
     struct lower_reg dst = lower_dest(l, &i->opnd[0]);
     bool left = i->op == PTX_SHL;
     struct lower_src a = lower_source(l, &i->opnd[1]), by = lower_source(l, &i->opnd[2]);
     struct lower_src lo = lower_word(&a, 0), hi = lower_word(&a, 1);
-    const char *one = left ? by_arch(l, "SHL", "SHL", "SHF.L.U32") : by_arch(l, "SHR", "SHR", "SHF.R.U32.HI");
+    const char *one =
+        left ? lower_by_arch(l, "SHL", "SHL", "SHF.L.U32") : lower_by_arch(l, "SHR", "SHR", "SHF.R.U32.HI");
     if (dst.n == 1 && (left || !is_wide(i))) {
         struct lower_src s[2] = {lo, by};
         lower_put(l, WW_OP_INT, one, dst, s, 2);
@@ -257,8 +259,8 @@ static void shift(struct lower *l, const struct ptx_inst *i) {
     }
     struct lower_src both[3] = {lo, hi, by}, single[2] = {left ? lo : hi, by};
     struct lower_reg full = dst.n == 2 ? dst : lower_group_new(l, 2, false);
-    const char *funnel =
-        left ? by_arch(l, "SHL.W", "SHF.L.U64", "SHF.L.U64.HI") : by_arch(l, "SHR.W", "SHF.R.U64", "SHF.R.U64");
+    const char *funnel = left ? lower_by_arch(l, "SHL.W", "SHF.L.U64", "SHF.L.U64.HI")
+                              : lower_by_arch(l, "SHR.W", "SHF.R.U64", "SHF.R.U64");
     if (l->arch == FERMI) { /* no funnel shifter: three more for the bits that cross */
         struct lower_reg t = lower_group_new(l, 1, false);
         lower_put(l, WW_OP_INT, left ? "SHR" : "SHL", t, both, 3);
@@ -275,7 +277,11 @@ static void shift(struct lower *l, const struct ptx_inst *i) {
     }
 }
 
-static void min_max(struct lower *l, const struct ptx_inst *i) {
+void ww_lower_op_min_max(struct lower *l, const struct ptx_inst *i) {
+    if (lower_is_float(i->type[0])) {
+        ww_lower_float_min_max(l, i);
+        return;
+    }
     struct lower_reg dst = lower_dest(l, &i->opnd[0]);
     struct lower_src s[2] = {lower_source(l, &i->opnd[1]), lower_source(l, &i->opnd[2])};
     if (!is_wide(i)) {
@@ -293,145 +299,37 @@ static void min_max(struct lower *l, const struct ptx_inst *i) {
     }
 }
 
-static void sources(struct lower *l, const struct ptx_inst *i, struct lower_src *s, unsigned *n) {
-    *n = 0;
-    for (unsigned k = i->dst_count; k < i->opnd_count && *n < 4; k++) s[(*n)++] = lower_source(l, &i->opnd[k]);
+void ww_lower_op_abs(struct lower *l, const struct ptx_inst *i) {
+    if (lower_is_float(i->type[0])) {
+        ww_lower_float_sign(l, i);
+        return;
+    }
+    struct lower_operands o = ww_lower_read(l, i);
+    if (is_wide(i))
+        lower_expand(l, SEQ_ABS64, o.dst, o.s, o.n);
+    else
+        lower_put(l, WW_OP_INT, lower_by_arch(l, "I2I", "I2I", "IABS"), o.dst, o.s, o.n);
 }
 
-/* lop3 d|p: whether the result is not 0, combined with the last operand. */
-static void lop3_test(struct lower *l, const struct ptx_inst *i, struct lower_reg dst, struct lower_src s[4]) {
-    struct lower_reg p = lower_dest(l, &i->opnd[1]);
-    s[3] = lower_source(l, &i->opnd[i->opnd_count - 1]);
-    struct lower_inst *m = lower_put(l, WW_OP_INT, "LOP3.LUT", dst, s, 4);
-    if (m && p.group >= 0 && m->dst_count < WW_INST_DST_MAX) m->dst[m->dst_count++] = p;
+void ww_lower_op_neg(struct lower *l, const struct ptx_inst *i) {
+    if (lower_is_float(i->type[0])) {
+        ww_lower_float_sign(l, i);
+        return;
+    }
+    struct lower_operands o = ww_lower_read(l, i);
+    ww_lower_by_word(l, lower_by_arch(l, "IADD", "IADD", "IADD3"),
+                     lower_by_arch(l, "IADD.X", "IADD.X", "IADD3.X"), true, o.dst, o.s, o.n);
 }
 
-/* Operations of one instruction per word, or of a fixed number. */
-static void simple(struct lower *l, const struct ptx_inst *i) {
-    struct lower_reg dst = lower_dest(l, &i->opnd[0]);
-    struct lower_src s[4];
-    unsigned n;
-    sources(l, i, s, &n);
-    switch (i->op) {
-    case PTX_ABS:
-        is_wide(i) ? lower_expand(l, SEQ_ABS64, dst, s, n)
-                   : (void)lower_put(l, WW_OP_INT, by_arch(l, "I2I", "I2I", "IABS"), dst, s, n);
-        break;
-    case PTX_NEG:
-        by_word(l, by_arch(l, "IADD", "IADD", "IADD3"), by_arch(l, "IADD.X", "IADD.X", "IADD3.X"), true, dst, s,
-                n);
-        break;
-    case PTX_CNOT:
-        lower_put(l, WW_OP_INT, "ISETP", lower_group_new(l, 1, true), s, n);
-        lower_put(l, WW_OP_INT, "SEL", dst, s, n);
-        break;
-    case PTX_POPC:
-    case PTX_CLZ:
-    case PTX_BFIND: {
-        const char *name = i->op == PTX_POPC ? "POPC" : by_arch(l, "FLO", "FLO", "FLO.U32");
-        struct lower_reg t = is_wide(i) || i->op == PTX_CLZ ? lower_group_new(l, 1, false) : dst;
-        for (unsigned k = 0; k < (is_wide(i) ? 2u : 1u); k++) {
-            struct lower_src w = lower_word(&s[0], k);
-            lower_put(l, WW_OP_CVT, name, t, &w, 1);
-        }
-        struct lower_src got = lower_of(t);
-        if (t.group != dst.group) lower_put(l, WW_OP_INT, by_arch(l, "IADD", "IADD", "IADD3"), dst, &got, 1);
-        break;
-    }
-    case PTX_BREV:
-        by_word(l, "BREV", "BREV", false, dst, s, n);
-        break;
-    case PTX_BFE:
-        if (is_wide(i))
-            lower_expand(l, SEQ_BFE64, dst, s, n);
-        else if (l->arch != VOLTA)
-            lower_put(l, WW_OP_INT, "BFE", dst, s, n);
-        else if (i->opnd[2].kind == PTX_O_IMM && i->opnd[3].kind == PTX_O_IMM)
-            lower_expand(l, SEQ_BFE_CONST, dst, s, 1);
-        else
-            lower_expand(l, SEQ_BFE32, dst, s, n);
-        break;
-    case PTX_BFI:
-        if (is_wide(i))
-            lower_expand(l, SEQ_BFI64, dst, s, n);
-        else if (l->arch != VOLTA)
-            lower_put(l, WW_OP_INT, "BFI", dst, s, n);
-        else
-            lower_expand(l, SEQ_BFI32, dst, s, n);
-        break;
-    case PTX_PRMT:
-        lower_put(l, WW_OP_INT, "PRMT", dst, s, n);
-        break;
-    case PTX_LOP3:
-        if (i->dst_count > 1)
-            lop3_test(l, i, dst, s);
-        else
-            by_word(l, "LOP3.LUT", "LOP3.LUT", false, dst, s, n > 3 ? 3 : n);
-        break;
-    case PTX_SHF:
-        lower_put(l, WW_OP_INT, by_arch(l, "SHF", "SHF", i->sub == PTX_SUB_L ? "SHF.L.W.U32" : "SHF.R.W.U32"),
-                  dst, s, n);
-        break;
-    case PTX_SAD:
-        if (l->arch == VOLTA)
-            lower_expand(l, SEQ_SAD, dst, s, n);
-        else
-            lower_put(l, WW_OP_INT, "ISAD", dst, s, n);
-        break;
-    case PTX_DP4A:
-    case PTX_DP2A:
-        lower_put(l, WW_OP_IMUL, i->op == PTX_DP4A ? "IDP.4A" : "IDP.2A", dst, s, n);
-        break;
-    case PTX_BMSK:
-        lower_expand(l, SEQ_BMSK, dst, s, n);
-        break;
-    case PTX_SZEXT:
-        lower_expand(l, SEQ_BFE_CONST, dst, s, n);
-        break;
-    case PTX_FNS:
-        lower_expand(l, SEQ_FNS, dst, s, n);
-        break;
-    default:
-        lower_put(l, WW_OP_INT, "IADD3", dst, s, n);
-        break;
-    }
+void ww_lower_op_sad(struct lower *l, const struct ptx_inst *i) {
+    struct lower_operands o = ww_lower_read(l, i);
+    if (l->arch == VOLTA)
+        lower_expand(l, SEQ_SAD, o.dst, o.s, o.n);
+    else
+        lower_put(l, WW_OP_INT, "ISAD", o.dst, o.s, o.n);
 }
 
-void lower_integer(struct lower *l, const struct ptx_inst *i) {
-    switch (i->op) {
-    case PTX_ADD:
-    case PTX_SUB:
-    case PTX_ADDC:
-    case PTX_SUBC:
-        add(l, i);
-        break;
-    case PTX_AND:
-    case PTX_OR:
-    case PTX_XOR:
-    case PTX_NOT:
-        logic(l, i);
-        break;
-    case PTX_MUL:
-    case PTX_MAD:
-    case PTX_MADC:
-    case PTX_MUL24:
-    case PTX_MAD24:
-        mul(l, i);
-        break;
-    case PTX_DIV:
-    case PTX_REM:
-        divide(l, i);
-        break;
-    case PTX_SHL:
-    case PTX_SHR:
-        shift(l, i);
-        break;
-    case PTX_MIN:
-    case PTX_MAX:
-        min_max(l, i);
-        break;
-    default:
-        simple(l, i);
-        break;
-    }
+void ww_lower_op_dot(struct lower *l, const struct ptx_inst *i) {
+    struct lower_operands o = ww_lower_read(l, i);
+    lower_put(l, WW_OP_IMUL, i->op == PTX_DP4A ? "IDP.4A" : "IDP.2A", o.dst, o.s, o.n);
 }

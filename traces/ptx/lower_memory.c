@@ -1,10 +1,6 @@
 /* lower_memory.c: loads, stores, atomics, copies. */
 #include "lower.h"
 
-static const char *by_arch(const struct lower *l, const char *fermi, const char *maxwell, const char *volta) {
-    return l->arch == VOLTA ? volta : l->arch == MAXWELL ? maxwell : fermi;
-}
-
 /* The space that an access goes to as far as the text tells: generic addresses are followed to their origin. */
 static uint8_t space_of(const struct lower *l, const struct ptx_inst *i, const struct ptx_operand *a) {
     uint8_t s = i->space;
@@ -64,14 +60,14 @@ static const char *load_name(const struct lower *l, const struct ptx_inst *i, ui
     default:
         break;
     }
-    if (i->mods & PTX_M_NC) return by_arch(l, "LD.E", "LDG.E.CI", "LDG.E.CONSTANT.SYS");
-    return i->space == PTX_S_GENERIC ? "LD.E" : by_arch(l, "LD.E", "LDG.E", "LDG.E.SYS");
+    if (i->mods & PTX_M_NC) return lower_by_arch(l, "LD.E", "LDG.E.CI", "LDG.E.CONSTANT.SYS");
+    return i->space == PTX_S_GENERIC ? "LD.E" : lower_by_arch(l, "LD.E", "LDG.E", "LDG.E.SYS");
 }
 
 static const char *store_name(const struct lower *l, const struct ptx_inst *i, uint8_t space) {
     if (space == WW_SPACE_SHARED) return "STS";
     if (space == WW_SPACE_LOCAL) return "STL";
-    return i->space == PTX_S_GENERIC ? "ST.E" : by_arch(l, "ST.E", "STG.E", "STG.E.SYS");
+    return i->space == PTX_S_GENERIC ? "ST.E" : lower_by_arch(l, "ST.E", "STG.E", "STG.E.SYS");
 }
 
 /* The registers of a vector load, consecutive if none of them has another place or value. */
@@ -125,7 +121,7 @@ static void receive(struct lower *l, const struct ptx_inst *i, bool is_argument)
     }
 }
 
-static void load(struct lower *l, const struct ptx_inst *i) {
+void ww_lower_op_ld(struct lower *l, const struct ptx_inst *i) {
     const struct ptx_operand *a = &i->opnd[1];
     uint8_t space = space_of(l, i, a);
     if (i->space == PTX_S_PARAM && a->reg < 0 && a->sym && !(l->func->is_entry && a->sym->is_param)) {
@@ -141,7 +137,7 @@ static void load(struct lower *l, const struct ptx_inst *i) {
                ptx_type_bytes((enum ptx_type)i->type[0]), 0);
 }
 
-static void store(struct lower *l, const struct ptx_inst *i) {
+void ww_lower_op_st(struct lower *l, const struct ptx_inst *i) {
     const struct ptx_operand *a = &i->opnd[0], *v = &i->opnd[1];
     uint8_t space = space_of(l, i, a);
     uint32_t element = ptx_type_bytes((enum ptx_type)i->type[0]), total = element * i->vec;
@@ -153,8 +149,8 @@ static void store(struct lower *l, const struct ptx_inst *i) {
             struct lower_src s = lower_source(l, v->kind == PTX_O_VEC ? &v->vec[k] : v);
             for (unsigned w = 0; w < words; w++) {
                 struct lower_src part = lower_word(&s, w);
-                lower_put(l, WW_OP_INT, by_arch(l, "MOV", "MOV", "IMAD.MOV.U32"), lower_group_new(l, 1, false),
-                          &part, 1);
+                lower_put(l, WW_OP_INT, lower_by_arch(l, "MOV", "MOV", "IMAD.MOV.U32"),
+                          lower_group_new(l, 1, false), &part, 1);
             }
         }
         return;
@@ -176,7 +172,7 @@ static bool is_read(const struct lower *l, const struct ptx_operand *o) {
     return o->kind == PTX_O_VEC || (o->kind == PTX_O_REG && l->value[l->value[o->reg].root].live);
 }
 
-static void atomic(struct lower *l, const struct ptx_inst *i) {
+void ww_lower_op_atom(struct lower *l, const struct ptx_inst *i) {
     const struct ptx_operand *a = &i->opnd[i->dst_count];
     uint8_t space = space_of(l, i, a);
     uint32_t bytes = ptx_type_bytes((enum ptx_type)i->type[0]) * i->vec;
@@ -198,9 +194,9 @@ static void atomic(struct lower *l, const struct ptx_inst *i) {
         s[n++] = lower_in_reg(l, lower_source(l, o), bytes == 8 ? 2 : 1);
     }
     bool returns = result || (shared && l->arch != VOLTA);
-    const char *name = shared   ? by_arch(l, "LDSLK", "ATOMS", "ATOMS")
-                       : result ? by_arch(l, "ATOM.E", "ATOM", "ATOMG.E.STRONG.GPU")
-                                : by_arch(l, "RED.E", "RED", "RED.E.STRONG.GPU");
+    const char *name = shared   ? lower_by_arch(l, "LDSLK", "ATOMS", "ATOMS")
+                       : result ? lower_by_arch(l, "ATOM.E", "ATOM", "ATOMG.E.STRONG.GPU")
+                                : lower_by_arch(l, "RED.E", "RED", "RED.E.STRONG.GPU");
     bool loops = shared && (l->arch == FERMI || (real && i->sub == PTX_SUB_ADD));
     struct lower_reg old =
         loops && dst.group < 0 ? lower_group_new(l, (uint8_t)(bytes == 8 ? 2 : 1), false) : dst;
@@ -229,7 +225,7 @@ static void atomic(struct lower *l, const struct ptx_inst *i) {
     lower_put(l, WW_OP_BRANCH, "BRA", (struct lower_reg){.group = -1}, &q, 1);
 }
 
-static void copy(struct lower *l, const struct ptx_inst *i) {
+void ww_lower_op_cp(struct lower *l, const struct ptx_inst *i) {
     struct lower_reg none = {.group = -1};
     if (i->sub != PTX_SUB_CP_ASYNC) {
         bool commit = i->sub == PTX_SUB_CP_COMMIT;
@@ -245,7 +241,7 @@ static void copy(struct lower *l, const struct ptx_inst *i) {
 }
 
 /* ldmatrix, stmatrix, and the loads and stores of wmma: each lane's part as 16-byte accesses. */
-static void matrix(struct lower *l, const struct ptx_inst *i) {
+void ww_lower_op_matrix(struct lower *l, const struct ptx_inst *i) {
     bool is_store = i->op == PTX_STMATRIX || i->sub == PTX_SUB_WMMA_STORE_D;
     const struct ptx_operand *v = &i->opnd[is_store ? 1 : 0], *a = &i->opnd[is_store ? 0 : 1];
     uint8_t space = space_of(l, i, a);
@@ -292,7 +288,7 @@ static bool live(const struct lower *l, const struct ptx_operand *o) {
 
 /* Texture fetches and surface accesses: coordinates in, up to four registers out or in. The handle is a
  * constant. */
-static void texture(struct lower *l, const struct ptx_inst *i) {
+void ww_lower_op_texture(struct lower *l, const struct ptx_inst *i) {
     bool is_store = i->op == PTX_SUST;
     const struct ptx_operand *at = &i->opnd[is_store ? 0 : 1], *v = &i->opnd[is_store ? 1 : 0];
     uint8_t words = ptx_type_bytes((enum ptx_type)i->type[0]) == 8 ? 2 : 1;
@@ -309,7 +305,9 @@ static void texture(struct lower *l, const struct ptx_inst *i) {
     unsigned size = used * (unsigned)words;
     struct lower_reg group = {.group = -1};
     if (size) group = lower_group_new(l, (uint8_t)(size == 3 ? 4 : size), false);
-    const char *name = i->op == PTX_TEX ? by_arch(l, "TEX", "TEXS", "TEX.SCR") : is_store ? "SUST.D" : "SULD.D";
+    const char *name = i->op == PTX_TEX ? lower_by_arch(l, "TEX", "TEXS", "TEX.SCR")
+                       : is_store       ? "SUST.D"
+                                        : "SULD.D";
     uint32_t bytes = ptx_type_bytes((enum ptx_type)i->type[0]) * count;
     set_access(lower_put(l, WW_OP_TEXTURE, name, group, s, n), i, WW_SPACE_TEX, bytes > 16 ? 16 : bytes, 0);
     for (unsigned k = 0, part = 0; k < count && !is_store; k++) {
@@ -320,36 +318,5 @@ static void texture(struct lower *l, const struct ptx_inst *i) {
             struct lower_src from = lower_of(lower_part(group, part++));
             lower_put(l, WW_OP_INT, "MOV", lower_part(to, w), &from, 1);
         }
-    }
-}
-
-void lower_memory(struct lower *l, const struct ptx_inst *i) {
-    switch (i->op) {
-    case PTX_LD:
-    case PTX_LDU:
-        load(l, i);
-        break;
-    case PTX_ST:
-        store(l, i);
-        break;
-    case PTX_ATOM:
-    case PTX_RED:
-        atomic(l, i);
-        break;
-    case PTX_CP:
-        copy(l, i);
-        break;
-    case PTX_TEX:
-    case PTX_SULD:
-    case PTX_SUST:
-        texture(l, i);
-        break;
-    case PTX_LDMATRIX:
-    case PTX_STMATRIX:
-    case PTX_WMMA:
-        matrix(l, i);
-        break;
-    default:
-        break;
     }
 }

@@ -1,15 +1,11 @@
 /* lower_move.c: moves, conversions, comparisons, selections. */
 #include "lower.h"
 
-static const char *by_arch(const struct lower *l, const char *fermi, const char *maxwell, const char *volta) {
-    return l->arch == VOLTA ? volta : l->arch == MAXWELL ? maxwell : fermi;
-}
-
 static void move_words(struct lower *l, struct lower_reg dst, struct lower_src s) {
     for (unsigned k = 0; k < dst.n; k++) {
         struct lower_src w = lower_word(&s, k);
-        lower_put(l, WW_OP_INT, by_arch(l, "MOV", "MOV", k & 1 ? "IMAD.MOV.U32" : "MOV"), lower_part(dst, k),
-                  &w, 1);
+        lower_put(l, WW_OP_INT, lower_by_arch(l, "MOV", "MOV", k & 1 ? "IMAD.MOV.U32" : "MOV"),
+                  lower_part(dst, k), &w, 1);
     }
 }
 
@@ -48,7 +44,7 @@ static void unpack(struct lower *l, const struct ptx_inst *i) {
         if (dst.group < 0) continue;
         struct lower_src w = lower_word(&s, k * bytes / 4);
         if (bytes >= 4)
-            lower_put(l, WW_OP_INT, by_arch(l, "MOV", "MOV", "IMAD.MOV.U32"), dst, &w, 1);
+            lower_put(l, WW_OP_INT, lower_by_arch(l, "MOV", "MOV", "IMAD.MOV.U32"), dst, &w, 1);
         else
             lower_put(l, WW_OP_INT, "PRMT", dst, &w, 1);
     }
@@ -68,11 +64,11 @@ static void pack(struct lower *l, const struct ptx_inst *i) {
     }
     for (unsigned k = 0; k < v->vec_count && k < dst.n; k++) {
         struct lower_src s = lower_source(l, &v->vec[k]), w = lower_word(&s, 0);
-        lower_put(l, WW_OP_INT, by_arch(l, "MOV", "MOV", "IMAD.MOV.U32"), lower_part(dst, k), &w, 1);
+        lower_put(l, WW_OP_INT, lower_by_arch(l, "MOV", "MOV", "IMAD.MOV.U32"), lower_part(dst, k), &w, 1);
     }
 }
 
-static void convert(struct lower *l, const struct ptx_inst *i) {
+void ww_lower_op_cvt(struct lower *l, const struct ptx_inst *i) {
     struct lower_reg dst = lower_dest(l, &i->opnd[0]);
     struct lower_src s[2] = {lower_source(l, &i->opnd[1])};
     unsigned n = 1;
@@ -86,7 +82,8 @@ static void convert(struct lower *l, const struct ptx_inst *i) {
         else if (to == from && !rounds)
             lower_put(l, WW_OP_FP32, "FADD", dst, s, n); /* saturation or flush */
         else
-            lower_put(l, WW_OP_CVT, rounds ? by_arch(l, "F2F.ROUND", "F2F.ROUND", "FRND") : "F2F", dst, s, n);
+            lower_put(l, WW_OP_CVT, rounds ? lower_by_arch(l, "F2F.ROUND", "F2F.ROUND", "FRND") : "F2F", dst, s,
+                      n);
     } else if (to_float) {
         lower_put(l, WW_OP_CVT, "I2F", dst, s, n);
     } else if (from_float) {
@@ -94,14 +91,14 @@ static void convert(struct lower *l, const struct ptx_inst *i) {
     } else if (to == 8 && dst.n == 2) {
         struct lower_src low = lower_word(&s[0], 0);
         bool sign = i->type[1] >= PTX_T_S8 && i->type[1] <= PTX_T_S64;
-        struct lower_inst *m =
-            lower_put(l, WW_OP_INT, sign ? by_arch(l, "SHR", "SHR", "SHF.R.S32.HI") : "MOV", dst, &low, 1);
+        struct lower_inst *m = lower_put(
+            l, WW_OP_INT, sign ? lower_by_arch(l, "SHR", "SHR", "SHF.R.S32.HI") : "MOV", dst, &low, 1);
         (void)m; /* the low word is allocated where its source ends: one instruction for the pair */
     } else if (i->mods & PTX_M_SAT) {
         lower_put(l, WW_OP_CVT, "I2I", dst, s, n);
     } else {
-        lower_put(l, WW_OP_INT, by_arch(l, "LOP", "LOP", to == 1 || from == 1 ? "LOP3.LUT" : "PRMT"), dst, s,
-                  n);
+        lower_put(l, WW_OP_INT, lower_by_arch(l, "LOP", "LOP", to == 1 || from == 1 ? "LOP3.LUT" : "PRMT"), dst,
+                  s, n);
     }
 }
 
@@ -129,14 +126,14 @@ static void compare(struct lower *l, const struct ptx_inst *i, struct lower_reg 
     if (m && second.group >= 0 && m->dst_count < WW_INST_DST_MAX) m->dst[m->dst_count++] = second;
 }
 
-static void set_predicate(struct lower *l, const struct ptx_inst *i) {
+void ww_lower_op_setp(struct lower *l, const struct ptx_inst *i) {
     struct lower_src none = {.kind = L_NONE};
     struct lower_reg q = i->dst_count > 1 ? lower_dest(l, &i->opnd[1]) : (struct lower_reg){.group = -1};
     compare(l, i, lower_dest(l, &i->opnd[0]), q, none);
 }
 
 /* and, or, xor, not of predicates: part of the comparison that makes an operand, or one instruction. */
-static void predicate_logic(struct lower *l, const struct ptx_inst *i) {
+void ww_lower_predicate_logic(struct lower *l, const struct ptx_inst *i) {
     struct lower_reg dst = lower_dest(l, &i->opnd[0]), none = {.group = -1};
     for (unsigned k = 1; k < 3 && i->opnd_count == 3; k++) {
         const struct ptx_inst *p = lower_deferred(l, &i->opnd[k]);
@@ -150,7 +147,7 @@ static void predicate_logic(struct lower *l, const struct ptx_inst *i) {
     lower_put(l, WW_OP_INT, l->arch == VOLTA ? "PLOP3.LUT" : "PSETP", dst, s, n);
 }
 
-static void select_value(struct lower *l, const struct ptx_inst *i) {
+void ww_lower_op_select(struct lower *l, const struct ptx_inst *i) {
     struct lower_reg dst = lower_dest(l, &i->opnd[0]);
     struct lower_src s[3] = {lower_source(l, &i->opnd[1]), lower_source(l, &i->opnd[2]),
                              lower_source(l, &i->opnd[3])};
@@ -167,40 +164,19 @@ static void select_value(struct lower *l, const struct ptx_inst *i) {
     }
 }
 
-void lower_move(struct lower *l, const struct ptx_inst *i) {
-    struct lower_reg none = {.group = -1};
-    switch (i->op) {
-    case PTX_CVT:
-        convert(l, i);
-        return;
-    case PTX_SETP:
-        set_predicate(l, i);
-        return;
-    case PTX_SET: {
-        struct lower_reg p = lower_group_new(l, 1, true);
-        struct lower_src s = lower_of(p);
-        compare(l, i, p, none, (struct lower_src){.kind = L_NONE});
-        lower_put(l, WW_OP_INT, "SEL", lower_dest(l, &i->opnd[0]), &s, 1);
-        return;
-    }
-    case PTX_SELP:
-    case PTX_SLCT:
-        select_value(l, i);
-        return;
-    case PTX_AND:
-    case PTX_OR:
-    case PTX_XOR:
-    case PTX_NOT:
-        predicate_logic(l, i);
-        return;
-    case PTX_ISSPACEP: {
-        struct lower_src s = lower_source(l, &i->opnd[1]), hi = lower_word(&s, 1);
-        lower_put(l, WW_OP_INT, "ISETP", lower_dest(l, &i->opnd[0]), &hi, 1);
-        return;
-    }
-    default:
-        break;
-    }
+void ww_lower_op_set(struct lower *l, const struct ptx_inst *i) {
+    struct lower_reg p = lower_group_new(l, 1, true), none = {.group = -1};
+    struct lower_src s = lower_of(p);
+    compare(l, i, p, none, (struct lower_src){.kind = L_NONE});
+    lower_put(l, WW_OP_INT, "SEL", lower_dest(l, &i->opnd[0]), &s, 1);
+}
+
+void ww_lower_op_isspacep(struct lower *l, const struct ptx_inst *i) {
+    struct lower_src s = lower_source(l, &i->opnd[1]), hi = lower_word(&s, 1);
+    lower_put(l, WW_OP_INT, "ISETP", lower_dest(l, &i->opnd[0]), &hi, 1);
+}
+
+void ww_lower_op_mov(struct lower *l, const struct ptx_inst *i) {
     if (i->opnd[0].kind == PTX_O_VEC)
         unpack(l, i);
     else if (i->opnd[1].kind == PTX_O_VEC)
@@ -210,7 +186,7 @@ void lower_move(struct lower *l, const struct ptx_inst *i) {
              i->opnd[0].kind == PTX_O_REG)
         special(l, i);
     else if (i->type[0] == PTX_T_PRED)
-        predicate_logic(l, i);
+        ww_lower_predicate_logic(l, i);
     else {
         struct lower_src s = lower_source(l, &i->opnd[1]);
         if (i->opnd[1].kind == PTX_O_SREG) s = (struct lower_src){.kind = L_CONST};

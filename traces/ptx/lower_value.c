@@ -138,20 +138,8 @@ static uint32_t use_kind(const struct ptx_inst *i, uint32_t k) {
     case PTX_MUL:
     case PTX_FMA:
         return lower_is_float(i->type[0]) ? USE_FLOAT : USE_OTHER;
-    case PTX_ST:
-    case PTX_RED:
-    case PTX_ATOM:
-    case PTX_SHFL:
-    case PTX_MATCH:
-    case PTX_REDUX:
-    case PTX_MMA:
-    case PTX_WMMA:
-    case PTX_STMATRIX:
-    case PTX_CALL:
-    case PTX_BRX:
-        return USE_DATA;
     default:
-        return USE_OTHER;
+        return ptx_op_is(i, OP_DATA) ? USE_DATA : USE_OTHER;
     }
 }
 

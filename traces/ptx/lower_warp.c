@@ -4,7 +4,7 @@
 static const struct lower_reg nowhere = {.group = -1};
 
 /* bar, barrier: number and threads are part of the instruction where they are constants. */
-static void barrier(struct lower *l, const struct ptx_inst *i) {
+void ww_lower_op_bar(struct lower *l, const struct ptx_inst *i) {
     if (i->sub == PTX_SUB_WARP_SYNC) {
         lower_put(l, WW_OP_WARP_SYNC, l->arch == VOLTA ? "WARPSYNC" : "NOP", nowhere, NULL, 0);
         return;
@@ -41,7 +41,7 @@ static void barrier(struct lower *l, const struct ptx_inst *i) {
     if (red) lower_put(l, WW_OP_SYSREG, "B2R.RESULT", lower_dest(l, &i->opnd[0]), NULL, 0);
 }
 
-static void exchange(struct lower *l, const struct ptx_inst *i) {
+void ww_lower_op_shfl(struct lower *l, const struct ptx_inst *i) {
     struct lower_src s[3];
     unsigned n = 0;
     unsigned data = i->dst_count;
@@ -96,75 +96,61 @@ static void one(struct lower *l, const struct ptx_inst *i, enum ww_op op, const 
     lower_put(l, op, name, i->dst_count ? lower_dest(l, &i->opnd[0]) : nowhere, s, n);
 }
 
-static void fence(struct lower *l, const struct ptx_inst *i) {
+void ww_lower_op_membar(struct lower *l, const struct ptx_inst *i) {
     bool cta = i->sub == PTX_SUB_MEMBAR_CTA;
     lower_put(l, WW_OP_FENCE, cta ? "MEMBAR.CTA" : "MEMBAR.GPU", nowhere, NULL, 0);
 }
 
-void lower_warp(struct lower *l, const struct ptx_inst *i) {
-    struct lower_inst *m;
-    struct lower_src s;
-    switch (i->op) {
-    case PTX_BAR:
-    case PTX_BARRIER:
-        barrier(l, i);
-        break;
-    case PTX_MEMBAR:
-    case PTX_FENCE:
-        fence(l, i);
-        break;
-    case PTX_SHFL:
-        exchange(l, i);
-        break;
-    case PTX_VOTE:
-        vote(l, i, i->sub == PTX_SUB_ALL ? "VOTE.ALL" : "VOTE.ANY");
-        break;
-    case PTX_ACTIVEMASK:
-    case PTX_ELECT:
-        vote(l, i, "VOTE.ANY");
-        break;
-    case PTX_MATCH:
-        vote(l, i, i->sub == PTX_SUB_ALL ? "MATCH.ALL" : "MATCH.ANY");
-        break;
-    case PTX_REDUX:
-        vote(l, i, "REDUX");
-        break;
-    case PTX_MMA:
-        tensor(l, i);
-        break;
-    case PTX_NANOSLEEP:
-        s = lower_source(l, &i->opnd[0]);
-        m = lower_put(l, WW_OP_SLEEP, "NANOSLEEP", nowhere, &s, 1);
-        if (m) {
-            m->flags |= WW_INST_ACCESS;
-            m->access_part = 0;
-        }
-        break;
-    case PTX_MBARRIER:
-        one(l, i, WW_OP_SYSREG, "SYNCS");
-        break;
-    case PTX_MOVMATRIX:
-        one(l, i, WW_OP_SHUFFLE, "MOVM.16");
-        break;
-    case PTX_GETCTARANK:
-    case PTX_MAPA:
-        one(l, i, WW_OP_INT, "MOV");
-        break;
-    case PTX_PREFETCH:
-    case PTX_PREFETCHU:
-    case PTX_DISCARD:
-    case PTX_GRIDDEPCONTROL:
-    case PTX_PMEVENT:
-    case PTX_BRKPT:
-        lower_put(l, WW_OP_NOP, i->op == PTX_PREFETCH ? "CCTL.PF2" : "NOP", nowhere, NULL, 0);
-        break;
-    case PTX_WMMA:
-        if (i->sub == PTX_SUB_WMMA_MMA)
-            tensor(l, i);
-        else
-            lower_memory(l, i);
-        break;
-    default:
-        break;
-    }
+void ww_lower_op_vote(struct lower *l, const struct ptx_inst *i) {
+    vote(l, i, i->sub == PTX_SUB_ALL ? "VOTE.ALL" : "VOTE.ANY");
+}
+
+void ww_lower_op_any_lane(struct lower *l, const struct ptx_inst *i) {
+    vote(l, i, "VOTE.ANY");
+}
+
+void ww_lower_op_match(struct lower *l, const struct ptx_inst *i) {
+    vote(l, i, i->sub == PTX_SUB_ALL ? "MATCH.ALL" : "MATCH.ANY");
+}
+
+void ww_lower_op_redux(struct lower *l, const struct ptx_inst *i) {
+    vote(l, i, "REDUX");
+}
+
+void ww_lower_op_mma(struct lower *l, const struct ptx_inst *i) {
+    tensor(l, i);
+}
+
+void ww_lower_op_wmma(struct lower *l, const struct ptx_inst *i) {
+    i->sub == PTX_SUB_WMMA_MMA ? tensor(l, i) : ww_lower_op_matrix(l, i);
+}
+
+void ww_lower_op_nanosleep(struct lower *l, const struct ptx_inst *i) {
+    struct lower_src s = lower_source(l, &i->opnd[0]);
+    struct lower_inst *m = lower_put(l, WW_OP_SLEEP, "NANOSLEEP", nowhere, &s, 1);
+    if (!m) return;
+    m->flags |= WW_INST_ACCESS;
+    m->access_part = 0;
+}
+
+void ww_lower_op_mbarrier(struct lower *l, const struct ptx_inst *i) {
+    one(l, i, WW_OP_SYSREG, "SYNCS");
+}
+
+void ww_lower_op_movmatrix(struct lower *l, const struct ptx_inst *i) {
+    one(l, i, WW_OP_SHUFFLE, "MOVM.16");
+}
+
+void ww_lower_op_rank(struct lower *l, const struct ptx_inst *i) {
+    one(l, i, WW_OP_INT, "MOV");
+}
+
+void ww_lower_op_prefetch(struct lower *l, const struct ptx_inst *i) {
+    (void)i;
+    lower_put(l, WW_OP_NOP, "CCTL.PF2", nowhere, NULL, 0);
+}
+
+void ww_lower_op_nop(struct lower *l, const struct ptx_inst *i) {
+    (void)i;
+    lower_put(l, WW_OP_NOP, "NOP", nowhere, NULL, 0);
 }

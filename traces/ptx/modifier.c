@@ -17,12 +17,12 @@ static bool word_logic(struct ptx_inst *i, uint32_t word) {
     static const uint8_t sub[] = {PTX_SUB_AND, PTX_SUB_OR, PTX_SUB_XOR};
     static const uint8_t boolop[] = {PTX_B_AND, PTX_B_OR, PTX_B_XOR};
     uint32_t k = word - WORD_AND;
-    if (i->op == PTX_SETP || i->op == PTX_SET || (i->op == PTX_LOP3 && word != WORD_XOR))
+    if (ptx_op_is(i, OP_COMPARES) || (i->op == PTX_LOP3 && word != WORD_XOR))
         i->boolop = boolop[k];
     else if (is_bar(i)) {
         if (i->sub != PTX_SUB_RED || word == WORD_XOR) return false;
         i->sub = word == WORD_AND ? PTX_SUB_RED_AND : PTX_SUB_RED_OR;
-    } else if (i->op == PTX_ATOM || i->op == PTX_RED || i->op == PTX_REDUX)
+    } else if (ww_ptx_op_takes(i, sub[k]))
         i->sub = sub[k];
     else
         return false;
@@ -30,7 +30,7 @@ static bool word_logic(struct ptx_inst *i, uint32_t word) {
 }
 
 static bool word_half(struct ptx_inst *i, uint32_t word) {
-    if (i->op == PTX_SETP || i->op == PTX_SET)
+    if (ptx_op_is(i, OP_COMPARES))
         i->cmp = word == WORD_LO ? PTX_C_LO : PTX_C_HI;
     else
         i->mods |= word == WORD_LO ? PTX_M_LO : PTX_M_HI;
@@ -57,13 +57,13 @@ static bool word_arrive(struct ptx_inst *i) {
 
 static bool word_scope(struct ptx_inst *i, uint32_t word) {
     static const uint8_t sub[] = {PTX_SUB_MEMBAR_CTA, PTX_SUB_MEMBAR_GL, PTX_SUB_MEMBAR_SYS};
-    if (i->op == PTX_MEMBAR || i->op == PTX_FENCE) i->sub = sub[word - WORD_CTA];
+    if (ww_ptx_op_takes(i, PTX_SUB_MEMBAR_CTA)) i->sub = sub[word - WORD_CTA];
     return true;
 }
 
 static bool word_vote(struct ptx_inst *i, uint32_t word) {
     static const uint8_t sub[] = {PTX_SUB_ALL, PTX_SUB_ANY, PTX_SUB_UNI};
-    if (i->op == PTX_VOTE || i->op == PTX_MATCH)
+    if (ww_ptx_op_takes(i, PTX_SUB_ALL))
         i->sub = sub[word - WORD_ALL];
     else if (word == WORD_UNI)
         i->mods |= PTX_M_UNI;
@@ -82,7 +82,7 @@ static bool word_layout(struct ptx_inst *i, uint32_t word) {
     else if (i->cp_bytes++)
         flag = PTX_M_ROW_B; /* counts the layouts of mma; not used by it otherwise */
     if (word == WORD_ROW) i->mods |= flag;
-    return i->op == PTX_WMMA || i->op == PTX_MMA;
+    return ptx_op_is(i, OP_SHAPE);
 }
 
 static bool word_matrix(struct ptx_inst *i, uint32_t word) {
@@ -182,7 +182,7 @@ enum ww_code ptx_modifier(struct ptx_parser *p, struct ptx_inst *i, const struct
         break;
     case MOD_CMP:
         i->cmp = (uint8_t)m->value;
-        good = i->op == PTX_SETP || i->op == PTX_SET;
+        good = ptx_op_is(i, OP_COMPARES);
         break;
     case MOD_SUB:
         i->sub = (uint8_t)m->value;

@@ -12,33 +12,6 @@ const struct ptx_shape ptx_shapes[PTX_SHAPE_COUNT] = {
     {"3d", 3, 0, 0},         {"a1d", 1, 1, 0},        {"a2d", 2, 1, 0},
 };
 
-const char *ptx_op_name(enum ptx_op op) {
-    static const char *const name[] = {
-#define X(id, text) text,
-#include "ptx_op.def"
-#undef X
-    };
-    return (unsigned)op < PTX_OP_COUNT ? name[op] : "?";
-}
-
-const char *ptx_op_shape(uint8_t op) {
-    static const char *const shape[PTX_OP_COUNT] = {
-#define X(id, text, types) [PTX_##id] = text,
-#include "shape.def"
-#undef X
-    };
-    return op < PTX_OP_COUNT ? shape[op] : NULL;
-}
-
-uint8_t ptx_op_types(uint8_t op) {
-    static const uint8_t types[PTX_OP_COUNT] = {
-#define X(id, text, types) [PTX_##id] = types,
-#include "shape.def"
-#undef X
-    };
-    return op < PTX_OP_COUNT ? types[op] : 0;
-}
-
 const char *ptx_type_name(enum ptx_type type) {
     for (size_t i = 0; i < ptx_modifier_count; i++)
         if (ptx_modifiers[i].kind == MOD_TYPE && ptx_modifiers[i].value == (uint32_t)type)

@@ -202,9 +202,7 @@ static enum ww_code parse_statement(struct ptx_parser *p) {
 static enum ww_code close_body(struct ptx_parser *p) {
     struct ptx_func *f = p->func;
     const struct ptx_inst *last = f->inst_count ? &f->inst[f->inst_count - 1] : NULL;
-    bool ends = last && last->guard < 0 && !p->label_at_end &&
-                (last->op == PTX_RET || last->op == PTX_EXIT || last->op == PTX_BRA || last->op == PTX_TRAP ||
-                 last->op == PTX_BRX);
+    bool ends = last && last->guard < 0 && !p->label_at_end && ptx_op_is(last, OP_ENDS);
     if (ends) return WW_OK;
     struct ptx_inst *ret = ptx_inst_add(p, p->tok.line);
     if (!ret) return ptx_nomem(p);

@@ -17,72 +17,32 @@ enum ww_code ptx_unsupported(struct ptx_parser *p, const struct ptx_token *at, c
     return ptx_fail_at(p, at, WW_UNSUPPORTED, "%s in '%.*s'", text, n, s);
 }
 
-/* Shift counts, positions and selectors have 32 bits whatever the type. */
-static bool is_count(const struct ptx_inst *i, uint32_t n) {
-    switch (i->op) {
-    case PTX_SHL:
-    case PTX_SHR:
-        return n == 2;
-    case PTX_BFE:
-        return n >= 2;
-    case PTX_BFI:
-        return n >= 3;
-    case PTX_SHFL:
-    case PTX_MATCH:
-        return n > 1;
-    case PTX_BAR:
-    case PTX_BARRIER:
-    case PTX_NANOSLEEP:
-    case PTX_VOTE:
-    case PTX_ACTIVEMASK:
-        return true;
-    case PTX_LOP3:
-    case PTX_PRMT:
-    case PTX_SHF:
-    case PTX_FNS:
-        return true;
-    default:
-        return false;
-    }
+static uint8_t doubled(uint8_t type) {
+    return type == PTX_T_S16   ? PTX_T_S32
+           : type == PTX_T_U16 ? PTX_T_U32
+           : type == PTX_T_S32 ? PTX_T_S64
+                               : PTX_T_U64;
 }
 
 uint8_t ptx_operand_type(const struct ptx_inst *i, uint32_t n) {
-    bool dst = n < i->dst_count;
-    switch (i->op) {
-    case PTX_CVT:
-    case PTX_SET:
-        return dst ? i->type[0] : i->type[1];
-    case PTX_SLCT:
-        return n == 3 ? i->type[1] : i->type[0];
-    case PTX_MUL:
-    case PTX_MAD:
-        if ((i->mods & PTX_M_WIDE) && (dst || n == 3))
-            return i->type[0] == PTX_T_S16   ? PTX_T_S32
-                   : i->type[0] == PTX_T_U16 ? PTX_T_U32
-                   : i->type[0] == PTX_T_S32 ? PTX_T_S64
-                                             : PTX_T_U64;
-        return i->type[0];
-    case PTX_TEX:
-        return dst ? i->type[0] : i->type[1];
-    case PTX_SULD:
-        return dst ? i->type[0] : PTX_T_B32;
-    case PTX_SUST:
-        return n ? i->type[0] : PTX_T_B32;
-    case PTX_DP4A:
-    case PTX_DP2A:
-        return n == 2 ? i->type[1] : i->type[0];
-    case PTX_CLZ:
-    case PTX_POPC:
-    case PTX_BFIND:
-    case PTX_TESTP:
-        return dst ? PTX_T_U32 : i->type[0];
-    case PTX_ISSPACEP:
+    switch (ww_ptx_op_place(i, n)) {
+    case '1':
+    case 'b':
+    case 'c':
+        return i->type[1];
+    case 'w':
+        return i->mods & PTX_M_WIDE ? doubled(i->type[0]) : i->type[0];
+    case 'u':
+    case 'i':
+        return PTX_T_U32;
+    case 'g':
         return PTX_T_U64;
-    case PTX_CP:
-    case PTX_MBARRIER:
+    case 'l':
         return PTX_T_B64;
+    case 't':
+        return PTX_T_B32;
     default:
-        return !dst && is_count(i, n) ? PTX_T_U32 : i->type[0];
+        return i->type[0];
     }
 }
 
@@ -122,19 +82,23 @@ static bool is_local(const struct ptx_operand *o) {
     return o->kind == PTX_O_SYM && o->sym->kind == PTX_SYM_VAR && o->sym->space == PTX_S_LOCAL;
 }
 
+/* Letter of operand n in the signature where it needs a parser of its own, else 0. */
 static char want_of(const struct ptx_inst *i, uint32_t n) {
-    if (i->op == PTX_BRA) return 'l';
-    return i->op == PTX_BRX && n == 1 ? 'L' : 0;
+    for (const char *s = ww_ptx_ops[i->op].signature; *s; s++) {
+        if (*s == '/' || *s == '?') continue;
+        if (n-- == 0) return *s == 'l' || *s == 'L' || *s == 'T' ? *s : 0;
+    }
+    return 0;
 }
 
 /* Destinations that the signature of the op has, without an optional second one. */
 static uint8_t shape_dsts(const struct ptx_inst *i) {
-    const char *shape = ptx_op_shape(i->op);
+    const char *shape = ww_ptx_ops[i->op].signature;
     uint8_t n = 0;
     if (i->op == PTX_BAR || i->op == PTX_BARRIER) return i->sub >= PTX_SUB_RED_POPC && i->sub <= PTX_SUB_RED_OR;
     if (i->op == PTX_WMMA) return i->sub != PTX_SUB_WMMA_STORE_D;
     if (i->op == PTX_MBARRIER) return 0; /* decided by the number of operands: check.c */
-    while (shape && shape[n] && shape[n] != '/') n++;
+    while (shape[n] && shape[n] != '/') n++;
     return n;
 }
 
@@ -169,7 +133,8 @@ static enum ww_code finish(struct ptx_parser *p, struct ptx_inst *i, const struc
     if (!i->opnd) return ptx_nomem(p);
     memcpy(i->opnd, opnd, i->opnd_count * sizeof *opnd);
     WW_TRY(ptx_check_inst(p, i, op));
-    if (i->op == PTX_BRA) WW_TRY(ptx_label_use(p, &at[0], &i->opnd[0].imm, NULL));
+    for (uint8_t k = 0; k < i->opnd_count; k++)
+        if (i->opnd[k].kind == PTX_O_LABEL) WW_TRY(ptx_label_use(p, &at[k], &i->opnd[k].imm, NULL));
     struct ptx_inst *slot = ptx_inst_add(p, op->line);
     if (!slot) return ptx_nomem(p);
     i->text_line = slot->text_line;
@@ -182,7 +147,7 @@ static enum ww_code finish(struct ptx_parser *p, struct ptx_inst *i, const struc
 enum ww_code ptx_parse_inst(struct ptx_parser *p, const struct ptx_token *op, int32_t guard, bool guard_neg) {
     const struct ptx_name *e = ptx_name_find(p, NAME_OP, op->p, op->n);
     p->inst_text = op->p;
-    if (!e || !ptx_op_shape((uint8_t)e->value))
+    if (!e)
         return ptx_unsupported(p, op, "instruction '%.*s' is not supported", (int)(op->n < 40 ? op->n : 40),
                                op->p);
     struct ptx_inst i = {

@@ -112,10 +112,9 @@ static enum ww_code parse_immediate(struct ptx_parser *p, struct ptx_operand *o,
 static enum ww_code parse_vector(struct ptx_parser *p, struct ptx_operand *o, uint8_t type);
 
 /* "[handle, {coordinates}]" of texture and surface instructions: one vector, the handle first. */
-static enum ww_code parse_texel(struct ptx_parser *p, const struct ptx_token *at,
+static enum ww_code parse_texel(struct ptx_parser *p, const struct ptx_token *at, bool fits,
                                 const struct ptx_operand *handle, struct ptx_operand *o) {
     struct ptx_operand coords;
-    bool fits = strncmp(p->inst_text, "tex", 3) == 0 || strncmp(p->inst_text, "su", 2) == 0;
     if (!fits || handle->kind != PTX_O_REG)
         return ptx_unsupported(p, at, "an address of several parts is not supported");
     WW_TRY(ptx_take(p, ','));
@@ -129,7 +128,7 @@ static enum ww_code parse_texel(struct ptx_parser *p, const struct ptx_token *at
     return ptx_take(p, ']');
 }
 
-static enum ww_code parse_address(struct ptx_parser *p, struct ptx_operand *o) {
+static enum ww_code parse_address(struct ptx_parser *p, struct ptx_operand *o, bool texel) {
     struct ptx_token at = p->tok;
     struct ptx_operand base = {.reg = -1};
     WW_TRY(ptx_take(p, '['));
@@ -142,7 +141,7 @@ static enum ww_code parse_address(struct ptx_parser *p, struct ptx_operand *o) {
     } else {
         WW_TRY(parse_immediate(p, &base, PTX_T_B64));
     }
-    if (ptx_is_punct(p, ',')) return parse_texel(p, &at, &base, o);
+    if (ptx_is_punct(p, ',')) return parse_texel(p, &at, texel, &base, o);
     base.kind = PTX_O_ADDR;
     *o = base;
     return ptx_take(p, ']');
@@ -186,9 +185,9 @@ static enum ww_code parse_target(struct ptx_parser *p, struct ptx_operand *o, ch
 }
 
 enum ww_code ptx_parse_operand(struct ptx_parser *p, struct ptx_operand *o, uint8_t type, char want) {
-    if (want) return parse_target(p, o, want);
+    if (want == 'l' || want == 'L') return parse_target(p, o, want);
     if (ptx_is_punct(p, '{')) return parse_vector(p, o, type);
-    if (ptx_is_punct(p, '[')) return parse_address(p, o);
+    if (ptx_is_punct(p, '[')) return parse_address(p, o, want == 'T');
     if (p->tok.kind == TOK_IDENT && !ptx_token_is(&p->tok, "WARP_SZ")) return parse_name(p, o);
     if (!ptx_is_punct(p, '!')) return parse_immediate(p, o, type);
     struct ptx_token at = p->tok;

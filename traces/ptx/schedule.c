@@ -6,6 +6,7 @@
  * are. Register dependences, and memory dependences that cannot be excluded, are kept, so the block
  * computes the same. While many values are live, the order as written is followed. */
 #include "cfg.h"
+#include "op.h"
 #include <string.h>
 
 #define REGION_MAX 256
@@ -54,20 +55,8 @@ static uint32_t latency(const struct ptx_inst *i) {
     case PTX_LD:
     case PTX_LDU:
         return i->space == PTX_S_SHARED || i->space == PTX_S_CONST ? 25 : 200;
-    case PTX_DIV:
-    case PTX_REM:
-    case PTX_SQRT:
-    case PTX_RCP:
-        return 40;
-    case PTX_EX2:
-    case PTX_LG2:
-    case PTX_SIN:
-    case PTX_COS:
-    case PTX_RSQRT:
-    case PTX_TANH:
-        return 20;
     default:
-        return 4;
+        return ptx_op_is(i, OP_SLOW) ? 40 : ptx_op_is(i, OP_LONG) ? 20 : 4;
     }
 }
 

@@ -83,13 +83,8 @@ static bool spins(struct ex_warp *w, uint32_t s) {
 /* ---- instructions that wait for other lanes of the warp ---- */
 
 static uint32_t members(struct ex_warp *w, const struct ex_inst *i, uint32_t act) {
-    uint32_t slot = i->e;
-    if (i->kind == EX_WSYNC || i->op == PTX_ELECT)
-        slot = i->a;
-    else if (i->op == PTX_VOTE || i->op == PTX_MATCH || i->op == PTX_REDUX)
-        slot = i->b;
-    if (slot == EX_NO_SLOT) return act;
-    return (uint32_t)ex_lane(w, slot, 4, (unsigned)__builtin_ctz(act)) & w->live;
+    if (i->members == EX_NO_SLOT) return act;
+    return (uint32_t)ex_lane(w, i->members, 4, (unsigned)__builtin_ctz(act)) & w->live;
 }
 
 /* Whether another split waits together with split s. */

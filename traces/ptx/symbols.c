@@ -191,29 +191,22 @@ struct ptx_name *ptx_value_find(struct ptx_parser *p, const struct ptx_token *t)
     return e && e->depth >= range->depth ? e : range_member(p, range, t);
 }
 
-static enum ww_code add_words(struct ptx_parser *p, uint8_t class, const char *const *word, size_t count) {
-    for (size_t i = 0; i < count; i++) {
-        struct ptx_name *e = ptx_name_add(p, class, word[i], strlen(word[i]));
-        if (!e) return ptx_nomem(p);
-        e->value = (int64_t)i;
-    }
+static enum ww_code add_word(struct ptx_parser *p, uint8_t class, const char *word, int64_t value) {
+    struct ptx_name *e = ptx_name_add(p, class, word, strlen(word));
+    if (!e) return ptx_nomem(p);
+    e->value = value;
     return WW_OK;
 }
 
 enum ww_code ptx_names_init(struct ptx_parser *p) {
-    static const char *const op[] = {
-#define X(id, text) text,
-#include "ptx_op.def"
-#undef X
-    };
     static const char *const sreg[] = {
 #define X(id, text) text,
 #include "sreg.def"
 #undef X
     };
     _Static_assert(sizeof sreg / sizeof *sreg == PTX_SR_COUNT, "sreg.def lists enum ptx_sreg");
-    WW_TRY(add_words(p, NAME_OP, op, sizeof op / sizeof *op));
-    WW_TRY(add_words(p, NAME_SREG, sreg, sizeof sreg / sizeof *sreg));
+    for (size_t i = 0; i < PTX_OP_COUNT; i++) WW_TRY(add_word(p, NAME_OP, ww_ptx_ops[i].name, (int64_t)i));
+    for (size_t i = 0; i < PTX_SR_COUNT; i++) WW_TRY(add_word(p, NAME_SREG, sreg[i], (int64_t)i));
     for (size_t i = 0; i < ptx_modifier_count; i++) {
         const struct ptx_modifier *m = &ptx_modifiers[i];
         struct ptx_name *e = ptx_name_add(p, NAME_MODIFIER, m->word, strlen(m->word));
