@@ -1,6 +1,7 @@
 /* `trace dump`: the decoded instructions of one CTA, a line each. */
 #include "../estimator/base/locale.h"
 #include "../estimator/base/escape.h"
+#include "../estimator/base/text.h"
 #include "wwt/reader.h"
 
 static void print_operand(const struct ww_operand *o, const char *before, FILE *out) {

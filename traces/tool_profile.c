@@ -2,6 +2,7 @@
 #include "../estimator/base/locale.h"
 #include "../estimator/base/jsonw.h"
 #include "../estimator/base/escape.h"
+#include "../estimator/base/text.h"
 #include "profile/profile.h"
 
 static double ratio(uint64_t a, uint64_t b) {
