@@ -40,7 +40,7 @@ ALL_LDFLAGS = $(LDFLAGS) $(SANITIZE) -pthread -Wl,--as-needed
 LIBS := -lsqlite3 -lcjson -lgsl -lgslcblas -lzstd -llz4 -llzma -lz -lm -ldl
 
 LIB_SRC := $(sort $(wildcard estimator/base/*.c estimator/config/*.c estimator/core/*.c estimator/mech/*.c \
-    estimator/fast/*.c estimator/validate/*.c estimator/dissect/*.c estimator/measured/*.c estimator/sweep/*.c $(wildcard estimator/run*.c) estimator/bench.c estimator/check.c traces/*.c traces/ptx/*.c traces/wwt/*.c traces/accelsim/*.c traces/profile/*.c traces/micro/*.c traces/workloads/*.c traces/transform/*.c \
+    estimator/fast/*.c estimator/validate/*.c estimator/dissect/*.c estimator/measured/*.c estimator/sweep/*.c $(wildcard estimator/run*.c) estimator/run/micro_bench.c estimator/run/check.c traces/*.c traces/ptx/*.c traces/wwt/*.c traces/accelsim/*.c traces/profile/*.c traces/micro/*.c traces/workloads/*.c traces/transform/*.c \
     traces/cuda/fatbin.c \
     power/*.c db/*.c reports/*.c reports/html/*.c))
 MAIN_SRC := $(sort $(wildcard estimator/main.c estimator/cmd/*.c))
@@ -163,7 +163,7 @@ KIT_GENCODE = $(foreach a,$(KIT_ARCHS),-gencode arch=compute_$(a),code=sm_$(a)) 
 KIT_FLAGS = -std=c++17 -O2 -I. -I$(KIT_DIR) -cudart $(KIT_CUDART) $(KIT_GENCODE)
 KIT_NAMES := $(patsubst traces/kernels/%.cu,%,$(sort $(wildcard traces/kernels/*.cu)))
 KIT_CU := $(patsubst tests/hardware/%.cu,%,$(sort $(wildcard tests/hardware/*.cu)))
-KIT_OBJ = $(call obj,$(wildcard tests/hardware/*.c traces/workloads/*.c) $(filter-out %/lsq.c,$(wildcard estimator/base/*.c)) traces/workload.c estimator/config/param.c) \
+KIT_OBJ = $(call obj,$(wildcard tests/hardware/*.c traces/workloads/*.c) $(filter-out %/lsq.c,$(wildcard estimator/base/*.c)) traces/workloads/workload.c estimator/config/param.c) \
     $(patsubst %,$(KIT_DIR)/%.o,$(KIT_CU)) $(patsubst %,$(KIT_DIR)/kernels_%.o,$(KIT_NAMES))
 
 .PHONY: hardware-kit
@@ -192,7 +192,7 @@ $(KIT_DIR)/device.o: $(KIT_DIR)/modules.def
 $(KIT_DIR)/kernels_%.o: $(KIT_DIR)/kernels_%.cu traces/kernels/%.cu traces/kernels/ww_device.h tests/hardware/device.h $(KIT_DIR)/flags
 	$(call say,NVCC,$<)$(NVCC) $(KIT_FLAGS) -Itraces/kernels -c -o $@ $<
 
-$(KIT_DIR)/%.o: tests/hardware/%.cu $(wildcard tests/hardware/*.h) traces/device.h traces/workload.h $(KIT_DIR)/flags
+$(KIT_DIR)/%.o: tests/hardware/%.cu $(wildcard tests/hardware/*.h) traces/device.h traces/workloads/workload.h $(KIT_DIR)/flags
 	@mkdir -p $(@D)
 	$(call say,NVCC,$<)$(NVCC) $(KIT_FLAGS) -c -o $@ $<
 
@@ -301,7 +301,7 @@ install: all
 	ln -sf libwarpwatt.so.$(SOVERSION) $(LIBDIR)/libwarpwatt.so
 	install -d $(LIBDIR)/warpwatt/cudart
 	install -m 755 $(CUDART) $(LIBDIR)/warpwatt/cudart
-	install -m 644 estimator/warpwatt.h estimator/result.h estimator/measured.h estimator/explored.h $(INCDIR)
+	install -m 644 estimator/warpwatt.h estimator/result/result.h estimator/result/measured.h estimator/result/explored.h $(INCDIR)
 	install -m 644 $(addprefix estimator/base/,$(INSTALLED_BASE)) $(INCDIR)/base
 	sed -e 's|@PREFIX@|$(PREFIX)|g' -e 's|@VERSION@|$(VERSION)|g' warpwatt.pc.in > $(PCDIR)/warpwatt.pc
 	install -m 644 models/*.json $(DATADIR)/models

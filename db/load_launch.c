@@ -196,7 +196,7 @@ static enum ww_code load_pcs(struct reader *r, struct ww_launch_result *l) {
     struct ww_select s;
     static const char rows[] = "SELECT i.inst, i.pc, i.line, f.path, i.mnemonic"
 #define X(id, name, ...) ", p." name
-#include "../estimator/base/inst_counter.def"
+#include "../estimator/result/inst_counter.def"
 #undef X
                                " FROM pc p LEFT JOIN instruction i USING(instruction_id)"
                                " LEFT JOIN source_file f USING(file_id) WHERE p.launch_id = ?1 ORDER BY p.ord";

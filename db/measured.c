@@ -1,7 +1,7 @@
 /* Measurements of real GPUs in the database. */
 #include "../estimator/base/locale.h"
 #include "db.h"
-#include "../estimator/measured.h"
+#include "../estimator/result/measured.h"
 #include <inttypes.h>
 #include <string.h>
 

@@ -119,7 +119,7 @@ static const struct ww_named_query queries[] = {
 #define REPORT(name) ", sum(p." name ") AS " name
 #define DATA(name) ""
 #define X(id, name, step, shown, ...) shown(name)
-#include "../estimator/base/inst_counter.def"
+#include "../estimator/result/inst_counter.def"
 #undef X
      " FROM p JOIN kernel k USING(kernel_id)"
      " JOIN source_file f USING(file_id) LEFT JOIN t ON t.kernel_id = p.kernel_id AND t.file_id = p.file_id"

@@ -33,7 +33,7 @@ static enum ww_code open_inserts(struct writer *w) {
         {&w->vf_point, "vf_point", "launch_id, ord, first_cycle, start_ps, sm_mhz, l2_mhz, dram_mhz"},
         {&w->pc, "pc", "launch_id, ord, instruction_id"
 #define X(id, name, ...) "," name
-#include "../estimator/base/inst_counter.def"
+#include "../estimator/result/inst_counter.def"
 #undef X
         },
         {&w->pc_stall, "pc_stall", "launch_id, ord, state_id, warp_cycles"},

@@ -12,9 +12,9 @@
 #ifndef WARPWATT_H
 #define WARPWATT_H
 
-#include "explored.h"
-#include "measured.h"
-#include "result.h"
+#include "result/explored.h"
+#include "result/measured.h"
+#include "result/result.h"
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>

@@ -5,7 +5,7 @@
 #include "../estimator/base/err.h"
 #include "../estimator/base/escape.h"
 #include "../estimator/base/jsonw.h"
-#include "derive.h"
+#include "figures.h"
 #include "text.h"
 #include <inttypes.h>
 #include <math.h>

@@ -2,7 +2,7 @@
  * read as a mark has a backslash, or is an entity, and a name is never longer than 80 bytes. */
 #include "../estimator/base/locale.h"
 #include "../estimator/base/err.h"
-#include "derive.h"
+#include "figures.h"
 #include "text.h"
 #include <ctype.h>
 #include <inttypes.h>

@@ -3,7 +3,7 @@
 #define WW_REPORTS_PARTS_H
 
 #include "../estimator/base/jsonw.h"
-#include "derive.h"
+#include "figures.h"
 
 /* null if v < 0, which is how derive.h says "not known". */
 void ww_part_known(struct ww_jsonw *w, const char *key, double v);

@@ -2,7 +2,7 @@
  * left out; shares are of the run's whole. */
 #include "../estimator/base/locale.h"
 #include "../estimator/base/err.h"
-#include "derive.h"
+#include "figures.h"
 #include "text.h"
 #include <stdlib.h>
 

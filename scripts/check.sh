@@ -129,10 +129,10 @@ long() {
         name=$(basename "$source" .c)
         echo "once|valgrind-$name|valgrind -q --error-exitcode=99 --leak-check=full build/${source%.c}"
     done
-    echo "once|sampling|$PYTHON tests/sampling/coverage.py build/warpwatt"
+    echo "once|sampling|$PYTHON tests/long/coverage.py build/warpwatt"
     echo "counts|adaptive|$PYTHON tests/sweep/check_adaptive.py build/warpwatt --long"
     echo "counts|browser|$PYTHON tests/reports/browser.py build/warpwatt"
-    echo "counts|memory-long|$PYTHON tests/memory/check_memory.py build/warpwatt --long"
+    echo "counts|memory-long|$PYTHON tests/long/check_memory.py build/warpwatt --long"
     echo "once|bare|scripts/check-bare.sh"
 }
 

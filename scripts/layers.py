@@ -19,10 +19,10 @@ LAYERS = [
     ("estimator/mech/", "mech"), ("estimator/fast/", "fast"), ("estimator/dissect/", "dissect"),
     ("estimator/measured/", "measured"), ("estimator/validate/", "validate"), ("estimator/sweep/", "sweep"),
     ("estimator/run", "run"),
-    ("estimator/check.c", "run"), ("estimator/bench.", "run"),
-    ("estimator/cmd/", "main"), ("estimator/main.c", "main"), ("estimator/cmd.def", "main"),
-    ("estimator/warpwatt.h", "api"), ("estimator/result.h", "api"), ("estimator/measured.h", "api"),
-    ("estimator/explored.h", "api"),
+    ("estimator/run/check.c", "run"), ("estimator/bench.", "run"),
+    ("estimator/cmd/", "main"), ("estimator/main.c", "main"), ("estimator/cmd/cmd.def", "main"),
+    ("estimator/warpwatt.h", "api"), ("estimator/result/result.h", "api"), ("estimator/result/measured.h", "api"),
+    ("estimator/result/explored.h", "api"),
     ("traces/", "traces"), ("power/", "power"), ("db/", "db"), ("reports/", "reports"),
 ]
 # layer -> layers that it may include besides itself
@@ -47,7 +47,7 @@ ALLOWED = {
 # single headers that a layer may include although it may not include their layer
 EXTRA = {
     "core": {"traces/trace.h", "traces/opclass.def", "traces/dma.h"},
-    "fast": {"traces/trace.h", "traces/opclass.def", "estimator/core/engine.h", "estimator/core/addrmap.h"},
+    "fast": {"traces/trace.h", "traces/opclass.def", "estimator/core/launch/engine.h", "estimator/core/memory/addrmap.h"},
 }
 # library header -> where it may be included
 LIBRARIES = {

@@ -8,12 +8,12 @@
 #include <string.h>
 
 #define X(ident, name, help) extern const struct cmd cmd_##ident;
-#include "../cmd.def"
+#include "cmd.def"
 #undef X
 
 const struct cmd_row cmd_rows[] = {
 #define X(ident, name, help) {name, help, &cmd_##ident},
-#include "../cmd.def"
+#include "cmd.def"
 #undef X
 };
 const size_t cmd_row_count = sizeof cmd_rows / sizeof cmd_rows[0];

@@ -185,7 +185,7 @@ static enum ww_code memory_rules(const struct check *c) {
     return WW_OK;
 }
 
-/* A list of masks that gives the bits of a set number; see core/set_index.h. */
+/* A list of masks that gives the bits of a set number; see core/memory/set_index.h. */
 static enum ww_code index_rules(const struct check *c, const char *key, const char *text, uint32_t line,
                                 uint32_t sets) {
     uint64_t mask[WW_MASKS_MAX];

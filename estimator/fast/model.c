@@ -1,5 +1,5 @@
 #include "model.h"
-#include "../core/engine.h"
+#include "../core/launch/engine.h"
 #include "model_part.h"
 #include <math.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* model_slices.c: what the slices of the L2 have to do. */
-#include "../core/addrmap.h"
+#include "../core/memory/addrmap.h"
 #include "model_part.h"
 
 /* Updates of the slice that gets most. Pieces that are not known by address are spread over all slices. */

@@ -1,6 +1,6 @@
 /* The two stages of a sample, and when they stop. */
 #include "sample.h"
-#include "stats.h"
+#include "../result/stats.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* Totals with their variances from a stratified sample, by the combined ratio to instructions. */
 #include "sample.h"
-#include "stats.h"
+#include "../result/stats.h"
 #include <math.h>
 #include <string.h>
 

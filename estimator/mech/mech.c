@@ -1,13 +1,13 @@
 #include "../base/locale.h"
 #include "mech.h"
 #include "../base/nearest.h"
-#include "dma.h"
-#include "fetch.h"
-#include "governor.h"
-#include "lsu.h"
-#include "pipe.h"
-#include "sched.h"
-#include "smem.h"
+#include "dma/dma.h"
+#include "fetch/fetch.h"
+#include "gov/governor.h"
+#include "lsu/lsu.h"
+#include "pipe/pipe.h"
+#include "sched/sched.h"
+#include "smem/smem.h"
 #include <stdlib.h>
 #include <string.h>
 

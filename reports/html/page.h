@@ -8,7 +8,7 @@
 #define WW_REPORTS_HTML_PAGE_H
 
 #include "../../estimator/base/buf.h"
-#include "../derive.h"
+#include "../figures.h"
 #include "../text.h"
 
 struct ww_page {

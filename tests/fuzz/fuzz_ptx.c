@@ -1,7 +1,7 @@
 /* fuzz_ptx.c: hostile PTX through parser, control-flow graph and lowering, and a short run on a small device.
  */
 #include "../../estimator/base/buf.h"
-#include "../../traces/ptx/device_internal.h"
+#include "../../traces/ptx/record/device_internal.h"
 #include <stdlib.h>
 
 #define KERNELS 2      /* looked at */

@@ -1,5 +1,5 @@
 /* Fuzzes the reader of space files, their conditions, and the choice of points. */
-#include "../../estimator/sweep/sweep.h"
+#include "../../estimator/study/sweep/sweep.h"
 #include <stdlib.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

@@ -7,7 +7,7 @@
 #include <string.h>
 
 extern "C" {
-#include "../../traces/workload.h"
+#include "../../traces/workloads/workload.h"
 }
 
 #define LAUNCHES_MOST 2000 /* records of a workload */

@@ -3,8 +3,8 @@
 #ifndef TESTS_FAKE_MEMORY_H
 #define TESTS_FAKE_MEMORY_H
 
-#include "../../estimator/core/epoch.h"
-#include "../../estimator/core/memsys.h"
+#include "../../estimator/core/time/epoch.h"
+#include "../../estimator/core/memory/memsys.h"
 #include <stdlib.h>
 
 static struct {

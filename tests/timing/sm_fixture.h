@@ -2,7 +2,7 @@
 #ifndef TESTS_SM_FIXTURE_H
 #define TESTS_SM_FIXTURE_H
 
-#include "../../estimator/core/engine_internal.h"
+#include "../../estimator/core/launch/engine_internal.h"
 
 #define PROGRAM_INSTS 64
 #define ALL UINT32_MAX
@@ -21,7 +21,7 @@ struct program {
     struct ww_probe *probe; /* or NULL */
     uint32_t threads;       /* 0: one */
     bool restless;          /* every SM steps in every cycle, whether anything can happen or not */
-    const uint8_t *roles;   /* of instructions in copies (core/copy.h), or NULL */
+    const uint8_t *roles;   /* of instructions in copies (core/sm/copy.h), or NULL */
 };
 
 /* One SM of two schedulers, latencies that are easy to tell apart; see sm_fixture.c. */

@@ -2,7 +2,7 @@
 #ifndef TESTS_STREAM_FIXTURE_H
 #define TESTS_STREAM_FIXTURE_H
 
-#include "../../estimator/core/engine_internal.h"
+#include "../../estimator/core/launch/engine_internal.h"
 
 /* Every thread reads `words` words of each of `loads` arrays and then writes as many to each of `stores`
  * others, `rounds` times. In one step of a warp the 32 lanes touch neighbouring words; the next word lies a

@@ -2,7 +2,7 @@
 #ifndef WW_TESTS_EXEC_TEST_H
 #define WW_TESTS_EXEC_TEST_H
 
-#include "../../traces/ptx/device.h"
+#include "../../traces/ptx/record/device_new.h"
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -2,8 +2,8 @@
 #ifndef WW_TESTS_MEMSYS_FIXTURE_H
 #define WW_TESTS_MEMSYS_FIXTURE_H
 
-#include "estimator/core/epoch.h"
-#include "estimator/core/memsys.h"
+#include "estimator/core/time/epoch.h"
+#include "estimator/core/memory/memsys.h"
 
 #define LOG_MAX 4096
 #define RIG_INSTS 8 /* the instruction of rig_read and the like is their tag modulo this */

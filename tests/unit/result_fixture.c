@@ -142,7 +142,7 @@ static uint64_t sum_of(const struct ww_launch_result *l, int k) {
 #define SUM(...)                                                                                               \
     { __VA_ARGS__, -1 }
 #define X(id, name, step, shown, heading, sum, help) [WW_I_##id] = sum,
-#include "../../estimator/base/inst_counter.def"
+#include "../../estimator/result/inst_counter.def"
 #undef X
 #undef SUM
     };

@@ -1,7 +1,7 @@
 /* The adaptive strategy: hypervolumes, regressions, what is replayed and what is stored. */
 #include "../../estimator/base/rng.h"
-#include "../../estimator/sweep/gp.h"
-#include "../../estimator/sweep/hypervolume.h"
+#include "../../estimator/study/sweep/gp.h"
+#include "../../estimator/study/sweep/hypervolume.h"
 #include "../../estimator/warpwatt.h"
 #include <math.h>
 #include <setjmp.h>

@@ -4,7 +4,7 @@
 #include <cmocka.h>
 
 #include "estimator/base/rng.h"
-#include "estimator/core/addrmap.h"
+#include "estimator/core/memory/addrmap.h"
 #include "memsys_fixture.h"
 #include <stdlib.h>
 #include <string.h>

@@ -1,10 +1,10 @@
 /* The analytical model's memory: slices that atomics meet, rows by window, reuse by CTAs side by side. */
-#include "../../estimator/core/addrmap.h"
+#include "../../estimator/core/memory/addrmap.h"
 #include "../../estimator/fast/model_part.h"
 #include "../../estimator/fast/profile_file.h"
 #include "../../estimator/fast/profile_hot.h"
 #include "../../estimator/fast/profile_rows.h"
-#include "../../estimator/validate/analytic_int.h"
+#include "../../estimator/study/validate/analytic/analytic_int.h"
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>

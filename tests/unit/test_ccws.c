@@ -1,6 +1,6 @@
 /* Cache-conscious wavefront scheduling: its victim tag arrays and its stack of scores (Rogers, O'Connor,
  * Aamodt, MICRO 2012). One scheduler with eight warps, base score 100: the cutoff is 800. */
-#include "../../estimator/mech/sched.h"
+#include "../../estimator/mech/sched/sched.h"
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>

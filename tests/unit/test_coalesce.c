@@ -1,8 +1,8 @@
 /* Coalescing and bank conflicts, against slow counts of the same. */
 #include "../../estimator/base/bits.h"
 #include "../../estimator/base/rng.h"
-#include "../../estimator/core/coalesce.h"
-#include "../../estimator/core/smem.h"
+#include "../../estimator/core/sm/coalesce.h"
+#include "../../estimator/core/sm/smem.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,6 +1,6 @@
 /* Agreement of estimates with measurements, correlations, and models derived from measurements. */
-#include "../../estimator/measured/correlate.h"
-#include "../../estimator/measured/measured.h"
+#include "../../estimator/study/hardware/correlate.h"
+#include "../../estimator/study/hardware/hardware.h"
 #include "result_fixture.h"
 #include <math.h>
 #include <setjmp.h>

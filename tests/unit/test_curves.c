@@ -1,5 +1,5 @@
 /* Curves of a dissection: plateaus and knees in points that are given, and points that are measured. */
-#include "../../estimator/dissect/curves.h"
+#include "../../estimator/study/dissect/curves.h"
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>

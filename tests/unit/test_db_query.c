@@ -404,7 +404,7 @@ static void the_source_query_agrees_with_its_view(void **state) {
 #define REPORT(name) ", " name
 #define DATA(name) ""
 #define X(id, name, step, shown, ...) shown(name)
-#include "../../estimator/base/inst_counter.def"
+#include "../../estimator/result/inst_counter.def"
 #undef X
                               " FROM v_source WHERE run_id = 1 ORDER BY stall_warp_cycles DESC, file, line";
     struct ww_db_fixture *f = *state;

@@ -1,5 +1,5 @@
 /* Dissections of models: what is found is what the model was told to be, also when that is changed. */
-#include "../../estimator/dissect/dissect.h"
+#include "../../estimator/study/dissect/dissect.h"
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,7 +1,7 @@
 /* The description of bulk transfers, and the kernels with intrinsics: their outputs equal the references that
  * the plain kernels' outputs equal. */
 #include "../../estimator/warpwatt.h"
-#include "../../traces/copy.h"
+#include "../../traces/transform/copy.h"
 #include "../../traces/dma.h"
 #include "wwt_fixture.h"
 

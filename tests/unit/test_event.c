@@ -4,7 +4,7 @@
 #include <cmocka.h>
 
 #include "estimator/base/rng.h"
-#include "estimator/core/event.h"
+#include "estimator/core/time/event.h"
 #include <stdlib.h>
 #include <string.h>
 

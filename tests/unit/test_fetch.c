@@ -1,8 +1,8 @@
 /* Prefetchers by their interface alone: what every one of them keeps to, and APOGEE's table, field by field
  * (A. Sethia's dissertation, section 5.3 and table 5.3b). */
 #include "../../estimator/base/rng.h"
-#include "../../estimator/mech/fetch.h"
-#include "../../estimator/mech/fetch_apogee.h"
+#include "../../estimator/mech/fetch/fetch.h"
+#include "../../estimator/mech/fetch/fetch_apogee.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,6 +1,6 @@
 /* What governors decide from an epoch's counters, and the contract that every governor keeps. */
 #include "../../estimator/base/rng.h"
-#include "../../estimator/mech/governor.h"
+#include "../../estimator/mech/gov/governor.h"
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>

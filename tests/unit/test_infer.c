@@ -1,6 +1,6 @@
 /* The inference of cache structures, on simulated caches whose structure is known. */
 #include "../../estimator/base/rng.h"
-#include "../../estimator/dissect/infer.h"
+#include "../../estimator/study/dissect/infer.h"
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>

@@ -3,7 +3,7 @@
 #include <setjmp.h>
 #include <cmocka.h>
 
-#include "estimator/core/l2_tags.h"
+#include "estimator/core/memory/l2_tags.h"
 #include "memsys_fixture.h"
 #include <stdlib.h>
 #include <string.h>

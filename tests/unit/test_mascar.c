@@ -1,6 +1,6 @@
 /* Who may issue memory instructions in Mascar's MP mode beside the owner (Sethia, dissertation, 2015, 4.3.1).
  * Two schedulers of eight warps; slot order is age order. */
-#include "../../estimator/mech/sched.h"
+#include "../../estimator/mech/sched/sched.h"
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>

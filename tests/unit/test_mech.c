@@ -1,6 +1,6 @@
 /* Choosing mechanisms, and the contract that every scheduler keeps. */
 #include "../../estimator/base/rng.h"
-#include "../../estimator/mech/sched.h"
+#include "../../estimator/mech/sched/sched.h"
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* Occupancy: which limit binds, and how allocations are rounded. */
-#include "../../estimator/core/engine.h"
+#include "../../estimator/core/launch/engine.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

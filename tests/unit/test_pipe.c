@@ -1,8 +1,8 @@
 /* Kind "pipe": the equations, the hardware that they need, the bank-conflict history cache, the contract of
  * every organisation, and figures 4 and 5 of Gou and Gaydadjiev's Elastic Pipeline cycle by cycle. */
 #include "../../estimator/base/rng.h"
-#include "../../estimator/mech/pipe.h"
-#include "../../estimator/mech/pipe_history.h"
+#include "../../estimator/mech/pipe/pipe.h"
+#include "../../estimator/mech/pipe/pipe_history.h"
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* test_ptx_cfg.c: basic blocks and where branches reconverge. */
-#include "../../traces/ptx/ir.h"
+#include "../../traces/ptx/front/ir.h"
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,6 +1,6 @@
 /* test_ptx_lower.c: the lowering: what is folded, what is split, flags, registers, spills. */
 #include "../../estimator/base/buf.h"
-#include "../../traces/ptx/ir.h"
+#include "../../traces/ptx/front/ir.h"
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

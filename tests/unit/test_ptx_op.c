@@ -1,5 +1,5 @@
 /* test_ptx_op.c: the table of PTX operations: rows that can be read, and what is asked of them. */
-#include "../../traces/ptx/op.h"
+#include "../../traces/ptx/front/op.h"
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* test_ptx_parse.c: the PTX parser: what text becomes which operands, and what bad text gets. */
 #include "../../estimator/base/buf.h"
-#include "../../traces/ptx/ir.h"
+#include "../../traces/ptx/front/ir.h"
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>

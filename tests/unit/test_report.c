@@ -1,6 +1,6 @@
 /* Reports: JSON read back with cJSON, texts by what they must say. */
 #include "result_fixture.h"
-#include "../../reports/derive.h"
+#include "../../reports/figures.h"
 #include <cjson/cJSON.h>
 #include <inttypes.h>
 #include <math.h>

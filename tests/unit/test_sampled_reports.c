@@ -1,6 +1,6 @@
 /* What is shown of a sample's launches: scaled to the run by reports and by views alike. */
 #include "db_fixture.h"
-#include "../../reports/derive.h"
+#include "../../reports/figures.h"
 #include <cjson/cJSON.h>
 #include <math.h>
 #include <setjmp.h>

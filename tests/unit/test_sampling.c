@@ -1,6 +1,6 @@
 /* Statistics of samples, the population of units, and the two stages: on populations whose truth is known. */
 #include "../../estimator/fast/sample.h"
-#include "../../estimator/fast/stats.h"
+#include "../../estimator/result/stats.h"
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,6 +1,6 @@
 /* Ratios of two designs that replayed the same sample. */
 #include "../../estimator/fast/sample.h"
-#include "../../estimator/result.h"
+#include "../../estimator/result/result.h"
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,6 +1,6 @@
 /* Index functions and weighted replacement of the SM's caches, against what microbenchmarks found (X. Mei, X.
  * Chu, Dissecting GPU Memory Hierarchy through Microbenchmarking). Data lines are counted from 1, as there. */
-#include "../../estimator/core/l1_tags.h"
+#include "../../estimator/core/sm/l1_tags.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,5 @@
 /* Slurm: words for a shell, what squeue and scontrol say, shards. */
-#include "../../estimator/sweep/slurm.h"
+#include "../../estimator/study/sweep/slurm.h"
 #include "../../estimator/base/spawn.h"
 #include "result_fixture.h"
 #include <setjmp.h>

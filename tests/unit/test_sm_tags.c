@@ -1,7 +1,7 @@
 /* The SM's tag array against a slow one, and its timing wheel. */
 #include "../../estimator/base/rng.h"
-#include "../../estimator/core/l1_tags.h"
-#include "../../estimator/core/sm_wheel.h"
+#include "../../estimator/core/sm/l1_tags.h"
+#include "../../estimator/core/sm/sm_wheel.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

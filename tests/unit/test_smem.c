@@ -1,5 +1,5 @@
 /* Banks of shared memory: Kepler's two modes, half-warps of compute capability 1.x, latency by degree. */
-#include "../../estimator/core/smem.h"
+#include "../../estimator/core/sm/smem.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

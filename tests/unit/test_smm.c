@@ -1,5 +1,5 @@
 /* The shared-memory management table, and CTAs of an SM under it. */
-#include "../../estimator/core/smm.h"
+#include "../../estimator/core/sm/smm.h"
 #include <setjmp.h>
 #include <stdarg.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* Space files: ranges, conditions, strategies, hashes of configurations, effects. */
-#include "../../estimator/sweep/point.h"
+#include "../../estimator/study/sweep/point.h"
 #include "result_fixture.h"
 #include <math.h>
 #include <setjmp.h>

@@ -1,5 +1,5 @@
 /* Parameters of a timing model fitted to measured times. */
-#include "../../estimator/measured/timing_fit.h"
+#include "../../estimator/study/calibrate/timing_fit.h"
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>

@@ -4,7 +4,7 @@
 #include <setjmp.h>
 #include <cmocka.h>
 
-#include "estimator/core/tlb_array.h"
+#include "estimator/core/memory/tlb_array.h"
 #include "memsys_fixture.h"
 #include <stdlib.h>
 

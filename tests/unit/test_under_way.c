@@ -1,6 +1,6 @@
 /* CTAs that are under way when replay begins in the middle of a launch. */
-#include "../../estimator/core/under_way.h"
-#include "../../estimator/run_sample.h"
+#include "../../estimator/core/launch/under_way.h"
+#include "../../estimator/run/run_sample.h"
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>

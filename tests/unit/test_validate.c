@@ -1,5 +1,5 @@
 /* Rows of `warpwatt validate`: arithmetic, targets, and what is printed. */
-#include "../../estimator/validate/validate.h"
+#include "../../estimator/study/validate/rows/validate.h"
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>

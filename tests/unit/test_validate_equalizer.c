@@ -1,5 +1,5 @@
 /* What suite "equalizer" makes of its measurements. The measurements here are made up. */
-#include "../../estimator/validate/equalizer_int.h"
+#include "../../estimator/study/validate/equalizer/equalizer_int.h"
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>

@@ -11,7 +11,7 @@
 #include "../../estimator/base/arena.h"
 #include "../trace.h"
 #include "input.h"
-#include "sass.h"
+#include "opcode.h"
 
 #define WW_AS_WINDOW_BYTES ((uint64_t)16 << 20) /* of the shared and of the local address window */
 #define WW_AS_STATIC_MAX ((uint32_t)1 << 18)

@@ -11,7 +11,7 @@
 #include "../../estimator/base/locale.h"
 #include "../../estimator/base/ownfd.h"
 #include "../../estimator/config/gpu.h"
-#include "../ptx/device_host.h"
+#include "../ptx/record/device_host.h"
 #include "rt_types.h"
 #include <pthread.h>
 

@@ -1,5 +1,5 @@
 /* rt_texture.c: texture and surface objects. */
-#include "../ptx/tex.h"
+#include "../ptx/exec/tex.h"
 #include "rt.h"
 #include "rt_array.h"
 #include <string.h>

@@ -8,7 +8,7 @@
 #ifndef WW_TRACES_TRANSFORM_D2MA_H
 #define WW_TRACES_TRANSFORM_D2MA_H
 
-#include "../copy.h"
+#include "copy.h"
 #include "../dma.h"
 #include "transform.h"
 

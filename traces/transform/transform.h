@@ -7,7 +7,7 @@
 #define WW_TRACES_TRANSFORM_TRANSFORM_H
 
 #include "../../estimator/base/list.h"
-#include "code.h"
+#include "rewrite.h"
 #include "regions.h"
 
 #define WW_TF_JOIN_MAX 4

@@ -1,5 +1,5 @@
 #include "writers.h"
-#include "../copy.h"
+#include "copy.h"
 #include "../dma.h"
 #include "regions.h"
 #include <string.h>

@@ -16,7 +16,7 @@
 
 #include "../../estimator/base/arena.h"
 #include "../../estimator/base/rng.h"
-#include "../workload.h"
+#include "workload.h"
 
 /* Parameters are written once, as PARAMS(U32, ENUM) with U32(field, key, unit, min, max, default, help) and
  * ENUM(field, key, names, default's index, default's name, help); rows and text come from it. Numbers are

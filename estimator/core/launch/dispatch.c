@@ -1,0 +1,146 @@
+#include "../sm/barrel.h"
+#include "ctalog.h"
+#include "govern.h"
+
+#include <string.h>
+
+static void start_warp(struct ww_sm *sm, uint32_t id, uint32_t cta, const struct ww_warp_stream *stream,
+                       uint64_t cycle) {
+    struct ww_core *core = sm->core;
+    struct ww_warp *w = &sm->warp[id];
+    uint32_t schedulers = core->gpu->sm_schedulers, generation = w->generation;
+    uint64_t *board = sm->board + (size_t)id * core->code.registers;
+    memset(board, 0, core->code.registers * sizeof *board);
+    *w = (struct ww_warp){.step = stream->step,
+                          .end = stream->step + stream->step_count,
+                          .access = stream->access,
+                          .pool = stream->pool,
+                          .board = board,
+                          .counts = core->epochs.inst,
+                          .generation = generation,
+                          .icache_key = UINT64_MAX,
+                          .sched = (uint8_t)(id % schedulers),
+                          .slot = (uint8_t)(id / schedulers),
+                          .cta = (uint8_t)cta};
+    uint64_t fetch = cycle + core->gpu->launch_cta_cycles;
+    if (stream->step_count == 0) {
+        ww_warp_arrive(sm, w, cycle, fetch);
+        return;
+    }
+    w->counts += w->step->inst;
+    ww_warp_arrive(sm, w, cycle, ww_front_fill(sm, w, fetch));
+    ww_warp_head(sm, w, cycle);
+}
+
+static uint32_t free_slot(const struct ww_sm *sm) {
+    uint32_t i = 0;
+    while (sm->cta[i].resident) i++;
+    return i;
+}
+
+static bool place(struct ww_sm *sm, uint64_t index, uint64_t cycle) {
+    struct ww_core *core = sm->core->main;
+    uint32_t slot = free_slot(sm); /* of which next_sm has taken the private part */
+    struct ww_cta *c = &sm->cta[slot];
+    memset(c, 0, sizeof *c);
+    enum ww_code code = core->source->load(core->source->context, index, &c->trace, core->error);
+    if (code == WW_OK && c->trace.warp_count != core->warps_per_cta) {
+        core->source->release(core->source->context, &c->trace);
+        code = ww_fail(core->error, WW_INPUT, "", "CTA %llu has %u warps, expected %u",
+                       (unsigned long long)index, c->trace.warp_count, core->warps_per_cta);
+    }
+    if (code != WW_OK) {
+        ww_core_fail(core, code);
+        return false;
+    }
+    c->resident = true;
+    c->started = cycle;
+    c->used_since = WW_NEVER;
+    c->warps = c->live = core->warps_per_cta;
+    c->first_warp = slot * core->warps_per_cta;
+    if (sm->resident_ctas == 0) {
+        ww_sm_count_mode(sm, cycle);
+        sm->active_since = cycle;
+        if (sm->barrel) sm->barrel->counted = cycle;
+    }
+    if (core->ctas)
+        ww_cta_log_begin(core->ctas, index, sm->id, slot, cycle,
+                         ww_clock_time(&core->clock, cycle) - core->start_ps);
+    if (sm->dma) ww_dma_cta(sm, slot);
+    sm->resident_ctas++;
+    core->launched_ctas++;
+    ww_sm_advance(sm, cycle);
+    for (uint32_t i = 0; i < c->warps; i++) start_warp(sm, c->first_warp + i, slot, &c->trace.warp[i], cycle);
+    for (uint32_t i = 0; i < core->warps_per_cta; i++)
+        if (c->trace.warp && c->trace.warp[i].step_count == 0)
+            ww_warp_finish(sm, &sm->warp[c->first_warp + i], cycle);
+    ww_core_wake(core, sm->id, cycle);
+    return true;
+}
+
+/* The next SM in turn with room, or WW_NONE. */
+static uint32_t next_sm(struct ww_core *core) {
+    uint32_t count = core->gpu->sm_count, i = core->turn;
+    for (uint32_t k = 0; k < count; k++) {
+        struct ww_sm *sm = &core->sm[i];
+        if (sm->resident_ctas < sm->cta_room && (!core->smm.on || ww_smm_place(sm, free_slot(sm)))) return i;
+        if (++i == count) i = 0;
+    }
+    return WW_NONE;
+}
+
+/* A CTA at or behind the next mark is dispatched in `cycle`. */
+static void pass_marks(struct ww_core *core, uint64_t cta, uint64_t cycle) {
+    struct ww_marks *m = &core->marks;
+    while (m->count && *m->cta <= cta) {
+        ww_pieces_cut(core, cycle, ww_clock_time(&core->clock, cycle));
+        *m->cycle = cycle;
+        m->cta++;
+        m->cycle++;
+        m->count--;
+    }
+}
+
+bool ww_dispatch(struct ww_core *core, uint64_t cycle) {
+    for (uint32_t n = 0; n < core->gpu->launch_ctas_per_cycle; n++) {
+        uint32_t sm = core->next_cta < core->cta_count ? next_sm(core) : WW_NONE;
+        if (sm == WW_NONE) return false;
+        if (core->marks.count && *core->marks.cta <= core->next_cta) pass_marks(core, core->next_cta, cycle);
+        if (!place(&core->sm[sm], core->next_cta++, cycle)) return false;
+        core->next_cta = core->source->next(core->source->context, core->next_cta);
+        core->turn = sm + 1 == core->gpu->sm_count ? 0 : sm + 1;
+    }
+    return core->next_cta < core->cta_count;
+}
+
+void ww_dispatch_cta_end(struct ww_sm *sm, uint32_t cta, uint64_t cycle) {
+    struct ww_core *core = sm->core;
+    struct ww_cta *c = &sm->cta[cta];
+    if (core->ctas)
+        ww_cta_log_end(core->ctas, sm->id, cta, cycle, ww_clock_time(&core->clock, cycle) - core->start_ps);
+    for (uint32_t i = 0; i < c->warps; i++) ww_warp_leave(sm, &sm->warp[c->first_warp + i], cycle);
+    ww_smm_end(sm, cta, cycle);
+    core->counter[WW_C_CTA_CYCLES] += cycle - c->started;
+    core->resident_warp_cycles += c->warps * (cycle - c->started);
+    core->source->release(core->source->context, &c->trace);
+    c->resident = false;
+    if (sm->resident_ctas == 1) {
+        ww_sm_count_mode(sm, cycle);
+        sm->active_cycles += cycle - sm->active_since;
+        if (sm->barrel) ww_barrel_count_idle(sm, cycle);
+    }
+    sm->resident_ctas--;
+    if (c->paused) sm->paused_ctas--;
+    if (sm->paused_ctas) ww_govern_cta_ended(core, cycle);
+    core->ended_ctas++;
+    if (cycle > core->last_end) core->last_end = cycle;
+    if (core->next_cta < core->cta_count && cycle < core->dispatch_at) core->dispatch_at = cycle;
+}
+
+void ww_dispatch_warp_gone(struct ww_sm *sm, uint32_t cta, uint64_t cycle) {
+    if (--sm->cta[cta].live) return;
+    if (sm->issuing)
+        sm->ended |= 1ull << cta;
+    else
+        ww_dispatch_cta_end(sm, cta, cycle);
+}

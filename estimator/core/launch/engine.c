@@ -1,0 +1,419 @@
+#include "engine_internal.h"
+
+#include "../sm/barrel.h"
+#include "../sm/occupancy.h"
+#include "shard.h"
+#include <stdlib.h>
+#include <string.h>
+
+/* If memory stays silent for so long while it owes answers, it has lost one. */
+#define SILENCE_PS 20000000000u
+
+static enum ww_code choose_pipe(const struct ww_mech_choice *choice, struct ww_engine *e,
+                                struct ww_error *error) {
+    e->pipe_ops = (const struct ww_pipe_ops *)(const void *)choice->info;
+    e->pipe_ops->plan(choice->settings, &e->pipe_plan);
+    const struct ww_pipe_plan *p = &e->pipe_plan;
+    if (p->stages && p->stages < p->memory + 4)
+        return ww_fail(error, WW_USAGE, "",
+                       "mechanism pipe.memory=%u: expected at most %u memory stages of pipe.stages=%u",
+                       p->memory, p->stages - 4, p->stages);
+    if (!p->stages || (e->gpu.sm_schedulers == 1 && e->gpu.sm_issue_width == 1)) return WW_OK;
+    return ww_fail(error, WW_USAGE, e->gpu.name,
+                   "mechanism pipe=%s: expected a GPU with one scheduler that issues one instruction, "
+                   "it has %u of %u (elastic-16 is such a GPU)",
+                   choice->info->name, e->gpu.sm_schedulers, e->gpu.sm_issue_width);
+}
+
+static enum ww_code choose_fetch(const struct ww_mech_choice *choice, struct ww_engine *e,
+                                 struct ww_error *error) {
+    e->fetch_ops = (const struct ww_fetch_ops *)(const void *)choice->info;
+    e->fetch_settings = choice->settings;
+    e->fetch_ops->plan(choice->settings, &e->fetch_plan);
+    if (!e->fetch_plan.queue) return WW_OK;
+    e->fetch_stride = (e->fetch_ops->state_size + 63) / 64 * 64;
+    e->fetch_state = calloc(e->gpu.sm_count, e->fetch_stride ? e->fetch_stride : 64);
+    return e->fetch_state ? WW_OK : ww_fail_nomem(error, "prefetchers");
+}
+
+/* What a governor that pauses CTAs cannot go with. */
+static enum ww_code check_governor(const struct ww_engine *e, struct ww_error *error) {
+    if (!e->govern || !e->govern->plan.epoch) return WW_OK;
+    const char *name = e->govern->ops->info.name;
+    if (e->smem_plan.dynamic)
+        return ww_fail(error, WW_USAGE, "",
+                       "mechanism governor=%s does not go with dynamic shared memory: a paused CTA would keep "
+                       "what others wait for",
+                       name);
+    if (e->pipe_plan.stages)
+        return ww_fail(error, WW_USAGE, "",
+                       "mechanism governor=%s does not go with a barrel pipeline, whose warps cannot pause",
+                       name);
+    return WW_OK;
+}
+
+static enum ww_code choose(const struct ww_mech_choice *mechanism, struct ww_engine *e,
+                           struct ww_error *error) {
+    for (int kind = 0; mechanism && kind < WW_KIND_COUNT; kind++) {
+        if (!mechanism[kind].info) continue;
+        if (kind == WW_KIND_LSU) {
+            const struct ww_lsu_ops *lsu = (const struct ww_lsu_ops *)(const void *)mechanism[kind].info;
+            lsu->plan(mechanism[kind].settings, &e->lsu_plan);
+            continue;
+        }
+        if (kind == WW_KIND_SMEM) {
+            const struct ww_smem_ops *smem = (const struct ww_smem_ops *)(const void *)mechanism[kind].info;
+            smem->plan(mechanism[kind].settings, &e->smem_plan);
+            continue;
+        }
+        if (kind == WW_KIND_DMA) {
+            const struct ww_dma_ops *dma = (const struct ww_dma_ops *)(const void *)mechanism[kind].info;
+            dma->plan(mechanism[kind].settings, &e->dma_plan);
+            continue;
+        }
+        if (kind == WW_KIND_FETCH) {
+            WW_TRY(choose_fetch(&mechanism[kind], e, error));
+            continue;
+        }
+        if (kind == WW_KIND_PIPE) {
+            WW_TRY(choose_pipe(&mechanism[kind], e, error));
+            continue;
+        }
+        if (kind == WW_KIND_GOVERNOR) {
+            const struct ww_governor_ops *ops =
+                (const struct ww_governor_ops *)(const void *)mechanism[kind].info;
+            WW_TRY(ww_govern_new(ops, mechanism[kind].settings, &e->gpu, &e->govern, error));
+            continue;
+        }
+        if (kind != WW_KIND_SCHED)
+            return ww_fail(error, WW_USAGE, "", "mechanism %s=%s: the engine has no place for this kind yet",
+                           ww_mech_kind_name((enum ww_mech_kind)kind), mechanism[kind].info->name);
+        e->ops = (const struct ww_sched_ops *)(const void *)mechanism[kind].info;
+        e->settings = mechanism[kind].settings;
+    }
+    WW_TRY(check_governor(e, error));
+    if (!e->ops) e->ops = (const struct ww_sched_ops *)(const void *)ww_mech_default(WW_KIND_SCHED);
+    return e->ops ? WW_OK : ww_fail(error, WW_USAGE, "", "no warp scheduler");
+}
+
+static size_t mail_bytes(const struct ww_gpu_spec *gpu) {
+    size_t bytes = 2 * (size_t)gpu->sm_count * sizeof(struct ww_mail);
+    return (bytes + WW_HOST_LINE - 1) & ~(size_t)(WW_HOST_LINE - 1);
+}
+
+static enum ww_code start_memory(struct ww_engine *e, struct ww_error *error) {
+    const struct ww_memsys_client client = {&e->core, ww_core_reply, ww_core_unblocked};
+    double fastest = e->gpu.clock_sm_mhz > e->gpu.clock_l2_mhz ? e->gpu.clock_sm_mhz : e->gpu.clock_l2_mhz;
+    WW_TRY(ww_memsys_check(&e->gpu, error));
+    e->queue = ww_queue_new((uint64_t)(1e6 / fastest));
+    e->mail = aligned_alloc(WW_HOST_LINE, mail_bytes(&e->gpu));
+    if (e->mail) memset(e->mail, 0, mail_bytes(&e->gpu));
+    if (!e->queue || !e->mail) return ww_fail_nomem(error, "the event queue");
+    e->memory = ww_memsys_new(&e->gpu, e->queue, &client, e->counter, e->options.seed);
+    return e->memory ? WW_OK : ww_fail_nomem(error, "the memory system");
+}
+
+/* What governs SMs as a whole, or notes things in the order in which they happen, is left to one thread. */
+static enum ww_code start_threads(struct ww_engine *e, struct ww_error *error) {
+    const struct ww_engine_options *o = &e->options;
+    bool alone = e->gpu.sm_count < WW_THREADS_SMS || e->govern || o->probe || o->transfers || o->ctas;
+    e->threads = alone || o->threads < 1 ? 1 : o->threads;
+    if (e->threads > WW_THREADS_MAX) e->threads = WW_THREADS_MAX;
+    if (e->threads > e->gpu.sm_count) e->threads = e->gpu.sm_count;
+    return e->threads > 1 ? ww_team_new(e->threads, e->gpu.sm_count, &e->team, error) : WW_OK;
+}
+
+enum ww_code ww_engine_new(const struct ww_engine_options *options, struct ww_engine **engine,
+                           struct ww_error *error) {
+    struct ww_engine *e = calloc(1, sizeof *e);
+    *engine = NULL;
+    if (!e) return ww_fail_nomem(error, "the engine");
+    e->options = *options;
+    e->gpu = *options->gpu;
+    ww_arena_init(&e->arena, 0);
+    e->core.pool.op_free = e->core.pool.target_free = WW_NONE;
+    enum ww_code code = choose(options->mechanism, e, error);
+    if (code == WW_OK) code = start_memory(e, error);
+    if (code == WW_OK) code = start_threads(e, error);
+    if (code != WW_OK) {
+        ww_engine_free(e);
+        return code;
+    }
+    *engine = e;
+    return WW_OK;
+}
+
+void ww_engine_free(struct ww_engine *engine) {
+    if (!engine) return;
+    ww_team_free(engine->team);
+    ww_shards_free(engine->shard, engine->core.groups);
+    ww_memsys_free(engine->memory);
+    if (engine->queue) ww_queue_free(engine->queue);
+    ww_epochs_free(&engine->core.epochs);
+    ww_pieces_free(&engine->core.pieces);
+    ww_govern_free(engine->govern);
+    free(engine->fetch_state);
+    for (uint32_t i = 0; engine->mail && i < 2 * engine->gpu.sm_count; i++) free(engine->mail[i].reply);
+    free(engine->mail);
+    ww_pool_free(&engine->core.pool);
+    ww_arena_free(&engine->arena);
+    free(engine);
+}
+
+void ww_engine_roles(struct ww_engine *engine, const uint8_t *roles) {
+    engine->roles = roles;
+}
+
+const struct ww_piece *ww_engine_pieces(const struct ww_engine *engine, size_t *count) {
+    *count = engine->core.pieces.on ? engine->core.pieces.count : 0;
+    return engine->core.pieces.row;
+}
+
+/* Figures that the loop would otherwise compute again and again. */
+static void derive(struct ww_core *c, const struct ww_launch *launch) {
+    const struct ww_gpu_spec *g = c->gpu;
+    ww_cache_shapes(c);
+    ww_fetch_shape(c);
+    for (uint32_t m = 0; m < 256; m++)
+        for (uint32_t p = 0; p < 8; p++) {
+            uint32_t first = p / (g->l2_sector / 32) * (g->l2_sector / 32);
+            if ((m >> p) & 1) c->pieces_of[m] |= (uint8_t)(((1u << (g->l2_sector / 32)) - 1) << first);
+        }
+    c->lsu_cycles = g->lsu_lanes >= 32 ? 1 : 32 / g->lsu_lanes;
+    c->queue_high = g->l1_miss_queue - g->l1_miss_queue / 8;
+    c->local_words = (launch->local_bytes + 3) / 4 ? (launch->local_bytes + 3) / 4 : 1;
+    c->icache_shift = (uint32_t)__builtin_ctz(g->icache_line);
+    c->const_shift = (uint32_t)__builtin_ctz(g->const_line);
+    c->const15_shift = (uint32_t)__builtin_ctz(g->const_l15_line);
+    ww_smem_init(&c->banks, g);
+    for (uint32_t u = 1; u < WW_UNIT_COUNT; u++) {
+        uint32_t count = ww_pipe_instances(g, (enum ww_group)u);
+        c->instances[u] = count == g->sm_schedulers ? 0 : count;
+    }
+    if (g->pipe_imul_shares != WW_IMUL_OWN)
+        c->imul_group2 = g->pipe_imul_shares == WW_IMUL_INT && !g->pipe_int_shares_fp32 ? WW_G_INT : WW_G_FP32;
+}
+
+/* Where shared memory is carved from the L1's array, the resident CTAs' allocation takes whole ways of it. */
+static uint32_t l1_ways(const struct ww_core *c, const struct ww_launch *launch) {
+    const struct ww_gpu_spec *g = c->gpu;
+    uint64_t total = (uint64_t)g->l1_size_kb * 1024, most = (uint64_t)g->sm_shared_kb * 1024;
+    uint64_t used = (uint64_t)ww_occupancy_shared(g, launch) * c->ctas_per_sm;
+    if (!g->l1_unified) return g->l1_ways;
+    if (used > most) used = most; /* CTAs that allocate while they run share it */
+    uint64_t ways = used < total ? g->l1_ways * (total - used) / total : 0;
+    return ways ? (uint32_t)ways : 1;
+}
+
+/* Sets up the core for a launch, but for its SMs. */
+static enum ww_code prepare(struct ww_engine *e, const struct ww_launch *launch, struct ww_cta_source *source,
+                            struct ww_error *error) {
+    struct ww_core *c = &e->core;
+    struct ww_pool pool = c->pool;
+    struct ww_epochs epochs = c->epochs;
+    struct ww_pieces pieces = c->pieces;
+    uint64_t start = ww_queue_now(e->queue) > e->end_ps ? ww_queue_now(e->queue) : e->end_ps;
+    memset(c, 0, sizeof *c);
+    memset(e->counter, 0, sizeof e->counter);
+    ww_arena_reset(&e->arena);
+    ww_pool_free(&pool);
+    c->pool = pool;
+    c->epochs = epochs;
+    c->pieces = pieces;
+    c->launch = launch;
+    c->gpu = &e->gpu;
+    c->ops = e->ops;
+    c->lsu_plan = e->lsu_plan;
+    c->dma_plan = e->dma_plan;
+    c->fetch_ops = e->fetch_ops;
+    c->fetch_settings = e->fetch_settings;
+    c->fetch_plan = e->fetch_plan;
+    c->sequence = e->launches++;
+    c->roles = e->roles;
+    c->transfers = e->options.transfers;
+    c->pipe_ops = e->pipe_ops;
+    c->pipe_plan = e->pipe_plan;
+    c->counter = e->counter;
+    c->memory = e->memory;
+    c->probe = e->options.probe;
+    c->ctas = e->options.ctas;
+    c->observed = c->probe || c->roles;
+    c->runs_ahead = !(e->options.in_step || e->team || e->govern || e->marks.count || c->probe || c->transfers);
+    c->queue = e->queue;
+    c->error = error;
+    c->source = source;
+    c->marks = e->marks;
+    c->cta_count = launch->cta_count;
+    c->warps_per_cta = launch->warps_per_cta;
+    c->progress = e->options.progress;
+    c->progress_context = e->options.progress_context;
+    c->main = c;
+    c->now = UINT64_MAX; /* the cycle before the first */
+    c->answered_ps = start;
+    ww_clock_init(&c->clock, e->gpu.clock_sm_mhz);
+    c->clock.origin_ps = c->start_ps = start;
+    c->clock.origin_cycle = 0;
+    c->mhz[WW_DOMAIN_SM] = e->gpu.clock_sm_mhz;
+    c->mhz[WW_DOMAIN_L2] = e->gpu.clock_l2_mhz;
+    c->mhz[WW_DOMAIN_DRAM] = e->gpu.clock_dram_mhz;
+    c->govern = e->govern;
+    c->govern_at = WW_NEVER;
+    c->tick = (struct ww_event){.fn = ww_core_tick, .owner = c, .last = true};
+    c->cut = (struct ww_event){.fn = ww_core_epoch_end, .owner = c};
+    derive(c, launch);
+    bool pieces_on = e->options.pieces || e->govern;
+    WW_TRY(ww_pieces_begin(&c->pieces, pieces_on, launch->inst_count, start, &e->arena, error));
+    WW_TRY(ww_pipe_decode(&e->gpu, launch, &e->arena, &c->code, error));
+    if (c->pipe_plan.stages && !ww_barrel_decode(c, &e->arena))
+        return ww_fail_nomem(error, "decoded instructions");
+    return WW_OK;
+}
+
+/* The groups of SMs, and what is known of them between cycles. */
+static bool make_groups(struct ww_engine *e) {
+    struct ww_core *c = &e->core;
+    uint32_t count = e->gpu.sm_count;
+    c->group_shift = ww_shard_shift(count, e->threads);
+    c->groups = ((count - 1) >> c->group_shift) + 1;
+    c->group = ww_arena_lines(&e->arena, c->groups, sizeof *c->group);
+    c->glance = ww_arena_lines(&e->arena, c->groups, sizeof *c->glance);
+    for (uint32_t k = 0; k < 2; k++) c->mailed[k] = ww_arena_array(&e->arena, c->groups, sizeof *c->mailed[k]);
+    c->mail = e->mail;
+    c->next = ww_arena_lines(&e->arena, count, sizeof *c->next);
+    c->sm = ww_arena_array(&e->arena, count, sizeof *c->sm);
+    if (!c->group || !c->glance || !c->mailed[0] || !c->mailed[1] || !c->next || !c->sm) return false;
+    for (uint32_t g = 0; g < c->groups; g++) c->glance[g].next = WW_NEVER;
+    for (uint32_t i = 0; i < count; i++) c->next[i] = WW_NEVER;
+    return true;
+}
+
+static enum ww_code prepare_sms(struct ww_engine *e, const struct ww_launch *launch, struct ww_error *error) {
+    struct ww_core *c = &e->core;
+    uint32_t count = e->gpu.sm_count, ways = l1_ways(c, launch);
+    struct ww_inst_count *inst = ww_arena_lines(&e->arena, (size_t)launch->inst_count + 1, sizeof *inst);
+    if (!inst || !make_groups(e)) return ww_fail_nomem(error, "the SMs");
+    WW_TRY(ww_epochs_begin(&c->epochs, e->options.epoch_cycles ? e->options.epoch_cycles : 4096, inst, error));
+    ww_memsys_count_insts(e->memory, inst);
+    if (e->team) WW_TRY(ww_shards_begin(c, e->team, &e->arena, &e->shard, error));
+    for (uint32_t i = 0; i < count; i++) {
+        struct ww_core *of = c->shard ? &c->shard[i >> c->group_shift].core : c;
+        WW_TRY(ww_sm_init(&c->sm[i], of, i, &e->arena, ways, e->settings, e->options.seed + i, error));
+        if (!ww_fetch_init(&c->sm[i], &e->arena, e->fetch_state + i * e->fetch_stride))
+            return ww_fail_nomem(error, "a prefetcher");
+        c->sm[i].now = UINT64_MAX;
+        c->sm[i].cta_room = c->ctas_per_sm;
+    }
+    if (c->govern) ww_govern_begin(c, launch);
+    return WW_OK;
+}
+
+static bool finished(const struct ww_core *c) {
+    return c->next_cta >= c->cta_count && c->ended_ctas == c->launched_ctas && c->inflight == 0 &&
+           ww_memsys_idle(c->memory);
+}
+
+static enum ww_code run(struct ww_core *c, struct ww_error *error) {
+    c->dispatch_at = c->next_cta < c->cta_count ? 0 : WW_NEVER;
+    if (c->pieces.on) ww_queue_add(c->queue, &c->cut, ww_clock_time(&c->clock, c->epochs.length));
+    if (c->dispatch_at == 0) ww_queue_add(c->queue, &c->tick, c->clock.origin_ps);
+    while (c->code_failed == WW_OK && !finished(c)) {
+        bool more = ww_queue_step(c->queue);
+        if (c->code_failed != WW_OK) break;
+        if (c->tick.queued) continue;
+        bool waits = c->inflight || c->ended_ctas == c->launched_ctas;
+        bool silent = ww_queue_now(c->queue) > c->answered_ps + SILENCE_PS;
+        if (!more || !waits || (silent && c->inflight)) return ww_engine_stuck(c, error);
+    }
+    return c->code_failed;
+}
+
+/* Gives back the CTAs that a failed launch still holds. */
+static void abandon(struct ww_core *c) {
+    if (c->shard) ww_shards_drain(c);
+    for (uint32_t i = 0; c->sm && i < c->gpu->sm_count; i++)
+        for (uint32_t k = 0; c->sm[i].cta && k < c->gpu->sm_max_ctas; k++)
+            if (c->sm[i].cta[k].resident) c->source->release(c->source->context, &c->sm[i].cta[k].trace);
+}
+
+/* The launch lasts to the end of its last CTA, and until memory has taken and acknowledged everything. */
+static uint64_t close_launch(struct ww_engine *e) {
+    struct ww_core *c = &e->core;
+    uint64_t now = ww_queue_now(e->queue), end;
+    if (c->shard) ww_shards_drain(c);
+    end = c->last_end;
+    if (now > c->start_ps) {
+        uint64_t drained = ww_clock_cycle(&c->clock, now);
+        if (drained > end) end = drained;
+    }
+    for (uint32_t i = 0; i < e->gpu.sm_count; i++) ww_sm_close(&c->sm[i], end);
+    e->end_ps = ww_clock_time(&c->clock, end);
+    if (e->end_ps < now) e->end_ps = now;
+    ww_memsys_end_launch(e->memory, e->end_ps);
+    ww_pieces_end(c, end, e->end_ps);
+    if (c->govern) ww_govern_end(c, end);
+    if (c->shard) ww_shards_end(c);
+    return end;
+}
+
+enum ww_code ww_engine_replay(struct ww_engine *engine, const struct ww_launch *launch,
+                              struct ww_cta_source *source, struct ww_arena *arena,
+                              struct ww_launch_result *out, struct ww_error *error) {
+    struct ww_core *c = &engine->core;
+    uint32_t ctas;
+    const char *limiter;
+    struct ww_error local;
+    if (!error) error = &local;
+    if (engine->broken)
+        return ww_fail(error, WW_USAGE, "", "the engine cannot go on after a launch that failed");
+    WW_TRY(ww_occupancy(&engine->gpu, launch, &ctas, &limiter, error));
+    if (launch->warps_per_cta != (launch->block[0] * launch->block[1] * launch->block[2] + 31) / 32)
+        return ww_fail(error, WW_INPUT, launch->kernel, "%u warps per CTA do not make up its block",
+                       launch->warps_per_cta);
+    WW_TRY(prepare(engine, launch, source, error));
+    WW_TRY(ww_smm_plan(&engine->gpu, launch, &engine->smem_plan, ctas, &c->smm, error));
+    if (c->smm.on) {
+        ctas = c->smm.ctas;
+        limiter = c->smm.limiter;
+    }
+    c->ctas_per_sm = ctas;
+    WW_TRY(prepare_sms(engine, launch, error));
+    c->next_cta = source->next(source->context, c->next_cta);
+    enum ww_code code = run(c, error);
+    engine->broken = code != WW_OK;
+    if (code != WW_OK) abandon(c);
+    ww_queue_cancel(engine->queue, &c->tick);
+    ww_queue_cancel(engine->queue, &c->cut);
+    if (code != WW_OK) return code;
+    out->ctas_per_sm = ctas;
+    out->occupancy_limiter = c->cta_count < (uint64_t)ctas * engine->gpu.sm_count ? "grid" : limiter;
+    return ww_engine_result(engine, launch, close_launch(engine), arena, out, error);
+}
+
+struct from_trace {
+    struct ww_trace *trace;
+    size_t launch;
+};
+
+static enum ww_code load_cta(void *context, uint64_t cta, struct ww_cta_trace *out, struct ww_error *error) {
+    const struct from_trace *f = context;
+    return ww_trace_load_cta(f->trace, f->launch, cta, out, error);
+}
+
+static void release_cta(void *context, struct ww_cta_trace *cta) {
+    const struct from_trace *f = context;
+    ww_trace_release_cta(f->trace, cta);
+}
+
+static uint64_t next_cta(void *context, uint64_t cta) {
+    const struct from_trace *f = context;
+    return ww_trace_next_cta(f->trace, f->launch, cta);
+}
+
+enum ww_code ww_engine_launch(struct ww_engine *engine, struct ww_trace *trace, size_t index,
+                              struct ww_arena *arena, struct ww_launch_result *out, struct ww_error *error) {
+    struct from_trace from = {trace, index};
+    struct ww_cta_source source = {&from, load_cta, release_cta, next_cta};
+    const struct ww_launch *launch;
+    WW_TRY(ww_trace_launch(trace, index, &launch, error));
+    return ww_engine_replay(engine, launch, &source, arena, out, error);
+}

@@ -1,0 +1,83 @@
+/* engine.h: replays launches of a trace on one GPU and counts.
+ *
+ * The engine lives over all launches of a run, so that L2 contents carry over; L1s are invalidated between
+ * launches, as the hardware does.
+ */
+#ifndef WW_CORE_ENGINE_H
+#define WW_CORE_ENGINE_H
+
+#include "../../../traces/trace.h"
+#include "../../config/gpu.h"
+#include "../../mech/mech.h"
+#include "../../result/result.h"
+
+struct ww_engine;
+struct ww_cta_log;
+struct ww_probe;
+struct ww_transfer_log;
+
+struct ww_engine_options {
+    const struct ww_gpu_spec *gpu;
+    const struct ww_mech_choice *mechanism; /* WW_KIND_COUNT of them */
+    uint32_t epoch_cycles;
+    uint64_t seed;
+    bool per_pc;
+    bool pieces; /* keep the launch's pieces, for energy by epoch (a governor needs them anyway) */
+    struct ww_transfer_log *transfers; /* notes transfers to shared memory; as probe */
+    struct ww_probe *probe;            /* notes issues of instructions; the caller's, or NULL (core/sm/probe.h) */
+    struct ww_cta_log *ctas; /* notes when and where CTAs run; the caller's, or NULL (core/launch/ctalog.h) */
+    uint32_t threads; /* that step SMs, results are the same; 0: one. It is one for few SMs, with a governor, or
+                       * any of these logs */
+    bool in_step;     /* no SM goes ahead of the others; results are the same */
+    ww_progress_fn progress;
+    void *progress_context;
+};
+
+/* Errors: WW_NOMEM, WW_USAGE (a mechanism that core does not offer a place for). */
+enum ww_code ww_engine_new(const struct ww_engine_options *options, struct ww_engine **engine,
+                           struct ww_error *error);
+void ww_engine_free(struct ww_engine *engine);
+/* Says which instructions of the next launch copy tiles to shared memory (an enum ww_copy_role each,
+ * traces/transform/copy.h), so that the time of these copies is counted (transfer*). The caller's, until the launch has
+ * ended; NULL: none. */
+void ww_engine_roles(struct ww_engine *engine, const uint8_t *roles);
+/* Replays launch `index` of the trace to its end. Fills everything of *out but energy and index; arrays and
+ * strings are taken from `arena`. Errors: WW_UNSUPPORTED (a CTA fits no SM: says which limit), WW_INPUT
+ * (trace), WW_INTERNAL (deadlock: says what waits for what). */
+enum ww_code ww_engine_launch(struct ww_engine *engine, struct ww_trace *trace, size_t index,
+                              struct ww_arena *arena, struct ww_launch_result *out, struct ww_error *error);
+/* The pieces of the launch that was replayed last, in order of time; valid until the next one. */
+const struct ww_piece *ww_engine_pieces(const struct ww_engine *engine, size_t *count);
+/* A part of a launch: CTAs first .. end - 1, dispatched as if they were all that there is; those that fill the
+ * machine are under way already, unless the first is the launch's, or they are to be in step (under_way.h).
+ * When CTA mark[i] (or the first behind it that the file holds) is dispatched, a piece ends there and
+ * mark_cycle[i] is the cycle; UINT64_MAX: it was not. Marks rise. Needs an engine with pieces. */
+struct ww_engine_part {
+    uint64_t first, end;
+    bool in_step;
+    uint64_t work_first, work_end;
+    uint64_t *work; /* gets the warp instructions of CTAs work_first .. work_end - 1; or NULL */
+    const uint64_t *mark;
+    uint64_t *mark_cycle;
+    size_t mark_count;
+};
+/* Replays a part to its end, the machine empty before and after; otherwise as ww_engine_launch. */
+enum ww_code ww_engine_part(struct ww_engine *engine, struct ww_trace *trace, size_t index,
+                            const struct ww_engine_part *part, struct ww_arena *arena,
+                            struct ww_launch_result *out, struct ww_error *error);
+/* What was warmed: warp instructions looked at, sectors that their accesses touched. */
+struct ww_warmed {
+    uint64_t instructions, sectors;
+};
+/* Lets the L2 and the TLBs see the global accesses of CTAs first .. end - 1 of a launch, without time
+ * (warm.h). Adds to *warmed. Errors: WW_INPUT, WW_NOMEM. */
+enum ww_code ww_engine_warm(struct ww_engine *engine, struct ww_trace *trace, size_t index, uint64_t first,
+                            uint64_t end, struct ww_warmed *warmed, struct ww_error *error);
+/* The next launch begins at `ps`, if that is later than now: where it stands to refreshes and to the edges of
+ * other clocks depends on what was before. */
+void ww_engine_set_time(struct ww_engine *engine, uint64_t ps);
+/* CTAs per SM that the limits allow, and which limit binds ("threads", "ctas", "registers", "shared"). */
+enum ww_code ww_occupancy(const struct ww_gpu_spec *gpu, const struct ww_launch *launch, uint32_t *ctas,
+                          const char **limiter, struct ww_error *error);
+
+#endif

@@ -1,0 +1,51 @@
+/* engine_internal.h: the engine's parts, for its own files and for tests. */
+#ifndef WW_CORE_ENGINE_INTERNAL_H
+#define WW_CORE_ENGINE_INTERNAL_H
+
+#include "engine.h"
+#include "govern.h"
+#include "../sm/sm.h"
+
+struct ww_engine {
+    struct ww_engine_options options;
+    struct ww_gpu_spec gpu;
+    const struct ww_sched_ops *ops;
+    const void *settings;
+    struct ww_lsu_plan lsu_plan;
+    struct ww_smem_plan smem_plan;
+    struct ww_dma_plan dma_plan;
+    const struct ww_fetch_ops *fetch_ops;
+    const void *fetch_settings;
+    struct ww_fetch_plan fetch_plan;
+    uint8_t *fetch_state; /* of the prefetchers, one SM after the other; lives over launches */
+    size_t fetch_stride;  /* bytes of one */
+    uint64_t launches;
+    const uint8_t *roles;
+    const struct ww_pipe_ops *pipe_ops;
+    struct ww_pipe_plan pipe_plan;
+    struct ww_govern *govern; /* NULL: none */
+    struct ww_queue *queue;
+    struct ww_memsys *memory;
+    struct ww_mail *mail;   /* of the SMs; see sm.h */
+    uint32_t threads;       /* that step them */
+    struct ww_team *team;   /* beside the caller's; NULL: there are none */
+    struct ww_shard *shard; /* by group of SMs, kept between launches; NULL: there are none yet */
+    struct ww_arena arena;  /* of the launch */
+    struct ww_core core;
+    uint64_t counter[WW_COUNTER_COUNT];
+    uint64_t end_ps;       /* of the last launch */
+    struct ww_marks marks; /* of the next launch */
+    bool broken;           /* a launch failed: memory may still owe answers to it */
+};
+
+/* Replays a launch whose CTAs come from `source`; otherwise as ww_engine_launch. */
+enum ww_code ww_engine_replay(struct ww_engine *engine, const struct ww_launch *launch,
+                              struct ww_cta_source *source, struct ww_arena *arena,
+                              struct ww_launch_result *out, struct ww_error *error);
+/* Says what keeps the launch from its end. WW_INPUT if it is a barrier of the trace, else WW_INTERNAL. */
+enum ww_code ww_engine_stuck(const struct ww_core *core, struct ww_error *error);
+/* Adds up the launch's counts. `cycles`: of the launch. Errors: WW_NOMEM. */
+enum ww_code ww_engine_result(struct ww_engine *engine, const struct ww_launch *launch, uint64_t cycles,
+                              struct ww_arena *arena, struct ww_launch_result *out, struct ww_error *error);
+
+#endif

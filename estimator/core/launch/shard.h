@@ -1,0 +1,56 @@
+/* shard.h: the SMs of a launch stepped by several threads, with the results of one.
+ *
+ *   a cycle:  miss queues are offered, CTAs placed | groups of SMs step, each on one thread | counts are added
+ * up | the first thread lets memory's events pass up to the next | edge, then steps groups, too
+ *
+ * In a cycle SMs do not see one another (engine_tick.c), so any thread may step any of them. What a step
+ * changes that is not the SM's (counters, epochs, pools) is kept once for each group of SMs, in a copy of
+ * struct ww_core that these SMs take for the launch's: it does not matter who adds to a sum first. Memory's
+ * events between two edges of the SMs neither see nor change an SM: what they say to it waits for the next
+ * edge. */
+#ifndef WW_CORE_SHARD_H
+#define WW_CORE_SHARD_H
+
+#include "../sm/sm.h"
+
+#define WW_THREADS_MAX 16
+#define WW_THREADS_SMS 20 /* SMs of a cycle that are worth telling other threads of */
+
+/* A group of SMs, and what they count. */
+struct ww_shard {
+    struct ww_core core; /* the launch's, but for what is counted */
+    struct ww_error error;
+    struct ww_cta_source source;                     /* of CTAs; it keeps those that have ended ... */
+    struct ww_cta_trace *gone;                       /* ... here, until all SMs have stepped */
+    uint64_t seen_inflight, seen_issued, seen_ended; /* of these, what a tally has */
+    uint32_t gone_count;
+    uint64_t counter[WW_COUNTER_COUNT];
+};
+
+struct ww_team;
+
+/* Starts threads - 1 threads for an engine of so many SMs. Errors: WW_NOMEM, WW_FAIL (no thread could be
+ * started). */
+enum ww_code ww_team_new(uint32_t threads, uint32_t sms, struct ww_team **team, struct ww_error *error);
+/* Ends them. NULL is allowed. */
+void ww_team_free(struct ww_team *team);
+/* SMs that can act in `cycle` do so. Memory's events up to the next edge may have passed then. */
+void ww_team_step(struct ww_core *core, uint64_t cycle);
+
+/* How many SMs, as a power of two, make a group: 64, or so few that each of `threads` threads has several. */
+uint32_t ww_shard_shift(uint32_t sms, uint32_t threads);
+/* Makes a shard of each group of the core, whose SMs have not been made yet; *kept, which is made at the first
+ * launch, holds them and what they allocate from launch to launch. Errors: WW_NOMEM. */
+enum ww_code ww_shards_begin(struct ww_core *core, struct ww_team *team, struct ww_arena *arena,
+                             struct ww_shard **kept, struct ww_error *error);
+/* Steps the SMs of one shard in `cycle`. */
+void ww_shard_step(struct ww_shard *shard, uint32_t group, uint64_t cycle);
+/* Releases what shards keep of CTAs that have ended, and finds out when the last one has. */
+void ww_shards_drain(struct ww_core *core);
+/* Adds the shards' counters to n. */
+void ww_shards_count(const struct ww_core *core, uint64_t *n);
+/* The launch has ended: what else its result is made of is added up in the core. */
+void ww_shards_end(struct ww_core *core);
+void ww_shards_free(struct ww_shard *kept, uint32_t count);
+
+#endif

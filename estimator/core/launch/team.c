@@ -1,0 +1,212 @@
+/* The threads of an engine. A cycle's groups of SMs stand in one word of bits; who takes a bit out of it steps
+ * that group. A thread takes those of its own part first, so that an SM's state stays in one processor's cache.
+ */
+#include "../../base/locale.h"
+#include "shard.h"
+
+#include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define LINE 128
+#define SPINS 4000  /* looks before a thread sleeps: tens of microseconds, several cycles */
+#define YIELDS 2000 /* looks before the first thread lets others run */
+
+/* What a thread's groups have changed; the first thread takes it over after each cycle. */
+struct tally {
+    _Alignas(LINE) uint64_t inflight, issued, ended;
+    uint64_t dispatch_at; /* earliest */
+    bool failed, gone;
+};
+
+struct worker {
+    struct ww_team *team;
+    pthread_t thread;
+    uint32_t index;
+};
+
+struct ww_team {
+    _Alignas(LINE) _Atomic uint64_t open; /* groups that nobody has taken */
+    _Alignas(LINE) _Atomic uint64_t done; /* that have stepped */
+    _Alignas(LINE) struct ww_core *core;  /* written while `open` and all threads are at rest */
+    uint64_t cycle;
+    uint32_t threads, started;
+    uint64_t part[WW_THREADS_MAX]; /* by thread: its groups */
+    _Alignas(LINE) _Atomic uint32_t sleeping;
+    atomic_bool stop;
+    pthread_mutex_t lock;
+    pthread_cond_t posted;
+    struct worker worker[WW_THREADS_MAX];
+    struct tally tally[WW_THREADS_MAX];
+};
+
+static inline void pause_cpu(void) {
+#if defined __x86_64__ || defined __i386__
+    __builtin_ia32_pause();
+#endif
+}
+
+/* Steps a group and notes what has changed. */
+static void step(struct ww_team *t, uint32_t thread, uint32_t group) {
+    struct ww_shard *s = &t->core->shard[group];
+    struct tally *n = &t->tally[thread];
+    ww_shard_step(s, group, t->cycle);
+    n->inflight += s->core.inflight - s->seen_inflight;
+    n->issued += s->core.issued - s->seen_issued;
+    n->ended += s->core.ended_ctas - s->seen_ended;
+    s->seen_inflight = s->core.inflight;
+    s->seen_issued = s->core.issued;
+    s->seen_ended = s->core.ended_ctas;
+    if (s->core.dispatch_at < n->dispatch_at) n->dispatch_at = s->core.dispatch_at;
+    s->core.dispatch_at = WW_NEVER;
+    n->failed |= s->core.code_failed != WW_OK;
+    n->gone |= s->gone_count != 0;
+}
+
+/* The groups of a thread's own part. */
+static uint64_t part_of(uint32_t groups, uint32_t threads, uint32_t thread) {
+    uint32_t from = groups * thread / threads, to = groups * (thread + 1) / threads;
+    uint64_t below = to < 64 ? (1ull << to) - 1 : UINT64_MAX;
+    return below & ~((1ull << from) - 1);
+}
+
+/* Steps groups as long as there are any that nobody has taken. */
+static void take(struct ww_team *t, uint32_t thread) {
+    uint64_t open;
+    while ((open = atomic_load_explicit(&t->open, memory_order_acquire)) != 0) {
+        uint64_t own = open & t->part[thread], from = own ? own : open, bit = from & -from;
+        if (!(atomic_fetch_and_explicit(&t->open, ~bit, memory_order_acq_rel) & bit)) continue;
+        step(t, thread, (uint32_t)__builtin_ctzll(bit));
+        atomic_fetch_or_explicit(&t->done, bit, memory_order_release);
+    }
+}
+
+/* Waits for groups to be taken; false: the team ends. */
+static bool wait_for_work(struct ww_team *t) {
+    for (int i = 0; i < SPINS; i++) {
+        if (atomic_load_explicit(&t->open, memory_order_acquire)) return true;
+        pause_cpu();
+    }
+    pthread_mutex_lock(&t->lock);
+    atomic_fetch_add(&t->sleeping, 1);
+    while (!atomic_load(&t->open) && !atomic_load(&t->stop)) pthread_cond_wait(&t->posted, &t->lock);
+    atomic_fetch_sub(&t->sleeping, 1);
+    pthread_mutex_unlock(&t->lock);
+    return !atomic_load(&t->stop);
+}
+
+static void *work(void *context) {
+    WW_PLAIN_LOCALE;
+    const struct worker *w = context;
+    while (wait_for_work(w->team)) take(w->team, w->index);
+    return NULL;
+}
+
+static void wake(struct ww_team *t) {
+    pthread_mutex_lock(&t->lock);
+    pthread_cond_broadcast(&t->posted);
+    pthread_mutex_unlock(&t->lock);
+}
+
+enum ww_code ww_team_new(uint32_t threads, uint32_t sms, struct ww_team **team, struct ww_error *error) {
+    struct ww_team *t = aligned_alloc(LINE, (sizeof *t + LINE - 1) / LINE * LINE);
+    if (!t) return ww_fail_nomem(error, "threads");
+    *t = (struct ww_team){.threads = threads};
+    uint32_t groups = ((sms - 1) >> ww_shard_shift(sms, threads)) + 1;
+    for (uint32_t i = 0; i < threads; i++) {
+        t->tally[i].dispatch_at = WW_NEVER;
+        t->part[i] = part_of(groups, threads, i);
+    }
+    pthread_mutex_init(&t->lock, NULL);
+    pthread_cond_init(&t->posted, NULL);
+    *team = t;
+    for (uint32_t i = 1; i < threads; i++, t->started++) {
+        t->worker[i] = (struct worker){.team = t, .index = i};
+        int why = pthread_create(&t->worker[i].thread, NULL, work, &t->worker[i]);
+        if (why)
+            return ww_fail(error, WW_IO, "", "cannot start thread %u of %u: %s", i + 1, threads, strerror(why));
+    }
+    return WW_OK;
+}
+
+void ww_team_free(struct ww_team *t) {
+    if (!t) return;
+    atomic_store(&t->stop, true);
+    wake(t);
+    for (uint32_t i = 1; i <= t->started; i++) pthread_join(t->worker[i].thread, NULL);
+    pthread_cond_destroy(&t->posted);
+    pthread_mutex_destroy(&t->lock);
+    free(t);
+}
+
+/* The errors of a cycle: the code of the first SM's, the words of the last, as with one thread. */
+static void take_errors(struct ww_core *core) {
+    for (uint32_t g = 0; g < core->groups; g++) {
+        struct ww_shard *s = &core->shard[g];
+        if (s->core.code_failed == WW_OK) continue;
+        *core->error = s->error;
+        ww_core_fail(core, s->core.code_failed);
+    }
+}
+
+static void take_tallies(struct ww_core *core, struct ww_team *t) {
+    bool failed = false, gone = false;
+    for (uint32_t i = 0; i < t->threads; i++) {
+        struct tally *n = &t->tally[i];
+        core->inflight += n->inflight;
+        core->issued += n->issued;
+        core->ended_ctas += n->ended;
+        if (n->dispatch_at < core->dispatch_at && core->next_cta < core->cta_count)
+            core->dispatch_at = n->dispatch_at;
+        failed |= n->failed;
+        gone |= n->gone;
+        n->inflight = n->issued = n->ended = 0;
+        n->dispatch_at = WW_NEVER;
+        n->failed = n->gone = false;
+    }
+    if (failed) take_errors(core);
+    if (gone) ww_shards_drain(core);
+}
+
+/* Lets events of the memory system pass that come before the next edge ends, while others step SMs. The end of
+ * an epoch, which looks at SMs, and what comes after the memory system has nothing more to do are left to the
+ * queue. */
+static void pass_events(struct ww_core *core, const struct ww_team *t) {
+    uint64_t end = ww_clock_time(&core->clock, t->cycle + 1);
+    if (core->cut.queued && core->cut.time <= end) end = core->cut.time - 1;
+    while (!ww_memsys_idle(core->memory) && ww_queue_next(core->queue) <= end) ww_queue_step(core->queue);
+}
+
+static void step_together(struct ww_core *core, struct ww_team *t, uint64_t due) {
+    atomic_store_explicit(&t->done, 0, memory_order_relaxed);
+    atomic_store(&t->open, due);
+    if (atomic_load(&t->sleeping)) wake(t);
+    pass_events(core, t);
+    take(t, 0);
+    for (int i = 1; atomic_load_explicit(&t->done, memory_order_acquire) != due; i++) {
+        pause_cpu();
+        if (i % YIELDS == 0) sched_yield();
+    }
+}
+
+void ww_team_step(struct ww_core *core, uint64_t cycle) {
+    struct ww_team *t = core->team;
+    uint64_t due = 0;
+    uint32_t sms = 0;
+    for (uint32_t g = 0; g < core->groups; g++) {
+        const struct ww_glance *glance = &core->glance[g];
+        uint64_t mail = core->mailed[cycle & 1][g];
+        if (glance->next > cycle && !mail) continue;
+        due |= 1ull << g;
+        sms += (glance->next <= cycle ? glance->due : 0) + (uint32_t)__builtin_popcountll(mail);
+    }
+    t->core = core;
+    t->cycle = cycle;
+    if (sms >= WW_THREADS_SMS && (due & (due - 1)))
+        step_together(core, t, due);
+    else
+        for (; due; due &= due - 1) step(t, 0, (uint32_t)__builtin_ctzll(due));
+    take_tallies(core, t);
+}

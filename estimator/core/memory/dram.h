@@ -1,0 +1,75 @@
+/* dram.h: DRAM channels: queues, FR-FCFS scheduling, bank and bus timing, refresh.
+ *
+ *   L2 slices --push--> read queue  \
+ *                                    > scheduler -> row commands (precharge + activate), column commands
+ *   L2 slices --push--> write queue /
+ *
+ * - A request is for some sectors of one L2 line: so many bursts of one row of one bank.
+ * - First-ready, first-come: column commands to open rows first, the oldest among those ready soonest; a
+ *   bank without a hit precharges and activates for its oldest request, beside the data transfers of others.
+ *   A request older than WW_DRAM_AGE_CAP cycles stops hits of its bank from passing it.
+ * - Writes wait until three quarters of their queue are taken or no read waits, and drain to a quarter.
+ * - Commands obey tRCD tRP tCL tRAS tRRD tFAW tCCD tCCD_L tWTR tWR tRTP, the data bus and its turnaround.
+ * - All banks are refreshed together every tREFI, or (dram.refresh = bank) one after another, each every
+ *   tREFI, while the others go on; an idle channel makes up for it when it is next looked at, so that idle
+ *   memory costs no event.
+ * - The queues are measured in bursts. A request enters as a whole as soon as there is room for its first.
+ * - Column commands are decided up to WW_DRAM_AHEAD cycles ahead, as by a controller's command buffer.
+ *
+ * Times are cycles of the DRAM command clock unless they end in _ps. The sources of the rules are the JEDEC
+ * standards JESD212 (GDDR5) and JESD235 (HBM); FR-FCFS is after Rixner et al., ISCA 2000.
+ */
+#ifndef WW_CORE_DRAM_H
+#define WW_CORE_DRAM_H
+
+#include "../../base/arena.h"
+#include "../../config/gpu.h"
+#include "../../result/result.h"
+#include "addrmap.h"
+#include "../time/event.h"
+
+#define WW_DRAM_AGE_CAP 1000 /* cycles; bounds the wait behind row hits */
+#define WW_DRAM_AHEAD 16     /* cycles */
+
+enum ww_dram_direction { WW_DRAM_READ, WW_DRAM_WRITE };
+
+struct ww_dram_request {
+    struct ww_dram_place place;
+    uint32_t slice;
+    uint32_t miss;   /* the slice's own; given back */
+    uint16_t bursts; /* 1 or more */
+    uint8_t mask;    /* sectors; given back */
+    uint8_t direction;
+};
+
+/* What the L2 offers the DRAM. */
+struct ww_dram_client {
+    void *context;
+    /* The last burst of a read is at the slice at time ps (not before now). */
+    void (*done)(void *context, const struct ww_dram_request *request, uint64_t ps);
+    /* The last burst of a write is on its way; nothing more is heard of it. */
+    void (*written)(void *context, const struct ww_dram_request *request);
+    /* A queue of the channel, found full before, may have room from time ps on. */
+    void (*room)(void *context, uint32_t channel, uint64_t ps);
+};
+
+struct ww_dram;
+/* Takes its memory from the arena; NULL: out of memory. counter: see memsys.h. */
+struct ww_dram *ww_dram_new(const struct ww_gpu_spec *gpu, struct ww_queue *queue,
+                            const struct ww_dram_client *client, uint64_t *counter, struct ww_arena *arena);
+/* If there is none, the client will be told when there is. */
+bool ww_dram_has_room(struct ww_dram *d, uint32_t channel, enum ww_dram_direction direction);
+/* Requests that wait at the channel. */
+uint32_t ww_dram_waiting(const struct ww_dram *d, uint32_t channel, enum ww_dram_direction direction);
+/* Queues a request from time now on, which may be a little ahead of the queue's; there must be room. Counts
+ * its sectors, in units of 32 bytes. */
+void ww_dram_push(struct ww_dram *d, uint32_t channel, const struct ww_dram_request *request, uint64_t now_ps);
+/* Bursts that one L2 sector takes. */
+uint32_t ww_dram_bursts_per_sector(const struct ww_gpu_spec *gpu);
+/* Brings refreshes and cycle counters up to time ps. */
+void ww_dram_settle(struct ww_dram *d, uint64_t now_ps);
+/* Adds the cycles that are not settled up to time ps to `counter`; the DRAM stays as it is. */
+void ww_dram_count(const struct ww_dram *d, uint64_t now_ps, uint64_t *counter);
+struct ww_clock *ww_dram_clock(struct ww_dram *d);
+
+#endif

@@ -1,0 +1,228 @@
+/* l2.h: the L2 slices.
+ *
+ *   crossbar --> input FIFO --> tags --hit--------------------------> reply
+ *                  (in order)     |--miss--> miss record --> DRAM --> fill --> replies
+ *
+ * - Sectored, write-back, allocate on read and write. The request at the head of the FIFO is served when all
+ *   of it can proceed; parts that can (hits, sectors for which there is an MSHR) go ahead of the rest of
+ *   the same request. A head that cannot proceed stalls the slice (l2_stall_cycles) until a fill, a
+ *   delivered reply or room at the DRAM lets it; fills go on meanwhile.
+ * - l2.latency is spent before the tags, so a miss pays it before DRAM sees it.
+ * - An MSHR is a sector with an outstanding read; requests for a pending sector join it, l2.mshr_merge of
+ *   them. Sectors that one request misses in one line form one DRAM request.
+ * - Writes: a sector written in full becomes valid and dirty without a fetch. Of a sector written in part,
+ *   the slice keeps the bytes written (as hardware with byte masks does) and fetches nothing until it is
+ *   read ("lazy fetch on read"). Requests carry no byte mask, so bytes are counted, and a sector counts
+ *   as written in full when the count reaches its size; a read before that fetches the sector.
+ *   A dirty sector, also one written in part, is written back as a whole sector when its line is replaced.
+ * - Atomics are performed in the slice: they need the sector valid (else they miss like a read), make it
+ *   dirty, and hold the slice for l2.atomic_cycles for each update that has to follow another.
+ * - Reads and fills have ports of their own, each l2.bytes_per_cycle wide.
+ *
+ * Two partitions (l2.partitions; NVIDIA, A100 Tensor Core GPU Architecture, 2020: each caches data for the SMs
+ * directly connected to it, hardware keeps them coherent):
+ *
+ *   SM --read--> slice of its partition --hit--> reply
+ *                   |--miss, home here--> DRAM
+ *                   |--miss, home there--> counterpart, l2.far_latency later --hit or DRAM--> copy here, reply
+ *
+ * - A line's home is the slice of its DRAM channel; a read from the other partition leaves a copy there, in the
+ *   slice with the same place in it. Writes and atomics go to the home and make the copy invalid.
+ * - Requests of counterparts have an input and fills of their own, and copies take at most half of the MSHRs
+ * and never all ways of a set, so that no partition waits for itself.
+ * - A sector counts as hit, merged or missed where it was found last; l2_far counts those asked of a home.
+ *
+ * Requests are of L1 lines: granules of 32 bytes carry masks between the two caches' ideas of sectors.
+ */
+#ifndef WW_CORE_L2_H
+#define WW_CORE_L2_H
+
+#include "../../base/bits.h"
+#include "addrmap.h"
+#include "dram.h"
+#include "l2_tags.h"
+#include "xbar.h"
+
+#define WW_L2_WALKER UINT16_MAX /* in place of an SM's number: a page walk's read */
+#define WW_L2_TIME_BITS 8 /* port times are kept in parts of a cycle, so that odd widths give their rate */
+#define WW_L2_WAITERS_MAX 16384u /* of a slice; a head request waits if all are taken */
+
+struct ww_l2_packet { /* a request at a slice */
+    uint64_t address, local;
+    uint64_t ready; /* L2 cycle at which it may be looked up */
+    uint32_t tag, inst;
+    uint16_t sm, bytes, atomic_ops;
+    uint8_t granules, kind, needs_reply, source, fine, walked;
+};
+
+struct ww_l2_txn { /* a read or atomic that was not served at once */
+    uint64_t address;
+    uint32_t tag;
+    uint32_t next; /* in the free list */
+    uint16_t sm, bytes, atomic_ops;
+    uint8_t left; /* granules not replied yet */
+    uint8_t have; /* of these, served */
+    uint8_t kind, needs_reply, source, level, fine, walked;
+    bool performed; /* an atomic's addresses have had their time */
+};
+
+struct ww_l2_waiter { /* a txn that waits for sectors of one line */
+    uint32_t txn, next;
+    uint8_t mask;        /* sectors waited for */
+    uint8_t base, shift; /* line granule = request granule - base + shift */
+};
+
+struct ww_l2_miss { /* a line with pending sectors */
+    uint32_t line;
+    uint32_t first, last; /* waiters */
+    uint32_t next;        /* in the free list */
+    uint16_t joined[8];   /* requests per sector */
+};
+
+struct ww_l2_fill {
+    uint64_t ready; /* L2 cycle */
+    uint32_t miss;
+    uint8_t mask, level; /* level: enum ww_mem_level */
+    bool begun;
+};
+
+struct ww_l2_fills { /* ring, in order of time */
+    struct ww_l2_fill *fill;
+    uint32_t head, count, mask;
+};
+
+/* What a head request can wait for, beside a fill. */
+enum ww_l2_wait { WW_L2_WAIT_REPLY = 1, WW_L2_WAIT_READ = 2, WW_L2_WAIT_WRITE = 4 };
+
+/* needs_reply of packets and txns: to whom. */
+enum { WW_L2_REPLY_SM = 1, WW_L2_REPLY_PEER }; /* peer: tag is its miss record */
+
+/* Bit of slice-local addresses: a copy of a line whose home is the slice's counterpart in the other partition.
+ */
+#define WW_L2_COPY ((uint64_t)1 << 56)
+
+/* Requests that wait for the slice, and how far the head of them has come. */
+struct ww_l2_input {
+    struct ww_l2_packet *packet; /* ring */
+    uint32_t packet_head, packet_count, packet_mask;
+    bool begun, blocked;
+    uint8_t left; /* granules of the head not looked up yet */
+    uint8_t hits; /* sectors of it that hit */
+    uint32_t head_txn;
+    uint64_t blocked_since;
+    uint8_t waits; /* of a blocked head: enum ww_l2_wait; 0: for a fill */
+    bool retry;    /* what the blocked head waited for has come */
+};
+
+/* Where requests and fills come from. */
+enum { WW_L2_NEAR, WW_L2_FAR, WW_L2_SIDES }; /* crossbar and DRAM; the other partition */
+
+struct ww_l2_slice {
+    struct ww_event event;
+    struct ww_l2 *l2;
+    uint32_t index, channel;
+    struct ww_l2_tags tags;
+    struct ww_l2_input in[WW_L2_SIDES];
+    struct ww_l2_fills fills[WW_L2_SIDES];
+    struct ww_l2_miss *miss;
+    struct ww_l2_waiter *waiter;
+    struct ww_l2_txn *txn;
+    uint32_t free_miss, free_waiter, free_txn;
+    uint32_t mshrs_used;
+    uint64_t free;                /* cycle at which tags and read port are free */
+    uint32_t rest;                /* parts of a cycle that the read port has still to be busy */
+    uint32_t fill_rest;           /* the fill port */
+    uint64_t fill_free;           /* cycle at which the fill port is free */
+    uint32_t copies;              /* MSHRs whose sectors come from the other partition */
+    bool fill_waits[WW_L2_SIDES]; /* a fill waits for room for its replies */
+};
+
+#define WW_L2_SEQUENCES 8
+#define WW_L2_TRUST_MAX 512u /* sectors prefetched in vain after which sequences must prove themselves */
+
+struct ww_l2_sequence {  /* bytes that are prefetched one after another; see l2_prefetch.h */
+    uint64_t start, end; /* of what may be fetched; equal: none */
+    uint64_t next;       /* to be fetched next */
+};
+
+struct ww_l2_prefetch {
+    struct ww_l2_sequence sequence[WW_L2_SEQUENCES];
+    uint64_t window, ahead; /* bytes; window 0: no prefetch */
+    uint32_t queue;         /* reads that may wait at a channel that takes a prefetch */
+    uint32_t turn, trust;   /* next sequence to be given up; sectors that may still go unused */
+};
+
+struct ww_l2 {
+    struct ww_queue *queue;
+    const struct ww_clock *clock;
+    struct ww_xbar *xbar;
+    struct ww_dram *dram;
+    const struct ww_addrmap *map;
+    uint64_t *counter;
+    struct ww_inst_count *inst; /* NULL: nobody asks */
+    uint64_t *live;             /* things in flight in the whole memory system */
+    struct ww_l2_slice *slice;
+    uint32_t *turn; /* by channel: its slice that is told first of room */
+    uint32_t slices, slices_per_channel;
+    uint32_t line_shift, line_granules, sector_granules, l1_sector_granules;
+    uint32_t sector_shift;          /* log2 of sector_granules */
+    uint32_t sides;                 /* inputs of a slice: 2 if there are two partitions */
+    uint32_t side_slices, side_sms; /* of a partition; side_slices 0: there is but one */
+    uint64_t copy_bit;              /* of line numbers: WW_L2_COPY; 0 if there is but one partition */
+    uint32_t far_latency;
+    uint32_t parts; /* L2 lines that an L1 line covers, at least 1 */
+    uint32_t mshrs, merge, latency, atomic_cycles, bursts_per_sector;
+    bool write_fetches; /* l2.write_miss=fetch */
+    uint32_t walks;     /* page walks at a time, for which slices have room */
+    /* The answer to a page walk's read, at L2 cycle `cycle`. */
+    void (*walk_read)(void *context, const struct ww_mem_reply *reply, uint64_t cycle);
+    void *walk_context;
+    uint32_t time_of[9]; /* of a port, by number of sectors: cycles << WW_L2_TIME_BITS, at least one */
+    uint8_t sectors_of[256], granules_of[256];
+    struct ww_l2_prefetch prefetch;
+};
+
+/* False: out of memory. */
+bool ww_l2_init(struct ww_l2 *l2, const struct ww_gpu_spec *gpu, struct ww_arena *arena, uint64_t seed);
+/* A request packet is at the slice at L2 cycle `arrived`. */
+void ww_l2_push(struct ww_l2 *l2, uint32_t slice, const struct ww_mem_request *request, uint64_t local,
+                uint8_t granules, uint64_t arrived);
+/* A page walk's read, which does not come through the crossbar, is at the slice's tags at `cycle`. */
+void ww_l2_push_walk(struct ww_l2 *l2, uint32_t slice, const struct ww_mem_request *request, uint64_t local,
+                     uint64_t cycle);
+/* Data are there for a miss record from cycle fill.ready on, from DRAM (WW_L2_NEAR) or the other partition. */
+void ww_l2_add_fill(struct ww_l2_slice *s, uint32_t side, struct ww_l2_fill fill);
+/* Asks the line's home in the other partition for sectors of a line of which the slice keeps a copy. */
+void ww_l2_ask_home(struct ww_l2_slice *s, uint64_t number, uint8_t mask, uint32_t miss, uint32_t inst,
+                    uint64_t cycle);
+/* The home's answer to its counterpart, whose miss record is the tag. */
+void ww_l2_answer(struct ww_l2_slice *home, const struct ww_l2_txn *t, uint8_t granules, uint64_t cycle);
+/* Makes sectors of the counterpart's copy of a line invalid. */
+void ww_l2_drop_copy(struct ww_l2_slice *home, uint64_t number, uint8_t sectors);
+/* Reads go to the slice of the SM's own partition that keeps a copy if the line's home is in the other one;
+ * place is the home's. */
+static inline struct ww_slice_place ww_l2_route(const struct ww_l2 *l2, const struct ww_mem_request *request,
+                                                struct ww_slice_place place) {
+    if (!l2->side_slices) return place;
+    bool far = (request->sm >= l2->side_sms) != (place.slice >= l2->side_slices);
+    place.local &= WW_L2_COPY - 1;
+    if (!far || request->kind != WW_MEM_READ) return place;
+    place.slice += place.slice >= l2->side_slices ? 0 - l2->side_slices : l2->side_slices;
+    place.local |= WW_L2_COPY;
+    return place;
+}
+/* DRAM's and the crossbar's calls. */
+void ww_l2_filled(void *context, const struct ww_dram_request *request, uint64_t ps);
+void ww_l2_written(void *context, const struct ww_dram_request *request);
+void ww_l2_room(void *context, uint32_t channel, uint64_t ps);
+void ww_l2_delivered(void *context, uint32_t slice, uint64_t now_ps);
+
+/* ---- between l2.c and l2_serve.c ---- */
+
+/* Serves what can be served of the slice's head request at `cycle`; true: all of it. */
+bool ww_l2_serve(struct ww_l2_slice *s, struct ww_l2_input *in, const struct ww_l2_packet *p, uint64_t cycle);
+/* Gives txn n the request granules `got`, which DRAM served, and replies what is complete. There must be
+ * room for a reply if the txn needs one. */
+void ww_l2_txn_got(struct ww_l2_slice *s, uint32_t n, uint8_t got, uint8_t level, uint64_t cycle);
+
+#endif

@@ -1,0 +1,110 @@
+/* l2_part.h: lines of an L2 slice and what DRAM is asked for them. Between l2_serve.c, l2_write.c and
+ * l2_prefetch.c. */
+#ifndef WW_CORE_L2_PART_H
+#define WW_CORE_L2_PART_H
+
+#include "../time/epoch.h"
+#include "l2.h"
+
+/* The part of a request that lies in one L2 line. */
+struct ww_l2_part {
+    uint64_t number;
+    uint32_t set, index; /* index WW_NONE: not present */
+    uint8_t want;        /* sectors */
+    uint8_t base, shift; /* line granule = request granule - base + shift */
+};
+
+/* Adds so many of the L2's sectors to a counter, which counts 32-byte sectors. */
+static inline void ww_l2_count(const struct ww_l2_slice *s, enum ww_counter counter, uint32_t sectors) {
+    s->l2->counter[counter] += (uint64_t)sectors << s->l2->sector_shift;
+}
+
+/* The same, for the instruction that asks. */
+static inline void ww_l2_count_inst(const struct ww_l2_slice *s, const struct ww_l2_packet *p,
+                                    enum ww_inst_counter counter, uint32_t sectors) {
+    if (s->l2->inst) s->l2->inst[p->inst].counter[counter] += (uint64_t)sectors << s->l2->sector_shift;
+}
+
+/* Part k of the request, of which `granules` are looked up. */
+static inline struct ww_l2_part ww_l2_find_part(struct ww_l2_slice *s, const struct ww_l2_packet *p, uint32_t k,
+                                                uint8_t granules) {
+    const struct ww_l2 *l2 = s->l2;
+    struct ww_l2_part part = {.base = (uint8_t)(k * l2->line_granules)};
+    uint64_t first = p->local + 32 * (uint64_t)part.base;
+    part.number = first >> l2->line_shift;
+    part.shift = (uint8_t)(first >> 5 & (l2->line_granules - 1));
+    part.want = l2->sectors_of[(uint8_t)(granules >> part.base << part.shift)];
+    part.set = ww_l2_tags_set(&s->tags, part.number);
+    part.index = ww_l2_tags_find(&s->tags, part.set, part.number);
+    return part;
+}
+
+/* Granules of the request that lie in part k. */
+static inline uint8_t ww_l2_granules_in(const struct ww_l2 *l2, uint8_t granules, uint32_t k) {
+    if (l2->parts == 1) return granules;
+    return (uint8_t)(granules & ((1u << l2->line_granules) - 1) << k * l2->line_granules);
+}
+
+/* Queues sectors of a line at the slice's channel, which must have room. */
+static inline void ww_l2_push_dram(struct ww_l2_slice *s, uint64_t number, uint8_t mask, uint32_t miss,
+                                   uint8_t direction, uint64_t cycle) {
+    struct ww_l2 *l2 = s->l2;
+    struct ww_dram_request request = {
+        .place = ww_addrmap_dram(l2->map, s->index, number << l2->line_shift),
+        .slice = s->index,
+        .miss = miss,
+        .mask = mask,
+        .bursts = (uint16_t)(ww_bits8(mask) * l2->bursts_per_sector),
+        .direction = direction,
+    };
+    ++*l2->live;
+    ww_dram_push(l2->dram, s->channel, &request, ww_clock_time(l2->clock, cycle));
+}
+
+/* Gives the part the way `victim` of its set, writing back what it holds; a dirty one needs room for writes
+ * at the channel. */
+static inline void ww_l2_replace(struct ww_l2_slice *s, struct ww_l2_part *part, uint32_t victim,
+                                 uint64_t cycle) {
+    const struct ww_l2_line *line = &s->tags.line[victim];
+    if (line->dirty) {
+        ww_l2_count(s, WW_C_L2_WRITEBACK, ww_bits8(line->dirty));
+        ww_l2_push_dram(s, line->number, line->dirty, 0, WW_DRAM_WRITE, cycle);
+    }
+    ww_l2_tags_install(&s->tags, part->set, victim, part->number);
+    part->index = victim;
+}
+
+/* Marks `need` of the part's line as asked for, in a miss record, and takes their MSHRs; the line must be
+ * there, and MSHRs enough free. Returns the record. */
+static inline uint32_t ww_l2_take_mshrs(struct ww_l2_slice *s, const struct ww_l2_part *part, uint8_t need) {
+    struct ww_l2_line *line = &s->tags.line[part->index];
+    if (!line->pending) {
+        uint32_t n = s->free_miss;
+        struct ww_l2_miss *miss = &s->miss[n];
+        s->free_miss = miss->next;
+        *miss = (struct ww_l2_miss){.line = part->index, .first = WW_NONE, .last = WW_NONE};
+        line->miss = n;
+    }
+    line->pending |= need;
+    s->mshrs_used += ww_bits8(need);
+    return line->miss;
+}
+
+/* ---- l2_serve.c ---- */
+/* Room for a reply, or at the channel; without it the input waits for it. */
+bool ww_l2_can_reply(struct ww_l2_slice *s, struct ww_l2_input *in, uint8_t needs_reply);
+bool ww_l2_dram_room(struct ww_l2_slice *s, struct ww_l2_input *in, enum ww_dram_direction direction);
+/* Answers all of a request at once. */
+void ww_l2_reply_whole(struct ww_l2_slice *s, const struct ww_l2_packet *p, uint64_t cycle);
+/* Gives the part a line, writing back the one that it replaces; false: not in this cycle. */
+bool ww_l2_claim(struct ww_l2_slice *s, struct ww_l2_input *in, struct ww_l2_part *part, uint64_t cycle);
+
+/* ---- l2_write.c ---- */
+/* Serves a write; false: it waits, with what is left of it in in->left. */
+bool ww_l2_serve_write(struct ww_l2_slice *s, struct ww_l2_input *in, const struct ww_l2_packet *p,
+                       uint64_t cycle);
+/* Notes what a write leaves of sectors of a line. */
+void ww_l2_mark_written(const struct ww_l2 *l2, struct ww_l2_line *line, uint8_t sectors,
+                        const struct ww_l2_packet *p);
+
+#endif

@@ -1,0 +1,87 @@
+#include "l2_tags.h"
+#include "../../base/hash.h"
+
+bool ww_l2_tags_init(struct ww_l2_tags *t, const struct ww_gpu_spec *gpu, struct ww_arena *arena,
+                     uint32_t slice, uint64_t seed) {
+    uint64_t bytes = ((uint64_t)gpu->l2_size_kb << 10) / gpu->l2_slices;
+    *t = (struct ww_l2_tags){.ways = gpu->l2_ways,
+                             .stride = (gpu->l2_ways + 7) & ~7u,
+                             .sets = (uint32_t)(bytes / ((uint64_t)gpu->l2_line * gpu->l2_ways)),
+                             .replace = gpu->l2_replace,
+                             .hash = gpu->l2_hash == WW_HASH_XOR};
+    ww_divider_init(&t->by_sets, t->sets);
+    while ((uint64_t)2 << t->fold_bits <= t->sets) t->fold_bits++;
+    t->fold_half = ww_fold_half(t->fold_bits);
+    ww_rng_seed(&t->rng, ww_hash_mix(seed + slice));
+    size_t count = (size_t)t->sets * t->stride;
+    t->line = ww_arena_array(arena, count, sizeof *t->line);
+    t->print = ww_arena_array(arena, count / 8, sizeof *t->print);
+    t->newest = ww_arena_array(arena, t->sets, sizeof *t->newest);
+    t->oldest = ww_arena_array(arena, t->sets, sizeof *t->oldest);
+    if (!t->line || !t->print || !t->newest || !t->oldest) return false;
+    if (t->replace == WW_L2_NRU) {
+        t->used = ww_arena_array(arena, t->sets, sizeof *t->used);
+        if (!t->used) return false;
+    }
+    for (uint32_t set = 0; set < t->sets; set++) {
+        struct ww_l2_line *line = &t->line[(size_t)set * t->stride];
+        for (uint32_t w = 0; w < t->ways; w++) {
+            line[w].newer = (uint16_t)(w + 1);
+            line[w].older = (uint16_t)(w - 1);
+        }
+        t->newest[set] = (uint16_t)(t->ways - 1);
+    }
+    return true;
+}
+
+void ww_l2_tags_renew(struct ww_l2_tags *t, uint32_t set, uint32_t index) {
+    uint32_t first = set * t->stride;
+    uint16_t way = (uint16_t)(index - first);
+    struct ww_l2_line *line = &t->line[first], *e = &line[way];
+    if (t->newest[set] == way) return;
+    if (t->oldest[set] == way)
+        t->oldest[set] = e->newer;
+    else
+        line[e->older].newer = e->newer;
+    line[e->newer].older = e->older;
+    line[t->newest[set]].newer = way;
+    e->older = t->newest[set];
+    t->newest[set] = way;
+}
+
+static bool empty(const struct ww_l2_tags *t, uint32_t index) {
+    return !(uint8_t)(t->print[index / 8] >> index % 8 * 8);
+}
+
+/* A random way without pending sectors that is not in `spared`; WW_NONE: none. */
+static uint32_t random_victim(struct ww_l2_tags *t, uint32_t first, uint64_t spared) {
+    uint32_t start = ww_rng_below(&t->rng, t->ways);
+    for (uint32_t i = 0; i < t->ways; i++) {
+        uint32_t way = start + i < t->ways ? start + i : start + i - t->ways;
+        if (spared && spared >> way & 1) continue;
+        if (!t->line[first + way].pending) return first + way;
+    }
+    return WW_NONE;
+}
+
+uint32_t ww_l2_tags_victim(struct ww_l2_tags *t, uint32_t set) {
+    uint32_t first = set * t->stride, way = t->oldest[set];
+    if (empty(t, first + way)) return first + way;
+    if (t->replace == WW_L2_RANDOM) return random_victim(t, first, 0);
+    if (t->replace == WW_L2_NRU) {
+        uint32_t index = random_victim(t, first, t->used[set]);
+        return index != WW_NONE ? index : random_victim(t, first, 0);
+    }
+    for (; t->line[first + way].pending; way = t->line[first + way].newer)
+        if (way == t->newest[set]) return WW_NONE;
+    return first + way;
+}
+
+void ww_l2_tags_install(struct ww_l2_tags *t, uint32_t set, uint32_t index, uint64_t number) {
+    uint64_t *word = &t->print[index / 8];
+    struct ww_l2_line *line = &t->line[index];
+    uint32_t shift = index % 8 * 8;
+    ww_l2_tags_renew(t, set, index);
+    *line = (struct ww_l2_line){.number = number, .newer = line->newer, .older = line->older, .miss = WW_NONE};
+    *word = (*word & ~((uint64_t)0xff << shift)) | (uint64_t)ww_l2_print_of(number) << shift;
+}

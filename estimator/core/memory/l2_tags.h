@@ -1,0 +1,106 @@
+/* l2_tags.h: tags and line states of one L2 slice.
+ *
+ * Per way an 8-bit fingerprint (0: empty) finds the line eight ways at a time; the line itself holds the
+ * full number. Sector masks are over the line's sectors. A line with pending sectors is never a victim.
+ * Replacement "nru": a random one of the ways not used since all of the set's ways had been; its choices do not
+ * repeat, as those of hardware that is not LRU, but what is in use stays.
+ * Memory comes from the arena given to init and lives as long as it.
+ */
+#ifndef WW_CORE_L2_TAGS_H
+#define WW_CORE_L2_TAGS_H
+
+#include "../../base/arena.h"
+#include "../../base/rng.h"
+#include "addrmap.h"
+#include <string.h>
+
+#define WW_NONE UINT32_MAX
+
+enum ww_l2_replace { WW_L2_LRU, WW_L2_FIFO, WW_L2_RANDOM, WW_L2_NRU };
+
+struct ww_l2_line {
+    uint64_t number;       /* slice-local address / l2.line */
+    uint16_t newer, older; /* ways: list of the set by use (lru) or allocation (fifo) */
+    uint32_t miss;         /* miss record while pending is not 0 */
+    uint8_t valid;         /* sectors that can be read */
+    uint8_t dirty;         /* sectors with bytes that DRAM lacks */
+    uint8_t pending;       /* sectors asked of DRAM */
+    uint8_t prefetched;    /* sectors, valid or pending, that nobody has asked for since their prefetch */
+    uint8_t written[8];    /* bytes written to a sector that is not valid, at most 255 */
+};
+
+struct ww_l2_tags {
+    struct ww_l2_line *line;   /* [set * stride + way] */
+    uint64_t *print;           /* fingerprints, eight to a word: [set * stride / 8] */
+    uint16_t *newest, *oldest; /* ways, by set; empty ways are the oldest */
+    uint64_t *used;            /* nru: ways used of a set, one bit each, since all were */
+    struct ww_divider by_sets;
+    uint32_t sets, ways, stride;   /* stride: ways rounded up to 8 */
+    uint32_t fold_bits, fold_half; /* of the set hash */
+    uint32_t replace;              /* enum ww_l2_replace */
+    bool hash;
+    struct ww_rng rng;
+};
+
+/* False: out of memory. `slice` and `seed` start the random replacement. */
+bool ww_l2_tags_init(struct ww_l2_tags *t, const struct ww_gpu_spec *gpu, struct ww_arena *arena,
+                     uint32_t slice, uint64_t seed);
+/* Index of the way to replace in a set: an empty one, else by policy among lines without pending sectors;
+ * WW_NONE if all are pending. */
+uint32_t ww_l2_tags_victim(struct ww_l2_tags *t, uint32_t set);
+/* Makes way `index` hold line `number` with no sector valid; no use of it yet. */
+void ww_l2_tags_install(struct ww_l2_tags *t, uint32_t set, uint32_t index, uint64_t number);
+
+static inline uint32_t ww_l2_tags_set(const struct ww_l2_tags *t, uint64_t number) {
+    uint64_t high = ww_divide(&t->by_sets, number);
+    uint64_t set = number - high * t->sets;
+    if (t->hash) {
+        uint32_t turn = ww_fold(high, t->fold_bits, t->fold_half);
+        if (!t->by_sets.factor) return (uint32_t)set ^ turn;
+        set += turn;
+        if (set >= t->sets) set -= t->sets;
+    }
+    return (uint32_t)set;
+}
+
+static inline uint8_t ww_l2_print_of(uint64_t number) {
+    return (uint8_t)((number * 0x9e3779b97f4a7c15u) >> 57 | 0x80);
+}
+
+/* Index of the line in `line`, or WW_NONE. */
+static inline uint32_t ww_l2_tags_find(const struct ww_l2_tags *t, uint32_t set, uint64_t number) {
+    const uint64_t ones = 0x0101010101010101u, tops = 0x8080808080808080u;
+    uint64_t pattern = ww_l2_print_of(number) * ones;
+    uint32_t first = set * t->stride;
+    for (uint32_t w = 0; w < t->stride; w += 8) {
+        uint64_t x = t->print[(first + w) / 8] ^ pattern;
+        /* Bit 7 of each byte of x that is 0; bytes above such a one may be false and are checked below. */
+        for (uint64_t m = (x - ones) & ~x & tops; m; m &= m - 1) {
+            uint32_t index = first + w + (uint32_t)__builtin_ctzll(m) / 8;
+            if (t->line[index].number == number && (uint8_t)(t->print[index / 8] >> index % 8 * 8))
+                return index;
+        }
+    }
+    return WW_NONE;
+}
+
+/* Makes the line the newest of its set. */
+void ww_l2_tags_renew(struct ww_l2_tags *t, uint32_t set, uint32_t index);
+
+/* Notes a use of the way for "nru". */
+static inline void ww_l2_tags_mark(struct ww_l2_tags *t, uint32_t set, uint32_t index) {
+    uint64_t bit = (uint64_t)1 << (index - set * t->stride);
+    t->used[set] |= bit;
+    if (t->used[set] == UINT64_MAX >> (64 - t->ways)) t->used[set] = bit;
+}
+
+/* A use of the line. */
+static inline void ww_l2_tags_touch(struct ww_l2_tags *t, uint32_t set, uint32_t index) {
+    if (t->replace == WW_L2_LRU) {
+        if (t->newest[set] != index - set * t->stride) ww_l2_tags_renew(t, set, index);
+    } else if (t->replace == WW_L2_NRU) {
+        ww_l2_tags_mark(t, set, index);
+    }
+}
+
+#endif

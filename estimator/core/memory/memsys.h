@@ -1,0 +1,90 @@
+/* memsys.h: everything behind the L1: crossbar, L2 slices, DRAM channels.
+ *
+ *   SM (L1 miss queue) --request port--> xbar --slice queue--> L2 slice --channel queue--> DRAM
+ *   SM (fill)         <---reply port---- xbar <--reply queue-- L2 slice <----data--------- DRAM
+ *
+ * Each arrow is a finite queue; a full one pushes back on what feeds it, up to ww_memsys_send refusing.
+ * A request covers sectors of one line (one slice, one tag). The memory system acts on its own events and
+ * calls the SM back; it knows nothing of warps.
+ */
+#ifndef WW_CORE_MEMSYS_H
+#define WW_CORE_MEMSYS_H
+
+#include "../../config/gpu.h"
+#include "../../result/result.h"
+#include "../time/event.h"
+
+/* A translation asks for nothing but that its page be translated (see tlb.h); the answer brings no data. */
+enum ww_mem_kind { WW_MEM_READ, WW_MEM_WRITE, WW_MEM_ATOMIC, WW_MEM_TRANSLATION };
+enum ww_mem_level { WW_LEVEL_L1, WW_LEVEL_L2, WW_LEVEL_DRAM, WW_LEVEL_TLB };
+
+/* One request of an SM. Copied by send. */
+struct ww_mem_request {
+    uint64_t address; /* of the line, aligned to the request line (lsu.line, l1.line) */
+    uint32_t sectors; /* bit i: sector i of the line (l1.sector bytes each) */
+    uint32_t tag;     /* given back in the reply; the SM's own (MSHR number and the like) */
+    uint16_t sm;
+    uint8_t kind;        /* enum ww_mem_kind */
+    uint8_t needs_reply; /* reads and atomics with a result: yes; writes: the acknowledgement, for fences */
+    uint16_t bytes;      /* payload of a write or atomic, for flits */
+    uint16_t atomic_ops; /* updates of an atomic that follow one another, for its time in the slice */
+    uint8_t source;      /* free for the SM: who caused it (load, prefetch, DMA, instruction fetch) */
+    uint8_t fine;        /* sectors are 32-byte pieces of the line, in its replies too, whatever l1.sector is;
+                          * whole sectors of the L2 */
+    uint8_t walked;      /* the memory system's own: its page's translation took a walk of the page table */
+    uint32_t inst;       /* the instruction that caused it: index in ww_memsys_count_insts()'s array */
+};
+
+struct ww_mem_reply {
+    uint64_t address;
+    uint32_t sectors; /* that this reply brings; a request may be answered in several replies */
+    uint32_t tag;
+    uint8_t kind;
+    uint8_t level; /* enum ww_mem_level: deepest level that served a sector of it: L2 or DRAM */
+    uint8_t source;
+    uint8_t last;   /* no more replies follow for this request */
+    uint8_t walked; /* it waited for a walk of the page table */
+};
+
+/* How the memory system calls the SM back; both run inside an event at the given time. The SM hears it in its
+ * first cycle that begins then or later. */
+struct ww_memsys_client {
+    void *context;
+    void (*reply)(void *context, uint16_t sm, const struct ww_mem_reply *reply, uint64_t now_ps);
+    /* A send of this SM that was refused may be tried again now. */
+    void (*unblocked)(void *context, uint16_t sm, uint64_t now_ps);
+};
+
+/* Bytes that a memory system may take, more than any sensible GPU needs; beyond them ww_memsys_new fails. */
+#define WW_MEMSYS_LIMIT ((size_t)4 << 30)
+/* Estimates the bytes that a memory system takes. WW_UNSUPPORTED: more than the limit; names the parameters
+ * that most of it is due to. */
+enum ww_code ww_memsys_check(const struct ww_gpu_spec *gpu, struct ww_error *error);
+
+struct ww_memsys;
+struct ww_inst_count;
+/* counter: array of WW_COUNTER_COUNT that the memory system adds to. NULL: out of memory. */
+struct ww_memsys *ww_memsys_new(const struct ww_gpu_spec *gpu, struct ww_queue *queue,
+                                const struct ww_memsys_client *client, uint64_t *counter, uint64_t seed);
+void ww_memsys_free(struct ww_memsys *m);
+/* Sectors that miss in the L2 or join a miss there are counted in `inst`, too, from now on; NULL: they are not.
+ */
+void ww_memsys_count_insts(struct ww_memsys *m, struct ww_inst_count *inst);
+/* Offers a request at time now, which may lie before that of the queue by up to a cycle of the SMs (what it
+ * leads to comes not before the queue's floor). False: the SM's port or the slice pushes back; nothing has
+ * changed, and unblocked() will be called. */
+bool ww_memsys_send(struct ww_memsys *m, const struct ww_mem_request *request, uint64_t now_ps);
+/* A time before which the SM is told nothing unless it sends something; events up to `now` have passed. */
+uint64_t ww_memsys_quiet(const struct ww_memsys *m, uint16_t sm, uint64_t now_ps);
+/* True if nothing is in flight anywhere (dirty lines may stay in the L2). */
+bool ww_memsys_idle(const struct ww_memsys *m);
+/* Closes a launch at time now: time-based counters (DRAM cycles, active cycles, refreshes) are brought up
+ * to date. L2 contents stay for the next launch. */
+void ww_memsys_end_launch(struct ww_memsys *m, uint64_t now_ps);
+/* Adds to `counter` what time-based counters lack up to time now; nothing changes. */
+void ww_memsys_count(const struct ww_memsys *m, uint64_t now_ps, uint64_t *counter);
+/* Clock domain of crossbar, L2 and controller, and of the DRAM; a governor may change them. */
+struct ww_clock *ww_memsys_l2_clock(struct ww_memsys *m);
+struct ww_clock *ww_memsys_dram_clock(struct ww_memsys *m);
+
+#endif

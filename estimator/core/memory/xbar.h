@@ -1,0 +1,95 @@
+/* xbar.h: the crossbar between SMs and L2 slices.
+ *
+ *   SM ports (xbar.sms_per_port SMs each)  == requests ==>  slice ports
+ *   SM ports                               <== replies ===  slice ports
+ *
+ * Each port passes one flit of xbar.flit bytes per L2 cycle and direction; contention is the time for which
+ * a port is busy. A packet's first flit takes xbar.latency cycles from its start at the sending port to the
+ * receiving one; the last follows flits - 1 cycles later. Packets are served in order of their offering.
+ * With xbar.trunks, replies to the SMs of a cluster (a GPC) pass one trunk of xbar.trunk_bytes of data a cycle
+ * in front of their ports; see Z. Jin et al., Uncovering Real GPU NoC Characteristics, MICRO 2024: the SMs of a
+ * V100's GPC together get half of what they take one by one. A sending port takes packets while its backlog is
+ * below WW_XBAR_BACKLOG cycles. A slice admits as many request packets, on the way or waiting, as its queue and
+ * the pipeline in front of it hold; what a slice has sent and no SM has got is bounded likewise. SMs that were
+ * refused are called when they may try again.
+ */
+#ifndef WW_CORE_XBAR_H
+#define WW_CORE_XBAR_H
+
+#include "../../base/arena.h"
+#include "memsys.h"
+
+#define WW_XBAR_TIME_BITS 8
+#define WW_XBAR_BACKLOG 8 /* L2 cycles of packets that a sending port buffers */
+
+struct ww_xbar_reply {
+    struct ww_mem_reply reply;
+    uint64_t ps; /* of delivery */
+    uint32_t next;
+    uint32_t slice;
+    uint16_t sm;
+};
+
+struct ww_xbar_port { /* of an SM cluster */
+    struct ww_event retry, deliver;
+    struct ww_xbar *xbar;
+    uint64_t send_free, receive_free; /* L2 cycles */
+    uint64_t *trunk;                  /* when it is free, cycles << WW_XBAR_TIME_BITS; NULL: there is none */
+    uint64_t refused;                 /* bit per SM of the cluster that waits for the port */
+    uint32_t head, tail;              /* replies under way, by time */
+    uint32_t index;
+};
+
+struct ww_xbar_slice { /* port of a slice */
+    uint64_t receive_free, send_free;
+    uint32_t packets; /* requests under way or waiting */
+    uint32_t replies; /* replies under way */
+    uint32_t refused; /* SMs waiting */
+    uint32_t next_sm; /* round robin over them */
+};
+
+struct ww_xbar {
+    struct ww_queue *queue;
+    const struct ww_clock *clock; /* L2 domain */
+    struct ww_memsys_client client;
+    uint64_t *counter;
+    struct ww_xbar_port *port;
+    struct ww_xbar_slice *slice;
+    struct ww_xbar_reply *reply; /* pool */
+    uint64_t *refused;           /* bits: [slice * words + sm / 64] */
+    uint16_t *port_of;           /* by SM */
+    uint32_t free_reply, words, sms, sms_per_port;
+    uint32_t packet_limit, reply_limit;
+    uint32_t flit, header, latency;
+    uint8_t flits[512];       /* by payload bytes */
+    uint32_t trunk_time[512]; /* likewise, cycles << WW_XBAR_TIME_BITS */
+    /* A reply of `slice` was delivered: it has room for one more. */
+    void (*delivered)(void *context, uint32_t slice, uint64_t now_ps);
+    void *delivered_context;
+};
+
+/* False: out of memory. The caller sets delivered afterwards. */
+bool ww_xbar_init(struct ww_xbar *x, const struct ww_gpu_spec *gpu, struct ww_queue *queue,
+                  const struct ww_clock *clock, const struct ww_memsys_client *client, uint64_t *counter,
+                  struct ww_arena *arena);
+/* Sends a request packet of `payload` bytes from an SM to a slice. True: *ready is the L2 cycle at which all
+ * of it is at the slice. False: refused, the SM will be called. */
+bool ww_xbar_send(struct ww_xbar *x, uint16_t sm, uint32_t slice, uint32_t payload, uint64_t now_ps,
+                  uint64_t *ready);
+/* A time before which no reply comes to the SM's port: what is not under way yet takes the crossbar's latency.
+ */
+uint64_t ww_xbar_quiet(const struct ww_xbar *x, uint16_t sm, uint64_t now_ps);
+/* The slice has taken a request out of its queue. Call ww_xbar_wake after that. */
+static inline void ww_xbar_taken(struct ww_xbar *x, uint32_t slice) {
+    x->slice[slice].packets--;
+}
+/* Calls as many refused SMs as the slice has room for. They may send from within the call. */
+void ww_xbar_wake(struct ww_xbar *x, uint32_t slice, uint64_t now_ps);
+static inline bool ww_xbar_can_reply(const struct ww_xbar *x, uint32_t slice) {
+    return x->slice[slice].replies < x->reply_limit;
+}
+/* Sends a reply packet from a slice at L2 cycle `cycle`; ww_xbar_can_reply must hold. */
+void ww_xbar_reply(struct ww_xbar *x, uint32_t slice, uint16_t sm, const struct ww_mem_reply *reply,
+                   uint32_t payload, uint64_t cycle);
+
+#endif

@@ -1,0 +1,66 @@
+/* coalesce.h: from a warp's addresses to requests of one line each, with the 32-byte pieces that they touch.
+ *
+ * Requests come in the order of the first lane that needs them. Affine accesses whose lanes lie side by side
+ * are done as one range, without looking at single lanes. */
+#ifndef WW_CORE_COALESCE_H
+#define WW_CORE_COALESCE_H
+
+#include "../../../traces/trace.h"
+#include <stdbool.h>
+
+#define WW_REQUEST_MAX 192 /* 32 lanes x 5 words of local memory, and some */
+
+struct ww_line_request {
+    uint64_t key;     /* address / line size */
+    uint32_t pieces;  /* bit per 32 bytes of the line */
+    uint16_t bytes;   /* payload if it is a store or an atomic */
+    uint16_t updates; /* of an atomic: updates that follow one another; see ww_coalesce_updates */
+};
+
+struct ww_coalescer {
+    uint32_t line_shift; /* log2 of bytes */
+    uint32_t line_bytes;
+    uint32_t count;
+    struct ww_line_request request[WW_REQUEST_MAX];
+    uint32_t stamp; /* of the current access, for the hash tables below */
+    uint32_t seen_stamp[256];
+    uint8_t seen_request[256];
+    uint32_t address_stamp[128];
+    uint64_t address[128];
+    uint8_t address_lanes[128];
+};
+
+/* Where a warp's local memory lies: word w of all lanes is one row of 128 bytes, so that lanes that use the
+ * same offset of their frames touch neighbouring words, as the hardware interleaves it. */
+struct ww_local_frame {
+    uint64_t base;
+    uint32_t words; /* of one thread's frame */
+};
+
+void ww_coalesce_init(struct ww_coalescer *c, uint32_t line_bytes);
+/* Other lines from the next access on, of 2^line_shift bytes. */
+static inline void ww_coalesce_lines(struct ww_coalescer *c, uint32_t line_shift) {
+    c->line_shift = line_shift;
+    c->line_bytes = 1u << line_shift;
+}
+/* Fills c->request and c->count for `width` bytes in each lane of mask (not 0). `pool`: the stream's. */
+void ww_coalesce(struct ww_coalescer *c, const struct ww_access *access, const uint64_t *pool, uint32_t mask,
+                 uint32_t width);
+/* The same for offsets into thread frames. */
+void ww_coalesce_local(struct ww_coalescer *c, const struct ww_access *access, const uint64_t *pool,
+                       uint32_t mask, uint32_t width, const struct ww_local_frame *frame);
+/* Sets `updates` of each request of an atomic. Lanes that share an address are served one after the other;
+ * different words of a 32-byte piece at once, as the atomic units beside the L2 work on whole pieces. So a
+ * piece takes as many updates as its most wanted word, and a request the sum over its pieces (same-address
+ * rates: NVIDIA, Kepler GK110 whitepaper). Call after ww_coalesce. */
+void ww_coalesce_updates(struct ww_coalescer *c, const struct ww_access *access, const uint64_t *pool,
+                         uint32_t mask);
+
+/* Address of a lane; `rank` is its number among the active ones. */
+static inline uint64_t ww_lane_address(const struct ww_access *a, const uint64_t *pool, uint32_t lane,
+                                       uint32_t rank) {
+    return a->list == WW_AFFINE ? a->base + (uint64_t)((int64_t)a->stride * (int64_t)lane)
+                                : pool[a->list + rank];
+}
+
+#endif

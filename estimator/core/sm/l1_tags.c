@@ -1,0 +1,132 @@
+#include "l1_tags.h"
+
+#include "../../base/hash.h"
+
+#define EMPTY UINT64_MAX
+#define SMALL_SET 8 /* ways that are looked at one by one */
+
+bool ww_tags_init(struct ww_tags *t, struct ww_arena *arena, uint32_t sets, uint32_t ways, uint32_t replace,
+                  uint32_t hash, uint64_t seed) {
+    size_t lines = (size_t)sets * ways, slots = 8;
+    while (slots < 2 * lines) slots *= 2;
+    *t = (struct ww_tags){.sets = sets, .ways = ways, .replace = replace, .hash = hash};
+    t->power_of_two = (sets & (sets - 1)) == 0;
+    while ((1u << t->set_shift) < sets) t->set_shift++;
+    t->way_shift = ways & (ways - 1) ? 32 : (uint32_t)__builtin_ctz(ways);
+    t->slot_mask = (uint32_t)(slots - 1);
+    t->line = ww_arena_raw_lines(arena, lines, sizeof *t->line);
+    t->first = ww_arena_array(arena, sets, sizeof *t->first);
+    t->last = ww_arena_array(arena, sets, sizeof *t->last);
+    if (ways > SMALL_SET && !(t->slot = ww_arena_array(arena, slots, sizeof *t->slot))) return false;
+    if (!t->line || !t->first || !t->last) return false;
+    for (uint32_t set = 0; set < sets; set++) {
+        uint32_t base = set * ways;
+        t->first[set] = base;
+        t->last[set] = base + ways - 1;
+        for (uint32_t i = base; i < base + ways; i++)
+            t->line[i] = (struct ww_tag_line){.key = EMPTY, .prev = i - 1, .next = i + 1};
+        t->line[base].prev = t->line[base + ways - 1].next = WW_NO_LINE;
+    }
+    ww_rng_seed(&t->rng, seed);
+    return true;
+}
+
+void ww_tags_index(struct ww_tags *t, const struct ww_set_index *index) {
+    t->index = index;
+}
+
+void ww_tags_weights(struct ww_tags *t, const uint32_t *weight) {
+    t->weight = weight;
+}
+
+static void slot_add(struct ww_tags *t, uint32_t line) {
+    uint32_t i = ww_tags_home(t, t->line[line].key);
+    while (t->slot[i]) i = (i + 1) & t->slot_mask;
+    t->slot[i] = line + 1;
+}
+
+/* Linear probing: entries behind a removed one move up, so that no chain is cut. */
+static void slot_remove(struct ww_tags *t, uint32_t line) {
+    uint32_t hole = ww_tags_home(t, t->line[line].key);
+    while (t->slot[hole] != line + 1) hole = (hole + 1) & t->slot_mask;
+    for (uint32_t i = (hole + 1) & t->slot_mask; t->slot[i]; i = (i + 1) & t->slot_mask) {
+        uint32_t want = ww_tags_home(t, t->line[t->slot[i] - 1].key);
+        if (((i - want) & t->slot_mask) < ((i - hole) & t->slot_mask)) continue;
+        t->slot[hole] = t->slot[i];
+        hole = i;
+    }
+    t->slot[hole] = 0;
+}
+
+static void unlink_line(struct ww_tags *t, uint32_t set, uint32_t line) {
+    if (t->line[line].prev == WW_NO_LINE)
+        t->first[set] = t->line[line].next;
+    else
+        t->line[t->line[line].prev].next = t->line[line].next;
+    if (t->line[line].next == WW_NO_LINE)
+        t->last[set] = t->line[line].prev;
+    else
+        t->line[t->line[line].next].prev = t->line[line].prev;
+}
+
+void ww_tags_move_first(struct ww_tags *t, uint32_t set, uint32_t line) {
+    if (t->first[set] == line) return;
+    unlink_line(t, set, line);
+    t->line[line].prev = WW_NO_LINE;
+    t->line[line].next = t->first[set];
+    t->line[t->first[set]].prev = line;
+    t->first[set] = line;
+}
+
+static void move_last(struct ww_tags *t, uint32_t set, uint32_t line) {
+    if (t->last[set] == line) return;
+    unlink_line(t, set, line);
+    t->line[line].next = WW_NO_LINE;
+    t->line[line].prev = t->last[set];
+    t->line[t->last[set]].next = line;
+    t->last[set] = line;
+}
+
+/* A way of a set by the weights of those that are not pinned; the first empty one, if there is one: then the
+ * last of the order is empty, too. */
+static uint32_t weighted_victim(struct ww_tags *t, uint32_t set) {
+    uint32_t base = set * t->ways, sum = 0;
+    if (t->line[t->last[set]].key == EMPTY)
+        for (uint32_t i = base;; i++)
+            if (t->line[i].key == EMPTY) return i;
+    for (uint32_t i = 0; i < t->ways; i++) sum += t->line[base + i].pins ? 0 : t->weight[i];
+    if (!sum) return WW_NO_LINE;
+    uint32_t drawn = ww_rng_below(&t->rng, sum), i = 0;
+    for (; t->line[base + i].pins || drawn >= t->weight[i]; i++)
+        if (!t->line[base + i].pins) drawn -= t->weight[i];
+    return base + i;
+}
+
+uint32_t ww_tags_victim(struct ww_tags *t, uint64_t key) {
+    uint32_t set = ww_tags_set(t, key), line = t->last[set];
+    if (t->replace == WW_REPLACE_WEIGHTED) return weighted_victim(t, set);
+    if (t->line[line].key == EMPTY) return line;
+    if (t->replace == WW_REPLACE_RANDOM) {
+        uint32_t pick = set * t->ways + ww_rng_below(&t->rng, t->ways);
+        if (!t->line[pick].pins) return pick;
+    }
+    while (line != WW_NO_LINE && t->line[line].pins) line = t->line[line].prev;
+    return line;
+}
+
+bool ww_tags_replace(struct ww_tags *t, uint32_t line, uint64_t key) {
+    bool valid = t->line[line].key != EMPTY;
+    if (valid && t->slot) slot_remove(t, line);
+    t->line[line].key = key;
+    if (t->slot) slot_add(t, line);
+    ww_tags_move_first(t, ww_tags_set_of_line(t, line), line);
+    return valid;
+}
+
+void ww_tags_drop(struct ww_tags *t, uint32_t line) {
+    if (t->line[line].key == EMPTY) return;
+    uint32_t set = ww_tags_set_of_line(t, line);
+    if (t->slot) slot_remove(t, line);
+    t->line[line].key = EMPTY;
+    move_last(t, set, line);
+}

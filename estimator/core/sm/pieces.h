@@ -1,0 +1,37 @@
+/* pieces.h: a launch cut into stretches with their counters, at the ends of epochs and where clocks change.
+ *
+ * Energy is computed from them (run.c), each at its own operating point. Cuts take no part in the simulation:
+ * results are the same with and without them. */
+#ifndef WW_CORE_PIECES_H
+#define WW_CORE_PIECES_H
+
+#include "../../base/arena.h"
+#include "../../base/err.h"
+#include "../../result/result.h"
+
+struct ww_core;
+
+struct ww_inst_folded { /* what of a static instruction is in of_instructions */
+    uint64_t issues, threads;
+};
+
+struct ww_pieces {
+    struct ww_piece *row; /* grown as time goes on; kept for the next launch */
+    size_t count, capacity;
+    bool on;
+    uint64_t cycle, ps; /* of the last cut */
+    struct ww_inst_folded *folded;
+    uint64_t of_instructions[WW_COUNTER_COUNT]; /* counters that follow from issues of instructions */
+    uint64_t before[WW_COUNTER_COUNT];          /* all counters at the last cut */
+};
+
+/* Starts a launch at time ps. on: keep pieces, else only the launch's end is asked for. Errors: WW_NOMEM. */
+enum ww_code ww_pieces_begin(struct ww_pieces *p, bool on, uint32_t inst_count, uint64_t ps,
+                             struct ww_arena *arena, struct ww_error *error);
+/* Ends a piece before `cycle`, which begins at time ps. Nothing happens if one begins there already. */
+void ww_pieces_cut(struct ww_core *core, uint64_t cycle, uint64_t ps);
+/* Ends the launch: the last piece, and core->counter complete. */
+void ww_pieces_end(struct ww_core *core, uint64_t cycle, uint64_t ps);
+void ww_pieces_free(struct ww_pieces *p);
+
+#endif

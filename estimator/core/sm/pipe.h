@@ -1,0 +1,102 @@
+/* pipe.h: a launch's instructions, decoded once for one GPU: what an issue takes and when its result is
+ * there. Registers are renumbered densely, so that a warp's scoreboard holds only those that the launch uses.
+ */
+#ifndef WW_CORE_PIPE_H
+#define WW_CORE_PIPE_H
+
+#include "../../../traces/trace.h"
+#include "../../config/gpu.h"
+#include "../../result/result.h"
+
+/* What a head instruction needs to be free in order to issue. */
+enum ww_group {
+    WW_G_FREE, /* nothing but the issue slot: branches, barriers, no-operations */
+    WW_G_INT,
+    WW_G_IMUL,
+    WW_G_FP32,
+    WW_G_FP16,
+    WW_G_FP64,
+    WW_G_SFU,
+    WW_G_TENSOR,
+    WW_G_LSU,    /* room in the load/store queue */
+    WW_G_SHARED, /* the same, for shared memory and shuffles */
+    WW_G_CONST,  /* the constant cache's port */
+    WW_G_FENCE,  /* a memory instruction that needs nothing */
+    WW_G_COUNT
+};
+#define WW_G_MEMORY ((1u << WW_G_LSU) | (1u << WW_G_SHARED) | (1u << WW_G_CONST) | (1u << WW_G_FENCE))
+#define WW_UNIT_COUNT WW_G_LSU /* groups 1.. are units with a port of their own; 0 stands for none */
+
+/* What happens after the issue. */
+enum ww_action {
+    WW_A_NONE,
+    WW_A_BRANCH,
+    WW_A_EXIT,
+    WW_A_BARRIER,
+    WW_A_FENCE,
+    WW_A_SLEEP,
+    WW_A_CONST,
+    WW_A_LSU,
+    WW_A_DMA
+};
+
+/* What the load/store unit does with the instruction. */
+enum ww_lsu_path { WW_L_SHUFFLE, WW_L_SHARED, WW_L_SHARED_ATOMIC, WW_L_LOAD, WW_L_STORE, WW_L_ATOMIC };
+
+/* Where a load looks for its data before it goes to the L2. */
+enum ww_lsu_cache { WW_CACHE_NONE, WW_CACHE_L1, WW_CACHE_TEX };
+
+#define WW_FEW                                                                                                 \
+    8 /* registers that stand beside the rest of an instruction, all in a line of the host's caches */
+
+struct ww_dinst {
+    uint8_t group;        /* enum ww_group: the unit whose port it takes */
+    uint8_t group2;       /* a second port that it takes, 0: none */
+    uint8_t action;       /* enum ww_action */
+    uint8_t path;         /* enum ww_lsu_path */
+    uint8_t cache;        /* enum ww_lsu_cache, of a load */
+    uint8_t state;        /* enum ww_warp_state of those who wait for its result */
+    uint8_t check_count;  /* registers it must find ready */
+    uint8_t result_count; /* of these, the last ones are its results */
+    uint8_t conflict;     /* extra cycles for register-bank conflicts */
+    uint8_t width;
+    uint16_t ii, ii2; /* cycles it holds the ports */
+    uint16_t latency; /* issue to dependent issue, where it is fixed */
+    uint8_t space;
+    bool access, local, texture, async, reply; /* reply: an atomic with a result */
+    bool conditional, arrive;
+    uint8_t smem; /* enum ww_smm_act, of a barrier */
+    uint8_t barrier;
+    uint16_t next_fetch;    /* cycles from its issue to the fetch of what follows it */
+    uint16_t barrier_warps; /* 0: all of the CTA */
+    uint8_t reads, writes;  /* how many of the banks of its operands, and of its results */
+    uint32_t pc;
+    uint32_t bank;         /* with operand collectors: place of these in the list of banks */
+    const uint16_t *check; /* dense numbers of the registers it checks, its results last */
+    uint16_t few[WW_FEW];  /* where check points to if they are not more */
+};
+
+/* Dense numbers of its results. */
+static inline const uint16_t *ww_results(const struct ww_dinst *d) {
+    return d->check + d->check_count - d->result_count;
+}
+
+struct ww_code_table {
+    struct ww_dinst *inst;
+    uint16_t *reg; /* lists of dense numbers that are longer */
+    uint8_t *bank; /* all lists of banks, or NULL */
+    uint32_t inst_count, registers;
+    bool uses_tex, uses_const; /* a load goes to the texture cache, to the constant cache */
+    bool uses_dma;             /* it has bulk transfers */
+    uint16_t async_register;   /* stands for "no asynchronous copy is outstanding" */
+};
+
+/* Decodes; memory from the arena. Errors: WW_NOMEM, WW_INPUT (an operand out of range). */
+enum ww_code ww_pipe_decode(const struct ww_gpu_spec *gpu, const struct ww_launch *launch,
+                            struct ww_arena *arena, struct ww_code_table *out, struct ww_error *error);
+/* Instances of a unit, 0 for groups that are none. */
+uint32_t ww_pipe_instances(const struct ww_gpu_spec *gpu, enum ww_group unit);
+/* The pipe of an operation class. */
+enum ww_pipe ww_pipe_of(enum ww_op op);
+
+#endif

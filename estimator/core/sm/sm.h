@@ -1,0 +1,530 @@
+/* sm.h: the state of the streaming multiprocessors during a launch.
+ *
+ *   dispatch -> warps -> schedulers -> issue --> unit ports (result after a fixed latency)
+ *                 ^                      |-----> constant cache (the same)
+ *                 |                      '-----> LSU queue -> coalescer -> L1 -> miss queue -> memory system
+ *                 '---- scoreboard <----- fill, hit, shared-memory pass ---------------------------'
+ *
+ * State machine of a resident warp (a warp is in one state in every cycle; set with ww_warp_set_state):
+ *
+ *   NO_INST --> WAIT_x --> EXCESS_x --issue--> (ISSUED for one cycle) --> NO_INST | WAIT_x | EXCESS_x
+ *                                     '--> BARRIER | MEMBAR | PAUSED --> the next instruction's states
+ *                                     '--> DONE (no instruction is left) --> gone with its CTA
+ *
+ * An SM acts only in cycles at which something can happen; what lies between is counted in bulk. All cycles
+ * are counted from the launch's start. Memory is allocated when a launch starts, from the engine's arena;
+ * only the pools of outstanding operations grow. */
+#ifndef WW_CORE_SM_H
+#define WW_CORE_SM_H
+
+#include "../../base/bits.h"
+#include "../../mech/lsu/lsu.h"
+#include "../../mech/pipe/pipe.h"
+#include "../../mech/sched/sched.h"
+#include "copy.h"
+#include "dma.h"
+#include "../time/epoch.h"
+#include "fetch.h"
+#include "l1.h"
+#include "pieces.h"
+#include "probe.h"
+#include "sm_wheel.h"
+#include "smem.h"
+#include "smm.h"
+#include "../memory/tlb_array.h"
+
+/* Where CTAs come from: a trace, or a test. */
+struct ww_cta_source {
+    void *context;
+    enum ww_code (*load)(void *context, uint64_t cta, struct ww_cta_trace *out, struct ww_error *error);
+    void (*release)(void *context, struct ww_cta_trace *cta);
+    uint64_t (*next)(void *context, uint64_t cta); /* first that there is, from this one on, or UINT64_MAX */
+};
+
+/* CTAs at whose dispatch pieces end, in rising order; see engine.h. */
+struct ww_marks {
+    const uint64_t *cta;
+    uint64_t *cycle;
+    size_t count;
+};
+
+#define WW_BARRIERS 16
+#define WW_NONE UINT32_MAX
+
+/* A scoreboard entry: cycle at which the register is ready, and the state of who waits for it. */
+#define WW_SB(cycle, state) (((cycle) << 4) | (state))
+#define WW_SB_CYCLE(entry) ((entry) >> 4)
+#define WW_SB_STATE(entry) ((uint32_t)((entry)&15))
+
+struct ww_govern;
+struct ww_collect;
+
+/* What every issue needs stands first. */
+struct ww_warp {
+    _Alignas(WW_HOST_LINE) const struct ww_step *step; /* head */
+    const struct ww_access *access;                    /* of the next access */
+    uint64_t *board;                                   /* scoreboard, by dense register */
+    uint64_t since;                                    /* cycles before it are counted */
+    uint64_t front; /* the head can be looked at from this cycle on; before it the state is front_state */
+    uint64_t
+        operands_at; /* while it waits for them: the cycle of its wake-up at which all are there, if known */
+    const struct ww_dinst *head;  /* decoded, when it has been looked at */
+    struct ww_inst_count *counts; /* of the instruction that cycles are counted for */
+    uint8_t state, front_state, sched, slot, cta, group, buffered;
+    bool resident, pending, fenced, barred, starved, done; /* pending: its wake-up is an answer, not a
+                                                            * cycle; starved: its CTA waits for shared memory */
+    bool paused;                                           /* with its CTA */
+    uint16_t arriving;         /* bit per barrier at which it arrives when its shared accesses have started */
+    const struct ww_step *end; /* past its last step */
+    uint64_t icache_key;
+    const uint64_t *pool;
+    uint64_t memory_at; /* latest cycle at which a memory operation that has been answered is complete */
+    uint64_t shared_at; /* cycle at which its shared accesses that have started are performed */
+    uint32_t last_mask;
+    uint32_t shared_queued; /* shared accesses that have not started, for barriers */
+    uint32_t memory_count;  /* operations not answered, for fences */
+    uint32_t async_count;
+    uint32_t inflight;   /* of these, those that keep its slot: queued, or with a result to come */
+    uint32_t generation; /* of the slot, to recognise late acknowledgements */
+};
+
+struct ww_sched {
+    _Alignas(WW_HOST_LINE) uint64_t ready[WW_G_COUNT]; /* by group: slots whose head has its operands */
+    uint64_t free[WW_G_COUNT]; /* by group: cycle from which it takes an instruction of this scheduler */
+    struct ww_sched_view view; /* for the mechanism; cycle and ready sets are filled in when it picks */
+    struct ww_warp *warp;      /* of slot 0; the next ones are as many warps apart as there are schedulers */
+    uint64_t next_issue;       /* the issue interval and bank conflicts are over */
+    uint64_t try_at;           /* nothing can issue before, unless a warp becomes ready or the LSU makes room */
+    uint64_t counted;          /* slots of cycles before it are counted */
+    uint64_t blocked_from, blocked_until; /* cycles in which no operand collector takes what is ready */
+    uint32_t groups;                      /* bit per group with a ready slot */
+    uint32_t causes;                      /* bit per enum ww_slot that a warp gives */
+    uint8_t cause_count[WW_SLOT_COUNT];
+    uint64_t slot[WW_SLOT_COUNT];
+    uint64_t age[64];
+    uint32_t cta[64];
+    void *state;          /* the mechanism's */
+    struct ww_sm *copies; /* its SM, if roles are known, else NULL */
+};
+
+struct ww_barrier {
+    uint64_t at;                 /* cycle from which it may open */
+    uint64_t waiting;            /* warps of the SM */
+    uint32_t arrived, expected;  /* warps; expected 0: all of the CTA that have not ended */
+    const struct ww_dinst *smem; /* it allocates or frees when all have arrived, or NULL */
+};
+
+struct ww_cta {
+    struct ww_cta_trace trace;
+    uint64_t started;
+    uint32_t first_warp, warps, live, exited; /* live: warps that hold the slot */
+    bool resident, paused, allocated;         /* allocated: it holds the public part of its shared memory */
+    uint64_t asked;                           /* cycle at which it asked for that */
+    struct ww_copy copy;                      /* if roles are known */
+    uint64_t used_since; /* of a barrier that allocates, WW_NEVER: none since the last release */
+    struct ww_barrier barrier[WW_BARRIERS];
+};
+
+/* Shared memory that CTAs allocate while they run; see smm_sm.c. */
+struct ww_smm {
+    struct ww_smm_table table;
+    uint32_t *waiting, count; /* slots of CTAs, in the order of their requests */
+};
+
+struct ww_lsu_entry {
+    const struct ww_access *access;
+    const uint64_t *pool;
+    uint32_t inst, mask;
+    uint32_t warp;
+    uint64_t from; /* its operands are there */
+};
+
+/* A line request that was refused, with all that it takes to try it again. */
+struct ww_parked {
+    struct ww_line_request request;
+    uint32_t op, inst, warp;
+};
+
+/* The re-execution queue; see reexec.c. */
+struct ww_reexec {
+    struct ww_parked *ring;
+    uint32_t head, count, capacity; /* capacity 0: there is none */
+    uint32_t refused;               /* in a row, since something changed last */
+    uint8_t of[64];                 /* by warp: requests */
+    uint64_t warps;                 /* bit per warp with any */
+};
+
+/* What a refused line request waits for, as far as it is known: before that has come, a try is in vain. */
+enum ww_lsu_wait {
+    WW_LSU_ANY,   /* it is not known, or it has come */
+    WW_LSU_QUEUE, /* room in the miss queue */
+    WW_LSU_ENTRY, /* an MSHR of its cache */
+    WW_LSU_SET    /* a line of its set that is not reserved */
+};
+
+struct ww_lsu {
+    struct ww_lsu_entry *ring;
+    uint32_t head, count, capacity;
+    bool active, held, retry; /* in the middle of an instruction; refused; may try again */
+    bool stalled, from_queue; /* with a re-execution queue: an instruction is blocked; a parked one is tried */
+    uint64_t held_since, free;
+    uint64_t start;
+    uint32_t op, next_request;
+    bool knows;    /* nothing else (a mechanism, bulk transfers) depends on or takes part in tries */
+    uint8_t waits; /* enum ww_lsu_wait */
+    uint32_t wait_set;
+    const struct ww_cache *wait_cache;
+    struct ww_coalescer coalescer;
+    struct ww_reexec reexec;
+    struct ww_coalescer *watch; /* scratch of lsu_watch.c; NULL: it does not watch */
+    bool behind;                /* data in the L1 wait behind the held unit, from behind_since on */
+    uint64_t behind_since;
+};
+
+/* Outstanding misses of the constant cache where they are limited; see const.c. */
+struct ww_const_fill {
+    uint64_t key, ready; /* line, and cycle at which it is there; the entry is free from then on */
+};
+struct ww_const_fills {
+    struct ww_const_fill *entry; /* in the order of ready */
+    uint32_t count;              /* entries that there are; 0: any number */
+    uint64_t saturated_until;    /* cycle at which fewer than 7/8 are in use again; 0: fewer are */
+};
+
+struct ww_sm {
+    struct ww_core *core;
+    uint32_t id;
+    uint64_t now; /* cycle stepped last, or the one before an event from outside */
+    struct ww_wheel wheel;
+    struct ww_warp *warp;
+    struct ww_sched *sched;
+    struct ww_cta *cta;
+    uint64_t *board;     /* all scoreboards */
+    uint64_t (*port)[8]; /* [WW_UNIT_COUNT][instance]: free from; of units that schedulers share */
+    struct ww_lsu lsu;
+    struct ww_cache l1, tex; /* tex: if the GPU has one */
+    struct ww_miss_queue misses;
+    struct ww_tags constant, constant15, icache;
+    struct ww_const_fills const_fills;
+    struct ww_dma_engine *dma; /* NULL: the launch has no bulk transfers */
+    uint64_t copied;           /* ww_copy_stall: cycles before it are counted */
+    struct ww_fetcher *fetch;  /* NULL: no prefetcher */
+    struct ww_sched_sm shared;
+    struct ww_smm smm;
+    struct ww_barrel *barrel;   /* barrel.h, or NULL */
+    struct ww_collect *collect; /* collect.h, or NULL */
+    uint64_t *icache_ready;
+    uint32_t resident_ctas, resident_warps;
+    uint32_t paused_ctas, cta_room; /* of those that are resident; resident ones up to which it takes more */
+    uint64_t active_since, active_cycles;
+    uint64_t issue_at;         /* no scheduler can issue before: the earliest try_at */
+    uint64_t saturated_at;     /* cycles before it are counted by mode */
+    bool saturated;            /* from then on */
+    bool stirred;              /* a warp became ready since the last step */
+    bool issuing;              /* schedulers of this cycle are at work: CTAs end after them */
+    bool extras;               /* a barrel pipeline, bulk transfers, a prefetcher or a watch of its LSU */
+    bool ahead;                /* its step of cycle `now` is done but for what others see */
+    uint64_t ahead_next;       /* what ww_issue returned in it */
+    uint32_t asked;            /* requests to the memory system that are not answered in full */
+    uint32_t lingering;        /* warps that have ended and still hold their slot */
+    uint64_t ended;            /* CTAs that do */
+    struct ww_tlb_array pages; /* whose translation the SM got lately, if hits of the L1 need one */
+    uint32_t page_shift;       /* log2 of a page's bytes; 0: hits need none */
+};
+
+/* What the memory system says to an SM; it hears it in the next cycle. */
+struct ww_mail {
+    struct ww_mem_reply *reply; /* grown as need be */
+    uint32_t count, capacity;
+    bool unblocked;
+};
+
+/* SMs that one thread steps. */
+struct ww_sm_group {
+    _Alignas(WW_HOST_LINE) struct ww_wheel wheel; /* of SMs */
+    uint64_t sending; /* SMs whose miss queue is offered at the end of this cycle for the first time */
+};
+
+/* What is to be known of a group between cycles. */
+struct ww_glance {
+    _Alignas(WW_HOST_LINE) uint64_t next; /* cycle of its next step, WW_NEVER if none is planned */
+    uint64_t sending;                     /* SMs whose miss queue is offered at the end of every cycle */
+    uint32_t due;                         /* about how many SMs step in `next` */
+};
+
+/* What all SMs of a launch share. */
+struct ww_core {
+    const struct ww_gpu_spec *gpu;
+    const struct ww_sched_ops *ops;
+    struct ww_lsu_plan lsu_plan;
+    struct ww_smm_plan smm;
+    struct ww_dma_plan dma_plan;
+    const struct ww_fetch_ops *fetch_ops;
+    const void *fetch_settings;
+    struct ww_fetch_plan fetch_plan;
+    uint64_t sequence; /* launches of the run before this one */
+    const struct ww_pipe_ops *pipe_ops;
+    struct ww_pipe_plan pipe_plan; /* stages 0: SMs have no barrel pipeline */
+    uint16_t pipe_register;        /* not ready while an instruction of the warp is in it */
+    struct ww_code_table code;
+    const struct ww_launch *launch;
+    struct ww_epochs epochs;
+    struct ww_pieces pieces;
+    struct ww_event cut;         /* at the ends of epochs, if pieces are kept */
+    double mhz[WW_DOMAIN_COUNT]; /* clocks in force */
+    struct ww_govern *govern;    /* or NULL */
+    uint64_t govern_at;          /* cycle in which it does something, WW_NEVER if never */
+    uint64_t *counter;
+    struct ww_pool pool;
+    struct ww_memsys *memory;
+    struct ww_probe *probe;            /* or NULL */
+    struct ww_cta_log *ctas;           /* or NULL */
+    struct ww_transfer_log *transfers; /* or NULL */
+    const uint8_t *roles;              /* by instruction, which belong to copies (copy.h); or NULL */
+    bool observed;                     /* it has a probe or roles */
+    bool runs_ahead;                   /* SMs that nothing can reach go on by themselves for some cycles */
+    struct ww_queue *queue;
+    struct ww_clock clock;
+    struct ww_event tick;
+    uint64_t tick_cycle;       /* for which the tick is queued, or WW_NEVER */
+    uint64_t now, now_ps;      /* of the current tick */
+    uint64_t start_ps;         /* of the launch */
+    struct ww_sm_group *group; /* of 2^group_shift SMs, at most 64 */
+    struct ww_glance *glance;  /* of each group */
+    uint64_t *mailed[2];       /* by group: SMs that are told something in the next even, odd cycle */
+    struct ww_mail *mail;      /* by SM, what: of even cycles, of odd ones */
+    uint64_t *next;            /* by SM: cycle of its next step */
+    uint32_t groups, group_shift;
+    struct ww_core *main;   /* the launch's: this one, but in a shard */
+    struct ww_shard *shard; /* by group, if several threads step SMs; else NULL */
+    struct ww_team *team;   /* these threads */
+    struct ww_sm *sm;
+    bool ticking;
+    uint64_t issued, inflight, age;
+    uint64_t resident_warp_cycles, last_end; /* last_end: cycle at which the last CTA ended */
+    uint64_t answered_ps;                    /* when the memory system last said something */
+    uint64_t progressed;                     /* instructions at the last progress report */
+    uint32_t unreported;                     /* cycles since then */
+    ww_progress_fn progress;
+    void *progress_context;
+    /* derived once a launch */
+    struct ww_cache_shape l1_shape, tex_shape, fetch_shape;
+    uint8_t pieces_of[256];    /* by pieces of a line: those of the L2 sectors that hold them */
+    uint32_t request_shift[3]; /* by enum ww_lsu_cache: log2 of the bytes that a line request covers */
+    uint32_t lsu_cycles, queue_high;
+    struct ww_smem_banks banks;
+    uint32_t local_words, icache_shift, const_shift, const15_shift;
+    uint32_t instances[WW_UNIT_COUNT]; /* 0: as many as schedulers, one for each */
+    uint32_t imul_group2;              /* port that integer multiplies also need, 0: none */
+    /* CTAs */
+    struct ww_cta_source *source;
+    uint64_t cta_count, next_cta, ended_ctas, launched_ctas;
+    uint32_t ctas_per_sm, warps_per_cta, turn;
+    uint64_t dispatch_at; /* cycle at which a CTA may be placed, WW_NEVER if not before one ends */
+    struct ww_marks marks;
+    struct ww_error *error;
+    enum ww_code code_failed; /* set by whoever meets an error inside an event */
+};
+
+static inline const struct ww_dinst *ww_head(const struct ww_core *core, const struct ww_warp *w) {
+    return &core->code.inst[w->step->inst];
+}
+
+/* Counts a warp's cycles in its state up to `cycle`. */
+static inline void ww_warp_count(struct ww_sm *sm, struct ww_warp *w, uint64_t cycle) {
+    if (cycle <= w->since) return;
+    ww_epochs_count(&sm->core->epochs, w->counts, w->state, w->since, cycle);
+    w->since = cycle;
+}
+
+/* Sets from when on a group that is no unit takes an instruction, of any scheduler of the SM. */
+static inline void ww_group_free(struct ww_sm *sm, uint32_t group, uint64_t cycle) {
+    for (uint32_t k = 0; k < sm->core->gpu->sm_schedulers; k++) sm->sched[k].free[group] = cycle;
+}
+
+/* A scheduler may issue in `cycle`, or before. */
+static inline void ww_sched_try(struct ww_sm *sm, struct ww_sched *s, uint64_t cycle) {
+    if (s->try_at > cycle) s->try_at = cycle;
+    if (sm->issue_at > cycle) sm->issue_at = cycle;
+}
+
+/* Counts the slots of a scheduler up to `cycle`. */
+static inline void ww_issue_count(struct ww_sched *s, uint64_t cycle) {
+    if (cycle <= s->counted) return;
+    uint32_t cause = s->causes ? (uint32_t)__builtin_ctz(s->causes) : (uint32_t)WW_SLOT_EMPTY;
+    if (s->copies) ww_copy_stall(s->copies, cycle);
+    s->slot[cause] += cycle - s->counted;
+    if (s->blocked_until > s->counted && cause == WW_SLOT_EXCESS_ALU) {
+        uint64_t from = s->blocked_from > s->counted ? s->blocked_from : s->counted;
+        uint64_t to = s->blocked_until < cycle ? s->blocked_until : cycle;
+        if (to > from) {
+            s->slot[cause] -= to - from;
+            s->slot[WW_SLOT_COLLECT] += to - from;
+        }
+    }
+    s->counted = cycle;
+}
+
+/* ---- warp.c ---- (see also warp_head.h) */
+/* The same as ww_head_look, for those that do it rarely. Of a paused warp nothing is looked at. */
+void ww_warp_head(struct ww_sm *sm, struct ww_warp *w, uint64_t cycle);
+/* A result that the warp may wait for has come; served is the state of those who waited for it. */
+void ww_warp_arrival(struct ww_sm *sm, struct ww_warp *w, uint64_t cycle, uint32_t served);
+/* A memory operation was answered: fences and ended warps may wait for it. */
+void ww_warp_memory_done(struct ww_sm *sm, struct ww_warp *w, uint64_t cycle, uint64_t ready);
+/* No instruction is left, from `cycle` on. */
+void ww_warp_finish(struct ww_sm *sm, struct ww_warp *w, uint64_t cycle);
+/* A warp comes to, or leaves, its scheduler. */
+void ww_warp_arrive(struct ww_sm *sm, struct ww_warp *w, uint64_t cycle, uint64_t first_fetch);
+void ww_warp_leave(struct ww_sm *sm, struct ww_warp *w, uint64_t cycle);
+
+/* ---- issue.c ---- */
+/* Lets each scheduler issue, in a cycle that issue_at has reached; returns the next at which one may. */
+uint64_t ww_issue(struct ww_sm *sm, uint64_t cycle);
+
+/* ---- barrier.c ---- */
+void ww_barrier_arrive(struct ww_sm *sm, struct ww_warp *w, const struct ww_dinst *d,
+                       const struct ww_access *access, uint64_t cycle);
+/* The warp's shared accesses have all started: it arrives where it has been waiting for that. */
+void ww_barrier_shared_done(struct ww_sm *sm, struct ww_warp *w, uint64_t cycle);
+/* A warp of the CTA has ended: barriers of all may be complete. */
+void ww_barrier_exit(struct ww_sm *sm, struct ww_cta *cta, uint64_t cycle);
+
+/* The CTA that waited at barrier 0 for shared memory has got it. */
+void ww_barrier_grant(struct ww_sm *sm, uint32_t cta, uint64_t cycle);
+
+/* ---- smm_sm.c ---- */
+bool ww_smm_init(struct ww_sm *sm, struct ww_arena *arena);
+/* Takes the private part of a CTA that comes to this slot; false: a public part lies there. */
+bool ww_smm_place(struct ww_sm *sm, uint32_t cta);
+/* All warps of the CTA stand at d, which allocates or frees; false: the CTA waits. */
+bool ww_smm_barrier(struct ww_sm *sm, uint32_t cta, const struct ww_dinst *d, uint64_t cycle);
+/* The CTA ends. */
+void ww_smm_end(struct ww_sm *sm, uint32_t cta, uint64_t cycle);
+
+/* ---- lsu.c, l1_reply.c; see also l1.h ---- */
+void ww_lsu_push(struct ww_sm *sm, struct ww_warp *w, uint32_t inst, uint32_t mask,
+                 const struct ww_access *access, uint64_t cycle);
+/* Works in `cycle`: it has an instruction and is free. */
+void ww_lsu_step(struct ww_sm *sm, uint64_t cycle);
+/* Cycle after `cycle` at which the unit has something to do. */
+static inline uint64_t ww_lsu_next(const struct ww_lsu *l, uint64_t cycle) {
+    if ((l->count == 0 && l->reexec.count == 0) || (l->held && !l->retry)) return WW_NEVER;
+    return l->free > cycle ? l->free : cycle + 1;
+}
+/* Offers one line request of an instruction to its cache; false: refused, nothing has changed. *cycles: how
+ * long the unit is taken. */
+bool ww_lsu_offer(struct ww_sm *sm, const struct ww_dinst *d, uint32_t warp, uint32_t op,
+                  const struct ww_line_request *r, uint64_t cycle, uint32_t *cycles);
+/* The warp's instruction has left the unit (or, with a result to come, has been answered). */
+void ww_lsu_let_go(struct ww_sm *sm, struct ww_warp *w, uint64_t cycle);
+
+/* ---- reexec.c ---- */
+bool ww_reexec_init(struct ww_sm *sm, struct ww_arena *arena, uint32_t entries);
+/* Decides whether the unit works on its queue of refused requests in `cycle`, and does it then. */
+bool ww_reexec_turn(struct ww_sm *sm, uint64_t cycle);
+/* Puts a refused request aside; there is room. */
+void ww_reexec_park(struct ww_sm *sm, const struct ww_parked *p);
+/* ---- lsu_watch.c ---- */
+/* At the end of a step in `cycle`; issued: in it a scheduler did. */
+void ww_lsu_watch(struct ww_sm *sm, uint64_t cycle, bool issued);
+/* Whether requests of instructions that the warp has issued wait for the L1; sm is a struct ww_sm. */
+bool ww_lsu_unsent(const void *sm, uint32_t warp);
+/* The same's view of a warp whose head goes to the load/store unit: does it load through the L1? */
+bool ww_lsu_head_loads(const void *sm, uint32_t warp);
+
+/* One of the operation's parts is complete at `ready` (>= cycle), served by `level`. */
+void ww_memory_op_part(struct ww_core *core, uint32_t op, uint64_t cycle, uint64_t ready, uint32_t level);
+static inline bool ww_l1_saturated(const struct ww_sm *sm) {
+    return sm->l1.used >= sm->core->l1_shape.mshr_high || sm->misses.count >= sm->core->queue_high ||
+           (sm->tex.shape && sm->tex.used >= sm->core->tex_shape.mshr_high) || sm->const_fills.saturated_until;
+}
+
+/* ---- const.c ---- */
+bool ww_const_init(struct ww_sm *sm, struct ww_arena *arena);
+/* In a step in `cycle`: fewer outstanding misses may be left than saturate memory. */
+void ww_const_step(struct ww_sm *sm, uint64_t cycle);
+/* Cycle at which a constant load issued at `cycle` has its value; takes the port. */
+uint64_t ww_const_load(struct ww_sm *sm, const struct ww_access *access, const uint64_t *pool, uint32_t mask,
+                       uint64_t cycle);
+
+/* ---- sm_front.c ---- */
+/* Fills the warp's buffer, from `cycle` on; returns the cycle at which its head is there. */
+uint64_t ww_front_fill(struct ww_sm *sm, struct ww_warp *w, uint64_t cycle);
+
+/* Cycle at which the warp has the instruction that follows the one (number inst) issued at `cycle`. Its
+ * buffer is filled with one access when it runs empty or the warp goes elsewhere. Fetching ahead hides the
+ * access itself; a branch costs front.branch_cycles, and a miss its latency. */
+static inline uint64_t ww_front_next(struct ww_sm *sm, struct ww_warp *w, const struct ww_dinst *issued,
+                                     uint32_t inst, uint64_t cycle) {
+    uint64_t at = cycle + issued->next_fetch;
+    if (w->buffered > 1 && w->step->inst == inst + 1) {
+        w->buffered--;
+        return at;
+    }
+    const struct ww_core *core = sm->core;
+    if (ww_head(core, w)->pc >> core->icache_shift != w->icache_key) return ww_front_fill(sm, w, at);
+    core->counter[WW_C_FETCH]++; /* from the line that it fetched from last */
+    w->buffered = (uint8_t)core->gpu->front_ibuffer;
+    return at;
+}
+
+/* ---- sm.c ---- */
+/* Prepares the SM for events at `cycle`, which come from outside of its steps. */
+static inline void ww_sm_advance(struct ww_sm *sm, uint64_t cycle) {
+    if (sm->now + 1 < cycle) sm->now = cycle - 1;
+}
+enum ww_code ww_sm_init(struct ww_sm *sm, struct ww_core *core, uint32_t id, struct ww_arena *arena,
+                        uint32_t l1_ways, const void *settings, uint64_t seed, struct ww_error *error);
+/* The saturation flag changes at `cycle`, or the SM gets its first CTA or is about to lose its last. */
+void ww_sm_count_mode(struct ww_sm *sm, uint64_t cycle);
+/* One cycle of the SM; returns the cycle of its next step (WW_NEVER: something outside wakes it). */
+uint64_t ww_sm_step(struct ww_sm *sm, uint64_t cycle);
+/* The steps of `next` and later cycles before `end`, of an SM that is alone, as long as nothing that happens in
+ * them can be seen from outside: nothing tells the SM anything before `end`. Returns the cycle of its next
+ * step. A step that can be seen is left (ahead) to be completed in its own cycle, which is returned then. */
+uint64_t ww_sm_go_ahead(struct ww_sm *sm, uint64_t next, uint64_t end);
+/* Completes the step that it left; returns the cycle of the next one. */
+uint64_t ww_sm_complete(struct ww_sm *sm, uint64_t cycle);
+/* Nothing can be seen of the SM's next step before it is made, so that it may go ahead of the others. */
+static inline bool ww_sm_alone(const struct ww_sm *sm) {
+    const struct ww_core *core = sm->core;
+    bool room = sm->resident_ctas < sm->cta_room || core->smm.on;
+    return core->runs_ahead && sm->resident_ctas && !sm->misses.count && !sm->lingering && !sm->dma &&
+           !sm->fetch && !(room && core->next_cta < core->cta_count);
+}
+/* Counts everything up to the launch's end. */
+void ww_sm_close(struct ww_sm *sm, uint64_t end);
+
+/* ---- dispatch.c ---- */
+/* Places CTAs in `cycle`; true if more could be placed in the next one. */
+bool ww_dispatch(struct ww_core *core, uint64_t cycle);
+/* A warp that has ended holds its slot no longer. */
+void ww_dispatch_warp_gone(struct ww_sm *sm, uint32_t cta, uint64_t cycle);
+/* Takes the CTA off the SM. */
+void ww_dispatch_cta_end(struct ww_sm *sm, uint32_t cta, uint64_t cycle);
+
+/* ---- engine_tick.c ---- */
+/* The tick event: every SM that has something to do in a cycle does it, in the order of SM numbers. */
+void ww_core_tick(void *core, struct ww_event *event, uint64_t now_ps);
+/* The end of an epoch: cuts a piece there. */
+void ww_core_epoch_end(void *core, struct ww_event *event, uint64_t now_ps);
+void ww_core_reply(void *core, uint16_t sm, const struct ww_mem_reply *reply, uint64_t now_ps);
+void ww_core_unblocked(void *core, uint16_t sm, uint64_t now_ps);
+/* Makes sure that the SM steps in `cycle`, or earlier. */
+void ww_core_wake(struct ww_core *core, uint32_t sm, uint64_t cycle);
+/* The SM's miss queue holds something that may be sent: it is offered at the end of every cycle from now on. */
+static inline void ww_core_sends(struct ww_core *core, uint32_t sm) {
+    uint32_t group = sm >> core->group_shift;
+    core->group[group].sending |= 1ull << (sm - (group << core->group_shift));
+}
+/* The SMs of a group that step or hear something in `cycle` do so; core is theirs. */
+void ww_core_step_group(struct ww_core *core, uint32_t group, uint64_t cycle);
+/* Whether any of them does. */
+static inline bool ww_core_due(const struct ww_core *core, uint32_t group, uint64_t cycle) {
+    return core->glance[group].next <= cycle || core->mailed[cycle & 1][group];
+}
+/* Records an error that stops the launch. */
+void ww_core_fail(struct ww_core *core, enum ww_code code);
+
+#endif

@@ -1,0 +1,244 @@
+#include "smem.h"
+
+#include "../../base/bits.h"
+#include "coalesce.h"
+#include <stdbool.h>
+#include <string.h>
+
+/* Cycles by extra passes: through the measured degrees 2, 4, 8, 16, 32, straight between them. */
+static void fill_latency(struct ww_smem_banks *s, const struct ww_gpu_spec *g) {
+    const uint32_t measured[] = {0,
+                                 g->shared_conflict_cycles_2,
+                                 g->shared_conflict_cycles_4,
+                                 g->shared_conflict_cycles_8,
+                                 g->shared_conflict_cycles_16,
+                                 g->shared_conflict_cycles_32};
+    s->slope = g->shared_conflict_cycles;
+    for (uint32_t n = 0; n < WW_SMEM_DEGREES; n++) s->latency[n] = n * s->slope;
+    if (!g->shared_conflict_cycles_2) return;
+    for (uint32_t k = 0; k < 5; k++) {
+        uint32_t low = 1u << k, from = measured[k], rise = measured[k + 1] - from;
+        for (uint32_t i = 1; i <= low; i++) s->latency[low + i - 1] = from + (rise * i + low / 2) / low;
+    }
+    s->slope = (measured[5] - measured[4]) / 16;
+}
+
+void ww_smem_init(struct ww_smem_banks *s, const struct ww_gpu_spec *gpu) {
+    *s = (struct ww_smem_banks){.banks = gpu->shared_banks, .half_warp = gpu->shared_half_warp};
+    s->bank_shift = (uint32_t)__builtin_ctz(gpu->shared_bank_bytes);
+    s->map_shift = gpu->shared_map_bytes ? (uint32_t)__builtin_ctz(gpu->shared_map_bytes) : s->bank_shift;
+    s->row_shift = s->bank_shift + (uint32_t)__builtin_ctz(s->banks);
+    fill_latency(s, gpu);
+}
+
+static uint32_t bank_of(const struct ww_smem_banks *s, uint64_t address) {
+    return (uint32_t)(address >> s->map_shift) & (s->banks - 1);
+}
+
+/* What one pass reads of a bank: equal for addresses that do not conflict. */
+static uint64_t row_of(const struct ww_smem_banks *s, uint64_t address) {
+    return address >> s->row_shift;
+}
+
+/* Rows of banks that one part has met, each once, and how many of them each bank has. */
+struct met {
+    uint64_t key[128]; /* hash table; 0: empty */
+    uint8_t in_bank[64];
+    uint32_t most;
+};
+
+static void meet(struct met *p, uint64_t row, uint32_t bank) {
+    uint64_t key = (row << 6 | bank) + 1;
+    uint32_t i = (uint32_t)((key * 0x9e3779b97f4a7c15u) >> 57);
+    for (; p->key[i]; i = (i + 1) & 127)
+        if (p->key[i] == key) return;
+    p->key[i] = key;
+    if (++p->in_bank[bank] > p->most) p->most = p->in_bank[bank];
+}
+
+/* Distinct rows of the bank that has most of them. */
+static uint32_t fullest_bank(const struct ww_smem_banks *s, const uint64_t *address, uint32_t count,
+                             uint32_t width) {
+    struct met p;
+    memset(&p, 0, sizeof p);
+    for (uint32_t k = 0; k < count; k++)
+        for (uint64_t w = address[k] >> s->map_shift; w <= (address[k] + width - 1) >> s->map_shift; w++)
+            meet(&p, row_of(s, w << s->map_shift), (uint32_t)w & (s->banks - 1));
+    return p.most;
+}
+
+/* True if a whole warp's words lie in one row of the banks, each in its place: found out without a look at
+ * single banks. The loop has no branch, so that it becomes one over vectors. */
+static bool in_one_row(const struct ww_smem_banks *s, const uint64_t address[static 32], uint32_t width) {
+    uint64_t bits = 0, first = address[0];
+    for (uint32_t k = 1; k < 32; k++) bits |= address[k] ^ first;
+    return !(bits >> s->row_shift) && !((first | bits) & (width - 1));
+}
+
+/* True if no bank is asked for two different rows: the usual case, found out without a table of them.
+ * `address`: of the lanes of a part. */
+static bool free_of_conflicts(const struct ww_smem_banks *s, const uint64_t *address, uint32_t count,
+                              uint32_t width) {
+    uint64_t row[64], seen = 0, before = UINT64_MAX, low = address[0], high = address[0];
+    if (count == 32 && in_one_row(s, address, width)) return true;
+    for (uint32_t k = 1; k < count; k++) {
+        if (address[k] < low) low = address[k];
+        if (address[k] > high) high = address[k];
+    }
+    /* As many words in a row as there are banks lie in different ones. */
+    if (((high + width - 1) >> s->map_shift) - (low >> s->map_shift) < s->banks) return true;
+    for (uint32_t k = 0; k < count; k++) {
+        uint64_t w = address[k] >> s->map_shift, last = (address[k] + width - 1) >> s->map_shift;
+        if (w == before && last == before) continue;
+        before = last;
+        for (; w <= last; w++) {
+            uint32_t bank = (uint32_t)w & (s->banks - 1);
+            uint64_t r = row_of(s, w << s->map_shift);
+            if (!((seen >> bank) & 1))
+                row[bank] = r;
+            else if (row[bank] != r)
+                return false;
+            seen |= 1ull << bank;
+        }
+    }
+    return true;
+}
+
+/* Steps of a half-warp of compute capability 1.x: each serves the word that most lanes want, and the first
+ * lane of every other bank. */
+static uint32_t half_warp_steps(const struct ww_smem_banks *s, const uint64_t *address, uint32_t count,
+                                uint32_t width) {
+    uint64_t word[64];
+    uint32_t items = 0, steps = 0;
+    for (uint32_t k = 0; k < count; k++)
+        for (uint64_t w = address[k] >> 2; w <= (address[k] + width - 1) >> 2 && items < 64; w++)
+            word[items++] = w;
+    for (uint64_t left = items == 64 ? UINT64_MAX : (1ull << items) - 1; left; steps++) {
+        uint64_t best = 0, banks = 0, served = 0;
+        for (uint64_t m = left; m; m &= m - 1) {
+            uint64_t same = 0;
+            for (uint64_t n = m; n; n &= n - 1)
+                if (word[__builtin_ctzll(n)] == word[__builtin_ctzll(m)]) same |= n & (0 - n);
+            if (__builtin_popcountll(same) > __builtin_popcountll(best)) best = same;
+        }
+        banks = 1ull << bank_of(s, word[__builtin_ctzll(best)] << 2);
+        served = best;
+        for (uint64_t m = left & ~best; m; m &= m - 1) {
+            uint64_t bank = 1ull << bank_of(s, word[__builtin_ctzll(m)] << 2);
+            if (!(banks & bank)) served |= m & (0 - m);
+            banks |= bank;
+        }
+        left &= ~served;
+    }
+    return steps;
+}
+
+static void count_half(const struct ww_smem_banks *s, const uint64_t *address, uint32_t count, uint32_t width,
+                       struct ww_smem_passes *p) {
+    uint32_t steps = half_warp_steps(s, address, count, width), least = width > 4 ? width / 4 : 1;
+    p->parts += steps < least ? steps : least;
+    p->conflicts += steps < least ? 0 : steps - least;
+}
+
+/* `address`: of the active lanes, in order. */
+static struct ww_smem_passes count_passes(const struct ww_smem_banks *s, const uint64_t *address, uint32_t mask,
+                                          uint32_t width, uint32_t lanes) {
+    struct ww_smem_passes p = {0, 0};
+    uint32_t rank = 0;
+    for (uint32_t first = 0; first < 32; first += lanes) {
+        uint32_t part = mask & (uint32_t)(((1ull << lanes) - 1) << first);
+        uint32_t count = ww_bits(part);
+        if (!part) continue;
+        if (s->half_warp) {
+            count_half(s, address + rank, count, width, &p);
+        } else {
+            p.parts++;
+            if (!free_of_conflicts(s, address + rank, count, width))
+                p.conflicts += fullest_bank(s, address + rank, count, width) - 1;
+        }
+        rank += count;
+    }
+    return p;
+}
+
+/* Conflicts of a full warp whose lanes' words lie `step` (> 0) apart: lanes share a bank where their distance
+ * is a multiple of banks / gcd(step, banks); banks is a power of two. */
+static uint32_t strided_conflicts(const struct ww_smem_banks *s, uint64_t step) {
+    uint64_t gcd = step & (0 - step);
+    uint32_t period = gcd >= s->banks ? 1 : s->banks / (uint32_t)gcd;
+    return period >= 32 ? 0 : 32 / period - 1;
+}
+
+/* Affine accesses of a whole warp on banks without modes that need no list of addresses. */
+static bool affine_passes(const struct ww_smem_banks *s, const struct ww_access *a, uint32_t mask,
+                          uint32_t width, struct ww_smem_passes *p) {
+    uint32_t word = 1u << s->bank_shift;
+    uint64_t step = a->stride < 0 ? (uint64_t)(-(int64_t)a->stride) : (uint64_t)a->stride;
+    *p = (struct ww_smem_passes){1, 0};
+    if (step == 0) return true;
+    if (s->map_shift != s->bank_shift) return false;
+    /* Side by side and in no more words than there are banks (one more where words are cut). */
+    uint64_t cut = width == word ? 0 : word;
+    if (step == width && step * 32 + cut <= (uint64_t)word * s->banks) return true;
+    if (mask != UINT32_MAX || step < word || (step & (word - 1)) || width > word) return false;
+    p->conflicts = strided_conflicts(s, step >> s->bank_shift);
+    return true;
+}
+
+struct ww_smem_passes ww_smem_passes(const struct ww_smem_banks *s, const struct ww_access *a,
+                                     const uint64_t *pool, uint32_t mask, uint32_t width) {
+    struct ww_smem_passes p;
+    uint32_t word = 1u << s->bank_shift, parts = width > word ? width >> s->bank_shift : 1;
+    if (s->half_warp) parts = 2;
+    uint32_t lanes = parts >= 32 ? 1 : 32 / parts;
+    if (a->list == WW_AFFINE && lanes == 32 && !(a->base & (width - 1)) && affine_passes(s, a, mask, width, &p))
+        return p;
+    if (a->list != WW_AFFINE) {
+        const uint64_t *list = pool + a->list;
+        if (lanes == 32 && ww_smem_close(s, a, width)) return (struct ww_smem_passes){1, 0};
+        if (lanes == 32 && mask == UINT32_MAX && in_one_row(s, list, width))
+            return (struct ww_smem_passes){1, 0};
+        return count_passes(s, list, mask, width, lanes);
+    }
+    uint64_t address[32];
+    uint32_t count = 0;
+    for (uint32_t m = mask; m; m &= m - 1)
+        address[count++] = ww_lane_address(a, NULL, (uint32_t)__builtin_ctz(m), 0);
+    return count_passes(s, address, mask, width, lanes);
+}
+
+uint32_t ww_smem_degrees(const struct ww_smem_banks *s, const struct ww_access *a, const uint64_t *pool,
+                         uint32_t mask, uint32_t width, uint32_t lanes, uint8_t degree[static 8]) {
+    uint32_t rank = 0, parts = 0;
+    for (uint32_t first = 0, i = 0; first < 32; first += lanes, i++) {
+        uint64_t made[32];
+        uint32_t part = mask & (uint32_t)(((1ull << lanes) - 1) << first), count = 0;
+        const uint64_t *address = a->list == WW_AFFINE ? made : pool + a->list + rank;
+        degree[i] = 0;
+        if (!part) continue;
+        for (uint32_t m = part; a->list == WW_AFFINE && m; m &= m - 1)
+            made[count++] = ww_lane_address(a, NULL, (uint32_t)__builtin_ctz(m), 0);
+        count = ww_bits(part);
+        degree[i] = 1;
+        if (!free_of_conflicts(s, address, count, width))
+            degree[i] = (uint8_t)fullest_bank(s, address, count, width);
+        rank += count;
+        parts++;
+    }
+    return parts;
+}
+
+uint32_t ww_smem_same_address(const struct ww_access *a, const uint64_t *pool, uint32_t mask) {
+    if (a->list == WW_AFFINE) return a->stride == 0 ? ww_bits(mask) : 1;
+    uint32_t n = ww_bits(mask), most = 1;
+    uint64_t key[64] = {0};
+    uint8_t count[64] = {0};
+    for (uint32_t k = 0; k < n; k++) {
+        uint64_t address = pool[a->list + k];
+        uint32_t i = (uint32_t)((address * 0x9e3779b97f4a7c15u) >> 58);
+        while (count[i] && key[i] != address) i = (i + 1) & 63;
+        key[i] = address;
+        if (++count[i] > most) most = count[i];
+    }
+    return most;
+}

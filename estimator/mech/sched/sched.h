@@ -1,0 +1,83 @@
+/* sched.h: kind "sched", the warp scheduler. One instance per warp scheduler of an SM.
+ *
+ * Core calls pick() in each cycle in which at least one warp of this scheduler can issue. Warps are
+ * numbered by their slot on this scheduler (0..63); masks have bit i set for slot i. A scheduler decides
+ * which one issues; it may not change anything but its own state.
+ */
+#ifndef WW_MECH_SCHED_H
+#define WW_MECH_SCHED_H
+
+#include "../mech.h"
+
+struct ww_sched_view {
+    uint64_t cycle;        /* SM cycle */
+    uint64_t ready;        /* can issue now: operands there, unit free; never 0 */
+    uint64_t ready_mem;    /* of these, head is a memory instruction */
+    uint64_t resident;     /* warps on this scheduler */
+    uint64_t waiting_long; /* of these, waiting for memory, at a barrier or fence, paused or finished: not what
+                            * an arithmetic unit, shared memory or the instruction fetch ends */
+    uint64_t parked;       /* have requests in the re-execution queue; they may not access memory meanwhile */
+    const uint64_t *age;   /* by slot: order number of the warp's dispatch, smaller is older */
+    const uint32_t *cta;   /* by slot: number of its CTA on this SM */
+    uint64_t ready_lsu;    /* of ready_mem, those that access global, local or texture memory */
+    bool memory_saturated; /* the SM's memory saturation flag; only for those with by_saturation */
+};
+
+/* What the schedulers of one SM know of one another and of its path to memory. Warps of the SM are numbered
+ * together: w is slot w / schedulers of scheduler w mod schedulers. */
+struct ww_sched_sm {
+    void *shared; /* zeroed block of ops->shared_size bytes */
+    uint32_t schedulers;
+    const struct ww_sched_view *view[8]; /* by scheduler; resident and waiting_long are up to date always */
+    const uint64_t *lsu_ready[8];        /* by scheduler: slots whose head would enter the path to memory */
+    /* Whether requests of instructions that the warp has issued wait to be accepted by the L1. */
+    bool (*unsent)(const void *sm, uint32_t warp);
+    /* Whether the warp's head, which accesses memory, loads from global or local memory. */
+    bool (*loads)(const void *sm, uint32_t warp);
+    const void *sm;
+    uint64_t owner_changes; /* counted by the mechanism */
+};
+
+struct ww_sched_ops {
+    struct ww_mech_info info;
+    /* It works in two modes by the SM's memory saturation flag, and sees it: core counts the cycles of each, MP
+     * (flag set) and EP (clear). */
+    bool by_saturation;
+    size_t state_size;
+    /* Prepares a zeroed state. settings is what info.params describe (NULL if none). */
+    void (*init)(void *state, const void *settings, uint32_t slots);
+    /* Returns the slot that issues, one of view->ready; or -1 to issue nothing on purpose. */
+    int (*pick)(void *state, const struct ww_sched_view *view);
+    /* Optional (NULL): the warp of this slot issued; a warp arrived; a warp finished. */
+    void (*issued)(void *state, uint32_t slot, bool memory, uint64_t cycle);
+    void (*arrived)(void *state, uint32_t slot, uint64_t age);
+    void (*finished)(void *state, uint32_t slot);
+    /* Optional, for schedulers that act as one over an SM. join: once, after init. */
+    size_t shared_size;
+    void (*join)(void *state, struct ww_sched_sm *sm, uint32_t scheduler);
+    /* A request of the warp misses in the L1 while the SM's memory is saturated: may it go to the L2?
+     * parked: it comes from the re-execution queue. */
+    bool (*may_miss)(struct ww_sched_sm *sm, uint32_t warp, bool parked);
+    /* The L1: a load of the warp misses a line that is not there; a line that the warp brought in is replaced.
+     * line: address divided by the line size. */
+    void (*missed)(struct ww_sched_sm *sm, uint32_t warp, uint64_t line, uint64_t cycle);
+    void (*evicted)(struct ww_sched_sm *sm, uint32_t warp, uint64_t line);
+};
+
+/* The oldest warp of a set that is not empty. */
+static inline int ww_sched_oldest(uint64_t set, const uint64_t *age) {
+    int oldest = __builtin_ctzll(set);
+    for (uint64_t m = set & (set - 1); m; m &= m - 1) {
+        int slot = __builtin_ctzll(m);
+        if (age[slot] < age[oldest]) oldest = slot;
+    }
+    return oldest;
+}
+
+/* Of a set that is not empty, the first slot from `next` on, in a circle. */
+static inline int ww_sched_from(uint64_t set, uint32_t next) {
+    uint64_t behind = next < 64 ? set >> next << next : 0;
+    return __builtin_ctzll(behind ? behind : set);
+}
+
+#endif

@@ -1,0 +1,362 @@
+/* run.c: ties a GPU, a trace, mechanisms and a power table together into one result. */
+#include "../base/locale.h"
+#include "run_int.h"
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <time.h>
+
+#define EPOCH_CYCLES 4096
+#define TARGET_ERROR 0.03
+#define CONFIDENCE 0.95
+
+static const struct mode {
+    const char *name;
+    enum ww_code (*run)(struct run *r, struct ww_error *error); /* NULL: chosen by the trace's size */
+} modes[] = {{"full", ww_run_full}, {"sampled", ww_run_sampled}, {"analytic", ww_run_analytic}, {"auto", NULL}};
+enum { MODES = sizeof modes / sizeof *modes, MODE_FULL = 0, MODE_SAMPLED = 1 };
+
+static double now_seconds(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+static enum ww_code new_result(struct run *r, struct ww_error *error) {
+    r->result = calloc(1, sizeof *r->result);
+    r->arena = calloc(1, sizeof *r->arena);
+    if (!r->result || !r->arena) {
+        free(r->result);
+        free(r->arena);
+        r->result = NULL;
+        return ww_fail_nomem(error, "result");
+    }
+    ww_arena_init(r->arena, 0);
+    r->result->owner = r->arena;
+    return WW_OK;
+}
+
+void ww_result_free(struct ww_result *result) {
+    if (!result) return;
+    struct ww_arena *arena = result->owner;
+    if (arena) ww_arena_free(arena);
+    free(arena);
+    free(result);
+}
+
+static const struct mode *find_mode(const char *name) {
+    for (size_t i = 0; name && i < MODES; i++)
+        if (strcmp(name, modes[i].name) == 0) return &modes[i];
+    return name ? NULL : &modes[MODE_FULL];
+}
+
+static enum ww_code check_options(const struct ww_run_options *o, struct ww_error *error) {
+    if (!o->gpu || !o->trace_path) return ww_fail(error, WW_USAGE, NULL, "a run needs a GPU and a trace");
+    if (!find_mode(o->mode))
+        return ww_fail(error, WW_USAGE, "--mode", "\"%.40s\": expected full, sampled, analytic or auto",
+                       o->mode);
+    if (o->epoch_cycles && (o->epoch_cycles < 64 || o->epoch_cycles > 1u << 30))
+        return ww_fail(error, WW_USAGE, "--epoch", "%u: expected 64 to 1073741824 cycles", o->epoch_cycles);
+    if (o->target_error != 0 && !(o->target_error >= 1e-4 && o->target_error <= 1))
+        return ww_fail(error, WW_USAGE, "--target-error", "%g: expected 0.0001 to 1 (0.01%% to 100%%)",
+                       o->target_error);
+    if (o->confidence != 0 && !(o->confidence >= 0.5 && o->confidence <= 0.9999))
+        return ww_fail(error, WW_USAGE, "--confidence", "%g: expected 0.5 to 0.9999 (50 to 99.99 percent)",
+                       o->confidence);
+    return WW_OK;
+}
+
+static enum ww_code load_power(struct run *r, struct ww_error *error) {
+    const struct ww_run_options *o = r->options;
+    const char *named = o->power_table ? o->power_table : o->gpu->spec.power_table;
+    if (r->power || (o->power_table && strcmp(o->power_table, "none") == 0)) return WW_OK;
+    WW_TRY(ww_power_load(named[0] ? named : ww_gpu_name(o->gpu), o->power_table || named[0], &r->own_power,
+                         error));
+    r->power = r->own_power;
+    return WW_OK;
+}
+
+static enum ww_code open_all(struct run *r, struct ww_error *error) {
+    const struct ww_run_options *o = r->options;
+    WW_TRY(ww_trace_open(o->trace_path, &r->trace, error));
+    WW_TRY(ww_mech_resolve(o->mechanisms, o->mechanism_count, r->arena, r->choice, error));
+    WW_TRY(ww_list_parse(o->launches, ww_trace_launch_count(r->trace), "--launches", r->arena, &r->launches,
+                         error));
+    WW_TRY(load_power(r, error));
+    r->target_error = o->target_error != 0 ? o->target_error : TARGET_ERROR;
+    r->confidence = o->confidence != 0 ? o->confidence : CONFIDENCE;
+    return WW_OK;
+}
+
+struct ww_engine_options ww_run_engine_options(const struct run *r) {
+    const struct ww_run_options *o = r->options;
+    return (struct ww_engine_options){.gpu = &o->gpu->spec,
+                                      .mechanism = r->choice,
+                                      .epoch_cycles = o->epoch_cycles ? o->epoch_cycles : EPOCH_CYCLES,
+                                      .seed = o->seed,
+                                      .per_pc = o->per_pc,
+                                      .threads = o->threads,
+                                      .pieces = r->power != NULL,
+                                      .progress = o->progress,
+                                      .progress_context = o->context};
+}
+
+/* "auto" is settled by what the launches hold. */
+static enum ww_code choose_mode(struct run *r, const struct mode **mode, struct ww_error *error) {
+    uint64_t instructions = 0;
+    *mode = find_mode(r->options->mode);
+    if ((*mode)->run) return WW_OK;
+    for (size_t i = 0; i < r->launches.count; i++)
+        for (uint64_t k = r->launches.range[i].first; k <= r->launches.range[i].last; k++) {
+            const struct ww_launch *launch;
+            WW_TRY(ww_trace_launch(r->trace, k, &launch, error));
+            instructions += launch->warp_instructions;
+        }
+    *mode = &modes[instructions > WW_AUTO_INSTRUCTIONS ? MODE_SAMPLED : MODE_FULL];
+    return WW_OK;
+}
+
+static const char *copy(struct run *r, const char *s) {
+    return ww_arena_strdup(r->arena, s ? s : "");
+}
+
+/* "kind = name" and "kind.parameter = value" of every chosen mechanism. */
+static enum ww_code describe_mechanisms(struct run *r, struct ww_error *error) {
+    struct ww_result *result = r->result;
+    size_t most = 0;
+    for (int k = 0; k < WW_KIND_COUNT; k++)
+        if (r->choice[k].info) most += 1 + r->choice[k].info->param_count;
+    result->mechanism = ww_arena_array(r->arena, most, sizeof *result->mechanism);
+    if (!result->mechanism) return ww_fail_nomem(error, "result");
+    for (int k = 0; k < WW_KIND_COUNT; k++) {
+        const struct ww_mech_choice *c = &r->choice[k];
+        if (!c->info) continue;
+        const char *kind = ww_mech_kind_name((enum ww_mech_kind)k);
+        result->mechanism[result->mechanism_count++] =
+            (struct ww_setting){copy(r, kind), copy(r, c->info->name)};
+        for (size_t p = 0; p < c->info->param_count; p++) {
+            struct ww_buf value = {0};
+            ww_param_print_text(&c->info->params[p], c->settings, &value);
+            result->mechanism[result->mechanism_count++] = (struct ww_setting){
+                ww_arena_printf(r->arena, "%s.%s", kind, c->info->params[p].key), copy(r, value.p)};
+            ww_buf_free(&value);
+        }
+    }
+    return WW_OK;
+}
+
+/* Architectures that share a lowering and so an instruction set of traces. */
+static int family(const char *arch) {
+    int sm = arch && strncmp(arch, "sm_", 3) == 0 ? atoi(arch + 3) : 0;
+    return sm < 30 ? 2 : sm < 70 ? 5 : 7;
+}
+
+/* The architecture to record for so that the trace is of this GPU's family. */
+static const char *lowering(const char *arch) {
+    int f = family(arch);
+    return f == 2 ? "sm_20" : f == 5 ? "sm_52" : "sm_70";
+}
+
+static bool has_tensor(const struct ww_launch *launch) {
+    for (uint32_t i = 0; i < launch->inst_count; i++)
+        if (launch->inst[i].op == WW_OP_TENSOR) return true;
+    return false;
+}
+
+/* What of this launch is not as this GPU's own code would be, or NULL. */
+static const char *mismatch(struct run *r, const struct ww_launch *launch) {
+    const struct ww_gpu *gpu = r->options->gpu;
+    const char *arch = gpu->spec.arch;
+    bool other = arch[0] && launch->arch && family(arch) != family(launch->arch);
+    bool tensor = gpu->spec.pipe_tensor_count == 0 && has_tensor(launch);
+    bool spills = launch->registers_per_thread > gpu->spec.sm_max_registers_per_thread;
+    if (!other && !tensor && !spills) return NULL;
+    if (!other && !tensor)
+        return ww_arena_printf(r->arena,
+                               "%s: a thread of the trace has %u registers, of %s %u at most; those beyond are "
+                               "left out, code for it would spill",
+                               launch->kernel, launch->registers_per_thread, ww_gpu_name(gpu),
+                               gpu->spec.sm_max_registers_per_thread);
+    return ww_arena_printf(
+        r->arena, "%s: the trace is of %s, %s is %s%s%s%s%s", launch->kernel,
+        launch->arch ? launch->arch : "an unknown architecture", ww_gpu_name(gpu), arch,
+        other ? "; instruction mix and registers are not this GPU's (trace record --arch " : "",
+        other ? lowering(arch) : "", other ? ")" : "",
+        tensor && spills ? "; tensor instructions take the fp16 pipelines, registers beyond this "
+                           "GPU's are left out"
+        : tensor         ? "; tensor instructions take the fp16 pipelines"
+        : spills         ? "; registers beyond this GPU's are left out, code for it would spill"
+                         : "");
+}
+
+enum ww_code ww_run_goes_on(const struct run *r, uint64_t launch, struct ww_error *error) {
+    const struct ww_run_options *o = r->options;
+    if (!o->progress || o->progress(o->context, -1, launch, "launches")) return WW_OK;
+    return ww_fail(error, WW_FAIL, "", "stopped as asked, before launch %" PRIu64, launch);
+}
+
+/* A trace of another GPU replays, each unit that this one lacks by the nearest that it has; the run says so. */
+static enum ww_code compare_arch(struct run *r, struct ww_error *error) {
+    for (size_t i = 0; i < r->launches.count; i++)
+        for (uint64_t k = r->launches.range[i].first; k <= r->launches.range[i].last; k++) {
+            const struct ww_launch *launch;
+            WW_TRY(ww_trace_launch(r->trace, k, &launch, error));
+            r->result->warning = mismatch(r, launch);
+            if (r->result->warning) return WW_OK;
+        }
+    return WW_OK;
+}
+
+static enum ww_code describe(struct run *r, struct ww_error *error) {
+    struct ww_result *result = r->result;
+    const struct ww_run_options *o = r->options;
+    const struct ww_trace_meta *meta = ww_trace_get_meta(r->trace);
+    result->gpu = copy(r, ww_gpu_name(o->gpu));
+    result->gpu_json = copy(r, ww_gpu_json(o->gpu));
+    result->trace = copy(r, o->trace_path);
+    result->trace_hash = copy(r, ww_trace_hash(r->trace));
+    bool arguments = meta->arguments && meta->arguments[0];
+    result->program = ww_arena_printf(r->arena, "%s%s%s", meta->program ? meta->program : "",
+                                      arguments ? " " : "", arguments ? meta->arguments : "");
+    result->version = WW_VERSION;
+    result->seed = o->seed;
+    result->epoch_cycles = o->epoch_cycles ? o->epoch_cycles : EPOCH_CYCLES;
+    if (!result->gpu || !result->gpu_json || !result->trace || !result->trace_hash || !result->program)
+        return ww_fail_nomem(error, "result");
+    WW_TRY(compare_arch(r, error));
+    return describe_mechanisms(r, error);
+}
+
+void ww_run_add_up(struct ww_result *result, const struct ww_launch_result *launch) {
+    result->cycles += launch->cycles;
+    result->time_ps += launch->time_ps;
+    result->warp_instructions += launch->warp_instructions;
+    result->thread_instructions += launch->thread_instructions;
+    if (launch->energy.known) result->energy_j += launch->energy.total_j;
+}
+
+/* The index's counts are of the CTAs that the file holds, which are all replayed: a file that says otherwise
+ * contradicts itself, as trace verify would find. */
+static enum ww_code compare_counts(const struct run *r, size_t index, const struct ww_launch_result *launch,
+                                   struct ww_error *error) {
+    const struct ww_launch *in;
+    WW_TRY(ww_trace_launch(r->trace, index, &in, error));
+    if (launch->warp_instructions == in->warp_instructions &&
+        launch->thread_instructions == in->thread_instructions)
+        return WW_OK;
+    return ww_fail(error, WW_INPUT, r->options->trace_path,
+                   "launch %zu executed %" PRIu64 " warp and %" PRIu64
+                   " thread instructions, but the index says %" PRIu64 " and %" PRIu64
+                   ": the file is damaged (trace verify)",
+                   index, launch->warp_instructions, launch->thread_instructions, in->warp_instructions,
+                   in->thread_instructions);
+}
+
+/* Joules of the launch and of its epochs. */
+static enum ww_code add_energy(struct run *r, struct ww_launch_result *launch, struct ww_error *error) {
+    const struct ww_gpu_spec *spec = &r->options->gpu->spec;
+    size_t count;
+    const struct ww_piece *piece = ww_engine_pieces(r->engine, &count);
+    if (!r->power) return WW_OK;
+    if (!count || !launch->epoch_count) {
+        ww_power_launch(r->power, spec, launch, &launch->energy);
+        return WW_OK;
+    }
+    launch->epoch_energy = ww_arena_array(r->arena, launch->epoch_count, sizeof *launch->epoch_energy);
+    if (!launch->epoch_energy) return ww_fail_nomem(error, "energy by epoch");
+    ww_power_pieces(r->power, spec, launch, piece, count, launch->epoch_energy, &launch->energy);
+    return WW_OK;
+}
+
+static enum ww_code replay_one(struct run *r, size_t index, struct ww_error *error) {
+    struct ww_launch_result *launch = &r->result->launch[r->result->launch_count];
+    WW_TRY(ww_run_goes_on(r, index, error));
+    WW_TRY(ww_engine_launch(r->engine, r->trace, index, r->arena, launch, error));
+    launch->index = (uint32_t)index;
+    WW_TRY(compare_counts(r, index, launch, error));
+    WW_TRY(add_energy(r, launch, error));
+    WW_TRY(ww_run_timeline_keep(r, &r->ctas, launch, error));
+    r->result->launch_count++;
+    ww_run_add_up(r->result, launch);
+    return WW_OK;
+}
+
+enum ww_code ww_run_full(struct run *r, struct ww_error *error) {
+    struct ww_engine_options options = ww_run_engine_options(r);
+    uint64_t n = 0;
+    if (r->options->timeline) {
+        WW_TRY(ww_run_timeline_open(r, &r->ctas, error));
+        options.ctas = &r->ctas;
+        options.pieces = true;
+    }
+    WW_TRY(ww_engine_new(&options, &r->engine, error));
+    for (size_t i = 0; i < r->launches.count; i++)
+        n += r->launches.range[i].last - r->launches.range[i].first + 1;
+    r->result->launch = ww_arena_array(r->arena, n, sizeof *r->result->launch);
+    if (!r->result->launch) return ww_fail_nomem(error, "result");
+    for (size_t i = 0; i < r->launches.count; i++)
+        for (uint64_t k = r->launches.range[i].first; k <= r->launches.range[i].last; k++)
+            WW_TRY(replay_one(r, k, error));
+    r->result->cycles_interval = (struct ww_interval){(double)r->result->cycles, (double)r->result->cycles};
+    r->result->energy_interval = (struct ww_interval){r->result->energy_j, r->result->energy_j};
+    return WW_OK;
+}
+
+static void finish(struct run *r, double started) {
+    struct ww_result *result = r->result;
+    struct rusage usage;
+    result->energy_known = r->power != NULL;
+    result->confidence = r->confidence;
+    result->host_seconds = now_seconds() - started;
+    if (getrusage(RUSAGE_SELF, &usage) == 0) result->peak_memory_bytes = (uint64_t)usage.ru_maxrss * 1024;
+}
+
+static enum ww_code open_with(const struct ww_run_options *options, const struct ww_power *power, struct run *r,
+                              struct ww_error *error) {
+    *r = (struct run){.options = options, .power = power};
+    WW_TRY(check_options(options, error));
+    WW_TRY(new_result(r, error));
+    enum ww_code code = open_all(r, error);
+    if (code == WW_OK) code = describe(r, error);
+    if (code != WW_OK) ww_run_close(r, true);
+    return code;
+}
+
+enum ww_code ww_run_open(const struct ww_run_options *options, struct run *r, struct ww_error *error) {
+    return open_with(options, NULL, r, error);
+}
+
+void ww_run_close(struct run *r, bool result) {
+    ww_engine_free(r->engine);
+    ww_run_timeline_close(&r->ctas);
+    ww_power_free(r->own_power);
+    ww_trace_close(r->trace);
+    if (result) ww_result_free(r->result);
+}
+
+enum ww_code ww_run(const struct ww_run_options *options, struct ww_result **result, struct ww_error *error) {
+    WW_PLAIN_LOCALE;
+    return ww_run_with_power(options, NULL, result, error);
+}
+
+enum ww_code ww_run_with_power(const struct ww_run_options *options, const struct ww_power *power,
+                               struct ww_result **result, struct ww_error *error) {
+    struct run r;
+    const struct mode *mode = NULL;
+    double started = now_seconds();
+    *result = NULL;
+    WW_TRY(open_with(options, power, &r, error));
+    enum ww_code code = choose_mode(&r, &mode, error);
+    if (code == WW_OK) {
+        r.result->mode = mode->name;
+        code = mode->run(&r, error);
+    }
+    if (code == WW_OK) {
+        finish(&r, started);
+        code = ww_result_check(r.result, error);
+    }
+    ww_run_close(&r, code != WW_OK);
+    if (code == WW_OK) *result = r.result;
+    return code;
+}

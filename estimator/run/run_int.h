@@ -1,0 +1,61 @@
+/* run_int.h: what the modes of a run share (run.c; run_sampled.c, run_analytic.c). */
+#ifndef WW_RUN_INT_H
+#define WW_RUN_INT_H
+
+#include "../base/hash.h"
+#include "../base/list.h"
+#include "../core/launch/ctalog.h"
+#include "../core/launch/engine.h"
+#include "../../power/power.h"
+
+/* Everything that one run holds open. */
+struct run {
+    const struct ww_run_options *options;
+    struct ww_trace *trace;
+    const struct ww_power *power; /* NULL: energy is not known */
+    struct ww_power *own_power;   /* unless it is lent */
+    struct ww_engine *engine;     /* of mode full; others have engines of their own */
+    struct ww_arena *arena;       /* the result's */
+    struct ww_cta_log ctas;       /* mode full with a timeline */
+    struct ww_result *result;
+    struct ww_mech_choice choice[WW_KIND_COUNT];
+    struct ww_list launches;
+    double target_error, confidence; /* as asked for, or the defaults */
+};
+
+/* ww_run with a power table that is open already, which is only read and may serve several threads; it must be
+ * that which the options name. NULL: the run opens its own. */
+enum ww_code ww_run_with_power(const struct ww_run_options *options, const struct ww_power *power,
+                               struct ww_result **result, struct ww_error *error);
+
+/* Opens all that a run needs and describes it in a new result. Errors: those of ww_run. */
+enum ww_code ww_run_open(const struct ww_run_options *options, struct run *r, struct ww_error *error);
+/* Closes it; the result too, or it is the caller's. */
+void ww_run_close(struct run *r, bool result);
+/* The engine that the options ask for. */
+struct ww_engine_options ww_run_engine_options(const struct run *r);
+/* Adds a launch to the result's totals. */
+void ww_run_add_up(struct ww_result *result, const struct ww_launch_result *launch);
+
+/* The conservation laws of one replayed launch, or part of one. Errors: WW_INTERNAL. */
+enum ww_code ww_launch_check(const struct ww_launch_result *l, uint64_t sms, uint64_t schedulers,
+                             struct ww_error *error);
+
+/* What a run keeps for its timeline, if it was asked to (run_timeline.c). Errors: WW_NOMEM. */
+/* WW_FAIL if the caller asks to stop. Asked before each launch, since a launch may have no instructions. */
+enum ww_code ww_run_goes_on(const struct run *r, uint64_t launch, struct ww_error *error);
+enum ww_code ww_run_timeline_open(struct run *r, struct ww_cta_log *log, struct ww_error *error);
+void ww_run_timeline_close(struct ww_cta_log *log);
+/* Of the launch that was replayed last. */
+enum ww_code ww_run_timeline_keep(struct run *r, struct ww_cta_log *log, struct ww_launch_result *l,
+                                  struct ww_error *error);
+
+/* The modes. Each fills in the result's launches, totals and intervals; the rest of it is there or follows.
+ * Errors: those of ww_run. */
+enum ww_code ww_run_full(struct run *r, struct ww_error *error);
+enum ww_code ww_run_sampled(struct run *r, struct ww_error *error);
+enum ww_code ww_run_analytic(struct run *r, struct ww_error *error);
+/* Whether the analytical model can take the trace. Errors: WW_UNSUPPORTED (it has bulk transfers), WW_INPUT. */
+enum ww_code ww_run_analytic_check(struct ww_trace *trace, struct ww_error *error);
+
+#endif

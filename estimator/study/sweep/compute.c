@@ -1,0 +1,232 @@
+/* Computing the points of a sweep by several threads. What is stored does not depend on their number: rows have
+ * the point's number, and a configuration that two points share is computed by one of them while the other
+ * waits. */
+#include "../../base/locale.h"
+#include "../../run/run_int.h"
+#include "job.h"
+#include <stdlib.h>
+#include <string.h>
+
+#define NORMAL_95 1.96 /* standard deviations of half an interval of 95 % */
+#define WARMED 0.25    /* cost of an instruction that only warms caches, in replayed ones */
+
+/* A thread's own. */
+struct worker {
+    struct sweep_job *job;
+    size_t number;
+    pthread_t thread;
+};
+
+/* Says how far the sweep is; called with the lock held. False: stop. */
+static bool report(struct sweep_job *job) {
+    const struct ww_sweep_options *o = job->options;
+    if (!o->progress) return true;
+    double part = job->todo ? (double)job->finished / (double)job->todo : 1;
+    return o->progress(o->context, part, job->finished, "points");
+}
+
+/* Called inside a replay, so that a long one can be stopped and the time left stays true. */
+static bool replay_progress(void *context, double part, uint64_t done, const char *unit) {
+    struct sweep_job *job = context;
+    (void)part, (void)done, (void)unit;
+    if (atomic_load(&job->stop)) return false;
+    if (pthread_mutex_trylock(&job->lock) != 0) return true;
+    if (!report(job)) atomic_store(&job->stop, true);
+    pthread_mutex_unlock(&job->lock);
+    return !atomic_load(&job->stop);
+}
+
+static void fail(struct sweep_job *job, enum ww_code code, const struct ww_error *error) {
+    if (job->code == WW_OK) {
+        job->code = code;
+        job->error = *error;
+    }
+    atomic_store(&job->stop, true);
+}
+
+/* The next point that is not done, or plan.count. With the lock held. */
+static size_t take(struct sweep_job *job) {
+    while (job->next < job->plan.count && job->done[job->next]) job->next++;
+    if (atomic_load(&job->stop)) return job->plan.count;
+    return job->next < job->plan.count ? job->next++ : job->plan.count;
+}
+
+static bool is_busy(const struct sweep_job *job, const char *config, unsigned threads) {
+    for (unsigned i = 0; i < threads; i++)
+        if (strcmp(job->busy[i], config) == 0) return true;
+    return false;
+}
+
+/* Waits until no other thread computes this configuration, then reads what there is of it. */
+static enum ww_code claim(struct worker *w, const char *config, struct ww_db_sweep_result *result,
+                          struct ww_error *error) {
+    struct sweep_job *job = w->job;
+    enum ww_code code = WW_OK;
+    pthread_mutex_lock(&job->lock);
+    while (is_busy(job, config, job->options->jobs)) pthread_cond_wait(&job->freed, &job->lock);
+    memcpy(job->busy[w->number], config, WW_CONFIG_HASH);
+    for (size_t i = 0; i < job->head.trace_count && code == WW_OK; i++) {
+        code = job->sampling
+                   ? ww_db_sweep_find_sampled(job->db, config, job->head.trace[i].id, &result[i], error)
+                   : ww_db_sweep_find(job->db, config, job->head.trace[i].id, &result[i], error);
+        job->reused += result[i].stored;
+    }
+    pthread_mutex_unlock(&job->lock);
+    return code;
+}
+
+/* What a sampled replay cost, and how far it may be off. */
+static void measure(const struct ww_result *r, struct ww_db_sweep_result *out) {
+    const struct ww_sampling *s = &r->sampling;
+    double all = (double)r->warp_instructions, half = 2 * NORMAL_95;
+    out->replayed = 1;
+    if (!s->reason || s->drawn >= s->units || !(all > 0)) return;
+    out->replayed = ((double)s->replayed_instructions + WARMED * (double)s->warmed_instructions) / all;
+    if (out->time_ps) out->time_error = (s->time_s.hi - s->time_s.lo) / half / ((double)out->time_ps * 1e-12);
+    if (out->energy_j > 0)
+        out->energy_error = (r->energy_interval.hi - r->energy_interval.lo) / half / out->energy_j;
+}
+
+static enum ww_code replay(struct sweep_job *job, const struct ww_sweep_machine *m, size_t trace,
+                           struct ww_db_sweep_result *out, struct ww_error *error) {
+    struct ww_run_options o = {.gpu = m->gpu,
+                               .trace_path = job->space.trace[trace].path,
+                               .mechanisms = m->mech,
+                               .mechanism_count = m->mech_count,
+                               .power_table = job->space.power,
+                               .mode = job->space.mode,
+                               .epoch_cycles = WW_SWEEP_EPOCH,
+                               .progress = replay_progress,
+                               .context = job};
+    struct ww_result *r;
+    WW_TRY(ww_run_with_power(&o, m->table, &r, error));
+    *out = (struct ww_db_sweep_result){.cycles = r->cycles,
+                                       .time_ps = r->time_ps,
+                                       .warp_instructions = r->warp_instructions,
+                                       .thread_instructions = r->thread_instructions,
+                                       .energy_j = r->energy_j,
+                                       .energy_known = r->energy_known,
+                                       .host_seconds = r->host_seconds};
+    if (job->sampling) measure(r, out);
+    ww_result_free(r);
+    return WW_OK;
+}
+
+/* Replays every trace that no point of this configuration has replayed yet. */
+static enum ww_code replay_all(struct sweep_job *job, struct ww_sweep_machine *m,
+                               struct ww_db_sweep_result *result, size_t *computed, struct ww_error *error) {
+    for (size_t i = 0; i < job->head.trace_count; i++) {
+        if (result[i].stored) continue;
+        struct ww_error inner = {.code = WW_OK};
+        enum ww_code code = job->model && !job->wanted && m->mech_count == 0
+                                ? sweep_estimate(job, m, i, &result[i], &inner)
+                                : replay(job, m, i, &result[i], &inner);
+        if (code == WW_OK) {
+            ++*computed;
+        } else if (ww_sweep_is_reason(code)) {
+            const char *name = job->head.trace[i].workload;
+            snprintf(m->reason, sizeof m->reason, "%.200s: %.700s", name, inner.text);
+            return WW_OK;
+        } else {
+            *error = inner;
+            return code;
+        }
+    }
+    return WW_OK;
+}
+
+static enum ww_code store(struct worker *w, size_t ord, const struct ww_sweep_machine *m,
+                          const struct ww_db_sweep_result *result, size_t computed, struct ww_error *error) {
+    struct sweep_job *job = w->job;
+    struct ww_db_sweep_point point = ww_sweep_machine_row(m, ord);
+    point.result = result;
+    pthread_mutex_lock(&job->lock);
+    enum ww_code code = job->sampling && !point.reason
+                            ? ww_db_sweep_store_sampled(job->db, &job->head, &point, error)
+                            : ww_db_sweep_store(job->db, &job->head, &point, error);
+    job->computed += computed;
+    job->finished++;
+    pthread_mutex_unlock(&job->lock);
+    return code;
+}
+
+static enum ww_code do_point(struct worker *w, size_t ord, struct ww_db_sweep_result *result,
+                             struct ww_error *error) {
+    struct sweep_job *job = w->job;
+    struct ww_sweep_machine m;
+    size_t computed = 0;
+    const uint16_t *level = job->plan.level + ord * job->space.param_count;
+    enum ww_code code = ww_sweep_machine(&job->space, level, job->power, &m, error);
+    if (code == WW_OK && !m.reason[0]) code = claim(w, m.config, result, error);
+    if (code == WW_OK && !m.reason[0]) code = replay_all(job, &m, result, &computed, error);
+    if (code == WW_OK) code = store(w, ord, &m, result, computed, error);
+    pthread_mutex_lock(&job->lock);
+    job->busy[w->number][0] = 0;
+    pthread_cond_broadcast(&job->freed);
+    pthread_mutex_unlock(&job->lock);
+    ww_sweep_machine_free(&m);
+    return code;
+}
+
+static void *work(void *context) {
+    WW_PLAIN_LOCALE;
+    struct worker *w = context;
+    struct sweep_job *job = w->job;
+    struct ww_error error = {.code = WW_OK};
+    struct ww_db_sweep_result *result = calloc(job->head.trace_count, sizeof *result);
+    enum ww_code code = result ? WW_OK : ww_fail_nomem(&error, "a sweep");
+    for (;;) {
+        pthread_mutex_lock(&job->lock);
+        if (code != WW_OK)
+            fail(job, code, &error);
+        else if (!report(job))
+            atomic_store(&job->stop, true);
+        size_t ord = take(job);
+        pthread_mutex_unlock(&job->lock);
+        if (ord == job->plan.count) break;
+        code = do_point(w, ord, result, &error);
+    }
+    free(result);
+    return NULL;
+}
+
+/* Starts the threads; the calling one is the first. */
+static void run_threads(struct sweep_job *job, struct worker *worker) {
+    unsigned started = 1;
+    for (unsigned i = 0; i < job->options->jobs; i++) worker[i] = (struct worker){.job = job, .number = i};
+    while (started < job->options->jobs && started < job->todo &&
+           pthread_create(&worker[started].thread, NULL, work, &worker[started]) == 0)
+        started++;
+    work(&worker[0]);
+    for (unsigned i = 1; i < started; i++) pthread_join(worker[i].thread, NULL);
+}
+
+enum ww_code sweep_compute(struct sweep_job *job, struct ww_error *error) {
+    struct worker worker[SWEEP_THREADS];
+    if (!job->done) job->done = ww_arena_array(&job->space.arena, job->plan.count, sizeof *job->done);
+    if (!job->busy) job->busy = ww_arena_array(&job->space.arena, job->options->jobs, sizeof *job->busy);
+    if (!job->done || !job->busy) return ww_fail_nomem(error, "a sweep");
+    memset(job->done, 0, job->plan.count * sizeof *job->done);
+    WW_TRY(ww_db_sweep_done(job->db, &job->head, job->done, error));
+    job->next = 0;
+    job->todo = job->finished;
+    for (size_t i = 0; i < job->plan.count; i++) {
+        if (job->end && (i < job->first || i >= job->end)) job->done[i] = true; /* another shard's */
+        if (job->wanted && !job->wanted[i]) job->done[i] = true;
+        job->todo += !job->done[i];
+    }
+    if (job->todo < job->budgeted) job->todo = job->budgeted;
+    if (pthread_mutex_init(&job->lock, NULL)) return ww_fail_nomem(error, "a lock");
+    if (pthread_cond_init(&job->freed, NULL)) {
+        pthread_mutex_destroy(&job->lock);
+        return ww_fail_nomem(error, "a lock");
+    }
+    run_threads(job, worker);
+    pthread_cond_destroy(&job->freed);
+    pthread_mutex_destroy(&job->lock);
+    if (job->code != WW_OK) {
+        if (error) *error = job->error;
+        return job->code;
+    }
+    return atomic_load(&job->stop) ? ww_fail(error, WW_FAIL, job->space.file, "stopped") : WW_OK;
+}

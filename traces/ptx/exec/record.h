@@ -1,0 +1,61 @@
+/* record.h: turning execution into warp streams, private to the recorder.
+ *
+ * The recorder owns the launch's instruction table: the machine instructions of every reachable function one
+ * after the other, and behind them, for accesses through generic addresses, twins with the space that was met.
+ */
+#ifndef WW_TRACES_PTX_RECORD_H
+#define WW_TRACES_PTX_RECORD_H
+
+#include "../../trace.h"
+
+struct record_stream {
+    struct ww_step *step;
+    struct ww_access *access;
+    uint64_t *pool;
+    size_t step_count, step_capacity, access_count, access_capacity, pool_count, pool_capacity;
+};
+
+struct ex_warp;
+struct ex_inst;
+struct ex_cta;
+struct ex_kernel;
+struct ptx_module;
+struct ptx_machine;
+
+/* What the executor needs of one machine instruction. */
+struct record_entry {
+    uint8_t part;  /* PTX_ACCESS_NONE, or which addresses: 0 the instruction's, 1 its second ones */
+    uint8_t space; /* enum ww_space */
+    uint8_t op;    /* enum ww_op */
+    bool access;   /* WW_INST_ACCESS */
+    bool only_if_taken;
+    bool conditional;              /* WW_INST_BRANCH_COND: the mask is of the lanes that take it */
+    uint32_t offset;               /* added to each address */
+    uint32_t twin[WW_SPACE_COUNT]; /* entry for this space, 0: none */
+};
+
+struct recorder {
+    struct ww_trace_writer *writer; /* NULL: streams are only counted */
+    struct record_entry *entry;
+    uint32_t entry_count;
+    struct ww_inst *inst;
+    const char **string;
+    uint32_t string_count;
+    struct ww_arena arena;
+    uint64_t warp_instructions, thread_instructions;
+    /* tests: called with each finished CTA */
+    void (*on_cta)(void *context, const struct ww_cta_trace *cta);
+    void *on_cta_context;
+};
+
+/* Builds the table for a lowered kernel and sets record_first, record_count of its instructions. */
+enum ww_code recorder_prepare(struct recorder *r, struct ex_kernel *kernel, struct ww_error *error);
+void recorder_clear(struct recorder *r);
+
+/* Appends what the lowering made of instruction i, executed by `act` of which `taken` lanes took a branch. */
+void record_inst(struct ex_warp *w, const struct ex_inst *i, uint32_t act, uint32_t taken);
+/* Hands a finished CTA to the writer and frees its streams. */
+enum ww_code record_cta(struct recorder *r, struct ex_cta *cta, struct ww_error *error);
+void record_stream_free(struct record_stream *s);
+
+#endif

@@ -1,0 +1,204 @@
+/* device_module.c: loading PTX onto a device: global variables, constant bank, kernels. */
+#include "../../../estimator/base/buf.h"
+#include "../../../estimator/config/json.h"
+#include "../../embed.h"
+#include "device_internal.h"
+#include <stdlib.h>
+#include <string.h>
+
+#define TEXT_LIMIT ((size_t)256 << 20)
+
+void ww_module_free(struct ww_module *m) {
+    while (m->kernels) {
+        struct ww_kernel *next = m->kernels->next;
+        ex_kernel_free(m->kernels->decoded);
+        free(m->kernels);
+        m->kernels = next;
+    }
+    ptx_module_free(m->ptx);
+    free(m->constant_bank);
+    free(m->global);
+    free(m->name);
+    free(m->text);
+    free(m);
+}
+
+/* ---- initial values ---- */
+
+static uint64_t address_of(const struct ww_module *m, const struct ptx_symbol *s, bool generic) {
+    if (s->kind == PTX_SYM_FUNC) return EX_FUNC_BASE + (uint64_t)s->func->index * EX_FUNC_STEP;
+    if (s->space == PTX_S_GLOBAL) return s->id < m->global_count ? m->global[s->id] : 0;
+    uint64_t window = s->space == PTX_S_CONST    ? EX_CONST_WINDOW
+                      : s->space == PTX_S_SHARED ? EX_SHARED_WINDOW
+                                                 : 0;
+    return s->offset + (generic ? window : 0);
+}
+
+static void initialise(const struct ww_module *m, const struct ptx_symbol *s, unsigned char *to) {
+    if (s->init) memcpy(to, s->init, s->size);
+    uint32_t bytes = ptx_type_bytes((enum ptx_type)s->type);
+    for (size_t n = 0; n < s->reloc_count && bytes; n++) {
+        uint64_t v = address_of(m, s->reloc[n].sym, s->reloc[n].generic) + (uint64_t)s->reloc[n].add;
+        size_t width = bytes < 8 ? bytes : 8;
+        if (s->reloc[n].at <= s->size && width <= s->size - s->reloc[n].at)
+            memcpy(to + s->reloc[n].at, &v, width);
+    }
+}
+
+typedef enum ww_code (*each_variable)(struct ww_device *d, struct ww_module *m, const struct ptx_symbol *s,
+                                      struct ww_error *error);
+
+static enum ww_code for_each_variable(struct ww_device *d, struct ww_module *m, each_variable fn,
+                                      struct ww_error *error) {
+    const struct ptx_module *p = m->ptx;
+    for (size_t n = 0; n < p->symbol_count; n++)
+        if (p->symbol[n]->kind == PTX_SYM_VAR) WW_TRY(fn(d, m, p->symbol[n], error));
+    for (size_t f = 0; f < p->func_count; f++)
+        for (uint32_t n = 0; n < p->func[f]->local_count; n++)
+            if (p->func[f]->local[n]->kind == PTX_SYM_VAR) WW_TRY(fn(d, m, p->func[f]->local[n], error));
+    return WW_OK;
+}
+
+static enum ww_code count_ids(struct ww_device *d, struct ww_module *m, const struct ptx_symbol *s,
+                              struct ww_error *error) {
+    (void)d;
+    bool has_id = s->id != UINT32_MAX; /* variables of functions have none */
+    if (s->space == PTX_S_GLOBAL && !has_id)
+        return ww_fail(error, WW_UNSUPPORTED, m->name, ".global variable %s inside of a function", s->name);
+    if (has_id && s->id >= m->global_count) m->global_count = s->id + 1;
+    return WW_OK;
+}
+
+static enum ww_code place(struct ww_device *d, struct ww_module *m, const struct ptx_symbol *s,
+                          struct ww_error *error) {
+    if (s->space != PTX_S_GLOBAL) return WW_OK;
+    struct mem_alloc *a;
+    if (s->is_extern && s->size == 0) return WW_OK;
+    WW_TRY(mem_new(&d->mem, s->size, s->name, &a, error));
+    m->global[s->id] = a->base;
+    return WW_OK;
+}
+
+static enum ww_code fill(struct ww_device *d, struct ww_module *m, const struct ptx_symbol *s,
+                         struct ww_error *error) {
+    unsigned char *to = NULL;
+    if (s->space == PTX_S_GLOBAL && m->global[s->id]) {
+        const struct mem_alloc *a = mem_find(&d->mem, m->global[s->id]);
+        if (a) to = a->host; /* a variable of no bytes holds no address */
+    }
+    if (s->space == PTX_S_CONST) {
+        if (s->offset > m->ptx->const_bytes || s->size > m->ptx->const_bytes - s->offset)
+            return ww_fail(error, WW_INPUT, m->name, "constant %s lies outside of the bank", s->name);
+        to = m->constant_bank + s->offset;
+    }
+    if (to) initialise(m, s, to);
+    return WW_OK;
+}
+
+static enum ww_code load(struct ww_device *d, struct ww_module *m, const char *text, size_t n,
+                         struct ww_error *error) {
+    WW_TRY(ptx_module_parse(text, n, m->name, &m->ptx, error));
+    WW_TRY(ptx_module_prepare(m->ptx, error));
+    WW_TRY(for_each_variable(d, m, count_ids, error));
+    m->global = calloc((size_t)m->global_count + 1, sizeof *m->global);
+    m->constant_bank = calloc(1, m->ptx->const_bytes + 1);
+    if (!m->global || !m->constant_bank) return ww_fail_nomem(error, "a module's variables");
+    WW_TRY(for_each_variable(d, m, place, error));
+    return for_each_variable(d, m, fill, error);
+}
+
+/* ---- finding ---- */
+
+static struct ww_module *find(const struct ww_device *d, const char *name) {
+    for (struct ww_module *m = d->modules; m; m = m->next)
+        if (strcmp(m->name, name) == 0) return m;
+    return NULL;
+}
+
+/* Takes over `owned` (may be NULL), which holds the text. */
+static enum ww_code add(struct ww_device *d, const char *name, const char *text, size_t n, char *owned,
+                        struct ww_module **module, struct ww_error *error) {
+    struct ww_module *m = calloc(1, sizeof *m);
+    char *copy = strdup(name);
+    if (!m || !copy) {
+        free(m);
+        free(copy);
+        free(owned);
+        return ww_fail_nomem(error, "a module");
+    }
+    m->name = copy;
+    m->text = owned;
+    enum ww_code code = load(d, m, text, n, error);
+    if (code != WW_OK) {
+        ww_module_free(m);
+        return code;
+    }
+    m->next = d->modules;
+    d->modules = m;
+    *module = m;
+    return WW_OK;
+}
+
+enum ww_code ww_device_module_text(struct ww_device *d, const char *text, size_t n, const char *name,
+                                   struct ww_module **module, struct ww_error *error) {
+    return add(d, name, text, n, NULL, module, error);
+}
+
+enum ww_code ww_device_module_file(struct ww_device *d, const char *path, struct ww_module **module,
+                                   struct ww_error *error) {
+    struct ww_buf text = {0};
+    enum ww_code code = ww_read_file(path, TEXT_LIMIT, &text, error);
+    if (code != WW_OK) {
+        ww_buf_free(&text);
+        return code;
+    }
+    return add(d, path, text.p, text.n, text.p, module, error);
+}
+
+enum ww_code ww_device_module(struct ww_device *d, const char *name, struct ww_module **module,
+                              struct ww_error *error) {
+    size_t n = strlen(name);
+    *module = find(d, name);
+    if (*module) return WW_OK;
+    if (n > 4 && strcmp(name + n - 4, ".ptx") == 0) return ww_device_module_file(d, name, module, error);
+    for (size_t k = 0; k < ww_embedded_ptx_count; k++) {
+        const struct ww_embedded_ptx *e = &ww_embedded_ptx[k];
+        if (strcmp(e->name, name) == 0)
+            return add(d, name, (const char *)e->data, e->size, NULL, module, error);
+    }
+    return ww_fail(error, WW_USAGE, name, "no such PTX in the library, and not a path that ends in .ptx");
+}
+
+static enum ww_code no_kernel(const struct ww_module *m, const char *name, struct ww_error *error) {
+    struct ww_buf names = {0};
+    for (size_t f = 0; f < m->ptx->func_count && names.n < 400; f++)
+        if (m->ptx->func[f]->is_entry)
+            ww_buf_printf(&names, "%s%s", names.n ? ", " : "", m->ptx->func[f]->name);
+    enum ww_code code = ww_fail(error, WW_USAGE, m->name, "no kernel '%s': expected one of %.420s", name,
+                                names.p ? names.p : "(none)");
+    ww_buf_free(&names);
+    return code;
+}
+
+enum ww_code ww_module_kernel(struct ww_device *d, struct ww_module *m, const char *name,
+                              struct ww_kernel **out, struct ww_error *error) {
+    for (*out = m->kernels; *out; *out = (*out)->next)
+        if (strcmp((*out)->name, name) == 0) return WW_OK;
+    struct ptx_func *f = ptx_module_func(m->ptx, name);
+    if (!f || !f->is_entry || f->is_extern) return no_kernel(m, name, error);
+    struct ww_kernel *k = calloc(1, sizeof *k);
+    if (!k) return ww_fail_nomem(error, "a kernel");
+    k->name = f->name;
+    struct ptx_lower_options options = {.arch = d->arch, .max_registers = d->options.max_registers};
+    enum ww_code code = ex_kernel_new(m->ptx, f, m->global, m->global_count, &k->decoded, error);
+    if (code == WW_OK && d->records) code = ptx_lower(m->ptx, f, &options, error);
+    if (code != WW_OK) {
+        ex_kernel_free(k->decoded);
+        free(k);
+        return code;
+    }
+    k->next = m->kernels;
+    m->kernels = k;
+    *out = k;
+    return WW_OK;
+}

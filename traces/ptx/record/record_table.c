@@ -1,0 +1,105 @@
+/* record_table.c: the instruction table of a launch. */
+#include "../exec/record.h"
+#include "../exec/simt.h"
+#include <string.h>
+
+static uint32_t count_twins(const struct ex_func *f) {
+    uint32_t n = 0;
+    for (uint32_t k = 0; k < f->count; k++)
+        if (f->inst[k].kind == EX_MEM && f->inst[k].space == PTX_S_GENERIC)
+            n += 2 * f->src->inst[k].lower_count;
+    return n;
+}
+
+/* Index of a string in the table; strings are few. */
+static enum ww_code intern(struct recorder *r, const char *s, uint32_t limit, uint32_t *index,
+                           struct ww_error *error) {
+    for (uint32_t n = 0; n < r->string_count; n++)
+        if (strcmp(r->string[n], s) == 0) {
+            *index = n;
+            return WW_OK;
+        }
+    if (r->string_count == limit) return ww_fail(error, WW_INTERNAL, "instruction table", "too many strings");
+    r->string[r->string_count] = s;
+    *index = r->string_count++;
+    return WW_OK;
+}
+
+static enum ww_code copy_machine(struct recorder *r, const struct ex_kernel *k, const struct ex_func *f,
+                                 uint32_t limit, struct ww_error *error) {
+    for (uint32_t n = 0; n < f->src->machine_count; n++) {
+        const struct ptx_machine *m = &f->src->machine[n];
+        struct ww_inst *inst = &r->inst[r->entry_count];
+        *inst = m->inst;
+        WW_TRY(intern(r, m->mnemonic ? m->mnemonic : "", limit, &inst->mnemonic, error));
+        const char *file = m->inst.file < k->module->file_count ? k->module->file[m->inst.file] : "";
+        WW_TRY(intern(r, file, limit, &inst->file, error));
+        r->entry[r->entry_count++] =
+            (struct record_entry){.part = m->access_part,
+                                  .space = inst->space,
+                                  .op = inst->op,
+                                  .access = (inst->flags & WW_INST_ACCESS) != 0,
+                                  .only_if_taken = m->only_if_taken,
+                                  .conditional = (inst->flags & WW_INST_BRANCH_COND) != 0,
+                                  .offset = m->access_offset};
+    }
+    return WW_OK;
+}
+
+static void add_twin(struct recorder *r, uint32_t of, uint8_t space) {
+    r->inst[r->entry_count] = r->inst[of];
+    r->inst[r->entry_count].space = space;
+    r->entry[r->entry_count] = r->entry[of];
+    r->entry[r->entry_count].space = space;
+    r->entry[of].twin[space] = r->entry_count++;
+}
+
+static void add_twins(struct recorder *r, const struct ex_func *f) {
+    for (uint32_t k = 0; k < f->count; k++) {
+        const struct ex_inst *i = &f->inst[k];
+        if (i->kind != EX_MEM || i->space != PTX_S_GENERIC) continue;
+        for (uint32_t n = 0; n < i->record_count; n++) {
+            uint32_t at = i->record_first + n;
+            if (!r->entry[at].access || r->entry[at].part != 0) continue;
+            add_twin(r, at, WW_SPACE_SHARED);
+            add_twin(r, at, WW_SPACE_LOCAL);
+        }
+    }
+}
+
+enum ww_code recorder_prepare(struct recorder *r, struct ex_kernel *kernel, struct ww_error *error) {
+    uint64_t count = 0, limit = 1 + kernel->module->file_count;
+    for (uint32_t n = 0; n < kernel->func_count; n++)
+        if (kernel->func[n]) count += kernel->func[n]->src->machine_count + count_twins(kernel->func[n]);
+    limit += count;
+    ww_arena_free(&r->arena);
+    ww_arena_init(&r->arena, (size_t)2 << 30);
+    r->entry_count = 0;
+    r->entry = ww_arena_array(&r->arena, count, sizeof *r->entry);
+    r->inst = ww_arena_array(&r->arena, count, sizeof *r->inst);
+    r->string = ww_arena_array(&r->arena, limit, sizeof *r->string);
+    if (!r->entry || !r->inst || !r->string || count > UINT32_MAX / 2)
+        return ww_fail_nomem(error, "instruction table");
+    r->string[0] = "";
+    r->string_count = 1;
+    for (uint32_t n = 0; n < kernel->func_count; n++) {
+        struct ex_func *f = kernel->func[n];
+        if (!f) continue;
+        uint32_t base = r->entry_count;
+        WW_TRY(copy_machine(r, kernel, f, (uint32_t)limit, error));
+        for (uint32_t k = 0; k < f->count; k++) {
+            f->inst[k].record_first = base + f->src->inst[k].lower_first;
+            f->inst[k].record_count = f->src->inst[k].lower_count;
+            if (f->src->inst[k].lower_first + (uint64_t)f->src->inst[k].lower_count > f->src->machine_count)
+                return ww_fail(error, WW_INTERNAL, f->src->name, "lowering out of bounds");
+        }
+    }
+    for (uint32_t n = 0; n < kernel->func_count; n++)
+        if (kernel->func[n]) add_twins(r, kernel->func[n]);
+    return WW_OK;
+}
+
+void recorder_clear(struct recorder *r) {
+    ww_arena_free(&r->arena);
+    memset(r, 0, sizeof *r);
+}

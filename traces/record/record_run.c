@@ -1,0 +1,87 @@
+/* record_run.c: recording built-in workloads and PTX files. */
+#include "../../estimator/base/locale.h"
+#include "../../estimator/base/buf.h"
+#include "../../estimator/base/outfile.h"
+#include "../workloads/workload.h"
+#include "../ptx/record/launch.h"
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+static double now(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static void join(struct ww_buf *out, const char *const *text, size_t count) {
+    for (size_t n = 0; n < count; n++) ww_buf_printf(out, "%s%s", n ? " " : "", text[n]);
+}
+
+/* Ends a recording that went well, or gives it up. Takes the device. */
+static enum ww_code finish(struct ww_device *d, enum ww_code code, double began, struct ww_record_stats *stats,
+                           struct ww_error *error) {
+    struct ww_record_stats s = {0};
+    if (code == WW_OK) code = ww_device_finish(d, &s, error);
+    ww_device_free_all(d);
+    s.verified = code == WW_OK && stats->verified;
+    s.host_seconds = now() - began;
+    *stats = s;
+    return code;
+}
+
+enum ww_code ww_record_workload(const char *name, const char *const *parameters, size_t count,
+                                const struct ww_record_options *options, struct ww_record_stats *stats,
+                                struct ww_error *error) {
+    WW_PLAIN_LOCALE;
+    struct ww_record_stats unused;
+    double began = now();
+    const struct ww_workload_ops *ops;
+    void *settings = NULL;
+    struct ww_device *d = NULL;
+    struct ww_buf program = {0}, arguments = {0};
+    if (!stats) stats = &unused;
+    memset(stats, 0, sizeof *stats);
+    WW_TRY(ww_workload_prepare(name, parameters, count, &ops, &settings, error));
+    ww_buf_printf(&program, "workload %s", name);
+    ww_buf_puts(&arguments, "");
+    join(&arguments, parameters, count);
+    struct ww_trace_meta meta = {
+        .program = program.p, .arguments = arguments.p, .tool = "warpwatt " WW_VERSION};
+    enum ww_code code = ww_device_new(options, &meta, &d, error);
+    if (code == WW_OK) {
+        code = ops->run(settings, d, options->seed, error);
+        stats->verified = code == WW_OK;
+        code = finish(d, code, began, stats, error);
+    }
+    ww_buf_free(&program);
+    ww_buf_free(&arguments);
+    free(settings);
+    return code;
+}
+
+enum ww_code ww_record_ptx(const char *ptx_path, const char *launch_json_path,
+                           const struct ww_record_options *options, struct ww_record_stats *stats,
+                           struct ww_error *error) {
+    WW_PLAIN_LOCALE;
+    struct ww_record_stats unused;
+    double began = now();
+    struct launch_file *f;
+    struct ww_device *d = NULL;
+    if (!stats) stats = &unused;
+    memset(stats, 0, sizeof *stats);
+    if (options->out_path) {
+        WW_TRY(ww_outfile_not_input(options->out_path, ptx_path, error));
+        WW_TRY(ww_outfile_not_input(options->out_path, launch_json_path, error));
+    }
+    WW_TRY(launch_file_load(launch_json_path, &f, error));
+    struct ww_trace_meta meta = {
+        .program = ptx_path, .arguments = launch_json_path, .tool = "warpwatt " WW_VERSION};
+    enum ww_code code = ww_device_new(options, &meta, &d, error);
+    if (code == WW_OK) {
+        code = launch_file_run(f, d, ptx_path, options->seed, &stats->verified, error);
+        code = finish(d, code, began, stats, error);
+    }
+    launch_file_free(f);
+    return code;
+}

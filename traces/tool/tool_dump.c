@@ -1,0 +1,71 @@
+/* `trace dump`: the decoded instructions of one CTA, a line each. */
+#include "../../estimator/base/locale.h"
+#include "../../estimator/base/escape.h"
+#include "../../estimator/base/text.h"
+#include "../wwt/reader.h"
+
+static void print_operand(const struct ww_operand *o, const char *before, FILE *out) {
+    static const struct {
+        uint16_t first;
+        const char *name;
+    } file[] = {{WW_REG_UPRED, "UP"}, {WW_REG_UNIFORM, "UR"}, {WW_REG_PRED, "P"}, {0, "R"}};
+    int k = 0;
+    while (o->reg < file[k].first) k++;
+    fprintf(out, "%s%s%d", before, file[k].name, o->reg - file[k].first);
+    if (o->n > 1) fprintf(out, ":%u", o->n);
+}
+
+/* The mnemonic and registers: destinations, then sources. */
+static void print_inst(const struct ww_launch *l, const struct ww_inst *i, FILE *out) {
+    const char *mnemonic = l->string[i->mnemonic], *before = " ";
+    ww_put_text(out, *mnemonic ? mnemonic : ww_op_name((enum ww_op)i->op));
+    for (int k = 0; k < i->dst_count; k++, before = ", ") print_operand(&i->dst[k], before, out);
+    if (i->src_count) before = " <- ";
+    for (int k = 0; k < i->src_count; k++, before = ", ") print_operand(&i->src[k], before, out);
+}
+
+static void print_access(const struct ww_inst *i, uint32_t mask, const struct ww_access *a,
+                         const uint64_t *pool, FILE *out) {
+    if (i->space != WW_SPACE_NONE) fprintf(out, "  %s/%u", ww_space_name((enum ww_space)i->space), i->width);
+    if (a->list == WW_AFFINE && i->space == WW_SPACE_NONE) {
+        fprintf(out, "  value 0x%llx", (unsigned long long)a->base);
+    } else if (a->list == WW_AFFINE) {
+        fprintf(out, "  0x%llx", (unsigned long long)a->base);
+        if (a->stride) fprintf(out, "%+d*lane", a->stride);
+    } else {
+        const char *before = "  [";
+        for (int k = 0; k < __builtin_popcount(mask); k++, before = " ")
+            fprintf(out, "%s0x%llx", before, (unsigned long long)pool[a->list + (uint32_t)k]);
+        fprintf(out, "]");
+    }
+}
+
+static void print_warp(const struct ww_launch *l, const struct ww_cta_trace *cta, uint32_t warp, FILE *out) {
+    const struct ww_warp_stream *s = &cta->warp[warp];
+    const struct ww_access *access = s->access;
+    for (uint32_t k = 0; k < s->step_count; k++) {
+        const struct ww_inst *i = &l->inst[s->step[k].inst];
+        fprintf(out, "cta %llu  warp %u  pc 0x%04x  mask %08x  ", (unsigned long long)cta->index, warp, i->pc,
+                s->step[k].mask);
+        print_inst(l, i, out);
+        if (i->flags & WW_INST_ACCESS) print_access(i, s->step[k].mask, access++, s->pool, out);
+        fputc('\n', out);
+    }
+}
+
+enum ww_code ww_trace_dump(struct ww_trace *trace, size_t launch, uint64_t cta, int warp, FILE *out,
+                           struct ww_error *error) {
+    WW_PLAIN_LOCALE;
+    const struct ww_launch *l;
+    struct ww_cta_trace c;
+    WW_TRY(ww_trace_launch(trace, launch, &l, error));
+    if (warp >= 0 && (uint32_t)warp >= l->warps_per_cta)
+        return ww_fail(error, WW_USAGE, trace->path, "warp %d of launch %zu; its CTAs have %u, numbered from 0",
+                       warp, launch, l->warps_per_cta);
+    WW_TRY(ww_trace_load_cta(trace, launch, cta, &c, error));
+    for (uint32_t w = 0; w < c.warp_count; w++)
+        if ((warp < 0 || w == (uint32_t)warp) && !ferror(out)) print_warp(l, &c, w, out);
+    enum ww_code code = ww_written(out, error);
+    ww_trace_release_cta(trace, &c);
+    return code;
+}
