@@ -39,10 +39,9 @@ ALL_CFLAGS = $(BASE_FLAGS) $(CPPFLAGS) $(CFLAGS) $(SANITIZE)
 ALL_LDFLAGS = $(LDFLAGS) $(SANITIZE) -pthread -Wl,--as-needed
 LIBS := -lsqlite3 -lcjson -lgsl -lgslcblas -lzstd -llz4 -llzma -lz -lm -ldl
 
-LIB_SRC := $(sort $(wildcard estimator/base/*.c estimator/config/*.c estimator/core/*.c estimator/mech/*.c \
-    estimator/fast/*.c estimator/validate/*.c estimator/dissect/*.c estimator/measured/*.c estimator/sweep/*.c $(wildcard estimator/run*.c) estimator/run/micro_bench.c estimator/run/check.c traces/*.c traces/ptx/*.c traces/wwt/*.c traces/accelsim/*.c traces/profile/*.c traces/micro/*.c traces/workloads/*.c traces/transform/*.c \
-    traces/cuda/fatbin.c \
-    power/*.c db/*.c reports/*.c reports/html/*.c))
+# Every .c file below these folders is the library's, but for the program and the CUDA runtime that records.
+NOT_LIB := estimator/main.c estimator/cmd/% traces/cuda/rt_% traces/cuda/abi.c
+LIB_SRC := $(filter-out $(NOT_LIB),$(sort $(shell find estimator traces power db reports -name '*.c')))
 MAIN_SRC := $(sort $(wildcard estimator/main.c estimator/cmd/*.c))
 CUDART_SRC := $(sort $(wildcard traces/cuda/rt_*.c))
 KERNEL_PTX := $(sort $(wildcard traces/kernels/*.ptx))
@@ -163,7 +162,7 @@ KIT_GENCODE = $(foreach a,$(KIT_ARCHS),-gencode arch=compute_$(a),code=sm_$(a)) 
 KIT_FLAGS = -std=c++17 -O2 -I. -I$(KIT_DIR) -cudart $(KIT_CUDART) $(KIT_GENCODE)
 KIT_NAMES := $(patsubst traces/kernels/%.cu,%,$(sort $(wildcard traces/kernels/*.cu)))
 KIT_CU := $(patsubst tests/hardware/%.cu,%,$(sort $(wildcard tests/hardware/*.cu)))
-KIT_OBJ = $(call obj,$(wildcard tests/hardware/*.c traces/workloads/*.c) $(filter-out %/lsq.c,$(wildcard estimator/base/*.c)) traces/workloads/workload.c estimator/config/param.c) \
+KIT_OBJ = $(call obj,$(wildcard tests/hardware/*.c traces/workloads/*.c) $(filter-out %/lsq.c,$(wildcard estimator/base/*.c)) estimator/result/result_names.c estimator/config/param.c) \
     $(patsubst %,$(KIT_DIR)/%.o,$(KIT_CU)) $(patsubst %,$(KIT_DIR)/kernels_%.o,$(KIT_NAMES))
 
 .PHONY: hardware-kit
@@ -292,7 +291,7 @@ ZSHDIR = $(DESTDIR)$(PREFIX)/share/zsh/site-functions
 INSTALLED_BASE := component.def counter.def err.def inst_counter.def slot.def state.def
 
 install: all
-	install -d $(BINDIR) $(PCDIR) $(INCDIR)/base $(DATADIR)/models $(DATADIR)/power $(DATADIR)/schema \
+	install -d $(BINDIR) $(PCDIR) $(INCDIR)/api $(INCDIR)/base $(INCDIR)/result $(DATADIR)/models $(DATADIR)/power $(DATADIR)/schema \
 	    $(MANDIR) $(BASHDIR) $(ZSHDIR)
 	install -m 755 $(PROGRAM) $(BINDIR)/warpwatt
 	install -m 644 $(STATIC) $(LIBDIR)/libwarpwatt.a

@@ -6,6 +6,8 @@
 #ifndef WW_DB_DB_H
 #define WW_DB_DB_H
 
+#include "../estimator/api/database.h"
+#include "../estimator/result/result.h"
 #include "../estimator/base/arena.h"
 #include "../estimator/base/err.h"
 #include <sqlite3.h>

@@ -1,4 +1,6 @@
 /* A sweep read back for reports: points, settings, objectives, effects, and which points are the front. */
+#include "../estimator/api/database.h"
+#include "../estimator/result/explored.h"
 #include "../estimator/base/locale.h"
 #include "db.h"
 #include <math.h>

@@ -1,3 +1,6 @@
+#include "../estimator/api/run.h"
+#include "../estimator/api/database.h"
+#include "../estimator/result/result.h"
 #include "../estimator/base/locale.h"
 #include "db.h"
 #include <inttypes.h>

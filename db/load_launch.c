@@ -1,3 +1,6 @@
+#include "../estimator/api/database.h"
+#include "../estimator/result/result.h"
+#include "../estimator/result/names.h"
 #include "db.h"
 
 struct reader {

@@ -1,4 +1,6 @@
 /* Measurements of real GPUs in the database. */
+#include "../estimator/api/database.h"
+#include "../estimator/api/hardware.h"
 #include "../estimator/base/locale.h"
 #include "db.h"
 #include "../estimator/result/measured.h"

@@ -1,6 +1,7 @@
 /* Joining the sweeps of databases. The rows of a sweep have natural keys: the hash of the sweep, the number of
  * the point, the hash of the configuration; so a row that is there already is the same row, and the order of
  * merging does not count. The other database is attached under the name "other". */
+#include "../estimator/api/database.h"
 #include "merge_check.h"
 #include "sweep_sql.h"
 #include <stdio.h>

@@ -1,6 +1,7 @@
 /* Whether what a database has of sweeps is whole: every value of its type and in its range, every row with
  * those that it names. SQLite keeps text in a column of integers, and its CHECKs hold for text; a file that was
  * damaged or made by hand passes them. */
+#include "../estimator/api/database.h"
 #include "merge_check.h"
 #include <string.h>
 

@@ -2,6 +2,7 @@
 #ifndef WW_DB_MERGE_CHECK_H
 #define WW_DB_MERGE_CHECK_H
 
+#include "../estimator/api/database.h"
 #include "db.h"
 
 /* Checks all that a database has of sweeps: types, ranges, finite numbers, rows that other rows name, and that

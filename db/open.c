@@ -1,6 +1,7 @@
 /* Opening: nothing is written to a file before its header says that it is one of ours. A new database is
  * made in rollback-journal mode, so that its header is complete once the creating transaction is, and
  * turned to write-ahead logging afterwards. */
+#include "../estimator/api/database.h"
 #include "../estimator/base/locale.h"
 #include "db.h"
 #include "schema.h"

@@ -1,4 +1,6 @@
 /* Storing by path: a new database appears under its name only with a result in it. */
+#include "../estimator/api/database.h"
+#include "../estimator/result/result.h"
 #include "../estimator/base/locale.h"
 #include "../estimator/base/tempfile.h"
 #include "db.h"

@@ -1,3 +1,4 @@
+#include "../estimator/api/database.h"
 #include "db.h"
 #include "../estimator/base/escape.h"
 #include "../estimator/base/jsonw.h"

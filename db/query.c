@@ -1,5 +1,6 @@
 /* Running one read-only statement. SQLite's authorizer refuses everything that could write or reach
  * another file while the statement is prepared; sqlite3_stmt_readonly() is asked as well. */
+#include "../estimator/api/database.h"
 #include "../estimator/base/locale.h"
 #include "db.h"
 #include <inttypes.h>

@@ -1,4 +1,6 @@
 /* What sampled runs replayed, stored and read back. */
+#include "../estimator/api/database.h"
+#include "../estimator/result/result.h"
 #include "db.h"
 
 static const char columns[] =

@@ -1,5 +1,8 @@
 /* Counters of instructions that are younger than the table pc: a step of the schema adds their columns, and
  * makes v_source anew, from inst_counter.def. */
+#include "../estimator/api/database.h"
+#include "../estimator/result/result.h"
+#include "../estimator/result/names.h"
 #include "db.h"
 #include "schema.h"
 

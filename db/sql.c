@@ -1,3 +1,4 @@
+#include "../estimator/api/database.h"
 #include "db.h"
 #include <errno.h>
 #include <inttypes.h>

@@ -1,3 +1,5 @@
+#include "../estimator/api/database.h"
+#include "../estimator/result/result.h"
 #include "../estimator/base/locale.h"
 #include "db.h"
 #include "schema.h"

@@ -1,3 +1,5 @@
+#include "../estimator/api/database.h"
+#include "../estimator/result/result.h"
 #include "db.h"
 
 /* The INSERT statements of everything that belongs to a launch, prepared once for a run. */

@@ -1,4 +1,5 @@
 /* Beginning a sweep, and reading what is stored of it. */
+#include "../estimator/api/database.h"
 #include "db.h"
 #include "sweep_sql.h"
 #include "../estimator/base/buf.h"

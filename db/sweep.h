@@ -3,6 +3,7 @@
 #ifndef WW_DB_SWEEP_H
 #define WW_DB_SWEEP_H
 
+#include "../estimator/api/database.h"
 #include "../estimator/base/arena.h"
 #include "../estimator/base/err.h"
 

@@ -1,5 +1,6 @@
 /* SQL expressions of a sweep's space file: its objectives and constraints. What they give must follow from the
  * point alone, so that a sweep is the same each time it is computed, and they must end. */
+#include "../estimator/api/database.h"
 #include "sweep_sql.h"
 #include <string.h>
 

@@ -1,3 +1,4 @@
+#include "../estimator/api/database.h"
 #include "sweep_screen.h"
 #include "schema.h"
 #include "sweep_sql.h"

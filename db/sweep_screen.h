@@ -3,6 +3,7 @@
 #ifndef WW_DB_SWEEP_SCREEN_H
 #define WW_DB_SWEEP_SCREEN_H
 
+#include "../estimator/api/database.h"
 #include "sweep.h"
 
 /* Makes a database in memory with all tables and views and nothing in them. Close with ww_db_close. Errors:

@@ -2,6 +2,7 @@
 #ifndef WW_DB_SWEEP_SQL_H
 #define WW_DB_SWEEP_SQL_H
 
+#include "../estimator/api/database.h"
 #include "db.h"
 #include "sweep.h"
 

@@ -1,4 +1,5 @@
 /* Storing the points of a sweep. */
+#include "../estimator/api/database.h"
 #include "sweep_sql.h"
 #include <math.h>
 #include <stdlib.h>

@@ -1,6 +1,7 @@
 /* Tables for people: columns as wide as the first rows need, numbers to the right, NULL as "-", control
  * characters replaced (a stored text must not steer a terminal), long texts cut. Rows behind the first
  * batch are printed as they come, with the widths that the batch gave. */
+#include "../estimator/api/database.h"
 #include "db.h"
 #include "../estimator/base/escape.h"
 #include <inttypes.h>

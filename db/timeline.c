@@ -1,4 +1,7 @@
 /* What runs keep for their timelines, stored and read back. */
+#include "../estimator/api/database.h"
+#include "../estimator/result/result.h"
+#include "../estimator/result/names.h"
 #include "db.h"
 
 static enum ww_code store_counters(struct ww_db *db, const struct ww_dict *dict, int64_t id,

@@ -1,4 +1,5 @@
 /* energy.c: from counters, cycles and time to joules by component. */
+#include "../estimator/result/result.h"
 #include "power_table.h"
 #include <string.h>
 

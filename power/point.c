@@ -5,6 +5,7 @@
  * current that doubles with every so many degrees, as in McPAT. The thesis's own evaluation keeps leakage where
  * it is when the voltage changes (section 3.5.2): power.leakage=constant.
  */
+#include "../estimator/result/result.h"
 #include "power_table.h"
 
 enum power_domain power_domain_of(enum ww_component component) {

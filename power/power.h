@@ -6,6 +6,7 @@
 #ifndef WW_POWER_POWER_H
 #define WW_POWER_POWER_H
 
+#include "../estimator/result/result.h"
 #include "../estimator/base/arena.h"
 #include "../estimator/base/err.h"
 #include "../estimator/config/gpu.h"

@@ -1,3 +1,5 @@
+#include "../estimator/result/result.h"
+#include "../estimator/result/names.h"
 #include "power_table.h"
 #include "../estimator/config/table.h"
 #include <stdlib.h>

@@ -10,6 +10,7 @@
 #ifndef WW_POWER_TABLE_H
 #define WW_POWER_TABLE_H
 
+#include "../estimator/result/result.h"
 #include "../estimator/config/param.h"
 #include "power.h"
 #include "scaling.h"

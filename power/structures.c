@@ -4,6 +4,7 @@
  * by the ratio of the laws of scaling.h, and the difference of the laws' leakage is added or taken off. Queues
  * and MSHRs stand inside other components' values; they add or take off the difference of a search.
  */
+#include "../estimator/result/result.h"
 #include "power_table.h"
 
 /* Bytes of an entry: an address with what waits for it; of a queue, a request with its data. */

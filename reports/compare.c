@@ -3,6 +3,10 @@
  * A launch's time is laid on its issue slots: each cause gets the time times its share of all slots, and
  * the time that launches take before their first cycle (launch.overhead_us) is a cause of its own. So the
  * differences by cause add up to the difference in time, also between GPUs of different clocks. */
+#include "../estimator/api/run.h"
+#include "../estimator/api/report.h"
+#include "../estimator/result/result.h"
+#include "../estimator/result/names.h"
 #include "../estimator/base/locale.h"
 #include "../estimator/base/err.h"
 #include "parts.h"

@@ -1,6 +1,10 @@
 /* CSV for spreadsheets, as RFC 4180 has it: a header line, CRLF, fields with commas, quotes or line breaks in
  * quotes. Names come from files that others made: a text that a spreadsheet would take for a formula gets an
  * apostrophe before it. What is not known is an empty field. */
+#include "../estimator/api/report.h"
+#include "../estimator/result/result.h"
+#include "../estimator/result/names.h"
+#include "../estimator/result/explored.h"
 #include "../estimator/base/locale.h"
 #include "../estimator/base/err.h"
 #include "../estimator/base/escape.h"

@@ -1,3 +1,5 @@
+#include "../estimator/result/result.h"
+#include "../estimator/result/names.h"
 #include "figures.h"
 #include "text.h"
 #include <cjson/cJSON.h>

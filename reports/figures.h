@@ -2,6 +2,7 @@
 #ifndef WW_REPORTS_DERIVE_H
 #define WW_REPORTS_DERIVE_H
 
+#include "../estimator/result/result.h"
 #include "../estimator/warpwatt.h"
 
 /* Parameters of the stored GPU that reports need; a value that the configuration lacks is < 0. */

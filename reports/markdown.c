@@ -1,5 +1,9 @@
 /* Markdown tables for issues and notes. Names are escaped so that they stay texts: what Markdown or HTML would
  * read as a mark has a backslash, or is an entity, and a name is never longer than 80 bytes. */
+#include "../estimator/api/report.h"
+#include "../estimator/result/result.h"
+#include "../estimator/result/names.h"
+#include "../estimator/result/explored.h"
 #include "../estimator/base/locale.h"
 #include "../estimator/base/err.h"
 #include "figures.h"

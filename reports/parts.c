@@ -1,4 +1,6 @@
 /* Pieces of JSON that several reports share. */
+#include "../estimator/result/result.h"
+#include "../estimator/result/names.h"
 #include "parts.h"
 
 void ww_part_known(struct ww_jsonw *w, const char *key, double v) {

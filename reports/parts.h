@@ -2,6 +2,7 @@
 #ifndef WW_REPORTS_PARTS_H
 #define WW_REPORTS_PARTS_H
 
+#include "../estimator/result/result.h"
 #include "../estimator/base/jsonw.h"
 #include "figures.h"
 

@@ -1,4 +1,7 @@
 /* The whole result as JSON: reports/schema/report.json describes it. */
+#include "../estimator/api/report.h"
+#include "../estimator/result/result.h"
+#include "../estimator/result/names.h"
 #include "../estimator/base/locale.h"
 #include "parts.h"
 #include <cjson/cJSON.h>

@@ -1,5 +1,8 @@
 /* The text report: launches, warp states, issue slots, memory levels, energy. Parts that are all zero are
  * left out; shares are of the run's whole. */
+#include "../estimator/api/report.h"
+#include "../estimator/result/result.h"
+#include "../estimator/result/names.h"
 #include "../estimator/base/locale.h"
 #include "../estimator/base/err.h"
 #include "figures.h"

@@ -1,5 +1,8 @@
 /* Source lines ranked by the warp-cycles that warps stalled with an instruction of theirs at the head.
  * Instructions without a source line stand for themselves, by kernel and PC. */
+#include "../estimator/api/report.h"
+#include "../estimator/result/result.h"
+#include "../estimator/result/names.h"
 #include "../estimator/base/locale.h"
 #include "../estimator/base/err.h"
 #include "parts.h"

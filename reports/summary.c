@@ -1,4 +1,7 @@
 /* The summary of one run: an object for scripts, some lines for people. */
+#include "../estimator/api/report.h"
+#include "../estimator/result/result.h"
+#include "../estimator/result/names.h"
 #include "../estimator/base/locale.h"
 #include "parts.h"
 #include "text.h"

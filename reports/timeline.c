@@ -6,6 +6,9 @@
  * an instant. Runs that kept a timeline have the memory path's counters too, and a track for each SM's place
  * for a CTA.
  */
+#include "../estimator/api/report.h"
+#include "../estimator/result/result.h"
+#include "../estimator/result/names.h"
 #include "../estimator/base/locale.h"
 #include "parts.h"
 #include <inttypes.h>

@@ -14,6 +14,7 @@
 #ifndef WW_TRACES_TRACE_H
 #define WW_TRACES_TRACE_H
 
+#include "../estimator/api/trace.h"
 #include "../estimator/base/arena.h"
 #include "../estimator/base/err.h"
 

@@ -8,7 +8,7 @@
 #ifndef WW_BASE_ERR_H
 #define WW_BASE_ERR_H
 
-#include "../warpwatt.h"
+#include "error.h"
 #include <stdarg.h>
 
 #define WW_TRY(call)                                                                                           \

@@ -1,4 +1,5 @@
 /* warpwatt calibrate power, timing, analytic, structures */
+#include "../warpwatt.h"
 #include "cmd.h"
 #include <stdlib.h>
 

@@ -7,6 +7,7 @@
 #ifndef WW_CMD_CMD_H
 #define WW_CMD_CMD_H
 
+#include "../warpwatt.h"
 #include "../base/err.h"
 #include "../base/buf.h"
 #include "../base/jsonw.h"

@@ -1,4 +1,5 @@
 /* warpwatt compare, query: what reads the database. */
+#include "../warpwatt.h"
 #include "../base/nearest.h"
 #include "cmd.h"
 #include <stdlib.h>

@@ -1,4 +1,5 @@
 /* warpwatt dissect */
+#include "../warpwatt.h"
 #include "cmd.h"
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,5 @@
 /* warpwatt gpu list|show|diff */
+#include "../warpwatt.h"
 #include "../base/escape.h"
 #include "cmd.h"
 #include <stdlib.h>

@@ -1,4 +1,5 @@
 /* warpwatt hardware import and list, correlate, gpu derive: measurements of real GPUs. */
+#include "../warpwatt.h"
 #include "../base/escape.h"
 #include "cmd.h"
 #include <stdlib.h>

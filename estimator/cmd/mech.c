@@ -1,4 +1,5 @@
 /* warpwatt mech list|show */
+#include "../warpwatt.h"
 #include "../base/nearest.h"
 #include "cmd.h"
 #include <stdlib.h>

@@ -1,4 +1,5 @@
 /* warpwatt report */
+#include "../warpwatt.h"
 #include "../base/outfile.h"
 #include "cmd.h"
 #include <stdlib.h>

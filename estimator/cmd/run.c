@@ -1,4 +1,5 @@
 /* warpwatt run */
+#include "../warpwatt.h"
 #include "../base/escape.h"
 #include "cmd.h"
 #include <stdlib.h>

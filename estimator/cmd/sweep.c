@@ -1,4 +1,5 @@
 /* warpwatt sweep, warpwatt merge */
+#include "../warpwatt.h"
 #include "../base/escape.h"
 #include "../base/text.h"
 #include "cmd.h"

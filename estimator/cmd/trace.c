@@ -1,4 +1,5 @@
 /* warpwatt trace info|profile|dump|verify|slice|merge|workloads */
+#include "../warpwatt.h"
 #include "../base/escape.h"
 #include "../base/text.h"
 #include "cmd.h"

@@ -3,6 +3,7 @@
  *
  * The runtime writes lines to a pipe: "begin PID" when a process has made a device, then "done LAUNCHES
  * RECORDED WARP-INSTRUCTIONS THREAD-INSTRUCTIONS BYTES" or "failed CODE" at its exit. */
+#include "../warpwatt.h"
 #include "trace_program.h"
 #include "../base/outfile.h"
 #include "../base/ownfd.h"

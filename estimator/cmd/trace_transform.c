@@ -1,4 +1,5 @@
 /* warpwatt trace regions|transform */
+#include "../warpwatt.h"
 #include "cmd.h"
 
 static enum ww_code regions_run(const struct cmd_line *line, struct ww_error *error) {

@@ -1,4 +1,5 @@
 /* warpwatt validate */
+#include "../warpwatt.h"
 #include "cmd.h"
 #include <string.h>
 #include <unistd.h>

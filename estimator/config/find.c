@@ -1,3 +1,4 @@
+#include "../api/gpu.h"
 #include "../base/locale.h"
 #include "find.h"
 #include "../base/nearest.h"

@@ -7,6 +7,7 @@
 #ifndef WW_CONFIG_FIND_H
 #define WW_CONFIG_FIND_H
 
+#include "../api/gpu.h"
 #include "../base/err.h"
 
 #define WW_PATH_MAX 1024

@@ -2,6 +2,7 @@
 #ifndef WW_CONFIG_GPU_H
 #define WW_CONFIG_GPU_H
 
+#include "../api/gpu.h"
 #include "param.h"
 
 struct ww_gpu_spec {

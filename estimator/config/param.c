@@ -1,3 +1,4 @@
+#include "../api/gpu.h"
 #include "param.h"
 #include "../base/jsonw.h"
 #include "../base/nearest.h"

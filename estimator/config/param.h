@@ -7,6 +7,7 @@
 #ifndef WW_CONFIG_PARAM_H
 #define WW_CONFIG_PARAM_H
 
+#include "../api/gpu.h"
 #include "../base/arena.h"
 #include "../base/buf.h"
 #include "../base/err.h"

@@ -15,6 +15,7 @@
 #ifndef WW_FAST_MODEL_H
 #define WW_FAST_MODEL_H
 
+#include "../result/result.h"
 #include "../config/gpu.h"
 #include "profile.h"
 

@@ -1,4 +1,5 @@
 /* model_events.c: the counters that power tables multiply, from the profile, the traffic and the cycles. */
+#include "../result/result.h"
 #include "model_part.h"
 
 static void of_instructions(const struct ww_kernel_profile *p, double *e) {

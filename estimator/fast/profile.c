@@ -1,3 +1,4 @@
+#include "../api/trace.h"
 #include "profile.h"
 #include "profile_count.h"
 #include "profile_path.h"

@@ -13,6 +13,7 @@
 #ifndef WW_FAST_PROFILE_H
 #define WW_FAST_PROFILE_H
 
+#include "../api/trace.h"
 #include "../../traces/trace.h"
 
 /* What a step of a critical path takes. */

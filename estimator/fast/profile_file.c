@@ -1,3 +1,4 @@
+#include "../api/trace.h"
 #include "profile_file.h"
 #include "../base/hash.h"
 #include "../base/outfile.h"

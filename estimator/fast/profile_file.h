@@ -10,6 +10,7 @@
 #ifndef WW_FAST_PROFILE_FILE_H
 #define WW_FAST_PROFILE_FILE_H
 
+#include "../api/trace.h"
 #include "../base/buf.h"
 #include "profile.h"
 

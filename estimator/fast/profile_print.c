@@ -1,4 +1,5 @@
 /* profile_print.c: what a stored profile holds, for `warpwatt trace profile`. */
+#include "../api/trace.h"
 #include "../base/escape.h"
 #include "../base/locale.h"
 #include "../base/text.h"

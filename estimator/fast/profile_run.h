@@ -6,6 +6,7 @@
 #ifndef WW_FAST_PROFILE_RUN_H
 #define WW_FAST_PROFILE_RUN_H
 
+#include "../api/trace.h"
 #include "profile_walk.h"
 
 /* Loads that a warp has not waited for yet. */

@@ -1,3 +1,5 @@
+#include "../api/gpu.h"
+#include "../api/mech.h"
 #include "../base/locale.h"
 #include "mech.h"
 #include "../base/nearest.h"

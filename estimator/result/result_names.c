@@ -1,5 +1,6 @@
 /* Names of the enumerations that the .def files declare. */
-#include "../warpwatt.h"
+#include "result.h"
+#include "names.h"
 
 struct counter_row {
     const char *name, *unit, *level, *help;

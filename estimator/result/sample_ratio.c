@@ -1,4 +1,6 @@
 /* Two designs that replayed the same sample: the interval of their ratio. */
+#include "../api/run.h"
+#include "result.h"
 #include "../base/locale.h"
 #include "../fast/sample.h"
 #include "stats.h"

@@ -1,6 +1,9 @@
 /* check.c: the conservation laws that every result obeys.
  *
  * Works on results that were read back from a database too, so it looks at nothing but the result. */
+#include "../api/run.h"
+#include "../result/result.h"
+#include "../result/names.h"
 #include "../base/locale.h"
 #include "../config/json.h"
 #include "run_int.h"

@@ -1,3 +1,5 @@
+#include "../api/gpu.h"
+#include "../result/result.h"
 #include "micro_bench.h"
 #include "../../traces/micro/micro.h"
 #include "../config/gpu.h"

@@ -6,6 +6,8 @@
 #ifndef WW_BENCH_H
 #define WW_BENCH_H
 
+#include "../api/gpu.h"
+#include "../result/result.h"
 #include "../base/err.h"
 
 struct ww_micro;

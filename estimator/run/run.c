@@ -1,4 +1,8 @@
 /* run.c: ties a GPU, a trace, mechanisms and a power table together into one result. */
+#include "../api/gpu.h"
+#include "../api/trace.h"
+#include "../api/run.h"
+#include "../result/result.h"
 #include "../base/locale.h"
 #include "run_int.h"
 #include <inttypes.h>

@@ -1,6 +1,9 @@
 /* run_analytic.c: mode analytic: a launch's counters and energy by the analytical model (fast/model.h) instead
  * of a replay. The result obeys the conservation laws that a replay's does; what the model does not tell
  * (cycles of epochs and instructions) is absent. */
+#include "../api/trace.h"
+#include "../api/run.h"
+#include "../result/result.h"
 #include "../fast/model.h"
 #include "../fast/model_error.h"
 #include "../fast/profile_file.h"

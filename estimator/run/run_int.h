@@ -2,6 +2,9 @@
 #ifndef WW_RUN_INT_H
 #define WW_RUN_INT_H
 
+#include "../api/trace.h"
+#include "../api/run.h"
+#include "../result/result.h"
 #include "../base/hash.h"
 #include "../base/list.h"
 #include "../core/launch/ctalog.h"

@@ -4,6 +4,7 @@
 #ifndef WW_RUN_SAMPLE_H
 #define WW_RUN_SAMPLE_H
 
+#include "../result/result.h"
 #include "../fast/sample.h"
 #include "run_int.h"
 

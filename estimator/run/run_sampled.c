@@ -1,4 +1,5 @@
 /* Mode sampled: a sample's estimate as a run's result. */
+#include "../result/result.h"
 #include "run_sample.h"
 #include <math.h>
 

@@ -1,4 +1,6 @@
 /* What a run keeps for its timeline: when and where CTAs ran, and counters of the memory path by epoch. */
+#include "../result/result.h"
+#include "../result/names.h"
 #include "../base/err.h"
 #include "../config/gpu.h"
 #include "../core/launch/ctalog.h"

@@ -1,5 +1,6 @@
 /* What charts stack: warp states, issue slots and components in groups that people can tell apart; and a
  * sentence on what bounds a run. */
+#include "../../estimator/result/result.h"
 #include "page.h"
 
 const struct ww_series ww_state_groups[WW_STATE_GROUPS] = {

@@ -1,4 +1,6 @@
 /* Runs side by side: the first one is what others are compared with, where they replay the same trace. */
+#include "../../estimator/api/report.h"
+#include "../../estimator/result/result.h"
 #include "page.h"
 #include <inttypes.h>
 #include <math.h>

@@ -1,4 +1,5 @@
 /* A sweep: the Pareto front, the sensitivity to parameters, the points. */
+#include "../../estimator/result/explored.h"
 #include "page.h"
 #include <inttypes.h>
 #include <math.h>

@@ -4,6 +4,8 @@
  * warp instructions a second over warp instructions per sector that a level moved; a level's roof is its
  * bandwidth in sectors, the ceiling that of the schedulers.
  */
+#include "../../estimator/result/result.h"
+#include "../../estimator/result/names.h"
 #include "page.h"
 #include <math.h>
 #include <stdlib.h>

@@ -1,4 +1,5 @@
 /* The page: head, style, markers of plots, sections, script. */
+#include "../../estimator/api/report.h"
 #include "../../estimator/base/locale.h"
 #include "page.h"
 #include "../../estimator/base/err.h"

@@ -7,6 +7,9 @@
 #ifndef WW_REPORTS_HTML_PAGE_H
 #define WW_REPORTS_HTML_PAGE_H
 
+#include "../../estimator/api/report.h"
+#include "../../estimator/result/result.h"
+#include "../../estimator/result/explored.h"
 #include "../../estimator/base/buf.h"
 #include "../figures.h"
 #include "../text.h"

@@ -1,4 +1,6 @@
 /* What the page says of one run. */
+#include "../../estimator/result/result.h"
+#include "../../estimator/result/names.h"
 #include "page.h"
 #include <inttypes.h>
 #include <math.h>

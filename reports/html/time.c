@@ -1,5 +1,6 @@
 /* What changed over time: warp states, power, clocks. Epochs of all launches, one after the other, in at most
  * so many steps as the page has room for. */
+#include "../../estimator/result/result.h"
 #include "page.h"
 #include <math.h>
 #include <stdlib.h>

@@ -4,6 +4,7 @@
  *     bench_wwt              the made-up kernels
  *     bench_wwt FILE...      traces, as they are
  */
+#include "../../estimator/warpwatt.h"
 #include "../../estimator/base/rng.h"
 #include "../../traces/wwt/reader.h"
 #include <stdio.h>

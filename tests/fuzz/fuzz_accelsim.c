@@ -5,6 +5,7 @@
  *     'D'             a body behind a header that declares its instructions
  *     anything else   a whole file, plain or compressed (the byte is part of it)
  */
+#include "../../estimator/warpwatt.h"
 #include "../../traces/accelsim/import.h"
 #include "../../traces/wwt/reader.h"
 #include <stdlib.h>

@@ -1,5 +1,6 @@
 /* fuzz_ptx.c: hostile PTX through parser, control-flow graph and lowering, and a short run on a small device.
  */
+#include "../../estimator/warpwatt.h"
 #include "../../estimator/base/buf.h"
 #include "../../traces/ptx/record/device_internal.h"
 #include <stdlib.h>

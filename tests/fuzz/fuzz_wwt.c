@@ -6,6 +6,7 @@
  *
  * Checksums hide the inner parsers from whole files, hence the other two.
  */
+#include "../../estimator/warpwatt.h"
 #include "../../estimator/base/arena.h"
 #include "../../traces/wwt/reader.h"
 #include <stdlib.h>

@@ -1,5 +1,6 @@
 /* The engine of bulk transfers: rate of address generation, MSHRs and port, waiting and waking,
  * start=first|last. */
+#include "../../estimator/warpwatt.h"
 #include "../../estimator/core/sm/copy.h"
 #include "fake_memory.h"
 #include "sm_fixture.h"

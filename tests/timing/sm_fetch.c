@@ -1,5 +1,6 @@
 /* Prefetchers beside the D-cache: the patterns of A. Sethia's dissertation (chapter V,
  * figures 5.3, 5.5, 5.7, 5.9) on streams made by hand, and what becomes of each prefetch. */
+#include "../../estimator/warpwatt.h"
 #include "fake_memory.h"
 #include "sm_fixture.h"
 

@@ -1,3 +1,4 @@
+#include "../../estimator/warpwatt.h"
 #include "sm_fixture.h"
 
 #include <setjmp.h>

@@ -2,6 +2,7 @@
 #ifndef TESTS_SM_FIXTURE_H
 #define TESTS_SM_FIXTURE_H
 
+#include "../../estimator/warpwatt.h"
 #include "../../estimator/core/launch/engine_internal.h"
 
 #define PROGRAM_INSTS 64

@@ -1,5 +1,6 @@
 /* What the engine does with a governor's decisions: clock changes at their cycle, paused CTAs, limits on CTAs,
  * samples, and pieces with their time. */
+#include "../../estimator/warpwatt.h"
 #include "fake_memory.h"
 #include "sm_fixture.h"
 

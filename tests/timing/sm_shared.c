@@ -1,4 +1,5 @@
 /* Shared memory, shuffles and the constant cache. */
+#include "../../estimator/warpwatt.h"
 #include "fake_memory.h"
 #include "sm_fixture.h"
 

@@ -2,6 +2,7 @@
 #ifndef TESTS_STREAM_FIXTURE_H
 #define TESTS_STREAM_FIXTURE_H
 
+#include "../../estimator/warpwatt.h"
 #include "../../estimator/core/launch/engine_internal.h"
 
 /* Every thread reads `words` words of each of `loads` arrays and then writes as many to each of `stores`

@@ -1,4 +1,5 @@
 /* Importing text from memory. */
+#include "../../estimator/warpwatt.h"
 #include "accelsim_fixture.h"
 #include "wwt_fixture.h"
 #include "../../estimator/base/buf.h"

@@ -2,6 +2,7 @@
 #ifndef WW_TESTS_ACCELSIM_FIXTURE_H
 #define WW_TESTS_ACCELSIM_FIXTURE_H
 
+#include "../../estimator/warpwatt.h"
 #include "../../estimator/base/arena.h"
 #include "../../traces/trace.h"
 

@@ -1,3 +1,4 @@
+#include "../../estimator/warpwatt.h"
 #include "db_fixture.h"
 #include <dirent.h>
 #include <setjmp.h>

@@ -2,6 +2,7 @@
 #ifndef WW_TESTS_DB_FIXTURE_H
 #define WW_TESTS_DB_FIXTURE_H
 
+#include "../../estimator/warpwatt.h"
 #include "result_fixture.h"
 
 /* cmocka setup and teardown: *state is a struct ww_db_fixture with an open, empty database. */

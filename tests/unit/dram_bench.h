@@ -7,6 +7,7 @@
 #include <setjmp.h>
 #include <cmocka.h>
 
+#include "../../estimator/warpwatt.h"
 #include "estimator/core/memory/dram.h"
 #include "memsys_fixture.h"
 #include <string.h>

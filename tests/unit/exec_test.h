@@ -2,6 +2,7 @@
 #ifndef WW_TESTS_EXEC_TEST_H
 #define WW_TESTS_EXEC_TEST_H
 
+#include "../../estimator/warpwatt.h"
 #include "../../traces/ptx/record/device_new.h"
 #include <setjmp.h>
 #include <stdarg.h>

@@ -2,6 +2,7 @@
 #ifndef WW_TESTS_MEMSYS_FIXTURE_H
 #define WW_TESTS_MEMSYS_FIXTURE_H
 
+#include "../../estimator/warpwatt.h"
 #include "estimator/core/time/epoch.h"
 #include "estimator/core/memory/memsys.h"
 

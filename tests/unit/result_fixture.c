@@ -1,3 +1,4 @@
+#include "../../estimator/warpwatt.h"
 #include "result_fixture.h"
 #include "../../estimator/base/arena.h"
 #include "../../estimator/base/rng.h"

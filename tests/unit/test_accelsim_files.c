@@ -1,4 +1,5 @@
 /* Files of Accel-Sim traces: compression, .tracez, lists, folders; and the way there and back. */
+#include "../../estimator/warpwatt.h"
 #include "accelsim_fixture.h"
 #include "wwt_fixture.h"
 #include "../../estimator/base/buf.h"

@@ -1,4 +1,5 @@
 /* The analytical model: distances, critical paths, stored profiles, what points depend on, its own error. */
+#include "../../estimator/warpwatt.h"
 #include "../../estimator/fast/model_error.h"
 #include "../../estimator/fast/profile_file.h"
 #include "../../estimator/fast/profile_path.h"

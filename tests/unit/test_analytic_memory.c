@@ -1,4 +1,5 @@
 /* The analytical model's memory: slices that atomics meet, rows by window, reuse by CTAs side by side. */
+#include "../../estimator/warpwatt.h"
 #include "../../estimator/core/memory/addrmap.h"
 #include "../../estimator/fast/model_part.h"
 #include "../../estimator/fast/profile_file.h"

@@ -1,4 +1,5 @@
 /* Errors, arena, buffers, cursor, heap, hashes, random numbers, names. */
+#include "../../estimator/warpwatt.h"
 #include "../../estimator/base/arena.h"
 #include "../../estimator/base/buf.h"
 #include "../../estimator/base/err.h"

@@ -1,4 +1,5 @@
 /* Agreement of estimates with measurements, correlations, and models derived from measurements. */
+#include "../../estimator/warpwatt.h"
 #include "../../estimator/study/hardware/correlate.h"
 #include "../../estimator/study/hardware/hardware.h"
 #include "result_fixture.h"

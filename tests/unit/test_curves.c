@@ -1,4 +1,5 @@
 /* Curves of a dissection: plateaus and knees in points that are given, and points that are measured. */
+#include "../../estimator/warpwatt.h"
 #include "../../estimator/study/dissect/curves.h"
 #include <math.h>
 #include <setjmp.h>

@@ -1,6 +1,7 @@
 /* The transform d2ma keeps the program: on every kernel of D2MA's evaluation each load of shared memory has the
  * same last writer before and after, in whatever order warps run between barriers; and it takes out what it
  * should. */
+#include "../../estimator/warpwatt.h"
 #include "../../traces/transform/writers.h"
 #include "../../traces/trace.h"
 #include <setjmp.h>

@@ -1,4 +1,5 @@
 /* Storing and loading results. */
+#include "../../estimator/warpwatt.h"
 #include "db_fixture.h"
 #include "../../db/db.h"
 #include "../../db/schema.h"

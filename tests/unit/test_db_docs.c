@@ -1,4 +1,5 @@
 /* The documentation names everything that the database holds, and JSON query output keeps to its schema. */
+#include "../../estimator/warpwatt.h"
 #include "db_fixture.h"
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,4 +1,5 @@
 /* Opening databases: ours, others', damaged ones. */
+#include "../../estimator/warpwatt.h"
 #include "db_fixture.h"
 #include "../../db/db.h"
 #include "../../db/schema.h"

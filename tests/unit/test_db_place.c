@@ -1,4 +1,5 @@
 /* Storing by path, and databases that may only be read: what is left in the folder. */
+#include "../../estimator/warpwatt.h"
 #include "db_fixture.h"
 #include <dirent.h>
 #include <setjmp.h>

@@ -1,4 +1,5 @@
 /* Queries: one statement that reads, three formats, named queries. */
+#include "../../estimator/warpwatt.h"
 #include "db_fixture.h"
 #include <cjson/cJSON.h>
 #include <setjmp.h>

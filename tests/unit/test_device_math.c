@@ -1,5 +1,6 @@
 /* The math of traces/kernels/ww_device.h, run as PTX (tests/kernels/device_math.ptx) against the C library in
  * double precision. The bounds are those that the header states. */
+#include "../../estimator/warpwatt.h"
 #include "../../estimator/base/rng.h"
 #include "../../traces/ptx/record/device_new.h"
 #include <math.h>

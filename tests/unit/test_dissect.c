@@ -1,4 +1,5 @@
 /* Dissections of models: what is found is what the model was told to be, also when that is changed. */
+#include "../../estimator/warpwatt.h"
 #include "../../estimator/study/dissect/dissect.h"
 #include <math.h>
 #include <setjmp.h>

@@ -1,4 +1,5 @@
 /* test_exec_odd.c: short PTX that is odd: it runs, or is refused with a line; nothing crashes. */
+#include "../../estimator/warpwatt.h"
 #include "../../traces/ptx/record/device_internal.h"
 #include "exec_test.h"
 

@@ -1,4 +1,5 @@
 /* What governors decide from an epoch's counters, and the contract that every governor keeps. */
+#include "../../estimator/warpwatt.h"
 #include "../../estimator/base/rng.h"
 #include "../../estimator/mech/gov/governor.h"
 #include <math.h>

@@ -1,5 +1,6 @@
 /* GPU models: finding, inheritance, overrides, the rules between parameters, and the models that come with
  * the source. */
+#include "../../estimator/warpwatt.h"
 #include "../../estimator/config/find.h"
 #include "../../estimator/config/gpu.h"
 #include <setjmp.h>

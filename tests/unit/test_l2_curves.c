@@ -4,6 +4,7 @@
 #include <setjmp.h>
 #include <cmocka.h>
 
+#include "../../estimator/warpwatt.h"
 #include "estimator/base/rng.h"
 #include "memsys_fixture.h"
 #include <stdlib.h>

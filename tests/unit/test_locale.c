@@ -1,4 +1,5 @@
 /* The library in a program whose locale writes numbers with a comma: what it reads and writes is the same. */
+#include "../../estimator/warpwatt.h"
 #include "db_fixture.h"
 #include <locale.h>
 #include <setjmp.h>

@@ -1,4 +1,5 @@
 /* Measurements of real GPUs: reading them, hostile ones too, and the database. */
+#include "../../estimator/warpwatt.h"
 #include "db_fixture.h"
 #include <setjmp.h>
 #include <stdarg.h>

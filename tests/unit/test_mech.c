@@ -1,4 +1,5 @@
 /* Choosing mechanisms, and the contract that every scheduler keeps. */
+#include "../../estimator/warpwatt.h"
 #include "../../estimator/base/rng.h"
 #include "../../estimator/mech/sched/sched.h"
 #include <setjmp.h>

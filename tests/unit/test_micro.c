@@ -1,4 +1,5 @@
 /* The microbenchmark traces: what they hold, and what a bench measures with them. */
+#include "../../estimator/warpwatt.h"
 #include "../../estimator/run/micro_bench.h"
 #include "../../traces/micro/micro.h"
 #include <setjmp.h>

@@ -1,6 +1,7 @@
 /* The SM's caches of the GPUs that come with the program, as a fine-grained pointer chase finds them: a black
  * box whose only output is the latency of each access (X. Mei, X. Chu, Dissecting GPU Memory Hierarchy through
  * Microbenchmarking, sections 4.2 to 4.5). */
+#include "../../estimator/warpwatt.h"
 #include "../../estimator/run/micro_bench.h"
 #include "../../traces/micro/micro.h"
 #include <setjmp.h>

@@ -1,4 +1,5 @@
 /* Parameter rows: defaults, setting from text and numbers, bounds, printing. */
+#include "../../estimator/warpwatt.h"
 #include "../../estimator/config/param.h"
 #include <locale.h>
 #include <setjmp.h>

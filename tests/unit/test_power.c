@@ -1,4 +1,5 @@
 /* Power tables and the energy that comes from them. */
+#include "../../estimator/warpwatt.h"
 #include "../../power/power.h"
 #include <math.h>
 #include <setjmp.h>

@@ -1,4 +1,5 @@
 /* Factors fitted to measured power, and the table that is written with them. */
+#include "../../estimator/warpwatt.h"
 #include "../../power/fit.h"
 #include "../../power/power.h"
 #include <math.h>

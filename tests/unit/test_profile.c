@@ -1,4 +1,5 @@
 /* Profiles: reuse distances against counting them, coalescing and conflicts of known accesses. */
+#include "../../estimator/warpwatt.h"
 #include "../../estimator/base/rng.h"
 #include "../../traces/profile/profile.h"
 #include <math.h>

@@ -1,4 +1,5 @@
 /* test_record.c: recorded streams: steps, masks, accesses; recording into a file; launch descriptions. */
+#include "../../estimator/warpwatt.h"
 #include "exec_test.h"
 #include <sys/stat.h>
 #include <unistd.h>

@@ -1,4 +1,5 @@
 /* Reports: JSON read back with cJSON, texts by what they must say. */
+#include "../../estimator/warpwatt.h"
 #include "result_fixture.h"
 #include "../../reports/figures.h"
 #include <cjson/cJSON.h>

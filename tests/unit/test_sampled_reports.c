@@ -1,4 +1,5 @@
 /* What is shown of a sample's launches: scaled to the run by reports and by views alike. */
+#include "../../estimator/warpwatt.h"
 #include "db_fixture.h"
 #include "../../reports/figures.h"
 #include <cjson/cJSON.h>

@@ -1,4 +1,5 @@
 /* Ratios of two designs that replayed the same sample. */
+#include "../../estimator/warpwatt.h"
 #include "../../estimator/fast/sample.h"
 #include "../../estimator/result/result.h"
 #include <math.h>

@@ -1,5 +1,6 @@
 /* What the schedulers decide on made-up views, and that every workload ends under each of them and obeys the
  * laws. The contract of all schedulers is tested in test_mech.c. */
+#include "../../estimator/warpwatt.h"
 #include "../../estimator/mech/sched/sched.h"
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,4 +1,5 @@
 /* The SM as a whole: laws of conservation on random programs, counts, epochs, errors. */
+#include "../../estimator/warpwatt.h"
 #include "../timing/fake_memory.h"
 #include "../timing/sm_fixture.h"
 

@@ -1,5 +1,6 @@
 /* The workload suite, first half: each workload verifies at its small size for both old and new targets, and
  * the values that do not fit together are refused. */
+#include "../../estimator/warpwatt.h"
 #include "../../traces/workloads/host.h"
 #include <setjmp.h>
 #include <stdarg.h>

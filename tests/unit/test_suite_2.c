@@ -1,6 +1,7 @@
 /* The workload suite, second half, and the variants that it takes of the basic workloads: each verifies at its
  * small size on old and new machines, and at sizes that leave tiles, CTAs and passes partly filled; values that
  * do not fit together are refused before anything is launched. */
+#include "../../estimator/warpwatt.h"
 #include "../../traces/workloads/host.h"
 #include <setjmp.h>
 #include <stdarg.h>

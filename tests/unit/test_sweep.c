@@ -1,4 +1,5 @@
 /* Space files: ranges, conditions, strategies, hashes of configurations, effects. */
+#include "../../estimator/warpwatt.h"
 #include "../../estimator/study/sweep/point.h"
 #include "result_fixture.h"
 #include <math.h>

@@ -4,6 +4,7 @@
 #include <setjmp.h>
 #include <cmocka.h>
 
+#include "../../estimator/warpwatt.h"
 #include "tests/timing/sm_fixture.h"
 #include "tlb_fixture.h"
 #include <string.h>

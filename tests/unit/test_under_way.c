@@ -1,4 +1,5 @@
 /* CTAs that are under way when replay begins in the middle of a launch. */
+#include "../../estimator/warpwatt.h"
 #include "../../estimator/core/launch/under_way.h"
 #include "../../estimator/run/run_sample.h"
 #include <math.h>

@@ -1,4 +1,5 @@
 /* Rows of `warpwatt validate`: arithmetic, targets, and what is printed. */
+#include "../../estimator/warpwatt.h"
 #include "../../estimator/study/validate/rows/validate.h"
 #include <math.h>
 #include <setjmp.h>

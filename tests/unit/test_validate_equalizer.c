@@ -1,4 +1,5 @@
 /* What suite "equalizer" makes of its measurements. The measurements here are made up. */
+#include "../../estimator/warpwatt.h"
 #include "../../estimator/study/validate/equalizer/equalizer_int.h"
 #include <math.h>
 #include <setjmp.h>

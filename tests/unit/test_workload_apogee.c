@@ -1,5 +1,6 @@
 /* The workloads of APOGEE's evaluation: each verifies with every number of warps, with several CTAs, and with
  * parts that leave warps and CTAs partly filled. */
+#include "../../estimator/warpwatt.h"
 #include "../../traces/profile/profile.h"
 #include "../../traces/workloads/host.h"
 #include <math.h>

@@ -1,5 +1,6 @@
 /* The host sides of the workloads over a device that runs nothing: what they write, what they launch, and
  * that results that are wrong (here: left at zero) are found to be wrong. */
+#include "../../estimator/warpwatt.h"
 #include "../../traces/workloads/workload.h"
 #include <setjmp.h>
 #include <stdarg.h>

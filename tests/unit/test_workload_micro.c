@@ -1,4 +1,5 @@
 /* The microbenchmark workloads: each verifies on old and new machines, and the recorded chase is one. */
+#include "../../estimator/warpwatt.h"
 #include "../../traces/trace.h"
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,6 @@
 /* The built-in workloads: lookup and parameters, comparison with references, and each variant run to the end
  * at its small size (under a million thread instructions) and verified. */
+#include "../../estimator/warpwatt.h"
 #include "../../traces/embed.h"
 #include "../../traces/workloads/host.h"
 #include <setjmp.h>

@@ -1,4 +1,5 @@
 /* The trace container: what is written comes back. */
+#include "../../estimator/warpwatt.h"
 #include "wwt_fixture.h"
 #include "../../traces/wwt/reader.h"
 #include <setjmp.h>

@@ -1,4 +1,5 @@
 /* The trace container: damaged and hostile files give an error with a place, never a wrong answer. */
+#include "../../estimator/warpwatt.h"
 #include "wwt_fixture.h"
 #include "../../estimator/base/hash.h"
 #include "../../traces/wwt/reader.h"

@@ -1,5 +1,6 @@
 /* traces/FORMAT.md shows a tiny file byte by byte: it must be what the writer makes. Run from the top of the
  * source tree, or with WW_SOURCE set to it. `test_wwt_format --print` prints the block. */
+#include "../../estimator/warpwatt.h"
 #include "wwt_fixture.h"
 #include "../../traces/wwt/reader.h"
 #include <setjmp.h>

@@ -1,4 +1,5 @@
 /* Traces of many launches without CTAs: few bytes that could ask for much memory and much time. */
+#include "../../estimator/warpwatt.h"
 #include "../../estimator/base/hash.h"
 #include "../../estimator/fast/profile.h"
 #include "../../traces/wwt/reader.h"

@@ -1,4 +1,5 @@
 /* trace info, dump, slice, and what the writer refuses. */
+#include "../../estimator/warpwatt.h"
 #include "wwt_fixture.h"
 #include "../../traces/wwt/reader.h"
 #include "../../traces/wwt/writer.h"

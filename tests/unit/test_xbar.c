@@ -3,6 +3,7 @@
 #include <setjmp.h>
 #include <cmocka.h>
 
+#include "../../estimator/warpwatt.h"
 #include "estimator/core/memory/xbar.h"
 #include "memsys_fixture.h"
 #include <string.h>

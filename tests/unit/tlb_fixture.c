@@ -3,6 +3,7 @@
 #include <setjmp.h>
 #include <cmocka.h>
 
+#include "../../estimator/warpwatt.h"
 #include "tlb_fixture.h"
 #include <stdlib.h>
 

@@ -3,6 +3,7 @@
 #ifndef WW_TESTS_TLB_FIXTURE_H
 #define WW_TESTS_TLB_FIXTURE_H
 
+#include "../../estimator/warpwatt.h"
 #include "estimator/run/micro_bench.h"
 #include "estimator/config/gpu.h"
 #include "traces/micro/micro.h"

@@ -1,4 +1,6 @@
 /* Exporting a trace as the text that Accel-Sim reads. */
+#include "../../estimator/api/trace.h"
+#include "../../estimator/api/foreign.h"
 #include "../../estimator/base/locale.h"
 #include "output.h"
 #include "text.h"

@@ -4,6 +4,7 @@
  * text that is well-formed. It is imported, since what is there is sound, and each lack is noted once for a
  * launch, with the first place. Threads of a CUDA kernel end by EXIT, so that a warp with threads that did not
  * was cut. */
+#include "../../estimator/api/foreign.h"
 #include "../wwt/writer.h"
 #include "import.h"
 

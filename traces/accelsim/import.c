@@ -1,4 +1,5 @@
 /* Importing Accel-Sim traces: the files of a list, one launch each, into one container. */
+#include "../../estimator/api/foreign.h"
 #include "../../estimator/base/locale.h"
 #include "import.h"
 #include "../../estimator/base/outfile.h"

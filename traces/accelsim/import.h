@@ -9,6 +9,7 @@
 #ifndef WW_ACCELSIM_IMPORT_H
 #define WW_ACCELSIM_IMPORT_H
 
+#include "../../estimator/api/foreign.h"
 #include "text.h"
 
 #define WW_AS_OPEN_BYTES ((size_t)64 << 20)    /* of all open CTAs together */

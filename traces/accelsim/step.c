@@ -1,4 +1,5 @@
 /* One line becomes one step of its warp: memory space, addresses within it, barriers, branches. */
+#include "../../estimator/api/foreign.h"
 #include "import.h"
 #include <stdlib.h>
 #include <string.h>

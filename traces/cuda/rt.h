@@ -8,6 +8,7 @@
 #ifndef WW_TRACES_CUDA_RT_H
 #define WW_TRACES_CUDA_RT_H
 
+#include "../../estimator/api/gpu.h"
 #include "../../estimator/base/locale.h"
 #include "../../estimator/base/ownfd.h"
 #include "../../estimator/config/gpu.h"

@@ -1,4 +1,6 @@
 /* rt_state.c: the process's device, its lock, errors, and the end of the recording. */
+#include "../../estimator/api/gpu.h"
+#include "../../estimator/api/record.h"
 #include "../../estimator/base/escape.h"
 #include "rt.h"
 #include <dlfcn.h>

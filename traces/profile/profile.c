@@ -1,3 +1,4 @@
+#include "../../estimator/api/trace.h"
 #include "profile.h"
 #include <string.h>
 

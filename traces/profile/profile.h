@@ -6,6 +6,7 @@
 #ifndef WW_TRACES_PROFILE_H
 #define WW_TRACES_PROFILE_H
 
+#include "../../estimator/api/trace.h"
 #include "../trace.h"
 #include "reuse.h"
 

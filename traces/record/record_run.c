@@ -1,4 +1,5 @@
 /* record_run.c: recording built-in workloads and PTX files. */
+#include "../../estimator/api/record.h"
 #include "../../estimator/base/locale.h"
 #include "../../estimator/base/buf.h"
 #include "../../estimator/base/outfile.h"

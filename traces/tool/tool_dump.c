@@ -1,4 +1,5 @@
 /* `trace dump`: the decoded instructions of one CTA, a line each. */
+#include "../../estimator/api/trace.h"
 #include "../../estimator/base/locale.h"
 #include "../../estimator/base/escape.h"
 #include "../../estimator/base/text.h"

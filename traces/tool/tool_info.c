@@ -1,4 +1,5 @@
 /* `trace info`: what a trace holds, from its index alone. */
+#include "../../estimator/api/trace.h"
 #include "../../estimator/base/locale.h"
 #include "../../estimator/base/jsonw.h"
 #include "../../estimator/base/escape.h"

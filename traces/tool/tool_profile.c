@@ -1,4 +1,5 @@
 /* `trace info --profile`: what the warps do, from all of the streams. */
+#include "../../estimator/api/trace.h"
 #include "../../estimator/base/locale.h"
 #include "../../estimator/base/jsonw.h"
 #include "../../estimator/base/escape.h"

@@ -1,4 +1,5 @@
 /* `trace slice`: some launches, some CTAs, into a new file. `trace merge`: the launches of several files. */
+#include "../../estimator/api/trace.h"
 #include "../../estimator/base/locale.h"
 #include "../../estimator/base/list.h"
 #include "../../estimator/base/outfile.h"

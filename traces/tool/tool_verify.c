@@ -1,4 +1,5 @@
 /* `trace verify`: every checksum, every invariant, the totals, and what no kernel can do. */
+#include "../../estimator/api/trace.h"
 #include "../../estimator/base/locale.h"
 #include "../wwt/reader.h"
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+#include "../../estimator/api/trace.h"
 #include "copy.h"
 
 #include <string.h>

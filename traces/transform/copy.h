@@ -7,6 +7,7 @@
 #ifndef WW_TRACES_COPY_H
 #define WW_TRACES_COPY_H
 
+#include "../../estimator/api/trace.h"
 #include "../trace.h"
 
 enum ww_copy_role { WW_COPY_NONE, WW_COPY_SLICE, WW_COPY_LOAD, WW_COPY_STORE };

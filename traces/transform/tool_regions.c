@@ -1,4 +1,5 @@
 /* `trace regions`: when CTAs use their shared memory. */
+#include "../../estimator/api/trace.h"
 #include "../../estimator/base/escape.h"
 #include "../../estimator/base/locale.h"
 #include "../../estimator/base/jsonw.h"

@@ -1,4 +1,5 @@
 /* `trace transform`: a trace of what the program would be if its CTAs took turns in shared memory. */
+#include "../../estimator/api/trace.h"
 #include "../../estimator/base/locale.h"
 #include "transform.h"
 

@@ -6,6 +6,7 @@
 #ifndef WW_TRACES_TRANSFORM_TRANSFORM_H
 #define WW_TRACES_TRANSFORM_TRANSFORM_H
 
+#include "../../estimator/api/trace.h"
 #include "../../estimator/base/list.h"
 #include "rewrite.h"
 #include "regions.h"

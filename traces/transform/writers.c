@@ -1,3 +1,4 @@
+#include "../../estimator/api/trace.h"
 #include "writers.h"
 #include "copy.h"
 #include "../dma.h"

@@ -9,6 +9,7 @@
 #ifndef WW_TRACES_TRANSFORM_WRITERS_H
 #define WW_TRACES_TRANSFORM_WRITERS_H
 
+#include "../../estimator/api/trace.h"
 #include "../trace.h"
 
 /* Words loaded from shared memory, over lanes, and those of another writer than before. */

@@ -1,3 +1,4 @@
+#include "../../estimator/api/record.h"
 #include "../../estimator/base/locale.h"
 #include "workload.h"
 #include "../../estimator/base/nearest.h"

@@ -1,4 +1,5 @@
 /* The reader's calls on an open trace; decoded groups and how long they stay. */
+#include "../../estimator/api/trace.h"
 #include "../../estimator/base/locale.h"
 #include "reader.h"
 

@@ -1,4 +1,5 @@
 /* Opening a trace: header, trailer and index. */
+#include "../../estimator/api/trace.h"
 #include "../../estimator/base/locale.h"
 #include "reader.h"
 #include "../../estimator/base/hash.h"

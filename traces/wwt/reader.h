@@ -6,6 +6,7 @@
 #ifndef WW_WWT_READER_H
 #define WW_WWT_READER_H
 
+#include "../../estimator/api/trace.h"
 #include "crc.h"
 #include "decode.h"
 #include "format.h"

@@ -1,4 +1,5 @@
 /* Reading the file's bytes: pieces, and whole chunks. */
+#include "../../estimator/api/trace.h"
 #include "reader.h"
 #include <errno.h>
 #include <string.h>

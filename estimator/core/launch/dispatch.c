@@ -1,3 +1,4 @@
+#include "../../result/result.h"
 #include "../sm/barrel.h"
 #include "ctalog.h"
 #include "govern.h"

@@ -1,3 +1,5 @@
+#include "../../api/trace.h"
+#include "../../result/result.h"
 #include "engine_internal.h"
 
 #include "../sm/barrel.h"

@@ -6,6 +6,7 @@
 #ifndef WW_CORE_ENGINE_H
 #define WW_CORE_ENGINE_H
 
+#include "../../api/trace.h"
 #include "../../../traces/trace.h"
 #include "../../config/gpu.h"
 #include "../../mech/mech.h"
@@ -24,7 +25,7 @@ struct ww_engine_options {
     bool per_pc;
     bool pieces; /* keep the launch's pieces, for energy by epoch (a governor needs them anyway) */
     struct ww_transfer_log *transfers; /* notes transfers to shared memory; as probe */
-    struct ww_probe *probe;            /* notes issues of instructions; the caller's, or NULL (core/sm/probe.h) */
+    struct ww_probe *probe;  /* notes issues of instructions; the caller's, or NULL (core/sm/probe.h) */
     struct ww_cta_log *ctas; /* notes when and where CTAs run; the caller's, or NULL (core/launch/ctalog.h) */
     uint32_t threads; /* that step SMs, results are the same; 0: one. It is one for few SMs, with a governor, or
                        * any of these logs */
@@ -38,8 +39,8 @@ enum ww_code ww_engine_new(const struct ww_engine_options *options, struct ww_en
                            struct ww_error *error);
 void ww_engine_free(struct ww_engine *engine);
 /* Says which instructions of the next launch copy tiles to shared memory (an enum ww_copy_role each,
- * traces/transform/copy.h), so that the time of these copies is counted (transfer*). The caller's, until the launch has
- * ended; NULL: none. */
+ * traces/transform/copy.h), so that the time of these copies is counted (transfer*). The caller's, until the
+ * launch has ended; NULL: none. */
 void ww_engine_roles(struct ww_engine *engine, const uint8_t *roles);
 /* Replays launch `index` of the trace to its end. Fills everything of *out but energy and index; arrays and
  * strings are taken from `arena`. Errors: WW_UNSUPPORTED (a CTA fits no SM: says which limit), WW_INPUT

@@ -2,6 +2,7 @@
 #ifndef WW_CORE_ENGINE_INTERNAL_H
 #define WW_CORE_ENGINE_INTERNAL_H
 
+#include "../../result/result.h"
 #include "engine.h"
 #include "govern.h"
 #include "../sm/sm.h"

@@ -1,4 +1,6 @@
 /* Replays of parts of launches, and the warming that goes before them. */
+#include "../../api/trace.h"
+#include "../../result/result.h"
 #include "../sm/coalesce.h"
 #include "engine_internal.h"
 #include "under_way.h"

@@ -1,3 +1,4 @@
+#include "../../result/result.h"
 #include "engine_internal.h"
 
 #include <string.h>

@@ -1,3 +1,5 @@
+#include "../../result/result.h"
+#include "../../result/names.h"
 #include "engine_internal.h"
 
 #include <inttypes.h>

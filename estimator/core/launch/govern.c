@@ -1,3 +1,4 @@
+#include "../../result/result.h"
 #include "govern.h"
 
 #include "../sm/pause.h"

@@ -10,6 +10,7 @@
 #ifndef WW_CORE_GOVERN_H
 #define WW_CORE_GOVERN_H
 
+#include "../../result/result.h"
 #include "../../mech/gov/governor.h"
 #include "../sm/sm.h"
 

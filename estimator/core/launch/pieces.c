@@ -1,4 +1,5 @@
 /* Counters up to a cycle, and the pieces of a launch that lie between two of them. */
+#include "../../result/result.h"
 #include "govern.h"
 #include "shard.h"
 

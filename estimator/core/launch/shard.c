@@ -1,3 +1,4 @@
+#include "../../result/result.h"
 #include "shard.h"
 
 #include <stdlib.h>

@@ -11,6 +11,7 @@
 #ifndef WW_CORE_SHARD_H
 #define WW_CORE_SHARD_H
 
+#include "../../result/result.h"
 #include "../sm/sm.h"
 
 #define WW_THREADS_MAX 16

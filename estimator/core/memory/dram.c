@@ -1,3 +1,4 @@
+#include "../../result/result.h"
 #include "dram_channel.h"
 
 #include "../../base/bits.h"

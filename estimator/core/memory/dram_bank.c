@@ -1,4 +1,5 @@
 /* Commands of one DRAM channel and what each makes the following ones wait for. */
+#include "../../result/result.h"
 #include "dram_channel.h"
 
 void ww_dram_open_row(struct ww_dram_channel *c, struct ww_dram_bank *b, uint32_t row, uint64_t cycle) {

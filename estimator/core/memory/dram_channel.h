@@ -3,6 +3,7 @@
 #ifndef WW_CORE_DRAM_CHANNEL_H
 #define WW_CORE_DRAM_CHANNEL_H
 
+#include "../../result/result.h"
 #include "dram.h"
 
 #define WW_DRAM_NONE UINT32_MAX

@@ -1,4 +1,5 @@
 /* Which command a DRAM channel issues next. */
+#include "../../result/result.h"
 #include "dram_channel.h"
 
 /* First entry for `row` from entry i on. */

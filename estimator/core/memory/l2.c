@@ -1,3 +1,4 @@
+#include "../../result/result.h"
 #include "l2.h"
 #include <assert.h>
 

@@ -3,6 +3,7 @@
 #ifndef WW_CORE_L2_PART_H
 #define WW_CORE_L2_PART_H
 
+#include "../../result/result.h"
 #include "../time/epoch.h"
 #include "l2.h"
 

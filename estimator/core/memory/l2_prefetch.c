@@ -1,3 +1,4 @@
+#include "../../result/result.h"
 #include "l2_prefetch.h"
 
 enum {

@@ -1,4 +1,5 @@
 /* Serving the request at the head of a slice. */
+#include "../../result/result.h"
 #include "l2_part.h"
 #include "l2_prefetch.h"
 #include <assert.h>

@@ -4,6 +4,7 @@
  * are fetched when they are read. With l2.write_miss=fetch a store that does not find its sectors is written to
  * DRAM at once and the sectors are read from there, as GPGPU-Sim 3.2.2's write-allocating L2 does; later stores
  * find them, and are kept. */
+#include "../../result/result.h"
 #include "l2_part.h"
 
 static uint32_t bits(uint32_t mask) {

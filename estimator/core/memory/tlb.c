@@ -1,3 +1,4 @@
+#include "../../result/result.h"
 #include "tlb.h"
 
 #define NONE UINT32_MAX

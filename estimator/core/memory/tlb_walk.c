@@ -1,4 +1,5 @@
 /* Page walks. */
+#include "../../result/result.h"
 #include "tlb.h"
 
 #define NONE UINT32_MAX

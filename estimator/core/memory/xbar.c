@@ -1,3 +1,4 @@
+#include "../../result/result.h"
 #include "xbar.h"
 #include <assert.h>
 

@@ -1,3 +1,4 @@
+#include "../../result/result.h"
 #include "barrel.h"
 
 static const struct ww_subwarp bubble = {0};

@@ -1,3 +1,4 @@
+#include "../../result/result.h"
 #include "warp_head.h"
 
 /* Lets the waiting warps go on. `last` (may be NULL) is the warp whose arrival did it: it is in the middle of

@@ -1,3 +1,4 @@
+#include "../../result/result.h"
 #include "collect.h"
 
 #include <string.h>

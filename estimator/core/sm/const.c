@@ -1,4 +1,5 @@
 /* const.c: the constant caches of an SM. */
+#include "../../result/result.h"
 #include "sm.h"
 
 /* True on a hit. The line is there for who comes after; const.mshrs says whether its miss is waited for. */

@@ -1,3 +1,4 @@
+#include "../../result/result.h"
 #include "copy.h"
 
 #include "sm.h"

@@ -1,4 +1,5 @@
 /* dma.c: address generation of bulk transfers, their requests and answers. */
+#include "../../result/result.h"
 #include "dma.h"
 #include "l1_tag.h"
 #include "sm.h"

@@ -1,4 +1,5 @@
 /* dma_issue.c: the controllers of bulk transfers: which instruction starts one, and who waits for it. */
+#include "../../result/result.h"
 #include "dma.h"
 #include "sm.h"
 

@@ -1,3 +1,4 @@
+#include "../../result/result.h"
 #include "fetch.h"
 #include "l1_tag.h"
 #include "sm.h"

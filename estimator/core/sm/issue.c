@@ -1,3 +1,4 @@
+#include "../../result/result.h"
 #include "barrel.h"
 #include "collect.h"
 #include "warp_head.h"

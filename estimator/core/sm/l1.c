@@ -1,3 +1,4 @@
+#include "../../result/result.h"
 #include "sm.h"
 
 #include "l1_tag.h"

@@ -1,6 +1,7 @@
 /* lsu_watch.c: how long warps whose data are in the L1 wait behind a held load/store unit while no scheduler
  * issues (Sethia et al., Mascar, HPCA 2015, motivation). Looks at every waiting access whenever the SM acts, so
  * it is done only if asked for. */
+#include "../../result/result.h"
 #include "sm.h"
 
 /* Whether a sector of a line that the access needs is valid in the cache that it goes to. */

@@ -1,3 +1,4 @@
+#include "../../result/result.h"
 #include "pipe.h"
 #include "smm.h"
 

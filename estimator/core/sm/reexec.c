@@ -8,6 +8,7 @@
  * nothing that it may do: the queue is full, or its instruction's warp has another one in the queue. Once all
  * entries have been refused since the last change at the L1, the unit sleeps until the next change, for nothing
  * else can be accepted; attempts are counted up to there. */
+#include "../../result/result.h"
 #include "sm.h"
 
 bool ww_reexec_init(struct ww_sm *sm, struct ww_arena *arena, uint32_t entries) {

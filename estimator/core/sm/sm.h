@@ -17,6 +17,7 @@
 #ifndef WW_CORE_SM_H
 #define WW_CORE_SM_H
 
+#include "../../result/result.h"
 #include "../../base/bits.h"
 #include "../../mech/lsu/lsu.h"
 #include "../../mech/pipe/pipe.h"

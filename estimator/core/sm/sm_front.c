@@ -1,3 +1,4 @@
+#include "../../result/result.h"
 #include "sm.h"
 
 /* Asks for a line that the instruction cache does not hold, in `cycle`; returns its place. */

@@ -1,4 +1,5 @@
 /* Allocation while CTAs run: barriers of a CTA that allocate or free, and CTAs that wait for it. */
+#include "../../result/result.h"
 #include "sm.h"
 
 bool ww_smm_init(struct ww_sm *sm, struct ww_arena *arena) {

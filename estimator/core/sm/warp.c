@@ -1,3 +1,4 @@
+#include "../../result/result.h"
 #include "warp_head.h"
 
 const uint8_t ww_slot_cause[WW_STATE_COUNT] = {

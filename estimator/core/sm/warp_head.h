@@ -3,6 +3,7 @@
 #ifndef WW_CORE_WARP_HEAD_H
 #define WW_CORE_WARP_HEAD_H
 
+#include "../../result/result.h"
 #include "sm.h"
 
 /* The slot cause (enum ww_slot) that a warp in a state gives its scheduler. */

@@ -1,3 +1,4 @@
+#include "../../result/result.h"
 #include "epoch.h"
 
 #include <stdlib.h>

@@ -12,6 +12,7 @@
  * "Maintain" is read as the normal point, to which a domain returns step by step; `maintain=keep` leaves it
  * where it is. The table's text has "decrease" for the memory of memory-intensive kernels in energy mode;
  * section 3.2.1 and figure 3.9 have the SMs alone go down, which is what is done here. */
+#include "../../result/result.h"
 #include "governor.h"
 
 enum { OBJECTIVE_PERFORMANCE, OBJECTIVE_ENERGY };

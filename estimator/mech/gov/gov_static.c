@@ -1,4 +1,5 @@
 /* One operating point and one number of CTAs for a whole run: boost, throttle, or a limit on threads. */
+#include "../../result/result.h"
 #include "governor.h"
 
 struct settings {

@@ -1,4 +1,6 @@
 /* calibrate_analytic.c: the analytical model's constants and its own error, from a table of full replays. */
+#include "../../api/calibrate.h"
+#include "../../api/validate.h"
 #include "../../base/locale.h"
 #include "../../base/outfile.h"
 #include "../../base/text.h"

@@ -6,7 +6,11 @@
 #include "../../base/escape.h"
 #include "../../base/outfile.h"
 #include "../../config/json.h"
-#include "../../warpwatt.h"
+#include "../../api/gpu.h"
+#include "../../api/run.h"
+#include "../../api/calibrate.h"
+#include "../../result/result.h"
+#include "../../result/names.h"
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

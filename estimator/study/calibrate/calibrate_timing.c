@@ -1,4 +1,10 @@
 /* GPU parameters fitted to measured times, and the GPU file that is written with them. */
+#include "../../api/gpu.h"
+#include "../../api/run.h"
+#include "../../api/calibrate.h"
+#include "../../api/hardware.h"
+#include "../../result/result.h"
+#include "../../result/measured.h"
 #include "../../base/locale.h"
 #include "../../base/jsonw.h"
 #include "../../base/outfile.h"

@@ -1,4 +1,5 @@
 /* Sections 4.3 and 4.5: the caches of an SM. */
+#include "../../api/dissect.h"
 #include "meter.h"
 #include <math.h>
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+#include "../../api/dissect.h"
 #include "../../base/locale.h"
 #include "dissect.h"
 #include "meter.h"

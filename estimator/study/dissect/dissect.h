@@ -7,6 +7,7 @@
 #ifndef WW_DISSECT_DISSECT_H
 #define WW_DISSECT_DISSECT_H
 
+#include "../../api/dissect.h"
 #include "infer.h"
 #include <stdio.h>
 

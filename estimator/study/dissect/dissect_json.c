@@ -1,4 +1,5 @@
 /* A dissection as JSON (reports/schema/dissect.json). */
+#include "../../api/dissect.h"
 #include "../../base/jsonw.h"
 #include "dissect.h"
 #include <math.h>

@@ -1,4 +1,5 @@
 /* A dissection as tables for people. */
+#include "../../api/dissect.h"
 #include "../../base/escape.h"
 #include "dissect.h"
 #include <math.h>

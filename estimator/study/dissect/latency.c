@@ -5,6 +5,7 @@
  *     P2  cache hit, L2 TLB hit        P5  cache miss, page walk
  *     P3  cache hit, page walk         P6  the same, and a change of the active part of the page table
  */
+#include "../../api/dissect.h"
 #include "meter.h"
 #include <math.h>
 #include <string.h>

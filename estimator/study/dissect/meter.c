@@ -1,3 +1,5 @@
+#include "../../api/gpu.h"
+#include "../../api/dissect.h"
 #include "meter.h"
 #include <math.h>
 #include <stdlib.h>

@@ -2,6 +2,8 @@
 #ifndef WW_DISSECT_METER_H
 #define WW_DISSECT_METER_H
 
+#include "../../api/gpu.h"
+#include "../../api/dissect.h"
 #include "../../../traces/micro/micro.h"
 #include "../../run/micro_bench.h"
 #include "dissect.h"

@@ -1,6 +1,7 @@
 /* Section 6: shared memory. Latency, what conflicts cost (table VIII, figures 17 and 19), and the copy between
  * two regions over CTAs of an SM, their size and the words a thread copies at a time (table VII, figures 15 and
  * 16). */
+#include "../../api/dissect.h"
 #include "meter.h"
 #include <math.h>
 #include <stdlib.h>

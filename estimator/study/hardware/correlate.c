@@ -1,3 +1,8 @@
+#include "../../api/gpu.h"
+#include "../../api/run.h"
+#include "../../api/hardware.h"
+#include "../../result/result.h"
+#include "../../result/measured.h"
 #include "../../base/locale.h"
 #include "correlate.h"
 #include <math.h>

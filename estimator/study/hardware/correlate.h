@@ -2,6 +2,10 @@
 #ifndef WW_MEASURED_CORRELATE_H
 #define WW_MEASURED_CORRELATE_H
 
+#include "../../api/gpu.h"
+#include "../../api/hardware.h"
+#include "../../result/result.h"
+#include "../../result/measured.h"
 #include "../../base/tempfile.h"
 #include "hardware.h"
 

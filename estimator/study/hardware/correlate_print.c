@@ -1,4 +1,7 @@
 /* A correlation as a table, JSON (reports/schema/correlate.json) and CSV. */
+#include "../../api/database.h"
+#include "../../api/hardware.h"
+#include "../../result/measured.h"
 #include "../../base/escape.h"
 #include "../../base/locale.h"
 #include "../../base/jsonw.h"

@@ -1,3 +1,6 @@
+#include "../../api/gpu.h"
+#include "../../api/hardware.h"
+#include "../../result/measured.h"
 #include "../../base/escape.h"
 #include "../../base/locale.h"
 #include "derive.h"

@@ -9,6 +9,7 @@
 #ifndef WW_MEASURED_DERIVE_H
 #define WW_MEASURED_DERIVE_H
 
+#include "../../result/measured.h"
 #include "hardware.h"
 
 #define DERIVED_MOST 64

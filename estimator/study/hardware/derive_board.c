@@ -1,4 +1,5 @@
 /* Clocks, launches, pipelines, barriers: as measured. */
+#include "../../result/measured.h"
 #include "derive.h"
 #include <math.h>
 #include <string.h>

@@ -1,4 +1,6 @@
 /* Memory latencies, by the same chases on the model; bandwidths of L1 and L2. */
+#include "../../api/dissect.h"
+#include "../../result/measured.h"
 #include "../../base/rng.h"
 #include "../dissect/meter.h"
 #include "derive.h"

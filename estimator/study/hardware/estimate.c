@@ -1,4 +1,10 @@
 /* Where a correlation's estimates come from: recordings that are replayed, or runs in a database. */
+#include "../../api/gpu.h"
+#include "../../api/record.h"
+#include "../../api/run.h"
+#include "../../api/hardware.h"
+#include "../../result/result.h"
+#include "../../result/measured.h"
 #include "../../base/hash.h"
 #include "correlate.h"
 #include <inttypes.h>

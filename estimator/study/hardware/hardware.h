@@ -6,6 +6,7 @@
 #ifndef WW_MEASURED_MEASURED_H
 #define WW_MEASURED_MEASURED_H
 
+#include "../../result/measured.h"
 #include "../../base/arena.h"
 #include "../../base/err.h"
 

@@ -1,4 +1,5 @@
 /* The kit's JSON: reports/schema/hardware.json. */
+#include "../../result/measured.h"
 #include "hardware.h"
 #include "../../config/json.h"
 #include <string.h>

@@ -1,3 +1,5 @@
+#include "../../api/hardware.h"
+#include "../../result/measured.h"
 #include "../../base/locale.h"
 #include "hardware.h"
 #include "../../base/buf.h"

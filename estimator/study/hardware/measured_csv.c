@@ -1,4 +1,6 @@
 /* A CSV of measured figures: a heading that names the columns, then a line for each figure. */
+#include "../../api/hardware.h"
+#include "../../result/measured.h"
 #include "hardware.h"
 #include <math.h>
 #include <stdlib.h>

@@ -1,4 +1,6 @@
 /* A correlation as scatter plots: for terminals, and as data files with a gnuplot script. */
+#include "../../api/hardware.h"
+#include "../../result/measured.h"
 #include "../../base/escape.h"
 #include "../../base/locale.h"
 #include "../../base/outfile.h"

@@ -1,3 +1,5 @@
+#include "../../api/database.h"
+#include "../../api/sweep.h"
 #include "adaptive.h"
 #include "../../base/text.h"
 #include <inttypes.h>

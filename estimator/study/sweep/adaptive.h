@@ -13,6 +13,7 @@
 #ifndef WW_SWEEP_ADAPTIVE_H
 #define WW_SWEEP_ADAPTIVE_H
 
+#include "../../api/database.h"
 #include "../../../db/sweep_screen.h"
 #include "gp.h"
 #include "job.h"

@@ -1,5 +1,6 @@
 /* Screening: every candidate becomes a machine, an estimate by the analytical model, and a row of the scratch
  * database. */
+#include "../../api/sweep.h"
 #include "../../fast/model_error.h"
 #include "adaptive.h"
 #include <math.h>

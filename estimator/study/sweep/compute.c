@@ -1,6 +1,9 @@
 /* Computing the points of a sweep by several threads. What is stored does not depend on their number: rows have
  * the point's number, and a configuration that two points share is computed by one of them while the other
  * waits. */
+#include "../../api/run.h"
+#include "../../api/sweep.h"
+#include "../../result/result.h"
 #include "../../base/locale.h"
 #include "../../run/run_int.h"
 #include "job.h"

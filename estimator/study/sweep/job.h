@@ -3,6 +3,9 @@
 #ifndef WW_SWEEP_JOB_H
 #define WW_SWEEP_JOB_H
 
+#include "../../api/gpu.h"
+#include "../../api/database.h"
+#include "../../api/sweep.h"
 #include "../../base/tempfile.h"
 #include "point.h"
 #include <pthread.h>

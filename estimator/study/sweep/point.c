@@ -1,3 +1,4 @@
+#include "../../api/gpu.h"
 #include "point.h"
 #include "../../base/hash.h"
 #include "../../config/gpu.h"

@@ -2,6 +2,7 @@
 #ifndef WW_SWEEP_POINT_H
 #define WW_SWEEP_POINT_H
 
+#include "../../api/gpu.h"
 #include "../../../db/sweep.h"
 #include "sweep.h"
 

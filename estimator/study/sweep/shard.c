@@ -4,6 +4,8 @@
  *
  * What was computed before is kept: a local file that a killed program left, or a file that is in place
  * already, is where a shard goes on. A lock keeps two programs on one machine from the same local file. */
+#include "../../api/database.h"
+#include "../../api/sweep.h"
 #include "../../base/locale.h"
 #include "../../base/outfile.h"
 #include "job.h"

@@ -1,4 +1,6 @@
 /* Driving a sweep on a Slurm cluster: submits what is missing, joins what comes back, until all is there. */
+#include "../../api/database.h"
+#include "../../api/sweep.h"
 #include "slurm.h"
 #include <dirent.h>
 #include <errno.h>

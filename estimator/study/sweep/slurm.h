@@ -15,6 +15,7 @@
 #ifndef WW_SWEEP_SLURM_H
 #define WW_SWEEP_SLURM_H
 
+#include "../../api/sweep.h"
 #include "../../base/buf.h"
 #include "job.h"
 

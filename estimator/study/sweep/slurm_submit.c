@@ -1,4 +1,5 @@
 /* Job arrays: what is submitted, and the script that their tasks run. */
+#include "../../api/sweep.h"
 #include "slurm.h"
 #include "../../base/spawn.h"
 #include <errno.h>

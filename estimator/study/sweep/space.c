@@ -1,4 +1,5 @@
 /* Reading a space file. */
+#include "../../api/record.h"
 #include "space.h"
 #include "../../config/gpu.h"
 #include "../../../power/power.h"

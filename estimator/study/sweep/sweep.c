@@ -1,4 +1,7 @@
 /* ww_sweep: a space, a strategy, a database. */
+#include "../../api/gpu.h"
+#include "../../api/database.h"
+#include "../../api/sweep.h"
 #include "../../base/locale.h"
 #include "adaptive.h"
 #include "../../config/gpu.h"

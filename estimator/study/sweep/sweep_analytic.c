@@ -1,4 +1,7 @@
 /* analytic.c: points of a sweep by the analytical model: profiles are made once, a point reads no trace. */
+#include "../../api/gpu.h"
+#include "../../api/trace.h"
+#include "../../result/result.h"
 #include "../../fast/model.h"
 #include "../../fast/profile_file.h"
 #include "../../run/run_int.h"

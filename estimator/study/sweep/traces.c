@@ -1,4 +1,8 @@
 /* The traces of a sweep: files that are there, and workloads that are recorded for it. */
+#include "../../api/gpu.h"
+#include "../../api/trace.h"
+#include "../../api/record.h"
+#include "../../api/sweep.h"
 #include "job.h"
 #include "../../config/gpu.h"
 #include "../../../traces/trace.h"

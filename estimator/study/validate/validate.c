@@ -1,4 +1,5 @@
 /* Sets of rows, and the suites that fill them. */
+#include "../../api/validate.h"
 #include "../../base/locale.h"
 #include "rows/validate.h"
 #include "../../base/nearest.h"

@@ -1,4 +1,5 @@
 /* device.c: memory and launches of a device. */
+#include "../../../estimator/api/record.h"
 #include "../../../estimator/base/locale.h"
 #include "device_internal.h"
 #include <stdlib.h>

@@ -2,6 +2,7 @@
 #ifndef WW_TRACES_PTX_DEVICE_INTERNAL_H
 #define WW_TRACES_PTX_DEVICE_INTERNAL_H
 
+#include "../../../estimator/api/record.h"
 #include "device_new.h"
 #include "../exec/simt.h"
 

@@ -2,6 +2,7 @@
 #ifndef WW_TRACES_PTX_DEVICE_H
 #define WW_TRACES_PTX_DEVICE_H
 
+#include "../../../estimator/api/record.h"
 #include "../../device.h"
 #include "../../trace.h"
 

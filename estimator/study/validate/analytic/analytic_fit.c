@@ -1,3 +1,5 @@
+#include "../../../api/validate.h"
+#include "../../../result/result.h"
 #include "analytic_int.h"
 #include <math.h>
 #include <stdlib.h>

@@ -3,6 +3,8 @@
 #ifndef WW_VALIDATE_ANALYTIC_INT_H
 #define WW_VALIDATE_ANALYTIC_INT_H
 
+#include "../../../api/gpu.h"
+#include "../../../api/validate.h"
 #include "../../../../power/power.h"
 #include "../../../fast/model_error.h"
 #include "../../../fast/profile_file.h"

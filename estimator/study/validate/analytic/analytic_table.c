@@ -1,3 +1,5 @@
+#include "../../../api/gpu.h"
+#include "../../../api/trace.h"
 #include "analytic_int.h"
 #include <math.h>
 #include <stdlib.h>

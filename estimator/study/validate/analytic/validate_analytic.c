@@ -1,6 +1,12 @@
 /* validate_analytic.c: the analytical model beside full replays: errors with constants fitted without the
  * application, coverage of its intervals, ranks of 200 designs, points per second. The figures that it is held
  * to are aims of this project, not a publication's. */
+#include "../../../api/gpu.h"
+#include "../../../api/trace.h"
+#include "../../../api/record.h"
+#include "../../../api/run.h"
+#include "../../../api/validate.h"
+#include "../../../result/result.h"
 #include "analytic_int.h"
 #include "../../../base/rng.h"
 #include "../../../base/tempfile.h"

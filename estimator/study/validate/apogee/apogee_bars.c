@@ -1,5 +1,7 @@
 /* Figures 5.1, 5.2, 5.8 and 5.10 to 5.16 of suite "apogee" by kernel or by configuration; their plots are not
  * in the text, so these rows inform. */
+#include "../../../api/validate.h"
+#include "../../../result/result.h"
 #include "apogee_int.h"
 #include <math.h>
 #include <stdio.h>

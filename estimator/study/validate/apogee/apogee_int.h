@@ -2,6 +2,8 @@
 #ifndef WW_VALIDATE_APOGEE_INT_H
 #define WW_VALIDATE_APOGEE_INT_H
 
+#include "../../../api/validate.h"
+#include "../../../result/result.h"
 #include "../rows/matrix.h"
 
 enum { WW_AP_SCENES = 7, WW_AP_KERNELS = 12, WW_AP_SIZES = 6 }; /* sizes: 1, 2, 4 ... 32 warps */

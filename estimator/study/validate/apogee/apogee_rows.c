@@ -1,4 +1,5 @@
 /* Rows of suite "apogee" that stand for a target, and the ranking. */
+#include "../../../api/validate.h"
 #include "../../../mech/fetch/fetch_apogee.h"
 #include "apogee_int.h"
 #include <math.h>

@@ -4,6 +4,8 @@
  *
  * Plateaus and knees of the published latencies are found in their points as those of ours are. Points on a
  * plateau count; of those between two the knee does. */
+#include "../../../api/dissect.h"
+#include "../../../api/validate.h"
 #include "../../../base/locale.h"
 #include "../../dissect/curves.h"
 #include "../rows/validate.h"

@@ -1,4 +1,6 @@
 /* Figures of suite "d2ma" by kernel, and their averages. */
+#include "../../../api/validate.h"
+#include "../../../result/result.h"
 #include "d2ma_int.h"
 #include <math.h>
 #include <stdio.h>

@@ -1,4 +1,5 @@
 /* Figure 12 and the hardware of section 5.5 for suite "d2ma". */
+#include "../../../api/validate.h"
 #include "../../../../power/scaling.h"
 #include "../../../../traces/dma.h"
 #include "../../../core/sm/probe.h"

@@ -2,6 +2,8 @@
 #ifndef WW_VALIDATE_D2MA_INT_H
 #define WW_VALIDATE_D2MA_INT_H
 
+#include "../../../api/validate.h"
+#include "../../../result/result.h"
 #include "../../../../traces/transform/writers.h"
 #include "../rows/validate.h"
 

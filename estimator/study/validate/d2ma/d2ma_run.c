@@ -4,7 +4,11 @@
 #include "../../../config/gpu.h"
 #include "../../../core/launch/engine.h"
 #include "../../../core/sm/probe.h"
-#include "../../../warpwatt.h"
+#include "../../../api/gpu.h"
+#include "../../../api/trace.h"
+#include "../../../api/record.h"
+#include "../../../api/validate.h"
+#include "../../../result/result.h"
 #include "d2ma_int.h"
 #include <math.h>
 #include <stdio.h>

@@ -1,6 +1,7 @@
 /* Suite "d2ma": A. Jamshidi, M. Samadi, S. Mahlke, D2MA, PACT 2014. Kernels of table 2 and SAXPY, plain and
  * with bulk transfers, on gtx480-d2ma; SGEMV and SAXPY with CudaDMA, too. docs/d2ma.md says what is modelled,
  * docs/validation.md why rows lie outside. */
+#include "../../../api/validate.h"
 #include "../../../base/tempfile.h"
 #include "d2ma_int.h"
 #include <math.h>

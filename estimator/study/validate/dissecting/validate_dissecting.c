@@ -4,6 +4,8 @@
  * Structures must be inferred exactly, in the words of the targets; a structure that several boards share is
  * right if all of them have it. Latencies lie within 3 %, throughputs within 5 % and at the configuration that
  * the paper found best. */
+#include "../../../api/dissect.h"
+#include "../../../api/validate.h"
 #include "../../dissect/dissect.h"
 #include "../rows/validate.h"
 #include <math.h>

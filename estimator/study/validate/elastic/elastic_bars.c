@@ -1,4 +1,6 @@
 /* Suite "elastic": figures 8 to 11 kernel by kernel. */
+#include "../../../api/validate.h"
+#include "../../../result/result.h"
 #include "elastic_int.h"
 #include <math.h>
 #include <stdio.h>

@@ -2,6 +2,8 @@
 #ifndef WW_VALIDATE_ELASTIC_INT_H
 #define WW_VALIDATE_ELASTIC_INT_H
 
+#include "../../../api/validate.h"
+#include "../../../result/result.h"
 #include "../rows/matrix.h"
 
 enum ww_elastic_machine {

@@ -1,6 +1,8 @@
 /* Suite "elastic": C. Gou, G. N. Gaydadjiev, "Elastic Pipeline: Addressing GPU On-chip Shared Memory Bank
  * Conflicts", CF 2011. Table 4's kernels on elastic-16 with each organisation of the pipeline, and the padded
  * versions of those that have one. docs/validation.md says how they compare. */
+#include "../../../api/validate.h"
+#include "../../../result/result.h"
 #include "../../../mech/pipe/pipe.h"
 #include "../../../mech/pipe/pipe_history.h"
 #include "elastic_int.h"

@@ -1,5 +1,6 @@
 /* A row for each kernel and bar of the figures of suite "equalizer". The dissertation's text states none of
  * them, so they inform. */
+#include "../../../api/validate.h"
 #include "equalizer_int.h"
 #include <math.h>
 #include <stdio.h>

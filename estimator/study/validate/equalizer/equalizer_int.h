@@ -2,6 +2,8 @@
 #ifndef WW_VALIDATE_EQUALIZER_INT_H
 #define WW_VALIDATE_EQUALIZER_INT_H
 
+#include "../../../api/validate.h"
+#include "../../../result/result.h"
 #include "../rows/matrix.h"
 
 /* Classes of the dissertation's figure 3.4. */

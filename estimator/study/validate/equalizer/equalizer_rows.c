@@ -1,4 +1,6 @@
 /* The rows of targets.csv that suite "equalizer" measures, and what figures are of its sums. */
+#include "../../../api/validate.h"
+#include "../../../result/result.h"
 #include "equalizer_int.h"
 #include <math.h>
 #include <string.h>

@@ -1,6 +1,8 @@
 /* Figures 3.2, 3.9 and 3.11 of suite "equalizer": invocations of bfs-2 by the number of CTAs, time by operating
  * point, and what warps do over the time of mri-g-1 and spmv. The dissertation's text states none of these, so
  * they inform. */
+#include "../../../api/validate.h"
+#include "../../../result/result.h"
 #include "equalizer_int.h"
 #include <math.h>
 #include <stdio.h>

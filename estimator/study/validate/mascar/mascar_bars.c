@@ -1,5 +1,7 @@
 /* A row for each kernel and bar of the figures of suite "mascar". The dissertation's text states none of them,
  * so they inform. Bars of compute-intensive kernels are of figures 4.1, 4.9 and 4.13 only. */
+#include "../../../api/validate.h"
+#include "../../../result/result.h"
 #include "mascar_int.h"
 #include <math.h>
 #include <stdio.h>

@@ -2,6 +2,8 @@
 #ifndef WW_VALIDATE_MASCAR_INT_H
 #define WW_VALIDATE_MASCAR_INT_H
 
+#include "../../../api/validate.h"
+#include "../../../result/result.h"
 #include "../rows/matrix.h"
 
 /* Classes of the dissertation's table 4.3 and figure 4.8. */

@@ -1,5 +1,7 @@
 /* The toy machine of figure 4.2: three warps, each two loads and four additions of which the first needs both;
  * a load takes five cycles, one instruction issues a cycle. */
+#include "../../../api/gpu.h"
+#include "../../../result/result.h"
 #include "mascar_toy.h"
 #include "../../../core/launch/engine_internal.h"
 

@@ -2,6 +2,8 @@
  * Processing (dissertation, University of Michigan, 2015). The workload suite runs on gtx480-mascar under each
  * scheduler, and under round-robin on the machines of figure 4.3. docs/validation.md says what the workloads'
  * sizes are, which kernels count as cache-sensitive, and why rows lie outside. */
+#include "../../../api/validate.h"
+#include "../../../result/result.h"
 #include "mascar_int.h"
 #include "mascar_toy.h"
 #include <math.h>

@@ -2,6 +2,9 @@
  * Way to Improve GPGPU Throughput (PACT 2012). Occupancy of table 1, the share of a CTA's life in which shared
  * memory is used (figure 1), the speed-ups of the software approaches on three machines (figure 11) and of the
  * hardware (figures 14 and 15). docs/validation.md says what the kernels are and why rows lie outside. */
+#include "../../../api/trace.h"
+#include "../../../api/validate.h"
+#include "../../../result/result.h"
 #include "../rows/matrix.h"
 #include <math.h>
 #include <string.h>

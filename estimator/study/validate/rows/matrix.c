@@ -1,5 +1,11 @@
 /* Recording and replaying by several threads; sums are added in the order of jobs, so that results do not
  * depend on their number. */
+#include "../../../api/gpu.h"
+#include "../../../api/trace.h"
+#include "../../../api/record.h"
+#include "../../../api/run.h"
+#include "../../../api/validate.h"
+#include "../../../result/result.h"
 #include "../../../base/locale.h"
 #include "../../../base/tempfile.h"
 #include "matrix.h"

@@ -3,6 +3,9 @@
 #ifndef WW_VALIDATE_MATRIX_H
 #define WW_VALIDATE_MATRIX_H
 
+#include "../../../api/trace.h"
+#include "../../../api/validate.h"
+#include "../../../result/result.h"
 #include "validate.h"
 
 #define WW_MATRIX_PARAMETERS 8

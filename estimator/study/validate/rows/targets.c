@@ -1,4 +1,5 @@
 /* Reads reports/targets.csv, which the build puts into the library. */
+#include "../../../api/validate.h"
 #include "validate.h"
 #include <math.h>
 #include <stdlib.h>

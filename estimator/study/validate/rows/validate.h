@@ -8,6 +8,7 @@
 #ifndef WW_VALIDATE_VALIDATE_H
 #define WW_VALIDATE_VALIDATE_H
 
+#include "../../../api/validate.h"
 #include "../../../base/arena.h"
 #include "../../../base/err.h"
 

@@ -1,4 +1,5 @@
 /* Prints sets of rows: an aligned table for people, or an array of objects (reports/schema/validate.json). */
+#include "../../../api/validate.h"
 #include "../../../base/locale.h"
 #include "../../../../reports/text.h"
 #include "../../../base/jsonw.h"

@@ -3,6 +3,7 @@
 #ifndef WW_VALIDATE_SAMPLING_INT_H
 #define WW_VALIDATE_SAMPLING_INT_H
 
+#include "../../../api/validate.h"
 #include "../rows/validate.h"
 
 enum { SAMPLING_PARAMETERS = 6, SAMPLING_SEEDS_MOST = 200 };

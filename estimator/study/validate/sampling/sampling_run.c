@@ -1,4 +1,9 @@
 /* One workload on one GPU: a full replay, and samples by many seeds against it. */
+#include "../../../api/gpu.h"
+#include "../../../api/record.h"
+#include "../../../api/run.h"
+#include "../../../api/validate.h"
+#include "../../../result/result.h"
 #include "../../../base/tempfile.h"
 #include "../../../run/run_sample.h"
 #include "sampling_int.h"

@@ -1,0 +1,51 @@
+/* gpu.h: GPUs by name or file, and their parameters. Part of warpwatt.h. */
+#ifndef WW_API_GPU_H
+#define WW_API_GPU_H
+
+#include "../base/error.h"
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct ww_gpu; /* a GPU's resolved parameters, immutable */
+
+/* Loads a GPU. `name` is a name found in the model directories ($WARPWATT_MODELS, the source tree's
+ * models/, the installed share directory), or a path that ends in ".json". Overrides are `count`
+ * strings "dotted.key=value" applied last, in order, under the same bounds.
+ * Errors: WW_INPUT (unknown or missing key, bound violated, bad inheritance), WW_IO. */
+WW_API enum ww_code ww_gpu_load(const char *name, const char *const *overrides, size_t count,
+                                struct ww_gpu **gpu, struct ww_error *error);
+WW_API void ww_gpu_free(struct ww_gpu *gpu);
+WW_API const char *ww_gpu_name(const struct ww_gpu *gpu);
+/* A power table that fits a GPU which this one inherits from, the nearest first; NULL if there is none. */
+WW_API const char *ww_gpu_ancestor_table(const struct ww_gpu *gpu);
+/* Canonical JSON of all parameters, sorted by key: equal strings mean equal GPUs. */
+WW_API const char *ww_gpu_json(const struct ww_gpu *gpu);
+/* Number of parameters, and each one's key, value in text, unit, help and source ("" if defaulted). */
+WW_API size_t ww_gpu_param_count(void);
+struct ww_param_view {
+    const char *key, *unit, *help;
+    char bounds[128]; /* "1..1024", "a|b|c", "true|false" */
+    char value[128];
+    char source[512];
+};
+WW_API enum ww_code ww_gpu_param(const struct ww_gpu *gpu, size_t i, struct ww_param_view *view,
+                                 struct ww_error *error);
+/* Names of all GPUs in the model directories, sorted; free with ww_names_free. */
+struct ww_names {
+    char **name;
+    size_t count;
+};
+WW_API enum ww_code ww_gpu_names(struct ww_names *names, struct ww_error *error);
+WW_API void ww_names_free(struct ww_names *names);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

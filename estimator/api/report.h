@@ -1,0 +1,59 @@
+/* report.h: reports of stored runs and sweeps. Part of warpwatt.h. */
+#ifndef WW_API_REPORT_H
+#define WW_API_REPORT_H
+
+#include "../base/error.h"
+#include "../result/explored.h"
+#include "../result/result.h"
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* The summary of a run: text, or one object (reports/schema/run.json). run_id < 0: it was not stored. */
+WW_API enum ww_code ww_report_summary(const struct ww_result *result, int64_t run_id, bool json, FILE *out,
+                                      struct ww_error *error);
+/* The whole result as JSON (reports/schema/report.json). */
+WW_API enum ww_code ww_report_json(const struct ww_result *result, int64_t run_id, FILE *out,
+                                   struct ww_error *error);
+/* Chrome trace events, one object (docs/report.md): a slice for each launch; counter tracks of warps by state,
+ * instructions a cycle, watts by component and CTAs for each epoch, and of the clocks. Perfetto opens it.
+ * Errors: WW_IO. */
+WW_API enum ww_code ww_report_timeline(const struct ww_result *result, int64_t run_id, FILE *out,
+                                       struct ww_error *error);
+/* What a report is of: runs, a sweep, or both. The first run is what others are compared with. */
+struct ww_report_set {
+    const struct ww_result *const *run;
+    const int64_t *run_id;
+    size_t run_count;
+    const struct ww_explored *sweep; /* NULL: none */
+};
+/* One HTML page that needs no other file (docs/report.md): tables, and plots by gnuplot as SVG. *plots: false
+ * if there is no gnuplot, so that the page has tables only. Errors: WW_NOMEM, WW_IO. */
+WW_API enum ww_code ww_report_html(const struct ww_report_set *set, FILE *out, bool *plots,
+                                   struct ww_error *error);
+/* CSV (RFC 4180): a row for each launch of the runs, with all counters; or, of a sweep, one for each point.
+ * Texts that a spreadsheet would take for a formula begin with an apostrophe. Errors: WW_IO. */
+WW_API enum ww_code ww_report_csv(const struct ww_report_set *set, FILE *out, struct ww_error *error);
+/* Markdown tables: the runs side by side, slots, warp states, memory, energy of each; a sweep's front and
+ * effects. Errors: WW_NOMEM, WW_IO. */
+WW_API enum ww_code ww_report_markdown(const struct ww_report_set *set, FILE *out, struct ww_error *error);
+/* Text report: launches, warp states, issue slots, memory levels, energy. */
+WW_API enum ww_code ww_report_text(const struct ww_result *result, int64_t run_id, FILE *out,
+                                   struct ww_error *error);
+/* Source lines ranked by stall cycles, at most `most` rows. */
+WW_API enum ww_code ww_report_source(const struct ww_result *result, size_t most, bool json, FILE *out,
+                                     struct ww_error *error);
+/* Speed-up, energy, and where cycles and joules went, of b against a. */
+WW_API enum ww_code ww_report_compare(const struct ww_result *a, int64_t a_id, const struct ww_result *b,
+                                      int64_t b_id, bool json, FILE *out, struct ww_error *error);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

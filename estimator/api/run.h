@@ -1,0 +1,67 @@
+/* run.h: replaying a trace on a GPU. Part of warpwatt.h. */
+#ifndef WW_API_RUN_H
+#define WW_API_RUN_H
+
+#include "../base/error.h"
+#include "../result/result.h"
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define WW_AUTO_INSTRUCTIONS 50000000u
+
+struct ww_run_options {
+    const struct ww_gpu *gpu;
+    const char *trace_path;
+    const char *launches;          /* list such as "0,2-4"; NULL: all */
+    const char *const *mechanisms; /* "kind=name" or "kind.parameter=value" */
+    size_t mechanism_count;
+    const char *mode;        /* "full" (NULL), "sampled", "analytic"; "auto": sampled if the launches have more
+                              * than WW_AUTO_INSTRUCTIONS warp instructions, else full */
+    double target_error;     /* sampled: half-width of the intervals, part of the estimate; 0: 0.03 */
+    double confidence;       /* of the intervals, 0.5 to 0.9999; 0: 0.95 */
+    const char *power_table; /* NULL: by the GPU's name; "none": no energy */
+    uint32_t epoch_cycles;   /* 0: 4096 */
+    uint64_t seed;
+    bool per_pc;            /* counters per PC */
+    bool timeline;          /* full replays: keep counters of the memory path by epoch, and the first CTAs */
+    uint64_t timeline_ctas; /* how many CTAs of the run, at most */
+    /* Threads that step SMs, at most 16 and as many as there are SMs; 0: one. Results are the same for any
+     * number. It is one for fewer than 20 SMs, with a governor, or a timeline of CTAs. */
+    unsigned threads;
+    ww_progress_fn progress;
+    void *context;
+};
+/* Replays a trace on a GPU. Deterministic: same inputs, same result but for host_seconds.
+ * Errors: WW_INPUT, WW_USAGE (mechanism), WW_UNSUPPORTED (a CTA does not fit an SM), WW_INTERNAL (a
+ * conservation law does not hold), WW_IO. */
+WW_API enum ww_code ww_run(const struct ww_run_options *options, struct ww_result **result,
+                           struct ww_error *error);
+WW_API void ww_result_free(struct ww_result *result);
+/* The ratio of two designs that were sampled alike (same trace, same seed): what both take in the same unit
+ * rises and falls together, so that the ratio is known better than either (ratio estimator of a stratified
+ * sample, Cochran, Sampling Techniques, 1977, section 6.11). */
+struct ww_sample_ratio {
+    double ratio, lo, hi; /* a by b */
+    size_t common;        /* units that both measured */
+    bool known;           /* false: the samples do not go together */
+};
+/* Of the cycles, or the energies. Corrected and widened by the difference of what cold starts changed. Errors:
+ * WW_NOMEM. */
+WW_API enum ww_code ww_sample_ratio(const struct ww_sampling *a, const struct ww_sampling *b, bool energy,
+                                    double confidence, struct ww_sample_ratio *out, struct ww_error *error);
+/* Checks every conservation law on a result: each cycle of each resident warp is in one warp state, each issue
+ * slot is used or lost to one cause, accesses of a memory level are its hits and misses, energies add up.
+ * ww_run() has done so already. Errors: WW_INTERNAL with the law that does not hold. */
+WW_API enum ww_code ww_result_check(const struct ww_result *result, struct ww_error *error);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,88 @@
+/* sweep.h: design-space exploration. Part of warpwatt.h. */
+#ifndef WW_API_SWEEP_H
+#define WW_API_SWEEP_H
+
+#include "../base/error.h"
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* A part of a sweep's points, computed into a database of its own, for machines that share no more than files.
+ */
+struct ww_sweep_shard {
+    uint64_t number, of;    /* which part of how many, from 1; parts differ in size by one point at most */
+    const char *into;       /* the database, written elsewhere and put in place whole; what it has is kept */
+    const char *local;      /* folder where it is written, on a disk of this machine; NULL: TMPDIR or /tmp */
+    const char *traces;     /* folder of workloads that were recorded already; NULL: they are recorded here */
+    const char *sweep_hash; /* of the sweep that this must be a part of; NULL: any */
+};
+
+/* A sweep as job arrays of a Slurm cluster; strings are as sbatch takes them, NULL: the cluster's default. */
+struct ww_sweep_slurm {
+    const char *folder;   /* that all nodes share, for shards and logs; NULL: the database's name with .slurm */
+    const char *node_dir; /* on a node's own disk; NULL: TMPDIR of the task, or /tmp */
+    const char *partition, *account, *time, *memory;
+    const char *const *extra; /* further options of sbatch, a word each */
+    size_t extra_count;
+    unsigned cpus;         /* of a task, and its threads; 0: 1 */
+    uint64_t shard_points; /* points of a task; 0: 100 */
+    unsigned tries;        /* of a shard without a new point before it is given up; 0: 3 */
+    unsigned poll_s;       /* seconds between two looks at the queue; 0: 5 */
+    bool keep;             /* the folder when all is done */
+    void (*note)(void *context, const char *text); /* what happens, a line each; may be NULL */
+};
+
+struct ww_sweep_options {
+    const char *space;    /* file: GPU, traces, parameters with their levels (docs/sweep.md) */
+    const char *db;       /* made if it is not there */
+    const char *strategy; /* "grid" (NULL), "random", "latin", "sobol", "adaptive" */
+    const char *mode;     /* of the replays: "full" (NULL), "sampled", "analytic" */
+    uint64_t points;      /* that the strategy picks; 0 for the grid; of adaptive candidates, 0: the grid */
+    double budget;        /* of adaptive: share of the cost of replaying all candidates, 0: 0.05 */
+    uint64_t seed;
+    unsigned jobs; /* threads, at least 1; what is stored does not depend on their number */
+    const struct ww_sweep_shard *shard; /* NULL: all points; else db is not looked at */
+    const struct ww_sweep_slurm *slurm; /* NULL: on this machine; else jobs is not looked at */
+    ww_progress_fn progress;
+    void *context;
+};
+struct ww_sweep_summary {
+    int64_t sweep; /* its number in the database; 0: it was not begun */
+    uint64_t points, stored, invalid, infeasible;
+    uint64_t computed, reused; /* replays: done by this call, and found in the database */
+    uint64_t replayed;         /* adaptive: points that were replayed in full, now or before */
+    uint64_t sampled;          /* adaptive: further points, of which samples were replayed */
+    double budget, cost;       /* adaptive: shares of the exhaustive cost, allowed and spent; else 0 */
+    char why[1000];            /* adaptive: why no candidate was worth a replay; "" if one was */
+    const char *warning;       /* what the figures leave out, lives for ever; NULL: nothing known */
+};
+/* Replays every trace on every point that the strategy picks, stores each point when it is done, and goes on
+ * where an earlier call of the same sweep was interrupted. A point that cannot be is stored with its reason.
+ * *summary is filled also on error, as far as it went. Errors: WW_USAGE (options), WW_INPUT (the space file,
+ * with the place, also SQL that may give another value each time, or a text as an objective; traces),
+ * WW_UNSUPPORTED (energies without a power table), WW_FAIL (progress stopped it),
+ * WW_DB, WW_IO. */
+WW_API enum ww_code ww_sweep(const struct ww_sweep_options *options, struct ww_sweep_summary *summary,
+                             struct ww_error *error);
+struct ww_sweep_merged {
+    uint64_t sweeps, points, replays; /* that the database did not have */
+};
+/* Joins the sweeps of `count` other databases (shards, or whole ones) into one, which is made if it is not
+ * there. What is there already stays, so that it can be done again at any time. Errors: WW_DB (a file is
+ * damaged), WW_MISMATCH (replays disagree), WW_USAGE (a file into itself), WW_IO. */
+WW_API enum ww_code ww_sweep_merge(const char *db, const char *const *from, size_t count,
+                                   struct ww_sweep_merged *merged, struct ww_error *error);
+/* Names of strategies; NULL if out of range. */
+WW_API size_t ww_sweep_strategy_count(void);
+WW_API const char *ww_sweep_strategy_at(size_t i);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,39 @@
+/* validate.h: suites that set ours beside what publications state. Part of warpwatt.h. */
+#ifndef WW_API_VALIDATE_H
+#define WW_API_VALIDATE_H
+
+#include "../base/error.h"
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Suites that measure what publications state (docs/validation.md); NULL if out of range. */
+WW_API size_t ww_validate_suite_count(void);
+WW_API const char *ww_validate_suite_name(size_t i);
+WW_API const char *ww_validate_suite_help(size_t i);
+struct ww_validate_options {
+    unsigned jobs; /* threads to measure with, at least 1; results do not depend on it */
+    bool small;    /* small inputs, where a suite has them: tries it in seconds, its figures mean nothing */
+    ww_progress_fn progress;
+    void *context;
+};
+struct ww_validation; /* what a suite measured: rows, ours beside the publication's */
+/* Runs a suite. A row outside its tolerance is no error. Errors: WW_USAGE (unknown name), WW_FAIL (progress
+ * stopped it), those of ww_run. */
+WW_API enum ww_code ww_validate(const char *name, const struct ww_validate_options *options,
+                                struct ww_validation **validation, struct ww_error *error);
+WW_API void ww_validation_free(struct ww_validation *validation);
+/* Prints the rows of `count` suites: a table each, or one array for all (reports/schema/validate.json). */
+WW_API enum ww_code ww_validation_print(struct ww_validation *const *validation, size_t count, bool json,
+                                        FILE *out, struct ww_error *error);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
