@@ -18,11 +18,6 @@ extern "C" {
  * ends in
  * ".csv" (docs/hardware.md). Free with ww_measured_free. Errors: WW_INPUT with the place, WW_IO, WW_NOMEM. */
 WW_API enum ww_code ww_measured_load(const char *path, struct ww_measured **out, struct ww_error *error);
-/* An empty one; NULL: no memory. */
-WW_API struct ww_measured *ww_measured_new(void);
-WW_API void ww_measured_free(struct ww_measured *measured);
-/* "time_s", "cycles", "power_w", "energy_j"; NULL if out of range. */
-WW_API const char *ww_metric_name(enum ww_metric metric);
 /* Stores it in one transaction; *id is its number. *stored: false if a measurement of the same content is
  * there, whose number *id then is. Errors: WW_DB, WW_IO. */
 WW_API enum ww_code ww_db_store_measured(struct ww_db *db, const struct ww_measured *measured, int64_t *id,

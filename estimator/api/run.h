@@ -42,19 +42,6 @@ struct ww_run_options {
  * conservation law does not hold), WW_IO. */
 WW_API enum ww_code ww_run(const struct ww_run_options *options, struct ww_result **result,
                            struct ww_error *error);
-WW_API void ww_result_free(struct ww_result *result);
-/* The ratio of two designs that were sampled alike (same trace, same seed): what both take in the same unit
- * rises and falls together, so that the ratio is known better than either (ratio estimator of a stratified
- * sample, Cochran, Sampling Techniques, 1977, section 6.11). */
-struct ww_sample_ratio {
-    double ratio, lo, hi; /* a by b */
-    size_t common;        /* units that both measured */
-    bool known;           /* false: the samples do not go together */
-};
-/* Of the cycles, or the energies. Corrected and widened by the difference of what cold starts changed. Errors:
- * WW_NOMEM. */
-WW_API enum ww_code ww_sample_ratio(const struct ww_sampling *a, const struct ww_sampling *b, bool energy,
-                                    double confidence, struct ww_sample_ratio *out, struct ww_error *error);
 /* Checks every conservation law on a result: each cycle of each resident warp is in one warp state, each issue
  * slot is used or lost to one cause, accesses of a memory level are its hits and misses, energies add up.
  * ww_run() has done so already. Errors: WW_INTERNAL with the law that does not hold. */

@@ -1,3 +1,4 @@
+#include "../core/sm/occupancy.h"
 #include "model.h"
 #include "../core/launch/engine.h"
 #include "model_part.h"

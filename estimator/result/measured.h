@@ -5,6 +5,7 @@
 #ifndef WW_MEASURED_H
 #define WW_MEASURED_H
 
+#include "../base/error.h"
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -51,5 +52,19 @@ struct ww_measured {
     size_t point_count;
     void *arena; /* the library's */
 };
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* An empty one; NULL: no memory. */
+WW_API struct ww_measured *ww_measured_new(void);
+WW_API void ww_measured_free(struct ww_measured *measured);
+/* "time_s", "cycles", "power_w", "energy_j"; NULL if out of range. */
+WW_API const char *ww_metric_name(enum ww_metric metric);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

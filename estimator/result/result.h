@@ -8,6 +8,7 @@
 #ifndef WW_RESULT_H
 #define WW_RESULT_H
 
+#include "../base/error.h"
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -221,5 +222,28 @@ struct ww_result {
     uint64_t peak_memory_bytes; /* host memory that the replay took from the system, at most */
     void *owner;                /* memory of all pointers above; private */
 };
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Gives a result back; NULL is fine. */
+WW_API void ww_result_free(struct ww_result *result);
+/* The ratio of two designs that were sampled alike (same trace, same seed): what both take in the same unit
+ * rises and falls together, so that the ratio is known better than either (ratio estimator of a stratified
+ * sample, Cochran, Sampling Techniques, 1977, section 6.11). */
+struct ww_sample_ratio {
+    double ratio, lo, hi; /* a by b */
+    size_t common;        /* units that both measured */
+    bool known;           /* false: the samples do not go together */
+};
+/* Of the cycles, or the energies. Corrected and widened by the difference of what cold starts changed. Errors:
+ * WW_NOMEM. */
+WW_API enum ww_code ww_sample_ratio(const struct ww_sampling *a, const struct ww_sampling *b, bool energy,
+                                    double confidence, struct ww_sample_ratio *out, struct ww_error *error);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

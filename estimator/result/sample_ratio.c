@@ -1,5 +1,4 @@
 /* Two designs that replayed the same sample: the interval of their ratio. */
-#include "../api/run.h"
 #include "result.h"
 #include "../base/locale.h"
 #include "../fast/sample.h"

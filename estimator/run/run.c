@@ -41,14 +41,6 @@ static enum ww_code new_result(struct run *r, struct ww_error *error) {
     return WW_OK;
 }
 
-void ww_result_free(struct ww_result *result) {
-    if (!result) return;
-    struct ww_arena *arena = result->owner;
-    if (arena) ww_arena_free(arena);
-    free(arena);
-    free(result);
-}
-
 static const struct mode *find_mode(const char *name) {
     for (size_t i = 0; name && i < MODES; i++)
         if (strcmp(name, modes[i].name) == 0) return &modes[i];

@@ -1,4 +1,5 @@
 /* Measures of units: warming, replay of a part, its cycles and joules. */
+#include "../core/sm/occupancy.h"
 #include "../result/result.h"
 #include "run_sample.h"
 #include "../mech/gov/governor.h"

@@ -1,4 +1,5 @@
 /* Occupancy: which limit binds, and how allocations are rounded. */
+#include "../../estimator/core/sm/occupancy.h"
 #include "../../estimator/core/launch/engine.h"
 
 #include <setjmp.h>

@@ -1,3 +1,4 @@
+#include "engine_internal.h"
 #include "../../result/result.h"
 #include "../sm/barrel.h"
 #include "ctalog.h"

@@ -77,8 +77,5 @@ enum ww_code ww_engine_warm(struct ww_engine *engine, struct ww_trace *trace, si
 /* The next launch begins at `ps`, if that is later than now: where it stands to refreshes and to the edges of
  * other clocks depends on what was before. */
 void ww_engine_set_time(struct ww_engine *engine, uint64_t ps);
-/* CTAs per SM that the limits allow, and which limit binds ("threads", "ctas", "registers", "shared"). */
-enum ww_code ww_occupancy(const struct ww_gpu_spec *gpu, const struct ww_launch *launch, uint32_t *ctas,
-                          const char **limiter, struct ww_error *error);
 
 #endif

@@ -49,4 +49,24 @@ enum ww_code ww_engine_stuck(const struct ww_core *core, struct ww_error *error)
 enum ww_code ww_engine_result(struct ww_engine *engine, const struct ww_launch *launch, uint64_t cycles,
                               struct ww_arena *arena, struct ww_launch_result *out, struct ww_error *error);
 
+/* ---- dispatch.c ---- */
+/* Places CTAs in `cycle`; true if more could be placed in the next one. */
+bool ww_dispatch(struct ww_core *core, uint64_t cycle);
+
+/* ---- engine_tick.c ---- */
+/* The tick event: every SM that has something to do in a cycle does it, in the order of SM numbers. */
+void ww_core_tick(void *core, struct ww_event *event, uint64_t now_ps);
+/* The end of an epoch: cuts a piece there. */
+void ww_core_epoch_end(void *core, struct ww_event *event, uint64_t now_ps);
+void ww_core_reply(void *core, uint16_t sm, const struct ww_mem_reply *reply, uint64_t now_ps);
+void ww_core_unblocked(void *core, uint16_t sm, uint64_t now_ps);
+/* Makes sure that the SM steps in `cycle`, or earlier. */
+void ww_core_wake(struct ww_core *core, uint32_t sm, uint64_t cycle);
+/* The SMs of a group that step or hear something in `cycle` do so; core is theirs. */
+void ww_core_step_group(struct ww_core *core, uint32_t group, uint64_t cycle);
+/* Whether any of them does. */
+static inline bool ww_core_due(const struct ww_core *core, uint32_t group, uint64_t cycle) {
+    return core->glance[group].next <= cycle || core->mailed[cycle & 1][group];
+}
+
 #endif

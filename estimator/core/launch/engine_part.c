@@ -1,4 +1,5 @@
 /* Replays of parts of launches, and the warming that goes before them. */
+#include "../sm/occupancy.h"
 #include "../../api/trace.h"
 #include "../../result/result.h"
 #include "../sm/coalesce.h"

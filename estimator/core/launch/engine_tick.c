@@ -1,12 +1,9 @@
+#include "engine_internal.h"
 #include "govern.h"
 #include "shard.h"
 
 #include <assert.h>
 #include <stdlib.h>
-
-void ww_core_fail(struct ww_core *core, enum ww_code code) {
-    if (core->code_failed == WW_OK) core->code_failed = code;
-}
 
 void ww_core_wake(struct ww_core *core, uint32_t sm, uint64_t cycle) {
     uint32_t group = sm >> core->group_shift, bit = sm - (group << core->group_shift);

@@ -2,6 +2,7 @@
  * that group. A thread takes those of its own part first, so that an SM's state stays in one processor's cache.
  */
 #include "../../base/locale.h"
+#include "engine_internal.h"
 #include "shard.h"
 
 #include <pthread.h>

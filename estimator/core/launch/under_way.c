@@ -1,4 +1,5 @@
 /* CTAs that are under way when replay begins. */
+#include "../sm/occupancy.h"
 #include "under_way.h"
 #include "../../base/rng.h"
 #include "engine.h"

@@ -1,4 +1,5 @@
-/* barrel.h: the in-order barrel pipeline of an SM, where a mechanism of kind "pipe" gives it one (mech/pipe/pipe.h).
+/* barrel.h: the in-order barrel pipeline of an SM, where a mechanism of kind "pipe" gives it one
+ * (mech/pipe/pipe.h).
  *
  *   issue -> fetch .. EXE (move together) -> the organisation's stages -> writeback -> the warp may go on
  *                                                 |                          ^

@@ -1,6 +1,5 @@
 #include "occupancy.h"
 
-#include "../launch/engine.h"
 
 static uint64_t round_up(uint64_t v, uint64_t unit) {
     return (v + unit - 1) / unit * unit;

@@ -497,35 +497,20 @@ static inline bool ww_sm_alone(const struct ww_sm *sm) {
 /* Counts everything up to the launch's end. */
 void ww_sm_close(struct ww_sm *sm, uint64_t end);
 
-/* ---- dispatch.c ---- */
-/* Places CTAs in `cycle`; true if more could be placed in the next one. */
-bool ww_dispatch(struct ww_core *core, uint64_t cycle);
-/* A warp that has ended holds its slot no longer. */
-void ww_dispatch_warp_gone(struct ww_sm *sm, uint32_t cta, uint64_t cycle);
-/* Takes the CTA off the SM. */
-void ww_dispatch_cta_end(struct ww_sm *sm, uint32_t cta, uint64_t cycle);
-
-/* ---- engine_tick.c ---- */
-/* The tick event: every SM that has something to do in a cycle does it, in the order of SM numbers. */
-void ww_core_tick(void *core, struct ww_event *event, uint64_t now_ps);
-/* The end of an epoch: cuts a piece there. */
-void ww_core_epoch_end(void *core, struct ww_event *event, uint64_t now_ps);
-void ww_core_reply(void *core, uint16_t sm, const struct ww_mem_reply *reply, uint64_t now_ps);
-void ww_core_unblocked(void *core, uint16_t sm, uint64_t now_ps);
-/* Makes sure that the SM steps in `cycle`, or earlier. */
-void ww_core_wake(struct ww_core *core, uint32_t sm, uint64_t cycle);
 /* The SM's miss queue holds something that may be sent: it is offered at the end of every cycle from now on. */
 static inline void ww_core_sends(struct ww_core *core, uint32_t sm) {
     uint32_t group = sm >> core->group_shift;
     core->group[group].sending |= 1ull << (sm - (group << core->group_shift));
 }
-/* The SMs of a group that step or hear something in `cycle` do so; core is theirs. */
-void ww_core_step_group(struct ww_core *core, uint32_t group, uint64_t cycle);
-/* Whether any of them does. */
-static inline bool ww_core_due(const struct ww_core *core, uint32_t group, uint64_t cycle) {
-    return core->glance[group].next <= cycle || core->mailed[cycle & 1][group];
-}
 /* Records an error that stops the launch. */
-void ww_core_fail(struct ww_core *core, enum ww_code code);
+static inline void ww_core_fail(struct ww_core *core, enum ww_code code) {
+    if (core->code_failed == WW_OK) core->code_failed = code;
+}
+
+/* ---- called upwards: launch/dispatch.c ---- */
+/* A warp that has ended holds its slot no longer. */
+void ww_dispatch_warp_gone(struct ww_sm *sm, uint32_t cta, uint64_t cycle);
+/* Takes the CTA off the SM. */
+void ww_dispatch_cta_end(struct ww_sm *sm, uint32_t cta, uint64_t cycle);
 
 #endif

@@ -1,6 +1,5 @@
 #include "smm.h"
 
-#include "../launch/engine.h"
 #include "occupancy.h"
 
 bool ww_smm_take(struct ww_smm_table *t, uint32_t cta, uint32_t start, uint32_t size, bool is_public) {

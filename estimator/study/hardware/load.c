@@ -1,3 +1,4 @@
+/* Reading what was measured on a GPU, whichever format it is in. */
 #include "../../api/hardware.h"
 #include "../../result/measured.h"
 #include "../../base/locale.h"
@@ -9,33 +10,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MEASURED_LIMIT ((size_t)256 << 20)
 #define FILE_LIMIT ((size_t)16 << 20)
-
-struct ww_measured *ww_measured_new(void) {
-    struct ww_measured *m = calloc(1, sizeof *m);
-    struct ww_arena *arena = calloc(1, sizeof *arena);
-    if (!m || !arena) {
-        free(m);
-        free(arena);
-        return NULL;
-    }
-    ww_arena_init(arena, MEASURED_LIMIT);
-    m->arena = arena;
-    m->source = m->hash = m->gpu = m->compute_capability = m->driver = m->ended = "";
-    m->gpu_json = "{}";
-    return m;
-}
 
 struct ww_arena *ww_measured_arena(struct ww_measured *m) {
     return m->arena;
-}
-
-void ww_measured_free(struct ww_measured *m) {
-    if (!m) return;
-    ww_arena_free(m->arena);
-    free(m->arena);
-    free(m);
 }
 
 static bool ends_in(const char *text, const char *end) {
@@ -70,11 +48,6 @@ enum ww_code ww_measured_load(const char *path, struct ww_measured **out, struct
 }
 
 /* ---- metrics and parameters ---- */
-
-const char *ww_metric_name(enum ww_metric metric) {
-    static const char *const name[] = {"time_s", "cycles", "power_w", "energy_j"};
-    return (unsigned)metric < WW_METRIC_COUNT ? name[metric] : NULL;
-}
 
 bool ww_measured_word(const char *parameters, const char *key, char *out, size_t size) {
     size_t n = strlen(key);
