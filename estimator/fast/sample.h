@@ -13,8 +13,7 @@
 #include "../base/arena.h"
 #include "../base/err.h"
 #include "../base/rng.h"
-
-enum ww_unit_kind { WW_UNIT_LAUNCH, WW_UNIT_START, WW_UNIT_WINDOW, WW_UNIT_TAIL };
+#include "../result/sample_unit.h"
 
 /* CTAs of a launch whose time is measured: from the dispatch of `first` to that of `end`, or to the end of the
  * launch. Replay begins with CTA `from`, so that the machine is full. */
@@ -126,12 +125,6 @@ struct ww_estimate {
     enum ww_sample_reason reason;
     bool all; /* nothing was estimated: everything is to be replayed */
 };
-
-/* Standard errors of replays that functional warming begins, relative: what is left when all units that were
- * drawn agree, and windows do not drift. Measured as what the estimates' means over seeds differ by from full
- * replays (docs/sampling.md): of launches, and of parts of launches. */
-#define WW_WARM_ERROR 0.0002
-#define WW_WARM_ERROR_PARTS 0.001
 
 /* Draws and measures until the intervals of cycles and, if they count, joules are within the target, as far as
  * that can be done without spoiling their coverage. Deterministic. Errors: those of measure, WW_NOMEM. */

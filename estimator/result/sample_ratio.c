@@ -1,7 +1,9 @@
 /* Two designs that replayed the same sample: the interval of their ratio. */
 #include "result.h"
 #include "../base/locale.h"
-#include "../fast/sample.h"
+#include "../base/arena.h"
+#include "../base/err.h"
+#include "sample_unit.h"
 #include "stats.h"
 #include <math.h>
 
