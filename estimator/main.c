@@ -13,28 +13,28 @@
 
 static enum ww_code dispatch(int argc, char **argv, int *status, struct ww_error *error) {
     if (argc >= 2 && (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0)) {
-        cmd_print_overview(stdout);
+        ww_cmd_print_overview(stdout);
         return WW_OK;
     }
     static char version[] = "version";
     if (argc >= 2 && strcmp(argv[1], "--version") == 0) argv[1] = version;
     const struct cmd_row *row;
     int words = 0;
-    enum ww_code code = cmd_find(argc, argv, &row, &words, error);
+    enum ww_code code = ww_cmd_find(argc, argv, &row, &words, error);
     if (code != WW_OK && words == 2 && argc == 3 &&
         (strcmp(argv[2], "--help") == 0 || strcmp(argv[2], "-h") == 0)) {
-        cmd_print_group(argv[1], stdout);
+        ww_cmd_print_group(argv[1], stdout);
         return WW_OK;
     }
     if (code != WW_OK) return code;
     struct cmd_line line;
-    code = cmd_parse(row, argc - 1 - words, argv + 1 + words, &line, error);
+    code = ww_cmd_parse(row, argc - 1 - words, argv + 1 + words, &line, error);
     line.program_status = status;
     if (code == WW_OK && line.help)
-        cmd_print_help(row, stdout);
+        ww_cmd_print_help(row, stdout);
     else if (code == WW_OK)
         code = row->cmd->run(&line, error);
-    cmd_line_free(&line);
+    ww_cmd_line_free(&line);
     return code;
 }
 
@@ -56,11 +56,11 @@ static bool reader_is_gone(void) {
 int main(int argc, char **argv) {
     signal(SIGPIPE, SIG_IGN); /* a closed pipe is then a write error: what is at work can end in order */
     signal(SIGXFSZ, SIG_IGN); /* so is a file that the limit of the shell (ulimit -f) cuts off */
-    cmd_screen_begin();
+    ww_cmd_screen_begin();
     struct ww_error error = {.code = WW_OK};
     int status = 0;
     enum ww_code code = dispatch(argc, argv, &status, &error);
-    bool gone = reader_is_gone() && !cmd_interrupted();
+    bool gone = reader_is_gone() && !ww_cmd_interrupted();
     struct ww_error late = {.code = WW_OK};
     enum ww_code out = finish_stdout(&late);
     if (out != WW_OK && gone) return EXIT_SIGPIPE;
@@ -75,5 +75,5 @@ int main(int argc, char **argv) {
     if (error.where[0]) fputs(": ", stderr);
     ww_put_text(stderr, error.text);
     fputc('\n', stderr);
-    return cmd_interrupted() ? EXIT_INTERRUPTED : ww_code_exit(code);
+    return ww_cmd_interrupted() ? EXIT_INTERRUPTED : ww_code_exit(code);
 }

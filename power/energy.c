@@ -96,7 +96,7 @@ static double drawn(const struct power_static *s, const struct ww_gpu_spec *gpu,
     if (s->per == POWER_PER_ACTIVE_SM) return active_sm_s;
     if (s->per == POWER_PER_DMA_ENGINE) return engines * (saved ? active_sm_s : sms * seconds);
     if (s->per == POWER_PER_IDLE_SM) return saved ? 0 : idle_sm_s;
-    bool of_sms = power_domain_of(s->to) == POWER_DOMAIN_SM;
+    bool of_sms = ww_power_domain_of(s->to) == POWER_DOMAIN_SM;
     return saved && of_sms && sms > 0 ? seconds - idle_sm_s / sms : seconds;
 }
 
@@ -120,7 +120,7 @@ static void add_stretch(const struct ww_power *power, const struct ww_gpu_spec *
         own.static_j[s->to] += watts(s, gpu) * over * follow(point, s);
     }
     add_lane_model(power, point, l, sms, &own);
-    power_add_structures(power, gpu, point, l->counter, l->seconds, &own);
+    ww_power_add_structures(power, gpu, point, l->counter, l->seconds, &own);
     for (int c = 0; c < WW_COMPONENT_COUNT; c++) {
         out->dynamic_j[c] += own.dynamic_j[c];
         out->static_j[c] += own.static_j[c];
@@ -142,7 +142,7 @@ void ww_power_launch(const struct ww_power *power, const struct ww_gpu_spec *gpu
                         .units = units_used(launch)};
     struct power_point point;
     *out = (struct ww_energy){.known = true};
-    power_point_of(power, gpu, &point);
+    ww_power_point_of(power, gpu, &point);
     add_stretch(power, gpu, &point, &l, out);
     add_up(out);
 }
@@ -178,7 +178,7 @@ void ww_power_pieces(const struct ww_power *power, const struct ww_gpu_spec *gpu
         struct ww_energy own = {.known = true};
         if (i == 0 || memcmp(p->mhz, piece[i - 1].mhz, sizeof p->mhz) != 0) {
             set_point(&at, p);
-            power_point_of(power, &at, &point);
+            ww_power_point_of(power, &at, &point);
         }
         struct stretch l = {.counter = p->counter,
                             .seconds = (double)(p->time_ps + (i ? 0 : overhead)) * 1e-12,

@@ -8,7 +8,7 @@
 #include "../estimator/result/result.h"
 #include "power_table.h"
 
-enum power_domain power_domain_of(enum ww_component component) {
+enum power_domain ww_power_domain_of(enum ww_component component) {
     switch (component) {
     case WW_P_XBAR:
     case WW_P_L2:
@@ -50,13 +50,13 @@ static struct factors at(const struct power_clock *c, const struct ww_gpu_spec *
     return f;
 }
 
-void power_point_of(const struct ww_power *power, const struct ww_gpu_spec *gpu, struct power_point *out) {
+void ww_power_point_of(const struct ww_power *power, const struct ww_gpu_spec *gpu, struct power_point *out) {
     struct factors f[POWER_DOMAIN_COUNT + 1];
     for (int d = 0; d <= POWER_DOMAIN_COUNT; d++) f[d] = (struct factors){1, 1, 1, 1};
     for (size_t i = 0; i < power->clock_count; i++) f[power->clock[i].domain] = at(&power->clock[i], gpu);
     for (int c = 0; c < WW_COMPONENT_COUNT; c++) {
-        const struct factors *d = &f[power_domain_of((enum ww_component)c)];
-        out->dynamic[c] = d->volts * d->volts * power_structure_factor(power, gpu, (enum ww_component)c);
+        const struct factors *d = &f[ww_power_domain_of((enum ww_component)c)];
+        out->dynamic[c] = d->volts * d->volts * ww_power_structure_factor(power, gpu, (enum ww_component)c);
         out->clock[c] = d->volts * d->volts * d->speed;
         out->leakage[c] = (gpu->power_leakage == WW_LEAKAGE_CONSTANT ? 1 : d->volts) * d->heat;
         out->standby[c] = d->standby * d->volts;

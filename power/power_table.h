@@ -136,16 +136,16 @@ struct power_point {
 };
 
 /* Domain of a component's clock; POWER_DOMAIN_COUNT for one that is in none. */
-enum power_domain power_domain_of(enum ww_component component);
+enum power_domain ww_power_domain_of(enum ww_component component);
 /* The factors for a GPU's clocks, temperature and structures; all 1 for the table's own GPU. */
-void power_point_of(const struct ww_power *power, const struct ww_gpu_spec *gpu, struct power_point *out);
+void ww_power_point_of(const struct ww_power *power, const struct ww_gpu_spec *gpu, struct power_point *out);
 /* Adds what a GPU's structures cost more or less than the table's: energy of queue searches, leakage. After
  * all else; no part of `out` becomes negative. */
-void power_add_structures(const struct ww_power *power, const struct ww_gpu_spec *gpu,
-                          const struct power_point *point, const uint64_t *counter, double seconds,
-                          struct ww_energy *out);
+void ww_power_add_structures(const struct ww_power *power, const struct ww_gpu_spec *gpu,
+                             const struct power_point *point, const uint64_t *counter, double seconds,
+                             struct ww_energy *out);
 /* Energy per access of the component's structure in this GPU over that of the table's. */
-double power_structure_factor(const struct ww_power *power, const struct ww_gpu_spec *gpu,
-                              enum ww_component component);
+double ww_power_structure_factor(const struct ww_power *power, const struct ww_gpu_spec *gpu,
+                                 enum ww_component component);
 
 #endif

@@ -76,8 +76,8 @@ static bool shapes(const struct ww_gpu_spec *gpu, const struct power_structure *
     return !same;
 }
 
-double power_structure_factor(const struct ww_power *power, const struct ww_gpu_spec *gpu,
-                              enum ww_component component) {
+double ww_power_structure_factor(const struct ww_power *power, const struct ww_gpu_spec *gpu,
+                                 enum ww_component component) {
     double factor = 1;
     for (size_t i = 0; i < power->structure_count; i++) {
         const struct power_structure *s = &power->structure[i];
@@ -112,9 +112,9 @@ static void add_structure(const struct ww_power *power, const struct ww_gpu_spec
                 &out->dynamic_j[s->to]);
 }
 
-void power_add_structures(const struct ww_power *power, const struct ww_gpu_spec *gpu,
-                          const struct power_point *point, const uint64_t *counter, double seconds,
-                          struct ww_energy *out) {
+void ww_power_add_structures(const struct ww_power *power, const struct ww_gpu_spec *gpu,
+                             const struct power_point *point, const uint64_t *counter, double seconds,
+                             struct ww_energy *out) {
     for (size_t i = 0; i < power->structure_count; i++)
         add_structure(power, gpu, &power->structure[i], point, counter, seconds, out);
 }

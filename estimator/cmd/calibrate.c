@@ -4,14 +4,14 @@
 #include <stdlib.h>
 
 static enum ww_code run_power(const struct cmd_line *line, struct ww_error *error) {
-    struct ww_calibrate_options o = {.gpu = cmd_get(line, "gpu"),
-                                     .power_table = cmd_get(line, "power"),
-                                     .measured = cmd_get(line, "measured"),
-                                     .check = cmd_get(line, "check"),
-                                     .out = cmd_get(line, "out")};
+    struct ww_calibrate_options o = {.gpu = ww_cmd_get(line, "gpu"),
+                                     .power_table = ww_cmd_get(line, "power"),
+                                     .measured = ww_cmd_get(line, "measured"),
+                                     .check = ww_cmd_get(line, "check"),
+                                     .out = ww_cmd_get(line, "out")};
     const char **set = NULL, **fit = NULL;
-    enum ww_code code = cmd_all(line, "set", &set, &o.override_count, error);
-    if (code == WW_OK) code = cmd_all(line, "fit", &fit, &o.fit_count, error);
+    enum ww_code code = ww_cmd_all(line, "set", &set, &o.override_count, error);
+    if (code == WW_OK) code = ww_cmd_all(line, "fit", &fit, &o.fit_count, error);
     o.overrides = set;
     o.fit = fit;
     if (code == WW_OK) code = ww_calibrate_power(&o, stdout, error);
@@ -22,30 +22,30 @@ static enum ww_code run_power(const struct cmd_line *line, struct ww_error *erro
 
 static enum ww_code run_timing(const struct cmd_line *line, struct ww_error *error) {
     struct cmd_progress progress;
-    struct ww_calibrate_timing_options o = {.gpu = cmd_get(line, "gpu"),
-                                            .measured = cmd_get(line, "measured"),
-                                            .check = cmd_get(line, "check"),
-                                            .traces = cmd_get(line, "traces"),
-                                            .out = cmd_get(line, "out"),
-                                            .progress = cmd_progress_step,
+    struct ww_calibrate_timing_options o = {.gpu = ww_cmd_get(line, "gpu"),
+                                            .measured = ww_cmd_get(line, "measured"),
+                                            .check = ww_cmd_get(line, "check"),
+                                            .traces = ww_cmd_get(line, "traces"),
+                                            .out = ww_cmd_get(line, "out"),
+                                            .progress = ww_cmd_progress_step,
                                             .context = &progress};
     const char **fit = NULL;
-    WW_TRY(cmd_all(line, "fit", &fit, &o.fit_count, error));
+    WW_TRY(ww_cmd_all(line, "fit", &fit, &o.fit_count, error));
     o.fit = fit;
-    cmd_progress_begin(&progress, "calibrate timing", cmd_has(line, "quiet"));
-    enum ww_code code = cmd_progress_end(&progress, ww_calibrate_timing(&o, stdout, error), error);
+    ww_cmd_progress_begin(&progress, "calibrate timing", ww_cmd_has(line, "quiet"));
+    enum ww_code code = ww_cmd_progress_end(&progress, ww_calibrate_timing(&o, stdout, error), error);
     free(fit);
     return code;
 }
 
 static enum ww_code run_analytic(const struct cmd_line *line, struct ww_error *error) {
     struct cmd_progress progress;
-    struct ww_calibrate_analytic_options o = {.measured = cmd_get(line, "measured"),
-                                              .out = cmd_get(line, "out"),
-                                              .progress = cmd_progress_step,
+    struct ww_calibrate_analytic_options o = {.measured = ww_cmd_get(line, "measured"),
+                                              .out = ww_cmd_get(line, "out"),
+                                              .progress = ww_cmd_progress_step,
                                               .context = &progress};
-    cmd_progress_begin(&progress, "calibrate analytic", cmd_has(line, "quiet"));
-    return cmd_progress_end(&progress, ww_calibrate_analytic(&o, stdout, error), error);
+    ww_cmd_progress_begin(&progress, "calibrate analytic", ww_cmd_has(line, "quiet"));
+    return ww_cmd_progress_end(&progress, ww_calibrate_analytic(&o, stdout, error), error);
 }
 
 static const struct cmd_option analytic_options[] = {
@@ -53,7 +53,7 @@ static const struct cmd_option analytic_options[] = {
     {"out", 'o', "FILE", "write the constants and errors as estimator/fast/model_fit.def has them", 0},
     {"quiet", 'q', NULL, "show no progress", 0},
     {0}};
-const struct cmd cmd_calibrate_analytic = {
+const struct cmd ww_cmd_calibrate_analytic = {
     .arguments = "",
     .about = "Fits the few constants of the analytical model to full replays of many kernels,\n"
              "and measures its error on each application with constants fitted to the others.\n",
@@ -62,7 +62,7 @@ const struct cmd cmd_calibrate_analytic = {
     .run = run_analytic};
 
 static enum ww_code run_structures(const struct cmd_line *line, struct ww_error *error) {
-    return ww_calibrate_structures(cmd_get(line, "table"), stdout, error);
+    return ww_calibrate_structures(ww_cmd_get(line, "table"), stdout, error);
 }
 
 static const struct cmd_option power_options[] = {
@@ -76,7 +76,7 @@ static const struct cmd_option power_options[] = {
     {"power", 0, "TABLE", "power table to start from (default: the GPU's)", 0},
     {"out", 'o', "FILE", "write the table with the fitted factors (a name that ends in .json)", 0},
     {0}};
-const struct cmd cmd_calibrate_power = {
+const struct cmd ww_cmd_calibrate_power = {
     .arguments = "",
     .about = "Replays the traces of a CSV file and fits factors, none negative, on groups of\n"
              "components of the power table to the measured watts (weighted least squares).\n",
@@ -97,7 +97,7 @@ static const struct cmd_option timing_options[] = {
     {"out", 'o', "FILE", "write a GPU file with the fitted parameters", 0},
     {"quiet", 'q', NULL, "show no progress", 0},
     {0}};
-const struct cmd cmd_calibrate_timing = {
+const struct cmd ww_cmd_calibrate_timing = {
     .arguments = "",
     .about = "Fits latencies, bandwidths or other numbers of a GPU file to measured cycles or\n"
              "times of named workloads and traces (least squares of relative errors, within\n"
@@ -109,7 +109,7 @@ const struct cmd cmd_calibrate_timing = {
 
 static const struct cmd_option structure_options[] = {
     {"table", 0, "FILE", "scaling table with the points (default: power/tables/scaling.json)", 0}, {0}};
-const struct cmd cmd_calibrate_structures = {
+const struct cmd ww_cmd_calibrate_structures = {
     .arguments = "",
     .about = "Fits the laws of energy, leakage and area to the points of a scaling table and\n"
              "prints them as the table's section \"laws\".\n",

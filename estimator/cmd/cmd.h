@@ -38,8 +38,8 @@ struct cmd_row {
     const char *name, *help;
     const struct cmd *cmd;
 };
-extern const struct cmd_row cmd_rows[];
-extern const size_t cmd_row_count;
+extern const struct cmd_row ww_cmd_rows[];
+extern const size_t ww_cmd_row_count;
 
 /* A parsed command line; strings are argv's. */
 struct cmd_given {
@@ -58,66 +58,66 @@ struct cmd_line {
 
 /* Finds the command that argv[1...] begins with; *words says how many words its name took. Errors: WW_USAGE
  * with the nearest name. */
-enum ww_code cmd_find(int argc, char **argv, const struct cmd_row **row, int *words, struct ww_error *error);
-/* Parses what follows the name. Free with cmd_line_free, also after an error. Errors: WW_USAGE. */
-enum ww_code cmd_parse(const struct cmd_row *row, int argc, char **argv, struct cmd_line *line,
-                       struct ww_error *error);
-void cmd_line_free(struct cmd_line *line);
+enum ww_code ww_cmd_find(int argc, char **argv, const struct cmd_row **row, int *words, struct ww_error *error);
+/* Parses what follows the name. Free with ww_cmd_line_free, also after an error. Errors: WW_USAGE. */
+enum ww_code ww_cmd_parse(const struct cmd_row *row, int argc, char **argv, struct cmd_line *line,
+                          struct ww_error *error);
+void ww_cmd_line_free(struct cmd_line *line);
 
 /* The last value of an option of this command, or NULL; whether it is there. */
-const char *cmd_get(const struct cmd_line *line, const char *name);
-bool cmd_has(const struct cmd_line *line, const char *name);
+const char *ww_cmd_get(const struct cmd_line *line, const char *name);
+bool ww_cmd_has(const struct cmd_line *line, const char *name);
 /* All values of a repeated option, in order. The array is the caller's to free(). Errors: WW_NOMEM. */
-enum ww_code cmd_all(const struct cmd_line *line, const char *name, const char ***values, size_t *count,
-                     struct ww_error *error);
+enum ww_code ww_cmd_all(const struct cmd_line *line, const char *name, const char ***values, size_t *count,
+                        struct ww_error *error);
 /* An option as a whole number in [min, max]; *out is left alone if the option is not there. WW_USAGE. */
-enum ww_code cmd_u64(const struct cmd_line *line, const char *name, uint64_t min, uint64_t max, uint64_t *out,
-                     struct ww_error *error);
-/* An option as a part of 1, given as "3%", "3" (of 100 too, from 1 on) or "0.03"; as cmd_u64. */
-enum ww_code cmd_part(const struct cmd_line *line, const char *name, double *part, struct ww_error *error);
-enum ww_code cmd_parse_u64(const char *text, const char *where, uint64_t min, uint64_t max, uint64_t *out,
-                           struct ww_error *error);
+enum ww_code ww_cmd_u64(const struct cmd_line *line, const char *name, uint64_t min, uint64_t max,
+                        uint64_t *out, struct ww_error *error);
+/* An option as a part of 1, given as "3%", "3" (of 100 too, from 1 on) or "0.03"; as ww_cmd_u64. */
+enum ww_code ww_cmd_part(const struct cmd_line *line, const char *name, double *part, struct ww_error *error);
+enum ww_code ww_cmd_parse_u64(const char *text, const char *where, uint64_t min, uint64_t max, uint64_t *out,
+                              struct ww_error *error);
 
 /* Help texts: the whole program, a group such as "gpu", one command. */
-void cmd_print_overview(FILE *out);
-void cmd_print_group(const char *group, FILE *out);
-void cmd_print_help(const struct cmd_row *row, FILE *out);
+void ww_cmd_print_overview(FILE *out);
+void ww_cmd_print_group(const char *group, FILE *out);
+void ww_cmd_print_help(const struct cmd_row *row, FILE *out);
 /* Documents made of the same rows: manual page, docs/cli.md's second part, completion. */
-void cmd_print_man(FILE *out);
-void cmd_print_markdown(FILE *out);
-void cmd_print_bash(FILE *out);
-void cmd_print_zsh(FILE *out);
+void ww_cmd_print_man(FILE *out);
+void ww_cmd_print_markdown(FILE *out);
+void ww_cmd_print_bash(FILE *out);
+void ww_cmd_print_zsh(FILE *out);
 
 /* Opens the database of option --db, or the default one. */
-const char *cmd_db_path(const struct cmd_line *line);
-enum ww_code cmd_open_db(const struct cmd_line *line, struct ww_db **db, struct ww_error *error);
+const char *ww_cmd_db_path(const struct cmd_line *line);
+enum ww_code ww_cmd_open_db(const struct cmd_line *line, struct ww_db **db, struct ww_error *error);
 /* The number of a stored run or sweep (`what`); "last" gives 0. Errors: WW_USAGE. */
-enum ww_code cmd_parse_stored(const char *text, const char *what, const char *where, int64_t *id,
-                              struct ww_error *error);
+enum ww_code ww_cmd_parse_stored(const char *text, const char *what, const char *where, int64_t *id,
+                                 struct ww_error *error);
 /* Loads a run, 0: the last one; *id then is its number. */
-enum ww_code cmd_load_run(struct ww_db *db, int64_t *id, struct ww_result **result, struct ww_error *error);
+enum ww_code ww_cmd_load_run(struct ww_db *db, int64_t *id, struct ww_result **result, struct ww_error *error);
 
 /* Progress on stderr, if that is a terminal: part, rate, time left. Ctrl-C asks the work to stop; a second
- * one ends the program at once. Pass cmd_progress_step with the struct as context. */
+ * one ends the program at once. Pass ww_cmd_progress_step with the struct as context. */
 struct cmd_progress {
     const char *what;
     double start, last; /* seconds */
     bool shown, quiet;
 };
-void cmd_progress_begin(struct cmd_progress *p, const char *what, bool quiet);
-bool cmd_progress_step(void *context, double part, uint64_t done, const char *unit);
+void ww_cmd_progress_begin(struct cmd_progress *p, const char *what, bool quiet);
+bool ww_cmd_progress_step(void *context, double part, uint64_t done, const char *unit);
 /* Wipes the line. If the work was interrupted, turns its error into one that says so. */
-enum ww_code cmd_progress_end(struct cmd_progress *p, enum ww_code code, struct ww_error *error);
+enum ww_code ww_cmd_progress_end(struct cmd_progress *p, enum ww_code code, struct ww_error *error);
 /* True if Ctrl-C was pressed during progress. */
-bool cmd_interrupted(void);
+bool ww_cmd_interrupted(void);
 
 /* From here on stdout replaces what would steer a terminal, turn the direction of writing or hide (screen.c).
  */
-void cmd_screen_begin(void);
+void ww_cmd_screen_begin(void);
 /* What follows is CSV, which others read: exact, unless stdout is a terminal. */
-void cmd_screen_data(void);
+void ww_cmd_screen_data(void);
 /* The same stream over stderr, for what is not the program's own words; fclose() it. NULL: no memory. */
-FILE *cmd_screen_stderr(void);
+FILE *ww_cmd_screen_stderr(void);
 
 /* A table for people: cells row by row, columns as wide as they need; columns whose cells are all numbers
  * are set to the right. */
@@ -126,9 +126,9 @@ struct cmd_table {
     char **cell;
     bool failed;
 };
-void cmd_table_cell(struct cmd_table *t, const char *text);
-__attribute__((format(printf, 2, 3))) void cmd_table_cellf(struct cmd_table *t, const char *fmt, ...);
+void ww_cmd_table_cell(struct cmd_table *t, const char *text);
+__attribute__((format(printf, 2, 3))) void ww_cmd_table_cellf(struct cmd_table *t, const char *fmt, ...);
 /* Prints and frees. The first row is the heading. Errors: WW_NOMEM. */
-enum ww_code cmd_table_print(struct cmd_table *t, FILE *out, struct ww_error *error);
+enum ww_code ww_cmd_table_print(struct cmd_table *t, FILE *out, struct ww_error *error);
 
 #endif

@@ -8,28 +8,28 @@
 
 #define DEFAULT_DB "warpwatt.db"
 
-const char *cmd_db_path(const struct cmd_line *line) {
-    const char *path = cmd_get(line, "db");
+const char *ww_cmd_db_path(const struct cmd_line *line) {
+    const char *path = ww_cmd_get(line, "db");
     return path ? path : DEFAULT_DB;
 }
 
-enum ww_code cmd_open_db(const struct cmd_line *line, struct ww_db **db, struct ww_error *error) {
-    return ww_db_open(cmd_db_path(line), false, db, error);
+enum ww_code ww_cmd_open_db(const struct cmd_line *line, struct ww_db **db, struct ww_error *error) {
+    return ww_db_open(ww_cmd_db_path(line), false, db, error);
 }
 
 #define LAST_RUN 0 /* the number for "last"; stored runs count from 1 */
 
-enum ww_code cmd_parse_stored(const char *text, const char *what, const char *where, int64_t *id,
-                              struct ww_error *error) {
+enum ww_code ww_cmd_parse_stored(const char *text, const char *what, const char *where, int64_t *id,
+                                 struct ww_error *error) {
     uint64_t v = LAST_RUN;
-    if (strcmp(text, "last") != 0 && cmd_parse_u64(text, where, 1, INT64_MAX, &v, NULL) != WW_OK)
+    if (strcmp(text, "last") != 0 && ww_cmd_parse_u64(text, where, 1, INT64_MAX, &v, NULL) != WW_OK)
         return ww_fail(error, WW_USAGE, where, "\"%.80s\": expected the number of a %s, or last", text, what);
     *id = (int64_t)v;
     return WW_OK;
 }
 
 /* Loads a run; *id then is its number. */
-enum ww_code cmd_load_run(struct ww_db *db, int64_t *id, struct ww_result **result, struct ww_error *error) {
+enum ww_code ww_cmd_load_run(struct ww_db *db, int64_t *id, struct ww_result **result, struct ww_error *error) {
     if (*id == LAST_RUN) WW_TRY(ww_db_last_run(db, id, error));
     return ww_db_load(db, *id, result, error);
 }
@@ -38,8 +38,8 @@ enum ww_code cmd_load_run(struct ww_db *db, int64_t *id, struct ww_result **resu
 
 static enum ww_code load_both(struct ww_db *db, int64_t a, int64_t b, bool json, struct ww_error *error) {
     struct ww_result *x = NULL, *y = NULL;
-    enum ww_code code = cmd_load_run(db, &a, &x, error);
-    if (code == WW_OK) code = cmd_load_run(db, &b, &y, error);
+    enum ww_code code = ww_cmd_load_run(db, &a, &x, error);
+    if (code == WW_OK) code = ww_cmd_load_run(db, &b, &y, error);
     if (code == WW_OK) code = ww_report_compare(x, a, y, b, json, stdout, error);
     ww_result_free(x);
     ww_result_free(y);
@@ -48,18 +48,18 @@ static enum ww_code load_both(struct ww_db *db, int64_t a, int64_t b, bool json,
 
 static enum ww_code compare_run(const struct cmd_line *line, struct ww_error *error) {
     int64_t a, b;
-    WW_TRY(cmd_parse_stored(line->argument[0], "run", "warpwatt compare: BASE_RUN", &a, error));
-    WW_TRY(cmd_parse_stored(line->argument[1], "run", "warpwatt compare: NEW_RUN", &b, error));
+    WW_TRY(ww_cmd_parse_stored(line->argument[0], "run", "warpwatt compare: BASE_RUN", &a, error));
+    WW_TRY(ww_cmd_parse_stored(line->argument[1], "run", "warpwatt compare: NEW_RUN", &b, error));
     struct ww_db *db;
-    WW_TRY(cmd_open_db(line, &db, error));
-    enum ww_code code = load_both(db, a, b, cmd_has(line, "json"), error);
+    WW_TRY(ww_cmd_open_db(line, &db, error));
+    enum ww_code code = load_both(db, a, b, ww_cmd_has(line, "json"), error);
     ww_db_close(db);
     return code;
 }
 
 static const struct cmd_option compare_options[] = {
     {"db", 'd', "FILE", "database (default warpwatt.db)", 0}, {"json", 0, NULL, "print JSON", 0}, {0}};
-const struct cmd cmd_compare = {
+const struct cmd ww_cmd_compare = {
     .arguments = "BASE_RUN NEW_RUN",
     .min_arguments = 2,
     .max_arguments = 2,
@@ -73,15 +73,15 @@ const struct cmd cmd_compare = {
 
 static enum ww_code list_queries(bool names_only, struct ww_error *error) {
     struct cmd_table t = {.columns = 2};
-    cmd_table_cell(&t, "query");
-    cmd_table_cell(&t, "what it answers");
+    ww_cmd_table_cell(&t, "query");
+    ww_cmd_table_cell(&t, "what it answers");
     for (size_t i = 0; i < ww_db_named_count(); i++) {
         const struct ww_named_query *q = ww_db_named(i);
-        cmd_table_cell(&t, q->name);
-        cmd_table_cell(&t, q->help);
+        ww_cmd_table_cell(&t, q->name);
+        ww_cmd_table_cell(&t, q->help);
         if (names_only) puts(q->name);
     }
-    if (!names_only) return cmd_table_print(&t, stdout, error);
+    if (!names_only) return ww_cmd_table_print(&t, stdout, error);
     for (size_t i = 0; i < t.count; i++) free(t.cell[i]);
     free(t.cell);
     return WW_OK;
@@ -99,12 +99,12 @@ static enum ww_code check_named(const char *name, struct ww_error *error) {
 }
 
 static enum ww_code query_format(const struct cmd_line *line, enum ww_format *format, struct ww_error *error) {
-    const char *name = cmd_get(line, "format");
-    if (cmd_has(line, "json") + cmd_has(line, "csv") + (name != NULL) > 1)
+    const char *name = ww_cmd_get(line, "format");
+    if (ww_cmd_has(line, "json") + ww_cmd_has(line, "csv") + (name != NULL) > 1)
         return ww_fail(error, WW_USAGE, "warpwatt query",
                        "more than one of --format, --json and --csv; expected one at most");
-    if (cmd_has(line, "json")) name = "json";
-    if (cmd_has(line, "csv")) name = "csv";
+    if (ww_cmd_has(line, "json")) name = "json";
+    if (ww_cmd_has(line, "csv")) name = "csv";
     *format = WW_FORMAT_TABLE;
     if (!name || strcmp(name, "table") == 0) return WW_OK;
     *format = strcmp(name, "csv") == 0 ? WW_FORMAT_CSV : WW_FORMAT_JSON;
@@ -141,19 +141,20 @@ static void explain_empty(const char *named) {
 }
 
 static enum ww_code query_run(const struct cmd_line *line, struct ww_error *error) {
-    if (cmd_has(line, "list") || cmd_has(line, "names")) return list_queries(cmd_has(line, "names"), error);
-    const char *named = cmd_get(line, "named");
+    if (ww_cmd_has(line, "list") || ww_cmd_has(line, "names"))
+        return list_queries(ww_cmd_has(line, "names"), error);
+    const char *named = ww_cmd_get(line, "named");
     enum ww_format format;
     uint64_t steps = 0;
     WW_TRY(query_format(line, &format, error));
-    WW_TRY(cmd_u64(line, "limit-steps", 1, INT64_MAX, &steps, error));
+    WW_TRY(ww_cmd_u64(line, "limit-steps", 1, INT64_MAX, &steps, error));
     if (named) WW_TRY(check_named(named, error));
     if (named) WW_TRY(refuse_both(line, error));
     if (!named && !line->argument_count)
         return ww_fail(error, WW_USAGE, "warpwatt query", "expected SQL, --named QUERY or --list");
-    if (format == WW_FORMAT_CSV) cmd_screen_data();
+    if (format == WW_FORMAT_CSV) ww_cmd_screen_data();
     struct ww_db *db;
-    WW_TRY(cmd_open_db(line, &db, error));
+    WW_TRY(ww_cmd_open_db(line, &db, error));
     ww_db_limit_steps(db, steps);
     enum ww_code code =
         named ? ww_db_query_named(db, named, line->argument, line->argument_count, format, stdout, error)
@@ -174,7 +175,7 @@ static const struct cmd_option query_options[] = {
     {"csv", 0, NULL, "the same as --format csv", 0},
     {"limit-steps", 0, "N", "end with an error after N operations of SQLite (default: no limit)", 0},
     {0}};
-const struct cmd cmd_query = {
+const struct cmd ww_cmd_query = {
     .arguments = "[SQL] [VALUE...]",
     .max_arguments = 32,
     .about = "One statement that reads only. A VALUE is bound to the ? of its place, or, as\n"

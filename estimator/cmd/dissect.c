@@ -13,7 +13,7 @@ static const struct {
 static enum ww_code read_parts(const struct cmd_line *line, unsigned *out, struct ww_error *error) {
     const char **only;
     size_t count;
-    WW_TRY(cmd_all(line, "only", &only, &count, error));
+    WW_TRY(ww_cmd_all(line, "only", &only, &count, error));
     *out = count ? 0 : WW_DISSECT_ALL;
     enum ww_code code = WW_OK;
     for (size_t i = 0; i < count && code == WW_OK; i++) {
@@ -36,23 +36,23 @@ static enum ww_code measure(const struct cmd_line *line, struct ww_dissect_optio
     size_t size = 0;
     FILE *kept = open_memstream(&text, &size);
     if (!kept) return ww_fail_nomem(error, "the report");
-    o->progress = cmd_progress_step;
+    o->progress = ww_cmd_progress_step;
     o->context = &progress;
-    cmd_progress_begin(&progress, o->gpu, cmd_has(line, "quiet"));
-    enum ww_code code = ww_dissect_report(o, cmd_has(line, "json"), cmd_get(line, "plots"), kept, error);
+    ww_cmd_progress_begin(&progress, o->gpu, ww_cmd_has(line, "quiet"));
+    enum ww_code code = ww_dissect_report(o, ww_cmd_has(line, "json"), ww_cmd_get(line, "plots"), kept, error);
     if (fclose(kept) != 0 && code == WW_OK) code = ww_fail_nomem(error, "the report");
-    code = cmd_progress_end(&progress, code, error);
+    code = ww_cmd_progress_end(&progress, code, error);
     if (code == WW_OK) fwrite(text, 1, size, stdout);
     free(text);
     return code;
 }
 
 static enum ww_code run_dissect(const struct cmd_line *line, struct ww_error *error) {
-    struct ww_dissect_options o = {.gpu = cmd_get(line, "gpu")};
+    struct ww_dissect_options o = {.gpu = ww_cmd_get(line, "gpu")};
     const char **set = NULL;
     WW_TRY(read_parts(line, &o.parts, error));
-    WW_TRY(cmd_u64(line, "seed", 0, INT64_MAX, &o.seed, error));
-    WW_TRY(cmd_all(line, "set", &set, &o.override_count, error));
+    WW_TRY(ww_cmd_u64(line, "seed", 0, INT64_MAX, &o.seed, error));
+    WW_TRY(ww_cmd_all(line, "set", &set, &o.override_count, error));
     o.overrides = set;
     enum ww_code code = measure(line, &o, error);
     free(set);
@@ -68,7 +68,7 @@ static const struct cmd_option dissect_options[] = {
     {"json", 0, NULL, "print JSON (reports/schema/dissect.json)", 0},
     {"quiet", 'q', NULL, "show no progress", 0},
     {0}};
-const struct cmd cmd_dissect = {
+const struct cmd ww_cmd_dissect = {
     .arguments = "",
     .about = "Runs pointer chases and copies on the model as on hardware, and prints what they\n"
              "tell of it: caches, TLBs, latencies, throughput (Mei and Chu, TPDS 2017).\n",

@@ -74,7 +74,7 @@ static void look_sections(const struct file *f, struct elf_look *look) {
     }
 }
 
-enum ww_code elf_look(const char *path, struct elf_look *look, struct ww_error *error) {
+enum ww_code ww_elf_look(const char *path, struct elf_look *look, struct ww_error *error) {
     struct stat st;
     *look = (struct elf_look){0};
     int fd = open(path, O_RDONLY | O_CLOEXEC);

@@ -14,6 +14,6 @@ struct elf_look {
 
 /* Looks at the file. What is no 64-bit little-endian ELF file (a script) is no error. What it says is not
  * trusted: an odd file is one that says nothing. Errors: WW_IO. */
-enum ww_code elf_look(const char *path, struct elf_look *look, struct ww_error *error);
+enum ww_code ww_elf_look(const char *path, struct elf_look *look, struct ww_error *error);
 
 #endif

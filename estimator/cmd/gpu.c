@@ -64,16 +64,16 @@ static enum ww_code list_table(const struct listed *all, size_t count, struct ww
     bool names = false;
     for (size_t i = 0; i < count; i++) names |= strcmp(all[i].stem, ww_gpu_name(all[i].gpu)) != 0;
     struct cmd_table t = {.columns = LIST_KEYS + 2 + names};
-    for (size_t i = 0; i < LIST_KEYS + 2; i++) cmd_table_cell(&t, heading[i]);
-    if (names) cmd_table_cell(&t, "name");
+    for (size_t i = 0; i < LIST_KEYS + 2; i++) ww_cmd_table_cell(&t, heading[i]);
+    if (names) ww_cmd_table_cell(&t, "name");
     for (size_t i = 0; i < count; i++) {
         struct ww_param_view view;
-        cmd_table_cell(&t, all[i].stem);
-        for (size_t k = 0; k < LIST_KEYS; k++) cmd_table_cell(&t, find(all[i].gpu, list_keys[k], &view));
-        cmd_table_cellf(&t, "%.0f", dram_bandwidth(all[i].gpu));
-        if (names) cmd_table_cell(&t, ww_gpu_name(all[i].gpu));
+        ww_cmd_table_cell(&t, all[i].stem);
+        for (size_t k = 0; k < LIST_KEYS; k++) ww_cmd_table_cell(&t, find(all[i].gpu, list_keys[k], &view));
+        ww_cmd_table_cellf(&t, "%.0f", dram_bandwidth(all[i].gpu));
+        if (names) ww_cmd_table_cell(&t, ww_gpu_name(all[i].gpu));
     }
-    return cmd_table_print(&t, stdout, error);
+    return ww_cmd_table_print(&t, stdout, error);
 }
 
 static enum ww_code list_names(const struct ww_names *names) {
@@ -104,14 +104,14 @@ static enum ww_code list_run(const struct cmd_line *line, struct ww_error *error
     struct ww_names names;
     WW_TRY(ww_gpu_names(&names, error));
     enum ww_code code =
-        cmd_has(line, "names") ? list_names(&names) : list_models(&names, cmd_has(line, "json"), error);
+        ww_cmd_has(line, "names") ? list_names(&names) : list_models(&names, ww_cmd_has(line, "json"), error);
     ww_names_free(&names);
     return code;
 }
 
 static const struct cmd_option list_options[] = {
     {"json", 0, NULL, "print JSON", 0}, {"names", 0, NULL, "print names only, one a line", 0}, {0}};
-const struct cmd cmd_gpu_list = {
+const struct cmd ww_cmd_gpu_list = {
     .arguments = "",
     .about = "Models are JSON files in $WARPWATT_MODELS, $WARPWATT_DATA/models, the source tree's\n"
              "models/ and the installed share/warpwatt/models. The first column is the name that\n"
@@ -128,7 +128,7 @@ static enum ww_code load(const struct cmd_line *line, size_t argument, struct ww
     const char **set;
     size_t count;
     *gpu = NULL;
-    enum ww_code code = cmd_all(line, "set", &set, &count, error);
+    enum ww_code code = ww_cmd_all(line, "set", &set, &count, error);
     if (code == WW_OK) code = ww_gpu_load(line->argument[argument], set, count, gpu, error);
     free(set);
     return code;
@@ -141,19 +141,19 @@ static enum ww_code show_table(const struct ww_gpu *gpu, const char *prefix, boo
     struct cmd_table t = {.columns = 4};
     size_t shown = 0;
     static const char *const heading[] = {"parameter", "value", "unit", "source"};
-    for (size_t i = 0; i < t.columns; i++) cmd_table_cell(&t, heading[i]);
+    for (size_t i = 0; i < t.columns; i++) ww_cmd_table_cell(&t, heading[i]);
     for (size_t i = 0; i < ww_gpu_param_count(); i++) {
         struct ww_param_view view;
         WW_TRY(ww_gpu_param(gpu, i, &view, error));
         if (strncmp(view.key, prefix, strlen(prefix)) != 0) continue;
-        cmd_table_cell(&t, view.key);
-        cmd_table_cell(&t, view.value);
-        cmd_table_cell(&t, view.unit);
+        ww_cmd_table_cell(&t, view.key);
+        ww_cmd_table_cell(&t, view.value);
+        ww_cmd_table_cell(&t, view.unit);
         if (!whole && strlen(view.source) > SOURCE_WIDTH) strcpy(view.source + SOURCE_WIDTH - 3, "...");
-        cmd_table_cell(&t, view.source[0] ? view.source : "-");
+        ww_cmd_table_cell(&t, view.source[0] ? view.source : "-");
         shown++;
     }
-    if (shown) return cmd_table_print(&t, stdout, error);
+    if (shown) return ww_cmd_table_print(&t, stdout, error);
     for (size_t i = 0; i < t.count; i++) free(t.cell[i]);
     free(t.cell);
     return ww_fail(error, WW_USAGE, "warpwatt gpu show", "no parameter begins with \"%.80s\"", prefix);
@@ -163,11 +163,11 @@ static enum ww_code show_run(const struct cmd_line *line, struct ww_error *error
     struct ww_gpu *gpu;
     WW_TRY(load(line, 0, &gpu, error));
     enum ww_code code = WW_OK;
-    if (cmd_has(line, "json"))
+    if (ww_cmd_has(line, "json"))
         printf("%s\n", ww_gpu_json(gpu));
     else
-        code =
-            show_table(gpu, line->argument_count > 1 ? line->argument[1] : "", cmd_has(line, "sources"), error);
+        code = show_table(gpu, line->argument_count > 1 ? line->argument[1] : "", ww_cmd_has(line, "sources"),
+                          error);
     ww_gpu_free(gpu);
     return code;
 }
@@ -177,7 +177,7 @@ static const struct cmd_option show_options[] = {
     {"sources", 0, NULL, "print sources in full length", 0},
     {"json", 0, NULL, "print all parameters as one JSON object, sorted by key", 0},
     {0}};
-const struct cmd cmd_gpu_show = {
+const struct cmd ww_cmd_gpu_show = {
     .arguments = "GPU [PREFIX]",
     .min_arguments = 1,
     .max_arguments = 2,
@@ -198,10 +198,10 @@ static enum ww_code diff_gpus(const struct ww_gpu *a, const struct ww_gpu *b, bo
     if (json) {
         ww_jsonw_open(&w, NULL, '[');
     } else {
-        cmd_table_cell(&t, "parameter");
-        cmd_table_cell(&t, ww_gpu_name(a));
-        cmd_table_cell(&t, ww_gpu_name(b));
-        cmd_table_cell(&t, "unit");
+        ww_cmd_table_cell(&t, "parameter");
+        ww_cmd_table_cell(&t, ww_gpu_name(a));
+        ww_cmd_table_cell(&t, ww_gpu_name(b));
+        ww_cmd_table_cell(&t, "unit");
     }
     for (size_t i = 0; i < ww_gpu_param_count(); i++) {
         struct ww_param_view x, y;
@@ -216,13 +216,13 @@ static enum ww_code diff_gpus(const struct ww_gpu *a, const struct ww_gpu *b, bo
             ww_jsonw_str(&w, "unit", x.unit);
             ww_jsonw_close(&w, '}');
         } else {
-            cmd_table_cell(&t, x.key);
-            cmd_table_cell(&t, x.value);
-            cmd_table_cell(&t, y.value);
-            cmd_table_cell(&t, x.unit);
+            ww_cmd_table_cell(&t, x.key);
+            ww_cmd_table_cell(&t, x.value);
+            ww_cmd_table_cell(&t, y.value);
+            ww_cmd_table_cell(&t, x.unit);
         }
     }
-    if (!json) return cmd_table_print(&t, stdout, error);
+    if (!json) return ww_cmd_table_print(&t, stdout, error);
     ww_jsonw_close(&w, ']');
     return ww_jsonw_end(&w, error);
 }
@@ -231,14 +231,14 @@ static enum ww_code diff_run(const struct cmd_line *line, struct ww_error *error
     struct ww_gpu *a, *b = NULL;
     WW_TRY(ww_gpu_load(line->argument[0], NULL, 0, &a, error));
     enum ww_code code = ww_gpu_load(line->argument[1], NULL, 0, &b, error);
-    if (code == WW_OK) code = diff_gpus(a, b, cmd_has(line, "json"), error);
+    if (code == WW_OK) code = diff_gpus(a, b, ww_cmd_has(line, "json"), error);
     ww_gpu_free(a);
     ww_gpu_free(b);
     return code;
 }
 
 static const struct cmd_option diff_options[] = {{"json", 0, NULL, "print JSON", 0}, {0}};
-const struct cmd cmd_gpu_diff = {
+const struct cmd ww_cmd_gpu_diff = {
     .arguments = "GPU GPU",
     .min_arguments = 2,
     .max_arguments = 2,

@@ -8,7 +8,7 @@
 #define DEFAULT_DB "warpwatt.db"
 
 static const char *db_path(const struct cmd_line *line) {
-    const char *path = cmd_get(line, "db");
+    const char *path = ww_cmd_get(line, "db");
     return path ? path : DEFAULT_DB;
 }
 
@@ -39,7 +39,7 @@ static enum ww_code import_run(const struct cmd_line *line, struct ww_error *err
 
 static const struct cmd_option import_options[] = {{"db", 'd', "FILE", "database (default warpwatt.db)", 0},
                                                    {0}};
-const struct cmd cmd_hardware_import = {
+const struct cmd ww_cmd_hardware_import = {
     .arguments = "FILE",
     .min_arguments = 1,
     .max_arguments = 1,
@@ -69,25 +69,27 @@ static enum ww_code find_in_db(void *context, const struct ww_measured_point *p,
 }
 
 static enum ww_code load_measured(const struct cmd_line *line, struct request *r, struct ww_error *error) {
-    const char *file = cmd_get(line, "measured"), *id = cmd_get(line, "hardware");
+    const char *file = ww_cmd_get(line, "measured"), *id = ww_cmd_get(line, "hardware");
     uint64_t number = 0;
     if ((file != NULL) + (id != NULL) != 1)
         return ww_fail(error, WW_USAGE, "warpwatt correlate",
                        "expected --measured FILE or --hardware N, one of them");
     if (id && strcmp(id, "last") != 0)
-        WW_TRY(cmd_parse_u64(id, "warpwatt correlate: option --hardware", 1, INT64_MAX, &number, error));
-    if (id || cmd_has(line, "runs")) WW_TRY(ww_db_open(db_path(line), false, &r->db, error));
+        WW_TRY(ww_cmd_parse_u64(id, "warpwatt correlate: option --hardware", 1, INT64_MAX, &number, error));
+    if (id || ww_cmd_has(line, "runs")) WW_TRY(ww_db_open(db_path(line), false, &r->db, error));
     return file ? ww_measured_load(file, &r->measured, error)
                 : ww_db_load_measured(r->db, (int64_t)number, &r->measured, error);
 }
 
 static enum ww_code format_of(const struct cmd_line *line, enum ww_format *format, struct ww_error *error) {
-    if (cmd_has(line, "json") && cmd_has(line, "csv"))
+    if (ww_cmd_has(line, "json") && ww_cmd_has(line, "csv"))
         return ww_fail(error, WW_USAGE, "warpwatt correlate", "--json and --csv; expected one at most");
-    if (cmd_has(line, "scatter") && (cmd_has(line, "json") || cmd_has(line, "csv")))
+    if (ww_cmd_has(line, "scatter") && (ww_cmd_has(line, "json") || ww_cmd_has(line, "csv")))
         return ww_fail(error, WW_USAGE, "warpwatt correlate",
                        "--scatter is for the table, not for --json or --csv");
-    *format = cmd_has(line, "json") ? WW_FORMAT_JSON : cmd_has(line, "csv") ? WW_FORMAT_CSV : WW_FORMAT_TABLE;
+    *format = ww_cmd_has(line, "json")  ? WW_FORMAT_JSON
+              : ww_cmd_has(line, "csv") ? WW_FORMAT_CSV
+                                        : WW_FORMAT_TABLE;
     return WW_OK;
 }
 
@@ -98,31 +100,32 @@ static enum ww_code correlate(const struct cmd_line *line, struct request *r, st
     WW_TRY(format_of(line, &format, error));
     WW_TRY(load_measured(line, r, error));
     r->o.measured = r->measured;
-    r->o.progress = cmd_progress_step;
+    r->o.progress = ww_cmd_progress_step;
     r->o.context = &progress;
-    if (cmd_has(line, "runs")) {
+    if (ww_cmd_has(line, "runs")) {
         r->o.find = find_in_db;
         r->o.find_context = r;
     }
-    cmd_progress_begin(&progress, "correlate", cmd_has(line, "quiet"));
-    enum ww_code code = cmd_progress_end(&progress, ww_correlate(&r->o, &c, error), error);
-    if (format == WW_FORMAT_CSV) cmd_screen_data();
+    ww_cmd_progress_begin(&progress, "correlate", ww_cmd_has(line, "quiet"));
+    enum ww_code code = ww_cmd_progress_end(&progress, ww_correlate(&r->o, &c, error), error);
+    if (format == WW_FORMAT_CSV) ww_cmd_screen_data();
     if (code == WW_OK) code = ww_correlation_print(c, format, stdout, error);
-    if (code == WW_OK && cmd_has(line, "scatter")) ww_correlation_scatter(c, stdout);
-    if (code == WW_OK && cmd_get(line, "plots")) code = ww_correlation_plots(c, cmd_get(line, "plots"), error);
+    if (code == WW_OK && ww_cmd_has(line, "scatter")) ww_correlation_scatter(c, stdout);
+    if (code == WW_OK && ww_cmd_get(line, "plots"))
+        code = ww_correlation_plots(c, ww_cmd_get(line, "plots"), error);
     ww_correlation_free(c);
     return code;
 }
 
 static enum ww_code correlate_run(const struct cmd_line *line, struct ww_error *error) {
-    struct request r = {.o = {.gpu = cmd_get(line, "gpu"),
-                              .metric = cmd_get(line, "metric"),
-                              .traces = cmd_get(line, "traces"),
-                              .power_table = cmd_get(line, "power"),
-                              .launches = cmd_has(line, "launches")}};
-    enum ww_code code = cmd_all(line, "set", &r.set, &r.o.override_count, error);
-    if (code == WW_OK) code = cmd_all(line, "mech", &r.mech, &r.o.mechanism_count, error);
-    if (code == WW_OK) code = cmd_all(line, "workload", &r.workload, &r.o.workload_count, error);
+    struct request r = {.o = {.gpu = ww_cmd_get(line, "gpu"),
+                              .metric = ww_cmd_get(line, "metric"),
+                              .traces = ww_cmd_get(line, "traces"),
+                              .power_table = ww_cmd_get(line, "power"),
+                              .launches = ww_cmd_has(line, "launches")}};
+    enum ww_code code = ww_cmd_all(line, "set", &r.set, &r.o.override_count, error);
+    if (code == WW_OK) code = ww_cmd_all(line, "mech", &r.mech, &r.o.mechanism_count, error);
+    if (code == WW_OK) code = ww_cmd_all(line, "workload", &r.workload, &r.o.workload_count, error);
     r.o.overrides = r.set;
     r.o.mechanisms = r.mech;
     r.o.workloads = r.workload;
@@ -154,7 +157,7 @@ static const struct cmd_option correlate_options[] = {
     {"csv", 0, NULL, "print CSV", 0},
     {"quiet", 'q', NULL, "show no progress", 0},
     {0}};
-const struct cmd cmd_correlate = {
+const struct cmd ww_cmd_correlate = {
     .arguments = "",
     .about = "Sets estimates beside what was measured: each measured workload is recorded with\n"
              "the same parameters and seed and replayed on the model. Mean absolute and mean\n"
@@ -170,9 +173,9 @@ const struct cmd cmd_correlate = {
 
 static enum ww_code derive_run(const struct cmd_line *line, struct ww_error *error) {
     struct ww_measured *m;
-    const char *out = cmd_get(line, "out");
-    WW_TRY(ww_measured_load(cmd_get(line, "measured"), &m, error));
-    enum ww_code code = ww_measured_derive(m, cmd_get(line, "base"), out, stdout, error);
+    const char *out = ww_cmd_get(line, "out");
+    WW_TRY(ww_measured_load(ww_cmd_get(line, "measured"), &m, error));
+    enum ww_code code = ww_measured_derive(m, ww_cmd_get(line, "base"), out, stdout, error);
     ww_measured_free(m);
     return code;
 }
@@ -182,7 +185,7 @@ static const struct cmd_option derive_options[] = {
     {"base", 0, "GPU", "model that the rest comes from", CMD_REQUIRED},
     {"out", 'o', "FILE", "GPU file to write", CMD_REQUIRED},
     {0}};
-const struct cmd cmd_gpu_derive = {
+const struct cmd ww_cmd_gpu_derive = {
     .arguments = "",
     .about = "Writes a GPU file that inherits from a model and takes latencies, rates and clocks\n"
              "from microbenchmarks, each with its source; never from the workload suite.\n"

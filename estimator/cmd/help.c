@@ -7,14 +7,14 @@ static const char about[] = "Estimates how fast a GPU kernel runs and how much p
 
 static void print_rows(const char *group, FILE *out) {
     size_t n = group ? strlen(group) : 0;
-    for (size_t i = 0; i < cmd_row_count; i++) {
-        const char *name = cmd_rows[i].name;
+    for (size_t i = 0; i < ww_cmd_row_count; i++) {
+        const char *name = ww_cmd_rows[i].name;
         if (group && (strncmp(name, group, n) != 0 || name[n] != ' ')) continue;
-        fprintf(out, "  %-20s %s\n", name, cmd_rows[i].help);
+        fprintf(out, "  %-20s %s\n", name, ww_cmd_rows[i].help);
     }
 }
 
-void cmd_print_overview(FILE *out) {
+void ww_cmd_print_overview(FILE *out) {
     fprintf(out, "usage: warpwatt COMMAND [ARGUMENTS] [OPTIONS]\n\n%s\ncommands:\n", about);
     print_rows(NULL, out);
     fputs("\nwarpwatt help COMMAND, or --help behind a command, tells its options.\n\nexit codes:\n", out);
@@ -23,7 +23,7 @@ void cmd_print_overview(FILE *out) {
     fputs("  130  interrupted by Ctrl-C\n", out);
 }
 
-void cmd_print_group(const char *group, FILE *out) {
+void ww_cmd_print_group(const char *group, FILE *out) {
     fprintf(out, "usage: warpwatt %s COMMAND [ARGUMENTS] [OPTIONS]\n\ncommands:\n", group);
     print_rows(group, out);
 }
@@ -46,7 +46,7 @@ static void print_options(const struct cmd *cmd, FILE *out) {
     fprintf(out, "  %-30s %s\n", "-h, --help", "this text");
 }
 
-void cmd_print_help(const struct cmd_row *row, FILE *out) {
+void ww_cmd_print_help(const struct cmd_row *row, FILE *out) {
     const struct cmd *cmd = row->cmd;
     fprintf(out, "usage: warpwatt %s%s%s [OPTIONS]\n\n%s\n", row->name, *cmd->arguments ? " " : "",
             cmd->arguments, row->help);
@@ -67,13 +67,13 @@ static const struct cmd_option help_options[] = {
 
 static enum ww_code help_document(const char *format, struct ww_error *error) {
     if (strcmp(format, "man") == 0)
-        cmd_print_man(stdout);
+        ww_cmd_print_man(stdout);
     else if (strcmp(format, "markdown") == 0)
-        cmd_print_markdown(stdout);
+        ww_cmd_print_markdown(stdout);
     else if (strcmp(format, "bash") == 0)
-        cmd_print_bash(stdout);
+        ww_cmd_print_bash(stdout);
     else if (strcmp(format, "zsh") == 0)
-        cmd_print_zsh(stdout);
+        ww_cmd_print_zsh(stdout);
     else
         return ww_fail(error, WW_USAGE, "warpwatt help: option --format",
                        "\"%.80s\": expected man, markdown, bash or zsh", format);
@@ -82,20 +82,20 @@ static enum ww_code help_document(const char *format, struct ww_error *error) {
 
 static bool is_group(const char *word) {
     size_t n = strlen(word);
-    for (size_t i = 0; i < cmd_row_count; i++)
-        if (strncmp(cmd_rows[i].name, word, n) == 0 && cmd_rows[i].name[n] == ' ') return true;
+    for (size_t i = 0; i < ww_cmd_row_count; i++)
+        if (strncmp(ww_cmd_rows[i].name, word, n) == 0 && ww_cmd_rows[i].name[n] == ' ') return true;
     return false;
 }
 
 static enum ww_code help_run(const struct cmd_line *line, struct ww_error *error) {
-    const char *format = cmd_get(line, "format");
+    const char *format = ww_cmd_get(line, "format");
     if (format) return help_document(format, error);
     if (line->argument_count == 0) {
-        cmd_print_overview(stdout);
+        ww_cmd_print_overview(stdout);
         return WW_OK;
     }
     if (line->argument_count == 1 && is_group(line->argument[0])) {
-        cmd_print_group(line->argument[0], stdout);
+        ww_cmd_print_group(line->argument[0], stdout);
         return WW_OK;
     }
     char program[] = "warpwatt", first[64], rest[64] = "";
@@ -104,12 +104,12 @@ static enum ww_code help_run(const struct cmd_line *line, struct ww_error *error
     char *argv[] = {program, first, rest, NULL};
     const struct cmd_row *row;
     int words;
-    WW_TRY(cmd_find(1 + (int)line->argument_count, argv, &row, &words, error));
-    cmd_print_help(row, stdout);
+    WW_TRY(ww_cmd_find(1 + (int)line->argument_count, argv, &row, &words, error));
+    ww_cmd_print_help(row, stdout);
     return WW_OK;
 }
 
-const struct cmd cmd_help = {
+const struct cmd ww_cmd_help = {
     .arguments = "[COMMAND...]",
     .max_arguments = 2,
     .about = "",
@@ -121,7 +121,7 @@ const struct cmd cmd_help = {
 static const struct cmd_option version_options[] = {{"json", 0, NULL, "print JSON", 0}, {0}};
 
 static enum ww_code version_run(const struct cmd_line *line, struct ww_error *error) {
-    if (!cmd_has(line, "json")) {
+    if (!ww_cmd_has(line, "json")) {
         printf("warpwatt %s\n", ww_version());
         return WW_OK;
     }
@@ -133,8 +133,8 @@ static enum ww_code version_run(const struct cmd_line *line, struct ww_error *er
     return ww_jsonw_end(&w, error);
 }
 
-const struct cmd cmd_version = {.arguments = "",
-                                .about = "",
-                                .examples = "warpwatt version\n",
-                                .options = version_options,
-                                .run = version_run};
+const struct cmd ww_cmd_version = {.arguments = "",
+                                   .about = "",
+                                   .examples = "warpwatt version\n",
+                                   .options = version_options,
+                                   .run = version_run};

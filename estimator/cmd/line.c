@@ -7,16 +7,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define X(ident, name, help) extern const struct cmd cmd_##ident;
+#define X(ident, name, help) extern const struct cmd ww_cmd_##ident;
 #include "cmd.def"
 #undef X
 
-const struct cmd_row cmd_rows[] = {
-#define X(ident, name, help) {name, help, &cmd_##ident},
+const struct cmd_row ww_cmd_rows[] = {
+#define X(ident, name, help) {name, help, &ww_cmd_##ident},
 #include "cmd.def"
 #undef X
 };
-const size_t cmd_row_count = sizeof cmd_rows / sizeof cmd_rows[0];
+const size_t ww_cmd_row_count = sizeof ww_cmd_rows / sizeof ww_cmd_rows[0];
 
 static enum ww_code fail_name(const char *where, const char *what, const char *word, const char *near,
                               struct ww_error *error) {
@@ -41,11 +41,11 @@ static enum ww_code find_sub(const char *group, const char *word, const struct c
     struct ww_buf list = {0};
     char where[64];
     ww_nearest_init(&near, word ? word : "");
-    for (size_t i = 0; i < cmd_row_count; i++) {
-        if (!in_group(&cmd_rows[i], group)) continue;
-        const char *name = second(&cmd_rows[i]);
+    for (size_t i = 0; i < ww_cmd_row_count; i++) {
+        if (!in_group(&ww_cmd_rows[i], group)) continue;
+        const char *name = second(&ww_cmd_rows[i]);
         if (word && strcmp(word, name) == 0) {
-            *row = &cmd_rows[i];
+            *row = &ww_cmd_rows[i];
             ww_buf_free(&list);
             return WW_OK;
         }
@@ -59,21 +59,22 @@ static enum ww_code find_sub(const char *group, const char *word, const struct c
     return code;
 }
 
-enum ww_code cmd_find(int argc, char **argv, const struct cmd_row **row, int *words, struct ww_error *error) {
+enum ww_code ww_cmd_find(int argc, char **argv, const struct cmd_row **row, int *words,
+                         struct ww_error *error) {
     if (argc < 2) return ww_fail(error, WW_USAGE, "", "expected a command; see warpwatt help");
     struct ww_nearest near;
     ww_nearest_init(&near, argv[1]);
-    for (size_t i = 0; i < cmd_row_count; i++) {
-        *row = &cmd_rows[i];
-        if (strcmp(argv[1], cmd_rows[i].name) == 0) {
+    for (size_t i = 0; i < ww_cmd_row_count; i++) {
+        *row = &ww_cmd_rows[i];
+        if (strcmp(argv[1], ww_cmd_rows[i].name) == 0) {
             *words = 1;
             return WW_OK;
         }
-        if (in_group(&cmd_rows[i], argv[1])) {
+        if (in_group(&ww_cmd_rows[i], argv[1])) {
             *words = 2;
             return find_sub(argv[1], argc > 2 ? argv[2] : NULL, row, error);
         }
-        ww_nearest_offer(&near, cmd_rows[i].name);
+        ww_nearest_offer(&near, ww_cmd_rows[i].name);
     }
     static const char *const groups[] = {"gpu", "mech", "trace"};
     for (size_t i = 0; i < sizeof groups / sizeof groups[0]; i++) ww_nearest_offer(&near, groups[i]);
@@ -158,7 +159,7 @@ static enum ww_code check_complete(const struct parser *p) {
     const struct cmd_line *line = p->line;
     const struct cmd *cmd = line->row->cmd;
     for (const struct cmd_option *o = cmd->options; o && o->name; o++)
-        if ((o->flags & CMD_REQUIRED) && !cmd_has(line, o->name))
+        if ((o->flags & CMD_REQUIRED) && !ww_cmd_has(line, o->name))
             return ww_fail(p->error, WW_USAGE, p->where, "option --%s %s is missing; it is required", o->name,
                            o->arg ? o->arg : "");
     if (line->argument_count < cmd->min_arguments)
@@ -173,8 +174,8 @@ static enum ww_code check_complete(const struct parser *p) {
     return WW_OK;
 }
 
-enum ww_code cmd_parse(const struct cmd_row *row, int argc, char **argv, struct cmd_line *line,
-                       struct ww_error *error) {
+enum ww_code ww_cmd_parse(const struct cmd_row *row, int argc, char **argv, struct cmd_line *line,
+                          struct ww_error *error) {
     size_t n = argc > 0 ? (size_t)argc + 1 : 1;
     *line = (struct cmd_line){.row = row};
     line->argument = calloc(n, sizeof *line->argument);
@@ -192,14 +193,14 @@ enum ww_code cmd_parse(const struct cmd_row *row, int argc, char **argv, struct 
     return line->help ? WW_OK : check_complete(&p);
 }
 
-void cmd_line_free(struct cmd_line *line) {
+void ww_cmd_line_free(struct cmd_line *line) {
     free(line->argument);
     free(line->given);
 }
 
 /* ---- asking ---- */
 
-const char *cmd_get(const struct cmd_line *line, const char *name) {
+const char *ww_cmd_get(const struct cmd_line *line, const char *name) {
     assert(find_long(line->row->cmd, name, strlen(name))); /* a command asks for its own options only */
     const char *value = NULL;
     for (size_t i = 0; i < line->given_count; i++)
@@ -207,12 +208,12 @@ const char *cmd_get(const struct cmd_line *line, const char *name) {
     return value;
 }
 
-bool cmd_has(const struct cmd_line *line, const char *name) {
-    return cmd_get(line, name) != NULL;
+bool ww_cmd_has(const struct cmd_line *line, const char *name) {
+    return ww_cmd_get(line, name) != NULL;
 }
 
-enum ww_code cmd_all(const struct cmd_line *line, const char *name, const char ***values, size_t *count,
-                     struct ww_error *error) {
+enum ww_code ww_cmd_all(const struct cmd_line *line, const char *name, const char ***values, size_t *count,
+                        struct ww_error *error) {
     *count = 0;
     *values = calloc(line->given_count + 1, sizeof **values);
     if (!*values) return ww_fail_nomem(error, "the command line");
@@ -221,8 +222,8 @@ enum ww_code cmd_all(const struct cmd_line *line, const char *name, const char *
     return WW_OK;
 }
 
-enum ww_code cmd_parse_u64(const char *text, const char *where, uint64_t min, uint64_t max, uint64_t *out,
-                           struct ww_error *error) {
+enum ww_code ww_cmd_parse_u64(const char *text, const char *where, uint64_t min, uint64_t max, uint64_t *out,
+                              struct ww_error *error) {
     char *end = NULL;
     errno = 0;
     unsigned long long v = text[0] >= '0' && text[0] <= '9' ? strtoull(text, &end, 10) : 0;
@@ -233,17 +234,17 @@ enum ww_code cmd_parse_u64(const char *text, const char *where, uint64_t min, ui
     return WW_OK;
 }
 
-enum ww_code cmd_u64(const struct cmd_line *line, const char *name, uint64_t min, uint64_t max, uint64_t *out,
-                     struct ww_error *error) {
-    const char *text = cmd_get(line, name);
+enum ww_code ww_cmd_u64(const struct cmd_line *line, const char *name, uint64_t min, uint64_t max,
+                        uint64_t *out, struct ww_error *error) {
+    const char *text = ww_cmd_get(line, name);
     if (!text) return WW_OK;
     char where[96];
     snprintf(where, sizeof where, "warpwatt %s: option --%s", line->row->name, name);
-    return cmd_parse_u64(text, where, min, max, out, error);
+    return ww_cmd_parse_u64(text, where, min, max, out, error);
 }
 
-enum ww_code cmd_part(const struct cmd_line *line, const char *name, double *part, struct ww_error *error) {
-    const char *text = cmd_get(line, name);
+enum ww_code ww_cmd_part(const struct cmd_line *line, const char *name, double *part, struct ww_error *error) {
+    const char *text = ww_cmd_get(line, name);
     char *end = NULL;
     if (!text) return WW_OK;
     double value = strtod(text, &end);

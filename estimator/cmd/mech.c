@@ -15,17 +15,17 @@ static void list_names(void) {
 static enum ww_code list_table(struct ww_error *error) {
     static const char *const heading[] = {"kind", "name", "default", "what it is", "published in"};
     struct cmd_table t = {.columns = 5};
-    for (size_t i = 0; i < t.columns; i++) cmd_table_cell(&t, heading[i]);
+    for (size_t i = 0; i < t.columns; i++) ww_cmd_table_cell(&t, heading[i]);
     for (size_t i = 0; i < ww_mech_count(); i++) {
         struct ww_mech_view m;
         WW_TRY(ww_mech(i, &m, error));
-        cmd_table_cell(&t, m.kind);
-        cmd_table_cell(&t, m.name);
-        cmd_table_cell(&t, m.is_default ? "yes" : "");
-        cmd_table_cell(&t, m.help);
-        cmd_table_cell(&t, m.paper ? m.paper : "");
+        ww_cmd_table_cell(&t, m.kind);
+        ww_cmd_table_cell(&t, m.name);
+        ww_cmd_table_cell(&t, m.is_default ? "yes" : "");
+        ww_cmd_table_cell(&t, m.help);
+        ww_cmd_table_cell(&t, m.paper ? m.paper : "");
     }
-    return cmd_table_print(&t, stdout, error);
+    return ww_cmd_table_print(&t, stdout, error);
 }
 
 static enum ww_code json_mech(struct ww_jsonw *w, size_t i, struct ww_error *error) {
@@ -55,11 +55,11 @@ static enum ww_code json_mech(struct ww_jsonw *w, size_t i, struct ww_error *err
 }
 
 static enum ww_code list_run(const struct cmd_line *line, struct ww_error *error) {
-    if (cmd_has(line, "names")) {
+    if (ww_cmd_has(line, "names")) {
         list_names();
         return WW_OK;
     }
-    if (!cmd_has(line, "json")) return list_table(error);
+    if (!ww_cmd_has(line, "json")) return list_table(error);
     struct ww_jsonw w;
     ww_jsonw_begin(&w, stdout);
     ww_jsonw_open(&w, NULL, '[');
@@ -71,7 +71,7 @@ static enum ww_code list_run(const struct cmd_line *line, struct ww_error *error
 static const struct cmd_option list_options[] = {{"json", 0, NULL, "print JSON, with all parameters", 0},
                                                  {"names", 0, NULL, "print KIND=NAME only, one a line", 0},
                                                  {0}};
-const struct cmd cmd_mech_list = {
+const struct cmd ww_cmd_mech_list = {
     .arguments = "", .about = "", .examples = "warpwatt mech list\n", .options = list_options, .run = list_run};
 
 /* ---- show ---- */
@@ -106,23 +106,23 @@ static enum ww_code show_text(size_t i, struct ww_error *error) {
     }
     static const char *const heading[] = {"parameter", "default", "bounds", "unit", "meaning"};
     struct cmd_table t = {.columns = 5};
-    for (size_t c = 0; c < t.columns; c++) cmd_table_cell(&t, heading[c]);
+    for (size_t c = 0; c < t.columns; c++) ww_cmd_table_cell(&t, heading[c]);
     for (size_t p = 0; p < m.param_count; p++) {
         struct ww_param_view view;
         WW_TRY(ww_mech_param(i, p, &view, error));
-        cmd_table_cellf(&t, "%s.%s", m.kind, view.key);
-        cmd_table_cell(&t, view.value);
-        cmd_table_cell(&t, view.bounds);
-        cmd_table_cell(&t, view.unit);
-        cmd_table_cell(&t, view.help);
+        ww_cmd_table_cellf(&t, "%s.%s", m.kind, view.key);
+        ww_cmd_table_cell(&t, view.value);
+        ww_cmd_table_cell(&t, view.bounds);
+        ww_cmd_table_cell(&t, view.unit);
+        ww_cmd_table_cell(&t, view.help);
     }
-    return cmd_table_print(&t, stdout, error);
+    return ww_cmd_table_print(&t, stdout, error);
 }
 
 static enum ww_code show_run(const struct cmd_line *line, struct ww_error *error) {
     size_t i = 0;
     WW_TRY(find(line->argument[0], &i, error));
-    if (!cmd_has(line, "json")) return show_text(i, error);
+    if (!ww_cmd_has(line, "json")) return show_text(i, error);
     struct ww_jsonw w;
     ww_jsonw_begin(&w, stdout);
     WW_TRY(json_mech(&w, i, error));
@@ -130,7 +130,7 @@ static enum ww_code show_run(const struct cmd_line *line, struct ww_error *error
 }
 
 static const struct cmd_option show_options[] = {{"json", 0, NULL, "print JSON", 0}, {0}};
-const struct cmd cmd_mech_show = {
+const struct cmd ww_cmd_mech_show = {
     .arguments = "MECHANISM",
     .min_arguments = 1,
     .max_arguments = 1,

@@ -19,7 +19,7 @@ static double now(void) {
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-void cmd_progress_begin(struct cmd_progress *p, const char *what, bool quiet) {
+void ww_cmd_progress_begin(struct cmd_progress *p, const char *what, bool quiet) {
     *p = (struct cmd_progress){.what = what, .quiet = quiet || !isatty(STDERR_FILENO)};
     p->start = p->last = now();
     struct sigaction action = {.sa_handler = on_interrupt};
@@ -39,7 +39,7 @@ static void scaled(double v, char out[32]) {
     snprintf(out, 32, i ? "%.2f%s" : "%.0f%s", v, prefix[i]);
 }
 
-bool cmd_progress_step(void *context, double part, uint64_t done, const char *unit) {
+bool ww_cmd_progress_step(void *context, double part, uint64_t done, const char *unit) {
     struct cmd_progress *p = context;
     if (stop) return false;
     if (p->quiet) return true;
@@ -62,7 +62,7 @@ bool cmd_progress_step(void *context, double part, uint64_t done, const char *un
     return true;
 }
 
-enum ww_code cmd_progress_end(struct cmd_progress *p, enum ww_code code, struct ww_error *error) {
+enum ww_code ww_cmd_progress_end(struct cmd_progress *p, enum ww_code code, struct ww_error *error) {
     if (p->shown) fprintf(stderr, "\r\033[K");
     signal(SIGINT, SIG_DFL);
     signal(SIGTERM, SIG_DFL);
@@ -70,6 +70,6 @@ enum ww_code cmd_progress_end(struct cmd_progress *p, enum ww_code code, struct 
     return code;
 }
 
-bool cmd_interrupted(void) {
+bool ww_cmd_interrupted(void) {
     return stop != 0;
 }

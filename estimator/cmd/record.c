@@ -9,13 +9,13 @@
 static enum ww_code read_options(const struct cmd_line *line, struct ww_record_options *o,
                                  struct ww_error *error) {
     uint64_t max_registers = 0, registers = 0, level = 0;
-    WW_TRY(cmd_u64(line, "max-registers", 16, 255, &max_registers, error));
-    WW_TRY(cmd_u64(line, "registers", 1, 255, &registers, error));
-    WW_TRY(cmd_u64(line, "instruction-limit", 1, UINT64_MAX, &o->instruction_limit, error));
-    WW_TRY(cmd_u64(line, "seed", 0, UINT64_MAX, &o->seed, error));
-    WW_TRY(cmd_u64(line, "level", 1, 19, &level, error));
-    o->out_path = cmd_get(line, "out");
-    o->arch = cmd_get(line, "arch");
+    WW_TRY(ww_cmd_u64(line, "max-registers", 16, 255, &max_registers, error));
+    WW_TRY(ww_cmd_u64(line, "registers", 1, 255, &registers, error));
+    WW_TRY(ww_cmd_u64(line, "instruction-limit", 1, UINT64_MAX, &o->instruction_limit, error));
+    WW_TRY(ww_cmd_u64(line, "seed", 0, UINT64_MAX, &o->seed, error));
+    WW_TRY(ww_cmd_u64(line, "level", 1, 19, &level, error));
+    o->out_path = ww_cmd_get(line, "out");
+    o->arch = ww_cmd_get(line, "arch");
     o->max_registers = (uint32_t)max_registers;
     o->registers_per_thread = (uint32_t)registers;
     o->compression = (int)level;
@@ -28,7 +28,7 @@ static enum ww_code print_json(const struct cmd_line *line, const char *what, co
     ww_jsonw_begin(&w, stdout);
     ww_jsonw_open(&w, NULL, '{');
     ww_jsonw_str(&w, "program", what);
-    ww_jsonw_str(&w, "trace", cmd_get(line, "out"));
+    ww_jsonw_str(&w, "trace", ww_cmd_get(line, "out"));
     ww_jsonw_u64(&w, "launches", s->launches);
     ww_jsonw_u64(&w, "warp_instructions", s->warp_instructions);
     ww_jsonw_u64(&w, "thread_instructions", s->thread_instructions);
@@ -44,7 +44,7 @@ static enum ww_code print_json(const struct cmd_line *line, const char *what, co
 }
 
 static void print_text(const struct cmd_line *line, const char *what, const struct ww_record_stats *s) {
-    const char *out = cmd_get(line, "out");
+    const char *out = ww_cmd_get(line, "out");
     printf("%s: %llu launch%s, %llu warp instructions, %llu thread instructions; %s\n", ww_shown(what),
            (unsigned long long)s->launches, ww_plural(s->launches, "es"),
            (unsigned long long)s->warp_instructions, (unsigned long long)s->thread_instructions,
@@ -63,9 +63,9 @@ static enum ww_code record_workload(const struct cmd_line *line, const struct ww
                                     struct ww_record_stats *stats, struct ww_error *error) {
     const char **parameter;
     size_t count;
-    enum ww_code code = cmd_all(line, "param", &parameter, &count, error);
+    enum ww_code code = ww_cmd_all(line, "param", &parameter, &count, error);
     if (code == WW_OK)
-        code = ww_record_workload(cmd_get(line, "workload"), parameter, count, options, stats, error);
+        code = ww_record_workload(ww_cmd_get(line, "workload"), parameter, count, options, stats, error);
     free(parameter);
     return code;
 }
@@ -74,14 +74,15 @@ static enum ww_code check_source(const struct cmd_line *line, struct ww_error *e
     static const char *const of_program[] = {"gpu", "kernel", "first", "every", "no-record", "strict"};
     const char *where = "warpwatt trace record";
     for (size_t n = 0; n < sizeof of_program / sizeof of_program[0]; n++)
-        if (cmd_has(line, of_program[n]))
+        if (ww_cmd_has(line, of_program[n]))
             return ww_fail(error, WW_USAGE, where, "--%s goes with -- PROGRAM only", of_program[n]);
-    bool workload = cmd_has(line, "workload"), ptx = cmd_has(line, "ptx");
+    bool workload = ww_cmd_has(line, "workload"), ptx = ww_cmd_has(line, "ptx");
     if (workload == ptx)
         return ww_fail(error, WW_USAGE, where, "expected --workload, --ptx with --launch, or -- PROGRAM");
-    if (ptx != cmd_has(line, "launch"))
+    if (ptx != ww_cmd_has(line, "launch"))
         return ww_fail(error, WW_USAGE, where, "--ptx and --launch belong together");
-    if (ptx && cmd_has(line, "param")) return ww_fail(error, WW_USAGE, where, "--param is of --workload only");
+    if (ptx && ww_cmd_has(line, "param"))
+        return ww_fail(error, WW_USAGE, where, "--param is of --workload only");
     return WW_OK;
 }
 
@@ -89,24 +90,24 @@ static enum ww_code record_run(const struct cmd_line *line, struct ww_error *err
     struct ww_record_options options = {0};
     struct ww_record_stats stats = {0};
     struct cmd_progress progress;
-    bool quiet = cmd_has(line, "quiet");
-    if (line->argument_count) return cmd_trace_program(line, error);
+    bool quiet = ww_cmd_has(line, "quiet");
+    if (line->argument_count) return ww_cmd_trace_program(line, error);
     WW_TRY(check_source(line, error));
     WW_TRY(read_options(line, &options, error));
-    const char *what = cmd_has(line, "ptx") ? cmd_get(line, "ptx") : cmd_get(line, "workload");
-    options.progress = cmd_progress_step;
+    const char *what = ww_cmd_has(line, "ptx") ? ww_cmd_get(line, "ptx") : ww_cmd_get(line, "workload");
+    options.progress = ww_cmd_progress_step;
     options.context = &progress;
     /* JSON stays alone on stdout. */
-    FILE *aside = cmd_has(line, "json") ? cmd_screen_stderr() : NULL;
+    FILE *aside = ww_cmd_has(line, "json") ? ww_cmd_screen_stderr() : NULL;
     options.kernel_output = aside ? aside : stdout;
-    if (cmd_has(line, "json") && !aside) return ww_fail_nomem(error, "the kernel's output");
-    cmd_progress_begin(&progress, what, quiet);
-    enum ww_code code = cmd_has(line, "ptx")
-                            ? ww_record_ptx(what, cmd_get(line, "launch"), &options, &stats, error)
+    if (ww_cmd_has(line, "json") && !aside) return ww_fail_nomem(error, "the kernel's output");
+    ww_cmd_progress_begin(&progress, what, quiet);
+    enum ww_code code = ww_cmd_has(line, "ptx")
+                            ? ww_record_ptx(what, ww_cmd_get(line, "launch"), &options, &stats, error)
                             : record_workload(line, &options, &stats, error);
     if (aside) fclose(aside);
-    WW_TRY(cmd_progress_end(&progress, code, error));
-    if (cmd_has(line, "json")) return print_json(line, what, &stats, error);
+    WW_TRY(ww_cmd_progress_end(&progress, code, error));
+    if (ww_cmd_has(line, "json")) return print_json(line, what, &stats, error);
     if (!quiet) print_text(line, what, &stats);
     return WW_OK;
 }
@@ -133,7 +134,7 @@ static const struct cmd_option record_options[] = {
     {"json", 0, NULL, "print JSON", 0},
     {"quiet", 'q', NULL, "print errors only", 0},
     {0}};
-const struct cmd cmd_trace_record = {
+const struct cmd ww_cmd_trace_record = {
     .arguments = "[-- PROGRAM [ARGUMENT...]]",
     .max_arguments = 65536,
     .about = "Runs the kernel's PTX warp by warp on the CPU, compares what it computed with a\n"

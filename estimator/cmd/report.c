@@ -27,23 +27,24 @@ static enum ww_code parse_runs(const char *const *number, size_t count, struct l
     l->id = calloc(count + 1, sizeof *l->id);
     if (!l->run || !l->id) return ww_fail_nomem(error, "the runs");
     for (size_t i = 0; i < count; i++)
-        WW_TRY(cmd_parse_stored(number[i], "run", "warpwatt report: option --run", &l->id[i], error));
+        WW_TRY(ww_cmd_parse_stored(number[i], "run", "warpwatt report: option --run", &l->id[i], error));
     return WW_OK;
 }
 
 static enum ww_code load_runs(struct ww_db *db, size_t count, struct loaded *l, struct ww_error *error) {
-    for (; l->count < count; l->count++) WW_TRY(cmd_load_run(db, &l->id[l->count], &l->run[l->count], error));
+    for (; l->count < count; l->count++)
+        WW_TRY(ww_cmd_load_run(db, &l->id[l->count], &l->run[l->count], error));
     return WW_OK;
 }
 
 static enum ww_code load(const struct cmd_line *line, const char *const *number, size_t count, struct loaded *l,
                          struct ww_error *error) {
-    const char *sweep = cmd_get(line, "sweep");
+    const char *sweep = ww_cmd_get(line, "sweep");
     int64_t id = 0;
     struct ww_db *db;
     WW_TRY(parse_runs(number, count, l, error));
-    if (sweep) WW_TRY(cmd_parse_stored(sweep, "sweep", "warpwatt report: option --sweep", &id, error));
-    WW_TRY(cmd_open_db(line, &db, error));
+    if (sweep) WW_TRY(ww_cmd_parse_stored(sweep, "sweep", "warpwatt report: option --sweep", &id, error));
+    WW_TRY(ww_cmd_open_db(line, &db, error));
     enum ww_code code = load_runs(db, count, l, error);
     if (code == WW_OK && sweep) code = ww_db_load_sweep(db, id, &l->sweep, error);
     ww_db_close(db);
@@ -68,19 +69,19 @@ static enum ww_code write_html(const struct ww_report_set *set, const char *path
 static enum ww_code print_run(const struct cmd_line *line, const struct ww_result *run, int64_t id,
                               struct ww_error *error) {
     uint64_t most = 20;
-    bool json = cmd_has(line, "json");
-    WW_TRY(cmd_u64(line, "most", 1, 1000000, &most, error));
-    if (cmd_has(line, "timeline")) return ww_report_timeline(run, id, stdout, error);
-    if (cmd_has(line, "source")) return ww_report_source(run, (size_t)most, json, stdout, error);
+    bool json = ww_cmd_has(line, "json");
+    WW_TRY(ww_cmd_u64(line, "most", 1, 1000000, &most, error));
+    if (ww_cmd_has(line, "timeline")) return ww_report_timeline(run, id, stdout, error);
+    if (ww_cmd_has(line, "source")) return ww_report_source(run, (size_t)most, json, stdout, error);
     return json ? ww_report_json(run, id, stdout, error) : ww_report_text(run, id, stdout, error);
 }
 
 static enum ww_code print(const struct cmd_line *line, const struct loaded *l, struct ww_error *error) {
     const struct ww_report_set set = {(const struct ww_result *const *)l->run, l->id, l->count, l->sweep};
-    if (cmd_has(line, "html")) return write_html(&set, cmd_get(line, "html"), error);
-    if (cmd_has(line, "csv")) cmd_screen_data();
-    if (cmd_has(line, "csv")) return ww_report_csv(&set, stdout, error);
-    if (cmd_has(line, "markdown")) return ww_report_markdown(&set, stdout, error);
+    if (ww_cmd_has(line, "html")) return write_html(&set, ww_cmd_get(line, "html"), error);
+    if (ww_cmd_has(line, "csv")) ww_cmd_screen_data();
+    if (ww_cmd_has(line, "csv")) return ww_report_csv(&set, stdout, error);
+    if (ww_cmd_has(line, "markdown")) return ww_report_markdown(&set, stdout, error);
     return print_run(line, l->run[0], l->id[0], error);
 }
 
@@ -90,10 +91,10 @@ static enum ww_code check_options(const struct cmd_line *line, size_t runs, stru
     static const char *const forms[] = {"html", "csv", "markdown", "timeline"};
     static const char where[] = "warpwatt report";
     const char *form = NULL;
-    bool sweep = cmd_has(line, "sweep");
+    bool sweep = ww_cmd_has(line, "sweep");
     for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
-        if (!cmd_has(line, forms[i])) continue;
-        if (form || cmd_has(line, "json") || cmd_has(line, "source"))
+        if (!ww_cmd_has(line, forms[i])) continue;
+        if (form || ww_cmd_has(line, "json") || ww_cmd_has(line, "source"))
             return ww_fail(error, WW_USAGE, where, "--%s beside %s; expected one of them", forms[i],
                            form ? "another form" : "--json or --source");
         form = forms[i];
@@ -110,9 +111,9 @@ static enum ww_code check_options(const struct cmd_line *line, size_t runs, stru
 
 /* Before the database is opened: base/outfile.h says why. */
 static enum ww_code check_page(const struct cmd_line *line, struct ww_error *error) {
-    const char *page = cmd_get(line, "html");
+    const char *page = ww_cmd_get(line, "html");
     if (!page) return WW_OK;
-    WW_TRY(ww_outfile_not_input(page, cmd_db_path(line), error));
+    WW_TRY(ww_outfile_not_input(page, ww_cmd_db_path(line), error));
     return ww_outfile_check(page, WW_OUTFILE_PAGE, error);
 }
 
@@ -120,7 +121,7 @@ static enum ww_code report_run(const struct cmd_line *line, struct ww_error *err
     const char **number = NULL;
     size_t count = 0;
     struct loaded l = {0};
-    WW_TRY(cmd_all(line, "run", &number, &count, error));
+    WW_TRY(ww_cmd_all(line, "run", &number, &count, error));
     enum ww_code code = check_options(line, count, error);
     if (code == WW_OK) code = check_page(line, error);
     if (code == WW_OK) code = load(line, number, count, &l, error);
@@ -144,7 +145,7 @@ static const struct cmd_option report_options[] = {
     {"json", 0, NULL, "print JSON (reports/schema/report.json)", 0},
     {"timeline", 0, NULL, "print Chrome trace events, which Perfetto opens", 0},
     {0}};
-const struct cmd cmd_report = {
+const struct cmd ww_cmd_report = {
     .arguments = "",
     .about = "Text of one run without an option for another form. HTML, CSV and Markdown take\n"
              "several runs, or a sweep. docs/report.md shows what each form has.\n",

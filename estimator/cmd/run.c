@@ -7,13 +7,13 @@
 
 static enum ww_code finish(const struct cmd_line *line, const struct ww_gpu *gpu,
                            const struct ww_result *result, struct ww_error *error) {
-    const char *db = cmd_get(line, "db");
+    const char *db = ww_cmd_get(line, "db");
     int64_t id = -1;
     if (db) WW_TRY(ww_db_store_at(db, result, &id, error));
-    bool json = cmd_has(line, "json");
-    if (cmd_has(line, "quiet") && !json) return WW_OK;
+    bool json = ww_cmd_has(line, "json");
+    if (ww_cmd_has(line, "quiet") && !json) return WW_OK;
     WW_TRY(ww_report_summary(result, id, json, stdout, error));
-    const char *table = result->energy_known || cmd_has(line, "power") ? NULL : ww_gpu_ancestor_table(gpu);
+    const char *table = result->energy_known || ww_cmd_has(line, "power") ? NULL : ww_gpu_ancestor_table(gpu);
     if (table && !json)
         fprintf(
             stderr,
@@ -26,11 +26,11 @@ static enum ww_code replay(const struct cmd_line *line, struct ww_run_options *o
                            struct ww_error *error) {
     struct cmd_progress progress;
     struct ww_result *result = NULL;
-    options->progress = cmd_progress_step;
+    options->progress = ww_cmd_progress_step;
     options->context = &progress;
-    cmd_progress_begin(&progress, options->trace_path, cmd_has(line, "quiet"));
+    ww_cmd_progress_begin(&progress, options->trace_path, ww_cmd_has(line, "quiet"));
     enum ww_code code = ww_run(options, &result, error);
-    code = cmd_progress_end(&progress, code, error);
+    code = ww_cmd_progress_end(&progress, code, error);
     if (code == WW_OK && result->warning) {
         fputs("warpwatt: warning: ", stderr);
         ww_put_text(stderr, result->warning);
@@ -44,20 +44,20 @@ static enum ww_code replay(const struct cmd_line *line, struct ww_run_options *o
 static enum ww_code read_options(const struct cmd_line *line, struct ww_run_options *o,
                                  struct ww_error *error) {
     uint64_t epoch = 0, threads = 1;
-    WW_TRY(cmd_u64(line, "epoch", 64, 1u << 30, &epoch, error));
-    WW_TRY(cmd_u64(line, "seed", 0, INT64_MAX, &o->seed, error));
-    WW_TRY(cmd_u64(line, "threads", 1, 16, &threads, error));
-    o->trace_path = cmd_get(line, "trace");
-    o->launches = cmd_get(line, "launches");
-    o->mode = cmd_has(line, "mode") ? cmd_get(line, "mode") : "auto";
-    WW_TRY(cmd_part(line, "target-error", &o->target_error, error));
-    WW_TRY(cmd_part(line, "confidence", &o->confidence, error));
-    o->power_table = cmd_get(line, "power");
+    WW_TRY(ww_cmd_u64(line, "epoch", 64, 1u << 30, &epoch, error));
+    WW_TRY(ww_cmd_u64(line, "seed", 0, INT64_MAX, &o->seed, error));
+    WW_TRY(ww_cmd_u64(line, "threads", 1, 16, &threads, error));
+    o->trace_path = ww_cmd_get(line, "trace");
+    o->launches = ww_cmd_get(line, "launches");
+    o->mode = ww_cmd_has(line, "mode") ? ww_cmd_get(line, "mode") : "auto";
+    WW_TRY(ww_cmd_part(line, "target-error", &o->target_error, error));
+    WW_TRY(ww_cmd_part(line, "confidence", &o->confidence, error));
+    o->power_table = ww_cmd_get(line, "power");
     o->epoch_cycles = (uint32_t)epoch;
     o->threads = (unsigned)threads;
-    o->per_pc = !cmd_has(line, "no-pc");
-    o->timeline = cmd_has(line, "timeline");
-    WW_TRY(cmd_u64(line, "timeline", 0, 1000000, &o->timeline_ctas, error));
+    o->per_pc = !ww_cmd_has(line, "no-pc");
+    o->timeline = ww_cmd_has(line, "timeline");
+    WW_TRY(ww_cmd_u64(line, "timeline", 0, 1000000, &o->timeline_ctas, error));
     return WW_OK;
 }
 
@@ -82,14 +82,15 @@ static enum ww_code run_run(const struct cmd_line *line, struct ww_error *error)
     struct ww_run_options options = {0};
     char *table = NULL;
     WW_TRY(read_options(line, &options, error));
-    if (cmd_has(line, "db")) WW_TRY(ww_db_check_path(cmd_get(line, "db"), error)); /* not after a long replay */
+    if (ww_cmd_has(line, "db"))
+        WW_TRY(ww_db_check_path(ww_cmd_get(line, "db"), error)); /* not after a long replay */
     const char **set = NULL, **mech = NULL;
     struct ww_gpu *gpu = NULL;
     size_t set_count = 0;
-    enum ww_code code = cmd_all(line, "set", &set, &set_count, error);
+    enum ww_code code = ww_cmd_all(line, "set", &set, &set_count, error);
     if (code == WW_OK) code = add_table(options.power_table, &table, &set, &set_count, error);
-    if (code == WW_OK) code = cmd_all(line, "mech", &mech, &options.mechanism_count, error);
-    if (code == WW_OK) code = ww_gpu_load(cmd_get(line, "gpu"), set, set_count, &gpu, error);
+    if (code == WW_OK) code = ww_cmd_all(line, "mech", &mech, &options.mechanism_count, error);
+    if (code == WW_OK) code = ww_gpu_load(ww_cmd_get(line, "gpu"), set, set_count, &gpu, error);
     if (code == WW_OK) {
         options.gpu = gpu;
         options.mechanisms = mech;
@@ -127,7 +128,7 @@ static const struct cmd_option run_options[] = {
     {"json", 0, NULL, "print JSON (reports/schema/run.json)", 0},
     {"quiet", 'q', NULL, "print errors only", 0},
     {0}};
-const struct cmd cmd_run = {
+const struct cmd ww_cmd_run = {
     .arguments = "",
     .about = "Prints a summary; with --db the whole result is stored, for query, report and\n"
              "compare. A run that fails leaves the database as it was.\n",

@@ -102,16 +102,16 @@ static FILE *open_screen(struct screen *s, int fd) {
     return f;
 }
 
-void cmd_screen_begin(void) {
+void ww_cmd_screen_begin(void) {
     FILE *f = open_screen(&output, STDOUT_FILENO);
     if (f) stdout = f;
 }
 
-void cmd_screen_data(void) {
+void ww_cmd_screen_data(void) {
     output.exact = !isatty(STDOUT_FILENO);
 }
 
-FILE *cmd_screen_stderr(void) {
+FILE *ww_cmd_screen_stderr(void) {
     struct screen *s = malloc(sizeof *s);
     FILE *f = s ? open_screen(s, STDERR_FILENO) : NULL;
     if (!f) free(s);

@@ -32,16 +32,16 @@ static void print(const struct ww_sweep_summary *s, const char *db) {
 static enum ww_code sweep(const struct cmd_line *line, struct ww_sweep_options *o, struct ww_error *error) {
     struct cmd_progress progress;
     struct ww_sweep_summary summary;
-    o->progress = cmd_progress_step;
+    o->progress = ww_cmd_progress_step;
     o->context = &progress;
-    cmd_progress_begin(&progress, o->space, cmd_has(line, "quiet"));
-    enum ww_code code = cmd_progress_end(&progress, ww_sweep(o, &summary, error), error);
-    if (code != WW_OK && cmd_interrupted() && summary.sweep)
+    ww_cmd_progress_begin(&progress, o->space, ww_cmd_has(line, "quiet"));
+    enum ww_code code = ww_cmd_progress_end(&progress, ww_sweep(o, &summary, error), error);
+    if (code != WW_OK && ww_cmd_interrupted() && summary.sweep)
         return ww_fail(error, code, o->space,
                        "interrupted; %" PRIu64 " of %" PRIu64 " points are stored, the same command goes on",
                        summary.stored, summary.points);
     if (summary.warning) fprintf(stderr, "warpwatt: warning: %s\n", summary.warning);
-    if (code == WW_OK && !cmd_has(line, "quiet")) print(&summary, o->shard ? o->shard->into : o->db);
+    if (code == WW_OK && !ww_cmd_has(line, "quiet")) print(&summary, o->shard ? o->shard->into : o->db);
     return code;
 }
 
@@ -49,21 +49,21 @@ static enum ww_code sweep(const struct cmd_line *line, struct ww_sweep_options *
 static enum ww_code parse_shard(const struct cmd_line *line, struct ww_sweep_options *o,
                                 struct ww_sweep_shard *shard, struct ww_error *error) {
     static const char *const own[] = {"of", "into", "traces", "sweep-hash"};
-    for (size_t i = 0; i < sizeof own / sizeof *own && !cmd_has(line, "shard"); i++)
-        if (cmd_has(line, own[i]))
+    for (size_t i = 0; i < sizeof own / sizeof *own && !ww_cmd_has(line, "shard"); i++)
+        if (ww_cmd_has(line, own[i]))
             return ww_fail(error, WW_USAGE, "warpwatt sweep", "option --%s is one of --shard", own[i]);
-    if (!cmd_has(line, "shard")) return WW_OK;
-    if (!cmd_has(line, "of") || !cmd_has(line, "into"))
+    if (!ww_cmd_has(line, "shard")) return WW_OK;
+    if (!ww_cmd_has(line, "of") || !ww_cmd_has(line, "into"))
         return ww_fail(error, WW_USAGE, "warpwatt sweep", "option --shard needs --of and --into");
-    if (cmd_has(line, "db"))
+    if (ww_cmd_has(line, "db"))
         return ww_fail(error, WW_USAGE, "warpwatt sweep",
                        "--db beside --shard; a shard goes --into its own file");
-    WW_TRY(cmd_u64(line, "shard", 1, 1000000, &shard->number, error));
-    WW_TRY(cmd_u64(line, "of", 1, 1000000, &shard->of, error));
-    shard->into = cmd_get(line, "into");
-    shard->local = cmd_get(line, "node-dir");
-    shard->traces = cmd_get(line, "traces");
-    shard->sweep_hash = cmd_get(line, "sweep-hash");
+    WW_TRY(ww_cmd_u64(line, "shard", 1, 1000000, &shard->number, error));
+    WW_TRY(ww_cmd_u64(line, "of", 1, 1000000, &shard->of, error));
+    shard->into = ww_cmd_get(line, "into");
+    shard->local = ww_cmd_get(line, "node-dir");
+    shard->traces = ww_cmd_get(line, "traces");
+    shard->sweep_hash = ww_cmd_get(line, "sweep-hash");
     o->shard = shard;
     return WW_OK;
 }
@@ -80,18 +80,18 @@ static void note(void *context, const char *text) {
 
 static enum ww_code parse_slurm(const struct cmd_line *line, struct ww_sweep_slurm *s, struct ww_error *error) {
     uint64_t cpus = 1, tries = 3, poll = 5;
-    s->folder = cmd_get(line, "dir");
-    s->node_dir = cmd_get(line, "node-dir");
-    s->partition = cmd_get(line, "partition");
-    s->account = cmd_get(line, "account");
-    s->time = cmd_get(line, "time");
-    s->memory = cmd_get(line, "mem");
-    s->keep = cmd_has(line, "keep");
-    s->note = cmd_has(line, "quiet") ? NULL : note;
-    WW_TRY(cmd_u64(line, "cpus", 1, 256, &cpus, error));
-    WW_TRY(cmd_u64(line, "tries", 1, 1000, &tries, error));
-    WW_TRY(cmd_u64(line, "poll", 1, 3600, &poll, error));
-    WW_TRY(cmd_u64(line, "shard-points", 1, 1000000, &s->shard_points, error));
+    s->folder = ww_cmd_get(line, "dir");
+    s->node_dir = ww_cmd_get(line, "node-dir");
+    s->partition = ww_cmd_get(line, "partition");
+    s->account = ww_cmd_get(line, "account");
+    s->time = ww_cmd_get(line, "time");
+    s->memory = ww_cmd_get(line, "mem");
+    s->keep = ww_cmd_has(line, "keep");
+    s->note = ww_cmd_has(line, "quiet") ? NULL : note;
+    WW_TRY(ww_cmd_u64(line, "cpus", 1, 256, &cpus, error));
+    WW_TRY(ww_cmd_u64(line, "tries", 1, 1000, &tries, error));
+    WW_TRY(ww_cmd_u64(line, "poll", 1, 3600, &poll, error));
+    WW_TRY(ww_cmd_u64(line, "shard-points", 1, 1000000, &s->shard_points, error));
     s->cpus = (unsigned)cpus;
     s->tries = (unsigned)tries;
     s->poll_s = (unsigned)poll;
@@ -101,7 +101,7 @@ static enum ww_code parse_slurm(const struct cmd_line *line, struct ww_sweep_slu
 static enum ww_code refuse(const struct cmd_line *line, const char *const *names, const char *why,
                            struct ww_error *error) {
     for (; *names; names++)
-        if (cmd_has(line, *names))
+        if (ww_cmd_has(line, *names))
             return ww_fail(error, WW_USAGE, "warpwatt sweep", "option --%s %s", *names, why);
     return WW_OK;
 }
@@ -111,7 +111,7 @@ static enum ww_code sweep_on(const struct cmd_line *line, struct ww_sweep_option
     static const char *const cluster[] = {"dir",  "partition", "account", "time",         "mem",    "cpus",
                                           "poll", "keep",      "tries",   "shard-points", "sbatch", NULL};
     static const char *const alone[] = {"shard", "jobs", NULL};
-    const char *engine = cmd_get(line, "engine");
+    const char *engine = ww_cmd_get(line, "engine");
     struct ww_sweep_slurm slurm = {0};
     const char **extra = NULL;
     if (engine && strcmp(engine, "local") != 0 && strcmp(engine, "slurm") != 0)
@@ -122,7 +122,7 @@ static enum ww_code sweep_on(const struct cmd_line *line, struct ww_sweep_option
     }
     WW_TRY(refuse(line, alone, "is not for --engine slurm (--cpus N: threads of a task)", error));
     WW_TRY(parse_slurm(line, &slurm, error));
-    WW_TRY(cmd_all(line, "sbatch", &extra, &slurm.extra_count, error));
+    WW_TRY(ww_cmd_all(line, "sbatch", &extra, &slurm.extra_count, error));
     slurm.extra = extra;
     o->slurm = &slurm;
     enum ww_code code = sweep(line, o, error);
@@ -134,13 +134,13 @@ static enum ww_code sweep_run(const struct cmd_line *line, struct ww_error *erro
     long cores = sysconf(_SC_NPROCESSORS_ONLN);
     uint64_t jobs = cores < 1 ? 1 : cores > 256 ? 256 : (uint64_t)cores;
     struct ww_sweep_options o = {
-        .space = line->argument[0], .db = cmd_get(line, "db"), .strategy = cmd_get(line, "strategy")};
-    o.mode = cmd_get(line, "mode");
+        .space = line->argument[0], .db = ww_cmd_get(line, "db"), .strategy = ww_cmd_get(line, "strategy")};
+    o.mode = ww_cmd_get(line, "mode");
     if (!o.db) o.db = "warpwatt.db";
-    WW_TRY(cmd_u64(line, "points", 1, 1000000, &o.points, error));
-    WW_TRY(cmd_part(line, "budget", &o.budget, error));
-    WW_TRY(cmd_u64(line, "seed", 0, INT64_MAX, &o.seed, error));
-    WW_TRY(cmd_u64(line, "jobs", 1, 256, &jobs, error));
+    WW_TRY(ww_cmd_u64(line, "points", 1, 1000000, &o.points, error));
+    WW_TRY(ww_cmd_part(line, "budget", &o.budget, error));
+    WW_TRY(ww_cmd_u64(line, "seed", 0, INT64_MAX, &o.seed, error));
+    WW_TRY(ww_cmd_u64(line, "jobs", 1, 256, &jobs, error));
     o.jobs = (unsigned)jobs;
     struct ww_sweep_shard shard = {0};
     WW_TRY(parse_shard(line, &o, &shard, error));
@@ -176,7 +176,7 @@ static const struct cmd_option sweep_options[] = {
     {"keep", 0, NULL, "slurm: keep the shared folder when all is done", 0},
     {"quiet", 'q', NULL, "print errors only", 0},
     {0}};
-const struct cmd cmd_sweep = {
+const struct cmd ww_cmd_sweep = {
     .arguments = "SPACE_FILE",
     .min_arguments = 1,
     .max_arguments = 1,
@@ -195,10 +195,10 @@ const struct cmd cmd_sweep = {
 
 static enum ww_code merge_run(const struct cmd_line *line, struct ww_error *error) {
     struct ww_sweep_merged m;
-    const char *db = cmd_get(line, "db");
+    const char *db = ww_cmd_get(line, "db");
     if (!db) db = "warpwatt.db";
     WW_TRY(ww_sweep_merge(db, line->argument, line->argument_count, &m, error));
-    if (!cmd_has(line, "quiet"))
+    if (!ww_cmd_has(line, "quiet"))
         printf("%s: %" PRIu64 " new sweep%s, %" PRIu64 " new point%s, %" PRIu64 " new replay%s\n", ww_shown(db),
                m.sweeps, ww_plural(m.sweeps, "s"), m.points, ww_plural(m.points, "s"), m.replays,
                ww_plural(m.replays, "s"));
@@ -209,7 +209,7 @@ static const struct cmd_option merge_options[] = {
     {"db", 'd', "FILE", "database to join them into; it is created if need be (default warpwatt.db)", 0},
     {"quiet", 'q', NULL, "print errors only", 0},
     {0}};
-const struct cmd cmd_merge = {
+const struct cmd ww_cmd_merge = {
     .arguments = "DATABASE...",
     .min_arguments = 1,
     .max_arguments = MERGE_MOST,

@@ -7,7 +7,7 @@
 
 #define COLUMNS_MAX 16
 
-void cmd_table_cell(struct cmd_table *t, const char *text) {
+void ww_cmd_table_cell(struct cmd_table *t, const char *text) {
     if (t->count == t->capacity) {
         size_t capacity = t->capacity ? 2 * t->capacity : 64;
         char **cell = realloc(t->cell, capacity * sizeof *cell);
@@ -25,20 +25,20 @@ void cmd_table_cell(struct cmd_table *t, const char *text) {
         t->failed = true;
 }
 
-void cmd_table_cellf(struct cmd_table *t, const char *fmt, ...) {
+void ww_cmd_table_cellf(struct cmd_table *t, const char *fmt, ...) {
     char text[512];
     va_list args;
     va_start(args, fmt);
     vsnprintf(text, sizeof text, fmt, args);
     va_end(args);
-    cmd_table_cell(t, text);
+    ww_cmd_table_cell(t, text);
 }
 
 static bool is_number(const char *s) {
     return strspn(s, "0123456789+-.e") == strlen(s);
 }
 
-enum ww_code cmd_table_print(struct cmd_table *t, FILE *out, struct ww_error *error) {
+enum ww_code ww_cmd_table_print(struct cmd_table *t, FILE *out, struct ww_error *error) {
     size_t width[COLUMNS_MAX] = {0};
     bool right[COLUMNS_MAX];
     for (size_t c = 0; c < t->columns; c++) right[c] = t->count > t->columns;

@@ -10,18 +10,18 @@
 
 static enum ww_code print_profile(const struct cmd_line *line, struct ww_trace *trace, struct ww_error *error) {
     struct cmd_progress progress;
-    cmd_progress_begin(&progress, line->argument[0], false);
+    ww_cmd_progress_begin(&progress, line->argument[0], false);
     enum ww_code code =
-        ww_trace_print_profile(trace, cmd_has(line, "json"), stdout, cmd_progress_step, &progress, error);
-    return cmd_progress_end(&progress, code, error);
+        ww_trace_print_profile(trace, ww_cmd_has(line, "json"), stdout, ww_cmd_progress_step, &progress, error);
+    return ww_cmd_progress_end(&progress, code, error);
 }
 
 static enum ww_code info_run(const struct cmd_line *line, struct ww_error *error) {
     struct ww_trace *trace;
     WW_TRY(ww_trace_open(line->argument[0], &trace, error));
-    enum ww_code code = cmd_has(line, "profile")
+    enum ww_code code = ww_cmd_has(line, "profile")
                             ? print_profile(line, trace, error)
-                            : ww_trace_print_info(trace, cmd_has(line, "json"), stdout, error);
+                            : ww_trace_print_info(trace, ww_cmd_has(line, "json"), stdout, error);
     ww_trace_close(trace);
     return code;
 }
@@ -30,7 +30,7 @@ static const struct cmd_option info_options[] = {
     {"profile", 0, NULL, "what the warps do: divergence, coalescing, conflicts, intensity, reuse distances", 0},
     {"json", 0, NULL, "print JSON (reports/schema/trace_info.json, trace_profile.json)", 0},
     {0}};
-const struct cmd cmd_trace_info = {
+const struct cmd ww_cmd_trace_info = {
     .arguments = "FILE",
     .min_arguments = 1,
     .max_arguments = 1,
@@ -45,15 +45,15 @@ static enum ww_code profile_run(const struct cmd_line *line, struct ww_error *er
     struct ww_trace *trace;
     struct cmd_progress progress;
     WW_TRY(ww_trace_open(line->argument[0], &trace, error));
-    cmd_progress_begin(&progress, line->argument[0], cmd_has(line, "quiet"));
+    ww_cmd_progress_begin(&progress, line->argument[0], ww_cmd_has(line, "quiet"));
     enum ww_code code =
-        ww_trace_print_model_profile(trace, line->argument[0], stdout, cmd_progress_step, &progress, error);
+        ww_trace_print_model_profile(trace, line->argument[0], stdout, ww_cmd_progress_step, &progress, error);
     ww_trace_close(trace);
-    return cmd_progress_end(&progress, code, error);
+    return ww_cmd_progress_end(&progress, code, error);
 }
 
 static const struct cmd_option profile_options[] = {{"quiet", 'q', NULL, "show no progress", 0}, {0}};
-const struct cmd cmd_trace_profile = {
+const struct cmd ww_cmd_trace_profile = {
     .arguments = "FILE",
     .min_arguments = 1,
     .max_arguments = 1,
@@ -66,12 +66,12 @@ const struct cmd cmd_trace_profile = {
 
 static enum ww_code dump_run(const struct cmd_line *line, struct ww_error *error) {
     uint64_t launch = 0, cta = 0, warp = 0;
-    WW_TRY(cmd_u64(line, "launch", 0, UINT32_MAX, &launch, error));
-    WW_TRY(cmd_u64(line, "cta", 0, UINT64_MAX, &cta, error));
-    WW_TRY(cmd_u64(line, "warp", 0, 63, &warp, error));
+    WW_TRY(ww_cmd_u64(line, "launch", 0, UINT32_MAX, &launch, error));
+    WW_TRY(ww_cmd_u64(line, "cta", 0, UINT64_MAX, &cta, error));
+    WW_TRY(ww_cmd_u64(line, "warp", 0, 63, &warp, error));
     struct ww_trace *trace;
     WW_TRY(ww_trace_open(line->argument[0], &trace, error));
-    int one = cmd_has(line, "warp") ? (int)warp : -1;
+    int one = ww_cmd_has(line, "warp") ? (int)warp : -1;
     enum ww_code code = ww_trace_dump(trace, (size_t)launch, cta, one, stdout, error);
     ww_trace_close(trace);
     return code;
@@ -81,7 +81,7 @@ static const struct cmd_option dump_options[] = {{"launch", 0, "N", "launch numb
                                                  {"cta", 0, "N", "linear CTA number, from 0 (default 0)", 0},
                                                  {"warp", 0, "N", "one warp of the CTA (default: all)", 0},
                                                  {0}};
-const struct cmd cmd_trace_dump = {
+const struct cmd ww_cmd_trace_dump = {
     .arguments = "FILE",
     .min_arguments = 1,
     .max_arguments = 1,
@@ -95,10 +95,10 @@ static enum ww_code verify_run(const struct cmd_line *line, struct ww_error *err
     struct ww_trace *trace;
     WW_TRY(ww_trace_open(line->argument[0], &trace, error));
     struct cmd_progress progress;
-    cmd_progress_begin(&progress, line->argument[0], cmd_has(line, "quiet"));
-    enum ww_code code = ww_trace_verify(trace, cmd_progress_step, &progress, error);
-    code = cmd_progress_end(&progress, code, error);
-    if (code == WW_OK && !cmd_has(line, "quiet"))
+    ww_cmd_progress_begin(&progress, line->argument[0], ww_cmd_has(line, "quiet"));
+    enum ww_code code = ww_trace_verify(trace, ww_cmd_progress_step, &progress, error);
+    code = ww_cmd_progress_end(&progress, code, error);
+    if (code == WW_OK && !ww_cmd_has(line, "quiet"))
         printf("%s: sound, %zu launch%s\n", ww_shown(line->argument[0]), ww_trace_launch_count(trace),
                ww_plural(ww_trace_launch_count(trace), "es"));
     ww_trace_close(trace);
@@ -106,7 +106,7 @@ static enum ww_code verify_run(const struct cmd_line *line, struct ww_error *err
 }
 
 static const struct cmd_option verify_options[] = {{"quiet", 'q', NULL, "print errors only", 0}, {0}};
-const struct cmd cmd_trace_verify = {
+const struct cmd ww_cmd_trace_verify = {
     .arguments = "FILE",
     .min_arguments = 1,
     .max_arguments = 1,
@@ -120,8 +120,8 @@ const struct cmd cmd_trace_verify = {
 static enum ww_code slice_run(const struct cmd_line *line, struct ww_error *error) {
     struct ww_trace *trace;
     WW_TRY(ww_trace_open(line->argument[0], &trace, error));
-    enum ww_code code =
-        ww_trace_slice(trace, cmd_get(line, "launches"), cmd_get(line, "ctas"), cmd_get(line, "out"), error);
+    enum ww_code code = ww_trace_slice(trace, ww_cmd_get(line, "launches"), ww_cmd_get(line, "ctas"),
+                                       ww_cmd_get(line, "out"), error);
     ww_trace_close(trace);
     return code;
 }
@@ -132,7 +132,7 @@ static const struct cmd_option slice_options[] = {
     {"out", 'o', "FILE", "trace file to write", CMD_REQUIRED},
     {"quiet", 'q', NULL, "print errors only", 0},
     {0}};
-const struct cmd cmd_trace_slice = {
+const struct cmd ww_cmd_trace_slice = {
     .arguments = "FILE",
     .min_arguments = 1,
     .max_arguments = 1,
@@ -156,14 +156,14 @@ static enum ww_code merge_run(const struct cmd_line *line, struct ww_error *erro
         code = ww_trace_open(line->argument[opened], &trace[opened], error);
         if (code == WW_OK) opened++;
     }
-    if (code == WW_OK) code = ww_trace_merge(trace, opened, cmd_get(line, "out"), error);
+    if (code == WW_OK) code = ww_trace_merge(trace, opened, ww_cmd_get(line, "out"), error);
     close_all(trace, opened);
     return code;
 }
 
 static const struct cmd_option merge_options[] = {{"out", 'o', "FILE", "trace file to write", CMD_REQUIRED},
                                                   {0}};
-const struct cmd cmd_trace_merge = {
+const struct cmd ww_cmd_trace_merge = {
     .arguments = "FILE...",
     .min_arguments = 1,
     .max_arguments = CMD_MERGE_MAX,
@@ -207,11 +207,11 @@ static enum ww_code workloads_json(struct ww_error *error) {
 }
 
 static enum ww_code workloads_run(const struct cmd_line *line, struct ww_error *error) {
-    if (cmd_has(line, "json")) return workloads_json(error);
+    if (ww_cmd_has(line, "json")) return workloads_json(error);
     for (size_t i = 0; i < ww_workload_count(); i++) {
         struct ww_workload_view v;
         WW_TRY(ww_workload(i, &v, error));
-        if (cmd_has(line, "names")) {
+        if (ww_cmd_has(line, "names")) {
             puts(v.name);
         } else {
             printf("%s: %s\n", v.name, v.help);
@@ -223,7 +223,7 @@ static enum ww_code workloads_run(const struct cmd_line *line, struct ww_error *
 
 static const struct cmd_option workloads_options[] = {
     {"json", 0, NULL, "print JSON", 0}, {"names", 0, NULL, "print names only, one a line", 0}, {0}};
-const struct cmd cmd_trace_workloads = {
+const struct cmd ww_cmd_trace_workloads = {
     .arguments = "",
     .about = "",
     .examples = "warpwatt trace workloads\n",

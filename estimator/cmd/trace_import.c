@@ -39,7 +39,7 @@ static enum ww_code import_json(const struct cmd_line *line, const struct ww_imp
     ww_jsonw_begin(&w, stdout);
     ww_jsonw_open(&w, NULL, '{');
     ww_jsonw_str(&w, "path", line->argument[1]);
-    ww_jsonw_str(&w, "trace", cmd_get(line, "out"));
+    ww_jsonw_str(&w, "trace", ww_cmd_get(line, "out"));
     ww_jsonw_u64(&w, "launches", s->launches);
     ww_jsonw_u64(&w, "ctas", s->ctas);
     ww_jsonw_u64(&w, "warp_instructions", s->warp_instructions);
@@ -82,7 +82,7 @@ static void import_text(const struct cmd_line *line, const struct ww_import_stat
     if (s->warp_instructions) {
         ww_three_digits((double)s->bytes / (double)s->warp_instructions, each);
         printf("%s: %" PRIu64 " bytes, %s for each warp instruction; the text has %.0f times as many\n",
-               ww_shown(cmd_get(line, "out")), s->bytes, each,
+               ww_shown(ww_cmd_get(line, "out")), s->bytes, each,
                s->bytes ? (double)s->text_bytes / (double)s->bytes : 0);
     }
     printf("%.2f s, %.2f million warp instructions/s\n", s->host_seconds,
@@ -121,22 +121,22 @@ static void warn_gaps(const struct ww_import_stats *s) {
 }
 
 static enum ww_code import_run(const struct cmd_line *line, struct ww_error *error) {
-    struct ww_import_options o = {.out_path = cmd_get(line, "out"), .strict = cmd_has(line, "strict")};
+    struct ww_import_options o = {.out_path = ww_cmd_get(line, "out"), .strict = ww_cmd_has(line, "strict")};
     struct ww_import_stats stats;
     struct cmd_progress progress;
     uint64_t level = 0;
     WW_TRY(check_format(line, "warpwatt trace import", error));
-    WW_TRY(cmd_u64(line, "level", 1, 19, &level, error));
+    WW_TRY(ww_cmd_u64(line, "level", 1, 19, &level, error));
     o.compression = (int)level;
-    o.progress = cmd_progress_step;
+    o.progress = ww_cmd_progress_step;
     o.context = &progress;
-    cmd_progress_begin(&progress, line->argument[1], cmd_has(line, "quiet"));
+    ww_cmd_progress_begin(&progress, line->argument[1], ww_cmd_has(line, "quiet"));
     enum ww_code code = ww_import_accelsim(line->argument[1], &o, &stats, error);
-    WW_TRY(cmd_progress_end(&progress, code, error));
+    WW_TRY(ww_cmd_progress_end(&progress, code, error));
     warn_unknown(&stats);
     warn_gaps(&stats);
-    if (cmd_has(line, "json")) return import_json(line, &stats, error);
-    if (!cmd_has(line, "quiet")) import_text(line, &stats);
+    if (ww_cmd_has(line, "json")) return import_json(line, &stats, error);
+    if (!ww_cmd_has(line, "quiet")) import_text(line, &stats);
     return WW_OK;
 }
 
@@ -147,7 +147,7 @@ static const struct cmd_option import_options[] = {
     {"json", 0, NULL, "print JSON", 0},
     {"quiet", 'q', NULL, "print errors and warnings only", 0},
     {0}};
-const struct cmd cmd_trace_import = {
+const struct cmd ww_cmd_trace_import = {
     .arguments = "accelsim FILE",
     .min_arguments = 2,
     .max_arguments = 2,
@@ -165,7 +165,7 @@ static enum ww_code export_json(const struct cmd_line *line, const struct ww_exp
     ww_jsonw_begin(&w, stdout);
     ww_jsonw_open(&w, NULL, '{');
     ww_jsonw_str(&w, "trace", line->argument[1]);
-    ww_jsonw_str(&w, "folder", cmd_get(line, "out"));
+    ww_jsonw_str(&w, "folder", ww_cmd_get(line, "out"));
     ww_jsonw_u64(&w, "launches", s->launches);
     ww_jsonw_u64(&w, "ctas", s->ctas);
     ww_jsonw_u64(&w, "warp_instructions", s->warp_instructions);
@@ -178,26 +178,26 @@ static enum ww_code export_json(const struct cmd_line *line, const struct ww_exp
 
 static enum ww_code export_run(const struct cmd_line *line, struct ww_error *error) {
     struct ww_export_stats stats = {0};
-    struct ww_export_options o = {.version = 5, .xz = cmd_has(line, "xz"), .stats = &stats};
+    struct ww_export_options o = {.version = 5, .xz = ww_cmd_has(line, "xz"), .stats = &stats};
     struct cmd_progress progress;
     struct ww_trace *trace;
     uint64_t version = 5;
     WW_TRY(check_format(line, "warpwatt trace export", error));
-    WW_TRY(cmd_u64(line, "version", 3, 5, &version, error));
+    WW_TRY(ww_cmd_u64(line, "version", 3, 5, &version, error));
     WW_TRY(ww_trace_open(line->argument[1], &trace, error));
     o.version = (unsigned)version;
-    o.progress = cmd_progress_step;
+    o.progress = ww_cmd_progress_step;
     o.context = &progress;
-    cmd_progress_begin(&progress, line->argument[1], cmd_has(line, "quiet"));
-    enum ww_code code = ww_export_accelsim(trace, cmd_get(line, "out"), &o, error);
-    code = cmd_progress_end(&progress, code, error);
+    ww_cmd_progress_begin(&progress, line->argument[1], ww_cmd_has(line, "quiet"));
+    enum ww_code code = ww_export_accelsim(trace, ww_cmd_get(line, "out"), &o, error);
+    code = ww_cmd_progress_end(&progress, code, error);
     ww_trace_close(trace);
     WW_TRY(code);
-    if (cmd_has(line, "json")) return export_json(line, &stats, error);
-    if (!cmd_has(line, "quiet"))
+    if (ww_cmd_has(line, "json")) return export_json(line, &stats, error);
+    if (!ww_cmd_has(line, "quiet"))
         printf("%s: %" PRIu64 " launch%s, %" PRIu64 " warp instructions, %" PRIu64 " bytes of text, %" PRIu64
                " bytes written\n%.2f s\n",
-               ww_shown(cmd_get(line, "out")), stats.launches, ww_plural(stats.launches, "es"),
+               ww_shown(ww_cmd_get(line, "out")), stats.launches, ww_plural(stats.launches, "es"),
                stats.warp_instructions, stats.text_bytes, stats.bytes, stats.host_seconds);
     return WW_OK;
 }
@@ -209,7 +209,7 @@ static const struct cmd_option export_options[] = {
     {"json", 0, NULL, "print JSON", 0},
     {"quiet", 'q', NULL, "print errors only", 0},
     {0}};
-const struct cmd cmd_trace_export = {
+const struct cmd ww_cmd_trace_export = {
     .arguments = "accelsim FILE",
     .min_arguments = 2,
     .max_arguments = 2,

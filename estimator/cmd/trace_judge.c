@@ -41,7 +41,7 @@ enum ww_code ww_trace_judge(const struct trace_job *j, struct ww_error *error) {
             "before its "
             "first call, its launches were not recorded");
     if (j->done_count == 0) return judge_unfinished(j, error);
-    if (j->out && j->recorded == 0 && !cmd_has(j->line, "no-record")) return judge_empty(j, error);
+    if (j->out && j->recorded == 0 && !ww_cmd_has(j->line, "no-record")) return judge_empty(j, error);
     if (j->out && j->begun_count > 1)
         fprintf(stderr, "warpwatt: %u processes used CUDA; the trace is of the one that ended last\n",
                 j->begun_count);

@@ -66,7 +66,7 @@ static enum ww_code find_library(struct trace_job *j, struct ww_error *error) {
 
 static enum ww_code check_program(const struct trace_job *j, struct elf_look *look, struct ww_error *error) {
     char path[PATH_MAX + 80];
-    WW_TRY(elf_look(j->path, look, error));
+    WW_TRY(ww_elf_look(j->path, look, error));
     if (look->closed[0])
         return ww_fail(
             error, WW_UNSUPPORTED, j->path,
@@ -116,16 +116,17 @@ static bool set_environment(const struct trace_job *j, const struct elf_look *lo
     snprintf(report, sizeof report, "%d:%llu:%llu", own.fd, (unsigned long long)own.dev,
              (unsigned long long)own.ino);
     snprintf(preload, sizeof preload, "%s/%s", j->library, look->cudart);
-    bool progress = !cmd_has(l, "quiet") && isatty(STDERR_FILENO);
+    bool progress = !ww_cmd_has(l, "quiet") && isatty(STDERR_FILENO);
     unsetenv("WARPWATT_CUDA_OUT");
     if (j->out && (!absolute(j->target ? j->target : j->out, out) || !put("WARPWATT_CUDA_OUT", out)))
         return false;
-    return put("WARPWATT_CUDA_ARCH", cmd_get(l, "arch")) && put("WARPWATT_CUDA_GPU", cmd_get(l, "gpu")) &&
-           put("WARPWATT_CUDA_KERNEL", cmd_get(l, "kernel")) &&
-           put("WARPWATT_CUDA_FIRST", cmd_get(l, "first")) && put("WARPWATT_CUDA_EVERY", cmd_get(l, "every")) &&
-           put("WARPWATT_CUDA_LIMIT", cmd_get(l, "instruction-limit")) &&
-           put("WARPWATT_CUDA_NO_RECORD", cmd_has(l, "no-record") ? "1" : "0") &&
-           put("WARPWATT_CUDA_STRICT", cmd_has(l, "strict") ? "1" : "0") &&
+    return put("WARPWATT_CUDA_ARCH", ww_cmd_get(l, "arch")) && put("WARPWATT_CUDA_GPU", ww_cmd_get(l, "gpu")) &&
+           put("WARPWATT_CUDA_KERNEL", ww_cmd_get(l, "kernel")) &&
+           put("WARPWATT_CUDA_FIRST", ww_cmd_get(l, "first")) &&
+           put("WARPWATT_CUDA_EVERY", ww_cmd_get(l, "every")) &&
+           put("WARPWATT_CUDA_LIMIT", ww_cmd_get(l, "instruction-limit")) &&
+           put("WARPWATT_CUDA_NO_RECORD", ww_cmd_has(l, "no-record") ? "1" : "0") &&
+           put("WARPWATT_CUDA_STRICT", ww_cmd_has(l, "strict") ? "1" : "0") &&
            put("WARPWATT_CUDA_PROGRESS", progress ? "1" : "0") && put("WARPWATT_CUDA_REPORT", report) &&
            prepend("LD_LIBRARY_PATH", j->library) && (!look->rpath_first || prepend("LD_PRELOAD", preload));
 }
@@ -290,8 +291,8 @@ static enum ww_code finish(struct trace_job *j, double seconds, struct ww_error 
         if (error) *error = mine;
         return code;
     }
-    if (cmd_has(j->line, "json")) return print_json(j, seconds, error);
-    if (!cmd_has(j->line, "quiet")) print_text(j);
+    if (ww_cmd_has(j->line, "json")) return print_json(j, seconds, error);
+    if (!ww_cmd_has(j->line, "quiet")) print_text(j);
     return WW_OK;
 }
 
@@ -304,10 +305,10 @@ static double now(void) {
 /* The GPU and the architecture, before the program does any work. */
 static enum ww_code check_target(const struct cmd_line *line, struct ww_error *error) {
     struct ww_gpu *gpu = NULL;
-    if (cmd_has(line, "arch")) WW_TRY(ww_record_arch(cmd_get(line, "arch"), error));
-    if (!cmd_has(line, "gpu")) return WW_OK;
+    if (ww_cmd_has(line, "arch")) WW_TRY(ww_record_arch(ww_cmd_get(line, "arch"), error));
+    if (!ww_cmd_has(line, "gpu")) return WW_OK;
     struct ww_error e = {0};
-    enum ww_code code = ww_gpu_load(cmd_get(line, "gpu"), NULL, 0, &gpu, &e);
+    enum ww_code code = ww_gpu_load(ww_cmd_get(line, "gpu"), NULL, 0, &gpu, &e);
     ww_gpu_free(gpu);
     if (code == WW_OK) return WW_OK;
     return ww_fail(error, WW_USAGE, e.where, "%s; 'warpwatt gpu list' shows those that there are", e.text);
@@ -318,12 +319,12 @@ static enum ww_code check_options(const struct cmd_line *line, struct ww_error *
                                            "seed",     "registers", "max-registers", "level"};
     uint64_t unused;
     for (size_t n = 0; n < sizeof not_ours / sizeof not_ours[0]; n++)
-        if (cmd_has(line, not_ours[n]))
+        if (ww_cmd_has(line, not_ours[n]))
             return ww_fail(error, WW_USAGE, "warpwatt trace record",
                            "--%s does not go with a program behind --", not_ours[n]);
-    WW_TRY(cmd_u64(line, "first", 1, UINT64_MAX, &unused, error));
-    WW_TRY(cmd_u64(line, "every", 1, UINT64_MAX, &unused, error));
-    WW_TRY(cmd_u64(line, "instruction-limit", 1, UINT64_MAX, &unused, error));
+    WW_TRY(ww_cmd_u64(line, "first", 1, UINT64_MAX, &unused, error));
+    WW_TRY(ww_cmd_u64(line, "every", 1, UINT64_MAX, &unused, error));
+    WW_TRY(ww_cmd_u64(line, "instruction-limit", 1, UINT64_MAX, &unused, error));
     return check_target(line, error);
 }
 
@@ -348,8 +349,8 @@ static enum ww_code record_program(struct trace_job *j, struct ww_error *error) 
     return finish(j, now() - began, error);
 }
 
-enum ww_code cmd_trace_program(const struct cmd_line *line, struct ww_error *error) {
-    struct trace_job j = {.line = line, .name = line->argument[0], .out = cmd_get(line, "out")};
+enum ww_code ww_cmd_trace_program(const struct cmd_line *line, struct ww_error *error) {
+    struct trace_job j = {.line = line, .name = line->argument[0], .out = ww_cmd_get(line, "out")};
     WW_TRY(check_options(line, error));
     if (j.out) WW_TRY(ww_outfile_resolve(j.out, WW_OUTFILE_TRACE, &j.target, error));
     j.had_old = j.target && access(j.target, F_OK) == 0;

@@ -5,13 +5,13 @@
 static enum ww_code regions_run(const struct cmd_line *line, struct ww_error *error) {
     struct ww_trace *trace;
     WW_TRY(ww_trace_open(line->argument[0], &trace, error));
-    enum ww_code code = ww_trace_print_regions(trace, cmd_has(line, "json"), stdout, error);
+    enum ww_code code = ww_trace_print_regions(trace, ww_cmd_has(line, "json"), stdout, error);
     ww_trace_close(trace);
     return code;
 }
 
 static const struct cmd_option regions_options[] = {{"json", 0, NULL, "print JSON", 0}, {0}};
-const struct cmd cmd_trace_regions = {
+const struct cmd ww_cmd_trace_regions = {
     .arguments = "FILE",
     .min_arguments = 1,
     .max_arguments = 1,
@@ -25,18 +25,20 @@ const struct cmd cmd_trace_regions = {
 
 static enum ww_code transform_run(const struct cmd_line *line, struct ww_error *error) {
     uint64_t ctas = 0, split = 0;
-    WW_TRY(cmd_u64(line, "ctas", 1, 4, &ctas, error));
-    WW_TRY(cmd_u64(line, "split", 1, 1 << 20, &split, error));
-    struct ww_transform_options options = {
-        .kind = line->argument[0], .ctas = (uint32_t)ctas, .split = split, .overlap = cmd_get(line, "overlap")};
+    WW_TRY(ww_cmd_u64(line, "ctas", 1, 4, &ctas, error));
+    WW_TRY(ww_cmd_u64(line, "split", 1, 1 << 20, &split, error));
+    struct ww_transform_options options = {.kind = line->argument[0],
+                                           .ctas = (uint32_t)ctas,
+                                           .split = split,
+                                           .overlap = ww_cmd_get(line, "overlap")};
     struct ww_trace *trace;
     struct cmd_progress progress;
-    options.progress = cmd_progress_step;
+    options.progress = ww_cmd_progress_step;
     options.context = &progress;
     WW_TRY(ww_trace_open(line->argument[1], &trace, error));
-    cmd_progress_begin(&progress, line->argument[1], false);
-    enum ww_code code = ww_trace_transform(trace, &options, cmd_get(line, "out"), error);
-    code = cmd_progress_end(&progress, code, error);
+    ww_cmd_progress_begin(&progress, line->argument[1], false);
+    enum ww_code code = ww_trace_transform(trace, &options, ww_cmd_get(line, "out"), error);
+    code = ww_cmd_progress_end(&progress, code, error);
     ww_trace_close(trace);
     return code;
 }
@@ -48,7 +50,7 @@ static const struct cmd_option transform_options[] = {
      0},
     {"out", 'o', "FILE", "trace file to write", CMD_REQUIRED},
     {0}};
-const struct cmd cmd_trace_transform = {
+const struct cmd ww_cmd_trace_transform = {
     .arguments = "KIND FILE",
     .min_arguments = 2,
     .max_arguments = 2,

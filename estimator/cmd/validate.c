@@ -7,31 +7,33 @@
 enum { SUITES_MAX = 64 };
 
 static enum ww_code list(const struct cmd_line *line, struct ww_error *error) {
-    if (cmd_has(line, "names")) {
+    if (ww_cmd_has(line, "names")) {
         for (size_t i = 0; i < ww_validate_suite_count(); i++) puts(ww_validate_suite_name(i));
         return WW_OK;
     }
-    if (cmd_has(line, "json"))
+    if (ww_cmd_has(line, "json"))
         return ww_fail(error, WW_USAGE, "warpwatt validate", "--json needs a suite's name, or --all");
     struct cmd_table t = {.columns = 2};
-    cmd_table_cell(&t, "suite");
-    cmd_table_cell(&t, "what it measures");
+    ww_cmd_table_cell(&t, "suite");
+    ww_cmd_table_cell(&t, "what it measures");
     for (size_t i = 0; i < ww_validate_suite_count(); i++) {
-        cmd_table_cell(&t, ww_validate_suite_name(i));
-        cmd_table_cell(&t, ww_validate_suite_help(i));
+        ww_cmd_table_cell(&t, ww_validate_suite_name(i));
+        ww_cmd_table_cell(&t, ww_validate_suite_help(i));
     }
-    return cmd_table_print(&t, stdout, error);
+    return ww_cmd_table_print(&t, stdout, error);
 }
 
 static enum ww_code run_suite(const char *name, const struct cmd_line *line, unsigned jobs,
                               struct ww_validation **v, struct ww_error *error) {
     struct cmd_progress progress;
     char what[96];
-    struct ww_validate_options options = {
-        .jobs = jobs, .small = cmd_has(line, "small"), .progress = cmd_progress_step, .context = &progress};
+    struct ww_validate_options options = {.jobs = jobs,
+                                          .small = ww_cmd_has(line, "small"),
+                                          .progress = ww_cmd_progress_step,
+                                          .context = &progress};
     snprintf(what, sizeof what, "validate %.64s", name);
-    cmd_progress_begin(&progress, what, cmd_has(line, "quiet"));
-    return cmd_progress_end(&progress, ww_validate(name, &options, v, error), error);
+    ww_cmd_progress_begin(&progress, what, ww_cmd_has(line, "quiet"));
+    return ww_cmd_progress_end(&progress, ww_validate(name, &options, v, error), error);
 }
 
 static enum ww_code validate_run(const struct cmd_line *line, struct ww_error *error) {
@@ -40,17 +42,17 @@ static enum ww_code validate_run(const struct cmd_line *line, struct ww_error *e
     size_t count = 0;
     long cores = sysconf(_SC_NPROCESSORS_ONLN);
     uint64_t jobs = cores < 1 ? 1 : cores > 256 ? 256 : (uint64_t)cores;
-    WW_TRY(cmd_u64(line, "jobs", 1, 256, &jobs, error));
-    if (cmd_has(line, "all") && line->argument_count > 0)
+    WW_TRY(ww_cmd_u64(line, "jobs", 1, 256, &jobs, error));
+    if (ww_cmd_has(line, "all") && line->argument_count > 0)
         return ww_fail(error, WW_USAGE, "warpwatt validate", "give a suite's name or --all, not both");
     for (; count < line->argument_count; count++) name[count] = line->argument[count];
-    for (; cmd_has(line, "all") && count < ww_validate_suite_count() && count < SUITES_MAX; count++)
+    for (; ww_cmd_has(line, "all") && count < ww_validate_suite_count() && count < SUITES_MAX; count++)
         name[count] = ww_validate_suite_name(count);
     if (count == 0) return list(line, error);
     enum ww_code code = WW_OK;
     for (size_t i = 0; i < count && code == WW_OK; i++)
         code = run_suite(name[i], line, (unsigned)jobs, &set[i], error);
-    if (code == WW_OK) code = ww_validation_print(set, count, cmd_has(line, "json"), stdout, error);
+    if (code == WW_OK) code = ww_validation_print(set, count, ww_cmd_has(line, "json"), stdout, error);
     for (size_t i = 0; i < count; i++) ww_validation_free(set[i]);
     return code;
 }
@@ -64,7 +66,7 @@ static const struct cmd_option validate_options[] = {
     {"names", 0, NULL, "print the suites' names only, one a line", 0},
     {"quiet", 'q', NULL, "show no progress", 0},
     {0}};
-const struct cmd cmd_validate = {
+const struct cmd ww_cmd_validate = {
     .arguments = "[SUITE...]",
     .max_arguments = SUITES_MAX,
     .about = "Measures what publications state and prints ours beside theirs, with the deviation\n"

@@ -46,16 +46,16 @@ static int one_file(const char *path, uint32_t arch) {
     struct ptx_module *m = NULL;
     size_t n;
     char *text = read_all(path, &n);
-    enum ww_code code = text ? ptx_module_parse(text, n, path, &m, &e) : WW_IO;
-    if (code == WW_OK) code = ptx_module_prepare(m, &e);
+    enum ww_code code = text ? ww_ptx_module_parse(text, n, path, &m, &e) : WW_IO;
+    if (code == WW_OK) code = ww_ptx_module_prepare(m, &e);
     for (size_t k = 0; code == WW_OK && k < m->func_count; k++) {
         struct ptx_lower_options options = {.arch = arch};
         if (!m->func[k]->is_entry) continue;
-        code = ptx_lower(m, m->func[k], &options, &e);
+        code = ww_ptx_lower(m, m->func[k], &options, &e);
         if (code == WW_OK) print_kernel(path, m->func[k]);
     }
     if (code != WW_OK) fprintf(stderr, "%s: %s: %s\n", path, e.where, e.text);
-    ptx_module_free(m);
+    ww_ptx_module_free(m);
     free(text);
     return code != WW_OK;
 }

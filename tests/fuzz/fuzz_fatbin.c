@@ -12,7 +12,7 @@ static void look(const struct fatbin_image *image) {
     size_t n;
     struct ww_error error;
     if (image->kind != FATBIN_PTX || image->text_bytes > TEXT_MAX) return;
-    if (fatbin_text(image, "fuzz", &text, &n, &error) != WW_OK) return;
+    if (ww_fatbin_text(image, "fuzz", &text, &n, &error) != WW_OK) return;
     if (strlen(text) != n) abort();
     free(text);
 }
@@ -23,11 +23,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     struct ww_error error;
     uint64_t at = 0;
     bool more = true;
-    if (size >= 16 && fatbin_size(data, size) > size) abort();
-    while (fatbin_next(data, size, "fuzz", &at, &image, &more, &error) == WW_OK && more) {
+    if (size >= 16 && ww_fatbin_size(data, size) > size) abort();
+    while (ww_fatbin_next(data, size, "fuzz", &at, &image, &more, &error) == WW_OK && more) {
         if (image.payload < data || image.payload + image.payload_bytes > data + size) abort();
         look(&image);
     }
-    if (fatbin_choose(data, size, "fuzz", 70, &summary, &error) == WW_OK && summary.found) look(&summary.ptx);
+    if (ww_fatbin_choose(data, size, "fuzz", 70, &summary, &error) == WW_OK && summary.found)
+        look(&summary.ptx);
     return 0;
 }

@@ -28,13 +28,13 @@ static void lower_and_print(struct ptx_module *m) {
     for (size_t k = 0; k < m->func_count && kernels < KERNELS; k++) {
         struct ptx_func *f = m->func[k];
         struct ww_buf out = {0};
-        for (uint32_t i = 0; i < f->inst_count && i < 500; i++) ptx_print_inst(f, &f->inst[i], &out);
+        for (uint32_t i = 0; i < f->inst_count && i < 500; i++) ww_ptx_print_inst(f, &f->inst[i], &out);
         ww_buf_free(&out);
         if (!f->is_entry || !f->inst_count) continue;
         kernels++;
         for (unsigned a = 0; a < 3; a++) {
             struct ptx_lower_options options = {.arch = arch[a], .max_registers = a == 1 ? 20 : 0};
-            if (ptx_lower(m, f, &options, &error) == WW_OK) check_lowered(f);
+            if (ww_ptx_lower(m, f, &options, &error) == WW_OK) check_lowered(f);
         }
     }
 }
@@ -84,13 +84,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     struct ptx_module *module;
     struct ww_error error = {0};
     if (size > 1 << 16) return 0;
-    if (ptx_module_parse((const char *)data, size, "fuzz.ptx", &module, &error) != WW_OK) {
+    if (ww_ptx_module_parse((const char *)data, size, "fuzz.ptx", &module, &error) != WW_OK) {
         if (!error.text[0]) abort();
         return 0;
     }
-    bool prepared = ptx_module_prepare(module, &error) == WW_OK;
+    bool prepared = ww_ptx_module_prepare(module, &error) == WW_OK;
     if (prepared) lower_and_print(module);
-    ptx_module_free(module);
+    ww_ptx_module_free(module);
     if (prepared) run((const char *)data, size);
     return 0;
 }

@@ -172,9 +172,9 @@ static void what_a_ranking_loses_is_of_its_best(void **state) {
     (void)state;
     static const double truth[] = {10, 12, 11, 15}, guess[] = {3, 1, 2, 0};
     double lost;
-    assert_int_equal(analytic_lost(truth, guess, 4, 2, &lost, &error), WW_OK);
+    assert_int_equal(ww_analytic_lost(truth, guess, 4, 2, &lost, &error), WW_OK);
     assert_true(fabs(lost - 0.2) < 1e-12);
-    assert_int_equal(analytic_lost(truth, guess, 4, 4, &lost, &error), WW_OK);
+    assert_int_equal(ww_analytic_lost(truth, guess, 4, 4, &lost, &error), WW_OK);
     assert_true(lost == 0);
 }
 

@@ -59,13 +59,13 @@ static void add_compressed(struct maker *m, uint32_t arch, bool zstd) {
 }
 
 static enum ww_code choose(const struct maker *m, uint32_t arch, struct fatbin_summary *s, struct ww_error *e) {
-    return fatbin_choose(m->data, m->n, "test", arch, s, e);
+    return ww_fatbin_choose(m->data, m->n, "test", arch, s, e);
 }
 
 static void assert_text(const struct fatbin_image *image) {
     char *text;
     size_t n;
-    assert_int_equal(fatbin_text(image, "test", &text, &n, NULL), WW_OK);
+    assert_int_equal(ww_fatbin_text(image, "test", &text, &n, NULL), WW_OK);
     assert_int_equal(n, sizeof TEXT - 1);
     assert_string_equal(text, TEXT);
     free(text);
@@ -81,7 +81,7 @@ static void plain_lz4_and_zstd_give_the_same_text(void **state) {
             add(&m, FATBIN_PTX, 70, 0x11, TEXT, sizeof TEXT, 0);
         else
             add_compressed(&m, 70, form == 2);
-        assert_int_equal(fatbin_size(m.data, m.n), m.n);
+        assert_int_equal(ww_fatbin_size(m.data, m.n), m.n);
         assert_int_equal(choose(&m, 70, &s, NULL), WW_OK);
         assert_true(s.found);
         assert_text(&s.ptx);
@@ -161,7 +161,8 @@ static void every_truncation_is_refused(void **state) {
     struct fatbin_summary s;
     begin(&m);
     add_compressed(&m, 70, true);
-    for (size_t n = 0; n < m.n; n++) assert_int_equal(fatbin_choose(m.data, n, "test", 70, &s, NULL), WW_INPUT);
+    for (size_t n = 0; n < m.n; n++)
+        assert_int_equal(ww_fatbin_choose(m.data, n, "test", 70, &s, NULL), WW_INPUT);
 }
 
 static void damaged_compressed_text_is_refused(void **state) {
@@ -175,10 +176,10 @@ static void damaged_compressed_text_is_refused(void **state) {
         add_compressed(&m, 70, zstd);
         put(m.data + HEADER + 56, sizeof TEXT + 9, 8);
         assert_int_equal(choose(&m, 70, &s, NULL), WW_OK);
-        assert_int_equal(fatbin_text(&s.ptx, "test", &text, &n, NULL), WW_INPUT);
+        assert_int_equal(ww_fatbin_text(&s.ptx, "test", &text, &n, NULL), WW_INPUT);
         put(m.data + HEADER + 56, sizeof TEXT - 1, 8);
         assert_int_equal(choose(&m, 70, &s, NULL), WW_OK);
-        assert_int_equal(fatbin_text(&s.ptx, "test", &text, &n, NULL), WW_INPUT);
+        assert_int_equal(ww_fatbin_text(&s.ptx, "test", &text, &n, NULL), WW_INPUT);
     }
 }
 
@@ -192,7 +193,7 @@ static void a_huge_text_takes_no_memory(void **state) {
     add_compressed(&m, 70, true);
     put(m.data + HEADER + 56, (uint64_t)1 << 60, 8);
     assert_int_equal(choose(&m, 70, &s, NULL), WW_OK);
-    assert_int_equal(fatbin_text(&s.ptx, "test", &text, &n, NULL), WW_NOMEM);
+    assert_int_equal(ww_fatbin_text(&s.ptx, "test", &text, &n, NULL), WW_NOMEM);
 }
 
 static void unknown_compression_is_named(void **state) {
@@ -205,7 +206,7 @@ static void unknown_compression_is_named(void **state) {
     begin(&m);
     add(&m, FATBIN_PTX, 70, 0x1011, TEXT, sizeof TEXT, 500);
     assert_int_equal(choose(&m, 70, &s, NULL), WW_OK);
-    assert_int_equal(fatbin_text(&s.ptx, "test", &text, &n, &e), WW_UNSUPPORTED);
+    assert_int_equal(ww_fatbin_text(&s.ptx, "test", &text, &n, &e), WW_UNSUPPORTED);
     assert_non_null(strstr(e.text, "0x1011"));
 }
 

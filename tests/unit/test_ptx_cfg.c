@@ -12,8 +12,8 @@
 static struct ptx_module *prepared(const char *text) {
     struct ww_error e = {0};
     struct ptx_module *m = NULL;
-    if (ptx_module_parse(text, strlen(text), "t.ptx", &m, &e) != WW_OK) fail_msg("%s: %s", e.where, e.text);
-    assert_int_equal(ptx_module_prepare(m, &e), WW_OK);
+    if (ww_ptx_module_parse(text, strlen(text), "t.ptx", &m, &e) != WW_OK) fail_msg("%s: %s", e.where, e.text);
+    assert_int_equal(ww_ptx_module_prepare(m, &e), WW_OK);
     return m;
 }
 
@@ -25,7 +25,7 @@ static void if_reconverges_behind_its_body(void **state) {
     (void)state;
     struct ptx_module *m = prepared(KERNEL("@%p1 bra L;\nadd.s32 %r1, %r1, 1;\nL: add.s32 %r2, %r2, 1;\nret;"));
     assert_int_equal(reconv(m, 0), 2);
-    ptx_module_free(m);
+    ww_ptx_module_free(m);
 }
 
 static void if_else_reconverges_behind_both(void **state) {
@@ -34,14 +34,14 @@ static void if_else_reconverges_behind_both(void **state) {
         prepared(KERNEL("@%p1 bra A;\nadd.s32 %r1, %r1, 1;\nbra B;\nA: add.s32 %r1, %r1, 2;\n"
                         "B: add.s32 %r2, %r2, 1;\nret;"));
     assert_int_equal(reconv(m, 0), 4);
-    ptx_module_free(m);
+    ww_ptx_module_free(m);
 }
 
 static void loop_reconverges_at_its_exit(void **state) {
     (void)state;
     struct ptx_module *m = prepared(KERNEL("L: add.s32 %r1, %r1, 1;\n@%p1 bra L;\nadd.s32 %r2, %r2, 1;\nret;"));
     assert_int_equal(reconv(m, 1), 2);
-    ptx_module_free(m);
+    ww_ptx_module_free(m);
 }
 
 static void nested_branches_reconverge_inside_out(void **state) {
@@ -51,14 +51,14 @@ static void nested_branches_reconverge_inside_out(void **state) {
                         "A: add.s32 %r2, %r2, 1;\nret;"));
     assert_int_equal(reconv(m, 0), 4);
     assert_int_equal(reconv(m, 1), 3);
-    ptx_module_free(m);
+    ww_ptx_module_free(m);
 }
 
 static void paths_to_different_exits_meet_at_the_end(void **state) {
     (void)state;
     struct ptx_module *m = prepared(KERNEL("@%p1 bra A;\nexit;\nA: ret;"));
     assert_int_equal(reconv(m, 0), -1);
-    ptx_module_free(m);
+    ww_ptx_module_free(m);
 }
 
 static void early_exit_leaves_the_reconvergence_at_the_exit(void **state) {
@@ -66,14 +66,14 @@ static void early_exit_leaves_the_reconvergence_at_the_exit(void **state) {
     struct ptx_module *m =
         prepared(KERNEL("@%p1 bra A;\n@%p2 exit;\nadd.s32 %r1, %r1, 1;\nA: add.s32 %r2, %r2, 1;\nret;"));
     assert_int_equal(reconv(m, 0), -1);
-    ptx_module_free(m);
+    ww_ptx_module_free(m);
 }
 
 static void endless_loop_has_no_reconvergence(void **state) {
     (void)state;
     struct ptx_module *m = prepared(KERNEL("@%p1 bra A;\nA: @%p2 bra A;\nbra A;"));
     assert_int_equal(reconv(m, 0), -1);
-    ptx_module_free(m);
+    ww_ptx_module_free(m);
 }
 
 static void indexed_branch_reconverges_behind_all_targets(void **state) {
@@ -82,7 +82,7 @@ static void indexed_branch_reconverges_behind_all_targets(void **state) {
         prepared(KERNEL("T: .branchtargets A, B, C;\nbrx.idx %r1, T;\nA: add.s32 %r1, %r1, 1;\nbra E;\n"
                         "B: add.s32 %r1, %r1, 2;\nbra E;\nC: add.s32 %r1, %r1, 3;\nE: ret;"));
     assert_int_equal(reconv(m, 0), 6);
-    ptx_module_free(m);
+    ww_ptx_module_free(m);
 }
 
 static void blocks_begin_at_labels_and_behind_branches(void **state) {
@@ -91,7 +91,7 @@ static void blocks_begin_at_labels_and_behind_branches(void **state) {
                                            "add.s32 %r1, %r1, 1;\nL: ret;"));
     static const uint32_t want[] = {0, 0, 1, 1, 2};
     for (int k = 0; k < 5; k++) assert_int_equal(m->func[0]->inst[k].block, want[k]);
-    ptx_module_free(m);
+    ww_ptx_module_free(m);
 }
 
 int main(void) {

@@ -21,11 +21,12 @@ struct lowered {
 static struct lowered lower_with(const char *text, uint32_t arch, uint32_t registers) {
     struct ww_error e = {0};
     struct lowered l = {0};
-    if (ptx_module_parse(text, strlen(text), "t.ptx", &l.m, &e) != WW_OK) fail_msg("%s: %s", e.where, e.text);
-    assert_int_equal(ptx_module_prepare(l.m, &e), WW_OK);
-    l.f = ptx_module_func(l.m, "k");
+    if (ww_ptx_module_parse(text, strlen(text), "t.ptx", &l.m, &e) != WW_OK)
+        fail_msg("%s: %s", e.where, e.text);
+    assert_int_equal(ww_ptx_module_prepare(l.m, &e), WW_OK);
+    l.f = ww_ptx_module_func(l.m, "k");
     struct ptx_lower_options o = {.arch = arch, .max_registers = registers};
-    assert_int_equal(ptx_lower(l.m, l.f, &o, &e), WW_OK);
+    assert_int_equal(ww_ptx_lower(l.m, l.f, &o, &e), WW_OK);
     return l;
 }
 
@@ -52,7 +53,7 @@ static void expect_counts(const char *text, uint32_t arch, const char *prefix, u
     struct lowered l = lower(text, arch);
     unsigned got = count(&l, prefix);
     if (got != want) fail_msg("sm_%u: %u x %s, expected %u", arch, got, prefix, want);
-    ptx_module_free(l.m);
+    ww_ptx_module_free(l.m);
 }
 
 #define STORE_R1 "ld.param.u64 %rd90, [p];\nst.global.u32 [%rd90], %r1;\n"
@@ -64,7 +65,7 @@ static void parameters_and_addresses_cost_nothing(void **state) {
     assert_int_equal(count(&l, "LDC"), 0);
     assert_int_equal(count(&l, "IADD3"), 1);
     assert_int_equal(l.f->inst[0].lower_count, 2); /* the prologue stands here; the load itself is folded */
-    ptx_module_free(l.m);
+    ww_ptx_module_free(l.m);
 }
 
 static void dead_code_is_dropped(void **state) {
@@ -150,7 +151,7 @@ static void short_if_is_predicated(void **state) {
     bool guarded = false;
     for (unsigned k = 0; k < m->inst.src_count; k++) guarded |= m->inst.src[k].reg >= WW_REG_PRED;
     assert_true(guarded);
-    ptx_module_free(l.m);
+    ww_ptx_module_free(l.m);
 }
 
 #define LONG_BODY                                                                                              \
@@ -188,7 +189,7 @@ static void region_of_a_loop_opens_before_it(void **state) {
     assert_true(bra->inst.flags & WW_INST_BACK_EDGE);
     assert_true(bra->inst.flags & WW_INST_BRANCH_COND);
     assert_true(find(&l, "BSYNC")->inst.pc > bra->inst.pc);
-    ptx_module_free(l.m);
+    ww_ptx_module_free(l.m);
 }
 
 static void access_flags_follow_the_cache_operators(void **state) {
@@ -210,7 +211,7 @@ static void access_flags_follow_the_cache_operators(void **state) {
     for (size_t k = 0; k < sizeof row / sizeof *row; k++) {
         struct lowered l = lower(row[k].text, 70);
         assert_int_equal(find(&l, "LDG")->inst.flags, WW_INST_ACCESS | row[k].flag);
-        ptx_module_free(l.m);
+        ww_ptx_module_free(l.m);
     }
 }
 
@@ -224,7 +225,7 @@ static void vector_loads_fill_aligned_quads(void **state) {
     assert_int_equal(m->dst[0].n, 4);
     assert_int_equal(m->dst[0].reg % 4, 0);
     assert_int_equal(find(&l, "STG")->inst.width, 16);
-    ptx_module_free(l.m);
+    ww_ptx_module_free(l.m);
 }
 
 static void wide_values_are_in_even_pairs(void **state) {
@@ -236,7 +237,7 @@ static void wide_values_are_in_even_pairs(void **state) {
     const struct ww_inst *m = &find(&l, "DADD")->inst;
     assert_int_equal(m->dst[0].n, 2);
     assert_int_equal(m->dst[0].reg % 2, 0);
-    ptx_module_free(l.m);
+    ww_ptx_module_free(l.m);
 }
 
 /* `count` values that are live at once. */
@@ -258,7 +259,7 @@ static void registers_follow_the_pressure(void **state) {
     struct lowered l = lower(text, 70);
     assert_in_range(l.f->machine_registers, 42, 46); /* 40 values, the address pair, R1, two of the driver's */
     assert_int_equal(l.f->spill_bytes, 0);
-    ptx_module_free(l.m);
+    ww_ptx_module_free(l.m);
     free(text);
 }
 
@@ -274,7 +275,7 @@ static void too_few_registers_spill(void **state) {
     assert_true(m->inst.flags & WW_INST_ACCESS);
     assert_int_equal(m->access_part, PTX_ACCESS_NONE);
     assert_true(m->access_offset < l.f->spill_bytes);
-    ptx_module_free(l.m);
+    ww_ptx_module_free(l.m);
     free(text);
 }
 
@@ -291,7 +292,7 @@ static void straight_line_reads_only_what_was_written(void **state) {
         for (unsigned d = 0; d < m->dst_count; d++)
             for (unsigned r = 0; r < m->dst[d].n; r++) written[m->dst[d].reg + r] = true;
     }
-    ptx_module_free(l.m);
+    ww_ptx_module_free(l.m);
     free(text);
 }
 
@@ -302,7 +303,7 @@ static void pcs_count_up_in_steps_of_the_architecture(void **state) {
         struct lowered l = lower(KERNEL(TID "mov.u32 %r1, %r9;\n" STORE_R1), arch[a]);
         for (uint32_t k = 0; k < l.f->machine_count; k++)
             assert_int_equal(l.f->machine[k].inst.pc, k * step[a]);
-        ptx_module_free(l.m);
+        ww_ptx_module_free(l.m);
     }
 }
 
@@ -315,20 +316,20 @@ static void callees_are_lowered_behind_the_kernel(void **state) {
                    "st.param.b32 [x], 5; call (y), f, (x); ld.param.b32 %r1, [y]; ld.param.u64 %rd1, [p];\n"
                    "st.global.u32 [%rd1], %r1; ret; }\n",
               70);
-    const struct ptx_func *f = ptx_module_func(l.m, "f");
+    const struct ptx_func *f = ww_ptx_module_func(l.m, "f");
     assert_true(f->machine_count > 0);
     assert_true(f->machine[0].inst.pc > l.f->machine[l.f->machine_count - 1].inst.pc);
     assert_int_equal(count(&l, "CALL"), 1);
-    ptx_module_free(l.m);
+    ww_ptx_module_free(l.m);
 }
 
 static void lowering_again_gives_the_other_architecture(void **state) {
     (void)state;
     struct lowered l = lower(KERNEL(TID "mul.lo.s32 %r1, %r9, %r9;\n" STORE_R1), 70);
     struct ptx_lower_options o = {.arch = 52};
-    assert_int_equal(ptx_lower(l.m, l.f, &o, NULL), WW_OK);
+    assert_int_equal(ww_ptx_lower(l.m, l.f, &o, NULL), WW_OK);
     assert_int_equal(count(&l, "XMAD"), 3);
-    ptx_module_free(l.m);
+    ww_ptx_module_free(l.m);
 }
 
 static void barrier_number_is_part_of_the_instruction(void **state) {
@@ -338,10 +339,10 @@ static void barrier_number_is_part_of_the_instruction(void **state) {
     assert_int_equal(m->barrier, 3);
     assert_int_equal(m->barrier_threads, 64);
     assert_int_equal(m->flags & WW_INST_ACCESS, 0);
-    ptx_module_free(l.m);
+    ww_ptx_module_free(l.m);
     l = lower(KERNEL(TID "bar.arrive %r9, 64;"), 70);
     assert_int_equal(find(&l, "BAR.ARV")->inst.flags, WW_INST_ACCESS | WW_INST_BAR_ARRIVE);
-    ptx_module_free(l.m);
+    ww_ptx_module_free(l.m);
 }
 
 int main(void) {

@@ -73,15 +73,15 @@ static void carries_and_clocks_are_not_pure(void **state) {
     (void)state;
     struct ptx_operand opnd[2] = {{.kind = PTX_O_REG}, {.kind = PTX_O_SREG, .sreg = PTX_SR_TID}};
     struct ptx_inst i = {.op = PTX_ADD, .opnd = opnd, .dst_count = 1, .opnd_count = 2};
-    assert_true(ptx_is_pure(&i));
+    assert_true(ww_ptx_is_pure(&i));
     i.mods = PTX_M_CC;
-    assert_false(ptx_is_pure(&i));
+    assert_false(ww_ptx_is_pure(&i));
     i = (struct ptx_inst){.op = PTX_MOV, .opnd = opnd, .dst_count = 1, .opnd_count = 2};
-    assert_true(ptx_is_pure(&i));
+    assert_true(ww_ptx_is_pure(&i));
     opnd[1].sreg = PTX_SR_CLOCK64;
-    assert_false(ptx_is_pure(&i));
+    assert_false(ww_ptx_is_pure(&i));
     i.op = PTX_ATOM;
-    assert_false(ptx_is_pure(&i));
+    assert_false(ww_ptx_is_pure(&i));
 }
 
 int main(void) {

@@ -11,7 +11,7 @@
 
 static enum ww_code parse(const char *text, struct ptx_module **m, struct ww_error *e) {
     memset(e, 0, sizeof *e);
-    return ptx_module_parse(text, strlen(text), "t.ptx", m, e);
+    return ww_ptx_module_parse(text, strlen(text), "t.ptx", m, e);
 }
 
 static struct ptx_module *good(const char *text) {
@@ -67,10 +67,10 @@ static void instruction_survives_printing(void **state) {
         struct ww_buf out = {0};
         snprintf(body, sizeof body, "%s%s\nret;\n}\n", KERNEL_HEAD, text[k]);
         struct ptx_module *m = good(body);
-        ptx_print_inst(m->func[0], &m->func[0]->inst[0], &out);
+        ww_ptx_print_inst(m->func[0], &m->func[0]->inst[0], &out);
         assert_string_equal(out.p, text[k]);
         ww_buf_free(&out);
-        ptx_module_free(m);
+        ww_ptx_module_free(m);
     }
 }
 
@@ -85,7 +85,7 @@ static void float_literals_keep_their_bits(void **state) {
     assert_int_equal(i[2].opnd[1].imm, 0x3ff8000000000000);
     assert_int_equal(i[3].opnd[1].imm, 0x3fc00000);
     assert_int_equal((uint32_t)i[4].opnd[1].imm, 0xffc00001);
-    ptx_module_free(m);
+    ww_ptx_module_free(m);
 }
 
 static void constant_expressions_are_computed(void **state) {
@@ -94,14 +94,14 @@ static void constant_expressions_are_computed(void **state) {
                                        "mov.u32 %r4, 0b101;\nmov.u32 %r5, 0xFFFFFFFF;\nmov.u32 %r6, -8/2;"));
     static const int64_t want[] = {10, 19, 15, 5, -1, -4};
     for (int k = 0; k < 6; k++) assert_int_equal(m->func[0]->inst[k].opnd[1].imm, want[k]);
-    ptx_module_free(m);
+    ww_ptx_module_free(m);
 }
 
 static void a_matched_constant_keeps_its_64_bits_where_a_predicate_is_wanted_too(void **state) {
     (void)state;
     struct ptx_module *m = good(KERNEL("match.all.sync.b64 %r1|%p1, 0x1122334455667788, -1;"));
     assert_int_equal(m->func[0]->inst[0].opnd[2].imm, 0x1122334455667788);
-    ptx_module_free(m);
+    ww_ptx_module_free(m);
 }
 
 static void vector_registers_have_components(void **state) {
@@ -110,7 +110,7 @@ static void vector_registers_have_components(void **state) {
     const struct ptx_inst *i = m->func[0]->inst;
     assert_int_equal(i[0].opnd[0].vec_count, 4);
     assert_int_equal(i[1].opnd[1].reg, i[0].opnd[0].vec[2].reg);
-    ptx_module_free(m);
+    ww_ptx_module_free(m);
 }
 
 static void inner_scope_hides_names(void **state) {
@@ -122,7 +122,7 @@ static void inner_scope_hides_names(void **state) {
     assert_int_equal(i[0].opnd[0].reg, i[4].opnd[0].reg);
     assert_int_equal(i[2].opnd[0].imm, 3);
     assert_int_equal(i[3].opnd[0].imm, 4);
-    ptx_module_free(m);
+    ww_ptx_module_free(m);
 }
 
 static void parameters_lie_at_their_alignment(void **state) {
@@ -134,7 +134,7 @@ static void parameters_lie_at_their_alignment(void **state) {
     static const uint64_t want[] = {0, 8, 16, 36};
     for (int k = 0; k < 4; k++) assert_int_equal(f->param[k]->offset, want[k]);
     assert_int_equal(f->param_bytes, 40);
-    ptx_module_free(m);
+    ww_ptx_module_free(m);
 }
 
 static void initialisers_fill_bytes_and_addresses(void **state) {
@@ -151,7 +151,7 @@ static void initialisers_fill_bytes_and_addresses(void **state) {
     assert_int_equal(m->symbol[2]->size, 3);
     assert_memory_equal(m->symbol[2]->init, "hi", 3);
     assert_int_equal(m->symbol[3]->init[3], 0x3f);
-    ptx_module_free(m);
+    ww_ptx_module_free(m);
 }
 
 static void shared_variables_of_different_kernels_overlap(void **state) {
@@ -165,7 +165,7 @@ static void shared_variables_of_different_kernels_overlap(void **state) {
     assert_int_equal(m->symbol[2]->offset, 100);
     assert_int_equal(m->func[0]->shared_bytes, 108);
     assert_int_equal(m->func[1]->shared_bytes, 40);
-    ptx_module_free(m);
+    ww_ptx_module_free(m);
 }
 
 static void shared_variables_of_callees_count(void **state) {
@@ -173,7 +173,7 @@ static void shared_variables_of_callees_count(void **state) {
     struct ptx_module *m = good(HEAD ".func f() { .shared .b8 s[64]; .reg .b32 %r; mov.u32 %r, s; ret; }\n"
                                      ".entry k() { call f; ret; }\n");
     assert_int_equal(m->func[1]->shared_bytes, 64);
-    ptx_module_free(m);
+    ww_ptx_module_free(m);
 }
 
 static void calls_have_results_and_arguments(void **state) {
@@ -189,7 +189,7 @@ static void calls_have_results_and_arguments(void **state) {
     assert_ptr_equal(i->callee->func, m->func[0]);
     assert_int_equal(i->opnd[2].sym->offset, 8);
     assert_false(m->func[0]->is_extern);
-    ptx_module_free(m);
+    ww_ptx_module_free(m);
 }
 
 static void special_registers_move_before_arithmetic(void **state) {
@@ -198,7 +198,7 @@ static void special_registers_move_before_arithmetic(void **state) {
     assert_int_equal(m->func[0]->inst[0].op, PTX_MOV);
     assert_int_equal(m->func[0]->inst[1].op, PTX_ADD);
     assert_int_equal(m->func[0]->inst[1].opnd[1].kind, PTX_O_REG);
-    ptx_module_free(m);
+    ww_ptx_module_free(m);
 }
 
 static void source_lines_follow_loc(void **state) {
@@ -210,14 +210,14 @@ static void source_lines_follow_loc(void **state) {
     assert_int_equal(m->func[0]->inst[0].line, 42);
     assert_int_equal(m->func[0]->inst[1].line, 43);
     assert_string_equal(m->file[m->func[0]->inst[1].file], "a.cu");
-    ptx_module_free(m);
+    ww_ptx_module_free(m);
 }
 
 static void huge_register_ranges_cost_nothing(void **state) {
     (void)state;
     struct ptx_module *m = good(KERNEL(".reg .b32 %x<4000000000>;\nmov.u32 %x3999999999, 1;"));
     assert_true(m->func[0]->reg_count < 5);
-    ptx_module_free(m);
+    ww_ptx_module_free(m);
 }
 
 static void errors_name_line_and_column(void **state) {
@@ -280,13 +280,13 @@ static void truncation_anywhere_is_an_error_or_whole(void **state) {
         char *copy = malloc(k + 1); /* exact, so that a sanitizer sees a read behind the end */
         assert_non_null(copy);
         memcpy(copy, text, k);
-        enum ww_code code = ptx_module_parse(copy, k, "t.ptx", &m, &e);
+        enum ww_code code = ww_ptx_module_parse(copy, k, "t.ptx", &m, &e);
         free(copy);
         if (code == WW_OK)
             assert_true(m->func_count == 0); /* cut before the kernel */
         else
             assert_true(e.text[0] != 0);
-        ptx_module_free(m);
+        ww_ptx_module_free(m);
     }
 }
 

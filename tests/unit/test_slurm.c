@@ -19,7 +19,7 @@ static void a_shell_reads_quoted_words_back(void **state) {
     for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
         struct ww_buf b = {0};
         ww_buf_puts(&b, "printf '%s' ");
-        slurm_quote(&b, words[i]);
+        ww_slurm_quote(&b, words[i]);
         const char *const argv[] = {"sh", "-c", b.p, NULL};
         struct ww_spawned r;
         assert_int_equal(ww_spawn(argv, &ww_spawn_usual, &r, &error), WW_OK);
@@ -92,23 +92,23 @@ static void what_a_program_leaves_running_is_not_waited_for(void **state) {
 static void numbers_have_digits_alone_and_fit(void **state) {
     uint64_t n = 0;
     (void)state;
-    assert_true(slurm_number("4711;cluster\n", &n));
+    assert_true(ww_slurm_number("4711;cluster\n", &n));
     assert_int_equal(n, 4711);
-    assert_false(slurm_number("-5\n", &n));
-    assert_false(slurm_number("99999999999999999999999999\n", &n));
-    assert_false(slurm_number("", &n));
-    assert_false(slurm_number(NULL, &n));
+    assert_false(ww_slurm_number("-5\n", &n));
+    assert_false(ww_slurm_number("99999999999999999999999999\n", &n));
+    assert_false(ww_slurm_number("", &n));
+    assert_false(ww_slurm_number(NULL, &n));
 }
 
 static void a_key_of_the_configuration_is_found_at_the_start_of_its_line(void **state) {
     const char *text =
         "Configuration data\nXMaxArraySize = 7\nMaxArraySize            = 1001\nMaxArraySizes = 3\n";
     (void)state;
-    const char *value = slurm_config(text, "MaxArraySize");
+    const char *value = ww_slurm_config(text, "MaxArraySize");
     assert_non_null(value);
     assert_int_equal(strtol(value, NULL, 10), 1001);
-    assert_null(slurm_config(text, "MaxJobCount"));
-    assert_null(slurm_config("", "MaxJobCount"));
+    assert_null(ww_slurm_config(text, "MaxJobCount"));
+    assert_null(ww_slurm_config("", "MaxJobCount"));
 }
 
 /* Four shards; list 1 has the shards 1 to 4, list 2 has 3 and 1. */
@@ -119,7 +119,7 @@ static struct slurm_list lists[] = {{first, 4}, {second, 2}};
 static struct slurm queue(const char *text) {
     struct slurm s = {.shard = shard, .shards = 4, .list = lists, .lists = 2};
     memset(shard, 0, sizeof shard);
-    if (slurm_read_queue(&s, text, &error) != WW_OK) fail_msg("%s: %s", error.where, error.text);
+    if (ww_slurm_read_queue(&s, text, &error) != WW_OK) fail_msg("%s: %s", error.where, error.text);
     return s;
 }
 
@@ -163,7 +163,7 @@ static void a_reason_that_will_not_go_away_is_kept(void **state) {
 static void what_is_no_queue_is_refused(void **state) {
     struct slurm s = {.shard = shard, .shards = 4, .list = lists, .lists = 2};
     (void)state;
-    assert_int_equal(slurm_read_queue(&s, "Welcome to the cluster\n", &error), WW_IO);
+    assert_int_equal(ww_slurm_read_queue(&s, "Welcome to the cluster\n", &error), WW_IO);
 }
 
 static void shards_have_every_point_once(void **state) {
@@ -172,7 +172,7 @@ static void shards_have_every_point_once(void **state) {
         for (uint64_t of = 1; of <= points; of++) {
             size_t next = 0, begin, end;
             for (uint64_t k = 1; k <= of; k++) {
-                sweep_shard_points(k, of, points, &begin, &end);
+                ww_sweep_shard_points(k, of, points, &begin, &end);
                 assert_int_equal(begin, next);
                 assert_in_range(end - begin, points / of, (points + of - 1) / of);
                 next = end;

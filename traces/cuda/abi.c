@@ -52,14 +52,14 @@ _Static_assert(sizeof(struct prop11) == 728 && sizeof(struct prop12) == 1032 && 
 
 static int attribute(int number) {
     int value = 0;
-    rt_attribute(number, &value);
+    ww_rt_attribute(number, &value);
     return value;
 }
 
 /* The fields that are arrays. */
 #define FILL_ARRAYS(p)                                                                                         \
     do {                                                                                                       \
-        snprintf((p)->name, sizeof(p)->name, "%s (warpwatt)", rt.spec->name);                                  \
+        snprintf((p)->name, sizeof(p)->name, "%s (warpwatt)", ww_rt.spec->name);                               \
         memcpy((p)->uuid, "warpwatt device0", 16);                                                             \
         for (int n_ = 0; n_ < 3; n_++) {                                                                       \
             (p)->maxThreadsDim[n_] = attribute(2 + n_);                                                        \
@@ -113,8 +113,8 @@ typedef struct prop11 plain_prop;
 
 RT_EXPORT int cudaGetDeviceProperties(plain_prop *p, int device) {
     RT_ENTER;
-    if (!p) return rt_set(RT_ERROR_INVALID_VALUE);
-    if (device != 0) return rt_set(RT_ERROR_INVALID_DEVICE);
+    if (!p) return ww_rt_set(RT_ERROR_INVALID_VALUE);
+    if (device != 0) return ww_rt_set(RT_ERROR_INVALID_DEVICE);
     FILL_PLAIN(p);
     return 0;
 }
@@ -122,15 +122,15 @@ RT_EXPORT int cudaGetDeviceProperties(plain_prop *p, int device) {
 #if RT_ABI == 12
 RT_EXPORT int cudaGetDeviceProperties_v2(struct prop12 *p, int device) {
     RT_ENTER;
-    if (!p) return rt_set(RT_ERROR_INVALID_VALUE);
-    if (device != 0) return rt_set(RT_ERROR_INVALID_DEVICE);
+    if (!p) return ww_rt_set(RT_ERROR_INVALID_VALUE);
+    if (device != 0) return ww_rt_set(RT_ERROR_INVALID_DEVICE);
     fill12(p);
     return 0;
 }
 #endif
 
 RT_EXPORT int cudaRuntimeGetVersion(int *version) {
-    if (!version) return rt_set(RT_ERROR_INVALID_VALUE);
+    if (!version) return ww_rt_set(RT_ERROR_INVALID_VALUE);
     *version = RT_VERSION;
     return 0;
 }
@@ -141,7 +141,7 @@ RT_ALIAS(cudaDriverGetVersion, cudaRuntimeGetVersion)
 static int known_managed(const void *p) {
     bool bad;
     RT_ENTER;
-    return rt_set(rt_device_bytes(p, 1, &bad) ? 0 : RT_ERROR_INVALID_VALUE);
+    return ww_rt_set(ww_rt_device_bytes(p, 1, &bad) ? 0 : RT_ERROR_INVALID_VALUE);
 }
 
 #if RT_ABI == 13

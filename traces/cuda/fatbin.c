@@ -17,7 +17,7 @@ static uint64_t get(const unsigned char *p, unsigned bytes) {
     return v;
 }
 
-uint64_t fatbin_size(const void *data, uint64_t n) {
+uint64_t ww_fatbin_size(const void *data, uint64_t n) {
     const unsigned char *p = data;
     if (n < HEADER_BYTES) return 0;
     uint64_t rest = get(p + 8, 8), header = get(p + 6, 2);
@@ -37,14 +37,14 @@ static enum ww_code check_start(const unsigned char *p, uint64_t n, const char *
                                 struct ww_error *error) {
     if (n < HEADER_BYTES) return bad(where, n, "a header of 16 bytes", n, error);
     if (get(p, 4) != FATBIN_MAGIC) return bad(where, 0, "the magic number 3126193488", get(p, 4), error);
-    uint64_t size = fatbin_size(p, n);
+    uint64_t size = ww_fatbin_size(p, n);
     if (size == 0) return bad(where, 8, "a size within the data", get(p + 8, 8), error);
     *end = size;
     return WW_OK;
 }
 
-enum ww_code fatbin_next(const void *data, uint64_t n, const char *where, uint64_t *at,
-                         struct fatbin_image *image, bool *more, struct ww_error *error) {
+enum ww_code ww_fatbin_next(const void *data, uint64_t n, const char *where, uint64_t *at,
+                            struct fatbin_image *image, bool *more, struct ww_error *error) {
     const unsigned char *p = data;
     uint64_t end = 0;
     WW_TRY(check_start(p, n, where, &end, error));
@@ -83,8 +83,8 @@ static bool decompress(const struct fatbin_image *image, char *text) {
     return got >= 0 && (uint64_t)got == image->text_bytes;
 }
 
-enum ww_code fatbin_text(const struct fatbin_image *image, const char *where, char **text, size_t *n,
-                         struct ww_error *error) {
+enum ww_code ww_fatbin_text(const struct fatbin_image *image, const char *where, char **text, size_t *n,
+                            struct ww_error *error) {
     bool compressed = (image->flags & FLAG_COMPRESSED) != 0;
     uint64_t bytes = compressed ? image->text_bytes : image->payload_bytes;
     if (compressed && !(image->flags & (FLAG_ZSTD | FLAG_LZ4)))
@@ -113,13 +113,13 @@ static bool better(uint32_t a, uint32_t than, uint32_t arch) {
     return a <= arch ? a > than : a < than;
 }
 
-enum ww_code fatbin_choose(const void *data, uint64_t n, const char *where, uint32_t arch,
-                           struct fatbin_summary *summary, struct ww_error *error) {
+enum ww_code ww_fatbin_choose(const void *data, uint64_t n, const char *where, uint32_t arch,
+                              struct fatbin_summary *summary, struct ww_error *error) {
     struct fatbin_image image;
     uint64_t at = 0;
     memset(summary, 0, sizeof *summary);
     for (bool more = true;;) {
-        WW_TRY(fatbin_next(data, n, where, &at, &image, &more, error));
+        WW_TRY(ww_fatbin_next(data, n, where, &at, &image, &more, error));
         if (!more) return WW_OK;
         if (image.kind == FATBIN_ELF) {
             summary->elf_count++;

@@ -32,15 +32,15 @@ struct fatbin_image {
 
 /* Bytes of the whole fat binary at `data`, of which `n` can be read; 0 if it is none or does not lie in them.
  */
-uint64_t fatbin_size(const void *data, uint64_t n);
+uint64_t ww_fatbin_size(const void *data, uint64_t n);
 /* Reads the image at *at (0: the first) and moves *at behind it; *more is false, and nothing read, at the end.
  * `where` names the binary in errors. Errors: WW_INPUT with the offset. */
-enum ww_code fatbin_next(const void *data, uint64_t n, const char *where, uint64_t *at,
-                         struct fatbin_image *image, bool *more, struct ww_error *error);
+enum ww_code ww_fatbin_next(const void *data, uint64_t n, const char *where, uint64_t *at,
+                            struct fatbin_image *image, bool *more, struct ww_error *error);
 /* The PTX text of an image, terminated by NUL; *n is without it. free() it. Errors: WW_INPUT (damaged),
  * WW_UNSUPPORTED (unknown compression), WW_NOMEM (over FATBIN_TEXT_MAX). */
-enum ww_code fatbin_text(const struct fatbin_image *image, const char *where, char **text, size_t *n,
-                         struct ww_error *error);
+enum ww_code ww_fatbin_text(const struct fatbin_image *image, const char *where, char **text, size_t *n,
+                            struct ww_error *error);
 
 /* What a fat binary holds, and the image to run. */
 struct fatbin_summary {
@@ -48,8 +48,8 @@ struct fatbin_summary {
     bool found;
     struct fatbin_image ptx; /* the PTX of the highest capability up to `arch`, else of the lowest */
 };
-/* Errors: those of fatbin_next. */
-enum ww_code fatbin_choose(const void *data, uint64_t n, const char *where, uint32_t arch,
-                           struct fatbin_summary *summary, struct ww_error *error);
+/* Errors: those of ww_fatbin_next. */
+enum ww_code ww_fatbin_choose(const void *data, uint64_t n, const char *where, uint32_t arch,
+                              struct fatbin_summary *summary, struct ww_error *error);
 
 #endif

@@ -96,73 +96,73 @@ struct rt {
     uint64_t stack_limit, fifo_limit;
 };
 
-extern struct rt rt;
+extern struct rt ww_rt;
 
 /* rt_state.c */
 /* Takes the lock, starts the device unless it is, and returns the sticky error or 0. */
-int rt_enter(void);
+int ww_rt_enter(void);
 /* Takes the lock only. */
-void rt_lock(void);
-void rt_unlock(const int *unused);
+void ww_rt_lock(void);
+void ww_rt_unlock(const int *unused);
 /* The lock, and the C locale: the program may have set one in which numbers have commas. */
 #define RT_LOCK                                                                                                \
-    __attribute__((cleanup(rt_unlock))) const int rt_held_ = (rt_lock(), 0);                                   \
+    __attribute__((cleanup(ww_rt_unlock))) const int rt_held_ = (ww_rt_lock(), 0);                             \
     (void)rt_held_;                                                                                            \
     WW_PLAIN_LOCALE
 /* Begins an entry point that needs the device. */
 #define RT_ENTER                                                                                               \
     RT_LOCK;                                                                                                   \
     do {                                                                                                       \
-        int rt_code_ = rt_enter();                                                                             \
-        if (rt_code_) return rt_set(rt_code_);                                                                 \
+        int rt_code_ = ww_rt_enter();                                                                          \
+        if (rt_code_) return ww_rt_set(rt_code_);                                                              \
     } while (0)
 /* Notes the calling thread's last error and returns it. */
-int rt_set(int code);
-int rt_last_error(bool clear);
+int ww_rt_set(int code);
+int ww_rt_last_error(bool clear);
 /* One line on stderr, "warpwatt: ...". */
-__attribute__((format(printf, 1, 2))) void rt_say(const char *fmt, ...);
+__attribute__((format(printf, 1, 2))) void ww_rt_say(const char *fmt, ...);
 /* True if launches of this process can be recorded. If the program closed the trace's descriptor, this is said
  * once, and the recording is given up. */
-bool rt_recording(void);
+bool ww_rt_recording(void);
 /* Says what failed, and returns `code`. */
-int rt_say_error(const struct ww_error *error, int code);
+int ww_rt_say_error(const struct ww_error *error, int code);
 /* For entry points that do nothing: says so once per name; returns RT_ERROR_NOT_SUPPORTED. */
-int rt_missing(const char *name);
+int ww_rt_missing(const char *name);
 /* The CUDA error of a failed kernel. */
-int rt_kernel_error(const struct ww_error *error);
+int ww_rt_kernel_error(const struct ww_error *error);
 
 /* rt_mapped.c: bytes from p to the end of the readable memory around it; 0 if it cannot be read. */
-uint64_t rt_readable(const void *p);
+uint64_t ww_rt_readable(const void *p);
 
 /* rt_options.c: reads the environment. Errors: WW_USAGE with the variable's name. */
-enum ww_code rt_read_options(struct rt_options *o, struct ww_error *error);
+enum ww_code ww_rt_read_options(struct rt_options *o, struct ww_error *error);
 
 /* rt_register.c */
-struct rt_kernel *rt_find_kernel(const void *host);
+struct rt_kernel *ww_rt_find_kernel(const void *host);
 /* Loads the kernel's module. Returns a RT_ERROR_... code. */
-int rt_use_kernel(struct rt_kernel *k);
-int rt_load(struct rt_binary *b);
+int ww_rt_use_kernel(struct rt_kernel *k);
+int ww_rt_load(struct rt_binary *b);
 /* Device address and size of a symbol given by its shadow variable. */
-int rt_symbol(const void *symbol, uint64_t *address, uint64_t *bytes);
+int ww_rt_symbol(const void *symbol, uint64_t *address, uint64_t *bytes);
 
 /* rt_memory.c */
 /* Host memory behind [p, p + n): of device, pinned or managed memory; NULL if it is none of these. `bad` is set
  * if the range begins in one but leaves it. */
-unsigned char *rt_device_bytes(const void *p, size_t n, bool *bad);
+unsigned char *ww_rt_device_bytes(const void *p, size_t n, bool *bad);
 /* Memory at an address that host and device share, zeroed. NULL if none is left. */
-void *rt_shared_new(size_t bytes, enum rt_kind kind, unsigned flags);
-struct rt_shared *rt_shared_find(const void *p);
+void *ww_rt_shared_new(size_t bytes, enum rt_kind kind, unsigned flags);
+struct rt_shared *ww_rt_shared_find(const void *p);
 
 /* rt_copy.c: one row of a copy; host pointers of both sides, checked. Returns RT_ERROR_.... */
-int rt_copy_rows(void *dst, size_t dst_pitch, const void *src, size_t src_pitch, size_t width, size_t height,
-                 int kind);
+int ww_rt_copy_rows(void *dst, size_t dst_pitch, const void *src, size_t src_pitch, size_t width, size_t height,
+                    int kind);
 /* Advances modelled time by a copy. */
-void rt_copy_time(size_t bytes, bool over_link);
+void ww_rt_copy_time(size_t bytes, bool over_link);
 
 /* rt_device.c */
 /* The device's attribute by its number in cudaDeviceAttr; false if there is none. */
-bool rt_attribute(int number, int *value);
+bool ww_rt_attribute(int number, int *value);
 /* rt_memory.c: bytes of device memory. */
-size_t rt_global_memory(void);
+size_t ww_rt_global_memory(void);
 
 #endif

@@ -7,20 +7,20 @@
 
 static struct rt_array *arrays;
 
-struct rt_array *rt_array_find(const void *handle) {
+struct rt_array *ww_rt_array_find(const void *handle) {
     for (struct rt_array *a = arrays; a; a = a->next)
         if (a == handle) return a;
     return NULL;
 }
 
-size_t rt_element_bytes(const rt_channel *c) {
+size_t ww_rt_element_bytes(const rt_channel *c) {
     int bits = c->x + c->y + c->z + c->w;
     bool good = c->x >= 0 && c->y >= 0 && c->z >= 0 && c->w >= 0 && bits % 8 == 0 && bits <= 128;
     return good ? (size_t)bits / 8 : 0;
 }
 
 static int new_array(struct rt_array **out, const rt_channel *c, rt_extent e, unsigned flags) {
-    size_t element = c ? rt_element_bytes(c) : 0, row, bytes, rows = (e.height ? e.height : 1);
+    size_t element = c ? ww_rt_element_bytes(c) : 0, row, bytes, rows = (e.height ? e.height : 1);
     if (!out || element == 0) return out ? RT_ERROR_INVALID_CHANNEL_DESCRIPTOR : RT_ERROR_INVALID_VALUE;
     if (e.width == 0) return RT_ERROR_INVALID_VALUE;
     if (__builtin_mul_overflow(e.width, element, &row) || __builtin_mul_overflow(row, rows, &bytes) ||
@@ -28,7 +28,7 @@ static int new_array(struct rt_array **out, const rt_channel *c, rt_extent e, un
         return RT_ERROR_MEMORY_ALLOCATION;
     struct rt_array *a = calloc(1, sizeof *a);
     if (!a) return RT_ERROR_MEMORY_ALLOCATION;
-    if (ww_device_alloc(rt.device, bytes, &a->address, NULL) != WW_OK) {
+    if (ww_device_alloc(ww_rt.device, bytes, &a->address, NULL) != WW_OK) {
         free(a);
         return RT_ERROR_MEMORY_ALLOCATION;
     }
@@ -47,12 +47,12 @@ static int new_array(struct rt_array **out, const rt_channel *c, rt_extent e, un
 RT_EXPORT int cudaMallocArray(struct rt_array **out, const rt_channel *c, size_t width, size_t height,
                               unsigned flags) {
     RT_ENTER;
-    return rt_set(new_array(out, c, (rt_extent){width, height, 0}, flags));
+    return ww_rt_set(new_array(out, c, (rt_extent){width, height, 0}, flags));
 }
 
 RT_EXPORT int cudaMalloc3DArray(struct rt_array **out, const rt_channel *c, rt_extent extent, unsigned flags) {
     RT_ENTER;
-    return rt_set(new_array(out, c, extent, flags));
+    return ww_rt_set(new_array(out, c, extent, flags));
 }
 
 RT_EXPORT int cudaFreeArray(struct rt_array *array) {
@@ -61,17 +61,17 @@ RT_EXPORT int cudaFreeArray(struct rt_array *array) {
     for (struct rt_array **at = &arrays; *at; at = &(*at)->next) {
         if (*at != array) continue;
         *at = array->next;
-        ww_device_free(rt.device, array->address, NULL);
+        ww_device_free(ww_rt.device, array->address, NULL);
         free(array);
         return 0;
     }
-    return rt_set(RT_ERROR_INVALID_RESOURCE_HANDLE);
+    return ww_rt_set(RT_ERROR_INVALID_RESOURCE_HANDLE);
 }
 
 RT_EXPORT int cudaArrayGetInfo(rt_channel *c, rt_extent *extent, unsigned *flags, const void *array) {
     RT_ENTER;
-    const struct rt_array *a = rt_array_find(array);
-    if (!a) return rt_set(RT_ERROR_INVALID_RESOURCE_HANDLE);
+    const struct rt_array *a = ww_rt_array_find(array);
+    if (!a) return ww_rt_set(RT_ERROR_INVALID_RESOURCE_HANDLE);
     if (c) *c = a->channel;
     if (extent) *extent = a->extent;
     if (flags) *flags = a->flags;
@@ -91,7 +91,7 @@ RT_EXPORT rt_channel cudaCreateChannelDesc(int x, int y, int z, int w, int kind)
 /* The place of (x bytes, y) in the array if width x height bytes fit there. */
 static int place(const void *array, size_t x, size_t y, size_t width, size_t height, unsigned char **p,
                  size_t *pitch) {
-    const struct rt_array *a = rt_array_find(array);
+    const struct rt_array *a = ww_rt_array_find(array);
     if (!a) return RT_ERROR_INVALID_RESOURCE_HANDLE;
     if (x > a->row || width > a->row - x || y > a->rows || height > a->rows - y) return RT_ERROR_INVALID_VALUE;
     *p = (unsigned char *)(uintptr_t)(a->address + y * a->row + x);
@@ -110,7 +110,7 @@ RT_EXPORT int cudaMemcpy2DToArray(void *array, size_t x, size_t y, const void *s
     size_t row;
     RT_ENTER;
     int code = place(array, x, y, width, height, &p, &row);
-    return rt_set(code ? code : rt_copy_rows(p, row, src, pitch, width, height, to_array(kind)));
+    return ww_rt_set(code ? code : ww_rt_copy_rows(p, row, src, pitch, width, height, to_array(kind)));
 }
 RT_ALIAS(cudaMemcpy2DToArray_ptds, cudaMemcpy2DToArray)
 
@@ -128,7 +128,7 @@ RT_EXPORT int cudaMemcpy2DFromArray(void *dst, size_t pitch, const void *array, 
     RT_ENTER;
     int code = place(array, x, y, width, height, &p, &row);
     int way = kind == RT_DEVICE_TO_HOST || kind == RT_DEVICE_TO_DEVICE ? kind : RT_COPY_DEFAULT;
-    return rt_set(code ? code : rt_copy_rows(dst, pitch, p, row, width, height, way));
+    return ww_rt_set(code ? code : ww_rt_copy_rows(dst, pitch, p, row, width, height, way));
 }
 RT_ALIAS(cudaMemcpy2DFromArray_ptds, cudaMemcpy2DFromArray)
 
@@ -147,13 +147,13 @@ RT_EXPORT int cudaMemcpy2DArrayToArray(void *to, size_t tx, size_t ty, const voi
     RT_ENTER;
     int code = place(to, tx, ty, width, height, &p, &to_row);
     if (!code) code = place(from, fx, fy, width, height, &q, &from_row);
-    return rt_set(code ? code : rt_copy_rows(p, to_row, q, from_row, width, height, RT_DEVICE_TO_DEVICE));
+    return ww_rt_set(code ? code : ww_rt_copy_rows(p, to_row, q, from_row, width, height, RT_DEVICE_TO_DEVICE));
 }
 RT_ALIAS(cudaMemcpy2DArrayToArray_ptds, cudaMemcpy2DArrayToArray)
 
 /* The older copies of n bytes that run on over rows: rows have no gaps here, so they are one range. */
 static int place_run(const void *array, size_t x, size_t y, size_t n, unsigned char **p) {
-    const struct rt_array *a = rt_array_find(array);
+    const struct rt_array *a = ww_rt_array_find(array);
     if (!a) return RT_ERROR_INVALID_RESOURCE_HANDLE;
     size_t all = a->row * a->rows;
     if (x > a->row || y >= a->rows || n > all - (y * a->row + x)) return RT_ERROR_INVALID_VALUE;
@@ -165,7 +165,7 @@ RT_EXPORT int cudaMemcpyToArray(void *array, size_t x, size_t y, const void *src
     unsigned char *p;
     RT_ENTER;
     int code = place_run(array, x, y, n, &p);
-    return rt_set(code ? code : rt_copy_rows(p, n, src, n, n, 1, to_array(kind)));
+    return ww_rt_set(code ? code : ww_rt_copy_rows(p, n, src, n, n, 1, to_array(kind)));
 }
 RT_ALIAS(cudaMemcpyToArray_ptds, cudaMemcpyToArray)
 
@@ -174,7 +174,7 @@ RT_EXPORT int cudaMemcpyFromArray(void *dst, const void *array, size_t x, size_t
     RT_ENTER;
     int code = place_run(array, x, y, n, &p);
     int way = kind == RT_DEVICE_TO_HOST || kind == RT_DEVICE_TO_DEVICE ? kind : RT_COPY_DEFAULT;
-    return rt_set(code ? code : rt_copy_rows(dst, n, p, n, n, 1, way));
+    return ww_rt_set(code ? code : ww_rt_copy_rows(dst, n, p, n, n, 1, way));
 }
 RT_ALIAS(cudaMemcpyFromArray_ptds, cudaMemcpyFromArray)
 
@@ -187,7 +187,7 @@ struct side3d {
 
 static int side3d(const void *array, const rt_pitched *linear, rt_pos at, size_t width, rt_extent e,
                   struct side3d *s) {
-    const struct rt_array *a = rt_array_find(array);
+    const struct rt_array *a = ww_rt_array_find(array);
     if (array && !a) return RT_ERROR_INVALID_RESOURCE_HANDLE;
     if (!a) {
         s->pitch = linear->pitch;
@@ -206,20 +206,20 @@ static int side3d(const void *array, const rt_pitched *linear, rt_pos at, size_t
 
 static int copy3d(const rt_copy3d *c) {
     struct side3d to, from;
-    const struct rt_array *a = rt_array_find(c->src_array), *b = rt_array_find(c->dst_array);
+    const struct rt_array *a = ww_rt_array_find(c->src_array), *b = ww_rt_array_find(c->dst_array);
     size_t width = c->extent.width * (a ? a->element : b ? b->element : 1);
     int kind = a || b ? RT_COPY_DEFAULT : c->kind;
     int code = side3d(c->dst_array, &c->dst, c->dst_pos, width, c->extent, &to);
     if (!code) code = side3d(c->src_array, &c->src, c->src_pos, width, c->extent, &from);
     for (size_t z = 0; z < c->extent.depth && !code; z++)
-        code = rt_copy_rows(to.p + z * to.slice, to.pitch, from.p + z * from.slice, from.pitch, width,
-                            c->extent.height, kind);
+        code = ww_rt_copy_rows(to.p + z * to.slice, to.pitch, from.p + z * from.slice, from.pitch, width,
+                               c->extent.height, kind);
     return code;
 }
 
 RT_EXPORT int cudaMemcpy3D(const rt_copy3d *c) {
     RT_ENTER;
-    return rt_set(c ? copy3d(c) : RT_ERROR_INVALID_VALUE);
+    return ww_rt_set(c ? copy3d(c) : RT_ERROR_INVALID_VALUE);
 }
 RT_ALIAS(cudaMemcpy3D_ptds, cudaMemcpy3D)
 

@@ -15,8 +15,8 @@ struct rt_array {
 };
 
 /* NULL if it is no array. */
-struct rt_array *rt_array_find(const void *handle);
+struct rt_array *ww_rt_array_find(const void *handle);
 /* Bytes of an element; 0 if the description makes no sense. */
-size_t rt_element_bytes(const rt_channel *c);
+size_t ww_rt_element_bytes(const rt_channel *c);
 
 #endif

@@ -5,20 +5,20 @@
 #define LINK_BYTES_PER_US 12000.0 /* host link, PCIe 3.0 x16 as measured by common bandwidth tests */
 #define LINK_LATENCY_US 8.0
 
-void rt_copy_time(size_t bytes, bool over_link) {
-    const struct ww_gpu_spec *s = rt.spec;
+void ww_rt_copy_time(size_t bytes, bool over_link) {
+    const struct ww_gpu_spec *s = ww_rt.spec;
     double dram =
         s->dram_channels * (s->dram_bus_bits / 8.0) * s->dram_data_rate * s->clock_dram_mhz; /* bytes/us */
-    rt.now_us += LINK_LATENCY_US + (double)bytes / (over_link ? LINK_BYTES_PER_US : dram / 2);
+    ww_rt.now_us += LINK_LATENCY_US + (double)bytes / (over_link ? LINK_BYTES_PER_US : dram / 2);
 }
 
 /* One side of a copy: `on_device` says what the kind claims. */
 static int side(const void *p, size_t bytes, bool on_device, bool either, unsigned char **host, bool *device) {
     bool bad;
-    *host = rt_device_bytes(p, bytes, &bad);
+    *host = ww_rt_device_bytes(p, bytes, &bad);
     *device = *host != NULL;
     if (bad) return RT_ERROR_INVALID_VALUE;
-    if (*host) return on_device || either || rt_shared_find(p) ? 0 : RT_ERROR_INVALID_VALUE;
+    if (*host) return on_device || either || ww_rt_shared_find(p) ? 0 : RT_ERROR_INVALID_VALUE;
     if (on_device && !either) return RT_ERROR_INVALID_VALUE;
     *host = (unsigned char *)(uintptr_t)p;
     return p ? 0 : RT_ERROR_INVALID_VALUE;
@@ -32,8 +32,8 @@ static size_t span(size_t pitch, size_t width, size_t height) {
     return all;
 }
 
-int rt_copy_rows(void *dst, size_t dst_pitch, const void *src, size_t src_pitch, size_t width, size_t height,
-                 int kind) {
+int ww_rt_copy_rows(void *dst, size_t dst_pitch, const void *src, size_t src_pitch, size_t width, size_t height,
+                    int kind) {
     unsigned char *to, *from;
     bool to_device, from_device, either = kind == RT_COPY_DEFAULT;
     if (kind < RT_HOST_TO_HOST || kind > RT_COPY_DEFAULT) return RT_ERROR_INVALID_MEMCPY_DIRECTION;
@@ -49,13 +49,13 @@ int rt_copy_rows(void *dst, size_t dst_pitch, const void *src, size_t src_pitch,
         height = 1;
     }
     for (size_t y = 0; y < height; y++) memmove(to + y * dst_pitch, from + y * src_pitch, width);
-    rt_copy_time(width * height, to_device != from_device);
+    ww_rt_copy_time(width * height, to_device != from_device);
     return 0;
 }
 
 RT_EXPORT int cudaMemcpy(void *dst, const void *src, size_t n, int kind) {
     RT_ENTER;
-    return rt_set(rt_copy_rows(dst, n, src, n, n, 1, kind));
+    return ww_rt_set(ww_rt_copy_rows(dst, n, src, n, n, 1, kind));
 }
 RT_ALIAS(cudaMemcpy_ptds, cudaMemcpy)
 
@@ -66,7 +66,7 @@ RT_EXPORT int cudaMemcpyAsync(void *dst, const void *src, size_t n, int kind, vo
 RT_ALIAS(cudaMemcpyAsync_ptsz, cudaMemcpyAsync)
 
 RT_EXPORT int cudaMemcpyPeer(void *dst, int dst_device, const void *src, int src_device, size_t n) {
-    if (dst_device || src_device) return rt_set(RT_ERROR_INVALID_DEVICE);
+    if (dst_device || src_device) return ww_rt_set(RT_ERROR_INVALID_DEVICE);
     return cudaMemcpy(dst, src, n, RT_DEVICE_TO_DEVICE);
 }
 
@@ -79,8 +79,8 @@ RT_EXPORT int cudaMemcpyPeerAsync(void *dst, int dst_device, const void *src, in
 RT_EXPORT int cudaMemcpy2D(void *dst, size_t dst_pitch, const void *src, size_t src_pitch, size_t width,
                            size_t height, int kind) {
     RT_ENTER;
-    if (width > dst_pitch || width > src_pitch) return rt_set(RT_ERROR_INVALID_PITCH_VALUE);
-    return rt_set(rt_copy_rows(dst, dst_pitch, src, src_pitch, width, height, kind));
+    if (width > dst_pitch || width > src_pitch) return ww_rt_set(RT_ERROR_INVALID_PITCH_VALUE);
+    return ww_rt_set(ww_rt_copy_rows(dst, dst_pitch, src, src_pitch, width, height, kind));
 }
 RT_ALIAS(cudaMemcpy2D_ptds, cudaMemcpy2D)
 
@@ -95,7 +95,7 @@ RT_ALIAS(cudaMemcpy2DAsync_ptsz, cudaMemcpy2DAsync)
 
 static int symbol_place(const void *symbol, size_t n, size_t offset, void **p) {
     uint64_t address, bytes;
-    int code = rt_symbol(symbol, &address, &bytes);
+    int code = ww_rt_symbol(symbol, &address, &bytes);
     if (code) return code;
     if (offset > bytes || n > bytes - offset) return RT_ERROR_INVALID_VALUE;
     *p = (void *)(uintptr_t)(address + offset);
@@ -106,9 +106,9 @@ RT_EXPORT int cudaMemcpyToSymbol(const void *symbol, const void *src, size_t n, 
     void *p;
     RT_ENTER;
     if (kind != RT_HOST_TO_DEVICE && kind != RT_DEVICE_TO_DEVICE && kind != RT_COPY_DEFAULT)
-        return rt_set(RT_ERROR_INVALID_MEMCPY_DIRECTION);
+        return ww_rt_set(RT_ERROR_INVALID_MEMCPY_DIRECTION);
     int code = symbol_place(symbol, n, offset, &p);
-    return rt_set(code ? code : rt_copy_rows(p, n, src, n, n, 1, kind));
+    return ww_rt_set(code ? code : ww_rt_copy_rows(p, n, src, n, n, 1, kind));
 }
 RT_ALIAS(cudaMemcpyToSymbol_ptds, cudaMemcpyToSymbol)
 
@@ -123,9 +123,9 @@ RT_EXPORT int cudaMemcpyFromSymbol(void *dst, const void *symbol, size_t n, size
     void *p;
     RT_ENTER;
     if (kind != RT_DEVICE_TO_HOST && kind != RT_DEVICE_TO_DEVICE && kind != RT_COPY_DEFAULT)
-        return rt_set(RT_ERROR_INVALID_MEMCPY_DIRECTION);
+        return ww_rt_set(RT_ERROR_INVALID_MEMCPY_DIRECTION);
     int code = symbol_place(symbol, n, offset, &p);
-    return rt_set(code ? code : rt_copy_rows(dst, n, p, n, n, 1, kind));
+    return ww_rt_set(code ? code : ww_rt_copy_rows(dst, n, p, n, n, 1, kind));
 }
 RT_ALIAS(cudaMemcpyFromSymbol_ptds, cudaMemcpyFromSymbol)
 
@@ -142,16 +142,16 @@ static int fill_rows(void *p, size_t pitch, int value, size_t width, size_t heig
     bool bad;
     if (width == 0 || height == 0) return 0;
     if (height > 1 && pitch < width) return RT_ERROR_INVALID_PITCH_VALUE;
-    unsigned char *to = rt_device_bytes(p, span(pitch, width, height), &bad);
+    unsigned char *to = ww_rt_device_bytes(p, span(pitch, width, height), &bad);
     if (!to) return RT_ERROR_INVALID_VALUE;
     for (size_t y = 0; y < height; y++) memset(to + y * pitch, value, width);
-    rt_copy_time(width * height, false);
+    ww_rt_copy_time(width * height, false);
     return 0;
 }
 
 RT_EXPORT int cudaMemset(void *p, int value, size_t n) {
     RT_ENTER;
-    return rt_set(fill_rows(p, n, value, n, 1));
+    return ww_rt_set(fill_rows(p, n, value, n, 1));
 }
 RT_ALIAS(cudaMemset_ptds, cudaMemset)
 
@@ -163,7 +163,7 @@ RT_ALIAS(cudaMemsetAsync_ptsz, cudaMemsetAsync)
 
 RT_EXPORT int cudaMemset2D(void *p, size_t pitch, int value, size_t width, size_t height) {
     RT_ENTER;
-    return rt_set(fill_rows(p, pitch, value, width, height));
+    return ww_rt_set(fill_rows(p, pitch, value, width, height));
 }
 RT_ALIAS(cudaMemset2D_ptds, cudaMemset2D)
 
@@ -176,10 +176,10 @@ RT_ALIAS(cudaMemset2DAsync_ptsz, cudaMemset2DAsync)
 RT_EXPORT int cudaMemset3D(rt_pitched p, int value, rt_extent extent) {
     RT_ENTER;
     size_t slice;
-    if (__builtin_mul_overflow(p.pitch, p.ysize, &slice)) return rt_set(RT_ERROR_INVALID_VALUE);
+    if (__builtin_mul_overflow(p.pitch, p.ysize, &slice)) return ww_rt_set(RT_ERROR_INVALID_VALUE);
     for (size_t z = 0; z < extent.depth; z++) {
         int code = fill_rows((unsigned char *)p.ptr + z * slice, p.pitch, value, extent.width, extent.height);
-        if (code) return rt_set(code);
+        if (code) return ww_rt_set(code);
     }
     return 0;
 }

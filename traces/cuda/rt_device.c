@@ -7,8 +7,8 @@ static int rt_shared_default(const struct ww_gpu_spec *s) {
     return most < 49152 ? most : 49152;
 }
 
-bool rt_attribute(int number, int *value) {
-    const struct ww_gpu_spec *s = rt.spec;
+bool ww_rt_attribute(int number, int *value) {
+    const struct ww_gpu_spec *s = ww_rt.spec;
     if (number < 1 || number > 147) return false;
     switch (number) {
 #define X(n, v)                                                                                                \
@@ -26,28 +26,28 @@ bool rt_attribute(int number, int *value) {
 
 RT_EXPORT int cudaDeviceGetAttribute(int *value, int attribute, int device) {
     RT_ENTER;
-    if (device != 0) return rt_set(RT_ERROR_INVALID_DEVICE);
-    if (!value || !rt_attribute(attribute, value)) return rt_set(RT_ERROR_INVALID_VALUE);
+    if (device != 0) return ww_rt_set(RT_ERROR_INVALID_DEVICE);
+    if (!value || !ww_rt_attribute(attribute, value)) return ww_rt_set(RT_ERROR_INVALID_VALUE);
     return 0;
 }
 
 RT_EXPORT int cudaGetDeviceCount(int *count) {
     RT_ENTER;
-    if (!count) return rt_set(RT_ERROR_INVALID_VALUE);
+    if (!count) return ww_rt_set(RT_ERROR_INVALID_VALUE);
     *count = 1;
     return 0;
 }
 
 RT_EXPORT int cudaGetDevice(int *device) {
     RT_ENTER;
-    if (!device) return rt_set(RT_ERROR_INVALID_VALUE);
+    if (!device) return ww_rt_set(RT_ERROR_INVALID_VALUE);
     *device = 0;
     return 0;
 }
 
 RT_EXPORT int cudaSetDevice(int device) {
     RT_ENTER;
-    return rt_set(device == 0 ? 0 : RT_ERROR_INVALID_DEVICE);
+    return ww_rt_set(device == 0 ? 0 : RT_ERROR_INVALID_DEVICE);
 }
 
 RT_EXPORT int cudaInitDevice(int device, unsigned flags, unsigned device_flags) {
@@ -56,7 +56,7 @@ RT_EXPORT int cudaInitDevice(int device, unsigned flags, unsigned device_flags) 
 }
 
 RT_EXPORT int cudaSetValidDevices(const int *devices, int count) {
-    if (!devices || count < 1) return rt_set(RT_ERROR_INVALID_VALUE);
+    if (!devices || count < 1) return ww_rt_set(RT_ERROR_INVALID_VALUE);
     return cudaSetDevice(devices[0]);
 }
 
@@ -75,7 +75,7 @@ RT_EXPORT int cudaSetDeviceFlags(unsigned flags) {
 
 RT_EXPORT int cudaGetDeviceFlags(unsigned *flags) {
     RT_ENTER;
-    if (!flags) return rt_set(RT_ERROR_INVALID_VALUE);
+    if (!flags) return ww_rt_set(RT_ERROR_INVALID_VALUE);
     *flags = device_flags;
     return 0;
 }
@@ -104,7 +104,7 @@ RT_EXPORT int cudaDeviceSetCacheConfig(int config) {
 }
 RT_EXPORT int cudaDeviceGetCacheConfig(int *config) {
     RT_ENTER;
-    if (!config) return rt_set(RT_ERROR_INVALID_VALUE);
+    if (!config) return ww_rt_set(RT_ERROR_INVALID_VALUE);
     *config = cache_config;
     return 0;
 }
@@ -115,7 +115,7 @@ RT_EXPORT int cudaDeviceSetSharedMemConfig(int config) {
 }
 RT_EXPORT int cudaDeviceGetSharedMemConfig(int *config) {
     RT_ENTER;
-    if (!config) return rt_set(RT_ERROR_INVALID_VALUE);
+    if (!config) return ww_rt_set(RT_ERROR_INVALID_VALUE);
     *config = shared_config;
     return 0;
 }
@@ -128,39 +128,40 @@ RT_ALIAS(cudaThreadGetCacheConfig, cudaDeviceGetCacheConfig)
  * buffer are not bounded by them here. */
 RT_EXPORT int cudaDeviceSetLimit(int limit, size_t value) {
     RT_ENTER;
-    if (limit == 0 && value > STACK_MAX) return rt_set(RT_ERROR_INVALID_VALUE);
-    if ((limit == 1 || limit == 2) && value > rt_global_memory()) return rt_set(RT_ERROR_MEMORY_ALLOCATION);
+    if (limit == 0 && value > STACK_MAX) return ww_rt_set(RT_ERROR_INVALID_VALUE);
+    if ((limit == 1 || limit == 2) && value > ww_rt_global_memory())
+        return ww_rt_set(RT_ERROR_MEMORY_ALLOCATION);
     switch (limit) {
     case 0:
-        rt.stack_limit = value;
+        ww_rt.stack_limit = value;
         return 0;
     case 1:
-        rt.fifo_limit = value;
+        ww_rt.fifo_limit = value;
         return 0;
     case 2:
-        ww_device_set_heap(rt.device, value);
+        ww_device_set_heap(ww_rt.device, value);
         return 0;
     default:
-        return rt_set(RT_ERROR_UNSUPPORTED_LIMIT);
+        return ww_rt_set(RT_ERROR_UNSUPPORTED_LIMIT);
     }
 }
 RT_ALIAS(cudaThreadSetLimit, cudaDeviceSetLimit)
 
 RT_EXPORT int cudaDeviceGetLimit(size_t *value, int limit) {
     RT_ENTER;
-    if (!value) return rt_set(RT_ERROR_INVALID_VALUE);
+    if (!value) return ww_rt_set(RT_ERROR_INVALID_VALUE);
     switch (limit) {
     case 0:
-        *value = rt.stack_limit;
+        *value = ww_rt.stack_limit;
         return 0;
     case 1:
-        *value = rt.fifo_limit;
+        *value = ww_rt.fifo_limit;
         return 0;
     case 2:
-        *value = ww_device_heap(rt.device);
+        *value = ww_device_heap(ww_rt.device);
         return 0;
     default:
-        return rt_set(RT_ERROR_UNSUPPORTED_LIMIT);
+        return ww_rt_set(RT_ERROR_UNSUPPORTED_LIMIT);
     }
 }
 RT_ALIAS(cudaThreadGetLimit, cudaDeviceGetLimit)
@@ -174,33 +175,33 @@ RT_EXPORT int cudaDeviceGetStreamPriorityRange(int *least, int *greatest) {
 
 RT_EXPORT int cudaDeviceGetPCIBusId(char *text, int n, int device) {
     RT_ENTER;
-    if (!text || n < 13 || device != 0) return rt_set(RT_ERROR_INVALID_VALUE);
+    if (!text || n < 13 || device != 0) return ww_rt_set(RT_ERROR_INVALID_VALUE);
     snprintf(text, (size_t)n, "0000:00:04.0");
     return 0;
 }
 
 RT_EXPORT int cudaDeviceGetByPCIBusId(int *device, const char *text) {
     RT_ENTER;
-    if (!device || !text || strcmp(text, "0000:00:04.0") != 0) return rt_set(RT_ERROR_INVALID_VALUE);
+    if (!device || !text || strcmp(text, "0000:00:04.0") != 0) return ww_rt_set(RT_ERROR_INVALID_VALUE);
     *device = 0;
     return 0;
 }
 
 RT_EXPORT int cudaDeviceCanAccessPeer(int *can, int device, int peer) {
     RT_ENTER;
-    if (!can) return rt_set(RT_ERROR_INVALID_VALUE);
-    if (device != 0 || peer != 0) return rt_set(RT_ERROR_INVALID_DEVICE);
+    if (!can) return ww_rt_set(RT_ERROR_INVALID_VALUE);
+    if (device != 0 || peer != 0) return ww_rt_set(RT_ERROR_INVALID_DEVICE);
     *can = 0;
     return 0;
 }
 
 RT_EXPORT int cudaDeviceEnablePeerAccess(int peer, unsigned flags) {
     (void)peer, (void)flags;
-    return rt_set(RT_ERROR_INVALID_DEVICE);
+    return ww_rt_set(RT_ERROR_INVALID_DEVICE);
 }
 RT_EXPORT int cudaDeviceDisablePeerAccess(int peer) {
     (void)peer;
-    return rt_set(RT_ERROR_INVALID_DEVICE);
+    return ww_rt_set(RT_ERROR_INVALID_DEVICE);
 }
 
 RT_EXPORT int cudaProfilerStart(void) {
@@ -213,11 +214,11 @@ RT_EXPORT int cudaProfilerStop(void) {
 /* ---- errors ---- */
 
 RT_EXPORT int cudaGetLastError(void) {
-    return rt_last_error(true);
+    return ww_rt_last_error(true);
 }
 
 RT_EXPORT int cudaPeekAtLastError(void) {
-    return rt_last_error(false);
+    return ww_rt_last_error(false);
 }
 
 RT_EXPORT const char *cudaGetErrorName(int error) {

@@ -4,7 +4,7 @@
 #include <stdio.h>
 
 /* The kernel's list is in order of addresses; mappings that touch each other count as one. */
-uint64_t rt_readable(const void *p) {
+uint64_t ww_rt_readable(const void *p) {
     uint64_t at = (uint64_t)(uintptr_t)p, end = 0, low, high;
     char line[4352], mode;
     FILE *f = fopen("/proc/self/maps", "re");

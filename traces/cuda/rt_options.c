@@ -47,7 +47,7 @@ static enum ww_code report_of(const char *name, struct ww_ownfd *own, struct ww_
     return WW_OK;
 }
 
-enum ww_code rt_read_options(struct rt_options *o, struct ww_error *error) {
+enum ww_code ww_rt_read_options(struct rt_options *o, struct ww_error *error) {
     *o = (struct rt_options){.every = 1, .report.fd = -1};
     WW_TRY(text("WARPWATT_CUDA_OUT", &o->out, error));
     WW_TRY(text("WARPWATT_CUDA_ARCH", &o->arch, error));

@@ -21,12 +21,12 @@ RT_EXPORT void **__cudaRegisterFatBinary(void *fatbin) {
     if (!b) return NULL;
     b->self = b;
     b->data = fatbin;
-    if (rt_readable(fatbin) >= sizeof *w && w->magic == WRAPPER_MAGIC) {
+    if (ww_rt_readable(fatbin) >= sizeof *w && w->magic == WRAPPER_MAGIC) {
         b->data = w->data;
         if (w->version >= 2) b->linked = w->linked;
     }
-    b->next = rt.binaries;
-    rt.binaries = b;
+    b->next = ww_rt.binaries;
+    ww_rt.binaries = b;
     return &b->self;
 }
 
@@ -56,8 +56,8 @@ RT_EXPORT void __cudaRegisterFunction(void **handle, const char *host, char *dev
     }
     k->host = host;
     k->binary = binary_of(handle);
-    k->next = rt.kernels;
-    rt.kernels = k;
+    k->next = ww_rt.kernels;
+    ww_rt.kernels = k;
 }
 
 static struct rt_variable *add_variable(void **handle, const void *host, const char *name, size_t size) {
@@ -70,8 +70,8 @@ static struct rt_variable *add_variable(void **handle, const void *host, const c
     v->host = host;
     v->binary = binary_of(handle);
     v->size = size;
-    v->next = rt.variables;
-    rt.variables = v;
+    v->next = ww_rt.variables;
+    ww_rt.variables = v;
     return v;
 }
 
@@ -90,11 +90,11 @@ RT_EXPORT void __cudaRegisterManagedVar(void **handle, void **host, char *device
     struct rt_variable *v = add_variable(handle, host, name, size);
     struct ww_error error = {0};
     uint64_t address, bytes;
-    if (!v || rt_enter() || rt_load(v->binary)) return;
-    if (ww_device_variable(rt.device, v->binary->module, name, true, &address, &bytes, &error) == WW_OK)
+    if (!v || ww_rt_enter() || ww_rt_load(v->binary)) return;
+    if (ww_device_variable(ww_rt.device, v->binary->module, name, true, &address, &bytes, &error) == WW_OK)
         *host = (void *)(uintptr_t)address; /* the same on both sides */
     else
-        rt_say_error(&error, 0);
+        ww_rt_say_error(&error, 0);
 }
 
 RT_EXPORT char __cudaInitModule(void **handle) {
@@ -107,9 +107,9 @@ RT_EXPORT void __cudaRegisterHostVar(void **handle, const char *name, char *host
 }
 
 static void refuse_old(const char *what, const char *name) {
-    rt_say("%s '%s': references of file scope are not supported; use cudaCreateTextureObject or "
-           "cudaCreateSurfaceObject",
-           what, name);
+    ww_rt_say("%s '%s': references of file scope are not supported; use cudaCreateTextureObject or "
+              "cudaCreateSurfaceObject",
+              what, name);
 }
 
 RT_EXPORT void __cudaRegisterTexture(void **handle, const void *host, const void **device, const char *name,
@@ -128,14 +128,15 @@ RT_EXPORT void __cudaRegisterSurface(void **handle, const void *host, const void
 
 static int no_ptx(const struct fatbin_summary *s) {
     if (s->elf_count)
-        rt_say("this program holds machine code for sm_%u and no PTX, which is what is run here; compile it "
-               "with PTX, "
-               "for example -gencode arch=compute_%u,code=compute_%u (closed libraries such as cuBLAS or cuDNN "
-               "cannot "
-               "be recorded)",
-               s->elf_arch, s->elf_arch, s->elf_arch);
+        ww_rt_say(
+            "this program holds machine code for sm_%u and no PTX, which is what is run here; compile it "
+            "with PTX, "
+            "for example -gencode arch=compute_%u,code=compute_%u (closed libraries such as cuBLAS or cuDNN "
+            "cannot "
+            "be recorded)",
+            s->elf_arch, s->elf_arch, s->elf_arch);
     else
-        rt_say("a registered fat binary holds neither PTX nor machine code");
+        ww_rt_say("a registered fat binary holds neither PTX nor machine code");
     return RT_ERROR_NO_KERNEL_IMAGE_FOR_DEVICE;
 }
 
@@ -147,9 +148,9 @@ static int code_of(const struct ww_error *error) {
 /* Number of PTX images of a device link, and the one if there is one. */
 static size_t linked_ptx(const struct rt_binary *b, struct fatbin_summary *one) {
     size_t count = 0;
-    for (const void *const *p = b->linked; p && rt_readable(p) >= sizeof *p && *p; p++) {
+    for (const void *const *p = b->linked; p && ww_rt_readable(p) >= sizeof *p && *p; p++) {
         struct fatbin_summary s;
-        if (fatbin_choose(*p, rt_readable(*p), "linked", rt.capability, &s, NULL) != WW_OK || !s.found)
+        if (ww_fatbin_choose(*p, ww_rt_readable(*p), "linked", ww_rt.capability, &s, NULL) != WW_OK || !s.found)
             continue;
         *one = s;
         count++;
@@ -159,16 +160,17 @@ static size_t linked_ptx(const struct rt_binary *b, struct fatbin_summary *one) 
 
 static int choose(struct rt_binary *b, struct fatbin_summary *s) {
     struct ww_error error = {0};
-    enum ww_code code = fatbin_choose(b->data, rt_readable(b->data), "fat binary", rt.capability, s, &error);
-    if (code != WW_OK) return rt_say_error(&error, RT_ERROR_INVALID_KERNEL_IMAGE);
+    enum ww_code code =
+        ww_fatbin_choose(b->data, ww_rt_readable(b->data), "fat binary", ww_rt.capability, s, &error);
+    if (code != WW_OK) return ww_rt_say_error(&error, RT_ERROR_INVALID_KERNEL_IMAGE);
     if (s->found) return 0;
     struct fatbin_summary linked = {0};
     size_t count = linked_ptx(b, &linked);
     if (count > 1) {
-        rt_say("relocatable device code of %zu modules would have to be linked, which is not supported; "
-               "compile without "
-               "-rdc=true (-dc)",
-               count);
+        ww_rt_say("relocatable device code of %zu modules would have to be linked, which is not supported; "
+                  "compile without "
+                  "-rdc=true (-dc)",
+                  count);
         return RT_ERROR_NOT_SUPPORTED;
     }
     if (count == 0) return no_ptx(s);
@@ -185,17 +187,17 @@ static int load(struct rt_binary *b) {
     int refused = choose(b, &s);
     if (refused) return refused;
     snprintf(name, sizeof name, "PTX of fat binary %u", ++number);
-    enum ww_code code = fatbin_text(&s.ptx, name, &text, &n, &error);
-    if (code != WW_OK) return rt_say_error(&error, code_of(&error));
-    code = ww_device_module_text(rt.device, text, n, name, &b->module, &error);
+    enum ww_code code = ww_fatbin_text(&s.ptx, name, &text, &n, &error);
+    if (code != WW_OK) return ww_rt_say_error(&error, code_of(&error));
+    code = ww_device_module_text(ww_rt.device, text, n, name, &b->module, &error);
     if (code != WW_OK) { /* the module keeps pointing into the text otherwise */
         free(text);
-        return rt_say_error(&error, code_of(&error));
+        return ww_rt_say_error(&error, code_of(&error));
     }
     return 0;
 }
 
-int rt_load(struct rt_binary *b) {
+int ww_rt_load(struct rt_binary *b) {
     if (!b) return RT_ERROR_INVALID_RESOURCE_HANDLE;
     if (!b->tried) {
         b->tried = true;
@@ -204,30 +206,31 @@ int rt_load(struct rt_binary *b) {
     return b->code;
 }
 
-struct rt_kernel *rt_find_kernel(const void *host) {
-    for (struct rt_kernel *k = rt.kernels; k; k = k->next)
+struct rt_kernel *ww_rt_find_kernel(const void *host) {
+    for (struct rt_kernel *k = ww_rt.kernels; k; k = k->next)
         if (k->host == host || (const void *)k == host) return k;
     return NULL;
 }
 
-int rt_use_kernel(struct rt_kernel *k) {
+int ww_rt_use_kernel(struct rt_kernel *k) {
     if (!k) return RT_ERROR_INVALID_DEVICE_FUNCTION;
-    int code = rt_load(k->binary);
+    int code = ww_rt_load(k->binary);
     if (code) return code;
     if (ww_module_has_kernel(k->binary->module, k->name)) return 0;
-    if (!k->refused) rt_say("the program's PTX has no kernel '%s'", k->name);
+    if (!k->refused) ww_rt_say("the program's PTX has no kernel '%s'", k->name);
     k->refused = true;
     return RT_ERROR_INVALID_DEVICE_FUNCTION;
 }
 
-int rt_symbol(const void *symbol, uint64_t *address, uint64_t *bytes) {
+int ww_rt_symbol(const void *symbol, uint64_t *address, uint64_t *bytes) {
     struct ww_error error = {0};
-    for (struct rt_variable *v = rt.variables; v; v = v->next) {
+    for (struct rt_variable *v = ww_rt.variables; v; v = v->next) {
         if (v->host != symbol) continue;
-        int code = rt_load(v->binary);
+        int code = ww_rt_load(v->binary);
         if (code) return code;
-        if (ww_device_variable(rt.device, v->binary->module, v->name, false, address, bytes, &error) != WW_OK)
-            return rt_say_error(&error, RT_ERROR_INVALID_SYMBOL);
+        if (ww_device_variable(ww_rt.device, v->binary->module, v->name, false, address, bytes, &error) !=
+            WW_OK)
+            return ww_rt_say_error(&error, RT_ERROR_INVALID_SYMBOL);
         return 0;
     }
     return RT_ERROR_INVALID_SYMBOL;
@@ -236,17 +239,17 @@ int rt_symbol(const void *symbol, uint64_t *address, uint64_t *bytes) {
 RT_EXPORT int cudaGetSymbolAddress(void **address, const void *symbol) {
     uint64_t at, bytes;
     RT_ENTER;
-    if (!address) return rt_set(RT_ERROR_INVALID_VALUE);
-    int code = rt_symbol(symbol, &at, &bytes);
+    if (!address) return ww_rt_set(RT_ERROR_INVALID_VALUE);
+    int code = ww_rt_symbol(symbol, &at, &bytes);
     if (!code) *address = (void *)(uintptr_t)at;
-    return rt_set(code);
+    return ww_rt_set(code);
 }
 
 RT_EXPORT int cudaGetSymbolSize(size_t *size, const void *symbol) {
     uint64_t at, bytes;
     RT_ENTER;
-    if (!size) return rt_set(RT_ERROR_INVALID_VALUE);
-    int code = rt_symbol(symbol, &at, &bytes);
+    if (!size) return ww_rt_set(RT_ERROR_INVALID_VALUE);
+    int code = ww_rt_symbol(symbol, &at, &bytes);
     if (!code) *size = bytes;
-    return rt_set(code);
+    return ww_rt_set(code);
 }

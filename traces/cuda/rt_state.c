@@ -13,27 +13,27 @@
 
 #define DEFAULT_GPU "v100"
 
-struct rt rt = {.next_shared = RT_SHARED_BASE, .next_id = 1, .stack_limit = 1024, .fifo_limit = 1 << 20};
+struct rt ww_rt = {.next_shared = RT_SHARED_BASE, .next_id = 1, .stack_limit = 1024, .fifo_limit = 1 << 20};
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static _Thread_local int last_error;
 
-void rt_lock(void) {
+void ww_rt_lock(void) {
     pthread_mutex_lock(&lock);
 }
 
-void rt_unlock(const int *unused) {
+void ww_rt_unlock(const int *unused) {
     (void)unused;
     pthread_mutex_unlock(&lock);
 }
 
-int rt_set(int code) {
+int ww_rt_set(int code) {
     if (code) last_error = code;
     return code;
 }
 
-int rt_last_error(bool clear) {
-    int code = last_error ? last_error : rt.sticky;
+int ww_rt_last_error(bool clear) {
+    int code = last_error ? last_error : ww_rt.sticky;
     if (clear) last_error = 0;
     return code;
 }
@@ -61,7 +61,7 @@ __attribute__((format(printf, 1, 2))) static void tell(const char *fmt, ...) {
     }
 }
 
-void rt_say(const char *fmt, ...) {
+void ww_rt_say(const char *fmt, ...) {
     char line[1200];
     va_list list;
     va_start(list, fmt);
@@ -70,25 +70,25 @@ void rt_say(const char *fmt, ...) {
     tell("warpwatt: %s\n", ww_shown(line)); /* names of kernels and files are in it */
 }
 
-int rt_say_error(const struct ww_error *error, int code) {
-    rt_say("%s%s%s", error->where, error->where[0] ? ": " : "", error->text);
+int ww_rt_say_error(const struct ww_error *error, int code) {
+    ww_rt_say("%s%s%s", error->where, error->where[0] ? ": " : "", error->text);
     return code;
 }
 
 #define MISSING_MAX 600
-int rt_missing(const char *name) {
+int ww_rt_missing(const char *name) {
     static const char *said[MISSING_MAX];
     static size_t count;
     RT_LOCK;
     for (size_t n = 0; n < count; n++)
-        if (said[n] == name) return rt_set(RT_ERROR_NOT_SUPPORTED);
+        if (said[n] == name) return ww_rt_set(RT_ERROR_NOT_SUPPORTED);
     if (count < MISSING_MAX) said[count++] = name;
-    rt_say("%s is not supported by the recording CUDA runtime; it returned cudaErrorNotSupported", name);
-    return rt_set(RT_ERROR_NOT_SUPPORTED);
+    ww_rt_say("%s is not supported by the recording CUDA runtime; it returned cudaErrorNotSupported", name);
+    return ww_rt_set(RT_ERROR_NOT_SUPPORTED);
 }
 
 /* The executor's texts tell kinds of failures apart. */
-int rt_kernel_error(const struct ww_error *error) {
+int ww_rt_kernel_error(const struct ww_error *error) {
     if (error->code == WW_NOMEM) return RT_ERROR_MEMORY_ALLOCATION;
     if (error->code == WW_UNSUPPORTED) return RT_ERROR_NOT_SUPPORTED;
     if (error->code != WW_EXEC) return RT_ERROR_LAUNCH_FAILURE;
@@ -106,12 +106,12 @@ int rt_kernel_error(const struct ww_error *error) {
 __attribute__((format(printf, 1, 2))) static void report(const char *fmt, ...) {
     char line[512];
     va_list list;
-    if (rt.options.report.fd < 0 || !ww_ownfd_holds(&rt.options.report)) return;
+    if (ww_rt.options.report.fd < 0 || !ww_ownfd_holds(&ww_rt.options.report)) return;
     va_start(list, fmt);
     int n = vsnprintf(line, sizeof line, fmt, list);
     va_end(list);
-    if (n > 0 && (size_t)n < sizeof line && write(rt.options.report.fd, line, (size_t)n) < 0)
-        rt.options.report.fd = -1; /* nobody listens */
+    if (n > 0 && (size_t)n < sizeof line && write(ww_rt.options.report.fd, line, (size_t)n) < 0)
+        ww_rt.options.report.fd = -1; /* nobody listens */
 }
 
 /* ---- start ---- */
@@ -122,7 +122,7 @@ static bool models_beside(char *out, size_t size) {
     static const char *const tail[] = {"models", "share/warpwatt/models"};
     Dl_info self;
     char dir[PATH_MAX];
-    if (!dladdr(&rt, &self) || !realpath(self.dli_fname, dir)) return false;
+    if (!dladdr(&ww_rt, &self) || !realpath(self.dli_fname, dir)) return false;
     for (int level = 0; level < 6; level++) {
         char *slash = strrchr(dir, '/');
         if (!slash) return false;
@@ -139,12 +139,13 @@ static enum ww_code load_gpu(struct ww_error *error) {
     char dir[PATH_MAX + 32];
     bool set =
         !getenv("WARPWATT_MODELS") && models_beside(dir, sizeof dir) && setenv("WARPWATT_MODELS", dir, 1) == 0;
-    enum ww_code code = ww_gpu_load(rt.options.gpu ? rt.options.gpu : DEFAULT_GPU, NULL, 0, &rt.gpu, error);
+    enum ww_code code =
+        ww_gpu_load(ww_rt.options.gpu ? ww_rt.options.gpu : DEFAULT_GPU, NULL, 0, &ww_rt.gpu, error);
     if (set) unsetenv("WARPWATT_MODELS"); /* the program's environment stays as it was */
     WW_TRY(code);
-    rt.spec = &rt.gpu->spec;
-    const char *arch = rt.spec->arch;
-    rt.capability = strncmp(arch, "sm_", 3) == 0 ? (uint32_t)strtoul(arch + 3, NULL, 10) : 70;
+    ww_rt.spec = &ww_rt.gpu->spec;
+    const char *arch = ww_rt.spec->arch;
+    ww_rt.capability = strncmp(arch, "sm_", 3) == 0 ? (uint32_t)strtoul(arch + 3, NULL, 10) : 70;
     return WW_OK;
 }
 
@@ -166,41 +167,43 @@ static bool step(void *context, double part, uint64_t done, const char *unit);
 
 static enum ww_code open_device(struct ww_error *error) {
     char program[1024], arguments[2048];
-    bool records = rt.options.out && !rt.options.no_record;
-    if (rt.options.report.fd >= 0 && !ww_ownfd_holds(&rt.options.report) && records) {
-        rt_say("the program closed descriptors that are not its own before it used CUDA: nothing is recorded, "
-               "launches are computed");
+    bool records = ww_rt.options.out && !ww_rt.options.no_record;
+    if (ww_rt.options.report.fd >= 0 && !ww_ownfd_holds(&ww_rt.options.report) && records) {
+        ww_rt_say(
+            "the program closed descriptors that are not its own before it used CUDA: nothing is recorded, "
+            "launches are computed");
         records = false;
     }
     command_line(program, sizeof program, arguments, sizeof arguments);
     struct ww_trace_meta meta = {.program = program, .arguments = arguments, .tool = "warpwatt " WW_VERSION};
-    struct ww_record_options o = {.out_path = records ? rt.options.out : NULL,
-                                  .arch = rt.options.arch ? rt.options.arch : rt.spec->arch,
-                                  .instruction_limit = rt.options.limit,
+    struct ww_record_options o = {.out_path = records ? ww_rt.options.out : NULL,
+                                  .arch = ww_rt.options.arch ? ww_rt.options.arch : ww_rt.spec->arch,
+                                  .instruction_limit = ww_rt.options.limit,
                                   .kernel_output = stdout,
-                                  .progress = rt.options.progress ? step : NULL};
-    if (rt.spec->sm_max_registers_per_thread < 255) o.max_registers = rt.spec->sm_max_registers_per_thread;
-    WW_TRY(ww_device_new(&o, &meta, &rt.device, error));
-    ww_device_set_memory(rt.device, RT_DEVICE_BASE, rt_global_memory());
+                                  .progress = ww_rt.options.progress ? step : NULL};
+    if (ww_rt.spec->sm_max_registers_per_thread < 255)
+        o.max_registers = ww_rt.spec->sm_max_registers_per_thread;
+    WW_TRY(ww_device_new(&o, &meta, &ww_rt.device, error));
+    ww_device_set_memory(ww_rt.device, RT_DEVICE_BASE, ww_rt_global_memory());
     report("begin %ld\n", (long)getpid());
     return WW_OK;
 }
 
 static int start(void) {
     struct ww_error error = {0};
-    rt.started = true;
-    rt.pid = getpid();
-    enum ww_code code = rt_read_options(&rt.options, &error);
+    ww_rt.started = true;
+    ww_rt.pid = getpid();
+    enum ww_code code = ww_rt_read_options(&ww_rt.options, &error);
     if (code == WW_OK) code = load_gpu(&error);
     if (code == WW_OK) code = open_device(&error);
     if (code == WW_OK) return 0;
     report("failed %d\n", (int)code);
-    return rt_say_error(&error, RT_ERROR_INITIALIZATION_ERROR);
+    return ww_rt_say_error(&error, RT_ERROR_INITIALIZATION_ERROR);
 }
 
-int rt_enter(void) {
-    if (!rt.started) rt.start_code = start();
-    return rt.start_code ? rt.start_code : rt.sticky;
+int ww_rt_enter(void) {
+    if (!ww_rt.started) ww_rt.start_code = start();
+    return ww_rt.start_code ? ww_rt.start_code : ww_rt.sticky;
 }
 
 static bool step(void *context, double part, uint64_t done, const char *unit) {
@@ -210,27 +213,27 @@ static bool step(void *context, double part, uint64_t done, const char *unit) {
     clock_gettime(CLOCK_MONOTONIC, &t);
     if (t.tv_sec - last.tv_sec + (t.tv_nsec - last.tv_nsec) / 250000000 < 1) return true;
     last = t;
-    tell("\rlaunch %llu: %llu %s, %.0f %%   ", (unsigned long long)rt.launches, (unsigned long long)done, unit,
-         100 * part);
+    tell("\rlaunch %llu: %llu %s, %.0f %%   ", (unsigned long long)ww_rt.launches, (unsigned long long)done,
+         unit, 100 * part);
     return true;
 }
 
-bool rt_recording(void) {
-    if (rt.pid != getpid()) return false;
-    if (!rt.damaged && ww_device_recording_lost(rt.device)) {
-        rt_say(
+bool ww_rt_recording(void) {
+    if (ww_rt.pid != getpid()) return false;
+    if (!ww_rt.damaged && ww_device_recording_lost(ww_rt.device)) {
+        ww_rt_say(
             "the program closed descriptors that are not its own, the trace's among them: the recording ends, "
             "launches are still computed");
-        rt.damaged = true;
+        ww_rt.damaged = true;
     }
-    return !rt.damaged;
+    return !ww_rt.damaged;
 }
 
 /* ---- end ---- */
 
 static void give_up(void) {
-    ww_device_free_all(rt.device); /* removes the temporary file */
-    rt.device = NULL;
+    ww_device_free_all(ww_rt.device); /* removes the temporary file */
+    ww_rt.device = NULL;
 }
 
 /* Runs at exit(), after the program's own exit handlers. A child made by fork has no part in the recording. */
@@ -238,29 +241,29 @@ __attribute__((destructor)) static void finish(void) {
     WW_PLAIN_LOCALE;
     struct ww_error error = {0};
     struct ww_record_stats stats = {0};
-    if (!rt.device || rt.pid != getpid()) return;
-    if (rt.options.progress) tell("\r\033[K");
-    if (rt.running) /* a signal handler that calls exit() */
-        rt_say("the program ended while kernel '%s' was running, so that its recording is not whole",
-               rt.running);
-    if (rt.damaged || rt.running || (rt.options.out && !rt_recording())) {
+    if (!ww_rt.device || ww_rt.pid != getpid()) return;
+    if (ww_rt.options.progress) tell("\r\033[K");
+    if (ww_rt.running) /* a signal handler that calls exit() */
+        ww_rt_say("the program ended while kernel '%s' was running, so that its recording is not whole",
+                  ww_rt.running);
+    if (ww_rt.damaged || ww_rt.running || (ww_rt.options.out && !ww_rt_recording())) {
         report("failed %d\n", WW_EXEC);
         give_up();
         return;
     }
-    bool records = rt.options.out && !rt.options.no_record;
-    if (records && rt.recorded == 0) { /* a trace of nothing is not kept */
-        report("done %llu 0 0 0 0\n", (unsigned long long)rt.launches);
+    bool records = ww_rt.options.out && !ww_rt.options.no_record;
+    if (records && ww_rt.recorded == 0) { /* a trace of nothing is not kept */
+        report("done %llu 0 0 0 0\n", (unsigned long long)ww_rt.launches);
         give_up();
         return;
     }
-    enum ww_code code = ww_device_finish(rt.device, &stats, &error);
+    enum ww_code code = ww_device_finish(ww_rt.device, &stats, &error);
     if (code == WW_OK) {
-        report("done %llu %llu %llu %llu %llu\n", (unsigned long long)rt.launches,
-               (unsigned long long)rt.recorded, (unsigned long long)stats.warp_instructions,
+        report("done %llu %llu %llu %llu %llu\n", (unsigned long long)ww_rt.launches,
+               (unsigned long long)ww_rt.recorded, (unsigned long long)stats.warp_instructions,
                (unsigned long long)stats.thread_instructions, (unsigned long long)stats.bytes);
     } else {
-        rt_say_error(&error, 0);
+        ww_rt_say_error(&error, 0);
         report("failed %d\n", (int)code);
     }
     give_up();

@@ -33,10 +33,10 @@ static bool known_event(const struct rt_event *event) {
 
 RT_EXPORT int cudaStreamCreateWithPriority(struct rt_stream **out, unsigned flags, int priority) {
     RT_ENTER;
-    if (!out) return rt_set(RT_ERROR_INVALID_VALUE);
+    if (!out) return ww_rt_set(RT_ERROR_INVALID_VALUE);
     struct rt_stream *s = calloc(1, sizeof *s);
-    if (!s) return rt_set(RT_ERROR_MEMORY_ALLOCATION);
-    *s = (struct rt_stream){.id = ++rt.next_id, .flags = flags, .priority = priority, .next = streams};
+    if (!s) return ww_rt_set(RT_ERROR_MEMORY_ALLOCATION);
+    *s = (struct rt_stream){.id = ++ww_rt.next_id, .flags = flags, .priority = priority, .next = streams};
     streams = s;
     *out = s;
     return 0;
@@ -58,12 +58,12 @@ RT_EXPORT int cudaStreamDestroy(struct rt_stream *stream) {
         free(stream);
         return 0;
     }
-    return rt_set(RT_ERROR_INVALID_RESOURCE_HANDLE);
+    return ww_rt_set(RT_ERROR_INVALID_RESOURCE_HANDLE);
 }
 
 static int check_stream(const void *stream) {
     RT_ENTER;
-    return rt_set(known_stream(stream) ? 0 : RT_ERROR_INVALID_RESOURCE_HANDLE);
+    return ww_rt_set(known_stream(stream) ? 0 : RT_ERROR_INVALID_RESOURCE_HANDLE);
 }
 
 RT_EXPORT int cudaStreamSynchronize(void *stream) {
@@ -76,13 +76,13 @@ RT_ALIAS(cudaStreamQuery_ptsz, cudaStreamSynchronize)
 RT_EXPORT int cudaStreamWaitEvent(void *stream, struct rt_event *event, unsigned flags) {
     (void)flags;
     RT_ENTER;
-    return rt_set(known_stream(stream) && known_event(event) ? 0 : RT_ERROR_INVALID_RESOURCE_HANDLE);
+    return ww_rt_set(known_stream(stream) && known_event(event) ? 0 : RT_ERROR_INVALID_RESOURCE_HANDLE);
 }
 RT_ALIAS(cudaStreamWaitEvent_ptsz, cudaStreamWaitEvent)
 
 RT_EXPORT int cudaStreamGetFlags(const struct rt_stream *stream, unsigned *flags) {
     RT_ENTER;
-    if (!known_stream(stream) || !flags) return rt_set(RT_ERROR_INVALID_VALUE);
+    if (!known_stream(stream) || !flags) return ww_rt_set(RT_ERROR_INVALID_VALUE);
     *flags = (uintptr_t)stream <= 2 ? 0 : stream->flags;
     return 0;
 }
@@ -90,7 +90,7 @@ RT_ALIAS(cudaStreamGetFlags_ptsz, cudaStreamGetFlags)
 
 RT_EXPORT int cudaStreamGetPriority(const struct rt_stream *stream, int *priority) {
     RT_ENTER;
-    if (!known_stream(stream) || !priority) return rt_set(RT_ERROR_INVALID_VALUE);
+    if (!known_stream(stream) || !priority) return ww_rt_set(RT_ERROR_INVALID_VALUE);
     *priority = (uintptr_t)stream <= 2 ? 0 : stream->priority;
     return 0;
 }
@@ -98,7 +98,7 @@ RT_ALIAS(cudaStreamGetPriority_ptsz, cudaStreamGetPriority)
 
 RT_EXPORT int cudaStreamGetId(const struct rt_stream *stream, unsigned long long *id) {
     RT_ENTER;
-    if (!known_stream(stream) || !id) return rt_set(RT_ERROR_INVALID_VALUE);
+    if (!known_stream(stream) || !id) return ww_rt_set(RT_ERROR_INVALID_VALUE);
     *id = (uintptr_t)stream <= 2 ? (uintptr_t)stream : stream->id;
     return 0;
 }
@@ -106,7 +106,7 @@ RT_ALIAS(cudaStreamGetId_ptsz, cudaStreamGetId)
 
 RT_EXPORT int cudaStreamGetDevice(const void *stream, int *device) {
     RT_ENTER;
-    if (!known_stream(stream) || !device) return rt_set(RT_ERROR_INVALID_VALUE);
+    if (!known_stream(stream) || !device) return ww_rt_set(RT_ERROR_INVALID_VALUE);
     *device = 0;
     return 0;
 }
@@ -115,7 +115,7 @@ RT_ALIAS(cudaStreamGetDevice_ptsz, cudaStreamGetDevice)
 /* Never: captures are not supported. */
 RT_EXPORT int cudaStreamIsCapturing(void *stream, int *status) {
     RT_ENTER;
-    if (!known_stream(stream) || !status) return rt_set(RT_ERROR_INVALID_VALUE);
+    if (!known_stream(stream) || !status) return ww_rt_set(RT_ERROR_INVALID_VALUE);
     *status = 0;
     return 0;
 }
@@ -124,7 +124,7 @@ RT_ALIAS(cudaStreamIsCapturing_ptsz, cudaStreamIsCapturing)
 /* Host functions run at once, without the lock, since they may call the runtime. */
 RT_EXPORT int cudaLaunchHostFunc(void *stream, void (*fn)(void *data), void *data) {
     int code = check_stream(stream);
-    if (code || !fn) return code ? code : rt_set(RT_ERROR_INVALID_VALUE);
+    if (code || !fn) return code ? code : ww_rt_set(RT_ERROR_INVALID_VALUE);
     fn(data);
     return 0;
 }
@@ -133,7 +133,7 @@ RT_ALIAS(cudaLaunchHostFunc_ptsz, cudaLaunchHostFunc)
 RT_EXPORT int cudaStreamAddCallback(void *stream, void (*fn)(void *stream, int status, void *data), void *data,
                                     unsigned flags) {
     int code = check_stream(stream);
-    if (code || !fn || flags) return code ? code : rt_set(RT_ERROR_INVALID_VALUE);
+    if (code || !fn || flags) return code ? code : ww_rt_set(RT_ERROR_INVALID_VALUE);
     fn(stream, 0, data);
     return 0;
 }
@@ -144,9 +144,9 @@ RT_ALIAS(cudaStreamAddCallback_ptsz, cudaStreamAddCallback)
 #define EVENT_DISABLE_TIMING 2u
 RT_EXPORT int cudaEventCreateWithFlags(struct rt_event **out, unsigned flags) {
     RT_ENTER;
-    if (!out) return rt_set(RT_ERROR_INVALID_VALUE);
+    if (!out) return ww_rt_set(RT_ERROR_INVALID_VALUE);
     struct rt_event *e = calloc(1, sizeof *e);
-    if (!e) return rt_set(RT_ERROR_MEMORY_ALLOCATION);
+    if (!e) return ww_rt_set(RT_ERROR_MEMORY_ALLOCATION);
     *e = (struct rt_event){.timed = !(flags & EVENT_DISABLE_TIMING), .next = events};
     events = e;
     *out = e;
@@ -165,14 +165,14 @@ RT_EXPORT int cudaEventDestroy(struct rt_event *event) {
         free(event);
         return 0;
     }
-    return rt_set(RT_ERROR_INVALID_RESOURCE_HANDLE);
+    return ww_rt_set(RT_ERROR_INVALID_RESOURCE_HANDLE);
 }
 
 RT_EXPORT int cudaEventRecord(struct rt_event *event, void *stream) {
     RT_ENTER;
-    if (!known_event(event) || !known_stream(stream)) return rt_set(RT_ERROR_INVALID_RESOURCE_HANDLE);
-    rt.now_us += 0.5; /* what a record itself takes: no interval is 0 */
-    event->at_us = rt.now_us;
+    if (!known_event(event) || !known_stream(stream)) return ww_rt_set(RT_ERROR_INVALID_RESOURCE_HANDLE);
+    ww_rt.now_us += 0.5; /* what a record itself takes: no interval is 0 */
+    event->at_us = ww_rt.now_us;
     event->recorded = true;
     return 0;
 }
@@ -186,16 +186,16 @@ RT_ALIAS(cudaEventRecordWithFlags_ptsz, cudaEventRecordWithFlags)
 
 RT_EXPORT int cudaEventSynchronize(struct rt_event *event) {
     RT_ENTER;
-    return rt_set(known_event(event) ? 0 : RT_ERROR_INVALID_RESOURCE_HANDLE);
+    return ww_rt_set(known_event(event) ? 0 : RT_ERROR_INVALID_RESOURCE_HANDLE);
 }
 RT_ALIAS(cudaEventQuery, cudaEventSynchronize)
 
 RT_EXPORT int cudaEventElapsedTime(float *ms, const struct rt_event *start, const struct rt_event *stop) {
     RT_ENTER;
-    if (!ms) return rt_set(RT_ERROR_INVALID_VALUE);
+    if (!ms) return ww_rt_set(RT_ERROR_INVALID_VALUE);
     if (!known_event(start) || !known_event(stop) || !start->timed || !stop->timed || !start->recorded ||
         !stop->recorded)
-        return rt_set(RT_ERROR_INVALID_RESOURCE_HANDLE);
+        return ww_rt_set(RT_ERROR_INVALID_RESOURCE_HANDLE);
     *ms = (float)((stop->at_us - start->at_us) * 1e-3);
     return 0;
 }

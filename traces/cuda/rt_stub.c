@@ -3,7 +3,7 @@
 
 #define X(name)                                                                                                \
     RT_EXPORT int name(void) {                                                                                 \
-        return rt_missing(#name);                                                                              \
+        return ww_rt_missing(#name);                                                                           \
     }
 #include "rt_stub.def"
 #undef X

@@ -34,7 +34,7 @@ typedef struct {
 
 static int set_channels(struct tex_object *o, const rt_channel *c) {
     const int bits[4] = {c->x, c->y, c->z, c->w};
-    o->element = (uint32_t)rt_element_bytes(c);
+    o->element = (uint32_t)ww_rt_element_bytes(c);
     if (o->element == 0 || c->kind < 0 || c->kind > 2) return RT_ERROR_INVALID_CHANNEL_DESCRIPTOR;
     o->kind = (uint8_t)c->kind; /* the numbers of cudaChannelFormatKind */
     for (unsigned n = 0; n < 4 && bits[n]; n++) {
@@ -50,7 +50,7 @@ static int set_resource(struct tex_object *o, const rt_resource *r) {
     o->size[1] = o->size[2] = 1;
     switch (r->type) {
     case RESOURCE_ARRAY:
-        a = rt_array_find(r->u.array);
+        a = ww_rt_array_find(r->u.array);
         if (!a) return RT_ERROR_INVALID_RESOURCE_HANDLE;
         o->address = a->address;
         o->row = a->row;
@@ -75,14 +75,14 @@ static int set_resource(struct tex_object *o, const rt_resource *r) {
         o->size[1] = r->u.pitch2d.height;
         return o->size[0] && o->size[1] ? set_channels(o, &r->u.pitch2d.channel) : RT_ERROR_INVALID_VALUE;
     default:
-        rt_say("textures and surfaces of mipmapped arrays are not supported");
+        ww_rt_say("textures and surfaces of mipmapped arrays are not supported");
         return RT_ERROR_NOT_SUPPORTED;
     }
 }
 
 static int add(const struct tex_object *o, unsigned long long *out) {
     uint64_t handle;
-    if (ww_device_add_texture(rt.device, o, &handle, NULL) != WW_OK) return RT_ERROR_MEMORY_ALLOCATION;
+    if (ww_device_add_texture(ww_rt.device, o, &handle, NULL) != WW_OK) return RT_ERROR_MEMORY_ALLOCATION;
     *out = handle;
     return 0;
 }
@@ -91,13 +91,13 @@ RT_EXPORT int cudaCreateTextureObject(unsigned long long *out, const rt_resource
                                       const void *view) {
     struct tex_object o = {0};
     RT_ENTER;
-    if (!out || !r || !t) return rt_set(RT_ERROR_INVALID_VALUE);
+    if (!out || !r || !t) return ww_rt_set(RT_ERROR_INVALID_VALUE);
     if (view || t->srgb) {
-        rt_say("resource views and sRGB of textures are not supported");
-        return rt_set(RT_ERROR_NOT_SUPPORTED);
+        ww_rt_say("resource views and sRGB of textures are not supported");
+        return ww_rt_set(RT_ERROR_NOT_SUPPORTED);
     }
     int code = set_resource(&o, r);
-    if (code) return rt_set(code);
+    if (code) return ww_rt_set(code);
     o.filter = t->filter_mode != 0;
     o.as_float = t->read_mode != 0 && o.kind != TEX_FLOAT;
     o.normalized = t->normalized != 0;
@@ -106,22 +106,22 @@ RT_EXPORT int cudaCreateTextureObject(unsigned long long *out, const rt_resource
         int mode = t->address_mode[n];
         o.mode[n] = (uint8_t)(mode < 0 || mode > 3 || (!o.normalized && mode != TEX_BORDER) ? TEX_CLAMP : mode);
     }
-    if (o.filter && o.kind != TEX_FLOAT && !o.as_float) return rt_set(RT_ERROR_INVALID_FILTER_SETTING);
-    return rt_set(add(&o, out));
+    if (o.filter && o.kind != TEX_FLOAT && !o.as_float) return ww_rt_set(RT_ERROR_INVALID_FILTER_SETTING);
+    return ww_rt_set(add(&o, out));
 }
 
 RT_EXPORT int cudaCreateSurfaceObject(unsigned long long *out, const rt_resource *r) {
     struct tex_object o = {.surface = true};
     RT_ENTER;
-    if (!out || !r || r->type != RESOURCE_ARRAY) return rt_set(RT_ERROR_INVALID_VALUE);
+    if (!out || !r || r->type != RESOURCE_ARRAY) return ww_rt_set(RT_ERROR_INVALID_VALUE);
     int code = set_resource(&o, r);
-    return rt_set(code ? code : add(&o, out));
+    return ww_rt_set(code ? code : add(&o, out));
 }
 
 static int destroy(unsigned long long handle, bool surface) {
     RT_ENTER;
-    struct tex_object *o = ww_device_texture(rt.device, handle);
-    if (!o || o->surface != surface) return rt_set(RT_ERROR_INVALID_VALUE);
+    struct tex_object *o = ww_device_texture(ww_rt.device, handle);
+    if (!o || o->surface != surface) return ww_rt_set(RT_ERROR_INVALID_VALUE);
     o->live = false;
     return 0;
 }

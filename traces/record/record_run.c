@@ -75,14 +75,14 @@ enum ww_code ww_record_ptx(const char *ptx_path, const char *launch_json_path,
         WW_TRY(ww_outfile_not_input(options->out_path, ptx_path, error));
         WW_TRY(ww_outfile_not_input(options->out_path, launch_json_path, error));
     }
-    WW_TRY(launch_file_load(launch_json_path, &f, error));
+    WW_TRY(ww_launch_file_load(launch_json_path, &f, error));
     struct ww_trace_meta meta = {
         .program = ptx_path, .arguments = launch_json_path, .tool = "warpwatt " WW_VERSION};
     enum ww_code code = ww_device_new(options, &meta, &d, error);
     if (code == WW_OK) {
-        code = launch_file_run(f, d, ptx_path, options->seed, &stats->verified, error);
+        code = ww_launch_file_run(f, d, ptx_path, options->seed, &stats->verified, error);
         code = finish(d, code, began, stats, error);
     }
-    launch_file_free(f);
+    ww_launch_file_free(f);
     return code;
 }

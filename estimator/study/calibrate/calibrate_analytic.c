@@ -33,7 +33,7 @@ static enum ww_code read_line(struct analytic_table *t, char *line, const char *
     if (n != CELLS) return ww_fail(error, WW_INPUT, where, "expected " HEADING);
     WW_TRY(number(cell[CYCLES], where, &cycles, error));
     if (cell[ENERGY][0]) WW_TRY(number(cell[ENERGY], where, &energy, error));
-    return analytic_add(t, cell[APPLICATION], cell[TRACE], cell[GPU], cell[SET], cycles, energy, error);
+    return ww_analytic_add(t, cell[APPLICATION], cell[TRACE], cell[GPU], cell[SET], cycles, energy, error);
 }
 
 static enum ww_code read_table(struct analytic_table *t, const char *path, char *next, struct ww_error *error) {
@@ -111,7 +111,7 @@ static enum ww_code print(const struct analytic_cases *cases, const struct ww_mo
             "cycles", "bias", "power", "covered of 95 %");
     for (size_t i = 0; i < sizeof gpus / sizeof *gpus; i++) {
         struct analytic_summary s;
-        WW_TRY(analytic_sum_up(cases, gpus[i], 0.95, &s, error));
+        WW_TRY(ww_analytic_sum_up(cases, gpus[i], 0.95, &s, error));
         if (s.cases)
             fprintf(out, "  %-8s %6zu %7.1f%% %+7.1f%% %7.1f%% %7.1f%% %7.1f%%\n", gpus[i] ? gpus[i] : "all",
                     s.cases, 100 * s.cycles, 100 * s.bias, 100 * s.power, 100 * s.covered_cycles,
@@ -125,9 +125,9 @@ static enum ww_code fit_and_print(struct analytic_table *t, const struct ww_cali
     struct ww_validate_options options = {.progress = o->progress, .context = o->context};
     struct ww_model_constants k = ww_model_start;
     struct ww_model_span span;
-    analytic_table_bind(t);
-    analytic_fit(&t->cases, UINT32_MAX, &k);
-    WW_TRY(analytic_leave_out(&t->cases, &options, error));
+    ww_analytic_table_bind(t);
+    ww_analytic_fit(&t->cases, UINT32_MAX, &k);
+    WW_TRY(ww_analytic_leave_out(&t->cases, &options, error));
     WW_TRY(print(&t->cases, &k, out, error));
     if (!o->out) return WW_OK;
     WW_TRY(span_of(&t->cases, &k, &span, error));
@@ -155,7 +155,7 @@ enum ww_code ww_calibrate_analytic(const struct ww_calibrate_analytic_options *o
     enum ww_code code = read_table(&t, options->measured, text.p, error);
     if (code == WW_OK) code = check_out(&t, options, error);
     if (code == WW_OK) code = fit_and_print(&t, options, out, error);
-    analytic_table_free(&t);
+    ww_analytic_table_free(&t);
     ww_buf_free(&text);
     return code;
 }

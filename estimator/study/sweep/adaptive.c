@@ -101,7 +101,7 @@ static enum ww_code replay(struct adaptive *a, const size_t *pick, size_t picked
     struct sweep_job *job = a->job;
     memset(job->wanted, 0, a->n * sizeof *job->wanted);
     for (size_t i = 0; i < picked; i++) job->wanted[pick[i]] = true;
-    WW_TRY(sweep_compute(job, error));
+    WW_TRY(ww_sweep_compute(job, error));
     a->rounds++;
     for (size_t i = 0; i < picked; i++) WW_TRY(read_point(a, pick[i], error));
     return WW_OK;
@@ -120,10 +120,10 @@ static enum ww_code spend(struct adaptive *a, double cost, double end, struct ww
         size_t most = a->rounds == 0 ? first : batch, fresh = a->rounds == 0 ? all / FRESH_SHARE : 0;
         if (left == 0) return WW_OK;
         double optimism = OPTIMISM * fmin(1, (double)left / (double)all);
-        WW_TRY(adaptive_pick(a, most < left ? most : left, fresh, optimism, pick, &picked, error));
+        WW_TRY(ww_adaptive_pick(a, most < left ? most : left, fresh, optimism, pick, &picked, error));
         if (picked == 0) return WW_OK;
         WW_TRY(replay(a, pick, picked, error));
-        WW_TRY(adaptive_learn(a, error));
+        WW_TRY(ww_adaptive_learn(a, error));
     }
 }
 
@@ -148,9 +148,9 @@ static enum ww_code sample(struct adaptive *a, size_t replays, struct ww_error *
     if (!is_long(a) || replays < 2) return WW_OK;
     job->sampling = true;
     job->space.mode = "sampled";
-    code = adaptive_pick(a, 1, 0, OPTIMISM, &pick, &picked, error);
+    code = ww_adaptive_pick(a, 1, 0, OPTIMISM, &pick, &picked, error);
     if (code == WW_OK && picked) code = replay(a, &pick, 1, error);
-    if (code == WW_OK) code = adaptive_learn(a, error);
+    if (code == WW_OK) code = ww_adaptive_learn(a, error);
     double cost = a->spent;
     a->rounds = 0; /* levels are still to be seen */
     if (code == WW_OK && cost > 0 && cost <= SAMPLED_MOST) code = spend(a, cost, (double)replays / 2, error);
@@ -200,7 +200,7 @@ static enum ww_code explore(struct adaptive *a, struct ww_error *error) {
     struct sweep_job *job = a->job;
     WW_TRY(copy_head(a, error));
     WW_TRY(ww_db_scratch_open(&a->scratch, error));
-    WW_TRY(adaptive_screen(a, error));
+    WW_TRY(ww_adaptive_screen(a, error));
     if (a->valid == 0) return keep(a, error);
     size_t replays = (size_t)floor(job->head.budget * (double)a->valid + 1e-9);
     if (replays == 0)
@@ -208,13 +208,14 @@ static enum ww_code explore(struct adaptive *a, struct ww_error *error) {
                        "%g %% of what %zu point%s cost%s is less than the replays of one",
                        100 * job->head.budget, a->valid, ww_plural(a->valid, "s"), a->valid == 1 ? "s" : "");
     job->budgeted = replays;
-    WW_TRY(adaptive_learn(a, error));
+    WW_TRY(ww_adaptive_learn(a, error));
     WW_TRY(sample(a, replays, error));
     WW_TRY(spend(a, 1, (double)replays, error));
     return keep(a, error);
 }
 
-enum ww_code sweep_adaptive(struct sweep_job *job, struct ww_sweep_summary *summary, struct ww_error *error) {
+enum ww_code ww_sweep_adaptive(struct sweep_job *job, struct ww_sweep_summary *summary,
+                               struct ww_error *error) {
     struct adaptive a = {.job = job,
                          .n = job->plan.count,
                          .traces = job->space.trace_count,
@@ -234,7 +235,7 @@ enum ww_code sweep_adaptive(struct sweep_job *job, struct ww_sweep_summary *summ
         summary->sampled += a.state[i] == ADAPTIVE_SAMPLED;
     }
     if (code == WW_OK && summary->replayed + summary->sampled == 0)
-        adaptive_say_why(&a, summary->why, sizeof summary->why);
+        ww_adaptive_say_why(&a, summary->why, sizeof summary->why);
     summary->cost = a.valid ? a.spent / (double)a.valid : 0;
     ww_db_close(a.scratch);
     return code;

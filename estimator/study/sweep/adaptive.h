@@ -55,15 +55,15 @@ struct adaptive {
 };
 
 /* adaptive_screen.c. Resolves and estimates all candidates, stores those that cannot be. */
-enum ww_code adaptive_screen(struct adaptive *a, struct ww_error *error);
+enum ww_code ww_adaptive_screen(struct adaptive *a, struct ww_error *error);
 /* Says why no candidate was worth a replay. */
-void adaptive_say_why(const struct adaptive *a, char *text, size_t size);
+void ww_adaptive_say_why(const struct adaptive *a, char *text, size_t size);
 /* adaptive_learn.c. Corrects the model by what is known, and judges all candidates anew. */
-enum ww_code adaptive_learn(struct adaptive *a, struct ww_error *error);
+enum ww_code ww_adaptive_learn(struct adaptive *a, struct ww_error *error);
 /* adaptive_pick.c. Picks up to `count` candidates to be replayed; before these, and if need be beyond `count`,
  * up to `fresh` ones that show levels which no picked one has yet. `optimism`: standard deviations. Errors:
  * WW_NOMEM. */
-enum ww_code adaptive_pick(const struct adaptive *a, size_t count, size_t fresh, double optimism, size_t *pick,
-                           size_t *picked, struct ww_error *error);
+enum ww_code ww_adaptive_pick(const struct adaptive *a, size_t count, size_t fresh, double optimism,
+                              size_t *pick, size_t *picked, struct ww_error *error);
 
 #endif

@@ -115,7 +115,7 @@ static enum ww_code judge(struct adaptive *a, struct ww_error *error) {
     return code;
 }
 
-enum ww_code adaptive_learn(struct adaptive *a, struct ww_error *error) {
+enum ww_code ww_adaptive_learn(struct adaptive *a, struct ww_error *error) {
     struct lesson *l = calloc(1, sizeof *l);
     enum ww_code code = WW_OK;
     if (l) l->x = calloc(WW_GP_POINTS * a->inputs, sizeof *l->x);

@@ -140,8 +140,8 @@ static void fill(struct picking *p, size_t count, size_t fresh, size_t *pick, si
     }
 }
 
-enum ww_code adaptive_pick(const struct adaptive *a, size_t count, size_t fresh, double optimism, size_t *pick,
-                           size_t *picked, struct ww_error *error) {
+enum ww_code ww_adaptive_pick(const struct adaptive *a, size_t count, size_t fresh, double optimism,
+                              size_t *pick, size_t *picked, struct ww_error *error) {
     struct picking p = {.a = a, .optimism = optimism};
     size_t m = a->objectives;
     p.front = malloc((a->n + 1) * m * sizeof *p.front);

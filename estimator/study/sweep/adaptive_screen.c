@@ -29,7 +29,7 @@ static enum ww_code estimate(struct adaptive *a, size_t i, struct ww_sweep_machi
                                          .energy_j = NO_MODEL_J,
                                          .energy_known = strcmp(a->job->power, "none") != 0};
         if (!a->has_model[t]) continue;
-        enum ww_code code = sweep_estimate(a->job, m, t, r, &inner);
+        enum ww_code code = ww_sweep_estimate(a->job, m, t, r, &inner);
         if (code != WW_OK && !ww_sweep_is_reason(code)) {
             *error = inner;
             return code;
@@ -110,13 +110,13 @@ static enum ww_code screen_all(struct adaptive *a, struct ww_error *error) {
     return code;
 }
 
-enum ww_code adaptive_screen(struct adaptive *a, struct ww_error *error) {
+enum ww_code ww_adaptive_screen(struct adaptive *a, struct ww_error *error) {
     struct ww_model_error known;
     ww_model_error_of(NULL, 0.6827, &known);
     a->prior[0] = fmax(0.02, log(known.cycles_high / known.cycles_low) / 2);
     a->prior[1] = fmax(0.02, log(known.energy_high / known.energy_low) / 2);
     for (size_t t = 0; t < a->traces; t++) {
-        a->has_model[t] = sweep_has_model(a->job, t);
+        a->has_model[t] = ww_sweep_has_model(a->job, t);
         if (!a->has_model[t]) a->prior[0] = a->prior[1] = NO_MODEL_SPREAD;
     }
     code_inputs(a);
@@ -132,7 +132,7 @@ static bool has_value(const struct adaptive *a, size_t objective) {
     return false;
 }
 
-void adaptive_say_why(const struct adaptive *a, char *text, size_t size) {
+void ww_adaptive_say_why(const struct adaptive *a, char *text, size_t size) {
     const struct ww_sweep_space *s = &a->job->space;
     bool possible = false;
     for (size_t i = 0; i < a->n; i++) possible = possible || (a->state[i] != ADAPTIVE_OUT && a->possible[i]);

@@ -122,7 +122,7 @@ static enum ww_code replay_all(struct sweep_job *job, struct ww_sweep_machine *m
         if (result[i].stored) continue;
         struct ww_error inner = {.code = WW_OK};
         enum ww_code code = job->model && !job->wanted && m->mech_count == 0
-                                ? sweep_estimate(job, m, i, &result[i], &inner)
+                                ? ww_sweep_estimate(job, m, i, &result[i], &inner)
                                 : replay(job, m, i, &result[i], &inner);
         if (code == WW_OK) {
             ++*computed;
@@ -204,7 +204,7 @@ static void run_threads(struct sweep_job *job, struct worker *worker) {
     for (unsigned i = 1; i < started; i++) pthread_join(worker[i].thread, NULL);
 }
 
-enum ww_code sweep_compute(struct sweep_job *job, struct ww_error *error) {
+enum ww_code ww_sweep_compute(struct sweep_job *job, struct ww_error *error) {
     struct worker worker[SWEEP_THREADS];
     if (!job->done) job->done = ww_arena_array(&job->space.arena, job->plan.count, sizeof *job->done);
     if (!job->busy) job->busy = ww_arena_array(&job->space.arena, job->options->jobs, sizeof *job->busy);

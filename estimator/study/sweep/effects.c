@@ -195,7 +195,7 @@ static enum ww_code fit_objective(struct sweep_job *job, size_t objective, size_
     return ww_db_sweep_effects(job->db, &job->head, objective, stored, count, error);
 }
 
-enum ww_code sweep_fit(struct sweep_job *job, struct ww_error *error) {
+enum ww_code ww_sweep_fit(struct sweep_job *job, struct ww_error *error) {
     size_t terms = job->space.param_count * (job->space.param_count + 1) / 2;
     size_t *row = calloc(job->plan.count, sizeof *row);
     double *value = calloc(job->plan.count, sizeof *value);

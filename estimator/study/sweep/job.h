@@ -41,52 +41,55 @@ struct sweep_job {
 
 /* ---- sweep.c ---- */
 
-/* Computes the job's points and counts what is stored; job->db is open. Errors: those of sweep_compute. */
-enum ww_code sweep_run_points(struct sweep_job *job, struct ww_sweep_summary *summary, struct ww_error *error);
+/* Computes the job's points and counts what is stored; job->db is open. Errors: those of ww_sweep_compute. */
+enum ww_code ww_sweep_run_points(struct sweep_job *job, struct ww_sweep_summary *summary,
+                                 struct ww_error *error);
 
 /* ---- shard.c ---- */
 
 /* Computes the shard that job->options names into a file of its own. The job is ready but for its database.
- * Errors: WW_USAGE, WW_MISMATCH (another sweep), those of sweep_compute, WW_IO. */
+ * Errors: WW_USAGE, WW_MISMATCH (another sweep), those of ww_sweep_compute, WW_IO. */
 /* Whether --into may be written over; before any work. */
-enum ww_code sweep_check_into(const struct ww_sweep_options *options, struct ww_error *error);
-enum ww_code sweep_run_shard(struct sweep_job *job, struct ww_sweep_summary *summary, struct ww_error *error);
+enum ww_code ww_sweep_check_into(const struct ww_sweep_options *options, struct ww_error *error);
+enum ww_code ww_sweep_run_shard(struct sweep_job *job, struct ww_sweep_summary *summary,
+                                struct ww_error *error);
 /* ---- slurm.c ---- */
 
 /* Computes the job's points on a cluster, as job->options->slurm says. The job is ready but for its database.
  * Errors: WW_FAIL (stopped, or shards that failed again and again), WW_IO (Slurm, with its words), WW_DB. */
-enum ww_code sweep_run_slurm(struct sweep_job *job, struct ww_sweep_summary *summary, struct ww_error *error);
+enum ww_code ww_sweep_run_slurm(struct sweep_job *job, struct ww_sweep_summary *summary,
+                                struct ww_error *error);
 
 /* ---- shard.c ---- */
 
 /* The points of shard `number` of `of`. */
-void sweep_shard_points(uint64_t number, uint64_t of, size_t points, size_t *first, size_t *end);
+void ww_sweep_shard_points(uint64_t number, uint64_t of, size_t points, size_t *first, size_t *end);
 /* Copies a file to another file system under its name there at once, and makes it durable. */
-enum ww_code sweep_put_file(const char *from, const char *to, struct ww_error *error);
+enum ww_code ww_sweep_put_file(const char *from, const char *to, struct ww_error *error);
 
 /* ---- the others ---- */
 
 /* Opens or records every trace, checks it whole, and fills job->head.trace. Errors: those of recording, of
  * ww_trace_open and ww_trace_verify. */
-enum ww_code sweep_traces_open(struct sweep_job *job, struct ww_error *error);
+enum ww_code ww_sweep_traces_open(struct sweep_job *job, struct ww_error *error);
 /* Removes what was recorded. */
-void sweep_traces_close(struct sweep_job *job);
+void ww_sweep_traces_close(struct sweep_job *job);
 /* Profiles every trace for the analytical model. Errors: those of profiling, WW_UNSUPPORTED (a trace that the
  * model cannot take), those of ww_power_load. */
-enum ww_code sweep_models_open(struct sweep_job *job, struct ww_error *error);
-void sweep_models_close(struct sweep_job *job);
+enum ww_code ww_sweep_models_open(struct sweep_job *job, struct ww_error *error);
+void ww_sweep_models_close(struct sweep_job *job);
 /* A trace on a machine of GPU parameters alone, by the model. Errors: WW_UNSUPPORTED (a CTA fits no SM). */
-enum ww_code sweep_estimate(const struct sweep_job *job, const struct ww_sweep_machine *machine, size_t trace,
-                            struct ww_db_sweep_result *out, struct ww_error *error);
+enum ww_code ww_sweep_estimate(const struct sweep_job *job, const struct ww_sweep_machine *machine,
+                               size_t trace, struct ww_db_sweep_result *out, struct ww_error *error);
 /* Computes and stores all points that are not done, by job->options->jobs threads. Errors: those of the
  * database, WW_FAIL (stopped), WW_IO, WW_NOMEM. */
-enum ww_code sweep_compute(struct sweep_job *job, struct ww_error *error);
+enum ww_code ww_sweep_compute(struct sweep_job *job, struct ww_error *error);
 /* Whether the model can take a trace (the others are not estimated, if the sweep is adaptive). */
-bool sweep_has_model(const struct sweep_job *job, size_t trace);
+bool ww_sweep_has_model(const struct sweep_job *job, size_t trace);
 /* Screens all points of the plan and computes those that are worth it (adaptive.h). Errors: those of
- * sweep_compute, WW_USAGE (a budget below one point), WW_UNSUPPORTED (too many candidates). */
-enum ww_code sweep_adaptive(struct sweep_job *job, struct ww_sweep_summary *summary, struct ww_error *error);
+ * ww_sweep_compute, WW_USAGE (a budget below one point), WW_UNSUPPORTED (too many candidates). */
+enum ww_code ww_sweep_adaptive(struct sweep_job *job, struct ww_sweep_summary *summary, struct ww_error *error);
 /* Fits and stores the effects of every objective. */
-enum ww_code sweep_fit(struct sweep_job *job, struct ww_error *error);
+enum ww_code ww_sweep_fit(struct sweep_job *job, struct ww_error *error);
 
 #endif

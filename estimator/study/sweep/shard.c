@@ -25,7 +25,7 @@ struct local {
     int fd; /* of the lock */
 };
 
-void sweep_shard_points(uint64_t number, uint64_t of, size_t points, size_t *first, size_t *end) {
+void ww_sweep_shard_points(uint64_t number, uint64_t of, size_t points, size_t *first, size_t *end) {
     *first = (size_t)((number - 1) * points / of);
     *end = (size_t)(number * points / of);
 }
@@ -73,7 +73,7 @@ static enum ww_code copy_from(const char *from, int out, const char *to, struct 
     return code;
 }
 
-enum ww_code sweep_put_file(const char *from, const char *to, struct ww_error *error) {
+enum ww_code ww_sweep_put_file(const char *from, const char *to, struct ww_error *error) {
     struct ww_temp temp;
     WW_TRY(ww_temp_beside(to, &temp, error));
     enum ww_code code = copy_from(from, temp.fd, to, error);
@@ -161,7 +161,7 @@ static bool holds_some(const char *path) {
 static enum ww_code begin(struct sweep_job *job, const struct local *l, struct ww_error *error) {
     const char *into = job->options->shard->into;
     struct ww_error first = {.code = WW_OK};
-    if (access(l->db, F_OK) != 0 && holds_some(into)) WW_TRY(sweep_put_file(into, l->db, error));
+    if (access(l->db, F_OK) != 0 && holds_some(into)) WW_TRY(ww_sweep_put_file(into, l->db, error));
     enum ww_code code = open_local(job, l, &first);
     if (code == WW_DB) {
         ww_db_close(job->db);
@@ -175,7 +175,7 @@ static enum ww_code begin(struct sweep_job *job, const struct local *l, struct w
 
 /* ---- the shard ---- */
 
-enum ww_code sweep_check_into(const struct ww_sweep_options *o, struct ww_error *error) {
+enum ww_code ww_sweep_check_into(const struct ww_sweep_options *o, struct ww_error *error) {
     const char *into = o->shard->into;
     if (!into || !*into) return ww_fail(error, WW_USAGE, "--into", "expected a file for the shard");
     WW_TRY(ww_outfile_not_input(into, o->space, error));
@@ -203,14 +203,14 @@ static enum ww_code check(struct sweep_job *job, char hash[WW_CONFIG_HASH], stru
             "this is not the sweep that was submitted (%.16s, expected %.16s): the space file, a trace,"
             " the GPU, the power table, the options or the program is another one",
             hash, s->sweep_hash);
-    sweep_shard_points(s->number, s->of, job->plan.count, &job->first, &job->end);
+    ww_sweep_shard_points(s->number, s->of, job->plan.count, &job->first, &job->end);
     return WW_OK;
 }
 
 /* Stores what there is also when it was stopped: the next try goes on from there. */
 static enum ww_code compute(struct sweep_job *job, const struct local *l, struct ww_sweep_summary *summary,
                             struct ww_error *error) {
-    enum ww_code code = sweep_run_points(job, summary, error);
+    enum ww_code code = ww_sweep_run_points(job, summary, error);
     ww_db_close(job->db);
     job->db = NULL;
     if (code != WW_OK && code != WW_FAIL) return code;
@@ -221,7 +221,8 @@ static enum ww_code compute(struct sweep_job *job, const struct local *l, struct
     return code;
 }
 
-enum ww_code sweep_run_shard(struct sweep_job *job, struct ww_sweep_summary *summary, struct ww_error *error) {
+enum ww_code ww_sweep_run_shard(struct sweep_job *job, struct ww_sweep_summary *summary,
+                                struct ww_error *error) {
     struct local l = {.fd = -1};
     char hash[WW_CONFIG_HASH];
     WW_TRY(check(job, hash, error));

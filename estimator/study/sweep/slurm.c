@@ -20,7 +20,7 @@ enum {
     STEP_MS = 200     /* between two questions whether to stop */
 };
 
-void slurm_note(const struct slurm *s, const char *fmt, ...) {
+void ww_slurm_note(const struct slurm *s, const char *fmt, ...) {
     char text[900];
     va_list args;
     if (!s->options->note) return;
@@ -63,7 +63,7 @@ static enum ww_code take_file(struct slurm *s, struct slurm_shard *h, const char
     bool garbage = code == WW_DB || (code == WW_IO && !S_ISREG(st.st_mode));
     if (garbage && access(path, F_OK) == 0) {
         snprintf(aside, sizeof aside, "%s.bad", path);
-        slurm_note(s, "%s: %s; set aside", path, inner.text);
+        ww_slurm_note(s, "%s: %s; set aside", path, inner.text);
         return rename(path, aside) == 0 ? WW_OK
                                         : ww_fail(error, WW_IO, path, "cannot be renamed: %s", strerror(errno));
     }
@@ -91,7 +91,7 @@ static enum ww_code collect(struct slurm *s, struct ww_error *error) {
         if (strncmp(e->d_name, "shard-", 6) != 0) continue;
         unsigned long number = strtoul(e->d_name + 6, &end, 10);
         if (strcmp(end, ".db") != 0 || number < 1 || number > s->shards) continue;
-        slurm_path(s, path, "shard-%lu.db", number);
+        ww_slurm_path(s, path, "shard-%lu.db", number);
         code = take_file(s, &s->shard[number - 1], path, &merged, error);
     }
     closedir(d);
@@ -103,12 +103,12 @@ static enum ww_code collect(struct slurm *s, struct ww_error *error) {
 static void lose(struct slurm *s, size_t i) {
     struct slurm_shard *h = &s->shard[i];
     char line[300];
-    slurm_last_line(s, h, line);
+    ww_slurm_last_line(s, h, line);
     h->failed = true;
     h->given_up = h->tries >= s->options->tries;
-    slurm_note(s, "shard %zu of %zu: task %" PRIu64 "_%" PRIu64 " ended%s%s with %zu of %zu points%s%s; %s",
-               i + 1, s->shards, h->array, h->index, h->state[0] ? " as " : "", h->state, h->stored,
-               h->end - h->first, line[0] ? ": " : "", line, h->given_up ? "given up" : "again");
+    ww_slurm_note(s, "shard %zu of %zu: task %" PRIu64 "_%" PRIu64 " ended%s%s with %zu of %zu points%s%s; %s",
+                  i + 1, s->shards, h->array, h->index, h->state[0] ? " as " : "", h->state, h->stored,
+                  h->end - h->first, line[0] ? ": " : "", line, h->given_up ? "given up" : "again");
 }
 
 /* A task that is in the queue no more, and whose points are not here. A file may be seen later than the end of
@@ -148,9 +148,9 @@ static bool rest(struct slurm *s) {
 static enum ww_code submit(struct slurm *s, struct ww_error *error) {
     struct ww_error inner = {.code = WW_OK};
     if (s->refused_at && s->queued >= s->refused_at) return WW_OK;
-    enum ww_code code = slurm_submit(s, &inner);
+    enum ww_code code = ww_slurm_submit(s, &inner);
     if (code == WW_IO && s->queued) {
-        if (!s->refused_at) slurm_note(s, "%s: %s; the rest waits", inner.where, inner.text);
+        if (!s->refused_at) ww_slurm_note(s, "%s: %s; the rest waits", inner.where, inner.text);
         s->refused_at = s->queued;
         return WW_OK;
     }
@@ -163,21 +163,21 @@ static enum ww_code submit(struct slurm *s, struct ww_error *error) {
 static void say_wait(struct slurm *s) {
     if (s->running || !s->waits[0] || strcmp(s->waits, s->said) == 0) return;
     char nodes[200];
-    slurm_nodes(nodes);
-    slurm_note(s, "%zu tasks wait: %s (nodes: %s)", s->queued, s->waits, nodes);
+    ww_slurm_nodes(nodes);
+    ww_slurm_note(s, "%zu tasks wait: %s (nodes: %s)", s->queued, s->waits, nodes);
     snprintf(s->said, sizeof s->said, "%s", s->waits);
 }
 
 static enum ww_code look(struct slurm *s, unsigned *deaf, struct ww_error *error) {
     struct ww_error inner = {.code = WW_OK};
-    enum ww_code code = slurm_look(s, &inner);
+    enum ww_code code = ww_slurm_look(s, &inner);
     if (code == WW_OK) {
         *deaf = 0;
     } else if (code != WW_IO || ++*deaf >= DEAF) {
         if (error) *error = inner;
         return code;
     } else if (*deaf == 1) {
-        slurm_note(s, "%s: %s; asked again", inner.where, inner.text);
+        ww_slurm_note(s, "%s: %s; asked again", inner.where, inner.text);
     }
     return WW_OK;
 }
@@ -210,7 +210,7 @@ static enum ww_code report_lost(const struct slurm *s, struct ww_error *error) {
             last = i;
         }
     if (!lost) return WW_OK;
-    slurm_last_line(s, &s->shard[last], line);
+    ww_slurm_last_line(s, &s->shard[last], line);
     return ww_fail(
         error, WW_FAIL, s->folder,
         "%zu of %zu shards failed %u times each%s%s; %zu of %zu points are stored, the same command tries"
@@ -225,9 +225,9 @@ static enum ww_code finish(struct slurm *s, struct ww_sweep_summary *summary, st
     WW_TRY(ww_db_sweep_counts(job->db, &job->head, &summary->stored, &summary->invalid, &summary->infeasible,
                               error));
     WW_TRY(report_lost(s, error));
-    WW_TRY(sweep_fit(job, error));
+    WW_TRY(ww_sweep_fit(job, error));
     WW_TRY(ww_db_make_durable(job->db, error));
-    if (!s->options->keep) slurm_folder_remove(s);
+    if (!s->options->keep) ww_slurm_folder_remove(s);
     return WW_OK;
 }
 
@@ -235,17 +235,18 @@ static enum ww_code begin(struct slurm *s, struct ww_sweep_summary *summary, str
     struct sweep_job *job = s->job;
     WW_TRY(ww_db_sweep_hash(&job->head, s->hash, error));
     snprintf(s->name, sizeof s->name, "warpwatt-%.16s", s->hash);
-    WW_TRY(slurm_limits(s, error));
+    WW_TRY(ww_slurm_limits(s, error));
     WW_TRY(ww_db_open(job->options->db, true, &job->db, error));
     WW_TRY(ww_db_sweep_begin(job->db, &job->head, error));
     summary->sweep = job->head.id;
     summary->points = job->plan.count;
     job->done = ww_arena_array(&job->space.arena, job->plan.count, sizeof *job->done);
     if (!job->done) return ww_fail_nomem(error, "a sweep");
-    return slurm_folder_open(s, error);
+    return ww_slurm_folder_open(s, error);
 }
 
-enum ww_code sweep_run_slurm(struct sweep_job *job, struct ww_sweep_summary *summary, struct ww_error *error) {
+enum ww_code ww_sweep_run_slurm(struct sweep_job *job, struct ww_sweep_summary *summary,
+                                struct ww_error *error) {
     struct ww_sweep_slurm options = *job->options->slurm;
     struct slurm s = {.job = job, .options = &options, .lock = -1};
     if (!options.shard_points) options.shard_points = POINTS_DEFAULT;
@@ -256,7 +257,7 @@ enum ww_code sweep_run_slurm(struct sweep_job *job, struct ww_sweep_summary *sum
     if (code == WW_OK) code = finish(&s, summary, error);
     if (code != WW_OK) summary->stored = job->finished;
     if (code == WW_FAIL && expected(&s) && s.queued)
-        slurm_note(&s, "%zu tasks go on; `scancel --name=%s` ends them", s.queued, s.name);
-    slurm_folder_close(&s);
+        ww_slurm_note(&s, "%zu tasks go on; `scancel --name=%s` ends them", s.queued, s.name);
+    ww_slurm_folder_close(&s);
     return code;
 }

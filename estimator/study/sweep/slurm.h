@@ -60,52 +60,52 @@ struct slurm {
 };
 
 /* Says something to the user. */
-__attribute__((format(printf, 2, 3))) void slurm_note(const struct slurm *s, const char *fmt, ...);
+__attribute__((format(printf, 2, 3))) void ww_slurm_note(const struct slurm *s, const char *fmt, ...);
 
 /* ---- slurm_folder.c ---- */
 
 /* A file's name in the sweep's folder. */
-__attribute__((format(printf, 3, 4))) void slurm_path(const struct slurm *s, char out[SLURM_PATH + 64],
-                                                      const char *fmt, ...);
+__attribute__((format(printf, 3, 4))) void ww_slurm_path(const struct slurm *s, char out[SLURM_PATH + 64],
+                                                         const char *fmt, ...);
 /* Makes the folder or finds it, locks it, and fills it. Errors: WW_IO, WW_USAGE, WW_DB (another program drives
  * the sweep). */
-enum ww_code slurm_folder_open(struct slurm *s, struct ww_error *error);
-void slurm_folder_close(struct slurm *s);
+enum ww_code ww_slurm_folder_open(struct slurm *s, struct ww_error *error);
+void ww_slurm_folder_close(struct slurm *s);
 /* Removes all that is in it. */
-void slurm_folder_remove(const struct slurm *s);
+void ww_slurm_folder_remove(const struct slurm *s);
 /* Writes a new list and counts it in s->lists. Errors: WW_IO, WW_NOMEM. */
-enum ww_code slurm_add_list(struct slurm *s, const uint32_t *number, size_t count, struct ww_error *error);
+enum ww_code ww_slurm_add_list(struct slurm *s, const uint32_t *number, size_t count, struct ww_error *error);
 /* Takes the last list away again. */
-void slurm_drop_list(struct slurm *s);
+void ww_slurm_drop_list(struct slurm *s);
 /* Writes a file there at once. */
-enum ww_code slurm_write(const struct slurm *s, const char *name, const struct ww_buf *text,
-                         struct ww_error *error);
+enum ww_code ww_slurm_write(const struct slurm *s, const char *name, const struct ww_buf *text,
+                            struct ww_error *error);
 /* The last line that a task printed, "" if there is none. */
-void slurm_last_line(const struct slurm *s, const struct slurm_shard *shard, char out[300]);
+void ww_slurm_last_line(const struct slurm *s, const struct slurm_shard *shard, char out[300]);
 
 /* ---- slurm_queue.c ---- */
 
 /* Asks the cluster how many tasks an array may have. Errors: WW_IO (no Slurm here, or it does not answer). */
-enum ww_code slurm_limits(struct slurm *s, struct ww_error *error);
+enum ww_code ww_slurm_limits(struct slurm *s, struct ww_error *error);
 /* Looks at the queue: sets queued, running, array, index and state of every shard. Errors: WW_IO. */
-enum ww_code slurm_look(struct slurm *s, struct ww_error *error);
+enum ww_code ww_slurm_look(struct slurm *s, struct ww_error *error);
 /* How many nodes are in which state, by sinfo; "not known" if that fails. */
-void slurm_nodes(char out[200]);
+void ww_slurm_nodes(char out[200]);
 /* Reads one answer of squeue. Exposed for tests. */
-enum ww_code slurm_read_queue(struct slurm *s, const char *text, struct ww_error *error);
+enum ww_code ww_slurm_read_queue(struct slurm *s, const char *text, struct ww_error *error);
 /* Reads a number of 1 to 18 digits without a sign at the start of a text (may be NULL). False: there is none.
  */
-bool slurm_number(const char *text, uint64_t *out);
+bool ww_slurm_number(const char *text, uint64_t *out);
 /* The value of a key in what `scontrol show config` prints, or NULL. */
-const char *slurm_config(const char *text, const char *key);
+const char *ww_slurm_config(const char *text, const char *key);
 
 /* ---- slurm_submit.c ---- */
 
 /* Submits all shards that are neither done, queued nor given up. Errors: WW_IO (sbatch, with its words). */
-enum ww_code slurm_submit(struct slurm *s, struct ww_error *error);
+enum ww_code ww_slurm_submit(struct slurm *s, struct ww_error *error);
 /* Appends a word as a POSIX shell reads it back. */
-void slurm_quote(struct ww_buf *b, const char *word);
+void ww_slurm_quote(struct ww_buf *b, const char *word);
 /* The batch script. */
-void slurm_script(const struct slurm *s, const char *program, struct ww_buf *b);
+void ww_slurm_script(const struct slurm *s, const char *program, struct ww_buf *b);
 
 #endif

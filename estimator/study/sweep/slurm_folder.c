@@ -15,7 +15,7 @@ static enum ww_code io_fail(const char *path, const char *doing, struct ww_error
     return ww_fail(error, WW_IO, path, "%s: %s", doing, strerror(errno));
 }
 
-void slurm_path(const struct slurm *s, char out[SLURM_PATH + 64], const char *fmt, ...) {
+void ww_slurm_path(const struct slurm *s, char out[SLURM_PATH + 64], const char *fmt, ...) {
     va_list args;
     int n = snprintf(out, SLURM_PATH + 64, "%s/", s->folder);
     va_start(args, fmt);
@@ -23,11 +23,11 @@ void slurm_path(const struct slurm *s, char out[SLURM_PATH + 64], const char *fm
     va_end(args);
 }
 
-enum ww_code slurm_write(const struct slurm *s, const char *name, const struct ww_buf *text,
-                         struct ww_error *error) {
+enum ww_code ww_slurm_write(const struct slurm *s, const char *name, const struct ww_buf *text,
+                            struct ww_error *error) {
     char path[SLURM_PATH + 64], beside[SLURM_PATH + 80];
     if (text->failed) return ww_fail_nomem(error, "a file of the sweep");
-    slurm_path(s, path, "%s", name);
+    ww_slurm_path(s, path, "%s", name);
     snprintf(beside, sizeof beside, "%s.tmp", path);
     FILE *f = fopen(beside, "we");
     if (!f) return io_fail(path, "cannot be made", error);
@@ -73,7 +73,7 @@ static enum ww_code name_folder(struct slurm *s, struct ww_error *error) {
 
 static enum ww_code take_lock(struct slurm *s, struct ww_error *error) {
     char path[SLURM_PATH + 64];
-    slurm_path(s, path, "lock");
+    ww_slurm_path(s, path, "lock");
     s->lock = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
     if (s->lock < 0) return io_fail(path, "cannot be opened", error);
     if (flock(s->lock, LOCK_EX | LOCK_NB) == 0) return WW_OK;
@@ -84,19 +84,19 @@ static enum ww_code take_lock(struct slurm *s, struct ww_error *error) {
 
 static enum ww_code put_space(const struct slurm *s, struct ww_error *error) {
     char path[SLURM_PATH + 64];
-    slurm_path(s, path, "space.json");
-    return sweep_put_file(s->job->options->space, path, error);
+    ww_slurm_path(s, path, "space.json");
+    return ww_sweep_put_file(s->job->options->space, path, error);
 }
 
 static enum ww_code put_traces(const struct slurm *s, struct ww_error *error) {
     char path[SLURM_PATH + 64];
     const struct ww_sweep_space *space = &s->job->space;
-    slurm_path(s, path, "traces");
+    ww_slurm_path(s, path, "traces");
     WW_TRY(make(path, error));
     for (size_t i = 0; i < space->trace_count; i++) {
-        slurm_path(s, path, "traces/%zu.wwt", i);
+        ww_slurm_path(s, path, "traces/%zu.wwt", i);
         if (space->trace[i].workload && access(path, F_OK) != 0)
-            WW_TRY(sweep_put_file(space->trace[i].path, path, error));
+            WW_TRY(ww_sweep_put_file(space->trace[i].path, path, error));
     }
     return WW_OK;
 }
@@ -107,10 +107,10 @@ static enum ww_code count_shards(struct slurm *s, struct ww_error *error) {
     struct ww_buf text = {0};
     size_t points = s->job->plan.count, each = s->options->shard_points;
     s->shards = (points + each - 1) / each;
-    slurm_path(s, path, "shards");
+    ww_slurm_path(s, path, "shards");
     if (access(path, F_OK) != 0) {
         ww_buf_printf(&text, "%zu\n", s->shards);
-        enum ww_code code = slurm_write(s, "shards", &text, error);
+        enum ww_code code = ww_slurm_write(s, "shards", &text, error);
         ww_buf_free(&text);
         return code;
     }
@@ -120,7 +120,8 @@ static enum ww_code count_shards(struct slurm *s, struct ww_error *error) {
     if (was < 1 || was > points)
         return ww_fail(error, WW_DB, path, "%llu shards of %zu points: the file is damaged; remove the folder",
                        was, points);
-    if (was != s->shards) slurm_note(s, "the sweep goes on with the %llu shards that it was begun with", was);
+    if (was != s->shards)
+        ww_slurm_note(s, "the sweep goes on with the %llu shards that it was begun with", was);
     s->shards = (size_t)was;
     return WW_OK;
 }
@@ -140,7 +141,7 @@ static enum ww_code read_list(struct slurm *s, unsigned l, struct ww_error *erro
     char path[SLURM_PATH + 64];
     struct ww_buf text;
     struct slurm_list *list = &s->list[l - 1];
-    slurm_path(s, path, "list-%u.txt", l);
+    ww_slurm_path(s, path, "list-%u.txt", l);
     WW_TRY(ww_read_file(path, (size_t)64 << 20, &text, error));
     size_t lines = 0;
     for (size_t i = 0; i < text.n; i++) lines += text.p[i] == '\n';
@@ -158,32 +159,32 @@ static enum ww_code read_list(struct slurm *s, unsigned l, struct ww_error *erro
 static enum ww_code read_lists(struct slurm *s, struct ww_error *error) {
     char path[SLURM_PATH + 64];
     for (;;) {
-        slurm_path(s, path, "list-%u.txt", s->lists + 1);
+        ww_slurm_path(s, path, "list-%u.txt", s->lists + 1);
         if (access(path, F_OK) != 0) return WW_OK;
         WW_TRY(grow_lists(s, error));
         WW_TRY(read_list(s, s->lists, error));
     }
 }
 
-enum ww_code slurm_add_list(struct slurm *s, const uint32_t *number, size_t count, struct ww_error *error) {
+enum ww_code ww_slurm_add_list(struct slurm *s, const uint32_t *number, size_t count, struct ww_error *error) {
     char name[32];
     struct ww_buf text = {0};
     for (size_t i = 0; i < count; i++) ww_buf_printf(&text, "%" PRIu32 "\n", number[i]);
     snprintf(name, sizeof name, "list-%u.txt", s->lists + 1);
-    enum ww_code code = slurm_write(s, name, &text, error);
+    enum ww_code code = ww_slurm_write(s, name, &text, error);
     ww_buf_free(&text);
     if (code == WW_OK) code = grow_lists(s, error);
     return code == WW_OK ? read_list(s, s->lists, error) : code;
 }
 
-void slurm_drop_list(struct slurm *s) {
+void ww_slurm_drop_list(struct slurm *s) {
     char path[SLURM_PATH + 64];
-    slurm_path(s, path, "list-%u.txt", s->lists);
+    ww_slurm_path(s, path, "list-%u.txt", s->lists);
     unlink(path);
     free(s->list[--s->lists].number);
 }
 
-enum ww_code slurm_folder_open(struct slurm *s, struct ww_error *error) {
+enum ww_code ww_slurm_folder_open(struct slurm *s, struct ww_error *error) {
     s->lock = -1;
     WW_TRY(name_folder(s, error));
     WW_TRY(take_lock(s, error));
@@ -194,11 +195,11 @@ enum ww_code slurm_folder_open(struct slurm *s, struct ww_error *error) {
     s->shard = calloc(s->shards, sizeof *s->shard);
     if (!s->shard) return ww_fail_nomem(error, "the shards of a sweep");
     for (size_t i = 0; i < s->shards; i++)
-        sweep_shard_points(i + 1, s->shards, s->job->plan.count, &s->shard[i].first, &s->shard[i].end);
+        ww_sweep_shard_points(i + 1, s->shards, s->job->plan.count, &s->shard[i].first, &s->shard[i].end);
     return WW_OK;
 }
 
-void slurm_folder_close(struct slurm *s) {
+void ww_slurm_folder_close(struct slurm *s) {
     if (s->lock >= 0) close(s->lock);
     s->lock = -1;
     for (unsigned i = 0; i < s->lists; i++) free(s->list[i].number);
@@ -221,9 +222,9 @@ static void empty(const char *folder) {
     if (d) closedir(d);
 }
 
-void slurm_folder_remove(const struct slurm *s) {
+void ww_slurm_folder_remove(const struct slurm *s) {
     char path[SLURM_PATH + 64];
-    slurm_path(s, path, "traces");
+    ww_slurm_path(s, path, "traces");
     empty(path);
     rmdir(path);
     empty(s->folder);
@@ -235,10 +236,10 @@ void slurm_folder_remove(const struct slurm *s) {
 
 /* ---- what tasks say ---- */
 
-void slurm_last_line(const struct slurm *s, const struct slurm_shard *shard, char out[300]) {
+void ww_slurm_last_line(const struct slurm *s, const struct slurm_shard *shard, char out[300]) {
     char path[SLURM_PATH + 64], text[2001];
     out[0] = 0;
-    slurm_path(s, path, "log-%" PRIu64 "_%" PRIu64 ".txt", shard->array, shard->index);
+    ww_slurm_path(s, path, "log-%" PRIu64 "_%" PRIu64 ".txt", shard->array, shard->index);
     FILE *f = shard->array ? fopen(path, "re") : NULL;
     if (!f) return;
     if (fseek(f, -2000, SEEK_END) != 0) rewind(f);

@@ -20,7 +20,7 @@ static enum ww_code ask(const char *const *argv, struct ww_spawned *r, struct ww
 
 /* ---- the configuration ---- */
 
-const char *slurm_config(const char *text, const char *key) {
+const char *ww_slurm_config(const char *text, const char *key) {
     size_t n = strlen(key);
     for (const char *line = text; line; line = strchr(line, '\n')) {
         line += strspn(line, "\n");
@@ -33,22 +33,22 @@ const char *slurm_config(const char *text, const char *key) {
     return NULL;
 }
 
-bool slurm_number(const char *text, uint64_t *out) {
+bool ww_slurm_number(const char *text, uint64_t *out) {
     size_t n = text ? strspn(text, "0123456789") : 0;
     if (n < 1 || n > 18) return false;
     *out = strtoull(text, NULL, 10);
     return true;
 }
 
-enum ww_code slurm_limits(struct slurm *s, struct ww_error *error) {
+enum ww_code ww_slurm_limits(struct slurm *s, struct ww_error *error) {
     static const char *const argv[] = {"scontrol", "show", "config", NULL};
     struct ww_spawned r;
     struct ww_error inner = {.code = WW_OK};
     enum ww_code code = ask(argv, &r, &inner);
     if (code == WW_OK) {
-        const char *most = r.out.p ? slurm_config(r.out.p, "MaxArraySize") : NULL;
+        const char *most = r.out.p ? ww_slurm_config(r.out.p, "MaxArraySize") : NULL;
         s->array_most = ARRAY_DEFAULT;
-        if (most && !slurm_number(most, &s->array_most))
+        if (most && !ww_slurm_number(most, &s->array_most))
             code = ww_fail(&inner, WW_IO, "scontrol", "MaxArraySize = \"%.*s\": expected a number",
                            (int)strcspn(most, "\n") < 60 ? (int)strcspn(most, "\n") : 60, most);
         else if (s->array_most < 2)
@@ -138,7 +138,7 @@ static void take_task(struct slurm *s, uint64_t job, uint64_t index, uint64_t li
     s->running++;
 }
 
-enum ww_code slurm_read_queue(struct slurm *s, const char *text, struct ww_error *error) {
+enum ww_code ww_slurm_read_queue(struct slurm *s, const char *text, struct ww_error *error) {
     s->queued = s->running = 0;
     s->waits[0] = 0;
     for (size_t i = 0; i < s->shards; i++) s->shard[i].queued = s->shard[i].running = false;
@@ -158,7 +158,7 @@ enum ww_code slurm_read_queue(struct slurm *s, const char *text, struct ww_error
     return WW_OK;
 }
 
-enum ww_code slurm_look(struct slurm *s, struct ww_error *error) {
+enum ww_code ww_slurm_look(struct slurm *s, struct ww_error *error) {
     char name[48], user[24];
     const char *const argv[] = {"squeue",         "-h", "-r", "-t", "all", "-u", user, name, "-o",
                                 "%F|%K|%k|%T|%r", NULL};
@@ -166,12 +166,12 @@ enum ww_code slurm_look(struct slurm *s, struct ww_error *error) {
     snprintf(name, sizeof name, "--name=%s", s->name);
     snprintf(user, sizeof user, "%lu", (unsigned long)geteuid());
     enum ww_code code = ask(argv, &r, error);
-    if (code == WW_OK) code = slurm_read_queue(s, r.out.p, error);
+    if (code == WW_OK) code = ww_slurm_read_queue(s, r.out.p, error);
     ww_spawned_free(&r);
     return code;
 }
 
-void slurm_nodes(char out[200]) {
+void ww_slurm_nodes(char out[200]) {
     static const char *const argv[] = {"sinfo", "-h", "-o", "%D %T", NULL};
     struct ww_spawned r;
     size_t n = 0;

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-void slurm_quote(struct ww_buf *b, const char *word) {
+void ww_slurm_quote(struct ww_buf *b, const char *word) {
     ww_buf_byte(b, '\'');
     for (; *word; word++) {
         if (*word == '\'')
@@ -22,20 +22,20 @@ void slurm_quote(struct ww_buf *b, const char *word) {
 static void add(struct ww_buf *b, const char *option, const char *value) {
     if (!value) return;
     ww_buf_printf(b, " %s ", option);
-    slurm_quote(b, value);
+    ww_slurm_quote(b, value);
 }
 
-void slurm_script(const struct slurm *s, const char *program, struct ww_buf *b) {
+void ww_slurm_script(const struct slurm *s, const char *program, struct ww_buf *b) {
     const struct ww_sweep_options *o = s->job->options;
     char path[SLURM_PATH + 64], number[32];
     ww_buf_puts(b, "#!/bin/sh\n# A task of a job array; $1 is the list of the array's shards.\n"
                    "shard=$(sed -n \"$((SLURM_ARRAY_TASK_ID + 1))p\" \"$1\") || exit\n"
                    "echo \"shard $shard on $(uname -n), try $((${SLURM_RESTART_COUNT:-0} + 1))\"\nexec ");
-    slurm_quote(b, program);
+    ww_slurm_quote(b, program);
     ww_buf_puts(b, " sweep");
-    slurm_path(s, path, "space.json");
+    ww_slurm_path(s, path, "space.json");
     ww_buf_byte(b, ' ');
-    slurm_quote(b, path);
+    ww_slurm_quote(b, path);
     add(b, "--strategy", o->strategy);
     add(b, "--mode", o->mode);
     snprintf(number, sizeof number, "%" PRIu64, o->points);
@@ -47,11 +47,11 @@ void slurm_script(const struct slurm *s, const char *program, struct ww_buf *b) 
     ww_buf_puts(b, " --shard \"$shard\"");
     snprintf(number, sizeof number, "%zu", s->shards);
     add(b, "--of", number);
-    slurm_path(s, path, "shard-");
+    ww_slurm_path(s, path, "shard-");
     ww_buf_puts(b, " --into ");
-    slurm_quote(b, path);
+    ww_slurm_quote(b, path);
     ww_buf_puts(b, "\"$shard\".db");
-    slurm_path(s, path, "traces");
+    ww_slurm_path(s, path, "traces");
     add(b, "--traces", path);
     add(b, "--sweep-hash", s->hash);
     add(b, "--node-dir", s->options->node_dir);
@@ -65,8 +65,8 @@ static enum ww_code write_script(const struct slurm *s, struct ww_error *error) 
     if (n <= 0 || (size_t)n >= sizeof program - 1)
         return ww_fail(error, WW_IO, "/proc/self/exe", "cannot be read: %s", strerror(errno));
     program[n] = 0;
-    slurm_script(s, program, &b);
-    enum ww_code code = slurm_write(s, "task.sh", &b, error);
+    ww_slurm_script(s, program, &b);
+    enum ww_code code = ww_slurm_write(s, "task.sh", &b, error);
     ww_buf_free(&b);
     return code;
 }
@@ -115,11 +115,11 @@ static void fill_words(const struct slurm *s, size_t count, struct words *w) {
     pushf(w, "--comment=%u", s->lists);
     pushf(w, "--array=0-%zu", count - 1);
     pushf(w, "--chdir=%s", getcwd(here, sizeof here) ? here : "/");
-    slurm_path(s, path, "log-%%A_%%a.txt");
+    ww_slurm_path(s, path, "log-%%A_%%a.txt");
     pushf(w, "--output=%s", path);
-    slurm_path(s, path, "task.sh");
+    ww_slurm_path(s, path, "task.sh");
     pushf(w, "%s", path);
-    slurm_path(s, path, "list-%u.txt", s->lists);
+    ww_slurm_path(s, path, "list-%u.txt", s->lists);
     pushf(w, "%s", path);
 }
 
@@ -140,7 +140,7 @@ static enum ww_code sbatch(const struct slurm *s, size_t count, uint64_t *job, s
                        r.status, (int)(n < 700 ? n : 700), text);
     }
     if (code == WW_OK) {
-        if (!slurm_number(r.out.p, job) || !*job)
+        if (!ww_slurm_number(r.out.p, job) || !*job)
             code =
                 ww_fail(error, WW_IO, "sbatch", "\"%.60s\": expected a job's number", r.out.p ? r.out.p : "");
     }
@@ -153,9 +153,9 @@ static enum ww_code sbatch(const struct slurm *s, size_t count, uint64_t *job, s
 static enum ww_code submit_array(struct slurm *s, const uint32_t *number, size_t count,
                                  struct ww_error *error) {
     uint64_t job = 0;
-    WW_TRY(slurm_add_list(s, number, count, error));
+    WW_TRY(ww_slurm_add_list(s, number, count, error));
     enum ww_code code = sbatch(s, count, &job, error);
-    if (code != WW_OK) slurm_drop_list(s);
+    if (code != WW_OK) ww_slurm_drop_list(s);
     WW_TRY(code);
     for (size_t i = 0; i < count; i++) {
         struct slurm_shard *shard = &s->shard[number[i] - 1];
@@ -168,7 +168,7 @@ static enum ww_code submit_array(struct slurm *s, const uint32_t *number, size_t
         shard->state[0] = 0;
     }
     s->queued += count;
-    slurm_note(s, "job array %" PRIu64 ": %zu of %zu shards", job, count, s->shards);
+    ww_slurm_note(s, "job array %" PRIu64 ": %zu of %zu shards", job, count, s->shards);
     return WW_OK;
 }
 
@@ -182,7 +182,7 @@ static size_t list_waiting(const struct slurm *s, uint32_t *number) {
     return count;
 }
 
-enum ww_code slurm_submit(struct slurm *s, struct ww_error *error) {
+enum ww_code ww_slurm_submit(struct slurm *s, struct ww_error *error) {
     uint32_t *number = calloc(s->shards, sizeof *number);
     if (!number) return ww_fail_nomem(error, "the shards of a sweep");
     size_t count = list_waiting(s, number), at = 0;

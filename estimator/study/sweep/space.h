@@ -11,21 +11,22 @@ struct space_reader {
 };
 
 /* WW_INPUT at a JSON path of the file. */
-__attribute__((format(printf, 3, 4))) enum ww_code space_fail(const struct space_reader *r, const char *path,
-                                                              const char *fmt, ...);
-enum ww_code space_nomem(const struct space_reader *r);
+__attribute__((format(printf, 3, 4))) enum ww_code ww_space_fail(const struct space_reader *r, const char *path,
+                                                                 const char *fmt, ...);
+enum ww_code ww_space_nomem(const struct space_reader *r);
 /* A copy in the space's arena; NULL: no memory. */
-const char *space_copy(const struct space_reader *r, const char *text);
+const char *ww_space_copy(const struct space_reader *r, const char *text);
 /* Fails unless the node is an object with these keys only. */
-enum ww_code space_keys(const struct space_reader *r, const cJSON *node, const char *path,
-                        const char *const *keys);
-enum ww_code space_string(const struct space_reader *r, const cJSON *node, const char *path, const char **out);
-enum ww_code space_strings(const struct space_reader *r, const cJSON *node, const char *path, size_t most,
-                           const char ***out, size_t *count);
+enum ww_code ww_space_keys(const struct space_reader *r, const cJSON *node, const char *path,
+                           const char *const *keys);
+enum ww_code ww_space_string(const struct space_reader *r, const cJSON *node, const char *path,
+                             const char **out);
+enum ww_code ww_space_strings(const struct space_reader *r, const cJSON *node, const char *path, size_t most,
+                              const char ***out, size_t *count);
 
 /* "parameters". */
-enum ww_code space_read_params(struct space_reader *r, const cJSON *node);
+enum ww_code ww_space_read_params(struct space_reader *r, const cJSON *node);
 /* The objective of that name that needs no SQL of the user, or NULL. */
-const struct ww_sweep_objective *space_objective(const char *name);
+const struct ww_sweep_objective *ww_space_objective(const char *name);
 
 #endif

@@ -11,7 +11,7 @@ static const struct ww_sweep_objective objectives[] = {
     {"area", "area_mm2", false},         {"power", "power_w", false},
 };
 
-const struct ww_sweep_objective *space_objective(const char *name) {
+const struct ww_sweep_objective *ww_space_objective(const char *name) {
     for (size_t i = 0; i < sizeof objectives / sizeof *objectives; i++)
         if (strcmp(objectives[i].name, name) == 0) return &objectives[i];
     return NULL;
@@ -58,9 +58,9 @@ static enum ww_code resolve(const struct space_reader *r, const char *path, stru
         if (!dot || setting) return WW_OK;
     }
     const char *near = ww_param_nearest(ww_gpu_rows, ww_gpu_row_count, p->key);
-    return space_fail(r, path,
-                      "no parameter of a GPU (gpu show) or of a mechanism (mech show) is called that%s%s%s",
-                      near ? "; did you mean \"" : "", near ? near : "", near ? "\"?" : "");
+    return ww_space_fail(r, path,
+                         "no parameter of a GPU (gpu show) or of a mechanism (mech show) is called that%s%s%s",
+                         near ? "; did you mean \"" : "", near ? near : "", near ? "\"?" : "");
 }
 
 static enum ww_code read_level(const struct space_reader *r, const cJSON *node, const char *path,
@@ -68,8 +68,8 @@ static enum ww_code read_level(const struct space_reader *r, const cJSON *node, 
     if (cJSON_IsNumber(node) && isfinite(node->valuedouble))
         return ww_sweep_number(node->valuedouble, &r->space->arena, level, r->error);
     *level = (struct ww_sweep_level){0};
-    if (cJSON_IsString(node)) return space_string(r, node, path, &level->text);
-    if (!cJSON_IsBool(node)) return space_fail(r, path, "expected a number, a text, true or false");
+    if (cJSON_IsString(node)) return ww_space_string(r, node, path, &level->text);
+    if (!cJSON_IsBool(node)) return ww_space_fail(r, path, "expected a number, a text, true or false");
     *level = (struct ww_sweep_level){cJSON_IsTrue(node) ? "true" : "false", true, cJSON_IsTrue(node)};
     return WW_OK;
 }
@@ -79,10 +79,10 @@ static enum ww_code check_level(const struct space_reader *r, const char *path, 
                                 const struct ww_sweep_level *level) {
     for (const struct ww_sweep_level *other = p->level; other < level; other++)
         if (strcmp(other->text, level->text) == 0)
-            return space_fail(r, path, "%.60s stands twice among the levels", level->text);
+            return ww_space_fail(r, path, "%.60s stands twice among the levels", level->text);
     if (p->target == WW_SWEEP_KIND && !ww_mech_find(p->kind, level->text))
-        return space_fail(r, path, "no mechanism of the kind %s is called \"%.60s\" (warpwatt mech list)",
-                          ww_mech_kind_name(p->kind), level->text);
+        return ww_space_fail(r, path, "no mechanism of the kind %s is called \"%.60s\" (warpwatt mech list)",
+                             ww_mech_kind_name(p->kind), level->text);
     return WW_OK;
 }
 
@@ -90,9 +90,9 @@ static enum ww_code read_list(const struct space_reader *r, const cJSON *node, c
                               struct ww_sweep_param *p) {
     size_t n = (size_t)cJSON_GetArraySize(node);
     if (n < 1 || n > WW_SWEEP_LEVELS)
-        return space_fail(r, path, "expected 1 to %d levels, met %zu", WW_SWEEP_LEVELS, n);
+        return ww_space_fail(r, path, "expected 1 to %d levels, met %zu", WW_SWEEP_LEVELS, n);
     p->level = ww_arena_array(&r->space->arena, n, sizeof *p->level);
-    if (!p->level) return space_nomem(r);
+    if (!p->level) return ww_space_nomem(r);
     for (const cJSON *c = node->child; c; c = c->next) {
         char place[200];
         snprintf(place, sizeof place, "%.160s[%zu]", path, p->count);
@@ -107,7 +107,7 @@ static enum ww_code read_number(const struct space_reader *r, const cJSON *node,
                                 const char *path, double *out) {
     const cJSON *n = cJSON_GetObjectItemCaseSensitive(node, key);
     if (!cJSON_IsNumber(n) || !(fabs(n->valuedouble) <= 1e15))
-        return space_fail(r, path, "\"%s\": expected a number of at most 1e15", key);
+        return ww_space_fail(r, path, "\"%s\": expected a number of at most 1e15", key);
     *out = n->valuedouble;
     return WW_OK;
 }
@@ -120,44 +120,45 @@ static enum ww_code read_range(const struct space_reader *r, const cJSON *node, 
     struct ww_sweep_range range = {0};
     size_t which = 0, given = 0;
     char where[400];
-    WW_TRY(space_keys(r, node, path, keys));
-    if (p->target == WW_SWEEP_KIND) return space_fail(r, path, "mechanisms have no range: expected a list");
+    WW_TRY(ww_space_keys(r, node, path, keys));
+    if (p->target == WW_SWEEP_KIND) return ww_space_fail(r, path, "mechanisms have no range: expected a list");
     for (size_t i = 0; i < 4; i++)
         if (cJSON_GetObjectItemCaseSensitive(node, keys[i + 2])) {
             which = i;
             given++;
         }
-    if (given != 1) return space_fail(r, path, "expected one of \"steps\", \"step\", \"factor\" and \"log2\"");
+    if (given != 1)
+        return ww_space_fail(r, path, "expected one of \"steps\", \"step\", \"factor\" and \"log2\"");
     WW_TRY(read_number(r, node, "from", path, &range.from));
     WW_TRY(read_number(r, node, "to", path, &range.to));
     range.kind = kinds[which];
     range.by = 2;
     if (which == 3 && !cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(node, "log2")))
-        return space_fail(r, path, "\"log2\": expected true");
+        return ww_space_fail(r, path, "\"log2\": expected true");
     if (which < 3) WW_TRY(read_number(r, node, keys[which + 2], path, &range.by));
     snprintf(where, sizeof where, "%.200s: %.180s", r->space->file, path);
     return ww_sweep_range_levels(&range, p->whole, &r->space->arena, &p->level, &p->count, where, r->error);
 }
 
-enum ww_code space_read_params(struct space_reader *r, const cJSON *node) {
+enum ww_code ww_space_read_params(struct space_reader *r, const cJSON *node) {
     struct ww_sweep_space *s = r->space;
     size_t n = cJSON_IsObject(node) ? (size_t)cJSON_GetArraySize(node) : 0;
     if (n < 1 || n > WW_SWEEP_PARAMS)
-        return space_fail(r, "$.parameters", "expected an object with 1 to %d parameters", WW_SWEEP_PARAMS);
+        return ww_space_fail(r, "$.parameters", "expected an object with 1 to %d parameters", WW_SWEEP_PARAMS);
     s->param = ww_arena_array(&s->arena, n, sizeof *s->param);
-    if (!s->param) return space_nomem(r);
+    if (!s->param) return ww_space_nomem(r);
     for (const cJSON *c = node->child; c; c = c->next) {
         struct ww_sweep_param *p = &s->param[s->param_count++];
         char path[180];
         snprintf(path, sizeof path, "$.parameters[\"%.140s\"]", c->string);
-        if (!(p->key = space_copy(r, c->string))) return space_nomem(r);
+        if (!(p->key = ww_space_copy(r, c->string))) return ww_space_nomem(r);
         WW_TRY(resolve(r, path, p));
         if (cJSON_IsArray(c))
             WW_TRY(read_list(r, c, path, p));
         else if (cJSON_IsObject(c))
             WW_TRY(read_range(r, c, path, p));
         else
-            return space_fail(r, path, "expected a list of levels, or a range");
+            return ww_space_fail(r, path, "expected a list of levels, or a range");
     }
     return WW_OK;
 }

@@ -115,10 +115,10 @@ static enum ww_code prepare(struct sweep_job *job, struct ww_error *error) {
     WW_TRY(ww_sweep_power_open(&job->space, job->gpu, error));
     WW_TRY(fill_objectives(job, error));
     WW_TRY(ww_sweep_pick(&job->space, strategy, o->points, o->seed, &job->plan, error));
-    WW_TRY(sweep_traces_open(job, error));
+    WW_TRY(ww_sweep_traces_open(job, error));
     if (strategy == WW_SWEEP_ADAPTIVE) job->head.budget = o->budget > 0 ? o->budget : WW_ADAPTIVE_BUDGET;
     if (job->head.budget > 0 || (job->space.mode && strcmp(job->space.mode, "analytic") == 0))
-        WW_TRY(sweep_models_open(job, error));
+        WW_TRY(ww_sweep_models_open(job, error));
     return fill_head(job, strategy, error);
 }
 
@@ -140,11 +140,13 @@ static bool chooses_scheduler(const struct ww_sweep_space *s) {
     return false;
 }
 
-enum ww_code sweep_run_points(struct sweep_job *job, struct ww_sweep_summary *summary, struct ww_error *error) {
+enum ww_code ww_sweep_run_points(struct sweep_job *job, struct ww_sweep_summary *summary,
+                                 struct ww_error *error) {
     summary->sweep = job->head.id;
     summary->points = job->plan.count;
     summary->budget = job->head.budget;
-    enum ww_code code = job->head.budget > 0 ? sweep_adaptive(job, summary, error) : sweep_compute(job, error);
+    enum ww_code code =
+        job->head.budget > 0 ? ww_sweep_adaptive(job, summary, error) : ww_sweep_compute(job, error);
     summary->computed = job->computed;
     summary->reused = job->reused;
     struct ww_error late = {.code = WW_OK};
@@ -154,7 +156,7 @@ enum ww_code sweep_run_points(struct sweep_job *job, struct ww_sweep_summary *su
 }
 
 static enum ww_code run(struct sweep_job *job, struct ww_sweep_summary *summary, struct ww_error *error) {
-    if (job->options->shard) WW_TRY(sweep_check_into(job->options, error));
+    if (job->options->shard) WW_TRY(ww_sweep_check_into(job->options, error));
     WW_TRY(prepare(job, error));
     if (strcmp(job->head.mode, "analytic") == 0 && chooses_scheduler(&job->space))
         summary->warning = "the analytical model does not tell schedulers apart";
@@ -162,12 +164,12 @@ static enum ww_code run(struct sweep_job *job, struct ww_sweep_summary *summary,
         return ww_fail(error, WW_USAGE, "--strategy",
                        "adaptive chooses each point by those before: expected"
                        " another one for shards and clusters");
-    if (job->options->shard) return sweep_run_shard(job, summary, error);
-    if (job->options->slurm) return sweep_run_slurm(job, summary, error);
+    if (job->options->shard) return ww_sweep_run_shard(job, summary, error);
+    if (job->options->slurm) return ww_sweep_run_slurm(job, summary, error);
     WW_TRY(ww_db_open(job->options->db, true, &job->db, error));
     WW_TRY(ww_db_sweep_begin(job->db, &job->head, error));
-    WW_TRY(sweep_run_points(job, summary, error));
-    return sweep_fit(job, error);
+    WW_TRY(ww_sweep_run_points(job, summary, error));
+    return ww_sweep_fit(job, error);
 }
 
 enum ww_code ww_sweep(const struct ww_sweep_options *options, struct ww_sweep_summary *summary,
@@ -181,8 +183,8 @@ enum ww_code ww_sweep(const struct ww_sweep_options *options, struct ww_sweep_su
         ww_db_close(job.db);
     else
         ww_db_close_unused(job.db);
-    sweep_models_close(&job);
-    sweep_traces_close(&job);
+    ww_sweep_models_close(&job);
+    ww_sweep_traces_close(&job);
     ww_gpu_free(job.gpu);
     ww_sweep_space_free(&job.space);
     return code;

@@ -26,7 +26,7 @@ static enum ww_code open_one(struct sweep_model *m, const char *path, struct ww_
     return code == WW_OK ? ww_model_new(&m->profile, NULL, &m->model, error) : code;
 }
 
-enum ww_code sweep_models_open(struct sweep_job *job, struct ww_error *error) {
+enum ww_code ww_sweep_models_open(struct sweep_job *job, struct ww_error *error) {
     const char *own = job->gpu->spec.power_table[0] ? job->gpu->spec.power_table : NULL;
     const char *name = job->space.power ? job->space.power : own ? own : ww_gpu_name(job->gpu);
     job->model = calloc(job->space.trace_count ? job->space.trace_count : 1, sizeof *job->model);
@@ -42,11 +42,11 @@ enum ww_code sweep_models_open(struct sweep_job *job, struct ww_error *error) {
     return ww_power_load(name, job->space.power || own, &job->table, error);
 }
 
-bool sweep_has_model(const struct sweep_job *job, size_t trace) {
+bool ww_sweep_has_model(const struct sweep_job *job, size_t trace) {
     return job->model && job->model[trace].usable;
 }
 
-void sweep_models_close(struct sweep_job *job) {
+void ww_sweep_models_close(struct sweep_job *job) {
     for (size_t i = 0; job->model && i < job->space.trace_count; i++) {
         ww_model_free(&job->model[i].model);
         ww_model_profile_free(&job->model[i].profile);
@@ -73,8 +73,8 @@ static void add(const struct sweep_job *job, const struct ww_gpu_spec *gpu, cons
     out->energy_j += k->times * l.energy.total_j;
 }
 
-enum ww_code sweep_estimate(const struct sweep_job *job, const struct ww_sweep_machine *machine, size_t trace,
-                            struct ww_db_sweep_result *out, struct ww_error *error) {
+enum ww_code ww_sweep_estimate(const struct sweep_job *job, const struct ww_sweep_machine *machine,
+                               size_t trace, struct ww_db_sweep_result *out, struct ww_error *error) {
     const struct ww_model *model = &job->model[trace].model;
     *out = (struct ww_db_sweep_result){.energy_known = job->table != NULL};
     for (size_t i = 0; i < model->count; i++) {

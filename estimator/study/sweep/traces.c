@@ -63,7 +63,7 @@ static enum ww_code describe(struct sweep_job *job, size_t i, struct ww_error *e
     return t->hash && t->program ? WW_OK : ww_fail_nomem(error, "a trace");
 }
 
-enum ww_code sweep_traces_open(struct sweep_job *job, struct ww_error *error) {
+enum ww_code ww_sweep_traces_open(struct sweep_job *job, struct ww_error *error) {
     struct ww_sweep_space *s = &job->space;
     job->head.trace = ww_arena_array(&s->arena, s->trace_count, sizeof *job->head.trace);
     job->head.trace_count = s->trace_count;
@@ -76,6 +76,6 @@ enum ww_code sweep_traces_open(struct sweep_job *job, struct ww_error *error) {
     return WW_OK;
 }
 
-void sweep_traces_close(struct sweep_job *job) {
+void ww_sweep_traces_close(struct sweep_job *job) {
     ww_temp_remove(&job->dir);
 }

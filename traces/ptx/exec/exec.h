@@ -38,7 +38,7 @@ struct ex_warp;
 struct ex_inst;
 struct ex_func;
 
-/* Executes an instruction for the lanes in `mask` (not 0). Fails through ex_fail(). */
+/* Executes an instruction for the lanes in `mask` (not 0). Fails through ww_ex_fail(). */
 typedef void (*ex_fn)(struct ex_warp *w, const struct ex_inst *i, uint32_t mask);
 
 enum ex_kind {
@@ -117,10 +117,10 @@ struct ex_kernel {
 
 /* Decodes a kernel and what it may call. global[id] is the address of global variable id.
  * Errors: WW_UNSUPPORTED, WW_INPUT (operand and type do not fit), WW_NOMEM. */
-enum ww_code ex_kernel_new(const struct ptx_module *module, const struct ptx_func *entry,
-                           const uint64_t *global, uint32_t global_count, struct ex_kernel **out,
-                           struct ww_error *error);
-void ex_kernel_free(struct ex_kernel *k);
+enum ww_code ww_ex_kernel_new(const struct ptx_module *module, const struct ptx_func *entry,
+                              const uint64_t *global, uint32_t global_count, struct ex_kernel **out,
+                              struct ww_error *error);
+void ww_ex_kernel_free(struct ex_kernel *k);
 
 /* What runs for an operation and its types: columns pick of ptx_op.def. NULL: this form is not supported. */
 #define X(id, mnemonic, signature, types, places, words, flags, decode, pick, lower)                           \
@@ -152,20 +152,20 @@ ex_fn ww_ex_float_sub(const struct ex_inst *i);
 ex_fn ww_ex_half_arithmetic(const struct ex_inst *i);
 ex_fn ww_ex_half_sign(const struct ex_inst *i);
 /* Reads special register type2 component imm into d. */
-void ex_read_sreg(struct ex_warp *w, const struct ex_inst *i, uint32_t mask);
+void ww_ex_read_sreg(struct ex_warp *w, const struct ex_inst *i, uint32_t mask);
 
 /* Float formats below 32 bits and exact rounding (exec_round.c). `round`: enum ptx_round RN RZ RM RP RNA. */
-double ex_f16_to_double(uint16_t h);
-double ex_bf16_to_double(uint16_t h);
-uint16_t ex_double_to_f16(double v, int round, bool saturate_finite);
-uint16_t ex_double_to_bf16(double v, int round);
-uint32_t ex_float_to_tf32(float v, int round);
-uint8_t ex_double_to_f8(double v, bool e5m2, bool saturate_finite);
-double ex_f8_to_double(uint8_t v, bool e5m2);
+double ww_ex_f16_to_double(uint16_t h);
+double ww_ex_bf16_to_double(uint16_t h);
+uint16_t ww_ex_double_to_f16(double v, int round, bool saturate_finite);
+uint16_t ww_ex_double_to_bf16(double v, int round);
+uint32_t ww_ex_float_to_tf32(float v, int round);
+uint8_t ww_ex_double_to_f8(double v, bool e5m2, bool saturate_finite);
+double ww_ex_f8_to_double(uint8_t v, bool e5m2);
 /* a*b + c in double with the last bit sticky (round to odd): rounding it again to a shorter format is exact. */
-double ex_fma_odd(double a, double b, double c);
-/* Sets the host's rounding direction; returns the old one for ex_restore_round. */
-int ex_set_round(int round);
-void ex_restore_round(int old);
+double ww_ex_fma_odd(double a, double b, double c);
+/* Sets the host's rounding direction; returns the old one for ww_ex_restore_round. */
+int ww_ex_set_round(int round);
+void ww_ex_restore_round(int old);
 
 #endif

@@ -27,9 +27,9 @@ static void copy(EX_ARGS) {
     if (i->c != EX_NO_SLOT)
         for (uint32_t m = mask; m; m &= m - 1)
             if (ex_lane(w, i->c, i->cw, (unsigned)__builtin_ctz(m)) == 0) reads &= ~(m & (0u - m));
-    if (!ex_addresses(w, i, &target, mask, w->addr2, to)) return;
+    if (!ww_ex_addresses(w, i, &target, mask, w->addr2, to)) return;
     w->group_count = 0;
-    if (reads && !ex_addresses(w, i, &source, reads, w->addr, from)) return;
+    if (reads && !ww_ex_addresses(w, i, &source, reads, w->addr, from)) return;
     for (uint32_t m = mask; m; m &= m - 1) {
         unsigned l = (unsigned)__builtin_ctz(m);
         uint64_t n = i->c == EX_NO_SLOT ? i->bytes : ex_lane(w, i->c, i->cw, l);
@@ -73,8 +73,8 @@ static uint64_t step(struct ex_warp *w, const struct ex_inst *i, unsigned l, uin
     *result = v;
     if (i->op == PTX_CP) return i->mods & PTX_M_NOINC ? arrive(v, 1, false) : v; /* .inc and arrival cancel */
     if (arrives && ((v & COUNT_MASK) < b || b == 0)) {
-        ex_fail(w, l, WW_EXEC, "mbarrier: %llu arrivals with %llu pending", (unsigned long long)b,
-                (unsigned long long)(v & COUNT_MASK));
+        ww_ex_fail(w, l, WW_EXEC, "mbarrier: %llu arrivals with %llu pending", (unsigned long long)b,
+                   (unsigned long long)(v & COUNT_MASK));
         return v;
     }
     switch (sub) {
@@ -101,7 +101,7 @@ static void mbarrier(EX_ARGS) {
     struct ex_address a = {
         .slot = i->a, .width = i->aw, .offset = i->imm, .space = i->space, .bytes = 8, .is_store = true};
     if (a.space == PTX_S_GENERIC && i->a == EX_NO_SLOT) a.space = PTX_S_SHARED;
-    if (!ex_addresses(w, i, &a, mask, w->addr, host)) return;
+    if (!ww_ex_addresses(w, i, &a, mask, w->addr, host)) return;
     for (uint32_t m = mask; m; m &= m - 1) {
         unsigned l = (unsigned)__builtin_ctz(m);
         uint64_t v, result;

@@ -21,7 +21,7 @@ static uint64_t half_rmw(const struct ex_inst *i, uint64_t old, uint64_t b) {
     uint64_t r = 0;
     for (unsigned h = 0; h < halves; h++) {
         double v = half_op(i->sub, ex_half(i->type, (uint32_t)old, h), ex_half(i->type, (uint32_t)b, h));
-        uint16_t bits = bf16 ? ex_double_to_bf16(v, PTX_R_RN) : ex_double_to_f16(v, PTX_R_RN, false);
+        uint16_t bits = bf16 ? ww_ex_double_to_bf16(v, PTX_R_RN) : ww_ex_double_to_f16(v, PTX_R_RN, false);
         r |= (uint64_t)bits << (16 * h);
     }
     return r;
@@ -84,7 +84,7 @@ static void atomic(EX_ARGS) {
     unsigned char *host[EX_LANES];
     struct ex_address a = {
         .slot = i->a, .width = i->aw, .offset = i->imm, .space = i->space, .bytes = i->bytes, .is_store = true};
-    if (!ex_addresses(w, i, &a, mask, w->addr, host)) return;
+    if (!ww_ex_addresses(w, i, &a, mask, w->addr, host)) return;
     uint64_t cut = i->bytes == 8 ? UINT64_MAX : ((uint64_t)1 << (8 * i->bytes)) - 1;
     for (uint32_t m = mask; m; m &= m - 1) {
         unsigned l = (unsigned)__builtin_ctz(m);

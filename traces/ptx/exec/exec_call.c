@@ -26,8 +26,8 @@ static uint32_t round16(uint32_t v) {
     return (v + 15) / 16 * 16;
 }
 
-struct ex_frame *ex_frame_new(struct ex_warp *w, const struct ex_func *func, struct ex_frame *up,
-                              uint32_t lanes) {
+struct ex_frame *ww_ex_frame_new(struct ex_warp *w, const struct ex_func *func, struct ex_frame *up,
+                                 uint32_t lanes) {
     uint32_t base = up ? up->local_base + round16(up->func->local_bytes) : 0;
     size_t bytes = (func->frame_bytes + 63) / 64 * 64;
     uint64_t all = bytes + (uint64_t)EX_LANES * func->param_bytes;
@@ -54,7 +54,7 @@ struct ex_frame *ex_frame_new(struct ex_warp *w, const struct ex_func *func, str
 }
 
 /* Lanes leave an activation, or (exit) it and all its callers; it goes with the last of them. */
-void ex_frame_leave(struct ex_warp *w, struct ex_frame *frame, uint32_t lanes, bool whole_chain) {
+void ww_ex_frame_leave(struct ex_warp *w, struct ex_frame *frame, uint32_t lanes, bool whole_chain) {
     while (frame) {
         struct ex_frame *up = frame->up;
         frame->lanes &= ~lanes;
@@ -111,20 +111,20 @@ static void enter(struct ex_warp *w, uint32_t s, const struct ex_inst *i, const 
     uint32_t lane = (uint32_t)__builtin_ctz(at->mask);
     uint64_t local = (uint64_t)up->local_base + round16(up->func->local_bytes) + callee->local_bytes;
     if (up->depth + 1 >= SIMT_STACK_LIMIT || local > SIMT_LOCAL_LIMIT) {
-        ex_fail(w, lane, WW_EXEC,
-                "stack overflow: %u calls deep, %llu bytes of local memory (limits %u and %u)", up->depth + 1,
-                (unsigned long long)local, SIMT_STACK_LIMIT, SIMT_LOCAL_LIMIT);
+        ww_ex_fail(w, lane, WW_EXEC,
+                   "stack overflow: %u calls deep, %llu bytes of local memory (limits %u and %u)",
+                   up->depth + 1, (unsigned long long)local, SIMT_STACK_LIMIT, SIMT_LOCAL_LIMIT);
         return;
     }
     if (!operands_fit(i, up->func, callee->src)) {
-        ex_fail(w, lane, WW_EXEC, "the call's operands do not fit function %s", callee->src->name);
+        ww_ex_fail(w, lane, WW_EXEC, "the call's operands do not fit function %s", callee->src->name);
         return;
     }
-    struct ex_frame *f = ex_frame_new(w, callee, up, at->mask);
-    int32_t join = f ? simt_join_new(w, at->pc + 1, up, at->mask, at->join) : -1;
+    struct ex_frame *f = ww_ex_frame_new(w, callee, up, at->mask);
+    int32_t join = f ? ww_simt_join_new(w, at->pc + 1, up, at->mask, at->join) : -1;
     if (join < 0) {
-        if (f) ex_frame_leave(w, f, at->mask, false);
-        ex_fail(w, lane, WW_NOMEM, "memory ran out in a call");
+        if (f) ww_ex_frame_leave(w, f, at->mask, false);
+        ww_ex_fail(w, lane, WW_NOMEM, "memory ran out in a call");
         return;
     }
     for (uint32_t n = i->ret_count; n < i->elem_count; n++)
@@ -136,7 +136,7 @@ static void enter(struct ex_warp *w, uint32_t s, const struct ex_inst *i, const 
     at->frame = f;
     at->join = join;
     at->pc = 0;
-    simt_use_frame(w, f);
+    ww_simt_use_frame(w, f);
 }
 
 static const struct ex_func *indirect_target(struct ex_warp *w, const struct ex_inst *i, unsigned l) {
@@ -145,8 +145,8 @@ static const struct ex_func *indirect_target(struct ex_warp *w, const struct ex_
     bool good = v >= EX_FUNC_BASE && v % EX_FUNC_STEP == 0 && n < k->func_count && k->func[n] &&
                 !k->func[n]->src->is_entry;
     if (good) return k->func[n];
-    ex_fail(w, l, WW_EXEC, "indirect call of 0x%llx, which is not the address of a function",
-            (unsigned long long)v);
+    ww_ex_fail(w, l, WW_EXEC, "indirect call of 0x%llx, which is not the address of a function",
+               (unsigned long long)v);
     return NULL;
 }
 
@@ -163,12 +163,12 @@ static void call_indirect(struct ex_warp *w, uint32_t s, const struct ex_inst *i
     }
     if (same != mask) {
         /* the rest keeps the call for later; all join behind it */
-        if (!simt_diverge(w, s, mask & ~same, pc, pc, (int32_t)pc + 1)) return;
+        if (!ww_simt_diverge(w, s, mask & ~same, pc, pc, (int32_t)pc + 1)) return;
     }
     enter(w, s, i, first);
 }
 
-void ex_call(struct ex_warp *w, uint32_t s, const struct ex_inst *i, uint32_t mask) {
+void ww_ex_call(struct ex_warp *w, uint32_t s, const struct ex_inst *i, uint32_t mask) {
     struct ex_split *at = &w->split[s];
     if (i->fn) { /* a function of the device runtime */
         i->fn(w, i, mask);
@@ -176,7 +176,7 @@ void ex_call(struct ex_warp *w, uint32_t s, const struct ex_inst *i, uint32_t ma
         return;
     }
     if (mask != at->mask) { /* guarded: the others wait behind the call */
-        if (!simt_diverge(w, s, at->mask & ~mask, at->pc + 1, at->pc, (int32_t)at->pc + 1)) return;
+        if (!ww_simt_diverge(w, s, at->mask & ~mask, at->pc + 1, at->pc, (int32_t)at->pc + 1)) return;
     }
     if (i->callee)
         enter(w, s, i, w->run->kernel->func[i->callee->index]);
@@ -184,32 +184,32 @@ void ex_call(struct ex_warp *w, uint32_t s, const struct ex_inst *i, uint32_t ma
         call_indirect(w, s, i);
 }
 
-void ex_return(struct ex_warp *w, uint32_t s, uint32_t mask) {
+void ww_ex_return(struct ex_warp *w, uint32_t s, uint32_t mask) {
     struct ex_split *at = &w->split[s];
     struct ex_frame *f = at->frame, *up = f->up;
     const struct ex_inst *i = f->call;
-    if (mask != at->mask && !simt_diverge(w, s, at->mask & ~mask, at->pc + 1, at->pc, -1)) return;
+    if (mask != at->mask && !ww_simt_diverge(w, s, at->mask & ~mask, at->pc + 1, at->pc, -1)) return;
     at = &w->split[s];
-    simt_use_frame(w, up);
+    ww_simt_use_frame(w, up);
     for (uint32_t n = 0; n < i->ret_count; n++)
         for (uint32_t m = mask; m; m &= m - 1)
             take_result(w, &i->elem[n], up, f, f->func->src->ret[n], (unsigned)__builtin_ctz(m));
     at->pc = f->return_pc;
     at->frame = up;
-    ex_frame_leave(w, f, mask, false);
+    ww_ex_frame_leave(w, f, mask, false);
 }
 
 /* ---- vprintf, malloc, free, __assertfail ---- */
 
 static const char *const BUILTIN[] = {"vprintf", "malloc", "free", "__assertfail"};
 
-bool ex_is_builtin(const char *name) {
+bool ww_ex_is_builtin(const char *name) {
     for (size_t n = 0; n < sizeof BUILTIN / sizeof *BUILTIN; n++)
         if (strcmp(name, BUILTIN[n]) == 0) return true;
     return false;
 }
 
-uint64_t ex_argument(struct ex_warp *w, const struct ex_inst *i, uint32_t n, unsigned l) {
+uint64_t ww_ex_argument(struct ex_warp *w, const struct ex_inst *i, uint32_t n, unsigned l) {
     uint64_t v = 0;
     uint32_t at = i->ret_count + n;
     if (at >= i->elem_count) return 0;
@@ -237,7 +237,7 @@ static uint64_t device_malloc(struct ex_warp *w, uint64_t bytes) {
     struct mem_alloc *a;
     if (bytes == 0 || bytes > m->heap_limit) return 0;
     if (mem_heap_charge(bytes) > m->heap_limit - m->heap_bytes) return 0;
-    if (mem_new(m, bytes, NULL, &a, NULL) != WW_OK) return 0;
+    if (ww_mem_new(m, bytes, NULL, &a, NULL) != WW_OK) return 0;
     a->from_kernel = true;
     m->heap_bytes += mem_heap_charge(bytes);
     return a->base;
@@ -245,17 +245,17 @@ static uint64_t device_malloc(struct ex_warp *w, uint64_t bytes) {
 
 static void device_free(struct ex_warp *w, unsigned l, uint64_t address) {
     if (address == 0) return;
-    struct mem_alloc *a = mem_find(w->run->mem, address);
+    struct mem_alloc *a = ww_mem_find(w->run->mem, address);
     if (a && a->base == address && a->from_kernel)
-        mem_release(w->run->mem, address);
+        ww_mem_release(w->run->mem, address);
     else
-        ex_fail(w, l, WW_EXEC, "free of 0x%llx, which malloc did not return", (unsigned long long)address);
+        ww_ex_fail(w, l, WW_EXEC, "free of 0x%llx, which malloc did not return", (unsigned long long)address);
 }
 
 static void read_text(struct ex_warp *w, unsigned l, uint64_t address, char *out, size_t n) {
     size_t at = 0;
     for (; at + 1 < n; at++) {
-        const unsigned char *p = ex_generic(w, l, address + at, 1);
+        const unsigned char *p = ww_ex_generic(w, l, address + at, 1);
         if (!p || !*p) break;
         out[at] = (char)*p;
     }
@@ -264,22 +264,22 @@ static void read_text(struct ex_warp *w, unsigned l, uint64_t address, char *out
 
 static void assert_failed(struct ex_warp *w, const struct ex_inst *i, unsigned l) {
     char what[200], file[200], function[100];
-    read_text(w, l, ex_argument(w, i, 0, l), what, sizeof what);
-    read_text(w, l, ex_argument(w, i, 1, l), file, sizeof file);
-    read_text(w, l, ex_argument(w, i, 3, l), function, sizeof function);
+    read_text(w, l, ww_ex_argument(w, i, 0, l), what, sizeof what);
+    read_text(w, l, ww_ex_argument(w, i, 1, l), file, sizeof file);
+    read_text(w, l, ww_ex_argument(w, i, 3, l), function, sizeof function);
     if (!w->run->failed)
-        ex_fail(w, l, WW_EXEC, "assertion '%s' failed at %s:%u in %s", what, file,
-                (unsigned)ex_argument(w, i, 2, l), function);
+        ww_ex_fail(w, l, WW_EXEC, "assertion '%s' failed at %s:%u in %s", what, file,
+                   (unsigned)ww_ex_argument(w, i, 2, l), function);
 }
 
-void ex_builtin(EX_ARGS) {
+void ww_ex_builtin(EX_ARGS) {
     const char *name = i->callee->name;
     for (uint32_t m = mask; m && !w->run->failed; m &= m - 1) {
         unsigned l = (unsigned)__builtin_ctz(m);
-        uint64_t a = ex_argument(w, i, 0, l);
+        uint64_t a = ww_ex_argument(w, i, 0, l);
         switch (name[0]) {
         case 'v':
-            ex_vprintf(w, l, a, ex_argument(w, i, 1, l));
+            ww_ex_vprintf(w, l, a, ww_ex_argument(w, i, 1, l));
             set_result(w, i, l, 0, 4);
             break;
         case 'm':

@@ -2,7 +2,7 @@
 #include "exec_float.h"
 
 static uint32_t type_bits(uint8_t type) {
-    return 8 * ptx_type_bytes((enum ptx_type)type);
+    return 8 * ww_ptx_type_bytes((enum ptx_type)type);
 }
 static bool is_signed_int(uint8_t type) {
     return type == PTX_T_S8 || type == PTX_T_S16 || type == PTX_T_S32 || type == PTX_T_S64;
@@ -132,31 +132,31 @@ static void store_float(struct ex_warp *w, const struct ex_inst *i, unsigned l, 
         ex_set_lane(w, i->d, i->dw, l, ex_result((float)v, ftz, false));
         break;
     case PTX_T_F16:
-        ex_set_lane(w, i->d, i->dw, l, ex_double_to_f16(v, i->round, false));
+        ex_set_lane(w, i->d, i->dw, l, ww_ex_double_to_f16(v, i->round, false));
         break;
     default:
-        ex_set_lane(w, i->d, i->dw, l, ex_double_to_bf16(v, i->round));
+        ex_set_lane(w, i->d, i->dw, l, ww_ex_double_to_bf16(v, i->round));
         break;
     }
 }
 
 static void float_to_float(EX_ARGS) {
     bool ftz = (i->mods & PTX_M_FTZ) != 0, whole = is_whole_round(i->round);
-    int old = ex_set_round(whole ? PTX_R_RN : i->round);
+    int old = ww_ex_set_round(whole ? PTX_R_RN : i->round);
     for (uint32_t m = mask; m; m &= m - 1) {
         unsigned l = (unsigned)__builtin_ctz(m);
         double v = load_float(w, i, l, ftz);
         if (i->type == i->type2 && i->type == PTX_T_F64 && isnan(v)) v = (double)NAN;
         store_float(w, i, l, whole ? round_whole(v, i->round) : v);
     }
-    ex_restore_round(old);
+    ww_ex_restore_round(old);
 }
 
 /* Every 64-bit integer goes to single and double precision in one rounding; to half precision through
  * double, which is exact for all that half precision can tell apart (beyond it both give infinity). */
 static void int_to_float(EX_ARGS) {
     bool is_signed = is_signed_int(i->type2);
-    int old = ex_set_round(i->round);
+    int old = ww_ex_set_round(i->round);
     for (uint32_t m = mask; m; m &= m - 1) {
         unsigned l = (unsigned)__builtin_ctz(m);
         uint64_t v = extend(ex_lane(w, i->a, i->aw, l), i->type2);
@@ -170,7 +170,7 @@ static void int_to_float(EX_ARGS) {
             store_float(w, i, l, is_signed ? (double)(int64_t)held : (double)held);
         }
     }
-    ex_restore_round(old);
+    ww_ex_restore_round(old);
 }
 
 /* cvt.f16x2.f32 d, a, b: a to the upper half, b to the lower; also bf16x2 and the 8-bit pairs. */
@@ -180,11 +180,11 @@ static uint32_t pack_one(const struct ex_inst *i, uint32_t bits) {
     bool finite = (i->mods & PTX_M_SAT) != 0;
     switch (i->type) {
     case PTX_T_F16X2:
-        return ex_double_to_f16(v, i->round, finite);
+        return ww_ex_double_to_f16(v, i->round, finite);
     case PTX_T_BF16X2:
-        return ex_double_to_bf16(v, i->round);
+        return ww_ex_double_to_bf16(v, i->round);
     default:
-        return ex_double_to_f8(v, i->type == PTX_T_E5M2, finite);
+        return ww_ex_double_to_f8(v, i->type == PTX_T_E5M2, finite);
     }
 }
 
@@ -204,11 +204,11 @@ static void pair_8_16(EX_ARGS) {
         uint32_t r = 0;
         for (unsigned h = 0; h < 2; h++) {
             if (i->type == PTX_T_F16X2) {
-                double v = ex_f8_to_double((uint8_t)(a[l] >> (8 * h)), i->type2 == PTX_T_E5M2);
-                r |= (uint32_t)ex_double_to_f16(v, PTX_R_RN, false) << (16 * h);
+                double v = ww_ex_f8_to_double((uint8_t)(a[l] >> (8 * h)), i->type2 == PTX_T_E5M2);
+                r |= (uint32_t)ww_ex_double_to_f16(v, PTX_R_RN, false) << (16 * h);
             } else {
                 double v = ex_half(PTX_T_F16, a[l], h);
-                r |= (uint32_t)ex_double_to_f8(v, i->type == PTX_T_E5M2, true) << (8 * h);
+                r |= (uint32_t)ww_ex_double_to_f8(v, i->type == PTX_T_E5M2, true) << (8 * h);
             }
         }
         d[l] = r;
@@ -218,7 +218,7 @@ static void pair_8_16(EX_ARGS) {
 static void to_tf32(EX_ARGS) {
     const uint32_t *a = ex_src(w, i->a);
     uint32_t *d = ex_dst(w, i->d);
-    EX_EACH(mask, d[l] = ex_float_to_tf32(ex_f32(a[l]), i->round););
+    EX_EACH(mask, d[l] = ww_ex_float_to_tf32(ex_f32(a[l]), i->round););
 }
 
 static bool is_pair(uint8_t type) {

@@ -7,11 +7,11 @@
 
 #define FRAME_LIMIT ((uint64_t)64 << 20)
 
-enum ww_code ex_decode_fail(const struct ex_decoder *d, enum ww_code code, const char *what) {
+enum ww_code ww_ex_decode_fail(const struct ex_decoder *d, enum ww_code code, const char *what) {
     char where[300];
     struct ww_buf text = {0};
     snprintf(where, sizeof where, "%s:%u", d->kernel->module->name, d->inst ? d->inst->text_line : 0);
-    if (d->inst) ptx_print_inst(d->func->src, d->inst, &text);
+    if (d->inst) ww_ptx_print_inst(d->func->src, d->inst, &text);
     enum ww_code result =
         ww_fail(d->error, code, where, "%s: '%.300s' in %s", what, text.p ? text.p : "?", d->func->src->name);
     ww_buf_free(&text);
@@ -44,7 +44,7 @@ static enum ww_code constant_slot(struct ex_decoder *d, uint64_t bits, uint8_t w
     }
     if (k->constant_bytes + bytes > k->constant_capacity) {
         uint32_t capacity = k->constant_capacity ? 2 * k->constant_capacity : 1u << 14;
-        if (capacity > 1u << 30) return ex_decode_fail(d, WW_UNSUPPORTED, "too many constants");
+        if (capacity > 1u << 30) return ww_ex_decode_fail(d, WW_UNSUPPORTED, "too many constants");
         unsigned char *p = aligned_alloc(64, capacity);
         if (!p) return ww_fail_nomem(d->error, "kernel constants");
         if (k->constant) memcpy(p, k->constant, k->constant_bytes);
@@ -63,7 +63,7 @@ static enum ww_code reg_slot(struct ex_decoder *d, int32_t reg, uint32_t *slot, 
     if (f->slot[reg] == EX_NO_SLOT) {
         uint32_t bytes = f->width[reg] == 0 ? 64 : EX_LANES * f->width[reg];
         if (f->frame_bytes + (uint64_t)bytes > FRAME_LIMIT)
-            return ex_decode_fail(d, WW_UNSUPPORTED, "too many registers");
+            return ww_ex_decode_fail(d, WW_UNSUPPORTED, "too many registers");
         f->slot[reg] = f->frame_bytes;
         f->frame_bytes += bytes;
     }
@@ -82,14 +82,14 @@ static enum ww_code symbol_value(struct ex_decoder *d, const struct ptx_symbol *
     else if (s->space == PTX_S_GLOBAL && s->id < d->kernel->global_count)
         *value = d->kernel->global[s->id];
     else if (s->space == PTX_S_GLOBAL || s->space == PTX_S_TEX)
-        return ex_decode_fail(d, WW_UNSUPPORTED, "symbol");
-    else if (s->space == PTX_S_PARAM && !ex_is_kernel_param(d, s))
-        return ex_decode_fail(d, WW_UNSUPPORTED, "address of a device function's parameter");
+        return ww_ex_decode_fail(d, WW_UNSUPPORTED, "symbol");
+    else if (s->space == PTX_S_PARAM && !ww_ex_is_kernel_param(d, s))
+        return ww_ex_decode_fail(d, WW_UNSUPPORTED, "address of a device function's parameter");
     return WW_OK;
 }
 
-enum ww_code ex_operand_slot(struct ex_decoder *d, const struct ptx_operand *o, uint8_t want, uint32_t *slot,
-                             uint8_t *width) {
+enum ww_code ww_ex_operand_slot(struct ex_decoder *d, const struct ptx_operand *o, uint8_t want, uint32_t *slot,
+                                uint8_t *width) {
     uint64_t value;
     *width = want;
     switch (o->kind) {
@@ -102,7 +102,7 @@ enum ww_code ex_operand_slot(struct ex_decoder *d, const struct ptx_operand *o, 
         return WW_OK;
     case PTX_O_SYM:
         if (o->sym->kind == PTX_SYM_VAR && o->sym->space == PTX_S_LOCAL) {
-            if (d->inst->op != PTX_MOV) return ex_decode_fail(d, WW_INPUT, "operand does not fit");
+            if (d->inst->op != PTX_MOV) return ww_ex_decode_fail(d, WW_INPUT, "operand does not fit");
             d->out->imm = (int64_t)o->sym->offset + o->imm;
             *slot = EX_NO_SLOT;
             return WW_OK;
@@ -112,15 +112,15 @@ enum ww_code ex_operand_slot(struct ex_decoder *d, const struct ptx_operand *o, 
     case PTX_O_SREG:
         d->out->type2 = o->sreg;
         d->out->imm = o->imm;
-        d->out->fn = ex_read_sreg;
+        d->out->fn = ww_ex_read_sreg;
         *slot = EX_NO_SLOT;
         return WW_OK;
     default:
-        return ex_decode_fail(d, WW_INPUT, "operand does not fit");
+        return ww_ex_decode_fail(d, WW_INPUT, "operand does not fit");
     }
 }
 
-bool ex_is_kernel_param(const struct ex_decoder *d, const struct ptx_symbol *s) {
+bool ww_ex_is_kernel_param(const struct ex_decoder *d, const struct ptx_symbol *s) {
     const struct ptx_func *f = d->func->src;
     if (!f->is_entry) return false;
     for (uint32_t n = 0; n < f->param_count; n++)
@@ -129,19 +129,19 @@ bool ex_is_kernel_param(const struct ex_decoder *d, const struct ptx_symbol *s) 
 }
 
 /* [reg + imm], [symbol + imm], [imm] into i->a, i->aw, i->imm, i->space. */
-enum ww_code ex_address_operand(struct ex_decoder *d, const struct ptx_operand *o, uint32_t *slot,
-                                uint8_t *width, int64_t *offset, uint8_t *space) {
+enum ww_code ww_ex_address_operand(struct ex_decoder *d, const struct ptx_operand *o, uint32_t *slot,
+                                   uint8_t *width, int64_t *offset, uint8_t *space) {
     *slot = EX_NO_SLOT;
     *width = 8;
     *offset = o->imm;
     if (o->reg >= 0) {
         WW_TRY(reg_slot(d, o->reg, slot, width));
         return *width == 4 || *width == 8 ? WW_OK
-                                          : ex_decode_fail(d, WW_INPUT, "address register of a wrong type");
+                                          : ww_ex_decode_fail(d, WW_INPUT, "address register of a wrong type");
     }
     if (!o->sym) return WW_OK;
     uint64_t value = o->sym->offset;
-    bool is_call = o->sym->space == PTX_S_PARAM && !ex_is_kernel_param(d, o->sym);
+    bool is_call = o->sym->space == PTX_S_PARAM && !ww_ex_is_kernel_param(d, o->sym);
     if (is_call)
         *space = EX_S_CALL;
     else if (o->sym->space != PTX_S_LOCAL)
@@ -153,7 +153,7 @@ enum ww_code ex_address_operand(struct ex_decoder *d, const struct ptx_operand *
 
 /* Lane width that a source or destination must have; 0: predicate; 255: whatever the register has. */
 static uint8_t want_width(const struct ptx_inst *p, uint32_t n) {
-    uint32_t bytes = ptx_type_bytes((enum ptx_type)p->type[0]);
+    uint32_t bytes = ww_ptx_type_bytes((enum ptx_type)p->type[0]);
     if (n == 1 && n < p->dst_count) return 0; /* d|p, p|q */
     switch (ww_ptx_op_place(p, n)) {
     case 'p':
@@ -168,7 +168,7 @@ static uint8_t want_width(const struct ptx_inst *p, uint32_t n) {
     case 'g':
         return 255;
     case '1':
-        return lane_width(ptx_type_bytes((enum ptx_type)p->type[1]));
+        return lane_width(ww_ptx_type_bytes((enum ptx_type)p->type[1]));
     case 'w':
         if (p->mods & PTX_M_WIDE) return lane_width(2 * bytes);
         break;
@@ -193,9 +193,9 @@ static enum ww_code plain_operand(struct ex_decoder *d, uint32_t n, uint32_t src
     if (dst && n == 1 && o->kind == PTX_O_NONE) return WW_OK;
     uint32_t *to = dst ? (n ? &i->d2 : &i->d) : slot[src];
     uint8_t *at = dst ? (n ? &unused : &i->dw) : width[src];
-    WW_TRY(ex_operand_slot(d, o, want == 255 ? 8 : want, to, at));
+    WW_TRY(ww_ex_operand_slot(d, o, want == 255 ? 8 : want, to, at));
     if (o->kind == PTX_O_REG && !width_fits(*at, want))
-        return ex_decode_fail(d, WW_INPUT, "a register's size does not fit the instruction's type");
+        return ww_ex_decode_fail(d, WW_INPUT, "a register's size does not fit the instruction's type");
     if (o->neg && !dst) i->neg |= (uint8_t)(1u << src);
     return WW_OK;
 }
@@ -228,7 +228,7 @@ EX_PICK(none, NULL)
 enum ww_code ww_ex_choose(struct ex_decoder *d) {
     d->out->fn = rows[d->inst->op].pick(d->out);
     return d->out->fn ? WW_OK
-                      : ex_decode_fail(d, WW_UNSUPPORTED, "this form of the instruction is not supported");
+                      : ww_ex_decode_fail(d, WW_UNSUPPORTED, "this form of the instruction is not supported");
 }
 
 enum ww_code ww_ex_decode_plain(struct ex_decoder *d) {
@@ -242,7 +242,7 @@ enum ww_code ww_ex_decode_bare(struct ex_decoder *d) {
 }
 
 enum ww_code ww_ex_decode_refused(struct ex_decoder *d) {
-    return ex_decode_fail(d, WW_UNSUPPORTED, "the recorder does not execute this instruction");
+    return ww_ex_decode_fail(d, WW_UNSUPPORTED, "the recorder does not execute this instruction");
 }
 
 static enum ww_code one_instruction(struct ex_decoder *d) {
@@ -290,7 +290,7 @@ static enum ww_code decode_func(struct ex_decoder *d, const struct ptx_func *src
     for (uint32_t r = 0; r < src->reg_count; r++) {
         f->slot[r] = EX_NO_SLOT;
         f->width[r] =
-            src->reg[r].type == PTX_T_PRED ? 0 : lane_width(ptx_type_bytes((enum ptx_type)src->reg[r].type));
+            src->reg[r].type == PTX_T_PRED ? 0 : lane_width(ww_ptx_type_bytes((enum ptx_type)src->reg[r].type));
     }
     d->func = f;
     for (uint32_t n = 0; n < f->count; n++) {
@@ -315,9 +315,9 @@ static uint32_t dynamic_start(const struct ptx_module *m, const struct ptx_func 
     return (uint32_t)((entry->shared_bytes + align - 1) / align * align);
 }
 
-enum ww_code ex_kernel_new(const struct ptx_module *module, const struct ptx_func *entry,
-                           const uint64_t *global, uint32_t global_count, struct ex_kernel **out,
-                           struct ww_error *error) {
+enum ww_code ww_ex_kernel_new(const struct ptx_module *module, const struct ptx_func *entry,
+                              const uint64_t *global, uint32_t global_count, struct ex_kernel **out,
+                              struct ww_error *error) {
     struct ex_kernel *k = calloc(1, sizeof *k);
     if (!k) return ww_fail_nomem(error, "decoding a kernel");
     ww_arena_init(&k->arena, (size_t)2 << 30);
@@ -326,11 +326,11 @@ enum ww_code ex_kernel_new(const struct ptx_module *module, const struct ptx_fun
     k->global_count = global_count;
     k->dynamic_at = dynamic_start(module, entry);
     struct ex_decoder d = {.kernel = k, .error = error};
-    enum ww_code code = ex_find_reachable(&d, entry);
+    enum ww_code code = ww_ex_find_reachable(&d, entry);
     for (size_t n = 0; code == WW_OK && n < k->func_count; n++)
         if (k->func[n]) code = decode_func(&d, module->func[n], k->func[n]);
     if (code != WW_OK) {
-        ex_kernel_free(k);
+        ww_ex_kernel_free(k);
         return code;
     }
     k->entry = k->func[entry->index];
@@ -338,7 +338,7 @@ enum ww_code ex_kernel_new(const struct ptx_module *module, const struct ptx_fun
     return WW_OK;
 }
 
-void ex_kernel_free(struct ex_kernel *k) {
+void ww_ex_kernel_free(struct ex_kernel *k) {
     if (!k) return;
     ww_arena_free(&k->arena);
     free(k->constant);

@@ -14,13 +14,13 @@ struct ex_decoder {
 };
 
 /* Fails with "what: 'instruction'" at the PTX line. */
-enum ww_code ex_decode_fail(const struct ex_decoder *d, enum ww_code code, const char *what);
+enum ww_code ww_ex_decode_fail(const struct ex_decoder *d, enum ww_code code, const char *what);
 /* Slot of a register or constant; `want`: lane width of constants, 0 predicate. */
-enum ww_code ex_operand_slot(struct ex_decoder *d, const struct ptx_operand *o, uint8_t want, uint32_t *slot,
-                             uint8_t *width);
-enum ww_code ex_address_operand(struct ex_decoder *d, const struct ptx_operand *o, uint32_t *slot,
-                                uint8_t *width, int64_t *offset, uint8_t *space);
-bool ex_is_kernel_param(const struct ex_decoder *d, const struct ptx_symbol *s);
+enum ww_code ww_ex_operand_slot(struct ex_decoder *d, const struct ptx_operand *o, uint8_t want, uint32_t *slot,
+                                uint8_t *width);
+enum ww_code ww_ex_address_operand(struct ex_decoder *d, const struct ptx_operand *o, uint32_t *slot,
+                                   uint8_t *width, int64_t *offset, uint8_t *space);
+bool ww_ex_is_kernel_param(const struct ex_decoder *d, const struct ptx_symbol *s);
 /* Chooses what runs, by the operation's row. WW_UNSUPPORTED: this form of it has nothing. */
 enum ww_code ww_ex_choose(struct ex_decoder *d);
 /* The columns decode of ptx_op.def: operands into d->out, and what runs. Errors: WW_UNSUPPORTED (form, shape,
@@ -30,6 +30,6 @@ enum ww_code ww_ex_choose(struct ex_decoder *d);
 #include "../front/ptx_op.def"
 #undef X
 /* Makes an ex_func for each function that the kernel may call. */
-enum ww_code ex_find_reachable(struct ex_decoder *d, const struct ptx_func *entry);
+enum ww_code ww_ex_find_reachable(struct ex_decoder *d, const struct ptx_func *entry);
 
 #endif

@@ -7,30 +7,31 @@
 
 enum { CONFIGURE_ARGUMENTS = 9, EXECUTE_ARGUMENTS = 4 };
 
-bool ex_is_dma(const char *name) {
-    return strncmp(name, "ww_dma_", 7) == 0 && (strcmp(name, "ww_dma_configure") == 0 || ex_is_dma_start(name));
+bool ww_ex_is_dma(const char *name) {
+    return strncmp(name, "ww_dma_", 7) == 0 &&
+           (strcmp(name, "ww_dma_configure") == 0 || ww_ex_is_dma_start(name));
 }
 
-bool ex_is_dma_start(const char *name) {
+bool ww_ex_is_dma_start(const char *name) {
     return strcmp(name, "ww_dma_execute") == 0;
 }
 
 static uint32_t number(struct ex_warp *w, const struct ex_inst *i, uint32_t n, unsigned lane) {
-    return (uint32_t)ex_argument(w, i, n, lane);
+    return (uint32_t)ww_ex_argument(w, i, n, lane);
 }
 
 static void fail_lane(struct ex_warp *w, unsigned lane, const char *why) {
-    ex_fail(w, lane, WW_EXEC, "a bulk transfer that the engine cannot do: %s", why);
+    ww_ex_fail(w, lane, WW_EXEC, "a bulk transfer that the engine cannot do: %s", why);
 }
 
 static bool buffer_of(struct ex_warp *w, const struct ex_inst *i, unsigned lane, uint32_t *buffer) {
     *buffer = number(w, i, 0, lane);
     if (*buffer < WW_DMA_BUFFERS) return true;
-    ex_fail(w, lane, WW_EXEC, "buffer %u of a bulk transfer; a CTA has %d", *buffer, WW_DMA_BUFFERS);
+    ww_ex_fail(w, lane, WW_EXEC, "buffer %u of a bulk transfer; a CTA has %d", *buffer, WW_DMA_BUFFERS);
     return false;
 }
 
-void ex_dma_configure(struct ex_warp *w, const struct ex_inst *i, uint32_t mask) {
+void ww_ex_dma_configure(struct ex_warp *w, const struct ex_inst *i, uint32_t mask) {
     unsigned lane = (unsigned)__builtin_ctz(mask);
     uint32_t buffer;
     if (i->elem_count != CONFIGURE_ARGUMENTS) {
@@ -54,7 +55,7 @@ void ex_dma_configure(struct ex_warp *w, const struct ex_inst *i, uint32_t mask)
 static bool element(struct ex_warp *w, const struct ww_dma *d, uint64_t from, uint32_t to) {
     unsigned char *source = NULL, bytes[8] = {0};
     if (from) {
-        source = ex_generic(w, 0, from, d->size);
+        source = ww_ex_generic(w, 0, from, d->size);
         if (!source) return false;
     } else {
         memcpy(bytes, &d->constant, d->size < 2 ? d->size : 2);
@@ -63,7 +64,7 @@ static bool element(struct ex_warp *w, const struct ww_dma *d, uint64_t from, ui
     return true;
 }
 
-void simt_dma_copy(struct ex_cta *cta, uint32_t buffer) {
+void ww_simt_dma_copy(struct ex_cta *cta, uint32_t buffer) {
     const struct ww_dma *d = &cta->transfer[buffer];
     struct ex_warp *w = &cta->warp[0];
     for (uint32_t r = 0; r < ww_dma_rows(d); r++) {
@@ -84,9 +85,9 @@ static bool asked(struct ex_warp *w, const struct ex_inst *i, unsigned lane, str
         return false;
     }
     if (!buffer_of(w, i, lane, &buffer)) return false;
-    uint64_t shared = ex_argument(w, i, 1, lane);
+    uint64_t shared = ww_ex_argument(w, i, 1, lane);
     *d = w->cta->dma[buffer];
-    d->global = ex_argument(w, i, 2, lane);
+    d->global = ww_ex_argument(w, i, 2, lane);
     d->region = (uint8_t)number(w, i, 3, lane);
     d->shared = (uint32_t)(shared - EX_SHARED_WINDOW);
     const char *why = shared < EX_SHARED_WINDOW ? "its destination is not in shared memory" : ww_dma_check(d);
@@ -96,7 +97,7 @@ static bool asked(struct ex_warp *w, const struct ex_inst *i, unsigned lane, str
     return !why;
 }
 
-bool ex_dma_execute(struct ex_warp *w, const struct ex_inst *i, uint32_t mask, uint32_t *buffer) {
+bool ww_ex_dma_execute(struct ex_warp *w, const struct ex_inst *i, uint32_t mask, uint32_t *buffer) {
     struct ww_dma d = {.global = 0};
     uint64_t word[WW_DMA_WORDS];
     unsigned first = (unsigned)__builtin_ctz(mask);

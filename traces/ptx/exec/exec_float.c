@@ -7,9 +7,9 @@
 
 #define RUN_ROUNDED(loop)                                                                                      \
     if (i->round == PTX_R_RZ || i->round == PTX_R_RM || i->round == PTX_R_RP) {                                \
-        int old = ex_set_round(i->round);                                                                      \
+        int old = ww_ex_set_round(i->round);                                                                   \
         loop;                                                                                                  \
-        ex_restore_round(old);                                                                                 \
+        ww_ex_restore_round(old);                                                                              \
     } else {                                                                                                   \
         loop;                                                                                                  \
     }

@@ -40,7 +40,7 @@ static inline uint32_t ex_result(float v, bool ftz, bool sat) {
 /* Half precision source of lane l: type F16, BF16 (or their packed forms: half h). */
 static inline double ex_half(uint8_t type, uint32_t bits, unsigned h) {
     uint16_t v = (uint16_t)(bits >> (16 * h));
-    return type == PTX_T_BF16 || type == PTX_T_BF16X2 ? ex_bf16_to_double(v) : ex_f16_to_double(v);
+    return type == PTX_T_BF16 || type == PTX_T_BF16X2 ? ww_ex_bf16_to_double(v) : ww_ex_f16_to_double(v);
 }
 
 #endif

@@ -31,7 +31,7 @@ static double half_value(const struct ex_inst *i, double x, double y, double z) 
     case PTX_MUL:
         return x * y;
     case PTX_FMA:
-        return ex_fma_odd(x, y, z);
+        return ww_ex_fma_odd(x, y, z);
     case PTX_MIN:
     case PTX_MAX:
         return minmax(i, x, y);
@@ -46,8 +46,8 @@ static uint32_t half_result(const struct ex_inst *i, double v, bool bf16) {
     bool ftz = (i->mods & PTX_M_FTZ) != 0;
     if (i->mods & PTX_M_SAT) v = !(v > 0) ? 0 : v > 1 ? 1 : v;
     if (i->mods & PTX_M_RELU && (v < 0 || (v == 0 && signbit(v)))) v = 0;
-    if (bf16) return ex_double_to_bf16(v, PTX_R_RN);
-    uint16_t h = ex_double_to_f16(v, PTX_R_RN, false);
+    if (bf16) return ww_ex_double_to_bf16(v, PTX_R_RN);
+    uint16_t h = ww_ex_double_to_f16(v, PTX_R_RN, false);
     return ftz && (h & 0x7c00u) == 0 ? h & 0x8000u : h;
 }
 

@@ -20,16 +20,16 @@ static const char *space_text(uint8_t space) {
 
 static void fail_global(struct ex_warp *w, uint32_t lane, const struct ex_address *a, uint64_t address) {
     const char *what = a->is_store ? "store" : "load";
-    const struct mem_alloc *near = mem_nearest(w->run->mem, address);
+    const struct mem_alloc *near = ww_mem_nearest(w->run->mem, address);
     if (!near) {
-        ex_fail(w, lane, WW_EXEC, "%s of %u bytes at 0x%llx: nothing is allocated", what, a->bytes,
-                (unsigned long long)address);
+        ww_ex_fail(w, lane, WW_EXEC, "%s of %u bytes at 0x%llx: nothing is allocated", what, a->bytes,
+                   (unsigned long long)address);
         return;
     }
     unsigned long long at = address, base = near->base + near->pad, size = near->size - 2u * near->pad;
     bool before = at < base;
     unsigned long long distance = before ? base - at : at - base;
-    ex_fail(
+    ww_ex_fail(
         w, lane, WW_EXEC,
         "out-of-bounds %s of %u bytes at 0x%llx: %llu bytes %s the start of the nearest allocation, 0x%llx of "
         "%llu bytes%s%s",
@@ -61,7 +61,7 @@ static unsigned char *window(struct ex_warp *w, uint32_t lane, uint8_t space, ui
 
 static unsigned char *global_host(struct ex_warp *w, uint32_t lane, const struct ex_address *a,
                                   uint64_t address) {
-    struct mem_alloc *m = mem_find(w->run->mem, address);
+    struct mem_alloc *m = ww_mem_find(w->run->mem, address);
     if (m && mem_holds(m, address, a->bytes)) return m->host + (address - m->base);
     fail_global(w, lane, a, address);
     return NULL;
@@ -71,8 +71,8 @@ static unsigned char *global_host(struct ex_warp *w, uint32_t lane, const struct
 static unsigned char *lane_host(struct ex_warp *w, uint32_t lane, const struct ex_address *a, uint8_t space,
                                 uint64_t address) {
     if (address & (a->bytes - 1u)) {
-        ex_fail(w, lane, WW_EXEC, "misaligned %s %s of %u bytes at 0x%llx", space_text(space),
-                a->is_store ? "store" : "load", a->bytes, (unsigned long long)address);
+        ww_ex_fail(w, lane, WW_EXEC, "misaligned %s %s of %u bytes at 0x%llx", space_text(space),
+                   a->is_store ? "store" : "load", a->bytes, (unsigned long long)address);
         return NULL;
     }
     if (space == PTX_S_GLOBAL) return global_host(w, lane, a, address);
@@ -80,13 +80,14 @@ static unsigned char *lane_host(struct ex_warp *w, uint32_t lane, const struct e
     unsigned char *p = window(w, lane, space, &size);
     bool constant = space == PTX_S_CONST || space == PTX_S_PARAM;
     if (a->is_store && constant) {
-        ex_fail(w, lane, WW_EXEC, "store to %s memory", space_text(space));
+        ww_ex_fail(w, lane, WW_EXEC, "store to %s memory", space_text(space));
         return NULL;
     }
     if (!p || a->bytes > size || address > size - a->bytes) {
         long long offset = a->slot != EX_NO_SLOT && a->width == 4 ? (int32_t)address : (int64_t)address;
-        ex_fail(w, lane, WW_EXEC, "out-of-bounds %s of %u bytes at offset %lld of %llu bytes of %s memory",
-                a->is_store ? "store" : "load", a->bytes, offset, (unsigned long long)size, space_text(space));
+        ww_ex_fail(w, lane, WW_EXEC, "out-of-bounds %s of %u bytes at offset %lld of %llu bytes of %s memory",
+                   a->is_store ? "store" : "load", a->bytes, offset, (unsigned long long)size,
+                   space_text(space));
         return NULL;
     }
     return p + address;
@@ -165,8 +166,8 @@ static bool fast(struct ex_warp *w, const struct ex_inst *i, const struct ex_add
     return true;
 }
 
-bool ex_addresses(struct ex_warp *w, const struct ex_inst *i, const struct ex_address *a, uint32_t mask,
-                  uint64_t *addr, unsigned char **host) {
+bool ww_ex_addresses(struct ex_warp *w, const struct ex_inst *i, const struct ex_address *a, uint32_t mask,
+                     uint64_t *addr, unsigned char **host) {
     uint64_t offset = (uint64_t)a->offset;
     if (a->slot == EX_NO_SLOT) {
         if (a->space == PTX_S_LOCAL) offset += w->frame->local_base;
@@ -183,7 +184,7 @@ bool ex_addresses(struct ex_warp *w, const struct ex_inst *i, const struct ex_ad
     return slow(w, a, mask, addr, host);
 }
 
-unsigned char *ex_generic(struct ex_warp *w, uint32_t lane, uint64_t address, uint32_t bytes) {
+unsigned char *ww_ex_generic(struct ex_warp *w, uint32_t lane, uint64_t address, uint32_t bytes) {
     struct ex_address a = {.bytes = 1, .space = PTX_S_GENERIC};
     uint8_t space = resolve(&address);
     unsigned char *p = lane_host(w, lane, &a, space, address);
@@ -284,7 +285,7 @@ static struct ex_address operand(const struct ex_inst *i, bool is_store) {
 static void load(EX_ARGS) {
     unsigned char *host[EX_LANES];
     struct ex_address a = operand(i, false);
-    if (!ex_addresses(w, i, &a, mask, w->addr, host)) return;
+    if (!ww_ex_addresses(w, i, &a, mask, w->addr, host)) return;
     bool is_signed = i->type == PTX_T_S8 || i->type == PTX_T_S16 || i->type == PTX_T_S32;
     if (i->elem_count == 0) {
         load_element(ex_dst(w, i->d), i->dw, i->bytes, is_signed, mask, host, 0);
@@ -299,7 +300,7 @@ static void load(EX_ARGS) {
 static void store(EX_ARGS) {
     unsigned char *host[EX_LANES];
     struct ex_address a = operand(i, true);
-    if (!ex_addresses(w, i, &a, mask, w->addr, host)) return;
+    if (!ww_ex_addresses(w, i, &a, mask, w->addr, host)) return;
     if (i->elem_count == 0) {
         store_element(ex_src(w, i->b), i->bw, i->bytes, mask, host, 0);
         return;

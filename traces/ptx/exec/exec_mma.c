@@ -32,7 +32,7 @@ static uint8_t element_bits(uint8_t type) {
     case PTX_T_S4:
         return 4;
     default:
-        return (uint8_t)(8 * ptx_type_bytes((enum ptx_type)type));
+        return (uint8_t)(8 * ww_ptx_type_bytes((enum ptx_type)type));
     }
 }
 
@@ -42,9 +42,9 @@ static double to_double(uint64_t raw, uint8_t type) {
     uint32_t low = (uint32_t)raw;
     switch (type) {
     case PTX_T_F16:
-        return ex_f16_to_double((uint16_t)raw);
+        return ww_ex_f16_to_double((uint16_t)raw);
     case PTX_T_BF16:
-        return ex_bf16_to_double((uint16_t)raw);
+        return ww_ex_bf16_to_double((uint16_t)raw);
     case PTX_T_TF32:
         low &= 0xffffe000u;
         memcpy(&f, &low, sizeof f);
@@ -57,7 +57,7 @@ static double to_double(uint64_t raw, uint8_t type) {
         return v;
     case PTX_T_E4M3:
     case PTX_T_E5M2:
-        return ex_f8_to_double((uint8_t)raw, type == PTX_T_E5M2);
+        return ww_ex_f8_to_double((uint8_t)raw, type == PTX_T_E5M2);
     case PTX_T_S32:
         return (int32_t)low;
     case PTX_T_S8:
@@ -75,7 +75,7 @@ static uint64_t from_double(double v, uint8_t type, bool saturate) {
     uint64_t all;
     switch (type) {
     case PTX_T_F16:
-        return ex_double_to_f16(v, PTX_R_RN, false);
+        return ww_ex_double_to_f16(v, PTX_R_RN, false);
     case PTX_T_F32:
         memcpy(&low, &f, sizeof low);
         return low;
@@ -158,7 +158,7 @@ static void gather(struct ex_warp *w, const struct fragment *f, double *v) {
 
 static bool whole_warp(struct ex_warp *w, uint32_t mask) {
     if (mask == EX_ALL) return true;
-    ex_fail(w, EX_LANES, WW_EXEC, "a matrix instruction needs all 32 lanes, active are 0x%08x", mask);
+    ww_ex_fail(w, EX_LANES, WW_EXEC, "a matrix instruction needs all 32 lanes, active are 0x%08x", mask);
     return false;
 }
 
@@ -170,7 +170,7 @@ struct plan {
 
 static struct fragment fragment_of(const struct ex_inst *i, unsigned which) {
     const struct plan *p = (const void *)i->list;
-    const struct ptx_shape *s = &ptx_shapes[i->src->geom];
+    const struct ptx_shape *s = &ww_ptx_shapes[i->src->geom];
     struct fragment f = {
         .reg = i->elem, .regs = p->regs[which], .type = p->type[which], .opaque = i->op == PTX_WMMA};
     for (unsigned n = 0; n < which; n++) f.reg += p->regs[n];
@@ -234,7 +234,7 @@ static void move_cell(void *context, unsigned l, uint32_t r, uint32_t shift, uin
     uint64_t index = m->row_major ? row * m->stride + col : col * m->stride + row, raw = 0;
     uint64_t address = m->base + index * bytes, old = ex_lane(m->w, reg->slot, reg->width, l);
     if (m->w->run->failed) return;
-    unsigned char *host = ex_generic(m->w, l, address, bytes);
+    unsigned char *host = ww_ex_generic(m->w, l, address, bytes);
     if (!host) return;
     if (!(m->noted >> l & 1u)) note_address(m->w, l, address);
     m->noted |= 1u << l;
@@ -276,7 +276,7 @@ static void matrix8(EX_ARGS) {
         unsigned from =
             l % (8 * i->elem_count); /* lanes without a row of their own: their address is not used */
         lane_base(w, i, from, &address);
-        host[l] = ex_generic(w, from, address, 16);
+        host[l] = ww_ex_generic(w, from, address, 16);
         if (!host[l]) return;
         note_address(w, l, address);
     }
@@ -320,9 +320,9 @@ static enum ww_code add_registers(struct ex_decoder *d, const struct ptx_operand
     uint8_t want = bits == 64 ? 8 : 4;
     for (uint32_t k = 0; k < n; k++) {
         struct ex_elem *e = &i->elem[i->elem_count++];
-        WW_TRY(ex_operand_slot(d, o->kind == PTX_O_VEC ? &o->vec[k] : o, want, &e->slot, &e->width));
+        WW_TRY(ww_ex_operand_slot(d, o->kind == PTX_O_VEC ? &o->vec[k] : o, want, &e->slot, &e->width));
         if (e->slot == EX_NO_SLOT || e->width != want)
-            return ex_decode_fail(d, WW_INPUT, "a register's size does not fit the matrix");
+            return ww_ex_decode_fail(d, WW_INPUT, "a register's size does not fit the matrix");
     }
     *count = n;
     return WW_OK;
@@ -368,14 +368,14 @@ static enum ww_code multiplication(struct ex_decoder *d) {
     plan->type[1] = names_ab ? p->type[1] : PTX_T_F16; /* wmma with two types: those of d and c */
     plan->type[2] = names_ab ? p->type[2] : PTX_T_F16;
     plan->type[3] = names_ab ? p->type[3] : p->type[1];
-    bool shape = p->op == PTX_WMMA || ptx_shapes[p->geom].k != 4 || p->type[0] == PTX_T_F64 ||
+    bool shape = p->op == PTX_WMMA || ww_ptx_shapes[p->geom].k != 4 || p->type[0] == PTX_T_F64 ||
                  p->type[1] == PTX_T_TF32; /* m8n8k4 of f16 has a layout of its own */
     if (p->opnd_count != 4 || !known_types(plan) || !shape)
-        return ex_decode_fail(d, WW_UNSUPPORTED, "these types or this shape are not supported");
+        return ww_ex_decode_fail(d, WW_UNSUPPORTED, "these types or this shape are not supported");
     for (unsigned n = 0; n < 4; n++) {
         WW_TRY(add_registers(d, &p->opnd[n], element_bits(plan->type[n]), &plan->regs[n]));
         if (!fits(i, n, plan->regs[n]))
-            return ex_decode_fail(d, WW_UNSUPPORTED, "shape and registers do not fit");
+            return ww_ex_decode_fail(d, WW_UNSUPPORTED, "shape and registers do not fit");
     }
     i->fn = multiply;
     return WW_OK;
@@ -390,28 +390,28 @@ static enum ww_code matrix_memory(struct ex_decoder *d, bool is_store, bool eigh
     uint8_t bits = eight ? 32 : element_bits(p->type[0]);
     WW_TRY(new_plan(d, &plan));
     i->kind = EX_MEM;
-    WW_TRY(ex_address_operand(d, a, &i->a, &i->aw, &i->imm, &i->space));
+    WW_TRY(ww_ex_address_operand(d, a, &i->a, &i->aw, &i->imm, &i->space));
     WW_TRY(add_registers(d, v, bits, &plan->regs[0]));
     i->fn = eight ? matrix8 : move_matrix;
     if (eight) {
         bool good = i->elem_count == 1 || i->elem_count == 2 || i->elem_count == 4;
-        return good ? WW_OK : ex_decode_fail(d, WW_INPUT, "expected 1, 2 or 4 matrices");
+        return good ? WW_OK : ww_ex_decode_fail(d, WW_INPUT, "expected 1, 2 or 4 matrices");
     }
     unsigned n = which[p->sub - PTX_SUB_WMMA_LOAD_A];
     plan->regs[n] = plan->regs[0];
     plan->type[n] = p->type[0];
     if (bits < 8 || !fits(i, n, plan->regs[0]))
-        return ex_decode_fail(d, WW_UNSUPPORTED, "this shape or type is not supported");
-    return p->opnd_count > 2 ? ex_operand_slot(d, &p->opnd[2], 4, &i->b, &i->bw) : WW_OK;
+        return ww_ex_decode_fail(d, WW_UNSUPPORTED, "this shape or type is not supported");
+    return p->opnd_count > 2 ? ww_ex_operand_slot(d, &p->opnd[2], 4, &i->b, &i->bw) : WW_OK;
 }
 
 enum ww_code ww_ex_decode_movmatrix(struct ex_decoder *d) {
     const struct ptx_inst *p = d->inst;
     d->out->fn = transpose8;
-    WW_TRY(ex_operand_slot(d, &p->opnd[0], 4, &d->out->d, &d->out->dw));
-    WW_TRY(ex_operand_slot(d, &p->opnd[1], 4, &d->out->a, &d->out->aw));
+    WW_TRY(ww_ex_operand_slot(d, &p->opnd[0], 4, &d->out->d, &d->out->dw));
+    WW_TRY(ww_ex_operand_slot(d, &p->opnd[1], 4, &d->out->a, &d->out->aw));
     bool good = d->out->dw == 4 && d->out->aw == 4;
-    return good ? WW_OK : ex_decode_fail(d, WW_INPUT, "expected 32-bit registers");
+    return good ? WW_OK : ww_ex_decode_fail(d, WW_INPUT, "expected 32-bit registers");
 }
 
 enum ww_code ww_ex_decode_ldmatrix(struct ex_decoder *d) {

@@ -190,7 +190,7 @@ static uint64_t uniform_sreg(const struct ex_warp *w, const struct ex_inst *i) {
     }
 }
 
-void ex_read_sreg(EX_ARGS) {
+void ww_ex_read_sreg(EX_ARGS) {
     uint64_t uniform = uniform_sreg(w, i);
     for (uint32_t m = mask; m; m &= m - 1) {
         unsigned l = (unsigned)__builtin_ctz(m);

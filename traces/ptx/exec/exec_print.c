@@ -24,7 +24,7 @@ struct printer {
 static uint64_t next_argument(struct printer *p, uint32_t bytes) {
     uint64_t v = 0;
     p->args = (p->args + bytes - 1) / bytes * bytes;
-    const unsigned char *at = ex_generic(p->w, p->lane, p->args, bytes);
+    const unsigned char *at = ww_ex_generic(p->w, p->lane, p->args, bytes);
     if (at) memcpy(&v, at, bytes);
     p->args += bytes;
     return v;
@@ -34,16 +34,16 @@ static uint64_t next_argument(struct printer *p, uint32_t bytes) {
 static bool read_text(struct ex_warp *w, uint32_t lane, uint64_t address, uint64_t most, struct ww_buf *text) {
     ww_buf_puts(text, "");
     for (uint64_t n = 0; n < most; n++) {
-        const unsigned char *c = ex_generic(w, lane, address + n, 1);
+        const unsigned char *c = ww_ex_generic(w, lane, address + n, 1);
         if (!c) return false;
         if (!*c) break;
         if (n == TEXT_MAX) {
-            ex_fail(w, lane, WW_EXEC, "printf: a text or format of more than %u bytes", TEXT_MAX);
+            ww_ex_fail(w, lane, WW_EXEC, "printf: a text or format of more than %u bytes", TEXT_MAX);
             return false;
         }
         ww_buf_byte(text, *c);
     }
-    if (text->failed) ex_fail(w, lane, WW_NOMEM, "memory ran out in printf");
+    if (text->failed) ww_ex_fail(w, lane, WW_NOMEM, "memory ran out in printf");
     return !text->failed;
 }
 
@@ -116,7 +116,7 @@ static const char *number(struct printer *p, const char *f, int64_t *v) {
     for (; *f >= '0' && *f <= '9'; f++)
         if (*v <= WIDTH_MAX) *v = 10 * *v + (*f - '0');
     if (*v > WIDTH_MAX || *v < -WIDTH_MAX)
-        ex_fail(p->w, p->lane, WW_EXEC, "printf: a width or precision of more than %d", WIDTH_MAX);
+        ww_ex_fail(p->w, p->lane, WW_EXEC, "printf: a width or precision of more than %d", WIDTH_MAX);
     return f;
 }
 
@@ -154,7 +154,7 @@ static const char *conversion(struct printer *p, const char *f) {
     return f + 1;
 }
 
-void ex_vprintf(struct ex_warp *w, uint32_t lane, uint64_t format, uint64_t args) {
+void ww_ex_vprintf(struct ex_warp *w, uint32_t lane, uint64_t format, uint64_t args) {
     struct ww_buf text = {0};
     struct printer p = {.w = w, .lane = lane, .args = args};
     bool good = read_text(w, lane, format, UINT64_MAX, &text);

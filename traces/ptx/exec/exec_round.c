@@ -64,19 +64,19 @@ static uint32_t pack(double v, const struct format *f, int exponent_bits) {
     return sign | (uint32_t)(e - f->emin + 1) << (f->digits - 1) | (significand - hidden);
 }
 
-uint16_t ex_double_to_f16(double v, int round, bool saturate_finite) {
+uint16_t ww_ex_double_to_f16(double v, int round, bool saturate_finite) {
     if (isnan(v)) return 0x7fff;
     double r = round_to(v, &F16, round);
     if (saturate_finite && isinf(r)) r = copysign(65504, r);
     return (uint16_t)pack(r, &F16, 5);
 }
 
-uint16_t ex_double_to_bf16(double v, int round) {
+uint16_t ww_ex_double_to_bf16(double v, int round) {
     if (isnan(v)) return 0x7fff;
     return (uint16_t)pack(round_to(v, &BF16, round), &BF16, 8);
 }
 
-double ex_f16_to_double(uint16_t h) {
+double ww_ex_f16_to_double(uint16_t h) {
     uint32_t e = (h >> 10) & 31u, m = h & 1023u;
     double v = e == 31 ? (m ? (double)NAN : (double)INFINITY)
                : e     ? ldexp((double)(m + 1024), (int)e - 25)
@@ -84,14 +84,14 @@ double ex_f16_to_double(uint16_t h) {
     return h & 0x8000u ? -v : v;
 }
 
-double ex_bf16_to_double(uint16_t h) {
+double ww_ex_bf16_to_double(uint16_t h) {
     uint32_t bits = (uint32_t)h << 16;
     float f;
     memcpy(&f, &bits, sizeof f);
     return (double)f;
 }
 
-uint32_t ex_float_to_tf32(float v, int round) {
+uint32_t ww_ex_float_to_tf32(float v, int round) {
     static const struct format TF32 = {11, -126, 127};
     uint32_t bits;
     if (isnan(v)) return 0x7fffffffu;
@@ -101,7 +101,7 @@ uint32_t ex_float_to_tf32(float v, int round) {
 }
 
 /* e4m3 has no infinity and its largest number is 448; e5m2 is half precision cut short. */
-uint8_t ex_double_to_f8(double v, bool e5m2, bool saturate_finite) {
+uint8_t ww_ex_double_to_f8(double v, bool e5m2, bool saturate_finite) {
     static const struct format E4M3 = {4, -6, 8}, E5M2 = {3, -14, 15};
     if (isnan(v)) return 0x7f;
     double largest = e5m2 ? 57344 : 448;
@@ -111,14 +111,14 @@ uint8_t ex_double_to_f8(double v, bool e5m2, bool saturate_finite) {
     return (uint8_t)(e5m2 ? pack(r, &E5M2, 5) : pack(r, &E4M3, 4));
 }
 
-double ex_f8_to_double(uint8_t v, bool e5m2) {
-    if (e5m2) return ex_f16_to_double((uint16_t)(v << 8));
+double ww_ex_f8_to_double(uint8_t v, bool e5m2) {
+    if (e5m2) return ww_ex_f16_to_double((uint16_t)(v << 8));
     uint32_t e = (v >> 3) & 15u, m = v & 7u;
     double r = e == 15 && m == 7 ? (double)NAN : e ? ldexp((double)(m + 8), (int)e - 10) : ldexp((double)m, -9);
     return v & 0x80u ? -r : r;
 }
 
-double ex_fma_odd(double a, double b, double c) {
+double ww_ex_fma_odd(double a, double b, double c) {
     double p = a * b, s = p + c;
     if (!isfinite(s)) return s;
     double t = s - p, e = (p - (s - t)) + (c - t); /* two-sum: s + e is exact; p is exact for short formats */
@@ -130,7 +130,7 @@ double ex_fma_odd(double a, double b, double c) {
     return s;
 }
 
-int ex_set_round(int round) {
+int ww_ex_set_round(int round) {
     int old = fegetround();
     switch (round) {
     case PTX_R_RZ:
@@ -152,6 +152,6 @@ int ex_set_round(int round) {
     return old;
 }
 
-void ex_restore_round(int old) {
+void ww_ex_restore_round(int old) {
     fesetround(old);
 }

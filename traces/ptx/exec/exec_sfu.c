@@ -39,24 +39,24 @@ static void exact_f32(EX_ARGS) {
     const uint32_t *a = ex_src(w, i->a);
     uint32_t *d = ex_dst(w, i->d);
     bool ftz = (i->mods & PTX_M_FTZ) != 0, root = i->op == PTX_SQRT;
-    int old = ex_set_round(i->round);
+    int old = ww_ex_set_round(i->round);
     for (uint32_t m = mask; m; m &= m - 1) {
         unsigned l = (unsigned)__builtin_ctz(m);
         float x = ex_f32(ex_flush(a[l], ftz));
         d[l] = ex_result(root ? sqrtf(x) : 1.0f / x, ftz, false);
     }
-    ex_restore_round(old);
+    ww_ex_restore_round(old);
 }
 
 static void exact_f64(EX_ARGS) {
     const double *a = ex_src(w, i->a);
     double *d = ex_dst(w, i->d);
-    int old = ex_set_round(i->round);
+    int old = ww_ex_set_round(i->round);
     for (uint32_t m = mask; m; m &= m - 1) {
         unsigned l = (unsigned)__builtin_ctz(m);
         d[l] = i->op == PTX_SQRT ? sqrt(a[l]) : i->op == PTX_RCP ? 1 / a[l] : 1 / sqrt(a[l]);
     }
-    ex_restore_round(old);
+    ww_ex_restore_round(old);
 }
 
 /* rcp.approx.ftz.f64, rsqrt.approx.ftz.f64: only the high word of source and result (PTX ISA). */

@@ -23,16 +23,16 @@ static const struct tex_object *object_of(struct ex_warp *w, const struct ex_ins
     const struct tex_object *o =
         handle && handle <= w->run->texture_count ? &w->run->texture[handle - 1] : NULL;
     if (o && o->live && o->surface == surface) return o;
-    ex_fail(w, l, WW_EXEC, "0x%llx is no %s object", (unsigned long long)handle,
-            surface ? "surface" : "texture");
+    ww_ex_fail(w, l, WW_EXEC, "0x%llx is no %s object", (unsigned long long)handle,
+               surface ? "surface" : "texture");
     return NULL;
 }
 
 static unsigned char *texel_host(struct ex_warp *w, unsigned l, uint64_t address, uint64_t bytes) {
-    struct mem_alloc *m = mem_find(w->run->mem, address);
+    struct mem_alloc *m = ww_mem_find(w->run->mem, address);
     if (m && mem_holds(m, address, bytes)) return m->host + (address - m->base);
-    ex_fail(w, l, WW_EXEC, "out-of-bounds texture or surface access of %llu bytes at 0x%llx",
-            (unsigned long long)bytes, (unsigned long long)address);
+    ww_ex_fail(w, l, WW_EXEC, "out-of-bounds texture or surface access of %llu bytes at 0x%llx",
+               (unsigned long long)bytes, (unsigned long long)address);
     return NULL;
 }
 
@@ -43,7 +43,7 @@ static void decode_channel(const struct tex_object *o, unsigned c, const unsigne
     memcpy(&v, p, bits / 8);
     if (o->kind == TEX_FLOAT) {
         if (bits == 16)
-            f = (float)ex_f16_to_double((uint16_t)v);
+            f = (float)ww_ex_f16_to_double((uint16_t)v);
         else
             memcpy(&f, &v, sizeof f);
         uint32_t u;
@@ -133,7 +133,7 @@ static bool filtered(struct ex_warp *w, unsigned l, const struct tex_object *o, 
 
 /* Coordinates of lane l; layered ones come behind the layer. */
 static void coordinates(struct ex_warp *w, const struct ex_inst *i, unsigned l, double x[3]) {
-    const struct ptx_shape *s = &ptx_shapes[i->src->geom];
+    const struct ptx_shape *s = &ww_ptx_shapes[i->src->geom];
     const struct ex_elem *e = &i->elem[i->ret_count + 1];
     bool layered = s->n != 0;
     x[0] = x[1] = x[2] = 0;
@@ -149,7 +149,7 @@ static void coordinates(struct ex_warp *w, const struct ex_inst *i, unsigned l, 
 static bool sample(struct ex_warp *w, const struct ex_inst *i, unsigned l, const struct tex_object *o,
                    struct texel *t, uint64_t *first) {
     double x[3];
-    unsigned dims = ptx_shapes[i->src->geom].m;
+    unsigned dims = ww_ptx_shapes[i->src->geom].m;
     int64_t p[3];
     coordinates(w, i, l, x);
     if (i->type2 != PTX_T_F32) { /* tex1Dfetch: 0 outside */
@@ -190,7 +190,7 @@ static void texture(EX_ARGS) {
 /* Address of a surface access of `bytes`; 0: nothing is done (mode zero). x is in bytes. */
 static uint64_t surface_address(struct ex_warp *w, const struct ex_inst *i, unsigned l,
                                 const struct tex_object *o, uint32_t bytes) {
-    const struct ptx_shape *s = &ptx_shapes[i->src->geom];
+    const struct ptx_shape *s = &ww_ptx_shapes[i->src->geom];
     const struct ex_elem *e = &i->elem[i->ret_count + 1];
     bool layered = s->n != 0;
     int64_t p[3] = {0, 0, 0}, most[3] = {(int64_t)(o->size[0] * o->element) - bytes, (int64_t)o->size[1] - 1,
@@ -202,8 +202,8 @@ static uint64_t surface_address(struct ex_warp *w, const struct ex_inst *i, unsi
         if (p[n] >= 0 && p[n] <= most[n]) continue;
         if (i->mods & PTX_M_ZERO) return 0;
         if (!(i->mods & PTX_M_CLAMP)) {
-            ex_fail(w, l, WW_EXEC, "out-of-bounds surface access at (%lld bytes, %lld, %lld)", (long long)p[0],
-                    (long long)p[1], (long long)p[2]);
+            ww_ex_fail(w, l, WW_EXEC, "out-of-bounds surface access at (%lld bytes, %lld, %lld)",
+                       (long long)p[0], (long long)p[1], (long long)p[2]);
             return 0;
         }
         p[n] = p[n] < 0 ? 0 : most[n];
@@ -245,9 +245,9 @@ static enum ww_code add_elements(struct ex_decoder *d, const struct ptx_operand 
         e->slot = EX_NO_SLOT;
         e->width = want;
         if (x->kind == PTX_O_NONE) continue;
-        WW_TRY(ex_operand_slot(d, x, want, &e->slot, &e->width));
+        WW_TRY(ww_ex_operand_slot(d, x, want, &e->slot, &e->width));
         if (e->slot == EX_NO_SLOT || e->width != want)
-            return ex_decode_fail(d, WW_INPUT, "a register's size does not fit the instruction's type");
+            return ww_ex_decode_fail(d, WW_INPUT, "a register's size does not fit the instruction's type");
     }
     return WW_OK;
 }
@@ -257,19 +257,19 @@ enum ww_code ww_ex_decode_texture(struct ex_decoder *d) {
     struct ex_inst *i = d->out;
     bool is_tex = p->op == PTX_TEX;
     const struct ptx_operand *data = &p->opnd[p->op == PTX_SUST], *at = &p->opnd[p->op != PTX_SUST];
-    const struct ptx_shape *s = &ptx_shapes[p->geom];
+    const struct ptx_shape *s = &ww_ptx_shapes[p->geom];
     bool known = !is_tex || p->type[0] == PTX_T_F32 || p->type[0] == PTX_T_S32 || p->type[0] == PTX_T_U32;
     bool coords = !is_tex || p->type[1] == PTX_T_F32 || p->type[1] == PTX_T_S32;
     if (p->geom < PTX_SHAPE_1D || at->kind != PTX_O_VEC || at->vec_count < 1u + s->m + s->n || !known ||
         !coords)
-        return ex_decode_fail(d, WW_UNSUPPORTED, "this form of the instruction is not supported");
+        return ww_ex_decode_fail(d, WW_UNSUPPORTED, "this form of the instruction is not supported");
     uint32_t count = at->vec_count + (data->kind == PTX_O_VEC ? data->vec_count : 1u);
     i->elem = ww_arena_array(&d->kernel->arena, count, sizeof *i->elem);
     if (!i->elem) return ww_fail_nomem(d->error, "decoding a kernel");
-    i->bytes = (uint8_t)ptx_type_bytes((enum ptx_type)p->type[0]);
+    i->bytes = (uint8_t)ww_ptx_type_bytes((enum ptx_type)p->type[0]);
     WW_TRY(add_elements(d, data, i->bytes == 8 ? 8 : 4));
     i->ret_count = i->elem_count;
-    if (i->ret_count > 4) return ex_decode_fail(d, WW_INPUT, "expected at most 4 elements");
+    if (i->ret_count > 4) return ww_ex_decode_fail(d, WW_INPUT, "expected at most 4 elements");
     struct ptx_operand handle = at->vec[0], rest = *at;
     WW_TRY(add_elements(d, &handle, 8));
     rest.vec++;

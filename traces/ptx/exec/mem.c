@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-void mem_init(struct mem *m, uint64_t limit) {
+void ww_mem_init(struct mem *m, uint64_t limit) {
     memset(m, 0, sizeof *m);
     m->next = MEM_BASE;
     m->limit = limit;
@@ -15,7 +15,7 @@ static void alloc_free(struct mem_alloc *a) {
     free(a);
 }
 
-void mem_free_all(struct mem *m) {
+void ww_mem_free_all(struct mem *m) {
     for (size_t i = 0; i < m->count; i++) alloc_free(m->alloc[i]);
     free(m->alloc);
     memset(m, 0, sizeof *m);
@@ -52,8 +52,8 @@ static void insert(struct mem *m, struct mem_alloc *a) {
     m->count++;
 }
 
-enum ww_code mem_new(struct mem *m, uint64_t bytes, const char *name, struct mem_alloc **out,
-                     struct ww_error *error) {
+enum ww_code ww_mem_new(struct mem *m, uint64_t bytes, const char *name, struct mem_alloc **out,
+                        struct ww_error *error) {
     if (bytes > m->limit || m->bytes > m->limit - bytes)
         return ww_fail(error, WW_NOMEM, "device memory",
                        "%llu bytes asked for with %llu in use: over the limit of %llu",
@@ -82,8 +82,8 @@ static bool is_free(const struct mem *m, uint64_t address, uint64_t bytes) {
     return next == m->count || m->alloc[next]->base >= address + bytes;
 }
 
-enum ww_code mem_attach(struct mem *m, uint64_t address, uint64_t bytes, unsigned char *host,
-                        struct mem_alloc **out, struct ww_error *error) {
+enum ww_code ww_mem_attach(struct mem *m, uint64_t address, uint64_t bytes, unsigned char *host,
+                           struct mem_alloc **out, struct ww_error *error) {
     if (!is_free(m, address, bytes))
         return ww_fail(error, WW_USAGE, "device memory", "%llu bytes at 0x%llx overlap an allocation",
                        (unsigned long long)bytes, (unsigned long long)address);
@@ -98,7 +98,7 @@ enum ww_code mem_attach(struct mem *m, uint64_t address, uint64_t bytes, unsigne
     return WW_OK;
 }
 
-bool mem_release(struct mem *m, uint64_t address) {
+bool ww_mem_release(struct mem *m, uint64_t address) {
     ptrdiff_t i = below(m, address);
     if (i < 0 || m->alloc[i]->base != address) return false;
     if (!m->alloc[i]->foreign) m->bytes -= m->alloc[i]->size;
@@ -110,13 +110,13 @@ bool mem_release(struct mem *m, uint64_t address) {
     return true;
 }
 
-struct mem_alloc *mem_find(const struct mem *m, uint64_t address) {
+struct mem_alloc *ww_mem_find(const struct mem *m, uint64_t address) {
     ptrdiff_t i = below(m, address);
     if (i < 0 || !mem_holds(m->alloc[i], address, 1)) return NULL;
     return m->alloc[i];
 }
 
-struct mem_alloc *mem_nearest(const struct mem *m, uint64_t address) {
+struct mem_alloc *ww_mem_nearest(const struct mem *m, uint64_t address) {
     if (m->count == 0) return NULL;
     ptrdiff_t i = below(m, address);
     if (i < 0) return m->alloc[0];

@@ -37,21 +37,21 @@ static inline uint64_t mem_heap_charge(uint64_t bytes) {
     return (bytes + 15) / 16 * 16 + sizeof(struct mem_alloc) + 64;
 }
 
-void mem_init(struct mem *m, uint64_t limit);
-void mem_free_all(struct mem *m);
+void ww_mem_init(struct mem *m, uint64_t limit);
+void ww_mem_free_all(struct mem *m);
 /* Zeroed. Errors: WW_NOMEM. */
-enum ww_code mem_new(struct mem *m, uint64_t bytes, const char *name, struct mem_alloc **out,
-                     struct ww_error *error);
+enum ww_code ww_mem_new(struct mem *m, uint64_t bytes, const char *name, struct mem_alloc **out,
+                        struct ww_error *error);
 /* Adds memory that lives elsewhere, at a device address of the caller's choice. Errors: WW_NOMEM, WW_USAGE
  * (overlaps another allocation). */
-enum ww_code mem_attach(struct mem *m, uint64_t address, uint64_t bytes, unsigned char *host,
-                        struct mem_alloc **out, struct ww_error *error);
+enum ww_code ww_mem_attach(struct mem *m, uint64_t address, uint64_t bytes, unsigned char *host,
+                           struct mem_alloc **out, struct ww_error *error);
 /* False if `address` is not the start of an allocation. */
-bool mem_release(struct mem *m, uint64_t address);
+bool ww_mem_release(struct mem *m, uint64_t address);
 /* The allocation that holds `address`, or NULL. */
-struct mem_alloc *mem_find(const struct mem *m, uint64_t address);
+struct mem_alloc *ww_mem_find(const struct mem *m, uint64_t address);
 /* The nearest allocation, for errors; NULL if there is none. */
-struct mem_alloc *mem_nearest(const struct mem *m, uint64_t address);
+struct mem_alloc *ww_mem_nearest(const struct mem *m, uint64_t address);
 
 /* True if [address, address + n) lies in a. */
 static inline bool mem_holds(const struct mem_alloc *a, uint64_t address, uint64_t n) {

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-void record_stream_free(struct record_stream *s) {
+void ww_record_stream_free(struct record_stream *s) {
     free(s->step);
     free(s->access);
     free(s->pool);
@@ -18,7 +18,7 @@ static uint64_t stream_bytes(const struct record_stream *s) {
 
 static void fail_streams(struct ex_warp *w) {
     const struct ex_run *r = w->run;
-    ex_fail(
+    ww_ex_fail(
         w, EX_LANES, WW_EXEC,
         "CTAs that have not finished recorded %llu MB, the limit, in %llu warp instructions: an endless loop? "
         "(an instruction limit above its default of %llu raises this one)",
@@ -40,7 +40,7 @@ static void *room(struct ex_warp *w, void *array, size_t count, size_t more, siz
     }
     void *p = realloc(array, bigger * size);
     if (!p) {
-        ex_fail(w, EX_LANES, WW_NOMEM, "memory ran out for the recorded stream of a CTA");
+        ww_ex_fail(w, EX_LANES, WW_NOMEM, "memory ran out for the recorded stream of a CTA");
         return array;
     }
     r->stream_bytes += (bigger - *capacity) * size;
@@ -150,7 +150,7 @@ static void record_access(struct ex_warp *w, const struct ex_inst *i, const stru
         add_access(w, mask ? e->offset : 0, 0, WW_AFFINE); /* spills: the same place in each thread's frame */
 }
 
-void record_inst(struct ex_warp *w, const struct ex_inst *i, uint32_t act, uint32_t taken) {
+void ww_record_inst(struct ex_warp *w, const struct ex_inst *i, uint32_t act, uint32_t taken) {
     const struct recorder *r = w->run->recorder;
     if (!r) return;
     const struct record_entry *e = &r->entry[i->record_first];
@@ -164,7 +164,7 @@ void record_inst(struct ex_warp *w, const struct ex_inst *i, uint32_t act, uint3
     }
 }
 
-enum ww_code record_cta(struct recorder *r, struct ex_cta *cta, struct ww_error *error) {
+enum ww_code ww_record_cta(struct recorder *r, struct ex_cta *cta, struct ww_error *error) {
     struct ww_warp_stream stream[SIMT_MAX_WARPS];
     for (uint32_t n = 0; n < cta->warp_count; n++) {
         const struct record_stream *s = &cta->warp[n].stream;
@@ -179,7 +179,7 @@ enum ww_code record_cta(struct recorder *r, struct ex_cta *cta, struct ww_error 
     enum ww_code code = r->writer ? ww_trace_writer_cta(r->writer, &trace, error) : WW_OK;
     for (uint32_t n = 0; n < cta->warp_count; n++) {
         cta->run->stream_bytes -= stream_bytes(&cta->warp[n].stream);
-        record_stream_free(&cta->warp[n].stream);
+        ww_record_stream_free(&cta->warp[n].stream);
     }
     return code;
 }

@@ -49,13 +49,13 @@ struct recorder {
 };
 
 /* Builds the table for a lowered kernel and sets record_first, record_count of its instructions. */
-enum ww_code recorder_prepare(struct recorder *r, struct ex_kernel *kernel, struct ww_error *error);
-void recorder_clear(struct recorder *r);
+enum ww_code ww_recorder_prepare(struct recorder *r, struct ex_kernel *kernel, struct ww_error *error);
+void ww_recorder_clear(struct recorder *r);
 
 /* Appends what the lowering made of instruction i, executed by `act` of which `taken` lanes took a branch. */
-void record_inst(struct ex_warp *w, const struct ex_inst *i, uint32_t act, uint32_t taken);
+void ww_record_inst(struct ex_warp *w, const struct ex_inst *i, uint32_t act, uint32_t taken);
 /* Hands a finished CTA to the writer and frees its streams. */
-enum ww_code record_cta(struct recorder *r, struct ex_cta *cta, struct ww_error *error);
-void record_stream_free(struct record_stream *s);
+enum ww_code ww_record_cta(struct recorder *r, struct ex_cta *cta, struct ww_error *error);
+void ww_record_stream_free(struct record_stream *s);
 
 #endif

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-bool simt_warp_init(struct ex_warp *w, struct ex_cta *cta, uint32_t index) {
+bool ww_simt_warp_init(struct ex_warp *w, struct ex_cta *cta, uint32_t index) {
     struct ex_run *r = cta->run;
     uint32_t first = index * EX_LANES, threads = r->block_threads - first;
     memset(w, 0, sizeof *w);
@@ -14,40 +14,41 @@ bool simt_warp_init(struct ex_warp *w, struct ex_cta *cta, uint32_t index) {
     w->live = w->exist;
     w->join_free = -1;
     w->base[1] = r->kernel->constant;
-    struct ex_frame *f = ex_frame_new(w, r->kernel->entry, NULL, w->exist);
+    struct ex_frame *f = ww_ex_frame_new(w, r->kernel->entry, NULL, w->exist);
     if (!f) return false;
     w->split[0] = (struct ex_split){.mask = w->exist, .join = -1, .frame = f};
     w->split_count = 1;
     return true;
 }
 
-void simt_warp_free(struct ex_warp *w) {
+void ww_simt_warp_free(struct ex_warp *w) {
     for (uint32_t s = 0; s < w->split_count; s++) {
         uint32_t lanes = w->split[s].mask;
-        ex_frame_leave(w, w->split[s].frame, lanes, true);
+        ww_ex_frame_leave(w, w->split[s].frame, lanes, true);
     }
     for (int32_t j = 0; j < w->join_capacity; j++)
         if (w->join[j].frame && w->join[j].arrived)
-            ex_frame_leave(w, w->join[j].frame, w->join[j].arrived, true);
+            ww_ex_frame_leave(w, w->join[j].frame, w->join[j].arrived, true);
     free(w->join);
     free(w->local);
-    record_stream_free(&w->stream);
+    ww_record_stream_free(&w->stream);
     w->join = NULL;
     w->local = NULL;
     w->split_count = 0;
 }
 
-void simt_use_frame(struct ex_warp *w, struct ex_frame *frame) {
+void ww_simt_use_frame(struct ex_warp *w, struct ex_frame *frame) {
     w->frame = frame;
     w->base[0] = frame->regs;
 }
 
-int32_t simt_join_new(struct ex_warp *w, uint32_t pc, struct ex_frame *frame, uint32_t expect, int32_t outer) {
+int32_t ww_simt_join_new(struct ex_warp *w, uint32_t pc, struct ex_frame *frame, uint32_t expect,
+                         int32_t outer) {
     if (w->join_free < 0) {
         int32_t capacity = w->join_capacity ? 2 * w->join_capacity : 8;
         struct ex_join *p = realloc(w->join, (size_t)capacity * sizeof *p);
         if (!p) {
-            ex_fail(w, EX_LANES, WW_NOMEM, "memory ran out");
+            ww_ex_fail(w, EX_LANES, WW_NOMEM, "memory ran out");
             return -1;
         }
         w->join = p;
@@ -94,21 +95,22 @@ static void settle(struct ex_warp *w, int32_t j) {
     }
 }
 
-void simt_arrive(struct ex_warp *w, uint32_t s) {
+void ww_simt_arrive(struct ex_warp *w, uint32_t s) {
     struct ex_split at = w->split[s];
     w->join[at.join].arrived |= at.mask;
     remove_split(w, s);
     settle(w, at.join);
 }
 
-bool simt_diverge(struct ex_warp *w, uint32_t s, uint32_t mask, uint32_t pc, uint32_t rest_pc, int32_t reconv) {
+bool ww_simt_diverge(struct ex_warp *w, uint32_t s, uint32_t mask, uint32_t pc, uint32_t rest_pc,
+                     int32_t reconv) {
     struct ex_split *old = &w->split[s];
     uint32_t rest = old->mask & ~mask;
     int32_t join = old->join;
     bool same =
         join >= 0 && reconv >= 0 && w->join[join].pc == (uint32_t)reconv && w->join[join].frame == old->frame;
     if (reconv >= 0 && !same) {
-        join = simt_join_new(w, (uint32_t)reconv, old->frame, old->mask, join);
+        join = ww_simt_join_new(w, (uint32_t)reconv, old->frame, old->mask, join);
         if (join < 0) return false;
     }
     /* the rest goes first: of a loop's end, those that leave */
@@ -142,21 +144,21 @@ static void settle_chain(struct ex_warp *w, int32_t j) {
     }
 }
 
-void simt_exit(struct ex_warp *w, uint32_t s, uint32_t mask) {
+void ww_simt_exit(struct ex_warp *w, uint32_t s, uint32_t mask) {
     struct ex_split *at = &w->split[s];
     int32_t join = at->join;
     w->live &= ~mask;
-    ex_frame_leave(w, at->frame, mask, true);
+    ww_ex_frame_leave(w, at->frame, mask, true);
     leave_joins(w, join, mask);
     at->mask &= ~mask;
     if (at->mask) return;
     remove_split(w, s);
     settle_chain(w, join);
     if (w->live == 0) w->cta->live_warps--;
-    simt_barrier_check(w->cta);
+    ww_simt_barrier_check(w->cta);
 }
 
-bool simt_release_waiting(struct ex_warp *w, uint32_t s) {
+bool ww_simt_release_waiting(struct ex_warp *w, uint32_t s) {
     for (int32_t j = w->split[s].join; j >= 0; j = w->join[j].outer) {
         struct ex_join *at = &w->join[j];
         if (!at->arrived) continue;
@@ -165,7 +167,7 @@ bool simt_release_waiting(struct ex_warp *w, uint32_t s) {
         at->arrived = 0;
         add_split(w, at->pc, lanes, at->outer, at->frame);
         struct ex_split *out = &w->split[w->split_count - 1];
-        if (simt_at_join(w, out)) simt_arrive(w, w->split_count - 1);
+        if (simt_at_join(w, out)) ww_simt_arrive(w, w->split_count - 1);
         return true;
     }
     return false;

@@ -127,65 +127,67 @@ struct ex_run {
 };
 
 /* Runs the grid to its end. */
-enum ww_code ex_run_grid(struct ex_run *run, struct ww_error *error);
+enum ww_code ww_ex_run_grid(struct ex_run *run, struct ww_error *error);
 
 /* simt.c */
-bool simt_warp_init(struct ex_warp *w, struct ex_cta *cta, uint32_t index);
-void simt_warp_free(struct ex_warp *w);
+bool ww_simt_warp_init(struct ex_warp *w, struct ex_cta *cta, uint32_t index);
+void ww_simt_warp_free(struct ex_warp *w);
 /* Parts split `s`: lanes of `mask` go to `pc`, the rest to `rest_pc`; join at `reconv` (-1: none). */
-bool simt_diverge(struct ex_warp *w, uint32_t s, uint32_t mask, uint32_t pc, uint32_t rest_pc, int32_t reconv);
-int32_t simt_join_new(struct ex_warp *w, uint32_t pc, struct ex_frame *frame, uint32_t expect, int32_t outer);
+bool ww_simt_diverge(struct ex_warp *w, uint32_t s, uint32_t mask, uint32_t pc, uint32_t rest_pc,
+                     int32_t reconv);
+int32_t ww_simt_join_new(struct ex_warp *w, uint32_t pc, struct ex_frame *frame, uint32_t expect,
+                         int32_t outer);
 /* The split has reached its join: waits there. The split's index is invalid afterwards. */
-void simt_arrive(struct ex_warp *w, uint32_t s);
+void ww_simt_arrive(struct ex_warp *w, uint32_t s);
 /* Ends lanes of split `s`; the split goes if it has none left. */
-void simt_exit(struct ex_warp *w, uint32_t s, uint32_t mask);
+void ww_simt_exit(struct ex_warp *w, uint32_t s, uint32_t mask);
 /* Lets the lanes that wait at the split's joins go on. True if there were any. */
-bool simt_release_waiting(struct ex_warp *w, uint32_t s);
+bool ww_simt_release_waiting(struct ex_warp *w, uint32_t s);
 /* True if split s stands at its join's instruction. */
 static inline bool simt_at_join(const struct ex_warp *w, const struct ex_split *s) {
     return s->join >= 0 && w->join[s->join].pc == s->pc && w->join[s->join].frame == s->frame;
 }
-void simt_use_frame(struct ex_warp *w, struct ex_frame *frame);
+void ww_simt_use_frame(struct ex_warp *w, struct ex_frame *frame);
 
 /* exec_call.c */
-struct ex_frame *ex_frame_new(struct ex_warp *w, const struct ex_func *func, struct ex_frame *up,
-                              uint32_t lanes);
-void ex_frame_leave(struct ex_warp *w, struct ex_frame *frame, uint32_t lanes, bool whole_chain);
+struct ex_frame *ww_ex_frame_new(struct ex_warp *w, const struct ex_func *func, struct ex_frame *up,
+                                 uint32_t lanes);
+void ww_ex_frame_leave(struct ex_warp *w, struct ex_frame *frame, uint32_t lanes, bool whole_chain);
 /* Calls for the lanes of split s; moves pc. */
-void ex_call(struct ex_warp *w, uint32_t s, const struct ex_inst *i, uint32_t mask);
-void ex_return(struct ex_warp *w, uint32_t s, uint32_t mask);
+void ww_ex_call(struct ex_warp *w, uint32_t s, const struct ex_inst *i, uint32_t mask);
+void ww_ex_return(struct ex_warp *w, uint32_t s, uint32_t mask);
 /* vprintf, malloc, free, __assertfail: false if `name` is none of them. */
 /* An argument of a call, of one lane; 0 if there is no such one. */
-uint64_t ex_argument(struct ex_warp *w, const struct ex_inst *i, uint32_t n, unsigned lane);
-bool ex_is_builtin(const char *name);
-void ex_builtin(struct ex_warp *w, const struct ex_inst *i, uint32_t mask);
+uint64_t ww_ex_argument(struct ex_warp *w, const struct ex_inst *i, uint32_t n, unsigned lane);
+bool ww_ex_is_builtin(const char *name);
+void ww_ex_builtin(struct ex_warp *w, const struct ex_inst *i, uint32_t mask);
 /* exec_dma.c */
-bool ex_is_dma(const char *name);       /* an intrinsic of bulk transfers */
-bool ex_is_dma_start(const char *name); /* the one that starts them */
-void ex_dma_configure(struct ex_warp *w, const struct ex_inst *i, uint32_t mask);
+bool ww_ex_is_dma(const char *name);       /* an intrinsic of bulk transfers */
+bool ww_ex_is_dma_start(const char *name); /* the one that starts them */
+void ww_ex_dma_configure(struct ex_warp *w, const struct ex_inst *i, uint32_t mask);
 /* Checks what the lanes ask for and keeps it, for the copy and to be recorded. False: the run has failed. */
-bool ex_dma_execute(struct ex_warp *w, const struct ex_inst *i, uint32_t mask, uint32_t *buffer);
+bool ww_ex_dma_execute(struct ex_warp *w, const struct ex_inst *i, uint32_t mask, uint32_t *buffer);
 /* Copies the buffer's tile. */
-void simt_dma_copy(struct ex_cta *cta, uint32_t buffer);
+void ww_simt_dma_copy(struct ex_cta *cta, uint32_t buffer);
 /* exec_print.c */
-void ex_vprintf(struct ex_warp *w, uint32_t lane, uint64_t format, uint64_t args);
+void ww_ex_vprintf(struct ex_warp *w, uint32_t lane, uint64_t format, uint64_t args);
 
 /* simt_bar.c */
 /* Arrives at a CTA barrier; the split waits unless it completes. */
-void simt_barrier(struct ex_warp *w, uint32_t s, const struct ex_inst *i, uint32_t mask);
+void ww_simt_barrier(struct ex_warp *w, uint32_t s, const struct ex_inst *i, uint32_t mask);
 /* Arrives at a transfer, all threads of the CTA are waited for. */
-void simt_barrier_dma(struct ex_warp *w, uint32_t s, uint32_t mask, uint32_t buffer);
+void ww_simt_barrier_dma(struct ex_warp *w, uint32_t s, uint32_t mask, uint32_t buffer);
 /* Threads have exited: barriers that waited for them may complete. */
-void simt_barrier_check(struct ex_cta *cta);
+void ww_simt_barrier_check(struct ex_cta *cta);
 /* Fails with who waits where. */
-void simt_barrier_stuck(struct ex_cta *cta);
+void ww_simt_barrier_stuck(struct ex_cta *cta);
 
 /* simt_run.c */
 /* Runs one turn of a warp; returns the number of warp instructions done. */
-uint32_t simt_run_warp(struct ex_warp *w, uint32_t budget, bool *spinning);
+uint32_t ww_simt_run_warp(struct ex_warp *w, uint32_t budget, bool *spinning);
 
 /* exec_mem.c: bytes at a generic address of one lane, NULL (and failed) if it is bad. */
-unsigned char *ex_generic(struct ex_warp *w, uint32_t lane, uint64_t address, uint32_t bytes);
+unsigned char *ww_ex_generic(struct ex_warp *w, uint32_t lane, uint64_t address, uint32_t bytes);
 /* An address operand: the base register (EX_NO_SLOT: none), what is added, the space, bytes per lane. */
 struct ex_address {
     uint32_t slot, bytes;
@@ -195,12 +197,12 @@ struct ex_address {
 };
 /* Computes and checks the addresses of the lanes in `mask`: addr[l] within its space, host[l] where the
  * bytes are; fills w->group. False if one is bad (the run has failed). */
-bool ex_addresses(struct ex_warp *w, const struct ex_inst *i, const struct ex_address *a, uint32_t mask,
-                  uint64_t *addr, unsigned char **host);
+bool ww_ex_addresses(struct ex_warp *w, const struct ex_inst *i, const struct ex_address *a, uint32_t mask,
+                     uint64_t *addr, unsigned char **host);
 
 /* Fails the run: kernel, CTA, thread, PTX line and source line go in front. `lane` 32: no thread. */
-__attribute__((format(printf, 4, 5))) void ex_fail(struct ex_warp *w, uint32_t lane, enum ww_code code,
-                                                   const char *fmt, ...);
+__attribute__((format(printf, 4, 5))) void ww_ex_fail(struct ex_warp *w, uint32_t lane, enum ww_code code,
+                                                      const char *fmt, ...);
 
 /* ---- operands ---- */
 static inline const void *ex_src(const struct ex_warp *w, uint32_t slot) {

@@ -55,7 +55,7 @@ static void merge_splits(struct ex_warp *w) {
 
 static void release(struct ex_cta *cta, uint32_t number) {
     struct ex_barrier *b = &cta->barrier[number];
-    if (number >= SIMT_BARRIERS) simt_dma_copy(cta, number - SIMT_BARRIERS);
+    if (number >= SIMT_BARRIERS) ww_simt_dma_copy(cta, number - SIMT_BARRIERS);
     for (uint32_t n = 0; n < cta->warp_count; n++) {
         struct ex_warp *w = &cta->warp[n];
         bool any = false;
@@ -72,7 +72,7 @@ static void release(struct ex_cta *cta, uint32_t number) {
     memset(b, 0, sizeof *b);
 }
 
-void simt_barrier_check(struct ex_cta *cta) {
+void ww_simt_barrier_check(struct ex_cta *cta) {
     for (uint32_t n = 0; n < SIMT_BARRIERS + WW_DMA_BUFFERS; n++)
         if (cta->barrier[n].used && is_complete(cta, &cta->barrier[n])) release(cta, n);
 }
@@ -85,21 +85,21 @@ static void add_predicate(struct ex_warp *w, struct ex_barrier *b, const struct 
     b->any |= p != 0;
 }
 
-void simt_barrier(struct ex_warp *w, uint32_t s, const struct ex_inst *i, uint32_t mask) {
+void ww_simt_barrier(struct ex_warp *w, uint32_t s, const struct ex_inst *i, uint32_t mask) {
     unsigned first = (unsigned)__builtin_ctz(mask);
     uint64_t number = ex_lane(w, i->a, 4, first), count = i->b == EX_NO_SLOT ? 0 : ex_lane(w, i->b, 4, first);
     if (number >= SIMT_BARRIERS || count % EX_LANES || count > 1024 || (i->b != EX_NO_SLOT && count == 0)) {
-        ex_fail(w, first, WW_EXEC,
-                "barrier %llu of %llu threads: expected a number below 16 and a multiple of 32",
-                (unsigned long long)number, (unsigned long long)count);
+        ww_ex_fail(w, first, WW_EXEC,
+                   "barrier %llu of %llu threads: expected a number below 16 and a multiple of 32",
+                   (unsigned long long)number, (unsigned long long)count);
         return;
     }
     w->value = number | count << 8;
     struct ex_barrier *b = &w->cta->barrier[number];
     if (!b->used) *b = (struct ex_barrier){.used = true, .expected = (uint32_t)count, .all = 1};
     if (b->expected != count) {
-        ex_fail(w, first, WW_EXEC, "barrier %llu is waited for with %u threads and with %llu",
-                (unsigned long long)number, b->expected, (unsigned long long)count);
+        ww_ex_fail(w, first, WW_EXEC, "barrier %llu is waited for with %u threads and with %llu",
+                   (unsigned long long)number, b->expected, (unsigned long long)count);
         return;
     }
     b->arrived[w->index] |= mask;
@@ -115,7 +115,7 @@ void simt_barrier(struct ex_warp *w, uint32_t s, const struct ex_inst *i, uint32
     if (is_complete(w->cta, b)) release(w->cta, (uint32_t)number);
 }
 
-void simt_barrier_dma(struct ex_warp *w, uint32_t s, uint32_t mask, uint32_t buffer) {
+void ww_simt_barrier_dma(struct ex_warp *w, uint32_t s, uint32_t mask, uint32_t buffer) {
     uint32_t number = SIMT_BARRIERS + buffer;
     struct ex_barrier *b = &w->cta->barrier[number];
     struct ex_split *at = &w->split[s];
@@ -150,7 +150,7 @@ static void say_joins(const struct ex_warp *w, struct ww_buf *out) {
     }
 }
 
-void simt_barrier_stuck(struct ex_cta *cta) {
+void ww_simt_barrier_stuck(struct ex_cta *cta) {
     struct ww_buf text = {0};
     struct ex_warp *first = NULL;
     uint32_t waiting = 0, live = 0;
@@ -169,7 +169,7 @@ void simt_barrier_stuck(struct ex_cta *cta) {
         if (text.n < 400) say_joins(w, &text);
     }
     if (!first) first = &cta->warp[0];
-    ex_fail(first, EX_LANES, WW_EXEC, "barrier cannot complete: %u of %u live threads wait%.440s", waiting,
-            live, text.p ? text.p : "");
+    ww_ex_fail(first, EX_LANES, WW_EXEC, "barrier cannot complete: %u of %u live threads wait%.440s", waiting,
+               live, text.p ? text.p : "");
     ww_buf_free(&text);
 }

@@ -21,7 +21,7 @@ struct window {
 };
 
 static void cta_free(struct ex_cta *c) {
-    for (uint32_t n = 0; c->warp && n < c->warp_count; n++) simt_warp_free(&c->warp[n]);
+    for (uint32_t n = 0; c->warp && n < c->warp_count; n++) ww_simt_warp_free(&c->warp[n]);
     c->run->state_bytes -= c->state_bytes;
     free(c->warp);
     free(c->shared);
@@ -40,7 +40,7 @@ static struct ex_cta *cta_new(struct ex_run *r, uint64_t index) {
     c->shared = calloc(1, r->shared_bytes ? r->shared_bytes : 1);
     bool good = c->warp && c->shared;
     for (uint32_t n = 0; good && n < r->warps_per_cta; n++) {
-        good = simt_warp_init(&c->warp[n], c, n);
+        good = ww_simt_warp_init(&c->warp[n], c, n);
         if (good) c->warp_count++;
     }
     const struct ex_func *f = r->kernel->entry;
@@ -92,11 +92,11 @@ static bool run_cta(struct ex_cta *c) {
     for (uint32_t n = 0; n < c->warp_count && !r->failed; n++) {
         bool spinning;
         if (c->warp[n].live == 0) continue;
-        uint32_t used = simt_run_warp(&c->warp[n], TURN, &spinning);
+        uint32_t used = ww_simt_run_warp(&c->warp[n], TURN, &spinning);
         ran = ran || used;
         progress = progress || (used && !spinning);
     }
-    if (!ran && c->live_warps && !r->failed) simt_barrier_stuck(c);
+    if (!ran && c->live_warps && !r->failed) ww_simt_barrier_stuck(c);
     return progress;
 }
 
@@ -105,7 +105,7 @@ static enum ww_code finish_cta(struct window *v, size_t at) {
     struct ex_cta *c = v->cta[at];
     memmove(&v->cta[at], &v->cta[at + 1], (v->count - at - 1) * sizeof *v->cta);
     v->count--;
-    enum ww_code code = r->recorder ? record_cta(r->recorder, c, r->error) : WW_OK;
+    enum ww_code code = r->recorder ? ww_record_cta(r->recorder, c, r->error) : WW_OK;
     cta_free(c);
     r->finished++;
     if (code == WW_OK && r->progress) {
@@ -135,7 +135,7 @@ static enum ww_code round_robin(struct window *v, bool *progress) {
     return WW_OK;
 }
 
-enum ww_code ex_run_grid(struct ex_run *r, struct ww_error *error) {
+enum ww_code ww_ex_run_grid(struct ex_run *r, struct ww_error *error) {
     struct window v = {.run = r};
     enum ww_code code = WW_OK;
     uint32_t idle = 0;
@@ -146,9 +146,9 @@ enum ww_code ex_run_grid(struct ex_run *r, struct ww_error *error) {
         if (code == WW_OK) code = round_robin(&v, &progress);
         idle = progress ? 0 : idle + 1;
         if (code == WW_OK && idle > IDLE_ROUNDS && r->started == r->cta_count) {
-            ex_fail(&v.cta[0]->warp[0], EX_LANES, WW_EXEC,
-                    "no thread gets on: all %zu resident CTAs wait in loops for memory that nobody changes",
-                    v.count);
+            ww_ex_fail(&v.cta[0]->warp[0], EX_LANES, WW_EXEC,
+                       "no thread gets on: all %zu resident CTAs wait in loops for memory that nobody changes",
+                       v.count);
             code = r->code;
         }
     }

@@ -9,7 +9,7 @@
 #define SPIN_RELEASE 4u      /* looks in a row without a change until waiting lanes are let go */
 #define LONG_LOOP (1u << 20) /* back edges after which they are let go in any case */
 
-void ex_fail(struct ex_warp *w, uint32_t lane, enum ww_code code, const char *fmt, ...) {
+void ww_ex_fail(struct ex_warp *w, uint32_t lane, enum ww_code code, const char *fmt, ...) {
     struct ex_run *r = w->run;
     if (r->failed) return;
     r->failed = true;
@@ -67,7 +67,7 @@ static uint64_t register_hash(const struct ex_split *s) {
 static bool spins(struct ex_warp *w, uint32_t s) {
     struct ex_split *at = &w->split[s];
     at->back_edges++;
-    if (at->back_edges % LONG_LOOP == 0) simt_release_waiting(w, s);
+    if (at->back_edges % LONG_LOOP == 0) ww_simt_release_waiting(w, s);
     if (at->back_edges % (at->spin_turns ? SPIN_AGAIN : SPIN_FIRST)) return false;
     uint64_t h = register_hash(at);
     bool same = h == at->spin_hash;
@@ -76,7 +76,7 @@ static bool spins(struct ex_warp *w, uint32_t s) {
         at->spin_turns = 0;
         return false;
     }
-    if (++at->spin_turns > SPIN_RELEASE && simt_release_waiting(w, s)) at->spin_turns = 1;
+    if (++at->spin_turns > SPIN_RELEASE && ww_simt_release_waiting(w, s)) at->spin_turns = 1;
     return true;
 }
 
@@ -100,9 +100,9 @@ static void complete_wait(struct ex_warp *w, uint32_t s) {
     uint32_t all = 0;
     for (uint32_t n = 0; n < w->split_count; n++)
         if (same_wait(&first, &w->split[n])) all |= w->split[n].act;
-    simt_use_frame(w, first.frame);
+    ww_simt_use_frame(w, first.frame);
     if (i->kind == EX_WOP) i->fn(w, i, all);
-    record_inst(w, i, all, 0);
+    ww_record_inst(w, i, all, 0);
     for (uint32_t n = 0; n < w->split_count; n++) {
         if (!same_wait(&first, &w->split[n])) continue;
         w->split[n].state = SPLIT_RUN;
@@ -129,16 +129,16 @@ static void branch_indexed(struct ex_warp *w, uint32_t s, const struct ex_inst *
     for (uint32_t m = act; m; m &= m - 1) {
         unsigned l = (unsigned)__builtin_ctz(m);
         if (index[l] < i->list_count) continue;
-        ex_fail(w, l, WW_EXEC, "brx.idx: index %u in a list of %u targets", index[l], i->list_count);
+        ww_ex_fail(w, l, WW_EXEC, "brx.idx: index %u in a list of %u targets", index[l], i->list_count);
         return;
     }
-    if (act != at->mask && !simt_diverge(w, s, at->mask & ~act, pc + 1, pc, i->reconv)) return;
+    if (act != at->mask && !ww_simt_diverge(w, s, at->mask & ~act, pc + 1, pc, i->reconv)) return;
     for (uint32_t left = act; left;) {
         uint32_t target = i->list[index[__builtin_ctz(left)]], same = 0;
         for (uint32_t m = left; m; m &= m - 1)
             if (i->list[index[__builtin_ctz(m)]] == target) same |= m & (0u - m);
         left &= ~same;
-        if (left && !simt_diverge(w, s, same, target, pc, i->reconv)) return;
+        if (left && !ww_simt_diverge(w, s, same, target, pc, i->reconv)) return;
         if (!left) w->split[s].pc = target;
     }
 }
@@ -147,17 +147,17 @@ static void branch_indexed(struct ex_warp *w, uint32_t s, const struct ex_inst *
 static bool bulk_transfer(struct ex_warp *w, uint32_t s, const struct ex_inst *i, uint32_t act) {
     struct ex_split *at = &w->split[s];
     uint32_t buffer;
-    if (!ex_is_dma_start(i->callee->name)) {
-        ex_dma_configure(w, i, act);
-        record_inst(w, i, act, act);
+    if (!ww_ex_is_dma_start(i->callee->name)) {
+        ww_ex_dma_configure(w, i, act);
+        ww_record_inst(w, i, act, act);
         at->pc++;
         return true;
     }
-    if (act != at->mask && !simt_diverge(w, s, at->mask & ~act, at->pc + 1, at->pc, (int32_t)at->pc + 1))
+    if (act != at->mask && !ww_simt_diverge(w, s, at->mask & ~act, at->pc + 1, at->pc, (int32_t)at->pc + 1))
         return false;
-    if (!ex_dma_execute(w, i, act, &buffer)) return false;
-    simt_barrier_dma(w, s, act, buffer);
-    if (!w->run->failed) record_inst(w, i, act, 0);
+    if (!ww_ex_dma_execute(w, i, act, &buffer)) return false;
+    ww_simt_barrier_dma(w, s, act, buffer);
+    if (!w->run->failed) ww_record_inst(w, i, act, 0);
     return false;
 }
 
@@ -165,34 +165,34 @@ static bool bulk_transfer(struct ex_warp *w, uint32_t s, const struct ex_inst *i
 static bool control(struct ex_warp *w, uint32_t s, const struct ex_inst *i, uint32_t act) {
     struct ex_split *at = &w->split[s];
     if (act == 0) {
-        record_inst(w, i, 0, 0);
+        ww_record_inst(w, i, 0, 0);
         at->pc++;
         return true;
     }
     unsigned lane = (unsigned)__builtin_ctz(act);
     switch (i->kind) {
     case EX_BRX:
-        record_inst(w, i, act, act);
+        ww_record_inst(w, i, act, act);
         branch_indexed(w, s, i, act);
         return false;
     case EX_CALL:
-        record_inst(w, i, act, act);
-        ex_call(w, s, i, act);
+        ww_record_inst(w, i, act, act);
+        ww_ex_call(w, s, i, act);
         return false;
     case EX_RET:
-        record_inst(w, i, act, act);
-        ex_return(w, s, act);
+        ww_record_inst(w, i, act, act);
+        ww_ex_return(w, s, act);
         return false;
     case EX_EXIT:
-        record_inst(w, i, act, act);
+        ww_record_inst(w, i, act, act);
         at->pc++;
-        simt_exit(w, s, act);
+        ww_simt_exit(w, s, act);
         return false;
     case EX_BAR:
-        if (act != at->mask && !simt_diverge(w, s, at->mask & ~act, at->pc + 1, at->pc, (int32_t)at->pc + 1))
+        if (act != at->mask && !ww_simt_diverge(w, s, at->mask & ~act, at->pc + 1, at->pc, (int32_t)at->pc + 1))
             return false;
-        simt_barrier(w, s, i, act);
-        if (!w->run->failed) record_inst(w, i, act, 0);
+        ww_simt_barrier(w, s, i, act);
+        if (!w->run->failed) ww_record_inst(w, i, act, 0);
         return false;
     case EX_DMA:
         return bulk_transfer(w, s, i, act);
@@ -202,11 +202,11 @@ static bool control(struct ex_warp *w, uint32_t s, const struct ex_inst *i, uint
         return false;
     case EX_SLEEP:
         w->value = ex_lane(w, i->a, i->aw, lane);
-        record_inst(w, i, act, 0);
+        ww_record_inst(w, i, act, 0);
         at->pc++;
         return false;
     default:
-        ex_fail(w, lane, WW_EXEC, "trap");
+        ww_ex_fail(w, lane, WW_EXEC, "trap");
         return false;
     }
 }
@@ -217,7 +217,7 @@ enum turn { TURN_BUDGET, TURN_EVENT, TURN_SPIN };
 static enum turn run_split(struct ex_warp *w, uint32_t s, uint32_t budget, uint32_t *used) {
     struct ex_run *r = w->run;
     struct ex_split *at = &w->split[s];
-    simt_use_frame(w, at->frame);
+    ww_simt_use_frame(w, at->frame);
     const struct ex_inst *code = at->frame->func->inst;
     bool joins = at->join >= 0 && w->join[at->join].frame == at->frame;
     uint32_t join_pc = joins ? w->join[at->join].pc : UINT32_MAX, mask = at->mask, n = 0, pc = at->pc;
@@ -227,7 +227,7 @@ static enum turn run_split(struct ex_warp *w, uint32_t s, uint32_t budget, uint3
     for (; n < budget; n++) {
         if (pc == join_pc) {
             at->pc = pc;
-            simt_arrive(w, s);
+            ww_simt_arrive(w, s);
             turn = TURN_EVENT;
             goto out;
         }
@@ -244,13 +244,13 @@ static enum turn run_split(struct ex_warp *w, uint32_t s, uint32_t budget, uint3
         if (i->kind <= EX_MEM) {
             if (act) i->fn(w, i, act);
             if (r->failed) break;
-            record_inst(w, i, act, 0);
+            ww_record_inst(w, i, act, 0);
             pc++;
         } else if (i->kind == EX_BRA) {
-            record_inst(w, i, mask, act);
+            ww_record_inst(w, i, mask, act);
             if (act && act != mask) {
                 at->pc = pc;
-                simt_diverge(w, s, act, i->target, pc + 1, i->reconv);
+                ww_simt_diverge(w, s, act, i->target, pc + 1, i->reconv);
                 turn = TURN_EVENT;
                 n++;
                 goto out;
@@ -294,14 +294,14 @@ static bool next_runnable(struct ex_warp *w, uint32_t from) {
 static bool force_wait(struct ex_warp *w) {
     for (uint32_t s = 0; s < w->split_count; s++) {
         if (w->split[s].state != SPLIT_WOP && w->split[s].state != SPLIT_WSYNC) continue;
-        if (simt_release_waiting(w, s)) return true;
+        if (ww_simt_release_waiting(w, s)) return true;
         complete_wait(w, s);
         return true;
     }
     return false;
 }
 
-uint32_t simt_run_warp(struct ex_warp *w, uint32_t budget, bool *spinning) {
+uint32_t ww_simt_run_warp(struct ex_warp *w, uint32_t budget, bool *spinning) {
     uint32_t used = 0, spun = 0;
     struct ex_run *r = w->run;
     *spinning = false;
@@ -312,8 +312,9 @@ uint32_t simt_run_warp(struct ex_warp *w, uint32_t budget, bool *spinning) {
         }
         enum turn turn = run_split(w, w->current, budget - used, &used);
         if (r->thread_instructions > r->limit && !r->failed)
-            ex_fail(w, EX_LANES, WW_EXEC, "the limit of %llu thread instructions is reached: an endless loop?",
-                    (unsigned long long)r->limit);
+            ww_ex_fail(w, EX_LANES, WW_EXEC,
+                       "the limit of %llu thread instructions is reached: an endless loop?",
+                       (unsigned long long)r->limit);
         if (turn != TURN_SPIN) {
             spun = 0;
             continue;

@@ -157,14 +157,14 @@ static bool post_dominators(struct ww_arena *a, struct ptx_cfg *g) {
     return true;
 }
 
-bool ptx_cfg_build(struct ww_arena *scratch, struct ptx_func *f, struct ptx_cfg *g) {
+bool ww_ptx_cfg_build(struct ww_arena *scratch, struct ptx_func *f, struct ptx_cfg *g) {
     memset(g, 0, sizeof *g);
     if (!build_blocks(scratch, f, g)) return false;
     fill_predecessors(g);
     return post_dominators(scratch, g);
 }
 
-enum ww_code ptx_module_prepare(struct ptx_module *m, struct ww_error *error) {
+enum ww_code ww_ptx_module_prepare(struct ptx_module *m, struct ww_error *error) {
     struct ww_arena scratch;
     enum ww_code code = WW_OK;
     ww_arena_init(&scratch, (size_t)1 << 30);
@@ -172,7 +172,7 @@ enum ww_code ptx_module_prepare(struct ptx_module *m, struct ww_error *error) {
         struct ptx_func *f = m->func[k];
         struct ptx_cfg g;
         if (!f->inst_count) continue;
-        if (!ptx_cfg_build(&scratch, f, &g) || !ptx_schedule(&scratch, f, &g)) {
+        if (!ww_ptx_cfg_build(&scratch, f, &g) || !ww_ptx_schedule(&scratch, f, &g)) {
             code = ww_fail_nomem(error, "control-flow graph");
             break;
         }

@@ -18,9 +18,9 @@ struct ptx_cfg {
 
 /* Builds the graph in `scratch` and sets inst.block; the function has at least one instruction. Returns
  * false if memory ran out. */
-bool ptx_cfg_build(struct ww_arena *scratch, struct ptx_func *func, struct ptx_cfg *cfg);
+bool ww_ptx_cfg_build(struct ww_arena *scratch, struct ptx_func *func, struct ptx_cfg *cfg);
 /* Reorders the instructions inside each block so that loads come early; the function computes the same.
  * Returns false if memory ran out. */
-bool ptx_schedule(struct ww_arena *scratch, struct ptx_func *func, const struct ptx_cfg *cfg);
+bool ww_ptx_schedule(struct ww_arena *scratch, struct ptx_func *func, const struct ptx_cfg *cfg);
 
 #endif

@@ -32,7 +32,7 @@ static bool good_half(const struct ptx_inst *i) {
     bool one = half && !(half & (half - 1));
     if (ptx_op_is(i, OP_HALF)) return half == PTX_M_LO || half == PTX_M_HI;
     if (!ptx_op_is(i, OP_WIDE)) return true;
-    if (half == PTX_M_WIDE) return in((uint8_t)ptx_type_bytes(i->type[0]), 2, 4) && is_integer(i->type[0]);
+    if (half == PTX_M_WIDE) return in((uint8_t)ww_ptx_type_bytes(i->type[0]), 2, 4) && is_integer(i->type[0]);
     return is_integer(i->type[0]) ? one : !half;
 }
 
@@ -44,25 +44,26 @@ static bool good_space(const struct ptx_inst *i) {
     return !ptx_op_is(i, OP_SPACE_NAMED) || !generic;
 }
 
-enum ww_code ptx_check_modifiers(struct ptx_parser *p, const struct ptx_inst *i, const struct ptx_token *at) {
+enum ww_code ww_ptx_check_modifiers(struct ptx_parser *p, const struct ptx_inst *i,
+                                    const struct ptx_token *at) {
     uint8_t types = 0;
     while (types < 4 && i->type[types]) types++;
     uint8_t least = ww_ptx_ops[i->op].types;
-    if (types < least) return ptx_unsupported(p, at, "expected %u type(s)", least);
+    if (types < least) return ww_ptx_unsupported(p, at, "expected %u type(s)", least);
     for (uint8_t k = 0; k < types; k++)
-        if (i->type[k] == PTX_T_PRED && !takes_pred_type(i)) return ptx_unsupported(p, at, "type .pred");
+        if (i->type[k] == PTX_T_PRED && !takes_pred_type(i)) return ww_ptx_unsupported(p, at, "type .pred");
     if (i->op == PTX_CP && i->sub == PTX_SUB_CP_BULK)
-        return ptx_unsupported(p, at, "bulk copies are not supported");
+        return ww_ptx_unsupported(p, at, "bulk copies are not supported");
     if (i->op == PTX_CP && i->sub == PTX_SUB_CP_ASYNC &&
         (i->space != PTX_S_GLOBAL || i->dst_space != PTX_S_SHARED))
-        return ptx_unsupported(p, at, "expected .shared.global");
-    if (!good_word(i)) return ptx_unsupported(p, at, "operation word missing or not supported");
-    if (!good_half(i)) return ptx_unsupported(p, at, "expected .lo, .hi or .wide as the type asks");
-    if (!good_space(i)) return ptx_unsupported(p, at, "state space not supported here");
+        return ww_ptx_unsupported(p, at, "expected .shared.global");
+    if (!good_word(i)) return ww_ptx_unsupported(p, at, "operation word missing or not supported");
+    if (!good_half(i)) return ww_ptx_unsupported(p, at, "expected .lo, .hi or .wide as the type asks");
+    if (!good_space(i)) return ww_ptx_unsupported(p, at, "state space not supported here");
     if (i->vec == 8 || (i->vec > 1 && !ptx_op_is(i, OP_VEC)))
-        return ptx_unsupported(p, at, "vector width not supported");
-    if (ptx_op_is(i, OP_SHAPE) && !ptx_shapes[i->geom].k)
-        return ptx_unsupported(p, at, "expected a shape such as .m16n8k16");
+        return ww_ptx_unsupported(p, at, "vector width not supported");
+    if (ptx_op_is(i, OP_SHAPE) && !ww_ptx_shapes[i->geom].k)
+        return ww_ptx_unsupported(p, at, "expected a shape such as .m16n8k16");
     return WW_OK;
 }
 
@@ -89,7 +90,7 @@ static bool good_data_vec(const struct ptx_parser *p, const struct ptx_inst *i, 
     if (!good_vec(p, o, dst)) return false;
     if (i->op == PTX_LDMATRIX) return o->vec_count == i->vec;
     if (i->op != PTX_MOV) return o->vec_count == i->vec && i->vec > 1;
-    uint32_t bytes = ptx_type_bytes(i->type[0]);
+    uint32_t bytes = ww_ptx_type_bytes(i->type[0]);
     return i->opnd_count == 2 && (o->vec_count == 2 || o->vec_count == 4) && bytes >= o->vec_count &&
            i->opnd[dst].kind != PTX_O_VEC && i->opnd[dst].kind != PTX_O_SREG;
 }
@@ -184,7 +185,7 @@ static const char *shape_of(struct ptx_inst *i) {
 
 static enum ww_code bad_operand(struct ptx_parser *p, const struct ptx_inst *i, const struct ptx_token *at,
                                 unsigned n) {
-    return ptx_unsupported(p, at, "operand %u does not fit '%s'", n, ptx_op_name(i->op));
+    return ww_ptx_unsupported(p, at, "operand %u does not fit '%s'", n, ww_ptx_op_name(i->op));
 }
 
 /* setp, set and lop3 take a predicate at their end if and only if they combine with one. */
@@ -195,10 +196,11 @@ static enum ww_code check_combination(struct ptx_parser *p, const struct ptx_ins
     bool good = i->opnd_count == own + combines && (!lop3 || (i->dst_count == 2) == combines);
     if (good) return WW_OK;
     if (combines)
-        return ptx_fail_at(p, at, WW_INPUT, "%s with .and, .or or .xor: expected %sa predicate as last operand",
-                           ptx_op_name(i->op), lop3 ? "d|p and " : "");
-    return ptx_fail_at(p, at, WW_INPUT, "%s: expected .and%s to combine with a predicate", ptx_op_name(i->op),
-                       lop3 ? " or .or" : ", .or or .xor");
+        return ww_ptx_fail_at(p, at, WW_INPUT,
+                              "%s with .and, .or or .xor: expected %sa predicate as last operand",
+                              ww_ptx_op_name(i->op), lop3 ? "d|p and " : "");
+    return ww_ptx_fail_at(p, at, WW_INPUT, "%s: expected .and%s to combine with a predicate",
+                          ww_ptx_op_name(i->op), lop3 ? " or .or" : ", .or or .xor");
 }
 
 /* cp.async and mmas: sizes and element counts that are part of the instruction. */
@@ -223,7 +225,7 @@ static enum ww_code check_special(struct ptx_parser *p, struct ptx_inst *i, cons
     return WW_OK;
 }
 
-enum ww_code ptx_check_inst(struct ptx_parser *p, struct ptx_inst *i, const struct ptx_token *at) {
+enum ww_code ww_ptx_check_inst(struct ptx_parser *p, struct ptx_inst *i, const struct ptx_token *at) {
     const char *s = shape_of(i);
     uint32_t n = 0;
     bool optional = false;

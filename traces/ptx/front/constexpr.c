@@ -27,7 +27,7 @@ static float bits_float(uint32_t bits) {
 
 static enum ww_code parse_primary(struct ptx_parser *p, struct ptx_const *c, unsigned depth) {
     struct ptx_token t = p->tok;
-    if (depth > DEPTH_MAX) return ptx_fail_at(p, &t, WW_UNSUPPORTED, "expected an expression of less depth");
+    if (depth > DEPTH_MAX) return ww_ptx_fail_at(p, &t, WW_UNSUPPORTED, "expected an expression of less depth");
     if (t.kind == TOK_INT) {
         *c = (struct ptx_const){.bits = t.value};
     } else if (t.kind == TOK_F64) {
@@ -36,19 +36,20 @@ static enum ww_code parse_primary(struct ptx_parser *p, struct ptx_const *c, uns
         set_double(c, (double)bits_float((uint32_t)t.value));
         c->exact32 = true;
         c->raw32 = (uint32_t)t.value;
-    } else if (t.kind == TOK_IDENT && ptx_token_is(&t, "WARP_SZ")) {
+    } else if (t.kind == TOK_IDENT && ww_ptx_token_is(&t, "WARP_SZ")) {
         *c = (struct ptx_const){.bits = 32};
-    } else if (ptx_is_punct(p, '(')) {
-        WW_TRY(ptx_next(p));
+    } else if (ww_ptx_is_punct(p, '(')) {
+        WW_TRY(ww_ptx_next(p));
         if (p->tok.kind == TOK_DOT) { /* cast (.s64), (.u64): all integers have 64 bits here */
-            WW_TRY(ptx_next(p));
-            WW_TRY(ptx_take(p, ')'));
+            WW_TRY(ww_ptx_next(p));
+            WW_TRY(ww_ptx_take(p, ')'));
             return parse_primary(p, c, depth + 1);
         }
         WW_TRY(parse_binary(p, c, 0, depth + 1));
-        return ptx_take(p, ')');
-    } else if (ptx_is_punct(p, '-') || ptx_is_punct(p, '+') || ptx_is_punct(p, '~') || ptx_is_punct(p, '!')) {
-        WW_TRY(ptx_next(p));
+        return ww_ptx_take(p, ')');
+    } else if (ww_ptx_is_punct(p, '-') || ww_ptx_is_punct(p, '+') || ww_ptx_is_punct(p, '~') ||
+               ww_ptx_is_punct(p, '!')) {
+        WW_TRY(ww_ptx_next(p));
         WW_TRY(parse_primary(p, c, depth + 1));
         if (t.punct == '-' && c->exact32) c->raw32 ^= 0x80000000u;
         if (t.punct == '-' && c->is_float)
@@ -61,9 +62,9 @@ static enum ww_code parse_primary(struct ptx_parser *p, struct ptx_const *c, uns
             c->bits = !c->bits;
         return WW_OK;
     } else {
-        return ptx_expected(p, "a constant");
+        return ww_ptx_expected(p, "a constant");
     }
-    return ptx_next(p);
+    return ww_ptx_next(p);
 }
 
 /* Levels from weak to strong. */
@@ -93,7 +94,7 @@ static enum ww_code combine(struct ptx_parser *p, const struct ptx_token *op, st
             set_double(a, x / y);
             return WW_OK;
         default:
-            return ptx_fail_at(p, op, WW_INPUT, "expected integers at '%c'", op->punct);
+            return ww_ptx_fail_at(p, op, WW_INPUT, "expected integers at '%c'", op->punct);
         }
     }
     uint64_t x = a->bits, y = b->bits;
@@ -123,7 +124,7 @@ static enum ww_code combine(struct ptx_parser *p, const struct ptx_token *op, st
         x = shifted(x, y, false);
         break;
     default:
-        if (!y) return ptx_fail_at(p, op, WW_INPUT, "division by 0 in a constant expression");
+        if (!y) return ww_ptx_fail_at(p, op, WW_INPUT, "division by 0 in a constant expression");
         if (y == UINT64_MAX)
             x = op->punct == '/' ? 0 - x : 0;
         else if (op->punct == '/')
@@ -141,15 +142,15 @@ static enum ww_code parse_binary(struct ptx_parser *p, struct ptx_const *c, unsi
     while (p->tok.kind == TOK_PUNCT && strchr(level_ops[level], p->tok.punct)) {
         struct ptx_token op = p->tok;
         struct ptx_const right;
-        WW_TRY(ptx_next(p));
-        if (op.punct == '<' || op.punct == '>') WW_TRY(ptx_take(p, op.punct));
+        WW_TRY(ww_ptx_next(p));
+        if (op.punct == '<' || op.punct == '>') WW_TRY(ww_ptx_take(p, op.punct));
         WW_TRY(parse_binary(p, &right, level + 1, depth));
         WW_TRY(combine(p, &op, c, &right));
     }
     return WW_OK;
 }
 
-enum ww_code ptx_parse_const(struct ptx_parser *p, struct ptx_const *c) {
+enum ww_code ww_ptx_parse_const(struct ptx_parser *p, struct ptx_const *c) {
     return parse_binary(p, c, 0, 0);
 }
 
@@ -166,7 +167,7 @@ static uint16_t half_bits(double d) {
     return (uint16_t)(sign | (uint16_t)(m + (uint32_t)(e + 13) * 1024));
 }
 
-int64_t ptx_const_bits(const struct ptx_const *c, uint8_t type) {
+int64_t ww_ptx_const_bits(const struct ptx_const *c, uint8_t type) {
     double d = as_double(c);
     uint64_t bits = c->bits;
     float f = (float)d;
@@ -187,7 +188,7 @@ int64_t ptx_const_bits(const struct ptx_const *c, uint8_t type) {
         break;
     }
     if (c->is_float && c->exact32) bits = c->raw32;
-    switch (ptx_type_bytes(type)) {
+    switch (ww_ptx_type_bytes(type)) {
     case 1:
         return (int8_t)bits;
     case 2:
@@ -199,12 +200,12 @@ int64_t ptx_const_bits(const struct ptx_const *c, uint8_t type) {
     }
 }
 
-enum ww_code ptx_parse_uint(struct ptx_parser *p, const char *what, uint64_t hi, uint64_t *value) {
+enum ww_code ww_ptx_parse_uint(struct ptx_parser *p, const char *what, uint64_t hi, uint64_t *value) {
     struct ptx_token at = p->tok;
     struct ptx_const c;
-    WW_TRY(ptx_parse_const(p, &c));
+    WW_TRY(ww_ptx_parse_const(p, &c));
     if (c.is_float || c.bits > hi)
-        return ptx_fail_at(p, &at, WW_INPUT, "expected %s of at most %llu", what, (unsigned long long)hi);
+        return ww_ptx_fail_at(p, &at, WW_INPUT, "expected %s of at most %llu", what, (unsigned long long)hi);
     *value = c.bits;
     return WW_OK;
 }

@@ -1,8 +1,8 @@
 /* ir.h: a PTX module after parsing: what the executor runs and the lowering reads.
  *
- * Everything is owned by the module's arena and immutable once ptx_module_parse() and ptx_module_prepare()
- * have returned. Instructions of a function are one flat array; labels are indices in it. Registers are
- * numbered per function, 0 .. reg_count-1, whatever their type.
+ * Everything is owned by the module's arena and immutable once ww_ptx_module_parse() and
+ * ww_ptx_module_prepare() have returned. Instructions of a function are one flat array; labels are indices in
+ * it. Registers are numbered per function, 0 .. reg_count-1, whatever their type.
  *
  *   text --parse--> module --prepare--> CFG, immediate post-dominators, liveness --lower--> machine code
  *
@@ -299,7 +299,7 @@ struct ptx_inst {
     uint8_t opnd_count;
     uint8_t guard_neg;
     uint8_t cp_bytes; /* cp.async: 4, 8, 16 */
-    uint8_t geom;     /* prmt, wmma/mma shape: index into ptx_shapes, see mma.h */
+    uint8_t geom;     /* prmt, wmma/mma shape: index into ww_ptx_shapes, see mma.h */
     uint32_t mods;    /* PTX_M_* */
     int32_t guard;    /* predicate register, -1: none */
     struct ptx_operand *opnd;
@@ -386,7 +386,7 @@ struct ptx_func {
     uint32_t list_count;
     uint32_t reqntid[3], maxntid[3]; /* 0: not given */
     uint32_t maxnreg, minnctapersm;
-    /* filled by ptx_lower */
+    /* filled by ww_ptx_lower */
     struct ptx_machine *machine;
     uint32_t machine_count;
     uint32_t machine_registers; /* per thread, this function with its callees */
@@ -408,15 +408,15 @@ struct ptx_module {
     uint64_t const_bytes; /* constant bank in use */
 };
 
-/* Parses PTX text (need not end in NUL). On success *module is the caller's (ptx_module_free).
+/* Parses PTX text (need not end in NUL). On success *module is the caller's (ww_ptx_module_free).
  * Errors: WW_INPUT with "name:line: column", WW_UNSUPPORTED names line and instruction, WW_NOMEM (limit 1 GiB).
  */
-enum ww_code ptx_module_parse(const char *text, size_t n, const char *name, struct ptx_module **module,
-                              struct ww_error *error);
-void ptx_module_free(struct ptx_module *module);
+enum ww_code ww_ptx_module_parse(const char *text, size_t n, const char *name, struct ptx_module **module,
+                                 struct ww_error *error);
+void ww_ptx_module_free(struct ptx_module *module);
 /* Basic blocks, immediate post-dominators (reconv) for each function with a body. */
-enum ww_code ptx_module_prepare(struct ptx_module *module, struct ww_error *error);
-struct ptx_func *ptx_module_func(const struct ptx_module *module, const char *name); /* NULL: none */
+enum ww_code ww_ptx_module_prepare(struct ptx_module *module, struct ww_error *error);
+struct ptx_func *ww_ptx_module_func(const struct ptx_module *module, const char *name); /* NULL: none */
 
 /* Machine architecture of the lowering. */
 struct ptx_lower_options {
@@ -426,14 +426,14 @@ struct ptx_lower_options {
 /* Turns a kernel and the functions that it may call into machine instructions (docs/lowering.md): fills
  * machine*, lower_first, lower_count, machine_registers of each. Machine code is laid out function by
  * function; pc = 16 x index (8 for sm_52, sm_20) plus the function's base. */
-enum ww_code ptx_lower(struct ptx_module *module, struct ptx_func *kernel,
-                       const struct ptx_lower_options *options, struct ww_error *error);
+enum ww_code ww_ptx_lower(struct ptx_module *module, struct ptx_func *kernel,
+                          const struct ptx_lower_options *options, struct ww_error *error);
 
-const char *ptx_op_name(enum ptx_op op);
-const char *ptx_type_name(enum ptx_type type);
-uint32_t ptx_type_bytes(enum ptx_type type); /* 0 for pred */
+const char *ww_ptx_op_name(enum ptx_op op);
+const char *ww_ptx_type_name(enum ptx_type type);
+uint32_t ww_ptx_type_bytes(enum ptx_type type); /* 0 for pred */
 /* Appends the instruction as PTX text, for errors and dumps. */
 struct ww_buf;
-void ptx_print_inst(const struct ptx_func *func, const struct ptx_inst *inst, struct ww_buf *out);
+void ww_ptx_print_inst(const struct ptx_func *func, const struct ptx_inst *inst, struct ww_buf *out);
 
 #endif

@@ -19,8 +19,8 @@ static int hex_digit(char c) {
     return -1;
 }
 
-enum ww_code ptx_fail_at(struct ptx_parser *p, const struct ptx_token *at, enum ww_code code, const char *fmt,
-                         ...) {
+enum ww_code ww_ptx_fail_at(struct ptx_parser *p, const struct ptx_token *at, enum ww_code code,
+                            const char *fmt, ...) {
     char where[512], text[512];
     snprintf(where, sizeof where, "%.400s:%u:%u", p->m->name, at->line, at->column);
     va_list ap;
@@ -30,41 +30,42 @@ enum ww_code ptx_fail_at(struct ptx_parser *p, const struct ptx_token *at, enum 
     return ww_fail(p->error, code, where, "%s", text);
 }
 
-enum ww_code ptx_nomem(struct ptx_parser *p) {
+enum ww_code ww_ptx_nomem(struct ptx_parser *p) {
     return ww_fail_nomem(p->error, "PTX module (1 GiB at most)");
 }
 
-enum ww_code ptx_expected(struct ptx_parser *p, const char *what) {
+enum ww_code ww_ptx_expected(struct ptx_parser *p, const char *what) {
     const struct ptx_token *t = &p->tok;
-    if (t->kind == TOK_END) return ptx_fail_at(p, t, WW_INPUT, "expected %s, found the end of the text", what);
+    if (t->kind == TOK_END)
+        return ww_ptx_fail_at(p, t, WW_INPUT, "expected %s, found the end of the text", what);
     int n = (int)(t->n < 60 ? t->n : 60);
-    return ptx_fail_at(p, t, WW_INPUT, "expected %s, found '%s%.*s'", what, t->kind == TOK_DOT ? "." : "", n,
-                       t->p);
+    return ww_ptx_fail_at(p, t, WW_INPUT, "expected %s, found '%s%.*s'", what, t->kind == TOK_DOT ? "." : "", n,
+                          t->p);
 }
 
-bool ptx_is_punct(const struct ptx_parser *p, char c) {
+bool ww_ptx_is_punct(const struct ptx_parser *p, char c) {
     return p->tok.kind == TOK_PUNCT && p->tok.punct == c;
 }
 
-bool ptx_token_is(const struct ptx_token *t, const char *word) {
+bool ww_ptx_token_is(const struct ptx_token *t, const char *word) {
     return t->n == strlen(word) && memcmp(t->p, word, t->n) == 0;
 }
 
-bool ptx_is_dot(const struct ptx_parser *p, const char *word) {
-    return p->tok.kind == TOK_DOT && ptx_token_is(&p->tok, word);
+bool ww_ptx_is_dot(const struct ptx_parser *p, const char *word) {
+    return p->tok.kind == TOK_DOT && ww_ptx_token_is(&p->tok, word);
 }
 
-enum ww_code ptx_take(struct ptx_parser *p, char c) {
-    if (!ptx_is_punct(p, c)) {
+enum ww_code ww_ptx_take(struct ptx_parser *p, char c) {
+    if (!ww_ptx_is_punct(p, c)) {
         char what[4] = {'\'', c, '\'', 0};
-        return ptx_expected(p, what);
+        return ww_ptx_expected(p, what);
     }
-    return ptx_next(p);
+    return ww_ptx_next(p);
 }
 
-enum ww_code ptx_take_if(struct ptx_parser *p, char c, bool *taken) {
-    *taken = ptx_is_punct(p, c);
-    return *taken ? ptx_next(p) : WW_OK;
+enum ww_code ww_ptx_take_if(struct ptx_parser *p, char c, bool *taken) {
+    *taken = ww_ptx_is_punct(p, c);
+    return *taken ? ww_ptx_next(p) : WW_OK;
 }
 
 /* Moves behind white space and comments; false: a comment has no end. */
@@ -116,7 +117,7 @@ static enum ww_code read_hex_float(struct ptx_parser *p, struct ptx_token *t, un
     t->value = 0;
     for (unsigned i = 0; i < digits; i++, l->p++) {
         int d = l->p < l->end ? hex_digit(*l->p) : -1;
-        if (d < 0) return ptx_fail_at(p, t, WW_INPUT, "expected %u hexadecimal digits of a float", digits);
+        if (d < 0) return ww_ptx_fail_at(p, t, WW_INPUT, "expected %u hexadecimal digits of a float", digits);
         t->value = t->value << 4 | (unsigned)d;
     }
     t->kind = digits == 8 ? TOK_F32 : TOK_F64;
@@ -136,7 +137,7 @@ static enum ww_code read_decimal_float(struct ptx_parser *p, struct ptx_token *t
     text[n] = 0;
     char *end;
     double d = strtod(text, &end);
-    if (*end || !n) return ptx_fail_at(p, t, WW_INPUT, "'%s' is not a number", text);
+    if (*end || !n) return ww_ptx_fail_at(p, t, WW_INPUT, "'%s' is not a number", text);
     memcpy(&t->value, &d, sizeof d);
     t->kind = TOK_F64;
     return WW_OK;
@@ -162,7 +163,7 @@ static enum ww_code read_number(struct ptx_parser *p, struct ptx_token *t) {
         return read_decimal_float(p, t);
     if (good && l->p < l->end && *l->p == 'U') l->p++;
     if (!good || (l->p < l->end && is_word(*l->p)))
-        return ptx_fail_at(p, t, WW_INPUT, "expected an integer of at most 64 bits");
+        return ww_ptx_fail_at(p, t, WW_INPUT, "expected an integer of at most 64 bits");
     t->kind = TOK_INT;
     return WW_OK;
 }
@@ -174,7 +175,8 @@ static enum ww_code read_string(struct ptx_parser *p, struct ptx_token *t) {
         if (*l->p == '\\' && l->end - l->p > 1) l->p++;
         l->p++;
     }
-    if (l->p >= l->end || *l->p != '"') return ptx_fail_at(p, t, WW_INPUT, "expected '\"' at the string's end");
+    if (l->p >= l->end || *l->p != '"')
+        return ww_ptx_fail_at(p, t, WW_INPUT, "expected '\"' at the string's end");
     t->n = (size_t)(l->p++ - t->p);
     t->kind = TOK_STRING;
     return WW_OK;
@@ -194,13 +196,13 @@ static void read_dotted(struct ptx_lexer *l, struct ptx_token *t) {
     t->kind = TOK_DOT;
 }
 
-enum ww_code ptx_next(struct ptx_parser *p) {
+enum ww_code ww_ptx_next(struct ptx_parser *p) {
     struct ptx_lexer *l = &p->lex;
     struct ptx_token *t = &p->tok;
     bool closed = skip_space(l);
     *t = (struct ptx_token){
         .kind = TOK_END, .line = l->line, .column = (uint32_t)(l->p - l->line_start) + 1, .p = l->p};
-    if (!closed) return ptx_fail_at(p, t, WW_INPUT, "expected '*/' at the comment's end");
+    if (!closed) return ww_ptx_fail_at(p, t, WW_INPUT, "expected '*/' at the comment's end");
     if (l->p >= l->end) return WW_OK;
     char c = *l->p, d = l->end - l->p > 1 ? l->p[1] : 0;
     if (is_digit(c)) {
@@ -214,7 +216,7 @@ enum ww_code ptx_next(struct ptx_parser *p) {
         read_dotted(l, t);
         return WW_OK;
     } else if (c == 0 || c < 0 || !strchr("{}[]()<>,;:@!|+-*/%&^~=?.", c)) {
-        return ptx_fail_at(p, t, WW_INPUT, "expected PTX, found the character 0x%02x", (unsigned char)c);
+        return ww_ptx_fail_at(p, t, WW_INPUT, "expected PTX, found the character 0x%02x", (unsigned char)c);
     } else {
         l->p++;
         t->kind = TOK_PUNCT;

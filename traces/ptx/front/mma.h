@@ -1,4 +1,4 @@
-/* mma.h: matrix shapes of wmma, mma and ldmatrix, geometries of textures; ptx_inst.geom indexes ptx_shapes
+/* mma.h: matrix shapes of wmma, mma and ldmatrix, geometries of textures; ptx_inst.geom indexes ww_ptx_shapes
  * (names.c). */
 #ifndef WW_TRACES_PTX_MMA_H
 #define WW_TRACES_PTX_MMA_H
@@ -13,6 +13,6 @@ struct ptx_shape {
 /* [0] is "no shape". */
 #define PTX_SHAPE_1D 14 /* and what follows: geometries of textures and surfaces */
 #define PTX_SHAPE_COUNT 19
-extern const struct ptx_shape ptx_shapes[PTX_SHAPE_COUNT];
+extern const struct ptx_shape ww_ptx_shapes[PTX_SHAPE_COUNT];
 
 #endif

@@ -2,12 +2,12 @@
 #include "modifier.h"
 #include "front.h"
 
-const struct ptx_modifier ptx_modifiers[] = {
+const struct ptx_modifier ww_ptx_modifiers[] = {
 #define X(word, kind, value) {word, value, MOD_##kind},
 #include "modifier.def"
 #undef X
 };
-const size_t ptx_modifier_count = sizeof ptx_modifiers / sizeof *ptx_modifiers;
+const size_t ww_ptx_modifier_count = sizeof ww_ptx_modifiers / sizeof *ww_ptx_modifiers;
 
 static bool is_bar(const struct ptx_inst *i) {
     return i->op == PTX_BAR || i->op == PTX_BARRIER;
@@ -169,8 +169,8 @@ static void apply_space(struct ptx_inst *i, uint32_t space) {
     }
 }
 
-enum ww_code ptx_modifier(struct ptx_parser *p, struct ptx_inst *i, const struct ptx_token *t) {
-    const struct ptx_name *e = ptx_name_find(p, NAME_MODIFIER, t->p, t->n);
+enum ww_code ww_ptx_modifier(struct ptx_parser *p, struct ptx_inst *i, const struct ptx_token *t) {
+    const struct ptx_name *e = ww_ptx_name_find(p, NAME_MODIFIER, t->p, t->n);
     const struct ptx_modifier *m = e ? e->row : NULL;
     bool good = m != NULL;
     switch (m ? m->kind : MOD_SKIP) {
@@ -206,5 +206,5 @@ enum ww_code ptx_modifier(struct ptx_parser *p, struct ptx_inst *i, const struct
         break;
     }
     if (good) return WW_OK;
-    return ptx_unsupported(p, t, "modifier '.%.*s' is not supported", (int)(t->n < 60 ? t->n : 60), t->p);
+    return ww_ptx_unsupported(p, t, "modifier '.%.*s' is not supported", (int)(t->n < 60 ? t->n : 60), t->p);
 }

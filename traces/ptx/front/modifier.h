@@ -59,7 +59,7 @@ struct ptx_modifier {
     uint8_t kind;
 };
 
-extern const struct ptx_modifier ptx_modifiers[];
-extern const size_t ptx_modifier_count;
+extern const struct ptx_modifier ww_ptx_modifiers[];
+extern const size_t ww_ptx_modifier_count;
 
 #endif

@@ -4,7 +4,7 @@
 #include "modifier.h"
 #include <string.h>
 
-const struct ptx_shape ptx_shapes[PTX_SHAPE_COUNT] = {
+const struct ptx_shape ww_ptx_shapes[PTX_SHAPE_COUNT] = {
     {"", 0, 0, 0},           {"m8n8", 8, 8, 0},       {"m16n16k16", 16, 16, 16}, {"m32n8k16", 32, 8, 16},
     {"m8n32k16", 8, 32, 16}, {"m16n16k8", 16, 16, 8}, {"m8n8k4", 8, 8, 4},       {"m16n8k8", 16, 8, 8},
     {"m16n8k16", 16, 8, 16}, {"m16n8k4", 16, 8, 4},   {"m8n8k16", 8, 8, 16},     {"m16n8k32", 16, 8, 32},
@@ -12,14 +12,14 @@ const struct ptx_shape ptx_shapes[PTX_SHAPE_COUNT] = {
     {"3d", 3, 0, 0},         {"a1d", 1, 1, 0},        {"a2d", 2, 1, 0},
 };
 
-const char *ptx_type_name(enum ptx_type type) {
-    for (size_t i = 0; i < ptx_modifier_count; i++)
-        if (ptx_modifiers[i].kind == MOD_TYPE && ptx_modifiers[i].value == (uint32_t)type)
-            return ptx_modifiers[i].word;
+const char *ww_ptx_type_name(enum ptx_type type) {
+    for (size_t i = 0; i < ww_ptx_modifier_count; i++)
+        if (ww_ptx_modifiers[i].kind == MOD_TYPE && ww_ptx_modifiers[i].value == (uint32_t)type)
+            return ww_ptx_modifiers[i].word;
     return "none";
 }
 
-uint32_t ptx_type_bytes(enum ptx_type type) {
+uint32_t ww_ptx_type_bytes(enum ptx_type type) {
     switch (type) {
     case PTX_T_B8:
     case PTX_T_U8:

@@ -19,7 +19,7 @@ const struct ptx_op_row ww_ptx_ops[PTX_OP_COUNT] = {
 #undef X
 };
 
-const char *ptx_op_name(enum ptx_op op) {
+const char *ww_ptx_op_name(enum ptx_op op) {
     return (unsigned)op < PTX_OP_COUNT ? ww_ptx_ops[op].name : "?";
 }
 
@@ -46,7 +46,7 @@ static bool reads_clock(const struct ptx_inst *i) {
            i->opnd[1].sreg <= PTX_SR_GLOBALTIMER_HI;
 }
 
-bool ptx_is_pure(const struct ptx_inst *i) {
+bool ww_ptx_is_pure(const struct ptx_inst *i) {
     if (i->op == PTX_MOV) return !reads_clock(i);
     return ptx_op_is(i, OP_PURE) && !(i->mods & PTX_M_CC);
 }

@@ -50,6 +50,6 @@ bool ww_ptx_op_takes(const struct ptx_inst *inst, uint8_t sub);
 char ww_ptx_op_place(const struct ptx_inst *inst, uint32_t n);
 /* True if the instruction does nothing but compute its destinations from its register operands: it may be
  * moved and left out. Memory accesses, carries and the clocks are not. */
-bool ptx_is_pure(const struct ptx_inst *inst);
+bool ww_ptx_is_pure(const struct ptx_inst *inst);
 
 #endif

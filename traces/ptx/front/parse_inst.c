@@ -4,7 +4,7 @@
 
 #define SNIPPET 90
 
-enum ww_code ptx_unsupported(struct ptx_parser *p, const struct ptx_token *at, const char *fmt, ...) {
+enum ww_code ww_ptx_unsupported(struct ptx_parser *p, const struct ptx_token *at, const char *fmt, ...) {
     char text[200];
     va_list ap;
     va_start(ap, fmt);
@@ -13,8 +13,8 @@ enum ww_code ptx_unsupported(struct ptx_parser *p, const struct ptx_token *at, c
     const char *s = p->inst_text;
     int n = 0;
     while (s && n < SNIPPET && s + n < p->lex.end && s[n] != ';' && s[n] != '\n') n++;
-    if (!n) return ptx_fail_at(p, at, WW_UNSUPPORTED, "%s", text);
-    return ptx_fail_at(p, at, WW_UNSUPPORTED, "%s in '%.*s'", text, n, s);
+    if (!n) return ww_ptx_fail_at(p, at, WW_UNSUPPORTED, "%s", text);
+    return ww_ptx_fail_at(p, at, WW_UNSUPPORTED, "%s in '%.*s'", text, n, s);
 }
 
 static uint8_t doubled(uint8_t type) {
@@ -24,7 +24,7 @@ static uint8_t doubled(uint8_t type) {
                                : PTX_T_U64;
 }
 
-uint8_t ptx_operand_type(const struct ptx_inst *i, uint32_t n) {
+uint8_t ww_ptx_operand_type(const struct ptx_inst *i, uint32_t n) {
     switch (ww_ptx_op_place(i, n)) {
     case '1':
     case 'b':
@@ -51,9 +51,9 @@ static enum ww_code move_operand(struct ptx_parser *p, struct ptx_operand *o, co
                                  uint32_t line) {
     int32_t reg;
     struct ptx_operand *opnd = ww_arena_array(&p->m->arena, 2, sizeof *opnd);
-    if (!opnd || !ptx_reg_new(p, name, type, &reg)) return ptx_nomem(p);
-    struct ptx_inst *mov = ptx_inst_add(p, line);
-    if (!mov) return ptx_nomem(p);
+    if (!opnd || !ww_ptx_reg_new(p, name, type, &reg)) return ww_ptx_nomem(p);
+    struct ptx_inst *mov = ww_ptx_inst_add(p, line);
+    if (!mov) return ww_ptx_nomem(p);
     opnd[0] = (struct ptx_operand){.kind = PTX_O_REG, .reg = reg};
     opnd[1] = *o;
     mov->op = PTX_MOV;
@@ -74,7 +74,7 @@ static enum ww_code move_special(struct ptx_parser *p, struct ptx_operand *o, ui
 /* The address of a local variable outside of mov: through a register of its own too. */
 static enum ww_code move_local(struct ptx_parser *p, const struct ptx_inst *i, uint32_t n,
                                struct ptx_operand *o, uint32_t line) {
-    uint8_t type = ptx_type_bytes((enum ptx_type)ptx_operand_type(i, n)) > 4 ? PTX_T_U64 : PTX_T_U32;
+    uint8_t type = ww_ptx_type_bytes((enum ptx_type)ww_ptx_operand_type(i, n)) > 4 ? PTX_T_U64 : PTX_T_U32;
     return move_operand(p, o, "%address", type, line);
 }
 
@@ -106,18 +106,19 @@ static enum ww_code parse_operands(struct ptx_parser *p, struct ptx_inst *i, str
                                    struct ptx_token *at) {
     uint8_t n = 0, dsts = shape_dsts(i);
     i->dst_count = dsts;
-    bool more = !ptx_is_punct(p, ';');
+    bool more = !ww_ptx_is_punct(p, ';');
     while (more) {
-        if (n == PTX_OPERAND_MAX) return ptx_unsupported(p, &p->tok, "more than %d operands", PTX_OPERAND_MAX);
+        if (n == PTX_OPERAND_MAX)
+            return ww_ptx_unsupported(p, &p->tok, "more than %d operands", PTX_OPERAND_MAX);
         at[n] = p->tok;
-        WW_TRY(ptx_parse_operand(p, &opnd[n], ptx_operand_type(i, n), want_of(i, n)));
+        WW_TRY(ww_ptx_parse_operand(p, &opnd[n], ww_ptx_operand_type(i, n), want_of(i, n)));
         n++;
-        if (n == 1 && dsts == 1 && ptx_is_punct(p, '|')) {
-            WW_TRY(ptx_next(p));
+        if (n == 1 && dsts == 1 && ww_ptx_is_punct(p, '|')) {
+            WW_TRY(ww_ptx_next(p));
             i->dst_count = 2;
             continue;
         }
-        WW_TRY(ptx_take_if(p, ',', &more));
+        WW_TRY(ww_ptx_take_if(p, ',', &more));
     }
     i->opnd_count = n;
     return WW_OK;
@@ -130,13 +131,13 @@ static enum ww_code finish(struct ptx_parser *p, struct ptx_inst *i, const struc
         if (is_local(&opnd[k])) WW_TRY(move_local(p, i, k, &opnd[k], op->line));
     }
     i->opnd = ww_arena_array(&p->m->arena, i->opnd_count, sizeof *opnd);
-    if (!i->opnd) return ptx_nomem(p);
+    if (!i->opnd) return ww_ptx_nomem(p);
     memcpy(i->opnd, opnd, i->opnd_count * sizeof *opnd);
-    WW_TRY(ptx_check_inst(p, i, op));
+    WW_TRY(ww_ptx_check_inst(p, i, op));
     for (uint8_t k = 0; k < i->opnd_count; k++)
-        if (i->opnd[k].kind == PTX_O_LABEL) WW_TRY(ptx_label_use(p, &at[k], &i->opnd[k].imm, NULL));
-    struct ptx_inst *slot = ptx_inst_add(p, op->line);
-    if (!slot) return ptx_nomem(p);
+        if (i->opnd[k].kind == PTX_O_LABEL) WW_TRY(ww_ptx_label_use(p, &at[k], &i->opnd[k].imm, NULL));
+    struct ptx_inst *slot = ww_ptx_inst_add(p, op->line);
+    if (!slot) return ww_ptx_nomem(p);
     i->text_line = slot->text_line;
     i->line = slot->line;
     i->file = slot->file;
@@ -144,25 +145,26 @@ static enum ww_code finish(struct ptx_parser *p, struct ptx_inst *i, const struc
     return WW_OK;
 }
 
-enum ww_code ptx_parse_inst(struct ptx_parser *p, const struct ptx_token *op, int32_t guard, bool guard_neg) {
-    const struct ptx_name *e = ptx_name_find(p, NAME_OP, op->p, op->n);
+enum ww_code ww_ptx_parse_inst(struct ptx_parser *p, const struct ptx_token *op, int32_t guard,
+                               bool guard_neg) {
+    const struct ptx_name *e = ww_ptx_name_find(p, NAME_OP, op->p, op->n);
     p->inst_text = op->p;
     if (!e)
-        return ptx_unsupported(p, op, "instruction '%.*s' is not supported", (int)(op->n < 40 ? op->n : 40),
-                               op->p);
+        return ww_ptx_unsupported(p, op, "instruction '%.*s' is not supported", (int)(op->n < 40 ? op->n : 40),
+                                  op->p);
     struct ptx_inst i = {
         .op = (uint8_t)e->value, .vec = 1, .guard = guard, .guard_neg = guard_neg, .reconv = -1};
     while (p->tok.kind == TOK_DOT) {
-        WW_TRY(ptx_modifier(p, &i, &p->tok));
-        WW_TRY(ptx_next(p));
+        WW_TRY(ww_ptx_modifier(p, &i, &p->tok));
+        WW_TRY(ww_ptx_next(p));
     }
-    WW_TRY(ptx_check_modifiers(p, &i, op));
+    WW_TRY(ww_ptx_check_modifiers(p, &i, op));
     struct ptx_operand opnd[PTX_OPERAND_MAX] = {{0}};
     struct ptx_token at[PTX_OPERAND_MAX];
     if (i.op == PTX_CALL) {
-        WW_TRY(ptx_parse_call(p, &i));
-        struct ptx_inst *slot = ptx_inst_add(p, op->line);
-        if (!slot) return ptx_nomem(p);
+        WW_TRY(ww_ptx_parse_call(p, &i));
+        struct ptx_inst *slot = ww_ptx_inst_add(p, op->line);
+        if (!slot) return ww_ptx_nomem(p);
         i.text_line = slot->text_line;
         i.line = slot->line;
         i.file = slot->file;
@@ -172,69 +174,70 @@ enum ww_code ptx_parse_inst(struct ptx_parser *p, const struct ptx_token *op, in
         WW_TRY(finish(p, &i, op, opnd, at));
     }
     p->inst_text = NULL;
-    return ptx_take(p, ';');
+    return ww_ptx_take(p, ';');
 }
 
 /* "(a, b)" into opnd[*n ...]. */
 static enum ww_code parse_call_list(struct ptx_parser *p, struct ptx_operand *opnd, uint8_t *n) {
-    WW_TRY(ptx_take(p, '('));
-    bool more = !ptx_is_punct(p, ')');
+    WW_TRY(ww_ptx_take(p, '('));
+    bool more = !ww_ptx_is_punct(p, ')');
     while (more) {
         struct ptx_token at = p->tok;
-        if (*n >= 250) return ptx_unsupported(p, &at, "more than 250 operands");
+        if (*n >= 250) return ww_ptx_unsupported(p, &at, "more than 250 operands");
         struct ptx_operand *o = &opnd[*n];
-        WW_TRY(ptx_parse_operand(p, o, PTX_T_B64, 0));
+        WW_TRY(ww_ptx_parse_operand(p, o, PTX_T_B64, 0));
         bool param = o->kind == PTX_O_SYM && o->sym->kind == PTX_SYM_VAR && o->sym->space == PTX_S_PARAM;
         bool pred = o->kind == PTX_O_REG && p->func->reg[o->reg].type == PTX_T_PRED;
         if (pred || o->neg || (o->kind != PTX_O_REG && o->kind != PTX_O_IMM && !param))
-            return ptx_fail_at(p, &at, WW_INPUT, "expected a .param variable, register or constant");
+            return ww_ptx_fail_at(p, &at, WW_INPUT, "expected a .param variable, register or constant");
         ++*n;
-        WW_TRY(ptx_take_if(p, ',', &more));
+        WW_TRY(ww_ptx_take_if(p, ',', &more));
     }
-    return ptx_take(p, ')');
+    return ww_ptx_take(p, ')');
 }
 
 static enum ww_code parse_callee(struct ptx_parser *p, struct ptx_inst *i, struct ptx_operand *opnd,
                                  uint8_t *n) {
     struct ptx_token at = p->tok;
-    if (at.kind != TOK_IDENT) return ptx_expected(p, "a function");
+    if (at.kind != TOK_IDENT) return ww_ptx_expected(p, "a function");
     struct ptx_operand o;
-    WW_TRY(ptx_parse_operand(p, &o, PTX_T_B64, 0));
+    WW_TRY(ww_ptx_parse_operand(p, &o, PTX_T_B64, 0));
     if (o.kind == PTX_O_SYM && o.sym->kind == PTX_SYM_FUNC && !o.sym->func->is_entry) {
         i->callee = o.sym;
     } else if (o.kind == PTX_O_REG && p->func->reg[o.reg].type != PTX_T_PRED) {
         opnd[(*n)++] = o;
     } else {
-        return ptx_fail_at(p, &at, WW_INPUT, "expected a device function or a register");
+        return ww_ptx_fail_at(p, &at, WW_INPUT, "expected a device function or a register");
     }
     return WW_OK;
 }
 
-enum ww_code ptx_parse_call(struct ptx_parser *p, struct ptx_inst *i) {
+enum ww_code ww_ptx_parse_call(struct ptx_parser *p, struct ptx_inst *i) {
     struct ptx_operand opnd[252] = {{0}};
     uint8_t n = 0;
     bool more;
     struct ptx_token at = p->tok;
-    if (ptx_is_punct(p, '(')) {
+    if (ww_ptx_is_punct(p, '(')) {
         WW_TRY(parse_call_list(p, opnd, &n));
-        WW_TRY(ptx_take(p, ','));
+        WW_TRY(ww_ptx_take(p, ','));
     }
     i->call_ret = n;
     i->dst_count = n;
     for (uint8_t k = 0; k < n; k++)
-        if (opnd[k].kind == PTX_O_IMM) return ptx_fail_at(p, &at, WW_INPUT, "expected a place for the result");
+        if (opnd[k].kind == PTX_O_IMM)
+            return ww_ptx_fail_at(p, &at, WW_INPUT, "expected a place for the result");
     WW_TRY(parse_callee(p, i, opnd, &n));
     uint8_t before = n;
-    WW_TRY(ptx_take_if(p, ',', &more));
-    if (more && ptx_is_punct(p, '(')) {
+    WW_TRY(ww_ptx_take_if(p, ',', &more));
+    if (more && ww_ptx_is_punct(p, '(')) {
         WW_TRY(parse_call_list(p, opnd, &n));
-        WW_TRY(ptx_take_if(p, ',', &more));
+        WW_TRY(ww_ptx_take_if(p, ',', &more));
     }
     i->call_args = (uint8_t)(n - before);
-    if (more) WW_TRY(ptx_next(p)); /* prototype or list of possible targets */
+    if (more) WW_TRY(ww_ptx_next(p)); /* prototype or list of possible targets */
     i->opnd_count = n;
     i->opnd = ww_arena_array(&p->m->arena, n, sizeof *opnd);
-    if (!i->opnd) return ptx_nomem(p);
+    if (!i->opnd) return ww_ptx_nomem(p);
     memcpy(i->opnd, opnd, n * sizeof *opnd);
     return WW_OK;
 }

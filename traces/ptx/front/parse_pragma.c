@@ -19,29 +19,30 @@ static bool number_behind(const struct ptx_token *t, const char *word, uint64_t 
     return *v > 0;
 }
 
-enum ww_code ptx_parse_pragma(struct ptx_parser *p) {
+enum ww_code ww_ptx_parse_pragma(struct ptx_parser *p) {
     uint64_t bytes;
-    WW_TRY(ptx_next(p));
-    while (!ptx_is_punct(p, ';')) {
+    WW_TRY(ww_ptx_next(p));
+    while (!ww_ptx_is_punct(p, ';')) {
         if (p->tok.kind == TOK_STRING && number_behind(&p->tok, "warpwatt smem_alloc ", &bytes))
             p->smem = (int32_t)bytes;
         else if (p->tok.kind == TOK_STRING && number_behind(&p->tok, "warpwatt smem_free ", &bytes))
             p->smem = -(int32_t)bytes;
         else if (p->tok.kind == TOK_STRING && p->tok.n > 9 && strncmp(p->tok.p, "warpwatt ", 9) == 0)
-            return ptx_expected(p, "\"warpwatt smem_alloc N\" or \"warpwatt smem_free N\"");
-        if (p->tok.kind == TOK_END) return ptx_expected(p, "';'");
-        WW_TRY(ptx_next(p));
+            return ww_ptx_expected(p, "\"warpwatt smem_alloc N\" or \"warpwatt smem_free N\"");
+        if (p->tok.kind == TOK_END) return ww_ptx_expected(p, "';'");
+        WW_TRY(ww_ptx_next(p));
     }
-    return ptx_next(p);
+    return ww_ptx_next(p);
 }
 
-enum ww_code ptx_apply_pragma(struct ptx_parser *p, const struct ptx_token *at) {
+enum ww_code ww_ptx_apply_pragma(struct ptx_parser *p, const struct ptx_token *at) {
     struct ptx_inst *i = p->func->inst_count ? &p->func->inst[p->func->inst_count - 1] : NULL;
     if (!p->smem) return WW_OK;
     bool barrier = i && (i->op == PTX_BAR || i->op == PTX_BARRIER) && i->sub == PTX_SUB_SYNC && i->guard < 0 &&
                    i->opnd_count == 1 && i->opnd[0].kind == PTX_O_IMM;
     if (!barrier)
-        return ptx_fail_at(p, at, WW_INPUT, "shared memory is allocated or freed at a bar.sync of all threads");
+        return ww_ptx_fail_at(p, at, WW_INPUT,
+                              "shared memory is allocated or freed at a bar.sync of all threads");
     i->smem = p->smem;
     p->smem = 0;
     return WW_OK;

@@ -31,7 +31,7 @@ static bool collect(struct placing *g, struct ptx_symbol **list, size_t n) {
     for (size_t i = 0; i < n; i++) {
         struct ptx_symbol *s = list[i];
         if (s->kind != PTX_SYM_VAR || s->space != PTX_S_SHARED || s->size == 0) continue;
-        struct ptx_symbol **grown = ptx_grow(g->p, g->symbol, g->count, &g->cap, sizeof *grown);
+        struct ptx_symbol **grown = ww_ptx_grow(g->p, g->symbol, g->count, &g->cap, sizeof *grown);
         if (!grown) return false;
         g->symbol = grown;
         s->offset = g->count; /* its index, until it is placed */
@@ -53,7 +53,7 @@ static void see_symbol(struct placing *g, const struct ptx_symbol *s, uint32_t k
     }
     if (s->space != PTX_S_SHARED || s->size == 0 || g->seen_symbol[s->offset] == kernel + 1) return;
     g->seen_symbol[s->offset] = kernel + 1;
-    struct use *grown = ptx_grow(g->p, g->use, g->use_count, &g->use_cap, sizeof *grown);
+    struct use *grown = ww_ptx_grow(g->p, g->use, g->use_count, &g->use_cap, sizeof *grown);
     if (!grown) {
         g->failed = true;
         return;
@@ -138,7 +138,7 @@ static enum ww_code check_sizes(struct placing *g) {
     return WW_OK;
 }
 
-enum ww_code ptx_place_shared(struct ptx_parser *p) {
+enum ww_code ww_ptx_place_shared(struct ptx_parser *p) {
     struct ptx_module *m = p->m;
     struct placing g = {.p = p};
     bool good = collect(&g, m->symbol, m->symbol_count);
@@ -150,10 +150,10 @@ enum ww_code ptx_place_shared(struct ptx_parser *p) {
     g.seen_symbol = ww_arena_array(&m->arena, g.count, sizeof *g.seen_symbol);
     g.seen_func = ww_arena_array(&m->arena, m->func_count, sizeof *g.seen_func);
     g.stack = ww_arena_array(&m->arena, m->func_count, sizeof(struct ptx_func *));
-    if (!good || !g.seen_symbol || !g.seen_func || !g.stack) return ptx_nomem(p);
+    if (!good || !g.seen_symbol || !g.seen_func || !g.stack) return ww_ptx_nomem(p);
     for (size_t f = 0; f < m->func_count; f++)
         if (m->func[f]->is_entry) see_kernel(&g, m->func[f]);
-    if (g.failed) return ptx_nomem(p);
+    if (g.failed) return ww_ptx_nomem(p);
     if (g.work < WORK_MAX)
         place_overlapping(&g);
     else

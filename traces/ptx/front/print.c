@@ -5,8 +5,9 @@
 #include "modifier.h"
 
 static const char *word(uint8_t kind, uint32_t value) {
-    for (size_t i = 0; i < ptx_modifier_count; i++)
-        if (ptx_modifiers[i].kind == kind && ptx_modifiers[i].value == value) return ptx_modifiers[i].word;
+    for (size_t i = 0; i < ww_ptx_modifier_count; i++)
+        if (ww_ptx_modifiers[i].kind == kind && ww_ptx_modifiers[i].value == value)
+            return ww_ptx_modifiers[i].word;
     return NULL;
 }
 
@@ -91,9 +92,9 @@ static void put_modifiers(const struct ptx_inst *i, struct ww_buf *out) {
         if ((i->mods & bit) && bit != PTX_M_TO) put_word(out, word(MOD_FLAG, bit));
     if (i->dst_space) put_word(out, word(MOD_SPACE, i->dst_space));
     if (i->space) put_word(out, word(MOD_SPACE, i->space));
-    if (i->geom) put_word(out, ptx_shapes[i->geom].name);
+    if (i->geom) put_word(out, ww_ptx_shapes[i->geom].name);
     if (i->vec > 1) ww_buf_printf(out, ".v%u", i->vec);
-    for (int t = 0; t < 4 && i->type[t]; t++) put_word(out, ptx_type_name(i->type[t]));
+    for (int t = 0; t < 4 && i->type[t]; t++) put_word(out, ww_ptx_type_name(i->type[t]));
 }
 
 static void put_reg(const struct ptx_func *f, int32_t reg, struct ww_buf *out) {
@@ -184,13 +185,13 @@ static void put_call(const struct ptx_func *f, const struct ptx_inst *i, struct 
     ww_buf_puts(out, ");");
 }
 
-void ptx_print_inst(const struct ptx_func *f, const struct ptx_inst *i, struct ww_buf *out) {
+void ww_ptx_print_inst(const struct ptx_func *f, const struct ptx_inst *i, struct ww_buf *out) {
     if (i->guard >= 0) {
         ww_buf_puts(out, i->guard_neg ? "@!" : "@");
         put_reg(f, i->guard, out);
         ww_buf_puts(out, " ");
     }
-    ww_buf_puts(out, ptx_op_name((enum ptx_op)i->op));
+    ww_buf_puts(out, ww_ptx_op_name((enum ptx_op)i->op));
     put_modifiers(i, out);
     if (i->op == PTX_CALL) {
         put_call(f, i, out);

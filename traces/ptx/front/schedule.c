@@ -46,7 +46,7 @@ static bool is_movable(const struct ptx_inst *i) {
     case PTX_ST:
         return is_plain_store(i) && i->space != PTX_S_PARAM;
     default:
-        return ptx_is_pure(i);
+        return ww_ptx_is_pure(i);
     }
 }
 
@@ -192,7 +192,7 @@ static void order_region(struct region *r, struct ptx_inst *out) {
     memcpy(r->inst, out, r->count * sizeof *out);
 }
 
-bool ptx_schedule(struct ww_arena *scratch, struct ptx_func *f, const struct ptx_cfg *g) {
+bool ww_ptx_schedule(struct ww_arena *scratch, struct ptx_func *f, const struct ptx_cfg *g) {
     struct region *r = ww_arena_alloc(scratch, sizeof *r);
     struct ptx_inst *out = ww_arena_array(scratch, REGION_MAX, sizeof *out);
     struct reg_state *states = ww_arena_array(scratch, f->reg_count, sizeof *states);

@@ -7,7 +7,7 @@
 #define REG_MAX (1u << 20)
 #define INST_MAX (1u << 22)
 
-void *ptx_grow(struct ptx_parser *p, void *array, size_t count, size_t *cap, size_t size) {
+void *ww_ptx_grow(struct ptx_parser *p, void *array, size_t count, size_t *cap, size_t size) {
     if (count < *cap) return array;
     size_t cap2 = *cap ? *cap * 2 : 8;
     void *bigger = ww_arena_array(&p->m->arena, cap2, size);
@@ -29,7 +29,7 @@ static struct ptx_name *find_hashed(const struct ptx_parser *p, uint8_t class, c
     return e;
 }
 
-struct ptx_name *ptx_name_find(const struct ptx_parser *p, uint8_t class, const char *s, size_t n) {
+struct ptx_name *ww_ptx_name_find(const struct ptx_parser *p, uint8_t class, const char *s, size_t n) {
     return find_hashed(p, class, s, n, name_hash(class, s, n));
 }
 
@@ -54,7 +54,7 @@ static bool rehash(struct ptx_parser *p) {
     return true;
 }
 
-struct ptx_name *ptx_name_add(struct ptx_parser *p, uint8_t class, const char *s, size_t n) {
+struct ptx_name *ww_ptx_name_add(struct ptx_parser *p, uint8_t class, const char *s, size_t n) {
     struct ptx_names *t = &p->names;
     if (t->count >= t->bucket_count && !rehash(p)) return NULL;
     struct ptx_name *e = ww_arena_alloc(&p->m->arena, sizeof *e);
@@ -73,9 +73,10 @@ struct ptx_name *ptx_name_add(struct ptx_parser *p, uint8_t class, const char *s
     return e;
 }
 
-enum ww_code ptx_scope_enter(struct ptx_parser *p) {
+enum ww_code ww_ptx_scope_enter(struct ptx_parser *p) {
     if (p->depth + 1 >= PTX_SCOPE_MAX)
-        return ptx_fail_at(p, &p->tok, WW_UNSUPPORTED, "expected at most %d nested scopes", PTX_SCOPE_MAX - 2);
+        return ww_ptx_fail_at(p, &p->tok, WW_UNSUPPORTED, "expected at most %d nested scopes",
+                              PTX_SCOPE_MAX - 2);
     p->scope[++p->depth] = (struct ptx_scope){.local_bytes = p->local_bytes, .param_bytes = p->param_bytes};
     return WW_OK;
 }
@@ -85,15 +86,15 @@ static enum ww_code resolve(struct ptx_parser *p, bool last) {
     struct ptx_scope *s = &p->scope[p->depth];
     for (struct ptx_fixup *f = s->fixups, *next; f; f = next) {
         next = f->next;
-        const struct ptx_name *e = ptx_name_find(p, NAME_LABEL, f->at.p, f->at.n);
+        const struct ptx_name *e = ww_ptx_name_find(p, NAME_LABEL, f->at.p, f->at.n);
         if (e && e->depth == p->depth) {
             if (f->imm)
                 *f->imm = e->value;
             else
                 *f->target = (uint32_t)e->value;
         } else if (last) {
-            return ptx_fail_at(p, &f->at, WW_INPUT, "expected a label of this function, found '%.*s'",
-                               (int)(f->at.n < 80 ? f->at.n : 80), f->at.p);
+            return ww_ptx_fail_at(p, &f->at, WW_INPUT, "expected a label of this function, found '%.*s'",
+                                  (int)(f->at.n < 80 ? f->at.n : 80), f->at.p);
         } else {
             f->next = p->scope[p->depth - 1].fixups;
             p->scope[p->depth - 1].fixups = f;
@@ -103,7 +104,7 @@ static enum ww_code resolve(struct ptx_parser *p, bool last) {
     return WW_OK;
 }
 
-enum ww_code ptx_scope_leave(struct ptx_parser *p) {
+enum ww_code ww_ptx_scope_leave(struct ptx_parser *p) {
     struct ptx_scope *s = &p->scope[p->depth];
     WW_TRY(resolve(p, p->depth == 1));
     for (struct ptx_name *e = s->names; e; e = e->scope_next) {
@@ -120,10 +121,10 @@ enum ww_code ptx_scope_leave(struct ptx_parser *p) {
     return WW_OK;
 }
 
-bool ptx_reg_new(struct ptx_parser *p, const char *name, uint8_t type, int32_t *reg) {
+bool ww_ptx_reg_new(struct ptx_parser *p, const char *name, uint8_t type, int32_t *reg) {
     struct ptx_func *f = p->func;
     if (f->reg_count >= REG_MAX) return false;
-    struct ptx_reg *r = ptx_grow(p, f->reg, f->reg_count, &p->reg_cap, sizeof *r);
+    struct ptx_reg *r = ww_ptx_grow(p, f->reg, f->reg_count, &p->reg_cap, sizeof *r);
     if (!r) return false;
     f->reg = r;
     r[f->reg_count] = (struct ptx_reg){name, type};
@@ -131,10 +132,10 @@ bool ptx_reg_new(struct ptx_parser *p, const char *name, uint8_t type, int32_t *
     return true;
 }
 
-struct ptx_inst *ptx_inst_add(struct ptx_parser *p, uint32_t line) {
+struct ptx_inst *ww_ptx_inst_add(struct ptx_parser *p, uint32_t line) {
     struct ptx_func *f = p->func;
     if (f->inst_count >= INST_MAX) return NULL;
-    struct ptx_inst *i = ptx_grow(p, f->inst, f->inst_count, &p->inst_cap, sizeof *i);
+    struct ptx_inst *i = ww_ptx_grow(p, f->inst, f->inst_count, &p->inst_cap, sizeof *i);
     if (!i) return NULL;
     f->inst = i;
     i += f->inst_count++;
@@ -164,12 +165,12 @@ static struct ptx_name *range_member(struct ptx_parser *p, const struct ptx_name
     int32_t first = 0;
     for (unsigned i = 0; i < range->vec; i++) {
         int32_t reg;
-        if (!ptx_reg_new(p, text, range->type, &reg)) return NULL;
+        if (!ww_ptx_reg_new(p, text, range->type, &reg)) return NULL;
         if (!i) first = reg;
     }
     uint32_t depth = p->depth;
     p->depth = range->depth;
-    struct ptx_name *e = ptx_name_add(p, NAME_VALUE, text, t->n);
+    struct ptx_name *e = ww_ptx_name_add(p, NAME_VALUE, text, t->n);
     p->depth = depth;
     if (!e) return NULL;
     e->kind = range->vec > 1 ? VALUE_VECTOR : VALUE_REG;
@@ -179,26 +180,26 @@ static struct ptx_name *range_member(struct ptx_parser *p, const struct ptx_name
     return e;
 }
 
-struct ptx_name *ptx_value_find(struct ptx_parser *p, const struct ptx_token *t) {
-    struct ptx_name *e = ptx_name_find(p, NAME_VALUE, t->p, t->n);
+struct ptx_name *ww_ptx_value_find(struct ptx_parser *p, const struct ptx_token *t) {
+    struct ptx_name *e = ww_ptx_name_find(p, NAME_VALUE, t->p, t->n);
     if (e && e->kind == VALUE_REG_RANGE) e = NULL;
     size_t prefix;
     uint64_t number;
     if ((e && e->depth == p->depth) || !p->func || !split_number(t, &prefix, &number)) return e;
     if (e && p->depth <= 1) return e;
-    const struct ptx_name *range = ptx_name_find(p, NAME_VALUE, t->p, prefix);
+    const struct ptx_name *range = ww_ptx_name_find(p, NAME_VALUE, t->p, prefix);
     if (!range || range->kind != VALUE_REG_RANGE || number >= (uint64_t)range->value) return e;
     return e && e->depth >= range->depth ? e : range_member(p, range, t);
 }
 
 static enum ww_code add_word(struct ptx_parser *p, uint8_t class, const char *word, int64_t value) {
-    struct ptx_name *e = ptx_name_add(p, class, word, strlen(word));
-    if (!e) return ptx_nomem(p);
+    struct ptx_name *e = ww_ptx_name_add(p, class, word, strlen(word));
+    if (!e) return ww_ptx_nomem(p);
     e->value = value;
     return WW_OK;
 }
 
-enum ww_code ptx_names_init(struct ptx_parser *p) {
+enum ww_code ww_ptx_names_init(struct ptx_parser *p) {
     static const char *const sreg[] = {
 #define X(id, text) text,
 #include "sreg.def"
@@ -207,10 +208,10 @@ enum ww_code ptx_names_init(struct ptx_parser *p) {
     _Static_assert(sizeof sreg / sizeof *sreg == PTX_SR_COUNT, "sreg.def lists enum ptx_sreg");
     for (size_t i = 0; i < PTX_OP_COUNT; i++) WW_TRY(add_word(p, NAME_OP, ww_ptx_ops[i].name, (int64_t)i));
     for (size_t i = 0; i < PTX_SR_COUNT; i++) WW_TRY(add_word(p, NAME_SREG, sreg[i], (int64_t)i));
-    for (size_t i = 0; i < ptx_modifier_count; i++) {
-        const struct ptx_modifier *m = &ptx_modifiers[i];
-        struct ptx_name *e = ptx_name_add(p, NAME_MODIFIER, m->word, strlen(m->word));
-        if (!e) return ptx_nomem(p);
+    for (size_t i = 0; i < ww_ptx_modifier_count; i++) {
+        const struct ptx_modifier *m = &ww_ptx_modifiers[i];
+        struct ptx_name *e = ww_ptx_name_add(p, NAME_MODIFIER, m->word, strlen(m->word));
+        if (!e) return ww_ptx_nomem(p);
         e->row = m;
     }
     return WW_OK;

@@ -110,7 +110,7 @@ static void scan_block(struct live *s, uint32_t b, const uint32_t *first, const 
     }
 }
 
-bool lower_intervals(struct lower *l, struct lower_interval *interval) {
+bool ww_lower_intervals(struct lower *l, struct lower_interval *interval) {
     struct live s = {.l = l, .interval = interval};
     uint32_t *first = ww_arena_array(l->arena, l->group_count + 2u, sizeof *first), *list;
     uint32_t *seen = ww_arena_array(l->arena, l->group_count + 1u, sizeof *seen);

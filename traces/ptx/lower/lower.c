@@ -7,11 +7,12 @@
 /* A constant that some use wants in registers is moved there where it is defined. */
 static void lower_constant(struct lower *l, const struct ptx_inst *i, struct lower_value *v) {
     if (!v->needs_reg) return;
-    struct lower_reg dst = lower_dest(l, &i->opnd[0]);
+    struct lower_reg dst = ww_lower_dest(l, &i->opnd[0]);
     struct lower_src s = {.kind = L_CONST, .is_imm = v->is_imm, .imm = v->imm};
     for (unsigned k = 0; k < dst.n; k++) {
-        struct lower_src w = lower_word(&s, k);
-        lower_put(l, WW_OP_INT, l->arch == VOLTA && k ? "IMAD.MOV.U32" : "MOV", lower_part(dst, k), &w, 1);
+        struct lower_src w = ww_lower_word(&s, k);
+        ww_lower_put(l, WW_OP_INT, l->arch == VOLTA && k ? "IMAD.MOV.U32" : "MOV", ww_lower_part(dst, k), &w,
+                     1);
     }
     v->in_reg = true;
 }
@@ -23,7 +24,7 @@ static void (*const rows[PTX_OP_COUNT])(struct lower *l, const struct ptx_inst *
 #undef X
 };
 
-void lower_one(struct lower *l, const struct ptx_inst *i) {
+void ww_lower_one(struct lower *l, const struct ptx_inst *i) {
     if (i->dst_count == 1 && i->opnd[0].kind == PTX_O_REG) {
         struct lower_value *v = &l->value[i->opnd[0].reg];
         if (v->deferred && v->def == (uint32_t)(i - l->func->inst)) return;
@@ -41,19 +42,19 @@ static const struct lower_reg nowhere = {.group = -1};
  */
 static void prologue(struct lower *l) {
     struct lower_src none = {.kind = L_NONE};
-    if (l->func->is_entry) lower_put(l, WW_OP_INT, "MOV", nowhere, &none, 1);
-    if (l->arch == VOLTA) lower_put(l, WW_OP_NOP, "SHFL.IDX", nowhere, NULL, 0);
+    if (l->func->is_entry) ww_lower_put(l, WW_OP_INT, "MOV", nowhere, &none, 1);
+    if (l->arch == VOLTA) ww_lower_put(l, WW_OP_NOP, "SHFL.IDX", nowhere, NULL, 0);
 }
 
 static void synchronise(struct lower *l, uint32_t at) {
-    if (l->sync_at[at] && l->arch == VOLTA) lower_put(l, WW_OP_BRANCH, "BSYNC", nowhere, NULL, 0);
-    if (l->sync_at[at] && l->arch == MAXWELL) lower_put(l, WW_OP_BRANCH, "SYNC", nowhere, NULL, 0);
+    if (l->sync_at[at] && l->arch == VOLTA) ww_lower_put(l, WW_OP_BRANCH, "BSYNC", nowhere, NULL, 0);
+    if (l->sync_at[at] && l->arch == MAXWELL) ww_lower_put(l, WW_OP_BRANCH, "SYNC", nowhere, NULL, 0);
 }
 
 static void open_region(struct lower *l, uint32_t at) {
     for (unsigned k = 0; k < l->sync_before[at]; k++) {
-        if (l->arch == VOLTA) lower_put(l, WW_OP_BRANCH, "BMOV.32.CLEAR", nowhere, NULL, 0);
-        lower_put(l, WW_OP_BRANCH, l->arch == VOLTA ? "BSSY" : "SSY", nowhere, NULL, 0);
+        if (l->arch == VOLTA) ww_lower_put(l, WW_OP_BRANCH, "BMOV.32.CLEAR", nowhere, NULL, 0);
+        ww_lower_put(l, WW_OP_BRANCH, l->arch == VOLTA ? "BSSY" : "SSY", nowhere, NULL, 0);
     }
 }
 
@@ -79,7 +80,7 @@ static void emit_all(struct lower *l) {
         }
         unguarded(l, i, synchronise);
         unguarded(l, i, open_region);
-        if (l->live[i]) lower_one(l, in);
+        if (l->live[i]) ww_lower_one(l, in);
     }
 }
 
@@ -141,9 +142,9 @@ static bool lower_func(struct ptx_module *module, struct ptx_func *f, const stru
     l.max_registers = o->max_registers && o->max_registers < most ? o->max_registers : most;
     if (l.max_registers < 16) l.max_registers = 16;
     memset(l.sreg_group, 0xff, sizeof l.sreg_group);
-    if (!lower_analyse(&l) || !lower_values(&l) || !lower_flow(&l)) return false;
+    if (!ww_lower_analyse(&l) || !ww_lower_values(&l) || !ww_lower_flow(&l)) return false;
     emit_all(&l);
-    if (l.failed || !lower_allocate(&l) || !finish(&l, module, pc)) return false;
+    if (l.failed || !ww_lower_allocate(&l) || !finish(&l, module, pc)) return false;
     f->machine_registers = l.words_used;
     *call_words = l.call_words;
     return true;
@@ -181,8 +182,8 @@ static uint32_t with_callees(struct ptx_func **list, const uint32_t *call_words,
     return own > across + deepest ? own : across + deepest;
 }
 
-enum ww_code ptx_lower(struct ptx_module *module, struct ptx_func *kernel,
-                       const struct ptx_lower_options *options, struct ww_error *error) {
+enum ww_code ww_ptx_lower(struct ptx_module *module, struct ptx_func *kernel,
+                          const struct ptx_lower_options *options, struct ww_error *error) {
     struct ww_arena arena;
     if (!kernel->inst_count)
         return ww_fail(error, WW_USAGE, module->name, "function '%s' has no body", kernel->name);

@@ -119,25 +119,25 @@ struct lower_use {
     uint32_t opnd;
 };
 #define LOWER_USES_MAX 800
-uint32_t lower_uses(const struct ptx_inst *inst, struct lower_use *use);
+uint32_t ww_lower_uses(const struct ptx_inst *inst, struct lower_use *use);
 /* Destination registers. */
-uint32_t lower_defs(const struct ptx_inst *inst, int32_t *reg, uint32_t max);
-bool lower_is_float(uint8_t type);
-bool lower_has_effect(const struct ptx_inst *inst);
+uint32_t ww_lower_defs(const struct ptx_inst *inst, int32_t *reg, uint32_t max);
+bool ww_lower_is_float(uint8_t type);
+bool ww_lower_has_effect(const struct ptx_inst *inst);
 /* log2 of an immediate operand that is a power of two; -1 if it is none. */
-int lower_log2(const struct ptx_operand *o);
+int ww_lower_log2(const struct ptx_operand *o);
 
 /* lower_analyse.c */
-bool lower_analyse(struct lower *l);
+bool ww_lower_analyse(struct lower *l);
 /* lower_value.c */
-bool lower_values(struct lower *l);
+bool ww_lower_values(struct lower *l);
 /* lower_flow.c: divergence, if-conversion, reconvergence. */
-bool lower_flow(struct lower *l);
+bool ww_lower_flow(struct lower *l);
 /* lower_dma.c: an intrinsic of bulk transfers becomes one instruction that reads its arguments. False: the call
  * is none. */
-bool lower_transfer(struct lower *l, const struct ptx_inst *call);
+bool ww_lower_transfer(struct lower *l, const struct ptx_inst *call);
 /* True if what is stored is an argument of such a call. */
-bool lower_is_transfer_argument(const struct lower *l, const struct ptx_inst *store);
+bool ww_lower_is_transfer_argument(const struct lower *l, const struct ptx_inst *store);
 
 static inline const char *lower_by_arch(const struct lower *l, const char *fermi, const char *maxwell,
                                         const char *volta) {
@@ -145,15 +145,15 @@ static inline const char *lower_by_arch(const struct lower *l, const char *fermi
 }
 
 /* Emission (lower_emit.c). */
-struct lower_reg lower_group_new(struct lower *l, uint8_t n, bool pred);
-struct lower_src lower_source(struct lower *l, const struct ptx_operand *o);
-struct lower_src lower_word(const struct lower_src *s, unsigned k);
-struct lower_reg lower_part(struct lower_reg r, unsigned k);
-struct lower_src lower_of(struct lower_reg r);
+struct lower_reg ww_lower_group_new(struct lower *l, uint8_t n, bool pred);
+struct lower_src ww_lower_source(struct lower *l, const struct ptx_operand *o);
+struct lower_src ww_lower_word(const struct lower_src *s, unsigned k);
+struct lower_reg ww_lower_part(struct lower_reg r, unsigned k);
+struct lower_src ww_lower_of(struct lower_reg r);
 /* The source in a register: constants are moved to one. n words. */
-struct lower_src lower_in_reg(struct lower *l, struct lower_src s, uint8_t n);
+struct lower_src ww_lower_in_reg(struct lower *l, struct lower_src s, uint8_t n);
 /* Where the instruction's k-th destination goes; group -1: nowhere. */
-struct lower_reg lower_dest(struct lower *l, const struct ptx_operand *o);
+struct lower_reg ww_lower_dest(struct lower *l, const struct ptx_operand *o);
 /* Destination and sources, of which an instruction of a few words takes at most 4. */
 struct lower_operands {
     struct lower_reg dst;
@@ -162,13 +162,13 @@ struct lower_operands {
 };
 struct lower_operands ww_lower_read(struct lower *l, const struct ptx_inst *i);
 /* Appends an instruction; a second constant operand is moved to a register before it. */
-struct lower_inst *lower_put(struct lower *l, enum ww_op op, const char *name, struct lower_reg dst,
-                             const struct lower_src *src, unsigned count);
+struct lower_inst *ww_lower_put(struct lower *l, enum ww_op op, const char *name, struct lower_reg dst,
+                                const struct lower_src *src, unsigned count);
 /* Integer instructions, one for each word of the destination; later words wait for earlier ones if `carry`. */
 void ww_lower_by_word(struct lower *l, const char *low, const char *high, bool carry, struct lower_reg dst,
                       const struct lower_src *s, unsigned count);
 /* The producer folded into its consumer, or NULL. */
-const struct ptx_inst *lower_deferred(const struct lower *l, const struct ptx_operand *o);
+const struct ptx_inst *ww_lower_deferred(const struct lower *l, const struct ptx_operand *o);
 /* Columns lower of ptx_op.def: emit what stands for the instruction. */
 #define X(id, mnemonic, signature, types, places, words, flags, decode, pick, code)                            \
     void ww_lower_op_##code(struct lower *l, const struct ptx_inst *i);
@@ -181,7 +181,7 @@ void ww_lower_float_mul(struct lower *l, const struct ptx_inst *i);
 void ww_lower_float_sign(struct lower *l, const struct ptx_inst *i);
 void ww_lower_predicate_logic(struct lower *l, const struct ptx_inst *i);
 /* Emits nothing for what is folded. */
-void lower_one(struct lower *l, const struct ptx_inst *i);
+void ww_lower_one(struct lower *l, const struct ptx_inst *i);
 
 /* Fixed sequences (lower_expand.c): each step depends on the one before; the last writes dst. */
 enum lower_sequence {
@@ -190,15 +190,15 @@ enum lower_sequence {
 #undef SEQUENCE
     SEQ_COUNT
 };
-void lower_expand(struct lower *l, enum lower_sequence id, struct lower_reg dst, const struct lower_src *src,
-                  unsigned count);
+void ww_lower_expand(struct lower *l, enum lower_sequence id, struct lower_reg dst, const struct lower_src *src,
+                     unsigned count);
 
 /* liveness.c, regalloc.c */
 struct lower_interval {
     uint32_t first, last; /* positions: 2 x instruction, + 1 for its results */
     uint32_t uses;
 };
-bool lower_intervals(struct lower *l, struct lower_interval *interval);
-bool lower_allocate(struct lower *l);
+bool ww_lower_intervals(struct lower *l, struct lower_interval *interval);
+bool ww_lower_allocate(struct lower *l);
 
 #endif

@@ -2,11 +2,11 @@
 #include "lower.h"
 #include <string.h>
 
-bool lower_is_float(uint8_t type) {
+bool ww_lower_is_float(uint8_t type) {
     return type >= PTX_T_F16 && type <= PTX_T_F64;
 }
 
-int lower_log2(const struct ptx_operand *o) {
+int ww_lower_log2(const struct ptx_operand *o) {
     if (o->kind != PTX_O_IMM || o->imm <= 0 || (o->imm & (o->imm - 1))) return -1;
     return __builtin_ctzll((unsigned long long)o->imm);
 }
@@ -19,14 +19,14 @@ static uint32_t add_operand(const struct ptx_operand *o, uint32_t k, struct lowe
     return n;
 }
 
-uint32_t lower_uses(const struct ptx_inst *i, struct lower_use *use) {
+uint32_t ww_lower_uses(const struct ptx_inst *i, struct lower_use *use) {
     uint32_t n = 0;
     if (i->guard >= 0) use[n++] = (struct lower_use){i->guard, UINT32_MAX};
     for (uint32_t k = i->dst_count; k < i->opnd_count; k++) n = add_operand(&i->opnd[k], k, use, n);
     return n;
 }
 
-uint32_t lower_defs(const struct ptx_inst *i, int32_t *reg, uint32_t max) {
+uint32_t ww_lower_defs(const struct ptx_inst *i, int32_t *reg, uint32_t max) {
     uint32_t n = 0;
     for (uint32_t k = 0; k < i->dst_count; k++) {
         const struct ptx_operand *o = &i->opnd[k];
@@ -37,9 +37,9 @@ uint32_t lower_defs(const struct ptx_inst *i, int32_t *reg, uint32_t max) {
     return n;
 }
 
-bool lower_has_effect(const struct ptx_inst *i) {
+bool ww_lower_has_effect(const struct ptx_inst *i) {
     if (i->op == PTX_LD) return (i->mods & PTX_M_VOLATILE) != 0;
-    return i->op != PTX_LDU && !ptx_is_pure(i);
+    return i->op != PTX_LDU && !ww_ptx_is_pure(i);
 }
 
 /* Definitions of each register as one list. */
@@ -50,7 +50,7 @@ static bool list_definitions(struct lower *l) {
     l->def_first = ww_arena_array(l->arena, f->reg_count + 1, sizeof *l->def_first);
     if (!l->def_first) return false;
     for (uint32_t i = 0; i < f->inst_count; i++) {
-        uint32_t n = l->reachable[f->inst[i].block] ? lower_defs(&f->inst[i], reg, 512) : 0;
+        uint32_t n = l->reachable[f->inst[i].block] ? ww_lower_defs(&f->inst[i], reg, 512) : 0;
         total += n;
         for (uint32_t k = 0; k < n; k++) {
             struct lower_value *v = &l->value[reg[k]];
@@ -66,7 +66,7 @@ static bool list_definitions(struct lower *l) {
     uint32_t *fill = ww_arena_array(l->arena, f->reg_count, sizeof *fill);
     if (!fill) return false;
     for (uint32_t i = 0; i < f->inst_count; i++) {
-        uint32_t n = l->reachable[f->inst[i].block] ? lower_defs(&f->inst[i], reg, 512) : 0;
+        uint32_t n = l->reachable[f->inst[i].block] ? ww_lower_defs(&f->inst[i], reg, 512) : 0;
         for (uint32_t k = 0; k < n; k++) l->def_list[l->def_first[reg[k]] + fill[reg[k]]++] = i;
     }
     return true;
@@ -98,12 +98,12 @@ static bool mark_live(struct lower *l) {
     l->live = ww_arena_array(l->arena, f->inst_count, sizeof *l->live);
     if (!work || !l->live) return false;
     for (uint32_t i = 0; i < f->inst_count; i++)
-        if (l->reachable[f->inst[i].block] && lower_has_effect(&f->inst[i])) {
+        if (l->reachable[f->inst[i].block] && ww_lower_has_effect(&f->inst[i])) {
             l->live[i] = true;
             work[depth++] = i;
         }
     while (depth) {
-        uint32_t n = lower_uses(&f->inst[work[--depth]], use);
+        uint32_t n = ww_lower_uses(&f->inst[work[--depth]], use);
         for (uint32_t k = 0; k < n; k++) {
             struct lower_value *v = &l->value[use[k].reg];
             if (v->live) continue;
@@ -129,7 +129,7 @@ static enum demand high_demand(const struct ptx_inst *i, uint32_t k) {
     if (k != UINT32_MAX && i->opnd[k].kind == PTX_O_ADDR)
         return narrow_space(i->space) && i->op != PTX_CP ? DEMAND_NEVER : DEMAND_ALWAYS;
     if (ptx_op_is(i, OP_LOW)) {
-        bool whole = lower_is_float(i->type[0]) || (i->mods & (PTX_M_HI | PTX_M_CC));
+        bool whole = ww_lower_is_float(i->type[0]) || (i->mods & (PTX_M_HI | PTX_M_CC));
         return whole ? DEMAND_ALWAYS : DEMAND_IF_RESULT;
     }
     switch (i->op) {
@@ -142,9 +142,9 @@ static enum demand high_demand(const struct ptx_inst *i, uint32_t k) {
     case PTX_CVTA:
         return narrow_space(i->space) && !(i->mods & PTX_M_TO) ? DEMAND_NEVER : DEMAND_IF_RESULT;
     case PTX_CVT:
-        if (lower_is_float(i->type[0]) || lower_is_float(i->type[1]) || (i->mods & PTX_M_SAT))
+        if (ww_lower_is_float(i->type[0]) || ww_lower_is_float(i->type[1]) || (i->mods & PTX_M_SAT))
             return DEMAND_ALWAYS;
-        return ptx_type_bytes(i->type[0]) < 8 ? DEMAND_NEVER : DEMAND_IF_RESULT;
+        return ww_ptx_type_bytes(i->type[0]) < 8 ? DEMAND_NEVER : DEMAND_IF_RESULT;
     default:
         return DEMAND_ALWAYS;
     }
@@ -165,7 +165,7 @@ static bool mark_high(struct lower *l) {
     if (!work) return false;
     for (uint32_t i = 0; i < f->inst_count; i++) {
         if (!l->live[i]) continue;
-        uint32_t n = lower_uses(&f->inst[i], use);
+        uint32_t n = ww_lower_uses(&f->inst[i], use);
         for (uint32_t k = 0; k < n; k++)
             if (use[k].opnd != UINT32_MAX && !l->value[use[k].reg].high &&
                 demands(l, &f->inst[i], use[k].opnd, false)) {
@@ -177,7 +177,7 @@ static bool mark_high(struct lower *l) {
         int32_t r = work[--depth];
         for (uint32_t d = l->def_first[r]; d < l->def_first[r + 1]; d++) {
             const struct ptx_inst *i = &f->inst[l->def_list[d]];
-            uint32_t n = lower_uses(i, use);
+            uint32_t n = ww_lower_uses(i, use);
             for (uint32_t k = 0; k < n; k++)
                 if (use[k].opnd != UINT32_MAX && !l->value[use[k].reg].high &&
                     demands(l, i, use[k].opnd, true)) {
@@ -189,10 +189,10 @@ static bool mark_high(struct lower *l) {
     return true;
 }
 
-bool lower_analyse(struct lower *l) {
+bool ww_lower_analyse(struct lower *l) {
     struct ptx_func *f = l->func;
     l->value = ww_arena_array(l->arena, f->reg_count + 1, sizeof *l->value);
-    if (!l->value || !ptx_cfg_build(l->arena, f, &l->cfg)) return false;
+    if (!l->value || !ww_ptx_cfg_build(l->arena, f, &l->cfg)) return false;
     for (uint32_t r = 0; r < f->reg_count; r++) {
         l->value[r].def = UINT32_MAX;
         l->value[r].root = (int32_t)r;

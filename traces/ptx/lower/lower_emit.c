@@ -17,7 +17,7 @@ static void *grow(struct lower *l, void *array, uint32_t count, uint32_t *cap, s
 
 static const struct lower_reg no_reg = {.group = -1};
 
-struct lower_reg lower_group_new(struct lower *l, uint8_t n, bool pred) {
+struct lower_reg ww_lower_group_new(struct lower *l, uint8_t n, bool pred) {
     struct lower_group *g = grow(l, l->group, l->group_count, &l->group_cap, sizeof *g);
     if (!g) return no_reg;
     l->group = g;
@@ -25,12 +25,12 @@ struct lower_reg lower_group_new(struct lower *l, uint8_t n, bool pred) {
     return (struct lower_reg){.group = (int32_t)l->group_count++, .n = n};
 }
 
-struct lower_reg lower_part(struct lower_reg r, unsigned k) {
+struct lower_reg ww_lower_part(struct lower_reg r, unsigned k) {
     if (r.group < 0 || k >= r.n) return no_reg;
     return (struct lower_reg){.group = r.group, .off = (uint8_t)(r.off + k), .n = 1};
 }
 
-struct lower_src lower_of(struct lower_reg r) {
+struct lower_src ww_lower_of(struct lower_reg r) {
     if (r.group < 0) return (struct lower_src){.kind = L_ZERO};
     return (struct lower_src){.kind = L_REG, .reg = r};
 }
@@ -40,8 +40,8 @@ static struct lower_src constant(bool is_imm, int64_t imm) {
     return (struct lower_src){.kind = L_CONST, .is_imm = is_imm, .imm = imm};
 }
 
-struct lower_src lower_word(const struct lower_src *s, unsigned k) {
-    if (s->kind == L_REG) return lower_of(lower_part(s->reg, k));
+struct lower_src ww_lower_word(const struct lower_src *s, unsigned k) {
+    if (s->kind == L_REG) return ww_lower_of(ww_lower_part(s->reg, k));
     if (s->kind == L_CONST && s->is_imm) return constant(true, k ? s->imm >> 32 : (int32_t)s->imm);
     if (s->kind == L_CONST) return constant(false, s->imm + 4 * (int64_t)k);
     return *s;
@@ -49,7 +49,7 @@ struct lower_src lower_word(const struct lower_src *s, unsigned k) {
 
 /* Words of a PTX register that are kept. */
 static uint8_t words_of(const struct lower *l, int32_t r) {
-    uint32_t bytes = ptx_type_bytes((enum ptx_type)l->func->reg[r].type);
+    uint32_t bytes = ww_ptx_type_bytes((enum ptx_type)l->func->reg[r].type);
     if (bytes == 16) return 4;
     return bytes == 8 && l->value[r].high ? 2 : 1;
 }
@@ -58,17 +58,17 @@ static struct lower_reg place(struct lower *l, int32_t r) {
     struct lower_value *v = &l->value[r];
     if (v->reg.group < 0) {
         bool pred = l->func->reg[r].type == PTX_T_PRED;
-        v->reg = lower_group_new(l, pred ? 1 : words_of(l, r), pred);
+        v->reg = ww_lower_group_new(l, pred ? 1 : words_of(l, r), pred);
     }
     return v->reg;
 }
 
-struct lower_reg lower_dest(struct lower *l, const struct ptx_operand *o) {
+struct lower_reg ww_lower_dest(struct lower *l, const struct ptx_operand *o) {
     if (o->kind != PTX_O_REG) return no_reg;
     return place(l, l->value[o->reg].root);
 }
 
-const struct ptx_inst *lower_deferred(const struct lower *l, const struct ptx_operand *o) {
+const struct ptx_inst *ww_lower_deferred(const struct lower *l, const struct ptx_operand *o) {
     if (o->kind != PTX_O_REG) return NULL;
     const struct lower_value *v = &l->value[l->value[o->reg].root];
     return v->deferred ? &l->func->inst[v->def] : NULL;
@@ -77,18 +77,18 @@ const struct ptx_inst *lower_deferred(const struct lower *l, const struct ptx_op
 /* A folded producer whose consumer cannot take it after all: computed in place. */
 static struct lower_src compute(struct lower *l, struct lower_value *v) {
     const struct ptx_inst *i = &l->func->inst[v->def];
-    if (i->op == PTX_NEG) return lower_source(l, &i->opnd[1]); /* a sign modifier */
+    if (i->op == PTX_NEG) return ww_lower_source(l, &i->opnd[1]); /* a sign modifier */
     struct lower_reg keep = v->reg;
     v->deferred = false;
     v->reg = no_reg;
-    struct lower_reg made = lower_dest(l, &i->opnd[0]);
-    lower_one(l, i);
+    struct lower_reg made = ww_lower_dest(l, &i->opnd[0]);
+    ww_lower_one(l, i);
     v->reg = keep;
     v->deferred = true;
-    return lower_of(made);
+    return ww_lower_of(made);
 }
 
-struct lower_src lower_source(struct lower *l, const struct ptx_operand *o) {
+struct lower_src ww_lower_source(struct lower *l, const struct ptx_operand *o) {
     if (o->kind == PTX_O_IMM) return constant(true, o->imm);
     if (o->kind == PTX_O_SYM) {
         bool narrow = o->sym->kind == PTX_SYM_VAR && o->sym->space != PTX_S_GLOBAL;
@@ -101,7 +101,7 @@ struct lower_src lower_source(struct lower *l, const struct ptx_operand *o) {
     if (v->deferred) return compute(l, v);
     if (v->is_const && o->kind == PTX_O_REG) return constant(v->is_imm, v->imm);
     if (v->is_const && !v->in_reg) return constant(v->is_imm, v->imm);
-    return lower_of(place(l, l->value[o->reg].root));
+    return ww_lower_of(place(l, l->value[o->reg].root));
 }
 
 static struct lower_cached *find_cached(struct lower *l, const struct lower_src *s) {
@@ -120,8 +120,8 @@ static const char *move_name(const struct lower *l) {
 static struct lower_reg move_constant(struct lower *l, const struct lower_src *s) {
     const struct lower_cached *c = find_cached(l, s);
     if (c) return (struct lower_reg){.group = c->group, .n = 1};
-    struct lower_reg r = lower_group_new(l, 1, false);
-    lower_put(l, WW_OP_INT, move_name(l), r, s, 1);
+    struct lower_reg r = ww_lower_group_new(l, 1, false);
+    ww_lower_put(l, WW_OP_INT, move_name(l), r, s, 1);
     uint32_t slot = l->cache_count < LOWER_CACHE ? l->cache_count++ : (uint32_t)(s->imm & (LOWER_CACHE - 1));
     l->cache[slot] = (struct lower_cached){
         .imm = s->imm,
@@ -131,18 +131,18 @@ static struct lower_reg move_constant(struct lower *l, const struct lower_src *s
     return r;
 }
 
-struct lower_src lower_in_reg(struct lower *l, struct lower_src s, uint8_t n) {
+struct lower_src ww_lower_in_reg(struct lower *l, struct lower_src s, uint8_t n) {
     if (s.kind != L_CONST) return s;
     if (n == 1) {
-        struct lower_src w = lower_word(&s, 0);
-        return w.kind == L_CONST ? lower_of(move_constant(l, &w)) : w;
+        struct lower_src w = ww_lower_word(&s, 0);
+        return w.kind == L_CONST ? ww_lower_of(move_constant(l, &w)) : w;
     }
-    struct lower_reg r = lower_group_new(l, n, false);
+    struct lower_reg r = ww_lower_group_new(l, n, false);
     for (unsigned k = 0; k < n; k++) {
-        struct lower_src w = lower_word(&s, k);
-        lower_put(l, WW_OP_INT, move_name(l), lower_part(r, k), &w, 1);
+        struct lower_src w = ww_lower_word(&s, k);
+        ww_lower_put(l, WW_OP_INT, move_name(l), ww_lower_part(r, k), &w, 1);
     }
-    return lower_of(r);
+    return ww_lower_of(r);
 }
 
 static void add_source(struct lower_inst *m, struct lower_reg r) {
@@ -159,13 +159,13 @@ static void add_guards(struct lower *l, struct lower_inst *m) {
         if (guard[k] >= 0) add_source(m, place(l, l->value[guard[k]].root));
 }
 
-struct lower_inst *lower_put(struct lower *l, enum ww_op op, const char *name, struct lower_reg dst,
-                             const struct lower_src *src, unsigned count) {
+struct lower_inst *ww_lower_put(struct lower *l, enum ww_op op, const char *name, struct lower_reg dst,
+                                const struct lower_src *src, unsigned count) {
     struct lower_src in_reg[LOWER_SRC_MAX];
     unsigned constants = 0, n = count < LOWER_SRC_MAX ? count : LOWER_SRC_MAX;
     for (unsigned k = 0; k < n; k++) {
         in_reg[k] = src[k];
-        if (src[k].kind == L_CONST && constants++ > 0) in_reg[k] = lower_of(move_constant(l, &src[k]));
+        if (src[k].kind == L_CONST && constants++ > 0) in_reg[k] = ww_lower_of(move_constant(l, &src[k]));
     }
     struct lower_inst *m = grow(l, l->inst, l->inst_count, &l->inst_cap, sizeof *m);
     static const struct lower_inst nothing;
@@ -189,9 +189,9 @@ struct lower_inst *lower_put(struct lower *l, enum ww_op op, const char *name, s
 }
 
 struct lower_operands ww_lower_read(struct lower *l, const struct ptx_inst *i) {
-    struct lower_operands o = {.dst = lower_dest(l, &i->opnd[0])};
+    struct lower_operands o = {.dst = ww_lower_dest(l, &i->opnd[0])};
     for (unsigned k = i->dst_count; k < i->opnd_count && o.n < 4; k++)
-        o.s[o.n++] = lower_source(l, &i->opnd[k]);
+        o.s[o.n++] = ww_lower_source(l, &i->opnd[k]);
     return o;
 }
 
@@ -200,8 +200,8 @@ void ww_lower_by_word(struct lower *l, const char *low, const char *high, bool c
     for (unsigned k = 0; k < dst.n; k++) {
         struct lower_src w[5];
         unsigned n = 0;
-        for (unsigned j = 0; j < count && n < 4; j++) w[n++] = lower_word(&s[j], k);
-        if (carry && k) w[n++] = lower_of(lower_part(dst, 0));
-        lower_put(l, WW_OP_INT, k ? high : low, lower_part(dst, k), w, n);
+        for (unsigned j = 0; j < count && n < 4; j++) w[n++] = ww_lower_word(&s[j], k);
+        if (carry && k) w[n++] = ww_lower_of(ww_lower_part(dst, 0));
+        ww_lower_put(l, WW_OP_INT, k ? high : low, ww_lower_part(dst, k), w, n);
     }
 }

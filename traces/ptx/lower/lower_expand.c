@@ -20,25 +20,26 @@ static bool has_result(uint8_t op) {
     return op != WW_OP_BRANCH;
 }
 
-void lower_expand(struct lower *l, enum lower_sequence id, struct lower_reg dst, const struct lower_src *src,
-                  unsigned count) {
+void ww_lower_expand(struct lower *l, enum lower_sequence id, struct lower_reg dst, const struct lower_src *src,
+                     unsigned count) {
     const struct step *steps = sequence[id][l->arch == VOLTA ? 2 : l->arch == MAXWELL ? 1 : 0];
     unsigned total = 0, at = 0;
     for (const struct step *s = steps; s->name; s++) total += s->times;
     struct lower_src in[3] = {{0}};
     unsigned n = 0;
-    for (unsigned k = 0; k < count && n < 2; k++) in[n++] = lower_in_reg(l, src[k], src[k].reg.n > 1 ? 2 : 1);
+    for (unsigned k = 0; k < count && n < 2; k++)
+        in[n++] = ww_lower_in_reg(l, src[k], src[k].reg.n > 1 ? 2 : 1);
     uint8_t width = dst.n ? dst.n : 1;
-    struct lower_reg temp[2] = {lower_group_new(l, width, false), lower_group_new(l, width, false)};
+    struct lower_reg temp[2] = {ww_lower_group_new(l, width, false), ww_lower_group_new(l, width, false)};
     struct lower_reg last = {.group = -1};
     for (const struct step *s = steps; s->name; s++)
         for (unsigned k = 0; k < s->times; k++) {
             struct lower_reg to = {.group = -1};
             if (has_result(s->op)) to = temp[at & 1];
             if (++at == total && has_result(s->op)) to = dst;
-            struct lower_src step_in[3] = {in[0], in[1], lower_of(last)};
+            struct lower_src step_in[3] = {in[0], in[1], ww_lower_of(last)};
             if (last.group < 0) step_in[2] = (struct lower_src){.kind = L_NONE};
-            lower_put(l, (enum ww_op)s->op, s->name, to, step_in, 3);
+            ww_lower_put(l, (enum ww_op)s->op, s->name, to, step_in, 3);
             if (to.group >= 0) last = to;
         }
     if (dst.group >= 0 && last.group != dst.group &&

@@ -17,17 +17,17 @@ static const struct float_class *class_of(uint8_t type) {
 /* add or sub, contracted with a product of one use. */
 void ww_lower_float_add(struct lower *l, const struct ptx_inst *i) {
     const struct float_class *c = class_of(i->type[0]);
-    struct lower_reg dst = lower_dest(l, &i->opnd[0]);
+    struct lower_reg dst = ww_lower_dest(l, &i->opnd[0]);
     for (unsigned k = 1; k < 3; k++) {
-        const struct ptx_inst *p = lower_deferred(l, &i->opnd[k]);
+        const struct ptx_inst *p = ww_lower_deferred(l, &i->opnd[k]);
         if (!p || p->op != PTX_MUL || i->round != PTX_R_NONE) continue;
-        struct lower_src s[3] = {lower_source(l, &p->opnd[1]), lower_source(l, &p->opnd[2]),
-                                 lower_source(l, &i->opnd[3 - k])};
-        lower_put(l, c->op, c->fma, dst, s, 3);
+        struct lower_src s[3] = {ww_lower_source(l, &p->opnd[1]), ww_lower_source(l, &p->opnd[2]),
+                                 ww_lower_source(l, &i->opnd[3 - k])};
+        ww_lower_put(l, c->op, c->fma, dst, s, 3);
         return;
     }
-    struct lower_src s[2] = {lower_source(l, &i->opnd[1]), lower_source(l, &i->opnd[2])};
-    lower_put(l, c->op, c->add, dst, s, 2);
+    struct lower_src s[2] = {ww_lower_source(l, &i->opnd[1]), ww_lower_source(l, &i->opnd[2])};
+    ww_lower_put(l, c->op, c->add, dst, s, 2);
 }
 
 static enum lower_sequence divide_f32(const struct ptx_inst *i) {
@@ -38,28 +38,28 @@ static enum lower_sequence divide_f32(const struct ptx_inst *i) {
 void ww_lower_float_mul(struct lower *l, const struct ptx_inst *i) {
     const struct float_class *c = class_of(i->type[0]);
     struct lower_operands o = ww_lower_read(l, i);
-    lower_put(l, c->op, i->op == PTX_MUL ? c->mul : c->fma, o.dst, o.s, o.n);
+    ww_lower_put(l, c->op, i->op == PTX_MUL ? c->mul : c->fma, o.dst, o.s, o.n);
 }
 
 void ww_lower_float_sign(struct lower *l, const struct ptx_inst *i) {
     const struct float_class *c = class_of(i->type[0]);
     struct lower_operands o = ww_lower_read(l, i);
     if (i->type[0] != PTX_T_F64) {
-        lower_put(l, c->op, c->add, o.dst, o.s, o.n);
+        ww_lower_put(l, c->op, c->add, o.dst, o.s, o.n);
         return;
     }
-    struct lower_src high = lower_word(&o.s[0], 1), low = lower_word(&o.s[0], 0);
-    lower_put(l, WW_OP_INT, "MOV", lower_part(o.dst, 0), &low, 1);
-    lower_put(l, WW_OP_INT, l->arch == VOLTA ? "LOP3.LUT" : "LOP", lower_part(o.dst, 1), &high, 1);
+    struct lower_src high = ww_lower_word(&o.s[0], 1), low = ww_lower_word(&o.s[0], 0);
+    ww_lower_put(l, WW_OP_INT, "MOV", ww_lower_part(o.dst, 0), &low, 1);
+    ww_lower_put(l, WW_OP_INT, l->arch == VOLTA ? "LOP3.LUT" : "LOP", ww_lower_part(o.dst, 1), &high, 1);
 }
 
 void ww_lower_float_min_max(struct lower *l, const struct ptx_inst *i) {
     const struct float_class *c = class_of(i->type[0]);
     struct lower_operands o = ww_lower_read(l, i);
     if (i->type[0] == PTX_T_F64)
-        lower_expand(l, SEQ_MINMAX_F64, o.dst, o.s, o.n);
+        ww_lower_expand(l, SEQ_MINMAX_F64, o.dst, o.s, o.n);
     else
-        lower_put(l, c->op, c->op == WW_OP_FP16 ? "HMNMX2" : "FMNMX", o.dst, o.s, o.n);
+        ww_lower_put(l, c->op, c->op == WW_OP_FP16 ? "HMNMX2" : "FMNMX", o.dst, o.s, o.n);
 }
 
 void ww_lower_op_fma(struct lower *l, const struct ptx_inst *i) {
@@ -68,13 +68,13 @@ void ww_lower_op_fma(struct lower *l, const struct ptx_inst *i) {
 
 void ww_lower_op_copysign(struct lower *l, const struct ptx_inst *i) {
     struct lower_operands o = ww_lower_read(l, i);
-    lower_put(l, WW_OP_INT, l->arch == VOLTA ? "LOP3.LUT" : "LOP", o.dst, o.s, o.n);
+    ww_lower_put(l, WW_OP_INT, l->arch == VOLTA ? "LOP3.LUT" : "LOP", o.dst, o.s, o.n);
 }
 
 void ww_lower_op_testp(struct lower *l, const struct ptx_inst *i) {
     const struct float_class *c = class_of(i->type[0]);
     struct lower_operands o = ww_lower_read(l, i);
-    lower_put(l, c->op, c->set, o.dst, o.s, o.n);
+    ww_lower_put(l, c->op, c->set, o.dst, o.s, o.n);
 }
 
 /* ---- what takes a sequence, by type and precision ---- */
@@ -82,7 +82,7 @@ void ww_lower_op_testp(struct lower *l, const struct ptx_inst *i) {
 static void sequence(struct lower *l, const struct ptx_inst *i, enum lower_sequence f32,
                      enum lower_sequence f64) {
     struct lower_operands o = ww_lower_read(l, i);
-    lower_expand(l, i->type[0] == PTX_T_F64 ? f64 : f32, o.dst, o.s, o.n);
+    ww_lower_expand(l, i->type[0] == PTX_T_F64 ? f64 : f32, o.dst, o.s, o.n);
 }
 
 static enum lower_sequence if_set(const struct ptx_inst *i, uint32_t mod, enum lower_sequence yes,
@@ -91,7 +91,7 @@ static enum lower_sequence if_set(const struct ptx_inst *i, uint32_t mod, enum l
 }
 
 void ww_lower_op_div(struct lower *l, const struct ptx_inst *i) {
-    if (lower_is_float(i->type[0]))
+    if (ww_lower_is_float(i->type[0]))
         sequence(l, i, divide_f32(i), SEQ_DIV_F64);
     else
         ww_lower_op_divide(l, i);

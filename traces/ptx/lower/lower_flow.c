@@ -31,7 +31,7 @@ static bool divergent_source(const struct ptx_inst *i) {
 static bool depends(const struct lower *l, const struct ptx_inst *i) {
     struct lower_use use[LOWER_USES_MAX];
     if (ptx_op_is(i, OP_UNIFORM)) return false;
-    uint32_t n = lower_uses(i, use);
+    uint32_t n = ww_lower_uses(i, use);
     for (uint32_t k = 0; k < n; k++)
         if (l->value[use[k].reg].divergent) return true;
     return false;
@@ -66,7 +66,7 @@ static bool pass(struct lower *l, const struct partials *parts) {
         const struct ptx_inst *in = &f->inst[i];
         int32_t reg[64];
         if (!l->reachable[in->block]) continue;
-        uint32_t n = lower_defs(in, reg, 64);
+        uint32_t n = ww_lower_defs(in, reg, 64);
         if (!n) continue;
         bool all = divergent_source(in) || depends(l, in);
         for (uint32_t k = 0; k < n; k++) {
@@ -103,7 +103,7 @@ static void find_use_range(struct lower *l) {
     struct lower_use use[LOWER_USES_MAX];
     for (uint32_t r = 0; r < f->reg_count; r++) l->value[r].use_first = UINT32_MAX;
     for (uint32_t i = 0; i < f->inst_count; i++) {
-        uint32_t n = lower_uses(&f->inst[i], use), b = f->inst[i].block;
+        uint32_t n = ww_lower_uses(&f->inst[i], use), b = f->inst[i].block;
         for (uint32_t k = 0; k < n; k++) {
             struct lower_value *v = &l->value[use[k].reg];
             if (b < v->use_first) v->use_first = b;
@@ -135,7 +135,7 @@ static int block_cost(const struct lower *l, uint32_t b, int32_t guard) {
     for (uint32_t i = l->cfg.block[b].first; i < l->cfg.block[b].end; i++) {
         const struct ptx_inst *x = &f->inst[i];
         int32_t reg;
-        bool one = lower_defs(x, &reg, 1) == 1;
+        bool one = ww_lower_defs(x, &reg, 1) == 1;
         if (one && reg == guard) return -1;
         if (x->op == PTX_BRA && i + 1 == l->cfg.block[b].end && x->guard < 0) continue;
         if (ptx_op_is(x, OP_BRANCHED) || x->op == PTX_BRA) return -1;
@@ -245,7 +245,7 @@ static bool find_regions(struct lower *l) {
     return true;
 }
 
-bool lower_flow(struct lower *l) {
+bool ww_lower_flow(struct lower *l) {
     uint32_t n = l->func->inst_count;
     l->block_guard = ww_arena_array(l->arena, l->cfg.count + 1, sizeof *l->block_guard);
     l->sync_before = ww_arena_array(l->arena, n, 1);
@@ -264,53 +264,57 @@ void ww_lower_op_bra(struct lower *l, const struct ptx_inst *i) {
     uint32_t at = l->cur, target = (uint32_t)i->opnd[0].imm;
     if (l->folded_branch[at] == FOLDED) return;
     if (l->folded_branch[at] == FOLDED_JUMP) { /* all lanes go on at the join, which stands elsewhere */
-        struct lower_inst *m = lower_put(l, WW_OP_BRANCH, "BRA", nowhere, NULL, 0);
+        struct lower_inst *m = ww_lower_put(l, WW_OP_BRANCH, "BRA", nowhere, NULL, 0);
         if (m) m->src_count = 0;
         return;
     }
     if (i->guard < 0 && target == at + 1) return; /* falls through */
     if (l->block_guard[i->block] >= 0) return;    /* end of a predicated body */
-    struct lower_inst *m = lower_put(l, WW_OP_BRANCH, "BRA", nowhere, NULL, 0);
+    struct lower_inst *m = ww_lower_put(l, WW_OP_BRANCH, "BRA", nowhere, NULL, 0);
     if (!m) return;
     if (i->guard >= 0) m->flags |= WW_INST_BRANCH_COND;
     if (target <= at) m->flags |= WW_INST_BACK_EDGE;
 }
 
 void ww_lower_op_brx(struct lower *l, const struct ptx_inst *i) {
-    struct lower_src s = lower_in_reg(l, lower_source(l, &i->opnd[0]), 1);
-    lower_put(l, WW_OP_BRANCH, "BRX", nowhere, &s, 1);
+    struct lower_src s = ww_lower_in_reg(l, ww_lower_source(l, &i->opnd[0]), 1);
+    ww_lower_put(l, WW_OP_BRANCH, "BRX", nowhere, &s, 1);
 }
 
 void ww_lower_op_exit(struct lower *l, const struct ptx_inst *i) {
     (void)i;
-    lower_put(l, WW_OP_EXIT, "EXIT", nowhere, NULL, 0);
+    ww_lower_put(l, WW_OP_EXIT, "EXIT", nowhere, NULL, 0);
 }
 
 void ww_lower_op_trap(struct lower *l, const struct ptx_inst *i) {
     (void)i;
-    lower_put(l, WW_OP_EXIT, "BPT.TRAP", nowhere, NULL, 0);
+    ww_lower_put(l, WW_OP_EXIT, "BPT.TRAP", nowhere, NULL, 0);
 }
 
 void ww_lower_op_ret(struct lower *l, const struct ptx_inst *i) {
     (void)i;
     if (l->func->is_entry)
-        lower_put(l, WW_OP_EXIT, "EXIT", nowhere, NULL, 0);
+        ww_lower_put(l, WW_OP_EXIT, "EXIT", nowhere, NULL, 0);
     else
-        lower_put(l, WW_OP_BRANCH, l->arch == VOLTA ? "RET.REL.NODEC" : "RET", nowhere, NULL, 0);
+        ww_lower_put(l, WW_OP_BRANCH, l->arch == VOLTA ? "RET.REL.NODEC" : "RET", nowhere, NULL, 0);
 }
 
 /* A call: the return address in a register pair on sm_70, on the call stack before. */
 void ww_lower_op_call(struct lower *l, const struct ptx_inst *i) {
     struct lower_src s[2] = {{0}};
     unsigned n = 0;
-    if (lower_transfer(l, i)) return;
+    if (ww_lower_transfer(l, i)) return;
     if (l->arch == VOLTA) {
         struct lower_src here = {.kind = L_CONST, .is_imm = true, .imm = 16 * ((int64_t)l->cur + 1)};
-        struct lower_reg back = lower_group_new(l, 2, false);
-        lower_put(l, WW_OP_INT, "MOV", lower_part(back, 0), &here, 1);
-        lower_put(l, WW_OP_INT, "MOV", lower_part(back, 1), &here, 1);
-        s[n++] = lower_of(back);
+        struct lower_reg back = ww_lower_group_new(l, 2, false);
+        ww_lower_put(l, WW_OP_INT, "MOV", ww_lower_part(back, 0), &here, 1);
+        ww_lower_put(l, WW_OP_INT, "MOV", ww_lower_part(back, 1), &here, 1);
+        s[n++] = ww_lower_of(back);
     }
-    if (!i->callee) s[n++] = lower_in_reg(l, lower_source(l, &i->opnd[i->call_ret]), 1);
-    lower_put(l, WW_OP_BRANCH, l->arch == VOLTA ? "CALL.REL.NOINC" : i->callee ? "CAL" : "BRX", nowhere, s, n);
+    if (!i->callee) s[n++] = ww_lower_in_reg(l, ww_lower_source(l, &i->opnd[i->call_ret]), 1);
+    ww_lower_put(l, WW_OP_BRANCH,
+                 l->arch == VOLTA ? "CALL.REL.NOINC"
+                 : i->callee      ? "CAL"
+                                  : "BRX",
+                 nowhere, s, n);
 }

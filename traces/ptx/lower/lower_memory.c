@@ -23,12 +23,12 @@ static struct lower_src address(struct lower *l, const struct ptx_inst *i, const
     bool wide = i->space == PTX_S_GENERIC || i->space == PTX_S_GLOBAL;
     struct lower_src s;
     if (a->reg >= 0)
-        s = lower_source(l, a);
+        s = ww_lower_source(l, a);
     else if (wide && a->sym && a->sym->space == PTX_S_GLOBAL)
         s = (struct lower_src){.kind = L_CONST, .imm = (int64_t)(0x40000000 + (uint64_t)a->sym->id * 4096)};
     else
         return (struct lower_src){.kind = L_ZERO}; /* an immediate address */
-    return lower_in_reg(l, s, wide ? 2 : 1);
+    return ww_lower_in_reg(l, s, wide ? 2 : 1);
 }
 
 static uint32_t cache_flags(const struct ptx_inst *i) {
@@ -89,22 +89,22 @@ static bool adopt(struct lower *l, const struct ptx_operand *d, struct lower_reg
 /* One machine load of `bytes` into elements [first, first + count) of a vector. */
 static void load_vector(struct lower *l, const struct ptx_inst *i, uint8_t space, struct lower_src a) {
     const struct ptx_operand *d = &i->opnd[0];
-    uint32_t element = ptx_type_bytes((enum ptx_type)i->type[0]), total = element * i->vec;
+    uint32_t element = ww_ptx_type_bytes((enum ptx_type)i->type[0]), total = element * i->vec;
     unsigned words = element < 4 ? 1 : element / 4;
     for (uint32_t at = 0; at < total; at += 16) {
         uint32_t bytes = total - at < 16 ? total - at : 16;
-        struct lower_reg group = lower_group_new(l, (uint8_t)(bytes < 4 ? 1 : bytes / 4), false);
+        struct lower_reg group = ww_lower_group_new(l, (uint8_t)(bytes < 4 ? 1 : bytes / 4), false);
         struct ptx_operand part = *d;
         part.vec = d->vec + at / element;
         part.vec_count = (uint8_t)(bytes / element);
         bool direct = element >= 4 && adopt(l, &part, group, words);
-        set_access(lower_put(l, WW_OP_LOAD, load_name(l, i, space), group, &a, 1), i, space, bytes, at);
+        set_access(ww_lower_put(l, WW_OP_LOAD, load_name(l, i, space), group, &a, 1), i, space, bytes, at);
         if (direct) continue;
         for (unsigned k = 0; k < part.vec_count; k++) {
-            struct lower_reg to = lower_dest(l, &part.vec[k]);
+            struct lower_reg to = ww_lower_dest(l, &part.vec[k]);
             for (unsigned w = 0; w < to.n; w++) {
-                struct lower_src s = lower_of(lower_part(group, k * element / 4 + w));
-                lower_put(l, WW_OP_INT, element < 4 ? "PRMT" : "MOV", lower_part(to, w), &s, 1);
+                struct lower_src s = ww_lower_of(ww_lower_part(group, k * element / 4 + w));
+                ww_lower_put(l, WW_OP_INT, element < 4 ? "PRMT" : "MOV", ww_lower_part(to, w), &s, 1);
             }
         }
     }
@@ -116,8 +116,8 @@ static void receive(struct lower *l, const struct ptx_inst *i, bool is_argument)
     unsigned count = d->kind == PTX_O_VEC ? d->vec_count : 1;
     struct lower_src zero = {.kind = L_ZERO};
     for (unsigned k = 0; k < count && !is_argument; k++) {
-        struct lower_reg dst = lower_dest(l, d->kind == PTX_O_VEC ? &d->vec[k] : d);
-        for (unsigned w = 0; w < dst.n; w++) lower_put(l, WW_OP_INT, "MOV", lower_part(dst, w), &zero, 1);
+        struct lower_reg dst = ww_lower_dest(l, d->kind == PTX_O_VEC ? &d->vec[k] : d);
+        for (unsigned w = 0; w < dst.n; w++) ww_lower_put(l, WW_OP_INT, "MOV", ww_lower_part(dst, w), &zero, 1);
     }
 }
 
@@ -133,24 +133,24 @@ void ww_lower_op_ld(struct lower *l, const struct ptx_inst *i) {
         load_vector(l, i, space, s);
         return;
     }
-    set_access(lower_put(l, WW_OP_LOAD, load_name(l, i, space), lower_dest(l, &i->opnd[0]), &s, 1), i, space,
-               ptx_type_bytes((enum ptx_type)i->type[0]), 0);
+    set_access(ww_lower_put(l, WW_OP_LOAD, load_name(l, i, space), ww_lower_dest(l, &i->opnd[0]), &s, 1), i,
+               space, ww_ptx_type_bytes((enum ptx_type)i->type[0]), 0);
 }
 
 void ww_lower_op_st(struct lower *l, const struct ptx_inst *i) {
     const struct ptx_operand *a = &i->opnd[0], *v = &i->opnd[1];
     uint8_t space = space_of(l, i, a);
-    uint32_t element = ptx_type_bytes((enum ptx_type)i->type[0]), total = element * i->vec;
+    uint32_t element = ww_ptx_type_bytes((enum ptx_type)i->type[0]), total = element * i->vec;
     uint8_t words = element < 8 ? 1 : (uint8_t)(element / 4);
     if (i->space == PTX_S_PARAM) { /* an argument or result: into the register that the call uses */
-        if (lower_is_transfer_argument(l, i)) return;
+        if (ww_lower_is_transfer_argument(l, i)) return;
         unsigned count = v->kind == PTX_O_VEC ? v->vec_count : 1;
         for (unsigned k = 0; k < count; k++) {
-            struct lower_src s = lower_source(l, v->kind == PTX_O_VEC ? &v->vec[k] : v);
+            struct lower_src s = ww_lower_source(l, v->kind == PTX_O_VEC ? &v->vec[k] : v);
             for (unsigned w = 0; w < words; w++) {
-                struct lower_src part = lower_word(&s, w);
-                lower_put(l, WW_OP_INT, lower_by_arch(l, "MOV", "MOV", "IMAD.MOV.U32"),
-                          lower_group_new(l, 1, false), &part, 1);
+                struct lower_src part = ww_lower_word(&s, w);
+                ww_lower_put(l, WW_OP_INT, lower_by_arch(l, "MOV", "MOV", "IMAD.MOV.U32"),
+                             ww_lower_group_new(l, 1, false), &part, 1);
             }
         }
         return;
@@ -160,11 +160,11 @@ void ww_lower_op_st(struct lower *l, const struct ptx_inst *i) {
         uint32_t bytes = total - at < 16 ? total - at : 16;
         unsigned n = 1, first = at / element, count = v->kind == PTX_O_VEC ? bytes / element : 1;
         for (unsigned k = 0; k < count && n < 5; k++) {
-            struct lower_src value = lower_source(l, v->kind == PTX_O_VEC ? &v->vec[first + k] : v);
-            s[n++] = lower_in_reg(l, value, words > 4 ? 4 : words);
+            struct lower_src value = ww_lower_source(l, v->kind == PTX_O_VEC ? &v->vec[first + k] : v);
+            s[n++] = ww_lower_in_reg(l, value, words > 4 ? 4 : words);
         }
-        set_access(lower_put(l, WW_OP_STORE, store_name(l, i, space), (struct lower_reg){.group = -1}, s, n), i,
-                   space, bytes, at);
+        set_access(ww_lower_put(l, WW_OP_STORE, store_name(l, i, space), (struct lower_reg){.group = -1}, s, n),
+                   i, space, bytes, at);
     }
 }
 
@@ -175,23 +175,23 @@ static bool is_read(const struct lower *l, const struct ptx_operand *o) {
 void ww_lower_op_atom(struct lower *l, const struct ptx_inst *i) {
     const struct ptx_operand *a = &i->opnd[i->dst_count];
     uint8_t space = space_of(l, i, a);
-    uint32_t bytes = ptx_type_bytes((enum ptx_type)i->type[0]) * i->vec;
+    uint32_t bytes = ww_ptx_type_bytes((enum ptx_type)i->type[0]) * i->vec;
     bool result = i->op == PTX_ATOM && is_read(l, &i->opnd[0]), shared = space == WW_SPACE_SHARED;
-    bool real = lower_is_float(i->type[0]);
-    struct lower_reg dst =
-        result && i->opnd[0].kind == PTX_O_REG ? lower_dest(l, &i->opnd[0]) : (struct lower_reg){.group = -1};
+    bool real = ww_lower_is_float(i->type[0]);
+    struct lower_reg dst = result && i->opnd[0].kind == PTX_O_REG ? ww_lower_dest(l, &i->opnd[0])
+                                                                  : (struct lower_reg){.group = -1};
     if (result && i->opnd[0].kind == PTX_O_VEC)
-        dst = lower_group_new(l, (uint8_t)(bytes < 4 ? 1 : bytes > 16 ? 4 : bytes / 4), false);
+        dst = ww_lower_group_new(l, (uint8_t)(bytes < 4 ? 1 : bytes > 16 ? 4 : bytes / 4), false);
     struct lower_src s[4] = {address(l, i, a)};
     unsigned n = 1;
     for (unsigned k = i->dst_count + 1u; k < i->opnd_count && n < 4; k++) {
         const struct ptx_operand *o = &i->opnd[k];
         if (o->kind == PTX_O_VEC) {
             for (unsigned e = 0; e < o->vec_count && n < 4; e++)
-                s[n++] = lower_in_reg(l, lower_source(l, &o->vec[e]), 1);
+                s[n++] = ww_lower_in_reg(l, ww_lower_source(l, &o->vec[e]), 1);
             continue;
         }
-        s[n++] = lower_in_reg(l, lower_source(l, o), bytes == 8 ? 2 : 1);
+        s[n++] = ww_lower_in_reg(l, ww_lower_source(l, o), bytes == 8 ? 2 : 1);
     }
     bool returns = result || (shared && l->arch != VOLTA);
     const char *name = shared   ? lower_by_arch(l, "LDSLK", "ATOMS", "ATOMS")
@@ -199,45 +199,46 @@ void ww_lower_op_atom(struct lower *l, const struct ptx_inst *i) {
                                 : lower_by_arch(l, "RED.E", "RED", "RED.E.STRONG.GPU");
     bool loops = shared && (l->arch == FERMI || (real && i->sub == PTX_SUB_ADD));
     struct lower_reg old =
-        loops && dst.group < 0 ? lower_group_new(l, (uint8_t)(bytes == 8 ? 2 : 1), false) : dst;
+        loops && dst.group < 0 ? ww_lower_group_new(l, (uint8_t)(bytes == 8 ? 2 : 1), false) : dst;
     if (loops && l->arch != FERMI) { /* load, add, compare and swap */
-        struct lower_reg first = lower_group_new(l, 1, false), sum = lower_group_new(l, 1, false);
-        set_access(lower_put(l, WW_OP_LOAD, "LDS", first, s, 1), i, space, bytes, 0);
-        struct lower_src in[2] = {lower_of(first), s[1]};
-        lower_put(l, WW_OP_FP32, "FADD", sum, in, 2);
-        struct lower_src cas[3] = {s[0], lower_of(first), lower_of(sum)};
-        set_access(lower_put(l, WW_OP_ATOMIC, "ATOMS.CAST.SPIN", old, cas, 3), i, space, bytes, 0);
+        struct lower_reg first = ww_lower_group_new(l, 1, false), sum = ww_lower_group_new(l, 1, false);
+        set_access(ww_lower_put(l, WW_OP_LOAD, "LDS", first, s, 1), i, space, bytes, 0);
+        struct lower_src in[2] = {ww_lower_of(first), s[1]};
+        ww_lower_put(l, WW_OP_FP32, "FADD", sum, in, 2);
+        struct lower_src cas[3] = {s[0], ww_lower_of(first), ww_lower_of(sum)};
+        set_access(ww_lower_put(l, WW_OP_ATOMIC, "ATOMS.CAST.SPIN", old, cas, 3), i, space, bytes, 0);
     } else {
-        set_access(lower_put(l, returns || loops ? WW_OP_ATOMIC : WW_OP_REDUCE, name, old, s, n), i, space,
+        set_access(ww_lower_put(l, returns || loops ? WW_OP_ATOMIC : WW_OP_REDUCE, name, old, s, n), i, space,
                    bytes, 0);
     }
     if (!loops) return;
-    struct lower_reg p = lower_group_new(l, 1, true);
-    struct lower_src o = lower_of(old), q = lower_of(p);
+    struct lower_reg p = ww_lower_group_new(l, 1, true);
+    struct lower_src o = ww_lower_of(old), q = ww_lower_of(p);
     if (l->arch == FERMI) {
-        struct lower_reg sum = lower_group_new(l, old.n, false);
-        struct lower_src in[2] = {o, s[1]}, out[2] = {s[0], lower_of(sum)};
-        lower_put(l, real ? WW_OP_FP32 : WW_OP_INT, real ? "FADD" : "IADD", sum, in, 2);
-        set_access(lower_put(l, WW_OP_STORE, "STSUL", (struct lower_reg){.group = -1}, out, 2), i, space, bytes,
-                   0);
+        struct lower_reg sum = ww_lower_group_new(l, old.n, false);
+        struct lower_src in[2] = {o, s[1]}, out[2] = {s[0], ww_lower_of(sum)};
+        ww_lower_put(l, real ? WW_OP_FP32 : WW_OP_INT, real ? "FADD" : "IADD", sum, in, 2);
+        set_access(ww_lower_put(l, WW_OP_STORE, "STSUL", (struct lower_reg){.group = -1}, out, 2), i, space,
+                   bytes, 0);
     }
-    lower_put(l, WW_OP_INT, "ISETP", p, &o, 1);
-    lower_put(l, WW_OP_BRANCH, "BRA", (struct lower_reg){.group = -1}, &q, 1);
+    ww_lower_put(l, WW_OP_INT, "ISETP", p, &o, 1);
+    ww_lower_put(l, WW_OP_BRANCH, "BRA", (struct lower_reg){.group = -1}, &q, 1);
 }
 
 void ww_lower_op_cp(struct lower *l, const struct ptx_inst *i) {
     struct lower_reg none = {.group = -1};
     if (i->sub != PTX_SUB_CP_ASYNC) {
         bool commit = i->sub == PTX_SUB_CP_COMMIT;
-        lower_put(l, commit ? WW_OP_NOP : WW_OP_ASYNC_WAIT, commit ? "LDGDEPBAR" : "DEPBAR.LE", none, NULL, 0);
+        ww_lower_put(l, commit ? WW_OP_NOP : WW_OP_ASYNC_WAIT, commit ? "LDGDEPBAR" : "DEPBAR.LE", none, NULL,
+                     0);
         return;
     }
     struct lower_src s[2];
     for (int k = 0; k < 2; k++) {
         s[k] = (struct lower_src){.kind = L_ZERO};
-        if (i->opnd[k].reg >= 0) s[k] = lower_source(l, &i->opnd[k]);
+        if (i->opnd[k].reg >= 0) s[k] = ww_lower_source(l, &i->opnd[k]);
     }
-    set_access(lower_put(l, WW_OP_ASYNC_COPY, "LDGSTS.E", none, s, 2), i, WW_SPACE_GLOBAL, i->cp_bytes, 0);
+    set_access(ww_lower_put(l, WW_OP_ASYNC_COPY, "LDGSTS.E", none, s, 2), i, WW_SPACE_GLOBAL, i->cp_bytes, 0);
 }
 
 /* ldmatrix, stmatrix, and the loads and stores of wmma: each lane's part as 16-byte accesses. */
@@ -245,11 +246,11 @@ void ww_lower_op_matrix(struct lower *l, const struct ptx_inst *i) {
     bool is_store = i->op == PTX_STMATRIX || i->sub == PTX_SUB_WMMA_STORE_D;
     const struct ptx_operand *v = &i->opnd[is_store ? 1 : 0], *a = &i->opnd[is_store ? 0 : 1];
     uint8_t space = space_of(l, i, a);
-    struct lower_src s[5] = {lower_of((struct lower_reg){.group = -1})};
-    if (a->reg >= 0) s[0] = lower_source(l, a);
+    struct lower_src s[5] = {ww_lower_of((struct lower_reg){.group = -1})};
+    if (a->reg >= 0) s[0] = ww_lower_source(l, a);
     unsigned count = v->kind == PTX_O_VEC ? v->vec_count : 1;
     uint32_t per =
-        ptx_type_bytes((enum ptx_type)i->type[0]) < 4 ? 1 : ptx_type_bytes((enum ptx_type)i->type[0]) / 4;
+        ww_ptx_type_bytes((enum ptx_type)i->type[0]) < 4 ? 1 : ww_ptx_type_bytes((enum ptx_type)i->type[0]) / 4;
     bool first = true;
     for (unsigned at = 0; at < count; at += 4 / (per > 4 ? 4 : per)) {
         unsigned n = 1;
@@ -258,26 +259,26 @@ void ww_lower_op_matrix(struct lower *l, const struct ptx_inst *i) {
         for (unsigned k = at; k < count && k < at + 4 / per && got < 4; k++) {
             const struct ptx_operand *o = v->kind == PTX_O_VEC ? &v->vec[k] : v;
             if (is_store)
-                s[n++] = lower_in_reg(l, lower_source(l, o), 1);
+                s[n++] = ww_lower_in_reg(l, ww_lower_source(l, o), 1);
             else
-                to[got] = lower_dest(l, o);
+                to[got] = ww_lower_dest(l, o);
             got++;
         }
         struct lower_reg group = is_store ? (struct lower_reg){.group = -1}
-                                          : lower_group_new(l, (uint8_t)(got == 3 ? 4 : got), false);
+                                          : ww_lower_group_new(l, (uint8_t)(got == 3 ? 4 : got), false);
         const char *name = i->op == PTX_LDMATRIX   ? "LDSM.16"
                            : i->op == PTX_STMATRIX ? "STSM.16"
                            : is_store              ? store_name(l, i, space)
                                                    : load_name(l, i, space);
-        struct lower_inst *m = lower_put(l, is_store ? WW_OP_STORE : WW_OP_LOAD, name, group, s, n);
+        struct lower_inst *m = ww_lower_put(l, is_store ? WW_OP_STORE : WW_OP_LOAD, name, group, s, n);
         if (first)
             set_access(m, i, space, 16, 0);
         else if (m)
             m->op = WW_OP_NOP; /* the first part carries the addresses that the recorder has */
         first = false;
         for (unsigned k = 0; k < got && !is_store; k++) {
-            struct lower_src w = lower_of(lower_part(group, k));
-            if (to[k].group >= 0) lower_put(l, WW_OP_INT, "MOV", lower_part(to[k], 0), &w, 1);
+            struct lower_src w = ww_lower_of(ww_lower_part(group, k));
+            if (to[k].group >= 0) ww_lower_put(l, WW_OP_INT, "MOV", ww_lower_part(to[k], 0), &w, 1);
         }
     }
 }
@@ -291,32 +292,32 @@ static bool live(const struct lower *l, const struct ptx_operand *o) {
 void ww_lower_op_texture(struct lower *l, const struct ptx_inst *i) {
     bool is_store = i->op == PTX_SUST;
     const struct ptx_operand *at = &i->opnd[is_store ? 0 : 1], *v = &i->opnd[is_store ? 1 : 0];
-    uint8_t words = ptx_type_bytes((enum ptx_type)i->type[0]) == 8 ? 2 : 1;
+    uint8_t words = ww_ptx_type_bytes((enum ptx_type)i->type[0]) == 8 ? 2 : 1;
     unsigned count = v->kind == PTX_O_VEC ? v->vec_count : 1, n = 0, used = 0;
     struct lower_src s[8];
     for (unsigned k = 1; k < at->vec_count && n < 4; k++)
-        s[n++] = lower_in_reg(l, lower_source(l, &at->vec[k]), 1);
+        s[n++] = ww_lower_in_reg(l, ww_lower_source(l, &at->vec[k]), 1);
     for (unsigned k = 0; k < count; k++) {
         const struct ptx_operand *o = v->kind == PTX_O_VEC ? &v->vec[k] : v;
-        if (is_store && n < WW_INST_SRC_MAX) s[n++] = lower_in_reg(l, lower_source(l, o), words);
+        if (is_store && n < WW_INST_SRC_MAX) s[n++] = ww_lower_in_reg(l, ww_lower_source(l, o), words);
         used += !is_store && live(l, o);
     }
     if (used * words > 4) words = 1;
     unsigned size = used * (unsigned)words;
     struct lower_reg group = {.group = -1};
-    if (size) group = lower_group_new(l, (uint8_t)(size == 3 ? 4 : size), false);
+    if (size) group = ww_lower_group_new(l, (uint8_t)(size == 3 ? 4 : size), false);
     const char *name = i->op == PTX_TEX ? lower_by_arch(l, "TEX", "TEXS", "TEX.SCR")
                        : is_store       ? "SUST.D"
                                         : "SULD.D";
-    uint32_t bytes = ptx_type_bytes((enum ptx_type)i->type[0]) * count;
-    set_access(lower_put(l, WW_OP_TEXTURE, name, group, s, n), i, WW_SPACE_TEX, bytes > 16 ? 16 : bytes, 0);
+    uint32_t bytes = ww_ptx_type_bytes((enum ptx_type)i->type[0]) * count;
+    set_access(ww_lower_put(l, WW_OP_TEXTURE, name, group, s, n), i, WW_SPACE_TEX, bytes > 16 ? 16 : bytes, 0);
     for (unsigned k = 0, part = 0; k < count && !is_store; k++) {
         const struct ptx_operand *o = v->kind == PTX_O_VEC ? &v->vec[k] : v;
         if (!live(l, o)) continue;
-        struct lower_reg to = lower_dest(l, o);
+        struct lower_reg to = ww_lower_dest(l, o);
         for (unsigned w = 0; w < words && w < to.n; w++) {
-            struct lower_src from = lower_of(lower_part(group, part++));
-            lower_put(l, WW_OP_INT, "MOV", lower_part(to, w), &from, 1);
+            struct lower_src from = ww_lower_of(ww_lower_part(group, part++));
+            ww_lower_put(l, WW_OP_INT, "MOV", ww_lower_part(to, w), &from, 1);
         }
     }
 }

@@ -3,7 +3,7 @@
 #include <string.h>
 
 static bool is_int_cvt(const struct ptx_inst *i) {
-    return !lower_is_float(i->type[0]) && !lower_is_float(i->type[1]) && !(i->mods & PTX_M_SAT);
+    return !ww_lower_is_float(i->type[0]) && !ww_lower_is_float(i->type[1]) && !(i->mods & PTX_M_SAT);
 }
 
 static bool is_signed(uint8_t type) {
@@ -18,7 +18,7 @@ static bool is_renaming(const struct lower *l, const struct ptx_inst *i) {
     if (i->op == PTX_MOV) return true;
     if (i->op == PTX_CVTA) return true; /* generic and specific addresses are one number here */
     if (i->op != PTX_CVT || !is_int_cvt(i)) return false;
-    uint32_t to = ptx_type_bytes(i->type[0]), from = ptx_type_bytes(i->type[1]);
+    uint32_t to = ww_ptx_type_bytes(i->type[0]), from = ww_ptx_type_bytes(i->type[1]);
     if (to <= from) return to >= 2; /* the low part of the register; reading it as 8 bits masks */
     if (to == 8 && from == 4) {     /* a zero high word costs nothing where words are read one by one */
         const struct lower_value *v = &l->value[i->opnd[0].reg];
@@ -28,7 +28,7 @@ static bool is_renaming(const struct lower *l, const struct ptx_inst *i) {
     uint32_t def = l->value[s->reg].def; /* a narrow load has extended its result already */
     const struct ptx_inst *d = def == UINT32_MAX ? NULL : &l->func->inst[def];
     return to <= 4 && d && d->op == PTX_LD && is_signed(d->type[0]) == is_signed(i->type[1]) &&
-           ptx_type_bytes(d->type[0]) <= from;
+           ww_ptx_type_bytes(d->type[0]) <= from;
 }
 
 static void find_roots(struct lower *l) {
@@ -41,7 +41,7 @@ static void find_roots(struct lower *l) {
         const struct lower_value *s = &l->value[in->opnd[1].reg];
         if (s->defs != 1 || s->def >= i) continue;
         v->root = s->root;
-        if (v->high && ptx_type_bytes((enum ptx_type)f->reg[in->opnd[0].reg].type) == 8)
+        if (v->high && ww_ptx_type_bytes((enum ptx_type)f->reg[in->opnd[0].reg].type) == 8)
             l->value[s->root].high = true;
         l->live[i] = false;
     }
@@ -105,8 +105,8 @@ static void find_constants(struct lower *l) {
 }
 
 static bool is_int_add(const struct ptx_inst *i) {
-    return (i->op == PTX_ADD || i->op == PTX_SUB) && !lower_is_float(i->type[0]) &&
-           !(i->mods & (PTX_M_CC | PTX_M_SAT)) && ptx_type_bytes(i->type[0]) >= 4;
+    return (i->op == PTX_ADD || i->op == PTX_SUB) && !ww_lower_is_float(i->type[0]) &&
+           !(i->mods & (PTX_M_CC | PTX_M_SAT)) && ww_ptx_type_bytes(i->type[0]) >= 4;
 }
 
 static bool contracts(const struct ptx_inst *i) {
@@ -116,7 +116,7 @@ static bool contracts(const struct ptx_inst *i) {
 }
 
 static bool is_logic(const struct ptx_inst *i) {
-    return (i->op == PTX_AND || i->op == PTX_OR || i->op == PTX_XOR) && ptx_type_bytes(i->type[0]) >= 2;
+    return (i->op == PTX_AND || i->op == PTX_OR || i->op == PTX_XOR) && ww_ptx_type_bytes(i->type[0]) >= 2;
 }
 
 static uint32_t use_kind(const struct ptx_inst *i, uint32_t k) {
@@ -127,17 +127,17 @@ static uint32_t use_kind(const struct ptx_inst *i, uint32_t k) {
     switch (i->op) {
     case PTX_ADD:
     case PTX_SUB:
-        if (lower_is_float(i->type[0])) return contracts(i) ? USE_FADD | USE_FLOAT : USE_FLOAT;
+        if (ww_lower_is_float(i->type[0])) return contracts(i) ? USE_FADD | USE_FLOAT : USE_FLOAT;
         return i->op == PTX_ADD && is_int_add(i) ? USE_ADD : USE_OTHER;
     case PTX_AND:
     case PTX_OR:
     case PTX_XOR:
-        return i->type[0] == PTX_T_PRED                         ? USE_PRED_LOGIC
-               : is_logic(i) && ptx_type_bytes(i->type[0]) == 4 ? USE_LOGIC
-                                                                : USE_OTHER;
+        return i->type[0] == PTX_T_PRED                            ? USE_PRED_LOGIC
+               : is_logic(i) && ww_ptx_type_bytes(i->type[0]) == 4 ? USE_LOGIC
+                                                                   : USE_OTHER;
     case PTX_MUL:
     case PTX_FMA:
-        return lower_is_float(i->type[0]) ? USE_FLOAT : USE_OTHER;
+        return ww_lower_is_float(i->type[0]) ? USE_FLOAT : USE_OTHER;
     default:
         return ptx_op_is(i, OP_DATA) ? USE_DATA : USE_OTHER;
     }
@@ -149,7 +149,7 @@ static void count_uses(struct lower *l) {
     for (uint32_t r = 0; r < f->reg_count; r++) l->value[r].uses = l->value[r].kinds = 0;
     for (uint32_t i = 0; i < f->inst_count; i++) {
         if (!l->live[i]) continue;
-        uint32_t n = lower_uses(&f->inst[i], use);
+        uint32_t n = ww_lower_uses(&f->inst[i], use);
         for (uint32_t k = 0; k < n; k++) {
             const struct lower_value *named = &l->value[use[k].reg];
             struct lower_value *v = &l->value[named->root];
@@ -178,7 +178,7 @@ static void find_addresses(struct lower *l) {
             bool imm = c->kind == PTX_O_IMM || (cv && cv->is_const && cv->is_imm);
             int64_t add = c->kind == PTX_O_IMM ? c->imm : imm ? cv->imm : 0;
             if (!imm || b->kind != PTX_O_REG || l->value[l->value[b->reg].root].defs != 1) continue;
-            if (v->high && ptx_type_bytes((enum ptx_type)f->reg[l->value[b->reg].root].type) < 8) continue;
+            if (v->high && ww_ptx_type_bytes((enum ptx_type)f->reg[l->value[b->reg].root].type) < 8) continue;
             if (add > 0x7fffff || add < -0x800000) continue; /* 24-bit offsets */
             v->root = l->value[b->reg].root;
             v->is_address = true;
@@ -201,7 +201,7 @@ static bool keeps(const struct lower *l, int32_t reg, uint32_t i, uint32_t use) 
     if (f->inst[use].block != f->inst[i].block || use < i || use - i > REDEFINITION_SPAN) return false;
     for (uint32_t k = i; k < use; k++) {
         int32_t d[8];
-        uint32_t n = lower_defs(&f->inst[k], d, 8);
+        uint32_t n = ww_lower_defs(&f->inst[k], d, 8);
         if (n == 8) return false;
         for (uint32_t j = 0; j < n; j++)
             if (d[j] == reg || d[j] == l->value[reg].root) return false;
@@ -228,24 +228,24 @@ static bool defers(const struct lower *l, const struct ptx_inst *in, const struc
     const struct ptx_inst *consumer = &l->func->inst[v->last_use];
     switch (in->op) {
     case PTX_MUL:
-        if (lower_is_float(in->type[0]))
+        if (ww_lower_is_float(in->type[0]))
             return once && v->kinds == (USE_FADD | USE_FLOAT) && contracts(in) &&
                    consumer->type[0] == in->type[0] && near(l, v, i);
         if (v->kinds != USE_ADD) return false;
         if (in->mods & PTX_M_WIDE)
-            return ptx_type_bytes(in->type[0]) == 4 &&
-                   (l->arch != MAXWELL || (once && lower_log2(&in->opnd[2]) >= 0));
-        if (!(in->mods & PTX_M_LO) || ptx_type_bytes(in->type[0]) != 4) return false;
-        return lower_log2(&in->opnd[2]) > 0 || (once && l->arch == VOLTA && near(l, v, i));
+            return ww_ptx_type_bytes(in->type[0]) == 4 &&
+                   (l->arch != MAXWELL || (once && ww_lower_log2(&in->opnd[2]) >= 0));
+        if (!(in->mods & PTX_M_LO) || ww_ptx_type_bytes(in->type[0]) != 4) return false;
+        return ww_lower_log2(&in->opnd[2]) > 0 || (once && l->arch == VOLTA && near(l, v, i));
     case PTX_SHL:
         if (v->kinds != USE_ADD || in->opnd[2].kind != PTX_O_IMM || in->opnd[2].imm <= 0 ||
             in->opnd[2].imm > 31)
             return false;
-        if (ptx_type_bytes(in->type[0]) == 8 && v->high) return l->arch == VOLTA;
+        if (ww_ptx_type_bytes(in->type[0]) == 8 && v->high) return l->arch == VOLTA;
         return true;
     case PTX_ADD:
         return once && v->kinds == USE_ADD && is_int_add(in) && l->arch == VOLTA &&
-               ptx_type_bytes(in->type[0]) == 4 && near(l, v, i);
+               ww_ptx_type_bytes(in->type[0]) == 4 && near(l, v, i);
     case PTX_AND:
     case PTX_OR:
     case PTX_XOR:
@@ -254,7 +254,7 @@ static bool defers(const struct lower *l, const struct ptx_inst *in, const struc
         return once && v->kinds == USE_PRED_LOGIC && in->dst_count == 1 && !in->boolop && near(l, v, i) &&
                consumer->op != PTX_XOR;
     case PTX_NEG:
-        return lower_is_float(in->type[0]) && !(v->kinds & ~(USE_FLOAT | USE_FADD));
+        return ww_lower_is_float(in->type[0]) && !(v->kinds & ~(USE_FLOAT | USE_FADD));
     case PTX_CVT: /* sign extension of an index that is then shifted and added */
         return false;
     default:
@@ -302,7 +302,7 @@ static void find_spaces(struct lower *l) {
     }
 }
 
-bool lower_values(struct lower *l) {
+bool ww_lower_values(struct lower *l) {
     find_spaces(l);
     count_uses(l);
     find_roots(l);

@@ -6,7 +6,7 @@ static const struct lower_reg nowhere = {.group = -1};
 /* bar, barrier: number and threads are part of the instruction where they are constants. */
 void ww_lower_op_bar(struct lower *l, const struct ptx_inst *i) {
     if (i->sub == PTX_SUB_WARP_SYNC) {
-        lower_put(l, WW_OP_WARP_SYNC, l->arch == VOLTA ? "WARPSYNC" : "NOP", nowhere, NULL, 0);
+        ww_lower_put(l, WW_OP_WARP_SYNC, l->arch == VOLTA ? "WARPSYNC" : "NOP", nowhere, NULL, 0);
         return;
     }
     bool red = i->sub >= PTX_SUB_RED_POPC && i->sub <= PTX_SUB_RED_OR;
@@ -17,15 +17,15 @@ void ww_lower_op_bar(struct lower *l, const struct ptx_inst *i) {
     bool dynamic = false;
     for (const struct ptx_operand *o = number; o && n < 2; o = o == number ? threads : NULL) {
         dynamic |= o->kind != PTX_O_IMM;
-        s[n++] = lower_source(l, o);
+        s[n++] = ww_lower_source(l, o);
     }
-    if (red) s[n++] = lower_source(l, &i->opnd[i->opnd_count - 1]);
-    if (l->arch == VOLTA) lower_put(l, WW_OP_NOP, "NOP", nowhere, NULL, 0);
-    struct lower_inst *m = lower_put(l, WW_OP_BARRIER,
-                                     i->sub == PTX_SUB_ARRIVE ? "BAR.ARV"
-                                     : red                    ? "BAR.RED"
-                                                              : "BAR.SYNC",
-                                     nowhere, s, n);
+    if (red) s[n++] = ww_lower_source(l, &i->opnd[i->opnd_count - 1]);
+    if (l->arch == VOLTA) ww_lower_put(l, WW_OP_NOP, "NOP", nowhere, NULL, 0);
+    struct lower_inst *m = ww_lower_put(l, WW_OP_BARRIER,
+                                        i->sub == PTX_SUB_ARRIVE ? "BAR.ARV"
+                                        : red                    ? "BAR.RED"
+                                                                 : "BAR.SYNC",
+                                        nowhere, s, n);
     if (m && dynamic) {
         m->flags |= WW_INST_ACCESS;
         m->access_part = 0;
@@ -38,7 +38,7 @@ void ww_lower_op_bar(struct lower *l, const struct ptx_inst *i) {
         m->flags |= i->smem > 0 ? WW_INST_SMEM_ALLOC : WW_INST_SMEM_FREE;
         m->bytes = (uint32_t)(i->smem > 0 ? i->smem : -i->smem);
     }
-    if (red) lower_put(l, WW_OP_SYSREG, "B2R.RESULT", lower_dest(l, &i->opnd[0]), NULL, 0);
+    if (red) ww_lower_put(l, WW_OP_SYSREG, "B2R.RESULT", ww_lower_dest(l, &i->opnd[0]), NULL, 0);
 }
 
 void ww_lower_op_shfl(struct lower *l, const struct ptx_inst *i) {
@@ -46,27 +46,27 @@ void ww_lower_op_shfl(struct lower *l, const struct ptx_inst *i) {
     unsigned n = 0;
     unsigned data = i->dst_count;
     for (unsigned k = data; k < i->opnd_count && n < 3; k++) {
-        struct lower_src v = lower_source(l, &i->opnd[k]);
-        s[n++] = k == data ? lower_in_reg(l, v, 1) : v;
+        struct lower_src v = ww_lower_source(l, &i->opnd[k]);
+        s[n++] = k == data ? ww_lower_in_reg(l, v, 1) : v;
         if (s[n - 1].kind == L_CONST)
             s[n - 1] = (struct lower_src){.kind = L_NONE}; /* lane and mask fit the encoding */
     }
-    struct lower_inst *m = lower_put(l, WW_OP_SHUFFLE, "SHFL", lower_dest(l, &i->opnd[0]), s, n);
+    struct lower_inst *m = ww_lower_put(l, WW_OP_SHUFFLE, "SHFL", ww_lower_dest(l, &i->opnd[0]), s, n);
     if (m && i->dst_count > 1 && m->dst_count < WW_INST_DST_MAX) {
-        struct lower_reg p = lower_dest(l, &i->opnd[1]);
+        struct lower_reg p = ww_lower_dest(l, &i->opnd[1]);
         if (p.group >= 0) m->dst[m->dst_count++] = p;
     }
 }
 
 static void vote(struct lower *l, const struct ptx_inst *i, const char *name) {
     struct lower_src s = {.kind = L_NONE}; /* activemask has no source */
-    if (i->opnd_count > i->dst_count) s = lower_source(l, &i->opnd[i->dst_count]);
-    struct lower_reg dst = i->dst_count ? lower_dest(l, &i->opnd[0]) : nowhere;
+    if (i->opnd_count > i->dst_count) s = ww_lower_source(l, &i->opnd[i->dst_count]);
+    struct lower_reg dst = i->dst_count ? ww_lower_dest(l, &i->opnd[0]) : nowhere;
     if (s.kind == L_CONST) s.kind = L_NONE;
     struct lower_inst *m =
-        lower_put(l, WW_OP_VOTE, name, dst, &s, i->op == PTX_ACTIVEMASK || i->op == PTX_ELECT ? 0 : 1);
+        ww_lower_put(l, WW_OP_VOTE, name, dst, &s, i->op == PTX_ACTIVEMASK || i->op == PTX_ELECT ? 0 : 1);
     if (m && i->dst_count > 1 && m->dst_count < WW_INST_DST_MAX) {
-        struct lower_reg p = lower_dest(l, &i->opnd[1]);
+        struct lower_reg p = ww_lower_dest(l, &i->opnd[1]);
         if (p.group >= 0) m->dst[m->dst_count++] = p;
     }
 }
@@ -80,25 +80,25 @@ static void tensor(struct lower *l, const struct ptx_inst *i) {
     unsigned n = 0;
     for (unsigned k = 1; k < i->opnd_count && n < 4; k++) {
         const struct ptx_operand *o = &i->opnd[k];
-        s[n++] = lower_source(l, o->kind == PTX_O_VEC ? &o->vec[0] : o);
+        s[n++] = ww_lower_source(l, o->kind == PTX_O_VEC ? &o->vec[0] : o);
     }
     unsigned count = d->kind == PTX_O_VEC ? d->vec_count : 1;
     for (unsigned k = 0; k < steps; k++) {
         const struct ptx_operand *o = d->kind == PTX_O_VEC ? &d->vec[k % count] : d;
-        lower_put(l, WW_OP_TENSOR, "HMMA.884", lower_dest(l, o), s, n);
+        ww_lower_put(l, WW_OP_TENSOR, "HMMA.884", ww_lower_dest(l, o), s, n);
     }
 }
 
 static void one(struct lower *l, const struct ptx_inst *i, enum ww_op op, const char *name) {
     struct lower_src s[3];
     unsigned n = 0;
-    for (unsigned k = i->dst_count; k < i->opnd_count && n < 3; k++) s[n++] = lower_source(l, &i->opnd[k]);
-    lower_put(l, op, name, i->dst_count ? lower_dest(l, &i->opnd[0]) : nowhere, s, n);
+    for (unsigned k = i->dst_count; k < i->opnd_count && n < 3; k++) s[n++] = ww_lower_source(l, &i->opnd[k]);
+    ww_lower_put(l, op, name, i->dst_count ? ww_lower_dest(l, &i->opnd[0]) : nowhere, s, n);
 }
 
 void ww_lower_op_membar(struct lower *l, const struct ptx_inst *i) {
     bool cta = i->sub == PTX_SUB_MEMBAR_CTA;
-    lower_put(l, WW_OP_FENCE, cta ? "MEMBAR.CTA" : "MEMBAR.GPU", nowhere, NULL, 0);
+    ww_lower_put(l, WW_OP_FENCE, cta ? "MEMBAR.CTA" : "MEMBAR.GPU", nowhere, NULL, 0);
 }
 
 void ww_lower_op_vote(struct lower *l, const struct ptx_inst *i) {
@@ -126,8 +126,8 @@ void ww_lower_op_wmma(struct lower *l, const struct ptx_inst *i) {
 }
 
 void ww_lower_op_nanosleep(struct lower *l, const struct ptx_inst *i) {
-    struct lower_src s = lower_source(l, &i->opnd[0]);
-    struct lower_inst *m = lower_put(l, WW_OP_SLEEP, "NANOSLEEP", nowhere, &s, 1);
+    struct lower_src s = ww_lower_source(l, &i->opnd[0]);
+    struct lower_inst *m = ww_lower_put(l, WW_OP_SLEEP, "NANOSLEEP", nowhere, &s, 1);
     if (!m) return;
     m->flags |= WW_INST_ACCESS;
     m->access_part = 0;
@@ -147,10 +147,10 @@ void ww_lower_op_rank(struct lower *l, const struct ptx_inst *i) {
 
 void ww_lower_op_prefetch(struct lower *l, const struct ptx_inst *i) {
     (void)i;
-    lower_put(l, WW_OP_NOP, "CCTL.PF2", nowhere, NULL, 0);
+    ww_lower_put(l, WW_OP_NOP, "CCTL.PF2", nowhere, NULL, 0);
 }
 
 void ww_lower_op_nop(struct lower *l, const struct ptx_inst *i) {
     (void)i;
-    lower_put(l, WW_OP_NOP, "NOP", nowhere, NULL, 0);
+    ww_lower_put(l, WW_OP_NOP, "NOP", nowhere, NULL, 0);
 }

@@ -174,14 +174,14 @@ static bool rewrite(struct lower *l) {
         for (unsigned k = 0; k < in.src_count; k++) {
             struct lower_reg r = in.src[k];
             if (!l->group[r.group].spilled) continue;
-            in.src[k] = lower_group_new(l, r.n, false);
+            in.src[k] = ww_lower_group_new(l, r.n, false);
             if (in.src[k].group < 0) return false;
             out[n++] = spill_access(l, &in, in.src[k], spill_place(l, r), false);
         }
         for (unsigned d = 0; d < in.dst_count; d++) {
             struct lower_reg r = in.dst[d];
             if (!l->group[r.group].spilled) continue;
-            in.dst[d] = lower_group_new(l, r.n, false);
+            in.dst[d] = ww_lower_group_new(l, r.n, false);
             if (in.dst[d].group < 0) return false;
             after[stores++] = spill_access(l, &in, in.dst[d], spill_place(l, r), true);
         }
@@ -206,12 +206,12 @@ static void count_call_words(struct lower *l, const struct lower_interval *inter
     }
 }
 
-bool lower_allocate(struct lower *l) {
+bool ww_lower_allocate(struct lower *l) {
     for (unsigned round = 0; round < ROUNDS_MAX; round++) {
         struct lower_interval *interval = ww_arena_array(l->arena, l->group_count + 1u, sizeof *interval);
         struct order *order = ww_arena_array(l->arena, l->group_count + 1u, sizeof *order);
         bool spilled;
-        if (!interval || !order || !lower_intervals(l, interval)) return false;
+        if (!interval || !order || !ww_lower_intervals(l, interval)) return false;
         if (!run_scan(l, interval, order, l->max_registers, &spilled)) return false;
         if (!spilled) {
             count_call_words(l, interval);

@@ -36,7 +36,7 @@ enum ww_code ww_device_new(const struct ww_record_options *options, const struct
     struct ww_device *d = calloc(1, sizeof *d);
     if (!d) return ww_fail_nomem(error, "a device");
     d->options = *options;
-    mem_init(&d->mem, MEMORY_LIMIT);
+    ww_mem_init(&d->mem, MEMORY_LIMIT);
     if (!d->options.instruction_limit) d->options.instruction_limit = EX_DEFAULT_LIMIT;
     d->stream_limit = d->options.instruction_limit > EX_DEFAULT_LIMIT ? STREAMS_RAISED : STREAMS_DEFAULT;
     enum ww_code code = parse_arch(options->arch ? options->arch : "sm_70", &d->arch, error);
@@ -84,13 +84,13 @@ enum ww_code ww_device_finish(struct ww_device *d, struct ww_record_stats *stats
 void ww_device_free_all(struct ww_device *d) {
     if (!d) return;
     ww_trace_writer_abort(d->recorder.writer);
-    recorder_clear(&d->recorder);
+    ww_recorder_clear(&d->recorder);
     while (d->modules) {
         struct ww_module *next = d->modules->next;
         ww_module_free(d->modules);
         d->modules = next;
     }
-    mem_free_all(&d->mem);
+    ww_mem_free_all(&d->mem);
     free(d->texture);
     free(d);
 }
@@ -100,24 +100,24 @@ void ww_device_free_all(struct ww_device *d) {
 enum ww_code ww_device_alloc(struct ww_device *d, size_t bytes, uint64_t *address, struct ww_error *error) {
     struct mem_alloc *a;
     if (bytes == 0) return ww_fail(error, WW_USAGE, "device memory", "0 bytes asked for, expected at least 1");
-    WW_TRY(mem_new(&d->mem, bytes, NULL, &a, error));
+    WW_TRY(ww_mem_new(&d->mem, bytes, NULL, &a, error));
     *address = a->base;
     return WW_OK;
 }
 
 enum ww_code ww_device_free(struct ww_device *d, uint64_t address, struct ww_error *error) {
-    struct mem_alloc *a = address ? mem_find(&d->mem, address) : NULL;
+    struct mem_alloc *a = address ? ww_mem_find(&d->mem, address) : NULL;
     if (address == 0) return WW_OK;
     if (!a || a->base != address || a->name)
         return ww_fail(error, WW_USAGE, "device memory", "0x%llx is not the start of an allocation",
                        (unsigned long long)address);
-    mem_release(&d->mem, address);
+    ww_mem_release(&d->mem, address);
     return WW_OK;
 }
 
 static enum ww_code range(struct ww_device *d, uint64_t address, size_t n, unsigned char **host,
                           struct ww_error *error) {
-    struct mem_alloc *a = mem_find(&d->mem, address);
+    struct mem_alloc *a = ww_mem_find(&d->mem, address);
     if (!a || !mem_holds(a, address, n))
         return ww_fail(error, WW_USAGE, "device memory", "%zu bytes at 0x%llx do not lie in one allocation", n,
                        (unsigned long long)address);
@@ -204,7 +204,7 @@ static enum ww_code begin_record(struct ww_device *d, struct ww_kernel *k, const
                                  struct ww_error *error) {
     const struct ptx_func *f = k->decoded->entry->src;
     uint32_t given = d->options.registers_per_thread;
-    WW_TRY(recorder_prepare(&d->recorder, k->decoded, error));
+    WW_TRY(ww_recorder_prepare(&d->recorder, k->decoded, error));
     if (!d->recorder.writer) return WW_OK;
     struct ww_launch launch = {.kernel = f->name,
                                .arch = d->arch_name,
@@ -230,7 +230,7 @@ static enum ww_code run(struct ww_device *d, struct ww_kernel *k, struct ex_run 
         WW_TRY(begin_record(d, k, r, error));
         r->recorder = &d->recorder;
     }
-    enum ww_code code = ex_run_grid(r, error);
+    enum ww_code code = ww_ex_run_grid(r, error);
     d->executed_threads += r->thread_instructions;
     d->executed_warps += r->warp_instructions;
     if (code == WW_OK && records && d->recorder.writer)

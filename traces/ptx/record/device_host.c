@@ -31,18 +31,18 @@ enum ww_code ww_device_alloc_padded(struct ww_device *d, size_t bytes, uint32_t 
     struct mem_alloc *a;
     if (bytes == 0 || bytes > d->mem.limit)
         return ww_fail(error, bytes ? WW_NOMEM : WW_USAGE, "device memory", "%zu bytes asked for", bytes);
-    WW_TRY(mem_new(&d->mem, bytes + 2u * (uint64_t)pad, NULL, &a, error));
+    WW_TRY(ww_mem_new(&d->mem, bytes + 2u * (uint64_t)pad, NULL, &a, error));
     a->pad = pad;
     *address = a->base + pad;
     return WW_OK;
 }
 
 enum ww_code ww_device_free_padded(struct ww_device *d, uint64_t address, struct ww_error *error) {
-    const struct mem_alloc *a = mem_find(&d->mem, address);
+    const struct mem_alloc *a = ww_mem_find(&d->mem, address);
     if (!a || a->base + a->pad != address || a->name || a->from_kernel || a->foreign)
         return ww_fail(error, WW_USAGE, "device memory", "0x%llx is not the start of an allocation",
                        (unsigned long long)address);
-    mem_release(&d->mem, a->base);
+    ww_mem_release(&d->mem, a->base);
     return WW_OK;
 }
 
@@ -62,19 +62,19 @@ enum ww_code ww_device_attach_padded(struct ww_device *d, void *host, size_t byt
                                      struct ww_error *error) {
     struct mem_alloc *a;
     unsigned char *first = (unsigned char *)host - pad;
-    WW_TRY(mem_attach(&d->mem, (uint64_t)(uintptr_t)first, bytes + 2u * (uint64_t)pad, first, &a, error));
+    WW_TRY(ww_mem_attach(&d->mem, (uint64_t)(uintptr_t)first, bytes + 2u * (uint64_t)pad, first, &a, error));
     a->pad = pad;
     return WW_OK;
 }
 
 bool ww_device_detach(struct ww_device *d, const void *host) {
-    struct mem_alloc *a = mem_find(&d->mem, (uint64_t)(uintptr_t)host);
+    struct mem_alloc *a = ww_mem_find(&d->mem, (uint64_t)(uintptr_t)host);
     if (!a || !a->foreign || a->host + a->pad != (const unsigned char *)host) return false;
-    return mem_release(&d->mem, a->base);
+    return ww_mem_release(&d->mem, a->base);
 }
 
 bool ww_device_find(const struct ww_device *d, uint64_t address, struct ww_device_range *range) {
-    const struct mem_alloc *a = mem_find(&d->mem, address);
+    const struct mem_alloc *a = ww_mem_find(&d->mem, address);
     if (!a || address - a->base < a->pad || address - a->base >= a->size - a->pad) return false;
     *range = (struct ww_device_range){a->base + a->pad, a->size - 2u * a->pad, a->host + a->pad};
     return true;
@@ -82,10 +82,10 @@ bool ww_device_find(const struct ww_device *d, uint64_t address, struct ww_devic
 
 enum ww_code ww_device_cooperate(struct ww_device *d, bool cooperative, struct ww_error *error) {
     struct mem_alloc *a;
-    if (d->workspace) mem_release(&d->mem, d->workspace);
+    if (d->workspace) ww_mem_release(&d->mem, d->workspace);
     d->workspace = 0;
     if (!cooperative) return WW_OK;
-    WW_TRY(mem_new(&d->mem, 16, NULL, &a, error));
+    WW_TRY(ww_mem_new(&d->mem, 16, NULL, &a, error));
     d->workspace = a->base;
     return WW_OK;
 }
@@ -158,7 +158,7 @@ static enum ww_code place_bank(struct ww_device *d, struct ww_module *m, struct 
     if (m->bank_address) return WW_OK;
     struct mem_alloc *a;
     uint64_t bytes = m->ptx->const_bytes ? m->ptx->const_bytes : 1;
-    WW_TRY(mem_attach(&d->mem, d->mem.next, bytes, m->constant_bank, &a, error));
+    WW_TRY(ww_mem_attach(&d->mem, d->mem.next, bytes, m->constant_bank, &a, error));
     d->mem.next += (bytes + MEM_ALIGN - 1) / MEM_ALIGN * MEM_ALIGN + MEM_ALIGN;
     m->bank_address = a->base;
     return WW_OK;
@@ -201,14 +201,14 @@ enum ww_code ww_device_variable(struct ww_device *d, struct ww_module *m, const 
         return WW_OK;
     }
     *address = m->global[s->id];
-    struct mem_alloc *a = mem_find(&d->mem, *address);
+    struct mem_alloc *a = ww_mem_find(&d->mem, *address);
     return share && a ? share_with_host(a, error) : WW_OK;
 }
 
 /* ---- kernels ---- */
 
 bool ww_module_has_kernel(const struct ww_module *m, const char *kernel) {
-    const struct ptx_func *f = ptx_module_func(m->ptx, kernel);
+    const struct ptx_func *f = ww_ptx_module_func(m->ptx, kernel);
     return f && f->is_entry && !f->is_extern;
 }
 

@@ -11,11 +11,11 @@
 void ww_module_free(struct ww_module *m) {
     while (m->kernels) {
         struct ww_kernel *next = m->kernels->next;
-        ex_kernel_free(m->kernels->decoded);
+        ww_ex_kernel_free(m->kernels->decoded);
         free(m->kernels);
         m->kernels = next;
     }
-    ptx_module_free(m->ptx);
+    ww_ptx_module_free(m->ptx);
     free(m->constant_bank);
     free(m->global);
     free(m->name);
@@ -36,7 +36,7 @@ static uint64_t address_of(const struct ww_module *m, const struct ptx_symbol *s
 
 static void initialise(const struct ww_module *m, const struct ptx_symbol *s, unsigned char *to) {
     if (s->init) memcpy(to, s->init, s->size);
-    uint32_t bytes = ptx_type_bytes((enum ptx_type)s->type);
+    uint32_t bytes = ww_ptx_type_bytes((enum ptx_type)s->type);
     for (size_t n = 0; n < s->reloc_count && bytes; n++) {
         uint64_t v = address_of(m, s->reloc[n].sym, s->reloc[n].generic) + (uint64_t)s->reloc[n].add;
         size_t width = bytes < 8 ? bytes : 8;
@@ -74,7 +74,7 @@ static enum ww_code place(struct ww_device *d, struct ww_module *m, const struct
     if (s->space != PTX_S_GLOBAL) return WW_OK;
     struct mem_alloc *a;
     if (s->is_extern && s->size == 0) return WW_OK;
-    WW_TRY(mem_new(&d->mem, s->size, s->name, &a, error));
+    WW_TRY(ww_mem_new(&d->mem, s->size, s->name, &a, error));
     m->global[s->id] = a->base;
     return WW_OK;
 }
@@ -83,7 +83,7 @@ static enum ww_code fill(struct ww_device *d, struct ww_module *m, const struct 
                          struct ww_error *error) {
     unsigned char *to = NULL;
     if (s->space == PTX_S_GLOBAL && m->global[s->id]) {
-        const struct mem_alloc *a = mem_find(&d->mem, m->global[s->id]);
+        const struct mem_alloc *a = ww_mem_find(&d->mem, m->global[s->id]);
         if (a) to = a->host; /* a variable of no bytes holds no address */
     }
     if (s->space == PTX_S_CONST) {
@@ -97,8 +97,8 @@ static enum ww_code fill(struct ww_device *d, struct ww_module *m, const struct 
 
 static enum ww_code load(struct ww_device *d, struct ww_module *m, const char *text, size_t n,
                          struct ww_error *error) {
-    WW_TRY(ptx_module_parse(text, n, m->name, &m->ptx, error));
-    WW_TRY(ptx_module_prepare(m->ptx, error));
+    WW_TRY(ww_ptx_module_parse(text, n, m->name, &m->ptx, error));
+    WW_TRY(ww_ptx_module_prepare(m->ptx, error));
     WW_TRY(for_each_variable(d, m, count_ids, error));
     m->global = calloc((size_t)m->global_count + 1, sizeof *m->global);
     m->constant_bank = calloc(1, m->ptx->const_bytes + 1);
@@ -184,16 +184,16 @@ enum ww_code ww_module_kernel(struct ww_device *d, struct ww_module *m, const ch
                               struct ww_kernel **out, struct ww_error *error) {
     for (*out = m->kernels; *out; *out = (*out)->next)
         if (strcmp((*out)->name, name) == 0) return WW_OK;
-    struct ptx_func *f = ptx_module_func(m->ptx, name);
+    struct ptx_func *f = ww_ptx_module_func(m->ptx, name);
     if (!f || !f->is_entry || f->is_extern) return no_kernel(m, name, error);
     struct ww_kernel *k = calloc(1, sizeof *k);
     if (!k) return ww_fail_nomem(error, "a kernel");
     k->name = f->name;
     struct ptx_lower_options options = {.arch = d->arch, .max_registers = d->options.max_registers};
-    enum ww_code code = ex_kernel_new(m->ptx, f, m->global, m->global_count, &k->decoded, error);
-    if (code == WW_OK && d->records) code = ptx_lower(m->ptx, f, &options, error);
+    enum ww_code code = ww_ex_kernel_new(m->ptx, f, m->global, m->global_count, &k->decoded, error);
+    if (code == WW_OK && d->records) code = ww_ptx_lower(m->ptx, f, &options, error);
     if (code != WW_OK) {
-        ex_kernel_free(k->decoded);
+        ww_ex_kernel_free(k->decoded);
         free(k);
         return code;
     }

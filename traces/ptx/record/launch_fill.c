@@ -19,13 +19,13 @@ static const struct {
 } TYPES[LAUNCH_TYPES] = {{"u8", 1},  {"s8", 1},  {"u16", 2}, {"s16", 2},  {"u32", 4}, {"s32", 4},
                          {"u64", 8}, {"s64", 8}, {"f16", 2}, {"bf16", 2}, {"f32", 4}, {"f64", 8}};
 
-const char launch_type_names[] = "u8 s8 u16 s16 u32 s32 u64 s64 f16 bf16 f32 f64";
+const char ww_launch_type_names[] = "u8 s8 u16 s16 u32 s32 u64 s64 f16 bf16 f32 f64";
 
-uint32_t launch_type_bytes(enum launch_type type) {
+uint32_t ww_launch_type_bytes(enum launch_type type) {
     return TYPES[type].bytes;
 }
 
-bool launch_type_find(const char *name, enum launch_type *type) {
+bool ww_launch_type_find(const char *name, enum launch_type *type) {
     for (unsigned n = 0; n < LAUNCH_TYPES; n++)
         if (strcmp(name, TYPES[n].name) == 0) {
             *type = (enum launch_type)n;
@@ -44,15 +44,15 @@ static bool store_integer(enum launch_type type, double value, unsigned char *to
     return true;
 }
 
-bool launch_is_number(const cJSON *v) {
+bool ww_launch_is_number(const cJSON *v) {
     return cJSON_IsNumber(v) && isfinite(v->valuedouble);
 }
 
-bool launch_store(enum launch_type type, double value, unsigned char *to) {
+bool ww_launch_store(enum launch_type type, double value, unsigned char *to) {
     if (!isfinite(value)) return false;
     float f = (float)value;
-    uint16_t h =
-        type == LAUNCH_F16 ? ex_double_to_f16(value, PTX_R_RN, false) : ex_double_to_bf16(value, PTX_R_RN);
+    uint16_t h = type == LAUNCH_F16 ? ww_ex_double_to_f16(value, PTX_R_RN, false)
+                                    : ww_ex_double_to_bf16(value, PTX_R_RN);
     switch (type) {
     case LAUNCH_F64:
         memcpy(to, &value, 8);
@@ -62,16 +62,16 @@ bool launch_store(enum launch_type type, double value, unsigned char *to) {
         return isfinite(f);
     case LAUNCH_F16:
         memcpy(to, &h, 2);
-        return isfinite(ex_f16_to_double(h));
+        return isfinite(ww_ex_f16_to_double(h));
     case LAUNCH_BF16:
         memcpy(to, &h, 2);
-        return isfinite(ex_bf16_to_double(h));
+        return isfinite(ww_ex_bf16_to_double(h));
     default:
         return store_integer(type, value, to);
     }
 }
 
-double launch_load(enum launch_type type, const unsigned char *from) {
+double ww_launch_load(enum launch_type type, const unsigned char *from) {
     uint64_t v = 0;
     float f;
     double d;
@@ -84,9 +84,9 @@ double launch_load(enum launch_type type, const unsigned char *from) {
         memcpy(&f, from, 4);
         return (double)f;
     case LAUNCH_F16:
-        return ex_f16_to_double((uint16_t)v);
+        return ww_ex_f16_to_double((uint16_t)v);
     case LAUNCH_BF16:
-        return ex_bf16_to_double((uint16_t)v);
+        return ww_ex_bf16_to_double((uint16_t)v);
     case LAUNCH_S8:
         return (int8_t)v;
     case LAUNCH_S16:
@@ -108,55 +108,57 @@ static const cJSON *get(const cJSON *object, const char *key) {
 
 static bool is_range(const cJSON *v) {
     const cJSON *min = get(v, "min"), *max = get(v, "max");
-    return cJSON_IsObject(v) && cJSON_GetArraySize(v) == 2 && launch_is_number(min) && launch_is_number(max) &&
-           min->valuedouble <= max->valuedouble;
+    return cJSON_IsObject(v) && cJSON_GetArraySize(v) == 2 && ww_launch_is_number(min) &&
+           ww_launch_is_number(max) && min->valuedouble <= max->valuedouble;
 }
 
 static bool is_sequence(const cJSON *v) {
     const cJSON *start = get(v, "start"), *step = get(v, "step");
-    return cJSON_IsObject(v) && cJSON_GetArraySize(v) == 2 && launch_is_number(start) && launch_is_number(step);
+    return cJSON_IsObject(v) && cJSON_GetArraySize(v) == 2 && ww_launch_is_number(start) &&
+           ww_launch_is_number(step);
 }
 
 static bool is_numbers(const cJSON *v) {
     const cJSON *e;
     if (!cJSON_IsArray(v) || !v->child) return false;
-    cJSON_ArrayForEach(e, v) if (!launch_is_number(e)) return false;
+    cJSON_ArrayForEach(e, v) if (!ww_launch_is_number(e)) return false;
     return true;
 }
 
-enum ww_code launch_check_fill(const struct launch_file *f, const cJSON *fill, const char *path, bool is_expect,
-                               struct ww_error *error) {
+enum ww_code ww_launch_check_fill(const struct launch_file *f, const cJSON *fill, const char *path,
+                                  bool is_expect, struct ww_error *error) {
     static const char *const fills[] = {"value", "random", "sequence", "file", "values", NULL};
     static const char *const expects[] = {"value", "sequence", "file", "values", "tolerance", "relative", NULL};
     char where[320];
     unsigned forms = 0;
     snprintf(where, sizeof where, "%.160s: %.140s", f->path, path);
-    if (!cJSON_IsObject(fill)) return launch_fail(f, path, error, "expected an object");
+    if (!cJSON_IsObject(fill)) return ww_launch_fail(f, path, error, "expected an object");
     WW_TRY(ww_json_only_keys(fill, is_expect ? expects : fills, where, error));
     for (const cJSON *v = fill->child; v; v = v->next) {
         bool bound = strcmp(v->string, "tolerance") == 0 || strcmp(v->string, "relative") == 0;
-        bool good = bound                                ? launch_is_number(v) && v->valuedouble >= 0
-                    : strcmp(v->string, "value") == 0    ? launch_is_number(v)
+        bool good = bound                                ? ww_launch_is_number(v) && v->valuedouble >= 0
+                    : strcmp(v->string, "value") == 0    ? ww_launch_is_number(v)
                     : strcmp(v->string, "random") == 0   ? is_range(v)
                     : strcmp(v->string, "sequence") == 0 ? is_sequence(v)
                     : strcmp(v->string, "file") == 0     ? cJSON_IsString(v)
                                                          : is_numbers(v);
         forms += !bound;
         if (!good)
-            return launch_fail(f, path, error, "%s: malformed or not finite, see docs/launch.md", v->string);
+            return ww_launch_fail(f, path, error, "%s: malformed or not finite, see docs/launch.md", v->string);
     }
-    return forms == 1 ? WW_OK
-                      : launch_fail(f, path, error, "expected exactly one of value, %ssequence, file, values",
-                                    is_expect ? "" : "random, ");
+    return forms == 1
+               ? WW_OK
+               : ww_launch_fail(f, path, error, "expected exactly one of value, %ssequence, file, values",
+                                is_expect ? "" : "random, ");
 }
 
 /* ---- values ---- */
 
 static enum ww_code store(const struct launch_file *f, const struct launch_buffer *b, uint64_t n, double v,
                           unsigned char *to, struct ww_error *error) {
-    if (launch_store(b->type, v, to)) return WW_OK;
-    return launch_fail(f, b->path, error, "element %llu: %g does not fit type %s", (unsigned long long)n, v,
-                       TYPES[b->type].name);
+    if (ww_launch_store(b->type, v, to)) return WW_OK;
+    return ww_launch_fail(f, b->path, error, "element %llu: %g does not fit type %s", (unsigned long long)n, v,
+                          TYPES[b->type].name);
 }
 
 /* The file holds exactly b->bytes; they are read into `to`. */
@@ -202,7 +204,7 @@ static enum ww_code from_file(const struct launch_file *f, const struct launch_b
 /* The listed values, begun again from the first when there are fewer than elements. */
 static enum ww_code from_list(const struct launch_file *f, const struct launch_buffer *b, const cJSON *list,
                               unsigned char *to, struct ww_error *error) {
-    uint32_t size = launch_type_bytes(b->type);
+    uint32_t size = ww_launch_type_bytes(b->type);
     const cJSON *e = list->child;
     for (uint64_t n = 0; n < b->bytes / size; n++, e = e->next ? e->next : list->child)
         WW_TRY(store(f, b, n, e->valuedouble, to + n * size, error));
@@ -211,7 +213,7 @@ static enum ww_code from_list(const struct launch_file *f, const struct launch_b
 
 static enum ww_code from_random(const struct launch_file *f, const struct launch_buffer *b, const cJSON *range,
                                 uint64_t seed, unsigned char *to, struct ww_error *error) {
-    uint32_t size = launch_type_bytes(b->type);
+    uint32_t size = ww_launch_type_bytes(b->type);
     double min = get(range, "min")->valuedouble, max = get(range, "max")->valuedouble;
     struct ww_rng rng;
     ww_rng_seed(&rng, seed);
@@ -226,7 +228,7 @@ static enum ww_code from_random(const struct launch_file *f, const struct launch
 /* Fills b->bytes at `to` as the fill or expect object says. */
 static enum ww_code make_values(const struct launch_file *f, const struct launch_buffer *b, const cJSON *fill,
                                 uint64_t seed, unsigned char *to, struct ww_error *error) {
-    uint32_t size = launch_type_bytes(b->type);
+    uint32_t size = ww_launch_type_bytes(b->type);
     const cJSON *v;
     if ((v = get(fill, "file"))) return from_file(f, b, v->valuestring, to, error);
     if ((v = get(fill, "values"))) return from_list(f, b, v, to, error);
@@ -251,13 +253,13 @@ static bool within(double have, double want, double tolerance, double relative) 
 
 static enum ww_code compare(const struct launch_file *f, const struct launch_buffer *b,
                             const unsigned char *have, const unsigned char *want, struct ww_error *error) {
-    uint32_t size = launch_type_bytes(b->type);
+    uint32_t size = ww_launch_type_bytes(b->type);
     const cJSON *t = get(b->expect, "tolerance"), *r = get(b->expect, "relative");
     double tolerance = t ? t->valuedouble : 0, relative = r ? r->valuedouble : 0;
     for (uint64_t n = 0; n < b->bytes / size; n++) {
         const unsigned char *x = have + n * size, *y = want + n * size;
         if (memcmp(x, y, size) == 0) continue;
-        double vx = launch_load(b->type, x), vy = launch_load(b->type, y);
+        double vx = ww_launch_load(b->type, x), vy = ww_launch_load(b->type, y);
         bool exact = b->type < LAUNCH_F16 && !t && !r;
         if (!exact && within(vx, vy, tolerance, relative)) continue;
         char where[320];
@@ -313,11 +315,11 @@ static enum ww_code no_kernel(const struct launch_file *f, const struct launch_c
     }
     const char *best = ww_nearest_get(&near);
     enum ww_code code =
-        best ? launch_fail(f, below(c, "kernel", path), error,
-                           "met \"%s\", which is no kernel of the PTX; did you mean \"%.160s\"?", met, best)
-             : launch_fail(f, below(c, "kernel", path), error,
-                           "met \"%s\", expected a kernel of the PTX: %.240s", met,
-                           names.p ? names.p : "it has none");
+        best ? ww_launch_fail(f, below(c, "kernel", path), error,
+                              "met \"%s\", which is no kernel of the PTX; did you mean \"%.160s\"?", met, best)
+             : ww_launch_fail(f, below(c, "kernel", path), error,
+                              "met \"%s\", expected a kernel of the PTX: %.240s", met,
+                              names.p ? names.p : "it has none");
     ww_buf_free(&names);
     return code;
 }
@@ -326,20 +328,20 @@ static enum ww_code no_kernel(const struct launch_file *f, const struct launch_c
 static enum ww_code check_call(const struct launch_file *f, const struct launch_call *c,
                                const struct ww_module *m, struct ww_error *error) {
     char path[96], key[32];
-    const struct ptx_func *k = ptx_module_func(m->ptx, c->kernel);
+    const struct ptx_func *k = ww_ptx_module_func(m->ptx, c->kernel);
     if (!k || !k->is_entry || k->is_extern) return no_kernel(f, c, m->ptx, error);
     if (c->arg_count != k->param_count)
-        return launch_fail(f, below(c, "args", path), error,
-                           "met %u argument%s, expected %u: kernel %.80s has %u parameter%s", c->arg_count,
-                           ww_plural(c->arg_count, "s"), (unsigned)k->param_count, c->kernel,
-                           (unsigned)k->param_count, ww_plural(k->param_count, "s"));
+        return ww_launch_fail(f, below(c, "args", path), error,
+                              "met %u argument%s, expected %u: kernel %.80s has %u parameter%s", c->arg_count,
+                              ww_plural(c->arg_count, "s"), (unsigned)k->param_count, c->kernel,
+                              (unsigned)k->param_count, ww_plural(k->param_count, "s"));
     for (uint32_t n = 0; n < c->arg_count; n++) {
         if (c->arg[n].size == k->param[n]->size) continue;
         snprintf(key, sizeof key, "args[%u]", n);
-        return launch_fail(f, below(c, key, path), error,
-                           "met %zu byte%s, expected %llu: parameter %.80s of the kernel", c->arg[n].size,
-                           ww_plural(c->arg[n].size, "s"), (unsigned long long)k->param[n]->size,
-                           k->param[n]->name);
+        return ww_launch_fail(f, below(c, key, path), error,
+                              "met %zu byte%s, expected %llu: parameter %.80s of the kernel", c->arg[n].size,
+                              ww_plural(c->arg[n].size, "s"), (unsigned long long)k->param[n]->size,
+                              k->param[n]->name);
     }
     return WW_OK;
 }
@@ -350,7 +352,7 @@ static enum ww_code launch(const struct launch_file *f, const struct launch_call
     struct ww_error mine = {0};
     enum ww_code code =
         ww_device_launch(d, m, c->kernel, c->grid, c->block, c->shared, args, c->arg_count, &mine);
-    if (code == WW_USAGE) return launch_fail(f, c->path, error, "%.160s: %.300s", mine.where, mine.text);
+    if (code == WW_USAGE) return ww_launch_fail(f, c->path, error, "%.160s: %.300s", mine.where, mine.text);
     if (code != WW_OK && error) *error = mine;
     return code;
 }
@@ -368,8 +370,8 @@ static enum ww_code run_call(const struct launch_file *f, const struct launch_ca
     return WW_OK;
 }
 
-enum ww_code launch_file_run(struct launch_file *f, struct ww_device *d, const char *ptx_path, uint64_t seed,
-                             bool *verified, struct ww_error *error) {
+enum ww_code ww_launch_file_run(struct launch_file *f, struct ww_device *d, const char *ptx_path, uint64_t seed,
+                                bool *verified, struct ww_error *error) {
     struct ww_module *m;
     bool any = false;
     *verified = false;

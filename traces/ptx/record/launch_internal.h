@@ -60,21 +60,21 @@ struct launch_file {
     uint32_t call_count;
 };
 
-uint32_t launch_type_bytes(enum launch_type type);
+uint32_t ww_launch_type_bytes(enum launch_type type);
 /* Their names, "u8 s8 ...". */
-extern const char launch_type_names[];
+extern const char ww_launch_type_names[];
 /* False if there is no such type. */
-bool launch_type_find(const char *name, enum launch_type *type);
+bool ww_launch_type_find(const char *name, enum launch_type *type);
 /* A JSON number that a double holds: 1e999 is none. */
-bool launch_is_number(const cJSON *v);
+bool ww_launch_is_number(const cJSON *v);
 /* A number stored as an element; whole numbers keep all 64 bits up to 2^53. False if it does not fit. */
-bool launch_store(enum launch_type type, double value, unsigned char *to);
-double launch_load(enum launch_type type, const unsigned char *from);
+bool ww_launch_store(enum launch_type type, double value, unsigned char *to);
+double ww_launch_load(enum launch_type type, const unsigned char *from);
 /* Fails with "file: path". */
-__attribute__((format(printf, 4, 5))) enum ww_code launch_fail(const struct launch_file *f, const char *path,
-                                                               struct ww_error *error, const char *fmt, ...);
+__attribute__((format(printf, 4, 5))) enum ww_code ww_launch_fail(const struct launch_file *f, const char *path,
+                                                                  struct ww_error *error, const char *fmt, ...);
 /* Checks a fill or expect object's form. */
-enum ww_code launch_check_fill(const struct launch_file *f, const cJSON *fill, const char *path, bool is_expect,
-                               struct ww_error *error);
+enum ww_code ww_launch_check_fill(const struct launch_file *f, const cJSON *fill, const char *path,
+                                  bool is_expect, struct ww_error *error);
 
 #endif

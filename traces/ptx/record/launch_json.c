@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum ww_code launch_fail(const struct launch_file *f, const char *path, struct ww_error *error, const char *fmt,
-                         ...) {
+enum ww_code ww_launch_fail(const struct launch_file *f, const char *path, struct ww_error *error,
+                            const char *fmt, ...) {
     char where[320], text[500];
     va_list ap;
     va_start(ap, fmt);
@@ -34,7 +34,7 @@ static enum ww_code only_keys(const struct launch_file *f, const cJSON *object, 
                               const char *path, struct ww_error *error) {
     char where[320];
     snprintf(where, sizeof where, "%.160s: %.140s", f->path, path);
-    if (!cJSON_IsObject(object)) return launch_fail(f, path, error, "expected an object");
+    if (!cJSON_IsObject(object)) return ww_launch_fail(f, path, error, "expected an object");
     return ww_json_only_keys(object, keys, where, error);
 }
 
@@ -51,8 +51,8 @@ static enum ww_code whole(const struct launch_file *f, const cJSON *object, cons
     if (!is_whole(v, min, max)) {
         char value[48];
         met(v, value);
-        return launch_fail(f, path, error, "%s: met %s, expected a whole number from %.0f to %.0f", key, value,
-                           min, max);
+        return ww_launch_fail(f, path, error, "%s: met %s, expected a whole number from %.0f to %.0f", key,
+                              value, min, max);
     }
     *out = v->valuedouble;
     return WW_OK;
@@ -74,7 +74,7 @@ static enum ww_code dims(const struct launch_file *f, const cJSON *object, const
     if (good) return WW_OK;
     char value[48];
     met(v, value);
-    return launch_fail(f, path, error, "%s: met %s, expected 1 to 3 whole numbers from 1", key, value);
+    return ww_launch_fail(f, path, error, "%s: met %s, expected 1 to 3 whole numbers from 1", key, value);
 }
 
 /* ---- buffers ---- */
@@ -88,26 +88,27 @@ static enum ww_code read_buffer(struct launch_file *f, const cJSON *node, struct
     snprintf(b->path, sizeof b->path, "$.buffers.%.100s", node->string);
     WW_TRY(only_keys(f, node, keys, b->path, error));
     b->type = LAUNCH_U8;
-    if (type && (!cJSON_IsString(type) || !launch_type_find(type->valuestring, &b->type))) {
+    if (type && (!cJSON_IsString(type) || !ww_launch_type_find(type->valuestring, &b->type))) {
         char value[48];
         met(type, value);
-        return launch_fail(f, b->path, error, "type: met %s, expected one of %s", value, launch_type_names);
+        return ww_launch_fail(f, b->path, error, "type: met %s, expected one of %s", value,
+                              ww_launch_type_names);
     }
     const cJSON *bytes = cJSON_GetObjectItemCaseSensitive(node, "bytes");
     if (!bytes == !cJSON_GetObjectItemCaseSensitive(node, "count"))
-        return launch_fail(f, b->path, error, "expected either bytes or count");
-    uint32_t size = launch_type_bytes(b->type);
+        return ww_launch_fail(f, b->path, error, "expected either bytes or count");
+    uint32_t size = ww_launch_type_bytes(b->type);
     WW_TRY(whole(f, node, bytes ? "bytes" : "count", b->path, 1, (double)LAUNCH_BYTES / (bytes ? 1 : size),
                  (double)NAN, &n, error));
     b->bytes = (uint64_t)n * (bytes ? 1 : size);
-    if (b->bytes % size) return launch_fail(f, b->path, error, "bytes: expected a multiple of %u", size);
+    if (b->bytes % size) return ww_launch_fail(f, b->path, error, "bytes: expected a multiple of %u", size);
     b->fill = cJSON_GetObjectItemCaseSensitive(node, "fill");
     b->expect = cJSON_GetObjectItemCaseSensitive(node, "expect");
     char path[160];
     snprintf(path, sizeof path, "%s.fill", b->path);
-    if (b->fill) WW_TRY(launch_check_fill(f, b->fill, path, false, error));
+    if (b->fill) WW_TRY(ww_launch_check_fill(f, b->fill, path, false, error));
     snprintf(path, sizeof path, "%s.expect", b->path);
-    return b->expect ? launch_check_fill(f, b->expect, path, true, error) : WW_OK;
+    return b->expect ? ww_launch_check_fill(f, b->expect, path, true, error) : WW_OK;
 }
 
 static enum ww_code read_buffers(struct launch_file *f, struct ww_error *error) {
@@ -115,19 +116,20 @@ static enum ww_code read_buffers(struct launch_file *f, struct ww_error *error) 
     uint64_t total = 0;
     if (!all) return WW_OK;
     if (!cJSON_IsObject(all) || cJSON_GetArraySize(all) > (int)LAUNCH_BUFFERS)
-        return launch_fail(f, "$.buffers", error, "expected an object of at most %u buffers", LAUNCH_BUFFERS);
+        return ww_launch_fail(f, "$.buffers", error, "expected an object of at most %u buffers",
+                              LAUNCH_BUFFERS);
     f->buffer = ww_arena_array(&f->arena, (size_t)cJSON_GetArraySize(all), sizeof *f->buffer);
     if (!f->buffer) return ww_fail_nomem(error, "buffers");
     cJSON_ArrayForEach(node, all) {
         for (uint32_t n = 0; n < f->buffer_count; n++)
             if (strcmp(f->buffer[n].name, node->string) == 0)
-                return launch_fail(f, f->buffer[n].path, error, "this buffer is given twice");
+                return ww_launch_fail(f, f->buffer[n].path, error, "this buffer is given twice");
         struct launch_buffer *b = &f->buffer[f->buffer_count++];
         WW_TRY(read_buffer(f, node, b, error));
         total += b->bytes;
         if (total > LAUNCH_BYTES)
-            return launch_fail(f, b->path, error, "the buffers take more than %llu bytes",
-                               (unsigned long long)LAUNCH_BYTES);
+            return ww_launch_fail(f, b->path, error, "the buffers take more than %llu bytes",
+                                  (unsigned long long)LAUNCH_BYTES);
     }
     return WW_OK;
 }
@@ -143,8 +145,8 @@ static enum ww_code no_buffer(const struct launch_file *f, const cJSON *v, const
     ww_nearest_init(&near, text);
     for (uint32_t n = 0; n < f->buffer_count; n++) ww_nearest_offer(&near, f->buffer[n].name);
     const char *best = ww_nearest_get(&near);
-    return launch_fail(f, path, error, "buffer: met %s, expected the name of a buffer in $.buffers%s%.80s%s",
-                       value, best ? "; did you mean \"" : "", best ? best : "", best ? "\"?" : "");
+    return ww_launch_fail(f, path, error, "buffer: met %s, expected the name of a buffer in $.buffers%s%.80s%s",
+                          value, best ? "; did you mean \"" : "", best ? best : "", best ? "\"?" : "");
 }
 
 static enum ww_code buffer_arg(struct launch_file *f, const cJSON *v, const cJSON *node, const char *path,
@@ -179,9 +181,9 @@ static enum ww_code bytes_arg(struct launch_file *f, const cJSON *v, const char 
         good = hi >= 0 && lo >= 0;
         if (good) a->data[k] = (unsigned char)(hi << 4 | lo);
     }
-    return good
-               ? WW_OK
-               : launch_fail(f, path, error, "bytes: expected pairs of hexadecimal digits, at most 4096 bytes");
+    return good ? WW_OK
+                : ww_launch_fail(f, path, error,
+                                 "bytes: expected pairs of hexadecimal digits, at most 4096 bytes");
 }
 
 /* Decimal or 0x hexadecimal digits, for s64 behind a '-', that the type holds; no blanks, no '+'. */
@@ -205,26 +207,27 @@ static bool parse_integer(const char *s, bool is_signed, uint64_t *bits) {
 static enum ww_code value_arg(struct launch_file *f, const cJSON *v, const char *path, struct launch_arg *a,
                               struct ww_error *error) {
     enum launch_type type;
-    if (!launch_type_find(v->string, &type))
-        return launch_fail(f, path, error, "met \"%.40s\", expected buffer, bytes or one of %s", v->string,
-                           launch_type_names);
-    a->size = launch_type_bytes(type);
+    if (!ww_launch_type_find(v->string, &type))
+        return ww_launch_fail(f, path, error, "met \"%.40s\", expected buffer, bytes or one of %s", v->string,
+                              ww_launch_type_names);
+    a->size = ww_launch_type_bytes(type);
     a->data = ww_arena_alloc(&f->arena, 8);
     if (!a->data) return ww_fail_nomem(error, "arguments");
     if (cJSON_IsString(v) && (type == LAUNCH_U64 || type == LAUNCH_S64)) {
         uint64_t bits;
         if (!parse_integer(v->valuestring, type == LAUNCH_S64, &bits))
-            return launch_fail(f, path, error,
-                               "'%.40s': expected an integer in decimal or 0x hexadecimal digits that %s holds",
-                               v->valuestring, v->string);
+            return ww_launch_fail(
+                f, path, error,
+                "'%.40s': expected an integer in decimal or 0x hexadecimal digits that %s holds",
+                v->valuestring, v->string);
         memcpy(a->data, &bits, 8);
         return WW_OK;
     }
-    if (!cJSON_IsNumber(v) || !launch_store(type, v->valuedouble, a->data)) {
+    if (!cJSON_IsNumber(v) || !ww_launch_store(type, v->valuedouble, a->data)) {
         char value[48];
         met(v, value);
-        return launch_fail(f, path, error, "%s: met %s, expected a number that the type holds", v->string,
-                           value);
+        return ww_launch_fail(f, path, error, "%s: met %s, expected a number that the type holds", v->string,
+                              value);
     }
     return WW_OK;
 }
@@ -236,8 +239,8 @@ static enum ww_code read_arg(struct launch_file *f, const cJSON *node, const cha
                        cJSON_GetObjectItemCaseSensitive(node, "buffer") &&
                        cJSON_GetObjectItemCaseSensitive(node, "offset");
     if (!first || (cJSON_GetArraySize(node) != 1 && !with_offset))
-        return launch_fail(f, path, error,
-                           "expected an object of one key, such as {\"u32\": 5} or {\"buffer\": \"a\"}");
+        return ww_launch_fail(f, path, error,
+                              "expected an object of one key, such as {\"u32\": 5} or {\"buffer\": \"a\"}");
     const cJSON *buffer = cJSON_GetObjectItemCaseSensitive(node, "buffer");
     if (buffer) return buffer_arg(f, buffer, node, path, a, error);
     if (strcmp(first->string, "bytes") == 0) return bytes_arg(f, first, path, a, error);
@@ -252,7 +255,7 @@ static enum ww_code read_call(struct launch_file *f, const cJSON *node, const ch
     const cJSON *args = cJSON_GetObjectItemCaseSensitive(node, "args");
     double n;
     snprintf(c->path, sizeof c->path, "%s", path);
-    if (!cJSON_IsString(kernel)) return launch_fail(f, path, error, "kernel: expected a name");
+    if (!cJSON_IsString(kernel)) return ww_launch_fail(f, path, error, "kernel: expected a name");
     c->kernel = kernel->valuestring;
     WW_TRY(dims(f, node, "grid", path, c->grid, error));
     WW_TRY(dims(f, node, "block", path, c->block, error));
@@ -262,7 +265,7 @@ static enum ww_code read_call(struct launch_file *f, const cJSON *node, const ch
     c->repeat = (uint32_t)n;
     if (!args) return WW_OK;
     if (!cJSON_IsArray(args) || cJSON_GetArraySize(args) > (int)LAUNCH_ARGS)
-        return launch_fail(f, path, error, "args: expected an array of at most %u", LAUNCH_ARGS);
+        return ww_launch_fail(f, path, error, "args: expected an array of at most %u", LAUNCH_ARGS);
     c->arg = ww_arena_array(&f->arena, (size_t)cJSON_GetArraySize(args), sizeof *c->arg);
     if (!c->arg) return ww_fail_nomem(error, "arguments");
     const cJSON *a;
@@ -290,7 +293,7 @@ static enum ww_code read_calls(struct launch_file *f, struct ww_error *error) {
     WW_TRY(only_keys(f, f->json, several, "$", error));
     int n = cJSON_GetArraySize(list);
     if (!cJSON_IsArray(list) || n < 1 || n > (int)LAUNCH_LAUNCHES)
-        return launch_fail(f, "$.launches", error, "expected an array of 1 to %u launches", LAUNCH_LAUNCHES);
+        return ww_launch_fail(f, "$.launches", error, "expected an array of 1 to %u launches", LAUNCH_LAUNCHES);
     f->call = ww_arena_array(&f->arena, (size_t)n, sizeof *f->call);
     if (!f->call) return ww_fail_nomem(error, "launches");
     cJSON_ArrayForEach(node, list) {
@@ -302,7 +305,7 @@ static enum ww_code read_calls(struct launch_file *f, struct ww_error *error) {
     return WW_OK;
 }
 
-enum ww_code launch_file_load(const char *path, struct launch_file **file, struct ww_error *error) {
+enum ww_code ww_launch_file_load(const char *path, struct launch_file **file, struct ww_error *error) {
     struct launch_file *f = calloc(1, sizeof *f);
     if (!f) return ww_fail_nomem(error, "a launch description");
     ww_arena_init(&f->arena, (size_t)256 << 20);
@@ -311,18 +314,18 @@ enum ww_code launch_file_load(const char *path, struct launch_file **file, struc
     f->folder = ww_arena_strndup(&f->arena, path, slash ? (size_t)(slash - path) + 1 : 0);
     enum ww_code code = f->path && f->folder ? ww_json_load(path, &f->json, error)
                                              : ww_fail_nomem(error, "a launch description");
-    if (code == WW_OK && !cJSON_IsObject(f->json)) code = launch_fail(f, "$", error, "expected an object");
+    if (code == WW_OK && !cJSON_IsObject(f->json)) code = ww_launch_fail(f, "$", error, "expected an object");
     if (code == WW_OK) code = read_buffers(f, error);
     if (code == WW_OK) code = read_calls(f, error);
     if (code != WW_OK) {
-        launch_file_free(f);
+        ww_launch_file_free(f);
         return code;
     }
     *file = f;
     return WW_OK;
 }
 
-void launch_file_free(struct launch_file *f) {
+void ww_launch_file_free(struct launch_file *f) {
     if (!f) return;
     cJSON_Delete(f->json);
     ww_arena_free(&f->arena);

@@ -67,7 +67,7 @@ static void add_twins(struct recorder *r, const struct ex_func *f) {
     }
 }
 
-enum ww_code recorder_prepare(struct recorder *r, struct ex_kernel *kernel, struct ww_error *error) {
+enum ww_code ww_recorder_prepare(struct recorder *r, struct ex_kernel *kernel, struct ww_error *error) {
     uint64_t count = 0, limit = 1 + kernel->module->file_count;
     for (uint32_t n = 0; n < kernel->func_count; n++)
         if (kernel->func[n]) count += kernel->func[n]->src->machine_count + count_twins(kernel->func[n]);
@@ -99,7 +99,7 @@ enum ww_code recorder_prepare(struct recorder *r, struct ex_kernel *kernel, stru
     return WW_OK;
 }
 
-void recorder_clear(struct recorder *r) {
+void ww_recorder_clear(struct recorder *r) {
     ww_arena_free(&r->arena);
     memset(r, 0, sizeof *r);
 }

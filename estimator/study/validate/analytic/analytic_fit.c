@@ -18,8 +18,8 @@ static double joules(const struct analytic_case *c, const struct ww_model_result
     return e.total_j;
 }
 
-enum ww_code analytic_estimate(const struct analytic_case *c, const struct ww_model_constants *constants,
-                               double *cycles, double *energy, struct ww_error *error) {
+enum ww_code ww_analytic_estimate(const struct analytic_case *c, const struct ww_model_constants *constants,
+                                  double *cycles, double *energy, struct ww_error *error) {
     double sum = 0, sum_j = 0;
     for (size_t i = 0; i < c->model->count; i++) {
         const struct ww_model_kernel *k = &c->model->kernel[i];
@@ -47,7 +47,7 @@ static double loss(const struct analytic_cases *cases, unsigned without, const s
         const struct analytic_case *c = &cases->row[i];
         double cycles;
         bool last = i + 1 == cases->count || cases->row[i + 1].number != c->number;
-        if (c->number != without && analytic_estimate(c, k, &cycles, NULL, NULL) == WW_OK && cycles > 0) {
+        if (c->number != without && ww_analytic_estimate(c, k, &cycles, NULL, NULL) == WW_OK && cycles > 0) {
             of_one += fabs(log(cycles / c->cycles));
             n++;
         }
@@ -81,7 +81,8 @@ static bool try_step(const struct analytic_cases *cases, unsigned without, struc
     return false;
 }
 
-void analytic_fit(const struct analytic_cases *cases, unsigned without, struct ww_model_constants *constants) {
+void ww_analytic_fit(const struct analytic_cases *cases, unsigned without,
+                     struct ww_model_constants *constants) {
     double least = loss(cases, without, constants);
     for (double step = 0.08; step > 0.004; step /= 2)
         for (int again = 0, better = 1; better && again < 6; again++) {
@@ -91,20 +92,20 @@ void analytic_fit(const struct analytic_cases *cases, unsigned without, struct w
         }
 }
 
-enum ww_code analytic_leave_out(struct analytic_cases *cases, const struct ww_validate_options *options,
-                                struct ww_error *error) {
+enum ww_code ww_analytic_leave_out(struct analytic_cases *cases, const struct ww_validate_options *options,
+                                   struct ww_error *error) {
     struct ww_model_constants all = ww_model_start;
-    analytic_fit(cases, UINT32_MAX, &all);
+    ww_analytic_fit(cases, UINT32_MAX, &all);
     for (unsigned a = 0; a < cases->applications; a++) {
         struct ww_model_constants k = all;
         WW_TRY(ww_validate_step(options, a, cases->applications, error));
         if (cases->applications > 1) {
             k = ww_model_start;
-            analytic_fit(cases, a, &k);
+            ww_analytic_fit(cases, a, &k);
         }
         for (size_t i = 0; i < cases->count; i++) {
             struct analytic_case *c = &cases->row[i];
-            if (c->number == a) WW_TRY(analytic_estimate(c, &k, &c->own_cycles, &c->own_energy, error));
+            if (c->number == a) WW_TRY(ww_analytic_estimate(c, &k, &c->own_cycles, &c->own_energy, error));
         }
     }
     return WW_OK;

@@ -25,8 +25,8 @@ static bool covers(const struct analytic_cases *cases, const struct analytic_cas
     return own >= low && own <= high;
 }
 
-enum ww_code analytic_sum_up(const struct analytic_cases *cases, const char *gpu, double confidence,
-                             struct analytic_summary *out, struct ww_error *error) {
+enum ww_code ww_analytic_sum_up(const struct analytic_cases *cases, const char *gpu, double confidence,
+                                struct analytic_summary *out, struct ww_error *error) {
     double *scratch = malloc((cases->count + 1) * sizeof *scratch);
     size_t powers = 0;
     *out = (struct analytic_summary){0};
@@ -87,7 +87,7 @@ static bool ranks(const double *v, size_t n, double *rank) {
     return true;
 }
 
-enum ww_code analytic_rank(const double *a, const double *b, size_t n, double *rho, struct ww_error *error) {
+enum ww_code ww_analytic_rank(const double *a, const double *b, size_t n, double *rho, struct ww_error *error) {
     double *rank = malloc((2 * n + 1) * sizeof *rank), mean = ((double)n - 1) / 2, ab = 0, aa = 0, bb = 0;
     if (!rank || !ranks(a, n, rank) || !ranks(b, n, rank + n)) {
         free(rank);
@@ -104,8 +104,8 @@ enum ww_code analytic_rank(const double *a, const double *b, size_t n, double *r
     return WW_OK;
 }
 
-enum ww_code analytic_found(const double *truth, const double *guess, size_t n, size_t best, size_t most,
-                            size_t *found, struct ww_error *error) {
+enum ww_code ww_analytic_found(const double *truth, const double *guess, size_t n, size_t best, size_t most,
+                               size_t *found, struct ww_error *error) {
     struct ranked *t = sorted(truth, n), *g = sorted(guess, n);
     *found = 0;
     for (size_t i = 0; t && g && i < best && i < n; i++)
@@ -116,8 +116,8 @@ enum ww_code analytic_found(const double *truth, const double *guess, size_t n, 
     return code;
 }
 
-enum ww_code analytic_lost(const double *truth, const double *guess, size_t n, size_t most, double *lost,
-                           struct ww_error *error) {
+enum ww_code ww_analytic_lost(const double *truth, const double *guess, size_t n, size_t most, double *lost,
+                              struct ww_error *error) {
     struct ranked *g = sorted(guess, n);
     double least = INFINITY, of_guess = INFINITY;
     if (!g) return ww_fail_nomem(error, "ranks");

@@ -14,7 +14,7 @@ static void *grow(void *rows, size_t count, size_t *room, size_t size) {
     return more;
 }
 
-void analytic_table_free(struct analytic_table *t) {
+void ww_analytic_table_free(struct analytic_table *t) {
     for (size_t i = 0; i < t->traces; i++) {
         ww_model_free(&t->trace[i].model);
         ww_model_profile_free(&t->trace[i].profile);
@@ -82,8 +82,8 @@ static enum ww_code load_machine(struct analytic_machine *m, struct ww_error *er
     return ww_power_load(table, false, &m->power, error);
 }
 
-enum ww_code analytic_machine(struct analytic_table *t, const char *gpu, const char *set, size_t *index,
-                              struct ww_error *error) {
+enum ww_code ww_analytic_machine(struct analytic_table *t, const char *gpu, const char *set, size_t *index,
+                                 struct ww_error *error) {
     for (*index = 0; *index < t->machines; ++*index)
         if (strcmp(t->machine[*index].name, gpu) == 0 && strcmp(t->machine[*index].set, set) == 0) return WW_OK;
     struct analytic_machine *more = grow(t->machine, t->machines, &t->room_machines, sizeof *more);
@@ -101,14 +101,15 @@ static unsigned number_of(const struct analytic_cases *cases, const char *applic
     return cases->applications;
 }
 
-enum ww_code analytic_add(struct analytic_table *t, const char *application, const char *path, const char *gpu,
-                          const char *set, double cycles, double energy, struct ww_error *error) {
+enum ww_code ww_analytic_add(struct analytic_table *t, const char *application, const char *path,
+                             const char *gpu, const char *set, double cycles, double energy,
+                             struct ww_error *error) {
     struct analytic_case c = {.cycles = cycles, .energy = energy};
     snprintf(c.application, sizeof c.application, "%s", application);
     snprintf(c.gpu, sizeof c.gpu, "%s", gpu);
     c.number = number_of(&t->cases, c.application);
     WW_TRY(find_trace(t, path, &c.trace, error));
-    WW_TRY(analytic_machine(t, gpu, set, &c.machine, error));
+    WW_TRY(ww_analytic_machine(t, gpu, set, &c.machine, error));
     struct analytic_case *more = grow(t->cases.row, t->cases.count, &t->room, sizeof *more);
     if (!more) return ww_fail_nomem(error, "cases");
     t->cases.row = more;
@@ -123,7 +124,7 @@ static int by_number(const void *a, const void *b) {
     return x->cycles < y->cycles ? -1 : x->cycles > y->cycles;
 }
 
-void analytic_table_bind(struct analytic_table *t) {
+void ww_analytic_table_bind(struct analytic_table *t) {
     for (size_t i = 0; i < t->cases.count; i++) {
         struct analytic_case *c = &t->cases.row[i];
         c->model = &t->trace[c->trace].model;

@@ -74,7 +74,7 @@ static enum ww_code replay_on(struct suite *s, const char *name, const struct ma
     enum ww_code code = replay(gpu, path, &cycles, &energy, &seconds, error);
     ww_gpu_free(gpu);
     WW_TRY(code);
-    return analytic_add(&s->table, name, path, m->gpu, "", cycles, energy, error);
+    return ww_analytic_add(&s->table, name, path, m->gpu, "", cycles, energy, error);
 }
 
 static enum ww_code application(struct suite *s, const char *name, struct ww_error *error) {
@@ -121,7 +121,7 @@ static enum ww_code add_summary(struct suite *s, const char *gpu, struct ww_erro
     struct analytic_summary sum;
     char id[96], what[160];
     const char *name = gpu ? gpu : "all";
-    WW_TRY(analytic_sum_up(&s->table.cases, gpu, 0.95, &sum, error));
+    WW_TRY(ww_analytic_sum_up(&s->table.cases, gpu, 0.95, &sum, error));
     const struct {
         const char *metric, *text;
         double ours, aim;
@@ -173,7 +173,7 @@ static struct ww_model_constants without(const struct analytic_cases *cases, con
     struct ww_model_constants k = ww_model_start;
     for (size_t i = 0; i < cases->count; i++)
         if (strcmp(cases->row[i].application, application) == 0) {
-            analytic_fit(cases, cases->row[i].number, &k);
+            ww_analytic_fit(cases, cases->row[i].number, &k);
             return k;
         }
     return ww_model_default;
@@ -187,7 +187,7 @@ static enum ww_code design(const struct ww_model *model, const struct ww_model_c
     WW_TRY(ww_gpu_load("gtx480", set, KEYS, &gpu, error));
     struct analytic_case c = {.model = model, .spec = &gpu->spec};
     enum ww_code code = replay(gpu, path, &cycles, &energy, truth, error);
-    if (code == WW_OK) code = analytic_estimate(&c, k, guess, NULL, error);
+    if (code == WW_OK) code = ww_analytic_estimate(&c, k, guess, NULL, error);
     *guess /= gpu->spec.clock_sm_mhz;
     ww_gpu_free(gpu);
     return code;
@@ -207,15 +207,15 @@ static enum ww_code rank_designs(struct suite *s, const struct ranked_workload *
         draw(&rng, text, list);
         WW_TRY(design(model, &k, path, list, &truth[i], &guess[i], error));
     }
-    WW_TRY(analytic_rank(truth, guess, points, &rho, error));
-    WW_TRY(analytic_found(truth, guess, points, 10, 20, &found, error));
+    WW_TRY(ww_analytic_rank(truth, guess, points, &rho, error));
+    WW_TRY(ww_analytic_found(truth, guess, points, 10, 20, &found, error));
     snprintf(id, sizeof id, "analytic-rank-%s", w->name);
     snprintf(what, sizeof what, "%s, %zu designs: rank correlation of times", w->name, points);
     WW_TRY(add(s, id, what, rho, AIM_RANK, WW_VALIDATE_AT_LEAST, "", error));
     snprintf(id, sizeof id, "analytic-best-%s", w->name);
     snprintf(what, sizeof what, "%s: of the ten best designs, among the model's twenty", w->name);
     WW_TRY(add(s, id, what, (double)found, AIM_FOUND, WW_VALIDATE_AT_LEAST, "", error));
-    WW_TRY(analytic_lost(truth, guess, points, 20, &lost, error));
+    WW_TRY(ww_analytic_lost(truth, guess, points, 20, &lost, error));
     snprintf(id, sizeof id, "analytic-lost-%s", w->name);
     snprintf(what, sizeof what, "%s: the fastest of the model's twenty over the fastest of all", w->name);
     return add(s, id, what, 100 * lost, NAN, WW_VALIDATE_AT_MOST, "%", error);
@@ -254,7 +254,7 @@ static enum ww_code add_speed(struct suite *s, struct ww_error *error) {
     do {
         for (size_t i = 0; i < s->table.cases.count; i++) {
             const struct analytic_case *c = &s->table.cases.row[i];
-            WW_TRY(analytic_estimate(c, &ww_model_default, &cycles, NULL, error));
+            WW_TRY(ww_analytic_estimate(c, &ww_model_default, &cycles, NULL, error));
             launches += (double)c->model->count;
         }
     } while (now() - began < 0.2);
@@ -273,8 +273,8 @@ static enum ww_code measure(struct suite *s, struct ww_error *error) {
         if (!view.name) WW_TRY(ww_workload(i, &view, error));
         WW_TRY(application(s, view.name, error));
     }
-    analytic_table_bind(&s->table);
-    WW_TRY(analytic_leave_out(&s->table.cases, NULL, error));
+    ww_analytic_table_bind(&s->table);
+    WW_TRY(ww_analytic_leave_out(&s->table.cases, NULL, error));
     WW_TRY(add_cases(s, error));
     for (size_t i = 0; i <= MACHINES; i++) WW_TRY(add_summary(s, i < MACHINES ? machines[i].gpu : NULL, error));
     for (size_t i = 0; i < designs; i++) WW_TRY(rank_workload(s, &ranked[i], error));
@@ -291,6 +291,6 @@ enum ww_code ww_validate_suite_analytic(struct ww_validation *v, const struct ww
                             ? measure(&s, error)
                             : ww_fail(error, WW_IO, folder.path, "the path is too long");
     ww_temp_remove(&folder);
-    analytic_table_free(&s.table);
+    ww_analytic_table_free(&s.table);
     return code;
 }

@@ -40,7 +40,7 @@ struct sampling_pair {
 
 /* Records the workload, replays it whole once, and samples with each seed; replays of units are shared. Errors:
  * those of recording and replay. */
-enum ww_code sampling_measure(struct sampling_pair *pair, const struct ww_validate_options *options,
-                              struct ww_error *error);
+enum ww_code ww_sampling_measure(struct sampling_pair *pair, const struct ww_validate_options *options,
+                                 struct ww_error *error);
 
 #endif

@@ -132,8 +132,8 @@ static enum ww_code replay(struct sampling_pair *pair, const char *path, struct 
     return code;
 }
 
-enum ww_code sampling_measure(struct sampling_pair *pair, const struct ww_validate_options *options,
-                              struct ww_error *error) {
+enum ww_code ww_sampling_measure(struct sampling_pair *pair, const struct ww_validate_options *options,
+                                 struct ww_error *error) {
     struct ww_temp folder;
     char path[256];
     (void)options;

@@ -58,7 +58,7 @@ static void *work(void *context) {
         pthread_mutex_unlock(&p->lock);
         if (i >= p->count) return NULL;
         struct ww_error error = {.code = WW_OK};
-        enum ww_code code = sampling_measure(&p->pair[i], p->options, &error);
+        enum ww_code code = ww_sampling_measure(&p->pair[i], p->options, &error);
         pthread_mutex_lock(&p->lock);
         p->done++;
         if (code == WW_OK) code = ww_validate_step(p->options, p->done, p->count, &error);
