@@ -1,3 +1,4 @@
+/* Dictionary tables: names, units and meanings of counters, states, slots and components. */
 #include "../estimator/api/database.h"
 #include "../estimator/result/result.h"
 #include "../estimator/result/names.h"

@@ -1,3 +1,4 @@
+/* Reading a run back from the database. */
 #include "../estimator/api/run.h"
 #include "../estimator/api/database.h"
 #include "../estimator/result/result.h"

@@ -1,3 +1,4 @@
+/* Reading the launches of a run back. */
 #include "../estimator/api/database.h"
 #include "../estimator/result/result.h"
 #include "../estimator/result/names.h"

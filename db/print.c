@@ -1,3 +1,4 @@
+/* Printing the rows of a query as a table, CSV or JSON. */
 #include "../estimator/api/database.h"
 #include "db.h"
 #include "../estimator/base/escape.h"

@@ -1,3 +1,4 @@
+/* Statements, bindings and errors: what all SQL here shares. */
 #include "../estimator/api/database.h"
 #include "db.h"
 #include <errno.h>

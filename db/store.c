@@ -1,3 +1,4 @@
+/* Storing a run in one transaction. */
 #include "../estimator/api/database.h"
 #include "../estimator/result/result.h"
 #include "../estimator/base/locale.h"

@@ -1,3 +1,4 @@
+/* Storing the launches of a run. */
 #include "../estimator/api/database.h"
 #include "../estimator/result/result.h"
 #include "db.h"

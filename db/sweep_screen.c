@@ -1,3 +1,4 @@
+/* What an adaptive sweep asks of the database. */
 #include "../estimator/api/database.h"
 #include "sweep_screen.h"
 #include "schema.h"

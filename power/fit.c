@@ -1,3 +1,4 @@
+/* Measured power as a sum of parts of a model's power, each with a factor that is not negative. */
 #include "fit.h"
 #include "../estimator/base/lsq.h"
 #include <math.h>

@@ -1,3 +1,4 @@
+/* Loading and checking a power table. */
 #include "../estimator/result/result.h"
 #include "../estimator/result/names.h"
 #include "power_table.h"

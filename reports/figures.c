@@ -1,3 +1,4 @@
+/* What reports compute from a result's raw numbers. */
 #include "../estimator/result/result.h"
 #include "../estimator/result/names.h"
 #include "figures.h"

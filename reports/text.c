@@ -1,3 +1,4 @@
+/* Text for people: numbers with SI prefixes and aligned tables. */
 #include "../estimator/base/escape.h"
 #include "text.h"
 #include "../estimator/base/err.h"

@@ -1,3 +1,4 @@
+/* A bulk transfer from global to shared memory, as D2MA's buffer management table describes it. */
 #include "dma.h"
 
 #include <string.h>

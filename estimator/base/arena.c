@@ -1,3 +1,4 @@
+/* Memory that lives and dies together. */
 #include "arena.h"
 #include <stdarg.h>
 #include <stdio.h>

@@ -1,3 +1,4 @@
+/* Counting bits. */
 #include "bits.h"
 
 #define TWO(n) (n), (n) + 1, (n) + 1, (n) + 2

@@ -1,3 +1,4 @@
+/* A growable array of bytes. */
 #include "buf.h"
 #include <stdarg.h>
 #include <stdio.h>

@@ -1,3 +1,4 @@
+/* How errors travel. */
 #include "err.h"
 #include <stdio.h>
 #include <string.h>

@@ -1,3 +1,4 @@
+/* 64-bit hashes for content identity and hash tables (not for security). */
 #include "hash.h"
 
 uint64_t ww_hash_bytes(const void *data, size_t n, uint64_t seed) {

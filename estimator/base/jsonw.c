@@ -1,3 +1,4 @@
+/* Writes JSON to a stream as it goes, so that a report's size costs no memory. */
 #include "jsonw.h"
 #include "escape.h"
 #include <inttypes.h>

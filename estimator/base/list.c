@@ -1,3 +1,4 @@
+/* Lists of numbers as users write them, "0,2-4,9". */
 #include "list.h"
 #include <stdlib.h>
 #include <string.h>

@@ -1,3 +1,4 @@
+/* The known word nearest to one that is not known, for "did you mean" in error texts. */
 #include "nearest.h"
 #include <limits.h>
 #include <string.h>

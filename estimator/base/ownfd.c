@@ -1,3 +1,4 @@
+/* Descriptors that must survive inside of somebody else's program. */
 #include "ownfd.h"
 #include <fcntl.h>
 #include <sys/resource.h>

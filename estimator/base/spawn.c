@@ -1,3 +1,4 @@
+/* Running another program to its end, without a shell. */
 #include "spawn.h"
 #include <errno.h>
 #include <fcntl.h>

@@ -1,3 +1,4 @@
+/* Small pieces of text for people. */
 #include "text.h"
 #include <errno.h>
 #include <math.h>

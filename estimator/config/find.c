@@ -1,3 +1,4 @@
+/* Where data files (GPU models, power tables) are looked for. */
 #include "../api/gpu.h"
 #include "../base/locale.h"
 #include "find.h"

@@ -1,3 +1,4 @@
+/* A GPU's parameters as a C struct, from gpu.def. */
 #include "../api/gpu.h"
 #include "../base/locale.h"
 #include "gpu.h"

@@ -1,3 +1,4 @@
+/* Reading JSON over parameter rows, on top of cJSON. */
 #include "json.h"
 #include "../base/jsonw.h"
 #include "json_scan.h"

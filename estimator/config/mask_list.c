@@ -1,3 +1,4 @@
+/* A parameter that is a list of whole numbers: "0x2080,0x4100" or "1,3,1,1". */
 #include "mask_list.h"
 
 #include <ctype.h>

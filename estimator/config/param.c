@@ -1,3 +1,4 @@
+/* Parameters as rows: parsing, bounds, printing. */
 #include "../api/gpu.h"
 #include "param.h"
 #include "../base/jsonw.h"

@@ -1,3 +1,4 @@
+/* JSON files that hold arrays of records, each record described by parameter rows. */
 #include "table.h"
 #include "json.h"
 #include <string.h>

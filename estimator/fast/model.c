@@ -1,3 +1,4 @@
+/* Cycles and events of a launch on any GPU, from the trace's profile alone, in microseconds. */
 #include "../core/sm/occupancy.h"
 #include "model.h"
 #include "../core/launch/engine.h"

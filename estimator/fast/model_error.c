@@ -1,3 +1,4 @@
+/* How far the analytical model may be off, and whether a point is of the kind that it was tried on. */
 #include "model_error.h"
 #include <math.h>
 #include <stdio.h>

@@ -1,3 +1,4 @@
+/* What the analytical model knows of a trace, independent of any GPU. */
 #include "../api/trace.h"
 #include "profile.h"
 #include "profile_count.h"

@@ -1,3 +1,4 @@
+/* Counts of instructions and accesses. */
 #include "profile_count.h"
 #include "../base/hash.h"
 #include <math.h>

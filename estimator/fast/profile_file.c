@@ -1,3 +1,4 @@
+/* Profiles stored beside their traces. */
 #include "../api/trace.h"
 #include "profile_file.h"
 #include "../base/hash.h"

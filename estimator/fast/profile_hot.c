@@ -1,3 +1,4 @@
+/* Which pieces of memory the atomics of a launch update most. */
 #include "profile_hot.h"
 #include "../base/hash.h"
 #include <stdlib.h>

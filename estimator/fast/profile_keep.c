@@ -1,3 +1,4 @@
+/* A copy of one CTA's streams, so that its group can be let go. */
 #include "profile_keep.h"
 
 #include "../base/bits.h"

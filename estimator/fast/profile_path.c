@@ -1,3 +1,4 @@
+/* The critical path of a CTA as a function of latencies. */
 #include "profile_path.h"
 #include "profile_walk.h"
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* How many DRAM rows a stream of misses opens. */
 #include "profile_rows.h"
 #include "../base/hash.h"
 #include <string.h>

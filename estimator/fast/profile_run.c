@@ -1,3 +1,4 @@
+/* Profiling CTAs side by side, which take turns in memory. */
 #include "profile_run.h"
 #include "profile_keep.h"
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* Reuse distances of lines and of their sectors. */
 #include "profile_stack.h"
 #include "../base/hash.h"
 #include <stdlib.h>

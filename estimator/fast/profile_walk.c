@@ -1,3 +1,4 @@
+/* A warp's stream as accesses to lines: what the profiler's passes share. */
 #include "profile_walk.h"
 
 enum ww_walk_kind ww_walk_kind(const struct ww_inst *inst) {

@@ -1,3 +1,4 @@
+/* The one list of mechanisms, and choosing among them by name. */
 #include "../api/gpu.h"
 #include "../api/mech.h"
 #include "../base/locale.h"

@@ -1,3 +1,4 @@
+/* Microbenchmarks as traces that are made in memory. */
 #include "internal.h"
 #include <stdlib.h>
 

@@ -1,3 +1,4 @@
+/* What a launch's warps do, independent of any machine's timing. */
 #include "../../estimator/api/trace.h"
 #include "profile.h"
 #include <string.h>

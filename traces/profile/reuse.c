@@ -1,3 +1,4 @@
+/* Reuse distances of a stream of lines, in bounded memory. */
 #include "reuse.h"
 #include "../../estimator/base/heap.h"
 #include <stdlib.h>

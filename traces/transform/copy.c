@@ -1,3 +1,4 @@
+/* Finds the instructions by which a kernel's warps copy tiles from global to shared memory. */
 #include "../../estimator/api/trace.h"
 #include "copy.h"
 

@@ -1,3 +1,4 @@
+/* When a CTA of a trace uses its shared memory. */
 #include "regions.h"
 
 #include <string.h>

@@ -1,3 +1,4 @@
+/* A launch's instructions with new ones between them, and streams of steps over them. */
 #include "rewrite.h"
 
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* Whether a trace in which the engine fills shared memory keeps the program of the one in which warps do. */
 #include "../../estimator/api/trace.h"
 #include "writers.h"
 #include "copy.h"

@@ -1,3 +1,4 @@
+/* What the workloads of APOGEE's evaluation share. */
 #include "apogee.h"
 
 struct ww_host_shape ww_apogee_shape(uint32_t ctas, uint32_t log_warps) {

@@ -1,3 +1,4 @@
+/* What the workloads' host sides share: rows of parameters, memory, launches, comparison. */
 #include "host.h"
 #include <math.h>
 #include <string.h>

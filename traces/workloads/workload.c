@@ -1,3 +1,4 @@
+/* The list of built-in workloads, and their parameters. */
 #include "../../estimator/api/record.h"
 #include "../../estimator/base/locale.h"
 #include "workload.h"

@@ -1,3 +1,4 @@
+/* CRC-32 of zlib's polynomial, eight bytes at a step. */
 #include "crc.h"
 #include "format.h"
 

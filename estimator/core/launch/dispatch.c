@@ -1,3 +1,4 @@
+/* CTA dispatch: which CTA goes to which SM, and what its end sets free. */
 #include "engine_internal.h"
 #include "../../result/result.h"
 #include "../sm/barrel.h"

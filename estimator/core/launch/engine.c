@@ -1,3 +1,4 @@
+/* Replays launches of a trace on one GPU and counts. */
 #include "../../api/trace.h"
 #include "../../result/result.h"
 #include "engine_internal.h"

@@ -1,3 +1,4 @@
+/* What a launch leaves: counters, states and pieces as a result. */
 #include "../../result/result.h"
 #include "engine_internal.h"
 

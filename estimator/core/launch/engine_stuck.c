@@ -1,3 +1,4 @@
+/* The error of a launch that cannot go on: who waits for what. */
 #include "../../result/result.h"
 #include "../../result/names.h"
 #include "engine_internal.h"

@@ -1,3 +1,4 @@
+/* A cycle of the SMs: replies, steps, requests, the next cycle. */
 #include "engine_internal.h"
 #include "govern.h"
 #include "shard.h"

@@ -1,3 +1,4 @@
+/* Carries out what a governor decides (mech/gov/governor.h). */
 #include "engine_internal.h"
 #include "../../result/result.h"
 #include "govern.h"

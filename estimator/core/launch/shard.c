@@ -1,3 +1,4 @@
+/* The SMs of a launch stepped by several threads, with the results of one. */
 #include "engine_internal.h"
 #include "../../result/result.h"
 #include "shard.h"

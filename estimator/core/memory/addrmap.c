@@ -1,3 +1,4 @@
+/* Where an address lives: L2 slice, place within the slice, DRAM bank and row. */
 #include "addrmap.h"
 
 static uint32_t log2_floor(uint64_t v) {

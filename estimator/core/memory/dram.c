@@ -1,3 +1,4 @@
+/* DRAM channels: queues, FR-FCFS scheduling, bank and bus timing, refresh. */
 #include "../../result/result.h"
 #include "dram_channel.h"
 

@@ -1,3 +1,4 @@
+/* The L2 slices. */
 #include "../../result/result.h"
 #include "l2.h"
 #include <assert.h>

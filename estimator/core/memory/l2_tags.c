@@ -1,3 +1,4 @@
+/* Tags and line states of one L2 slice. */
 #include "l2_tags.h"
 #include "../../base/hash.h"
 

@@ -1,3 +1,4 @@
+/* Everything behind the L1: crossbar, L2 slices, DRAM channels. */
 #include "../../result/result.h"
 #include "memsys.h"
 #include "l2.h"

@@ -1,3 +1,4 @@
+/* Which set of a cache an address belongs to, when that is no plain bit field. */
 #include "set_index.h"
 
 #include <string.h>

@@ -1,3 +1,4 @@
+/* Address translation beside the L2. */
 #include "../../result/result.h"
 #include "tlb.h"
 

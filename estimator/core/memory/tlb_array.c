@@ -1,3 +1,4 @@
+/* The entries of a TLB: which pages it holds. */
 #include "tlb_array.h"
 
 struct set {

@@ -1,3 +1,4 @@
+/* The crossbar between SMs and L2 slices. */
 #include "../../result/result.h"
 #include "xbar.h"
 #include <assert.h>

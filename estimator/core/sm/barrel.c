@@ -1,3 +1,4 @@
+/* The in-order barrel pipeline of an SM, where a mechanism of kind "pipe" gives it one. */
 #include "../../result/result.h"
 #include "barrel.h"
 

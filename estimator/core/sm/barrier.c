@@ -1,3 +1,4 @@
+/* CTA barriers and the named ones: arrivals, waiting, release. */
 #include "../../result/result.h"
 #include "warp_head.h"
 

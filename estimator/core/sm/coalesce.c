@@ -1,3 +1,4 @@
+/* From a warp's addresses to requests of one line each, with the 32-byte pieces that they touch. */
 #include "coalesce.h"
 
 #include "../../base/bits.h"

@@ -1,3 +1,4 @@
+/* Operand collectors and result buses of an SM, where the GPU has them (collect.units_sp above 0). */
 #include "../../result/result.h"
 #include "collect.h"
 

@@ -1,3 +1,4 @@
+/* How long the warps of a CTA take to copy a tile from global to shared memory by themselves. */
 #include "../../result/result.h"
 #include "copy.h"
 

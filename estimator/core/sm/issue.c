@@ -1,3 +1,4 @@
+/* Issue: which warp of a scheduler goes next, and what stops the others. */
 #include "../../result/result.h"
 #include "barrel.h"
 #include "collect.h"

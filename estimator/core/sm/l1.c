@@ -1,3 +1,4 @@
+/* The data caches of an SM: the L1 and, where the GPU has one, a texture cache beside it. */
 #include "../../result/result.h"
 #include "sm.h"
 

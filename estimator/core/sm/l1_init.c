@@ -1,3 +1,4 @@
+/* Making the L1 and the texture cache of an SM from the GPU's parameters. */
 #include "../../result/result.h"
 #include "sm.h"
 

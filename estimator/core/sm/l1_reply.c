@@ -1,3 +1,4 @@
+/* Replies that come back to the L1: fills, waiting targets, loads that are complete. */
 #include "sm.h"
 
 #include "l1_tag.h"

@@ -1,3 +1,4 @@
+/* A set-associative tag array: the L1, the constant cache and the instruction cache. */
 #include "l1_tags.h"
 
 #include "../../base/hash.h"

@@ -1,3 +1,4 @@
+/* The load/store unit: its queue, coalesced requests, shared-memory passes. */
 #include "../../result/result.h"
 #include "barrel.h"
 #include "collect.h"

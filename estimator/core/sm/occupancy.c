@@ -1,3 +1,4 @@
+/* Occupancy: CTAs per SM that the limits allow. */
 #include "occupancy.h"
 
 

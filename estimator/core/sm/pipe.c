@@ -1,3 +1,4 @@
+/* A launch's instructions, decoded once for one GPU: what an issue takes and when its result is there. */
 #include "../../result/result.h"
 #include "pipe.h"
 #include "smm.h"

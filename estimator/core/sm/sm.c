@@ -1,3 +1,4 @@
+/* The streaming multiprocessor: its step in a cycle, its state over a launch. */
 #include "../../result/result.h"
 #include "barrel.h"
 #include "collect.h"

@@ -1,3 +1,4 @@
+/* The instruction cache of an SM and its fetches. */
 #include "../../result/result.h"
 #include "sm.h"
 

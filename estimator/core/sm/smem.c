@@ -1,3 +1,4 @@
+/* How many passes a shared-memory access takes, and what its conflicts cost. */
 #include "smem.h"
 
 #include "../../base/bits.h"

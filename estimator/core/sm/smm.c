@@ -1,3 +1,4 @@
+/* The shared-memory management table of an SM, and what follows from it for its CTAs. */
 #include "smm.h"
 
 #include "occupancy.h"

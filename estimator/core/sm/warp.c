@@ -1,3 +1,4 @@
+/* State of a warp: its head instruction, arrivals, the end. */
 #include "../../result/result.h"
 #include "warp_head.h"
 

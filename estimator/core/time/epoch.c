@@ -1,3 +1,4 @@
+/* Where warp-cycles are counted: by static instruction and state, and by epoch and state. */
 #include "../../result/result.h"
 #include "epoch.h"
 

@@ -1,3 +1,4 @@
+/* A reference prediction table, which stride prefetchers and MTA share. */
 #include "fetch_stride.h"
 
 static struct ww_stride_entry *find_or_replace(struct ww_stride_table *t, uint32_t entries, uint64_t key) {

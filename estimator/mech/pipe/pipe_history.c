@@ -1,3 +1,4 @@
+/* The bank-conflict history cache of section 4.2 and figure 7. */
 #include "pipe_history.h"
 #include "pipe.h"
 

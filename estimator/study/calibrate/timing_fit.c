@@ -1,3 +1,4 @@
+/* Parameters of a timing model fitted to measured times. */
 #include "timing_fit.h"
 #include "../../base/lsq.h"
 #include <gsl/gsl_linalg.h>

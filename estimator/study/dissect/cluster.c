@@ -1,3 +1,4 @@
+/* Grouping measured latencies into levels. */
 #include "infer.h"
 #include <math.h>
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* The microbenchmarks of a dissection, part by part. */
 #include "../../api/dissect.h"
 #include "../../base/locale.h"
 #include "dissect.h"

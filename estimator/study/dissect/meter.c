@@ -1,3 +1,4 @@
+/* A GPU that chases are run on: the black box of infer.h, and what the parts of a dissection share. */
 #include "../../api/gpu.h"
 #include "../../api/dissect.h"
 #include "meter.h"

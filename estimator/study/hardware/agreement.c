@@ -1,3 +1,4 @@
+/* How estimates and measurements agree: errors, correlation, ranks. */
 #include "hardware.h"
 #include <gsl/gsl_statistics_double.h>
 #include <math.h>

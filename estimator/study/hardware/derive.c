@@ -1,3 +1,4 @@
+/* GPU parameters from measurements. */
 #include "../../api/gpu.h"
 #include "../../api/hardware.h"
 #include "../../result/measured.h"

@@ -1,3 +1,4 @@
+/* Gaussian-process regression of what a cheap estimate leaves over. */
 #include "gp.h"
 #include <math.h>
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* How much of the space of objectives a set of points dominates. */
 #include "hypervolume.h"
 #include <math.h>
 #include <stdlib.h>

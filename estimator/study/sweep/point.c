@@ -1,3 +1,4 @@
+/* A point of a space made into a machine. */
 #include "../../api/gpu.h"
 #include "point.h"
 #include "../../base/hash.h"

@@ -1,3 +1,4 @@
+/* Fitting the analytical model's constants to replays, also with one application left out. */
 #include "../../../api/validate.h"
 #include "../../../result/result.h"
 #include "analytic_int.h"

@@ -1,3 +1,4 @@
+/* The table of replays that the analytical model is fitted to. */
 #include "../../../api/gpu.h"
 #include "../../../api/trace.h"
 #include "analytic_int.h"
