@@ -96,7 +96,7 @@ warnings() {
 documents() {
     echo "counts|docs-examples|$PYTHON scripts/check-docs.py --program build/warpwatt --help-examples README.md docs/*.md traces/*.md"
     echo "once|docs-generated|sh scripts/docs.sh check build/warpwatt"
-    echo "once|layers|$PYTHON scripts/layers.py"
+    echo "once|layers|$PYTHON scripts/layers.py --objects build/obj"
     echo "counts|layers-self-test|$PYTHON scripts/layers.py --self-test"
     echo "once|format|make --no-print-directory format-check"
     echo "once|install|bash scripts/check-install.sh"

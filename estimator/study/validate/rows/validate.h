@@ -1,9 +1,9 @@
 /* validate.h: suites that measure what a publication states and set the two side by side.
  *
- * A suite is one function in a file of its own, validate_NAME.c, and one line in validate.def. It measures in
- * this very call (a stored figure would say nothing of the program at hand) and adds one row for each figure.
- * What the publications state is data, reports/targets.csv; no suite has such a figure in its code.
- * A suite may include headers of every layer but the program's. It prints nothing.
+ * A suite is one function in a folder of its own, ../NAME/validate_NAME.c, and one line in validate.def. It
+ * measures in this very call (a stored figure would say nothing of the program at hand) and adds one row for
+ * each figure. What the publications state is data, reports/targets.csv; no suite has such a figure in its
+ * code. A suite may include headers of every layer but the program's. It prints nothing.
  */
 #ifndef WW_VALIDATE_VALIDATE_H
 #define WW_VALIDATE_VALIDATE_H
