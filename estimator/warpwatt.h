@@ -5,6 +5,8 @@
  * as long as the object. Strings that you pass are copied unless a comment says otherwise.
  * Errors: every call that can fail returns enum ww_code and fills *error (may be NULL) with where it
  * happened and what was expected; the library never prints, never exits and holds no global state.
+ * Files that a call writes may be absent, empty, not regular (a pipe), or of the kind that is written, and are none of
+ * its inputs; otherwise it is WW_USAGE. A regular file has its name only when it is complete.
  * Threads: different objects may be used from different threads; one object from one at a time.
  */
 #ifndef WARPWATT_H

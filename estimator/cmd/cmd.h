@@ -87,8 +87,9 @@ void cmd_print_markdown(FILE *out);
 void cmd_print_bash(FILE *out);
 void cmd_print_zsh(FILE *out);
 
-/* Opens the database of option --db, or the default one. */
+/* The path of option --db, or the default one. */
 const char *cmd_db_path(const struct cmd_line *line);
+/* Opens that database. */
 enum ww_code cmd_open_db(const struct cmd_line *line, struct ww_db **db, struct ww_error *error);
 /* The number of a stored run or sweep (`what`); "last" gives 0. Errors: WW_USAGE. */
 enum ww_code cmd_parse_stored(const char *text, const char *what, const char *where, int64_t *id,
