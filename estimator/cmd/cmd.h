@@ -88,8 +88,9 @@ void ww_cmd_print_markdown(FILE *out);
 void ww_cmd_print_bash(FILE *out);
 void ww_cmd_print_zsh(FILE *out);
 
-/* Opens the database of option --db, or the default one. */
+/* The path of option --db, or the default one. */
 const char *ww_cmd_db_path(const struct cmd_line *line);
+/* Opens that database. */
 enum ww_code ww_cmd_open_db(const struct cmd_line *line, struct ww_db **db, struct ww_error *error);
 /* The number of a stored run or sweep (`what`); "last" gives 0. Errors: WW_USAGE. */
 enum ww_code ww_cmd_parse_stored(const char *text, const char *what, const char *where, int64_t *id,

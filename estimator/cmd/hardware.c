@@ -5,20 +5,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define DEFAULT_DB "warpwatt.db"
-
-static const char *db_path(const struct cmd_line *line) {
-    const char *path = ww_cmd_get(line, "db");
-    return path ? path : DEFAULT_DB;
-}
-
 /* ---- hardware import ---- */
 
 static enum ww_code store(const struct cmd_line *line, const struct ww_measured *m, struct ww_error *error) {
     struct ww_db *db;
     int64_t id;
     bool stored;
-    WW_TRY(ww_db_open(db_path(line), true, &db, error));
+    WW_TRY(ww_db_open(cmd_db_path(line), true, &db, error));
     enum ww_code code = ww_db_store_measured(db, m, &id, &stored, error);
     ww_db_close(db);
     if (code != WW_OK) return code;
@@ -76,7 +69,7 @@ static enum ww_code load_measured(const struct cmd_line *line, struct request *r
                        "expected --measured FILE or --hardware N, one of them");
     if (id && strcmp(id, "last") != 0)
         WW_TRY(ww_cmd_parse_u64(id, "warpwatt correlate: option --hardware", 1, INT64_MAX, &number, error));
-    if (id || ww_cmd_has(line, "runs")) WW_TRY(ww_db_open(db_path(line), false, &r->db, error));
+    if (id || ww_cmd_has(line, "runs")) WW_TRY(ww_db_open(ww_cmd_db_path(line), false, &r->db, error));
     return file ? ww_measured_load(file, &r->measured, error)
                 : ww_db_load_measured(r->db, (int64_t)number, &r->measured, error);
 }

@@ -44,9 +44,10 @@ void ww_run_add_up(struct ww_result *result, const struct ww_launch_result *laun
 enum ww_code ww_launch_check(const struct ww_launch_result *l, uint64_t sms, uint64_t schedulers,
                              struct ww_error *error);
 
-/* What a run keeps for its timeline, if it was asked to (run_timeline.c). Errors: WW_NOMEM. */
 /* WW_FAIL if the caller asks to stop. Asked before each launch, since a launch may have no instructions. */
 enum ww_code ww_run_goes_on(const struct run *r, uint64_t launch, struct ww_error *error);
+
+/* What a run keeps for its timeline, if it was asked to (run_timeline.c). Errors: WW_NOMEM. */
 enum ww_code ww_run_timeline_open(struct run *r, struct ww_cta_log *log, struct ww_error *error);
 void ww_run_timeline_close(struct ww_cta_log *log);
 /* Of the launch that was replayed last. */

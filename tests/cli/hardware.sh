@@ -54,3 +54,8 @@ ls new.db 2>/dev/null
 fails 3 warpwatt gpu derive --measured synthetic.csv --base h200 -o other.json
 fails 3 warpwatt gpu derive --measured synthetic.json --base nogpu -o other.json | sed 's/ (.*//'
 fails 2 warpwatt gpu derive --measured synthetic.json --base h200
+# What is written over: another derived GPU, never what is read.
+warpwatt gpu derive --measured synthetic.json --base h200 -o my.json >/dev/null
+fails 2 warpwatt gpu derive --measured synthetic.json --base my.json -o my.json
+fails 2 warpwatt gpu derive --measured synthetic.json --base h200 -o synthetic.json
+fails 2 warpwatt gpu derive --measured synthetic.json --base h200 -o synthetic.csv

@@ -416,7 +416,7 @@ static void test_exports_overwrite_nothing(void **state) {
     OK(ww_made_write(path, &made, 1, 0, &error));
     OK(ww_trace_open(path, &t, &error));
     OK(ww_export_accelsim(t, dir, NULL, &error));
-    assert_int_equal(ww_export_accelsim(t, dir, NULL, &error), WW_IO);
+    assert_int_equal(ww_export_accelsim(t, dir, NULL, &error), WW_USAGE);
     assert_int_equal(ww_export_accelsim(t, dir, &(struct ww_export_options){.version = 4}, &error), WW_USAGE);
     ww_trace_close(t);
     remove_folder(dir, 1);

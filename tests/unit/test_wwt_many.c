@@ -18,19 +18,23 @@
 static struct ww_error error;
 static char path[512];
 
-/* The index, uncompressed, of a trace of so many launches without CTAs. */
-static struct ww_buf index_of(unsigned launches) {
+static struct ww_launch empty_launch(void) {
     static const char *const strings[] = {""};
     static const struct ww_inst exit_inst = {.op = WW_OP_EXIT};
-    struct ww_launch l = {.kernel = "k",
-                          .arch = "sm_70",
-                          .grid = {1, 1, 1},
-                          .block = {32, 1, 1},
-                          .registers_per_thread = 8,
-                          .inst = &exit_inst,
-                          .inst_count = 1,
-                          .string = strings,
-                          .string_count = 1};
+    return (struct ww_launch){.kernel = "k",
+                              .arch = "sm_70",
+                              .grid = {1, 1, 1},
+                              .block = {32, 1, 1},
+                              .registers_per_thread = 8,
+                              .inst = &exit_inst,
+                              .inst_count = 1,
+                              .string = strings,
+                              .string_count = 1};
+}
+
+/* The index, uncompressed, of a trace of so many launches without CTAs. */
+static struct ww_buf index_of(unsigned launches) {
+    struct ww_launch l = empty_launch();
     struct ww_trace_writer *w;
     struct ww_trace *t;
     struct ww_buf raw = {0};
@@ -117,6 +121,19 @@ static void launches_beyond_what_the_file_may_have_are_refused(void **state) {
     assert_true(peak_kb() - before < 150000);
 }
 
+static void the_writer_keeps_the_same_limit(void **state) {
+    (void)state;
+    struct ww_trace_writer *w;
+    struct ww_launch l = empty_launch();
+    assert_int_equal(ww_trace_writer_new(path, NULL, 0, &w, &error), WW_OK);
+    for (unsigned i = 0; i < 70000; i++) {
+        assert_int_equal(ww_trace_writer_launch(w, &l, &error), WW_OK);
+        assert_int_equal(ww_trace_writer_end_launch(w, &error), WW_OK);
+    }
+    assert_int_equal(ww_trace_writer_finish(w, NULL, &error), WW_UNSUPPORTED);
+    assert_non_null(strstr(error.text, "70000 launches with too few CTAs"));
+}
+
 /* Stops at the third question. */
 static bool stop_soon(void *context, double part, uint64_t done, const char *unit) {
     unsigned *asked = context;
@@ -193,6 +210,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(millions_of_launches_in_a_small_file_are_refused),
         cmocka_unit_test(launches_beyond_what_the_file_may_have_are_refused),
+        cmocka_unit_test(the_writer_keeps_the_same_limit),
         cmocka_unit_test(verifying_launches_without_ctas_can_be_stopped),
         cmocka_unit_test(profiling_launches_without_ctas_can_be_stopped),
         cmocka_unit_test(replaying_launches_without_ctas_can_be_stopped),

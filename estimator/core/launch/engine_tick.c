@@ -161,7 +161,8 @@ static void one_cycle(struct ww_core *core, uint64_t cycle) {
 }
 
 static void report(struct ww_core *core) {
-    if (!core->progress || (core->issued - core->progressed < 1u << 14 && ++core->unreported < 1u << 14)) return;
+    if (!core->progress || (core->issued - core->progressed < 1u << 14 && ++core->unreported < 1u << 14))
+        return;
     core->progressed = core->issued;
     core->unreported = 0;
     double part = core->cta_count ? (double)core->ended_ctas / (double)core->cta_count : 1;
