@@ -133,6 +133,24 @@ def stub_failures(host):
                    "WARPWATT_CUDA_%s: expected a whole number" % name)
 
 
+def stub_locale(host):
+    """A program that has set a locale in which numbers have a comma."""
+    with open("comma.src", "w") as f:
+        f.write('comment_char %\nescape_char /\nLC_NUMERIC\ndecimal_point ","\nthousands_sep "."\n'
+                'grouping 3;3\nEND LC_NUMERIC\n')
+    subprocess.run(["localedef", "-c", "-i", "comma.src", "-f", "ANSI_X3.4-1968", "./comma"],
+                   env=dict(os.environ, I18NPATH="/nowhere"), capture_output=True, check=False)
+    with open("comma.c", "w") as f:
+        f.write('#include <locale.h>\n#include <stdlib.h>\n'
+                '__attribute__((constructor)) static void set(void) { if (!setlocale(LC_ALL, "comma")) abort(); }\n'
+                '__attribute__((destructor)) static void look(void)'
+                ' { if (*localeconv()->decimal_point != \',\') abort(); }\n')
+    subprocess.run(["cc", "-shared", "-fPIC", "-o", "comma.so", "comma.c"], check=True)
+    expect("a program with a decimal comma computes the same", run([host, PTX, "zstd"],
+           {"LD_LIBRARY_PATH": CUDART, "LD_PRELOAD": os.path.abspath("comma.so"), "LOCPATH": os.path.abspath(".")}),
+           0, "PASS")
+
+
 def stub_descriptors(host):
     trace = ["-q", "-o", "d.wwt"]
 
@@ -259,6 +277,7 @@ def main():
         host = os.path.abspath("host-13")
         stub_options(host)
         stub_failures(host)
+        stub_locale(host)
         stub_descriptors(host)
         stub_names(host)
         stub_damage(host)

@@ -111,8 +111,8 @@ static void formulas_are_inert_in_csv(void **state) {
                                           "-1e5x ",
                                           "+.",
                                           "-e5",
-                                          "\xef\xbc\x9d"
-                                          "1"};
+                                          ("\xef\xbc\x9d"
+                                           "1")};
     char expected[32];
     for (size_t i = 0; i < sizeof formula / sizeof *formula; i++) {
         snprintf(expected, sizeof expected, "'%s", formula[i]);
