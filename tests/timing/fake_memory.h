@@ -70,7 +70,6 @@ static void fake_answer(void *owner, struct ww_event *event, uint64_t now) {
                                  .tag = q->tag,
                                  .kind = q->kind,
                                  .level = fake.level,
-                                 .source = q->source,
                                  .last = 1};
     uint16_t sm = q->sm;
     if (now < f->at) {

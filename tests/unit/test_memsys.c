@@ -39,7 +39,7 @@ static struct ww_mem_request make(struct rig *rig, struct load *l, uint16_t sm) 
                                        : kind == 3 ? WW_MEM_WRITE
                                                    : WW_MEM_ATOMIC,
                                .needs_reply = ww_rng_below(&l->rng, 8) != 0,
-                               .source = (uint8_t)(l->next & 0xff),
+                               .inst = l->next % RIG_INSTS,
                                .fine = fine};
     if (r.kind == WW_MEM_WRITE) {
         uint32_t all = (uint32_t)__builtin_popcount(mask) * size;
@@ -76,7 +76,6 @@ static void react(struct rig *rig, uint16_t sm, const struct ww_mem_reply *reply
     assert_true(reply->tag < l->next);
     const struct ww_mem_request *r = &l->request[reply->tag];
     assert_true(r->needs_reply && r->sm == sm && r->address == reply->address && r->kind == reply->kind);
-    assert_int_equal(reply->source, r->source);
     assert_true(reply->sectors && !(reply->sectors & ~r->sectors));
     assert_false(reply->sectors & l->answered[reply->tag]); /* no sector twice */
     assert_false(l->ended[reply->tag]);

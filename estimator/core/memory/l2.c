@@ -47,11 +47,10 @@ static void push(struct ww_l2 *l2, uint32_t slice, const struct ww_mem_request *
                               .bytes = request->bytes,
                               .atomic_ops = request->atomic_ops,
                               .granules = granules,
-                              .kind = request->kind,
-                              .needs_reply = request->needs_reply,
-                              .source = request->source,
-                              .fine = request->fine,
-                              .walked = request->walked};
+                              .kind = request->kind & 3u,
+                              .needs_reply = request->needs_reply & 3u,
+                              .fine = request->fine & 1u,
+                              .walked = request->walked & 1u};
     ++*l2->live;
     if (in->packet_count++ == 0)
         ww_queue_earlier(l2->queue, &s->event, ww_clock_time(l2->clock, max64(ready, s->free)));

@@ -52,7 +52,8 @@ struct ww_l2_packet { /* a request at a slice */
     uint64_t ready; /* L2 cycle at which it may be looked up */
     uint32_t tag, inst;
     uint16_t sm, bytes, atomic_ops;
-    uint8_t granules, kind, needs_reply, source, fine, walked;
+    uint8_t granules;
+    uint8_t kind : 2, needs_reply : 2, fine : 1, walked : 1; /* packed: queues of a slice hold thousands */
 };
 
 struct ww_l2_txn { /* a read or atomic that was not served at once */
@@ -62,7 +63,7 @@ struct ww_l2_txn { /* a read or atomic that was not served at once */
     uint16_t sm, bytes, atomic_ops;
     uint8_t left; /* granules not replied yet */
     uint8_t have; /* of these, served */
-    uint8_t kind, needs_reply, source, level, fine, walked;
+    uint8_t kind, needs_reply, level, fine, walked;
     bool performed; /* an atomic's addresses have had their time */
 };
 

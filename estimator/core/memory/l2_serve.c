@@ -29,7 +29,6 @@ static void send_reply(struct ww_l2_slice *s, const struct ww_l2_txn *t, uint8_t
                                  .tag = t->tag,
                                  .kind = t->kind,
                                  .level = t->level,
-                                 .source = t->source,
                                  .last = last,
                                  .walked = t->walked};
     if (t->sm == WW_L2_WALKER) {
@@ -54,7 +53,6 @@ static void reply_sm(struct ww_l2_slice *s, const struct ww_l2_packet *p, uint64
                                        .tag = p->tag,
                                        .kind = p->kind,
                                        .level = WW_LEVEL_L2,
-                                       .source = p->source,
                                        .last = true,
                                        .walked = p->walked};
     uint32_t payload = 0;
@@ -74,7 +72,6 @@ void ww_l2_reply_whole(struct ww_l2_slice *s, const struct ww_l2_packet *p, uint
                           .sm = p->sm,
                           .kind = p->kind,
                           .needs_reply = p->needs_reply,
-                          .source = p->source,
                           .fine = p->fine,
                           .walked = p->walked,
                           .level = WW_LEVEL_L2};
@@ -269,7 +266,6 @@ static bool begin_txn(struct ww_l2_slice *s, struct ww_l2_input *in, const struc
                             .left = p->granules,
                             .kind = p->kind,
                             .needs_reply = p->needs_reply,
-                            .source = p->source,
                             .fine = p->fine,
                             .walked = p->walked,
                             .level = WW_LEVEL_L2};

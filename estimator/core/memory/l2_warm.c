@@ -40,7 +40,7 @@ void ww_l2_warm(struct ww_l2 *l2, const struct ww_mem_request *request, struct w
                              .local = place.local,
                              .granules = (uint8_t)request->sectors,
                              .bytes = request->bytes,
-                             .kind = request->kind};
+                             .kind = request->kind & 3u};
     if (place.slice != home.slice) { /* a copy comes from its home */
         struct ww_l2_packet at_home = p;
         at_home.local = home.local;

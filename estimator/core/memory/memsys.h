@@ -28,7 +28,6 @@ struct ww_mem_request {
     uint8_t needs_reply; /* reads and atomics with a result: yes; writes: the acknowledgement, for fences */
     uint16_t bytes;      /* payload of a write or atomic, for flits */
     uint16_t atomic_ops; /* updates of an atomic that follow one another, for its time in the slice */
-    uint8_t source;      /* free for the SM: who caused it (load, prefetch, DMA, instruction fetch) */
     uint8_t fine;        /* sectors are 32-byte pieces of the line, in its replies too, whatever l1.sector is;
                           * whole sectors of the L2 */
     uint8_t walked;      /* the memory system's own: its page's translation took a walk of the page table */
@@ -40,8 +39,7 @@ struct ww_mem_reply {
     uint32_t sectors; /* that this reply brings; a request may be answered in several replies */
     uint32_t tag;
     uint8_t kind;
-    uint8_t level; /* enum ww_mem_level: deepest level that served a sector of it: L2 or DRAM */
-    uint8_t source;
+    uint8_t level;  /* enum ww_mem_level: deepest level that served a sector of it: L2 or DRAM */
     uint8_t last;   /* no more replies follow for this request */
     uint8_t walked; /* it waited for a walk of the page table */
 };
