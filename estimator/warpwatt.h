@@ -7,9 +7,9 @@
  * happened and what was expected; the library never prints, never exits and holds no global state.
  * Locales: numbers are read and written with a point whatever the program has set with setlocale(). Each call
  * uses the C locale for the calling thread until it returns, also while it calls the program back.
- * Files that a call writes may be absent, empty, not regular (a pipe), or of the kind that is written, and are none of
- * its inputs; otherwise it is WW_USAGE. A regular file has its name only when it is complete.
- * Threads: different objects may be used from different threads; one object from one at a time.
+ * Files that a call writes may be absent, empty, not regular (a pipe), or of the kind that is written, and are
+ * none of its inputs; otherwise it is WW_USAGE. A regular file has its name only when it is complete. Threads:
+ * different objects may be used from different threads; one object from one at a time.
  */
 #ifndef WARPWATT_H
 #define WARPWATT_H

@@ -11,7 +11,7 @@ static enum ww_code store(const struct cmd_line *line, const struct ww_measured 
     struct ww_db *db;
     int64_t id;
     bool stored;
-    WW_TRY(ww_db_open(cmd_db_path(line), true, &db, error));
+    WW_TRY(ww_db_open(ww_cmd_db_path(line), true, &db, error));
     enum ww_code code = ww_db_store_measured(db, m, &id, &stored, error);
     ww_db_close(db);
     if (code != WW_OK) return code;

@@ -1,8 +1,9 @@
 /* copy.h: how long the warps of a CTA take to copy a tile from global to shared memory by themselves: the
  * counterpart of a bulk transfer, counted in the same counters (figure 11 of D2MA, PACT 2014).
  *
- * The caller says which instructions belong to a copy (roles, traces/transform/copy.h). A transfer begins with the first
- * of them that a warp of the CTA issues, and ends at the next barrier that completes after a store of it. */
+ * The caller says which instructions belong to a copy (roles, traces/transform/copy.h). A transfer begins with
+ * the first of them that a warp of the CTA issues, and ends at the next barrier that completes after a store of
+ * it. */
 #ifndef WW_CORE_COPY_H
 #define WW_CORE_COPY_H
 

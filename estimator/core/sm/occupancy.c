@@ -1,7 +1,6 @@
 /* Occupancy: CTAs per SM that the limits allow. */
 #include "occupancy.h"
 
-
 static uint64_t round_up(uint64_t v, uint64_t unit) {
     return (v + unit - 1) / unit * unit;
 }

@@ -1,5 +1,5 @@
-/* dma.h: kind "dma", when a bulk transfer starts. One plan per launch; core holds the engine (core/sm/dma.h) and
- * counts. */
+/* dma.h: kind "dma", when a bulk transfer starts. One plan per launch; core holds the engine (core/sm/dma.h)
+ * and counts. */
 #ifndef WW_MECH_DMA_H
 #define WW_MECH_DMA_H
 

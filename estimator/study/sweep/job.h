@@ -48,7 +48,7 @@ enum ww_code ww_sweep_run_points(struct sweep_job *job, struct ww_sweep_summary 
 /* ---- shard.c ---- */
 
 /* Whether the shard's file may be written over; asked before any work. Errors: WW_USAGE, WW_IO. */
-enum ww_code sweep_check_into(const struct ww_sweep_options *options, struct ww_error *error);
+enum ww_code ww_sweep_check_into(const struct ww_sweep_options *options, struct ww_error *error);
 /* Computes the shard that job->options names into a file of its own. The job is ready but for its database.
  * Errors: WW_USAGE, WW_MISMATCH (another sweep), those of ww_sweep_compute, WW_IO. */
 enum ww_code ww_sweep_run_shard(struct sweep_job *job, struct ww_sweep_summary *summary,
