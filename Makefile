@@ -40,7 +40,7 @@ ALL_LDFLAGS = $(LDFLAGS) $(SANITIZE) -pthread -Wl,--as-needed
 LIBS := -lsqlite3 -lcjson -lgsl -lgslcblas -lzstd -llz4 -llzma -lz -lm -ldl
 
 LIB_SRC := $(sort $(wildcard estimator/base/*.c estimator/config/*.c estimator/core/*.c estimator/mech/*.c \
-    estimator/fast/*.c estimator/validate/*.c estimator/dissect/*.c estimator/measured/*.c estimator/sweep/*.c $(wildcard estimator/run*.c) estimator/bench.c estimator/check.c traces/*.c traces/ptx/*.c traces/wwt/*.c traces/accelsim/*.c traces/profile/*.c traces/micro/*.c traces/workloads/*.c traces/transform/*.c \
+    estimator/fast/*.c estimator/validate/*.c estimator/dissect/*.c estimator/measured/*.c estimator/sweep/*.c $(wildcard estimator/run*.c) estimator/bench.c estimator/check.c traces/*.c traces/ptx/*.c traces/sass/*.c traces/wwt/*.c traces/accelsim/*.c traces/profile/*.c traces/micro/*.c traces/workloads/*.c traces/transform/*.c \
     traces/cuda/fatbin.c \
     power/*.c db/*.c reports/*.c reports/html/*.c))
 MAIN_SRC := $(sort $(wildcard estimator/main.c estimator/cmd/*.c))
