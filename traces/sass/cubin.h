@@ -53,9 +53,10 @@ struct ww_cubin_kernel {
     bool entry;                /* a kernel: can be launched */
     uint64_t code, code_bytes; /* offset of the section in the code block; bytes */
     uint32_t registers;        /* general registers of a thread; 0: not told */
-    uint32_t
-        shared_bytes;     /* static shared memory, with what the architecture reserves in front (sm_90: 1024) */
+    /* Static shared memory, with what the architecture reserves in front (sm_90: 1024). */
+    uint32_t shared_bytes;
     uint32_t local_bytes; /* stack of a thread: MIN_STACK_SIZE, FRAME_SIZE where that is larger */
+    bool stack_unknown;   /* it may need more (recursion, calls by pointer) */
     uint32_t barriers;
     uint32_t max_threads[3], required_threads[3]; /* 0: no limit told */
     uint32_t param_offset, param_bytes;           /* place in bank 0 */
@@ -81,18 +82,22 @@ struct ww_cubin_variable {
     uint64_t size;
 };
 
+struct cubin_name;
+struct ww_arena;
 struct ww_cubin_section;
 struct ww_cubin_symbol;
 struct ww_cubin {
-    char *where;   /* name in messages */
-    uint32_t arch; /* compute capability x 10: 75 */
-    bool specific; /* runs on this very architecture only (sm_90a) */
+    char *where;    /* name in messages */
+    uint32_t arch;  /* compute capability x 10: 75 */
+    bool specific;  /* runs on this very architecture only (sm_90a) */
+    char *compiler; /* version and options as ptxas wrote them into the file; "": not told */
     struct ww_cubin_kernel *kernels;
     size_t kernel_count;
     struct ww_cubin_function *functions; /* by offset */
     size_t function_count;
     struct ww_cubin_bytes code;
-    struct ww_cubin_bytes globals; /* initial values of all global memory of the module */
+    struct ww_cubin_bytes globals; /* initial values of the module's global memory; what follows them is zero */
+    uint64_t globals_bytes;        /* bytes of all of it */
     uint64_t globals_align;        /* a power of two, at most 4096 */
     struct ww_cubin_variable *variables;
     size_t variable_count;
@@ -107,8 +112,9 @@ struct ww_cubin {
     uint32_t section_count;
     struct ww_cubin_symbol *symbols;
     uint32_t symbol_count;
+    struct cubin_name *names;
     struct ww_cubin_bytes shared_banks[WW_CUBIN_BANKS];
-    void *pieces; /* everything allocated */
+    struct ww_arena *arena; /* holds all of it */
 };
 
 /* True if the bytes begin as a cubin does. */
