@@ -41,6 +41,7 @@
 struct sx_warp;
 struct sx_inst;
 struct sx_builder;
+struct sx_address;
 
 /* Executes an instruction for the lanes in `mask` (not 0). Fails through ww_sx_fail(). */
 typedef void (*sx_fn)(struct sx_warp *w, const struct sx_inst *i, uint32_t mask);
@@ -66,7 +67,7 @@ struct sx_inst {
     uint32_t pd[2], ps[3];   /* predicate slots */
     int64_t imm;
     uint32_t target; /* branches: index of an instruction, SX_NOWHERE if outside of the code */
-    uint32_t hint;   /* memory: index of the last allocation met */
+    const struct sx_address *address, *address2; /* memory */
     const struct ww_sass_insn *src;
 };
 #define SX_NOWHERE UINT32_MAX
@@ -92,6 +93,7 @@ uint32_t ww_sx_arch(const struct sx_builder *b);
  * the instruction or its form is not theirs. */
 bool ww_sx_pick_alu(struct sx_builder *b, const struct ww_sass_insn *in, struct sx_inst *i); /* arithmetic */
 bool ww_sx_pick_memory(struct sx_builder *b, const struct ww_sass_insn *in, struct sx_inst *i);
+bool ww_sx_pick_atomic(struct sx_builder *b, const struct ww_sass_insn *in, struct sx_inst *i);
 bool ww_sx_pick_warp(struct sx_builder *b, const struct ww_sass_insn *in, struct sx_inst *i);
 bool ww_sx_pick_flow(struct sx_builder *b, const struct ww_sass_insn *in, struct sx_inst *i);
 bool ww_sx_pick_special(struct sx_builder *b, const struct ww_sass_insn *in, struct sx_inst *i);
@@ -111,7 +113,6 @@ struct sx_group {
     uint32_t pc, mask;
     uint8_t state, barrier; /* of the CTA, or of convergence */
     uint32_t members;       /* of a WARPSYNC */
-    uint32_t call_depth;
     uint64_t spin_hash, back_edges;
     uint32_t spin_turns;
 };
@@ -119,6 +120,11 @@ struct sx_group {
 struct sx_access_group {
     uint8_t space; /* enum ww_space after resolution of generic addresses */
     uint32_t mask;
+};
+
+/* What BAR.RED made of the predicates. */
+struct sx_reduced {
+    uint32_t popc, all, any;
 };
 
 struct sx_cta;
@@ -135,6 +141,7 @@ struct sx_warp {
     struct sx_access_group access[4];
     uint32_t access_count;
     uint64_t value; /* barrier, sleep: what to record */
+    struct sx_reduced reduced; /* of the warp's last barrier, for B2R */
     struct record_stream stream;
 };
 
