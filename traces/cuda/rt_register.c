@@ -214,7 +214,7 @@ int rt_use_kernel(struct rt_kernel *k) {
     if (!k) return RT_ERROR_INVALID_DEVICE_FUNCTION;
     int code = rt_load(k->binary);
     if (code) return code;
-    if (ww_module_has_kernel(k->binary->module, k->name)) return 0;
+    if (ww_module_has_kernel(rt.device, k->binary->module, k->name)) return 0;
     if (!k->refused) rt_say("the program's PTX has no kernel '%s'", k->name);
     k->refused = true;
     return RT_ERROR_INVALID_DEVICE_FUNCTION;

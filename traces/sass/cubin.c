@@ -14,7 +14,6 @@
 #define OTHER_ENTRY 0x10u
 #define NOTE_OFFSETS 32u
 #define NOTE_STRINGS 48u
-#define BANK_USER 3u /* of __constant__ variables */
 
 enum ww_code cubin_bad(const struct ww_cubin *c, struct ww_error *error, enum ww_code code, uint64_t at,
                        const char *fmt, ...) {
@@ -185,7 +184,7 @@ static void take_symbol(struct ww_cubin *c, struct ww_cubin_symbol *y) {
             .name = y->name, .offset = s->place + y->value, .size = y->size, .entry = own};
         if (own && y->other & OTHER_ENTRY) c->kernels[s->kernel].entry = true;
     } else if (y->type == SYMBOL_OBJECT &&
-               (s->kind == CUBIN_GLOBAL || (s->kind == CUBIN_CONSTANT && s->bank == BANK_USER))) {
+               (s->kind == CUBIN_GLOBAL || (s->kind == CUBIN_CONSTANT && s->bank == WW_CUBIN_BANK_USER))) {
         c->variables[c->variable_count++] =
             (struct ww_cubin_variable){.name = y->name,
                                        .constant = s->kind == CUBIN_CONSTANT,
@@ -292,6 +291,19 @@ const struct ww_cubin_variable *ww_cubin_variable(const struct ww_cubin *cubin, 
     for (size_t i = 0; i < cubin->variable_count; i++)
         if (strcmp(cubin->variables[i].name, name) == 0) return &cubin->variables[i];
     return NULL;
+}
+
+const struct ww_cubin_kernel *ww_cubin_section_at(const struct ww_cubin *cubin, uint64_t offset) {
+    size_t low = 0, high = cubin->kernel_count; /* sections lie in the order of the kernels */
+    while (low < high) {
+        size_t mid = low + (high - low) / 2;
+        if (cubin->kernels[mid].code <= offset)
+            low = mid + 1;
+        else
+            high = mid;
+    }
+    const struct ww_cubin_kernel *k = low ? &cubin->kernels[low - 1] : NULL;
+    return k && offset - k->code < k->code_bytes ? k : NULL;
 }
 
 const char *ww_cubin_extern(const struct ww_cubin *cubin, uint64_t address) {

@@ -19,6 +19,7 @@
 #include "../../estimator/base/err.h"
 
 #define WW_CUBIN_BANKS 5         /* constant banks 0 to 4 */
+#define WW_CUBIN_BANK_USER 3u    /* of __constant__ variables */
 #define WW_CUBIN_EXTERN 0x1000u  /* address of the first function that the driver supplies */
 #define WW_CUBIN_CODE 0x100000u  /* address of the first byte of `code` */
 #define WW_CUBIN_BANK_MAX 65536u /* bytes of one constant bank */
@@ -131,6 +132,8 @@ void ww_cubin_free(struct ww_cubin *cubin);
 
 const struct ww_cubin_kernel *ww_cubin_kernel(const struct ww_cubin *cubin, const char *name);
 const struct ww_cubin_variable *ww_cubin_variable(const struct ww_cubin *cubin, const char *name);
+/* The kernel or function whose code holds byte `offset` of the code block, NULL if there is none. */
+const struct ww_cubin_kernel *ww_cubin_section_at(const struct ww_cubin *cubin, uint64_t offset);
 /* The name of the function that the driver supplies at a code address; NULL if none. */
 const char *ww_cubin_extern(const struct ww_cubin *cubin, uint64_t address);
 /* The source line of byte `offset` of a kernel's section: false if none is known. */
