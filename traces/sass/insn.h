@@ -130,7 +130,9 @@ enum ww_sass_cmp { /* CMP: the last eight also hold when an operand is not a num
                    SASS_CMP_GTU,
                    SASS_CMP_NEU,
                    SASS_CMP_GEU,
-                   SASS_CMP_T
+                   SASS_CMP_T,
+    SASS_CMP_MIN, /* of DSETP: PD is A < B, PD2 tells which operand the minimum takes; see the executor */
+    SASS_CMP_MAX
 };
 enum ww_sass_bool { SASS_AND, SASS_OR, SASS_XOR };
 enum ww_sass_rnd { SASS_RN, SASS_RM, SASS_RP, SASS_ROUND_Z, SASS_RNA, SASS_RND_RS };
