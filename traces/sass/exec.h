@@ -125,6 +125,7 @@ struct sx_access_group {
 /* What BAR.RED made of the predicates. */
 struct sx_reduced {
     uint32_t popc, all, any;
+    bool is_and; /* which of the last two is asked for */
 };
 
 struct sx_cta;
@@ -134,13 +135,15 @@ struct sx_warp {
     struct sx_cta *cta;
     struct sx_run *run;
     uint32_t index, exist, live; /* masks of lanes */
+    uint32_t active;             /* lanes that execute the current instruction */
     struct sx_group group[SX_LANES];
     uint32_t group_count, current;
-    unsigned char *local;    /* [lane][local_bytes of the run] */
+    unsigned char *local; /* [lane][local_bytes], the upper end of each lane's stack */
+    uint32_t local_bytes;
     uint64_t addr[SX_LANES]; /* of the last memory instruction, resolved to their space */
     struct sx_access_group access[4];
     uint32_t access_count;
-    uint64_t value; /* barrier, sleep: what to record */
+    uint64_t value;            /* barrier, sleep: what to record */
     struct sx_reduced reduced; /* of the warp's last barrier, for B2R */
     struct record_stream stream;
 };

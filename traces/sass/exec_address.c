@@ -51,10 +51,12 @@ static bool grow_local(struct sx_warp *w, uint32_t bytes) {
 }
 
 /* Local memory ends at local_top; what is deep in the stack is made when it is first met. */
-static unsigned char *local_host(struct sx_warp *w, uint32_t lane, uint64_t address, uint32_t bytes, bool is_store) {
+static unsigned char *local_host(struct sx_warp *w, uint32_t lane, uint64_t address, uint32_t bytes,
+                                 bool is_store) {
     uint32_t top = w->run->local_top;
     if (bytes > top || address > top - bytes) {
-        ww_sx_fail(w, lane, WW_EXEC, "out-of-bounds %s of %u bytes at offset 0x%llx of %u bytes of local memory%s",
+        ww_sx_fail(w, lane, WW_EXEC,
+                   "out-of-bounds %s of %u bytes at offset 0x%llx of %u bytes of local memory%s",
                    is_store ? "store" : "load", bytes, (unsigned long long)address, top,
                    w->run->kernel->calls ? ": a stack overflow?" : "");
         return NULL;
@@ -67,7 +69,8 @@ static unsigned char *local_host(struct sx_warp *w, uint32_t lane, uint64_t addr
     return w->local + (size_t)(lane + 1) * w->local_bytes - below;
 }
 
-static unsigned char *shared_host(struct sx_warp *w, uint32_t lane, uint64_t address, uint32_t bytes, bool is_store) {
+static unsigned char *shared_host(struct sx_warp *w, uint32_t lane, uint64_t address, uint32_t bytes,
+                                  bool is_store) {
     uint32_t size = w->run->shared_bytes;
     if (bytes <= size && address <= size - bytes) return w->cta->shared + address;
     ww_sx_fail(w, lane, WW_EXEC, "out-of-bounds %s of %u bytes at offset %lld of %u bytes of shared memory",
@@ -88,8 +91,8 @@ static uint8_t resolve(uint64_t *address) {
     return WW_SPACE_GLOBAL;
 }
 
-static unsigned char *lane_host(struct sx_warp *w, uint32_t lane, uint8_t space, uint64_t address, uint32_t bytes,
-                                bool is_store) {
+static unsigned char *lane_host(struct sx_warp *w, uint32_t lane, uint8_t space, uint64_t address,
+                                uint32_t bytes, bool is_store) {
     if (address & (bytes - 1u)) {
         ww_sx_fail(w, lane, WW_EXEC, "misaligned %s %s of %u bytes at 0x%llx", space_text(space),
                    is_store ? "store" : "load", bytes, (unsigned long long)address);
@@ -104,8 +107,9 @@ unsigned char *ww_sx_generic(struct sx_warp *w, uint32_t lane, uint64_t address,
     uint8_t space = resolve(&address);
     unsigned char *p = lane_host(w, lane, space, address, 1, false);
     if (!p || bytes <= 1) return p;
-    return lane_host(w, lane, space, address + bytes - 1, 1, false) ? lane_host(w, lane, space, address, 1, false)
-                                                                    : NULL;
+    return lane_host(w, lane, space, address + bytes - 1, 1, false)
+               ? lane_host(w, lane, space, address, 1, false)
+               : NULL;
 }
 
 static void add_group(struct sx_warp *w, uint8_t space, uint32_t lane) {

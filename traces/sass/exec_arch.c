@@ -7,12 +7,30 @@
  * constants. */
 #include "grid.h"
 
+#define UPTO_89(number, desc)                                                                                  \
+    {                                                                                                          \
+        .arch = number, .block = 0x0, .grid = 0xc, .shared_window = 0x18, .local_window = 0x20, .stack = 0x28, \
+        .dynamic_shared = 0x2c, .grid_id = 0x30, .envreg = 0x88, .sm_count = 0x10c, .shared_reserved = 0x114,  \
+        .descriptor = desc, .params = 0x160                                                                    \
+    }
+
 static const struct sx_arch archs[] = {
-    /* arch, block, grid, shared, local, stack, descriptor, params, reserved shared memory */
-    {70, 0x0, 0xc, 0x18, 0x20, 0x28, 0, 0x160, 0},
-    {75, 0x0, 0xc, 0x18, 0x20, 0x28, 0, 0x160, 0},
-    {80, 0x0, 0xc, 0x18, 0x20, 0x28, 0x118, 0x160, 0},
-    {90, 0x0, 0xc, 0x18, 0x20, 0x28, 0x208, 0x210, 0x400},
+    UPTO_89(70, 0),
+    UPTO_89(80, 0x118),
+    {.arch = 90,
+     .block = 0x0,
+     .grid = 0xc,
+     .shared_window = 0x18,
+     .local_window = 0x20,
+     .stack = 0x28,
+     .dynamic_shared = 0x2c,
+     .grid_id = 0x30,
+     .envreg = 0x40,
+     .sm_count = 0x10c,
+     .shared_reserved = 0x114,
+     .descriptor = 0x208,
+     .params = 0x210,
+     .shared_base = 0x400},
 };
 
 const struct sx_arch *ww_sx_arch_of(uint32_t arch) {

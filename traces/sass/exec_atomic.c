@@ -195,8 +195,8 @@ static uint8_t element(uint8_t type) {
 }
 
 static bool is_supported(const struct sx_inst *i) {
-    bool is_half = i->type == SASS_T_F16X2 || i->type == SASS_T_BF16X2 || i->type == SASS_T_F16 ||
-                   i->type == SASS_T_BF16;
+    bool is_half =
+        i->type == SASS_T_F16X2 || i->type == SASS_T_BF16X2 || i->type == SASS_T_F16 || i->type == SASS_T_BF16;
     bool is_float = is_half || i->type == SASS_T_F32 || i->type == SASS_T_F32_FTZ || i->type == SASS_T_F64;
     switch (i->sub) {
     case SASS_ATOM_ADD:
@@ -227,8 +227,8 @@ static uint8_t space_of(uint16_t op) {
 }
 
 bool ww_sx_pick_atomic(struct sx_builder *b, const struct ww_sass_insn *in, struct sx_inst *i) {
-    bool is_atomic = in->op == SASS_ATOM || in->op == SASS_ATOMG || in->op == SASS_ATOMS || in->op == SASS_RED ||
-                     in->op == SASS_REDG;
+    bool is_atomic = in->op == SASS_ATOM || in->op == SASS_ATOMG || in->op == SASS_ATOMS ||
+                     in->op == SASS_RED || in->op == SASS_REDG;
     if (!is_atomic) return false;
     uint8_t type = in->mod[SASS_M_TYPE];
     uint32_t bytes = ww_sx_type_bytes(type), rows = (bytes + 3) / 4;

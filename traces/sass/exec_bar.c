@@ -1,7 +1,7 @@
 /* exec_bar.c: CTA barriers.
  *
- * A barrier without a count waits for every live thread of the CTA. With a count it waits for that many threads, in
- * whole warps: lanes of an arriving warp that have exited or never existed count as arrived. */
+ * A barrier without a count waits for every live thread of the CTA. With a count it waits for that many
+ * threads, in whole warps: lanes of an arriving warp that have exited or never existed count as arrived. */
 #include "../../estimator/base/buf.h"
 #include "grid.h"
 
@@ -24,7 +24,7 @@ static void release(struct sx_cta *cta, uint32_t number) {
     for (uint32_t n = 0; n < cta->warp_count; n++) {
         struct sx_warp *w = &cta->warp[n];
         if (!b->arrived[n]) continue;
-        w->reduced = (struct sx_reduced){b->popc, b->all, b->any};
+        w->reduced = (struct sx_reduced){b->popc, b->all, b->any, b->is_and};
         ww_sx_let_go(w, SX_AT_BAR, number, SX_ALL);
     }
     memset(b, 0, sizeof *b);
@@ -41,8 +41,8 @@ static void add_predicate(struct sx_barrier *b, uint32_t p, uint32_t mask) {
     b->any |= (p & mask) != 0;
 }
 
-bool ww_sx_barrier(struct sx_warp *w, uint32_t g, uint32_t number, uint32_t count, bool waits, uint32_t predicate,
-                   uint32_t mask) {
+bool ww_sx_barrier(struct sx_warp *w, uint32_t g, uint32_t number, uint32_t count, bool waits,
+                   uint32_t predicate, uint32_t mask) {
     unsigned first = (unsigned)__builtin_ctz(mask);
     if (number >= SX_BARRIERS || count % SX_LANES || count > 1024) {
         ww_sx_fail(w, first, WW_EXEC,
@@ -50,10 +50,10 @@ bool ww_sx_barrier(struct sx_warp *w, uint32_t g, uint32_t number, uint32_t coun
         return false;
     }
     struct sx_barrier *b = &w->cta->barrier[number];
-    if (!b->used) *b = (struct sx_barrier){.used = true, .expected = count, .all = 1};
+    if (!b->used) *b = (struct sx_barrier){.used = true, .expected = count, .all = 1, .is_and = b->is_and};
     if (b->expected != count) {
-        ww_sx_fail(w, first, WW_EXEC, "barrier %u is waited for with %u threads and with %u", number, b->expected,
-                   count);
+        ww_sx_fail(w, first, WW_EXEC, "barrier %u is waited for with %u threads and with %u", number,
+                   b->expected, count);
         return false;
     }
     w->value = number | (uint64_t)count << 8;
@@ -99,7 +99,7 @@ void ww_sx_barrier_stuck(struct sx_cta *cta) {
         }
     }
     if (!first) first = &cta->warp[0];
-    ww_sx_fail(first, SX_LANES, WW_EXEC, "barrier cannot complete: %u of %u live threads wait%.440s", waiting, live,
-               text.p ? text.p : "");
+    ww_sx_fail(first, SX_LANES, WW_EXEC, "barrier cannot complete: %u of %u live threads wait%.440s", waiting,
+               live, text.p ? text.p : "");
     ww_buf_free(&text);
 }

@@ -239,6 +239,7 @@ static void need_operand(struct sx_kernel *k, const struct ww_sass_operand *o) {
         need(u, o->ureg, 4, SASS_URZ, SASS_URZ);
         break;
     case SASS_K_BAR:
+    case SASS_K_BREG:
         need(&k->barriers, o->reg, 1, SX_CONVERGENCE, SX_CONVERGENCE);
         break;
     default:

@@ -17,8 +17,13 @@ static void fill_bank0(struct sx_run *r) {
     put(r, a->shared_window, SX_SHARED_WINDOW, 8);
     put(r, a->local_window, SX_LOCAL_WINDOW, 8);
     put(r, a->stack, r->local_top, 4);
-    for (uint32_t n = 0; n < k->entry->param_bytes; n++)
-        put(r, k->entry->param_offset + n, r->param[n], 1);
+    put(r, a->dynamic_shared, r->dynamic_shared, 4);
+    put(r, a->grid_id, r->grid_id, 8);
+    put(r, a->envreg + 4, r->workspace >> 32, 4); /* of a cooperative grid: its workspace's address */
+    put(r, a->envreg + 8, (uint32_t)r->workspace, 4);
+    put(r, a->sm_count, SX_SMS, 4);
+    put(r, a->shared_reserved, a->shared_base, 4);
+    for (uint32_t n = 0; n < k->entry->param_bytes; n++) put(r, k->entry->param_offset + n, r->param[n], 1);
 }
 
 static enum ww_code copy_banks(struct sx_run *r, struct ww_error *error) {
@@ -32,8 +37,9 @@ static enum ww_code copy_banks(struct sx_run *r, struct ww_error *error) {
             if (bytes < k->arch->params) bytes = k->arch->params;
         }
         if (bytes > WW_CUBIN_BANK_MAX)
-            return ww_fail(error, WW_INPUT, k->entry->name, "%llu bytes in constant bank %u: expected at most %u",
-                           (unsigned long long)bytes, n, WW_CUBIN_BANK_MAX);
+            return ww_fail(error, WW_INPUT, k->entry->name,
+                           "%llu bytes in constant bank %u: expected at most %u", (unsigned long long)bytes, n,
+                           WW_CUBIN_BANK_MAX);
         r->bank[n] = calloc(1, bytes ? bytes : 1);
         if (!r->bank[n]) return ww_fail_nomem(error, "a launch's constants");
         r->bank_bytes[n] = (uint32_t)bytes;
@@ -52,8 +58,8 @@ static enum ww_code fill_rows(struct sx_run *r, struct ww_error *error) {
         if (c->bank >= 0) {
             if (c->offset > r->bank_bytes[c->bank] || 4 * c->rows > r->bank_bytes[c->bank] - c->offset)
                 return ww_fail(error, WW_INPUT, k->entry->name,
-                               "an instruction reads c[%d][0x%x], the bank has %u bytes", (int)c->bank, c->offset,
-                               r->bank_bytes[c->bank]);
+                               "an instruction reads c[%d][0x%x], the bank has %u bytes", (int)c->bank,
+                               c->offset, r->bank_bytes[c->bank]);
             memcpy(word, r->bank[c->bank] + c->offset, 4 * (size_t)c->rows);
         }
         uint32_t *to = rows + c->at / 4;

@@ -1,8 +1,8 @@
 /* exec_grid.c: the window of resident CTAs.
  *
  * CTAs take turns, so that one may wait for another. New ones begin in order when others finish, as long as the
- * window's state stays small, or when all residents only wait. While the recorded streams of the window take more
- * memory than allowed only the oldest CTA runs, unless it waits. */
+ * window's state stays small, or when all residents only wait. While the recorded streams of the window take
+ * more memory than allowed only the oldest CTA runs, unless it waits. */
 #include "grid.h"
 #include <stdlib.h>
 
@@ -27,7 +27,6 @@ static void cta_free(struct sx_cta *c) {
     free(c->shared);
     free(c);
 }
-
 
 static struct sx_cta *cta_new(struct sx_run *r, uint64_t index) {
     struct sx_cta *c = calloc(1, sizeof *c);
@@ -164,7 +163,8 @@ static enum ww_code prepare(struct sx_run *r, struct ww_error *error) {
     uint64_t threads = 1, ctas = 1;
     for (int n = 0; n < 3; n++) {
         if (r->block[n] == 0 || r->block[n] > 1024 || r->grid[n] == 0)
-            return ww_fail(error, WW_USAGE, k->entry->name, "expected a block of 1 to 1024 threads and a grid of CTAs");
+            return ww_fail(error, WW_USAGE, k->entry->name,
+                           "expected a block of 1 to 1024 threads and a grid of CTAs");
         threads *= r->block[n];
         if (ctas > UINT64_MAX / r->grid[n]) return ww_fail(error, WW_USAGE, k->entry->name, "too many CTAs");
         ctas *= r->grid[n];

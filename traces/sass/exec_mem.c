@@ -72,8 +72,7 @@ static void load(SX_ARGS) {
 /* A load with a predicate: where it is false nothing is read and the result is 0. */
 static void load_guarded(SX_ARGS) {
     uint32_t reads = mask & sx_ps(w, i, 0), *d = sx_dst(w, i->d), rest = mask & ~reads;
-    for (uint32_t n = 0; n < (ww_sx_type_bytes(i->type) + 3) / 4; n++)
-        SX_EACH(rest, d[n * SX_LANES + l] = 0;);
+    for (uint32_t n = 0; n < (ww_sx_type_bytes(i->type) + 3) / 4; n++) SX_EACH(rest, d[n * SX_LANES + l] = 0;);
     w->access_count = 0;
     if (reads) load(w, i, reads);
 }
@@ -144,14 +143,15 @@ static bool constant_host(struct sx_warp *w, const struct sx_inst *i, unsigned l
                           unsigned char **host) {
     const struct sx_run *r = w->run;
     uint32_t bank = (uint32_t)i->imm >> 16, bytes = ww_sx_type_bytes(i->type);
-    at += (uint32_t)(int16_t)((uint32_t)i->imm & 0xffff);
+    int16_t offset = (int16_t)(uint16_t)i->imm;
+    at += (uint32_t)(int32_t)offset;
     if (at % bytes == 0 && at <= r->bank_bytes[bank] && bytes <= r->bank_bytes[bank] - at) {
         w->addr[l] = at;
         *host = r->bank[bank] + at;
         return true;
     }
-    ww_sx_fail(w, l, WW_EXEC, "load of %u bytes at c[%u][0x%x]: misaligned, or outside of the bank's %u bytes", bytes,
-               bank, at, r->bank_bytes[bank]);
+    ww_sx_fail(w, l, WW_EXEC, "load of %u bytes at c[%u][0x%x]: misaligned, or outside of the bank's %u bytes",
+               bytes, bank, at, r->bank_bytes[bank]);
     return false;
 }
 

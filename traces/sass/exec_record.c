@@ -15,11 +15,12 @@ static void *grow(struct sx_warp *w, void *array, size_t count, size_t more, siz
     uint64_t left = r->stream_bytes < r->stream_limit ? (r->stream_limit - r->stream_bytes) / size : 0;
     if (bigger - *capacity > left) bigger = *capacity + (size_t)left;
     if (bigger < count + more || bigger > UINT32_MAX) {
-        ww_sx_fail(w, SX_LANES, WW_EXEC,
-                   "CTAs that have not finished recorded %llu MB, the limit, in %llu warp instructions: an endless "
-                   "loop? (an instruction limit above its default of %llu raises this one)",
-                   (unsigned long long)(r->stream_limit >> 20), (unsigned long long)r->clock,
-                   (unsigned long long)SX_DEFAULT_LIMIT);
+        ww_sx_fail(
+            w, SX_LANES, WW_EXEC,
+            "CTAs that have not finished recorded %llu MB, the limit, in %llu warp instructions: an endless "
+            "loop? (an instruction limit above its default of %llu raises this one)",
+            (unsigned long long)(r->stream_limit >> 20), (unsigned long long)r->clock,
+            (unsigned long long)SX_DEFAULT_LIMIT);
         return array;
     }
     void *p = realloc(array, bigger * size);
@@ -93,8 +94,8 @@ static void record_memory(struct sx_warp *w, const struct record_entry *e, uint3
     }
 }
 
-static void record_access(struct sx_warp *w, const struct sx_inst *i, const struct record_entry *e, uint32_t inst,
-                          uint32_t mask) {
+static void record_access(struct sx_warp *w, const struct sx_inst *i, const struct record_entry *e,
+                          uint32_t inst, uint32_t mask) {
     if (i->kind == SX_MEM && mask) {
         record_memory(w, e, inst, mask);
         return;

@@ -55,7 +55,8 @@ static uint64_t register_hash(const struct sx_warp *w, const struct sx_group *g)
     return h;
 }
 
-/* Called at every taken back edge; true if the group only spins and should give way. Groups may have moved then. */
+/* Called at every taken back edge; true if the group only spins and should give way. Groups may have moved
+ * then. */
 static bool spins(struct sx_warp *w, uint32_t g) {
     struct sx_group *at = &w->group[g];
     at->back_edges++;
@@ -113,6 +114,7 @@ static enum turn run_group(struct sx_warp *w, uint32_t g, uint32_t budget, uint3
         r->at = i;
         r->clock++;
         if (i->kind != SX_FLOW) {
+            w->active = act;
             if (act) i->fn(w, i, i->kind == SX_UNIFORM ? SX_ALL : act);
             if (r->failed) break;
             ww_sx_record(w, i, act, act);

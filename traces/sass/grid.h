@@ -16,15 +16,19 @@
 #define SX_SHARED_WINDOW 0x0001000100000000u
 #define SX_LOCAL_WINDOW 0x0001000200000000u
 #define SX_WINDOW_BYTES 0x01000000u
-#define SX_STACK_EXTRA (64u << 10)  /* bytes of stack beyond what the kernel says, where functions are called  \
+#define SX_STACK_EXTRA                                                                                         \
+    (64u << 10)                     /* bytes of stack beyond what the kernel says, where functions are called  \
                                      */
 #define SX_LOCAL_LIMIT (512u << 10) /* bytes of local memory of a thread */
+#define SX_SMS 80u                  /* multiprocessors that kernels are told of */
 #define SX_CODE_LIMIT (1u << 22)    /* instructions */
 
 /* Places in constant bank 0 that the driver fills, and others that differ by architecture (exec_arch.c). */
 struct sx_arch {
-    uint32_t arch;                        /* compute capability x 10: the first that has this layout */
-    uint16_t block, grid;                 /* dimensions, 3 words each */
+    uint32_t arch;        /* compute capability x 10: the first that has this layout */
+    uint16_t block, grid; /* dimensions, 3 words each */
+    uint16_t dynamic_shared, grid_id, envreg, sm_count; /* bytes; 64 bits; 4 words; multiprocessors */
+    uint16_t shared_reserved;             /* bytes of the shared memory's size that are the system's */
     uint16_t shared_window, local_window; /* of generic addresses, 64 bits */
     uint16_t stack;                       /* initial stack pointer */
     uint16_t descriptor;                  /* of memory accesses, 64 bits; 0: none */
@@ -80,6 +84,7 @@ struct sx_barrier {
     uint32_t expected;              /* threads, 0: all */
     uint32_t arrived[SX_MAX_WARPS]; /* lanes by warp */
     uint32_t popc, all, any;        /* BAR.RED */
+    bool is_and;                    /* BAR.RED.AND */
     bool used;
 };
 
@@ -156,8 +161,8 @@ bool ww_sx_flow(struct sx_warp *w, uint32_t g, const struct sx_inst *i, uint32_t
 
 /* exec_bar.c */
 /* Group g, whose lanes are `mask`, arrives. True if it goes on (then it may have moved). */
-bool ww_sx_barrier(struct sx_warp *w, uint32_t g, uint32_t number, uint32_t count, bool waits, uint32_t predicate,
-                   uint32_t mask);
+bool ww_sx_barrier(struct sx_warp *w, uint32_t g, uint32_t number, uint32_t count, bool waits,
+                   uint32_t predicate, uint32_t mask);
 void ww_sx_barrier_check(struct sx_cta *cta);
 void ww_sx_barrier_stuck(struct sx_cta *cta);
 
