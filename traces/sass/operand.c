@@ -51,8 +51,19 @@ static void source_flags(struct ww_sass_bits *b, unsigned lo, unsigned set, stru
         if (ww_sass_take(b, places[i].half_abs, 1)) o->flags |= SASS_F_ABS;
         o->half = (uint8_t)ww_sass_take(b, places[i].half, 2);
         break;
-    case SASS_X_B1:
+    case SASS_X_PART:
+        if (ww_sass_take(b, places[i].neg, 1)) o->flags |= SASS_F_NEG;
+        if (ww_sass_take(b, places[i].abs, 1)) o->flags |= SASS_F_ABS;
         o->half = (uint8_t)ww_sass_take(b, places[i].half, 2);
+        if (o->half > 1) b->bad = "half";
+        break;
+    case SASS_X_PARTI: o->half = (uint8_t)ww_sass_take(b, places[i].half, 2); break;
+    case SASS_X_MMAH:
+        if (ww_sass_take(b, places[i].half_neg, 1)) o->flags |= SASS_F_NEG;
+        if (ww_sass_take(b, places[i].half_abs, 1)) o->flags |= SASS_F_ABS;
+        break;
+    case SASS_X_MATRIX:
+        if (ww_sass_take(b, places[i].neg, 1)) o->flags |= SASS_F_NEG;
         break;
     default:
         break;
@@ -143,11 +154,19 @@ static void global_read(struct ww_sass_bits *b, const struct ww_sass_opd *d, boo
     }
 }
 
+/* LDGSTS writes to shared memory at [register 16 + uniform register 64 + offset]. */
+static void shared_read(struct ww_sass_bits *b, struct ww_sass_operand *o) {
+    o->kind = SASS_K_MEM;
+    o->reg = (uint8_t)ww_sass_take(b, 16, 8);
+    o->ureg = b->form == 6 ? ureg_number(b, ww_sass_take(b, 64, b->arch >= 100 ? 8 : 6)) : SASS_URZ;
+    o->imm = sign_extend(ww_sass_take(b, 44, 20), 20);
+}
+
 static void memory_read(struct ww_sass_bits *b, const struct ww_sass_opd *d, struct ww_sass_operand *o) {
     o->kind = SASS_K_MEM;
     o->reg = (uint8_t)ww_sass_take(b, 24, 8);
     o->ureg = SASS_URZ;
-    o->imm = sign_extend(ww_sass_take(b, d->lo, d->arg), d->arg);
+    if (d->arg) o->imm = sign_extend(ww_sass_take(b, d->lo, d->arg), d->arg);
     bool wide = d->flags & SASS_MEM_E && ww_sass_take(b, 72, 1);
     if (d->flags & SASS_MEM_SCALE) o->scale = (uint8_t)ww_sass_take(b, 78, 2);
     if (!(d->flags & (SASS_MEM_UR | SASS_MEM_UR64))) {
@@ -226,6 +245,7 @@ void ww_sass_operand_read(struct ww_sass_bits *b, const struct ww_sass_row *row,
         return;
     case SASS_G_REG:
         reg_read(b, row, d->lo, false, o);
+        if (d->slot == SASS_E && ww_sass_take(b, 50, 1)) o->flags |= SASS_F_REUSE;
         if (d->slot == SASS_A || d->slot == SASS_B || d->slot == SASS_C) reuse_read(b, d, in);
         return;
     case SASS_G_UREG:
@@ -234,6 +254,11 @@ void ww_sass_operand_read(struct ww_sass_bits *b, const struct ww_sass_row *row,
     case SASS_G_PRED:
     case SASS_G_NPRED:
         pred_read(b, d, row->uniform, o);
+        return;
+    case SASS_G_WPRED: pred_read(b, d, false, o); return;
+    case SASS_G_UREG6:
+        o->kind = SASS_K_UREG;
+        o->reg = (uint8_t)ww_sass_take(b, d->lo, 6);
         return;
     case SASS_G_UPRED:
         pred_read(b, d, true, o);
@@ -274,6 +299,9 @@ void ww_sass_operand_read(struct ww_sass_bits *b, const struct ww_sass_row *row,
     case SASS_G_CONST:
     case SASS_G_UCONST:
         ldc_read(b, row, d, o);
+        return;
+    case SASS_G_SHARED:
+        shared_read(b, o);
         return;
     case SASS_G_MEM:
         memory_read(b, d, o);

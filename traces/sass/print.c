@@ -52,9 +52,11 @@ static bool hidden(const struct ww_sass_insn *in, const struct ww_sass_opd *d) {
     switch ((enum ww_sass_show)d->show) {
     case SASS_SHOW: return false;
     case SASS_HIDE_T: return p->reg == SASS_PT && !(p->flags & SASS_F_NOT);
+    case SASS_HIDE_RELU: return !in->mod[SASS_M_RELU];
     case SASS_HIDE_NT: return p->reg == SASS_PT && p->flags & SASS_F_NOT;
     case SASS_HIDE_X: return !in->mod[SASS_M_X];
-    case SASS_HIDE_Z: return !p->imm && (p->kind != SASS_K_REG || p->reg == SASS_RZ);
+    case SASS_HIDE_Z:
+        return !p->imm && (p->kind == SASS_K_REG ? p->reg == SASS_RZ : p->kind != SASS_K_UREG || p->reg == SASS_URZ);
     case SASS_HIDE_F: return p->imm == 15;
     case SASS_HIDE_FF: return p->imm == 0xff;
     case SASS_HIDE_1: return p->imm == 1;

@@ -48,13 +48,28 @@ static void put_const(struct ww_sass_out *o, const struct ww_sass_operand *p, bo
     ww_sass_put(o, "%s0x%" PRIx64 "]", p->imm < 0 ? "-" : "", p->imm < 0 ? -(uint64_t)p->imm : (uint64_t)p->imm);
 }
 
-static const char *half_text(const struct ww_sass_opd *d, const struct ww_sass_operand *p) {
+static const char *half_text(const struct ww_sass_insn *in, const struct ww_sass_opd *d, const struct ww_sass_operand *p) {
     static const char *const halves[] = {"", ".F32", ".H0_H0", ".H1_H1"};
     static const char *const bytes[] = {"", ".B1", ".B2", ".B3"};
-    if (d->get != SASS_G_A && d->get != SASS_G_L32 && d->get != SASS_G_L32C && d->get != SASS_G_L64 && d->get != SASS_G_B &&
-        d->get != SASS_G_C && d->get != SASS_G_D2)
-        return "";
-    return d->flags == SASS_X_HALF ? halves[p->half & 3] : d->flags == SASS_X_B1 ? bytes[p->half & 3] : "";
+    static const char *const parts[] = {"", ".H1", ".?", ".?"};
+    bool byte = in->mod[SASS_M_STYPE] == SASS_T_U8 || in->mod[SASS_M_STYPE] == SASS_T_S8;
+    switch (d->get) {
+    case SASS_G_A:
+    case SASS_G_L32:
+    case SASS_G_L32C:
+    case SASS_G_L64:
+    case SASS_G_B:
+    case SASS_G_C:
+    case SASS_G_D2: break;
+    default: return "";
+    }
+    switch (d->flags) {
+    case SASS_X_HALF: return halves[p->half & 3];
+    case SASS_X_PART: return parts[p->half & 3];
+    case SASS_X_PARTI: return byte ? bytes[p->half & 3] : parts[p->half & 3];
+    case SASS_X_MATRIX: return in->mod[d->slot == SASS_A ? SASS_M_LAYOUT : SASS_M_LAYOUT_B] ? ".COL" : ".ROW";
+    default: return "";
+    }
 }
 
 static void put_source(struct ww_sass_out *o, const struct ww_sass_insn *in, const struct ww_sass_opd *d,
@@ -71,10 +86,10 @@ static void put_source(struct ww_sass_out *o, const struct ww_sass_insn *in, con
         put_const(o, p, half);
     if (d->get == SASS_G_REG && d->flags == SASS_BYTE && in->mod[SASS_M_EXTRA])
         ww_sass_put(o, ".B%u", in->mod[SASS_M_EXTRA]);
-    if (inside) ww_sass_put(o, "%s", half_text(d, p));
+    if (inside) ww_sass_put(o, "%s", half_text(in, d, p));
     if (p->flags & SASS_F_ABS) ww_sass_put(o, "|");
     if (p->flags & SASS_F_REUSE) ww_sass_put(o, ".reuse");
-    if (!inside) ww_sass_put(o, "%s", half_text(d, p));
+    if (!inside) ww_sass_put(o, "%s", half_text(in, d, p));
 }
 
 static void put_memory(struct ww_sass_out *o, const struct ww_sass_insn *in, const struct ww_sass_opd *d,
@@ -129,7 +144,14 @@ static void put_set(struct ww_sass_out *o, int64_t set) {
 }
 
 static void put_fields(struct ww_sass_out *o, const struct ww_sass_insn *in, const char *name) {
-    if (!strcmp(name, "#LUT"))
+    static const char *const dims[] = {"1D", "2D", "3D", "CUBE", "ARRAY_1D", "ARRAY_2D", "ARRAY_CUBE", "1D_BUFFER"};
+    if (!strcmp(name, "#DIM"))
+        ww_sass_put(o, "%s", dims[in->mod[SASS_M_DIM] & 7]);
+    else if (!strcmp(name, "#QUERY"))
+        ww_sass_put(o, "TEX_HEADER_%s", (const char *[]){"DIMENSION", "TEXTURE_TYPE", "SAMPLER_POS", "?"}[in->mod[SASS_M_QUERY] & 3]);
+    else if (!strcmp(name, "#SELECT"))
+        ww_sass_put(o, "0x%x", in->mod[SASS_M_SELECT]);
+    else if (!strcmp(name, "#LUT"))
         ww_sass_put(o, "0x%x", in->mod[SASS_M_LUT]);
     else if (!strcmp(name, "#LUT2"))
         ww_sass_put(o, "0x%x", in->mod[SASS_M_LUT2]);

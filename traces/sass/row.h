@@ -51,6 +51,8 @@
 #define PS87 OP_(PRED, PS, 87, 90, 0, SHOW, HEX)
 #define PS87T OP_(PRED, PS, 87, 90, 0, HIDE_T, HEX)
 #define PS87NT OP_(PRED, PS, 87, 90, 0, HIDE_NT, HEX)
+#define PS87R OP_(PRED, PS, 87, 90, 0, HIDE_RELU, HEX)
+#define PS87P OP_(WPRED, PS, 87, 90, 0, SHOW, HEX)
 #define PS87X OP_(PRED, PS, 87, 90, 0, HIDE_X, HEX)
 #define PS77X OP_(PRED, PS2, 77, 80, 0, HIDE_X, HEX)
 #define PS77 OP_(PRED, PS2, 77, 80, 0, SHOW, HEX)
@@ -73,6 +75,14 @@
 #define R32 OP_(REG, B, 32, 0, 0, SHOW, HEX)
 #define R64 OP_(REG, C, 64, 0, 0, SHOW, HEX)
 #define UR24 OP_(UREG, A, 24, 0, 0, SHOW, HEX)
+#define DUZ OP_(UREG, D, 16, 0, 0, HIDE_Z, HEX)
+#define RE40 OP_(REG, E, 40, 0, 0, SHOW, HEX)
+#define SHARED OP_(SHARED, D, 44, 20, 0, SHOW, HEX)
+#define MEM12(flags) OP_(MEM, A, 32, 12, flags, SHOW, HEX)
+#define MEM0 OP_(MEM, A, 0, 0, 0, SHOW, HEX)
+#define UR40 OP_(UREG, C, 40, 0, 0, SHOW, HEX)
+#define UR40L OP_(UREG6, C, 40, 6, 0, SHOW, HEX)
+#define R32A OP_(REG, A, 32, 0, 0, SHOW, HEX)
 #define UR32 OP_(UREG, B, 32, 0, 0, SHOW, HEX)
 #define UR64 OP_(UREG, C, 64, 0, 0, SHOW, HEX)
 #define IMM(slot, lo, len, show, text) OP_(IMM, slot, lo, len, 0, show, text)
@@ -189,6 +199,38 @@ MAP(cas){{SASS_ATOM_CAS, 0, "CAS"}, {SASS_ATOM_CAST, 0, "CAST"}, NONE_, {SASS_AT
 MAP(qspc){NONE_, {1, 0, "S"}, {2, 0, "L"}, NONE_, {4, 0, "G"}};
 MAP(ldcmode){{0, 0, ""}, {1, 0, "IL"}, {2, 0, "IS"}, {3, 0, "ISL"}};
 MAP(memtype_c){{SASS_T_U8, 0, "U8"}, {SASS_T_S8, 0, "S8"},  {SASS_T_U16, 0, "U16"}, {SASS_T_S16, 0, "S16"}, {SASS_T_B32, 0, ""},  {SASS_T_B64, 0, "64"}};
+MAP(fwidth_f){NONE_, {SASS_T_F16, 0, "F16"}, {SASS_T_F32, 0, "F32"}, {SASS_T_F64, 0, "F64"}};
+MAP(fmma){{SASS_T_F16, 0, "F16"}, {SASS_T_F32, 0, "F32"}};
+MAP(mmatype){{SASS_T_F16, 0, ""}, {SASS_T_BF16, 0, "BF16"}, {SASS_T_TF32, 0, "TF32"}};
+MAP(hshape){{SASS_MMA_1688, 0, "1688"}, {SASS_MMA_16816, 0, "16816"}, {SASS_MMA_1684, 0, "1684"}};
+MAP(hshape_sp){NONE_, {SASS_MMA_16816, 0, "16816"}, NONE_, {SASS_MMA_16832, 0, "16832"}};
+MAP(hstep){{0, 0, "STEP0"}, {1, 0, "STEP1"}, {2, 0, "STEP2"}, {3, 0, "STEP3"}};
+MAP(ishape){{SASS_MMA_8816, 0, "8816"}, NONE_, {SASS_MMA_8832, 0, "8832"}, NONE_, {SASS_MMA_16816, 0, "16816"}, {SASS_MMA_16832, 0, "16832"}, {SASS_MMA_16864, 0, "16864"}};
+MAP(ishape_sp){NONE_, NONE_, NONE_, NONE_, NONE_, {SASS_MMA_16832, 0, "16832"}, {SASS_MMA_16864, 0, "16864"}, {SASS_MMA_168128, 0, "168128"}};
+MAP(itype){{SASS_T_U8, 0, "U8"}, {SASS_T_S8, 0, "S8"}, {SASS_T_U4, 0, "U4"}, {SASS_T_S4, 0, "S4"}};
+MAP(bshape){{SASS_MMA_88128, 0, "88128"}, {SASS_MMA_168128, 0, "168128"}, {SASS_MMA_168256, 0, "168256"}};
+MAP(bop){{0, 0, "XOR"}, {1, 0, "AND"}};
+MAP(dim){{SASS_DIM_1D, 0, ""}, {SASS_DIM_2D, 0, ""}, {SASS_DIM_3D, 0, ""}, {SASS_DIM_CUBE, 0, ""}, {SASS_DIM_A1D, 0, ""}, {SASS_DIM_A2D, 0, ""}, NONE_, {SASS_DIM_ACUBE, 0, ""}};
+MAP(lod){{SASS_LOD_AUTO, 0, ""}, {SASS_LOD_ZERO, 0, "LZ"}, {SASS_LOD_BIAS, 0, "LB"}, {SASS_LOD_LEVEL, 0, "LL"}, {SASS_LOD_CLAMP, 0, "LC"}};
+MAP(gather){{0, 0, "R"}, {1, 0, "G"}, {2, 0, "B"}, {3, 0, "A"}};
+MAP(offsets){{0, 0, ""}, {1, 0, "AOFFI"}, {2, 0, "PTP"}};
+MAP(texf16){{0, 0, ""}, {1, 0, "F16.RN"}, {2, 0, "F16.RZ"}};
+MAP(query){{0, 0, ""}, {1, 0, ""}, {2, 0, ""}};
+MAP(sdim){{SASS_DIM_1D, 0, "1D"}, {SASS_DIM_BUFFER, 0, "1D_BUFFER"}, {SASS_DIM_A1D, 0, "1D_ARRAY"}, {SASS_DIM_2D, 0, "2D"}, {SASS_DIM_A2D, 0, "2D_ARRAY"}, {SASS_DIM_3D, 0, "3D"}};
+MAP(clamp){{SASS_CLAMP_IGN, 0, "IGN"}, {SASS_CLAMP_NEAR, 0, ""}, {SASS_CLAMP_TRAP, 0, "TRAP"}};
+MAP(smask){NONE_, {1, 0, "R"}, NONE_, {3, 0, "RG"}, NONE_, NONE_, NONE_, NONE_, NONE_, NONE_, NONE_, NONE_, NONE_, NONE_, NONE_, {15, 0, ""}};
+MAP(ldsm){{1, 0, ""}, {2, 0, "2"}, {4, 0, "4"}};
+MAP(ldsmt){{0, 0, "M88"}, {1, 0, "MT88"}};
+MAP(movm){{1, 0, "MT88"}, {2, 0, "M832"}, {3, 0, "M864"}};
+MAP(lstype){NONE_, NONE_, NONE_, NONE_, {SASS_T_B32, 0, ""}, {SASS_T_B64, 0, "64"}, {SASS_T_B128, 0, "128"}};
+MAP(matchop){{SASS_VOTE_ALL, 0, "ALL"}, {SASS_VOTE_ANY, 0, "ANY"}};
+MAP(cctlu){{0, 0, ""}, {1, 0, "U"}, {2, 0, "C"}};
+MAP(redbar){{SASS_BAR_POPC, 0, "POPC"}, {SASS_BAR_AND, 0, "AND"}, {SASS_BAR_OR, 0, "OR"}};
+MAP(i2ip8){{SASS_T_S8, 0, "S8"}};
+MAP(sat8){{SASS_T_S8, 0, "S8"}, {SASS_T_U8, 0, "U8"}, {SASS_T_S16, 0, "S16"}, {SASS_T_U16, 0, "U16"}};
+MAP(ufloat){{SASS_T_U32, 0, "U32"}, {SASS_T_S32, 0, "S32"}};
+MAP(bf16){{SASS_T_F16, 0, ""}, {SASS_T_BF16, 0, "BF16"}};
+MAP(iwidth32_){{SASS_T_U8, 0, "U8"}, {SASS_T_U16, 0, "U16"}, {SASS_T_U32, 0, "U32"}, {SASS_T_U64, 0, "U64"}};
 MAP(us8){{0, 0, "U8"}, {1, 0, "S8"}};
 MAP(us16){{0, 0, "U16"}, {1, 0, "S16"}};
 MAP(lohi){{0, 0, "LO"}, {1, 0, "HI"}};
