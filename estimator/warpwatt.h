@@ -209,6 +209,9 @@ struct ww_record_stats {
     double host_seconds;
     bool verified; /* the output equals its reference */
 };
+/* "ptx", "auto" or "sass". Errors: WW_USAGE, with `where`. */
+WW_API enum ww_code ww_record_code_parse(const char *text, const char *where, enum ww_record_code *code,
+                                         struct ww_error *error);
 /* Looks whether PTX can be lowered to an architecture ("sm_70"). Errors: WW_USAGE. */
 WW_API enum ww_code ww_record_arch(const char *arch, struct ww_error *error);
 /* Runs a built-in workload. `parameters` are `count` strings "key=value".

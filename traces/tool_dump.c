@@ -22,6 +22,24 @@ static void print_inst(const struct ww_launch *l, const struct ww_inst *i, FILE 
     for (int k = 0; k < i->src_count; k++, before = ", ") print_operand(&i->src[k], before, out);
 }
 
+static void print_barrier(const char *name, unsigned number, FILE *out) {
+    if (number != WW_CONTROL_NO_BARRIER) fprintf(out, " %s%u", name, number);
+}
+
+/* The compiler's control fields: stall cycles, yield, scoreboards that it counts and waits for, operands kept.
+ */
+static void print_control(const struct ww_inst *i, FILE *out) {
+    static const char place[] = " ABC    ";
+    const struct ww_control *c = &i->control;
+    fprintf(out, "  {stall %u%s", c->stall, c->yield ? " yield" : "");
+    print_barrier("write SB", c->write_barrier, out);
+    print_barrier("read SB", c->read_barrier, out);
+    if (c->wait) fprintf(out, " wait 0x%x", c->wait);
+    for (int k = 0; k < i->src_count; k++)
+        if (i->src_slot[k] & WW_SLOT_REUSE) fprintf(out, " reuse %c", place[i->src_slot[k] & WW_SLOT_PLACE]);
+    fputc('}', out);
+}
+
 static void print_access(const struct ww_inst *i, uint32_t mask, const struct ww_access *a,
                          const uint64_t *pool, FILE *out) {
     if (i->space != WW_SPACE_NONE) fprintf(out, "  %s/%u", ww_space_name((enum ww_space)i->space), i->width);
@@ -47,6 +65,7 @@ static void print_warp(const struct ww_launch *l, const struct ww_cta_trace *cta
                 s->step[k].mask);
         print_inst(l, i, out);
         if (i->flags & WW_INST_ACCESS) print_access(i, s->step[k].mask, access++, s->pool, out);
+        if (i->flags & WW_INST_CONTROL) print_control(i, out);
         fputc('\n', out);
     }
 }

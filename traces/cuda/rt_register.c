@@ -127,13 +127,16 @@ RT_EXPORT void __cudaRegisterSurface(void **handle, const void *host, const void
 /* ---- loading ---- */
 
 static int no_ptx(const struct fatbin_summary *s) {
-    if (s->elf_count)
-        rt_say("this program holds machine code for sm_%u and no PTX, which is what is run here; compile it "
-               "with PTX, "
-               "for example -gencode arch=compute_%u,code=compute_%u (closed libraries such as cuBLAS or cuDNN "
-               "cannot "
-               "be recorded)",
+    if (s->elf_count && rt.options.code == WW_RECORD_PTX)
+        rt_say("this program holds machine code for sm_%u and no PTX, which is what was asked for; leave out "
+               "--code ptx, or compile it with PTX, for example -gencode arch=compute_%u,code=compute_%u",
                s->elf_arch, s->elf_arch, s->elf_arch);
+    else if (s->elf_count)
+        rt_say("this program holds machine code for sm_%u and no PTX; it does not run on the chosen GPU "
+               "(sm_%u): choose "
+               "another one with --gpu or --arch, or compile the program with PTX, for example -gencode "
+               "arch=compute_%u,code=compute_%u",
+               s->elf_arch, rt.machine, s->elf_arch, s->elf_arch);
     else
         rt_say("a registered fat binary holds neither PTX nor machine code");
     return RT_ERROR_NO_KERNEL_IMAGE_FOR_DEVICE;
@@ -176,15 +179,46 @@ static int choose(struct rt_binary *b, struct fatbin_summary *s) {
     return 0;
 }
 
-static int load(struct rt_binary *b) {
-    static unsigned number;
+/* The PTX that machine code may fall back to; *text is NULL if there is none. */
+static void beside(const struct rt_binary *b, const char *name, char **text, size_t *n) {
+    struct fatbin_summary s;
+    *text = NULL;
+    *n = 0;
+    if (fatbin_choose(b->data, rt_readable(b->data), name, rt.capability, &s, NULL) != WW_OK || !s.found)
+        return;
+    if (fatbin_text(&s.ptx, name, text, n, NULL) != WW_OK) *text = NULL;
+}
+
+/* Loads the program's own machine code. *done is false if there is none that runs on the chosen GPU, or it
+ * cannot be used and there is PTX. */
+static int load_machine(struct rt_binary *b, const char *name, bool *done) {
+    struct fatbin_machine machine;
+    struct ww_error error = {0};
+    char origin[64], *text;
+    size_t n;
+    *done = false;
+    if (fatbin_machine(b->data, rt_readable(b->data), name, rt.machine, &machine, &error) != WW_OK)
+        return rt_say_error(&error, RT_ERROR_INVALID_KERNEL_IMAGE);
+    if (!machine.found) return 0;
+    snprintf(origin, sizeof origin, "sm_%u of the program", machine.arch);
+    beside(b, name, &text, &n);
+    const struct ww_cubin_source source = {.data = machine.bytes, .n = machine.n, .origin = origin};
+    enum ww_code code = ww_device_module_cubin(rt.device, &source, text, n, name, &b->module, &error);
+    free(machine.bytes);
+    *done = code == WW_OK || !text || rt.options.code == WW_RECORD_SASS;
+    if (code == WW_OK) return 0; /* the module keeps pointing into the text */
+    rt_say_error(&error, 0);
+    free(text);
+    return *done ? code_of(&error) : 0;
+}
+
+static int load_ptx(struct rt_binary *b, const char *name) {
     struct fatbin_summary s;
     struct ww_error error = {0};
-    char name[40], *text = NULL;
+    char *text = NULL;
     size_t n = 0;
     int refused = choose(b, &s);
     if (refused) return refused;
-    snprintf(name, sizeof name, "PTX of fat binary %u", ++number);
     enum ww_code code = fatbin_text(&s.ptx, name, &text, &n, &error);
     if (code != WW_OK) return rt_say_error(&error, code_of(&error));
     code = ww_device_module_text(rt.device, text, n, name, &b->module, &error);
@@ -193,6 +227,20 @@ static int load(struct rt_binary *b) {
         return rt_say_error(&error, code_of(&error));
     }
     return 0;
+}
+
+static int load(struct rt_binary *b) {
+    static unsigned number;
+    char name[40];
+    bool done = false;
+    number++;
+    if (rt.options.code != WW_RECORD_PTX && rt.machine >= 70) {
+        snprintf(name, sizeof name, "fat binary %u", number);
+        int code = load_machine(b, name, &done);
+        if (done || code) return code;
+    }
+    snprintf(name, sizeof name, "PTX of fat binary %u", number);
+    return load_ptx(b, name);
 }
 
 int rt_load(struct rt_binary *b) {

@@ -142,6 +142,8 @@ static enum ww_code load_gpu(struct ww_error *error) {
     rt.spec = &rt.gpu->spec;
     const char *arch = rt.spec->arch;
     rt.capability = strncmp(arch, "sm_", 3) == 0 ? (uint32_t)strtoul(arch + 3, NULL, 10) : 70;
+    const char *chosen = rt.options.arch ? rt.options.arch : arch;
+    rt.machine = strncmp(chosen, "sm_", 3) == 0 ? (uint32_t)strtoul(chosen + 3, NULL, 10) : rt.capability;
     return WW_OK;
 }
 
@@ -161,6 +163,11 @@ static void command_line(char *program, size_t program_size, char *arguments, si
 
 static bool step(void *context, double part, uint64_t done, const char *unit);
 
+static void message(void *context, const char *text) {
+    (void)context;
+    rt_say("%s", text);
+}
+
 static enum ww_code open_device(struct ww_error *error) {
     char program[1024], arguments[2048];
     bool records = rt.options.out && !rt.options.no_record;
@@ -175,7 +182,10 @@ static enum ww_code open_device(struct ww_error *error) {
                                   .arch = rt.options.arch ? rt.options.arch : rt.spec->arch,
                                   .instruction_limit = rt.options.limit,
                                   .kernel_output = stdout,
-                                  .progress = rt.options.progress ? step : NULL};
+                                  .progress = rt.options.progress ? step : NULL,
+                                  .code = rt.options.code,
+                                  .ptxas_options = rt.options.ptxas_options,
+                                  .message = rt.options.quiet ? NULL : message};
     if (rt.spec->sm_max_registers_per_thread < 255) o.max_registers = rt.spec->sm_max_registers_per_thread;
     WW_TRY(ww_device_new(&o, &meta, &rt.device, error));
     ww_device_set_memory(rt.device, RT_DEVICE_BASE, rt_global_memory());

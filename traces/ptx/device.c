@@ -170,8 +170,8 @@ void *ww_device_host(struct ww_device *d, uint64_t address, size_t n) {
 
 /* ---- launches ---- */
 
-enum ww_code ww_launch_check(const struct launch_limits *limits, const uint32_t grid[3],
-                             const uint32_t block[3], uint64_t shared, struct ww_error *error) {
+enum ww_code ww_device_check_shape(const struct launch_limits *limits, const uint32_t grid[3],
+                                   const uint32_t block[3], uint64_t shared, struct ww_error *error) {
     const char *name = limits->kernel;
     const uint32_t *required = limits->required, *allowed = limits->most;
     uint64_t threads = (uint64_t)block[0] * block[1] * block[2];
@@ -265,10 +265,11 @@ enum ww_code ww_device_launch(struct ww_device *d, struct ww_module *module, con
     WW_TRY(ww_module_kernel(d, module, kernel, &k, error));
     const struct ptx_func *f = k->decoded->entry->src;
     uint64_t shared = dynamic_shared ? (uint64_t)k->decoded->dynamic_at + dynamic_shared : f->shared_bytes;
-    WW_TRY(ww_launch_check(&(struct launch_limits){.kernel = f->name,
-                                                   .required = {f->reqntid[0], f->reqntid[1], f->reqntid[2]},
-                                                   .most = {f->maxntid[0], f->maxntid[1], f->maxntid[2]}},
-                           grid, block, shared, error));
+    WW_TRY(
+        ww_device_check_shape(&(struct launch_limits){.kernel = f->name,
+                                                      .required = {f->reqntid[0], f->reqntid[1], f->reqntid[2]},
+                                                      .most = {f->maxntid[0], f->maxntid[1], f->maxntid[2]}},
+                              grid, block, shared, error));
     unsigned char *param;
     WW_TRY(pack_arguments(f, args, count, &param, error));
     uint32_t threads = block[0] * block[1] * block[2];

@@ -4,6 +4,20 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum ww_code ww_record_code_parse(const char *text, const char *where, enum ww_record_code *code,
+                                  struct ww_error *error) {
+    static const struct {
+        const char *name;
+        enum ww_record_code code;
+    } names[] = {{"ptx", WW_RECORD_PTX}, {"auto", WW_RECORD_AUTO}, {"sass", WW_RECORD_SASS}};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        if (strcmp(names[i].name, text) != 0) continue;
+        *code = names[i].code;
+        return WW_OK;
+    }
+    return ww_fail(error, WW_USAGE, where, "'%.60s': expected sass, ptx or auto", text);
+}
+
 void ww_device_say(struct ww_device *d, const char *text) {
     if (strncmp(d->said, text, sizeof d->said - 1) == 0) return;
     snprintf(d->said, sizeof d->said, "%s", text);
@@ -140,8 +154,8 @@ enum ww_code ww_module_launch(struct ww_device *d, struct ww_module *m, struct s
     unsigned char *param;
     memcpy(limits.required, k->required_threads, sizeof limits.required);
     memcpy(limits.most, k->max_threads, sizeof limits.most);
-    WW_TRY(ww_launch_check(&limits, q->grid, q->block,
-                           (uint64_t)ww_sx_shared_static(m->code, k) + q->dynamic_shared, error));
+    WW_TRY(ww_device_check_shape(&limits, q->grid, q->block,
+                                 (uint64_t)ww_sx_shared_static(m->code, k) + q->dynamic_shared, error));
     WW_TRY(pack(k, q, &param, error));
     struct sx_run r = {.mem = &d->mem,
                        .kernel = kernel->kernel,

@@ -75,8 +75,8 @@ struct launch_limits {
     const char *kernel;
     uint32_t required[3], most[3];
 };
-enum ww_code ww_launch_check(const struct launch_limits *limits, const uint32_t grid[3],
-                             const uint32_t block[3], uint64_t shared, struct ww_error *error);
+enum ww_code ww_device_check_shape(const struct launch_limits *limits, const uint32_t grid[3],
+                                   const uint32_t block[3], uint64_t shared, struct ww_error *error);
 /* Tells the program's user something, unless it was the last thing told. */
 void ww_device_say(struct ww_device *d, const char *text);
 /* The kernel of that name, made ready. Errors: WW_USAGE (none such; the text names those there are), the

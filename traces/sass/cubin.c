@@ -276,6 +276,14 @@ enum ww_code ww_cubin_read(const void *data, size_t n, const char *where, struct
     return code;
 }
 
+bool ww_cubin_look(const void *data, size_t n, bool *specific) {
+    struct ww_cubin *c;
+    if (!ww_cubin_is(data, n) || ww_cubin_read(data, n, "cubin", &c, NULL) != WW_OK) return false;
+    *specific = c->specific;
+    ww_cubin_free(c);
+    return true;
+}
+
 void ww_cubin_free(struct ww_cubin *cubin) {
     if (!cubin) return;
     struct ww_arena *arena = cubin->arena;

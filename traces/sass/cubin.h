@@ -120,6 +120,8 @@ struct ww_cubin {
 
 /* True if the bytes begin as a cubin does. */
 bool ww_cubin_is(const void *data, size_t n);
+/* Whether the bytes are a linked cubin of sm_70 or newer, and whether it runs on its own architecture alone. */
+bool ww_cubin_look(const void *data, size_t n, bool *specific);
 /* Reads a cubin from n bytes, which are copied. `where` names it in errors. On success free with
  * ww_cubin_free. Errors: WW_INPUT (with the offset), WW_UNSUPPORTED (an architecture before sm_70), WW_NOMEM.
  */

@@ -11,6 +11,7 @@ struct parser {
     uint64_t offset; /* of the next group's chunk */
     struct ww_launch *code;
     uint64_t code_count;
+    uint32_t version;
 };
 
 static bool reject(struct parser *p, const char *why) {
@@ -40,14 +41,15 @@ static bool parse_codes(struct parser *p) {
     p->code = get_array(p, &p->code_count, sizeof *p->code);
     if (!p->code) return false;
     for (uint64_t i = 0; i < p->code_count; i++)
-        if (!ww_wwt_get_code(p->c, p->arena, &p->code[i], &p->why)) return false;
+        if (!ww_wwt_get_code(p->c, p->version, p->arena, &p->code[i], &p->why)) return false;
     return true;
 }
 
-static bool parse_shape(struct parser *p, struct ww_launch *l) {
+static bool parse_shape(struct parser *p, struct ww_launch *l, uint64_t *number) {
     uint64_t code = ww_cursor_varint(p->c);
     if (p->c->failed || code >= p->code_count) return reject(p, "a launch names code that does not exist");
     *l = p->code[code];
+    *number = code;
     uint32_t *field[] = {&l->grid[0],
                          &l->grid[1],
                          &l->grid[2],
@@ -141,13 +143,25 @@ static bool sort_runs(struct parser *p, struct ww_wwt_launch *l) {
 
 static bool parse_launch(struct parser *p, struct ww_wwt_launch *l) {
     uint64_t groups, end = 0;
-    if (!parse_shape(p, &l->view) || !parse_counts(p, l)) return false;
+    if (!parse_shape(p, &l->view, &l->code) || !parse_counts(p, l)) return false;
     l->group = get_array(p, &groups, sizeof *l->group);
     if (!l->group) return false;
     l->group_count = (uint32_t)groups;
     for (uint32_t g = 0; g < l->group_count; g++)
         if (!parse_group(p, l, g, &end)) return false;
     return sort_runs(p, l);
+}
+
+/* Where each code table comes from; launches name tables by number. */
+static bool parse_origins(struct parser *p) {
+    if (p->version < WW_WWT_VERSION_MACHINE) return true;
+    for (uint64_t i = 0; i < p->code_count; i++) {
+        p->code[i].code = ww_wwt_get_string(p->c, p->arena);
+        if (p->c->failed) return reject(p, "the origin of a code table is malformed");
+    }
+    for (size_t i = 0; i < p->index->launch_count; i++)
+        p->index->launch[i].view.code = p->code[p->index->launch[i].code].code;
+    return true;
 }
 
 static bool parse(struct parser *p) {
@@ -163,12 +177,14 @@ static bool parse(struct parser *p) {
     for (uint64_t i = 0; i < launches; i++)
         if (!parse_launch(p, &p->index->launch[i])) return false;
     p->index->chunk_end = p->offset;
+    if (!parse_origins(p)) return false;
     return p->c->p == p->c->end ? true : reject(p, "bytes follow the last launch");
 }
 
-bool ww_wwt_index_parse(struct ww_cursor *c, struct ww_arena *arena, struct ww_wwt_index *index,
-                        const char **why) {
-    struct parser p = {.c = c, .arena = arena, .index = index, .offset = WW_WWT_HEADER_BYTES};
+bool ww_wwt_index_parse(struct ww_cursor *c, uint32_t version, struct ww_arena *arena,
+                        struct ww_wwt_index *index, const char **why) {
+    struct parser p = {
+        .c = c, .arena = arena, .index = index, .offset = WW_WWT_HEADER_BYTES, .version = version};
     *index = (struct ww_wwt_index){0};
     bool ok = parse(&p);
     *why = p.why;
