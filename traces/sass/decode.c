@@ -53,7 +53,7 @@ static bool field_read(struct ww_sass_bits *b, const struct ww_sass_field *f, st
 static void guard_read(struct ww_sass_bits *b, const struct ww_sass_row *row, struct ww_sass_insn *in) {
     in->guard = (uint8_t)ww_sass_take(b, 12, 3);
     in->guard_not = ww_sass_take(b, 15, 1);
-    in->guard_uniform = row->uniform;
+    in->guard_uniform = row->uniform && row->op != SASS_VOTEU;
 }
 
 static void control_read(struct ww_sass_bits *b, struct ww_sass_insn *in) {

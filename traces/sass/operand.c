@@ -39,6 +39,9 @@ static void source_flags(struct ww_sass_bits *b, unsigned lo, unsigned set, stru
         if (ww_sass_take(b, places[i].neg, 1)) o->flags |= SASS_F_NEG;
         if (ww_sass_take(b, places[i].abs, 1)) o->flags |= SASS_F_ABS;
         break;
+    case SASS_X_NEGX32: /* the bit of a source at 64 means something else */
+        if (i == 1 && ww_sass_take(b, 63, 1)) o->flags |= SASS_F_NEG;
+        break;
     case SASS_X_NEG:
     case SASS_X_NEGX:
         if (ww_sass_take(b, places[i].neg, 1)) o->flags |= SASS_F_NEG;
@@ -144,7 +147,7 @@ static void global_read(struct ww_sass_bits *b, const struct ww_sass_opd *d, boo
     }
     if (reg64) o->flags |= SASS_F_A64;
     if (base) {
-        o->ureg = ur;
+        o->ureg = ur, o->bank = 1;
         if (wide) o->flags |= SASS_F_UA64;
         if (wide && !reg64 && o->reg != SASS_RZ) o->flags |= SASS_F_U32;
     }
@@ -155,9 +158,33 @@ static void global_read(struct ww_sass_bits *b, const struct ww_sass_opd *d, boo
 }
 
 /* LDGSTS writes to shared memory at [register 16 + uniform register 64 + offset]. */
+/* LDGSTS reads from global memory at a register pair. The uniform register at 64 is form 7's base or descriptor; in
+ * form 6 the first address has it, and a descriptor is in the next one. */
+static void async_read(struct ww_sass_bits *b, struct ww_sass_operand *o) {
+    o->kind = SASS_K_MEM;
+    o->reg = (uint8_t)ww_sass_take(b, 24, 8);
+    o->ureg = SASS_URZ;
+    o->imm = sign_extend(ww_sass_take(b, 32, 12), 12);
+    uint8_t ur = ureg_number(b, ww_sass_take(b, 64, b->arch >= 100 ? 8 : 6));
+    if (!ww_sass_take(b, 91, 1)) b->bad = "uniform register";
+    if (ww_sass_take(b, 70, 1)) o->flags |= SASS_F_A64;
+    bool base = !ww_sass_take(b, 76, 1);
+    if (base && b->form == 7) {
+        o->ureg = ur, o->bank = 1;
+        o->flags |= SASS_F_UA64;
+        if (!(o->flags & SASS_F_A64) && o->reg != SASS_RZ) o->flags |= SASS_F_U32;
+    } else if (base) {
+        b->bad = "address";
+    } else if (b->arch >= 90 || ww_sass_take(b, 101, 1)) {
+        o->flags |= SASS_F_DESC;
+        o->count = b->form == 7 ? ur : (uint8_t)(ur + 1);
+    }
+}
+
 static void shared_read(struct ww_sass_bits *b, struct ww_sass_operand *o) {
     o->kind = SASS_K_MEM;
     o->reg = (uint8_t)ww_sass_take(b, 16, 8);
+    o->bank = b->form == 6;
     o->ureg = b->form == 6 ? ureg_number(b, ww_sass_take(b, 64, b->arch >= 100 ? 8 : 6)) : SASS_URZ;
     o->imm = sign_extend(ww_sass_take(b, 44, 20), 20);
 }
@@ -178,7 +205,7 @@ static void memory_read(struct ww_sass_bits *b, const struct ww_sass_opd *d, str
     if (d->flags & SASS_MEM_E)
         global_read(b, d, wide, ur, o);
     else
-        o->ureg = ur;
+        o->ureg = ur, o->bank = 1;
 }
 
 static void ldc_read(struct ww_sass_bits *b, const struct ww_sass_row *row, const struct ww_sass_opd *d,
@@ -246,7 +273,7 @@ void ww_sass_operand_read(struct ww_sass_bits *b, const struct ww_sass_row *row,
     case SASS_G_REG:
         reg_read(b, row, d->lo, false, o);
         if (d->slot == SASS_E && ww_sass_take(b, 50, 1)) o->flags |= SASS_F_REUSE;
-        if (d->slot == SASS_A || d->slot == SASS_B || d->slot == SASS_C) reuse_read(b, d, in);
+        if (d->flags == SASS_BYTE) reuse_read(b, d, in);
         return;
     case SASS_G_UREG:
         reg_read(b, row, d->lo, true, o);
@@ -259,6 +286,7 @@ void ww_sass_operand_read(struct ww_sass_bits *b, const struct ww_sass_row *row,
     case SASS_G_UREG6:
         o->kind = SASS_K_UREG;
         o->reg = (uint8_t)ww_sass_take(b, d->lo, 6);
+        if (d->arg && ww_sass_take(b, d->arg, 1)) o->flags |= SASS_F_NOT;
         return;
     case SASS_G_UPRED:
         pred_read(b, d, true, o);
@@ -300,6 +328,7 @@ void ww_sass_operand_read(struct ww_sass_bits *b, const struct ww_sass_row *row,
     case SASS_G_UCONST:
         ldc_read(b, row, d, o);
         return;
+    case SASS_G_ASYNC: async_read(b, o); return;
     case SASS_G_SHARED:
         shared_read(b, o);
         return;

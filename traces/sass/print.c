@@ -22,14 +22,13 @@ static bool is_power_of_two(int64_t v) {
 /* The multiplier is used for moves, additions and shifts; the text says so. */
 static const char *imad_alias(const struct ww_sass_insn *in) {
     const struct ww_sass_operand *a = &in->opd[SASS_A], *b = &in->opd[SASS_B], *c = &in->opd[SASS_C];
-    bool c_zero = c->kind == SASS_K_REG && c->reg == SASS_RZ && !c->flags;
-    if (in->op != SASS_IMAD || in->mod[SASS_M_X] || in->opd[SASS_PD].reg != SASS_PT) return "";
-    if (a->kind != SASS_K_REG) return "";
-    bool zero_b = b->kind == SASS_K_IMM && !b->imm, one_b = b->kind == SASS_K_IMM && b->imm == 1;
-    if (a->reg == SASS_RZ && b->kind == SASS_K_REG && b->reg == SASS_RZ && c->kind != SASS_K_UREG) return ".MOV";
-    if (zero_b || (one_b && c_zero)) return ".MOV";
-    if (one_b) return ".IADD";
-    if (c_zero && b->kind == SASS_K_IMM && is_power_of_two(b->imm)) return ".SHL";
+    bool zero_c = c->kind == SASS_K_REG && c->reg == SASS_RZ, imm = b->kind == SASS_K_IMM;
+    if (in->op != SASS_IMAD || in->mod[SASS_M_X] || in->opd[SASS_PD].reg != SASS_PT || a->kind != SASS_K_REG) return "";
+    if (a->reg == SASS_RZ && b->kind == SASS_K_REG && b->reg == SASS_RZ && c->kind != SASS_K_UREG && c->kind != SASS_K_CBIND)
+        return ".MOV";
+    if (imm && (!b->imm || (b->imm == 1 && zero_c))) return ".MOV";
+    if (imm && b->imm == 1) return ".IADD";
+    if (imm && zero_c && is_power_of_two(b->imm) && b->imm != 0x10000 && b->imm < 0x80000000) return ".SHL";
     return "";
 }
 

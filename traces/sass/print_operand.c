@@ -29,7 +29,8 @@ static void put_pred(struct ww_sass_out *o, const struct ww_sass_operand *p) {
         ww_sass_put(o, "%u", p->reg);
 }
 
-static void put_const(struct ww_sass_out *o, const struct ww_sass_operand *p, bool space) {
+static void put_const(struct ww_sass_out *o, const struct ww_sass_operand *p, bool space,
+                      bool indexed) {
     if (p->kind == SASS_K_CBIND) {
         ww_sass_put(o, "cx[");
         put_register(o, "UR", p->ureg, SASS_URZ);
@@ -44,6 +45,10 @@ static void put_const(struct ww_sass_out *o, const struct ww_sass_operand *p, bo
             return;
         }
         ww_sass_put(o, "+");
+    }
+    if (indexed && !p->imm) {
+        ww_sass_put(o, "RZ]");
+        return;
     }
     ww_sass_put(o, "%s0x%" PRIx64 "]", p->imm < 0 ? "-" : "", p->imm < 0 ? -(uint64_t)p->imm : (uint64_t)p->imm);
 }
@@ -64,9 +69,10 @@ static const char *half_text(const struct ww_sass_insn *in, const struct ww_sass
     default: return "";
     }
     switch (d->flags) {
-    case SASS_X_HALF: return halves[p->half & 3];
+    case SASS_X_HALF: return d->slot == SASS_B && in->mod[SASS_M_NEGHI] && !p->half ? ".H0_NH1" : halves[p->half & 3];
     case SASS_X_PART: return parts[p->half & 3];
     case SASS_X_PARTI: return byte ? bytes[p->half & 3] : parts[p->half & 3];
+    case SASS_X_MATRIXI:
     case SASS_X_MATRIX: return in->mod[d->slot == SASS_A ? SASS_M_LAYOUT : SASS_M_LAYOUT_B] ? ".COL" : ".ROW";
     default: return "";
     }
@@ -75,7 +81,7 @@ static const char *half_text(const struct ww_sass_insn *in, const struct ww_sass
 static void put_source(struct ww_sass_out *o, const struct ww_sass_insn *in, const struct ww_sass_opd *d,
                        const struct ww_sass_operand *p) {
     bool half = d->flags == SASS_X_HALF, inside = p->kind != SASS_K_REG;
-    const char *minus = p->flags & SASS_F_NOT || (d->flags == SASS_X_NEGX && in->mod[SASS_M_X]) ? "~" : "-";
+    const char *minus = p->flags & SASS_F_NOT || ((d->flags == SASS_X_NEGX || d->flags == SASS_X_NEGX32) && in->mod[SASS_M_X]) ? "~" : "-";
     if (p->flags & (SASS_F_NEG | SASS_F_NOT)) ww_sass_put(o, "%s", minus);
     if (p->flags & SASS_F_ABS) ww_sass_put(o, "|");
     if (p->kind == SASS_K_REG)
@@ -83,7 +89,7 @@ static void put_source(struct ww_sass_out *o, const struct ww_sass_insn *in, con
     else if (p->kind == SASS_K_UREG)
         put_register(o, "UR", p->reg, SASS_URZ);
     else
-        put_const(o, p, half);
+        put_const(o, p, half, d->get == SASS_G_CONST);
     if (d->get == SASS_G_REG && d->flags == SASS_BYTE && in->mod[SASS_M_EXTRA])
         ww_sass_put(o, ".B%u", in->mod[SASS_M_EXTRA]);
     if (inside) ww_sass_put(o, "%s", half_text(in, d, p));
@@ -95,7 +101,7 @@ static void put_source(struct ww_sass_out *o, const struct ww_sass_insn *in, con
 static void put_memory(struct ww_sass_out *o, const struct ww_sass_insn *in, const struct ww_sass_opd *d,
                        const struct ww_sass_operand *p) {
     static const char *const scales[] = {"", ".X4", ".X8", ".X16"};
-    bool uniform = p->ureg != SASS_URZ, base = p->reg != SASS_RZ || (!uniform && !p->imm);
+    bool uniform = p->bank, base = p->reg != SASS_RZ || (!uniform && !p->imm);
     (void)in;
     if (p->flags & SASS_F_DESC) {
         ww_sass_put(o, "desc[");
@@ -176,7 +182,12 @@ void ww_sass_put_operand(struct ww_sass_out *o, const struct ww_sass_insn *in, c
     case SASS_K_CBIND: put_source(o, in, d, p); return;
     case SASS_K_PRED:
     case SASS_K_UPRED: put_pred(o, p); return;
-    case SASS_K_IMM: ww_sass_put_imm(o, p->imm, (enum ww_sass_text)d->text); return;
+    case SASS_K_IMM:
+        if (in->op == SASS_MUFU && (in->mod[SASS_M_MUFU] == SASS_MUFU_RCP64H || in->mod[SASS_M_MUFU] == SASS_MUFU_RSQ64H))
+            ww_sass_put_imm(o, p->imm, SASS_TX_DOUBLE);
+        else
+            ww_sass_put_imm(o, p->imm, (enum ww_sass_text)d->text);
+        return;
     case SASS_K_LABEL: ww_sass_put_imm(o, p->imm, SASS_TX_WIDE); return;
     case SASS_K_SREG:
         if (sregs[p->reg])

@@ -78,10 +78,12 @@
 #define DUZ OP_(UREG, D, 16, 0, 0, HIDE_Z, HEX)
 #define RE40 OP_(REG, E, 40, 0, 0, SHOW, HEX)
 #define SHARED OP_(SHARED, D, 44, 20, 0, SHOW, HEX)
-#define MEM12(flags) OP_(MEM, A, 32, 12, flags, SHOW, HEX)
+#define ASYNC OP_(ASYNC, A, 32, 12, 0, SHOW, HEX)
 #define MEM0 OP_(MEM, A, 0, 0, 0, SHOW, HEX)
 #define UR40 OP_(UREG, C, 40, 0, 0, SHOW, HEX)
 #define UR40L OP_(UREG6, C, 40, 6, 0, SHOW, HEX)
+#define UR24N OP_(UREG6, PS3, 24, 30, 0, SHOW, HEX)
+#define R32Z OP_(REG, B, 32, 0, 0, HIDE_Z, HEX)
 #define R32A OP_(REG, A, 32, 0, 0, SHOW, HEX)
 #define UR32 OP_(UREG, B, 32, 0, 0, SHOW, HEX)
 #define UR64 OP_(UREG, C, 64, 0, 0, SHOW, HEX)
@@ -196,7 +198,7 @@ MAP(atomtype){{SASS_T_U32, 0, ""}, {SASS_T_S32, 0, "S32"}, {SASS_T_U64, 0, "64"}
 MAP(atomtype80){{SASS_T_U32, 0, ""}, {SASS_T_S32, 0, "S32"}, {SASS_T_U64, 0, "64"}, {SASS_T_F32_FTZ, 0, "F32.FTZ.RN"}, {SASS_T_F16X2, 0, "F16x2.RN"}, {SASS_T_S64, 0, "S64"}, {SASS_T_F64, 0, "F64.RN"}, {SASS_T_BF16X2, 0, "BF16x2.RN"}};
 MAP(castype){{SASS_T_U32, 0, ""}, {SASS_T_S32, 0, "S32"}, {SASS_T_U64, 0, "64"}};
 MAP(cas){{SASS_ATOM_CAS, 0, "CAS"}, {SASS_ATOM_CAST, 0, "CAST"}, NONE_, {SASS_ATOM_CAST_SPIN, 0, "CAST.SPIN"}};
-MAP(qspc){NONE_, {1, 0, "S"}, {2, 0, "L"}, NONE_, {4, 0, "G"}};
+MAP(qspc){{0, 0, "G"}, {1, 0, "L"}, {2, 0, "S"}};
 MAP(ldcmode){{0, 0, ""}, {1, 0, "IL"}, {2, 0, "IS"}, {3, 0, "ISL"}};
 MAP(memtype_c){{SASS_T_U8, 0, "U8"}, {SASS_T_S8, 0, "S8"},  {SASS_T_U16, 0, "U16"}, {SASS_T_S16, 0, "S16"}, {SASS_T_B32, 0, ""},  {SASS_T_B64, 0, "64"}};
 MAP(fwidth_f){NONE_, {SASS_T_F16, 0, "F16"}, {SASS_T_F32, 0, "F32"}, {SASS_T_F64, 0, "F64"}};
@@ -209,7 +211,8 @@ MAP(ishape){{SASS_MMA_8816, 0, "8816"}, NONE_, {SASS_MMA_8832, 0, "8832"}, NONE_
 MAP(ishape_sp){NONE_, NONE_, NONE_, NONE_, NONE_, {SASS_MMA_16832, 0, "16832"}, {SASS_MMA_16864, 0, "16864"}, {SASS_MMA_168128, 0, "168128"}};
 MAP(itype){{SASS_T_U8, 0, "U8"}, {SASS_T_S8, 0, "S8"}, {SASS_T_U4, 0, "U4"}, {SASS_T_S4, 0, "S4"}};
 MAP(bshape){{SASS_MMA_88128, 0, "88128"}, {SASS_MMA_168128, 0, "168128"}, {SASS_MMA_168256, 0, "168256"}};
-MAP(bop){{0, 0, "XOR"}, {1, 0, "AND"}};
+MAP(bop){{0, 0, "XOR"}, NONE_, {1, 0, "AND"}};
+MAP(f2fwidth){NONE_, {SASS_T_F16, 0, "F16"}, {SASS_T_F32, 0, "F32"}, {SASS_T_F64, 0, "F64"}, {SASS_T_BF16, 0, "BF16"}};
 MAP(dim){{SASS_DIM_1D, 0, ""}, {SASS_DIM_2D, 0, ""}, {SASS_DIM_3D, 0, ""}, {SASS_DIM_CUBE, 0, ""}, {SASS_DIM_A1D, 0, ""}, {SASS_DIM_A2D, 0, ""}, NONE_, {SASS_DIM_ACUBE, 0, ""}};
 MAP(lod){{SASS_LOD_AUTO, 0, ""}, {SASS_LOD_ZERO, 0, "LZ"}, {SASS_LOD_BIAS, 0, "LB"}, {SASS_LOD_LEVEL, 0, "LL"}, {SASS_LOD_CLAMP, 0, "LC"}};
 MAP(gather){{0, 0, "R"}, {1, 0, "G"}, {2, 0, "B"}, {3, 0, "A"}};
@@ -227,7 +230,7 @@ MAP(matchop){{SASS_VOTE_ALL, 0, "ALL"}, {SASS_VOTE_ANY, 0, "ANY"}};
 MAP(cctlu){{0, 0, ""}, {1, 0, "U"}, {2, 0, "C"}};
 MAP(redbar){{SASS_BAR_POPC, 0, "POPC"}, {SASS_BAR_AND, 0, "AND"}, {SASS_BAR_OR, 0, "OR"}};
 MAP(i2ip8){{SASS_T_S8, 0, "S8"}};
-MAP(sat8){{SASS_T_S8, 0, "S8"}, {SASS_T_U8, 0, "U8"}, {SASS_T_S16, 0, "S16"}, {SASS_T_U16, 0, "U16"}};
+MAP(sat8){{SASS_T_U8, 0, "U8"}, {SASS_T_S8, 0, "S8"}, {SASS_T_U16, 0, "U16"}, {SASS_T_S16, 0, "S16"}};
 MAP(ufloat){{SASS_T_U32, 0, "U32"}, {SASS_T_S32, 0, "S32"}};
 MAP(bf16){{SASS_T_F16, 0, ""}, {SASS_T_BF16, 0, "BF16"}};
 MAP(iwidth32_){{SASS_T_U8, 0, "U8"}, {SASS_T_U16, 0, "U16"}, {SASS_T_U32, 0, "U32"}, {SASS_T_U64, 0, "U64"}};

@@ -60,6 +60,7 @@ enum ww_sass_get {
     SASS_G_ABS,    /* absolute target: arg bits at lo */
     SASS_G_CONST,  /* c[bank 54][Ra 24 + offset 38] of LDC */
     SASS_G_UCONST, /* c[bank 54][offset 38], or cx[UR 24][offset 40] when bit 91 is set */
+    SASS_G_ASYNC,  /* the second address of LDGSTS */
     SASS_G_SHARED, /* the first address of LDGSTS: [register 16 + uniform 64 + 20 bits at 44] */
     SASS_G_MEM,    /* [Ra 24 + arg bits at lo]; flags say the rest, SASS_MEM_* */
     SASS_G_LITERAL /* text only */
@@ -68,6 +69,8 @@ enum ww_sass_get {
 enum { SASS_X_NONE, SASS_X_FLOAT, SASS_X_NEG, SASS_X_NEGX, SASS_X_HALF, SASS_X_NOT, SASS_X_NOTX,
     SASS_X_PART,  /* float, with a half of 16 bits of the register */
     SASS_X_PARTI, /* no sign; half or byte of the register, by STYPE */
+    SASS_X_NEGX32, /* as NEGX, at 32 alone */
+    SASS_X_MATRIXI, /* .ROW or .COL */
     SASS_X_MMAH,  /* as HALF without a choice of halves */
     SASS_X_MATRIX /* sign; .ROW or .COL */ };
 
@@ -106,7 +109,6 @@ enum {                         /* flags of SASS_G_MEM */
        SASS_MEM_SCALE = 8,     /* bits 78, 79: what Ra is multiplied with */
        SASS_MEM_NOSUFFIX = 16, /* 64-bit registers are printed without ".64" */
        SASS_MEM_70 = 32,  /* bit 70, not 90: the register is 64 bits wide */
-    SASS_MEM_DST = 128, /* LDGSTS: the uniform register belongs to the other address in form 6 */
     SASS_MEM_71 = 64,  /* bit 71, not 76: no uniform base */
 };
 
