@@ -58,7 +58,6 @@ static void source_flags(struct ww_sass_bits *b, unsigned lo, unsigned set, stru
         if (ww_sass_take(b, places[i].neg, 1)) o->flags |= SASS_F_NEG;
         if (ww_sass_take(b, places[i].abs, 1)) o->flags |= SASS_F_ABS;
         o->half = (uint8_t)ww_sass_take(b, places[i].half, 2);
-        if (o->half > 1) b->bad = "half";
         break;
     case SASS_X_PARTI: o->half = (uint8_t)ww_sass_take(b, places[i].half, 2); break;
     case SASS_X_MMAH:
@@ -76,7 +75,7 @@ static void source_flags(struct ww_sass_bits *b, unsigned lo, unsigned set, stru
 static void const_read(struct ww_sass_bits *b, struct ww_sass_operand *o) {
     o->kind = SASS_K_CONST;
     o->reg = SASS_RZ;
-    o->imm = (int64_t)ww_sass_take(b, 38, 16);
+    o->imm = sign_extend(ww_sass_take(b, 40, 14), 14) * 4;
     o->bank = (uint8_t)ww_sass_take(b, 54, 5);
     if (!ww_sass_take(b, 91, 1)) return;
     o->kind = SASS_K_CBIND;
@@ -149,7 +148,7 @@ static void global_read(struct ww_sass_bits *b, const struct ww_sass_opd *d, boo
     if (base) {
         o->ureg = ur, o->bank = 1;
         if (wide) o->flags |= SASS_F_UA64;
-        if (wide && !reg64 && o->reg != SASS_RZ) o->flags |= SASS_F_U32;
+        if (!reg64 && o->reg != SASS_RZ) o->flags |= SASS_F_U32;
     }
     if (desc) {
         o->flags |= SASS_F_DESC;
@@ -170,12 +169,10 @@ static void async_read(struct ww_sass_bits *b, struct ww_sass_operand *o) {
     if (ww_sass_take(b, 70, 1)) o->flags |= SASS_F_A64;
     bool base = !ww_sass_take(b, 76, 1);
     if (base && b->form == 7) {
-        o->ureg = ur, o->bank = 1;
+        o->ureg = ur, o->bank = ur != SASS_URZ;
         o->flags |= SASS_F_UA64;
         if (!(o->flags & SASS_F_A64) && o->reg != SASS_RZ) o->flags |= SASS_F_U32;
-    } else if (base) {
-        b->bad = "address";
-    } else if (b->arch >= 90 || ww_sass_take(b, 101, 1)) {
+    } else if (!base && (b->arch >= 90 || ww_sass_take(b, 101, 1))) {
         o->flags |= SASS_F_DESC;
         o->count = b->form == 7 ? ur : (uint8_t)(ur + 1);
     }
@@ -212,19 +209,18 @@ static void ldc_read(struct ww_sass_bits *b, const struct ww_sass_row *row, cons
                      struct ww_sass_operand *o) {
     o->kind = SASS_K_CONST;
     o->reg = SASS_RZ;
+    o->imm = sign_extend(ww_sass_take(b, 38, 16), 16);
     if (d->get == SASS_G_UCONST && ww_sass_take(b, 91, 1)) {
         o->kind = SASS_K_CBIND;
         o->ureg = ureg_number(b, ww_sass_take(b, 24, 8));
-        o->imm = (int64_t)ww_sass_take(b, 38, 16);
         return;
     }
     o->bank = (uint8_t)ww_sass_take(b, 54, 5);
-    o->imm = sign_extend(ww_sass_take(b, 38, 16), 16) & (d->get == SASS_G_CONST ? -1 : 0xffff);
-    if (d->get == SASS_G_CONST) {
-        o->reg = (uint8_t)ww_sass_take(b, 24, 8);
-        if (row->uniform) o->ureg = 1;
-    }
-    if (o->reg == SASS_RZ) o->imm &= 0xffff;
+    if (d->get != SASS_G_CONST) return;
+    o->reg = (uint8_t)ww_sass_take(b, 24, row->uniform ? 6 : 8);
+    if (!row->uniform) return;
+    o->ureg = 1; /* reg is a uniform register */
+    if (o->reg == SASS_URZ) o->reg = SASS_RZ;
 }
 
 static void source_read(struct ww_sass_bits *b, const struct ww_sass_row *row, const struct ww_sass_opd *d,
@@ -260,6 +256,19 @@ static void source_read(struct ww_sass_bits *b, const struct ww_sass_row *row, c
         else
             low_read(b, row, d->flags, o);
         break;
+    }
+}
+
+/* How many values of a type a register holds. */
+static unsigned type_parts(unsigned type) {
+    switch (type) {
+    case SASS_T_U8:
+    case SASS_T_S8: return 4;
+    case SASS_T_U16:
+    case SASS_T_S16:
+    case SASS_T_F16:
+    case SASS_T_BF16: return 2;
+    default: return 1;
     }
 }
 
@@ -338,6 +347,8 @@ void ww_sass_operand_read(struct ww_sass_bits *b, const struct ww_sass_row *row,
     default:
         source_read(b, row, d, o);
         reuse_read(b, d, in);
+        if ((d->flags == SASS_X_PART || d->flags == SASS_X_PARTI) && o->half >= type_parts(in->mod[SASS_M_STYPE]))
+            b->bad = "part of a register";
         return;
     }
 }

@@ -8,7 +8,7 @@
 /* Large numbers have an exponent always; a zero keeps its sign. */
 static void put_finite(struct ww_sass_out *o, double v) {
     if (v == 0 && signbit(v))
-        ww_sass_put(o, "-0.0");
+        ww_sass_put(o, "-0.0 ");
     else
         ww_sass_put(o, fabs(v) >= 1e9 ? "%.20e" : "%.20g", v);
 }

@@ -101,7 +101,7 @@ static void put_source(struct ww_sass_out *o, const struct ww_sass_insn *in, con
 static void put_memory(struct ww_sass_out *o, const struct ww_sass_insn *in, const struct ww_sass_opd *d,
                        const struct ww_sass_operand *p) {
     static const char *const scales[] = {"", ".X4", ".X8", ".X16"};
-    bool uniform = p->bank, base = p->reg != SASS_RZ || (!uniform && !p->imm);
+    bool uniform = p->bank, base = p->reg != SASS_RZ || p->scale || (!uniform && !p->imm);
     (void)in;
     if (p->flags & SASS_F_DESC) {
         ww_sass_put(o, "desc[");
@@ -112,7 +112,7 @@ static void put_memory(struct ww_sass_out *o, const struct ww_sass_insn *in, con
     const char *plus = "";
     if (base) {
         put_register(o, "R", p->reg, SASS_RZ);
-        if (p->reg != SASS_RZ && !(d->flags & SASS_MEM_NOSUFFIX))
+        if (!(d->flags & SASS_MEM_NOSUFFIX))
             ww_sass_put(o, "%s", p->flags & SASS_F_A64 ? ".64" : p->flags & SASS_F_U32 ? ".U32" : "");
         ww_sass_put(o, "%s", scales[p->scale & 3]);
         plus = "+";

@@ -45,6 +45,7 @@
 #define PD81 OP_(PRED, PD, 81, 0, 0, SHOW, HEX)
 #define PD81H OP_(PRED, PD, 81, 0, 0, HIDE_T, HEX)
 #define PD84 OP_(PRED, PD2, 84, 0, 0, SHOW, HEX)
+#define PD81HIDE OP_(PRED, PD, 81, 0, 0, HIDE, HEX)
 #define PD84H OP_(PRED, PD2, 84, 0, 0, HIDE_T, HEX)
 #define UPD81 OP_(UPRED, PD, 81, 0, 0, SHOW, HEX)
 #define UPD81H OP_(UPRED, PD, 81, 0, 0, HIDE_T, HEX)
@@ -79,9 +80,10 @@
 #define RE40 OP_(REG, E, 40, 0, 0, SHOW, HEX)
 #define SHARED OP_(SHARED, D, 44, 20, 0, SHOW, HEX)
 #define ASYNC OP_(ASYNC, A, 32, 12, 0, SHOW, HEX)
+#define MEM32(flags) OP_(MEM, A, 32, 32, flags, SHOW, HEX)
 #define MEM0 OP_(MEM, A, 0, 0, 0, SHOW, HEX)
 #define UR40 OP_(UREG, C, 40, 0, 0, SHOW, HEX)
-#define UR40L OP_(UREG6, C, 40, 6, 0, SHOW, HEX)
+#define UR40L OP_(UREG6, C, 40, 0, 0, SHOW, HEX)
 #define UR24N OP_(UREG6, PS3, 24, 30, 0, SHOW, HEX)
 #define R32Z OP_(REG, B, 32, 0, 0, HIDE_Z, HEX)
 #define R32A OP_(REG, A, 32, 0, 0, SHOW, HEX)
@@ -234,6 +236,28 @@ MAP(sat8){{SASS_T_U8, 0, "U8"}, {SASS_T_S8, 0, "S8"}, {SASS_T_U16, 0, "U16"}, {S
 MAP(ufloat){{SASS_T_U32, 0, "U32"}, {SASS_T_S32, 0, "S32"}};
 MAP(bf16){{SASS_T_F16, 0, ""}, {SASS_T_BF16, 0, "BF16"}};
 MAP(iwidth32_){{SASS_T_U8, 0, "U8"}, {SASS_T_U16, 0, "U16"}, {SASS_T_U32, 0, "U32"}, {SASS_T_U64, 0, "U64"}};
+MAP(bypass){{1, 0, "BYPASS"}, {0, 0, ""}};
+#define FTZFMZ MPS(FTZ, FMZ, 80, 1, 76, 1, ftzfmz)
+MAP(ftzfmz){{0, 0, ""}, {1, 0, "FTZ"}, {0, 1, "FMZ"}};
+MAP(atomtype_s){{SASS_T_U32, 0, ""}, {SASS_T_S32, 0, "S32"}, {SASS_T_U64, 0, "64"}};
+MAP(mufutype){{0, 0, ""}, {1, 0, "F16"}, {2, 0, "BF16"}};
+#define ORDER80S MP2(ORDER, SCOPE, 77, 4, order80s)
+MAP(order80s){{SASS_WEAK, SASS_SCOPE_NONE, ""}, NONE_, NONE_, NONE_, NONE_, {SASS_STRONG, SASS_SCOPE_SM, "STRONG.SM"}, NONE_,
+              {SASS_STRONG, SASS_SCOPE_GPU, "STRONG.GPU"}, {SASS_MMIO, SASS_SCOPE_GPU, "MMIO.GPU"}, NONE_,
+              {SASS_STRONG, SASS_SCOPE_SYS, "STRONG.SYS"}, NONE_, {SASS_MMIO, SASS_SCOPE_SYS, "MMIO.SYS"}};
+#define ORDER70S MP2(ORDER, SCOPE, 77, 4, order70s) FL(PRIVATE, 76)
+MAP(order70s){NONE_, NONE_, NONE_, NONE_,
+             {SASS_WEAK, SASS_SCOPE_CTA, "CTA"},              {SASS_WEAK, SASS_SCOPE_SM, "SM"},
+             {SASS_WEAK, SASS_SCOPE_GPU, "GPU"},              {SASS_WEAK, SASS_SCOPE_SYS, "SYS"},
+             {SASS_STRONG, SASS_SCOPE_CTA, "STRONG.CTA"},     {SASS_STRONG, SASS_SCOPE_SM, "STRONG.SM"},
+             {SASS_STRONG, SASS_SCOPE_GPU, "STRONG.GPU"},     {SASS_STRONG, SASS_SCOPE_SYS, "STRONG.SYS"},
+             {SASS_MMIO, SASS_SCOPE_CTA, "MMIO.CTA"},         {SASS_MMIO, SASS_SCOPE_SM, "MMIO.SM"},
+             {SASS_MMIO, SASS_SCOPE_GPU, "MMIO.GPU"},         {SASS_MMIO, SASS_SCOPE_SYS, "MMIO.SYS"}};
+#define ORDER70A MP2(ORDER, SCOPE, 77, 4, order70a) FL(PRIVATE, 76)
+MAP(order70a){NONE_, NONE_, NONE_, NONE_, NONE_, NONE_, NONE_, NONE_,
+             {SASS_STRONG, SASS_SCOPE_CTA, "STRONG.CTA"},     {SASS_STRONG, SASS_SCOPE_SM, "STRONG.SM"},
+             {SASS_STRONG, SASS_SCOPE_GPU, "STRONG.GPU"},     {SASS_STRONG, SASS_SCOPE_SYS, "STRONG.SYS"}};
+MAP(ishape75){{SASS_MMA_8816, 0, "8816"}, NONE_, {SASS_MMA_8832, 0, "8832"}};
 MAP(us8){{0, 0, "U8"}, {1, 0, "S8"}};
 MAP(us16){{0, 0, "U16"}, {1, 0, "S16"}};
 MAP(lohi){{0, 0, "LO"}, {1, 0, "HI"}};
