@@ -233,7 +233,7 @@ struct sx_address *ww_sx_address_of(struct sx_builder *b, const struct ww_sass_i
     a->reg = register_slot(b, in, SASS_K_REG, o->reg, a->reg64 ? 2 : 1);
     a->ureg = register_slot(b, in, SASS_K_UREG, o->ureg, a->ureg64 ? 2 : 1);
     a->offset = o->imm;
-    a->scale = o->scale;
+    a->scale = o->scale ? (uint8_t)((o->scale & 3) + 1) : 0;
     a->space = space;
     a->bytes = (uint8_t)bytes;
     a->is_store = is_store;

@@ -5,11 +5,13 @@
 #include <stdlib.h>
 
 #define BUCKETS 4096u
+#define DRIVER_REGISTERS 16u
 #define CONSTANTS_MAX (1u << 21) /* rows */
 
 struct sx_builder {
     struct sx_kernel *k;
     const struct ww_sass_insn *in; /* the current instruction */
+    uint32_t registers, uniforms;  /* that the code needs */
     uint32_t capacity;             /* of constants */
     uint32_t *bucket;              /* BUCKETS lists of constants: number + 1 */
     enum ww_code code;
@@ -79,21 +81,32 @@ uint32_t ww_sx_value(struct sx_builder *b, uint64_t value, uint32_t rows) {
 
 /* ---- operands ---- */
 
-/* `count` rows from number `reg` of the `have` rows at `first`. */
-static uint32_t row(struct sx_builder *b, uint32_t first, uint32_t reg, uint32_t count, uint32_t have) {
-    if (reg < have && count <= have - reg) return first + reg * SX_ROW;
+/* `count` rows from number `reg` of the `have` rows at `first`; *used is what the code needs of them. */
+static uint32_t row(struct sx_builder *b, uint32_t first, uint32_t reg, uint32_t count, uint32_t have,
+                    uint32_t *used) {
+    if (reg < have && count <= have - reg) {
+        if (reg + count > *used) *used = reg + count;
+        return first + reg * SX_ROW;
+    }
     ww_sx_problem(b, WW_INPUT, "the operand goes beyond the last register");
     return SX_SINK;
 }
 
+static uint32_t general(struct sx_builder *b, uint32_t reg, uint32_t rows) {
+    return row(b, b->k->register_at, reg, rows, b->k->registers, &b->registers);
+}
+
+static uint32_t uniform(struct sx_builder *b, uint32_t reg, uint32_t rows) {
+    return row(b, b->k->uniform_at, reg, rows, b->k->uniforms, &b->uniforms);
+}
+
 uint32_t ww_sx_src(struct sx_builder *b, const struct ww_sass_insn *in, enum ww_sass_slot slot, uint32_t rows) {
     const struct ww_sass_operand *o = &in->opd[slot];
-    const struct sx_kernel *k = b->k;
     switch (o->kind) {
     case SASS_K_REG:
-        return o->reg == SASS_RZ ? SX_ZERO : row(b, k->register_at, o->reg, rows, k->registers);
+        return o->reg == SASS_RZ ? SX_ZERO : general(b, o->reg, rows);
     case SASS_K_UREG:
-        return o->reg == SASS_URZ ? SX_ZERO : row(b, k->uniform_at, o->reg, rows, k->uniforms);
+        return o->reg == SASS_URZ ? SX_ZERO : uniform(b, o->reg, rows);
     case SASS_K_IMM:
         return ww_sx_value(b, rows == 2 ? (uint64_t)o->imm << 32 : (uint64_t)o->imm, rows);
     case SASS_K_CONST:
@@ -114,12 +127,9 @@ uint32_t ww_sx_src(struct sx_builder *b, const struct ww_sass_insn *in, enum ww_
 
 uint32_t ww_sx_dst(struct sx_builder *b, const struct ww_sass_insn *in, enum ww_sass_slot slot, uint32_t rows) {
     const struct ww_sass_operand *o = &in->opd[slot];
-    const struct sx_kernel *k = b->k;
     if (o->kind == SASS_K_NONE) return SX_SINK;
-    if (o->kind == SASS_K_REG)
-        return o->reg == SASS_RZ ? SX_SINK : row(b, k->register_at, o->reg, rows, k->registers);
-    if (o->kind == SASS_K_UREG)
-        return o->reg == SASS_URZ ? SX_SINK : row(b, k->uniform_at, o->reg, rows, k->uniforms);
+    if (o->kind == SASS_K_REG) return o->reg == SASS_RZ ? SX_SINK : general(b, o->reg, rows);
+    if (o->kind == SASS_K_UREG) return o->reg == SASS_URZ ? SX_SINK : uniform(b, o->reg, rows);
     ww_sx_problem(b, WW_UNSUPPORTED, "a destination of this kind");
     return SX_SINK;
 }
@@ -207,59 +217,27 @@ static enum ww_code decode(struct sx_kernel *k, struct ww_error *error) {
     return WW_OK;
 }
 
-static void need(uint32_t *rows, uint32_t reg, uint32_t count, uint32_t none, uint32_t most) {
-    uint32_t end = reg + (count ? count : 1);
-    if (reg == none || end > most) return; /* beyond: found when the operand is looked up */
-    if (end > *rows) *rows = end;
-}
-
-static void need_operand(struct sx_kernel *k, const struct ww_sass_operand *o) {
-    uint32_t *r = &k->registers, *u = &k->uniforms;
-    switch (o->kind) {
-    case SASS_K_REG:
-        need(r, o->reg, o->count, SASS_RZ, SX_MAX_REGISTERS);
-        break;
-    case SASS_K_UREG:
-        need(u, o->reg, o->count, SASS_URZ, SASS_URZ);
-        break;
-    case SASS_K_MEM:
-        need(r, o->reg, 2, SASS_RZ, SX_MAX_REGISTERS);
-        need(r, o->reg, 1, SASS_RZ, SX_MAX_REGISTERS);
-        need(u, o->ureg, 2, SASS_URZ, SASS_URZ);
-        need(u, o->ureg, 1, SASS_URZ, SASS_URZ);
-        if (o->flags & SASS_F_DESC) need(u, o->count, 2, SASS_URZ, SASS_URZ);
-        break;
-    case SASS_K_CONST:
-    case SASS_K_CBIND:
-        need(r, o->reg, 1, SASS_RZ, SX_MAX_REGISTERS);
-        if (o->kind == SASS_K_CBIND) need(u, o->ureg, 2, SASS_URZ, SASS_URZ);
-        break;
-    case SASS_K_GDESC:
-    case SASS_K_TDESC:
-        need(u, o->ureg, 4, SASS_URZ, SASS_URZ);
-        break;
-    case SASS_K_BAR:
-    case SASS_K_BREG:
-        need(&k->barriers, o->reg, 1, SX_CONVERGENCE, SX_CONVERGENCE);
-        break;
-    default:
-        break;
-    }
-}
-
-/* The file is as large as the code asks for, whatever the cubin says of registers. The driver's functions get
- * and return values in R4 to R13. */
-static void lay_out(struct sx_kernel *k) {
-    k->registers = 16;
-    for (uint32_t n = 0; n < k->count; n++) {
-        if (k->insn[n].op == SASS_CALL) k->calls = true;
-        for (unsigned s = 0; s < SASS_SLOTS; s++) need_operand(k, &k->insn[n].opd[s]);
-    }
+/* The file has as many rows as the code asks for, whatever the cubin says of registers. */
+static void lay_out(struct sx_kernel *k, uint32_t registers, uint32_t uniforms) {
+    k->registers = registers;
+    k->uniforms = uniforms;
     k->uniform_at = SX_SINK + SX_WIDE * SX_ROW;
     k->barrier_at = k->uniform_at + k->uniforms * SX_ROW;
     k->register_at = k->barrier_at + k->barriers * SX_ROW;
     k->predicate_at = k->register_at + k->registers * SX_ROW;
     k->file_bytes = k->predicate_at + SX_ROW;
+}
+
+/* What the kernel needs beside registers. */
+static void look_over(struct sx_kernel *k) {
+    for (uint32_t n = 0; n < k->count; n++) {
+        if (k->insn[n].op == SASS_CALL) k->calls = true;
+        for (unsigned s = 0; s < SASS_SLOTS; s++) {
+            const struct ww_sass_operand *o = &k->insn[n].opd[s];
+            bool is_barrier = (o->kind == SASS_K_BAR || o->kind == SASS_K_BREG) && o->reg < SX_CONVERGENCE;
+            if (is_barrier && o->reg >= k->barriers) k->barriers = o->reg + 1u;
+        }
+    }
 }
 
 static void guard(struct sx_builder *b, const struct ww_sass_insn *in, struct sx_inst *i) {
@@ -283,25 +261,34 @@ static enum ww_code fail_inst(const struct sx_builder *b, struct ww_error *error
                    b->k->cubin->arch, b->problem);
 }
 
-static enum ww_code build(struct sx_kernel *k, struct ww_error *error) {
-    struct sx_builder b = {.k = k};
-    b.bucket = ww_arena_array(&k->arena, BUCKETS, sizeof *b.bucket);
-    if (!b.bucket) return ww_fail_nomem(error, "decoding a kernel");
-    lay_out(k);
+static enum ww_code pick_all(struct sx_builder *b, struct ww_error *error) {
+    struct sx_kernel *k = b->k;
     for (uint32_t n = 0; n < k->count; n++) {
         struct sx_inst *i = &k->inst[n];
-        b.in = &k->insn[n];
-        i->src = b.in;
-        i->target = SX_NOWHERE;
-        guard(&b, b.in, i);
+        *i = (struct sx_inst){.src = &k->insn[n], .target = SX_NOWHERE};
+        b->in = i->src;
+        guard(b, b->in, i);
         bool never = i->guard == SX_ONES && i->guard_neg; /* @!PT: a no-op that fills a slot */
         if (never)
             ww_sx_pick_nop(i);
-        else if (!pick(&b, b.in, i))
-            ww_sx_problem(&b, WW_UNSUPPORTED, "the executor does not know this form");
-        if (b.code != WW_OK) return fail_inst(&b, error);
+        else if (!pick(b, b->in, i))
+            ww_sx_problem(b, WW_UNSUPPORTED, "the executor does not know this form");
+        if (b->code != WW_OK) return fail_inst(b, error);
     }
     return WW_OK;
+}
+
+/* Twice: with all registers there are, to see how many are needed, then with those. The driver's functions get
+ * and return values in R4 to R13. */
+static enum ww_code build(struct sx_kernel *k, struct ww_error *error) {
+    struct sx_builder b = {.k = k, .registers = DRIVER_REGISTERS};
+    b.bucket = ww_arena_array(&k->arena, BUCKETS, sizeof *b.bucket);
+    if (!b.bucket) return ww_fail_nomem(error, "decoding a kernel");
+    look_over(k);
+    lay_out(k, SX_MAX_REGISTERS, SASS_URZ);
+    WW_TRY(pick_all(&b, error));
+    lay_out(k, b.registers, b.uniforms);
+    return pick_all(&b, error);
 }
 
 enum ww_code ww_sx_kernel_new(const struct ww_cubin *cubin, const struct ww_cubin_kernel *entry,

@@ -143,8 +143,8 @@ static bool constant_host(struct sx_warp *w, const struct sx_inst *i, unsigned l
                           unsigned char **host) {
     const struct sx_run *r = w->run;
     uint32_t bank = (uint32_t)i->imm >> 16, bytes = ww_sx_type_bytes(i->type);
-    int16_t offset = (int16_t)(uint16_t)i->imm;
-    at += (uint32_t)(int32_t)offset;
+    uint32_t offset = (uint32_t)i->imm & 0xffff;
+    at += offset & 0x8000u ? offset | 0xffff0000u : offset;
     if (at % bytes == 0 && at <= r->bank_bytes[bank] && bytes <= r->bank_bytes[bank] - at) {
         w->addr[l] = at;
         *host = r->bank[bank] + at;

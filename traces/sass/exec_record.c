@@ -96,11 +96,12 @@ static void record_memory(struct sx_warp *w, const struct record_entry *e, uint3
 
 static void record_access(struct sx_warp *w, const struct sx_inst *i, const struct record_entry *e,
                           uint32_t inst, uint32_t mask) {
-    if (i->kind == SX_MEM && mask) {
+    if (i->kind == SX_MEM && mask && w->access_count) {
         record_memory(w, e, inst, mask);
         return;
     }
     bool is_value = e->op == WW_OP_BARRIER || e->op == WW_OP_SLEEP;
+    if (i->kind == SX_MEM) mask = 0; /* no lane's predicate holds */
     add_step(w, inst, mask);
     add_access(w, mask && is_value ? w->value : 0, 0, WW_AFFINE);
 }
