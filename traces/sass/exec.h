@@ -42,6 +42,7 @@ struct sx_warp;
 struct sx_inst;
 struct sx_builder;
 struct sx_address;
+struct sx_texture;
 
 /* Executes an instruction for the lanes in `mask` (not 0). Fails through ww_sx_fail(). */
 typedef void (*sx_fn)(struct sx_warp *w, const struct sx_inst *i, uint32_t mask);
@@ -68,6 +69,7 @@ struct sx_inst {
     int64_t imm;
     uint32_t target; /* branches: index of an instruction, SX_NOWHERE if outside of the code */
     const struct sx_address *address, *address2; /* memory */
+    const struct sx_texture *texture;
     const struct ww_sass_insn *src;
 };
 #define SX_NOWHERE UINT32_MAX

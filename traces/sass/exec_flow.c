@@ -186,7 +186,7 @@ static bool barrier(struct sx_warp *w, uint32_t g, const struct sx_inst *i, uint
     unsigned first = first_lane(act);
     uint32_t number = ((const uint32_t *)sx_src(w, i->a))[first];
     uint32_t count = ((const uint32_t *)sx_src(w, i->b))[first];
-    if (i->mods && i->a == i->b) { /* one register holds both */
+    if (i->mods) { /* one register holds both */
         count = number >> 16 & 0xfff;
         number &= 15;
     }
@@ -277,6 +277,7 @@ static void pick_barrier(struct sx_builder *b, const struct ww_sass_insn *in, st
     i->cmp = in->mod[SASS_M_BARRED];
     i->a = ww_sx_src(b, in, SASS_A, 1);
     i->b = ww_sx_src(b, in, SASS_B, 1);
+    i->mods = in->opd[SASS_A].kind == SASS_K_REG && in->opd[SASS_B].kind == SASS_K_REG;
 }
 
 static bool pick_convergence(const struct ww_sass_insn *in, struct sx_inst *i, uint8_t sub) {

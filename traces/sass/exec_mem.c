@@ -249,11 +249,11 @@ static bool pick_matrices(struct sx_builder *b, const struct ww_sass_insn *in, s
     return i->address != NULL;
 }
 
-/* A: the global source; the destination in shared memory is the other memory operand. */
+/* A: the global source; D: the destination in shared memory. */
 static bool pick_copy(struct sx_builder *b, const struct ww_sass_insn *in, struct sx_inst *i) {
     uint32_t bytes = ww_sx_type_bytes(i->type);
     i->address = ww_sx_address_of(b, in, SASS_A, WW_SPACE_GLOBAL, bytes, false);
-    i->address2 = ww_sx_address_of(b, in, SASS_B, WW_SPACE_SHARED, bytes, true);
+    i->address2 = ww_sx_address_of(b, in, SASS_D, WW_SPACE_SHARED, bytes, true);
     i->ps[0] = ww_sx_pred_src(b, in, SASS_PS, 0, i);
     i->fn = copy;
     return i->address && i->address2 && bytes >= 4;
