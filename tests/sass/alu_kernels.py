@@ -132,12 +132,17 @@ def integers():
                         "mul.wide.u32 $r, a, b;", "mul.wide.s32 $r, a, b;", "mad.wide.u32 $r, a, b, C;",
                         "mad.wide.s32 $r, a, b, C;", "mul.wide.s32 $r, a, -9;", "mad.wide.u32 $r, a, 4000000000, C;",
                         "mul.lo.s64 $r, A, -1234567890123;", "{mul.wide.u32 $r, a, b; sub.u64 $r, C, $r;}"))
-    add(f, "div", b32("div.u32 $r, a, b;", "div.s32 $r, a, b;", "rem.u32 $r, a, b;", "rem.s32 $r, a, b;",
+    one = "{setp.eq.u32 p, b, 0; selp.b32 x32, 1, b, p; "
+    add(f, "div", b32(one + "div.u32 $r, a, x32;}", one + "div.s32 $r, a, x32;}", one + "rem.u32 $r, a, x32;}",
+                      one + "rem.s32 $r, a, x32;}",
                       "div.u32 $r, a, 7;", "div.s32 $r, a, 7;", "rem.u32 $r, a, 1000;", "rem.s32 $r, a, -13;",
                       "div.s32 $r, a, 8;", "rem.s32 $r, a, 16;", "div.u32 $r, a, 641;"))
-    add(f, "div64", b64("div.u64 $r, A, B;", "rem.u64 $r, A, B;", "div.s64 $r, A, B;", "rem.s64 $r, A, B;",
+    one = "{setp.eq.u64 p, B, 0; selp.b64 x64, 1, B, p; "
+    add(f, "div64", b64(one + "div.u64 $r, A, x64;}", one + "rem.u64 $r, A, x64;}", one + "div.s64 $r, A, x64;}",
+                        one + "rem.s64 $r, A, x64;}",
                         "div.u64 $r, A, 10;", "div.s64 $r, A, 1000003;"))
-    add(f, "div16", b16("div.u16 $r, ha, hb;", "div.s16 $r, ha, hb;", "rem.u16 $r, ha, hb;", "rem.s16 $r, ha, hb;"))
+    one = "{setp.eq.u16 p, hb, 0; selp.b16 x16, 1, hb, p; "
+    add(f, "div16", b16(*[one + f"{op}.{t}16 $r, ha, x16;}}" for op in ("div", "rem") for t in ("u", "s")]))
     add(f, "minmax", b32("min.u32 $r, a, b;", "max.u32 $r, a, b;", "min.s32 $r, a, b;", "max.s32 $r, a, b;",
                          "{min.s32 $r, a, b; min.s32 $r, $r, c;}", "{max.u32 $r, a, b; max.u32 $r, $r, c;}",
                          "{max.s32 $r, a, -5; min.s32 $r, $r, 100;}", "{add.s32 $r, a, b; max.s32 $r, $r, c;}",
@@ -182,13 +187,14 @@ def bits():
                          "{and.b32 x32, b, 31; and.b32 y32, c, 31; bfe.u32 $r, a, x32, y32;}",
                          "{and.b32 x32, b, 31; and.b32 y32, c, 31; bfe.s32 $r, a, x32, y32;}",
                          "{and.b32 x32, c, 31; and.b32 y32, d, 31; bfi.b32 $r, a, b, x32, y32;}")
-        + b64("bfe.u64 $r, A, b, c;", "bfe.s64 $r, A, b, c;", "bfi.b64 $r, A, B, c, d;",
+        + b64("{and.b32 x32, b, 127; and.b32 y32, c, 127; bfe.u64 $r, A, x32, y32;}",
+              "{and.b32 x32, b, 127; and.b32 y32, c, 127; bfe.s64 $r, A, x32, y32;}", "{and.b32 x32, c, 127; and.b32 y32, d, 127; bfi.b64 $r, A, B, x32, y32;}",
               "{and.b32 x32, b, 63; and.b32 y32, c, 63; bfe.s64 $r, A, x32, y32;}",
               "{and.b32 x32, c, 63; and.b32 y32, d, 63; bfi.b64 $r, A, B, x32, y32;}"))
     add(f, "count", b32("popc.b32 $r, a;", "popc.b64 $r, A;", "clz.b32 $r, a;", "clz.b64 $r, A;", "bfind.u32 $r, a;",
                         "bfind.s32 $r, a;", "bfind.shiftamt.u32 $r, a;", "bfind.shiftamt.s32 $r, a;",
                         "bfind.u64 $r, A;", "bfind.s64 $r, A;", "bfind.shiftamt.u64 $r, A;", "brev.b32 $r, a;",
-                        "fns.b32 $r, a, b, c;", "{and.b32 x32, b, 31; rem.s32 y32, c, 9; fns.b32 $r, a, x32, y32;}")
+                        "{and.b32 x32, b, 31; rem.s32 y32, c, 9; fns.b32 $r, a, x32, y32;}")
         + b64("brev.b64 $r, A;"))
     add(f, "permute", b32("prmt.b32 $r, a, b, c;", "prmt.b32 $r, a, b, 0x3541;", "prmt.b32 $r, a, b, 0x9f80;",
                           "prmt.b32.f4e $r, a, b, c;", "prmt.b32.b4e $r, a, b, c;", "prmt.b32.rc8 $r, a, b, c;",
@@ -276,7 +282,7 @@ def conversions():
     ops += b16("cvt.rn.sat.f16.f32 $r, a;", "cvt.rn.ftz.f16.f32 $r, a;")
     add(f, "floats", ops)
     for rnd in ("rn", "rz", "rm", "rp"):
-        add(f, "floats_" + rnd, b32(f"cvt.{rnd}.f32.f64 $r, A;", f"cvt.{rnd}.ftz.f32.f64 $r, A;",
+        add(f, "floats_" + rnd, b32(f"cvt.{rnd}.f32.f64 $r, A;",
                                     f"cvt.{rnd}.sat.f32.f64 $r, A;")
             + b16(f"cvt.{rnd}.f16.f32 $r, a;", f"cvt.{rnd}.f16.f64 $r, A;"))
 
@@ -317,10 +323,11 @@ def floats():
         add(f, op + "f", b32(*[f"{op}.{r}.f32 $r, {args};" for r in ("rn", "rz", "rm", "rp")],
                              *[f"{op}.{r}.ftz.f32 $r, {args};" for r in ("rn", "rz", "rm", "rp")]))
     f = "alu_approx"
+    small = "{abs.f32 x32, b; setp.lt.f32 p, x32, 0f7e000000; selp.f32 x32, b, 0f40400000, p; "
     add(f, "rcp_approx", b32("rcp.approx.f32 $r, a;", "rcp.approx.ftz.f32 $r, a;", "rsqrt.approx.f32 $r, a;",
                              "rsqrt.approx.ftz.f32 $r, a;", "sqrt.approx.f32 $r, a;", "sqrt.approx.ftz.f32 $r, a;",
-                             "div.full.f32 $r, a, b;", "div.full.ftz.f32 $r, a, b;", "div.approx.f32 $r, a, b;",
-                             "div.approx.ftz.f32 $r, a, b;", "ex2.approx.f32 $r, a;", "ex2.approx.ftz.f32 $r, a;",
+                             "div.full.f32 $r, a, b;", "div.full.ftz.f32 $r, a, b;", small + "div.approx.f32 $r, a, x32;}",
+                             small + "div.approx.ftz.f32 $r, a, x32;}", "ex2.approx.f32 $r, a;", "ex2.approx.ftz.f32 $r, a;",
                              "lg2.approx.f32 $r, a;", "lg2.approx.ftz.f32 $r, a;"))
     add(f, "trig_approx", b32("{mov.b32 fx, a; min.f32 fx, fx, 0f42c80000; max.f32 fx, fx, 0fc2c80000; sin.approx.f32 $r, fx;}",
                               "{mov.b32 fx, a; min.f32 fx, fx, 0f42c80000; max.f32 fx, fx, 0fc2c80000; cos.approx.f32 $r, fx;}",

@@ -31,12 +31,12 @@ ARITHMETIC(dadd, x + y)
 ARITHMETIC(dmul, x *y)
 ARITHMETIC(dfma, __builtin_fma(x, y, load(&c, l)))
 
-/* DSETP with F and T asks for the minimum and the maximum: PD, whether A is it; PD2, whether none is (both are
+/* DSETP with MIN and MAX: PD, whether A is it; PD2, whether none is (both are
  * NaN). */
 static void minmax(SX_ARGS) {
     const struct source a = source(w, i, 0), b = source(w, i, 1);
     uint32_t first = 0, none = 0;
-    bool least = i->cmp == SASS_CMP_F;
+    bool least = i->cmp == SASS_CMP_MIN;
     for (unsigned l = 0; l < SX_LANES; l++) {
         double x = load(&a, l), y = load(&b, l);
         bool take = isnan(y) || (!isnan(x) && (x == y ? (signbit(x) != 0) == least : (x < y) == least));
@@ -84,7 +84,7 @@ bool ww_sx_alu_f64(struct sx_builder *b, const struct ww_sass_insn *in, struct s
         alu_predicates(b, in, i);
         i->cmp = in->mod[SASS_M_CMP];
         i->boolop = in->mod[SASS_M_BOOL];
-        i->fn = i->cmp == SASS_CMP_F || i->cmp == SASS_CMP_T ? minmax : dsetp;
+        i->fn = i->cmp == SASS_CMP_MIN || i->cmp == SASS_CMP_MAX ? minmax : dsetp;
         return true;
     default:
         return false;

@@ -27,6 +27,11 @@ ALU_INLINE uint32_t alu_to_bf16(float v) {
     return (bits & 0x7fffffffu) > 0x7f800000u ? 0x7fffu : r;
 }
 
+/* Towards zero: a single precision operand of packed halves. */
+ALU_INLINE uint32_t alu_cut_f16(float v) {
+    return ex_double_to_f16((double)v, PTX_R_RZ, false);
+}
+
 /* p + c, with the last bit set if the sum is not exact: rounding it again to a shorter format is then right. */
 ALU_INLINE float alu_sum_odd(float p, float c) {
     float s = p + c, t = s - p, e = (p - (s - t)) + (c - t);
@@ -42,7 +47,7 @@ struct alu_half {
     const uint32_t *row;
     uint32_t low, high; /* shifts */
     uint32_t keep, flip;
-    bool wide, bf16, ftz; /* wide: one number in single precision */
+    bool wide, bf16, ftz; /* wide: a single precision number, cut to half */
 };
 static inline struct alu_half alu_half_source(struct sx_warp *w, const struct sx_inst *i, unsigned n) {
     uint32_t slot = n == 0 ? i->a : n == 1 ? i->b : i->c, which = i->shape >> 2 * n & 3u;
@@ -59,13 +64,9 @@ static inline struct alu_half alu_half_source(struct sx_warp *w, const struct sx
 }
 /* The lower (high false) or upper number of a lane. */
 ALU_INLINE float alu_half_get(const struct alu_half *s, unsigned l, bool high) {
-    uint32_t h = ((s->row[l] >> (high ? s->high : s->low)) & s->keep) ^ s->flip;
+    uint32_t v = s->wide ? alu_cut_f16(ex_f32(s->row[l])) : s->row[l] >> (high ? s->high : s->low);
+    uint32_t h = (v & s->keep) ^ s->flip;
     if (s->ftz && (h & 0x7c00u) == 0) h &= 0x8000u;
-    if (s->wide) {
-        uint32_t v = s->row[l];
-        if (s->keep == 0x7fffu) v &= 0x7fffffffu;
-        return ex_f32(v ^ s->flip << 16);
-    }
     return s->bf16 ? alu_from_bf16(h) : alu_from_f16(h);
 }
 /* Notes how the operands are selected, in i->shape. */

@@ -270,8 +270,8 @@ bool ww_sx_alu_matrix(struct sx_builder *b, const struct ww_sass_insn *in, struc
     i->boolop = in->mod[SASS_M_MMAOP];
     if (in->op == SASS_HMMA && i->shape == SASS_MMA_884) {
         alu_operands(b, in, i, 2, 2, 2, 2);
-        i->imm = in->mod[SASS_M_EXTRA] & 3;
-        i->mods = in->mod[SASS_M_LAYOUT];
+        i->imm = in->mod[SASS_M_STEP] & 3;
+        i->mods = (in->mod[SASS_M_LAYOUT] ? 1u : 0u) | (in->mod[SASS_M_LAYOUT_B] ? 0u : 2u);
         i->fn = ww_sx_mat_884;
         return i->type == SASS_T_F16;
     }

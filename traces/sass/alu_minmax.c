@@ -50,11 +50,10 @@ static void minmax_any(SX_ARGS) {
                          : one(i, v, low, false, 0););
 }
 
-/* TYPE is U16 or S16 for packed halves; else SIGNED says which 32 bits they are. */
 static uint8_t type_of(const struct ww_sass_insn *in) {
-    uint8_t t = in->mod[SASS_M_TYPE];
-    if (t == SASS_T_U16 || t == SASS_T_S16 || t == SASS_T_U32 || t == SASS_T_S32) return t;
-    return in->mod[SASS_M_SIGNED] ? SASS_T_S32 : SASS_T_U32;
+    bool is_signed = in->mod[SASS_M_SIGNED] != 0;
+    if (in->mod[SASS_M_PACKED]) return is_signed ? SASS_T_S16 : SASS_T_U16;
+    return is_signed ? SASS_T_S32 : SASS_T_U32;
 }
 
 bool ww_sx_alu_minmax(struct sx_builder *b, const struct ww_sass_insn *in, struct sx_inst *i) {
