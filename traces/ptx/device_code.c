@@ -32,7 +32,7 @@ static void say_lowered(struct ww_device *d, const struct ww_error *why) {
 }
 
 static void say_compiled(struct ww_device *d, const struct ww_ptxas_result *r) {
-    char text[300];
+    char text[400];
     snprintf(text, sizeof text, "machine code of sm_%u: %s%s", r->arch, r->origin,
              r->substitute ? "; it stands in for the chosen architecture, which no ptxas found here knows"
                            : "");
@@ -47,7 +47,7 @@ static enum ww_code compile(struct ww_device *d, struct ww_module *m, struct ww_
                                        .max_registers = d->options.max_registers,
                                        .options = d->options.ptxas_options};
     struct ww_ptxas_result result;
-    char origin[256];
+    char origin[300];
     WW_TRY(ww_ptxas_compile(&request, &result, error));
     snprintf(origin, sizeof origin, "%s%s", result.origin, result.substitute ? " (substitute)" : "");
     enum ww_code code =

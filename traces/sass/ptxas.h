@@ -31,7 +31,7 @@ struct ww_ptxas_result {
     bool substitute;    /* of another architecture than the wanted one */
     bool lowered;       /* .version or .target was lowered */
     bool cached;        /* taken from the cache */
-    char origin[160];   /* "ptxas 12.4.131 -arch sm_70" */
+    char origin[240];   /* "ptxas 12.4.131 -arch sm_70" */
     char warnings[400]; /* that ptxas printed; "" if none */
 };
 /* Compiles. On success free with ww_ptxas_result_free. Errors: WW_UNSUPPORTED (no ptxas for this architecture),
