@@ -244,18 +244,25 @@ static uint64_t label_address(struct sx_builder *b, const struct ww_sass_insn *i
     return own - in->offset + (uint64_t)in->opd[SASS_E].imm;
 }
 
+/* The slot in which a branch has what is uniform: a predicate, or the mask of lanes of CONV and DIV. */
+static enum ww_sass_slot uniform_slot(const struct ww_sass_insn *in) {
+    static const uint8_t slots[] = {SASS_PS3, SASS_PS2, SASS_A, SASS_B};
+    for (size_t n = 0; n < sizeof slots; n++)
+        if (in->opd[slots[n]].kind != SASS_K_NONE) return (enum ww_sass_slot)slots[n];
+    return SASS_PS3;
+}
+
 static bool pick_branch(struct sx_builder *b, const struct ww_sass_insn *in, struct sx_inst *i) {
-    const struct ww_sass_operand *mask = &in->opd[SASS_A];
+    enum ww_sass_slot slot = uniform_slot(in);
+    const struct ww_sass_operand *o = &in->opd[slot];
+    bool is_mask = o->kind == SASS_K_UREG || o->kind == SASS_K_REG;
     if (in->opd[SASS_E].kind != SASS_K_LABEL || in->mod[SASS_M_INC]) return false;
-    i->ps[1] = ww_sx_pred_src(b, in, SASS_PS2, 1, i);
+    i->ps[1] = is_mask ? SX_ONES : ww_sx_pred_src(b, in, slot, 1, i);
     i->sub = in->mod[SASS_M_CONV] ? FLOW_CONV : in->mod[SASS_M_DIV] ? FLOW_DIV : FLOW_BRA;
     i->target = ww_sx_find(ww_sx_building(b), label_address(b, in));
-    if (i->sub == FLOW_BRA) return true;
-    if (mask->kind == SASS_K_NONE) mask = &in->opd[SASS_B];
-    i->neg = (mask->flags & SASS_F_NOT) != 0;
-    i->a =
-        mask->kind == SASS_K_NONE ? SX_ONES : ww_sx_src(b, in, mask == &in->opd[SASS_A] ? SASS_A : SASS_B, 1);
-    return true;
+    i->neg = is_mask && (o->flags & SASS_F_NOT);
+    i->a = is_mask ? ww_sx_src(b, in, slot, 1) : SX_ONES;
+    return i->sub != FLOW_BRA || !is_mask;
 }
 
 /* Jumps, calls and returns: base in a register or none, and a label, an absolute address or an offset. */

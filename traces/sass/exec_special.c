@@ -1,5 +1,5 @@
 /* exec_special.c: special registers, moves of convergence barriers, and what has no effect on values. */
-#include "grid.h"
+#include "access.h"
 
 #define WARPS_OF_SM 64u
 
@@ -239,13 +239,14 @@ static bool pick_code_address(struct sx_builder *b, const struct ww_sass_insn *i
 static void query_space(SX_ARGS) {
     uint64_t addr[SX_LANES];
     uint32_t inside = 0, *d = sx_dst(w, i->d);
-    const uint32_t *a = sx_src(w, i->a);
+    ww_sx_compute(w, i->address, addr);
     for (uint32_t m = mask; m; m &= m - 1) {
         unsigned l = (unsigned)__builtin_ctz(m);
-        addr[l] = sx_get64(a, l);
-        bool shared = addr[l] - SX_SHARED_WINDOW < SX_WINDOW_BYTES,
-             local = addr[l] - SX_LOCAL_WINDOW < SX_WINDOW_BYTES;
-        bool yes = i->sub == WW_SPACE_SHARED ? shared : i->sub == WW_SPACE_LOCAL ? local : !shared && !local;
+        bool shared = addr[l] - SX_SHARED_WINDOW < SX_WINDOW_BYTES;
+        bool local = addr[l] - SX_LOCAL_WINDOW < SX_WINDOW_BYTES;
+        bool yes = i->sub == WW_SPACE_SHARED  ? shared
+                   : i->sub == WW_SPACE_LOCAL ? local
+                                              : !shared && !local && addr[l] >= MEM_BASE;
         inside |= (uint32_t)yes << l;
         d[l] = yes;
     }
@@ -253,17 +254,14 @@ static void query_space(SX_ARGS) {
 }
 
 static bool pick_query(struct sx_builder *b, const struct ww_sass_insn *in, struct sx_inst *i) {
-    static const uint8_t space[] = {WW_SPACE_GLOBAL, WW_SPACE_SHARED, WW_SPACE_LOCAL};
-    struct ww_sass_insn one = *in;
-    if (in->opd[SASS_A].kind == SASS_K_MEM)
-        one.opd[SASS_A] = (struct ww_sass_operand){.kind = SASS_K_REG, .reg = in->opd[SASS_A].reg};
-    if (in->mod[SASS_M_EXTRA] > 2) return false;
+    static const uint8_t space[] = {WW_SPACE_GLOBAL, WW_SPACE_LOCAL, WW_SPACE_SHARED};
+    if (in->mod[SASS_M_EXTRA] >= sizeof space) return false;
     i->sub = space[in->mod[SASS_M_EXTRA]];
-    i->a = ww_sx_src(b, &one, SASS_A, 2);
+    i->address = ww_sx_address_of(b, in, SASS_A, WW_SPACE_NONE, 1, false);
     i->d = ww_sx_dst(b, in, SASS_D, 1);
     i->pd[0] = ww_sx_pred_dst(b, in, SASS_PD);
     i->fn = query_space;
-    return true;
+    return i->address != NULL;
 }
 
 static bool pick_sreg(struct sx_builder *b, const struct ww_sass_insn *in, struct sx_inst *i) {
