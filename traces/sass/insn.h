@@ -131,8 +131,9 @@ enum ww_sass_cmp { /* CMP: the last eight also hold when an operand is not a num
                    SASS_CMP_NEU,
                    SASS_CMP_GEU,
                    SASS_CMP_T,
-    SASS_CMP_MIN, /* of DSETP: PD is A < B, PD2 tells which operand the minimum takes; see the executor */
-    SASS_CMP_MAX
+                   SASS_CMP_MIN, /* of DSETP: PD is A < B, PD2 tells which operand the minimum takes; see the
+                                    executor */
+                   SASS_CMP_MAX
 };
 enum ww_sass_bool { SASS_AND, SASS_OR, SASS_XOR };
 enum ww_sass_rnd { SASS_RN, SASS_RM, SASS_RP, SASS_ROUND_Z, SASS_RNA, SASS_RND_RS };
@@ -226,7 +227,7 @@ enum ww_sass_atom {
     SASS_ATOM_CAST_SPIN,
     SASS_ATOM_POPC_INC,
     SASS_ATOM_ARRIVE,
-    SASS_ATOM_CAST,
+    SASS_ATOM_CAST
 };
 enum ww_sass_shfl { SASS_SHFL_IDX, SASS_SHFL_UP, SASS_SHFL_DOWN, SASS_SHFL_BFLY };
 enum ww_sass_vote { SASS_VOTE_ALL, SASS_VOTE_ANY, SASS_VOTE_EQ };

@@ -10,7 +10,8 @@ static uint8_t ureg_number(const struct ww_sass_bits *b, uint64_t v) {
     return (uint8_t)(v == 255 && b->arch >= 100 ? SASS_URZ : v);
 }
 
-/* The operand cache's bits stand for the source's place among the three sources, wherever its register's bits are. */
+/* The operand cache's bits stand for the source's place among the three sources, wherever its register's bits
+ * are. */
 static void reuse_read(const struct ww_sass_bits *b, const struct ww_sass_opd *d, struct ww_sass_insn *in) {
     struct ww_sass_operand *o = &in->opd[d->slot];
     unsigned bit = d->slot == SASS_A ? 122 : d->slot == SASS_B ? 123 : 124;
@@ -59,7 +60,9 @@ static void source_flags(struct ww_sass_bits *b, unsigned lo, unsigned set, stru
         if (ww_sass_take(b, places[i].abs, 1)) o->flags |= SASS_F_ABS;
         o->half = (uint8_t)ww_sass_take(b, places[i].half, 2);
         break;
-    case SASS_X_PARTI: o->half = (uint8_t)ww_sass_take(b, places[i].half, 2); break;
+    case SASS_X_PARTI:
+        o->half = (uint8_t)ww_sass_take(b, places[i].half, 2);
+        break;
     case SASS_X_MMAH:
         if (ww_sass_take(b, places[i].half_neg, 1)) o->flags |= SASS_F_NEG;
         if (ww_sass_take(b, places[i].half_abs, 1)) o->flags |= SASS_F_ABS;
@@ -118,7 +121,7 @@ static void pred_read(struct ww_sass_bits *b, const struct ww_sass_opd *d, bool 
                       struct ww_sass_operand *o) {
     o->kind = uniform ? SASS_K_UPRED : SASS_K_PRED;
     o->reg = (uint8_t)ww_sass_take(b, d->lo, 3);
-    if (d->get == SASS_G_NPRED) o->reg ^= 7;
+    if (d->get == SASS_G_NPRED || d->get == SASS_G_UNPRED) o->reg ^= 7;
     if (d->arg && ww_sass_take(b, d->arg, 1)) o->flags |= SASS_F_NOT;
 }
 
@@ -134,8 +137,8 @@ static void label_read(struct ww_sass_bits *b, const struct ww_sass_opd *d, cons
     o->imm = d->get == SASS_G_ABS ? (int64_t)v : (int64_t)in->offset + 16 + sign_extend(v, d->arg) * 4;
 }
 
-/* Global and generic addresses with a uniform register: it is a base, or the address of a descriptor (sm_80 on), or
- * without meaning. One bit tells the width of the general register. */
+/* Global and generic addresses with a uniform register: it is a base, or the address of a descriptor (sm_80
+ * on), or without meaning. One bit tells the width of the general register. */
 static void global_read(struct ww_sass_bits *b, const struct ww_sass_opd *d, bool wide, uint8_t ur,
                         struct ww_sass_operand *o) {
     const bool apart = d->flags & SASS_MEM_70; /* atomics have these two bits elsewhere */
@@ -157,8 +160,8 @@ static void global_read(struct ww_sass_bits *b, const struct ww_sass_opd *d, boo
 }
 
 /* LDGSTS writes to shared memory at [register 16 + uniform register 64 + offset]. */
-/* LDGSTS reads from global memory at a register pair. The uniform register at 64 is form 7's base or descriptor; in
- * form 6 the first address has it, and a descriptor is in the next one. */
+/* LDGSTS reads from global memory at a register pair. The uniform register at 64 is form 7's base or
+ * descriptor; in form 6 the first address has it, and a descriptor is in the next one. */
 static void async_read(struct ww_sass_bits *b, struct ww_sass_operand *o) {
     o->kind = SASS_K_MEM;
     o->reg = (uint8_t)ww_sass_take(b, 24, 8);
@@ -199,6 +202,13 @@ static void memory_read(struct ww_sass_bits *b, const struct ww_sass_opd *d, str
     }
     uint8_t ur = ureg_number(b, ww_sass_take(b, d->flags & SASS_MEM_UR ? 32 : 64, b->arch >= 100 ? 8 : 6));
     if (!ww_sass_take(b, 91, 1)) b->bad = "uniform register";
+    if (d->flags & SASS_MEM_90) {
+        if (ww_sass_take(b, d->flags & SASS_MEM_71 ? 72 : 90, 1))
+            o->flags |= SASS_F_A64;
+        else
+            o->flags |= SASS_F_U32, o->bank = 1, o->ureg = ur;
+        return;
+    }
     if (d->flags & SASS_MEM_E)
         global_read(b, d, wide, ur, o);
     else
@@ -263,12 +273,15 @@ static void source_read(struct ww_sass_bits *b, const struct ww_sass_row *row, c
 static unsigned type_parts(unsigned type) {
     switch (type) {
     case SASS_T_U8:
-    case SASS_T_S8: return 4;
+    case SASS_T_S8:
+        return 4;
     case SASS_T_U16:
     case SASS_T_S16:
     case SASS_T_F16:
-    case SASS_T_BF16: return 2;
-    default: return 1;
+    case SASS_T_BF16:
+        return 2;
+    default:
+        return 1;
     }
 }
 
@@ -291,12 +304,27 @@ void ww_sass_operand_read(struct ww_sass_bits *b, const struct ww_sass_row *row,
     case SASS_G_NPRED:
         pred_read(b, d, row->uniform, o);
         return;
-    case SASS_G_WPRED: pred_read(b, d, false, o); return;
+    case SASS_G_UMEM:
+        o->kind = SASS_K_MEM;
+        o->reg = SASS_RZ;
+        o->bank = 1;
+        o->ureg = ureg_number(b, ww_sass_take(b, d->lo, b->arch >= 100 ? 8 : 6));
+        o->flags |= SASS_F_UA64;
+        if (d->arg) o->imm = sign_extend(ww_sass_take(b, 40, 24), 24);
+        return;
+    case SASS_G_GDESC:
+        o->kind = SASS_K_GDESC;
+        o->ureg = ureg_number(b, ww_sass_take(b, d->lo, 8));
+        return;
+    case SASS_G_WPRED:
+        pred_read(b, d, false, o);
+        return;
     case SASS_G_UREG6:
         o->kind = SASS_K_UREG;
         o->reg = (uint8_t)ww_sass_take(b, d->lo, 6);
         if (d->arg && ww_sass_take(b, d->arg, 1)) o->flags |= SASS_F_NOT;
         return;
+    case SASS_G_UNPRED:
     case SASS_G_UPRED:
         pred_read(b, d, true, o);
         return;
@@ -337,7 +365,9 @@ void ww_sass_operand_read(struct ww_sass_bits *b, const struct ww_sass_row *row,
     case SASS_G_UCONST:
         ldc_read(b, row, d, o);
         return;
-    case SASS_G_ASYNC: async_read(b, o); return;
+    case SASS_G_ASYNC:
+        async_read(b, o);
+        return;
     case SASS_G_SHARED:
         shared_read(b, o);
         return;
@@ -347,7 +377,8 @@ void ww_sass_operand_read(struct ww_sass_bits *b, const struct ww_sass_row *row,
     default:
         source_read(b, row, d, o);
         reuse_read(b, d, in);
-        if ((d->flags == SASS_X_PART || d->flags == SASS_X_PARTI) && o->half >= type_parts(in->mod[SASS_M_STYPE]))
+        if ((d->flags == SASS_X_PART || d->flags == SASS_X_PARTI) &&
+            o->half >= type_parts(in->mod[SASS_M_STYPE]))
             b->bad = "part of a register";
         return;
     }

@@ -24,7 +24,8 @@ static const char *imad_alias(const struct ww_sass_insn *in) {
     const struct ww_sass_operand *a = &in->opd[SASS_A], *b = &in->opd[SASS_B], *c = &in->opd[SASS_C];
     bool zero_c = c->kind == SASS_K_REG && c->reg == SASS_RZ, imm = b->kind == SASS_K_IMM;
     if (in->op != SASS_IMAD || in->mod[SASS_M_X] || a->kind != SASS_K_REG) return "";
-    if (a->reg == SASS_RZ && b->kind == SASS_K_REG && b->reg == SASS_RZ && c->kind != SASS_K_UREG && c->kind != SASS_K_CBIND)
+    if (a->reg == SASS_RZ && b->kind == SASS_K_REG && b->reg == SASS_RZ && c->kind != SASS_K_UREG &&
+        c->kind != SASS_K_CBIND)
         return ".MOV";
     if (imm && (!b->imm || (b->imm == 1 && zero_c))) return ".MOV";
     if (imm && b->imm == 1) return ".IADD";
@@ -37,30 +38,46 @@ static void put_mnemonic(struct ww_sass_out *o, const struct ww_sass_insn *in, c
     for (const struct ww_sass_field *f = row->fields; f->type; f++) {
         const char *t = NULL;
         uint64_t v = ww_sass_peek(in->raw, f->lo, f->len);
-        if (f->type == SASS_FT_TEXT || (f->type == SASS_FT_SET && v) || (f->type == SASS_FT_CLEAR && !v)) t = f->text;
+        if (f->type == SASS_FT_TEXT || (f->type == SASS_FT_SET && v) || (f->type == SASS_FT_CLEAR && !v))
+            t = f->text;
         if (f->type == SASS_FT_MAP) {
             v |= ww_sass_peek(in->raw, f->lo2, f->len2) << f->len;
             t = v < f->count ? f->map[v].text : NULL;
         }
-        if (t && *t) ww_sass_put(o, ".%s", t);
+        if (t && !strcmp(t, "#GMMA"))
+            ww_sass_put(o, ".64x%dx%d", in->mod[SASS_M_N8] * 8,
+                        in->mod[SASS_M_KDIM] ? in->mod[SASS_M_KDIM] : 256);
+        else if (t && *t)
+            ww_sass_put(o, ".%s", t);
     }
 }
 
 static bool hidden(const struct ww_sass_insn *in, const struct ww_sass_opd *d) {
     const struct ww_sass_operand *p = &in->opd[d->slot];
     switch ((enum ww_sass_show)d->show) {
-    case SASS_SHOW: return false;
-    case SASS_HIDE_T: return p->reg == SASS_PT && !(p->flags & SASS_F_NOT);
-    case SASS_HIDE_RELU: return !in->mod[SASS_M_RELU];
-    case SASS_HIDE_NT: return p->reg == SASS_PT && p->flags & SASS_F_NOT;
-    case SASS_HIDE_X: return !in->mod[SASS_M_X];
+    case SASS_SHOW:
+        return false;
+    case SASS_HIDE_T:
+        return p->reg == SASS_PT && !(p->flags & SASS_F_NOT);
+    case SASS_HIDE_RELU:
+        return !in->mod[SASS_M_RELU] || (p->reg == SASS_PT && !(p->flags & SASS_F_NOT));
+    case SASS_HIDE_NT:
+        return p->reg == SASS_PT && p->flags & SASS_F_NOT;
+    case SASS_HIDE_X:
+        return !in->mod[SASS_M_X];
     case SASS_HIDE_Z:
-        return !p->imm && (p->kind == SASS_K_REG ? p->reg == SASS_RZ : p->kind != SASS_K_UREG || p->reg == SASS_URZ);
-    case SASS_HIDE_F: return p->imm == 15;
-    case SASS_HIDE_FF: return p->imm == 0xff;
-    case SASS_HIDE_1: return p->imm == 1;
-    case SASS_HIDE_HI: return !in->mod[SASS_M_HI] || in->mod[SASS_M_SX32];
-    default: return true;
+        return !p->imm &&
+               (p->kind == SASS_K_REG ? p->reg == SASS_RZ : p->kind != SASS_K_UREG || p->reg == SASS_URZ);
+    case SASS_HIDE_F:
+        return p->imm == 15;
+    case SASS_HIDE_FF:
+        return p->imm == 0xff;
+    case SASS_HIDE_1:
+        return p->imm == 1;
+    case SASS_HIDE_HI:
+        return !in->mod[SASS_M_HI] || in->mod[SASS_M_SX32];
+    default:
+        return true;
     }
 }
 
@@ -85,7 +102,7 @@ size_t ww_sass_print(const struct ww_sass_insn *in, char *buf, size_t n) {
         if (d->get != SASS_G_LITERAL && hidden(in, d)) continue;
         ww_sass_put(&o, "%s", between);
         ww_sass_put_operand(&o, in, d);
-        between = d->flags & SASS_NO_COMMA ? " " : ", ";
+        between = d->flags == SASS_NO_COMMA && d->get != SASS_G_MEM ? " " : ", ";
     }
     return o.at;
 }

@@ -49,9 +49,15 @@ void ww_sass_put_imm(struct ww_sass_out *o, int64_t v, enum ww_sass_text text) {
         if (v >= 0 && v <= UINT32_MAX) v = (int32_t)(uint32_t)v;
         ww_sass_put(o, "%s0x%" PRIx64, v < 0 ? "-" : "", v < 0 ? -(uint64_t)v : (uint64_t)v);
         return;
-    case SASS_TX_WIDE: ww_sass_put(o, "%s0x%" PRIx64, v < 0 ? "-" : "", v < 0 ? -(uint64_t)v : (uint64_t)v); return;
-    case SASS_TX_FLOAT: put_float(o, (uint32_t)v); return;
-    case SASS_TX_DOUBLE: put_double(o, (uint32_t)v); return;
+    case SASS_TX_WIDE:
+        ww_sass_put(o, "%s0x%" PRIx64, v < 0 ? "-" : "", v < 0 ? -(uint64_t)v : (uint64_t)v);
+        return;
+    case SASS_TX_FLOAT:
+        put_float(o, (uint32_t)v);
+        return;
+    case SASS_TX_DOUBLE:
+        put_double(o, (uint32_t)v);
+        return;
     case SASS_TX_HALVES:
         put_half(o, (unsigned)(v >> 16 & 0xffff));
         ww_sass_put(o, ", ");
@@ -62,6 +68,8 @@ void ww_sass_put_imm(struct ww_sass_out *o, int64_t v, enum ww_sass_text text) {
         ww_sass_put(o, ", ");
         put_float(o, (uint32_t)(v << 16));
         return;
-    default: ww_sass_put(o, "0x%" PRIx64, (uint64_t)v); return;
+    default:
+        ww_sass_put(o, "0x%" PRIx64, (uint64_t)v);
+        return;
     }
 }

@@ -29,8 +29,7 @@ static void put_pred(struct ww_sass_out *o, const struct ww_sass_operand *p) {
         ww_sass_put(o, "%u", p->reg);
 }
 
-static void put_const(struct ww_sass_out *o, const struct ww_sass_operand *p, bool space,
-                      bool indexed) {
+static void put_const(struct ww_sass_out *o, const struct ww_sass_operand *p, bool space, bool indexed) {
     if (p->kind == SASS_K_CBIND) {
         ww_sass_put(o, "cx[");
         put_register(o, "UR", p->ureg, SASS_URZ);
@@ -50,10 +49,12 @@ static void put_const(struct ww_sass_out *o, const struct ww_sass_operand *p, bo
         ww_sass_put(o, "RZ]");
         return;
     }
-    ww_sass_put(o, "%s0x%" PRIx64 "]", p->imm < 0 ? "-" : "", p->imm < 0 ? -(uint64_t)p->imm : (uint64_t)p->imm);
+    ww_sass_put(o, "%s0x%" PRIx64 "]", p->imm < 0 ? "-" : "",
+                p->imm < 0 ? -(uint64_t)p->imm : (uint64_t)p->imm);
 }
 
-static const char *half_text(const struct ww_sass_insn *in, const struct ww_sass_opd *d, const struct ww_sass_operand *p) {
+static const char *half_text(const struct ww_sass_insn *in, const struct ww_sass_opd *d,
+                             const struct ww_sass_operand *p) {
     static const char *const halves[] = {"", ".F32", ".H0_H0", ".H1_H1"};
     static const char *const bytes[] = {"", ".B1", ".B2", ".B3"};
     static const char *const parts[] = {"", ".H1", ".?", ".?"};
@@ -65,23 +66,39 @@ static const char *half_text(const struct ww_sass_insn *in, const struct ww_sass
     case SASS_G_L64:
     case SASS_G_B:
     case SASS_G_C:
-    case SASS_G_D2: break;
-    default: return "";
+    case SASS_G_D2:
+        break;
+    default:
+        return "";
     }
     switch (d->flags) {
-    case SASS_X_HALF: return d->slot == SASS_B && in->mod[SASS_M_NEGHI] && !p->half ? ".H0_NH1" : halves[p->half & 3];
-    case SASS_X_PART: return parts[p->half & 3];
-    case SASS_X_PARTI: return byte ? bytes[p->half & 3] : parts[p->half & 3];
+    case SASS_X_HALF:
+        return d->slot == SASS_B && in->mod[SASS_M_NEGHI] && !p->half ? ".H0_NH1" : halves[p->half & 3];
+    case SASS_X_PART:
+        return parts[p->half & 3];
+    case SASS_X_PARTI:
+        return byte ? bytes[p->half & 3] : parts[p->half & 3];
     case SASS_X_MATRIXI:
-    case SASS_X_MATRIX: return in->mod[d->slot == SASS_A ? SASS_M_LAYOUT : SASS_M_LAYOUT_B] ? ".COL" : ".ROW";
-    default: return "";
+    case SASS_X_MATRIX:
+        return in->mod[d->slot == SASS_A ? SASS_M_LAYOUT : SASS_M_LAYOUT_B] ? ".COL" : ".ROW";
+    case SASS_X_SIGN:
+        return ".SIGN";
+    case SASS_X_24:
+        return ".24";
+    case SASS_X_H1:
+        return ".H1";
+    default:
+        return "";
     }
 }
 
 static void put_source(struct ww_sass_out *o, const struct ww_sass_insn *in, const struct ww_sass_opd *d,
                        const struct ww_sass_operand *p) {
     bool half = d->flags == SASS_X_HALF, inside = p->kind != SASS_K_REG;
-    const char *minus = p->flags & SASS_F_NOT || ((d->flags == SASS_X_NEGX || d->flags == SASS_X_NEGX32) && in->mod[SASS_M_X]) ? "~" : "-";
+    const char *minus =
+        p->flags & SASS_F_NOT || ((d->flags == SASS_X_NEGX || d->flags == SASS_X_NEGX32) && in->mod[SASS_M_X])
+            ? "~"
+            : "-";
     if (p->flags & (SASS_F_NEG | SASS_F_NOT)) ww_sass_put(o, "%s", minus);
     if (p->flags & SASS_F_ABS) ww_sass_put(o, "|");
     if (p->kind == SASS_K_REG)
@@ -123,7 +140,8 @@ static void put_memory(struct ww_sass_out *o, const struct ww_sass_insn *in, con
         plus = "+";
     }
     if (p->imm || !*plus)
-        ww_sass_put(o, "%s%s0x%" PRIx64, plus, p->imm < 0 ? "-" : "", p->imm < 0 ? -(uint64_t)p->imm : (uint64_t)p->imm);
+        ww_sass_put(o, "%s%s0x%" PRIx64, plus, p->imm < 0 ? "-" : "",
+                    p->imm < 0 ? -(uint64_t)p->imm : (uint64_t)p->imm);
     ww_sass_put(o, "]");
 }
 
@@ -139,6 +157,16 @@ static void put_breg(struct ww_sass_out *o, unsigned reg) {
         ww_sass_put(o, "%s", names[reg & 63] ? names[reg & 63] : "???");
 }
 
+static void put_descriptor(struct ww_sass_out *o, const struct ww_sass_insn *in,
+                           const struct ww_sass_operand *p) {
+    bool both = in->opd[SASS_A].kind == SASS_K_GDESC;
+    ww_sass_put(o, "gdesc[");
+    put_register(o, "UR", p->ureg, SASS_URZ);
+    ww_sass_put(o, "]%s%s%s%s", both && in->mod[SASS_M_NEG_A] ? ".negA" : "",
+                in->mod[SASS_M_NEG_B] ? ".negB" : "", both && in->mod[SASS_M_LAYOUT] ? ".tnspA" : "",
+                in->mod[SASS_M_LAYOUT_B] ? ".tnspB" : "");
+}
+
 static void put_set(struct ww_sass_out *o, int64_t set) {
     const char *between = "{";
     for (int i = 5; i >= 0; i--)
@@ -150,11 +178,14 @@ static void put_set(struct ww_sass_out *o, int64_t set) {
 }
 
 static void put_fields(struct ww_sass_out *o, const struct ww_sass_insn *in, const char *name) {
-    static const char *const dims[] = {"1D", "2D", "3D", "CUBE", "ARRAY_1D", "ARRAY_2D", "ARRAY_CUBE", "1D_BUFFER"};
+    static const char *const dims[] = {"1D",       "2D",       "3D",         "CUBE",
+                                       "ARRAY_1D", "ARRAY_2D", "ARRAY_CUBE", "1D_BUFFER"};
     if (!strcmp(name, "#DIM"))
         ww_sass_put(o, "%s", dims[in->mod[SASS_M_DIM] & 7]);
     else if (!strcmp(name, "#QUERY"))
-        ww_sass_put(o, "TEX_HEADER_%s", (const char *[]){"DIMENSION", "TEXTURE_TYPE", "SAMPLER_POS", "?"}[in->mod[SASS_M_QUERY] & 3]);
+        ww_sass_put(
+            o, "TEX_HEADER_%s",
+            (const char *[]){"DIMENSION", "TEXTURE_TYPE", "SAMPLER_POS", "?"}[in->mod[SASS_M_QUERY] & 3]);
     else if (!strcmp(name, "#SELECT"))
         ww_sass_put(o, "0x%x", in->mod[SASS_M_SELECT]);
     else if (!strcmp(name, "#LUT"))
@@ -164,7 +195,8 @@ static void put_fields(struct ww_sass_out *o, const struct ww_sass_insn *in, con
     else if (!strcmp(name, "#SHIFT"))
         ww_sass_put(o, "0x%x", in->mod[SASS_M_SHIFT]);
     else if (!strcmp(name, "#ZP")) /* FSWZADD: two bits a lane of eight */
-        for (int i = 3; i >= 0; i--) ww_sass_put(o, "%s", (const char *[]){"PP", "PN", "NP", "ZP"}[in->mod[SASS_M_LUT] >> 2 * i & 3]);
+        for (int i = 3; i >= 0; i--)
+            ww_sass_put(o, "%s", (const char *[]){"PP", "PN", "NP", "ZP"}[in->mod[SASS_M_LUT] >> 2 * i & 3]);
     else
         ww_sass_put(o, "%s", name);
 }
@@ -179,27 +211,49 @@ void ww_sass_put_operand(struct ww_sass_out *o, const struct ww_sass_insn *in, c
     case SASS_K_REG:
     case SASS_K_UREG:
     case SASS_K_CONST:
-    case SASS_K_CBIND: put_source(o, in, d, p); return;
+    case SASS_K_CBIND:
+        put_source(o, in, d, p);
+        return;
     case SASS_K_PRED:
-    case SASS_K_UPRED: put_pred(o, p); return;
+    case SASS_K_UPRED:
+        put_pred(o, p);
+        return;
     case SASS_K_IMM:
-        if (in->op == SASS_MUFU && (in->mod[SASS_M_MUFU] == SASS_MUFU_RCP64H || in->mod[SASS_M_MUFU] == SASS_MUFU_RSQ64H))
+        if (in->op == SASS_MUFU &&
+            (in->mod[SASS_M_MUFU] == SASS_MUFU_RCP64H || in->mod[SASS_M_MUFU] == SASS_MUFU_RSQ64H))
             ww_sass_put_imm(o, p->imm, SASS_TX_DOUBLE);
         else
             ww_sass_put_imm(o, p->imm, (enum ww_sass_text)d->text);
         return;
-    case SASS_K_LABEL: ww_sass_put_imm(o, p->imm, SASS_TX_WIDE); return;
+    case SASS_K_LABEL:
+        ww_sass_put_imm(o, p->imm, SASS_TX_WIDE);
+        return;
     case SASS_K_SREG:
         if (sregs[p->reg])
             ww_sass_put(o, "%s", sregs[p->reg]);
         else
             ww_sass_put(o, "SR%u", p->reg);
         return;
-    case SASS_K_BAR: ww_sass_put(o, "B%u", p->reg); return;
-    case SASS_K_SB: ww_sass_put(o, "SB%u", p->reg); return;
-    case SASS_K_SBSET: put_set(o, p->imm); return;
-    case SASS_K_BREG: put_breg(o, p->reg); return;
-    case SASS_K_MEM: put_memory(o, in, d, p); return;
-    default: ww_sass_put(o, "?"); return;
+    case SASS_K_BAR:
+        ww_sass_put(o, "B%u", p->reg);
+        return;
+    case SASS_K_SB:
+        ww_sass_put(o, "SB%u", p->reg);
+        return;
+    case SASS_K_SBSET:
+        put_set(o, p->imm);
+        return;
+    case SASS_K_BREG:
+        put_breg(o, p->reg);
+        return;
+    case SASS_K_MEM:
+        put_memory(o, in, d, p);
+        return;
+    case SASS_K_GDESC:
+        put_descriptor(o, in, p);
+        return;
+    default:
+        ww_sass_put(o, "?");
+        return;
     }
 }

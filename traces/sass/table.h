@@ -34,18 +34,21 @@ struct ww_sass_field {
 /* How an operand lies in the bits. */
 enum ww_sass_get {
     SASS_G_END,
-    SASS_G_REG,   /* register at lo */
-    SASS_G_UREG,  /* uniform register at lo */
-    SASS_G_PRED,  /* predicate at lo; arg: bit of "not", 0: none */
+    SASS_G_REG,    /* register at lo */
+    SASS_G_UREG,   /* uniform register at lo */
+    SASS_G_PRED,   /* predicate at lo; arg: bit of "not", 0: none */
     SASS_G_WPRED,  /* a predicate of the warp, in a uniform row */
+    SASS_G_UMEM,   /* address in a uniform register at lo, with 24 bits at 40 when arg is set */
+    SASS_G_GDESC,  /* matrix descriptors in uniform registers */
     SASS_G_UREG6,  /* uniform register in 6 bits */
-    SASS_G_UPRED, /* uniform predicate */
-    SASS_G_NPRED, /* predicate stored inverted (0 is PT) */
-    SASS_G_A,     /* register at 24 with the modifiers of `flags` */
-    SASS_G_L32,   /* what the form says at bits 32 to 63 */
+    SASS_G_UNPRED, /* uniform predicate stored inverted */
+    SASS_G_UPRED,  /* uniform predicate */
+    SASS_G_NPRED,  /* predicate stored inverted (0 is PT) */
+    SASS_G_A,      /* register at 24 with the modifiers of `flags` */
+    SASS_G_L32,    /* what the form says at bits 32 to 63 */
     SASS_G_L32C,   /* the same, its reuse bit is the third source's */
-    SASS_G_L64,   /* register at 64 */
-    SASS_G_B,     /* of three sources: B, and C, by the form */
+    SASS_G_L64,    /* register at 64 */
+    SASS_G_B,      /* of three sources: B, and C, by the form */
     SASS_G_C,
     SASS_G_D2,     /* of two sources, the second: at 64 in form 1, else at 32 (DADD) */
     SASS_G_IMM,    /* arg bits at lo, unsigned */
@@ -66,25 +69,36 @@ enum ww_sass_get {
     SASS_G_LITERAL /* text only */
 };
 
-enum { SASS_X_NONE, SASS_X_FLOAT, SASS_X_NEG, SASS_X_NEGX, SASS_X_HALF, SASS_X_NOT, SASS_X_NOTX,
+enum {
+    SASS_X_NONE,
+    SASS_X_FLOAT,
+    SASS_X_NEG,
+    SASS_X_NEGX,
+    SASS_X_HALF,
+    SASS_X_NOT,
+    SASS_X_NOTX,
     SASS_X_PART,  /* float, with a half of 16 bits of the register */
     SASS_X_PARTI, /* no sign; half or byte of the register, by STYPE */
-    SASS_X_NEGX32, /* as NEGX, at 32 alone */
+    SASS_X_SIGN,  /* the sign bit (PLOP3) */
+    SASS_X_24,
+    SASS_X_H1,
+    SASS_X_NEGX32,  /* as NEGX, at 32 alone */
     SASS_X_MATRIXI, /* .ROW or .COL */
-    SASS_X_MMAH,  /* as HALF without a choice of halves */
-    SASS_X_MATRIX /* sign; .ROW or .COL */ };
+    SASS_X_MMAH,    /* as HALF without a choice of halves */
+    SASS_X_MATRIX   /* sign; .ROW or .COL */
+};
 
 enum ww_sass_show {
     SASS_SHOW,
     SASS_HIDE_RELU, /* printed only with modifier RELU */
-    SASS_HIDE_T,  /* not printed when PT */
-    SASS_HIDE_X,  /* printed only with modifier X */
-    SASS_HIDE_NT, /* not printed when !PT */
-    SASS_HIDE_Z,  /* not printed when zero or RZ */
-    SASS_HIDE,    /* never printed */
-    SASS_HIDE_F,  /* not printed when 15 */
-    SASS_HIDE_HI, /* printed only with modifier HI and without EXTRA */
-    SASS_HIDE_1,  /* not printed when 1 */
+    SASS_HIDE_T,    /* not printed when PT */
+    SASS_HIDE_X,    /* printed only with modifier X */
+    SASS_HIDE_NT,   /* not printed when !PT */
+    SASS_HIDE_Z,    /* not printed when zero or RZ */
+    SASS_HIDE,      /* never printed */
+    SASS_HIDE_F,    /* not printed when 15 */
+    SASS_HIDE_HI,   /* printed only with modifier HI and without EXTRA */
+    SASS_HIDE_1,    /* not printed when 1 */
     SASS_HIDE_FF,
 };
 
@@ -108,8 +122,10 @@ enum {                         /* flags of SASS_G_MEM */
        SASS_MEM_UR64 = 4,      /* at 64 */
        SASS_MEM_SCALE = 8,     /* bits 78, 79: what Ra is multiplied with */
        SASS_MEM_NOSUFFIX = 16, /* 64-bit registers are printed without ".64" */
-       SASS_MEM_70 = 32,  /* bit 70, not 90: the register is 64 bits wide */
-    SASS_MEM_71 = 64,  /* bit 71, not 76: no uniform base */
+       SASS_MEM_70 = 32,       /* bit 70, not 90: the register is 64 bits wide */
+       SASS_MEM_90 = 128,      /* as 72, but bit 90 */
+       SASS_MEM_72 = 64 | 128, /* bit 72: the register is 64 bits wide and the uniform one not named */
+       SASS_MEM_71 = 64,       /* bit 71, not 76: no uniform base */
 };
 
 struct ww_sass_opd {
