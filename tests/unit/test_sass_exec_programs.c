@@ -31,6 +31,13 @@ static const struct program atomics[] = {
     {"generic_words", {1, 1, 1}, {128, 1, 1}, 0, 3},
 };
 
+static const struct program async[] = {
+    {"copies", {1, 1, 1}, {128, 1, 1}, 0, 3},  {"partial_copies", {1, 1, 1}, {128, 1, 1}, 0, 3},
+    {"matrices", {1, 1, 1}, {64, 1, 1}, 0, 3}, {"reductions", {1, 1, 1}, {64, 1, 1}, 0, 30000},
+    {"arrivals", {1, 1, 1}, {96, 1, 1}, 0, 5}, {"copy_arrivals", {1, 1, 1}, {128, 1, 1}, 0, 3},
+    {"halves", {1, 1, 1}, {128, 1, 1}, 0, 3},
+};
+
 /* What a run leaves: the buffer, and what it printed. */
 struct result {
     uint32_t word[WORDS];
@@ -83,10 +90,11 @@ static bool compare(const char *ptx, const struct program *p, const char *arch) 
     return true;
 }
 
-static void programs(const char *ptx, const struct program *list, size_t count) {
+/* On all architectures from number `from` of the list on. */
+static void programs(const char *ptx, const struct program *list, size_t count, size_t from) {
     static const char *const arch[] = {"sm_70", "sm_75", "sm_80", "sm_86", "sm_89", "sm_90"};
     bool any = false;
-    for (size_t a = 0; a < sizeof arch / sizeof *arch; a++) {
+    for (size_t a = from; a < sizeof arch / sizeof *arch; a++) {
         bool known = true;
         for (size_t n = 0; n < count && known; n++) known = compare(ptx, &list[n], arch[a]);
         any = any || known;
@@ -96,15 +104,21 @@ static void programs(const char *ptx, const struct program *list, size_t count) 
 
 static void control_flow(void **state) {
     (void)state;
-    programs("tests/sass/exec_flow.ptx", flow, sizeof flow / sizeof *flow);
+    programs("tests/sass/exec_flow.ptx", flow, sizeof flow / sizeof *flow, 0);
 }
 
 static void atomic_operations(void **state) {
     (void)state;
-    programs("tests/sass/exec_atomic.ptx", atomics, sizeof atomics / sizeof *atomics);
+    programs("tests/sass/exec_atomic.ptx", atomics, sizeof atomics / sizeof *atomics, 0);
+}
+
+static void asynchronous_copies(void **state) {
+    (void)state;
+    programs("tests/sass/exec_async.ptx", async, sizeof async / sizeof *async, 2);
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(control_flow), cmocka_unit_test(atomic_operations)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(control_flow), cmocka_unit_test(atomic_operations),
+                                       cmocka_unit_test(asynchronous_copies)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

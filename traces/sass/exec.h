@@ -4,8 +4,9 @@
  * whose operands are slots: byte offsets of rows of 32 lanes (uint32_t[32]), either in the warp's file or among
  * the kernel's constants (SX_CONST):
  *
- *     file of a warp:   [sink | uniform registers | convergence barriers | general registers | predicates]
- *     constants:        [zero | ones | immediates and c[bank][offset] of the instructions, every lane equal]
+ *     file of a warp:   [sink | uniform registers | convergence barriers | Rpc | general registers |
+ * predicates] constants:        [zero | ones | immediates and c[bank][offset] of the instructions, every lane
+ * equal]
  *
  * A value of 64 or 128 bits is 2 or 4 consecutive rows, the lower word first. RZ reads SX_WIDE rows of zero and
  * writes SX_WIDE rows that nobody reads (sink). A uniform register is a row whose lanes are all equal, so that
@@ -95,6 +96,7 @@ uint32_t ww_sx_arch(const struct sx_builder *b);
  * the instruction or its form is not theirs. */
 bool ww_sx_pick_alu(struct sx_builder *b, const struct ww_sass_insn *in, struct sx_inst *i); /* arithmetic */
 bool ww_sx_pick_memory(struct sx_builder *b, const struct ww_sass_insn *in, struct sx_inst *i);
+bool ww_sx_pick_async(struct sx_builder *b, const struct ww_sass_insn *in, struct sx_inst *i);
 bool ww_sx_pick_atomic(struct sx_builder *b, const struct ww_sass_insn *in, struct sx_inst *i);
 bool ww_sx_pick_warp(struct sx_builder *b, const struct ww_sass_insn *in, struct sx_inst *i);
 bool ww_sx_pick_flow(struct sx_builder *b, const struct ww_sass_insn *in, struct sx_inst *i);

@@ -223,7 +223,8 @@ static void lay_out(struct sx_kernel *k, uint32_t registers, uint32_t uniforms) 
     k->uniforms = uniforms;
     k->uniform_at = SX_SINK + SX_WIDE * SX_ROW;
     k->barrier_at = k->uniform_at + k->uniforms * SX_ROW;
-    k->register_at = k->barrier_at + k->barriers * SX_ROW;
+    k->return_at = k->barrier_at + k->barriers * SX_ROW;
+    k->register_at = k->return_at + 2 * SX_ROW;
     k->predicate_at = k->register_at + k->registers * SX_ROW;
     k->file_bytes = k->predicate_at + SX_ROW;
 }
@@ -246,9 +247,9 @@ static void guard(struct sx_builder *b, const struct ww_sass_insn *in, struct sx
 }
 
 static bool pick(struct sx_builder *b, const struct ww_sass_insn *in, struct sx_inst *i) {
-    return ww_sx_pick_flow(b, in, i) || ww_sx_pick_memory(b, in, i) || ww_sx_pick_atomic(b, in, i) ||
-           ww_sx_pick_warp(b, in, i) || ww_sx_pick_special(b, in, i) || ww_sx_pick_texture(b, in, i) ||
-           ww_sx_pick_alu(b, in, i);
+    return ww_sx_pick_flow(b, in, i) || ww_sx_pick_memory(b, in, i) || ww_sx_pick_async(b, in, i) ||
+           ww_sx_pick_atomic(b, in, i) || ww_sx_pick_warp(b, in, i) || ww_sx_pick_special(b, in, i) ||
+           ww_sx_pick_texture(b, in, i) || ww_sx_pick_alu(b, in, i);
 }
 
 static enum ww_code fail_inst(const struct sx_builder *b, struct ww_error *error) {

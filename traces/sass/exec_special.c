@@ -177,6 +177,17 @@ static void move_to_barrier(SX_ARGS) {
     SX_EACH(mask, d[l] = from[l];);
 }
 
+/* RPCMOV: between a general register and half of Rpc, a register of return addresses that kernels use for
+ * spills. */
+static bool pick_rpcmov(struct sx_builder *b, const struct ww_sass_insn *in, struct sx_inst *i) {
+    uint32_t half = ww_sx_building(b)->return_at + (in->mod[SASS_M_HI] ? SX_ROW : 0);
+    bool reads = in->opd[SASS_D].kind == SASS_K_REG;
+    i->d = reads ? ww_sx_dst(b, in, SASS_D, 1) : half;
+    i->a = reads ? half : ww_sx_src(b, in, SASS_B, 1);
+    i->fn = move_to_barrier;
+    return true;
+}
+
 static void move_active(SX_ARGS) {
     uint32_t *d = sx_dst(w, i->d);
     SX_EACH(mask, d[l] = mask;);
@@ -300,6 +311,8 @@ bool ww_sx_pick_special(struct sx_builder *b, const struct ww_sass_insn *in, str
     case SASS_S2UR:
     case SASS_CS2UR:
         return pick_sreg(b, in, i);
+    case SASS_RPCMOV:
+        return pick_rpcmov(b, in, i);
     case SASS_BMOV:
         return pick_bmov(b, in, i);
     case SASS_B2R:

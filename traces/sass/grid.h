@@ -60,10 +60,11 @@ struct sx_kernel {
     struct sx_segment *segment;
     uint32_t segment_count;
     struct sx_constant *constant;
-    uint32_t constant_count, constant_rows;                                 /* rows without zero and ones */
-    uint32_t uniform_at, barrier_at, register_at, predicate_at, file_bytes; /* offsets in a warp's file */
-    uint32_t registers, uniforms, barriers;                                 /* rows of each */
-    bool calls; /* calls functions: its stack may be deeper than it says */
+    uint32_t constant_count, constant_rows; /* rows without zero and ones */
+    uint32_t uniform_at, barrier_at, return_at, register_at, predicate_at,
+        file_bytes;                         /* offsets in a warp's file */
+    uint32_t registers, uniforms, barriers; /* rows of each */
+    bool calls;                             /* calls functions: its stack may be deeper than it says */
 };
 
 /* Decodes a kernel of a cubin that has been placed and must outlive it. Errors: WW_UNSUPPORTED (an instruction
