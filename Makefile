@@ -63,7 +63,7 @@ FIXTURE_OBJ := $(call obj,$(FIXTURE_SRC))
 TEST_PROGS := $(call prog,$(UNIT_SRC) $(TIMING_SRC))
 FUZZ_PROGS := $(call prog,$(FUZZ_SRC))
 CUDART_ABI := $(foreach v,13 12 11.0,$(BUILD)/obj/traces/cuda/abi-$(v).o)
-ALL_OBJ := $(LIB_OBJ) $(MAIN_OBJ) $(FIXTURE_OBJ) $(CUDART_ABI) $(call obj,$(CUDART_SRC) $(UNIT_SRC) $(TIMING_SRC) $(BENCH_SRC) $(FUZZ_SRC))
+ALL_OBJ := $(LIB_OBJ) $(MAIN_OBJ) $(FIXTURE_OBJ) $(CUDART_ABI) $(call obj,$(CUDART_SRC) $(UNIT_SRC) $(TIMING_SRC) $(BENCH_SRC) $(FUZZ_SRC) $(wildcard tests/tools/*.c))
 
 STATIC := $(BUILD)/libwarpwatt.a
 SHARED := $(BUILD)/libwarpwatt.so.$(VERSION)
@@ -200,7 +200,7 @@ $(BUILD)/hardware-kit: $(KIT_OBJ)
 
 # ---- tests ----
 
-tests: $(TEST_PROGS)
+tests: $(TEST_PROGS) $(BUILD)/tests/tools/code_compare
 
 $(BUILD)/tests/libfixture.a: $(FIXTURE_OBJ)
 	@mkdir -p $(@D)
@@ -214,6 +214,10 @@ $(BUILD)/tests/unit/%: $(BUILD)/obj/tests/unit/%.o $(BUILD)/tests/libfixture.a $
 $(BUILD)/tests/timing/%: $(BUILD)/obj/tests/timing/%.o $(BUILD)/tests/libfixture.a $(STATIC)
 	@mkdir -p $(@D)
 	$(call say,LINK,$@)$(CC) -o $@ $^ $(ALL_LDFLAGS) -lcmocka $(LIBS)
+
+$(BUILD)/tests/tools/%: $(BUILD)/obj/tests/tools/%.o $(STATIC)
+	@mkdir -p $(@D)
+	$(call say,LINK,$@)$(CC) -o $@ $^ $(ALL_LDFLAGS) $(LIBS)
 
 $(BUILD)/tests/bench/%: $(BUILD)/obj/tests/bench/%.o $(STATIC)
 	@mkdir -p $(@D)

@@ -24,7 +24,7 @@ def call(args):
 def record(program, folder, workload, size, arch):
     path = os.path.join(folder, "%s-%s-%s.wwt" % (workload, size, arch))
     if not os.path.exists(path):
-        call([program, "trace", "record", "-q", "-w", workload, "-p", "size=" + size, "--arch", arch, "-o", path])
+        call([program, "trace", "record", "--code", "ptx", "-q", "-w", workload, "-p", "size=" + size, "--arch", arch, "-o", path])
     return path
 
 

@@ -35,18 +35,18 @@ printf '%-12s %-7s %14s %14s %10s %12s %12s %12s %12s\n' workload gpu 'warp inst
     'record ti/s' 'replay wi/s' 'host i/wi' '2 threads'
 while read -r workload gpu arch small; do
     trace=$OUT/$workload-$arch.wwt
-    "$PROGRAM" trace record -w "$workload" --arch "$arch" -o "$trace" --json >$OUT/record.json
+    "$PROGRAM" trace record --code ptx -w "$workload" --arch "$arch" -o "$trace" --json >$OUT/record.json
     warp=$(field warp_instructions <$OUT/record.json)
     thread=$(field thread_instructions <$OUT/record.json)
     bytes=$(field bytes_per_warp_instruction <$OUT/record.json)
-    record=$(best host_seconds "$PROGRAM" trace record -w "$workload" --arch "$arch" -o "$trace" --json)
+    record=$(best host_seconds "$PROGRAM" trace record --code ptx -w "$workload" --arch "$arch" -o "$trace" --json)
     replay=$(best host_seconds "$PROGRAM" run --gpu "$gpu" --trace "$trace" --power none --no-pc --json)
     two=$(best host_seconds "$PROGRAM" run --gpu "$gpu" --trace "$trace" --power none --no-pc --json --threads 2)
     host=-
     if command -v valgrind >/dev/null; then
         # A smaller input of the same kernel, since callgrind is slow.
         # shellcheck disable=SC2086 # $small is a list of options
-        "$PROGRAM" trace record -w "$workload" --arch "$arch" $small -o $OUT/small.wwt --json >$OUT/small.json
+        "$PROGRAM" trace record --code ptx -w "$workload" --arch "$arch" $small -o $OUT/small.wwt --json >$OUT/small.json
         few=$(field warp_instructions <$OUT/small.json)
         host=$(host_each "$gpu" $OUT/small.wwt "$few")
     fi

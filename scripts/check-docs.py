@@ -161,7 +161,7 @@ def main(argv):
         print(__doc__)
         return 2
     program = os.path.abspath(argv[2])
-    env = dict(os.environ, PATH=os.path.dirname(program) + ":" + os.environ["PATH"], LC_ALL="C.UTF-8")
+    env = dict(os.environ, PATH=os.path.dirname(program) + ":" + os.environ["PATH"], LC_ALL="C.UTF-8", WARPWATT_CODE="ptx")
     passed = failed = 0
     files = argv[3:]
     if "--help-examples" in files:

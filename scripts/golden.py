@@ -26,7 +26,9 @@ COLUMNS = ["workload", "gpu", "mechanism", "warp_instructions", "thread_instruct
 
 
 def call(args):
-    p = subprocess.run(args, stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False)
+    # Lowered PTX, whether there is a CUDA toolkit or not.
+    env = dict(os.environ, WARPWATT_CODE="ptx")
+    p = subprocess.run(args, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=env, check=False)
     if p.returncode:
         raise RuntimeError("%s: exit %d: %s" % (" ".join(args), p.returncode, p.stderr.decode().strip()))
     return p.stdout.decode()

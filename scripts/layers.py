@@ -37,7 +37,12 @@ LAYERS = [
     ("ptx front", ["traces/ptx/", "traces/ptx/front/"], ["traces"]),
     ("ptx execution", ["traces/ptx/exec/"], ["ptx front", "wwt"]),
     ("ptx lowering", ["traces/ptx/lower/"], ["ptx front"]),
-    ("ptx recording", ["traces/ptx/record/"], ["ptx execution", "ptx lowering"]),
+    # machine code: what a cubin holds and what makes one, instructions, their execution on the same devices
+    ("cubins", ["traces/sass/", "traces/sass/cubin/"], ["traces"]),
+    ("machine code", ["traces/sass/code/"], ["traces"]),
+    ("machine code execution", ["traces/sass/exec/"], ["cubins", "machine code", "ptx execution"]),
+    ("machine code recording", ["traces/sass/record/"], ["machine code execution"]),
+    ("ptx recording", ["traces/ptx/record/"], ["ptx execution", "ptx lowering", "machine code recording"]),
     ("workloads", ["traces/workloads/"], ["ptx recording"]),
     ("cuda", ["traces/cuda/"], ["ptx recording"]),
     ("recording", ["traces/record/"], ["workloads"]),

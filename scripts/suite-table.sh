@@ -141,7 +141,7 @@ echo "|---|---|---|---|---|---|---|---|---|---|---|---|"
 while read -r name arguments; do
     wanted "$name" || continue
     # shellcheck disable=SC2086 # words
-    "$W" trace record --workload "$name" $arguments --arch sm_20 --out "$tmp/$name.wwt" -q || exit 1
+    "$W" trace record --code ptx --workload "$name" $arguments --arch sm_20 --out "$tmp/$name.wwt" -q || exit 1
     replay "$name" gpu
     replay "$name" 32 --set sm.array_kb=0 --set l1.size_kb=32
     replay "$name" 48 --set sm.array_kb=0 --set l1.size_kb=48

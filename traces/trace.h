@@ -15,6 +15,7 @@
 #define WW_TRACES_TRACE_H
 
 #include "../estimator/api/trace.h"
+#include "../estimator/result/result.h"
 #include "../estimator/base/arena.h"
 #include "../estimator/base/err.h"
 
@@ -72,6 +73,24 @@ struct ww_operand {
 #define WW_INST_BACK_EDGE 64u   /* branch whose target is at or before it */
 #define WW_INST_SMEM_ALLOC 128u /* barrier of the whole CTA that also allocates `bytes` of shared memory */
 #define WW_INST_SMEM_FREE 256u  /* the same that gives them back */
+#define WW_INST_CONTROL 512u    /* the compiler's own control fields are known (control, src_slot) */
+
+/* What the compiler wrote into a machine instruction for the scheduler. */
+struct ww_control {
+    uint8_t stall;         /* cycles until the warp's next issue */
+    uint8_t yield;         /* 1: the scheduler should turn to another warp */
+    uint8_t write_barrier; /* scoreboard that counts until results are written; 7: none */
+    uint8_t read_barrier;  /* scoreboard that counts until sources are read; 7: none */
+    uint8_t wait;          /* scoreboards to wait for before issue, one bit each */
+    uint8_t reuse;         /* the four bits as they are; src_slot says what they mean */
+};
+#define WW_CONTROL_NO_BARRIER 7u
+/* Place of a source in the instruction, which decides about its port of the operand cache. */
+#define WW_SLOT_A 1u
+#define WW_SLOT_B 2u
+#define WW_SLOT_C 3u
+#define WW_SLOT_PLACE 7u /* mask of the place; 0: another one */
+#define WW_SLOT_REUSE 8u /* flag: the operand cache keeps it */
 
 /* One static machine instruction. */
 struct ww_inst {
@@ -88,6 +107,8 @@ struct ww_inst {
     uint32_t file;                                                /* index in strings; 0: none */
     uint32_t line;                                                /* 0: unknown */
     uint32_t bytes; /* of shared memory, of a barrier that allocates or frees; the launch's last ones */
+    struct ww_control control;         /* with WW_INST_CONTROL */
+    uint8_t src_slot[WW_INST_SRC_MAX]; /* the same: WW_SLOT_... of each source */
 };
 
 struct ww_step {
@@ -128,6 +149,8 @@ struct ww_cta_trace {
 struct ww_launch {
     const char *kernel;
     const char *arch; /* "sm_70": what the machine instructions are of */
+    const char
+        *code; /* where they come from: "ptxas 12.4.131 -arch sm_70"; NULL: not told, our lowering or a tool */
     uint32_t grid[3], block[3];
     uint32_t registers_per_thread;
     uint32_t shared_static, shared_dynamic; /* bytes */

@@ -12,10 +12,17 @@
 extern "C" {
 #endif
 
+/* What is run and recorded: PTX lowered by our own rules, or machine code. */
+enum ww_record_code {
+    WW_RECORD_PTX,  /* PTX, lowered */
+    WW_RECORD_AUTO, /* machine code if it can be had for the architecture, else PTX, with a message */
+    WW_RECORD_SASS  /* machine code or an error */
+};
 struct ww_record_options {
-    const char *out_path;          /* .wwt to write; NULL: compute and verify, record nothing */
-    const char *arch;              /* lowering target: "sm_20", "sm_52", "sm_70"; NULL: "sm_70" */
-    uint32_t max_registers;        /* per thread; 0: the architecture's limit */
+    const char *out_path;   /* .wwt to write; NULL: compute and verify, record nothing */
+    const char *arch;       /* "sm_20" and such; NULL: "sm_70". PTX is lowered as for the newest of sm_20,
+                               sm_52 and sm_70 that is no newer; machine code is of this architecture */
+    uint32_t max_registers; /* per thread; 0: the architecture's limit */
     uint32_t registers_per_thread; /* for occupancy; 0: from the liveness analysis */
     uint64_t instruction_limit;    /* thread instructions per launch; 0: 100 billion */
     uint64_t seed;                 /* inputs of workloads are generated from it */
@@ -23,12 +30,20 @@ struct ww_record_options {
     ww_progress_fn progress;
     void *context;
     FILE *kernel_output; /* where printf of kernels goes; NULL: nowhere */
+    enum ww_record_code code;
+    const char *ptxas_options; /* further options of ptxas, separated by spaces; NULL: none */
+    /* Told once each: where code comes from, and why a kernel's PTX is lowered after all. NULL: nobody */
+    void (*message)(void *context, const char *text);
+    void *message_context;
 };
 struct ww_record_stats {
     uint64_t launches, warp_instructions, thread_instructions, bytes;
     double host_seconds;
     bool verified; /* the output equals its reference */
 };
+/* "ptx", "auto" or "sass". Errors: WW_USAGE, with `where`. */
+WW_API enum ww_code ww_record_code_parse(const char *text, const char *where, enum ww_record_code *code,
+                                         struct ww_error *error);
 /* Looks whether PTX can be lowered to an architecture ("sm_70"). Errors: WW_USAGE. */
 WW_API enum ww_code ww_record_arch(const char *arch, struct ww_error *error);
 /* Runs a built-in workload. `parameters` are `count` strings "key=value".

@@ -6,6 +6,22 @@
 #include "trace_program.h"
 #include <stdlib.h>
 
+/* --code, else WARPWATT_CODE, else auto. */
+static enum ww_code read_code(const struct cmd_line *line, enum ww_record_code *code, struct ww_error *error) {
+    const char *given = ww_cmd_get(line, "code"), *where = "--code";
+    if (!given) given = getenv("WARPWATT_CODE"), where = "WARPWATT_CODE";
+    *code = WW_RECORD_AUTO;
+    return given && *given ? ww_record_code_parse(given, where, code, error) : WW_OK;
+}
+
+/* Where code comes from. */
+static void say(void *context, const char *text) {
+    (void)context;
+    fputs("warpwatt: ", stderr);
+    ww_put_text(stderr, text);
+    fputc('\n', stderr);
+}
+
 static enum ww_code read_options(const struct cmd_line *line, struct ww_record_options *o,
                                  struct ww_error *error) {
     uint64_t max_registers = 0, registers = 0, level = 0;
@@ -14,6 +30,9 @@ static enum ww_code read_options(const struct cmd_line *line, struct ww_record_o
     WW_TRY(ww_cmd_u64(line, "instruction-limit", 1, UINT64_MAX, &o->instruction_limit, error));
     WW_TRY(ww_cmd_u64(line, "seed", 0, UINT64_MAX, &o->seed, error));
     WW_TRY(ww_cmd_u64(line, "level", 1, 19, &level, error));
+    WW_TRY(read_code(line, &o->code, error));
+    o->ptxas_options = ww_cmd_get(line, "ptxas-options");
+    if (!ww_cmd_has(line, "quiet")) o->message = say;
     o->out_path = ww_cmd_get(line, "out");
     o->arch = ww_cmd_get(line, "arch");
     o->max_registers = (uint32_t)max_registers;
@@ -119,7 +138,12 @@ static const struct cmd_option record_options[] = {
     {"launch", 0, "FILE", "launch description of --ptx (JSON, docs/launch.md)", 0},
     {"out", 'o', "FILE", "trace file to write; without it the kernel only runs and is checked", 0},
     {"arch", 0, "ARCH",
-     "lower PTX as for sm_20, sm_52 or sm_70 (default); sm_86 and such count as the nearest older one", 0},
+     "architecture (default sm_70); PTX is lowered as for the nearest older one of sm_20, sm_52 and sm_70", 0},
+    {"code", 0, "CODE",
+     "sass: machine code by ptxas or of the program; ptx: PTX, lowered by our own rules; auto (default, or "
+     "WARPWATT_CODE): machine code if it can be had, else PTX",
+     0},
+    {"ptxas-options", 0, "OPTIONS", "further options of ptxas, such as '-O1 --fmad=false'", 0},
     {"max-registers", 0, "N", "registers of a thread at most; more are spilled", 0},
     {"registers", 0, "N", "registers of a thread for occupancy (default: liveness analysis)", 0},
     {"instruction-limit", 0, "N", "thread instructions of a launch at most (default: 100 billion)", 0},
@@ -137,8 +161,9 @@ static const struct cmd_option record_options[] = {
 const struct cmd ww_cmd_trace_record = {
     .arguments = "[-- PROGRAM [ARGUMENT...]]",
     .max_arguments = 65536,
-    .about = "Runs the kernel's PTX warp by warp on the CPU, compares what it computed with a\n"
-             "reference, and writes what each warp executed. No GPU is needed.\n"
+    .about = "Runs the kernel's machine code (or PTX) warp by warp on the CPU, compares what it\n"
+             "computed with a reference, and writes what each warp executed. No GPU is needed.\n"
+             "Machine code comes from ptxas, of any CUDA toolkit found (docs/machine-code.md).\n"
              "A program behind -- runs with its CUDA runtime replaced by one that records (see\n"
              "docs/cuda.md); its exit status is passed on.\n",
     .examples = "warpwatt trace record --workload bfs -o bfs.wwt\n"

@@ -121,6 +121,9 @@ static bool set_environment(const struct trace_job *j, const struct elf_look *lo
     if (j->out && (!absolute(j->target ? j->target : j->out, out) || !put("WARPWATT_CUDA_OUT", out)))
         return false;
     return put("WARPWATT_CUDA_ARCH", ww_cmd_get(l, "arch")) && put("WARPWATT_CUDA_GPU", ww_cmd_get(l, "gpu")) &&
+           put("WARPWATT_CUDA_CODE", ww_cmd_get(l, "code")) &&
+           put("WARPWATT_CUDA_PTXAS_OPTIONS", ww_cmd_get(l, "ptxas-options")) &&
+           put("WARPWATT_CUDA_QUIET", ww_cmd_has(l, "quiet") ? "1" : "0") &&
            put("WARPWATT_CUDA_KERNEL", ww_cmd_get(l, "kernel")) &&
            put("WARPWATT_CUDA_FIRST", ww_cmd_get(l, "first")) &&
            put("WARPWATT_CUDA_EVERY", ww_cmd_get(l, "every")) &&
@@ -318,6 +321,9 @@ static enum ww_code check_options(const struct cmd_line *line, struct ww_error *
     static const char *const not_ours[] = {"workload", "ptx",       "launch",        "param",
                                            "seed",     "registers", "max-registers", "level"};
     uint64_t unused;
+    enum ww_record_code code;
+    if (ww_cmd_has(line, "code"))
+        WW_TRY(ww_record_code_parse(ww_cmd_get(line, "code"), "--code", &code, error));
     for (size_t n = 0; n < sizeof not_ours / sizeof not_ours[0]; n++)
         if (ww_cmd_has(line, not_ours[n]))
             return ww_fail(error, WW_USAGE, "warpwatt trace record",

@@ -25,6 +25,7 @@ def run_script(name, program):
                DATA=os.path.join(HERE, "data"), SOURCE=SOURCE)
     env.pop("WARPWATT_MODELS", None)
     env.pop("WARPWATT_DATA", None)
+    env["WARPWATT_CODE"] = "ptx"  # the same on machines with and without a CUDA toolkit
     script = '. "%s/lib.sh"; . "%s/%s.sh"' % (HERE, HERE, name)
     with tempfile.TemporaryDirectory() as folder:
         return subprocess.run(["bash", "-u", "-c", script], cwd=folder, env=env, stdin=subprocess.DEVNULL,

@@ -6,6 +6,10 @@ usage: check_cuda.py [WARPWATT]
 Without nvcc, stub/host.c stands for a compiled program: it registers stub/kernels.ptx as nvcc's host code does. Where
 nvcc is found, every NAME.cu of this folder is compiled and run, too (NAME_*.cu belong to the same program). The last
 line is "N passed, N failed".
+
+PTX is lowered by our own rules here (WARPWATT_CODE=ptx), so that results do not depend on a CUDA toolkit; with nvcc
+the programs run once more as machine code, on an architecture that they hold code for and on one that ptxas compiles
+their PTX for.
 """
 import glob
 import json
@@ -31,7 +35,7 @@ def check(name, good, detail=""):
 
 def run(words, env=None, timeout=300):
     r = subprocess.run(words, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=timeout,
-                       env=dict(os.environ, **(env or {})))
+                       env=dict(os.environ, **{"WARPWATT_CODE": "ptx", **(env or {})}))
     return r.returncode, r.stdout, r.stderr
 
 
@@ -252,6 +256,58 @@ def nvcc_program(nvcc, name, sources):
               order == ["before", line % 0, line % 0, line % 1, line % 1, "after"], result[1])
 
 
+def codes(path):
+    code, out, _ = run([PROGRAM, "trace", "info", path, "--json"])
+    return sorted({x["code"] for x in json.loads(out)["launches"]}) if code == 0 else None
+
+
+# The GPU, what the compiled program holds, where the recorded code has to come from.
+MACHINES = (("a100", ["-gencode", "arch=compute_80,code=sm_80"], "sm_80 of the program"),
+            ("a100", ["-gencode", "arch=compute_75,code=compute_75"], r"ptxas [0-9.]+ -arch sm_80"),
+            ("v100", ["-gencode", "arch=compute_80,code=compute_80"], r"ptxas [0-9.]+ -arch sm_7[05]"))
+NEEDS_80 = ("features",)
+OF_GPU = ("device_info",)  # names the GPU it expects
+
+
+def machine_programs(nvcc):
+    if run([PROGRAM, "trace", "record", "-w", "vectoradd", "-p", "size=small", "--arch", "sm_80"], {"WARPWATT_CODE": "sass"})[0]:
+        print("no ptxas is found that knows sm_80: programs were not run as machine code")
+        return
+    for gpu, flags, origin in MACHINES:
+        for name, sources in programs():
+            if name in OF_GPU or (name in NEEDS_80 and gpu == "v100") or (name in NEEDS_80 and "75" in flags[1]):
+                continue
+            label = "%s as machine code, %s of %s" % (name, gpu, flags[1])
+            built = run([nvcc, "-std=c++17", "-cudart", "shared", *flags, "-o", "machine", *sources], None, 600)
+            if built[0] != 0:
+                check(label, False, built)
+                continue
+            code, err = WANTED.get(name, (0, None))
+            result = record(["./machine"], ["-o", "machine.wwt", "-q", "--code", "sass", "--gpu", gpu])
+            expect(label, result, code, r"PASS\n$", err)
+            if code == 0 and result[0] == 0:
+                got = codes("machine.wwt")
+                check(label + ": where its code comes from", len(got) == 1 and re.match(origin, got[0]), got)
+                check(label + ": its trace is sound", run([PROGRAM, "trace", "verify", "machine.wwt"])[0] == 0)
+                os.unlink("machine.wwt")
+
+
+def machine_choices(nvcc):
+    """What programs without PTX, with code of another GPU, or of separate compilation come to."""
+    source = os.path.join(HERE, "vector_add.cu")
+    run([nvcc, "-cudart", "shared", "-gencode", "arch=compute_80,code=sm_80", "-o", "only", source], None, 600)
+    expect("machine code only is recorded on a later one of its kind", record(["./only"], ["-o", "o.wwt", "-q", "--arch", "sm_86",
+           "--code", "auto"]), 0, "PASS")
+    check("its code is named", codes("o.wwt") == ["sm_80 of the program"], codes("o.wwt"))
+    os.unlink("o.wwt")
+    expect("machine code of another GPU is refused", record(["./only"], ["-q", "--code", "auto"]), 1, None,
+           r"machine code for sm_80 and no PTX; it does not run on the chosen GPU \(sm_70\)")
+    two = [os.path.join(HERE, n) for n in ("two_modules.cu", "two_modules_other.cu")]
+    run([nvcc, "-std=c++17", "-rdc=true", "-cudart", "shared", "-arch=sm_80", "-o", "linked", *two], None, 600)
+    expect("linked device code is recorded as machine code", record(["./linked"], ["-q", "--code", "sass", "--gpu", "a100"]), 0,
+           "PASS")
+
+
 def nvcc_linking(nvcc):
     source = os.path.join(HERE, "vector_add.cu")
     run([nvcc, "-o", "static", source], None, 600)
@@ -263,7 +319,7 @@ def nvcc_linking(nvcc):
          "-rpath=" + toolkit], None, 600)
     expect("an RPATH to the toolkit does not hide the runtime", record(["./rpath"], ["-q"]), 0, "PASS")
     run([nvcc, "-cudart", "shared", "-gencode", "arch=compute_80,code=sm_80", "-o", "sass", source], None, 600)
-    expect("machine code only names the option", record(["./sass"], ["-q"]), 1, None, "arch=compute_80,code=compute_80")
+    expect("machine code only names the option", record(["./sass"], ["-q"]), 1, None, "leave out --code ptx.*arch=compute_80,code=compute_80")
     for mode in ("none", "speed", "balance", "size"):
         run([nvcc, "-cudart", "shared", "-Xfatbin", "-compress-mode=" + mode, "-o", mode, source], None, 600)
         expect("nvcc -compress-mode=" + mode, record(["./" + mode], ["-q"]), 0, "PASS")
@@ -288,6 +344,8 @@ def main():
             for name, sources in programs():
                 nvcc_program(nvcc, name, sources)
             nvcc_linking(nvcc)
+            machine_programs(nvcc)
+            machine_choices(nvcc)
         else:
             print("nvcc is not installed: its programs were not compiled")
         os.chdir(ROOT)

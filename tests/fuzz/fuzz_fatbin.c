@@ -11,7 +11,10 @@ static void look(const struct fatbin_image *image) {
     char *text;
     size_t n;
     struct ww_error error;
-    if (image->kind != FATBIN_PTX || image->text_bytes > TEXT_MAX) return;
+    if (image->text_bytes > TEXT_MAX) return;
+    unsigned char *bytes;
+    if (ww_fatbin_bytes(image, "fuzz", &bytes, &n, &error) == WW_OK) free(bytes);
+    if (image->kind != FATBIN_PTX) return;
     if (ww_fatbin_text(image, "fuzz", &text, &n, &error) != WW_OK) return;
     if (strlen(text) != n) abort();
     free(text);
@@ -28,6 +31,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         if (image.payload < data || image.payload + image.payload_bytes > data + size) abort();
         look(&image);
     }
+    struct fatbin_machine machine;
+    if (ww_fatbin_machine(data, size, "fuzz", 86, &machine, &error) == WW_OK) free(machine.bytes);
     if (ww_fatbin_choose(data, size, "fuzz", 70, &summary, &error) == WW_OK && summary.found)
         look(&summary.ptx);
     return 0;

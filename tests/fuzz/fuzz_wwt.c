@@ -54,7 +54,7 @@ static void index_data(const uint8_t *data, size_t size) {
     struct ww_arena arena;
     const char *why = "";
     ww_arena_init(&arena, MEMORY);
-    if (ww_wwt_index_parse(&c, size, &arena, &index, &why))
+    if (ww_wwt_index_parse(&c, WW_WWT_VERSION_LAST, size, &arena, &index, &why))
         for (size_t i = 0; i < index.launch_count; i++) (void)ww_wwt_find_run(&index.launch[i], 1);
     ww_arena_free(&arena);
 }

@@ -42,7 +42,7 @@ def without_nvcc():
 
 
 def kit(out, *options):
-    return run([PROGRAM, "trace", "record", "--no-record", "-q", "--", os.path.join(ROOT, BUILD, "hardware-kit"), "--out", out,
+    return run([PROGRAM, "trace", "record", "--code", "ptx", "--no-record", "-q", "--", os.path.join(ROOT, BUILD, "hardware-kit"), "--out", out,
                 "--quick", "--size", "small", "--repeats", "2", *options])
 
 

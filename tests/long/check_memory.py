@@ -39,7 +39,7 @@ def run(args):
 def measure(program, folder, case, size):
     name, parameter, _, gpu, arch = case
     path = os.path.join(folder, "%s-%d.wwt" % (name, size))
-    run([program, "trace", "record", "-q", "-w", name, "-p", parameter % size, "--arch", arch, "-o", path])
+    run([program, "trace", "record", "--code", "ptx", "-q", "-w", name, "-p", parameter % size, "--arch", arch, "-o", path])
     peak, instructions = {}, 0
     for mode in MODES:
         text, peak[mode] = run([program, "run", "-q", "--gpu", gpu, "--trace", path, "--mode", mode, "--no-pc", "--json"])

@@ -24,7 +24,7 @@ def make(program, folder):
     for name, parameters in (("kmeans", ["-p", "size=small"]), ("spmv", ["-p", "size=small"]),
                              ("stencil", ["-p", "nx=64", "-p", "ny=32", "-p", "nz=8", "-p", "iterations=20"])):
         trace[name] = os.path.join(folder, name + ".wwt")
-        must(run(program, "trace", "record", "-q", "-w", name, *parameters, "--arch", "sm_20", "-o", trace[name]))
+        must(run(program, "trace", "record", "--code", "ptx", "-q", "-w", name, *parameters, "--arch", "sm_20", "-o", trace[name]))
     base = ["run", "-q", "--gpu", "gtx480", "--db", db, "--epoch", "512"]
     must(run(program, *base, "--trace", trace["kmeans"], "--timeline", "50"))
     must(run(program, *base, "--trace", trace["kmeans"], "--mech", "sched=mascar", "--timeline", "50"))

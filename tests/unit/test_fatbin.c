@@ -1,5 +1,6 @@
 /* test_fatbin.c: reading fat binaries, whole and damaged. */
 #include "../../traces/cuda/fatbin.h"
+#include "cubin_fixture.h"
 #include <lz4.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -14,7 +15,7 @@
 #define IMAGE 64u
 
 struct maker {
-    unsigned char data[8192];
+    unsigned char data[65536];
     size_t n;
 };
 
@@ -117,6 +118,67 @@ static void machine_code_alone_is_counted_and_not_chosen(void **state) {
     assert_int_equal(s.elf_arch, 86);
 }
 
+static struct cubin_made made;
+
+/* Adds machine code of that architecture; with a suffix: code that runs there alone. */
+static void add_machine(struct maker *m, uint32_t arch, bool specific, bool zstd) {
+    char packed[CUBIN_MADE_MAX];
+    cubin_make(&made, arch, 7);
+    if (specific) cubin_put(made.data + 49, 0x0d, 1);
+    if (!zstd) {
+        add(m, FATBIN_ELF, arch, 0x11, made.data, made.n, 0);
+        return;
+    }
+    size_t n = ZSTD_compress(packed, sizeof packed, made.data, made.n, 3);
+    add(m, FATBIN_ELF, arch, 0x8011, packed, n, made.n);
+}
+
+static uint32_t machine_for(const struct maker *m, uint32_t arch) {
+    struct fatbin_machine got;
+    assert_int_equal(ww_fatbin_machine(m->data, m->n, "test", arch, &got, NULL), WW_OK);
+    free(got.bytes);
+    return got.found ? got.arch : 0;
+}
+
+static void machine_code_runs_on_later_ones_of_its_major_number(void **state) {
+    (void)state;
+    struct maker m;
+    begin(&m);
+    add_machine(&m, 86, false, true);
+    add_machine(&m, 80, false, false);
+    add_machine(&m, 75, false, true);
+    assert_int_equal(machine_for(&m, 80), 80);
+    assert_int_equal(machine_for(&m, 86), 86);
+    assert_int_equal(machine_for(&m, 89), 86);
+    assert_int_equal(machine_for(&m, 75), 75);
+    assert_int_equal(machine_for(&m, 70), 0);
+    assert_int_equal(machine_for(&m, 90), 0);
+}
+
+static void code_for_one_architecture_alone_runs_nowhere_else(void **state) {
+    (void)state;
+    struct maker m;
+    begin(&m);
+    add_machine(&m, 80, false, false);
+    add_machine(&m, 86, true, true);
+    assert_int_equal(machine_for(&m, 86), 86);
+    assert_int_equal(machine_for(&m, 89), 80);
+}
+
+static void machine_code_comes_out_as_it_went_in(void **state) {
+    (void)state;
+    for (int zstd = 0; zstd < 2; zstd++) {
+        struct maker m;
+        struct fatbin_machine got;
+        begin(&m);
+        add_machine(&m, 75, false, zstd == 1);
+        assert_int_equal(ww_fatbin_machine(m.data, m.n, "test", 75, &got, NULL), WW_OK);
+        assert_true(got.n >= made.n); /* padded where it is not compressed */
+        assert_memory_equal(got.bytes, made.data, made.n);
+        free(got.bytes);
+    }
+}
+
 static void an_empty_fat_binary_holds_nothing(void **state) {
     (void)state;
     struct maker m;
@@ -215,6 +277,9 @@ int main(void) {
         cmocka_unit_test(plain_lz4_and_zstd_give_the_same_text),
         cmocka_unit_test(the_highest_ptx_up_to_the_device_is_chosen),
         cmocka_unit_test(machine_code_alone_is_counted_and_not_chosen),
+        cmocka_unit_test(machine_code_runs_on_later_ones_of_its_major_number),
+        cmocka_unit_test(code_for_one_architecture_alone_runs_nowhere_else),
+        cmocka_unit_test(machine_code_comes_out_as_it_went_in),
         cmocka_unit_test(an_empty_fat_binary_holds_nothing),
         cmocka_unit_test(damaged_headers_are_refused_with_their_offset),
         cmocka_unit_test(every_truncation_is_refused),

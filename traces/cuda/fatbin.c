@@ -1,5 +1,6 @@
 /* fatbin.c: images of fat binaries, plain or compressed. */
 #include "fatbin.h"
+#include "../sass/cubin/cubin.h"
 #include <lz4.h>
 #include <stdlib.h>
 #include <string.h>
@@ -83,28 +84,84 @@ static bool decompress(const struct fatbin_image *image, char *text) {
     return got >= 0 && (uint64_t)got == image->text_bytes;
 }
 
-enum ww_code ww_fatbin_text(const struct fatbin_image *image, const char *where, char **text, size_t *n,
-                            struct ww_error *error) {
+/* The payload of an image, decompressed, with a NUL behind it. `what` names it in errors. */
+static enum ww_code unpack(const struct fatbin_image *image, const char *where, const char *what,
+                           unsigned char **out, size_t *n, struct ww_error *error) {
     bool compressed = (image->flags & FLAG_COMPRESSED) != 0;
     uint64_t bytes = compressed ? image->text_bytes : image->payload_bytes;
     if (compressed && !(image->flags & (FLAG_ZSTD | FLAG_LZ4)))
-        return ww_fail(error, WW_UNSUPPORTED, where, "compressed PTX with flags 0x%llx: expected LZ4 or zstd",
-                       (unsigned long long)image->flags);
+        return ww_fail(error, WW_UNSUPPORTED, where, "compressed %s with flags 0x%llx: expected LZ4 or zstd",
+                       what, (unsigned long long)image->flags);
     if (bytes > FATBIN_TEXT_MAX || image->payload_bytes > FATBIN_TEXT_MAX)
-        return ww_fail(error, WW_NOMEM, where, "PTX of %llu bytes: expected at most %llu",
+        return ww_fail(error, WW_NOMEM, where, "%s of %llu bytes: expected at most %llu", what,
                        (unsigned long long)bytes, (unsigned long long)FATBIN_TEXT_MAX);
-    *text = malloc(bytes + 1);
-    if (!*text) return ww_fail_nomem(error, "PTX text");
+    *out = malloc(bytes + 1);
+    if (!*out) return ww_fail_nomem(error, what);
     if (!compressed) {
-        if (bytes) memcpy(*text, image->payload, bytes);
-    } else if (!decompress(image, *text)) {
-        free(*text);
-        return ww_fail(error, WW_INPUT, where, "damaged compressed PTX: expected %llu bytes of text",
+        if (bytes) memcpy(*out, image->payload, bytes);
+    } else if (!decompress(image, (char *)*out)) {
+        free(*out);
+        return ww_fail(error, WW_INPUT, where, "damaged compressed %s: expected %llu bytes of text", what,
                        (unsigned long long)bytes);
     }
-    (*text)[bytes] = 0;
+    (*out)[bytes] = 0;
+    *n = (size_t)bytes;
+    return WW_OK;
+}
+
+enum ww_code ww_fatbin_text(const struct fatbin_image *image, const char *where, char **text, size_t *n,
+                            struct ww_error *error) {
+    unsigned char *bytes;
+    WW_TRY(unpack(image, where, "PTX", &bytes, n, error));
+    *text = (char *)bytes;
     *n = strlen(*text); /* padded with NULs */
     return WW_OK;
+}
+
+enum ww_code ww_fatbin_bytes(const struct fatbin_image *image, const char *where, unsigned char **bytes,
+                             size_t *n, struct ww_error *error) {
+    return unpack(image, where, "machine code", bytes, n, error);
+}
+
+/* True if code of architecture `of` runs on `arch`. */
+static bool runs_on(uint32_t of, uint32_t arch) {
+    return of / 10 == arch / 10 && of <= arch;
+}
+
+/* Of the images below `below` the one for the highest architecture that runs on `arch`. */
+static enum ww_code next_machine(const void *data, uint64_t n, const char *where, uint32_t arch, uint32_t below,
+                                 struct fatbin_image *best, bool *found, struct ww_error *error) {
+    struct fatbin_image image;
+    uint64_t at = 0;
+    *found = false;
+    for (bool more = true;;) {
+        WW_TRY(ww_fatbin_next(data, n, where, &at, &image, &more, error));
+        if (!more) return WW_OK;
+        if (image.kind != FATBIN_ELF || !runs_on(image.arch, arch) || image.arch >= below) continue;
+        if (*found && image.arch <= best->arch) continue;
+        *best = image;
+        *found = true;
+    }
+}
+
+enum ww_code ww_fatbin_machine(const void *data, uint64_t n, const char *where, uint32_t arch,
+                               struct fatbin_machine *machine, struct ww_error *error) {
+    struct fatbin_image image;
+    *machine = (struct fatbin_machine){0};
+    for (uint32_t below = UINT32_MAX;; below = image.arch) {
+        bool found, specific = false;
+        WW_TRY(next_machine(data, n, where, arch, below, &image, &found, error));
+        if (!found) return WW_OK;
+        WW_TRY(ww_fatbin_bytes(&image, where, &machine->bytes, &machine->n, error));
+        bool good = ww_cubin_look(machine->bytes, machine->n, &specific) && (!specific || image.arch == arch);
+        if (good) {
+            machine->found = true;
+            machine->arch = image.arch;
+            return WW_OK;
+        }
+        free(machine->bytes);
+        machine->bytes = NULL;
+    }
 }
 
 /* True if `a` is the better image for a device of this capability. */

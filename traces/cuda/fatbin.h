@@ -42,6 +42,23 @@ enum ww_code ww_fatbin_next(const void *data, uint64_t n, const char *where, uin
 enum ww_code ww_fatbin_text(const struct fatbin_image *image, const char *where, char **text, size_t *n,
                             struct ww_error *error);
 
+/* The bytes of an image of machine code. free() them. Errors: those of ww_fatbin_text. */
+enum ww_code ww_fatbin_bytes(const struct fatbin_image *image, const char *where, unsigned char **bytes,
+                             size_t *n, struct ww_error *error);
+/* The machine code that a device of capability `arch` runs: of the highest capability with the same major
+ * number up to it; code for features of one architecture only (sm_90a) where it is that one. *found is false,
+ * and nothing allocated, if there is none. free() the bytes. Errors: those of ww_fatbin_next and
+ * ww_fatbin_bytes.
+ */
+struct fatbin_machine {
+    bool found;
+    uint32_t arch;
+    unsigned char *bytes;
+    size_t n;
+};
+enum ww_code ww_fatbin_machine(const void *data, uint64_t n, const char *where, uint32_t arch,
+                               struct fatbin_machine *machine, struct ww_error *error);
+
 /* What a fat binary holds, and the image to run. */
 struct fatbin_summary {
     uint32_t ptx_count, elf_count, elf_arch; /* elf_arch: of the last */

@@ -10,6 +10,7 @@
 
 #include "../../estimator/api/gpu.h"
 #include "../../estimator/base/locale.h"
+#include "../../estimator/api/record.h"
 #include "../../estimator/base/ownfd.h"
 #include "../../estimator/config/gpu.h"
 #include "../ptx/record/device_host.h"
@@ -69,7 +70,9 @@ struct rt_shared {
 struct rt_options {
     char *out, *arch, *gpu, *kernel; /* NULL: not given */
     uint64_t first, every, limit;    /* 0: no bound */
-    bool no_record, strict, progress;
+    bool no_record, strict, progress, quiet;
+    enum ww_record_code code;
+    char *ptxas_options;    /* NULL: none */
     struct ww_ownfd report; /* .fd -1: none */
 };
 
@@ -81,6 +84,7 @@ struct rt {
     struct ww_gpu *gpu;
     const struct ww_gpu_spec *spec;
     uint32_t capability; /* 75 */
+    uint32_t machine;    /* architecture of the machine code that is run: --arch, else the GPU's */
     struct ww_device *device;
     struct rt_binary *binaries;
     struct rt_kernel *kernels;

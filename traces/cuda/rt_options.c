@@ -1,5 +1,6 @@
 /* rt_options.c: the runtime's options, from environment variables that `warpwatt trace record -- PROGRAM` sets.
  */
+#include "../../estimator/api/record.h"
 #include "rt.h"
 #include <errno.h>
 #include <limits.h>
@@ -47,8 +48,22 @@ static enum ww_code report_of(const char *name, struct ww_ownfd *own, struct ww_
     return WW_OK;
 }
 
+/* WARPWATT_CODE is for all commands. */
+static enum ww_code code_of(enum ww_record_code *code, struct ww_error *error) {
+    static const char *const names[] = {"WARPWATT_CUDA_CODE", "WARPWATT_CODE"};
+    *code = WW_RECORD_AUTO;
+    for (size_t n = 0; n < sizeof names / sizeof names[0]; n++) {
+        const char *given = getenv(names[n]);
+        if (given && *given) return ww_record_code_parse(given, names[n], code, error);
+    }
+    return WW_OK;
+}
+
 enum ww_code ww_rt_read_options(struct rt_options *o, struct ww_error *error) {
     *o = (struct rt_options){.every = 1, .report.fd = -1};
+    WW_TRY(code_of(&o->code, error));
+    WW_TRY(text("WARPWATT_CUDA_PTXAS_OPTIONS", &o->ptxas_options, error));
+    WW_TRY(flag("WARPWATT_CUDA_QUIET", &o->quiet, error));
     WW_TRY(text("WARPWATT_CUDA_OUT", &o->out, error));
     WW_TRY(text("WARPWATT_CUDA_ARCH", &o->arch, error));
     WW_TRY(text("WARPWATT_CUDA_GPU", &o->gpu, error));

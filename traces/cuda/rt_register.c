@@ -1,5 +1,6 @@
 /* rt_register.c: fat binaries, kernels and variables that a program's start-up code registers, and loading
  * them. */
+#include "../../estimator/api/record.h"
 #include "fatbin.h"
 #include "rt.h"
 #include <stdlib.h>
@@ -127,14 +128,17 @@ RT_EXPORT void __cudaRegisterSurface(void **handle, const void *host, const void
 /* ---- loading ---- */
 
 static int no_ptx(const struct fatbin_summary *s) {
-    if (s->elf_count)
+    if (s->elf_count && ww_rt.options.code == WW_RECORD_PTX)
         ww_rt_say(
-            "this program holds machine code for sm_%u and no PTX, which is what is run here; compile it "
-            "with PTX, "
-            "for example -gencode arch=compute_%u,code=compute_%u (closed libraries such as cuBLAS or cuDNN "
-            "cannot "
-            "be recorded)",
+            "this program holds machine code for sm_%u and no PTX, which is what was asked for; leave out "
+            "--code ptx, or compile it with PTX, for example -gencode arch=compute_%u,code=compute_%u",
             s->elf_arch, s->elf_arch, s->elf_arch);
+    else if (s->elf_count)
+        ww_rt_say("this program holds machine code for sm_%u and no PTX; it does not run on the chosen GPU "
+                  "(sm_%u): choose "
+                  "another one with --gpu or --arch, or compile the program with PTX, for example -gencode "
+                  "arch=compute_%u,code=compute_%u",
+                  s->elf_arch, ww_rt.machine, s->elf_arch, s->elf_arch);
     else
         ww_rt_say("a registered fat binary holds neither PTX nor machine code");
     return RT_ERROR_NO_KERNEL_IMAGE_FOR_DEVICE;
@@ -178,15 +182,47 @@ static int choose(struct rt_binary *b, struct fatbin_summary *s) {
     return 0;
 }
 
-static int load(struct rt_binary *b) {
-    static unsigned number;
+/* The PTX that machine code may fall back to; *text is NULL if there is none. */
+static void beside(const struct rt_binary *b, const char *name, char **text, size_t *n) {
+    struct fatbin_summary s;
+    *text = NULL;
+    *n = 0;
+    if (ww_fatbin_choose(b->data, ww_rt_readable(b->data), name, ww_rt.capability, &s, NULL) != WW_OK ||
+        !s.found)
+        return;
+    if (ww_fatbin_text(&s.ptx, name, text, n, NULL) != WW_OK) *text = NULL;
+}
+
+/* Loads the program's own machine code. *done is false if there is none that runs on the chosen GPU, or it
+ * cannot be used and there is PTX. */
+static int load_machine(struct rt_binary *b, const char *name, bool *done) {
+    struct fatbin_machine machine;
+    struct ww_error error = {0};
+    char origin[64], *text;
+    size_t n;
+    *done = false;
+    if (ww_fatbin_machine(b->data, ww_rt_readable(b->data), name, ww_rt.machine, &machine, &error) != WW_OK)
+        return ww_rt_say_error(&error, RT_ERROR_INVALID_KERNEL_IMAGE);
+    if (!machine.found) return 0;
+    snprintf(origin, sizeof origin, "sm_%u of the program", machine.arch);
+    beside(b, name, &text, &n);
+    const struct ww_cubin_source source = {.data = machine.bytes, .n = machine.n, .origin = origin};
+    enum ww_code code = ww_device_module_cubin(ww_rt.device, &source, text, n, name, &b->module, &error);
+    free(machine.bytes);
+    *done = code == WW_OK || !text || ww_rt.options.code == WW_RECORD_SASS;
+    if (code == WW_OK) return 0; /* the module keeps pointing into the text */
+    ww_rt_say_error(&error, 0);
+    free(text);
+    return *done ? code_of(&error) : 0;
+}
+
+static int load_ptx(struct rt_binary *b, const char *name) {
     struct fatbin_summary s;
     struct ww_error error = {0};
-    char name[40], *text = NULL;
+    char *text = NULL;
     size_t n = 0;
     int refused = choose(b, &s);
     if (refused) return refused;
-    snprintf(name, sizeof name, "PTX of fat binary %u", ++number);
     enum ww_code code = ww_fatbin_text(&s.ptx, name, &text, &n, &error);
     if (code != WW_OK) return ww_rt_say_error(&error, code_of(&error));
     code = ww_device_module_text(ww_rt.device, text, n, name, &b->module, &error);
@@ -195,6 +231,20 @@ static int load(struct rt_binary *b) {
         return ww_rt_say_error(&error, code_of(&error));
     }
     return 0;
+}
+
+static int load(struct rt_binary *b) {
+    static unsigned number;
+    char name[40];
+    bool done = false;
+    number++;
+    if (ww_rt.options.code != WW_RECORD_PTX && ww_rt.machine >= 70) {
+        snprintf(name, sizeof name, "fat binary %u", number);
+        int code = load_machine(b, name, &done);
+        if (done || code) return code;
+    }
+    snprintf(name, sizeof name, "PTX of fat binary %u", number);
+    return load_ptx(b, name);
 }
 
 int ww_rt_load(struct rt_binary *b) {
@@ -216,7 +266,7 @@ int ww_rt_use_kernel(struct rt_kernel *k) {
     if (!k) return RT_ERROR_INVALID_DEVICE_FUNCTION;
     int code = ww_rt_load(k->binary);
     if (code) return code;
-    if (ww_module_has_kernel(k->binary->module, k->name)) return 0;
+    if (ww_module_has_kernel(ww_rt.device, k->binary->module, k->name)) return 0;
     if (!k->refused) ww_rt_say("the program's PTX has no kernel '%s'", k->name);
     k->refused = true;
     return RT_ERROR_INVALID_DEVICE_FUNCTION;

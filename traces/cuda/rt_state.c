@@ -146,6 +146,8 @@ static enum ww_code load_gpu(struct ww_error *error) {
     ww_rt.spec = &ww_rt.gpu->spec;
     const char *arch = ww_rt.spec->arch;
     ww_rt.capability = strncmp(arch, "sm_", 3) == 0 ? (uint32_t)strtoul(arch + 3, NULL, 10) : 70;
+    const char *chosen = ww_rt.options.arch ? ww_rt.options.arch : arch;
+    ww_rt.machine = strncmp(chosen, "sm_", 3) == 0 ? (uint32_t)strtoul(chosen + 3, NULL, 10) : ww_rt.capability;
     return WW_OK;
 }
 
@@ -165,6 +167,11 @@ static void command_line(char *program, size_t program_size, char *arguments, si
 
 static bool step(void *context, double part, uint64_t done, const char *unit);
 
+static void message(void *context, const char *text) {
+    (void)context;
+    ww_rt_say("%s", text);
+}
+
 static enum ww_code open_device(struct ww_error *error) {
     char program[1024], arguments[2048];
     bool records = ww_rt.options.out && !ww_rt.options.no_record;
@@ -180,7 +187,10 @@ static enum ww_code open_device(struct ww_error *error) {
                                   .arch = ww_rt.options.arch ? ww_rt.options.arch : ww_rt.spec->arch,
                                   .instruction_limit = ww_rt.options.limit,
                                   .kernel_output = stdout,
-                                  .progress = ww_rt.options.progress ? step : NULL};
+                                  .progress = ww_rt.options.progress ? step : NULL,
+                                  .code = ww_rt.options.code,
+                                  .ptxas_options = ww_rt.options.ptxas_options,
+                                  .message = ww_rt.options.quiet ? NULL : message};
     if (ww_rt.spec->sm_max_registers_per_thread < 255)
         o.max_registers = ww_rt.spec->sm_max_registers_per_thread;
     WW_TRY(ww_device_new(&o, &meta, &ww_rt.device, error));

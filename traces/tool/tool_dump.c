@@ -2,6 +2,7 @@
 #include "../../estimator/api/trace.h"
 #include "../../estimator/base/locale.h"
 #include "../../estimator/base/escape.h"
+#include "../../estimator/result/result.h"
 #include "../../estimator/base/text.h"
 #include "../wwt/reader.h"
 
@@ -23,6 +24,24 @@ static void print_inst(const struct ww_launch *l, const struct ww_inst *i, FILE 
     for (int k = 0; k < i->dst_count; k++, before = ", ") print_operand(&i->dst[k], before, out);
     if (i->src_count) before = " <- ";
     for (int k = 0; k < i->src_count; k++, before = ", ") print_operand(&i->src[k], before, out);
+}
+
+static void print_barrier(const char *name, unsigned number, FILE *out) {
+    if (number != WW_CONTROL_NO_BARRIER) fprintf(out, " %s%u", name, number);
+}
+
+/* The compiler's control fields: stall cycles, yield, scoreboards that it counts and waits for, operands kept.
+ */
+static void print_control(const struct ww_inst *i, FILE *out) {
+    static const char place[] = " ABC    ";
+    const struct ww_control *c = &i->control;
+    fprintf(out, "  {stall %u%s", c->stall, c->yield ? " yield" : "");
+    print_barrier("write SB", c->write_barrier, out);
+    print_barrier("read SB", c->read_barrier, out);
+    if (c->wait) fprintf(out, " wait 0x%x", c->wait);
+    for (int k = 0; k < i->src_count; k++)
+        if (i->src_slot[k] & WW_SLOT_REUSE) fprintf(out, " reuse %c", place[i->src_slot[k] & WW_SLOT_PLACE]);
+    fputc('}', out);
 }
 
 static void print_access(const struct ww_inst *i, uint32_t mask, const struct ww_access *a,
@@ -50,6 +69,7 @@ static void print_warp(const struct ww_launch *l, const struct ww_cta_trace *cta
                 s->step[k].mask);
         print_inst(l, i, out);
         if (i->flags & WW_INST_ACCESS) print_access(i, s->step[k].mask, access++, s->pool, out);
+        if (i->flags & WW_INST_CONTROL) print_control(i, out);
         fputc('\n', out);
     }
 }

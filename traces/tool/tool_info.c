@@ -5,6 +5,7 @@
 #include "../../estimator/base/escape.h"
 #include "../../estimator/base/text.h"
 #include "../wwt/reader.h"
+#include <string.h>
 
 struct totals {
     uint64_t warp, thread, bytes;
@@ -83,12 +84,21 @@ static void json_totals(struct ww_jsonw *w, struct totals *t) {
     ww_jsonw_close(w, '}');
 }
 
-static void json_launch(struct ww_jsonw *w, size_t number, const struct ww_wwt_launch *l) {
+/* Where a launch's instructions come from; NULL: the file does not tell. */
+static const char *origin(const struct ww_trace *trace, const struct ww_wwt_launch *l) {
+    const char *tool = trace->index.meta.tool;
+    if (l->view.code) return l->view.code;
+    return tool && strncmp(tool, "warpwatt ", 9) == 0 ? "lowered PTX" : NULL;
+}
+
+static void json_launch(struct ww_jsonw *w, const struct ww_trace *trace, size_t number) {
+    const struct ww_wwt_launch *l = &trace->index.launch[number];
     struct totals t = launch_totals(l);
     ww_jsonw_open(w, NULL, '{');
     ww_jsonw_u64(w, "launch", number);
     ww_jsonw_str(w, "kernel", l->view.kernel);
     ww_jsonw_str(w, "arch", l->view.arch);
+    ww_jsonw_str(w, "code", origin(trace, l));
     json_dimensions(w, "grid", l->view.grid);
     json_dimensions(w, "block", l->view.block);
     ww_jsonw_u64(w, "registers_per_thread", l->view.registers_per_thread);
@@ -109,14 +119,14 @@ static enum ww_code print_json(const struct ww_trace *trace, FILE *out, struct w
     ww_jsonw_begin(&w, out);
     ww_jsonw_open(&w, NULL, '{');
     ww_jsonw_str(&w, "file", trace->path);
-    ww_jsonw_u64(&w, "version", WW_WWT_VERSION);
+    ww_jsonw_u64(&w, "version", trace->version);
     ww_jsonw_str(&w, "hash", trace->hash);
     ww_jsonw_str(&w, "program", trace->index.meta.program);
     ww_jsonw_str(&w, "arguments", trace->index.meta.arguments);
     ww_jsonw_str(&w, "tool", trace->index.meta.tool);
     json_totals(&w, &t);
     ww_jsonw_open(&w, "launches", '[');
-    for (size_t i = 0; i < trace->index.launch_count; i++) json_launch(&w, i, &trace->index.launch[i]);
+    for (size_t i = 0; i < trace->index.launch_count; i++) json_launch(&w, trace, i);
     ww_jsonw_close(&w, ']');
     ww_jsonw_close(&w, '}');
     return ww_jsonw_end(&w, error);
@@ -133,7 +143,14 @@ static void text_mix(struct totals *t, const char *indent, FILE *out) {
     fputc('\n', out);
 }
 
-static void text_launch(size_t number, const struct ww_wwt_launch *l, FILE *out) {
+static void text_field(const char *name, const char *value, FILE *out) {
+    fputs(name, out);
+    ww_put_text(out, value);
+    fputc('\n', out);
+}
+
+static void text_launch(const struct ww_trace *trace, size_t number, FILE *out) {
+    const struct ww_wwt_launch *l = &trace->index.launch[number];
     const struct ww_launch *v = &l->view;
     struct totals t = launch_totals(l);
     char each[32];
@@ -142,6 +159,7 @@ static void text_launch(size_t number, const struct ww_wwt_launch *l, FILE *out)
     fputs(" (", out);
     ww_put_text(out, v->arch);
     fputs(")\n", out);
+    if (origin(trace, l)) text_field("  code: ", origin(trace, l), out);
     fprintf(out, "  grid %u x %u x %u, block %u x %u x %u, %u registers, shared %u + %u B, local %u B\n",
             v->grid[0], v->grid[1], v->grid[2], v->block[0], v->block[1], v->block[2], v->registers_per_thread,
             v->shared_static, v->shared_dynamic, v->local_bytes);
@@ -156,23 +174,17 @@ static void text_launch(size_t number, const struct ww_wwt_launch *l, FILE *out)
     if (t.warp) text_mix(&t, "  ", out);
 }
 
-static void text_field(const char *name, const char *value, FILE *out) {
-    fputs(name, out);
-    ww_put_text(out, value);
-    fputc('\n', out);
-}
-
 static enum ww_code print_text(const struct ww_trace *trace, FILE *out, struct ww_error *error) {
     const struct ww_trace_meta *m = &trace->index.meta;
     struct totals t = file_totals(trace);
     char each[32];
     ww_three_digits(per_instruction(&t), each);
     ww_put_text(out, trace->path);
-    fprintf(out, ": version %u, hash %s\n", WW_WWT_VERSION, trace->hash);
+    fprintf(out, ": version %u, hash %s\n", trace->version, trace->hash);
     if (m->program) text_field("program:   ", m->program, out);
     if (m->arguments && *m->arguments) text_field("arguments: ", m->arguments, out);
     if (m->tool) text_field("tool:      ", m->tool, out);
-    for (size_t i = 0; i < trace->index.launch_count; i++) text_launch(i, &trace->index.launch[i], out);
+    for (size_t i = 0; i < trace->index.launch_count; i++) text_launch(trace, i, out);
     fprintf(out, "\ntotal: %zu launch%s, %llu warp instructions, %llu thread instructions\n",
             trace->index.launch_count, ww_plural(trace->index.launch_count, "es"), (unsigned long long)t.warp,
             (unsigned long long)t.thread);

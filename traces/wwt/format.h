@@ -9,7 +9,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define WW_WWT_VERSION 1u
+#define WW_WWT_VERSION 1u         /* of files without what version 2 adds */
+#define WW_WWT_VERSION_MACHINE 2u /* control fields of instructions, where code comes from */
+#define WW_WWT_VERSION_LAST WW_WWT_VERSION_MACHINE
 #define WW_WWT_MAGIC "\x89WWT\r\n\x1a\n" /* 8 bytes, without the NUL */
 #define WW_WWT_END_MAGIC "TWW\n"
 #define WW_WWT_HEADER_BYTES 16u

@@ -21,6 +21,7 @@ struct parser {
     struct ww_launch *code;
     struct counted *counted; /* by code: the counts of its last launch */
     uint64_t code_count;
+    uint32_t version;
 };
 
 static bool reject(struct parser *p, const char *why) {
@@ -52,14 +53,15 @@ static bool parse_codes(struct parser *p) {
     p->counted = ww_arena_array(p->arena, (size_t)p->code_count, sizeof *p->counted);
     if (!p->counted) return reject(p, NULL);
     for (uint64_t i = 0; i < p->code_count; i++)
-        if (!ww_wwt_get_code(p->c, p->arena, &p->code[i], &p->why)) return false;
+        if (!ww_wwt_get_code(p->c, p->version, p->arena, &p->code[i], &p->why)) return false;
     return true;
 }
 
-static bool parse_shape(struct parser *p, struct ww_launch *l, uint64_t *code_number) {
-    uint64_t code = *code_number = ww_cursor_varint(p->c);
+static bool parse_shape(struct parser *p, struct ww_launch *l, uint64_t *number) {
+    uint64_t code = ww_cursor_varint(p->c);
     if (p->c->failed || code >= p->code_count) return reject(p, "a launch names code that does not exist");
     *l = p->code[code];
+    *number = code;
     uint32_t *field[] = {&l->grid[0],
                          &l->grid[1],
                          &l->grid[2],
@@ -168,8 +170,8 @@ static bool sort_runs(struct parser *p, struct ww_wwt_launch *l) {
 }
 
 static bool parse_launch(struct parser *p, struct ww_wwt_launch *l) {
-    uint64_t groups, code, end = 0;
-    if (!parse_shape(p, &l->view, &code) || !get_counts(p, l, &p->counted[code])) return false;
+    uint64_t groups, end = 0;
+    if (!parse_shape(p, &l->view, &l->code) || !get_counts(p, l, &p->counted[l->code])) return false;
     l->group = get_array(p, &groups, sizeof *l->group);
     if (!l->group) return false;
     l->group_count = (uint32_t)groups;
@@ -188,6 +190,18 @@ static struct ww_wwt_launch *get_launches(struct parser *p, uint64_t *count) {
     return get_array(p, count, sizeof *p->index->launch);
 }
 
+/* Where each code table comes from; launches name tables by number. */
+static bool parse_origins(struct parser *p) {
+    if (p->version < WW_WWT_VERSION_MACHINE) return true;
+    for (uint64_t i = 0; i < p->code_count; i++) {
+        p->code[i].code = ww_wwt_get_string(p->c, p->arena);
+        if (p->c->failed) return reject(p, "the origin of a code table is malformed");
+    }
+    for (size_t i = 0; i < p->index->launch_count; i++)
+        p->index->launch[i].view.code = p->code[p->index->launch[i].code].code;
+    return true;
+}
+
 static bool parse(struct parser *p) {
     uint64_t launches;
     p->index->meta.program = ww_wwt_get_string(p->c, p->arena);
@@ -201,13 +215,18 @@ static bool parse(struct parser *p) {
     for (uint64_t i = 0; i < launches; i++)
         if (!parse_launch(p, &p->index->launch[i])) return false;
     p->index->chunk_end = p->offset;
+    if (!parse_origins(p)) return false;
     return p->c->p == p->c->end ? true : reject(p, "bytes follow the last launch");
 }
 
-bool ww_wwt_index_parse(struct ww_cursor *c, uint64_t file_bytes, struct ww_arena *arena,
+bool ww_wwt_index_parse(struct ww_cursor *c, uint32_t version, uint64_t file_bytes, struct ww_arena *arena,
                         struct ww_wwt_index *index, const char **why) {
-    struct parser p = {
-        .c = c, .arena = arena, .index = index, .file_bytes = file_bytes, .offset = WW_WWT_HEADER_BYTES};
+    struct parser p = {.c = c,
+                       .arena = arena,
+                       .index = index,
+                       .file_bytes = file_bytes,
+                       .offset = WW_WWT_HEADER_BYTES,
+                       .version = version};
     *index = (struct ww_wwt_index){0};
     bool ok = parse(&p);
     *why = p.why;

@@ -29,6 +29,7 @@ struct ww_wwt_run {
 
 struct ww_wwt_launch {
     struct ww_launch view;
+    uint64_t code;                     /* number of its code table */
     uint64_t *inst_warp, *inst_thread; /* executions of each static instruction: by warps, by threads */
     struct ww_wwt_group *group;
     uint32_t group_count;
@@ -47,7 +48,8 @@ struct ww_wwt_index {
 /* Writes a launch's static part (names, strings, instructions) in the form of the index. */
 void ww_wwt_put_code(struct ww_buf *b, const struct ww_launch *launch);
 /* Reads it back into the launch; false: malformed (c->failed) or a broken rule (*why says which). */
-bool ww_wwt_get_code(struct ww_cursor *c, struct ww_arena *arena, struct ww_launch *launch, const char **why);
+bool ww_wwt_get_code(struct ww_cursor *c, uint32_t version, struct ww_arena *arena, struct ww_launch *launch,
+                     const char **why);
 /* The first rule that the launch's static part, grid or block breaks, or NULL. Sets cta_count and
  * warps_per_cta from grid and block. */
 /* What of an instruction's class, flags and destinations do not go together, or NULL. */
@@ -59,9 +61,9 @@ const char *ww_wwt_check_shape(struct ww_launch *launch);
 void ww_wwt_put_string(struct ww_buf *b, const char *s);
 const char *ww_wwt_get_string(struct ww_cursor *c, struct ww_arena *arena);
 
-/* Parses an uncompressed index chunk of a file of that size. false: *why names the rule broken (may be
- * printed), or is NULL when memory ran out. */
-bool ww_wwt_index_parse(struct ww_cursor *c, uint64_t file_bytes, struct ww_arena *arena,
+/* Parses an uncompressed index chunk of a file of that version and size. false: *why names the rule broken (may
+ * be printed), or is NULL when memory ran out. */
+bool ww_wwt_index_parse(struct ww_cursor *c, uint32_t version, uint64_t file_bytes, struct ww_arena *arena,
                         struct ww_wwt_index *index, const char **why);
 /* The run that holds the CTA, or NULL. */
 const struct ww_wwt_run *ww_wwt_find_run(const struct ww_wwt_launch *launch, uint64_t cta);

@@ -20,9 +20,11 @@ static enum ww_code read_header(struct ww_trace *t, struct ww_error *error) {
                           "not a .wwt trace: it does not start with the bytes 89 'WWT' 0d 0a 1a 0a");
     if (ww_wwt_crc32(&t->crc, 0, h, 12) != ww_wwt_get32(h + 12))
         return ww_wwt_bad(t, error, 12, "the header's checksum does not match: the file is damaged");
-    if (ww_wwt_get32(h + 8) != WW_WWT_VERSION)
-        return ww_fail(error, WW_UNSUPPORTED, t->path, "container version %u; this program reads version %u",
-                       ww_wwt_get32(h + 8), WW_WWT_VERSION);
+    t->version = ww_wwt_get32(h + 8);
+    if (t->version < WW_WWT_VERSION || t->version > WW_WWT_VERSION_LAST)
+        return ww_fail(error, WW_UNSUPPORTED, t->path,
+                       "container version %u; this program reads versions %u to %u", t->version, WW_WWT_VERSION,
+                       WW_WWT_VERSION_LAST);
     return WW_OK;
 }
 
@@ -79,7 +81,7 @@ static enum ww_code read_index(struct ww_trace *t, struct ww_error *error) {
     uint64_t offset = 0, hash = 0;
     WW_TRY(read_trailer(t, &offset, &hash, error));
     WW_TRY(read_index_chunk(t, offset, error));
-    uint64_t is = ww_hash_bytes(t->raw.p, t->raw.n, WW_WWT_VERSION);
+    uint64_t is = ww_hash_bytes(t->raw.p, t->raw.n, t->version);
     if (is != hash)
         return ww_wwt_bad(t, error, offset, "the content hash is %016llx; the trailer says %016llx",
                           (unsigned long long)is, (unsigned long long)hash);
@@ -88,7 +90,7 @@ static enum ww_code read_index(struct ww_trace *t, struct ww_error *error) {
     struct ww_cursor c = {p, p + t->raw.n, false};
     const char *why;
     if (WW_WWT_INDEX_MAX(t->size) < INDEX_MEMORY) t->arena.limit = WW_WWT_INDEX_MAX(t->size);
-    if (!ww_wwt_index_parse(&c, t->size, &t->arena, &t->index, &why)) {
+    if (!ww_wwt_index_parse(&c, t->version, t->size, &t->arena, &t->index, &why)) {
         if (!why) return no_room(t, error);
         return ww_wwt_bad(t, error, offset, "the index, near byte %zu of its data: %s", (size_t)(c.p - p), why);
     }

@@ -24,6 +24,7 @@ struct ww_trace {
     const unsigned char *memory; /* the file, or NULL; belongs to the caller */
     uint64_t size;
     char hash[17];
+    uint32_t version; /* of the container */
     struct ww_arena arena;
     struct ww_wwt_index index;
     ZSTD_DCtx *zstd;

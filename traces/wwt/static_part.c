@@ -1,4 +1,5 @@
 /* The static part of a launch: names, strings and the instruction table. */
+#include "../../estimator/result/result.h"
 #include "format.h"
 #include "index.h"
 #include <string.h>
@@ -18,6 +19,14 @@ const char *ww_wwt_get_string(struct ww_cursor *c, struct ww_arena *arena) {
     return s;
 }
 
+/* Stall 4 bits, yield 1, barriers 3 each, wait 6, reuse 4; then the places of the sources. */
+static void put_control(struct ww_buf *b, const struct ww_inst *i) {
+    const struct ww_control *c = &i->control;
+    ww_buf_varint(b, (uint32_t)c->stall | (uint32_t)c->yield << 4 | (uint32_t)c->write_barrier << 5 |
+                         (uint32_t)c->read_barrier << 8 | (uint32_t)c->wait << 11 | (uint32_t)c->reuse << 17);
+    ww_buf_append(b, i->src_slot, i->src_count);
+}
+
 static void put_inst(struct ww_buf *b, const struct ww_inst *i, const struct ww_inst *before) {
     ww_buf_svarint(b, (int64_t)i->pc - before->pc);
     unsigned char bytes[] = {i->op, i->space, i->width, i->dst_count, i->src_count, i->barrier};
@@ -33,6 +42,7 @@ static void put_inst(struct ww_buf *b, const struct ww_inst *i, const struct ww_
     ww_buf_varint(b, i->file);
     ww_buf_svarint(b, (int64_t)i->line - before->line);
     if (i->flags & (WW_INST_SMEM_ALLOC | WW_INST_SMEM_FREE)) ww_buf_varint(b, i->bytes);
+    if (i->flags & WW_INST_CONTROL) put_control(b, i);
 }
 
 void ww_wwt_put_code(struct ww_buf *b, const struct ww_launch *launch) {
@@ -59,7 +69,19 @@ static uint32_t get_delta(struct ww_cursor *c, uint32_t before) {
     return c->failed ? 0 : (uint32_t)((int64_t)before + d);
 }
 
-static void get_inst(struct ww_cursor *c, struct ww_inst *i, const struct ww_inst *before) {
+static void get_control(struct ww_cursor *c, struct ww_inst *i) {
+    uint32_t v = get_small(c, 21);
+    const void *slots = ww_cursor_bytes(c, i->src_count);
+    i->control = (struct ww_control){.stall = v & 15,
+                                     .yield = v >> 4 & 1,
+                                     .write_barrier = v >> 5 & 7,
+                                     .read_barrier = v >> 8 & 7,
+                                     .wait = v >> 11 & 63,
+                                     .reuse = (uint8_t)(v >> 17)};
+    if (slots) memcpy(i->src_slot, slots, i->src_count);
+}
+
+static void get_inst(struct ww_cursor *c, uint32_t version, struct ww_inst *i, const struct ww_inst *before) {
     i->pc = get_delta(c, before->pc);
     const unsigned char *bytes = ww_cursor_bytes(c, 6);
     if (!bytes || bytes[3] > WW_INST_DST_MAX || bytes[4] > WW_INST_SRC_MAX) {
@@ -83,6 +105,10 @@ static void get_inst(struct ww_cursor *c, struct ww_inst *i, const struct ww_ins
     i->file = get_small(c, 32);
     i->line = get_delta(c, before->line);
     if (i->flags & (WW_INST_SMEM_ALLOC | WW_INST_SMEM_FREE)) i->bytes = get_small(c, 32);
+    if (i->flags & WW_INST_CONTROL) {
+        if (version < WW_WWT_VERSION_MACHINE) c->failed = true;
+        get_control(c, i);
+    }
 }
 
 static bool get_strings(struct ww_cursor *c, struct ww_arena *arena, struct ww_launch *launch) {
@@ -97,7 +123,8 @@ static bool get_strings(struct ww_cursor *c, struct ww_arena *arena, struct ww_l
     return true;
 }
 
-bool ww_wwt_get_code(struct ww_cursor *c, struct ww_arena *arena, struct ww_launch *launch, const char **why) {
+bool ww_wwt_get_code(struct ww_cursor *c, uint32_t version, struct ww_arena *arena, struct ww_launch *launch,
+                     const char **why) {
     static const struct ww_inst zero;
     *why = "its code table is malformed";
     launch->kernel = ww_wwt_get_string(c, arena);
@@ -107,7 +134,7 @@ bool ww_wwt_get_code(struct ww_cursor *c, struct ww_arena *arena, struct ww_laun
     if (c->failed || n > WW_WWT_INST_MAX || n > (uint64_t)(c->end - c->p)) return false;
     struct ww_inst *inst = ww_arena_array(arena, (size_t)n, sizeof *inst);
     if (!inst) return false;
-    for (uint64_t i = 0; i < n && !c->failed; i++) get_inst(c, &inst[i], i ? &inst[i - 1] : &zero);
+    for (uint64_t i = 0; i < n && !c->failed; i++) get_inst(c, version, &inst[i], i ? &inst[i - 1] : &zero);
     launch->inst = inst;
     launch->inst_count = (uint32_t)n;
     if (c->failed) return false;
@@ -147,6 +174,17 @@ static const char *check_operand(const struct ww_operand *o) {
     return NULL;
 }
 
+static const char *check_control(const struct ww_inst *i) {
+    const struct ww_control *c = &i->control;
+    if (!(i->flags & WW_INST_CONTROL)) return NULL;
+    if (c->stall > 15 || c->yield > 1 || c->write_barrier > 7 || c->read_barrier > 7 || c->wait > 63 ||
+        c->reuse > 15)
+        return "a control field is larger than its bits";
+    for (int k = 0; k < i->src_count; k++)
+        if (i->src_slot[k] > (WW_SLOT_PLACE | WW_SLOT_REUSE)) return "a source's place is unknown";
+    return NULL;
+}
+
 static const char *check_inst(const struct ww_launch *launch, const struct ww_inst *i) {
     if (i->op >= WW_OP_COUNT) return "an instruction's class is unknown";
     if (i->space >= WW_SPACE_COUNT) return "an instruction's memory space is unknown";
@@ -159,7 +197,8 @@ static const char *check_inst(const struct ww_launch *launch, const struct ww_in
     }
     if (i->mnemonic >= launch->string_count || i->file >= launch->string_count)
         return "an instruction names a string that does not exist";
-    return ww_wwt_check_class(i);
+    const char *why = check_control(i);
+    return why ? why : ww_wwt_check_class(i);
 }
 
 const char *ww_wwt_check_code(const struct ww_launch *launch) {

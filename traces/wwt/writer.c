@@ -56,6 +56,7 @@ static void free_writer(struct ww_trace_writer *w) {
     ww_buf_free(&w->launches);
     ww_buf_free(&w->raw);
     ww_buf_free(&w->chunk);
+    while (w->code_count) free(w->code[--w->code_count].origin);
     free(w->code);
     free(w->path);
     free(w);
@@ -86,6 +87,13 @@ static enum ww_code create(struct ww_trace_writer *w, struct ww_error *error) {
     return WW_OK;
 }
 
+static void make_header(const struct ww_trace_writer *w, uint32_t version,
+                        unsigned char h[WW_WWT_HEADER_BYTES]) {
+    memcpy(h, WW_WWT_MAGIC, 8);
+    ww_wwt_put32(h + 8, version);
+    ww_wwt_put32(h + 12, ww_wwt_crc32(&w->crc, 0, h, 12));
+}
+
 static enum ww_code start(struct ww_trace_writer *w, const struct ww_trace_meta *meta, int level,
                           struct ww_error *error) {
     unsigned char h[WW_WWT_HEADER_BYTES];
@@ -96,10 +104,9 @@ static enum ww_code start(struct ww_trace_writer *w, const struct ww_trace_meta 
     ww_wwt_put_string(&w->meta, meta ? meta->program : NULL);
     ww_wwt_put_string(&w->meta, meta ? meta->arguments : NULL);
     ww_wwt_put_string(&w->meta, meta ? meta->tool : NULL);
-    memcpy(h, WW_WWT_MAGIC, 8);
-    ww_wwt_put32(h + 8, WW_WWT_VERSION);
-    ww_wwt_put32(h + 12, ww_wwt_crc32(&w->crc, 0, h, 12));
     WW_TRY(create(w, error));
+    w->machine = !w->file.target; /* what is written directly may be no file that can be changed later */
+    make_header(w, w->machine ? WW_WWT_VERSION_MACHINE : WW_WWT_VERSION, h);
     return ww_wwt_write(w, h, sizeof h, error);
 }
 
@@ -135,23 +142,44 @@ static enum ww_code check_index(const struct ww_trace_writer *w, struct ww_error
     return WW_OK;
 }
 
+/* True if a code table holds what only version 2 can say. */
+static bool needs_machine(const struct ww_trace_writer *w) {
+    for (size_t i = 0; i < w->code_count; i++)
+        if (w->code[i].origin) return true;
+    return w->machine;
+}
+
+/* A file begins as version 1; what only version 2 can say makes it one of version 2. */
+static enum ww_code raise_version(struct ww_trace_writer *w, struct ww_error *error) {
+    unsigned char h[WW_WWT_HEADER_BYTES];
+    for (size_t i = 0; i < w->code_count; i++) ww_wwt_put_string(&w->raw, w->code[i].origin);
+    if (!w->file.target) return WW_OK;
+    make_header(w, WW_WWT_VERSION_MACHINE, h);
+    if (!ww_ownfd_holds(&w->own))
+        return ww_fail(error, WW_IO, w->path, "the program closed the recorder's descriptor of this file");
+    if (pwrite(w->file.fd, h, sizeof h, 0) == (ssize_t)sizeof h) return WW_OK;
+    return ww_fail(error, WW_IO, w->path, "cannot write: %s", strerror(errno));
+}
+
 /* Index chunk and trailer. */
 static enum ww_code put_index(struct ww_trace_writer *w, struct ww_error *error) {
     unsigned char b[WW_WWT_TRAILER_BYTES];
     uint32_t stored, crc;
     uint64_t at = w->offset;
+    bool machine = needs_machine(w);
     ww_buf_clear(&w->raw);
     ww_buf_append(&w->raw, w->meta.p, w->meta.n);
     ww_buf_varint(&w->raw, w->code_count);
     ww_buf_append(&w->raw, w->codes.p, w->codes.n);
     ww_buf_varint(&w->raw, w->launch_count);
     ww_buf_append(&w->raw, w->launches.p, w->launches.n);
+    if (machine) WW_TRY(raise_version(w, error));
     if (w->meta.failed) return ww_fail_nomem(error, "the index of a trace");
     WW_TRY(check_index(w, error));
     WW_TRY(ww_wwt_put_chunk(w, WW_WWT_CHUNK_INDEX, &w->raw, &stored, &crc, error));
     ww_wwt_put64(b, at);
     ww_wwt_put64(b + 8, w->offset + sizeof b);
-    ww_wwt_put64(b + 16, ww_hash_bytes(w->raw.p, w->raw.n, WW_WWT_VERSION));
+    ww_wwt_put64(b + 16, ww_hash_bytes(w->raw.p, w->raw.n, machine ? WW_WWT_VERSION_MACHINE : WW_WWT_VERSION));
     ww_wwt_put32(b + 24, ww_wwt_crc32(&w->crc, 0, b, 24));
     memcpy(b + 28, WW_WWT_END_MAGIC, 4);
     return ww_wwt_write(w, b, sizeof b, error);

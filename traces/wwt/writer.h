@@ -25,6 +25,7 @@
 struct ww_wwt_known_code {
     size_t at, n; /* in the writer's buffer of codes */
     uint64_t hash;
+    char *origin; /* where it comes from, or NULL */
 };
 
 /* CTAs first to end - 1 are written. */
@@ -65,6 +66,7 @@ struct ww_trace_writer {
     struct ww_buf meta, codes, launches, raw, chunk;
     struct ww_wwt_known_code *code;
     size_t code_count, code_room, launch_count;
+    bool machine; /* something of version 2 is in it */
     struct ww_wwt_open_launch l;
 };
 

@@ -15,6 +15,10 @@ void ww_wwt_forget_launch(struct ww_wwt_open_launch *l) {
     *l = (struct ww_wwt_open_launch){0};
 }
 
+static bool same_origin(const char *a, const char *b) {
+    return a && b ? strcmp(a, b) == 0 : !a && !b;
+}
+
 /* Finds or adds the launch's code in the index; w->l.code is its number. The launch's own copy is read
  * back from there. */
 static enum ww_code keep_code(struct ww_trace_writer *w, const struct ww_launch *launch,
@@ -24,14 +28,18 @@ static enum ww_code keep_code(struct ww_trace_writer *w, const struct ww_launch 
     ww_wwt_put_code(&w->codes, launch);
     if (w->codes.failed) return ww_fail_nomem(error, "a launch");
     size_t n = w->codes.n - at;
+    for (uint32_t i = 0; i < launch->inst_count && !w->machine; i++)
+        w->machine = (launch->inst[i].flags & WW_INST_CONTROL) != 0;
     uint64_t hash = ww_hash_bytes(w->codes.p + at, n, 0);
     const unsigned char *p = (const unsigned char *)w->codes.p + at;
     struct ww_cursor c = {p, p + n, false};
     const char *why;
-    if (!ww_wwt_get_code(&c, &l->arena, &l->view, &why)) return ww_fail_nomem(error, "a launch");
+    if (!ww_wwt_get_code(&c, WW_WWT_VERSION_LAST, &l->arena, &l->view, &why))
+        return ww_fail_nomem(error, "a launch");
     for (l->code = 0; l->code < w->code_count; l->code++) {
         const struct ww_wwt_known_code *k = &w->code[l->code];
         if (k->hash != hash || k->n != n || memcmp(w->codes.p + k->at, p, n) != 0) continue;
+        if (!same_origin(k->origin, launch->code)) continue;
         w->codes.n = at;
         return WW_OK;
     }
@@ -42,7 +50,9 @@ static enum ww_code keep_code(struct ww_trace_writer *w, const struct ww_launch 
         w->code = code;
         w->code_room = room;
     }
-    w->code[w->code_count++] = (struct ww_wwt_known_code){at, n, hash};
+    char *origin = launch->code ? strdup(launch->code) : NULL;
+    if (launch->code && !origin) return ww_fail_nomem(error, "a launch");
+    w->code[w->code_count++] = (struct ww_wwt_known_code){at, n, hash, origin};
     return WW_OK;
 }
 
@@ -90,7 +100,7 @@ static enum ww_code keep_grown(struct ww_trace_writer *w, struct ww_error *error
     const char *why = ww_wwt_check_code(&last);
     if (why) return ww_fail(error, WW_INTERNAL, last.kernel, "%s", why);
     w->codes.n = l->codes_before;
-    w->code_count = l->code_count_before;
+    while (w->code_count > l->code_count_before) free(w->code[--w->code_count].origin);
     return keep_code(w, &last, error);
 }
 
@@ -107,6 +117,8 @@ static enum ww_code start_launch(struct ww_trace_writer *w, const struct ww_laun
     WW_TRY(keep_code(w, launch, error));
     shape.kernel = l->view.kernel;
     shape.arch = l->view.arch;
+    shape.code = launch->code ? ww_arena_strdup(&l->arena, launch->code) : NULL;
+    if (launch->code && !shape.code) return ww_fail_nomem(error, "a launch");
     shape.inst = l->view.inst;
     shape.string = l->view.string;
     l->view = shape;

@@ -93,6 +93,10 @@ static uint32_t compare_double(const double *a, const double *b, uint8_t cmp) {
 static double flushed(uint32_t bits, bool ftz) {
     return (double)ex_f32(ex_flush(bits, ftz));
 }
+static double flushed_half(uint8_t type, uint32_t bits, unsigned half, bool ftz) {
+    double v = ex_half(type, bits, half);
+    return ftz && fabs(v) < 0x1p-14 ? copysign(0, v) : v;
+}
 
 static uint32_t compare_float(struct ex_warp *w, const struct ex_inst *i, uint8_t type, unsigned half) {
     if (type == PTX_T_F64) return compare_double(ex_src(w, i->a), ex_src(w, i->b), i->cmp);
@@ -103,7 +107,7 @@ static uint32_t compare_float(struct ex_warp *w, const struct ex_inst *i, uint8_
         for (unsigned l = 0; l < EX_LANES; l++) x[l] = flushed(a[l], ftz), y[l] = flushed(b[l], ftz);
     } else {
         for (unsigned l = 0; l < EX_LANES; l++)
-            x[l] = ex_half(type, a[l], half), y[l] = ex_half(type, b[l], half);
+            x[l] = flushed_half(type, a[l], half, ftz), y[l] = flushed_half(type, b[l], half, ftz);
     }
     return compare_double(x, y, i->cmp);
 }

@@ -92,10 +92,11 @@ static double round_whole(double v, uint8_t round) {
     }
 }
 
-/* Out-of-range values clamp to the destination's range; NaN gives 0. */
-static uint64_t to_int(double v, uint8_t type) {
-    if (isnan(v)) return 0;
+/* Out-of-range values clamp to the destination's range. NaN gives 0, but only the top bit where source or
+ * destination has 64 bits (PTX ISA, cvt). */
+static uint64_t to_int(double v, uint8_t type, uint8_t from) {
     uint32_t bits = type_bits(type);
+    if (isnan(v)) return from == PTX_T_F64 || bits == 64 ? (uint64_t)1 << (bits - 1) : 0;
     if (is_signed_int(type)) {
         double limit = ldexp(1, (int)bits - 1);
         int64_t max = bits == 64 ? INT64_MAX : ((int64_t)1 << (bits - 1)) - 1;
@@ -111,7 +112,7 @@ static void float_to_int(EX_ARGS) {
     bool ftz = (i->mods & PTX_M_FTZ) != 0;
     for (uint32_t m = mask; m; m &= m - 1) {
         unsigned l = (unsigned)__builtin_ctz(m);
-        store_int(w, i, l, to_int(round_whole(load_float(w, i, l, ftz), i->round), i->type));
+        store_int(w, i, l, to_int(round_whole(load_float(w, i, l, ftz), i->round), i->type, i->type2));
     }
 }
 
@@ -205,6 +206,7 @@ static void pair_8_16(EX_ARGS) {
         for (unsigned h = 0; h < 2; h++) {
             if (i->type == PTX_T_F16X2) {
                 double v = ww_ex_f8_to_double((uint8_t)(a[l] >> (8 * h)), i->type2 == PTX_T_E5M2);
+                if (i->mods & PTX_M_RELU && !isnan(v) && signbit(v)) v = 0;
                 r |= (uint32_t)ww_ex_double_to_f16(v, PTX_R_RN, false) << (16 * h);
             } else {
                 double v = ex_half(PTX_T_F16, a[l], h);

@@ -1,20 +1,12 @@
 /* exec_tex.c: texture fetches and surface accesses through handles.
  *
- * Filtering follows the CUDA C Programming Guide, "Texture Fetching": linear filtering between texel centres
- * with fractions of 8 bits. Mipmaps, cube maps and gathers are not there: a level is ignored, since objects
- * have one. What is recorded is the address of the (first) texel.
+ * What is recorded is the address of the (first) texel.
  */
 #include "exec_decode.h"
 #include "../front/mma.h"
 #include "simt.h"
 #include "tex.h"
-#include <math.h>
 #include <string.h>
-
-struct texel {
-    uint64_t raw[4]; /* integers extended to 64 bits, floats as the bits of a float */
-    double f[4];
-};
 
 static const struct tex_object *object_of(struct ex_warp *w, const struct ex_inst *i, unsigned l,
                                           bool surface) {
@@ -28,107 +20,9 @@ static const struct tex_object *object_of(struct ex_warp *w, const struct ex_ins
     return NULL;
 }
 
-static unsigned char *texel_host(struct ex_warp *w, unsigned l, uint64_t address, uint64_t bytes) {
-    struct mem_alloc *m = ww_mem_find(w->run->mem, address);
-    if (m && mem_holds(m, address, bytes)) return m->host + (address - m->base);
+static void fail_access(struct ex_warp *w, unsigned l, const struct tex_access *a) {
     ww_ex_fail(w, l, WW_EXEC, "out-of-bounds texture or surface access of %llu bytes at 0x%llx",
-               (unsigned long long)bytes, (unsigned long long)address);
-    return NULL;
-}
-
-static void decode_channel(const struct tex_object *o, unsigned c, const unsigned char *p, struct texel *t) {
-    uint64_t v = 0;
-    float f = 0;
-    unsigned bits = o->bits[c];
-    memcpy(&v, p, bits / 8);
-    if (o->kind == TEX_FLOAT) {
-        if (bits == 16)
-            f = (float)ww_ex_f16_to_double((uint16_t)v);
-        else
-            memcpy(&f, &v, sizeof f);
-        uint32_t u;
-        memcpy(&u, &f, sizeof u);
-        t->raw[c] = u;
-        t->f[c] = f;
-        return;
-    }
-    int64_t s = (int64_t)(v << (64 - bits)) >> (64 - bits);
-    t->raw[c] = o->kind == TEX_SIGNED ? (uint64_t)s : v;
-    double top = ldexp(1, (int)bits - (o->kind == TEX_SIGNED)) - 1;
-    t->f[c] = o->kind == TEX_SIGNED ? fmax((double)s / top, -1) : (double)v / top;
-}
-
-/* The coordinate under the mode, or -1 outside (border). */
-static int64_t address_mode(int64_t x, int64_t n, uint8_t mode, bool normalized) {
-    if (x >= 0 && x < n) return x;
-    if (mode == TEX_BORDER) return -1;
-    if (mode == TEX_CLAMP || !normalized) return x < 0 ? 0 : n - 1;
-    int64_t period = mode == TEX_MIRROR ? 2 * n : n, r = x % period;
-    if (r < 0) r += period;
-    return r < n ? r : period - 1 - r;
-}
-
-/* One texel; p: integer coordinates, not yet inside. */
-static bool fetch(struct ex_warp *w, unsigned l, const struct tex_object *o, const int64_t p[3],
-                  struct texel *t, uint64_t *first) {
-    int64_t q[3];
-    memset(t, 0, sizeof *t);
-    bool outside = false;
-    for (unsigned n = 0; n < 3; n++) {
-        q[n] = address_mode(p[n], (int64_t)o->size[n], o->mode[n], o->normalized);
-        outside = outside || q[n] < 0;
-    }
-    for (unsigned c = 0; c < 4 && outside; c++) {
-        uint32_t u;
-        memcpy(&u, &o->border[c], sizeof u);
-        t->f[c] = o->border[c];
-        t->raw[c] = o->kind == TEX_FLOAT ? u : (uint64_t)(int64_t)o->border[c];
-    }
-    if (outside) return true;
-    uint64_t at =
-        o->address + (uint64_t)q[0] * o->element + (uint64_t)q[1] * o->row + (uint64_t)q[2] * o->slice;
-    const unsigned char *host = texel_host(w, l, at, o->element);
-    if (!host) return false;
-    if (!*first) *first = at;
-    for (unsigned c = 0, byte = 0; c < o->channels; byte += o->bits[c++] / 8u)
-        decode_channel(o, c, host + byte, t);
-    return true;
-}
-
-/* Weights of 8 bits between the texels around x; returns the lower one. */
-static int64_t split(double x, double *weight) {
-    double low = floor(x - 0.5);
-    *weight = floor((x - 0.5 - low) * 256 + 0.5) / 256;
-    return (int64_t)low;
-}
-
-static bool filtered(struct ex_warp *w, unsigned l, const struct tex_object *o, const double x[3],
-                     unsigned dims, struct texel *t, uint64_t *first) {
-    int64_t base[3] = {0, 0, 0};
-    double weight[3] = {0, 0, 0}, sum[4] = {0, 0, 0, 0};
-    for (unsigned n = 0; n < dims; n++) base[n] = split(x[n], &weight[n]);
-    for (unsigned n = dims; n < 3; n++) base[n] = (int64_t)x[n]; /* a layer */
-    for (unsigned corner = 0; corner < 1u << dims; corner++) {
-        int64_t p[3] = {base[0], base[1], base[2]};
-        double share = 1;
-        for (unsigned n = 0; n < dims; n++) {
-            bool upper = corner >> n & 1u;
-            p[n] += upper;
-            share *= upper ? weight[n] : 1 - weight[n];
-        }
-        struct texel one;
-        if (share == 0) continue;
-        if (!fetch(w, l, o, p, &one, first)) return false;
-        for (unsigned c = 0; c < 4; c++) sum[c] += share * one.f[c];
-    }
-    for (unsigned c = 0; c < 4; c++) {
-        float f = (float)sum[c];
-        uint32_t u;
-        memcpy(&u, &f, sizeof u);
-        t->f[c] = f;
-        t->raw[c] = u;
-    }
-    return true;
+               (unsigned long long)a->bad_bytes, (unsigned long long)a->bad);
 }
 
 /* Coordinates of lane l; layered ones come behind the layer. */
@@ -139,29 +33,9 @@ static void coordinates(struct ex_warp *w, const struct ex_inst *i, unsigned l, 
     x[0] = x[1] = x[2] = 0;
     for (unsigned n = 0; n < s->m; n++) {
         uint32_t raw = (uint32_t)ex_lane(w, e[n + layered].slot, e[n + layered].width, l);
-        float f;
-        memcpy(&f, &raw, sizeof f);
-        x[n] = i->type2 == PTX_T_F32 ? (isnan(f) ? 0 : fmin(fmax(f, -1e9), 1e9)) : (int32_t)raw;
+        x[n] = ww_tex_coordinate(raw, i->type2 != PTX_T_F32);
     }
     if (layered) x[s->m] = (int32_t)ex_lane(w, e[0].slot, e[0].width, l);
-}
-
-static bool sample(struct ex_warp *w, const struct ex_inst *i, unsigned l, const struct tex_object *o,
-                   struct texel *t, uint64_t *first) {
-    double x[3];
-    unsigned dims = ww_ptx_shapes[i->src->geom].m;
-    int64_t p[3];
-    coordinates(w, i, l, x);
-    if (i->type2 != PTX_T_F32) { /* tex1Dfetch: 0 outside */
-        for (unsigned n = 0; n < 3; n++) p[n] = (int64_t)x[n];
-        memset(t, 0, sizeof *t);
-        if (p[0] < 0 || p[0] >= (int64_t)o->size[0]) return true;
-        return fetch(w, l, o, p, t, first);
-    }
-    for (unsigned n = 0; n < dims && o->normalized; n++) x[n] *= (double)o->size[n];
-    if (o->filter && (o->kind == TEX_FLOAT || o->as_float)) return filtered(w, l, o, x, dims, t, first);
-    for (unsigned n = 0; n < 3; n++) p[n] = (int64_t)floor(x[n]);
-    return fetch(w, l, o, p, t, first);
 }
 
 static void note(struct ex_warp *w, uint32_t mask) {
@@ -174,9 +48,15 @@ static void texture(EX_ARGS) {
         unsigned l = (unsigned)__builtin_ctz(m);
         const struct tex_object *o = object_of(w, i, l, false);
         struct texel t;
-        uint64_t first = 0;
-        if (!o || !sample(w, i, l, o, &t, &first)) return;
-        w->addr[l] = first ? first : o->address;
+        struct tex_access a = {.mem = w->run->mem};
+        double x[3];
+        if (!o) return;
+        coordinates(w, i, l, x);
+        if (!ww_tex_sample(&a, o, x, ww_ptx_shapes[i->src->geom].m, i->type2 != PTX_T_F32, &t)) {
+            fail_access(w, l, &a);
+            return;
+        }
+        w->addr[l] = a.first ? a.first : o->address;
         for (uint32_t c = 0; c < i->ret_count; c++) {
             float f = (float)t.f[c];
             uint32_t u = (uint32_t)t.raw[c];
@@ -193,22 +73,18 @@ static uint64_t surface_address(struct ex_warp *w, const struct ex_inst *i, unsi
     const struct ptx_shape *s = &ww_ptx_shapes[i->src->geom];
     const struct ex_elem *e = &i->elem[i->ret_count + 1];
     bool layered = s->n != 0;
-    int64_t p[3] = {0, 0, 0}, most[3] = {(int64_t)(o->size[0] * o->element) - bytes, (int64_t)o->size[1] - 1,
-                                         (int64_t)o->size[2] - 1};
+    int64_t p[3] = {0, 0, 0};
     for (unsigned n = 0; n < s->m; n++)
         p[n] = (int32_t)ex_lane(w, e[n + layered].slot, e[n + layered].width, l);
     if (layered) p[s->m] = (int32_t)ex_lane(w, e[0].slot, e[0].width, l);
-    for (unsigned n = 0; n < 3; n++) {
-        if (p[n] >= 0 && p[n] <= most[n]) continue;
-        if (i->mods & PTX_M_ZERO) return 0;
-        if (!(i->mods & PTX_M_CLAMP)) {
-            ww_ex_fail(w, l, WW_EXEC, "out-of-bounds surface access at (%lld bytes, %lld, %lld)",
-                       (long long)p[0], (long long)p[1], (long long)p[2]);
-            return 0;
-        }
-        p[n] = p[n] < 0 ? 0 : most[n];
-    }
-    return o->address + (uint64_t)p[0] + (uint64_t)p[1] * o->row + (uint64_t)p[2] * o->slice;
+    enum tex_outside outside = i->mods & PTX_M_ZERO    ? TEX_OUTSIDE_ZERO
+                               : i->mods & PTX_M_CLAMP ? TEX_OUTSIDE_CLAMP
+                                                       : TEX_OUTSIDE_TRAP;
+    uint64_t address = 0;
+    if (ww_surface_address(o, p, bytes, outside, &address) == TEX_TRAPS)
+        ww_ex_fail(w, l, WW_EXEC, "out-of-bounds surface access at (%lld bytes, %lld, %lld)", (long long)p[0],
+                   (long long)p[1], (long long)p[2]);
+    return address;
 }
 
 static void surface(EX_ARGS) {
@@ -219,7 +95,9 @@ static void surface(EX_ARGS) {
         const struct tex_object *o = object_of(w, i, l, true);
         uint64_t at = o ? surface_address(w, i, l, o, all) : 0;
         if (!o || w->run->failed) return;
-        unsigned char *host = at ? texel_host(w, l, at, all) : NULL;
+        struct tex_access access = {.mem = w->run->mem};
+        unsigned char *host = at ? ww_tex_host(&access, at, all) : NULL;
+        if (at && !host) fail_access(w, l, &access);
         w->addr[l] = at ? at : o->address;
         for (uint32_t c = 0; c < i->ret_count && !w->run->failed; c++) {
             const struct ex_elem *e = &i->elem[c];

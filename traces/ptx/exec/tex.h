@@ -25,4 +25,32 @@ struct tex_object {
     float border[4];
 };
 
+/* The value at a place. */
+struct texel {
+    uint64_t raw[4]; /* integers extended to 64 bits, floats as the bits of a float */
+    double f[4];
+};
+struct mem;
+struct tex_access {
+    const struct mem *mem;
+    uint64_t first;          /* address of the first texel read, 0: none */
+    uint64_t bad, bad_bytes; /* what was asked for and is not there */
+};
+
+/* Fetches at the coordinates `at`: `dims` of them, then a layer. `integers`: coordinates of texels, without
+ * filtering. False: memory is not there, see access->bad. */
+bool ww_tex_sample(struct tex_access *access, const struct tex_object *o, const double at[3], unsigned dims,
+                   bool integers, struct texel *t);
+/* A coordinate from a register, limited to what arithmetic on it can bear. */
+double ww_tex_coordinate(uint32_t raw, bool integer);
+/* Bytes at an address, NULL if they are not there. */
+unsigned char *ww_tex_host(struct tex_access *access, uint64_t address, uint64_t bytes);
+
+/* What a surface access outside does, and where one is. */
+enum tex_outside { TEX_OUTSIDE_ZERO, TEX_OUTSIDE_CLAMP, TEX_OUTSIDE_TRAP };
+enum tex_place { TEX_HERE, TEX_NOWHERE, TEX_TRAPS };
+/* The address of an access of `bytes` at x in bytes, y, z. */
+enum tex_place ww_surface_address(const struct tex_object *o, const int64_t at[3], uint32_t bytes,
+                                  enum tex_outside outside, uint64_t *address);
+
 #endif

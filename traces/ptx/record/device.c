@@ -11,8 +11,9 @@
 #define STREAMS_DEFAULT ((uint64_t)768 << 20)
 #define STREAMS_RAISED ((uint64_t)8 << 30)
 #define SHARED_LIMIT (228u << 10)
+#define MACHINE_FIRST 70u
 
-static enum ww_code parse_arch(const char *arch, uint32_t *number, struct ww_error *error) {
+static enum ww_code parse_arch(const char *arch, uint32_t *number, uint32_t *machine, struct ww_error *error) {
     char *end = NULL;
     unsigned long v = arch && strncmp(arch, "sm_", 3) == 0 ? strtoul(arch + 3, &end, 10) : 0;
     if (!end || *end || v < 20 || v > 200)
@@ -22,13 +23,24 @@ static enum ww_code parse_arch(const char *arch, uint32_t *number, struct ww_err
             "that is no newer (sm_50 counts as sm_52)",
             arch ? arch : "");
     *number = v >= 70 ? 70 : v >= 50 ? 52 : 20;
+    *machine = (uint32_t)v;
     return WW_OK;
 }
 
 enum ww_code ww_record_arch(const char *arch, struct ww_error *error) {
     WW_PLAIN_LOCALE;
-    uint32_t number;
-    return parse_arch(arch, &number, error);
+    uint32_t number, machine;
+    return parse_arch(arch, &number, &machine, error);
+}
+
+/* Machine code is run from sm_70 on. */
+static enum ww_code check_code(struct ww_device *d, struct ww_error *error) {
+    if (d->code == WW_RECORD_PTX || d->machine_arch >= MACHINE_FIRST) return WW_OK;
+    if (d->code == WW_RECORD_SASS)
+        return ww_fail(error, WW_USAGE, NULL, "machine code of sm_%u: expected sm_%u or newer", d->machine_arch,
+                       MACHINE_FIRST);
+    d->code = WW_RECORD_PTX;
+    return WW_OK;
 }
 
 enum ww_code ww_device_new(const struct ww_record_options *options, const struct ww_trace_meta *meta,
@@ -39,8 +51,10 @@ enum ww_code ww_device_new(const struct ww_record_options *options, const struct
     ww_mem_init(&d->mem, MEMORY_LIMIT);
     if (!d->options.instruction_limit) d->options.instruction_limit = EX_DEFAULT_LIMIT;
     d->stream_limit = d->options.instruction_limit > EX_DEFAULT_LIMIT ? STREAMS_RAISED : STREAMS_DEFAULT;
-    enum ww_code code = parse_arch(options->arch ? options->arch : "sm_70", &d->arch, error);
+    enum ww_code code = parse_arch(options->arch ? options->arch : "sm_70", &d->arch, &d->machine_arch, error);
     snprintf(d->arch_name, sizeof d->arch_name, "sm_%u", d->arch);
+    d->code = options->code;
+    if (code == WW_OK) code = check_code(d, error);
     if (code == WW_OK && options->out_path) {
         code = ww_trace_writer_new(options->out_path, meta, options->compression, &d->recorder.writer, error);
         d->records = true;
@@ -159,28 +173,28 @@ void *ww_device_host(struct ww_device *d, uint64_t address, size_t n) {
 
 /* ---- launches ---- */
 
-static enum ww_code check_shape(const struct ptx_func *f, const uint32_t grid[3], const uint32_t block[3],
-                                uint64_t shared, struct ww_error *error) {
+enum ww_code ww_device_check_shape(const struct launch_limits *limits, const uint32_t grid[3],
+                                   const uint32_t block[3], uint64_t shared, struct ww_error *error) {
+    const char *name = limits->kernel;
+    const uint32_t *required = limits->required, *allowed = limits->most;
     uint64_t threads = (uint64_t)block[0] * block[1] * block[2];
     bool small = block[0] <= 1024 && block[1] <= 1024 && block[2] <= 64;
     if (!small || threads == 0 || threads > 1024)
-        return ww_fail(error, WW_USAGE, f->name, "block %ux%ux%u: expected 1 to 1024 threads", block[0],
-                       block[1], block[2]);
+        return ww_fail(error, WW_USAGE, name, "block %ux%ux%u: expected 1 to 1024 threads", block[0], block[1],
+                       block[2]);
     if (!grid[0] || !grid[1] || !grid[2] || grid[0] > INT32_MAX || grid[1] > 65535 || grid[2] > 65535)
-        return ww_fail(error, WW_USAGE, f->name,
-                       "grid %ux%ux%u: expected 1 to 2147483647, 65535 and 65535 CTAs", grid[0], grid[1],
-                       grid[2]);
+        return ww_fail(error, WW_USAGE, name, "grid %ux%ux%u: expected 1 to 2147483647, 65535 and 65535 CTAs",
+                       grid[0], grid[1], grid[2]);
     if (shared > SHARED_LIMIT)
-        return ww_fail(error, WW_USAGE, f->name, "%llu bytes of shared memory: expected at most %u",
+        return ww_fail(error, WW_USAGE, name, "%llu bytes of shared memory: expected at most %u",
                        (unsigned long long)shared, SHARED_LIMIT);
     for (int n = 0; n < 3; n++)
-        if (f->reqntid[0] && block[n] != (f->reqntid[n] ? f->reqntid[n] : 1))
-            return ww_fail(error, WW_USAGE, f->name, "block %ux%ux%u: the kernel requires %ux%ux%u", block[0],
-                           block[1], block[2], f->reqntid[0], f->reqntid[1], f->reqntid[2]);
-    uint64_t most =
-        (uint64_t)f->maxntid[0] * (f->maxntid[1] ? f->maxntid[1] : 1) * (f->maxntid[2] ? f->maxntid[2] : 1);
-    if (f->maxntid[0] && threads > most)
-        return ww_fail(error, WW_USAGE, f->name, "block of %llu threads: the kernel allows %llu",
+        if (required[0] && block[n] != (required[n] ? required[n] : 1))
+            return ww_fail(error, WW_USAGE, name, "block %ux%ux%u: the kernel requires %ux%ux%u", block[0],
+                           block[1], block[2], required[0], required[1], required[2]);
+    uint64_t most = (uint64_t)allowed[0] * (allowed[1] ? allowed[1] : 1) * (allowed[2] ? allowed[2] : 1);
+    if (allowed[0] && threads > most)
+        return ww_fail(error, WW_USAGE, name, "block of %llu threads: the kernel allows %llu",
                        (unsigned long long)threads, (unsigned long long)most);
     return WW_OK;
 }
@@ -243,10 +257,22 @@ enum ww_code ww_device_launch(struct ww_device *d, struct ww_module *module, con
                               const uint32_t grid[3], const uint32_t block[3], uint32_t dynamic_shared,
                               const struct ww_arg *args, size_t count, struct ww_error *error) {
     struct ww_kernel *k;
+    struct sx_loaded *machine;
+    WW_TRY(ww_module_machine(d, module, kernel, &machine, error));
+    if (machine)
+        return ww_module_launch(
+            d, module, machine,
+            &(struct launch_request){
+                .grid = grid, .block = block, .dynamic_shared = dynamic_shared, .args = args, .count = count},
+            error);
     WW_TRY(ww_module_kernel(d, module, kernel, &k, error));
     const struct ptx_func *f = k->decoded->entry->src;
     uint64_t shared = dynamic_shared ? (uint64_t)k->decoded->dynamic_at + dynamic_shared : f->shared_bytes;
-    WW_TRY(check_shape(f, grid, block, shared, error));
+    WW_TRY(
+        ww_device_check_shape(&(struct launch_limits){.kernel = f->name,
+                                                      .required = {f->reqntid[0], f->reqntid[1], f->reqntid[2]},
+                                                      .most = {f->maxntid[0], f->maxntid[1], f->maxntid[2]}},
+                              grid, block, shared, error));
     unsigned char *param;
     WW_TRY(pack_arguments(f, args, count, &param, error));
     uint32_t threads = block[0] * block[1] * block[2];
@@ -271,6 +297,7 @@ enum ww_code ww_device_launch(struct ww_device *d, struct ww_module *module, con
                        .cta_count = (uint64_t)grid[0] * grid[1] * grid[2]};
     memcpy(r.grid, grid, sizeof r.grid);
     memcpy(r.block, block, sizeof r.block);
+    ww_module_take_constants(module);
     enum ww_code code = run(d, k, &r, error);
     free(param);
     return code;

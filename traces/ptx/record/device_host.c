@@ -153,14 +153,15 @@ static const struct ptx_symbol *find_variable(const struct ww_module *m, const c
     return NULL;
 }
 
-/* Gives the constant bank a device address. Kernels could only reach it by a pointer that the host passes. */
-static enum ww_code place_bank(struct ww_device *d, struct ww_module *m, struct ww_error *error) {
-    if (m->bank_address) return WW_OK;
+/* Gives a bank of constants a device address. Kernels could only reach it by a pointer that the host passes. */
+static enum ww_code place_bank(struct ww_device *d, unsigned char *bank, uint64_t bytes, uint64_t *address,
+                               struct ww_error *error) {
+    if (*address) return WW_OK;
     struct mem_alloc *a;
-    uint64_t bytes = m->ptx->const_bytes ? m->ptx->const_bytes : 1;
-    WW_TRY(ww_mem_attach(&d->mem, d->mem.next, bytes, m->constant_bank, &a, error));
+    if (bytes == 0) bytes = 1;
+    WW_TRY(ww_mem_attach(&d->mem, d->mem.next, bytes, bank, &a, error));
     d->mem.next += (bytes + MEM_ALIGN - 1) / MEM_ALIGN * MEM_ALIGN + MEM_ALIGN;
-    m->bank_address = a->base;
+    *address = a->base;
     return WW_OK;
 }
 
@@ -190,42 +191,94 @@ static enum ww_code share_with_host(struct mem_alloc *a, struct ww_error *error)
     return WW_OK;
 }
 
-enum ww_code ww_device_variable(struct ww_device *d, struct ww_module *m, const char *name, bool share,
-                                uint64_t *address, uint64_t *bytes, struct ww_error *error) {
-    const struct ptx_symbol *s = find_variable(m, name);
-    if (!s) return ww_fail(error, WW_USAGE, m->name, "no variable '%s' in this module", name);
-    *bytes = s->size;
-    if (s->space == PTX_S_CONST) {
-        WW_TRY(place_bank(d, m, error));
-        *address = m->bank_address + s->offset;
+/* A variable of the module's machine code; false if it has none of that name. */
+static enum ww_code machine_variable(struct ww_device *d, struct ww_module *m,
+                                     const struct ww_cubin_variable *v, uint64_t *address,
+                                     struct ww_error *error) {
+    struct sx_module *code = m->code;
+    const struct ww_cubin_bytes *bank = &code->cubin->shared_banks[WW_CUBIN_BANK_USER];
+    if (!v->constant) {
+        *address = code->globals + v->offset;
         return WW_OK;
     }
-    *address = m->global[s->id];
+    WW_TRY(place_bank(d, bank->data, bank->size, &code->bank_address, error));
+    *address = code->bank_address + v->offset;
+    return WW_OK;
+}
+
+static enum ww_code ptx_variable(struct ww_device *d, struct ww_module *m, const char *name, uint64_t *address,
+                                 uint64_t *bytes, struct ww_error *error) {
+    if (m->ptx_text) WW_TRY(ww_module_need_ptx(d, m, error));
+    const struct ptx_symbol *s = m->ptx ? find_variable(m, name) : NULL;
+    if (!s) return ww_fail(error, WW_USAGE, m->name, "no variable '%s' in this module", name);
+    *bytes = s->size;
+    *address = s->space == PTX_S_CONST ? 0 : m->global[s->id];
+    if (s->space != PTX_S_CONST) return WW_OK;
+    WW_TRY(place_bank(d, m->constant_bank, m->ptx->const_bytes, &m->bank_address, error));
+    *address = m->bank_address + s->offset;
+    return WW_OK;
+}
+
+enum ww_code ww_device_variable(struct ww_device *d, struct ww_module *m, const char *name, bool share,
+                                uint64_t *address, uint64_t *bytes, struct ww_error *error) {
+    const struct ww_cubin_variable *v = m->code ? ww_cubin_variable(m->code->cubin, name) : NULL;
+    if (v) {
+        *bytes = v->size;
+        WW_TRY(machine_variable(d, m, v, address, error));
+    } else {
+        WW_TRY(ptx_variable(d, m, name, address, bytes, error));
+    }
     struct mem_alloc *a = ww_mem_find(&d->mem, *address);
-    return share && a ? share_with_host(a, error) : WW_OK;
+    bool constant = a && (a->base == m->bank_address || (m->code && a->base == m->code->bank_address));
+    return share && a && !constant ? share_with_host(a, error) : WW_OK;
 }
 
 /* ---- kernels ---- */
 
-bool ww_module_has_kernel(const struct ww_module *m, const char *kernel) {
+bool ww_module_has_kernel(struct ww_device *d, struct ww_module *m, const char *kernel) {
+    const struct ww_cubin_kernel *k = m->code ? ww_cubin_kernel(m->code->cubin, kernel) : NULL;
+    if (k && k->entry) return true;
+    if (!m->ptx_text || ww_module_need_ptx(d, m, NULL) != WW_OK) return false;
     const struct ptx_func *f = ww_ptx_module_func(m->ptx, kernel);
     return f && f->is_entry && !f->is_extern;
+}
+
+static uint32_t threads_of(const uint32_t limit[3]) {
+    uint64_t most = (uint64_t)limit[0] * (limit[1] ? limit[1] : 1) * (limit[2] ? limit[2] : 1);
+    return most && most < 1024 ? (uint32_t)most : 1024;
+}
+
+static void machine_info(const struct ww_module *m, const struct ww_cubin_kernel *k,
+                         struct ww_kernel_info *info) {
+    *info = (struct ww_kernel_info){.param_count = k->param_count,
+                                    .param_bytes = k->param_bytes,
+                                    .registers = k->registers,
+                                    .shared_bytes = ww_sx_shared_static(m->code, k),
+                                    .local_bytes = k->local_bytes,
+                                    .constant_bytes = k->bank[WW_CUBIN_BANK_USER].size,
+                                    .max_threads = threads_of(k->max_threads),
+                                    .ptx_target = m->code->cubin->arch,
+                                    .ptx_version = m->code->cubin->arch};
 }
 
 enum ww_code ww_device_kernel_info(struct ww_device *d, struct ww_module *m, const char *kernel,
                                    struct ww_kernel_info *info, struct ww_error *error) {
     struct ww_kernel *k;
+    struct sx_loaded *machine;
+    WW_TRY(ww_module_machine(d, m, kernel, &machine, error));
+    if (machine) {
+        machine_info(m, machine->source, info);
+        return WW_OK;
+    }
     WW_TRY(ww_module_kernel(d, m, kernel, &k, error));
     const struct ptx_func *f = k->decoded->entry->src;
-    uint64_t most =
-        (uint64_t)f->maxntid[0] * (f->maxntid[1] ? f->maxntid[1] : 1) * (f->maxntid[2] ? f->maxntid[2] : 1);
     *info = (struct ww_kernel_info){.param_count = f->param_count,
                                     .param_bytes = f->param_bytes,
                                     .registers = f->machine_registers,
                                     .shared_bytes = f->shared_bytes,
                                     .local_bytes = f->local_bytes + f->spill_bytes,
                                     .constant_bytes = m->ptx->const_bytes,
-                                    .max_threads = most && most < 1024 ? (uint32_t)most : 1024,
+                                    .max_threads = threads_of(f->maxntid),
                                     .ptx_target = m->ptx->target,
                                     .ptx_version = m->ptx->version};
     return WW_OK;
@@ -234,6 +287,16 @@ enum ww_code ww_device_kernel_info(struct ww_device *d, struct ww_module *m, con
 enum ww_code ww_device_kernel_param(struct ww_device *d, struct ww_module *m, const char *kernel, uint32_t n,
                                     uint64_t *offset, uint64_t *bytes, struct ww_error *error) {
     struct ww_kernel *k;
+    struct sx_loaded *machine;
+    WW_TRY(ww_module_machine(d, m, kernel, &machine, error));
+    if (machine) {
+        const struct ww_cubin_kernel *source = machine->source;
+        if (n >= source->param_count)
+            return ww_fail(error, WW_USAGE, kernel, "parameter %u of %u", n, source->param_count);
+        *offset = source->params[n].offset;
+        *bytes = source->params[n].size;
+        return WW_OK;
+    }
     WW_TRY(ww_module_kernel(d, m, kernel, &k, error));
     const struct ptx_func *f = k->decoded->entry->src;
     if (n >= f->param_count) return ww_fail(error, WW_USAGE, kernel, "parameter %u of %u", n, f->param_count);

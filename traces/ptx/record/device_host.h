@@ -74,6 +74,6 @@ enum ww_code ww_device_kernel_info(struct ww_device *device, struct ww_module *m
 enum ww_code ww_device_kernel_param(struct ww_device *device, struct ww_module *module, const char *kernel,
                                     uint32_t n, uint64_t *offset, uint64_t *bytes, struct ww_error *error);
 /* True if the module has this kernel. */
-bool ww_module_has_kernel(const struct ww_module *module, const char *kernel);
+bool ww_module_has_kernel(struct ww_device *device, struct ww_module *module, const char *kernel);
 
 #endif

@@ -3,6 +3,7 @@
 #define WW_TRACES_PTX_DEVICE_INTERNAL_H
 
 #include "../../../estimator/api/record.h"
+#include "../../sass/record/module.h"
 #include "device_new.h"
 #include "../exec/simt.h"
 
@@ -16,9 +17,12 @@ struct ww_kernel {
 struct ww_module {
     struct ww_module *next;
     char *name;
-    char *text; /* read from a file, or NULL */
-    struct ptx_module *ptx;
-    uint64_t *global; /* address of each global variable, by symbol id */
+    char *text;           /* read from a file, or NULL */
+    const char *ptx_text; /* NULL: machine code only */
+    size_t ptx_bytes;
+    struct ptx_module *ptx; /* NULL: not needed so far */
+    struct sx_module *code; /* machine code, or NULL */
+    uint64_t *global;       /* address of each global variable, by symbol id */
     uint32_t global_count;
     unsigned char *constant_bank;
     uint64_t bank_address; /* of the constant bank on the device; 0: has none yet */
@@ -28,8 +32,11 @@ struct ww_module {
 struct ww_device {
     uint64_t stream_limit; /* bytes recorded for the CTAs of a launch that have not finished */
     struct ww_record_options options;
-    uint32_t arch;
+    enum ww_record_code code;
+    uint32_t arch; /* that PTX is lowered for: 70 */
     char arch_name[16];
+    uint32_t machine_arch; /* of machine code: 86 */
+    char said[200];        /* the last message about where code comes from */
     struct mem mem;
     struct ww_module *modules;
     bool records;
@@ -42,6 +49,37 @@ struct ww_device {
 };
 
 void ww_module_free(struct ww_module *m);
+/* Parses the module's PTX and places its variables, unless that is done. Errors: the parser's, WW_UNSUPPORTED
+ * (it has none). */
+enum ww_code ww_module_need_ptx(struct ww_device *d, struct ww_module *m, struct ww_error *error);
+/* The host writes constants into the machine code's bank: takes them over before PTX of the module runs. */
+void ww_module_take_constants(struct ww_module *m);
+/* device_code.c: makes machine code of a module's PTX, if the device wants it; m->code is NULL if not. Errors:
+ * only if it has to be machine code. */
+enum ww_code ww_module_compile(struct ww_device *d, struct ww_module *m, struct ww_error *error);
+/* The kernel's machine code; *kernel is NULL if its PTX is to be run. Errors: WW_USAGE (no such kernel), those
+ * of the decoder if it has to be machine code or there is no PTX. */
+enum ww_code ww_module_machine(struct ww_device *d, struct ww_module *m, const char *name,
+                               struct sx_loaded **kernel, struct ww_error *error);
+/* What a launch is asked to be. */
+struct launch_request {
+    const uint32_t *grid, *block;
+    uint32_t dynamic_shared;
+    const struct ww_arg *args;
+    size_t count;
+};
+/* Runs a kernel's machine code. Errors: those of ww_device_launch. */
+enum ww_code ww_module_launch(struct ww_device *d, struct ww_module *m, struct sx_loaded *kernel,
+                              const struct launch_request *launch, struct ww_error *error);
+/* Limits of a kernel's block; 0: none. */
+struct launch_limits {
+    const char *kernel;
+    uint32_t required[3], most[3];
+};
+enum ww_code ww_device_check_shape(const struct launch_limits *limits, const uint32_t grid[3],
+                                   const uint32_t block[3], uint64_t shared, struct ww_error *error);
+/* Tells the program's user something, unless it was the last thing told. */
+void ww_device_say(struct ww_device *d, const char *text);
 /* The kernel of that name, made ready. Errors: WW_USAGE (none such; the text names those there are), the
  * decoder's and the lowering's. */
 enum ww_code ww_module_kernel(struct ww_device *d, struct ww_module *m, const char *name,

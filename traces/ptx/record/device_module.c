@@ -16,6 +16,7 @@ void ww_module_free(struct ww_module *m) {
         m->kernels = next;
     }
     ww_ptx_module_free(m->ptx);
+    ww_sx_module_free(m->code);
     free(m->constant_bank);
     free(m->global);
     free(m->name);
@@ -69,11 +70,19 @@ static enum ww_code count_ids(struct ww_device *d, struct ww_module *m, const st
     return WW_OK;
 }
 
+/* The address of a variable that machine code of the same module has placed; 0 if there is none. */
+static uint64_t placed(const struct ww_module *m, const struct ptx_symbol *s) {
+    const struct ww_cubin_variable *v = m->code ? ww_cubin_variable(m->code->cubin, s->name) : NULL;
+    return v && !v->constant && v->size == s->size ? m->code->globals + v->offset : 0;
+}
+
 static enum ww_code place(struct ww_device *d, struct ww_module *m, const struct ptx_symbol *s,
                           struct ww_error *error) {
     if (s->space != PTX_S_GLOBAL) return WW_OK;
     struct mem_alloc *a;
     if (s->is_extern && s->size == 0) return WW_OK;
+    m->global[s->id] = placed(m, s);
+    if (m->global[s->id]) return WW_OK;
     WW_TRY(ww_mem_new(&d->mem, s->size, s->name, &a, error));
     m->global[s->id] = a->base;
     return WW_OK;
@@ -82,7 +91,7 @@ static enum ww_code place(struct ww_device *d, struct ww_module *m, const struct
 static enum ww_code fill(struct ww_device *d, struct ww_module *m, const struct ptx_symbol *s,
                          struct ww_error *error) {
     unsigned char *to = NULL;
-    if (s->space == PTX_S_GLOBAL && m->global[s->id]) {
+    if (s->space == PTX_S_GLOBAL && m->global[s->id] && !placed(m, s)) {
         const struct mem_alloc *a = ww_mem_find(&d->mem, m->global[s->id]);
         if (a) to = a->host; /* a variable of no bytes holds no address */
     }
@@ -95,9 +104,8 @@ static enum ww_code fill(struct ww_device *d, struct ww_module *m, const struct 
     return WW_OK;
 }
 
-static enum ww_code load(struct ww_device *d, struct ww_module *m, const char *text, size_t n,
-                         struct ww_error *error) {
-    WW_TRY(ww_ptx_module_parse(text, n, m->name, &m->ptx, error));
+static enum ww_code load_ptx(struct ww_device *d, struct ww_module *m, struct ww_error *error) {
+    WW_TRY(ww_ptx_module_parse(m->ptx_text, m->ptx_bytes, m->name, &m->ptx, error));
     WW_TRY(ww_ptx_module_prepare(m->ptx, error));
     WW_TRY(for_each_variable(d, m, count_ids, error));
     m->global = calloc((size_t)m->global_count + 1, sizeof *m->global);
@@ -105,6 +113,33 @@ static enum ww_code load(struct ww_device *d, struct ww_module *m, const char *t
     if (!m->global || !m->constant_bank) return ww_fail_nomem(error, "a module's variables");
     WW_TRY(for_each_variable(d, m, place, error));
     return for_each_variable(d, m, fill, error);
+}
+
+enum ww_code ww_module_need_ptx(struct ww_device *d, struct ww_module *m, struct ww_error *error) {
+    if (m->ptx) return WW_OK;
+    if (!m->ptx_text)
+        return ww_fail(error, WW_UNSUPPORTED, m->name,
+                       "machine code of the program without PTX: expected PTX, too");
+    enum ww_code code = load_ptx(d, m, error);
+    if (code == WW_OK) return WW_OK;
+    ww_ptx_module_free(m->ptx);
+    free(m->global);
+    free(m->constant_bank);
+    m->ptx = NULL;
+    m->global = NULL;
+    m->constant_bank = NULL;
+    return code;
+}
+
+void ww_module_take_constants(struct ww_module *m) {
+    for (size_t n = 0; m->code && n < m->ptx->symbol_count; n++) {
+        const struct ptx_symbol *s = m->ptx->symbol[n];
+        if (s->kind != PTX_SYM_VAR || s->space != PTX_S_CONST || s->is_extern) continue;
+        const struct ww_cubin_variable *v = ww_cubin_variable(m->code->cubin, s->name);
+        const struct ww_cubin_bytes *bank = &m->code->cubin->shared_banks[WW_CUBIN_BANK_USER];
+        if (v && v->constant && v->size == s->size && v->offset + v->size <= bank->size)
+            memcpy(m->constant_bank + s->offset, bank->data + v->offset, s->size);
+    }
 }
 
 /* ---- finding ---- */
@@ -115,9 +150,29 @@ static struct ww_module *find(const struct ww_device *d, const char *name) {
     return NULL;
 }
 
-/* Takes over `owned` (may be NULL), which holds the text. */
-static enum ww_code add(struct ww_device *d, const char *name, const char *text, size_t n, char *owned,
-                        struct ww_module **module, struct ww_error *error) {
+/* What a module is made of. `owned` (may be NULL) holds the text; it is taken over. */
+struct source {
+    const char *text; /* PTX, NULL: none */
+    size_t n;
+    char *owned;
+    const struct ww_cubin_source *cubin; /* NULL: none given */
+};
+
+static enum ww_code load(struct ww_device *d, struct ww_module *m, const struct source *s,
+                         struct ww_error *error) {
+    m->ptx_text = s->text;
+    m->ptx_bytes = s->n;
+    if (s->cubin)
+        WW_TRY(
+            ww_sx_module_new(&d->mem, s->cubin->data, s->cubin->n, m->name, s->cubin->origin, &m->code, error));
+    else
+        WW_TRY(ww_module_compile(d, m, error));
+    return m->code ? WW_OK : ww_module_need_ptx(d, m, error);
+}
+
+static enum ww_code add(struct ww_device *d, const char *name, struct source source, struct ww_module **module,
+                        struct ww_error *error) {
+    char *owned = source.owned;
     struct ww_module *m = calloc(1, sizeof *m);
     char *copy = strdup(name);
     if (!m || !copy) {
@@ -128,7 +183,7 @@ static enum ww_code add(struct ww_device *d, const char *name, const char *text,
     }
     m->name = copy;
     m->text = owned;
-    enum ww_code code = load(d, m, text, n, error);
+    enum ww_code code = load(d, m, &source, error);
     if (code != WW_OK) {
         ww_module_free(m);
         return code;
@@ -141,7 +196,17 @@ static enum ww_code add(struct ww_device *d, const char *name, const char *text,
 
 enum ww_code ww_device_module_text(struct ww_device *d, const char *text, size_t n, const char *name,
                                    struct ww_module **module, struct ww_error *error) {
-    return add(d, name, text, n, NULL, module, error);
+    return add(d, name, (struct source){.text = text, .n = n}, module, error);
+}
+
+enum ww_code ww_device_module_cubin(struct ww_device *d, const struct ww_cubin_source *cubin, const char *text,
+                                    size_t n, const char *name, struct ww_module **module,
+                                    struct ww_error *error) {
+    WW_TRY(add(d, name, (struct source){.text = text, .n = n, .cubin = cubin}, module, error));
+    char said[200];
+    snprintf(said, sizeof said, "machine code of sm_%u: %.150s", (*module)->code->cubin->arch, cubin->origin);
+    ww_device_say(d, said);
+    return WW_OK;
 }
 
 enum ww_code ww_device_module_file(struct ww_device *d, const char *path, struct ww_module **module,
@@ -152,7 +217,7 @@ enum ww_code ww_device_module_file(struct ww_device *d, const char *path, struct
         ww_buf_free(&text);
         return code;
     }
-    return add(d, path, text.p, text.n, text.p, module, error);
+    return add(d, path, (struct source){.text = text.p, .n = text.n, .owned = text.p}, module, error);
 }
 
 enum ww_code ww_device_module(struct ww_device *d, const char *name, struct ww_module **module,
@@ -164,7 +229,7 @@ enum ww_code ww_device_module(struct ww_device *d, const char *name, struct ww_m
     for (size_t k = 0; k < ww_embedded_ptx_count; k++) {
         const struct ww_embedded_ptx *e = &ww_embedded_ptx[k];
         if (strcmp(e->name, name) == 0)
-            return add(d, name, (const char *)e->data, e->size, NULL, module, error);
+            return add(d, name, (struct source){.text = (const char *)e->data, .n = e->size}, module, error);
     }
     return ww_fail(error, WW_USAGE, name, "no such PTX in the library, and not a path that ends in .ptx");
 }
@@ -182,6 +247,7 @@ static enum ww_code no_kernel(const struct ww_module *m, const char *name, struc
 
 enum ww_code ww_module_kernel(struct ww_device *d, struct ww_module *m, const char *name,
                               struct ww_kernel **out, struct ww_error *error) {
+    WW_TRY(ww_module_need_ptx(d, m, error));
     for (*out = m->kernels; *out; *out = (*out)->next)
         if (strcmp((*out)->name, name) == 0) return WW_OK;
     struct ptx_func *f = ww_ptx_module_func(m->ptx, name);

@@ -17,6 +17,17 @@ void ww_device_free_all(struct ww_device *device);
 /* Loads PTX text under a name, for errors. */
 enum ww_code ww_device_module_text(struct ww_device *device, const char *text, size_t n, const char *name,
                                    struct ww_module **module, struct ww_error *error);
+/* Machine code that a program brings, and where it comes from ("sm_80 of the program's fat binary"). */
+struct ww_cubin_source {
+    const void *data;
+    size_t n;
+    const char *origin;
+};
+/* Loads machine code under a name; `text` is the PTX that kernels fall back to, NULL if there is none, and
+ * stays the caller's until the device is freed. Errors: those of the reader of cubins, WW_UNSUPPORTED. */
+enum ww_code ww_device_module_cubin(struct ww_device *device, const struct ww_cubin_source *cubin,
+                                    const char *text, size_t n, const char *name, struct ww_module **module,
+                                    struct ww_error *error);
 /* Loads a PTX file, whatever its name. */
 enum ww_code ww_device_module_file(struct ww_device *device, const char *path, struct ww_module **module,
                                    struct ww_error *error);

@@ -1,0 +1,183 @@
+/* warpwatt disasm: a listing of machine code with its control fields. */
+#include "../../traces/sass/code/sass_decode.h"
+#include "../../traces/sass/code/sass_print.h"
+#include "cmd.h"
+#include "../base/escape.h"
+#include "disasm_input.h"
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct listing {
+    const char *kernel; /* NULL: all */
+    bool json, raw_words;
+    struct ww_jsonw w;
+    unsigned kernels;
+};
+
+static const char *unit_name(enum ww_sass_unit unit) {
+    static const char *const names[] = {"bru", "alu",  "fma", "half", "fp64",  "xu",
+                                        "udp", "sreg", "lsu", "tex",  "tensor"};
+    return names[unit];
+}
+
+static const char *latency_name(enum ww_sass_latency latency) {
+    static const char *const names[] = {"fixed", "variable", "branch"};
+    return names[latency];
+}
+
+/* "012345 R0 W1 Y 15": scoreboards to wait for, to count reading and writing with, yield, stall. */
+static void control_text(const struct ww_sass_ctl *c, char out[24]) {
+    char wait[7];
+    for (unsigned i = 0; i < 6; i++) wait[i] = c->wait >> i & 1 ? (char)('0' + (int)i) : '-';
+    wait[6] = '\0';
+    snprintf(out, 24, "%s R%c W%c %c %2u", wait, c->rd_bar == 7 ? '-' : '0' + c->rd_bar,
+             c->wr_bar == 7 ? '-' : '0' + c->wr_bar, c->yield ? 'Y' : '-', c->stall);
+}
+
+static void put_text(const struct listing *l, const struct ww_sass_insn *in, uint64_t offset) {
+    char text[512], control[24];
+    ww_sass_print(in, text, sizeof text);
+    control_text(&in->ctl, control);
+    printf("  %04" PRIx64 "  %s  %s", offset, control, text);
+    if (l->raw_words) printf("  /* %016" PRIx64 "%016" PRIx64 " */", in->raw[1], in->raw[0]);
+    putchar('\n');
+}
+
+static void put_json(struct ww_jsonw *w, const struct ww_sass_insn *in, uint64_t offset) {
+    const struct ww_sass_opinfo *info = ww_sass_opinfo(in->op);
+    char text[512], raw[33];
+    size_t n = ww_sass_print(in, text, sizeof text);
+    snprintf(raw, sizeof raw, "%016" PRIx64 "%016" PRIx64, in->raw[1], in->raw[0]);
+    ww_jsonw_open_flat(w, NULL, '{');
+    ww_jsonw_u64(w, "offset", offset);
+    ww_jsonw_text(w, "text", text, n < sizeof text ? n : sizeof text - 1);
+    ww_jsonw_str(w, "opcode", info->name);
+    ww_jsonw_str(w, "class", ww_op_name(info->class));
+    ww_jsonw_str(w, "unit", unit_name(info->unit));
+    ww_jsonw_str(w, "latency", latency_name(info->latency));
+    ww_jsonw_u64(w, "stall", in->ctl.stall);
+    ww_jsonw_bool(w, "yield", in->ctl.yield);
+    if (in->ctl.wr_bar != 7) ww_jsonw_u64(w, "write_barrier", in->ctl.wr_bar);
+    if (in->ctl.rd_bar != 7) ww_jsonw_u64(w, "read_barrier", in->ctl.rd_bar);
+    ww_jsonw_u64(w, "wait", in->ctl.wait);
+    ww_jsonw_u64(w, "reuse", in->ctl.reuse);
+    ww_jsonw_str(w, "bits", raw);
+    ww_jsonw_close(w, '}');
+}
+
+static void put_head(struct listing *l, const char *name, uint32_t arch, bool entry, uint32_t registers,
+                     uint64_t n) {
+    l->kernels++;
+    if (l->json) {
+        ww_jsonw_open(&l->w, NULL, '{');
+        ww_jsonw_str(&l->w, "name", name);
+        ww_jsonw_u64(&l->w, "arch", arch);
+        ww_jsonw_bool(&l->w, "kernel", entry);
+        if (registers) ww_jsonw_u64(&l->w, "registers", registers);
+        ww_jsonw_open(&l->w, "instructions", '[');
+        return;
+    }
+    printf("%ssm_%" PRIu32 " %s ", l->kernels > 1 ? "\n" : "", arch, entry ? "kernel" : "function");
+    ww_put_text(stdout, name);
+    printf(": %" PRIu64 " instructions", n);
+    if (registers) printf(", %" PRIu32 " registers", registers);
+    putchar('\n');
+}
+
+static void put_tail(struct listing *l) {
+    if (!l->json) return;
+    ww_jsonw_close(&l->w, ']');
+    ww_jsonw_close(&l->w, '}');
+}
+
+static enum ww_code put_code(struct listing *l, uint32_t arch, const unsigned char *code, uint64_t bytes,
+                             const char *where, struct ww_error *error) {
+    for (uint64_t at = 0; at + SASS_INSN_BYTES <= bytes; at += SASS_INSN_BYTES) {
+        uint64_t raw[2];
+        struct ww_sass_insn in;
+        memcpy(raw, code + at, sizeof raw);
+        WW_TRY(ww_sass_decode(arch, raw, (uint32_t)at, where, &in, error));
+        if (l->json)
+            put_json(&l->w, &in, at);
+        else
+            put_text(l, &in, at);
+    }
+    return WW_OK;
+}
+
+static enum ww_code visit(void *context, const struct ww_cubin *cubin, uint32_t arch, const void *raw, size_t n,
+                          struct ww_error *error) {
+    struct listing *l = context;
+    if (!cubin) {
+        if (n % SASS_INSN_BYTES)
+            return ww_fail(error, WW_INPUT, "", "%zu bytes are no whole number of instructions of 16 bytes", n);
+        put_head(l, "raw", arch, false, 0, n / SASS_INSN_BYTES);
+        enum ww_code code = put_code(l, arch, raw, n, "raw", error);
+        put_tail(l);
+        return code;
+    }
+    for (size_t i = 0; i < cubin->kernel_count; i++) {
+        const struct ww_cubin_kernel *k = &cubin->kernels[i];
+        if (l->kernel && strcmp(l->kernel, k->name) != 0) continue;
+        put_head(l, k->name, arch, k->entry, k->registers, k->code_bytes / SASS_INSN_BYTES);
+        enum ww_code code = put_code(l, arch, cubin->code.data + k->code, k->code_bytes, k->name, error);
+        put_tail(l);
+        WW_TRY(code);
+    }
+    return WW_OK;
+}
+
+/* "sm_86", "86", "sm_90a". */
+static enum ww_code parse_arch(const char *text, uint32_t *arch, struct ww_error *error) {
+    const char *digits = !strncmp(text, "sm_", 3) ? text + 3 : text;
+    char *end;
+    unsigned long v = strtoul(digits, &end, 10);
+    if (end == digits || v < 70 || v > 999 || (*end && strcmp(end, "a") != 0 && strcmp(end, "f") != 0))
+        return ww_fail(error, WW_USAGE, "--arch", "\"%.40s\" is no architecture from sm_70 on (sm_86)", text);
+    *arch = (uint32_t)v;
+    return WW_OK;
+}
+
+static enum ww_code run(const struct cmd_line *line, struct ww_error *error) {
+    struct disasm_wish wish = {.raw = ww_cmd_has(line, "raw"), .options = ww_cmd_get(line, "ptxas-options")};
+    struct listing l = {.kernel = ww_cmd_get(line, "kernel"),
+                        .json = ww_cmd_has(line, "json"),
+                        .raw_words = ww_cmd_has(line, "bits")};
+    const char *arch = ww_cmd_get(line, "arch");
+    if (arch) WW_TRY(parse_arch(arch, &wish.arch, error));
+    if (wish.raw && !arch) return ww_fail(error, WW_USAGE, "--raw", "needs --arch");
+    if (l.json) {
+        ww_jsonw_begin(&l.w, stdout);
+        ww_jsonw_open(&l.w, NULL, '[');
+    }
+    WW_TRY(ww_disasm_input(line->argument[0], &wish, visit, &l, error));
+    if (l.kernel && !l.kernels)
+        return ww_fail(error, WW_INPUT, line->argument[0], "no kernel \"%.200s\"", l.kernel);
+    if (!l.json) return WW_OK;
+    ww_jsonw_close(&l.w, ']');
+    return ww_jsonw_end(&l.w, error);
+}
+
+static const struct cmd_option options[] = {
+    {"kernel", 'k', "NAME", "only the kernel or function of this name, as it is in the file", 0},
+    {"arch", 'a', "ARCH", "only code of this architecture (sm_86); for PTX, what to compile for", 0},
+    {"bits", 0, NULL, "print the 128 bits of each instruction too", 0},
+    {"raw", 0, NULL, "FILE holds instructions and nothing else; needs --arch", 0},
+    {"ptxas-options", 0, "OPTIONS", "further options of ptxas, for PTX", 0},
+    {"json", 0, NULL, "print JSON", 0},
+    {0}};
+const struct cmd ww_cmd_disasm = {
+    .arguments = "FILE",
+    .min_arguments = 1,
+    .max_arguments = 1,
+    .about = "FILE is a cubin, a fat binary, a program, library or object that nvcc made, or PTX, which\n"
+             "ptxas compiles for --arch. Each line has the offset, the control fields (scoreboards to\n"
+             "wait for, those that reading and writing count on, yield, stall cycles) and the text as\n"
+             "NVIDIA's disassembler writes it. Code of sm_70 and later. docs/disasm.md explains the fields.\n",
+    .examples = "warpwatt disasm saxpy.cubin\n"
+                "warpwatt disasm program --arch sm_86 --kernel saxpy\n"
+                "warpwatt disasm kernel.ptx --arch sm_80 --json\n",
+    .options = options,
+    .run = run,
+};

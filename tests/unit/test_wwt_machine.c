@@ -1,0 +1,138 @@
+/* test_wwt_machine.c: what version 2 of the container adds: control fields, and where code comes from. */
+#include "../../estimator/warpwatt.h"
+#include "../../traces/wwt/format.h"
+#include "../../traces/wwt/reader.h"
+#include "wwt_fixture.h"
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+static struct ww_arena arena;
+static struct ww_error error;
+
+#define OK(call)                                                                                               \
+    do {                                                                                                       \
+        enum ww_code ok_code_ = (call);                                                                        \
+        if (ok_code_ != WW_OK) fail_msg("%s: %s: %s", #call, error.where, error.text);                         \
+    } while (0)
+
+static int tear_down(void **state) {
+    (void)state;
+    ww_arena_free(&arena);
+    ww_made_clean();
+    return 0;
+}
+
+/* A launch whose instructions have control fields made from their numbers. */
+static void make(struct ww_made_launch *l, bool control, const char *code) {
+    const struct ww_made_shape shape = {.grid = {3, 1, 1}, .block = {64, 1, 1}, .inst_count = 40, .steps = 100};
+    ww_made_launch(&arena, 7, &shape, l);
+    struct ww_inst *inst = ww_arena_array(&arena, l->launch.inst_count, sizeof *inst);
+    memcpy(inst, l->launch.inst, l->launch.inst_count * sizeof *inst);
+    for (uint32_t i = 0; control && i < l->launch.inst_count; i++) {
+        inst[i].flags |= WW_INST_CONTROL;
+        inst[i].control = (struct ww_control){.stall = i % 16,
+                                              .yield = i % 2,
+                                              .write_barrier = i % 8,
+                                              .read_barrier = (i + 3) % 8,
+                                              .wait = (uint8_t)(i * 7 % 64),
+                                              .reuse = (uint8_t)(i * 5 % 16)};
+        for (int k = 0; k < inst[i].src_count; k++) inst[i].src_slot[k] = (uint8_t)((i + (uint32_t)k) % 16);
+    }
+    l->launch.inst = inst;
+    l->launch.code = code;
+}
+
+static uint32_t version_of(const char *path) {
+    size_t n;
+    return ww_wwt_get32(ww_made_read(&arena, path, &n) + 8);
+}
+
+static void control_fields_come_back(void **state) {
+    (void)state;
+    const char *path = ww_made_path(&arena, "control.wwt");
+    struct ww_made_launch l;
+    struct ww_trace *t;
+    const struct ww_launch *got;
+    make(&l, true, "ptxas 12.4.131 -arch sm_70");
+    OK(ww_made_write(path, &l, 1, 0, &error));
+    OK(ww_trace_open(path, &t, &error));
+    OK(ww_trace_launch(t, 0, &got, &error));
+    assert_int_equal(version_of(path), WW_WWT_VERSION_MACHINE);
+    assert_string_equal(got->code, "ptxas 12.4.131 -arch sm_70");
+    for (uint32_t i = 0; i < got->inst_count; i++) {
+        assert_memory_equal(&got->inst[i].control, &l.launch.inst[i].control, sizeof got->inst[i].control);
+        assert_memory_equal(got->inst[i].src_slot, l.launch.inst[i].src_slot, got->inst[i].src_count);
+        assert_int_equal(got->inst[i].flags, l.launch.inst[i].flags);
+    }
+    OK(ww_trace_verify(t, NULL, NULL, &error));
+    ww_trace_close(t);
+}
+
+static void a_file_without_them_stays_one_of_version_1(void **state) {
+    (void)state;
+    const char *path = ww_made_path(&arena, "plain.wwt");
+    struct ww_made_launch l;
+    make(&l, false, NULL);
+    OK(ww_made_write(path, &l, 1, 0, &error));
+    assert_int_equal(version_of(path), 1);
+}
+
+static void each_code_table_has_its_own_origin(void **state) {
+    (void)state;
+    const char *path = ww_made_path(&arena, "origins.wwt"), *wanted[] = {"one", NULL, "two", "one"};
+    struct ww_made_launch l[4];
+    struct ww_trace *t;
+    const struct ww_launch *got;
+    for (int i = 0; i < 4; i++) make(&l[i], false, wanted[i]);
+    OK(ww_made_write(path, l, 4, 0, &error));
+    OK(ww_trace_open(path, &t, &error));
+    for (size_t i = 0; i < 4; i++) {
+        OK(ww_trace_launch(t, i, &got, &error));
+        if (wanted[i])
+            assert_string_equal(got->code, wanted[i]);
+        else
+            assert_null(got->code);
+    }
+    ww_trace_close(t);
+}
+
+static void control_fields_in_a_file_of_version_1_are_refused(void **state) {
+    (void)state;
+    struct ww_made_launch l;
+    struct ww_buf b = {0};
+    struct ww_launch got = {0};
+    const char *why;
+    make(&l, true, NULL);
+    ww_wwt_put_code(&b, &l.launch);
+    const unsigned char *p = (const unsigned char *)b.p;
+    struct ww_cursor old = {p, p + b.n, false}, new = {p, p + b.n, false};
+    assert_false(ww_wwt_get_code(&old, WW_WWT_VERSION, &arena, &got, &why));
+    assert_true(ww_wwt_get_code(&new, WW_WWT_VERSION_MACHINE, &arena, &got, &why));
+    ww_buf_free(&b);
+}
+
+static void control_fields_beyond_their_bits_are_not_written(void **state) {
+    (void)state;
+    struct ww_made_launch l;
+    make(&l, true, NULL);
+    ((struct ww_inst *)(uintptr_t)l.launch.inst)[3].control.stall = 16;
+    assert_int_equal(ww_made_write(ww_made_path(&arena, "bad.wwt"), &l, 1, 0, &error), WW_INTERNAL);
+    assert_non_null(strstr(error.text, "a control field is larger than its bits"));
+}
+
+int main(void) {
+    ww_arena_init(&arena, 0);
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(control_fields_come_back),
+        cmocka_unit_test(a_file_without_them_stays_one_of_version_1),
+        cmocka_unit_test(each_code_table_has_its_own_origin),
+        cmocka_unit_test(control_fields_in_a_file_of_version_1_are_refused),
+        cmocka_unit_test(control_fields_beyond_their_bits_are_not_written),
+    };
+    return cmocka_run_group_tests(tests, NULL, tear_down);
+}

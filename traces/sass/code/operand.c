@@ -1,0 +1,385 @@
+/* Reads operands of an instruction from its bits. */
+#include "sass_table.h"
+
+static int64_t sign_extend(uint64_t v, unsigned bits) {
+    uint64_t top = UINT64_C(1) << (bits - 1);
+    return (int64_t)(v ^ top) - (int64_t)top;
+}
+
+static uint8_t ureg_number(const struct ww_sass_bits *b, uint64_t v) {
+    return (uint8_t)(v == 255 && b->arch >= 100 ? SASS_URZ : v);
+}
+
+/* The operand cache's bits stand for the source's place among the three sources, wherever its register's bits
+ * are. */
+static void reuse_read(const struct ww_sass_bits *b, const struct ww_sass_opd *d, struct ww_sass_insn *in) {
+    struct ww_sass_operand *o = &in->opd[d->slot];
+    unsigned bit = d->slot == SASS_A ? 122 : d->slot == SASS_B ? 123 : 124;
+    if (d->get == SASS_G_D2 || d->get == SASS_G_L32C) bit = 124;
+    if (o->kind == SASS_K_REG && ww_sass_peek(b->raw, bit, 1)) o->flags |= SASS_F_REUSE;
+}
+
+static void reg_read(struct ww_sass_bits *b, const struct ww_sass_row *row, unsigned lo, bool uniform,
+                     struct ww_sass_operand *o) {
+    o->kind = uniform || row->uniform ? SASS_K_UREG : SASS_K_REG;
+    o->reg = (uint8_t)ww_sass_take(b, lo, 8);
+    if (o->kind == SASS_K_UREG) {
+        o->reg = ureg_number(b, o->reg);
+        if (o->reg > SASS_URZ && b->arch < 100) b->bad = "uniform register";
+    }
+}
+
+/* Sign, absolute value and half of a source that lies at `lo`. */
+static void source_flags(struct ww_sass_bits *b, unsigned lo, unsigned set, struct ww_sass_operand *o) {
+    static const struct {
+        uint8_t lo, neg, abs, half_neg, half_abs, half;
+    } places[] = {{24, 72, 73, 72, 73, 74}, {32, 63, 62, 63, 62, 60}, {64, 75, 74, 84, 83, 81}};
+    const unsigned i = lo == 24 ? 0 : lo == 32 ? 1 : 2;
+    switch (set) {
+    case SASS_X_FLOAT:
+        if (ww_sass_take(b, places[i].neg, 1)) o->flags |= SASS_F_NEG;
+        if (ww_sass_take(b, places[i].abs, 1)) o->flags |= SASS_F_ABS;
+        break;
+    case SASS_X_NEGX32: /* the bit of a source at 64 means something else */
+        if (i == 1 && ww_sass_take(b, 63, 1)) o->flags |= SASS_F_NEG;
+        break;
+    case SASS_X_NEG:
+    case SASS_X_NEGX:
+        if (ww_sass_take(b, places[i].neg, 1)) o->flags |= SASS_F_NEG;
+        break;
+    case SASS_X_NOT:
+        if (ww_sass_take(b, places[i].neg, 1)) o->flags |= SASS_F_NOT;
+        break;
+    case SASS_X_HALF:
+        if (ww_sass_take(b, places[i].half_neg, 1)) o->flags |= SASS_F_NEG;
+        if (ww_sass_take(b, places[i].half_abs, 1)) o->flags |= SASS_F_ABS;
+        o->half = (uint8_t)ww_sass_take(b, places[i].half, 2);
+        break;
+    case SASS_X_PART:
+        if (ww_sass_take(b, places[i].neg, 1)) o->flags |= SASS_F_NEG;
+        if (ww_sass_take(b, places[i].abs, 1)) o->flags |= SASS_F_ABS;
+        o->half = (uint8_t)ww_sass_take(b, places[i].half, 2);
+        break;
+    case SASS_X_PARTI:
+        o->half = (uint8_t)ww_sass_take(b, places[i].half, 2);
+        break;
+    case SASS_X_MMAH:
+        if (ww_sass_take(b, places[i].half_neg, 1)) o->flags |= SASS_F_NEG;
+        if (ww_sass_take(b, places[i].half_abs, 1)) o->flags |= SASS_F_ABS;
+        break;
+    case SASS_X_MATRIX:
+        if (ww_sass_take(b, places[i].neg, 1)) o->flags |= SASS_F_NEG;
+        break;
+    default:
+        break;
+    }
+}
+
+static void const_read(struct ww_sass_bits *b, struct ww_sass_operand *o) {
+    o->kind = SASS_K_CONST;
+    o->reg = SASS_RZ;
+    o->imm = sign_extend(ww_sass_take(b, 40, 14), 14) * 4;
+    o->bank = (uint8_t)ww_sass_take(b, 54, 5);
+    if (!ww_sass_take(b, 91, 1)) return;
+    o->kind = SASS_K_CBIND;
+    o->bank = 0;
+    o->ureg = ureg_number(b, ww_sass_take(b, 32, 6));
+}
+
+/* Bits 32 to 63: register, immediate, constant or uniform register, as the form says. */
+static void low_read(struct ww_sass_bits *b, const struct ww_sass_row *row, unsigned set,
+                     struct ww_sass_operand *o) {
+    switch (b->form) {
+    case 2:
+    case 4:
+        o->kind = SASS_K_IMM;
+        o->imm = (int64_t)ww_sass_take(b, 32, 32);
+        return;
+    case 3:
+    case 5:
+        const_read(b, o);
+        break;
+    case 6:
+    case 7:
+        reg_read(b, row, 32, true, o);
+        if (!ww_sass_take(b, 91, 1)) b->bad = "uniform register";
+        break;
+    default:
+        reg_read(b, row, 32, false, o);
+        break;
+    }
+    source_flags(b, 32, set, o);
+}
+
+static void high_read(struct ww_sass_bits *b, const struct ww_sass_row *row, unsigned set,
+                      struct ww_sass_operand *o) {
+    reg_read(b, row, 64, false, o);
+    source_flags(b, 64, set, o);
+}
+
+static void pred_read(struct ww_sass_bits *b, const struct ww_sass_opd *d, bool uniform,
+                      struct ww_sass_operand *o) {
+    o->kind = uniform ? SASS_K_UPRED : SASS_K_PRED;
+    o->reg = (uint8_t)ww_sass_take(b, d->lo, 3);
+    if (d->get == SASS_G_NPRED || d->get == SASS_G_UNPRED) o->reg ^= 7;
+    if (d->arg && ww_sass_take(b, d->arg, 1)) o->flags |= SASS_F_NOT;
+}
+
+static void label_read(struct ww_sass_bits *b, const struct ww_sass_opd *d, const struct ww_sass_insn *in,
+                       struct ww_sass_operand *o) {
+    o->kind = SASS_K_LABEL;
+    uint64_t v = ww_sass_take(b, d->lo, d->arg);
+    if (d->get == SASS_G_LABEL2) { /* the lowest eight bits lie apart */
+        v = v << 8 | ww_sass_take(b, 16, 8);
+        o->imm = (int64_t)in->offset + 16 + sign_extend(v, d->arg + 8u) * 4;
+        return;
+    }
+    o->imm = d->get == SASS_G_ABS ? (int64_t)v : (int64_t)in->offset + 16 + sign_extend(v, d->arg) * 4;
+}
+
+/* Global and generic addresses with a uniform register: it is a base, or the address of a descriptor (sm_80
+ * on), or without meaning. One bit tells the width of the general register. */
+static void global_read(struct ww_sass_bits *b, const struct ww_sass_opd *d, bool wide, uint8_t ur,
+                        struct ww_sass_operand *o) {
+    const bool apart = d->flags & SASS_MEM_70; /* atomics have these two bits elsewhere */
+    bool reg64 = ww_sass_take(b, apart ? 70 : 90, 1), desc = false, base = true;
+    if (b->arch >= 80) {
+        base = !ww_sass_take(b, d->flags & SASS_MEM_71 ? 71 : 76, 1);
+        desc = !base && (b->arch >= 90 || ww_sass_take(b, 101, 1));
+    }
+    if (reg64) o->flags |= SASS_F_A64;
+    if (base) {
+        o->ureg = ur, o->bank = 1;
+        if (wide) o->flags |= SASS_F_UA64;
+        if (!reg64 && o->reg != SASS_RZ) o->flags |= SASS_F_U32;
+    }
+    if (desc) {
+        o->flags |= SASS_F_DESC;
+        o->count = ur;
+    }
+}
+
+/* LDGSTS writes to shared memory at [register 16 + uniform register 64 + offset]. */
+/* LDGSTS reads from global memory at a register pair. The uniform register at 64 is form 7's base or
+ * descriptor; in form 6 the first address has it, and a descriptor is in the next one. */
+static void async_read(struct ww_sass_bits *b, struct ww_sass_operand *o) {
+    o->kind = SASS_K_MEM;
+    o->reg = (uint8_t)ww_sass_take(b, 24, 8);
+    o->ureg = SASS_URZ;
+    o->imm = sign_extend(ww_sass_take(b, 32, 12), 12);
+    uint8_t ur = ureg_number(b, ww_sass_take(b, 64, b->arch >= 100 ? 8 : 6));
+    if (!ww_sass_take(b, 91, 1)) b->bad = "uniform register";
+    if (ww_sass_take(b, 70, 1)) o->flags |= SASS_F_A64;
+    bool base = !ww_sass_take(b, 76, 1);
+    if (base && b->form == 7) {
+        o->ureg = ur, o->bank = ur != SASS_URZ;
+        o->flags |= SASS_F_UA64;
+        if (!(o->flags & SASS_F_A64) && o->reg != SASS_RZ) o->flags |= SASS_F_U32;
+    } else if (!base && (b->arch >= 90 || ww_sass_take(b, 101, 1))) {
+        o->flags |= SASS_F_DESC;
+        o->count = b->form == 7 ? ur : (uint8_t)(ur + 1);
+    }
+}
+
+static void shared_read(struct ww_sass_bits *b, struct ww_sass_operand *o) {
+    o->kind = SASS_K_MEM;
+    o->reg = (uint8_t)ww_sass_take(b, 16, 8);
+    o->bank = b->form == 6;
+    o->ureg = b->form == 6 ? ureg_number(b, ww_sass_take(b, 64, b->arch >= 100 ? 8 : 6)) : SASS_URZ;
+    o->imm = sign_extend(ww_sass_take(b, 44, 20), 20);
+}
+
+static void memory_read(struct ww_sass_bits *b, const struct ww_sass_opd *d, struct ww_sass_operand *o) {
+    o->kind = SASS_K_MEM;
+    o->reg = (uint8_t)ww_sass_take(b, 24, 8);
+    o->ureg = SASS_URZ;
+    if (d->arg) o->imm = sign_extend(ww_sass_take(b, d->lo, d->arg), d->arg);
+    bool wide = d->flags & SASS_MEM_E && ww_sass_take(b, 72, 1);
+    if (d->flags & SASS_MEM_SCALE) o->scale = (uint8_t)ww_sass_take(b, 78, 2);
+    if (!(d->flags & (SASS_MEM_UR | SASS_MEM_UR64))) {
+        if (wide) o->flags |= SASS_F_A64;
+        return;
+    }
+    uint8_t ur = ureg_number(b, ww_sass_take(b, d->flags & SASS_MEM_UR ? 32 : 64, b->arch >= 100 ? 8 : 6));
+    if (!ww_sass_take(b, 91, 1)) b->bad = "uniform register";
+    if (d->flags & SASS_MEM_90) {
+        if (ww_sass_take(b, d->flags & SASS_MEM_71 ? 72 : 90, 1))
+            o->flags |= SASS_F_A64;
+        else
+            o->flags |= SASS_F_U32, o->bank = 1, o->ureg = ur;
+        return;
+    }
+    if (d->flags & SASS_MEM_E)
+        global_read(b, d, wide, ur, o);
+    else
+        o->ureg = ur, o->bank = 1;
+}
+
+static void ldc_read(struct ww_sass_bits *b, const struct ww_sass_row *row, const struct ww_sass_opd *d,
+                     struct ww_sass_operand *o) {
+    o->kind = SASS_K_CONST;
+    o->reg = SASS_RZ;
+    o->imm = sign_extend(ww_sass_take(b, 38, 16), 16);
+    if (d->get == SASS_G_UCONST && ww_sass_take(b, 91, 1)) {
+        o->kind = SASS_K_CBIND;
+        o->ureg = ureg_number(b, ww_sass_take(b, 24, 8));
+        return;
+    }
+    o->bank = (uint8_t)ww_sass_take(b, 54, 5);
+    if (d->get != SASS_G_CONST) return;
+    o->reg = (uint8_t)ww_sass_take(b, 24, row->uniform ? 6 : 8);
+    if (!row->uniform) return;
+    o->ureg = 1; /* reg is a uniform register */
+    if (o->reg == SASS_URZ) o->reg = SASS_RZ;
+}
+
+static void source_read(struct ww_sass_bits *b, const struct ww_sass_row *row, const struct ww_sass_opd *d,
+                        struct ww_sass_operand *o) {
+    bool swapped = b->form == 2 || b->form == 3 || b->form == 7;
+    switch ((enum ww_sass_get)d->get) {
+    case SASS_G_A:
+        reg_read(b, row, 24, false, o);
+        source_flags(b, 24, d->flags, o);
+        break;
+    case SASS_G_L32:
+    case SASS_G_L32C:
+        low_read(b, row, d->flags, o);
+        break;
+    case SASS_G_L64:
+        high_read(b, row, d->flags, o);
+        break;
+    case SASS_G_B:
+        if (swapped)
+            high_read(b, row, d->flags, o);
+        else
+            low_read(b, row, d->flags, o);
+        break;
+    case SASS_G_C:
+        if (swapped)
+            low_read(b, row, d->flags, o);
+        else
+            high_read(b, row, d->flags, o);
+        break;
+    default: /* SASS_G_D2 */
+        if (b->form == 1)
+            high_read(b, row, d->flags, o);
+        else
+            low_read(b, row, d->flags, o);
+        break;
+    }
+}
+
+/* How many values of a type a register holds. */
+static unsigned type_parts(unsigned type) {
+    switch (type) {
+    case SASS_T_U8:
+    case SASS_T_S8:
+        return 4;
+    case SASS_T_U16:
+    case SASS_T_S16:
+    case SASS_T_F16:
+    case SASS_T_BF16:
+        return 2;
+    default:
+        return 1;
+    }
+}
+
+void ww_sass_operand_read(struct ww_sass_bits *b, const struct ww_sass_row *row, const struct ww_sass_opd *d,
+                          struct ww_sass_insn *in) {
+    struct ww_sass_operand *o = &in->opd[d->slot];
+    switch ((enum ww_sass_get)d->get) {
+    case SASS_G_END:
+    case SASS_G_LITERAL:
+        return;
+    case SASS_G_REG:
+        reg_read(b, row, d->lo, false, o);
+        if (d->slot == SASS_E && ww_sass_take(b, 50, 1)) o->flags |= SASS_F_REUSE;
+        if (d->flags == SASS_BYTE) reuse_read(b, d, in);
+        return;
+    case SASS_G_UREG:
+        reg_read(b, row, d->lo, true, o);
+        return;
+    case SASS_G_PRED:
+    case SASS_G_NPRED:
+        pred_read(b, d, row->uniform, o);
+        return;
+    case SASS_G_UMEM:
+        o->kind = SASS_K_MEM;
+        o->reg = SASS_RZ;
+        o->bank = 1;
+        o->ureg = ureg_number(b, ww_sass_take(b, d->lo, b->arch >= 100 ? 8 : 6));
+        o->flags |= SASS_F_UA64;
+        if (d->arg) o->imm = sign_extend(ww_sass_take(b, 40, 24), 24);
+        return;
+    case SASS_G_GDESC:
+        o->kind = SASS_K_GDESC;
+        o->ureg = ureg_number(b, ww_sass_take(b, d->lo, 8));
+        return;
+    case SASS_G_WPRED:
+        pred_read(b, d, false, o);
+        return;
+    case SASS_G_UREG6:
+        o->kind = SASS_K_UREG;
+        o->reg = (uint8_t)ww_sass_take(b, d->lo, 6);
+        if (d->arg && ww_sass_take(b, d->arg, 1)) o->flags |= SASS_F_NOT;
+        return;
+    case SASS_G_UNPRED:
+    case SASS_G_UPRED:
+        pred_read(b, d, true, o);
+        return;
+    case SASS_G_IMM:
+        o->kind = SASS_K_IMM;
+        o->imm = (int64_t)ww_sass_take(b, d->lo, d->arg);
+        return;
+    case SASS_G_SIMM:
+        o->kind = SASS_K_IMM;
+        o->imm = sign_extend(ww_sass_take(b, d->lo, d->arg), d->arg);
+        return;
+    case SASS_G_SREG:
+        o->kind = SASS_K_SREG;
+        o->reg = (uint8_t)ww_sass_take(b, d->lo, 8);
+        return;
+    case SASS_G_BAR:
+        o->kind = SASS_K_BAR;
+        o->reg = (uint8_t)ww_sass_take(b, d->lo, 4);
+        return;
+    case SASS_G_SB:
+        o->kind = SASS_K_SB;
+        o->reg = (uint8_t)ww_sass_take(b, d->lo, 3);
+        return;
+    case SASS_G_SBSET:
+        o->kind = SASS_K_SBSET;
+        o->imm = (int64_t)ww_sass_take(b, d->lo, d->arg);
+        return;
+    case SASS_G_BREG:
+        o->kind = SASS_K_BREG;
+        o->reg = (uint8_t)ww_sass_take(b, d->lo, d->arg);
+        return;
+    case SASS_G_LABEL:
+    case SASS_G_LABEL2:
+    case SASS_G_ABS:
+        label_read(b, d, in, o);
+        return;
+    case SASS_G_CONST:
+    case SASS_G_UCONST:
+        ldc_read(b, row, d, o);
+        return;
+    case SASS_G_ASYNC:
+        async_read(b, o);
+        return;
+    case SASS_G_SHARED:
+        shared_read(b, o);
+        return;
+    case SASS_G_MEM:
+        memory_read(b, d, o);
+        return;
+    default:
+        source_read(b, row, d, o);
+        reuse_read(b, d, in);
+        if ((d->flags == SASS_X_PART || d->flags == SASS_X_PARTI) &&
+            o->half >= type_parts(in->mod[SASS_M_STYPE]))
+            b->bad = "part of a register";
+        return;
+    }
+}

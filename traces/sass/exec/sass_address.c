@@ -1,0 +1,242 @@
+/* exec_address.c: addresses of lanes: computing, resolving generic ones, checking them. */
+#include "access.h"
+#include <stdlib.h>
+
+static const char *space_text(uint8_t space) {
+    return space == WW_SPACE_SHARED ? "shared" : space == WW_SPACE_LOCAL ? "local" : "global";
+}
+
+static void fail_global(struct sx_warp *w, uint32_t lane, bool is_store, uint32_t bytes, uint64_t address) {
+    const char *what = is_store ? "store" : "load";
+    const struct mem_alloc *near = ww_mem_nearest(w->run->mem, address);
+    if (!near) {
+        ww_sx_fail(w, lane, WW_EXEC, "%s of %u bytes at 0x%llx: nothing is allocated", what, bytes,
+                   (unsigned long long)address);
+        return;
+    }
+    unsigned long long at = address, base = near->base + near->pad, size = near->size - 2u * near->pad;
+    bool before = at < base;
+    unsigned long long distance = before ? base - at : at - base;
+    ww_sx_fail(
+        w, lane, WW_EXEC,
+        "out-of-bounds %s of %u bytes at 0x%llx: %llu bytes %s the start of the nearest allocation, 0x%llx of "
+        "%llu bytes%s%s",
+        what, bytes, at, distance, before ? "before" : "behind", base, size, near->name ? ", variable " : "",
+        near->name ? near->name : "");
+}
+
+unsigned char *ww_sx_global(struct sx_warp *w, uint32_t lane, uint64_t address, uint32_t bytes, bool is_store) {
+    struct mem_alloc *m = ww_mem_find(w->run->mem, address);
+    if (m && mem_holds(m, address, bytes)) return m->host + (address - m->base);
+    fail_global(w, lane, is_store, bytes, address);
+    return NULL;
+}
+
+/* Makes at least `bytes` of the upper end of each lane's stack present. */
+static bool grow_local(struct sx_warp *w, uint32_t bytes) {
+    uint32_t top = w->run->local_top, size = w->local_bytes ? w->local_bytes : 64;
+    while (size < bytes) size *= 2;
+    if (size > top) size = top;
+    unsigned char *p = calloc(SX_LANES, size);
+    if (!p) return false;
+    for (size_t l = 0; l < SX_LANES && w->local; l++)
+        memcpy(p + (l + 1) * size - w->local_bytes, w->local + l * w->local_bytes, w->local_bytes);
+    uint64_t more = (uint64_t)SX_LANES * (size - w->local_bytes);
+    w->cta->state_bytes += more;
+    w->run->state_bytes += more;
+    free(w->local);
+    w->local = p;
+    w->local_bytes = size;
+    return true;
+}
+
+/* Local memory ends at local_top; what is deep in the stack is made when it is first met. */
+static unsigned char *local_host(struct sx_warp *w, uint32_t lane, uint64_t address, uint32_t bytes,
+                                 bool is_store) {
+    uint32_t top = w->run->local_top;
+    if (bytes > top || address > top - bytes) {
+        ww_sx_fail(w, lane, WW_EXEC,
+                   "out-of-bounds %s of %u bytes at offset 0x%llx of %u bytes of local memory%s",
+                   is_store ? "store" : "load", bytes, (unsigned long long)address, top,
+                   w->run->kernel->calls ? ": a stack overflow?" : "");
+        return NULL;
+    }
+    uint32_t below = top - (uint32_t)address;
+    if (below > w->local_bytes && !grow_local(w, below)) {
+        ww_sx_fail(w, lane, WW_NOMEM, "memory ran out for local memory");
+        return NULL;
+    }
+    return w->local + (size_t)(lane + 1) * w->local_bytes - below;
+}
+
+static unsigned char *shared_host(struct sx_warp *w, uint32_t lane, uint64_t address, uint32_t bytes,
+                                  bool is_store) {
+    uint32_t size = w->run->shared_bytes;
+    if (bytes <= size && address <= size - bytes) return w->cta->shared + address;
+    ww_sx_fail(w, lane, WW_EXEC, "out-of-bounds %s of %u bytes at offset %lld of %u bytes of shared memory",
+               is_store ? "store" : "load", bytes, (long long)(int32_t)address, size);
+    return NULL;
+}
+
+/* The space of a generic address, and its offset there. */
+static uint8_t resolve(uint64_t *address) {
+    if (*address - SX_SHARED_WINDOW < SX_WINDOW_BYTES) {
+        *address -= SX_SHARED_WINDOW;
+        return WW_SPACE_SHARED;
+    }
+    if (*address - SX_LOCAL_WINDOW < SX_WINDOW_BYTES) {
+        *address -= SX_LOCAL_WINDOW;
+        return WW_SPACE_LOCAL;
+    }
+    return WW_SPACE_GLOBAL;
+}
+
+static unsigned char *lane_host(struct sx_warp *w, uint32_t lane, uint8_t space, uint64_t address,
+                                uint32_t bytes, bool is_store) {
+    if (address & (bytes - 1u)) {
+        ww_sx_fail(w, lane, WW_EXEC, "misaligned %s %s of %u bytes at 0x%llx", space_text(space),
+                   is_store ? "store" : "load", bytes, (unsigned long long)address);
+        return NULL;
+    }
+    if (space == WW_SPACE_SHARED) return shared_host(w, lane, address, bytes, is_store);
+    if (space == WW_SPACE_LOCAL) return local_host(w, lane, address, bytes, is_store);
+    return ww_sx_global(w, lane, address, bytes, is_store);
+}
+
+unsigned char *ww_sx_generic(struct sx_warp *w, uint32_t lane, uint64_t address, uint32_t bytes) {
+    uint8_t space = resolve(&address);
+    unsigned char *p = lane_host(w, lane, space, address, 1, false);
+    if (!p || bytes <= 1) return p;
+    return lane_host(w, lane, space, address + bytes - 1, 1, false)
+               ? lane_host(w, lane, space, address, 1, false)
+               : NULL;
+}
+
+static void add_group(struct sx_warp *w, uint8_t space, uint32_t lane) {
+    for (uint32_t n = 0; n < w->access_count; n++) {
+        if (w->access[n].space != space) continue;
+        w->access[n].mask |= 1u << lane;
+        return;
+    }
+    w->access[w->access_count++] = (struct sx_access_group){space, 1u << lane};
+}
+
+/* A recorded local address counts from the lowest byte of the frames that the kernel told of. */
+static uint64_t recorded(const struct sx_run *r, uint8_t space, uint64_t address) {
+    return space == WW_SPACE_LOCAL && address >= r->local_base ? address - r->local_base : address;
+}
+
+static bool slow(struct sx_warp *w, const struct sx_address *a, uint32_t mask, uint64_t *addr,
+                 unsigned char **host) {
+    bool local = false;
+    w->access_count = 0;
+    for (uint32_t m = mask; m; m &= m - 1) {
+        uint32_t l = (uint32_t)__builtin_ctz(m);
+        uint8_t space = a->space == WW_SPACE_NONE ? resolve(&addr[l]) : a->space;
+        host[l] = lane_host(w, l, space, addr[l], a->bytes, a->is_store);
+        if (!host[l]) return false;
+        local = local || space == WW_SPACE_LOCAL;
+        add_group(w, space, l);
+    }
+    if (!local) return true;
+    for (uint32_t n = 0; n < w->access_count; n++) { /* the stack may have grown, and moved, since */
+        if (w->access[n].space != WW_SPACE_LOCAL) continue;
+        for (uint32_t m = w->access[n].mask; m; m &= m - 1) {
+            uint32_t l = (uint32_t)__builtin_ctz(m);
+            host[l] = local_host(w, l, addr[l], a->bytes, a->is_store);
+            addr[l] = recorded(w->run, WW_SPACE_LOCAL, addr[l]);
+        }
+    }
+    return true;
+}
+
+/* The allocation that holds [lowest, lowest + n), looked for at the last one met first. */
+static const struct mem_alloc *allocation(const struct mem *mem, const struct sx_address *a, uint64_t lowest,
+                                          uint64_t n) {
+    uint32_t at = *a->hint;
+    if (at < mem->count && mem_holds(mem->alloc[at], lowest, n)) return mem->alloc[at];
+    for (at = 0; at < mem->count; at++)
+        if (mem_holds(mem->alloc[at], lowest, n)) {
+            *a->hint = at;
+            return mem->alloc[at];
+        }
+    return NULL;
+}
+
+/* All lanes within one allocation or the shared memory: the common case. */
+static bool fast(struct sx_warp *w, const struct sx_address *a, uint32_t mask, const uint64_t *addr,
+                 unsigned char **host) {
+    uint64_t lowest = UINT64_MAX, highest = 0, bits = 0, start = 0;
+    SX_EACH(mask, uint64_t x = addr[l]; lowest = x < lowest ? x : lowest; highest = x > highest ? x : highest;
+            bits |= x;);
+    if (bits & (a->bytes - 1u) || highest - lowest > UINT64_MAX / 2) return false;
+    unsigned char *base;
+    uint8_t space = a->space;
+    if (space == WW_SPACE_NONE && lowest >= SX_SHARED_WINDOW) return false;
+    if (space == WW_SPACE_SHARED) {
+        if (a->bytes > w->run->shared_bytes || highest > w->run->shared_bytes - a->bytes) return false;
+        base = w->cta->shared;
+    } else {
+        const struct mem_alloc *m = allocation(w->run->mem, a, lowest, highest - lowest + a->bytes);
+        if (!m) return false;
+        base = m->host;
+        start = m->base;
+        space = WW_SPACE_GLOBAL;
+    }
+    SX_EACH(mask, host[l] = base + (addr[l] - start););
+    w->access[0] = (struct sx_access_group){space, mask};
+    w->access_count = 1;
+    return true;
+}
+
+void ww_sx_compute(const struct sx_warp *w, const struct sx_address *a, uint64_t *addr) {
+    const uint32_t *reg = sx_src(w, a->reg), *ureg = sx_src(w, a->ureg);
+    uint64_t add = (uint64_t)a->offset + (a->ureg64 ? sx_get64(ureg, 0) : ureg[0]);
+    if (a->reg64)
+        for (unsigned l = 0; l < SX_LANES; l++) addr[l] = sx_get64(reg, l) + add;
+    else
+        for (unsigned l = 0; l < SX_LANES; l++) addr[l] = ((uint64_t)reg[l] << a->scale) + add;
+    bool narrow = a->space == WW_SPACE_SHARED || a->space == WW_SPACE_LOCAL || a->space == WW_SPACE_CONST;
+    if (narrow)
+        for (unsigned l = 0; l < SX_LANES; l++) addr[l] = (uint32_t)addr[l];
+}
+
+bool ww_sx_addresses(struct sx_warp *w, const struct sx_address *a, uint32_t mask, uint64_t *addr,
+                     unsigned char **host) {
+    ww_sx_compute(w, a, addr);
+    if (a->space != WW_SPACE_LOCAL && fast(w, a, mask, addr, host)) return true;
+    return slow(w, a, mask, addr, host);
+}
+
+/* ---- building ---- */
+
+static uint32_t register_slot(struct sx_builder *b, const struct ww_sass_insn *in, uint8_t kind, uint8_t reg,
+                              uint32_t rows) {
+    struct ww_sass_insn one = *in; /* an operand of its own, to be looked up as any other */
+    one.opd[SASS_A] = (struct ww_sass_operand){.kind = kind, .reg = reg};
+    return ww_sx_src(b, &one, SASS_A, rows);
+}
+
+struct sx_address *ww_sx_address_of(struct sx_builder *b, const struct ww_sass_insn *in, enum ww_sass_slot slot,
+                                    uint8_t space, uint32_t bytes, bool is_store) {
+    const struct ww_sass_operand *o = &in->opd[slot];
+    if (o->kind != SASS_K_MEM) return NULL;
+    struct sx_kernel *k = ww_sx_building(b);
+    struct sx_address *a = ww_arena_array(&k->arena, 1, sizeof *a);
+    uint32_t *hint = ww_arena_array(&k->arena, 1, sizeof *hint);
+    if (!a || !hint) {
+        ww_sx_problem(b, WW_NOMEM, "memory ran out");
+        return NULL;
+    }
+    a->reg64 = (o->flags & SASS_F_A64) != 0;
+    a->ureg64 = (o->flags & SASS_F_UA64) != 0;
+    a->reg = register_slot(b, in, SASS_K_REG, o->reg, a->reg64 ? 2 : 1);
+    a->ureg = register_slot(b, in, SASS_K_UREG, o->ureg, a->ureg64 ? 2 : 1);
+    a->offset = o->imm;
+    a->scale = o->scale ? (uint8_t)((o->scale & 3) + 1) : 0;
+    a->space = space;
+    a->bytes = (uint8_t)bytes;
+    a->is_store = is_store;
+    a->hint = hint;
+    return a;
+}

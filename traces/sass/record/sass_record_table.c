@@ -1,0 +1,300 @@
+/* record_table.c: the recorder's instruction table of a kernel of machine code. */
+#include "../../../estimator/result/result.h"
+#include "../../../estimator/base/hash.h"
+#include "../code/sass_decode.h"
+#include "module.h"
+#include "../code/sass_print.h"
+#include <string.h>
+
+#define TEXT_ROOM 256        /* of an instruction as text */
+#define OPERAND_REGISTERS 8u /* that the trace's operands take in a row */
+#define BUCKETS 1024u
+
+/* The table while it is built. Strings are found by hash: `next` chains those of a bucket. */
+struct table {
+    struct recorder *r;
+    const struct sx_kernel *k;
+    uint32_t limit; /* of strings */
+    uint32_t bucket[BUCKETS], *next;
+};
+
+/* ---- operands ---- */
+
+static void add(struct ww_operand *list, uint8_t *count, unsigned max, uint16_t reg, unsigned n, uint16_t end) {
+    if (n == 0 || *count == max) return;
+    if (n > OPERAND_REGISTERS) n = OPERAND_REGISTERS;
+    if (reg + n > end) n = end - reg;
+    list[(*count)++] = (struct ww_operand){.reg = reg, .n = (uint16_t)n};
+}
+
+static void add_source(struct ww_inst *inst, uint16_t reg, unsigned n, uint16_t end, uint8_t slot) {
+    uint8_t before = inst->src_count;
+    add(inst->src, &inst->src_count, WW_INST_SRC_MAX, reg, n, end);
+    if (inst->src_count > before) inst->src_slot[before] = slot;
+}
+
+static void general(struct ww_inst *inst, unsigned reg, unsigned n, uint8_t slot) {
+    if (reg != SASS_RZ) add_source(inst, (uint16_t)reg, n, SASS_RZ, slot);
+}
+
+static void uniform(struct ww_inst *inst, unsigned reg, unsigned n) {
+    if (reg != SASS_URZ) add_source(inst, (uint16_t)(WW_REG_UNIFORM + reg), n, WW_REG_UPRED, 0);
+}
+
+static void predicate(struct ww_inst *inst, bool is_uniform, unsigned reg) {
+    uint16_t base = is_uniform ? WW_REG_UPRED : WW_REG_PRED;
+    if (reg != SASS_PT) add_source(inst, (uint16_t)(base + reg), 1, (uint16_t)(base + 8), 0);
+}
+
+static void add_slot(struct ww_inst *inst, const struct ww_sass_operand *o, uint8_t place) {
+    uint8_t slot = (uint8_t)(place | (o->flags & SASS_F_REUSE ? WW_SLOT_REUSE : 0));
+    switch (o->kind) {
+    case SASS_K_REG:
+        general(inst, o->reg, o->count ? o->count : 1, slot);
+        break;
+    case SASS_K_UREG:
+        uniform(inst, o->reg, o->count ? o->count : 1);
+        break;
+    case SASS_K_PRED:
+        predicate(inst, false, o->reg);
+        break;
+    case SASS_K_UPRED:
+        predicate(inst, true, o->reg);
+        break;
+    case SASS_K_CONST:
+        general(inst, o->reg, 1, slot);
+        break;
+    case SASS_K_CBIND:
+        general(inst, o->reg, 1, slot);
+        uniform(inst, o->ureg, 2);
+        break;
+    case SASS_K_MEM:
+        general(inst, o->reg, o->flags & SASS_F_A64 ? 2 : 1, slot);
+        uniform(inst, o->ureg, o->flags & SASS_F_UA64 ? 2 : 1);
+        if (o->flags & SASS_F_DESC) uniform(inst, o->count, 2);
+        break;
+    case SASS_K_GDESC:
+        uniform(inst, o->ureg, 4);
+        break;
+    case SASS_K_TDESC:
+        uniform(inst, o->ureg, 2);
+        break;
+    default:
+        break;
+    }
+}
+
+static void add_sources(struct ww_inst *inst, const struct ww_sass_insn *in) {
+    static const struct {
+        uint8_t slot, place;
+    } order[] = {{SASS_A, WW_SLOT_A}, {SASS_B, WW_SLOT_B}, {SASS_C, WW_SLOT_C}, {SASS_E, 0},
+                 {SASS_PS, 0},        {SASS_PS2, 0},       {SASS_PS3, 0}};
+    predicate(inst, in->guard_uniform, in->guard);
+    for (size_t i = 0; i < sizeof order / sizeof order[0]; i++)
+        add_slot(inst, &in->opd[order[i].slot], order[i].place);
+}
+
+static void add_results(struct ww_inst *inst, const struct ww_sass_insn *in) {
+    static const uint8_t order[] = {SASS_D, SASS_D2, SASS_PD, SASS_PD2};
+    if (inst->op == WW_OP_STORE || inst->op == WW_OP_REDUCE || inst->op == WW_OP_DMA) return;
+    for (size_t i = 0; i < sizeof order; i++) {
+        const struct ww_sass_operand *o = &in->opd[order[i]];
+        unsigned n = o->count ? o->count : 1;
+        if (o->kind == SASS_K_REG && o->reg != SASS_RZ)
+            add(inst->dst, &inst->dst_count, WW_INST_DST_MAX, o->reg, n, SASS_RZ);
+        if (o->kind == SASS_K_UREG && o->reg != SASS_URZ)
+            add(inst->dst, &inst->dst_count, WW_INST_DST_MAX, (uint16_t)(WW_REG_UNIFORM + o->reg), n,
+                WW_REG_UPRED);
+        if ((o->kind == SASS_K_PRED || o->kind == SASS_K_UPRED) && o->reg != SASS_PT) {
+            uint16_t base = o->kind == SASS_K_PRED ? WW_REG_PRED : WW_REG_UPRED;
+            add(inst->dst, &inst->dst_count, WW_INST_DST_MAX, (uint16_t)(base + o->reg), 1,
+                (uint16_t)(base + 8));
+        }
+    }
+}
+
+/* ---- memory, barriers ---- */
+
+static uint8_t type_bytes(uint8_t type) {
+    switch (type) {
+    case SASS_T_U8:
+    case SASS_T_S8:
+        return 1;
+    case SASS_T_U16:
+    case SASS_T_S16:
+    case SASS_T_F16:
+    case SASS_T_BF16:
+        return 2;
+    case SASS_T_U64:
+    case SASS_T_S64:
+    case SASS_T_B64:
+    case SASS_T_F64:
+    case SASS_T_F16X4:
+    case SASS_T_BF16X4:
+    case SASS_T_F32X2:
+    case SASS_T_F32X2_FTZ:
+        return 8;
+    case SASS_T_B128:
+    case SASS_T_U128:
+    case SASS_T_B256: /* the trace's widest access */
+    case SASS_T_F16X8:
+    case SASS_T_BF16X8:
+    case SASS_T_F32X4:
+    case SASS_T_F32X4_FTZ:
+        return 16;
+    default:
+        return 4;
+    }
+}
+
+static bool has_addresses(const struct ww_sass_insn *in, uint8_t op) {
+    if (op < WW_OP_LOAD || op > WW_OP_ASYNC_COPY) return false;
+    return in->op != SASS_TXQ && in->op != SASS_SUQUERY && in->op != SASS_SYNCS && in->op != SASS_TMML;
+}
+
+static bool is_generic(const struct ww_sass_insn *in) {
+    return in->op == SASS_LD || in->op == SASS_ST || in->op == SASS_ATOM || in->op == SASS_RED;
+}
+
+static void describe_memory(struct ww_inst *inst, const struct ww_sass_insn *in) {
+    bool rows = in->op == SASS_LDSM || in->op == SASS_STSM;
+    bool far = in->mod[SASS_M_ORDER] >= SASS_STRONG &&
+               (in->mod[SASS_M_SCOPE] == SASS_SCOPE_GPU || in->mod[SASS_M_SCOPE] == SASS_SCOPE_SYS);
+    inst->flags |= WW_INST_ACCESS;
+    inst->width = rows ? 16 : inst->op == WW_OP_TEXTURE ? 4 : type_bytes(in->mod[SASS_M_TYPE]);
+    if (is_generic(in)) inst->space = WW_SPACE_GLOBAL;
+    if (inst->op == WW_OP_LOAD && far) inst->flags |= WW_INST_BYPASS_L1;
+    if (inst->op == WW_OP_ASYNC_COPY && in->mod[SASS_M_BYPASS]) inst->flags |= WW_INST_BYPASS_L1;
+    if (inst->op == WW_OP_LOAD && in->mod[SASS_M_ORDER] == SASS_CONSTANT) inst->flags |= WW_INST_READ_ONLY;
+    if (in->mod[SASS_M_EVICT] == SASS_EV_FIRST) inst->flags |= WW_INST_STREAM;
+}
+
+/* BAR: number in A, threads in B, as numbers or registers. */
+static void describe_barrier(struct ww_inst *inst, const struct ww_sass_insn *in) {
+    const struct ww_sass_operand *number = &in->opd[SASS_A], *threads = &in->opd[SASS_B];
+    if (in->op != SASS_BAR) return;
+    if (in->mod[SASS_M_BAR] == SASS_BAR_ARV) inst->flags |= WW_INST_BAR_ARRIVE;
+    if (number->kind == SASS_K_REG || threads->kind == SASS_K_REG) {
+        inst->flags |= WW_INST_ACCESS;
+        return;
+    }
+    if (number->kind == SASS_K_IMM) inst->barrier = (uint8_t)(number->imm & 15);
+    if (threads->kind == SASS_K_IMM) inst->barrier_threads = (uint16_t)(threads->imm & 0xfff);
+}
+
+static void describe_branch(struct ww_inst *inst, const struct ww_sass_insn *in) {
+    const struct ww_sass_operand *to = &in->opd[SASS_E];
+    bool jumps = in->op == SASS_BRA || in->op == SASS_BRX || in->op == SASS_JMP || in->op == SASS_BRXU;
+    bool chosen =
+        in->guard != SASS_PT || (in->opd[SASS_PS].kind != SASS_K_NONE && in->opd[SASS_PS].reg != SASS_PT);
+    if (jumps && chosen) inst->flags |= WW_INST_BRANCH_COND;
+    if (in->op == SASS_BRA && to->kind == SASS_K_LABEL && to->imm >= 0 && (uint64_t)to->imm <= in->offset)
+        inst->flags |= WW_INST_BACK_EDGE;
+}
+
+static void describe(struct ww_inst *inst, const struct ww_sass_insn *in, uint32_t pc) {
+    const struct ww_sass_opinfo *info = ww_sass_opinfo(in->op);
+    *inst = (struct ww_inst){.pc = pc,
+                             .op = (uint8_t)info->class,
+                             .flags = WW_INST_CONTROL,
+                             .control = {.stall = in->ctl.stall,
+                                         .yield = in->ctl.yield,
+                                         .write_barrier = in->ctl.wr_bar,
+                                         .read_barrier = in->ctl.rd_bar,
+                                         .wait = in->ctl.wait,
+                                         .reuse = in->ctl.reuse}};
+    if (inst->op >= WW_OP_LOAD && inst->op <= WW_OP_ASYNC_COPY) inst->space = (uint8_t)info->space;
+    if (inst->op == WW_OP_BARRIER) describe_barrier(inst, in);
+    if (inst->op == WW_OP_SLEEP) inst->flags |= WW_INST_ACCESS;
+    if (inst->op == WW_OP_BRANCH) describe_branch(inst, in);
+    if (has_addresses(in, inst->op)) describe_memory(inst, in);
+    add_results(inst, in);
+    add_sources(inst, in);
+}
+
+/* ---- strings ---- */
+
+static enum ww_code intern(struct table *t, const char *s, bool copy, uint32_t *index, struct ww_error *error) {
+    struct recorder *r = t->r;
+    uint32_t *head = &t->bucket[ww_hash_bytes(s, strlen(s), 0) % BUCKETS];
+    *index = 0;
+    if (!*s) return WW_OK;
+    for (uint32_t n = *head; n; n = t->next[n]) {
+        if (strcmp(r->string[n], s) != 0) continue;
+        *index = n;
+        return WW_OK;
+    }
+    if (r->string_count == t->limit)
+        return ww_fail(error, WW_INTERNAL, "instruction table", "too many strings");
+    r->string[r->string_count] = copy ? ww_arena_strdup(&r->arena, s) : s;
+    if (!r->string[r->string_count]) return ww_fail_nomem(error, "instruction table");
+    t->next[r->string_count] = *head;
+    *head = *index = r->string_count++;
+    return WW_OK;
+}
+
+static enum ww_code name(struct table *t, const struct ww_sass_insn *in, uint32_t index, struct ww_inst *inst,
+                         struct ww_error *error) {
+    char text[TEXT_ROOM];
+    const char *file;
+    ww_sass_print(in, text, sizeof text);
+    char *mnemonic = text; /* between the guard and the operands */
+    if (*mnemonic == '@') mnemonic += strcspn(mnemonic, " ");
+    mnemonic += strspn(mnemonic, " ");
+    mnemonic[strcspn(mnemonic, " ")] = 0;
+    WW_TRY(intern(t, mnemonic, true, &inst->mnemonic, error));
+    uint64_t address = ww_sx_address(t->k, index) - WW_CUBIN_CODE;
+    const struct ww_cubin_kernel *section = ww_cubin_section_at(t->k->cubin, address);
+    if (section && ww_cubin_line(t->k->cubin, section, address - section->code, &file, &inst->line))
+        return intern(t, file, false, &inst->file, error);
+    return WW_OK;
+}
+
+/* ---- the table ---- */
+
+static void add_twin(struct recorder *r, uint32_t of, uint8_t space) {
+    r->inst[r->entry_count] = r->inst[of];
+    r->inst[r->entry_count].space = space;
+    r->entry[r->entry_count] = r->entry[of];
+    r->entry[r->entry_count].space = space;
+    r->entry[of].twin[space] = r->entry_count++;
+}
+
+static enum ww_code start(struct table *t, struct ww_error *error) {
+    struct recorder *r = t->r;
+    uint64_t count = 3 * (uint64_t)t->k->count, strings = 1 + t->k->cubin->file_count + (uint64_t)t->k->count;
+    ww_arena_free(&r->arena);
+    ww_arena_init(&r->arena, (size_t)2 << 30);
+    r->entry_count = 0;
+    r->entry = ww_arena_array(&r->arena, count, sizeof *r->entry);
+    r->inst = ww_arena_array(&r->arena, count, sizeof *r->inst);
+    r->string = ww_arena_array(&r->arena, strings, sizeof *r->string);
+    t->next = ww_arena_array(&r->arena, strings, sizeof *t->next);
+    if (!r->entry || !r->inst || !r->string || !t->next || count > UINT32_MAX / 2)
+        return ww_fail_nomem(error, "instruction table");
+    r->string[0] = "";
+    r->string_count = 1;
+    t->limit = (uint32_t)strings;
+    return WW_OK;
+}
+
+enum ww_code ww_sx_table(struct recorder *r, const struct sx_kernel *k, struct ww_error *error) {
+    struct table t = {.r = r, .k = k};
+    WW_TRY(start(&t, error));
+    for (uint32_t n = 0; n < k->count; n++) {
+        struct ww_inst *inst = &r->inst[n];
+        describe(inst, &k->insn[n], n * SASS_INSN_BYTES);
+        WW_TRY(name(&t, &k->insn[n], n, inst, error));
+        r->entry[n] = (struct record_entry){.space = inst->space,
+                                            .op = inst->op,
+                                            .access = (inst->flags & WW_INST_ACCESS) != 0,
+                                            .conditional = (inst->flags & WW_INST_BRANCH_COND) != 0};
+    }
+    r->entry_count = k->count;
+    for (uint32_t n = 0; n < k->count; n++) {
+        if (!is_generic(&k->insn[n])) continue;
+        add_twin(r, n, WW_SPACE_SHARED);
+        add_twin(r, n, WW_SPACE_LOCAL);
+    }
+    return WW_OK;
+}
