@@ -22,6 +22,29 @@ enum ww_code ww_wwt_write(struct ww_trace_writer *w, const void *data, size_t n,
     return WW_OK;
 }
 
+static void make_header(const struct ww_trace_writer *w, uint32_t version,
+                        unsigned char h[WW_WWT_HEADER_BYTES]) {
+    memcpy(h, WW_WWT_MAGIC, 8);
+    ww_wwt_put32(h + 8, version);
+    ww_wwt_put32(h + 12, ww_wwt_crc32(&w->crc, 0, h, 12));
+}
+
+/* True if a code table holds what only version 2 can say. */
+static bool needs_machine(const struct ww_trace_writer *w) {
+    for (size_t i = 0; i < w->code_count; i++)
+        if (w->code[i].origin) return true;
+    return w->machine;
+}
+
+static enum ww_code put_late_header(struct ww_trace_writer *w, struct ww_error *error) {
+    unsigned char h[WW_WWT_HEADER_BYTES];
+    w->no_header = false;
+    w->offset = 0;
+    w->raised = needs_machine(w);
+    make_header(w, w->raised ? WW_WWT_VERSION_MACHINE : WW_WWT_VERSION, h);
+    return ww_wwt_write(w, h, sizeof h, error);
+}
+
 enum ww_code ww_wwt_put_chunk(struct ww_trace_writer *w, uint32_t type, const struct ww_buf *raw,
                               uint32_t *stored, uint32_t *crc, struct ww_error *error) {
     if (raw->failed) return ww_fail_nomem(error, "a chunk of a trace");
@@ -45,6 +68,7 @@ enum ww_code ww_wwt_put_chunk(struct ww_trace_writer *w, uint32_t type, const st
     *stored = (uint32_t)n;
     *crc = ww_wwt_crc32(&w->crc, ww_wwt_crc32(&w->crc, 0, h, 12), h + WW_WWT_CHUNK_BYTES, n);
     ww_wwt_put32(h + 12, *crc);
+    if (w->no_header) WW_TRY(put_late_header(w, error));
     return ww_wwt_write(w, h, WW_WWT_CHUNK_BYTES + n, error);
 }
 
@@ -87,13 +111,6 @@ static enum ww_code create(struct ww_trace_writer *w, struct ww_error *error) {
     return WW_OK;
 }
 
-static void make_header(const struct ww_trace_writer *w, uint32_t version,
-                        unsigned char h[WW_WWT_HEADER_BYTES]) {
-    memcpy(h, WW_WWT_MAGIC, 8);
-    ww_wwt_put32(h + 8, version);
-    ww_wwt_put32(h + 12, ww_wwt_crc32(&w->crc, 0, h, 12));
-}
-
 static enum ww_code start(struct ww_trace_writer *w, const struct ww_trace_meta *meta, int level,
                           struct ww_error *error) {
     unsigned char h[WW_WWT_HEADER_BYTES];
@@ -104,9 +121,15 @@ static enum ww_code start(struct ww_trace_writer *w, const struct ww_trace_meta 
     ww_wwt_put_string(&w->meta, meta ? meta->program : NULL);
     ww_wwt_put_string(&w->meta, meta ? meta->arguments : NULL);
     ww_wwt_put_string(&w->meta, meta ? meta->tool : NULL);
+    make_header(w, WW_WWT_VERSION, h);
     WW_TRY(create(w, error));
-    w->machine = !w->file.target; /* what is written directly may be no file that can be changed later */
-    make_header(w, w->machine ? WW_WWT_VERSION_MACHINE : WW_WWT_VERSION, h);
+    /* What is written directly may be a pipe, whose header cannot be changed later: it waits for the first
+     * chunk. */
+    w->no_header = !w->file.target;
+    if (w->no_header) {
+        w->offset = sizeof h;
+        return WW_OK;
+    }
     return ww_wwt_write(w, h, sizeof h, error);
 }
 
@@ -142,18 +165,14 @@ static enum ww_code check_index(const struct ww_trace_writer *w, struct ww_error
     return WW_OK;
 }
 
-/* True if a code table holds what only version 2 can say. */
-static bool needs_machine(const struct ww_trace_writer *w) {
-    for (size_t i = 0; i < w->code_count; i++)
-        if (w->code[i].origin) return true;
-    return w->machine;
-}
-
 /* A file begins as version 1; what only version 2 can say makes it one of version 2. */
 static enum ww_code raise_version(struct ww_trace_writer *w, struct ww_error *error) {
     unsigned char h[WW_WWT_HEADER_BYTES];
     for (size_t i = 0; i < w->code_count; i++) ww_wwt_put_string(&w->raw, w->code[i].origin);
-    if (!w->file.target) return WW_OK;
+    if (w->raised || w->no_header) return WW_OK;
+    if (!w->file.target)
+        return ww_fail(error, WW_UNSUPPORTED, w->path,
+                       "machine code behind launches of lowered PTX cannot be written into a pipe");
     make_header(w, WW_WWT_VERSION_MACHINE, h);
     if (!ww_ownfd_holds(&w->own))
         return ww_fail(error, WW_IO, w->path, "the program closed the recorder's descriptor of this file");

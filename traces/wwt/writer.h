@@ -57,7 +57,8 @@ struct ww_wwt_open_launch {
 struct ww_trace_writer {
     char *path; /* as the caller named it: for errors */
     struct ww_outfile file;
-    struct ww_ownfd own; /* what its descriptor is: recorded programs may close it and reuse its number */
+    struct ww_ownfd own;    /* what its descriptor is: recorded programs may close it and reuse its number */
+    bool no_header, raised; /* the header is not written yet; it was written as version 2 */
     uint64_t offset;
     size_t pending_limit; /* WW_WWT_PENDING_BYTES; tests set less */
     enum ww_code failed;  /* the first failure: nothing more is written */
