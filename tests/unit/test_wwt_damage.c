@@ -113,7 +113,7 @@ static void a_later_version_is_unsupported(void **state) {
     (void)state;
     unsigned char *copy = ww_arena_alloc(&arena, file_size);
     memcpy(copy, file, file_size);
-    copy[8] = 2;
+    copy[8] = WW_WWT_VERSION_LAST + 1;
     ww_wwt_put32(copy + 12, ww_crc32(0, copy, 12));
     assert_int_equal(read_all(copy, file_size), WW_UNSUPPORTED);
 }
