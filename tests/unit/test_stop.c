@@ -93,6 +93,32 @@ static void an_analytical_sweep_can_be_stopped_in_a_profile(void **state) {
     assert_string_equal(unit, "launches");
 }
 
+static bool count_launches(void *context, double part, uint64_t done, const char *what) {
+    (void)part, (void)done;
+    *(unsigned *)context += strcmp(what, "launches") == 0;
+    return true;
+}
+
+/* Of a sample of one launch: the launch is described once, then each unit is measured. */
+static void a_sampled_replay_asks_before_each_unit(void **state) {
+    (void)state;
+    static const char *const large[] = {"n=4000000"};
+    struct ww_record_stats stats;
+    struct ww_gpu *gpu;
+    struct ww_result *result;
+    unsigned asked = 0;
+    const char *path = ww_made_path(&arena, "large.wwt");
+    const struct ww_record_options r = {.out_path = path, .arch = "sm_70"};
+    assert_int_equal(ww_record_workload("saxpy", large, 1, &r, &stats, &error), WW_OK);
+    assert_int_equal(ww_gpu_load("gtx480", NULL, 0, &gpu, &error), WW_OK);
+    const struct ww_run_options o = {
+        .gpu = gpu, .trace_path = path, .mode = "sampled", .progress = count_launches, .context = &asked};
+    assert_int_equal(ww_run(&o, &result, &error), WW_OK);
+    assert_true(asked > 3);
+    ww_result_free(result);
+    ww_gpu_free(gpu);
+}
+
 static int forget(void **state) {
     (void)state;
     unit[0] = 0;
@@ -123,6 +149,7 @@ int main(void) {
         cmocka_unit_test_setup(calibrating_timing_can_be_stopped_in_a_recording, forget),
         cmocka_unit_test_setup(calibrating_the_analytical_model_can_be_stopped_in_a_profile, forget),
         cmocka_unit_test_setup(an_analytical_sweep_can_be_stopped_in_a_profile, forget),
+        cmocka_unit_test(a_sampled_replay_asks_before_each_unit),
     };
     return cmocka_run_group_tests(tests, record, clean);
 }
