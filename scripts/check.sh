@@ -14,7 +14,7 @@ export TSAN_OPTIONS=halt_on_error=1
 
 # ---- one item: "kind|name|command" in $1; writes NAME.result with "passed failed" ----
 #   cmocka  counts the tests that the program reports
-#   counts  the last line of the output is "N passed, N failed"
+#   counts  the last line of the output is "N passed, N failed"; lines "skipped - NAME: REASON" are shown
 #   once    one test: the exit status
 
 count_cmocka() { # status log
@@ -49,6 +49,7 @@ run_item() {
     read -r good bad <"$LOGS/$name.result"
     if [ "$bad" = 0 ]; then
         echo "ok      $name: $good passed ($((SECONDS - start)) s)"
+        sed -n 's/^skipped - /        skipped: /p' "$LOGS/$name.log"
     else
         echo "FAILED  $name: $good passed, $bad failed (exit $status); $LOGS/$name.log ends with"
         grep -v '^ok ' "$LOGS/$name.log" | tail -n "${TAIL:-25}" | sed 's/^/        /'

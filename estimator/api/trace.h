@@ -34,9 +34,11 @@ WW_API enum ww_code ww_trace_launch_info(const struct ww_trace *trace, size_t la
 WW_API enum ww_code ww_trace_verify(struct ww_trace *trace, ww_progress_fn progress, void *context,
                                     struct ww_error *error);
 /* Copies launches and CTAs into a new file. `launches` and `ctas` are lists such as "0,2-4" (NULL: all);
- * CTA numbers are linear within each launch. Errors: WW_USAGE (the lists; the new file is the trace's own). */
+ * CTA numbers are linear within each launch. Errors: WW_USAGE (the lists; the new file is the trace's own),
+ * WW_FAIL (progress stopped it). */
 WW_API enum ww_code ww_trace_slice(struct ww_trace *trace, const char *launches, const char *ctas,
-                                   const char *out_path, struct ww_error *error);
+                                   const char *out_path, ww_progress_fn progress, void *context,
+                                   struct ww_error *error);
 /* What a trace becomes if its CTAs take turns in shared memory (docs/multiplexing.md). */
 struct ww_transform_options {
     const char *kind;    /* vtb, vtb_pipe, co_vtb: CTAs joined; smm, co_hw: shared memory allocated as needed;
@@ -55,9 +57,9 @@ WW_API enum ww_code ww_trace_transform(struct ww_trace *trace, const struct ww_t
 WW_API enum ww_code ww_trace_print_regions(struct ww_trace *trace, bool json, FILE *out,
                                            struct ww_error *error);
 /* Copies the launches of `count` traces, in the order given, into a new file. Errors: WW_USAGE (none given,
- * the new file is one of theirs), those of reading and writing. */
+ * the new file is one of theirs), WW_FAIL (progress stopped it), those of reading and writing. */
 WW_API enum ww_code ww_trace_merge(struct ww_trace *const *trace, size_t count, const char *out_path,
-                                   struct ww_error *error);
+                                   ww_progress_fn progress, void *context, struct ww_error *error);
 /* Prints `trace info` (text or JSON as documented in reports/schema/trace_info.json). */
 WW_API enum ww_code ww_trace_print_info(struct ww_trace *trace, bool json, FILE *out, struct ww_error *error);
 /* Prints `trace info --profile`: divergence, coalescing, bank conflicts, arithmetic intensity, footprint and

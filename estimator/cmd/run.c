@@ -18,7 +18,7 @@ static enum ww_code finish(const struct cmd_line *line, const struct ww_gpu *gpu
         fprintf(
             stderr,
             "warpwatt: %s has no power table of its own; --power %s takes that of the GPU it inherits from\n",
-            ww_gpu_name(gpu), table);
+            ww_shown(ww_gpu_name(gpu)), ww_shown(table));
     return WW_OK;
 }
 

@@ -120,10 +120,12 @@ const struct cmd ww_cmd_trace_verify = {
 static enum ww_code slice_run(const struct cmd_line *line, struct ww_error *error) {
     struct ww_trace *trace;
     WW_TRY(ww_trace_open(line->argument[0], &trace, error));
+    struct cmd_progress progress;
+    ww_cmd_progress_begin(&progress, line->argument[0], ww_cmd_has(line, "quiet"));
     enum ww_code code = ww_trace_slice(trace, ww_cmd_get(line, "launches"), ww_cmd_get(line, "ctas"),
-                                       ww_cmd_get(line, "out"), error);
+                                       ww_cmd_get(line, "out"), ww_cmd_progress_step, &progress, error);
     ww_trace_close(trace);
-    return code;
+    return ww_cmd_progress_end(&progress, code, error);
 }
 
 static const struct cmd_option slice_options[] = {
@@ -156,9 +158,12 @@ static enum ww_code merge_run(const struct cmd_line *line, struct ww_error *erro
         code = ww_trace_open(line->argument[opened], &trace[opened], error);
         if (code == WW_OK) opened++;
     }
-    if (code == WW_OK) code = ww_trace_merge(trace, opened, ww_cmd_get(line, "out"), error);
+    struct cmd_progress progress;
+    ww_cmd_progress_begin(&progress, ww_cmd_get(line, "out"), false);
+    if (code == WW_OK)
+        code = ww_trace_merge(trace, opened, ww_cmd_get(line, "out"), ww_cmd_progress_step, &progress, error);
     close_all(trace, opened);
-    return code;
+    return ww_cmd_progress_end(&progress, code, error);
 }
 
 static const struct cmd_option merge_options[] = {{"out", 'o', "FILE", "trace file to write", CMD_REQUIRED},

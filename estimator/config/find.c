@@ -6,6 +6,8 @@
 #include "gpu.h"
 #include "json.h"
 #include <dirent.h>
+#include <dlfcn.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -13,7 +15,8 @@
 #ifndef WW_PREFIX
 #define WW_PREFIX "/usr/local"
 #endif
-#define SOURCE_DEPTH 6 /* build/VARIANT/tests/unit/PROGRAM is four levels below the source tree */
+#define SOURCE_DEPTH 6  /* build/VARIANT/tests/unit/PROGRAM is four levels below the source tree */
+#define LIBRARY_DEPTH 6 /* lib/warpwatt/cudart/libcudart.so is three levels below the prefix */
 
 enum ww_code ww_names_add(struct ww_names *names, const char *text, struct ww_error *error) {
     char **more = realloc(names->name, (names->count + 1) * sizeof *more);
@@ -49,28 +52,44 @@ static bool parent(char *path) {
 }
 
 static bool is_source_tree(const char *dir) {
-    char probe[WW_PATH_MAX + 32];
+    char probe[PATH_MAX + 32];
     snprintf(probe, sizeof probe, "%s/estimator/warpwatt.h", dir);
     return access(probe, R_OK) == 0;
 }
 
+/* The data of the source tree that `file` was built in. */
+static enum ww_code add_by_source(struct ww_names *dirs, const char *file, const char *source_subdir,
+                                  struct ww_error *error) {
+    char root[PATH_MAX];
+    snprintf(root, sizeof root, "%s", file);
+    for (int i = 0; i <= SOURCE_DEPTH && parent(root); i++)
+        if (is_source_tree(root)) return add_dir(dirs, root, source_subdir, error);
+    return WW_OK;
+}
+
 /* Directories that follow from where the executable lies. */
-static enum ww_code add_by_executable(struct ww_names *dirs, const char *subdir, const char *source_subdir,
-                                      struct ww_error *error) {
-    char exe[WW_PATH_MAX];
-    ssize_t n = readlink("/proc/self/exe", exe, sizeof exe - 1);
-    if (n <= 0 || (size_t)n >= sizeof exe - 1) return WW_OK;
-    exe[n] = 0;
-    if (!parent(exe)) return WW_OK;
-    char root[WW_PATH_MAX], share[64];
-    memcpy(root, exe, sizeof root);
-    for (int i = 0; i < SOURCE_DEPTH && parent(root); i++)
-        if (is_source_tree(root)) {
-            WW_TRY(add_dir(dirs, root, source_subdir, error));
-            break;
-        }
-    snprintf(share, sizeof share, "share/warpwatt/%s", subdir);
-    return parent(exe) ? add_dir(dirs, exe, share, error) : WW_OK;
+static enum ww_code add_by_executable(struct ww_names *dirs, const char *exe, const char *share,
+                                      const char *source_subdir, struct ww_error *error) {
+    char dir[PATH_MAX];
+    snprintf(dir, sizeof dir, "%s", exe);
+    WW_TRY(add_by_source(dirs, exe, source_subdir, error));
+    return parent(dir) && parent(dir) ? add_dir(dirs, dir, share, error) : WW_OK;
+}
+
+/* Directories that follow from where this code lies, if that is a library in another's program: it is installed
+ * some levels below the prefix (lib, lib/TRIPLET, lib/warpwatt/cudart). */
+static enum ww_code add_by_library(struct ww_names *dirs, const char *exe, const char *share,
+                                   const char *source_subdir, struct ww_error *error) {
+    static const char here[] = "";
+    Dl_info self;
+    char dir[PATH_MAX], path[PATH_MAX + 64];
+    if (!dladdr(here, &self) || !realpath(self.dli_fname, dir) || strcmp(dir, exe) == 0) return WW_OK;
+    WW_TRY(add_by_source(dirs, dir, source_subdir, error));
+    for (int i = 0; i <= LIBRARY_DEPTH && parent(dir); i++) {
+        snprintf(path, sizeof path, "%s/%s", dir, share);
+        if (access(path, R_OK) == 0) return add_dir(dirs, dir, share, error);
+    }
+    return WW_OK;
 }
 
 static enum ww_code collect_dirs(const char *subdir, struct ww_names *dirs, struct ww_error *error) {
@@ -78,9 +97,11 @@ static enum ww_code collect_dirs(const char *subdir, struct ww_names *dirs, stru
     const char *models = getenv("WARPWATT_MODELS"), *data = getenv("WARPWATT_DATA");
     if (models && *models && strcmp(subdir, "models") == 0) WW_TRY(ww_names_add(dirs, models, error));
     if (data && *data) WW_TRY(add_dir(dirs, data, subdir, error));
-    WW_TRY(add_by_executable(dirs, subdir, source_subdir, error));
-    char share[64];
+    char share[64], exe[PATH_MAX];
     snprintf(share, sizeof share, "share/warpwatt/%s", subdir);
+    if (!realpath("/proc/self/exe", exe)) *exe = 0;
+    WW_TRY(add_by_library(dirs, exe, share, source_subdir, error));
+    WW_TRY(add_by_executable(dirs, exe, share, source_subdir, error));
     return add_dir(dirs, WW_PREFIX, share, error);
 }
 

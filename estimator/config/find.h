@@ -1,7 +1,8 @@
 /* find.h: where data files (GPU models, power tables) are looked for.
  *
- * In this order: $WARPWATT_MODELS (for subdir "models" only), $WARPWATT_DATA/SUBDIR, the source tree that
- * the executable was built in, ../share/warpwatt/SUBDIR beside the executable, the install prefix's
+ * In this order: $WARPWATT_MODELS (for subdir "models" only), $WARPWATT_DATA/SUBDIR; where this code is a
+ * shared library, the source tree that it was built in or the prefix that it is installed under; the source
+ * tree that the executable was built in, ../share/warpwatt/SUBDIR beside the executable, the install prefix's
  * share/warpwatt/SUBDIR. The environment is read at each call; nothing is cached.
  */
 #ifndef WW_CONFIG_FIND_H

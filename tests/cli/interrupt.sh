@@ -17,4 +17,9 @@ warpwatt trace record -w saxpy -p n=4000000 -o h.wwt -q
 stop warpwatt run --gpu gtx480 --trace h.wwt --db r.db --mech sched=lrr
 sqlite3 r.db .dump >after.txt
 cmp before.txt after.txt
+# An export, into a folder that is made for it and into one that has files.
+mkdir full
+echo mine >full/notes
+for folder in new full; do stop warpwatt trace export accelsim h.wwt -o $folder --xz -q; done
+ls -A full
 ls -A

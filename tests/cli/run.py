@@ -2,7 +2,8 @@
 """Command-line goldens: runs tests/cli/NAME.sh and compares its stdout with NAME.out (scripts/glob_match.py).
 
 Each script runs in an empty directory of its own under `bash -u`, with warpwatt on the PATH, lib.sh sourced,
-and $DATA naming tests/cli/data. It has to end with status 0; commands that must fail go through `fails`.
+and $DATA naming tests/cli/data. It has to end with status 0; commands that must fail go through `fails`. A test
+that cannot run here ends with status 77 through `skip`: it counts as skipped, not as passed.
 
 usage: run.py --program PATH [--update] [--jobs N] [NAME...]
 """
@@ -14,6 +15,7 @@ import subprocess
 import sys
 import tempfile
 
+SKIPPED = 77
 HERE = os.path.dirname(os.path.abspath(__file__))
 SOURCE = os.path.normpath(os.path.join(HERE, "..", ".."))  # stands as a gap in what is written
 sys.path.insert(0, os.path.join(HERE, "..", "..", "scripts"))
@@ -34,6 +36,8 @@ def run_script(name, program):
 
 def one(name, args):
     p = run_script(name, args.program)
+    if p.returncode == SKIPPED:
+        return None, p.stderr.decode("utf-8", "replace").strip()
     actual = p.stdout.decode("utf-8", "replace").splitlines()
     golden = os.path.join(HERE, name + ".out")
     if args.update and p.returncode == 0:
@@ -61,16 +65,16 @@ def main():
     args = parser.parse_args()
     every = sorted(os.path.basename(p)[:-3] for p in glob.glob(os.path.join(HERE, "*.sh")))
     names = args.names or [n for n in every if n != "lib"]
-    passed = failed = 0
+    words = {True: "ok", False: "not ok", None: "skipped"}
+    count = dict.fromkeys(words, 0)
     with concurrent.futures.ThreadPoolExecutor(args.jobs) as pool:
         for name, (good, text) in zip(names, pool.map(lambda n: one(n, args), names)):
-            passed += good
-            failed += not good
-            print("%s - %s" % ("ok" if good else "not ok", name))
-            if text:
+            count[good] += 1
+            print("%s - %s%s" % (words[good], name, ": " + text if good is None else ""))
+            if good is False:
                 print(text, end="")
-    print("%d passed, %d failed" % (passed, failed))
-    return 1 if failed or not passed else 0
+    print("%d passed, %d failed" % (count[True], count[False]))
+    return 1 if count[False] or not count[True] else 0
 
 
 if __name__ == "__main__":

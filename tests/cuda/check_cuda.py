@@ -137,6 +137,24 @@ def stub_failures(host):
                    "WARPWATT_CUDA_%s: expected a whole number" % name)
 
 
+def stub_models(host):
+    """A folder of models is searched before the installed ones, not instead of them."""
+    os.mkdir("models")
+    with open("models/mine.json", "w") as f:
+        f.write('{"inherits": "v100", "sm.count": 3}')
+    env = {"WARPWATT_MODELS": os.path.abspath("models")}
+    trace = ["-q", "-o", "m.wwt"]
+    expect("WARPWATT_MODELS does not hide the default GPU", record([host, PTX, "plain"], trace, env), 0, "80 SMs\nPASS")
+    expect("nor another of the installed ones", record([host, PTX, "plain"], trace + ["--gpu", "gtx480"], env), 0,
+           "15 SMs\nPASS")
+    expect("its models inherit from them", record([host, PTX, "plain"], trace + ["--gpu", "mine"], env), 0, "3 SMs\nPASS")
+    os.rename("models/mine.json", "models/v100.json")
+    with open("models/v100.json", "w") as f:
+        f.write('{"inherits": "gtx480", "sm.count": 4}')
+    expect("it is searched first", record([host, PTX, "plain"], trace, env), 0, "4 SMs\nPASS")
+    os.unlink("m.wwt")
+
+
 def stub_locale(host):
     """A program that has set a locale in which numbers have a comma."""
     with open("comma.src", "w") as f:
@@ -333,6 +351,7 @@ def main():
         host = os.path.abspath("host-13")
         stub_options(host)
         stub_failures(host)
+        stub_models(host)
         stub_locale(host)
         stub_descriptors(host)
         stub_names(host)

@@ -173,7 +173,7 @@ static void a_slice_of_a_huge_grid_replays_at_once(void **state) {
     FILE *sink = fopen("/dev/null", "w");
     assert_int_equal(ww_trace_print_info(t, false, sink, &error), WW_OK);
     fclose(sink);
-    assert_int_equal(ww_trace_slice(t, NULL, NULL, part, &error), WW_OK);
+    assert_int_equal(ww_trace_slice(t, NULL, NULL, part, NULL, NULL, &error), WW_OK);
     ww_trace_close(t);
     assert_int_equal(run("gtx480", part, &result), WW_OK);
     assert_int_equal(result->warp_instructions, 6);

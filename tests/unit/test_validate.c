@@ -254,7 +254,7 @@ static bool refuse_the_third(void *context, double part, uint64_t done, const ch
 
 /* The first measurement of each takes many steps, and none is finished by the third. */
 static void a_suite_stops_in_the_middle_of_a_measurement(void **state) {
-    static const char *const suite[] = {"curves", "multiplexing", "d2ma", "dissecting"};
+    static const char *const suite[] = {"curves", "multiplexing", "d2ma", "dissecting", "sampling"};
     (void)state;
     for (size_t i = 0; i < sizeof suite / sizeof suite[0]; i++) {
         struct patience p = {0};

@@ -63,9 +63,8 @@ static struct ww_buf repeated(unsigned count) {
     return raw;
 }
 
-/* Writes that trace. Returns the file's size. */
-static size_t make_trace(unsigned count) {
-    struct ww_buf raw = repeated(count);
+/* Writes a trace with this index, which is freed. Returns the file's size. */
+static size_t put_trace(struct ww_buf raw) {
     struct ww_wwt_crc crc;
     size_t room = ZSTD_compressBound(raw.n);
     unsigned char *file = malloc(room + 256), *chunk = file + WW_WWT_HEADER_BYTES;
@@ -94,6 +93,10 @@ static size_t make_trace(unsigned count) {
     return size;
 }
 
+static size_t make_trace(unsigned count) {
+    return put_trace(repeated(count));
+}
+
 static long peak_kb(void) {
     struct rusage use;
     getrusage(RUSAGE_SELF, &use);
@@ -119,6 +122,22 @@ static void launches_beyond_what_the_file_may_have_are_refused(void **state) {
     long before = peak_kb();
     assert_int_equal(ww_trace_open(path, &t, &error), WW_INPUT);
     assert_true(peak_kb() - before < 150000);
+}
+
+static void an_index_that_takes_more_memory_than_the_file_may_need_is_refused(void **state) {
+    (void)state;
+    struct ww_trace *t;
+    struct ww_buf raw = {0};
+    assert_true(ww_buf_reserve(&raw, 1000100));
+    for (unsigned i = 0; i < 3; i++) ww_buf_append(&raw, "", 1); /* no program, arguments, tool */
+    ww_buf_varint(&raw, 1000000); /* codes, which take 100 bytes of memory each */
+    for (unsigned i = 0; i < 1000000; i++) ww_buf_append(&raw, "", 1);
+    size_t size = put_trace(raw);
+    long before = peak_kb();
+    assert_true(size < 1000);
+    assert_int_equal(ww_trace_open(path, &t, &error), WW_NOMEM);
+    assert_non_null(strstr(error.text, "more than a file of"));
+    assert_true(peak_kb() - before < 80000);
 }
 
 static void the_writer_keeps_the_same_limit(void **state) {
@@ -210,6 +229,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(millions_of_launches_in_a_small_file_are_refused),
         cmocka_unit_test(launches_beyond_what_the_file_may_have_are_refused),
+        cmocka_unit_test(an_index_that_takes_more_memory_than_the_file_may_need_is_refused),
         cmocka_unit_test(the_writer_keeps_the_same_limit),
         cmocka_unit_test(verifying_launches_without_ctas_can_be_stopped),
         cmocka_unit_test(profiling_launches_without_ctas_can_be_stopped),

@@ -50,7 +50,7 @@ static int tear_down(void **state) {
 static struct ww_trace *slice(const char *launches, const char *ctas) {
     struct ww_trace *t;
     const char *out = ww_made_path(&arena, "slice.wwt");
-    OK(ww_trace_slice(trace, launches, ctas, out, &error));
+    OK(ww_trace_slice(trace, launches, ctas, out, NULL, NULL, &error));
     OK(ww_trace_open(out, &t, &error));
     OK(ww_trace_verify(t, NULL, NULL, &error));
     return t;
@@ -88,7 +88,7 @@ static void a_slice_of_a_slice_holds_what_both_have(void **state) {
     (void)state;
     struct ww_trace *t = slice(NULL, "2-4"), *u;
     const char *out = ww_made_path(&arena, "second.wwt");
-    OK(ww_trace_slice(t, "0", "0-3", out, &error));
+    OK(ww_trace_slice(t, "0", "0-3", out, NULL, NULL, &error));
     ww_trace_close(t);
     OK(ww_trace_open(out, &u, &error));
     check_held(u, 0, &launch[0], "..xx....................................");
@@ -119,7 +119,7 @@ static void a_slice_of_everything_is_the_same_file(void **state) {
     (void)state;
     size_t n, m;
     const char *out = ww_made_path(&arena, "copy.wwt");
-    OK(ww_trace_slice(trace, NULL, NULL, out, &error));
+    OK(ww_trace_slice(trace, NULL, NULL, out, NULL, NULL, &error));
     unsigned char *a = ww_made_read(&arena, path, &n), *b = ww_made_read(&arena, out, &m);
     assert_int_equal(n, m);
     assert_memory_equal(a, b, n);
@@ -128,9 +128,9 @@ static void a_slice_of_everything_is_the_same_file(void **state) {
 static void a_slice_refuses_numbers_out_of_range_and_leaves_no_file(void **state) {
     (void)state;
     const char *out = ww_made_path(&arena, "never.wwt");
-    assert_int_equal(ww_trace_slice(trace, "2", NULL, out, &error), WW_USAGE);
-    assert_int_equal(ww_trace_slice(trace, NULL, "40", out, &error), WW_USAGE);
-    assert_int_equal(ww_trace_slice(trace, NULL, "x", out, &error), WW_USAGE);
+    assert_int_equal(ww_trace_slice(trace, "2", NULL, out, NULL, NULL, &error), WW_USAGE);
+    assert_int_equal(ww_trace_slice(trace, NULL, "40", out, NULL, NULL, &error), WW_USAGE);
+    assert_int_equal(ww_trace_slice(trace, NULL, "x", out, NULL, NULL, &error), WW_USAGE);
     assert_int_not_equal(access(out, F_OK), 0);
 }
 

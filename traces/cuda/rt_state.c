@@ -3,9 +3,7 @@
 #include "../../estimator/api/record.h"
 #include "../../estimator/base/escape.h"
 #include "rt.h"
-#include <dlfcn.h>
 #include <errno.h>
-#include <limits.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -116,33 +114,8 @@ __attribute__((format(printf, 1, 2))) static void report(const char *fmt, ...) {
 
 /* ---- start ---- */
 
-/* The models beside this library: in the source tree above a build directory, or in the share directory of the
- * prefix that it is installed under. The program's own place, which ww_gpu_load looks at, tells nothing. */
-static bool models_beside(char *out, size_t size) {
-    static const char *const tail[] = {"models", "share/warpwatt/models"};
-    Dl_info self;
-    char dir[PATH_MAX];
-    if (!dladdr(&ww_rt, &self) || !realpath(self.dli_fname, dir)) return false;
-    for (int level = 0; level < 6; level++) {
-        char *slash = strrchr(dir, '/');
-        if (!slash) return false;
-        *slash = 0;
-        for (size_t n = 0; n < 2; n++) {
-            int length = snprintf(out, size, "%s/%s", dir, tail[n]);
-            if (length > 0 && (size_t)length < size && access(out, R_OK) == 0) return true;
-        }
-    }
-    return false;
-}
-
 static enum ww_code load_gpu(struct ww_error *error) {
-    char dir[PATH_MAX + 32];
-    bool set =
-        !getenv("WARPWATT_MODELS") && models_beside(dir, sizeof dir) && setenv("WARPWATT_MODELS", dir, 1) == 0;
-    enum ww_code code =
-        ww_gpu_load(ww_rt.options.gpu ? ww_rt.options.gpu : DEFAULT_GPU, NULL, 0, &ww_rt.gpu, error);
-    if (set) unsetenv("WARPWATT_MODELS"); /* the program's environment stays as it was */
-    WW_TRY(code);
+    WW_TRY(ww_gpu_load(ww_rt.options.gpu ? ww_rt.options.gpu : DEFAULT_GPU, NULL, 0, &ww_rt.gpu, error));
     ww_rt.spec = &ww_rt.gpu->spec;
     const char *arch = ww_rt.spec->arch;
     ww_rt.capability = strncmp(arch, "sm_", 3) == 0 ? (uint32_t)strtoul(arch + 3, NULL, 10) : 70;

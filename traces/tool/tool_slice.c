@@ -10,13 +10,23 @@ struct slice {
     struct ww_trace *from;
     struct ww_trace_writer *to;
     struct ww_list launches, ctas;
+    ww_progress_fn progress;
+    void *context;
+    double begin, part; /* what the whole has copied before, and this trace's share of it */
 };
+
+static enum ww_code may_go_on(const struct slice *s, size_t launch, uint64_t cta, struct ww_error *error) {
+    double part = s->begin + s->part * (double)launch / (double)s->from->index.launch_count;
+    if (!s->progress || s->progress(s->context, part, cta, "CTAs")) return WW_OK;
+    return ww_fail(error, WW_FAIL, s->from->path, "stopped before the end");
+}
 
 static enum ww_code copy_ctas(struct slice *s, size_t launch, uint64_t first, uint64_t last,
                               struct ww_error *error) {
     ww_trace_writer_skip_to(s->to, first);
     for (uint64_t i = first; i <= last; i++) {
         struct ww_cta_trace cta;
+        if (i % 16 == 0) WW_TRY(may_go_on(s, launch, i, error));
         WW_TRY(ww_trace_load_cta(s->from, launch, i, &cta, error));
         enum ww_code code = ww_trace_writer_cta(s->to, &cta, error);
         ww_trace_release_cta(s->from, &cta);
@@ -29,6 +39,7 @@ static enum ww_code copy_ctas(struct slice *s, size_t launch, uint64_t first, ui
 static enum ww_code copy_launch(struct slice *s, size_t launch, struct ww_error *error) {
     const struct ww_wwt_launch *l = &s->from->index.launch[launch];
     size_t r = 0, k = 0;
+    WW_TRY(may_go_on(s, launch, 0, error));
     WW_TRY(ww_trace_writer_launch(s->to, &l->view, error));
     while (r < l->run_count && k < s->ctas.count) {
         const struct ww_wwt_run *run = &l->run[r];
@@ -87,9 +98,10 @@ static enum ww_code run_slice(struct slice *s, const char *launches, const char 
 }
 
 enum ww_code ww_trace_slice(struct ww_trace *trace, const char *launches, const char *ctas,
-                            const char *out_path, struct ww_error *error) {
+                            const char *out_path, ww_progress_fn progress, void *context,
+                            struct ww_error *error) {
     WW_PLAIN_LOCALE;
-    struct slice s = {.from = trace};
+    struct slice s = {.from = trace, .progress = progress, .context = context, .part = 1};
     struct ww_arena arena;
     WW_TRY(ww_outfile_not_input(out_path, trace->path, error));
     ww_arena_init(&arena, 0);
@@ -117,35 +129,37 @@ static enum ww_code merge_meta(struct ww_trace *const *trace, size_t count, stru
     return meta->arguments ? WW_OK : ww_fail_nomem(error, "a merge");
 }
 
-static enum ww_code copy_whole(struct ww_trace *from, struct ww_trace_writer *to, struct ww_arena *arena,
-                               struct ww_error *error) {
-    struct slice s = {.from = from, .to = to};
-    WW_TRY(ww_list_parse(NULL, from->index.launch_count, "launches", arena, &s.launches, error));
-    WW_TRY(ww_list_parse(NULL, UINT64_MAX, "CTAs", arena, &s.ctas, error));
-    return copy_launches(&s, error);
+static enum ww_code copy_whole(struct slice *s, struct ww_arena *arena, struct ww_error *error) {
+    WW_TRY(ww_list_parse(NULL, s->from->index.launch_count, "launches", arena, &s->launches, error));
+    WW_TRY(ww_list_parse(NULL, UINT64_MAX, "CTAs", arena, &s->ctas, error));
+    return copy_launches(s, error);
 }
 
 static enum ww_code run_merge(struct ww_trace *const *trace, size_t count, const char *out_path,
-                              struct ww_arena *arena, struct ww_error *error) {
+                              struct slice *s, struct ww_arena *arena, struct ww_error *error) {
     struct ww_trace_meta meta;
-    struct ww_trace_writer *to;
     WW_TRY(merge_meta(trace, count, arena, &meta, error));
-    WW_TRY(ww_trace_writer_new(out_path, &meta, 0, &to, error));
+    WW_TRY(ww_trace_writer_new(out_path, &meta, 0, &s->to, error));
     enum ww_code code = WW_OK;
-    for (size_t i = 0; i < count && code == WW_OK; i++) code = copy_whole(trace[i], to, arena, error);
-    if (code == WW_OK) return ww_trace_writer_finish(to, NULL, error);
-    ww_trace_writer_abort(to);
+    for (size_t i = 0; i < count && code == WW_OK; i++) {
+        s->from = trace[i];
+        s->begin = (double)i * s->part;
+        code = copy_whole(s, arena, error);
+    }
+    if (code == WW_OK) return ww_trace_writer_finish(s->to, NULL, error);
+    ww_trace_writer_abort(s->to);
     return code;
 }
 
 enum ww_code ww_trace_merge(struct ww_trace *const *trace, size_t count, const char *out_path,
-                            struct ww_error *error) {
+                            ww_progress_fn progress, void *context, struct ww_error *error) {
     WW_PLAIN_LOCALE;
+    struct slice s = {.progress = progress, .context = context, .part = 1 / (double)count};
     struct ww_arena arena;
     if (count == 0) return ww_fail(error, WW_USAGE, "", "no trace to merge");
     for (size_t i = 0; i < count; i++) WW_TRY(ww_outfile_not_input(out_path, trace[i]->path, error));
     ww_arena_init(&arena, 0);
-    enum ww_code code = run_merge(trace, count, out_path, &arena, error);
+    enum ww_code code = run_merge(trace, count, out_path, &s, &arena, error);
     ww_arena_free(&arena);
     return code;
 }

@@ -150,7 +150,7 @@ enum ww_code ww_calibrate_analytic(const struct ww_calibrate_analytic_options *o
                                    struct ww_error *error) {
     WW_PLAIN_LOCALE;
     struct ww_buf text = {0};
-    struct analytic_table t = {0};
+    struct analytic_table t = {.progress = options->progress, .context = options->context};
     WW_TRY(ww_read_file(options->measured, FILE_MOST, &text, error));
     enum ww_code code = read_table(&t, options->measured, text.p, error);
     if (code == WW_OK) code = check_out(&t, options, error);

@@ -337,7 +337,8 @@ enum ww_code ww_calibrate_timing(const struct ww_calibrate_timing_options *optio
     struct ww_measured *check = NULL;
     if (!k) return ww_fail_nomem(error, "measured points");
     k->o = options;
-    k->estimate = (struct ww_correlate_options){.gpu = options->gpu, .power_table = "none"};
+    k->estimate = (struct ww_correlate_options){
+        .gpu = options->gpu, .power_table = "none", .progress = options->progress, .context = options->context};
     ww_arena_init(&k->arena, 0);
     enum ww_code code = calibrate(k, &check, out, error);
     ww_measured_free(k->measured);

@@ -16,11 +16,20 @@ struct sweep_model {
     bool usable;
 };
 
-static enum ww_code open_one(struct sweep_model *m, const char *path, struct ww_error *error) {
+/* What is done of a trace says nothing of the sweep. */
+static bool goes_on(void *context, double part, uint64_t done, const char *unit) {
+    const struct ww_sweep_options *o = context;
+    (void)part;
+    return !o->progress || o->progress(o->context, -1, done, unit);
+}
+
+static enum ww_code open_one(struct sweep_model *m, const struct ww_sweep_options *o, const char *path,
+                             struct ww_error *error) {
     struct ww_trace *trace;
     WW_TRY(ww_trace_open(path, &trace, error));
     enum ww_code code = ww_run_analytic_check(trace, error);
-    if (code == WW_OK) code = ww_model_profile_of(trace, path, NULL, NULL, &m->profile, NULL, error);
+    if (code == WW_OK)
+        code = ww_model_profile_of(trace, path, goes_on, (void *)(uintptr_t)o, &m->profile, NULL, error);
     ww_trace_close(trace);
     m->usable = code == WW_OK;
     return code == WW_OK ? ww_model_new(&m->profile, NULL, &m->model, error) : code;
@@ -33,7 +42,7 @@ enum ww_code ww_sweep_models_open(struct sweep_job *job, struct ww_error *error)
     if (!job->model) return ww_fail_nomem(error, "the profiles of a sweep");
     for (size_t i = 0; i < job->space.trace_count; i++) {
         struct ww_error inner = {.code = WW_OK};
-        enum ww_code code = open_one(&job->model[i], job->space.trace[i].path, &inner);
+        enum ww_code code = open_one(&job->model[i], job->options, job->space.trace[i].path, &inner);
         if (code == WW_OK || (code == WW_UNSUPPORTED && job->head.budget > 0)) continue;
         if (error) *error = inner;
         return code;

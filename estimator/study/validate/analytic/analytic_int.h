@@ -44,6 +44,8 @@ struct analytic_table {
     struct analytic_machine *machine;
     size_t traces, machines, room_traces, room_machines, room;
     struct analytic_cases cases;
+    ww_progress_fn progress; /* of profiling; may be NULL */
+    void *context;
 };
 void ww_analytic_table_free(struct analytic_table *t);
 /* The machine, loaded once; the pointer is good until the next one is added. Errors: those of ww_gpu_load and

@@ -33,10 +33,11 @@ void ww_analytic_table_free(struct analytic_table *t) {
     *t = (struct analytic_table){0};
 }
 
-static enum ww_code profile_trace(const char *path, struct ww_model_profile *profile, struct ww_error *error) {
+static enum ww_code profile_trace(const struct analytic_table *t, const char *path,
+                                  struct ww_model_profile *profile, struct ww_error *error) {
     struct ww_trace *trace;
     WW_TRY(ww_trace_open(path, &trace, error));
-    enum ww_code code = ww_model_profile_of(trace, path, NULL, NULL, profile, NULL, error);
+    enum ww_code code = ww_model_profile_of(trace, path, t->progress, t->context, profile, NULL, error);
     ww_trace_close(trace);
     return code;
 }
@@ -48,7 +49,7 @@ static enum ww_code find_trace(struct analytic_table *t, const char *path, size_
     struct analytic_trace *more = grow(t->trace, t->traces, &t->room_traces, sizeof *more), own = {0};
     if (!more) return ww_fail_nomem(error, "traces");
     t->trace = more;
-    WW_TRY(profile_trace(path, &own.profile, error));
+    WW_TRY(profile_trace(t, path, &own.profile, error));
     own.path = strdup(path);
     enum ww_code code =
         own.path ? ww_model_new(&own.profile, NULL, &own.model, error) : ww_fail_nomem(error, path);

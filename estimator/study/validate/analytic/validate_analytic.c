@@ -221,6 +221,11 @@ static enum ww_code rank_designs(struct suite *s, const struct ranked_workload *
     return add(s, id, what, 100 * lost, NAN, WW_VALIDATE_AT_MOST, "%", error);
 }
 
+static bool goes_on(void *context, double part, uint64_t done, const char *unit) {
+    (void)part, (void)done, (void)unit;
+    return ww_validate_step(context, 0, 0, NULL) == WW_OK;
+}
+
 static enum ww_code rank_workload(struct suite *s, const struct ranked_workload *w, struct ww_error *error) {
     char path[PATH + 96], name[64];
     struct ww_trace *trace;
@@ -230,7 +235,7 @@ static enum ww_code rank_workload(struct suite *s, const struct ranked_workload 
     trace_path(s, name, "sm_20", path);
     WW_TRY(record(s, w->name, w->parameter, w->parameters, "sm_20", path, error));
     WW_TRY(ww_trace_open(path, &trace, error));
-    enum ww_code code = ww_model_profile_make(trace, NULL, NULL, &profile, error);
+    enum ww_code code = ww_model_profile_make(trace, goes_on, (void *)(uintptr_t)s->options, &profile, error);
     ww_trace_close(trace);
     WW_TRY(code);
     code = ww_model_new(&profile, NULL, &model, error);

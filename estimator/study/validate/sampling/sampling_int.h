@@ -39,8 +39,8 @@ struct sampling_pair {
 };
 
 /* Records the workload, replays it whole once, and samples with each seed; replays of units are shared. Errors:
- * those of recording and replay. */
-enum ww_code ww_sampling_measure(struct sampling_pair *pair, const struct ww_validate_options *options,
+ * those of recording and replay, WW_FAIL (progress stopped it). */
+enum ww_code ww_sampling_measure(struct sampling_pair *pair, ww_progress_fn progress, void *context,
                                  struct ww_error *error);
 
 #endif

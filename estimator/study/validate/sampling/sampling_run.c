@@ -15,6 +15,12 @@
 #define TARGET 0.03
 #define CONFIDENCE 0.95
 
+/* Who is asked whether to go on. */
+struct asked {
+    ww_progress_fn progress;
+    void *context;
+};
+
 /* A design: its full replay, and its sampler. */
 struct design {
     struct ww_run_options options;
@@ -27,11 +33,15 @@ struct design {
 };
 
 static enum ww_code open_design(struct design *d, const char *gpu, const char *mechanism, const char *trace,
-                                struct ww_error *error) {
+                                const struct asked *asked, struct ww_error *error) {
     WW_TRY(ww_gpu_load(gpu, NULL, 0, &d->gpu, error));
     d->mechanism[0] = mechanism;
-    d->options = (struct ww_run_options){
-        .gpu = d->gpu, .trace_path = trace, .mechanisms = d->mechanism, .mechanism_count = mechanism != NULL};
+    d->options = (struct ww_run_options){.gpu = d->gpu,
+                                         .trace_path = trace,
+                                         .mechanisms = d->mechanism,
+                                         .mechanism_count = mechanism != NULL,
+                                         .progress = asked->progress,
+                                         .context = asked->context};
     WW_TRY(ww_run(&d->options, &d->full, error));
     WW_TRY(ww_run_open(&d->options, &d->run, error));
     d->open = true;
@@ -106,12 +116,16 @@ static enum ww_code draw(struct design *d, struct design *other, uint64_t seed, 
     return other ? compare(d, &e, other, seed, out, error) : WW_OK;
 }
 
-static enum ww_code record(const struct sampling_pair *pair, const char *path, struct ww_error *error) {
+static enum ww_code record(const struct sampling_pair *pair, const char *path, const struct asked *asked,
+                           struct ww_error *error) {
     struct ww_gpu *gpu;
     size_t count = 0;
     WW_TRY(ww_gpu_load(pair->gpu, NULL, 0, &gpu, error));
     const char *arch = gpu->spec.arch;
-    struct ww_record_options o = {.out_path = path, .arch = arch[0] ? arch : NULL};
+    struct ww_record_options o = {.out_path = path,
+                                  .arch = arch[0] ? arch : NULL,
+                                  .progress = asked->progress,
+                                  .context = asked->context};
     while (count < SAMPLING_PARAMETERS && pair->workload->parameter[count]) count++;
     enum ww_code code =
         ww_record_workload(pair->workload->name, pair->workload->parameter, count, &o, NULL, error);
@@ -119,11 +133,12 @@ static enum ww_code record(const struct sampling_pair *pair, const char *path, s
     return code;
 }
 
-static enum ww_code replay(struct sampling_pair *pair, const char *path, struct ww_error *error) {
+static enum ww_code replay(struct sampling_pair *pair, const char *path, const struct asked *asked,
+                           struct ww_error *error) {
     struct design a = {0}, b = {0};
-    enum ww_code code = record(pair, path, error);
-    if (code == WW_OK) code = open_design(&a, pair->gpu, NULL, path, error);
-    if (code == WW_OK && pair->other) code = open_design(&b, pair->gpu, pair->other, path, error);
+    enum ww_code code = record(pair, path, asked, error);
+    if (code == WW_OK) code = open_design(&a, pair->gpu, NULL, path, asked, error);
+    if (code == WW_OK && pair->other) code = open_design(&b, pair->gpu, pair->other, path, asked, error);
     for (size_t i = 0; i < pair->seeds && code == WW_OK; i++)
         code = draw(&a, pair->other ? &b : NULL, i + 1, &pair->draw[i], error);
     if (code == WW_OK) pair->instructions = a.full->warp_instructions;
@@ -132,14 +147,14 @@ static enum ww_code replay(struct sampling_pair *pair, const char *path, struct 
     return code;
 }
 
-enum ww_code ww_sampling_measure(struct sampling_pair *pair, const struct ww_validate_options *options,
+enum ww_code ww_sampling_measure(struct sampling_pair *pair, ww_progress_fn progress, void *context,
                                  struct ww_error *error) {
+    const struct asked asked = {progress, context};
     struct ww_temp folder;
     char path[256];
-    (void)options;
     WW_TRY(ww_temp_folder(&folder, error));
     enum ww_code code = snprintf(path, sizeof path, "%s/trace.wwt", folder.path) < (int)sizeof path
-                            ? replay(pair, path, error)
+                            ? replay(pair, path, &asked, error)
                             : ww_fail(error, WW_IO, folder.path, "the path is too long");
     ww_temp_remove(&folder);
     return code;

@@ -49,6 +49,16 @@ struct pool {
     struct ww_error error;
 };
 
+/* Asked in the middle of a recording or a replay, by any thread. Where another pair failed none goes on. */
+static bool goes_on(void *context, double part, uint64_t done, const char *unit) {
+    struct pool *p = context;
+    (void)part, (void)done, (void)unit;
+    pthread_mutex_lock(&p->lock);
+    bool on = p->code == WW_OK && ww_validate_step(p->options, p->done, p->count, NULL) == WW_OK;
+    pthread_mutex_unlock(&p->lock);
+    return on;
+}
+
 static void *work(void *context) {
     WW_PLAIN_LOCALE;
     struct pool *p = context;
@@ -58,7 +68,7 @@ static void *work(void *context) {
         pthread_mutex_unlock(&p->lock);
         if (i >= p->count) return NULL;
         struct ww_error error = {.code = WW_OK};
-        enum ww_code code = ww_sampling_measure(&p->pair[i], p->options, &error);
+        enum ww_code code = ww_sampling_measure(&p->pair[i], goes_on, p, &error);
         pthread_mutex_lock(&p->lock);
         p->done++;
         if (code == WW_OK) code = ww_validate_step(p->options, p->done, p->count, &error);
