@@ -21,7 +21,7 @@
                                      */
 #define SX_LOCAL_LIMIT (512u << 10) /* bytes of local memory of a thread */
 #define SX_SMS 80u                  /* multiprocessors that kernels are told of */
-#define SX_CODE_LIMIT (1u << 22)    /* instructions */
+#define SX_CODE_LIMIT (1u << 20)    /* instructions */
 
 /* Places in constant bank 0 that the driver fills, and others that differ by architecture (exec_arch.c). */
 struct sx_arch {
