@@ -71,19 +71,21 @@ static enum sass_outcome run(const struct run *r, const char *arch, enum ww_reco
     return no_ptxas ? SASS_SKIPPED : SASS_FAILED;
 }
 
-enum sass_outcome sass_run_ptx(const struct sass_text *t, size_t kernel, const void *in, size_t in_bytes, void *out, size_t out_bytes,
-                  uint32_t ctas, uint32_t threads) {
+enum sass_outcome sass_run_ptx(const struct sass_text *t, size_t kernel, const void *in, size_t in_bytes,
+                               void *out, size_t out_bytes, uint32_t ctas, uint32_t threads) {
     char *text = malloc(t->header + t->length[kernel] + 1);
     memcpy(text, t->all, t->header);
     memcpy(text + t->header, t->at[kernel], t->length[kernel]);
-    struct run r = {t->name[kernel], text, t->header + t->length[kernel], in, in_bytes, out, out_bytes, ctas, threads};
+    struct run r = {t->name[kernel], text, t->header + t->length[kernel], in, in_bytes, out, out_bytes, ctas,
+                    threads};
     enum sass_outcome outcome = run(&r, NULL, WW_RECORD_PTX);
     free(text);
     return outcome;
 }
 
-enum sass_outcome sass_run_machine(const struct sass_text *t, size_t kernel, const char *arch, const void *in, size_t in_bytes, void *out,
-                      size_t out_bytes, uint32_t ctas, uint32_t threads) {
+enum sass_outcome sass_run_machine(const struct sass_text *t, size_t kernel, const char *arch, const void *in,
+                                   size_t in_bytes, void *out, size_t out_bytes, uint32_t ctas,
+                                   uint32_t threads) {
     struct run r = {t->name[kernel], t->all, strlen(t->all), in, in_bytes, out, out_bytes, ctas, threads};
     return run(&r, arch, WW_RECORD_SASS);
 }

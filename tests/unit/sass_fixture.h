@@ -1,5 +1,5 @@
-/* sass_fixture.h: running the kernels of tests/sass/NAME.ptx as PTX and as machine code, for tests that compare the two.
- * A kernel has two parameters: addresses of the input and of the output. */
+/* sass_fixture.h: running the kernels of tests/sass/NAME.ptx as PTX and as machine code, for tests that compare
+ * the two. A kernel has two parameters: addresses of the input and of the output. */
 #ifndef WW_TESTS_SASS_FIXTURE_H
 #define WW_TESTS_SASS_FIXTURE_H
 
@@ -34,9 +34,10 @@ void sass_read(struct sass_text *t, const char *name);
 void sass_free(struct sass_text *t);
 /* What became of a run: SKIPPED, there is no ptxas for the architecture; FAILED, a message has been printed. */
 enum sass_outcome { SASS_RAN, SASS_SKIPPED, SASS_FAILED };
-enum sass_outcome sass_run_ptx(const struct sass_text *t, size_t kernel, const void *in, size_t in_bytes, void *out, size_t out_bytes,
-                  uint32_t ctas, uint32_t threads);
-enum sass_outcome sass_run_machine(const struct sass_text *t, size_t kernel, const char *arch, const void *in, size_t in_bytes, void *out,
-                      size_t out_bytes, uint32_t ctas, uint32_t threads);
+enum sass_outcome sass_run_ptx(const struct sass_text *t, size_t kernel, const void *in, size_t in_bytes,
+                               void *out, size_t out_bytes, uint32_t ctas, uint32_t threads);
+enum sass_outcome sass_run_machine(const struct sass_text *t, size_t kernel, const char *arch, const void *in,
+                                   size_t in_bytes, void *out, size_t out_bytes, uint32_t ctas,
+                                   uint32_t threads);
 
 #endif

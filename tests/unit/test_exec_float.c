@@ -277,7 +277,7 @@ static void floats_convert_to_integers_with_rounding_and_clamping(void **state) 
     RUN64("{.reg .b64 %t; cvt.rzi.s64.f64 %t,%x1; mov.b64 %d0,%t;}");
     for (unsigned i = 0; i < N; i++) {
         double x = dbl(A[i]);
-        int64_t want = isnan(x)                      ? 0
+        int64_t want = isnan(x)                      ? INT64_MIN
                        : x >= 9.2233720368547758e18  ? INT64_MAX
                        : x <= -9.2233720368547758e18 ? INT64_MIN
                                                      : (int64_t)x;

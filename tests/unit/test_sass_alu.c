@@ -1,8 +1,9 @@
-/* Arithmetic of machine code: every operation of tests/sass/alu_*.ptx on edge and random values, compiled by ptxas for
- * each architecture, gives what the same PTX gives when it is executed as PTX. Skipped without a ptxas. */
+/* Arithmetic of machine code: every operation of tests/sass/alu_*.ptx on edge and random values, compiled by
+ * ptxas for each architecture, gives what the same PTX gives when it is executed as PTX. Skipped without a
+ * ptxas. */
 #include "sass_fixture.h"
 
-#define WORDS 4u   /* 64-bit inputs of a thread */
+#define WORDS 4u    /* 64-bit inputs of a thread */
 #define RESULTS 16u /* of a thread */
 #define THREADS 2048u
 
@@ -18,15 +19,16 @@ static uint64_t random_word(void) {
     return s * 0x2545f4914f6cdd1du;
 }
 
-static const uint32_t edge32[] = {0,          1,          2,          3,          31,         32,         33,
-                                  63,         64,         0x7f,       0x80,       0xff,       0x100,      0x7fff,
-                                  0x8000,     0xffff,     0x10000,    0x7ffffffe, 0x7fffffff, 0x80000000, 0x80000001,
-                                  0xfffffffe, 0xffffffff, 0xaaaaaaaa, 0x00ff00ff, 0x80808080, 0x01000000, 0xffffff80};
-static const uint32_t float32[] = {0x00000000, 0x80000000, 0x3f800000, 0xbf800000, 0x00000001, 0x807fffff, 0x00800000,
-                                   0x00800001, 0x7f7fffff, 0xff7fffff, 0x7f800000, 0xff800000, 0x7fc00000, 0x7f800001,
-                                   0x3f000000, 0x3fc00000, 0xc0200000, 0x4b000001, 0x4f000000, 0x4effffff, 0x5f000000,
-                                   0xcf000000, 0x4f800000, 0x477fe000, 0x477ff000, 0x38800000, 0x387fe000, 0x33000000,
-                                   0x33000001, 0x34000000, 0x42fe0000, 0x43000000, 0xc2fc0000, 0x7e800000, 0x00ffffff};
+static const uint32_t edge32[] = {0,          1,          2,          3,          31,         32,
+                                  33,         63,         64,         0x7f,       0x80,       0xff,
+                                  0x100,      0x7fff,     0x8000,     0xffff,     0x10000,    0x7ffffffe,
+                                  0x7fffffff, 0x80000000, 0x80000001, 0xfffffffe, 0xffffffff, 0xaaaaaaaa,
+                                  0x00ff00ff, 0x80808080, 0x01000000, 0xffffff80};
+static const uint32_t float32[] = {
+    0x00000000, 0x80000000, 0x3f800000, 0xbf800000, 0x00000001, 0x807fffff, 0x00800000, 0x00800001, 0x7f7fffff,
+    0xff7fffff, 0x7f800000, 0xff800000, 0x7fc00000, 0x7f800001, 0x3f000000, 0x3fc00000, 0xc0200000, 0x4b000001,
+    0x4f000000, 0x4effffff, 0x5f000000, 0xcf000000, 0x4f800000, 0x477fe000, 0x477ff000, 0x38800000, 0x387fe000,
+    0x33000000, 0x33000001, 0x34000000, 0x42fe0000, 0x43000000, 0xc2fc0000, 0x7e800000, 0x00ffffff};
 static const uint64_t float64[] = {0,
                                    0x8000000000000000u,
                                    0x3ff0000000000000u,
@@ -51,8 +53,9 @@ static const uint64_t float64[] = {0,
                                    0x40effc0000000000u,
                                    0x3fe0000000000000u,
                                    0x4004000000000000u};
-static const uint16_t float16[] = {0,      0x8000, 0x3c00, 0xbc00, 0x0001, 0x83ff, 0x0400, 0x0401, 0x7bff, 0xfbff,
-                                   0x7c00, 0xfc00, 0x7e00, 0x7c01, 0x3800, 0x3e00, 0xc100, 0x6400, 0x5800, 0x2c01};
+static const uint16_t float16[] = {0,      0x8000, 0x3c00, 0xbc00, 0x0001, 0x83ff, 0x0400,
+                                   0x0401, 0x7bff, 0xfbff, 0x7c00, 0xfc00, 0x7e00, 0x7c01,
+                                   0x3800, 0x3e00, 0xc100, 0x6400, 0x5800, 0x2c01};
 #define PICK(list) (list)[random_word() % (sizeof(list) / sizeof *(list))]
 
 static uint64_t number(void) {
@@ -71,7 +74,8 @@ static uint64_t number(void) {
     case 5: /* a double near 1 */
         return (r & 0x800fffffffffffffu) | (1015 + random_word() % 20) << 52;
     case 6:
-        return (uint64_t)PICK(float16) << 48 | (uint64_t)PICK(float16) << 32 | (uint64_t)PICK(float16) << 16 | PICK(float16);
+        return (uint64_t)PICK(float16) << 48 | (uint64_t)PICK(float16) << 32 | (uint64_t)PICK(float16) << 16 |
+               PICK(float16);
     case 7: /* halves near 1 */
         return (r & 0x83ff83ff83ff83ffu) + (0x3000300030003000u | (random_word() & 0x0c000c000c000c00u));
     case 8:
@@ -98,7 +102,8 @@ static bool nan32(uint64_t v) {
 static bool nan16(uint32_t v, bool bf16) {
     return (v & 0x7fffu) > (bf16 ? 0x7f80u : 0x7c00u);
 }
-/* Halves may differ as NaNs (a sign is kept or not), and by one in the last place where they are approximate. */
+/* Halves may differ as NaNs (a sign is kept or not), and by one in the last place where they are approximate.
+ */
 static bool halves_agree(uint64_t a, uint64_t b, const char *kernel) {
     bool bf16 = kernel[0] == 'b' || strstr(kernel, "b_approx"), approximate = strstr(kernel, "approx") != NULL;
     for (unsigned n = 0; n < 64; n += 16) {
@@ -123,7 +128,9 @@ static bool agree(uint64_t a, uint64_t b, const char *file, const char *kernel) 
         double absolute = kernel[0] == 't' ? 1.3e-5 : 1e-38;
         return near32((uint32_t)a, (uint32_t)b, 4e-7, absolute);
     }
-    if (strstr(file, "half") && (strcmp(kernel, "ex2h_approx") == 0) && near32((uint32_t)a, (uint32_t)b, 1e-6, 1e-38)) return true;
+    if (strstr(file, "half") && (strcmp(kernel, "ex2h_approx") == 0) &&
+        near32((uint32_t)a, (uint32_t)b, 1e-6, 1e-38))
+        return true;
     return strstr(file, "half") != NULL && halves_agree(a, b, kernel);
 }
 
@@ -134,7 +141,9 @@ static unsigned compare(const char *file, const char *kernel, const char *arch) 
             uint64_t p = by_ptx[t * RESULTS + n], s = by_sass[t * RESULTS + n];
             if (agree(s, p, file, kernel)) continue;
             if (bad++ < 4)
-                fprintf(stderr, "%s %s %s result %u: machine code %016llx, PTX %016llx of %016llx %016llx %016llx %016llx\n",
+                fprintf(stderr,
+                        "%s %s %s result %u: machine code %016llx, PTX %016llx of %016llx %016llx %016llx "
+                        "%016llx\n",
                         file, kernel, arch, n, (unsigned long long)s, (unsigned long long)p,
                         (unsigned long long)in[t * WORDS], (unsigned long long)in[t * WORDS + 1],
                         (unsigned long long)in[t * WORDS + 2], (unsigned long long)in[t * WORDS + 3]);
@@ -155,7 +164,9 @@ static void run_file(const char *file) {
             continue;
         }
         for (size_t a = 0; a < sass_arch_count; a++) {
-            if (sass_archs[a] < text.sm || (getenv("SASS_ARCH") && atoi(getenv("SASS_ARCH")) != (int)sass_archs[a])) continue;
+            if (sass_archs[a] < text.sm ||
+                (getenv("SASS_ARCH") && atoi(getenv("SASS_ARCH")) != (int)sass_archs[a]))
+                continue;
             char arch[8];
             snprintf(arch, sizeof arch, "sm_%u", sass_archs[a]);
             enum sass_outcome o =

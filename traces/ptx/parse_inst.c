@@ -78,6 +78,8 @@ uint8_t ptx_operand_type(const struct ptx_inst *i, uint32_t n) {
         return dst ? PTX_T_U32 : i->type[0];
     case PTX_ISSPACEP:
         return PTX_T_U64;
+    case PTX_WMMA: /* the stride of a load or store */
+        return n == 2 ? PTX_T_U32 : i->type[0];
     case PTX_CP:
     case PTX_MBARRIER:
         return PTX_T_B64;

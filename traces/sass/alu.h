@@ -92,6 +92,11 @@ ALU_INLINE uint32_t alu_flip(const struct sx_inst *i, unsigned n) {
     return (i->neg >> n) & 1u ? 0x80000000u : 0;
 }
 
+/* A subnormal becomes a zero of its sign where ftz is all ones (0: it stays). */
+ALU_INLINE uint32_t alu_flush(uint32_t bits, uint32_t ftz) {
+    return (bits & 0x7f800000u) == 0 ? bits & (0x80000000u | ~ftz) : bits;
+}
+
 /* Combines a comparison's result with the source predicate (enum ww_sass_bool). */
 ALU_INLINE uint32_t alu_combine(uint8_t op, uint32_t result, uint32_t other) {
     return op == SASS_AND ? result & other : op == SASS_OR ? result | other : result ^ other;

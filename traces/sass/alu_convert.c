@@ -120,20 +120,56 @@ static void float_to_int(SX_ARGS) {
     }
 }
 
-/* The most frequent form: single precision to 32 bits, towards zero, NaN to zero. */
-ALU_INLINE void trunc_s32(SX_ARGS) {
-    const uint32_t *a = sx_src(w, i->a);
-    uint32_t keep = alu_keep(i, 0), flip = alu_flip(i, 0);
-    ALU_ROW(i->d, float v = ex_f32((a[l] & keep) ^ flip);
-            bool fits =
-                v >= -0x1p31f &&
-                        v<0x1p31f; uint32_t near = (uint32_t)(int32_t)(fits ? v : 0); uint32_t far = v> 0
-                    ? 0x7fffffffu
-                : v < 0 ? 0x80000000u
-                        : 0;
-            out = fits ? near : far;);
+/* Single precision to 32 bits, NaN to zero, by direction. */
+ALU_INLINE uint32_t to_s32(float v) {
+    bool fits = v >= -0x1p31f && v < 0x1p31f;
+    uint32_t near = (uint32_t)(int32_t)(fits ? v : 0), far = v > 0 ? 0x7fffffffu : 0x80000000u;
+    far = v != v ? 0 : far;
+    return fits ? near : far;
 }
-ALU_PAIR(trunc_s32)
+ALU_INLINE uint32_t to_u32(float v) {
+    bool large = v >= 0x1p31f;
+    float part = large ? v - 0x1p31f : v;
+    bool fits = part >= 0 && part < 0x1p31f;
+    uint32_t near = (uint32_t)(int32_t)(fits ? part : 0) ^ (large ? 0x80000000u : 0);
+    return fits ? near : v > 0 ? UINT32_MAX : 0;
+}
+#define TO_WORD(name, CONVERT, ROUND)                                                                          \
+    ALU_INLINE void name(SX_ARGS) {                                                                            \
+        const uint32_t *a = sx_src(w, i->a);                                                                   \
+        uint32_t keep = alu_keep(i, 0), flip = alu_flip(i, 0), ftz = i->mods & 1u ? UINT32_MAX : 0;            \
+        ALU_ROW(i->d, float v = ex_f32(alu_flush((a[l] & keep) ^ flip, ftz)); out = CONVERT(ROUND(v)););       \
+    }                                                                                                          \
+    ALU_PAIR(name)
+TO_WORD(s32_near, to_s32, __builtin_nearbyintf)
+TO_WORD(s32_down, to_s32, __builtin_floorf)
+TO_WORD(s32_up, to_s32, __builtin_ceilf)
+TO_WORD(s32_cut, to_s32, __builtin_truncf)
+TO_WORD(u32_near, to_u32, __builtin_nearbyintf)
+TO_WORD(u32_down, to_u32, __builtin_floorf)
+TO_WORD(u32_up, to_u32, __builtin_ceilf)
+TO_WORD(u32_cut, to_u32, __builtin_truncf)
+ALU_INLINE uint32_t same(float v) {
+    return v != v ? 0x7fffffffu : ex_f32_bits(v);
+}
+TO_WORD(whole_near, same, __builtin_nearbyintf)
+TO_WORD(whole_down, same, __builtin_floorf)
+TO_WORD(whole_up, same, __builtin_ceilf)
+TO_WORD(whole_cut, same, __builtin_truncf)
+
+/* kind: 0 signed, 1 unsigned, 2 single precision */
+static sx_fn to_word(unsigned kind, uint8_t round) {
+    switch (round) {
+    case PTX_R_RM:
+        return kind == 0 ? ALU_FN(s32_down) : kind == 1 ? ALU_FN(u32_down) : ALU_FN(whole_down);
+    case PTX_R_RP:
+        return kind == 0 ? ALU_FN(s32_up) : kind == 1 ? ALU_FN(u32_up) : ALU_FN(whole_up);
+    case PTX_R_RZ:
+        return kind == 0 ? ALU_FN(s32_cut) : kind == 1 ? ALU_FN(u32_cut) : ALU_FN(whole_cut);
+    default:
+        return kind == 0 ? ALU_FN(s32_near) : kind == 1 ? ALU_FN(u32_near) : ALU_FN(whole_near);
+    }
+}
 
 static void float_to_float(SX_ARGS) {
     const uint32_t *a = sx_src(w, i->a);
@@ -184,16 +220,30 @@ static void int_to_float(SX_ARGS) {
     ex_restore_round(old);
 }
 
-ALU_INLINE void s32_to_f32(SX_ARGS) {
+/* Up to 32 bits to single precision: exact in double precision, and then rounded. type3: how far the number is
+ * shifted up, so that its sign is on top; bytes: its width. */
+ALU_INLINE void signed_to_f32(SX_ARGS) {
+    const uint32_t *a = sx_src(w, i->a);
+    uint32_t up = i->type3, down = 32u - i->bytes;
+    int old = ex_set_round(i->round);
+    ALU_ROW(i->d, out = ex_f32_bits((float)((int32_t)(a[l] << up) >> down)););
+    ex_restore_round(old);
+}
+ALU_PAIR(signed_to_f32)
+ALU_INLINE void unsigned_to_f32(SX_ARGS) {
+    const uint32_t *a = sx_src(w, i->a);
+    uint32_t up = i->type3, down = 32u - i->bytes;
+    int old = ex_set_round(i->round);
+    ALU_ROW(i->d, uint32_t v = (a[l] << up) >> down;
+            out = ex_f32_bits((float)((double)(int32_t)(v >> 16) * 65536 + (double)(int32_t)(v & 0xffffu))););
+    ex_restore_round(old);
+}
+ALU_PAIR(unsigned_to_f32)
+ALU_INLINE void near_s32_to_f32(SX_ARGS) {
     const uint32_t *a = sx_src(w, i->a);
     ALU_ROW(i->d, out = ex_f32_bits((float)(int32_t)a[l]););
 }
-ALU_PAIR(s32_to_f32)
-ALU_INLINE void u32_to_f32(SX_ARGS) {
-    const uint32_t *a = sx_src(w, i->a);
-    ALU_ROW(i->d, out = ex_f32_bits((float)((double)(int32_t)(a[l] ^ 0x80000000u) + 0x1p31)););
-}
-ALU_PAIR(u32_to_f32)
+ALU_PAIR(near_s32_to_f32)
 ALU_INLINE void s32_to_f64(SX_ARGS) {
     const uint32_t *a = sx_src(w, i->a);
     ALU_ROW2(i->d, out = ex_f64_bits((double)(int32_t)a[l]););
@@ -207,6 +257,12 @@ ALU_INLINE void f32_to_f64(SX_ARGS) {
              out = v != v ? 0x7ff8000000000000u : ex_f64_bits(v););
 }
 ALU_PAIR(f32_to_f64)
+
+ALU_INLINE void f64_to_f32(SX_ARGS) {
+    const uint32_t *a = sx_src(w, i->a);
+    ALU_ROW(i->d, float v = (float)ex_f64(sx_get64(a, l)); out = v != v ? 0x7fffffffu : ex_f32_bits(v););
+}
+ALU_PAIR(f64_to_f32)
 
 /* Between integers, clamped to the range of the result. */
 static void int_to_int(SX_ARGS) {
@@ -222,8 +278,9 @@ static void int_to_int(SX_ARGS) {
 
 static sx_fn function(const struct sx_inst *i) {
     bool plain = i->round == PTX_R_RN && !i->neg && !i->abs && !i->shape && !i->mods;
-    if (plain && i->type == SASS_T_F32 && i->type2 == SASS_T_S32) return ALU_FN(s32_to_f32);
-    if (plain && i->type == SASS_T_F32 && i->type2 == SASS_T_U32) return ALU_FN(u32_to_f32);
+    if (plain && i->type == SASS_T_F32 && i->type2 == SASS_T_S32) return ALU_FN(near_s32_to_f32);
+    if (!i->neg && !i->abs && i->type == SASS_T_F32 && i->bytes <= 32)
+        return is_signed(i->type2) ? ALU_FN(signed_to_f32) : ALU_FN(unsigned_to_f32);
     if (plain && i->type == SASS_T_F64 && i->type2 == SASS_T_S32) return ALU_FN(s32_to_f64);
     return int_to_float;
 }
@@ -241,6 +298,7 @@ static void set_types(struct sx_builder *b, const struct ww_sass_insn *in, struc
     i->mods = (in->mod[SASS_M_FTZ] ? 1u : 0) | (in->mod[SASS_M_SAT] ? 2u : 0) | (in->mod[SASS_M_NTZ] ? 4u : 0);
     const struct ww_sass_operand *o = &in->opd[in->opd[SASS_A].kind != SASS_K_NONE ? SASS_A : SASS_B];
     if (i->bytes < 32) i->shape = (uint8_t)((o->half * i->bytes) & 31);
+    i->type3 = (uint8_t)(32 - i->bytes - i->shape); /* of 8, 16 and 32 bits */
     uint32_t rows = i->bytes == 64 ? 2 : 1;
     alu_operands(b, in, i, bits_of(i->type) == 64 ? 2 : 1, rows, rows, rows);
 }
@@ -257,21 +315,24 @@ bool ww_sx_alu_convert(struct sx_builder *b, const struct ww_sass_insn *in, stru
     case SASS_F2I:
     case SASS_UF2I:
         set_types(b, in, i, SASS_T_S32, SASS_T_F32);
-        i->fn = i->type == SASS_T_S32 && i->type2 == SASS_T_F32 && i->round == PTX_R_RZ && i->mods == 4
-                    ? ALU_FN(trunc_s32)
-                    : float_to_int;
+        i->fn = float_to_int;
+        if (i->type2 == SASS_T_F32 && (i->type == SASS_T_S32 || i->type == SASS_T_U32) && i->mods & 4u)
+            i->fn = to_word(i->type == SASS_T_S32 ? 0 : 1, i->round);
         return true;
     case SASS_F2F:
     case SASS_UF2F:
         set_types(b, in, i, SASS_T_F32, SASS_T_F32);
         i->fn = i->type == SASS_T_F64 && i->type2 == SASS_T_F32 && !(i->mods & 2u) ? ALU_FN(f32_to_f64)
                                                                                    : float_to_float;
+        if (i->type == SASS_T_F32 && i->type2 == SASS_T_F64 && i->round == PTX_R_RN && !i->mods && !i->neg &&
+            !i->abs)
+            i->fn = ALU_FN(f64_to_f32);
         return true;
     case SASS_FRND:
     case SASS_UFRND:
         set_types(b, in, i, type_or(in->mod[SASS_M_STYPE], SASS_T_F32),
                   type_or(in->mod[SASS_M_DTYPE], SASS_T_F32));
-        i->fn = round_whole;
+        i->fn = i->type2 == SASS_T_F32 && !(i->mods & 2u) ? to_word(2, i->round) : round_whole;
         return true;
     case SASS_I2I:
         set_types(b, in, i, SASS_T_S32, SASS_T_S32);
