@@ -91,6 +91,7 @@ struct sx_barrier {
 
 struct sx_cta {
     struct sx_run *run;
+    struct sx_cta *spare; /* next of those whose memory waits to be used again */
     uint64_t index;
     uint32_t ctaid[3];
     uint32_t warp_count, live_warps;
@@ -126,6 +127,7 @@ struct sx_run {
     uint32_t bank_bytes[WW_CUBIN_BANKS];
     uint32_t block_threads, warps_per_cta, shared_bytes, local_top, local_base;
     uint64_t clock, cta_count, started, finished, stream_bytes, state_bytes;
+    struct sx_cta *spare;
     bool failed;
     enum ww_code code;
     struct ww_error *error;
