@@ -13,6 +13,8 @@ struct listing {
     bool json, raw_words;
     struct ww_jsonw w;
     unsigned kernels;
+    uint64_t unknown; /* instructions that could not be decoded; the first one's error */
+    struct ww_error first;
 };
 
 static const char *unit_name(enum ww_sass_unit unit) {
@@ -91,19 +93,24 @@ static void put_tail(struct listing *l) {
     ww_jsonw_close(&l->w, '}');
 }
 
-static enum ww_code put_code(struct listing *l, uint32_t arch, const unsigned char *code, uint64_t bytes,
-                             const char *where, struct ww_error *error) {
+/* An instruction that is not known is listed by its bits, and the command fails at the end. */
+static void put_code(struct listing *l, uint32_t arch, const unsigned char *code, uint64_t bytes,
+                     const char *where) {
     for (uint64_t at = 0; at + SASS_INSN_BYTES <= bytes; at += SASS_INSN_BYTES) {
         uint64_t raw[2];
         struct ww_sass_insn in;
+        struct ww_error error;
         memcpy(raw, code + at, sizeof raw);
-        WW_TRY(ww_sass_decode(arch, raw, (uint32_t)at, where, &in, error));
+        if (ww_sass_decode(arch, raw, (uint32_t)at, where, &in, &error) != WW_OK) {
+            if (!l->unknown++) l->first = error;
+            in.raw[0] = raw[0], in.raw[1] = raw[1];
+            in.ctl.rd_bar = in.ctl.wr_bar = 7;
+        }
         if (l->json)
             put_json(&l->w, &in, at);
         else
             put_text(l, &in, at);
     }
-    return WW_OK;
 }
 
 static enum ww_code visit(void *context, const struct ww_cubin *cubin, uint32_t arch, const void *raw, size_t n,
@@ -113,17 +120,16 @@ static enum ww_code visit(void *context, const struct ww_cubin *cubin, uint32_t 
         if (n % SASS_INSN_BYTES)
             return ww_fail(error, WW_INPUT, "", "%zu bytes are no whole number of instructions of 16 bytes", n);
         put_head(l, "raw", arch, false, 0, n / SASS_INSN_BYTES);
-        enum ww_code code = put_code(l, arch, raw, n, "raw", error);
+        put_code(l, arch, raw, n, "raw");
         put_tail(l);
-        return code;
+        return WW_OK;
     }
     for (size_t i = 0; i < cubin->kernel_count; i++) {
         const struct ww_cubin_kernel *k = &cubin->kernels[i];
         if (l->kernel && strcmp(l->kernel, k->name) != 0) continue;
         put_head(l, k->name, arch, k->entry, k->registers, k->code_bytes / SASS_INSN_BYTES);
-        enum ww_code code = put_code(l, arch, cubin->code.data + k->code, k->code_bytes, k->name, error);
+        put_code(l, arch, cubin->code.data + k->code, k->code_bytes, k->name);
         put_tail(l);
-        WW_TRY(code);
     }
     return WW_OK;
 }
@@ -153,9 +159,13 @@ static enum ww_code run(const struct cmd_line *line, struct ww_error *error) {
     WW_TRY(disasm_input(line->argument[0], &wish, visit, &l, error));
     if (l.kernel && !l.kernels)
         return ww_fail(error, WW_INPUT, line->argument[0], "no kernel \"%.200s\"", l.kernel);
-    if (!l.json) return WW_OK;
-    ww_jsonw_close(&l.w, ']');
-    return ww_jsonw_end(&l.w, error);
+    if (l.json) {
+        ww_jsonw_close(&l.w, ']');
+        WW_TRY(ww_jsonw_end(&l.w, error));
+    }
+    if (!l.unknown) return WW_OK;
+    return ww_fail(error, WW_UNSUPPORTED, l.first.where, "%.400s (%" PRIu64 " instruction%s not known)",
+                   l.first.text, l.unknown, ww_plural(l.unknown, "s"));
 }
 
 static const struct cmd_option options[] = {
