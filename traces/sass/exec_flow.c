@@ -14,6 +14,7 @@ enum flow {
     FLOW_EXIT,
     FLOW_TRAP,
     FLOW_BAR,
+    FLOW_CLUSTER_BAR,
     FLOW_SLEEP
 };
 
@@ -191,7 +192,12 @@ static bool barrier(struct sx_warp *w, uint32_t g, const struct sx_inst *i, uint
         number &= 15;
     }
     only(w, g, act);
-    if (number < SX_BARRIERS) w->cta->barrier[number].is_and = i->cmp == SASS_BAR_AND;
+    if (i->sub == FLOW_CLUSTER_BAR)
+        number = SX_CLUSTER_BARRIER;
+    else if (number >= SX_CLUSTER_BARRIER)
+        number = SX_BARRIERS; /* refused */
+    else
+        w->cta->barrier[number].is_and = i->cmp == SASS_BAR_AND;
     ww_sx_barrier(w, g, number, count, i->type != SASS_BAR_ARV, sx_ps(w, i, 0), act);
     if (!w->run->failed) ww_sx_record(w, i, act, act);
     return false;
@@ -216,6 +222,7 @@ bool ww_sx_flow(struct sx_warp *w, uint32_t g, const struct sx_inst *i, uint32_t
     case FLOW_EXIT:
         return leave(w, g, i, act);
     case FLOW_BAR:
+    case FLOW_CLUSTER_BAR:
         return barrier(w, g, i, act);
     case FLOW_TRAP:
         ww_sx_record(w, i, act, act);
@@ -335,6 +342,10 @@ bool ww_sx_pick_flow(struct sx_builder *b, const struct ww_sass_insn *in, struct
         return true;
     case SASS_BAR:
         pick_barrier(b, in, i);
+        return true;
+    case SASS_UCGABAR_WAIT: /* its arrival, an instruction before, has no effect of its own */
+        i->sub = FLOW_CLUSTER_BAR;
+        i->a = i->b = SX_ZERO;
         return true;
     default:
         i->kind = SX_DATA;

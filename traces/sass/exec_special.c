@@ -294,6 +294,7 @@ bool ww_sx_pick_special(struct sx_builder *b, const struct ww_sass_insn *in, str
     case SASS_ACQBULK:
     case SASS_USETMAXREG:
     case SASS_WARPGROUPSET:
+    case SASS_UCGABAR_ARV:
     case SASS_MEMBAR:
     case SASS_ERRBAR:
     case SASS_CGAERRBAR:
