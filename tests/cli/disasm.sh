@@ -8,6 +8,7 @@ open("bad.bin", "wb").write(struct.pack("<QQ", *words[0]) + struct.pack("<QQ", 0
 warpwatt disasm two.bin --raw --arch sm_80
 warpwatt disasm two.bin --raw --arch 80 --bits
 warpwatt disasm two.bin --raw --arch sm_80 --json | python3 -c 'import json, sys; i = json.load(sys.stdin)[0]["instructions"]; print(i[1]["text"], i[1]["class"], i[1]["unit"], i[1]["stall"], i[0]["latency"])'
+warpwatt disasm two.bin --raw --arch sm_80 --json | python3 "$SOURCE/tests/cli/schema_check.py" "$SOURCE/reports/schema/disasm.json"
 # What is not known is listed by its bits, and the command fails.
 fails 4 warpwatt disasm bad.bin --raw --arch sm_80
 fails 2 warpwatt disasm two.bin --raw

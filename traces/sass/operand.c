@@ -7,7 +7,7 @@ static int64_t sign_extend(uint64_t v, unsigned bits) {
 }
 
 static uint8_t ureg_number(const struct ww_sass_bits *b, uint64_t v) {
-    return (uint8_t)(v == 255 && b->arch >= 100 ? SASS_URZ : v);
+    return (uint8_t)(v == 255 && b->arch >= 100 ? SASS_URZ : v); /* 63 there: see reg_read */
 }
 
 /* The operand cache's bits stand for the source's place among the three sources, wherever its register's bits
@@ -142,9 +142,12 @@ static void label_read(struct ww_sass_bits *b, const struct ww_sass_opd *d, cons
 static void global_read(struct ww_sass_bits *b, const struct ww_sass_opd *d, bool wide, uint8_t ur,
                         struct ww_sass_operand *o) {
     const bool apart = d->flags & SASS_MEM_70; /* atomics have these two bits elsewhere */
-    bool reg64 = ww_sass_take(b, apart ? 70 : 90, 1), desc = false, base = true;
+    const bool moved =
+        b->arch >= 100 && d->flags & SASS_MEM_71; /* there the register's number takes eight bits */
+    bool reg64 = ww_sass_take(b, apart ? (moved ? 76 : 70) : 90, 1), desc = false, base = true;
     if (b->arch >= 80) {
-        base = !ww_sass_take(b, d->flags & SASS_MEM_71 ? 71 : 76, 1);
+        const unsigned lone = moved ? (apart ? 76 : 81) : d->flags & SASS_MEM_71 ? 71 : 76;
+        base = !ww_sass_take(b, lone, 1);
         desc = !base && (b->arch >= 90 || ww_sass_take(b, 101, 1));
     }
     if (reg64) o->flags |= SASS_F_A64;
@@ -219,18 +222,19 @@ static void ldc_read(struct ww_sass_bits *b, const struct ww_sass_row *row, cons
                      struct ww_sass_operand *o) {
     o->kind = SASS_K_CONST;
     o->reg = SASS_RZ;
-    o->imm = sign_extend(ww_sass_take(b, 38, 16), 16);
+    o->imm =
+        d->get == SASS_G_UCONST17 ? (int64_t)ww_sass_take(b, 37, 17) : sign_extend(ww_sass_take(b, 38, 16), 16);
     if (d->get == SASS_G_UCONST && ww_sass_take(b, 91, 1)) {
         o->kind = SASS_K_CBIND;
         o->ureg = ureg_number(b, ww_sass_take(b, 24, 8));
         return;
     }
     o->bank = (uint8_t)ww_sass_take(b, 54, 5);
-    if (d->get != SASS_G_CONST) return;
-    o->reg = (uint8_t)ww_sass_take(b, 24, row->uniform ? 6 : 8);
+    if (d->get == SASS_G_UCONST) return;
+    o->reg = (uint8_t)ww_sass_take(b, 24, row->uniform && b->arch < 100 ? 6 : 8);
     if (!row->uniform) return;
     o->ureg = 1; /* reg is a uniform register */
-    if (o->reg == SASS_URZ) o->reg = SASS_RZ;
+    if (o->reg == SASS_URZ && b->arch < 100) o->reg = SASS_RZ;
 }
 
 static void source_read(struct ww_sass_bits *b, const struct ww_sass_row *row, const struct ww_sass_opd *d,
@@ -332,6 +336,10 @@ void ww_sass_operand_read(struct ww_sass_bits *b, const struct ww_sass_row *row,
         o->kind = SASS_K_IMM;
         o->imm = (int64_t)ww_sass_take(b, d->lo, d->arg);
         return;
+    case SASS_G_IMM64:
+        o->kind = SASS_K_IMM;
+        o->imm = (int64_t)ww_sass_take(b, d->lo, 64);
+        return;
     case SASS_G_SIMM:
         o->kind = SASS_K_IMM;
         o->imm = sign_extend(ww_sass_take(b, d->lo, d->arg), d->arg);
@@ -361,6 +369,7 @@ void ww_sass_operand_read(struct ww_sass_bits *b, const struct ww_sass_row *row,
     case SASS_G_ABS:
         label_read(b, d, in, o);
         return;
+    case SASS_G_UCONST17:
     case SASS_G_CONST:
     case SASS_G_UCONST:
         ldc_read(b, row, d, o);
