@@ -29,7 +29,7 @@ struct sx_arch {
     uint16_t block, grid; /* dimensions, 3 words each */
     uint16_t dynamic_shared, grid_id, envreg, sm_count; /* bytes; 64 bits; 4 words; multiprocessors */
     uint16_t shared_reserved;             /* bytes of the shared memory's size that are the system's */
-    uint16_t shared_window, local_window; /* of generic addresses, 64 bits */
+    uint16_t shared_window, local_window; /* of generic addresses, 64 bits; 0: none */
     uint16_t stack;                       /* initial stack pointer */
     uint16_t descriptor;                  /* of memory accesses, 64 bits; 0: none */
     uint16_t params;
