@@ -159,6 +159,14 @@ uint64_t ww_sass_take(struct ww_sass_bits *b, unsigned lo, unsigned len);
 uint64_t ww_sass_peek(const uint64_t raw[2], unsigned lo, unsigned len);
 void ww_sass_operand_read(struct ww_sass_bits *b, const struct ww_sass_row *row, const struct ww_sass_opd *d,
                           struct ww_sass_insn *insn);
+/* Parts of the above, in operand_memory.c and operand.c. */
+int64_t ww_sass_sign_extend(uint64_t v, unsigned bits);
+uint8_t ww_sass_ureg(const struct ww_sass_bits *b, uint64_t v);
+void ww_sass_memory_read(struct ww_sass_bits *b, const struct ww_sass_opd *d, struct ww_sass_operand *o);
+void ww_sass_shared_read(struct ww_sass_bits *b, struct ww_sass_operand *o);
+void ww_sass_async_read(struct ww_sass_bits *b, struct ww_sass_operand *o);
+void ww_sass_constant_read(struct ww_sass_bits *b, const struct ww_sass_row *row, const struct ww_sass_opd *d,
+                           struct ww_sass_operand *o);
 /* Sets the number of registers of each operand. */
 void ww_sass_widths(struct ww_sass_insn *insn);
 
