@@ -75,7 +75,7 @@ static void const_read(struct ww_sass_bits *b, struct ww_sass_operand *o) {
     o->reg = SASS_RZ;
     o->imm = ww_sass_sign_extend(ww_sass_take(b, 40, 14), 14) * 4;
     o->bank = (uint8_t)ww_sass_take(b, 54, 5);
-    if (!ww_sass_take(b, 91, 1)) return;
+    if (b->arch < 75 || !ww_sass_take(b, 91, 1)) return;
     o->kind = SASS_K_CBIND;
     o->bank = 0;
     o->ureg = ww_sass_ureg(b, ww_sass_take(b, 32, 6));
@@ -129,7 +129,8 @@ static void label_read(struct ww_sass_bits *b, const struct ww_sass_opd *d, cons
         o->imm = (int64_t)in->offset + 16 + ww_sass_sign_extend(v, d->arg + 8u) * 4;
         return;
     }
-    o->imm = d->get == SASS_G_ABS ? (int64_t)v : (int64_t)in->offset + 16 + ww_sass_sign_extend(v, d->arg) * 4;
+    o->imm =
+        d->get == SASS_G_ABS ? (int64_t)v * 4 : (int64_t)in->offset + 16 + ww_sass_sign_extend(v, d->arg) * 4;
 }
 
 static void source_read(struct ww_sass_bits *b, const struct ww_sass_row *row, const struct ww_sass_opd *d,
@@ -238,6 +239,10 @@ void ww_sass_operand_read(struct ww_sass_bits *b, const struct ww_sass_row *row,
     case SASS_G_SIMM:
         o->kind = SASS_K_IMM;
         o->imm = ww_sass_sign_extend(ww_sass_take(b, d->lo, d->arg), d->arg);
+        return;
+    case SASS_G_SIMM4:
+        o->kind = SASS_K_IMM;
+        o->imm = ww_sass_sign_extend(ww_sass_take(b, d->lo, d->arg), d->arg) * 4;
         return;
     case SASS_G_SREG:
         o->kind = SASS_K_SREG;

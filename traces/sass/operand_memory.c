@@ -67,7 +67,7 @@ void ww_sass_memory_read(struct ww_sass_bits *b, const struct ww_sass_opd *d, st
     o->ureg = SASS_URZ;
     if (d->arg) o->imm = ww_sass_sign_extend(ww_sass_take(b, d->lo, d->arg), d->arg);
     bool wide = d->flags & SASS_MEM_E && ww_sass_take(b, 72, 1);
-    if (d->flags & SASS_MEM_SCALE) o->scale = (uint8_t)ww_sass_take(b, 78, 2);
+    if (d->flags & SASS_MEM_SCALE && b->arch >= 75) o->scale = (uint8_t)ww_sass_take(b, 78, 2);
     if (!(d->flags & (SASS_MEM_UR | SASS_MEM_UR64))) {
         if (wide) o->flags |= SASS_F_A64;
         return;

@@ -24,7 +24,7 @@ static const char *imad_alias(const struct ww_sass_insn *in) {
     const struct ww_sass_operand *a = &in->opd[SASS_A], *b = &in->opd[SASS_B], *c = &in->opd[SASS_C];
     bool zero_c = c->kind == SASS_K_REG && c->reg == SASS_RZ, imm = b->kind == SASS_K_IMM;
     if (in->op != SASS_IMAD || in->mod[SASS_M_X] || a->kind != SASS_K_REG) return "";
-    if (a->reg == SASS_RZ && b->kind == SASS_K_REG && b->reg == SASS_RZ && c->kind != SASS_K_UREG &&
+    if (b->kind == SASS_K_REG && (a->reg == SASS_RZ || b->reg == SASS_RZ) && c->kind != SASS_K_UREG &&
         c->kind != SASS_K_CBIND)
         return ".MOV";
     if (imm && (!b->imm || (b->imm == 1 && zero_c))) return ".MOV";

@@ -94,7 +94,8 @@ static const char *half_text(const struct ww_sass_insn *in, const struct ww_sass
 
 static void put_source(struct ww_sass_out *o, const struct ww_sass_insn *in, const struct ww_sass_opd *d,
                        const struct ww_sass_operand *p) {
-    bool half = d->flags == SASS_X_HALF, inside = p->kind != SASS_K_REG;
+    bool half = d->flags == SASS_X_HALF,
+         inside = p->kind != SASS_K_REG || d->flags == SASS_X_PART || d->flags == SASS_X_PARTI;
     const char *minus =
         p->flags & SASS_F_NOT || ((d->flags == SASS_X_NEGX || d->flags == SASS_X_NEGX32) && in->mod[SASS_M_X])
             ? "~"

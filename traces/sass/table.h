@@ -53,6 +53,7 @@ enum ww_sass_get {
     SASS_G_D2,       /* of two sources, the second: at 64 in form 1, else at 32 (DADD) */
     SASS_G_IMM,      /* arg bits at lo, unsigned */
     SASS_G_SIMM,     /* arg bits at lo, signed */
+    SASS_G_SIMM4,    /* as SIMM, in units of four */
     SASS_G_SREG,     /* special register, 8 bits at lo */
     SASS_G_BAR,      /* convergence barrier, 4 bits at lo */
     SASS_G_SB,       /* scoreboard, 3 bits at lo */
