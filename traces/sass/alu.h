@@ -144,6 +144,10 @@ uint8_t ww_sx_alu_round(uint8_t rnd);
  * NaN: alu_f32_compare.c. */
 uint32_t ww_sx_alu_holds(uint8_t cmp, uint32_t less, uint32_t equal, uint32_t nan);
 
+/* The function of a conversion whose types are set (type, type2, bytes, type3, shape, round, mods: bit 0 FTZ, 1
+ * SAT, 2 NTZ), by SASS_I2F, F2I, F2F or FRND; NULL if it is none of the frequent ones: alu_convert_rows.c. */
+sx_fn ww_sx_alu_convert_rows(const struct sx_inst *i, unsigned op);
+
 /* Families; false if the instruction is not theirs. alu.c asks them in turn. */
 bool ww_sx_alu_integer(struct sx_builder *b, const struct ww_sass_insn *in, struct sx_inst *i);
 bool ww_sx_alu_multiply(struct sx_builder *b, const struct ww_sass_insn *in, struct sx_inst *i);

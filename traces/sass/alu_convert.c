@@ -79,7 +79,7 @@ static uint64_t to_int(double v, uint8_t type, bool nan_to_zero) {
     bool sign = is_signed(type);
     uint64_t top = (uint64_t)1 << (bits - 1), ones = top - 1;
     if (isnan(v)) return nan_to_zero ? 0 : sign && bits < 64 ? 0 - top : top;
-    double limit = ldexp(1, (int)bits - (sign ? 1 : 0));
+    double limit = (sign ? 1.0 : 2.0) * (double)top;
     if (v >= limit) return sign ? ones : ones | top;
     if (v <= (sign ? -limit : 0)) return sign ? 0 - top : 0;
     return sign ? (uint64_t)(int64_t)v : (uint64_t)v;
@@ -117,57 +117,6 @@ static void float_to_int(SX_ARGS) {
             sx_set64(d, l, v);
         else
             d[l] = (uint32_t)v;
-    }
-}
-
-/* Single precision to 32 bits, NaN to zero, by direction. */
-ALU_INLINE uint32_t to_s32(float v) {
-    bool fits = v >= -0x1p31f && v < 0x1p31f;
-    uint32_t near = (uint32_t)(int32_t)(fits ? v : 0), far = v > 0 ? 0x7fffffffu : 0x80000000u;
-    far = v != v ? 0 : far;
-    return fits ? near : far;
-}
-ALU_INLINE uint32_t to_u32(float v) {
-    bool large = v >= 0x1p31f;
-    float part = large ? v - 0x1p31f : v;
-    bool fits = part >= 0 && part < 0x1p31f;
-    uint32_t near = (uint32_t)(int32_t)(fits ? part : 0) ^ (large ? 0x80000000u : 0);
-    return fits ? near : v > 0 ? UINT32_MAX : 0;
-}
-#define TO_WORD(name, CONVERT, ROUND)                                                                          \
-    ALU_INLINE void name(SX_ARGS) {                                                                            \
-        const uint32_t *a = sx_src(w, i->a);                                                                   \
-        uint32_t keep = alu_keep(i, 0), flip = alu_flip(i, 0), ftz = i->mods & 1u ? UINT32_MAX : 0;            \
-        ALU_ROW(i->d, float v = ex_f32(alu_flush((a[l] & keep) ^ flip, ftz)); out = CONVERT(ROUND(v)););       \
-    }                                                                                                          \
-    ALU_PAIR(name)
-TO_WORD(s32_near, to_s32, __builtin_nearbyintf)
-TO_WORD(s32_down, to_s32, __builtin_floorf)
-TO_WORD(s32_up, to_s32, __builtin_ceilf)
-TO_WORD(s32_cut, to_s32, __builtin_truncf)
-TO_WORD(u32_near, to_u32, __builtin_nearbyintf)
-TO_WORD(u32_down, to_u32, __builtin_floorf)
-TO_WORD(u32_up, to_u32, __builtin_ceilf)
-TO_WORD(u32_cut, to_u32, __builtin_truncf)
-ALU_INLINE uint32_t same(float v) {
-    return v != v ? 0x7fffffffu : ex_f32_bits(v);
-}
-TO_WORD(whole_near, same, __builtin_nearbyintf)
-TO_WORD(whole_down, same, __builtin_floorf)
-TO_WORD(whole_up, same, __builtin_ceilf)
-TO_WORD(whole_cut, same, __builtin_truncf)
-
-/* kind: 0 signed, 1 unsigned, 2 single precision */
-static sx_fn to_word(unsigned kind, uint8_t round) {
-    switch (round) {
-    case PTX_R_RM:
-        return kind == 0 ? ALU_FN(s32_down) : kind == 1 ? ALU_FN(u32_down) : ALU_FN(whole_down);
-    case PTX_R_RP:
-        return kind == 0 ? ALU_FN(s32_up) : kind == 1 ? ALU_FN(u32_up) : ALU_FN(whole_up);
-    case PTX_R_RZ:
-        return kind == 0 ? ALU_FN(s32_cut) : kind == 1 ? ALU_FN(u32_cut) : ALU_FN(whole_cut);
-    default:
-        return kind == 0 ? ALU_FN(s32_near) : kind == 1 ? ALU_FN(u32_near) : ALU_FN(whole_near);
     }
 }
 
@@ -220,50 +169,6 @@ static void int_to_float(SX_ARGS) {
     ex_restore_round(old);
 }
 
-/* Up to 32 bits to single precision: exact in double precision, and then rounded. type3: how far the number is
- * shifted up, so that its sign is on top; bytes: its width. */
-ALU_INLINE void signed_to_f32(SX_ARGS) {
-    const uint32_t *a = sx_src(w, i->a);
-    uint32_t up = i->type3, down = 32u - i->bytes;
-    int old = ex_set_round(i->round);
-    ALU_ROW(i->d, out = ex_f32_bits((float)((int32_t)(a[l] << up) >> down)););
-    ex_restore_round(old);
-}
-ALU_PAIR(signed_to_f32)
-ALU_INLINE void unsigned_to_f32(SX_ARGS) {
-    const uint32_t *a = sx_src(w, i->a);
-    uint32_t up = i->type3, down = 32u - i->bytes;
-    int old = ex_set_round(i->round);
-    ALU_ROW(i->d, uint32_t v = (a[l] << up) >> down;
-            out = ex_f32_bits((float)((double)(int32_t)(v >> 16) * 65536 + (double)(int32_t)(v & 0xffffu))););
-    ex_restore_round(old);
-}
-ALU_PAIR(unsigned_to_f32)
-ALU_INLINE void near_s32_to_f32(SX_ARGS) {
-    const uint32_t *a = sx_src(w, i->a);
-    ALU_ROW(i->d, out = ex_f32_bits((float)(int32_t)a[l]););
-}
-ALU_PAIR(near_s32_to_f32)
-ALU_INLINE void s32_to_f64(SX_ARGS) {
-    const uint32_t *a = sx_src(w, i->a);
-    ALU_ROW2(i->d, out = ex_f64_bits((double)(int32_t)a[l]););
-}
-ALU_PAIR(s32_to_f64)
-ALU_INLINE void f32_to_f64(SX_ARGS) {
-    const uint32_t *a = sx_src(w, i->a);
-    uint32_t keep = alu_keep(i, 0), flip = alu_flip(i, 0);
-    bool ftz = (i->mods & 1u) != 0;
-    ALU_ROW2(i->d, double v = (double)ex_f32(ex_flush((a[l] & keep) ^ flip, ftz));
-             out = v != v ? 0x7ff8000000000000u : ex_f64_bits(v););
-}
-ALU_PAIR(f32_to_f64)
-
-ALU_INLINE void f64_to_f32(SX_ARGS) {
-    const uint32_t *a = sx_src(w, i->a);
-    ALU_ROW(i->d, float v = (float)ex_f64(sx_get64(a, l)); out = v != v ? 0x7fffffffu : ex_f32_bits(v););
-}
-ALU_PAIR(f64_to_f32)
-
 /* Between integers, clamped to the range of the result. */
 static void int_to_int(SX_ARGS) {
     const uint32_t *a = sx_src(w, i->a);
@@ -274,15 +179,6 @@ static void int_to_int(SX_ARGS) {
         double value = is_signed(i->type2) ? (double)(int64_t)v : (double)v; /* at most 32 bits: exact */
         d[l] = (uint32_t)to_int(value, i->type, true);
     }
-}
-
-static sx_fn function(const struct sx_inst *i) {
-    bool plain = i->round == PTX_R_RN && !i->neg && !i->abs && !i->shape && !i->mods;
-    if (plain && i->type == SASS_T_F32 && i->type2 == SASS_T_S32) return ALU_FN(near_s32_to_f32);
-    if (!i->neg && !i->abs && i->type == SASS_T_F32 && i->bytes <= 32)
-        return is_signed(i->type2) ? ALU_FN(signed_to_f32) : ALU_FN(unsigned_to_f32);
-    if (plain && i->type == SASS_T_F64 && i->type2 == SASS_T_S32) return ALU_FN(s32_to_f64);
-    return int_to_float;
 }
 
 static uint8_t type_or(uint8_t type, uint8_t other) {
@@ -303,42 +199,43 @@ static void set_types(struct sx_builder *b, const struct ww_sass_insn *in, struc
     alu_operands(b, in, i, bits_of(i->type) == 64 ? 2 : 1, rows, rows, rows);
 }
 
-bool ww_sx_alu_convert(struct sx_builder *b, const struct ww_sass_insn *in, struct sx_inst *i) {
-    switch (in->op) {
+/* The operation whatever the datapath, and the function for any types. */
+static unsigned plain_op(unsigned op, sx_fn *any) {
+    switch (op) {
     case SASS_I2F:
     case SASS_I2FP:
     case SASS_UI2F:
     case SASS_UI2FP:
-        set_types(b, in, i, SASS_T_F32, SASS_T_S32);
-        i->fn = function(i);
-        return true;
+        *any = int_to_float;
+        return SASS_I2F;
     case SASS_F2I:
     case SASS_UF2I:
-        set_types(b, in, i, SASS_T_S32, SASS_T_F32);
-        i->fn = float_to_int;
-        if (i->type2 == SASS_T_F32 && (i->type == SASS_T_S32 || i->type == SASS_T_U32) && i->mods & 4u)
-            i->fn = to_word(i->type == SASS_T_S32 ? 0 : 1, i->round);
-        return true;
+        *any = float_to_int;
+        return SASS_F2I;
     case SASS_F2F:
     case SASS_UF2F:
-        set_types(b, in, i, SASS_T_F32, SASS_T_F32);
-        i->fn = i->type == SASS_T_F64 && i->type2 == SASS_T_F32 && !(i->mods & 2u) ? ALU_FN(f32_to_f64)
-                                                                                   : float_to_float;
-        if (i->type == SASS_T_F32 && i->type2 == SASS_T_F64 && i->round == PTX_R_RN && !i->mods && !i->neg &&
-            !i->abs)
-            i->fn = ALU_FN(f64_to_f32);
-        return true;
+        *any = float_to_float;
+        return SASS_F2F;
     case SASS_FRND:
     case SASS_UFRND:
-        set_types(b, in, i, type_or(in->mod[SASS_M_STYPE], SASS_T_F32),
-                  type_or(in->mod[SASS_M_DTYPE], SASS_T_F32));
-        i->fn = i->type2 == SASS_T_F32 && !(i->mods & 2u) ? to_word(2, i->round) : round_whole;
-        return true;
+        *any = round_whole;
+        return SASS_FRND;
     case SASS_I2I:
-        set_types(b, in, i, SASS_T_S32, SASS_T_S32);
-        i->fn = int_to_int;
-        return i->bytes <= 32;
+        *any = int_to_int;
+        return SASS_I2I;
     default:
-        return false;
+        return SASS_INVALID;
     }
+}
+
+bool ww_sx_alu_convert(struct sx_builder *b, const struct ww_sass_insn *in, struct sx_inst *i) {
+    sx_fn any;
+    unsigned op = plain_op(in->op, &any);
+    if (op == SASS_INVALID) return false;
+    bool from_int = op == SASS_I2F || op == SASS_I2I, to_int = op == SASS_F2I || op == SASS_I2I;
+    uint8_t other = op == SASS_FRND ? type_or(in->mod[SASS_M_STYPE], SASS_T_F32) : (uint8_t)SASS_T_F32;
+    set_types(b, in, i, to_int ? SASS_T_S32 : other, from_int ? SASS_T_S32 : other);
+    i->fn = ww_sx_alu_convert_rows(i, op);
+    if (!i->fn) i->fn = any;
+    return op != SASS_I2I || i->bytes <= 32;
 }
