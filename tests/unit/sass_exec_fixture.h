@@ -72,6 +72,13 @@ static inline struct code bra(int by) {
     int64_t words = (int64_t)by * 4;
     return (struct code){0x7947u | (uint64_t)words << 34, PT_HIGH | ((uint64_t)(words >> 30) & 0x3ffffu)};
 }
+static inline struct code call(int by) {
+    struct code c = bra(by);
+    return (struct code){c.low - 3, c.high | 0x400000u};
+}
+static inline struct code trap(void) {
+    return (struct code){0x795cu | (uint64_t)1 << 34, 0x000fea0000300000u};
+}
 static inline struct code bssy(unsigned barrier, int by) {
     return (struct code){0x7945u | (uint64_t)barrier << 16 | (uint64_t)((int64_t)by * 4) << 34, PT_HIGH};
 }

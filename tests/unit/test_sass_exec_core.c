@@ -140,6 +140,26 @@ static void bad_addresses_are_errors(void **state) {
     kernel_close(&t);
 }
 
+/* A function that calls itself without end. */
+static void stacks_overflow(void **state) {
+    (void)state;
+    const struct code code[] = {mov_constant(1, 0x28), iadd(1, 1, 0xfffffff0u), stl(1, 0, 0), call(-3)};
+    kernel_open(&t, code, COUNT(code));
+    fails(kernel_run(&t, 1, 32), WW_EXEC, "offset 0x20", "of local memory: a stack overflow?");
+    kernel_close(&t);
+}
+
+static void traps_are_errors(void **state) {
+    (void)state;
+    const struct code code[] = {s2r(0, SR_TID_X), p0_at_least(0, 33), guarded(0, false, trap()), leave()};
+    kernel_open(&t, code, COUNT(code));
+    must(kernel_run(&t, 1, 33));
+    kernel_close(&t);
+    kernel_open(&t, code, COUNT(code));
+    fails(kernel_run(&t, 1, 40), WW_EXEC, "thread (33,0,0), offset 0x20", "trap");
+    kernel_close(&t);
+}
+
 static void bad_code_is_an_error(void **state) {
     (void)state;
     const struct code away[] = {bra(100), leave()};
@@ -196,6 +216,8 @@ int main(void) {
         cmocka_unit_test(broken_lanes_are_not_waited_for),
         cmocka_unit_test(barrier_orders_shared_memory),
         cmocka_unit_test(bad_addresses_are_errors),
+        cmocka_unit_test(stacks_overflow),
+        cmocka_unit_test(traps_are_errors),
         cmocka_unit_test(bad_code_is_an_error),
         cmocka_unit_test(endless_loops_end),
         cmocka_unit_test(mismatched_barriers_are_an_error),

@@ -337,8 +337,8 @@ bool ww_sx_pick_flow(struct sx_builder *b, const struct ww_sass_insn *in, struct
     case SASS_KILL:
         i->sub = FLOW_EXIT;
         return true;
-    case SASS_BPT:
-        i->sub = FLOW_TRAP;
+    case SASS_BPT: /* EXTRA 3: a trap; the others only tell a debugger */
+        i->sub = in->mod[SASS_M_EXTRA] == 3 ? FLOW_TRAP : FLOW_YIELD;
         return true;
     case SASS_BAR:
         pick_barrier(b, in, i);
