@@ -23,7 +23,7 @@ static void global_read(struct ww_sass_bits *b, const struct ww_sass_opd *d, boo
     if (base) {
         o->ureg = ur, o->bank = 1;
         if (wide) o->flags |= SASS_F_UA64;
-        if (!reg64 && (wide || o->reg != SASS_RZ)) o->flags |= SASS_F_U32;
+        if (!reg64 && ((wide && b->arch >= 90) || o->reg != SASS_RZ)) o->flags |= SASS_F_U32;
     }
     if (desc) {
         o->flags |= SASS_F_DESC;
