@@ -12,7 +12,8 @@ ALU_INLINE float finish(float v, uint32_t mods) {
 }
 ALU_INLINE uint32_t pack(float v, uint32_t mods) {
     uint32_t h = alu_to_f16(finish(v, mods)), zero = h & 0x8000u;
-    return ((mods & MOD_FTZ) != 0) & ((h & 0x7c00u) == 0) ? zero : h;
+    bool flush = ((mods & MOD_FTZ) != 0) & ((h & 0x7c00u) == 0);
+    return flush ? zero : h;
 }
 
 /* f16: sums and fused multiply-adds in single precision with a sticky last bit; products are exact there. */

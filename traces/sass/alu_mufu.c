@@ -59,7 +59,8 @@ ALU_INLINE double logarithm(double x) {
     double r = e + p * s * 2.885390081777926815;
     r = x == 0 ? -(double)INFINITY : r;
     r = x > 0x1p200 ? (double)INFINITY : r;
-    return (x < 0) | (x != x) ? (double)NAN : r;
+    bool none = (x < 0) | (x != x);
+    return none ? (double)NAN : r;
 }
 
 /* sin(2 pi t) of |t| <= 1/4 */
