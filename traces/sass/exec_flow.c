@@ -263,7 +263,7 @@ static bool pick_branch(struct sx_builder *b, const struct ww_sass_insn *in, str
     enum ww_sass_slot slot = uniform_slot(in);
     const struct ww_sass_operand *o = &in->opd[slot];
     bool is_mask = o->kind == SASS_K_UREG || o->kind == SASS_K_REG;
-    if (in->opd[SASS_E].kind != SASS_K_LABEL || in->mod[SASS_M_INC]) return false;
+    if (in->opd[SASS_E].kind != SASS_K_LABEL || in->mod[SASS_M_INC] || in->mod[SASS_M_EXTRA]) return false;
     i->ps[1] = is_mask ? SX_ONES : ww_sx_pred_src(b, in, slot, 1, i);
     i->sub = in->mod[SASS_M_CONV] ? FLOW_CONV : in->mod[SASS_M_DIV] ? FLOW_DIV : FLOW_BRA;
     i->target = ww_sx_find(ww_sx_building(b), label_address(b, in));
