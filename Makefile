@@ -31,7 +31,7 @@ ifeq ($(origin CC),default)
 CC := gcc
 endif
 CFLAGS ?= $(if $(SANITIZE),-O1 -g -fno-omit-frame-pointer,-O2 -g)
-# What replay spends its time in; only where the rest is built with -O2.
+# What replay and the execution of machine code spend their time in; only where the rest is built with -O2.
 HOT_CFLAGS ?= $(if $(filter -O2,$(CFLAGS)),-O3)
 WARN := -Wall -Wextra -Wpedantic -Wshadow -Wconversion $(if $(WERROR),-Werror)
 BASE_FLAGS := -std=c11 -D_GNU_SOURCE -I. -fPIC -fvisibility=hidden -pthread $(WARN)
@@ -95,6 +95,7 @@ $(BUILD)/obj/%.o: %.c $(BUILD)/flags
 	$(call say,CC,$<)$(CC) $(ALL_CFLAGS) $(OBJ_FLAGS) -MMD -MP -c -o $@ $<
 
 $(BUILD)/obj/estimator/core/%.o $(BUILD)/obj/estimator/mech/%.o $(BUILD)/obj/traces/wwt/%.o: OBJ_FLAGS := $(HOT_CFLAGS)
+$(BUILD)/obj/traces/sass/alu%.o: OBJ_FLAGS := $(HOT_CFLAGS) -fno-math-errno -fno-trapping-math
 $(BUILD)/obj/estimator/config/find.o: OBJ_FLAGS := -DWW_PREFIX='"$(PREFIX)"'
 $(BUILD)/obj/estimator/config/find.o: $(BUILD)/prefix
 

@@ -22,7 +22,7 @@ _warpwatt() {
             name="$name ${COMP_WORDS[2]}"; first=3 ;;
     esac
     if ((COMP_CWORD == 1)); then
-        words='gpu mech trace run dissect sweep merge compare query report calibrate validate hardware correlate version help --help --version'; is_value=1
+        words='gpu mech trace disasm run dissect sweep merge compare query report calibrate validate hardware correlate version help --help --version'; is_value=1
     elif ((COMP_CWORD >= first)); then
         case $name in
         "gpu list")
@@ -63,7 +63,7 @@ _warpwatt() {
             operands=$(warpwatt mech list --names 2>/dev/null)
             ;;
         "trace record")
-            options='--workload --param --ptx --launch --out --arch --max-registers --registers --instruction-limit --seed --level --gpu --kernel --first --every --no-record --strict --json --quiet --help'
+            options='--workload --param --ptx --launch --out --arch --code --ptxas-options --max-registers --registers --instruction-limit --seed --level --gpu --kernel --first --every --no-record --strict --json --quiet --help'
             case $previous in
                 --workload|-w) words=$(warpwatt trace workloads --names 2>/dev/null); is_value=1 ;;
                 --param|-p) return ;;
@@ -71,6 +71,8 @@ _warpwatt() {
                 --launch) is_file=1 ;;
                 --out|-o) is_file=1 ;;
                 --arch) words=$(echo sm_20 sm_52 sm_70 2>/dev/null); is_value=1 ;;
+                --code) return ;;
+                --ptxas-options) return ;;
                 --max-registers) return ;;
                 --registers) return ;;
                 --instruction-limit) return ;;
@@ -159,6 +161,15 @@ _warpwatt() {
             case $previous in
                 --out|-o) return ;;
                 --version) return ;;
+            esac
+            operand_file=1
+            ;;
+        "disasm")
+            options='--kernel --arch --bits --raw --ptxas-options --json --help'
+            case $previous in
+                --kernel|-k) return ;;
+                --arch|-a) words=$(echo sm_20 sm_52 sm_70 2>/dev/null); is_value=1 ;;
+                --ptxas-options) return ;;
             esac
             operand_file=1
             ;;

@@ -174,6 +174,9 @@ struct ww_trace_meta {
 /* ---- reader ---- (open and close: ww_trace_open, ww_trace_close) */
 
 const struct ww_trace_meta *ww_trace_get_meta(const struct ww_trace *trace);
+/* What was recorded, its arguments, and in brackets where machine code comes from: the name that runs and
+ * sweeps keep of a trace. Lives in the arena; NULL: no memory. */
+const char *ww_trace_program(struct ww_trace *trace, struct ww_arena *arena);
 /* Content hash of the whole file as 16 hex digits; lives as long as the trace. */
 const char *ww_trace_hash(const struct ww_trace *trace);
 /* The launch; lives as long as the trace. Errors: WW_USAGE (index), WW_INPUT (damaged). */

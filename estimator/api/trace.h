@@ -76,6 +76,20 @@ WW_API enum ww_code ww_trace_print_model_profile(struct ww_trace *trace, const c
 WW_API enum ww_code ww_trace_dump(struct ww_trace *trace, size_t launch, uint64_t cta, int warp, FILE *out,
                                   struct ww_error *error);
 
+/* How machine code is listed. */
+struct ww_disasm_options {
+    const char *kernel;        /* only this kernel or function; NULL: all */
+    const char *arch;          /* "sm_86": only code of it; for PTX, what to compile for; NULL: all there is */
+    const char *ptxas_options; /* for PTX; NULL: none */
+    bool raw;                  /* the file is instructions and nothing else */
+    bool bits;                 /* with the 128 bits of each instruction */
+    bool json;
+};
+/* Lists the machine code of a cubin, fat binary, program, library, object or PTX. An instruction that is not known is
+ * listed by its bits; the result is then WW_UNSUPPORTED, at the end. Errors: WW_IO, WW_INPUT, WW_USAGE, WW_NOMEM. */
+WW_API enum ww_code ww_disasm(const char *path, const struct ww_disasm_options *options, FILE *out,
+                              struct ww_error *error);
+
 #ifdef __cplusplus
 }
 #endif

@@ -154,6 +154,13 @@ static const char *lowering(const char *arch) {
     return f == 2 ? "sm_20" : f == 5 ? "sm_52" : "sm_70";
 }
 
+/* True if machine code of an architecture runs on a GPU: the same major number, the minor one not above. */
+static bool runs_on(const char *code, const char *gpu) {
+    int of = strncmp(code, "sm_", 3) == 0 ? atoi(code + 3) : 0,
+        on = strncmp(gpu, "sm_", 3) == 0 ? atoi(gpu + 3) : 0;
+    return of / 10 == on / 10 && of <= on;
+}
+
 static bool has_tensor(const struct ww_launch *launch) {
     for (uint32_t i = 0; i < launch->inst_count; i++)
         if (launch->inst[i].op == WW_OP_TENSOR) return true;
@@ -164,7 +171,8 @@ static bool has_tensor(const struct ww_launch *launch) {
 static const char *mismatch(struct run *r, const struct ww_launch *launch) {
     const struct ww_gpu *gpu = r->options->gpu;
     const char *arch = gpu->spec.arch;
-    bool other = arch[0] && launch->arch && family(arch) != family(launch->arch);
+    bool other = arch[0] && launch->arch &&
+                 (family(arch) != family(launch->arch) || (launch->code && !runs_on(launch->arch, arch)));
     bool tensor = gpu->spec.pipe_tensor_count == 0 && has_tensor(launch);
     bool spills = launch->registers_per_thread > gpu->spec.sm_max_registers_per_thread;
     if (!other && !tensor && !spills) return NULL;
@@ -175,10 +183,11 @@ static const char *mismatch(struct run *r, const struct ww_launch *launch) {
                                launch->kernel, launch->registers_per_thread, ww_gpu_name(gpu),
                                gpu->spec.sm_max_registers_per_thread);
     return ww_arena_printf(
-        r->arena, "%s: the trace is of %s, %s is %s%s%s%s%s", launch->kernel,
-        launch->arch ? launch->arch : "an unknown architecture", ww_gpu_name(gpu), arch,
+        r->arena, "%s: the trace is %sof %s, %s is %s%s%s%s%s", launch->kernel,
+        launch->code ? "machine code " : "", launch->arch ? launch->arch : "an unknown architecture",
+        ww_gpu_name(gpu), arch,
         other ? "; instruction mix and registers are not this GPU's (trace record --arch " : "",
-        other ? lowering(arch) : "", other ? ")" : "",
+        other ? (launch->code ? arch : lowering(arch)) : "", other ? ")" : "",
         tensor && spills ? "; tensor instructions take the fp16 pipelines, registers beyond this "
                            "GPU's are left out"
         : tensor         ? "; tensor instructions take the fp16 pipelines"
@@ -207,14 +216,11 @@ static enum ww_code compare_arch(struct run *r, struct ww_error *error) {
 static enum ww_code describe(struct run *r, struct ww_error *error) {
     struct ww_result *result = r->result;
     const struct ww_run_options *o = r->options;
-    const struct ww_trace_meta *meta = ww_trace_get_meta(r->trace);
     result->gpu = copy(r, ww_gpu_name(o->gpu));
     result->gpu_json = copy(r, ww_gpu_json(o->gpu));
     result->trace = copy(r, o->trace_path);
     result->trace_hash = copy(r, ww_trace_hash(r->trace));
-    bool arguments = meta->arguments && meta->arguments[0];
-    result->program = ww_arena_printf(r->arena, "%s%s%s", meta->program ? meta->program : "",
-                                      arguments ? " " : "", arguments ? meta->arguments : "");
+    result->program = ww_trace_program(r->trace, r->arena);
     result->version = WW_VERSION;
     result->seed = o->seed;
     result->epoch_cycles = o->epoch_cycles ? o->epoch_cycles : EPOCH_CYCLES;

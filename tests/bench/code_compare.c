@@ -1,9 +1,10 @@
 /* Runs a workload twice, its PTX and its machine code, and compares what is left in device memory.
  *
  * usage: code_compare ARCH PTXAS-OPTIONS WORKLOAD [KEY=VALUE...]
- * A line on stdout: "WORKLOAD ARCH verified=0|1 words=N differ=N bits=N max_relative=X instructions=N thread=N
- * s=X" with the number of 32-bit words in all buffers, those that differ, the largest difference of their bits
- * as numbers, and the largest relative difference among those that both are finite floats. */
+ * A line on stdout: "WORKLOAD ARCH verified=1 words=N differ=N bits=N scaled=X instructions=N thread=N s=X
+ * bytes=N" with the number of 32-bit words in all buffers, those that differ, the largest difference of their
+ * bits as numbers, and the largest difference as floats, in units of the largest magnitude in the same buffer.
+ */
 #include "../../estimator/warpwatt.h"
 #include "../../traces/ptx/record/device_internal.h"
 #include "../../traces/workloads/workload.h"
@@ -19,7 +20,8 @@ struct result {
 };
 struct difference {
     uint64_t words, differ, bits;
-    double relative;
+    double scaled;
+    double largest, distance; /* of the current buffer */
 };
 
 static double now(void) {
@@ -57,16 +59,15 @@ static enum ww_code run(int argc, char **argv, enum ww_record_code code, struct 
 static void compare_word(uint32_t a, uint32_t b, struct difference *d) {
     float x, y;
     d->words++;
+    memcpy(&x, &a, 4);
+    memcpy(&y, &b, 4);
+    if (isfinite(x) && fabs((double)x) > d->largest) d->largest = fabs((double)x);
     if (a == b) return;
     d->differ++;
     uint64_t bits = a > b ? (uint64_t)a - b : (uint64_t)b - a;
     if (bits > d->bits) d->bits = bits;
-    memcpy(&x, &a, 4);
-    memcpy(&y, &b, 4);
-    double largest = fmax(fabs((double)x), fabs((double)y));
-    double relative =
-        isfinite(x) && isfinite(y) && largest > 0 ? fabs((double)x - (double)y) / largest : INFINITY;
-    if (relative > d->relative) d->relative = relative;
+    double distance = isfinite(x) && isfinite(y) ? fabs((double)x - (double)y) : INFINITY;
+    if (distance > d->distance) d->distance = distance;
 }
 
 /* The next buffer that the host asked for: variables of modules are laid out otherwise in machine code. */
@@ -81,12 +82,15 @@ static bool compare(const struct mem *a, const struct mem *b, struct difference 
         const struct mem_alloc *x = next(a, &i), *y = next(b, &j);
         if (!x || !y) return !x && !y;
         if (x->size != y->size) return false;
+        d->largest = d->distance = 0;
         for (uint64_t n = 0; n + 4 <= x->size; n += 4) {
             uint32_t u, v;
             memcpy(&u, x->host + n, 4);
             memcpy(&v, y->host + n, 4);
             compare_word(u, v, d);
         }
+        double scaled = d->distance > 0 ? d->distance / d->largest : 0;
+        if (scaled > d->scaled) d->scaled = scaled;
     }
 }
 
@@ -109,13 +113,12 @@ int main(int argc, char **argv) {
         code = WW_FAIL;
     }
     if (code == WW_OK)
-        printf(
-            "%s %s verified=1 words=%llu differ=%llu bits=%llu max_relative=%.3g instructions=%llu thread=%llu "
-            "s=%.2f bytes=%llu\n",
-            argv[3], argv[1], (unsigned long long)d.words, (unsigned long long)d.differ,
-            (unsigned long long)d.bits, d.relative, (unsigned long long)sass.stats.warp_instructions,
-            (unsigned long long)sass.stats.thread_instructions, sass.seconds,
-            (unsigned long long)sass.stats.bytes);
+        printf("%s %s verified=1 words=%llu differ=%llu bits=%llu scaled=%.3g instructions=%llu thread=%llu "
+               "s=%.2f bytes=%llu\n",
+               argv[3], argv[1], (unsigned long long)d.words, (unsigned long long)d.differ,
+               (unsigned long long)d.bits, d.scaled, (unsigned long long)sass.stats.warp_instructions,
+               (unsigned long long)sass.stats.thread_instructions, sass.seconds,
+               (unsigned long long)sass.stats.bytes);
     ww_device_free_all(ptx.device);
     ww_device_free_all(sass.device);
     return code == WW_OK ? 0 : 1;

@@ -420,7 +420,14 @@ def halves():
                            "{max.s16x2 $r, a, b; max.s16x2 $r, $r, c;}", "{add.s16x2 $r, a, b; max.s16x2 $r, $r, c;}"))
 
 
-NEEDS = {"alu_int": (70, "6.5"), "alu_bits": (70, "7.6"), "alu_cvt": (70, "6.5"), "alu_f32": (70, "6.5"),
+def packs():
+    """What the PTX executor does not know; test_sass_alu.c has the results that are expected."""
+    f = "alu_pack"
+    add(f, "pack", b32(*[f"cvt.pack.sat.{to}.s32.b32 $r, a, b, c;" for to in ("u8", "s8")],
+                       *[f"cvt.pack.sat.{to}.s32 $r, a, b;" for to in ("u16", "s16")]))
+
+
+NEEDS = {"alu_pack": (75, "6.5"), "alu_int": (70, "6.5"), "alu_bits": (70, "7.6"), "alu_cvt": (70, "6.5"), "alu_f32": (70, "6.5"),
          "alu_approx": (70, "6.5"), "alu_f64": (70, "6.5"), "alu_half": (70, "6.5"), "alu_half75": (75, "7.0"),
          "alu_half80": (80, "7.1"), "alu_half86": (86, "7.2"), "alu_half89": (89, "8.1"), "alu_half90": (90, "8.0")}
 
@@ -432,6 +439,7 @@ def main():
     floats()
     doubles()
     halves()
+    packs()
     here = os.path.dirname(os.path.abspath(__file__))
     for name, kernels in FILES.items():
         sm, version = NEEDS[name]

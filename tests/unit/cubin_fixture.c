@@ -83,6 +83,12 @@ static void exit_code(struct piece *p, unsigned count) {
     for (unsigned i = 0; i < count; i++) add(p, CUBIN_EXIT_LOW, 8), add(p, CUBIN_EXIT_HIGH, 8);
 }
 
+/* MOV Rn, 0 */
+static void move_code(struct piece *p, unsigned n) {
+    add(p, 0x7802u | n << 16, 8);
+    add(p, 0x000fe20000000f00u, 8);
+}
+
 static void relocation(struct piece *p, uint64_t offset, unsigned type, unsigned sym, uint64_t addend) {
     add(p, offset, 8);
     add(p, type, 4);
@@ -136,7 +142,9 @@ static void fill(struct piece *p) {
     memcpy(p, shape, sizeof shape);
     symbols(&p[MADE_SYMBOLS], &p[MADE_STRINGS]);
     info(&p[MADE_INFO], &p[MADE_INFO_K]);
-    exit_code(&p[MADE_TEXT_K], 3);
+    move_code(&p[MADE_TEXT_K], 0);
+    move_code(&p[MADE_TEXT_K], 1);
+    exit_code(&p[MADE_TEXT_K], 1);
     exit_code(&p[MADE_TEXT_OTHER], 1);
     add(&p[MADE_INIT], 0, 8);
     for (int i = 0; i < 0x16c / 4; i++) add(&p[MADE_BANK0_K], 0, 4);

@@ -17,8 +17,8 @@ struct cubin_made {
 };
 
 /* A cubin of `arch` in the form of an ABI version (7: toolkits up to 12; 8: 13), with
- *     kernel "k": 3 instructions, 8 registers, 16 bytes of shared memory, 24 of stack, parameters (0, 8) and
- * (8, 4) at 0x160 of bank 0; lines 7 (offset 0) and 9 (offset 16) of "k.cu" kernel "other": 1 instruction
+ *     kernel "k": MOV R0, MOV R1, EXIT; 8 registers, 16 bytes of shared memory, 24 of stack, parameters (0, 8)
+ * and (8, 4) at 0x160 of bank 0; lines 7 (offset 0) and 9 (offset 16) of "k.cu" kernel "other": 1 instruction
  *     variables "v" (8 bytes, the address of "zero" + 4), "zero" (32 bytes, not initialised), "c" (4 bytes,
  * constant) bank 4: the address of "v", and that of the function "vprintf", which is not in the file
  *     relocations in k: instruction 0 takes the lower, 1 the upper word of the address of "v" */

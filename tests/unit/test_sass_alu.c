@@ -180,6 +180,42 @@ static void run_file(const char *file) {
     assert_int_equal(bad, 0);
 }
 
+/* cvt.pack: A and B clamped, A above B; bytes above the lower half of C. */
+static uint64_t packed(uint64_t a, uint64_t b, uint64_t c, unsigned which) {
+    static const int64_t least[] = {0, -128, 0, -32768}, most[] = {255, 127, 65535, 32767};
+    int64_t x = (int32_t)a, y = (int32_t)b;
+    unsigned bits = which < 2 ? 8 : 16;
+    x = x < least[which] ? least[which] : x > most[which] ? most[which] : x;
+    y = y < least[which] ? least[which] : y > most[which] ? most[which] : y;
+    uint32_t mask = (1u << bits) - 1, pair = ((uint32_t)x & mask) << bits | ((uint32_t)y & mask);
+    if (bits == 8) pair |= (uint32_t)c << 16;
+    return pair | (uint64_t)pair << 32;
+}
+
+static void test_pack(void **state) {
+    struct sass_text text;
+    unsigned compared = 0;
+    (void)state;
+    sass_read(&text, "alu_pack");
+    for (size_t n = 0; n < THREADS * WORDS; n++) in[n] = number();
+    for (size_t a = 0; a < sass_arch_count; a++) {
+        char arch[8];
+        if (sass_archs[a] < text.sm) continue;
+        snprintf(arch, sizeof arch, "sm_%u", sass_archs[a]);
+        enum sass_outcome o =
+            sass_run_machine(&text, 0, arch, in, sizeof in, by_sass, sizeof by_sass, THREADS / 128, 128);
+        assert_int_not_equal(o, SASS_FAILED);
+        if (o == SASS_SKIPPED) continue;
+        compared++;
+        for (size_t t = 0; t < THREADS; t++)
+            for (unsigned n = 0; n < 4; n++)
+                assert_int_equal(by_sass[t * RESULTS + n],
+                                 packed(in[t * WORDS], in[t * WORDS + 1], in[t * WORDS + 2], n));
+    }
+    sass_free(&text);
+    if (!compared) skip();
+}
+
 #define FILE_TEST(name)                                                                                        \
     static void test_##name(void **state) {                                                                    \
         (void)state;                                                                                           \
@@ -204,6 +240,7 @@ int main(void) {
         cmocka_unit_test(test_alu_f32),    cmocka_unit_test(test_alu_f64),    cmocka_unit_test(test_alu_approx),
         cmocka_unit_test(test_alu_half),   cmocka_unit_test(test_alu_half75), cmocka_unit_test(test_alu_half80),
         cmocka_unit_test(test_alu_half86), cmocka_unit_test(test_alu_half89), cmocka_unit_test(test_alu_half90),
+        cmocka_unit_test(test_pack),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -145,7 +145,7 @@ static void operands_know_how_many_registers_they_take(void **state) {
     widths("FFMA R", 1, 1, 1, 1);
     widths("DFMA R", 2, 2, 2, 2);
     widths("IMAD.WIDE", 2, 1, 1, 2);
-    widths("HMMA.16816.F32 R", 4, 4, 2, 4);
+    widths("HMMA.16816.F16", 2, 4, 2, 2);
     widths("DMMA.16x8x16", 8, 16, 8, 8);
 }
 

@@ -130,9 +130,10 @@ static void run_file(const char *file) {
     for (size_t k = 0; k < text.kernels; k++) {
         const char *name = text.name[k];
         prepare(name);
-        /* the PTX executor has neither m8n8k4 of halves nor sparse nor one-bit matrices */
+        /* the PTX executor has neither m8n8k4 of halves nor sparse matrices, nor wmma of 4 bits and less */
         bool known = strncmp(name, "m8n8k4_row", 10) && strncmp(name, "m8n8k4_col", 10) &&
-                     strncmp(name, "sp_", 3) && !has(name, "xor") && !has(name, "and") && !has(name, "b1");
+                     strncmp(name, "sp_", 3) && !has(name, "xor") && !has(name, "and") && !has(name, "b1") &&
+                     strcmp(name, "wmma_8_8_s4") && strcmp(name, "wmma_8_8_u4");
         if (known && sass_run_ptx(&text, k, in, IN_BYTES, expected, OUT_BYTES, 1, 32) != SASS_RAN) {
             bad++;
             continue;

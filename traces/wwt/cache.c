@@ -7,6 +7,15 @@ size_t ww_trace_launch_count(const struct ww_trace *trace) {
     return trace->index.launch_count;
 }
 
+const char *ww_trace_program(struct ww_trace *trace, struct ww_arena *arena) {
+    const struct ww_trace_meta *meta = &trace->index.meta;
+    const char *code = trace->index.launch_count ? trace->index.launch[0].view.code : NULL;
+    bool arguments = meta->arguments && meta->arguments[0];
+    return ww_arena_printf(arena, "%s%s%s%s%s%s", meta->program ? meta->program : "", arguments ? " " : "",
+                           arguments ? meta->arguments : "", code ? " [" : "", code ? code : "",
+                           code ? "]" : "");
+}
+
 const struct ww_trace_meta *ww_trace_get_meta(const struct ww_trace *trace) {
     return &trace->index.meta;
 }

@@ -51,11 +51,8 @@ static enum ww_code describe(struct sweep_job *job, size_t i, struct ww_error *e
     struct ww_trace *trace;
     WW_TRY(ww_trace_open(job->space.trace[i].path, &trace, error));
     enum ww_code code = ww_trace_verify(trace, goes_on, (void *)(uintptr_t)job->options, error);
-    const struct ww_trace_meta *meta = ww_trace_get_meta(trace);
-    bool arguments = meta->arguments && meta->arguments[0];
     t->hash = ww_arena_strdup(&job->space.arena, ww_trace_hash(trace));
-    t->program = ww_arena_printf(&job->space.arena, "%s%s%s", meta->program ? meta->program : "",
-                                 arguments ? " " : "", arguments ? meta->arguments : "");
+    t->program = ww_trace_program(trace, &job->space.arena);
     t->workload = job->space.trace[i].name;
     t->weight = job->space.trace[i].weight;
     ww_trace_close(trace);

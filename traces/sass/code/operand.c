@@ -1,12 +1,7 @@
 /* Reads operands of an instruction from its bits. */
 #include "sass_table.h"
 
-static int64_t sign_extend(uint64_t v, unsigned bits) {
-    uint64_t top = UINT64_C(1) << (bits - 1);
-    return (int64_t)(v ^ top) - (int64_t)top;
-}
-
-static uint8_t ureg_number(const struct ww_sass_bits *b, uint64_t v) {
+uint8_t ww_sass_ureg(const struct ww_sass_bits *b, uint64_t v) {
     return (uint8_t)(v == 255 && b->arch >= 100 ? SASS_URZ : v);
 }
 
@@ -24,7 +19,7 @@ static void reg_read(struct ww_sass_bits *b, const struct ww_sass_row *row, unsi
     o->kind = uniform || row->uniform ? SASS_K_UREG : SASS_K_REG;
     o->reg = (uint8_t)ww_sass_take(b, lo, 8);
     if (o->kind == SASS_K_UREG) {
-        o->reg = ureg_number(b, o->reg);
+        o->reg = ww_sass_ureg(b, o->reg);
         if (o->reg > SASS_URZ && b->arch < 100) b->bad = "uniform register";
     }
 }
@@ -78,12 +73,12 @@ static void source_flags(struct ww_sass_bits *b, unsigned lo, unsigned set, stru
 static void const_read(struct ww_sass_bits *b, struct ww_sass_operand *o) {
     o->kind = SASS_K_CONST;
     o->reg = SASS_RZ;
-    o->imm = sign_extend(ww_sass_take(b, 40, 14), 14) * 4;
+    o->imm = ww_sass_sign_extend(ww_sass_take(b, 40, 14), 14) * 4;
     o->bank = (uint8_t)ww_sass_take(b, 54, 5);
-    if (!ww_sass_take(b, 91, 1)) return;
+    if (b->arch < 75 || !ww_sass_take(b, 91, 1)) return;
     o->kind = SASS_K_CBIND;
     o->bank = 0;
-    o->ureg = ureg_number(b, ww_sass_take(b, 32, 6));
+    o->ureg = ww_sass_ureg(b, ww_sass_take(b, 32, 6));
 }
 
 /* Bits 32 to 63: register, immediate, constant or uniform register, as the form says. */
@@ -131,106 +126,11 @@ static void label_read(struct ww_sass_bits *b, const struct ww_sass_opd *d, cons
     uint64_t v = ww_sass_take(b, d->lo, d->arg);
     if (d->get == SASS_G_LABEL2) { /* the lowest eight bits lie apart */
         v = v << 8 | ww_sass_take(b, 16, 8);
-        o->imm = (int64_t)in->offset + 16 + sign_extend(v, d->arg + 8u) * 4;
+        o->imm = (int64_t)in->offset + 16 + ww_sass_sign_extend(v, d->arg + 8u) * 4;
         return;
     }
-    o->imm = d->get == SASS_G_ABS ? (int64_t)v : (int64_t)in->offset + 16 + sign_extend(v, d->arg) * 4;
-}
-
-/* Global and generic addresses with a uniform register: it is a base, or the address of a descriptor (sm_80
- * on), or without meaning. One bit tells the width of the general register. */
-static void global_read(struct ww_sass_bits *b, const struct ww_sass_opd *d, bool wide, uint8_t ur,
-                        struct ww_sass_operand *o) {
-    const bool apart = d->flags & SASS_MEM_70; /* atomics have these two bits elsewhere */
-    bool reg64 = ww_sass_take(b, apart ? 70 : 90, 1), desc = false, base = true;
-    if (b->arch >= 80) {
-        base = !ww_sass_take(b, d->flags & SASS_MEM_71 ? 71 : 76, 1);
-        desc = !base && (b->arch >= 90 || ww_sass_take(b, 101, 1));
-    }
-    if (reg64) o->flags |= SASS_F_A64;
-    if (base) {
-        o->ureg = ur, o->bank = 1;
-        if (wide) o->flags |= SASS_F_UA64;
-        if (!reg64 && o->reg != SASS_RZ) o->flags |= SASS_F_U32;
-    }
-    if (desc) {
-        o->flags |= SASS_F_DESC;
-        o->count = ur;
-    }
-}
-
-/* LDGSTS writes to shared memory at [register 16 + uniform register 64 + offset]. */
-/* LDGSTS reads from global memory at a register pair. The uniform register at 64 is form 7's base or
- * descriptor; in form 6 the first address has it, and a descriptor is in the next one. */
-static void async_read(struct ww_sass_bits *b, struct ww_sass_operand *o) {
-    o->kind = SASS_K_MEM;
-    o->reg = (uint8_t)ww_sass_take(b, 24, 8);
-    o->ureg = SASS_URZ;
-    o->imm = sign_extend(ww_sass_take(b, 32, 12), 12);
-    uint8_t ur = ureg_number(b, ww_sass_take(b, 64, b->arch >= 100 ? 8 : 6));
-    if (!ww_sass_take(b, 91, 1)) b->bad = "uniform register";
-    if (ww_sass_take(b, 70, 1)) o->flags |= SASS_F_A64;
-    bool base = !ww_sass_take(b, 76, 1);
-    if (base && b->form == 7) {
-        o->ureg = ur, o->bank = ur != SASS_URZ;
-        o->flags |= SASS_F_UA64;
-        if (!(o->flags & SASS_F_A64) && o->reg != SASS_RZ) o->flags |= SASS_F_U32;
-    } else if (!base && (b->arch >= 90 || ww_sass_take(b, 101, 1))) {
-        o->flags |= SASS_F_DESC;
-        o->count = b->form == 7 ? ur : (uint8_t)(ur + 1);
-    }
-}
-
-static void shared_read(struct ww_sass_bits *b, struct ww_sass_operand *o) {
-    o->kind = SASS_K_MEM;
-    o->reg = (uint8_t)ww_sass_take(b, 16, 8);
-    o->bank = b->form == 6;
-    o->ureg = b->form == 6 ? ureg_number(b, ww_sass_take(b, 64, b->arch >= 100 ? 8 : 6)) : SASS_URZ;
-    o->imm = sign_extend(ww_sass_take(b, 44, 20), 20);
-}
-
-static void memory_read(struct ww_sass_bits *b, const struct ww_sass_opd *d, struct ww_sass_operand *o) {
-    o->kind = SASS_K_MEM;
-    o->reg = (uint8_t)ww_sass_take(b, 24, 8);
-    o->ureg = SASS_URZ;
-    if (d->arg) o->imm = sign_extend(ww_sass_take(b, d->lo, d->arg), d->arg);
-    bool wide = d->flags & SASS_MEM_E && ww_sass_take(b, 72, 1);
-    if (d->flags & SASS_MEM_SCALE) o->scale = (uint8_t)ww_sass_take(b, 78, 2);
-    if (!(d->flags & (SASS_MEM_UR | SASS_MEM_UR64))) {
-        if (wide) o->flags |= SASS_F_A64;
-        return;
-    }
-    uint8_t ur = ureg_number(b, ww_sass_take(b, d->flags & SASS_MEM_UR ? 32 : 64, b->arch >= 100 ? 8 : 6));
-    if (!ww_sass_take(b, 91, 1)) b->bad = "uniform register";
-    if (d->flags & SASS_MEM_90) {
-        if (ww_sass_take(b, d->flags & SASS_MEM_71 ? 72 : 90, 1))
-            o->flags |= SASS_F_A64;
-        else
-            o->flags |= SASS_F_U32, o->bank = 1, o->ureg = ur;
-        return;
-    }
-    if (d->flags & SASS_MEM_E)
-        global_read(b, d, wide, ur, o);
-    else
-        o->ureg = ur, o->bank = 1;
-}
-
-static void ldc_read(struct ww_sass_bits *b, const struct ww_sass_row *row, const struct ww_sass_opd *d,
-                     struct ww_sass_operand *o) {
-    o->kind = SASS_K_CONST;
-    o->reg = SASS_RZ;
-    o->imm = sign_extend(ww_sass_take(b, 38, 16), 16);
-    if (d->get == SASS_G_UCONST && ww_sass_take(b, 91, 1)) {
-        o->kind = SASS_K_CBIND;
-        o->ureg = ureg_number(b, ww_sass_take(b, 24, 8));
-        return;
-    }
-    o->bank = (uint8_t)ww_sass_take(b, 54, 5);
-    if (d->get != SASS_G_CONST) return;
-    o->reg = (uint8_t)ww_sass_take(b, 24, row->uniform ? 6 : 8);
-    if (!row->uniform) return;
-    o->ureg = 1; /* reg is a uniform register */
-    if (o->reg == SASS_URZ) o->reg = SASS_RZ;
+    o->imm =
+        d->get == SASS_G_ABS ? (int64_t)v * 4 : (int64_t)in->offset + 16 + ww_sass_sign_extend(v, d->arg) * 4;
 }
 
 static void source_read(struct ww_sass_bits *b, const struct ww_sass_row *row, const struct ww_sass_opd *d,
@@ -308,13 +208,13 @@ void ww_sass_operand_read(struct ww_sass_bits *b, const struct ww_sass_row *row,
         o->kind = SASS_K_MEM;
         o->reg = SASS_RZ;
         o->bank = 1;
-        o->ureg = ureg_number(b, ww_sass_take(b, d->lo, b->arch >= 100 ? 8 : 6));
+        o->ureg = ww_sass_ureg(b, ww_sass_take(b, d->lo, b->arch >= 100 ? 8 : 6));
         o->flags |= SASS_F_UA64;
-        if (d->arg) o->imm = sign_extend(ww_sass_take(b, 40, 24), 24);
+        if (d->arg) o->imm = ww_sass_sign_extend(ww_sass_take(b, 40, 24), 24);
         return;
     case SASS_G_GDESC:
         o->kind = SASS_K_GDESC;
-        o->ureg = ureg_number(b, ww_sass_take(b, d->lo, 8));
+        o->ureg = ww_sass_ureg(b, ww_sass_take(b, d->lo, 8));
         return;
     case SASS_G_WPRED:
         pred_read(b, d, false, o);
@@ -332,9 +232,17 @@ void ww_sass_operand_read(struct ww_sass_bits *b, const struct ww_sass_row *row,
         o->kind = SASS_K_IMM;
         o->imm = (int64_t)ww_sass_take(b, d->lo, d->arg);
         return;
+    case SASS_G_IMM64:
+        o->kind = SASS_K_IMM;
+        o->imm = (int64_t)ww_sass_take(b, d->lo, 64);
+        return;
     case SASS_G_SIMM:
         o->kind = SASS_K_IMM;
-        o->imm = sign_extend(ww_sass_take(b, d->lo, d->arg), d->arg);
+        o->imm = ww_sass_sign_extend(ww_sass_take(b, d->lo, d->arg), d->arg);
+        return;
+    case SASS_G_SIMM4:
+        o->kind = SASS_K_IMM;
+        o->imm = ww_sass_sign_extend(ww_sass_take(b, d->lo, d->arg), d->arg) * 4;
         return;
     case SASS_G_SREG:
         o->kind = SASS_K_SREG;
@@ -361,18 +269,19 @@ void ww_sass_operand_read(struct ww_sass_bits *b, const struct ww_sass_row *row,
     case SASS_G_ABS:
         label_read(b, d, in, o);
         return;
+    case SASS_G_UCONST17:
     case SASS_G_CONST:
     case SASS_G_UCONST:
-        ldc_read(b, row, d, o);
+        ww_sass_constant_read(b, row, d, o);
         return;
     case SASS_G_ASYNC:
-        async_read(b, o);
+        ww_sass_async_read(b, o);
         return;
     case SASS_G_SHARED:
-        shared_read(b, o);
+        ww_sass_shared_read(b, o);
         return;
     case SASS_G_MEM:
-        memory_read(b, d, o);
+        ww_sass_memory_read(b, d, o);
         return;
     default:
         source_read(b, row, d, o);

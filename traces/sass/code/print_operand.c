@@ -94,7 +94,8 @@ static const char *half_text(const struct ww_sass_insn *in, const struct ww_sass
 
 static void put_source(struct ww_sass_out *o, const struct ww_sass_insn *in, const struct ww_sass_opd *d,
                        const struct ww_sass_operand *p) {
-    bool half = d->flags == SASS_X_HALF, inside = p->kind != SASS_K_REG;
+    bool half = d->flags == SASS_X_HALF,
+         inside = p->kind != SASS_K_REG || d->flags == SASS_X_PART || d->flags == SASS_X_PARTI;
     const char *minus =
         p->flags & SASS_F_NOT || ((d->flags == SASS_X_NEGX || d->flags == SASS_X_NEGX32) && in->mod[SASS_M_X])
             ? "~"
@@ -107,18 +108,19 @@ static void put_source(struct ww_sass_out *o, const struct ww_sass_insn *in, con
         put_register(o, "UR", p->reg, SASS_URZ);
     else
         put_const(o, p, half, d->get == SASS_G_CONST);
-    if (d->get == SASS_G_REG && d->flags == SASS_BYTE && in->mod[SASS_M_EXTRA])
-        ww_sass_put(o, ".B%u", in->mod[SASS_M_EXTRA]);
     if (inside) ww_sass_put(o, "%s", half_text(in, d, p));
     if (p->flags & SASS_F_ABS) ww_sass_put(o, "|");
     if (p->flags & SASS_F_REUSE) ww_sass_put(o, ".reuse");
+    if (d->get == SASS_G_REG && d->flags == SASS_BYTE && in->mod[SASS_M_EXTRA])
+        ww_sass_put(o, ".B%u", in->mod[SASS_M_EXTRA]);
     if (!inside) ww_sass_put(o, "%s", half_text(in, d, p));
 }
 
 static void put_memory(struct ww_sass_out *o, const struct ww_sass_insn *in, const struct ww_sass_opd *d,
                        const struct ww_sass_operand *p) {
     static const char *const scales[] = {"", ".X4", ".X8", ".X16"};
-    bool uniform = p->bank, base = p->reg != SASS_RZ || p->scale || (!uniform && !p->imm);
+    bool uniform = p->bank,
+         base = p->reg != SASS_RZ || p->scale || p->flags & SASS_F_U32 || (!uniform && !p->imm);
     (void)in;
     if (p->flags & SASS_F_DESC) {
         ww_sass_put(o, "desc[");

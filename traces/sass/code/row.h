@@ -433,6 +433,7 @@ MAP(suredtype){{SASS_T_U32, 0, ""},           {SASS_T_S32, 0, "S32"}, {SASS_T_U6
                {SASS_T_F16X2, 0, "F16x2.RN"}, {SASS_T_S64, 0, "S64"}};
 MAP(fenceview){{0, 0, "S"}, {1, 0, "G"}};
 MAP(tmacctl){{0, 0, "IV"}, {1, 0, "PF"}};
+MAP(reconverge){{0, 0, ""}, {1, 0, "RELIABLE"}, {2, 0, "RECONVERGENT"}};
 MAP(us8){{0, 0, "U8"}, {1, 0, "S8"}};
 MAP(us16){{0, 0, "U16"}, {1, 0, "S16"}};
 MAP(lohi){{0, 0, "LO"}, {1, 0, "HI"}};

@@ -19,7 +19,7 @@ uint64_t ww_sass_take(struct ww_sass_bits *b, unsigned lo, unsigned len) {
         b->used[1] |= mask << (lo - 64);
     } else {
         b->used[0] |= mask << lo;
-        if (lo + len > 64) b->used[1] |= mask >> (64 - lo);
+        if (lo && lo + len > 64) b->used[1] |= mask >> (64 - lo);
     }
     return ww_sass_peek(b->raw, lo, len);
 }

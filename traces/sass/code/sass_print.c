@@ -24,7 +24,7 @@ static const char *imad_alias(const struct ww_sass_insn *in) {
     const struct ww_sass_operand *a = &in->opd[SASS_A], *b = &in->opd[SASS_B], *c = &in->opd[SASS_C];
     bool zero_c = c->kind == SASS_K_REG && c->reg == SASS_RZ, imm = b->kind == SASS_K_IMM;
     if (in->op != SASS_IMAD || in->mod[SASS_M_X] || a->kind != SASS_K_REG) return "";
-    if (a->reg == SASS_RZ && b->kind == SASS_K_REG && b->reg == SASS_RZ && c->kind != SASS_K_UREG &&
+    if (b->kind == SASS_K_REG && (a->reg == SASS_RZ || b->reg == SASS_RZ) && c->kind != SASS_K_UREG &&
         c->kind != SASS_K_CBIND)
         return ".MOV";
     if (imm && (!b->imm || (b->imm == 1 && zero_c))) return ".MOV";
@@ -34,7 +34,8 @@ static const char *imad_alias(const struct ww_sass_insn *in) {
 }
 
 static void put_mnemonic(struct ww_sass_out *o, const struct ww_sass_insn *in, const struct ww_sass_row *row) {
-    ww_sass_put(o, "%s%s", ww_sass_opinfo(in->op)->name, imad_alias(in));
+    bool renamed = row->fields->type == SASS_FT_TEXT && row->fields->text[0] == '=';
+    ww_sass_put(o, "%s%s", renamed ? row->fields->text + 1 : ww_sass_opinfo(in->op)->name, imad_alias(in));
     for (const struct ww_sass_field *f = row->fields; f->type; f++) {
         const char *t = NULL;
         uint64_t v = ww_sass_peek(in->raw, f->lo, f->len);
@@ -44,6 +45,7 @@ static void put_mnemonic(struct ww_sass_out *o, const struct ww_sass_insn *in, c
             v |= ww_sass_peek(in->raw, f->lo2, f->len2) << f->len;
             t = v < f->count ? f->map[v].text : NULL;
         }
+        if (t && *t == '=') continue;
         if (t && !strcmp(t, "#GMMA"))
             ww_sass_put(o, ".64x%dx%d", in->mod[SASS_M_N8] * 8,
                         in->mod[SASS_M_KDIM] ? in->mod[SASS_M_KDIM] : 256);

@@ -50,23 +50,26 @@ enum ww_sass_get {
     SASS_G_L64,    /* register at 64 */
     SASS_G_B,      /* of three sources: B, and C, by the form */
     SASS_G_C,
-    SASS_G_D2,     /* of two sources, the second: at 64 in form 1, else at 32 (DADD) */
-    SASS_G_IMM,    /* arg bits at lo, unsigned */
-    SASS_G_SIMM,   /* arg bits at lo, signed */
-    SASS_G_SREG,   /* special register, 8 bits at lo */
-    SASS_G_BAR,    /* convergence barrier, 4 bits at lo */
-    SASS_G_SB,     /* scoreboard, 3 bits at lo */
-    SASS_G_SBSET,  /* set of scoreboards, arg bits at lo */
-    SASS_G_BREG,   /* special of BMOV, arg bits at lo */
-    SASS_G_LABEL,  /* relative target: arg bits at lo, words of 4 bytes */
-    SASS_G_LABEL2, /* the same, with eight lower bits at 16 */
-    SASS_G_ABS,    /* absolute target: arg bits at lo */
-    SASS_G_CONST,  /* c[bank 54][Ra 24 + offset 38] of LDC */
-    SASS_G_UCONST, /* c[bank 54][offset 38], or cx[UR 24][offset 40] when bit 91 is set */
-    SASS_G_ASYNC,  /* the second address of LDGSTS */
-    SASS_G_SHARED, /* the first address of LDGSTS: [register 16 + uniform 64 + 20 bits at 44] */
-    SASS_G_MEM,    /* [Ra 24 + arg bits at lo]; flags say the rest, SASS_MEM_* */
-    SASS_G_LITERAL /* text only */
+    SASS_G_D2,       /* of two sources, the second: at 64 in form 1, else at 32 (DADD) */
+    SASS_G_IMM,      /* arg bits at lo, unsigned */
+    SASS_G_SIMM,     /* arg bits at lo, signed */
+    SASS_G_SIMM4,    /* as SIMM, in units of four */
+    SASS_G_SREG,     /* special register, 8 bits at lo */
+    SASS_G_BAR,      /* convergence barrier, 4 bits at lo */
+    SASS_G_SB,       /* scoreboard, 3 bits at lo */
+    SASS_G_SBSET,    /* set of scoreboards, arg bits at lo */
+    SASS_G_BREG,     /* special of BMOV, arg bits at lo */
+    SASS_G_LABEL,    /* relative target: arg bits at lo, words of 4 bytes */
+    SASS_G_LABEL2,   /* the same, with eight lower bits at 16 */
+    SASS_G_ABS,      /* absolute target: arg bits at lo */
+    SASS_G_UCONST17, /* c[bank 54][UR 24 + offset 37] */
+    SASS_G_IMM64,    /* 64 bits at lo */
+    SASS_G_CONST,    /* c[bank 54][Ra 24 + offset 38] of LDC */
+    SASS_G_UCONST,   /* c[bank 54][offset 38], or cx[UR 24][offset 40] when bit 91 is set */
+    SASS_G_ASYNC,    /* the second address of LDGSTS */
+    SASS_G_SHARED,   /* the first address of LDGSTS: [register 16 + uniform 64 + 20 bits at 44] */
+    SASS_G_MEM,      /* [Ra 24 + arg bits at lo]; flags say the rest, SASS_MEM_* */
+    SASS_G_LITERAL   /* text only */
 };
 
 enum {
@@ -157,6 +160,14 @@ uint64_t ww_sass_take(struct ww_sass_bits *b, unsigned lo, unsigned len);
 uint64_t ww_sass_peek(const uint64_t raw[2], unsigned lo, unsigned len);
 void ww_sass_operand_read(struct ww_sass_bits *b, const struct ww_sass_row *row, const struct ww_sass_opd *d,
                           struct ww_sass_insn *insn);
+/* Parts of the above, in operand_memory.c and operand.c. */
+int64_t ww_sass_sign_extend(uint64_t v, unsigned bits);
+uint8_t ww_sass_ureg(const struct ww_sass_bits *b, uint64_t v);
+void ww_sass_memory_read(struct ww_sass_bits *b, const struct ww_sass_opd *d, struct ww_sass_operand *o);
+void ww_sass_shared_read(struct ww_sass_bits *b, struct ww_sass_operand *o);
+void ww_sass_async_read(struct ww_sass_bits *b, struct ww_sass_operand *o);
+void ww_sass_constant_read(struct ww_sass_bits *b, const struct ww_sass_row *row, const struct ww_sass_opd *d,
+                           struct ww_sass_operand *o);
 /* Sets the number of registers of each operand. */
 void ww_sass_widths(struct ww_sass_insn *insn);
 

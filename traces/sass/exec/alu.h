@@ -92,6 +92,11 @@ ALU_INLINE uint32_t alu_flip(const struct sx_inst *i, unsigned n) {
     return (i->neg >> n) & 1u ? 0x80000000u : 0;
 }
 
+/* A subnormal becomes a zero of its sign where ftz is all ones (0: it stays). */
+ALU_INLINE uint32_t alu_flush(uint32_t bits, uint32_t ftz) {
+    return (bits & 0x7f800000u) == 0 ? bits & (0x80000000u | ~ftz) : bits;
+}
+
 /* Combines a comparison's result with the source predicate (enum ww_sass_bool). */
 ALU_INLINE uint32_t alu_combine(uint8_t op, uint32_t result, uint32_t other) {
     return op == SASS_AND ? result & other : op == SASS_OR ? result | other : result ^ other;
@@ -138,6 +143,10 @@ uint8_t ww_sx_alu_round(uint8_t rnd);
 /* Lanes for which a comparison of floats holds (enum ww_sass_cmp), from those that are less, equal, and have a
  * NaN: alu_f32_compare.c. */
 uint32_t ww_sx_alu_holds(uint8_t cmp, uint32_t less, uint32_t equal, uint32_t nan);
+
+/* The function of a conversion whose types are set (type, type2, bytes, type3, shape, round, mods: bit 0 FTZ, 1
+ * SAT, 2 NTZ), by SASS_I2F, F2I, F2F or FRND; NULL if it is none of the frequent ones: alu_convert_rows.c. */
+sx_fn ww_sx_alu_convert_rows(const struct sx_inst *i, unsigned op);
 
 /* Families; false if the instruction is not theirs. alu.c asks them in turn. */
 bool ww_sx_alu_integer(struct sx_builder *b, const struct ww_sass_insn *in, struct sx_inst *i);

@@ -79,7 +79,7 @@ static uint64_t to_int(double v, uint8_t type, bool nan_to_zero) {
     bool sign = is_signed(type);
     uint64_t top = (uint64_t)1 << (bits - 1), ones = top - 1;
     if (isnan(v)) return nan_to_zero ? 0 : sign && bits < 64 ? 0 - top : top;
-    double limit = ldexp(1, (int)bits - (sign ? 1 : 0));
+    double limit = (sign ? 1.0 : 2.0) * (double)top;
     if (v >= limit) return sign ? ones : ones | top;
     if (v <= (sign ? -limit : 0)) return sign ? 0 - top : 0;
     return sign ? (uint64_t)(int64_t)v : (uint64_t)v;
@@ -119,21 +119,6 @@ static void float_to_int(SX_ARGS) {
             d[l] = (uint32_t)v;
     }
 }
-
-/* The most frequent form: single precision to 32 bits, towards zero, NaN to zero. */
-ALU_INLINE void trunc_s32(SX_ARGS) {
-    const uint32_t *a = sx_src(w, i->a);
-    uint32_t keep = alu_keep(i, 0), flip = alu_flip(i, 0);
-    ALU_ROW(i->d, float v = ex_f32((a[l] & keep) ^ flip);
-            bool fits =
-                v >= -0x1p31f &&
-                        v<0x1p31f; uint32_t near = (uint32_t)(int32_t)(fits ? v : 0); uint32_t far = v> 0
-                    ? 0x7fffffffu
-                : v < 0 ? 0x80000000u
-                        : 0;
-            out = fits ? near : far;);
-}
-ALU_PAIR(trunc_s32)
 
 static void float_to_float(SX_ARGS) {
     const uint32_t *a = sx_src(w, i->a);
@@ -184,30 +169,6 @@ static void int_to_float(SX_ARGS) {
     ww_ex_restore_round(old);
 }
 
-ALU_INLINE void s32_to_f32(SX_ARGS) {
-    const uint32_t *a = sx_src(w, i->a);
-    ALU_ROW(i->d, out = ex_f32_bits((float)(int32_t)a[l]););
-}
-ALU_PAIR(s32_to_f32)
-ALU_INLINE void u32_to_f32(SX_ARGS) {
-    const uint32_t *a = sx_src(w, i->a);
-    ALU_ROW(i->d, out = ex_f32_bits((float)((double)(int32_t)(a[l] ^ 0x80000000u) + 0x1p31)););
-}
-ALU_PAIR(u32_to_f32)
-ALU_INLINE void s32_to_f64(SX_ARGS) {
-    const uint32_t *a = sx_src(w, i->a);
-    ALU_ROW2(i->d, out = ex_f64_bits((double)(int32_t)a[l]););
-}
-ALU_PAIR(s32_to_f64)
-ALU_INLINE void f32_to_f64(SX_ARGS) {
-    const uint32_t *a = sx_src(w, i->a);
-    uint32_t keep = alu_keep(i, 0), flip = alu_flip(i, 0);
-    bool ftz = (i->mods & 1u) != 0;
-    ALU_ROW2(i->d, double v = (double)ex_f32(ex_flush((a[l] & keep) ^ flip, ftz));
-             out = v != v ? 0x7ff8000000000000u : ex_f64_bits(v););
-}
-ALU_PAIR(f32_to_f64)
-
 /* Between integers, clamped to the range of the result. */
 static void int_to_int(SX_ARGS) {
     const uint32_t *a = sx_src(w, i->a);
@@ -218,14 +179,6 @@ static void int_to_int(SX_ARGS) {
         double value = is_signed(i->type2) ? (double)(int64_t)v : (double)v; /* at most 32 bits: exact */
         d[l] = (uint32_t)to_int(value, i->type, true);
     }
-}
-
-static sx_fn function(const struct sx_inst *i) {
-    bool plain = i->round == PTX_R_RN && !i->neg && !i->abs && !i->shape && !i->mods;
-    if (plain && i->type == SASS_T_F32 && i->type2 == SASS_T_S32) return ALU_FN(s32_to_f32);
-    if (plain && i->type == SASS_T_F32 && i->type2 == SASS_T_U32) return ALU_FN(u32_to_f32);
-    if (plain && i->type == SASS_T_F64 && i->type2 == SASS_T_S32) return ALU_FN(s32_to_f64);
-    return int_to_float;
 }
 
 static uint8_t type_or(uint8_t type, uint8_t other) {
@@ -241,43 +194,48 @@ static void set_types(struct sx_builder *b, const struct ww_sass_insn *in, struc
     i->mods = (in->mod[SASS_M_FTZ] ? 1u : 0) | (in->mod[SASS_M_SAT] ? 2u : 0) | (in->mod[SASS_M_NTZ] ? 4u : 0);
     const struct ww_sass_operand *o = &in->opd[in->opd[SASS_A].kind != SASS_K_NONE ? SASS_A : SASS_B];
     if (i->bytes < 32) i->shape = (uint8_t)((o->half * i->bytes) & 31);
+    i->type3 = (uint8_t)(32 - i->bytes - i->shape); /* of 8, 16 and 32 bits */
     uint32_t rows = i->bytes == 64 ? 2 : 1;
     alu_operands(b, in, i, bits_of(i->type) == 64 ? 2 : 1, rows, rows, rows);
 }
 
-bool ww_sx_alu_convert(struct sx_builder *b, const struct ww_sass_insn *in, struct sx_inst *i) {
-    switch (in->op) {
+/* The operation whatever the datapath, and the function for any types. */
+static unsigned plain_op(unsigned op, sx_fn *any) {
+    switch (op) {
     case SASS_I2F:
     case SASS_I2FP:
     case SASS_UI2F:
     case SASS_UI2FP:
-        set_types(b, in, i, SASS_T_F32, SASS_T_S32);
-        i->fn = function(i);
-        return true;
+        *any = int_to_float;
+        return SASS_I2F;
     case SASS_F2I:
     case SASS_UF2I:
-        set_types(b, in, i, SASS_T_S32, SASS_T_F32);
-        i->fn = i->type == SASS_T_S32 && i->type2 == SASS_T_F32 && i->round == PTX_R_RZ && i->mods == 4
-                    ? ALU_FN(trunc_s32)
-                    : float_to_int;
-        return true;
+        *any = float_to_int;
+        return SASS_F2I;
     case SASS_F2F:
     case SASS_UF2F:
-        set_types(b, in, i, SASS_T_F32, SASS_T_F32);
-        i->fn = i->type == SASS_T_F64 && i->type2 == SASS_T_F32 && !(i->mods & 2u) ? ALU_FN(f32_to_f64)
-                                                                                   : float_to_float;
-        return true;
+        *any = float_to_float;
+        return SASS_F2F;
     case SASS_FRND:
     case SASS_UFRND:
-        set_types(b, in, i, type_or(in->mod[SASS_M_STYPE], SASS_T_F32),
-                  type_or(in->mod[SASS_M_DTYPE], SASS_T_F32));
-        i->fn = round_whole;
-        return true;
+        *any = round_whole;
+        return SASS_FRND;
     case SASS_I2I:
-        set_types(b, in, i, SASS_T_S32, SASS_T_S32);
-        i->fn = int_to_int;
-        return i->bytes <= 32;
+        *any = int_to_int;
+        return SASS_I2I;
     default:
-        return false;
+        return SASS_INVALID;
     }
+}
+
+bool ww_sx_alu_convert(struct sx_builder *b, const struct ww_sass_insn *in, struct sx_inst *i) {
+    sx_fn any;
+    unsigned op = plain_op(in->op, &any);
+    if (op == SASS_INVALID) return false;
+    bool from_int = op == SASS_I2F || op == SASS_I2I, to_int = op == SASS_F2I || op == SASS_I2I;
+    uint8_t other = op == SASS_FRND ? type_or(in->mod[SASS_M_STYPE], SASS_T_F32) : (uint8_t)SASS_T_F32;
+    set_types(b, in, i, to_int ? SASS_T_S32 : other, from_int ? SASS_T_S32 : other);
+    i->fn = ww_sx_alu_convert_rows(i, op);
+    if (!i->fn) i->fn = any;
+    return op != SASS_I2I || i->bytes <= 32;
 }

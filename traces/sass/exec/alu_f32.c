@@ -14,7 +14,7 @@ ALU_INLINE struct source source(struct sx_warp *w, const struct sx_inst *i, unsi
     return (struct source){sx_src(w, slot), alu_keep(i, n), alu_flip(i, n)};
 }
 ALU_INLINE float load(const struct source *s, unsigned l, bool ftz) {
-    return ex_f32(ex_flush((s->row[l] & s->keep) ^ s->flip, ftz));
+    return ex_f32(alu_flush((s->row[l] & s->keep) ^ s->flip, ftz ? UINT32_MAX : 0));
 }
 ALU_INLINE uint32_t canonical(float v) {
     return v != v ? 0x7fffffffu : ex_f32_bits(v);
@@ -22,34 +22,31 @@ ALU_INLINE uint32_t canonical(float v) {
 
 enum { MOD_FTZ = 1, MOD_SAT = 2, MOD_FMZ = 4 };
 
-ALU_INLINE float scaled(const struct sx_inst *i, float v) {
-    return i->type3 ? v * ex_f32((uint32_t)i->imm) : v;
+ALU_INLINE uint32_t finish(float v, bool ftz, bool sat) {
+    uint32_t bits = alu_flush(canonical(v), ftz ? UINT32_MAX : 0);
+    uint32_t clamped = v > 1 ? 0x3f800000u : bits;
+    clamped = v > 0 ? clamped : 0;
+    return sat ? clamped : bits;
 }
 
-/* FMZ: a zero times anything is zero. */
-ALU_INLINE bool zero_product(const struct sx_inst *i, float x, float y) {
-    return (i->mods & MOD_FMZ) != 0 && (x == 0 || y == 0);
-}
-
-/* sub: 0 A + B, 1 A * B, 2 A * B + C. The function of all modifiers. */
-ALU_INLINE uint32_t any_lane(const struct sx_inst *i, const struct source s[3], unsigned l) {
-    bool ftz = (i->mods & (MOD_FTZ | MOD_FMZ)) != 0, sat = (i->mods & MOD_SAT) != 0;
-    float x = load(&s[0], l, ftz), y = load(&s[1], l, ftz), r;
-    if (i->sub == 0)
-        r = x + y;
-    else if (i->sub == 1)
-        r = zero_product(i, x, y) ? 0 : scaled(i, x) * y;
-    else
-        r = zero_product(i, x, y) ? load(&s[2], l, ftz) : __builtin_fmaf(x, y, load(&s[2], l, ftz));
-    return ex_result(r, ftz, sat);
-}
-ALU_INLINE void any(SX_ARGS) {
-    const struct source s[3] = {source(w, i, 0), source(w, i, 1), source(w, i, 2)};
-    int old = ww_ex_set_round(i->round);
-    ALU_ROW(i->d, out = any_lane(i, s, l););
-    ww_ex_restore_round(old);
-}
-ALU_PAIR(any)
+/* All modifiers; sub: 0 A + B, 1 A * B, 2 A * B + C. */
+#define ANY(name, EXPR)                                                                                        \
+    ALU_INLINE void name(SX_ARGS) {                                                                            \
+        const struct source a = source(w, i, 0), b = source(w, i, 1), c = source(w, i, 2);                     \
+        bool ftz = (i->mods & (MOD_FTZ | MOD_FMZ)) != 0, sat = (i->mods & MOD_SAT) != 0;                       \
+        float scale = ex_f32((uint32_t)i->imm);                                                                \
+        (void)c, (void)scale;                                                                                  \
+        int old = ww_ex_set_round(i->round);                                                                   \
+        ALU_ROW(i->d, float x = load(&a, l, ftz); float y = load(&b, l, ftz); out = finish(EXPR, ftz, sat););  \
+        ww_ex_restore_round(old);                                                                              \
+    }                                                                                                          \
+    ALU_PAIR(name)
+ANY(add_any, x + y)
+ANY(mul_any, (x * scale) * y)
+ANY(fma_any, __builtin_fmaf(x, y, load(&c, l, ftz)))
+/* .FMZ: a zero times anything is zero. */
+ANY(mul_zero, x == 0 || y == 0 ? 0 : x * y)
+ANY(fma_zero, x == 0 || y == 0 ? load(&c, l, ftz) : __builtin_fmaf(x, y, load(&c, l, ftz)))
 
 /* To nearest, with or without .FTZ: what nearly all code uses. */
 #define PLAIN(name, FTZ, EXPR)                                                                                 \
@@ -57,7 +54,7 @@ ALU_PAIR(any)
         const struct source a = source(w, i, 0), b = source(w, i, 1), c = source(w, i, 2);                     \
         (void)c;                                                                                               \
         ALU_ROW(i->d, float x = load(&a, l, FTZ); float y = load(&b, l, FTZ); uint32_t v = canonical(EXPR);    \
-                out = ex_flush(v, FTZ););                                                                      \
+                out = alu_flush(v, (FTZ) ? UINT32_MAX : 0););                                                  \
     }                                                                                                          \
     ALU_PAIR(name)
 PLAIN(add_near, false, x + y)
@@ -69,7 +66,9 @@ PLAIN(fma_ftz, true, __builtin_fmaf(x, y, load(&c, l, true)))
 
 static sx_fn function(const struct sx_inst *i) {
     bool ftz = i->mods == MOD_FTZ;
-    if (i->round != PTX_R_RN || (i->mods && !ftz) || i->type3) return ALU_FN(any);
+    if (i->mods & MOD_FMZ && i->sub) return i->sub == 1 ? ALU_FN(mul_zero) : ALU_FN(fma_zero);
+    if (i->round != PTX_R_RN || (i->mods && !ftz) || i->type3)
+        return i->sub == 0 ? ALU_FN(add_any) : i->sub == 1 ? ALU_FN(mul_any) : ALU_FN(fma_any);
     if (i->sub == 0) return ftz ? ALU_FN(add_ftz) : ALU_FN(add_near);
     if (i->sub == 1) return ftz ? ALU_FN(mul_ftz) : ALU_FN(mul_near);
     return ftz ? ALU_FN(fma_ftz) : ALU_FN(fma_near);
@@ -104,7 +103,7 @@ bool ww_sx_alu_f32(struct sx_builder *b, const struct ww_sass_insn *in, struct s
     i->mods = (in->mod[SASS_M_FTZ] ? MOD_FTZ : 0u) | (in->mod[SASS_M_SAT] ? MOD_SAT : 0u) |
               (in->mod[SASS_M_FMZ] ? MOD_FMZ : 0u);
     int power = (int8_t)in->mod[SASS_M_PDIV];
-    i->type3 = power != 0;
+    i->type3 = power != 0; /* exact: a power of two */
     i->imm = ex_f32_bits(ldexpf(1, power));
     i->fn = function(i);
     return true;

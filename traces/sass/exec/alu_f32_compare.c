@@ -15,15 +15,15 @@ uint32_t ww_sx_alu_holds(uint8_t cmp, uint32_t less, uint32_t equal, uint32_t na
     return cmp & 8 ? r | nan : r & ~nan;
 }
 
-ALU_INLINE float load(const uint32_t *row, uint32_t keep, uint32_t flip, bool ftz, unsigned l) {
-    return ex_f32(ex_flush((row[l] & keep) ^ flip, ftz));
+ALU_INLINE float load(const uint32_t *row, uint32_t keep, uint32_t flip, uint32_t ftz, unsigned l) {
+    return ex_f32(alu_flush((row[l] & keep) ^ flip, ftz));
 }
 
 ALU_INLINE uint32_t compare(struct sx_warp *w, const struct sx_inst *i) {
     const uint32_t *a = sx_src(w, i->a), *b = sx_src(w, i->b);
     uint32_t ka = alu_keep(i, 0), fa = alu_flip(i, 0), kb = alu_keep(i, 1), fb = alu_flip(i, 1), less, equal,
              nan;
-    bool ftz = i->sub != 0;
+    uint32_t ftz = i->sub ? UINT32_MAX : 0;
     ALU_MASK(less, out = load(a, ka, fa, ftz, l) < load(b, kb, fb, ftz, l););
     ALU_MASK(equal, out = load(a, ka, fa, ftz, l) == load(b, kb, fb, ftz, l););
     ALU_MASK(nan, float x = load(a, ka, fa, ftz, l); float y = load(b, kb, fb, ftz, l);
@@ -49,8 +49,8 @@ ALU_INLINE void fsel(SX_ARGS) {
     const uint32_t *a = sx_src(w, i->a), *b = sx_src(w, i->b);
     uint32_t ka = alu_keep(i, 0), fa = alu_flip(i, 0), kb = alu_keep(i, 1), fb = alu_flip(i, 1);
     uint32_t take = sx_ps(w, i, 0);
-    bool ftz = i->sub != 0;
-    ALU_ROW(i->d, out = ex_flush(take & alu_bit[l] ? (a[l] & ka) ^ fa : (b[l] & kb) ^ fb, ftz););
+    uint32_t ftz = i->sub ? UINT32_MAX : 0;
+    ALU_ROW(i->d, out = alu_flush(take & alu_bit[l] ? (a[l] & ka) ^ fa : (b[l] & kb) ^ fb, ftz););
 }
 ALU_PAIR(fsel)
 
@@ -61,23 +61,27 @@ enum { MM_FTZ = 1, MM_NAN = 2, MM_XORSIGN = 4 };
 ALU_INLINE uint32_t ordered(uint32_t v) {
     return v ^ ((0u - (v >> 31)) | 0x80000000u);
 }
-ALU_INLINE uint32_t minmax_lane(uint32_t x, uint32_t y, bool least, uint32_t mods) {
-    uint32_t sign = mods & MM_XORSIGN ? (x ^ y) & 0x80000000u : 0;
-    if (mods & MM_XORSIGN) x &= 0x7fffffffu, y &= 0x7fffffffu;
+ALU_INLINE uint32_t minmax_lane(uint32_t x, uint32_t y, uint32_t least, uint32_t sign, bool strict) {
     bool nx = (x & 0x7fffffffu) > 0x7f800000u, ny = (y & 0x7fffffffu) > 0x7f800000u;
-    uint32_t less = ordered(x) < ordered(y) ? x : y, more = ordered(x) < ordered(y) ? y : x;
-    uint32_t r = (least ? less : more) | sign;
-    r = nx ? y | sign : ny ? x | sign : r;
-    return (nx && ny) || ((mods & MM_NAN) && (nx || ny)) ? 0x7fffffffu : r;
+    bool less = ordered(x) < ordered(y);
+    uint32_t low = less ? x : y, high = less ? y : x, r = least ? low : high;
+    r = ny ? x : r;
+    r = nx ? y : r;
+    return (nx & ny) | (strict & (nx | ny)) ? 0x7fffffffu : r | sign;
 }
 ALU_INLINE void fmnmx(SX_ARGS) {
     const uint32_t *a = sx_src(w, i->a), *b = sx_src(w, i->b);
     uint32_t ka = alu_keep(i, 0), fa = alu_flip(i, 0), kb = alu_keep(i, 1), fb = alu_flip(i, 1);
-    uint32_t least = sx_ps(w, i, 0), mods = i->mods;
-    if (mods & MM_XORSIGN) ka = kb = UINT32_MAX; /* magnitudes are taken anyway, signs are needed */
-    ALU_ROW(i->d, uint32_t x = ex_flush((a[l] & ka) ^ fa, mods & MM_FTZ);
-            uint32_t y = ex_flush((b[l] & kb) ^ fb, mods & MM_FTZ);
-            out = minmax_lane(x, y, (least & alu_bit[l]) != 0, mods););
+    uint32_t least = sx_ps(w, i, 0), ftz = i->mods & MM_FTZ ? UINT32_MAX : 0;
+    bool strict = (i->mods & MM_NAN) != 0;
+    if (i->mods & MM_XORSIGN)
+        ALU_ROW(i->d, uint32_t x = a[l] ^ fa; uint32_t y = b[l] ^ fb; uint32_t sign = (x ^ y) & 0x80000000u;
+                out = minmax_lane(alu_flush(x & 0x7fffffffu, ftz), alu_flush(y & 0x7fffffffu, ftz),
+                                  least & alu_bit[l], sign, strict););
+    else
+        ALU_ROW(i->d, uint32_t x = alu_flush((a[l] & ka) ^ fa, ftz);
+                uint32_t y = alu_flush((b[l] & kb) ^ fb, ftz);
+                out = minmax_lane(x, y, least & alu_bit[l], 0, strict););
 }
 ALU_PAIR(fmnmx)
 

@@ -5,34 +5,39 @@
 enum { MOD_FTZ = 1, MOD_SAT = 2, MOD_RELU = 4, MOD_FMZ = 8 };
 
 ALU_INLINE float finish(float v, uint32_t mods) {
-    if (mods & MOD_SAT) v = !(v > 0) ? 0 : v > 1 ? 1 : v;
-    if (mods & MOD_RELU) v = v < 0 || v == 0 ? 0 : v;
-    return v;
+    float clamped = v > 1 ? 1 : v, positive = v > 0 || v != v ? v : 0;
+    clamped = v > 0 ? clamped : 0;
+    v = mods & MOD_SAT ? clamped : v;
+    return mods & MOD_RELU ? positive : v;
 }
 ALU_INLINE uint32_t pack(float v, uint32_t mods) {
-    uint32_t h = alu_to_f16(finish(v, mods));
-    return mods & MOD_FTZ && (h & 0x7c00u) == 0 ? h & 0x8000u : h;
+    uint32_t h = alu_to_f16(finish(v, mods)), zero = h & 0x8000u;
+    bool flush = ((mods & MOD_FTZ) != 0) & ((h & 0x7c00u) == 0);
+    return flush ? zero : h;
 }
 
-/* sub: 0 a + b, 1 a b, 2 a b + c */
-ALU_INLINE float half_value(const struct sx_inst *i, float x, float y, float z) {
-    if (i->sub == 0) return alu_sum_odd(x, y);
-    if (i->sub == 1) return x * y;
-    float product = i->mods & MOD_FMZ && (x == 0 || y == 0) ? 0 : x * y;
-    return alu_sum_odd(product, z);
-}
-
-ALU_INLINE void half(SX_ARGS) {
-    const struct alu_half a = alu_half_source(w, i, 0), b = alu_half_source(w, i, 1),
-                          c = alu_half_source(w, i, 2);
-    uint32_t mods = i->mods;
-    ALU_ROW(i->d, float low = half_value(i, alu_half_get(&a, l, false), alu_half_get(&b, l, false),
-                                         alu_half_get(&c, l, false));
-            float high =
-                half_value(i, alu_half_get(&a, l, true), alu_half_get(&b, l, true), alu_half_get(&c, l, true));
-            out = pack(low, mods) | pack(high, mods) << 16;);
-}
-ALU_PAIR(half)
+/* f16: sums and fused multiply-adds in single precision with a sticky last bit; products are exact there. */
+#define HALVES(name, GET, EXPR)                                                                                \
+    ALU_INLINE float name##_value(float x, float y, float z) {                                                 \
+        (void)z;                                                                                               \
+        return EXPR;                                                                                           \
+    }                                                                                                          \
+    ALU_INLINE void name(SX_ARGS) {                                                                            \
+        const struct alu_half a = alu_half_source(w, i, 0), b = alu_half_source(w, i, 1),                      \
+                              c = alu_half_source(w, i, 2);                                                    \
+        uint32_t mods = i->mods;                                                                               \
+        ALU_ROW(i->d, float low = name##_value(GET(&a, l, false), GET(&b, l, false), GET(&c, l, false));       \
+                float high = name##_value(GET(&a, l, true), GET(&b, l, true), GET(&c, l, true));               \
+                out = pack(low, mods) | pack(high, mods) << 16;);                                              \
+    }                                                                                                          \
+    ALU_PAIR(name)
+HALVES(half_add, alu_half_get16, alu_sum_odd(x, y))
+HALVES(half_mul, alu_half_get16, x *y)
+HALVES(half_fma, alu_half_get16, alu_sum_odd(x *y, z))
+/* With an operand in single precision, or .FMZ. */
+HALVES(half_add_any, alu_half_get, alu_sum_odd(x, y))
+HALVES(half_mul_any, alu_half_get, x == 0 || y == 0 ? 0 : x * y)
+HALVES(half_fma_any, alu_half_get, x == 0 || y == 0 ? z : alu_sum_odd(x * y, z))
 
 static double bf16_value(const struct sx_inst *i, double x, double y, double z) {
     if (i->sub == 0) return ww_ex_fma_odd(x, 1, y);
@@ -77,6 +82,19 @@ static bool is_constant(const struct ww_sass_insn *in, const struct sx_inst *i) 
            i->neg == 1 && !i->abs;
 }
 
+static bool is_wide(const struct sx_inst *i) {
+    return (i->shape & 3u) == SASS_H_F32 || (i->shape >> 2 & 3u) == SASS_H_F32 ||
+           (i->shape >> 4 & 3u) == SASS_H_F32;
+}
+
+static sx_fn function(const struct sx_inst *i) {
+    if (i->type == SASS_T_BF16) return bf16;
+    bool any = is_wide(i) || i->mods & MOD_FMZ;
+    if (i->sub == 0) return any ? ALU_FN(half_add_any) : ALU_FN(half_add);
+    if (i->sub == 1) return i->mods & MOD_FMZ ? ALU_FN(half_mul_any) : ALU_FN(half_mul);
+    return i->mods & MOD_FMZ ? ALU_FN(half_fma_any) : ALU_FN(half_fma);
+}
+
 bool ww_sx_alu_half(struct sx_builder *b, const struct ww_sass_insn *in, struct sx_inst *i) {
     switch (in->op) {
     case SASS_HADD2:
@@ -101,6 +119,7 @@ bool ww_sx_alu_half(struct sx_builder *b, const struct ww_sass_insn *in, struct 
     else if (is_constant(in, i))
         i->fn = constant;
     else
-        i->fn = i->type == SASS_T_BF16 ? bf16 : ALU_FN(half);
+        i->fn = function(i);
+    if (is_wide(i) && i->sub != 0 && !in->mod[SASS_M_F32]) return false;
     return true;
 }

@@ -36,9 +36,10 @@ ALU_INLINE uint32_t alu_cut_f16(float v) {
 ALU_INLINE float alu_sum_odd(float p, float c) {
     float s = p + c, t = s - p, e = (p - (s - t)) + (c - t);
     uint32_t bits = ex_f32_bits(s);
-    uint32_t step = (e > 0) == (s > 0) ? 1u : UINT32_MAX;
-    bool adjust = e != 0 && !(bits & 1u) && (bits & 0x7f800000u) != 0x7f800000u;
-    return ex_f32(adjust ? bits + step : bits);
+    uint32_t toward = (ex_f32_bits(e) ^ bits) >> 31; /* 1: the rest has the other sign */
+    uint32_t moved = bits + 1 - 2 * toward, odd = bits & 1u ? bits : moved;
+    odd = (bits & 0x7f800000u) == 0x7f800000u ? bits : odd;
+    return ex_f32(e == 0 ? bits : odd);
 }
 
 /* Operand n of packed halves: which half delivers the lower and the upper number, and what becomes of the
@@ -68,6 +69,11 @@ ALU_INLINE float alu_half_get(const struct alu_half *s, unsigned l, bool high) {
     uint32_t h = (v & s->keep) ^ s->flip;
     if (s->ftz && (h & 0x7c00u) == 0) h &= 0x8000u;
     return s->bf16 ? alu_from_bf16(h) : alu_from_f16(h);
+}
+/* The same of f16 that is not wide, without branches. */
+ALU_INLINE float alu_half_get16(const struct alu_half *s, unsigned l, bool high) {
+    uint32_t h = ((s->row[l] >> (high ? s->high : s->low)) & s->keep) ^ s->flip, zero = h & 0x8000u;
+    return alu_from_f16((s->ftz & ((h & 0x7c00u) == 0)) ? zero : h);
 }
 /* Notes how the operands are selected, in i->shape. */
 static inline void alu_half_operands(const struct ww_sass_insn *in, struct sx_inst *i) {

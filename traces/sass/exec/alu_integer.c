@@ -28,18 +28,28 @@ ALU_INLINE void add2(SX_ARGS) {
 }
 ALU_PAIR(add2)
 
+/* A sum of up to four words; *high gets what goes beyond 32 bits. */
+ALU_INLINE uint32_t sum4(uint32_t a, uint32_t b, uint32_t c, uint32_t d, uint32_t *high) {
+    uint32_t ab = a + b, abc = ab + c, all = abc + d;
+    *high = (ab < a ? 1u : 0u) + (abc < c ? 1u : 0u) + (all < d ? 1u : 0u);
+    return all;
+}
+
 /* With carries: in from up to two predicates, out into two, the second of them for a sum of 2^33 and above. */
 ALU_INLINE void add3_carry(SX_ARGS) {
     const uint32_t *a = sx_src(w, i->a), *b = sx_src(w, i->b), *c = sx_src(w, i->c);
     uint32_t na = alu_neg(i, 0), nb = alu_neg(i, 1), nc = alu_neg(i, 2), ones = (uint32_t)i->imm;
     uint32_t in0 = i->sub ? sx_ps(w, i, 0) : 0, in1 = i->sub ? sx_ps(w, i, 1) : 0, once, twice, high[SX_LANES];
-    ALU_ROW(i->d, uint64_t sum = (uint64_t)(a[l] ^ na) + (b[l] ^ nb) + (c[l] ^ nc) + ones;
-            sum += (in0 & alu_bit[l] ? 1u : 0u) + (in1 & alu_bit[l] ? 1u : 0u); high[l] = (uint32_t)(sum >> 32);
-            out = (uint32_t)sum;);
-    ALU_MASK(once, out = high[l] >= 1;);
-    ALU_MASK(twice, out = high[l] >= 2;);
-    sx_set_pred(w, i->pd[0], once, mask);
-    sx_set_pred(w, i->pd[1], twice, mask);
+    ALU_ROW(i->d, uint32_t more = ones + (in0 & alu_bit[l] ? 1u : 0u) + (in1 & alu_bit[l] ? 1u : 0u);
+            out = sum4(a[l] ^ na, b[l] ^ nb, c[l] ^ nc, more, &high[l]););
+    if (i->pd[0] != SX_SINK) {
+        ALU_MASK(once, out = high[l] >= 1;);
+        sx_set_pred(w, i->pd[0], once, mask);
+    }
+    if (i->pd[1] != SX_SINK) {
+        ALU_MASK(twice, out = high[l] >= 2;);
+        sx_set_pred(w, i->pd[1], twice, mask);
+    }
 }
 ALU_PAIR(add3_carry)
 
@@ -70,26 +80,25 @@ static void add_halves(SX_ARGS) {
 }
 
 /* LEA: (A << shift) + B, of .HI the upper word of the pair C:A. Carry out of bit 31. */
-ALU_INLINE uint64_t lea_sum(const struct sx_inst *i, uint32_t low, uint32_t high, uint32_t add,
-                            uint32_t carry) {
-    uint32_t shift = (uint32_t)i->imm, nx = alu_neg(i, 0), ny = alu_neg(i, 1);
-    uint64_t pair = ((uint64_t)high << 32 | low) << shift;
-    uint32_t x = i->type ? (uint32_t)(pair >> 32) : (uint32_t)pair;
-    uint64_t ones = i->sub ? carry : (uint64_t)(nx & 1u) + (ny & 1u);
-    return (uint64_t)(x ^ nx) + (add ^ ny) + ones;
-}
-
-ALU_INLINE void lea(SX_ARGS) {
+ALU_INLINE void lea_row(SX_ARGS, bool upper) {
     const uint32_t *a = sx_src(w, i->a), *b = sx_src(w, i->b), *c = sx_src(w, i->c);
-    uint32_t in0 = i->sub ? sx_ps(w, i, 0) : 0, over, high[SX_LANES];
-    bool extend = i->shape != 0;
-    ALU_ROW(i->d, uint32_t top = extend ? (uint32_t)((int32_t)a[l] >> 31) : c[l];
-            uint64_t sum = lea_sum(i, a[l], top, b[l], in0 & alu_bit[l] ? 1u : 0u);
-            high[l] = (uint32_t)(sum >> 32); out = (uint32_t)sum;);
+    uint32_t in0 = i->sub ? sx_ps(w, i, 0) : 0, over, high[SX_LANES], shift = (uint32_t)i->imm,
+             nx = alu_neg(i, 0), ny = alu_neg(i, 1), ones = i->sub ? 0 : (nx & 1u) + (ny & 1u),
+             extend = i->shape ? UINT32_MAX : 0;
+    ALU_ROW(i->d, uint32_t top = (((uint32_t)((int32_t)a[l] >> 31)) & extend) | (c[l] & ~extend);
+            uint32_t x = upper ? top << shift | (a[l] >> 1) >> (31 - shift) : a[l] << shift;
+            out = sum4(x ^ nx, b[l] ^ ny, 0, ones + (in0 & alu_bit[l] ? 1u : 0u), &high[l]););
     if (i->pd[0] == SX_SINK) return;
     ALU_MASK(over, out = high[l] != 0;);
     sx_set_pred(w, i->pd[0], over, mask);
 }
+ALU_INLINE void lea(SX_ARGS) {
+    lea_row(w, i, mask, false);
+}
+ALU_INLINE void lea_upper(SX_ARGS) {
+    lea_row(w, i, mask, true);
+}
+ALU_PAIR(lea_upper)
 ALU_PAIR(lea)
 
 ALU_INLINE void lea_low(SX_ARGS) {
@@ -107,7 +116,7 @@ static bool pick_lea(struct sx_builder *b, const struct ww_sass_insn *in, struct
     i->type = in->mod[SASS_M_HI];
     i->shape = in->mod[SASS_M_SX32];
     bool plain = !i->sub && !i->type && !i->neg && i->pd[0] == SX_SINK;
-    i->fn = plain ? ALU_FN(lea_low) : ALU_FN(lea);
+    i->fn = plain ? ALU_FN(lea_low) : i->type ? ALU_FN(lea_upper) : ALU_FN(lea);
     return true;
 }
 

@@ -66,6 +66,12 @@ static void halves_to_bytes(SX_ARGS) {
     }
 }
 
+static void to_tf32(SX_ARGS) {
+    const uint32_t *a = sx_src(w, i->a);
+    uint32_t *d = sx_dst(w, i->d);
+    SX_EACH(mask, d[l] = ww_ex_float_to_tf32((float)single(i, a, l, 0), i->round););
+}
+
 static bool pick_f2fp(struct sx_builder *b, const struct ww_sass_insn *in, struct sx_inst *i) {
     uint8_t to = in->mod[SASS_M_DTYPE], from = in->mod[SASS_M_STYPE];
     alu_operands(b, in, i, 1, 1, 1, 1);
@@ -76,12 +82,14 @@ static bool pick_f2fp(struct sx_builder *b, const struct ww_sass_insn *in, struc
     bool bytes = i->type == SASS_T_E4M3 || i->type == SASS_T_E5M2;
     const struct ww_sass_operand *o = &in->opd[in->opd[SASS_A].kind != SASS_K_NONE ? SASS_A : SASS_B];
     if (i->type2 == SASS_T_E4M3 || i->type2 == SASS_T_E5M2) {
-        i->shape = o->half ? 16 : 0;
+        i->shape = o->half || in->mod[SASS_M_HI] ? 16 : 0;
         i->fn = bytes_to_halves;
     } else if (i->type2 == SASS_T_F16 && bytes) {
         i->fn = halves_to_bytes;
+    } else if (i->type == SASS_T_TF32) {
+        i->fn = to_tf32;
     } else if (i->type2 == SASS_T_F32) {
-        i->fn = in->mod[SASS_M_MERGE] && !in->mod[SASS_M_PACK] ? merge_one : pack_two;
+        i->fn = in->mod[SASS_M_MERGE] && !bytes ? merge_one : pack_two;
     } else {
         return false;
     }

@@ -3,34 +3,43 @@
 
 /* SHF: the pair C:A shifted by B; the upper word of the result with HI. A count at or above the width of the
  * type is taken modulo the width (.W) or as the width. */
-ALU_INLINE uint32_t count_of(const struct sx_inst *i, uint32_t n) {
-    uint32_t bits = i->type2;
-    return i->sub ? n & (bits - 1) : n < bits ? n : bits;
+struct count {
+    uint32_t keep, most;
+};
+ALU_INLINE struct count counting(const struct sx_inst *i) {
+    return (struct count){i->sub ? i->type2 - 1u : UINT32_MAX, i->type2};
+}
+ALU_INLINE uint32_t count_of(struct count c, uint32_t n) {
+    n &= c.keep;
+    return n < c.most ? n : c.most;
 }
 
+/* In words, so that lanes are computed side by side; n is at most 64. */
 ALU_INLINE uint32_t funnel_left(uint32_t low, uint32_t high, uint32_t n, bool upper) {
-    uint64_t pair = (uint64_t)high << 32 | low, r = n < 64 ? pair << n : 0;
-    return upper ? (uint32_t)(r >> 32) : (uint32_t)r;
+    uint32_t m = n & 31u, both = high << m | (low >> 1) >> (31 - m), shifted = low << m;
+    uint32_t far = upper ? shifted : 0, near = upper ? both : shifted;
+    return n < 32 ? near : n < 64 ? far : 0;
 }
 ALU_INLINE uint32_t funnel_right(uint32_t low, uint32_t high, uint32_t n, bool upper, bool is_signed) {
-    uint64_t pair = (uint64_t)high << 32 | low, r;
-    if (is_signed)
-        r = (uint64_t)((int64_t)pair >> (n < 63 ? n : 63));
-    else
-        r = n < 64 ? pair >> n : 0;
-    return upper ? (uint32_t)(r >> 32) : (uint32_t)r;
+    uint32_t m = n & 31u, both = low >> m | (high << 1) << (31 - m);
+    uint32_t shifted = is_signed ? (uint32_t)((int32_t)high >> m) : high >> m;
+    uint32_t fill = is_signed ? (uint32_t)((int32_t)high >> 31) : 0, far = upper ? fill : shifted,
+             near = upper ? shifted : both;
+    return n < 32 ? near : n < 64 ? far : fill;
 }
 
 ALU_INLINE void shf_left(SX_ARGS) {
     const uint32_t *a = sx_src(w, i->a), *b = sx_src(w, i->b), *c = sx_src(w, i->c);
     bool upper = i->shape != 0;
-    ALU_ROW(i->d, out = funnel_left(a[l], c[l], count_of(i, b[l]), upper););
+    struct count range = counting(i);
+    ALU_ROW(i->d, out = funnel_left(a[l], c[l], count_of(range, b[l]), upper););
 }
 ALU_PAIR(shf_left)
 ALU_INLINE void shf_right(SX_ARGS) {
     const uint32_t *a = sx_src(w, i->a), *b = sx_src(w, i->b), *c = sx_src(w, i->c);
     bool upper = i->shape != 0, is_signed = i->type != 0;
-    ALU_ROW(i->d, out = funnel_right(a[l], c[l], count_of(i, b[l]), upper, is_signed););
+    struct count range = counting(i);
+    ALU_ROW(i->d, out = funnel_right(a[l], c[l], count_of(range, b[l]), upper, is_signed););
 }
 ALU_PAIR(shf_right)
 
@@ -86,8 +95,9 @@ static bool pick_plain(struct sx_builder *b, const struct ww_sass_insn *in, stru
 
 /* B ones from bit A. */
 static void bmsk(SX_ARGS) {
+    struct count range = counting(i);
     const uint32_t *a = sx_src(w, i->a), *b = sx_src(w, i->b);
-    ALU_ROW(i->d, uint32_t at = count_of(i, a[l]); uint32_t n = count_of(i, b[l]);
+    ALU_ROW(i->d, uint32_t at = count_of(range, a[l]); uint32_t n = count_of(range, b[l]);
             out = (uint32_t)((((uint64_t)1 << n) - 1) << at););
 }
 
@@ -95,7 +105,8 @@ static void bmsk(SX_ARGS) {
 ALU_INLINE void sgxt(SX_ARGS) {
     const uint32_t *a = sx_src(w, i->a), *b = sx_src(w, i->b);
     bool is_signed = i->type != 0;
-    ALU_ROW(i->d, uint32_t n = count_of(i, b[l]); uint32_t up = n ? 32 - n : 0; uint32_t v = a[l] << up;
+    struct count range = counting(i);
+    ALU_ROW(i->d, uint32_t n = count_of(range, b[l]); uint32_t up = n ? 32 - n : 0; uint32_t v = a[l] << up;
             v = is_signed ? (uint32_t)((int32_t)v >> up) : v >> up; out = n ? v : 0;);
 }
 ALU_PAIR(sgxt)

@@ -21,7 +21,7 @@
                                      */
 #define SX_LOCAL_LIMIT (512u << 10) /* bytes of local memory of a thread */
 #define SX_SMS 80u                  /* multiprocessors that kernels are told of */
-#define SX_CODE_LIMIT (1u << 22)    /* instructions */
+#define SX_CODE_LIMIT (1u << 20)    /* instructions */
 
 /* Places in constant bank 0 that the driver fills, and others that differ by architecture (exec_arch.c). */
 struct sx_arch {
@@ -29,7 +29,7 @@ struct sx_arch {
     uint16_t block, grid; /* dimensions, 3 words each */
     uint16_t dynamic_shared, grid_id, envreg, sm_count; /* bytes; 64 bits; 4 words; multiprocessors */
     uint16_t shared_reserved;             /* bytes of the shared memory's size that are the system's */
-    uint16_t shared_window, local_window; /* of generic addresses, 64 bits */
+    uint16_t shared_window, local_window; /* of generic addresses, 64 bits; 0: none */
     uint16_t stack;                       /* initial stack pointer */
     uint16_t descriptor;                  /* of memory accesses, 64 bits; 0: none */
     uint16_t params;
@@ -91,6 +91,7 @@ struct sx_barrier {
 
 struct sx_cta {
     struct sx_run *run;
+    struct sx_cta *spare; /* next of those whose memory waits to be used again */
     uint64_t index;
     uint32_t ctaid[3];
     uint32_t warp_count, live_warps;
@@ -126,6 +127,7 @@ struct sx_run {
     uint32_t bank_bytes[WW_CUBIN_BANKS];
     uint32_t block_threads, warps_per_cta, shared_bytes, local_top, local_base;
     uint64_t clock, cta_count, started, finished, stream_bytes, state_bytes;
+    struct sx_cta *spare;
     bool failed;
     enum ww_code code;
     struct ww_error *error;

@@ -31,11 +31,23 @@ static const struct sx_arch archs[] = {
      .descriptor = 0x208,
      .params = 0x210,
      .shared_base = 0x400},
+    {.arch = 100,
+     .block = 0x360,
+     .grid = 0x370,
+     .local_window = 0x2f8,
+     .stack = 0x37c,
+     .dynamic_shared = 0x2ac,
+     .grid_id = 0x140,
+     .envreg = 0x250,
+     .sm_count = 0x2d0,
+     .shared_reserved = 0x16c,
+     .descriptor = 0x358,
+     .params = 0x380,
+     .shared_base = 0x400},
 };
 
 const struct sx_arch *ww_sx_arch_of(uint32_t arch) {
     const struct sx_arch *best = NULL;
-    if (arch >= 100) return NULL;
     for (size_t n = 0; n < sizeof archs / sizeof *archs; n++)
         if (archs[n].arch <= arch) best = &archs[n];
     return best;

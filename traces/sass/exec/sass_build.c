@@ -6,7 +6,7 @@
 
 #define BUCKETS 4096u
 #define DRIVER_REGISTERS 16u
-#define CONSTANTS_MAX (1u << 21) /* rows */
+#define CONSTANTS_MAX (1u << 18) /* rows */
 
 struct sx_builder {
     struct sx_kernel *k;

@@ -14,7 +14,7 @@ static void fill_bank0(struct sx_run *r) {
         put(r, a->block + 4 * n, r->block[n], 4);
         put(r, a->grid + 4 * n, r->grid[n], 4);
     }
-    put(r, a->shared_window, SX_SHARED_WINDOW, 8);
+    if (a->shared_window) put(r, a->shared_window, SX_SHARED_WINDOW, 8); /* else a special register tells */
     put(r, a->local_window, SX_LOCAL_WINDOW, 8);
     put(r, a->stack, r->local_top, 4);
     put(r, a->dynamic_shared, r->dynamic_shared, 4);

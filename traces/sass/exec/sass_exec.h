@@ -34,7 +34,8 @@
 #define SX_ZERO SX_CONST
 #define SX_ONES (SX_CONST | SX_WIDE * SX_ROW)
 #define SX_SINK 0u
-#define SX_BARRIERS 16u    /* of a CTA */
+#define SX_CLUSTER_BARRIER 16u /* behind those of the CTA; clusters have one CTA */
+#define SX_BARRIERS 17u
 #define SX_CONVERGENCE 16u /* convergence barriers of a warp */
 #define SX_MAX_WARPS 32u   /* of a CTA */
 #define SX_MAX_REGISTERS 255u

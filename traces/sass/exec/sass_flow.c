@@ -14,6 +14,7 @@ enum flow {
     FLOW_EXIT,
     FLOW_TRAP,
     FLOW_BAR,
+    FLOW_CLUSTER_BAR,
     FLOW_SLEEP
 };
 
@@ -191,7 +192,12 @@ static bool barrier(struct sx_warp *w, uint32_t g, const struct sx_inst *i, uint
         number &= 15;
     }
     only(w, g, act);
-    if (number < SX_BARRIERS) w->cta->barrier[number].is_and = i->cmp == SASS_BAR_AND;
+    if (i->sub == FLOW_CLUSTER_BAR)
+        number = SX_CLUSTER_BARRIER;
+    else if (number >= SX_CLUSTER_BARRIER)
+        number = SX_BARRIERS; /* refused */
+    else
+        w->cta->barrier[number].is_and = i->cmp == SASS_BAR_AND;
     ww_sx_barrier(w, g, number, count, i->type != SASS_BAR_ARV, sx_ps(w, i, 0), act);
     if (!w->run->failed) ww_sx_record(w, i, act, act);
     return false;
@@ -216,6 +222,7 @@ bool ww_sx_flow(struct sx_warp *w, uint32_t g, const struct sx_inst *i, uint32_t
     case FLOW_EXIT:
         return leave(w, g, i, act);
     case FLOW_BAR:
+    case FLOW_CLUSTER_BAR:
         return barrier(w, g, i, act);
     case FLOW_TRAP:
         ww_sx_record(w, i, act, act);
@@ -256,7 +263,7 @@ static bool pick_branch(struct sx_builder *b, const struct ww_sass_insn *in, str
     enum ww_sass_slot slot = uniform_slot(in);
     const struct ww_sass_operand *o = &in->opd[slot];
     bool is_mask = o->kind == SASS_K_UREG || o->kind == SASS_K_REG;
-    if (in->opd[SASS_E].kind != SASS_K_LABEL || in->mod[SASS_M_INC]) return false;
+    if (in->opd[SASS_E].kind != SASS_K_LABEL || in->mod[SASS_M_INC] || in->mod[SASS_M_EXTRA]) return false;
     i->ps[1] = is_mask ? SX_ONES : ww_sx_pred_src(b, in, slot, 1, i);
     i->sub = in->mod[SASS_M_CONV] ? FLOW_CONV : in->mod[SASS_M_DIV] ? FLOW_DIV : FLOW_BRA;
     i->target = ww_sx_find(ww_sx_building(b), label_address(b, in));
@@ -330,11 +337,15 @@ bool ww_sx_pick_flow(struct sx_builder *b, const struct ww_sass_insn *in, struct
     case SASS_KILL:
         i->sub = FLOW_EXIT;
         return true;
-    case SASS_BPT:
-        i->sub = FLOW_TRAP;
+    case SASS_BPT: /* EXTRA 3: a trap; the others only tell a debugger */
+        i->sub = in->mod[SASS_M_EXTRA] == 3 ? FLOW_TRAP : FLOW_YIELD;
         return true;
     case SASS_BAR:
         pick_barrier(b, in, i);
+        return true;
+    case SASS_UCGABAR_WAIT: /* its arrival, an instruction before, has no effect of its own */
+        i->sub = FLOW_CLUSTER_BAR;
+        i->a = i->b = SX_ZERO;
         return true;
     default:
         i->kind = SX_DATA;

@@ -20,38 +20,64 @@ struct window {
     size_t count, capacity;
 };
 
-static void cta_free(struct sx_cta *c) {
-    for (uint32_t n = 0; c->warp && n < c->warp_count; n++) ww_sx_warp_free(&c->warp[n]);
-    c->run->state_bytes -= c->state_bytes;
+static void cta_destroy(struct sx_cta *c) {
+    for (uint32_t n = 0; c->warp && n < c->run->warps_per_cta; n++) ww_sx_warp_free(&c->warp[n]);
     free(c->warp);
     free(c->shared);
     free(c);
 }
 
+/* What is left of a CTA is kept for the next one. */
+static void cta_free(struct sx_cta *c) {
+    struct sx_run *r = c->run;
+    r->state_bytes -= c->state_bytes;
+    c->spare = r->spare;
+    r->spare = c;
+}
+
+static struct sx_cta *cta_memory(struct sx_run *r) {
+    struct sx_cta *c = r->spare;
+    if (c) {
+        struct sx_warp *warp = c->warp;
+        unsigned char *shared = c->shared;
+        r->spare = c->spare;
+        memset(c, 0, sizeof *c);
+        memset(shared, 0, r->shared_bytes);
+        c->warp = warp;
+        c->shared = shared;
+        return c;
+    }
+    c = calloc(1, sizeof *c);
+    if (!c) return NULL;
+    c->run = r;
+    c->warp = calloc(r->warps_per_cta, sizeof *c->warp);
+    c->shared = calloc(1, r->shared_bytes ? r->shared_bytes : 1);
+    if (c->warp && c->shared) return c;
+    cta_destroy(c);
+    return NULL;
+}
+
 static struct sx_cta *cta_new(struct sx_run *r, uint64_t index) {
-    struct sx_cta *c = calloc(1, sizeof *c);
+    struct sx_cta *c = cta_memory(r);
     if (!c) return NULL;
     c->run = r;
     c->index = index;
     c->ctaid[0] = (uint32_t)(index % r->grid[0]);
     c->ctaid[1] = (uint32_t)(index / r->grid[0] % r->grid[1]);
     c->ctaid[2] = (uint32_t)(index / r->grid[0] / r->grid[1]);
-    c->warp = calloc(r->warps_per_cta, sizeof *c->warp);
-    c->shared = calloc(1, r->shared_bytes ? r->shared_bytes : 1);
-    bool good = c->warp && c->shared;
-    for (uint32_t n = 0; good && n < r->warps_per_cta; n++) {
-        good = ww_sx_warp_init(&c->warp[n], c, n);
-        if (good) c->warp_count++;
+    for (uint32_t n = 0; n < r->warps_per_cta; n++) {
+        if (!ww_sx_warp_init(&c->warp[n], c, n)) {
+            cta_destroy(c);
+            return NULL;
+        }
+        c->warp_count++;
     }
     c->live_warps = c->warp_count;
     /* local memory is counted where it is allocated */
-    uint64_t own =
+    c->state_bytes =
         r->shared_bytes + (uint64_t)r->warps_per_cta * (sizeof(struct sx_warp) + r->kernel->file_bytes);
-    c->state_bytes += own;
-    r->state_bytes += own;
-    if (good) return c;
-    cta_free(c);
-    return NULL;
+    r->state_bytes += c->state_bytes;
+    return c;
 }
 
 static bool add_cta(struct window *v) {
@@ -153,6 +179,10 @@ static enum ww_code run_window(struct sx_run *r, struct ww_error *error) {
         }
     }
     for (size_t n = 0; n < v.count; n++) cta_free(v.cta[n]);
+    for (struct sx_cta *c = r->spare; c; c = r->spare) {
+        r->spare = c->spare;
+        cta_destroy(c);
+    }
     free(v.cta);
     return code;
 }

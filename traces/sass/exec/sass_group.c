@@ -10,13 +10,16 @@ bool ww_sx_warp_init(struct sx_warp *w, struct sx_cta *cta, uint32_t index) {
     struct sx_run *r = cta->run;
     const struct sx_kernel *k = r->kernel;
     uint32_t first = index * SX_LANES, threads = r->block_threads - first;
+    unsigned char *file = w->base[0]; /* of a warp that has ended, or none */
+    free(w->local);
+    ww_record_stream_free(&w->stream);
     memset(w, 0, sizeof *w);
     w->cta = cta;
     w->run = r;
     w->index = index;
     w->exist = threads >= SX_LANES ? SX_ALL : (1u << threads) - 1;
     w->live = w->exist;
-    w->base[0] = aligned_alloc(SX_ROW, k->file_bytes);
+    w->base[0] = file ? file : aligned_alloc(SX_ROW, k->file_bytes);
     w->base[1] = r->constants;
     if (!w->base[0]) return false;
     memset(w->base[0], 0, k->file_bytes);

@@ -43,6 +43,7 @@ enum {
     SR_GLOBALTIMERHI = 83,
     SR_WARPGROUPID = 135,
     SR_CGACTAID = 136,
+    SR_BANK = 138, /* sm_100: which copy of the driver's constants is current */
     SR_ZERO = 255
 };
 
@@ -123,6 +124,7 @@ static bool is_known(uint32_t sreg) {
     case SR_GLOBALTIMERHI:
     case SR_WARPGROUPID:
     case SR_CGACTAID:
+    case SR_BANK:
     case SR_ZERO:
         return true;
     default:
@@ -294,6 +296,8 @@ bool ww_sx_pick_special(struct sx_builder *b, const struct ww_sass_insn *in, str
     case SASS_ACQBULK:
     case SASS_USETMAXREG:
     case SASS_WARPGROUPSET:
+    case SASS_ENDCOLLECTIVE:
+    case SASS_UCGABAR_ARV:
     case SASS_MEMBAR:
     case SASS_ERRBAR:
     case SASS_CGAERRBAR:

@@ -105,7 +105,7 @@ static void to_uniform(SX_ARGS) {
     const uint32_t *a = sx_src(w, i->a);
     uint32_t *d = sx_dst(w, i->d), v = a[__builtin_ctz(w->active)];
     for (unsigned l = 0; l < SX_LANES; l++) d[l] = v;
-    sx_set_pred(w, i->pd[0], (v & SX_ALL) != 0 ? SX_ALL : 0, mask);
+    sx_set_pred(w, i->pd[0], v ? SX_ALL : 0, mask);
 }
 
 /* ---- building ---- */
@@ -160,6 +160,7 @@ bool ww_sx_pick_warp(struct sx_builder *b, const struct ww_sass_insn *in, struct
         i->fn = elect;
         return true;
     case SASS_R2UR:
+        if (in->mod[SASS_M_EXTRA]) return false; /* .OR */
         i->kind = SX_UNIFORM;
         i->d = ww_sx_dst(b, in, SASS_D, 1);
         i->pd[0] = ww_sx_pred_dst(b, in, SASS_PD);

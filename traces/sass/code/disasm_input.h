@@ -1,9 +1,9 @@
 /* disasm_input.h: the machine code in a file: a cubin, a fat binary, a program or object with fat binaries, PTX
  * (which ptxas compiles), or bare instructions. */
-#ifndef WW_CMD_DISASM_INPUT_H
-#define WW_CMD_DISASM_INPUT_H
+#ifndef WW_SASS_DISASM_INPUT_H
+#define WW_SASS_DISASM_INPUT_H
 
-#include "../../traces/sass/cubin/cubin.h"
+#include "../cubin/cubin.h"
 
 struct disasm_wish {
     uint32_t arch;       /* compute capability x 10 of the code wanted; 0: all that is there */
