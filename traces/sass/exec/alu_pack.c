@@ -21,7 +21,7 @@ static double single(const struct sx_inst *i, const uint32_t *row, unsigned l, u
     return (double)ex_f32((row[l] & alu_keep(i, n)) ^ alu_flip(i, n));
 }
 
-/* PACK_AB: A above B. Bytes are put above the lower half of C. */
+/* PACK_AB: A above B. Bytes are put below a half of C. */
 static void pack_two(SX_ARGS) {
     const uint32_t *a = sx_src(w, i->a), *b = sx_src(w, i->b), *c = sx_src(w, i->c);
     uint32_t *d = sx_dst(w, i->d);
@@ -29,7 +29,7 @@ static void pack_two(SX_ARGS) {
     for (uint32_t m = mask; m; m &= m - 1) {
         unsigned l = (unsigned)__builtin_ctz(m);
         uint32_t high = to_short(i, single(i, a, l, 0)), low = to_short(i, single(i, b, l, 1));
-        d[l] = bytes ? (high << 8 | low) | c[l] << 16 : high << 16 | low;
+        d[l] = bytes ? (high << 8 | low) | c[l] >> i->shape << 16 : high << 16 | low;
     }
 }
 
@@ -43,7 +43,7 @@ static void merge_one(SX_ARGS) {
     }
 }
 
-/* UNPACK_B: two bytes to two halves, or two halves to two bytes above C. */
+/* UNPACK_B: two bytes to two halves, or two halves to two bytes below a half of C. */
 static void bytes_to_halves(SX_ARGS) {
     const uint32_t *a = sx_src(w, i->a);
     uint32_t *d = sx_dst(w, i->d);
@@ -62,7 +62,7 @@ static void halves_to_bytes(SX_ARGS) {
         unsigned l = (unsigned)__builtin_ctz(m);
         uint32_t low = to_short(i, (double)alu_from_f16(a[l] & 0xffffu)),
                  high = to_short(i, (double)alu_from_f16(a[l] >> 16));
-        d[l] = (high << 8 | low) | b[l] << 16;
+        d[l] = (high << 8 | low) | b[l] >> i->shape << 16;
     }
 }
 
@@ -81,6 +81,7 @@ static bool pick_f2fp(struct sx_builder *b, const struct ww_sass_insn *in, struc
     i->mods = (in->mod[SASS_M_RELU] ? MOD_RELU : 0u) | (in->mod[SASS_M_SAT] ? MOD_SAT : 0u);
     bool bytes = i->type == SASS_T_E4M3 || i->type == SASS_T_E5M2;
     const struct ww_sass_operand *o = &in->opd[in->opd[SASS_A].kind != SASS_K_NONE ? SASS_A : SASS_B];
+    i->shape = in->opd[SASS_C].half ? 16 : 0;
     if (i->type2 == SASS_T_E4M3 || i->type2 == SASS_T_E5M2) {
         i->shape = o->half || in->mod[SASS_M_HI] ? 16 : 0;
         i->fn = bytes_to_halves;
