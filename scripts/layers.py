@@ -43,6 +43,7 @@ LAYERS = [
     ("machine code execution", ["traces/sass/exec/"], ["cubins", "machine code", "ptx execution"]),
     ("machine code recording", ["traces/sass/record/"], ["machine code execution"]),
     ("ptx recording", ["traces/ptx/record/"], ["ptx execution", "ptx lowering", "machine code recording"]),
+    ("disassembly", ["traces/disasm/"], ["cubins", "machine code"]),
     ("workloads", ["traces/workloads/"], ["ptx recording"]),
     ("cuda", ["traces/cuda/"], ["ptx recording"]),
     ("recording", ["traces/record/"], ["workloads"]),

@@ -1,5 +1,5 @@
 /* Fuzzes the reader of fat binaries: headers, and the decompression of every PTX image that it finds. */
-#include "../../traces/cuda/fatbin.h"
+#include "../../traces/sass/cubin/fatbin.h"
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* test_fatbin.c: reading fat binaries, whole and damaged. */
-#include "../../traces/cuda/fatbin.h"
+#include "../../traces/sass/cubin/fatbin.h"
 #include "cubin_fixture.h"
 #include <lz4.h>
 #include <setjmp.h>

@@ -1,7 +1,7 @@
 /* rt_register.c: fat binaries, kernels and variables that a program's start-up code registers, and loading
  * them. */
 #include "../../estimator/api/record.h"
-#include "fatbin.h"
+#include "../sass/cubin/fatbin.h"
 #include "rt.h"
 #include <stdlib.h>
 #include <string.h>

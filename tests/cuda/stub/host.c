@@ -66,7 +66,7 @@ static void put(uint64_t v, unsigned bytes) {
     for (; bytes; bytes--, v >>= 8) *at++ = (char)v;
 }
 
-/* A fat binary of one image; layout: traces/cuda/fatbin.h. */
+/* A fat binary of one image; layout: traces/sass/cubin/fatbin.h. */
 static void *make_fatbin(const char *text, size_t n, const char *form) {
     size_t room = ZSTD_compressBound(n) + (size_t)LZ4_compressBound((int)n) + 256, bytes = n;
     char *all = calloc(1, room), *body = calloc(1, room);

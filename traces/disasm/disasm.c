@@ -1,10 +1,11 @@
 /* Listings of machine code with control fields, as text and JSON. */
-#include "../../../estimator/api/trace.h"
-#include "../../../estimator/base/jsonw.h"
-#include "../../../estimator/base/escape.h"
-#include "sass_decode.h"
+#include "../../estimator/api/trace.h"
+#include "../../estimator/base/jsonw.h"
+#include "../../estimator/base/escape.h"
+#include "../../estimator/base/text.h"
+#include "../sass/code/sass_decode.h"
 #include "disasm_input.h"
-#include "sass_print.h"
+#include "../sass/code/sass_print.h"
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>

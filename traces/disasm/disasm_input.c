@@ -1,7 +1,7 @@
 /* Finds the machine code in a file for `warpwatt disasm`. */
 #include "disasm_input.h"
-#include "../../cuda/fatbin.h"
-#include "../cubin/ptxas.h"
+#include "../sass/cubin/fatbin.h"
+#include "../sass/cubin/ptxas.h"
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* fatbin.c: images of fat binaries, plain or compressed. */
 #include "fatbin.h"
-#include "../sass/cubin/cubin.h"
+#include "cubin.h"
 #include <lz4.h>
 #include <stdlib.h>
 #include <string.h>

@@ -14,7 +14,7 @@
 #ifndef WW_TRACES_CUDA_FATBIN_H
 #define WW_TRACES_CUDA_FATBIN_H
 
-#include "../../estimator/base/err.h"
+#include "../../../estimator/base/err.h"
 
 #define FATBIN_MAGIC 0xba55ed50u
 #define FATBIN_PTX 1u

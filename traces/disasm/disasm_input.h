@@ -3,7 +3,7 @@
 #ifndef WW_SASS_DISASM_INPUT_H
 #define WW_SASS_DISASM_INPUT_H
 
-#include "../cubin/cubin.h"
+#include "../sass/cubin/cubin.h"
 
 struct disasm_wish {
     uint32_t arch;       /* compute capability x 10 of the code wanted; 0: all that is there */
