@@ -280,6 +280,7 @@ static enum ww_code measure_unit(struct ww_sampler *s, size_t unit, bool longer,
     struct ww_arena own, *arena = keep ? s->run->arena : &own;
     struct ww_launch_result *launch = ww_arena_array(s->run->arena, 1, sizeof *launch);
     if (!launch) return ww_fail_nomem(error, "a sample");
+    WW_TRY(ww_run_goes_on(s->run, u->launch, error)); /* a replay of few cycles does not ask */
     options.pieces = true;
     ww_arena_init(&own, 0);
     uint64_t phase = set_phase(s, u, &options);

@@ -93,6 +93,33 @@ static void an_analytical_sweep_can_be_stopped_in_a_profile(void **state) {
     assert_string_equal(unit, "launches");
 }
 
+static bool count_launches(void *context, double part, uint64_t done, const char *what) {
+    (void)part, (void)done;
+    *(unsigned *)context += strcmp(what, "launches") == 0;
+    return true;
+}
+
+/* Each launch is described, then those of the sample are replayed; all are too short to ask while they are. */
+static void a_sampled_replay_asks_before_each_unit(void **state) {
+    (void)state;
+    enum { LAUNCHES = 500 };
+    struct ww_trace *t, *same[LAUNCHES];
+    struct ww_gpu *gpu;
+    struct ww_result *result;
+    unsigned asked = 0;
+    assert_int_equal(ww_trace_open(trace, &t, &error), WW_OK);
+    for (size_t i = 0; i < LAUNCHES; i++) same[i] = t;
+    assert_int_equal(ww_trace_merge(same, LAUNCHES, out, NULL, NULL, &error), WW_OK);
+    ww_trace_close(t);
+    assert_int_equal(ww_gpu_load("v100", NULL, 0, &gpu, &error), WW_OK);
+    const struct ww_run_options o = {
+        .gpu = gpu, .trace_path = out, .mode = "sampled", .progress = count_launches, .context = &asked};
+    assert_int_equal(ww_run(&o, &result, &error), WW_OK);
+    assert_true(asked > LAUNCHES + 3);
+    ww_result_free(result);
+    ww_gpu_free(gpu);
+}
+
 static int forget(void **state) {
     (void)state;
     unit[0] = 0;
@@ -123,6 +150,7 @@ int main(void) {
         cmocka_unit_test_setup(calibrating_timing_can_be_stopped_in_a_recording, forget),
         cmocka_unit_test_setup(calibrating_the_analytical_model_can_be_stopped_in_a_profile, forget),
         cmocka_unit_test_setup(an_analytical_sweep_can_be_stopped_in_a_profile, forget),
+        cmocka_unit_test(a_sampled_replay_asks_before_each_unit),
     };
     return cmocka_run_group_tests(tests, record, clean);
 }
