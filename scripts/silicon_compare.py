@@ -44,6 +44,8 @@ def read_measured(path):
         others = [n[:-len("_cycles")] for n in names if n.endswith("_cycles") and n != "hw_cycles"]
         rows = OrderedDict()
         for line, text in enumerate(reader, 2):
+            if None in text:
+                raise BadTable("%s:%d: %d columns were expected" % (path, line, len(names)))
             row = {n: number(text[n], "%s:%d: %s" % (path, line, n)) for n in names if n != "app"}
             if row["launch"] is None or not row["hw_cycles"] or not row["hw_warp_instructions"]:
                 raise BadTable("%s:%d: launch, hw_cycles and hw_warp_instructions are needed" % (path, line))
