@@ -20,7 +20,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import silicon_compare as compare  # noqa: E402
-from silicon_programs import NVCC_OPTIONS, PROGRAMS, Failure  # noqa: E402
+from silicon_programs import NVCC_OPTIONS, PROGRAMS, Failure, digest  # noqa: E402
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 MEASURED = os.path.join(ROOT, "..", "shared", "data", "silicon", "gv100_launches.tsv")
@@ -53,7 +53,7 @@ def record(program, args, work):
         words += ["--first", str(program.first)]
     if args.code:
         words += ["--code", args.code]
-    made_by = "\n".join([args.nvcc, args.nvcc_options] + words[1:] + program.arguments)
+    made_by = "\n".join([args.sources, args.nvcc, args.nvcc_options, digest()] + words[1:] + program.arguments)
     if os.path.exists(trace) and os.path.exists(trace + ".by") and not args.record_again:
         with open(trace + ".by", encoding="utf-8") as f:
             stamp = f.read()
