@@ -85,8 +85,9 @@ struct ww_disasm_options {
     bool bits;                 /* with the 128 bits of each instruction */
     bool json;
 };
-/* Lists the machine code of a cubin, fat binary, program, library, object or PTX. An instruction that is not known is
- * listed by its bits; the result is then WW_UNSUPPORTED, at the end. Errors: WW_IO, WW_INPUT, WW_USAGE, WW_NOMEM. */
+/* Lists the machine code of a cubin, fat binary, program, library, object or PTX. An instruction that is not
+ * known is listed by its bits; the result is then WW_UNSUPPORTED, at the end. Errors: WW_IO, WW_INPUT,
+ * WW_USAGE, WW_NOMEM. */
 WW_API enum ww_code ww_disasm(const char *path, const struct ww_disasm_options *options, FILE *out,
                               struct ww_error *error);
 
