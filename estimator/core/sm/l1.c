@@ -307,8 +307,10 @@ bool ww_l1_store(struct ww_sm *sm, struct ww_warp *w, const struct ww_dinst *d,
     uint32_t pieces = core->pieces_of[r->pieces], sectors = ww_bits8(pieces);
     uint32_t inst = (uint32_t)(d - core->code.inst);
     if (queue_full(sm) || not_owner(sm, (uint32_t)(w - sm->warp))) return false;
+    uint64_t hits = core->counter[WW_C_L1_WRITE_HIT];
     if (core->gpu->l1_enabled) write_lines(sm, r, !d->local && core->gpu->l1_write == WW_L1_EVICT);
     core->counter[WW_C_L1_SECTOR_WRITE] += sectors;
+    core->counter[WW_C_L1_WRITE_MISS] += sectors - (core->counter[WW_C_L1_WRITE_HIT] - hits);
     core->epochs.inst[inst].counter[WW_I_SECTORS] += sectors;
     struct ww_mem_request q =
         whole_request(sm, r, pieces, WW_MEM_WRITE, acknowledgement(sm, (uint32_t)(w - sm->warp)), inst);
