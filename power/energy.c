@@ -36,7 +36,7 @@ static uint32_t units_used(const struct ww_launch_result *l) {
     double of[6] = {(double)(c[WW_C_LANE_INT] + c[WW_C_LANE_IMUL]),
                     (double)(c[WW_C_LANE_FP32] + c[WW_C_LANE_FP16]),
                     (double)c[WW_C_LANE_FP64],
-                    (double)c[WW_C_LANE_SFU],
+                    (double)(c[WW_C_LANE_SFU] - c[WW_C_LANE_CVT_FP] - c[WW_C_LANE_CVT_INT]),
                     (double)c[WW_C_LANE_TENSOR],
                     32.0 * (double)c[WW_C_MEM_INST_TEX]};
     double all = 0;

@@ -39,7 +39,7 @@ SOURCES = {
     "gddr5-energy": "AMD and Hynix' slides on HBM: GDDR5 moves 10.5 GB/s for each watt, which is 11.9 pJ a bit",
     "roofline": "RRZE-HPC/gpu-benches, gpu-roofline on eight A100 of 40 GB: watts at 0.25, 32.25, 64.25 and 96.25 operations "
                 "a byte, to which `warpwatt calibrate power` fitted the rows derived from v100 by `foundry`: front end, "
-                "registers and lanes x 0.751 (standard error 0.070); crossbar, L2, controllers and DRAM x 1.628 (0.106)",
+                "registers and lanes x 1.180 (standard error 0.080); crossbar, L2, controllers and DRAM x 1.385 (0.092)",
     "h200": "RRZE-HPC/gpu-benches, gpu-roofline of an H200 (572 W at 3759 GB/s and 0.25 operations a byte, 675 W at 6.25, 396 W "
             "and 42.4 TFLOPS at 102.25): a straight line through the three gives 120 pJ a byte and 10.9 pJ a fused multiply-add, "
             "which are those of the A100's file (120 and 11.1): at its clock of 1980 MHz the newer node saves nothing",
@@ -47,8 +47,17 @@ SOURCES = {
     "idle": "nvidia-smi of idle H100 SXM boards: 68 to 73 W in six users' listings, 70 W less the other rows for an idle chip",
 }
 # Factors on the rows that were derived from v100, by component (source roofline).
-ROOFLINE = {**dict.fromkeys(("fp32", "int", "regfile", "scheduler", "ibuffer", "icache"), 0.751),
-            **dict.fromkeys(("xbar", "l2", "mem_ctrl", "dram_read", "dram_write", "dram_activate"), 1.628)}
+ROOFLINE = {**dict.fromkeys(("fp32", "int", "regfile", "scheduler", "ibuffer", "icache"), 1.180),
+            **dict.fromkeys(("xbar", "l2", "mem_ctrl", "dram_read", "dram_write", "dram_activate"), 1.385)}
+
+
+# Events of gtx480's table, and those of v100's table whose mean stands for them.
+WHOLE = {("fp32", "lane_fp32"): ("lane_fp32_add", "lane_fp32_fma"),
+         ("fp32", "lane_fp16"): ("lane_fp16_add", "lane_fp16_fma"),
+         ("fp64", "lane_fp64"): ("lane_fp64_add", "lane_fp64_fma"),
+         ("sfu", "lane_sfu"): ("lane_sfu_exp", "lane_sfu_rsq", "lane_sfu_log", "lane_sfu_sin"),
+         ("l1", "l1_sector_write"): ("l1_write_miss",),
+         ("l2", "l2_sector_write"): ("l2_write_hit",)}
 
 
 def load(name):
@@ -126,6 +135,8 @@ def between(nm, transistors, chips):
     share = math.log(40 / nm) / math.log(40 / 12)
     picojoule = {"pJ": 1, "nJ": 1000}
     other = {(r["component"], r["event"]): r["value"] * picojoule[r["unit"]] for r in new["events"]}
+    for (component, event), parts in WHOLE.items():  # gtx480's rows are coarser
+        other[component, event] = sum(other[component, part] for part in parts) / len(parts)
     events = []
     for r in old["events"]:
         if r["component"] in DRAM:
@@ -165,8 +176,6 @@ def from_volta(transistors, stacks):
     rows = {r["component"]: r for r in base["static"]}
     steady = [row(rows["constant"], rows["constant"]["value"], 0.5, "foundry", "v100's row"),
               row(rows["sm_idle"], rows["sm_idle"]["value"] * factor, 0.5, "foundry", "v100's row times %.3g" % factor),
-              row(rows["dram_background"], rows["dram_background"]["value"] * stacks / 4, 0.6, "foundry",
-                  "v100's row for 4 stacks, here %d" % stacks),
               row(rows["mem_ctrl"], rows["mem_ctrl"]["value"] * factor * stacks / 4, 0.6, "foundry",
                   "v100's row times %.3g" % (factor * stacks / 4))]
     lanes = [dict(r, first_lane=float("%.4g" % (r["first_lane"] * leakage)),
@@ -183,18 +192,16 @@ def from_ampere(transistors, sms, stacks):
     events = [row(r, r["value"], 0.3 if r["source"] == "roofline" else 0.6, "h200", "a100's row") for r in base["events"]]
     rows = {r["component"]: r for r in base["static"]}
     idle = row(rows["sm_idle"], rows["sm_idle"]["value"] * factor, 0.5, "foundry5", "a100's row times %.3g" % factor)
-    standby = row(rows["dram_background"], rows["dram_background"]["value"] * stacks / 5, 0.6, "foundry5",
-                  "a100's row for 5 stacks, here %d" % stacks)
     control = row(rows["mem_ctrl"], rows["mem_ctrl"]["value"] * factor * stacks / 5, 0.6, "foundry5",
                   "a100's row times %.3g" % (factor * stacks / 5))
     # An H100's idle watts, whose memory has 5 stacks.
-    others = sms * idle["value"] + (standby["value"] + control["value"]) * 5 / stacks
+    others = sms * idle["value"] + control["value"] * 5 / stacks
     constant = row(rows["constant"], 70 - others, 0.15, "idle", "70 W less %.3g W" % others)
     lanes = [dict(r, first_lane=float("%.4g" % (r["first_lane"] * leakage)),
                   add_lane=float("%.4g" % (r["add_lane"] * leakage)), uncertainty=0.5, source="foundry5",
                   note="a100's row times %.3g, with the transistors (80 billion, GA100 54.2)" % leakage)
              for r in base["lane_model"]]
-    return {"events": events, "static": [constant, idle, standby, control], "lane_model": lanes}
+    return {"events": events, "static": [constant, idle, control], "lane_model": lanes}
 
 
 def parameters(program, gpu):

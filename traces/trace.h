@@ -40,6 +40,13 @@ enum ww_op {
     WW_OP_COUNT
 };
 
+enum ww_arith {
+#define X(id, help) WW_ARITH_##id,
+#include "arith.def"
+#undef X
+    WW_ARITH_COUNT
+};
+
 enum ww_space {
     WW_SPACE_NONE,
     WW_SPACE_GLOBAL,
@@ -230,5 +237,7 @@ void ww_trace_writer_abort(struct ww_trace_writer *w);
 const char *ww_op_name(enum ww_op op);
 enum ww_pipe ww_op_pipe(enum ww_op op);
 const char *ww_space_name(enum ww_space space);
+/* What a lane computes in an instruction of the launch; WW_ARITH_COUNT: nothing that arith.def tells apart. */
+enum ww_arith ww_arith_of(const struct ww_launch *launch, const struct ww_inst *inst);
 
 #endif

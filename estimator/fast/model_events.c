@@ -2,6 +2,12 @@
 #include "../result/result.h"
 #include "model_part.h"
 
+static const enum ww_counter of_arith[WW_ARITH_COUNT] = {
+#define X(id, help) [WW_ARITH_##id] = WW_C_LANE_##id,
+#include "../../traces/arith.def"
+#undef X
+};
+
 static void of_instructions(const struct ww_kernel_profile *p, double *e) {
     e[WW_C_INST_ISSUED] = (double)p->warp_instructions;
     e[WW_C_THREAD_INST] = (double)p->thread_instructions;
@@ -17,6 +23,7 @@ static void of_instructions(const struct ww_kernel_profile *p, double *e) {
     e[WW_C_LANE_FP16] = (double)p->lane[WW_PIPE_FP16];
     e[WW_C_LANE_FP64] = (double)p->lane[WW_PIPE_FP64];
     e[WW_C_LANE_SFU] = (double)p->lane[WW_PIPE_SFU];
+    for (int i = 0; i < WW_ARITH_COUNT; i++) e[of_arith[i]] = (double)p->arith[i];
     e[WW_C_LANE_TENSOR] = (double)p->lane[WW_PIPE_TENSOR];
     e[WW_C_LANE_MEM] = (double)p->lane[WW_PIPE_MEM];
     e[WW_C_MEM_INST_GLOBAL_LD] = (double)p->global_loads;
@@ -39,7 +46,7 @@ static void of_memory(const struct ww_kernel_profile *p, const struct ww_gpu_spe
     e[WW_C_L1_SECTOR_READ] = t->l1_reads + t->past_sectors;
     e[WW_C_L1_SECTOR_HIT] = t->l1_hits;
     e[WW_C_L1_SECTOR_MISS] = t->l1_misses + t->past_sectors;
-    e[WW_C_L1_SECTOR_WRITE] = (double)p->store_sectors;
+    e[WW_C_L1_SECTOR_WRITE] = e[WW_C_L1_WRITE_MISS] = (double)p->store_sectors;
     e[WW_C_XBAR_REQUEST] = t->packets_up;
     e[WW_C_XBAR_REPLY] = t->packets_down;
     e[WW_C_XBAR_REQUEST_FLIT] = t->flits_up;
@@ -50,6 +57,8 @@ static void of_memory(const struct ww_kernel_profile *p, const struct ww_gpu_spe
     e[WW_C_L2_SECTOR_HIT] = t->l2_hits;
     e[WW_C_L2_SECTOR_MISS] = t->dram_reads;
     e[WW_C_L2_SECTOR_WRITE] = t->l2_writes;
+    e[WW_C_L2_WRITE_MISS] = t->l2_write_misses;
+    e[WW_C_L2_WRITE_HIT] = t->l2_writes - t->l2_write_misses;
     e[WW_C_L2_ATOMIC] = (double)p->atomic_sectors;
     e[WW_C_L2_WRITEBACK] = t->dram_writes;
     e[WW_C_DRAM_SECTOR_READ] = t->dram_reads;

@@ -10,7 +10,7 @@ struct ww_model_traffic {
     double l1_lines, miss_lines;         /* look-ups of lines, and lines that miss */
     double more_lines;                   /* look-ups beyond one for 128 bytes */
     double past_sectors, past_lines;     /* loads that go past the L1 */
-    double l2_reads, l2_writes, l2_hits;
+    double l2_reads, l2_writes, l2_hits, l2_write_misses;
     double dram_reads, dram_writes;
     double miss_l1, miss_l2; /* of waits for loads: shares that the L1, and the L2, does not serve */
     double packets_up, packets_down, flits_up, flits_down;

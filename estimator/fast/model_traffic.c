@@ -102,6 +102,9 @@ static void far_levels(const struct ww_model_kernel *k, const struct ww_gpu_spec
     if (dram > reads) dram = reads;
     t->l2_reads = reads + atomics;
     t->l2_writes = (double)p->store_sectors;
+    t->l2_write_misses =
+        t->l2_writes * far_misses(k->far_store, level, lines, ways, spread) - (double)p->stored_loaded;
+    if (t->l2_write_misses < 0) t->l2_write_misses = 0;
     double of_atomics = atomics * far_misses(k->far_store, level, lines, ways, spread);
     t->dram_reads = dram + of_atomics;
     t->l2_hits = t->l2_reads - t->dram_reads;

@@ -77,9 +77,10 @@ struct ww_kernel_profile {
     uint32_t grid[3], block[3];
     uint32_t registers_per_thread, shared_static, shared_dynamic, warps_per_cta;
     uint64_t ctas, warp_instructions, thread_instructions;
-    uint64_t pipe[WW_PIPE_COUNT]; /* warp instructions by pipeline; system registers apart */
-    uint64_t sysreg, pairs;       /* pairs: instructions that could go with the one before them */
-    uint64_t lane[WW_PIPE_COUNT]; /* active lanes of these */
+    uint64_t pipe[WW_PIPE_COUNT];   /* warp instructions by pipeline; system registers apart */
+    uint64_t sysreg, pairs;         /* pairs: instructions that could go with the one before them */
+    uint64_t lane[WW_PIPE_COUNT];   /* active lanes of these */
+    uint64_t arith[WW_ARITH_COUNT]; /* active lanes by what they compute */
     uint64_t register_reads, register_writes,
         conflicts2; /* conflicts2: extra reads with two banks of 2 ports */
     uint64_t branches, divergent, barriers, shuffles;

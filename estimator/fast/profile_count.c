@@ -37,8 +37,9 @@ enum ww_code ww_profile_count_begin(struct ww_profile_counter *c, const struct w
     *c = (struct ww_profile_counter){.to = to, .launch = launch, .pages = pages};
     c->constants = calloc(1, sizeof *c->constants);
     c->executed = calloc(launch->inst_count + 1u, 1);
+    c->lanes = calloc(launch->inst_count + 1u, sizeof *c->lanes);
     c->hot = ww_hot_new();
-    if (c->constants && c->executed && c->hot) return WW_OK;
+    if (c->constants && c->executed && c->lanes && c->hot) return WW_OK;
     ww_profile_count_end(c);
     return ww_fail_nomem(error, "profile");
 }
@@ -152,6 +153,7 @@ void ww_profile_count_step(struct ww_profile_counter *c, const struct ww_walk *w
     p->thread_instructions += lanes;
     p->pipe[pipe]++;
     p->lane[pipe] += pipe == WW_PIPE_MEM && !access ? 0 : lanes;
+    c->lanes[inst - c->launch->inst] += lanes;
     p->sysreg += inst->op == WW_OP_SYSREG;
     p->branches += inst->op == WW_OP_BRANCH;
     p->barriers += inst->op == WW_OP_BARRIER;
@@ -198,6 +200,13 @@ void ww_profile_count_cta(struct ww_profile_counter *c, uint64_t instructions) {
     if (n > c->to->cta_max) c->to->cta_max = n;
 }
 
+static void count_arithmetic(struct ww_profile_counter *c) {
+    for (uint32_t i = 0; c->lanes && i < c->launch->inst_count; i++) {
+        enum ww_arith arith = ww_arith_of(c->launch, &c->launch->inst[i]);
+        if (arith < WW_ARITH_COUNT) c->to->arith[arith] += c->lanes[i];
+    }
+}
+
 void ww_profile_count_end(struct ww_profile_counter *c) {
     struct ww_kernel_profile *p = c->to;
     if (c->ctas > 0) {
@@ -212,9 +221,11 @@ void ww_profile_count_end(struct ww_profile_counter *c) {
         line = c->launch->inst[i].pc >> 7;
         p->code_lines++;
     }
+    count_arithmetic(c);
     if (c->constants) p->constant_lines = c->constants->count;
     if (c->hot) ww_hot_most(c->hot, p);
     ww_hot_free(c->hot);
     free(c->constants);
     free(c->executed);
+    free(c->lanes);
 }

@@ -15,6 +15,7 @@ struct ww_profile_counter {
     struct ww_seen *constants, *pages; /* pages: the caller's, kept over launches */
     struct ww_hot *hot;
     uint8_t *executed;  /* by instruction */
+    uint64_t *lanes;    /* by instruction: active ones */
     uint32_t last_mask; /* of the instruction before */
     const struct ww_inst *last;
     double ctas, square; /* of instructions of CTAs */

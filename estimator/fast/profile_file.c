@@ -107,6 +107,7 @@ static void fields_of_counts(struct fields *f, struct ww_kernel_profile *p) {
     for (size_t i = 0; i < sizeof count / sizeof *count; i++) field_u64(f, count[i]);
     for (int i = 0; i < WW_PIPE_COUNT; i++) field_u64(f, &p->pipe[i]);
     for (int i = 0; i < WW_PIPE_COUNT; i++) field_u64(f, &p->lane[i]);
+    for (int i = 0; i < WW_ARITH_COUNT; i++) field_u64(f, &p->arith[i]);
     for (int i = 0; i < WW_LSU_WIDTHS; i++) field_u64(f, &p->lsu_cycles[i]);
     for (int i = 0; i < WW_HOT_PIECES; i++) field_u64(f, &p->hot_piece[i]);
     for (int i = 0; i < WW_HOT_PIECES; i++) field_u64(f, &p->hot_updates[i]);

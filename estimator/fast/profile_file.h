@@ -14,7 +14,7 @@
 #include "../base/buf.h"
 #include "profile.h"
 
-#define WW_PROFILE_VERSION 2
+#define WW_PROFILE_VERSION 3
 #define WW_PROFILE_SUFFIX ".profile"
 
 /* The profile as bytes of such a file. Errors: WW_NOMEM. */

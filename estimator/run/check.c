@@ -10,7 +10,7 @@
 #include <math.h>
 #include <string.h>
 
-#define TERMS 6
+#define TERMS 7
 
 /* left terms add up to right terms, in every launch. Terms end at -1. */
 struct law {
@@ -37,6 +37,25 @@ static const struct law laws[] = {
     {"prefetches sent = timely + late + early + useless",
      {C(PREFETCH_SENT), END},
      {C(PREFETCH_TIMELY), C(PREFETCH_LATE), C(PREFETCH_EARLY), C(PREFETCH_USELESS), END}},
+    {"store sectors of the L1 = hits + misses",
+     {C(L1_SECTOR_WRITE), END},
+     {C(L1_WRITE_HIT), C(L1_WRITE_MISS), END}},
+    {"write sectors of the L2 = hits + misses",
+     {C(L2_SECTOR_WRITE), END},
+     {C(L2_WRITE_HIT), C(L2_WRITE_MISS), END}},
+    {"lane operations in single precision = adds + multiplies + fused ones",
+     {C(LANE_FP32), END},
+     {C(LANE_FP32_ADD), C(LANE_FP32_MUL), C(LANE_FP32_FMA), END}},
+    {"lane operations in half precision = adds + multiplies + fused ones",
+     {C(LANE_FP16), END},
+     {C(LANE_FP16_ADD), C(LANE_FP16_MUL), C(LANE_FP16_FMA), END}},
+    {"lane operations in double precision = adds + multiplies + fused ones",
+     {C(LANE_FP64), END},
+     {C(LANE_FP64_ADD), C(LANE_FP64_MUL), C(LANE_FP64_FMA), END}},
+    {"lane operations of the special-function unit = functions + conversions",
+     {C(LANE_SFU), END},
+     {C(LANE_SFU_EXP), C(LANE_SFU_RSQ), C(LANE_SFU_LOG), C(LANE_SFU_SIN), C(LANE_CVT_FP), C(LANE_CVT_INT),
+      END}},
     {"written sectors that enter the crossbar = those that leave the SMs",
      {C(XBAR_SECTOR_WRITE), END},
      {C(L1_SECTOR_WRITE), END}},

@@ -27,6 +27,10 @@ static void set_counters(const struct ww_model_result *m, struct ww_launch_resul
     c[WW_C_DRAM_SECTOR_READ] = c[WW_C_L2_SECTOR_MISS];
     c[WW_C_L1_SECTOR_WRITE] = c[WW_C_XBAR_SECTOR_WRITE];
     c[WW_C_L2_SECTOR_WRITE] = c[WW_C_XBAR_SECTOR_WRITE];
+    c[WW_C_L1_WRITE_HIT] = 0;
+    c[WW_C_L1_WRITE_MISS] = c[WW_C_L1_SECTOR_WRITE];
+    if (c[WW_C_L2_WRITE_MISS] > c[WW_C_L2_SECTOR_WRITE]) c[WW_C_L2_WRITE_MISS] = c[WW_C_L2_SECTOR_WRITE];
+    c[WW_C_L2_WRITE_HIT] = c[WW_C_L2_SECTOR_WRITE] - c[WW_C_L2_WRITE_MISS];
     c[WW_C_DRAM_SECTOR_WRITE] = c[WW_C_L2_WRITEBACK];
     c[WW_C_SHARED_PASSES] = c[WW_C_MEM_INST_SHARED] + c[WW_C_SHARED_WIDE] + c[WW_C_SHARED_CONFLICTS];
 }

@@ -244,6 +244,7 @@ static void a_store_is_written_through_and_evicts_its_line(void **state) {
     assert_int_equal(fake.writes, 1);
     assert_int_equal(fake.write_bytes, 128);
     assert_int_equal(r.r.counter[WW_C_L1_WRITE_HIT], 4);
+    assert_int_equal(r.r.counter[WW_C_L1_WRITE_MISS], 0);
     assert_int_equal(r.r.counter[WW_C_L1_SECTOR_HIT], 0);
     replay_free(&r);
     g.l1_write = WW_L1_UPDATE;

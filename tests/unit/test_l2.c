@@ -116,6 +116,7 @@ static void a_full_sector_write_fetches_nothing(void **state) {
     assert_int_equal(rig_round_trip(rig, 0, 0xf), HIT_PS + 3 * 1000); /* valid; four flits */
     assert_int_equal(rig->counter[WW_C_L2_SECTOR_WRITE], 4);
     assert_int_equal(rig->counter[WW_C_L2_WRITE_HIT], 0);
+    assert_int_equal(rig->counter[WW_C_L2_WRITE_MISS], 4);
     rig_check_laws(rig);
 }
 
@@ -132,6 +133,7 @@ static void a_store_that_misses_is_sent_on_and_fetched_where_the_l2_does_so(void
     rig_write(rig, 0, 0, 0x3, 64, 6);
     rig_drain(rig);
     assert_int_equal(rig->counter[WW_C_L2_WRITE_HIT], 2); /* and kept from now on */
+    assert_int_equal(rig->counter[WW_C_L2_WRITE_MISS], 2);
     assert_int_equal(rig->counter[WW_C_DRAM_SECTOR_READ], 2);
     assert_int_equal(rig->counter[WW_C_DRAM_SECTOR_WRITE], 2);
     rig_check_laws(rig);

@@ -318,6 +318,7 @@ static void lanes_are_counted_by_active_mask(void **state) {
     program_step(&p, 1, add, 0);
     struct replay r = program_run(&p, &g);
     assert_int_equal(r.r.counter[WW_C_LANE_FP32], 32 + 2 + 8);
+    assert_int_equal(r.r.counter[WW_C_LANE_FP32_ADD], 32 + 2 + 8);
     assert_int_equal(r.r.thread_instructions, 42);
     assert_int_equal(r.r.counter[WW_C_REG_READ], 4 * 2);
     assert_int_equal(r.r.counter[WW_C_REG_WRITE], 4);

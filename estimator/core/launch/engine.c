@@ -265,7 +265,7 @@ static enum ww_code prepare(struct ww_engine *e, const struct ww_launch *launch,
     c->cut = (struct ww_event){.fn = ww_core_epoch_end, .owner = c};
     derive(c, launch);
     bool pieces_on = e->options.pieces || e->govern;
-    WW_TRY(ww_pieces_begin(&c->pieces, pieces_on, launch->inst_count, start, &e->arena, error));
+    WW_TRY(ww_pieces_begin(&c->pieces, pieces_on, launch, start, &e->arena, error));
     WW_TRY(ww_pipe_decode(&e->gpu, launch, &e->arena, &c->code, error));
     if (c->pipe_plan.stages && !ww_barrel_decode(c, &e->arena))
         return ww_fail_nomem(error, "decoded instructions");

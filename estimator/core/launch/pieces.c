@@ -39,6 +39,12 @@ static void add_memory(uint64_t *n, const struct ww_inst *in, uint64_t issues) {
         n[in->op == WW_OP_LOAD ? WW_C_MEM_INST_GLOBAL_LD : WW_C_MEM_INST_GLOBAL_ST] += issues;
 }
 
+static const enum ww_counter of_arith[WW_ARITH_COUNT] = {
+#define X(id, help) [WW_ARITH_##id] = WW_C_LANE_##id,
+#include "../../../traces/arith.def"
+#undef X
+};
+
 static void add_lanes(uint64_t *n, const struct ww_inst *in, uint64_t threads) {
     switch (ww_pipe_of((enum ww_op)in->op)) {
     case WW_PIPE_INT:
@@ -84,7 +90,9 @@ static void add_registers(uint64_t *n, const struct ww_inst *in, uint64_t issues
 
 static struct ww_inst_folded all_of(const struct ww_core *core, uint32_t inst) {
     const struct ww_inst_count *own = &core->epochs.inst[inst];
-    struct ww_inst_folded n = {own->counter[WW_I_ISSUES], own->counter[WW_I_THREAD_INSTRUCTIONS]};
+    struct ww_inst_folded n = core->pieces.folded[inst];
+    n.issues = own->counter[WW_I_ISSUES];
+    n.threads = own->counter[WW_I_THREAD_INSTRUCTIONS];
     for (uint32_t g = 0; core->shard && g < core->groups; g++) {
         const struct ww_inst_count *of = &core->shard[g].core.epochs.inst[inst];
         n.issues += of->counter[WW_I_ISSUES];
@@ -108,6 +116,7 @@ static void fold_instructions(struct ww_core *core, uint64_t *n) {
         if (in->op == WW_OP_BRANCH) n[WW_C_BRANCH] += issues;
         add_memory(n, in, issues);
         add_lanes(n, in, threads);
+        if (all.arith < WW_ARITH_COUNT) n[of_arith[all.arith]] += threads;
         add_registers(n, in, issues);
     }
 }
@@ -185,13 +194,16 @@ void ww_pieces_end(struct ww_core *core, uint64_t cycle, uint64_t ps) {
     memcpy(core->counter, now, sizeof now);
 }
 
-enum ww_code ww_pieces_begin(struct ww_pieces *p, bool on, uint32_t inst_count, uint64_t ps,
+enum ww_code ww_pieces_begin(struct ww_pieces *p, bool on, const struct ww_launch *launch, uint64_t ps,
                              struct ww_arena *arena, struct ww_error *error) {
     struct ww_piece *row = p->row;
     size_t capacity = p->capacity;
     *p = (struct ww_pieces){.row = row, .capacity = capacity, .on = on, .ps = ps};
-    p->folded = ww_arena_array(arena, (size_t)inst_count + 1, sizeof *p->folded);
-    return p->folded ? WW_OK : ww_fail_nomem(error, "counters by instruction");
+    p->folded = ww_arena_array(arena, (size_t)launch->inst_count + 1, sizeof *p->folded);
+    if (!p->folded) return ww_fail_nomem(error, "counters by instruction");
+    for (uint32_t i = 0; i < launch->inst_count; i++)
+        p->folded[i].arith = ww_arith_of(launch, &launch->inst[i]);
+    return WW_OK;
 }
 
 void ww_pieces_free(struct ww_pieces *p) {

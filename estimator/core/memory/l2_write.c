@@ -52,12 +52,15 @@ static bool write_part(struct ww_l2_slice *s, struct ww_l2_input *in, const stru
     uint32_t sectors = bits(part->want);
     if (s->l2->write_fetches && (part->index == WW_NONE || part->want & ~s->tags.line[part->index].valid)) {
         if (!send_and_fetch(s, in, part, cycle)) return false;
+        ww_l2_count(s, WW_C_L2_WRITE_MISS, sectors);
         ww_l2_tags_touch(&s->tags, part->set, part->index);
         return true;
     }
     if (part->index != WW_NONE)
         ww_l2_count(s, WW_C_L2_WRITE_HIT, sectors);
-    else if (!ww_l2_claim(s, in, part, cycle))
+    else if (ww_l2_claim(s, in, part, cycle))
+        ww_l2_count(s, WW_C_L2_WRITE_MISS, sectors);
+    else
         return false;
     ww_l2_tags_touch(&s->tags, part->set, part->index);
     ww_l2_mark_written(s->l2, &s->tags.line[part->index], part->want, p);

@@ -261,14 +261,15 @@ bool ww_l1_load(struct ww_sm *sm, struct ww_cache *c, uint32_t op, const struct 
     return true;
 }
 
-/* What a store does to a line that the L1 holds; pieces: of this line, stored and what the L2 makes of them. */
-static void write_line(struct ww_sm *sm, uint64_t key, uint32_t pieces, uint32_t stored, bool evict) {
+/* What a store or an atomic does to a line that the L1 holds; pieces: of this line, stored and what the L2
+ * makes of them. Gives the stored sectors that were there. */
+static uint32_t write_line(struct ww_sm *sm, uint64_t key, uint32_t pieces, uint32_t stored, bool evict) {
     struct ww_cache *l = &sm->l1;
     uint32_t line = ww_tags_find(&l->tags, key), sectors = l->shape->sectors_of[pieces];
     sm->core->counter[WW_C_L1_ACCESS]++;
     if (evict && sm->fetch) ww_fetch_store(sm, key);
-    if (line == WW_NO_LINE) return;
-    if (!(sectors & ~l->tags.line[line].valid)) sm->core->counter[WW_C_L1_WRITE_HIT] += ww_bits8(stored);
+    if (line == WW_NO_LINE) return 0;
+    uint32_t hits = sectors & ~l->tags.line[line].valid ? 0 : ww_bits8(stored);
     if (!evict) {
         if (sm->core->gpu->l1_write == WW_L1_UPDATE) ww_tags_touch(&l->tags, line);
     } else if (l->tags.line[line].pending) {
@@ -278,21 +279,20 @@ static void write_line(struct ww_sm *sm, uint64_t key, uint32_t pieces, uint32_t
         l->tags.line[line].valid = 0;
         ww_tags_drop(&l->tags, line);
     }
+    return hits;
 }
 
 /* The same for all lines of a request. */
-static void write_lines(struct ww_sm *sm, const struct ww_line_request *r, bool evict) {
+static uint32_t write_lines(struct ww_sm *sm, const struct ww_line_request *r, bool evict) {
     const struct ww_cache_shape *s = &sm->core->l1_shape;
-    uint32_t stored = sm->core->pieces_of[r->pieces];
-    if (!s->fine) {
-        write_line(sm, r->key, r->pieces, stored, evict);
-        return;
-    }
+    uint32_t stored = sm->core->pieces_of[r->pieces], hits = 0;
+    if (!s->fine) return write_line(sm, r->key, r->pieces, stored, evict);
     uint32_t line_pieces = 1u << (s->line_shift - 5), in_line = (1u << line_pieces) - 1;
     for (uint32_t k = 0, at = 0; k <= s->offset_mask; k++, at += line_pieces)
         if (r->pieces >> at & in_line)
-            write_line(sm, r->key * (s->offset_mask + 1) + k, r->pieces >> at & in_line, stored >> at & in_line,
-                       evict);
+            hits += write_line(sm, r->key * (s->offset_mask + 1) + k, r->pieces >> at & in_line,
+                               stored >> at & in_line, evict);
+    return hits;
 }
 
 static uint32_t acknowledgement(struct ww_sm *sm, uint32_t warp) {
@@ -307,8 +307,11 @@ bool ww_l1_store(struct ww_sm *sm, struct ww_warp *w, const struct ww_dinst *d,
     uint32_t pieces = core->pieces_of[r->pieces], sectors = ww_bits8(pieces);
     uint32_t inst = (uint32_t)(d - core->code.inst);
     if (queue_full(sm) || not_owner(sm, (uint32_t)(w - sm->warp))) return false;
-    if (core->gpu->l1_enabled) write_lines(sm, r, !d->local && core->gpu->l1_write == WW_L1_EVICT);
+    uint32_t hits = 0;
+    if (core->gpu->l1_enabled) hits = write_lines(sm, r, !d->local && core->gpu->l1_write == WW_L1_EVICT);
     core->counter[WW_C_L1_SECTOR_WRITE] += sectors;
+    core->counter[WW_C_L1_WRITE_HIT] += hits;
+    core->counter[WW_C_L1_WRITE_MISS] += sectors - hits;
     core->epochs.inst[inst].counter[WW_I_SECTORS] += sectors;
     struct ww_mem_request q =
         whole_request(sm, r, pieces, WW_MEM_WRITE, acknowledgement(sm, (uint32_t)(w - sm->warp)), inst);

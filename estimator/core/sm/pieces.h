@@ -8,11 +8,13 @@
 #include "../../base/arena.h"
 #include "../../base/err.h"
 #include "../../result/result.h"
+#include "../../../traces/trace.h"
 
 struct ww_core;
 
 struct ww_inst_folded { /* what of a static instruction is in of_instructions */
     uint64_t issues, threads;
+    enum ww_arith arith;
 };
 
 struct ww_pieces {
@@ -26,7 +28,7 @@ struct ww_pieces {
 };
 
 /* Starts a launch at time ps. on: keep pieces, else only the launch's end is asked for. Errors: WW_NOMEM. */
-enum ww_code ww_pieces_begin(struct ww_pieces *p, bool on, uint32_t inst_count, uint64_t ps,
+enum ww_code ww_pieces_begin(struct ww_pieces *p, bool on, const struct ww_launch *launch, uint64_t ps,
                              struct ww_arena *arena, struct ww_error *error);
 /* Ends a piece before `cycle`, which begins at time ps. Nothing happens if one begins there already. */
 void ww_pieces_cut(struct ww_core *core, uint64_t cycle, uint64_t ps);
