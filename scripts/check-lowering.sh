@@ -13,7 +13,7 @@ fi
 LIB=${LIB:-build/libwarpwatt.a}
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT INT TERM
-${CC:-cc} -std=c11 -D_GNU_SOURCE -O1 -o "$work/mix" tests/bench/ptx_mix.c "$LIB" -lm
+${CC:-cc} -std=c11 -D_GNU_SOURCE -O1 -o "$work/mix" tests/tools/ptx_mix.c "$LIB" -lm
 arch=${ARCH:-}
 if [ -z "$arch" ]; then
     arch=75

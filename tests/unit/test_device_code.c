@@ -157,6 +157,19 @@ static void code_before_sm_70_is_refused_or_lowered(void **state) {
     ww_device_free_all(d);
 }
 
+/* A launch file's kernels and arguments are checked against the PTX, whatever code then runs. */
+static void a_launch_file_runs_as_machine_code(void **state) {
+    (void)state;
+    struct ww_record_options options = {.arch = "sm_75", .code = WW_RECORD_SASS, .seed = 1};
+    struct ww_record_stats stats;
+    struct ww_error error = {0};
+    enum ww_code code =
+        ww_record_ptx("traces/examples/softmax.ptx", "traces/examples/softmax.json", &options, &stats, &error);
+    if (code == WW_UNSUPPORTED && strstr(error.text, "ptxas")) skip();
+    assert_string_equal(error.text, "");
+    assert_true(stats.verified);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(machine_code_is_run_and_recorded),
@@ -164,6 +177,7 @@ int main(void) {
         cmocka_unit_test(without_ptx_an_unknown_instruction_is_an_error),
         cmocka_unit_test(a_launch_is_checked_against_the_cubin),
         cmocka_unit_test(code_before_sm_70_is_refused_or_lowered),
+        cmocka_unit_test(a_launch_file_runs_as_machine_code),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
