@@ -134,7 +134,7 @@ long() {
     echo "counts|adaptive|$PYTHON tests/sweep/check_adaptive.py build/warpwatt --long"
     echo "counts|browser|$PYTHON tests/reports/browser.py build/warpwatt"
     echo "counts|memory-long|$PYTHON tests/long/check_memory.py build/warpwatt --long"
-    echo "once|disassembly|$PYTHON tests/sass/disassembly.py build/warpwatt || test \$? = 77"
+    echo "once|disassembly|$PYTHON tests/sass/disassembly.py --program build/warpwatt || test \$? = 77"
     echo "once|bare|scripts/check-bare.sh"
 }
 
