@@ -65,7 +65,10 @@ static void fill_memory(uint64_t *c) {
         c[WW_C_PREFETCH_MERGED] + c[WW_C_PREFETCH_PRESENT] + c[WW_C_PREFETCH_DROPPED] + c[WW_C_PREFETCH_SENT];
     c[WW_C_XBAR_SECTOR_READ] =
         c[WW_C_L1_SECTOR_MISS] + c[WW_C_TEX_SECTOR_MISS] + c[WW_C_L2_ATOMIC] + c[WW_C_PREFETCH_SECTOR];
+    c[WW_C_L1_SECTOR_WRITE] = c[WW_C_L1_WRITE_HIT] + c[WW_C_L1_WRITE_MISS];
     c[WW_C_XBAR_SECTOR_WRITE] = c[WW_C_L2_SECTOR_WRITE] = c[WW_C_L1_SECTOR_WRITE];
+    c[WW_C_L2_WRITE_HIT] = c[WW_C_L2_SECTOR_WRITE] / 4;
+    c[WW_C_L2_WRITE_MISS] = c[WW_C_L2_SECTOR_WRITE] - c[WW_C_L2_WRITE_HIT];
     c[WW_C_TLB_L2_ACCESS] = c[WW_C_TLB_L2_HIT] + c[WW_C_TLB_L2_MISS];
     c[WW_C_TLB_WALK] = c[WW_C_TLB_L2_MISS];
     c[WW_C_TLB_L1_MISS] = c[WW_C_TLB_MERGED] + c[WW_C_TLB_L2_ACCESS];
@@ -77,6 +80,14 @@ static void fill_memory(uint64_t *c) {
     c[WW_C_DRAM_BURST_READ] = c[WW_C_DRAM_SECTOR_READ];
     c[WW_C_DRAM_BURST_WRITE] = c[WW_C_DRAM_SECTOR_WRITE];
     c[WW_C_DRAM_ROW_HIT] = c[WW_C_DRAM_SECTOR_READ] / 2;
+}
+
+static void fill_lanes(uint64_t *c) {
+    c[WW_C_LANE_FP32] = c[WW_C_LANE_FP32_ADD] + c[WW_C_LANE_FP32_MUL] + c[WW_C_LANE_FP32_FMA];
+    c[WW_C_LANE_FP16] = c[WW_C_LANE_FP16_ADD] + c[WW_C_LANE_FP16_MUL] + c[WW_C_LANE_FP16_FMA];
+    c[WW_C_LANE_FP64] = c[WW_C_LANE_FP64_ADD] + c[WW_C_LANE_FP64_MUL] + c[WW_C_LANE_FP64_FMA];
+    c[WW_C_LANE_SFU] = c[WW_C_LANE_SFU_EXP] + c[WW_C_LANE_SFU_RSQ] + c[WW_C_LANE_SFU_LOG] +
+                       c[WW_C_LANE_SFU_SIN] + c[WW_C_LANE_CVT_FP] + c[WW_C_LANE_CVT_INT];
 }
 
 static void fill_counters(struct ww_launch_result *l, struct ww_rng *rng) {
@@ -93,6 +104,7 @@ static void fill_counters(struct ww_launch_result *l, struct ww_rng *rng) {
     c[WW_C_SHARED_PASSES] = c[WW_C_MEM_INST_SHARED] + c[WW_C_SHARED_WIDE] + c[WW_C_SHARED_CONFLICTS];
     c[WW_C_DRAM_BUSY_CYCLES] = l->cycles / 3;
     c[WW_C_DRAM_CYCLES] = l->cycles * 2;
+    fill_lanes(c);
     fill_memory(c);
 }
 
