@@ -52,15 +52,26 @@ static bool choose(struct job *j, struct ptxas_tools *tools, uint32_t arch) {
     return false;
 }
 
+/* Why there is none at all. */
+static void describe_none(struct ww_buf *out) {
+    const char *given = getenv("WARPWATT_PTXAS");
+    if (!given)
+        ww_buf_puts(out, "found none (WARPWATT_PTXAS names it, docs/machine-code.md says where it is sought)");
+    else if (!*given)
+        ww_buf_puts(out, "WARPWATT_PTXAS is set and empty: no ptxas is used");
+    else
+        ww_buf_printf(out, "WARPWATT_PTXAS names %s, which cannot be run as ptxas", given);
+}
+
 static enum ww_code no_tool(const struct job *j, const struct ptxas_tools *tools, struct ww_error *error) {
     struct ww_buf found = {0};
     for (size_t i = 0; i < tools->count; i++)
         if (tools->tool[i].works)
-            ww_buf_printf(&found, "%s%s (%s)", found.n ? ", " : "", tools->tool[i].path,
+            ww_buf_printf(&found, "%s%s (%s)", found.n ? ", " : "found ", tools->tool[i].path,
                           tools->tool[i].version);
-    enum ww_code code = ww_fail(
-        error, WW_UNSUPPORTED, j->request->name, "no ptxas that knows sm_%u: found %.300s", j->request->arch,
-        found.n ? found.p : "none (WARPWATT_PTXAS names it, docs/machine-code.md says where it is sought)");
+    if (!found.n) describe_none(&found);
+    enum ww_code code = ww_fail(error, WW_UNSUPPORTED, j->request->name, "no ptxas that knows sm_%u: %.300s",
+                                j->request->arch, found.failed ? "out of memory" : found.p);
     ww_buf_free(&found);
     return code;
 }
