@@ -2,16 +2,23 @@
 #include "../warpwatt.h"
 #include "../base/escape.h"
 #include "../base/text.h"
+#include "../config/gpu.h"
 #include "cmd.h"
 #include "trace_program.h"
 #include <stdlib.h>
+#include <string.h>
 
 /* --code, else WARPWATT_CODE, else auto. */
-static enum ww_code read_code(const struct cmd_line *line, enum ww_record_code *code, struct ww_error *error) {
+enum ww_code ww_cmd_record_code(const struct cmd_line *line, enum ww_record_code *code,
+                                struct ww_error *error) {
     const char *given = ww_cmd_get(line, "code"), *where = "--code";
     if (!given) given = getenv("WARPWATT_CODE"), where = "WARPWATT_CODE";
     *code = WW_RECORD_AUTO;
-    return given && *given ? ww_record_code_parse(given, where, code, error) : WW_OK;
+    if (given && *given) WW_TRY(ww_record_code_parse(given, where, code, error));
+    if (*code == WW_RECORD_PTX && ww_cmd_has(line, "ptxas-options"))
+        return ww_fail(error, WW_USAGE, "--ptxas-options", "has no effect: %s %s compiles nothing", where,
+                       given);
+    return WW_OK;
 }
 
 /* Where code comes from. */
@@ -30,7 +37,7 @@ static enum ww_code read_options(const struct cmd_line *line, struct ww_record_o
     WW_TRY(ww_cmd_u64(line, "instruction-limit", 1, UINT64_MAX, &o->instruction_limit, error));
     WW_TRY(ww_cmd_u64(line, "seed", 0, UINT64_MAX, &o->seed, error));
     WW_TRY(ww_cmd_u64(line, "level", 1, 19, &level, error));
-    WW_TRY(read_code(line, &o->code, error));
+    WW_TRY(ww_cmd_record_code(line, &o->code, error));
     o->ptxas_options = ww_cmd_get(line, "ptxas-options");
     if (!ww_cmd_has(line, "quiet")) o->message = say;
     o->out_path = ww_cmd_get(line, "out");
@@ -89,12 +96,23 @@ static enum ww_code record_workload(const struct cmd_line *line, const struct ww
     return code;
 }
 
+/* "; say --arch sm_80", with the architecture of the GPU that --gpu names if there is such a one. */
+static void advise_arch(const struct cmd_line *line, char *out, size_t room) {
+    struct ww_gpu *gpu = NULL;
+    const char *arch = ww_gpu_load(ww_cmd_get(line, "gpu"), NULL, 0, &gpu, NULL) == WW_OK ? gpu->spec.arch : "";
+    snprintf(out, room, "; say --arch%s%.30s", *arch ? " " : "", arch);
+    ww_gpu_free(gpu);
+}
+
 static enum ww_code check_source(const struct cmd_line *line, struct ww_error *error) {
     static const char *const of_program[] = {"gpu", "kernel", "first", "every", "no-record", "strict"};
     const char *where = "warpwatt trace record";
+    char advice[60] = "";
+    if (ww_cmd_has(line, "gpu")) advise_arch(line, advice, sizeof advice);
     for (size_t n = 0; n < sizeof of_program / sizeof of_program[0]; n++)
         if (ww_cmd_has(line, of_program[n]))
-            return ww_fail(error, WW_USAGE, where, "--%s goes with -- PROGRAM only", of_program[n]);
+            return ww_fail(error, WW_USAGE, where, "--%s goes with -- PROGRAM only%s", of_program[n],
+                           strcmp(of_program[n], "gpu") == 0 ? advice : "");
     bool workload = ww_cmd_has(line, "workload"), ptx = ww_cmd_has(line, "ptx");
     if (workload == ptx)
         return ww_fail(error, WW_USAGE, where, "expected --workload, --ptx with --launch, or -- PROGRAM");

@@ -322,8 +322,7 @@ static enum ww_code check_options(const struct cmd_line *line, struct ww_error *
                                            "seed",     "registers", "max-registers", "level"};
     uint64_t unused;
     enum ww_record_code code;
-    if (ww_cmd_has(line, "code"))
-        WW_TRY(ww_record_code_parse(ww_cmd_get(line, "code"), "--code", &code, error));
+    WW_TRY(ww_cmd_record_code(line, &code, error));
     for (size_t n = 0; n < sizeof not_ours / sizeof not_ours[0]; n++)
         if (ww_cmd_has(line, not_ours[n]))
             return ww_fail(error, WW_USAGE, "warpwatt trace record",

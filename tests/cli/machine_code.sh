@@ -5,6 +5,7 @@ echo "== none: auto lowers and says so once; sass is an error"
 warpwatt trace record -w bfs -p size=small -o a.wwt --code auto 2>&1 | head -1
 warpwatt trace info a.wwt --json | grep '"code"' | sort -u
 fails 4 warpwatt trace record -w saxpy -p n=1000 --code sass
+fails 4 env WARPWATT_PTXAS=/nonexist warpwatt trace record -w saxpy -p n=1000 --code sass
 echo "== lowering that was asked for, or that the GPU needs, is not mentioned"
 warpwatt trace record -w saxpy -p n=1000 -o b.wwt --code ptx 2>&1 | grep -c warpwatt:
 warpwatt trace record -w saxpy -p n=1000 -o b.wwt --code auto --arch sm_52 2>&1 | grep -c warpwatt:
@@ -31,3 +32,10 @@ fails 2 warpwatt trace record -w saxpy --code fast
 fails 2 env WARPWATT_CODE=fast warpwatt trace record -w saxpy
 fails 2 warpwatt trace record --code fast -- true
 fails 2 warpwatt trace record -w saxpy --code sass --ptxas-options '-o x'
+fails 2 warpwatt trace record -w saxpy --code ptx --ptxas-options -O1
+fails 2 warpwatt trace record --code ptx --ptxas-options -O1 -- true
+fails 2 warpwatt trace record -w saxpy --gpu a100
+fails 2 warpwatt trace record -w saxpy --gpu none
+echo "== a cubin where PTX belongs"
+printf '\177ELF\2\1\1\101\7\0\0\0\0\0\0\0\2\0\276\0%044d' 0 >k.ptx
+fails 3 warpwatt trace record --ptx k.ptx --launch "$SOURCE/traces/examples/softmax.json"

@@ -113,7 +113,7 @@ static void version_and_target_are_lowered_in_their_place(void **state) {
     assert_int_equal(h.version, 84);
     assert_int_equal(h.target, 90);
     assert_int_equal(h.suffix, 'a');
-    assert_int_equal(ww_ptxas_lower_header(text, strlen(text), &h, 78, 70, &out, NULL), WW_OK);
+    assert_int_equal(ww_ptxas_lower_header(text, strlen(text), &h, 78, 70, false, &out, NULL), WW_OK);
     assert_string_equal(out.p, "/* .version 1.0 */ // x\n.version 7.8\n.target sm_70, debug\n.entry k(){}");
     ww_buf_free(&out);
     assert_false(ww_ptxas_read_header("no PTX", 6, &h));
@@ -163,8 +163,8 @@ static void code_for_one_architecture_alone_keeps_its_suffix(void **state) {
     const char *text = ".version 8.0\n.target sm_90a\n.entry k(){}";
     make_tool("both", "13.0.1", "'sm_90','sm_90a','sm_100'");
     use("both", NULL);
-    assert_code(text, 90, NULL, "both -arch sm_90a", false);
-    assert_code(text, 100, NULL, "both -arch sm_100", false);
+    assert_code(text, 90, NULL, "both -arch sm_90a\n.version 8.0\n.target sm_90a\n", false);
+    assert_code(text, 100, NULL, "both -arch sm_100\n.version 8.0\n.target sm_90\n", false);
 }
 
 static void code_is_kept_by_text_options_and_version(void **state) {
@@ -214,7 +214,7 @@ static void what_ptxas_says_is_passed_on(void **state) {
     assert_int_equal(compile(".version 7.0\n.target sm_70\n// REFUSE", 70, NULL, &r, &error), WW_INPUT);
     assert_string_equal(error.where, "made");
     assert_string_equal(error.text,
-                        "ptxas 12.4.5 refuses it for sm_70: ptxas , line 3; error   : no such thing");
+                        "ptxas 12.4.5 refuses it for sm_70: ptxas made, line 3; error   : no such thing");
     assert_int_equal(compile(PTX, 70, "-o /tmp/x", &r, &error), WW_USAGE);
     assert_int_equal(compile("nonsense", 70, NULL, &r, &error), WW_INPUT);
 }

@@ -1,5 +1,7 @@
 /* The whole chain: record a workload, replay it, energy; and that each conservation law is really checked. */
 #include "../../estimator/warpwatt.h"
+#include "../../traces/ptx/record/device_host.h"
+#include "cubin_fixture.h"
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -118,6 +120,48 @@ static void a_trace_of_another_family_is_warned_of(void **state) {
     ww_result_free(r);
 }
 
+/* Records a kernel of three instructions, machine code of sm_80. */
+static void record_machine_code(const char *to) {
+    static struct cubin_made made;
+    const struct ww_record_options o = {.arch = "sm_80", .code = WW_RECORD_SASS, .out_path = to};
+    const struct ww_trace_meta meta = {.program = "made", .arguments = "", .tool = "test"};
+    const struct ww_arg args[] = {{&(uint64_t){0}, 8}, {&(uint32_t){0}, 4}};
+    const uint32_t one[3] = {1, 1, 1}, block[3] = {32, 1, 1};
+    struct ww_device *d;
+    struct ww_module *m;
+    struct ww_record_stats stats;
+    cubin_make(&made, 80, 7);
+    const struct ww_cubin_source source = {.data = made.data, .n = made.n, .origin = "made"};
+    assert_int_equal(ww_device_new(&o, &meta, &d, &error), WW_OK);
+    assert_int_equal(ww_device_module_cubin(d, &source, NULL, 0, "module", &m, &error), WW_OK);
+    assert_int_equal(ww_device_launch(d, m, "k", one, block, 0, args, 2, &error), WW_OK);
+    assert_int_equal(ww_device_finish(d, &stats, &error), WW_OK);
+    ww_device_free_all(d);
+}
+
+/* Lowered PTX of sm_70 stands for every later architecture; machine code does not. */
+static void machine_code_of_another_architecture_is_warned_of(void **state) {
+    (void)state;
+    char whole[sizeof path];
+    memcpy(whole, path, sizeof path);
+    memcpy(path, "/tmp/warpwatt-run-XXXXXX.wwt", sizeof path);
+    close(mkstemps(path, 4));
+    record_machine_code(path);
+    struct ww_result *v100 = run("v100", NULL, NULL), *a100 = run("a100", NULL, NULL),
+                     *h100 = run("h100", NULL, NULL);
+    assert_non_null(v100->warning);
+    assert_non_null(strstr(v100->warning, "machine code of sm_80, v100 is sm_70"));
+    assert_non_null(strstr(v100->warning, "--arch sm_70"));
+    assert_null(a100->warning);
+    assert_non_null(h100->warning);
+    assert_non_null(strstr(h100->warning, "--arch sm_90"));
+    ww_result_free(v100);
+    ww_result_free(a100);
+    ww_result_free(h100);
+    unlink(path);
+    memcpy(path, whole, sizeof path);
+}
+
 /* Breaks one figure of a good result; the check must name the law. */
 #define BREAKS(name, statement, text_part)                                                                     \
     static void name(void **state) {                                                                           \
@@ -234,6 +278,7 @@ int main(void) {
         cmocka_unit_test(epochs_know_their_time_and_energy),
         cmocka_unit_test(mechanisms_are_described_in_the_result),
         cmocka_unit_test(a_trace_of_another_family_is_warned_of),
+        cmocka_unit_test(machine_code_of_another_architecture_is_warned_of),
         cmocka_unit_test(a_lost_warp_cycle_is_found),
         cmocka_unit_test(a_lost_slot_is_found),
         cmocka_unit_test(a_lost_idle_cycle_is_found),

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define MACHINE_LAST 90u /* the newest whose operations are checked, docs/machine-code.md */
+
 enum ww_code ww_record_code_parse(const char *text, const char *where, enum ww_record_code *code,
                                   struct ww_error *error) {
     static const struct {
@@ -36,7 +38,8 @@ static void say_compiled(struct ww_device *d, const struct ww_ptxas_result *r) {
     char text[400];
     snprintf(text, sizeof text, "machine code of sm_%u: %s%s", r->arch, r->origin,
              r->substitute ? "; it stands in for the chosen architecture, which no ptxas found here knows"
-                           : "");
+             : r->arch > MACHINE_LAST ? "; machine code of sm_70 to sm_90 is run, newer code is only tried"
+                                      : "");
     ww_device_say(d, text);
 }
 

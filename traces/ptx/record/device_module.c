@@ -217,6 +217,10 @@ enum ww_code ww_device_module_file(struct ww_device *d, const char *path, struct
         ww_buf_free(&text);
         return code;
     }
+    if (ww_cubin_is(text.p, text.n)) {
+        ww_buf_free(&text);
+        return ww_fail(error, WW_INPUT, path, "is a cubin (machine code), not PTX");
+    }
     return add(d, path, (struct source){.text = text.p, .n = text.n, .owned = text.p}, module, error);
 }
 

@@ -52,15 +52,26 @@ static bool choose(struct job *j, struct ptxas_tools *tools, uint32_t arch) {
     return false;
 }
 
+/* Why there is none at all. */
+static void describe_none(struct ww_buf *out) {
+    const char *given = getenv("WARPWATT_PTXAS");
+    if (!given)
+        ww_buf_puts(out, "found none (WARPWATT_PTXAS names it, docs/machine-code.md says where it is sought)");
+    else if (!*given)
+        ww_buf_puts(out, "WARPWATT_PTXAS is set and empty: no ptxas is used");
+    else
+        ww_buf_printf(out, "WARPWATT_PTXAS names %s, which cannot be run as ptxas", given);
+}
+
 static enum ww_code no_tool(const struct job *j, const struct ptxas_tools *tools, struct ww_error *error) {
     struct ww_buf found = {0};
     for (size_t i = 0; i < tools->count; i++)
         if (tools->tool[i].works)
-            ww_buf_printf(&found, "%s%s (%s)", found.n ? ", " : "", tools->tool[i].path,
+            ww_buf_printf(&found, "%s%s (%s)", found.n ? ", " : "found ", tools->tool[i].path,
                           tools->tool[i].version);
-    enum ww_code code = ww_fail(
-        error, WW_UNSUPPORTED, j->request->name, "no ptxas that knows sm_%u: found %.300s", j->request->arch,
-        found.n ? found.p : "none (WARPWATT_PTXAS names it, docs/machine-code.md says where it is sought)");
+    if (!found.n) describe_none(&found);
+    enum ww_code code = ww_fail(error, WW_UNSUPPORTED, j->request->name, "no ptxas that knows sm_%u: %.300s",
+                                j->request->arch, found.failed ? "out of memory" : found.p);
     ww_buf_free(&found);
     return code;
 }
@@ -99,14 +110,16 @@ static bool write_text(const char *path, const char *text, size_t n) {
     return fclose(f) == 0 && whole;
 }
 
-/* The first lines of what ptxas said, on one line. */
-static void summarise(const struct ww_spawned *s, const char *skip, char *out, size_t room) {
+/* The first lines of what ptxas said, on one line, the PTX's own name in place of the temporary file's. */
+static void summarise(const struct ww_spawned *s, const char *file, const char *name, char *out, size_t room) {
     const struct ww_buf *b = s->err.n ? &s->err : &s->out;
-    size_t n = 0, skipped = strlen(skip);
+    size_t n = 0, skipped = strlen(file);
     for (size_t i = 0; i < b->n && n + 2 < room; i++) {
-        if (skipped && b->n - i >= skipped && memcmp(b->p + i, skip, skipped) == 0)
+        if (skipped && b->n - i >= skipped && memcmp(b->p + i, file, skipped) == 0) {
+            int named = snprintf(out + n, room - n, "%s", name);
+            n += (size_t)named < room - n ? (size_t)named : room - n - 1;
             i += skipped - 1;
-        else if (b->p[i] == '\n')
+        } else if (b->p[i] == '\n')
             n += (size_t)snprintf(out + n, room - n, "; ") < room - n ? 2 : 0;
         else
             out[n++] = b->p[i];
@@ -149,7 +162,7 @@ static enum ww_code spawn_tool(const struct job *j, const char *in, const char *
     if (code == WW_OK) {
         code = ww_spawn(argv, &limits, &s, error);
         char said[400] = "";
-        summarise(&s, in, said, sizeof said);
+        summarise(&s, in, j->request->name, said, sizeof said);
         if (code == WW_OK && s.status != 0)
             code = ww_fail(error, WW_INPUT, j->request->name, "ptxas %s refuses it for %s: %s",
                            j->tool->version, arch, said[0] ? said : "it ended without a word");
@@ -215,7 +228,8 @@ static enum ww_code run(struct job *j, struct ww_ptxas_result *r, struct ww_erro
     key_of(j, &key);
     enum ww_code code = key.failed ? ww_fail_nomem(error, "a key") : WW_OK;
     if (code == WW_OK)
-        code = ww_ptxas_lower_header(q->text, q->n, &j->header, j->version, j->target, &text, error);
+        code =
+            ww_ptxas_lower_header(q->text, q->n, &j->header, j->version, j->target, j->specific, &text, error);
     if (code == WW_OK) {
         r->cached = !q->no_cache && ww_ptxas_cache_get(key.p, q->text, q->n, &r->cubin);
         if (!r->cached) {

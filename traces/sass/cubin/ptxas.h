@@ -79,9 +79,9 @@ struct ptxas_header {
     size_t version_at, version_n, target_at, target_n; /* of the numbers ("8.4", "sm_90a") in the text */
 };
 bool ww_ptxas_read_header(const char *text, size_t n, struct ptxas_header *header);
-/* The text with other numbers in its header, without a suffix of the target. */
+/* The text with other numbers in its header; the target's suffix stays only for `specific` code. */
 enum ww_code ww_ptxas_lower_header(const char *text, size_t n, const struct ptxas_header *header,
-                                   unsigned version, uint32_t target, struct ww_buf *out,
+                                   unsigned version, uint32_t target, bool specific, struct ww_buf *out,
                                    struct ww_error *error);
 
 /* Cache: the key is everything that decides about the code. False: not there, or damaged. */

@@ -67,12 +67,13 @@ bool ww_ptxas_read_header(const char *text, size_t n, struct ptxas_header *h) {
 }
 
 enum ww_code ww_ptxas_lower_header(const char *text, size_t n, const struct ptxas_header *h, unsigned version,
-                                   uint32_t target, struct ww_buf *out, struct ww_error *error) {
+                                   uint32_t target, bool specific, struct ww_buf *out, struct ww_error *error) {
     ww_buf_append(out, text, h->version_at);
     ww_buf_printf(out, "%u.%u", version / 10, version % 10);
     size_t between = h->version_at + h->version_n;
     ww_buf_append(out, text + between, h->target_at - between);
     ww_buf_printf(out, "sm_%u", target);
+    if (specific && h->suffix) ww_buf_append(out, &h->suffix, 1);
     size_t rest = h->target_at + h->target_n;
     ww_buf_append(out, text + rest, n - rest);
     return out->failed ? ww_fail_nomem(error, "PTX text") : WW_OK;
