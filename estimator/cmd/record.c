@@ -2,7 +2,6 @@
 #include "../warpwatt.h"
 #include "../base/escape.h"
 #include "../base/text.h"
-#include "../config/gpu.h"
 #include "cmd.h"
 #include "trace_program.h"
 #include <stdlib.h>
@@ -99,8 +98,12 @@ static enum ww_code record_workload(const struct cmd_line *line, const struct ww
 /* "; say --arch sm_80", with the architecture of the GPU that --gpu names if there is such a one. */
 static void advise_arch(const struct cmd_line *line, char *out, size_t room) {
     struct ww_gpu *gpu = NULL;
-    const char *arch = ww_gpu_load(ww_cmd_get(line, "gpu"), NULL, 0, &gpu, NULL) == WW_OK ? gpu->spec.arch : "";
-    snprintf(out, room, "; say --arch%s%.30s", *arch ? " " : "", arch);
+    struct ww_param_view view;
+    snprintf(out, room, "; say --arch");
+    if (ww_gpu_load(ww_cmd_get(line, "gpu"), NULL, 0, &gpu, NULL) != WW_OK) return;
+    for (size_t i = 0; i < ww_gpu_param_count(); i++)
+        if (ww_gpu_param(gpu, i, &view, NULL) == WW_OK && strcmp(view.key, "arch") == 0)
+            snprintf(out, room, "; say --arch %.30s", view.value);
     ww_gpu_free(gpu);
 }
 
