@@ -166,8 +166,8 @@ static void make_older(const char *path, int version) {
         "INSERT INTO source_file VALUES(1, 'k.cu')",
         "INSERT INTO instruction VALUES(1, 1, 0, 0, 1, 12, 'LDG')",
         "INSERT INTO launch VALUES(1, 1, 0, 3, 1, 1, 1, 1, 1, 1, 1, 1, 0, 1, 'grid', 5, 6, 7, 8, 9, NULL)",
-        "INSERT INTO pc(launch_id, ord, instruction_id, issues, thread_instructions, sectors, l1_miss_sectors,"
-        " l2_miss_sectors, shared_conflicts) VALUES(1, 0, 1, 7, 8, 40, 30, 20, 10)",
+        ("INSERT INTO pc(launch_id, ord, instruction_id, issues, thread_instructions, sectors, l1_miss_sectors,"
+         " l2_miss_sectors, shared_conflicts) VALUES(1, 0, 1, 7, 8, 40, 30, 20, 10)"),
     };
     char text[64];
     sqlite3 *raw;
