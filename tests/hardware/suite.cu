@@ -1,6 +1,7 @@
 /* The workload suite: the host sides of traces/workloads with their references, the kernels of traces/kernels.
  */
 #define KIT_DEVICE
+#include "../../estimator/api/record.h"
 #include "device.h"
 #include <stdio.h>
 #include <stdlib.h>
