@@ -303,7 +303,9 @@ DATADIR = $(DESTDIR)$(PREFIX)/share/warpwatt
 MANDIR = $(DESTDIR)$(PREFIX)/share/man/man1
 BASHDIR = $(DESTDIR)$(PREFIX)/share/bash-completion/completions
 ZSHDIR = $(DESTDIR)$(PREFIX)/share/zsh/site-functions
-INSTALLED_BASE := component.def counter.def err.def inst_counter.def slot.def state.def
+# Topic headers that warpwatt.h includes, and the lists that they are made of.
+PUBLIC := $(wildcard estimator/api/*.h) estimator/base/error.h estimator/base/err.def \
+    $(addprefix estimator/result/,explored.h measured.h names.h result.h) $(wildcard estimator/result/*.def)
 
 install: all
 	install -d $(BINDIR) $(PCDIR) $(INCDIR)/api $(INCDIR)/base $(INCDIR)/result $(DATADIR)/models $(DATADIR)/power $(DATADIR)/schema \
@@ -315,8 +317,8 @@ install: all
 	ln -sf libwarpwatt.so.$(SOVERSION) $(LIBDIR)/libwarpwatt.so
 	install -d $(LIBDIR)/warpwatt/cudart
 	install -m 755 $(CUDART) $(LIBDIR)/warpwatt/cudart
-	install -m 644 estimator/warpwatt.h estimator/result/result.h estimator/result/measured.h estimator/result/explored.h $(INCDIR)
-	install -m 644 $(addprefix estimator/base/,$(INSTALLED_BASE)) $(INCDIR)/base
+	install -m 644 estimator/warpwatt.h $(INCDIR)
+	for f in $(PUBLIC); do install -m 644 $$f $(INCDIR)/$$(basename $$(dirname $$f)) || exit 1; done
 	sed -e 's|@PREFIX@|$(PREFIX)|g' -e 's|@VERSION@|$(VERSION)|g' warpwatt.pc.in > $(PCDIR)/warpwatt.pc
 	install -m 644 models/*.json $(DATADIR)/models
 	install -m 644 power/tables/*.json $(DATADIR)/power
