@@ -130,6 +130,18 @@ def help_examples(folder, env):
             yield example.strip()
 
 
+def make_cubin(folder):
+    """What the examples of disasm read; False where no ptxas can make it."""
+    ptxas = shutil.which("ptxas") or shutil.which("/usr/local/cuda/bin/ptxas")
+    ptx = os.path.join(EXAMPLES, "..", "kernels", "saxpy.ptx")
+    cubin = os.path.join(folder, "saxpy.cubin")
+    if not ptxas or subprocess.run([ptxas, "-arch", "sm_86", "-o", cubin, ptx], check=False).returncode:
+        print("help: no ptxas: examples of disasm are left out")
+        return False
+    shutil.copy(cubin, os.path.join(folder, "program"))
+    return True
+
+
 def check_help(env):
     passed = failed = 0
     with tempfile.TemporaryDirectory() as folder:
@@ -145,8 +157,9 @@ def check_help(env):
                     "kmeans,kmeans.wwt,v100,,8311,3.6e-4\nsaxpy,saxpy.wwt,v100,,1690,7.4e-5\n"
                     "sgemm,sgemm.wwt,v100,,4454,2.0e-4\nkmeans,kmeans.wwt,gtx980,,9506,4.8e-4\n"
                     "saxpy,saxpy.wwt,gtx980,,3334,1.7e-4\nsgemm,sgemm.wwt,gtx980,,5711,3.1e-4\n")
+        cubin = make_cubin(folder)
         for command in PREPARE + list(help_examples(folder, env)):
-            if NEEDS_CUDA in command:
+            if NEEDS_CUDA in command or (command.startswith("warpwatt disasm ") and not cubin):
                 continue
             status, actual = run(command, folder, env)
             passed += status == 0

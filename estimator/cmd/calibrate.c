@@ -103,7 +103,7 @@ const struct cmd ww_cmd_calibrate_timing = {
              "times of named workloads and traces (least squares of relative errors, within\n"
              "bounds). Refuses parameters that the points do not tell apart.\n",
     .examples = "warpwatt calibrate timing --gpu gtx480 --measured m.csv --fit "
-                "dram.latency=50:300 -o my.json\n",
+                "dram.latency=50:300 -o my-gpu.json\n",
     .options = timing_options,
     .run = run_timing};
 
