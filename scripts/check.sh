@@ -72,14 +72,16 @@ programs() { # kind variant: every unit and timing test of a build
     done
 }
 
-fuzzers() { # seconds
+# A seed makes the inputs of the short runs the same everywhere: what fails there fails again. Without one
+# (long runs) each run tries others.
+fuzzers() { # seconds [seed]
     local source name corpus
     for source in tests/fuzz/fuzz_*.c; do
         name=$(basename "$source" .c)
         [ "$name" != 'fuzz_*' ] || continue
         corpus=tests/fuzz/corpus/${name#fuzz_}
         [ -d "$corpus" ] || corpus=
-        echo "once|$name|mkdir -p build/fuzz/corpus/$name && build/fuzz/tests/fuzz/$name -max_total_time=$1" \
+        echo "once|$name|mkdir -p build/fuzz/corpus/$name && build/fuzz/tests/fuzz/$name -max_total_time=$1${2:+ -seed=$2}" \
             "-timeout=20 -rss_limit_mb=2048 -verbosity=0 -artifact_prefix=build/fuzz/$name- build/fuzz/corpus/$name $corpus"
     done
 }
@@ -117,11 +119,12 @@ short() {
     programs cmocka ''
     programs once san
     documents
-    fuzzers "${FUZZ_SECONDS:-5}"
+    fuzzers "${FUZZ_SECONDS:-5}" "${FUZZ_SEED-1}"
 }
 
 long() {
     FUZZ_SECONDS=600
+    FUZZ_SEED=
     LIMIT=7200
     short
     programs once tsan
