@@ -151,7 +151,7 @@ def parse(argv):
     p.add_argument("--estimates", metavar="FILE", help="compare the rows of an earlier --json; build and run nothing")
     p.add_argument("--program", metavar="PATH", default=os.path.join(ROOT, "build", "warpwatt"), help="warpwatt")
     p.add_argument("--work", metavar="DIR", default=os.path.join(ROOT, "build", "silicon"), help="where programs, inputs and traces are kept")
-    p.add_argument("--gpu", default="v100")
+    p.add_argument("--gpu", default="gv100")
     p.add_argument("--code", choices=("sass", "ptx", "auto"), help="option of trace record (default: none is given)")
     p.add_argument("--only", metavar="NAMES", help="programs, separated by commas: " + ", ".join(x.name for x in PROGRAMS))
     p.add_argument("--launches", metavar="N", type=int, help="the first N launches of each program only")
