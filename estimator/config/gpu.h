@@ -20,7 +20,7 @@ struct ww_gpu_spec {
 };
 
 /* Enumerators in the order of the names in gpu.def. */
-enum ww_l1_write { WW_L1_KEEP, WW_L1_UPDATE, WW_L1_EVICT };
+enum ww_l1_write { WW_L1_KEEP, WW_L1_UPDATE, WW_L1_EVICT, WW_L1_ALLOCATE };
 enum ww_idle_sm { WW_IDLE_SM_TABLE, WW_IDLE_SM_CLOCK_GATED, WW_IDLE_SM_POWER_GATED };
 enum ww_leakage { WW_LEAKAGE_VOLTAGE, WW_LEAKAGE_CONSTANT };
 enum ww_replace { WW_REPLACE_LRU, WW_REPLACE_FIFO, WW_REPLACE_RANDOM, WW_REPLACE_WEIGHTED };

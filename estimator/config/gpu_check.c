@@ -36,6 +36,7 @@ static enum ww_code powers_of_two(const struct check *c) {
         {"tex.line", s->tex_line},
         {"l2.line", s->l2_line},
         {"l2.sector", s->l2_sector},
+        {"l2.fetch_bytes", s->l2_fetch_bytes},
         {"l2.interleave", s->l2_interleave},
         {"icache.line", s->icache_line},
         {"const.line", s->const_line},

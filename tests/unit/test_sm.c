@@ -82,7 +82,7 @@ static void random_gpu(struct ww_gpu_spec *g, struct ww_rng *r) {
     g->l1_size_kb = 1 + ww_rng_below(r, 3);
     g->l1_ways = 2;
     g->l1_sector = 32u << ww_rng_below(r, 3);
-    g->l1_write = ww_rng_below(r, 3);
+    g->l1_write = ww_rng_below(r, 4);
     g->l1_replace = ww_rng_below(r, 4);
     snprintf(g->l1_way_weights, sizeof g->l1_way_weights, "1,3");
     g->tex_kb = ww_rng_below(r, 3);

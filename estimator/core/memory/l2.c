@@ -269,6 +269,14 @@ static uint32_t power_of_two(uint32_t n) {
     return p;
 }
 
+static void set_blocks(struct ww_l2 *l2, const struct ww_gpu_spec *gpu) {
+    uint32_t bytes = gpu->l2_fetch_bytes < gpu->l2_line ? gpu->l2_fetch_bytes : gpu->l2_line;
+    uint32_t block = bytes > gpu->l2_sector ? bytes / gpu->l2_sector : 1, ones = (1u << block) - 1;
+    for (uint32_t m = 0; m < 256; m++)
+        for (uint32_t first = 0; first < 8; first += block)
+            if (m >> first & ones) l2->fetch_of[m] |= (uint8_t)(ones << first);
+}
+
 static void set_sizes(struct ww_l2 *l2, const struct ww_gpu_spec *gpu) {
     while (gpu->l2_line >> (l2->line_shift + 1)) l2->line_shift++;
     l2->line_granules = gpu->l2_line / 32;
@@ -308,6 +316,7 @@ static void set_sizes(struct ww_l2 *l2, const struct ww_gpu_spec *gpu) {
             if (m >> g & 1) l2->sectors_of[m] |= (uint8_t)(1u << sector);
             if (m >> sector & 1) l2->granules_of[m] |= (uint8_t)(1u << g);
         }
+    set_blocks(l2, gpu);
 }
 
 static bool slice_init(struct ww_l2 *l2, uint32_t index, const struct ww_gpu_spec *gpu, struct ww_arena *arena,

@@ -28,7 +28,7 @@ static void warm_slice(struct ww_l2 *l2, uint32_t slice, const struct ww_l2_pack
         if (p->kind == WW_MEM_WRITE && !fetched)
             ww_l2_mark_written(l2, line, part.want, p);
         else
-            line->valid |= part.want;
+            line->valid |= part.want | l2->fetch_of[part.want & (uint8_t)~line->valid];
         if (p->kind == WW_MEM_ATOMIC) line->dirty |= part.want;
         if (p->kind != WW_MEM_READ && l2->side_slices) ww_l2_drop_copy(s, part.number, part.want);
     }
