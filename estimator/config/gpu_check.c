@@ -140,6 +140,12 @@ static enum ww_code memory_rules(const struct check *c) {
     if (s->icache_kb)
         WW_TRY(cache_rules(c, "icache.kb", (uint64_t)s->icache_kb << 10, s->icache_line, s->icache_line,
                            s->icache_ways));
+    if (s->icache_l0_kb) {
+        RULE(c, s->icache_kb, "icache.l0_kb", "an L0 needs an L1.5 behind it, but icache.kb is 0");
+        RULE(c, s->icache_line >= 32, "icache.line", "%u bytes do not hold two instructions", s->icache_line);
+        WW_TRY(cache_rules(c, "icache.l0_kb", (uint64_t)s->icache_l0_kb << 10, s->icache_line, s->icache_line,
+                           s->icache_l0_ways));
+    }
     if (s->const_l15_kb)
         WW_TRY(cache_rules(c, "const.l15_kb", (uint64_t)s->const_l15_kb << 10, s->const_l15_line,
                            s->const_l15_line, s->const_l15_ways));

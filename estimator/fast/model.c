@@ -150,13 +150,20 @@ static double page_walk(const struct point *q) {
            dram * q->dram_cycle;
 }
 
+static double greatest(double a, double b) {
+    return a > b ? a : b;
+}
+
 /* What misses everywhere at a launch's start: code, constants, the first page. */
 static double cold_start(const struct point *q) {
     const struct ww_gpu_spec *g = q->gpu;
     double cycles = g->launch_cta_cycles;
     if (g->icache_kb) {
-        double fetches = (double)q->p->code_lines * 128 / g->icache_line / (1 + g->icache_prefetch_lines);
-        cycles += (1 + q->with->fetch * (fetches > 1 ? fetches - 1 : 0)) * g->icache_miss_cycles;
+        double at_once = g->icache_l0_kb ? greatest(1, g->icache_stream_lines) : 1 + g->icache_prefetch_lines;
+        double fetches = (double)q->p->code_lines * 128 / g->icache_line / at_once,
+               latency = g->icache_miss_cycles;
+        if (g->icache_l0_kb) latency += g->icache_l0_miss_cycles + g->icache_dram_cycles;
+        cycles += (1 + q->with->fetch * (fetches > 1 ? fetches - 1 : 0)) * latency;
     }
     if (q->p->constant_lines > 0) cycles += g->const_miss_cycles + g->const_l15_miss_cycles;
     if (g->tlb_enabled && q->p->pages > 0) cycles += page_walk(q);
@@ -180,10 +187,6 @@ static double path(struct point *q, struct ww_model_result *out) {
 
 static double unit(double n, uint32_t lanes, uint32_t count) {
     return count ? n * (lanes >= 32 ? 1 : 32 / lanes) / count : 0;
-}
-
-static double greatest(double a, double b) {
-    return a > b ? a : b;
 }
 
 /* Cycles of an SM's arithmetic units: of the one that is used most. */

@@ -5,7 +5,7 @@
 #include "../../estimator/warpwatt.h"
 #include "../../estimator/core/launch/engine_internal.h"
 
-#define PROGRAM_INSTS 64
+#define PROGRAM_INSTS 512
 #define ALL UINT32_MAX
 
 /* Instructions and, for each warp of each variant of a CTA, what it executes. CTA i is variant i mod

@@ -100,6 +100,11 @@ static void random_gpu(struct ww_gpu_spec *g, struct ww_rng *r) {
     g->lsu_lanes = 16u << ww_rng_below(r, 2);
     g->icache_kb = ww_rng_below(r, 2);
     g->icache_miss_cycles = 70;
+    g->icache_l0_kb = g->icache_kb && ww_rng_below(r, 2);
+    g->icache_l0_ways = 2;
+    g->icache_l0_miss_cycles = ww_rng_below(r, 20);
+    g->icache_stream_lines = ww_rng_below(r, 4);
+    g->icache_dram_cycles = ww_rng_below(r, 2) * 90;
     g->l1_global_loads = ww_rng_below(r, 4) != 0;
     g->front_issue_interval = 1 + ww_rng_below(r, 2);
     g->launch_cta_cycles = ww_rng_below(r, 400);

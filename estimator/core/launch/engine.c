@@ -208,6 +208,17 @@ static uint32_t l1_ways(const struct ww_core *c, const struct ww_launch *launch)
     return ways ? (uint32_t)ways : 1;
 }
 
+/* Whether no launch of the run has had the kernel's code before; if so its code comes from DRAM. */
+static bool code_is_new(struct ww_engine *e, const struct ww_launch *launch) {
+    uint32_t h = 2166136261u;
+    for (const char *p = launch->kernel; p && *p; p++) h = (h ^ (uint8_t)*p) * 16777619u;
+    h ^= h >> 16;
+    uint64_t *word = &e->code[h / 64 % WW_CODE_WORDS], bit = 1ull << h % 64;
+    bool new = !(*word & bit);
+    *word |= bit;
+    return new;
+}
+
 /* Sets up the core for a launch, but for its SMs. */
 static enum ww_code prepare(struct ww_engine *e, const struct ww_launch *launch, struct ww_cta_source *source,
                             struct ww_error *error) {
@@ -267,6 +278,7 @@ static enum ww_code prepare(struct ww_engine *e, const struct ww_launch *launch,
     bool pieces_on = e->options.pieces || e->govern;
     WW_TRY(ww_pieces_begin(&c->pieces, pieces_on, launch, start, &e->arena, error));
     WW_TRY(ww_pipe_decode(&e->gpu, launch, &e->arena, &c->code, error));
+    ww_supply_plan(c, code_is_new(e, launch));
     if (c->pipe_plan.stages && !ww_barrel_decode(c, &e->arena))
         return ww_fail_nomem(error, "decoded instructions");
     return WW_OK;

@@ -7,6 +7,8 @@
 #include "govern.h"
 #include "../sm/sm.h"
 
+#define WW_CODE_WORDS 64
+
 struct ww_engine {
     struct ww_engine_options options;
     struct ww_gpu_spec gpu;
@@ -36,6 +38,7 @@ struct ww_engine {
     uint64_t counter[WW_COUNTER_COUNT];
     uint64_t end_ps;       /* of the last launch */
     struct ww_marks marks; /* of the next launch */
+    uint64_t code[WW_CODE_WORDS]; /* bit per hash of a kernel's name: launched before, its code is in the L2 */
     bool broken;           /* a launch failed: memory may still owe answers to it */
 };
 

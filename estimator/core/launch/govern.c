@@ -156,6 +156,8 @@ static void sample_warp(struct ww_governor_sm *out, const struct ww_sm *sm, cons
     }
     switch (w->state) {
     case WW_S_NO_INST:
+    case WW_S_NO_INST_L0:
+    case WW_S_NO_INST_L15:
         return;
     case WW_S_EXCESS_ALU:
         out->x_alu++;

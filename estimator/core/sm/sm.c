@@ -25,7 +25,7 @@ static enum ww_code init_caches(struct ww_sm *sm, struct ww_arena *arena, uint32
               init_tags(&sm->constant, arena, g->const_kb, g->const_line, g->const_ways);
     if (ok && g->const_l15_kb && sm->core->code.uses_const)
         ok = init_tags(&sm->constant15, arena, g->const_l15_kb, g->const_l15_line, g->const_l15_ways);
-    if (ok) ok = ww_const_init(sm, arena);
+    if (ok) ok = ww_const_init(sm, arena) && ww_supply_init(sm, arena);
     return ok ? WW_OK : ww_fail_nomem(error, "caches of an SM");
 }
 

@@ -30,6 +30,7 @@
 #include "pieces.h"
 #include "probe.h"
 #include "sm_wheel.h"
+#include "supply.h"
 #include "smem.h"
 #include "smm.h"
 #include "../memory/tlb_array.h"
@@ -77,7 +78,8 @@ struct ww_warp {
     bool paused;                                           /* with its CTA */
     uint16_t arriving;         /* bit per barrier at which it arrives when its shared accesses have started */
     const struct ww_step *end; /* past its last step */
-    uint64_t icache_key;
+    uint64_t icache_key; /* line that it fetched from last; UINT64_MAX where schedulers have caches */
+    uint64_t next_line;  /* supply.c: arrival of the line after `line`, 0: its buffer is not there yet */
     const uint64_t *pool;
     uint64_t memory_at; /* latest cycle at which a memory operation that has been answered is complete */
     uint64_t shared_at; /* cycle at which its shared accesses that have started are performed */
@@ -87,6 +89,7 @@ struct ww_warp {
     uint32_t async_count;
     uint32_t inflight;   /* of these, those that keep its slot: queued, or with a result to come */
     uint32_t generation; /* of the slot, to recognise late acknowledgements */
+    uint32_t line;       /* supply.c: of the head */
 };
 
 struct ww_sched {
@@ -215,6 +218,7 @@ struct ww_sm {
     struct ww_barrel *barrel;   /* barrel.h, or NULL */
     struct ww_collect *collect; /* collect.h, or NULL */
     uint64_t *icache_ready;
+    struct ww_supply supply; /* with caches of the schedulers */
     uint32_t resident_ctas, resident_warps;
     uint32_t paused_ctas, cta_room; /* of those that are resident; resident ones up to which it takes more */
     uint64_t active_since, active_cycles;
@@ -317,6 +321,7 @@ struct ww_core {
     uint32_t local_words, icache_shift, const_shift, const15_shift;
     uint32_t instances[WW_UNIT_COUNT]; /* 0: as many as schedulers, one for each */
     uint32_t imul_group2;              /* port that integer multiplies also need, 0: none */
+    struct ww_supply_plan supply;
     /* CTAs */
     struct ww_cta_source *source;
     uint64_t cta_count, next_cta, ended_ctas, launched_ctas;

@@ -32,6 +32,7 @@ static uint64_t fetch(struct ww_sm *sm, struct ww_warp *w, uint32_t pc, uint64_t
 }
 
 uint64_t ww_front_fill(struct ww_sm *sm, struct ww_warp *w, uint64_t cycle) {
+    if (sm->core->supply.on) return ww_supply_fill(sm, w, cycle);
     w->buffered = (uint8_t)sm->core->gpu->front_ibuffer;
     return fetch(sm, w, ww_head(sm->core, w)->pc, cycle);
 }

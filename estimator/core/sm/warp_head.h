@@ -64,7 +64,8 @@ static inline void ww_head_look(struct ww_sm *sm, struct ww_warp *w, uint64_t cy
     uint32_t inst = w->step->inst;
     ww_warp_count(sm, w, cycle);
     if (w->front > cycle) {
-        if (w->front_state == WW_S_NO_INST) w->counts = &sm->core->epochs.inst[inst];
+        if (w->front_state >= WW_S_NO_INST && w->front_state <= WW_S_NO_INST_L15)
+            w->counts = &sm->core->epochs.inst[inst];
         ww_warp_set_state(sm, w, w->front_state, cycle);
         ww_wake_at(sm, w, w->front);
         return;

@@ -1,0 +1,225 @@
+/* Instruction supply: L0 caches with stream buffers, and the L1.5 that they share. */
+#include "../../result/result.h"
+#include "sm.h"
+
+#include <string.h>
+
+/* Where a line comes from, in the low bits of its arrival. */
+enum { FROM_L0, FROM_L15, FROM_L2, FROM_BITS = 2 };
+#define ARRIVAL(cycle, from) ((cycle) << FROM_BITS | (from))
+#define NO_KEY UINT32_MAX
+#define MET_MOST (1u << 16) /* lines of code for which is noted which ones an SM has had */
+
+static uint64_t cycle_of(uint64_t arrival) {
+    return arrival >> FROM_BITS;
+}
+
+static uint32_t from_of(uint64_t arrival) {
+    return (uint32_t)(arrival & ((1u << FROM_BITS) - 1));
+}
+
+/* ---- the L1.5 ---- */
+
+static bool meets_first(struct ww_sm *sm, uint32_t key) {
+    uint64_t *met = sm->supply.met;
+    uint32_t i = key - sm->core->supply.first;
+    if (!met || met[i >> 6] >> (i & 63) & 1) return false;
+    met[i >> 6] |= 1ull << (i & 63);
+    return true;
+}
+
+/* Asks the L1.5 for a line of the code in `cycle`; returns its arrival at the L0. */
+static uint64_t ask(struct ww_sm *sm, uint32_t key, uint64_t cycle) {
+    const struct ww_gpu_spec *g = sm->core->gpu;
+    uint64_t *n = sm->core->counter, there = cycle;
+    uint32_t line = ww_tags_find(&sm->icache, key), from = FROM_L15;
+    n[WW_C_FETCH_L15]++;
+    if (line == WW_NO_LINE) {
+        n[WW_C_FETCH_MISS]++;
+        line = ww_tags_victim(&sm->icache, key);
+        ww_tags_replace(&sm->icache, line, key);
+        sm->icache_ready[line] = cycle + g->icache_miss_cycles;
+        if (sm->core->supply.cold && meets_first(sm, key)) sm->icache_ready[line] += sm->core->supply.cold;
+    } else {
+        ww_tags_touch(&sm->icache, line);
+    }
+    if (sm->icache_ready[line] > there) {
+        there = sm->icache_ready[line];
+        from = FROM_L2;
+    }
+    return ARRIVAL(there + g->icache_l0_miss_cycles, from);
+}
+
+/* ---- an L0 and its stream buffer ---- */
+
+static struct ww_l0_line *set_of(const struct ww_sm *sm, struct ww_l0 *l0, uint32_t key) {
+    return &l0->line[(size_t)(key % sm->core->supply.sets) * sm->core->supply.ways];
+}
+
+static struct ww_l0_line *find(const struct ww_sm *sm, struct ww_l0 *l0, uint32_t key) {
+    struct ww_l0_line *set = set_of(sm, l0, key);
+    for (uint32_t i = 0; i < sm->core->supply.ways; i++)
+        if (set[i].key == key) return &set[i];
+    return NULL;
+}
+
+/* In place of the line of its set that was used least recently; an empty one was never. */
+static void put(const struct ww_sm *sm, struct ww_l0 *l0, uint32_t key, uint64_t arrival) {
+    struct ww_l0_line *set = set_of(sm, l0, key), *victim = set;
+    for (uint32_t i = 1; i < sm->core->supply.ways; i++)
+        if (set[i].used < victim->used) victim = &set[i];
+    *victim = (struct ww_l0_line){key, ++l0->uses, arrival};
+}
+
+static uint32_t place(const struct ww_supply_plan *p, const struct ww_l0 *l0, uint32_t i) {
+    uint32_t at = l0->head + i;
+    return at >= p->depth ? at - p->depth : at;
+}
+
+static void fill_stream(struct ww_sm *sm, struct ww_l0 *l0, uint64_t cycle) {
+    const struct ww_supply_plan *p = &sm->core->supply;
+    for (; l0->count < p->depth && l0->first + l0->count <= p->last; l0->count++) {
+        l0->stream[place(p, l0, l0->count)] = ask(sm, l0->first + l0->count, cycle);
+        sm->core->counter[WW_C_FETCH_AHEAD]++;
+    }
+}
+
+/* Arrival of a line that the L0 lacks. */
+static uint64_t miss(struct ww_sm *sm, struct ww_l0 *l0, uint32_t key, uint64_t cycle) {
+    const struct ww_supply_plan *p = &sm->core->supply;
+    uint32_t i = key - l0->first;
+    uint64_t arrival;
+    sm->core->counter[WW_C_FETCH_L0_MISS]++;
+    if (i < l0->count) {
+        sm->core->counter[WW_C_FETCH_STREAM]++;
+        arrival = l0->stream[place(p, l0, i)];
+        l0->head = place(p, l0, i + 1);
+        l0->count -= i + 1;
+    } else {
+        arrival = ask(sm, key, cycle);
+        l0->head = l0->count = 0;
+    }
+    l0->first = key + 1;
+    fill_stream(sm, l0, cycle);
+    put(sm, l0, key, arrival);
+    return arrival;
+}
+
+static uint64_t look_up(struct ww_sm *sm, struct ww_l0 *l0, uint32_t key, uint64_t cycle) {
+    struct ww_l0_line *line = find(sm, l0, key);
+    uint64_t arrival;
+    if (line) {
+        line->used = ++l0->uses;
+        arrival = line->arrival;
+    } else {
+        arrival = miss(sm, l0, key, cycle);
+    }
+    return cycle_of(arrival) > cycle ? arrival : ARRIVAL(cycle, FROM_L0);
+}
+
+/* The first cycle from `cycle` on in which the scheduler's fetch goes to another place. What is far off, the
+ * start of a CTA, finds it free. */
+static uint64_t take_turn(const struct ww_sm *sm, struct ww_l0 *l0, uint64_t cycle) {
+    uint64_t now = sm->now + 1, passed = now - l0->base; /* now is UINT64_MAX before the first step */
+    if (cycle < now || cycle - now > 63) return cycle;
+    l0->taken = passed < 64 ? l0->taken >> passed : 0;
+    l0->base = now;
+    uint64_t busy = l0->taken >> (cycle - now);
+    uint32_t wait = ~busy ? (uint32_t)__builtin_ctzll(~busy) : 64;
+    uint64_t turn = cycle - now + wait;
+    if (turn < 64) l0->taken |= 1ull << turn;
+    return now + turn;
+}
+
+/* ---- a warp's buffer ---- */
+
+/* The warp's buffer comes to the line after its own. */
+static void go_on(struct ww_sm *sm, struct ww_l0 *l0, struct ww_warp *w, uint64_t cycle) {
+    if (w->line < sm->core->supply.last)
+        w->next_line = look_up(sm, l0, w->line + 1, cycle);
+    else
+        w->next_line = ARRIVAL(cycle, FROM_L0);
+}
+
+uint64_t ww_supply_fill(struct ww_sm *sm, struct ww_warp *w, uint64_t cycle) {
+    const struct ww_core *core = sm->core;
+    struct ww_l0 *l0 = &sm->supply.l0[w->sched];
+    uint32_t pc = ww_head(core, w)->pc, key = pc >> core->icache_shift;
+    uint32_t left =
+        (((1u << core->icache_shift) - 1) & ~pc) / WW_INST_BYTES + 1; /* of the line, with the head */
+    bool follows = w->buffered && w->step[-1].inst + 1 == w->step->inst;
+    uint64_t arrival = ARRIVAL(cycle, FROM_L0);
+    if (follows && key == w->line) {
+        if (!w->next_line) go_on(sm, l0, w, cycle);
+    } else {
+        if (follows && key == w->line + 1 && w->next_line)
+            arrival = w->next_line;
+        else
+            arrival = look_up(sm, l0, key, cycle = take_turn(sm, l0, cycle));
+        w->line = key;
+        w->next_line = 0;
+        if (left <= core->supply.ahead)
+            go_on(sm, l0, w, cycle + left);
+        else
+            left -= core->supply.ahead;
+    }
+    w->buffered = (uint8_t)left;
+    core->counter[WW_C_FETCH] += (left + 1) / 2; /* two instructions at a time */
+    if (cycle_of(arrival) <= cycle) return cycle;
+    if (w->front_state == WW_S_NO_INST)
+        w->front_state = from_of(arrival) == FROM_L2 ? WW_S_NO_INST_L15 : WW_S_NO_INST_L0;
+    return cycle_of(arrival);
+}
+
+/* ---- a launch ---- */
+
+void ww_supply_plan(struct ww_core *core, bool cold) {
+    const struct ww_gpu_spec *g = core->gpu;
+    struct ww_supply_plan *p = &core->supply;
+    uint32_t first = UINT32_MAX, last = 0;
+    if (!g->icache_kb || !g->icache_l0_kb) return;
+    for (uint32_t i = 0; i < core->code.inst_count; i++) {
+        uint32_t key = core->code.inst[i].pc >> core->icache_shift;
+        if (key < first) first = key;
+        if (key > last) last = key;
+    }
+    uint32_t lines = g->icache_l0_kb * 1024 / g->icache_line;
+    *p = (struct ww_supply_plan){.on = true,
+                                 .sets = lines / g->icache_l0_ways,
+                                 .ways = g->icache_l0_ways,
+                                 .depth = g->icache_stream_lines,
+                                 .ahead = g->front_ibuffer - 1,
+                                 .first = first,
+                                 .last = last};
+    if (cold && core->code.inst_count && last - first < MET_MOST) p->cold = g->icache_dram_cycles;
+}
+
+void ww_supply_forget(struct ww_sm *sm) {
+    const struct ww_supply_plan *p = &sm->core->supply;
+    for (uint32_t k = 0; k < sm->core->gpu->sm_schedulers; k++) {
+        struct ww_l0 *l0 = &sm->supply.l0[k];
+        for (uint32_t i = 0; i < p->sets * p->ways; i++) l0->line[i] = (struct ww_l0_line){.key = NO_KEY};
+        l0->count = l0->head = l0->uses = 0;
+        l0->base = l0->taken = 0;
+    }
+}
+
+bool ww_supply_init(struct ww_sm *sm, struct ww_arena *arena) {
+    const struct ww_supply_plan *p = &sm->core->supply;
+    uint32_t schedulers = sm->core->gpu->sm_schedulers;
+    if (!p->on) return true;
+    sm->supply.l0 = ww_arena_array(arena, schedulers, sizeof *sm->supply.l0);
+    if (!sm->supply.l0) return false;
+    for (uint32_t k = 0; k < schedulers; k++) {
+        struct ww_l0 *l0 = &sm->supply.l0[k];
+        l0->line = ww_arena_raw(arena, (size_t)p->sets * p->ways, sizeof *l0->line);
+        l0->stream = ww_arena_array(arena, p->depth + 1, sizeof *l0->stream);
+        if (!l0->line || !l0->stream) return false;
+    }
+    if (p->cold) {
+        sm->supply.met = ww_arena_array(arena, (p->last - p->first) / 64 + 1, sizeof *sm->supply.met);
+        if (!sm->supply.met) return false;
+    }
+    ww_supply_forget(sm);
+    return true;
+}
