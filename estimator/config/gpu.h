@@ -27,6 +27,7 @@ enum ww_replace { WW_REPLACE_LRU, WW_REPLACE_FIFO, WW_REPLACE_RANDOM, WW_REPLACE
 enum ww_set_hash { WW_HASH_NONE, WW_HASH_XOR };
 enum ww_l2_write_miss { WW_L2_WRITE_ALLOCATE, WW_L2_WRITE_FETCH };
 enum ww_l2_prefetch_mode { WW_L2_PREFETCH_OFF, WW_L2_PREFETCH_SEQUENTIAL };
+enum ww_dependences { WW_DEPENDENCES_SCOREBOARD, WW_DEPENDENCES_CONTROL };
 enum ww_imul_shares { WW_IMUL_OWN, WW_IMUL_INT, WW_IMUL_FP32 };
 
 /* Line that requests to the memory system lie in, in bytes. */
