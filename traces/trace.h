@@ -99,6 +99,11 @@ struct ww_control {
 #define WW_SLOT_PLACE 7u /* mask of the place; 0: another one */
 #define WW_SLOT_REUSE 8u /* flag: the operand cache keeps it */
 
+/* What barrier_threads of DEPBAR holds: the level up to which its scoreboard may count, and a set of others that
+ * must be 0. */
+#define WW_DEPBAR_LEVEL(threads) ((threads)&63u)
+#define WW_DEPBAR_SET(threads) ((threads) >> 6 & 63u)
+
 /* One static machine instruction. */
 struct ww_inst {
     uint32_t pc;
@@ -106,8 +111,8 @@ struct ww_inst {
     uint8_t space; /* enum ww_space, of memory operations */
     uint8_t width; /* bytes accessed per lane: 1, 2, 4, 8, 16 */
     uint8_t dst_count, src_count;
-    uint8_t barrier;          /* barrier number of WW_OP_BARRIER */
-    uint16_t barrier_threads; /* threads that take part; 0: all of the CTA */
+    uint8_t barrier;          /* barrier number of WW_OP_BARRIER; of DEPBAR the scoreboard, or 7 */
+    uint16_t barrier_threads; /* threads that take part; 0: all of the CTA; of DEPBAR see WW_DEPBAR_LEVEL */
     uint32_t flags;
     struct ww_operand dst[WW_INST_DST_MAX], src[WW_INST_SRC_MAX]; /* guard predicates are sources */
     uint32_t mnemonic;                                            /* index in strings */

@@ -27,7 +27,14 @@ enum ww_replace { WW_REPLACE_LRU, WW_REPLACE_FIFO, WW_REPLACE_RANDOM, WW_REPLACE
 enum ww_set_hash { WW_HASH_NONE, WW_HASH_XOR };
 enum ww_l2_write_miss { WW_L2_WRITE_ALLOCATE, WW_L2_WRITE_FETCH };
 enum ww_l2_prefetch_mode { WW_L2_PREFETCH_OFF, WW_L2_PREFETCH_SEQUENTIAL };
+enum ww_dependences { WW_DEPENDENCES_SCOREBOARD, WW_DEPENDENCES_CONTROL };
+enum ww_core_sched { WW_CORE_SCHED_GTO, WW_CORE_SCHED_CGGTY };
 enum ww_imul_shares { WW_IMUL_OWN, WW_IMUL_INT, WW_IMUL_FP32 };
+
+/* Name of the GPU's own warp scheduler. */
+static inline const char *ww_gpu_sched(const struct ww_gpu_spec *s) {
+    return s->core_sched == WW_CORE_SCHED_CGGTY ? "cggty" : "gto";
+}
 
 /* Line that requests to the memory system lie in, in bytes. */
 static inline uint32_t ww_gpu_request_line(const struct ww_gpu_spec *s) {

@@ -139,10 +139,11 @@ static void add_companions(const struct ww_mech_info *info[WW_KIND_COUNT], const
 }
 
 /* Picks the mechanism of each kind: the last one named, else what comes with another one, else the default. */
-static enum ww_code pick(const char *const *strings, size_t count,
+static enum ww_code pick(const char *sched, const char *const *strings, size_t count,
                          const struct ww_mech_info *info[WW_KIND_COUNT], struct ww_error *error) {
     bool named[WW_KIND_COUNT] = {false};
     for (unsigned k = 0; k < WW_KIND_COUNT; k++) info[k] = ww_mech_default((enum ww_mech_kind)k);
+    if (sched && ww_mech_find(WW_KIND_SCHED, sched)) info[WW_KIND_SCHED] = ww_mech_find(WW_KIND_SCHED, sched);
     for (size_t i = 0; i < count; i++) {
         struct request q;
         WW_TRY(parse_request(strings[i], &q, error));
@@ -157,9 +158,15 @@ static enum ww_code pick(const char *const *strings, size_t count,
 
 enum ww_code ww_mech_resolve(const char *const *strings, size_t count, struct ww_arena *arena,
                              struct ww_mech_choice choice[WW_KIND_COUNT], struct ww_error *error) {
+    return ww_mech_resolve_on(NULL, strings, count, arena, choice, error);
+}
+
+enum ww_code ww_mech_resolve_on(const char *sched, const char *const *strings, size_t count,
+                                struct ww_arena *arena, struct ww_mech_choice choice[WW_KIND_COUNT],
+                                struct ww_error *error) {
     const struct ww_mech_info *info[WW_KIND_COUNT];
     void *settings[WW_KIND_COUNT] = {0};
-    WW_TRY(pick(strings, count, info, error));
+    WW_TRY(pick(sched, strings, count, info, error));
     for (unsigned k = 0; k < WW_KIND_COUNT; k++) {
         if (info[k]) {
             settings[k] = ww_arena_alloc(arena, info[k]->settings_size);

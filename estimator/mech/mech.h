@@ -61,4 +61,10 @@ const struct ww_mech_info *ww_mech_find(enum ww_mech_kind kind, const char *name
 enum ww_code ww_mech_resolve(const char *const *strings, size_t count, struct ww_arena *arena,
                              struct ww_mech_choice choice[WW_KIND_COUNT], struct ww_error *error);
 
+/* The same on a GPU whose warp scheduler is `sched` unless a string or another mechanism brings one (NULL: the
+ * kind's default). */
+enum ww_code ww_mech_resolve_on(const char *sched, const char *const *strings, size_t count,
+                                struct ww_arena *arena, struct ww_mech_choice choice[WW_KIND_COUNT],
+                                struct ww_error *error);
+
 #endif

@@ -76,7 +76,8 @@ static enum ww_code load_power(struct run *r, struct ww_error *error) {
 static enum ww_code open_all(struct run *r, struct ww_error *error) {
     const struct ww_run_options *o = r->options;
     WW_TRY(ww_trace_open(o->trace_path, &r->trace, error));
-    WW_TRY(ww_mech_resolve(o->mechanisms, o->mechanism_count, r->arena, r->choice, error));
+    WW_TRY(ww_mech_resolve_on(ww_gpu_sched(&o->gpu->spec), o->mechanisms, o->mechanism_count, r->arena,
+                              r->choice, error));
     WW_TRY(ww_list_parse(o->launches, ww_trace_launch_count(r->trace), "--launches", r->arena, &r->launches,
                          error));
     WW_TRY(load_power(r, error));

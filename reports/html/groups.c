@@ -22,6 +22,8 @@ unsigned ww_group_of_state(enum ww_warp_state s) {
         return 0;
     case WW_S_WAIT_ALU:
     case WW_S_WAIT_SFU:
+    case WW_S_WAIT_STALL:
+    case WW_S_WAIT_READ:
         return 1;
     case WW_S_WAIT_SHARED:
     case WW_S_WAIT_CONST:
@@ -62,6 +64,8 @@ unsigned ww_group_of_slot(enum ww_slot s) {
     case WW_SLOT_ISSUED:
         return 0;
     case WW_SLOT_WAIT_ALU:
+    case WW_SLOT_WAIT_STALL:
+    case WW_SLOT_WAIT_READ:
         return 1;
     case WW_SLOT_WAIT_SHARED:
         return 2;

@@ -36,6 +36,19 @@ static void without_a_choice_each_kind_gets_its_first_mechanism(void **state) {
     ww_arena_free(&arena);
 }
 
+static void a_gpu_brings_its_scheduler_unless_the_user_names_one(void **state) {
+    (void)state;
+    struct ww_arena arena;
+    struct ww_mech_choice choice[WW_KIND_COUNT];
+    const char *const lrr = "sched=lrr";
+    ww_arena_init(&arena, 0);
+    assert_int_equal(ww_mech_resolve_on("cggty", NULL, 0, &arena, choice, NULL), WW_OK);
+    assert_string_equal(choice[WW_KIND_SCHED].info->name, "cggty");
+    assert_int_equal(ww_mech_resolve_on("cggty", &lrr, 1, &arena, choice, NULL), WW_OK);
+    assert_string_equal(choice[WW_KIND_SCHED].info->name, "lrr");
+    ww_arena_free(&arena);
+}
+
 static void the_last_choice_of_a_kind_wins(void **state) {
     (void)state;
     struct ww_arena arena;
@@ -63,7 +76,7 @@ static void a_mechanism_brings_its_companion_unless_the_user_names_that_kind(voi
 static void unknown_kinds_names_and_parameters_list_what_exists(void **state) {
     (void)state;
     refused("shced=gto", "sched=NAME");
-    refused("sched=gt0", "gto, lrr");
+    refused("sched=gt0", "gto, cggty, lrr");
     refused("sched=lrrr", "did you mean \"lrr\"");
     refused("sched.depth=3", "no such parameter");
     refused("gto", "KIND=NAME");
@@ -341,6 +354,7 @@ static void gto_stays_with_a_warp_then_takes_the_oldest(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(without_a_choice_each_kind_gets_its_first_mechanism),
+        cmocka_unit_test(a_gpu_brings_its_scheduler_unless_the_user_names_one),
         cmocka_unit_test(the_last_choice_of_a_kind_wins),
         cmocka_unit_test(unknown_kinds_names_and_parameters_list_what_exists),
         cmocka_unit_test(every_mechanism_is_listed_once_with_help),

@@ -68,6 +68,21 @@ static int bench_pick(struct bench *b, uint64_t ready) {
 #define BIT(slot) (1ull << (slot))
 #define ALL 0xffffffull
 
+static void cggty_stays_with_a_warp_and_then_takes_the_youngest(void **state) {
+    (void)state;
+    struct bench b;
+    bench_usual(&b, "cggty", NULL, 0);
+    assert_int_equal(bench_pick(&b, ALL), 7); /* slots 0 to 7 came last */
+    assert_int_equal(bench_pick(&b, ALL & ~BIT(7)), 6);
+    assert_int_equal(bench_pick(&b, ALL), 6);
+    assert_int_equal(bench_pick(&b, BIT(8) | BIT(23)), 23);
+    bench_finish(&b, 23, 24);
+    bench_arrive(&b, 23, 24, 3); /* another warp, which is not the one that was greedy */
+    bench_arrive(&b, 8, 9, 3);
+    assert_int_equal(bench_pick(&b, BIT(8) | BIT(23)), 8);
+    free(b.state);
+}
+
 static void oldest_first_returns_to_the_oldest_warp_when_it_is_ready(void **state) {
     (void)state;
     struct bench b;
@@ -295,6 +310,7 @@ static void every_scheduler_ends_on_every_workload_and_obeys_the_laws(void **sta
 
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(cggty_stays_with_a_warp_and_then_takes_the_youngest),
         cmocka_unit_test(oldest_first_returns_to_the_oldest_warp_when_it_is_ready),
         cmocka_unit_test(gto_takes_the_oldest_warp_first),
         cmocka_unit_test(gto_stays_with_a_warp_while_it_can_issue),

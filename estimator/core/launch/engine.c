@@ -21,6 +21,7 @@ static enum ww_code choose_pipe(const struct ww_mech_choice *choice, struct ww_e
         return ww_fail(error, WW_USAGE, "",
                        "mechanism pipe.memory=%u: expected at most %u memory stages of pipe.stages=%u",
                        p->memory, p->stages - 4, p->stages);
+    if (p->stages) e->gpu.core_dependences = WW_DEPENDENCES_SCOREBOARD; /* its stages look up registers */
     if (!p->stages || (e->gpu.sm_schedulers == 1 && e->gpu.sm_issue_width == 1)) return WW_OK;
     return ww_fail(error, WW_USAGE, e->gpu.name,
                    "mechanism pipe=%s: expected a GPU with one scheduler that issues one instruction, "

@@ -173,6 +173,8 @@ static void sample_warp(struct ww_governor_sm *out, const struct ww_sm *sm, cons
     case WW_S_WAIT_L2:
     case WW_S_WAIT_DRAM:
     case WW_S_WAIT_TLB:
+    case WW_S_WAIT_STALL:
+    case WW_S_WAIT_READ:
         out->waiting++;
         break;
     default:

@@ -36,8 +36,10 @@ static inline void take_unit(struct ww_sm *sm, struct ww_sched *s, uint32_t grou
         take_shared(sm, group, count, until);
 }
 
-static inline void set_results(struct ww_warp *w, const struct ww_dinst *d, uint64_t entry) {
+static inline void set_results(struct ww_sm *sm, struct ww_warp *w, const struct ww_dinst *d, uint64_t cycle,
+                               uint64_t entry) {
     for (uint32_t i = 0; i < d->result_count; i++) w->board[ww_results(d)[i]] = entry;
+    if (d->counts) ww_depend_issue(sm, w, d, cycle, entry);
 }
 
 static void issue_memory(struct ww_sm *sm, struct ww_warp *w, const struct ww_dinst *d, uint32_t mask,
@@ -47,7 +49,7 @@ static void issue_memory(struct ww_sm *sm, struct ww_warp *w, const struct ww_di
         if (d->path == WW_L_SHARED || d->path == WW_L_SHARED_ATOMIC) sm->core->counter[WW_C_SHARED_PASSES]++;
         return;
     }
-    set_results(w, d, WW_SB(WW_NEVER, (uint64_t)d->state));
+    set_results(sm, w, d, cycle, WW_SB(WW_NEVER, (uint64_t)d->state));
     if (d->async) {
         w->board[sm->core->code.async_register] = WW_SB(WW_NEVER, (uint64_t)d->state);
         w->async_count++;
@@ -72,7 +74,7 @@ static bool act(struct ww_sm *sm, struct ww_warp *w, const struct ww_dinst *d, c
     case WW_A_CONST: {
         uint64_t at = step->mask ? ww_const_load(sm, d->access ? w->access : NULL, w->pool, step->mask, cycle)
                                  : cycle + 1;
-        set_results(w, d, WW_SB(at + d->latency + delay, (uint64_t)d->state));
+        set_results(sm, w, d, cycle, WW_SB(at + d->latency + delay, (uint64_t)d->state));
         return true;
     }
     case WW_A_LSU:
@@ -92,7 +94,7 @@ static bool act(struct ww_sm *sm, struct ww_warp *w, const struct ww_dinst *d, c
         ww_barrier_arrive(sm, w, d, d->access ? w->access : NULL, cycle);
         return !w->barred;
     default:
-        set_results(w, d, WW_SB(cycle + d->latency + delay, (uint64_t)d->state));
+        set_results(sm, w, d, cycle, WW_SB(cycle + d->latency + delay, (uint64_t)d->state));
         return true;
     }
 }
@@ -130,6 +132,17 @@ static void show_issue(struct ww_sm *sm, struct ww_warp *w, uint32_t inst, uint6
     if (core->roles[inst]) ww_copy_issue(sm, w, core->roles[inst], cycle);
 }
 
+/* The next issue is not before the end of the stall count. */
+static inline void obey_stall(struct ww_warp *w, const struct ww_dinst *d, uint64_t cycle) {
+    if (w->front < cycle + d->stall) {
+        w->front = cycle + d->stall;
+        w->front_state = WW_S_WAIT_STALL;
+    }
+    if (d->unseen)
+        w->unseen =
+            (uint8_t)((1u << d->write_counter | 1u << d->read_counter) & ((1u << WW_DEPEND_COUNTERS) - 1));
+}
+
 /* Issues the head of a ready warp and leaves it at the next instruction, not yet looked at. Returns false if
  * the warp is held, or has ended. */
 static bool issue_head(struct ww_sm *sm, struct ww_sched *s, struct ww_warp *w, const struct ww_dinst *d,
@@ -151,6 +164,7 @@ static bool issue_head(struct ww_sm *sm, struct ww_sched *s, struct ww_warp *w, 
         uint64_t fetched = ww_front_next(sm, w, d, step->inst, cycle);
         if (fetched > w->front) w->front = fetched;
     }
+    if (d->stall) obey_stall(w, d, cycle);
     return goes_on;
 }
 

@@ -64,6 +64,10 @@ static void write_results(struct ww_sm *sm, struct ww_warp *w, const struct ww_d
     uint64_t entry = WW_SB(ready, (uint64_t)state);
     for (uint32_t i = 0; i < d->result_count; i++) w->board[ww_results(d)[i]] = entry;
     if (d->async && --w->async_count == 0) w->board[sm->core->code.async_register] = entry;
+    if (d->counts) {
+        if (d->async) ww_depend_copied(sm, w, entry);
+        ww_depend_written(sm, w, d, entry);
+    }
     ww_warp_arrival(sm, w, cycle, state);
 }
 
@@ -97,6 +101,7 @@ static void do_shared(struct ww_sm *sm, const struct ww_lsu_entry *e, const stru
     uint64_t ready = cycle - 1 + gpu->shared_latency + gpu->lsu_latency + d->latency + extra;
     if (w->shared_at < sm->lsu.free) w->shared_at = sm->lsu.free;
     pop(sm);
+    if (d->counts) ww_depend_read(sm, w, d, cycle, cycle);
     if (--w->shared_queued == 0 && w->arriving) ww_barrier_shared_done(sm, w, cycle);
     write_results(sm, w, d, cycle, ready, d->state);
     ww_warp_memory_done(sm, w, cycle, ready);
@@ -172,10 +177,12 @@ static void finish_requests(struct ww_sm *sm, const struct ww_lsu_entry *e, cons
     if (sm->lsu.free < generated) sm->lsu.free = generated;
     if (sm->fetch && d->path == WW_L_LOAD && d->cache == WW_CACHE_L1) ww_fetch_load(sm, e, d, cycle);
     pop(sm);
+    if (d->counts) ww_depend_read(sm, w, d, sm->lsu.start, cycle);
     if (op != WW_NONE) {
         ww_memory_op_part(sm->core, op, cycle, cycle - 1 + sm->core->l1_shape.latency, WW_LEVEL_L1);
         return;
     }
+    if (d->counts) ww_depend_written(sm, w, d, WW_SB(cycle, (uint64_t)d->state));
     ww_warp_memory_done(sm, w, cycle, cycle);
     ww_lsu_let_go(sm, w, cycle);
 }

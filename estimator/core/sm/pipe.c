@@ -1,6 +1,7 @@
 /* A launch's instructions, decoded once for one GPU: what an issue takes and when its result is there. */
 #include "../../result/result.h"
 #include "pipe.h"
+#include "control.h"
 #include "smm.h"
 
 #include <string.h>
@@ -254,9 +255,16 @@ static void decode_one(const struct ww_gpu_spec *gpu, const struct ww_inst *in, 
     else if (!set_pipe(gpu, pipe, d))
         set_control(gpu, in, d);
     d->latency = (uint16_t)(d->latency + gpu->front_dependent_issue + d->conflict);
+    d->write_counter = d->read_counter = WW_NO_COUNTER;
     d->next_fetch = 1;
     if (d->action == WW_A_BRANCH && gpu->front_branch_cycles > 1)
         d->next_fetch = (uint16_t)gpu->front_branch_cycles;
+}
+
+/* Of two kinds, the one that only ends a group of copies (LDGDEPBAR) has a scoreboard of its own. */
+static bool waits_for_copies(const struct ww_inst *in, const struct ww_dinst *d) {
+    bool ends_group = (in->flags & WW_INST_CONTROL) && in->control.write_barrier != WW_CONTROL_NO_BARRIER;
+    return in->op == WW_OP_ASYNC_WAIT && !d->result_count && !ends_group;
 }
 
 enum ww_code ww_pipe_decode(const struct ww_gpu_spec *gpu, const struct ww_launch *launch,
@@ -280,7 +288,8 @@ enum ww_code ww_pipe_decode(const struct ww_gpu_spec *gpu, const struct ww_launc
     out->inst = ww_arena_lines(arena, (size_t)launch->inst_count + 1, sizeof *out->inst);
     out->reg = ww_arena_array(arena, list + 1, sizeof *out->reg);
     if (!out->inst || !out->reg) return ww_fail_nomem(error, "decoded instructions");
-    out->async_register = n.count++;
+    out->control = ww_control_applies(gpu, launch);
+    if (!out->control) out->async_register = n.count++;
     out->bank = gpu->collect_units_sp ? ww_arena_array(arena, list + 1, sizeof *out->bank) : NULL;
     if (gpu->collect_units_sp && !out->bank) return ww_fail_nomem(error, "decoded instructions");
     uint32_t at = 0, banks = 0;
@@ -290,7 +299,10 @@ enum ww_code ww_pipe_decode(const struct ww_gpu_spec *gpu, const struct ww_launc
         if (d->cache == WW_CACHE_TEX) out->uses_tex = true;
         if (d->action == WW_A_CONST) out->uses_const = true;
         if (d->action == WW_A_DMA) out->uses_dma = true;
-        list_registers(&launch->inst[i], &n, out->reg + at, d);
+        if (out->control)
+            ww_control_decode(gpu, &launch->inst[i], out, d);
+        else
+            list_registers(&launch->inst[i], &n, out->reg + at, d);
         if (out->bank) {
             d->bank = banks;
             banks += d->reads =
@@ -299,9 +311,13 @@ enum ww_code ww_pipe_decode(const struct ww_gpu_spec *gpu, const struct ww_launc
                 list_banks(gpu, launch->inst[i].dst, launch->inst[i].dst_count, out->bank + banks);
         }
         uint16_t *check = d->check == d->few ? d->few : out->reg + at;
-        if (launch->inst[i].op == WW_OP_ASYNC_WAIT && !d->result_count)
+        if (!out->control && waits_for_copies(&launch->inst[i], d))
             check[d->check_count++] = out->async_register;
         if (check != d->few) at += d->check_count;
+    }
+    if (out->control) {
+        out->async_register = (uint16_t)(WW_DEPEND_COUNTERS + out->levels);
+        n.count = (uint16_t)(out->async_register + 1);
     }
     out->registers = n.count;
     return WW_OK;

@@ -49,6 +49,15 @@ enum ww_lsu_cache { WW_CACHE_NONE, WW_CACHE_L1, WW_CACHE_TEX };
 #define WW_FEW                                                                                                 \
     8 /* registers that stand beside the rest of an instruction, all in a line of the host's caches */
 
+#define WW_DEPEND_COUNTERS 6 /* of a warp, see depend.h */
+#define WW_NO_COUNTER 7
+#define WW_DEPEND_LEVELS 32 /* different levels that DEPBAR.LE waits for in a launch */
+
+/* A level of a counter that is waited for. */
+struct ww_depend_level {
+    uint8_t counter, level;
+};
+
 struct ww_dinst {
     uint8_t group;        /* enum ww_group: the unit whose port it takes */
     uint8_t group2;       /* a second port that it takes, 0: none */
@@ -63,9 +72,17 @@ struct ww_dinst {
     uint16_t ii, ii2; /* cycles it holds the ports */
     uint16_t latency; /* issue to dependent issue, where it is fixed */
     uint8_t space;
-    bool access, local, texture, async, reply; /* reply: an atomic with a result */
-    bool conditional, arrive;
-    uint8_t smem; /* enum ww_smm_act, of a barrier */
+    bool access;
+    bool local : 1, texture : 1, async : 1, reply : 1; /* reply: an atomic with a result */
+    bool conditional : 1, arrive : 1;
+    bool counts : 1; /* it adds to a dependence counter, or is a copy that one may wait for */
+    bool unseen : 1; /* and the warp may issue in the next cycle, when that is not seen yet */
+    bool stores : 1;
+    bool ends_group : 1;                 /* its counter waits for the asynchronous copies before it */
+    uint8_t stall;                       /* cycles to the warp's next issue; 0: control fields are not obeyed */
+    uint8_t write_counter, read_counter; /* with those: below WW_DEPEND_COUNTERS, or WW_NO_COUNTER */
+    uint8_t read_after;                  /* cycles from the issue until its sources are read */
+    uint8_t smem;                        /* enum ww_smm_act, of a barrier */
     uint8_t barrier;
     uint16_t next_fetch;    /* cycles from its issue to the fetch of what follows it */
     uint16_t barrier_warps; /* 0: all of the CTA */
@@ -88,7 +105,10 @@ struct ww_code_table {
     uint32_t inst_count, registers;
     bool uses_tex, uses_const; /* a load goes to the texture cache, to the constant cache */
     bool uses_dma;             /* it has bulk transfers */
-    uint16_t async_register;   /* stands for "no asynchronous copy is outstanding" */
+    bool control; /* control fields are obeyed: no registers are looked up, but counters (depend.h) */
+    struct ww_depend_level level[WW_DEPEND_LEVELS];
+    uint32_t levels, level_room; /* room: the highest + 1 */
+    uint16_t async_register;     /* stands for "no asynchronous copy is outstanding" */
 };
 
 /* Decodes; memory from the arena. Errors: WW_NOMEM, WW_INPUT (an operand out of range). */

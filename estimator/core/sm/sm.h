@@ -23,6 +23,7 @@
 #include "../../mech/pipe/pipe.h"
 #include "../../mech/sched/sched.h"
 #include "copy.h"
+#include "depend.h"
 #include "dma.h"
 #include "../time/epoch.h"
 #include "fetch.h"
@@ -76,13 +77,15 @@ struct ww_warp {
     bool resident, pending, fenced, barred, starved, done; /* pending: its wake-up is an answer, not a
                                                             * cycle; starved: its CTA waits for shared memory */
     bool paused;                                           /* with its CTA */
+    uint8_t unseen;            /* bit per dependence counter to which the issue in the cycle before added */
     uint16_t arriving;         /* bit per barrier at which it arrives when its shared accesses have started */
     const struct ww_step *end; /* past its last step */
     uint64_t icache_key; /* line that it fetched from last; UINT64_MAX where schedulers have caches */
     uint64_t next_line;  /* supply.c: arrival of the line after `line`, 0: its buffer is not there yet */
     const uint64_t *pool;
-    uint64_t memory_at; /* latest cycle at which a memory operation that has been answered is complete */
-    uint64_t shared_at; /* cycle at which its shared accesses that have started are performed */
+    struct ww_depend *depend; /* where control fields are obeyed */
+    uint64_t memory_at;       /* latest cycle at which a memory operation that has been answered is complete */
+    uint64_t shared_at;       /* cycle at which its shared accesses that have started are performed */
     uint32_t last_mask;
     uint32_t shared_queued; /* shared accesses that have not started, for barriers */
     uint32_t memory_count;  /* operations not answered, for fences */
@@ -203,8 +206,9 @@ struct ww_sm {
     struct ww_warp *warp;
     struct ww_sched *sched;
     struct ww_cta *cta;
-    uint64_t *board;     /* all scoreboards */
-    uint64_t (*port)[8]; /* [WW_UNIT_COUNT][instance]: free from; of units that schedulers share */
+    uint64_t *board;          /* all scoreboards */
+    struct ww_depend *depend; /* by warp, where control fields are obeyed, or NULL */
+    uint64_t (*port)[8];      /* [WW_UNIT_COUNT][instance]: free from; of units that schedulers share */
     struct ww_lsu lsu;
     struct ww_cache l1, tex; /* tex: if the GPU has one */
     struct ww_miss_queue misses;

@@ -64,7 +64,8 @@ static inline void ww_head_look(struct ww_sm *sm, struct ww_warp *w, uint64_t cy
     uint32_t inst = w->step->inst;
     ww_warp_count(sm, w, cycle);
     if (w->front > cycle) {
-        if (w->front_state >= WW_S_NO_INST && w->front_state <= WW_S_NO_INST_L15)
+        if ((w->front_state >= WW_S_NO_INST && w->front_state <= WW_S_NO_INST_L15) ||
+            w->front_state == WW_S_WAIT_STALL)
             w->counts = &sm->core->epochs.inst[inst];
         ww_warp_set_state(sm, w, w->front_state, cycle);
         ww_wake_at(sm, w, w->front);
@@ -72,7 +73,9 @@ static inline void ww_head_look(struct ww_sm *sm, struct ww_warp *w, uint64_t cy
     }
     w->head = &sm->core->code.inst[inst];
     w->counts = &sm->core->epochs.inst[inst];
-    uint64_t entry = ww_head_entry(w, w->head), at = WW_SB_CYCLE(entry);
+    uint64_t entry = w->unseen ? ww_depend_unseen(w, w->head, w->unseen) : ww_head_entry(w, w->head);
+    uint64_t at = WW_SB_CYCLE(entry);
+    w->unseen = 0;
     if (at <= cycle) {
         ww_make_ready(sm, w, w->head->group, cycle);
         return;

@@ -140,7 +140,7 @@ static enum ww_code resolve(const struct ww_sweep_space *space, const uint16_t *
     struct ww_mech_choice choice[WW_KIND_COUNT];
     WW_TRY(list_settings(space, level, m, set, &sets, error));
     WW_TRY(ww_gpu_load(space->gpu, set, sets, &m->gpu, error));
-    WW_TRY(ww_mech_resolve(m->mech, m->mech_count, &m->arena, choice, error));
+    WW_TRY(ww_mech_resolve_on(ww_gpu_sched(&m->gpu->spec), m->mech, m->mech_count, &m->arena, choice, error));
     WW_TRY(find_area(space, m, error));
     return hash_config(m, choice, power_hash, space->mode, error);
 }

@@ -182,6 +182,14 @@ static void describe_barrier(struct ww_inst *inst, const struct ww_sass_insn *in
     if (threads->kind == SASS_K_IMM) inst->barrier_threads = (uint16_t)(threads->imm & 0xfff);
 }
 
+/* DEPBAR: scoreboard in A, level in B, others in E. */
+static void describe_depbar(struct ww_inst *inst, const struct ww_sass_insn *in) {
+    const struct ww_sass_operand *one = &in->opd[SASS_A], *level = &in->opd[SASS_B], *set = &in->opd[SASS_E];
+    inst->barrier = one->kind == SASS_K_SB ? (uint8_t)(one->reg & 7) : (uint8_t)WW_CONTROL_NO_BARRIER;
+    inst->barrier_threads = (uint16_t)((level->kind == SASS_K_IMM ? level->imm & 63 : 0) |
+                                       (set->kind == SASS_K_SBSET ? (set->imm & 63) << 6 : 0));
+}
+
 static void describe_branch(struct ww_inst *inst, const struct ww_sass_insn *in) {
     const struct ww_sass_operand *to = &in->opd[SASS_E];
     bool jumps = in->op == SASS_BRA || in->op == SASS_BRX || in->op == SASS_JMP || in->op == SASS_BRXU;
@@ -205,6 +213,7 @@ static void describe(struct ww_inst *inst, const struct ww_sass_insn *in, uint32
                                          .reuse = in->ctl.reuse}};
     if (inst->op >= WW_OP_LOAD && inst->op <= WW_OP_ASYNC_COPY) inst->space = (uint8_t)info->space;
     if (inst->op == WW_OP_BARRIER) describe_barrier(inst, in);
+    if (in->op == SASS_DEPBAR) describe_depbar(inst, in);
     if (inst->op == WW_OP_SLEEP) inst->flags |= WW_INST_ACCESS;
     if (inst->op == WW_OP_BRANCH) describe_branch(inst, in);
     if (has_addresses(in, inst->op)) describe_memory(inst, in);

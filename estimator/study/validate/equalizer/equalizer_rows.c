@@ -32,8 +32,9 @@ size_t ww_eq_static_best(const struct ww_matrix *b, size_t k) {
 }
 
 double ww_eq_state(const uint64_t w[WW_STATE_COUNT], enum ww_eq_state state) {
-    static const enum ww_warp_state waits[] = {WW_S_WAIT_ALU, WW_S_WAIT_SFU, WW_S_WAIT_SHARED, WW_S_WAIT_CONST,
-                                               WW_S_WAIT_L1,  WW_S_WAIT_L2,  WW_S_WAIT_DRAM,   WW_S_WAIT_TLB};
+    static const enum ww_warp_state waits[] = {
+        WW_S_WAIT_ALU, WW_S_WAIT_SFU,  WW_S_WAIT_SHARED, WW_S_WAIT_CONST, WW_S_WAIT_L1,
+        WW_S_WAIT_L2,  WW_S_WAIT_DRAM, WW_S_WAIT_TLB,    WW_S_WAIT_STALL, WW_S_WAIT_READ};
     uint64_t waiting = 0;
     for (size_t i = 0; i < sizeof waits / sizeof waits[0]; i++) waiting += w[waits[i]];
     const uint64_t part[] = {[WW_EQ_WAITING] = waiting,

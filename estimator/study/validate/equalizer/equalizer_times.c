@@ -22,7 +22,7 @@ static void split(const struct ww_launch_result *l, struct ww_eq_part out[WW_EQ_
             uint64_t unpaused = 0;
             for (int s = 0; s < WW_STATE_COUNT; s++)
                 if (s != WW_S_PAUSED && s != WW_S_DONE) unpaused += epoch->warp_cycles[s];
-            for (enum ww_warp_state s = WW_S_WAIT_ALU; s <= WW_S_WAIT_TLB; s++)
+            for (enum ww_warp_state s = WW_S_WAIT_ALU; s <= WW_S_WAIT_READ; s++)
                 sum[0] += part * (double)epoch->warp_cycles[s];
             sum[1] += part * (double)epoch->warp_cycles[WW_S_EXCESS_ALU];
             sum[2] += part * (double)epoch->warp_cycles[WW_S_EXCESS_MEM];
