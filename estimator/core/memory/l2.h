@@ -180,7 +180,8 @@ struct ww_l2 {
     /* The answer to a page walk's read, at L2 cycle `cycle`. */
     void (*walk_read)(void *context, const struct ww_mem_reply *reply, uint64_t cycle);
     void *walk_context;
-    uint32_t time_of[9]; /* of a port, by number of sectors: cycles << WW_L2_TIME_BITS, at least one */
+    /* Of a port, by number of sectors: cycles << WW_L2_TIME_BITS, at least one; [1]: that stores write. */
+    uint32_t time_of[2][9];
     uint8_t sectors_of[256], granules_of[256];
     uint8_t fetch_of[256]; /* by sectors that miss: what is read from DRAM, l2.fetch_bytes at a time */
     struct ww_l2_prefetch prefetch;
