@@ -165,7 +165,7 @@ static bool serve_fill(struct ww_l2_slice *s, uint32_t side, struct ww_l2_fill *
     }
     s->mshrs_used -= sectors;
     if (side == WW_L2_FAR) s->copies -= sectors;
-    s->fill_free = cycle + port_cycles(&s->fill_rest, s->l2->time_of[sectors]);
+    s->fill_free = cycle + port_cycles(&s->fill_rest, s->l2->time_of[0][sectors]);
     --*s->l2->live;
     return true;
 }
@@ -204,7 +204,7 @@ static bool serve_head(struct ww_l2_slice *s, struct ww_l2_input *in, uint64_t c
     }
     if (in->blocked) l2->counter[WW_C_L2_STALL_CYCLES] += cycle - in->blocked_since;
     in->blocked = in->begun = false;
-    s->free = max64(s->free, cycle + port_cycles(&s->rest, l2->time_of[in->hits]));
+    s->free = max64(s->free, cycle + port_cycles(&s->rest, l2->time_of[p->kind == WW_MEM_WRITE][in->hits]));
     in->packet_head = (in->packet_head + 1) & in->packet_mask;
     in->packet_count--;
     --*l2->live;
@@ -300,6 +300,7 @@ static void set_sizes(struct ww_l2 *l2, const struct ww_gpu_spec *gpu) {
     l2->atomic_cycles = gpu->l2_atomic_cycles;
     l2->bursts_per_sector = ww_dram_bursts_per_sector(gpu);
     l2->write_fetches = gpu->l2_write_miss == WW_L2_WRITE_FETCH;
+    l2->dirty_ways = gpu->l2_dirty_ways;
     if (gpu->l2_prefetch == WW_L2_PREFETCH_SEQUENTIAL)
         l2->prefetch = (struct ww_l2_prefetch){.window = (uint64_t)gpu->l2_prefetch_kb << 10,
                                                .ahead = gpu->l2_prefetch_ahead,
@@ -308,7 +309,9 @@ static void set_sizes(struct ww_l2 *l2, const struct ww_gpu_spec *gpu) {
     for (uint32_t n = 0; n <= 8; n++) {
         uint32_t bytes = n * gpu->l2_sector, one = 1u << WW_L2_TIME_BITS;
         uint32_t time = (bytes * one + gpu->l2_bytes_per_cycle - 1) / gpu->l2_bytes_per_cycle;
-        l2->time_of[n] = time > one ? time : one;
+        l2->time_of[0][n] = time > one ? time : one;
+        uint32_t write = (uint32_t)(n * gpu->l2_write_cycles * one + 0.5);
+        l2->time_of[1][n] = gpu->l2_write_cycles <= 0 ? l2->time_of[0][n] : write > one ? write : one;
     }
     for (uint32_t m = 0; m < 256; m++)
         for (uint32_t g = 0; g < 8; g++) {

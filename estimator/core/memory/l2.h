@@ -8,8 +8,8 @@
  *   the same request. A head that cannot proceed stalls the slice (l2_stall_cycles) until a fill, a
  *   delivered reply or room at the DRAM lets it; fills go on meanwhile.
  * - l2.latency is spent before the tags, so a miss pays it before DRAM sees it.
- * - What misses is read from DRAM in aligned blocks of l2.fetch_bytes: the block's other sectors come with it if
- *   they are not there and MSHRs are free, and count in l2_prefetch.
+ * - What misses is read from DRAM in aligned blocks of l2.fetch_bytes: the block's other sectors come with it
+ * if they are not there and MSHRs are free, and count in l2_prefetch.
  * - An MSHR is a sector with an outstanding read; requests for a pending sector join it, l2.mshr_merge of
  *   them. Sectors that one request misses in one line form one DRAM request.
  * - Writes: a sector written in full becomes valid and dirty without a fetch. Of a sector written in part,
@@ -175,12 +175,14 @@ struct ww_l2 {
     uint32_t far_latency;
     uint32_t parts; /* L2 lines that an L1 line covers, at least 1 */
     uint32_t mshrs, merge, latency, atomic_cycles, bursts_per_sector;
-    bool write_fetches; /* l2.write_miss=fetch */
-    uint32_t walks;     /* page walks at a time, for which slices have room */
+    bool write_fetches;  /* l2.write_miss=fetch */
+    uint32_t dirty_ways; /* of a set; beyond them lines are written back and stay; 0: no bound */
+    uint32_t walks;      /* page walks at a time, for which slices have room */
     /* The answer to a page walk's read, at L2 cycle `cycle`. */
     void (*walk_read)(void *context, const struct ww_mem_reply *reply, uint64_t cycle);
     void *walk_context;
-    uint32_t time_of[9]; /* of a port, by number of sectors: cycles << WW_L2_TIME_BITS, at least one */
+    /* Of a port, by number of sectors: cycles << WW_L2_TIME_BITS, at least one; [1]: that stores write. */
+    uint32_t time_of[2][9];
     uint8_t sectors_of[256], granules_of[256];
     uint8_t fetch_of[256]; /* by sectors that miss: what is read from DRAM, l2.fetch_bytes at a time */
     struct ww_l2_prefetch prefetch;

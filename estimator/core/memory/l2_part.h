@@ -101,6 +101,8 @@ void ww_l2_reply_whole(struct ww_l2_slice *s, const struct ww_l2_packet *p, uint
 bool ww_l2_claim(struct ww_l2_slice *s, struct ww_l2_input *in, struct ww_l2_part *part, uint64_t cycle);
 
 /* ---- l2_write.c ---- */
+/* The least recently used dirty line of a set that has more of them than it keeps; NULL: it has not. */
+struct ww_l2_line *ww_l2_surplus(const struct ww_l2_slice *s, uint32_t set);
 /* Serves a write; false: it waits, with what is left of it in in->left. */
 bool ww_l2_serve_write(struct ww_l2_slice *s, struct ww_l2_input *in, const struct ww_l2_packet *p,
                        uint64_t cycle);

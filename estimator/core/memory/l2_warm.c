@@ -16,6 +16,13 @@ static struct ww_l2_line *warm_line(struct ww_l2_slice *s, struct ww_l2_part *pa
     return &s->tags.line[part->index];
 }
 
+static void warm_store(const struct ww_l2 *l2, const struct ww_l2_slice *s, const struct ww_l2_part *part,
+                       struct ww_l2_line *line, const struct ww_l2_packet *p) {
+    ww_l2_mark_written(l2, line, part->want, p);
+    if (!l2->dirty_ways) return;
+    for (struct ww_l2_line *more; (more = ww_l2_surplus(s, part->set));) more->dirty = 0;
+}
+
 static void warm_slice(struct ww_l2 *l2, uint32_t slice, const struct ww_l2_packet *p) {
     struct ww_l2_slice *s = &l2->slice[slice];
     for (uint32_t k = 0; k < l2->parts; k++) {
@@ -26,7 +33,7 @@ static void warm_slice(struct ww_l2 *l2, uint32_t slice, const struct ww_l2_pack
         if (!line) continue;
         bool fetched = l2->write_fetches && part.want & ~line->valid;
         if (p->kind == WW_MEM_WRITE && !fetched)
-            ww_l2_mark_written(l2, line, part.want, p);
+            warm_store(l2, s, &part, line, p);
         else
             line->valid |= part.want | l2->fetch_of[part.want & (uint8_t)~line->valid];
         if (p->kind == WW_MEM_ATOMIC) line->dirty |= part.want;

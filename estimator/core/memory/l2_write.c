@@ -46,6 +46,26 @@ static bool send_and_fetch(struct ww_l2_slice *s, struct ww_l2_input *in, struct
     return true;
 }
 
+struct ww_l2_line *ww_l2_surplus(const struct ww_l2_slice *s, uint32_t set) {
+    struct ww_l2_line *first = &s->tags.line[(size_t)set * s->tags.stride], *oldest = NULL;
+    uint32_t dirty = 0, way = s->tags.oldest[set];
+    for (uint32_t n = 0; n < s->tags.ways; n++, way = first[way].newer) {
+        if (!first[way].dirty) continue;
+        if (!dirty++) oldest = &first[way];
+        if (dirty > s->l2->dirty_ways) return oldest;
+    }
+    return NULL;
+}
+
+/* Has what the set holds dirty beyond its bound written back, as far as the channel has room. */
+static void drain(struct ww_l2_slice *s, uint32_t set, uint64_t cycle) {
+    for (struct ww_l2_line *line; (line = ww_l2_surplus(s, set)); line->dirty = 0) {
+        if (!ww_dram_has_room(s->l2->dram, s->channel, WW_DRAM_WRITE)) return;
+        ww_l2_count(s, WW_C_L2_WRITEBACK, bits(line->dirty));
+        ww_l2_push_dram(s, line->number, line->dirty, 0, WW_DRAM_WRITE, cycle);
+    }
+}
+
 /* Writes one line's part of a request; false: not in this cycle. */
 static bool write_part(struct ww_l2_slice *s, struct ww_l2_input *in, const struct ww_l2_packet *p,
                        struct ww_l2_part *part, uint64_t cycle) {
@@ -63,7 +83,10 @@ static bool write_part(struct ww_l2_slice *s, struct ww_l2_input *in, const stru
     else
         return false;
     ww_l2_tags_touch(&s->tags, part->set, part->index);
-    ww_l2_mark_written(s->l2, &s->tags.line[part->index], part->want, p);
+    struct ww_l2_line *line = &s->tags.line[part->index];
+    bool was_clean = !line->dirty;
+    ww_l2_mark_written(s->l2, line, part->want, p);
+    if (was_clean && s->l2->dirty_ways) drain(s, part->set, cycle);
     return true;
 }
 
