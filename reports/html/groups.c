@@ -71,6 +71,7 @@ unsigned ww_group_of_slot(enum ww_slot s) {
         return 4;
     case WW_SLOT_EXCESS_ALU:
     case WW_SLOT_COLLECT:
+    case WW_SLOT_REG_PORT:
         return 5;
     case WW_SLOT_NO_INST:
         return 7;

@@ -2,6 +2,7 @@
 #include "../../result/result.h"
 #include "barrel.h"
 #include "collect.h"
+#include "regs.h"
 #include "warp_head.h"
 
 /* A read-only cache of so many KiB with LRU, indexed by address bits. */
@@ -47,6 +48,7 @@ static enum ww_code init_schedulers(struct ww_sm *sm, struct ww_arena *arena, co
         sm->sched[i].copies = sm->core->roles ? sm : NULL;
         sm->sched[i].view.age = sm->sched[i].age;
         sm->sched[i].view.cta = sm->sched[i].cta;
+        sm->sched[i].blocked_slot = sm->rf ? WW_SLOT_REG_PORT : WW_SLOT_COLLECT;
         ops->init(sm->sched[i].state, settings, slots);
         sm->shared.view[i] = &sm->sched[i].view;
         sm->shared.lsu_ready[i] = &sm->sched[i].ready[WW_G_LSU];
@@ -79,6 +81,8 @@ enum ww_code ww_sm_init(struct ww_sm *sm, struct ww_core *core, uint32_t id, str
     WW_TRY(ww_dma_init(sm, arena, error));
     if (!ww_barrel_init(sm, arena)) return ww_fail_nomem(error, "an SM's pipeline");
     if (!ww_collect_init(sm, arena)) return ww_fail_nomem(error, "operand collectors");
+    if (!ww_regs_init(sm, arena)) return ww_fail_nomem(error, "operand caches");
+    sm->gathers = sm->collect || sm->rf;
     WW_TRY(init_schedulers(sm, arena, settings, error));
     WW_TRY(init_caches(sm, arena, l1_ways, seed, error));
     sm->extras = sm->barrel || sm->dma || sm->lsu.watch; /* or a prefetcher, which comes later */

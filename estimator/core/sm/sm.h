@@ -60,6 +60,7 @@ struct ww_marks {
 
 struct ww_govern;
 struct ww_collect;
+struct ww_rf;
 
 /* What every issue needs stands first. */
 struct ww_warp {
@@ -78,8 +79,8 @@ struct ww_warp {
     bool paused;                                           /* with its CTA */
     uint16_t arriving;         /* bit per barrier at which it arrives when its shared accesses have started */
     const struct ww_step *end; /* past its last step */
-    uint64_t icache_key; /* line that it fetched from last; UINT64_MAX where schedulers have caches */
-    uint64_t next_line;  /* supply.c: arrival of the line after `line`, 0: its buffer is not there yet */
+    uint64_t icache_key;       /* line that it fetched from last; UINT64_MAX where schedulers have caches */
+    uint64_t next_line;        /* supply.c: arrival of the line after `line`, 0: its buffer is not there yet */
     const uint64_t *pool;
     uint64_t memory_at; /* latest cycle at which a memory operation that has been answered is complete */
     uint64_t shared_at; /* cycle at which its shared accesses that have started are performed */
@@ -100,7 +101,8 @@ struct ww_sched {
     uint64_t next_issue;       /* the issue interval and bank conflicts are over */
     uint64_t try_at;           /* nothing can issue before, unless a warp becomes ready or the LSU makes room */
     uint64_t counted;          /* slots of cycles before it are counted */
-    uint64_t blocked_from, blocked_until; /* cycles in which no operand collector takes what is ready */
+    uint64_t blocked_from, blocked_until; /* cycles in which operands are in the way of what is ready ... */
+    uint32_t blocked_slot;                /* ... the cause of a slot that is lost to them */
     uint32_t groups;                      /* bit per group with a ready slot */
     uint32_t causes;                      /* bit per enum ww_slot that a warp gives */
     uint8_t cause_count[WW_SLOT_COUNT];
@@ -217,6 +219,8 @@ struct ww_sm {
     struct ww_smm smm;
     struct ww_barrel *barrel;   /* barrel.h, or NULL */
     struct ww_collect *collect; /* collect.h, or NULL */
+    struct ww_rf *rf;           /* regs.h, by scheduler, or NULL */
+    bool gathers;               /* it has one of these two */
     uint64_t *icache_ready;
     struct ww_supply supply; /* with caches of the schedulers */
     uint32_t resident_ctas, resident_warps;
@@ -365,7 +369,7 @@ static inline void ww_issue_count(struct ww_sched *s, uint64_t cycle) {
         uint64_t to = s->blocked_until < cycle ? s->blocked_until : cycle;
         if (to > from) {
             s->slot[cause] -= to - from;
-            s->slot[WW_SLOT_COLLECT] += to - from;
+            s->slot[s->blocked_slot] += to - from;
         }
     }
     s->counted = cycle;
