@@ -147,6 +147,9 @@ static enum ww_code memory_rules(const struct check *c) {
         WW_TRY(cache_rules(c, "icache.l0_kb", (uint64_t)s->icache_l0_kb << 10, s->icache_line, s->icache_line,
                            s->icache_l0_ways));
     }
+    if (s->const_fixed_kb)
+        WW_TRY(cache_rules(c, "const.fixed_kb", (uint64_t)s->const_fixed_kb << 10, s->const_line, s->const_line,
+                           s->const_fixed_ways));
     if (s->const_l15_kb)
         WW_TRY(cache_rules(c, "const.l15_kb", (uint64_t)s->const_l15_kb << 10, s->const_l15_line,
                            s->const_l15_line, s->const_l15_ways));

@@ -64,6 +64,7 @@ unsigned ww_group_of_slot(enum ww_slot s) {
     case WW_SLOT_WAIT_ALU:
         return 1;
     case WW_SLOT_WAIT_SHARED:
+    case WW_SLOT_CONST_MISS:
         return 2;
     case WW_SLOT_WAIT_MEM:
         return 3;

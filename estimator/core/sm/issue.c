@@ -2,6 +2,7 @@
 #include "../../result/result.h"
 #include "barrel.h"
 #include "collect.h"
+#include "const_operand.h"
 #include "regs.h"
 #include "warp_head.h"
 
@@ -212,9 +213,12 @@ static void issue_warp(struct ww_sm *sm, struct ww_sched *s, struct ww_warp *w, 
     const struct ww_core *core = sm->core;
     const struct ww_dinst *d = w->head;
     uint32_t group = d->group;
-    if (sm->dma && (WW_G_MEMORY >> group) & 1 && !ww_dma_admits(sm, w, d)) {
-        squash(sm, s, w, cycle);
-        return;
+    if (sm->gates) {
+        if (sm->dma && (WW_G_MEMORY >> group) & 1 && !ww_dma_admits(sm, w, d)) {
+            squash(sm, s, w, cycle);
+            return;
+        }
+        if (sm->operands && !ww_const_operand_admits(sm, s, w, d, cycle)) return;
     }
     count_cycle(sm, s, w, cycle);
     s->next_issue = cycle + core->gpu->front_issue_interval + d->conflict;

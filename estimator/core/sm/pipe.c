@@ -285,6 +285,20 @@ static void decode_one(const struct ww_gpu_spec *gpu, const struct ww_inst *in, 
         d->next_fetch = (uint16_t)gpu->front_branch_cycles;
 }
 
+/* Lines of constant operands, if the GPU has a cache for them and the trace names any. False: out of memory. */
+static bool list_constants(const struct ww_gpu_spec *g, const struct ww_launch *launch, struct ww_arena *arena,
+                           struct ww_code_table *out) {
+    bool any = false;
+    for (uint32_t i = 0; i < launch->inst_count && !any; i++) any = launch->inst[i].flags & WW_INST_CONST;
+    if (!any || !g->const_fixed_kb) return true;
+    out->constant = ww_arena_array(arena, launch->inst_count, sizeof *out->constant);
+    if (!out->constant) return false;
+    for (uint32_t i = 0; i < launch->inst_count; i++)
+        if (launch->inst[i].flags & WW_INST_CONST)
+            out->constant[i] = launch->inst[i].constant / g->const_line + 1;
+    return true;
+}
+
 enum ww_code ww_pipe_decode(const struct ww_gpu_spec *gpu, const struct ww_launch *launch,
                             struct ww_arena *arena, struct ww_code_table *out, struct ww_error *error) {
     size_t list = 0;
@@ -336,5 +350,5 @@ enum ww_code ww_pipe_decode(const struct ww_gpu_spec *gpu, const struct ww_launc
         if (check != d->few) at += d->check_count;
     }
     out->registers = n.count;
-    return WW_OK;
+    return list_constants(gpu, launch, arena, out) ? WW_OK : ww_fail_nomem(error, "decoded instructions");
 }

@@ -83,9 +83,10 @@ static inline const uint16_t *ww_results(const struct ww_dinst *d) {
 
 struct ww_code_table {
     struct ww_dinst *inst;
-    uint16_t *reg; /* lists of dense numbers that are longer */
-    uint8_t *bank; /* all lists of banks, or of registers (regs.h); or NULL */
-    bool banked;   /* these are of registers */
+    uint16_t *reg;      /* lists of dense numbers that are longer */
+    uint8_t *bank;      /* all lists of banks, or of registers (regs.h); or NULL */
+    bool banked;        /* these are of registers */
+    uint32_t *constant; /* by instruction: line of its constant operand + 1, 0: none; or NULL */
     uint32_t inst_count, registers;
     bool uses_tex, uses_const; /* a load goes to the texture cache, to the constant cache */
     bool uses_dma;             /* it has bulk transfers */

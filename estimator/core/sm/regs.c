@@ -56,6 +56,7 @@ uint64_t ww_regs_read(struct ww_sm *sm, struct ww_sched *s, uint32_t slot, const
     for (uint32_t b = 0; b < g->front_rf_banks; b++)
         if (need[b]) rf->port[b] = (rf->port[b] > cycle + hold ? rf->port[b] : cycle + hold) + need[b];
     if (!hold) return 0;
+    s->blocked_slot = WW_SLOT_REG_PORT;
     s->blocked_from = s->next_issue;
     s->next_issue += hold;
     s->blocked_until = s->next_issue;

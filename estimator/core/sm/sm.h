@@ -61,6 +61,7 @@ struct ww_marks {
 struct ww_govern;
 struct ww_collect;
 struct ww_rf;
+struct ww_const_operands;
 
 /* What every issue needs stands first. */
 struct ww_warp {
@@ -88,9 +89,10 @@ struct ww_warp {
     uint32_t shared_queued; /* shared accesses that have not started, for barriers */
     uint32_t memory_count;  /* operations not answered, for fences */
     uint32_t async_count;
-    uint32_t inflight;   /* of these, those that keep its slot: queued, or with a result to come */
-    uint32_t generation; /* of the slot, to recognise late acknowledgements */
-    uint32_t line;       /* supply.c: of the head */
+    uint32_t inflight;              /* of these, those that keep its slot: queued, or with a result to come */
+    uint32_t generation;            /* of the slot, to recognise late acknowledgements */
+    uint32_t line;                  /* supply.c: of the head */
+    const struct ww_step *admitted; /* const_operand.c: it has waited for the constant of this one */
 };
 
 struct ww_sched {
@@ -217,10 +219,12 @@ struct ww_sm {
     struct ww_fetcher *fetch;  /* NULL: no prefetcher */
     struct ww_sched_sm shared;
     struct ww_smm smm;
-    struct ww_barrel *barrel;   /* barrel.h, or NULL */
-    struct ww_collect *collect; /* collect.h, or NULL */
-    struct ww_rf *rf;           /* regs.h, by scheduler, or NULL */
-    bool gathers;               /* it has one of these two */
+    struct ww_barrel *barrel;           /* barrel.h, or NULL */
+    struct ww_collect *collect;         /* collect.h, or NULL */
+    struct ww_rf *rf;                   /* regs.h, by scheduler, or NULL */
+    bool gathers;                       /* it has one of these two */
+    struct ww_const_operands *operands; /* const_operand.h, or NULL */
+    bool gates; /* bulk transfers or constants can keep a picked instruction from its issue */
     uint64_t *icache_ready;
     struct ww_supply supply; /* with caches of the schedulers */
     uint32_t resident_ctas, resident_warps;
