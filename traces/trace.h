@@ -81,6 +81,7 @@ struct ww_operand {
 #define WW_INST_SMEM_ALLOC 128u /* barrier of the whole CTA that also allocates `bytes` of shared memory */
 #define WW_INST_SMEM_FREE 256u  /* the same that gives them back */
 #define WW_INST_CONTROL 512u    /* the compiler's own control fields are known (control, src_slot) */
+#define WW_INST_CONST 1024u     /* a source is a constant at a fixed place (constant) */
 
 /* What the compiler wrote into a machine instruction for the scheduler. */
 struct ww_control {
@@ -121,6 +122,7 @@ struct ww_inst {
     uint32_t bytes; /* of shared memory, of a barrier that allocates or frees; the launch's last ones */
     struct ww_control control;         /* with WW_INST_CONTROL */
     uint8_t src_slot[WW_INST_SRC_MAX]; /* the same: WW_SLOT_... of each source */
+    uint32_t constant;                 /* with WW_INST_CONST: bank << 24 | offset in bytes */
 };
 
 struct ww_step {

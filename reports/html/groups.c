@@ -68,6 +68,7 @@ unsigned ww_group_of_slot(enum ww_slot s) {
     case WW_SLOT_WAIT_READ:
         return 1;
     case WW_SLOT_WAIT_SHARED:
+    case WW_SLOT_CONST_MISS:
         return 2;
     case WW_SLOT_WAIT_MEM:
         return 3;
@@ -75,6 +76,7 @@ unsigned ww_group_of_slot(enum ww_slot s) {
         return 4;
     case WW_SLOT_EXCESS_ALU:
     case WW_SLOT_COLLECT:
+    case WW_SLOT_REG_PORT:
         return 5;
     case WW_SLOT_NO_INST:
         return 7;

@@ -73,6 +73,26 @@ static void control_fields_come_back(void **state) {
     ww_trace_close(t);
 }
 
+static void constant_operands_come_back(void **state) {
+    (void)state;
+    const char *path = ww_made_path(&arena, "constant.wwt");
+    struct ww_made_launch l;
+    struct ww_trace *t;
+    const struct ww_launch *got;
+    make(&l, false, NULL);
+    struct ww_inst *inst = (struct ww_inst *)(uintptr_t)l.launch.inst;
+    inst[2].flags |= WW_INST_CONST;
+    inst[2].constant = 3u << 24 | 0x160;
+    OK(ww_made_write(path, &l, 1, 0, &error));
+    OK(ww_trace_open(path, &t, &error));
+    OK(ww_trace_launch(t, 0, &got, &error));
+    assert_int_equal(version_of(path), WW_WWT_VERSION_MACHINE);
+    assert_int_equal(got->inst[2].flags, inst[2].flags);
+    assert_int_equal(got->inst[2].constant, 3u << 24 | 0x160);
+    assert_int_equal(got->inst[3].constant, 0);
+    ww_trace_close(t);
+}
+
 static void a_file_without_them_stays_one_of_version_1(void **state) {
     (void)state;
     const char *path = ww_made_path(&arena, "plain.wwt");
@@ -129,6 +149,7 @@ int main(void) {
     ww_arena_init(&arena, 0);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(control_fields_come_back),
+        cmocka_unit_test(constant_operands_come_back),
         cmocka_unit_test(a_file_without_them_stays_one_of_version_1),
         cmocka_unit_test(each_code_table_has_its_own_origin),
         cmocka_unit_test(control_fields_in_a_file_of_version_1_are_refused),

@@ -43,6 +43,7 @@ static void put_inst(struct ww_buf *b, const struct ww_inst *i, const struct ww_
     ww_buf_svarint(b, (int64_t)i->line - before->line);
     if (i->flags & (WW_INST_SMEM_ALLOC | WW_INST_SMEM_FREE)) ww_buf_varint(b, i->bytes);
     if (i->flags & WW_INST_CONTROL) put_control(b, i);
+    if (i->flags & WW_INST_CONST) ww_buf_varint(b, i->constant);
 }
 
 void ww_wwt_put_code(struct ww_buf *b, const struct ww_launch *launch) {
@@ -108,6 +109,10 @@ static void get_inst(struct ww_cursor *c, uint32_t version, struct ww_inst *i, c
     if (i->flags & WW_INST_CONTROL) {
         if (version < WW_WWT_VERSION_MACHINE) c->failed = true;
         get_control(c, i);
+    }
+    if (i->flags & WW_INST_CONST) {
+        if (version < WW_WWT_VERSION_MACHINE) c->failed = true;
+        i->constant = get_small(c, 32);
     }
 }
 

@@ -29,7 +29,7 @@ static enum ww_code keep_code(struct ww_trace_writer *w, const struct ww_launch 
     if (w->codes.failed) return ww_fail_nomem(error, "a launch");
     size_t n = w->codes.n - at;
     for (uint32_t i = 0; i < launch->inst_count && !w->machine; i++)
-        w->machine = (launch->inst[i].flags & WW_INST_CONTROL) != 0;
+        w->machine = (launch->inst[i].flags & (WW_INST_CONTROL | WW_INST_CONST)) != 0;
     uint64_t hash = ww_hash_bytes(w->codes.p + at, n, 0);
     const unsigned char *p = (const unsigned char *)w->codes.p + at;
     struct ww_cursor c = {p, p + n, false};

@@ -169,6 +169,7 @@ static void sample_warp(struct ww_governor_sm *out, const struct ww_sm *sm, cons
     case WW_S_WAIT_SFU:
     case WW_S_WAIT_SHARED:
     case WW_S_WAIT_CONST:
+    case WW_S_CONST_MISS:
     case WW_S_WAIT_L1:
     case WW_S_WAIT_L2:
     case WW_S_WAIT_DRAM:

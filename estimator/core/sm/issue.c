@@ -2,6 +2,8 @@
 #include "../../result/result.h"
 #include "barrel.h"
 #include "collect.h"
+#include "const_operand.h"
+#include "regs.h"
 #include "warp_head.h"
 
 /* An integer multiplication may need the port of another unit, too. */
@@ -100,14 +102,18 @@ static bool act(struct ww_sm *sm, struct ww_warp *w, const struct ww_dinst *d, c
 }
 
 /* Takes what an issue needs; returns the cycles by which operands or results are later than without others. */
-static inline uint64_t take(struct ww_sm *sm, struct ww_sched *s, const struct ww_dinst *d, uint64_t cycle) {
-    if (sm->collect) {
-        if (d->ii) return ww_collect_issue(sm, d, cycle);
-        return d->action == WW_A_LSU || d->action == WW_A_CONST ? ww_collect_memory(sm, d, cycle) : 0;
+static inline uint64_t take(struct ww_sm *sm, struct ww_sched *s, const struct ww_warp *w,
+                            const struct ww_dinst *d, uint64_t cycle) {
+    uint64_t delay = 0;
+    if (sm->gathers) {
+        if (sm->collect && d->ii) return ww_collect_issue(sm, d, cycle);
+        if (sm->collect)
+            return d->action == WW_A_LSU || d->action == WW_A_CONST ? ww_collect_memory(sm, d, cycle) : 0;
+        if (d->reads) delay = ww_regs_read(sm, s, w->slot, d, cycle);
     }
     if (d->ii) take_unit(sm, s, d->group, cycle + d->ii);
     if (d->group2) take_unit(sm, s, d->group2, cycle + d->ii2);
-    return 0;
+    return delay;
 }
 
 static void count_branch(struct ww_core *core, struct ww_warp *w, const struct ww_step *step) {
@@ -149,7 +155,7 @@ static bool issue_head(struct ww_sm *sm, struct ww_sched *s, struct ww_warp *w, 
                        uint64_t cycle) {
     struct ww_core *core = sm->core;
     const struct ww_step *step = w->step;
-    uint64_t delay = take(sm, s, d, cycle);
+    uint64_t delay = take(sm, s, w, d, cycle);
     count_issue(core, step);
     if (core->observed) show_issue(sm, w, step->inst, cycle);
     w->front = cycle + 1;
@@ -221,9 +227,12 @@ static void issue_warp(struct ww_sm *sm, struct ww_sched *s, struct ww_warp *w, 
     const struct ww_core *core = sm->core;
     const struct ww_dinst *d = w->head;
     uint32_t group = d->group;
-    if (sm->dma && (WW_G_MEMORY >> group) & 1 && !ww_dma_admits(sm, w, d)) {
-        squash(sm, s, w, cycle);
-        return;
+    if (sm->gates) {
+        if (sm->dma && (WW_G_MEMORY >> group) & 1 && !ww_dma_admits(sm, w, d)) {
+            squash(sm, s, w, cycle);
+            return;
+        }
+        if (sm->operands && !ww_const_operand_admits(sm, s, w, d, cycle)) return;
     }
     count_cycle(sm, s, w, cycle);
     s->next_issue = cycle + core->gpu->front_issue_interval + d->conflict;

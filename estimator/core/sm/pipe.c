@@ -2,6 +2,7 @@
 #include "../../result/result.h"
 #include "pipe.h"
 #include "control.h"
+#include "regs.h"
 #include "smm.h"
 
 #include <string.h>
@@ -240,14 +241,39 @@ static uint8_t list_banks(const struct ww_gpu_spec *g, const struct ww_operand *
     return n;
 }
 
-static void decode_one(const struct ww_gpu_spec *gpu, const struct ww_inst *in, struct ww_dinst *d) {
+/* Registers of the file that an instruction reads, two bytes each (regs.h). */
+static uint8_t list_reads(const struct ww_inst *in, uint8_t *list) {
+    uint8_t n = 0;
+    for (uint32_t s = 0; s < in->src_count; s++)
+        for (uint32_t r = in->src[s].reg; r < in->src[s].reg + (uint32_t)in->src[s].n && r < WW_REG_PRED; r++) {
+            uint8_t flags = in->src_slot[s] & WW_SLOT_PLACE;
+            if (in->src_slot[s] & WW_SLOT_REUSE) flags |= WW_RF_REUSE;
+            for (uint8_t i = 0; i < n; i++)
+                if (list[2 * i] == r) flags |= WW_RF_SAME;
+            list[2 * n] = (uint8_t)r;
+            list[2 * n + 1] = flags;
+            n++;
+        }
+    return n;
+}
+
+/* Whether the launch's instructions say what the operand caches keep. */
+static bool is_banked(const struct ww_gpu_spec *g, const struct ww_launch *launch) {
+    if (!g->front_rf_banks || !g->front_rf_window) return false;
+    for (uint32_t i = 0; i < launch->inst_count; i++)
+        if (launch->inst[i].flags & WW_INST_CONTROL) return true;
+    return false;
+}
+
+static void decode_one(const struct ww_gpu_spec *gpu, const struct ww_inst *in, bool banked,
+                       struct ww_dinst *d) {
     enum ww_pipe pipe = ww_pipe_of((enum ww_op)in->op);
     d->pc = in->pc;
     d->width = in->width ? in->width : 4;
     d->space = in->space;
     d->access = (in->flags & WW_INST_ACCESS) != 0;
     d->conditional = (in->flags & WW_INST_BRANCH_COND) != 0;
-    d->conflict = bank_conflict(gpu, in);
+    d->conflict = banked ? 0 : bank_conflict(gpu, in);
     if (pipe == WW_PIPE_MEM)
         set_memory(gpu, in, d);
     else if (in->op == WW_OP_SYSREG && gpu->lsu_sysreg)
@@ -265,6 +291,20 @@ static void decode_one(const struct ww_gpu_spec *gpu, const struct ww_inst *in, 
 static bool waits_for_copies(const struct ww_inst *in, const struct ww_dinst *d) {
     bool ends_group = (in->flags & WW_INST_CONTROL) && in->control.write_barrier != WW_CONTROL_NO_BARRIER;
     return in->op == WW_OP_ASYNC_WAIT && !d->result_count && !ends_group;
+}
+
+/* Lines of constant operands, if the GPU has a cache for them and the trace names any. False: out of memory. */
+static bool list_constants(const struct ww_gpu_spec *g, const struct ww_launch *launch, struct ww_arena *arena,
+                           struct ww_code_table *out) {
+    bool any = false;
+    for (uint32_t i = 0; i < launch->inst_count && !any; i++) any = launch->inst[i].flags & WW_INST_CONST;
+    if (!any || !g->const_fixed_kb) return true;
+    out->constant = ww_arena_array(arena, launch->inst_count, sizeof *out->constant);
+    if (!out->constant) return false;
+    for (uint32_t i = 0; i < launch->inst_count; i++)
+        if (launch->inst[i].flags & WW_INST_CONST)
+            out->constant[i] = launch->inst[i].constant / g->const_line + 1;
+    return true;
 }
 
 enum ww_code ww_pipe_decode(const struct ww_gpu_spec *gpu, const struct ww_launch *launch,
@@ -290,12 +330,14 @@ enum ww_code ww_pipe_decode(const struct ww_gpu_spec *gpu, const struct ww_launc
     if (!out->inst || !out->reg) return ww_fail_nomem(error, "decoded instructions");
     out->control = ww_control_applies(gpu, launch);
     if (!out->control) out->async_register = n.count++;
-    out->bank = gpu->collect_units_sp ? ww_arena_array(arena, list + 1, sizeof *out->bank) : NULL;
-    if (gpu->collect_units_sp && !out->bank) return ww_fail_nomem(error, "decoded instructions");
+    out->banked = is_banked(gpu, launch);
+    bool listed = gpu->collect_units_sp || out->banked;
+    out->bank = listed ? ww_arena_array(arena, 2 * list + 1, sizeof *out->bank) : NULL;
+    if (listed && !out->bank) return ww_fail_nomem(error, "decoded instructions");
     uint32_t at = 0, banks = 0;
     for (uint32_t i = 0; i < launch->inst_count; i++) {
         struct ww_dinst *d = &out->inst[i];
-        decode_one(gpu, &launch->inst[i], d);
+        decode_one(gpu, &launch->inst[i], out->banked, d);
         if (d->cache == WW_CACHE_TEX) out->uses_tex = true;
         if (d->action == WW_A_CONST) out->uses_const = true;
         if (d->action == WW_A_DMA) out->uses_dma = true;
@@ -303,7 +345,11 @@ enum ww_code ww_pipe_decode(const struct ww_gpu_spec *gpu, const struct ww_launc
             ww_control_decode(gpu, &launch->inst[i], out, d);
         else
             list_registers(&launch->inst[i], &n, out->reg + at, d);
-        if (out->bank) {
+        if (out->banked) {
+            d->bank = banks;
+            d->reads = list_reads(&launch->inst[i], out->bank + banks);
+            banks += 2u * d->reads;
+        } else if (out->bank) {
             d->bank = banks;
             banks += d->reads =
                 list_banks(gpu, launch->inst[i].src, launch->inst[i].src_count, out->bank + banks);
@@ -320,5 +366,5 @@ enum ww_code ww_pipe_decode(const struct ww_gpu_spec *gpu, const struct ww_launc
         n.count = (uint16_t)(out->async_register + 1);
     }
     out->registers = n.count;
-    return WW_OK;
+    return list_constants(gpu, launch, arena, out) ? WW_OK : ww_fail_nomem(error, "decoded instructions");
 }

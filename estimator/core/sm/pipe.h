@@ -88,7 +88,7 @@ struct ww_dinst {
     uint16_t barrier_warps; /* 0: all of the CTA */
     uint8_t reads, writes;  /* how many of the banks of its operands, and of its results */
     uint32_t pc;
-    uint32_t bank;         /* with operand collectors: place of these in the list of banks */
+    uint32_t bank;         /* with operand collectors or banks: place of these in the list */
     const uint16_t *check; /* dense numbers of the registers it checks, its results last */
     uint16_t few[WW_FEW];  /* where check points to if they are not more */
 };
@@ -100,8 +100,10 @@ static inline const uint16_t *ww_results(const struct ww_dinst *d) {
 
 struct ww_code_table {
     struct ww_dinst *inst;
-    uint16_t *reg; /* lists of dense numbers that are longer */
-    uint8_t *bank; /* all lists of banks, or NULL */
+    uint16_t *reg;      /* lists of dense numbers that are longer */
+    uint8_t *bank;      /* all lists of banks, or of registers (regs.h); or NULL */
+    bool banked;        /* these are of registers */
+    uint32_t *constant; /* by instruction: line of its constant operand + 1, 0: none; or NULL */
     uint32_t inst_count, registers;
     bool uses_tex, uses_const; /* a load goes to the texture cache, to the constant cache */
     bool uses_dma;             /* it has bulk transfers */

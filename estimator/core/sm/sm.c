@@ -2,6 +2,8 @@
 #include "../../result/result.h"
 #include "barrel.h"
 #include "collect.h"
+#include "const_operand.h"
+#include "regs.h"
 #include "warp_head.h"
 
 /* A read-only cache of so many KiB with LRU, indexed by address bits. */
@@ -23,9 +25,9 @@ static enum ww_code init_caches(struct ww_sm *sm, struct ww_arena *arena, uint32
     const struct ww_gpu_spec *g = sm->core->gpu;
     bool ok = ww_l1_init(sm, arena, l1_ways, seed) && init_instruction_cache(sm, arena) &&
               init_tags(&sm->constant, arena, g->const_kb, g->const_line, g->const_ways);
-    if (ok && g->const_l15_kb && sm->core->code.uses_const)
+    if (ok && g->const_l15_kb && (sm->core->code.uses_const || sm->core->code.constant))
         ok = init_tags(&sm->constant15, arena, g->const_l15_kb, g->const_l15_line, g->const_l15_ways);
-    if (ok) ok = ww_const_init(sm, arena) && ww_supply_init(sm, arena);
+    if (ok) ok = ww_const_init(sm, arena) && ww_supply_init(sm, arena) && ww_const_operand_init(sm, arena);
     return ok ? WW_OK : ww_fail_nomem(error, "caches of an SM");
 }
 
@@ -47,6 +49,7 @@ static enum ww_code init_schedulers(struct ww_sm *sm, struct ww_arena *arena, co
         sm->sched[i].copies = sm->core->roles ? sm : NULL;
         sm->sched[i].view.age = sm->sched[i].age;
         sm->sched[i].view.cta = sm->sched[i].cta;
+        sm->sched[i].blocked_slot = WW_SLOT_COLLECT;
         ops->init(sm->sched[i].state, settings, slots);
         sm->shared.view[i] = &sm->sched[i].view;
         sm->shared.lsu_ready[i] = &sm->sched[i].ready[WW_G_LSU];
@@ -80,8 +83,11 @@ enum ww_code ww_sm_init(struct ww_sm *sm, struct ww_core *core, uint32_t id, str
     if (!ww_depend_init(sm, arena)) return ww_fail_nomem(error, "dependence counters");
     if (!ww_barrel_init(sm, arena)) return ww_fail_nomem(error, "an SM's pipeline");
     if (!ww_collect_init(sm, arena)) return ww_fail_nomem(error, "operand collectors");
+    if (!ww_regs_init(sm, arena)) return ww_fail_nomem(error, "operand caches");
+    sm->gathers = sm->collect || sm->rf;
     WW_TRY(init_schedulers(sm, arena, settings, error));
     WW_TRY(init_caches(sm, arena, l1_ways, seed, error));
+    sm->gates = sm->dma || sm->operands;
     sm->extras = sm->barrel || sm->dma || sm->lsu.watch; /* or a prefetcher, which comes later */
     sm->lsu.knows = !core->ops->may_miss && !sm->lsu.reexec.capacity && !sm->extras;
     return WW_OK;

@@ -61,6 +61,8 @@ struct ww_marks {
 
 struct ww_govern;
 struct ww_collect;
+struct ww_rf;
+struct ww_const_operands;
 
 /* What every issue needs stands first. */
 struct ww_warp {
@@ -80,8 +82,8 @@ struct ww_warp {
     uint8_t unseen;            /* bit per dependence counter to which the issue in the cycle before added */
     uint16_t arriving;         /* bit per barrier at which it arrives when its shared accesses have started */
     const struct ww_step *end; /* past its last step */
-    uint64_t icache_key; /* line that it fetched from last; UINT64_MAX where schedulers have caches */
-    uint64_t next_line;  /* supply.c: arrival of the line after `line`, 0: its buffer is not there yet */
+    uint64_t icache_key;       /* line that it fetched from last; UINT64_MAX where schedulers have caches */
+    uint64_t next_line;        /* supply.c: arrival of the line after `line`, 0: its buffer is not there yet */
     const uint64_t *pool;
     struct ww_depend *depend; /* where control fields are obeyed */
     uint64_t memory_at;       /* latest cycle at which a memory operation that has been answered is complete */
@@ -90,9 +92,10 @@ struct ww_warp {
     uint32_t shared_queued; /* shared accesses that have not started, for barriers */
     uint32_t memory_count;  /* operations not answered, for fences */
     uint32_t async_count;
-    uint32_t inflight;   /* of these, those that keep its slot: queued, or with a result to come */
-    uint32_t generation; /* of the slot, to recognise late acknowledgements */
-    uint32_t line;       /* supply.c: of the head */
+    uint32_t inflight;              /* of these, those that keep its slot: queued, or with a result to come */
+    uint32_t generation;            /* of the slot, to recognise late acknowledgements */
+    uint32_t line;                  /* supply.c: of the head */
+    const struct ww_step *admitted; /* const_operand.c: it has waited for the constant of this one */
 };
 
 struct ww_sched {
@@ -103,7 +106,8 @@ struct ww_sched {
     uint64_t next_issue;       /* the issue interval and bank conflicts are over */
     uint64_t try_at;           /* nothing can issue before, unless a warp becomes ready or the LSU makes room */
     uint64_t counted;          /* slots of cycles before it are counted */
-    uint64_t blocked_from, blocked_until; /* cycles in which no operand collector takes what is ready */
+    uint64_t blocked_from, blocked_until; /* cycles in which operands are in the way of what is ready ... */
+    uint32_t blocked_slot;                /* ... the cause of a slot that is lost to them */
     uint32_t groups;                      /* bit per group with a ready slot */
     uint32_t causes;                      /* bit per enum ww_slot that a warp gives */
     uint8_t cause_count[WW_SLOT_COUNT];
@@ -219,8 +223,12 @@ struct ww_sm {
     struct ww_fetcher *fetch;  /* NULL: no prefetcher */
     struct ww_sched_sm shared;
     struct ww_smm smm;
-    struct ww_barrel *barrel;   /* barrel.h, or NULL */
-    struct ww_collect *collect; /* collect.h, or NULL */
+    struct ww_barrel *barrel;           /* barrel.h, or NULL */
+    struct ww_collect *collect;         /* collect.h, or NULL */
+    struct ww_rf *rf;                   /* regs.h, by scheduler, or NULL */
+    bool gathers;                       /* it has one of these two */
+    struct ww_const_operands *operands; /* const_operand.h, or NULL */
+    bool gates; /* bulk transfers or constants can keep a picked instruction from its issue */
     uint64_t *icache_ready;
     struct ww_supply supply; /* with caches of the schedulers */
     uint32_t resident_ctas, resident_warps;
@@ -369,7 +377,7 @@ static inline void ww_issue_count(struct ww_sched *s, uint64_t cycle) {
         uint64_t to = s->blocked_until < cycle ? s->blocked_until : cycle;
         if (to > from) {
             s->slot[cause] -= to - from;
-            s->slot[WW_SLOT_COLLECT] += to - from;
+            s->slot[s->blocked_slot] += to - from;
         }
     }
     s->counted = cycle;

@@ -94,6 +94,18 @@ static void add_sources(struct ww_inst *inst, const struct ww_sass_insn *in) {
         add_slot(inst, &in->opd[order[i].slot], order[i].place);
 }
 
+/* A constant operand without an index; those of loads are addresses of their steps. */
+static void add_constant(struct ww_inst *inst, const struct ww_sass_insn *in) {
+    static const uint8_t place[] = {SASS_A, SASS_B, SASS_C};
+    if (inst->space == WW_SPACE_CONST) return;
+    for (size_t i = 0; i < sizeof place; i++) {
+        const struct ww_sass_operand *o = &in->opd[place[i]];
+        if (o->kind != SASS_K_CONST || o->imm < 0 || o->imm >> 24) continue;
+        inst->flags |= WW_INST_CONST;
+        inst->constant = (uint32_t)o->bank << 24 | (uint32_t)o->imm;
+    }
+}
+
 static void add_results(struct ww_inst *inst, const struct ww_sass_insn *in) {
     static const uint8_t order[] = {SASS_D, SASS_D2, SASS_PD, SASS_PD2};
     if (inst->op == WW_OP_STORE || inst->op == WW_OP_REDUCE || inst->op == WW_OP_DMA) return;
@@ -219,6 +231,7 @@ static void describe(struct ww_inst *inst, const struct ww_sass_insn *in, uint32
     if (has_addresses(in, inst->op)) describe_memory(inst, in);
     add_results(inst, in);
     add_sources(inst, in);
+    add_constant(inst, in);
 }
 
 /* ---- strings ---- */
