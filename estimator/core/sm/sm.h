@@ -95,6 +95,7 @@ struct ww_warp {
 struct ww_sched {
     _Alignas(WW_HOST_LINE) uint64_t ready[WW_G_COUNT]; /* by group: slots whose head has its operands */
     uint64_t free[WW_G_COUNT]; /* by group: cycle from which it takes an instruction of this scheduler */
+    uint64_t busy[WW_G_COUNT]; /* by group with a queue: cycle from which the unit starts another instruction */
     struct ww_sched_view view; /* for the mechanism; cycle and ready sets are filled in when it picks */
     struct ww_warp *warp;      /* of slot 0; the next ones are as many warps apart as there are schedulers */
     uint64_t next_issue;       /* the issue interval and bank conflicts are over */
