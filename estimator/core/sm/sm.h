@@ -167,12 +167,23 @@ enum ww_lsu_wait {
     WW_LSU_SET    /* a line of its set that is not reserved */
 };
 
+#define WW_LSU_SUB_QUEUE 16
+
+/* A scheduler's places on the way to the load/store unit; see lsu_queue.h. */
+struct ww_lsu_sub {
+    uint64_t free;                    /* cycle from which it generates addresses of another instruction */
+    uint64_t leave[WW_LSU_SUB_QUEUE]; /* by place: cycle from which it is free, WW_NEVER if not known yet */
+    uint8_t in, out;                  /* places: to be taken next, left next */
+};
+
 struct ww_lsu {
     struct ww_lsu_entry *ring;
+    struct ww_lsu_sub *sub; /* by scheduler, or NULL */
     uint32_t head, count, capacity;
     bool active, held, retry; /* in the middle of an instruction; refused; may try again */
     bool stalled, from_queue; /* with a re-execution queue: an instruction is blocked; a parked one is tried */
     uint64_t held_since, free;
+    uint64_t busy; /* free without what the first instruction waits for */
     uint64_t start;
     uint32_t op, next_request;
     bool knows;    /* nothing else (a mechanism, bulk transfers) depends on or takes part in tries */
