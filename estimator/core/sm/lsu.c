@@ -16,8 +16,16 @@ void ww_lsu_push(struct ww_sm *sm, struct ww_warp *w, uint32_t inst, uint32_t ma
                  const struct ww_access *access, uint64_t cycle) {
     const struct ww_dinst *d = &sm->core->code.inst[inst];
     if (access) expect(&sm->core->banks, access, w->pool, d);
-    uint32_t warp = (uint32_t)(w - sm->warp);
-    ww_lsu_queue_add(sm, warp, (struct ww_lsu_entry){access, w->pool, inst, mask, warp, 0}, cycle);
+    struct ww_lsu *l = &sm->lsu;
+    const struct ww_lsu_entry e = {access, w->pool, inst, mask, (uint32_t)(w - sm->warp), cycle + 1};
+    if (l->sub) {
+        ww_lsu_sub_add(sm, e, cycle);
+    } else {
+        uint32_t at = l->head + l->count;
+        l->ring[at >= l->capacity ? at - l->capacity : at] = e;
+        if (l->count++ == 0 && l->free <= cycle) l->free = cycle + 1;
+        if (l->count == l->capacity) ww_lsu_close(sm);
+    }
     sm->core->inflight++;
     w->inflight++;
     w->memory_count++;

@@ -13,14 +13,12 @@ bool ww_lsu_queue_init(struct ww_sm *sm, struct ww_arena *arena) {
 
 /* ---- one queue for the SM ---- */
 
-/* The queue is full. */
-static void close_queue(struct ww_sm *sm) {
+void ww_lsu_close(struct ww_sm *sm) {
     struct ww_sched *end = sm->sched + sm->core->gpu->sm_schedulers;
     for (struct ww_sched *s = sm->sched; s < end; s++) s->free[WW_G_LSU] = s->free[WW_G_SHARED] = WW_NEVER;
 }
 
-/* It has room again. */
-static void open_queue(struct ww_sm *sm) {
+void ww_lsu_open(struct ww_sm *sm) {
     struct ww_sched *end = sm->sched + sm->core->gpu->sm_schedulers;
     for (struct ww_sched *s = sm->sched; s < end; s++) {
         s->free[WW_G_LSU] = s->free[WW_G_SHARED] = 0;
@@ -50,7 +48,8 @@ static uint64_t take_place(struct ww_sm *sm, uint32_t scheduler, uint64_t cycle)
     return from;
 }
 
-static void leave_place(struct ww_sm *sm, uint32_t scheduler, uint64_t taken) {
+void ww_lsu_sub_leave(struct ww_sm *sm, uint32_t warp, uint64_t taken) {
+    uint32_t scheduler = sm->warp[warp].sched;
     const struct ww_gpu_spec *g = sm->core->gpu;
     struct ww_lsu_sub *u = &sm->lsu.sub[scheduler];
     struct ww_sched *s = &sm->sched[scheduler];
@@ -82,32 +81,10 @@ static void insert(struct ww_lsu *l, struct ww_lsu_entry e) {
     if (i == 0 && l->count) l->free = l->busy > e.from ? l->busy : e.from;
 }
 
-void ww_lsu_queue_add(struct ww_sm *sm, uint32_t warp, struct ww_lsu_entry e, uint64_t cycle) {
+void ww_lsu_sub_add(struct ww_sm *sm, struct ww_lsu_entry e, uint64_t cycle) {
     struct ww_lsu *l = &sm->lsu;
-    if (l->sub) {
-        e.from = take_place(sm, sm->warp[warp].sched, cycle);
-        if (l->count == 0) l->busy = l->free;
-        insert(l, e);
-        if (l->count++ == 0 && l->free < e.from) l->free = e.from;
-        return;
-    }
-    e.from = cycle + 1;
-    l->ring[place(l, l->count)] = e;
-    if (l->count++ == 0 && l->free <= cycle) l->free = cycle + 1;
-    if (l->count == l->capacity) close_queue(sm);
-}
-
-void ww_lsu_pop(struct ww_sm *sm, uint64_t taken) {
-    struct ww_lsu *l = &sm->lsu;
-    uint32_t warp = l->ring[l->head].warp;
-    if (++l->head == l->capacity) l->head = 0;
-    l->count--;
-    l->active = false;
-    sm->core->inflight--;
-    l->busy = l->free;
-    if (l->count && l->ring[l->head].from > l->free) l->free = l->ring[l->head].from;
-    if (l->sub)
-        leave_place(sm, sm->warp[warp].sched, taken);
-    else if (l->count + 1 == l->capacity)
-        open_queue(sm);
+    e.from = take_place(sm, sm->warp[e.warp].sched, cycle);
+    if (l->count == 0) l->busy = l->free;
+    insert(l, e);
+    if (l->count++ == 0 && l->free < e.from) l->free = e.from;
 }
