@@ -162,7 +162,10 @@ static void finish_requests(struct ww_sm *sm, const struct ww_lsu_entry *e, cons
         ww_memory_op_part(sm->core, op, cycle, cycle - 1 + sm->core->l1_shape.latency, WW_LEVEL_L1);
         return;
     }
-    if (d->counts) ww_depend_written(sm, w, d, WW_SB(cycle, (uint64_t)d->state));
+    if (d->counts) {
+        ww_depend_written(sm, w, d, WW_SB(cycle, (uint64_t)d->state));
+        ww_warp_arrival(sm, w, cycle, d->state);
+    }
     ww_warp_memory_done(sm, w, cycle, cycle);
     ww_lsu_let_go(sm, w, cycle);
 }
