@@ -235,7 +235,9 @@ static double load_store(const struct point *q, double *global) {
                              (double)p->shared_passes * pass + (double)p->shared_store_passes * store_pass);
     double others = (double)(p->shuffles + (g->lsu_sysreg ? p->sysreg : 0)) * at_least;
     *global = (double)p->lsu_cycles[width] + q->traffic.more_lines;
-    return shared + others + (double)p->shared_updates * g->shared_atomic_cycles + *global;
+    double addresses =
+        g->lsu_sub_queue ? (double)p->pipe[WW_PIPE_MEM] * g->lsu_sub_cycles / g->sm_schedulers : 0;
+    return greatest(addresses, shared + others + (double)p->shared_updates * g->shared_atomic_cycles + *global);
 }
 
 static double l1_port(const struct point *q) {

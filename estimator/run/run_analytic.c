@@ -4,6 +4,7 @@
 #include "../api/trace.h"
 #include "../api/run.h"
 #include "../result/result.h"
+#include "../core/sm/control.h"
 #include "../fast/model.h"
 #include "../fast/model_error.h"
 #include "../fast/profile_file.h"
@@ -43,8 +44,9 @@ static uint64_t take(uint64_t *left, double part) {
     return n;
 }
 
-/* Issue slots and warp-cycles by cause: the path's waits as the model has them, the rest is contention. */
-static void set_states(const struct ww_gpu_spec *gpu, const struct ww_model_result *m,
+/* Issue slots and warp-cycles by cause: the path's waits as the model has them, the rest is contention.
+ * control: warps wait for arithmetic by stall counts. */
+static void set_states(const struct ww_gpu_spec *gpu, const struct ww_model_result *m, bool control,
                        struct ww_launch_result *l) {
     uint64_t slots = (uint64_t)gpu->sm_count * gpu->sm_schedulers * l->cycles;
     uint64_t issued = l->warp_instructions < slots ? l->warp_instructions : slots;
@@ -57,7 +59,7 @@ static void set_states(const struct ww_gpu_spec *gpu, const struct ww_model_resu
     lost = (double)left;
     l->slot[WW_SLOT_WAIT_MEM] = take(&left, lost * m->waits.memory);
     l->slot[WW_SLOT_WAIT_SHARED] = take(&left, lost * m->waits.shared);
-    l->slot[WW_SLOT_WAIT_ALU] = take(&left, lost * m->waits.alu);
+    l->slot[control ? WW_SLOT_WAIT_STALL : WW_SLOT_WAIT_ALU] = take(&left, lost * m->waits.alu);
     l->slot[WW_SLOT_BARRIER] = take(&left, lost * m->waits.barrier);
     l->slot[WW_SLOT_NO_INST] = take(&left, lost * m->waits.front);
     l->slot[m->waits.bound_by_memory ? WW_SLOT_EXCESS_MEM : WW_SLOT_EXCESS_ALU] += left;
@@ -71,7 +73,7 @@ static void set_states(const struct ww_gpu_spec *gpu, const struct ww_model_resu
     l->warp_cycles[WW_S_WAIT_L1] =
         take(&left, lost * m->waits.memory * (1 - m->waits.dram_part - m->waits.l2_part));
     l->warp_cycles[WW_S_WAIT_SHARED] = take(&left, lost * m->waits.shared);
-    l->warp_cycles[WW_S_WAIT_ALU] = take(&left, lost * m->waits.alu);
+    l->warp_cycles[control ? WW_S_WAIT_STALL : WW_S_WAIT_ALU] = take(&left, lost * m->waits.alu);
     l->warp_cycles[WW_S_BARRIER] = take(&left, lost * m->waits.barrier);
     l->warp_cycles[WW_S_NO_INST] = take(&left, lost * m->waits.front);
     l->warp_cycles[m->waits.bound_by_memory ? WW_S_EXCESS_MEM : WW_S_EXCESS_ALU] += left;
@@ -103,6 +105,7 @@ static enum ww_code model_one(struct run *r, const struct ww_kernel_profile *p, 
     struct ww_launch_result *l = &r->result->launch[r->result->launch_count];
     struct ww_model_kernel kernel;
     struct ww_model_result m;
+    const struct ww_launch *launch;
     *l = (struct ww_launch_result){.index = (uint32_t)index};
     if (p->ctas == 0) return WW_OK;
     ww_model_fold(p, &kernel);
@@ -112,7 +115,8 @@ static enum ww_code model_one(struct run *r, const struct ww_kernel_profile *p, 
     uint64_t all = l->cycles * gpu->sm_count, active = l->counter[WW_C_SM_ACTIVE_CYCLES];
     l->counter[WW_C_SM_ACTIVE_CYCLES] = active < all ? active : all;
     l->counter[WW_C_SM_IDLE_CYCLES] = all - l->counter[WW_C_SM_ACTIVE_CYCLES];
-    set_states(gpu, &m, l);
+    WW_TRY(ww_trace_launch(r->trace, index, &launch, error));
+    set_states(gpu, &m, ww_control_applies(gpu, launch), l);
     if (r->power) ww_power_launch(r->power, gpu, l, &l->energy);
     r->result->launch_count++;
     ww_run_add_up(r->result, l);

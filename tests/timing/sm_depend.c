@@ -260,6 +260,67 @@ static void groups_of_asynchronous_copies_are_told_apart(void **state) {
     assert_true(wait_for_groups(0, &g) >= wait_for_groups(1, &g) + 20);
 }
 
+/* FP64 instructions that issue 4 cycles apart without a queue, then a NOP, which needs no unit. */
+static void a_queue_in_front_of_a_unit_lets_later_instructions_issue(void **state) {
+    (void)state;
+    struct ww_gpu_spec g = control_gpu();
+    for (uint32_t queue = 0; queue <= 2; queue += 2) {
+        struct program p;
+        g.core_unit_queue = queue;
+        program_init(&p, 1, 32, 1, 8);
+        uint32_t a = program_inst(&p, WW_OP_FP64, 1, 2, -1), b = program_inst(&p, WW_OP_NOP, -1, -1, -1);
+        uint32_t c = program_inst(&p, WW_OP_NOP, -1, -1, -1);
+        control(&p, a, (struct ww_control){1, 0, 0, 7, 0, 0});
+        control(&p, b, (struct ww_control){2, 0, 7, 7, 0, 0});
+        control(&p, c, (struct ww_control){1, 0, 7, 7, 1, 0});
+        for (int i = 0; i < 3; i++) program_all(&p, a);
+        program_all(&p, b);
+        program_all(&p, c);
+        struct replay r = program_run(&p, &g);
+        /* the last of three starts in cycle 8 in any case, and its result is there 9 cycles later */
+        assert_int_equal(r.r.cycles - 1, 8 + 9);
+        assert_int_equal(stall(&r, a, WW_S_EXCESS_ALU), queue ? 0 : 6);
+        replay_free(&r);
+        program_free(&p);
+    }
+}
+
+/* Cycles in which the first warp of `warps` issues its shared loads, which are eight; the first issues at 0. */
+static void issue_cycles(uint32_t warps, uint64_t cycle[8], const struct ww_gpu_spec *gpu) {
+    struct ww_probe_sample sample[64];
+    struct ww_probe probe = {0, PROGRAM_INSTS, sample, 0, 64};
+    struct program p;
+    program_init(&p, 1, 32 * warps, 1, 8);
+    p.probe = &probe;
+    for (int i = 0; i < 8; i++) {
+        uint32_t load = program_memory(&p, WW_OP_LOAD, WW_SPACE_SHARED, 4, 1 + i, 20);
+        control(&p, load, (struct ww_control){1, 0, 0, 7, 0, 0});
+        for (uint32_t w = 0; w < warps; w++) program_access(&p, w, load, ALL, 0, 4);
+    }
+    struct replay r = program_run(&p, gpu);
+    for (size_t i = 0, n = 0; i < probe.count; i++)
+        if (sample[i].warp == 0) cycle[n++] = sample[i].cycle;
+    replay_free(&r);
+    program_free(&p);
+}
+
+/* Huerta et al., table 1, less 2: their schedulers begin in cycle 2, and their unit takes one in two cycles. */
+static void schedulers_issue_memory_instructions_as_their_places_allow(void **state) {
+    (void)state;
+    static const uint64_t alone[8] = {0, 1, 2, 3, 4, 11, 15, 19}, all[8] = {0, 1, 2, 3, 4, 11, 19, 27};
+    struct ww_gpu_spec g = control_gpu();
+    uint64_t cycle[8];
+    g.sm_schedulers = 4;
+    g.lsu_lanes = 16;
+    g.lsu_sub_queue = 5;
+    g.lsu_sub_cycles = 4;
+    g.lsu_sub_stages = 10;
+    issue_cycles(1, cycle, &g);
+    assert_memory_equal(cycle, alone, sizeof cycle);
+    issue_cycles(4, cycle, &g);
+    assert_memory_equal(cycle, all, sizeof cycle);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_stall_count_alone_delays_a_dependent_instruction),
@@ -276,6 +337,8 @@ int main(void) {
         cmocka_unit_test(an_increment_is_seen_from_the_second_cycle_on),
         cmocka_unit_test(a_shared_load_writes_its_counter_when_its_data_are_there),
         cmocka_unit_test(memory_instructions_read_their_sources_by_kind_and_width),
+        cmocka_unit_test(a_queue_in_front_of_a_unit_lets_later_instructions_issue),
+        cmocka_unit_test(schedulers_issue_memory_instructions_as_their_places_allow),
         cmocka_unit_test(groups_of_asynchronous_copies_are_told_apart),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

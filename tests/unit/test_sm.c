@@ -114,6 +114,37 @@ static void random_gpu(struct ww_gpu_spec *g, struct ww_rng *r) {
     fake.latency_ps = 1 + ww_rng_below(r, 600000);
 }
 
+/* A core as from Volta on, and code whose control fields say anything. */
+static void random_control(struct program *p, struct ww_gpu_spec *g, struct ww_rng *r) {
+    snprintf(g->arch, sizeof g->arch, "sm_70");
+    g->core_dependences = WW_DEPENDENCES_CONTROL;
+    g->sm_issue_width = 1;
+    g->core_unit_queue = ww_rng_below(r, 4);
+    g->core_read_cycles = g->core_read_store_cycles = 1 + ww_rng_below(r, 20);
+    g->lsu_sub_queue = ww_rng_below(r, 6);
+    g->lsu_sub_cycles = 1 + ww_rng_below(r, 8);
+    g->lsu_sub_stages = ww_rng_below(r, 12);
+    for (uint32_t i = 0; i < p->launch.inst_count; i++) {
+        struct ww_inst *in = &p->inst[i];
+        bool counts = ww_rng_below(r, 2);
+        if (in->op == WW_OP_NOP || in->op == WW_OP_FP16) {
+            in->op = WW_OP_ASYNC_WAIT;
+            in->barrier = (uint8_t)ww_rng_below(r, 8);
+            in->barrier_threads = (uint16_t)ww_rng_below(r, 4096);
+        }
+        if (in->op == WW_OP_LOAD && in->space == WW_SPACE_GLOBAL && ww_rng_below(r, 4) == 0) {
+            in->op = WW_OP_ASYNC_COPY;
+            in->dst_count = 0;
+        }
+        in->flags |= WW_INST_CONTROL;
+        in->control = (struct ww_control){.stall = (uint8_t)ww_rng_below(r, 16),
+                                          .yield = (uint8_t)ww_rng_below(r, 2),
+                                          .write_barrier = (uint8_t)(counts ? ww_rng_below(r, 8) : 7),
+                                          .read_barrier = (uint8_t)ww_rng_below(r, 8),
+                                          .wait = (uint8_t)ww_rng_below(r, 64)};
+    }
+}
+
 static void reset(void) {
     fake.latency_ps = 200000;
     fake.notice_ps = 0;
@@ -124,6 +155,7 @@ static void reset(void) {
 /* mech: NULL: only the scheduler; else a pipeline and its parameters, of the SMs that can have one. */
 static bool restless;    /* see sm_fixture.h */
 static uint32_t threads; /* more than one: of a GPU of 45 SMs */
+static bool control;     /* control fields are obeyed */
 static bool at_edges;    /* answers come at the very time of an SM's edge */
 
 static void a_random_replay_with(uint64_t seed, const char *const *mech, size_t count, uint32_t epoch,
@@ -150,6 +182,7 @@ static void a_random_replay_with(uint64_t seed, const char *const *mech, size_t 
     program_init(&p, 1 + ww_rng_below(&r, threads ? 120 : 20), 32 * warps - 16, 3, 100);
     random_instructions(&p, &r);
     random_streams(&p, &r);
+    if (control) random_control(&p, &g, &r);
     p.restless = restless;
     p.threads = threads;
     *out = program_run_mech(&p, &g, mech, count, epoch);
@@ -174,6 +207,40 @@ static void the_laws_hold_on_random_programs_and_gpus(void **state) {
         a_random_replay(seed, seed & 1 ? "gto" : "lrr", seed % 3 ? 128 : 4096, &r);
         replay_free(&r);
     }
+    reset();
+}
+
+static void the_laws_hold_where_control_fields_are_obeyed(void **state) {
+    (void)state;
+    uint64_t waits = 0;
+    control = true;
+    for (uint64_t seed = 1; seed <= 300; seed++) {
+        struct replay r;
+        a_random_replay(seed, seed & 1 ? "cggty" : "lrr", seed % 3 ? 128 : 4096, &r);
+        waits += r.r.warp_cycles[WW_S_WAIT_STALL] > 0 && r.r.warp_cycles[WW_S_WAIT_READ] > 0;
+        replay_free(&r);
+    }
+    control = false;
+    assert_true(waits > 100);
+    reset();
+}
+
+static void empty_steps_change_nothing_where_control_fields_are_obeyed(void **state) {
+    (void)state;
+    control = true;
+    for (uint64_t seed = 1; seed <= 40; seed++) {
+        struct replay a, b;
+        a_random_replay(seed, "cggty", 128, &a);
+        restless = true;
+        a_random_replay(seed, "cggty", 128, &b);
+        restless = false;
+        assert_int_equal(a.r.cycles, b.r.cycles);
+        assert_memory_equal(a.r.warp_cycles, b.r.warp_cycles, sizeof a.r.warp_cycles);
+        assert_memory_equal(a.r.slot, b.r.slot, sizeof a.r.slot);
+        replay_free(&a);
+        replay_free(&b);
+    }
+    control = false;
     reset();
 }
 
@@ -508,6 +575,8 @@ static void a_unified_l1_gives_up_what_shared_memory_takes(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_laws_hold_on_random_programs_and_gpus),
+        cmocka_unit_test(the_laws_hold_where_control_fields_are_obeyed),
+        cmocka_unit_test(empty_steps_change_nothing_where_control_fields_are_obeyed),
         cmocka_unit_test(the_laws_hold_for_every_barrel_pipeline),
         cmocka_unit_test(a_replay_gives_the_same_again),
         cmocka_unit_test(any_number_of_threads_gives_the_same),

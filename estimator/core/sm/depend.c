@@ -123,6 +123,7 @@ void ww_depend_issue(struct ww_sm *sm, struct ww_warp *w, const struct ww_dinst 
         add(sm, w, d->write_counter, entry);
     if (d->read_counter == WW_NO_COUNTER) return;
     uint64_t read = d->action == WW_A_LSU ? WW_NEVER : cycle + d->read_after;
+    if (d->queued) read = WW_SB_CYCLE(entry) - d->latency + d->read_after; /* with what it waits in the queue */
     add(sm, w, d->read_counter, WW_SB(read, (uint64_t)WW_S_WAIT_READ));
 }
 

@@ -101,6 +101,16 @@ static bool act(struct ww_sm *sm, struct ww_warp *w, const struct ww_dinst *d, c
     }
 }
 
+/* An instruction goes into its unit's queue; returns the cycles that it waits there. */
+static uint64_t enqueue(const struct ww_core *core, struct ww_sched *s, const struct ww_dinst *d,
+                        uint64_t cycle) {
+    uint64_t start = s->busy[d->group] > cycle ? s->busy[d->group] : cycle;
+    uint64_t room = (uint64_t)core->gpu->core_unit_queue * d->ii, end = start + d->ii;
+    s->busy[d->group] = end;
+    s->free[d->group] = end > room ? end - room : 0;
+    return start - cycle;
+}
+
 /* Takes what an issue needs; returns the cycles by which operands or results are later than without others. */
 static inline uint64_t take(struct ww_sm *sm, struct ww_sched *s, const struct ww_warp *w,
                             const struct ww_dinst *d, uint64_t cycle) {
@@ -111,6 +121,7 @@ static inline uint64_t take(struct ww_sm *sm, struct ww_sched *s, const struct w
             return d->action == WW_A_LSU || d->action == WW_A_CONST ? ww_collect_memory(sm, d, cycle) : 0;
         if (d->reads) delay = ww_regs_read(sm, s, w->slot, d, cycle);
     }
+    if (d->queued) return enqueue(sm->core, s, d, cycle);
     if (d->ii) take_unit(sm, s, d->group, cycle + d->ii);
     if (d->group2) take_unit(sm, s, d->group2, cycle + d->ii2);
     return delay;

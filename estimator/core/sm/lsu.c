@@ -2,21 +2,7 @@
 #include "../../result/result.h"
 #include "barrel.h"
 #include "collect.h"
-
-/* The queue is full. */
-static void close_queue(struct ww_sm *sm) {
-    struct ww_sched *end = sm->sched + sm->core->gpu->sm_schedulers;
-    for (struct ww_sched *s = sm->sched; s < end; s++) s->free[WW_G_LSU] = s->free[WW_G_SHARED] = WW_NEVER;
-}
-
-/* It has room again. */
-static void open_queue(struct ww_sm *sm) {
-    struct ww_sched *end = sm->sched + sm->core->gpu->sm_schedulers;
-    for (struct ww_sched *s = sm->sched; s < end; s++) {
-        s->free[WW_G_LSU] = s->free[WW_G_SHARED] = 0;
-        if (s->groups & (1u << WW_G_LSU | 1u << WW_G_SHARED)) ww_sched_try(sm, s, 0);
-    }
-}
+#include "lsu_queue.h"
 
 /* Each warp's accesses lie apart in a large array, which no prefetcher of the host follows. */
 static inline void expect(const struct ww_smem_banks *banks, const struct ww_access *access,
@@ -28,14 +14,18 @@ static inline void expect(const struct ww_smem_banks *banks, const struct ww_acc
 
 void ww_lsu_push(struct ww_sm *sm, struct ww_warp *w, uint32_t inst, uint32_t mask,
                  const struct ww_access *access, uint64_t cycle) {
-    struct ww_lsu *l = &sm->lsu;
     const struct ww_dinst *d = &sm->core->code.inst[inst];
     if (access) expect(&sm->core->banks, access, w->pool, d);
-    uint32_t at = l->head + l->count;
-    if (at >= l->capacity) at -= l->capacity;
-    l->ring[at] = (struct ww_lsu_entry){access, w->pool, inst, mask, (uint32_t)(w - sm->warp), cycle + 1};
-    if (l->count++ == 0 && l->free <= cycle) l->free = cycle + 1;
-    if (l->count == l->capacity) close_queue(sm);
+    struct ww_lsu *l = &sm->lsu;
+    const struct ww_lsu_entry e = {access, w->pool, inst, mask, (uint32_t)(w - sm->warp), cycle + 1};
+    if (l->sub) {
+        ww_lsu_sub_add(sm, e, cycle);
+    } else {
+        uint32_t at = l->head + l->count;
+        l->ring[at >= l->capacity ? at - l->capacity : at] = e;
+        if (l->count++ == 0 && l->free <= cycle) l->free = cycle + 1;
+        if (l->count == l->capacity) ww_lsu_close(sm);
+    }
     sm->core->inflight++;
     w->inflight++;
     w->memory_count++;
@@ -46,16 +36,6 @@ void ww_lsu_let_go(struct ww_sm *sm, struct ww_warp *w, uint64_t cycle) {
     if (--w->inflight || !w->done) return;
     sm->lingering--;
     ww_dispatch_warp_gone(sm, w->cta, cycle);
-}
-
-static void pop(struct ww_sm *sm) {
-    struct ww_lsu *l = &sm->lsu;
-    if (++l->head == l->capacity) l->head = 0;
-    l->count--;
-    l->active = false;
-    sm->core->inflight--;
-    if (l->count && l->ring[l->head].from > l->free) l->free = l->ring[l->head].from;
-    if (l->count + 1 == l->capacity) open_queue(sm);
 }
 
 static void write_results(struct ww_sm *sm, struct ww_warp *w, const struct ww_dinst *d, uint64_t cycle,
@@ -100,7 +80,7 @@ static void do_shared(struct ww_sm *sm, const struct ww_lsu_entry *e, const stru
     struct ww_warp *w = &sm->warp[e->warp];
     uint64_t ready = cycle - 1 + gpu->shared_latency + gpu->lsu_latency + d->latency + extra;
     if (w->shared_at < sm->lsu.free) w->shared_at = sm->lsu.free;
-    pop(sm);
+    ww_lsu_pop(sm, cycle);
     if (d->counts) ww_depend_read(sm, w, d, cycle, cycle);
     if (--w->shared_queued == 0 && w->arriving) ww_barrier_shared_done(sm, w, cycle);
     write_results(sm, w, d, cycle, ready, d->state);
@@ -176,13 +156,16 @@ static void finish_requests(struct ww_sm *sm, const struct ww_lsu_entry *e, cons
     uint64_t generated = sm->lsu.start + sm->core->lsu_cycles;
     if (sm->lsu.free < generated) sm->lsu.free = generated;
     if (sm->fetch && d->path == WW_L_LOAD && d->cache == WW_CACHE_L1) ww_fetch_load(sm, e, d, cycle);
-    pop(sm);
+    ww_lsu_pop(sm, sm->lsu.start);
     if (d->counts) ww_depend_read(sm, w, d, sm->lsu.start, cycle);
     if (op != WW_NONE) {
         ww_memory_op_part(sm->core, op, cycle, cycle - 1 + sm->core->l1_shape.latency, WW_LEVEL_L1);
         return;
     }
-    if (d->counts) ww_depend_written(sm, w, d, WW_SB(cycle, (uint64_t)d->state));
+    if (d->counts) {
+        ww_depend_written(sm, w, d, WW_SB(cycle, (uint64_t)d->state));
+        ww_warp_arrival(sm, w, cycle, d->state);
+    }
     ww_warp_memory_done(sm, w, cycle, cycle);
     ww_lsu_let_go(sm, w, cycle);
 }

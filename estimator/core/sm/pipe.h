@@ -78,6 +78,7 @@ struct ww_dinst {
     bool counts : 1; /* it adds to a dependence counter, or is a copy that one may wait for */
     bool unseen : 1; /* and the warp may issue in the next cycle, when that is not seen yet */
     bool stores : 1;
+    bool queued : 1;                     /* it waits in its unit's queue, not at issue */
     bool ends_group : 1;                 /* its counter waits for the asynchronous copies before it */
     uint8_t stall;                       /* cycles to the warp's next issue; 0: control fields are not obeyed */
     uint8_t write_counter, read_counter; /* with those: below WW_DEPEND_COUNTERS, or WW_NO_COUNTER */

@@ -3,6 +3,7 @@
 #include "barrel.h"
 #include "collect.h"
 #include "const_operand.h"
+#include "lsu_queue.h"
 #include "regs.h"
 #include "warp_head.h"
 
@@ -67,10 +68,8 @@ enum ww_code ww_sm_init(struct ww_sm *sm, struct ww_core *core, uint32_t id, str
     sm->cta = ww_arena_array(arena, g->sm_max_ctas, sizeof *sm->cta);
     sm->board = ww_arena_raw(arena, (size_t)g->sm_max_warps * core->code.registers, sizeof *sm->board);
     sm->port = ww_arena_array(arena, WW_UNIT_COUNT, sizeof *sm->port);
-    sm->lsu.ring = ww_arena_array(arena, g->lsu_queue, sizeof *sm->lsu.ring);
-    if (!sm->warp || !sm->sched || !sm->cta || !sm->board || !sm->port || !sm->lsu.ring)
+    if (!sm->warp || !sm->sched || !sm->cta || !sm->board || !sm->port || !ww_lsu_queue_init(sm, arena))
         return ww_fail_nomem(error, "an SM");
-    sm->lsu.capacity = g->lsu_queue;
     ww_coalesce_init(&sm->lsu.coalescer, ww_gpu_request_line(g));
     if (core->lsu_plan.watch) {
         sm->lsu.watch = ww_arena_array(arena, 1, sizeof *sm->lsu.watch);

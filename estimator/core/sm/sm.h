@@ -101,6 +101,7 @@ struct ww_warp {
 struct ww_sched {
     _Alignas(WW_HOST_LINE) uint64_t ready[WW_G_COUNT]; /* by group: slots whose head has its operands */
     uint64_t free[WW_G_COUNT]; /* by group: cycle from which it takes an instruction of this scheduler */
+    uint64_t busy[WW_G_COUNT]; /* by group with a queue: cycle from which the unit starts another instruction */
     struct ww_sched_view view; /* for the mechanism; cycle and ready sets are filled in when it picks */
     struct ww_warp *warp;      /* of slot 0; the next ones are as many warps apart as there are schedulers */
     uint64_t next_issue;       /* the issue interval and bank conflicts are over */
@@ -173,12 +174,23 @@ enum ww_lsu_wait {
     WW_LSU_SET    /* a line of its set that is not reserved */
 };
 
+#define WW_LSU_SUB_QUEUE 16
+
+/* A scheduler's places on the way to the load/store unit; see lsu_queue.h. */
+struct ww_lsu_sub {
+    uint64_t free;                    /* cycle from which it generates addresses of another instruction */
+    uint64_t leave[WW_LSU_SUB_QUEUE]; /* by place: cycle from which it is free, WW_NEVER if not known yet */
+    uint8_t in, out;                  /* places: to be taken next, left next */
+};
+
 struct ww_lsu {
     struct ww_lsu_entry *ring;
+    struct ww_lsu_sub *sub; /* by scheduler, or NULL */
     uint32_t head, count, capacity;
     bool active, held, retry; /* in the middle of an instruction; refused; may try again */
     bool stalled, from_queue; /* with a re-execution queue: an instruction is blocked; a parked one is tried */
     uint64_t held_since, free;
+    uint64_t busy; /* free without what the first instruction waits for */
     uint64_t start;
     uint32_t op, next_request;
     bool knows;    /* nothing else (a mechanism, bulk transfers) depends on or takes part in tries */
