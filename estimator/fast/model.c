@@ -150,10 +150,10 @@ static double page_walk(const struct point *q) {
            dram * q->dram_cycle;
 }
 
-/* What misses everywhere at a launch's start: code, constants, the first page. */
+/* The launch itself, and what misses everywhere at its start: code, constants, the first page. */
 static double cold_start(const struct point *q) {
     const struct ww_gpu_spec *g = q->gpu;
-    double cycles = g->launch_cta_cycles;
+    double cycles = (double)g->launch_front_cycles + g->launch_end_cycles + g->launch_cta_cycles;
     if (g->icache_kb) {
         double fetches = (double)q->p->code_lines * 128 / g->icache_line / (1 + g->icache_prefetch_lines);
         cycles += (1 + q->with->fetch * (fetches > 1 ? fetches - 1 : 0)) * g->icache_miss_cycles;

@@ -269,11 +269,28 @@ static int clean(void **state) {
     return unlink(path);
 }
 
+/* The second of two launches is processed while the first one runs: the same active cycles, less time. */
+static void launches_in_a_row_hide_a_part_of_the_next_ones_processing(void **state) {
+    (void)state;
+    struct ww_result *r = run("h100", "none", NULL);
+    assert_true(r->launch_count > 1);
+    for (size_t i = 0; i < r->launch_count; i++) {
+        const struct ww_launch_result *l = &r->launch[i];
+        assert_int_equal(l->counter[WW_C_LAUNCH_LATENCY_PS] > 0, i == 0);
+        assert_int_equal(l->counter[WW_C_LAUNCH_HIDDEN_PS] > 0, i > 0);
+        uint64_t epochs = 0;
+        for (size_t e = 0; e < l->epoch_count; e++) epochs += l->epoch[e].time_ps;
+        assert_int_equal(epochs, l->time_ps);
+    }
+    ww_result_free(r);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_law_holds_on_every_gpu),
         cmocka_unit_test(energy_is_known_only_with_a_table),
         cmocka_unit_test(the_same_run_gives_the_same_figures),
+        cmocka_unit_test(launches_in_a_row_hide_a_part_of_the_next_ones_processing),
         cmocka_unit_test(every_law_holds_under_every_governor),
         cmocka_unit_test(epochs_know_their_time_and_energy),
         cmocka_unit_test(mechanisms_are_described_in_the_result),

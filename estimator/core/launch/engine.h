@@ -42,6 +42,8 @@ void ww_engine_free(struct ww_engine *engine);
  * traces/transform/copy.h), so that the time of these copies is counted (transfer*). The caller's, until the
  * launch has ended; NULL: none. */
 void ww_engine_roles(struct ww_engine *engine, const uint8_t *roles);
+/* Whether the next launch is queued behind another one. If it is not said: every one but the engine's first. */
+void ww_engine_queued(struct ww_engine *engine, bool queued);
 /* Replays launch `index` of the trace to its end. Fills everything of *out but energy and index; arrays and
  * strings are taken from `arena`. Errors: WW_UNSUPPORTED (a CTA fits no SM: says which limit), WW_INPUT
  * (trace), WW_INTERNAL (deadlock: says what waits for what). */
