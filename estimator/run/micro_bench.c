@@ -51,9 +51,7 @@ enum ww_code ww_bench_new(const struct ww_gpu *gpu, uint64_t seed, struct ww_ben
     if (!b) return ww_fail_nomem(error, "a bench");
     b->gpu = gpu;
     b->spec = gpu->spec;
-    b->spec.launch_front_cycles = b->spec.launch_end_cycles = 0;
-    b->spec.launch_overhead_us = 0;
-    b->spec.launch_queued_us = -1;
+    ww_launch_none(&b->spec);
     b->seed = seed;
     ww_arena_init(&b->arena, 0);
     enum ww_code code = ww_bench_reset(b, error);

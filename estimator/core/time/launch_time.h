@@ -18,6 +18,13 @@ struct ww_launch_time {
         hidden_ps; /* time that is no active cycle's, and front cycles' that is the launch's before */
 };
 
+/* Makes launches take nothing beside their CTAs. */
+static inline void ww_launch_none(struct ww_gpu_spec *g) {
+    g->launch_front_cycles = g->launch_end_cycles = 0;
+    g->launch_overhead_us = 0;
+    g->launch_queued_us = -1;
+}
+
 static inline void ww_launch_time_begin(struct ww_launch_time *t, const struct ww_gpu_spec *g, bool queued) {
     double front_us = g->launch_front_cycles / g->clock_sm_mhz, us = g->launch_overhead_us;
     if (queued && g->launch_queued_us >= 0) us = g->launch_queued_us - front_us;
