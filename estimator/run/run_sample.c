@@ -116,7 +116,7 @@ static void reach(const struct ww_sampler *s, size_t position, uint64_t end, siz
             return;
         }
         left -= per_cta * (double)end;
-        if (position == 0) return;
+        if (position == 0 || s->run->flush) return;
     }
 }
 
@@ -153,7 +153,7 @@ static struct stretch stretch_of(const struct ww_sampler *s, const struct ww_uni
         uint64_t more = longer ? LONGER_WAVES * l->resident : 0;
         out.from = u->from > more ? u->from - more : 0;
         out.mark[out.marks++] = u->first;
-    } else if (longer && out.position) {
+    } else if (longer && out.position && !s->run->flush) {
         const struct ww_frame_launch *b = l - 1;
         out.before = b->ctas < LONGER_WAVES * b->resident ? b->ctas : LONGER_WAVES * b->resident;
     }
@@ -287,7 +287,7 @@ static enum ww_code measure_unit(struct ww_sampler *s, size_t unit, bool longer,
     enum ww_code code = ww_engine_new(&options, &engine, error);
     if (code == WW_OK) {
         ww_engine_set_time(engine, phase);
-        ww_engine_queued(engine, st.position > 0);
+        ww_engine_queued(engine, st.position > 0 && !s->run->flush);
     }
     if (code == WW_OK) code = replay_stretch(s, engine, u, &st, arena, &s->kept[longer][unit], launch, error);
     ww_engine_free(engine);

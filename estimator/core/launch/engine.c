@@ -104,16 +104,34 @@ static size_t mail_bytes(const struct ww_gpu_spec *gpu) {
     return (bytes + WW_HOST_LINE - 1) & ~(size_t)(WW_HOST_LINE - 1);
 }
 
-static enum ww_code start_memory(struct ww_engine *e, struct ww_error *error) {
+static enum ww_code make_memory(struct ww_engine *e, struct ww_error *error) {
     const struct ww_memsys_client client = {&e->core, ww_core_reply, ww_core_unblocked};
     double fastest = e->gpu.clock_sm_mhz > e->gpu.clock_l2_mhz ? e->gpu.clock_sm_mhz : e->gpu.clock_l2_mhz;
-    WW_TRY(ww_memsys_check(&e->gpu, error));
     e->queue = ww_queue_new((uint64_t)(1e6 / fastest));
-    e->mail = aligned_alloc(WW_HOST_LINE, mail_bytes(&e->gpu));
-    if (e->mail) memset(e->mail, 0, mail_bytes(&e->gpu));
-    if (!e->queue || !e->mail) return ww_fail_nomem(error, "the event queue");
+    if (!e->queue) return ww_fail_nomem(error, "the event queue");
     e->memory = ww_memsys_new(&e->gpu, e->queue, &client, e->counter, e->options.seed);
     return e->memory ? WW_OK : ww_fail_nomem(error, "the memory system");
+}
+
+static enum ww_code start_memory(struct ww_engine *e, struct ww_error *error) {
+    WW_TRY(ww_memsys_check(&e->gpu, error));
+    e->mail = aligned_alloc(WW_HOST_LINE, mail_bytes(&e->gpu));
+    if (!e->mail) return ww_fail_nomem(error, "the event queue");
+    memset(e->mail, 0, mail_bytes(&e->gpu));
+    return make_memory(e, error);
+}
+
+/* What a profiler does between launches: dirty lines are written back and everything is invalidated, in time
+ * that is no launch's. A new memory system is in that state, and at the time of a new engine. */
+static enum ww_code flush(struct ww_engine *e, struct ww_error *error) {
+    ww_memsys_free(e->memory);
+    ww_queue_free(e->queue);
+    e->memory = NULL;
+    e->queue = NULL;
+    e->end_ps = 0;
+    e->queued = false;
+    if (e->govern) ww_govern_memory_reset(e->govern);
+    return make_memory(e, error);
 }
 
 /* What governs SMs as a whole, or notes things in the order in which they happen, is left to one thread. */
@@ -390,6 +408,11 @@ enum ww_code ww_engine_replay(struct ww_engine *engine, const struct ww_launch *
     if (launch->warps_per_cta != (launch->block[0] * launch->block[1] * launch->block[2] + 31) / 32)
         return ww_fail(error, WW_INPUT, launch->kernel, "%u warps per CTA do not make up its block",
                        launch->warps_per_cta);
+    if (engine->options.flush && engine->launches) {
+        enum ww_code flushed = flush(engine, error);
+        engine->broken = flushed != WW_OK;
+        WW_TRY(flushed);
+    }
     WW_TRY(prepare(engine, launch, source, error));
     WW_TRY(ww_smm_plan(&engine->gpu, launch, &engine->smem_plan, ctas, &c->smm, error));
     if (c->smm.on) {
