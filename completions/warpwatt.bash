@@ -174,7 +174,7 @@ _warpwatt() {
             operand_file=1
             ;;
         "run")
-            options='--gpu --trace --mech --set --launches --mode --target-error --confidence --power --epoch --seed --timeline --threads --no-pc --db --json --quiet --help'
+            options='--gpu --trace --mech --set --launches --mode --cache-control --clock-control --target-error --confidence --power --epoch --seed --timeline --threads --no-pc --db --json --quiet --help'
             case $previous in
                 --gpu|-g) words=$(warpwatt gpu list --names 2>/dev/null); is_value=1 ;;
                 --trace|-t) is_file=1 ;;
@@ -182,6 +182,8 @@ _warpwatt() {
                 --set|-s) return ;;
                 --launches) return ;;
                 --mode) words=$(echo full 2>/dev/null); is_value=1 ;;
+                --cache-control) return ;;
+                --clock-control) return ;;
                 --target-error) return ;;
                 --confidence) return ;;
                 --power) return ;;

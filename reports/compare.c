@@ -1,7 +1,7 @@
 /* Two runs side by side: speed-up, energy, and where the difference comes from.
  *
  * A launch's time is laid on its issue slots: each cause gets the time times its share of all slots, and
- * the time that launches take before their first cycle (launch.overhead_us) is a cause of its own. So the
+ * the time that launches take outside of their active cycles (launch.overhead_us) is a cause of its own. So the
  * differences by cause add up to the difference in time, also between GPUs of different clocks. */
 #include "../estimator/api/run.h"
 #include "../estimator/api/report.h"
@@ -30,7 +30,7 @@ static void lay_time(struct side *s) {
         const struct ww_launch_result *l = &s->result->launch[i];
         double weight = ww_launch_weight(s->result, l->index);
         double seconds = (double)l->time_ps / 1e12 * weight, slots = (double)ww_sum_u64(l->slot, WW_SLOT_COUNT);
-        double overhead = s->facts.overhead_us > 0 ? s->facts.overhead_us * 1e-6 * weight : 0;
+        double overhead = (double)ww_launch_latency_ps(l, &s->facts) * 1e-12 * weight;
         if (overhead > seconds || slots == 0) overhead = seconds;
         s->time[OVERHEAD] += overhead;
         for (int c = 0; c < WW_SLOT_COUNT && slots > 0; c++)

@@ -30,6 +30,7 @@ void ww_gpu_facts(const char *gpu_json, struct ww_gpu_facts *facts) {
     facts->schedulers = gpu_number(root, "sm.schedulers", -1);
     facts->clock_mhz = gpu_number(root, "clock.sm_mhz", -1);
     facts->overhead_us = gpu_number(root, "launch.overhead_us", -1);
+    facts->counts_launch = gpu_number(root, "launch.front_cycles", -1) >= 0;
     facts->issue_width = gpu_number(root, "sm.issue_width", -1);
     facts->issue_interval = gpu_number(root, "front.issue_interval", -1);
     facts->l1_bytes = gpu_number(root, "l1.bytes_per_cycle", -1);
@@ -41,6 +42,11 @@ void ww_gpu_facts(const char *gpu_json, struct ww_gpu_facts *facts) {
     facts->dram_bytes = bits > 0 && rate > 0 ? bits / 8 * rate : -1;
     facts->dram_mhz = gpu_number(root, "clock.dram_mhz", -1);
     cJSON_Delete(root);
+}
+
+uint64_t ww_launch_latency_ps(const struct ww_launch_result *l, const struct ww_gpu_facts *facts) {
+    if (facts->counts_launch) return l->counter[WW_C_LAUNCH_LATENCY_PS];
+    return facts->overhead_us > 0 ? (uint64_t)(facts->overhead_us * 1e6) : 0;
 }
 
 static uint64_t times(uint64_t v, double by) {

@@ -8,11 +8,15 @@
 /* Parameters of the stored GPU that reports need; a value that the configuration lacks is < 0. */
 struct ww_gpu_facts {
     double sm_count, max_warps, schedulers, clock_mhz, overhead_us;
+    bool counts_launch;                           /* its runs count what a launch takes beside its CTAs */
     double issue_width, issue_interval;           /* of a scheduler: instructions each so many cycles */
     double l1_bytes, l2_slices, l2_bytes, l2_mhz; /* bytes a cycle of an SM's L1 and of a slice */
     double dram_channels, dram_bytes, dram_mhz;   /* bytes a cycle of a channel */
 };
 void ww_gpu_facts(const char *gpu_json, struct ww_gpu_facts *facts);
+
+/* Time of a launch outside of its active cycles; runs that do not count it have the GPU's. */
+uint64_t ww_launch_latency_ps(const struct ww_launch_result *launch, const struct ww_gpu_facts *facts);
 
 /* True if the run's totals are a sample's estimate, its launches those that were replayed whole. */
 bool ww_is_estimate(const struct ww_result *result);

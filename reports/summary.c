@@ -60,6 +60,21 @@ static void print_sampling(const struct ww_result *r, FILE *out) {
     fprintf(out, "                %s\n", s->reason);
 }
 
+/* What launches take beside their CTAs: cycles are active ones, elapsed time has a part of its own. */
+static void print_launch(const struct ww_launch_result *sum, FILE *out) {
+    const uint64_t *c = sum->counter;
+    uint64_t cycles = c[WW_C_LAUNCH_FRONT_CYCLES] + c[WW_C_LAUNCH_END_CYCLES];
+    char a[32], b[32];
+    if (!cycles) return;
+    fprintf(out, "  launching     %s of the cycles", ww_grouped(cycles, a));
+    if (c[WW_C_LAUNCH_LATENCY_PS])
+        fprintf(out, ", and %s beside them", ww_si((double)c[WW_C_LAUNCH_LATENCY_PS] * 1e-12, "s", b));
+    if (c[WW_C_LAUNCH_HIDDEN_PS])
+        fprintf(out, "; %s of them while the launch before runs",
+                ww_si((double)c[WW_C_LAUNCH_HIDDEN_PS] * 1e-12, "s", b));
+    fputc('\n', out);
+}
+
 static enum ww_code summary_text(const struct ww_result *r, int64_t run_id, FILE *out, struct ww_error *error) {
     struct ww_launch_result sum;
     char a[32], b[32];
@@ -67,6 +82,7 @@ static enum ww_code summary_text(const struct ww_result *r, int64_t run_id, FILE
     print_title(r, run_id, out);
     fprintf(out, "  time          %s (%s SM cycles)\n", ww_si((double)r->time_ps / 1e12, "s", a),
             ww_grouped(r->cycles, b));
+    print_launch(&sum, out);
     fprintf(out, "  instructions  %s of warps, %s of threads\n", ww_grouped(r->warp_instructions, a),
             ww_grouped(r->thread_instructions, b));
     fprintf(out, "  IPC           %s\n", ww_plain(ww_ipc(&sum), 4, a));

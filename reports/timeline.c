@@ -95,13 +95,6 @@ static void write_ctas(struct ww_jsonw *w, const struct ww_epoch *e, uint64_t at
     end(w);
 }
 
-/* The launch's first cycle comes this long after its start. */
-static uint64_t overhead_ps(const struct ww_result *r) {
-    struct ww_gpu_facts facts;
-    ww_gpu_facts(r->gpu_json, &facts);
-    return facts.overhead_us > 0 ? (uint64_t)(facts.overhead_us * 1e6) : 0;
-}
-
 /* ---- the memory path, of runs that kept a timeline ---- */
 
 static double counted(const struct ww_launch_result *l, size_t epoch, enum ww_counter c) {
@@ -168,6 +161,8 @@ static void write_traffic(struct ww_jsonw *w, const struct ww_launch_result *l, 
 
 /* ---- CTAs ---- */
 
+/* first_cycle: the time of the launch's; earlier than the launch before ends if cycles of it are hidden there.
+ */
 static void write_ctas_of(struct ww_jsonw *w, const struct ww_launch_result *l, uint64_t first_cycle) {
     char name[48];
     for (size_t i = 0; i < l->cta_count; i++) {
@@ -257,7 +252,8 @@ static void write_clocks(struct ww_jsonw *w, const struct ww_launch_result *l, u
                          uint64_t overhead) {
     static const char *const name[WW_DOMAIN_COUNT] = {"sm", "l2", "dram"};
     for (size_t i = 0; i < l->point_count; i++) {
-        uint64_t at = start + l->point[i].time_ps + (i ? overhead : 0);
+        uint64_t at = start + l->point[i].time_ps, hidden = l->counter[WW_C_LAUNCH_HIDDEN_PS];
+        if (i) at += overhead - (hidden < l->point[i].time_ps ? hidden : l->point[i].time_ps);
         begin(w, "C", "clocks (MHz)", at);
         ww_jsonw_open(w, "args", '{');
         for (int d = 0; d < WW_DOMAIN_COUNT; d++) ww_jsonw_f64(w, name[d], l->point[i].mhz[d]);
@@ -279,7 +275,9 @@ static void write_end(struct ww_jsonw *w, uint64_t at) {
 enum ww_code ww_report_timeline(const struct ww_result *r, int64_t run_id, FILE *out, struct ww_error *error) {
     WW_PLAIN_LOCALE;
     struct ww_jsonw w;
-    uint64_t start = 0, overhead = overhead_ps(r);
+    struct ww_gpu_facts facts;
+    uint64_t start = 0;
+    ww_gpu_facts(r->gpu_json, &facts);
     ww_jsonw_begin(&w, out);
     ww_jsonw_open(&w, NULL, '{');
     ww_jsonw_str(&w, "displayTimeUnit", "ns");
@@ -292,10 +290,11 @@ enum ww_code ww_report_timeline(const struct ww_result *r, int64_t run_id, FILE 
     name_track(&w, "thread_name", PROCESS, DECISIONS, "governor");
     name_slots(&w, r);
     for (size_t i = 0; i < r->launch_count; i++) {
+        uint64_t overhead = ww_launch_latency_ps(&r->launch[i], &facts);
         write_launch(&w, &r->launch[i], start);
         write_clocks(&w, &r->launch[i], start, overhead);
         write_epochs(&w, &r->launch[i], start);
-        write_ctas_of(&w, &r->launch[i], start + overhead);
+        write_ctas_of(&w, &r->launch[i], start + overhead - r->launch[i].counter[WW_C_LAUNCH_HIDDEN_PS]);
         start += r->launch[i].time_ps;
     }
     write_end(&w, start);

@@ -91,11 +91,13 @@ def estimate(name, launch, kernel, row, counters):
 
 
 def replay(name, trace, launches, args):
-    """Replays some launches in one run, each with the caches that the one before left; their estimates."""
+    """Replays some launches in one run; their estimates."""
     with tempfile.TemporaryDirectory() as folder:
         db = os.path.join(folder, "r.db")
         words = [args.program, "run", "--gpu", args.gpu, "--trace", trace, "--db", db, "--no-pc", "--mode", "full", "-q",
-                 "--launches", ",".join(map(str, launches))]
+                 "--cache-control", args.cache_control, "--launches", ",".join(map(str, launches))]
+        if args.clock_control:
+            words += ["--clock-control", args.clock_control]
         for option in args.set:
             words += ["--set", option]
         for option in args.mech:
@@ -119,9 +121,12 @@ def replay_all(program, trace, wanted, pool, args):
     launches = [x["launch"] for x in info["launches"] if (program.name, x["launch"]) in wanted]
     if args.launches:
         launches = launches[:args.launches]
-    groups = [[x] for x in launches] if args.cache_control == "flush" else [launches] if launches else []
+    # Flushed launches do not depend on one another: they are dealt out to as many runs as there are jobs.
+    parts = args.jobs if args.cache_control == "flush" else 1
+    groups = [g for g in (launches[i::parts] for i in range(parts)) if g]
     start = time.monotonic()
     out = [e for some in pool.map(lambda g: replay(program.name, trace, g, args), groups) for e in some]
+    out.sort(key=lambda e: e["launch"])
     say("%s: %d launches replayed in %.1f s" % (program.name, len(out), time.monotonic() - start))
     return out
 
@@ -157,6 +162,7 @@ def parse(argv):
     p.add_argument("--launches", metavar="N", type=int, help="the first N launches of each program only")
     p.add_argument("--cache-control", choices=("flush", "keep"), default="flush",
                    help="flush: caches are empty before each launch, as with most profilers (default); keep: as the launch before left them")
+    p.add_argument("--clock-control", metavar="CLOCK", help="option of run: base, boost or MHz (default: the model's clock)")
     p.add_argument("--set", metavar="KEY=VALUE", action="append", default=[], help="option of run (may be repeated)")
     p.add_argument("--mech", metavar="MECHANISM", action="append", default=[], help="option of run (may be repeated)")
     p.add_argument("--nvcc", default=os.environ.get("NVCC") or shutil.which("nvcc") or "/usr/local/cuda/bin/nvcc")
@@ -217,7 +223,7 @@ def main(argv):
     except (compare.BadTable, OSError) as e:
         say("silicon: %s" % e)
         return 2
-    result.update(gpu=args.gpu, code=args.code, cache_control=args.cache_control, settings=args.set + args.mech, failed=failed)
+    result.update(gpu=args.gpu, code=args.code, cache_control=args.cache_control, clock_control=args.clock_control, settings=args.set + args.mech, failed=failed)
     if args.json:
         print(json.dumps(result, indent=1))
     elif args.csv:

@@ -24,6 +24,10 @@ WW_API void ww_gpu_free(struct ww_gpu *gpu);
 WW_API const char *ww_gpu_name(const struct ww_gpu *gpu);
 /* A power table that fits a GPU which this one inherits from, the nearest first; NULL if there is none. */
 WW_API const char *ww_gpu_ancestor_table(const struct ww_gpu *gpu);
+/* SM and L2 clock of the GPU under a profiler's control: "base", "boost" or a number of MHz for the SMs. The
+ * L2's keeps its ratio to them. Errors: WW_USAGE (what else it may be; the model has no such clock). */
+WW_API enum ww_code ww_gpu_clock_control(const struct ww_gpu *gpu, const char *control, double *sm_mhz,
+                                         double *l2_mhz, struct ww_error *error);
 /* Canonical JSON of all parameters, sorted by key: equal strings mean equal GPUs. */
 WW_API const char *ww_gpu_json(const struct ww_gpu *gpu);
 /* Number of parameters, and each one's key, value in text, unit, help and source ("" if defaulted). */

@@ -27,6 +27,11 @@ struct ww_run_options {
     double confidence;       /* of the intervals, 0.5 to 0.9999; 0: 0.95 */
     const char *power_table; /* NULL: by the GPU's name; "none": no energy */
     uint32_t epoch_cycles;   /* 0: 4096 */
+    const char *cache_control; /* before each launch: "flush": L2 and TLBs are written back and invalidated, as
+                                * profilers do, and each launch stands alone; "keep" (NULL): as the one before
+                                * left them. Caches of SMs are empty in either case */
+    const char
+        *clock_control; /* by what the GPU's clocks were set (ww_gpu_clock_control), for the record; or NULL */
     uint64_t seed;
     bool per_pc;            /* counters per PC */
     bool timeline;          /* full replays: keep counters of the memory path by epoch, and the first CTAs */

@@ -53,6 +53,8 @@ static enum ww_code read_options(const struct cmd_line *line, struct ww_run_opti
     WW_TRY(ww_cmd_part(line, "target-error", &o->target_error, error));
     WW_TRY(ww_cmd_part(line, "confidence", &o->confidence, error));
     o->power_table = ww_cmd_get(line, "power");
+    o->cache_control = ww_cmd_get(line, "cache-control");
+    o->clock_control = ww_cmd_get(line, "clock-control");
     o->epoch_cycles = (uint32_t)epoch;
     o->threads = (unsigned)threads;
     o->per_pc = !ww_cmd_has(line, "no-pc");
@@ -78,9 +80,31 @@ static enum ww_code add_table(const char *table, char **text, const char ***set,
     return WW_OK;
 }
 
+enum { CLOCK_MOST = 64 }; /* bytes of a clock's setting */
+
+/* --clock-control as settings of the GPU's clocks. The caller frees *set as before; texts lie in `text`. */
+static enum ww_code add_clocks(const struct cmd_line *line, const char *control, char text[2][CLOCK_MOST],
+                               const char ***set, size_t *count, struct ww_error *error) {
+    struct ww_gpu *gpu;
+    double sm_mhz, l2_mhz;
+    if (!control) return WW_OK;
+    WW_TRY(ww_gpu_load(ww_cmd_get(line, "gpu"), *set, *count, &gpu, error));
+    enum ww_code code = ww_gpu_clock_control(gpu, control, &sm_mhz, &l2_mhz, error);
+    ww_gpu_free(gpu);
+    WW_TRY(code);
+    const char **more = realloc(*set, (*count + 2) * sizeof *more);
+    if (!more) return ww_fail_nomem(error, "the options");
+    *set = more;
+    snprintf(text[0], CLOCK_MOST, "clock.sm_mhz=%.10g", sm_mhz);
+    snprintf(text[1], CLOCK_MOST, "clock.l2_mhz=%.10g", l2_mhz);
+    more[(*count)++] = text[0];
+    more[(*count)++] = text[1];
+    return WW_OK;
+}
+
 static enum ww_code run_run(const struct cmd_line *line, struct ww_error *error) {
     struct ww_run_options options = {0};
-    char *table = NULL;
+    char *table = NULL, clock[2][CLOCK_MOST];
     WW_TRY(read_options(line, &options, error));
     if (ww_cmd_has(line, "db"))
         WW_TRY(ww_db_check_path(ww_cmd_get(line, "db"), error)); /* not after a long replay */
@@ -89,6 +113,7 @@ static enum ww_code run_run(const struct cmd_line *line, struct ww_error *error)
     size_t set_count = 0;
     enum ww_code code = ww_cmd_all(line, "set", &set, &set_count, error);
     if (code == WW_OK) code = add_table(options.power_table, &table, &set, &set_count, error);
+    if (code == WW_OK) code = add_clocks(line, options.clock_control, clock, &set, &set_count, error);
     if (code == WW_OK) code = ww_cmd_all(line, "mech", &mech, &options.mechanism_count, error);
     if (code == WW_OK) code = ww_gpu_load(ww_cmd_get(line, "gpu"), set, set_count, &gpu, error);
     if (code == WW_OK) {
@@ -113,6 +138,12 @@ static const struct cmd_option run_options[] = {
      "full, sampled (docs/sampling.md), analytic (microseconds, docs/analytic.md), or auto: "
      "sampled above 50 million warp instructions (default)",
      0},
+    {"cache-control", 0, "STATE",
+     "caches before each launch: keep, what the one before and copies left (default), or flush, empty, as "
+     "profilers "
+     "have them",
+     0},
+    {"clock-control", 0, "CLOCK", "SM and L2 clock: base, boost, or MHz of the SMs (default: the model's)", 0},
     {"target-error", 0, "PERCENT", "sampled: half-width of the intervals to reach (default 3%)", 0},
     {"confidence", 0, "PERCENT", "of the intervals of an estimate (default 95%)", 0},
     {"power", 0, "TABLE", "power table: a name, a path, or none (default: the GPU's own)", 0},

@@ -154,10 +154,10 @@ static double greatest(double a, double b) {
     return a > b ? a : b;
 }
 
-/* What misses everywhere at a launch's start: code, constants, the first page. */
+/* The launch itself, and what misses everywhere at its start: code, constants, the first page. */
 static double cold_start(const struct point *q) {
     const struct ww_gpu_spec *g = q->gpu;
-    double cycles = g->launch_cta_cycles;
+    double cycles = (double)g->launch_front_cycles + g->launch_end_cycles + g->launch_cta_cycles;
     if (g->icache_kb) {
         double at_once = g->icache_l0_kb ? greatest(1, g->icache_stream_lines) : 1 + g->icache_prefetch_lines;
         double fetches = (double)q->p->code_lines * 128 / g->icache_line / at_once,

@@ -76,8 +76,9 @@ static void of_time(const struct ww_kernel_profile *p, const struct ww_gpu_spec 
                     struct ww_model_result *out) {
     double *e = out->events, sms = gpu->sm_count;
     double busy = p->ctas < gpu->sm_count ? (double)p->ctas : sms;
-    e[WW_C_SM_ACTIVE_CYCLES] = busy * out->cycles;
-    e[WW_C_SM_IDLE_CYCLES] = (sms - busy) * out->cycles;
+    double with_ctas = out->cycles - (double)gpu->launch_front_cycles - gpu->launch_end_cycles;
+    e[WW_C_SM_ACTIVE_CYCLES] = busy * with_ctas;
+    e[WW_C_SM_IDLE_CYCLES] = sms * out->cycles - e[WW_C_SM_ACTIVE_CYCLES];
     double dram_cycles = out->cycles * gpu->clock_dram_mhz / gpu->clock_sm_mhz;
     e[WW_C_DRAM_CYCLES] = dram_cycles * gpu->dram_channels;
     double used = out->cycles > 0 ? out->term[WW_MODEL_DRAM] / out->cycles : 0;

@@ -134,8 +134,8 @@ struct ww_launch_result {
     uint32_t shared_bytes;
     uint32_t ctas_per_sm;          /* occupancy limit that dispatch used */
     const char *occupancy_limiter; /* "threads", "ctas", "registers", "shared" or "grid" */
-    uint64_t cycles;               /* SM cycles from launch to the last CTA's end, memory drained */
-    uint64_t time_ps;
+    uint64_t cycles;               /* active SM cycles: those of the launch itself, its CTAs, memory drained */
+    uint64_t time_ps; /* elapsed: with the launch's latency, less what passed behind another launch */
     uint64_t warp_instructions;
     uint64_t thread_instructions;
     uint64_t resident_warp_cycles; /* = sum of warp_cycles */

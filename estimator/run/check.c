@@ -131,6 +131,9 @@ static enum ww_code check_time(const struct ww_launch_result *l, uint64_t sms, u
         equal(where, "warp-cycles by state = resident warps x cycles", states, l->resident_warp_cycles, error));
     WW_TRY(equal(where, "issue slots by cause = SMs x schedulers x cycles", slots, sms * schedulers * l->cycles,
                  error));
+    WW_TRY(equal(where, "slots of the launch itself = SMs x schedulers x its cycles", l->slot[WW_SLOT_LAUNCH],
+                 sms * schedulers * (l->counter[C(LAUNCH_FRONT_CYCLES)] + l->counter[C(LAUNCH_END_CYCLES)]),
+                 error));
     uint64_t pipe = l->counter[C(PIPE_FETCH_CYCLES)] + l->counter[C(PIPE_STALL_SCHED)] +
                     l->counter[C(PIPE_STALL_CONFLICT)] + l->counter[C(PIPE_STALL_OTHER)];
     if (pipe)

@@ -12,6 +12,8 @@
 
 struct ww_bench {
     const struct ww_gpu *gpu;
+    struct ww_gpu_spec
+        spec; /* the GPU's without the launch itself: figures are those of the kernel's own clock */
     uint64_t seed;
     struct ww_engine *engine;
     struct ww_probe probe;
@@ -25,7 +27,7 @@ struct ww_bench {
 enum ww_code ww_bench_reset(struct ww_bench *b, struct ww_error *error) {
     ww_engine_free(b->engine);
     b->engine = NULL;
-    struct ww_engine_options o = {.gpu = &b->gpu->spec,
+    struct ww_engine_options o = {.gpu = &b->spec,
                                   .epoch_cycles = ONE_EPOCH,
                                   .seed = b->seed,
                                   .probe = &b->probe,
@@ -48,6 +50,8 @@ enum ww_code ww_bench_new(const struct ww_gpu *gpu, uint64_t seed, struct ww_ben
     *out = NULL;
     if (!b) return ww_fail_nomem(error, "a bench");
     b->gpu = gpu;
+    b->spec = gpu->spec;
+    ww_launch_none(&b->spec);
     b->seed = seed;
     ww_arena_init(&b->arena, 0);
     enum ww_code code = ww_bench_reset(b, error);

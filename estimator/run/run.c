@@ -60,6 +60,9 @@ static enum ww_code check_options(const struct ww_run_options *o, struct ww_erro
     if (o->confidence != 0 && !(o->confidence >= 0.5 && o->confidence <= 0.9999))
         return ww_fail(error, WW_USAGE, "--confidence", "%g: expected 0.5 to 0.9999 (50 to 99.99 percent)",
                        o->confidence);
+    if (o->cache_control && strcmp(o->cache_control, "keep") != 0 && strcmp(o->cache_control, "flush") != 0)
+        return ww_fail(error, WW_USAGE, "--cache-control", "\"%.40s\": expected keep or flush",
+                       o->cache_control);
     return WW_OK;
 }
 
@@ -95,6 +98,7 @@ struct ww_engine_options ww_run_engine_options(const struct run *r) {
                                       .per_pc = o->per_pc,
                                       .threads = o->threads,
                                       .pieces = r->power != NULL,
+                                      .flush = r->flush,
                                       .progress = o->progress,
                                       .progress_context = o->context};
 }
@@ -118,10 +122,19 @@ static const char *copy(struct run *r, const char *s) {
     return ww_arena_strdup(r->arena, s ? s : "");
 }
 
+/* What the state before each launch was asked to be, where it is not the default. */
+static void describe_control(struct run *r) {
+    struct ww_result *result = r->result;
+    if (r->flush) result->mechanism[result->mechanism_count++] = (struct ww_setting){"cache_control", "flush"};
+    if (r->options->clock_control)
+        result->mechanism[result->mechanism_count++] =
+            (struct ww_setting){"clock_control", copy(r, r->options->clock_control)};
+}
+
 /* "kind = name" and "kind.parameter = value" of every chosen mechanism. */
 static enum ww_code describe_mechanisms(struct run *r, struct ww_error *error) {
     struct ww_result *result = r->result;
-    size_t most = 0;
+    size_t most = 2; /* of describe_control() */
     for (int k = 0; k < WW_KIND_COUNT; k++)
         if (r->choice[k].info) most += 1 + r->choice[k].info->param_count;
     result->mechanism = ww_arena_array(r->arena, most, sizeof *result->mechanism);
@@ -140,6 +153,7 @@ static enum ww_code describe_mechanisms(struct run *r, struct ww_error *error) {
             ww_buf_free(&value);
         }
     }
+    describe_control(r);
     return WW_OK;
 }
 
@@ -319,6 +333,7 @@ static enum ww_code open_with(const struct ww_run_options *options, const struct
                               struct ww_error *error) {
     *r = (struct run){.options = options, .power = power};
     WW_TRY(check_options(options, error));
+    r->flush = options->cache_control && strcmp(options->cache_control, "flush") == 0;
     WW_TRY(new_result(r, error));
     enum ww_code code = open_all(r, error);
     if (code == WW_OK) code = describe(r, error);

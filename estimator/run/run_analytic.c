@@ -5,6 +5,7 @@
 #include "../api/run.h"
 #include "../result/result.h"
 #include "../core/sm/control.h"
+#include "../core/time/launch_time.h"
 #include "../fast/model.h"
 #include "../fast/model_error.h"
 #include "../fast/profile_file.h"
@@ -54,8 +55,11 @@ static void set_states(const struct ww_gpu_spec *gpu, const struct ww_model_resu
     l->slot[WW_SLOT_ISSUED] = issued;
     uint64_t left = slots - issued;
     double lost = (double)left;
+    uint64_t launch = l->counter[WW_C_LAUNCH_FRONT_CYCLES] + l->counter[WW_C_LAUNCH_END_CYCLES];
+    launch *= (uint64_t)gpu->sm_count * gpu->sm_schedulers;
+    l->slot[WW_SLOT_LAUNCH] = take(&left, (double)launch);
     uint64_t empty = (uint64_t)gpu->sm_schedulers * l->counter[WW_C_SM_IDLE_CYCLES];
-    l->slot[WW_SLOT_EMPTY] = take(&left, (double)empty);
+    l->slot[WW_SLOT_EMPTY] = take(&left, empty > launch ? (double)(empty - launch) : 0);
     lost = (double)left;
     l->slot[WW_SLOT_WAIT_MEM] = take(&left, lost * m->waits.memory);
     l->slot[WW_SLOT_WAIT_SHARED] = take(&left, lost * m->waits.shared);
@@ -82,6 +86,8 @@ static void set_states(const struct ww_gpu_spec *gpu, const struct ww_model_resu
 static enum ww_code describe(struct run *r, const struct ww_kernel_profile *p, const struct ww_model_result *m,
                              struct ww_launch_result *l, struct ww_error *error) {
     const struct ww_gpu_spec *gpu = &r->options->gpu->spec;
+    struct ww_launch_time time;
+    ww_launch_time_begin(&time, gpu, r->result->launch_count > 0);
     l->kernel = ww_arena_strdup(r->arena, p->kernel);
     if (!l->kernel) return ww_fail_nomem(error, "result");
     for (int i = 0; i < 3; i++) {
@@ -93,9 +99,13 @@ static enum ww_code describe(struct run *r, const struct ww_kernel_profile *p, c
     l->ctas_per_sm = m->ctas_per_sm;
     l->occupancy_limiter = p->ctas < (uint64_t)m->ctas_per_sm * gpu->sm_count ? "grid" : m->limiter;
     l->cycles = whole(m->cycles);
-    l->time_ps = whole(m->cycles / gpu->clock_sm_mhz * 1e6 + gpu->launch_overhead_us * 1e6);
+    l->time_ps = ww_launch_ps(&time, gpu, m->cycles);
     l->warp_instructions = p->warp_instructions;
     l->thread_instructions = p->thread_instructions;
+    l->counter[WW_C_LAUNCH_FRONT_CYCLES] = time.front;
+    l->counter[WW_C_LAUNCH_END_CYCLES] = time.end;
+    l->counter[WW_C_LAUNCH_LATENCY_PS] = time.latency_ps;
+    l->counter[WW_C_LAUNCH_HIDDEN_PS] = time.hidden_ps;
     return WW_OK;
 }
 
@@ -110,8 +120,8 @@ static enum ww_code model_one(struct run *r, const struct ww_kernel_profile *p, 
     if (p->ctas == 0) return WW_OK;
     ww_model_fold(p, &kernel);
     WW_TRY(ww_model_launch(&kernel, gpu, &ww_model_default, &m, error));
-    WW_TRY(describe(r, p, &m, l, error));
     set_counters(&m, l);
+    WW_TRY(describe(r, p, &m, l, error));
     uint64_t all = l->cycles * gpu->sm_count, active = l->counter[WW_C_SM_ACTIVE_CYCLES];
     l->counter[WW_C_SM_ACTIVE_CYCLES] = active < all ? active : all;
     l->counter[WW_C_SM_IDLE_CYCLES] = all - l->counter[WW_C_SM_ACTIVE_CYCLES];
@@ -190,6 +200,9 @@ enum ww_code ww_run_analytic(struct run *r, struct ww_error *error) {
     struct ww_model_profile profile;
     const struct ww_run_options *o = r->options;
     WW_TRY(check_mechanisms(r, error));
+    if (r->flush)
+        return ww_fail(error, WW_UNSUPPORTED, "--cache-control flush",
+                       "the analytical model keeps caches over launches; expected --mode full or sampled");
     WW_TRY(ww_run_analytic_check(r->trace, error));
     WW_TRY(ww_model_profile_of(r->trace, o->trace_path, o->progress, o->context, &profile, NULL, error));
     enum ww_code code = model_all(r, &profile, error);

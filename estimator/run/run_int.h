@@ -24,6 +24,7 @@ struct run {
     struct ww_mech_choice choice[WW_KIND_COUNT];
     struct ww_list launches;
     double target_error, confidence; /* as asked for, or the defaults */
+    bool flush;                      /* caches, before each launch */
 };
 
 /* ww_run with a power table that is open already, which is only read and may serve several threads; it must be

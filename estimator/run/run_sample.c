@@ -116,7 +116,7 @@ static void reach(const struct ww_sampler *s, size_t position, uint64_t end, siz
             return;
         }
         left -= per_cta * (double)end;
-        if (position == 0) return;
+        if (position == 0 || s->run->flush) return;
     }
 }
 
@@ -153,7 +153,7 @@ static struct stretch stretch_of(const struct ww_sampler *s, const struct ww_uni
         uint64_t more = longer ? LONGER_WAVES * l->resident : 0;
         out.from = u->from > more ? u->from - more : 0;
         out.mark[out.marks++] = u->first;
-    } else if (longer && out.position) {
+    } else if (longer && out.position && !s->run->flush) {
         const struct ww_frame_launch *b = l - 1;
         out.before = b->ctas < LONGER_WAVES * b->resident ? b->ctas : LONGER_WAVES * b->resident;
     }
@@ -190,7 +190,7 @@ static void take_measure(const struct ww_sampler *s, const struct ww_engine *eng
                          struct ww_measure *out, struct ww_launch_result *launch) {
     const struct run *r = s->run;
     struct ww_launch_result sum = between(engine, cycle[0], cycle[1]);
-    if (cycle[0] == 0) sum.time_ps += (uint64_t)(r->options->gpu->spec.launch_overhead_us * 1e6);
+    if (cycle[0] == 0) sum.time_ps += launch->counter[WW_C_LAUNCH_LATENCY_PS];
     out->there = true;
     out->ctas = launch->counter[WW_C_CTA_LAUNCHED];
     out->instructions = (double)sum.counter[WW_C_INST_ISSUED];
@@ -285,7 +285,10 @@ static enum ww_code measure_unit(struct ww_sampler *s, size_t unit, bool longer,
     ww_arena_init(&own, 0);
     uint64_t phase = set_phase(s, u, &options);
     enum ww_code code = ww_engine_new(&options, &engine, error);
-    if (code == WW_OK) ww_engine_set_time(engine, phase);
+    if (code == WW_OK) {
+        ww_engine_set_time(engine, phase);
+        ww_engine_queued(engine, st.position > 0 && !s->run->flush);
+    }
     if (code == WW_OK) code = replay_stretch(s, engine, u, &st, arena, &s->kept[longer][unit], launch, error);
     ww_engine_free(engine);
     ww_arena_free(&own);

@@ -56,7 +56,7 @@ const struct ww_series ww_slot_groups[WW_SLOT_GROUPS] = {
     {"arithmetic unit or collector taken", 6},
     {"barriers, pauses, transfers", 7},
     {"no instruction fetched", 8},
-    {"no warp left to run", 9},
+    {"no warp left to run, launch processed", 9},
 };
 
 unsigned ww_group_of_slot(enum ww_slot s) {
@@ -82,6 +82,7 @@ unsigned ww_group_of_slot(enum ww_slot s) {
         return 7;
     case WW_SLOT_DRAIN:
     case WW_SLOT_EMPTY:
+    case WW_SLOT_LAUNCH:
         return 8;
     default:
         return 6;
@@ -143,7 +144,7 @@ static const char *const bound_by[WW_SLOT_GROUPS] = {
     "arithmetic units or operand collectors: warps are ready, but these are taken",
     "synchronisation: warps wait at barriers, for pauses or transfers",
     "instruction fetch: warps have no instruction",
-    "too little parallelism: schedulers have no warp to run",
+    "too little parallelism: schedulers have no warp to run, or the launch itself is processed",
 };
 
 void ww_bound_text(const struct ww_launch_result *sum, char out[240]) {

@@ -49,7 +49,8 @@ static void fill_slots(struct ww_launch_result *l) {
     l->slot[WW_SLOT_ISSUED] = l->warp_instructions;
     l->slot[WW_SLOT_WAIT_MEM] = rest / 2;
     l->slot[WW_SLOT_WAIT_ALU] = rest / 3;
-    l->slot[WW_SLOT_EMPTY] = rest - rest / 2 - rest / 3;
+    l->slot[WW_SLOT_LAUNCH] = SMS * SCHEDULERS * (l->cycles / 32 + l->cycles / 64);
+    l->slot[WW_SLOT_EMPTY] = rest - rest / 2 - rest / 3 - l->slot[WW_SLOT_LAUNCH];
 }
 
 static void fill_memory(uint64_t *c) {
@@ -98,6 +99,8 @@ static void fill_counters(struct ww_launch_result *l, struct ww_rng *rng) {
     c[WW_C_DUAL_ISSUED] = 0;
     c[WW_C_SM_IDLE_CYCLES] = l->cycles / 8;
     c[WW_C_SM_ACTIVE_CYCLES] = SMS * l->cycles - c[WW_C_SM_IDLE_CYCLES];
+    c[WW_C_LAUNCH_FRONT_CYCLES] = l->cycles / 32;
+    c[WW_C_LAUNCH_END_CYCLES] = l->cycles / 64;
     c[WW_C_PIPE_STALL_CONFLICT] = c[WW_C_PIPE_STALL_OTHER] = c[WW_C_PIPE_STALL_SCHED] = 1;
     c[WW_C_PIPE_FETCH_CYCLES] = c[WW_C_SM_ACTIVE_CYCLES] - 3;
     c[WW_C_SMEM_FREE] = c[WW_C_SMEM_ALLOC];

@@ -6,6 +6,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <fcntl.h>
 #include <unistd.h>
 #include <cmocka.h>
 
@@ -253,7 +254,7 @@ static void what_a_run_cannot_do_is_refused(void **state) {
 
 static int record(void **state) {
     (void)state;
-    int fd = mkstemps(path, 4);
+    int fd = strstr(path, "XXXXXX") ? mkstemps(path, 4) : open(path, O_WRONLY);
     if (fd < 0) return -1;
     close(fd);
     const char *parameters[] = {"size=small"};
@@ -269,11 +270,97 @@ static int clean(void **state) {
     return unlink(path);
 }
 
+/* The second of two launches is processed while the first one runs: the same active cycles, less time. */
+static void launches_in_a_row_hide_a_part_of_the_next_ones_processing(void **state) {
+    (void)state;
+    struct ww_result *r = run("h100", "none", NULL);
+    assert_true(r->launch_count > 1);
+    for (size_t i = 0; i < r->launch_count; i++) {
+        const struct ww_launch_result *l = &r->launch[i];
+        assert_int_equal(l->counter[WW_C_LAUNCH_LATENCY_PS] > 0, i == 0);
+        assert_int_equal(l->counter[WW_C_LAUNCH_HIDDEN_PS] > 0, i > 0);
+        uint64_t epochs = 0;
+        for (size_t e = 0; e < l->epoch_count; e++) epochs += l->epoch[e].time_ps;
+        assert_int_equal(epochs, l->time_ps);
+    }
+    ww_result_free(r);
+}
+
+static struct ww_result *run_launches(const char *launches, const char *cache_control) {
+    struct ww_gpu *gpu = NULL;
+    struct ww_result *result = NULL;
+    assert_int_equal(ww_gpu_load("v100", NULL, 0, &gpu, &error), WW_OK);
+    struct ww_run_options o = {
+        .gpu = gpu, .trace_path = path, .launches = launches, .cache_control = cache_control};
+    if (ww_run(&o, &result, &error) != WW_OK) fail_msg("%s: %s", error.where, error.text);
+    ww_gpu_free(gpu);
+    return result;
+}
+
+static void a_flushed_launch_is_as_if_it_were_the_only_one(void **state) {
+    (void)state;
+    struct ww_result *all = run_launches(NULL, "flush");
+    assert_true(all->launch_count > 1);
+    for (size_t i = 0; i < all->launch_count; i++) {
+        char number[24];
+        snprintf(number, sizeof number, "%zu", i);
+        struct ww_result *one = run_launches(number, NULL);
+        assert_int_equal(one->launch[0].cycles, all->launch[i].cycles);
+        assert_int_equal(one->launch[0].time_ps, all->launch[i].time_ps);
+        assert_memory_equal(one->launch[0].counter, all->launch[i].counter, sizeof one->launch[0].counter);
+        ww_result_free(one);
+    }
+    ww_result_free(all);
+}
+
+static void a_launch_finds_what_the_one_before_left_unless_it_is_flushed(void **state) {
+    (void)state;
+    const char *parameters[] = {"size=small"};
+    struct ww_record_options o = {.out_path = path};
+    struct ww_record_stats stats;
+    assert_int_equal(ww_record_workload("bfs", parameters, 1, &o, &stats, &error), WW_OK);
+    struct ww_result *keep = run_launches(NULL, "keep"), *flush = run_launches(NULL, "flush");
+    assert_int_equal(record(state), 0); /* for the tests that follow */
+    assert_true(keep->launch[1].counter[WW_C_L2_SECTOR_MISS] < flush->launch[1].counter[WW_C_L2_SECTOR_MISS]);
+    ww_result_free(keep);
+    ww_result_free(flush);
+}
+
+static void the_control_of_caches_is_stored_among_the_settings(void **state) {
+    (void)state;
+    struct ww_result *r = run_launches("0", "flush");
+    const struct ww_setting *last = &r->mechanism[r->mechanism_count - 1];
+    assert_string_equal(last->key, "cache_control");
+    assert_string_equal(last->value, "flush");
+    ww_result_free(r);
+}
+
+static void clocks_are_controlled_as_a_profiler_names_them(void **state) {
+    (void)state;
+    struct ww_gpu *gpu = NULL;
+    double sm, l2;
+    const char *set[] = {"clock.base_mhz=1000", "clock.sm_mhz=1600", "clock.l2_mhz=800"};
+    assert_int_equal(ww_gpu_load("gtx480", set, 3, &gpu, &error), WW_OK);
+    assert_int_equal(ww_gpu_clock_control(gpu, "base", &sm, &l2, &error), WW_OK);
+    assert_true(sm == 1000 && l2 == 500);
+    assert_int_equal(ww_gpu_clock_control(gpu, "boost", &sm, &l2, &error), WW_OK);
+    assert_true(sm == 1600 && l2 == 800);
+    assert_int_equal(ww_gpu_clock_control(gpu, "400", &sm, &l2, &error), WW_OK);
+    assert_true(sm == 400 && l2 == 200);
+    assert_int_equal(ww_gpu_clock_control(gpu, "turbo", &sm, &l2, &error), WW_USAGE);
+    ww_gpu_free(gpu);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_law_holds_on_every_gpu),
         cmocka_unit_test(energy_is_known_only_with_a_table),
         cmocka_unit_test(the_same_run_gives_the_same_figures),
+        cmocka_unit_test(a_flushed_launch_is_as_if_it_were_the_only_one),
+        cmocka_unit_test(a_launch_finds_what_the_one_before_left_unless_it_is_flushed),
+        cmocka_unit_test(the_control_of_caches_is_stored_among_the_settings),
+        cmocka_unit_test(clocks_are_controlled_as_a_profiler_names_them),
+        cmocka_unit_test(launches_in_a_row_hide_a_part_of_the_next_ones_processing),
         cmocka_unit_test(every_law_holds_under_every_governor),
         cmocka_unit_test(epochs_know_their_time_and_energy),
         cmocka_unit_test(mechanisms_are_described_in_the_result),

@@ -105,16 +105,34 @@ static size_t mail_bytes(const struct ww_gpu_spec *gpu) {
     return (bytes + WW_HOST_LINE - 1) & ~(size_t)(WW_HOST_LINE - 1);
 }
 
-static enum ww_code start_memory(struct ww_engine *e, struct ww_error *error) {
+static enum ww_code make_memory(struct ww_engine *e, struct ww_error *error) {
     const struct ww_memsys_client client = {&e->core, ww_core_reply, ww_core_unblocked};
     double fastest = e->gpu.clock_sm_mhz > e->gpu.clock_l2_mhz ? e->gpu.clock_sm_mhz : e->gpu.clock_l2_mhz;
-    WW_TRY(ww_memsys_check(&e->gpu, error));
     e->queue = ww_queue_new((uint64_t)(1e6 / fastest));
-    e->mail = aligned_alloc(WW_HOST_LINE, mail_bytes(&e->gpu));
-    if (e->mail) memset(e->mail, 0, mail_bytes(&e->gpu));
-    if (!e->queue || !e->mail) return ww_fail_nomem(error, "the event queue");
+    if (!e->queue) return ww_fail_nomem(error, "the event queue");
     e->memory = ww_memsys_new(&e->gpu, e->queue, &client, e->counter, e->options.seed);
     return e->memory ? WW_OK : ww_fail_nomem(error, "the memory system");
+}
+
+static enum ww_code start_memory(struct ww_engine *e, struct ww_error *error) {
+    WW_TRY(ww_memsys_check(&e->gpu, error));
+    e->mail = aligned_alloc(WW_HOST_LINE, mail_bytes(&e->gpu));
+    if (!e->mail) return ww_fail_nomem(error, "the event queue");
+    memset(e->mail, 0, mail_bytes(&e->gpu));
+    return make_memory(e, error);
+}
+
+/* What a profiler does between launches: dirty lines are written back and everything is invalidated, in time
+ * that is no launch's. A new memory system is in that state, and at the time of a new engine. */
+static enum ww_code flush(struct ww_engine *e, struct ww_error *error) {
+    ww_memsys_free(e->memory);
+    ww_queue_free(e->queue);
+    e->memory = NULL;
+    e->queue = NULL;
+    e->end_ps = 0;
+    e->queued = false;
+    if (e->govern) ww_govern_memory_reset(e->govern);
+    return make_memory(e, error);
 }
 
 /* What governs SMs as a whole, or notes things in the order in which they happen, is left to one thread. */
@@ -166,6 +184,10 @@ void ww_engine_free(struct ww_engine *engine) {
 
 void ww_engine_roles(struct ww_engine *engine, const uint8_t *roles) {
     engine->roles = roles;
+}
+
+void ww_engine_queued(struct ww_engine *engine, bool queued) {
+    engine->queued = queued;
 }
 
 const struct ww_piece *ww_engine_pieces(const struct ww_engine *engine, size_t *count) {
@@ -276,6 +298,7 @@ static enum ww_code prepare(struct ww_engine *e, const struct ww_launch *launch,
     c->tick = (struct ww_event){.fn = ww_core_tick, .owner = c, .last = true};
     c->cut = (struct ww_event){.fn = ww_core_epoch_end, .owner = c};
     derive(c, launch);
+    ww_launch_time_begin(&c->launch_time, c->gpu, e->queued);
     bool pieces_on = e->options.pieces || e->govern;
     WW_TRY(ww_pieces_begin(&c->pieces, pieces_on, launch, start, &e->arena, error));
     WW_TRY(ww_pipe_decode(&e->gpu, launch, &e->arena, &c->code, error));
@@ -329,9 +352,9 @@ static bool finished(const struct ww_core *c) {
 }
 
 static enum ww_code run(struct ww_core *c, struct ww_error *error) {
-    c->dispatch_at = c->next_cta < c->cta_count ? 0 : WW_NEVER;
+    c->dispatch_at = c->next_cta < c->cta_count ? c->launch_time.front : WW_NEVER;
     if (c->pieces.on) ww_queue_add(c->queue, &c->cut, ww_clock_time(&c->clock, c->epochs.length));
-    if (c->dispatch_at == 0) ww_queue_add(c->queue, &c->tick, c->clock.origin_ps);
+    if (c->dispatch_at != WW_NEVER) ww_queue_add(c->queue, &c->tick, c->clock.origin_ps);
     while (c->code_failed == WW_OK && !finished(c)) {
         bool more = ww_queue_step(c->queue);
         if (c->code_failed != WW_OK) break;
@@ -351,7 +374,18 @@ static void abandon(struct ww_core *c) {
             if (c->sm[i].cta[k].resident) c->source->release(c->source->context, &c->sm[i].cta[k].trace);
 }
 
-/* The launch lasts to the end of its last CTA, and until memory has taken and acknowledged everything. */
+/* What the launch itself takes, beside its CTAs; one without CTAs takes nothing. */
+static void count_launch(struct ww_core *c) {
+    struct ww_launch_time *t = &c->launch_time;
+    if (!c->launched_ctas) *t = (struct ww_launch_time){.latency_ps = t->latency_ps};
+    c->counter[WW_C_LAUNCH_FRONT_CYCLES] = t->front;
+    c->counter[WW_C_LAUNCH_END_CYCLES] = t->end;
+    c->counter[WW_C_LAUNCH_LATENCY_PS] = t->latency_ps;
+    c->counter[WW_C_LAUNCH_HIDDEN_PS] = t->hidden_ps;
+}
+
+/* The launch lasts to the end of its last CTA, until memory has taken and acknowledged everything, and to what
+ * follows that. */
 static uint64_t close_launch(struct ww_engine *e) {
     struct ww_core *c = &e->core;
     uint64_t now = ww_queue_now(e->queue), end;
@@ -361,6 +395,8 @@ static uint64_t close_launch(struct ww_engine *e) {
         uint64_t drained = ww_clock_cycle(&c->clock, now);
         if (drained > end) end = drained;
     }
+    count_launch(c);
+    end += c->launch_time.end;
     for (uint32_t i = 0; i < e->gpu.sm_count; i++) ww_sm_close(&c->sm[i], end);
     e->end_ps = ww_clock_time(&c->clock, end);
     if (e->end_ps < now) e->end_ps = now;
@@ -385,6 +421,11 @@ enum ww_code ww_engine_replay(struct ww_engine *engine, const struct ww_launch *
     if (launch->warps_per_cta != (launch->block[0] * launch->block[1] * launch->block[2] + 31) / 32)
         return ww_fail(error, WW_INPUT, launch->kernel, "%u warps per CTA do not make up its block",
                        launch->warps_per_cta);
+    if (engine->options.flush && engine->launches) {
+        enum ww_code flushed = flush(engine, error);
+        engine->broken = flushed != WW_OK;
+        WW_TRY(flushed);
+    }
     WW_TRY(prepare(engine, launch, source, error));
     WW_TRY(ww_smm_plan(&engine->gpu, launch, &engine->smem_plan, ctas, &c->smm, error));
     if (c->smm.on) {
@@ -396,6 +437,7 @@ enum ww_code ww_engine_replay(struct ww_engine *engine, const struct ww_launch *
     c->next_cta = source->next(source->context, c->next_cta);
     enum ww_code code = run(c, error);
     engine->broken = code != WW_OK;
+    engine->queued = true;
     if (code != WW_OK) abandon(c);
     ww_queue_cancel(engine->queue, &c->tick);
     ww_queue_cancel(engine->queue, &c->cut);

@@ -1,7 +1,7 @@
 /* engine.h: replays launches of a trace on one GPU and counts.
  *
- * The engine lives over all launches of a run, so that L2 contents carry over; L1s are invalidated between
- * launches, as the hardware does.
+ * The engine lives over all launches of a run, so that L2 contents carry over, unless they are to be flushed; L1s
+ * are invalidated between launches, as the hardware does.
  */
 #ifndef WW_CORE_ENGINE_H
 #define WW_CORE_ENGINE_H
@@ -29,6 +29,7 @@ struct ww_engine_options {
     struct ww_cta_log *ctas; /* notes when and where CTAs run; the caller's, or NULL (core/launch/ctalog.h) */
     uint32_t threads; /* that step SMs, results are the same; 0: one. It is one for few SMs, with a governor, or
                        * any of these logs */
+    bool flush;       /* before each launch: memory is as that of a new engine, and the launch stands alone */
     bool in_step;     /* no SM goes ahead of the others; results are the same */
     ww_progress_fn progress;
     void *progress_context;
@@ -42,6 +43,8 @@ void ww_engine_free(struct ww_engine *engine);
  * traces/transform/copy.h), so that the time of these copies is counted (transfer*). The caller's, until the
  * launch has ended; NULL: none. */
 void ww_engine_roles(struct ww_engine *engine, const uint8_t *roles);
+/* Whether the next launch is queued behind another one. If it is not said: every one but the engine's first. */
+void ww_engine_queued(struct ww_engine *engine, bool queued);
 /* Replays launch `index` of the trace to its end. Fills everything of *out but energy and index; arrays and
  * strings are taken from `arena`. Errors: WW_UNSUPPORTED (a CTA fits no SM: says which limit), WW_INPUT
  * (trace), WW_INTERNAL (deadlock: says what waits for what). */

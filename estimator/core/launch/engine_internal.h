@@ -23,6 +23,7 @@ struct ww_engine {
     uint8_t *fetch_state; /* of the prefetchers, one SM after the other; lives over launches */
     size_t fetch_stride;  /* bytes of one */
     uint64_t launches;
+    bool queued; /* the next launch is queued behind another one */
     const uint8_t *roles;
     const struct ww_pipe_ops *pipe_ops;
     struct ww_pipe_plan pipe_plan;

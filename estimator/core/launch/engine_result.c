@@ -21,10 +21,6 @@ static enum ww_code copy_epochs(const struct ww_core *core, uint64_t cycles, str
     return WW_OK;
 }
 
-static uint64_t overhead(const struct ww_engine *engine) {
-    return (uint64_t)(engine->gpu.launch_overhead_us * 1e6);
-}
-
 /* When the epochs were, and what a governor had CTAs do at their ends. */
 static void time_epochs(const struct ww_engine *engine, struct ww_launch_result *out) {
     const struct ww_core *core = &engine->core;
@@ -33,11 +29,13 @@ static void time_epochs(const struct ww_engine *engine, struct ww_launch_result 
     ww_govern_count(core, &limit, &paused);
     for (size_t i = 0; i < out->epoch_count; i++) {
         struct ww_epoch *row = &out->epoch[i];
-        row->time_ps = i ? 0 : overhead(engine);
+        row->time_ps = i ? 0 : core->launch_time.latency_ps;
         row->cta_limit = limit;
         if (!p->on)
-            row->time_ps += ww_clock_time(&core->clock, row->first_cycle + row->cycles) -
-                            ww_clock_time(&core->clock, row->first_cycle);
+            row->time_ps +=
+                ww_clock_time(&core->clock, row->first_cycle + row->cycles) -
+                ww_clock_time(&core->clock, row->first_cycle) -
+                ww_launch_hidden(&core->launch_time, row->first_cycle, row->first_cycle + row->cycles);
     }
     for (size_t i = 0; i < p->count; i++) {
         size_t k = (size_t)(p->row[i].first_cycle / core->epochs.length);
@@ -89,6 +87,10 @@ static void fold_slots(const struct ww_core *core, struct ww_launch_result *out)
     for (uint32_t i = 0; i < core->gpu->sm_count; i++)
         for (uint32_t k = 0; k < core->gpu->sm_schedulers; k++)
             for (uint32_t s = 0; s < WW_SLOT_COUNT; s++) out->slot[s] += core->sm[i].sched[k].slot[s];
+    uint64_t launch = (uint64_t)core->gpu->sm_count * core->gpu->sm_schedulers *
+                      (core->launch_time.front + core->launch_time.end);
+    out->slot[WW_SLOT_EMPTY] -= launch; /* no warp was resident then */
+    out->slot[WW_SLOT_LAUNCH] += launch;
 }
 
 enum ww_code ww_engine_result(struct ww_engine *engine, const struct ww_launch *launch, uint64_t cycles,
@@ -104,7 +106,8 @@ enum ww_code ww_engine_result(struct ww_engine *engine, const struct ww_launch *
     out->registers_per_thread = launch->registers_per_thread;
     out->shared_bytes = launch->shared_static + launch->shared_dynamic;
     out->cycles = cycles;
-    out->time_ps = ww_clock_time(&core->clock, cycles) - core->start_ps + overhead(engine);
+    out->time_ps = ww_clock_time(&core->clock, cycles) - core->start_ps + core->launch_time.latency_ps -
+                   core->launch_time.hidden_ps;
     fold_slots(core, out);
     out->warp_instructions = core->counter[WW_C_INST_ISSUED];
     out->thread_instructions = core->counter[WW_C_THREAD_INST];

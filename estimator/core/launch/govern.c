@@ -56,6 +56,10 @@ void ww_govern_free(struct ww_govern *g) {
     free(g);
 }
 
+void ww_govern_memory_reset(struct ww_govern *g) {
+    g->clock[WW_DOMAIN_L2] = g->clock[WW_DOMAIN_DRAM] = 1;
+}
+
 /* Brings an answer within its bounds. */
 static void bound(const struct ww_core *core, struct ww_governor_answer *a) {
     for (uint32_t i = 0; i < core->gpu->sm_count; i++) {

@@ -41,6 +41,8 @@ struct ww_govern {
 /* NULL in *govern: the governor does nothing. Errors: WW_NOMEM. */
 enum ww_code ww_govern_new(const struct ww_governor_ops *ops, const void *settings,
                            const struct ww_gpu_spec *gpu, struct ww_govern **govern, struct ww_error *error);
+/* The memory system is a new one, at its nominal clocks. */
+void ww_govern_memory_reset(struct ww_govern *govern);
 void ww_govern_free(struct ww_govern *g);
 /* A launch begins; its SMs are prepared. Sets clocks and limits. */
 void ww_govern_begin(struct ww_core *core, const struct ww_launch *launch);

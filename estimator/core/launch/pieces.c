@@ -178,6 +178,7 @@ void ww_pieces_cut(struct ww_core *core, uint64_t cycle, uint64_t ps) {
     struct ww_piece *row = open_piece(core);
     if (!row) return;
     *row = (struct ww_piece){.first_cycle = p->cycle, .cycles = cycle - p->cycle, .time_ps = ps - p->ps};
+    row->time_ps -= ww_launch_hidden(&core->launch_time, p->cycle, cycle);
     memcpy(row->mhz, core->mhz, sizeof row->mhz);
     ww_govern_count(core, &row->cta_limit, &row->ctas_paused);
     add_since(p, now, row);

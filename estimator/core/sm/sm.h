@@ -26,6 +26,7 @@
 #include "depend.h"
 #include "dma.h"
 #include "../time/epoch.h"
+#include "../time/launch_time.h"
 #include "fetch.h"
 #include "l1.h"
 #include "pieces.h"
@@ -318,6 +319,7 @@ struct ww_core {
     uint64_t tick_cycle;       /* for which the tick is queued, or WW_NEVER */
     uint64_t now, now_ps;      /* of the current tick */
     uint64_t start_ps;         /* of the launch */
+    struct ww_launch_time launch_time;
     struct ww_sm_group *group; /* of 2^group_shift SMs, at most 64 */
     struct ww_glance *glance;  /* of each group */
     uint64_t *mailed[2];       /* by group: SMs that are told something in the next even, odd cycle */

@@ -5,7 +5,9 @@
 #include "../../../power/scaling.h"
 #include "../../base/escape.h"
 #include "../../base/outfile.h"
+#include "../../config/gpu.h"
 #include "../../config/json.h"
+#include "../../core/time/launch_time.h"
 #include "../../api/gpu.h"
 #include "../../api/run.h"
 #include "../../api/calibrate.h"
@@ -132,8 +134,11 @@ static void split(const struct calibration *k, const struct ww_result *r, struct
         }
 }
 
+/* Watts are measured over seconds of the same work: a trace stands for a part of it, without launches. */
 static enum ww_code replay(struct calibration *k, struct measured *m, struct ww_error *error) {
-    struct ww_run_options run = {.gpu = k->gpu, .power_table = k->o->power_table};
+    struct ww_gpu gpu = *k->gpu;
+    struct ww_run_options run = {.gpu = &gpu, .power_table = k->o->power_table};
+    ww_launch_none(&gpu.spec);
     for (size_t i = 0; i < m->count; i++) {
         struct ww_result *result;
         run.trace_path = m->trace[i];

@@ -43,9 +43,19 @@ enum ww_code ww_derive_board(struct ww_derivation *d) {
         WW_TRY(ww_derive_set(d, "clock.sm_mhz", f->median, true, f,
                              "cycles of a busy SM against the GPU's timer"));
     WW_TRY(memory_clock(d));
-    if ((f = micro(d, "launch", "kind=empty ctas=1 block=32")))
-        WW_TRY(ww_derive_set(d, "launch.overhead_us", f->median * 1e6, true, f,
-                             "what events around a kernel that does nothing measure"));
+    if ((f = micro(d, "launch", "kind=empty ctas=1 block=32"))) {
+        double active = 0, mhz = 0, part;
+        const char *const cycles[] = {"launch.front_cycles", "launch.end_cycles", "launch.cta_cycles"};
+        for (size_t i = 0; i < sizeof cycles / sizeof *cycles; i++) {
+            WW_TRY(ww_derive_param(d, cycles[i], &part));
+            active += part;
+        }
+        WW_TRY(ww_derive_param(d, "clock.sm_mhz", &mhz));
+        double us = f->median * 1e6 - active / mhz;
+        WW_TRY(ww_derive_set(d, "launch.overhead_us", us > 0 ? us : 0, true, f,
+                             "what events around a kernel that does nothing measure, less the model's active "
+                             "cycles of such a launch"));
+    }
     return WW_OK;
 }
 

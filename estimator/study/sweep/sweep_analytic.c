@@ -2,6 +2,7 @@
 #include "../../api/gpu.h"
 #include "../../api/trace.h"
 #include "../../result/result.h"
+#include "../../core/time/launch_time.h"
 #include "../../fast/model.h"
 #include "../../fast/profile_file.h"
 #include "../../run/run_int.h"
@@ -71,7 +72,9 @@ static void add(const struct sweep_job *job, const struct ww_gpu_spec *gpu, cons
     uint64_t times = (uint64_t)llround(k->times);
     memset(&l, 0, sizeof l);
     l.cycles = (uint64_t)llround(m->cycles);
-    l.time_ps = (uint64_t)llround(m->cycles / gpu->clock_sm_mhz * 1e6 + gpu->launch_overhead_us * 1e6);
+    struct ww_launch_time time;
+    ww_launch_time_begin(&time, gpu, times > 1 || out->cycles > 0);
+    l.time_ps = ww_launch_ps(&time, gpu, m->cycles);
     out->cycles += times * l.cycles;
     out->time_ps += times * l.time_ps;
     out->warp_instructions += times * k->of->warp_instructions;

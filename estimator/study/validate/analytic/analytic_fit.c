@@ -1,6 +1,7 @@
 /* Fitting the analytical model's constants to replays, also with one application left out. */
 #include "../../../api/validate.h"
 #include "../../../result/result.h"
+#include "../../../core/time/launch_time.h"
 #include "analytic_int.h"
 #include <math.h>
 #include <stdlib.h>
@@ -14,7 +15,9 @@ static double joules(const struct analytic_case *c, const struct ww_model_result
     memset(&l, 0, sizeof l);
     for (int i = 0; i < WW_COUNTER_COUNT; i++) l.counter[i] = (uint64_t)llround(m->events[i]);
     l.cycles = (uint64_t)llround(m->cycles);
-    l.time_ps = (uint64_t)llround(m->cycles / c->spec->clock_sm_mhz * 1e6 + c->spec->launch_overhead_us * 1e6);
+    struct ww_launch_time time;
+    ww_launch_time_begin(&time, c->spec, c->model->count > 1);
+    l.time_ps = ww_launch_ps(&time, c->spec, m->cycles);
     ww_power_launch(c->power, c->spec, &l, &e);
     return e.total_j;
 }
