@@ -1,5 +1,6 @@
 /* Encoding a CTA group: its head, then its columns. */
 #include "encode.h"
+#include "../../estimator/base/bits.h"
 
 void ww_wwt_put_runs(struct ww_buf *b, struct ww_wwt_cta *const *cta, size_t count, uint64_t end,
                      bool is_signed) {
@@ -41,7 +42,7 @@ static void count_paths(struct ww_wwt_cta *const *cta, size_t count, uint64_t *i
             struct ww_wwt_steps *s = cta[i]->warp[w].steps;
             for (uint32_t k = 0; s->number && k < s->count; k++) {
                 inst_warp[s->step[k].inst] += s->uses;
-                inst_thread[s->step[k].inst] += s->uses * (unsigned)__builtin_popcount(s->step[k].mask);
+                inst_thread[s->step[k].inst] += s->uses * ww_bits(s->step[k].mask);
             }
             s->number = 0;
             s->uses = 0;

@@ -22,6 +22,23 @@ struct ww_wwt_encoder {
     const struct ww_launch *launch;
     struct ww_buf col[WW_WWT_COLUMNS];
 };
+/* As those of base/buf.h, inline for the encoder's loops. */
+static inline void ww_wwt_put_byte(struct ww_buf *b, unsigned char c) {
+    if (b->n + 1 >= b->cap) {
+        ww_buf_byte(b, c);
+        return;
+    }
+    b->p[b->n++] = (char)c;
+    b->p[b->n] = 0;
+}
+static inline void ww_wwt_put_varint(struct ww_buf *b, uint64_t v) {
+    for (; v >= 0x80; v >>= 7) ww_wwt_put_byte(b, (unsigned char)(v | 0x80));
+    ww_wwt_put_byte(b, (unsigned char)v);
+}
+static inline void ww_wwt_put_svarint(struct ww_buf *b, int64_t v) {
+    ww_wwt_put_varint(b, (uint64_t)v << 1 ^ (v < 0 ? UINT64_MAX : 0));
+}
+
 /* Appends one path's steps. */
 void ww_wwt_encode_path(struct ww_wwt_encoder *e, const struct ww_wwt_steps *s);
 /* Appends all accesses of the CTAs' warps; false: no memory. */

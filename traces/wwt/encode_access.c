@@ -1,6 +1,7 @@
 /* Encoding the accesses of a CTA group's warps. */
 #include "encode.h"
 #include "predict.h"
+#include "../../estimator/base/bits.h"
 #include <stdlib.h>
 
 struct access_encoder {
@@ -86,7 +87,7 @@ static bool is_index(const struct ww_wwt_predictor *p, const struct ww_wwt_conte
 static void plan_list(const struct ww_wwt_predictor *p, const struct ww_wwt_inst_state *s,
                       const struct ww_wwt_context *c, const uint64_t *to, const uint64_t *pool,
                       struct list_plan *plan) {
-    unsigned n = (unsigned)__builtin_popcount(c->mask), shift = c->shift, i = 0;
+    unsigned n = ww_bits(c->mask), shift = c->shift, i = 0;
     uint64_t from[32];
     struct list_plan own;
     *plan = (struct list_plan){.form = WW_WWT_FORM_REF_LIST};
@@ -109,15 +110,15 @@ static void plan_list(const struct ww_wwt_predictor *p, const struct ww_wwt_inst
 static void put_split(struct ww_wwt_encoder *e, enum ww_wwt_column first, uint64_t v) {
     unsigned col = first;
     for (; v >= 0x80; v >>= 7) {
-        ww_buf_byte(&e->col[col], (unsigned char)(v | 0x80));
+        ww_wwt_put_byte(&e->col[col], (unsigned char)(v | 0x80));
         if (col < first + 2u) col++;
     }
-    ww_buf_byte(&e->col[col], (unsigned char)v);
+    ww_wwt_put_byte(&e->col[col], (unsigned char)v);
 }
 
 static void put_token(struct access_encoder *a, unsigned kind, bool unit, unsigned form, uint64_t off,
                       unsigned by) {
-    ww_buf_byte(&a->e->col[WW_WWT_COL_ACCESS],
+    ww_wwt_put_byte(&a->e->col[WW_WWT_COL_ACCESS],
                 (unsigned char)(kind | (unit ? WW_WWT_UNIT : 0) | form << WW_WWT_FORM_SHIFT));
     if (ww_wwt_has_off(kind)) put_split(a->e, WW_WWT_COL_BASE, zigzag(scaled(off, by)));
 }
@@ -160,18 +161,16 @@ static bool put_warp(struct access_encoder *a, const struct ww_wwt_cta_warp *war
     const struct ww_wwt_steps *steps = warp->steps;
     const struct ww_access *access = warp->access;
     a->p.stamp++;
-    for (uint32_t i = 0; i < steps->count; i++) {
-        const struct ww_inst *inst = &a->e->launch->inst[steps->step[i].inst];
-        if (!(inst->flags & WW_INST_ACCESS)) continue;
-        struct ww_wwt_inst_state *s = &a->p.inst[steps->step[i].inst];
+    const struct ww_step *step = ww_wwt_access_steps(steps);
+    for (uint32_t i = 0; i < steps->access_count; i++, access++) {
+        const struct ww_inst *inst = &a->e->launch->inst[step[i].inst];
+        struct ww_wwt_inst_state *s = &a->p.inst[step[i].inst];
         bool list = access->list != WW_AFFINE;
-        struct ww_wwt_context c = ww_wwt_context(&a->p, s, list, steps->step[i].mask, inst->width,
-                                                 ref ? &ref->access[access - warp->access] : NULL);
+        struct ww_wwt_context c = ww_wwt_context(&a->p, s, list, step[i].mask, inst->width, ref ? &ref->access[i] : NULL);
         if (!list)
             put_affine(a, s, access, &c);
         else if (!put_list(a, s, access, &c, warp->pool + access->list, ref ? ref->pool : NULL))
             return false;
-        access++;
     }
     return true;
 }

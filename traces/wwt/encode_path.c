@@ -8,8 +8,8 @@ static void put_insts(struct ww_wwt_encoder *e, const struct ww_wwt_steps *s) {
     for (uint32_t i = 0, n; i < s->count; i += n) {
         uint32_t first = s->step[i].inst;
         for (n = 1; i + n < s->count && s->step[i + n].inst == first + n;) n++;
-        ww_buf_svarint(&e->col[WW_WWT_COL_START], (int64_t)first - next);
-        ww_buf_varint(&e->col[WW_WWT_COL_RUN], n - 1);
+        ww_wwt_put_svarint(&e->col[WW_WWT_COL_START], (int64_t)first - next);
+        ww_wwt_put_varint(&e->col[WW_WWT_COL_RUN], n - 1);
         next = first + n;
     }
 }
@@ -34,14 +34,14 @@ static void put_masks(struct ww_wwt_encoder *e, const struct ww_wwt_steps *s) {
         for (n = 1; i + n < s->count && s->step[i + n].mask == s->step[i].mask;) n++;
         unsigned token = put_mask(e, s->step[i].mask, recent);
         unsigned length = n - 1 < WW_WWT_MASK_LONG ? n - 1 : WW_WWT_MASK_LONG;
-        ww_buf_byte(&e->col[WW_WWT_COL_MASK], (unsigned char)(token | length << 4));
-        if (length == WW_WWT_MASK_LONG) ww_buf_varint(&e->col[WW_WWT_COL_MASK_RUN], n - 1 - length);
+        ww_wwt_put_byte(&e->col[WW_WWT_COL_MASK], (unsigned char)(token | length << 4));
+        if (length == WW_WWT_MASK_LONG) ww_wwt_put_varint(&e->col[WW_WWT_COL_MASK_RUN], n - 1 - length);
     }
 }
 
 void ww_wwt_encode_path(struct ww_wwt_encoder *e, const struct ww_wwt_steps *s) {
     _Static_assert(WW_WWT_MASK_REST == WW_WWT_MASK_RECENT, "put_mask counts on it");
-    ww_buf_varint(&e->col[WW_WWT_COL_LENGTH], s->count);
+    ww_wwt_put_varint(&e->col[WW_WWT_COL_LENGTH], s->count);
     put_insts(e, s);
     put_masks(e, s);
 }
