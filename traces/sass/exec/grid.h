@@ -173,6 +173,14 @@ void ww_sx_barrier_stuck(struct sx_cta *cta);
 void ww_sx_extern(struct sx_warp *w, const char *name, uint32_t mask);
 
 /* exec_record.c */
+void ww_sx_add_step(struct sx_warp *w, uint32_t inst, uint32_t mask);
+static inline void sx_add_step(struct sx_warp *w, uint32_t inst, uint32_t mask) {
+    struct record_stream *s = &w->stream;
+    if (s->step_count < s->step_capacity)
+        s->step[s->step_count++] = (struct ww_step){inst, mask};
+    else
+        ww_sx_add_step(w, inst, mask);
+}
 void ww_sx_record(struct sx_warp *w, const struct sx_inst *i, uint32_t mask, uint32_t taken);
 enum ww_code ww_sx_record_cta(struct sx_cta *cta, struct ww_error *error);
 

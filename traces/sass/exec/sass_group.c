@@ -114,9 +114,9 @@ static uint32_t lanes_at(const struct sx_warp *w, uint8_t state, uint32_t barrie
 static uint32_t equal_copies(const struct sx_warp *w, uint32_t barrier, uint32_t waiting, unsigned l) {
     const uint32_t *copy = copies(w, barrier);
     uint32_t same = 0;
-    for (uint32_t m = waiting; m; m &= m - 1)
-        if (((copy[__builtin_ctz(m)] ^ copy[l]) & w->live) == 0) same |= m & (0u - m);
-    return same;
+    uint32_t mine = copy[l], live = w->live;
+    SX_VECTOR for (unsigned n = 0; n < SX_LANES; n++) same |= (copy[n] ^ mine) & live ? 0 : sx_bit[n];
+    return same & waiting;
 }
 
 /* Lets go who has met at the barrier; true if any. */
