@@ -138,6 +138,8 @@ static bool as_affine(uint32_t mask, const uint64_t *address, struct ww_access *
         int64_t apart = (int64_t)__builtin_ctz(rest) - first, d = (int64_t)(address[1] - address[0]);
         stride = d / apart;
         if (d % apart || stride > INT32_MAX || stride < INT32_MIN) return false;
+        uint64_t end = 31u - (uint64_t)__builtin_clz(mask) - first; /* what most lists fail by */
+        if (address[n - 1] != address[0] + end * (uint64_t)stride) return false;
         for (unsigned i = 1; i < n; i++, rest &= rest - 1) {
             uint64_t lane = (uint64_t)__builtin_ctz(rest) - first;
             if (address[i] != address[0] + lane * (uint64_t)stride) return false;

@@ -142,6 +142,7 @@ enum ww_code ww_sx_constants_new(struct sx_run *run, struct ww_error *error);
 void ww_sx_constants_free(struct sx_run *run);
 
 /* exec_group.c */
+void ww_sx_warp_clear(struct sx_warp *w);
 bool ww_sx_warp_init(struct sx_warp *w, struct sx_cta *cta, uint32_t index);
 void ww_sx_warp_free(struct sx_warp *w);
 /* Lanes of `mask` of group g go to `pc`; the rest stay in g. */

@@ -142,11 +142,9 @@ struct sx_warp {
     struct sx_run *run;
     uint32_t index, exist, live; /* masks of lanes */
     uint32_t active;             /* lanes that execute the current instruction */
-    struct sx_group group[SX_LANES];
     uint32_t group_count, current;
     unsigned char *local; /* [lane][local_bytes], the upper end of each lane's stack */
     uint32_t local_bytes;
-    uint64_t addr[SX_LANES]; /* of the last memory instruction, resolved to their space */
     bool affine;             /* lane l's address is affine_base + l * affine_stride, and addr is not set */
     int32_t affine_stride;
     uint64_t affine_base;
@@ -155,6 +153,9 @@ struct sx_warp {
     uint64_t value;            /* barrier, sleep: what to record */
     struct sx_reduced reduced; /* of the warp's last barrier, for B2R */
     struct record_stream stream;
+    /* What comes from here on is not cleared for a new warp. */
+    struct sx_group group[SX_LANES];
+    uint64_t addr[SX_LANES]; /* of the last memory instruction, resolved to their space */
 };
 
 static inline const void *sx_src(const struct sx_warp *w, uint32_t slot) {

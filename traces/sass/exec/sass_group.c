@@ -4,7 +4,12 @@
  * are in the same code at different times do not disturb each other. Lanes at a BSYNC wait until all lanes of
  * their copy that are alive stand at a BSYNC of the same number with an equal copy. */
 #include "grid.h"
+#include <stddef.h>
 #include <stdlib.h>
+
+void ww_sx_warp_clear(struct sx_warp *w) {
+    memset(w, 0, offsetof(struct sx_warp, group));
+}
 
 bool ww_sx_warp_init(struct sx_warp *w, struct sx_cta *cta, uint32_t index) {
     struct sx_run *r = cta->run;
@@ -13,7 +18,7 @@ bool ww_sx_warp_init(struct sx_warp *w, struct sx_cta *cta, uint32_t index) {
     unsigned char *file = w->base[0]; /* of a warp that has ended, or none */
     free(w->local);
     ww_record_stream_free(&w->stream);
-    memset(w, 0, sizeof *w);
+    ww_sx_warp_clear(w);
     w->cta = cta;
     w->run = r;
     w->index = index;

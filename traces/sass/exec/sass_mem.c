@@ -32,6 +32,11 @@ uint32_t ww_sx_type_bytes(uint8_t type) {
     }
 }
 
+/* The words of one lane, into as many rows. */
+SX_INLINE void load_words(uint32_t *row, const unsigned char *from, unsigned words) {
+    for (unsigned n = 0; n < words; n++) memcpy(&row[n * SX_LANES], from + (size_t)4 * n, 4);
+}
+
 #define LOAD(T, E) SX_EACH(mask, T v; memcpy(&v, host[l], sizeof v); rows[l] = (uint32_t)(E)v;)
 
 void ww_sx_load_rows(uint32_t *rows, uint8_t type, uint32_t mask, unsigned char *const *host) {
@@ -51,8 +56,13 @@ void ww_sx_load_rows(uint32_t *rows, uint8_t type, uint32_t mask, unsigned char 
     default:
         break;
     }
-    for (uint32_t n = 0; n < ww_sx_type_bytes(type) / 4; n++)
-        SX_EACH(mask, memcpy(&rows[n * SX_LANES + l], host[l] + 4 * n, 4););
+    uint32_t words = ww_sx_type_bytes(type) / 4;
+    if (words == 1)
+        SX_EACH(mask, load_words(rows + l, host[l], 1););
+    else if (words == 2)
+        SX_EACH(mask, load_words(rows + l, host[l], 2););
+    else
+        SX_EACH(mask, load_words(rows + l, host[l], 4););
 }
 
 void ww_sx_store_rows(const uint32_t *rows, uint32_t bytes, uint32_t mask, unsigned char *const *host) {

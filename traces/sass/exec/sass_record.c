@@ -50,12 +50,12 @@ static void add_access(struct sx_warp *w, uint64_t base, int32_t stride, uint32_
         s->access[s->access_count++] = (struct ww_access){base, stride, list};
 }
 
-/* True if the third active lane contradicts what the first two say: so it is with most lists. */
+/* True if the third active lane or the last one contradicts what the first two say: so it is with most lists. */
 static bool parts_early(const uint64_t *addr, uint32_t rest, uint64_t start, int64_t step) {
-    uint32_t third = rest & (rest - 1);
-    if (!third) return false;
-    unsigned l = (unsigned)__builtin_ctz(third);
-    return addr[l] != start + (uint64_t)step * l;
+    uint32_t further = rest & (rest - 1);
+    if (!further) return false;
+    unsigned third = (unsigned)__builtin_ctz(further), last = 31u - (unsigned)__builtin_clz(further);
+    return addr[third] != start + (uint64_t)step * third || addr[last] != start + (uint64_t)step * last;
 }
 
 /* True if the active lanes' addresses are base + stride * lane. */
@@ -93,7 +93,12 @@ static void add_addresses(struct sx_warp *w, uint32_t mask) {
     size_t n = sx_count(mask), at = s->pool_count;
     s->pool = room(w, s->pool, at, n, &s->pool_capacity, sizeof *s->pool);
     if (at + n > s->pool_capacity) return;
-    for (uint32_t m = mask; m; m &= m - 1) s->pool[s->pool_count++] = w->addr[__builtin_ctz(m)];
+    uint64_t *to = s->pool + at;
+    if (mask == SX_ALL)
+        memcpy(to, w->addr, sizeof w->addr);
+    else
+        for (uint32_t m = mask; m; m &= m - 1) *to++ = w->addr[__builtin_ctz(m)];
+    s->pool_count += n;
     add_access(w, 0, 0, (uint32_t)at);
 }
 
