@@ -1,4 +1,5 @@
 /* Expanding the control-flow paths of a CTA group. */
+#include "../../estimator/base/bits.h"
 #include "bytes.h"
 #include "decode_int.h"
 #include <stdlib.h>
@@ -40,6 +41,20 @@ static bool read_insts(struct ww_wwt_decoder *x, struct ww_wwt_path *path) {
     return true;
 }
 
+/* The lanes of `parent` whose bit is set. */
+static uint32_t read_subset(struct ww_wwt_decoder *x, uint32_t parent) {
+    uint32_t n = ww_bits(parent), bits, mask = 0;
+    if (n <= 8) {
+        bits = ww_wwt_byte(&x->col[WW_WWT_COL_SUBSET]);
+    } else {
+        struct ww_cursor *c = &x->col[WW_WWT_COL_SUBSET_WIDE];
+        bits = ww_wwt_byte(c);
+        for (uint32_t at = 8; at < n; at += 8) bits |= (uint32_t)ww_wwt_byte(c) << at;
+    }
+    for (; parent; parent &= parent - 1, bits >>= 1) mask |= parent & (0u - parent) & (0u - (bits & 1u));
+    return mask;
+}
+
 static uint32_t read_mask(struct ww_wwt_decoder *x, unsigned token, uint32_t recent[WW_WWT_MASK_RECENT]) {
     uint32_t mask;
     unsigned place = WW_WWT_MASK_RECENT - 1; /* that the mask moves to the front from */
@@ -47,6 +62,8 @@ static uint32_t read_mask(struct ww_wwt_decoder *x, unsigned token, uint32_t rec
         mask = recent[place = token];
     else if (token == WW_WWT_MASK_REST)
         mask = recent[1] & ~recent[0];
+    else if (token >= WW_WWT_MASK_SUBSET)
+        mask = read_subset(x, recent[token - WW_WWT_MASK_SUBSET]);
     else
         mask = ww_cursor_u32(&x->col[WW_WWT_COL_MASK_BITS]);
     for (; place; place--) recent[place] = recent[place - 1];
@@ -58,17 +75,20 @@ static bool read_masks(struct ww_wwt_decoder *x, struct ww_wwt_path *path) {
     struct ww_cursor *c = &x->col[WW_WWT_COL_MASK], *more = &x->col[WW_WWT_COL_MASK_RUN];
     struct ww_step *step = x->d->step + path->first_step, *end = step + path->step_count;
     uint32_t recent[WW_WWT_MASK_RECENT] = {UINT32_MAX};
+    bool subsets = x->version >= WW_WWT_VERSION_SUBSET;
+    unsigned most = subsets ? WW_WWT_MASK_SUBSET + WW_WWT_MASK_PARENTS - 1 : WW_WWT_MASK_LITERAL;
     while (step < end) {
         unsigned char byte = ww_wwt_byte(c);
         uint64_t n = byte >> 4;
         if (n == WW_WWT_MASK_LONG) n += ww_wwt_varint(more);
-        if (c->failed || n >= (uint64_t)(end - step) || (byte & 15) > WW_WWT_MASK_LITERAL)
+        if (c->failed || n >= (uint64_t)(end - step) || (byte & 15) > most)
             return ww_wwt_reject(x, c, "the masks do not fit the steps");
         uint32_t mask = read_mask(x, byte & 15, recent);
         path->mask |= mask;
         for (struct ww_step *last = step + n; step <= last; step++) step->mask = mask;
     }
-    if (more->failed || x->col[WW_WWT_COL_MASK_BITS].failed)
+    if (more->failed || x->col[WW_WWT_COL_MASK_BITS].failed || x->col[WW_WWT_COL_SUBSET].failed ||
+        x->col[WW_WWT_COL_SUBSET_WIDE].failed)
         return ww_wwt_reject(x, c, "the masks are cut off");
     return true;
 }

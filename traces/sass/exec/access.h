@@ -29,8 +29,8 @@ struct sx_span {
     int64_t step;
     unsigned lane; /* the lowest active one */
 };
-/* Finds the bytes of a span whose lowest lane has address `base` and the highest one `base` + `length`. True, with
- * w->access and w->affine set, if all are aligned and lie within one allocation or the shared memory. */
+/* Finds the bytes of a span whose lowest lane has address `base` and the highest one `base` + `length`. True,
+ * with w->access and w->affine set, if all are aligned and lie within one allocation or the shared memory. */
 bool ww_sx_place_span(struct sx_warp *w, const struct sx_address *a, uint32_t mask, uint64_t base,
                       uint64_t length, struct sx_span *span);
 /* Computes without a check. */

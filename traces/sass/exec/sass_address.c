@@ -246,8 +246,7 @@ SX_INLINE bool fast(struct sx_warp *w, const struct sx_address *a, uint32_t mask
                     unsigned char **host) {
     struct fence f;
     unsigned char *base;
-    if (!(last_place(w, a, &f, &base) && within(addr, mask, f)) &&
-        !look_for_place(w, a, mask, addr, &f, &base))
+    if (!(last_place(w, a, &f, &base) && within(addr, mask, f)) && !look_for_place(w, a, mask, addr, &f, &base))
         return false;
     to_host(addr, mask, &f, base, host);
     uint8_t space = a->space == WW_SPACE_SHARED ? WW_SPACE_SHARED : WW_SPACE_GLOBAL;
@@ -288,7 +287,8 @@ SX_HOST static bool addresses_host(struct sx_warp *w, const struct sx_address *a
 
 bool ww_sx_addresses(struct sx_warp *w, const struct sx_address *a, uint32_t mask, uint64_t *addr,
                      unsigned char **host) {
-    bool common = SX_HAVE_HOST ? addresses_host(w, a, mask, addr, host) : addresses_plain(w, a, mask, addr, host);
+    bool common =
+        SX_HAVE_HOST ? addresses_host(w, a, mask, addr, host) : addresses_plain(w, a, mask, addr, host);
     return common || slow(w, a, mask, addr, host);
 }
 

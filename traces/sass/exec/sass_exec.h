@@ -145,7 +145,7 @@ struct sx_warp {
     uint32_t group_count, current;
     unsigned char *local; /* [lane][local_bytes], the upper end of each lane's stack */
     uint32_t local_bytes;
-    bool affine;             /* lane l's address is affine_base + l * affine_stride, and addr is not set */
+    bool affine; /* lane l's address is affine_base + l * affine_stride, and addr is not set */
     int32_t affine_stride;
     uint64_t affine_base;
     struct sx_access_group access[4];

@@ -50,7 +50,8 @@ static void add_access(struct sx_warp *w, uint64_t base, int32_t stride, uint32_
         s->access[s->access_count++] = (struct ww_access){base, stride, list};
 }
 
-/* True if the third active lane or the last one contradicts what the first two say: so it is with most lists. */
+/* True if the third active lane or the last one contradicts what the first two say: so it is with most lists.
+ */
 static bool parts_early(const uint64_t *addr, uint32_t rest, uint64_t start, int64_t step) {
     uint32_t further = rest & (rest - 1);
     if (!further) return false;
