@@ -1,6 +1,7 @@
 #!/bin/bash
 # bench.sh PROGRAM: recorder speed, container size, replay speed, host instructions for each warp instruction under
-# callgrind (if valgrind is there), and how many times faster two threads are, on named workloads; the first of these
+# callgrind (if valgrind is there), and how many times faster two threads are, on named workloads; recorder speed and
+# container size also on machine code (if a ptxas is there), the first of these
 # also of imported SASS traces of four kinds. One core but where it says two; the best of three.
 set -eu
 cd "$(dirname "$0")/.."
@@ -65,6 +66,28 @@ mv $OUT/rows.new $OUT/rows
 awk '{r += log($6); p += log($7); b += log($5); t += log($9); n++; if ($8 != "-") {h += log($8); m++}}
     END {printf "geometric means: record %.3g thread instr/s, replay %.3g warp instr/s, %.3f bytes/warp instr, two threads %.2f times one",
          exp(r / n), exp(p / n), exp(b / n), exp(t / n); if (m) printf ", %.0f host instr/warp instr", exp(h / m); print ""}' $OUT/rows
+
+# The same workloads as machine code. Processor time beside the clock: on a busy machine the clock tells less.
+machine_row() { # WORKLOAD
+    local trace=$OUT/$1-sass.wwt seconds busy
+    "$PROGRAM" trace record --code sass -w "$1" --arch sm_70 -o "$trace" --json >$OUT/record.json 2>$OUT/record.err || return 1
+    seconds=$(best host_seconds "$PROGRAM" trace record --code sass -w "$1" --arch sm_70 -o "$trace" --json 2>/dev/null)
+    busy=$( (TIMEFORMAT='%U %S'; time "$PROGRAM" trace record --code sass -w "$1" --arch sm_70 -o "$trace" -q 2>/dev/null) 2>&1)
+    echo "$1 $(field warp_instructions <$OUT/record.json) $(field thread_instructions <$OUT/record.json)" \
+        "$(field bytes_per_warp_instruction <$OUT/record.json) $seconds $busy" | awk '{
+        printf "%-12s %14d %14d %10.3f %12.3g %12.3g\n", $1, $2, $3, $4, $3 / $5, $3 / ($6 + $7 + 0.001)}'
+}
+
+printf '\n%-12s %14s %14s %10s %12s %12s\n' 'machine code' 'warp instr' 'thread instr' 'bytes/wi' 'record ti/s' 'ti/cpu s'
+for workload in sgemm stencil reduction histogram bfs spmv; do
+    if ! machine_row $workload; then
+        echo "no machine code of sm_70: $(head -n 1 $OUT/record.err)"
+        break
+    fi
+done | tee $OUT/machine
+awk '$5 > 0 {r += log($5); c += log($6); b += $4; n++}
+    END {if (n) printf "geometric means: record %.3g thread instr/s, %.3g a second of the processor; mean of %.3f bytes/warp instr\n",
+        exp(r / n), exp(c / n), b / n}' $OUT/machine
 
 # Imported SASS traces of four kinds on v100, beside what a cycle-level simulator replays on such a machine.
 if ! command -v python3 >/dev/null; then

@@ -2,7 +2,8 @@
  *
  *     'f' or the magic's first byte   a whole file (the magic's byte is part of it)
  *     'i'                             the data of an index chunk, past all checksums
- *     anything else                   the columns of a CTA group of a small fixed launch
+ *     'o'                             the columns of a CTA group of a small fixed launch, as of version 1
+ *     anything else                   the same, as of the latest version
  *
  * Checksums hide the inner parsers from whole files, hence the other two.
  */
@@ -59,7 +60,7 @@ static void index_data(const uint8_t *data, size_t size) {
     ww_arena_free(&arena);
 }
 
-static void group_data(const uint8_t *data, size_t size) {
+static void group_data(const uint8_t *data, size_t size, uint32_t version) {
     static const char *const strings[] = {""};
     static const unsigned char head[] = {0, 1, 0, 3}; /* launch 0; one run: CTAs 0 to 2 */
     struct ww_inst inst[16];
@@ -80,7 +81,7 @@ static void group_data(const uint8_t *data, size_t size) {
     if (!raw) return;
     memcpy(raw, head, sizeof head);
     if (size) memcpy(raw + sizeof head, data, size);
-    if (ww_wwt_decode(&l, 0, &g, raw, sizeof head + size, NULL, &d, &why, &at) == WW_OK) {
+    if (ww_wwt_decode(&l, 0, &g, version, raw, sizeof head + size, NULL, &d, &why, &at) == WW_OK) {
         look(&l.view, d->warp, 6);
         ww_wwt_decoded_free(d);
     }
@@ -96,6 +97,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     else if (data[0] == 'i')
         index_data(data + 1, size - 1);
     else
-        group_data(data + 1, size - 1);
+        group_data(data + 1, size - 1, data[0] == 'o' ? WW_WWT_VERSION : WW_WWT_VERSION_LAST);
     return 0;
 }

@@ -203,7 +203,7 @@ static void patch_index(const char *path, const void *from, const void *to, size
     ww_wwt_put32(h + 8, (uint32_t)raw);
     ww_wwt_put32(h + 12, ww_crc32(ww_crc32(0, h, 12), h + WW_WWT_CHUNK_BYTES, raw));
     ww_wwt_put64(end + 8, whole);
-    ww_wwt_put64(end + 16, ww_hash_bytes(h + WW_WWT_CHUNK_BYTES, raw, WW_WWT_VERSION));
+    ww_wwt_put64(end + 16, ww_hash_bytes(h + WW_WWT_CHUNK_BYTES, raw, WW_WWT_VERSION_LAST));
     ww_wwt_put32(end + 24, ww_crc32(0, end, 24));
     ww_made_put(path, p, whole);
 }

@@ -125,7 +125,7 @@ static void seal(unsigned char *p, size_t n, const unsigned char *index_raw, siz
     unsigned char *h = p + index;
     ww_wwt_put32(h + 12, ww_crc32(ww_crc32(0, h, 12), h + 16, ww_wwt_get32(h + 4)));
     ww_wwt_put64(t + 8, n);
-    ww_wwt_put64(t + 16, ww_hash_bytes(index_raw, index_n, WW_WWT_VERSION));
+    ww_wwt_put64(t + 16, ww_hash_bytes(index_raw, index_n, WW_WWT_VERSION_LAST));
     ww_wwt_put32(t + 24, ww_crc32(0, t, 24));
 }
 
@@ -172,8 +172,8 @@ static enum ww_code decode_raw(struct ww_trace *t, const unsigned char *raw, siz
     struct ww_wwt_decoded *d = NULL;
     const char *why = "";
     size_t at = 0;
-    enum ww_code code =
-        ww_wwt_decode(&t->index.launch[0], 0, &t->index.launch[0].group[0], raw, n, NULL, &d, &why, &at);
+    enum ww_code code = ww_wwt_decode(&t->index.launch[0], 0, &t->index.launch[0].group[0], t->version, raw, n,
+                                      NULL, &d, &why, &at);
     if (code == WW_INPUT) assert_true(why[0] && at <= n);
     ww_wwt_decoded_free(d);
     return code;

@@ -94,8 +94,9 @@ enum ww_code ww_wwt_load_group(struct ww_trace *t, size_t launch, struct ww_wwt_
     const char *why = "";
     size_t at = 0;
     WW_TRY(ww_wwt_read_chunk(t, g->offset, WW_WWT_CHUNK_CTAS, g->stored, g->raw, g->crc, error));
-    enum ww_code code = ww_wwt_decode(&t->index.launch[launch], launch, g, (const unsigned char *)t->raw.p,
-                                      t->raw.n, t->spare, &g->decoded, &why, &at);
+    enum ww_code code =
+        ww_wwt_decode(&t->index.launch[launch], launch, g, t->version, (const unsigned char *)t->raw.p,
+                      t->raw.n, t->spare, &g->decoded, &why, &at);
     t->spare = NULL;
     if (code == WW_NOMEM) return ww_fail_nomem(error, "the CTAs of a trace");
     if (code != WW_OK)

@@ -18,9 +18,10 @@ static bool read_runs(struct ww_wwt_decoder *x, struct ww_cursor *c, size_t numb
 
 /* Number of paths and the columns, which fill the rest exactly. */
 static bool read_columns(struct ww_wwt_decoder *x, struct ww_cursor *c, uint64_t *paths) {
-    uint64_t size[WW_WWT_COLUMNS];
+    uint64_t size[WW_WWT_COLUMNS] = {0};
+    int columns = x->version < WW_WWT_VERSION_SUBSET ? WW_WWT_COLUMNS_OLD : WW_WWT_COLUMNS;
     *paths = ww_wwt_varint(c);
-    for (int i = 0; i < WW_WWT_COLUMNS; i++) size[i] = ww_wwt_varint(c);
+    for (int i = 0; i < columns; i++) size[i] = ww_wwt_varint(c);
     for (int i = 0; i < WW_WWT_COLUMNS; i++) {
         const unsigned char *p =
             size[i] <= (uint64_t)(c->end - c->p) ? ww_cursor_bytes(c, (size_t)size[i]) : NULL;
@@ -137,9 +138,9 @@ void ww_wwt_decoded_free(struct ww_wwt_decoded *d) {
 }
 
 enum ww_code ww_wwt_decode(const struct ww_wwt_launch *launch, size_t number, struct ww_wwt_group *g,
-                           const unsigned char *raw, size_t n, struct ww_wwt_decoded *spare,
+                           uint32_t version, const unsigned char *raw, size_t n, struct ww_wwt_decoded *spare,
                            struct ww_wwt_decoded **out, const char **why, size_t *at) {
-    struct ww_wwt_decoder x = {.launch = &launch->view, .d = recycle(spare), .at = raw};
+    struct ww_wwt_decoder x = {.launch = &launch->view, .version = version, .d = recycle(spare), .at = raw};
     struct ww_cursor c = {raw, raw + n, false};
     if (!x.d) return WW_NOMEM;
     x.d->group = g;

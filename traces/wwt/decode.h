@@ -35,11 +35,11 @@ struct ww_wwt_decoded {
  * without its contents; NULL: no memory. */
 void *ww_wwt_room(void *old, size_t *room, size_t n, size_t size);
 
-/* Decodes the uncompressed group `g` of the launch (number `number` of the file). Errors: WW_INPUT with
- * *why set, WW_NOMEM. *at is the distance into the data near which it broke a rule. `spare` is a decoded
- * group that nobody needs any more, or NULL: its memory is used again, or freed. */
+/* Decodes the uncompressed group `g` of the launch (number `number` of a file of that version). Errors:
+ * WW_INPUT with *why set, WW_NOMEM. *at is the distance into the data near which it broke a rule. `spare` is a
+ * decoded group that nobody needs any more, or NULL: its memory is used again, or freed. */
 enum ww_code ww_wwt_decode(const struct ww_wwt_launch *launch, size_t number, struct ww_wwt_group *g,
-                           const unsigned char *raw, size_t n, struct ww_wwt_decoded *spare,
+                           uint32_t version, const unsigned char *raw, size_t n, struct ww_wwt_decoded *spare,
                            struct ww_wwt_decoded **out, const char **why, size_t *at);
 void ww_wwt_decoded_free(struct ww_wwt_decoded *d);
 

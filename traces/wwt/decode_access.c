@@ -39,8 +39,8 @@ static bool reserve_pool(struct ww_wwt_decoder *x) {
     return true;
 }
 
-/* A signed difference whose varint is split over three columns. */
-static inline uint64_t read_split(struct ww_cursor *c) {
+/* A number whose varint is split over three columns. */
+static inline uint64_t read_number(struct ww_cursor *c) {
     uint64_t byte = ww_wwt_byte(c), v = byte & 0x7f;
     if (byte >= 0x80) {
         byte = ww_wwt_byte(++c);
@@ -51,6 +51,12 @@ static inline uint64_t read_split(struct ww_cursor *c) {
             v |= high << 14;
         }
     }
+    return v;
+}
+
+/* A signed difference, written so. */
+static inline uint64_t read_split(struct ww_cursor *c) {
+    uint64_t v = read_number(c);
     return (v >> 1) ^ (~(v & 1) + 1);
 }
 
@@ -74,6 +80,11 @@ static bool read_list(struct access_decoder *a, const struct ww_wwt_inst_state *
     const struct ww_access *ref = context->ref;
     uint32_t mask = context->mask;
     unsigned n = ww_bits(mask);
+    if (form & WW_WWT_LOWEST) {
+        uint64_t lowest = ww_wwt_lowest(s);
+        for (unsigned i = 0; i < n; i++) out[i] = lowest + (read_number(c) << shift);
+        return true;
+    }
     if (form == WW_WWT_FORM_LIST) {
         *out = base;
         for (unsigned i = 1; i < n; i++) out[i] = out[i - 1] + (read_split(c) << shift);
@@ -170,6 +181,21 @@ static bool read_stride(struct ww_wwt_decoder *x, int32_t *stride) {
     return v == *stride || ww_wwt_reject(x, &x->col[WW_WWT_COL_STRIDE], "a stride is out of range");
 }
 
+/* What version 3 adds: forms 0 to 2 with distances from the lowest address instead of a base. Only their kind
+ * is 0. */
+static bool is_distance(const struct ww_wwt_decoder *x, unsigned form, unsigned kind) {
+    return x->version >= WW_WWT_VERSION_SUBSET && kind == 0 && form >= WW_WWT_LOWEST &&
+           form <= (WW_WWT_FORM_LIST | WW_WWT_LOWEST);
+}
+
+/* An affine access whose first active lane has a distance. */
+static struct ww_access affine_distance(struct ww_wwt_decoder *x, const struct ww_wwt_inst_state *s,
+                                        uint32_t mask, unsigned shift) {
+    uint64_t first = ww_wwt_lowest(s) + (read_number(&x->col[WW_WWT_COL_BASE]) << shift);
+    uint64_t by = (uint64_t)((int64_t)s->stride * (mask ? __builtin_ctz(mask) : 0));
+    return (struct ww_access){first - by, s->stride, WW_AFFINE};
+}
+
 /* One access. `ref` is the same access of the last warp on this path, or NULL. */
 static bool decode_access(struct access_decoder *a, const struct ww_step *step, const struct ww_access *ref,
                           struct ww_access *out) {
@@ -177,9 +203,9 @@ static bool decode_access(struct access_decoder *a, const struct ww_step *step, 
     struct ww_wwt_inst_state *s = &a->p.inst[step->inst];
     unsigned token = ww_wwt_byte(&x->col[WW_WWT_COL_ACCESS]);
     unsigned kind = token & 7, form = token >> WW_WWT_FORM_SHIFT;
-    if (form >= WW_WWT_FORM_COUNT || (form == WW_WWT_FORM_STEPS && kind != 0))
+    if (form >= WW_WWT_FORM_COUNT ? !is_distance(x, form, kind) : form == WW_WWT_FORM_STEPS && kind != 0)
         return ww_wwt_reject(x, &x->col[WW_WWT_COL_ACCESS], "an access byte is unknown");
-    bool list = form >= WW_WWT_FORM_LIST;
+    bool list = (form & ~WW_WWT_LOWEST) >= WW_WWT_FORM_LIST;
     struct ww_wwt_context c =
         ww_wwt_context(&a->p, s, list, step->mask, x->launch->inst[step->inst].width, ref);
     unsigned shift = token & WW_WWT_UNIT ? c.shift : 0;
@@ -188,11 +214,14 @@ static bool decode_access(struct access_decoder *a, const struct ww_step *step, 
     if (list) {
         if (!decode_list(a, step->inst, form, shift, &c, base, out)) return false;
     } else {
-        if (form == WW_WWT_FORM_STRIDE && !read_stride(x, &s->stride)) return false;
-        *out = (struct ww_access){base, s->stride, WW_AFFINE};
+        if ((form & ~WW_WWT_LOWEST) == WW_WWT_FORM_STRIDE && !read_stride(x, &s->stride)) return false;
+        if (form & WW_WWT_LOWEST)
+            *out = affine_distance(x, s, step->mask, shift);
+        else
+            *out = (struct ww_access){base, s->stride, WW_AFFINE};
     }
     ww_wwt_learn(&a->p, s, out->base, &c);
-    ww_wwt_learn_index(&a->p, kind, form, &c, out, list ? x->d->pool + out->list : NULL);
+    ww_wwt_learn_index(&a->p, s, kind, form, &c, out, list ? x->d->pool + out->list : NULL);
     return true;
 }
 

@@ -7,6 +7,7 @@
 
 struct ww_wwt_decoder {
     const struct ww_launch *launch;
+    uint32_t version; /* of the file */
     struct ww_wwt_decoded *d;
     struct ww_cursor col[WW_WWT_COLUMNS];
     const char *why;

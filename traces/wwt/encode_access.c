@@ -1,11 +1,22 @@
 /* Encoding the accesses of a CTA group's warps. */
 #include "encode.h"
 #include "predict.h"
+#include "../../estimator/base/bits.h"
 #include <stdlib.h>
+
+/* What the ways of writing a surprise of an instruction have cost of late: bits x 16 a lane. */
+enum { SEEN = 4, LIST_BITS = 5, BASE_BITS = 10 };
+enum way { WAY_LIST, WAY_STEPS, WAY_LOWEST, WAYS };
+struct costs {
+    uint32_t list[WAYS], affine[WAYS];
+    uint64_t seen[SEEN]; /* the latest differences of bases */
+    unsigned next;
+};
 
 struct access_encoder {
     struct ww_wwt_encoder *e;
     struct ww_wwt_predictor p;
+    struct costs *costs; /* one per static instruction */
     struct ww_arena lanes;
 };
 
@@ -42,15 +53,30 @@ static bool same_shape(const uint64_t *to, const uint64_t *from, unsigned n) {
     return true;
 }
 
-static unsigned varint_bytes(uint64_t v) {
-    return v ? (unsigned)(63 - __builtin_clzll(v)) / 7 + 1 : 1;
+static uint32_t number_bits(uint64_t v) {
+    return v ? 64 - (uint32_t)__builtin_clzll(v) : 0;
+}
+
+/* Notes what each way would cost this time (0: it cannot be used); the one that costs least now and of late. */
+static enum way choose_way(uint32_t late[WAYS], const uint32_t now[WAYS], uint32_t least_bits) {
+    enum way best = WAY_LIST;
+    uint32_t least = UINT32_MAX;
+    for (unsigned k = 0; k < WAYS; k++) {
+        if (!now[k]) continue;
+        late[k] = late[k] ? (7 * late[k] + now[k]) / 8 : now[k];
+        if (late[k] + now[k] >= least) continue;
+        least = late[k] + now[k];
+        best = (enum way)k;
+    }
+    /* Small differences are a pattern's, and compress: distances would not. */
+    return best == WAY_LOWEST && late[WAY_LIST] < 16 * least_bits ? WAY_LIST : best;
 }
 
 struct list_plan {
     unsigned form;
     bool unit; /* all differences are multiples of the access width */
     unsigned count;
-    uint64_t d[32]; /* differences to be written */
+    uint64_t d[32]; /* differences to be written; of WW_WWT_LOWEST distances */
 };
 
 static void plan_differences(struct list_plan *plan, unsigned form, const uint64_t *to, const uint64_t *from,
@@ -66,11 +92,28 @@ static void plan_differences(struct list_plan *plan, unsigned form, const uint64
     plan->unit = shift && !odd;
 }
 
-static unsigned plan_bytes(const struct list_plan *plan, unsigned shift) {
-    unsigned bytes = 0;
+/* Distances from the lowest address; false if one is below it. */
+static bool plan_distances(struct list_plan *plan, const struct ww_wwt_inst_state *s, const uint64_t *to,
+                           unsigned n, unsigned shift) {
+    uint64_t odd = 0, lowest = ww_wwt_lowest(s);
+    if (!s->lowest) return false;
+    plan->form = WW_WWT_FORM_LIST | WW_WWT_LOWEST;
+    plan->count = n;
+    for (unsigned i = 0; i < n; i++) {
+        if (to[i] < lowest) return false;
+        plan->d[i] = to[i] - lowest;
+        odd |= plan->d[i];
+    }
+    plan->unit = shift && !(odd & ((1u << shift) - 1));
+    return true;
+}
+
+/* Bits x 16 a lane, at least 1. */
+static uint32_t plan_cost(const struct list_plan *plan, unsigned shift, uint32_t base_bits) {
+    uint32_t bits = base_bits, by = plan->unit ? shift : 0;
     for (unsigned i = 0; i < plan->count; i++)
-        bytes += varint_bytes(zigzag(scaled(plan->d[i], plan->unit ? shift : 0)));
-    return bytes;
+        bits += number_bits(plan->form & WW_WWT_LOWEST ? plan->d[i] >> by : zigzag(scaled(plan->d[i], by)));
+    return 1 + 16 * bits / (plan->form == WW_WWT_FORM_LIST ? plan->count + 1 : plan->count);
 }
 
 /* True if the list is that of the latest surprise, in other units. */
@@ -82,26 +125,41 @@ static bool is_index(const struct ww_wwt_predictor *p, const struct ww_wwt_conte
     return true;
 }
 
+/* How to write a list that is no other's copy. `from`: the instruction's last list, or NULL. */
+static void plan_surprise(struct access_encoder *a, struct ww_wwt_inst_state *s, const struct ww_wwt_context *c,
+                          const uint64_t *to, const uint64_t *from, struct list_plan *plan) {
+    unsigned n = ww_bits(c->mask), shift = c->shift;
+    struct list_plan steps, lowest;
+    uint32_t now[WAYS] = {0};
+    uint64_t off = 0;
+    unsigned kind = choose_base(a, s, *to, c, &off);
+    plan_differences(plan, WW_WWT_FORM_LIST, to, NULL, n, shift);
+    now[WAY_LIST] = plan_cost(plan, shift, ww_wwt_has_off(kind) ? number_bits(zigzag(scaled(off, shift))) : 0);
+    if (from) {
+        plan_differences(&steps, WW_WWT_FORM_STEPS, to, from, n, shift);
+        now[WAY_STEPS] = plan_cost(&steps, shift, 0);
+    }
+    if (plan_distances(&lowest, s, to, n, shift)) now[WAY_LOWEST] = plan_cost(&lowest, shift, 0);
+    enum way way = choose_way(a->costs[s - a->p.inst].list, now, LIST_BITS);
+    if (way != WAY_LIST) *plan = way == WAY_STEPS ? steps : lowest;
+}
+
 /* How to write the list `to`; a reference's list would be at `pool`. */
-static void plan_list(const struct ww_wwt_predictor *p, const struct ww_wwt_inst_state *s,
-                      const struct ww_wwt_context *c, const uint64_t *to, const uint64_t *pool,
-                      struct list_plan *plan) {
-    unsigned n = (unsigned)__builtin_popcount(c->mask), shift = c->shift, i = 0;
+static void plan_list(struct access_encoder *a, struct ww_wwt_inst_state *s, const struct ww_wwt_context *c,
+                      const uint64_t *to, const uint64_t *pool, struct list_plan *plan) {
+    unsigned n = ww_bits(c->mask), i = 0;
     uint64_t from[32];
-    struct list_plan own;
-    *plan = (struct list_plan){.form = WW_WWT_FORM_REF_LIST};
+    plan->count = 0;
+    plan->unit = false;
+    plan->form = WW_WWT_FORM_REF_LIST;
     if (c->ref && c->ref->list != WW_AFFINE && same_shape(to, pool + c->ref->list, n)) return;
     bool known = !(c->mask & ~s->lane_mask);
     for (uint32_t m = known ? c->mask : 0; m; m &= m - 1) from[i++] = s->lane[__builtin_ctz(m)];
     plan->form = WW_WWT_FORM_LANES;
     if (known && same_shape(to, from, n)) return;
     plan->form = WW_WWT_FORM_INDEX;
-    if (is_index(p, c, to)) return;
-    plan_differences(plan, WW_WWT_FORM_LIST, to, NULL, n, shift);
-    if (!known) return;
-    plan_differences(&own, WW_WWT_FORM_STEPS, to, from, n, shift);
-    /* A list pays for its base apart; twice its last difference's size stands for that. */
-    if (plan_bytes(&own, shift) < plan_bytes(plan, shift) + 2) *plan = own;
+    if (is_index(&a->p, c, to)) return;
+    plan_surprise(a, s, c, to, known ? from : NULL, plan);
 }
 
 /* A varint whose first, second and further bytes go to columns of their own: the high bytes of addresses
@@ -109,16 +167,16 @@ static void plan_list(const struct ww_wwt_predictor *p, const struct ww_wwt_inst
 static void put_split(struct ww_wwt_encoder *e, enum ww_wwt_column first, uint64_t v) {
     unsigned col = first;
     for (; v >= 0x80; v >>= 7) {
-        ww_buf_byte(&e->col[col], (unsigned char)(v | 0x80));
+        ww_wwt_put_byte(&e->col[col], (unsigned char)(v | 0x80));
         if (col < first + 2u) col++;
     }
-    ww_buf_byte(&e->col[col], (unsigned char)v);
+    ww_wwt_put_byte(&e->col[col], (unsigned char)v);
 }
 
 static void put_token(struct access_encoder *a, unsigned kind, bool unit, unsigned form, uint64_t off,
                       unsigned by) {
-    ww_buf_byte(&a->e->col[WW_WWT_COL_ACCESS],
-                (unsigned char)(kind | (unit ? WW_WWT_UNIT : 0) | form << WW_WWT_FORM_SHIFT));
+    ww_wwt_put_byte(&a->e->col[WW_WWT_COL_ACCESS],
+                    (unsigned char)(kind | (unit ? WW_WWT_UNIT : 0) | form << WW_WWT_FORM_SHIFT));
     if (ww_wwt_has_off(kind)) put_split(a->e, WW_WWT_COL_BASE, zigzag(scaled(off, by)));
 }
 
@@ -127,17 +185,42 @@ static bool put_list(struct access_encoder *a, struct ww_wwt_inst_state *s, cons
     struct list_plan plan;
     uint64_t off = 0;
     if (!s->lane && !(s->lane = ww_arena_alloc(&a->lanes, 32 * sizeof *s->lane))) return false;
-    plan_list(&a->p, s, c, address, ref_pool, &plan);
+    plan_list(a, s, c, address, ref_pool, &plan);
     unsigned kind = WW_WWT_BASE_REF; /* where the form needs no base */
-    if (plan.form != WW_WWT_FORM_STEPS) kind = choose_base(a, s, *address, c, &off);
+    bool lowest = plan.form & WW_WWT_LOWEST;
+    if (plan.form != WW_WWT_FORM_STEPS && !lowest) kind = choose_base(a, s, *address, c, &off);
     bool has_off = ww_wwt_has_off(kind), even = !(off & ((1u << c->shift) - 1));
     bool unit = plan.count ? plan.unit && (!has_off || even) : c->shift && has_off && even;
     unsigned by = unit ? c->shift : 0;
     put_token(a, kind, unit, plan.form, off, by);
-    for (unsigned i = 0; i < plan.count; i++) put_split(a->e, WW_WWT_COL_LIST, zigzag(scaled(plan.d[i], by)));
+    for (unsigned i = 0; i < plan.count; i++)
+        put_split(a->e, WW_WWT_COL_LIST, lowest ? plan.d[i] >> by : zigzag(scaled(plan.d[i], by)));
     ww_wwt_learn_list(s, c->mask, address);
     ww_wwt_learn(&a->p, s, *address, c);
-    ww_wwt_learn_index(&a->p, kind, plan.form, c, access, address);
+    ww_wwt_learn_index(&a->p, s, kind, plan.form, c, access, address);
+    return true;
+}
+
+/* True if the difference is one of the latest; it becomes one. */
+static bool is_seen(struct costs *c, uint64_t off) {
+    for (unsigned k = 0; k < SEEN; k++)
+        if (c->seen[k] == off) return true;
+    c->seen[c->next++ % SEEN] = off;
+    return false;
+}
+
+/* True if a base that no kind predicts is better told as a distance from the lowest address; *off becomes it.
+ */
+static bool prefers_lowest(struct access_encoder *a, const struct ww_wwt_inst_state *s,
+                           const struct ww_access *access, const struct ww_wwt_context *c, uint64_t *off) {
+    uint64_t first = ww_wwt_first(access, c->mask), lowest = ww_wwt_lowest(s);
+    if (!s->lowest || first < lowest || !c->mask) return false;
+    uint32_t now[WAYS] = {[WAY_LIST] = 1 + 16 * number_bits(zigzag(scaled(*off, c->shift))),
+                          [WAY_LOWEST] = 1 + 16 * number_bits((first - lowest) >> c->shift)};
+    struct costs *costs = &a->costs[s - a->p.inst];
+    bool again = is_seen(costs, *off);
+    if (choose_way(costs->affine, now, BASE_BITS) != WAY_LOWEST || again) return false;
+    *off = first - lowest;
     return true;
 }
 
@@ -146,12 +229,22 @@ static void put_affine(struct access_encoder *a, struct ww_wwt_inst_state *s, co
     uint64_t off = 0;
     unsigned kind = choose_base(a, s, access->base, c, &off);
     unsigned form = access->stride == s->stride ? WW_WWT_FORM_AFFINE : WW_WWT_FORM_STRIDE;
-    bool unit = ww_wwt_has_off(kind) && c->shift && !(off & ((1u << c->shift) - 1));
-    put_token(a, kind, unit, form, off, unit ? c->shift : 0);
-    if (form == WW_WWT_FORM_STRIDE) ww_buf_svarint(&a->e->col[WW_WWT_COL_STRIDE], access->stride);
+    bool has_off = ww_wwt_has_off(kind), lowest = has_off && prefers_lowest(a, s, access, c, &off);
+    bool unit = has_off && c->shift && !(off & ((1u << c->shift) - 1));
+    unsigned by = unit ? c->shift : 0;
+    if (lowest) {
+        form |= WW_WWT_LOWEST;
+        kind = WW_WWT_BASE_REF;
+        put_token(a, kind, unit, form, 0, by);
+        put_split(a->e, WW_WWT_COL_BASE, off >> by);
+    } else {
+        put_token(a, kind, unit, form, off, by);
+    }
+    if ((form & ~WW_WWT_LOWEST) == WW_WWT_FORM_STRIDE)
+        ww_wwt_put_svarint(&a->e->col[WW_WWT_COL_STRIDE], access->stride);
     s->stride = access->stride;
     ww_wwt_learn(&a->p, s, access->base, c);
-    ww_wwt_learn_index(&a->p, kind, form, c, access, NULL);
+    ww_wwt_learn_index(&a->p, s, kind, form, c, access, NULL);
 }
 
 /* One warp; `ref` is the last warp on the same path, or NULL. */
@@ -160,18 +253,17 @@ static bool put_warp(struct access_encoder *a, const struct ww_wwt_cta_warp *war
     const struct ww_wwt_steps *steps = warp->steps;
     const struct ww_access *access = warp->access;
     a->p.stamp++;
-    for (uint32_t i = 0; i < steps->count; i++) {
-        const struct ww_inst *inst = &a->e->launch->inst[steps->step[i].inst];
-        if (!(inst->flags & WW_INST_ACCESS)) continue;
-        struct ww_wwt_inst_state *s = &a->p.inst[steps->step[i].inst];
+    const struct ww_step *step = ww_wwt_access_steps(steps);
+    for (uint32_t i = 0; i < steps->access_count; i++, access++) {
+        const struct ww_inst *inst = &a->e->launch->inst[step[i].inst];
+        struct ww_wwt_inst_state *s = &a->p.inst[step[i].inst];
         bool list = access->list != WW_AFFINE;
-        struct ww_wwt_context c = ww_wwt_context(&a->p, s, list, steps->step[i].mask, inst->width,
-                                                 ref ? &ref->access[access - warp->access] : NULL);
+        struct ww_wwt_context c =
+            ww_wwt_context(&a->p, s, list, step[i].mask, inst->width, ref ? &ref->access[i] : NULL);
         if (!list)
             put_affine(a, s, access, &c);
         else if (!put_list(a, s, access, &c, warp->pool + access->list, ref ? ref->pool : NULL))
             return false;
-        access++;
     }
     return true;
 }
@@ -190,8 +282,10 @@ bool ww_wwt_encode_accesses(struct ww_wwt_encoder *e, struct ww_wwt_cta *const *
     struct access_encoder a = {.e = e};
     ww_arena_init(&a.lanes, 0);
     a.p.inst = calloc((size_t)e->launch->inst_count + 1, sizeof *a.p.inst);
-    bool ok = a.p.inst && put_warps(&a, cta, count);
+    a.costs = calloc((size_t)e->launch->inst_count + 1, sizeof *a.costs);
+    bool ok = a.p.inst && a.costs && put_warps(&a, cta, count);
     free(a.p.inst);
+    free(a.costs);
     ww_arena_free(&a.lanes);
     return ok;
 }

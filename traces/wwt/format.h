@@ -9,10 +9,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define WW_WWT_VERSION 1u         /* of files without what version 2 adds */
+#define WW_WWT_VERSION 1u         /* the oldest that is read */
 #define WW_WWT_VERSION_MACHINE 2u /* control fields of instructions, where code comes from */
-#define WW_WWT_VERSION_LAST WW_WWT_VERSION_MACHINE
-#define WW_WWT_MAGIC "\x89WWT\r\n\x1a\n" /* 8 bytes, without the NUL */
+#define WW_WWT_VERSION_SUBSET 3u  /* masks as subsets, addresses by their distance from the lowest one */
+#define WW_WWT_VERSION_LAST WW_WWT_VERSION_SUBSET /* what is written */
+#define WW_WWT_MAGIC "\x89WWT\r\n\x1a\n"          /* 8 bytes, without the NUL */
 #define WW_WWT_END_MAGIC "TWW\n"
 #define WW_WWT_HEADER_BYTES 16u
 #define WW_WWT_CHUNK_BYTES 16u /* of a chunk's header */
@@ -53,6 +54,9 @@ enum ww_wwt_column {
     WW_WWT_COL_LIST,      /* differences within address lists: first bytes of their varints */
     WW_WWT_COL_LIST_2,    /* second bytes */
     WW_WWT_COL_LIST_3,    /* all further bytes */
+    WW_WWT_COLUMNS_OLD,   /* of versions 1 and 2 */
+    WW_WWT_COL_SUBSET = WW_WWT_COLUMNS_OLD, /* a byte per mask that is a subset of one of at most 8 lanes */
+    WW_WWT_COL_SUBSET_WIDE,                 /* 2 to 4 bytes per mask that is a subset of a larger one */
     WW_WWT_COLUMNS
 };
 
@@ -60,9 +64,12 @@ enum ww_wwt_column {
 #define WW_WWT_MASK_RECENT 8u
 #define WW_WWT_MASK_REST 8u    /* those of the mask before the last that the last one lacks */
 #define WW_WWT_MASK_LITERAL 9u /* 4 bytes in the column of mask bits */
-#define WW_WWT_MASK_LONG 15u   /* high 4 bits: the run goes on in the column of mask runs */
+#define WW_WWT_MASK_SUBSET 10u /* 10, 11, 12: lanes of the mask at place 0, 1, 2 of the list */
+#define WW_WWT_MASK_PARENTS 3u
+#define WW_WWT_MASK_LONG 15u /* high 4 bits: the run goes on in the column of mask runs */
 
-/* An access byte: bits 0-2 base, bit 3 unit is the access width, bits 4-6 form, bit 7 zero. */
+/* An access byte: bits 0-2 base, bit 3 unit is the access width, bits 4-6 form; bit 7: addresses are distances
+ * from the instruction's lowest address. */
 enum ww_wwt_base {
     WW_WWT_BASE_REF,     /* as predicted from the same access of the previous warp on this path */
     WW_WWT_BASE_LINEAR,  /* as predicted from the last two executions of the instruction */
@@ -76,6 +83,7 @@ enum ww_wwt_base {
 };
 #define WW_WWT_UNIT 8u
 #define WW_WWT_FORM_SHIFT 4
+#define WW_WWT_LOWEST 8u /* bit 7, as part of the form */
 enum ww_wwt_form {
     WW_WWT_FORM_AFFINE,   /* the instruction's last stride */
     WW_WWT_FORM_STRIDE,   /* affine with a stride from its column */

@@ -1,5 +1,6 @@
 /* Copying CTAs into the writer: checks, shared paths, affine lists. */
 #include "pending.h"
+#include "../../estimator/base/bits.h"
 #include "../../estimator/base/hash.h"
 #include "format.h"
 #include <stdlib.h>
@@ -25,28 +26,75 @@ static bool same_steps(const struct ww_wwt_steps *s, const struct ww_step *step,
     return s->count == count && memcmp(s->step, step, count * sizeof *step) == 0;
 }
 
-/* The path with these steps and one more reference, or NULL: no memory. */
-static struct ww_wwt_steps *intern(struct ww_wwt_dictionary *dict, const struct ww_step *step, uint32_t count,
-                                   uint32_t access_count) {
-    static const struct ww_step none;
-    if (!count) step = &none;
-    struct ww_wwt_steps *s = dict->latest;
-    if (s && same_steps(s, step, count)) {
-        s->refs++;
-        return s;
+/* Four chains side by side: a path is hashed as fast as it is read. Only this dictionary sees the result. */
+static uint64_t hash_steps(const struct ww_step *step, uint32_t count) {
+    uint64_t h[4] = {count, 1, 2, 3};
+    for (uint32_t i = 0; i < count; i++) {
+        uint64_t *at = &h[i & 3], v = *at ^ ((uint64_t)step[i].inst << 32 | step[i].mask);
+        v *= 0x9e3779b97f4a7c15u;
+        *at = v ^ v >> 32;
     }
-    if (dict->count >= dict->bucket_count && !grow(dict)) return NULL;
-    uint64_t hash = ww_hash_bytes(step, count * sizeof *step, 0);
-    for (s = dict->bucket[hash & (dict->bucket_count - 1)]; s; s = s->next)
-        if (s->hash == hash && same_steps(s, step, count)) break;
-    if (!s) {
-        s = malloc(sizeof *s + count * sizeof *step);
-        if (!s) return NULL;
+    return ww_hash_mix(h[0] ^ ww_hash_mix(h[1] ^ ww_hash_mix(h[2] ^ ww_hash_mix(h[3]))));
+}
+
+/* Checks a path that is met for the first time; counts its accesses. Returns the invariant that is broken, or
+ * NULL. */
+static const char *check_steps(const struct ww_launch *l, const struct ww_warp_stream *s, uint32_t *mask) {
+    uint32_t accesses = 0;
+    *mask = 0;
+    for (uint32_t i = 0; i < s->step_count; i++) {
+        const struct ww_step *step = &s->step[i];
+        if (step->inst >= l->inst_count) return "a step's instruction is not in the table";
+        *mask |= step->mask;
+        accesses += l->inst[step->inst].flags & WW_INST_ACCESS;
+    }
+    if (accesses > s->access_count) return "there are fewer accesses than steps that need one";
+    return accesses == s->access_count ? NULL : "there are more accesses than steps that need one";
+}
+
+static struct ww_wwt_steps *new_path(const struct ww_launch *l, const struct ww_warp_stream *s, uint64_t hash,
+                                     const char **why) {
+    _Static_assert(WW_INST_ACCESS == 1, "check_steps adds the flag up");
+    uint32_t mask, n = s->step_count;
+    *why = check_steps(l, s, &mask);
+    if (*why) return NULL;
+    struct ww_wwt_steps *path = malloc(sizeof *path + ((size_t)n + s->access_count) * sizeof *path->step);
+    if (!path) return NULL;
+    *path = (struct ww_wwt_steps){.hash = hash, .count = n, .access_count = s->access_count, .mask = mask};
+    if (n) memcpy(path->step, s->step, n * sizeof *path->step);
+    struct ww_step *to = path->step + n;
+    for (uint32_t i = 0; i < n; i++)
+        if (l->inst[s->step[i].inst].flags & WW_INST_ACCESS) *to++ = s->step[i];
+    return path;
+}
+
+/* The path with these steps and one more reference. NULL: *why says which invariant is broken; NULL there too:
+ * no memory. */
+static struct ww_wwt_steps *intern(struct ww_wwt_dictionary *dict, const struct ww_launch *l,
+                                   const struct ww_warp_stream *stream, const char **why) {
+    static const struct ww_step none;
+    const struct ww_step *step = stream->step_count ? stream->step : &none;
+    uint32_t count = stream->step_count;
+    struct ww_wwt_steps *s = dict->latest;
+    *why = NULL;
+    if (!s || !same_steps(s, step, count)) {
+        if (dict->count >= dict->bucket_count && !grow(dict)) return NULL;
+        uint64_t hash = hash_steps(step, count);
         struct ww_wwt_steps **bucket = &dict->bucket[hash & (dict->bucket_count - 1)];
-        *s = (struct ww_wwt_steps){.next = *bucket, .hash = hash, .count = count, .access_count = access_count};
-        memcpy(s->step, step, count * sizeof *step);
-        *bucket = s;
-        dict->count++;
+        for (s = *bucket; s; s = s->next)
+            if (s->hash == hash && same_steps(s, step, count)) break;
+        if (!s) {
+            s = new_path(l, stream, hash, why);
+            if (!s) return NULL;
+            s->next = *bucket;
+            *bucket = s;
+            dict->count++;
+        }
+    }
+    if (s->access_count != stream->access_count) {
+        *why = s->access_count > stream->access_count ? "there are fewer accesses than steps that need one"
+                                                      : "there are more accesses than steps that need one";
+        return NULL;
     }
     s->refs++;
     dict->latest = s;
@@ -79,36 +127,19 @@ void ww_wwt_dictionary_free(struct ww_wwt_dictionary *dict) {
     *dict = (struct ww_wwt_dictionary){0};
 }
 
-/* Checks a warp against the invariants; counts its listed addresses. Returns the one broken, or NULL. */
-static const char *check_warp(const struct ww_launch *l, const struct ww_warp_stream *s, uint32_t lanes,
-                              size_t *pool) {
-    uint32_t a = 0;
-    for (uint32_t i = 0; i < s->step_count; i++) {
-        const struct ww_step *step = &s->step[i];
-        if (step->inst >= l->inst_count) return "a step's instruction is not in the table";
-        if (step->mask & ~lanes) return "a mask has lanes that the CTA does not have";
-        if (!(l->inst[step->inst].flags & WW_INST_ACCESS)) continue;
-        if (a == s->access_count) return "there are fewer accesses than steps that need one";
-        if (s->access[a].list != WW_AFFINE) {
-            if (!s->pool) return "an access has a list and the stream no pool";
-            *pool += (size_t)__builtin_popcount(step->mask);
-        }
-        a++;
-    }
-    return a == s->access_count ? NULL : "there are more accesses than steps that need one";
-}
-
 /* True if the listed addresses are base + stride * lane; sets *out so. */
 static bool as_affine(uint32_t mask, const uint64_t *address, struct ww_access *out) {
     *out = (struct ww_access){0, 0, WW_AFFINE};
     if (!mask) return true;
-    unsigned first = (unsigned)__builtin_ctz(mask), n = (unsigned)__builtin_popcount(mask);
+    unsigned first = (unsigned)__builtin_ctz(mask), n = ww_bits(mask);
     int64_t stride = 0;
     if (n > 1) {
         uint32_t rest = mask & (mask - 1);
         int64_t apart = (int64_t)__builtin_ctz(rest) - first, d = (int64_t)(address[1] - address[0]);
         stride = d / apart;
         if (d % apart || stride > INT32_MAX || stride < INT32_MIN) return false;
+        uint64_t end = 31u - (uint64_t)__builtin_clz(mask) - first; /* what most lists fail by */
+        if (address[n - 1] != address[0] + end * (uint64_t)stride) return false;
         for (unsigned i = 1; i < n; i++, rest &= rest - 1) {
             uint64_t lane = (uint64_t)__builtin_ctz(rest) - first;
             if (address[i] != address[0] + lane * (uint64_t)stride) return false;
@@ -120,18 +151,18 @@ static bool as_affine(uint32_t mask, const uint64_t *address, struct ww_access *
 }
 
 /* Copies one warp's accesses to *access, which moves on, and its lists to the CTA's pool. */
-static void copy_accesses(const struct ww_launch *l, const struct ww_warp_stream *s, struct ww_access **access,
-                          uint64_t *pool, size_t *used) {
+static void copy_accesses(const struct ww_wwt_steps *path, const struct ww_warp_stream *s,
+                          struct ww_access **access, uint64_t *pool, size_t *used) {
     const struct ww_access *from = s->access;
-    for (uint32_t i = 0; i < s->step_count; i++) {
-        if (!(l->inst[s->step[i].inst].flags & WW_INST_ACCESS)) continue;
-        uint32_t mask = s->step[i].mask;
-        struct ww_access *out = (*access)++;
-        *out = *from++;
+    const struct ww_step *step = ww_wwt_access_steps(path);
+    struct ww_access *out = *access;
+    *access += path->access_count;
+    for (uint32_t i = 0; i < path->access_count; i++, out++) {
+        *out = from[i];
         if (out->list == WW_AFFINE) continue;
         const uint64_t *address = s->pool + out->list;
-        if (as_affine(mask, address, out)) continue;
-        size_t n = (size_t)__builtin_popcount(mask);
+        if (as_affine(step[i].mask, address, out)) continue;
+        size_t n = ww_bits(step[i].mask);
         memcpy(pool + *used, address, n * sizeof *address);
         *out = (struct ww_access){address[0], 0, (uint32_t)*used};
         *used += n;
@@ -143,20 +174,39 @@ struct sizes {
     size_t access, pool;
 };
 
-static enum ww_code check_cta(const struct ww_launch *l, const struct ww_cta_trace *cta, struct sizes *z,
-                              struct ww_error *error) {
+/* Adds up a warp whose path is known. Returns the invariant that is broken, or NULL. */
+static const char *count_warp(const struct ww_wwt_steps *path, const struct ww_warp_stream *s, uint32_t lanes,
+                              struct sizes *z) {
+    const struct ww_step *step = ww_wwt_access_steps(path);
+    if (path->mask & ~lanes) return "a mask has lanes that the CTA does not have";
+    for (uint32_t i = 0; i < path->access_count; i++) {
+        if (s->access[i].list == WW_AFFINE) continue;
+        if (!s->pool) return "an access has a list and the stream no pool";
+        z->pool += ww_bits(step[i].mask);
+    }
+    z->steps += path->count;
+    z->access += path->access_count;
+    return NULL;
+}
+
+/* Finds the paths of the CTA's warps, and how large it is. path[] has those that were found, after an error
+ * too. */
+static enum ww_code find_paths(struct ww_wwt_dictionary *dict, const struct ww_launch *l,
+                               const struct ww_cta_trace *cta, struct ww_wwt_steps **path, struct sizes *z,
+                               struct ww_error *error) {
     uint32_t threads = l->block[0] * l->block[1] * l->block[2];
-    if (cta->warp_count != l->warps_per_cta)
+    if (cta->warp_count != l->warps_per_cta || cta->warp_count > WW_WWT_WARPS_MAX)
         return ww_fail(error, WW_INTERNAL, l->kernel, "CTA %llu has %u warps; its block has %u",
                        (unsigned long long)cta->index, cta->warp_count, l->warps_per_cta);
     for (uint32_t w = 0; w < cta->warp_count; w++) {
         uint32_t left = threads - 32 * w;
-        const char *why = check_warp(l, &cta->warp[w], left >= 32 ? UINT32_MAX : (1u << left) - 1, &z->pool);
+        const char *why;
+        path[w] = intern(dict, l, &cta->warp[w], &why);
+        if (!path[w] && !why) return ww_fail_nomem(error, "a CTA");
+        if (!why) why = count_warp(path[w], &cta->warp[w], left >= 32 ? UINT32_MAX : (1u << left) - 1, z);
         if (why)
             return ww_fail(error, WW_INTERNAL, l->kernel, "CTA %llu, warp %u: %s",
                            (unsigned long long)cta->index, w, why);
-        z->steps += cta->warp[w].step_count;
-        z->access += cta->warp[w].access_count;
     }
     z->weight = z->steps + cta->warp_count + z->pool / 4;
     if (z->steps > WW_WWT_STEPS_MAX / 2 || z->access > WW_WWT_ACCESS_MAX / 2 || z->pool > WW_WWT_POOL_MAX / 2)
@@ -168,28 +218,30 @@ static enum ww_code check_cta(const struct ww_launch *l, const struct ww_cta_tra
     return WW_OK;
 }
 
-enum ww_code ww_wwt_cta_copy(struct ww_wwt_dictionary *dict, const struct ww_launch *launch,
-                             const struct ww_cta_trace *cta, struct ww_wwt_cta **out, struct ww_error *error) {
-    struct sizes z = {0};
-    WW_TRY(check_cta(launch, cta, &z, error));
+static enum ww_code copy_cta(const struct ww_cta_trace *cta, struct ww_wwt_steps *const *path,
+                             const struct sizes *z, struct ww_wwt_cta **out, struct ww_error *error) {
     size_t head = sizeof **out + cta->warp_count * sizeof(struct ww_wwt_cta_warp);
-    size_t bytes = head + z.access * sizeof(struct ww_access) + z.pool * sizeof(uint64_t);
-    struct ww_wwt_cta *c = calloc(1, bytes);
+    size_t bytes = head + z->access * sizeof(struct ww_access) + z->pool * sizeof(uint64_t);
+    struct ww_wwt_cta *c = malloc(bytes);
     if (!c) return ww_fail_nomem(error, "a CTA");
     struct ww_access *access = (struct ww_access *)((char *)c + head);
-    uint64_t *pool = (uint64_t *)(access + z.access);
+    uint64_t *pool = (uint64_t *)(access + z->access);
     size_t used = 0;
-    *c = (struct ww_wwt_cta){cta->index, z.weight, bytes, cta->warp_count};
+    *c = (struct ww_wwt_cta){cta->index, z->weight, bytes, cta->warp_count};
     for (uint32_t w = 0; w < c->warp_count; w++) {
-        const struct ww_warp_stream *s = &cta->warp[w];
-        c->warp[w] =
-            (struct ww_wwt_cta_warp){intern(dict, s->step, s->step_count, s->access_count), access, pool};
-        if (!c->warp[w].steps) {
-            ww_wwt_cta_free(dict, c);
-            return ww_fail_nomem(error, "a CTA");
-        }
-        copy_accesses(launch, s, &access, pool, &used);
+        c->warp[w] = (struct ww_wwt_cta_warp){path[w], access, pool};
+        copy_accesses(path[w], &cta->warp[w], &access, pool, &used);
     }
     *out = c;
     return WW_OK;
+}
+
+enum ww_code ww_wwt_cta_copy(struct ww_wwt_dictionary *dict, const struct ww_launch *launch,
+                             const struct ww_cta_trace *cta, struct ww_wwt_cta **out, struct ww_error *error) {
+    struct sizes z = {0};
+    struct ww_wwt_steps *path[WW_WWT_WARPS_MAX] = {NULL};
+    enum ww_code code = find_paths(dict, launch, cta, path, &z, error);
+    if (code == WW_OK) code = copy_cta(cta, path, &z, out, error);
+    for (uint32_t w = 0; code != WW_OK && w < WW_WWT_WARPS_MAX; w++) release(dict, path[w]);
+    return code;
 }

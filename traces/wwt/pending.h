@@ -11,16 +11,22 @@
 
 struct ww_wwt_cta_warp;
 
-/* One path. */
+/* One path. Behind its steps stand once more those that have an access. */
 struct ww_wwt_steps {
     struct ww_wwt_steps *next; /* in its hash bucket */
     uint64_t hash;
     uint32_t refs, count, access_count;
+    uint32_t mask;                        /* lanes of all its steps */
     uint32_t number;                      /* in the group that is being encoded, + 1; 0: not in it */
     uint64_t uses;                        /* warps of that group */
     const struct ww_wwt_cta_warp *latest; /* that group's warp encoded last, or NULL */
     struct ww_step step[];
 };
+
+/* The steps that have an access. */
+static inline const struct ww_step *ww_wwt_access_steps(const struct ww_wwt_steps *s) {
+    return s->step + s->count;
+}
 
 /* All live paths of a launch, by content. */
 struct ww_wwt_dictionary {

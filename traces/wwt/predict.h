@@ -19,6 +19,7 @@ struct ww_wwt_inst_state {
     uint64_t ref_step;   /* last difference to the reference access */
     uint64_t chain_step; /* last difference to the access before it */
     uint64_t index_step; /* last difference to the surprise, scaled */
+    uint64_t lowest;     /* address of a surprise so far, + 1; 0: none yet */
     uint64_t *lane;      /* 32 addresses of its last list, or NULL */
     uint32_t lane_mask;  /* lanes that `lane` has */
     uint32_t stamp;      /* number of the latest warp that executed it, from 1 */
@@ -110,11 +111,28 @@ static inline void ww_wwt_learn(struct ww_wwt_predictor *p, struct ww_wwt_inst_s
     p->before = base;
 }
 
+/* The lowest address of the surprises that the instruction had, 0 if there was none. */
+static inline uint64_t ww_wwt_lowest(const struct ww_wwt_inst_state *s) {
+    return s->lowest - (s->lowest != 0);
+}
+
+static inline void ww_wwt_learn_lowest(struct ww_wwt_inst_state *s, uint64_t address) {
+    if (address < s->lowest - 1) s->lowest = address + 1;
+}
+
+/* Address of the first active lane of an affine access. */
+static inline uint64_t ww_wwt_first(const struct ww_access *access, uint32_t mask) {
+    return access->base + (uint64_t)((int64_t)access->stride * (mask ? __builtin_ctz(mask) : 0));
+}
+
 /* Learns a surprise, if the access with this kind and form was one. `address` is a list's, or NULL. */
-static inline void ww_wwt_learn_index(struct ww_wwt_predictor *p, unsigned kind, unsigned form,
-                                      const struct ww_wwt_context *c, const struct ww_access *access,
-                                      const uint64_t *address) {
-    if (!ww_wwt_has_off(kind) && form != WW_WWT_FORM_LIST && form != WW_WWT_FORM_STEPS) return;
+static inline void ww_wwt_learn_index(struct ww_wwt_predictor *p, struct ww_wwt_inst_state *s, unsigned kind,
+                                      unsigned form, const struct ww_wwt_context *c,
+                                      const struct ww_access *access, const uint64_t *address) {
+    if (!ww_wwt_has_off(kind) && form != WW_WWT_FORM_LIST && form != WW_WWT_FORM_STEPS &&
+        !(form & WW_WWT_LOWEST))
+        return;
+    if (!address && c->mask) ww_wwt_learn_lowest(s, ww_wwt_first(access, c->mask));
     p->index_mask = c->mask;
     p->index_shift = c->shift;
     p->index_affine = !address;
@@ -123,7 +141,12 @@ static inline void ww_wwt_learn_index(struct ww_wwt_predictor *p, unsigned kind,
         p->index_stride = access->stride;
         return;
     }
-    for (uint32_t m = c->mask; m; m &= m - 1) p->index[__builtin_ctz(m)] = *address++;
+    uint64_t lowest = *address;
+    for (uint32_t m = c->mask; m; m &= m - 1, address++) {
+        p->index[__builtin_ctz(m)] = *address;
+        if (*address < lowest) lowest = *address;
+    }
+    ww_wwt_learn_lowest(s, lowest);
 }
 
 /* Remembers a list by lane. s->lane has room for 32. */

@@ -22,31 +22,35 @@ enum ww_code ww_wwt_write(struct ww_trace_writer *w, const void *data, size_t n,
     return WW_OK;
 }
 
-static void make_header(const struct ww_trace_writer *w, uint32_t version,
-                        unsigned char h[WW_WWT_HEADER_BYTES]) {
+static void make_header(const struct ww_trace_writer *w, unsigned char h[WW_WWT_HEADER_BYTES]) {
     memcpy(h, WW_WWT_MAGIC, 8);
-    ww_wwt_put32(h + 8, version);
+    ww_wwt_put32(h + 8, WW_WWT_VERSION_LAST);
     ww_wwt_put32(h + 12, ww_wwt_crc32(&w->crc, 0, h, 12));
 }
 
-/* True if a code table holds what only version 2 can say. */
-static bool needs_machine(const struct ww_trace_writer *w) {
-    for (size_t i = 0; i < w->code_count; i++)
-        if (w->code[i].origin) return true;
-    return w->machine;
-}
-
-static enum ww_code put_late_header(struct ww_trace_writer *w, struct ww_error *error) {
-    unsigned char h[WW_WWT_HEADER_BYTES];
-    w->no_header = false;
-    w->offset = 0;
-    w->raised = needs_machine(w);
-    make_header(w, w->raised ? WW_WWT_VERSION_MACHINE : WW_WWT_VERSION, h);
-    return ww_wwt_write(w, h, sizeof h, error);
+/* One zstd frame, with blocks that end at the cuts. The number of its bytes, or a zstd error; more than `room`
+ * if it is no shorter than the data. */
+static size_t compress(struct ww_trace_writer *w, const struct ww_buf *raw, const struct ww_wwt_cuts *cuts,
+                       void *to, size_t room) {
+    ZSTD_outBuffer out = {to, room, 0};
+    ZSTD_inBuffer in = {raw->p, 0, 0};
+    ZSTD_CCtx_reset(w->zstd, ZSTD_reset_session_only);
+    size_t left = ZSTD_CCtx_setPledgedSrcSize(w->zstd, raw->n);
+    for (unsigned i = 0; cuts && i < cuts->count && !ZSTD_isError(left); i++) {
+        in.size = cuts->at[i];
+        left = ZSTD_compressStream2(w->zstd, &out, &in, ZSTD_e_flush);
+        if (left) return ZSTD_isError(left) ? left : room + 1;
+    }
+    if (ZSTD_isError(left)) return left;
+    in.size = raw->n;
+    left = ZSTD_compressStream2(w->zstd, &out, &in, ZSTD_e_end);
+    if (ZSTD_isError(left)) return left;
+    return left ? room + 1 : out.pos;
 }
 
 enum ww_code ww_wwt_put_chunk(struct ww_trace_writer *w, uint32_t type, const struct ww_buf *raw,
-                              uint32_t *stored, uint32_t *crc, struct ww_error *error) {
+                              const struct ww_wwt_cuts *cuts, uint32_t *stored, uint32_t *crc,
+                              struct ww_error *error) {
     if (raw->failed) return ww_fail_nomem(error, "a chunk of a trace");
     if (raw->n > WW_WWT_RAW_MAX)
         return ww_fail(error, WW_UNSUPPORTED, w->path, "a chunk has %zu bytes; the container takes %u", raw->n,
@@ -55,8 +59,7 @@ enum ww_code ww_wwt_put_chunk(struct ww_trace_writer *w, uint32_t type, const st
     if (!ww_buf_reserve(&w->chunk, WW_WWT_CHUNK_BYTES + ZSTD_compressBound(raw->n)))
         return ww_fail_nomem(error, "a chunk of a trace");
     unsigned char *h = (unsigned char *)w->chunk.p;
-    size_t n =
-        ZSTD_compress2(w->zstd, h + WW_WWT_CHUNK_BYTES, w->chunk.cap - WW_WWT_CHUNK_BYTES, raw->p, raw->n);
+    size_t n = compress(w, raw, cuts, h + WW_WWT_CHUNK_BYTES, w->chunk.cap - WW_WWT_CHUNK_BYTES);
     if (ZSTD_isError(n)) return ww_fail(error, WW_NOMEM, w->path, "zstd: %s", ZSTD_getErrorName(n));
     if (n >= raw->n) {
         n = raw->n;
@@ -68,7 +71,6 @@ enum ww_code ww_wwt_put_chunk(struct ww_trace_writer *w, uint32_t type, const st
     *stored = (uint32_t)n;
     *crc = ww_wwt_crc32(&w->crc, ww_wwt_crc32(&w->crc, 0, h, 12), h + WW_WWT_CHUNK_BYTES, n);
     ww_wwt_put32(h + 12, *crc);
-    if (w->no_header) WW_TRY(put_late_header(w, error));
     return ww_wwt_write(w, h, WW_WWT_CHUNK_BYTES + n, error);
 }
 
@@ -121,15 +123,8 @@ static enum ww_code start(struct ww_trace_writer *w, const struct ww_trace_meta 
     ww_wwt_put_string(&w->meta, meta ? meta->program : NULL);
     ww_wwt_put_string(&w->meta, meta ? meta->arguments : NULL);
     ww_wwt_put_string(&w->meta, meta ? meta->tool : NULL);
-    make_header(w, WW_WWT_VERSION, h);
+    make_header(w, h);
     WW_TRY(create(w, error));
-    /* What is written directly may be a pipe, whose header cannot be changed later: it waits for the first
-     * chunk. */
-    w->no_header = !w->file.target;
-    if (w->no_header) {
-        w->offset = sizeof h;
-        return WW_OK;
-    }
     return ww_wwt_write(w, h, sizeof h, error);
 }
 
@@ -165,40 +160,24 @@ static enum ww_code check_index(const struct ww_trace_writer *w, struct ww_error
     return WW_OK;
 }
 
-/* A file begins as version 1; what only version 2 can say makes it one of version 2. */
-static enum ww_code raise_version(struct ww_trace_writer *w, struct ww_error *error) {
-    unsigned char h[WW_WWT_HEADER_BYTES];
-    for (size_t i = 0; i < w->code_count; i++) ww_wwt_put_string(&w->raw, w->code[i].origin);
-    if (w->raised || w->no_header) return WW_OK;
-    if (!w->file.target)
-        return ww_fail(error, WW_UNSUPPORTED, w->path,
-                       "machine code behind launches of lowered PTX cannot be written into a pipe");
-    make_header(w, WW_WWT_VERSION_MACHINE, h);
-    if (!ww_ownfd_holds(&w->own))
-        return ww_fail(error, WW_IO, w->path, "the program closed the recorder's descriptor of this file");
-    if (pwrite(w->file.fd, h, sizeof h, 0) == (ssize_t)sizeof h) return WW_OK;
-    return ww_fail(error, WW_IO, w->path, "cannot write: %s", strerror(errno));
-}
-
 /* Index chunk and trailer. */
 static enum ww_code put_index(struct ww_trace_writer *w, struct ww_error *error) {
     unsigned char b[WW_WWT_TRAILER_BYTES];
     uint32_t stored, crc;
     uint64_t at = w->offset;
-    bool machine = needs_machine(w);
     ww_buf_clear(&w->raw);
     ww_buf_append(&w->raw, w->meta.p, w->meta.n);
     ww_buf_varint(&w->raw, w->code_count);
     ww_buf_append(&w->raw, w->codes.p, w->codes.n);
     ww_buf_varint(&w->raw, w->launch_count);
     ww_buf_append(&w->raw, w->launches.p, w->launches.n);
-    if (machine) WW_TRY(raise_version(w, error));
+    for (size_t i = 0; i < w->code_count; i++) ww_wwt_put_string(&w->raw, w->code[i].origin);
     if (w->meta.failed) return ww_fail_nomem(error, "the index of a trace");
     WW_TRY(check_index(w, error));
-    WW_TRY(ww_wwt_put_chunk(w, WW_WWT_CHUNK_INDEX, &w->raw, &stored, &crc, error));
+    WW_TRY(ww_wwt_put_chunk(w, WW_WWT_CHUNK_INDEX, &w->raw, NULL, &stored, &crc, error));
     ww_wwt_put64(b, at);
     ww_wwt_put64(b + 8, w->offset + sizeof b);
-    ww_wwt_put64(b + 16, ww_hash_bytes(w->raw.p, w->raw.n, machine ? WW_WWT_VERSION_MACHINE : WW_WWT_VERSION));
+    ww_wwt_put64(b + 16, ww_hash_bytes(w->raw.p, w->raw.n, WW_WWT_VERSION_LAST));
     ww_wwt_put32(b + 24, ww_wwt_crc32(&w->crc, 0, b, 24));
     memcpy(b + 28, WW_WWT_END_MAGIC, 4);
     return ww_wwt_write(w, b, sizeof b, error);

@@ -57,8 +57,7 @@ struct ww_wwt_open_launch {
 struct ww_trace_writer {
     char *path; /* as the caller named it: for errors */
     struct ww_outfile file;
-    struct ww_ownfd own;    /* what its descriptor is: recorded programs may close it and reuse its number */
-    bool no_header, raised; /* the header is not written yet; it was written as version 2 */
+    struct ww_ownfd own; /* what its descriptor is: recorded programs may close it and reuse its number */
     uint64_t offset;
     size_t pending_limit; /* WW_WWT_PENDING_BYTES; tests set less */
     enum ww_code failed;  /* the first failure: nothing more is written */
@@ -67,14 +66,14 @@ struct ww_trace_writer {
     struct ww_buf meta, codes, launches, raw, chunk;
     struct ww_wwt_known_code *code;
     size_t code_count, code_room, launch_count;
-    bool machine; /* something of version 2 is in it */
     struct ww_wwt_open_launch l;
 };
 
-/* Appends the chunk of `raw` (compressed if that is shorter) to the file. *stored and *crc are for the
- * index. Errors: WW_IO, WW_NOMEM, WW_UNSUPPORTED (too large). */
+/* Appends the chunk of `raw` (compressed if that is shorter) to the file. `cuts` may be NULL. *stored and *crc
+ * are for the index. Errors: WW_IO, WW_NOMEM, WW_UNSUPPORTED (too large). */
 enum ww_code ww_wwt_put_chunk(struct ww_trace_writer *w, uint32_t type, const struct ww_buf *raw,
-                              uint32_t *stored, uint32_t *crc, struct ww_error *error);
+                              const struct ww_wwt_cuts *cuts, uint32_t *stored, uint32_t *crc,
+                              struct ww_error *error);
 enum ww_code ww_wwt_write(struct ww_trace_writer *w, const void *data, size_t n, struct ww_error *error);
 /* CTAs of the open launch that were added, and the lowest number that was not. */
 void ww_trace_writer_present(const struct ww_trace_writer *w, uint64_t *count, uint64_t *first_absent);

@@ -28,8 +28,6 @@ static enum ww_code keep_code(struct ww_trace_writer *w, const struct ww_launch 
     ww_wwt_put_code(&w->codes, launch);
     if (w->codes.failed) return ww_fail_nomem(error, "a launch");
     size_t n = w->codes.n - at;
-    for (uint32_t i = 0; i < launch->inst_count && !w->machine; i++)
-        w->machine = (launch->inst[i].flags & (WW_INST_CONTROL | WW_INST_CONST)) != 0;
     uint64_t hash = ww_hash_bytes(w->codes.p + at, n, 0);
     const unsigned char *p = (const unsigned char *)w->codes.p + at;
     struct ww_cursor c = {p, p + n, false};
@@ -184,10 +182,12 @@ static bool is_done(const struct ww_wwt_open_launch *l, uint64_t cta) {
 static enum ww_code flush_group(struct ww_trace_writer *w, size_t n, struct ww_error *error) {
     struct ww_wwt_open_launch *l = &w->l;
     struct ww_wwt_cta **cta = l->cta + l->head;
+    struct ww_wwt_cuts cuts;
     uint32_t stored, crc;
     ww_buf_clear(&w->raw);
-    WW_TRY(ww_wwt_encode(&l->view, w->launch_count, cta, n, &w->raw, l->inst_warp, l->inst_thread, error));
-    WW_TRY(ww_wwt_put_chunk(w, WW_WWT_CHUNK_CTAS, &w->raw, &stored, &crc, error));
+    WW_TRY(
+        ww_wwt_encode(&l->view, w->launch_count, cta, n, &w->raw, &cuts, l->inst_warp, l->inst_thread, error));
+    WW_TRY(ww_wwt_put_chunk(w, WW_WWT_CHUNK_CTAS, &w->raw, &cuts, &stored, &crc, error));
     ww_buf_varint(&l->rows, w->raw.n);
     ww_buf_varint(&l->rows, stored);
     ww_buf_u32(&l->rows, crc);

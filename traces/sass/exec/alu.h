@@ -10,32 +10,10 @@
 #include "../../ptx/exec/exec_float.h"
 #include "grid.h"
 
-#if defined(__x86_64__) && defined(__GNUC__)
-#define ALU_HOST __attribute__((target("avx2,fma")))
-#define ALU_HAVE_HOST (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
-#else
-#define ALU_HOST
-#define ALU_HAVE_HOST 0
-#endif
-
-#define ALU_INLINE static inline __attribute__((always_inline))
-/* Functions NAME_plain and NAME_host of the inline function NAME, and the pair of them. */
-#define ALU_PAIR(name)                                                                                         \
-    static void name##_plain(SX_ARGS) {                                                                        \
-        name(w, i, mask);                                                                                      \
-    }                                                                                                          \
-    ALU_HOST static void name##_host(SX_ARGS) {                                                                \
-        name(w, i, mask);                                                                                      \
-    }                                                                                                          \
-    static const sx_fn name##_fn[2] = {name##_plain, name##_host};
-#define ALU_FN(name) (name##_fn[ALU_HAVE_HOST ? 1 : 0])
-
-/* Bit of each lane: what masks of lanes are made and tested with, a row at a time. */
-static const uint32_t alu_bit[SX_LANES] = {1u,       1u << 1,  1u << 2,  1u << 3,  1u << 4,  1u << 5,  1u << 6,
-                                           1u << 7,  1u << 8,  1u << 9,  1u << 10, 1u << 11, 1u << 12, 1u << 13,
-                                           1u << 14, 1u << 15, 1u << 16, 1u << 17, 1u << 18, 1u << 19, 1u << 20,
-                                           1u << 21, 1u << 22, 1u << 23, 1u << 24, 1u << 25, 1u << 26, 1u << 27,
-                                           1u << 28, 1u << 29, 1u << 30, 1u << 31};
+#define ALU_INLINE SX_INLINE
+#define ALU_PAIR SX_PAIR
+#define ALU_FN SX_FN
+#define alu_bit sx_bit
 
 /* Lane l of `row` becomes that of `from` where the mask has it. */
 ALU_INLINE void alu_blend(uint32_t *row, const uint32_t *from, uint32_t mask) {

@@ -142,6 +142,7 @@ enum ww_code ww_sx_constants_new(struct sx_run *run, struct ww_error *error);
 void ww_sx_constants_free(struct sx_run *run);
 
 /* exec_group.c */
+void ww_sx_warp_clear(struct sx_warp *w);
 bool ww_sx_warp_init(struct sx_warp *w, struct sx_cta *cta, uint32_t index);
 void ww_sx_warp_free(struct sx_warp *w);
 /* Lanes of `mask` of group g go to `pc`; the rest stay in g. */
@@ -173,6 +174,14 @@ void ww_sx_barrier_stuck(struct sx_cta *cta);
 void ww_sx_extern(struct sx_warp *w, const char *name, uint32_t mask);
 
 /* exec_record.c */
+void ww_sx_add_step(struct sx_warp *w, uint32_t inst, uint32_t mask);
+static inline void sx_add_step(struct sx_warp *w, uint32_t inst, uint32_t mask) {
+    struct record_stream *s = &w->stream;
+    if (s->step_count < s->step_capacity)
+        s->step[s->step_count++] = (struct ww_step){inst, mask};
+    else
+        ww_sx_add_step(w, inst, mask);
+}
 void ww_sx_record(struct sx_warp *w, const struct sx_inst *i, uint32_t mask, uint32_t taken);
 enum ww_code ww_sx_record_cta(struct sx_cta *cta, struct ww_error *error);
 

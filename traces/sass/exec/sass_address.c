@@ -163,49 +163,133 @@ static const struct mem_alloc *allocation(const struct mem *mem, const struct sx
     return NULL;
 }
 
-/* All lanes within one allocation or the shared memory: the common case. */
-static bool fast(struct sx_warp *w, const struct sx_address *a, uint32_t mask, const uint64_t *addr,
-                 unsigned char **host) {
-    uint64_t lowest = UINT64_MAX, highest = 0, bits = 0, start = 0;
+bool ww_sx_place_span(struct sx_warp *w, const struct sx_address *a, uint32_t mask, uint64_t base,
+                      uint64_t length, struct sx_span *span) {
+    bool narrow = a->space == WW_SPACE_SHARED;
+    if (narrow) base = (uint32_t)base;
+    uint64_t end = base + length, low = span->step < 0 ? end : base, high = span->step < 0 ? base : end;
+    if (high < low || (base | (uint64_t)span->step) & (a->bytes - 1u)) return false;
+    w->access[0].space = WW_SPACE_GLOBAL;
+    if (narrow) {
+        if (a->bytes > w->run->shared_bytes || high > w->run->shared_bytes - a->bytes) return false;
+        span->first = w->cta->shared + base;
+        w->access[0].space = WW_SPACE_SHARED;
+    } else {
+        if (a->space == WW_SPACE_NONE && low >= SX_SHARED_WINDOW) return false;
+        const struct mem_alloc *m = allocation(w->run->mem, a, low, high - low + a->bytes);
+        if (!m) return false;
+        span->first = m->host + (base - m->base);
+    }
+    w->access[0].mask = mask;
+    w->access_count = 1;
+    w->affine = true;
+    w->affine_stride = (int32_t)span->step;
+    w->affine_base = base - (uint64_t)span->step * span->lane;
+    return true;
+}
+
+/* What the lanes' addresses have to keep to in order to lie in one place: from `start` on, `limit` at most
+ * above it, aligned. */
+struct fence {
+    uint64_t start, limit, align;
+};
+SX_INLINE bool within(const uint64_t *addr, uint32_t mask, struct fence f) {
+    uint64_t bad = 0;
+    SX_VECTOR for (unsigned l = 0; l < SX_LANES; l++) {
+        uint64_t is_bad = addr[l] - f.start > f.limit ? 1 : addr[l] & f.align;
+        bad |= mask & sx_bit[l] ? is_bad : 0;
+    }
+    return bad == 0;
+}
+SX_INLINE void to_host(const uint64_t *addr, uint32_t mask, const struct fence *f, unsigned char *base,
+                       unsigned char **host) {
+    SX_EACH(mask, host[l] = base + (addr[l] - f->start););
+}
+
+/* The allocation that was met last, or the shared memory. */
+static bool last_place(const struct sx_warp *w, const struct sx_address *a, struct fence *f,
+                       unsigned char **base) {
+    f->align = a->bytes - 1u;
+    if (a->space == WW_SPACE_SHARED) {
+        f->start = 0;
+        f->limit = w->run->shared_bytes - a->bytes;
+        *base = w->cta->shared;
+        return a->bytes <= w->run->shared_bytes;
+    }
+    const struct mem *mem = w->run->mem;
+    if (*a->hint >= mem->count || mem->alloc[*a->hint]->size < a->bytes) return false;
+    const struct mem_alloc *m = mem->alloc[*a->hint];
+    f->start = m->base;
+    f->limit = m->size - a->bytes;
+    *base = m->host;
+    return a->space == WW_SPACE_GLOBAL || m->base + m->size <= SX_SHARED_WINDOW;
+}
+
+/* All lanes within one other allocation. */
+static bool look_for_place(const struct sx_warp *w, const struct sx_address *a, uint32_t mask,
+                           const uint64_t *addr, struct fence *f, unsigned char **base) {
+    uint64_t lowest = UINT64_MAX, highest = 0, bits = 0;
+    if (a->space == WW_SPACE_SHARED) return false;
     SX_EACH(mask, uint64_t x = addr[l]; lowest = x < lowest ? x : lowest; highest = x > highest ? x : highest;
             bits |= x;);
     if (bits & (a->bytes - 1u) || highest - lowest > UINT64_MAX / 2) return false;
+    if (a->space == WW_SPACE_NONE && lowest >= SX_SHARED_WINDOW) return false;
+    const struct mem_alloc *m = allocation(w->run->mem, a, lowest, highest - lowest + a->bytes);
+    if (!m) return false;
+    f->start = m->base;
+    *base = m->host;
+    return true;
+}
+
+/* All lanes within one allocation or the shared memory: the common case. */
+SX_INLINE bool fast(struct sx_warp *w, const struct sx_address *a, uint32_t mask, const uint64_t *addr,
+                    unsigned char **host) {
+    struct fence f;
     unsigned char *base;
-    uint8_t space = a->space;
-    if (space == WW_SPACE_NONE && lowest >= SX_SHARED_WINDOW) return false;
-    if (space == WW_SPACE_SHARED) {
-        if (a->bytes > w->run->shared_bytes || highest > w->run->shared_bytes - a->bytes) return false;
-        base = w->cta->shared;
-    } else {
-        const struct mem_alloc *m = allocation(w->run->mem, a, lowest, highest - lowest + a->bytes);
-        if (!m) return false;
-        base = m->host;
-        start = m->base;
-        space = WW_SPACE_GLOBAL;
-    }
-    SX_EACH(mask, host[l] = base + (addr[l] - start););
+    if (!(last_place(w, a, &f, &base) && within(addr, mask, f)) && !look_for_place(w, a, mask, addr, &f, &base))
+        return false;
+    to_host(addr, mask, &f, base, host);
+    uint8_t space = a->space == WW_SPACE_SHARED ? WW_SPACE_SHARED : WW_SPACE_GLOBAL;
     w->access[0] = (struct sx_access_group){space, mask};
     w->access_count = 1;
     return true;
 }
 
-void ww_sx_compute(const struct sx_warp *w, const struct sx_address *a, uint64_t *addr) {
+SX_INLINE void compute(const struct sx_warp *w, const struct sx_address *a, uint64_t *addr) {
     const uint32_t *reg = sx_src(w, a->reg), *ureg = sx_src(w, a->ureg);
     uint64_t add = (uint64_t)a->offset + (a->ureg64 ? sx_get64(ureg, 0) : ureg[0]);
-    if (a->reg64)
-        for (unsigned l = 0; l < SX_LANES; l++) addr[l] = sx_get64(reg, l) + add;
-    else
-        for (unsigned l = 0; l < SX_LANES; l++) addr[l] = ((uint64_t)reg[l] << a->scale) + add;
     bool narrow = a->space == WW_SPACE_SHARED || a->space == WW_SPACE_LOCAL || a->space == WW_SPACE_CONST;
-    if (narrow)
+    if (a->reg64) {
+        SX_VECTOR for (unsigned l = 0; l < SX_LANES; l++) addr[l] = sx_get64(reg, l) + add;
+    } else if (narrow) { /* only the lower 32 bits count */
+        SX_VECTOR for (unsigned l = 0; l < SX_LANES; l++) addr[l] = (reg[l] << a->scale) + (uint32_t)add;
+    } else {
+        SX_VECTOR for (unsigned l = 0; l < SX_LANES; l++) addr[l] = ((uint64_t)reg[l] << a->scale) + add;
+    }
+    if (narrow && a->reg64)
         for (unsigned l = 0; l < SX_LANES; l++) addr[l] = (uint32_t)addr[l];
+}
+
+void ww_sx_compute(const struct sx_warp *w, const struct sx_address *a, uint64_t *addr) {
+    compute(w, a, addr);
+}
+
+static bool addresses_plain(struct sx_warp *w, const struct sx_address *a, uint32_t mask, uint64_t *addr,
+                            unsigned char **host) {
+    compute(w, a, addr);
+    return a->space != WW_SPACE_LOCAL && fast(w, a, mask, addr, host);
+}
+SX_HOST static bool addresses_host(struct sx_warp *w, const struct sx_address *a, uint32_t mask, uint64_t *addr,
+                                   unsigned char **host) {
+    compute(w, a, addr);
+    return a->space != WW_SPACE_LOCAL && fast(w, a, mask, addr, host);
 }
 
 bool ww_sx_addresses(struct sx_warp *w, const struct sx_address *a, uint32_t mask, uint64_t *addr,
                      unsigned char **host) {
-    ww_sx_compute(w, a, addr);
-    if (a->space != WW_SPACE_LOCAL && fast(w, a, mask, addr, host)) return true;
-    return slow(w, a, mask, addr, host);
+    bool common =
+        SX_HAVE_HOST ? addresses_host(w, a, mask, addr, host) : addresses_plain(w, a, mask, addr, host);
+    return common || slow(w, a, mask, addr, host);
 }
 
 /* ---- building ---- */

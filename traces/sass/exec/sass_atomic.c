@@ -152,6 +152,23 @@ static void atomic(SX_ARGS) {
     sx_set_pred(w, i->pd[0], cast ? done : SX_ALL, mask);
 }
 
+/* Additions of words, what most atomics are. */
+static void atomic_add(SX_ARGS) {
+    unsigned char *host[SX_LANES];
+    const uint32_t *b = sx_src(w, i->b);
+    uint32_t *d = sx_dst(w, i->d);
+    if (!ww_sx_addresses(w, i->address, mask, w->addr, host)) return;
+    for (uint32_t m = mask; m; m &= m - 1) {
+        unsigned l = (unsigned)__builtin_ctz(m);
+        uint32_t old, v;
+        memcpy(&old, host[l], 4);
+        v = old + b[l];
+        memcpy(host[l], &v, 4);
+        d[l] = old;
+    }
+    sx_set_pred(w, i->pd[0], SX_ALL, mask);
+}
+
 /* Several elements at one address, each by itself: adds of vectors. */
 static void atomic_vector(SX_ARGS) {
     unsigned char *host[SX_LANES];
@@ -221,6 +238,10 @@ static bool is_supported(const struct sx_inst *i) {
     }
 }
 
+static bool is_integer(uint8_t type) {
+    return type == SASS_T_NONE || type == SASS_T_U32 || type == SASS_T_S32;
+}
+
 static uint8_t space_of(uint16_t op) {
     if (op == SASS_ATOMS) return WW_SPACE_SHARED;
     return op == SASS_ATOMG || op == SASS_REDG ? WW_SPACE_GLOBAL : WW_SPACE_NONE;
@@ -242,6 +263,7 @@ bool ww_sx_pick_atomic(struct sx_builder *b, const struct ww_sass_insn *in, stru
     i->pd[0] = ww_sx_pred_dst(b, in, SASS_PD);
     i->b = ww_sx_src(b, in, SASS_B, rows);
     i->c = ww_sx_src(b, in, SASS_C, rows);
-    i->fn = vector ? atomic_vector : atomic;
+    bool is_word = bytes == 4 && !vector && is_integer(i->type);
+    i->fn = vector ? atomic_vector : is_word && i->sub == SASS_ATOM_ADD ? atomic_add : atomic;
     return i->address && is_supported(i) && (vector || bytes == 2 || bytes == 4 || bytes == 8);
 }

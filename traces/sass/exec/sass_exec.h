@@ -19,6 +19,7 @@
 #ifndef WW_TRACES_SASS_EXEC_H
 #define WW_TRACES_SASS_EXEC_H
 
+#include "../../../estimator/base/bits.h"
 #include "../../ptx/exec/mem.h"
 #include "../../ptx/exec/record.h"
 #include "../cubin/cubin.h"
@@ -141,16 +142,20 @@ struct sx_warp {
     struct sx_run *run;
     uint32_t index, exist, live; /* masks of lanes */
     uint32_t active;             /* lanes that execute the current instruction */
-    struct sx_group group[SX_LANES];
     uint32_t group_count, current;
     unsigned char *local; /* [lane][local_bytes], the upper end of each lane's stack */
     uint32_t local_bytes;
-    uint64_t addr[SX_LANES]; /* of the last memory instruction, resolved to their space */
+    bool affine; /* lane l's address is affine_base + l * affine_stride, and addr is not set */
+    int32_t affine_stride;
+    uint64_t affine_base;
     struct sx_access_group access[4];
     uint32_t access_count;
     uint64_t value;            /* barrier, sleep: what to record */
     struct sx_reduced reduced; /* of the warp's last barrier, for B2R */
     struct record_stream stream;
+    /* What comes from here on is not cleared for a new warp. */
+    struct sx_group group[SX_LANES];
+    uint64_t addr[SX_LANES]; /* of the last memory instruction, resolved to their space */
 };
 
 static inline const void *sx_src(const struct sx_warp *w, uint32_t slot) {
@@ -173,6 +178,10 @@ static inline void sx_set_pred(struct sx_warp *w, uint32_t slot, uint32_t value,
     uint32_t *p = sx_dst(w, slot);
     *p = (*p & ~mask) | (value & mask);
 }
+/* Number of lanes. */
+static inline uint32_t sx_count(uint32_t mask) {
+    return mask == SX_ALL ? SX_LANES : ww_bits(mask);
+}
 /* A value of two rows, of lane l. */
 static inline uint64_t sx_get64(const uint32_t *rows, unsigned l) {
     return rows[l] | (uint64_t)rows[l + SX_LANES] << 32;
@@ -181,6 +190,33 @@ static inline void sx_set64(uint32_t *rows, unsigned l, uint64_t v) {
     rows[l] = (uint32_t)v;
     rows[l + SX_LANES] = (uint32_t)(v >> 32);
 }
+
+/* Functions that exist twice, for the plain host and for one with AVX2 and fused multiply-add. */
+#if defined(__x86_64__) && defined(__GNUC__)
+#define SX_HOST __attribute__((target("avx2,fma")))
+#define SX_HAVE_HOST (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
+#else
+#define SX_HOST
+#define SX_HAVE_HOST 0
+#endif
+#define SX_INLINE static inline __attribute__((always_inline))
+/* Functions NAME_plain and NAME_host of the inline function NAME, and the pair of them. */
+#define SX_PAIR(name)                                                                                          \
+    static void name##_plain(SX_ARGS) {                                                                        \
+        name(w, i, mask);                                                                                      \
+    }                                                                                                          \
+    SX_HOST static void name##_host(SX_ARGS) {                                                                 \
+        name(w, i, mask);                                                                                      \
+    }                                                                                                          \
+    static const sx_fn name##_fn[2] = {name##_plain, name##_host};
+#define SX_FN(name) (name##_fn[SX_HAVE_HOST ? 1 : 0])
+
+/* Bit of each lane: what masks of lanes are made and tested with, a row at a time. */
+static const uint32_t sx_bit[SX_LANES] = {1u,       1u << 1,  1u << 2,  1u << 3,  1u << 4,  1u << 5,  1u << 6,
+                                          1u << 7,  1u << 8,  1u << 9,  1u << 10, 1u << 11, 1u << 12, 1u << 13,
+                                          1u << 14, 1u << 15, 1u << 16, 1u << 17, 1u << 18, 1u << 19, 1u << 20,
+                                          1u << 21, 1u << 22, 1u << 23, 1u << 24, 1u << 25, 1u << 26, 1u << 27,
+                                          1u << 28, 1u << 29, 1u << 30, 1u << 31};
 
 #if defined(__clang__)
 #define SX_VECTOR

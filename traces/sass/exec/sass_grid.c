@@ -50,7 +50,8 @@ static struct sx_cta *cta_memory(struct sx_run *r) {
     c = calloc(1, sizeof *c);
     if (!c) return NULL;
     c->run = r;
-    c->warp = calloc(r->warps_per_cta, sizeof *c->warp);
+    c->warp = malloc(r->warps_per_cta * sizeof *c->warp);
+    for (uint32_t n = 0; c->warp && n < r->warps_per_cta; n++) ww_sx_warp_clear(&c->warp[n]);
     c->shared = calloc(1, r->shared_bytes ? r->shared_bytes : 1);
     if (c->warp && c->shared) return c;
     cta_destroy(c);

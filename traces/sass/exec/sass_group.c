@@ -4,7 +4,12 @@
  * are in the same code at different times do not disturb each other. Lanes at a BSYNC wait until all lanes of
  * their copy that are alive stand at a BSYNC of the same number with an equal copy. */
 #include "grid.h"
+#include <stddef.h>
 #include <stdlib.h>
+
+void ww_sx_warp_clear(struct sx_warp *w) {
+    memset(w, 0, offsetof(struct sx_warp, group));
+}
 
 bool ww_sx_warp_init(struct sx_warp *w, struct sx_cta *cta, uint32_t index) {
     struct sx_run *r = cta->run;
@@ -13,7 +18,7 @@ bool ww_sx_warp_init(struct sx_warp *w, struct sx_cta *cta, uint32_t index) {
     unsigned char *file = w->base[0]; /* of a warp that has ended, or none */
     free(w->local);
     ww_record_stream_free(&w->stream);
-    memset(w, 0, sizeof *w);
+    ww_sx_warp_clear(w);
     w->cta = cta;
     w->run = r;
     w->index = index;
@@ -114,9 +119,9 @@ static uint32_t lanes_at(const struct sx_warp *w, uint8_t state, uint32_t barrie
 static uint32_t equal_copies(const struct sx_warp *w, uint32_t barrier, uint32_t waiting, unsigned l) {
     const uint32_t *copy = copies(w, barrier);
     uint32_t same = 0;
-    for (uint32_t m = waiting; m; m &= m - 1)
-        if (((copy[__builtin_ctz(m)] ^ copy[l]) & w->live) == 0) same |= m & (0u - m);
-    return same;
+    uint32_t mine = copy[l], live = w->live;
+    SX_VECTOR for (unsigned n = 0; n < SX_LANES; n++) same |= (copy[n] ^ mine) & live ? 0 : sx_bit[n];
+    return same & waiting;
 }
 
 /* Lets go who has met at the barrier; true if any. */

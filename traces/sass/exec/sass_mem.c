@@ -32,6 +32,11 @@ uint32_t ww_sx_type_bytes(uint8_t type) {
     }
 }
 
+/* The words of one lane, into as many rows. */
+SX_INLINE void load_words(uint32_t *row, const unsigned char *from, unsigned words) {
+    for (unsigned n = 0; n < words; n++) memcpy(&row[n * SX_LANES], from + (size_t)4 * n, 4);
+}
+
 #define LOAD(T, E) SX_EACH(mask, T v; memcpy(&v, host[l], sizeof v); rows[l] = (uint32_t)(E)v;)
 
 void ww_sx_load_rows(uint32_t *rows, uint8_t type, uint32_t mask, unsigned char *const *host) {
@@ -51,37 +56,111 @@ void ww_sx_load_rows(uint32_t *rows, uint8_t type, uint32_t mask, unsigned char 
     default:
         break;
     }
-    for (uint32_t n = 0; n < ww_sx_type_bytes(type) / 4; n++)
-        SX_EACH(mask, memcpy(&rows[n * SX_LANES + l], host[l] + 4 * n, 4););
+    uint32_t words = ww_sx_type_bytes(type) / 4;
+    if (words == 1)
+        SX_EACH(mask, load_words(rows + l, host[l], 1););
+    else if (words == 2)
+        SX_EACH(mask, load_words(rows + l, host[l], 2););
+    else
+        SX_EACH(mask, load_words(rows + l, host[l], 4););
 }
 
 void ww_sx_store_rows(const uint32_t *rows, uint32_t bytes, uint32_t mask, unsigned char *const *host) {
-    if (bytes < 4)
-        SX_EACH(mask, memcpy(host[l], &rows[l], bytes););
+    if (bytes == 1)
+        SX_EACH(mask, *host[l] = (unsigned char)rows[l];);
+    else if (bytes == 2)
+        SX_EACH(mask, memcpy(host[l], &rows[l], 2););
     else
         for (uint32_t n = 0; n < bytes / 4; n++)
             SX_EACH(mask, memcpy(host[l] + 4 * n, &rows[n * SX_LANES + l], 4););
 }
 
-static void load(SX_ARGS) {
-    unsigned char *host[SX_LANES];
-    uint32_t *d = sx_dst(w, i->d);
-    if (ww_sx_addresses(w, i->address, mask, w->addr, host)) ww_sx_load_rows(d, i->type, mask, host);
+/* ---- lanes a fixed distance apart ---- */
+
+/* Where each of the span's lanes is. */
+SX_INLINE void span_hosts(const struct sx_span *s, uint32_t mask, unsigned char **host) {
+    SX_EACH(mask, host[l] = s->first + s->step * ((int64_t)l - (int64_t)s->lane););
 }
 
+/* A full warp's words side by side, `words` for each lane, into as many rows. */
+SX_INLINE void unweave(uint32_t *restrict rows, const unsigned char *restrict from, unsigned words) {
+    for (unsigned n = 0; n < words; n++)
+        for (unsigned l = 0; l < SX_LANES; l++)
+            memcpy(&rows[n * SX_LANES + l], from + (size_t)4 * (words * l + n), 4);
+}
+SX_INLINE void weave(unsigned char *restrict to, const uint32_t *restrict rows, unsigned words) {
+    for (unsigned n = 0; n < words; n++)
+        for (unsigned l = 0; l < SX_LANES; l++)
+            memcpy(to + (size_t)4 * (words * l + n), &rows[n * SX_LANES + l], 4);
+}
+
+SX_INLINE void load_span(uint32_t *rows, const struct sx_inst *i, uint32_t mask, const struct sx_span *s) {
+    uint32_t bytes = i->address->bytes;
+    if (mask == SX_ALL && s->step == 4 && bytes == 4) {
+        memcpy(rows, s->first, SX_ROW);
+    } else if (mask == SX_ALL && s->step == 8 && bytes == 8) {
+        unweave(rows, s->first, 2);
+    } else if (mask == SX_ALL && s->step == 16 && bytes == 16) {
+        unweave(rows, s->first, 4);
+    } else if (s->step == 0 && bytes >= 4) {
+        for (uint32_t n = 0; n < bytes / 4; n++, rows += SX_LANES) {
+            uint32_t v;
+            memcpy(&v, s->first + 4 * n, 4);
+            SX_VECTOR for (unsigned l = 0; l < SX_LANES; l++) rows[l] = mask & sx_bit[l] ? v : rows[l];
+        }
+    } else {
+        unsigned char *host[SX_LANES];
+        span_hosts(s, mask, host);
+        ww_sx_load_rows(rows, i->type, mask, host);
+    }
+}
+
+SX_INLINE void store_span(const uint32_t *rows, const struct sx_inst *i, uint32_t mask,
+                          const struct sx_span *s) {
+    uint32_t bytes = i->address->bytes;
+    if (mask == SX_ALL && s->step == 4 && bytes == 4) {
+        memcpy(s->first, rows, SX_ROW);
+    } else if (mask == SX_ALL && s->step == 8 && bytes == 8) {
+        weave(s->first, rows, 2);
+    } else if (mask == SX_ALL && s->step == 16 && bytes == 16) {
+        weave(s->first, rows, 4);
+    } else {
+        unsigned char *host[SX_LANES];
+        span_hosts(s, mask, host);
+        ww_sx_store_rows(rows, bytes, mask, host);
+    }
+}
+
+SX_INLINE void load(SX_ARGS) {
+    unsigned char *host[SX_LANES];
+    uint32_t *d = sx_dst(w, i->d);
+    struct sx_span span;
+    if (sx_span(w, i->address, mask, &span))
+        load_span(d, i, mask, &span);
+    else if (ww_sx_addresses(w, i->address, mask, w->addr, host))
+        ww_sx_load_rows(d, i->type, mask, host);
+}
+SX_PAIR(load)
+
 /* A load with a predicate: where it is false nothing is read and the result is 0. */
-static void load_guarded(SX_ARGS) {
+SX_INLINE void load_guarded(SX_ARGS) {
     uint32_t reads = mask & sx_ps(w, i, 0), *d = sx_dst(w, i->d), rest = mask & ~reads;
-    for (uint32_t n = 0; n < (ww_sx_type_bytes(i->type) + 3) / 4; n++) SX_EACH(rest, d[n * SX_LANES + l] = 0;);
+    for (uint32_t n = 0; n < (i->address->bytes + 3u) / 4; n++) SX_EACH(rest, d[n * SX_LANES + l] = 0;);
     w->access_count = 0;
     if (reads) load(w, i, reads);
 }
+SX_PAIR(load_guarded)
 
-static void store(SX_ARGS) {
+SX_INLINE void store(SX_ARGS) {
     unsigned char *host[SX_LANES];
-    if (ww_sx_addresses(w, i->address, mask, w->addr, host))
-        ww_sx_store_rows(sx_src(w, i->b), i->address->bytes, mask, host);
+    const uint32_t *b = sx_src(w, i->b);
+    struct sx_span span;
+    if (sx_span(w, i->address, mask, &span))
+        store_span(b, i, mask, &span);
+    else if (ww_sx_addresses(w, i->address, mask, w->addr, host))
+        ww_sx_store_rows(b, i->address->bytes, mask, host);
 }
+SX_PAIR(store)
 
 /* ---- copies from global to shared memory, done at once ---- */
 
@@ -172,17 +251,30 @@ static void load_constant(SX_ARGS) {
     ww_sx_load_rows(sx_dst(w, i->d), i->type, mask, host);
 }
 
-/* c[bank][offset] into uniform registers, whatever the lanes. */
-static void load_uniform(SX_ARGS) {
+/* The same of all lanes. */
+static bool same_constant(struct sx_warp *w, const struct sx_inst *i, unsigned lane, uint32_t mask) {
     unsigned char *host[SX_LANES];
     const uint32_t *index = sx_src(w, i->a);
-    if (!constant_host(w, i, 0, index[0], &host[0])) return;
-    for (unsigned l = 1; l < SX_LANES; l++) {
-        host[l] = host[0];
-        w->addr[l] = w->addr[0];
+    if (!constant_host(w, i, lane, index[lane], &host[lane])) return false;
+    uint32_t one[4 * SX_LANES], *d = sx_dst(w, i->d);
+    ww_sx_load_rows(one, i->type, 1u << lane, host);
+    for (uint32_t n = 0; n < (ww_sx_type_bytes(i->type) + 3) / 4; n++, d += SX_LANES) {
+        uint32_t v = one[n * SX_LANES + lane];
+        SX_EACH(mask, d[l] = v;);
     }
-    note_constant(w, mask);
-    ww_sx_load_rows(sx_dst(w, i->d), i->type, SX_ALL, host);
+    w->affine = true;
+    w->affine_base = w->addr[lane];
+    w->affine_stride = 0;
+    return true;
+}
+
+static void load_fixed(SX_ARGS) {
+    if (same_constant(w, i, (unsigned)__builtin_ctz(mask), mask)) note_constant(w, mask);
+}
+
+/* c[bank][offset] into uniform registers, whatever the lanes. */
+static void load_uniform(SX_ARGS) {
+    if (same_constant(w, i, 0, SX_ALL)) note_constant(w, mask);
 }
 
 /* ---- building ---- */
@@ -198,7 +290,7 @@ static bool pick_constant(struct sx_builder *b, const struct ww_sass_insn *in, s
     i->a = ww_sx_src(b, &one, SASS_A, 1);
     i->imm = (int64_t)o->bank << 16 | (o->imm & 0xffff);
     i->d = ww_sx_dst(b, in, SASS_D, (ww_sx_type_bytes(i->type) + 3) / 4);
-    i->fn = uniform ? load_uniform : load_constant;
+    i->fn = uniform ? load_uniform : i->a == SX_ZERO ? load_fixed : load_constant;
     return true;
 }
 
@@ -231,7 +323,7 @@ static bool pick_plain(struct sx_builder *b, const struct ww_sass_insn *in, stru
         i->b = ww_sx_src(b, in, SASS_B, rows);
     else
         i->d = ww_sx_dst(b, in, SASS_D, rows);
-    i->fn = is_store ? store : guarded ? load_guarded : load;
+    i->fn = is_store ? SX_FN(store) : guarded ? SX_FN(load_guarded) : SX_FN(load);
     return i->address != NULL;
 }
 

@@ -37,7 +37,7 @@ static void *room(struct sx_warp *w, void *array, size_t count, size_t more, siz
     return count + more <= *capacity ? array : grow(w, array, count, more, capacity, size);
 }
 
-static void add_step(struct sx_warp *w, uint32_t inst, uint32_t mask) {
+void ww_sx_add_step(struct sx_warp *w, uint32_t inst, uint32_t mask) {
     struct record_stream *s = &w->stream;
     s->step = room(w, s->step, s->step_count, 1, &s->step_capacity, sizeof *s->step);
     if (s->step_count < s->step_capacity) s->step[s->step_count++] = (struct ww_step){inst, mask};
@@ -48,6 +48,15 @@ static void add_access(struct sx_warp *w, uint64_t base, int32_t stride, uint32_
     s->access = room(w, s->access, s->access_count, 1, &s->access_capacity, sizeof *s->access);
     if (s->access_count < s->access_capacity)
         s->access[s->access_count++] = (struct ww_access){base, stride, list};
+}
+
+/* True if the third active lane or the last one contradicts what the first two say: so it is with most lists.
+ */
+static bool parts_early(const uint64_t *addr, uint32_t rest, uint64_t start, int64_t step) {
+    uint32_t further = rest & (rest - 1);
+    if (!further) return false;
+    unsigned third = (unsigned)__builtin_ctz(further), last = 31u - (unsigned)__builtin_clz(further);
+    return addr[third] != start + (uint64_t)step * third || addr[last] != start + (uint64_t)step * last;
 }
 
 /* True if the active lanes' addresses are base + stride * lane. */
@@ -63,6 +72,7 @@ static bool is_affine(const uint64_t *addr, uint32_t mask, uint64_t *base, int32
     int64_t step = gap == 1 ? difference : difference / (int64_t)gap;
     if (step > INT32_MAX || step < INT32_MIN) return false;
     uint64_t start = addr[first] - (uint64_t)step * first, wrong = 0;
+    if (parts_early(addr, rest, start, step)) return false;
     SX_EACH(mask, wrong |= addr[l] - (start + (uint64_t)step * l););
     *base = start;
     *stride = (int32_t)step;
@@ -73,15 +83,37 @@ static void add_addresses(struct sx_warp *w, uint32_t mask) {
     struct record_stream *s = &w->stream;
     uint64_t base;
     int32_t stride;
+    if (w->affine) {
+        add_access(w, w->affine_base, w->affine_stride, WW_AFFINE);
+        return;
+    }
     if (is_affine(w->addr, mask, &base, &stride)) {
         add_access(w, base, stride, WW_AFFINE);
         return;
     }
-    size_t n = (size_t)__builtin_popcount(mask), at = s->pool_count;
+    size_t n = sx_count(mask), at = s->pool_count;
     s->pool = room(w, s->pool, at, n, &s->pool_capacity, sizeof *s->pool);
     if (at + n > s->pool_capacity) return;
-    for (uint32_t m = mask; m; m &= m - 1) s->pool[s->pool_count++] = w->addr[__builtin_ctz(m)];
+    uint64_t *to = s->pool + at;
+    if (mask == SX_ALL)
+        memcpy(to, w->addr, sizeof w->addr);
+    else
+        for (uint32_t m = mask; m; m &= m - 1) *to++ = w->addr[__builtin_ctz(m)];
+    s->pool_count += n;
     add_access(w, 0, 0, (uint32_t)at);
+}
+
+/* Threads of recorded steps. */
+SX_INLINE uint64_t count_threads(const struct ww_step *step, size_t n) {
+    uint64_t threads = 0;
+    for (size_t k = 0; k < n; k++) threads += ww_bits(step[k].mask);
+    return threads;
+}
+static uint64_t threads_plain(const struct ww_step *step, size_t n) {
+    return count_threads(step, n);
+}
+SX_HOST static uint64_t threads_host(const struct ww_step *step, size_t n) {
+    return count_threads(step, n);
 }
 
 /* One step for each address space that the lanes' addresses turned out to be in. */
@@ -89,7 +121,7 @@ static void record_memory(struct sx_warp *w, const struct record_entry *e, uint3
     for (uint32_t n = 0; n < w->access_count; n++) {
         uint32_t lanes = w->access[n].mask & mask, twin = e->twin[w->access[n].space];
         if (!lanes) continue;
-        add_step(w, twin ? twin : inst, lanes);
+        sx_add_step(w, twin ? twin : inst, lanes);
         add_addresses(w, lanes);
     }
 }
@@ -102,7 +134,7 @@ static void record_access(struct sx_warp *w, const struct sx_inst *i, const stru
     }
     bool is_value = e->op == WW_OP_BARRIER || e->op == WW_OP_SLEEP;
     if (i->kind == SX_MEM) mask = 0; /* no lane's predicate holds */
-    add_step(w, inst, mask);
+    sx_add_step(w, inst, mask);
     add_access(w, mask && is_value ? w->value : 0, 0, WW_AFFINE);
 }
 
@@ -115,7 +147,7 @@ void ww_sx_record(struct sx_warp *w, const struct sx_inst *i, uint32_t mask, uin
     if (e->access)
         record_access(w, i, e, inst, mask);
     else
-        add_step(w, inst, mask);
+        sx_add_step(w, inst, mask);
 }
 
 enum ww_code ww_sx_record_cta(struct sx_cta *cta, struct ww_error *error) {
@@ -126,8 +158,8 @@ enum ww_code ww_sx_record_cta(struct sx_cta *cta, struct ww_error *error) {
         stream[n] = (struct ww_warp_stream){s->step, s->access, s->pool, (uint32_t)s->step_count,
                                             (uint32_t)s->access_count};
         r->warp_instructions += s->step_count;
-        for (size_t k = 0; k < s->step_count; k++)
-            r->thread_instructions += (uint32_t)__builtin_popcount(s->step[k].mask);
+        r->thread_instructions +=
+            SX_HAVE_HOST ? threads_host(s->step, s->step_count) : threads_plain(s->step, s->step_count);
     }
     struct ww_cta_trace trace = {.index = cta->index, .warp_count = cta->warp_count, .warp = stream};
     if (r->on_cta) r->on_cta(r->on_cta_context, &trace);

@@ -99,6 +99,7 @@ static enum turn run_group(struct sx_warp *w, uint32_t g, uint32_t budget, uint3
     struct sx_run *r = w->run;
     const struct sx_inst *code = r->kernel->inst;
     uint32_t mask = w->group[g].mask, pc = w->group[g].pc, n = 0, count = r->kernel->count;
+    const struct record_entry *entry = r->recorder ? r->recorder->entry : NULL;
     uint64_t threads = 0;
     enum turn turn = TURN_EVENT;
     for (;;) {
@@ -109,15 +110,19 @@ static enum turn run_group(struct sx_warp *w, uint32_t g, uint32_t budget, uint3
         const struct sx_inst *i = &code[pc];
         uint32_t act = sx_pred(w, i->guard);
         act = (i->guard_neg ? ~act : act) & mask;
-        threads += act ? (uint32_t)__builtin_popcount(act) : 1;
+        threads += act ? sx_count(act) : 1;
         n++;
         r->at = i;
         r->clock++;
         if (i->kind != SX_FLOW) {
             w->active = act;
+            w->affine = false;
             if (act) i->fn(w, i, i->kind == SX_UNIFORM ? SX_ALL : act);
             if (r->failed) break;
-            ww_sx_record(w, i, act, act);
+            if (entry && entry[pc].access)
+                ww_sx_record(w, i, act, act);
+            else if (entry)
+                sx_add_step(w, pc, act);
             pc++;
             continue;
         }

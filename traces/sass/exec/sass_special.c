@@ -142,8 +142,27 @@ static uint32_t lane_sreg(const struct sx_warp *w, uint32_t sreg, unsigned l) {
     return uniform_sreg(w, sreg);
 }
 
+/* x of the lanes' threads: counted on from the first one's. */
+static void read_thread_x(SX_ARGS) {
+    uint32_t *d = sx_dst(w, i->d), x = thread_index(w, 0, 0), end = w->run->block[0], value[SX_LANES];
+    for (unsigned l = 0; l < SX_LANES; l++) {
+        value[l] = x++;
+        if (x == end) x = 0;
+    }
+    SX_EACH(mask, d[l] = value[l];);
+}
+
 static void read_sreg(SX_ARGS) {
     uint32_t *d = sx_dst(w, i->d), sreg = (uint32_t)i->imm;
+    if (sreg == SR_TID_X && i->kind != SX_UNIFORM) {
+        read_thread_x(w, i, mask);
+        return;
+    }
+    if (sreg >= SR_CTAID_X && sreg <= SR_CTAID_Z) {
+        uint32_t v = uniform_sreg(w, sreg);
+        SX_EACH(mask, d[l] = v;);
+        return;
+    }
     if (i->kind == SX_UNIFORM) { /* the lowest active lane's */
         uint32_t v = lane_sreg(w, sreg, (unsigned)__builtin_ctz(w->active));
         for (unsigned l = 0; l < SX_LANES; l++) d[l] = v;
