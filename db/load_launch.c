@@ -225,8 +225,9 @@ static void read_launch(struct ww_select *s, struct ww_launch_result *l, struct 
     l->warp_instructions = ww_select_u64(s);
     l->thread_instructions = ww_select_u64(s);
     l->resident_warp_cycles = ww_select_u64(s);
-    l->energy.known = !ww_select_is_null(s);
+    l->energy.known = !ww_select_skip_null(s);
     if (l->energy.known) l->energy.total_j = ww_select_f64(s);
+    if (!ww_select_skip_null(s)) l->code = ww_select_text(s, arena);
 }
 
 static enum ww_code load_parts(struct reader *r, struct ww_launch_result *l) {
@@ -255,7 +256,7 @@ enum ww_code ww_db_load_launches(struct ww_db *db, const struct ww_dict *dict, i
                        "SELECT l.launch_id, l.trace_index, k.name, l.grid_x, l.grid_y, l.grid_z, l.block_x,"
                        " l.block_y, l.block_z, l.registers_per_thread, l.shared_bytes, l.ctas_per_sm,"
                        " l.occupancy_limiter, l.cycles, l.time_ps, l.warp_instructions,"
-                       " l.thread_instructions, l.resident_warp_cycles, l.energy_j"
+                       " l.thread_instructions, l.resident_warp_cycles, l.energy_j, l.code"
                        " FROM launch l LEFT JOIN kernel k USING(kernel_id) WHERE l.run_id = ?1 ORDER BY l.ord",
                        run_id, error));
     while (result->launch_count < count && ww_select_row(&s)) {

@@ -24,7 +24,7 @@ static enum ww_code open_inserts(struct writer *w) {
         {&w->launch, "launch",
          "run_id, ord, trace_index, kernel_id, grid_x, grid_y, grid_z, block_x, block_y, block_z,"
          "registers_per_thread, shared_bytes, ctas_per_sm, occupancy_limiter, cycles, time_ps,"
-         "warp_instructions, thread_instructions, resident_warp_cycles, energy_j"},
+         "warp_instructions, thread_instructions, resident_warp_cycles, energy_j, code"},
         {&w->counter, "launch_counter", "launch_id, counter_id, value"},
         {&w->state, "launch_state", "launch_id, state_id, warp_cycles"},
         {&w->slot, "launch_slot", "launch_id, cause_id, slots"},
@@ -240,6 +240,10 @@ static enum ww_code store_launch_row(struct writer *w, int64_t run_id, size_t or
     ww_insert_u64(in, l->resident_warp_cycles);
     if (l->energy.known)
         ww_insert_f64(in, l->energy.total_j);
+    else
+        ww_insert_null(in);
+    if (l->code)
+        ww_insert_text(in, l->code);
     else
         ww_insert_null(in);
     return ww_insert_run(in, id);

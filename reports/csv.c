@@ -80,7 +80,8 @@ static void launch_head(struct csv *c) {
                                        "thread_instructions",
                                        "ipc",
                                        "energy_j",
-                                       "power_w"};
+                                       "power_w",
+                                       "code"};
     for (size_t i = 0; i < sizeof head / sizeof *head; i++) put_text(c, head[i]);
     for (int i = 0; i < WW_STATE_COUNT; i++) {
         separate(c);
@@ -137,6 +138,7 @@ static void launch_row(struct csv *c, const struct ww_result *r, int64_t id, con
     put_known(c, ww_ipc(l));
     put_known(c, l->energy.known ? l->energy.total_j : -1);
     put_known(c, ww_watts(l->energy.total_j, l->energy.known, l->time_ps));
+    put_text(c, l->code ? l->code : "");
     for (int i = 0; i < WW_STATE_COUNT; i++) put_u64(c, l->warp_cycles[i]);
     for (int i = 0; i < WW_SLOT_COUNT; i++) put_u64(c, l->slot[i]);
     for (int i = 0; i < WW_COMPONENT_COUNT; i++)

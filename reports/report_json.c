@@ -135,6 +135,7 @@ static void write_launch(struct ww_jsonw *w, const struct ww_launch_result *l,
     ww_jsonw_open(w, NULL, '{');
     ww_jsonw_u64(w, "index", l->index);
     ww_jsonw_str(w, "kernel", l->kernel);
+    ww_jsonw_str(w, "code", l->code);
     write_u32x3(w, "grid", l->grid);
     write_u32x3(w, "block", l->block);
     ww_jsonw_u64(w, "registers_per_thread", l->registers_per_thread);

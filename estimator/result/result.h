@@ -154,6 +154,8 @@ struct ww_launch_result {
     uint64_t *epoch_counter; /* epoch_count x WW_EPOCH_COUNTERS; NULL: the run kept no timeline */
     struct ww_cta_span *cta; /* the first CTAs of a run that kept a timeline, in the order of their dispatch */
     size_t cta_count;
+    const char *code; /* where the machine code that was replayed comes from: "ptxas 12.4.131 -arch sm_70";
+                       * NULL: PTX lowered by our rules, a trace of another tool, or a run older than this */
 };
 
 /* An interval of confidence; lo == hi where the estimate is exact. */

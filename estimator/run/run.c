@@ -320,6 +320,21 @@ enum ww_code ww_run_full(struct run *r, struct ww_error *error) {
     return WW_OK;
 }
 
+/* Launches in a row mostly have the same origin: they share its text. */
+static enum ww_code tell_code(struct run *r, struct ww_error *error) {
+    const char *last = NULL;
+    for (size_t i = 0; i < r->result->launch_count; i++) {
+        struct ww_launch_result *l = &r->result->launch[i];
+        const struct ww_launch *launch;
+        WW_TRY(ww_trace_launch(r->trace, l->index, &launch, error));
+        if (!launch->code) continue;
+        if (!last || strcmp(last, launch->code) != 0) last = copy(r, launch->code);
+        if (!last) return ww_fail_nomem(error, "result");
+        l->code = last;
+    }
+    return WW_OK;
+}
+
 static void finish(struct run *r, double started) {
     struct ww_result *result = r->result;
     struct rusage usage;
@@ -370,6 +385,7 @@ enum ww_code ww_run_with_power(const struct ww_run_options *options, const struc
         r.result->mode = mode->name;
         code = mode->run(&r, error);
     }
+    if (code == WW_OK) code = tell_code(&r, error);
     if (code == WW_OK) {
         finish(&r, started);
         code = ww_result_check(r.result, error);

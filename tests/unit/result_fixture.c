@@ -194,6 +194,7 @@ static void fill_launch(struct ww_launch_result *l, size_t index, const struct w
     l->shared_bytes = 1024;
     l->ctas_per_sm = 4;
     l->occupancy_limiter = "registers";
+    l->code = index % 2 ? "ptxas 12.4.131 -arch sm_70" : NULL; /* a trace may have both */
     l->cycles = 9000 + ww_rng_below(rng, 3000);
     l->time_ps = l->cycles * 1000;
     fill_epochs(l, arena, rng);
@@ -323,6 +324,8 @@ static void same_launch(const struct ww_launch_result *a, const struct ww_launch
     SAME(shared_bytes);
     SAME(ctas_per_sm);
     SAME_TEXT(occupancy_limiter);
+    assert_int_equal(!a->code, !b->code);
+    if (a->code) SAME_TEXT(code);
     SAME(cycles);
     SAME(time_ps);
     SAME(warp_instructions);
