@@ -150,6 +150,7 @@ struct ww_launch_result {
     size_t point_count;
     struct ww_pc_row *pc;
     size_t pc_count;
+    const struct ww_pc_packed *pc_packed; /* private: these rows of a run with pack_pc, whose pc_count is 0 */
     uint64_t pc_unknown;     /* bit i: counter i of instructions is not known, the run being older than it */
     uint64_t *epoch_counter; /* epoch_count x WW_EPOCH_COUNTERS; NULL: the run kept no timeline */
     struct ww_cta_span *cta; /* the first CTAs of a run that kept a timeline, in the order of their dispatch */
