@@ -1,6 +1,7 @@
 /* ptxas.c: compiles PTX with NVIDIA's assembler. */
 #include "ptxas.h"
 #include "../../../estimator/base/spawn.h"
+#include "../../../estimator/base/tempfile.h"
 #include "../../../estimator/config/json.h"
 #include <errno.h>
 #include <stdlib.h>
@@ -184,8 +185,6 @@ static enum ww_code in_directory(const struct job *j, const char *directory, con
         code = ww_fail(error, WW_IO, in.p, "cannot write: %s", strerror(errno));
     if (code == WW_OK) code = spawn_tool(j, in.p, out.p, result, error);
     if (code == WW_OK) code = ww_read_file(out.p, CUBIN_MAX, &result->cubin, error);
-    if (in.p) unlink(in.p);
-    if (out.p) unlink(out.p);
     ww_buf_free(&in);
     ww_buf_free(&out);
     return code;
@@ -193,18 +192,10 @@ static enum ww_code in_directory(const struct job *j, const char *directory, con
 
 static enum ww_code compile(const struct job *j, const char *text, size_t n, struct ww_ptxas_result *result,
                             struct ww_error *error) {
-    const char *tmp = getenv("TMPDIR");
-    struct ww_buf directory = {0};
-    ww_buf_printf(&directory, "%s/warpwatt-ptxas-XXXXXX", tmp && *tmp ? tmp : "/tmp");
-    if (directory.failed) return ww_fail_nomem(error, "a directory");
-    enum ww_code code = WW_OK;
-    if (!mkdtemp(directory.p)) {
-        code = ww_fail(error, WW_IO, directory.p, "cannot create: %s", strerror(errno));
-    } else {
-        code = in_directory(j, directory.p, text, n, result, error);
-        rmdir(directory.p);
-    }
-    ww_buf_free(&directory);
+    struct ww_temp folder;
+    WW_TRY(ww_temp_folder(&folder, error));
+    enum ww_code code = in_directory(j, folder.path, text, n, result, error);
+    ww_temp_remove(&folder);
     return code;
 }
 

@@ -8,7 +8,8 @@
  *
  * Compiled code is kept in XDG_CACHE_HOME/warpwatt/ptxas (~/.cache/warpwatt/ptxas), a file for each PTX text,
  * version of ptxas, and options. Files appear whole (renamed into place), so that processes may share it; a
- * damaged file is compiled again. A directory that cannot be written only costs time.
+ * damaged file is compiled again. A directory that cannot be written only costs time. It takes at most
+ * WARPWATT_PTXAS_CACHE_MB megabytes (512 if that is unset; 0: nothing is kept).
  */
 #ifndef WW_TRACES_SASS_PTXAS_H
 #define WW_TRACES_SASS_PTXAS_H
@@ -87,5 +88,9 @@ enum ww_code ww_ptxas_lower_header(const char *text, size_t n, const struct ptxa
 /* Cache: the key is everything that decides about the code. False: not there, or damaged. */
 bool ww_ptxas_cache_get(const char *key, const char *text, size_t n, struct ww_buf *cubin);
 void ww_ptxas_cache_put(const char *key, const char *text, size_t n, const struct ww_buf *cubin);
+/* Bytes that the cache may take: WARPWATT_PTXAS_CACHE_MB, or 512 MB if that is unset or no number. */
+uint64_t ww_ptxas_cache_limit(void);
+/* Removes files of the cache from its folder, those unused for longest first, until they take at most `limit`. */
+void ww_ptxas_cache_trim(const char *folder, uint64_t limit);
 
 #endif
