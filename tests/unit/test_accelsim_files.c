@@ -429,7 +429,7 @@ static void test_an_exported_file_has_its_name_when_it_is_whole(void **state) {
     (void)state;
     struct ww_as_output *out;
     uint64_t bytes = 0;
-    const char *path = ww_made_path(&arena, "kernel-1.traceg");
+    const char *path = ww_made_path(&arena, "whole.traceg");
     OK(ww_as_output_open(path, false, &out, &error));
     OK(ww_as_output_write(out, "text", 4, &error));
     assert_int_not_equal(access(path, F_OK), 0);
