@@ -13,6 +13,24 @@ stop() {
 }
 set -m # background jobs of a script ignore SIGINT otherwise
 stop warpwatt trace record -w sgemm -p size=large -o b.wwt
+# A CTA that does not end.
+cat >loop.ptx <<'END'
+.version 7.0
+.target sm_70
+.address_size 64
+.visible .entry k() {
+    .reg .b32 %r;
+    .reg .pred %p;
+    mov.u32 %r, 0;
+L:  add.u32 %r, %r, 1;
+    setp.ne.u32 %p, %r, 0xfffffff0;
+    @%p bra L;
+    ret;
+}
+END
+echo '{"kernel": "k", "grid": 1, "block": 32}' >loop.json
+stop timeout -s KILL 60 warpwatt trace record --ptx loop.ptx --launch loop.json
+rm loop.ptx loop.json
 warpwatt trace record -w saxpy -p n=4000000 -o h.wwt -q
 stop warpwatt run --gpu gtx480 --trace h.wwt --db r.db --mech sched=lrr
 sqlite3 r.db .dump >after.txt
