@@ -145,9 +145,16 @@ static enum ww_code split_options(const struct job *j, char *copy, const char **
     return WW_OK;
 }
 
+static bool goes_on(void *context) {
+    const struct ww_ptxas_request *q = context;
+    return !q->progress || q->progress(q->context, -1, 0, "ptxas");
+}
+
 static enum ww_code spawn_tool(const struct job *j, const char *in, const char *out,
                                struct ww_ptxas_result *result, struct ww_error *error) {
-    const struct ww_spawn_limits limits = {.ms = COMPILE_MS, .bytes = OUTPUT_BYTES};
+    struct ww_ptxas_request request = *j->request;
+    const struct ww_spawn_limits limits = {
+        .ms = COMPILE_MS, .bytes = OUTPUT_BYTES, .goes_on = goes_on, .context = &request};
     char arch[16], registers[32];
     const char *argv[OPTION_MAX + 8] = {j->tool->path, "-arch", arch, "-o", out};
     int count = 5;
