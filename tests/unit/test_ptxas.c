@@ -291,7 +291,10 @@ static void what_ptxas_says_is_passed_on(void **state) {
     assert_string_equal(error.where, "made");
     assert_string_equal(error.text,
                         "ptxas 12.4.5 refuses it for sm_70: ptxas made, line 3; error   : no such thing");
-    assert_int_equal(compile(PTX, 70, "-o /tmp/x", &r, &error), WW_USAGE);
+    static const char *const refused[] = {"-o /tmp/x", "-o=/tmp/x", "--output-file=x",  "-O1 -arch=sm_80",
+                                          "-optf x",   "-optf=x",   "--options-file x", "--gpu-name sm_80"};
+    for (size_t i = 0; i < sizeof refused / sizeof *refused; i++)
+        assert_int_equal(compile(PTX, 70, refused[i], &r, &error), WW_USAGE);
     assert_int_equal(compile("nonsense", 70, NULL, &r, &error), WW_INPUT);
 }
 

@@ -129,19 +129,26 @@ static void summarise(const struct ww_spawned *s, const char *file, const char *
     out[n] = 0;
 }
 
-static enum ww_code split_options(const struct job *j, char *copy, const char **argv, int *count,
-                                  struct ww_error *error) {
+/* Options that choose what is chosen here, or whose effect is not in their words, by which code is kept. */
+static bool is_refused(const char *option) {
+    static const char *const name[] = {"-o", "--output-file", "-arch", "--gpu-name", "-optf", "--options-file"};
+    for (size_t i = 0; i < sizeof name / sizeof *name; i++) {
+        size_t n = strlen(name[i]);
+        if (strncmp(option, name[i], n) == 0 && (option[n] == 0 || option[n] == '=')) return true;
+    }
+    return false;
+}
+
+static enum ww_code split_options(char *copy, const char **argv, int *count, struct ww_error *error) {
     char *state = NULL;
     for (char *w = strtok_r(copy, " \t", &state); w; w = strtok_r(NULL, " \t", &state)) {
         if (*count >= OPTION_MAX - 2)
             return ww_fail(error, WW_USAGE, "--ptxas-options", "more than %d options", OPTION_MAX);
-        if (strcmp(w, "-o") == 0 || strncmp(w, "--output-file", 13) == 0 || strncmp(w, "-arch", 5) == 0 ||
-            strncmp(w, "--gpu-name", 10) == 0)
+        if (is_refused(w))
             return ww_fail(error, WW_USAGE, "--ptxas-options",
-                           "'%s': the output and the architecture are chosen", w);
+                           "'%s': the output, the architecture and files of options are not given here", w);
         argv[(*count)++] = w;
     }
-    (void)j;
     return WW_OK;
 }
 
@@ -163,7 +170,7 @@ static enum ww_code spawn_tool(const struct job *j, const char *in, const char *
     name_arch(j, arch, sizeof arch);
     snprintf(registers, sizeof registers, "--maxrregcount=%u", j->request->max_registers);
     if (j->request->max_registers) argv[count++] = registers;
-    enum ww_code code = split_options(j, copy, argv, &count, error);
+    enum ww_code code = split_options(copy, argv, &count, error);
     struct ww_spawned s = {0};
     argv[count++] = in;
     argv[count] = NULL;
