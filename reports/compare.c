@@ -233,12 +233,13 @@ static void add_row(struct ww_grid *g, const char *const *cells) {
 }
 
 static void name_run(const struct side *s, const char *role, FILE *out) {
-    char gpu[80], trace[160];
+    char gpu[80], trace[160], with[400];
+    ww_say_overrides(s->result, with, sizeof with);
     ww_clean_text(s->result->gpu, gpu, sizeof gpu);
     ww_clean_text(s->result->trace, trace, sizeof trace);
     fprintf(out, "%s ", role);
     if (s->id >= 0) fprintf(out, "run %" PRId64 ": ", s->id);
-    fprintf(out, "%s on %s", trace, gpu);
+    fprintf(out, "%s on %s%s", trace, gpu, with);
     if (strcmp(s->result->mode, "full") != 0) fprintf(out, ", %s", s->result->mode);
     for (size_t i = 0; i < s->result->mechanism_count; i++) {
         char key[80], value[80];

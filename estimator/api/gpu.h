@@ -3,6 +3,7 @@
 #define WW_API_GPU_H
 
 #include "../base/error.h"
+#include "../result/result.h"
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -26,6 +27,9 @@ WW_API const char *ww_gpu_name(const struct ww_gpu *gpu);
 WW_API const char *ww_gpu_ancestor_table(const struct ww_gpu *gpu);
 /* Canonical JSON of all parameters, sorted by key: equal strings mean equal GPUs. */
 WW_API const char *ww_gpu_json(const struct ww_gpu *gpu);
+/* Parameters whose overrides made a difference, in the order of `gpu show`; they live as long as the
+ * GPU. */
+WW_API const struct ww_override *ww_gpu_overrides(const struct ww_gpu *gpu, size_t *count);
 /* Number of parameters, and each one's key, value in text, unit, help and source ("" if defaulted). */
 WW_API size_t ww_gpu_param_count(void);
 struct ww_param_view {

@@ -194,6 +194,11 @@ struct ww_setting {
     const char *value;
 };
 
+/* A parameter that an override changed: its value, and the one that the GPU has without overrides, as texts. */
+struct ww_override {
+    const char *key, *value, *base;
+};
+
 struct ww_result {
     const char *gpu;
     const char *gpu_json;   /* the full resolved GPU configuration, canonical JSON */
@@ -207,6 +212,8 @@ struct ww_result {
     uint32_t epoch_cycles;
     struct ww_setting *mechanism; /* kind = name, and kind.parameter = value */
     size_t mechanism_count;
+    struct ww_override *override; /* of the GPU's parameters, that make it differ from its model */
+    size_t override_count;
     struct ww_launch_result *launch; /* sampled: those that were replayed whole */
     size_t launch_count;
     uint64_t cycles; /* sum over launches; estimated unless the mode is full */

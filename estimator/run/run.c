@@ -213,6 +213,19 @@ static enum ww_code compare_arch(struct run *r, struct ww_error *error) {
     return WW_OK;
 }
 
+static enum ww_code describe_overrides(struct run *r, struct ww_error *error) {
+    size_t count;
+    const struct ww_override *from = ww_gpu_overrides(r->options->gpu, &count);
+    r->result->override = ww_arena_array(r->arena, count, sizeof *from);
+    if (!r->result->override) return ww_fail_nomem(error, "result");
+    for (size_t i = 0; i < count; i++) {
+        struct ww_override o = {copy(r, from[i].key), copy(r, from[i].value), copy(r, from[i].base)};
+        if (!o.key || !o.value || !o.base) return ww_fail_nomem(error, "result");
+        r->result->override[r->result->override_count++] = o;
+    }
+    return WW_OK;
+}
+
 static enum ww_code describe(struct run *r, struct ww_error *error) {
     struct ww_result *result = r->result;
     const struct ww_run_options *o = r->options;
@@ -227,6 +240,7 @@ static enum ww_code describe(struct run *r, struct ww_error *error) {
     if (!result->gpu || !result->gpu_json || !result->trace || !result->trace_hash || !result->program)
         return ww_fail_nomem(error, "result");
     WW_TRY(compare_arch(r, error));
+    WW_TRY(describe_overrides(r, error));
     return describe_mechanisms(r, error);
 }
 
