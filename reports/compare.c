@@ -351,6 +351,7 @@ static enum ww_code compare_text(const struct side *a, const struct side *b, FIL
                 factor(ww_ratio(b->result->energy_j, a->result->energy_j), t[1]), factor(edp_gain(a, b), t[2]));
     fputs("\n", out);
     WW_TRY(print_paired(a, b, out, error));
+    WW_TRY(ww_print_gpu_changes(a->result, b->result, out, error));
     fputs("\n", out);
     WW_TRY(print_figures(a, b, out, error));
     WW_TRY(print_parts(a, b, out, error));

@@ -10,3 +10,6 @@ warpwatt report --run 2 --db r.db | head -n 1
 warpwatt report --run 1 --run 2 --db r.db --html page.html
 grep -c 'gtx480 with l1.latency=40' page.html
 warpwatt query "SELECT key, value, base FROM run_override" --db r.db
+# Also where it is not known what was overridden, as of runs that an older version stored.
+sqlite3 r.db 'DELETE FROM run_override'
+warpwatt compare 2 1 --db r.db | sed -n '/^new/p; /^Parameters/,/^$/p' | cut -c1-30
