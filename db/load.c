@@ -89,12 +89,32 @@ static enum ww_code load_settings(struct ww_db *db, int64_t run_id, struct ww_re
     return ww_select_close(&s);
 }
 
+static enum ww_code load_overrides(struct ww_db *db, int64_t run_id, struct ww_result *r,
+                                   struct ww_arena *arena, struct ww_error *error) {
+    struct ww_select s;
+    WW_TRY(ww_select_open(&s, db, "SELECT count(*) FROM run_override WHERE run_id = ?1", run_id, error));
+    size_t count = ww_select_row(&s) ? ww_select_u64(&s) : 0;
+    WW_TRY(ww_select_close(&s));
+    r->override = ww_arena_array(arena, count, sizeof *r->override);
+    if (!r->override) return ww_fail_nomem(error, "a run's overrides");
+    WW_TRY(ww_select_open(&s, db, "SELECT key, value, base FROM run_override WHERE run_id = ?1 ORDER BY key",
+                          run_id, error));
+    while (r->override_count < count && ww_select_row(&s)) {
+        struct ww_override *o = &r->override[r->override_count++];
+        o->key = ww_select_text(&s, arena);
+        o->value = ww_select_text(&s, arena);
+        o->base = ww_select_text(&s, arena);
+    }
+    return ww_select_close(&s);
+}
+
 static enum ww_code load(struct ww_db *db, int64_t run_id, struct ww_result *r, struct ww_error *error) {
     struct ww_arena *arena = r->owner;
     struct ww_dict dict;
     WW_TRY(ww_dict_read(db, &dict, error));
     WW_TRY(load_run(db, run_id, r, arena, error));
     WW_TRY(load_settings(db, run_id, r, arena, error));
+    WW_TRY(load_overrides(db, run_id, r, arena, error));
     WW_TRY(ww_db_load_sampling(db, run_id, r, arena, error));
     return ww_db_load_launches(db, &dict, run_id, r, arena, error);
 }

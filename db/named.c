@@ -45,9 +45,10 @@
 /* clang-format on */
 
 static const struct ww_named_query queries[] = {
-    {"runs", "all runs, latest first; :workload and :gpu filter",
-     "SELECT run_id AS run, workload, gpu, mode, launches, cycles, time_us, ipc, energy_j, power_w, mechanisms,"
-     " stored_at FROM v_run WHERE (:workload IS NULL OR workload = :workload) AND (:gpu IS NULL OR gpu = :gpu)"
+    {"runs", "all runs, latest first, with the parameters that were overridden; :workload and :gpu filter",
+     "SELECT run_id AS run, workload, gpu, overrides, mode, launches, cycles, time_us, ipc, energy_j, power_w,"
+     " mechanisms, stored_at FROM v_run JOIN v_override USING(run_id) WHERE (:workload IS NULL OR workload = "
+     ":workload) AND (:gpu IS NULL OR gpu = :gpu)"
      " ORDER BY run_id DESC"},
     {"workloads", "the latest run of each trace on each GPU: cycles, time, IPC, watts, joules, top stall",
      "SELECT v.workload AS workload, v.gpu AS gpu, v.cycles AS cycles, v.time_us AS time_us,"

@@ -264,6 +264,8 @@ static enum ww_code open_as(const char *path, bool create, enum ww_db_use use, s
     bool exists;
     *out = NULL;
     if (!path || !*path) return ww_fail(error, WW_USAGE, "", "no database was named; expected a path");
+    if (strcmp(path, "-") == 0)
+        return ww_fail(error, WW_USAGE, path, "is no file name; expected a database's path");
     if (strcmp(path, ":memory:") == 0)
         return ww_fail(error, WW_USAGE, path, "a database in memory would be lost; expected a file's path");
     WW_TRY(check_path(path, create, &exists, error));

@@ -12,9 +12,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+/* Names that stand for no file count as there: opening refuses them. */
 static bool is_there(const char *path) {
     struct stat st;
-    return !path || !*path || strcmp(path, ":memory:") == 0 || lstat(path, &st) == 0 || errno != ENOENT;
+    return !path || !*path || strcmp(path, ":memory:") == 0 || strcmp(path, "-") == 0 ||
+           lstat(path, &st) == 0 || errno != ENOENT;
 }
 
 /* Brings what is in the log into the file, which is renamed without it. Closing does so, too, but does not say

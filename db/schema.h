@@ -35,5 +35,6 @@ extern const char *const ww_db_timeline_sql[]; /* schema_timeline.c */
 extern const char *const ww_db_scaled_sql[];   /* schema_scaled.c */
 extern const char *const ww_db_launch_sql[];   /* schema_launch.c */
 extern const char *const ww_db_code_sql[];     /* schema_code.c */
+extern const char *const ww_db_override_sql[];
 
 #endif

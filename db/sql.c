@@ -5,8 +5,12 @@
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
 
 #define TEXT_MAX (64 << 20)
+#define PAGE_MAX 65536 /* bytes: what SQLite writes at once */
 
 static enum ww_code code_of(int rc) {
     switch (rc & 0xff) {
@@ -23,16 +27,60 @@ static enum ww_code code_of(int rc) {
     }
 }
 
+/* What a file system last said of an open file of SQLite's; 0: nothing. */
+static int last_errno(struct ww_db *db, int which) {
+    sqlite3_file *file = NULL;
+    int why = 0;
+    if (sqlite3_file_control(db->sql, "main", which, &file) != SQLITE_OK || !file || !file->pMethods) return 0;
+    return file->pMethods->xFileControl(file, SQLITE_FCNTL_LAST_ERRNO, &why) == SQLITE_OK ? why : 0;
+}
+
+/* A write-ahead log cannot be asked: is the disk full, or a file at the limit of this process? */
+static int look_errno(const struct ww_db *db) {
+    static const char *const suffix[] = {"", "-wal", "-journal", "-shm"};
+    struct statvfs fs;
+    struct rlimit limit;
+    struct stat st;
+    char name[4096];
+    if (statvfs(db->path, &fs) == 0 && (fs.f_bavail == 0 || (fs.f_files > 0 && fs.f_favail == 0)))
+        return ENOSPC;
+    if (getrlimit(RLIMIT_FSIZE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return 0;
+    for (size_t i = 0; i < sizeof suffix / sizeof *suffix; i++) {
+        int n = snprintf(name, sizeof name, "%s%s", db->path, suffix[i]);
+        if (n > 0 && n < (int)sizeof name && stat(name, &st) == 0 &&
+            (uint64_t)st.st_size + PAGE_MAX > limit.rlim_cur)
+            return EFBIG;
+    }
+    return 0;
+}
+
+/* Why SQLite says that reading or writing failed. What it did afterwards, to undo the transaction, may have
+ * covered the first error. */
+static const char *io_reason(struct ww_db *db, int rc) {
+    int why = (rc & 0xff) == SQLITE_FULL ? ENOSPC : sqlite3_system_errno(db->sql);
+    if (!why) why = last_errno(db, SQLITE_FCNTL_FILE_POINTER);
+    if (!why) why = last_errno(db, SQLITE_FCNTL_JOURNAL_POINTER);
+    if (!why) why = look_errno(db);
+    switch (why) {
+    case 0:
+        return sqlite3_errmsg(db->sql);
+    case ENOSPC:
+        return "no space left on the disk";
+    case EDQUOT:
+        return "no space left on the disk for this user (quota)";
+    case EFBIG:
+        return "the limit of file sizes is reached (ulimit -f)";
+    default:
+        return strerror(why);
+    }
+}
+
 enum ww_code ww_db_fail(struct ww_db *db, const char *doing, struct ww_error *error) {
     int rc = sqlite3_errcode(db->sql);
     const char *hint = "";
+    if ((rc & 0xff) == SQLITE_IOERR || (rc & 0xff) == SQLITE_FULL)
+        return ww_fail(error, WW_IO, db->path, "%s: %s", doing, io_reason(db, rc));
     if ((rc & 0xff) == SQLITE_BUSY) hint = "; another program is writing to it";
-    int why = sqlite3_system_errno(db->sql);
-    if ((rc & 0xff) == SQLITE_IOERR && why)
-        return ww_fail(error, code_of(rc), db->path, "%s: %s", doing,
-                       why == ENOSPC || why == EDQUOT ? "no space left on the disk" : strerror(why));
-    if ((rc & 0xff) == SQLITE_FULL)
-        return ww_fail(error, WW_IO, db->path, "%s: no space left on the disk", doing);
     if ((rc & 0xff) == SQLITE_CORRUPT || (rc & 0xff) == SQLITE_NOTADB) hint = "; the file is damaged";
     return ww_fail(error, code_of(rc), db->path, "%s: %s%s", doing, sqlite3_errmsg(db->sql), hint);
 }

@@ -138,6 +138,21 @@ static enum ww_code store_settings(struct ww_db *db, int64_t run_id, const struc
     return in.code;
 }
 
+static enum ww_code store_overrides(struct ww_db *db, int64_t run_id, const struct ww_result *r,
+                                    struct ww_error *error) {
+    struct ww_insert in;
+    ww_insert_open(&in, db, "run_override", "run_id, key, value, base", error);
+    for (size_t i = 0; i < r->override_count && in.code == WW_OK; i++) {
+        ww_insert_i64(&in, run_id);
+        ww_insert_text(&in, r->override[i].key);
+        ww_insert_text(&in, r->override[i].value);
+        ww_insert_text(&in, r->override[i].base);
+        ww_insert_run(&in, NULL);
+    }
+    ww_insert_close(&in);
+    return in.code;
+}
+
 static enum ww_code store(struct ww_db *db, const struct ww_result *r, int64_t *run_id,
                           struct ww_error *error) {
     struct ww_dict dict;
@@ -145,6 +160,7 @@ static enum ww_code store(struct ww_db *db, const struct ww_result *r, int64_t *
     WW_TRY(ww_dict_read(db, &dict, error));
     WW_TRY(store_run(db, r, run_id, error));
     WW_TRY(store_settings(db, *run_id, r, error));
+    WW_TRY(store_overrides(db, *run_id, r, error));
     WW_TRY(ww_db_store_sampling(db, *run_id, r, error));
     WW_TRY(ww_db_store_launches(db, &dict, *run_id, r, error));
     char sql[600];

@@ -1,7 +1,9 @@
 /* Storing the launches of a run. */
 #include "../estimator/api/database.h"
+#include "../estimator/result/packed.h"
 #include "../estimator/result/result.h"
 #include "db.h"
+#include <stdlib.h>
 
 /* The INSERT statements of everything that belongs to a launch, prepared once for a run. */
 struct writer {
@@ -205,19 +207,28 @@ static void store_counters(struct ww_insert *in, const struct ww_pc_row *row, ui
             ww_insert_u64(in, row->counter[i]);
 }
 
+static enum ww_code store_pc(struct writer *w, int64_t id, int64_t kernel, size_t ord,
+                             const struct ww_pc_row *row, uint64_t unknown) {
+    int64_t instruction;
+    WW_TRY(instruction_id(w, kernel, row, &instruction));
+    ww_insert_i64(&w->pc, id);
+    ww_insert_u64(&w->pc, ord);
+    ww_insert_i64(&w->pc, instruction);
+    store_counters(&w->pc, row, unknown);
+    WW_TRY(ww_insert_run(&w->pc, NULL));
+    return store_values(&w->pc_stall, id, (int64_t)ord, w->dict->state, row->stall, WW_STATE_COUNT);
+}
+
 static enum ww_code store_pcs(struct writer *w, int64_t id, int64_t kernel, const struct ww_launch_result *l) {
-    for (size_t i = 0; i < l->pc_count; i++) {
-        const struct ww_pc_row *row = &l->pc[i];
-        int64_t instruction;
-        WW_TRY(instruction_id(w, kernel, row, &instruction));
-        ww_insert_i64(&w->pc, id);
-        ww_insert_u64(&w->pc, i);
-        ww_insert_i64(&w->pc, instruction);
-        store_counters(&w->pc, row, l->pc_unknown);
-        WW_TRY(ww_insert_run(&w->pc, NULL));
-        WW_TRY(store_values(&w->pc_stall, id, (int64_t)i, w->dict->state, row->stall, WW_STATE_COUNT));
-    }
-    return WW_OK;
+    struct ww_pc_row *unpacked = l->pc_packed ? ww_pc_unpack(l->pc_packed) : NULL;
+    const struct ww_pc_row *row = unpacked ? unpacked : l->pc;
+    size_t count = l->pc_packed ? l->pc_packed->code.count : l->pc_count;
+    if (l->pc_packed && !unpacked) return ww_fail_nomem(w->error, "counters per instruction");
+    enum ww_code code = WW_OK;
+    for (size_t i = 0; i < count && code == WW_OK; i++)
+        code = store_pc(w, id, kernel, i, &row[i], l->pc_unknown);
+    free(unpacked);
+    return code;
 }
 
 static enum ww_code store_launch_row(struct writer *w, int64_t run_id, size_t ord, int64_t kernel,

@@ -4,6 +4,7 @@
 #define WW_DB_SWEEP_H
 
 #include "../estimator/api/database.h"
+#include "../estimator/api/sweep.h"
 #include "../estimator/base/arena.h"
 #include "../estimator/base/err.h"
 
@@ -126,6 +127,10 @@ enum ww_code ww_db_sweep_effects(struct ww_db *db, const struct ww_db_sweep *swe
 /* Counts of points: stored, with a reason, and valid ones whose constraints do not hold. */
 enum ww_code ww_db_sweep_counts(struct ww_db *db, const struct ww_db_sweep *sweep, uint64_t *stored,
                                 uint64_t *invalid, uint64_t *infeasible, struct ww_error *error);
+/* Causes of invalid points, of the most points first; *causes counts those without room too. */
+enum ww_code ww_db_sweep_causes(struct ww_db *db, const struct ww_db_sweep *sweep,
+                                struct ww_sweep_cause cause[WW_SWEEP_CAUSES], uint64_t *causes,
+                                struct ww_error *error);
 
 /* Closes a database whose first use failed; a file that was made for it and holds no result is removed. */
 void ww_db_close_unused(struct ww_db *db);

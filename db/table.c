@@ -11,7 +11,8 @@
 #define BATCH_ROWS 1000
 #define BATCH_CELLS 20000 /* fewer rows where the columns are many */
 #define CELL_MAX 100      /* characters shown of one cell */
-#define CELL_BYTES (4 * CELL_MAX + 8)
+#define REASON_MAX 1000   /* of a column "reason", which is a sentence that nobody can guess the end of */
+#define CELL_BYTES (4 * REASON_MAX + 8)
 
 struct table {
     int columns;
@@ -27,11 +28,11 @@ static void real_text(double v, char *out, size_t size) {
     snprintf(out, size, a >= 1e6 && a < 1e15 ? "%.0f" : "%.6g", v);
 }
 
-/* Copies what can be shown: at most CELL_MAX characters, "..." where cut. */
-static void show_text(const char *s, size_t n, char *out) {
+/* Copies what can be shown: at most `most` characters, "..." where cut. */
+static void show_text(const char *s, size_t n, size_t most, char *out) {
     size_t used = 0, chars = 0;
     for (size_t i = 0; i < n; chars++) {
-        if (chars == CELL_MAX - 3 && n - i > 3) {
+        if (chars == most - 3 && n - i > 3) {
             memcpy(out + used, "...", 3);
             used += 3;
             break;
@@ -45,6 +46,11 @@ static void show_text(const char *s, size_t n, char *out) {
         i += length;
     }
     out[used] = 0;
+}
+
+static size_t most_of(sqlite3_stmt *stmt, int c) {
+    const char *name = sqlite3_column_name(stmt, c);
+    return name && strcmp(name, "reason") == 0 ? REASON_MAX : CELL_MAX;
 }
 
 /* The shown text of a cell, in `out` of CELL_BYTES. */
@@ -64,7 +70,7 @@ static void cell_text(sqlite3_stmt *stmt, int c, char *out) {
         return;
     default: {
         const char *s = (const char *)sqlite3_column_text(stmt, c);
-        show_text(s ? s : "", s ? (size_t)sqlite3_column_bytes(stmt, c) : 0, out);
+        show_text(s ? s : "", s ? (size_t)sqlite3_column_bytes(stmt, c) : 0, most_of(stmt, c), out);
     }
     }
 }
@@ -109,7 +115,7 @@ static enum ww_code make_table(struct table *t, sqlite3_stmt *stmt, struct ww_er
     char text[CELL_BYTES];
     for (int c = 0; c < t->columns; c++) {
         const char *name = sqlite3_column_name(stmt, c);
-        show_text(name ? name : "", name ? strlen(name) : 0, text);
+        show_text(name ? name : "", name ? strlen(name) : 0, CELL_MAX, text);
         t->width[c] = shown_width(text);
     }
     return WW_OK;
@@ -119,7 +125,7 @@ static void print_batch(const struct table *t, sqlite3_stmt *stmt, FILE *out) {
     char text[CELL_BYTES];
     for (int c = 0; c < t->columns; c++) {
         const char *name = sqlite3_column_name(stmt, c);
-        show_text(name ? name : "", name ? strlen(name) : 0, text);
+        show_text(name ? name : "", name ? strlen(name) : 0, CELL_MAX, text);
         put_cell(out, t, c, text);
     }
     for (size_t i = 0; i < t->rows * (size_t)t->columns; i++)

@@ -233,12 +233,13 @@ static void add_row(struct ww_grid *g, const char *const *cells) {
 }
 
 static void name_run(const struct side *s, const char *role, FILE *out) {
-    char gpu[80], trace[160];
+    char gpu[80], trace[160], with[400];
+    ww_say_overrides(s->result, with, sizeof with);
     ww_clean_text(s->result->gpu, gpu, sizeof gpu);
     ww_clean_text(s->result->trace, trace, sizeof trace);
     fprintf(out, "%s ", role);
     if (s->id >= 0) fprintf(out, "run %" PRId64 ": ", s->id);
-    fprintf(out, "%s on %s", trace, gpu);
+    fprintf(out, "%s on %s%s", trace, gpu, with);
     if (strcmp(s->result->mode, "full") != 0) fprintf(out, ", %s", s->result->mode);
     for (size_t i = 0; i < s->result->mechanism_count; i++) {
         char key[80], value[80];
@@ -350,6 +351,7 @@ static enum ww_code compare_text(const struct side *a, const struct side *b, FIL
                 factor(ww_ratio(b->result->energy_j, a->result->energy_j), t[1]), factor(edp_gain(a, b), t[2]));
     fputs("\n", out);
     WW_TRY(print_paired(a, b, out, error));
+    WW_TRY(ww_print_gpu_changes(a->result, b->result, out, error));
     fputs("\n", out);
     WW_TRY(print_figures(a, b, out, error));
     WW_TRY(print_parts(a, b, out, error));

@@ -62,4 +62,8 @@ int ww_top_stall(const uint64_t warp_cycles[WW_STATE_COUNT]);
 /* Warp-cycles in all states but issued and done. */
 uint64_t ww_stall_cycles(const uint64_t warp_cycles[WW_STATE_COUNT]);
 
+/* " with sm.count=40 (80), ...": what makes the run's GPU differ from its model, with the model's own values;
+ * "" if nothing does. What does not fit into `size` bytes is counted. */
+void ww_say_overrides(const struct ww_result *r, char *out, size_t size);
+
 #endif

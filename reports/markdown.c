@@ -55,10 +55,13 @@ static void head(FILE *out, const char *const *names, unsigned left) {
 
 static void title(FILE *out, const struct ww_result *r, int64_t id) {
     const char *slash = strrchr(r->trace, '/');
+    char with[400];
     fprintf(out, "### Run %" PRId64 ": ", id);
     put_text(out, slash ? slash + 1 : r->trace);
     fputs(" on ", out);
     put_text(out, r->gpu);
+    ww_say_overrides(r, with, sizeof with);
+    put_text(out, with);
     fputs("\n\n", out);
 }
 

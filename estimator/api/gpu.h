@@ -3,6 +3,7 @@
 #define WW_API_GPU_H
 
 #include "../base/error.h"
+#include "../result/result.h"
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -30,6 +31,9 @@ WW_API enum ww_code ww_gpu_clock_control(const struct ww_gpu *gpu, const char *c
                                          double *l2_mhz, struct ww_error *error);
 /* Canonical JSON of all parameters, sorted by key: equal strings mean equal GPUs. */
 WW_API const char *ww_gpu_json(const struct ww_gpu *gpu);
+/* Parameters whose overrides made a difference, in the order of `gpu show`; they live as long as the
+ * GPU. */
+WW_API const struct ww_override *ww_gpu_overrides(const struct ww_gpu *gpu, size_t *count);
 /* Number of parameters, and each one's key, value in text, unit, help and source ("" if defaulted). */
 WW_API size_t ww_gpu_param_count(void);
 struct ww_param_view {

@@ -33,8 +33,9 @@ struct ww_run_options {
     const char
         *clock_control; /* by what the GPU's clocks were set (ww_gpu_clock_control), for the record; or NULL */
     uint64_t seed;
-    bool per_pc;            /* counters per PC */
-    bool timeline;          /* full replays: keep counters of the memory path by epoch, and the first CTAs */
+    bool per_pc;   /* counters per PC */
+    bool pack_pc;  /* full replays: only ww_db_store reads them, so that they take a tenth of the memory */
+    bool timeline; /* full replays: keep counters of the memory path by epoch, and the first CTAs */
     uint64_t timeline_ctas; /* how many CTAs of the run, at most */
     /* Threads that step SMs, at most 16 and as many as there are SMs; 0: one. Results are the same for any
      * number. It is one for fewer than 20 SMs, with a governor, or a timeline of CTAs. */

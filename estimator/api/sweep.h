@@ -51,6 +51,12 @@ struct ww_sweep_options {
     ww_progress_fn progress;
     void *context;
 };
+#define WW_SWEEP_CAUSES 5 /* that a summary has room for */
+/* Why points are invalid: those whose reasons differ in numbers and settings only are one cause. */
+struct ww_sweep_cause {
+    uint64_t points;
+    char reason[600]; /* of the first of them */
+};
 struct ww_sweep_summary {
     int64_t sweep; /* its number in the database; 0: it was not begun */
     uint64_t points, stored, invalid, infeasible;
@@ -59,7 +65,9 @@ struct ww_sweep_summary {
     uint64_t sampled;          /* adaptive: further points, of which samples were replayed */
     double budget, cost;       /* adaptive: shares of the exhaustive cost, allowed and spent; else 0 */
     char why[1000];            /* adaptive: why no candidate was worth a replay; "" if one was */
-    const char *warning;       /* what the figures leave out, lives for ever; NULL: nothing known */
+    struct ww_sweep_cause cause[WW_SWEEP_CAUSES]; /* of the most points first */
+    uint64_t causes;                              /* all of them, also those without room */
+    const char *warning; /* what the figures leave out, lives for ever; NULL: nothing known */
 };
 /* Replays every trace on every point that the strategy picks, stores each point when it is done, and goes on
  * where an earlier call of the same sweep was interrupted. A point that cannot be is stored with its reason.

@@ -172,6 +172,46 @@ static enum ww_code new_name(const char *path, char **target, struct ww_error *e
     return at ? WW_OK : ww_fail_nomem(error, "a path");
 }
 
+/* The number of the open descriptor that the name itself stands for, or -1. */
+static int descriptor(const char *path) {
+    static const char *const folder[] = {"/dev/fd/", "/proc/self/fd/"};
+    if (strcmp(path, "/dev/stdout") == 0) return STDOUT_FILENO;
+    if (strcmp(path, "/dev/stderr") == 0) return STDERR_FILENO;
+    for (size_t i = 0; i < sizeof folder / sizeof *folder; i++) {
+        size_t n = strlen(folder[i]);
+        if (strncmp(path, folder[i], n) != 0) continue;
+        size_t digits = strspn(path + n, "0123456789");
+        if (digits && digits < 8 && !path[n + digits]) return atoi(path + n);
+    }
+    return -1;
+}
+
+/* The same through symbolic links to such a name. */
+static int descriptor_of(const char *path) {
+    struct stat st;
+    char *at = strdup(path);
+    int fd = at ? descriptor(at) : -1;
+    for (int i = 0; at && fd < 0 && i < LINKS_MAX && lstat(at, &st) == 0 && S_ISLNK(st.st_mode); i++) {
+        if (!follow(&at)) break;
+        fd = descriptor(at);
+    }
+    free(at);
+    return fd;
+}
+
+/* An open descriptor is written as it is: renaming a file over the one that it has open would leave whoever
+ * opened that with nothing. What stands in the file already is not added to. */
+static enum ww_code check_descriptor(const char *path, int fd, struct ww_error *error) {
+    struct stat st;
+    int flags = fcntl(fd, F_GETFL);
+    if (flags < 0 || (flags & O_ACCMODE) == O_RDONLY || fstat(fd, &st) != 0)
+        return ww_fail(error, WW_IO, path, "the descriptor is not open for writing");
+    if (S_ISREG(st.st_mode) && st.st_size > 0)
+        return ww_fail(error, WW_USAGE, path,
+                       "the descriptor's file is not empty; expected an empty one, or the file's own name");
+    return WW_OK;
+}
+
 enum ww_code ww_outfile_resolve(const char *path, enum ww_outfile_kind kind, char **target,
                                 struct ww_error *error) {
     struct stat st;
@@ -180,6 +220,8 @@ enum ww_code ww_outfile_resolve(const char *path, enum ww_outfile_kind kind, cha
         return ww_fail(error, WW_USAGE, *path ? path : "the output file",
                        *path ? "is no file name; expected one (/dev/stdout is standard output)"
                              : "the name is empty; expected a file name");
+    int fd = descriptor_of(path);
+    if (fd >= 0) return check_descriptor(path, fd, error);
     if (stat(path, &st) != 0) return new_name(path, target, error);
     if (unfit(st.st_mode))
         return ww_fail(error, WW_USAGE, path, "is %s; expected a new name, an empty file, or %s to replace",
@@ -230,7 +272,8 @@ static enum ww_code open_target(struct ww_outfile *f, struct ww_error *error) {
         f->fd = f->temp.fd;
         return code;
     }
-    f->fd = open(f->path, O_WRONLY | O_CLOEXEC);
+    int fd = descriptor_of(f->path);
+    f->fd = fd >= 0 ? fcntl(fd, F_DUPFD_CLOEXEC, 0) : open(f->path, O_WRONLY | O_CLOEXEC);
     return f->fd >= 0 ? WW_OK : ww_fail(error, WW_IO, f->path, "cannot be opened: %s", strerror(errno));
 }
 

@@ -78,6 +78,10 @@ static enum ww_code follow(struct child *c, const struct ww_spawn_limits *limits
             return ww_fail(error, WW_IO, c->name, "had not answered after %g s and was ended",
                            limits->ms / 1e3);
         }
+        if (limits->goes_on && !limits->goes_on(limits->context)) {
+            kill_group(c);
+            return ww_fail(error, WW_FAIL, c->name, "was ended before it had answered");
+        }
         look(c);
     }
 }

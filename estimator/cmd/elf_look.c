@@ -26,7 +26,7 @@ static const char *string_at(const struct file *f, uint64_t table, uint64_t byte
     return memchr(s, 0, bytes - at) ? s : "";
 }
 
-/* Libraries whose kernels exist as machine code only, or that need the driver. */
+/* The driver, and libraries whose host code calls it: it is not replaced (docs/cuda.md). */
 static bool is_closed(const char *name) {
     static const char *const prefix[] = {"libcublas",   "libcudnn",    "libcufft",   "libcusparse",
                                          "libcusolver", "libcurand",   "libnccl",    "libnpp",

@@ -47,6 +47,11 @@ bool ww_cmd_progress_step(void *context, double part, uint64_t done, const char 
     if (t - p->last < 0.2) return true;
     p->last = t;
     p->shown = true;
+    if (part < 0 && done == 0) {
+        fprintf(stderr, "\r\033[K%s: waiting for %s", ww_shown(p->what), unit);
+        fflush(stderr);
+        return true;
+    }
     char amount[32], rate[32];
     double spent = t - p->start;
     scaled((double)done, amount);

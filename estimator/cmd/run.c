@@ -58,6 +58,7 @@ static enum ww_code read_options(const struct cmd_line *line, struct ww_run_opti
     o->epoch_cycles = (uint32_t)epoch;
     o->threads = (unsigned)threads;
     o->per_pc = !ww_cmd_has(line, "no-pc");
+    o->pack_pc = true;
     o->timeline = ww_cmd_has(line, "timeline");
     WW_TRY(ww_cmd_u64(line, "timeline", 0, 1000000, &o->timeline_ctas, error));
     return WW_OK;

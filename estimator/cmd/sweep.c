@@ -16,6 +16,13 @@ static void print(const struct ww_sweep_summary *s, const char *db) {
     printf("sweep %" PRId64 ": %" PRIu64 "%s point%s, %" PRIu64 " invalid, %" PRIu64
            " outside the constraints\n",
            s->sweep, s->stored, of, ww_plural(s->points, "s"), s->invalid, s->infeasible);
+    for (uint64_t i = 0; i < s->causes && i < WW_SWEEP_CAUSES; i++) {
+        printf("  %" PRIu64 " invalid: ", s->cause[i].points);
+        ww_put_text(stdout, s->cause[i].reason);
+        putchar('\n');
+    }
+    if (s->causes > WW_SWEEP_CAUSES)
+        printf("  and %" PRIu64 " more causes: warpwatt query --named explored\n", s->causes - WW_SWEEP_CAUSES);
     char sampled[48] = "";
     if (s->sampled) snprintf(sampled, sizeof sampled, " in full, %" PRIu64 " more sampled", s->sampled);
     if (s->budget > 0)
@@ -27,6 +34,14 @@ static void print(const struct ww_sweep_summary *s, const char *db) {
         putchar('\n');
     }
     printf("replays: %" PRIu64 " computed, %" PRIu64 " taken from %s\n", s->computed, s->reused, ww_shown(db));
+}
+
+/* A space without any point that can be is a mistake in the space. A part of one may be so, and a cluster would
+ * compute it again if it failed; an adaptive sweep says itself why it replays nothing. */
+static enum ww_code check_valid(const struct ww_sweep_options *o, const struct ww_sweep_summary *s,
+                                struct ww_error *error) {
+    if (o->shard || s->budget > 0 || !s->points || s->invalid < s->points) return WW_OK;
+    return ww_fail(error, WW_INPUT, o->space, "no point of the space can be: %s", s->cause[0].reason);
 }
 
 static enum ww_code sweep(const struct cmd_line *line, struct ww_sweep_options *o, struct ww_error *error) {
@@ -42,7 +57,7 @@ static enum ww_code sweep(const struct cmd_line *line, struct ww_sweep_options *
                        summary.stored, summary.points);
     if (summary.warning) fprintf(stderr, "warpwatt: warning: %s\n", summary.warning);
     if (code == WW_OK && !ww_cmd_has(line, "quiet")) print(&summary, o->shard ? o->shard->into : o->db);
-    return code;
+    return code == WW_OK ? check_valid(o, &summary, error) : code;
 }
 
 /* The options of a shard go together. */

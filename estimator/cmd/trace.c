@@ -85,7 +85,9 @@ const struct cmd ww_cmd_trace_dump = {
     .arguments = "FILE",
     .min_arguments = 1,
     .max_arguments = 1,
-    .about = "",
+    .about = "Each line is an instruction that a warp executed: its lanes, registers and addresses. Of\n"
+             "machine code a trace has no immediates, constants and negations; warpwatt disasm lists\n"
+             "the code of a cubin, a program or PTX whole.\n",
     .examples = "warpwatt trace dump bfs.wwt --launch 1 --cta 5 --warp 0\n",
     .options = dump_options,
     .run = dump_run,

@@ -163,6 +163,29 @@ static enum ww_code apply_override(struct load *l, const char *text) {
     return WW_OK;
 }
 
+static const char *value_text(struct ww_gpu *gpu, const struct ww_param *row, const struct ww_gpu_spec *spec) {
+    struct ww_buf text = {0};
+    ww_param_print_text(row, spec, &text);
+    const char *copy = text.failed ? NULL : ww_arena_strdup(&gpu->arena, text.p ? text.p : "");
+    ww_buf_free(&text);
+    return copy;
+}
+
+/* What the overrides changed of the file's own values, in `base`. */
+static enum ww_code note_overrides(struct load *l, const struct ww_gpu_spec *base) {
+    struct ww_gpu *gpu = l->gpu;
+    gpu->override = ww_arena_array(&gpu->arena, ROW_COUNT, sizeof *gpu->override);
+    if (!gpu->override) return ww_fail_nomem(l->error, "a GPU");
+    for (size_t i = 0; i < ROW_COUNT; i++) {
+        if (strcmp(gpu->source[i], "override") != 0) continue;
+        struct ww_override o = {ww_gpu_rows[i].key, value_text(gpu, &ww_gpu_rows[i], &gpu->spec),
+                                value_text(gpu, &ww_gpu_rows[i], base)};
+        if (!o.value || !o.base) return ww_fail_nomem(l->error, "a GPU");
+        if (strcmp(o.value, o.base) != 0) gpu->override[gpu->override_count++] = o;
+    }
+    return WW_OK;
+}
+
 static enum ww_code fail_missing(const struct load *l, const char *path) {
     const char *first = NULL;
     size_t missing = 0;
@@ -213,7 +236,9 @@ static enum ww_code load_all(struct load *l, const char *name, const char *const
     WW_TRY(load_file(l, path));
     if (!l->gpu->spec.name[0]) file_stem(path, l->gpu->spec.name);
     bool sound = fail_missing(l, path) == WW_OK && ww_gpu_check(&l->gpu->spec, path, NULL) == WW_OK;
+    struct ww_gpu_spec base = l->gpu->spec;
     for (size_t i = 0; i < count; i++) WW_TRY(apply_override(l, overrides[i]));
+    if (count) WW_TRY(note_overrides(l, &base));
     WW_TRY(fail_missing(l, path));
     char blamed[240];
     if (sound) name_overrides(overrides, count, blamed);
@@ -249,6 +274,11 @@ void ww_gpu_free(struct ww_gpu *gpu) {
 
 const char *ww_gpu_name(const struct ww_gpu *gpu) {
     return gpu->spec.name;
+}
+
+const struct ww_override *ww_gpu_overrides(const struct ww_gpu *gpu, size_t *count) {
+    *count = gpu->override_count;
+    return gpu->override;
 }
 
 const char *ww_gpu_ancestor_table(const struct ww_gpu *gpu) {

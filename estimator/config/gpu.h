@@ -44,10 +44,12 @@ static inline uint32_t ww_gpu_request_line(const struct ww_gpu_spec *s) {
 struct ww_gpu {
     struct ww_gpu_spec spec;
     struct ww_arena arena;
-    char *json;                 /* canonical, of all parameters */
-    const char **source;        /* one per row, "" where defaulted */
-    const char *ancestor_table; /* power table named as the nearest ancestor that has one, or NULL */
-    const char **file;          /* what it was read from: its own file, then its ancestors' */
+    char *json;                   /* canonical, of all parameters */
+    const char **source;          /* one per row, "" where defaulted */
+    const char *ancestor_table;   /* power table named as the nearest ancestor that has one, or NULL */
+    struct ww_override *override; /* that made a difference */
+    size_t override_count;
+    const char **file; /* what it was read from: its own file, then its ancestors' */
     size_t file_count;
 };
 

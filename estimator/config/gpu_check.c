@@ -70,7 +70,8 @@ static enum ww_code sm_rules(const struct check *c) {
     RULE(c, s->sm_max_threads <= s->sm_max_warps * 32, "sm.max_threads", "%u does not fit sm.max_warps = %u",
          s->sm_max_threads, s->sm_max_warps);
     RULE(c, s->sm_shared_per_cta_kb <= s->sm_shared_kb, "sm.shared_per_cta_kb",
-         "%u KiB is more than sm.shared_kb = %u KiB", s->sm_shared_per_cta_kb, s->sm_shared_kb);
+         "%u KiB is more than sm.shared_kb = %u KiB; with it set sm.shared_per_cta_kb to %u at most",
+         s->sm_shared_per_cta_kb, s->sm_shared_kb, s->sm_shared_kb);
     RULE(c, s->sm_register_unit <= s->sm_registers, "sm.register_unit", "%u is more than sm.registers = %u",
          s->sm_register_unit, s->sm_registers);
     RULE(c, s->sm_shared_unit <= s->sm_shared_kb * 1024 || !s->sm_shared_kb, "sm.shared_unit",
@@ -161,11 +162,16 @@ static enum ww_code memory_rules(const struct check *c) {
          s->l2_slices);
     WW_TRY(cache_rules(c, "l2.size_kb", l2 / s->l2_slices, s->l2_line, s->l2_sector, s->l2_ways));
     RULE(c, !s->l1_unified || s->l1_size_kb >= s->sm_shared_kb, "l1.size_kb",
-         "%u KiB hold less than sm.shared_kb = %u KiB, but l1.unified is true", s->l1_size_kb, s->sm_shared_kb);
+         "%u KiB hold less than sm.shared_kb = %u KiB, but l1.unified is true; with it set sm.shared_kb and "
+         "sm.shared_per_cta_kb to %u at most",
+         s->l1_size_kb, s->sm_shared_kb, s->l1_size_kb);
     uint32_t both = (s->l1_enabled ? s->l1_size_kb : 0) + s->sm_shared_kb;
     RULE(c, !s->sm_array_kb || both <= s->sm_array_kb, "l1.size_kb",
-         "%u KiB and sm.shared_kb = %u KiB do not fit the array that they share, sm.array_kb = %u KiB",
-         s->l1_size_kb, s->sm_shared_kb, s->sm_array_kb);
+         "%u KiB and sm.shared_kb = %u KiB do not fit the array that they share, sm.array_kb = %u KiB; with it "
+         "set "
+         "sm.shared_kb and sm.shared_per_cta_kb to %u at most",
+         s->l1_size_kb, s->sm_shared_kb, s->sm_array_kb,
+         s->l1_size_kb < s->sm_array_kb ? s->sm_array_kb - s->l1_size_kb : 0);
     if (s->l2_partitions > 1) {
         RULE(c, s->l2_slices % 2 == 0, "l2.partitions", "%u slices do not divide in two", s->l2_slices);
         RULE(c, s->l2_ways > 1 && s->l2_mshrs > 15, "l2.partitions",

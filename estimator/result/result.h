@@ -150,6 +150,7 @@ struct ww_launch_result {
     size_t point_count;
     struct ww_pc_row *pc;
     size_t pc_count;
+    const struct ww_pc_packed *pc_packed; /* private: these rows of a run with pack_pc, whose pc_count is 0 */
     uint64_t pc_unknown;     /* bit i: counter i of instructions is not known, the run being older than it */
     uint64_t *epoch_counter; /* epoch_count x WW_EPOCH_COUNTERS; NULL: the run kept no timeline */
     struct ww_cta_span *cta; /* the first CTAs of a run that kept a timeline, in the order of their dispatch */
@@ -195,6 +196,11 @@ struct ww_setting {
     const char *value;
 };
 
+/* A parameter that an override changed: its value, and the one that the GPU has without overrides, as texts. */
+struct ww_override {
+    const char *key, *value, *base;
+};
+
 struct ww_result {
     const char *gpu;
     const char *gpu_json;   /* the full resolved GPU configuration, canonical JSON */
@@ -208,6 +214,8 @@ struct ww_result {
     uint32_t epoch_cycles;
     struct ww_setting *mechanism; /* kind = name, and kind.parameter = value */
     size_t mechanism_count;
+    struct ww_override *override; /* of the GPU's parameters, that make it differ from its model */
+    size_t override_count;
     struct ww_launch_result *launch; /* sampled: those that were replayed whole */
     size_t launch_count;
     uint64_t cycles; /* sum over launches; estimated unless the mode is full */

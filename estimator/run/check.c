@@ -226,6 +226,12 @@ static enum ww_code check_energy(const struct ww_energy *e, const char *where, s
     return WW_OK;
 }
 
+enum ww_code ww_launch_check_pcs(const struct ww_launch_result *l, struct ww_error *error) {
+    char where[64];
+    snprintf(where, sizeof where, "launch %u", l->index);
+    return check_pcs(l, where, error);
+}
+
 enum ww_code ww_launch_check(const struct ww_launch_result *l, uint64_t sms, uint64_t schedulers,
                              struct ww_error *error) {
     char where[64];

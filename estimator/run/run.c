@@ -228,6 +228,19 @@ static enum ww_code compare_arch(struct run *r, struct ww_error *error) {
     return WW_OK;
 }
 
+static enum ww_code describe_overrides(struct run *r, struct ww_error *error) {
+    size_t count;
+    const struct ww_override *from = ww_gpu_overrides(r->options->gpu, &count);
+    r->result->override = ww_arena_array(r->arena, count, sizeof *from);
+    if (!r->result->override) return ww_fail_nomem(error, "result");
+    for (size_t i = 0; i < count; i++) {
+        struct ww_override o = {copy(r, from[i].key), copy(r, from[i].value), copy(r, from[i].base)};
+        if (!o.key || !o.value || !o.base) return ww_fail_nomem(error, "result");
+        r->result->override[r->result->override_count++] = o;
+    }
+    return WW_OK;
+}
+
 static enum ww_code describe(struct run *r, struct ww_error *error) {
     struct ww_result *result = r->result;
     const struct ww_run_options *o = r->options;
@@ -242,6 +255,7 @@ static enum ww_code describe(struct run *r, struct ww_error *error) {
     if (!result->gpu || !result->gpu_json || !result->trace || !result->trace_hash || !result->program)
         return ww_fail_nomem(error, "result");
     WW_TRY(compare_arch(r, error));
+    WW_TRY(describe_overrides(r, error));
     return describe_mechanisms(r, error);
 }
 
@@ -286,6 +300,15 @@ static enum ww_code add_energy(struct run *r, struct ww_launch_result *launch, s
     return WW_OK;
 }
 
+/* Counters per instruction are checked now, since ww_result_check will not see them. */
+static enum ww_code pack_pcs(struct run *r, struct ww_launch_result *launch, struct ww_error *error) {
+    if (!r->options->pack_pc || !launch->pc_count) return WW_OK;
+    WW_TRY(ww_launch_check_pcs(launch, error));
+    WW_TRY(ww_pc_pack(&r->packer, launch, r->arena, error));
+    ww_arena_reset(&r->pc_arena);
+    return WW_OK;
+}
+
 static enum ww_code replay_one(struct run *r, size_t index, struct ww_error *error) {
     struct ww_launch_result *launch = &r->result->launch[r->result->launch_count];
     WW_TRY(ww_run_goes_on(r, index, error));
@@ -294,6 +317,7 @@ static enum ww_code replay_one(struct run *r, size_t index, struct ww_error *err
     WW_TRY(compare_counts(r, index, launch, error));
     WW_TRY(add_energy(r, launch, error));
     WW_TRY(ww_run_timeline_keep(r, &r->ctas, launch, error));
+    WW_TRY(pack_pcs(r, launch, error));
     r->result->launch_count++;
     ww_run_add_up(r->result, launch);
     return WW_OK;
@@ -307,6 +331,7 @@ enum ww_code ww_run_full(struct run *r, struct ww_error *error) {
         options.ctas = &r->ctas;
         options.pieces = true;
     }
+    if (r->options->pack_pc) options.pc_arena = &r->pc_arena;
     WW_TRY(ww_engine_new(&options, &r->engine, error));
     for (size_t i = 0; i < r->launches.count; i++)
         n += r->launches.range[i].last - r->launches.range[i].first + 1;
@@ -363,6 +388,8 @@ enum ww_code ww_run_open(const struct ww_run_options *options, struct run *r, st
 void ww_run_close(struct run *r, bool result) {
     ww_engine_free(r->engine);
     ww_run_timeline_close(&r->ctas);
+    ww_arena_free(&r->pc_arena);
+    ww_pc_packer_free(&r->packer);
     ww_power_free(r->own_power);
     ww_trace_close(r->trace);
     if (result) ww_result_free(r->result);

@@ -4,6 +4,7 @@
 
 #include "../api/trace.h"
 #include "../api/run.h"
+#include "../result/packed.h"
 #include "../result/result.h"
 #include "../base/hash.h"
 #include "../base/list.h"
@@ -20,6 +21,8 @@ struct run {
     struct ww_engine *engine;     /* of mode full; others have engines of their own */
     struct ww_arena *arena;       /* the result's */
     struct ww_cta_log ctas;       /* mode full with a timeline */
+    struct ww_arena pc_arena;     /* mode full with packed rows: a launch's, until they are packed */
+    struct ww_pc_packer packer;
     struct ww_result *result;
     struct ww_mech_choice choice[WW_KIND_COUNT];
     struct ww_list launches;
@@ -41,6 +44,8 @@ struct ww_engine_options ww_run_engine_options(const struct run *r);
 /* Adds a launch to the result's totals. */
 void ww_run_add_up(struct ww_result *result, const struct ww_launch_result *launch);
 
+/* That counters per instruction add up to those of the launch. Errors: WW_INTERNAL. */
+enum ww_code ww_launch_check_pcs(const struct ww_launch_result *l, struct ww_error *error);
 /* The conservation laws of one replayed launch, or part of one. Errors: WW_INTERNAL. */
 enum ww_code ww_launch_check(const struct ww_launch_result *l, uint64_t sms, uint64_t schedulers,
                              struct ww_error *error);

@@ -48,14 +48,16 @@ static void change(struct ww_tab *t, double a, double b) {
 
 static void add_run(struct ww_tab *t, const struct ww_result *r, int64_t id, const struct ww_result *base) {
     struct ww_launch_result sum = {.cycles = r->cycles, .warp_instructions = r->warp_instructions};
-    char text[200];
+    char text[200], gpu[600], with[400];
     bool same = same_work(r, base);
     double seconds = (double)r->time_ps * 1e-12, first = (double)base->time_ps * 1e-12;
     double joules = r->energy_known ? r->energy_j : -1, base_j = base->energy_known ? base->energy_j : -1;
     snprintf(text, sizeof text, "%" PRId64, id);
     ww_tab_value(t, (double)id, text);
     ww_tab_text(t, r->trace);
-    ww_tab_text(t, r->gpu);
+    ww_say_overrides(r, with, sizeof with);
+    snprintf(gpu, sizeof gpu, "%.100s%s", r->gpu, with);
+    ww_tab_text(t, gpu);
     differing(r, base, text, sizeof text);
     ww_tab_text(t, r == base ? "(base)" : text);
     ww_tab_text(t, r->mode);

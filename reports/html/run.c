@@ -82,6 +82,13 @@ static void provenance(struct ww_page *p, const struct ww_result *r) {
         ww_tab_text(&t, rows[i][0]);
         ww_tab_text(&t, rows[i][1] ? rows[i][1] : "");
     }
+    for (size_t i = 0; i < r->override_count; i++) {
+        char value[200];
+        snprintf(value, sizeof value, "%s (%s of its own: %s)", r->override[i].value, r->gpu,
+                 r->override[i].base);
+        ww_tab_text(&t, r->override[i].key);
+        ww_tab_text(&t, value);
+    }
     for (size_t i = 0; i < r->mechanism_count; i++) {
         ww_tab_text(&t, r->mechanism[i].key);
         ww_tab_text(&t, r->mechanism[i].value);

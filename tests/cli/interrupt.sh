@@ -6,6 +6,7 @@ stop() {
     "$@" >out.txt 2>err.txt &
     local pid=$! status=0
     sleep 0.3
+    while [ -n "${until-}" ] && [ ! -s "$until" ]; do sleep 0.1; done
     kill -INT $pid
     wait $pid || status=$?
     echo "exit $status"
@@ -13,6 +14,36 @@ stop() {
 }
 set -m # background jobs of a script ignore SIGINT otherwise
 stop warpwatt trace record -w sgemm -p size=large -o b.wwt
+# A CTA that does not end.
+cat >loop.ptx <<'END'
+.version 7.0
+.target sm_70
+.address_size 64
+.visible .entry k() {
+    .reg .b32 %r;
+    .reg .pred %p;
+    mov.u32 %r, 0;
+L:  add.u32 %r, %r, 1;
+    setp.ne.u32 %p, %r, 0xfffffff0;
+    @%p bra L;
+    ret;
+}
+END
+echo '{"kernel": "k", "grid": 1, "block": 32}' >loop.json
+stop timeout -s KILL 60 warpwatt trace record --ptx loop.ptx --launch loop.json
+# A ptxas that does not end is ended, too.
+cat >slow <<'END'
+#!/bin/sh
+case $1 in
+--version) echo "Cuda compilation tools, release 12.4, V12.4.131" ;;
+--help) echo "Allowed values: 'sm_70','sm_75'." ;;
+*) echo $$ >pid; exec sleep 100 ;;
+esac
+END
+chmod +x slow
+until=pid stop timeout -s KILL 60 env WARPWATT_PTXAS="$PWD/slow" XDG_CACHE_HOME="$PWD" warpwatt trace record -w saxpy -p n=1000 --code sass
+kill -0 "$(cat pid)" 2>/dev/null && echo 'still there'
+rm loop.ptx loop.json slow pid
 warpwatt trace record -w saxpy -p n=4000000 -o h.wwt -q
 stop warpwatt run --gpu gtx480 --trace h.wwt --db r.db --mech sched=lrr
 sqlite3 r.db .dump >after.txt

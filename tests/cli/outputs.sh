@@ -17,6 +17,12 @@ warpwatt trace record --workload saxpy -p n=4096 -q -o a.wwt
 warpwatt trace record --workload saxpy -p n=4096 -q -o /dev/stdout | cmp - a.wwt
 warpwatt trace slice a.wwt --launches 0 -o /dev/stdout >slice.wwt
 warpwatt trace verify slice.wwt
+# The file that the shell opened is the one written.
+exec 3>opened.wwt
+warpwatt trace slice a.wwt --launches 0 -o /dev/fd/3
+cmp opened.wwt /dev/fd/3 && cmp opened.wwt slice.wwt && echo same
+fails 2 warpwatt trace slice a.wwt --launches 0 -o /dev/fd/3
+exec 3>&-
 echo 'trace,power_w' >notes.csv
 for command in 'slice a.wwt' 'merge a.wwt a.wwt'; do
     # shellcheck disable=SC2086

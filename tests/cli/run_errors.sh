@@ -9,6 +9,8 @@ fails 2 warpwatt run --gpu gtx480 --trace a.wwt --launches 7
 fails 3 warpwatt run --gpu gtx480 --trace a.wwt --power none_such
 fails 7 warpwatt run --gpu gtx480 --trace a.wwt --db none/r.db
 fails 2 warpwatt run --gpu gtx480 --trace a.wwt --db :memory:
+fails 2 warpwatt run --gpu gtx480 --trace a.wwt --db -
+fails 2 warpwatt query 'SELECT 1' --db -
 # A full disk leaves no database.
 (ulimit -f 60 && fails 7 warpwatt run --gpu gtx480 --trace a.wwt --db full.db -q)
 # A CTA that fits no SM: said so, with the limit.

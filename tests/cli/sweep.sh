@@ -12,6 +12,13 @@ cat >invalid.json <<'END'
 END
 warpwatt sweep invalid.json -j1 --db r.db
 warpwatt query 'SELECT ord, feasible, reason <> "" AS has_reason FROM sweep_point WHERE sweep_id = 3' --db r.db
+warpwatt query --named explored :sweep=3 --db r.db | sed 's/.*[-0-9]  //'
+# No point can be: exit code 3, with the reason also where nothing else is printed.
+sed 's/1536, 32/64, 32/' invalid.json >cannot.json
+fails 3 warpwatt sweep cannot.json -j1 --db r.db
+fails 3 warpwatt sweep cannot.json -j1 -q --db r.db
+# A part of it is no mistake yet.
+warpwatt sweep cannot.json --shard 1 --of 2 --into part.db -j1 -q
 # An adaptive sweep replays what its budget allows, and what it knows of the others is kept apart.
 # Which points these are depends on the fitted constants of the analytical model.
 warpwatt sweep space.json --strategy adaptive --budget 50% -j1 --db a.db | sed 's/[0-9]* outside/N outside/'
@@ -31,6 +38,10 @@ wrong 3 '{"gpu": "gtx480", "traces": [{"workload": "saxpi"}], "parameters": {"sm
 wrong 3 '{"gpu": "gtx480", "traces": ["a.wwt", "b/a.wwt"], "parameters": {"sm.count": [1]}}'
 wrong 3 '{"gpu": "gtx480", "traces": ["a.wwt"], "parameters": {"sm.count": [1]}, "conditions": ["sm.count > "]}'
 wrong 7 '{"gpu": "gtx480", "traces": ["a.wwt"], "parameters": {"sm.count": [1]}}'
+wrong 3 '{"gpu": "gtx480", "traces": ["a.wwt"], "parameters": {"sm.count": [4, 2.5]}}'
+wrong 3 '{"gpu": "gtx480", "traces": ["a.wwt"], "parameters": {"l1.latency": [20, "fast"]}}'
+wrong 3 '{"gpu": "gtx480", "traces": ["a.wwt"], "parameters": {"l1.enabled": [true, "maybe"]}}'
+wrong 3 '{"gpu": "gtx480", "traces": ["a.wwt"], "parameters": {"dram.page": ["ajar"]}}'
 record_small sm_20
 wrong 3 '{"gpu": "gtx480", "traces": ["a.wwt"], "parameters": {"sm.count": [1]}, "constraints": ["no_column > 1"]}'
 wrong 3 '{"gpu": "gtx480", "traces": ["a.wwt"], "parameters": {"sm.count": [1]}, "constraints": ["1) FROM run; --"]}'

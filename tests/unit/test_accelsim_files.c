@@ -1,5 +1,6 @@
 /* Files of Accel-Sim traces: compression, .tracez, lists, folders; and the way there and back. */
 #include "../../estimator/warpwatt.h"
+#include "../../traces/accelsim/output.h"
 #include "accelsim_fixture.h"
 #include "wwt_fixture.h"
 #include "../../estimator/base/buf.h"
@@ -423,6 +424,22 @@ static void test_exports_overwrite_nothing(void **state) {
 }
 
 /* A disk that fills up in the middle. */
+/* A program that is killed leaves no half of a file under its name. */
+static void test_an_exported_file_has_its_name_when_it_is_whole(void **state) {
+    (void)state;
+    struct ww_as_output *out;
+    uint64_t bytes = 0;
+    const char *path = ww_made_path(&arena, "whole.traceg");
+    OK(ww_as_output_open(path, false, &out, &error));
+    OK(ww_as_output_write(out, "text", 4, &error));
+    assert_int_not_equal(access(path, F_OK), 0);
+    OK(ww_as_output_close(out, WW_OK, &bytes, &error));
+    assert_int_equal(access(path, F_OK), 0);
+    assert_int_equal(ww_as_output_open(path, false, &out, &error), WW_USAGE);
+    ww_as_output_close(out, WW_USAGE, &bytes, &error);
+    assert_int_equal(unlink(path), 0);
+}
+
 static void test_a_failed_export_leaves_nothing(void **state) {
     (void)state;
     static const struct ww_made_shape shape = {{8, 1, 1}, {64, 1, 1}, 200, 300, 1, true};
@@ -497,6 +514,7 @@ int main(void) {
         T(test_a_copy_without_its_bytes_is_an_error_with_its_line),
         T(test_every_made_up_trace_comes_back_whole),
         T(test_exports_overwrite_nothing),
+        T(test_an_exported_file_has_its_name_when_it_is_whole),
         T(test_a_failed_export_leaves_nothing),
         T(test_exported_lines_hold_what_the_format_has),
     };

@@ -1,6 +1,7 @@
 /* Storing and loading results. */
 #include "../../estimator/warpwatt.h"
 #include "db_fixture.h"
+#include "../../estimator/result/packed.h"
 #include "../../db/db.h"
 #include "../../db/schema.h"
 #include <setjmp.h>
@@ -124,6 +125,46 @@ static void a_full_disk_is_an_error_and_changes_nothing(void **state) {
 
 static void running_out_of_memory_is_an_error_and_changes_nothing(void **state) {
     fails_under_limit(*state, WW_NOMEM, true);
+}
+
+static void packed_counters_are_stored_like_others(void **state) {
+    struct ww_db_fixture *f = *state;
+    struct ww_result *plain = ww_fixture_result(&(struct ww_fixture){.launches = 5}), *loaded;
+    struct ww_result *packed = ww_fixture_result(&(struct ww_fixture){.launches = 5});
+    struct ww_pc_packer packer = {0};
+    int64_t id = 0;
+    for (size_t i = 0; i < packed->launch_count; i++)
+        assert_int_equal(ww_pc_pack(&packer, &packed->launch[i], packed->owner, &f->error), WW_OK);
+    assert_int_equal(ww_db_store(f->db, packed, &id, &f->error), WW_OK);
+    assert_int_equal(ww_db_load(f->db, id, &loaded, &f->error), WW_OK);
+    plain->peak_memory_bytes = 0; /* not stored */
+    ww_fixture_assert_equal(loaded, plain);
+    ww_pc_packer_free(&packer);
+    ww_result_free(plain);
+    ww_result_free(packed);
+    ww_result_free(loaded);
+}
+
+static void overrides_are_stored_with_the_model_s_own_values(void **state) {
+    struct ww_db_fixture *f = *state;
+    struct ww_result *r = ww_fixture_result(NULL), *loaded;
+    struct ww_override made[] = {{"l2.size_kb", "3072", "6144"}, {"sm.count", "40", "80"}};
+    int64_t id = 0;
+    r->override = made;
+    r->override_count = 2;
+    assert_int_equal(ww_db_store(f->db, r, &id, &f->error), WW_OK);
+    assert_int_equal(ww_db_load(f->db, id, &loaded, &f->error), WW_OK);
+    assert_int_equal(loaded->override_count, 2);
+    for (size_t i = 0; i < 2; i++) {
+        assert_string_equal(loaded->override[i].key, made[i].key);
+        assert_string_equal(loaded->override[i].value, made[i].value);
+        assert_string_equal(loaded->override[i].base, made[i].base);
+    }
+    char *text = ww_db_fixture_query(f, "SELECT overrides FROM v_override", WW_FORMAT_CSV);
+    assert_string_equal(text, "overrides\r\nl2.size_kb=3072 sm.count=40\r\n");
+    free(text);
+    ww_result_free(r);
+    ww_result_free(loaded);
 }
 
 static void gpus_traces_and_kernels_are_stored_once(void **state) {
@@ -277,6 +318,8 @@ int main(void) {
         T(a_gpu_that_is_no_json_is_refused_and_changes_nothing),
         T(a_full_disk_is_an_error_and_changes_nothing),
         T(running_out_of_memory_is_an_error_and_changes_nothing),
+        T(packed_counters_are_stored_like_others),
+        T(overrides_are_stored_with_the_model_s_own_values),
         T(gpus_traces_and_kernels_are_stored_once),
         T(unknown_energy_is_null_never_zero),
         T(gpu_parameters_can_be_asked_by_key),

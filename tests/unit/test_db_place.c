@@ -78,6 +78,33 @@ static void a_full_disk_leaves_no_new_database(void **state) {
     assert_int_equal(files_in(f->dir), 1);
 }
 
+static void the_limit_of_file_sizes_is_named_for_a_new_database(void **state) {
+    struct ww_db_fixture *f = *state;
+    char path[128];
+    snprintf(path, sizeof path, "%s/new.db", f->dir);
+    for (size_t bytes = 1; bytes < 200000; bytes += 40000) {
+        struct ww_db *db = NULL;
+        limit_files(bytes);
+        enum ww_code code = ww_db_open(path, true, &db, &f->error);
+        limit_files(SIZE_MAX);
+        assert_int_equal(code, WW_IO);
+        ww_fixture_assert_contains(f->error.text, "the limit of file sizes is reached (ulimit -f)");
+    }
+}
+
+/* The log beside the database reaches it first. */
+static void the_limit_of_file_sizes_is_named_for_a_database_that_grows(void **state) {
+    struct ww_db_fixture *f = *state;
+    struct ww_result *r = ww_fixture_result(&(struct ww_fixture){.seed = 9, .launches = 3000});
+    ww_db_fixture_store(f, NULL);
+    limit_files(700000);
+    enum ww_code code = ww_db_store(f->db, r, NULL, &f->error);
+    limit_files(SIZE_MAX);
+    ww_result_free(r);
+    assert_int_equal(code, WW_IO);
+    ww_fixture_assert_contains(f->error.text, "the limit of file sizes is reached (ulimit -f)");
+}
+
 static void looking_at_a_path_makes_nothing(void **state) {
     struct ww_db_fixture *f = *state;
     char path[128];
@@ -147,6 +174,8 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         T(a_result_makes_the_database_it_is_stored_in),
         T(a_full_disk_leaves_no_new_database),
+        T(the_limit_of_file_sizes_is_named_for_a_new_database),
+        T(the_limit_of_file_sizes_is_named_for_a_database_that_grows),
         T(looking_at_a_path_makes_nothing),
         T(a_path_that_names_no_file_of_ours_is_refused_at_once),
         T(a_read_only_file_is_read_and_nothing_appears_beside_it),

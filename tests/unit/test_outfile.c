@@ -97,6 +97,38 @@ static void what_is_no_regular_file_is_written_directly(void **state) {
     assert_non_null(strstr(e.text, "No space left on device"));
 }
 
+/* The file that a shell opened for `-o /dev/stdout >file`. */
+static void an_open_descriptor_is_written_itself(void **state) {
+    (void)state;
+    struct ww_outfile f;
+    struct ww_error e;
+    struct stat before, after;
+    char name[32], text[8] = "";
+    int fd = open("file", O_RDWR | O_CREAT | O_TRUNC, 0600);
+    assert_true(fd >= 0);
+    assert_int_equal(fstat(fd, &before), 0);
+    snprintf(name, sizeof name, "/dev/fd/%d", fd);
+    assert_int_equal(ww_outfile_stream(&f, name, WW_OUTFILE_PAGE, &e), WW_OK);
+    fputs("text", f.stream);
+    assert_int_equal(ww_outfile_close(&f, WW_OK, &e), WW_OK);
+    assert_int_equal(pread(fd, text, sizeof text - 1, 0), 4);
+    assert_string_equal(text, "text");
+    assert_int_equal(stat("file", &after), 0);
+    assert_true(before.st_ino == after.st_ino);
+    close(fd);
+}
+
+static void the_file_of_an_open_descriptor_must_be_empty(void **state) {
+    (void)state;
+    char name[32];
+    int fd = open("file", O_RDWR | O_CREAT | O_TRUNC, 0600);
+    assert_true(fd >= 0);
+    assert_int_equal(write(fd, "text", 4), 4);
+    snprintf(name, sizeof name, "/proc/self/fd/%d", fd);
+    expect_failure(name, WW_USAGE, "is not empty");
+    close(fd);
+}
+
 static void a_directory_is_refused(void **state) {
     (void)state;
     expect_failure(".", WW_USAGE, "is a directory; expected a new name, an empty file, or a trace to replace");
@@ -287,6 +319,8 @@ int main(void) {
         cmocka_unit_test(a_link_without_a_file_resolves_to_the_name),
         cmocka_unit_test(links_in_a_circle_are_an_error),
         cmocka_unit_test(what_is_no_regular_file_is_written_directly),
+        cmocka_unit_test(an_open_descriptor_is_written_itself),
+        cmocka_unit_test(the_file_of_an_open_descriptor_must_be_empty),
         cmocka_unit_test(a_directory_is_refused),
         cmocka_unit_test(each_kind_replaces_itself_and_no_other),
         cmocka_unit_test(texts_of_users_are_of_no_kind),

@@ -1,6 +1,7 @@
 /* test_ptxas.c: which ptxas is taken, what it is given, and that its code is kept. Shell scripts stand for it.
  */
 #include "../../traces/sass/cubin/ptxas.h"
+#include <fcntl.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -9,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 #include <cmocka.h>
 
@@ -205,6 +207,80 @@ static void a_cache_that_cannot_be_written_costs_time_only(void **state) {
     setenv("XDG_CACHE_HOME", folder, 1);
 }
 
+/* A file of the cache's own kind, used so many seconds ago. */
+static void put_cached(const char *dir, char digit, size_t bytes, int seconds) {
+    char path[300];
+    struct timespec used[2] = {{0}};
+    snprintf(path, sizeof path, "%s/%031d%c.cubin", dir, 0, digit);
+    FILE *f = fopen(path, "w");
+    assert_non_null(f);
+    for (size_t i = 0; i < bytes; i++) fputc('x', f);
+    fclose(f);
+    used[0].tv_sec = used[1].tv_sec = time(NULL) - seconds;
+    assert_int_equal(utimensat(AT_FDCWD, path, used, 0), 0);
+}
+
+static bool is_cached(const char *dir, char digit) {
+    char path[300];
+    snprintf(path, sizeof path, "%s/%031d%c.cubin", dir, 0, digit);
+    return access(path, F_OK) == 0;
+}
+
+static void files_unused_for_longest_leave_a_full_cache(void **state) {
+    (void)state;
+    char dir[200], other[300];
+    path_of("trimmed", dir);
+    assert_int_equal(mkdir(dir, 0700), 0);
+    put_cached(dir, '1', 1000, 50);
+    put_cached(dir, '2', 1000, 90);
+    put_cached(dir, '3', 1000, 10);
+    snprintf(other, sizeof other, "%s/notes.cubin", dir);
+    fclose(fopen(other, "w"));
+    ww_ptxas_cache_trim(dir, 3000);
+    assert_true(is_cached(dir, '1') && is_cached(dir, '2') && is_cached(dir, '3'));
+    ww_ptxas_cache_trim(dir, 2500);
+    assert_true(is_cached(dir, '1') && !is_cached(dir, '2') && is_cached(dir, '3'));
+    ww_ptxas_cache_trim(dir, 0);
+    assert_false(is_cached(dir, '1') || is_cached(dir, '3'));
+    assert_int_equal(access(other, F_OK), 0);
+}
+
+static void the_cache_keeps_its_limit(void **state) {
+    (void)state;
+    make_tool("limit", "12.4.4", "'sm_70'");
+    use("limit", NULL);
+    setenv("WARPWATT_PTXAS_CACHE_MB", "0", 1);
+    assert_code(PTX, 70, NULL, "limit", false);
+    assert_code(PTX, 70, NULL, "limit", false);
+    setenv("WARPWATT_PTXAS_CACHE_MB", "1", 1);
+    assert_code(PTX, 70, NULL, "limit", false);
+    assert_code(PTX, 70, NULL, "limit", true);
+    char dir[200];
+    path_of("warpwatt/ptxas", dir);
+    put_cached(dir, '4', 1 << 20, 50);
+    assert_code(PTX, 70, "-O1", "limit", false);
+    assert_false(is_cached(dir, '4'));
+    assert_code(PTX, 70, NULL, "limit", true);
+    unsetenv("WARPWATT_PTXAS_CACHE_MB");
+}
+
+static void a_killed_process_leaves_nothing_for_long(void **state) {
+    (void)state;
+    char left[200];
+    path_of("warpwatt-tmp-999999999", left);
+    assert_int_equal(mkdir(left, 0700), 0);
+    make_tool("left", "12.4.3", "'sm_70'");
+    use("left", NULL);
+    const char *before = getenv("TMPDIR");
+    setenv("TMPDIR", folder, 1);
+    assert_code(PTX, 70, NULL, "left", false);
+    assert_int_not_equal(access(left, F_OK), 0);
+    if (before)
+        setenv("TMPDIR", before, 1);
+    else
+        unsetenv("TMPDIR");
+}
+
 static void what_ptxas_says_is_passed_on(void **state) {
     (void)state;
     struct ww_ptxas_result r;
@@ -215,7 +291,10 @@ static void what_ptxas_says_is_passed_on(void **state) {
     assert_string_equal(error.where, "made");
     assert_string_equal(error.text,
                         "ptxas 12.4.5 refuses it for sm_70: ptxas made, line 3; error   : no such thing");
-    assert_int_equal(compile(PTX, 70, "-o /tmp/x", &r, &error), WW_USAGE);
+    static const char *const refused[] = {"-o /tmp/x", "-o=/tmp/x", "--output-file=x",  "-O1 -arch=sm_80",
+                                          "-optf x",   "-optf=x",   "--options-file x", "--gpu-name sm_80"};
+    for (size_t i = 0; i < sizeof refused / sizeof *refused; i++)
+        assert_int_equal(compile(PTX, 70, refused[i], &r, &error), WW_USAGE);
     assert_int_equal(compile("nonsense", 70, NULL, &r, &error), WW_INPUT);
 }
 
@@ -230,6 +309,9 @@ int main(void) {
         cmocka_unit_test(code_is_kept_by_text_options_and_version),
         cmocka_unit_test(a_damaged_file_of_the_cache_is_compiled_again),
         cmocka_unit_test(a_cache_that_cannot_be_written_costs_time_only),
+        cmocka_unit_test(files_unused_for_longest_leave_a_full_cache),
+        cmocka_unit_test(the_cache_keeps_its_limit),
+        cmocka_unit_test(a_killed_process_leaves_nothing_for_long),
         cmocka_unit_test(what_ptxas_says_is_passed_on),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);

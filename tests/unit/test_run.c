@@ -1,6 +1,7 @@
 /* The whole chain: record a workload, replay it, energy; and that each conservation law is really checked. */
 #include "../../estimator/warpwatt.h"
 #include "../../traces/ptx/record/device_host.h"
+#include "../../estimator/result/packed.h"
 #include "cubin_fixture.h"
 #include <setjmp.h>
 #include <stdarg.h>
@@ -70,6 +71,20 @@ static void the_same_run_gives_the_same_figures(void **state) {
     }
     ww_result_free(a);
     ww_result_free(b);
+}
+
+static void rows_for_a_database_are_packed(void **state) {
+    (void)state;
+    struct ww_result *r, *plain = run("gtx480", NULL, NULL);
+    struct ww_gpu *gpu = NULL;
+    assert_int_equal(ww_gpu_load("gtx480", NULL, 0, &gpu, &error), WW_OK);
+    struct ww_run_options o = {.gpu = gpu, .trace_path = path, .per_pc = true, .pack_pc = true};
+    assert_int_equal(ww_run(&o, &r, &error), WW_OK);
+    assert_int_equal(r->launch[0].pc_count, 0);
+    assert_int_equal(r->launch[0].pc_packed->code.count, plain->launch[0].pc_count);
+    ww_result_free(r);
+    ww_result_free(plain);
+    ww_gpu_free(gpu);
 }
 
 /* Points and limits change, all laws hold, and the same comes out again. */
@@ -362,6 +377,7 @@ int main(void) {
         cmocka_unit_test(the_control_of_caches_is_stored_among_the_settings),
         cmocka_unit_test(clocks_are_controlled_as_a_profiler_names_them),
         cmocka_unit_test(launches_in_a_row_hide_a_part_of_the_next_ones_processing),
+        cmocka_unit_test(rows_for_a_database_are_packed),
         cmocka_unit_test(every_law_holds_under_every_governor),
         cmocka_unit_test(epochs_know_their_time_and_energy),
         cmocka_unit_test(mechanisms_are_described_in_the_result),

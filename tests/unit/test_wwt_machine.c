@@ -111,6 +111,30 @@ static void each_code_table_has_its_own_origin(void **state) {
     ww_trace_close(t);
 }
 
+/* The first line of a dump of a launch, with and without machine code. */
+static void a_dump_of_machine_code_says_where_the_rest_is(void **state) {
+    (void)state;
+    const char *path = ww_made_path(&arena, "dump.wwt");
+    struct ww_made_launch l[2];
+    struct ww_trace *t;
+    make(&l[0], true, "ptxas 1 -arch sm_70");
+    make(&l[1], false, NULL);
+    OK(ww_made_write(path, l, 2, 0, &error));
+    OK(ww_trace_open(path, &t, &error));
+    for (size_t i = 0; i < 2; i++) {
+        char *text = NULL;
+        size_t n = 0;
+        FILE *out = open_memstream(&text, &n);
+        OK(ww_trace_dump(t, i, 0, -1, out, &error));
+        fclose(out);
+        const char *begins = i == 0 ? "machine code (ptxas 1 -arch sm_70): registers only" : "cta 0";
+        assert_memory_equal(text, begins, strlen(begins));
+        assert_true((strstr(text, "warpwatt disasm") != NULL) == (i == 0));
+        free(text);
+    }
+    ww_trace_close(t);
+}
+
 static void control_fields_in_a_file_of_version_1_are_refused(void **state) {
     (void)state;
     struct ww_made_launch l;
@@ -141,6 +165,7 @@ int main(void) {
         cmocka_unit_test(control_fields_come_back),
         cmocka_unit_test(constant_operands_come_back),
         cmocka_unit_test(each_code_table_has_its_own_origin),
+        cmocka_unit_test(a_dump_of_machine_code_says_where_the_rest_is),
         cmocka_unit_test(control_fields_in_a_file_of_version_1_are_refused),
         cmocka_unit_test(control_fields_beyond_their_bits_are_not_written),
     };

@@ -74,6 +74,20 @@ static void print_warp(const struct ww_launch *l, const struct ww_cta_trace *cta
     }
 }
 
+/* A trace holds of machine code what replays need; said once, so that nobody takes it for the whole. */
+static void print_machine_note(const struct ww_launch *l, FILE *out) {
+    if (!l->inst_count || !(l->inst[0].flags & WW_INST_CONTROL)) return;
+    fputs("machine code", out);
+    if (l->code) {
+        fputs(" (", out);
+        ww_put_text(out, l->code);
+        fputc(')', out);
+    }
+    fputs(": registers only, a guard among the sources; immediates, constants, negations and targets: "
+          "warpwatt disasm\n",
+          out);
+}
+
 enum ww_code ww_trace_dump(struct ww_trace *trace, size_t launch, uint64_t cta, int warp, FILE *out,
                            struct ww_error *error) {
     WW_PLAIN_LOCALE;
@@ -84,6 +98,7 @@ enum ww_code ww_trace_dump(struct ww_trace *trace, size_t launch, uint64_t cta, 
         return ww_fail(error, WW_USAGE, trace->path, "warp %d of launch %zu; its CTAs have %u, numbered from 0",
                        warp, launch, l->warps_per_cta);
     WW_TRY(ww_trace_load_cta(trace, launch, cta, &c, error));
+    print_machine_note(l, out);
     for (uint32_t w = 0; w < c.warp_count; w++)
         if ((warp < 0 || w == (uint32_t)warp) && !ferror(out)) print_warp(l, &c, w, out);
     enum ww_code code = ww_written(out, error);

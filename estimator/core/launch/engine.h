@@ -23,6 +23,7 @@ struct ww_engine_options {
     uint32_t epoch_cycles;
     uint64_t seed;
     bool per_pc;
+    struct ww_arena *pc_arena; /* where rows per PC are put; NULL: with the rest of the result */
     bool pieces; /* keep the launch's pieces, for energy by epoch (a governor needs them anyway) */
     struct ww_transfer_log *transfers; /* notes transfers to shared memory; as probe */
     struct ww_probe *probe;  /* notes issues of instructions; the caller's, or NULL (core/sm/probe.h) */

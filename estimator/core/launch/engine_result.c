@@ -116,5 +116,6 @@ enum ww_code ww_engine_result(struct ww_engine *engine, const struct ww_launch *
     time_epochs(engine, out);
     WW_TRY(copy_points(engine, arena, out, error));
     memcpy(out->counter, core->counter, sizeof out->counter);
-    return engine->options.per_pc ? copy_rows(core, launch, arena, out, error) : WW_OK;
+    if (!engine->options.per_pc) return WW_OK;
+    return copy_rows(core, launch, engine->options.pc_arena ? engine->options.pc_arena : arena, out, error);
 }

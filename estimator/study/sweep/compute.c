@@ -193,13 +193,26 @@ static void *work(void *context) {
     return NULL;
 }
 
+/* Fewer threads than were asked for are an error: the points that are done by then stay. */
+static void fail_to_start(struct sweep_job *job, unsigned thread, int why) {
+    struct ww_error error;
+    enum ww_code code = ww_fail(&error, WW_IO, job->space.file, "cannot start thread %u of %u: %s", thread + 1,
+                                job->options->jobs, strerror(why));
+    pthread_mutex_lock(&job->lock);
+    fail(job, code, &error);
+    pthread_mutex_unlock(&job->lock);
+}
+
 /* Starts the threads; the calling one is the first. */
 static void run_threads(struct sweep_job *job, struct worker *worker) {
-    unsigned started = 1;
-    for (unsigned i = 0; i < job->options->jobs; i++) worker[i] = (struct worker){.job = job, .number = i};
-    while (started < job->options->jobs && started < job->todo &&
-           pthread_create(&worker[started].thread, NULL, work, &worker[started]) == 0)
+    unsigned started = 1, wanted = job->options->jobs;
+    int why = 0;
+    if (wanted > job->todo) wanted = job->todo ? (unsigned)job->todo : 1;
+    for (unsigned i = 0; i < wanted; i++) worker[i] = (struct worker){.job = job, .number = i};
+    while (started < wanted &&
+           (why = pthread_create(&worker[started].thread, NULL, work, &worker[started])) == 0)
         started++;
+    if (why) fail_to_start(job, started, why);
     work(&worker[0]);
     for (unsigned i = 1; i < started; i++) pthread_join(worker[i].thread, NULL);
 }

@@ -224,6 +224,7 @@ static enum ww_code finish(struct slurm *s, struct ww_sweep_summary *summary, st
     summary->computed = job->computed;
     WW_TRY(ww_db_sweep_counts(job->db, &job->head, &summary->stored, &summary->invalid, &summary->infeasible,
                               error));
+    WW_TRY(ww_db_sweep_causes(job->db, &job->head, summary->cause, &summary->causes, error));
     WW_TRY(report_lost(s, error));
     WW_TRY(ww_sweep_fit(job, error));
     WW_TRY(ww_db_make_durable(job->db, error));

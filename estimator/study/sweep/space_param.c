@@ -2,6 +2,7 @@
 #include "space.h"
 #include "../../config/gpu.h"
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* "area" is known where the power table describes memory structures. */
@@ -47,13 +48,15 @@ static enum ww_code resolve(const struct space_reader *r, const char *path, stru
     int row = ww_param_find(ww_gpu_rows, ww_gpu_row_count, p->key);
     if (row >= 0) {
         p->target = WW_SWEEP_GPU;
-        p->whole = is_whole(&ww_gpu_rows[row]);
+        p->row = &ww_gpu_rows[row];
+        p->whole = is_whole(p->row);
         return WW_OK;
     }
     const char *dot = strchr(p->key, '.');
     if (kind_of(p->key, &p->kind)) {
         const struct ww_param *setting = dot ? setting_row(p->kind, dot + 1) : NULL;
         p->target = dot ? WW_SWEEP_SETTING : WW_SWEEP_KIND;
+        p->row = setting;
         p->whole = setting && is_whole(setting);
         if (!dot || setting) return WW_OK;
     }
@@ -74,12 +77,49 @@ static enum ww_code read_level(const struct space_reader *r, const cJSON *node, 
     return WW_OK;
 }
 
-/* A mechanism that a kind does not have is a mistake in the file, not a point that cannot be. */
+static bool is_number(const char *text, double *v) {
+    char *end;
+    *v = strtod(text, &end);
+    return end != text && !*end && isfinite(*v);
+}
+
+static bool is_name(const struct ww_param *row, const char *text) {
+    char name[WW_STR_MAX];
+    for (uint32_t v = 0; ww_param_enum_name(row, v, name); v++)
+        if (strcmp(name, text) == 0) return true;
+    return false;
+}
+
+/* What a parameter of this type takes, if the text is nothing of the kind; else NULL. */
+static const char *wrong_type(const struct ww_param *row, const char *text) {
+    double v;
+    bool number = is_number(text, &v);
+    switch (row->type) {
+    case WW_U32:
+    case WW_U64:
+        return number && v == floor(v) ? NULL : "a whole number";
+    case WW_F64:
+        return number ? NULL : "a number";
+    case WW_BOOL:
+        return strcmp(text, "true") == 0 || strcmp(text, "false") == 0 || (number && (v == 0 || v == 1))
+                   ? NULL
+                   : "true or false";
+    case WW_ENUM:
+        return number || is_name(row, text) ? NULL : row->unit;
+    default:
+        return NULL;
+    }
+}
+
+/* A mechanism that a kind does not have, or a value of another type, is a mistake in the file, not a point that
+ * cannot be. */
 static enum ww_code check_level(const struct space_reader *r, const char *path, const struct ww_sweep_param *p,
                                 const struct ww_sweep_level *level) {
     for (const struct ww_sweep_level *other = p->level; other < level; other++)
         if (strcmp(other->text, level->text) == 0)
             return ww_space_fail(r, path, "%.60s stands twice among the levels", level->text);
+    const char *expected = p->row ? wrong_type(p->row, level->text) : NULL;
+    if (expected) return ww_space_fail(r, path, "%.60s: expected %s", level->text, expected);
     if (p->target == WW_SWEEP_KIND && !ww_mech_find(p->kind, level->text))
         return ww_space_fail(r, path, "no mechanism of the kind %s is called \"%.60s\" (warpwatt mech list)",
                              ww_mech_kind_name(p->kind), level->text);

@@ -152,6 +152,9 @@ enum ww_code ww_sweep_run_points(struct sweep_job *job, struct ww_sweep_summary 
     struct ww_error late = {.code = WW_OK};
     enum ww_code counted = ww_db_sweep_counts(job->db, &job->head, &summary->stored, &summary->invalid,
                                               &summary->infeasible, code == WW_OK ? error : &late);
+    if (counted == WW_OK)
+        counted = ww_db_sweep_causes(job->db, &job->head, summary->cause, &summary->causes,
+                                     code == WW_OK ? error : &late);
     return code == WW_OK ? counted : code;
 }
 

@@ -9,6 +9,7 @@
 
 #include "../../base/arena.h"
 #include "../../base/err.h"
+#include "../../config/param.h"
 #include "../../mech/mech.h"
 
 #define WW_SWEEP_PARAMS 40      /* as many dimensions as GSL's Sobol sequence has */
@@ -34,8 +35,9 @@ enum ww_sweep_target {
 struct ww_sweep_param {
     const char *key; /* dotted path */
     enum ww_sweep_target target;
-    enum ww_mech_kind kind; /* unless it is the GPU's */
-    bool whole;             /* takes whole numbers: levels of a range are rounded */
+    enum ww_mech_kind kind;     /* unless it is the GPU's */
+    bool whole;                 /* takes whole numbers: levels of a range are rounded */
+    const struct ww_param *row; /* of the GPU or the setting; NULL: a kind */
     struct ww_sweep_level *level;
     size_t count;
 };

@@ -49,7 +49,9 @@ static enum ww_code compile(struct ww_device *d, struct ww_module *m, struct ww_
                                        .name = m->name,
                                        .arch = d->machine_arch,
                                        .max_registers = d->options.max_registers,
-                                       .options = d->options.ptxas_options};
+                                       .options = d->options.ptxas_options,
+                                       .progress = d->options.progress,
+                                       .context = d->options.context};
     struct ww_ptxas_result result;
     char origin[300];
     WW_TRY(ww_ptxas_compile(&request, &result, error));
@@ -66,7 +68,7 @@ enum ww_code ww_module_compile(struct ww_device *d, struct ww_module *m, struct 
     if (d->code == WW_RECORD_PTX) return WW_OK;
     enum ww_code code = compile(d, m, &why);
     if (code == WW_OK) return WW_OK;
-    if (d->code == WW_RECORD_SASS || code == WW_NOMEM || code == WW_USAGE) {
+    if (d->code == WW_RECORD_SASS || code == WW_NOMEM || code == WW_USAGE || code == WW_FAIL) {
         if (error) *error = why;
         return code;
     }

@@ -185,110 +185,146 @@ static unsigned type_parts(unsigned type) {
     }
 }
 
-void ww_sass_operand_read(struct ww_sass_bits *b, const struct ww_sass_row *row, const struct ww_sass_opd *d,
+/* Registers, predicates and barrier registers that have a field of their own. False: none of these. */
+static bool register_read(struct ww_sass_bits *b, const struct ww_sass_row *row, const struct ww_sass_opd *d,
                           struct ww_sass_insn *in) {
     struct ww_sass_operand *o = &in->opd[d->slot];
     switch ((enum ww_sass_get)d->get) {
-    case SASS_G_END:
-    case SASS_G_LITERAL:
-        return;
     case SASS_G_REG:
         reg_read(b, row, d->lo, false, o);
         if (d->slot == SASS_E && ww_sass_take(b, 50, 1)) o->flags |= SASS_F_REUSE;
         if (d->flags == SASS_BYTE) reuse_read(b, d, in);
-        return;
+        return true;
     case SASS_G_UREG:
         reg_read(b, row, d->lo, true, o);
-        return;
-    case SASS_G_PRED:
-    case SASS_G_NPRED:
-        pred_read(b, d, row->uniform, o);
-        return;
-    case SASS_G_UMEM:
-        o->kind = SASS_K_MEM;
-        o->reg = SASS_RZ;
-        o->bank = 1;
-        o->ureg = ww_sass_ureg(b, ww_sass_take(b, d->lo, b->arch >= 100 ? 8 : 6));
-        o->flags |= SASS_F_UA64;
-        if (d->arg) o->imm = ww_sass_sign_extend(ww_sass_take(b, 40, 24), 24);
-        return;
-    case SASS_G_GDESC:
-        o->kind = SASS_K_GDESC;
-        o->ureg = ww_sass_ureg(b, ww_sass_take(b, d->lo, 8));
-        return;
-    case SASS_G_WPRED:
-        pred_read(b, d, false, o);
-        return;
+        return true;
     case SASS_G_UREG6:
         o->kind = SASS_K_UREG;
         o->reg = (uint8_t)ww_sass_take(b, d->lo, 6);
         if (d->arg && ww_sass_take(b, d->arg, 1)) o->flags |= SASS_F_NOT;
-        return;
+        return true;
+    case SASS_G_PRED:
+    case SASS_G_NPRED:
+        pred_read(b, d, row->uniform, o);
+        return true;
+    case SASS_G_WPRED:
+        pred_read(b, d, false, o);
+        return true;
     case SASS_G_UNPRED:
     case SASS_G_UPRED:
         pred_read(b, d, true, o);
-        return;
-    case SASS_G_IMM:
-        o->kind = SASS_K_IMM;
-        o->imm = (int64_t)ww_sass_take(b, d->lo, d->arg);
-        return;
-    case SASS_G_IMM64:
-        o->kind = SASS_K_IMM;
-        o->imm = (int64_t)ww_sass_take(b, d->lo, 64);
-        return;
-    case SASS_G_SIMM:
-        o->kind = SASS_K_IMM;
-        o->imm = ww_sass_sign_extend(ww_sass_take(b, d->lo, d->arg), d->arg);
-        return;
-    case SASS_G_SIMM4:
-        o->kind = SASS_K_IMM;
-        o->imm = ww_sass_sign_extend(ww_sass_take(b, d->lo, d->arg), d->arg) * 4;
-        return;
+        return true;
+    default:
+        return false;
+    }
+}
+
+static void field_read(struct ww_sass_bits *b, const struct ww_sass_opd *d, enum ww_sass_kind kind,
+                       unsigned bits, struct ww_sass_operand *o) {
+    o->kind = kind;
+    o->reg = (uint8_t)ww_sass_take(b, d->lo, bits);
+}
+
+/* Numbers of special registers, barriers and scoreboards. */
+static bool number_read(struct ww_sass_bits *b, const struct ww_sass_opd *d, struct ww_sass_operand *o) {
+    switch ((enum ww_sass_get)d->get) {
     case SASS_G_SREG:
-        o->kind = SASS_K_SREG;
-        o->reg = (uint8_t)ww_sass_take(b, d->lo, 8);
-        return;
+        field_read(b, d, SASS_K_SREG, 8, o);
+        return true;
     case SASS_G_BAR:
-        o->kind = SASS_K_BAR;
-        o->reg = (uint8_t)ww_sass_take(b, d->lo, 4);
-        return;
+        field_read(b, d, SASS_K_BAR, 4, o);
+        return true;
     case SASS_G_SB:
-        o->kind = SASS_K_SB;
-        o->reg = (uint8_t)ww_sass_take(b, d->lo, 3);
-        return;
+        field_read(b, d, SASS_K_SB, 3, o);
+        return true;
+    case SASS_G_BREG:
+        field_read(b, d, SASS_K_BREG, d->arg, o);
+        return true;
     case SASS_G_SBSET:
         o->kind = SASS_K_SBSET;
         o->imm = (int64_t)ww_sass_take(b, d->lo, d->arg);
-        return;
-    case SASS_G_BREG:
-        o->kind = SASS_K_BREG;
-        o->reg = (uint8_t)ww_sass_take(b, d->lo, d->arg);
-        return;
+        return true;
+    default:
+        return false;
+    }
+}
+
+static bool immediate_read(struct ww_sass_bits *b, const struct ww_sass_opd *d, const struct ww_sass_insn *in,
+                           struct ww_sass_operand *o) {
+    switch ((enum ww_sass_get)d->get) {
+    case SASS_G_IMM:
+        o->imm = (int64_t)ww_sass_take(b, d->lo, d->arg);
+        break;
+    case SASS_G_IMM64:
+        o->imm = (int64_t)ww_sass_take(b, d->lo, 64);
+        break;
+    case SASS_G_SIMM:
+        o->imm = ww_sass_sign_extend(ww_sass_take(b, d->lo, d->arg), d->arg);
+        break;
+    case SASS_G_SIMM4:
+        o->imm = ww_sass_sign_extend(ww_sass_take(b, d->lo, d->arg), d->arg) * 4;
+        break;
     case SASS_G_LABEL:
     case SASS_G_LABEL2:
     case SASS_G_ABS:
         label_read(b, d, in, o);
-        return;
+        return true;
+    default:
+        return false;
+    }
+    o->kind = SASS_K_IMM;
+    return true;
+}
+
+/* A place that a uniform register alone names. */
+static void uniform_memory_read(struct ww_sass_bits *b, const struct ww_sass_opd *d,
+                                struct ww_sass_operand *o) {
+    o->kind = SASS_K_MEM;
+    o->reg = SASS_RZ;
+    o->bank = 1;
+    o->ureg = ww_sass_ureg(b, ww_sass_take(b, d->lo, b->arch >= 100 ? 8 : 6));
+    o->flags |= SASS_F_UA64;
+    if (d->arg) o->imm = ww_sass_sign_extend(ww_sass_take(b, 40, 24), 24);
+}
+
+/* Places in memory, and descriptors of them. */
+static bool place_read(struct ww_sass_bits *b, const struct ww_sass_row *row, const struct ww_sass_opd *d,
+                       struct ww_sass_operand *o) {
+    switch ((enum ww_sass_get)d->get) {
+    case SASS_G_UMEM:
+        uniform_memory_read(b, d, o);
+        return true;
+    case SASS_G_GDESC:
+        o->kind = SASS_K_GDESC;
+        o->ureg = ww_sass_ureg(b, ww_sass_take(b, d->lo, 8));
+        return true;
     case SASS_G_UCONST17:
     case SASS_G_CONST:
     case SASS_G_UCONST:
         ww_sass_constant_read(b, row, d, o);
-        return;
+        return true;
     case SASS_G_ASYNC:
         ww_sass_async_read(b, o);
-        return;
+        return true;
     case SASS_G_SHARED:
         ww_sass_shared_read(b, o);
-        return;
+        return true;
     case SASS_G_MEM:
         ww_sass_memory_read(b, d, o);
-        return;
+        return true;
     default:
-        source_read(b, row, d, o);
-        reuse_read(b, d, in);
-        if ((d->flags == SASS_X_PART || d->flags == SASS_X_PARTI) &&
-            o->half >= type_parts(in->mod[SASS_M_STYPE]))
-            b->bad = "part of a register";
-        return;
+        return false;
     }
+}
+
+void ww_sass_operand_read(struct ww_sass_bits *b, const struct ww_sass_row *row, const struct ww_sass_opd *d,
+                          struct ww_sass_insn *in) {
+    struct ww_sass_operand *o = &in->opd[d->slot];
+    if (d->get == SASS_G_END || d->get == SASS_G_LITERAL) return;
+    if (register_read(b, row, d, in) || number_read(b, d, o)) return;
+    if (immediate_read(b, d, in, o) || place_read(b, row, d, o)) return;
+    source_read(b, row, d, o);
+    reuse_read(b, d, in);
+    if ((d->flags == SASS_X_PART || d->flags == SASS_X_PARTI) && o->half >= type_parts(in->mod[SASS_M_STYPE]))
+        b->bad = "part of a register";
 }

@@ -113,8 +113,9 @@ static void texture(struct ww_sass_insn *in) {
     set(in, SASS_D2, n > 2 ? n - 2 : 0);
 }
 
-static void by_opcode(struct ww_sass_insn *in) {
-    const unsigned n = type_registers(in->mod[SASS_M_TYPE]);
+/* Each of the following knows the opcodes of one kind, and says whether this is one of them. */
+
+static bool arithmetic(struct ww_sass_insn *in) {
     switch ((enum ww_sass_op)in->op) {
     case SASS_DADD:
     case SASS_DMUL:
@@ -122,34 +123,48 @@ static void by_opcode(struct ww_sass_insn *in) {
     case SASS_DSETP:
     case SASS_DMNMX:
         all_pairs(in);
-        return;
+        return true;
     case SASS_IMAD_WIDE:
     case SASS_UIMAD_WIDE:
         set(in, SASS_D, 2), set(in, SASS_C, 2);
-        return;
+        return true;
     case SASS_IMAD_HI:
     case SASS_UIMAD_HI:
         set(in, SASS_C, 2);
-        return;
+        return true;
     case SASS_UIADD3:
         if (in->mod[SASS_M_WIDTH64]) all_pairs(in);
-        return;
+        return true;
     case SASS_CS2R:
         set(in, SASS_D, in->mod[SASS_M_WIDTH64] ? 2 : 1);
-        return;
+        return true;
     case SASS_MATCH:
         set(in, SASS_A, in->mod[SASS_M_WIDTH64] ? 2 : 1);
-        return;
+        return true;
+    default:
+        return false;
+    }
+}
+
+static bool conversion(struct ww_sass_insn *in) {
+    const unsigned to = type_registers(in->mod[SASS_M_DTYPE]), from = type_registers(in->mod[SASS_M_STYPE]);
+    switch ((enum ww_sass_op)in->op) {
     case SASS_F2F:
     case SASS_F2I:
     case SASS_I2F:
-        set(in, SASS_D, type_registers(in->mod[SASS_M_DTYPE]));
-        set(in, SASS_B, type_registers(in->mod[SASS_M_STYPE]));
-        return;
+        set(in, SASS_D, to), set(in, SASS_B, from);
+        return true;
     case SASS_FRND:
-        set(in, SASS_D, type_registers(in->mod[SASS_M_STYPE]));
-        set(in, SASS_B, type_registers(in->mod[SASS_M_STYPE]));
-        return;
+        set(in, SASS_D, from), set(in, SASS_B, from);
+        return true;
+    default:
+        return false;
+    }
+}
+
+static bool memory(struct ww_sass_insn *in) {
+    const unsigned n = type_registers(in->mod[SASS_M_TYPE]);
+    switch ((enum ww_sass_op)in->op) {
     case SASS_LD:
     case SASS_LDG:
     case SASS_LDS:
@@ -157,7 +172,7 @@ static void by_opcode(struct ww_sass_insn *in) {
     case SASS_LDC:
     case SASS_ULDC:
         set(in, SASS_D, n);
-        return;
+        return true;
     case SASS_ST:
     case SASS_STG:
     case SASS_STS:
@@ -166,75 +181,99 @@ static void by_opcode(struct ww_sass_insn *in) {
     case SASS_RED:
     case SASS_REDG:
     case SASS_REDAS:
+    case SASS_SURED:
         set(in, SASS_B, n);
-        return;
+        return true;
     case SASS_ATOM:
     case SASS_ATOMG:
     case SASS_ATOMS:
         set(in, SASS_D, n), set(in, SASS_B, n), set(in, SASS_C, n);
-        return;
-    case SASS_SULD:
-        set(in, SASS_D, in->mod[SASS_M_FORMATTED] ? components(in->mod[SASS_M_MASK]) : n);
-        return;
-    case SASS_SUST:
-        set(in, SASS_B, in->mod[SASS_M_FORMATTED] ? components(in->mod[SASS_M_MASK]) : n);
-        return;
-    case SASS_SURED:
-        set(in, SASS_B, n);
-        return;
+        return true;
     case SASS_LDSM:
         set(in, SASS_D, in->mod[SASS_M_NUM]);
-        return;
+        return true;
     case SASS_STSM:
         set(in, SASS_B, in->mod[SASS_M_NUM]);
-        return;
+        return true;
+    case SASS_SYNCS:
+        set(in, SASS_D, 2);
+        if (in->mod[SASS_M_VARIANT] == 3) set(in, SASS_B, 2);
+        return true;
+    default:
+        return false;
+    }
+}
+
+static bool texture_or_surface(struct ww_sass_insn *in) {
+    const unsigned n =
+        in->mod[SASS_M_FORMATTED] ? components(in->mod[SASS_M_MASK]) : type_registers(in->mod[SASS_M_TYPE]);
+    switch ((enum ww_sass_op)in->op) {
     case SASS_TEX:
     case SASS_TLD:
     case SASS_TLD4:
     case SASS_TXD:
     case SASS_TXQ:
         texture(in);
-        return;
+        return true;
+    case SASS_SULD:
+        set(in, SASS_D, n);
+        return true;
+    case SASS_SUST:
+        set(in, SASS_B, n);
+        return true;
+    default:
+        return false;
+    }
+}
+
+static bool matrices(struct ww_sass_insn *in) {
+    switch ((enum ww_sass_op)in->op) {
     case SASS_HMMA:
         hmma(in);
-        return;
+        return true;
     case SASS_DMMA:
         matrix(in, 64, 64, 64);
-        return;
+        return true;
     case SASS_BMMA:
         matrix(in, 1, 1, 32);
-        return;
+        return true;
     case SASS_IMMA:
         matrix(in, type_bits(in->mod[SASS_M_STYPE]), type_bits(in->mod[SASS_M_BTYPE]), 32);
-        return;
+        return true;
     case SASS_QMMA:
         matrix(in, 8, 8, type_bits(in->mod[SASS_M_DTYPE]));
-        return;
+        return true;
     case SASS_HGMMA:
     case SASS_QGMMA:
     case SASS_IGMMA:
     case SASS_BGMMA:
         warpgroup_matrix(in);
-        return;
+        return true;
+    default:
+        return false;
+    }
+}
+
+/* Addresses of code. */
+static bool control_flow(struct ww_sass_insn *in) {
+    switch ((enum ww_sass_op)in->op) {
     case SASS_LEPC:
         set(in, SASS_D, 2);
-        return;
+        return true;
     case SASS_CALL:
     case SASS_RET:
     case SASS_BRX:
     case SASS_BRXU:
         set(in, SASS_A, 2);
-        return;
-    case SASS_SYNCS:
-        set(in, SASS_D, 2);
-        if (in->mod[SASS_M_VARIANT] == 3) set(in, SASS_B, 2);
-        return;
+        return true;
     default:
-        return;
+        return false;
     }
 }
 
 void ww_sass_widths(struct ww_sass_insn *in) {
     for (unsigned i = 0; i < SASS_SLOTS; i++) set(in, (enum ww_sass_slot)i, 1);
-    by_opcode(in);
+    if (arithmetic(in) || conversion(in) || memory(in)) return;
+    if (texture_or_surface(in) || matrices(in)) return;
+    control_flow(in);
 }

@@ -1,6 +1,7 @@
 /* ptxas.c: compiles PTX with NVIDIA's assembler. */
 #include "ptxas.h"
 #include "../../../estimator/base/spawn.h"
+#include "../../../estimator/base/tempfile.h"
 #include "../../../estimator/config/json.h"
 #include <errno.h>
 #include <stdlib.h>
@@ -128,25 +129,39 @@ static void summarise(const struct ww_spawned *s, const char *file, const char *
     out[n] = 0;
 }
 
-static enum ww_code split_options(const struct job *j, char *copy, const char **argv, int *count,
-                                  struct ww_error *error) {
+/* Options that choose what is chosen here, or whose effect is not in their words, by which code is kept. */
+static bool is_refused(const char *option) {
+    static const char *const name[] = {"-o", "--output-file", "-arch", "--gpu-name", "-optf", "--options-file"};
+    for (size_t i = 0; i < sizeof name / sizeof *name; i++) {
+        size_t n = strlen(name[i]);
+        if (strncmp(option, name[i], n) == 0 && (option[n] == 0 || option[n] == '=')) return true;
+    }
+    return false;
+}
+
+static enum ww_code split_options(char *copy, const char **argv, int *count, struct ww_error *error) {
     char *state = NULL;
     for (char *w = strtok_r(copy, " \t", &state); w; w = strtok_r(NULL, " \t", &state)) {
         if (*count >= OPTION_MAX - 2)
             return ww_fail(error, WW_USAGE, "--ptxas-options", "more than %d options", OPTION_MAX);
-        if (strcmp(w, "-o") == 0 || strncmp(w, "--output-file", 13) == 0 || strncmp(w, "-arch", 5) == 0 ||
-            strncmp(w, "--gpu-name", 10) == 0)
+        if (is_refused(w))
             return ww_fail(error, WW_USAGE, "--ptxas-options",
-                           "'%s': the output and the architecture are chosen", w);
+                           "'%s': the output, the architecture and files of options are not given here", w);
         argv[(*count)++] = w;
     }
-    (void)j;
     return WW_OK;
+}
+
+static bool goes_on(void *context) {
+    const struct ww_ptxas_request *q = context;
+    return !q->progress || q->progress(q->context, -1, 0, "ptxas");
 }
 
 static enum ww_code spawn_tool(const struct job *j, const char *in, const char *out,
                                struct ww_ptxas_result *result, struct ww_error *error) {
-    const struct ww_spawn_limits limits = {.ms = COMPILE_MS, .bytes = OUTPUT_BYTES};
+    struct ww_ptxas_request request = *j->request;
+    const struct ww_spawn_limits limits = {
+        .ms = COMPILE_MS, .bytes = OUTPUT_BYTES, .goes_on = goes_on, .context = &request};
     char arch[16], registers[32];
     const char *argv[OPTION_MAX + 8] = {j->tool->path, "-arch", arch, "-o", out};
     int count = 5;
@@ -155,7 +170,7 @@ static enum ww_code spawn_tool(const struct job *j, const char *in, const char *
     name_arch(j, arch, sizeof arch);
     snprintf(registers, sizeof registers, "--maxrregcount=%u", j->request->max_registers);
     if (j->request->max_registers) argv[count++] = registers;
-    enum ww_code code = split_options(j, copy, argv, &count, error);
+    enum ww_code code = split_options(copy, argv, &count, error);
     struct ww_spawned s = {0};
     argv[count++] = in;
     argv[count] = NULL;
@@ -184,8 +199,6 @@ static enum ww_code in_directory(const struct job *j, const char *directory, con
         code = ww_fail(error, WW_IO, in.p, "cannot write: %s", strerror(errno));
     if (code == WW_OK) code = spawn_tool(j, in.p, out.p, result, error);
     if (code == WW_OK) code = ww_read_file(out.p, CUBIN_MAX, &result->cubin, error);
-    if (in.p) unlink(in.p);
-    if (out.p) unlink(out.p);
     ww_buf_free(&in);
     ww_buf_free(&out);
     return code;
@@ -193,18 +206,10 @@ static enum ww_code in_directory(const struct job *j, const char *directory, con
 
 static enum ww_code compile(const struct job *j, const char *text, size_t n, struct ww_ptxas_result *result,
                             struct ww_error *error) {
-    const char *tmp = getenv("TMPDIR");
-    struct ww_buf directory = {0};
-    ww_buf_printf(&directory, "%s/warpwatt-ptxas-XXXXXX", tmp && *tmp ? tmp : "/tmp");
-    if (directory.failed) return ww_fail_nomem(error, "a directory");
-    enum ww_code code = WW_OK;
-    if (!mkdtemp(directory.p)) {
-        code = ww_fail(error, WW_IO, directory.p, "cannot create: %s", strerror(errno));
-    } else {
-        code = in_directory(j, directory.p, text, n, result, error);
-        rmdir(directory.p);
-    }
-    ww_buf_free(&directory);
+    struct ww_temp folder;
+    WW_TRY(ww_temp_folder(&folder, error));
+    enum ww_code code = in_directory(j, folder.path, text, n, result, error);
+    ww_temp_remove(&folder);
     return code;
 }
 

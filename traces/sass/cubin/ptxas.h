@@ -8,7 +8,8 @@
  *
  * Compiled code is kept in XDG_CACHE_HOME/warpwatt/ptxas (~/.cache/warpwatt/ptxas), a file for each PTX text,
  * version of ptxas, and options. Files appear whole (renamed into place), so that processes may share it; a
- * damaged file is compiled again. A directory that cannot be written only costs time.
+ * damaged file is compiled again. A directory that cannot be written only costs time. It takes at most
+ * WARPWATT_PTXAS_CACHE_MB megabytes (512 if that is unset; 0: nothing is kept).
  */
 #ifndef WW_TRACES_SASS_PTXAS_H
 #define WW_TRACES_SASS_PTXAS_H
@@ -24,6 +25,8 @@ struct ww_ptxas_request {
     uint32_t max_registers; /* of a thread; 0: the architecture's limit */
     const char *options;    /* further options of ptxas, separated by spaces; NULL: none */
     bool no_cache;
+    ww_progress_fn progress; /* asked while ptxas runs; false: ptxas is ended. NULL: nobody is asked */
+    void *context;
 };
 struct ww_ptxas_result {
     struct ww_buf cubin;
@@ -35,7 +38,7 @@ struct ww_ptxas_result {
     char warnings[400]; /* that ptxas printed; "" if none */
 };
 /* Compiles. On success free with ww_ptxas_result_free. Errors: WW_UNSUPPORTED (no ptxas for this architecture),
- * WW_INPUT (ptxas refused the PTX, with its first words), WW_IO, WW_NOMEM. */
+ * WW_INPUT (ptxas refused the PTX, with its first words), WW_IO, WW_FAIL (progress stopped it), WW_NOMEM. */
 enum ww_code ww_ptxas_compile(const struct ww_ptxas_request *request, struct ww_ptxas_result *result,
                               struct ww_error *error);
 void ww_ptxas_result_free(struct ww_ptxas_result *result);
@@ -87,5 +90,10 @@ enum ww_code ww_ptxas_lower_header(const char *text, size_t n, const struct ptxa
 /* Cache: the key is everything that decides about the code. False: not there, or damaged. */
 bool ww_ptxas_cache_get(const char *key, const char *text, size_t n, struct ww_buf *cubin);
 void ww_ptxas_cache_put(const char *key, const char *text, size_t n, const struct ww_buf *cubin);
+/* Bytes that the cache may take: WARPWATT_PTXAS_CACHE_MB, or 512 MB if that is unset or no number. */
+uint64_t ww_ptxas_cache_limit(void);
+/* Removes files of the cache from its folder, those unused for longest first, until they take at most `limit`.
+ */
+void ww_ptxas_cache_trim(const char *folder, uint64_t limit);
 
 #endif

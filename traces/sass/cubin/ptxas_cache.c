@@ -5,6 +5,7 @@
  * names is no error.
  */
 #include "../../../estimator/base/hash.h"
+#include "../../../estimator/base/tempfile.h"
 #include "../../../estimator/config/json.h"
 #include "ptxas.h"
 #include <errno.h>
@@ -76,6 +77,7 @@ bool ww_ptxas_cache_get(const char *key, const char *text, size_t n, struct ww_b
     full_key(key, text, n, &full);
     bool found = !full.failed && file_of(&full, &path) && access(path.p, R_OK) == 0 &&
                  ww_read_file(path.p, FILE_MAX, &file, NULL) == WW_OK && fits(&file, &full);
+    if (found) utimensat(AT_FDCWD, path.p, NULL, 0); /* the one unused for longest goes first */
     if (found) ww_buf_append(cubin, file.p + HEADER + full.n, file.n - HEADER - full.n);
     ww_buf_free(&full);
     ww_buf_free(&path);
@@ -93,17 +95,24 @@ static bool write_all(int fd, const struct ww_buf *b) {
     return true;
 }
 
-static void write_file(struct ww_buf *path, const struct ww_buf *file) {
-    struct ww_buf temporary = {0};
-    if (!make_directories(path)) return;
-    ww_buf_printf(&temporary, "%s.tmp-XXXXXX", path->p);
-    int fd = temporary.failed ? -1 : mkostemp(temporary.p, O_CLOEXEC);
-    if (fd >= 0) {
-        bool whole = write_all(fd, file);
-        whole = close(fd) == 0 && whole;
-        if (!whole || rename(temporary.p, path->p) != 0) unlink(temporary.p);
-    }
-    ww_buf_free(&temporary);
+/* Under a name of its own first, so that a file is whole or not there. */
+static bool write_file(struct ww_buf *path, const struct ww_buf *file) {
+    struct ww_temp temp;
+    if (!make_directories(path) || ww_temp_beside(path->p, &temp, NULL) != WW_OK) return false;
+    bool whole = write_all(temp.fd, file) && rename(temp.path, path->p) == 0;
+    if (whole)
+        ww_temp_kept(&temp);
+    else
+        ww_temp_remove(&temp);
+    return whole;
+}
+
+/* Keeps the folder of the file below the limit. */
+static void trim(struct ww_buf *path) {
+    char *slash = strrchr(path->p, '/');
+    *slash = 0;
+    ww_ptxas_cache_trim(path->p, ww_ptxas_cache_limit());
+    *slash = '/';
 }
 
 void ww_ptxas_cache_put(const char *key, const char *text, size_t n, const struct ww_buf *cubin) {
@@ -116,7 +125,7 @@ void ww_ptxas_cache_put(const char *key, const char *text, size_t n, const struc
         ww_buf_u64(&file, content_hash(&full, cubin->p, cubin->n));
         ww_buf_append(&file, full.p, full.n);
         ww_buf_append(&file, cubin->p, cubin->n);
-        if (!file.failed) write_file(&path, &file);
+        if (!file.failed && file.n <= ww_ptxas_cache_limit() && write_file(&path, &file)) trim(&path);
     }
     ww_buf_free(&full);
     ww_buf_free(&path);

@@ -12,12 +12,14 @@
 #define STREAM_BYTES ((uint64_t)512 << 20)
 #define TURN 256u         /* warp instructions of a warp's turn */
 #define IDLE_ROUNDS 4096u /* rounds in which every thread only spins */
+#define REPORT_TURNS 16u  /* turns of CTAs between two reports of progress, which hear an interruption */
 #define SHARED_LIMIT (229u << 10)
 
 struct window {
     struct sx_run *run;
     struct sx_cta **cta;
     size_t count, capacity;
+    uint32_t turns; /* of CTAs */
 };
 
 static void cta_destroy(struct sx_cta *c) {
@@ -127,6 +129,14 @@ static bool run_cta(struct sx_cta *c) {
     return progress;
 }
 
+/* Says how far the launch is. */
+static enum ww_code report(struct sx_run *r) {
+    if (!r->progress) return WW_OK;
+    double part = (double)r->finished / (double)r->cta_count;
+    if (r->progress(r->progress_context, part, r->finished, "CTAs")) return WW_OK;
+    return ww_fail(r->error, WW_FAIL, r->kernel->entry->name, "stopped");
+}
+
 static enum ww_code finish_cta(struct window *v, size_t at) {
     struct sx_run *r = v->run;
     struct sx_cta *c = v->cta[at];
@@ -135,12 +145,7 @@ static enum ww_code finish_cta(struct window *v, size_t at) {
     enum ww_code code = r->recorder ? ww_sx_record_cta(c, r->error) : WW_OK;
     cta_free(c);
     r->finished++;
-    if (code == WW_OK && r->progress) {
-        double part = (double)r->finished / (double)r->cta_count;
-        if (!r->progress(r->progress_context, part, r->finished, "CTAs"))
-            return ww_fail(r->error, WW_FAIL, r->kernel->entry->name, "stopped");
-    }
-    return code;
+    return code == WW_OK ? report(r) : code;
 }
 
 /* One round over the window; *progress if any CTA got on. */
@@ -150,6 +155,7 @@ static enum ww_code round_robin(struct window *v, bool *progress) {
         bool got_on = run_cta(v->cta[n]);
         *progress = *progress || got_on;
         if (r->failed) return r->code;
+        if (++v->turns % REPORT_TURNS == 0) WW_TRY(report(r)); /* CTAs may take long to end, or for ever */
         if (v->cta[n]->live_warps == 0) {
             *progress = true;
             WW_TRY(finish_cta(v, n));

@@ -1,4 +1,4 @@
-/* record_table.c: the recorder's instruction table of a kernel of machine code. */
+/* sass_record_table.c: the recorder's instruction table of a kernel of machine code. */
 #include "../../../estimator/result/result.h"
 #include "../../../estimator/base/hash.h"
 #include "../code/sass_decode.h"
