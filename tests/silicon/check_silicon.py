@@ -211,8 +211,8 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
         tables()
+        arithmetic()
         suites()
-    arithmetic()
         refused()
         inputs()
         whole()
