@@ -302,9 +302,10 @@ _warpwatt() {
             esac
             ;;
         "validate")
-            options='--all --json --jobs --small --names --quiet --help'
+            options='--all --json --jobs --small --traces --names --quiet --help'
             case $previous in
                 --jobs|-j) return ;;
+                --traces) return ;;
             esac
             operands=$(warpwatt validate --names 2>/dev/null)
             ;;

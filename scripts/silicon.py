@@ -20,10 +20,16 @@ from concurrent.futures import ThreadPoolExecutor
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import silicon_compare as compare  # noqa: E402
-from silicon_programs import NVCC_OPTIONS, PROGRAMS, Failure, digest  # noqa: E402
+from silicon_programs import NVCC_OPTIONS, PROGRAMS, Failure, digest, read_programs  # noqa: E402
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-MEASURED = os.path.join(ROOT, "..", "shared", "data", "silicon", "gv100_launches.tsv")
+TABLE = os.path.join(ROOT, "reports", "silicon.csv")
+# Suites of measurements in TABLE: the GPU's model, what the PTX is compiled for, whether caches were flushed, and the
+# clock that the profiler fixed, if it is not the model's: the base clocks of a PCIe A100 and of an H100 NVL are below
+# those of the SXM boards that the models describe.
+SUITES = {"gv100": ("gv100", "compute_75", "flush", None), "v100-micro": ("gv100", "compute_75", "keep", None),
+          "a100-micro": ("a100", "compute_80", "keep", "765"), "h100-micro": ("h100", "compute_90", "keep", "1080"),
+          "h100-apps": ("h100", "compute_90", "keep", "1080")}
 SECTOR_BYTES = 32
 
 
@@ -115,10 +121,18 @@ def replay(name, trace, launches, args):
     return out
 
 
+def add_up(launches):
+    """One estimate of all launches of a program; its hit rates are not given."""
+    first = dict(launches[0], launch=-1, kernel="all", l1_hit_percent=None, l2_hit_percent=None)
+    return dict(first, **{k: sum(x[k] for x in launches)
+                          for k in ("cycles", "warp_instructions", "dram_read_bytes", "dram_write_bytes")})
+
+
 def replay_all(program, trace, wanted, pool, args):
     """The estimates of a trace's launches that were measured, in order."""
     info = json.loads(call([args.program, "trace", "info", trace, "--json"]))
-    launches = [x["launch"] for x in info["launches"] if (program.name, x["launch"]) in wanted]
+    summed = (program.name, -1) in wanted
+    launches = [x["launch"] for x in info["launches"] if summed or (program.name, x["launch"]) in wanted]
     if args.launches:
         launches = launches[:args.launches]
     # Flushed launches do not depend on one another: they are dealt out to as many runs as there are jobs.
@@ -127,7 +141,9 @@ def replay_all(program, trace, wanted, pool, args):
     start = time.monotonic()
     out = [e for some in pool.map(lambda g: replay(program.name, trace, g, args), groups) for e in some]
     out.sort(key=lambda e: e["launch"])
-    say("%s: %d launches replayed in %.1f s" % (program.name, len(out), time.monotonic() - start))
+    if summed and out:
+        out = [add_up(out)]
+    say("%s: %d launches replayed in %.1f s" % (program.name, len(launches), time.monotonic() - start))
     return out
 
 
@@ -136,7 +152,7 @@ def run_all(args, measured):
     out, failed = [], []
     with ThreadPoolExecutor(args.jobs) as pool:
         for program in args.only:
-            work = os.path.join(args.work, program.name)
+            work = os.path.join(args.work, "" if args.suite == "gv100" else args.suite, program.name)
             try:
                 os.makedirs(work, exist_ok=True)
                 out += replay_all(program, record(program, args, work), measured, pool, args)
@@ -151,22 +167,24 @@ def run_all(args, measured):
 def parse(argv):
     p = argparse.ArgumentParser(prog="silicon.py", description="Estimates beside a real GPU's measurements (docs/silicon.md).")
     p.add_argument("sources", nargs="?", help="folder with the programs' sources")
-    p.add_argument("--measured", metavar="FILE", help="table of measurements, tab-separated (default: %s, if it is there)"
-                   % os.path.relpath(MEASURED, ROOT))
+    p.add_argument("--suite", choices=list(SUITES), default="gv100",
+                   help="measurements of reports/silicon.csv to compare with; sets --gpu, --cache-control and what is compiled for")
+    p.add_argument("--programs", metavar="FILE", help="JSON list of the programs to build (docs/silicon.md); default: those of gv100")
+    p.add_argument("--measured", metavar="FILE", help="table of measurements, tab-separated, in place of the suite's")
     p.add_argument("--estimates", metavar="FILE", help="compare the rows of an earlier --json; build and run nothing")
     p.add_argument("--program", metavar="PATH", default=os.path.join(ROOT, "build", "warpwatt"), help="warpwatt")
     p.add_argument("--work", metavar="DIR", default=os.path.join(ROOT, "build", "silicon"), help="where programs, inputs and traces are kept")
-    p.add_argument("--gpu", default="gv100")
+    p.add_argument("--gpu", help="default: the suite's")
     p.add_argument("--code", choices=("sass", "ptx", "auto"), help="option of trace record (default: none is given)")
     p.add_argument("--only", metavar="NAMES", help="programs, separated by commas: " + ", ".join(x.name for x in PROGRAMS))
     p.add_argument("--launches", metavar="N", type=int, help="the first N launches of each program only")
-    p.add_argument("--cache-control", choices=("flush", "keep"), default="flush",
-                   help="flush: caches are empty before each launch, as with most profilers (default); keep: as the launch before left them")
-    p.add_argument("--clock-control", metavar="CLOCK", help="option of run: base, boost or MHz (default: the model's clock)")
+    p.add_argument("--cache-control", choices=("flush", "keep"),
+                   help="flush: caches are empty before each launch; keep: as the launch before left them (default: as the suite was measured)")
+    p.add_argument("--clock-control", metavar="CLOCK", help="option of run: base, boost or MHz (default: as the suite was measured)")
     p.add_argument("--set", metavar="KEY=VALUE", action="append", default=[], help="option of run (may be repeated)")
     p.add_argument("--mech", metavar="MECHANISM", action="append", default=[], help="option of run (may be repeated)")
     p.add_argument("--nvcc", default=os.environ.get("NVCC") or shutil.which("nvcc") or "/usr/local/cuda/bin/nvcc")
-    p.add_argument("--nvcc-options", default=NVCC_OPTIONS, metavar="WORDS", help="default: " + NVCC_OPTIONS)
+    p.add_argument("--nvcc-options", metavar="WORDS", help="default: " + NVCC_OPTIONS + ", for the suite's architecture")
     p.add_argument("--record-again", action="store_true", help="record although there is a trace of the same command")
     p.add_argument("-j", "--jobs", type=int, default=1, help="replays at the same time (default 1)")
     p.add_argument("--worst", type=int, default=10, help="how many of the worst launches are listed (default 10)")
@@ -179,16 +197,27 @@ def parse(argv):
         p.error("either the folder of sources or --estimates is needed")
     if args.jobs < 1 or (args.launches is not None and args.launches < 1) or args.worst < 0:
         p.error("--jobs and --launches are 1 at least, --worst 0")
-    if not args.measured:
-        if not os.path.exists(MEASURED):
-            p.error("no table of measurements: give --measured FILE (docs/silicon.md says what it holds)")
-        args.measured = MEASURED
-    named = {x.name: x for x in PROGRAMS}
+    gpu, arch, caches, clock = SUITES[args.suite]
+    args.clock_control = args.clock_control or (clock if args.gpu in (None, gpu) else None)
+    args.gpu, args.cache_control = args.gpu or gpu, args.cache_control or caches
+    args.nvcc_options = args.nvcc_options or NVCC_OPTIONS.replace("compute_75", arch)
+    choose_programs(p, args)
+    return args
+
+
+def choose_programs(p, args):
+    """args.only becomes a list of programs."""
+    try:
+        programs = read_programs(args.programs) if args.programs else PROGRAMS if args.suite == "gv100" or args.measured else []
+    except (Failure, OSError) as e:
+        p.error(str(e))
+    if not programs and not args.estimates:
+        p.error("the suite %s needs --programs FILE" % args.suite)
+    named = {x.name: x for x in programs}
     unknown = [n for n in (args.only or "").split(",") if n and n not in named]
     if unknown:
         p.error("no program is called '%s'; there are %s" % (unknown[0], ", ".join(named)))
-    args.only = [named[n] for n in args.only.split(",") if n] if args.only else PROGRAMS
-    return args
+    args.only = [named[n] for n in args.only.split(",") if n] if args.only else programs
 
 
 def absolute(args):
@@ -217,13 +246,13 @@ def main(argv):
     args = parse(argv)
     try:
         absolute(args)
-        measured, others = compare.read_measured(args.measured)
+        measured, others = compare.read_measured(args.measured) if args.measured else compare.read_suite(TABLE, args.suite)
         estimates, failed = (read_estimates(args.estimates), []) if args.estimates else run_all(args, measured)
         result = compare.compare(measured, others, estimates)
     except (compare.BadTable, OSError) as e:
         say("silicon: %s" % e)
         return 2
-    result.update(gpu=args.gpu, code=args.code, cache_control=args.cache_control, clock_control=args.clock_control, settings=args.set + args.mech, failed=failed)
+    result.update(suite=None if args.measured else args.suite, gpu=args.gpu, code=args.code, cache_control=args.cache_control, clock_control=args.clock_control, settings=args.set + args.mech, failed=failed)
     if args.json:
         print(json.dumps(result, indent=1))
     elif args.csv:

@@ -58,6 +58,22 @@ def read_measured(path):
     return rows, others
 
 
+def read_suite(path, suite):
+    """The rows of one suite of reports/silicon.csv, in the form of read_measured; launch -1: all of a program's."""
+    rows = OrderedDict()
+    with open(path, encoding="utf-8", newline="") as f:
+        for line, text in enumerate(csv.DictReader(f), 2):
+            if text["suite"] != suite:
+                continue
+            value = {n: number(v, "%s:%d: %s" % (path, line, n)) for n, v in text.items() if n not in ("suite", "program")}
+            launch = -1 if value["launch"] is None else int(value["launch"])
+            row = {("" if n == "accelsim_cycles" else "hw_") + n: v for n, v in value.items() if n != "launch"}
+            rows[(text["program"], launch)] = dict(row, launch=launch)
+    if not rows:
+        raise BadTable("%s: no rows of the suite '%s'" % (path, suite))
+    return rows, ["accelsim"]
+
+
 # ---- joining ----
 
 def join(measured, others, estimates):

@@ -19,6 +19,7 @@ WW_API const char *ww_validate_suite_help(size_t i);
 struct ww_validate_options {
     unsigned jobs; /* threads to measure with, at least 1; results do not depend on it */
     bool small;    /* small inputs, where a suite has them: tries it in seconds, its figures mean nothing */
+    const char *traces; /* folder with recorded programs, for the suite silicon; NULL: it measures nothing */
     ww_progress_fn progress;
     void *context;
 };

@@ -29,6 +29,7 @@ static enum ww_code run_suite(const char *name, const struct cmd_line *line, uns
     char what[96];
     struct ww_validate_options options = {.jobs = jobs,
                                           .small = ww_cmd_has(line, "small"),
+                                          .traces = ww_cmd_get(line, "traces"),
                                           .progress = ww_cmd_progress_step,
                                           .context = &progress};
     snprintf(what, sizeof what, "validate %.64s", name);
@@ -63,6 +64,7 @@ static const struct cmd_option validate_options[] = {
     {"jobs", 'j', "N", "threads to measure with, 1 to 256 (default: one for each core)", 0},
     {"small", 0, NULL, "small inputs, where a suite has them (equalizer): tries it, the figures mean nothing",
      0},
+    {"traces", 0, "DIR", "folder of recorded programs, for silicon (docs/silicon.md)", 0},
     {"names", 0, NULL, "print the suites' names only, one a line", 0},
     {"quiet", 'q', NULL, "show no progress", 0},
     {0}};
@@ -72,7 +74,8 @@ const struct cmd ww_cmd_validate = {
     .about = "Measures what publications state and prints ours beside theirs, with the deviation\n"
              "and whether it lies within the tolerance of docs/validation.md. Without a name it\n"
              "lists the suites. It reports: the exit code is 0 also if rows lie outside.\n",
-    .examples = "warpwatt validate\nwarpwatt validate models\nwarpwatt validate models --json\n",
+    .examples = "warpwatt validate\nwarpwatt validate models\nwarpwatt validate models --json\nwarpwatt "
+                "validate silicon --traces build/silicon\n",
     .options = validate_options,
     .run = validate_run,
 };

@@ -86,6 +86,22 @@ def tables():
           "nw 0" in out.split("worst launches")[1] and "4 of 5 measured" in out, out)
 
 
+def suites():
+    row = {"app": "backprop", "launch": -1, "kernel": "all", "cycles": 9092.9 * 1.1, "warp_instructions": 370711}
+    e = write("suite.json", json.dumps({"rows": [row]}))
+    code, out, err = silicon("--suite", "h100-apps", "--estimates", e, "--json")
+    r = json.loads(out) if code == 0 else {"suite": err}
+    check("a suite of the project's table", r["suite"] == "h100-apps" and r["gpu"] == "h100", r)
+    near("a program's launches added up", round(r["summary"]["by_program"], 6), 0.1)
+    near("Accel-Sim beside it", round(r["other_summaries"]["accelsim"]["by_program"], 4), 0.0858)
+    for name, text, wanted in (("no list", "{}", "no list of programs"), ("no JSON", "[", "no list of programs"),
+                               ("no sources", '[{"name": "a", "folder": "b"}]', "no list of programs"),
+                               ("an unknown field", '[{"name": "a", "folder": "b", "sources": "c", "x": 1}]', "no list of programs"),
+                               ("no programs", "[]", "needs --programs")):
+        code, _, err = silicon(".", "--suite", "h100-apps", "--programs", write("programs.json", text))
+        check("refused programs: " + name, code == 2 and wanted in err, "%d %s" % (code, err))
+
+
 def arithmetic():
     c = silicon_compare
     check("equal values share a rank", c.ranks([5, 1, 5, 9]) == [2.5, 1, 2.5, 4], c.ranks([5, 1, 5, 9]))
@@ -196,6 +212,7 @@ def main():
         os.chdir(folder)
         tables()
         arithmetic()
+        suites()
         refused()
         inputs()
         whole()
