@@ -131,6 +131,7 @@ static enum ww_code flush(struct ww_engine *e, struct ww_error *error) {
     e->queue = NULL;
     e->end_ps = 0;
     e->queued = false;
+    memset(e->code, 0, sizeof e->code);
     if (e->govern) ww_govern_memory_reset(e->govern);
     return make_memory(e, error);
 }
