@@ -30,7 +30,7 @@ L:  add.u32 %r, %r, 1;
 }
 END
 echo '{"kernel": "k", "grid": 1, "block": 32}' >loop.json
-stop timeout -s KILL 60 warpwatt trace record --ptx loop.ptx --launch loop.json
+stop timeout --foreground -s KILL 60 warpwatt trace record --ptx loop.ptx --launch loop.json
 # A ptxas that does not end is ended, too.
 cat >slow <<'END'
 #!/bin/sh
@@ -41,7 +41,7 @@ case $1 in
 esac
 END
 chmod +x slow
-until=pid stop timeout -s KILL 60 env WARPWATT_PTXAS="$PWD/slow" XDG_CACHE_HOME="$PWD" warpwatt trace record -w saxpy -p n=1000 --code sass
+until=pid stop timeout --foreground -s KILL 60 env WARPWATT_PTXAS="$PWD/slow" XDG_CACHE_HOME="$PWD" warpwatt trace record -w saxpy -p n=1000 --code sass
 kill -0 "$(cat pid)" 2>/dev/null && echo 'still there'
 rm loop.ptx loop.json slow pid
 warpwatt trace record -w saxpy -p n=4000000 -o h.wwt -q

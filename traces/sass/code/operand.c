@@ -221,7 +221,7 @@ static bool register_read(struct ww_sass_bits *b, const struct ww_sass_row *row,
 
 static void field_read(struct ww_sass_bits *b, const struct ww_sass_opd *d, enum ww_sass_kind kind,
                        unsigned bits, struct ww_sass_operand *o) {
-    o->kind = kind;
+    o->kind = (uint8_t)kind;
     o->reg = (uint8_t)ww_sass_take(b, d->lo, bits);
 }
 
