@@ -272,6 +272,7 @@ static uint32_t power_of_two(uint32_t n) {
 static void set_blocks(struct ww_l2 *l2, const struct ww_gpu_spec *gpu) {
     uint32_t bytes = gpu->l2_fetch_bytes < gpu->l2_line ? gpu->l2_fetch_bytes : gpu->l2_line;
     uint32_t block = bytes > gpu->l2_sector ? bytes / gpu->l2_sector : 1, ones = (1u << block) - 1;
+    l2->blocks = block > 1;
     for (uint32_t m = 0; m < 256; m++)
         for (uint32_t first = 0; first < 8; first += block)
             if (m >> first & ones) l2->fetch_of[m] |= (uint8_t)(ones << first);

@@ -163,11 +163,9 @@ bool ww_l2_claim(struct ww_l2_slice *s, struct ww_l2_input *in, struct ww_l2_par
 
 /* What is read from DRAM beside `need`, if there are MSHRs for it. */
 static uint8_t rest_of_blocks(const struct ww_l2_slice *s, const struct ww_l2_part *part, uint8_t need) {
-    uint8_t all = s->l2->fetch_of[need];
-    if (all == need) return 0;
     const struct ww_l2_line *line = &s->tags.line[part->index];
-    all &= (uint8_t) ~(line->valid | line->pending | need);
-    return s->mshrs_used + bits(need | all) <= s->l2->mshrs ? all : 0;
+    uint8_t more = s->l2->fetch_of[need] & (uint8_t) ~(line->valid | line->pending | need);
+    return s->mshrs_used + bits(need | more) <= s->l2->mshrs ? more : 0;
 }
 
 /* Asks DRAM for as many of the sectors `need` as there are MSHRs for; returns these. */
@@ -183,7 +181,7 @@ static uint8_t fetch(struct ww_l2_slice *s, struct ww_l2_input *in, const struct
         for (; room; room--, need &= (uint8_t)(need - 1)) fewer |= (uint8_t)(need & -need);
         need = fewer;
     }
-    uint8_t more = copy ? 0 : rest_of_blocks(s, part, need);
+    uint8_t more = s->l2->blocks && !copy ? rest_of_blocks(s, part, need) : 0;
     uint32_t miss = ww_l2_take_mshrs(s, part, need | more);
     if (copy) {
         s->copies += bits(need);
@@ -193,7 +191,7 @@ static uint8_t fetch(struct ww_l2_slice *s, struct ww_l2_input *in, const struct
     }
     count(s, WW_C_L2_SECTOR_MISS, bits(need));
     ww_l2_count_inst(s, p, WW_I_L2_MISS, bits(need));
-    count(s, WW_C_L2_PREFETCH, bits(more));
+    if (more) count(s, WW_C_L2_PREFETCH, bits(more));
     ww_l2_push_dram(s, part->number, need | more, miss, WW_DRAM_READ, cycle);
     return need;
 }

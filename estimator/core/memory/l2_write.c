@@ -84,9 +84,9 @@ static bool write_part(struct ww_l2_slice *s, struct ww_l2_input *in, const stru
         return false;
     ww_l2_tags_touch(&s->tags, part->set, part->index);
     struct ww_l2_line *line = &s->tags.line[part->index];
-    bool was_clean = !line->dirty;
+    bool may_drain = s->l2->dirty_ways && !line->dirty;
     ww_l2_mark_written(s->l2, line, part->want, p);
-    if (was_clean && s->l2->dirty_ways) drain(s, part->set, cycle);
+    if (may_drain) drain(s, part->set, cycle);
     return true;
 }
 

@@ -17,9 +17,9 @@ static struct ww_mem_request whole_request(const struct ww_sm *sm, const struct 
 
 /* What a request writes, and what becomes of the lines that it finds. */
 struct writing {
+    const struct ww_line_request *request;
     uint32_t warp;
     enum ww_l1_write effect;
-    bool whole; /* every byte of its pieces */
 };
 
 /* A store that takes the line's tag if the L1 does not hold it and has a line that is not reserved. It counts
@@ -32,7 +32,8 @@ static uint32_t write_allocate(struct ww_sm *sm, const struct writing *w, uint64
         ww_tags_touch(&l->tags, line);
     else
         line = ww_l1_take_line(sm, l, key, w->warp);
-    if (w->whole && line != WW_NO_LINE) l->tags.line[line].valid |= sectors & ~l->tags.line[line].pending;
+    bool whole = w->request->bytes >= 32 * ww_bits8(w->request->pieces);
+    if (whole && line != WW_NO_LINE) l->tags.line[line].valid |= sectors & ~l->tags.line[line].pending;
     return found ? ww_bits8(stored) : 0;
 }
 
@@ -49,8 +50,8 @@ static void evict(struct ww_sm *sm, uint32_t line, uint32_t sectors) {
 
 /* What a store or an atomic does to a line; pieces: of this line, stored and what the L2 makes of them. Gives
  * the stored sectors that hit. */
-static uint32_t write_line(struct ww_sm *sm, const struct writing *w, uint64_t key, uint32_t pieces,
-                           uint32_t stored) {
+static inline uint32_t write_line(struct ww_sm *sm, const struct writing *w, uint64_t key, uint32_t pieces,
+                                  uint32_t stored) {
     struct ww_cache *l = &sm->l1;
     uint32_t line = ww_tags_find(&l->tags, key), sectors = l->shape->sectors_of[pieces];
     sm->core->counter[WW_C_L1_ACCESS]++;
@@ -69,7 +70,7 @@ static uint32_t write_line(struct ww_sm *sm, const struct writing *w, uint64_t k
 static uint32_t write_lines(struct ww_sm *sm, const struct ww_line_request *r, uint32_t warp,
                             enum ww_l1_write effect) {
     const struct ww_cache_shape *s = &sm->core->l1_shape;
-    const struct writing w = {warp, effect, r->bytes >= 32 * ww_bits8(r->pieces)};
+    const struct writing w = {r, warp, effect};
     uint32_t stored = sm->core->pieces_of[r->pieces], hits = 0;
     if (!s->fine) return write_line(sm, &w, r->key, r->pieces, stored);
     uint32_t line_pieces = 1u << (s->line_shift - 5), in_line = (1u << line_pieces) - 1;
