@@ -29,6 +29,7 @@ struct ww_engine_options {
     struct ww_cta_log *ctas; /* notes when and where CTAs run; the caller's, or NULL (core/launch/ctalog.h) */
     uint32_t threads; /* that step SMs, results are the same; 0: one. It is one for few SMs, with a governor, or
                        * any of these logs */
+    bool code_known;  /* the L2 has the code of all kernels from the start: none has its first launch */
     bool in_step;     /* no SM goes ahead of the others; results are the same */
     ww_progress_fn progress;
     void *progress_context;

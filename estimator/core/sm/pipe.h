@@ -64,12 +64,15 @@ struct ww_dinst {
     uint16_t latency; /* issue to dependent issue, where it is fixed */
     uint8_t space;
     bool access, local, texture, async, reply; /* reply: an atomic with a result */
-    bool conditional, arrive;
+    bool conditional : 1,
+        constant : 1; /* constant: an operand of it is one that has a line (const_operand.h) */
+    bool arrive;
     uint8_t smem; /* enum ww_smm_act, of a barrier */
     uint8_t barrier;
     uint16_t next_fetch;    /* cycles from its issue to the fetch of what follows it */
     uint16_t barrier_warps; /* 0: all of the CTA */
-    uint8_t reads, writes;  /* how many of the banks of its operands, and of its results */
+    uint8_t reads, writes;  /* how many of the banks of its operands, and of its results; with register banks
+                             * (regs.h) sources listed, and whether it reads any register */
     uint32_t pc;
     uint32_t bank;         /* with operand collectors or banks: place of these in the list */
     const uint16_t *check; /* dense numbers of the registers it checks, its results last */
