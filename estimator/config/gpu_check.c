@@ -63,8 +63,8 @@ static enum ww_code sm_rules(const struct check *c) {
          s->clock_sm_mhz);
     RULE(c, !s->collect_units_sp || !s->front_rf_banks, "collect.units_sp",
          "operand collectors and front.rf_banks model the same conflicts: one of them must be 0");
-    RULE(c, !s->front_rf_window || (s->front_rf_banks && s->front_rf_banks <= 4), "front.rf_window",
-         "reads are of 1 to 4 banks, but front.rf_banks is %u", s->front_rf_banks);
+    RULE(c, !s->front_rf_window || s->front_rf_banks == 2, "front.rf_window",
+         "reads are of two banks, but front.rf_banks is %u", s->front_rf_banks);
     RULE(c, s->sm_schedulers <= s->sm_max_warps, "sm.schedulers", "%u schedulers, but sm.max_warps is %u",
          s->sm_schedulers, s->sm_max_warps);
     RULE(c, s->sm_max_threads <= s->sm_max_warps * 32, "sm.max_threads", "%u does not fit sm.max_warps = %u",

@@ -104,6 +104,8 @@ static void fill_counters(struct ww_launch_result *l, struct ww_rng *rng) {
     c[WW_C_PIPE_STALL_CONFLICT] = c[WW_C_PIPE_STALL_OTHER] = c[WW_C_PIPE_STALL_SCHED] = 1;
     c[WW_C_PIPE_FETCH_CYCLES] = c[WW_C_SM_ACTIVE_CYCLES] - 3;
     c[WW_C_SMEM_FREE] = c[WW_C_SMEM_ALLOC];
+    c[WW_C_FETCH_STREAM] = c[WW_C_FETCH_L0_MISS] / 2;
+    c[WW_C_FETCH_L15] = c[WW_C_FETCH_L0_MISS] - c[WW_C_FETCH_STREAM] + c[WW_C_FETCH_AHEAD];
     c[WW_C_SHARED_PASSES] = c[WW_C_MEM_INST_SHARED] + c[WW_C_SHARED_WIDE] + c[WW_C_SHARED_CONFLICTS];
     c[WW_C_DRAM_BUSY_CYCLES] = l->cycles / 3;
     c[WW_C_DRAM_CYCLES] = l->cycles * 2;

@@ -79,7 +79,7 @@ static void put_to_sleep(struct ww_sm *sm, struct ww_sched *s, struct ww_warp *w
 bool ww_const_operand_admits(struct ww_sm *sm, struct ww_sched *s, struct ww_warp *w, const struct ww_dinst *d,
                              uint64_t cycle) {
     uint32_t key = sm->core->code.constant[d - sm->core->code.inst];
-    if (!key || w->admitted == w->step) return true;
+    if (w->admitted == w->step) return true;
     sm->core->counter[WW_C_CONST_OPERAND]++;
     uint64_t ready = look_up(sm, (uint32_t)(s - sm->sched), key, cycle);
     if (ready <= cycle) return true;

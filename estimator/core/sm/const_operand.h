@@ -23,8 +23,8 @@ struct ww_const_operands {
 
 /* Memory from the arena; sm->operands stays NULL without. False: out of memory. */
 bool ww_const_operand_init(struct ww_sm *sm, struct ww_arena *arena);
-/* The scheduler has picked the warp, whose head is d. False: its constant is not there, and the warp has been
- * put to sleep. */
+/* The scheduler has picked the warp, whose head is d, with a constant. False: its constant is not there, and
+ * the warp has been put to sleep. */
 bool ww_const_operand_admits(struct ww_sm *sm, struct ww_sched *s, struct ww_warp *w, const struct ww_dinst *d,
                              uint64_t cycle);
 

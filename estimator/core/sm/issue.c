@@ -119,7 +119,7 @@ static inline uint64_t take(struct ww_sm *sm, struct ww_sched *s, const struct w
         if (sm->collect && d->ii) return ww_collect_issue(sm, d, cycle);
         if (sm->collect)
             return d->action == WW_A_LSU || d->action == WW_A_CONST ? ww_collect_memory(sm, d, cycle) : 0;
-        if (d->reads) delay = ww_regs_read(sm, s, w->slot, d, cycle);
+        if (d->writes) delay = ww_regs_read(sm, s, w, d, cycle);
     }
     if (d->queued) return enqueue(sm->core, s, d, cycle);
     if (d->ii) take_unit(sm, s, d->group, cycle + d->ii);
@@ -243,7 +243,7 @@ static void issue_warp(struct ww_sm *sm, struct ww_sched *s, struct ww_warp *w, 
             squash(sm, s, w, cycle);
             return;
         }
-        if (sm->operands && !ww_const_operand_admits(sm, s, w, d, cycle)) return;
+        if (sm->operands && d->constant && !ww_const_operand_admits(sm, s, w, d, cycle)) return;
     }
     count_cycle(sm, s, w, cycle);
     s->next_issue = cycle + core->gpu->front_issue_interval + d->conflict;

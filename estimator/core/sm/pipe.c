@@ -241,17 +241,29 @@ static uint8_t list_banks(const struct ww_gpu_spec *g, const struct ww_operand *
     return n;
 }
 
-/* Registers of the file that an instruction reads, two bytes each (regs.h). */
-static uint8_t list_reads(const struct ww_inst *in, uint8_t *list) {
-    uint8_t n = 0;
+/* Loads, stores and special functions wait for their sources in queues. */
+static bool reads_late(const struct ww_dinst *d) {
+    return !d->ii || d->group == WW_G_SFU;
+}
+
+/* What regs.h says of an instruction; returns how many sources it lists. */
+static uint8_t list_reads(const struct ww_gpu_spec *g, const struct ww_inst *in, const struct ww_dinst *d,
+                          uint8_t *head) {
+    uint8_t n = 0, *list = head + WW_RF_HEAD, seen[WW_INST_SRC_MAX * 8];
+    uint32_t seen_count = 0;
+    head[0] = head[1] = head[2] = 0;
     for (uint32_t s = 0; s < in->src_count; s++)
         for (uint32_t r = in->src[s].reg; r < in->src[s].reg + (uint32_t)in->src[s].n && r < WW_REG_PRED; r++) {
-            uint8_t flags = in->src_slot[s] & WW_SLOT_PLACE;
-            if (in->src_slot[s] & WW_SLOT_REUSE) flags |= WW_RF_REUSE;
-            for (uint8_t i = 0; i < n; i++)
-                if (list[2 * i] == r) flags |= WW_RF_SAME;
+            uint32_t place = in->src_slot[s] & WW_SLOT_PLACE, bank = r & 1;
+            bool same = false, reuse = in->src_slot[s] & WW_SLOT_REUSE;
+            for (uint32_t i = 0; i < seen_count; i++) same |= seen[i] == r;
+            if (!same && !reads_late(d) && head[bank] < g->front_rf_window) head[bank]++;
+            seen[seen_count++] = (uint8_t)r;
+            if (place == 0 || place > WW_RF_PLACES) continue;
             list[2 * n] = (uint8_t)r;
-            list[2 * n + 1] = flags;
+            list[2 * n + 1] =
+                (uint8_t)(bank * WW_RF_PLACES + place) | (reuse ? WW_RF_REUSE : 0) | (same ? WW_RF_SAME : 0);
+            head[2] |= reuse;
             n++;
         }
     return n;
@@ -302,7 +314,7 @@ static bool list_constants(const struct ww_gpu_spec *g, const struct ww_launch *
     out->constant = ww_arena_array(arena, launch->inst_count, sizeof *out->constant);
     if (!out->constant) return false;
     for (uint32_t i = 0; i < launch->inst_count; i++)
-        if (launch->inst[i].flags & WW_INST_CONST)
+        if ((out->inst[i].constant = launch->inst[i].flags & WW_INST_CONST))
             out->constant[i] = launch->inst[i].constant / g->const_line + 1;
     return true;
 }
@@ -332,7 +344,7 @@ enum ww_code ww_pipe_decode(const struct ww_gpu_spec *gpu, const struct ww_launc
     if (!out->control) out->async_register = n.count++;
     out->banked = is_banked(gpu, launch);
     bool listed = gpu->collect_units_sp || out->banked;
-    out->bank = listed ? ww_arena_array(arena, 2 * list + 1, sizeof *out->bank) : NULL;
+    out->bank = listed ? ww_arena_array(arena, 2 * list + launch->inst_count + 1, sizeof *out->bank) : NULL;
     if (listed && !out->bank) return ww_fail_nomem(error, "decoded instructions");
     uint32_t at = 0, banks = 0;
     for (uint32_t i = 0; i < launch->inst_count; i++) {
@@ -347,8 +359,9 @@ enum ww_code ww_pipe_decode(const struct ww_gpu_spec *gpu, const struct ww_launc
             list_registers(&launch->inst[i], &n, out->reg + at, d);
         if (out->banked) {
             d->bank = banks;
-            d->reads = list_reads(&launch->inst[i], out->bank + banks);
-            banks += 2u * d->reads;
+            d->reads = list_reads(gpu, &launch->inst[i], d, out->bank + banks);
+            d->writes = out->bank[banks] || out->bank[banks + 1] || d->reads;
+            banks += WW_RF_HEAD + 2u * d->reads;
         } else if (out->bank) {
             d->bank = banks;
             banks += d->reads =

@@ -75,8 +75,9 @@ struct ww_dinst {
     bool access;
     bool local : 1, texture : 1, async : 1, reply : 1; /* reply: an atomic with a result */
     bool conditional : 1, arrive : 1;
-    bool counts : 1; /* it adds to a dependence counter, or is a copy that one may wait for */
-    bool unseen : 1; /* and the warp may issue in the next cycle, when that is not seen yet */
+    bool constant : 1; /* an operand of it is one that has a line (const_operand.h) */
+    bool counts : 1;   /* it adds to a dependence counter, or is a copy that one may wait for */
+    bool unseen : 1;   /* and the warp may issue in the next cycle, when that is not seen yet */
     bool stores : 1;
     bool queued : 1;                     /* it waits in its unit's queue, not at issue */
     bool ends_group : 1;                 /* its counter waits for the asynchronous copies before it */
@@ -87,7 +88,8 @@ struct ww_dinst {
     uint8_t barrier;
     uint16_t next_fetch;    /* cycles from its issue to the fetch of what follows it */
     uint16_t barrier_warps; /* 0: all of the CTA */
-    uint8_t reads, writes;  /* how many of the banks of its operands, and of its results */
+    uint8_t reads, writes;  /* how many of the banks of its operands, and of its results; with register banks
+                             * (regs.h) sources listed, and whether it reads any register */
     uint32_t pc;
     uint32_t bank;         /* with operand collectors or banks: place of these in the list */
     const uint16_t *check; /* dense numbers of the registers it checks, its results last */

@@ -14,24 +14,27 @@
 
 #include "sm.h"
 
-enum { WW_RF_BANKS = 4, WW_RF_PLACES = 3 };
+enum { WW_RF_BANKS = 2, WW_RF_PLACES = 3 };
 
-struct ww_rf {                                /* of a scheduler */
-    uint64_t port[WW_RF_BANKS];               /* the bank's port is free from this cycle on */
-    uint16_t kept[WW_RF_BANKS][WW_RF_PLACES]; /* warp's slot and register; WW_RF_EMPTY */
+struct ww_rf {                                 /* of a scheduler */
+    uint64_t port[WW_RF_BANKS];                /* the bank's port is free from this cycle on */
+    uint32_t live;                             /* bit bank * places + place: it keeps something */
+    uint16_t kept[WW_RF_BANKS * WW_RF_PLACES]; /* by the same: warp's slot and register */
 };
-#define WW_RF_EMPTY UINT16_MAX
 
-/* Entries of ww_code_table.bank with it: register and what pipe.c says of it. */
-#define WW_RF_PLACE 7u /* place of the operand, 1 to 3; 0: another one, which is not kept */
+/* In ww_code_table.bank with it, of an instruction: registers that it reads of bank 0 and of bank 1 (0 if it
+ * reads late; front.rf_window at most), 1 if it has any to keep; then for each source with a place two bytes,
+ * register and: */
+#define WW_RF_AT 7u    /* bank * places + place, places from 1 */
 #define WW_RF_REUSE 8u /* is to be kept */
 #define WW_RF_SAME 16u /* another operand of the instruction reads the register */
+#define WW_RF_HEAD 3u
 
 /* Memory from the arena; sm->rf stays NULL without. False: out of memory. */
 bool ww_regs_init(struct ww_sm *sm, struct ww_arena *arena);
-/* The instruction of the warp in `slot` is issued in `cycle`. Returns the cycles by which its reads wait; the
+/* The instruction of the warp is issued in `cycle`. Returns the cycles by which its reads wait; the
  * scheduler issues nothing meanwhile. */
-uint64_t ww_regs_read(struct ww_sm *sm, struct ww_sched *s, uint32_t slot, const struct ww_dinst *d,
+uint64_t ww_regs_read(struct ww_sm *sm, struct ww_sched *s, const struct ww_warp *w, const struct ww_dinst *d,
                       uint64_t cycle);
 
 #endif
