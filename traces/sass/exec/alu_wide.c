@@ -29,6 +29,18 @@ ALU_INLINE void wide_add(SX_ARGS) {
 }
 ALU_PAIR(wide_add)
 
+/* With carries, of two operands: a negated one is its complement plus 1, with a carry in its complement. */
+ALU_INLINE void wide_add_carry(SX_ARGS) {
+    const uint32_t *a = sx_src(w, i->a), *b = sx_src(w, i->b);
+    uint64_t na = wide_neg(i, 0), nb = wide_neg(i, 1), ones = i->sub ? 0 : (na & 1u) + (nb & 1u);
+    uint32_t carry, in = i->sub ? sx_ps(w, i, 0) : 0;
+    ALU_MASK(carry, uint64_t x = sx_get64(a, l) ^ na; uint64_t sum = x + (sx_get64(b, l) ^ nb);
+             out = (sum < x) | (sum + ones + (in & alu_bit[l] ? 1u : 0u) < sum););
+    ALU_ROW2(i->d, out = (sx_get64(a, l) ^ na) + (sx_get64(b, l) ^ nb) + ones + (in & alu_bit[l] ? 1u : 0u););
+    sx_set_pred(w, i->pd[0], carry, mask);
+}
+ALU_PAIR(wide_add_carry)
+
 /* The smaller one where the predicate holds, else the larger one. */
 ALU_INLINE void wide_minmax(SX_ARGS) {
     const uint32_t *a = sx_src(w, i->a), *b = sx_src(w, i->b);
@@ -72,7 +84,8 @@ ALU_PAIR(wide_compare)
 
 /* ---- building ---- */
 
-/* An immediate of 32 bits is extended by its sign, of unsigned operations too; a move's may have all 64. */
+/* An immediate of 32 bits is extended by its sign, of unsigned operations too; of SEL a bit says whether. A
+ * move's may have all 64. */
 static uint32_t wide_source(struct sx_builder *b, const struct ww_sass_insn *in, struct sx_inst *i,
                             enum ww_sass_slot slot, unsigned n) {
     const struct ww_sass_operand *o = &in->opd[slot];
@@ -80,8 +93,9 @@ static uint32_t wide_source(struct sx_builder *b, const struct ww_sass_insn *in,
     if (o->kind == SASS_K_NONE) return SX_ZERO;
     if (o->kind == SASS_K_IMM)
         return ww_sx_value(b, (uint64_t)(is_move ? o->imm : (int64_t)(int32_t)o->imm), 2);
-    if (o->flags & (SASS_F_NOT | SASS_F_ABS)) ww_sx_problem(b, WW_UNSUPPORTED, "an operand of this kind");
-    if (o->flags & SASS_F_NEG) i->neg |= (uint8_t)(1u << n);
+    bool complements = (o->flags & SASS_F_NOT) && !in->mod[SASS_M_X];
+    if (complements || o->flags & SASS_F_ABS) ww_sx_problem(b, WW_UNSUPPORTED, "an operand of this kind");
+    if (o->flags & (SASS_F_NEG | SASS_F_NOT)) i->neg |= (uint8_t)(1u << n);
     return ww_sx_src(b, in, slot, 2);
 }
 
@@ -107,18 +121,24 @@ static sx_fn wide_function(const struct ww_sass_insn *in) {
 
 bool ww_sx_alu_wide(struct sx_builder *b, const struct ww_sass_insn *in, struct sx_inst *i) {
     sx_fn fn = in->mod[SASS_M_WIDTH64] ? wide_function(in) : NULL;
-    if (!fn || in->mod[SASS_M_X]) return false;
+    bool extended = in->mod[SASS_M_X] != 0;
+    if (!fn || (extended && in->op != SASS_IADD)) return false;
     bool is_move = in->op == SASS_MOV || in->op == SASS_UMOV,
          adds = in->op == SASS_IADD || in->op == SASS_UIADD3;
     alu_predicates(b, in, i);
-    if (adds && (i->pd[0] != SX_SINK || i->pd[1] != SX_SINK)) return false; /* carries */
+    bool carries = adds && (extended || i->pd[0] != SX_SINK);
+    bool carry_in = in->opd[SASS_PS].kind != SASS_K_NONE && !(i->ps[0] == SX_ONES && i->pneg & 1u);
+    if (adds &&
+        ((carry_in && !extended) || i->pd[1] != SX_SINK || (carries && in->opd[SASS_C].kind != SASS_K_NONE)))
+        return false;
     i->d = in->op == SASS_ISETP ? SX_SINK : ww_sx_dst(b, in, SASS_D, 2);
     i->a = wide_source(b, in, i, is_move ? SASS_B : SASS_A, 0);
     i->b = is_move ? SX_ZERO : wide_source(b, in, i, SASS_B, 1);
     i->c = is_move ? SX_ZERO : wide_source(b, in, i, SASS_C, 2);
     i->type = in->mod[SASS_M_SIGNED]; /* top bits are flipped */
+    i->sub = extended;
     i->cmp = in->mod[SASS_M_CMP];
     i->boolop = in->mod[SASS_M_BOOL];
-    i->fn = fn;
+    i->fn = carries ? ALU_FN(wide_add_carry) : fn;
     return adds || !i->neg;
 }
