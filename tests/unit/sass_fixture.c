@@ -2,7 +2,7 @@
 #include "../../estimator/warpwatt.h"
 #include "sass_fixture.h"
 
-const unsigned sass_archs[] = {70, 75, 80, 86, 89, 90};
+const unsigned sass_archs[] = {70, 75, 80, 86, 89, 90, 100, 120};
 const size_t sass_arch_count = sizeof sass_archs / sizeof *sass_archs;
 
 void sass_read(struct sass_text *t, const char *name) {

@@ -7,6 +7,8 @@
 #define IN_BYTES 16384u
 #define OUT_BYTES 4096u
 
+#define LAST_ARCH 90u /* a form of MOVM that matrices of bits need from sm_100 on is not known */
+
 static uint8_t in[IN_BYTES], expected[OUT_BYTES], result[OUT_BYTES];
 
 static uint32_t random_word(void) {
@@ -140,7 +142,7 @@ static void run_file(const char *file) {
         }
         for (size_t a = 0; a < sass_arch_count; a++) {
             char arch[8];
-            if (sass_archs[a] < text.sm) continue;
+            if (sass_archs[a] < text.sm || sass_archs[a] > LAST_ARCH) continue;
             snprintf(arch, sizeof arch, "sm_%u", sass_archs[a]);
             enum sass_outcome o = sass_run_machine(&text, k, arch, in, IN_BYTES, result, OUT_BYTES, 1, 32);
             compared += o != SASS_SKIPPED;

@@ -65,7 +65,12 @@ void ww_sass_memory_read(struct ww_sass_bits *b, const struct ww_sass_opd *d, st
     o->kind = SASS_K_MEM;
     o->reg = (uint8_t)ww_sass_take(b, 24, 8);
     o->ureg = SASS_URZ;
-    if (d->arg) o->imm = ww_sass_sign_extend(ww_sass_take(b, d->lo, d->arg), d->arg);
+    /* From sm_100 on bit 63 is always set in atomics with a descriptor: it is none of the offset's. */
+    unsigned bits = b->arch >= 100 && d->flags & SASS_MEM_70 && d->flags & (SASS_MEM_71 | SASS_MEM_90)
+                        ? d->arg - 1u
+                        : d->arg;
+    if (d->arg) o->imm = ww_sass_sign_extend(ww_sass_take(b, d->lo, bits), bits);
+    if (bits != d->arg && !ww_sass_take(b, 63, 1)) b->bad = "address";
     bool wide = d->flags & SASS_MEM_E && ww_sass_take(b, 72, 1);
     if (d->flags & SASS_MEM_SCALE && b->arch >= 75) o->scale = (uint8_t)ww_sass_take(b, 78, 2);
     if (!(d->flags & (SASS_MEM_UR | SASS_MEM_UR64))) {
@@ -74,6 +79,13 @@ void ww_sass_memory_read(struct ww_sass_bits *b, const struct ww_sass_opd *d, st
     }
     uint8_t ur = ww_sass_ureg(b, ww_sass_take(b, d->flags & SASS_MEM_UR ? 32 : 64, b->arch >= 100 ? 8 : 6));
     if (!ww_sass_take(b, 91, 1)) b->bad = "uniform register";
+    if (d->flags & SASS_MEM_90 &&
+        d->flags & SASS_MEM_70) { /* atomics of floats of sm_100: always by descriptor */
+        if (!ww_sass_take(b, 90, 1)) b->bad = "address";
+        o->flags |= SASS_F_A64 | SASS_F_DESC;
+        o->count = ur;
+        return;
+    }
     if (d->flags & SASS_MEM_90) {
         if (ww_sass_take(b, d->flags & SASS_MEM_71 ? 72 : 90, 1))
             o->flags |= SASS_F_A64;

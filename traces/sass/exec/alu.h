@@ -127,6 +127,7 @@ uint32_t ww_sx_alu_holds(uint8_t cmp, uint32_t less, uint32_t equal, uint32_t na
 sx_fn ww_sx_alu_convert_rows(const struct sx_inst *i, unsigned op);
 
 /* Families; false if the instruction is not theirs. alu.c asks them in turn. */
+bool ww_sx_alu_wide(struct sx_builder *b, const struct ww_sass_insn *in, struct sx_inst *i);
 bool ww_sx_alu_integer(struct sx_builder *b, const struct ww_sass_insn *in, struct sx_inst *i);
 bool ww_sx_alu_multiply(struct sx_builder *b, const struct ww_sass_insn *in, struct sx_inst *i);
 bool ww_sx_alu_minmax(struct sx_builder *b, const struct ww_sass_insn *in, struct sx_inst *i);

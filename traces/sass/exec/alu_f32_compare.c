@@ -85,6 +85,19 @@ ALU_INLINE void fmnmx(SX_ARGS) {
 }
 ALU_PAIR(fmnmx)
 
+/* Of three. */
+ALU_INLINE void fmnmx3(SX_ARGS) {
+    const uint32_t *a = sx_src(w, i->a), *b = sx_src(w, i->b), *c = sx_src(w, i->c);
+    uint32_t ka = alu_keep(i, 0), fa = alu_flip(i, 0), kb = alu_keep(i, 1), fb = alu_flip(i, 1),
+             kc = alu_keep(i, 2), fc = alu_flip(i, 2);
+    uint32_t least = sx_ps(w, i, 0), ftz = i->mods & MM_FTZ ? UINT32_MAX : 0;
+    bool strict = (i->mods & MM_NAN) != 0;
+    ALU_ROW(i->d, uint32_t x = alu_flush((a[l] & ka) ^ fa, ftz); uint32_t y = alu_flush((b[l] & kb) ^ fb, ftz);
+            uint32_t z = alu_flush((c[l] & kc) ^ fc, ftz); x = minmax_lane(x, y, least & alu_bit[l], 0, strict);
+            out = minmax_lane(x, z, least & alu_bit[l], 0, strict););
+}
+ALU_PAIR(fmnmx3)
+
 /* Whether a / b needs more than the inline sequence of a reciprocal and fused multiply-adds: an operand that is
  * zero, subnormal, infinite or no number, a reciprocal or a quotient that leaves the range of normal numbers, a
  * remainder that would lose bits. The exact limits of the hardware are not published. */
@@ -117,6 +130,9 @@ bool ww_sx_alu_f32_compare(struct sx_builder *b, const struct ww_sass_insn *in, 
     case SASS_FMNMX:
     case SASS_UFMNMX:
         i->fn = ALU_FN(fmnmx);
+        break;
+    case SASS_FMNMX3:
+        i->fn = ALU_FN(fmnmx3);
         break;
     case SASS_FCHK:
         i->fn = fchk;

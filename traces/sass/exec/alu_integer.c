@@ -79,6 +79,16 @@ static void add_halves(SX_ARGS) {
             uint32_t high = (x >> 16) + (y >> 16) + one + two; out = (low & 0xffffu) | high << 16;);
 }
 
+/* An addition of signed numbers that stays at the ends of their range. */
+ALU_INLINE void add_saturated(SX_ARGS) {
+    const uint32_t *a = sx_src(w, i->a), *b = sx_src(w, i->b);
+    int64_t sign = i->neg & 2u ? -1 : 1;
+    ALU_ROW(i->d, int64_t sum = (int64_t)(int32_t)a[l] + sign * (int32_t)b[l];
+            sum = sum > INT32_MAX ? INT32_MAX : sum; sum = sum < INT32_MIN ? INT32_MIN : sum;
+            out = (uint32_t)(int32_t)sum;);
+}
+ALU_PAIR(add_saturated)
+
 /* LEA: (A << shift) + B, of .HI the upper word of the pair C:A. Carry out of bit 31. */
 ALU_INLINE void lea_row(SX_ARGS, bool upper) {
     const uint32_t *a = sx_src(w, i->a), *b = sx_src(w, i->b), *c = sx_src(w, i->c);
@@ -184,9 +194,9 @@ bool ww_sx_alu_integer(struct sx_builder *b, const struct ww_sass_insn *in, stru
         return pick_add(b, in, i);
     case SASS_VIADD:
     case SASS_UVIADD:
-        if (!in->mod[SASS_M_PACKED]) return pick_add(b, in, i);
+        if (!in->mod[SASS_M_PACKED] && !in->mod[SASS_M_SAT]) return pick_add(b, in, i);
         alu_operands(b, in, i, 1, 1, 1, 1);
-        i->fn = add_halves;
+        i->fn = in->mod[SASS_M_SAT] ? ALU_FN(add_saturated) : add_halves;
         return true;
     case SASS_LEA:
     case SASS_ULEA:
