@@ -100,8 +100,8 @@ struct ww_control {
 #define WW_SLOT_PLACE 7u /* mask of the place; 0: another one */
 #define WW_SLOT_REUSE 8u /* flag: the operand cache keeps it */
 
-/* What barrier_threads of DEPBAR holds: the level up to which its scoreboard may count, and a set of others that
- * must be 0. */
+/* What barrier_threads of DEPBAR holds: the level up to which its scoreboard may count, and a set of others
+ * that must be 0. */
 #define WW_DEPBAR_LEVEL(threads) ((threads)&63u)
 #define WW_DEPBAR_SET(threads) ((threads) >> 6 & 63u)
 

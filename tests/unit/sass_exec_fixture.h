@@ -91,6 +91,12 @@ static inline struct code break_out(unsigned barrier) {
 static inline struct code bar(unsigned number) {
     return (struct code){0x7b1du | (uint64_t)number << 54, 0x000fea0000000000u};
 }
+/* DEPBAR.LE SBcounter, level, {set} */
+static inline struct code depbar(unsigned counter, unsigned level, unsigned set) {
+    return (struct code){0x791au | (uint64_t)set << 32 | (uint64_t)level << 38 | (uint64_t)counter << 44 |
+                             (uint64_t)1 << 47,
+                         0x000fc80000000000u};
+}
 static inline struct code leave(void) {
     return (struct code){0x794du, PT_HIGH};
 }

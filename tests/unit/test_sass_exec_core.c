@@ -42,6 +42,19 @@ static void guarded_lanes_only(void **state) {
     kernel_close(&t);
 }
 
+static void the_table_keeps_what_depbar_waits_for(void **state) {
+    (void)state;
+    const struct code code[] = {PROLOGUE, mov(1, 1), depbar(3, 5, 1u << 4 | 1u << 0), stg(2, 1), leave()};
+    kernel_open(&t, code, COUNT(code));
+    must(kernel_run(&t, 1, 32));
+    const struct ww_inst *in = &t.recorder.inst[4];
+    assert_int_equal(in->op, WW_OP_ASYNC_WAIT);
+    assert_int_equal(in->barrier, 3);
+    assert_int_equal(WW_DEPBAR_LEVEL(in->barrier_threads), 5);
+    assert_int_equal(WW_DEPBAR_SET(in->barrier_threads), 1u << 4 | 1u << 0);
+    kernel_close(&t);
+}
+
 /* Odd lanes jump over an instruction; both meet at the BSYNC. */
 static void lanes_meet_at_bsync(void **state) {
     (void)state;
@@ -211,6 +224,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_thread_stores),
         cmocka_unit_test(guarded_lanes_only),
+        cmocka_unit_test(the_table_keeps_what_depbar_waits_for),
         cmocka_unit_test(lanes_meet_at_bsync),
         cmocka_unit_test(loops_wait_for_the_last),
         cmocka_unit_test(broken_lanes_are_not_waited_for),
