@@ -36,12 +36,16 @@ static bool needs_machine(const struct ww_trace_writer *w) {
     return w->machine;
 }
 
+static uint32_t needed_version(const struct ww_trace_writer *w) {
+    return w->has_copies ? WW_WWT_VERSION_COPIES : needs_machine(w) ? WW_WWT_VERSION_MACHINE : WW_WWT_VERSION;
+}
+
 static enum ww_code put_late_header(struct ww_trace_writer *w, struct ww_error *error) {
     unsigned char h[WW_WWT_HEADER_BYTES];
     w->no_header = false;
     w->offset = 0;
-    w->raised = needs_machine(w);
-    make_header(w, w->raised ? WW_WWT_VERSION_MACHINE : WW_WWT_VERSION, h);
+    w->version = needed_version(w);
+    make_header(w, w->version, h);
     return ww_wwt_write(w, h, sizeof h, error);
 }
 
@@ -80,6 +84,8 @@ static void free_writer(struct ww_trace_writer *w) {
     ww_buf_free(&w->launches);
     ww_buf_free(&w->raw);
     ww_buf_free(&w->chunk);
+    ww_buf_free(&w->copies);
+    free(w->waiting);
     while (w->code_count) free(w->code[--w->code_count].origin);
     free(w->code);
     free(w->path);
@@ -121,7 +127,8 @@ static enum ww_code start(struct ww_trace_writer *w, const struct ww_trace_meta 
     ww_wwt_put_string(&w->meta, meta ? meta->program : NULL);
     ww_wwt_put_string(&w->meta, meta ? meta->arguments : NULL);
     ww_wwt_put_string(&w->meta, meta ? meta->tool : NULL);
-    make_header(w, WW_WWT_VERSION, h);
+    w->version = WW_WWT_VERSION;
+    make_header(w, w->version, h);
     WW_TRY(create(w, error));
     /* What is written directly may be a pipe, whose header cannot be changed later: it waits for the first
      * chunk. */
@@ -165,15 +172,14 @@ static enum ww_code check_index(const struct ww_trace_writer *w, struct ww_error
     return WW_OK;
 }
 
-/* A file begins as version 1; what only version 2 can say makes it one of version 2. */
-static enum ww_code raise_version(struct ww_trace_writer *w, struct ww_error *error) {
+/* A file begins as version 1; what only a later version can say makes it one of that. */
+static enum ww_code raise_version(struct ww_trace_writer *w, uint32_t version, struct ww_error *error) {
     unsigned char h[WW_WWT_HEADER_BYTES];
-    for (size_t i = 0; i < w->code_count; i++) ww_wwt_put_string(&w->raw, w->code[i].origin);
-    if (w->raised || w->no_header) return WW_OK;
+    if (w->version == version || w->no_header) return WW_OK;
     if (!w->file.target)
         return ww_fail(error, WW_UNSUPPORTED, w->path,
                        "machine code behind launches of lowered PTX cannot be written into a pipe");
-    make_header(w, WW_WWT_VERSION_MACHINE, h);
+    make_header(w, version, h);
     if (!ww_ownfd_holds(&w->own))
         return ww_fail(error, WW_IO, w->path, "the program closed the recorder's descriptor of this file");
     if (pwrite(w->file.fd, h, sizeof h, 0) == (ssize_t)sizeof h) return WW_OK;
@@ -185,20 +191,25 @@ static enum ww_code put_index(struct ww_trace_writer *w, struct ww_error *error)
     unsigned char b[WW_WWT_TRAILER_BYTES];
     uint32_t stored, crc;
     uint64_t at = w->offset;
-    bool machine = needs_machine(w);
+    uint32_t version = needed_version(w);
+    bool begun = !w->no_header && !w->file.target; /* a pipe that has its header: late copies are left out */
+    if (begun && (w->version >= WW_WWT_VERSION_MACHINE || !needs_machine(w))) version = w->version;
     ww_buf_clear(&w->raw);
     ww_buf_append(&w->raw, w->meta.p, w->meta.n);
     ww_buf_varint(&w->raw, w->code_count);
     ww_buf_append(&w->raw, w->codes.p, w->codes.n);
     ww_buf_varint(&w->raw, w->launch_count);
     ww_buf_append(&w->raw, w->launches.p, w->launches.n);
-    if (machine) WW_TRY(raise_version(w, error));
-    if (w->meta.failed) return ww_fail_nomem(error, "the index of a trace");
+    for (size_t i = 0; i < w->code_count && version >= WW_WWT_VERSION_MACHINE; i++)
+        ww_wwt_put_string(&w->raw, w->code[i].origin);
+    if (version >= WW_WWT_VERSION_COPIES) ww_buf_append(&w->raw, w->copies.p, w->copies.n);
+    WW_TRY(raise_version(w, version, error));
+    if (w->meta.failed || w->copies.failed) return ww_fail_nomem(error, "the index of a trace");
     WW_TRY(check_index(w, error));
     WW_TRY(ww_wwt_put_chunk(w, WW_WWT_CHUNK_INDEX, &w->raw, &stored, &crc, error));
     ww_wwt_put64(b, at);
     ww_wwt_put64(b + 8, w->offset + sizeof b);
-    ww_wwt_put64(b + 16, ww_hash_bytes(w->raw.p, w->raw.n, machine ? WW_WWT_VERSION_MACHINE : WW_WWT_VERSION));
+    ww_wwt_put64(b + 16, ww_hash_bytes(w->raw.p, w->raw.n, version));
     ww_wwt_put32(b + 24, ww_wwt_crc32(&w->crc, 0, b, 24));
     memcpy(b + 28, WW_WWT_END_MAGIC, 4);
     return ww_wwt_write(w, b, sizeof b, error);

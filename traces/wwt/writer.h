@@ -57,8 +57,9 @@ struct ww_wwt_open_launch {
 struct ww_trace_writer {
     char *path; /* as the caller named it: for errors */
     struct ww_outfile file;
-    struct ww_ownfd own;    /* what its descriptor is: recorded programs may close it and reuse its number */
-    bool no_header, raised; /* the header is not written yet; it was written as version 2 */
+    struct ww_ownfd own; /* what its descriptor is: recorded programs may close it and reuse its number */
+    bool no_header;      /* the header is not written yet */
+    uint32_t version;    /* that it was written with */
     uint64_t offset;
     size_t pending_limit; /* WW_WWT_PENDING_BYTES; tests set less */
     enum ww_code failed;  /* the first failure: nothing more is written */
@@ -67,7 +68,11 @@ struct ww_trace_writer {
     struct ww_buf meta, codes, launches, raw, chunk;
     struct ww_wwt_known_code *code;
     size_t code_count, code_room, launch_count;
-    bool machine; /* something of version 2 is in it */
+    bool machine;                  /* something of version 2 is in it */
+    bool has_copies;               /* something of version 3 */
+    struct ww_buf copies;          /* of the launches that are written, for the index */
+    struct ww_trace_copy *waiting; /* copies for the next launch */
+    uint32_t waiting_count;
     struct ww_wwt_open_launch l;
 };
 
@@ -80,6 +85,10 @@ enum ww_code ww_wwt_write(struct ww_trace_writer *w, const void *data, size_t n,
 void ww_trace_writer_present(const struct ww_trace_writer *w, uint64_t *count, uint64_t *first_absent);
 /* States that CTAs below `cta` that were not added yet never will be; slices use it. */
 void ww_trace_writer_skip_to(struct ww_trace_writer *w, uint64_t cta);
+/* Notes a copy or fill that comes before the next launch, after those of the launch's own view. Of more than
+ * the container takes the latest are kept. Errors: WW_INTERNAL (not a copy), WW_NOMEM. */
+enum ww_code ww_trace_writer_copy(struct ww_trace_writer *w, const struct ww_trace_copy *copy,
+                                  struct ww_error *error);
 /* Gives the open launch a longer instruction table (and its strings and local_bytes), for a source that meets
  * its instructions as it goes: entries that were there keep their class, width and WW_INST_ACCESS. The table
  * stays the caller's and must live until the launch ends or a later call replaces it.
