@@ -160,6 +160,15 @@ struct ww_cta_trace {
 };
 
 /* One launch, without its streams. */
+/* Memory of the device that was written between launches: `rows` rows of `bytes`, `pitch` from one to the next.
+ */
+enum ww_trace_copy_kind { WW_TRACE_COPY_HOST, WW_TRACE_COPY_DEVICE, WW_TRACE_COPY_FILL, WW_TRACE_COPY_KINDS };
+struct ww_trace_copy {
+    uint64_t address, bytes, pitch; /* pitch means something for several rows only */
+    uint32_t rows;
+    uint8_t kind; /* enum ww_trace_copy_kind */
+};
+
 struct ww_launch {
     const char *kernel;
     const char *arch; /* "sm_70": what the machine instructions are of */
@@ -176,6 +185,8 @@ struct ww_launch {
     uint32_t inst_count;
     const char *const *string; /* string[0] is "" */
     uint32_t string_count;
+    const struct ww_trace_copy *copy; /* copies and fills since the launch before, in their order */
+    uint32_t copy_count;
 };
 
 /* Provenance of a file; strings may be NULL. */

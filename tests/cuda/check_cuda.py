@@ -83,6 +83,10 @@ def stub_options(host):
     check("all launches are recorded", launches(trace) == ["saxpy", "count", "count", "count", "fields"],
           launches(trace))
     check("the trace is sound", run([PROGRAM, "trace", "verify", trace])[0] == 0)
+    copies = [[(c["kind"], c["bytes"]) for c in x.get("copies", [])]
+              for x in json.loads(run([PROGRAM, "trace", "info", trace, "--json"])[1])["launches"]]
+    check("copies from the host are kept for the launch that follows",
+          len(copies[0]) == 3 and all(kind == "host" for kind, _ in copies[0]) and copies[2:4] == [[], []], copies)
     first = open(trace, "rb").read()
     record([host, PTX, "zstd"], ["-o", trace])
     check("a second recording is the same, byte by byte", open(trace, "rb").read() == first)

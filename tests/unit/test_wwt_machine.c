@@ -159,11 +159,51 @@ static void control_fields_beyond_their_bits_are_not_written(void **state) {
     assert_non_null(strstr(error.text, "a control field is larger than its bits"));
 }
 
+static void copies_between_launches_come_back(void **state) {
+    (void)state;
+    const char *path = ww_made_path(&arena, "copies.wwt");
+    const struct ww_trace_copy copy[] = {{0x10000, 4096, 0, 1, WW_TRACE_COPY_HOST},
+                                         {0x8000, 100, 256, 7, WW_TRACE_COPY_DEVICE},
+                                         {0x20000, 1, 0, 1, WW_TRACE_COPY_FILL}};
+    struct ww_made_launch l[2];
+    struct ww_trace *t;
+    const struct ww_launch *got;
+    for (int i = 0; i < 2; i++) make(&l[i], false, NULL);
+    l[1].launch.copy = copy;
+    l[1].launch.copy_count = 3;
+    OK(ww_made_write(path, l, 2, 0, &error));
+    OK(ww_trace_open(path, &t, &error));
+    OK(ww_trace_launch(t, 0, &got, &error));
+    assert_int_equal(got->copy_count, 0);
+    OK(ww_trace_launch(t, 1, &got, &error));
+    assert_int_equal(got->copy_count, 3);
+    for (int i = 0; i < 3; i++) {
+        assert_int_equal(got->copy[i].address, copy[i].address);
+        assert_int_equal(got->copy[i].bytes, copy[i].bytes);
+        assert_int_equal(got->copy[i].pitch, copy[i].pitch);
+        assert_int_equal(got->copy[i].rows, copy[i].rows);
+        assert_int_equal(got->copy[i].kind, copy[i].kind);
+    }
+    OK(ww_trace_verify(t, NULL, NULL, &error));
+    ww_trace_close(t);
+}
+
+static void copies_that_are_none_are_refused(void **state) {
+    (void)state;
+    const struct ww_trace_copy bad[] = {
+        {0x10000, 0, 0, 1, WW_TRACE_COPY_HOST},          {0x10000, 16, 0, 0, WW_TRACE_COPY_HOST},
+        {0x10000, 16, 8, 2, WW_TRACE_COPY_HOST},         {UINT64_MAX - 4, 16, 0, 1, WW_TRACE_COPY_HOST},
+        {16, 16, UINT64_MAX / 2, 3, WW_TRACE_COPY_HOST}, {0x10000, 16, 0, 1, WW_TRACE_COPY_KINDS}};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) assert_non_null(ww_wwt_check_copy(&bad[i]));
+}
+
 int main(void) {
     ww_arena_init(&arena, 0);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(control_fields_come_back),
         cmocka_unit_test(constant_operands_come_back),
+        cmocka_unit_test(copies_between_launches_come_back),
+        cmocka_unit_test(copies_that_are_none_are_refused),
         cmocka_unit_test(each_code_table_has_its_own_origin),
         cmocka_unit_test(a_dump_of_machine_code_says_where_the_rest_is),
         cmocka_unit_test(control_fields_in_a_file_of_version_1_are_refused),

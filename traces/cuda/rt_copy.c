@@ -12,6 +12,18 @@ void ww_rt_copy_time(size_t bytes, bool over_link) {
     ww_rt.now_us += LINK_LATENCY_US + (double)bytes / (over_link ? LINK_BYTES_PER_US : dram / 2);
 }
 
+/* The trace keeps what was written on the device; a child made by fork has no part in it. */
+static void note(const void *p, size_t pitch, size_t width, size_t height, enum ww_trace_copy_kind kind) {
+    struct ww_error error;
+    struct ww_trace_copy copy = {.address = (uint64_t)(uintptr_t)p,
+                                 .bytes = width,
+                                 .pitch = height > 1 ? pitch : 0,
+                                 .rows = (uint32_t)height,
+                                 .kind = (uint8_t)kind};
+    if (height > UINT32_MAX || !ww_rt.options.out || ww_rt.options.no_record || !ww_rt_recording()) return;
+    if (ww_device_note_copy(ww_rt.device, &copy, &error) != WW_OK) ww_rt_say_error(&error, 0);
+}
+
 /* One side of a copy: `on_device` says what the kind claims. */
 static int side(const void *p, size_t bytes, bool on_device, bool either, unsigned char **host, bool *device) {
     bool bad;
@@ -49,6 +61,7 @@ int ww_rt_copy_rows(void *dst, size_t dst_pitch, const void *src, size_t src_pit
         height = 1;
     }
     for (size_t y = 0; y < height; y++) memmove(to + y * dst_pitch, from + y * src_pitch, width);
+    if (to_device) note(dst, dst_pitch, width, height, from_device ? WW_TRACE_COPY_DEVICE : WW_TRACE_COPY_HOST);
     ww_rt_copy_time(width * height, to_device != from_device);
     return 0;
 }
@@ -145,6 +158,7 @@ static int fill_rows(void *p, size_t pitch, int value, size_t width, size_t heig
     unsigned char *to = ww_rt_device_bytes(p, span(pitch, width, height), &bad);
     if (!to) return RT_ERROR_INVALID_VALUE;
     for (size_t y = 0; y < height; y++) memset(to + y * pitch, value, width);
+    note(p, pitch, width, height, WW_TRACE_COPY_FILL);
     ww_rt_copy_time(width * height, false);
     return 0;
 }

@@ -91,6 +91,30 @@ static const char *origin(const struct ww_trace *trace, const struct ww_wwt_laun
     return tool && strncmp(tool, "warpwatt ", 9) == 0 ? "lowered PTX" : NULL;
 }
 
+static uint64_t copied_bytes(const struct ww_launch *l) {
+    uint64_t sum = 0;
+    for (uint32_t i = 0; i < l->copy_count; i++) sum += l->copy[i].bytes * l->copy[i].rows;
+    return sum;
+}
+
+static const char *const copy_kind[WW_TRACE_COPY_KINDS] = {"host", "device", "fill"};
+
+static void json_copies(struct ww_jsonw *w, const struct ww_launch *l) {
+    if (!l->copy_count) return;
+    ww_jsonw_open(w, "copies", '[');
+    for (uint32_t i = 0; i < l->copy_count; i++) {
+        const struct ww_trace_copy *c = &l->copy[i];
+        ww_jsonw_open_flat(w, NULL, '{');
+        ww_jsonw_str(w, "kind", copy_kind[c->kind]);
+        ww_jsonw_u64(w, "address", c->address);
+        ww_jsonw_u64(w, "bytes", c->bytes);
+        ww_jsonw_u64(w, "rows", c->rows);
+        if (c->rows > 1) ww_jsonw_u64(w, "pitch", c->pitch);
+        ww_jsonw_close(w, '}');
+    }
+    ww_jsonw_close(w, ']');
+}
+
 static void json_launch(struct ww_jsonw *w, const struct ww_trace *trace, size_t number) {
     const struct ww_wwt_launch *l = &trace->index.launch[number];
     struct totals t = launch_totals(l);
@@ -110,6 +134,7 @@ static void json_launch(struct ww_jsonw *w, const struct ww_trace *trace, size_t
     ww_jsonw_u64(w, "warps_per_cta", l->view.warps_per_cta);
     ww_jsonw_u64(w, "static_instructions", l->view.inst_count);
     json_totals(w, &t);
+    json_copies(w, &l->view);
     ww_jsonw_close(w, '}');
 }
 
@@ -163,6 +188,9 @@ static void text_launch(const struct ww_trace *trace, size_t number, FILE *out) 
     fprintf(out, "  grid %u x %u x %u, block %u x %u x %u, %u registers, shared %u + %u B, local %u B\n",
             v->grid[0], v->grid[1], v->grid[2], v->block[0], v->block[1], v->block[2], v->registers_per_thread,
             v->shared_static, v->shared_dynamic, v->local_bytes);
+    if (v->copy_count)
+        fprintf(out, "  copies and fills before it: %u, of %llu bytes\n", v->copy_count,
+                (unsigned long long)copied_bytes(v));
     if (l->cta_present != v->cta_count)
         fprintf(out, "  slice: %llu of %llu CTAs\n", (unsigned long long)l->cta_present,
                 (unsigned long long)v->cta_count);

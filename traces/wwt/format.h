@@ -9,11 +9,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define WW_WWT_VERSION 1u         /* the oldest that is read */
-#define WW_WWT_VERSION_MACHINE 2u /* control fields of instructions, where code comes from */
-#define WW_WWT_VERSION_SUBSET 3u  /* masks as subsets, addresses by their distance from the lowest one */
-#define WW_WWT_VERSION_LAST WW_WWT_VERSION_SUBSET /* what is written */
-#define WW_WWT_MAGIC "\x89WWT\r\n\x1a\n"          /* 8 bytes, without the NUL */
+#define WW_WWT_VERSION 1u                /* the oldest that is read */
+#define WW_WWT_VERSION_MACHINE 2u        /* control fields of instructions, where code comes from */
+#define WW_WWT_VERSION_SUBSET 3u         /* masks as subsets, addresses by their distance from the lowest one */
+#define WW_WWT_VERSION_COPIES 3u         /* copies and fills between launches */
+#define WW_WWT_VERSION_LAST 3u           /* what is written */
+#define WW_WWT_MAGIC "\x89WWT\r\n\x1a\n" /* 8 bytes, without the NUL */
 #define WW_WWT_END_MAGIC "TWW\n"
 #define WW_WWT_HEADER_BYTES 16u
 #define WW_WWT_CHUNK_BYTES 16u /* of a chunk's header */
@@ -36,6 +37,7 @@
 #define WW_WWT_LAUNCHES_MAX(bytes) (((uint64_t)1 << 16) + (bytes) / 16)
 #define WW_WWT_INDEX_MAX(bytes) (((uint64_t)64 << 20) + 256 * (uint64_t)(bytes))
 #define WW_WWT_INST_MAX ((uint32_t)1 << 20) /* static instructions of a launch */
+#define WW_WWT_COPIES_MAX 4096u             /* before a launch */
 
 /* The columns of a CTA group, in this order. */
 enum ww_wwt_column {

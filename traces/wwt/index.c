@@ -202,6 +202,13 @@ static bool parse_origins(struct parser *p) {
     return true;
 }
 
+static bool parse_copies(struct parser *p) {
+    if (p->version < WW_WWT_VERSION_COPIES) return true;
+    for (size_t i = 0; i < p->index->launch_count; i++)
+        if (!ww_wwt_get_copies(p->c, p->arena, &p->index->launch[i].view, &p->why)) return false;
+    return true;
+}
+
 static bool parse(struct parser *p) {
     uint64_t launches;
     p->index->meta.program = ww_wwt_get_string(p->c, p->arena);
@@ -215,7 +222,7 @@ static bool parse(struct parser *p) {
     for (uint64_t i = 0; i < launches; i++)
         if (!parse_launch(p, &p->index->launch[i])) return false;
     p->index->chunk_end = p->offset;
-    if (!parse_origins(p)) return false;
+    if (!parse_origins(p) || !parse_copies(p)) return false;
     return p->c->p == p->c->end ? true : reject(p, "bytes follow the last launch");
 }
 

@@ -57,6 +57,13 @@ const char *ww_wwt_check_class(const struct ww_inst *inst);
 const char *ww_wwt_check_code(const struct ww_launch *launch);
 const char *ww_wwt_check_shape(struct ww_launch *launch);
 
+/* A launch's copies and fills, and back. False: malformed (c->failed) or a broken rule (*why; NULL: no memory).
+ */
+void ww_wwt_put_copies(struct ww_buf *b, const struct ww_trace_copy *copy, uint32_t count);
+bool ww_wwt_get_copies(struct ww_cursor *c, struct ww_arena *arena, struct ww_launch *launch, const char **why);
+/* What is wrong with a copy, or NULL. */
+const char *ww_wwt_check_copy(const struct ww_trace_copy *copy);
+
 /* Strings with a length in front; NULL is kept apart from "". */
 void ww_wwt_put_string(struct ww_buf *b, const char *s);
 const char *ww_wwt_get_string(struct ww_cursor *c, struct ww_arena *arena);

@@ -66,6 +66,9 @@ struct ww_trace_writer {
     struct ww_buf meta, codes, launches, raw, chunk;
     struct ww_wwt_known_code *code;
     size_t code_count, code_room, launch_count;
+    struct ww_buf copies;          /* of the launches that are written, for the index */
+    struct ww_trace_copy *waiting; /* copies for the next launch */
+    uint32_t waiting_count;
     struct ww_wwt_open_launch l;
 };
 
@@ -79,6 +82,10 @@ enum ww_code ww_wwt_write(struct ww_trace_writer *w, const void *data, size_t n,
 void ww_trace_writer_present(const struct ww_trace_writer *w, uint64_t *count, uint64_t *first_absent);
 /* States that CTAs below `cta` that were not added yet never will be; slices use it. */
 void ww_trace_writer_skip_to(struct ww_trace_writer *w, uint64_t cta);
+/* Notes a copy or fill that comes before the next launch, after those of the launch's own view. Of more than
+ * the container takes the latest are kept. Errors: WW_INTERNAL (not a copy), WW_NOMEM. */
+enum ww_code ww_trace_writer_copy(struct ww_trace_writer *w, const struct ww_trace_copy *copy,
+                                  struct ww_error *error);
 /* Gives the open launch a longer instruction table (and its strings and local_bytes), for a source that meets
  * its instructions as it goes: entries that were there keep their class, width and WW_INST_ACCESS. The table
  * stays the caller's and must live until the launch ends or a later call replaces it.

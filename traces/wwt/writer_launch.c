@@ -102,6 +102,41 @@ static enum ww_code keep_grown(struct ww_trace_writer *w, struct ww_error *error
     return keep_code(w, &last, error);
 }
 
+enum ww_code ww_trace_writer_copy(struct ww_trace_writer *w, const struct ww_trace_copy *copy,
+                                  struct ww_error *error) {
+    const char *why = ww_wwt_check_copy(copy);
+    if (why) return ww_fail(error, WW_INTERNAL, w->path, "%s", why);
+    if (!w->waiting) w->waiting = calloc(WW_WWT_COPIES_MAX, sizeof *w->waiting);
+    if (!w->waiting) return ww_fail_nomem(error, "copies between launches");
+    if (w->waiting_count == WW_WWT_COPIES_MAX)
+        memmove(w->waiting, w->waiting + 1, --w->waiting_count * sizeof *w->waiting);
+    w->waiting[w->waiting_count++] = *copy;
+    return WW_OK;
+}
+
+/* The launch's own copies, then those that wait for it, become its. */
+static enum ww_code take_copies(struct ww_trace_writer *w, const struct ww_launch *launch,
+                                struct ww_error *error) {
+    struct ww_wwt_open_launch *l = &w->l;
+    uint32_t own = launch->copy_count, more = w->waiting_count;
+    if (own > WW_WWT_COPIES_MAX) own = WW_WWT_COPIES_MAX;
+    if (more > WW_WWT_COPIES_MAX - own) more = WW_WWT_COPIES_MAX - own;
+    l->view.copy = NULL;
+    l->view.copy_count = own + more;
+    if (!l->view.copy_count) return WW_OK;
+    struct ww_trace_copy *copy = ww_arena_array(&l->arena, l->view.copy_count, sizeof *copy);
+    if (!copy) return ww_fail_nomem(error, "copies between launches");
+    if (own) memcpy(copy, launch->copy + (launch->copy_count - own), own * sizeof *copy);
+    if (more) memcpy(copy + own, w->waiting + (w->waiting_count - more), more * sizeof *copy);
+    for (uint32_t i = 0; i < own; i++) {
+        const char *why = ww_wwt_check_copy(&copy[i]);
+        if (why) return ww_fail(error, WW_INTERNAL, launch->kernel, "%s", why);
+    }
+    w->waiting_count = 0;
+    l->view.copy = copy;
+    return WW_OK;
+}
+
 static enum ww_code start_launch(struct ww_trace_writer *w, const struct ww_launch *launch,
                                  struct ww_error *error) {
     struct ww_wwt_open_launch *l = &w->l;
@@ -120,6 +155,7 @@ static enum ww_code start_launch(struct ww_trace_writer *w, const struct ww_laun
     shape.inst = l->view.inst;
     shape.string = l->view.string;
     l->view = shape;
+    WW_TRY(take_copies(w, launch, error));
     if (!grow_counts(l, shape.inst_count)) return ww_fail_nomem(error, "a launch");
     l->open = true;
     return WW_OK;
@@ -332,6 +368,7 @@ static void put_launch(struct ww_trace_writer *w) {
     }
     ww_buf_varint(b, l->group_count);
     ww_buf_append(b, l->rows.p, l->rows.n);
+    ww_wwt_put_copies(&w->copies, v->copy, v->copy_count);
     w->launch_count++;
 }
 

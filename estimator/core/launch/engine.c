@@ -474,5 +474,7 @@ enum ww_code ww_engine_launch(struct ww_engine *engine, struct ww_trace *trace, 
     struct ww_cta_source source = {&from, load_cta, release_cta, next_cta};
     const struct ww_launch *launch;
     WW_TRY(ww_trace_launch(trace, index, &launch, error));
+    if (!engine->broken) ww_engine_copies(engine, launch);
+    if (ww_engine_waited(engine, launch)) engine->queued = false;
     return ww_engine_replay(engine, launch, &source, arena, out, error);
 }

@@ -53,6 +53,12 @@ enum ww_code ww_engine_stuck(const struct ww_core *core, struct ww_error *error)
 enum ww_code ww_engine_result(struct ww_engine *engine, const struct ww_launch *launch, uint64_t cycles,
                               struct ww_arena *arena, struct ww_launch_result *out, struct ww_error *error);
 
+/* ---- copies.c ---- */
+/* Copies and fills before the launch write to the L2, unless it is flushed. */
+void ww_engine_copies(struct ww_engine *engine, const struct ww_launch *launch);
+/* The host has waited for them: the launch is queued behind no other. */
+bool ww_engine_waited(const struct ww_engine *engine, const struct ww_launch *launch);
+
 /* ---- dispatch.c ---- */
 /* Places CTAs in `cycle`; true if more could be placed in the next one. */
 bool ww_dispatch(struct ww_core *core, uint64_t cycle);

@@ -45,6 +45,8 @@ enum ww_code ww_engine_part(struct ww_engine *engine, struct ww_trace *trace, si
     struct ww_arena own;
     WW_TRY(ww_trace_launch(trace, index, &launch, error));
     if (part->work) *part->work = 0;
+    if (part->first == 0 && !engine->broken) ww_engine_copies(engine, launch);
+    if (ww_engine_waited(engine, launch)) engine->queued = false;
     ww_arena_init(&own, 0);
     enum ww_code code =
         ww_under_way_begin(&from.under_way, &engine->gpu, launch, part->in_step ? 0 : part->first, &own, error);
@@ -215,6 +217,7 @@ enum ww_code ww_engine_warm(struct ww_engine *engine, struct ww_trace *trace, si
     w->index = index;
     w->warmed = warmed;
     enum ww_code code = begin_warming(w, first, end, &arena, error);
+    if (code == WW_OK && first == 0 && end > 0) ww_engine_copies(engine, w->launch);
     if (code == WW_OK) code = warm_all(w, error);
     for (uint32_t s = 0; w->cta && s < w->slots; s++)
         if (w->cta[s].warp) ww_trace_release_cta(trace, &w->cta[s]);

@@ -103,6 +103,11 @@ void ww_memsys_warm(struct ww_memsys *m, const struct ww_mem_request *request) {
     ww_l2_warm(&m->l2, request, ww_addrmap_slice(&m->map, request->address));
 }
 
+void ww_memsys_fill(struct ww_memsys *m, const struct ww_mem_request *request) {
+    assert(!m->live && !(request->address & m->line_mask));
+    ww_l2_warm(&m->l2, request, ww_addrmap_slice(&m->map, request->address));
+}
+
 bool ww_memsys_idle(const struct ww_memsys *m) {
     return m->live == 0;
 }

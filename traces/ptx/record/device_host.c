@@ -2,6 +2,7 @@
  */
 #include "device_host.h"
 #include "device_internal.h"
+#include "../../wwt/writer.h"
 #include "../exec/tex.h"
 #include <errno.h>
 #include <stdlib.h>
@@ -44,6 +45,11 @@ enum ww_code ww_device_free_padded(struct ww_device *d, uint64_t address, struct
                        (unsigned long long)address);
     ww_mem_release(&d->mem, a->base);
     return WW_OK;
+}
+
+enum ww_code ww_device_note_copy(struct ww_device *d, const struct ww_trace_copy *copy,
+                                 struct ww_error *error) {
+    return d->recorder.writer ? ww_trace_writer_copy(d->recorder.writer, copy, error) : WW_OK;
 }
 
 void ww_device_pause(struct ww_device *d, bool paused) {

@@ -39,6 +39,10 @@ bool ww_device_find(const struct ww_device *device, uint64_t address, struct ww_
 /* True if the device records into a file whose descriptor the program has closed: nothing more can be recorded.
  */
 bool ww_device_recording_lost(const struct ww_device *device);
+/* Device memory was written by a copy or a fill, which the trace keeps for the next launch that is recorded.
+ * Errors: WW_NOMEM. */
+enum ww_code ww_device_note_copy(struct ww_device *device, const struct ww_trace_copy *copy,
+                                 struct ww_error *error);
 /* Launches are computed, not recorded, while paused. */
 void ww_device_pause(struct ww_device *device, bool paused);
 
