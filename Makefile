@@ -208,14 +208,15 @@ $(KIT_DIR)/%.o: tests/hardware/%.cu $(wildcard tests/hardware/*.h) traces/device
 $(BUILD)/hardware-kit: $(KIT_OBJ)
 	$(call say,LINK,$@)$(NVCC) $(KIT_FLAGS) -o $@ $^ -lm -ldl
 
-# ---- public programs beside a real GPU's measurements (docs/silicon.md); SOURCES is a folder that has them ----
+# ---- programs beside a real GPU's measurements (docs/silicon.md): SOURCES is a folder that has them, PROGRAMS a list ----
 
 SOURCES ?=
+PROGRAMS ?=
 SILICON_OPTIONS ?=
 .PHONY: silicon
 silicon: all
 	@[ -n '$(SOURCES)' ] || { echo 'silicon: give the folder with the programs, SOURCES=dir (docs/silicon.md)' >&2; exit 1; }
-	@$(PYTHON) scripts/silicon.py '$(SOURCES)' --program $(PROGRAM) --work $(BUILD)/silicon $(SILICON_OPTIONS)
+	@$(PYTHON) scripts/silicon.py '$(SOURCES)' $(if $(PROGRAMS),--programs '$(PROGRAMS)') --program $(PROGRAM) --work $(BUILD)/silicon $(SILICON_OPTIONS)
 
 # ---- tests ----
 
@@ -353,7 +354,7 @@ help:
 	@echo 'make fuzz          run each fuzzer for FUZZ_SECONDS (60)'
 	@echo 'make bench         recorder, replay and container figures on named workloads'
 	@echo 'make hardware-kit  build/hardware-kit, which measures a real GPU (needs nvcc; docs/hardware.md)'
-	@echo 'make silicon SOURCES=dir   public programs of a folder replayed, beside a GV100 (needs nvcc; docs/silicon.md)'
+	@echo 'make silicon SOURCES=dir PROGRAMS=list.json   programs of a folder replayed, beside a GV100 (needs nvcc; docs/silicon.md)'
 	@echo 'make layers        check that includes and calls follow the layers, and the rules of names'
 	@echo 'make golden        write the golden files of tests/cli and tests/golden anew; review the diff'
 	@echo 'make analytic-fit  replay the workload suite and fit the analytical model to it (minutes)'

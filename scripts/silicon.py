@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Estimates beside a real GPU's measurements: public programs, compiled, recorded and replayed here, launch by launch.
+"""Estimates beside a real GPU's measurements: programs, compiled, recorded and replayed here, launch by launch.
 
-usage: silicon.py SOURCES [OPTIONS]          compile, record, replay, compare
-       silicon.py --estimates FILE [OPTIONS] compare what an earlier --json holds
+usage: silicon.py SOURCES --programs FILE [OPTIONS]  compile, record, replay, compare
+       silicon.py --estimates FILE [OPTIONS]         compare what an earlier --json holds
 
-Nothing is downloaded: SOURCES is a folder that has the programs' sources (docs/silicon.md names them). Exit status: 0,
+Nothing is downloaded: SOURCES is a folder that has the programs' sources, FILE says which (docs/silicon.md). Exit status: 0,
 1 if a program could not be built, recorded or replayed (the others are compared), 2 if nothing could be compared.
 """
 import argparse
@@ -20,7 +20,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import silicon_compare as compare  # noqa: E402
-from silicon_programs import NVCC_OPTIONS, PROGRAMS, Failure, digest, read_programs  # noqa: E402
+from silicon_programs import NVCC_OPTIONS, Failure, digest, read_programs  # noqa: E402
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 TABLE = os.path.join(ROOT, "reports", "silicon.csv")
@@ -59,7 +59,7 @@ def record(program, args, work):
         words += ["--first", str(program.first)]
     if args.code:
         words += ["--code", args.code]
-    made_by = "\n".join([args.sources, args.nvcc, args.nvcc_options, digest()] + words[1:] + program.arguments)
+    made_by = "\n".join([args.sources, args.nvcc, args.nvcc_options, digest(), program.described()] + words[1:])
     if os.path.exists(trace) and os.path.exists(trace + ".by") and not args.record_again:
         with open(trace + ".by", encoding="utf-8") as f:
             stamp = f.read()
@@ -169,14 +169,14 @@ def parse(argv):
     p.add_argument("sources", nargs="?", help="folder with the programs' sources")
     p.add_argument("--suite", choices=list(SUITES), default="gv100",
                    help="measurements of reports/silicon.csv to compare with; sets --gpu, --cache-control and what is compiled for")
-    p.add_argument("--programs", metavar="FILE", help="JSON list of the programs to build (docs/silicon.md); default: those of gv100")
+    p.add_argument("--programs", metavar="FILE", help="JSON list of the programs to build (docs/silicon.md)")
     p.add_argument("--measured", metavar="FILE", help="table of measurements, tab-separated, in place of the suite's")
     p.add_argument("--estimates", metavar="FILE", help="compare the rows of an earlier --json; build and run nothing")
     p.add_argument("--program", metavar="PATH", default=os.path.join(ROOT, "build", "warpwatt"), help="warpwatt")
     p.add_argument("--work", metavar="DIR", default=os.path.join(ROOT, "build", "silicon"), help="where programs, inputs and traces are kept")
     p.add_argument("--gpu", help="default: the suite's")
     p.add_argument("--code", choices=("sass", "ptx", "auto"), help="option of trace record (default: none is given)")
-    p.add_argument("--only", metavar="NAMES", help="programs, separated by commas: " + ", ".join(x.name for x in PROGRAMS))
+    p.add_argument("--only", metavar="NAMES", help="programs of the list, separated by commas")
     p.add_argument("--launches", metavar="N", type=int, help="the first N launches of each program only")
     p.add_argument("--cache-control", choices=("flush", "keep"),
                    help="flush: caches are empty before each launch; keep: as the launch before left them (default: as the suite was measured)")
@@ -201,23 +201,25 @@ def parse(argv):
     args.clock_control = args.clock_control or (clock if args.gpu in (None, gpu) else None)
     args.gpu, args.cache_control = args.gpu or gpu, args.cache_control or caches
     args.nvcc_options = args.nvcc_options or NVCC_OPTIONS.replace("compute_75", arch)
-    choose_programs(p, args)
     return args
 
 
-def choose_programs(p, args):
+def choose_programs(args):
     """args.only becomes a list of programs."""
-    try:
-        programs = read_programs(args.programs) if args.programs else PROGRAMS if args.suite == "gv100" or args.measured else []
-    except (Failure, OSError) as e:
-        p.error(str(e))
-    if not programs and not args.estimates:
-        p.error("the suite %s needs --programs FILE" % args.suite)
-    named = {x.name: x for x in programs}
-    unknown = [n for n in (args.only or "").split(",") if n and n not in named]
+    if args.estimates and (args.programs or args.only):
+        raise Failure("--programs and --only choose what is built: with --estimates nothing is")
+    if args.estimates:
+        return
+    if not args.programs:
+        raise Failure("no list of programs is given: --programs FILE (with make: PROGRAMS=FILE). FILE is a JSON array with an "
+                      "object for each program: name (its name among the measurements), folder, sources, arguments, options, "
+                      "inputs. docs/silicon.md describes it")
+    named = {x.name: x for x in read_programs(args.programs)}
+    wanted = [n for n in (args.only or "").split(",") if n]
+    unknown = [n for n in wanted if n not in named]
     if unknown:
-        p.error("no program is called '%s'; there are %s" % (unknown[0], ", ".join(named)))
-    args.only = [named[n] for n in args.only.split(",") if n] if args.only else programs
+        raise Failure("no program is called '%s'; there are %s" % (unknown[0], ", ".join(named)))
+    args.only = [named[n] for n in wanted or named]
 
 
 def absolute(args):
@@ -245,11 +247,12 @@ def read_estimates(path):
 def main(argv):
     args = parse(argv)
     try:
+        choose_programs(args)
         absolute(args)
         measured, others = compare.read_measured(args.measured) if args.measured else compare.read_suite(TABLE, args.suite)
         estimates, failed = (read_estimates(args.estimates), []) if args.estimates else run_all(args, measured)
         result = compare.compare(measured, others, estimates)
-    except (compare.BadTable, OSError) as e:
+    except (compare.BadTable, Failure, OSError) as e:
         say("silicon: %s" % e)
         return 2
     result.update(suite=None if args.measured else args.suite, gpu=args.gpu, code=args.code, cache_control=args.cache_control, clock_control=args.clock_control, settings=args.set + args.mech, failed=failed)

@@ -3,7 +3,7 @@
 
 usage: check_silicon.py [WARPWATT]
 
-No public program is needed and no nvcc: a script that compiles tests/cuda/stub/host.c stands for it. The last line is
+Programs and lists are made up, and no nvcc is needed: a script that compiles tests/cuda/stub/host.c stands for it. The last line is
 "N passed, N failed".
 """
 import json
@@ -94,12 +94,39 @@ def suites():
     check("a suite of the project's table", r["suite"] == "h100-apps" and r["gpu"] == "h100", r)
     near("a program's launches added up", round(r["summary"]["by_program"], 6), 0.1)
     near("Accel-Sim beside it", round(r["other_summaries"]["accelsim"]["by_program"], 4), 0.0858)
-    for name, text, wanted in (("no list", "{}", "no list of programs"), ("no JSON", "[", "no list of programs"),
-                               ("no sources", '[{"name": "a", "folder": "b"}]', "no list of programs"),
-                               ("an unknown field", '[{"name": "a", "folder": "b", "sources": "c", "x": 1}]', "no list of programs"),
-                               ("no programs", "[]", "needs --programs")):
-        code, _, err = silicon(".", "--suite", "h100-apps", "--programs", write("programs.json", text))
-        check("refused programs: " + name, code == 2 and wanted in err, "%d %s" % (code, err))
+
+
+def lists():
+    """What --programs takes, and what goes with it."""
+    good = {"name": "a", "folder": "b", "sources": "c.cu"}
+    for name, value, wanted in (("no list", {}, "an array of programs was expected"), ("no programs", [], "an array of programs"),
+                                ("no object", [1], "each program is an object"), ("no sources", [{"name": "a"}], "name and sources"),
+                                ("empty sources", [dict(good, sources=" ")], "name and sources"),
+                                ("an unknown field", [dict(good, x=1)], "'x' is none of name, sources, folder"),
+                                ("a path as a name", [dict(good, name="../a")], "a program's name has no '/'"),
+                                ("a program twice", [good, good], "a is there twice"),
+                                ("arguments that are no string", [dict(good, arguments=["5"])], "arguments: a string was expected"),
+                                ("launches that are no count", [dict(good, first=-1)], "first: a count was expected"),
+                                ("options that are no strings", [dict(good, options=[2])], "options: strings were expected"),
+                                ("a path as an input", [dict(good, inputs={"/x": "keys"})], "an input's name has no '/'"),
+                                ("an unknown input", [dict(good, inputs={"x": "vim"})],
+                                 "no input is called 'vim'; there are graph, keys, queries, records, picture, temperatures, power"),
+                                ("an input of no name", [dict(good, inputs={"x": ["keys"]})], "no input is called"),
+                                ("no JSON", None, "no list of programs")):
+        path = write("programs.json", "[" if value is None else json.dumps(value))
+        code, _, err = silicon(".", "--programs", path)
+        check("refused programs: " + name, code == 2 and wanted in err and "programs.json: no list" in err, "%d %s" % (code, err))
+    path = write("programs.json", json.dumps([good, {"name": "d", "sources": "e.cu f.c"}]))
+    for name, words, wanted in (("no list is given", ["."], "docs/silicon.md"),
+                                ("nor for another suite", [".", "--suite", "h100-apps"], "a JSON array with an object for each program"),
+                                ("an unknown program", [".", "--programs", path, "--only", "d,vim"],
+                                 "no program is called 'vim'; there are a, d"),
+                                ("programs beside estimates", ["--estimates", estimates("e.json"), "--only", "a"], "with --estimates")):
+        code, _, err = silicon(*words)
+        check("refused: " + name, code == 2 and wanted in err and "Traceback" not in err, "%d %s" % (code, err))
+    both = silicon_programs.read_programs(path)
+    check("a program lies in the folder of sources, if none is named", [x.folder for x in both] == ["b", "."] and
+          both[1].sources == ["e.cu", "f.c"] and both[1].described() != both[0].described(), both)
 
 
 def arithmetic():
@@ -129,8 +156,7 @@ def refused():
             ("estimates that are none", ["--estimates", m], "m.tsv: the output of --json was expected"),
             ("no estimate of a measured launch", ["--estimates", write("none.json", '{"rows": []}')], "no launch is in both"),
             ("no such file", ["--estimates", "gone.json"], "gone.json"),
-            ("neither sources nor estimates", [], "either the folder of sources or --estimates"),
-            ("an unknown program", ["--estimates", e, "--only", "nn,vim"], "no program is called 'vim'")):
+            ("neither sources nor estimates", [], "either the folder of sources or --estimates")):
         code, _, err = silicon("--measured", m, *words)
         check("refused: " + name, code == 2 and wanted in err, "%d %s" % (code, err))
 
@@ -158,6 +184,27 @@ def inputs():
     with open("k.txt", encoding="ascii") as f:
         v = [int(x) for x in f]
     check("keys: their count, then each once", v[0] == 40 and sorted(v[1:]) == list(range(1, 41)), v)
+    s.grid("t.txt", 323, 343, 5, 1000)
+    with open("t.txt", encoding="ascii") as f:
+        v = [float(x) for x in f]
+    check("a grid's values lie between its bounds", len(v) == 1000 and 323 <= min(v) < 324 and 342 < max(v) <= 343, (min(v), max(v)))
+
+
+def made_inputs():
+    """Files are made by what the list names, and made anew only if that changes."""
+    os.makedirs("made")
+    program = silicon_programs.Program("a", "a.cu", inputs={"x.txt": "queries"})
+    program.make_inputs("made")
+    with open("made/x.txt", encoding="ascii") as f:
+        first = f.read()
+    check("an input comes from the generator that the list names", first == "j 6000 3000\nk 10000\n", first)
+    write("made/x.txt", "mine\n")
+    program.make_inputs("made")
+    check("an input is kept", os.path.getsize("made/x.txt") == 5)
+    program.inputs["x.txt"] = "power"
+    program.make_inputs("made")
+    with open("made/x.txt", encoding="ascii") as f:
+        check("another generator makes it anew", 0 <= float(f.readline()) <= 0.02)
 
 
 NVCC = """#!/bin/sh
@@ -172,38 +219,46 @@ cc -O1 -o "$out" "$out.c" "$out.o" "%(cudart)s" -llz4 -lzstd
 
 
 def whole():
-    """The program called nn is the stub here: five launches, the second to fourth of one kernel."""
+    """The program called one is the stub: five launches, the second to fourth of one kernel. Two has no sources."""
     cudart = os.path.join(os.path.dirname(PROGRAM), "cudart", "libcudart.so.13")
     write("nvcc", NVCC % {"root": ROOT, "cudart": cudart})
     os.chmod("nvcc", os.stat("nvcc").st_mode | stat.S_IXUSR)
-    os.makedirs("sources/rodinia/3.1/cuda/nn")
-    write("sources/rodinia/3.1/cuda/nn/nn_cuda.cu", "// read by the stand-in only\n")
-    m = write("nn.tsv", HEAD + "".join("nn\t%d\t3000\t1000\t\t\t\n" % n for n in range(4)))
-    words = ["sources", "--measured", m, "--program", PROGRAM, "--nvcc", os.path.abspath("nvcc"), "--work", "work"]
-    code, out, err = silicon(*words, "--only", "nn", "--json")
+    os.makedirs("sources/a/one")
+    write("sources/a/one/one.cu", "// read by the stand-in only\n")
+    one_of_two = [{"name": "one", "folder": "a/one", "sources": "one.cu", "inputs": {"t.txt": "temperatures"}},
+                  {"name": "two", "folder": "two", "sources": "two.cu"}]
+    programs = write("two.json", json.dumps(one_of_two))
+    m = write("one.tsv", HEAD + "".join("one\t%d\t3000\t1000\t\t\t\n" % n for n in range(4)))
+    words = ["sources", "--programs", programs, "--measured", m, "--program", PROGRAM, "--nvcc", os.path.abspath("nvcc"), "--work", "work"]
+    code, out, err = silicon(*words, "--only", "one", "--json")
     check("a program is built, recorded, replayed", code == 0, err)
     rows = json.loads(out)["rows"] if code == 0 else []
-    info = json.loads(subprocess.run([PROGRAM, "trace", "info", "work/nn/default.wwt", "--json"], capture_output=True, check=True).stdout)
+    info = json.loads(subprocess.run([PROGRAM, "trace", "info", "work/one/default.wwt", "--json"], capture_output=True, check=True).stdout)
     check("its measured launches are compared, in order", [(x["launch"], x["kernel"]) for x in rows] ==
           list(enumerate(["saxpy", "count", "count", "count"])), rows)
     check("warp instructions are the trace's", [x["warp_instructions"] for x in rows] ==
           [x["warp_instructions"] for x in info["launches"]][:4], rows)
+    check("its input is made", os.path.exists("work/one/t.txt"))
     check("cycles are not those of the table", rows and all(0 < x["cycles"] != 3000 for x in rows), rows)
-    code, out, err = silicon(*words, "--only", "nn", "--csv")
+    code, out, err = silicon(*words, "--only", "one", "--csv")
     check("the trace is used again", code == 0 and "recording" not in err, err)
-    code, out, err = silicon(*words, "--only", "nn", "--launches", "1", "--json", "--record-again")
+    write("two.json", json.dumps([dict(one_of_two[0], options=["-lineinfo"])]))
+    code, out, err = silicon(*words, "--csv")
+    check("but not if the list says something else of the program", code == 0 and "recording" in err, err)
+    write("two.json", json.dumps(one_of_two))
+    code, out, err = silicon(*words, "--only", "one", "--launches", "1", "--json", "--record-again")
     again = json.loads(out)["rows"] if code == 0 else []
     check("or made again; launches are limited", "recording" in err and again == rows[:1], err + out)
-    code, out, err = silicon(*words, "--only", "nn", "--cache-control", "keep", "--json")
+    code, out, err = silicon(*words, "--only", "one", "--cache-control", "keep", "--json")
     keep = json.loads(out)["rows"] if code == 0 else []
     check("caches that are kept change later launches only", keep[:1] == rows[:1] and len(keep) == 4 and keep[1:] != rows[1:], keep)
-    code, out, err = silicon(*words, "--only", "nn", "--set", "sm.count=1", "--json")
+    code, out, err = silicon(*words, "--only", "one", "--set", "sm.count=1", "--json")
     one = json.loads(out)["rows"] if code == 0 else []
     check("settings reach the replay", one and one[0]["cycles"] != rows[0]["cycles"], err)
-    code, out, err = silicon(*words, "--only", "nn,hotspot", "--no-launches")
+    code, out, err = silicon(*words, "--no-launches")
     check("a program whose sources are missing is named, the others are compared",
-          code == 1 and "hotspot: no hotspot/hotspot.cu" in err and "4 of 4 measured" in out, err + out)
-    code, out, err = silicon(*words, "--only", "nn", "--record-again", "--nvcc-options", "broken.cu")
+          code == 1 and "two: no two/two.cu below" in err and "4 of 4 measured" in out, err + out)
+    code, out, err = silicon(*words, "--only", "one", "--record-again", "--nvcc-options", "broken.cu")
     check("the compiler's message is passed on", code == 2 and "error: no" in err, err)
 
 
@@ -213,8 +268,10 @@ def main():
         tables()
         arithmetic()
         suites()
+        lists()
         refused()
         inputs()
+        made_inputs()
         whole()
         os.chdir(ROOT)
     print("%d passed, %d failed" % (counts[True], counts[False]))
