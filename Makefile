@@ -57,7 +57,7 @@ say = $(if $(V),,@printf '  %-7s %s\n' $(1) $(2);)
 obj = $(patsubst %.c,$(BUILD)/obj/%.o,$(1))
 prog = $(patsubst %.c,$(BUILD)/%,$(1))
 
-LIB_OBJ := $(call obj,$(LIB_SRC)) $(BUILD)/obj/ptx_embed.o $(BUILD)/obj/targets_embed.o $(BUILD)/obj/silicon_embed.o $(BUILD)/obj/report_css_embed.o $(BUILD)/obj/report_js_embed.o
+LIB_OBJ := $(call obj,$(LIB_SRC)) $(BUILD)/obj/ptx_embed.o $(BUILD)/obj/targets_embed.o $(BUILD)/obj/silicon_embed.o $(BUILD)/obj/bands_embed.o $(BUILD)/obj/report_css_embed.o $(BUILD)/obj/report_js_embed.o
 MAIN_OBJ := $(call obj,$(MAIN_SRC))
 FIXTURE_OBJ := $(call obj,$(FIXTURE_SRC))
 TEST_PROGS := $(call prog,$(UNIT_SRC) $(TIMING_SRC))
@@ -116,11 +116,11 @@ $(BUILD)/obj/targets_embed.o: $(BUILD)/targets_embed.c $(BUILD)/flags
 	@mkdir -p $(@D)
 	$(call say,CC,$<)$(CC) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
 
-$(BUILD)/silicon_embed.c: reports/silicon.csv scripts/embed-text.sh
+$(BUILD)/%_embed.c: reports/%.csv scripts/embed-text.sh
 	@mkdir -p $(@D)
-	$(call say,EMBED,$@)sh scripts/embed-text.sh ww_silicon_csv $< $@
+	$(call say,EMBED,$@)sh scripts/embed-text.sh ww_$*_csv $< $@
 
-$(BUILD)/obj/silicon_embed.o: $(BUILD)/silicon_embed.c $(BUILD)/flags
+$(BUILD)/obj/silicon_embed.o $(BUILD)/obj/bands_embed.o: $(BUILD)/obj/%.o: $(BUILD)/%.c $(BUILD)/flags
 	@mkdir -p $(@D)
 	$(call say,CC,$<)$(CC) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
 
@@ -213,10 +213,16 @@ $(BUILD)/hardware-kit: $(KIT_OBJ)
 SOURCES ?=
 PROGRAMS ?=
 SILICON_OPTIONS ?=
-.PHONY: silicon
+.PHONY: silicon silicon-bands
 silicon: all
 	@[ -n '$(SOURCES)' ] || { echo 'silicon: give the folder with the programs, SOURCES=dir (docs/silicon.md)' >&2; exit 1; }
 	@$(PYTHON) scripts/silicon.py '$(SOURCES)' $(if $(PROGRAMS),--programs '$(PROGRAMS)') --program $(PROGRAM) --work $(BUILD)/silicon $(SILICON_OPTIONS)
+
+# reports/bands.csv anew, from the traces that `make silicon` left in TRACES.
+TRACES ?= $(BUILD)/silicon
+silicon-bands: all
+	$(PROGRAM) validate silicon --traces '$(TRACES)' --json > $(BUILD)/silicon.json
+	$(PYTHON) scripts/silicon-bands.py $(BUILD)/silicon.json
 
 # ---- tests ----
 
@@ -355,6 +361,7 @@ help:
 	@echo 'make bench         recorder, replay and container figures on named workloads'
 	@echo 'make hardware-kit  build/hardware-kit, which measures a real GPU (needs nvcc; docs/hardware.md)'
 	@echo 'make silicon SOURCES=dir PROGRAMS=list.json   programs of a folder replayed, beside a GV100 (needs nvcc; docs/silicon.md)'
+	@echo 'make silicon-bands         reports/bands.csv from the traces in TRACES (build/silicon): docs/silicon.md'
 	@echo 'make layers        check that includes and calls follow the layers, and the rules of names'
 	@echo 'make golden        write the golden files of tests/cli and tests/golden anew; review the diff'
 	@echo 'make analytic-fit  replay the workload suite and fit the analytical model to it (minutes)'

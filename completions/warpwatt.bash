@@ -256,10 +256,11 @@ _warpwatt() {
             esac
             ;;
         "report")
-            options='--run --sweep --db --html --csv --markdown --source --most --json --timeline --help'
+            options='--run --sweep --points --db --html --csv --markdown --source --most --json --timeline --help'
             case $previous in
                 --run|-r) return ;;
                 --sweep) return ;;
+                --points) is_file=1 ;;
                 --db|-d) is_file=1 ;;
                 --html) is_file=1 ;;
                 --most) return ;;

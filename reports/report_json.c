@@ -1,4 +1,5 @@
 /* The whole result as JSON: reports/schema/report.json describes it. */
+#include "bands.h"
 #include "../estimator/api/report.h"
 #include "../estimator/result/result.h"
 #include "../estimator/result/names.h"
@@ -168,6 +169,26 @@ static void write_head(struct ww_jsonw *w, const struct ww_result *r, int64_t ru
     write_mechanisms(w, r);
 }
 
+/* How far estimates of this GPU have been from hardware; empty: nobody has compared. */
+static void write_bands(struct ww_jsonw *w, const char *gpu) {
+    struct ww_band band[WW_BANDS];
+    size_t n = ww_bands_of(gpu, band);
+    ww_jsonw_open(w, "error_against_hardware", '[');
+    for (size_t i = 0; i < n; i++) {
+        ww_jsonw_open(w, NULL, '{');
+        ww_jsonw_f64(w, "from_cycles", band[i].from_cycles);
+        if (band[i].to_cycles > 0) ww_jsonw_f64(w, "to_cycles", band[i].to_cycles);
+        ww_jsonw_f64(w, "mean_error", band[i].error);
+        ww_jsonw_f64(w, "bias", band[i].bias);
+        ww_jsonw_f64(w, "p90_error", band[i].p90);
+        ww_jsonw_u64(w, "programs", band[i].programs);
+        ww_jsonw_u64(w, "launches", band[i].launches);
+        ww_jsonw_str(w, "date", band[i].date);
+        ww_jsonw_close(w, '}');
+    }
+    ww_jsonw_close(w, ']');
+}
+
 enum ww_code ww_report_json(const struct ww_result *r, int64_t run_id, FILE *out, struct ww_error *error) {
     WW_PLAIN_LOCALE;
     cJSON *gpu = cJSON_Parse(r->gpu_json);
@@ -183,6 +204,7 @@ enum ww_code ww_report_json(const struct ww_result *r, int64_t run_id, FILE *out
     ww_jsonw_begin(&w, out);
     ww_jsonw_open(&w, NULL, '{');
     write_head(&w, r, run_id, gpu);
+    write_bands(&w, r->gpu);
     ww_jsonw_open(&w, "total", '{');
     write_figures(&w, &sum, &facts);
     ww_jsonw_close(&w, '}');

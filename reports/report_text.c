@@ -5,6 +5,7 @@
 #include "../estimator/result/names.h"
 #include "../estimator/base/locale.h"
 #include "../estimator/base/err.h"
+#include "bands.h"
 #include "figures.h"
 #include "text.h"
 #include <stdlib.h>
@@ -226,6 +227,31 @@ static void print_configuration(const struct ww_result *r, FILE *out) {
     fprintf(out, "  sampled       %s\n", scaled);
 }
 
+/* How far estimates of this GPU have been from hardware. */
+static enum ww_code print_bands(const char *gpu, FILE *out, struct ww_error *error) {
+    struct ww_band band[WW_BANDS];
+    size_t n = ww_bands_of(gpu, band);
+    if (!n) {
+        fputs("\nError against hardware: not known, nobody has compared this GPU's estimates with a board\n",
+              out);
+        return WW_OK;
+    }
+    struct ww_grid g = {.columns = 6, .left = 1u};
+    add_row(&g,
+            (const char *[]){"launches of", "mean error", "bias", "9 of 10 within", "programs", "launches"});
+    for (size_t i = 0; i < n; i++) {
+        char t[5][32];
+        snprintf(t[1], sizeof t[1], "%+.1f %%", 100 * band[i].bias);
+        snprintf(t[3], sizeof t[3], "%u", band[i].programs);
+        snprintf(t[4], sizeof t[4], "%u", band[i].launches);
+        add_row(&g, (const char *[]){ww_band_name(&band[i]), ww_percent(band[i].error, t[0]), t[1],
+                                     ww_percent(band[i].p90, t[2]), t[3], t[4]});
+    }
+    fprintf(out, "\nError against hardware: estimated cycles of this GPU beside measured ones, as of %s\n",
+            band[0].date);
+    return ww_grid_print(&g, out, error);
+}
+
 enum ww_code ww_report_text(const struct ww_result *result, int64_t run_id, FILE *out, struct ww_error *error) {
     WW_PLAIN_LOCALE;
     struct ww_gpu_facts facts;
@@ -239,5 +265,6 @@ enum ww_code ww_report_text(const struct ww_result *result, int64_t run_id, FILE
     WW_TRY(print_slots(&sum, out, error));
     WW_TRY(print_memory(&sum, out, error));
     WW_TRY(print_energy(&sum, out, error));
+    WW_TRY(print_bands(result->gpu, out, error));
     return ww_out_check(out, error);
 }

@@ -52,6 +52,16 @@ WW_API enum ww_code ww_report_source(const struct ww_result *result, size_t most
 WW_API enum ww_code ww_report_compare(const struct ww_result *a, int64_t a_id, const struct ww_result *b,
                                       int64_t b_id, bool json, FILE *out, struct ww_error *error);
 
+/* Launches with measured and estimated cycles, from tables as scripts/silicon.py --csv prints them
+ * (docs/silicon.md). Errors: WW_INPUT with file and line, WW_IO, WW_NOMEM. */
+struct ww_points;
+WW_API enum ww_code ww_points_read(const char *const *path, size_t count, struct ww_points **points,
+                                   struct ww_error *error);
+WW_API void ww_points_free(struct ww_points *points);
+/* One HTML page that needs no other file: estimated over measured cycles, programs, launches. Errors: WW_NOMEM,
+ * WW_IO. */
+WW_API enum ww_code ww_points_html(const struct ww_points *points, FILE *out, struct ww_error *error);
+
 #ifdef __cplusplus
 }
 #endif

@@ -85,6 +85,25 @@ static enum ww_code print(const struct cmd_line *line, const struct loaded *l, s
     return print_run(line, l->run[0], l->id[0], error);
 }
 
+/* ---- the correlation page ---- */
+
+static enum ww_code write_points(const struct cmd_line *line, const char *const *table, size_t count,
+                                 struct ww_error *error) {
+    const char *page = ww_cmd_get(line, "html");
+    struct ww_points *points;
+    struct ww_outfile file;
+    if (!page || ww_cmd_has(line, "run") || ww_cmd_has(line, "sweep"))
+        return ww_fail(error, WW_USAGE, "warpwatt report",
+                       "--points goes with --html FILE, without --run and --sweep");
+    for (size_t i = 0; i < count; i++) WW_TRY(ww_outfile_not_input(page, table[i], error));
+    WW_TRY(ww_outfile_check(page, WW_OUTFILE_PAGE, error));
+    WW_TRY(ww_points_read(table, count, &points, error));
+    enum ww_code code = ww_outfile_stream(&file, page, WW_OUTFILE_PAGE, error);
+    if (code == WW_OK) code = ww_outfile_close(&file, ww_points_html(points, file.stream, error), error);
+    ww_points_free(points);
+    return code;
+}
+
 /* ---- what goes together ---- */
 
 static enum ww_code check_options(const struct cmd_line *line, size_t runs, struct ww_error *error) {
@@ -118,9 +137,16 @@ static enum ww_code check_page(const struct cmd_line *line, struct ww_error *err
 }
 
 static enum ww_code report_run(const struct cmd_line *line, struct ww_error *error) {
-    const char **number = NULL;
-    size_t count = 0;
+    const char **number = NULL, **table = NULL;
+    size_t count = 0, tables = 0;
     struct loaded l = {0};
+    WW_TRY(ww_cmd_all(line, "points", &table, &tables, error));
+    if (tables) {
+        enum ww_code written = write_points(line, table, tables, error);
+        free(table);
+        return written;
+    }
+    free(table);
     WW_TRY(ww_cmd_all(line, "run", &number, &count, error));
     enum ww_code code = check_options(line, count, error);
     if (code == WW_OK) code = check_page(line, error);
@@ -136,6 +162,8 @@ static const struct cmd_option report_options[] = {
      "number of a run (query --named runs lists them), or last; others are compared with the first",
      CMD_REPEAT},
     {"sweep", 0, "N", "number of a sweep (query --named sweeps), or last", 0},
+    {"points", 0, "FILE",
+     "launches of scripts/silicon.py --csv: with --html, a page of estimates over measurements", CMD_REPEAT},
     {"db", 'd', "FILE", "database (default warpwatt.db)", 0},
     {"html", 0, "FILE", "write one HTML page with plots, which needs no other file", 0},
     {"csv", 0, NULL, "print CSV: a row for each launch, or for each point of a sweep", 0},
@@ -152,6 +180,7 @@ const struct cmd ww_cmd_report = {
     .examples = "warpwatt report --run last --db r.db\nwarpwatt report --run 1 --source --db r.db\n"
                 "warpwatt report --run 1 --run 2 --html report.html --db r.db\n"
                 "warpwatt report --sweep last --csv --db r.db >points.csv\n"
+                "warpwatt report --points gv100.csv --html correlation.html\n"
                 "warpwatt report --run 1 --timeline --db r.db >timeline.json\n",
     .options = report_options,
     .run = report_run,

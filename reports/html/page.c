@@ -41,7 +41,8 @@ static void put_title(struct ww_page *p, const struct ww_report_set *set) {
     }
 }
 
-static void put_head(struct ww_page *p, const struct ww_report_set *set) {
+/* Up to what follows <title>. */
+static void put_prolog(struct ww_page *p) {
     ww_html(
         p,
         "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
@@ -52,10 +53,35 @@ static void put_head(struct ww_page *p, const struct ww_report_set *set) {
         "%s\">\n"
         "<title>",
         WW_VERSION);
-    put_title(p, set);
+}
+
+static void put_style(struct ww_page *p) {
     ww_html(p, " - warpwatt</title>\n<style>\n");
     fwrite(ww_report_css, 1, ww_report_css_size, p->out);
-    ww_html(p, "</style>\n</head>\n<body>\n%s<header>\n<p class=\"brand\">warpwatt report</p>\n<h1>", markers);
+    ww_html(p, "</style>\n</head>\n<body>\n%s<header>\n<p class=\"brand\">warpwatt report</p>\n", markers);
+}
+
+void ww_page_head(struct ww_page *p, const char *title) {
+    put_prolog(p);
+    ww_html_text(p, title);
+    put_style(p);
+}
+
+void ww_page_foot(struct ww_page *p) {
+    ww_html(
+        p,
+        "</main>\n<footer><p>Made by warpwatt %s. Everything is in this file; it loads nothing.</p></footer>\n"
+        "<script>\n",
+        WW_VERSION);
+    fwrite(ww_report_js, 1, ww_report_js_size, p->out);
+    ww_html(p, "</script>\n</body>\n</html>\n");
+}
+
+static void put_head(struct ww_page *p, const struct ww_report_set *set) {
+    put_prolog(p);
+    put_title(p, set);
+    put_style(p);
+    ww_html(p, "<h1>");
     put_title(p, set);
     ww_html(p, "</h1>\n");
     if (!p->plots)
@@ -88,12 +114,6 @@ enum ww_code ww_report_html(const struct ww_report_set *set, FILE *out, bool *pl
     for (size_t i = 0; i < detailed; i++) ww_html_run(&p, set->run[i], set->run_id[i]);
     if (detailed < set->run_count)
         ww_html(&p, "<p class=\"note\">Details of the first %zu of %zu runs.</p>\n", detailed, set->run_count);
-    ww_html(
-        &p,
-        "</main>\n<footer><p>Made by warpwatt %s. Everything is in this file; it loads nothing.</p></footer>\n"
-        "<script>\n",
-        WW_VERSION);
-    fwrite(ww_report_js, 1, ww_report_js_size, out);
-    ww_html(&p, "</script>\n</body>\n</html>\n");
+    ww_page_foot(&p);
     return p.failed ? ww_fail_nomem(error, "a report") : ww_out_check(out, error);
 }

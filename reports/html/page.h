@@ -22,6 +22,13 @@ struct ww_page {
     bool failed;     /* out of memory */
 };
 
+/* ---- page.c ---- */
+
+/* From the doctype into the header, which is left open: a heading of the page comes next. */
+void ww_page_head(struct ww_page *p, const char *title);
+/* From the end of <main> on. */
+void ww_page_foot(struct ww_page *p);
+
 /* ---- write.c ---- */
 
 /* Constants of the program and numbers, as HTML. */

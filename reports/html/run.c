@@ -1,6 +1,7 @@
 /* What the page says of one run. */
 #include "../../estimator/result/result.h"
 #include "../../estimator/result/names.h"
+#include "../bands.h"
 #include "page.h"
 #include <inttypes.h>
 #include <math.h>
@@ -66,6 +67,29 @@ static void key_figures(struct ww_page *p, const struct ww_result *r, const stru
             "<p class=\"note\">Sampled: figures with an interval are estimates of the whole program; %s. "
             "Launches and what is shown over time are those launches' own.</p>\n",
             bound);
+}
+
+/* How far estimates of this GPU have been from hardware. */
+static void bands(struct ww_page *p, const char *gpu) {
+    static const char *const head[] = {"launches of", "mean error", "bias", "9 of 10 within",
+                                       "programs",    "launches",   NULL};
+    struct ww_band band[WW_BANDS];
+    size_t n = ww_bands_of(gpu, band);
+    struct ww_tab t;
+    ww_html(p, "<h3>Error against hardware</h3>\n");
+    if (!n) ww_html(p, "<p>Not known: nobody has compared this GPU's estimates with a board.</p>\n");
+    if (!n) return;
+    ww_html(p, "<p>Estimated cycles of this GPU beside measured ones, as of %s.</p>\n", band[0].date);
+    ww_tab_begin(&t, p, "Error against hardware, by size of the launch", head, 1);
+    for (size_t i = 0; i < n; i++) {
+        ww_tab_text(&t, ww_band_name(&band[i]));
+        ww_tab_percent(&t, band[i].error);
+        ww_tab_percent(&t, band[i].bias);
+        ww_tab_percent(&t, band[i].p90);
+        ww_tab_count(&t, band[i].programs);
+        ww_tab_count(&t, band[i].launches);
+    }
+    ww_tab_end(&t);
 }
 
 static void provenance(struct ww_page *p, const struct ww_result *r) {
@@ -246,6 +270,7 @@ void ww_html_run(struct ww_page *p, const struct ww_result *r, int64_t id) {
     ww_html(p, "</div>\n");
     ww_html_energy(p, r, &sum);
     launches(p, r, order);
+    bands(p, r->gpu);
     ww_html(p, "</section>\n");
     free(order);
 }

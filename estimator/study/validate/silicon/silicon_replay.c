@@ -102,12 +102,29 @@ static bool goes_on(void *context, double part, uint64_t done, const char *unit)
     return on;
 }
 
+/* The suite's GPU, at the clock at which it was measured. */
+static enum ww_code load_gpu(const struct ww_silicon_suite *suite, struct ww_gpu **gpu,
+                             struct ww_error *error) {
+    char sm[48], l2[48];
+    const char *const clocks[] = {sm, l2};
+    double sm_mhz, l2_mhz;
+    WW_TRY(ww_gpu_load(suite->gpu, NULL, 0, gpu, error));
+    if (!suite->clock) return WW_OK;
+    enum ww_code code = ww_gpu_clock_control(*gpu, suite->clock, &sm_mhz, &l2_mhz, error);
+    ww_gpu_free(*gpu);
+    *gpu = NULL;
+    WW_TRY(code);
+    snprintf(sm, sizeof sm, "clock.sm_mhz=%.17g", sm_mhz);
+    snprintf(l2, sizeof l2, "clock.l2_mhz=%.17g", l2_mhz);
+    return ww_gpu_load(suite->gpu, clocks, 2, gpu, error);
+}
+
 static enum ww_code replay(struct pool *p, const struct job *job, struct ww_result **result,
                            struct ww_error *error) {
     char launch[32];
     struct ww_gpu *gpu = NULL;
     snprintf(launch, sizeof launch, "%ld", p->row[job->first].launch);
-    WW_TRY(ww_gpu_load(p->suite->gpu, NULL, 0, &gpu, error));
+    WW_TRY(load_gpu(p->suite, &gpu, error));
     struct ww_run_options o = {.gpu = gpu,
                                .trace_path = job->path,
                                .launches = p->suite->flushed ? launch : NULL,

@@ -9,9 +9,9 @@
 #define LAUNCH_TOLERANCE 0.10
 
 static const struct ww_silicon_suite suites[] = {
-    {"gv100", "v100", "Quadro GV100", true}, {"v100-micro", "v100", "V100", false},
-    {"a100-micro", "a100", "A100", false},   {"h100-micro", "h100", "H100", false},
-    {"h100-apps", "h100", "H100", false},
+    {"gv100", "gv100", "Quadro GV100", true, NULL}, {"v100-micro", "gv100", "V100", false, NULL},
+    {"a100-micro", "a100", "A100", false, "765"},   {"h100-micro", "h100", "H100", false, "1080"},
+    {"h100-apps", "h100", "H100", false, "1080"},
 };
 enum { SUITES = sizeof suites / sizeof *suites };
 
