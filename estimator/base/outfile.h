@@ -3,8 +3,8 @@
  * The file may be absent, empty, not a regular file (/dev/stdout, /dev/null, a pipe), or of the kind that is
  * written: then it is replaced. It is never one of the inputs, under whatever name. Anything else is WW_USAGE,
  * before any work is done. A regular file is written under a temporary name and renamed when it is complete, so
- * that a failure leaves the old one; what is no regular file is written directly. So is a descriptor that is open
- * already (/dev/stdout, /dev/fd/3): its file is never replaced, and must be empty if it is a regular one.
+ * that a failure leaves the old one; what is no regular file is written directly. So is a descriptor that is
+ * open already (/dev/stdout, /dev/fd/3): its file is never replaced, and must be empty if it is a regular one.
  *
  * To see of which kind a file is, its first bytes are read through a descriptor that is closed again, which
  * drops the locks of a database that this process has open: look first, open databases afterwards.

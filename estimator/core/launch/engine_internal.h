@@ -37,10 +37,10 @@ struct ww_engine {
     struct ww_arena arena;  /* of the launch */
     struct ww_core core;
     uint64_t counter[WW_COUNTER_COUNT];
-    uint64_t end_ps;       /* of the last launch */
-    struct ww_marks marks; /* of the next launch */
+    uint64_t end_ps;              /* of the last launch */
+    struct ww_marks marks;        /* of the next launch */
     uint64_t code[WW_CODE_WORDS]; /* bit per hash of a kernel's name: launched before, its code is in the L2 */
-    bool broken;           /* a launch failed: memory may still owe answers to it */
+    bool broken;                  /* a launch failed: memory may still owe answers to it */
 };
 
 /* Replays a launch whose CTAs come from `source`; otherwise as ww_engine_launch. */

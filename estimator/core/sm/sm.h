@@ -316,9 +316,9 @@ struct ww_core {
     struct ww_queue *queue;
     struct ww_clock clock;
     struct ww_event tick;
-    uint64_t tick_cycle;       /* for which the tick is queued, or WW_NEVER */
-    uint64_t now, now_ps;      /* of the current tick */
-    uint64_t start_ps;         /* of the launch */
+    uint64_t tick_cycle;  /* for which the tick is queued, or WW_NEVER */
+    uint64_t now, now_ps; /* of the current tick */
+    uint64_t start_ps;    /* of the launch */
     struct ww_launch_time launch_time;
     struct ww_sm_group *group; /* of 2^group_shift SMs, at most 64 */
     struct ww_glance *glance;  /* of each group */
