@@ -45,7 +45,8 @@ static struct ww_buf index_of(unsigned launches) {
     }
     assert_int_equal(ww_trace_writer_finish(w, NULL, &error), WW_OK);
     assert_int_equal(ww_trace_open(path, &t, &error), WW_OK);
-    ww_buf_append(&raw, t->raw.p, t->raw.n - 1); /* without its one code table's origin: as of version 1 */
+    /* Without its one code table's origin and the numbers of copies before launches: as of version 1. */
+    ww_buf_append(&raw, t->raw.p, t->raw.n - 1 - launches);
     ww_trace_close(t);
     return raw;
 }
