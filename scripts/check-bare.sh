@@ -21,7 +21,8 @@ debootstrap --variant=minbase --include=make,git,ca-certificates bookworm "$ROOT
 mount -t proc proc "$ROOT/proc" 2>/dev/null || mount --bind /proc "$ROOT/proc"
 mount --rbind /sys "$ROOT/sys" # slurmd looks for control groups there
 mount --make-rslave "$ROOT/sys"
-mount --bind /dev "$ROOT/dev"
+mount --rbind /dev "$ROOT/dev" # with its pseudo-terminals
+mount --make-rslave "$ROOT/dev"
 cp /etc/resolv.conf "$ROOT/etc/resolv.conf"
 [ ! -f /etc/apt/apt.conf.d/99proxy ] || cp /etc/apt/apt.conf.d/99proxy "$ROOT/etc/apt/apt.conf.d/"
 git clone -q --no-hardlinks . "$ROOT/root/warpwatt"

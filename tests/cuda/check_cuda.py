@@ -164,7 +164,10 @@ def stub_locale(host):
     with open("comma.src", "w") as f:
         f.write('comment_char %\nescape_char /\nLC_NUMERIC\ndecimal_point ","\nthousands_sep "."\n'
                 'grouping 3;3\nEND LC_NUMERIC\n')
-    subprocess.run(["localedef", "-c", "-i", "comma.src", "-f", "ANSI_X3.4-1968", "./comma"],
+    with open("ascii.map", "w") as f:  # a bare machine has no character maps
+        f.write('<code_set_name> ASCII\n<comment_char> %\n<escape_char> /\n<mb_cur_min> 1\n<mb_cur_max> 1\nCHARMAP\n'
+                '<U0000>..<U007F> /x00 ASCII\nEND CHARMAP\n')
+    subprocess.run(["localedef", "-c", "-i", "comma.src", "-f", "./ascii.map", "./comma"],
                    env=dict(os.environ, I18NPATH="/nowhere"), capture_output=True, check=False)
     with open("comma.c", "w") as f:
         f.write('#include <locale.h>\n#include <stdlib.h>\n'
