@@ -289,9 +289,12 @@ bench: all $(call prog,$(BENCH_SRC))
 	@scripts/bench.sh $(PROGRAM)
 	@for b in $(call prog,$(BENCH_SRC)); do echo; echo "$$b:"; $$b || exit 1; done
 
-# Includes, and calls as the object files have them (a build with LTO hides these).
-layers: $(LIB_OBJ) $(MAIN_OBJ) $(CUDART)
-	@$(PYTHON) scripts/layers.py --objects $(BUILD)/obj
+# Includes, and calls as object files have them: of a build of its own, since optimisation and LTO hide calls.
+.PHONY: layers-objects
+layers:
+	@$(SUBMAKE) BUILD=$(BUILD)/layers CFLAGS=-O0 layers-objects
+	@$(PYTHON) scripts/layers.py --objects $(BUILD)/layers/obj
+layers-objects: $(LIB_OBJ) $(MAIN_OBJ) $(CUDART)
 
 # Full replays of the suite and the analytical model's constants and error from them; about five minutes of one core.
 analytic-fit: all
