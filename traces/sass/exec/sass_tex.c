@@ -183,7 +183,7 @@ static struct sx_texture *new_texture(struct sx_builder *b, const struct ww_sass
     }
     t->mask = in->opd[SASS_E].kind == SASS_K_IMM ? (uint8_t)(in->opd[SASS_E].imm & 15) : 15;
     for (uint32_t c = 0, at = 0; c < 4; c++) {
-        if (!(t->mask >> c & 1u)) continue;
+        if (!((uint32_t)t->mask >> c & 1u)) continue;
         struct ww_sass_insn one = *in;
         enum ww_sass_slot slot = at < 2 ? SASS_D : SASS_D2;
         struct ww_sass_operand *o = &one.opd[slot];
