@@ -278,6 +278,11 @@ static enum ww_code print_figures(const struct side *a, const struct side *b, FI
     return ww_grid_print(&g, out, error);
 }
 
+/* Times of causes are shares of whole picoseconds: a difference in their last digits is rounding. */
+static double change(double a, double b) {
+    return fabs(b - a) <= 1e-8 * fabs(a) ? 0 : b - a;
+}
+
 /* Order of `count` differences, the largest change first. */
 static void rank_changes(const double *a, const double *b, int *order, int count) {
     for (int i = 0; i < count; i++) {
@@ -303,9 +308,9 @@ static enum ww_code print_changes(const char *title, const double *a, const doub
     for (int k = 0; k < count; k++) {
         int i = order[k];
         if (a[i] == 0 && b[i] == 0) continue;
-        snprintf(t[3], sizeof t[3], "%+.1f %%", whole > 0 ? 100 * (b[i] - a[i]) / whole : 0);
+        snprintf(t[3], sizeof t[3], "%+.1f %%", whole > 0 ? 100 * change(a[i], b[i]) / whole : 0);
         add_row(&g, (const char *[]){name(i), ww_si(a[i], unit, t[0]), ww_si(b[i], unit, t[1]),
-                                     ww_si_signed(b[i] - a[i], unit, t[2]), whole > 0 ? t[3] : "-"});
+                                     ww_si_signed(change(a[i], b[i]), unit, t[2]), whole > 0 ? t[3] : "-"});
     }
     fprintf(out, "\n%s\n", title);
     return ww_grid_print(&g, out, error);
