@@ -72,7 +72,7 @@ CUDART := $(foreach v,13 12 11.0,$(BUILD)/cudart/libcudart.so.$(v))
 SUBMAKE = $(MAKE) --no-print-directory $(if $(findstring jobserver,$(MAKEFLAGS)),,-j$(JOBS))
 
 .PHONY: all quickstart check check-run check-long asan ubsan tsan san fuzz fuzz-progs bench layers golden analytic-fit \
-    format format-check install uninstall help clean tests FORCE
+    format format-check install uninstall help clean tests python FORCE
 .DELETE_ON_ERROR:
 .SECONDARY:
 
@@ -262,14 +262,14 @@ quickstart:
 
 check:
 	@scripts/install-deps.sh check
-	@$(SUBMAKE) all tests
+	@$(SUBMAKE) all tests python
 	@$(SUBMAKE) VARIANT=san all tests
 	@$(SUBMAKE) VARIANT=fuzz fuzz-progs
 	@JOBS=$(JOBS) scripts/check.sh short
 
 check-long:
 	@scripts/install-deps.sh check-long
-	@$(SUBMAKE) all tests
+	@$(SUBMAKE) all tests python
 	@$(SUBMAKE) VARIANT=san all tests
 	@$(SUBMAKE) VARIANT=tsan all tests
 	@$(SUBMAKE) VARIANT=fuzz fuzz-progs
@@ -312,6 +312,22 @@ format:
 format-check:
 	@$(CLANG_FORMAT) --dry-run -Werror $(C_FILES)
 
+# Topic headers that warpwatt.h includes, and the lists that they are made of.
+PUBLIC := $(wildcard estimator/api/*.h) estimator/base/error.h estimator/base/err.def \
+    $(addprefix estimator/result/,explored.h measured.h names.h result.h) $(wildcard estimator/result/*.def)
+# ---- the Python package (docs/python.md): build/python/warpwatt uses build/libwarpwatt.so ----
+
+PYTHON_SRC := $(sort $(wildcard python/warpwatt/*.py)) python/warpwatt/py.typed
+python: $(BUILD)/libwarpwatt.so $(BUILD)/python/warpwatt/_abi.py $(patsubst python/%,$(BUILD)/python/%,$(PYTHON_SRC))
+
+$(BUILD)/python/warpwatt/_abi.py: python/generate.py estimator/warpwatt.h $(PUBLIC)
+	@mkdir -p $(@D)
+	$(call say,PYTHON,$@)CC='$(CC)' $(PYTHON) python/generate.py $@
+
+$(BUILD)/python/warpwatt/%: python/warpwatt/%
+	@mkdir -p $(@D)
+	@cp $< $@
+
 # ---- installation ----
 
 BINDIR = $(DESTDIR)$(PREFIX)/bin
@@ -322,10 +338,6 @@ DATADIR = $(DESTDIR)$(PREFIX)/share/warpwatt
 MANDIR = $(DESTDIR)$(PREFIX)/share/man/man1
 BASHDIR = $(DESTDIR)$(PREFIX)/share/bash-completion/completions
 ZSHDIR = $(DESTDIR)$(PREFIX)/share/zsh/site-functions
-# Topic headers that warpwatt.h includes, and the lists that they are made of.
-PUBLIC := $(wildcard estimator/api/*.h) estimator/base/error.h estimator/base/err.def \
-    $(addprefix estimator/result/,explored.h measured.h names.h result.h) $(wildcard estimator/result/*.def)
-
 install: all
 	install -d $(BINDIR) $(PCDIR) $(INCDIR)/api $(INCDIR)/base $(INCDIR)/result $(DATADIR)/models $(DATADIR)/power $(DATADIR)/schema \
 	    $(MANDIR) $(BASHDIR) $(ZSHDIR)
@@ -368,6 +380,7 @@ help:
 	@echo 'make layers        check that includes and calls follow the layers, and the rules of names'
 	@echo 'make golden        write the golden files of tests/cli and tests/golden anew; review the diff'
 	@echo 'make analytic-fit  replay the workload suite and fit the analytical model to it (minutes)'
+	@echo 'make python        the Python package in build/python (docs/python.md); pip install . installs it'
 	@echo 'make format        clang-format every source'
 	@echo 'make install       into PREFIX ($(PREFIX)), staged by DESTDIR; make uninstall removes it'
 	@echo 'make clean         remove build/'

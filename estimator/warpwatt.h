@@ -14,6 +14,7 @@
 #ifndef WARPWATT_H
 #define WARPWATT_H
 
+#include "api/abi.h"
 #include "api/calibrate.h"
 #include "api/database.h"
 #include "api/dissect.h"

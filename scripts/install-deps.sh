@@ -8,14 +8,14 @@ build="gcc libc6-dev make libsqlite3-dev libcjson-dev libgsl-dev libzstd-dev lib
 check="libcmocka-dev clang clang-format libclang-rt-14-dev python3 python3-jsonschema sqlite3 git zstd"
 long="valgrind debootstrap"
 # A test that needs these is skipped, with a line that says so, where they cannot be had.
-optional="slurm-wlm munge gnuplot-nox tidy"
+optional="slurm-wlm munge gnuplot-nox tidy python3-venv"
 
 case ${1:-} in
 quickstart) wanted=$build optional= ;;
 check) wanted="$build $check" ;;
 check-long)
     wanted="$build $check $long"
-    optional="$optional chromium"
+    optional="$optional chromium python3-pandas python3-matplotlib"
     command -v npm >/dev/null || optional="$optional npm" # other packages of node.js have it too
     ;;
 *)

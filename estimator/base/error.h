@@ -33,7 +33,7 @@ struct ww_error {
 
 /* The library's version, "MAJOR.MINOR.PATCH". */
 WW_API const char *ww_version(void);
-/* The symbolic name of a code ("input"), its meaning, and the program's exit code for it. */
+/* The symbolic name of a code ("INPUT"), its meaning, and the program's exit code for it. */
 WW_API const char *ww_code_name(enum ww_code code);
 WW_API const char *ww_code_help(enum ww_code code);
 WW_API int ww_code_exit(enum ww_code code);
