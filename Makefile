@@ -3,7 +3,8 @@
 #   CC=clang-14        another compiler            CFLAGS="-O3 -g"    other optimisation flags
 #   VARIANT=asan       asan, ubsan, tsan, san (address and undefined together) or fuzz; builds in build/VARIANT
 #   BUILD=dir          another build directory     PREFIX=/usr        where `make install` puts things
-#   DESTDIR=dir        staging root of install     JOBS=n             parallel jobs of check and quickstart
+#   DESTDIR=dir        staging root of install     libdir=dir         for libraries, PREFIX/lib if not given
+#   JOBS=n             parallel jobs of check and quickstart
 #   V=1                print whole commands
 
 VERSION := 0.1.0
@@ -331,7 +332,9 @@ $(BUILD)/python/warpwatt/%: python/warpwatt/%
 # ---- installation ----
 
 BINDIR = $(DESTDIR)$(PREFIX)/bin
-LIBDIR = $(DESTDIR)$(PREFIX)/lib
+libdir ?= $(PREFIX)/lib
+LIBDIR = $(DESTDIR)$(libdir)
+CUDARTDIR = $(DESTDIR)$(PREFIX)/lib/warpwatt/cudart
 INCDIR = $(DESTDIR)$(PREFIX)/include/warpwatt
 PCDIR = $(LIBDIR)/pkgconfig
 DATADIR = $(DESTDIR)$(PREFIX)/share/warpwatt
@@ -346,11 +349,11 @@ install: all
 	install -m 755 $(SHARED) $(LIBDIR)/libwarpwatt.so.$(VERSION)
 	ln -sf libwarpwatt.so.$(VERSION) $(LIBDIR)/libwarpwatt.so.$(SOVERSION)
 	ln -sf libwarpwatt.so.$(SOVERSION) $(LIBDIR)/libwarpwatt.so
-	install -d $(LIBDIR)/warpwatt/cudart
-	install -m 755 $(CUDART) $(LIBDIR)/warpwatt/cudart
+	install -d $(CUDARTDIR)
+	install -m 755 $(CUDART) $(CUDARTDIR)
 	install -m 644 estimator/warpwatt.h $(INCDIR)
 	for f in $(PUBLIC); do install -m 644 $$f $(INCDIR)/$$(basename $$(dirname $$f)) || exit 1; done
-	sed -e 's|@PREFIX@|$(PREFIX)|g' -e 's|@VERSION@|$(VERSION)|g' warpwatt.pc.in > $(PCDIR)/warpwatt.pc
+	sed -e 's|@PREFIX@|$(PREFIX)|g' -e 's|@LIBDIR@|$(libdir)|g' -e 's|@VERSION@|$(VERSION)|g' warpwatt.pc.in > $(PCDIR)/warpwatt.pc
 	install -m 644 models/*.json $(DATADIR)/models
 	install -m 644 power/tables/*.json $(DATADIR)/power
 	install -m 644 reports/schema/*.json $(DATADIR)/schema
@@ -361,7 +364,7 @@ install: all
 uninstall:
 	rm -f $(BINDIR)/warpwatt $(LIBDIR)/libwarpwatt.a $(LIBDIR)/libwarpwatt.so* $(PCDIR)/warpwatt.pc
 	rm -f $(MANDIR)/warpwatt.1 $(BASHDIR)/warpwatt $(ZSHDIR)/_warpwatt
-	rm -rf $(INCDIR) $(DATADIR) $(LIBDIR)/warpwatt
+	rm -rf $(INCDIR) $(DATADIR) $(DESTDIR)$(PREFIX)/lib/warpwatt
 
 clean:
 	rm -rf build

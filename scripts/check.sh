@@ -139,6 +139,7 @@ long() {
     echo "counts|memory-long|$PYTHON tests/long/check_memory.py build/warpwatt --long"
     echo "once|disassembly|$PYTHON tests/sass/disassembly.py --program build/warpwatt || test \$? = 77"
     echo "once|bare|scripts/check-bare.sh"
+    echo "once|package|scripts/check-package.sh"
 }
 
 mkdir -p $LOGS
