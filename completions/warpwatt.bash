@@ -318,7 +318,7 @@ _warpwatt() {
             operand_file=1
             ;;
         "correlate")
-            options='--measured --hardware --gpu --set --mech --power --workload --metric --launches --runs --traces --db --scatter --plots --json --csv --quiet --help'
+            options='--measured --hardware --gpu --set --mech --power --workload --trace --cache-control --clock-control --metric --launches --runs --traces --db --scatter --plots --json --csv --quiet --help'
             case $previous in
                 --measured) is_file=1 ;;
                 --hardware) return ;;
@@ -327,6 +327,9 @@ _warpwatt() {
                 --mech|-m) return ;;
                 --power) return ;;
                 --workload|-w) words=$(warpwatt trace workloads --names 2>/dev/null); is_value=1 ;;
+                --trace|-t) is_file=1 ;;
+                --cache-control) return ;;
+                --clock-control) return ;;
                 --metric) return ;;
                 --traces) return ;;
                 --db|-d) is_file=1 ;;

@@ -14,10 +14,13 @@
 extern "C" {
 #endif
 
-/* Reads what build/hardware-kit wrote (reports/schema/hardware.json), or a CSV of measured figures if the name
- * ends in
- * ".csv" (docs/hardware.md). Free with ww_measured_free. Errors: WW_INPUT with the place, WW_IO, WW_NOMEM. */
+/* Reads what build/hardware-kit wrote (reports/schema/hardware.json), what Nsight Compute's `ncu --csv`
+ * printed, or a CSV of measured figures if the name ends in ".csv" (docs/hardware.md). Free with
+ * ww_measured_free. Errors: WW_INPUT with the place, WW_IO, WW_NOMEM. */
 WW_API enum ww_code ww_measured_load(const char *path, struct ww_measured **out, struct ww_error *error);
+/* Says that all that was measured is of the launches of one trace, whatever it was called. Errors: WW_NOMEM. */
+WW_API enum ww_code ww_measured_of_trace(struct ww_measured *measured, const char *trace,
+                                         struct ww_error *error);
 /* Stores it in one transaction; *id is its number. *stored: false if a measurement of the same content is
  * there, whose number *id then is. Errors: WW_DB, WW_IO. */
 WW_API enum ww_code ww_db_store_measured(struct ww_db *db, const struct ww_measured *measured, int64_t *id,
@@ -38,6 +41,8 @@ struct ww_correlate_options {
     const char *const *mechanisms; /* as of ww_run */
     size_t mechanism_count;
     const char *power_table;
+    const char *cache_control,
+        *clock_control;           /* as of ww_run and ww_gpu_clock_control; NULL: keep, the model's */
     const char *const *workloads; /* only these; none: all */
     size_t workload_count;
     const char *metric; /* only this; NULL: all */

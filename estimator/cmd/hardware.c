@@ -92,6 +92,7 @@ static enum ww_code correlate(const struct cmd_line *line, struct request *r, st
     enum ww_format format = WW_FORMAT_TABLE;
     WW_TRY(format_of(line, &format, error));
     WW_TRY(load_measured(line, r, error));
+    if (ww_cmd_get(line, "trace")) WW_TRY(ww_measured_of_trace(r->measured, ww_cmd_get(line, "trace"), error));
     r->o.measured = r->measured;
     r->o.progress = ww_cmd_progress_step;
     r->o.context = &progress;
@@ -115,6 +116,8 @@ static enum ww_code correlate_run(const struct cmd_line *line, struct ww_error *
                               .metric = ww_cmd_get(line, "metric"),
                               .traces = ww_cmd_get(line, "traces"),
                               .power_table = ww_cmd_get(line, "power"),
+                              .cache_control = ww_cmd_get(line, "cache-control"),
+                              .clock_control = ww_cmd_get(line, "clock-control"),
                               .launches = ww_cmd_has(line, "launches")}};
     enum ww_code code = ww_cmd_all(line, "set", &r.set, &r.o.override_count, error);
     if (code == WW_OK) code = ww_cmd_all(line, "mech", &r.mech, &r.o.mechanism_count, error);
@@ -132,13 +135,18 @@ static enum ww_code correlate_run(const struct cmd_line *line, struct ww_error *
 }
 
 static const struct cmd_option correlate_options[] = {
-    {"measured", 0, "FILE", "measurements: the kit's JSON, or a CSV (docs/hardware.md)", 0},
+    {"measured", 0, "FILE", "measurements: the kit's JSON, a CSV, or what ncu --csv printed (docs/hardware.md)",
+     0},
     {"hardware", 0, "N", "measurements that were imported: their number, or last", 0},
     {"gpu", 'g', "GPU", "model to estimate with: a name (gpu list) or a path that ends in .json", CMD_REQUIRED},
     {"set", 's', "KEY=VALUE", "override a GPU parameter", CMD_REPEAT},
     {"mech", 'm', "KIND=NAME", "choose a mechanism, or set its parameter", CMD_REPEAT},
     {"power", 0, "TABLE", "power table for energies (default: the GPU's)", 0},
     {"workload", 'w', "WORKLOAD", "only this workload or trace", CMD_REPEAT},
+    {"trace", 't', "FILE", "the trace whose launches were measured, whatever the measurement calls it", 0},
+    {"cache-control", 0, "CACHES", "before each launch: keep (default), or flush as ncu does by default", 0},
+    {"clock-control", 0, "CLOCK",
+     "SM and L2 clock: base (ncu's default), boost, or MHz of the SMs (default: the model's)", 0},
     {"metric", 0, "METRIC", "only time_s, cycles, power_w or energy_j", 0},
     {"launches", 0, NULL, "a row for each launch, not for each kernel", 0},
     {"runs", 0, NULL, "estimates are the latest runs in the database, by their traces' names", 0},
@@ -156,6 +164,8 @@ const struct cmd ww_cmd_correlate = {
              "the same parameters and seed and replayed on the model. Mean absolute and mean\n"
              "error, Pearson's and Spearman's correlation, the worst cases.\n",
     .examples = "warpwatt correlate --measured h200.json --gpu h200 --workload saxpy\n"
+                "warpwatt correlate --measured ncu.csv --trace t.wwt --gpu v100 --cache-control flush "
+                "--clock-control base\n"
                 "warpwatt correlate --measured m.csv --gpu gtx480 --csv\n"
                 "warpwatt correlate --measured m.csv --gpu gtx480 --scatter --plots figures\n",
     .options = correlate_options,

@@ -59,3 +59,11 @@ warpwatt gpu derive --measured synthetic.json --base h200 -o my.json >/dev/null
 fails 2 warpwatt gpu derive --measured synthetic.json --base my.json -o my.json
 fails 2 warpwatt gpu derive --measured synthetic.json --base h200 -o synthetic.json
 fails 2 warpwatt gpu derive --measured synthetic.json --base h200 -o synthetic.csv
+# A profile by Nsight Compute: its kernels are the launches of a trace.
+warpwatt trace record -w saxpy -p n=4096 --code ptx --arch sm_70 -o s.wwt -q
+printf '%s\n' '==PROF== Connected to process 7' '"ID","Process ID","Process Name","Kernel Name","Metric Name","Metric Unit","Metric Value"' \
+    '"0","7","prog","saxpy(int, float)","Elapsed Cycles","cycle","3,900"' >ncu.csv
+warpwatt correlate -q --measured ncu.csv --trace s.wwt --gpu v100 --cache-control flush --clock-control base --csv | cut -d, -f1,3,4,5,6,7
+fails 7 warpwatt correlate -q --measured ncu.csv --gpu v100
+sed -i 's/saxpy(int/other(int/' ncu.csv
+fails 3 warpwatt correlate -q --measured ncu.csv --trace s.wwt --gpu v100

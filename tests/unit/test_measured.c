@@ -233,6 +233,82 @@ static void the_latest_run_of_a_workload_is_found(void **state) {
     ww_fixture_assert_contains(error.text, "no run of saxpy on othergpu");
 }
 
+/* ---- Nsight Compute ---- */
+
+#define NCU_KEYS "\"ID\",\"Process ID\",\"Process Name\",\"Kernel Name\",\"Block Size\",\"CC\""
+#define NCU_LONG NCU_KEYS ",\"Section Name\",\"Metric Name\",\"Metric Unit\",\"Metric Value\"\n"
+#define NCU_ROW(id, kernel, name, unit, value)                                                                 \
+    "\"" id "\",\"77\",\"prog\",\"" kernel "\",\"(256, 1, 1)\",\"7.0\",\"Speed\",\"" name "\",\"" unit         \
+    "\",\"" value "\"\n"
+
+static void a_profilers_details_page_gives_cycles_and_times(void **state) {
+    (void)state;
+    struct ww_measured *m =
+        good("hello\n==PROF== Connected to process 77\n" NCU_LONG NCU_ROW(
+                 "0", "void n::add<float>(float *, int)", "DRAM Frequency", "cycle/nsecond", "0.85")
+                 NCU_ROW("0", "void n::add<float>(float *, int)", "Elapsed Cycles", "cycle", "12,345")
+                     NCU_ROW("0", "void n::add<float>(float *, int)", "Duration", "usecond", "10.5")
+                         NCU_ROW("1", "mul(int)", "Elapsed Cycles", "cycle", "7") "==PROF== Disconnected\n",
+             ".txt");
+    assert_int_equal(m->point_count, 3);
+    assert_string_equal(m->point[0].workload, "prog.wwt");
+    assert_string_equal(m->point[0].kernel, "add");
+    assert_string_equal(m->compute_capability, "7.0");
+    assert_true(m->point[0].metric == WW_METRIC_CYCLES && m->point[0].value == 12345 &&
+                m->point[0].launch == 0);
+    assert_true(m->point[1].metric == WW_METRIC_TIME && m->point[1].value > 10.49e-6 &&
+                m->point[1].value < 10.51e-6);
+    assert_true(m->point[2].launch == 1 && m->point[2].value == 7);
+    assert_string_equal(m->point[2].kernel, "mul");
+    ww_measured_free(m);
+}
+
+static void a_profilers_raw_page_has_its_units_in_the_second_line(void **state) {
+    (void)state;
+    struct ww_measured *m =
+        good(NCU_KEYS ",\"gpc__cycles_elapsed.max\",\"gpu__time_duration.sum\",\"sm__cycles_elapsed.max\"\n"
+                      "\"\",\"\",\"\",\"\",\"\",\"\",\"cycle\",\"nsecond\",\"cycle\"\n"
+                      "\"0\",\"77\",\"prog\",\"add\",\"(1, 1, 1)\",\"8.0\",\"900\",\"1,000\",\"899\"\n",
+             ".csv");
+    assert_int_equal(m->point_count, 2);
+    assert_true(m->point[0].value == 900); /* not the SM's: one metric of cycles counts */
+    assert_true(m->point[1].value > 0.99e-6 && m->point[1].value < 1.01e-6);
+    ww_measured_free(m);
+}
+
+static void of_metrics_that_mean_the_same_the_best_counts_wherever_it_stands(void **state) {
+    (void)state;
+    struct ww_measured *m = good(NCU_LONG NCU_ROW("0", "k", "sm__cycles_elapsed.max", "cycle", "5")
+                                     NCU_ROW("0", "k", "gpc__cycles_elapsed.max", "cycle", "6")
+                                         NCU_ROW("0", "k", "Elapsed Cycles", "cycle", "7"),
+                                 ".csv");
+    assert_true(m->point_count == 1 && m->point[0].value == 6);
+    ww_measured_free(m);
+}
+
+static void a_profilers_page_that_is_wrong_is_refused_with_its_line(void **state) {
+    (void)state;
+    refused(NCU_LONG, ".csv", "no elapsed cycles");
+    refused(NCU_LONG NCU_ROW("0", "k", "Registers Per Thread", "register/thread", "16"), ".csv",
+            "no elapsed cycles");
+    refused(NCU_LONG NCU_ROW("0", "k", "Elapsed Cycles", "Kcycle", "5"), ".csv", "unit cycle");
+    refused(NCU_LONG NCU_ROW("0", "k", "Duration", "hour", "5"), ".csv", "in ns, us, ms or s");
+    refused(NCU_LONG NCU_ROW("0", "k", "Duration", "ns", "n/a"), ".csv", "greater than 0");
+    refused(NCU_LONG NCU_ROW("-1", "k", "Duration", "ns", "5"), ".csv", "number of a kernel");
+    refused(NCU_LONG "\"0\",\"1\"\n", ".csv", ":2");
+    refused("\"ID\",\"Process ID\",\"Kernel Name\",\"Metric Name\"\n", ".csv", "Metric Unit");
+    refused(NCU_KEYS ",\"gpu__time_duration.sum\"\n\"0\",\"1\",\"p\",\"k\",\"b\",\"8.0\",\"5\"\n", ".csv",
+            "line of units");
+}
+
+static void what_was_measured_can_be_said_to_be_of_a_trace(void **state) {
+    (void)state;
+    struct ww_measured *m = good(NCU_LONG NCU_ROW("0", "k", "Elapsed Cycles", "cycle", "7"), ".csv");
+    assert_int_equal(ww_measured_of_trace(m, "mine.wwt", &error), WW_OK);
+    assert_string_equal(m->point[0].workload, "mine.wwt");
+    ww_measured_free(m);
+}
+
 int main(void) {
 #define CASE(f) cmocka_unit_test_setup_teardown(f, ww_db_fixture_setup, ww_db_fixture_teardown)
     const struct CMUnitTest tests[] = {
@@ -243,6 +319,11 @@ int main(void) {
         cmocka_unit_test(damaged_files_are_read_or_refused_with_a_reason),
         cmocka_unit_test(a_csv_gives_points),
         cmocka_unit_test(a_csv_that_is_wrong_is_refused_with_its_line),
+        cmocka_unit_test(a_profilers_details_page_gives_cycles_and_times),
+        cmocka_unit_test(a_profilers_raw_page_has_its_units_in_the_second_line),
+        cmocka_unit_test(of_metrics_that_mean_the_same_the_best_counts_wherever_it_stands),
+        cmocka_unit_test(a_profilers_page_that_is_wrong_is_refused_with_its_line),
+        cmocka_unit_test(what_was_measured_can_be_said_to_be_of_a_trace),
         CASE(a_measurement_loads_as_it_was_stored),
         CASE(the_same_measurement_is_stored_once),
         CASE(a_measurement_that_is_not_there_is_an_error),

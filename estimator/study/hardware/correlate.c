@@ -144,6 +144,28 @@ static enum ww_code prepare(struct ww_correlation *c, const struct ww_correlate_
                                                                      : ww_fail_nomem(error, "a correlation");
 }
 
+/* The model with its overrides, and with the clocks of clock_control as two more. */
+static enum ww_code load_gpu(const struct ww_correlate_options *o, struct ww_gpu **gpu,
+                             struct ww_error *error) {
+    double sm_mhz, l2_mhz;
+    char clock[2][64];
+    WW_TRY(ww_gpu_load(o->gpu, o->overrides, o->override_count, gpu, error));
+    if (!o->clock_control) return WW_OK;
+    WW_TRY(ww_gpu_clock_control(*gpu, o->clock_control, &sm_mhz, &l2_mhz, error));
+    const char **all = calloc(o->override_count + 2, sizeof *all);
+    if (!all) return ww_fail_nomem(error, "a correlation");
+    for (size_t i = 0; i < o->override_count; i++) all[i] = o->overrides[i];
+    snprintf(clock[0], sizeof clock[0], "clock.sm_mhz=%.10g", sm_mhz);
+    snprintf(clock[1], sizeof clock[1], "clock.l2_mhz=%.10g", l2_mhz);
+    all[o->override_count] = clock[0];
+    all[o->override_count + 1] = clock[1];
+    ww_gpu_free(*gpu);
+    *gpu = NULL;
+    enum ww_code code = ww_gpu_load(o->gpu, all, o->override_count + 2, gpu, error);
+    free(all);
+    return code;
+}
+
 enum ww_code ww_correlate(const struct ww_correlate_options *o, struct ww_correlation **out,
                           struct ww_error *error) {
     WW_PLAIN_LOCALE;
@@ -152,7 +174,7 @@ enum ww_code ww_correlate(const struct ww_correlate_options *o, struct ww_correl
     *out = NULL;
     if (!c) return ww_fail_nomem(error, "a correlation");
     enum ww_code code = prepare(c, o, error);
-    if (code == WW_OK) code = ww_gpu_load(o->gpu, o->overrides, o->override_count, &gpu, error);
+    if (code == WW_OK) code = load_gpu(o, &gpu, error);
     if (code == WW_OK) code = with_folder(c, o, gpu, error);
     if (code == WW_OK) code = agree(c, error);
     ww_gpu_free(gpu);

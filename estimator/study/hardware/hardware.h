@@ -17,6 +17,14 @@ enum ww_code ww_measured_parse_json(const char *text, size_t n, const char *wher
 /* The same of a CSV of points (docs/hardware.md): a heading, then lines; columns in any order. */
 enum ww_code ww_measured_parse_csv(const char *text, size_t n, const char *where, struct ww_measured *m,
                                    struct ww_error *error);
+/* Whether a text is what `ncu --csv` prints, and the points of it: elapsed cycles and durations of kernels.
+ * Errors: as above, WW_INPUT if it has neither. */
+bool ww_measured_is_ncu(const char *text, size_t n);
+enum ww_code ww_measured_parse_ncu(const char *text, size_t n, const char *where, struct ww_measured *m,
+                                   struct ww_error *error);
+/* Cuts a line into cells in place; quotes as in RFC 4180, but no line breaks in them. False: a quote is open,
+ * or there are more than `most`. */
+bool ww_csv_cut(char *line, char **cell, size_t most, size_t *count);
 /* The arena of it. */
 struct ww_arena *ww_measured_arena(struct ww_measured *m);
 

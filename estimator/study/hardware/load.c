@@ -28,6 +28,7 @@ static enum ww_code parse(const char *path, const struct ww_buf *text, struct ww
     m->hash = ww_arena_printf(m->arena, "%016" PRIx64 "%016" PRIx64, ww_hash_bytes(p, text->n, 0),
                               ww_hash_bytes(p, text->n, 1));
     if (!m->source || !m->hash) return ww_fail_nomem(error, path);
+    if (ww_measured_is_ncu(p, text->n)) return ww_measured_parse_ncu(p, text->n, path, m, error);
     return ends_in(path, ".csv") ? ww_measured_parse_csv(p, text->n, path, m, error)
                                  : ww_measured_parse_json(p, text->n, path, m, error);
 }
@@ -45,6 +46,16 @@ enum ww_code ww_measured_load(const char *path, struct ww_measured **out, struct
     else
         ww_measured_free(m);
     return code;
+}
+
+enum ww_code ww_measured_of_trace(struct ww_measured *m, const char *trace, struct ww_error *error) {
+    const char *copy = ww_arena_strdup(m->arena, trace);
+    if (!copy) return ww_fail_nomem(error, trace);
+    for (size_t i = 0; i < m->point_count; i++) {
+        m->point[i].workload = copy;
+        m->point[i].parameters = "";
+    }
+    return WW_OK;
 }
 
 /* ---- metrics and parameters ---- */

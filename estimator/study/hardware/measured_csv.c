@@ -26,34 +26,11 @@ static enum ww_code fail(const struct table *t, const char *what, const char *me
     return ww_fail(t->error, WW_INPUT, place, "\"%.80s\": %s", met, what);
 }
 
-/* Cuts a line into cells in place; quotes as in RFC 4180, but no line breaks in them. False: a quote is open,
- * or there are too many. */
-static bool cut(char *line, char *cell[CELLS_MOST], size_t *count) {
-    char *from = line, *to = line;
-    *count = 0;
-    for (bool more = true; more;) {
-        if (*count == CELLS_MOST) return false;
-        cell[(*count)++] = to;
-        bool quoted = *from == '"';
-        if (quoted) from++;
-        for (; *from && (quoted || *from != ','); from++) {
-            if (quoted && *from == '"' && from[1] != '"') break;
-            if (quoted && *from == '"') from++;
-            *to++ = *from;
-        }
-        if (quoted && *from++ != '"') return false;
-        more = *from == ',';
-        if (!more && *from) return false;
-        if (more) from++;
-        *to++ = 0;
-    }
-    return true;
-}
-
 static enum ww_code read_heading(struct table *t, char *line) {
     char *cell[CELLS_MOST];
     bool seen[COLUMNS] = {0};
-    if (!cut(line, cell, &t->cells)) return fail(t, "expected a heading of at most 32 columns", line);
+    if (!ww_csv_cut(line, cell, CELLS_MOST, &t->cells))
+        return fail(t, "expected a heading of at most 32 columns", line);
     for (size_t i = 0; i < t->cells; i++) {
         t->of[i] = -1;
         const char *name = strcmp(cell[i], "trace") == 0 ? names[WORKLOAD] : cell[i];
@@ -129,7 +106,8 @@ static enum ww_code read_row(struct table *t, char *line) {
     char *cell[CELLS_MOST];
     size_t count;
     struct ww_measured_point p = {.parameters = "", .kernel = "", .launch = WW_ALL_LAUNCHES, .verified = true};
-    if (!cut(line, cell, &count)) return fail(t, "a quote is open, or text follows one", line);
+    if (!ww_csv_cut(line, cell, CELLS_MOST, &count))
+        return fail(t, "a quote is open, or text follows one", line);
     if (count != t->cells) return fail(t, "the line has more or fewer cells than the heading", cell[0]);
     for (size_t i = 0; i < count; i++) WW_TRY(read_cell(t, t->of[i], cell[i], &p));
     p.low = p.high = p.value;
