@@ -225,6 +225,17 @@ silicon-bands: all
 	$(PROGRAM) validate silicon --traces '$(TRACES)' --json > $(BUILD)/silicon.json
 	$(PYTHON) scripts/silicon-bands.py $(BUILD)/silicon.json
 
+# ---- the fastest program: one profile by scripts/release-train.sh, then all of it again with what the profile says ----
+
+RELEASE := build/release
+RELEASE_FLAGS := -O2 -g -flto=auto
+.PHONY: release
+release:
+	@$(SUBMAKE) BUILD=$(RELEASE) AR=gcc-ar CFLAGS='$(RELEASE_FLAGS) -fprofile-generate -fprofile-update=atomic' $(RELEASE)/warpwatt
+	@find $(RELEASE) -name '*.gcda' -delete
+	@scripts/release-train.sh $(RELEASE)/warpwatt
+	@$(SUBMAKE) BUILD=$(RELEASE) AR=gcc-ar CFLAGS='$(RELEASE_FLAGS) -fprofile-use -fprofile-partial-training -Wno-missing-profile' all
+
 # ---- tests ----
 
 tests: $(TEST_PROGS) $(BUILD)/tests/tools/code_compare
@@ -383,6 +394,7 @@ help:
 	@echo 'make layers        check that includes and calls follow the layers, and the rules of names'
 	@echo 'make golden        write the golden files of tests/cli and tests/golden anew; review the diff'
 	@echo 'make analytic-fit  replay the workload suite and fit the analytical model to it (minutes)'
+	@echo 'make release       build/release/warpwatt: link-time optimisation and a profile (gcc; minutes)'
 	@echo 'make python        the Python package in build/python (docs/python.md); pip install . installs it'
 	@echo 'make format        clang-format every source'
 	@echo 'make install       into PREFIX ($(PREFIX)), staged by DESTDIR; make uninstall removes it'

@@ -46,5 +46,5 @@ cat >"$ROOT/work/use.c" <<'END'
 #include <warpwatt.h>
 int main(void) { return puts(ww_version()) < 0; }
 END
-inside /work 'apt-get install -y --no-install-recommends gcc libc6-dev pkg-config >/dev/null 2>&1; gcc use.c $(pkg-config --cflags --libs warpwatt) -o use && ./use'
+inside /work 'apt-get update >/dev/null 2>&1 && apt-get install -y --no-install-recommends gcc libc6-dev pkg-config >/dev/null 2>&1; gcc use.c $(pkg-config --cflags --libs warpwatt) -o use && ./use'
 echo "packages: built, installed and used"
