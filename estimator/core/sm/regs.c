@@ -8,16 +8,23 @@ bool ww_regs_init(struct ww_sm *sm, struct ww_arena *arena) {
     return sm->rf != NULL;
 }
 
-/* What is kept is not read; each read of a place decides about what it keeps. */
+/* What is kept is not read; each read of a place decides about what it keeps. A register that two operands name
+ * is read unless both are kept: `spared` is the one that the first of them did without. */
 static inline void use_kept(struct ww_sm *sm, struct ww_rf *rf, uint32_t slot, const uint8_t *e, uint32_t count,
                             uint32_t *need) {
-    uint32_t live = rf->live;
+    uint32_t live = rf->live, spared = WW_NONE;
     for (const uint8_t *end = e + 2 * count; e < end; e += 2) {
         uint32_t flags = e[1], at = flags & WW_RF_AT, bit = 1u << at;
         uint16_t value = (uint16_t)(slot << 8 | e[0]);
         if (live & bit && rf->kept[at] == value) {
             sm->core->counter[WW_C_REG_REUSE]++;
-            need[e[0] & 1] -= !(flags & WW_RF_SAME) && need[e[0] & 1];
+            if (!(flags & WW_RF_SAME) && need[e[0] & 1]) {
+                need[e[0] & 1]--;
+                spared = e[0];
+            }
+        } else if (flags & WW_RF_SAME && spared == e[0]) {
+            need[e[0] & 1]++;
+            spared = WW_NONE;
         }
         live &= ~bit;
         if (flags & WW_RF_REUSE) {
