@@ -94,6 +94,23 @@ static double load_latency(const struct point *q) {
     return l1 + q->traffic.miss_l1 * l2 + q->traffic.miss_l2 * dram * q->dram_cycle;
 }
 
+/* Latencies that depend on the reader (pipe.guard_latency): a conditional branch has a comparison before it, a
+ * memory instruction the computation of its address, a special function its argument. And with code that no L0
+ * holds, each of its lines costs icache.stream_cycles as it is passed. */
+static void by_reader(const struct point *q, double *l) {
+    const struct ww_gpu_spec *g = q->gpu;
+    double code = (double)q->p->code_lines * 128;
+    if (g->icache_l0_kb && code > (double)g->icache_l0_kb * 1024)
+        l[WW_PATH_ISSUE] += (double)g->icache_stream_cycles * 16 / g->icache_line;
+    if (!g->pipe_guard_latency) return;
+    if (g->pipe_guard_latency > g->pipe_int_latency)
+        l[WW_PATH_BRANCH] += (double)g->pipe_guard_latency - g->pipe_int_latency;
+    l[WW_PATH_MEMORY] += g->pipe_memory_cycles;
+    l[WW_PATH_SHARED] += g->pipe_memory_cycles;
+    l[WW_PATH_CONST] += g->pipe_memory_cycles;
+    l[WW_PATH_SFU] += g->pipe_sfu_cycles;
+}
+
 static void latencies(const struct point *q, double *l) {
     const struct ww_gpu_spec *g = q->gpu;
     double more = g->front_dependent_issue;
@@ -113,6 +130,7 @@ static void latencies(const struct point *q, double *l) {
     l[WW_PATH_CONST] = g->const_latency + more;
     l[WW_PATH_MEMORY] = q->memory;
     l[WW_PATH_LINE] = 1;
+    by_reader(q, l);
     l[WW_PATH_BARRIER] = g->front_barrier_cycles ? g->front_barrier_cycles : g->pipe_branch_latency;
 }
 
@@ -163,6 +181,7 @@ static double cold_start(const struct point *q) {
         double fetches = (double)q->p->code_lines * 128 / g->icache_line / at_once,
                latency = g->icache_miss_cycles;
         if (g->icache_l0_kb) latency += g->icache_l0_miss_cycles + g->icache_dram_cycles;
+        cycles += (double)q->p->code_lines * g->icache_stream_cycles; /* the first pass over the code */
         cycles += (1 + q->with->fetch * (fetches > 1 ? fetches - 1 : 0)) * latency;
     }
     if (q->p->constant_lines > 0) cycles += g->const_miss_cycles + g->const_l15_miss_cycles;

@@ -173,6 +173,54 @@ static void a_gpu_without_tensor_cores_runs_them_on_fp16(void **state) {
     assert_int_equal(dependent_cycles(WW_OP_TENSOR, &g), 12 + 1);
 }
 
+/* Cycles from the issue of `first` with result `reg` to that of `second`, which reads it first or after
+ * another. */
+static uint64_t pair_cycles(enum ww_op first, int reg, enum ww_op second, int before,
+                            const struct ww_gpu_spec *gpu) {
+    struct program p;
+    program_init(&p, 1, 32, 1, 2);
+    program_all(&p, program_inst(&p, first, reg, 2, -1));
+    program_all(&p, program_inst(&p, second, 3, before >= 0 ? before : reg, before >= 0 ? reg : -1));
+    struct replay r = program_run(&p, gpu);
+    uint64_t cycles = r.r.cycles - 1;
+    replay_free(&r);
+    program_free(&p);
+    return cycles;
+}
+
+static void latencies_depend_on_the_reader_where_the_gpu_says_so(void **state) {
+    (void)state;
+    struct ww_gpu_spec g = fixture_gpu();
+    assert_int_equal(pair_cycles(WW_OP_INT, 1, WW_OP_FP32, -1, &g), 4);
+    g.pipe_guard_latency = 12;
+    g.pipe_cross_cycles = 1;
+    g.pipe_sfu_cycles = 2;
+    assert_int_equal(pair_cycles(WW_OP_INT, 1, WW_OP_INT, -1, &g), 4);
+    assert_int_equal(pair_cycles(WW_OP_INT, 1, WW_OP_FP32, -1, &g), 5);
+    assert_int_equal(pair_cycles(WW_OP_FP32, 1, WW_OP_SFU, -1, &g), 7);
+    assert_int_equal(pair_cycles(WW_OP_INT, WW_REG_PRED, WW_OP_INT, -1, &g), 12); /* it guards */
+    assert_int_equal(pair_cycles(WW_OP_INT, WW_REG_PRED, WW_OP_INT, 9, &g), 4);   /* it is an operand */
+}
+
+static void uniform_instructions_have_a_unit_of_their_own(void **state) {
+    (void)state;
+    struct ww_gpu_spec g = fixture_gpu();
+    g.pipe_guard_latency = 12;
+    g.pipe_uniform_cycles = 2;
+    g.pipe_uniform_latency = 7;
+    g.pipe_uniform_out_cycles = 3;
+    assert_int_equal(pair_cycles(WW_OP_INT, WW_REG_UNIFORM, WW_OP_INT, -1, &g), 7 + 3);
+    struct program p;
+    program_init(&p, 1, 32, 1, 3);
+    program_all(&p, program_inst(&p, WW_OP_INT, WW_REG_UNIFORM, -1, -1));
+    program_all(&p, program_inst(&p, WW_OP_INT, WW_REG_UNIFORM + 1, -1, -1));
+    program_all(&p, program_inst(&p, WW_OP_INT, WW_REG_UNIFORM + 2, WW_REG_UNIFORM, -1));
+    struct replay r = program_run(&p, &g);
+    assert_int_equal(r.r.cycles, 7 + 1); /* the second issues at 2, the third needs the first */
+    replay_free(&r);
+    program_free(&p);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_dependent_instruction_issues_after_the_latency_of_its_producer),
@@ -187,6 +235,8 @@ int main(void) {
         cmocka_unit_test(shared_lanes_and_shared_ports_exclude_one_another),
         cmocka_unit_test(sources_in_one_register_bank_delay_issue_and_result),
         cmocka_unit_test(a_gpu_without_tensor_cores_runs_them_on_fp16),
+        cmocka_unit_test(latencies_depend_on_the_reader_where_the_gpu_says_so),
+        cmocka_unit_test(uniform_instructions_have_a_unit_of_their_own),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

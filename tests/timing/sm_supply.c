@@ -170,6 +170,18 @@ static void straight_code_from_the_l2_takes_as_long_as_measured(void **state) {
     replay_free(&more);
 }
 
+/* Three lines come with the first one; the warp comes to them when they are there. */
+static void a_line_that_the_l0_lacks_costs_its_entry(void **state) {
+    (void)state;
+    struct ww_gpu_spec g = supply_gpu(6);
+    struct replay without = run_straight(&g, 32, 4 * PER_LINE, 2);
+    g.icache_stream_cycles = 20;
+    struct replay with = run_straight(&g, 32, 4 * PER_LINE, 2);
+    assert_int_equal(with.r.cycles - without.r.cycles, 3 * 20); /* the second pass finds them in the L0 */
+    replay_free(&without);
+    replay_free(&with);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_line_of_the_l2_passes_the_l15_and_the_l0),
@@ -182,6 +194,7 @@ int main(void) {
         cmocka_unit_test(what_no_launch_has_had_comes_from_dram),
         cmocka_unit_test(straight_code_from_the_l2_takes_as_long_as_measured),
         cmocka_unit_test(a_stream_buffer_that_restarts_forgets_its_lines),
+        cmocka_unit_test(a_line_that_the_l0_lacks_costs_its_entry),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -108,6 +108,20 @@ struct ww_micro_parts {
 enum ww_code ww_micro_parts_read(const struct ww_micro_parts *what, struct ww_micro **out,
                                  struct ww_error *error);
 
+/* ---- programs ---- */
+
+/* A CTA of `threads` threads of which every warp executes the same steps, with the same accesses. What is
+ * timed: instructions from `first` to before `end`. */
+struct ww_micro_program {
+    const char *kernel, *arch; /* of the caller, for as long as the microbenchmark lasts */
+    const struct ww_inst *inst;
+    const struct ww_step *step;
+    const struct ww_access *access;
+    uint32_t inst_count, step_count, access_count, threads, first, end, shared_bytes;
+};
+enum ww_code ww_micro_program(const struct ww_micro_program *what, struct ww_micro **out,
+                              struct ww_error *error);
+
 /* ---- address lists ---- */
 
 /* Addresses of `passes` walks over `bytes` from `base` in steps of `stride`, in the order of rising addresses.

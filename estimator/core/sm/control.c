@@ -28,10 +28,11 @@ static uint8_t stall_cycles(const struct ww_control *c) {
 }
 
 /* Cycles from an issue until the sources are read. */
-static uint8_t read_cycles(const struct ww_gpu_spec *gpu, const struct ww_dinst *d) {
+static uint8_t read_cycles(const struct ww_gpu_spec *gpu, const struct ww_dinst *d, bool indexed) {
     bool shared = d->path <= WW_L_SHARED_ATOMIC;
     bool store = d->path == WW_L_STORE || d->path == WW_L_ATOMIC || d->path == WW_L_SHARED_ATOMIC ||
                  (d->path == WW_L_SHARED && d->stores);
+    if (d->action == WW_A_CONST && indexed) return (uint8_t)gpu->core_read_const_cycles;
     if (d->action != WW_A_LSU) return (uint8_t)gpu->core_read_shared_cycles;
     if (!store) return (uint8_t)(shared ? gpu->core_read_shared_cycles : gpu->core_read_cycles);
     uint32_t more = d->width == 16 ? 6 : d->width == 8 ? 2 : 0;
@@ -64,7 +65,7 @@ void ww_control_decode(const struct ww_gpu_spec *gpu, const struct ww_inst *in, 
     d->write_counter = c->write_barrier < WW_DEPEND_COUNTERS ? c->write_barrier : WW_NO_COUNTER;
     d->read_counter = c->read_barrier < WW_DEPEND_COUNTERS ? c->read_barrier : WW_NO_COUNTER;
     d->stores = in->op == WW_OP_STORE;
-    d->read_after = read_cycles(gpu, d);
+    d->read_after = read_cycles(gpu, d, in->src_count && in->src[0].reg < WW_REG_PRED);
     d->ends_group = in->op == WW_OP_ASYNC_WAIT && d->write_counter != WW_NO_COUNTER;
     d->counts = d->write_counter != WW_NO_COUNTER || d->read_counter != WW_NO_COUNTER || d->async;
     d->unseen = d->counts && !wide;

@@ -72,6 +72,10 @@ static void sleep_until(struct ww_sm *sm, struct ww_warp *w, const struct ww_din
 static bool act(struct ww_sm *sm, struct ww_warp *w, const struct ww_dinst *d, const struct ww_step *step,
                 uint64_t cycle, uint64_t delay) {
     if (sm->barrel && ww_barrel_take(sm, w, d, cycle)) return true;
+    if (d->action == WW_A_NONE) {
+        set_results(sm, w, d, cycle, WW_SB(cycle + d->latency + delay, (uint64_t)d->state));
+        return true;
+    }
     switch (d->action) {
     case WW_A_CONST: {
         uint64_t at = step->mask ? ww_const_load(sm, d->access ? w->access : NULL, w->pool, step->mask, cycle)
@@ -116,10 +120,12 @@ static inline uint64_t take(struct ww_sm *sm, struct ww_sched *s, const struct w
                             const struct ww_dinst *d, uint64_t cycle) {
     uint64_t delay = 0;
     if (sm->gathers) {
-        if (sm->collect && d->ii) return ww_collect_issue(sm, d, cycle);
-        if (sm->collect)
+        if (!sm->collect)
+            delay = d->writes ? ww_regs_read(sm, s, w, d, cycle) : 0;
+        else if (d->ii)
+            return ww_collect_issue(sm, d, cycle);
+        else
             return d->action == WW_A_LSU || d->action == WW_A_CONST ? ww_collect_memory(sm, d, cycle) : 0;
-        if (d->writes) delay = ww_regs_read(sm, s, w, d, cycle);
     }
     if (d->queued) return enqueue(sm->core, s, d, cycle);
     if (d->ii) take_unit(sm, s, d->group, cycle + d->ii);
@@ -132,8 +138,7 @@ static void count_branch(struct ww_core *core, struct ww_warp *w, const struct w
     if (after && ww_bits(after) < ww_bits(before) && !(after & ~before)) core->counter[WW_C_BRANCH_DIVERGENT]++;
 }
 
-static inline void count_issue(struct ww_core *core, const struct ww_step *step) {
-    struct ww_inst_count *n = &core->epochs.inst[step->inst];
+static inline void count_issue(struct ww_core *core, struct ww_inst_count *n, const struct ww_step *step) {
     n->counter[WW_I_ISSUES]++;
     n->counter[WW_I_THREAD_INSTRUCTIONS] += step->mask == UINT32_MAX ? 32 : ww_bits(step->mask);
     core->epochs.now->warp_instructions++;
@@ -163,11 +168,11 @@ static inline void obey_stall(struct ww_warp *w, const struct ww_dinst *d, uint6
 /* Issues the head of a ready warp and leaves it at the next instruction, not yet looked at. Returns false if
  * the warp is held, or has ended. */
 static bool issue_head(struct ww_sm *sm, struct ww_sched *s, struct ww_warp *w, const struct ww_dinst *d,
-                       uint64_t cycle) {
+                       struct ww_inst_count *counts, uint64_t cycle) {
     struct ww_core *core = sm->core;
     const struct ww_step *step = w->step;
     uint64_t delay = take(sm, s, w, d, cycle);
-    count_issue(core, step);
+    count_issue(core, counts, step);
     if (core->observed) show_issue(sm, w, step->inst, cycle);
     w->front = cycle + 1;
     w->front_state = WW_S_NO_INST;
@@ -250,10 +255,14 @@ static void issue_warp(struct ww_sm *sm, struct ww_sched *s, struct ww_warp *w, 
     s->ready[group] &= ~(1ull << w->slot);
     if (!s->ready[group]) s->groups &= ~(1u << group);
     if (core->ops->issued) core->ops->issued(s->state, w->slot, (WW_G_MEMORY >> group) & 1, cycle);
+    struct ww_inst_count *counts = w->counts;
     for (uint32_t left = core->gpu->sm_issue_width;;) {
-        bool goes_on = issue_head(sm, s, w, d, cycle);
+        bool goes_on = issue_head(sm, s, w, d, counts, cycle);
         const struct ww_dinst *first = d;
-        if (goes_on && --left) d = ww_head(core, w);
+        if (goes_on && --left) {
+            d = ww_head(core, w);
+            counts = &core->epochs.inst[w->step->inst];
+        }
         if (!goes_on || !left || !can_pair(s, w, first, d, cycle) || (sm->dma && !ww_dma_admits(sm, w, d))) {
             after_issue(sm, w, goes_on, cycle);
             return;

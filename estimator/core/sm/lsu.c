@@ -17,9 +17,9 @@ void ww_lsu_push(struct ww_sm *sm, struct ww_warp *w, uint32_t inst, uint32_t ma
     const struct ww_dinst *d = &sm->core->code.inst[inst];
     if (access) expect(&sm->core->banks, access, w->pool, d);
     struct ww_lsu *l = &sm->lsu;
-    const struct ww_lsu_entry e = {access, w->pool, inst, mask, (uint32_t)(w - sm->warp), cycle + 1};
+    struct ww_lsu_entry e = {access, w->pool, inst, mask, (uint32_t)(w - sm->warp), cycle + 1};
     if (l->sub) {
-        ww_lsu_sub_add(sm, e, cycle);
+        ww_lsu_sub_add(sm, &e, cycle);
     } else {
         uint32_t at = l->head + l->count;
         l->ring[at >= l->capacity ? at - l->capacity : at] = e;

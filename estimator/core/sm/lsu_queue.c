@@ -71,20 +71,23 @@ static uint32_t place(const struct ww_lsu *l, uint32_t i) {
 
 /* Puts it behind those whose addresses are there before or at the same time. One that the unit works on stays
  * the first, and so does any where the unit has other work, too. */
-static void insert(struct ww_lsu *l, struct ww_lsu_entry e) {
-    uint32_t first = l->active || l->reexec.capacity ? 1 : 0, i = l->count;
-    while (i > first && l->ring[place(l, i - 1)].from > e.from) {
-        l->ring[place(l, i)] = l->ring[place(l, i - 1)];
+static inline void insert(struct ww_lsu *l, const struct ww_lsu_entry *e) {
+    uint32_t first = l->active || l->reexec.capacity ? 1 : 0, i = l->count, at = place(l, i);
+    while (i > first) {
+        uint32_t before = at ? at - 1 : l->capacity - 1;
+        if (l->ring[before].from <= e->from) break;
+        l->ring[at] = l->ring[before];
+        at = before;
         i--;
     }
-    l->ring[place(l, i)] = e;
-    if (i == 0 && l->count) l->free = l->busy > e.from ? l->busy : e.from;
+    l->ring[at] = *e;
+    if (i == 0 && l->count) l->free = l->busy > e->from ? l->busy : e->from;
 }
 
-void ww_lsu_sub_add(struct ww_sm *sm, struct ww_lsu_entry e, uint64_t cycle) {
+void ww_lsu_sub_add(struct ww_sm *sm, struct ww_lsu_entry *e, uint64_t cycle) {
     struct ww_lsu *l = &sm->lsu;
-    e.from = take_place(sm, sm->warp[e.warp].sched, cycle);
+    e->from = take_place(sm, sm->warp[e->warp].sched, cycle);
     if (l->count == 0) l->busy = l->free;
     insert(l, e);
-    if (l->count++ == 0 && l->free < e.from) l->free = e.from;
+    if (l->count++ == 0 && l->free < e->from) l->free = e->from;
 }

@@ -18,8 +18,8 @@ bool ww_lsu_queue_init(struct ww_sm *sm, struct ww_arena *arena);
 /* The queue of all schedulers is full; has room again. */
 void ww_lsu_close(struct ww_sm *sm);
 void ww_lsu_open(struct ww_sm *sm);
-/* With places of schedulers: an instruction of the warp issues in `cycle`; entry.from is filled in. */
-void ww_lsu_sub_add(struct ww_sm *sm, struct ww_lsu_entry entry, uint64_t cycle);
+/* With places of schedulers: an instruction of the warp issues in `cycle`; entry->from is filled in. */
+void ww_lsu_sub_add(struct ww_sm *sm, struct ww_lsu_entry *entry, uint64_t cycle);
 /* The unit is done with an instruction of the warp, which it took in cycle `taken`. */
 void ww_lsu_sub_leave(struct ww_sm *sm, uint32_t warp, uint64_t taken);
 

@@ -32,6 +32,8 @@ uint32_t ww_pipe_instances(const struct ww_gpu_spec *gpu, enum ww_group unit) {
         return gpu->pipe_sfu_count;
     case WW_G_TENSOR:
         return gpu->pipe_tensor_count;
+    case WW_G_UNIFORM:
+        return gpu->sm_schedulers;
     default:
         return 0;
     }
@@ -48,8 +50,8 @@ static void set_unit(struct ww_dinst *d, enum ww_group unit, uint32_t lanes, uin
     d->state = unit == WW_G_SFU ? WW_S_WAIT_SFU : WW_S_WAIT_ALU;
 }
 
-static void set_imul(const struct ww_gpu_spec *g, struct ww_dinst *d) {
-    set_unit(d, WW_G_IMUL, g->pipe_imul_lanes, g->pipe_imul_latency);
+static void set_imul(const struct ww_gpu_spec *g, bool wide, struct ww_dinst *d) {
+    set_unit(d, WW_G_IMUL, g->pipe_imul_lanes, g->pipe_imul_latency + (wide ? g->pipe_imul_wide_cycles : 0));
     if (g->pipe_imul_shares == WW_IMUL_INT && !g->pipe_int_shares_fp32) {
         d->group2 = WW_G_INT;
         d->ii2 = interval(g->pipe_int_lanes);
@@ -59,8 +61,15 @@ static void set_imul(const struct ww_gpu_spec *g, struct ww_dinst *d) {
     }
 }
 
+static void set_uniform(const struct ww_gpu_spec *g, struct ww_dinst *d) {
+    d->group = WW_G_UNIFORM;
+    d->ii = (uint16_t)g->pipe_uniform_cycles;
+    d->latency = (uint16_t)g->pipe_uniform_latency;
+    d->state = WW_S_WAIT_ALU;
+}
+
 /* The arithmetic pipes. False: not one of them. */
-static bool set_pipe(const struct ww_gpu_spec *g, enum ww_pipe pipe, struct ww_dinst *d) {
+static bool set_pipe(const struct ww_gpu_spec *g, enum ww_pipe pipe, bool wide, struct ww_dinst *d) {
     if (pipe == WW_PIPE_TENSOR && g->pipe_tensor_count == 0) pipe = WW_PIPE_FP16;
     switch (pipe) {
     case WW_PIPE_INT:
@@ -70,7 +79,7 @@ static bool set_pipe(const struct ww_gpu_spec *g, enum ww_pipe pipe, struct ww_d
             set_unit(d, WW_G_INT, g->pipe_int_lanes, g->pipe_int_latency);
         return true;
     case WW_PIPE_IMUL:
-        set_imul(g, d);
+        set_imul(g, wide, d);
         return true;
     case WW_PIPE_FP32:
         set_unit(d, WW_G_FP32, g->pipe_fp32_lanes, g->pipe_fp32_latency);
@@ -286,11 +295,13 @@ static void decode_one(const struct ww_gpu_spec *gpu, const struct ww_inst *in, 
     d->access = (in->flags & WW_INST_ACCESS) != 0;
     d->conditional = (in->flags & WW_INST_BRANCH_COND) != 0;
     d->conflict = banked ? 0 : bank_conflict(gpu, in);
-    if (pipe == WW_PIPE_MEM)
+    if (gpu->pipe_uniform_cycles && ww_pipe_uniform(in))
+        set_uniform(gpu, d);
+    else if (pipe == WW_PIPE_MEM)
         set_memory(gpu, in, d);
     else if (in->op == WW_OP_SYSREG && gpu->lsu_sysreg)
         set_path(gpu, in, d, WW_L_SHUFFLE);
-    else if (!set_pipe(gpu, pipe, d))
+    else if (!set_pipe(gpu, pipe, in->dst_count && in->dst[0].n > 1, d))
         set_control(gpu, in, d);
     d->latency = (uint16_t)(d->latency + gpu->front_dependent_issue + d->conflict);
     d->write_counter = d->read_counter = WW_NO_COUNTER;
@@ -379,5 +390,6 @@ enum ww_code ww_pipe_decode(const struct ww_gpu_spec *gpu, const struct ww_launc
         n.count = (uint16_t)(out->async_register + 1);
     }
     out->registers = n.count;
+    if (!out->control && gpu->pipe_guard_latency) ww_pipe_pair_latencies(gpu, launch, out);
     return list_constants(gpu, launch, arena, out) ? WW_OK : ww_fail_nomem(error, "decoded instructions");
 }

@@ -18,6 +18,7 @@ enum ww_group {
     WW_G_FP64,
     WW_G_SFU,
     WW_G_TENSOR,
+    WW_G_UNIFORM, /* the uniform datapath, where pipe.uniform.cycles says that there is one */
     WW_G_LSU,    /* room in the load/store queue */
     WW_G_SHARED, /* the same, for shared memory and shuffles */
     WW_G_CONST,  /* the constant cache's port */
@@ -119,6 +120,13 @@ struct ww_code_table {
 /* Decodes; memory from the arena. Errors: WW_NOMEM, WW_INPUT (an operand out of range). */
 enum ww_code ww_pipe_decode(const struct ww_gpu_spec *gpu, const struct ww_launch *launch,
                             struct ww_arena *arena, struct ww_code_table *out, struct ww_error *error);
+/* Fixed latencies by what reads a result (latency.c); for decoded code whose registers decide. */
+void ww_pipe_pair_latencies(const struct ww_gpu_spec *gpu, const struct ww_launch *launch,
+                            struct ww_code_table *code);
+/* Whether an instruction is one of the uniform datapath: its results are uniform registers or predicates. */
+static inline bool ww_pipe_uniform(const struct ww_inst *in) {
+    return in->dst_count && in->dst[0].reg >= WW_REG_UNIFORM && in->op < WW_OP_LOAD;
+}
 /* Instances of a unit, 0 for groups that are none. */
 uint32_t ww_pipe_instances(const struct ww_gpu_spec *gpu, enum ww_group unit);
 /* The pipe of an operation class. */

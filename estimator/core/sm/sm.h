@@ -80,6 +80,7 @@ struct ww_warp {
     bool resident, pending, fenced, barred, starved, done; /* pending: its wake-up is an answer, not a
                                                             * cycle; starved: its CTA waits for shared memory */
     bool paused;                                           /* with its CTA */
+    bool missed;               /* supply.c: the L0 lacked the line that next_line is of */
     uint8_t unseen;            /* bit per dependence counter to which the issue in the cycle before added */
     uint16_t arriving;         /* bit per barrier at which it arrives when its shared accesses have started */
     const struct ww_step *end; /* past its last step */

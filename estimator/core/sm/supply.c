@@ -105,9 +105,11 @@ static uint64_t miss(struct ww_sm *sm, struct ww_l0 *l0, uint32_t key, uint64_t 
     return arrival;
 }
 
-static uint64_t look_up(struct ww_sm *sm, struct ww_l0 *l0, uint32_t key, uint64_t cycle) {
+/* missed: the L0 lacked it. */
+static uint64_t look_up(struct ww_sm *sm, struct ww_l0 *l0, uint32_t key, uint64_t cycle, bool *missed) {
     struct ww_l0_line *line = find(sm, l0, key);
     uint64_t arrival;
+    *missed = !line;
     if (line) {
         line->used = ++l0->uses;
         arrival = line->arrival;
@@ -136,9 +138,18 @@ static uint64_t take_turn(const struct ww_sm *sm, struct ww_l0 *l0, uint64_t cyc
 /* The warp's buffer comes to the line after its own. */
 static void go_on(struct ww_sm *sm, struct ww_l0 *l0, struct ww_warp *w, uint64_t cycle) {
     if (w->line < sm->core->supply.last)
-        w->next_line = look_up(sm, l0, w->line + 1, cycle);
+        w->next_line = look_up(sm, l0, w->line + 1, cycle, &w->missed);
     else
         w->next_line = ARRIVAL(cycle, FROM_L0);
+}
+
+/* The head's line was not in the L0: the warp goes on so many cycles after it could have. */
+static uint64_t enter(const struct ww_core *core, const struct ww_warp *w, uint64_t arrival, uint64_t cycle) {
+    uint64_t from = cycle + core->supply.entry;
+    if (!w->buffered) return arrival; /* it starts */
+    const struct ww_dinst *before = &core->code.inst[w->step[-1].inst];
+    if (before->stall > before->next_fetch) from += before->stall - before->next_fetch;
+    return cycle_of(arrival) < from ? ARRIVAL(from, FROM_L15) : arrival;
 }
 
 uint64_t ww_supply_fill(struct ww_sm *sm, struct ww_warp *w, uint64_t cycle) {
@@ -155,7 +166,9 @@ uint64_t ww_supply_fill(struct ww_sm *sm, struct ww_warp *w, uint64_t cycle) {
         if (follows && key == w->line + 1 && w->next_line)
             arrival = w->next_line;
         else
-            arrival = look_up(sm, l0, key, cycle = take_turn(sm, l0, cycle));
+            arrival = look_up(sm, l0, key, cycle = take_turn(sm, l0, cycle), &w->missed);
+        if (w->missed) arrival = enter(core, w, arrival, cycle);
+        w->missed = false;
         w->line = key;
         w->next_line = 0;
         if (left <= core->supply.ahead)
@@ -189,6 +202,7 @@ void ww_supply_plan(struct ww_core *core, bool cold) {
                                  .ways = g->icache_l0_ways,
                                  .depth = g->icache_stream_lines,
                                  .ahead = g->front_ibuffer - 1,
+                                 .entry = g->icache_stream_cycles,
                                  .first = first,
                                  .last = last};
     if (cold && core->code.inst_count && last - first < MET_MOST) p->cold = g->icache_dram_cycles;

@@ -8,7 +8,8 @@
  * instructions before the warp comes to it. Of the warps of a scheduler that go elsewhere (a taken branch, the
  * start of a CTA) one is served in a cycle. A line that the L0 lacks is looked for in the stream buffer, whose
  * lines follow one another in the code; one that is there moves into the L0, those before it are dropped, and
- * the buffer asks for as many more. One that is not restarts the buffer behind it. */
+ * the buffer asks for as many more. One that is not restarts the buffer behind it. A warp goes on in a line
+ * that its L0 lacked icache.stream_cycles after it has come to it, or when it is there, if that is later. */
 #ifndef WW_CORE_SUPPLY_H
 #define WW_CORE_SUPPLY_H
 
@@ -28,6 +29,7 @@ struct ww_supply_plan {
     bool on;
     uint32_t sets, ways, depth; /* of an L0; lines of a stream buffer */
     uint32_t ahead;             /* instructions by which a buffer runs ahead */
+    uint32_t entry;             /* cycles until a warp that comes to a line goes on, if the L0 lacked it */
     uint32_t first, last;       /* lines of the code */
     uint32_t cold;              /* cycles that the L2 adds for a line that it lacks; 0: it has the code */
 };

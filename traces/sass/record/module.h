@@ -38,6 +38,9 @@ enum ww_code ww_sx_module_kernel(struct sx_module *module, const char *name, str
 /* Bytes of static shared memory that the program asked for. */
 uint32_t ww_sx_shared_static(const struct sx_module *module, const struct ww_cubin_kernel *kernel);
 
+/* What a trace says of an instruction at `pc`, but for its strings. */
+void ww_sx_describe(struct ww_inst *inst, const struct ww_sass_insn *in, uint32_t pc);
+
 /* Fills the recorder's instruction table: entry n is instruction n of the kernel; twins for generic addresses
  * stand behind them. */
 enum ww_code ww_sx_table(struct recorder *r, const struct sx_kernel *k, struct ww_error *error);

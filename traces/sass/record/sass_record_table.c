@@ -212,7 +212,7 @@ static void describe_branch(struct ww_inst *inst, const struct ww_sass_insn *in)
         inst->flags |= WW_INST_BACK_EDGE;
 }
 
-static void describe(struct ww_inst *inst, const struct ww_sass_insn *in, uint32_t pc) {
+void ww_sx_describe(struct ww_inst *inst, const struct ww_sass_insn *in, uint32_t pc) {
     const struct ww_sass_opinfo *info = ww_sass_opinfo(in->op);
     *inst = (struct ww_inst){.pc = pc,
                              .op = (uint8_t)info->class,
@@ -305,7 +305,7 @@ enum ww_code ww_sx_table(struct recorder *r, const struct sx_kernel *k, struct w
     WW_TRY(start(&t, error));
     for (uint32_t n = 0; n < k->count; n++) {
         struct ww_inst *inst = &r->inst[n];
-        describe(inst, &k->insn[n], n * SASS_INSN_BYTES);
+        ww_sx_describe(inst, &k->insn[n], n * SASS_INSN_BYTES);
         WW_TRY(name(&t, &k->insn[n], n, inst, error));
         r->entry[n] = (struct record_entry){.space = inst->space,
                                             .op = inst->op,
