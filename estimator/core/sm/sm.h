@@ -83,7 +83,8 @@ struct ww_warp {
     uint8_t unseen;            /* bit per dependence counter to which the issue in the cycle before added */
     uint16_t arriving;         /* bit per barrier at which it arrives when its shared accesses have started */
     const struct ww_step *end; /* past its last step */
-    uint64_t icache_key;       /* line that it fetched from last; UINT64_MAX where schedulers have caches */
+    uint64_t icache_key;       /* line that it fetched from last; UINT64_MAX where schedulers have caches or
+                                * the SM has a fetch port */
     uint64_t next_line;        /* supply.c: arrival of the line after `line`, 0: its buffer is not there yet */
     const uint64_t *pool;
     struct ww_depend *depend; /* where control fields are obeyed */
@@ -243,6 +244,7 @@ struct ww_sm {
     struct ww_const_operands *operands; /* const_operand.h, or NULL */
     bool gates; /* bulk transfers or constants can keep a picked instruction from its issue */
     uint64_t *icache_ready;
+    struct ww_turns fetches; /* with front.fetch_port */
     struct ww_supply supply; /* with caches of the schedulers */
     uint32_t resident_ctas, resident_warps;
     uint32_t paused_ctas, cta_room; /* of those that are resident; resident ones up to which it takes more */
