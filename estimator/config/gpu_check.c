@@ -137,6 +137,8 @@ static enum ww_code cache_rules(const struct check *c, const char *key, uint64_t
 
 static enum ww_code memory_rules(const struct check *c) {
     const struct ww_gpu_spec *s = c->s;
+    RULE(c, s->l1_read_spare < s->l1_miss_queue, "l1.read_spare", "%u leaves no place of l1.miss_queue = %u",
+         s->l1_read_spare, s->l1_miss_queue);
     if (s->l1_enabled)
         WW_TRY(
             cache_rules(c, "l1.size_kb", (uint64_t)s->l1_size_kb << 10, s->l1_line, s->l1_sector, s->l1_ways));

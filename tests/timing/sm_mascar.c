@@ -208,8 +208,39 @@ static void a_load_does_not_pass_a_store_of_its_warp_in_the_queue(void **state) 
     program_free(&p);
 }
 
+/* A load of 8 lines takes all of 8 MSHRs; the answers come one a cycle. */
+static uint64_t cycles_of_mp(const char *sets, const char *clears) {
+    struct ww_gpu_spec g = toy_gpu(8);
+    struct program p;
+    const char *const mech[] = {"sched=mascar", "lsu=reexecute", sets, clears};
+    uint64_t address[32];
+    for (uint64_t i = 0; i < 32; i++) address[i] = 0x8000 + i / 4 * 0x1000;
+    fake.latency_ps = LOAD_PS;
+    program_init(&p, 1, 32, 1, 4);
+    uint32_t load = program_memory(&p, WW_OP_LOAD, WW_SPACE_GLOBAL, 4, 1, 10);
+    uint32_t use = program_inst(&p, WW_OP_INT, 2, 1, -1);
+    program_list(&p, 0, load, ALL, address);
+    program_step(&p, 0, use, ALL);
+    struct replay r = program_run_mech(&p, &g, mech, 4, 4096);
+    assert_int_equal(r.code, WW_OK);
+    uint64_t cycles = r.r.counter[WW_C_MP_CYCLES];
+    replay_free(&r);
+    program_free(&p);
+    return cycles;
+}
+
+/* Six more MSHRs are free when the flag clears with the last one; it is set six requests earlier. */
+static void eighths_of_the_mshrs_set_and_clear_the_saturation_flag(void **state) {
+    (void)state;
+    uint64_t alike = cycles_of_mp("sched.sets=7", "sched.clears=7");
+    assert_int_equal(cycles_of_mp("sched.sets=7", "sched.clears=1"), alike + 6);
+    assert_int_equal(cycles_of_mp("sched.sets=1", "sched.clears=1"), alike + 12);
+    assert_int_equal(cycles_of_mp("sched.sets=7", "sched.clears=8"), alike);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(eighths_of_the_mshrs_set_and_clear_the_saturation_flag),
         cmocka_unit_test(the_toy_machine_of_unlimited_resources_takes_21_cycles),
         cmocka_unit_test(the_toy_machine_takes_26_cycles_round_robin_with_two_requests),
         cmocka_unit_test(the_toy_machine_takes_23_cycles_under_mascar_with_two_requests),

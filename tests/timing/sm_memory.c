@@ -175,6 +175,26 @@ static void a_full_miss_queue_holds_the_lsu(void **state) {
     reset();
 }
 
+static uint64_t stall_of_two_places(uint32_t spare) {
+    struct ww_gpu_spec g = fixture_gpu();
+    reset();
+    fake.most = 1;
+    g.l1_miss_queue = 2;
+    g.l1_read_spare = spare;
+    struct replay r = three_lines(&g);
+    uint64_t stall = r.r.counter[WW_C_LSU_STALL_CYCLES];
+    replay_free(&r);
+    reset();
+    return stall;
+}
+
+/* 1: sent; 2 and 3: queued; or 3 held as by a queue of one place. */
+static void a_load_leaves_places_of_the_miss_queue_free(void **state) {
+    (void)state;
+    assert_int_equal(stall_of_two_places(0), 0);
+    assert_int_equal(stall_of_two_places(1), 199);
+}
+
 static void a_set_whose_lines_are_all_reserved_holds_the_lsu(void **state) {
     (void)state;
     struct ww_gpu_spec g = fixture_gpu();
@@ -392,6 +412,7 @@ int main(void) {
         cmocka_unit_test(what_is_behind_a_held_request_waits),
         cmocka_unit_test(an_mshr_merges_so_many_requests_and_no_more),
         cmocka_unit_test(a_full_miss_queue_holds_the_lsu),
+        cmocka_unit_test(a_load_leaves_places_of_the_miss_queue_free),
         cmocka_unit_test(a_set_whose_lines_are_all_reserved_holds_the_lsu),
         cmocka_unit_test(a_full_lsu_queue_shows_as_excess_memory),
         cmocka_unit_test(a_load_that_bypasses_the_l1_leaves_no_line),

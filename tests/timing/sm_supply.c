@@ -1,4 +1,4 @@
-/* Instruction supply: L0 caches, stream buffers and the L1.5. */
+/* Instruction supply: L0 caches, stream buffers and the L1.5; a fetch port. */
 #include "fake_memory.h"
 #include "sm_fixture.h"
 
@@ -182,9 +182,77 @@ static void a_line_that_the_l0_lacks_costs_its_entry(void **state) {
     replay_free(&with);
 }
 
+/* ---- one fetch a cycle (front.fetch_port) ---- */
+
+static struct ww_gpu_spec port_gpu(void) {
+    struct ww_gpu_spec g = fixture_gpu();
+    g.front_fetch_port = true;
+    g.front_ibuffer = 2;
+    return g;
+}
+
+/* A fetch in cycle 0 issues in 2 and 3; in 3 the buffer is empty. */
+static void a_lone_warp_issues_in_two_of_three_cycles(void **state) {
+    (void)state;
+    struct ww_gpu_spec g = port_gpu();
+    struct replay r = run_straight(&g, 32, 8, 1);
+    assert_int_equal(r.r.cycles, 13);
+    replay_free(&r);
+}
+
+/* In cycles 0 to 3 one after the other; the last one issues in 5 and 6. */
+static void the_port_serves_one_warp_a_cycle(void **state) {
+    (void)state;
+    struct ww_gpu_spec g = port_gpu();
+    struct replay r = run_straight(&g, 4 * 32, 2, 1);
+    assert_int_equal(r.r.cycles, 7);
+    replay_free(&r);
+}
+
+static uint64_t cycles_of_path(const struct ww_gpu_spec *g, const uint32_t *path, uint32_t count) {
+    struct program p;
+    program_init(&p, 1, 32, 1, 16);
+    for (uint32_t i = 0; i < 8; i++) program_inst(&p, WW_OP_NOP, -1, -1, -1);
+    for (uint32_t i = 0; i < count; i++) program_all(&p, path[i]);
+    struct replay r = program_run(&p, g);
+    uint64_t cycles = r.r.cycles;
+    replay_free(&r);
+    program_free(&p);
+    return cycles;
+}
+
+/* Instruction 1, in the buffer, is thrown away in the cycle after 0's issue, and 4 is fetched in that cycle. */
+static void what_is_buffered_is_thrown_away_where_a_warp_goes_elsewhere(void **state) {
+    (void)state;
+    struct ww_gpu_spec g = port_gpu();
+    assert_int_equal(cycles_of_path(&g, (const uint32_t[]){0, 4}, 2), 6);
+}
+
+/* Instructions 2 and 3 are fetched before it is known that 4 follows. */
+static void an_empty_buffer_is_filled_with_what_follows_in_the_code(void **state) {
+    (void)state;
+    struct ww_gpu_spec g = port_gpu();
+    assert_int_equal(cycles_of_path(&g, (const uint32_t[]){0, 1, 4}, 3), 8);
+}
+
+/* The line is there 70 cycles after the fetch, which is then made again. */
+static void a_fetch_that_misses_takes_the_port_again(void **state) {
+    (void)state;
+    struct ww_gpu_spec g = port_gpu();
+    g.icache_kb = 2;
+    g.icache_miss_cycles = 70;
+    g.icache_prefetch_lines = 0;
+    assert_int_equal(cycles_of_path(&g, (const uint32_t[]){0, 1}, 2), 70 + 2 + 2);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_line_of_the_l2_passes_the_l15_and_the_l0),
+        cmocka_unit_test(a_lone_warp_issues_in_two_of_three_cycles),
+        cmocka_unit_test(the_port_serves_one_warp_a_cycle),
+        cmocka_unit_test(what_is_buffered_is_thrown_away_where_a_warp_goes_elsewhere),
+        cmocka_unit_test(an_empty_buffer_is_filled_with_what_follows_in_the_code),
+        cmocka_unit_test(a_fetch_that_misses_takes_the_port_again),
         cmocka_unit_test(schedulers_miss_in_caches_of_their_own_and_share_the_l15),
         cmocka_unit_test(the_next_line_is_asked_for_when_the_buffer_comes_to_it),
         cmocka_unit_test(the_stream_buffer_keeps_so_many_lines_on_their_way),

@@ -99,6 +99,7 @@ static void random_gpu(struct ww_gpu_spec *g, struct ww_rng *r) {
     g->lsu_queue = 1 + ww_rng_below(r, 4);
     g->lsu_lanes = 16u << ww_rng_below(r, 2);
     g->icache_kb = ww_rng_below(r, 2);
+    g->front_fetch_port = ww_rng_below(r, 2);
     g->icache_miss_cycles = 70;
     g->icache_l0_kb = g->icache_kb && ww_rng_below(r, 2);
     g->icache_l0_ways = 2;

@@ -41,3 +41,22 @@ extern "C" __global__ void backprop_adjust_weights(const float *__restrict__ del
     adjust(delta, input, weight, change, i, unit, rate, momentum);
     if (blockIdx.y == 0 && threadIdx.y == 0) adjust(delta, input, weight, change, 0, unit, rate, momentum);
 }
+
+/* As Rodinia's compiles: nothing says that the arrays are distinct, so all is read and computed anew after the
+ * first store. */
+static __device__ __forceinline__ void adjust_aliased(const float *delta, const float *input, float *weight,
+                                                      float *change, unsigned i, unsigned unit, float rate,
+                                                      float momentum) {
+    unsigned at = i * (UNITS + 1) + unit;
+    weight[at] += rate * delta[unit] * input[i] + momentum * change[at];
+    change[at] = rate * delta[unit] * input[i] + momentum * change[at];
+}
+
+extern "C" __global__ void backprop_adjust_aliased(const float *delta, const float *input, float *weight,
+                                                   float *change, float rate, float momentum) {
+    unsigned unit = threadIdx.x + 1, i = blockIdx.y * UNITS + threadIdx.y + 1;
+    adjust_aliased(delta, input, weight, change, i, unit, rate, momentum);
+    __syncthreads();
+    if (blockIdx.y == 0 && threadIdx.y == 0)
+        adjust_aliased(delta, input, weight, change, 0, unit, rate, momentum);
+}

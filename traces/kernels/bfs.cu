@@ -68,3 +68,21 @@ extern "C" __global__ void bfs_mask_update(unsigned nodes, unsigned char *fronti
     *changed = 1;
     marked[v] = 0;
 }
+
+/* The same of a program whose arrays may be the same: after each store the node and its distance are read
+ * again. */
+extern "C" __global__ void bfs_mask_expand_aliased(unsigned nodes, const uint2 *node, const unsigned *edge,
+                                                   unsigned char *frontier, unsigned char *marked,
+                                                   const unsigned char *visited, unsigned *distance) {
+    unsigned v = blockIdx.x * blockDim.x + threadIdx.x;
+    if (v >= nodes || !frontier[v]) return;
+    frontier[v] = 0;
+#pragma unroll 1
+    for (unsigned e = node[v].x; e < node[v].x + node[v].y; e++) {
+        unsigned w = edge[e];
+        if (!visited[w]) {
+            distance[w] = distance[v] + 1;
+            marked[w] = 1;
+        }
+    }
+}

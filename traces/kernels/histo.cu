@@ -10,8 +10,8 @@
 
 #define PRESCAN 512 /* threads */
 
-/* The sum of v over the CTA, for all threads. */
-static __device__ __forceinline__ unsigned add_up(unsigned *sum, unsigned v) {
+/* The sum of v over the CTA, for all threads; a function for each kernel, since a shared one compiles otherwise. */
+template <int KERNEL> static __device__ __forceinline__ unsigned add_up(unsigned *sum, unsigned v) {
     __syncthreads();
     sum[threadIdx.x] = v;
     __syncthreads();
@@ -30,15 +30,15 @@ extern "C" __global__ void histo_prescan(const unsigned *__restrict__ data, int 
     unsigned first = blockIdx.x * PRESCAN + threadIdx.x, step = gridDim.x * PRESCAN, total = 0, count = 0;
 #pragma unroll 1
     for (unsigned i = first; i < n; i += step, count++) total += data[i] >> log;
-    count = add_up(sum, count);
-    int mean = (int)(add_up(sum, total) / count);
+    count = add_up<0>(sum, count);
+    int mean = (int)(add_up<0>(sum, total) / count);
     total = 0;
 #pragma unroll 1
     for (unsigned i = first; i < n; i += step) {
         int off = (int)(data[i] >> log) - mean;
         total += (unsigned)(off < 0 ? -off : off);
     }
-    int width = (int)(4 * add_up(sum, total) / count) + 1;
+    int width = (int)(4 * add_up<0>(sum, total) / count) + 1;
     if (threadIdx.x != 0) return;
     atomicMin(&range[0], mean - width);
     atomicMax(&range[1], mean + width);
@@ -118,4 +118,26 @@ extern "C" __global__ void histo_final(const unsigned *__restrict__ parts, const
         }
         histogram[w] = at_most(sum.x) | at_most(sum.y) << 8 | at_most(sum.z) << 16 | at_most(sum.w) << 24;
     }
+}
+
+/* The same from the first eighth of the share of each CTA, whose values lie side by side. */
+extern "C" __global__ void histo_prescan_eighth(const unsigned *__restrict__ data, int *range, unsigned n,
+                                                unsigned log) {
+    __shared__ unsigned sum[PRESCAN];
+    unsigned share = n / gridDim.x, from = blockIdx.x * share, end = from + share / 8, total = 0, count = 0;
+#pragma unroll 1
+    for (unsigned i = from + threadIdx.x; i < end; i += PRESCAN, count++) total += data[i] >> log;
+    count = add_up<1>(sum, count);
+    if (count == 0) return;
+    int mean = (int)(add_up<1>(sum, total) / count);
+    total = 0;
+#pragma unroll 1
+    for (unsigned i = from + threadIdx.x; i < end; i += PRESCAN) {
+        int off = (int)(data[i] >> log) - mean;
+        total += (unsigned)(off < 0 ? -off : off);
+    }
+    int width = (int)(4 * add_up<1>(sum, total) / count) + 1;
+    if (threadIdx.x != 0) return;
+    atomicMin(&range[0], mean - width);
+    atomicMax(&range[1], mean + width);
 }

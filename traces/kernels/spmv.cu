@@ -46,3 +46,35 @@ extern "C" __global__ void spmv_jds(unsigned rows, const unsigned *__restrict__ 
     }
     y[order[r]] = sum;
 }
+
+/* The same with the diagonals' starts in constant memory and loads ahead of their use, as Parboil's: while an
+ * entry and its element of x are multiplied, those of the next step have been asked for. */
+struct starts {
+    unsigned at[64];
+};
+extern "C" __global__ void spmv_jds_ahead(unsigned rows, const unsigned *__restrict__ count,
+                                          struct starts start, const unsigned *__restrict__ column,
+                                          const float *__restrict__ value, const unsigned *__restrict__ order,
+                                          const float *__restrict__ x, float *__restrict__ y) {
+    unsigned r = blockIdx.x * blockDim.x + threadIdx.x;
+    if (r >= rows) return;
+    unsigned n = count[r / 32];
+    float sum = 0.0f, a = 0.0f, b = 0.0f;
+    if (n > 0) {
+        unsigned e = start.at[0] + r, next = n > 1 ? start.at[1] + r : e, c = column[next];
+        a = value[e];
+        b = x[column[e]];
+#pragma unroll 1
+        for (unsigned k = 1; k < n; k++) {
+            float a_next = value[next], b_next = x[c];
+            if (k + 1 < n) {
+                next = start.at[k + 1] + r;
+                c = column[next];
+            }
+            sum += a * b;
+            a = a_next;
+            b = b_next;
+        }
+    }
+    y[order[r]] = sum + a * b;
+}

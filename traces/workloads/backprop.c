@@ -10,11 +10,13 @@
 static const float rate = 0.3f, momentum = 0.3f;
 
 struct settings {
-    uint32_t size, inputs;
+    uint32_t size, inputs, variant;
 };
 #define PARAMS(U32, ENUM)                                                                                      \
     WW_SIZE_PARAM(ENUM)                                                                                        \
-    U32(inputs, "inputs", "unit", 0, 1048560, 0, "input units, a multiple of 16; 0: 112, 16384, 65536")
+    U32(inputs, "inputs", "unit", 0, 1048560, 0, "input units, a multiple of 16; 0: 112, 16384, 65536")        \
+    ENUM(variant, "variant", "distinct|aliased", 0, "distinct",                                                \
+         "weights are adjusted by a kernel whose arrays are known to be distinct, or may be the same")
 static const struct ww_param params[] = {PARAMS(WW_ROW_U32, WW_ROW_ENUM)};
 
 struct problem {
@@ -108,7 +110,8 @@ static enum ww_code body(struct ww_host *h, const void *settings) {
     WW_TRY(ww_device_write(h->device, p.d_delta, p.delta, sizeof p.delta, h->error));
     const struct ww_arg args[] = {WW_ARG(p.d_delta),  WW_ARG(p.d_input), WW_ARG(p.d_weight),
                                   WW_ARG(p.d_change), WW_ARG(rate),      WW_ARG(momentum)};
-    WW_TRY(ww_host_launch(h, "backprop_adjust_weights", &shape, WW_ARGS(args)));
+    WW_TRY(ww_host_launch(h, s->variant ? "backprop_adjust_aliased" : "backprop_adjust_weights", &shape,
+                          WW_ARGS(args)));
     return check_adjusted(h, &p);
 }
 

@@ -14,14 +14,14 @@ struct settings {
     U32(nodes, "nodes", "node", 0, 16777216, 0, "nodes; 0: 1000, 330000, 1000000")                             \
     U32(degree, "degree", "edge", 1, 256, 6, "average edges of a node")                                        \
     U32(block, "block", "thread", 1, 1024, 256, "threads of a CTA")                                            \
-    ENUM(variant, "variant", "topology|frontier|mask", 0, "topology",                                          \
-         "a thread per node, per queued node, or per node twice")                                              \
+    ENUM(variant, "variant", "topology|frontier|mask|aliased", 0, "topology",                                  \
+         "a thread per node, per queued node, or per node twice (aliased: arrays that may be the same)")       \
     ENUM(graph, "graph", "uniform|skewed", 0, "uniform", "how edges are spread over the nodes")
 static const struct ww_param params[] = {PARAMS(WW_ROW_U32, WW_ROW_ENUM)};
 
 enum { UNSEEN = -1 };
 
-enum { TOPOLOGY, FRONTIER, MASK };
+enum { TOPOLOGY, FRONTIER, MASK, ALIASED };
 
 struct graph {
     uint32_t nodes;
@@ -114,7 +114,8 @@ static enum ww_code launch_masks(struct ww_host *h, const struct settings *s, co
     const struct ww_arg expand[] = {WW_ARG(g->nodes),   WW_ARG(d->node),    WW_ARG(d->edge),
                                     WW_ARG(d->mask[0]), WW_ARG(d->mask[1]), WW_ARG(d->mask[2]),
                                     WW_ARG(d->distance)};
-    WW_TRY(ww_host_launch(h, "bfs_mask_expand", &shape, WW_ARGS(expand)));
+    WW_TRY(ww_host_launch(h, s->variant == ALIASED ? "bfs_mask_expand_aliased" : "bfs_mask_expand", &shape,
+                          WW_ARGS(expand)));
     const struct ww_arg update[] = {WW_ARG(g->nodes), WW_ARG(d->mask[0]), WW_ARG(d->mask[1]),
                                     WW_ARG(d->mask[2]), WW_ARG(d->flag)};
     return ww_host_launch(h, "bfs_mask_update", &shape, WW_ARGS(update));
@@ -122,7 +123,7 @@ static enum ww_code launch_masks(struct ww_host *h, const struct settings *s, co
 
 static enum ww_code launch_level(struct ww_host *h, const struct settings *s, const struct graph *g,
                                  const struct buffers *d, uint32_t level, uint32_t count) {
-    if (s->variant == MASK) return launch_masks(h, s, g, d);
+    if (s->variant >= MASK) return launch_masks(h, s, g, d);
     if (s->variant == FRONTIER) {
         const struct ww_arg args[] = {
             WW_ARG(count), WW_ARG(d->queue[level & 1]),  WW_ARG(d->start), WW_ARG(d->edge), WW_ARG(d->distance),
@@ -143,7 +144,7 @@ static enum ww_code body(struct ww_host *h, const void *settings) {
     WW_TRY(make(h, s, &g));
     WW_TRY(search(h, &g));
     WW_TRY(upload(h, &g, &d));
-    if (s->variant == MASK) WW_TRY(upload_masks(h, &g, &d));
+    if (s->variant >= MASK) WW_TRY(upload_masks(h, &g, &d));
     uint32_t found = 1;
     for (uint32_t level = 0; found > 0; level++) {
         /* a level that finds something finds a new node: there are no more levels than nodes */

@@ -17,7 +17,7 @@ static const struct ww_param params[] = {PARAMS(WW_ROW_U32, WW_ROW_ENUM)};
 
 /* As in kernels/d2_stream.cu. */
 enum { SAXPY_THREADS = 128, SAXPY_TILE = 512, SAXPY_TILES = 8 };
-enum { GEMV_THREADS = 128, GEMV_COLUMNS = 512 };
+enum { GEMV_THREADS = 128, GEMV_COLUMNS = 896 };
 enum { PATH_THREADS = 256, PATH_STEPS = 10, PATH_ROWS = 61 };
 enum { WALSH = 2048, HAAR = 1024 };
 
@@ -58,7 +58,7 @@ static enum ww_code saxpy(struct ww_host *h, uint32_t ctas, uint32_t variant) {
 
 static enum ww_code sgemv(struct ww_host *h, uint32_t ctas, uint32_t variant) {
     static const char *const kernel[] = {"d2_sgemv", "d2_sgemv_dma", "d2_sgemv_cudadma"};
-    uint32_t rows = ctas * GEMV_THREADS, columns = GEMV_COLUMNS;
+    uint32_t rows = ctas * GEMV_THREADS, columns = rows < GEMV_COLUMNS ? rows : GEMV_COLUMNS;
     float *A, *x, alpha = 2;
     double *want;
     uint64_t dA, dx, dy;
@@ -170,7 +170,7 @@ static enum ww_code body(struct ww_host *h, const void *settings) {
     static const struct {
         enum ww_code (*run)(struct ww_host *h, uint32_t ctas, uint32_t variant);
         uint32_t ctas;
-    } kernel[] = {{saxpy, 240}, {sgemv, 180}, {path, 180}, {walsh, 120}, {haar, 240}};
+    } kernel[] = {{saxpy, 240}, {sgemv, 7}, {path, 180}, {walsh, 120}, {haar, 240}};
     const struct settings *s = settings;
     uint32_t ctas = ww_host_size(s->n, s->size, 4, kernel[s->kernel].ctas, 4 * kernel[s->kernel].ctas);
     if (s->variant == 2 && s->kernel > 1)

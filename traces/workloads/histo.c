@@ -9,7 +9,7 @@ enum { BAND = 24576, WORDS = BAND / 4, MOST = 255, PRESCAN = 512 }; /* as the ke
 #define OTHER 0x80000000u
 
 struct settings {
-    uint32_t size, width, height, rows, log_columns, parts, prescan, block;
+    uint32_t size, width, height, rows, log_columns, parts, prescan, block, sample;
 };
 #define PARAMS(U32, ENUM)                                                                                      \
     WW_SIZE_PARAM(ENUM)                                                                                        \
@@ -19,7 +19,8 @@ struct settings {
     U32(log_columns, "log_columns", "", 4, 12, 12, "the histogram has 2^log_columns columns")                  \
     U32(parts, "parts", "CTA", 0, 256, 0, "that count for a band; 0: 1, 14, 14")                               \
     U32(prescan, "prescan", "CTA", 1, 1024, 64, "of 512 threads of the first kernel at most")                  \
-    U32(block, "block", "thread", 1, 1024, 768, "threads of a CTA that counts")
+    U32(block, "block", "thread", 1, 1024, 768, "threads of a CTA that counts")                                \
+    ENUM(sample, "sample", "all|eighth", 0, "all", "what the first kernel looks at: all data, or an eighth")
 static const struct ww_param params[] = {PARAMS(WW_ROW_U32, WW_ROW_ENUM)};
 
 struct problem {
@@ -63,12 +64,19 @@ static enum ww_code make(struct ww_host *h, struct problem *p) {
 /* ---- prescan ---- */
 
 static void want_range(const struct problem *p, uint32_t ctas, uint32_t cta, int32_t range[2]) {
-    uint64_t sum = 0, off = 0, count = 0, first = (uint64_t)cta * PRESCAN, step = (uint64_t)ctas * PRESCAN;
-    for (uint64_t at = first; at < p->n; at += step)
-        for (uint64_t i = at; i < at + PRESCAN && i < p->n; i++, count++) sum += p->data[i] >> p->log;
+    uint64_t sum = 0, off = 0, count = 0, share = p->n / ctas, end = p->n, piece = PRESCAN;
+    uint64_t first = (uint64_t)cta * PRESCAN, step = (uint64_t)ctas * PRESCAN;
+    if (p->s->sample) {
+        first = cta * share;
+        end = first + share / 8;
+        step = piece = share ? share : 1;
+    }
+    for (uint64_t at = first; at < end; at += step)
+        for (uint64_t i = at; i < at + piece && i < end; i++, count++) sum += p->data[i] >> p->log;
+    if (!count) return;
     int32_t mean = (int32_t)(sum / count);
-    for (uint64_t at = first; at < p->n; at += step)
-        for (uint64_t i = at; i < at + PRESCAN && i < p->n; i++) {
+    for (uint64_t at = first; at < end; at += step)
+        for (uint64_t i = at; i < at + piece && i < end; i++) {
             int32_t d = (int32_t)(p->data[i] >> p->log) - mean;
             off += (uint64_t)(d < 0 ? -d : d);
         }
@@ -80,9 +88,11 @@ static void want_range(const struct problem *p, uint32_t ctas, uint32_t cta, int
 static enum ww_code prescan(struct ww_host *h, struct problem *p) {
     uint32_t ctas = ww_host_ceil(p->n, PRESCAN), got[2], want[2];
     if (ctas > p->s->prescan) ctas = p->s->prescan;
+    if (p->s->sample && p->n / ctas < 8)
+        return ww_fail(h->error, WW_USAGE, h->name, "sample=eighth: expected 8 values or more for each CTA");
     const struct ww_host_shape shape = ww_host_line(ctas, PRESCAN);
     const struct ww_arg args[] = {WW_ARG(p->d_data), WW_ARG(p->d_range), WW_ARG(p->n), WW_ARG(p->log)};
-    WW_TRY(ww_host_launch(h, "histo_prescan", &shape, WW_ARGS(args)));
+    WW_TRY(ww_host_launch(h, p->s->sample ? "histo_prescan_eighth" : "histo_prescan", &shape, WW_ARGS(args)));
     int32_t range[2] = {INT32_MAX, INT32_MIN};
     for (uint32_t cta = 0; cta < ctas; cta++) want_range(p, ctas, cta, range);
     memcpy(want, range, sizeof want);

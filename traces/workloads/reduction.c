@@ -9,7 +9,7 @@ struct settings {
     WW_SIZE_PARAM(ENUM)                                                                                        \
     U32(n, "n", "element", 0, 16777216, 0, "elements; 0: 3000, 1000000, 8000000")                              \
     U32(block, "block", "thread", 2, 1024, 256, "threads of a CTA, a power of two (shuffle: at least 32)")     \
-    U32(per_thread, "per_thread", "element", 1, 1024, 2, "elements that a thread adds up first")               \
+    U32(per_thread, "per_thread", "element", 1, 4096, 2, "elements that a thread adds up first")               \
     U32(reserved, "reserved", "byte", 0, 16384, 0, "shared memory that the system adds to a CTA's")            \
     ENUM(variant, "variant", "interleaved|sequential|shuffle|strided", 1, "sequential", "how a CTA adds up")
 static const struct ww_param params[] = {PARAMS(WW_ROW_U32, WW_ROW_ENUM)};

@@ -5,19 +5,22 @@
  * direction. */
 #include "host.h"
 #include <math.h>
+#include <string.h>
 
 struct settings {
     uint32_t size, rows, nnz, block, variant, matrix;
 };
-enum { SCALAR, VECTOR, JDS };
+enum { SCALAR, VECTOR, JDS, AHEAD };
+enum { STARTS = 64 }; /* of diagonals, in an argument of spmv_jds_ahead */
 #define PARAMS(U32, ENUM)                                                                                      \
     WW_SIZE_PARAM(ENUM)                                                                                        \
     U32(rows, "rows", "row", 0, 16777216, 0,                                                                   \
         "rows and columns; 0: 1000, 330000, 1000000 for scalar, a sixteenth of it for vector")                 \
     U32(nnz, "nnz", "entry", 1, 1024, 8, "average entries of an ordinary row of a random matrix")              \
     U32(block, "block", "thread", 1, 1024, 256, "threads of a CTA (vector: a multiple of 32)")                 \
-    ENUM(variant, "variant", "scalar|vector|jds", 0, "scalar",                                                 \
-         "a row per thread or per warp, or per thread by jagged diagonals")                                    \
+    ENUM(variant, "variant", "scalar|vector|jds|ahead", 0, "scalar",                                           \
+         "a row per thread or per warp, or per thread by jagged diagonals (ahead: loads of the next two "      \
+         "steps)")                                                                                             \
     ENUM(matrix, "matrix", "random|mesh", 0, "random", "rows of random length, or 25 neighbours on a grid")
 static const struct ww_param params[] = {PARAMS(WW_ROW_U32, WW_ROW_ENUM)};
 
@@ -157,9 +160,20 @@ static enum ww_code launch_jagged(struct ww_host *h, const struct settings *s, c
     WW_TRY(ww_host_upload(h, &d_order, j.order, m->rows, sizeof *j.order));
     WW_TRY(ww_host_upload(h, &dx, m->x, m->rows, sizeof *m->x));
     WW_TRY(ww_host_buffer(h, &dy, m->rows, sizeof(float)));
+    struct ww_host_shape shape = ww_host_line(ww_host_ceil(m->rows, s->block), s->block);
+    if (s->variant == AHEAD) {
+        uint32_t starts[STARTS] = {0};
+        if (m->longest > STARTS)
+            return ww_fail(h->error, WW_USAGE, h->name,
+                           "variant=ahead: a row has %u entries, expected %u at most", m->longest, STARTS);
+        memcpy(starts, j.start, m->longest * sizeof *starts);
+        const struct ww_arg args[] = {WW_ARG(m->rows), WW_ARG(d_count), WW_ARG(starts), WW_ARG(d_column),
+                                      WW_ARG(d_value), WW_ARG(d_order), WW_ARG(dx),     WW_ARG(dy)};
+        WW_TRY(ww_host_launch(h, "spmv_jds_ahead", &shape, WW_ARGS(args)));
+        return check(h, m, dy);
+    }
     const struct ww_arg args[] = {WW_ARG(m->rows), WW_ARG(d_count), WW_ARG(d_start), WW_ARG(d_column),
                                   WW_ARG(d_value), WW_ARG(d_order), WW_ARG(dx),      WW_ARG(dy)};
-    struct ww_host_shape shape = ww_host_line(ww_host_ceil(m->rows, s->block), s->block);
     WW_TRY(ww_host_launch(h, "spmv_jds", &shape, WW_ARGS(args)));
     return check(h, m, dy);
 }
@@ -188,7 +202,7 @@ static enum ww_code body(struct ww_host *h, const void *settings) {
                        s->block);
     struct matrix m;
     WW_TRY(make(h, s, &m));
-    return s->variant == JDS ? launch_jagged(h, s, &m) : launch_rows(h, s, &m);
+    return s->variant >= JDS ? launch_jagged(h, s, &m) : launch_rows(h, s, &m);
 }
 
 static enum ww_code run(const void *settings, struct ww_device *device, uint64_t seed, struct ww_error *error) {

@@ -196,6 +196,21 @@ const struct ww_piece *ww_engine_pieces(const struct ww_engine *engine, size_t *
     return engine->core.pieces.row;
 }
 
+/* From how many of its entries on something is saturated. */
+static void set_high(uint32_t high[2], uint32_t entries, const uint32_t eighths[2]) {
+    for (int on = 0; on < 2; on++) high[on] = entries - (uint32_t)((uint64_t)entries * (8 - eighths[on]) / 8);
+}
+
+/* When the memory saturation flag is set (0), and stays set (1). */
+static void set_saturation(struct ww_core *c, const void *settings) {
+    uint32_t eighths[2] = {7, 7};
+    if (c->ops->saturation) c->ops->saturation(settings, &eighths[0], &eighths[1]);
+    set_high(c->l1_shape.mshr_high, c->l1_shape.mshrs, eighths);
+    set_high(c->tex_shape.mshr_high, c->tex_shape.mshrs, eighths);
+    set_high(c->fetch_shape.mshr_high, c->fetch_shape.mshrs, eighths);
+    set_high(c->queue_high, c->gpu->l1_miss_queue, eighths);
+}
+
 /* Figures that the loop would otherwise compute again and again. */
 static void derive(struct ww_core *c, const struct ww_launch *launch) {
     const struct ww_gpu_spec *g = c->gpu;
@@ -207,7 +222,6 @@ static void derive(struct ww_core *c, const struct ww_launch *launch) {
             if ((m >> p) & 1) c->pieces_of[m] |= (uint8_t)(((1u << (g->l2_sector / 32)) - 1) << first);
         }
     c->lsu_cycles = g->lsu_lanes >= 32 ? 1 : 32 / g->lsu_lanes;
-    c->queue_high = g->l1_miss_queue - g->l1_miss_queue / 8;
     c->local_words = (launch->local_bytes + 3) / 4 ? (launch->local_bytes + 3) / 4 : 1;
     c->icache_shift = (uint32_t)__builtin_ctz(g->icache_line);
     c->const_shift = (uint32_t)__builtin_ctz(g->const_line);
@@ -299,6 +313,7 @@ static enum ww_code prepare(struct ww_engine *e, const struct ww_launch *launch,
     c->tick = (struct ww_event){.fn = ww_core_tick, .owner = c, .last = true};
     c->cut = (struct ww_event){.fn = ww_core_epoch_end, .owner = c};
     derive(c, launch);
+    set_saturation(c, e->settings);
     ww_launch_time_begin(&c->launch_time, c->gpu, e->queued);
     bool pieces_on = e->options.pieces || e->govern;
     WW_TRY(ww_pieces_begin(&c->pieces, pieces_on, launch, start, &e->arena, error));

@@ -110,7 +110,7 @@ static bool refuse(struct ww_sm *sm, const struct ww_cache *c, enum ww_lsu_wait 
 
 /* True if an MSHR with room is there for the line, and a place in the miss queue if one is needed. */
 static bool can_miss(struct ww_sm *sm, const struct ww_cache *c, uint32_t line, uint32_t miss) {
-    if (miss && ww_l1_queue_full(sm)) return refuse(sm, c, WW_LSU_QUEUE);
+    if (ww_l1_no_place(sm, miss)) return refuse(sm, c, WW_LSU_QUEUE);
     if (line == WW_NO_LINE || !c->tags.line[line].pending)
         return c->free_entry != WW_NONE || refuse(sm, c, WW_LSU_ENTRY);
     return c->entry[c->tags.line[line].mshr].count < c->shape->mshr_merge;

@@ -19,15 +19,16 @@ struct ww_core;
 
 /* What the same cache is in all SMs; made once a launch. */
 struct ww_cache_shape {
-    uint32_t line_shift;                   /* log2 of bytes */
-    uint32_t sector_shift;                 /* log2 of a sector / 32 bytes */
-    uint32_t latency;                      /* load to use on a hit */
-    uint32_t mshrs, mshr_merge, mshr_high; /* mshr_high: so many in use are saturation */
-    uint32_t tag;                          /* of its requests, l1_tag.h */
-    uint32_t offset_mask;                  /* of line numbers: place of a line in the request line */
-    uint32_t data_cycles[9];               /* port cycles for so many 32-byte pieces */
-    uint8_t sectors_of[256];               /* by pieces of a line: sectors that hold them */
-    bool fine;                             /* its requests name 32-byte pieces of the request line */
+    uint32_t line_shift;   /* log2 of bytes */
+    uint32_t sector_shift; /* log2 of a sector / 32 bytes */
+    uint32_t latency;      /* load to use on a hit */
+    uint32_t mshrs, mshr_merge;
+    uint32_t mshr_high[2];   /* so many in use are saturation; [1]: while memory is saturated */
+    uint32_t tag;            /* of its requests, l1_tag.h */
+    uint32_t offset_mask;    /* of line numbers: place of a line in the request line */
+    uint32_t data_cycles[9]; /* port cycles for so many 32-byte pieces */
+    uint8_t sectors_of[256]; /* by pieces of a line: sectors that hold them */
+    bool fine;               /* its requests name 32-byte pieces of the request line */
     uint16_t access, read, hit, merged, miss, evicted; /* its counters */
     struct ww_set_index index;                         /* parts 0: none */
     uint32_t weight[WW_MASKS_MAX];

@@ -16,7 +16,6 @@ static void fill_tables(struct ww_cache_shape *s, uint32_t bytes_per_cycle) {
     for (uint32_t m = 0; m < 256; m++)
         for (uint32_t p = 0; p < 8; p++)
             if ((m >> p) & 1) s->sectors_of[m] |= (uint8_t)(1u << (p >> s->sector_shift));
-    s->mshr_high = s->mshrs - s->mshrs / 8;
 }
 
 static void l1_shape(struct ww_cache_shape *s, const struct ww_gpu_spec *g) {

@@ -20,6 +20,12 @@ static inline bool ww_l1_queue_full(const struct ww_sm *sm) {
     return sm->misses.count >= sm->core->gpu->l1_miss_queue;
 }
 
+/* A load that misses, or joins a miss, finds no place. */
+static inline bool ww_l1_no_place(const struct ww_sm *sm, uint32_t miss) {
+    uint32_t spare = sm->core->gpu->l1_read_spare;
+    return (miss | spare) && sm->misses.count + spare >= sm->core->gpu->l1_miss_queue;
+}
+
 /* A request of the line at `address`; the memory system's sectors are the caller's. */
 static inline struct ww_mem_request ww_l1_request(const struct ww_sm *sm, const struct ww_line_request *r,
                                                   uint64_t address, uint32_t sectors, enum ww_mem_kind kind,

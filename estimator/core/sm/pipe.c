@@ -306,7 +306,7 @@ static void decode_one(const struct ww_gpu_spec *gpu, const struct ww_inst *in, 
     d->latency = (uint16_t)(d->latency + gpu->front_dependent_issue + d->conflict);
     d->write_counter = d->read_counter = WW_NO_COUNTER;
     d->next_fetch = 1;
-    if (d->action == WW_A_BRANCH && gpu->front_branch_cycles > 1)
+    if (d->action == WW_A_BRANCH && gpu->front_branch_cycles > 1 && !gpu->front_fetch_port)
         d->next_fetch = (uint16_t)gpu->front_branch_cycles;
 }
 

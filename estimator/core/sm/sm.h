@@ -84,7 +84,8 @@ struct ww_warp {
     uint8_t unseen;            /* bit per dependence counter to which the issue in the cycle before added */
     uint16_t arriving;         /* bit per barrier at which it arrives when its shared accesses have started */
     const struct ww_step *end; /* past its last step */
-    uint64_t icache_key;       /* line that it fetched from last; UINT64_MAX where schedulers have caches */
+    uint64_t icache_key;       /* line that it fetched from last; UINT64_MAX where schedulers have caches or
+                                * the SM has a fetch port */
     uint64_t next_line;        /* supply.c: arrival of the line after `line`, 0: its buffer is not there yet */
     const uint64_t *pool;
     struct ww_depend *depend; /* where control fields are obeyed */
@@ -244,6 +245,7 @@ struct ww_sm {
     struct ww_const_operands *operands; /* const_operand.h, or NULL */
     bool gates; /* bulk transfers or constants can keep a picked instruction from its issue */
     uint64_t *icache_ready;
+    struct ww_turns fetches; /* with front.fetch_port */
     struct ww_supply supply; /* with caches of the schedulers */
     uint32_t resident_ctas, resident_warps;
     uint32_t paused_ctas, cta_room; /* of those that are resident; resident ones up to which it takes more */
@@ -341,9 +343,9 @@ struct ww_core {
     void *progress_context;
     /* derived once a launch */
     struct ww_cache_shape l1_shape, tex_shape, fetch_shape;
-    uint8_t pieces_of[256];    /* by pieces of a line: those of the L2 sectors that hold them */
-    uint32_t request_shift[3]; /* by enum ww_lsu_cache: log2 of the bytes that a line request covers */
-    uint32_t lsu_cycles, queue_high;
+    uint8_t pieces_of[256];             /* by pieces of a line: those of the L2 sectors that hold them */
+    uint32_t request_shift[3];          /* by enum ww_lsu_cache: log2 of the bytes that a line request covers */
+    uint32_t lsu_cycles, queue_high[2]; /* queue_high: as mshr_high */
     struct ww_smem_banks banks;
     uint32_t local_words, icache_shift, const_shift, const15_shift;
     uint32_t instances[WW_UNIT_COUNT]; /* 0: as many as schedulers, one for each */
@@ -469,8 +471,10 @@ bool ww_lsu_head_loads(const void *sm, uint32_t warp);
 /* One of the operation's parts is complete at `ready` (>= cycle), served by `level`. */
 void ww_memory_op_part(struct ww_core *core, uint32_t op, uint64_t cycle, uint64_t ready, uint32_t level);
 static inline bool ww_l1_saturated(const struct ww_sm *sm) {
-    return sm->l1.used >= sm->core->l1_shape.mshr_high || sm->misses.count >= sm->core->queue_high ||
-           (sm->tex.shape && sm->tex.used >= sm->core->tex_shape.mshr_high) || sm->const_fills.saturated_until;
+    const struct ww_core *core = sm->core;
+    bool on = sm->saturated;
+    return sm->l1.used >= core->l1_shape.mshr_high[on] || sm->misses.count >= core->queue_high[on] ||
+           (sm->tex.shape && sm->tex.used >= core->tex_shape.mshr_high[on]) || sm->const_fills.saturated_until;
 }
 
 /* ---- const.c ---- */

@@ -31,8 +31,32 @@ static uint64_t fetch(struct ww_sm *sm, struct ww_warp *w, uint32_t pc, uint64_t
     return ready;
 }
 
+/* Decoding takes a cycle, the issue is in the one behind it. */
+#define DECODE 2
+
+/* Cycle at which the warp's head is there, of an SM that fetches for one warp a cycle, whose buffer is empty.
+ * `cycle` is the first one after the issue. Where the warp goes elsewhere, what its buffer holds is thrown away
+ * when it would issue; an empty buffer has asked for what follows in the code before that is known. */
+static uint64_t fill_by_port(struct ww_sm *sm, struct ww_warp *w, uint64_t cycle) {
+    uint64_t now = sm->now + 1, turn = cycle;
+    if (w->buffered) { /* else its CTA starts */
+        bool follows = w->step[-1].inst + 1 == w->step->inst;
+        if (follows || w->buffered == 1) turn = ww_turn_take(&sm->fetches, now, cycle - 1);
+        if (!follows) turn = ww_turn_take(&sm->fetches, now, w->buffered == 1 ? turn + DECODE : cycle);
+    } else {
+        turn = ww_turn_take(&sm->fetches, now, cycle);
+    }
+    w->buffered = (uint8_t)sm->core->gpu->front_ibuffer;
+    w->icache_key = UINT64_MAX;
+    uint64_t there = fetch(sm, w, ww_head(sm->core, w)->pc, turn);
+    w->icache_key = UINT64_MAX; /* every fetch needs the port */
+    if (there > turn) there = ww_turn_take(&sm->fetches, now, there);
+    return there + DECODE;
+}
+
 uint64_t ww_front_fill(struct ww_sm *sm, struct ww_warp *w, uint64_t cycle) {
     if (sm->core->supply.on) return ww_supply_fill(sm, w, cycle);
+    if (sm->core->gpu->front_fetch_port) return fill_by_port(sm, w, cycle);
     w->buffered = (uint8_t)sm->core->gpu->front_ibuffer;
     return fetch(sm, w, ww_head(sm->core, w)->pc, cycle);
 }

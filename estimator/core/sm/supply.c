@@ -119,20 +119,6 @@ static uint64_t look_up(struct ww_sm *sm, struct ww_l0 *l0, uint32_t key, uint64
     return cycle_of(arrival) > cycle ? arrival : ARRIVAL(cycle, FROM_L0);
 }
 
-/* The first cycle from `cycle` on in which the scheduler's fetch goes to another place. What is far off, the
- * start of a CTA, finds it free. */
-static uint64_t take_turn(const struct ww_sm *sm, struct ww_l0 *l0, uint64_t cycle) {
-    uint64_t now = sm->now + 1, passed = now - l0->base; /* now is UINT64_MAX before the first step */
-    if (cycle < now || cycle - now > 63) return cycle;
-    l0->taken = passed < 64 ? l0->taken >> passed : 0;
-    l0->base = now;
-    uint64_t busy = l0->taken >> (cycle - now);
-    uint32_t wait = ~busy ? (uint32_t)__builtin_ctzll(~busy) : 64;
-    uint64_t turn = cycle - now + wait;
-    if (turn < 64) l0->taken |= 1ull << turn;
-    return now + turn;
-}
-
 /* ---- a warp's buffer ---- */
 
 /* The warp's buffer comes to the line after its own. */
@@ -166,7 +152,7 @@ uint64_t ww_supply_fill(struct ww_sm *sm, struct ww_warp *w, uint64_t cycle) {
         if (follows && key == w->line + 1 && w->next_line)
             arrival = w->next_line;
         else
-            arrival = look_up(sm, l0, key, cycle = take_turn(sm, l0, cycle), &w->missed);
+            arrival = look_up(sm, l0, key, cycle = ww_turn_take(&l0->turns, sm->now + 1, cycle), &w->missed);
         if (w->missed) arrival = enter(core, w, arrival, cycle);
         w->missed = false;
         w->line = key;
@@ -214,7 +200,7 @@ void ww_supply_forget(struct ww_sm *sm) {
         struct ww_l0 *l0 = &sm->supply.l0[k];
         for (uint32_t i = 0; i < p->sets * p->ways; i++) l0->line[i] = (struct ww_l0_line){.key = NO_KEY};
         l0->count = l0->head = l0->uses = 0;
-        l0->base = l0->taken = 0;
+        l0->turns = (struct ww_turns){0};
     }
 }
 

@@ -14,6 +14,7 @@
 #define WW_CORE_SUPPLY_H
 
 #include "../../base/arena.h"
+#include "turn.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -44,7 +45,7 @@ struct ww_l0 {
     uint64_t *stream;            /* arrivals of the lines in the stream buffer, a ring */
     uint32_t first, head, count; /* of these: the first one's line and place */
     uint32_t uses;
-    uint64_t base, taken; /* bit i: it goes elsewhere in cycle base + i */
+    struct ww_turns turns; /* of warps that go elsewhere */
 };
 
 struct ww_supply {

@@ -30,6 +30,7 @@ struct ww_sched_sm {
     uint32_t schedulers;
     const struct ww_sched_view *view[8]; /* by scheduler; resident and waiting_long are up to date always */
     const uint64_t *lsu_ready[8];        /* by scheduler: slots whose head would enter the path to memory */
+    const uint64_t *lsu_free[8]; /* by scheduler: UINT64_MAX while the load/store unit takes no instruction */
     /* Whether requests of instructions that the warp has issued wait to be accepted by the L1. */
     bool (*unsent)(const void *sm, uint32_t warp);
     /* Whether the warp's head, which accesses memory, loads from global or local memory. */
@@ -43,6 +44,9 @@ struct ww_sched_ops {
     /* It works in two modes by the SM's memory saturation flag, and sees it: core counts the cycles of each, MP
      * (flag set) and EP (clear). */
     bool by_saturation;
+    /* Optional: how many eighths of MSHRs and miss queue set the flag, and fewer than how many clear it.
+     * Without: 7. */
+    void (*saturation)(const void *settings, uint32_t *sets, uint32_t *clears);
     size_t state_size;
     /* Prepares a zeroed state. settings is what info.params describe (NULL if none). */
     void (*init)(void *state, const void *settings, uint32_t slots);

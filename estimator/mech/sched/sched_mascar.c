@@ -17,7 +17,7 @@
 #include "sched.h"
 
 struct settings {
-    uint32_t others;
+    uint32_t others, sets, clears;
 };
 
 enum { OTHERS_AHEAD, OTHERS_NONE, OTHERS_READY, OTHERS_ALL };
@@ -27,7 +27,17 @@ static const struct ww_param params[] = {
         settings, others, "others", "ahead|none|ready|all", OTHERS_AHEAD,
         "warps that may issue to memory in MP mode beside the owner: ready: those that were when it began; "
         "ahead: of these, the older ones of the owner's scheduler"),
+    WW_PARAM_U32(settings, sets, "sets", "eighth", 1, 8, 7,
+                 "of the MSHRs or of the miss queue's places that are taken when the saturation flag is set"),
+    WW_PARAM_U32(settings, clears, "clears", "eighth", 1, 8, 7,
+                 "it is clear again when fewer eighths of each are taken; at most those that set it"),
 };
+
+static void mascar_saturation(const void *settings, uint32_t *sets, uint32_t *clears) {
+    const struct settings *s = settings;
+    *sets = s->sets;
+    *clears = s->clears < s->sets ? s->clears : s->sets;
+}
 
 struct mascar_sm {  /* shared by the schedulers of an SM */
     uint32_t owner; /* warp + 1, 0: none: the Warp Readiness Checker's register */
@@ -72,9 +82,10 @@ static void own(struct ww_sched_sm *sm, uint32_t warp) {
     sm->owner_changes++;
 }
 
+/* A warp can access memory: one that a full unit cannot take is no reason for the queue's requests to wait. */
 static bool is_memory_ready(const struct ww_sched_sm *sm) {
     for (uint32_t k = 0; k < sm->schedulers; k++)
-        if (*sm->lsu_ready[k] & ~sm->view[k]->parked) return true;
+        if (*sm->lsu_free[k] != UINT64_MAX && *sm->lsu_ready[k] & ~sm->view[k]->parked) return true;
     return false;
 }
 
@@ -165,6 +176,7 @@ const struct ww_sched_ops ww_sched_mascar = {
          .settings_size = sizeof(struct settings),
          .with = "lsu=reexecute"},
     .by_saturation = true,
+    .saturation = mascar_saturation,
     .state_size = sizeof(struct mascar),
     .init = mascar_init,
     .pick = mascar_pick,

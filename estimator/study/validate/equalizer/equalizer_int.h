@@ -24,6 +24,9 @@ enum ww_eq_machine {
     WW_EQ_BLOCKS, /* Equalizer's numbers of CTAs, clocks at nominal */
     WW_EQ_DYNCTA,
     WW_EQ_CCWS,
+    WW_EQ_LRR, /* round-robin, on workloads with cache-sensitive kernels: the baseline, and with it */
+    WW_EQ_LRR_PERFORMANCE,
+    WW_EQ_LRR_DYNCTA,
     WW_EQ_MACHINES
 };
 
@@ -73,6 +76,8 @@ size_t ww_eq_static_best(const struct ww_matrix *b, size_t kernel);
 enum ww_eq_state { WW_EQ_WAITING, WW_EQ_ISSUED, WW_EQ_X_ALU, WW_EQ_X_MEM };
 double ww_eq_state(const uint64_t warp_cycles[WW_STATE_COUNT], enum ww_eq_state state);
 
+/* The same class under round-robin, the baseline of chapter IV: rows that inform. */
+enum ww_code ww_eq_lrr(struct ww_validation *v, const struct ww_matrix *b, struct ww_error *error);
 /* The rows of targets.csv. */
 enum ww_code ww_eq_averages(struct ww_validation *v, const struct ww_matrix *b, struct ww_error *error);
 /* A row for each kernel and bar of figures 3.1, 3.4, 3.5, 3.7, 3.8 and 3.10; and figures 3.2, 3.9 and 3.11. */

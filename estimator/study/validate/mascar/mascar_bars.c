@@ -110,6 +110,11 @@ static const struct {
     {"48", "sched", "speed-up of Mascar's scheduling alone", "x", MEMORY, WW_MASCAR_SCHEDULING, speedup},
     {"48", "reexec", "speed-up of re-execution alone", "x", MEMORY, WW_MASCAR_REEXECUTION, speedup},
     {"48", "mascar", "speed-up of Mascar", "x", MEMORY, WW_MASCAR_MASCAR, speedup},
+    {"48", "clears6", "speed-up of Mascar, flag set at 7/8 and clear below 6/8", "x", CACHE, WW_MASCAR_CLEARS_6,
+     speedup},
+    {"48", "clears4", "the same, clear below 4/8", "x", CACHE, WW_MASCAR_CLEARS_4, speedup},
+    {"48", "clears2", "the same, clear below 2/8", "x", CACHE, WW_MASCAR_CLEARS_2, speedup},
+    {"48", "sets6", "the same, set at 6/8 and clear below", "x", CACHE, WW_MASCAR_SETS_6, speedup},
     {"49", "gto", "speed-up of GTO", "x", COMPUTE, WW_MASCAR_GTO, speedup},
     {"49", "owl", "speed-up of OWL", "x", COMPUTE, WW_MASCAR_OWL, speedup},
     {"49", "ccws", "speed-up of CCWS", "x", COMPUTE, WW_MASCAR_CCWS, speedup},
@@ -133,6 +138,8 @@ enum ww_code ww_mascar_bars(struct ww_validation *v, const struct ww_matrix *b, 
         for (size_t k = 0; k < b->kernels; k++) {
             char id[64], what[128];
             if (!((bars[i].classes >> ww_mascar_kernel[k].class) & 1)) continue;
+            if (bars[i].machine >= WW_MASCAR_CLEARS_6 && !ww_mascar_has_flags(ww_mascar_kernel[k].row))
+                continue;
             snprintf(id, sizeof id, "mas-fig%s-%s-%s", bars[i].figure, ww_mascar_kernel[k].row, bars[i].bar);
             snprintf(what, sizeof what, "gtx480-mascar, %s: %s", ww_mascar_kernel[k].row, bars[i].what);
             struct ww_validate_row row = {.id = id,

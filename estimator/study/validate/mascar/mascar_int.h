@@ -24,6 +24,10 @@ enum ww_mascar_machine {
     WW_MASCAR_DRAM,
     WW_MASCAR_L1,
     WW_MASCAR_ALL,
+    WW_MASCAR_CLEARS_6, /* Mascar with another saturation flag, on a few workloads */
+    WW_MASCAR_CLEARS_4,
+    WW_MASCAR_CLEARS_2,
+    WW_MASCAR_SETS_6,
     WW_MASCAR_MACHINES
 };
 
@@ -52,6 +56,8 @@ static inline double ww_mascar_leakage(const struct ww_matrix_sum *s) {
     return sum;
 }
 
+/* Whether the kernel was measured with other saturation flags. */
+bool ww_mascar_has_flags(const char *row);
 /* The bars of figures 4.1, 4.3, 4.4 and 4.8 to 4.13, a row for each kernel; the text states none of them. */
 enum ww_code ww_mascar_bars(struct ww_validation *v, const struct ww_matrix *b, struct ww_error *error);
 

@@ -11,12 +11,17 @@
 
 /* Kernels of table 1 in its order; the first seven are those of the figures. */
 enum { MV, FFT, MC, STO, SP, HG, CV, MM, TP, RD, KERNELS, FEW = MM };
+/* And a second reading of RD, whose size the paper does not state: a CTA for every 256 elements. */
+enum { RD_SHORT = KERNELS, ALL_KERNELS };
 enum variant { BASE, VTB, PIPE, CO_VTB, SMM, CO_HW, VARIANTS };
 enum machine { G480_16, G480_48, G285, SMM_STATIC, SMM_1, SMM_2, SMM_3, MACHINES };
-/* Behind the kernels' workloads come FFTs of the batch sizes other than 512, plain and with VTB_pipe. */
-enum { BATCHES = 4, OF_KERNELS = KERNELS * VARIANTS, WORKLOADS = OF_KERNELS + 2 * BATCHES };
+/* Behind the kernels' workloads come FFTs of the batch sizes other than 512 and MVs of heights other than
+ * 16384, plain and with VTB_pipe. */
+enum { BATCHES = 4, HEIGHTS = 2, OF_KERNELS = ALL_KERNELS * VARIANTS };
+enum { OF_BATCHES = OF_KERNELS + 2 * BATCHES, WORKLOADS = OF_BATCHES + 2 * HEIGHTS };
 static const uint32_t batch[BATCHES] = {128, 256, 1024, 2048};
 static const char *const batch_parameter[BATCHES] = {"batch=128", "batch=256", "batch=1024", "batch=2048"};
+static const char *const height_parameter[HEIGHTS] = {"rows=8192", "rows=32768"};
 
 static const struct {
     const char *id, *name, *workload, *parameter[6];
@@ -25,18 +30,46 @@ static const struct {
     uint32_t join;       /* CTAs under VTB */
     /* Written by hand, as the paper's CO-VTB was; for VTB_pipe with its loop peeled. NULL: the transform. */
     const char *pipe, *co_vtb, *co_hw;
-} kernels[KERNELS] = {
-    [MV] = {"mv", "MV", "mv", {NULL}, "18-24", 0, 2, NULL, NULL, NULL},
+} kernels[ALL_KERNELS] = {
+    [MV] = {"mv", "MV", "mv", {"rows=16384"}, "18-24", 0, 2, NULL, NULL, NULL},
     [FFT] = {"fft", "FFT", "fft", {NULL}, "20-59", 0, 2, NULL, NULL, NULL},
     [MC] = {"mc", "MC", "marching", {"side=64"}, "56-66", 6144, 4, NULL, "variant=co_vtb", NULL},
     [STO] = {"sto", "STO", "storegpu", {"ctas=384"}, "17-26", 64, 2, NULL, NULL, NULL},
     [SP] = {"sp", "SP", "scalarprod", {"pairs=512"}, "20-26", 0, 2, NULL, NULL, NULL},
-    [HG] =
-        {"hg", "HG", "bytehist", {NULL}, "45-47", 7936, 2, "variant=peeled", "variant=co_vtb", "variant=co_hw"},
+    [HG] = {"hg",
+            "HG",
+            "bytehist",
+            {"ctas=480"},
+            "45-47",
+            7936,
+            2,
+            "variant=peeled",
+            "variant=co_vtb",
+            "variant=co_hw"},
     [CV] = {"cv", "CV", "convolution", {"height=1792"}, "21-23", 0, 2, NULL, NULL, NULL},
     [MM] = {"mm", "MM", "sgemm", {"variant=tiled", "reserved=36"}, NULL, 0, 2, NULL, NULL, NULL},
     [TP] = {"tp", "TP", "transpose", {"variant=lines", "reserved=36"}, NULL, 0, 2, NULL, NULL, NULL},
-    [RD] = {"rd", "RD", "reduction", {"block=128", "reserved=28"}, NULL, 0, 2, NULL, NULL, NULL},
+    /* The SDK's default: 64 CTAs over 2^24 elements. */
+    [RD] = {"rd",
+            "RD",
+            "reduction",
+            {"n=16777216", "block=128", "per_thread=2048", "reserved=28"},
+            NULL,
+            0,
+            2,
+            NULL,
+            NULL,
+            NULL},
+    [RD_SHORT] = {"rd-short",
+                  "RD, 256 elements a CTA",
+                  "reduction",
+                  {"block=128", "reserved=28"},
+                  NULL,
+                  0,
+                  2,
+                  NULL,
+                  NULL,
+                  NULL},
 };
 
 static const struct ww_matrix_machine machines[MACHINES] = {
@@ -52,8 +85,8 @@ static const struct ww_matrix_machine machines[MACHINES] = {
 /* What the replays gave, by workload (kernel x variant) and machine. */
 struct measured {
     uint64_t cycles[WORKLOADS][MACHINES], time_ps[WORKLOADS][MACHINES];
-    double use[KERNELS];
-    uint32_t ctas[KERNELS];
+    double use[ALL_KERNELS];
+    uint32_t ctas[ALL_KERNELS];
 };
 
 static bool applies(size_t kernel, size_t variant) {
@@ -63,6 +96,7 @@ static bool applies(size_t kernel, size_t variant) {
 
 static bool wanted(size_t workload, size_t machine) {
     size_t kernel = workload / VARIANTS, variant = workload % VARIANTS;
+    if (workload >= OF_BATCHES) return machine <= G480_48;
     if (workload >= OF_KERNELS) return machine == G480_48;
     if (!applies(kernel, variant)) return false;
     if (variant == BASE) return kernel < FEW || machine == SMM_STATIC;
@@ -117,6 +151,13 @@ static double mean_best(const struct measured *m, enum machine machine) {
     double sum = 0;
     for (size_t k = 0; k < FEW; k++) sum += log(best_of(m, k, machine));
     return exp(sum / FEW);
+}
+
+/* The most that two CTAs gain which take turns at shared memory for share % of their lives and overlap in the
+ * rest. */
+static double bound_of_pair(double share) {
+    double s = share / 100;
+    return 1 / (s + (1 - s) / 2);
 }
 
 /* ---- rows ---- */
@@ -197,11 +238,45 @@ static enum ww_code add_kernel(struct ww_validation *v, const struct measured *m
     snprintf(what, sizeof what, "gtx285-smm, %s: share of CTA lifetime in shared-memory regions",
              kernels[k].name);
     WW_TRY(add_plain(v, id, what, m->use[k], "%", error));
+    snprintf(id, sizeof id, "smm-bar-%s-bound", kernels[k].id);
+    snprintf(what, sizeof what, "%s: most that a pair of CTAs gains with this share S: 1 / (S + (1 - S) / 2)",
+             kernels[k].name);
+    WW_TRY(add_plain(v, id, what, bound_of_pair(m->use[k]), "x", error));
     for (size_t i = 0; k < FEW && i < sizeof bar / sizeof bar[0]; i++) {
         if (!applies(k, bar[i].variant)) continue;
         snprintf(id, sizeof id, "smm-bar-%s-%s", kernels[k].id, bar[i].id);
         snprintf(what, sizeof what, "%s, %s: speed-up", bar[i].what, kernels[k].name);
         WW_TRY(add_plain(v, id, what, speedup(m, k, bar[i].variant, bar[i].machine), "x", error));
+    }
+    return WW_OK;
+}
+
+/* Figure 12 compares MV with a library that runs here on no machine. What can be compared: the library is
+ * called similar to the original with 48 KiB and to VTB_pipe with 16 KiB, and VTB_pipe with 48 KiB 52 % faster
+ * on average. */
+static enum ww_code add_mv(struct ww_validation *v, const struct measured *m, struct ww_error *error) {
+    const struct {
+        const char *rows;
+        size_t base, pipe;
+    } height[HEIGHTS + 1] = {{"8192", OF_BATCHES, OF_BATCHES + 1},
+                             {"16384", MV * VARIANTS + BASE, MV * VARIANTS + PIPE},
+                             {"32768", OF_BATCHES + 2, OF_BATCHES + 3}};
+    char id[64], what[128];
+    for (size_t i = 0; i <= HEIGHTS; i++) {
+        double base = (double)m->cycles[height[i].base][G480_48];
+        snprintf(id, sizeof id, "smm-fig12-%s-16-pipe", height[i].rows);
+        snprintf(what, sizeof what,
+                 "MV of %s rows: VTB_pipe with 16 KiB over the original with 48 KiB (similar)", height[i].rows);
+        WW_TRY(add_plain(v, id, what, base / (double)m->cycles[height[i].pipe][G480_16], "x", error));
+        snprintf(id, sizeof id, "smm-fig12-%s-48-pipe", height[i].rows);
+        snprintf(what, sizeof what,
+                 "MV of %s rows: VTB_pipe with 48 KiB over the original (1.52 over the library)",
+                 height[i].rows);
+        WW_TRY(add_plain(v, id, what, base / (double)m->cycles[height[i].pipe][G480_48], "x", error));
+        snprintf(id, sizeof id, "smm-fig12-%s-48-base", height[i].rows);
+        snprintf(what, sizeof what, "MV of %s rows: the original with 48 KiB over that with 16 KiB",
+                 height[i].rows);
+        WW_TRY(add_plain(v, id, what, (double)m->cycles[height[i].base][G480_16] / base, "x", error));
     }
     return WW_OK;
 }
@@ -225,7 +300,7 @@ static enum ww_code add_fft(struct ww_validation *v, const struct measured *m, s
 }
 
 static enum ww_code add_all(struct ww_validation *v, const struct measured *m, struct ww_error *error) {
-    double sum = 0;
+    double sum = 0, other = log(m->use[RD_SHORT]) - log(m->use[RD]);
     char id[32];
     for (size_t k = 0; k < KERNELS; k++) {
         snprintf(id, sizeof id, "smm-occ-%s", kernels[k].id);
@@ -234,10 +309,13 @@ static enum ww_code add_all(struct ww_validation *v, const struct measured *m, s
     }
     WW_TRY(ww_validate_add_number(v, "smm-use", exp(sum / KERNELS), WW_VALIDATE_RELATIVE, 1 / 3.0, why_style,
                                   error));
+    WW_TRY(add_plain(v, "smm-use-short", "the same with RD of 256 elements a CTA", exp((sum + other) / KERNELS),
+                     "%", error));
     WW_TRY(add_averages(v, m, error));
     WW_TRY(add_bound(v, m, error));
     WW_TRY(add_fft(v, m, error));
-    for (size_t k = 0; k < KERNELS; k++) WW_TRY(add_kernel(v, m, k, error));
+    WW_TRY(add_mv(v, m, error));
+    for (size_t k = 0; k < ALL_KERNELS; k++) WW_TRY(add_kernel(v, m, k, error));
     return WW_OK;
 }
 
@@ -252,8 +330,9 @@ static void fill_one(struct ww_matrix_workload *w, struct ww_transform_options *
     static const char *const kind[VARIANTS] = {NULL, "vtb", "vtb_pipe", "co_vtb", "smm", "co_hw"};
     const char *hand = by_hand(k, variant);
     size_t p = 0;
-    /* As many registers as a GTX 480's instructions can name, and as let table 1's four CTAs of MM fit. */
-    w->registers = k == FFT ? 63 : k == MM ? 16 : 0;
+    /* As many registers as a GTX 480's instructions can name; as let the paper's five CTAs of CV fit (7.1), and
+     * table 1's four of MM. */
+    w->registers = k == FFT ? 63 : k == CV ? 51 : k == MM ? 16 : 0;
     for (; p < 5 && kernels[k].parameter[p]; p++) w->parameter[p] = kernels[k].parameter[p];
     w->parameter[p] = hand;
     t->kind = hand && variant != PIPE ? NULL : kind[variant];
@@ -273,11 +352,11 @@ static void fill(struct ww_matrix_workload w[WORKLOADS], struct ww_transform_opt
         else
             w[i].parameter[0] = "size=small";
     }
-    for (size_t i = 0; i < 2 * BATCHES; i++) {
-        size_t at = OF_KERNELS + i;
-        w[at] = (struct ww_matrix_workload){.name = "fft"};
-        fill_one(&w[at], &t[at], FFT, i & 1 ? PIPE : BASE);
-        w[at].parameter[0] = batch_parameter[i / 2];
+    for (size_t i = 0; i < 2 * (BATCHES + HEIGHTS); i++) {
+        size_t at = OF_KERNELS + i, kernel = at < OF_BATCHES ? FFT : MV;
+        w[at] = (struct ww_matrix_workload){.name = kernels[kernel].workload};
+        fill_one(&w[at], &t[at], kernel, i & 1 ? PIPE : BASE);
+        w[at].parameter[0] = at < OF_BATCHES ? batch_parameter[i / 2] : height_parameter[(at - OF_BATCHES) / 2];
     }
 }
 
