@@ -45,6 +45,16 @@ struct ww_db_sweep_result {
     double replayed, time_error, energy_error;
 };
 
+/* What is known of a variant of a program beside its time (docs/database.md). Texts live for ever. */
+struct ww_db_sweep_variant {
+    uint64_t ctas, recorded_ctas; /* of the grid; recorded and replayed */
+    double alike;                 /* share of CTAs looked at that are; 0: none was looked at */
+    double error;                 /* of the time, relative, from recording a part */
+    uint32_t registers, shared_bytes, local_bytes, warps_per_cta, ctas_per_sm;
+    const char *limiter, *top_stall;
+    double stall_share, conflicts; /* of the resident warps' time; of shared-memory passes */
+};
+
 /* A point that is done: a result for each trace of the sweep, or a reason why it cannot be. */
 struct ww_db_sweep_point {
     uint64_t ord;
@@ -56,6 +66,7 @@ struct ww_db_sweep_point {
     double area_mm2;
     bool area_known;
     const struct ww_db_sweep_result *result; /* by trace */
+    const struct ww_db_sweep_variant *variant; /* with a program, if it was computed now; else NULL */
 };
 
 struct ww_db_sweep_effect {

@@ -40,10 +40,10 @@ struct ww_sweep_slurm {
 struct ww_sweep_options {
     const char *space;    /* file: GPU, traces, parameters with their levels (docs/sweep.md) */
     const char *db;       /* made if it is not there */
-    const char *strategy; /* "grid" (NULL), "random", "latin", "sobol", "adaptive" */
+    const char *strategy; /* "grid" (NULL), "random", "latin", "sobol", "adaptive", "best" */
     const char *mode;     /* of the replays: "full" (NULL), "sampled", "analytic" */
     uint64_t points;      /* that the strategy picks; 0 for the grid; of adaptive candidates, 0: the grid */
-    double budget;        /* of adaptive: share of the cost of replaying all candidates, 0: 0.05 */
+    double budget;        /* of adaptive, best: share of the cost of replaying all candidates, 0: 0.05; 1 */
     uint64_t seed;
     unsigned jobs; /* threads, at least 1; what is stored does not depend on their number */
     const struct ww_sweep_shard *shard; /* NULL: all points; else db is not looked at */
@@ -64,6 +64,11 @@ struct ww_sweep_summary {
     uint64_t replayed;         /* adaptive: points that were replayed in full, now or before */
     uint64_t sampled;          /* adaptive: further points, of which samples were replayed */
     double budget, cost;       /* adaptive: shares of the exhaustive cost, allowed and spent; else 0 */
+    char best[600];            /* best: the fastest variant's settings; "" if the strategy is another one */
+    double best_s;             /* its time */
+    double best_sure, best_margin; /* probability that no other one is faster by more than this part */
+    uint64_t builds;           /* of a program's variants, by this call, and seconds of them and of recording */
+    double build_s, record_s;
     char why[1000];            /* adaptive: why no candidate was worth a replay; "" if one was */
     struct ww_sweep_cause cause[WW_SWEEP_CAUSES]; /* of the most points first */
     uint64_t causes;                              /* all of them, also those without room */
