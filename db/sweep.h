@@ -146,4 +146,12 @@ enum ww_code ww_db_sweep_causes(struct ww_db *db, const struct ww_db_sweep *swee
 /* Closes a database whose first use failed; a file that was made for it and holds no result is removed. */
 void ww_db_close_unused(struct ww_db *db);
 
+/* ---- sweep_times.c ---- */
+
+/* The computed points of a sweep (0: the latest one), in their order: settings as "key=value key=value", seconds.
+ * Errors: WW_DB (none such), what `each` returns. */
+enum ww_code ww_db_sweep_times(struct ww_db *db, int64_t sweep, int64_t *found, char gpu[64],
+                               enum ww_code (*each)(void *context, const char *settings, double seconds), void *context,
+                               struct ww_error *error);
+
 #endif

@@ -90,6 +90,23 @@ struct ww_sweep_merged {
  * damaged), WW_MISMATCH (replays disagree), WW_USAGE (a file into itself), WW_IO. */
 WW_API enum ww_code ww_sweep_merge(const char *db, const char *const *from, size_t count,
                                    struct ww_sweep_merged *merged, struct ww_error *error);
+struct ww_db;
+#define WW_SWEEP_TOPS 3
+/* How alike a sweep's estimates and measured times rank variants. */
+struct ww_sweep_ranking {
+    int64_t sweep;
+    char gpu[64];
+    uint64_t variants, unmatched; /* that both have; points that the table does not */
+    double spearman, kendall;     /* tau b */
+    uint64_t top[WW_SWEEP_TOPS];
+    double regret[WW_SWEEP_TOPS]; /* of our `top` best the fastest measured time, over the fastest of all, less 1 */
+    double mean_abs_error, median_ratio; /* of estimates against measured times */
+};
+/* Sets the times of a sweep (0: the latest) beside a table: texts between tabs, the first row names, columns by the
+ * names of parameters, `column` the measured times (NULL: median_ms, time_ms, duration_us, ...; ends in _s, _us or
+ * else means milliseconds). Errors: WW_IO, WW_INPUT (the table), WW_DB. */
+WW_API enum ww_code ww_sweep_rank(struct ww_db *db, int64_t sweep, const char *path, const char *column,
+                                  struct ww_sweep_ranking *out, struct ww_error *error);
 /* Names of strategies; NULL if out of range. */
 WW_API size_t ww_sweep_strategy_count(void);
 WW_API const char *ww_sweep_strategy_at(size_t i);

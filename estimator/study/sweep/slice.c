@@ -4,7 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-enum { SMS_LEAST = 3, SMS_MOST = 12, SMS_WHOLE = 16, WAVES_EXTRAPOLATED = 3 };
+enum { SMS_LEAST = 3, SMS_MOST = 12, SMS_WHOLE = 16, WAVES_LEAST = 4 };
 #define LARGER 0.004 /* what one SM more costs, in relative error of the share of channels */
 
 static uint32_t share(uint32_t of, uint32_t sms, uint32_t all) {
@@ -67,40 +67,21 @@ void ww_slice_share(uint64_t ctas, double part, uint64_t slots, unsigned waves, 
     uint64_t mine = (uint64_t)ceil((double)ctas * part - 1e-9);
     *replayed = mine;
     *left = 0;
-    if (mine <= waves * slots || mine < (WAVES_EXTRAPOLATED + 1) * slots) return;
-    *left = (mine / slots - WAVES_EXTRAPOLATED) * slots;
+    if (waves < WAVES_LEAST) waves = WAVES_LEAST;
+    if (mine <= waves * slots) return;
+    *left = (mine / slots - (waves - 1)) * slots;
     *replayed = mine - *left;
-}
-
-/* Extents of a block of at least n CTAs with the grid's proportions. */
-static void extents(const uint32_t grid[3], uint64_t n, uint64_t out[3]) {
-    double all = (double)grid[0] * grid[1] * grid[2], f = (double)n / all;
-    unsigned dimensions = (unsigned)(grid[0] > 1) + (grid[1] > 1) + (grid[2] > 1);
-    double scale = dimensions ? pow(f, 1.0 / dimensions) : 1;
-    for (int i = 0; i < 3; i++) {
-        double e = round(grid[i] * scale);
-        out[i] = e < 1 ? 1 : (uint64_t)e;
-    }
-    /* what rounding took away goes to the last dimension that has room */
-    for (int i = 2; i >= 0; i--) {
-        uint64_t others = out[0] * out[1] * out[2] / out[i], need = (n + others - 1) / others;
-        if (need > out[i]) out[i] = need < grid[i] ? need : grid[i];
-    }
 }
 
 enum ww_code ww_slice_block(const uint32_t grid[3], uint64_t ctas, uint64_t **cta, uint64_t *count,
                             struct ww_error *error) {
-    uint64_t extent[3], first[3], all = (uint64_t)grid[0] * grid[1] * grid[2];
+    uint64_t all = (uint64_t)grid[0] * grid[1] * grid[2];
     if (ctas > all) ctas = all;
-    extents(grid, ctas, extent);
-    for (int i = 0; i < 3; i++) first[i] = (grid[i] - extent[i]) / 2;
+    uint64_t first = (all - ctas) / 2;
+    if (ctas + grid[0] <= all) first -= first % grid[0]; /* rows from their beginning */
     *cta = malloc(ctas * sizeof **cta);
-    *count = 0;
+    *count = ctas;
     if (!*cta) return ww_fail_nomem(error, "CTAs of a grid");
-    for (uint64_t z = 0; z < extent[2]; z++)
-        for (uint64_t y = 0; y < extent[1]; y++)
-            for (uint64_t x = 0; x < extent[0] && *count < ctas; x++)
-                (*cta)[(*count)++] =
-                    first[0] + x + grid[0] * (first[1] + y + (uint64_t)grid[1] * (first[2] + z));
+    for (uint64_t i = 0; i < ctas; i++) (*cta)[i] = first + i;
     return WW_OK;
 }

@@ -22,13 +22,13 @@ struct ww_slice {
 enum ww_code ww_slice_of(const struct ww_gpu_spec *gpu, struct ww_arena *arena, struct ww_slice *slice,
                          struct ww_error *error);
 
-/* Which CTAs are replayed on a slice of as many as a grid has: a block of the grid, from its middle. `ctas`: how many;
- * the numbers go to cta[0 .. *count - 1], ascending; *count is at most `ctas` rounded up to a block. */
+/* Which CTAs are replayed on a slice of as many as a grid has: `ctas` that follow one another, as they are dispatched,
+ * from the grid's middle, from the beginning of a row. */
 enum ww_code ww_slice_block(const uint32_t grid[3], uint64_t ctas, uint64_t **cta, uint64_t *count,
                             struct ww_error *error);
 
 /* How many CTAs a slice replays of a grid of `ctas`, `slots` of which it holds at a time: all of its share if these
- * are `waves` waves at most, else 3 waves and what the last one of the share has. *left: CTAs of the share that are
+ * are `waves` waves (at least 4) at most, else one less and what the last one of the share has. *left: CTAs of the share that are
  * not replayed, whole waves. */
 void ww_slice_share(uint64_t ctas, double part, uint64_t slots, unsigned waves, uint64_t *replayed, uint64_t *left);
 

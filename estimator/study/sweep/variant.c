@@ -17,9 +17,10 @@
 #include <time.h>
 #include <unistd.h>
 
-#define WHOLE_MOST 2e6       /* warp instructions up to which a launch is always replayed whole */
+#define WHOLE_MOST 2e5       /* warp instructions up to which a launch is always replayed whole */
+#define SLICE_USUAL 3e6      /* of a slice's replay, unless 4 waves have more: then whole waves are left out */
 #define SLICE_MOST 60e6      /* warp instructions of a slice's replay */
-#define SLICE_ERROR 0.05     /* relative; docs/tune.md says how it was measured */
+#define SLICE_ERROR 0.08     /* relative; docs/tune.md says how it was measured */
 
 /* A variant under way. */
 struct trial {
@@ -237,7 +238,8 @@ static enum ww_code replay(struct trial *t, struct ww_db_sweep_result *out) {
     t->v->row.alike = alike.share;
     if (!slice.sms || alike.share < WW_ALIKE_LEAST || all <= WHOLE_MOST) return replay_whole(t, out);
     uint64_t slots = ctas * slice.sms;
-    ww_slice_share(grid_ctas, slice.part, slots, 4, &replayed, &left);
+    double waves = SLICE_USUAL / (alike.instructions * (double)slots);
+    ww_slice_share(grid_ctas, slice.part, slots, waves < 4 ? 4 : waves > 1e6 ? 1000000 : (unsigned)waves, &replayed, &left);
     if ((double)replayed * alike.instructions > SLICE_MOST)
         return ww_fail(t->error, WW_UNSUPPORTED, t->program->name,
                        "%.3g warp instructions are more than a variant may have of its slice, %.3g",
