@@ -170,8 +170,11 @@ static enum ww_code read_source(struct space_reader *r, const cJSON *node) {
         if (p->command_count == 0) return ww_space_fail(r, "$.program.command", "expected a program's name");
     }
     const char *path = source ? p->source : p->command[0], *slash = strrchr(path, '/');
-    p->name = slash ? slash + 1 : path;
-    return WW_OK;
+    const char *name = slash ? slash + 1 : path;
+    size_t n = strcspn(name, "{.");
+    while (n > 1 && (name[n - 1] == '_' || name[n - 1] == '-')) n--;
+    p->name = n ? ww_arena_strndup(&r->space->arena, name, n) : name;
+    return p->name ? WW_OK : ww_space_nomem(r);
 }
 
 static enum ww_code read_rest(struct space_reader *r, const cJSON *node) {

@@ -145,7 +145,7 @@ static enum ww_code replay_whole(struct trial *t, struct ww_db_sweep_result *out
                                        .warp_instructions = r->warp_instructions,
                                        .thread_instructions = r->thread_instructions,
                                        .energy_j = r->energy_j,
-                                       .energy_known = r->energy_known,
+                                       .energy_known = r->energy_known && t->program->all_ctas,
                                        .host_seconds = r->host_seconds};
     if (r->launch_count) describe(r, &t->v->row);
     t->v->row.error = 0;

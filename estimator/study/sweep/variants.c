@@ -144,7 +144,7 @@ enum ww_code ww_variants_reference(struct sweep_job *job, struct ww_error *error
         v->ready = code == WW_OK;
         if (code == WW_FAIL && error) *error = inner;
         if (code != WW_OK && code != WW_FAIL) /* no variant can be compared: the sweep is wrong */
-            code = ww_fail(error, code == WW_NOMEM || code == WW_IO ? code : WW_IO, "the reference variant",
+            code = ww_fail(error, code == WW_NOMEM || code == WW_IO ? code : WW_INPUT, "the reference variant",
                            "%.200s: %.600s", inner.where, inner.text);
     }
     pthread_mutex_unlock(&v->lock);
