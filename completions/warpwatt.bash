@@ -318,10 +318,13 @@ _warpwatt() {
             operand_file=1
             ;;
         "correlate")
-            options='--measured --hardware --gpu --set --mech --power --workload --metric --launches --runs --traces --db --scatter --plots --json --csv --quiet --help'
+            options='--measured --hardware --space --sweep --column --gpu --set --mech --power --workload --metric --launches --runs --traces --db --scatter --plots --json --csv --quiet --help'
             case $previous in
                 --measured) is_file=1 ;;
                 --hardware) return ;;
+                --space) is_file=1 ;;
+                --sweep) return ;;
+                --column) return ;;
                 --gpu|-g) words=$(warpwatt gpu list --names 2>/dev/null); is_value=1 ;;
                 --set|-s) return ;;
                 --mech|-m) return ;;

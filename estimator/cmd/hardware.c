@@ -219,7 +219,6 @@ const struct cmd ww_cmd_correlate = {
              "error, Pearson's and Spearman's correlation, the worst cases.\n",
     .examples = "warpwatt correlate --measured h200.json --gpu h200 --workload saxpy\n"
                 "warpwatt correlate --measured m.csv --gpu gtx480 --csv\n"
-                "warpwatt correlate --space measured.tsv --db r.db\n"
                 "warpwatt correlate --measured m.csv --gpu gtx480 --scatter --plots figures\n",
     .options = correlate_options,
     .run = correlate_run,

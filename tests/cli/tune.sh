@@ -1,7 +1,6 @@
 # Variants of a program: swept, ranked, found; what does not build, launch or compute the same is a row.
-mkdir -p traces/examples
-cp -r "$SOURCE/traces/examples/tune" traces/examples/
-sed 's/2048/512/g' traces/examples/tune/transpose-ptx.json >space.json
+cp "$SOURCE"/traces/examples/transpose* .
+sed 's/2048/512/g' transpose-ptx.json >space.json
 export WARPWATT_CODE=ptx XDG_CACHE_HOME=$PWD/cache
 warpwatt sweep space.json -j2 --db r.db
 warpwatt sweep space.json -j1 --db r.db
@@ -44,7 +43,7 @@ build '["sleep", "100"]'
 build '["sh", "-c", "echo nonsense >\&2; exit 3"]'
 build '["true"]'
 # A command gets parameters in its environment, and writes where it is told.
-sed 's/"source": "[^"]*"/"command": ["sh", "-c", "[ $TILE = {TILE} ] \&\& cp traces\/examples\/tune\/transpose_{TILE}_{PAD}_{ROWS}.ptx $WARPWATT_PTX"]/' \
+sed 's/"source": "[^"]*"/"command": ["sh", "-c", "[ $TILE = {TILE} ] \&\& cp transpose_{TILE}_{PAD}_{ROWS}.ptx $WARPWATT_PTX"]/' \
     space.json >command.json
 warpwatt sweep command.json --db command.db | sed 's/, [0-9.]* s.*//'
 warpwatt sweep command.json --mode analytic --db command.db
