@@ -45,6 +45,16 @@ struct ww_db_sweep_result {
     double replayed, time_error, energy_error;
 };
 
+/* What is known of a variant of a program beside its time (docs/database.md). Texts live for ever. */
+struct ww_db_sweep_variant {
+    uint64_t ctas, recorded_ctas; /* of the grid; recorded and replayed */
+    double alike;                 /* share of CTAs looked at that are; 0: none was looked at */
+    double error;                 /* of the time, relative, from recording a part */
+    uint32_t registers, shared_bytes, local_bytes, warps_per_cta, ctas_per_sm;
+    const char *limiter, *top_stall;
+    double stall_share, conflicts; /* of the resident warps' time; of shared-memory passes */
+};
+
 /* A point that is done: a result for each trace of the sweep, or a reason why it cannot be. */
 struct ww_db_sweep_point {
     uint64_t ord;
@@ -56,6 +66,7 @@ struct ww_db_sweep_point {
     double area_mm2;
     bool area_known;
     const struct ww_db_sweep_result *result; /* by trace */
+    const struct ww_db_sweep_variant *variant; /* with a program, if it was computed now; else NULL */
 };
 
 struct ww_db_sweep_effect {
@@ -134,5 +145,13 @@ enum ww_code ww_db_sweep_causes(struct ww_db *db, const struct ww_db_sweep *swee
 
 /* Closes a database whose first use failed; a file that was made for it and holds no result is removed. */
 void ww_db_close_unused(struct ww_db *db);
+
+/* ---- sweep_times.c ---- */
+
+/* The computed points of a sweep (0: the latest one), in their order: settings as "key=value key=value", seconds.
+ * Errors: WW_DB (none such), what `each` returns. */
+enum ww_code ww_db_sweep_times(struct ww_db *db, int64_t sweep, int64_t *found, char gpu[64],
+                               enum ww_code (*each)(void *context, const char *settings, double seconds), void *context,
+                               struct ww_error *error);
 
 #endif

@@ -78,6 +78,40 @@ static enum ww_code insert_results(struct ww_db *db, const struct ww_db_sweep *s
     return in.code;
 }
 
+static enum ww_code insert_variant(struct ww_db *db, const struct ww_db_sweep *sweep,
+                                   const struct ww_db_sweep_point *p, struct ww_error *error) {
+    struct ww_insert in;
+    const struct ww_db_sweep_variant *v = p->variant;
+    char sql[200];
+    int64_t there;
+    snprintf(sql, sizeof sql, "SELECT count(*) FROM sweep_variant WHERE config = '%.32s' AND trace_id = %lld",
+             p->config, (long long)sweep->trace[0].id);
+    WW_TRY(ww_db_get_int(db, sql, &there, error));
+    if (there) return WW_OK;
+    ww_insert_open(&in, db, "sweep_variant",
+                   "config, trace_id, ctas, recorded_ctas, alike, error, registers, shared_bytes, local_bytes,"
+                   " warps_per_cta, ctas_per_sm, limiter, top_stall, stall_share, conflicts",
+                   error);
+    ww_insert_text(&in, p->config);
+    ww_insert_i64(&in, sweep->trace[0].id);
+    ww_insert_u64(&in, v->ctas);
+    ww_insert_u64(&in, v->recorded_ctas);
+    ww_insert_f64(&in, v->alike);
+    ww_insert_f64(&in, v->error);
+    ww_insert_u64(&in, v->registers);
+    ww_insert_u64(&in, v->shared_bytes);
+    ww_insert_u64(&in, v->local_bytes);
+    ww_insert_u64(&in, v->warps_per_cta);
+    ww_insert_u64(&in, v->ctas_per_sm);
+    ww_insert_text(&in, v->limiter);
+    ww_insert_text(&in, v->top_stall);
+    ww_insert_f64(&in, v->stall_share);
+    ww_insert_f64(&in, v->conflicts);
+    ww_insert_run(&in, NULL);
+    ww_insert_close(&in);
+    return in.code;
+}
+
 /* An expression's value at a point. *known: it is a finite number. `objective`: its number, or NO_OBJECTIVE. */
 #define NO_OBJECTIVE SIZE_MAX
 static enum ww_code evaluate(struct ww_db *db, const struct ww_db_sweep *sweep, uint64_t ord, size_t objective,
@@ -144,6 +178,7 @@ static enum ww_code store(struct ww_db *db, const struct ww_db_sweep *sweep, con
     WW_TRY(insert_settings(db, sweep, p, error));
     if (p->reason) return WW_OK;
     WW_TRY(insert_results(db, sweep, p, error));
+    if (p->variant) WW_TRY(insert_variant(db, sweep, p, error));
     WW_TRY(insert_values(db, sweep, p->ord, error));
     return judge(db, sweep, p->ord, error);
 }

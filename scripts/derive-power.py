@@ -32,6 +32,8 @@ SOURCES = {
                "7FF 0.60 of 10FF, recalled from its technology pages); DRAM and constants as they are",
     "foundry-leak": "the row of the v100 table times TSMC's published power as for the other rows, times the chips' "
                     "transistors as NVIDIA states them (billions: GV100 21.1, GA100 54.2)",
+    "volta": "the row of the v100 table: the same process family (TSMC 12FFN) and an SM of the same descent; leakage by the "
+             "chips' transistors as NVIDIA states them (billions: GV100 21.1, TU102 18.6)",
     "same": "the row of the gtx480 table: the same architecture and node",
     "gddr3": "Qimonda HYB18H1G321AF datasheet, revision 0.92, page 36: precharge standby current IDD2F of 300 mA",
     "fx5600": "accel-sim/gpgpu-sim_distribution configs/deprecated-cfgs/QuadroFX5600/gpuwattch_quadrofx5600.xml: DRAM "
@@ -184,6 +186,22 @@ def from_volta(transistors, stacks):
     return {"events": events, "static": steady, "lane_model": lanes}
 
 
+def from_turing(transistors):
+    """12 nm as the V100: its rows on the chip; GDDR5's published energy a bit for the memory."""
+    base = load("v100")
+    leakage = transistors / 21.1
+    events = scaled([r for r in base["events"] if r["component"] not in DRAM], "v100", 1, 0.5, "volta")
+    events += scaled([r for r in base["events"] if r["component"] == "dram_activate"], "v100", 1, 0.6, "volta")
+    access = 11.9 * 256 / 1000
+    events += [dram_event(c, e, round(access, 3), 0.5, "gddr5-energy", "32 bytes; GDDR6's own was not found")
+               for c, e in (("dram_read", "dram_sector_read"), ("dram_write", "dram_sector_write"))]
+    steady = [row(r, r["value"], 0.6, "volta", "v100's row") for r in base["static"]]
+    lanes = [dict(r, first_lane=float("%.4g" % (r["first_lane"] * leakage)),
+                  add_lane=float("%.4g" % (r["add_lane"] * leakage)), uncertainty=0.5, source="volta",
+                  note="v100's row times %.3g" % leakage) for r in base["lane_model"]]
+    return {"events": events, "static": steady, "lane_model": lanes}
+
+
 def from_ampere(transistors, sms, stacks):
     """Hopper: a100's energies, which an H200's roofline confirms, and the watts of an idle board."""
     factor = 0.70
@@ -275,6 +293,7 @@ def tables():
         "a100": ("A100 40 GB (7 nm), derived from v100 and fitted to an A100's watts", "v100", "standby",
                  lambda: from_volta(54.2, 5)),
         "a100_80": ("A100 80 GB (7 nm), as the A100 of 40 GB", "v100", "standby", lambda: from_volta(54.2, 5)),
+        "rtx2080ti": ("RTX 2080 Ti (12 nm), derived from v100", "v100", "standby", lambda: from_turing(18.6)),
         # These read a100's table, which is written before.
         "h100": ("H100 (4N, of the 5 nm family), derived from a100", "a100", "standby", lambda: from_ampere(80, 132, 5)),
         "h200": ("H200 (4N, of the 5 nm family), derived from a100", "a100", "standby", lambda: from_ampere(80, 132, 6)),

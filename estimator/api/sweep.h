@@ -40,10 +40,10 @@ struct ww_sweep_slurm {
 struct ww_sweep_options {
     const char *space;    /* file: GPU, traces, parameters with their levels (docs/sweep.md) */
     const char *db;       /* made if it is not there */
-    const char *strategy; /* "grid" (NULL), "random", "latin", "sobol", "adaptive" */
+    const char *strategy; /* "grid" (NULL), "random", "latin", "sobol", "adaptive", "best" */
     const char *mode;     /* of the replays: "full" (NULL), "sampled", "analytic" */
     uint64_t points;      /* that the strategy picks; 0 for the grid; of adaptive candidates, 0: the grid */
-    double budget;        /* of adaptive: share of the cost of replaying all candidates, 0: 0.05 */
+    double budget;        /* of adaptive, best: share of the cost of replaying all candidates, 0: 0.05; 1 */
     uint64_t seed;
     unsigned jobs; /* threads, at least 1; what is stored does not depend on their number */
     const struct ww_sweep_shard *shard; /* NULL: all points; else db is not looked at */
@@ -64,6 +64,11 @@ struct ww_sweep_summary {
     uint64_t replayed;         /* adaptive: points that were replayed in full, now or before */
     uint64_t sampled;          /* adaptive: further points, of which samples were replayed */
     double budget, cost;       /* adaptive: shares of the exhaustive cost, allowed and spent; else 0 */
+    char best[600];            /* best: the fastest variant's settings; "" if the strategy is another one */
+    double best_s;             /* its time */
+    double best_sure, best_margin; /* probability that no other one is faster by more than this part */
+    uint64_t builds;           /* of a program's variants, by this call, and seconds of them and of recording */
+    double build_s, record_s;
     char why[1000];            /* adaptive: why no candidate was worth a replay; "" if one was */
     struct ww_sweep_cause cause[WW_SWEEP_CAUSES]; /* of the most points first */
     uint64_t causes;                              /* all of them, also those without room */
@@ -85,6 +90,23 @@ struct ww_sweep_merged {
  * damaged), WW_MISMATCH (replays disagree), WW_USAGE (a file into itself), WW_IO. */
 WW_API enum ww_code ww_sweep_merge(const char *db, const char *const *from, size_t count,
                                    struct ww_sweep_merged *merged, struct ww_error *error);
+struct ww_db;
+#define WW_SWEEP_TOPS 3
+/* How alike a sweep's estimates and measured times rank variants. */
+struct ww_sweep_ranking {
+    int64_t sweep;
+    char gpu[64];
+    uint64_t variants, unmatched; /* that both have; points that the table does not */
+    double spearman, kendall;     /* tau b */
+    uint64_t top[WW_SWEEP_TOPS];
+    double regret[WW_SWEEP_TOPS]; /* of our `top` best the fastest measured time, over the fastest of all, less 1 */
+    double mean_abs_error, median_ratio; /* of estimates against measured times */
+};
+/* Sets the times of a sweep (0: the latest) beside a table: texts between tabs, the first row names, columns by the
+ * names of parameters, `column` the measured times (NULL: median_ms, time_ms, duration_us, ...; ends in _s, _us or
+ * else means milliseconds). Errors: WW_IO, WW_INPUT (the table), WW_DB. */
+WW_API enum ww_code ww_sweep_rank(struct ww_db *db, int64_t sweep, const char *path, const char *column,
+                                  struct ww_sweep_ranking *out, struct ww_error *error);
 /* Names of strategies; NULL if out of range. */
 WW_API size_t ww_sweep_strategy_count(void);
 WW_API const char *ww_sweep_strategy_at(size_t i);

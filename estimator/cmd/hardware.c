@@ -1,6 +1,7 @@
 /* warpwatt hardware import and list, correlate, gpu derive: measurements of real GPUs. */
 #include "../warpwatt.h"
 #include "../base/escape.h"
+#include "../base/jsonw.h"
 #include "cmd.h"
 #include <stdlib.h>
 #include <string.h>
@@ -111,7 +112,65 @@ static enum ww_code correlate(const struct cmd_line *line, struct request *r, st
     return code;
 }
 
+/* ---- correlate --space ---- */
+
+static void print_ranking(const struct ww_sweep_ranking *r) {
+    printf("sweep %lld on %s: %llu variants", (long long)r->sweep, ww_shown(r->gpu), (unsigned long long)r->variants);
+    if (r->unmatched) printf(", %llu points are not in the table", (unsigned long long)r->unmatched);
+    printf("\n  Spearman %.4f, Kendall %.4f\n  regret", r->spearman, r->kendall);
+    for (int k = 0; k < WW_SWEEP_TOPS; k++)
+        printf("%s of our best %llu %.2f %%", k ? "," : "", (unsigned long long)r->top[k], 100 * r->regret[k]);
+    printf("\n  times: %.1f %% mean absolute error, %.3f of the measured ones in the median\n",
+           100 * r->mean_abs_error, r->median_ratio);
+}
+
+static enum ww_code print_ranking_json(const struct ww_sweep_ranking *r, struct ww_error *error) {
+    struct ww_jsonw w;
+    ww_jsonw_begin(&w, stdout);
+    ww_jsonw_open(&w, NULL, '{');
+    ww_jsonw_u64(&w, "sweep", (uint64_t)r->sweep);
+    ww_jsonw_str(&w, "gpu", r->gpu);
+    ww_jsonw_u64(&w, "variants", r->variants);
+    ww_jsonw_u64(&w, "unmatched", r->unmatched);
+    ww_jsonw_f64(&w, "spearman", r->spearman);
+    ww_jsonw_f64(&w, "kendall", r->kendall);
+    for (int k = 0; k < WW_SWEEP_TOPS; k++) {
+        char key[32];
+        snprintf(key, sizeof key, "regret_top_%llu", (unsigned long long)r->top[k]);
+        ww_jsonw_f64(&w, key, r->regret[k]);
+    }
+    ww_jsonw_f64(&w, "mean_abs_error", r->mean_abs_error);
+    ww_jsonw_f64(&w, "median_ratio", r->median_ratio);
+    ww_jsonw_close(&w, '}');
+    return ww_jsonw_end(&w, error);
+}
+
+static enum ww_code correlate_space(const struct cmd_line *line, struct ww_error *error) {
+    static const char *const others[] = {"measured", "hardware", "gpu",  "set",     "mech", "power", "workload", "metric",
+                                         "launches", "runs",     "traces", "scatter", "plots", "csv"};
+    struct ww_sweep_ranking r;
+    struct ww_db *db;
+    uint64_t sweep = 0;
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        if (ww_cmd_has(line, others[i]))
+            return ww_fail(error, WW_USAGE, "warpwatt correlate", "option --%s is not for --space", others[i]);
+    WW_TRY(ww_cmd_u64(line, "sweep", 1, INT64_MAX, &sweep, error));
+    WW_TRY(ww_db_open(ww_cmd_db_path(line), false, &db, error));
+    enum ww_code code =
+        ww_sweep_rank(db, (int64_t)sweep, ww_cmd_get(line, "space"), ww_cmd_get(line, "column"), &r, error);
+    ww_db_close(db);
+    if (code != WW_OK) return code;
+    if (ww_cmd_has(line, "json")) return print_ranking_json(&r, error);
+    print_ranking(&r);
+    return WW_OK;
+}
+
 static enum ww_code correlate_run(const struct cmd_line *line, struct ww_error *error) {
+    if (ww_cmd_has(line, "space")) return correlate_space(line, error);
+    if (ww_cmd_has(line, "sweep") || ww_cmd_has(line, "column"))
+        return ww_fail(error, WW_USAGE, "warpwatt correlate", "options --sweep and --column are of --space");
+    if (!ww_cmd_has(line, "gpu"))
+        return ww_fail(error, WW_USAGE, "warpwatt correlate", "option --gpu GPU is missing; it is required");
     struct request r = {.o = {.gpu = ww_cmd_get(line, "gpu"),
                               .metric = ww_cmd_get(line, "metric"),
                               .traces = ww_cmd_get(line, "traces"),
@@ -138,7 +197,10 @@ static const struct cmd_option correlate_options[] = {
     {"measured", 0, "FILE", "measurements: the kit's JSON, a CSV, or what ncu --csv printed (docs/hardware.md)",
      0},
     {"hardware", 0, "N", "measurements that were imported: their number, or last", 0},
-    {"gpu", 'g', "GPU", "model to estimate with: a name (gpu list) or a path that ends in .json", CMD_REQUIRED},
+    {"space", 0, "FILE", "measured variants between tabs, set beside a sweep's times (docs/tune.md)", 0},
+    {"sweep", 0, "N", "of --space: the sweep (default: the latest)", 0},
+    {"column", 0, "NAME", "of --space: the measured times' column (default: median_ms, time_ms, duration_us, ...)", 0},
+    {"gpu", 'g', "GPU", "model to estimate with: a name (gpu list) or a path that ends in .json", 0},
     {"set", 's', "KEY=VALUE", "override a GPU parameter", CMD_REPEAT},
     {"mech", 'm', "KIND=NAME", "choose a mechanism, or set its parameter", CMD_REPEAT},
     {"power", 0, "TABLE", "power table for energies (default: the GPU's)", 0},
@@ -151,7 +213,7 @@ static const struct cmd_option correlate_options[] = {
     {"launches", 0, NULL, "a row for each launch, not for each kernel", 0},
     {"runs", 0, NULL, "estimates are the latest runs in the database, by their traces' names", 0},
     {"traces", 0, "DIR", "keep recordings in this folder and use those that are there", 0},
-    {"db", 'd', "FILE", "database of --hardware and --runs (default warpwatt.db)", 0},
+    {"db", 'd', "FILE", "database of --hardware, --runs and --space (default warpwatt.db)", 0},
     {"scatter", 0, NULL, "print a scatter plot of each metric behind the table", 0},
     {"plots", 0, "DIR", "write scatter plots into this folder: data, a gnuplot script, SVG and PNG", 0},
     {"json", 0, NULL, "print JSON (reports/schema/correlate.json)", 0},

@@ -5,6 +5,8 @@
 #include "../../estimator/base/outfile.h"
 #include "../workloads/workload.h"
 #include "../ptx/record/launch.h"
+#include "../sass/cubin/ptxas.h"
+#include "record_text.h"
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -80,9 +82,42 @@ enum ww_code ww_record_ptx(const char *ptx_path, const char *launch_json_path,
         .program = ptx_path, .arguments = launch_json_path, .tool = "warpwatt " WW_VERSION};
     enum ww_code code = ww_device_new(options, &meta, &d, error);
     if (code == WW_OK) {
-        code = ww_launch_file_run(f, d, ptx_path, options->seed, &stats->verified, error);
+        code = ww_launch_file_run(f, d, ptx_path, options->seed, &(struct ww_launch_use){0}, &stats->verified, error);
         code = finish(d, code, began, stats, error);
     }
     ww_launch_file_free(f);
     return code;
+}
+
+enum ww_code ww_record_text(const struct ww_record_text *text, const struct ww_record_options *options,
+                            struct ww_record_stats *stats, struct ww_error *error) {
+    double began = now();
+    struct launch_file *f;
+    struct ww_device *d = NULL;
+    memset(stats, 0, sizeof *stats);
+    WW_TRY(ww_launch_file_parse(text->launch, text->launch_bytes, text->where, &f, error));
+    struct ww_trace_meta meta = {
+        .program = text->program, .arguments = text->arguments, .tool = "warpwatt " WW_VERSION};
+    enum ww_code code = ww_device_new(options, &meta, &d, error);
+    if (code == WW_OK) {
+        code = ww_launch_file_run(f, d, text->ptx_path, options->seed, &text->use, &stats->verified, error);
+        code = finish(d, code, began, stats, error);
+    }
+    ww_launch_file_free(f);
+    return code;
+}
+
+enum ww_code ww_record_assembler(const char *arch, struct ww_arena *arena, const char **text, struct ww_error *error) {
+    struct ptxas_tools tools;
+    uint32_t wanted = (uint32_t)strtoul(strncmp(arch, "sm_", 3) == 0 ? arch + 3 : arch, NULL, 10);
+    *text = "";
+    if (wanted < 70 || ww_ptxas_tools_find(&tools, NULL) != WW_OK) return WW_OK;
+    for (size_t i = 0; i < tools.count && *text && !**text; i++) {
+        struct ptxas_tool *t = &tools.tool[i];
+        ww_ptxas_tool_ask(t);
+        if (!t->works || !ww_ptxas_tool_knows(t, wanted, false)) continue;
+        *text = ww_arena_printf(arena, "ptxas %s", t->version);
+    }
+    ww_ptxas_tools_free(&tools);
+    return *text ? WW_OK : ww_fail_nomem(error, "the name of an assembler");
 }

@@ -6,7 +6,7 @@
 #include "../../result/result.h"
 #include "../../base/locale.h"
 #include "../../run/run_int.h"
-#include "job.h"
+#include "variant.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -117,10 +117,17 @@ static enum ww_code replay(struct sweep_job *job, const struct ww_sweep_machine 
 
 /* Replays every trace that no point of this configuration has replayed yet. */
 static enum ww_code replay_all(struct sweep_job *job, struct ww_sweep_machine *m,
-                               struct ww_db_sweep_result *result, size_t *computed, struct ww_error *error) {
+                               struct ww_db_sweep_result *result, struct ww_variant *variant, size_t *computed,
+                               struct ww_error *error) {
     for (size_t i = 0; i < job->head.trace_count; i++) {
         if (result[i].stored) continue;
         struct ww_error inner = {.code = WW_OK};
+        if (job->variants) {
+            WW_TRY(ww_variant_replay(job, m, job->space.mode, &result[i], variant, error));
+            if (m->reason[0]) return WW_OK;
+            ++*computed;
+            continue;
+        }
         enum ww_code code = job->model && !job->wanted && m->mech_count == 0
                                 ? ww_sweep_estimate(job, m, i, &result[i], &inner)
                                 : replay(job, m, i, &result[i], &inner);
@@ -139,9 +146,11 @@ static enum ww_code replay_all(struct sweep_job *job, struct ww_sweep_machine *m
 }
 
 static enum ww_code store(struct worker *w, size_t ord, const struct ww_sweep_machine *m,
-                          const struct ww_db_sweep_result *result, size_t computed, struct ww_error *error) {
+                          const struct ww_db_sweep_result *result, const struct ww_variant *variant, size_t computed,
+                          struct ww_error *error) {
     struct sweep_job *job = w->job;
     struct ww_db_sweep_point point = ww_sweep_machine_row(m, ord);
+    point.variant = job->variants && computed ? &variant->row : NULL;
     point.result = result;
     pthread_mutex_lock(&job->lock);
     enum ww_code code = job->sampling && !point.reason
@@ -157,12 +166,13 @@ static enum ww_code do_point(struct worker *w, size_t ord, struct ww_db_sweep_re
                              struct ww_error *error) {
     struct sweep_job *job = w->job;
     struct ww_sweep_machine m;
+    struct ww_variant variant;
     size_t computed = 0;
     const uint16_t *level = job->plan.level + ord * job->space.param_count;
     enum ww_code code = ww_sweep_machine(&job->space, level, job->power, &m, error);
     if (code == WW_OK && !m.reason[0]) code = claim(w, m.config, result, error);
-    if (code == WW_OK && !m.reason[0]) code = replay_all(job, &m, result, &computed, error);
-    if (code == WW_OK) code = store(w, ord, &m, result, computed, error);
+    if (code == WW_OK && !m.reason[0]) code = replay_all(job, &m, result, &variant, &computed, error);
+    if (code == WW_OK) code = store(w, ord, &m, result, &variant, computed, error);
     pthread_mutex_lock(&job->lock);
     job->busy[w->number][0] = 0;
     pthread_cond_broadcast(&job->freed);

@@ -20,6 +20,8 @@ struct sweep_job {
     struct ww_gpu *gpu; /* without the point's parameters */
     char power[WW_CONFIG_HASH];
     struct ww_temp dir; /* of recorded traces; WW_TEMP_NONE: there are none */
+    struct ww_variants *variants; /* of a space with a program (variants.h); else NULL */
+    enum ww_sweep_strategy strategy;
     struct ww_db *db;
     struct ww_db_sweep head;
     size_t first, end;         /* the points that are computed here; end 0: all */
@@ -89,6 +91,8 @@ bool ww_sweep_has_model(const struct sweep_job *job, size_t trace);
 /* Screens all points of the plan and computes those that are worth it (adaptive.h). Errors: those of
  * ww_sweep_compute, WW_USAGE (a budget below one point), WW_UNSUPPORTED (too many candidates). */
 enum ww_code ww_sweep_adaptive(struct sweep_job *job, struct ww_sweep_summary *summary, struct ww_error *error);
+/* Finds the fastest variant (best.c). Errors: those of ww_sweep_compute. */
+enum ww_code ww_sweep_best(struct sweep_job *job, struct ww_sweep_summary *summary, struct ww_error *error);
 /* Fits and stores the effects of every objective. */
 enum ww_code ww_sweep_fit(struct sweep_job *job, struct ww_error *error);
 

@@ -1,5 +1,6 @@
 /* Which points of a space are computed. */
 #include "../../base/hash.h"
+#include "program.h"
 #include "sweep.h"
 #include <stdlib.h>
 #include <string.h>
@@ -7,8 +8,12 @@
 /* Draws a strategy makes for each point asked for, before it takes the space to have no more. */
 #define DRAWS_A_POINT 64
 #define DRAWS_MORE 4096
+#define DRAWS_PROGRAM 4096 /* for each point, of a program's space, most of which constraints may rule out */
+#define DRAWS_LEAST 400000
+#define LOOKS 50000000    /* levels that are tried to count such a space */
 
-const char *const ww_sweep_strategy_name[5] = {"grid", "random", "latin", "sobol", "adaptive"};
+const char *const ww_sweep_strategy_name[WW_SWEEP_STRATEGIES] = {"grid",  "random",   "latin",
+                                                                  "sobol", "adaptive", "best"};
 
 /* Points under way: a list, and a hash table over it of numbers + 1. */
 struct picking {
@@ -101,6 +106,14 @@ static enum ww_code grow(struct picking *p) {
     return WW_OK;
 }
 
+/* Whether the program's constraints hold that are decided by the first `n` parameters. */
+static enum ww_code holds(struct picking *p, const uint16_t *level, size_t n, bool *out) {
+    *out = true;
+    for (size_t i = 0; p->space->program && i < n && *out; i++)
+        WW_TRY(ww_program_holds(p->space, level, i, out, p->error));
+    return WW_OK;
+}
+
 /* Adds a point that belongs to the space and is new. */
 static enum ww_code offer(struct picking *p, const uint16_t *level) {
     bool good;
@@ -114,10 +127,39 @@ static enum ww_code offer(struct picking *p, const uint16_t *level) {
     return WW_OK;
 }
 
+/* All points of a program's space: levels are chosen one after another, and what the constraints rule out goes no
+ * further, so that it is not counted. */
+static enum ww_code pick_held(struct picking *p) {
+    const struct ww_sweep_space *space = p->space;
+    uint16_t level[WW_SWEEP_PARAMS] = {0};
+    size_t at = 0;
+    for (uint64_t looks = 0;; looks++) {
+        bool good;
+        if (looks > LOOKS || p->count > WW_SWEEP_POINTS)
+            return ww_fail(p->error, WW_INPUT, space->file,
+                           p->count > WW_SWEEP_POINTS ? "the grid has more than %d points: --strategy random --points N "
+                                                        "takes some"
+                                                      : "the grid has too many points to count (%d are allowed): "
+                                                        "--strategy random --points N takes some",
+                           WW_SWEEP_POINTS);
+        WW_TRY(ww_program_holds(space, level, at, &good, p->error));
+        if (good && at + 1 < space->param_count) {
+            level[++at] = 0;
+            continue;
+        }
+        if (good) WW_TRY(offer(p, level));
+        while (++level[at] == space->param[at].count) {
+            if (at == 0) return WW_OK;
+            at--;
+        }
+    }
+}
+
 /* All points, the last parameter fastest. */
 static enum ww_code pick_grid(struct picking *p) {
     const struct ww_sweep_space *space = p->space;
     uint16_t level[WW_SWEEP_PARAMS] = {0};
+    if (space->program) return pick_held(p);
     double all = 1;
     for (size_t i = 0; i < space->param_count; i++) all *= (double)space->param[i].count;
     if (all > WW_SWEEP_POINTS)
@@ -140,7 +182,8 @@ static enum ww_code pick_some(struct picking *p, enum ww_sweep_strategy strategy
     struct ww_sweep_sampler *s = ww_sweep_sampler_new(strategy, space->param_count, points, seed);
     if (!s) return ww_fail_nomem(p->error, "the points of a sweep");
     enum ww_code code = WW_OK;
-    size_t left = points * DRAWS_A_POINT + DRAWS_MORE;
+    size_t left = points * (space->program ? DRAWS_PROGRAM : DRAWS_A_POINT) + DRAWS_MORE;
+    if (space->program && left < DRAWS_LEAST) left = DRAWS_LEAST;
     for (; code == WW_OK && p->count < points && left; left--) {
         ww_sweep_sampler_next(s, u);
         for (size_t i = 0; i < space->param_count; i++) {
@@ -149,7 +192,9 @@ static enum ww_code pick_some(struct picking *p, enum ww_sweep_strategy strategy
         }
         for (size_t i = 0; i < space->param_count; i++)
             if (!ww_sweep_active(space, level, i)) level[i] = 0;
-        code = offer(p, level);
+        bool good = true;
+        code = holds(p, level, space->param_count, &good);
+        if (code == WW_OK && good) code = offer(p, level);
     }
     ww_sweep_sampler_free(s);
     return code;
@@ -159,10 +204,14 @@ enum ww_code ww_sweep_pick(struct ww_sweep_space *space, enum ww_sweep_strategy 
                            uint64_t seed, struct ww_sweep_plan *plan, struct ww_error *error) {
     struct picking p = {.space = space, .error = error};
     *plan = (struct ww_sweep_plan){0};
+    if (strategy == WW_SWEEP_BEST && points) strategy = WW_SWEEP_RANDOM;
+    if (strategy == WW_SWEEP_BEST) strategy = WW_SWEEP_GRID;
     if (strategy == WW_SWEEP_ADAPTIVE) strategy = points ? WW_SWEEP_SOBOL : WW_SWEEP_GRID;
     enum ww_code code = strategy == WW_SWEEP_GRID ? pick_grid(&p) : pick_some(&p, strategy, points, seed);
     if (code == WW_OK && p.count == 0)
-        code = ww_fail(error, WW_INPUT, space->file, "$.conditions: no point holds them all");
+        code = ww_fail(error, WW_INPUT, space->file, "%s: no %s holds them all",
+                       space->program && space->program->constraint_count ? "$.program.constraints" : "$.conditions",
+                       space->program ? "variant" : "point");
     if (code == WW_OK) {
         plan->level = ww_arena_alloc(&space->arena, p.count * row_bytes(&p));
         if (!plan->level) code = ww_fail_nomem(error, "the points of a sweep");

@@ -86,14 +86,16 @@ enum ww_code ww_sweep_power_hash(const struct ww_sweep_space *space, const struc
 
 /* Overrides of the GPU and settings of mechanisms, in the space's order. */
 static enum ww_code list_settings(const struct ww_sweep_space *space, const uint16_t *level,
-                                  struct ww_sweep_machine *m, const char **set, size_t *sets,
-                                  struct ww_error *error) {
+                                  struct ww_sweep_machine *m, struct ww_error *error) {
     size_t n = space->param_count;
+    m->set = ww_arena_array(&m->arena, n, sizeof *m->set);
+    m->variant = ww_arena_array(&m->arena, n, sizeof *m->variant);
     m->key = ww_arena_array(&m->arena, n, sizeof *m->key);
     m->value = ww_arena_array(&m->arena, n, sizeof *m->value);
     m->number = ww_arena_array(&m->arena, n, sizeof *m->number);
     m->mech = ww_arena_array(&m->arena, n + space->mech_count, sizeof *m->mech);
-    if (!m->key || !m->value || !m->number || !m->mech) return ww_fail_nomem(error, "a point of a sweep");
+    if (!m->set || !m->variant || !m->key || !m->value || !m->number || !m->mech)
+        return ww_fail_nomem(error, "a point of a sweep");
     for (size_t i = 0; i < space->mech_count; i++) m->mech[m->mech_count++] = space->mech[i];
     for (size_t i = 0; i < n; i++) {
         const struct ww_sweep_param *p = &space->param[i];
@@ -104,8 +106,10 @@ static enum ww_code list_settings(const struct ww_sweep_space *space, const uint
         m->key[m->settings] = p->key;
         m->value[m->settings] = l->text;
         m->number[m->settings++] = l->number;
-        if (p->target == WW_SWEEP_GPU)
-            set[(*sets)++] = text;
+        if (p->target == WW_SWEEP_PROGRAM)
+            m->variant[m->variant_params++] = l;
+        else if (p->target == WW_SWEEP_GPU)
+            m->set[m->set_count++] = text;
         else
             m->mech[m->mech_count++] = text;
     }
@@ -113,9 +117,12 @@ static enum ww_code list_settings(const struct ww_sweep_space *space, const uint
 }
 
 /* All that a result depends on but the trace. */
-static enum ww_code hash_config(struct ww_sweep_machine *m, const struct ww_mech_choice *choice,
-                                const char *power_hash, const char *mode, struct ww_error *error) {
+static enum ww_code hash_config(const struct ww_sweep_space *space, struct ww_sweep_machine *m,
+                                const struct ww_mech_choice *choice, const char *power_hash, const char *mode,
+                                struct ww_error *error) {
     struct ww_buf b = {0};
+    for (size_t i = 0; i < m->variant_params; i++)
+        ww_buf_printf(&b, "%s=%s\n", space->param[i].key, m->variant[i]->text);
     ww_buf_printf(&b, "%s\n%s\npower %s\nmode %s\nseed 0\nversion " WW_VERSION "\n", ww_gpu_name(m->gpu),
                   ww_gpu_json(m->gpu), power_hash, mode ? mode : "full");
     for (int k = 0; k < WW_KIND_COUNT; k++) {
@@ -135,14 +142,12 @@ static enum ww_code hash_config(struct ww_sweep_machine *m, const struct ww_mech
 
 static enum ww_code resolve(const struct ww_sweep_space *space, const uint16_t *level, const char *power_hash,
                             struct ww_sweep_machine *m, struct ww_error *error) {
-    const char *set[WW_SWEEP_PARAMS];
-    size_t sets = 0;
     struct ww_mech_choice choice[WW_KIND_COUNT];
-    WW_TRY(list_settings(space, level, m, set, &sets, error));
-    WW_TRY(ww_gpu_load(space->gpu, set, sets, &m->gpu, error));
+    WW_TRY(list_settings(space, level, m, error));
+    WW_TRY(ww_gpu_load(space->gpu, m->set, m->set_count, &m->gpu, error));
     WW_TRY(ww_mech_resolve_on(ww_gpu_sched(&m->gpu->spec), m->mech, m->mech_count, &m->arena, choice, error));
     WW_TRY(find_area(space, m, error));
-    return hash_config(m, choice, power_hash, space->mode, error);
+    return hash_config(space, m, choice, power_hash, space->mode, error);
 }
 
 enum ww_code ww_sweep_machine(const struct ww_sweep_space *space, const uint16_t *level, const char *power_hash,

@@ -12,6 +12,10 @@
 struct ww_sweep_machine {
     struct ww_arena arena;
     struct ww_gpu *gpu;
+    const char **set;  /* overrides of the GPU */
+    size_t set_count;
+    const struct ww_sweep_level **variant; /* levels of the program's parameters */
+    size_t variant_params;
     const char **mech; /* as of ww_run */
     size_t mech_count;
     const char **key, **value; /* settings of the point that mean something */

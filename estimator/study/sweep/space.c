@@ -1,5 +1,6 @@
 /* Reading a space file. */
 #include "../../api/record.h"
+#include "program.h"
 #include "space.h"
 #include "../../config/gpu.h"
 #include "../../../power/power.h"
@@ -208,7 +209,7 @@ static enum ww_code read_traces(struct space_reader *r, const cJSON *node) {
 
 static enum ww_code read_all(struct space_reader *r, const cJSON *root) {
     static const char *const keys[] = {"description", "gpu",        "power",       "mech",       "traces",
-                                       "parameters",  "conditions", "constraints", "objectives", NULL};
+                                       "parameters",  "conditions", "constraints", "objectives", "program", NULL};
     struct ww_sweep_space *s = r->space;
     const cJSON *node;
     WW_TRY(ww_space_keys(r, root, "$", keys));
@@ -217,7 +218,10 @@ static enum ww_code read_all(struct space_reader *r, const cJSON *root) {
         WW_TRY(ww_space_string(r, node, "$.power", &s->power));
     if ((node = cJSON_GetObjectItemCaseSensitive(root, "description")) && !cJSON_IsString(node))
         return ww_space_fail(r, "$.description", "expected a text");
-    WW_TRY(read_traces(r, cJSON_GetObjectItemCaseSensitive(root, "traces")));
+    const cJSON *program = cJSON_GetObjectItemCaseSensitive(root, "program");
+    const cJSON *traces = cJSON_GetObjectItemCaseSensitive(root, "traces");
+    if (program && traces) return ww_space_fail(r, "$", "\"traces\" are recorded of \"program\": expected one of them");
+    WW_TRY(program ? ww_program_read(r, program) : read_traces(r, traces));
     if ((node = cJSON_GetObjectItemCaseSensitive(root, "mech"))) WW_TRY(read_mech(r, node));
     WW_TRY(ww_space_read_params(r, cJSON_GetObjectItemCaseSensitive(root, "parameters")));
     if ((node = cJSON_GetObjectItemCaseSensitive(root, "conditions")))
@@ -258,6 +262,8 @@ enum ww_code ww_sweep_space_load(const char *path, struct ww_sweep_space *space,
 
 void ww_sweep_space_free(struct ww_sweep_space *space) {
     ww_power_free(space->table);
+    ww_program_free(space->program);
+    space->program = NULL;
     space->table = NULL;
     ww_arena_free(&space->arena);
 }

@@ -24,7 +24,12 @@ enum ww_code ww_space_string(const struct space_reader *r, const cJSON *node, co
 enum ww_code ww_space_strings(const struct space_reader *r, const cJSON *node, const char *path, size_t most,
                               const char ***out, size_t *count);
 
-/* "parameters". */
+/* A level that is a number, a text or a boolean; a list of them or a range, for p, whose key is known. */
+enum ww_code ww_space_read_level(const struct space_reader *r, const cJSON *node, const char *path,
+                                 struct ww_sweep_level *level);
+enum ww_code ww_space_read_levels(const struct space_reader *r, const cJSON *node, const char *path,
+                                  struct ww_sweep_param *p);
+/* "parameters". Those of the program are there already. */
 enum ww_code ww_space_read_params(struct space_reader *r, const cJSON *node);
 /* The objective of that name that needs no SQL of the user, or NULL. */
 const struct ww_sweep_objective *ww_space_objective(const char *name);

@@ -66,8 +66,8 @@ static enum ww_code resolve(const struct space_reader *r, const char *path, stru
                          near ? "; did you mean \"" : "", near ? near : "", near ? "\"?" : "");
 }
 
-static enum ww_code read_level(const struct space_reader *r, const cJSON *node, const char *path,
-                               struct ww_sweep_level *level) {
+enum ww_code ww_space_read_level(const struct space_reader *r, const cJSON *node, const char *path,
+                                 struct ww_sweep_level *level) {
     if (cJSON_IsNumber(node) && isfinite(node->valuedouble))
         return ww_sweep_number(node->valuedouble, &r->space->arena, level, r->error);
     *level = (struct ww_sweep_level){0};
@@ -136,7 +136,7 @@ static enum ww_code read_list(const struct space_reader *r, const cJSON *node, c
     for (const cJSON *c = node->child; c; c = c->next) {
         char place[200];
         snprintf(place, sizeof place, "%.160s[%zu]", path, p->count);
-        WW_TRY(read_level(r, c, place, &p->level[p->count]));
+        WW_TRY(ww_space_read_level(r, c, place, &p->level[p->count]));
         WW_TRY(check_level(r, place, p, &p->level[p->count]));
         p->count++;
     }
@@ -180,12 +180,21 @@ static enum ww_code read_range(const struct space_reader *r, const cJSON *node, 
     return ww_sweep_range_levels(&range, p->whole, &r->space->arena, &p->level, &p->count, where, r->error);
 }
 
+enum ww_code ww_space_read_levels(const struct space_reader *r, const cJSON *node, const char *path,
+                                  struct ww_sweep_param *p) {
+    if (cJSON_IsArray(node)) return read_list(r, node, path, p);
+    if (cJSON_IsObject(node)) return read_range(r, node, path, p);
+    return ww_space_fail(r, path, "expected a list of levels, or a range");
+}
+
 enum ww_code ww_space_read_params(struct space_reader *r, const cJSON *node) {
     struct ww_sweep_space *s = r->space;
     size_t n = cJSON_IsObject(node) ? (size_t)cJSON_GetArraySize(node) : 0;
-    if (n < 1 || n > WW_SWEEP_PARAMS)
-        return ww_space_fail(r, "$.parameters", "expected an object with 1 to %d parameters", WW_SWEEP_PARAMS);
-    s->param = ww_arena_array(&s->arena, n, sizeof *s->param);
+    if (!node && s->program) return WW_OK;
+    if (n < 1 || n + s->param_count > WW_SWEEP_PARAMS)
+        return ww_space_fail(r, "$.parameters", "expected an object with 1 to %zu parameters",
+                             WW_SWEEP_PARAMS - s->param_count);
+    if (!s->param) s->param = ww_arena_array(&s->arena, n, sizeof *s->param);
     if (!s->param) return ww_space_nomem(r);
     for (const cJSON *c = node->child; c; c = c->next) {
         struct ww_sweep_param *p = &s->param[s->param_count++];
@@ -193,12 +202,10 @@ enum ww_code ww_space_read_params(struct space_reader *r, const cJSON *node) {
         snprintf(path, sizeof path, "$.parameters[\"%.140s\"]", c->string);
         if (!(p->key = ww_space_copy(r, c->string))) return ww_space_nomem(r);
         WW_TRY(resolve(r, path, p));
-        if (cJSON_IsArray(c))
-            WW_TRY(read_list(r, c, path, p));
-        else if (cJSON_IsObject(c))
-            WW_TRY(read_range(r, c, path, p));
-        else
-            return ww_space_fail(r, path, "expected a list of levels, or a range");
+        for (const struct ww_sweep_param *other = s->param; other < p; other++)
+            if (strcmp(other->key, p->key) == 0)
+                return ww_space_fail(r, path, "the program has a parameter of this name, too");
+        WW_TRY(ww_space_read_levels(r, c, path, p));
     }
     return WW_OK;
 }

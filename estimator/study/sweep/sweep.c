@@ -4,6 +4,7 @@
 #include "../../api/sweep.h"
 #include "../../base/locale.h"
 #include "adaptive.h"
+#include "variants.h"
 #include "../../config/gpu.h"
 #include <stdlib.h>
 #include <string.h>
@@ -28,13 +29,25 @@ static enum ww_code check_adaptive(const struct ww_sweep_options *o, struct ww_e
     return WW_OK;
 }
 
+static enum ww_code check_best(const struct ww_sweep_options *o, struct ww_error *error) {
+    if (o->mode && strcmp(o->mode, "full") != 0)
+        return ww_fail(error, WW_USAGE, "--mode", "the strategy best screens by the model and replays what it picks");
+    if (o->points > WW_ADAPTIVE_CANDIDATES)
+        return ww_fail(error, WW_USAGE, "--points", "the strategy best takes %d candidates at most",
+                       WW_ADAPTIVE_CANDIDATES);
+    if (o->budget != 0 && !(o->budget > 0 && o->budget <= 1))
+        return ww_fail(error, WW_USAGE, "--budget", "%g %%: expected more than 0 %%, at most 100 %%",
+                       100 * o->budget);
+    return WW_OK;
+}
+
 static enum ww_code parse_strategy(const struct ww_sweep_options *o, enum ww_sweep_strategy *strategy,
                                    struct ww_error *error) {
     *strategy = WW_SWEEP_GRID;
     for (size_t i = 0; o->strategy; i++) {
         if (i == ww_sweep_strategy_count())
             return ww_fail(error, WW_USAGE, "--strategy",
-                           "\"%.40s\": expected grid, random, latin, sobol or adaptive", o->strategy);
+                           "\"%.40s\": expected grid, random, latin, sobol, adaptive or best", o->strategy);
         *strategy = (enum ww_sweep_strategy)i;
         if (strcmp(o->strategy, ww_sweep_strategy_name[i]) == 0) break;
     }
@@ -43,7 +56,9 @@ static enum ww_code parse_strategy(const struct ww_sweep_options *o, enum ww_swe
     if (*strategy == WW_SWEEP_GRID && o->points)
         return ww_fail(error, WW_USAGE, "--points", "the grid has all points; expected another --strategy");
     if (*strategy == WW_SWEEP_ADAPTIVE) return check_adaptive(o, error);
-    if (o->budget != 0) return ww_fail(error, WW_USAGE, "--budget", "is of the strategy adaptive alone");
+    if (*strategy == WW_SWEEP_BEST) return check_best(o, error);
+    if (o->budget != 0)
+        return ww_fail(error, WW_USAGE, "--budget", "is of the strategies adaptive and best alone");
     if (*strategy != WW_SWEEP_GRID && (o->points < 1 || o->points > WW_SWEEP_POINTS))
         return ww_fail(error, WW_USAGE, "--points", "the strategy %s needs 1 to %d points",
                        ww_sweep_strategy_name[*strategy], WW_SWEEP_POINTS);
@@ -58,7 +73,7 @@ static enum ww_code fill_objectives(struct sweep_job *job, struct ww_error *erro
         s->objective = ww_arena_array(&s->arena, 2, sizeof *s->objective);
         if (!s->objective) return ww_fail_nomem(error, "a sweep");
         s->objective[s->objective_count++] = (struct ww_sweep_objective){"time", "time_s", false};
-        if (known)
+        if (known && !s->program) /* a sample of CTAs has no energy */
             s->objective[s->objective_count++] = (struct ww_sweep_objective){"energy", "energy_j", false};
     }
     for (size_t i = 0; i < s->objective_count && !known; i++)
@@ -104,6 +119,20 @@ static enum ww_code set_mode(struct sweep_job *job, struct ww_error *error) {
     return ww_fail(error, WW_USAGE, "--mode", "\"%.40s\": expected full, sampled or analytic", mode);
 }
 
+/* What goes with a program, and what does not. */
+static enum ww_code check_program(const struct sweep_job *job, struct ww_error *error) {
+    bool program = job->space.program != NULL;
+    if (!program && job->strategy == WW_SWEEP_BEST)
+        return ww_fail(error, WW_USAGE, "--strategy", "best looks for the fastest variant of a \"program\"");
+    if (program && job->strategy == WW_SWEEP_ADAPTIVE)
+        return ww_fail(error, WW_USAGE, "--strategy", "adaptive is not for a \"program\": expected best");
+    if (job->strategy == WW_SWEEP_BEST && (job->space.objective_count != 1 || strcmp(job->space.objective[0].name, "time") != 0))
+        return ww_fail(error, WW_USAGE, "--strategy", "best has one objective, \"time\"");
+    if (program && job->space.mode && strcmp(job->space.mode, "sampled") == 0)
+        return ww_fail(error, WW_USAGE, "--mode", "sampled is not for a \"program\", whose CTAs are sampled");
+    return WW_OK;
+}
+
 static enum ww_code prepare(struct sweep_job *job, struct ww_error *error) {
     const struct ww_sweep_options *o = job->options;
     enum ww_sweep_strategy strategy;
@@ -114,10 +143,15 @@ static enum ww_code prepare(struct sweep_job *job, struct ww_error *error) {
     WW_TRY(ww_sweep_power_hash(&job->space, job->gpu, job->power, error));
     WW_TRY(ww_sweep_power_open(&job->space, job->gpu, error));
     WW_TRY(fill_objectives(job, error));
+    job->strategy = strategy;
+    WW_TRY(check_program(job, error));
     WW_TRY(ww_sweep_pick(&job->space, strategy, o->points, o->seed, &job->plan, error));
+    if (job->space.program) WW_TRY(ww_variants_open(job, error));
     WW_TRY(ww_sweep_traces_open(job, error));
+    if (strategy == WW_SWEEP_BEST) job->head.budget = o->budget > 0 ? o->budget : 1;
     if (strategy == WW_SWEEP_ADAPTIVE) job->head.budget = o->budget > 0 ? o->budget : WW_ADAPTIVE_BUDGET;
-    if (job->head.budget > 0 || (job->space.mode && strcmp(job->space.mode, "analytic") == 0))
+    if (!job->space.program &&
+        (job->head.budget > 0 || (job->space.mode && strcmp(job->space.mode, "analytic") == 0)))
         WW_TRY(ww_sweep_models_open(job, error));
     return fill_head(job, strategy, error);
 }
@@ -146,9 +180,16 @@ enum ww_code ww_sweep_run_points(struct sweep_job *job, struct ww_sweep_summary 
     summary->points = job->plan.count;
     summary->budget = job->head.budget;
     enum ww_code code =
-        job->head.budget > 0 ? ww_sweep_adaptive(job, summary, error) : ww_sweep_compute(job, error);
+        job->strategy == WW_SWEEP_BEST ? ww_sweep_best(job, summary, error)
+        : job->head.budget > 0         ? ww_sweep_adaptive(job, summary, error)
+                                       : ww_sweep_compute(job, error);
     summary->computed = job->computed;
     summary->reused = job->reused;
+    if (job->variants) {
+        summary->builds = job->variants->builds;
+        summary->build_s = job->variants->build_s;
+        summary->record_s = job->variants->record_s;
+    }
     struct ww_error late = {.code = WW_OK};
     enum ww_code counted = ww_db_sweep_counts(job->db, &job->head, &summary->stored, &summary->invalid,
                                               &summary->infeasible, code == WW_OK ? error : &late);
@@ -165,8 +206,9 @@ static enum ww_code run(struct sweep_job *job, struct ww_sweep_summary *summary,
         summary->warning = "the analytical model does not tell schedulers apart";
     if (job->head.budget > 0 && (job->options->shard || job->options->slurm))
         return ww_fail(error, WW_USAGE, "--strategy",
-                       "adaptive chooses each point by those before: expected"
-                       " another one for shards and clusters");
+                       "%s chooses each point by those before: expected"
+                       " another one for shards and clusters",
+                       ww_sweep_strategy_name[job->strategy]);
     if (job->options->shard) return ww_sweep_run_shard(job, summary, error);
     if (job->options->slurm) return ww_sweep_run_slurm(job, summary, error);
     WW_TRY(ww_db_open(job->options->db, true, &job->db, error));
@@ -187,6 +229,7 @@ enum ww_code ww_sweep(const struct ww_sweep_options *options, struct ww_sweep_su
     else
         ww_db_close_unused(job.db);
     ww_sweep_models_close(&job);
+    ww_variants_close(&job);
     ww_sweep_traces_close(&job);
     ww_gpu_free(job.gpu);
     ww_sweep_space_free(&job.space);

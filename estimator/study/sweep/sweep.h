@@ -27,6 +27,7 @@ struct ww_sweep_level {
 };
 
 enum ww_sweep_target {
+    WW_SWEEP_PROGRAM, /* a parameter of the program that is built (program.h) */
     WW_SWEEP_GPU,    /* a parameter of the GPU, V/F points among them */
     WW_SWEEP_KIND,   /* which mechanism of a kind */
     WW_SWEEP_SETTING /* a parameter of the mechanism of a kind */
@@ -40,8 +41,10 @@ struct ww_sweep_param {
     const struct ww_param *row; /* of the GPU or the setting; NULL: a kind */
     struct ww_sweep_level *level;
     size_t count;
+    uint8_t pass; /* of the program's: enum ww_program_pass */
 };
 
+struct ww_program;
 struct ww_sweep_trace {
     const char *name;             /* of the workload, or the trace's file without folders and .wwt */
     const char *path;             /* of the trace; of a recorded workload once it is recorded */
@@ -63,6 +66,7 @@ struct ww_sweep_space {
     const char *json;               /* the file's content without its layout */
     const char **mech;              /* "kind=name" or "kind.parameter=value", for every point */
     size_t mech_count;
+    struct ww_program *program; /* what is built and recorded for each point; NULL: traces are there */
     struct ww_sweep_trace *trace;
     size_t trace_count;
     struct ww_sweep_param *param;
@@ -117,8 +121,16 @@ enum ww_code ww_sweep_condition(const char *text, ww_sweep_lookup lookup, const 
 
 /* ---- plan.c ---- */
 
-enum ww_sweep_strategy { WW_SWEEP_GRID, WW_SWEEP_RANDOM, WW_SWEEP_LATIN, WW_SWEEP_SOBOL, WW_SWEEP_ADAPTIVE };
-extern const char *const ww_sweep_strategy_name[5];
+enum ww_sweep_strategy {
+    WW_SWEEP_GRID,
+    WW_SWEEP_RANDOM,
+    WW_SWEEP_LATIN,
+    WW_SWEEP_SOBOL,
+    WW_SWEEP_ADAPTIVE,
+    WW_SWEEP_BEST,
+    WW_SWEEP_STRATEGIES
+};
+extern const char *const ww_sweep_strategy_name[WW_SWEEP_STRATEGIES];
 
 /* Which points are computed, in their order: level numbers, [point][parameter]. In the space's arena. */
 struct ww_sweep_plan {

@@ -4,6 +4,7 @@
 #include "../../api/record.h"
 #include "../../api/sweep.h"
 #include "job.h"
+#include "program.h"
 #include "../../config/gpu.h"
 #include "../../../traces/trace.h"
 #include <stdlib.h>
@@ -62,9 +63,20 @@ static enum ww_code describe(struct sweep_job *job, size_t i, struct ww_error *e
 
 enum ww_code ww_sweep_traces_open(struct sweep_job *job, struct ww_error *error) {
     struct ww_sweep_space *s = &job->space;
+    if (s->program) {
+        s->trace = ww_arena_array(&s->arena, 1, sizeof *s->trace);
+        if (!s->trace) return ww_fail_nomem(error, "the traces of a sweep");
+        *s->trace = (struct ww_sweep_trace){.name = s->program->name, .weight = 1};
+        s->trace_count = 1;
+    }
     job->head.trace = ww_arena_array(&s->arena, s->trace_count, sizeof *job->head.trace);
     job->head.trace_count = s->trace_count;
     if (!job->head.trace) return ww_fail_nomem(error, "the traces of a sweep");
+    if (s->program) {
+        *job->head.trace = (struct ww_db_sweep_trace){
+            .hash = s->program->hash, .program = s->program->name, .workload = s->program->name, .weight = 1};
+        return WW_OK;
+    }
     for (size_t i = 0; i < s->trace_count; i++) {
         if (s->trace[i].workload && !job->dir.path && !recorded(job)) WW_TRY(ww_temp_folder(&job->dir, error));
         if (s->trace[i].workload) WW_TRY(record(job, i, error));

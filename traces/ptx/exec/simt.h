@@ -12,6 +12,7 @@
 #ifndef WW_TRACES_PTX_SIMT_H
 #define WW_TRACES_PTX_SIMT_H
 
+#include "../../cta_pick.h"
 #include "../../dma.h"
 #include "exec.h"
 #include "record.h"
@@ -115,6 +116,7 @@ struct ex_run {
     uint64_t workspace;        /* address of a cooperative grid's workspace; 0: not cooperative */
     FILE *out;                 /* kernels' printf; NULL: dropped */
     struct recorder *recorder; /* NULL: nothing is recorded */
+    const struct ww_cta_pick *pick; /* the CTAs that are run; NULL: all */
     ww_progress_fn progress;
     void *progress_context;
     uint64_t cta_count, started, finished, stream_bytes, state_bytes, frame_bytes;

@@ -35,9 +35,7 @@ static struct ex_cta *cta_new(struct ex_run *r, uint64_t index) {
     if (!c) return NULL;
     c->run = r;
     c->index = index;
-    c->ctaid[0] = (uint32_t)(index % r->grid[0]);
-    c->ctaid[1] = (uint32_t)(index / r->grid[0] % r->grid[1]);
-    c->ctaid[2] = (uint32_t)(index / r->grid[0] / r->grid[1]);
+    ww_cta_place(r->pick, index, r->grid, c->ctaid);
     c->warp = calloc(r->warps_per_cta, sizeof *c->warp);
     c->shared = calloc(1, r->shared_bytes ? r->shared_bytes : 1);
     bool good = c->warp && c->shared;

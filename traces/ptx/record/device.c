@@ -67,6 +67,10 @@ enum ww_code ww_device_new(const struct ww_record_options *options, const struct
     return WW_OK;
 }
 
+void ww_device_pick(struct ww_device *d, const struct ww_cta_pick *pick) {
+    d->pick = pick;
+}
+
 void ww_device_watch(struct ww_device *d, void (*on_cta)(void *context, const struct ww_cta_trace *cta),
                      void *context) {
     d->records = true;
@@ -233,7 +237,7 @@ static enum ww_code begin_record(struct ww_device *d, struct ww_kernel *k, const
                                .string = d->recorder.string,
                                .string_count = d->recorder.string_count};
     if (r->dynamic_shared == 0) launch.shared_static = (uint32_t)f->shared_bytes;
-    memcpy(launch.grid, r->grid, sizeof launch.grid);
+    ww_cta_pick_grid(r->pick, r->grid, launch.grid);
     memcpy(launch.block, r->block, sizeof launch.block);
     return ww_trace_writer_launch(d->recorder.writer, &launch, error);
 }
@@ -297,6 +301,13 @@ enum ww_code ww_device_launch(struct ww_device *d, struct ww_module *module, con
                        .cta_count = (uint64_t)grid[0] * grid[1] * grid[2]};
     memcpy(r.grid, grid, sizeof r.grid);
     memcpy(r.block, block, sizeof r.block);
+    r.pick = d->pick;
+    enum ww_code good = r.pick ? ww_cta_pick_check(r.pick, r.cta_count, f->name, error) : WW_OK;
+    if (good != WW_OK) {
+        free(param);
+        return good;
+    }
+    if (r.pick) r.cta_count = r.pick->count;
     ww_module_take_constants(module);
     enum ww_code code = run(d, k, &r, error);
     free(param);

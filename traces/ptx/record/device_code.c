@@ -132,7 +132,7 @@ static enum ww_code begin_record(struct ww_device *d, const struct ww_module *m,
                                .inst_count = d->recorder.entry_count,
                                .string = d->recorder.string,
                                .string_count = d->recorder.string_count};
-    memcpy(launch.grid, r->grid, sizeof launch.grid);
+    ww_cta_pick_grid(r->pick, r->grid, launch.grid);
     memcpy(launch.block, r->block, sizeof launch.block);
     return ww_trace_writer_launch(d->recorder.writer, &launch, error);
 }
@@ -176,6 +176,7 @@ enum ww_code ww_module_launch(struct ww_device *d, struct ww_module *m, struct s
                        .out = d->options.kernel_output,
                        .progress = d->options.progress,
                        .progress_context = d->options.context};
+    r.pick = d->pick;
     memcpy(r.grid, q->grid, sizeof r.grid);
     memcpy(r.block, q->block, sizeof r.block);
     enum ww_code code = run(d, m, &r, error);

@@ -3,6 +3,7 @@
 #define WW_TRACES_PTX_DEVICE_INTERNAL_H
 
 #include "../../../estimator/api/record.h"
+#include "../../cta_pick.h"
 #include "../../sass/record/module.h"
 #include "device_new.h"
 #include "../exec/simt.h"
@@ -44,6 +45,7 @@ struct ww_device {
     uint64_t texture_count;
     uint64_t workspace; /* of the next launches, see ww_device_cooperate */
     bool paused;        /* launches are computed, not recorded */
+    const struct ww_cta_pick *pick; /* the CTAs of each launch that are run; NULL: all */
     struct recorder recorder;
     uint64_t launches, executed_threads, executed_warps;
 };

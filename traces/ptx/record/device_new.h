@@ -3,6 +3,7 @@
 #define WW_TRACES_PTX_DEVICE_H
 
 #include "../../../estimator/api/record.h"
+#include "../../cta_pick.h"
 #include "../../device.h"
 #include "../../trace.h"
 
@@ -10,6 +11,8 @@
  * Errors: WW_USAGE (arch), WW_IO, WW_NOMEM. Free with ww_device_free_all. */
 enum ww_code ww_device_new(const struct ww_record_options *options, const struct ww_trace_meta *meta,
                            struct ww_device **device, struct ww_error *error);
+/* From now on only these CTAs of each launch are run (cta_pick.h); NULL: all. The caller's own. */
+void ww_device_pick(struct ww_device *device, const struct ww_cta_pick *pick);
 /* Ends the recording and fills *stats (but verified and host_seconds). */
 enum ww_code ww_device_finish(struct ww_device *device, struct ww_record_stats *stats, struct ww_error *error);
 /* Frees the device (NULL is fine); a recording that was not finished is removed. */

@@ -26,6 +26,10 @@ uint32_t ww_launch_type_bytes(enum launch_type type) {
     return TYPES[type].bytes;
 }
 
+const char *ww_launch_type_name(enum launch_type type) {
+    return TYPES[type].name;
+}
+
 bool ww_launch_type_find(const char *name, enum launch_type *type) {
     for (unsigned n = 0; n < LAUNCH_TYPES; n++)
         if (strcmp(name, TYPES[n].name) == 0) {
@@ -395,8 +399,36 @@ static enum ww_code run_call(const struct launch_file *f, const struct launch_ca
     return WW_OK;
 }
 
+size_t ww_launch_differs(const char *type, const void *have, const void *want, const void *before, size_t bytes,
+                         double tolerance, double relative, double *met, double *expected) {
+    enum launch_type t;
+    if (!ww_launch_type_find(type, &t)) return SIZE_MAX;
+    size_t each = TYPES[t].bytes;
+    const unsigned char *h = have, *w = want, *b = before;
+    for (size_t i = 0; i < bytes / each; i++) {
+        if (memcmp(h + i * each, w + i * each, each) == 0) continue;
+        if (b && memcmp(h + i * each, b + i * each, each) == 0) continue;
+        *met = ww_launch_load(t, h + i * each);
+        *expected = ww_launch_load(t, w + i * each);
+        if (fabs(*met - *expected) <= tolerance + relative * fabs(*expected)) continue;
+        return i;
+    }
+    return SIZE_MAX;
+}
+
+static enum ww_code look(const struct launch_file *f, struct ww_device *d, const struct ww_launch_use *use, bool ran,
+                         struct ww_error *error) {
+    for (uint32_t n = 0; use->look && n < f->buffer_count; n++) {
+        const struct launch_buffer *b = &f->buffer[n];
+        struct ww_launch_view view = {n, b->name, ww_launch_type_name(b->type),
+                                      ww_device_host(d, b->address, b->bytes), b->bytes};
+        WW_TRY(use->look(use->context, ran, &view, error));
+    }
+    return WW_OK;
+}
+
 enum ww_code ww_launch_file_run(struct launch_file *f, struct ww_device *d, const char *ptx_path, uint64_t seed,
-                                bool *verified, struct ww_error *error) {
+                                const struct ww_launch_use *use, bool *verified, struct ww_error *error) {
     struct ww_module *m;
     bool any = false;
     *verified = false;
@@ -406,12 +438,14 @@ enum ww_code ww_launch_file_run(struct launch_file *f, struct ww_device *d, cons
     for (uint32_t n = 0; n < f->call_count; n++)
         WW_TRY(parsed ? check_call(f, &f->call[n], m, error) : check_machine_call(f, &f->call[n], d, m, error));
     WW_TRY(make_buffers(f, d, seed, error));
+    WW_TRY(look(f, d, use, false, error));
+    ww_device_pick(d, use->pick);
     for (uint32_t n = 0; n < f->call_count; n++) WW_TRY(run_call(f, &f->call[n], d, m, error));
     for (uint32_t n = 0; n < f->buffer_count; n++) {
-        if (!f->buffer[n].expect) continue;
+        if (!f->buffer[n].expect || use->pick) continue;
         WW_TRY(check_buffer(f, d, &f->buffer[n], error));
         any = true;
     }
     *verified = any;
-    return WW_OK;
+    return look(f, d, use, true, error);
 }

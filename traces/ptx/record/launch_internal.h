@@ -63,6 +63,7 @@ struct launch_file {
 uint32_t ww_launch_type_bytes(enum launch_type type);
 /* Their names, "u8 s8 ...". */
 extern const char ww_launch_type_names[];
+const char *ww_launch_type_name(enum launch_type type);
 /* False if there is no such type. */
 bool ww_launch_type_find(const char *name, enum launch_type *type);
 /* A JSON number that a double holds: 1e999 is none. */

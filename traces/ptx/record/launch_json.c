@@ -305,15 +305,19 @@ static enum ww_code read_calls(struct launch_file *f, struct ww_error *error) {
     return WW_OK;
 }
 
-enum ww_code ww_launch_file_load(const char *path, struct launch_file **file, struct ww_error *error) {
+/* Reads `json`, which it takes. */
+static enum ww_code read_file(cJSON *json, const char *path, struct launch_file **file, struct ww_error *error) {
     struct launch_file *f = calloc(1, sizeof *f);
-    if (!f) return ww_fail_nomem(error, "a launch description");
+    if (!f) {
+        cJSON_Delete(json);
+        return ww_fail_nomem(error, "a launch description");
+    }
+    f->json = json;
     ww_arena_init(&f->arena, (size_t)256 << 20);
     const char *slash = strrchr(path, '/');
     f->path = ww_arena_strdup(&f->arena, path);
     f->folder = ww_arena_strndup(&f->arena, path, slash ? (size_t)(slash - path) + 1 : 0);
-    enum ww_code code = f->path && f->folder ? ww_json_load(path, &f->json, error)
-                                             : ww_fail_nomem(error, "a launch description");
+    enum ww_code code = f->path && f->folder ? WW_OK : ww_fail_nomem(error, "a launch description");
     if (code == WW_OK && !cJSON_IsObject(f->json)) code = ww_launch_fail(f, "$", error, "expected an object");
     if (code == WW_OK) code = read_buffers(f, error);
     if (code == WW_OK) code = read_calls(f, error);
@@ -323,6 +327,19 @@ enum ww_code ww_launch_file_load(const char *path, struct launch_file **file, st
     }
     *file = f;
     return WW_OK;
+}
+
+enum ww_code ww_launch_file_load(const char *path, struct launch_file **file, struct ww_error *error) {
+    cJSON *json;
+    WW_TRY(ww_json_load(path, &json, error));
+    return read_file(json, path, file, error);
+}
+
+enum ww_code ww_launch_file_parse(const char *text, size_t n, const char *where, struct launch_file **file,
+                                  struct ww_error *error) {
+    cJSON *json;
+    WW_TRY(ww_json_parse(text, n, where, &json, error));
+    return read_file(json, where, file, error);
 }
 
 void ww_launch_file_free(struct launch_file *f) {

@@ -2,6 +2,7 @@
 #include "ptxas.h"
 #include <dirent.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -32,10 +33,10 @@ uint64_t ww_ptxas_cache_limit(void) {
     return (mb > LIMIT_MB_MAX ? LIMIT_MB_MAX : mb) << 20;
 }
 
-/* A file that the cache made: 32 hexadecimal digits and an ending. */
+/* A file that a cache made: 32 hexadecimal digits and an ending, of code or of the PTX that programs are built to. */
 static bool is_ours(const char *name) {
     size_t n = strspn(name, "0123456789abcdef");
-    return n == DIGITS && strcmp(name + n, ENDING) == 0;
+    return n == DIGITS && (strcmp(name + n, ENDING) == 0 || strcmp(name + n, ".ptx") == 0);
 }
 
 static void add(struct entries *all, int dir, const char *name) {
@@ -49,7 +50,7 @@ static void add(struct entries *all, int dir, const char *name) {
         all->cap = cap;
     }
     struct entry *e = &all->p[all->n++];
-    memcpy(e->name, name, NAME);
+    snprintf(e->name, NAME, "%.*s", (int)NAME - 1, name);
     e->bytes = (uint64_t)st.st_size;
     e->used = st.st_mtim;
     all->bytes += e->bytes;

@@ -10,6 +10,7 @@
 #ifndef WW_TRACES_SASS_GRID_H
 #define WW_TRACES_SASS_GRID_H
 
+#include "../../cta_pick.h"
 #include "sass_exec.h"
 
 #define SX_DEFAULT_LIMIT 100000000000u /* thread instructions of a launch */
@@ -92,7 +93,7 @@ struct sx_barrier {
 struct sx_cta {
     struct sx_run *run;
     struct sx_cta *spare; /* next of those whose memory waits to be used again */
-    uint64_t index;
+    uint64_t index; /* in the trace: of those that are run */
     uint32_t ctaid[3];
     uint32_t warp_count, live_warps;
     struct sx_warp *warp;
@@ -117,6 +118,7 @@ struct sx_run {
     uint64_t workspace;        /* address of a cooperative grid's workspace; 0: not cooperative */
     FILE *out;                 /* kernels' printf; NULL: dropped */
     struct recorder *recorder; /* NULL: nothing is recorded */
+    const struct ww_cta_pick *pick; /* the CTAs that are run; NULL: all */
     ww_progress_fn progress;
     void *progress_context;
     /* results */

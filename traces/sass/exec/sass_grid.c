@@ -65,9 +65,7 @@ static struct sx_cta *cta_new(struct sx_run *r, uint64_t index) {
     if (!c) return NULL;
     c->run = r;
     c->index = index;
-    c->ctaid[0] = (uint32_t)(index % r->grid[0]);
-    c->ctaid[1] = (uint32_t)(index / r->grid[0] % r->grid[1]);
-    c->ctaid[2] = (uint32_t)(index / r->grid[0] / r->grid[1]);
+    ww_cta_place(r->pick, index, r->grid, c->ctaid);
     for (uint32_t n = 0; n < r->warps_per_cta; n++) {
         if (!ww_sx_warp_init(&c->warp[n], c, n)) {
             cta_destroy(c);
@@ -217,7 +215,8 @@ static enum ww_code prepare(struct sx_run *r, struct ww_error *error) {
                        (unsigned long long)local, SX_LOCAL_LIMIT);
     r->local_base = k->calls ? SX_STACK_EXTRA : 0;
     r->local_top = r->local_base + (uint32_t)local;
-    r->cta_count = ctas;
+    if (r->pick) WW_TRY(ww_cta_pick_check(r->pick, ctas, k->entry->name, error));
+    r->cta_count = r->pick ? r->pick->count : ctas;
     r->block_threads = (uint32_t)threads;
     r->warps_per_cta = ((uint32_t)threads + SX_LANES - 1) / SX_LANES;
     r->shared_bytes = (uint32_t)shared;

@@ -1,0 +1,290 @@
+/* Recording and replaying a variant. */
+#include "variant.h"
+#include "../../api/run.h"
+#include "../../base/hash.h"
+#include "../../core/sm/occupancy.h"
+#include "../../result/names.h"
+#include "../../run/run_int.h"
+#include "../../../traces/record/record_text.h"
+#include "alike.h"
+#include "expression.h"
+#include "slice.h"
+#include "variants.h"
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#define WHOLE_MOST 2e5       /* warp instructions up to which a launch is always replayed whole */
+#define SLICE_USUAL 3e6      /* of a slice's replay, unless 4 waves have more: then whole waves are left out */
+#define SLICE_MOST 60e6      /* warp instructions of a slice's replay */
+#define SLICE_ERROR 0.08     /* relative; docs/tune.md says how it was measured */
+
+/* A variant under way. */
+struct trial {
+    struct sweep_job *job;
+    struct ww_sweep_machine *m;
+    struct ww_variant_at at;
+    const struct ww_program *program;
+    const char *arch, *mode;
+    uint32_t max_registers;
+    struct ww_buf ptx, launch;
+    struct ww_variant *v;
+    struct ww_error *error;
+};
+
+static double now(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static bool goes_on(void *context, double part, uint64_t done, const char *unit) {
+    struct sweep_job *job = context;
+    (void)part, (void)done, (void)unit;
+    return !atomic_load(&job->stop);
+}
+
+/* ---- recording ---- */
+
+/* A name for the trace of these CTAs: of all that it depends on. */
+static void name_trace(const struct trial *t, const struct ww_cta_pick *pick, char *out, size_t room) {
+    uint64_t h = ww_hash_bytes(t->ptx.p, t->ptx.n, 0);
+    h = ww_hash_bytes(t->launch.p, t->launch.n, h);
+    h = ww_hash_bytes(t->arch, strlen(t->arch), h ^ t->max_registers);
+    if (t->program->ptxas_options) h = ww_hash_bytes(t->program->ptxas_options, strlen(t->program->ptxas_options), h);
+    if (pick) h = ww_hash_bytes(pick->cta, pick->count * sizeof *pick->cta, h + 1);
+    snprintf(out, room, "%s/%016" PRIx64 ".wwt", t->job->dir.path, h);
+}
+
+/* Records these CTAs, or all, unless it was done before. Outputs are compared if the space says with what. */
+static enum ww_code record(struct trial *t, const struct ww_cta_pick *pick, char *path, size_t room) {
+    struct ww_record_stats stats;
+    struct ww_compare compare = {.job = t->job};
+    char words[1400] = "";
+    name_trace(t, pick, path, room);
+    if (access(path, R_OK) == 0) return WW_OK;
+    double began = now();
+    if (t->program->ptxas_options) {
+        struct ww_buf text = {0};
+        enum ww_code code = ww_variant_text(&t->at, t->program->ptxas_options, t->at.space->file, &text, t->error);
+        snprintf(words, sizeof words, "%s", text.p ? text.p : "");
+        ww_buf_free(&text);
+        WW_TRY(code);
+    }
+    struct ww_record_text text = {.ptx_path = t->ptx.p,
+                                  .launch = t->launch.p,
+                                  .launch_bytes = t->launch.n,
+                                  .where = t->at.space->file,
+                                  .program = t->program->name,
+                                  .arguments = "",
+                                  .use = {.pick = pick}};
+    if (t->program->compare) {
+        text.use.look = ww_variant_look;
+        text.use.context = &compare;
+        compare.part = pick != NULL;
+    }
+    struct ww_record_options o = {.out_path = path,
+                                  .arch = t->arch,
+                                  .code = t->program->code,
+                                  .max_registers = t->max_registers,
+                                  .ptxas_options = words[0] && t->program->code != WW_RECORD_PTX ? words : NULL,
+                                  .progress = goes_on,
+                                  .context = t->job};
+    enum ww_code code = ww_record_text(&text, &o, &stats, t->error);
+    ww_variant_look_end(&compare);
+    t->v->record_s += now() - began;
+    return code;
+}
+
+/* ---- replaying ---- */
+
+static void describe(const struct ww_result *r, struct ww_db_sweep_variant *row) {
+    const struct ww_launch_result *l = &r->launch[0];
+    uint64_t most = 0, resident = 0;
+    row->ctas_per_sm = l->ctas_per_sm;
+    row->limiter = ww_variant_limiter(l->occupancy_limiter);
+    row->top_stall = "";
+    row->conflicts = l->counter[WW_C_SHARED_PASSES]
+                         ? (double)l->counter[WW_C_SHARED_CONFLICTS] / (double)l->counter[WW_C_SHARED_PASSES]
+                         : 0;
+    for (int s = 0; s < WW_STATE_COUNT; s++) resident += l->warp_cycles[s];
+    for (int s = 0; s < WW_STATE_COUNT; s++) {
+        if (s == WW_S_ISSUED || s == WW_S_DONE || l->warp_cycles[s] <= most) continue;
+        most = l->warp_cycles[s];
+        row->top_stall = ww_state_name((enum ww_warp_state)s);
+    }
+    row->stall_share = resident ? (double)most / (double)resident : 0;
+}
+
+static enum ww_code run(struct trial *t, const struct ww_gpu *gpu, uint64_t spans, const char *path,
+                        struct ww_result **r) {
+    struct ww_run_options o = {.gpu = gpu,
+                               .trace_path = path,
+                               .mechanisms = t->m->mech,
+                               .mechanism_count = t->m->mech_count,
+                               .power_table = spans ? "none" : t->job->space.power,
+                               .mode = t->mode,
+                               .epoch_cycles = WW_SWEEP_EPOCH,
+                               .timeline = spans && !t->mode,
+                               .timeline_ctas = t->mode ? 0 : spans,
+                               .progress = goes_on,
+                               .context = t->job};
+    return ww_run_with_power(&o, spans ? NULL : t->m->table, r, t->error);
+}
+
+static enum ww_code replay_whole(struct trial *t, struct ww_db_sweep_result *out) {
+    char path[4200];
+    struct ww_result *r;
+    WW_TRY(record(t, NULL, path, sizeof path));
+    WW_TRY(run(t, t->m->gpu, 0, path, &r));
+    *out = (struct ww_db_sweep_result){.cycles = r->cycles,
+                                       .time_ps = r->time_ps,
+                                       .warp_instructions = r->warp_instructions,
+                                       .thread_instructions = r->thread_instructions,
+                                       .energy_j = r->energy_j,
+                                       .energy_known = r->energy_known && t->program->all_ctas,
+                                       .host_seconds = r->host_seconds};
+    if (r->launch_count) describe(r, &t->v->row);
+    t->v->row.error = 0;
+    t->v->row.recorded_ctas = t->v->row.ctas;
+    ww_result_free(r);
+    return WW_OK;
+}
+
+/* Cycles between the dispatch of a wave and that of the next one, from the last two whole ones. */
+static double wave_cycles(const struct ww_launch_result *l, uint64_t slots) {
+    double a = 0, b = 0;
+    if (l->cta_count < 2 * slots) return 0;
+    for (uint64_t i = 0; i < slots; i++) {
+        a += (double)l->cta[l->cta_count - 2 * slots + i].first_cycle;
+        b += (double)l->cta[l->cta_count - slots + i].first_cycle;
+    }
+    return (b - a) / (double)slots;
+}
+
+/* What the slice's replay says of the whole grid. */
+static void extend(struct trial *t, const struct ww_alike *alike, const struct ww_slice *slice,
+                   const struct ww_result *r, uint64_t slots, uint64_t left, struct ww_db_sweep_result *out) {
+    const struct ww_launch_result *l = &r->launch[0];
+    const struct ww_gpu_spec *g = &t->m->gpu->spec;
+    double each = (double)r->warp_instructions / (double)t->v->row.recorded_ctas;
+    double scale = each > 0 ? alike->instructions / each : 1, cycles = (double)r->cycles;
+    double fixed = fmin(cycles, g->launch_front_cycles + g->launch_end_cycles);
+    if (t->mode) /* the model knows no CTAs: in proportion */
+        cycles += (cycles - fixed) * (double)left / (double)t->v->row.recorded_ctas;
+    else
+        cycles += wave_cycles(l, slots) * (double)left / (double)slots;
+    cycles = fixed + (cycles - fixed) * scale;
+    double dispatch = fixed + (double)t->v->row.ctas / g->launch_ctas_per_cycle;
+    if (cycles < dispatch) cycles = dispatch;
+    double us = (double)r->time_ps * 1e-6 - (double)r->cycles / g->clock_sm_mhz;
+    out->cycles = (uint64_t)llround(cycles);
+    out->time_ps = (uint64_t)llround((cycles / g->clock_sm_mhz + fmax(us, 0)) * 1e6);
+    out->warp_instructions = (uint64_t)llround(alike->instructions * (double)t->v->row.ctas);
+    out->thread_instructions = (uint64_t)llround((double)r->thread_instructions / (double)r->warp_instructions *
+                                                 (double)out->warp_instructions);
+    out->host_seconds = r->host_seconds;
+    t->v->row.error = alike->error + SLICE_ERROR + fabs(slice->memory - 1);
+}
+
+static enum ww_code replay_slice(struct trial *t, const struct ww_alike *alike, const struct ww_slice *slice,
+                                 uint64_t slots, uint64_t replayed, uint64_t left, struct ww_db_sweep_result *out) {
+    char path[4200];
+    const char *set[WW_SWEEP_PARAMS + WW_SLICE_SETTINGS];
+    struct ww_gpu *gpu = NULL;
+    struct ww_result *r = NULL;
+    uint64_t *cta, count;
+    for (size_t i = 0; i < t->m->set_count; i++) set[i] = t->m->set[i];
+    for (size_t i = 0; i < slice->sets; i++) set[t->m->set_count + i] = slice->set[i];
+    WW_TRY(ww_slice_block(alike->grid, replayed, &cta, &count, t->error));
+    struct ww_cta_pick pick = {cta, count};
+    enum ww_code code = record(t, &pick, path, sizeof path);
+    free(cta);
+    if (code == WW_OK)
+        code = ww_gpu_load(t->job->space.gpu, set, t->m->set_count + slice->sets, &gpu, t->error);
+    if (code == WW_OK) code = run(t, gpu, count, path, &r);
+    if (code == WW_OK) {
+        t->v->row.recorded_ctas = count;
+        describe(r, &t->v->row);
+        extend(t, alike, slice, r, slots, left, out);
+    }
+    ww_result_free(r);
+    ww_gpu_free(gpu);
+    return code;
+}
+
+/* ---- the whole ---- */
+
+/* Looks at some CTAs first, then replays a slice or all. */
+static enum ww_code replay(struct trial *t, struct ww_db_sweep_result *out) {
+    char path[4200];
+    struct ww_alike alike = {0};
+    struct ww_slice slice = {0};
+    uint64_t replayed = 0, left = 0, ctas;
+    uint64_t grid_ctas = ww_alike_grid(t->launch.p, t->launch.n, alike.grid);
+    t->v->row.ctas = grid_ctas;
+    if (!grid_ctas || t->program->all_ctas || (t->mode && strcmp(t->mode, "analytic") != 0))
+        return replay_whole(t, out);
+    uint64_t probe[WW_ALIKE_PROBES];
+    struct ww_cta_pick pick = {probe, ww_alike_probes(alike.grid, probe)};
+    WW_TRY(record(t, &pick, path, sizeof path));
+    WW_TRY(ww_alike_read(path, &alike, t->error));
+    WW_TRY(ww_slice_of(&t->m->gpu->spec, &t->m->arena, &slice, t->error));
+    WW_TRY(ww_alike_occupancy(path, &t->m->gpu->spec, &t->v->row, &ctas, t->error));
+    double all = alike.instructions * (double)grid_ctas;
+    t->v->row.alike = alike.share;
+    if (!slice.sms || alike.share < WW_ALIKE_LEAST || all <= WHOLE_MOST) return replay_whole(t, out);
+    uint64_t slots = ctas * slice.sms;
+    double waves = SLICE_USUAL / (alike.instructions * (double)slots);
+    ww_slice_share(grid_ctas, slice.part, slots, waves < 4 ? 4 : waves > 1e6 ? 1000000 : (unsigned)waves, &replayed, &left);
+    if ((double)replayed * alike.instructions > SLICE_MOST)
+        return ww_fail(t->error, WW_UNSUPPORTED, t->program->name,
+                       "%.3g warp instructions are more than a variant may have of its slice, %.3g",
+                       (double)replayed * alike.instructions, SLICE_MOST);
+    return replay_slice(t, &alike, &slice, slots, replayed, left, out);
+}
+
+static enum ww_code try(struct trial *t, struct ww_db_sweep_result *out) {
+    struct ww_build_watch watch = {ww_variants_go_on, t->job};
+    WW_TRY(ww_variant_build(&t->at, t->arch, &watch, &t->ptx, &t->v->build_s, t->error));
+    WW_TRY(ww_variant_launch(&t->at, &t->launch, t->error));
+    if (t->program->max_registers) {
+        int64_t n;
+        WW_TRY(ww_expression(t->program->max_registers, ww_variant_lookup, &t->at, "$.program.max_registers", &n,
+                             t->error));
+        if (n < 0 || n > 255)
+            return ww_fail(t->error, WW_INPUT, "$.program.max_registers", "%lld: expected 0 to 255", (long long)n);
+        t->max_registers = (uint32_t)n;
+    }
+    return replay(t, out);
+}
+
+enum ww_code ww_variant_replay(struct sweep_job *job, struct ww_sweep_machine *m, const char *mode,
+                               struct ww_db_sweep_result *out, struct ww_variant *variant, struct ww_error *error) {
+    struct ww_error inner = {.code = WW_OK};
+    struct trial t = {.job = job,
+                      .m = m,
+                      .at = {&job->space, m->variant, m->variant_params},
+                      .program = job->space.program,
+                      .arch = job->variants->arch,
+                      .mode = mode && strcmp(mode, "full") != 0 ? mode : NULL,
+                      .v = variant,
+                      .error = &inner};
+    *variant = (struct ww_variant){.row = {.limiter = "", .top_stall = ""}};
+    *out = (struct ww_db_sweep_result){0};
+    WW_TRY(ww_variants_reference(job, error));
+    enum ww_code code = try(&t, out);
+    ww_variants_count(job, variant);
+    ww_buf_free(&t.ptx);
+    ww_buf_free(&t.launch);
+    if (code == WW_OK) return WW_OK;
+    if (!ww_sweep_is_reason(code) && code != WW_EXEC && code != WW_MISMATCH) {
+        if (error) *error = inner;
+        return code;
+    }
+    snprintf(m->reason, sizeof m->reason, "%.300s%s%.650s", inner.where, inner.where[0] ? ": " : "", inner.text);
+    return WW_OK;
+}
