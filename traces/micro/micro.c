@@ -91,6 +91,7 @@ static enum ww_code fill(const struct ww_micro *m, uint64_t cta, struct ww_arena
         }
         stream[w] = (struct ww_warp_stream){.step = steps_of(m, w, own),
                                             .access = access,
+                                            .pool = m->pool,
                                             .step_count = m->step_count,
                                             .access_count = m->access_count};
     }

@@ -108,6 +108,16 @@ struct ww_micro_parts {
 enum ww_code ww_micro_parts_read(const struct ww_micro_parts *what, struct ww_micro **out,
                                  struct ww_error *error);
 
+/* One CTA whose threads read the same eight elements of `width` bytes again and again, as those of gpu-strides
+ * of RRZE-HPC/gpu-benches: four elements apart, from the thread's place on, which is (x mod 64) * column + (y
+ * mod 32) * row      x = thread mod columns, y = thread / columns elements. The loads of a repetition are at
+ * once; then their products are added up. */
+struct ww_micro_lanes {
+    uint32_t cta_size, width, first, columns, column, row, repeats;
+};
+enum ww_code ww_micro_lanes_read(const struct ww_micro_lanes *what, struct ww_micro **out,
+                                 struct ww_error *error);
+
 /* ---- address lists ---- */
 
 /* Addresses of `passes` walks over `bytes` from `base` in steps of `stride`, in the order of rising addresses.
