@@ -64,7 +64,7 @@ static void set_instructions(struct ww_micro *m, uint32_t width) {
     for (uint16_t k = 0; k < FMAS; k++) {
         struct ww_inst *fma = &m->inst[FMA + k];
         fma->op = width == 8 ? WW_OP_FP64 : WW_OP_FP32;
-        fma->mnemonic = WW_MICRO_USE;
+        fma->mnemonic = WW_MICRO_FFMA;
         fma->dst_count = 1;
         fma->src_count = 3;
         fma->dst[0] = fma->src[2] = (struct ww_operand){SUM, n};
