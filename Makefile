@@ -223,10 +223,10 @@ silicon: all
 	@[ -n '$(SOURCES)' ] || { echo 'silicon: give the folder with the programs, SOURCES=dir (docs/silicon.md)' >&2; exit 1; }
 	@$(PYTHON) scripts/silicon.py '$(SOURCES)' $(if $(PROGRAMS),--programs '$(PROGRAMS)') --program $(PROGRAM) --work $(BUILD)/silicon $(SILICON_OPTIONS)
 
-# reports/bands.csv anew, from the traces that `make silicon` left in TRACES.
+# reports/bands.csv anew, from microbenchmarks and the traces that `make silicon` left in TRACES.
 TRACES ?= $(BUILD)/silicon
 silicon-bands: all
-	$(PROGRAM) validate silicon --traces '$(TRACES)' --json > $(BUILD)/silicon.json
+	$(PROGRAM) validate silicon curves strides small roofline --traces '$(TRACES)' --json > $(BUILD)/silicon.json
 	$(PYTHON) scripts/silicon-bands.py $(BUILD)/silicon.json
 
 # ---- the fastest program: one profile by scripts/release-train.sh, then all of it again with what the profile says ----

@@ -1,21 +1,23 @@
-/* bands.h: how far estimates of a GPU have been from hardware, by size of the launch (reports/bands.csv). */
+/* bands.h: how far estimates of a GPU have been from hardware, by size of the launch and by kind of
+ * microbenchmark (reports/bands.csv). */
 #ifndef WW_REPORTS_BANDS_H
 #define WW_REPORTS_BANDS_H
 
 #include <stddef.h>
 
-enum { WW_BANDS = 3 };
+enum { WW_BANDS = 12 };
 
 struct ww_band {
+    char of[32];                   /* "launches", or what microbenchmarks measured: "latency" */
     double from_cycles, to_cycles; /* of the measured launches; to 0: any size */
-    unsigned programs, launches;
-    double error, bias, p90; /* parts of the measured cycles */
+    unsigned programs, launches;   /* of microbenchmarks: curves, and points of them */
+    double error, bias, p90;       /* parts of what was measured */
     char date[16];
 };
 
 /* The bands of the model called `gpu`; 0: nobody has compared its estimates with hardware. */
 size_t ww_bands_of(const char *gpu, struct ww_band band[WW_BANDS]);
-/* "below 10,000 cycles". */
+/* "below 10,000 cycles"; of microbenchmarks what they measured. */
 const char *ww_band_name(const struct ww_band *band);
 
 #endif

@@ -176,6 +176,7 @@ static void write_bands(struct ww_jsonw *w, const char *gpu) {
     ww_jsonw_open(w, "error_against_hardware", '[');
     for (size_t i = 0; i < n; i++) {
         ww_jsonw_open(w, NULL, '{');
+        ww_jsonw_str(w, "of", band[i].of);
         ww_jsonw_f64(w, "from_cycles", band[i].from_cycles);
         if (band[i].to_cycles > 0) ww_jsonw_f64(w, "to_cycles", band[i].to_cycles);
         ww_jsonw_f64(w, "mean_error", band[i].error);

@@ -238,7 +238,7 @@ static enum ww_code print_bands(const char *gpu, FILE *out, struct ww_error *err
     }
     struct ww_grid g = {.columns = 6, .left = 1u};
     add_row(&g,
-            (const char *[]){"launches of", "mean error", "bias", "9 of 10 within", "programs", "launches"});
+            (const char *[]){"of", "mean error", "bias", "9 of 10 within", "programs", "points"});
     for (size_t i = 0; i < n; i++) {
         char t[5][32];
         snprintf(t[1], sizeof t[1], "%+.1f %%", 100 * band[i].bias);
@@ -247,7 +247,7 @@ static enum ww_code print_bands(const char *gpu, FILE *out, struct ww_error *err
         add_row(&g, (const char *[]){ww_band_name(&band[i]), ww_percent(band[i].error, t[0]), t[1],
                                      ww_percent(band[i].p90, t[2]), t[3], t[4]});
     }
-    fprintf(out, "\nError against hardware: estimated cycles of this GPU beside measured ones, as of %s\n",
+    fprintf(out, "\nError against hardware: launches by size in cycles, and microbenchmarks, as of %s\n",
             band[0].date);
     return ww_grid_print(&g, out, error);
 }

@@ -46,11 +46,23 @@ SOURCES = {
             "and 42.4 TFLOPS at 102.25): a straight line through the three gives 120 pJ a byte and 10.9 pJ a fused multiply-add, "
             "which are those of the A100's file (120 and 11.1): at its clock of 1980 MHz the newer node saves nothing",
     "foundry5": "the row of the a100 table times TSMC's power at equal speed, N5 0.70 of N7",
+    "ada": "a100's energies, as of the H100, which is of the same process: gpu-benches' roofline of an L40 has 10.9 pJ a fused "
+           "multiply-add, too (199 W at 0.25 and 300 W at 22.25 operations a byte, 845 GB/s at both)",
+    "ada-leak": "the row of the a100 table times TSMC's power at equal speed, N5 0.70 of N7, times the chips' transistors as "
+                "NVIDIA states them (billions: GA100 54.2, AD102 76.3)",
+    "gddr6": "kylolab.com, Ultra-Bandwidth Solutions, comparison of memories: GDDR6 takes 7.5 pJ a bit in the device, activates included",
+    "p0": "NVIDIA/open-gpu-kernel-modules issue 874: an A40, whose memory is the same, draws 110 W at its full clocks (P0) while nothing "
+          "runs; less the rows for an idle chip",
+    "l40": "RRZE-HPC/gpu-benches, gpu-roofline of an L40 at 2490 MHz: watts at 0.25, 4.25, 12.25 and 20.25 operations a byte, to which "
+           "`warpwatt calibrate power` fitted the rows derived from a100: front end, registers and lanes x 0.965 (standard error 0.083); crossbar, L2, "
+           "controllers and DRAM x 0.585 (0.125)",
     "idle": "nvidia-smi of idle H100 SXM boards: 68 to 73 W in six users' listings, 70 W less the other rows for an idle chip",
 }
 # Factors on the rows that were derived from v100, by component (source roofline).
 ROOFLINE = {**dict.fromkeys(("fp32", "int", "regfile", "scheduler", "ibuffer", "icache"), 1.180),
             **dict.fromkeys(("xbar", "l2", "mem_ctrl", "dram_read", "dram_write", "dram_activate"), 1.385)}
+L40 = {**dict.fromkeys(("fp32", "int", "regfile", "scheduler", "ibuffer", "icache"), 0.965),
+       **dict.fromkeys(("xbar", "l2", "mem_ctrl", "dram_read", "dram_write"), 0.585)}
 
 
 # Events of gtx480's table, and those of v100's table whose mean stands for them.
@@ -222,6 +234,27 @@ def from_ampere(transistors, sms, stacks):
     return {"events": events, "static": [constant, idle, control], "lane_model": lanes}
 
 
+def from_ada(sms):
+    """AD102 with GDDR6: a100's energies, which an L40's roofline confirms, and its two factors."""
+    base = load("a100")
+    leakage = 0.70 * 76.3 / 54.2
+    events = [row(r, r["value"], 0.6, "ada", "a100's row") for r in base["events"] if r["component"] not in DRAM]
+    access = 7.5 * 256 / 1000
+    events += [dram_event("dram_read", "dram_sector_read", access, 0.4, "gddr6", "32 bytes"),
+               dram_event("dram_write", "dram_sector_write", access, 0.4, "gddr6", "32 bytes")]
+    events = [row(r, r["value"] * L40[r["component"]], 0.3, "l40", "%s times %.3g" % (r["note"], L40[r["component"]]))
+              if r["component"] in L40 else r for r in events]
+    rows = {r["component"]: r for r in base["static"]}
+    idle = row(rows["sm_idle"], rows["sm_idle"]["value"] * 0.70, 0.5, "foundry5", "a100's row times 0.7")
+    control = row(rows["mem_ctrl"], rows["mem_ctrl"]["value"] * 0.70, 0.6, "foundry5", "a100's row times 0.7")
+    others = sms * idle["value"] + control["value"]
+    constant = row(rows["constant"], 110 - others, 0.2, "p0", "110 W less %.3g W" % others)
+    lanes = [dict(r, first_lane=float("%.4g" % (r["first_lane"] * leakage)),
+                  add_lane=float("%.4g" % (r["add_lane"] * leakage)), uncertainty=0.5, source="ada-leak",
+                  note="a100's row times %.3g" % leakage) for r in base["lane_model"]]
+    return {"events": events, "static": [constant, idle, control], "lane_model": lanes}
+
+
 def parameters(program, gpu):
     text = subprocess.run([program, "gpu", "show", gpu], capture_output=True, text=True, check=True).stdout
     return {f[0]: f[1] for f in (line.split() for line in text.splitlines()) if len(f) > 1}
@@ -296,6 +329,10 @@ def tables():
         "rtx2080ti": ("RTX 2080 Ti (12 nm), derived from v100", "v100", "standby", lambda: from_turing(18.6)),
         # These read a100's table, which is written before.
         "h100": ("H100 (4N, of the 5 nm family), derived from a100", "a100", "standby", lambda: from_ampere(80, 132, 5)),
+        "h100_pcie": ("H100 PCIe (4N, of the 5 nm family), derived from a100", "a100", "standby",
+                      lambda: from_ampere(80, 114, 5)),
+        "l40": ("L40 (4N, of the 5 nm family), derived from a100 and fitted to an L40's watts", "a100", "gddr5",
+                lambda: from_ada(142)),
         "h200": ("H200 (4N, of the 5 nm family), derived from a100", "a100", "standby", lambda: from_ampere(80, 132, 6)),
     }
 

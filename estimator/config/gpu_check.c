@@ -32,6 +32,7 @@ static enum ww_code powers_of_two(const struct check *c) {
     } all[] = {
         {"l1.line", s->l1_line},
         {"l1.sector", s->l1_sector},
+        {"l1.tag_banks", s->l1_tag_banks},
         {"lsu.line", s->lsu_line},
         {"tex.line", s->tex_line},
         {"l2.line", s->l2_line},

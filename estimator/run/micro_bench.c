@@ -12,14 +12,14 @@
 
 struct ww_bench {
     const struct ww_gpu *gpu;
-    struct ww_gpu_spec
-        spec; /* the GPU's without the launch itself: figures are those of the kernel's own clock */
+    struct ww_gpu_spec spec; /* the GPU's, without the launch itself unless it is asked for */
     uint64_t seed;
     struct ww_engine *engine;
     struct ww_probe probe;
     size_t room;
     struct ww_bench_sample *sample;
-    struct ww_arena arena; /* of the last launch's result */
+    struct ww_launch_result launch; /* the last one */
+    struct ww_arena arena;          /* of its arrays */
     ww_progress_fn progress;
     void *progress_context;
 };
@@ -34,6 +34,10 @@ enum ww_code ww_bench_reset(struct ww_bench *b, struct ww_error *error) {
                                   .progress = b->progress,
                                   .progress_context = b->progress_context};
     return ww_engine_new(&o, &b->engine, error);
+}
+
+void ww_bench_launches(struct ww_bench *b) {
+    b->spec = b->gpu->spec;
 }
 
 void ww_bench_watch(struct ww_bench *b, ww_progress_fn progress, void *context) {
@@ -99,16 +103,18 @@ static enum ww_code make_room(struct ww_bench *b, size_t samples, struct ww_erro
 
 enum ww_code ww_bench_run(struct ww_bench *b, const struct ww_micro *micro, size_t samples,
                           struct ww_bench_result *out, struct ww_error *error) {
-    struct ww_launch_result launch = {0};
+    struct ww_launch_result *launch = &b->launch;
     /* The source hands its context on as it is; a microbenchmark is only read. */
     struct ww_cta_source source = {(void *)(uintptr_t)micro, load_cta, release_cta, next_cta};
     WW_TRY(make_room(b, samples, error));
     ww_micro_timed(micro, &b->probe.first, &b->probe.end);
     if (samples == 0) b->probe.first = b->probe.end = 0;
     ww_arena_reset(&b->arena);
-    WW_TRY(ww_engine_replay(b->engine, ww_micro_launch(micro), &source, &b->arena, &launch, error));
-    *out = (struct ww_bench_result){.cycles = launch.cycles, .time_ps = launch.time_ps, .sample = b->sample};
-    memcpy(out->counter, launch.counter, sizeof out->counter);
+    *launch = (struct ww_launch_result){0};
+    WW_TRY(ww_engine_replay(b->engine, ww_micro_launch(micro), &source, &b->arena, launch, error));
+    *out = (struct ww_bench_result){
+        .cycles = launch->cycles, .time_ps = launch->time_ps, .sample = b->sample, .launch = launch};
+    memcpy(out->counter, launch->counter, sizeof out->counter);
     out->sample_count = b->probe.count < samples ? b->probe.count : samples;
     for (size_t i = 0; i < out->sample_count; i++) {
         const struct ww_probe_sample *s = &b->probe.sample[i];

@@ -26,12 +26,16 @@ struct ww_bench_result {
      * warp are in order. Belongs to the bench, until its next launch. */
     const struct ww_bench_sample *sample;
     size_t sample_count;
+    const struct ww_launch_result *launch; /* all of it; the bench's, too */
 };
 
 /* The GPU must outlive the bench. Errors: WW_NOMEM, and those of a run. */
 enum ww_code ww_bench_new(const struct ww_gpu *gpu, uint64_t seed, struct ww_bench **out,
                           struct ww_error *error);
 void ww_bench_free(struct ww_bench *bench);
+/* From the next reset on, launches take what the GPU says that they take beside their CTAs; at first they take
+ * nothing, since figures are those of a kernel's own clock. */
+void ww_bench_launches(struct ww_bench *bench);
 enum ww_code ww_bench_reset(struct ww_bench *bench, struct ww_error *error);
 /* While launches replay, calls `progress` every 2^14 warp instructions; its false ends the launch with WW_FAIL.
  * NULL: nobody asks, as at the start. */

@@ -71,16 +71,16 @@ static void key_figures(struct ww_page *p, const struct ww_result *r, const stru
 
 /* How far estimates of this GPU have been from hardware. */
 static void bands(struct ww_page *p, const char *gpu) {
-    static const char *const head[] = {"launches of", "mean error", "bias", "9 of 10 within",
-                                       "programs",    "launches",   NULL};
+    static const char *const head[] = {"of",       "mean error", "bias", "9 of 10 within",
+                                       "programs", "points",     NULL};
     struct ww_band band[WW_BANDS];
     size_t n = ww_bands_of(gpu, band);
     struct ww_tab t;
     ww_html(p, "<h3>Error against hardware</h3>\n");
     if (!n) ww_html(p, "<p>Not known: nobody has compared this GPU's estimates with a board.</p>\n");
     if (!n) return;
-    ww_html(p, "<p>Estimated cycles of this GPU beside measured ones, as of %s.</p>\n", band[0].date);
-    ww_tab_begin(&t, p, "Error against hardware, by size of the launch", head, 1);
+    ww_html(p, "<p>Estimates of this GPU beside measurements: launches by their size in cycles, and microbenchmarks, as of %s.</p>\n", band[0].date);
+    ww_tab_begin(&t, p, "Error against hardware", head, 1);
     for (size_t i = 0; i < n; i++) {
         ww_tab_text(&t, ww_band_name(&band[i]));
         ww_tab_percent(&t, band[i].error);

@@ -93,6 +93,9 @@ static const struct latency a100 = {"a100", 205.7, 551.5, 0};
 /* HPMLL Hopper benchmark, H800 PCIe at 1755 MHz: 264.4 cycles; DRAM 648 to 657, so that it adds 221 ns. */
 static const struct latency h100 = {"h100", 264.4, 0, 221.1};
 static const struct latency h200 = {"h200", 264.4, 0, 221.1};
+static const struct latency h100_pcie = {"h100_pcie", 264.4, 0, 221.1};
+/* RRZE gpu-benches, L40 at 2490 MHz: 273.6 cycles; DRAM 624 to 625. */
+static const struct latency l40 = {"l40", 273.6, 624.5, 0};
 /* Mei and Chu, GTX980 with the L1 off, and GTX780: patterns P1 and P4. */
 static const struct latency gtx980 = {"gtx980", 214, 383, 0};
 static const struct latency gtx780 = {"gtx780", 198, 339, 0};
@@ -188,6 +191,8 @@ static const struct part stream_v100 = {"v100", 64, 0.75, 0.985};
 static const struct part stream_a100 = {"a100", 64, 0.75, 0.985};
 static const struct part stream_h100 = {"h100", 128, 0.75, 0.985};
 static const struct part stream_h200 = {"h200", 128, 0.75, 0.985};
+static const struct part stream_h100_pcie = {"h100_pcie", 128, 0.75, 0.985};
+static const struct part stream_l40 = {"l40", 64, 0.75, 0.985};
 static const struct part stream_gtx280 = {"gtx280", 64, 0.75, 0.984};
 static const struct part stream_gtx285 = {"gtx285", 64, 0.75, 0.984};
 static const struct part stream_gtx560ti = {"gtx560ti", 64, 0.75, 0.984};
@@ -229,6 +234,11 @@ static void h200_streams_from_the_l2_near_the_measured_rate(void **state) {
     (void)state;
     l2_streams_near("h200", (16 << 20) / 128, 9740);
 }
+/* gpu-benches, gpu-l2-cache: 5160 to 5330 GB/s of 3 to 80 MB on an L40. */
+static void l40_streams_from_the_l2_near_the_measured_rate(void **state) {
+    (void)state;
+    l2_streams_near("l40", (16 << 20) / 128, 5230);
+}
 
 /* A test of one model, reported with its name. */
 #define FOR(test, what)                                                                                        \
@@ -240,6 +250,8 @@ int main(void) {
         FOR(a_model_has_the_measured_l2_latency, a100),
         FOR(a_model_has_the_measured_l2_latency, h100),
         FOR(a_model_has_the_measured_l2_latency, h200),
+        FOR(a_model_has_the_measured_l2_latency, h100_pcie),
+        FOR(a_model_has_the_measured_l2_latency, l40),
         FOR(a_model_has_the_measured_l2_latency, gtx980),
         FOR(a_model_has_the_measured_l2_latency, gtx780),
         FOR(a_model_has_the_measured_l2_latency, gtx560ti),
@@ -249,6 +261,8 @@ int main(void) {
         FOR(a_model_has_the_measured_dram_latency, a100),
         FOR(a_model_has_the_measured_dram_latency, h100),
         FOR(a_model_has_the_measured_dram_latency, h200),
+        FOR(a_model_has_the_measured_dram_latency, h100_pcie),
+        FOR(a_model_has_the_measured_dram_latency, l40),
         FOR(a_model_has_the_measured_dram_latency, gtx980),
         FOR(a_model_has_the_measured_dram_latency, gtx780),
         FOR(a_model_has_the_measured_dram_latency, gtx560ti),
@@ -267,9 +281,12 @@ int main(void) {
         FOR(a_read_stream_reaches_most_of_the_dram_peak, stream_a100),
         FOR(a_read_stream_reaches_most_of_the_dram_peak, stream_h100),
         FOR(a_read_stream_reaches_most_of_the_dram_peak, stream_h200),
+        FOR(a_read_stream_reaches_most_of_the_dram_peak, stream_h100_pcie),
+        FOR(a_read_stream_reaches_most_of_the_dram_peak, stream_l40),
         cmocka_unit_test(v100_streams_from_the_l2_near_the_measured_rate),
         cmocka_unit_test(a100_streams_from_the_l2_near_the_measured_rate),
         cmocka_unit_test(h200_streams_from_the_l2_near_the_measured_rate),
+        cmocka_unit_test(l40_streams_from_the_l2_near_the_measured_rate),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

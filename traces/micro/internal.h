@@ -5,7 +5,17 @@
 #include "micro.h"
 
 /* Mnemonics: indices of the launch's strings. */
-enum { WW_MICRO_LD = 1, WW_MICRO_ST, WW_MICRO_USE, WW_MICRO_BAR, WW_MICRO_CLOCK, WW_MICRO_EXIT };
+enum {
+    WW_MICRO_LD = 1,
+    WW_MICRO_ST,
+    WW_MICRO_USE,
+    WW_MICRO_BAR,
+    WW_MICRO_CLOCK,
+    WW_MICRO_EXIT,
+    WW_MICRO_FADD,
+    WW_MICRO_FFMA,
+    WW_MICRO_DMUL
+};
 
 struct ww_micro {
     struct ww_arena arena;
@@ -16,7 +26,11 @@ struct ww_micro {
     uint32_t timed_first, timed_end;
     struct ww_access *access; /* of all warps of all CTAs, or NULL: addresses() gives them */
     void (*addresses)(const struct ww_micro *m, uint64_t cta, uint32_t warp, struct ww_access *out);
+    const uint64_t *pool; /* that their lists index, or NULL */
     struct ww_micro_bulk bulk;
+    struct ww_micro_lanes lanes;
+    struct ww_micro_scale scale;
+    struct ww_micro_roofline roofline;
 };
 
 /* A launch with room for instructions and steps. *out is the caller's. Errors: WW_NOMEM. */

@@ -24,7 +24,7 @@ void ww_micro_free(struct ww_micro *m) {
 
 enum ww_code ww_micro_new(const char *kernel, uint32_t ctas, uint32_t cta_size, uint32_t inst_count,
                           size_t step_count, struct ww_micro **out, struct ww_error *error) {
-    static const char *const string[] = {"", "LD", "ST", "USE", "BAR", "CLOCK", "EXIT"};
+    static const char *const string[] = {"", "LD", "ST", "USE", "BAR", "CLOCK", "EXIT", "FADD", "FFMA", "DMUL"};
     struct ww_micro *m = calloc(1, sizeof *m);
     *out = NULL;
     if (!m) return ww_fail_nomem(error, "a microbenchmark");
@@ -91,6 +91,7 @@ static enum ww_code fill(const struct ww_micro *m, uint64_t cta, struct ww_arena
         }
         stream[w] = (struct ww_warp_stream){.step = steps_of(m, w, own),
                                             .access = access,
+                                            .pool = m->pool,
                                             .step_count = m->step_count,
                                             .access_count = m->access_count};
     }

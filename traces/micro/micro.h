@@ -122,6 +122,33 @@ struct ww_micro_program {
 enum ww_code ww_micro_program(const struct ww_micro_program *what, struct ww_micro **out,
                               struct ww_error *error);
 
+/* One CTA whose threads read the same eight elements of `width` bytes again and again, as those of gpu-strides
+ * of RRZE-HPC/gpu-benches: four elements apart, from the thread's place on, which is (x mod 64) * column + (y
+ * mod 32) * row      x = thread mod columns, y = thread / columns elements. The loads of a repetition are at
+ * once; then their products are added up. */
+struct ww_micro_lanes {
+    uint32_t cta_size, width, first, columns, column, row, repeats;
+};
+enum ww_code ww_micro_lanes_read(const struct ww_micro_lanes *what, struct ww_micro **out,
+                                 struct ww_error *error);
+
+/* Each of `ctas` x `cta_size` threads reads a double of the array at `from`, multiplies it and writes it to the
+ * array at `to`, as the kernel of gpu-small-kernels of RRZE-HPC/gpu-benches. */
+struct ww_micro_scale {
+    uint32_t ctas, cta_size;
+    uint64_t from, to;
+};
+enum ww_code ww_micro_scale(const struct ww_micro_scale *what, struct ww_micro **out, struct ww_error *error);
+
+/* Each thread reads `words` words (a multiple of 4) of each of two arrays, and makes of every pair a chain of
+ * `rounds` fused multiply-adds between a subtraction and an addition: 2 + 2 x rounds operations for 8 bytes, as
+ * gpu-roofline of RRZE-HPC/gpu-benches. Four pairs are read at once, two chains are under way. */
+struct ww_micro_roofline {
+    uint32_t ctas, cta_size, words, rounds;
+};
+enum ww_code ww_micro_roofline(const struct ww_micro_roofline *what, struct ww_micro **out,
+                               struct ww_error *error);
+
 /* ---- address lists ---- */
 
 /* Addresses of `passes` walks over `bytes` from `base` in steps of `stride`, in the order of rising addresses.

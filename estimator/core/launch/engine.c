@@ -222,6 +222,8 @@ static void derive(struct ww_core *c, const struct ww_launch *launch) {
             if ((m >> p) & 1) c->pieces_of[m] |= (uint8_t)(((1u << (g->l2_sector / 32)) - 1) << first);
         }
     c->lsu_cycles = g->lsu_lanes >= 32 ? 1 : 32 / g->lsu_lanes;
+    bool alone = !c->lsu_plan.entries && !c->fetch_plan.queue; /* mechanisms look at one line after another */
+    c->tag_banks = alone && g->l1_tag_banks > 1 ? g->l1_tag_banks : 0;
     c->local_words = (launch->local_bytes + 3) / 4 ? (launch->local_bytes + 3) / 4 : 1;
     c->icache_shift = (uint32_t)__builtin_ctz(g->icache_line);
     c->const_shift = (uint32_t)__builtin_ctz(g->const_line);

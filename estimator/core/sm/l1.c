@@ -215,7 +215,11 @@ bool ww_l1_load(struct ww_sm *sm, struct ww_cache *c, uint32_t op, const struct 
     }
     if (c->fetched) ww_fetch_note(sm, c, r->key, line, merged, miss);
     if (line != WW_NO_LINE) ww_tags_touch(&c->tags, line);
-    if (hit) {
+    if (hit && c == &sm->l1 && sm->lsu.banked) { /* its data are read when all lines are looked up */
+        struct ww_memory_op *o = &sm->core->pool.op[op];
+        if (cycle - 1 + s->latency > o->ready) o->ready = cycle - 1 + s->latency;
+        sm->lsu.hit_lines++;
+    } else if (hit) {
         uint32_t pieces = ww_bits8(hit) << s->sector_shift, asked = ww_bits8(r->pieces);
         if (asked < pieces) pieces = asked;
         uint64_t ready = take_port(c, pieces, cycle) - 1 + s->latency;

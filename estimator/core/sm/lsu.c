@@ -3,6 +3,7 @@
 #include "barrel.h"
 #include "collect.h"
 #include "lsu_queue.h"
+#include "wavefront.h"
 
 /* Each warp's accesses lie apart in a large array, which no prefetcher of the host follows. */
 static inline void expect(const struct ww_smem_banks *banks, const struct ww_access *access,
@@ -114,6 +115,9 @@ static void start_requests(struct ww_sm *sm, const struct ww_lsu_entry *e, const
         ww_coalesce(c, e->access, e->pool, e->mask, d->width);
         if (d->path == WW_L_ATOMIC) ww_coalesce_updates(c, e->access, e->pool, e->mask);
     }
+    l->banked = core->tag_banks && d->path == WW_L_LOAD && d->cache == WW_CACHE_L1;
+    if (l->banked) ww_wavefront_order(c, core->tag_banks, l->pass);
+    l->hit_lines = 0;
     l->active = true;
     l->start = cycle;
     l->next_request = 0;
@@ -148,6 +152,19 @@ static void count_held(struct ww_sm *sm, const struct ww_dinst *d, uint64_t cycl
     if (d->cache != WW_CACHE_NONE) sm->core->counter[WW_C_L1_RESERVATION_FAIL] += cycles;
 }
 
+/* The data of what hit, one wavefront after another. */
+static void read_wavefronts(struct ww_sm *sm, const struct ww_lsu_entry *e, const struct ww_dinst *d) {
+    struct ww_lsu *l = &sm->lsu;
+    uint32_t requests = l->coalescer.count, waves = ww_wavefront_data(sm->core, e, d, requests);
+    uint64_t from = sm->l1.port_free > l->start ? sm->l1.port_free : l->start, ready;
+    waves = (waves * l->hit_lines + requests - 1) / requests;
+    sm->l1.port_free = from + waves;
+    ready = sm->l1.port_free - 2 + sm->core->l1_shape.latency;
+    struct ww_memory_op *o = &sm->core->pool.op[l->op];
+    if (ready > o->ready) o->ready = ready;
+    if (l->free < l->start + waves) l->free = l->start + waves;
+}
+
 /* All requests are on their way; the unit takes the next instruction. */
 static void finish_requests(struct ww_sm *sm, const struct ww_lsu_entry *e, const struct ww_dinst *d,
                             uint64_t cycle) {
@@ -155,6 +172,7 @@ static void finish_requests(struct ww_sm *sm, const struct ww_lsu_entry *e, cons
     uint32_t op = sm->lsu.op;
     uint64_t generated = sm->lsu.start + sm->core->lsu_cycles;
     if (sm->lsu.free < generated) sm->lsu.free = generated;
+    if (sm->lsu.banked && sm->lsu.hit_lines && op != WW_NONE) read_wavefronts(sm, e, d);
     if (sm->fetch && d->path == WW_L_LOAD && d->cache == WW_CACHE_L1) ww_fetch_load(sm, e, d, cycle);
     ww_lsu_pop(sm, sm->lsu.start);
     if (d->counts) ww_depend_read(sm, w, d, sm->lsu.start, cycle);
@@ -175,6 +193,33 @@ static uint32_t remaining_parts(const struct ww_sm *sm, uint32_t op) {
     return op == WW_NONE ? 0 : sm->core->pool.op[op].remaining;
 }
 
+/* Whether the next request is looked up in the same cycle as the one before. */
+static bool same_pass(const struct ww_lsu *l) {
+    return l->banked && l->next_request < l->coalescer.count &&
+           l->pass[l->next_request] == l->pass[l->next_request - 1];
+}
+
+/* Offers the next request. False: it is refused, and holds the unit. */
+static bool offer_next(struct ww_sm *sm, const struct ww_lsu_entry *e, const struct ww_dinst *d, uint64_t cycle,
+                       uint32_t *cycles) {
+    struct ww_lsu *l = &sm->lsu;
+    uint32_t before = l->reexec.count ? remaining_parts(sm, l->op) : 0;
+    const struct ww_line_request *r = &l->coalescer.request[l->next_request];
+    if (!ww_lsu_offer(sm, d, e->warp, l->op, r, cycle, cycles)) {
+        if (!l->reexec.capacity) {
+            if (!l->held) l->held_since = cycle;
+            l->held = true;
+            return false;
+        }
+        ww_reexec_park(sm, &(struct ww_parked){*r, l->op, e->inst, e->warp});
+    } else if (l->reexec.count && before == remaining_parts(sm, l->op) && l->op != WW_NONE) {
+        sm->core->counter[WW_C_L1_HIT_UNDER_MISS]++; /* an operation that has nothing more to wait for */
+    }
+    if (l->held) count_held(sm, d, cycle);
+    l->next_request++;
+    return true;
+}
+
 static void do_requests(struct ww_sm *sm, const struct ww_lsu_entry *e, const struct ww_dinst *d,
                         uint64_t cycle) {
     struct ww_lsu *l = &sm->lsu;
@@ -182,21 +227,10 @@ static void do_requests(struct ww_sm *sm, const struct ww_lsu_entry *e, const st
     if (!l->active) start_requests(sm, e, d, cycle);
     l->retry = false;
     l->waits = WW_LSU_ANY;
-    if (l->next_request < l->coalescer.count) {
-        uint32_t before = l->reexec.count ? remaining_parts(sm, l->op) : 0;
-        const struct ww_line_request *r = &l->coalescer.request[l->next_request];
-        if (!ww_lsu_offer(sm, d, e->warp, l->op, r, cycle, &cycles)) {
-            if (!l->reexec.capacity) {
-                if (!l->held) l->held_since = cycle;
-                l->held = true;
-                return;
-            }
-            ww_reexec_park(sm, &(struct ww_parked){*r, l->op, e->inst, e->warp});
-        } else if (l->reexec.count && before == remaining_parts(sm, l->op) && l->op != WW_NONE) {
-            sm->core->counter[WW_C_L1_HIT_UNDER_MISS]++; /* an operation that has nothing more to wait for */
-        }
-        if (l->held) count_held(sm, d, cycle);
-        l->next_request++;
+    bool more = l->next_request < l->coalescer.count;
+    while (more) {
+        if (!offer_next(sm, e, d, cycle, &cycles)) return;
+        more = same_pass(l);
     }
     l->free = cycle + cycles;
     if (l->next_request >= l->coalescer.count) finish_requests(sm, e, d, cycle);

@@ -196,6 +196,9 @@ struct ww_lsu {
     uint64_t busy; /* free without what the first instruction waits for */
     uint64_t start;
     uint32_t op, next_request;
+    uint32_t hit_lines;           /* of the load that is looked up, with tag banks */
+    bool banked;                  /* several of its lines in a cycle (wavefront.h), request i in pass[i] */
+    uint8_t pass[WW_REQUEST_MAX];
     bool knows;    /* nothing else (a mechanism, bulk transfers) depends on or takes part in tries */
     uint8_t waits; /* enum ww_lsu_wait */
     uint32_t wait_set;
@@ -346,6 +349,7 @@ struct ww_core {
     uint8_t pieces_of[256];             /* by pieces of a line: those of the L2 sectors that hold them */
     uint32_t request_shift[3];          /* by enum ww_lsu_cache: log2 of the bytes that a line request covers */
     uint32_t lsu_cycles, queue_high[2]; /* queue_high: as mshr_high */
+    uint32_t tag_banks;                 /* of the L1's tags; 0: a line is looked up a cycle */
     struct ww_smem_banks banks;
     uint32_t local_words, icache_shift, const_shift, const15_shift;
     uint32_t instances[WW_UNIT_COUNT]; /* 0: as many as schedulers, one for each */

@@ -6,7 +6,7 @@
  *
  * Active cycles are those of a launch that stands alone, as profilers count them. A launch that is queued
  * behind another one is processed while that one runs: its first CTA comes launch.queued_us after the other's
- * end. */
+ * end, and launch.stream_us later if no graph brings them. */
 #ifndef WW_CORE_LAUNCH_TIME_H
 #define WW_CORE_LAUNCH_TIME_H
 
@@ -27,7 +27,7 @@ static inline void ww_launch_none(struct ww_gpu_spec *g) {
 
 static inline void ww_launch_time_begin(struct ww_launch_time *t, const struct ww_gpu_spec *g, bool queued) {
     double front_us = g->launch_front_cycles / g->clock_sm_mhz, us = g->launch_overhead_us;
-    if (queued && g->launch_queued_us >= 0) us = g->launch_queued_us - front_us;
+    if (queued && g->launch_queued_us >= 0) us = g->launch_queued_us + g->launch_stream_us - front_us;
     *t = (struct ww_launch_time){.front = g->launch_front_cycles, .end = g->launch_end_cycles};
     if (us >= 0)
         t->latency_ps = (uint64_t)(us * 1e6 + 0.5);

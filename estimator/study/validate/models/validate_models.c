@@ -106,6 +106,7 @@ enum ww_code ww_validate_suite_models(struct ww_validation *v, const struct ww_v
         {"model-dram-gtx280", "gtx280", miss_cycles},  {"model-l2-v100", "v100", hit_cycles},
         {"model-dram-v100", "v100", miss_cycles},      {"model-l2-a100", "a100", hit_cycles},
         {"model-dram-a100", "a100", miss_cycles},      {"model-l2-h100", "h100", hit_cycles},
+        {"model-l2-l40", "l40", hit_cycles},           {"model-dram-l40", "l40", miss_cycles},
     };
     enum { ROWS = sizeof rows / sizeof rows[0] };
     for (size_t i = 0; i < ROWS; i++) {
