@@ -339,8 +339,8 @@ static void strides_and_bases_keep_all_their_bits(void **state) {
 }
 
 /* One CTA of a warp that loads from random places among 16384 words, `count` times, with lanes that come and
- * go. */
-static void make_gathers(struct ww_made_launch *l, uint32_t count) {
+ * go, or that drop out one by one down to the last. */
+static void make_gathers(struct ww_made_launch *l, uint32_t count, bool drop) {
     static const char *const strings[] = {""};
     static const struct ww_inst inst[] = {
         {.op = WW_OP_LOAD, .space = WW_SPACE_GLOBAL, .width = 4, .flags = WW_INST_ACCESS}, {.op = WW_OP_EXIT}};
@@ -353,7 +353,7 @@ static void make_gathers(struct ww_made_launch *l, uint32_t count) {
     for (uint32_t i = 0; i < count; i++) {
         uint32_t mask = UINT32_MAX;
         for (unsigned k = 0; k < 2 && i % 2; k++) mask &= ww_rng_below(&r, UINT32_MAX);
-        step[i] = (struct ww_step){0, mask | 3};
+        step[i] = (struct ww_step){0, drop ? UINT32_MAX >> i % 32 : mask | 3};
         access[i] = (struct ww_access){0, 0, 32 * i};
         for (unsigned k = 0; k < 32; k++) pool[32 * i + k] = 0x7000000 + 4 * (uint64_t)ww_rng_below(&r, 16384);
     }
@@ -379,7 +379,7 @@ static void random_gathers_take_about_their_entropy(void **state) {
     struct ww_made_launch l;
     uint64_t bits = 0;
     size_t bytes;
-    make_gathers(&l, 4000);
+    make_gathers(&l, 4000, false);
     for (uint32_t i = 0; i < 4000; i++) {
         uint32_t mask = l.cta->warp->step[i].mask;
         bits +=
@@ -391,10 +391,54 @@ static void random_gathers_take_about_their_entropy(void **state) {
     assert_in_range(8 * bytes, bits, bits + bits / 32);
 }
 
+/* As above, and nothing for masks that repeat: an access of the last lane is written as those of more lanes
+ * are. */
+static void gathers_down_to_one_lane_take_their_entropy(void **state) {
+    (void)state;
+    const char *path = ww_made_path(&arena, "drop.wwt");
+    struct ww_made_launch l;
+    uint64_t bits = 0;
+    size_t bytes;
+    make_gathers(&l, 6400, true);
+    for (uint32_t i = 0; i < 6400; i++) bits += 14 * (uint64_t)__builtin_popcount(l.cta->warp->step[i].mask);
+    OK(ww_made_write(path, &l, 1, 0, &error));
+    check_round_trip(path, &l, 1);
+    ww_made_read(&arena, path, &bytes);
+    assert_in_range(8 * bytes, bits, bits + bits / 64);
+}
+
+/* A store by the lanes that a load named: its last lane, too, is at the place that was loaded. */
+static void stores_of_one_lane_where_it_loaded_take_nothing(void **state) {
+    (void)state;
+    const char *path = ww_made_path(&arena, "again.wwt");
+    struct ww_made_launch l;
+    size_t once, twice;
+    make_gathers(&l, 6400, true);
+    OK(ww_made_write(path, &l, 1, 0, &error));
+    ww_made_read(&arena, path, &once);
+    struct ww_inst inst[2] = {
+        l.launch.inst[0], {.op = WW_OP_STORE, .space = WW_SPACE_GLOBAL, .width = 4, .flags = WW_INST_ACCESS}};
+    struct ww_warp_stream *warp = (struct ww_warp_stream *)l.cta->warp;
+    struct ww_step *step = ww_arena_array(&arena, 12800, sizeof *step);
+    struct ww_access *access = ww_arena_array(&arena, 12800, sizeof *access);
+    for (uint32_t i = 0; i < 12800; i++) {
+        step[i] = (struct ww_step){i % 2, warp->step[i / 2].mask};
+        access[i] = warp->access[i / 2];
+    }
+    *warp = (struct ww_warp_stream){step, access, warp->pool, 12800, 12800};
+    l.launch.inst = inst;
+    OK(ww_made_write(path, &l, 1, 0, &error));
+    check_round_trip(path, &l, 1);
+    ww_made_read(&arena, path, &twice);
+    assert_in_range(twice, once, once + 600);
+}
+
 int main(void) {
 #define T(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
     const struct CMUnitTest tests[] = {
         T(random_gathers_take_about_their_entropy),
+        T(gathers_down_to_one_lane_take_their_entropy),
+        T(stores_of_one_lane_where_it_loaded_take_nothing),
         T(random_traces_come_back),
         T(a_launch_description_comes_back),
         T(totals_are_those_of_the_steps),

@@ -175,6 +175,21 @@ static bool decode_list(struct access_decoder *a, uint32_t inst, unsigned form, 
     return true;
 }
 
+/* A list of one lane, which becomes affine: it takes no place in the pool. */
+static bool decode_lane(struct access_decoder *a, uint32_t inst, unsigned form, unsigned shift,
+                        const struct ww_wwt_context *c, uint64_t base, struct ww_access *out) {
+    struct ww_wwt_inst_state *s = &a->p.inst[inst];
+    uint64_t address = base;
+    if (form == WW_WWT_FORM_REF_LIST ? !c->ref : !read_list(a, s, form, shift, c, base, &address))
+        return ww_wwt_reject(a->x, &a->x->col[WW_WWT_COL_ACCESS], "an access's list refers to none");
+    if (!s->lane && !(s->lane = ww_arena_alloc(&a->lanes, 32 * sizeof *s->lane))) return ww_wwt_no_memory(a->x);
+    s->lane_mask = c->mask;
+    s->lane[__builtin_ctz(c->mask)] = address;
+    a->last[inst] = 0;
+    *out = (struct ww_access){address, 0, WW_AFFINE};
+    return true;
+}
+
 static bool read_stride(struct ww_wwt_decoder *x, int32_t *stride) {
     int64_t v = (int64_t)ww_wwt_svarint(&x->col[WW_WWT_COL_STRIDE]);
     *stride = (int32_t)v;
@@ -211,8 +226,9 @@ static bool decode_access(struct access_decoder *a, const struct ww_step *step, 
     unsigned shift = token & WW_WWT_UNIT ? c.shift : 0;
     uint64_t base = ww_wwt_predict(&a->p, s, (enum ww_wwt_base)kind, &c);
     if (ww_wwt_has_off(kind)) base += read_split(&x->col[WW_WWT_COL_BASE]) << shift;
+    bool one = step->mask && !(step->mask & (step->mask - 1));
     if (list) {
-        if (!decode_list(a, step->inst, form, shift, &c, base, out)) return false;
+        if (!(one ? decode_lane : decode_list)(a, step->inst, form, shift, &c, base, out)) return false;
     } else {
         if ((form & ~WW_WWT_LOWEST) == WW_WWT_FORM_STRIDE && !read_stride(x, &s->stride)) return false;
         if (form & WW_WWT_LOWEST)
@@ -221,7 +237,8 @@ static bool decode_access(struct access_decoder *a, const struct ww_step *step, 
             *out = (struct ww_access){base, s->stride, WW_AFFINE};
     }
     ww_wwt_learn(&a->p, s, out->base, &c);
-    ww_wwt_learn_index(&a->p, s, kind, form, &c, out, list ? x->d->pool + out->list : NULL);
+    const uint64_t *address = out->list == WW_AFFINE ? &out->base : x->d->pool + out->list;
+    ww_wwt_learn_index(&a->p, s, kind, form, &c, out, list ? address : NULL);
     return true;
 }
 

@@ -4,13 +4,16 @@
 #include "../../estimator/base/bits.h"
 #include <stdlib.h>
 
-/* What the ways of writing a surprise of an instruction have cost of late: bits x 16 a lane. */
-enum { SEEN = 4, LIST_BITS = 5, BASE_BITS = 10 };
+/* What the ways of writing a surprise of an instruction have cost of late: bits x 16 a lane. Differences of two
+ * random numbers vary by more than their length tells, distances by less: ROUGH. */
+enum { SEEN = 4, LIST_BITS = 5, BASE_BITS = 10, ROUGH = 12 };
 enum way { WAY_LIST, WAY_STEPS, WAY_LOWEST, WAYS };
 struct costs {
     uint32_t list[WAYS], affine[WAYS];
     uint64_t seen[SEEN]; /* the latest differences of bases */
-    unsigned next;
+    uint8_t next;
+    uint8_t kind; /* the latest that needed no difference */
+    bool index;   /* the latest list was of form INDEX */
 };
 
 struct access_encoder {
@@ -30,14 +33,18 @@ static uint64_t scaled(uint64_t d, unsigned shift) {
 }
 
 /* The best kind of prediction; *off is what it misses by. */
-static unsigned choose_base(const struct access_encoder *a, const struct ww_wwt_inst_state *s, uint64_t base,
+static unsigned choose_base(struct access_encoder *a, const struct ww_wwt_inst_state *s, uint64_t base,
                             const struct ww_wwt_context *c, uint64_t *off) {
+    uint8_t *late = &a->costs[s - a->p.inst].kind;
     unsigned best = WW_WWT_BASE_COUNT;
+    if (s->lane && (*late != WW_WWT_BASE_REF || c->ref) &&
+        base == ww_wwt_predict(&a->p, s, (enum ww_wwt_base) * late, c))
+        return *late;
     for (unsigned k = 0; k < WW_WWT_BASE_COUNT; k++) {
         if ((k == WW_WWT_BASE_REF || k == WW_WWT_BASE_REF_OFF) && !c->ref) continue;
         uint64_t d = base - ww_wwt_predict(&a->p, s, (enum ww_wwt_base)k, c);
         if (!ww_wwt_has_off(k)) {
-            if (d == 0) return k;
+            if (d == 0) return *late = (uint8_t)k;
         } else if (best == WW_WWT_BASE_COUNT || zigzag(d) < zigzag(*off)) {
             best = k;
             *off = d;
@@ -57,15 +64,17 @@ static uint32_t number_bits(uint64_t v) {
     return v ? 64 - (uint32_t)__builtin_clzll(v) : 0;
 }
 
-/* Notes what each way would cost this time (0: it cannot be used); the one that costs least now and of late. */
+/* Notes what each way would cost this time (0: it cannot be used); the one that costs least of late. To change
+ * often costs more than it saves: columns of numbers of one kind compress better. */
 static enum way choose_way(uint32_t late[WAYS], const uint32_t now[WAYS], uint32_t least_bits) {
     enum way best = WAY_LIST;
     uint32_t least = UINT32_MAX;
     for (unsigned k = 0; k < WAYS; k++) {
         if (!now[k]) continue;
-        late[k] = late[k] ? (7 * late[k] + now[k]) / 8 : now[k];
-        if (late[k] + now[k] >= least) continue;
-        least = late[k] + now[k];
+        late[k] = late[k] ? (63 * late[k] + now[k]) / 64 : now[k];
+        uint32_t cost = 8 * late[k] + now[k] + (k == WAY_LOWEST ? 0 : 9 * ROUGH);
+        if (cost >= least) continue;
+        least = cost;
         best = (enum way)k;
     }
     /* Small differences are a pattern's, and compress: distances would not. */
@@ -144,6 +153,20 @@ static void plan_surprise(struct access_encoder *a, struct ww_wwt_inst_state *s,
     if (way != WAY_LIST) *plan = way == WAY_STEPS ? steps : lowest;
 }
 
+/* How to write the list of one lane: if its address is predicted, in the form of the lists around it. */
+static void plan_lane(struct access_encoder *a, struct ww_wwt_inst_state *s, const struct ww_wwt_context *c,
+                      const uint64_t *to, struct list_plan *plan) {
+    bool known = !(c->mask & ~s->lane_mask), index = !(c->mask & ~a->p.index_mask);
+    uint64_t off;
+    if (ww_wwt_has_off(choose_base(a, s, *to, c, &off))) {
+        plan_surprise(a, s, c, to, known ? &s->lane[__builtin_ctz(c->mask)] : NULL, plan);
+        return;
+    }
+    plan->form = index && a->costs[s - a->p.inst].index ? WW_WWT_FORM_INDEX
+                 : known                                ? WW_WWT_FORM_LANES
+                                                        : WW_WWT_FORM_LIST;
+}
+
 /* How to write the list `to`; a reference's list would be at `pool`. */
 static void plan_list(struct access_encoder *a, struct ww_wwt_inst_state *s, const struct ww_wwt_context *c,
                       const uint64_t *to, const uint64_t *pool, struct list_plan *plan) {
@@ -151,6 +174,10 @@ static void plan_list(struct access_encoder *a, struct ww_wwt_inst_state *s, con
     uint64_t from[32];
     plan->count = 0;
     plan->unit = false;
+    if (n == 1) {
+        plan_lane(a, s, c, to, plan);
+        return;
+    }
     plan->form = WW_WWT_FORM_REF_LIST;
     if (c->ref && c->ref->list != WW_AFFINE && same_shape(to, pool + c->ref->list, n)) return;
     bool known = !(c->mask & ~s->lane_mask);
@@ -192,6 +219,7 @@ static bool put_list(struct access_encoder *a, struct ww_wwt_inst_state *s, cons
     bool has_off = ww_wwt_has_off(kind), even = !(off & ((1u << c->shift) - 1));
     bool unit = plan.count ? plan.unit && (!has_off || even) : c->shift && has_off && even;
     unsigned by = unit ? c->shift : 0;
+    a->costs[s - a->p.inst].index = plan.form == WW_WWT_FORM_INDEX;
     put_token(a, kind, unit, plan.form, off, by);
     for (unsigned i = 0; i < plan.count; i++)
         put_split(a->e, WW_WWT_COL_LIST, lowest ? plan.d[i] >> by : zigzag(scaled(plan.d[i], by)));
@@ -247,24 +275,32 @@ static void put_affine(struct access_encoder *a, struct ww_wwt_inst_state *s, co
     ww_wwt_learn_index(&a->p, s, kind, form, c, access, NULL);
 }
 
+/* Access i of the warp. */
+static bool put_access(struct access_encoder *a, const struct ww_wwt_cta_warp *warp, uint32_t i,
+                       const struct ww_wwt_cta_warp *ref) {
+    const struct ww_step *step = ww_wwt_access_steps(warp->steps) + i;
+    struct ww_wwt_inst_state *s = &a->p.inst[step->inst];
+    struct ww_access *access = &warp->access[i];
+    bool one = step->mask && !(step->mask & (step->mask - 1)), list = access->list != WW_AFFINE;
+    const uint64_t *address = list ? warp->pool + access->list : &access->base;
+    if (one &&
+        s->lane) { /* where the instruction's others are lists, it is one, too; a reader makes it affine */
+        *access = (struct ww_access){ww_wwt_first(access, step->mask), 0, WW_AFFINE};
+        list = true;
+    }
+    struct ww_wwt_context c = ww_wwt_context(&a->p, s, list, step->mask, a->e->launch->inst[step->inst].width,
+                                             ref ? &ref->access[i] : NULL);
+    if (list) return put_list(a, s, access, &c, address, ref ? ref->pool : NULL);
+    put_affine(a, s, access, &c);
+    return true;
+}
+
 /* One warp; `ref` is the last warp on the same path, or NULL. */
 static bool put_warp(struct access_encoder *a, const struct ww_wwt_cta_warp *warp,
                      const struct ww_wwt_cta_warp *ref) {
-    const struct ww_wwt_steps *steps = warp->steps;
-    const struct ww_access *access = warp->access;
     a->p.stamp++;
-    const struct ww_step *step = ww_wwt_access_steps(steps);
-    for (uint32_t i = 0; i < steps->access_count; i++, access++) {
-        const struct ww_inst *inst = &a->e->launch->inst[step[i].inst];
-        struct ww_wwt_inst_state *s = &a->p.inst[step[i].inst];
-        bool list = access->list != WW_AFFINE;
-        struct ww_wwt_context c =
-            ww_wwt_context(&a->p, s, list, step[i].mask, inst->width, ref ? &ref->access[i] : NULL);
-        if (!list)
-            put_affine(a, s, access, &c);
-        else if (!put_list(a, s, access, &c, warp->pool + access->list, ref ? ref->pool : NULL))
-            return false;
-    }
+    for (uint32_t i = 0; i < warp->steps->access_count; i++)
+        if (!put_access(a, warp, i, ref)) return false;
     return true;
 }
 

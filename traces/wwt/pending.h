@@ -37,7 +37,7 @@ struct ww_wwt_dictionary {
 
 struct ww_wwt_cta_warp {
     struct ww_wwt_steps *steps;
-    const struct ww_access *access; /* lists index `pool` */
+    struct ww_access *access; /* lists index `pool` */
     const uint64_t *pool;
 };
 

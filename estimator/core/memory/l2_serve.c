@@ -90,7 +90,7 @@ static uint8_t complete(const struct ww_l2 *l2, const struct ww_l2_txn *t) {
     uint32_t n = l2->l1_sector_granules, sector = (1u << n) - 1, out = 0;
     if (n == 1 || t->fine) return have;
     for (uint32_t g = 0; g < 8; g += n)
-        if ((have >> g & sector) == sector) out |= sector << g;
+        if (((uint32_t)have >> g & sector) == sector) out |= sector << g;
     return (uint8_t)out;
 }
 
