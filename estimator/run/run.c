@@ -228,19 +228,6 @@ static enum ww_code compare_arch(struct run *r, struct ww_error *error) {
     return WW_OK;
 }
 
-static enum ww_code describe_overrides(struct run *r, struct ww_error *error) {
-    size_t count;
-    const struct ww_override *from = ww_gpu_overrides(r->options->gpu, &count);
-    r->result->override = ww_arena_array(r->arena, count, sizeof *from);
-    if (!r->result->override) return ww_fail_nomem(error, "result");
-    for (size_t i = 0; i < count; i++) {
-        struct ww_override o = {copy(r, from[i].key), copy(r, from[i].value), copy(r, from[i].base)};
-        if (!o.key || !o.value || !o.base) return ww_fail_nomem(error, "result");
-        r->result->override[r->result->override_count++] = o;
-    }
-    return WW_OK;
-}
-
 static enum ww_code describe(struct run *r, struct ww_error *error) {
     struct ww_result *result = r->result;
     const struct ww_run_options *o = r->options;
@@ -255,7 +242,7 @@ static enum ww_code describe(struct run *r, struct ww_error *error) {
     if (!result->gpu || !result->gpu_json || !result->trace || !result->trace_hash || !result->program)
         return ww_fail_nomem(error, "result");
     WW_TRY(compare_arch(r, error));
-    WW_TRY(describe_overrides(r, error));
+    WW_TRY(ww_run_describe_overrides(r, error));
     return describe_mechanisms(r, error);
 }
 
@@ -345,13 +332,18 @@ enum ww_code ww_run_full(struct run *r, struct ww_error *error) {
     return WW_OK;
 }
 
-/* Launches in a row mostly have the same origin: they share its text. */
+/* Launches in a row mostly have the same origin: they share its text. Those of a trace that another tool made
+ * have the tool's name. */
 static enum ww_code tell_code(struct run *r, struct ww_error *error) {
-    const char *last = NULL;
+    const char *last = NULL, *tool = ww_trace_get_meta(r->trace)->tool;
+    bool other = tool && tool[0] && strncmp(tool, "warpwatt ", 9) != 0;
+    const char *foreign = other ? ww_arena_printf(r->arena, WW_CODE_FOREIGN "%s", tool) : NULL;
+    if (other && !foreign) return ww_fail_nomem(error, "result");
     for (size_t i = 0; i < r->result->launch_count; i++) {
         struct ww_launch_result *l = &r->result->launch[i];
         const struct ww_launch *launch;
         WW_TRY(ww_trace_launch(r->trace, l->index, &launch, error));
+        if (!launch->code) l->code = foreign;
         if (!launch->code) continue;
         if (!last || strcmp(last, launch->code) != 0) last = copy(r, launch->code);
         if (!last) return ww_fail_nomem(error, "result");
