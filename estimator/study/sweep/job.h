@@ -92,4 +92,8 @@ enum ww_code ww_sweep_adaptive(struct sweep_job *job, struct ww_sweep_summary *s
 /* Fits and stores the effects of every objective. */
 enum ww_code ww_sweep_fit(struct sweep_job *job, struct ww_error *error);
 
+/* together.c: if points are invalid since one size of an SM moves alone, summary->together says what to write.
+ */
+void ww_sweep_together(const struct sweep_job *job, struct ww_sweep_summary *summary);
+
 #endif

@@ -40,6 +40,8 @@ struct ww_sweep_param {
     const struct ww_param *row; /* of the GPU or the setting; NULL: a kind */
     struct ww_sweep_level *level;
     size_t count;
+    bool follows;  /* it moves together with another parameter, level by level */
+    size_t leader; /* 1 + that parameter's place */
 };
 
 struct ww_sweep_trace {
