@@ -28,6 +28,8 @@ struct run {
     struct ww_list launches;
     double target_error, confidence; /* as asked for, or the defaults */
     bool flush;                      /* caches, before each launch */
+    /* for progress, in warp instructions: of the launches before this one, of this one, of all */
+    uint64_t before, current, total;
 };
 
 /* ww_run with a power table that is open already, which is only read and may serve several threads; it must be

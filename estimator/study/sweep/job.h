@@ -29,6 +29,7 @@ struct sweep_job {
     pthread_mutex_t lock;
     pthread_cond_t freed;         /* a configuration is no longer being computed */
     char (*busy)[WW_CONFIG_HASH]; /* by thread: what it computes, "" nothing */
+    double *under_way;            /* by thread: how much of its point is done */
     bool *done;                   /* by point */
     bool *wanted;                 /* by point: those that are computed now; NULL: all */
     bool sampling;                /* what is computed now are samples, which are no points */
