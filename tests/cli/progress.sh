@@ -29,7 +29,7 @@ warpwatt run --gpu gtx480 -t k.wwt -q
 cat >terminal.py <<'END'
 import contextlib, os, pty, re, subprocess, sys
 ours, theirs = pty.openpty()
-program = subprocess.Popen(sys.argv[1:], stderr=theirs)
+program = subprocess.Popen(sys.argv[1:], stdout=subprocess.DEVNULL, stderr=theirs)
 os.close(theirs)
 shown = b""
 with contextlib.suppress(OSError):
@@ -40,6 +40,6 @@ text = shown.decode()
 bar = re.search(r"transpose: \[[#-]{20}\] +[0-9]+ %  [0-9.]+( k)? of [0-9.]+( k)? CTAs of launch 0, [0-9.]+( k)?/s", text)
 print("a bar" if bar else repr(text), "wiped" if text.endswith("\r\x1b[K") else "left")
 END
-python3 terminal.py "$(command -v warpwatt)" trace record -w transpose -p variant=naive --code ptx >out.txt
+python3 terminal.py "$(command -v warpwatt)" trace record -w transpose -p variant=naive --code ptx
 fails 2 warpwatt run --gpu gtx480 -t k.wwt --progress loud
 fails 2 warpwatt run --gpu gtx480 -t k.wwt --progress
