@@ -276,11 +276,14 @@ quickstart:
 	@$(SUBMAKE) all
 	@scripts/quickstart.sh
 
+# Builds as SUBMAKE does, but says how far it is instead of each file's name; with V=1 as ever.
+BUILD_BAR = $(if $(V),,scripts/build-bar.sh) $(SUBMAKE)
+
 check:
 	@scripts/install-deps.sh check
-	@$(SUBMAKE) all tests python
-	@$(SUBMAKE) VARIANT=san all tests
-	@$(SUBMAKE) VARIANT=fuzz fuzz-progs
+	+@$(BUILD_BAR) all tests python
+	+@$(BUILD_BAR) VARIANT=san all tests
+	+@$(BUILD_BAR) VARIANT=fuzz fuzz-progs
 	@JOBS=$(JOBS) scripts/check.sh short
 
 check-long:

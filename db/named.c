@@ -8,6 +8,12 @@
 /* run_id of the run that :run names */
 #define RUN "coalesce(:run, (SELECT max(run_id) FROM run))"
 
+/* What a run's code was made from; NULL: no launch tells. */
+#define CODE(run)                                                                                              \
+    "(SELECT CASE WHEN sum(coalesce(code, '') LIKE 'trace of %') > 0 THEN 'imported' WHEN count(code) = 0"     \
+    " AND count(*) > 0 THEN 'PTX' WHEN count(code) = count(*) AND count(*) > 0 THEN 'machine code' WHEN"       \
+    " count(*) > 0 THEN 'PTX and machine code' END FROM launch WHERE run_id = " run ")"
+
 /* sweep_id of the sweep that :sweep names */
 #define SWEEP "coalesce(:sweep, (SELECT max(sweep_id) FROM sweep))"
 /* Objective n of point p of a sweep so that less is better; 0 if the sweep has fewer objectives. */
@@ -45,11 +51,29 @@
 /* clang-format on */
 
 static const struct ww_named_query queries[] = {
-    {"runs", "all runs, latest first, with the parameters that were overridden; :workload and :gpu filter",
-     "SELECT run_id AS run, workload, gpu, overrides, mode, launches, cycles, time_us, ipc, energy_j, power_w,"
-     " mechanisms, stored_at FROM v_run JOIN v_override USING(run_id) WHERE (:workload IS NULL OR workload = "
-     ":workload) AND (:gpu IS NULL OR gpu = :gpu)"
-     " ORDER BY run_id DESC"},
+    {"runs",
+     "all runs, latest first, with what makes them differ from runs without options; :workload and :gpu filter",
+     "SELECT run_id AS run, workload, gpu, overrides, mode, " CODE(
+         "v.run_id") " AS code, launches, cycles,"
+                     " time_us, ipc, energy_j, power_w, stored_at, mechanisms FROM v_run v JOIN v_override "
+                     "USING(run_id) WHERE"
+                     " (:workload IS NULL OR workload = :workload) AND (:gpu IS NULL OR gpu = :gpu) ORDER BY "
+                     "run_id DESC"},
+    {"differences",
+     "what two runs differ in: parameters of their GPUs, mechanisms, mode, code (:base, the run before; :run)",
+     "WITH o AS (SELECT " RUN " AS new), q AS (SELECT new, coalesce(:base, (SELECT max(run_id) FROM run WHERE"
+     " run_id < new)) AS base FROM o), v(run_id, ord, what, value) AS (SELECT run_id, 0, 'gpu', name FROM run"
+     " JOIN gpu USING(gpu_id) UNION ALL SELECT run_id, 1, 'mode', mode FROM run UNION ALL SELECT run_id, 2,"
+     " 'code', " CODE("run_id") " FROM run UNION ALL SELECT run_id, 3, key, value FROM run_setting UNION ALL"
+                                " SELECT run_id, 4, key, value FROM run JOIN gpu_param USING(gpu_id)), k AS "
+                                "(SELECT ord, what FROM v, q"
+                                " WHERE run_id = base UNION SELECT ord, what FROM v, q WHERE run_id = new), d "
+                                "AS (SELECT k.ord AS ord,"
+                                " k.what AS what, (SELECT value FROM v, q WHERE run_id = base AND v.what = "
+                                "k.what AND v.ord = k.ord) AS base,"
+                                " (SELECT value FROM v, q WHERE run_id = new AND v.what = k.what AND v.ord = "
+                                "k.ord) AS new FROM k)"
+                                " SELECT what, base, new FROM d WHERE base IS NOT new ORDER BY ord, what"},
     {"workloads", "the latest run of each trace on each GPU: cycles, time, IPC, watts, joules, top stall",
      "SELECT v.workload AS workload, v.gpu AS gpu, v.cycles AS cycles, v.time_us AS time_us,"
      " round(v.ipc, 3) AS ipc, round(v.power_w, 2) AS watts, v.energy_j AS joules, t.state AS top_stall,"

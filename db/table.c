@@ -11,7 +11,7 @@
 #define BATCH_ROWS 1000
 #define BATCH_CELLS 20000 /* fewer rows where the columns are many */
 #define CELL_MAX 100      /* characters shown of one cell */
-#define REASON_MAX 1000   /* of a column "reason", which is a sentence that nobody can guess the end of */
+#define REASON_MAX 1000   /* of reasons and lists of settings: nobody can guess their end */
 #define CELL_BYTES (4 * REASON_MAX + 8)
 
 struct table {
@@ -50,7 +50,10 @@ static void show_text(const char *s, size_t n, size_t most, char *out) {
 
 static size_t most_of(sqlite3_stmt *stmt, int c) {
     const char *name = sqlite3_column_name(stmt, c);
-    return name && strcmp(name, "reason") == 0 ? REASON_MAX : CELL_MAX;
+    static const char *const whole[] = {"reason", "overrides", "settings", "mechanisms"};
+    for (size_t i = 0; name && i < sizeof whole / sizeof *whole; i++)
+        if (strcmp(name, whole[i]) == 0) return REASON_MAX;
+    return CELL_MAX;
 }
 
 /* The shown text of a cell, in `out` of CELL_BYTES. */

@@ -201,6 +201,19 @@ static enum ww_code print_paired(const struct side *a, const struct side *b, FIL
     return WW_OK;
 }
 
+static void write_differences(struct ww_jsonw *w, const struct side *a, const struct side *b) {
+    struct ww_difference d[WW_DIFFERENCES];
+    size_t count = ww_differences(a->result, b->result, d);
+    ww_jsonw_open(w, "differences", '{');
+    for (size_t i = 0; i < count && i < WW_DIFFERENCES; i++) {
+        ww_jsonw_open_flat(w, d[i].what, '{');
+        ww_jsonw_str(w, "base", d[i].a);
+        ww_jsonw_str(w, "new", d[i].b);
+        ww_jsonw_close(w, '}');
+    }
+    ww_jsonw_close(w, '}');
+}
+
 static enum ww_code compare_json(const struct side *a, const struct side *b, FILE *out,
                                  struct ww_error *error) {
     const char *warning[WARNINGS];
@@ -210,6 +223,7 @@ static enum ww_code compare_json(const struct side *a, const struct side *b, FIL
     ww_jsonw_open(&w, NULL, '{');
     write_run(&w, "base", a);
     write_run(&w, "new", b);
+    write_differences(&w, a, b);
     ww_part_known(&w, "speedup", ww_ratio(a->seconds, b->seconds));
     WW_TRY(write_paired(&w, a, b, error));
     ww_part_known(&w, "energy_ratio", energies(a, b) ? ww_ratio(b->result->energy_j, a->result->energy_j) : -1);
@@ -233,21 +247,29 @@ static void add_row(struct ww_grid *g, const char *const *cells) {
 }
 
 static void name_run(const struct side *s, const char *role, FILE *out) {
-    char gpu[80], trace[160], with[400];
+    char gpu[80], trace[160], with[400], mode[80];
     ww_say_overrides(s->result, with, sizeof with);
+    ww_say_mode(s->result, mode);
     ww_clean_text(s->result->gpu, gpu, sizeof gpu);
     ww_clean_text(s->result->trace, trace, sizeof trace);
     fprintf(out, "%s ", role);
     if (s->id >= 0) fprintf(out, "run %" PRId64 ": ", s->id);
-    fprintf(out, "%s on %s%s", trace, gpu, with);
-    if (strcmp(s->result->mode, "full") != 0) fprintf(out, ", %s", s->result->mode);
-    for (size_t i = 0; i < s->result->mechanism_count; i++) {
-        char key[80], value[80];
-        ww_clean_text(s->result->mechanism[i].key, key, sizeof key);
-        ww_clean_text(s->result->mechanism[i].value, value, sizeof value);
-        fprintf(out, "%s %s=%s", i ? "" : ",", key, value);
-    }
-    fputs("\n", out);
+    fprintf(out, "%s on %s%s, %s\n", trace, gpu, with, mode);
+}
+
+static enum ww_code print_differences(const struct side *a, const struct side *b, FILE *out,
+                                      struct ww_error *error) {
+    struct ww_difference d[WW_DIFFERENCES];
+    size_t count = ww_differences(a->result, b->result, d);
+    if (!count) return WW_OK;
+    struct ww_grid g = {.columns = 3, .left = 1u};
+    add_row(&g, (const char *[]){"", "base", "new"});
+    for (size_t i = 0; i < count && i < WW_DIFFERENCES; i++)
+        add_row(&g, (const char *[]){d[i].what, d[i].a, d[i].b});
+    fputs("\nWhat the runs differ in\n", out);
+    WW_TRY(ww_grid_print(&g, out, error));
+    if (count > WW_DIFFERENCES) fprintf(out, "  and %zu more\n", count - WW_DIFFERENCES);
+    return WW_OK;
 }
 
 /* Ratio as a factor, "-" if not known. */
@@ -356,7 +378,7 @@ static enum ww_code compare_text(const struct side *a, const struct side *b, FIL
                 factor(ww_ratio(b->result->energy_j, a->result->energy_j), t[1]), factor(edp_gain(a, b), t[2]));
     fputs("\n", out);
     WW_TRY(print_paired(a, b, out, error));
-    WW_TRY(ww_print_gpu_changes(a->result, b->result, out, error));
+    WW_TRY(print_differences(a, b, out, error));
     fputs("\n", out);
     WW_TRY(print_figures(a, b, out, error));
     WW_TRY(print_parts(a, b, out, error));

@@ -81,7 +81,8 @@ static void launch_head(struct csv *c) {
                                        "ipc",
                                        "energy_j",
                                        "power_w",
-                                       "code"};
+                                       "code",
+                                       "overrides"};
     for (size_t i = 0; i < sizeof head / sizeof *head; i++) put_text(c, head[i]);
     for (int i = 0; i < WW_STATE_COUNT; i++) {
         separate(c);
@@ -97,6 +98,18 @@ static void launch_head(struct csv *c) {
     }
     for (int i = 0; i < WW_COUNTER_COUNT; i++) put_text(c, ww_counter_name((enum ww_counter)i));
     end_row(c);
+}
+
+static void put_overrides(struct csv *c, const struct ww_result *r) {
+    char text[1024];
+    size_t used = 0;
+    text[0] = 0;
+    for (size_t i = 0; i < r->override_count && used < sizeof text; i++) {
+        int n = snprintf(text + used, sizeof text - used, "%s%s=%s", i ? " " : "", r->override[i].key,
+                         r->override[i].value);
+        if (n > 0) used += (size_t)n;
+    }
+    put_text(c, text);
 }
 
 static void put_mechanisms(struct csv *c, const struct ww_result *r) {
@@ -139,6 +152,7 @@ static void launch_row(struct csv *c, const struct ww_result *r, int64_t id, con
     put_known(c, l->energy.known ? l->energy.total_j : -1);
     put_known(c, ww_watts(l->energy.total_j, l->energy.known, l->time_ps));
     put_text(c, l->code ? l->code : "");
+    put_overrides(c, r);
     for (int i = 0; i < WW_STATE_COUNT; i++) put_u64(c, l->warp_cycles[i]);
     for (int i = 0; i < WW_SLOT_COUNT; i++) put_u64(c, l->slot[i]);
     for (int i = 0; i < WW_COMPONENT_COUNT; i++)

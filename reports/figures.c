@@ -224,22 +224,3 @@ uint64_t ww_stall_cycles(const uint64_t warp_cycles[WW_STATE_COUNT]) {
         if (is_stall(s)) sum += warp_cycles[s];
     return sum;
 }
-
-void ww_say_overrides(const struct ww_result *r, char *out, size_t size) {
-    enum { MORE = 24 }; /* bytes of " and N more" */
-    size_t used = 0;
-    out[0] = 0;
-    for (size_t i = 0; i < r->override_count; i++) {
-        char key[80], value[40], base[40], one[200];
-        ww_clean_text(r->override[i].key, key, sizeof key);
-        ww_clean_text(r->override[i].value, value, sizeof value);
-        ww_clean_text(r->override[i].base, base, sizeof base);
-        int n = snprintf(one, sizeof one, "%s%s=%s (%s)", i ? ", " : " with ", key, value, base);
-        if (used + (size_t)n + MORE > size) {
-            snprintf(out + used, size - used, " and %zu more", r->override_count - i);
-            return;
-        }
-        memcpy(out + used, one, (size_t)n + 1);
-        used += (size_t)n;
-    }
-}

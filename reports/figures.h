@@ -62,8 +62,22 @@ int ww_top_stall(const uint64_t warp_cycles[WW_STATE_COUNT]);
 /* Warp-cycles in all states but issued and done. */
 uint64_t ww_stall_cycles(const uint64_t warp_cycles[WW_STATE_COUNT]);
 
-/* " with sm.count=40 (80), ...": what makes the run's GPU differ from its model, with the model's own values;
- * "" if nothing does. What does not fit into `size` bytes is counted. */
+/* What the code that a run replayed was made from: "PTX", "machine code", "PTX and machine code", "an imported
+ * trace"; NULL: no launch tells. */
+const char *ww_code_kind(const struct ww_result *r);
+/* "full replay of PTX". */
+void ww_say_mode(const struct ww_result *r, char out[80]);
+/* " with sm.count=40 (80), sched=lrr (gto)": what makes the run differ from one on its GPU without options,
+ * with what that has; "" if nothing does. What does not fit into `size` bytes is counted. */
 void ww_say_overrides(const struct ww_result *r, char *out, size_t size);
+
+/* What two runs differ in: code, mode, mechanisms and their settings, control of caches and clocks, and, on
+ * GPUs of the same name, the GPUs' parameters, from the configurations that are stored with them. */
+struct ww_difference {
+    char what[80], a[80], b[80];
+};
+enum { WW_DIFFERENCES = 40 };
+/* Fills at most WW_DIFFERENCES; returns how many there are. */
+size_t ww_differences(const struct ww_result *a, const struct ww_result *b, struct ww_difference *out);
 
 #endif

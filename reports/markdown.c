@@ -13,11 +13,9 @@
 #include <math.h>
 #include <string.h>
 
-enum { MOST = 80, FRONT_ROWS = 30, EFFECT_ROWS = 12 };
+enum { MOST = 80, LONG_MOST = 480, FRONT_ROWS = 30, EFFECT_ROWS = 12 };
 
-static void put_text(FILE *out, const char *s) {
-    char clean[MOST + 1];
-    ww_clean_text(s, clean, sizeof clean);
+static void put_clean(FILE *out, const char *clean) {
     for (const char *p = clean; *p; p++) {
         if (*p == '<')
             fputs("&lt;", out);
@@ -32,6 +30,21 @@ static void put_text(FILE *out, const char *s) {
         else
             fputc(*p, out);
     }
+}
+
+static void put_text(FILE *out, const char *s) {
+    char clean[MOST + 1];
+    ww_clean_text(s, clean, sizeof clean);
+    put_clean(out, clean);
+}
+
+/* A list of settings, whose names are clean. */
+static void long_cell(FILE *out, const char *s) {
+    char clean[LONG_MOST + 1];
+    ww_clean_text(s, clean, sizeof clean);
+    fputs("| ", out);
+    put_clean(out, clean);
+    fputc(' ', out);
 }
 
 static void cell(FILE *out, const char *s) {
@@ -55,14 +68,15 @@ static void head(FILE *out, const char *const *names, unsigned left) {
 
 static void title(FILE *out, const struct ww_result *r, int64_t id) {
     const char *slash = strrchr(r->trace, '/');
-    char with[400];
+    char with[400], mode[80];
     fprintf(out, "### Run %" PRId64 ": ", id);
     put_text(out, slash ? slash + 1 : r->trace);
     fputs(" on ", out);
     put_text(out, r->gpu);
     ww_say_overrides(r, with, sizeof with);
-    put_text(out, with);
-    fputs("\n\n", out);
+    put_clean(out, with);
+    ww_say_mode(r, mode);
+    fprintf(out, ", %s\n\n", mode);
 }
 
 /* ---- runs side by side ---- */
@@ -75,15 +89,18 @@ static void change(FILE *out, double a, double b) {
 
 static void run_row(FILE *out, const struct ww_result *r, int64_t id, const struct ww_result *base) {
     struct ww_launch_result sum = {.cycles = r->cycles, .warp_instructions = r->warp_instructions};
-    char text[64], a[32], b[32];
+    char text[64], a[32], b[32], with[400], gpu[480], mode[80];
     bool same = strcmp(r->trace_hash, base->trace_hash) == 0 && r->warp_instructions == base->warp_instructions;
     double seconds = (double)r->time_ps / 1e12, first = (double)base->time_ps / 1e12;
     double joules = r->energy_known ? r->energy_j : -1;
     snprintf(text, sizeof text, "%" PRId64, id);
     cell(out, text);
     cell(out, r->trace);
-    cell(out, r->gpu);
-    cell(out, r->mode);
+    ww_say_overrides(r, with, sizeof with);
+    snprintf(gpu, sizeof gpu, "%.70s%s", r->gpu, with);
+    long_cell(out, gpu);
+    ww_say_mode(r, mode);
+    cell(out, mode);
     cell(out, ww_grouped(r->cycles, a));
     cell(out, ww_si(seconds, "s", a));
     change(out, same ? first : -1, seconds);

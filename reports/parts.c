@@ -50,6 +50,17 @@ static void sampling(struct ww_jsonw *w, const struct ww_result *r) {
     ww_jsonw_close(w, '}');
 }
 
+static void overrides(struct ww_jsonw *w, const struct ww_result *r) {
+    ww_jsonw_open(w, "overrides", '{');
+    for (size_t i = 0; i < r->override_count; i++) {
+        ww_jsonw_open_flat(w, r->override[i].key, '{');
+        ww_jsonw_str(w, "value", r->override[i].value);
+        ww_jsonw_str(w, "base", r->override[i].base);
+        ww_jsonw_close(w, '}');
+    }
+    ww_jsonw_close(w, '}');
+}
+
 void ww_part_summary(struct ww_jsonw *w, const struct ww_result *r, int64_t run_id) {
     struct ww_launch_result sum = {.cycles = r->cycles, .warp_instructions = r->warp_instructions};
     if (run_id < 0)
@@ -59,6 +70,8 @@ void ww_part_summary(struct ww_jsonw *w, const struct ww_result *r, int64_t run_
     ww_jsonw_str(w, "gpu", r->gpu);
     ww_jsonw_str(w, "trace", r->trace);
     ww_jsonw_str(w, "mode", r->mode);
+    ww_jsonw_str(w, "code", ww_code_kind(r));
+    overrides(w, r);
     ww_jsonw_u64(w, "cycles", r->cycles);
     ww_jsonw_f64(w, "time_s", (double)r->time_ps / 1e12);
     ww_jsonw_u64(w, "warp_instructions", r->warp_instructions);

@@ -22,8 +22,4 @@ void ww_part_inst_counters(struct ww_jsonw *w, const uint64_t counter[WW_INST_CO
 /* null if the energy is not known. */
 void ww_part_energy(struct ww_jsonw *w, const char *key, const struct ww_energy *energy, uint64_t time_ps);
 
-/* A table of the parameters in which the GPUs of two runs differ, if they are of one name. Errors: WW_NOMEM. */
-enum ww_code ww_print_gpu_changes(const struct ww_result *a, const struct ww_result *b, FILE *out,
-                                  struct ww_error *error);
-
 #endif

@@ -17,12 +17,13 @@ static enum ww_code summary_json(const struct ww_result *r, int64_t run_id, FILE
 }
 
 static void print_title(const struct ww_result *r, int64_t run_id, FILE *out) {
-    char trace[200], gpu[100], with[400];
+    char trace[200], gpu[100], with[400], mode[80];
     ww_clean_text(r->trace, trace, sizeof trace);
     ww_clean_text(r->gpu, gpu, sizeof gpu);
     if (run_id >= 0) fprintf(out, "run %" PRId64 ": ", run_id);
     ww_say_overrides(r, with, sizeof with);
-    fprintf(out, "%s on %s%s, %s replay, ", trace, gpu, with, r->mode);
+    ww_say_mode(r, mode);
+    fprintf(out, "%s on %s%s, %s, ", trace, gpu, with, mode);
     if (r->sampling.row_count) fprintf(out, "%" PRIu64 " of ", r->sampling.replayed_launches);
     uint64_t launches = r->sampling.reason ? r->sampling.launches : r->launch_count;
     fprintf(out, "%" PRIu64 " launch%s\n", launches, launches == 1 ? "" : "es");

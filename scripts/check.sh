@@ -38,6 +38,12 @@ count_once() { # status log
     if [ "$1" = 0 ]; then echo "1 0"; else echo "0 1"; fi
 }
 
+# "12 of 340 done"
+count_done() {
+    local results=("$LOGS"/*.result)
+    echo "${#results[@]} of ${ITEMS:-?} done"
+}
+
 run_item() {
     local kind=${1%%|*} rest=${1#*|} name command status start=$SECONDS
     name=${rest%%|*}
@@ -48,10 +54,10 @@ run_item() {
     local good bad
     read -r good bad <"$LOGS/$name.result"
     if [ "$bad" = 0 ]; then
-        echo "ok      $name: $good passed ($((SECONDS - start)) s)"
+        echo "ok      $name: $good passed ($((SECONDS - start)) s), $(count_done)"
         sed -n 's/^skipped - /        skipped: /p' "$LOGS/$name.log"
     else
-        echo "FAILED  $name: $good passed, $bad failed (exit $status); $LOGS/$name.log ends with"
+        echo "FAILED  $name: $good passed, $bad failed (exit $status), $(count_done); $LOGS/$name.log ends with"
         grep -v '^ok ' "$LOGS/$name.log" | tail -n "${TAIL:-25}" | sed 's/^/        /'
     fi
 }
@@ -158,6 +164,8 @@ fuzz) items=$(fuzzers "${FUZZ_SECONDS:-60}") ;;
     ;;
 esac
 
+ITEMS=$(printf '%s\n' "$items" | grep -c .)
+export ITEMS
 printf '%s\n' "$items" | xargs -d '\n' -P "$JOBS" -n 1 "$0" --item
 
 passed=0

@@ -72,6 +72,7 @@ struct ww_sweep_summary {
     char why[1000];            /* adaptive: why no candidate was worth a replay; "" if one was */
     struct ww_sweep_cause cause[WW_SWEEP_CAUSES]; /* of the most points first */
     uint64_t causes;                              /* all of them, also those without room */
+    char together[600];  /* what to write into the space file so that sizes move together; "": nothing known */
     const char *warning; /* what the figures leave out, lives for ever; NULL: nothing known */
 };
 /* Replays every trace on every point that the strategy picks, stores each point when it is done, and goes on

@@ -10,6 +10,7 @@
 #include "../warpwatt.h"
 #include "../base/err.h"
 #include "../base/buf.h"
+#include "../base/eta.h"
 #include "../base/jsonw.h"
 
 enum { CMD_REPEAT = 1, CMD_REQUIRED = 2 };
@@ -98,13 +99,22 @@ enum ww_code ww_cmd_parse_stored(const char *text, const char *what, const char 
 /* Loads a run, 0: the last one; *id then is its number. */
 enum ww_code ww_cmd_load_run(struct ww_db *db, int64_t *id, struct ww_result **result, struct ww_error *error);
 
-/* Progress on stderr, if that is a terminal: part, rate, time left. Ctrl-C asks the work to stop; a second
- * one ends the program at once. Pass ww_cmd_progress_step with the struct as context. */
+/* Progress of long work on stderr: a bar where that is a terminal, lines of JSON with --progress json. Ctrl-C
+ * asks the work to stop; a second one ends the program at once. Pass ww_cmd_progress_step with the struct as
+ * context. */
 struct cmd_progress {
     const char *what;
-    double start, last; /* seconds */
+    double start, last;   /* seconds */
+    double part;          /* as of the last step */
+    uint64_t done, first; /* units; those at the beginning of this piece of work */
+    double begun;         /* when that began */
+    char unit[80];
+    struct ww_eta eta;
     bool shown, quiet;
 };
+/* How progress is shown, from here on: "bar", "json" or "none" (--progress of any command). Errors: WW_USAGE.
+ */
+enum ww_code ww_cmd_progress_mode(const char *mode, struct ww_error *error);
 void ww_cmd_progress_begin(struct cmd_progress *p, const char *what, bool quiet);
 bool ww_cmd_progress_step(void *context, double part, uint64_t done, const char *unit);
 /* Wipes the line. If the work was interrupted, turns its error into one that says so. */

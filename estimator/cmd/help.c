@@ -17,7 +17,9 @@ static void print_rows(const char *group, FILE *out) {
 void ww_cmd_print_overview(FILE *out) {
     fprintf(out, "usage: warpwatt COMMAND [ARGUMENTS] [OPTIONS]\n\n%s\ncommands:\n", about);
     print_rows(NULL, out);
-    fputs("\nwarpwatt help COMMAND, or --help behind a command, tells its options.\n\nexit codes:\n", out);
+    fputs("\nwarpwatt help COMMAND, or --help behind a command, tells its options. Every command takes\n"
+          "--progress bar, json or none: how long work tells on stderr how far it is.\n\nexit codes:\n",
+          out);
     for (int c = 0; c < WW_CODE_COUNT; c++)
         fprintf(out, "  %3d  %s\n", ww_code_exit((enum ww_code)c), ww_code_help((enum ww_code)c));
     fputs("  130  interrupted by Ctrl-C\n", out);

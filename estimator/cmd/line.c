@@ -111,6 +111,7 @@ static enum ww_code fail_option(const struct parser *p, const char *name, size_t
     for (const struct cmd_option *o = p->line->row->cmd->options; o && o->name; o++)
         ww_nearest_offer(&near, o->name);
     ww_nearest_offer(&near, "help");
+    ww_nearest_offer(&near, "progress");
     const char *best = ww_nearest_get(&near);
     if (best) snprintf(hint, sizeof hint, "--%s", best);
     return fail_name(p->where, "option", p->argv[p->at], best ? hint : NULL, p->error);
@@ -135,6 +136,13 @@ static enum ww_code take_option(struct parser *p, const struct cmd_option *o, co
     return WW_OK;
 }
 
+/* --progress MODE or --progress=MODE, of every command. */
+static enum ww_code take_progress(struct parser *p, const char *rest) {
+    if (*rest == '=') return ww_cmd_progress_mode(rest + 1, p->error);
+    if (p->at + 1 >= p->argc) return ww_fail(p->error, WW_USAGE, p->where, "option --progress needs a value");
+    return ww_cmd_progress_mode(p->argv[++p->at], p->error);
+}
+
 static enum ww_code parse_word(struct parser *p) {
     const struct cmd *cmd = p->line->row->cmd;
     const char *word = p->argv[p->at];
@@ -149,6 +157,7 @@ static enum ww_code parse_word(struct parser *p) {
     if (word[1] == '-') {
         size_t n = strcspn(word + 2, "=");
         const struct cmd_option *o = find_long(cmd, word + 2, n);
+        if (!o && n == 8 && strncmp(word + 2, "progress", n) == 0) return take_progress(p, word + 2 + n);
         return o ? take_option(p, o, word[2 + n] ? word + 3 + n : NULL) : fail_option(p, word + 2, n);
     }
     const struct cmd_option *o = find_short(cmd, word[1]);

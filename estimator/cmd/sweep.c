@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #define MERGE_MOST 4096 /* files at a time */
+#define TOGETHER "so that these sizes move together, add to \"parameters\": "
 
 static void print(const struct ww_sweep_summary *s, const char *db) {
     char of[32] = "";
@@ -23,6 +24,7 @@ static void print(const struct ww_sweep_summary *s, const char *db) {
     }
     if (s->causes > WW_SWEEP_CAUSES)
         printf("  and %" PRIu64 " more causes: warpwatt query --named explored\n", s->causes - WW_SWEEP_CAUSES);
+    if (s->together[0]) printf("  " TOGETHER "%s\n", s->together);
     char sampled[48] = "";
     if (s->sampled) snprintf(sampled, sizeof sampled, " in full, %" PRIu64 " more sampled", s->sampled);
     if (s->builds)
@@ -46,9 +48,10 @@ static void print(const struct ww_sweep_summary *s, const char *db) {
 
 /* A space without any point that can be is a mistake in the space. A part of one may be so, and a cluster would
  * compute it again if it failed; an adaptive sweep says itself why it replays nothing. */
-static enum ww_code check_valid(const struct ww_sweep_options *o, const struct ww_sweep_summary *s,
+static enum ww_code check_valid(const struct ww_sweep_options *o, const struct ww_sweep_summary *s, bool quiet,
                                 struct ww_error *error) {
     if (o->shard || s->budget > 0 || !s->points || s->invalid < s->points) return WW_OK;
+    if (quiet && s->together[0]) fprintf(stderr, TOGETHER "%s\n", s->together);
     return ww_fail(error, WW_INPUT, o->space, "no point of the space can be: %s", s->cause[0].reason);
 }
 
@@ -65,7 +68,7 @@ static enum ww_code sweep(const struct cmd_line *line, struct ww_sweep_options *
                        summary.stored, summary.points);
     if (summary.warning) fprintf(stderr, "warpwatt: warning: %s\n", summary.warning);
     if (code == WW_OK && !ww_cmd_has(line, "quiet")) print(&summary, o->shard ? o->shard->into : o->db);
-    return code == WW_OK ? check_valid(o, &summary, error) : code;
+    return code == WW_OK ? check_valid(o, &summary, ww_cmd_has(line, "quiet"), error) : code;
 }
 
 /* The options of a shard go together. */

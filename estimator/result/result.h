@@ -125,6 +125,7 @@ struct ww_energy {
     bool known; /* false: the GPU has no power table; all figures are then 0 and shown as null */
 };
 
+#define WW_CODE_FOREIGN "trace of " /* with the tool's name: ww_launch_result.code */
 /* One kernel launch. */
 struct ww_launch_result {
     uint32_t index; /* in the trace */
@@ -155,8 +156,9 @@ struct ww_launch_result {
     uint64_t *epoch_counter; /* epoch_count x WW_EPOCH_COUNTERS; NULL: the run kept no timeline */
     struct ww_cta_span *cta; /* the first CTAs of a run that kept a timeline, in the order of their dispatch */
     size_t cta_count;
-    const char *code; /* where the machine code that was replayed comes from: "ptxas 12.4.131 -arch sm_70";
-                       * NULL: PTX lowered by our rules, a trace of another tool, or a run older than this */
+    const char *code; /* where the machine code that was replayed comes from: "ptxas 12.4.131 -arch sm_70", or
+                       * WW_CODE_FOREIGN and the tool that made the trace; NULL: PTX lowered by our rules, or a
+                       * run older than this */
 };
 
 /* An interval of confidence; lo == hi where the estimate is exact. */
@@ -196,7 +198,7 @@ struct ww_setting {
     const char *value;
 };
 
-/* A parameter that an override changed: its value, and the one that the GPU has without overrides, as texts. */
+/* A parameter or a setting that an option changed: its value, and the one without options, as texts. */
 struct ww_override {
     const char *key, *value, *base;
 };
@@ -214,7 +216,8 @@ struct ww_result {
     uint32_t epoch_cycles;
     struct ww_setting *mechanism; /* kind = name, and kind.parameter = value */
     size_t mechanism_count;
-    struct ww_override *override; /* of the GPU's parameters, that make it differ from its model */
+    struct ww_override *override; /* what makes the run differ from one on its GPU without options: parameters,
+                                   * mechanisms and their settings, cache and clock control */
     size_t override_count;
     struct ww_launch_result *launch; /* sampled: those that were replayed whole */
     size_t launch_count;

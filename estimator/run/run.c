@@ -89,6 +89,22 @@ static enum ww_code open_all(struct run *r, struct ww_error *error) {
     return WW_OK;
 }
 
+#define ENDED_WEIGHT 0.15
+
+/* How far a launch is, as how far the run is. Where memory holds warps up instructions are issued long before
+ * the launch ends, and CTAs of one wave end together at its end: the truth lies between. */
+static bool launch_progress(void *context, double part, uint64_t done, const char *unit) {
+    const struct run *r = context;
+    const struct ww_run_options *o = r->options;
+    char of[64];
+    uint64_t all = done + r->before;
+    if (!r->total) return o->progress(o->context, -1, all, unit); /* nobody knows what a sample will take */
+    snprintf(of, sizeof of, "of %" PRIu64 " warp instructions", r->total);
+    double here = (1 - ENDED_WEIGHT) * (double)done + ENDED_WEIGHT * part * (double)r->current;
+    double of_run = ((double)r->before + here) / (double)r->total;
+    return o->progress(o->context, of_run < 1 ? of_run : 1, all, of);
+}
+
 struct ww_engine_options ww_run_engine_options(const struct run *r) {
     const struct ww_run_options *o = r->options;
     return (struct ww_engine_options){.gpu = &o->gpu->spec,
@@ -99,21 +115,28 @@ struct ww_engine_options ww_run_engine_options(const struct run *r) {
                                       .threads = o->threads,
                                       .pieces = r->power != NULL,
                                       .flush = r->flush,
-                                      .progress = o->progress,
-                                      .progress_context = o->context};
+                                      .progress = o->progress ? launch_progress : NULL,
+                                      .progress_context = (void *)(uintptr_t)r};
 }
 
-/* "auto" is settled by what the launches hold. */
-static enum ww_code choose_mode(struct run *r, const struct mode **mode, struct ww_error *error) {
-    uint64_t instructions = 0;
-    *mode = find_mode(r->options->mode);
-    if ((*mode)->run) return WW_OK;
+/* Of all launches, as the index has them. */
+static enum ww_code count_instructions(struct run *r, uint64_t *instructions, struct ww_error *error) {
+    *instructions = 0;
     for (size_t i = 0; i < r->launches.count; i++)
         for (uint64_t k = r->launches.range[i].first; k <= r->launches.range[i].last; k++) {
             const struct ww_launch *launch;
             WW_TRY(ww_trace_launch(r->trace, k, &launch, error));
-            instructions += launch->warp_instructions;
+            *instructions += launch->warp_instructions;
         }
+    return WW_OK;
+}
+
+/* "auto" is settled by what the launches hold. */
+static enum ww_code choose_mode(struct run *r, const struct mode **mode, struct ww_error *error) {
+    uint64_t instructions;
+    *mode = find_mode(r->options->mode);
+    if ((*mode)->run) return WW_OK;
+    WW_TRY(count_instructions(r, &instructions, error));
     *mode = &modes[instructions > WW_AUTO_INSTRUCTIONS ? MODE_SAMPLED : MODE_FULL];
     return WW_OK;
 }
@@ -212,7 +235,12 @@ static const char *mismatch(struct run *r, const struct ww_launch *launch) {
 
 enum ww_code ww_run_goes_on(const struct run *r, uint64_t launch, struct ww_error *error) {
     const struct ww_run_options *o = r->options;
-    if (!o->progress || o->progress(o->context, -1, launch, "launches")) return WW_OK;
+    double part = r->total ? (double)r->before / (double)r->total : -1;
+    char of[64];
+    snprintf(of, sizeof of, "of %" PRIu64 " warp instructions", r->total);
+    if (!o->progress ||
+        o->progress(o->context, part, r->total ? r->before : launch, r->total ? of : "launches"))
+        return WW_OK;
     return ww_fail(error, WW_FAIL, "", "stopped as asked, before launch %" PRIu64, launch);
 }
 
@@ -225,19 +253,6 @@ static enum ww_code compare_arch(struct run *r, struct ww_error *error) {
             r->result->warning = mismatch(r, launch);
             if (r->result->warning) return WW_OK;
         }
-    return WW_OK;
-}
-
-static enum ww_code describe_overrides(struct run *r, struct ww_error *error) {
-    size_t count;
-    const struct ww_override *from = ww_gpu_overrides(r->options->gpu, &count);
-    r->result->override = ww_arena_array(r->arena, count, sizeof *from);
-    if (!r->result->override) return ww_fail_nomem(error, "result");
-    for (size_t i = 0; i < count; i++) {
-        struct ww_override o = {copy(r, from[i].key), copy(r, from[i].value), copy(r, from[i].base)};
-        if (!o.key || !o.value || !o.base) return ww_fail_nomem(error, "result");
-        r->result->override[r->result->override_count++] = o;
-    }
     return WW_OK;
 }
 
@@ -255,7 +270,7 @@ static enum ww_code describe(struct run *r, struct ww_error *error) {
     if (!result->gpu || !result->gpu_json || !result->trace || !result->trace_hash || !result->program)
         return ww_fail_nomem(error, "result");
     WW_TRY(compare_arch(r, error));
-    WW_TRY(describe_overrides(r, error));
+    WW_TRY(ww_run_describe_overrides(r, error));
     return describe_mechanisms(r, error);
 }
 
@@ -311,7 +326,10 @@ static enum ww_code pack_pcs(struct run *r, struct ww_launch_result *launch, str
 
 static enum ww_code replay_one(struct run *r, size_t index, struct ww_error *error) {
     struct ww_launch_result *launch = &r->result->launch[r->result->launch_count];
+    const struct ww_launch *in;
     WW_TRY(ww_run_goes_on(r, index, error));
+    WW_TRY(ww_trace_launch(r->trace, index, &in, error));
+    r->current = in->warp_instructions;
     WW_TRY(ww_engine_launch(r->engine, r->trace, index, r->arena, launch, error));
     launch->index = (uint32_t)index;
     WW_TRY(compare_counts(r, index, launch, error));
@@ -319,6 +337,7 @@ static enum ww_code replay_one(struct run *r, size_t index, struct ww_error *err
     WW_TRY(ww_run_timeline_keep(r, &r->ctas, launch, error));
     WW_TRY(pack_pcs(r, launch, error));
     r->result->launch_count++;
+    r->before += launch->warp_instructions;
     ww_run_add_up(r->result, launch);
     return WW_OK;
 }
@@ -333,6 +352,7 @@ enum ww_code ww_run_full(struct run *r, struct ww_error *error) {
     }
     if (r->options->pack_pc) options.pc_arena = &r->pc_arena;
     WW_TRY(ww_engine_new(&options, &r->engine, error));
+    WW_TRY(count_instructions(r, &r->total, error));
     for (size_t i = 0; i < r->launches.count; i++)
         n += r->launches.range[i].last - r->launches.range[i].first + 1;
     r->result->launch = ww_arena_array(r->arena, n, sizeof *r->result->launch);
@@ -345,13 +365,18 @@ enum ww_code ww_run_full(struct run *r, struct ww_error *error) {
     return WW_OK;
 }
 
-/* Launches in a row mostly have the same origin: they share its text. */
+/* Launches in a row mostly have the same origin: they share its text. Those of a trace that another tool made
+ * have the tool's name. */
 static enum ww_code tell_code(struct run *r, struct ww_error *error) {
-    const char *last = NULL;
+    const char *last = NULL, *tool = ww_trace_get_meta(r->trace)->tool;
+    bool other = tool && tool[0] && strncmp(tool, "warpwatt ", 9) != 0;
+    const char *foreign = other ? ww_arena_printf(r->arena, WW_CODE_FOREIGN "%s", tool) : NULL;
+    if (other && !foreign) return ww_fail_nomem(error, "result");
     for (size_t i = 0; i < r->result->launch_count; i++) {
         struct ww_launch_result *l = &r->result->launch[i];
         const struct ww_launch *launch;
         WW_TRY(ww_trace_launch(r->trace, l->index, &launch, error));
+        if (!launch->code) l->code = foreign;
         if (!launch->code) continue;
         if (!last || strcmp(last, launch->code) != 0) last = copy(r, launch->code);
         if (!last) return ww_fail_nomem(error, "result");

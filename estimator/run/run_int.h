@@ -28,6 +28,8 @@ struct run {
     struct ww_list launches;
     double target_error, confidence; /* as asked for, or the defaults */
     bool flush;                      /* caches, before each launch */
+    /* for progress, in warp instructions: of the launches before this one, of this one, of all */
+    uint64_t before, current, total;
 };
 
 /* ww_run with a power table that is open already, which is only read and may serve several threads; it must be
@@ -39,6 +41,9 @@ enum ww_code ww_run_with_power(const struct ww_run_options *options, const struc
 enum ww_code ww_run_open(const struct ww_run_options *options, struct run *r, struct ww_error *error);
 /* Closes it; the result too, or it is the caller's. */
 void ww_run_close(struct run *r, bool result);
+/* What makes the run differ from one on its GPU without options, into the result (run_differ.c). Errors:
+ * WW_NOMEM. */
+enum ww_code ww_run_describe_overrides(struct run *r, struct ww_error *error);
 /* The engine that the options ask for. */
 struct ww_engine_options ww_run_engine_options(const struct run *r);
 /* Adds a launch to the result's totals. */

@@ -312,8 +312,10 @@ enum ww_code ww_sampler_measure(void *context, const struct ww_frame *frame, siz
                                 struct ww_measure *out, struct ww_error *error) {
     struct ww_sampler *s = context;
     (void)frame; /* the sampler's own */
-    if (!s->kept[longer][unit].there)
+    if (!s->kept[longer][unit].there) {
         WW_TRY(unit < s->head ? measure_head(s, error) : measure_unit(s, unit, longer, error));
+        s->run->before += (uint64_t)s->kept[longer][unit].replayed;
+    }
     *out = s->kept[longer][unit];
     return WW_OK;
 }

@@ -7,31 +7,29 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { BAR_ROWS = 24, NAME = 64 };
+enum { BAR_ROWS = 24, NAME = 96 };
 
 /* The part of the trace's name that people know. */
-static void run_name(const struct ww_result *r, int64_t id, char out[NAME]) {
+static void run_name(const struct ww_result *r, int64_t id, const struct ww_result *base, char out[NAME]) {
     const char *slash = strrchr(r->trace, '/'), *name = slash ? slash + 1 : r->trace;
     size_t n = strlen(name);
     if (n > 4 && strcmp(name + n - 4, ".wwt") == 0) n -= 4;
-    snprintf(out, NAME, "%" PRId64 " %.*s on %.20s", id, n > 24 ? 24 : (int)n, name, r->gpu);
+    struct ww_difference d[WW_DIFFERENCES];
+    size_t count = r == base ? 0 : ww_differences(base, r, d), i = 0;
+    while (i < count && i + 1 < WW_DIFFERENCES && strcmp(d[i].what, "gpu") == 0) i++;
+    snprintf(out, NAME, "%" PRId64 " %.*s on %.20s%s%.28s%s%.12s", id, n > 24 ? 24 : (int)n, name, r->gpu,
+             i < count ? " " : "", i < count ? d[i].what : "", i < count ? "=" : "", i < count ? d[i].b : "");
 }
 
-/* Mechanisms whose setting is not that of the first run. */
+/* What the run differs from the first one in: "sm.count=40 (80), sched=lrr (gto)". */
 static void differing(const struct ww_result *r, const struct ww_result *base, char *out, size_t size) {
-    size_t used = 0;
-    out[0] = 0;
-    for (size_t i = 0; i < r->mechanism_count; i++) {
-        const struct ww_setting *m = &r->mechanism[i];
-        bool same = false;
-        for (size_t k = 0; k < base->mechanism_count && !same; k++)
-            same =
-                strcmp(m->key, base->mechanism[k].key) == 0 && strcmp(m->value, base->mechanism[k].value) == 0;
-        if (same || used >= size) continue;
-        int n = snprintf(out + used, size - used, "%s%s=%s", used ? " " : "", m->key, m->value);
+    struct ww_difference d[WW_DIFFERENCES];
+    size_t count = ww_differences(base, r, d), used = 0;
+    snprintf(out, size, "nothing");
+    for (size_t i = 0; i < count && i < WW_DIFFERENCES && used < size; i++) {
+        int n = snprintf(out + used, size - used, "%s%s=%s (%s)", used ? ", " : "", d[i].what, d[i].b, d[i].a);
         if (n > 0) used += (size_t)n;
     }
-    if (!out[0]) snprintf(out, size, "as the first");
 }
 
 static bool same_work(const struct ww_result *a, const struct ww_result *b) {
@@ -48,7 +46,7 @@ static void change(struct ww_tab *t, double a, double b) {
 
 static void add_run(struct ww_tab *t, const struct ww_result *r, int64_t id, const struct ww_result *base) {
     struct ww_launch_result sum = {.cycles = r->cycles, .warp_instructions = r->warp_instructions};
-    char text[200], gpu[600], with[400];
+    char text[600], gpu[600], with[400], mode[80];
     bool same = same_work(r, base);
     double seconds = (double)r->time_ps * 1e-12, first = (double)base->time_ps * 1e-12;
     double joules = r->energy_known ? r->energy_j : -1, base_j = base->energy_known ? base->energy_j : -1;
@@ -57,10 +55,11 @@ static void add_run(struct ww_tab *t, const struct ww_result *r, int64_t id, con
     ww_tab_text(t, r->trace);
     ww_say_overrides(r, with, sizeof with);
     snprintf(gpu, sizeof gpu, "%.100s%s", r->gpu, with);
-    ww_tab_text(t, gpu);
+    ww_tab_long(t, gpu);
     differing(r, base, text, sizeof text);
-    ww_tab_text(t, r == base ? "(base)" : text);
-    ww_tab_text(t, r->mode);
+    ww_tab_long(t, r == base ? "(base)" : text);
+    ww_say_mode(r, mode);
+    ww_tab_text(t, mode);
     ww_tab_count(t, r->cycles);
     ww_tab_si(t, seconds, "s");
     change(t, same ? first : -1, seconds);
@@ -73,7 +72,7 @@ static void add_run(struct ww_tab *t, const struct ww_result *r, int64_t id, con
 }
 
 static void table(struct ww_page *p, const struct ww_report_set *set) {
-    static const char *const head[] = {"run",       "trace",  "GPU",          "mechanisms", "mode",
+    static const char *const head[] = {"run",       "trace",  "GPU",          "differs in", "mode",
                                        "SM cycles", "time",   "change",       "IPC",        "power",
                                        "energy",    "change", "energy-delay", "change",     NULL};
     struct ww_tab t;
@@ -114,7 +113,7 @@ static void make_bars(struct bars *b, const struct ww_report_set *set) {
         const struct ww_result *r = set->run[i];
         struct ww_launch_result sum;
         ww_sum_launches(r, &sum);
-        run_name(r, set->run_id[i], b->name[i]);
+        run_name(r, set->run_id[i], set->run[0], b->name[i]);
         b->label[i] = b->name[i];
         lay_time(r, &sum, b->time[i]);
         lay_energy(r, &sum, b->energy[i]);

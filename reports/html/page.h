@@ -48,6 +48,8 @@ struct ww_tab {
 void ww_tab_begin(struct ww_tab *t, struct ww_page *p, const char *caption, const char *const *head,
                   uint32_t left);
 void ww_tab_text(struct ww_tab *t, const char *s);
+/* The same of a list of settings, which is not shortened. */
+void ww_tab_long(struct ww_tab *t, const char *s);
 /* A number, sorted by v, shown as the text; NAN: not known. */
 void ww_tab_value(struct ww_tab *t, double v, const char *shown);
 /* The same, shown with an SI prefix; < 0 or NAN: not known. */

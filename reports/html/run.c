@@ -3,6 +3,7 @@
 #include "../../estimator/result/names.h"
 #include "../bands.h"
 #include "page.h"
+#include <ctype.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -239,11 +240,25 @@ static void state_table(struct ww_page *p, const struct ww_launch_result *sum) {
 
 static void title(struct ww_page *p, const struct ww_result *r, int64_t id) {
     const char *slash = strrchr(r->trace, '/');
+    char mode[80];
     ww_html(p, "<section>\n<h2 id=\"run-%" PRId64 "\">Run %" PRId64 ": ", id, id);
     ww_html_text(p, slash ? slash + 1 : r->trace);
     ww_html(p, " on ");
     ww_html_text(p, r->gpu);
-    ww_html(p, "</h2>\n");
+    ww_html(p, "</h2>\n<p class=\"named\">");
+    ww_say_mode(r, mode);
+    mode[0] = (char)toupper((unsigned char)mode[0]);
+    ww_html_text(p, mode);
+    for (size_t i = 0; i < r->override_count; i++) {
+        ww_html(p, i ? ", " : " with ");
+        ww_html_text(p, r->override[i].key);
+        ww_html(p, "=");
+        ww_html_text(p, r->override[i].value);
+        ww_html(p, " (");
+        ww_html_text(p, r->override[i].base);
+        ww_html(p, ")");
+    }
+    ww_html(p, "</p>\n");
 }
 
 void ww_html_run(struct ww_page *p, const struct ww_result *r, int64_t id) {

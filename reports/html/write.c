@@ -93,6 +93,13 @@ void ww_tab_text(struct ww_tab *t, const char *s) {
     close_cell(t);
 }
 
+void ww_tab_long(struct ww_tab *t, const char *s) {
+    open_cell(t);
+    ww_html(t->page, t->column && strlen(s) > WIDE ? " class=\"w\">" : ">");
+    put_escaped(t->page->out, s, strlen(s));
+    close_cell(t);
+}
+
 void ww_tab_value(struct ww_tab *t, double v, const char *shown) {
     open_cell(t);
     if (isfinite(v))

@@ -1,15 +1,27 @@
-# What makes a run's GPU differ from its model is said wherever the run is named.
+# What makes a run differ from one without options is said wherever the run is named.
 record_small sm_20
 warpwatt run --gpu gtx480 --trace a.wwt --db r.db | head -n 1
 warpwatt run --gpu gtx480 --trace a.wwt --set sm.count=10 --set l1.latency=40 --set l2.latency=300 --db r.db | head -n 1
 # An override that changes nothing is none.
 warpwatt run --gpu gtx480 --trace a.wwt --set sm.count=15 --db r.db | head -n 1
-warpwatt compare 1 2 --db r.db | head -n 2 | cut -d, -f1-3
-warpwatt query --named runs --db r.db --csv | cut -d, -f1,4
-warpwatt report --run 2 --db r.db | head -n 1
-warpwatt report --run 1 --run 2 --db r.db --html page.html
+warpwatt run --gpu gtx480 --trace a.wwt --mech sched=lrr --mech governor=static --mech governor.sm=0.9 \
+    --cache-control flush --mode full --db r.db | head -n 1
+warpwatt compare 1 2 --db r.db | sed -n '/^base/p; /^new/p; /^What/,/^$/p'
+warpwatt compare 3 4 --db r.db | sed -n '/^base/p; /^new/p; /^What/,/^$/p'
+warpwatt compare 1 2 --db r.db --json | python3 -c 'import json, sys; d = json.load(sys.stdin); print(d["differences"], d["new"]["overrides"]["sm.count"], d["new"]["code"])'
+warpwatt query --named runs --db r.db --csv | cut -d, -f1,4-6
+# A table shows all mechanisms of a run.
+warpwatt query --named runs --db r.db | grep -c 'governor=none$'
+warpwatt query --named differences :base=1 :run=2 --db r.db
+warpwatt query --named differences --db r.db --csv
+warpwatt report --run 4 --db r.db | head -n 1
+warpwatt report --run 4 --db r.db --markdown | sed -n '5p; /^###/p'
+warpwatt report --run 4 --db r.db --csv | cut -d, -f26-27
+warpwatt report --run 1 --run 2 --run 4 --db r.db --html page.html
 grep -c 'gtx480 with l1.latency=40' page.html
+grep -o '<p class="named">.*</p>' page.html
+grep -o '>1 a on gtx480[^<]*<\|>4 a on gtx480[^<]*<' page.html | sort -u
 warpwatt query "SELECT key, value, base FROM run_override" --db r.db
 # Also where it is not known what was overridden, as of runs that an older version stored.
 sqlite3 r.db 'DELETE FROM run_override'
-warpwatt compare 2 1 --db r.db | sed -n '/^new/p; /^Parameters/,/^$/p' | cut -c1-30
+warpwatt compare 2 1 --db r.db | sed -n '/^new/p; /^What/,/^$/p' | cut -c1-30

@@ -19,6 +19,21 @@ fails 3 warpwatt sweep cannot.json -j1 --db r.db
 fails 3 warpwatt sweep cannot.json -j1 -q --db r.db
 # A part of it is no mistake yet.
 warpwatt sweep cannot.json --shard 1 --of 2 --into part.db -j1 -q
+# Sizes that share an array move together: the summary says how, and a space that does so has no invalid point.
+cat >alone.json <<'END'
+{"gpu": "v100", "traces": [{"workload": "saxpy", "parameters": ["n=4096"]}], "objectives": ["time"],
+ "parameters": {"l1.size_kb": [32, 64, 128], "sm.count": [40, 80]}}
+END
+warpwatt sweep alone.json -j1 --db t.db | tee alone.txt
+line=$(sed -n 's/.*add to "parameters": //p' alone.txt)
+sed "s/\"sm.count\"/$line, \"sm.count\"/" alone.json >together.json
+python3 "$SOURCE/tests/cli/schema_check.py" "$SOURCE/reports/schema/sweep.json" together.json
+warpwatt sweep together.json -j1 --db t.db
+warpwatt query --named explored --db t.db --csv | cut -d, -f2
+warpwatt query --named sensitivity :objective=time --db t.db --csv | cut -d, -f2-3 | sort
+warpwatt sweep together.json --strategy random --points 3 -j1 --db t.db | head -n 1
+sed 's/32, 64, 128/16, 32/; s/, "sm.count": .40, 80.//' alone.json >small.json
+fails 3 warpwatt sweep small.json -j1 -q --db t.db
 # An adaptive sweep replays what its budget allows, and what it knows of the others is kept apart.
 # Which points these are depends on the fitted constants of the analytical model.
 warpwatt sweep space.json --strategy adaptive --budget 50% -j1 --db a.db | sed 's/[0-9]* outside/N outside/'
@@ -42,6 +57,9 @@ wrong 3 '{"gpu": "gtx480", "traces": ["a.wwt"], "parameters": {"sm.count": [4, 2
 wrong 3 '{"gpu": "gtx480", "traces": ["a.wwt"], "parameters": {"l1.latency": [20, "fast"]}}'
 wrong 3 '{"gpu": "gtx480", "traces": ["a.wwt"], "parameters": {"l1.enabled": [true, "maybe"]}}'
 wrong 3 '{"gpu": "gtx480", "traces": ["a.wwt"], "parameters": {"dram.page": ["ajar"]}}'
+wrong 3 '{"gpu": "v100", "traces": ["a.wwt"], "parameters": {"l1.size_kb": [1, 2], "sm.shared_kb": {"with": "l1.size_kb", "levels": [1]}}}'
+wrong 3 '{"gpu": "v100", "traces": ["a.wwt"], "parameters": {"sm.shared_kb": {"with": "l1.size_kb", "levels": [1]}}}'
+wrong 3 '{"gpu": "v100", "traces": ["a.wwt"], "parameters": {"sm.shared_kb": {"with": "sm.shared_kb", "levels": [1]}}}'
 record_small sm_20
 wrong 3 '{"gpu": "gtx480", "traces": ["a.wwt"], "parameters": {"sm.count": [1]}, "constraints": ["no_column > 1"]}'
 wrong 3 '{"gpu": "gtx480", "traces": ["a.wwt"], "parameters": {"sm.count": [1]}, "constraints": ["1) FROM run; --"]}'

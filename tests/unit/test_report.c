@@ -76,6 +76,8 @@ static void summary_has_exactly_the_documented_keys(void **state) {
                                        "gpu",
                                        "trace",
                                        "mode",
+                                       "code",
+                                       "overrides",
                                        "cycles",
                                        "time_s",
                                        "warp_instructions",
@@ -89,10 +91,10 @@ static void summary_has_exactly_the_documented_keys(void **state) {
     cJSON *root = parse(SUMMARY, r, NULL);
     int i = 0;
     for (const cJSON *c = root->child; c; c = c->next, i++) {
-        assert_true(i < 13);
+        assert_true(i < 15);
         assert_string_equal(c->string, keys[i]);
     }
-    assert_int_equal(i, 13);
+    assert_int_equal(i, 15);
     assert_int_equal(cJSON_GetArraySize(at(root, "interval")), 3);
     cJSON_Delete(root);
     ww_result_free(r);

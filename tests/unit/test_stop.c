@@ -62,7 +62,7 @@ static void calibrating_timing_can_be_stopped_in_a_recording(void **state) {
         .gpu = "v100", .measured = measured, .fit = fit, .fit_count = 1, .progress = stop_now};
     FILE *f = fopen("/dev/null", "w");
     assert_int_equal(ww_calibrate_timing(&o, f, &error), WW_FAIL);
-    assert_string_equal(unit, "CTAs");
+    assert_non_null(strstr(unit, " CTAs of launch "));
     fclose(f);
 }
 

@@ -93,7 +93,9 @@ static void code_inputs(struct adaptive *a) {
 
 static bool goes_on(const struct adaptive *a, size_t i) {
     const struct ww_sweep_options *o = a->job->options;
-    return !o->progress || o->progress(o->context, -1, i, "candidates");
+    char of[48];
+    snprintf(of, sizeof of, "of %zu candidates", a->n);
+    return !o->progress || o->progress(o->context, (double)i / (double)a->n, i, of);
 }
 
 static enum ww_code screen_all(struct adaptive *a, struct ww_error *error) {

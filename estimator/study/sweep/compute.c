@@ -16,24 +16,31 @@
 /* A thread's own. */
 struct worker {
     struct sweep_job *job;
-    size_t number;
+    size_t number, trace; /* that is being replayed */
     pthread_t thread;
 };
 
-/* Says how far the sweep is; called with the lock held. False: stop. */
+/* Says how far the sweep is; called with the lock held. Points under way count by their parts. False: stop. */
 static bool report(struct sweep_job *job) {
     const struct ww_sweep_options *o = job->options;
+    double points = (double)job->finished;
+    char of[48];
     if (!o->progress) return true;
-    double part = job->todo ? (double)job->finished / (double)job->todo : 1;
-    return o->progress(o->context, part, job->finished, "points");
+    for (unsigned i = 0; i < o->jobs; i++) points += job->under_way[i];
+    snprintf(of, sizeof of, "of %zu points", job->todo);
+    double part = job->todo ? points / (double)job->todo : 1;
+    return o->progress(o->context, part < 1 ? part : 1, job->finished, of);
 }
 
 /* Called inside a replay, so that a long one can be stopped and the time left stays true. */
 static bool replay_progress(void *context, double part, uint64_t done, const char *unit) {
-    struct sweep_job *job = context;
-    (void)part, (void)done, (void)unit;
+    struct worker *w = context;
+    struct sweep_job *job = w->job;
+    (void)done, (void)unit;
     if (atomic_load(&job->stop)) return false;
     if (pthread_mutex_trylock(&job->lock) != 0) return true;
+    double point = ((double)w->trace + (part > 0 ? part : 0)) / (double)job->head.trace_count;
+    if (point > job->under_way[w->number]) job->under_way[w->number] = point;
     if (!report(job)) atomic_store(&job->stop, true);
     pthread_mutex_unlock(&job->lock);
     return !atomic_load(&job->stop);
@@ -90,8 +97,10 @@ static void measure(const struct ww_result *r, struct ww_db_sweep_result *out) {
         out->energy_error = (r->energy_interval.hi - r->energy_interval.lo) / half / out->energy_j;
 }
 
-static enum ww_code replay(struct sweep_job *job, const struct ww_sweep_machine *m, size_t trace,
+static enum ww_code replay(struct worker *w, const struct ww_sweep_machine *m, size_t trace,
                            struct ww_db_sweep_result *out, struct ww_error *error) {
+    struct sweep_job *job = w->job;
+    w->trace = trace;
     struct ww_run_options o = {.gpu = m->gpu,
                                .trace_path = job->space.trace[trace].path,
                                .mechanisms = m->mech,
@@ -100,7 +109,7 @@ static enum ww_code replay(struct sweep_job *job, const struct ww_sweep_machine 
                                .mode = job->space.mode,
                                .epoch_cycles = WW_SWEEP_EPOCH,
                                .progress = replay_progress,
-                               .context = job};
+                               .context = w};
     struct ww_result *r;
     WW_TRY(ww_run_with_power(&o, m->table, &r, error));
     *out = (struct ww_db_sweep_result){.cycles = r->cycles,
@@ -116,9 +125,9 @@ static enum ww_code replay(struct sweep_job *job, const struct ww_sweep_machine 
 }
 
 /* Replays every trace that no point of this configuration has replayed yet. */
-static enum ww_code replay_all(struct sweep_job *job, struct ww_sweep_machine *m,
-                               struct ww_db_sweep_result *result, struct ww_variant *variant, size_t *computed,
-                               struct ww_error *error) {
+static enum ww_code replay_all(struct worker *w, struct ww_sweep_machine *m, struct ww_db_sweep_result *result,
+                               struct ww_variant *variant, size_t *computed, struct ww_error *error) {
+    struct sweep_job *job = w->job;
     for (size_t i = 0; i < job->head.trace_count; i++) {
         if (result[i].stored) continue;
         struct ww_error inner = {.code = WW_OK};
@@ -130,7 +139,7 @@ static enum ww_code replay_all(struct sweep_job *job, struct ww_sweep_machine *m
         }
         enum ww_code code = job->model && !job->wanted && m->mech_count == 0
                                 ? ww_sweep_estimate(job, m, i, &result[i], &inner)
-                                : replay(job, m, i, &result[i], &inner);
+                                : replay(w, m, i, &result[i], &inner);
         if (code == WW_OK) {
             ++*computed;
         } else if (ww_sweep_is_reason(code)) {
@@ -158,6 +167,7 @@ static enum ww_code store(struct worker *w, size_t ord, const struct ww_sweep_ma
                             : ww_db_sweep_store(job->db, &job->head, &point, error);
     job->computed += computed;
     job->finished++;
+    job->under_way[w->number] = 0;
     pthread_mutex_unlock(&job->lock);
     return code;
 }
@@ -171,7 +181,7 @@ static enum ww_code do_point(struct worker *w, size_t ord, struct ww_db_sweep_re
     const uint16_t *level = job->plan.level + ord * job->space.param_count;
     enum ww_code code = ww_sweep_machine(&job->space, level, job->power, &m, error);
     if (code == WW_OK && !m.reason[0]) code = claim(w, m.config, result, error);
-    if (code == WW_OK && !m.reason[0]) code = replay_all(job, &m, result, &variant, &computed, error);
+    if (code == WW_OK && !m.reason[0]) code = replay_all(w, &m, result, &variant, &computed, error);
     if (code == WW_OK) code = store(w, ord, &m, result, &variant, computed, error);
     pthread_mutex_lock(&job->lock);
     job->busy[w->number][0] = 0;
@@ -231,7 +241,9 @@ enum ww_code ww_sweep_compute(struct sweep_job *job, struct ww_error *error) {
     struct worker worker[SWEEP_THREADS];
     if (!job->done) job->done = ww_arena_array(&job->space.arena, job->plan.count, sizeof *job->done);
     if (!job->busy) job->busy = ww_arena_array(&job->space.arena, job->options->jobs, sizeof *job->busy);
-    if (!job->done || !job->busy) return ww_fail_nomem(error, "a sweep");
+    if (!job->under_way)
+        job->under_way = ww_arena_array(&job->space.arena, job->options->jobs, sizeof *job->under_way);
+    if (!job->done || !job->busy || !job->under_way) return ww_fail_nomem(error, "a sweep");
     memset(job->done, 0, job->plan.count * sizeof *job->done);
     WW_TRY(ww_db_sweep_done(job->db, &job->head, job->done, error));
     job->next = 0;

@@ -60,7 +60,8 @@ static struct met look(const struct fit *f, size_t param, uint16_t place[WW_SWEE
 static void code_param(struct fit *f, size_t param) {
     uint16_t place[WW_SWEEP_LEVELS];
     struct met m = look(f, param, place);
-    f->width[param] = m.count < 2 ? 0 : m.numbers ? 1 : m.count - 1;
+    /* what moves together with another parameter is not told apart from it */
+    f->width[param] = m.count < 2 || f->space->param[param].follows ? 0 : m.numbers ? 1 : m.count - 1;
     for (size_t i = 0; f->code && i < f->values; i++) {
         size_t level = level_of(f, i, param);
         double *out = f->code + i * f->mains + f->first[param], v = f->space->param[param].level[level].value;

@@ -31,6 +31,7 @@ struct sweep_job {
     pthread_mutex_t lock;
     pthread_cond_t freed;         /* a configuration is no longer being computed */
     char (*busy)[WW_CONFIG_HASH]; /* by thread: what it computes, "" nothing */
+    double *under_way;            /* by thread: how much of its point is done */
     bool *done;                   /* by point */
     bool *wanted;                 /* by point: those that are computed now; NULL: all */
     bool sampling;                /* what is computed now are samples, which are no points */
@@ -95,5 +96,9 @@ enum ww_code ww_sweep_adaptive(struct sweep_job *job, struct ww_sweep_summary *s
 enum ww_code ww_sweep_best(struct sweep_job *job, struct ww_sweep_summary *summary, struct ww_error *error);
 /* Fits and stores the effects of every objective. */
 enum ww_code ww_sweep_fit(struct sweep_job *job, struct ww_error *error);
+
+/* together.c: if points are invalid since one size of an SM moves alone, summary->together says what to write.
+ */
+void ww_sweep_together(const struct sweep_job *job, struct ww_sweep_summary *summary);
 
 #endif

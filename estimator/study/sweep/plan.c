@@ -127,6 +127,16 @@ static enum ww_code offer(struct picking *p, const uint16_t *level) {
     return WW_OK;
 }
 
+/* Parameters that move together with another one have no place of their own. */
+static size_t places(const struct ww_sweep_param *p) {
+    return p->follows ? 1 : p->count;
+}
+
+static void follow(const struct ww_sweep_space *space, uint16_t *level) {
+    for (size_t i = 0; i < space->param_count; i++)
+        if (space->param[i].follows) level[i] = level[space->param[i].leader - 1];
+}
+
 /* All points of a program's space: levels are chosen one after another, and what the constraints rule out goes no
  * further, so that it is not counted. */
 static enum ww_code pick_held(struct picking *p) {
@@ -147,8 +157,13 @@ static enum ww_code pick_held(struct picking *p) {
             level[++at] = 0;
             continue;
         }
-        if (good) WW_TRY(offer(p, level));
-        while (++level[at] == space->param[at].count) {
+        if (good) {
+            uint16_t all[WW_SWEEP_PARAMS];
+            memcpy(all, level, sizeof all);
+            follow(space, all);
+            WW_TRY(offer(p, all));
+        }
+        while (++level[at] == places(&space->param[at])) {
             if (at == 0) return WW_OK;
             at--;
         }
@@ -158,18 +173,20 @@ static enum ww_code pick_held(struct picking *p) {
 /* All points, the last parameter fastest. */
 static enum ww_code pick_grid(struct picking *p) {
     const struct ww_sweep_space *space = p->space;
-    uint16_t level[WW_SWEEP_PARAMS] = {0};
+    uint16_t place[WW_SWEEP_PARAMS] = {0}, level[WW_SWEEP_PARAMS];
     if (space->program) return pick_held(p);
     double all = 1;
-    for (size_t i = 0; i < space->param_count; i++) all *= (double)space->param[i].count;
+    for (size_t i = 0; i < space->param_count; i++) all *= (double)places(&space->param[i]);
     if (all > WW_SWEEP_POINTS)
         return ww_fail(p->error, WW_INPUT, space->file,
                        "the grid has %.0f points: expected at most %d; --strategy sobol --points N takes some",
                        all, WW_SWEEP_POINTS);
     for (;;) {
+        memcpy(level, place, sizeof level);
+        follow(space, level);
         WW_TRY(offer(p, level));
         size_t i = space->param_count;
-        while (i > 0 && ++level[i - 1] == space->param[i - 1].count) level[--i] = 0;
+        while (i > 0 && ++place[i - 1] == places(&space->param[i - 1])) place[--i] = 0;
         if (i == 0) return WW_OK;
     }
 }
@@ -190,6 +207,7 @@ static enum ww_code pick_some(struct picking *p, enum ww_sweep_strategy strategy
             size_t most = space->param[i].count - 1, k = (size_t)(u[i] * (double)(most + 1));
             level[i] = (uint16_t)(k < most ? k : most);
         }
+        follow(space, level);
         for (size_t i = 0; i < space->param_count; i++)
             if (!ww_sweep_active(space, level, i)) level[i] = 0;
         bool good = true;

@@ -138,7 +138,9 @@ static bool rest(struct slurm *s) {
     struct timespec step = {.tv_nsec = STEP_MS * 1000000L};
     for (unsigned ms = 0; ms < 1000 * s->options->poll_s; ms += STEP_MS) {
         double part = (double)s->job->finished / (double)s->job->plan.count;
-        if (o->progress && !o->progress(o->context, part, s->job->finished, "points")) return false;
+        char of[48];
+        snprintf(of, sizeof of, "of %zu points", s->job->plan.count);
+        if (o->progress && !o->progress(o->context, part, s->job->finished, of)) return false;
         nanosleep(&step, NULL);
     }
     return true;

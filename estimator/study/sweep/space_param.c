@@ -114,8 +114,8 @@ static const char *wrong_type(const struct ww_param *row, const char *text) {
 /* A mechanism that a kind does not have, or a value of another type, is a mistake in the file, not a point that
  * cannot be. */
 static enum ww_code check_level(const struct space_reader *r, const char *path, const struct ww_sweep_param *p,
-                                const struct ww_sweep_level *level) {
-    for (const struct ww_sweep_level *other = p->level; other < level; other++)
+                                const struct ww_sweep_level *level, bool follows) {
+    for (const struct ww_sweep_level *other = p->level; other < level && !follows; other++)
         if (strcmp(other->text, level->text) == 0)
             return ww_space_fail(r, path, "%.60s stands twice among the levels", level->text);
     const char *expected = p->row ? wrong_type(p->row, level->text) : NULL;
@@ -126,7 +126,8 @@ static enum ww_code check_level(const struct space_reader *r, const char *path, 
     return WW_OK;
 }
 
-static enum ww_code read_list(const struct space_reader *r, const cJSON *node, const char *path,
+/* Levels of a parameter that moves with another one may be equal. */
+static enum ww_code read_list(const struct space_reader *r, const cJSON *node, const char *path, bool follows,
                               struct ww_sweep_param *p) {
     size_t n = (size_t)cJSON_GetArraySize(node);
     if (n < 1 || n > WW_SWEEP_LEVELS)
@@ -137,7 +138,7 @@ static enum ww_code read_list(const struct space_reader *r, const cJSON *node, c
         char place[200];
         snprintf(place, sizeof place, "%.160s[%zu]", path, p->count);
         WW_TRY(ww_space_read_level(r, c, place, &p->level[p->count]));
-        WW_TRY(check_level(r, place, p, &p->level[p->count]));
+        WW_TRY(check_level(r, place, p, &p->level[p->count], follows));
         p->count++;
     }
     return WW_OK;
@@ -182,9 +183,48 @@ static enum ww_code read_range(const struct space_reader *r, const cJSON *node, 
 
 enum ww_code ww_space_read_levels(const struct space_reader *r, const cJSON *node, const char *path,
                                   struct ww_sweep_param *p) {
-    if (cJSON_IsArray(node)) return read_list(r, node, path, p);
+    if (cJSON_IsArray(node)) return read_list(r, node, path, false, p);
     if (cJSON_IsObject(node)) return read_range(r, node, path, p);
     return ww_space_fail(r, path, "expected a list of levels, or a range");
+}
+
+/* {"with": KEY, "levels": [...]}: its levels go with those of the other parameter, one by one. */
+static enum ww_code read_follower(const struct space_reader *r, const cJSON *node, const char *path,
+                                  struct ww_sweep_param *p) {
+    static const char *const keys[] = {"with", "levels", NULL};
+    const cJSON *levels = cJSON_GetObjectItemCaseSensitive(node, "levels");
+    char place[200];
+    WW_TRY(ww_space_keys(r, node, path, keys));
+    snprintf(place, sizeof place, "%.180s.levels", path);
+    if (!cJSON_IsArray(levels)) return ww_space_fail(r, place, "expected a list of levels");
+    return read_list(r, levels, place, true, p);
+}
+
+/* Finds what a parameter moves with, when all have been read. */
+static enum ww_code find_leader(const struct space_reader *r, const cJSON *node, struct ww_sweep_param *p) {
+    const cJSON *with = cJSON_GetObjectItemCaseSensitive(node, "with");
+    char path[180];
+    snprintf(path, sizeof path, "$.parameters[\"%.140s\"].with", p->key);
+    if (!cJSON_IsString(with)) return ww_space_fail(r, path, "expected the name of a parameter of the space");
+    for (size_t i = 0; i < r->space->param_count; i++) {
+        const struct ww_sweep_param *other = &r->space->param[i];
+        if (strcmp(other->key, with->valuestring) != 0) continue;
+        if (other == p || other->follows)
+            return ww_space_fail(r, path, "%.80s: expected a parameter with levels of its own", other->key);
+        if (other->count != p->count)
+            return ww_space_fail(r, path, "%zu levels, but %.80s has %zu: expected as many", p->count,
+                                 other->key, other->count);
+        p->leader = i + 1;
+        return WW_OK;
+    }
+    return ww_space_fail(r, path, "\"%.80s\" is no parameter of the space", with->valuestring);
+}
+
+static enum ww_code find_leaders(const struct space_reader *r, const cJSON *node) {
+    size_t i = 0;
+    for (const cJSON *c = node->child; c; c = c->next, i++)
+        if (r->space->param[i].follows) WW_TRY(find_leader(r, c, &r->space->param[i]));
+    return WW_OK;
 }
 
 enum ww_code ww_space_read_params(struct space_reader *r, const cJSON *node) {
@@ -205,7 +245,8 @@ enum ww_code ww_space_read_params(struct space_reader *r, const cJSON *node) {
         for (const struct ww_sweep_param *other = s->param; other < p; other++)
             if (strcmp(other->key, p->key) == 0)
                 return ww_space_fail(r, path, "the program has a parameter of this name, too");
-        WW_TRY(ww_space_read_levels(r, c, path, p));
+        p->follows = cJSON_GetObjectItemCaseSensitive(c, "with") != NULL;
+        WW_TRY(p->follows ? read_follower(r, c, path, p) : ww_space_read_levels(r, c, path, p));
     }
-    return WW_OK;
+    return find_leaders(r, node);
 }

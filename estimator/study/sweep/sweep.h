@@ -42,6 +42,8 @@ struct ww_sweep_param {
     struct ww_sweep_level *level;
     size_t count;
     uint8_t pass; /* of the program's: enum ww_program_pass */
+    bool follows;  /* it moves together with another parameter, level by level */
+    size_t leader; /* 1 + that parameter's place */
 };
 
 struct ww_program;

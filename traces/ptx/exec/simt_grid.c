@@ -4,6 +4,7 @@
  * the window's state stays small, or when all residents only wait. While the recorded streams of the
  * window take more memory than allowed only the oldest CTA runs, unless it waits. */
 #include "simt.h"
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -104,7 +105,9 @@ static bool run_cta(struct ex_cta *c) {
 static enum ww_code report(struct ex_run *r) {
     if (!r->progress) return WW_OK;
     double part = (double)r->finished / (double)r->cta_count;
-    if (r->progress(r->progress_context, part, r->finished, "CTAs")) return WW_OK;
+    char of[64];
+    snprintf(of, sizeof of, "of %" PRIu64 " CTAs of launch %" PRIu64, r->cta_count, r->grid_id);
+    if (r->progress(r->progress_context, part, r->finished, of)) return WW_OK;
     return ww_fail(r->error, WW_FAIL, r->kernel->entry->src->name, "stopped");
 }
 

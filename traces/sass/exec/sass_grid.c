@@ -4,6 +4,7 @@
  * window's state stays small, or when all residents only wait. While the recorded streams of the window take
  * more memory than allowed only the oldest CTA runs, unless it waits. */
 #include "grid.h"
+#include <inttypes.h>
 #include <stdlib.h>
 
 #define WINDOW_CTAS 256u
@@ -131,7 +132,9 @@ static bool run_cta(struct sx_cta *c) {
 static enum ww_code report(struct sx_run *r) {
     if (!r->progress) return WW_OK;
     double part = (double)r->finished / (double)r->cta_count;
-    if (r->progress(r->progress_context, part, r->finished, "CTAs")) return WW_OK;
+    char of[64];
+    snprintf(of, sizeof of, "of %" PRIu64 " CTAs of launch %" PRIu64, r->cta_count, r->grid_id);
+    if (r->progress(r->progress_context, part, r->finished, of)) return WW_OK;
     return ww_fail(r->error, WW_FAIL, r->kernel->entry->name, "stopped");
 }
 

@@ -1,5 +1,6 @@
 /* Sets of rows: ours beside the published figure, and what the two say. */
 #include "validate.h"
+#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -112,7 +113,8 @@ enum ww_code ww_validate_add_text(struct ww_validation *v, const char *id, const
 enum ww_code ww_validate_step(const struct ww_validate_options *options, uint64_t done, uint64_t all,
                               struct ww_error *error) {
     double part = all ? (double)done / (double)all : -1;
-    if (!options || !options->progress || options->progress(options->context, part, done, "measurements"))
-        return WW_OK;
+    char of[48] = "measurements";
+    if (all) snprintf(of, sizeof of, "of %" PRIu64 " measurements", all);
+    if (!options || !options->progress || options->progress(options->context, part, done, of)) return WW_OK;
     return ww_fail(error, WW_FAIL, "validate", "stopped");
 }

@@ -1,0 +1,122 @@
+/* How a run is named: what makes it differ from its GPU, and from the run beside it. */
+#include "../estimator/result/result.h"
+#include "figures.h"
+#include "text.h"
+#include <cjson/cJSON.h>
+#include <string.h>
+
+enum { KEYS = 2000 }; /* that are looked at: a database is untrusted */
+
+const char *ww_code_kind(const struct ww_result *r) {
+    bool ptx = false, machine = false, foreign = false;
+    for (size_t i = 0; i < r->launch_count; i++) {
+        const char *code = r->launch[i].code;
+        if (!code || !code[0])
+            ptx = true;
+        else if (strncmp(code, WW_CODE_FOREIGN, strlen(WW_CODE_FOREIGN)) == 0)
+            foreign = true;
+        else
+            machine = true;
+    }
+    if (foreign) return "an imported trace";
+    return machine ? ptx ? "PTX and machine code" : "machine code" : ptx ? "PTX" : NULL;
+}
+
+void ww_say_mode(const struct ww_result *r, char out[80]) {
+    const char *code = ww_code_kind(r);
+    bool analytic = strcmp(r->mode, "analytic") == 0;
+    snprintf(out, 80, "%.20s %s%s%s", r->mode, analytic ? "estimate" : "replay", code ? " of " : "",
+             code ? code : "");
+}
+
+void ww_say_overrides(const struct ww_result *r, char *out, size_t size) {
+    enum { MORE = 24 }; /* bytes of " and N more" */
+    size_t used = 0;
+    out[0] = 0;
+    for (size_t i = 0; i < r->override_count; i++) {
+        char key[80], value[40], base[40], one[200];
+        ww_clean_text(r->override[i].key, key, sizeof key);
+        ww_clean_text(r->override[i].value, value, sizeof value);
+        ww_clean_text(r->override[i].base, base, sizeof base);
+        int n = snprintf(one, sizeof one, "%s%s=%s (%s)", i ? ", " : " with ", key, value, base);
+        if (used + (size_t)n + MORE > size) {
+            snprintf(out + used, size - used, " and %zu more", r->override_count - i);
+            return;
+        }
+        memcpy(out + used, one, (size_t)n + 1);
+        used += (size_t)n;
+    }
+}
+
+/* ---- differences ---- */
+
+struct differences {
+    struct ww_difference *out;
+    size_t count;
+};
+
+static void differ(struct differences *d, const char *what, const char *a, const char *b) {
+    if (strcmp(a, b) == 0 || d->count++ >= WW_DIFFERENCES) return;
+    struct ww_difference *o = &d->out[d->count - 1];
+    ww_clean_text(what, o->what, sizeof o->what);
+    ww_clean_text(a, o->a, sizeof o->a);
+    ww_clean_text(b, o->b, sizeof o->b);
+}
+
+/* What a run has for a setting; what was not asked for has no row. */
+static const char *setting(const struct ww_result *r, const char *key) {
+    for (size_t i = 0; i < r->mechanism_count; i++)
+        if (strcmp(r->mechanism[i].key, key) == 0) return r->mechanism[i].value;
+    return strcmp(key, "cache_control") == 0 ? "keep" : strcmp(key, "clock_control") == 0 ? "model" : "-";
+}
+
+static void differ_in_settings(struct differences *d, const struct ww_result *a, const struct ww_result *b) {
+    for (size_t i = 0; i < a->mechanism_count; i++)
+        differ(d, a->mechanism[i].key, a->mechanism[i].value, setting(b, a->mechanism[i].key));
+    for (size_t i = 0; i < b->mechanism_count; i++) {
+        const char *key = b->mechanism[i].key;
+        bool known = false;
+        for (size_t k = 0; k < a->mechanism_count && !known; k++) known = strcmp(a->mechanism[k].key, key) == 0;
+        if (!known) differ(d, key, setting(a, key), b->mechanism[i].value);
+    }
+}
+
+/* A parameter's value as text; "-" if there is none. */
+static void value_of(const cJSON *item, char out[80]) {
+    char *text = !item || cJSON_IsString(item) ? NULL : cJSON_PrintUnformatted(item);
+    ww_clean_text(cJSON_IsString(item) ? item->valuestring : text ? text : "-", out, 80);
+    cJSON_free(text);
+}
+
+static void differ_in_parameters(struct differences *d, const cJSON *a, const cJSON *b) {
+    size_t keys = 0;
+    for (const cJSON *c = a->child; c && c->string && keys < KEYS; c = c->next, keys++) {
+        char x[80], y[80];
+        const cJSON *other = cJSON_GetObjectItemCaseSensitive(b, c->string);
+        if (other && cJSON_Compare(c, other, true)) continue;
+        value_of(c, x);
+        value_of(other, y);
+        differ(d, c->string, x, y);
+    }
+    for (const cJSON *c = b->child; c && c->string && keys < KEYS; c = c->next, keys++) {
+        char y[80];
+        if (cJSON_GetObjectItemCaseSensitive(a, c->string)) continue;
+        value_of(c, y);
+        differ(d, c->string, "-", y);
+    }
+}
+
+size_t ww_differences(const struct ww_result *a, const struct ww_result *b, struct ww_difference *out) {
+    struct differences d = {out, 0};
+    const char *x = ww_code_kind(a), *y = ww_code_kind(b);
+    if (x && y) differ(&d, "code", x, y);
+    differ(&d, "mode", a->mode, b->mode);
+    differ(&d, "gpu", a->gpu, b->gpu);
+    differ_in_settings(&d, a, b);
+    if (strcmp(a->gpu, b->gpu) != 0 || strcmp(a->gpu_json, b->gpu_json) == 0) return d.count;
+    cJSON *p = cJSON_Parse(a->gpu_json), *q = cJSON_Parse(b->gpu_json);
+    if (cJSON_IsObject(p) && cJSON_IsObject(q)) differ_in_parameters(&d, p, q);
+    cJSON_Delete(p);
+    cJSON_Delete(q);
+    return d.count;
+}
