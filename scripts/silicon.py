@@ -28,8 +28,8 @@ TABLE = os.path.join(ROOT, "reports", "silicon.csv")
 # clock that the profiler fixed, if it is not the model's: the base clocks of a PCIe A100 and of an H100 NVL are below
 # those of the SXM boards that the models describe.
 SUITES = {"gv100": ("gv100", "compute_75", "flush", None), "v100-micro": ("gv100", "compute_75", "keep", None),
-          "a100-micro": ("a100", "compute_80", "keep", "765"), "h100-micro": ("h100", "compute_90", "keep", "1080"),
-          "h100-apps": ("h100", "compute_90", "keep", "1080")}
+          "a100-micro": ("a100", "compute_80", "keep", "765"), "h100-micro": ("h100_nvl", "compute_90", "keep", "1080"),
+          "h100-apps": ("h100_nvl", "compute_90", "keep", "1080")}
 SECTOR_BYTES = 32
 
 

@@ -125,6 +125,64 @@ static void addresses_of_64_bits_are_served(void **state) {
     rig_check_laws(rig);
 }
 
+/* ---- strong reads ---- */
+
+/* Reads of the line's first sector by SM 0 at the same time; returns the time to the last answer. */
+static uint64_t strong_ps(struct rig *rig, uint64_t address, uint32_t count) {
+    struct ww_mem_request r = {
+        .address = address, .sectors = 1, .kind = WW_MEM_READ, .needs_reply = 1, .strong = 1};
+    uint64_t from = ww_queue_now(rig->queue);
+    for (uint32_t i = 0; i < count; i++) assert_true(ww_memsys_send(rig->memory, &r, from));
+    rig_drain(rig);
+    return rig->log[rig->replies - 1].ps - from;
+}
+
+static void a_strong_read_goes_to_the_home_and_leaves_no_copy(void **state) {
+    struct rig *rig = *state;
+    rig->spec.l2_strong_home = 1;
+    restart(rig);
+    rig_round_trip(rig, FAR_LINE, 1); /* there is a copy now */
+    assert_int_equal(strong_ps(rig, FAR_LINE, 1), HIT_PS + 30 * 1000);
+    assert_int_equal(strong_ps(rig, FAR_LINE, 1), HIT_PS + 30 * 1000);
+    assert_int_equal(strong_ps(rig, NEAR_LINE, 1), HIT_PS + DRAM_PS);
+    assert_int_equal(strong_ps(rig, NEAR_LINE, 1), HIT_PS);
+    assert_int_equal(rig->counter[WW_C_L2_FAR], 1 + 2);
+    rig_check_laws(rig);
+}
+
+static void without_it_a_strong_read_finds_the_copy(void **state) {
+    struct rig *rig = *state;
+    rig_round_trip(rig, FAR_LINE, 1);
+    assert_int_equal(strong_ps(rig, FAR_LINE, 1), HIT_PS);
+}
+
+static void data_pass_between_partitions_as_fast_as_the_link_is_wide(void **state) {
+    struct rig *rig = *state;
+    rig->spec.l2_strong_home = 1;
+    rig->spec.l2_far_bytes = 4; /* 8 cycles a sector */
+    restart(rig);
+    rig_read(rig, 1, FAR_LINE, 1, 0);
+    rig_drain(rig);
+    assert_int_equal(strong_ps(rig, FAR_LINE, 3), HIT_PS + (30 + 2 * 8) * 1000);
+    assert_int_equal(rig_round_trip(rig, FAR_LINE, 1), HIT_PS + FAR_PS); /* the link is free again */
+    rig_check_laws(rig);
+}
+
+static void copies_share_the_link(void **state) {
+    struct rig *rig = *state;
+    rig->spec.l2_far_bytes = 4;
+    restart(rig);
+    rig_read(rig, 1, FAR_LINE, 3, 0);
+    rig_read(rig, 1, FAR_LINE + 512, 3, 0);
+    rig_drain(rig);
+    uint64_t from = ww_queue_now(rig->queue);
+    rig_read(rig, 0, FAR_LINE, 3, 1);
+    rig_read(rig, 0, FAR_LINE + 512, 3, 2);
+    rig_drain(rig);
+    assert_true(rig->log[rig->replies - 1].ps - from >= HIT_PS + FAR_PS + 16 * 1000);
+    rig_check_laws(rig);
+}
+
 /* ---- both SMs ask for all kinds of things at once ---- */
 
 struct storm {
@@ -145,7 +203,8 @@ static void react(struct rig *rig, uint16_t sm, const struct ww_mem_reply *reply
                                                        : WW_MEM_READ,
                                    .needs_reply = 1,
                                    .bytes = 64,
-                                   .atomic_ops = 1};
+                                   .atomic_ops = 1,
+                                   .strong = dice > 4};
         if (!ww_memsys_send(rig->memory, &r, now_ps)) return;
         s->out[sm]++;
         s->left[sm]--;
@@ -173,6 +232,8 @@ static void partitions_that_need_each_other_do_not_wait_for_ever(void **state) {
         rig->spec.l2_mshrs = mshrs[i >> 1 & 1];
         rig->spec.l2_mshr_merge = merges[i >> 2];
         rig->spec.l2_size_kb = 1 + 15 * (uint32_t)(i & 1);
+        rig->spec.l2_strong_home = (i & 3) == 1;
+        rig->spec.l2_far_bytes = i & 4 ? 7 : 0;
         storm(rig);
     }
 }
@@ -190,6 +251,10 @@ int main(void) {
         TEST(misses_at_the_home_are_those_of_the_instruction_that_asked_for_a_copy),
         TEST(an_sm_finds_one_partitions_size_near_and_half_of_the_rest_far),
         TEST(addresses_of_64_bits_are_served),
+        TEST(a_strong_read_goes_to_the_home_and_leaves_no_copy),
+        TEST(without_it_a_strong_read_finds_the_copy),
+        TEST(data_pass_between_partitions_as_fast_as_the_link_is_wide),
+        TEST(copies_share_the_link),
         TEST(partitions_that_need_each_other_do_not_wait_for_ever),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,6 +1,6 @@
 /* The L2 slices. */
 #include "../../result/result.h"
-#include "l2.h"
+#include "l2_part.h"
 #include <assert.h>
 
 enum {
@@ -31,11 +31,11 @@ static bool head_may_go(const struct ww_l2_slice *s, const struct ww_l2_input *i
            (in->waits & WW_L2_WAIT_WRITE && ww_dram_has_room(l2->dram, s->channel, WW_DRAM_WRITE));
 }
 
-/* Puts a request into the slice's FIFO; it is at the tags at cycle `ready`. */
-static void push(struct ww_l2 *l2, uint32_t slice, const struct ww_mem_request *request, uint64_t local,
+/* Puts a request into an input of the slice; it is at the tags at cycle `ready`. */
+static void push(struct ww_l2_slice *s, uint32_t side, const struct ww_mem_request *request, uint64_t local,
                  uint8_t granules, uint64_t ready) {
-    struct ww_l2_slice *s = &l2->slice[slice];
-    struct ww_l2_input *in = &s->in[WW_L2_NEAR];
+    struct ww_l2 *l2 = s->l2;
+    struct ww_l2_input *in = &s->in[side];
     assert(in->packet_count <= in->packet_mask);
     in->packet[(in->packet_head + in->packet_count) & in->packet_mask] =
         (struct ww_l2_packet){.address = request->address,
@@ -58,13 +58,22 @@ static void push(struct ww_l2 *l2, uint32_t slice, const struct ww_mem_request *
 
 void ww_l2_push(struct ww_l2 *l2, uint32_t slice, const struct ww_mem_request *request, uint64_t local,
                 uint8_t granules, uint64_t arrived) {
-    push(l2, slice, request, local, granules, arrived + l2->latency);
+    struct ww_l2_slice *s = &l2->slice[slice];
+    if (ww_l2_is_far(l2, request, slice)) {
+        uint64_t from = ww_l2_cross(l2, request->sm >= l2->side_sms, ww_bits8(granules), arrived);
+        push(s, WW_L2_FAR, request, local, granules, from + l2->far_latency + l2->latency);
+        ww_l2_count(s, WW_C_L2_FAR, ww_bits8(granules) >> l2->sector_shift);
+        return;
+    }
+    if (l2->coalesce > 1 && ww_l2_coalesce(s, request, local, granules)) return;
+    push(s, WW_L2_NEAR, request, local, granules, arrived + l2->latency);
+    if (l2->coalesce > 1) ww_l2_coalesce_last(s);
 }
 
 void ww_l2_push_walk(struct ww_l2 *l2, uint32_t slice, const struct ww_mem_request *request, uint64_t local,
                      uint64_t cycle) {
     if (l2->copy_bit) local &= WW_L2_COPY - 1;
-    push(l2, slice, request, local, (uint8_t)request->sectors, cycle);
+    push(&l2->slice[slice], WW_L2_NEAR, request, local, (uint8_t)request->sectors, cycle);
 }
 
 void ww_l2_add_fill(struct ww_l2_slice *s, uint32_t side, struct ww_l2_fill fill) {
@@ -109,9 +118,10 @@ void ww_l2_delivered(void *context, uint32_t slice, uint64_t now_ps) {
     struct ww_l2 *l2 = context;
     struct ww_l2_slice *s = &l2->slice[slice];
     --*l2->live;
-    const struct ww_l2_input *in = &s->in[WW_L2_NEAR];
-    if (s->fill_waits[WW_L2_NEAR] || s->fill_waits[WW_L2_FAR] || (in->blocked && in->waits & WW_L2_WAIT_REPLY))
-        wake(s, now_ps);
+    bool waits = s->fill_waits[WW_L2_NEAR] || s->fill_waits[WW_L2_FAR];
+    for (uint32_t side = 0; side < l2->sides; side++)
+        waits |= s->in[side].blocked && s->in[side].waits & WW_L2_WAIT_REPLY;
+    if (waits) wake(s, now_ps);
 }
 
 /* Gives the waiters of a fill their sectors; false if there is no room for a reply, to be tried again. */
@@ -203,12 +213,14 @@ static bool serve_head(struct ww_l2_slice *s, struct ww_l2_input *in, uint64_t c
         return false;
     }
     if (in->blocked) l2->counter[WW_C_L2_STALL_CYCLES] += cycle - in->blocked_since;
+    bool whole = !in->begun; /* or it has waited, or waits, for sectors */
     in->blocked = in->begun = false;
     s->free = max64(s->free, cycle + port_cycles(&s->rest, l2->time_of[p->kind == WW_MEM_WRITE][in->hits]));
+    --*l2->live;
+    if (l2->coalesce > 1 && in == &s->in[WW_L2_NEAR] && ww_l2_answer_joined(s, whole, cycle)) return true;
     in->packet_head = (in->packet_head + 1) & in->packet_mask;
     in->packet_count--;
-    --*l2->live;
-    if (in == &s->in[WW_L2_NEAR] && p->sm != WW_L2_WALKER) ww_xbar_taken(l2->xbar, s->index);
+    if (p->needs_reply != WW_L2_REPLY_PEER && p->sm != WW_L2_WALKER) ww_xbar_taken(l2->xbar, s->index);
     return true;
 }
 
@@ -248,13 +260,13 @@ static void slice_event(void *owner, struct ww_event *event, uint64_t now_ps) {
     struct ww_l2_slice *s = owner;
     struct ww_l2 *l2 = s->l2;
     uint64_t cycle = ww_clock_cycle(l2->clock, now_ps), next = UINT64_MAX;
-    bool filled = serve_fills(s, WW_L2_NEAR, cycle);
+    bool filled = serve_fills(s, WW_L2_NEAR, cycle), taken = false;
     if (l2->sides > 1) {
         filled |= serve_fills(s, WW_L2_FAR, cycle);
-        serve_input(s, &s->in[WW_L2_FAR], cycle, filled, &next);
+        taken = serve_input(s, &s->in[WW_L2_FAR], cycle, filled, &next);
         next_fill(s, WW_L2_FAR, &next);
     }
-    bool taken = serve_input(s, &s->in[WW_L2_NEAR], cycle, filled, &next);
+    taken |= serve_input(s, &s->in[WW_L2_NEAR], cycle, filled, &next);
     next_fill(s, WW_L2_NEAR, &next);
     if (next != UINT64_MAX)
         ww_queue_earlier(l2->queue, event, ww_clock_time(l2->clock, max64(next, cycle + 1)));
@@ -293,11 +305,14 @@ static void set_sizes(struct ww_l2 *l2, const struct ww_gpu_spec *gpu) {
         l2->side_slices = gpu->l2_slices / 2;
         l2->side_sms = (gpu->sm_count + 1) / 2;
         l2->far_latency = gpu->l2_far_latency;
+        l2->far_bytes = gpu->l2_far_bytes;
+        l2->strong_home = gpu->l2_strong_home;
         l2->copy_bit = WW_L2_COPY >> l2->line_shift;
     }
     l2->mshrs = gpu->l2_mshrs;
     l2->merge = gpu->l2_mshr_merge < UINT16_MAX ? gpu->l2_mshr_merge : UINT16_MAX;
     l2->latency = gpu->l2_latency;
+    l2->coalesce = gpu->l2_coalesce;
     l2->atomic_cycles = gpu->l2_atomic_cycles;
     l2->bursts_per_sector = ww_dram_bursts_per_sector(gpu);
     l2->write_fetches = gpu->l2_write_miss == WW_L2_WRITE_FETCH;
@@ -336,8 +351,8 @@ static bool slice_init(struct ww_l2 *l2, uint32_t index, const struct ww_gpu_spe
     for (uint32_t side = 0; side < l2->sides; side++) {
         struct ww_l2_input *in = &s->in[side];
         struct ww_l2_fills *f = &s->fills[side];
-        uint32_t n =
-            side == WW_L2_NEAR ? packets : fills; /* counterparts ask at most for what they have MSHRs */
+        /* Counterparts ask at most for what they have MSHRs, and SMs for what the crossbar admits. */
+        uint32_t n = side == WW_L2_NEAR ? packets : power_of_two(l2->mshrs + l2->xbar->packet_limit);
         in->head_txn = WW_NONE;
         in->packet_mask = n - 1;
         f->mask = fills - 1;
@@ -354,6 +369,7 @@ static bool slice_init(struct ww_l2 *l2, uint32_t index, const struct ww_gpu_spe
     for (uint32_t i = 0; i < l2->mshrs; i++) s->miss[i].next = i + 1 < l2->mshrs ? i + 1 : WW_NONE;
     for (uint32_t i = 0; i < waiters; i++) s->waiter[i].next = i + 1 < waiters ? i + 1 : WW_NONE;
     for (uint32_t i = 0; i < txns; i++) s->txn[i].next = i + 1 < txns ? i + 1 : WW_NONE;
+    if (l2->coalesce > 1 && !ww_l2_coalescer_init(s, arena)) return false;
     return ww_l2_tags_init(&s->tags, gpu, arena, index, seed);
 }
 

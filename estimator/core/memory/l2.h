@@ -19,6 +19,8 @@
  *   A dirty sector, also one written in part, is written back as a whole sector when its line is replaced.
  * - Atomics are performed in the slice: they need the sector valid (else they miss like a read), make it
  *   dirty, and hold the slice for l2.atomic_cycles for each update that has to follow another.
+ * - With l2.coalesce, a read of the same sectors as one that waits in the FIFO joins it (l2_coalesce.c), as in
+ *   Hopper's L2 Request Coalescer in front of the slices.
  * - Reads and fills have ports of their own, each l2.bytes_per_cycle wide.
  *
  * Two partitions (l2.partitions; NVIDIA, A100 Tensor Core GPU Architecture, 2020: each caches data for the SMs
@@ -32,6 +34,8 @@
  *   slice with the same place in it. Writes and atomics go to the home and make the copy invalid.
  * - Requests of counterparts have an input and fills of their own, and copies take at most half of the MSHRs
  * and never all ways of a set, so that no partition waits for itself.
+ * - Strong reads (l2.strong_home) go to the home, over the link between the partitions if that is the other
+ * one, and leave no copy.
  * - A sector counts as hit, merged or missed where it was found last; l2_far counts those asked of a home.
  *
  * Requests are of L1 lines: granules of 32 bytes carry masks between the two caches' ideas of sectors.
@@ -117,6 +121,20 @@ struct ww_l2_input {
     bool retry;    /* what the blocked head waited for has come */
 };
 
+struct ww_l2_joined { /* a read that is answered with another one */
+    uint32_t tag, inst, next;
+    uint16_t sm;
+};
+
+/* Reads that joined one in the FIFO, by its place there. */
+struct ww_l2_coalescer {
+    struct ww_l2_joined *joined;
+    uint32_t *first; /* that joined, by place; WW_NONE: none */
+    uint8_t *count;
+    uint32_t *place; /* by hash of an address: where a read of it was put last */
+    uint32_t free;   /* of `joined` */
+};
+
 /* Where requests and fills come from. */
 enum { WW_L2_NEAR, WW_L2_FAR, WW_L2_SIDES }; /* crossbar and DRAM; the other partition */
 
@@ -127,6 +145,7 @@ struct ww_l2_slice {
     struct ww_l2_tags tags;
     struct ww_l2_input in[WW_L2_SIDES];
     struct ww_l2_fills fills[WW_L2_SIDES];
+    struct ww_l2_coalescer coalescer;
     struct ww_l2_miss *miss;
     struct ww_l2_waiter *waiter;
     struct ww_l2_txn *txn;
@@ -173,7 +192,11 @@ struct ww_l2 {
     uint32_t side_slices, side_sms; /* of a partition; side_slices 0: there is but one */
     uint64_t copy_bit;              /* of line numbers: WW_L2_COPY; 0 if there is but one partition */
     uint32_t far_latency;
-    uint32_t parts; /* L2 lines that an L1 line covers, at least 1 */
+    uint32_t far_bytes;    /* that pass between them in a cycle, each way; 0: any */
+    uint64_t link_free[2]; /* by the partition that data go to: cycles << WW_L2_TIME_BITS */
+    bool strong_home;      /* strong reads are served at the line's home */
+    uint32_t parts;        /* L2 lines that an L1 line covers, at least 1 */
+    uint32_t coalesce;     /* reads that are answered together; below 2: none */
     uint32_t mshrs, merge, latency, atomic_cycles, bursts_per_sector;
     bool blocks;         /* what misses brings more sectors with it */
     bool write_fetches;  /* l2.write_miss=fetch */
@@ -202,8 +225,21 @@ void ww_l2_add_fill(struct ww_l2_slice *s, uint32_t side, struct ww_l2_fill fill
 /* Asks the line's home in the other partition for sectors of a line of which the slice keeps a copy. */
 void ww_l2_ask_home(struct ww_l2_slice *s, uint64_t number, uint8_t mask, uint32_t miss, uint32_t inst,
                     uint64_t cycle);
+/* When data that are asked for in `cycle` can begin to pass to the slice's or the SM's partition `side`. */
+uint64_t ww_l2_cross(struct ww_l2 *l2, uint32_t side, uint32_t granules, uint64_t cycle);
 /* The home's answer to its counterpart, whose miss record is the tag. */
 void ww_l2_answer(struct ww_l2_slice *home, const struct ww_l2_txn *t, uint8_t granules, uint64_t cycle);
+/* ---- l2_coalesce.c ---- */
+/* False: out of memory. */
+bool ww_l2_coalescer_init(struct ww_l2_slice *s, struct ww_arena *arena);
+/* True: the request, from the crossbar, joined one that waits for the slice; nothing else is to be done. */
+bool ww_l2_coalesce(struct ww_l2_slice *s, const struct ww_mem_request *request, uint64_t local,
+                    uint8_t granules);
+/* Others may join the request that was put last into the FIFO. */
+void ww_l2_coalesce_last(struct ww_l2_slice *s);
+/* The packet at the head has been served; `whole`: from the lines, with an answer in `cycle`. Answers those
+ * that joined it. True: one could not be answered so, and is the head now. */
+bool ww_l2_answer_joined(struct ww_l2_slice *s, bool whole, uint64_t cycle);
 /* Makes sectors of the counterpart's copy of a line invalid. */
 void ww_l2_drop_copy(struct ww_l2_slice *home, uint64_t number, uint8_t sectors);
 /* Reads go to the slice of the SM's own partition that keeps a copy if the line's home is in the other one;
@@ -213,10 +249,14 @@ static inline struct ww_slice_place ww_l2_route(const struct ww_l2 *l2, const st
     if (!l2->side_slices) return place;
     bool far = (request->sm >= l2->side_sms) != (place.slice >= l2->side_slices);
     place.local &= WW_L2_COPY - 1;
-    if (!far || request->kind != WW_MEM_READ) return place;
+    if (!far || request->kind != WW_MEM_READ || (request->strong && l2->strong_home)) return place;
     place.slice += place.slice >= l2->side_slices ? 0 - l2->side_slices : l2->side_slices;
     place.local |= WW_L2_COPY;
     return place;
+}
+/* The request is a strong one at its home in the other partition. */
+static inline bool ww_l2_is_far(const struct ww_l2 *l2, const struct ww_mem_request *request, uint32_t slice) {
+    return request->strong && l2->strong_home && (request->sm >= l2->side_sms) != (slice >= l2->side_slices);
 }
 /* DRAM's and the crossbar's calls. */
 void ww_l2_filled(void *context, const struct ww_dram_request *request, uint64_t ps);

@@ -7,12 +7,21 @@ static struct ww_l2_slice *counterpart(struct ww_l2_slice *s) {
     return s->index >= n ? s - n : s + n;
 }
 
+uint64_t ww_l2_cross(struct ww_l2 *l2, uint32_t side, uint32_t granules, uint64_t cycle) {
+    if (!l2->far_bytes) return cycle;
+    uint64_t from = cycle << WW_L2_TIME_BITS, *link = &l2->link_free[side];
+    if (from < *link) from = *link;
+    *link = from + ((32 * granules << WW_L2_TIME_BITS) + l2->far_bytes - 1) / l2->far_bytes;
+    return from >> WW_L2_TIME_BITS;
+}
+
 void ww_l2_ask_home(struct ww_l2_slice *s, uint64_t number, uint8_t mask, uint32_t miss, uint32_t inst,
                     uint64_t cycle) {
     struct ww_l2 *l2 = s->l2;
     struct ww_l2_slice *home = counterpart(s);
     struct ww_l2_input *in = &home->in[WW_L2_FAR];
-    uint64_t ready = cycle + l2->far_latency;
+    uint32_t side = s->index >= l2->side_slices;
+    uint64_t ready = ww_l2_cross(l2, side, ww_bits8(l2->granules_of[mask]), cycle) + l2->far_latency;
     assert(in->packet_count <= in->packet_mask);
     in->packet[(in->packet_head + in->packet_count) & in->packet_mask] =
         (struct ww_l2_packet){.local = (number << l2->line_shift) & (WW_L2_COPY - 1),

@@ -62,6 +62,14 @@ static void reply_sm(struct ww_l2_slice *s, const struct ww_l2_packet *p, uint64
     ww_xbar_reply(s->l2->xbar, s->index, p->sm, &reply, payload, cycle);
 }
 
+void ww_l2_reply_too(struct ww_l2_slice *s, const struct ww_l2_packet *p, uint64_t cycle) {
+    uint32_t granules = bits(p->granules), sectors = granules >> s->l2->sector_shift;
+    count(s, WW_C_L2_SECTOR_READ, sectors);
+    count(s, WW_C_L2_SECTOR_MERGED, sectors);
+    ww_l2_count_inst(s, p, WW_I_L2_MERGED, sectors);
+    reply_sm(s, p, cycle);
+}
+
 void ww_l2_reply_whole(struct ww_l2_slice *s, const struct ww_l2_packet *p, uint64_t cycle) {
     if (p->sm != WW_L2_WALKER && p->needs_reply != WW_L2_REPLY_PEER) {
         reply_sm(s, p, cycle);

@@ -25,10 +25,14 @@ enum ww_code ww_memsys_check(const struct ww_gpu_spec *g, struct ww_error *error
     double slices = g->l2_slices, packets = (double)g->xbar_request_queue + g->xbar_latency + g->l2_latency;
     double misses =
         power_of_two(g->l2_mshrs) * sizeof(struct ww_l2_fill) + g->l2_mshrs * sizeof(struct ww_l2_miss);
+    double joined = g->l2_coalesce > 1 ? g->l2_coalesce - 1 : 0,
+           far = g->l2_partitions > 1 ? g->l2_mshrs + packets : 0;
     double lines = (double)g->l2_size_kb * 1024 / g->l2_line;
     const struct part parts[] = {
         {"l2.slices x (xbar.request_queue + xbar.latency + l2.latency)",
-         slices * power_of_two(packets) * sizeof(struct ww_l2_packet)},
+         slices * (power_of_two(packets) + power_of_two(far)) * sizeof(struct ww_l2_packet)},
+        {"l2.slices x (xbar.request_queue + xbar.latency + l2.latency) x l2.coalesce",
+         slices * power_of_two(packets) * joined * sizeof(struct ww_l2_joined)},
         {"l2.slices x (xbar.reply_queue + xbar.latency)",
          slices * ((double)g->xbar_reply_queue + g->xbar_latency) * sizeof(struct ww_xbar_reply)},
         {"l2.slices x l2.mshrs", slices * misses},

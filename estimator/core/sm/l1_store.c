@@ -136,6 +136,7 @@ bool ww_l1_direct(struct ww_sm *sm, uint32_t warp, uint32_t op, const struct ww_
     }
     core->epochs.inst[inst].counter[WW_I_SECTORS] += sectors;
     struct ww_mem_request q = whole_request(sm, r, pieces, atomic ? WW_MEM_ATOMIC : WW_MEM_READ, tag, inst);
+    q.strong = !atomic && !d->async;
     ww_l1_queue(sm, &q);
     return true;
 }
