@@ -315,6 +315,21 @@ layers:
 	@$(PYTHON) scripts/layers.py --objects $(BUILD)/layers/obj
 layers-objects: $(LIB_OBJ) $(MAIN_OBJ) $(CUDART)
 
+# The tables of docs/validation.md and the papers' pages, from one run of all suites (an hour of a core), or from the JSON
+# and times of an earlier one: VALIDATION=file.json. Suites that it lacks keep their tables; without TRACES that is silicon.
+VALIDATION ?=
+ALL_SUITES = $(if $(wildcard $(TRACES)/*),--all --traces '$(TRACES)',$(filter-out silicon,$(shell $(PROGRAM) validate --names)))
+.PHONY: validation-tables
+validation-tables: all
+ifeq ($(VALIDATION),)
+	@$(PROGRAM) validate $(ALL_SUITES) --time -q --json >$(BUILD)/validation.json.part 2>$(BUILD)/validation.time
+	@mv $(BUILD)/validation.json.part $(BUILD)/validation.json
+	@cat $(BUILD)/validation.time
+	@$(PYTHON) scripts/validation-tables.py $(BUILD)/validation.json --times $(BUILD)/validation.time docs
+else
+	@$(PYTHON) scripts/validation-tables.py '$(VALIDATION)' docs
+endif
+
 # Full replays of the suite and the analytical model's constants and error from them; about five minutes of one core.
 analytic-fit: all
 	@scripts/analytic-table.py --program $(PROGRAM) --dir $(BUILD)/analytic >$(BUILD)/analytic-replays.csv

@@ -303,7 +303,7 @@ _warpwatt() {
             esac
             ;;
         "validate")
-            options='--all --json --jobs --small --traces --names --quiet --help'
+            options='--all --json --jobs --small --traces --time --names --quiet --help'
             case $previous in
                 --jobs|-j) return ;;
                 --traces) return ;;

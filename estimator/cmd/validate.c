@@ -2,6 +2,7 @@
 #include "../warpwatt.h"
 #include "cmd.h"
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 enum { SUITES_MAX = 64 };
@@ -37,6 +38,21 @@ static enum ww_code run_suite(const char *name, const struct cmd_line *line, uns
     return ww_cmd_progress_end(&progress, ww_validate(name, &options, v, error), error);
 }
 
+static double seconds(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
+}
+
+/* The same, and how long it took, if asked for. */
+static enum ww_code run_timed(const char *name, const struct cmd_line *line, unsigned jobs,
+                              struct ww_validation **v, struct ww_error *error) {
+    double begin = seconds();
+    WW_TRY(run_suite(name, line, jobs, v, error));
+    if (ww_cmd_has(line, "time")) fprintf(stderr, "validate %s: %.1f s\n", name, seconds() - begin);
+    return WW_OK;
+}
+
 static enum ww_code validate_run(const struct cmd_line *line, struct ww_error *error) {
     struct ww_validation *set[SUITES_MAX] = {0};
     const char *name[SUITES_MAX];
@@ -52,7 +68,7 @@ static enum ww_code validate_run(const struct cmd_line *line, struct ww_error *e
     if (count == 0) return list(line, error);
     enum ww_code code = WW_OK;
     for (size_t i = 0; i < count && code == WW_OK; i++)
-        code = run_suite(name[i], line, (unsigned)jobs, &set[i], error);
+        code = run_timed(name[i], line, (unsigned)jobs, &set[i], error);
     if (code == WW_OK) code = ww_validation_print(set, count, ww_cmd_has(line, "json"), stdout, error);
     for (size_t i = 0; i < count; i++) ww_validation_free(set[i]);
     return code;
@@ -65,6 +81,7 @@ static const struct cmd_option validate_options[] = {
     {"small", 0, NULL, "small inputs, where a suite has them (equalizer): tries it, the figures mean nothing",
      0},
     {"traces", 0, "DIR", "folder of recorded programs, for silicon (docs/silicon.md)", 0},
+    {"time", 0, NULL, "print on standard error how long each suite took", 0},
     {"names", 0, NULL, "print the suites' names only, one a line", 0},
     {"quiet", 'q', NULL, "show no progress", 0},
     {0}};

@@ -108,6 +108,24 @@ static void waiting_is_no_generation_of_addresses(void **state) {
     assert_int_equal(all - counted(&d, &tight, WW_C_TRANSFER_WAIT_CYCLES), free_run);
 }
 
+/* The second one waits until the unit has made the 64 requests of the first. */
+static void a_transfer_waits_for_the_unit(void **state) {
+    (void)state;
+    struct ww_gpu_spec g = gpu();
+    struct ww_dma d = flat(64 * 32, 1);
+    struct program p;
+    uint64_t alone = counted(&d, &g, WW_C_TRANSFER_UNIT_CYCLES);
+    assert_in_range(alone, 1, 4);
+    program_init(&p, 2, 32, 1, 4);
+    uint32_t inst = transfer_inst(&p);
+    start(&p, 0, inst, &d);
+    struct replay r = program_run(&p, &g);
+    assert_int_equal(r.r.counter[WW_C_TRANSFER], 2);
+    assert_in_range(r.r.counter[WW_C_TRANSFER_UNIT_CYCLES], 2 * alone + 60, 2 * alone + 64);
+    replay_free(&r);
+    program_free(&p);
+}
+
 static void a_halo_outside_of_the_data_is_written_without_requests(void **state) {
     (void)state;
     struct ww_gpu_spec g = gpu();
@@ -342,6 +360,7 @@ int main(void) {
         cmocka_unit_test(a_request_fetches_whole_segments),
         cmocka_unit_test(requests_wait_for_a_free_mshr_of_the_l1),
         cmocka_unit_test(waiting_is_no_generation_of_addresses),
+        cmocka_unit_test(a_transfer_waits_for_the_unit),
         cmocka_unit_test(a_halo_outside_of_the_data_is_written_without_requests),
         cmocka_unit_test(a_cta_stays_until_its_tile_has_come),
         cmocka_unit_test(a_load_of_a_tile_in_flight_is_squashed_and_waits),

@@ -228,7 +228,8 @@ static void fetches_of_a_line_that_is_on_its_way_merge(void **state) {
 
 static void outstanding_fetches_count_as_saturation(void **state) {
     (void)state;
-    struct ww_core core = {.l1_shape.mshr_high = 10, .tex_shape.mshr_high = 7, .queue_high = 10};
+    struct ww_core core = {
+        .l1_shape.mshr_high = {10, 10}, .tex_shape.mshr_high = {7, 7}, .queue_high = {10, 10}};
     struct ww_sm sm = {.core = &core};
     sm.tex.used = 7;
     assert_false(ww_l1_saturated(&sm)); /* no texture cache */

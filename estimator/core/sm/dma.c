@@ -133,12 +133,13 @@ static void address_unit(struct ww_sm *sm, struct ww_dma_engine *e, uint64_t cyc
     sm->core->counter[WW_C_DMA_AGU_CYCLES]++;
     if (!e->open) {
         e->open = true;
+        sm->core->counter[WW_C_TRANSFER_UNIT_CYCLES] += cycle - b->asked_at;
         e->row = e->place = e->pieces = 0;
         e->constants = count_constants(&b->d, shift);
     }
     bool working = e->held || generate(e, &b->d, shift);
+    if (e->held && b->first_at == WW_NEVER) b->first_at = cycle; /* as of a copy's load: its issue */
     if (e->held && send(sm, e, id)) {
-        if (b->first_at == WW_NEVER) b->first_at = cycle;
         b->last_at = cycle;
         b->outstanding++;
         b->generating++;

@@ -38,7 +38,8 @@ struct ww_dma_buffer {
     bool generated;                       /* all requests have been sent and constants written */
     uint32_t inst;                        /* that began the transfer */
     uint32_t outstanding;                 /* requests without an answer */
-    uint64_t asked_at, first_at, last_at; /* cycles: first instruction of it, first and last request */
+    uint64_t asked_at, first_at, last_at; /* cycles: first instruction of it, first request made, last one
+                                           * sent */
     uint64_t started_at;                  /* the engine was told to */
     uint32_t generating;                  /* cycles of the unit's work on its requests */
     uint64_t done_at;                     /* the last of its data are in shared memory */

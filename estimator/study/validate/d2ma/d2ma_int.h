@@ -22,7 +22,7 @@ extern const struct ww_d2ma_kernel ww_d2ma_kernel[WW_D2MA_KERNELS + 1];
 
 /* All launches of one kernel, added up. */
 struct ww_d2ma_sum {
-    uint64_t cycles, warp_instructions;
+    uint64_t cycles, warp_instructions, thread_instructions;
     uint64_t counter[WW_COUNTER_COUNT], slot[WW_SLOT_COUNT];
 };
 
@@ -43,11 +43,14 @@ enum ww_d2ma_figure {
     WW_D2MA_SPEEDUP_TRANSFORMED,
     WW_D2MA_INSTRUCTIONS,
     WW_D2MA_INSTRUCTIONS_TRANSFORMED,
+    WW_D2MA_INSTRUCTIONS_WARPS,
     WW_D2MA_WRITERS,
     WW_D2MA_LOADS,
     WW_D2MA_WHOLE,
     WW_D2MA_AGEN,
     WW_D2MA_MEM,
+    WW_D2MA_WHOLE_WAITING,
+    WW_D2MA_AGEN_TO_LAST,
     WW_D2MA_FIRST,
     WW_D2MA_AGEN_ALONE,
     WW_D2MA_STALL_PLAIN,
@@ -78,10 +81,12 @@ enum ww_code ww_d2ma_transform(const char *plain, const char *changed, struct ww
 enum ww_code ww_d2ma_replay(const char *path, const struct ww_d2ma_replay *how, struct ww_d2ma_sum *sum,
                             struct ww_error *error);
 
-/* A figure of kernel i; its mean over kernels first .. end - 1; its largest (or smallest) over table 2. */
+/* A figure of kernel i; its mean over kernels first .. end - 1; its largest over table 2; its
+ * smallest over kernels first .. end - 1. */
 double ww_d2ma_value(const struct ww_d2ma_sums *s, enum ww_d2ma_figure figure, size_t i);
 double ww_d2ma_mean(const struct ww_d2ma_sums *s, enum ww_d2ma_figure figure, size_t first, size_t end);
-double ww_d2ma_extreme(const struct ww_d2ma_sums *s, enum ww_d2ma_figure figure, bool largest);
+double ww_d2ma_largest(const struct ww_d2ma_sums *s, enum ww_d2ma_figure figure);
+double ww_d2ma_smallest(const struct ww_d2ma_sums *s, enum ww_d2ma_figure figure, size_t first, size_t end);
 /* Geometric mean of the speed-ups of table 2; mean gain of figure 1 over kernels bound by memory. */
 double ww_d2ma_geomean(const struct ww_d2ma_sums *s);
 double ww_d2ma_unlimited_mean(const struct ww_d2ma_sums *s);

@@ -46,6 +46,7 @@ enum ww_code ww_d2ma_record(const struct ww_d2ma_kernel *k, const char *variant,
 static void add(struct ww_d2ma_sum *sum, const struct ww_launch_result *l) {
     sum->cycles += l->cycles;
     sum->warp_instructions += l->warp_instructions;
+    sum->thread_instructions += l->thread_instructions;
     for (int c = 0; c < WW_COUNTER_COUNT; c++) sum->counter[c] += l->counter[c];
     for (int s = 0; s < WW_SLOT_COUNT; s++) sum->slot[s] += l->slot[s];
 }
