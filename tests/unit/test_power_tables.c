@@ -13,7 +13,7 @@
 
 static struct ww_error error;
 static const char *const tables[] = {"gtx280", "gtx285", "gtx480", "gtx560ti", "gtx580", "gtx780",
-                                     "gtx980", "v100",   "a100",   "a100_80",  "h100",   "h200"};
+                                     "gtx980", "v100",   "a100",   "a100_80",  "h100",   "h200",   "rtx2080ti"};
 enum { TABLES = sizeof tables / sizeof tables[0], EVENTS = 1000 };
 
 /* A GPU with the table of its name, and the file's own rows. */
