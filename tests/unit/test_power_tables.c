@@ -12,8 +12,9 @@
 #include <cmocka.h>
 
 static struct ww_error error;
-static const char *const tables[] = {"gtx280", "gtx285", "gtx480",  "gtx560ti", "gtx580", "gtx780",    "gtx980",
-                                     "v100",   "a100",   "a100_80", "h100",     "h200",   "h100_pcie", "l40"};
+static const char *const tables[] = {"gtx280", "gtx285", "gtx480",    "gtx560ti", "gtx580",
+                                     "gtx780", "gtx980", "v100",      "a100",     "a100_80",
+                                     "h100",   "h200",   "h100_pcie", "l40",      "rtx2080ti"};
 enum { TABLES = sizeof tables / sizeof tables[0], EVENTS = 1000 };
 
 /* A GPU with the table of its name, and the file's own rows. */
@@ -196,8 +197,7 @@ static void every_component_has_rows_or_a_reason(void **state) {
         if (strcmp(tables[i], "gtx780") == 0 || strcmp(tables[i], "gtx980") == 0 ||
             strcmp(tables[i], "l40") == 0)
             has[WW_P_DRAM_ACTIVATE] = true; /* in the energy of reads and writes */
-        if (strncmp(tables[i], "gtx", 3) != 0)
-            has[WW_P_DRAM_BACKGROUND] = true; /* in the constant power */
+        if (strncmp(tables[i], "gtx", 3) != 0) has[WW_P_DRAM_BACKGROUND] = true; /* in the constant power */
         for (int c = 0; c < WW_COMPONENT_COUNT; c++)
             if (!has[c]) fail_msg("%s: %s", tables[i], ww_component_name((enum ww_component)c));
         close_table(&t);
