@@ -48,6 +48,8 @@ struct ww_tab {
 void ww_tab_begin(struct ww_tab *t, struct ww_page *p, const char *caption, const char *const *head,
                   uint32_t left);
 void ww_tab_text(struct ww_tab *t, const char *s);
+/* A kernel's name for people, the whole one in a tooltip. */
+void ww_tab_kernel(struct ww_tab *t, const struct ww_result *r, const char *kernel);
 /* The same of a list of settings, which is not shortened. */
 void ww_tab_long(struct ww_tab *t, const char *s);
 /* A number, sorted by v, shown as the text; NAN: not known. */
