@@ -283,11 +283,13 @@ void ww_html_run(struct ww_page *p, const struct ww_result *r, int64_t id) {
     ww_html(p, "</div>\n");
     cpi_table(p, &sum);
     if (sum.resident_warp_cycles) state_table(p, &sum);
+    ww_html_light(p, r, order);
     ww_html(p, "<h3>Memory</h3>\n<div class=\"grid\">\n");
     ww_html_memory(p, r, &sum);
     ww_html(p, "</div>\n");
     ww_html_energy(p, r, &sum);
     launches(p, r, order);
+    ww_html_instructions(p, r);
     bands(p, r->gpu);
     ww_html(p, "</section>\n");
     free(order);
