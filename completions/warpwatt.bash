@@ -256,7 +256,7 @@ _warpwatt() {
             esac
             ;;
         "report")
-            options='--run --sweep --points --db --html --csv --markdown --source --most --json --timeline --help'
+            options='--run --sweep --points --db --html --csv --markdown --source --most --mangled --json --timeline --help'
             case $previous in
                 --run|-r) return ;;
                 --sweep) return ;;

@@ -113,6 +113,11 @@ enum ww_code ww_dict_read(struct ww_db *db, struct ww_dict *dict, struct ww_erro
 /* The enumerator of an id in one of the lists, or -1. */
 int ww_dict_find(const int64_t *ids, int count, int64_t id);
 
+/* ---- functions.c ---- */
+
+/* The functions short_name(KERNEL) and whole_name(KERNEL) of SQL; SQLite's code. */
+int ww_db_functions(sqlite3 *sql);
+
 /* ---- store.c ---- */
 
 /* The number of a GPU's or a trace's row, made if there is none. */

@@ -80,8 +80,12 @@ static const struct ww_named_query queries[] = {
      " round(100 * t.share, 1) AS stall_percent, v.run_id AS run FROM v_run v"
      " JOIN (SELECT max(run_id) AS run_id FROM run GROUP BY trace_id, gpu_id) USING(run_id)"
      " LEFT JOIN v_top_stall t USING(run_id) ORDER BY v.workload, v.gpu, v.run_id"},
+    {"ncu", "a launch's figures under Nsight Compute's names of what means the same (:run, :launch)",
+     "SELECT launch, short_name(kernel) AS kernel, metric, value, unit FROM v_ncu WHERE run_id = " RUN
+     " AND (:launch IS NULL OR launch = :launch) ORDER BY launch, metric"},
     {"launches", "the kernel launches of a run (:run)",
-     "SELECT launch, kernel, grid, block, ctas_per_sm, limiter, cycles, time_us, warp_instructions, ipc,"
+     "SELECT launch, short_name(kernel) AS kernel, grid, block, ctas_per_sm, limiter, cycles, time_us, "
+     "warp_instructions, ipc,"
      " resident_warps, power_w, energy_j, top_stall FROM v_launch WHERE run_id = " RUN " ORDER BY launch"},
     {"stalls", "where a run's resident warps spent their cycles (:run)",
      "SELECT state, nsight, warp_cycles, round(100 * share, 2) AS percent, per_instruction FROM v_stall"
@@ -140,7 +144,8 @@ static const struct ww_named_query queries[] = {
      " WHERE x.name NOT IN ('issued', 'done') GROUP BY p.kernel_id, p.file_id, p.line, v.state_id),"
      " t AS (SELECT kernel_id, file_id, line, state, max(cycles), sum(cycles) AS cycles FROM s"
      " GROUP BY kernel_id, file_id, line)"
-     " SELECT f.path AS file, p.line AS line, k.name AS kernel, coalesce(t.cycles, 0) AS stall_warp_cycles,"
+     " SELECT f.path AS file, p.line AS line, short_name(k.name) AS kernel, coalesce(t.cycles, 0) AS "
+     "stall_warp_cycles,"
      " t.state AS top_stall"
 #define REPORT(name) ", sum(p." name ") AS " name
 #define DATA(name) ""

@@ -232,6 +232,7 @@ static enum ww_code open_sqlite(struct ww_db *db, bool exists, bool create, enum
     if (frozen && !uri) return ww_fail_nomem(error, "a database");
     int rc = sqlite3_open_v2(frozen ? uri : db->path, &db->sql, flags, NULL);
     sqlite3_free(uri);
+    if (rc == SQLITE_OK) rc = ww_db_functions(db->sql);
     if (rc == SQLITE_OK) return WW_OK;
     return db->sql ? ww_db_fail(db, "opening", error) : ww_fail_nomem(error, "a database");
 }

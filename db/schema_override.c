@@ -1,4 +1,4 @@
-/* Step 12: what makes a run's GPU differ from its model. Older runs have no rows: their overrides are not
+/* Step 13: what makes a run's GPU differ from its model. Older runs have no rows: their overrides are not
  * known. */
 #include "schema.h"
 

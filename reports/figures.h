@@ -4,6 +4,7 @@
 
 #include "../estimator/result/result.h"
 #include "../estimator/warpwatt.h"
+#include "../estimator/base/demangle.h"
 
 /* Parameters of the stored GPU that reports need; a value that the configuration lacks is < 0. */
 struct ww_gpu_facts {
@@ -61,6 +62,9 @@ uint64_t ww_sum_u64(const uint64_t *v, size_t count);
 int ww_top_stall(const uint64_t warp_cycles[WW_STATE_COUNT]);
 /* Warp-cycles in all states but issued and done. */
 uint64_t ww_stall_cycles(const uint64_t warp_cycles[WW_STATE_COUNT]);
+
+/* A kernel's name as reports show it: short, or as it is. */
+const char *ww_kernel_name(const struct ww_result *r, const char *kernel, char out[WW_NAME_SHORT]);
 
 /* What the code that a run replayed was made from: "PTX", "machine code", "PTX and machine code", "an imported
  * trace"; NULL: no launch tells. */

@@ -7,6 +7,10 @@
 
 enum { KEYS = 2000 }; /* that are looked at: a database is untrusted */
 
+const char *ww_kernel_name(const struct ww_result *r, const char *kernel, char out[WW_NAME_SHORT]) {
+    return r->mangled ? kernel : ww_short_name(kernel, out);
+}
+
 const char *ww_code_kind(const struct ww_result *r) {
     bool ptx = false, machine = false, foreign = false;
     for (size_t i = 0; i < r->launch_count; i++) {

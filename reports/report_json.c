@@ -135,7 +135,10 @@ static void write_launch(struct ww_jsonw *w, const struct ww_launch_result *l,
                          const struct ww_gpu_facts *facts) {
     ww_jsonw_open(w, NULL, '{');
     ww_jsonw_u64(w, "index", l->index);
+    char whole[WW_NAME_WHOLE];
     ww_jsonw_str(w, "kernel", l->kernel);
+    ww_demangle(l->kernel, whole, sizeof whole);
+    ww_jsonw_str(w, "kernel_name", whole);
     ww_jsonw_str(w, "code", l->code);
     write_u32x3(w, "grid", l->grid);
     write_u32x3(w, "block", l->block);

@@ -24,16 +24,18 @@ static void shape_text(const uint32_t v[3], char out[48]) {
     if (v[2] > 1) snprintf(out + n, 48 - (size_t)n, "x%u", v[2]);
 }
 
-static void add_launch(struct ww_grid *g, const struct ww_launch_result *l, const struct ww_gpu_facts *facts) {
-    char index[16], grid[48], block[48], ctas[16], t[7][32];
+static void add_launch(struct ww_grid *g, const struct ww_result *r, const struct ww_launch_result *l,
+                       const struct ww_gpu_facts *facts) {
+    char kernel[WW_NAME_SHORT], index[16], grid[48], block[48], ctas[16], t[7][32];
     snprintf(index, sizeof index, "%u", l->index);
     snprintf(ctas, sizeof ctas, "%u", l->ctas_per_sm);
     shape_text(l->grid, grid);
     shape_text(l->block, block);
     int top = ww_top_stall(l->warp_cycles);
-    add_row(g, (const char *[]){index, l->kernel, grid, block, ctas, l->occupancy_limiter,
-                                ww_percent(ww_occupancy_reached(l, facts), t[0]), ww_grouped(l->cycles, t[1]),
-                                ww_si((double)l->time_ps / 1e12, "s", t[2]), ww_plain(ww_ipc(l), 4, t[3]),
+    add_row(g, (const char *[]){index, ww_kernel_name(r, l->kernel, kernel), grid, block, ctas,
+                                l->occupancy_limiter, ww_percent(ww_occupancy_reached(l, facts), t[0]),
+                                ww_grouped(l->cycles, t[1]), ww_si((double)l->time_ps / 1e12, "s", t[2]),
+                                ww_plain(ww_ipc(l), 4, t[3]),
                                 ww_si(ww_watts(l->energy.total_j, l->energy.known, l->time_ps), "W", t[4]),
                                 ww_si(l->energy.known ? l->energy.total_j : -1, "J", t[5]),
                                 top < 0 ? "-" : ww_state_name((enum ww_warp_state)top)});
@@ -68,7 +70,7 @@ static enum ww_code print_launches(const struct ww_result *r, const struct ww_gp
     }
     struct ww_grid g = {.columns = 13, .left = 1u << 1 | 1u << 5 | 1u << 12};
     add_row(&g, head);
-    for (size_t i = 0; i < shown; i++) add_launch(&g, order[i], facts);
+    for (size_t i = 0; i < shown; i++) add_launch(&g, r, order[i], facts);
     free(order);
     fputs("\nLaunches", out);
     if (shown < r->launch_count) fprintf(out, " (the %zu longest of %zu)", shown, r->launch_count);

@@ -150,11 +150,12 @@ static enum ww_code print_json(const struct source *s, FILE *out, struct ww_erro
 
 /* ---- text ---- */
 
-static void place_text(const struct line *l, char *out, size_t size) {
+static void place_text(const struct source *s, const struct line *l, char *out, size_t size) {
+    char kernel[WW_NAME_SHORT];
     if (l->number)
         snprintf(out, size, "%.300s:%u", l->file, l->number);
     else
-        snprintf(out, size, "%.300s+0x%x", l->kernel, l->pc);
+        snprintf(out, size, "%.300s+0x%x", ww_kernel_name(s->result, l->kernel, kernel), l->pc);
 }
 
 static void mnemonics_text(const struct line *l, char *out, size_t size) {
@@ -176,7 +177,7 @@ static const char *heading(const struct source *s, enum ww_inst_counter c) {
 static void add_line(struct ww_grid *g, const struct source *s, const struct line *l) {
     char place[400], mnemonics[192] = "", text[32];
     int top = ww_top_stall(l->sum.stall);
-    place_text(l, place, sizeof place);
+    place_text(s, l, place, sizeof place);
     mnemonics_text(l, mnemonics, sizeof mnemonics);
     ww_grid_add(g, place);
     ww_grid_add(g, ww_si((double)l->stall_cycles, "", text));

@@ -50,10 +50,14 @@ static void name_track(struct ww_jsonw *w, const char *what, unsigned process, u
     end(w);
 }
 
-static void write_launch(struct ww_jsonw *w, const struct ww_launch_result *l, uint64_t start) {
-    begin(w, "X", l->kernel, start);
+static void write_launch(struct ww_jsonw *w, const struct ww_result *r, const struct ww_launch_result *l,
+                         uint64_t start) {
+    char kernel[WW_NAME_SHORT], whole[WW_NAME_WHOLE];
+    begin(w, "X", ww_kernel_name(r, l->kernel, kernel), start);
     ww_jsonw_f64(w, "dur", us(l->time_ps));
     ww_jsonw_open(w, "args", '{');
+    ww_demangle(l->kernel, whole, sizeof whole);
+    ww_jsonw_str(w, "kernel", whole);
     ww_jsonw_u64(w, "launch", l->index);
     ww_jsonw_u64(w, "cycles", l->cycles);
     ww_jsonw_u64(w, "warp_instructions", l->warp_instructions);
@@ -291,7 +295,7 @@ enum ww_code ww_report_timeline(const struct ww_result *r, int64_t run_id, FILE 
     name_slots(&w, r);
     for (size_t i = 0; i < r->launch_count; i++) {
         uint64_t overhead = ww_launch_latency_ps(&r->launch[i], &facts);
-        write_launch(&w, &r->launch[i], start);
+        write_launch(&w, r, &r->launch[i], start);
         write_clocks(&w, &r->launch[i], start, overhead);
         write_epochs(&w, &r->launch[i], start);
         write_ctas_of(&w, &r->launch[i], start + overhead - r->launch[i].counter[WW_C_LAUNCH_HIDDEN_PS]);

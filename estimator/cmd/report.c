@@ -12,6 +12,7 @@ struct loaded {
     int64_t *id;
     size_t count;
     struct ww_explored *sweep;
+    bool mangled;
 };
 
 static void unload(struct loaded *l) {
@@ -32,8 +33,10 @@ static enum ww_code parse_runs(const char *const *number, size_t count, struct l
 }
 
 static enum ww_code load_runs(struct ww_db *db, size_t count, struct loaded *l, struct ww_error *error) {
-    for (; l->count < count; l->count++)
+    for (; l->count < count; l->count++) {
         WW_TRY(ww_cmd_load_run(db, &l->id[l->count], &l->run[l->count], error));
+        l->run[l->count]->mangled = l->mangled;
+    }
     return WW_OK;
 }
 
@@ -139,7 +142,7 @@ static enum ww_code check_page(const struct cmd_line *line, struct ww_error *err
 static enum ww_code report_run(const struct cmd_line *line, struct ww_error *error) {
     const char **number = NULL, **table = NULL;
     size_t count = 0, tables = 0;
-    struct loaded l = {0};
+    struct loaded l = {.mangled = ww_cmd_has(line, "mangled")};
     WW_TRY(ww_cmd_all(line, "points", &table, &tables, error));
     if (tables) {
         enum ww_code written = write_points(line, table, tables, error);
@@ -170,6 +173,7 @@ static const struct cmd_option report_options[] = {
     {"markdown", 0, NULL, "print Markdown tables", 0},
     {"source", 0, NULL, "source lines ranked by stall cycles", 0},
     {"most", 0, "N", "rows of --source at most (default 20)", 0},
+    {"mangled", 0, NULL, "kernels' names as in the code; else demangled and shortened", 0},
     {"json", 0, NULL, "print JSON (reports/schema/report.json)", 0},
     {"timeline", 0, NULL, "print Chrome trace events, which Perfetto opens", 0},
     {0}};

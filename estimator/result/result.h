@@ -231,6 +231,7 @@ struct ww_result {
     struct ww_interval cycles_interval;
     struct ww_interval energy_interval;
     struct ww_sampling sampling;
+    bool mangled; /* reports show kernels' names as they are; else for people */
     double host_seconds;
     uint64_t peak_memory_bytes; /* host memory that the replay took from the system, at most */
     void *owner;                /* memory of all pointers above; private */

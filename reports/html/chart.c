@@ -4,7 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { WIDTH = 480, SERIES_MOST = 16, TABLE_ROWS = 60 };
+enum { WIDTH = 480, SERIES_MOST = 16, TABLE_ROWS = 60, TOP = 12, BOTTOM = 72 /* pixels */ };
+#define LEFT 0.17 /* of the width: where the axis of time begins and ends */
+#define RIGHT 0.97
 
 struct ww_scale ww_scale_of(double most, const char *unit) {
     static const char *const prefix[] = {"p", "n", "µ", "m", "", "k", "M", "G", "T"};
@@ -140,15 +142,21 @@ static double tic_step(double most) {
     return power * (step < 1.5 ? 1 : step < 3.5 ? 2 : step < 7.5 ? 5 : 10);
 }
 
+static unsigned bars_height(const struct ww_chart *c) {
+    return TOP + BOTTOM + 12 + 24 * (unsigned)c->rows;
+}
+
 static void script_bars(struct ww_plot *plot, const struct ww_chart *c) {
     struct ww_scale scale = value_scale(c);
+    fprintf(plot->script, "set tmargin at screen %.5f\nset bmargin at screen %.5f\n",
+            1 - (double)TOP / bars_height(c), (double)BOTTOM / bars_height(c));
     put_axis(plot, 'x', c->x_label, scale.unit);
     fprintf(plot->script,
             "set border 2\nset grid x noy lt 1 lw 1 lc rgb " WW_PLOT_GRID "\nset yrange [%g:-0.5]\n",
             (double)c->rows - 0.5);
     fputs("set ytics scale 0 (", plot->script);
     for (size_t i = 0; i < c->rows; i++) {
-        ww_plot_label(plot, c->label[i], 24);
+        ww_plot_label(plot, c->label[i], 34);
         fprintf(plot->script, " %zu%s", i, i + 1 < c->rows ? ", " : ")\n");
     }
     double most = largest(c) * scale.factor;
@@ -177,9 +185,11 @@ void ww_chart_bars(struct ww_page *p, const struct ww_chart *c) {
     struct ww_plot plot;
     if (c->rows == 0 || !(largest(c) > 0)) return;
     ww_figure_begin(p, c->title);
-    ww_plot_begin(&plot, p, WIDTH, 78 + 24 * (unsigned)c->rows);
+    double height = bars_height(c);
+    ww_plot_begin(&plot, p, WIDTH, bars_height(c));
     if (plot.script) script_bars(&plot, c);
     ww_plot_end(&plot, p, c->title, c->about);
+    if (p->plots) ww_figure_rows(p, true, TOP / height, 1 - BOTTOM / height, 0, 0);
     finish(p, c);
 }
 
@@ -205,6 +215,10 @@ static void script_areas(struct ww_plot *plot, const struct ww_chart *c) {
     put_axis(plot, 'y', c->y_label, scale.unit);
     fprintf(plot->script, "set xrange [%.7g:%.7g]\nset yrange [0:*]\n", c->at[0] * time.factor,
             c->at[c->rows] * time.factor);
+    fprintf(plot->script,
+            "set tmargin at screen 0.95\nset bmargin at screen 0.25\nset lmargin at screen %g\nset rmargin at "
+            "screen %g\n",
+            LEFT, RIGHT);
     put_areas(plot, c, time.factor, scale.factor);
     fputs("plot ", plot->script);
     for (size_t k = c->series; k-- > 0;) {
@@ -221,5 +235,6 @@ void ww_chart_areas(struct ww_page *p, const struct ww_chart *c) {
     ww_plot_begin(&plot, p, WIDTH, 300);
     if (plot.script) script_areas(&plot, c);
     ww_plot_end(&plot, p, c->title, c->about);
+    if (p->plots) ww_figure_rows(p, false, LEFT, RIGHT, c->at[0], c->at[c->rows]);
     finish(p, c);
 }

@@ -18,6 +18,13 @@ void ww_figure_legend(struct ww_page *p, const struct ww_series *series, size_t 
     ww_html(p, "</ul>\n");
 }
 
+void ww_figure_rows(struct ww_page *p, bool down, double from, double to, double t0, double t1) {
+    ww_html(p,
+            "<div hidden data-rows=\"%s\" data-from=\"%.4f\" data-to=\"%.4f\" data-t0=\"%.9g\" "
+            "data-t1=\"%.9g\"></div>\n",
+            down ? "down" : "along", from, to, t0, t1);
+}
+
 void ww_figure_data(struct ww_page *p) {
     ww_html(p, "<details%s><summary>Data of figure %u</summary>\n", p->plots ? "" : " open", p->figure);
 }

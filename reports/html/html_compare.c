@@ -72,9 +72,9 @@ static void add_run(struct ww_tab *t, const struct ww_result *r, int64_t id, con
 }
 
 static void table(struct ww_page *p, const struct ww_report_set *set) {
-    static const char *const head[] = {"run",       "trace",  "GPU",          "differs in", "mode",
-                                       "SM cycles", "time",   "change",       "IPC",        "power",
-                                       "energy",    "change", "energy-delay", "change",     NULL};
+    static const char *const head[] = {"run",    "trace",  "GPU",    "differs in", "mode",
+                                       "cycles", "time",   "change", "IPC",        "power",
+                                       "energy", "change", "EDP",    "change",     NULL};
     struct ww_tab t;
     ww_tab_begin(&t, p, "Runs side by side; changes are against the first run, of the same work", head,
                  15u << 1);

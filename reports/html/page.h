@@ -48,6 +48,8 @@ struct ww_tab {
 void ww_tab_begin(struct ww_tab *t, struct ww_page *p, const char *caption, const char *const *head,
                   uint32_t left);
 void ww_tab_text(struct ww_tab *t, const char *s);
+/* A kernel's name for people, the whole one in a tooltip. */
+void ww_tab_kernel(struct ww_tab *t, const struct ww_result *r, const char *kernel);
 /* The same of a list of settings, which is not shortened. */
 void ww_tab_long(struct ww_tab *t, const char *s);
 /* A number, sorted by v, shown as the text; NAN: not known. */
@@ -67,6 +69,9 @@ struct ww_series {
 };
 void ww_figure_begin(struct ww_page *p, const char *title);
 void ww_figure_legend(struct ww_page *p, const struct ww_series *series, size_t count);
+/* Where the rows of the figure's table lie in its plot, for tooltips: one below another, or along time from t0
+ * to t1; parts of its height or width. */
+void ww_figure_rows(struct ww_page *p, bool down, double from, double to, double t0, double t1);
 /* Between these, the table of a figure's data. */
 void ww_figure_data(struct ww_page *p);
 void ww_figure_end(struct ww_page *p);
@@ -139,6 +144,9 @@ void ww_html_run(struct ww_page *p, const struct ww_result *r, int64_t id);
 /* Warp states over time, or watts and clocks. */
 void ww_html_time(struct ww_page *p, const struct ww_result *r, bool watts);
 void ww_html_memory(struct ww_page *p, const struct ww_result *r, const struct ww_launch_result *sum);
+/* explore.c: how near launches come to limits, instructions beside source lines. */
+void ww_html_light(struct ww_page *p, const struct ww_result *r, const struct ww_launch_result *const *order);
+void ww_html_instructions(struct ww_page *p, const struct ww_result *r);
 void ww_html_energy(struct ww_page *p, const struct ww_result *r, const struct ww_launch_result *sum);
 void ww_html_compare(struct ww_page *p, const struct ww_report_set *set);
 void ww_html_sweep(struct ww_page *p, const struct ww_explored *e);

@@ -131,12 +131,13 @@ static int by_cycles(const void *a, const void *b) {
     return x < y ? -1 : x > y;
 }
 
-static void add_launch(struct ww_tab *t, const struct ww_launch_result *l, const struct ww_gpu_facts *facts) {
+static void add_launch(struct ww_tab *t, const struct ww_result *r, const struct ww_launch_result *l,
+                       const struct ww_gpu_facts *facts) {
     char text[64];
     int top = ww_top_stall(l->warp_cycles);
     snprintf(text, sizeof text, "%u", l->index);
     ww_tab_value(t, l->index, text);
-    ww_tab_text(t, l->kernel);
+    ww_tab_kernel(t, r, l->kernel);
     snprintf(text, sizeof text, "%ux%ux%u of %ux%ux%u", l->grid[0], l->grid[1], l->grid[2], l->block[0],
              l->block[1], l->block[2]);
     ww_tab_text(t, text);
@@ -163,7 +164,7 @@ static void launches(struct ww_page *p, const struct ww_result *r, const struct 
     if (shown < r->launch_count)
         ww_html(p, "<p class=\"note\">The %zu longest of %zu launches.</p>\n", shown, r->launch_count);
     ww_tab_begin(&t, p, "Launches, the longest first", head, 1u << 1 | 1u << 2 | 1u << 4 | 1u << 11);
-    for (size_t i = 0; i < shown; i++) add_launch(&t, order[i], &facts);
+    for (size_t i = 0; i < shown; i++) add_launch(&t, r, order[i], &facts);
     ww_tab_end(&t);
 }
 
@@ -185,7 +186,9 @@ static void slot_stack(struct ww_page *p, const struct ww_result *r, const struc
     size_t rows = 1;
     if (!put_shares(sum->slot, value[0])) return;
     for (size_t i = 0; i < r->launch_count && i < STACK_ROWS && r->launch_count > 1; i++) {
-        snprintf(names[rows], sizeof names[rows], "%u %.50s", order[i]->index, order[i]->kernel);
+        char kernel[WW_NAME_SHORT];
+        snprintf(names[rows], sizeof names[rows], "%u %.50s", order[i]->index,
+                 ww_kernel_name(r, order[i]->kernel, kernel));
         label[rows] = names[rows];
         rows += put_shares(order[i]->slot, value[rows]);
     }
@@ -280,11 +283,13 @@ void ww_html_run(struct ww_page *p, const struct ww_result *r, int64_t id) {
     ww_html(p, "</div>\n");
     cpi_table(p, &sum);
     if (sum.resident_warp_cycles) state_table(p, &sum);
+    ww_html_light(p, r, order);
     ww_html(p, "<h3>Memory</h3>\n<div class=\"grid\">\n");
     ww_html_memory(p, r, &sum);
     ww_html(p, "</div>\n");
     ww_html_energy(p, r, &sum);
     launches(p, r, order);
+    ww_html_instructions(p, r);
     bands(p, r->gpu);
     ww_html(p, "</section>\n");
     free(order);

@@ -93,6 +93,21 @@ void ww_tab_text(struct ww_tab *t, const char *s) {
     close_cell(t);
 }
 
+void ww_tab_kernel(struct ww_tab *t, const struct ww_result *r, const char *kernel) {
+    char brief[WW_NAME_SHORT], whole[WW_NAME_WHOLE];
+    const char *shown = ww_kernel_name(r, kernel, brief);
+    ww_demangle(kernel, whole, sizeof whole);
+    open_cell(t);
+    if (strcmp(shown, whole) != 0) {
+        ww_html(t->page, " title=\"");
+        put_escaped(t->page->out, whole, strlen(whole));
+        ww_html(t->page, "\"");
+    }
+    ww_html(t->page, ">");
+    ww_html_text(t->page, shown);
+    close_cell(t);
+}
+
 void ww_tab_long(struct ww_tab *t, const char *s) {
     open_cell(t);
     ww_html(t->page, t->column && strlen(s) > WIDE ? " class=\"w\">" : ">");
