@@ -22,11 +22,10 @@ static struct ww_operand word(uint32_t reg) {
 
 static void addresses(const struct ww_micro *m, uint64_t cta, uint32_t warp, struct ww_access *out) {
     const struct ww_micro_roofline *r = &m->roofline;
-    uint64_t at = (cta * r->words * r->cta_size + warp * 32u) * 4;
+    uint64_t at = (cta * r->cta_size + warp * 32u) * 4, row = (uint64_t)r->ctas * r->cta_size * 4;
     for (uint32_t i = 0; i < r->words; i += AT_ONCE)
         for (uint32_t k = 0; k < 2 * AT_ONCE; k++)
-            *out++ = (struct ww_access){(1 + k % 2) * APART + at + (uint64_t)(i + k / 2) * r->cta_size * 4, 4,
-                                        WW_AFFINE};
+            *out++ = (struct ww_access){(1 + k % 2) * APART + at + (i + k / 2) * row, 4, WW_AFFINE};
 }
 
 static void set(struct ww_inst *inst, enum ww_op op, uint32_t to, uint32_t a, uint32_t b, uint32_t c) {
