@@ -23,6 +23,11 @@ def accelsim():
         return {(r["suite"], r["program"], r["launch"]): r["accelsim_cycles"] for r in csv.DictReader(f)}
 
 
+def kernel(what):
+    """Of "Quadro GV100, b+tree 0 findRangeK; Accel-Sim 59750, -10.6 %"."""
+    return what.split(";")[0].split(", ", 1)[-1].split(" ", 2)[-1]
+
+
 def main(argv):
     if len(argv) != 2:
         sys.exit(__doc__.strip())
@@ -36,7 +41,7 @@ def main(argv):
         suite, program, launch = m.groups()
         number = "-1" if launch == "all" else launch
         theirs = next((other[k] for k in ((suite, program, n) for n in (number, launch, "")) if other.get(k)), "")
-        suites.setdefault(suite, []).append((program, number, r["what"], r["paper"], r["ours"], theirs))
+        suites.setdefault(suite, []).append((program, number, kernel(r["what"]), r["paper"], r["ours"], theirs))
     for suite, points in suites.items():
         path = os.path.join(argv[1], suite + ".csv")
         with open(path, "w", encoding="utf-8", newline="") as f:

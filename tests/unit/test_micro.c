@@ -299,6 +299,59 @@ static void a_launch_on_a_bench_ends_when_its_watcher_says_no(void **state) {
     ww_gpu_free(gpu);
 }
 
+/* The second of two launches of `ctas` CTAs, with launches around them. */
+static struct ww_bench_result second_launch(const char *set, uint32_t ctas) {
+    const struct ww_micro_scale what = {ctas, 32, 1ull << 32, 1ull << 33};
+    struct ww_gpu *gpu;
+    struct ww_bench *bench;
+    struct ww_bench_result r;
+    struct ww_micro *m;
+    ok(ww_gpu_load("v100", &set, 1, &gpu, &error));
+    ok(ww_bench_new(gpu, 0, &bench, &error));
+    ww_bench_launches(bench);
+    ok(ww_bench_reset(bench, &error));
+    ok(ww_micro_scale(&what, &m, &error));
+    for (int i = 0; i < 2; i++) ok(ww_bench_run(bench, m, 0, &r, &error));
+    ww_micro_free(m);
+    ww_bench_free(bench);
+    ww_gpu_free(gpu);
+    return r;
+}
+
+static void a_distributor_of_a_quarter_takes_four_cycles_a_cta(void **state) {
+    (void)state;
+    uint64_t one = second_launch("launch.ctas_per_cycle=1", 160).cycles,
+             quarter = second_launch("launch.ctas_per_cycle=0.25", 160).cycles;
+    print_message("%llu, %llu\n", (unsigned long long)one, (unsigned long long)quarter);
+    assert_true(quarter > one + 380 && quarter < one + 500); /* 160 x 3 = 480, of which some hide behind the CTAs */
+}
+
+static void a_queued_launch_of_a_stream_takes_stream_us_more(void **state) {
+    (void)state;
+    struct ww_bench_result graph = second_launch("launch.stream_us=0", 8),
+                           stream = second_launch("launch.stream_us=5", 8);
+    assert_int_equal(stream.time_ps - graph.time_ps, 5000000);
+    assert_int_equal(stream.cycles, graph.cycles);
+}
+
+static void lanes_that_are_not_evenly_apart_have_lists_of_addresses(void **state) {
+    (void)state;
+    const struct ww_micro_lanes what = {
+        .cta_size = 64, .width = 4, .first = 3, .columns = 4, .column = 1, .row = 100, .repeats = 1};
+    struct ww_micro *m;
+    struct ww_cta_trace cta;
+    ok(ww_micro_lanes_read(&what, &m, &error));
+    ok(ww_micro_cta(m, 0, &cta, &error));
+    const struct ww_access *second = &cta.warp[1].access[1]; /* four elements further on */
+    assert_int_not_equal(second->list, WW_AFFINE);
+    for (uint32_t lane = 0; lane < 32; lane++) {
+        uint64_t element = 3 + lane % 4 + (8 + lane / 4) * 100 + 4;
+        assert_int_equal(cta.warp[1].pool[second->list + lane], (1ull << 32) + element * 4);
+    }
+    ww_micro_release(m, &cta);
+    ww_micro_free(m);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_chase_of_n_elements_has_n_loads_and_one_use),
@@ -315,6 +368,9 @@ int main(void) {
         cmocka_unit_test(a_cache_read_of_one_block_for_all_fetches_it_once),
         cmocka_unit_test(a_launch_on_a_bench_ends_when_its_watcher_says_no),
         cmocka_unit_test(shapes_that_cannot_be_are_refused),
+        cmocka_unit_test(a_distributor_of_a_quarter_takes_four_cycles_a_cta),
+        cmocka_unit_test(a_queued_launch_of_a_stream_takes_stream_us_more),
+        cmocka_unit_test(lanes_that_are_not_evenly_apart_have_lists_of_addresses),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

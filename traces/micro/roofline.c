@@ -1,7 +1,10 @@
 /* Words that are read and multiplied. */
 #include "internal.h"
 
-#define APART ((uint64_t)1 << 36)
+#define START ((uint64_t)1 << 36)
+#define BOARD_WORDS 4000u /* of a thread on the board: the arrays are so far apart, in whole pages */
+#define PAGE ((uint64_t)2 << 20)
+
 enum { AT_ONCE = 4 };
 /* Registers: address, sum, values of both arrays, chains. */
 enum { ADDRESS = 4, SUM = 6, VALUE = 8, CHAIN = VALUE + 2 * AT_ONCE, REGISTERS = CHAIN + AT_ONCE };
@@ -22,11 +25,11 @@ static struct ww_operand word(uint32_t reg) {
 
 static void addresses(const struct ww_micro *m, uint64_t cta, uint32_t warp, struct ww_access *out) {
     const struct ww_micro_roofline *r = &m->roofline;
-    uint64_t at = (cta * r->words * r->cta_size + warp * 32u) * 4;
+    uint64_t at = (cta * r->cta_size + warp * 32u) * 4, row = (uint64_t)r->ctas * r->cta_size * 4;
+    uint64_t apart = (row * BOARD_WORDS + PAGE - 1) / PAGE * PAGE;
     for (uint32_t i = 0; i < r->words; i += AT_ONCE)
         for (uint32_t k = 0; k < 2 * AT_ONCE; k++)
-            *out++ = (struct ww_access){(1 + k % 2) * APART + at + (uint64_t)(i + k / 2) * r->cta_size * 4, 4,
-                                        WW_AFFINE};
+            *out++ = (struct ww_access){START + k % 2 * apart + at + (i + k / 2) * row, 4, WW_AFFINE};
 }
 
 static void set(struct ww_inst *inst, enum ww_op op, uint32_t to, uint32_t a, uint32_t b, uint32_t c) {

@@ -105,14 +105,28 @@ static void pass_marks(struct ww_core *core, uint64_t cta, uint64_t cycle) {
     }
 }
 
+/* CTAs that may be dispatched in the cycle. */
+static uint32_t at_once(const struct ww_core *core, uint64_t cycle) {
+    double rate = core->gpu->launch_ctas_per_cycle;
+    return rate >= 1 ? (uint32_t)rate : (double)cycle >= core->dispatch_free;
+}
+
+/* One was; times between those that follow closely are 1 / rate on the mean. */
+static void dispatched(struct ww_core *core, uint64_t cycle) {
+    double rate = core->gpu->launch_ctas_per_cycle, now = (double)cycle;
+    if (rate >= 1) return;
+    core->dispatch_free = (core->dispatch_free > now - 1 ? core->dispatch_free : now) + 1 / rate;
+}
+
 bool ww_dispatch(struct ww_core *core, uint64_t cycle) {
-    for (uint32_t n = 0; n < core->gpu->launch_ctas_per_cycle; n++) {
+    for (uint32_t n = 0, most = at_once(core, cycle); n < most; n++) {
         uint32_t sm = core->next_cta < core->cta_count ? next_sm(core) : WW_NONE;
         if (sm == WW_NONE) return false;
         if (core->marks.count && *core->marks.cta <= core->next_cta) pass_marks(core, core->next_cta, cycle);
         if (!place(&core->sm[sm], core->next_cta++, cycle)) return false;
         core->next_cta = core->source->next(core->source->context, core->next_cta);
         core->turn = sm + 1 == core->gpu->sm_count ? 0 : sm + 1;
+        dispatched(core, cycle);
     }
     return core->next_cta < core->cta_count;
 }

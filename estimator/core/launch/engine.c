@@ -370,6 +370,7 @@ static bool finished(const struct ww_core *c) {
 }
 
 static enum ww_code run(struct ww_core *c, struct ww_error *error) {
+    c->dispatch_free = 0;
     c->dispatch_at = c->next_cta < c->cta_count ? c->launch_time.front : WW_NEVER;
     if (c->pieces.on) ww_queue_add(c->queue, &c->cut, ww_clock_time(&c->clock, c->epochs.length));
     if (c->dispatch_at != WW_NEVER) ww_queue_add(c->queue, &c->tick, c->clock.origin_ps);

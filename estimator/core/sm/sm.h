@@ -359,6 +359,7 @@ struct ww_core {
     struct ww_cta_source *source;
     uint64_t cta_count, next_cta, ended_ctas, launched_ctas;
     uint32_t ctas_per_sm, warps_per_cta, turn;
+    double dispatch_free; /* where less than a CTA is dispatched a cycle: from here on the next may be */
     uint64_t dispatch_at; /* cycle at which a CTA may be placed, WW_NEVER if not before one ends */
     struct ww_marks marks;
     struct ww_error *error;

@@ -1,9 +1,10 @@
-/* Suite "roofline": watts and rates of kernels that read words and make 0.25 to 128.25 operations of each byte,
+/* Suite "roofline": watts and rates of kernels that read words and make 0.25 to 96.25 operations of each byte,
  * against what RRZE-HPC/gpu-benches (gpu-roofline) measured of A100 boards and an L40.
  *
- * As on the board, CTAs fill the GPU once. A board's run lasts seconds; here a few passes are replayed, without
- * a launch around them, and energy is their watts. Where the board was at its power limit its clock is not the
- * model's: such rows inform only. */
+ * As on the board, CTAs fill the GPU once; unlike there, CTAs read side by side, not each a part of the arrays
+ * of its own. A board's run lasts seconds; here a few passes are replayed, without a launch around them, and
+ * energy is their watts. Where the board was at its power limit its clock is not the model's: such rows inform
+ * only. */
 #include "../../../../power/power.h"
 #include "../../../config/gpu.h"
 #include "../../dissect/meter.h"
@@ -14,7 +15,7 @@
 
 #define WATTS_TOLERANCE 0.08
 #define RATE_TOLERANCE 0.10
-enum { CTA = 256, PASS = 4, STEPS = 1400, MOST_WORDS = 240 };
+enum { CTA = 256, PASS = 4, LEAST_WORDS = 8, MOST_WORDS = 24, STEPS = 2500 };
 
 /* "roof-l40-48-w", "roof-a100-8-gflops": rounds, and what is compared. */
 struct row {
@@ -41,7 +42,7 @@ static enum ww_code measure(struct ww_meter *m, uint32_t rounds, struct figures 
     struct ww_bench_result r;
     struct ww_micro *micro = NULL;
     struct ww_energy energy = {0};
-    what.words = words < 2 * PASS ? 2 * PASS : words > MOST_WORDS ? MOST_WORDS : words;
+    what.words = words < LEAST_WORDS ? LEAST_WORDS : words > MOST_WORDS ? MOST_WORDS : words;
     what.ctas = m->board.sms * (m->board.max_threads / CTA);
     enum ww_code code = ww_power_load(m->board.name, true, &power, error);
     if (code == WW_OK) code = ww_bench_reset(m->bench, error);
