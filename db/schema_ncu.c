@@ -1,4 +1,4 @@
-/* Step 14: figures of launches under the names that Nsight Compute has for what means the same. */
+/* Step 15: figures of launches under the names that Nsight Compute has for what means the same. */
 #include "schema.h"
 
 /* A metric that follows from columns of the launch, its run and its GPU. */
