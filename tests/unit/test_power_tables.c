@@ -196,8 +196,7 @@ static void every_component_has_rows_or_a_reason(void **state) {
         if (strcmp(tables[i], "gtx780") == 0 || strcmp(tables[i], "gtx980") == 0 ||
             strcmp(tables[i], "l40") == 0)
             has[WW_P_DRAM_ACTIVATE] = true; /* in the energy of reads and writes */
-        if (strncmp(tables[i], "gtx", 3) != 0)
-            has[WW_P_DRAM_BACKGROUND] = true; /* in the constant power */
+        if (strncmp(tables[i], "gtx", 3) != 0) has[WW_P_DRAM_BACKGROUND] = true; /* in the constant power */
         for (int c = 0; c < WW_COMPONENT_COUNT; c++)
             if (!has[c]) fail_msg("%s: %s", tables[i], ww_component_name((enum ww_component)c));
         close_table(&t);
