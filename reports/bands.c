@@ -13,8 +13,8 @@ size_t ww_bands_of(const char *gpu, struct ww_band band[WW_BANDS]) {
         struct ww_band b = {0};
         for (stop = at; stop < end && *stop != '\n';) stop++;
         if ((size_t)(stop - at) <= length || strncmp(at, gpu, length) != 0 || at[length] != ',') continue;
-        if (sscanf(at + length, ",%lf,%lf,%u,%u,%lf,%lf,%lf,%15[0-9-],%31[^,\n]", &b.from_cycles,
-                   &b.to_cycles, &b.programs, &b.launches, &b.error, &b.bias, &b.p90, b.date, b.of) != 9)
+        if (sscanf(at + length, ",%lf,%lf,%u,%u,%lf,%lf,%lf,%15[0-9-],%31[^,\n]", &b.from_cycles, &b.to_cycles,
+                   &b.programs, &b.launches, &b.error, &b.bias, &b.p90, b.date, b.of) != 9)
             continue;
         b.error /= 100, b.bias /= 100, b.p90 /= 100;
         band[n++] = b;

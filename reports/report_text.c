@@ -239,8 +239,7 @@ static enum ww_code print_bands(const char *gpu, FILE *out, struct ww_error *err
         return WW_OK;
     }
     struct ww_grid g = {.columns = 6, .left = 1u};
-    add_row(&g,
-            (const char *[]){"of", "mean error", "bias", "9 of 10 within", "programs", "points"});
+    add_row(&g, (const char *[]){"of", "mean error", "bias", "9 of 10 within", "programs", "points"});
     for (size_t i = 0; i < n; i++) {
         char t[5][32];
         snprintf(t[1], sizeof t[1], "%+.1f %%", 100 * band[i].bias);

@@ -80,7 +80,10 @@ static void bands(struct ww_page *p, const char *gpu) {
     ww_html(p, "<h3>Error against hardware</h3>\n");
     if (!n) ww_html(p, "<p>Not known: nobody has compared this GPU's estimates with a board.</p>\n");
     if (!n) return;
-    ww_html(p, "<p>Estimates of this GPU beside measurements: launches by their size in cycles, and microbenchmarks, as of %s.</p>\n", band[0].date);
+    ww_html(p,
+            "<p>Estimates of this GPU beside measurements: launches by their size in cycles, and "
+            "microbenchmarks, as of %s.</p>\n",
+            band[0].date);
     ww_tab_begin(&t, p, "Error against hardware", head, 1);
     for (size_t i = 0; i < n; i++) {
         ww_tab_text(&t, ww_band_name(&band[i]));

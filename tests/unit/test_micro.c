@@ -323,7 +323,8 @@ static void a_distributor_of_a_quarter_takes_four_cycles_a_cta(void **state) {
     uint64_t one = second_launch("launch.ctas_per_cycle=1", 160).cycles,
              quarter = second_launch("launch.ctas_per_cycle=0.25", 160).cycles;
     print_message("%llu, %llu\n", (unsigned long long)one, (unsigned long long)quarter);
-    assert_true(quarter > one + 380 && quarter < one + 500); /* 160 x 3 = 480, of which some hide behind the CTAs */
+    assert_true(quarter > one + 380 &&
+                quarter < one + 500); /* 160 x 3 = 480, of which some hide behind the CTAs */
 }
 
 static void a_queued_launch_of_a_stream_takes_stream_us_more(void **state) {

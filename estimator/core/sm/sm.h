@@ -196,8 +196,8 @@ struct ww_lsu {
     uint64_t busy; /* free without what the first instruction waits for */
     uint64_t start;
     uint32_t op, next_request;
-    uint32_t hit_lines;           /* of the load that is looked up, with tag banks */
-    bool banked;                  /* several of its lines in a cycle (wavefront.h), request i in pass[i] */
+    uint32_t hit_lines; /* of the load that is looked up, with tag banks */
+    bool banked;        /* several of its lines in a cycle (wavefront.h), request i in pass[i] */
     uint8_t pass[WW_REQUEST_MAX];
     bool knows;    /* nothing else (a mechanism, bulk transfers) depends on or takes part in tries */
     uint8_t waits; /* enum ww_lsu_wait */
