@@ -19,6 +19,7 @@
 
 #define WHOLE_MOST 2e5       /* warp instructions up to which a launch is always replayed whole */
 #define SLICE_USUAL 3e6      /* of a slice's replay, unless 4 waves have more: then whole waves are left out */
+#define SCREEN_WAVES 2u      /* of a slice, that the analytical model is asked about */
 #define SLICE_MOST 60e6      /* warp instructions of a slice's replay */
 #define SLICE_ERROR 0.08     /* relative; docs/tune.md says how it was measured */
 
@@ -240,6 +241,10 @@ static enum ww_code replay(struct trial *t, struct ww_db_sweep_result *out) {
     uint64_t slots = ctas * slice.sms;
     double waves = SLICE_USUAL / (alike.instructions * (double)slots);
     ww_slice_share(grid_ctas, slice.part, slots, waves < 4 ? 4 : waves > 1e6 ? 1000000 : (unsigned)waves, &replayed, &left);
+    if (t->mode && replayed > SCREEN_WAVES * slots) { /* the model takes the rest in proportion */
+        left += replayed - SCREEN_WAVES * slots;
+        replayed = SCREEN_WAVES * slots;
+    }
     if ((double)replayed * alike.instructions > SLICE_MOST)
         return ww_fail(t->error, WW_UNSUPPORTED, t->program->name,
                        "%.3g warp instructions are more than a variant may have of its slice, %.3g",
