@@ -20,8 +20,9 @@
 #define HERE "SELECT 1 FROM main.sweep_result m WHERE m.config = r.config AND m.trace_id = t.trace_id"
 
 #define VARIANT_COLUMNS(r)                                                                                     \
-    r "ctas, " r "recorded_ctas, " r "alike, " r "error, " r "registers, " r "shared_bytes, " r "local_bytes, " r    \
-      "warps_per_cta, " r "ctas_per_sm, " r "limiter, " r "top_stall, " r "stall_share, " r "conflicts"
+    r "ctas, " r "recorded_ctas, " r "alike, " r "error, " r "registers, " r "shared_bytes, " r                \
+      "local_bytes, " r "warps_per_cta, " r "ctas_per_sm, " r "limiter, " r "top_stall, " r "stall_share, " r  \
+      "conflicts"
 
 struct merge {
     struct ww_db *db;
@@ -172,10 +173,12 @@ static enum ww_code bring_results(const struct merge *m) {
                " WHERE m.config = r.config AND m.trace_id = t.trace_id)",
                0, 0, NULL));
     WW_TRY(run(m,
-               "INSERT INTO main.sweep_variant(config, trace_id, " VARIANT_COLUMNS("") ")"
-               " SELECT r.config, t.trace_id, " VARIANT_COLUMNS("r.")
-               " FROM other.sweep_variant" TRACE_HERE " WHERE NOT EXISTS (SELECT 1 FROM main.sweep_variant m"
-               " WHERE m.config = r.config AND m.trace_id = t.trace_id)",
+               "INSERT INTO main.sweep_variant(config, trace_id, " VARIANT_COLUMNS(
+                   "") ")"
+                       " SELECT r.config, t.trace_id, " VARIANT_COLUMNS(
+                           "r.") " FROM other.sweep_variant" TRACE_HERE
+                                 " WHERE NOT EXISTS (SELECT 1 FROM main.sweep_variant m"
+                                 " WHERE m.config = r.config AND m.trace_id = t.trace_id)",
                0, 0, NULL));
     return run(m,
                "INSERT INTO main.sweep_result(config, trace_id, cycles, time_ps, warp_instructions,"

@@ -233,14 +233,20 @@ static const struct ww_named_query queries[] = {
                 "settings,"
                 " k.value AS value FROM k JOIN v_sweep_settings x USING(sweep_id, point) WHERE k.place = 1"
                 " ORDER BY k.workload, k.objective DESC"},
-    {"variants", "a program's variants, the fastest first: within :percent of it, :most; what bounds them (:sweep)",
+    {"variants",
+     "a program's variants, the fastest first: within :percent of it, :most; what bounds them (:sweep)",
      "WITH w AS (SELECT * FROM v_sweep_variant WHERE sweep_id = " SWEEP
-     "), b AS (SELECT min(time_s) AS best FROM w WHERE feasible = 1) SELECT row_number() OVER (ORDER BY w.time_s IS NULL,"
-     " w.time_s, w.point) AS place, w.point AS point, w.settings AS settings, round(w.time_s * 1e6, 3) AS time_us,"
-     " round(w.time_s / b.best, 4) AS \"of best\", round(100 * w.error, 1) AS \"error %\", w.registers AS registers,"
-     " w.shared_bytes AS shared, w.local_bytes AS local, w.warps_per_sm AS warps, w.limiter AS limiter, w.top_stall AS"
+     "), b AS (SELECT min(time_s) AS best FROM w WHERE feasible = 1) SELECT row_number() OVER (ORDER BY "
+     "w.time_s IS NULL,"
+     " w.time_s, w.point) AS place, w.point AS point, w.settings AS settings, round(w.time_s * 1e6, 3) AS "
+     "time_us,"
+     " round(w.time_s / b.best, 4) AS \"of best\", round(100 * w.error, 1) AS \"error %\", w.registers AS "
+     "registers,"
+     " w.shared_bytes AS shared, w.local_bytes AS local, w.warps_per_sm AS warps, w.limiter AS limiter, "
+     "w.top_stall AS"
      " top_stall, round(100 * w.stall_share, 1) AS \"stall %\", round(100 * w.conflicts, 1) AS \"conflicts %\","
-     " w.recorded_ctas || '/' || w.ctas AS ctas, w.reason AS reason FROM w, b WHERE (:percent IS NULL OR w.time_s <="
+     " w.recorded_ctas || '/' || w.ctas AS ctas, w.reason AS reason FROM w, b WHERE (:percent IS NULL OR "
+     "w.time_s <="
      " b.best * (1 + :percent / 100.0)) ORDER BY place LIMIT coalesce(:most, -1)"},
     {"sensitivity", "main effects and pairwise interactions of a sweep's parameters (:sweep, :objective)",
      "SELECT o.name AS objective, e.a AS parameter, e.b AS \"with\", e.effect AS effect, e.error AS error,"

@@ -1,7 +1,7 @@
 /* cta_pick.h: some of a grid's CTAs, which alone are run and recorded.
  *
- * A recording of them holds CTAs 0, 1, 2, ...: the picked ones in their order, each with the addresses that its own
- * place in the whole grid gives. Others never run, so that a CTA may not wait for one of them. */
+ * A recording of them holds CTAs 0, 1, 2, ...: the picked ones in their order, each with the addresses that its
+ * own place in the whole grid gives. Others never run, so that a CTA may not wait for one of them. */
 #ifndef WW_TRACES_CTA_PICK_H
 #define WW_TRACES_CTA_PICK_H
 

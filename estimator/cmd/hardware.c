@@ -115,7 +115,8 @@ static enum ww_code correlate(const struct cmd_line *line, struct request *r, st
 /* ---- correlate --space ---- */
 
 static void print_ranking(const struct ww_sweep_ranking *r) {
-    printf("sweep %lld on %s: %llu variants", (long long)r->sweep, ww_shown(r->gpu), (unsigned long long)r->variants);
+    printf("sweep %lld on %s: %llu variants", (long long)r->sweep, ww_shown(r->gpu),
+           (unsigned long long)r->variants);
     if (r->unmatched) printf(", %llu points are not in the table", (unsigned long long)r->unmatched);
     printf("\n  Spearman %.4f, Kendall %.4f\n  regret", r->spearman, r->kendall);
     for (int k = 0; k < WW_SWEEP_TOPS; k++)
@@ -146,8 +147,9 @@ static enum ww_code print_ranking_json(const struct ww_sweep_ranking *r, struct 
 }
 
 static enum ww_code correlate_space(const struct cmd_line *line, struct ww_error *error) {
-    static const char *const others[] = {"measured", "hardware", "gpu",  "set",     "mech", "power", "workload", "metric",
-                                         "launches", "runs",     "traces", "scatter", "plots", "csv"};
+    static const char *const others[] = {"measured", "hardware", "gpu",    "set",      "mech",
+                                         "power",    "workload", "metric", "launches", "runs",
+                                         "traces",   "scatter",  "plots",  "csv"};
     struct ww_sweep_ranking r;
     struct ww_db *db;
     uint64_t sweep = 0;
@@ -199,7 +201,8 @@ static const struct cmd_option correlate_options[] = {
     {"hardware", 0, "N", "measurements that were imported: their number, or last", 0},
     {"space", 0, "FILE", "measured variants between tabs, set beside a sweep's times (docs/tune.md)", 0},
     {"sweep", 0, "N", "of --space: the sweep (default: the latest)", 0},
-    {"column", 0, "NAME", "of --space: the measured times' column (default: median_ms, time_ms, duration_us, ...)", 0},
+    {"column", 0, "NAME",
+     "of --space: the measured times' column (default: median_ms, time_ms, duration_us, ...)", 0},
     {"gpu", 'g', "GPU", "model to estimate with: a name (gpu list) or a path that ends in .json", 0},
     {"set", 's', "KEY=VALUE", "override a GPU parameter", CMD_REPEAT},
     {"mech", 'm', "KIND=NAME", "choose a mechanism, or set its parameter", CMD_REPEAT},

@@ -28,16 +28,18 @@ static void print(const struct ww_sweep_summary *s, const char *db) {
     char sampled[48] = "";
     if (s->sampled) snprintf(sampled, sizeof sampled, " in full, %" PRIu64 " more sampled", s->sampled);
     if (s->builds)
-        printf("builds: %" PRIu64 ", %.1f s of processor and waiting; recording: %.1f s\n", s->builds, s->build_s, s->record_s);
+        printf("builds: %" PRIu64 ", %.1f s of processor and waiting; recording: %.1f s\n", s->builds,
+               s->build_s, s->record_s);
     if (s->best[0]) {
         fputs("best: ", stdout);
         ww_put_text(stdout, s->best);
-        printf(", %.4g us; none of the others is faster by more than %.3g %%, with %.3g %% confidence\n", 1e6 * s->best_s,
-               100 * s->best_margin, 100 * s->best_sure);
+        printf(", %.4g us; none of the others is faster by more than %.3g %%, with %.3g %% confidence\n",
+               1e6 * s->best_s, 100 * s->best_margin, 100 * s->best_sure);
     }
     if (s->budget > 0)
         printf("%s: %" PRIu64 " point%s replayed%s, %.3g %% of the exhaustive cost (budget %.3g %%)\n",
-               s->best[0] ? "replayed" : "adaptive", s->replayed, ww_plural(s->replayed, "s"), sampled, 100 * s->cost, 100 * s->budget);
+               s->best[0] ? "replayed" : "adaptive", s->replayed, ww_plural(s->replayed, "s"), sampled,
+               100 * s->cost, 100 * s->budget);
     if (s->why[0]) {
         fputs("nothing is replayed: ", stdout);
         ww_put_text(stdout, s->why);
@@ -174,9 +176,11 @@ static enum ww_code sweep_run(const struct cmd_line *line, struct ww_error *erro
 }
 
 static const struct cmd_option sweep_options[] = {
-    {"strategy", 0, "STRATEGY", "grid (all points, default), random, latin (hypercubes), sobol, adaptive, best", 0},
+    {"strategy", 0, "STRATEGY", "grid (all points, default), random, latin (hypercubes), sobol, adaptive, best",
+     0},
     {"points", 0, "N", "points that a strategy other than grid picks; candidates of adaptive and best", 0},
-    {"budget", 0, "PERCENT", "of adaptive and best: replays, of what all candidates cost (default 5% and 100%)", 0},
+    {"budget", 0, "PERCENT", "of adaptive and best: replays, of what all candidates cost (default 5% and 100%)",
+     0},
     {"seed", 0, "N", "seed of the strategy (default 0)", 0},
     {"mode", 0, "MODE", "of the replays: full (default), sampled (docs/sampling.md) or analytic", 0},
     {"jobs", 'j', "N", "points at a time, 1 to 256 (default: one for each core)", 0},

@@ -77,7 +77,7 @@ static void expressions_are_refused_with_their_column(void **state) {
 /* ---- spaces ---- */
 
 #define LAUNCH                                                                                                 \
-    "\"launch\": {\"kernel\": \"k_{A}\", \"grid\": [\"64 / A\", 2], \"block\": \"A\", \"args\": [{\"u32\": "    \
+    "\"launch\": {\"kernel\": \"k_{A}\", \"grid\": [\"64 / A\", 2], \"block\": \"A\", \"args\": [{\"u32\": "   \
     "\"A * 2\"}, {\"buffer\": \"b\", \"offset\": \"A\"}], \"buffers\": {\"b\": {\"bytes\": \"A * 64\"}}}"
 
 static enum ww_code parse(const char *program, struct ww_sweep_space *s) {
@@ -99,20 +99,23 @@ static void bad_programs_are_refused(void **state) {
     refused("\"source\": \"a.c\", \"parameters\": {\"A\": [1]}, " LAUNCH, "$.program.source", ".cu or .ptx");
     refused("\"source\": \"a.cu\", \"parameters\": {\"2A\": [1]}, " LAUNCH, "2A", "no name of a macro");
     refused("\"source\": \"a.cu\", \"parameters\": {\"A b\": [1]}, " LAUNCH, "A b", "no name of a macro");
-    refused("\"source\": \"a.ptx\", \"as\": \"define\", \"parameters\": {\"A\": [1]}, " LAUNCH, "A", "has macros");
+    refused("\"source\": \"a.ptx\", \"as\": \"define\", \"parameters\": {\"A\": [1]}, " LAUNCH, "A",
+            "has macros");
     refused("\"source\": \"a.cu\", \"parameters\": {\"A\": [1]}, \"constraints\": [\"A < B\"], " LAUNCH,
             "constraints[0]", "no parameter has this name");
     refused("\"source\": \"a.cu\", \"parameters\": {\"A\": [1]}", "$.program.launch", "launch description");
     refused("\"source\": \"a.cu\", \"parameters\": {\"A\": [\"x\\ny\"]}, " LAUNCH, "A", "control character");
-    refused("\"source\": \"a.cu\", \"parameters\": {\"A\": [1]}, \"timeout_s\": 0, " LAUNCH, "timeout_s", "seconds");
+    refused("\"source\": \"a.cu\", \"parameters\": {\"A\": [1]}, \"timeout_s\": 0, " LAUNCH, "timeout_s",
+            "seconds");
 }
 
 static size_t grid_of(const char *parameters, const char *constraints, enum ww_code expected) {
     struct ww_sweep_space s;
     struct ww_sweep_plan plan = {0};
     char program[2000];
-    snprintf(program, sizeof program, "\"source\": \"a.cu\", \"parameters\": {%s}, \"constraints\": [%s], " LAUNCH,
-             parameters, constraints);
+    snprintf(program, sizeof program,
+             "\"source\": \"a.cu\", \"parameters\": {%s}, \"constraints\": [%s], " LAUNCH, parameters,
+             constraints);
     if (parse(program, &s) != WW_OK) fail_msg("%s: %s", error.where, error.text);
     assert_int_equal(ww_sweep_pick(&s, WW_SWEEP_GRID, 0, 0, &plan, &error), expected);
     ww_sweep_space_free(&s);
@@ -126,7 +129,8 @@ static void constraints_thin_a_grid_before_it_is_counted(void **state) {
     assert_int_equal(grid_of("\"A\": [1, 2, 4], \"B\": [1, 2]", "\"A >= B\"", WW_OK), 5);
     assert_int_equal(grid_of("\"A\": [0, 2], \"B\": [1, 2]", "\"A && B % A == 0\"", WW_OK), 1);
     assert_int_equal(grid_of("\"A\": " THOUSAND ", \"B\": " THOUSAND ", \"C\": " THOUSAND,
-                             "\"A == 7\", \"B == A\", \"C <= 3\"", WW_OK), 3);
+                             "\"A == 7\", \"B == A\", \"C <= 3\"", WW_OK),
+                     3);
     grid_of("\"A\": " THOUSAND ", \"B\": " THOUSAND ", \"C\": " THOUSAND, "\"A > 0\"", WW_INPUT);
     assert_non_null(strstr(error.text, "--strategy random"));
     grid_of("\"A\": [1, 2], \"B\": [1, 2]", "\"A < B\", \"A > B\"", WW_INPUT);
@@ -142,8 +146,9 @@ static void a_launch_is_computed_for_its_variant(void **state) {
     const struct ww_sweep_level *level = &s.param[0].level[1];
     struct ww_variant_at at = {&s, &level, 1};
     assert_int_equal(ww_variant_launch(&at, &out, &error), WW_OK);
-    assert_string_equal(out.p, "{\"kernel\":\"k_16\",\"grid\":[4,2],\"block\":16,\"args\":[{\"u32\":32},{\"buffer\":"
-                               "\"b\",\"offset\":16}],\"buffers\":{\"b\":{\"bytes\":1024}}}");
+    assert_string_equal(out.p,
+                        "{\"kernel\":\"k_16\",\"grid\":[4,2],\"block\":16,\"args\":[{\"u32\":32},{\"buffer\":"
+                        "\"b\",\"offset\":16}],\"buffers\":{\"b\":{\"bytes\":1024}}}");
     uint32_t grid[3];
     assert_int_equal(ww_alike_grid(out.p, out.n, grid), 8);
     ww_buf_clear(&out);
@@ -168,9 +173,11 @@ static void a_slice_has_its_share_of_the_memory(void **state) {
         assert_int_equal(ww_slice_of(&whole->spec, &arena, &s, &error), WW_OK);
         assert_in_range(s.sms, 3, 12);
         if (s.memory < 0.96 || s.memory > 1.04) fail_msg("%s: %g", gpus[i], s.memory);
-        if (ww_gpu_load(gpus[i], s.set, s.sets, &part, &error) != WW_OK) fail_msg("%s: %s", error.where, error.text);
+        if (ww_gpu_load(gpus[i], s.set, s.sets, &part, &error) != WW_OK)
+            fail_msg("%s: %s", error.where, error.text);
         assert_int_equal(part->spec.sm_count, s.sms);
-        assert_int_equal(part->spec.l2_size_kb / part->spec.l2_slices, whole->spec.l2_size_kb / whole->spec.l2_slices);
+        assert_int_equal(part->spec.l2_size_kb / part->spec.l2_slices,
+                         whole->spec.l2_size_kb / whole->spec.l2_slices);
         ww_gpu_free(part);
         ww_gpu_free(whole);
         ww_arena_free(&arena);

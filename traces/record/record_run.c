@@ -82,7 +82,8 @@ enum ww_code ww_record_ptx(const char *ptx_path, const char *launch_json_path,
         .program = ptx_path, .arguments = launch_json_path, .tool = "warpwatt " WW_VERSION};
     enum ww_code code = ww_device_new(options, &meta, &d, error);
     if (code == WW_OK) {
-        code = ww_launch_file_run(f, d, ptx_path, options->seed, &(struct ww_launch_use){0}, &stats->verified, error);
+        code = ww_launch_file_run(f, d, ptx_path, options->seed, &(struct ww_launch_use){0}, &stats->verified,
+                                  error);
         code = finish(d, code, began, stats, error);
     }
     ww_launch_file_free(f);
@@ -107,7 +108,8 @@ enum ww_code ww_record_text(const struct ww_record_text *text, const struct ww_r
     return code;
 }
 
-enum ww_code ww_record_assembler(const char *arch, struct ww_arena *arena, const char **text, struct ww_error *error) {
+enum ww_code ww_record_assembler(const char *arch, struct ww_arena *arena, const char **text,
+                                 struct ww_error *error) {
     struct ptxas_tools tools;
     uint32_t wanted = (uint32_t)strtoul(strncmp(arch, "sm_", 3) == 0 ? arch + 3 : arch, NULL, 10);
     *text = "";

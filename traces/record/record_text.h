@@ -10,14 +10,15 @@ struct ww_record_text {
     const char *ptx_path;
     const char *launch; /* JSON, docs/launch.md */
     size_t launch_bytes;
-    const char *where;               /* its name in errors; files in it are looked for in the folder of that name */
+    const char *where; /* its name in errors; files in it are looked for in the folder of that name */
     const char *program, *arguments; /* what the trace says of itself */
     struct ww_launch_use use;
 };
 
-/* What assembles PTX for an architecture, as text in the arena: "ptxas 12.4.131"; "" if nothing here does. Errors:
- * WW_NOMEM. */
-enum ww_code ww_record_assembler(const char *arch, struct ww_arena *arena, const char **text, struct ww_error *error);
+/* What assembles PTX for an architecture, as text in the arena: "ptxas 12.4.131"; "" if nothing here does.
+ * Errors: WW_NOMEM. */
+enum ww_code ww_record_assembler(const char *arch, struct ww_arena *arena, const char **text,
+                                 struct ww_error *error);
 /* As ww_record_ptx. With use.pick the trace holds these CTAs alone. */
 enum ww_code ww_record_text(const struct ww_record_text *text, const struct ww_record_options *options,
                             struct ww_record_stats *stats, struct ww_error *error);

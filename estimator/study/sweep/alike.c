@@ -96,7 +96,8 @@ static void compare(const struct seen *s, size_t n, bool all, struct ww_alike *o
         sum += v;
         squares += v * v;
         count++;
-        same += s[i].sign == usual->sign || fabs(v - (double)usual->instructions) <= NEAR * (double)usual->instructions;
+        same += s[i].sign == usual->sign ||
+                fabs(v - (double)usual->instructions) <= NEAR * (double)usual->instructions;
     }
     double mean = sum / count, variance = fmax(0, squares / count - mean * mean);
     out->share = same / count;
@@ -135,8 +136,8 @@ const char *ww_variant_limiter(const char *name) {
     return "";
 }
 
-enum ww_code ww_alike_occupancy(const char *path, const struct ww_gpu_spec *gpu, struct ww_db_sweep_variant *row,
-                                uint64_t *ctas, struct ww_error *error) {
+enum ww_code ww_alike_occupancy(const char *path, const struct ww_gpu_spec *gpu,
+                                struct ww_db_sweep_variant *row, uint64_t *ctas, struct ww_error *error) {
     struct ww_trace *trace;
     const struct ww_launch *launch;
     const char *limiter = "";

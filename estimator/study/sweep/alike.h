@@ -10,7 +10,8 @@
 
 struct ww_alike {
     uint32_t grid[3];
-    double share;        /* of CTAs at random: those that execute what most do, or a number of instructions within 2 % */
+    double
+        share; /* of CTAs at random: those that execute what most do, or a number of instructions within 2 % */
     double instructions; /* warp instructions of a CTA, mean of those at random */
     double error;        /* of that, relative: half of an interval of 95 % */
 };
@@ -22,8 +23,8 @@ uint64_t ww_alike_probes(const uint32_t grid[3], uint64_t probe[WW_ALIKE_PROBES]
 /* Compares the CTAs of a trace that holds these. alike->grid is there. Errors: those of the reader. */
 enum ww_code ww_alike_read(const char *path, struct ww_alike *alike, struct ww_error *error);
 /* What the trace's launch takes of an SM, into the row; *ctas: of an SM. Errors: WW_UNSUPPORTED (none fits). */
-enum ww_code ww_alike_occupancy(const char *path, const struct ww_gpu_spec *gpu, struct ww_db_sweep_variant *row,
-                                uint64_t *ctas, struct ww_error *error);
+enum ww_code ww_alike_occupancy(const char *path, const struct ww_gpu_spec *gpu,
+                                struct ww_db_sweep_variant *row, uint64_t *ctas, struct ww_error *error);
 /* A text that lives for ever. */
 const char *ww_variant_limiter(const char *name);
 

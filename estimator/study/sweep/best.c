@@ -1,20 +1,22 @@
-/* The fastest variant of a program (--strategy best): all are screened by the analytical model, few are replayed.
+/* The fastest variant of a program (--strategy best): all are screened by the analytical model, few are
+ * replayed.
  *
- * A Gaussian process learns log(replay / model) over the parameters and the model's own value, as in adaptive_learn.c.
- * Each round replays the variants that are likeliest to be faster than the fastest so far. It ends when the
- * probability that any other one is faster by more than MARGIN, added up over them, is below DOUBT. A round depends on
- * the space and on the replays of earlier rounds alone, so that an interrupted search goes on. */
+ * A Gaussian process learns log(replay / model) over the parameters and the model's own value, as in
+ * adaptive_learn.c. Each round replays the variants that are likeliest to be faster than the fastest so far. It
+ * ends when the probability that any other one is faster by more than MARGIN, added up over them, is below
+ * DOUBT. A round depends on the space and on the replays of earlier rounds alone, so that an interrupted search
+ * goes on. */
 #include "adaptive.h"
 #include "variants.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define BATCH 8      /* variants of a round; the same for any number of threads */
-#define FIRST 16     /* of the first round: half by the model's order, half spread over it */
+#define BATCH 8  /* variants of a round; the same for any number of threads */
+#define FIRST 16 /* of the first round: half by the model's order, half spread over it */
 #define DOUBT 0.05
-#define MARGIN 0.01  /* relative: nobody asks for less */
-#define PRIOR 0.35   /* deviation of log(replay / model) before anything is replayed */
+#define MARGIN 0.01 /* relative: nobody asks for less */
+#define PRIOR 0.35  /* deviation of log(replay / model) before anything is replayed */
 #define PRIOR_LEAST 0.03
 
 struct candidate {
@@ -154,7 +156,8 @@ static void code_inputs(struct search *s) {
     for (size_t k = 0; k < space->param_count; k++) {
         bool category = false;
         if (space->param[k].count < 2) continue;
-        for (size_t l = 0; l < space->param[k].count; l++) category = category || !space->param[k].level[l].number;
+        for (size_t l = 0; l < space->param[k].count; l++)
+            category = category || !space->param[k].level[l].number;
         s->category[used] = category;
         for (size_t i = 0; i < s->n; i++)
             s->input[i * s->inputs + used] =
@@ -258,7 +261,8 @@ static size_t pick_first(const struct search *s, size_t most, size_t *pick) {
     return picked;
 }
 
-/* The likeliest to be faster, by the expected gain: the chance alone would take those that are a little better. */
+/* The likeliest to be faster, by the expected gain: the chance alone would take those that are a little better.
+ */
 static size_t pick_next(const struct search *s, size_t most, size_t *pick) {
     double limit = s->c[fastest(s)].known * (1 - MARGIN);
     size_t picked = 0;
@@ -360,7 +364,9 @@ static void report(const struct search *s, struct ww_sweep_summary *summary) {
     summary->cost = s->valid ? (double)s->replayed / (double)s->valid : 0;
     if (s->valid == 0)
         for (size_t i = 0; i < s->n && !summary->why[0]; i++)
-            if (s->c[i].reason) snprintf(summary->why, sizeof summary->why, "no variant can be; the first: %.900s", s->c[i].reason);
+            if (s->c[i].reason)
+                snprintf(summary->why, sizeof summary->why, "no variant can be; the first: %.900s",
+                         s->c[i].reason);
     if (best == s->n) return;
     snprintf(summary->best, sizeof summary->best, "%s", s->c[best].settings);
     summary->best_s = s->c[best].known;

@@ -155,8 +155,8 @@ static enum ww_code replay_all(struct worker *w, struct ww_sweep_machine *m, str
 }
 
 static enum ww_code store(struct worker *w, size_t ord, const struct ww_sweep_machine *m,
-                          const struct ww_db_sweep_result *result, const struct ww_variant *variant, size_t computed,
-                          struct ww_error *error) {
+                          const struct ww_db_sweep_result *result, const struct ww_variant *variant,
+                          size_t computed, struct ww_error *error) {
     struct sweep_job *job = w->job;
     struct ww_db_sweep_point point = ww_sweep_machine_row(m, ord);
     point.variant = job->variants && computed ? &variant->row : NULL;

@@ -1,5 +1,5 @@
-/* Whole-number expressions: a recursive descent that evaluates as it reads. What is not taken (the right side of
- * "0 && x") is read with `dead` above 0: its names must be known, but its arithmetic cannot fail. */
+/* Whole-number expressions: a recursive descent that evaluates as it reads. What is not taken (the right side
+ * of "0 && x") is read with `dead` above 0: its names must be known, but its arithmetic cannot fail. */
 #include "expression.h"
 #include <ctype.h>
 #include <string.h>
@@ -17,8 +17,8 @@ struct reader {
 
 static int64_t fail(struct reader *r, const char *what) {
     if (r->code == WW_OK)
-        r->code = ww_fail(r->error, WW_INPUT, r->where, "column %zu of \"%.200s\": %s", (size_t)(r->p - r->text) + 1,
-                          r->text, what);
+        r->code = ww_fail(r->error, WW_INPUT, r->where, "column %zu of \"%.200s\": %s",
+                          (size_t)(r->p - r->text) + 1, r->text, what);
     return 0;
 }
 
@@ -225,8 +225,8 @@ static int64_t choice(struct reader *r) {
     return v;
 }
 
-enum ww_code ww_expression(const char *text, ww_expression_lookup lookup, const void *context, const char *where,
-                           int64_t *value, struct ww_error *error) {
+enum ww_code ww_expression(const char *text, ww_expression_lookup lookup, const void *context,
+                           const char *where, int64_t *value, struct ww_error *error) {
     struct reader r = {
         .text = text, .p = text, .where = where, .lookup = lookup, .context = context, .error = error};
     *value = choice(&r);

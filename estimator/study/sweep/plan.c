@@ -10,10 +10,10 @@
 #define DRAWS_MORE 4096
 #define DRAWS_PROGRAM 4096 /* for each point, of a program's space, most of which constraints may rule out */
 #define DRAWS_LEAST 400000
-#define LOOKS 50000000    /* levels that are tried to count such a space */
+#define LOOKS 50000000 /* levels that are tried to count such a space */
 
 const char *const ww_sweep_strategy_name[WW_SWEEP_STRATEGIES] = {"grid",  "random",   "latin",
-                                                                  "sobol", "adaptive", "best"};
+                                                                 "sobol", "adaptive", "best"};
 
 /* Points under way: a list, and a hash table over it of numbers + 1. */
 struct picking {
@@ -137,8 +137,8 @@ static void follow(const struct ww_sweep_space *space, uint16_t *level) {
         if (space->param[i].follows) level[i] = level[space->param[i].leader - 1];
 }
 
-/* All points of a program's space: levels are chosen one after another, and what the constraints rule out goes no
- * further, so that it is not counted. */
+/* All points of a program's space: levels are chosen one after another, and what the constraints rule out goes
+ * no further, so that it is not counted. */
 static enum ww_code pick_held(struct picking *p) {
     const struct ww_sweep_space *space = p->space;
     uint16_t level[WW_SWEEP_PARAMS] = {0};
@@ -147,10 +147,11 @@ static enum ww_code pick_held(struct picking *p) {
         bool good;
         if (looks > LOOKS || p->count > WW_SWEEP_POINTS)
             return ww_fail(p->error, WW_INPUT, space->file,
-                           p->count > WW_SWEEP_POINTS ? "the grid has more than %d points: --strategy random --points N "
-                                                        "takes some"
-                                                      : "the grid has too many points to count (%d are allowed): "
-                                                        "--strategy random --points N takes some",
+                           p->count > WW_SWEEP_POINTS
+                               ? "the grid has more than %d points: --strategy random --points N "
+                                 "takes some"
+                               : "the grid has too many points to count (%d are allowed): "
+                                 "--strategy random --points N takes some",
                            WW_SWEEP_POINTS);
         WW_TRY(ww_program_holds(space, level, at, &good, p->error));
         if (good && at + 1 < space->param_count) {
@@ -228,7 +229,8 @@ enum ww_code ww_sweep_pick(struct ww_sweep_space *space, enum ww_sweep_strategy 
     enum ww_code code = strategy == WW_SWEEP_GRID ? pick_grid(&p) : pick_some(&p, strategy, points, seed);
     if (code == WW_OK && p.count == 0)
         code = ww_fail(error, WW_INPUT, space->file, "%s: no %s holds them all",
-                       space->program && space->program->constraint_count ? "$.program.constraints" : "$.conditions",
+                       space->program && space->program->constraint_count ? "$.program.constraints"
+                                                                          : "$.conditions",
                        space->program ? "variant" : "point");
     if (code == WW_OK) {
         plan->level = ww_arena_alloc(&space->arena, p.count * row_bytes(&p));

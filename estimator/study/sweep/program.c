@@ -37,7 +37,8 @@ static enum ww_code read_pass(const struct space_reader *r, const cJSON *node, c
     return ww_space_fail(r, path, "expected \"define\", \"header\", \"environment\" or \"launch\"");
 }
 
-static enum ww_code read_param(struct space_reader *r, const cJSON *c, const cJSON *usual, struct ww_sweep_param *p) {
+static enum ww_code read_param(struct space_reader *r, const cJSON *c, const cJSON *usual,
+                               struct ww_sweep_param *p) {
     static const char *const keys[] = {"values", "as", NULL};
     const cJSON *values = c, *pass = usual;
     char path[180];
@@ -57,8 +58,7 @@ static enum ww_code read_param(struct space_reader *r, const cJSON *c, const cJS
     for (size_t i = 0; i < p->count; i++) {
         const struct ww_sweep_level *l = &p->level[i];
         for (const char *s = l->text; *s; s++)
-            if ((unsigned char)*s < ' ')
-                return ww_space_fail(r, path, "level %zu has a control character", i);
+            if ((unsigned char)*s < ' ') return ww_space_fail(r, path, "level %zu has a control character", i);
     }
     return WW_OK;
 }
@@ -98,8 +98,8 @@ static bool note_name(const void *context, const char *name, int64_t *value) {
     return false;
 }
 
-/* With 1 for each parameter some arithmetic may fail that does not fail at any point: only names and syntax count,
- * which errors of arithmetic come after. */
+/* With 1 for each parameter some arithmetic may fail that does not fail at any point: only names and syntax
+ * count, which errors of arithmetic come after. */
 static enum ww_code read_constraints(struct space_reader *r, const cJSON *node) {
     struct ww_program *p = r->space->program;
     if (!node) return WW_OK;
@@ -114,7 +114,8 @@ static enum ww_code read_constraints(struct space_reader *r, const cJSON *node) 
         char path[60];
         snprintf(path, sizeof path, "$.program.constraints[%zu]", i);
         enum ww_code code = ww_expression(p->constraint[i], note_name, &at, "", &v, &inner);
-        bool arithmetic = code != WW_OK && (strstr(inner.text, "division by 0") || strstr(inner.text, "beyond 64"));
+        bool arithmetic =
+            code != WW_OK && (strstr(inner.text, "division by 0") || strstr(inner.text, "beyond 64"));
         if (code != WW_OK && !arithmetic) return ww_space_fail(r, path, "%.400s", inner.text);
         p->last[i] = arithmetic ? r->space->param_count - 1 : n.last;
     }
@@ -134,8 +135,10 @@ static enum ww_code read_compare(struct space_reader *r, const cJSON *node) {
     for (size_t i = 0; i < s->param_count; i++) {
         const cJSON *v = cJSON_GetObjectItemCaseSensitive(with, s->param[i].key);
         if (!v)
-            return ww_space_fail(r, "$.program.compare.with", "expected a value of \"%.60s\": the reference is a "
-                                 "variant whole", s->param[i].key);
+            return ww_space_fail(r, "$.program.compare.with",
+                                 "expected a value of \"%.60s\": the reference is a "
+                                 "variant whole",
+                                 s->param[i].key);
         WW_TRY(ww_space_read_level(r, v, "$.program.compare.with", &level[i]));
     }
     if (cJSON_GetArraySize(with) != (int)s->param_count)
@@ -166,7 +169,8 @@ static enum ww_code read_source(struct space_reader *r, const cJSON *node) {
         if (!ends_in(p->source, ".cu") && !ends_in(p->source, ".ptx"))
             return ww_space_fail(r, "$.program.source", "expected a file whose name ends in .cu or .ptx");
     } else {
-        WW_TRY(ww_space_strings(r, command, "$.program.command", WW_PROGRAM_WORDS, &p->command, &p->command_count));
+        WW_TRY(ww_space_strings(r, command, "$.program.command", WW_PROGRAM_WORDS, &p->command,
+                                &p->command_count));
         if (p->command_count == 0) return ww_space_fail(r, "$.program.command", "expected a program's name");
     }
     const char *path = source ? p->source : p->command[0], *slash = strrchr(path, '/');
@@ -192,7 +196,8 @@ static enum ww_code read_rest(struct space_reader *r, const cJSON *node) {
         WW_TRY(ww_space_string(r, v, "$.program.max_registers", &p->max_registers));
     p->code = WW_RECORD_AUTO;
     if ((v = cJSON_GetObjectItemCaseSensitive(node, "code")))
-        WW_TRY(ww_record_code_parse(cJSON_IsString(v) ? v->valuestring : "", "$.program.code", &p->code, r->error));
+        WW_TRY(ww_record_code_parse(cJSON_IsString(v) ? v->valuestring : "", "$.program.code", &p->code,
+                                    r->error));
     else if (getenv("WARPWATT_CODE") && *getenv("WARPWATT_CODE"))
         WW_TRY(ww_record_code_parse(getenv("WARPWATT_CODE"), "WARPWATT_CODE", &p->code, r->error));
     v = cJSON_GetObjectItemCaseSensitive(node, "ctas");
@@ -210,10 +215,9 @@ static enum ww_code read_rest(struct space_reader *r, const cJSON *node) {
 }
 
 enum ww_code ww_program_read(struct space_reader *r, const cJSON *node) {
-    static const char *const keys[] = {"source",        "command",       "files",       "parameters", "as",
-                                       "constraints",   "options",       "launch",      "ptxas_options",
-                                       "max_registers", "code",          "ctas",        "compare",    "timeout_s",
-                                       "variants",      NULL};
+    static const char *const keys[] = {
+        "source",        "command",       "files", "parameters", "as",      "constraints", "options",  "launch",
+        "ptxas_options", "max_registers", "code",  "ctas",       "compare", "timeout_s",   "variants", NULL};
     WW_TRY(ww_space_keys(r, node, "$.program", keys));
     r->space->program = ww_arena_alloc(&r->space->arena, sizeof *r->space->program);
     if (!r->space->program) return ww_space_nomem(r);
@@ -256,8 +260,8 @@ static enum ww_code common(const struct ww_sweep_space *space, struct ww_buf *b,
     for (size_t i = 0; i < p->command_count; i++) ww_buf_printf(b, "word %s\n", p->command[i]);
     for (size_t i = 0; i < p->option_count; i++) ww_buf_printf(b, "option %s\n", p->option[i]);
     ww_buf_printf(b, "toolkit %s\nptxas %s\nregisters %s\ncode %d ctas %d\n", p->toolkit,
-                  p->ptxas_options ? p->ptxas_options : "", p->max_registers ? p->max_registers : "", (int)p->code,
-                  p->all_ctas);
+                  p->ptxas_options ? p->ptxas_options : "", p->max_registers ? p->max_registers : "",
+                  (int)p->code, p->all_ctas);
     for (size_t i = 0; i < space->param_count; i++)
         if (space->param[i].target == WW_SWEEP_PROGRAM)
             ww_buf_printf(b, "%s %d\n", space->param[i].key, space->param[i].pass);
@@ -299,13 +303,14 @@ static bool look_up_levels(const void *context, const char *name, int64_t *value
     const struct at_levels *at = context;
     for (size_t i = 0; i < at->space->param_count; i++) {
         const struct ww_sweep_param *p = &at->space->param[i];
-        if (p->target == WW_SWEEP_PROGRAM && strcmp(p->key, name) == 0) return whole(&p->level[at->level[i]], value);
+        if (p->target == WW_SWEEP_PROGRAM && strcmp(p->key, name) == 0)
+            return whole(&p->level[at->level[i]], value);
     }
     return false;
 }
 
-enum ww_code ww_program_holds(const struct ww_sweep_space *space, const uint16_t *level, size_t upto, bool *holds,
-                              struct ww_error *error) {
+enum ww_code ww_program_holds(const struct ww_sweep_space *space, const uint16_t *level, size_t upto,
+                              bool *holds, struct ww_error *error) {
     const struct ww_program *p = space->program;
     struct at_levels at = {space, level};
     *holds = true;
@@ -332,8 +337,8 @@ bool ww_variant_lookup(const void *context, const char *name, int64_t *value) {
     return l && whole(l, value);
 }
 
-enum ww_code ww_variant_text(const struct ww_variant_at *at, const char *text, const char *where, struct ww_buf *out,
-                             struct ww_error *error) {
+enum ww_code ww_variant_text(const struct ww_variant_at *at, const char *text, const char *where,
+                             struct ww_buf *out, struct ww_error *error) {
     for (const char *p = text; *p; p++) {
         const char *end = *p == '{' ? strchr(p, '}') : NULL;
         if (!end) {
@@ -351,7 +356,8 @@ enum ww_code ww_variant_text(const struct ww_variant_at *at, const char *text, c
 }
 
 /* A text becomes the number that it says. */
-static enum ww_code compute(const struct ww_variant_at *at, cJSON *node, const char *path, struct ww_error *error) {
+static enum ww_code compute(const struct ww_variant_at *at, cJSON *node, const char *path,
+                            struct ww_error *error) {
     char where[400];
     int64_t v;
     if (!cJSON_IsString(node)) return WW_OK;

@@ -45,9 +45,10 @@ static bool find_nvcc(char *out, size_t room) {
 
 static enum ww_code need_nvcc(char *out, size_t room, struct ww_error *error) {
     if (find_nvcc(out, room)) return WW_OK;
-    return ww_fail(error, WW_UNSUPPORTED, "nvcc",
-                   "not found (WARPWATT_NVCC, PATH, CUDA_HOME, /usr/local/cuda): a .cu source needs it; give the variants "
-                   "as .ptx");
+    return ww_fail(
+        error, WW_UNSUPPORTED, "nvcc",
+        "not found (WARPWATT_NVCC, PATH, CUDA_HOME, /usr/local/cuda): a .cu source needs it; give the variants "
+        "as .ptx");
 }
 
 enum ww_code ww_program_compiler(struct ww_arena *arena, const char **text, struct ww_error *error) {
@@ -56,13 +57,14 @@ enum ww_code ww_program_compiler(struct ww_arena *arena, const char **text, stru
     WW_TRY(need_nvcc(nvcc, sizeof nvcc, error));
     WW_TRY(ww_spawn((const char *const[]){nvcc, "--version", NULL}, &ww_spawn_usual, &s, error));
     const char *release = s.out.p ? strstr(s.out.p, "release ") : NULL;
-    *text = ww_arena_printf(arena, "nvcc %.*s", release ? (int)strcspn(release, "\n") : 0, release ? release : "");
+    *text =
+        ww_arena_printf(arena, "nvcc %.*s", release ? (int)strcspn(release, "\n") : 0, release ? release : "");
     ww_spawned_free(&s);
     return *text ? WW_OK : ww_fail_nomem(error, "a program");
 }
 
-/* The virtual architecture to compile for: the wanted one, or what nvcc knows that comes nearest from below, or its
- * oldest. ptxas makes code of the wanted one of it. */
+/* The virtual architecture to compile for: the wanted one, or what nvcc knows that comes nearest from below, or
+ * its oldest. ptxas makes code of the wanted one of it. */
 static unsigned virtual_arch(const char *nvcc, unsigned wanted) {
     struct ww_spawned s;
     unsigned below = 0, least = 0;
@@ -270,7 +272,8 @@ static enum ww_code run_build(struct build *b, const char *result) {
     }
     ww_spawned_free(&s);
     if (code == WW_OK && access(result, R_OK) != 0)
-        code = ww_fail(b->error, WW_INPUT, what, "the build has not written %s", b->program->source ? "PTX" : "$WARPWATT_PTX");
+        code = ww_fail(b->error, WW_INPUT, what, "the build has not written %s",
+                       b->program->source ? "PTX" : "$WARPWATT_PTX");
     return code;
 }
 
@@ -329,8 +332,9 @@ static enum ww_code build(struct build *b, struct ww_buf *path, double *seconds)
     return WW_OK;
 }
 
-enum ww_code ww_variant_build(const struct ww_variant_at *at, const char *arch, const struct ww_build_watch *watch,
-                              struct ww_buf *path, double *seconds, struct ww_error *error) {
+enum ww_code ww_variant_build(const struct ww_variant_at *at, const char *arch,
+                              const struct ww_build_watch *watch, struct ww_buf *path, double *seconds,
+                              struct ww_error *error) {
     const struct ww_program *p = at->space->program;
     *seconds = 0;
     if (p->source && is_ptx(p->source)) return ww_variant_text(at, p->source, at->space->file, path, error);

@@ -38,8 +38,7 @@ static enum ww_code find_columns(const struct space_reader *r, const char *path,
         const char *key = s->param[i].key;
         size_t at = 0;
         while (at < n && !(strlen(key) == bytes[at] && strncmp(key, cell[at], bytes[at]) == 0)) at++;
-        if (at == n)
-            return ww_space_fail(r, "$.program.variants", "%.120s has no column \"%.60s\"", path, key);
+        if (at == n) return ww_space_fail(r, "$.program.variants", "%.120s has no column \"%.60s\"", path, key);
         column[i] = at;
     }
     return WW_OK;
@@ -60,7 +59,8 @@ static enum ww_code read_rows(const struct space_reader *r, const char *path, co
         n = split(end, cell, bytes, &end);
         for (size_t i = 0; i < r->space->param_count && code == WW_OK; i++) {
             if (column[i] >= n)
-                code = ww_space_fail(r, "$.program.variants", "%.120s: row %zu is too short", path, p->rows + 1);
+                code =
+                    ww_space_fail(r, "$.program.variants", "%.120s: row %zu is too short", path, p->rows + 1);
             else
                 h = join(h, cell[column[i]], bytes[column[i]]);
         }
@@ -87,7 +87,8 @@ bool ww_program_has_row(const struct ww_sweep_space *space, const uint16_t *leve
     uint64_t h = 0;
     for (size_t i = 0; i < space->param_count; i++) {
         const struct ww_sweep_param *q = &space->param[i];
-        if (q->target == WW_SWEEP_PROGRAM) h = join(h, q->level[level[i]].text, strlen(q->level[level[i]].text));
+        if (q->target == WW_SWEEP_PROGRAM)
+            h = join(h, q->level[level[i]].text, strlen(q->level[level[i]].text));
     }
     return bsearch(&h, p->row, p->rows, sizeof h, by_number) != NULL;
 }

@@ -28,9 +28,9 @@ struct point {
 };
 struct joining {
     const struct table *t;
-    size_t column;   /* of the measured time */
-    double unit;     /* its seconds */
-    size_t *row_of;  /* [row]: point + 1; 0: none */
+    size_t column;  /* of the measured time */
+    double unit;    /* its seconds */
+    size_t *row_of; /* [row]: point + 1; 0: none */
     struct point *point;
     size_t count, unmatched, points;
     const char *path;
@@ -59,7 +59,8 @@ static enum ww_code read_table(const char *path, struct table *t, struct ww_erro
             if (*p != '\t') break;
         }
         if (k < t->columns && k > 1)
-            return ww_fail(error, WW_INPUT, path, "row %zu has %zu columns, the header %zu", t->rows, k, t->columns);
+            return ww_fail(error, WW_INPUT, path, "row %zu has %zu columns, the header %zu", t->rows, k,
+                           t->columns);
         t->rows += k == t->columns;
         p += strspn(p, "\r\n");
     }
@@ -89,7 +90,8 @@ static double number(const struct cell *c) {
     return *end ? NAN : v;
 }
 
-/* The column of times: the one that is asked for, or the first of those that tuners write. Its unit is in its name. */
+/* The column of times: the one that is asked for, or the first of those that tuners write. Its unit is in its
+ * name. */
 static enum ww_code find_times(struct joining *j, const char *asked, struct ww_error *error) {
     static const char *const usual[] = {"median_ms", "time_ms", "duration_us", "time_us", "time_s", "time"};
     const char *name = asked;
@@ -104,7 +106,9 @@ static enum ww_code find_times(struct joining *j, const char *asked, struct ww_e
                        asked ? "is called " : "of times is there (median_ms, time_ms, duration_us, ...)",
                        asked ? asked : "");
     size_t n = strlen(name);
-    j->unit = n > 3 && strcmp(name + n - 3, "_us") == 0 ? 1e-6 : n > 2 && strcmp(name + n - 2, "_s") == 0 ? 1 : 1e-3;
+    j->unit = n > 3 && strcmp(name + n - 3, "_us") == 0  ? 1e-6
+              : n > 2 && strcmp(name + n - 2, "_s") == 0 ? 1
+                                                         : 1e-3;
     return WW_OK;
 }
 
@@ -140,7 +144,8 @@ static enum ww_code join(void *context, const char *settings, double seconds) {
         if (!(measured > 0)) continue; /* it failed on the GPU */
         if (j->row_of[row])
             return ww_fail(j->error, WW_INPUT, j->path,
-                           "row %zu is that of two points: expected a column for each parameter of the sweep", row);
+                           "row %zu is that of two points: expected a column for each parameter of the sweep",
+                           row);
         j->row_of[row] = j->count + 1;
         j->point[j->count++] = (struct point){measured, seconds};
         break;

@@ -32,7 +32,8 @@ static enum ww_code set(struct ww_slice *s, struct ww_arena *arena, const char *
     return WW_OK;
 }
 
-/* Half of what is read is in the other half of the L2, which a slice does not have: loads from DRAM stand for it. */
+/* Half of what is read is in the other half of the L2, which a slice does not have: loads from DRAM stand for
+ * it. */
 static enum ww_code one_partition(const struct ww_gpu_spec *g, struct ww_slice *s, struct ww_arena *arena,
                                   struct ww_error *error) {
     double far = (double)g->l2_far_latency / 2 * g->clock_dram_mhz / g->clock_l2_mhz;
@@ -63,7 +64,8 @@ enum ww_code ww_slice_of(const struct ww_gpu_spec *g, struct ww_arena *arena, st
     return g->l2_partitions > 1 ? one_partition(g, s, arena, error) : WW_OK;
 }
 
-void ww_slice_share(uint64_t ctas, double part, uint64_t slots, unsigned waves, uint64_t *replayed, uint64_t *left) {
+void ww_slice_share(uint64_t ctas, double part, uint64_t slots, unsigned waves, uint64_t *replayed,
+                    uint64_t *left) {
     uint64_t mine = (uint64_t)ceil((double)ctas * part - 1e-9);
     *replayed = mine;
     *left = 0;

@@ -1,6 +1,6 @@
-/* slice.h: a part of a GPU that stands for the whole: some of its SMs, with their share of L2 slices, crossbar and DRAM
- * channels. What one SM sees of a grid that all SMs share is then seen on the slice, with as many CTAs for each of
- * its SMs. */
+/* slice.h: a part of a GPU that stands for the whole: some of its SMs, with their share of L2 slices, crossbar
+ * and DRAM channels. What one SM sees of a grid that all SMs share is then seen on the slice, with as many CTAs
+ * for each of its SMs. */
 #ifndef WW_SWEEP_SLICE_H
 #define WW_SWEEP_SLICE_H
 
@@ -10,26 +10,27 @@
 #define WW_SLICE_SETTINGS 12
 
 struct ww_slice {
-    uint32_t sms;      /* 0: this GPU is replayed whole */
-    double part;       /* of the GPU's SMs */
-    double memory;     /* channels of the slice over those that would be its share */
+    uint32_t sms;                       /* 0: this GPU is replayed whole */
+    double part;                        /* of the GPU's SMs */
+    double memory;                      /* channels of the slice over those that would be its share */
     const char *set[WW_SLICE_SETTINGS]; /* overrides that make it */
     size_t sets;
 };
 
-/* The slice of a GPU: of 3 to 12 SMs the number whose share of the channels is nearest to a whole one. GPUs of fewer
- * than 16 SMs are left whole. Errors: WW_NOMEM. */
+/* The slice of a GPU: of 3 to 12 SMs the number whose share of the channels is nearest to a whole one. GPUs of
+ * fewer than 16 SMs are left whole. Errors: WW_NOMEM. */
 enum ww_code ww_slice_of(const struct ww_gpu_spec *gpu, struct ww_arena *arena, struct ww_slice *slice,
                          struct ww_error *error);
 
-/* Which CTAs are replayed on a slice of as many as a grid has: `ctas` that follow one another, as they are dispatched,
- * from the grid's middle, from the beginning of a row. */
+/* Which CTAs are replayed on a slice of as many as a grid has: `ctas` that follow one another, as they are
+ * dispatched, from the grid's middle, from the beginning of a row. */
 enum ww_code ww_slice_block(const uint32_t grid[3], uint64_t ctas, uint64_t **cta, uint64_t *count,
                             struct ww_error *error);
 
-/* How many CTAs a slice replays of a grid of `ctas`, `slots` of which it holds at a time: all of its share if these
- * are `waves` waves (at least 4) at most, else one less and what the last one of the share has. *left: CTAs of the share that are
- * not replayed, whole waves. */
-void ww_slice_share(uint64_t ctas, double part, uint64_t slots, unsigned waves, uint64_t *replayed, uint64_t *left);
+/* How many CTAs a slice replays of a grid of `ctas`, `slots` of which it holds at a time: all of its share if
+ * these are `waves` waves (at least 4) at most, else one less and what the last one of the share has. *left:
+ * CTAs of the share that are not replayed, whole waves. */
+void ww_slice_share(uint64_t ctas, double part, uint64_t slots, unsigned waves, uint64_t *replayed,
+                    uint64_t *left);
 
 #endif

@@ -208,8 +208,9 @@ static enum ww_code read_traces(struct space_reader *r, const cJSON *node) {
 /* ---- the whole ---- */
 
 static enum ww_code read_all(struct space_reader *r, const cJSON *root) {
-    static const char *const keys[] = {"description", "gpu",        "power",       "mech",       "traces",
-                                       "parameters",  "conditions", "constraints", "objectives", "program", NULL};
+    static const char *const keys[] = {"description", "gpu",        "power",      "mech",
+                                       "traces",      "parameters", "conditions", "constraints",
+                                       "objectives",  "program",    NULL};
     struct ww_sweep_space *s = r->space;
     const cJSON *node;
     WW_TRY(ww_space_keys(r, root, "$", keys));
@@ -220,7 +221,8 @@ static enum ww_code read_all(struct space_reader *r, const cJSON *root) {
         return ww_space_fail(r, "$.description", "expected a text");
     const cJSON *program = cJSON_GetObjectItemCaseSensitive(root, "program");
     const cJSON *traces = cJSON_GetObjectItemCaseSensitive(root, "traces");
-    if (program && traces) return ww_space_fail(r, "$", "\"traces\" are recorded of \"program\": expected one of them");
+    if (program && traces)
+        return ww_space_fail(r, "$", "\"traces\" are recorded of \"program\": expected one of them");
     WW_TRY(program ? ww_program_read(r, program) : read_traces(r, traces));
     if ((node = cJSON_GetObjectItemCaseSensitive(root, "mech"))) WW_TRY(read_mech(r, node));
     WW_TRY(ww_space_read_params(r, cJSON_GetObjectItemCaseSensitive(root, "parameters")));

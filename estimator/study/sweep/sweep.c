@@ -31,7 +31,8 @@ static enum ww_code check_adaptive(const struct ww_sweep_options *o, struct ww_e
 
 static enum ww_code check_best(const struct ww_sweep_options *o, struct ww_error *error) {
     if (o->mode && strcmp(o->mode, "full") != 0)
-        return ww_fail(error, WW_USAGE, "--mode", "the strategy best screens by the model and replays what it picks");
+        return ww_fail(error, WW_USAGE, "--mode",
+                       "the strategy best screens by the model and replays what it picks");
     if (o->points > WW_ADAPTIVE_CANDIDATES)
         return ww_fail(error, WW_USAGE, "--points", "the strategy best takes %d candidates at most",
                        WW_ADAPTIVE_CANDIDATES);
@@ -126,7 +127,8 @@ static enum ww_code check_program(const struct sweep_job *job, struct ww_error *
         return ww_fail(error, WW_USAGE, "--strategy", "best looks for the fastest variant of a \"program\"");
     if (program && job->strategy == WW_SWEEP_ADAPTIVE)
         return ww_fail(error, WW_USAGE, "--strategy", "adaptive is not for a \"program\": expected best");
-    if (job->strategy == WW_SWEEP_BEST && (job->space.objective_count != 1 || strcmp(job->space.objective[0].name, "time") != 0))
+    if (job->strategy == WW_SWEEP_BEST &&
+        (job->space.objective_count != 1 || strcmp(job->space.objective[0].name, "time") != 0))
         return ww_fail(error, WW_USAGE, "--strategy", "best has one objective, \"time\"");
     if (program && job->space.mode && strcmp(job->space.mode, "sampled") == 0)
         return ww_fail(error, WW_USAGE, "--mode", "sampled is not for a \"program\", whose CTAs are sampled");
@@ -179,10 +181,9 @@ enum ww_code ww_sweep_run_points(struct sweep_job *job, struct ww_sweep_summary 
     summary->sweep = job->head.id;
     summary->points = job->plan.count;
     summary->budget = job->head.budget;
-    enum ww_code code =
-        job->strategy == WW_SWEEP_BEST ? ww_sweep_best(job, summary, error)
-        : job->head.budget > 0         ? ww_sweep_adaptive(job, summary, error)
-                                       : ww_sweep_compute(job, error);
+    enum ww_code code = job->strategy == WW_SWEEP_BEST ? ww_sweep_best(job, summary, error)
+                        : job->head.budget > 0         ? ww_sweep_adaptive(job, summary, error)
+                                                       : ww_sweep_compute(job, error);
     summary->computed = job->computed;
     summary->reused = job->reused;
     if (job->variants) {

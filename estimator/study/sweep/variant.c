@@ -17,10 +17,11 @@
 #include <time.h>
 #include <unistd.h>
 
-#define WHOLE_MOST 2e5       /* warp instructions up to which a launch is always replayed whole */
-#define SLICE_USUAL 3e6      /* of a slice's replay, unless 4 waves have more: then whole waves are left out */
-#define SLICE_MOST 60e6      /* warp instructions of a slice's replay */
-#define SLICE_ERROR 0.08     /* relative; docs/tune.md says how it was measured */
+#define WHOLE_MOST 2e5   /* warp instructions up to which a launch is always replayed whole */
+#define SLICE_USUAL 3e6  /* of a slice's replay, unless 4 waves have more: then whole waves are left out */
+#define SCREEN_WAVES 2u  /* of a slice, that the analytical model is asked about */
+#define SLICE_MOST 60e6  /* warp instructions of a slice's replay */
+#define SLICE_ERROR 0.08 /* relative; docs/tune.md says how it was measured */
 
 /* A variant under way. */
 struct trial {
@@ -54,7 +55,8 @@ static void name_trace(const struct trial *t, const struct ww_cta_pick *pick, ch
     uint64_t h = ww_hash_bytes(t->ptx.p, t->ptx.n, 0);
     h = ww_hash_bytes(t->launch.p, t->launch.n, h);
     h = ww_hash_bytes(t->arch, strlen(t->arch), h ^ t->max_registers);
-    if (t->program->ptxas_options) h = ww_hash_bytes(t->program->ptxas_options, strlen(t->program->ptxas_options), h);
+    if (t->program->ptxas_options)
+        h = ww_hash_bytes(t->program->ptxas_options, strlen(t->program->ptxas_options), h);
     if (pick) h = ww_hash_bytes(pick->cta, pick->count * sizeof *pick->cta, h + 1);
     snprintf(out, room, "%s/%016" PRIx64 ".wwt", t->job->dir.path, h);
 }
@@ -69,7 +71,8 @@ static enum ww_code record(struct trial *t, const struct ww_cta_pick *pick, char
     double began = now();
     if (t->program->ptxas_options) {
         struct ww_buf text = {0};
-        enum ww_code code = ww_variant_text(&t->at, t->program->ptxas_options, t->at.space->file, &text, t->error);
+        enum ww_code code =
+            ww_variant_text(&t->at, t->program->ptxas_options, t->at.space->file, &text, t->error);
         snprintf(words, sizeof words, "%s", text.p ? text.p : "");
         ww_buf_free(&text);
         WW_TRY(code);
@@ -191,7 +194,8 @@ static void extend(struct trial *t, const struct ww_alike *alike, const struct w
 }
 
 static enum ww_code replay_slice(struct trial *t, const struct ww_alike *alike, const struct ww_slice *slice,
-                                 uint64_t slots, uint64_t replayed, uint64_t left, struct ww_db_sweep_result *out) {
+                                 uint64_t slots, uint64_t replayed, uint64_t left,
+                                 struct ww_db_sweep_result *out) {
     char path[4200];
     const char *set[WW_SWEEP_PARAMS + WW_SLICE_SETTINGS];
     struct ww_gpu *gpu = NULL;
@@ -239,7 +243,15 @@ static enum ww_code replay(struct trial *t, struct ww_db_sweep_result *out) {
     if (!slice.sms || alike.share < WW_ALIKE_LEAST || all <= WHOLE_MOST) return replay_whole(t, out);
     uint64_t slots = ctas * slice.sms;
     double waves = SLICE_USUAL / (alike.instructions * (double)slots);
-    ww_slice_share(grid_ctas, slice.part, slots, waves < 4 ? 4 : waves > 1e6 ? 1000000 : (unsigned)waves, &replayed, &left);
+    ww_slice_share(grid_ctas, slice.part, slots,
+                   waves < 4     ? 4
+                   : waves > 1e6 ? 1000000
+                                 : (unsigned)waves,
+                   &replayed, &left);
+    if (t->mode && replayed > SCREEN_WAVES * slots) { /* the model takes the rest in proportion */
+        left += replayed - SCREEN_WAVES * slots;
+        replayed = SCREEN_WAVES * slots;
+    }
     if ((double)replayed * alike.instructions > SLICE_MOST)
         return ww_fail(t->error, WW_UNSUPPORTED, t->program->name,
                        "%.3g warp instructions are more than a variant may have of its slice, %.3g",
@@ -253,17 +265,19 @@ static enum ww_code try(struct trial *t, struct ww_db_sweep_result *out) {
     WW_TRY(ww_variant_launch(&t->at, &t->launch, t->error));
     if (t->program->max_registers) {
         int64_t n;
-        WW_TRY(ww_expression(t->program->max_registers, ww_variant_lookup, &t->at, "$.program.max_registers", &n,
-                             t->error));
+        WW_TRY(ww_expression(t->program->max_registers, ww_variant_lookup, &t->at, "$.program.max_registers",
+                             &n, t->error));
         if (n < 0 || n > 255)
-            return ww_fail(t->error, WW_INPUT, "$.program.max_registers", "%lld: expected 0 to 255", (long long)n);
+            return ww_fail(t->error, WW_INPUT, "$.program.max_registers", "%lld: expected 0 to 255",
+                           (long long)n);
         t->max_registers = (uint32_t)n;
     }
     return replay(t, out);
 }
 
 enum ww_code ww_variant_replay(struct sweep_job *job, struct ww_sweep_machine *m, const char *mode,
-                               struct ww_db_sweep_result *out, struct ww_variant *variant, struct ww_error *error) {
+                               struct ww_db_sweep_result *out, struct ww_variant *variant,
+                               struct ww_error *error) {
     struct ww_error inner = {.code = WW_OK};
     struct trial t = {.job = job,
                       .m = m,
@@ -285,6 +299,7 @@ enum ww_code ww_variant_replay(struct sweep_job *job, struct ww_sweep_machine *m
         if (error) *error = inner;
         return code;
     }
-    snprintf(m->reason, sizeof m->reason, "%.300s%s%.650s", inner.where, inner.where[0] ? ": " : "", inner.text);
+    snprintf(m->reason, sizeof m->reason, "%.300s%s%.650s", inner.where, inner.where[0] ? ": " : "",
+             inner.text);
     return WW_OK;
 }

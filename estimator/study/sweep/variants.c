@@ -73,10 +73,11 @@ static enum ww_code differs(const struct ww_compare *c, size_t i, const struct w
     if (want->bytes != b->bytes)
         return ww_fail(error, WW_MISMATCH, b->name, "%zu bytes, the reference has %zu", b->bytes, want->bytes);
     const void *before = c->part ? c->before[i].data : NULL;
-    size_t at = ww_launch_differs(b->type, b->data, want->data, before, b->bytes, p->tolerance, p->relative, &met,
-                                  &expected);
+    size_t at = ww_launch_differs(b->type, b->data, want->data, before, b->bytes, p->tolerance, p->relative,
+                                  &met, &expected);
     if (at == SIZE_MAX) return WW_OK;
-    return ww_fail(error, WW_MISMATCH, b->name, "element %zu is %.9g, the reference has %.9g", at, met, expected);
+    return ww_fail(error, WW_MISMATCH, b->name, "element %zu is %.9g, the reference has %.9g", at, met,
+                   expected);
 }
 
 enum ww_code ww_variant_look(void *context, bool ran, const struct ww_launch_view *b, struct ww_error *error) {
@@ -101,7 +102,8 @@ void ww_variant_look_end(struct ww_compare *c) {
 
 /* ---- the reference ---- */
 
-static enum ww_code run_reference(struct sweep_job *job, const struct ww_variant_at *at, struct ww_error *error) {
+static enum ww_code run_reference(struct sweep_job *job, const struct ww_variant_at *at,
+                                  struct ww_error *error) {
     const struct ww_program *p = job->space.program;
     struct ww_buf ptx = {0}, launch = {0};
     struct ww_build_watch watch = {ww_variants_go_on, job};
@@ -126,8 +128,8 @@ static enum ww_code run_reference(struct sweep_job *job, const struct ww_variant
     ww_buf_free(&launch);
     for (size_t i = 0; code == WW_OK && i < p->compare->buffers; i++)
         if (!job->variants->output[i].data)
-            code = ww_fail(error, WW_INPUT, job->space.file, "$.program.compare.buffers: no buffer is called \"%.60s\"",
-                           p->compare->buffer[i]);
+            code = ww_fail(error, WW_INPUT, job->space.file,
+                           "$.program.compare.buffers: no buffer is called \"%.60s\"", p->compare->buffer[i]);
     return code;
 }
 

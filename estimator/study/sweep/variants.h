@@ -1,4 +1,5 @@
-/* variants.h: what the variants of a job share: the architecture, the reference's outputs, figures of builds. */
+/* variants.h: what the variants of a job share: the architecture, the reference's outputs, figures of builds.
+ */
 #ifndef WW_SWEEP_VARIANTS_H
 #define WW_SWEEP_VARIANTS_H
 
@@ -12,7 +13,7 @@ struct ww_output {
 struct ww_variants {
     const char *arch;
     pthread_mutex_t lock;
-    bool ready; /* the reference has been computed, or there is none */
+    bool ready;               /* the reference has been computed, or there is none */
     struct ww_output *output; /* by buffer of program->compare */
     uint64_t builds;
     double build_s, record_s;
@@ -25,7 +26,8 @@ struct ww_compare {
     bool keep;                /* the reference itself: its outputs are kept */
     struct ww_output *before; /* by buffer */
 };
-enum ww_code ww_variant_look(void *context, bool ran, const struct ww_launch_view *buffer, struct ww_error *error);
+enum ww_code ww_variant_look(void *context, bool ran, const struct ww_launch_view *buffer,
+                             struct ww_error *error);
 void ww_variant_look_end(struct ww_compare *compare);
 
 /* Computes the reference variant's outputs, once. Errors: those of building and running it. */

@@ -416,8 +416,8 @@ size_t ww_launch_differs(const char *type, const void *have, const void *want, c
     return SIZE_MAX;
 }
 
-static enum ww_code look(const struct launch_file *f, struct ww_device *d, const struct ww_launch_use *use, bool ran,
-                         struct ww_error *error) {
+static enum ww_code look(const struct launch_file *f, struct ww_device *d, const struct ww_launch_use *use,
+                         bool ran, struct ww_error *error) {
     for (uint32_t n = 0; use->look && n < f->buffer_count; n++) {
         const struct launch_buffer *b = &f->buffer[n];
         struct ww_launch_view view = {n, b->name, ww_launch_type_name(b->type),

@@ -306,7 +306,8 @@ static enum ww_code read_calls(struct launch_file *f, struct ww_error *error) {
 }
 
 /* Reads `json`, which it takes. */
-static enum ww_code read_file(cJSON *json, const char *path, struct launch_file **file, struct ww_error *error) {
+static enum ww_code read_file(cJSON *json, const char *path, struct launch_file **file,
+                              struct ww_error *error) {
     struct launch_file *f = calloc(1, sizeof *f);
     if (!f) {
         cJSON_Delete(json);
