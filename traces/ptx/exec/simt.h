@@ -117,7 +117,7 @@ struct ex_run {
     struct recorder *recorder; /* NULL: nothing is recorded */
     ww_progress_fn progress;
     void *progress_context;
-    uint64_t cta_count, started, finished, stream_bytes, state_bytes, frame_bytes;
+    uint64_t cta_count, stream_bytes, state_bytes, frame_bytes;
     bool failed;
     enum ww_code code;
     struct ww_error *error;

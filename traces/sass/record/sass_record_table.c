@@ -274,14 +274,6 @@ static enum ww_code name(struct table *t, const struct ww_sass_insn *in, uint32_
 
 /* ---- the table ---- */
 
-static void add_twin(struct recorder *r, uint32_t of, uint8_t space) {
-    r->inst[r->entry_count] = r->inst[of];
-    r->inst[r->entry_count].space = space;
-    r->entry[r->entry_count] = r->entry[of];
-    r->entry[r->entry_count].space = space;
-    r->entry[of].twin[space] = r->entry_count++;
-}
-
 static enum ww_code start(struct table *t, struct ww_error *error) {
     struct recorder *r = t->r;
     uint64_t count = 3 * (uint64_t)t->k->count, strings = 1 + t->k->cubin->file_count + (uint64_t)t->k->count;
@@ -315,8 +307,8 @@ enum ww_code ww_sx_table(struct recorder *r, const struct sx_kernel *k, struct w
     r->entry_count = k->count;
     for (uint32_t n = 0; n < k->count; n++) {
         if (!is_generic(&k->insn[n])) continue;
-        add_twin(r, n, WW_SPACE_SHARED);
-        add_twin(r, n, WW_SPACE_LOCAL);
+        ww_recorder_add_twin(r, n, WW_SPACE_SHARED);
+        ww_recorder_add_twin(r, n, WW_SPACE_LOCAL);
     }
     return WW_OK;
 }
