@@ -96,7 +96,7 @@ $(BUILD)/obj/%.o: %.c $(BUILD)/flags
 	$(call say,CC,$<)$(CC) $(ALL_CFLAGS) $(OBJ_FLAGS) -MMD -MP -c -o $@ $<
 
 $(BUILD)/obj/estimator/core/%.o $(BUILD)/obj/estimator/mech/%.o $(BUILD)/obj/traces/wwt/%.o: OBJ_FLAGS := $(HOT_CFLAGS)
-$(BUILD)/obj/traces/sass/exec/%.o: OBJ_FLAGS := $(HOT_CFLAGS)
+$(BUILD)/obj/traces/sass/exec/%.o $(BUILD)/obj/traces/ptx/exec/record.o: OBJ_FLAGS := $(HOT_CFLAGS)
 $(BUILD)/obj/traces/sass/exec/alu%.o: OBJ_FLAGS := $(HOT_CFLAGS) -fno-math-errno -fno-trapping-math
 $(BUILD)/obj/estimator/config/find.o: OBJ_FLAGS := -DWW_PREFIX='"$(PREFIX)"'
 $(BUILD)/obj/estimator/config/find.o: $(BUILD)/prefix

@@ -231,24 +231,8 @@ static void set_result(struct ex_warp *w, const struct ex_inst *i, unsigned l, u
     memcpy(w->frame->param + (size_t)l * w->frame->func->param_bytes + e->slot, &v, n < have ? n : have);
 }
 
-/* Device malloc: 0 when the heap is full, as on the device, and for no bytes. */
-static uint64_t device_malloc(struct ex_warp *w, uint64_t bytes) {
-    struct mem *m = w->run->mem;
-    struct mem_alloc *a;
-    if (bytes == 0 || bytes > m->heap_limit) return 0;
-    if (mem_heap_charge(bytes) > m->heap_limit - m->heap_bytes) return 0;
-    if (ww_mem_new(m, bytes, NULL, &a, NULL) != WW_OK) return 0;
-    a->from_kernel = true;
-    m->heap_bytes += mem_heap_charge(bytes);
-    return a->base;
-}
-
 static void device_free(struct ex_warp *w, unsigned l, uint64_t address) {
-    if (address == 0) return;
-    struct mem_alloc *a = ww_mem_find(w->run->mem, address);
-    if (a && a->base == address && a->from_kernel)
-        ww_mem_release(w->run->mem, address);
-    else
+    if (address && !ww_mem_kernel_free(w->run->mem, address))
         ww_ex_fail(w, l, WW_EXEC, "free of 0x%llx, which malloc did not return", (unsigned long long)address);
 }
 
@@ -283,7 +267,7 @@ void ww_ex_builtin(EX_ARGS) {
             set_result(w, i, l, 0, 4);
             break;
         case 'm':
-            set_result(w, i, l, device_malloc(w, a), 8);
+            set_result(w, i, l, ww_mem_kernel_malloc(w->run->mem, a), 8);
             break;
         case 'f':
             device_free(w, l, a);

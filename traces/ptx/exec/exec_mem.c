@@ -19,22 +19,9 @@ static const char *space_text(uint8_t space) {
 }
 
 static void fail_global(struct ex_warp *w, uint32_t lane, const struct ex_address *a, uint64_t address) {
-    const char *what = a->is_store ? "store" : "load";
-    const struct mem_alloc *near = ww_mem_nearest(w->run->mem, address);
-    if (!near) {
-        ww_ex_fail(w, lane, WW_EXEC, "%s of %u bytes at 0x%llx: nothing is allocated", what, a->bytes,
-                   (unsigned long long)address);
-        return;
-    }
-    unsigned long long at = address, base = near->base + near->pad, size = near->size - 2u * near->pad;
-    bool before = at < base;
-    unsigned long long distance = before ? base - at : at - base;
-    ww_ex_fail(
-        w, lane, WW_EXEC,
-        "out-of-bounds %s of %u bytes at 0x%llx: %llu bytes %s the start of the nearest allocation, 0x%llx of "
-        "%llu bytes%s%s",
-        what, a->bytes, at, distance, before ? "before" : "behind", base, size, near->name ? ", variable " : "",
-        near->name ? near->name : "");
+    char text[400];
+    ww_mem_miss_text(w->run->mem, address, a->bytes, a->is_store, text, sizeof text);
+    ww_ex_fail(w, lane, WW_EXEC, "%s", text);
 }
 
 /* Where a space that is not global begins for this lane, and how many bytes it has. */

@@ -1,5 +1,6 @@
 /* mem.c: the table of global allocations. */
 #include "mem.h"
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -124,4 +125,40 @@ struct mem_alloc *ww_mem_nearest(const struct mem *m, uint64_t address) {
     uint64_t end = m->alloc[i]->base + m->alloc[i]->size;
     uint64_t down = address > end ? address - end : 0, up = m->alloc[i + 1]->base - address;
     return down <= up ? m->alloc[i] : m->alloc[i + 1];
+}
+
+void ww_mem_miss_text(const struct mem *m, uint64_t address, uint32_t bytes, bool is_store, char *out,
+                      size_t n) {
+    const char *what = is_store ? "store" : "load";
+    const struct mem_alloc *near = ww_mem_nearest(m, address);
+    if (!near) {
+        snprintf(out, n, "%s of %u bytes at 0x%llx: nothing is allocated", what, bytes,
+                 (unsigned long long)address);
+        return;
+    }
+    unsigned long long at = address, base = near->base + near->pad, size = near->size - 2u * near->pad;
+    bool before = at < base;
+    unsigned long long distance = before ? base - at : at - base;
+    snprintf(
+        out, n,
+        "out-of-bounds %s of %u bytes at 0x%llx: %llu bytes %s the start of the nearest allocation, 0x%llx of "
+        "%llu bytes%s%s",
+        what, bytes, at, distance, before ? "before" : "behind", base, size, near->name ? ", variable " : "",
+        near->name ? near->name : "");
+}
+
+uint64_t ww_mem_kernel_malloc(struct mem *m, uint64_t bytes) {
+    struct mem_alloc *a;
+    if (bytes == 0 || bytes > m->heap_limit) return 0;
+    if (mem_heap_charge(bytes) > m->heap_limit - m->heap_bytes) return 0;
+    if (ww_mem_new(m, bytes, NULL, &a, NULL) != WW_OK) return 0;
+    a->from_kernel = true;
+    m->heap_bytes += mem_heap_charge(bytes);
+    return a->base;
+}
+
+bool ww_mem_kernel_free(struct mem *m, uint64_t address) {
+    const struct mem_alloc *a = ww_mem_find(m, address);
+    if (!a || a->base != address || !a->from_kernel) return false;
+    return ww_mem_release(m, address);
 }

@@ -52,6 +52,13 @@ bool ww_mem_release(struct mem *m, uint64_t address);
 struct mem_alloc *ww_mem_find(const struct mem *m, uint64_t address);
 /* The nearest allocation, for errors; NULL if there is none. */
 struct mem_alloc *ww_mem_nearest(const struct mem *m, uint64_t address);
+/* What is wrong with a load or store that hits no allocation. */
+void ww_mem_miss_text(const struct mem *m, uint64_t address, uint32_t bytes, bool is_store, char *out,
+                      size_t n);
+/* malloc of kernels: 0 when the heap is full, as on the device, and for no bytes. */
+uint64_t ww_mem_kernel_malloc(struct mem *m, uint64_t bytes);
+/* free of kernels; false if malloc did not return `address`. */
+bool ww_mem_kernel_free(struct mem *m, uint64_t address);
 
 /* True if [address, address + n) lies in a. */
 static inline bool mem_holds(const struct mem_alloc *a, uint64_t address, uint64_t n) {

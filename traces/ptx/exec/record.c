@@ -1,5 +1,6 @@
 /* record.c: steps and accesses of executed instructions, and the instruction table of a launch. */
 #include "record.h"
+#include "../../../estimator/base/bits.h"
 #include "simt.h"
 #include <stdlib.h>
 #include <string.h>
@@ -16,36 +17,32 @@ static uint64_t stream_bytes(const struct record_stream *s) {
            s->pool_capacity * sizeof *s->pool;
 }
 
-static void fail_streams(struct ex_warp *w) {
-    const struct ex_run *r = w->run;
-    ww_ex_fail(
-        w, EX_LANES, WW_EXEC,
-        "CTAs that have not finished recorded %llu MB, the limit, in %llu warp instructions: an endless loop? "
-        "(an instruction limit above its default of %llu raises this one)",
-        (unsigned long long)(r->stream_limit >> 20), (unsigned long long)r->clock,
-        (unsigned long long)EX_DEFAULT_LIMIT);
+enum ww_code ww_record_grow(void **array, size_t count, size_t more, size_t *capacity, size_t size,
+                            uint64_t *bytes, uint64_t limit) {
+    size_t bigger = *capacity ? *capacity + *capacity / 2 : 256;
+    if (bigger < count + more) bigger = count + more;
+    uint64_t left = *bytes < limit ? (limit - *bytes) / size : 0;
+    if (bigger - *capacity > left) bigger = *capacity + (size_t)left;
+    if (bigger < count + more || bigger > UINT32_MAX) return WW_EXEC;
+    void *p = realloc(*array, bigger * size);
+    if (!p) return WW_NOMEM;
+    *array = p;
+    *bytes += (bigger - *capacity) * size;
+    *capacity = bigger;
+    return WW_OK;
 }
 
 /* Room for `more` elements behind `count`; the array as it is, and failed, if memory or the limit ran out. */
 static void *room(struct ex_warp *w, void *array, size_t count, size_t more, size_t *capacity, size_t size) {
     if (count + more <= *capacity) return array;
-    size_t bigger = *capacity ? *capacity + *capacity / 2 : 256;
-    if (bigger < count + more) bigger = count + more;
     struct ex_run *r = w->run;
-    uint64_t left = r->stream_bytes < r->stream_limit ? (r->stream_limit - r->stream_bytes) / size : 0;
-    if (bigger - *capacity > left) bigger = *capacity + (size_t)left;
-    if (bigger < count + more || bigger > UINT32_MAX) {
-        fail_streams(w);
-        return array;
-    }
-    void *p = realloc(array, bigger * size);
-    if (!p) {
-        ww_ex_fail(w, EX_LANES, WW_NOMEM, "memory ran out for the recorded stream of a CTA");
-        return array;
-    }
-    r->stream_bytes += (bigger - *capacity) * size;
-    *capacity = bigger;
-    return p;
+    enum ww_code code = ww_record_grow(&array, count, more, capacity, size, &r->stream_bytes, r->stream_limit);
+    if (code == WW_EXEC)
+        ww_ex_fail(w, EX_LANES, code, WW_RECORD_LIMIT_TEXT, (unsigned long long)(r->stream_limit >> 20),
+                   (unsigned long long)r->clock, (unsigned long long)EX_DEFAULT_LIMIT);
+    else if (code != WW_OK)
+        ww_ex_fail(w, EX_LANES, code, WW_RECORD_NOMEM_TEXT);
+    return array;
 }
 
 static void add_step(struct ex_warp *w, uint32_t inst, uint32_t mask) {
@@ -61,8 +58,16 @@ static void add_access(struct ex_warp *w, uint64_t base, int32_t stride, uint32_
         s->access[s->access_count++] = (struct ww_access){base, stride, list};
 }
 
-/* True if the active lanes' addresses are base + stride * lane. */
-static bool is_affine(const uint64_t *addr, uint32_t mask, uint64_t *base, int32_t *stride) {
+/* True if the third active lane or the last one contradicts what the first two say: so it is with most lists.
+ */
+static bool parts_early(const uint64_t *addr, uint32_t rest, uint64_t start, int64_t step) {
+    uint32_t further = rest & (rest - 1);
+    if (!further) return false;
+    unsigned third = (unsigned)__builtin_ctz(further), last = 31u - (unsigned)__builtin_clz(further);
+    return addr[third] != start + (uint64_t)step * third || addr[last] != start + (uint64_t)step * last;
+}
+
+bool ww_record_is_affine(const uint64_t *addr, uint32_t mask, uint64_t *base, int32_t *stride) {
     unsigned first = (unsigned)__builtin_ctz(mask);
     uint32_t rest = mask & (mask - 1);
     *base = addr[first];
@@ -74,6 +79,7 @@ static bool is_affine(const uint64_t *addr, uint32_t mask, uint64_t *base, int32
     int64_t step = gap == 1 ? difference : difference / (int64_t)gap;
     if (step > INT32_MAX || step < INT32_MIN) return false;
     uint64_t start = addr[first] - (uint64_t)step * first, wrong = 0;
+    if (parts_early(addr, rest, start, step)) return false;
     EX_EACH(mask, wrong |= addr[l] - (start + (uint64_t)step * l););
     *base = start;
     *stride = (int32_t)step;
@@ -84,7 +90,7 @@ static void add_addresses(struct ex_warp *w, const uint64_t *addr, uint32_t mask
     struct record_stream *s = &w->stream;
     uint64_t base;
     int32_t stride;
-    if (is_affine(addr, mask, &base, &stride)) {
+    if (ww_record_is_affine(addr, mask, &base, &stride)) {
         add_access(w, base + offset, stride, WW_AFFINE);
         return;
     }
@@ -164,22 +170,56 @@ void ww_record_inst(struct ex_warp *w, const struct ex_inst *i, uint32_t act, ui
     }
 }
 
-enum ww_code ww_record_cta(struct recorder *r, struct ex_cta *cta, struct ww_error *error) {
-    struct ww_warp_stream stream[SIMT_MAX_WARPS];
-    for (uint32_t n = 0; n < cta->warp_count; n++) {
-        const struct record_stream *s = &cta->warp[n].stream;
-        stream[n] = (struct ww_warp_stream){s->step, s->access, s->pool, (uint32_t)s->step_count,
-                                            (uint32_t)s->access_count};
+/* Threads of recorded steps. */
+static inline __attribute__((always_inline)) uint64_t count_threads(const struct ww_step *step, size_t n) {
+    uint64_t threads = 0;
+    for (size_t k = 0; k < n; k++) threads += ww_bits(step[k].mask);
+    return threads;
+}
+
+#if defined(__x86_64__) && defined(__GNUC__)
+__attribute__((target("popcnt"))) static uint64_t threads_host(const struct ww_step *step, size_t n) {
+    return count_threads(step, n);
+}
+static uint64_t threads_of(const struct ww_step *step, size_t n) {
+    return __builtin_cpu_supports("popcnt") ? threads_host(step, n) : count_threads(step, n);
+}
+#else
+static uint64_t threads_of(const struct ww_step *step, size_t n) {
+    return count_threads(step, n);
+}
+#endif
+
+enum ww_code ww_record_streams(struct recorder *r, uint64_t index, struct record_stream *const *stream,
+                               uint32_t count, uint64_t *bytes, struct ww_error *error) {
+    struct ww_warp_stream warp[SIMT_MAX_WARPS];
+    for (uint32_t n = 0; n < count; n++) {
+        const struct record_stream *s = stream[n];
+        warp[n] = (struct ww_warp_stream){s->step, s->access, s->pool, (uint32_t)s->step_count,
+                                          (uint32_t)s->access_count};
         r->warp_instructions += s->step_count;
-        for (size_t k = 0; k < s->step_count; k++)
-            r->thread_instructions += (uint32_t)__builtin_popcount(s->step[k].mask);
+        r->thread_instructions += threads_of(s->step, s->step_count);
     }
-    struct ww_cta_trace trace = {.index = cta->index, .warp_count = cta->warp_count, .warp = stream};
+    struct ww_cta_trace trace = {.index = index, .warp_count = count, .warp = warp};
     if (r->on_cta) r->on_cta(r->on_cta_context, &trace);
     enum ww_code code = r->writer ? ww_trace_writer_cta(r->writer, &trace, error) : WW_OK;
-    for (uint32_t n = 0; n < cta->warp_count; n++) {
-        cta->run->stream_bytes -= stream_bytes(&cta->warp[n].stream);
-        ww_record_stream_free(&cta->warp[n].stream);
+    for (uint32_t n = 0; n < count; n++) {
+        *bytes -= stream_bytes(stream[n]);
+        ww_record_stream_free(stream[n]);
     }
     return code;
+}
+
+enum ww_code ww_record_cta(struct recorder *r, struct ex_cta *cta, struct ww_error *error) {
+    struct record_stream *stream[SIMT_MAX_WARPS];
+    for (uint32_t n = 0; n < cta->warp_count; n++) stream[n] = &cta->warp[n].stream;
+    return ww_record_streams(r, cta->index, stream, cta->warp_count, &cta->run->stream_bytes, error);
+}
+
+void ww_recorder_add_twin(struct recorder *r, uint32_t of, uint8_t space) {
+    r->inst[r->entry_count] = r->inst[of];
+    r->inst[r->entry_count].space = space;
+    r->entry[r->entry_count] = r->entry[of];
+    r->entry[r->entry_count].space = space;
+    r->entry[of].twin[space] = r->entry_count++;
 }

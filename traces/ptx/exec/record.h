@@ -15,6 +15,20 @@ struct record_stream {
     size_t step_count, step_capacity, access_count, access_capacity, pool_count, pool_capacity;
 };
 
+/* Room for `more` elements of `size` bytes behind `count`. *bytes is what the streams of the launch take,
+ * `limit` how much they may. Errors: WW_EXEC (the limit), WW_NOMEM; the array stays as it is. */
+enum ww_code ww_record_grow(void **array, size_t count, size_t more, size_t *capacity, size_t size,
+                            uint64_t *bytes, uint64_t limit);
+/* What the executor says of these errors: of megabytes, warp instructions and its default limit of
+ * instructions. */
+#define WW_RECORD_LIMIT_TEXT                                                                                   \
+    "CTAs that have not finished recorded %llu MB, the limit, in %llu warp instructions: an endless loop? "    \
+    "(an instruction limit above its default of %llu raises this one)"
+#define WW_RECORD_NOMEM_TEXT "memory ran out for the recorded stream of a CTA"
+
+/* True if the active lanes' addresses are base + stride * lane; `mask` is not 0. */
+bool ww_record_is_affine(const uint64_t *addr, uint32_t mask, uint64_t *base, int32_t *stride);
+
 struct ex_warp;
 struct ex_inst;
 struct ex_cta;
@@ -57,5 +71,10 @@ void ww_record_inst(struct ex_warp *w, const struct ex_inst *i, uint32_t act, ui
 /* Hands a finished CTA to the writer and frees its streams. */
 enum ww_code ww_record_cta(struct recorder *r, struct ex_cta *cta, struct ww_error *error);
 void ww_record_stream_free(struct record_stream *s);
+/* Hands a CTA's streams to the writer and frees them; *bytes is less what they took. */
+enum ww_code ww_record_streams(struct recorder *r, uint64_t index, struct record_stream *const *stream,
+                               uint32_t count, uint64_t *bytes, struct ww_error *error);
+/* Adds an entry like entry `of` for the space. */
+void ww_recorder_add_twin(struct recorder *r, uint32_t of, uint8_t space);
 
 #endif

@@ -119,7 +119,7 @@ struct ex_run {
     const struct ww_cta_pick *pick; /* the CTAs that are run; NULL: all */
     ww_progress_fn progress;
     void *progress_context;
-    uint64_t cta_count, started, finished, stream_bytes, state_bytes, frame_bytes;
+    uint64_t cta_count, stream_bytes, state_bytes, frame_bytes;
     bool failed;
     enum ww_code code;
     struct ww_error *error;

@@ -46,14 +46,6 @@ static enum ww_code copy_machine(struct recorder *r, const struct ex_kernel *k, 
     return WW_OK;
 }
 
-static void add_twin(struct recorder *r, uint32_t of, uint8_t space) {
-    r->inst[r->entry_count] = r->inst[of];
-    r->inst[r->entry_count].space = space;
-    r->entry[r->entry_count] = r->entry[of];
-    r->entry[r->entry_count].space = space;
-    r->entry[of].twin[space] = r->entry_count++;
-}
-
 static void add_twins(struct recorder *r, const struct ex_func *f) {
     for (uint32_t k = 0; k < f->count; k++) {
         const struct ex_inst *i = &f->inst[k];
@@ -61,8 +53,8 @@ static void add_twins(struct recorder *r, const struct ex_func *f) {
         for (uint32_t n = 0; n < i->record_count; n++) {
             uint32_t at = i->record_first + n;
             if (!r->entry[at].access || r->entry[at].part != 0) continue;
-            add_twin(r, at, WW_SPACE_SHARED);
-            add_twin(r, at, WW_SPACE_LOCAL);
+            ww_recorder_add_twin(r, at, WW_SPACE_SHARED);
+            ww_recorder_add_twin(r, at, WW_SPACE_LOCAL);
         }
     }
 }

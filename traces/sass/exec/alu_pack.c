@@ -81,7 +81,7 @@ static bool pick_f2fp(struct sx_builder *b, const struct ww_sass_insn *in, struc
     i->mods = (in->mod[SASS_M_RELU] ? MOD_RELU : 0u) | (in->mod[SASS_M_SAT] ? MOD_SAT : 0u);
     bool bytes = i->type == SASS_T_E4M3 || i->type == SASS_T_E5M2;
     const struct ww_sass_operand *o = &in->opd[in->opd[SASS_A].kind != SASS_K_NONE ? SASS_A : SASS_B];
-    i->shape = in->opd[SASS_C].half ? 16 : 0;
+    i->shape = in->opd[SASS_C].half || in->mod[SASS_M_HI] ? 16 : 0;
     if (i->type2 == SASS_T_E4M3 || i->type2 == SASS_T_E5M2) {
         i->shape = o->half || in->mod[SASS_M_HI] ? 16 : 0;
         i->fn = bytes_to_halves;

@@ -128,7 +128,7 @@ struct sx_run {
     unsigned char *bank[WW_CUBIN_BANKS];
     uint32_t bank_bytes[WW_CUBIN_BANKS];
     uint32_t block_threads, warps_per_cta, shared_bytes, local_top, local_base;
-    uint64_t clock, cta_count, started, finished, stream_bytes, state_bytes;
+    uint64_t clock, cta_count, stream_bytes, state_bytes;
     struct sx_cta *spare;
     bool failed;
     enum ww_code code;

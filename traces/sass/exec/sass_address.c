@@ -7,22 +7,9 @@ static const char *space_text(uint8_t space) {
 }
 
 static void fail_global(struct sx_warp *w, uint32_t lane, bool is_store, uint32_t bytes, uint64_t address) {
-    const char *what = is_store ? "store" : "load";
-    const struct mem_alloc *near = ww_mem_nearest(w->run->mem, address);
-    if (!near) {
-        ww_sx_fail(w, lane, WW_EXEC, "%s of %u bytes at 0x%llx: nothing is allocated", what, bytes,
-                   (unsigned long long)address);
-        return;
-    }
-    unsigned long long at = address, base = near->base + near->pad, size = near->size - 2u * near->pad;
-    bool before = at < base;
-    unsigned long long distance = before ? base - at : at - base;
-    ww_sx_fail(
-        w, lane, WW_EXEC,
-        "out-of-bounds %s of %u bytes at 0x%llx: %llu bytes %s the start of the nearest allocation, 0x%llx of "
-        "%llu bytes%s%s",
-        what, bytes, at, distance, before ? "before" : "behind", base, size, near->name ? ", variable " : "",
-        near->name ? near->name : "");
+    char text[400];
+    ww_mem_miss_text(w->run->mem, address, bytes, is_store, text, sizeof text);
+    ww_sx_fail(w, lane, WW_EXEC, "%s", text);
 }
 
 unsigned char *ww_sx_global(struct sx_warp *w, uint32_t lane, uint64_t address, uint32_t bytes, bool is_store) {

@@ -41,24 +41,8 @@ static void print(struct sx_warp *w, unsigned l) {
     sx_register(w, FIRST_REGISTER)[l] = 0;
 }
 
-/* 0 when the heap is full, as on the device, and for no bytes. */
-static uint64_t device_malloc(struct sx_warp *w, uint64_t bytes) {
-    struct mem *m = w->run->mem;
-    struct mem_alloc *a;
-    if (bytes == 0 || bytes > m->heap_limit) return 0;
-    if (mem_heap_charge(bytes) > m->heap_limit - m->heap_bytes) return 0;
-    if (ww_mem_new(m, bytes, NULL, &a, NULL) != WW_OK) return 0;
-    a->from_kernel = true;
-    m->heap_bytes += mem_heap_charge(bytes);
-    return a->base;
-}
-
 static void device_free(struct sx_warp *w, unsigned l, uint64_t address) {
-    if (address == 0) return;
-    struct mem_alloc *a = ww_mem_find(w->run->mem, address);
-    if (a && a->base == address && a->from_kernel)
-        ww_mem_release(w->run->mem, address);
-    else
+    if (address && !ww_mem_kernel_free(w->run->mem, address))
         ww_sx_fail(w, l, WW_EXEC, "free of 0x%llx, which malloc did not return", (unsigned long long)address);
 }
 
@@ -88,7 +72,7 @@ void ww_sx_extern(struct sx_warp *w, const char *name, uint32_t mask) {
         if (strcmp(name, "vprintf") == 0)
             print(w, l);
         else if (strcmp(name, "malloc") == 0)
-            set_result(w, l, device_malloc(w, argument(w, l, 0)));
+            set_result(w, l, ww_mem_kernel_malloc(w->run->mem, argument(w, l, 0)));
         else if (strcmp(name, "free") == 0)
             device_free(w, l, argument(w, l, 0));
         else if (strcmp(name, "__assertfail") == 0)

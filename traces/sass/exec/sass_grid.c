@@ -1,27 +1,9 @@
-/* exec_grid.c: the window of resident CTAs.
- *
- * CTAs take turns, so that one may wait for another. New ones begin in order when others finish, as long as the
- * window's state stays small, or when all residents only wait. While the recorded streams of the window take
- * more memory than allowed only the oldest CTA runs, unless it waits. */
+/* sass_grid.c: CTAs of a launch, and their turns. */
+#include "../../ptx/exec/window.h"
 #include "grid.h"
-#include <inttypes.h>
 #include <stdlib.h>
 
-#define WINDOW_CTAS 256u
-#define WINDOW_BYTES ((uint64_t)64 << 20)
-#define WINDOW_HARD ((uint64_t)2 << 30)
-#define STREAM_BYTES ((uint64_t)512 << 20)
-#define TURN 256u         /* warp instructions of a warp's turn */
-#define IDLE_ROUNDS 4096u /* rounds in which every thread only spins */
-#define REPORT_TURNS 16u  /* turns of CTAs between two reports of progress, which hear an interruption */
 #define SHARED_LIMIT (229u << 10)
-
-struct window {
-    struct sx_run *run;
-    struct sx_cta **cta;
-    size_t count, capacity;
-    uint32_t turns; /* of CTAs */
-};
 
 static void cta_destroy(struct sx_cta *c) {
     for (uint32_t n = 0; c->warp && n < c->run->warps_per_cta; n++) ww_sx_warp_free(&c->warp[n]);
@@ -31,7 +13,8 @@ static void cta_destroy(struct sx_cta *c) {
 }
 
 /* What is left of a CTA is kept for the next one. */
-static void cta_free(struct sx_cta *c) {
+static void cta_free(void *cta) {
+    struct sx_cta *c = cta;
     struct sx_run *r = c->run;
     r->state_bytes -= c->state_bytes;
     c->spare = r->spare;
@@ -61,7 +44,8 @@ static struct sx_cta *cta_memory(struct sx_run *r) {
     return NULL;
 }
 
-static struct sx_cta *cta_new(struct sx_run *r, uint64_t index) {
+static void *cta_new(void *run, uint64_t index) {
+    struct sx_run *r = run;
     struct sx_cta *c = cta_memory(r);
     if (!c) return NULL;
     c->run = r;
@@ -82,45 +66,15 @@ static struct sx_cta *cta_new(struct sx_run *r, uint64_t index) {
     return c;
 }
 
-static bool add_cta(struct window *v) {
-    struct sx_run *r = v->run;
-    if (v->count == v->capacity) {
-        size_t capacity = v->capacity ? 2 * v->capacity : 64;
-        struct sx_cta **p = realloc(v->cta, capacity * sizeof *p);
-        if (!p) return false;
-        v->cta = p;
-        v->capacity = capacity;
-    }
-    struct sx_cta *c = cta_new(r, r->started);
-    if (!c) return false;
-    v->cta[v->count++] = c;
-    r->started++;
-    return true;
-}
-
-static enum ww_code fill(struct window *v, bool waiting) {
-    struct sx_run *r = v->run;
-    while (r->started < r->cta_count) {
-        bool room = v->count < WINDOW_CTAS && r->state_bytes < WINDOW_BYTES && r->stream_bytes < STREAM_BYTES;
-        bool must = v->count == 0 || waiting;
-        if (!room && !must) return WW_OK;
-        if (r->state_bytes > WINDOW_HARD)
-            return ww_fail(r->error, WW_EXEC, r->kernel->entry->name,
-                           "%zu CTAs wait for others that do not fit in memory with them", v->count);
-        if (!add_cta(v)) return ww_fail_nomem(r->error, "a CTA's state");
-        if (!room) waiting = false;
-    }
-    return WW_OK;
-}
-
 /* One turn of each warp. True if some lane did more than wait. */
-static bool run_cta(struct sx_cta *c) {
+static bool run_cta(void *cta) {
+    struct sx_cta *c = cta;
     struct sx_run *r = c->run;
     bool progress = false, ran = false;
     for (uint32_t n = 0; n < c->warp_count && !r->failed; n++) {
         bool spinning;
         if (c->warp[n].live == 0) continue;
-        uint32_t used = ww_sx_run_warp(&c->warp[n], TURN, &spinning);
+        uint32_t used = ww_sx_run_warp(&c->warp[n], WW_TURN, &spinning);
         ran = ran || used;
         progress = progress || (used && !spinning);
     }
@@ -128,70 +82,37 @@ static bool run_cta(struct sx_cta *c) {
     return progress;
 }
 
-/* Says how far the launch is. */
-static enum ww_code report(struct sx_run *r) {
-    if (!r->progress) return WW_OK;
-    double part = (double)r->finished / (double)r->cta_count;
-    char of[64];
-    snprintf(of, sizeof of, "of %" PRIu64 " CTAs of launch %" PRIu64, r->cta_count, r->grid_id);
-    if (r->progress(r->progress_context, part, r->finished, of)) return WW_OK;
-    return ww_fail(r->error, WW_FAIL, r->kernel->entry->name, "stopped");
+static bool is_done(const void *cta) {
+    return ((const struct sx_cta *)cta)->live_warps == 0;
 }
 
-static enum ww_code finish_cta(struct window *v, size_t at) {
-    struct sx_run *r = v->run;
-    struct sx_cta *c = v->cta[at];
-    memmove(&v->cta[at], &v->cta[at + 1], (v->count - at - 1) * sizeof *v->cta);
-    v->count--;
-    enum ww_code code = r->recorder ? ww_sx_record_cta(c, r->error) : WW_OK;
-    cta_free(c);
-    r->finished++;
-    return code == WW_OK ? report(r) : code;
+static enum ww_code record_cta(void *cta, struct ww_error *error) {
+    return ((struct sx_cta *)cta)->run->recorder ? ww_sx_record_cta(cta, error) : WW_OK;
 }
 
-/* One round over the window; *progress if any CTA got on. */
-static enum ww_code round_robin(struct window *v, bool *progress) {
-    struct sx_run *r = v->run;
-    for (size_t n = 0; n < v->count;) {
-        bool got_on = run_cta(v->cta[n]);
-        *progress = *progress || got_on;
-        if (r->failed) return r->code;
-        if (++v->turns % REPORT_TURNS == 0) WW_TRY(report(r)); /* CTAs may take long to end, or for ever */
-        if (v->cta[n]->live_warps == 0) {
-            *progress = true;
-            WW_TRY(finish_cta(v, n));
-            continue;
-        }
-        bool oldest_only = r->stream_bytes > STREAM_BYTES && got_on;
-        if (oldest_only) return WW_OK; /* begins again with the oldest */
-        n++;
-    }
-    return WW_OK;
+static void fail_cta(void *cta, const char *text) {
+    ww_sx_fail(&((struct sx_cta *)cta)->warp[0], SX_LANES, WW_EXEC, "%s", text);
 }
 
 static enum ww_code run_window(struct sx_run *r, struct ww_error *error) {
-    struct window v = {.run = r};
-    enum ww_code code = WW_OK;
-    uint32_t idle = 0;
+    static const struct ww_cta_ops ops = {cta_new, cta_free, run_cta, is_done, record_cta, fail_cta};
+    const struct ww_window_run w = {.ops = &ops,
+                                    .run = r,
+                                    .kernel = r->kernel->entry->name,
+                                    .launch = r->grid_id,
+                                    .cta_count = r->cta_count,
+                                    .state_bytes = &r->state_bytes,
+                                    .stream_bytes = &r->stream_bytes,
+                                    .failed = &r->failed,
+                                    .code = &r->code,
+                                    .progress = r->progress,
+                                    .progress_context = r->progress_context};
     r->error = error;
-    while (code == WW_OK && r->finished < r->cta_count) {
-        bool progress = false;
-        code = fill(&v, idle > 2);
-        if (code == WW_OK) code = round_robin(&v, &progress);
-        idle = progress ? 0 : idle + 1;
-        if (code == WW_OK && idle > IDLE_ROUNDS && r->started == r->cta_count) {
-            ww_sx_fail(&v.cta[0]->warp[0], SX_LANES, WW_EXEC,
-                       "no thread gets on: all %zu resident CTAs wait in loops for memory that nobody changes",
-                       v.count);
-            code = r->code;
-        }
-    }
-    for (size_t n = 0; n < v.count; n++) cta_free(v.cta[n]);
+    enum ww_code code = ww_window_run(&w, error);
     for (struct sx_cta *c = r->spare; c; c = r->spare) {
         r->spare = c->spare;
         cta_destroy(c);
     }
-    free(v.cta);
     return code;
 }
 

@@ -2,6 +2,7 @@
 #include "../../../estimator/result/result.h"
 #include "../../../estimator/base/hash.h"
 #include "../code/sass_decode.h"
+#include "../exec/access.h"
 #include "module.h"
 #include "../code/sass_print.h"
 #include <string.h>
@@ -127,36 +128,9 @@ static void add_results(struct ww_inst *inst, const struct ww_sass_insn *in) {
 
 /* ---- memory, barriers ---- */
 
+/* As the executor's; 16 is the trace's widest access. */
 static uint8_t type_bytes(uint8_t type) {
-    switch (type) {
-    case SASS_T_U8:
-    case SASS_T_S8:
-        return 1;
-    case SASS_T_U16:
-    case SASS_T_S16:
-    case SASS_T_F16:
-    case SASS_T_BF16:
-        return 2;
-    case SASS_T_U64:
-    case SASS_T_S64:
-    case SASS_T_B64:
-    case SASS_T_F64:
-    case SASS_T_F16X4:
-    case SASS_T_BF16X4:
-    case SASS_T_F32X2:
-    case SASS_T_F32X2_FTZ:
-        return 8;
-    case SASS_T_B128:
-    case SASS_T_U128:
-    case SASS_T_B256: /* the trace's widest access */
-    case SASS_T_F16X8:
-    case SASS_T_BF16X8:
-    case SASS_T_F32X4:
-    case SASS_T_F32X4_FTZ:
-        return 16;
-    default:
-        return 4;
-    }
+    return type == SASS_T_B256 ? 16 : (uint8_t)ww_sx_type_bytes(type);
 }
 
 static bool has_addresses(const struct ww_sass_insn *in, uint8_t op) {
@@ -274,14 +248,6 @@ static enum ww_code name(struct table *t, const struct ww_sass_insn *in, uint32_
 
 /* ---- the table ---- */
 
-static void add_twin(struct recorder *r, uint32_t of, uint8_t space) {
-    r->inst[r->entry_count] = r->inst[of];
-    r->inst[r->entry_count].space = space;
-    r->entry[r->entry_count] = r->entry[of];
-    r->entry[r->entry_count].space = space;
-    r->entry[of].twin[space] = r->entry_count++;
-}
-
 static enum ww_code start(struct table *t, struct ww_error *error) {
     struct recorder *r = t->r;
     uint64_t count = 3 * (uint64_t)t->k->count, strings = 1 + t->k->cubin->file_count + (uint64_t)t->k->count;
@@ -315,8 +281,8 @@ enum ww_code ww_sx_table(struct recorder *r, const struct sx_kernel *k, struct w
     r->entry_count = k->count;
     for (uint32_t n = 0; n < k->count; n++) {
         if (!is_generic(&k->insn[n])) continue;
-        add_twin(r, n, WW_SPACE_SHARED);
-        add_twin(r, n, WW_SPACE_LOCAL);
+        ww_recorder_add_twin(r, n, WW_SPACE_SHARED);
+        ww_recorder_add_twin(r, n, WW_SPACE_LOCAL);
     }
     return WW_OK;
 }
