@@ -390,6 +390,8 @@ install: all
 	install -m 644 models/*.json $(DATADIR)/models
 	install -m 644 power/tables/*.json $(DATADIR)/power
 	install -m 644 reports/schema/*.json $(DATADIR)/schema
+	install -d $(DATADIR)/examples
+	install -m 644 traces/examples/softmax.* reports/examples/*.json $(DATADIR)/examples
 	install -m 644 docs/warpwatt.1 $(MANDIR)
 	install -m 644 completions/warpwatt.bash $(BASHDIR)/warpwatt
 	install -m 644 completions/_warpwatt $(ZSHDIR)/_warpwatt

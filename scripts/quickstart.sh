@@ -37,9 +37,14 @@ echo "Recording and replaying ten workloads on two GPUs ($JOBS at a time):"
 echo "$list" | xargs -P "$JOBS" -L 1 "$0" --one
 echo
 "$WARPWATT" query --named workloads --db $DB
+page=$OUT/report.html
+runs=$("$WARPWATT" query "SELECT '--run ' || run_id FROM run ORDER BY trace_path LIMIT 8" --csv --db $DB | tr -d '\r' | sed 1d)
+# shellcheck disable=SC2086 # words
+"$WARPWATT" report $runs --html $page --db $DB
 cat <<END
 
-Done in $(($(date +%s) - begin)) s. All of it is in $DB. Next:
+Done in $(($(date +%s) - begin)) s. All of it is in $DB, and $page shows the
+first runs: open it in a browser. Next:
 
   db=$DB
   $WARPWATT query --named runs --db \$db            the runs and their numbers

@@ -45,6 +45,8 @@ WW_API enum ww_code ww_report_markdown(const struct ww_report_set *set, FILE *ou
 /* Text report: launches, warp states, issue slots, memory levels, energy. */
 WW_API enum ww_code ww_report_text(const struct ww_result *result, int64_t run_id, FILE *out,
                                    struct ww_error *error);
+/* Text report of a sweep: the front, effects. Errors: WW_NOMEM, WW_IO. */
+WW_API enum ww_code ww_report_sweep(const struct ww_explored *sweep, FILE *out, struct ww_error *error);
 /* Source lines ranked by stall cycles, at most `most` rows. */
 WW_API enum ww_code ww_report_source(const struct ww_result *result, size_t most, bool json, FILE *out,
                                      struct ww_error *error);

@@ -43,6 +43,8 @@ struct ww_run_options {
     ww_progress_fn progress;
     void *context;
 };
+/* Names of modes, "auto" among them; NULL if out of range. */
+WW_API const char *ww_run_mode_at(size_t i);
 /* Replays a trace on a GPU. Deterministic: same inputs, same result but for host_seconds.
  * Errors: WW_INPUT, WW_USAGE (mechanism), WW_UNSUPPORTED (a CTA does not fit an SM), WW_INTERNAL (a
  * conservation law does not hold), WW_IO. */

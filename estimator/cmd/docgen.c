@@ -110,8 +110,6 @@ static const char *completer(const char *arg) {
         {"SUITE", "warpwatt validate --names"},
         {"QUERY", "warpwatt query --names"},
         {"ARCH", "echo sm_20 sm_52 sm_70"},
-        {"MODE", "echo full"},
-        {"STRATEGY", "echo grid random latin sobol"},
         {"FORMAT", "echo table csv json man markdown bash zsh"},
     };
     for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++)
@@ -119,15 +117,29 @@ static const char *completer(const char *arg) {
     return NULL;
 }
 
+/* The same for names that the library lists. "": nothing of the kind. */
+static void listed_words(const char *arg, char out[200]) {
+    size_t used = 0;
+    const char *name = NULL, *(*at)(size_t) = NULL;
+    out[0] = 0;
+    if (strcmp(arg, "MODE") == 0) at = ww_run_mode_at;
+    if (strcmp(arg, "STRATEGY") == 0) at = ww_sweep_strategy_at;
+    for (size_t i = 0; at && (name = at(i)) && used < 180; i++)
+        used += (size_t)snprintf(out + used, 200 - used, "%s%.30s", i ? " " : "echo ", name);
+}
+
 static void bash_options(const struct cmd_row *row, FILE *out) {
     fprintf(out, "        \"%s\")\n            options='", row->name);
     for (const struct cmd_option *o = row->cmd->options; o && o->name; o++) fprintf(out, "--%s ", o->name);
-    fputs("--help'\n            case $previous in\n", out);
+    fputs("--help --progress'\n            case $previous in\n", out);
     for (const struct cmd_option *o = row->cmd->options; o && o->name; o++) {
         if (!o->arg) continue;
         fprintf(out, "                --%s", o->name);
         if (o->letter) fprintf(out, "|-%c", o->letter);
         const char *command = completer(o->arg);
+        char words_of[200];
+        listed_words(o->arg, words_of);
+        if (words_of[0]) command = words_of;
         if (command)
             fprintf(out, ") words=$(%s 2>/dev/null); is_value=1 ;;\n", command);
         else if (strstr(o->arg, "FILE"))

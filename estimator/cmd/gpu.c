@@ -138,9 +138,9 @@ static enum ww_code load(const struct cmd_line *line, size_t argument, struct ww
 
 static enum ww_code show_table(const struct ww_gpu *gpu, const char *prefix, bool whole,
                                struct ww_error *error) {
-    struct cmd_table t = {.columns = 4};
+    struct cmd_table t = {.columns = 6};
     size_t shown = 0;
-    static const char *const heading[] = {"parameter", "value", "unit", "source"};
+    static const char *const heading[] = {"parameter", "value", "bounds", "unit", "meaning", "source"};
     for (size_t i = 0; i < t.columns; i++) ww_cmd_table_cell(&t, heading[i]);
     for (size_t i = 0; i < ww_gpu_param_count(); i++) {
         struct ww_param_view view;
@@ -148,7 +148,9 @@ static enum ww_code show_table(const struct ww_gpu *gpu, const char *prefix, boo
         if (strncmp(view.key, prefix, strlen(prefix)) != 0) continue;
         ww_cmd_table_cell(&t, view.key);
         ww_cmd_table_cell(&t, view.value);
+        ww_cmd_table_cell(&t, view.bounds);
         ww_cmd_table_cell(&t, view.unit);
+        ww_cmd_table_cell(&t, view.help);
         if (!whole && strlen(view.source) > SOURCE_WIDTH) strcpy(view.source + SOURCE_WIDTH - 3, "...");
         ww_cmd_table_cell(&t, view.source[0] ? view.source : "-");
         shown++;

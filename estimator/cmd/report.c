@@ -85,6 +85,7 @@ static enum ww_code print(const struct cmd_line *line, const struct loaded *l, s
     if (ww_cmd_has(line, "csv")) ww_cmd_screen_data();
     if (ww_cmd_has(line, "csv")) return ww_report_csv(&set, stdout, error);
     if (ww_cmd_has(line, "markdown")) return ww_report_markdown(&set, stdout, error);
+    if (l->sweep) return ww_report_sweep(l->sweep, stdout, error);
     return print_run(line, l->run[0], l->id[0], error);
 }
 
@@ -123,6 +124,7 @@ static enum ww_code check_options(const struct cmd_line *line, size_t runs, stru
     }
     bool many = form && strcmp(form, "timeline") != 0;
     if (!runs && !sweep) return ww_fail(error, WW_USAGE, where, "expected --run N, or --sweep N");
+    if (!form && sweep && !runs && !ww_cmd_has(line, "json") && !ww_cmd_has(line, "source")) return WW_OK;
     if (!many && (runs > 1 || sweep))
         return ww_fail(error, WW_USAGE, where,
                        "several runs, or a sweep: expected --html FILE, --csv or --markdown with them");
@@ -179,7 +181,7 @@ static const struct cmd_option report_options[] = {
     {0}};
 const struct cmd ww_cmd_report = {
     .arguments = "",
-    .about = "Text of one run without an option for another form. HTML, CSV and Markdown take\n"
+    .about = "Text of one run, or of a sweep, without an option for another form. HTML, CSV and Markdown take\n"
              "several runs, or a sweep. docs/report.md shows what each form has.\n",
     .examples = "warpwatt report --run last --db r.db\nwarpwatt report --run 1 --source --db r.db\n"
                 "warpwatt report --run 1 --run 2 --html report.html --db r.db\n"

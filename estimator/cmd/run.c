@@ -13,6 +13,7 @@ static enum ww_code finish(const struct cmd_line *line, const struct ww_gpu *gpu
     bool json = ww_cmd_has(line, "json");
     if (ww_cmd_has(line, "quiet") && !json) return WW_OK;
     WW_TRY(ww_report_summary(result, id, json, stdout, error));
+    if (!db && !json) puts("not stored; --db FILE keeps it for report, compare and query");
     const char *table = result->energy_known || ww_cmd_has(line, "power") ? NULL : ww_gpu_ancestor_table(gpu);
     if (table && !json)
         fprintf(

@@ -48,6 +48,31 @@ static void print(const struct ww_sweep_summary *s, const char *db) {
     printf("replays: %" PRIu64 " computed, %" PRIu64 " taken from %s\n", s->computed, s->reused, ww_shown(db));
 }
 
+static enum ww_code print_json(const struct ww_sweep_summary *s, struct ww_error *error) {
+    struct ww_jsonw w;
+    ww_jsonw_begin(&w, stdout);
+    ww_jsonw_open(&w, NULL, '{');
+    ww_jsonw_i64(&w, "sweep", s->sweep);
+    ww_jsonw_u64(&w, "points", s->points);
+    ww_jsonw_u64(&w, "stored", s->stored);
+    ww_jsonw_u64(&w, "invalid", s->invalid);
+    ww_jsonw_u64(&w, "outside_constraints", s->infeasible);
+    ww_jsonw_u64(&w, "replays_computed", s->computed);
+    ww_jsonw_u64(&w, "replays_taken", s->reused);
+    ww_jsonw_open(&w, "causes", '[');
+    for (uint64_t i = 0; i < s->causes && i < WW_SWEEP_CAUSES; i++) {
+        ww_jsonw_open_flat(&w, NULL, '{');
+        ww_jsonw_u64(&w, "points", s->cause[i].points);
+        ww_jsonw_str(&w, "reason", s->cause[i].reason);
+        ww_jsonw_close(&w, '}');
+    }
+    ww_jsonw_close(&w, ']');
+    ww_jsonw_u64(&w, "cause_count", s->causes);
+    ww_jsonw_str(&w, "together", s->together[0] ? s->together : NULL);
+    ww_jsonw_close(&w, '}');
+    return ww_jsonw_end(&w, error);
+}
+
 /* A space without any point that can be is a mistake in the space. A part of one may be so, and a cluster would
  * compute it again if it failed; an adaptive sweep says itself why it replays nothing. */
 static enum ww_code check_valid(const struct ww_sweep_options *o, const struct ww_sweep_summary *s, bool quiet,
@@ -69,7 +94,10 @@ static enum ww_code sweep(const struct cmd_line *line, struct ww_sweep_options *
                        "interrupted; %" PRIu64 " of %" PRIu64 " points are stored, the same command goes on",
                        summary.stored, summary.points);
     if (summary.warning) fprintf(stderr, "warpwatt: warning: %s\n", summary.warning);
-    if (code == WW_OK && !ww_cmd_has(line, "quiet")) print(&summary, o->shard ? o->shard->into : o->db);
+    if (code == WW_OK && ww_cmd_has(line, "json"))
+        WW_TRY(print_json(&summary, error));
+    else if (code == WW_OK && !ww_cmd_has(line, "quiet"))
+        print(&summary, o->shard ? o->shard->into : o->db);
     return code == WW_OK ? check_valid(o, &summary, ww_cmd_has(line, "quiet"), error) : code;
 }
 
@@ -204,6 +232,7 @@ static const struct cmd_option sweep_options[] = {
     {"tries", 0, "N", "slurm: tries of a shard without a new point before it is given up (default 3)", 0},
     {"poll", 0, "SECONDS", "slurm: between two looks at the queue (default 5)", 0},
     {"keep", 0, NULL, "slurm: keep the shared folder when all is done", 0},
+    {"json", 0, NULL, "print the summary as JSON (reports/schema/sweep_summary.json)", 0},
     {"quiet", 'q', NULL, "print errors only", 0},
     {0}};
 const struct cmd ww_cmd_sweep = {
@@ -228,6 +257,17 @@ static enum ww_code merge_run(const struct cmd_line *line, struct ww_error *erro
     const char *db = ww_cmd_get(line, "db");
     if (!db) db = "warpwatt.db";
     WW_TRY(ww_sweep_merge(db, line->argument, line->argument_count, &m, error));
+    if (ww_cmd_has(line, "json")) {
+        struct ww_jsonw w;
+        ww_jsonw_begin(&w, stdout);
+        ww_jsonw_open(&w, NULL, '{');
+        ww_jsonw_str(&w, "db", db);
+        ww_jsonw_u64(&w, "new_sweeps", m.sweeps);
+        ww_jsonw_u64(&w, "new_points", m.points);
+        ww_jsonw_u64(&w, "new_replays", m.replays);
+        ww_jsonw_close(&w, '}');
+        return ww_jsonw_end(&w, error);
+    }
     if (!ww_cmd_has(line, "quiet"))
         printf("%s: %" PRIu64 " new sweep%s, %" PRIu64 " new point%s, %" PRIu64 " new replay%s\n", ww_shown(db),
                m.sweeps, ww_plural(m.sweeps, "s"), m.points, ww_plural(m.points, "s"), m.replays,
@@ -237,6 +277,7 @@ static enum ww_code merge_run(const struct cmd_line *line, struct ww_error *erro
 
 static const struct cmd_option merge_options[] = {
     {"db", 'd', "FILE", "database to join them into; it is created if need be (default warpwatt.db)", 0},
+    {"json", 0, NULL, "print JSON", 0},
     {"quiet", 'q', NULL, "print errors only", 0},
     {0}};
 const struct cmd ww_cmd_merge = {

@@ -100,14 +100,24 @@ static enum ww_code verify_run(const struct cmd_line *line, struct ww_error *err
     ww_cmd_progress_begin(&progress, line->argument[0], ww_cmd_has(line, "quiet"));
     enum ww_code code = ww_trace_verify(trace, ww_cmd_progress_step, &progress, error);
     code = ww_cmd_progress_end(&progress, code, error);
-    if (code == WW_OK && !ww_cmd_has(line, "quiet"))
+    if (code == WW_OK && ww_cmd_has(line, "json")) {
+        struct ww_jsonw w;
+        ww_jsonw_begin(&w, stdout);
+        ww_jsonw_open(&w, NULL, '{');
+        ww_jsonw_str(&w, "trace", line->argument[0]);
+        ww_jsonw_bool(&w, "sound", true);
+        ww_jsonw_u64(&w, "launches", ww_trace_launch_count(trace));
+        ww_jsonw_close(&w, '}');
+        code = ww_jsonw_end(&w, error);
+    } else if (code == WW_OK && !ww_cmd_has(line, "quiet"))
         printf("%s: sound, %zu launch%s\n", ww_shown(line->argument[0]), ww_trace_launch_count(trace),
                ww_plural(ww_trace_launch_count(trace), "es"));
     ww_trace_close(trace);
     return code;
 }
 
-static const struct cmd_option verify_options[] = {{"quiet", 'q', NULL, "print errors only", 0}, {0}};
+static const struct cmd_option verify_options[] = {
+    {"json", 0, NULL, "print JSON", 0}, {"quiet", 'q', NULL, "print errors only", 0}, {0}};
 const struct cmd ww_cmd_trace_verify = {
     .arguments = "FILE",
     .min_arguments = 1,

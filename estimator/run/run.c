@@ -47,6 +47,10 @@ static const struct mode *find_mode(const char *name) {
     return name ? NULL : &modes[MODE_FULL];
 }
 
+const char *ww_run_mode_at(size_t i) {
+    return i < MODES ? modes[i].name : NULL;
+}
+
 static enum ww_code check_options(const struct ww_run_options *o, struct ww_error *error) {
     if (!o->gpu || !o->trace_path) return ww_fail(error, WW_USAGE, NULL, "a run needs a GPU and a trace");
     if (!find_mode(o->mode))

@@ -8,7 +8,7 @@ warpwatt report --run 1 --db r.db --json | grep '"kernel'
 warpwatt query --named launches --db r.db --csv | cut -d, -f1-2
 warpwatt query "SELECT short_name(name), whole_name(name), name FROM kernel" --db r.db --csv
 warpwatt report --run 1 --db r.db --html page.html
-grep -o '<td title="[^>]*>reduce[^/]*/td>' page.html
+grep -o '<td title="[^>]*>reduce[^/]*/td>' page.html | sort -u
 warpwatt report --run 1 --db r.db --timeline | grep -o '"name": "reduce.*args": {' | cut -c1-40
 # Figures that mean the same as Nsight Compute's.
 warpwatt query "SELECT n.value = l.cycles FROM v_ncu n JOIN launch l ON l.run_id = n.run_id WHERE metric = 'sm__cycles_elapsed.max'" --db r.db --csv

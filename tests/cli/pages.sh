@@ -12,6 +12,6 @@ if command -v gnuplot >/dev/null; then
     grep -c 'data-rows="along"' page.html
     grep -c 'data-rows="down"' page.html
 else
-    printf '4\n4\n'
+    printf '4\n6\n'
 fi
 grep -c 'input.type = "search"' page.html

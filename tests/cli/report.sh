@@ -22,7 +22,7 @@ warpwatt query 'SELECT count(*) AS ctas FROM v_cta' --csv --db r.db
 # What does not go together, and what is not there.
 fails 2 warpwatt report --db r.db
 fails 2 warpwatt report --run 1 --run 2 --db r.db
-fails 2 warpwatt report --sweep 1 --db r.db
+warpwatt report --sweep 1 --db r.db
 fails 2 warpwatt report --sweep 1 --run 1 --csv --db r.db
 fails 2 warpwatt report --run 1 --csv --markdown --db r.db
 fails 2 warpwatt report --run 1 --html x.html --json --db r.db

@@ -1,0 +1,113 @@
+/* Text report of a sweep: its front, what the parameters do, why points are invalid. */
+#include "../estimator/api/report.h"
+#include "../estimator/result/explored.h"
+#include "../estimator/base/err.h"
+#include "../estimator/base/locale.h"
+#include "figures.h"
+#include "text.h"
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+enum { FRONT_ROWS = 40, EFFECT_ROWS = 20 };
+
+static double known(double v) {
+    return isfinite(v) ? v : -1;
+}
+
+/* Objectives of these names have units; others are the user's own. */
+static const char *unit_of(const char *objective) {
+    static const char *const units[][2] = {{"time", "s"}, {"energy", "J"}, {"power", "W"}, {"edp", "Js"}};
+    for (size_t i = 0; i < sizeof units / sizeof *units; i++)
+        if (strcmp(units[i][0], objective) == 0) return units[i][1];
+    return "";
+}
+
+static void settings(const struct ww_explored *e, const struct ww_explored_point *p, char out[96]) {
+    size_t used = 0;
+    out[0] = 0;
+    for (size_t k = 0; k < e->key_count && used < 95; k++) {
+        if (!p->value[k]) continue;
+        int n = snprintf(out + used, 96 - used, "%s%s=%s", used ? " " : "", e->key[k], p->value[k]);
+        if (n > 0) used += (size_t)n;
+    }
+}
+
+static void add_point(struct ww_grid *g, const struct ww_explored *e, const struct ww_explored_point *p) {
+    char text[96], t[32];
+    snprintf(text, sizeof text, "%" PRIu64, p->ord);
+    ww_grid_add(g, text);
+    settings(e, p, text);
+    ww_grid_add(g, text);
+    ww_grid_add(g, ww_si(known(p->time_s), "s", t));
+    ww_grid_add(g, ww_si(known(p->energy_j), "J", t));
+    ww_grid_add(g, ww_si(known(p->power_w), "W", t));
+    for (size_t o = 0; o < e->objective_count; o++)
+        ww_grid_add(g, ww_si(known(p->objective[o]), unit_of(e->objective[o].name), t));
+}
+
+static enum ww_code print_front(const struct ww_explored *e, size_t count, FILE *out, struct ww_error *error) {
+    static const char *const head[] = {"point", "settings", "time", "energy", "power"};
+    struct ww_grid g = {.columns = 5 + (unsigned)e->objective_count, .left = 1u << 1};
+    size_t shown = 0;
+    fputs("\nPoints that no other one beats\n", out);
+    for (size_t i = 0; i < 5; i++) ww_grid_add(&g, head[i]);
+    for (size_t o = 0; o < e->objective_count; o++) {
+        char name[96];
+        snprintf(name, sizeof name, "%.80s (%s)", e->objective[o].name,
+                 e->objective[o].sense > 0 ? "least" : "most");
+        ww_grid_add(&g, name);
+    }
+    for (size_t i = 0; i < e->point_count && shown < FRONT_ROWS; i++) {
+        if (!e->point[i].front) continue;
+        add_point(&g, e, &e->point[i]);
+        shown++;
+    }
+    WW_TRY(ww_grid_print(&g, out, error));
+    if (shown < count) fprintf(out, "  and %zu more\n", count - shown);
+    return WW_OK;
+}
+
+/* An effect that its error could be alone says so. */
+static enum ww_code print_effects(const struct ww_explored *e, FILE *out, struct ww_error *error) {
+    static const char *const head[] = {"objective", "parameter", "with", "effect", "error", "share", ""};
+    struct ww_grid g = {.columns = 7, .left = 7u | 1u << 6};
+    char t[32];
+    if (!e->effect_count) return WW_OK;
+    for (size_t i = 0; i < 7; i++) ww_grid_add(&g, head[i]);
+    for (size_t i = 0; i < e->effect_count && i < EFFECT_ROWS; i++) {
+        const struct ww_explored_effect *f = &e->effect[i];
+        const char *name = e->objective[f->objective].name, *unit = unit_of(name);
+        bool told = isfinite(f->effect) && isfinite(f->error);
+        ww_grid_add(&g, name);
+        ww_grid_add(&g, f->a);
+        ww_grid_add(&g, f->b);
+        ww_grid_add(&g, isfinite(f->effect) ? ww_si_signed(f->effect, unit, t) : "-");
+        ww_grid_add(&g, ww_si(known(f->error), unit, t));
+        ww_grid_add(&g, ww_percent(known(f->share), t));
+        ww_grid_add(&g, told && fabs(f->effect) < f->error ? "smaller than its error" : "");
+    }
+    fputs("\nEffects: change from the least level to the greatest\n", out);
+    return ww_grid_print(&g, out, error);
+}
+
+enum ww_code ww_report_sweep(const struct ww_explored *e, FILE *out, struct ww_error *error) {
+    WW_PLAIN_LOCALE;
+    size_t front = 0, invalid = 0, outside = 0;
+    char gpu[100], traces[400];
+    for (size_t i = 0; i < e->point_count; i++) {
+        front += e->point[i].front;
+        invalid += e->point[i].feasible < 0;
+        outside += e->point[i].feasible == 0;
+    }
+    ww_clean_text(e->gpu, gpu, sizeof gpu);
+    ww_clean_text(e->traces, traces, sizeof traces);
+    fprintf(out, "sweep %" PRId64 " on %s: %s, %s\n  traces        %s\n", e->sweep, gpu, e->strategy, e->mode,
+            traces);
+    fprintf(out,
+            "  points        %zu of %" PRIu64 ", %zu invalid, %zu outside the constraints, %zu in the front\n",
+            e->point_count, e->planned, invalid, outside, front);
+    WW_TRY(print_front(e, front, out, error));
+    WW_TRY(print_effects(e, out, error));
+    return ww_out_check(out, error);
+}

@@ -1,0 +1,22 @@
+# What commands say of themselves and of what they did.
+record_small sm_20
+# A run that is not stored says so; one that is does not, nor does JSON.
+warpwatt run --gpu gtx480 --trace a.wwt | tail -n 1
+warpwatt run --gpu gtx480 --trace a.wwt --db r.db | grep -c 'not stored' || true
+warpwatt run --gpu gtx480 --trace a.wwt --json | grep -c 'not stored' || true
+# Completions come from the program's own tables.
+warpwatt help --format bash | grep -c -- '--strategy) words=$(echo grid random latin sobol adaptive 2' || true
+warpwatt help --format bash | grep -c -- '--mode) words=$(echo full sampled analytic auto 2'
+# A sweep as text.
+cat >space.json <<'END'
+{"gpu": "gtx480", "traces": ["a.wwt"], "parameters": {"sm.count": [4, 8, 15], "sched": ["lrr", "gto"]}}
+END
+warpwatt sweep space.json --db r.db -j1 -q
+warpwatt report --sweep 1 --db r.db
+# JSON of what was done.
+warpwatt sweep space.json --db s.db --json >sweep.out.json
+python3 "$SOURCE/tests/cli/schema_check.py" "$SOURCE/reports/schema/sweep_summary.json" sweep.out.json
+warpwatt merge s.db --db m.db --json
+warpwatt trace verify a.wwt --json
+# A parameter's bounds and meaning stand beside its value.
+warpwatt gpu show gtx480 l1.size
