@@ -26,25 +26,25 @@ _warpwatt() {
     elif ((COMP_CWORD >= first)); then
         case $name in
         "gpu list")
-            options='--json --names --help'
+            options='--json --names --help --progress'
             case $previous in
             esac
             ;;
         "gpu show")
-            options='--set --sources --json --help'
+            options='--set --sources --json --help --progress'
             case $previous in
                 --set) return ;;
             esac
             operands=$(warpwatt gpu list --names 2>/dev/null)
             ;;
         "gpu diff")
-            options='--json --help'
+            options='--json --help --progress'
             case $previous in
             esac
             operands=$(warpwatt gpu list --names 2>/dev/null)
             ;;
         "gpu derive")
-            options='--measured --base --out --help'
+            options='--measured --base --out --help --progress'
             case $previous in
                 --measured) is_file=1 ;;
                 --base) words=$(warpwatt gpu list --names 2>/dev/null); is_value=1 ;;
@@ -52,18 +52,18 @@ _warpwatt() {
             esac
             ;;
         "mech list")
-            options='--json --names --help'
+            options='--json --names --help --progress'
             case $previous in
             esac
             ;;
         "mech show")
-            options='--json --help'
+            options='--json --help --progress'
             case $previous in
             esac
             operands=$(warpwatt mech list --names 2>/dev/null)
             ;;
         "trace record")
-            options='--workload --param --ptx --launch --out --arch --code --ptxas-options --max-registers --registers --instruction-limit --seed --level --gpu --kernel --first --every --no-record --strict --json --quiet --help'
+            options='--workload --param --ptx --launch --out --arch --code --ptxas-options --max-registers --registers --instruction-limit --seed --level --gpu --kernel --first --every --no-record --strict --json --quiet --help --progress'
             case $previous in
                 --workload|-w) words=$(warpwatt trace workloads --names 2>/dev/null); is_value=1 ;;
                 --param|-p) return ;;
@@ -85,24 +85,24 @@ _warpwatt() {
             esac
             ;;
         "trace workloads")
-            options='--json --names --help'
+            options='--json --names --help --progress'
             case $previous in
             esac
             ;;
         "trace info")
-            options='--profile --json --help'
+            options='--profile --json --help --progress'
             case $previous in
             esac
             operand_file=1
             ;;
         "trace profile")
-            options='--quiet --help'
+            options='--quiet --help --progress'
             case $previous in
             esac
             operand_file=1
             ;;
         "trace dump")
-            options='--launch --cta --warp --help'
+            options='--launch --cta --warp --help --progress'
             case $previous in
                 --launch) return ;;
                 --cta) return ;;
@@ -111,13 +111,13 @@ _warpwatt() {
             operand_file=1
             ;;
         "trace verify")
-            options='--quiet --help'
+            options='--json --quiet --help --progress'
             case $previous in
             esac
             operand_file=1
             ;;
         "trace slice")
-            options='--launches --ctas --out --quiet --help'
+            options='--launches --ctas --out --quiet --help --progress'
             case $previous in
                 --launches) return ;;
                 --ctas) return ;;
@@ -126,20 +126,20 @@ _warpwatt() {
             operand_file=1
             ;;
         "trace merge")
-            options='--out --help'
+            options='--out --help --progress'
             case $previous in
                 --out|-o) is_file=1 ;;
             esac
             operand_file=1
             ;;
         "trace regions")
-            options='--json --help'
+            options='--json --help --progress'
             case $previous in
             esac
             operand_file=1
             ;;
         "trace transform")
-            options='--ctas --split --overlap --out --help'
+            options='--ctas --split --overlap --out --help --progress'
             case $previous in
                 --ctas) return ;;
                 --split) return ;;
@@ -149,7 +149,7 @@ _warpwatt() {
             operand_file=1
             ;;
         "trace import")
-            options='--out --strict --level --json --quiet --help'
+            options='--out --strict --level --json --quiet --help --progress'
             case $previous in
                 --out|-o) is_file=1 ;;
                 --level) return ;;
@@ -157,7 +157,7 @@ _warpwatt() {
             operand_file=1
             ;;
         "trace export")
-            options='--out --version --xz --json --quiet --help'
+            options='--out --version --xz --json --quiet --help --progress'
             case $previous in
                 --out|-o) return ;;
                 --version) return ;;
@@ -165,7 +165,7 @@ _warpwatt() {
             operand_file=1
             ;;
         "disasm")
-            options='--kernel --arch --bits --raw --ptxas-options --json --help'
+            options='--kernel --arch --bits --raw --ptxas-options --json --help --progress'
             case $previous in
                 --kernel|-k) return ;;
                 --arch|-a) words=$(echo sm_20 sm_52 sm_70 2>/dev/null); is_value=1 ;;
@@ -174,14 +174,14 @@ _warpwatt() {
             operand_file=1
             ;;
         "run")
-            options='--gpu --trace --mech --set --launches --mode --cache-control --clock-control --target-error --confidence --power --epoch --seed --timeline --threads --no-pc --db --json --quiet --help'
+            options='--gpu --trace --mech --set --launches --mode --cache-control --clock-control --target-error --confidence --power --epoch --seed --timeline --threads --no-pc --db --json --quiet --help --progress'
             case $previous in
                 --gpu|-g) words=$(warpwatt gpu list --names 2>/dev/null); is_value=1 ;;
                 --trace|-t) is_file=1 ;;
                 --mech|-m) words=$(warpwatt mech list --names 2>/dev/null); is_value=1 ;;
                 --set|-s) return ;;
                 --launches) return ;;
-                --mode) words=$(echo full 2>/dev/null); is_value=1 ;;
+                --mode) words=$(echo full sampled analytic auto 2>/dev/null); is_value=1 ;;
                 --cache-control) return ;;
                 --clock-control) return ;;
                 --target-error) return ;;
@@ -195,7 +195,7 @@ _warpwatt() {
             esac
             ;;
         "dissect")
-            options='--gpu --set --only --plots --seed --json --quiet --help'
+            options='--gpu --set --only --plots --seed --json --quiet --help --progress'
             case $previous in
                 --gpu|-g) words=$(warpwatt gpu list --names 2>/dev/null); is_value=1 ;;
                 --set|-s) return ;;
@@ -205,13 +205,13 @@ _warpwatt() {
             esac
             ;;
         "sweep")
-            options='--strategy --points --budget --seed --mode --jobs --db --shard --of --into --node-dir --traces --sweep-hash --engine --dir --shard-points --partition --account --time --mem --cpus --sbatch --tries --poll --keep --quiet --help'
+            options='--strategy --points --budget --seed --mode --jobs --db --shard --of --into --node-dir --traces --sweep-hash --engine --dir --shard-points --partition --account --time --mem --cpus --sbatch --tries --poll --keep --json --quiet --help --progress'
             case $previous in
-                --strategy) words=$(echo grid random latin sobol 2>/dev/null); is_value=1 ;;
+                --strategy) words=$(echo grid random latin sobol adaptive best 2>/dev/null); is_value=1 ;;
                 --points) return ;;
                 --budget) return ;;
                 --seed) return ;;
-                --mode) words=$(echo full 2>/dev/null); is_value=1 ;;
+                --mode) words=$(echo full sampled analytic auto 2>/dev/null); is_value=1 ;;
                 --jobs|-j) return ;;
                 --db|-d) is_file=1 ;;
                 --shard) return ;;
@@ -235,19 +235,19 @@ _warpwatt() {
             operand_file=1
             ;;
         "merge")
-            options='--db --quiet --help'
+            options='--db --json --quiet --help --progress'
             case $previous in
                 --db|-d) is_file=1 ;;
             esac
             ;;
         "compare")
-            options='--db --json --help'
+            options='--db --json --help --progress'
             case $previous in
                 --db|-d) is_file=1 ;;
             esac
             ;;
         "query")
-            options='--db --named --list --names --format --json --csv --limit-steps --help'
+            options='--db --named --list --names --format --json --csv --limit-steps --help --progress'
             case $previous in
                 --db|-d) is_file=1 ;;
                 --named|-n) words=$(warpwatt query --names 2>/dev/null); is_value=1 ;;
@@ -256,7 +256,7 @@ _warpwatt() {
             esac
             ;;
         "report")
-            options='--run --sweep --points --db --html --csv --markdown --source --most --mangled --json --timeline --help'
+            options='--run --sweep --points --db --html --csv --markdown --source --most --mangled --json --timeline --help --progress'
             case $previous in
                 --run|-r) return ;;
                 --sweep) return ;;
@@ -267,7 +267,7 @@ _warpwatt() {
             esac
             ;;
         "calibrate power")
-            options='--gpu --set --measured --fit --check --power --out --help'
+            options='--gpu --set --measured --fit --check --power --out --help --progress'
             case $previous in
                 --gpu|-g) words=$(warpwatt gpu list --names 2>/dev/null); is_value=1 ;;
                 --set|-s) return ;;
@@ -279,7 +279,7 @@ _warpwatt() {
             esac
             ;;
         "calibrate timing")
-            options='--gpu --measured --fit --check --traces --out --quiet --help'
+            options='--gpu --measured --fit --check --traces --out --quiet --help --progress'
             case $previous in
                 --gpu|-g) words=$(warpwatt gpu list --names 2>/dev/null); is_value=1 ;;
                 --measured|-m) is_file=1 ;;
@@ -290,20 +290,20 @@ _warpwatt() {
             esac
             ;;
         "calibrate analytic")
-            options='--measured --out --quiet --help'
+            options='--measured --out --quiet --help --progress'
             case $previous in
                 --measured|-m) is_file=1 ;;
                 --out|-o) is_file=1 ;;
             esac
             ;;
         "calibrate structures")
-            options='--table --help'
+            options='--table --help --progress'
             case $previous in
                 --table) is_file=1 ;;
             esac
             ;;
         "validate")
-            options='--all --json --jobs --small --traces --time --names --quiet --help'
+            options='--all --json --jobs --small --traces --time --names --quiet --help --progress'
             case $previous in
                 --jobs|-j) return ;;
                 --traces) return ;;
@@ -311,17 +311,20 @@ _warpwatt() {
             operands=$(warpwatt validate --names 2>/dev/null)
             ;;
         "hardware import")
-            options='--db --help'
+            options='--db --help --progress'
             case $previous in
                 --db|-d) is_file=1 ;;
             esac
             operand_file=1
             ;;
         "correlate")
-            options='--measured --hardware --gpu --set --mech --power --workload --trace --cache-control --clock-control --metric --launches --runs --traces --db --scatter --plots --json --csv --quiet --help'
+            options='--measured --hardware --space --sweep --column --gpu --set --mech --power --workload --trace --cache-control --clock-control --metric --launches --runs --traces --db --scatter --plots --json --csv --quiet --help --progress'
             case $previous in
                 --measured) is_file=1 ;;
                 --hardware) return ;;
+                --space) is_file=1 ;;
+                --sweep) return ;;
+                --column) return ;;
                 --gpu|-g) words=$(warpwatt gpu list --names 2>/dev/null); is_value=1 ;;
                 --set|-s) return ;;
                 --mech|-m) return ;;
@@ -337,12 +340,12 @@ _warpwatt() {
             esac
             ;;
         "version")
-            options='--json --help'
+            options='--json --help --progress'
             case $previous in
             esac
             ;;
         "help")
-            options='--format --help'
+            options='--format --help --progress'
             case $previous in
                 --format) words=$(echo table csv json man markdown bash zsh 2>/dev/null); is_value=1 ;;
             esac
