@@ -52,6 +52,34 @@ static void the_age_cap_ends_the_wait_behind_hits(void **state) {
     stop(&b);
 }
 
+/* Banks 0 to 3 must precharge for theirs, bank 6 is closed. */
+static void a_closed_bank_takes_its_turn_among_banks_that_precharge(void **state) {
+    (void)state;
+    struct bench b = {0};
+    small_spec(&b.spec);
+    start(&b);
+    for (uint32_t bank = 0; bank < 4; bank++) push(&b, bank, bank, 5, 1, WW_DRAM_READ, 100);
+    drain(&b);
+    push(&b, 10, 0, 6, 1, WW_DRAM_READ, 1000);
+    push(&b, 11, 6, 6, 1, WW_DRAM_READ, 1000);
+    for (uint32_t bank = 1; bank < 4; bank++) push(&b, 11 + bank, bank, 6, 1, WW_DRAM_READ, 1000);
+    drain(&b);
+    assert_int_equal(when(&b, 11), when(&b, 10) + 4); /* tRRD */
+    assert_int_equal(when(&b, 12), when(&b, 11) + 4);
+    stop(&b);
+}
+
+static void a_closed_bank_activates_at_once_if_nothing_else_does(void **state) {
+    (void)state;
+    struct bench b = {0};
+    small_spec(&b.spec);
+    start(&b);
+    push(&b, 1, 6, 6, 1, WW_DRAM_READ, 1000);
+    drain(&b);
+    assert_int_equal(when(&b, 1), 1000 + 14 + 12 + 1 + 50);
+    stop(&b);
+}
+
 static void writes_wait_for_reads_below_the_high_mark(void **state) {
     (void)state;
     struct bench b = {0};
@@ -236,6 +264,8 @@ int main(void) {
         cmocka_unit_test(a_row_hit_passes_an_older_row_miss),
         cmocka_unit_test(of_two_hits_the_older_goes_first),
         cmocka_unit_test(the_age_cap_ends_the_wait_behind_hits),
+        cmocka_unit_test(a_closed_bank_takes_its_turn_among_banks_that_precharge),
+        cmocka_unit_test(a_closed_bank_activates_at_once_if_nothing_else_does),
         cmocka_unit_test(writes_wait_for_reads_below_the_high_mark),
         cmocka_unit_test(at_the_high_mark_writes_drain_to_the_low_mark),
         cmocka_unit_test(idle_memory_is_refreshed_without_events),

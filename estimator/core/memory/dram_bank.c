@@ -8,8 +8,9 @@ void ww_dram_open_row(struct ww_dram_channel *c, struct ww_dram_bank *b, uint32_
     if (b->open) {
         c->dram->counter[WW_C_DRAM_PRECHARGE]++;
         act = cycle + t->trp;
-    } else if (c->open_banks++ == 0) {
-        c->open_since = ww_dram_max(act, c->open_until);
+    } else {
+        act = ww_dram_max(act, ww_dram_max(b->act_ready, ww_dram_slot(c)));
+        if (c->open_banks++ == 0) c->open_since = ww_dram_max(act, c->open_until);
     }
     c->dram->counter[WW_C_DRAM_ACTIVATE]++;
     c->act_ready = act + t->trrd;

@@ -92,13 +92,14 @@ static inline uint64_t ww_dram_slot(const struct ww_dram_channel *c) {
     return ww_dram_max(c->act_ready, c->faw[c->faw_next]);
 }
 
-/* Earliest cycle to begin the row change (precharge where a row is open, else activate) so that the
- * activate falls on `slot` if it can. */
+/* Earliest cycle to begin the row change so that the activate falls on `slot` if it can. Slots are given out
+ * tRP ahead, when a bank with an open row must precharge for its one: a closed bank takes its turn among them
+ * then, or every slot would be gone when it is due. */
 static inline uint64_t ww_dram_row_time(const struct ww_dram_channel *c, const struct ww_dram_bank *b,
                                         uint64_t slot) {
-    uint64_t trp = c->dram->timing.trp;
-    if (!b->open) return ww_dram_max(b->act_ready, slot);
-    return ww_dram_max(b->pre_ready, slot > trp ? slot - trp : 0);
+    uint64_t trp = c->dram->timing.trp, ahead = slot > trp ? slot - trp : 0;
+    if (b->open) return ww_dram_max(b->pre_ready, ahead);
+    return ww_dram_max(b->act_ready > trp ? b->act_ready - trp : 0, ahead);
 }
 
 /* Bus cycles left free when the direction turns from read to write (JESD212: RL + BL/4 + 2 - WL). */
@@ -145,7 +146,8 @@ static inline void ww_dram_set_hit(struct ww_dram_channel *c, uint32_t bank, uin
  * again, UINT64_MAX if the queues are empty. */
 uint64_t ww_dram_schedule(struct ww_dram_channel *c, uint64_t cycle);
 
-/* Opens `row`, beginning at `cycle`. */
+/* Opens `row`, beginning at `cycle`: a precharge then, or, of a closed bank, the activate as soon as it may be.
+ */
 void ww_dram_open_row(struct ww_dram_channel *c, struct ww_dram_bank *b, uint32_t row, uint64_t cycle);
 /* Precharges an open bank as soon as its timing allows. */
 void ww_dram_close_row(struct ww_dram_channel *c, struct ww_dram_bank *b);
