@@ -302,7 +302,7 @@ static enum ww_code print_figures(const struct side *a, const struct side *b, FI
 
 /* Times of causes are shares of whole picoseconds: a difference in their last digits is rounding. */
 static double change(double a, double b) {
-    return fabs(b - a) <= 1e-8 * fabs(a) ? 0 : b - a;
+    return fabs(b - a) <= 1e-6 * fabs(a) ? 0 : b - a;
 }
 
 /* Order of `count` differences, the largest change first. */

@@ -41,7 +41,7 @@ SOURCES = {
     "gddr5-energy": "AMD and Hynix' slides on HBM: GDDR5 moves 10.5 GB/s for each watt, which is 11.9 pJ a bit",
     "roofline": "RRZE-HPC/gpu-benches, gpu-roofline on eight A100 of 40 GB: watts at 0.25, 32.25, 64.25 and 96.25 operations "
                 "a byte, to which `warpwatt calibrate power` fitted the rows derived from v100 by `foundry`: front end, "
-                "registers and lanes x 1.180 (standard error 0.080); crossbar, L2, controllers and DRAM x 1.385 (0.092)",
+                "registers and lanes x 1.231 (standard error 0.077); crossbar, L2, controllers and DRAM x 1.287 (0.088)",
     "h200": "RRZE-HPC/gpu-benches, gpu-roofline of an H200 (572 W at 3759 GB/s and 0.25 operations a byte, 675 W at 6.25, 396 W "
             "and 42.4 TFLOPS at 102.25): a straight line through the three gives 120 pJ a byte and 10.9 pJ a fused multiply-add, "
             "which are those of the A100's file (120 and 11.1): at its clock of 1980 MHz the newer node saves nothing",
@@ -59,8 +59,8 @@ SOURCES = {
     "idle": "nvidia-smi of idle H100 SXM boards: 68 to 73 W in six users' listings, 70 W less the other rows for an idle chip",
 }
 # Factors on the rows that were derived from v100, by component (source roofline).
-ROOFLINE = {**dict.fromkeys(("fp32", "int", "regfile", "scheduler", "ibuffer", "icache"), 1.180),
-            **dict.fromkeys(("xbar", "l2", "mem_ctrl", "dram_read", "dram_write", "dram_activate"), 1.385)}
+ROOFLINE = {**dict.fromkeys(("fp32", "int", "regfile", "scheduler", "ibuffer", "icache"), 1.231),
+            **dict.fromkeys(("xbar", "l2", "mem_ctrl", "dram_read", "dram_write", "dram_activate"), 1.287)}
 L40 = {**dict.fromkeys(("fp32", "int", "regfile", "scheduler", "ibuffer", "icache"), 0.965),
        **dict.fromkeys(("xbar", "l2", "mem_ctrl", "dram_read", "dram_write"), 0.585)}
 

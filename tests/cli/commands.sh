@@ -5,7 +5,7 @@ warpwatt run --gpu gtx480 --trace a.wwt | tail -n 1
 warpwatt run --gpu gtx480 --trace a.wwt --db r.db | grep -c 'not stored' || true
 warpwatt run --gpu gtx480 --trace a.wwt --json | grep -c 'not stored' || true
 # Completions come from the program's own tables.
-warpwatt help --format bash | grep -c -- '--strategy) words=$(echo grid random latin sobol adaptive 2' || true
+warpwatt help --format bash | grep -c -- '--strategy) words=$(echo grid random latin sobol adaptive best 2' || true
 warpwatt help --format bash | grep -c -- '--mode) words=$(echo full sampled analytic auto 2'
 # A sweep as text.
 cat >space.json <<'END'

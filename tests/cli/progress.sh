@@ -37,9 +37,9 @@ with contextlib.suppress(OSError):
         shown += data
 program.wait()
 text = shown.decode()
-bar = re.search(r"transpose: \[[#-]{20}\] +[0-9]+ %  [0-9.]+( k)? of [0-9.]+( k)? CTAs of launch 0, [0-9.]+", text)
+bar = re.search(r"sgemm: \[[#-]{20}\] +[0-9]+ %  [0-9.]+( k)? of [0-9.]+( k)? CTAs of launch 0, [0-9.]+", text)
 print("a bar" if bar else repr(text), "wiped" if text.endswith("\r\x1b[K") else "left")
 END
-python3 terminal.py "$(command -v warpwatt)" trace record -w transpose -p variant=naive --code ptx
+python3 terminal.py "$(command -v warpwatt)" trace record -w sgemm --code ptx
 fails 2 warpwatt run --gpu gtx480 -t k.wwt --progress loud
 fails 2 warpwatt run --gpu gtx480 -t k.wwt --progress

@@ -14,10 +14,11 @@
 static char path[] = "/tmp/warpwatt-run-XXXXXX.wwt";
 static struct ww_error error;
 
-static struct ww_result *run(const char *gpu_name, const char *power, const char *mechanism) {
+static struct ww_result *run_with(const char *gpu_name, const char *override, const char *power,
+                                  const char *mechanism) {
     struct ww_gpu *gpu = NULL;
     struct ww_result *result = NULL;
-    assert_int_equal(ww_gpu_load(gpu_name, NULL, 0, &gpu, &error), WW_OK);
+    assert_int_equal(ww_gpu_load(gpu_name, &override, override ? 1 : 0, &gpu, &error), WW_OK);
     const char *mechanisms[1] = {mechanism};
     struct ww_run_options o = {.gpu = gpu,
                                .trace_path = path,
@@ -32,10 +33,14 @@ static struct ww_result *run(const char *gpu_name, const char *power, const char
     return result;
 }
 
+static struct ww_result *run(const char *gpu_name, const char *power, const char *mechanism) {
+    return run_with(gpu_name, NULL, power, mechanism);
+}
+
 static void every_law_holds_on_every_gpu(void **state) {
     (void)state;
-    static const char *const gpu[] = {"gtx280", "gtx285", "gtx480", "gtx560ti", "gtx580", "gtx780",
-                                      "gtx980", "v100",   "a100",   "h100",     "h200"};
+    static const char *const gpu[] = {"gtx280", "gtx285",    "gtx480", "gtx560ti", "gtx580", "gtx780", "gtx980",
+                                      "v100",   "rtx2080ti", "a100",   "l40",      "h100",   "h200"};
     for (size_t i = 0; i < sizeof gpu / sizeof gpu[0]; i++) {
         struct ww_result *r = run(gpu[i], NULL, NULL);
         assert_int_equal(ww_result_check(r, &error), WW_OK);
@@ -286,10 +291,11 @@ static int clean(void **state) {
     return unlink(path);
 }
 
-/* The second of two launches is processed while the first one runs: the same active cycles, less time. */
+/* In a graph (no launch.stream_us) the second of two launches is processed while the first one runs: the same
+ * active cycles, less time. */
 static void launches_in_a_row_hide_a_part_of_the_next_ones_processing(void **state) {
     (void)state;
-    struct ww_result *r = run("h100", "none", NULL);
+    struct ww_result *r = run_with("h100", "launch.stream_us=0", "none", NULL);
     assert_true(r->launch_count > 1);
     for (size_t i = 0; i < r->launch_count; i++) {
         const struct ww_launch_result *l = &r->launch[i];
@@ -300,6 +306,18 @@ static void launches_in_a_row_hide_a_part_of_the_next_ones_processing(void **sta
         assert_int_equal(epochs, l->time_ps);
     }
     ww_result_free(r);
+}
+
+static void launches_in_a_stream_wait_longer_for_the_one_before_than_those_of_a_graph(void **state) {
+    (void)state;
+    struct ww_result *graph = run_with("h100", "launch.stream_us=0", "none", NULL);
+    struct ww_result *stream = run_with("h100", "launch.stream_us=0.5", "none", NULL);
+    assert_int_equal(stream->cycles, graph->cycles);
+    assert_int_equal(stream->launch[0].time_ps, graph->launch[0].time_ps);
+    for (size_t i = 1; i < graph->launch_count; i++)
+        assert_int_equal(stream->launch[i].time_ps, graph->launch[i].time_ps + 500000);
+    ww_result_free(graph);
+    ww_result_free(stream);
 }
 
 static struct ww_result *run_launches(const char *launches, const char *cache_control) {
@@ -377,6 +395,7 @@ int main(void) {
         cmocka_unit_test(the_control_of_caches_is_stored_among_the_settings),
         cmocka_unit_test(clocks_are_controlled_as_a_profiler_names_them),
         cmocka_unit_test(launches_in_a_row_hide_a_part_of_the_next_ones_processing),
+        cmocka_unit_test(launches_in_a_stream_wait_longer_for_the_one_before_than_those_of_a_graph),
         cmocka_unit_test(rows_for_a_database_are_packed),
         cmocka_unit_test(every_law_holds_under_every_governor),
         cmocka_unit_test(epochs_know_their_time_and_energy),
