@@ -56,10 +56,10 @@ static const struct check {
     {"sweep_sampled", "sweep_sampled",
      TEXT("config") " AND " FINITE("replayed") " AND " FINITE("time_error") " AND " FINITE("energy_error")},
     {"sweep_variant", "sweep_variant",
-     TEXT("config") " AND " COUNT("ctas") " AND " COUNT("recorded_ctas") " AND " FINITE("alike") " AND " FINITE(
-         "error") " AND " COUNT("registers") " AND " COUNT("shared_bytes") " AND " COUNT("local_bytes") " AND " COUNT(
-         "warps_per_cta") " AND " COUNT("ctas_per_sm") " AND " TEXT("limiter") " AND " TEXT("top_stall") " AND " FINITE(
-         "stall_share") " AND " FINITE("conflicts")},
+     TEXT("config") " AND " COUNT("ctas") " AND " COUNT("recorded_ctas") " AND " FINITE("alike") " AND " FINITE("error") " AND " COUNT("registers") " AND " COUNT("shared_bytes") " AND " COUNT(
+         "local_bytes") " AND " COUNT("warps_per_cta") " AND " COUNT("ctas_per_sm") " AND " TEXT("limiter") " A"
+                                                                                                            "ND"
+                                                                                                            " " TEXT("top_stall") " AND " FINITE("stall_share") " AND " FINITE("conflicts")},
     {"sweep_adaptive", "sweep_adaptive", FINITE("budget") " AND " FINITE("cost") " AND " COUNT("rounds")},
     {"sweep_candidate", "sweep_candidate c " POINT_OF,
      COUNT("c.point") " AND c.point < w.points AND " TEXT("c.settings") " AND " NONE_OR(
@@ -70,8 +70,7 @@ static const struct check {
 /* The tables whose rows name others. */
 static const char *const keyed[] = {
     "sweep",        "sweep_trace",     "sweep_objective", "sweep_point",   "sweep_setting",  "sweep_value",
-    "sweep_result", "sweep_candidate", "sweep_estimate",  "sweep_sampled", "sweep_adaptive",
-    "sweep_variant",
+    "sweep_result", "sweep_candidate", "sweep_estimate",  "sweep_sampled", "sweep_adaptive", "sweep_variant",
 };
 
 static enum ww_code damaged(struct ww_db *db, const char *table, const char *what, struct ww_error *error) {

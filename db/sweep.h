@@ -65,7 +65,7 @@ struct ww_db_sweep_point {
     const char *reason; /* NULL: valid */
     double area_mm2;
     bool area_known;
-    const struct ww_db_sweep_result *result; /* by trace */
+    const struct ww_db_sweep_result *result;   /* by trace */
     const struct ww_db_sweep_variant *variant; /* with a program, if it was computed now; else NULL */
 };
 
@@ -148,10 +148,10 @@ void ww_db_close_unused(struct ww_db *db);
 
 /* ---- sweep_times.c ---- */
 
-/* The computed points of a sweep (0: the latest one), in their order: settings as "key=value key=value", seconds.
- * Errors: WW_DB (none such), what `each` returns. */
+/* The computed points of a sweep (0: the latest one), in their order: settings as "key=value key=value",
+ * seconds. Errors: WW_DB (none such), what `each` returns. */
 enum ww_code ww_db_sweep_times(struct ww_db *db, int64_t sweep, int64_t *found, char gpu[64],
-                               enum ww_code (*each)(void *context, const char *settings, double seconds), void *context,
-                               struct ww_error *error);
+                               enum ww_code (*each)(void *context, const char *settings, double seconds),
+                               void *context, struct ww_error *error);
 
 #endif

@@ -60,16 +60,16 @@ struct ww_sweep_cause {
 struct ww_sweep_summary {
     int64_t sweep; /* its number in the database; 0: it was not begun */
     uint64_t points, stored, invalid, infeasible;
-    uint64_t computed, reused; /* replays: done by this call, and found in the database */
-    uint64_t replayed;         /* adaptive: points that were replayed in full, now or before */
-    uint64_t sampled;          /* adaptive: further points, of which samples were replayed */
-    double budget, cost;       /* adaptive: shares of the exhaustive cost, allowed and spent; else 0 */
-    char best[600];            /* best: the fastest variant's settings; "" if the strategy is another one */
-    double best_s;             /* its time */
+    uint64_t computed, reused;     /* replays: done by this call, and found in the database */
+    uint64_t replayed;             /* adaptive: points that were replayed in full, now or before */
+    uint64_t sampled;              /* adaptive: further points, of which samples were replayed */
+    double budget, cost;           /* adaptive: shares of the exhaustive cost, allowed and spent; else 0 */
+    char best[600];                /* best: the fastest variant's settings; "" if the strategy is another one */
+    double best_s;                 /* its time */
     double best_sure, best_margin; /* probability that no other one is faster by more than this part */
-    uint64_t builds;           /* of a program's variants, by this call, and seconds of them and of recording */
+    uint64_t builds; /* of a program's variants, by this call, and seconds of them and of recording */
     double build_s, record_s;
-    char why[1000];            /* adaptive: why no candidate was worth a replay; "" if one was */
+    char why[1000]; /* adaptive: why no candidate was worth a replay; "" if one was */
     struct ww_sweep_cause cause[WW_SWEEP_CAUSES]; /* of the most points first */
     uint64_t causes;                              /* all of them, also those without room */
     char together[600];  /* what to write into the space file so that sizes move together; "": nothing known */
@@ -100,12 +100,13 @@ struct ww_sweep_ranking {
     uint64_t variants, unmatched; /* that both have; points that the table does not */
     double spearman, kendall;     /* tau b */
     uint64_t top[WW_SWEEP_TOPS];
-    double regret[WW_SWEEP_TOPS]; /* of our `top` best the fastest measured time, over the fastest of all, less 1 */
+    double regret[WW_SWEEP_TOPS]; /* of our `top` best the fastest measured time, over the fastest of all, less
+                                     1 */
     double mean_abs_error, median_ratio; /* of estimates against measured times */
 };
-/* Sets the times of a sweep (0: the latest) beside a table: texts between tabs, the first row names, columns by the
- * names of parameters, `column` the measured times (NULL: median_ms, time_ms, duration_us, ...; ends in _s, _us or
- * else means milliseconds). Errors: WW_IO, WW_INPUT (the table), WW_DB. */
+/* Sets the times of a sweep (0: the latest) beside a table: texts between tabs, the first row names, columns by
+ * the names of parameters, `column` the measured times (NULL: median_ms, time_ms, duration_us, ...; ends in _s,
+ * _us or else means milliseconds). Errors: WW_IO, WW_INPUT (the table), WW_DB. */
 WW_API enum ww_code ww_sweep_rank(struct ww_db *db, int64_t sweep, const char *path, const char *column,
                                   struct ww_sweep_ranking *out, struct ww_error *error);
 /* Names of strategies; NULL if out of range. */

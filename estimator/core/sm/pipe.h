@@ -19,10 +19,10 @@ enum ww_group {
     WW_G_SFU,
     WW_G_TENSOR,
     WW_G_UNIFORM, /* the uniform datapath, where pipe.uniform.cycles says that there is one */
-    WW_G_LSU,    /* room in the load/store queue */
-    WW_G_SHARED, /* the same, for shared memory and shuffles */
-    WW_G_CONST,  /* the constant cache's port */
-    WW_G_FENCE,  /* a memory instruction that needs nothing */
+    WW_G_LSU,     /* room in the load/store queue */
+    WW_G_SHARED,  /* the same, for shared memory and shuffles */
+    WW_G_CONST,   /* the constant cache's port */
+    WW_G_FENCE,   /* a memory instruction that needs nothing */
     WW_G_COUNT
 };
 #define WW_G_MEMORY ((1u << WW_G_LSU) | (1u << WW_G_SHARED) | (1u << WW_G_CONST) | (1u << WW_G_FENCE))

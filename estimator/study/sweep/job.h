@@ -19,7 +19,7 @@ struct sweep_job {
     struct ww_sweep_plan plan;
     struct ww_gpu *gpu; /* without the point's parameters */
     char power[WW_CONFIG_HASH];
-    struct ww_temp dir; /* of recorded traces; WW_TEMP_NONE: there are none */
+    struct ww_temp dir;           /* of recorded traces; WW_TEMP_NONE: there are none */
     struct ww_variants *variants; /* of a space with a program (variants.h); else NULL */
     enum ww_sweep_strategy strategy;
     struct ww_db *db;

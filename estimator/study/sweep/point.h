@@ -12,7 +12,7 @@
 struct ww_sweep_machine {
     struct ww_arena arena;
     struct ww_gpu *gpu;
-    const char **set;  /* overrides of the GPU */
+    const char **set; /* overrides of the GPU */
     size_t set_count;
     const struct ww_sweep_level **variant; /* levels of the program's parameters */
     size_t variant_params;

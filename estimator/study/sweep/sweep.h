@@ -28,9 +28,9 @@ struct ww_sweep_level {
 
 enum ww_sweep_target {
     WW_SWEEP_PROGRAM, /* a parameter of the program that is built (program.h) */
-    WW_SWEEP_GPU,    /* a parameter of the GPU, V/F points among them */
-    WW_SWEEP_KIND,   /* which mechanism of a kind */
-    WW_SWEEP_SETTING /* a parameter of the mechanism of a kind */
+    WW_SWEEP_GPU,     /* a parameter of the GPU, V/F points among them */
+    WW_SWEEP_KIND,    /* which mechanism of a kind */
+    WW_SWEEP_SETTING  /* a parameter of the mechanism of a kind */
 };
 
 struct ww_sweep_param {
@@ -41,7 +41,7 @@ struct ww_sweep_param {
     const struct ww_param *row; /* of the GPU or the setting; NULL: a kind */
     struct ww_sweep_level *level;
     size_t count;
-    uint8_t pass; /* of the program's: enum ww_program_pass */
+    uint8_t pass;  /* of the program's: enum ww_program_pass */
     bool follows;  /* it moves together with another parameter, level by level */
     size_t leader; /* 1 + that parameter's place */
 };

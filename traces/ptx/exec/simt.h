@@ -113,9 +113,9 @@ struct ex_run {
     uint64_t grid_id;
     const struct tex_object *texture; /* tex.h: objects by handle - 1 */
     uint64_t texture_count;
-    uint64_t workspace;        /* address of a cooperative grid's workspace; 0: not cooperative */
-    FILE *out;                 /* kernels' printf; NULL: dropped */
-    struct recorder *recorder; /* NULL: nothing is recorded */
+    uint64_t workspace;             /* address of a cooperative grid's workspace; 0: not cooperative */
+    FILE *out;                      /* kernels' printf; NULL: dropped */
+    struct recorder *recorder;      /* NULL: nothing is recorded */
     const struct ww_cta_pick *pick; /* the CTAs that are run; NULL: all */
     ww_progress_fn progress;
     void *progress_context;

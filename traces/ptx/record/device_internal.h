@@ -43,8 +43,8 @@ struct ww_device {
     bool records;
     struct tex_object *texture; /* from the heap */
     uint64_t texture_count;
-    uint64_t workspace; /* of the next launches, see ww_device_cooperate */
-    bool paused;        /* launches are computed, not recorded */
+    uint64_t workspace;             /* of the next launches, see ww_device_cooperate */
+    bool paused;                    /* launches are computed, not recorded */
     const struct ww_cta_pick *pick; /* the CTAs of each launch that are run; NULL: all */
     struct recorder recorder;
     uint64_t launches, executed_threads, executed_warps;

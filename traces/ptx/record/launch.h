@@ -18,15 +18,15 @@ struct ww_launch_view {
     const void *data;
     size_t bytes;
 };
-/* An element that differs from the wanted one by more than tolerance + relative x |wanted|, or SIZE_MAX. With `before`
- * elements that have kept their value from before are not looked at. `type` is as in a description. */
+/* An element that differs from the wanted one by more than tolerance + relative x |wanted|, or SIZE_MAX. With
+ * `before` elements that have kept their value from before are not looked at. `type` is as in a description. */
 size_t ww_launch_differs(const char *type, const void *have, const void *want, const void *before, size_t bytes,
                          double tolerance, double relative, double *met, double *expected);
 /* How a description is run but for the usual: all may be 0. */
 struct ww_launch_use {
     const struct ww_cta_pick *pick; /* these CTAs of each launch alone; expected values are not compared then */
-    /* Called before the first launch (`ran` false) and at the end with each buffer: its number, name, elements' type
-     * as in the description, and what it holds. */
+    /* Called before the first launch (`ran` false) and at the end with each buffer: its number, name, elements'
+     * type as in the description, and what it holds. */
     enum ww_code (*look)(void *context, bool ran, const struct ww_launch_view *buffer, struct ww_error *error);
     void *context;
 };

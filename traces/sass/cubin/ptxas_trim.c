@@ -33,7 +33,8 @@ uint64_t ww_ptxas_cache_limit(void) {
     return (mb > LIMIT_MB_MAX ? LIMIT_MB_MAX : mb) << 20;
 }
 
-/* A file that a cache made: 32 hexadecimal digits and an ending, of code or of the PTX that programs are built to. */
+/* A file that a cache made: 32 hexadecimal digits and an ending, of code or of the PTX that programs are built
+ * to. */
 static bool is_ours(const char *name) {
     size_t n = strspn(name, "0123456789abcdef");
     return n == DIGITS && (strcmp(name + n, ENDING) == 0 || strcmp(name + n, ".ptx") == 0);

@@ -93,7 +93,7 @@ struct sx_barrier {
 struct sx_cta {
     struct sx_run *run;
     struct sx_cta *spare; /* next of those whose memory waits to be used again */
-    uint64_t index; /* in the trace: of those that are run */
+    uint64_t index;       /* in the trace: of those that are run */
     uint32_t ctaid[3];
     uint32_t warp_count, live_warps;
     struct sx_warp *warp;
@@ -115,9 +115,9 @@ struct sx_run {
     uint64_t grid_id;
     const struct tex_object *texture; /* tex.h: objects by handle - 1 */
     uint64_t texture_count;
-    uint64_t workspace;        /* address of a cooperative grid's workspace; 0: not cooperative */
-    FILE *out;                 /* kernels' printf; NULL: dropped */
-    struct recorder *recorder; /* NULL: nothing is recorded */
+    uint64_t workspace;             /* address of a cooperative grid's workspace; 0: not cooperative */
+    FILE *out;                      /* kernels' printf; NULL: dropped */
+    struct recorder *recorder;      /* NULL: nothing is recorded */
     const struct ww_cta_pick *pick; /* the CTAs that are run; NULL: all */
     ww_progress_fn progress;
     void *progress_context;
