@@ -15,8 +15,10 @@
     "(SELECT count(*) > 0 AND min(x.ord) = 0 AND max(x.ord) = count(*) - 1 FROM " table                        \
     " x WHERE x.sweep_id = w.sweep_id)"
 #define POINT_OF "JOIN sweep w USING(sweep_id)"
+#define AND " AND "
 
-/* What is true of every row. */
+/* What is true of every row. clang-format would break texts in the middle of words. */
+/* clang-format off */
 static const struct check {
     const char *table, *rows, *test;
 } checks[] = {
@@ -43,29 +45,24 @@ static const struct check {
                   " AND length(CAST(key AS BLOB)) <= 65536 AND length(CAST(value AS BLOB)) <= 65536"},
     {"sweep_value", "sweep_value", FINITE("value")},
     {"sweep_result", "sweep_result",
-     TEXT("config") " AND " COUNT("cycles") " AND " COUNT("time_ps") " AND " COUNT(
-         "warp_instructions") " AND " COUNT("thread_instructions") " AND " NONE_OR("energy_j",
-                                                                                   FINITE(
-                                                                                       "energy_j")) " AND"
-                                                                                                    " " FINITE(
-                                                                                                        "host_"
-                                                                                                        "second"
-                                                                                                        "s")},
+     TEXT("config") AND COUNT("cycles") AND COUNT("time_ps") AND COUNT("warp_instructions")
+     AND COUNT("thread_instructions") AND NONE_OR("energy_j", FINITE("energy_j")) AND FINITE("host_seconds")},
     {"sweep_result", "sweep_point p JOIN sweep_trace t USING(sweep_id) WHERE p.feasible IS NOT NULL",
      "EXISTS (SELECT 1 FROM sweep_result r WHERE r.config = p.config AND r.trace_id = t.trace_id)"},
     {"sweep_sampled", "sweep_sampled",
      TEXT("config") " AND " FINITE("replayed") " AND " FINITE("time_error") " AND " FINITE("energy_error")},
     {"sweep_variant", "sweep_variant",
-     TEXT("config") " AND " COUNT("ctas") " AND " COUNT("recorded_ctas") " AND " FINITE("alike") " AND " FINITE("error") " AND " COUNT("registers") " AND " COUNT("shared_bytes") " AND " COUNT(
-         "local_bytes") " AND " COUNT("warps_per_cta") " AND " COUNT("ctas_per_sm") " AND " TEXT("limiter") " A"
-                                                                                                            "ND"
-                                                                                                            " " TEXT("top_stall") " AND " FINITE("stall_share") " AND " FINITE("conflicts")},
+     TEXT("config") AND COUNT("ctas") AND COUNT("recorded_ctas") AND FINITE("alike") AND FINITE("error")
+     AND COUNT("registers") AND COUNT("shared_bytes") AND COUNT("local_bytes") AND COUNT("warps_per_cta")
+     AND COUNT("ctas_per_sm") AND TEXT("limiter") AND TEXT("top_stall") AND FINITE("stall_share")
+     AND FINITE("conflicts")},
     {"sweep_adaptive", "sweep_adaptive", FINITE("budget") " AND " FINITE("cost") " AND " COUNT("rounds")},
     {"sweep_candidate", "sweep_candidate c " POINT_OF,
      COUNT("c.point") " AND c.point < w.points AND " TEXT("c.settings") " AND " NONE_OR(
          "c.round", COUNT("c.round")) " AND " INTEGER("c.holds") " AND " INTEGER("c.may_hold")},
     {"sweep_estimate", "sweep_estimate", FINITE("estimate") " AND " FINITE("low") " AND " FINITE("high")},
 };
+/* clang-format on */
 
 /* The tables whose rows name others. */
 static const char *const keyed[] = {

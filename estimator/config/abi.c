@@ -53,6 +53,7 @@ size_t ww_struct_size(const char *name) {
         SIZE(ww_sweep_cause),
         SIZE(ww_sweep_merged),
         SIZE(ww_sweep_options),
+        SIZE(ww_sweep_ranking),
         SIZE(ww_sweep_shard),
         SIZE(ww_sweep_slurm),
         SIZE(ww_sweep_summary),

@@ -100,7 +100,7 @@ class Result:
 
     @property
     def overrides(self) -> dict[str, tuple[str, str]]:
-        """Parameters that differ from the GPU's model: key -> (value, value of the model)."""
+        """What differs from the GPU's model and its defaults: parameter or setting -> (value, value without)."""
         o = self._r.override
         return {text(o[i].key): (text(o[i].value), text(o[i].base)) for i in range(self._r.override_count)}
 

@@ -94,7 +94,7 @@ def check_results(ww):
     total = sum(energy["dynamic_j"]) + sum(energy["static_j"])
     check("energies of components add up", abs(total - ours.energy_j) <= 1e-9 * ours.energy_j, (total, ours.energy_j))
     changed = ww.run("t.wwt", "gtx480", overrides={"sm.count": 4}, mechanisms={"sched": "lrr"})
-    check("overrides and mechanisms reach the run", changed.overrides == {"sm.count": ("4", "15")}
+    check("overrides and mechanisms reach the run", changed.overrides == {"sm.count": ("4", "15"), "sched": ("lrr", "gto")}
           and changed.mechanisms["sched"] == "lrr", (changed.overrides, changed.mechanisms))
     check("a report names them", "sm.count=4" in ours.compare(changed), ours.compare(changed)[:400])
     clocked = ww.run("t.wwt", "v100", clock_control="1000")

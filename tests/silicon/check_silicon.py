@@ -91,7 +91,7 @@ def suites():
     e = write("suite.json", json.dumps({"rows": [row]}))
     code, out, err = silicon("--suite", "h100-apps", "--estimates", e, "--json")
     r = json.loads(out) if code == 0 else {"suite": err}
-    check("a suite of the project's table", r["suite"] == "h100-apps" and r["gpu"] == "h100", r)
+    check("a suite of the project's table", r["suite"] == "h100-apps" and r["gpu"] == "h100_nvl", r)
     near("a program's launches added up", round(r["summary"]["by_program"], 6), 0.1)
     near("Accel-Sim beside it", round(r["other_summaries"]["accelsim"]["by_program"], 4), 0.0858)
 
