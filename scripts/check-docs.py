@@ -159,6 +159,9 @@ def check_help(env):
                     "saxpy,saxpy.wwt,gtx980,,3334,1.7e-4\nsgemm,sgemm.wwt,gtx980,,5711,3.1e-4\n")
         with open(os.path.join(folder, "gv100.csv"), "w", encoding="utf-8") as f:
             f.write("app,launch,kernel,hw_cycles,cycles,accelsim_cycles\nnn,0,k,1000,1100,1300\n")
+        with open(os.path.join(folder, "ncu.csv"), "w", encoding="utf-8") as f:
+            f.write('"ID","Process ID","Process Name","Kernel Name","Metric Name","Metric Unit","Metric Value"\n'
+                    '"0","7","saxpy","saxpy(int, float)","Elapsed Cycles","cycle","3,900"\n')
         cubin = make_cubin(folder)
         for command in PREPARE + list(help_examples(folder, env)):
             if NEEDS_CUDA in command or (command.startswith("warpwatt disasm ") and not cubin):

@@ -229,7 +229,7 @@ const struct cmd ww_cmd_correlate = {
              "the same parameters and seed and replayed on the model. Mean absolute and mean\n"
              "error, Pearson's and Spearman's correlation, the worst cases.\n",
     .examples = "warpwatt correlate --measured h200.json --gpu h200 --workload saxpy\n"
-                "warpwatt correlate --measured ncu.csv --trace t.wwt --gpu v100 --cache-control flush "
+                "warpwatt correlate --measured ncu.csv --trace saxpy.wwt --gpu v100 --cache-control flush "
                 "--clock-control base\n"
                 "warpwatt correlate --measured m.csv --gpu gtx480 --csv\n"
                 "warpwatt correlate --measured m.csv --gpu gtx480 --scatter --plots figures\n",
