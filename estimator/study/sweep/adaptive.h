@@ -54,6 +54,11 @@ struct adaptive {
     uint32_t rounds;
 };
 
+/* gp_inputs.c. The parameters that are varied as inputs of the process: `input` [points][width], from the first
+ * column on. Levels of numbers become 0 to 1, by their logarithms where they span a factor of 4; texts their
+ * number, and category. */
+void ww_gp_inputs(const struct ww_sweep_space *space, const uint16_t *level, size_t points, size_t width,
+                  double *input, bool *category);
 /* adaptive_screen.c. Resolves and estimates all candidates, stores those that cannot be. */
 enum ww_code ww_adaptive_screen(struct adaptive *a, struct ww_error *error);
 /* Says why no candidate was worth a replay. */

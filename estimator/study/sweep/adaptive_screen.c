@@ -62,35 +62,6 @@ static enum ww_code screen_one(struct adaptive *a, size_t i, struct ww_sweep_mac
     return ww_db_scratch_put(a->scratch, &a->head, &p, error);
 }
 
-/* Levels of numbers from 0 to 1, by their logarithms where they span a factor of 4; of texts by their number.
- */
-static double coded(const struct ww_sweep_param *p, size_t level, bool category) {
-    double low = INFINITY, high = -INFINITY, v = p->level[level].value;
-    if (category) return (double)level;
-    for (size_t k = 0; k < p->count; k++) {
-        low = fmin(low, p->level[k].value);
-        high = fmax(high, p->level[k].value);
-    }
-    if (!(high > low)) return 0;
-    return low > 0 && high >= 4 * low ? log(v / low) / log(high / low) : (v - low) / (high - low);
-}
-
-/* Parameters that are varied, as inputs of the regressions. */
-static void code_inputs(struct adaptive *a) {
-    const struct ww_sweep_space *s = &a->job->space;
-    size_t used = 0;
-    for (size_t k = 0; k < s->param_count; k++) {
-        bool category = false;
-        if (s->param[k].count < 2) continue;
-        for (size_t l = 0; l < s->param[k].count; l++) category = category || !s->param[k].level[l].number;
-        a->category[used] = category;
-        for (size_t i = 0; i < a->n; i++)
-            a->input[i * a->inputs + used] =
-                coded(&s->param[k], a->job->plan.level[i * s->param_count + k], category);
-        used++;
-    }
-}
-
 static bool goes_on(const struct adaptive *a, size_t i) {
     const struct ww_sweep_options *o = a->job->options;
     char of[48];
@@ -121,7 +92,7 @@ enum ww_code ww_adaptive_screen(struct adaptive *a, struct ww_error *error) {
         a->has_model[t] = ww_sweep_has_model(a->job, t);
         if (!a->has_model[t]) a->prior[0] = a->prior[1] = NO_MODEL_SPREAD;
     }
-    code_inputs(a);
+    ww_gp_inputs(&a->job->space, a->job->plan.level, a->n, a->inputs, a->input, a->category);
     WW_TRY(ww_db_sweep_begin(a->scratch, &a->head, error));
     WW_TRY(ww_db_scratch_begin(a->scratch, error));
     return ww_db_scratch_end(a->scratch, screen_all(a, error), error);

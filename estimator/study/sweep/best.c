@@ -137,33 +137,10 @@ static enum ww_code store_invalid(struct search *s, struct ww_error *error) {
 
 /* ---- learning ---- */
 
-static double coded(const struct ww_sweep_param *p, size_t level, bool category) {
-    double low = INFINITY, high = -INFINITY, v = p->level[level].value;
-    if (category) return (double)level;
-    for (size_t k = 0; k < p->count; k++) {
-        low = fmin(low, p->level[k].value);
-        high = fmax(high, p->level[k].value);
-    }
-    if (!(high > low)) return 0;
-    return low > 0 && high >= 4 * low ? log(v / low) / log(high / low) : (v - low) / (high - low);
-}
-
 /* Parameters that are varied, and behind them the model's own value. */
 static void code_inputs(struct search *s) {
-    const struct ww_sweep_space *space = &s->job->space;
-    size_t used = 0;
     double low = INFINITY, high = -INFINITY;
-    for (size_t k = 0; k < space->param_count; k++) {
-        bool category = false;
-        if (space->param[k].count < 2) continue;
-        for (size_t l = 0; l < space->param[k].count; l++)
-            category = category || !space->param[k].level[l].number;
-        s->category[used] = category;
-        for (size_t i = 0; i < s->n; i++)
-            s->input[i * s->inputs + used] =
-                coded(&space->param[k], s->job->plan.level[i * space->param_count + k], category);
-        used++;
-    }
+    ww_gp_inputs(&s->job->space, s->job->plan.level, s->n, s->inputs, s->input, s->category);
     for (int pass = 0; pass < 2; pass++)
         for (size_t i = 0; i < s->n; i++) {
             if (s->c[i].reason) continue;
