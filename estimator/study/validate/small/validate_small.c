@@ -68,20 +68,6 @@ static enum ww_code measure_on(const struct row *r, double *stream, double *grap
     return code;
 }
 
-static enum ww_code add(struct ww_validation *v, const struct ww_target *t, double ours,
-                        struct ww_error *error) {
-    const char *what = ww_arena_printf(&v->arena, "%s, %s", t->machine, t->workload);
-    if (!what) return ww_fail_nomem(error, v->suite);
-    struct ww_validate_row row = {.id = t->id,
-                                  .what = what,
-                                  .ours = ours,
-                                  .paper = t->value,
-                                  .unit = t->unit,
-                                  .test = WW_VALIDATE_RELATIVE,
-                                  .tolerance = TOLERANCE};
-    return ww_validate_add(v, &row, error);
-}
-
 enum ww_code ww_validate_suite_small(struct ww_validation *v, const struct ww_validate_options *options,
                                      struct ww_error *error) {
     struct row row, before = {.gpu = ""};
@@ -90,7 +76,8 @@ enum ww_code ww_validate_suite_small(struct ww_validation *v, const struct ww_va
         if (!read_id(&v->target[i], &row)) continue;
         if (!alike(&row, &before)) WW_TRY(measure_on(&row, &stream, &graph, error));
         before = row;
-        WW_TRY(add(v, &v->target[i], strcmp(row.mode, "graph") == 0 ? graph : stream, error));
+        WW_TRY(ww_validate_add_number(v, v->target[i].id, strcmp(row.mode, "graph") == 0 ? graph : stream,
+                                      WW_VALIDATE_RELATIVE, TOLERANCE, NULL, error));
         WW_TRY(ww_validate_step(options, i, v->target_count, error));
     }
     return WW_OK;

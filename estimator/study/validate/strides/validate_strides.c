@@ -58,20 +58,6 @@ static enum ww_code measure(struct ww_meter *m, const struct ww_micro_lanes *l, 
     return code;
 }
 
-static enum ww_code add(struct ww_validation *v, const struct ww_target *t, double ours,
-                        struct ww_error *error) {
-    const char *what = ww_arena_printf(&v->arena, "%s, %s", t->machine, t->workload);
-    if (!what) return ww_fail_nomem(error, v->suite);
-    struct ww_validate_row row = {.id = t->id,
-                                  .what = what,
-                                  .ours = ours,
-                                  .paper = t->value,
-                                  .unit = t->unit,
-                                  .test = WW_VALIDATE_RELATIVE,
-                                  .tolerance = TOLERANCE};
-    return ww_validate_add(v, &row, error);
-}
-
 /* All rows of a GPU, one after another on a meter of it. */
 static enum ww_code rows_of(struct ww_validation *v, const char *gpu, const struct ww_validate_options *options,
                             struct ww_error *error) {
@@ -85,7 +71,9 @@ static enum ww_code rows_of(struct ww_validation *v, const char *gpu, const stru
         double cycles = NAN;
         if (strcmp(v->target[i].machine, gpu) != 0 || !read_id(&v->target[i], &l)) continue;
         code = measure(&m, &l, &cycles, error);
-        if (code == WW_OK) code = add(v, &v->target[i], cycles, error);
+        if (code == WW_OK)
+            code = ww_validate_add_number(v, v->target[i].id, cycles, WW_VALIDATE_RELATIVE, TOLERANCE, NULL,
+                                          error);
         if (code == WW_OK) code = ww_validate_step(options, i, v->target_count, error);
     }
     ww_meter_close(&m);
