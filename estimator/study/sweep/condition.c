@@ -1,6 +1,7 @@
 /* Conditions between parameters: a recursive descent that evaluates as it reads. Both sides of "and" and "or"
  * are always read, so that an error shows at the first point. */
 #include "sweep.h"
+#include "words.h"
 #include <ctype.h>
 #include <math.h>
 #include <stdlib.h>
@@ -35,21 +36,8 @@ static struct value fail(struct reader *r, const char *what) {
     return number(0);
 }
 
-static void skip(struct reader *r) {
-    while (isspace((unsigned char)*r->p)) r->p++;
-}
-
-static bool word_char(char c) {
-    return isalnum((unsigned char)c) || c == '_' || c == '.';
-}
-
-/* Takes a sign or a word if it is next. */
 static bool take(struct reader *r, const char *sign) {
-    size_t n = strlen(sign);
-    skip(r);
-    if (strncmp(r->p, sign, n) != 0 || (word_char(sign[0]) && word_char(r->p[n]))) return false;
-    r->p += n;
-    return true;
+    return ww_word_take(&r->p, sign);
 }
 
 static double numeric(struct reader *r, struct value v) {
@@ -62,7 +50,7 @@ static struct value either(struct reader *r);
 static struct value named(struct reader *r) {
     char name[NAME_LEN];
     size_t n = 0;
-    while (word_char(r->p[n])) n++;
+    while (ww_word_char(r->p[n])) n++;
     if (n == 0) return fail(r, *r->p ? "expected a number, a 'text', a parameter or (" : "it ends too early");
     if (n >= sizeof name) return fail(r, "a name of more than 127 characters");
     memcpy(name, r->p, n);
@@ -78,7 +66,7 @@ static struct value named(struct reader *r) {
 }
 
 static struct value primary(struct reader *r) {
-    skip(r);
+    r->p = ww_word_skip(r->p);
     if (*r->p == '\'') {
         const char *end = strchr(r->p + 1, '\'');
         if (!end) return fail(r, "the text is not closed by '");
@@ -89,7 +77,7 @@ static struct value primary(struct reader *r) {
     if (isdigit((unsigned char)*r->p) || *r->p == '.') {
         char *end;
         double v = strtod(r->p, &end);
-        if (end == r->p || word_char(*end) || !isfinite(v)) return fail(r, "not a number");
+        if (end == r->p || ww_word_char(*end) || !isfinite(v)) return fail(r, "not a number");
         r->p = end;
         return number(v);
     }
@@ -178,7 +166,7 @@ enum ww_code ww_sweep_condition(const char *text, ww_sweep_lookup lookup, const 
     struct reader r = {
         .text = text, .p = text, .where = where, .lookup = lookup, .context = context, .error = error};
     double v = numeric(&r, either(&r));
-    skip(&r);
+    r.p = ww_word_skip(r.p);
     if (r.code == WW_OK && *r.p) fail(&r, "expected nothing more, or an operator");
     *holds = v != 0 && !isnan(v);
     return r.code;

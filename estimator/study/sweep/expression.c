@@ -1,6 +1,7 @@
 /* Whole-number expressions: a recursive descent that evaluates as it reads. What is not taken (the right side
  * of "0 && x") is read with `dead` above 0: its names must be known, but its arithmetic cannot fail. */
 #include "expression.h"
+#include "words.h"
 #include <ctype.h>
 #include <string.h>
 
@@ -26,21 +27,8 @@ static int64_t beyond(struct reader *r) {
     return r->dead ? 0 : fail(r, "the value is beyond 64 bits");
 }
 
-static void skip(struct reader *r) {
-    while (isspace((unsigned char)*r->p)) r->p++;
-}
-
-static bool word_char(char c) {
-    return isalnum((unsigned char)c) || c == '_' || c == '.';
-}
-
-/* Takes a sign or a word if it is next. */
 static bool take(struct reader *r, const char *sign) {
-    size_t n = strlen(sign);
-    skip(r);
-    if (strncmp(r->p, sign, n) != 0 || (word_char(sign[0]) && word_char(r->p[n]))) return false;
-    r->p += n;
-    return true;
+    return ww_word_take(&r->p, sign);
 }
 
 static int64_t choice(struct reader *r);
@@ -75,7 +63,7 @@ static int64_t named(struct reader *r) {
     char name[NAME_MOST];
     size_t n = 0;
     int64_t v = 0;
-    while (word_char(r->p[n])) n++;
+    while (ww_word_char(r->p[n])) n++;
     if (n == 0) return fail(r, *r->p ? "expected a number, a name or (" : "it ends too early");
     if (n >= sizeof name) return fail(r, "a name of more than 127 characters");
     memcpy(name, r->p, n);
@@ -99,11 +87,11 @@ static int64_t number(struct reader *r) {
         if (__builtin_mul_overflow(v, base, &v) || __builtin_add_overflow(v, digit, &v))
             return fail(r, "a number beyond 64 bits");
     }
-    return r->p == first || word_char(*r->p) ? fail(r, "not a whole number") : v;
+    return r->p == first || ww_word_char(*r->p) ? fail(r, "not a whole number") : v;
 }
 
 static int64_t primary(struct reader *r) {
-    skip(r);
+    r->p = ww_word_skip(r->p);
     if (isdigit((unsigned char)*r->p)) return number(r);
     if (!take(r, "(")) return named(r);
     int64_t v = choice(r);
@@ -114,7 +102,7 @@ static int64_t primary(struct reader *r) {
 static int64_t unary(struct reader *r) {
     if (++r->depth > NESTING_MOST) return fail(r, "nested too deeply");
     int64_t v;
-    skip(r);
+    r->p = ww_word_skip(r->p);
     if (*r->p == '-') {
         r->p++;
         if (__builtin_sub_overflow((int64_t)0, unary(r), &v)) v = beyond(r);
@@ -230,7 +218,7 @@ enum ww_code ww_expression(const char *text, ww_expression_lookup lookup, const 
     struct reader r = {
         .text = text, .p = text, .where = where, .lookup = lookup, .context = context, .error = error};
     *value = choice(&r);
-    skip(&r);
+    r.p = ww_word_skip(r.p);
     if (r.code == WW_OK && *r.p) fail(&r, "expected nothing more, or an operator");
     return r.code;
 }
