@@ -100,28 +100,31 @@ static void launch_head(struct csv *c) {
     end_row(c);
 }
 
+/* One field of "key=value" words. A text that does not fit ends with the last whole word. */
+struct pairs {
+    char text[4096];
+    size_t used;
+};
+
+static void add_pair(struct pairs *p, const char *key, const char *value) {
+    size_t room = sizeof p->text - p->used;
+    int n = snprintf(p->text + p->used, room, "%s%s=%s", p->used ? " " : "", key, value);
+    if (n > 0 && (size_t)n < room)
+        p->used += (size_t)n;
+    else
+        p->text[p->used] = 0;
+}
+
 static void put_overrides(struct csv *c, const struct ww_result *r) {
-    char text[1024];
-    size_t used = 0;
-    text[0] = 0;
-    for (size_t i = 0; i < r->override_count && used < sizeof text; i++) {
-        int n = snprintf(text + used, sizeof text - used, "%s%s=%s", i ? " " : "", r->override[i].key,
-                         r->override[i].value);
-        if (n > 0) used += (size_t)n;
-    }
-    put_text(c, text);
+    struct pairs p = {"", 0};
+    for (size_t i = 0; i < r->override_count; i++) add_pair(&p, r->override[i].key, r->override[i].value);
+    put_text(c, p.text);
 }
 
 static void put_mechanisms(struct csv *c, const struct ww_result *r) {
-    char text[1024];
-    size_t used = 0;
-    text[0] = 0;
-    for (size_t i = 0; i < r->mechanism_count && used < sizeof text; i++) {
-        int n = snprintf(text + used, sizeof text - used, "%s%s=%s", i ? " " : "", r->mechanism[i].key,
-                         r->mechanism[i].value);
-        if (n > 0) used += (size_t)n;
-    }
-    put_text(c, text);
+    struct pairs p = {"", 0};
+    for (size_t i = 0; i < r->mechanism_count; i++) add_pair(&p, r->mechanism[i].key, r->mechanism[i].value);
+    put_text(c, p.text);
 }
 
 static void put_shape(struct csv *c, const struct ww_launch_result *l) {
