@@ -32,10 +32,10 @@ enum ww_code ww_device_read(struct ww_device *device, void *data, uint64_t addre
                             struct ww_error *error);
 enum ww_code ww_device_memset(struct ww_device *device, uint64_t address, unsigned char value, size_t n,
                               struct ww_error *error);
-/* A texture of `count` unsigned words of device memory; its handle, which kernels are given. Errors: WW_NOMEM.
- */
-enum ww_code ww_device_texture_u32(struct ww_device *device, uint64_t address, uint64_t count, uint64_t *handle,
-                                   struct ww_error *error);
+/* A texture of `count` texels of `words` (1, 2 or 4) unsigned words each in device memory; its handle, which
+ * kernels are given. Errors: WW_NOMEM. */
+enum ww_code ww_device_texture_u32(struct ww_device *device, uint64_t address, uint64_t count, uint32_t words,
+                                   uint64_t *handle, struct ww_error *error);
 
 /* An image that kernels fetch from: RGBA of 8 bits each, rows one after the other, first at `address`. */
 struct ww_device_image {
@@ -51,6 +51,12 @@ enum ww_code ww_device_image(struct ww_device *device, const struct ww_device_im
  * same name gives the same module. Errors: WW_USAGE (no such name), WW_IO, WW_INPUT, WW_UNSUPPORTED. */
 enum ww_code ww_device_module(struct ww_device *device, const char *name_or_path, struct ww_module **module,
                               struct ww_error *error);
+
+/* A .global or .const variable of the module. A constant gets a device address at the first call. With `share`
+ * the variable is moved to host memory at its own device address, so that the host can use it, too.
+ * Errors: WW_USAGE (no such variable), WW_NOMEM, WW_IO (the address cannot be mapped). */
+enum ww_code ww_device_variable(struct ww_device *device, struct ww_module *module, const char *name,
+                                bool share, uint64_t *address, uint64_t *bytes, struct ww_error *error);
 
 /* Runs `kernel` to its end. `dynamic_shared` in bytes. Errors: WW_USAGE (no such kernel, number or sizes of
  * arguments differ from its parameters, a launch limit), WW_EXEC (the kernel misbehaved), WW_UNSUPPORTED. */

@@ -261,6 +261,7 @@ int main(void) {
         VERIFY("spmv_scalar_verifies", "spmv", {"variant=scalar"}),
         VERIFY("spmv_vector_verifies", "spmv", {"variant=vector"}),
         VERIFY("spmv_jds_verifies", "spmv", {"variant=jds"}),
+        VERIFY("spmv_with_lengths_in_constant_memory_verifies", "spmv", {"variant=constant", "matrix=mesh"}),
         VERIFY("spmv_jds_of_a_mesh_verifies", "spmv", {"variant=jds", "matrix=mesh"}),
         VERIFY("bfs_topology_verifies", "bfs", {"variant=topology"}),
         VERIFY("bfs_frontier_verifies", "bfs", {"variant=frontier"}),

@@ -48,3 +48,46 @@ extern "C" __global__ void mummer_match(const unsigned *__restrict__ tree,
         }
     }
 }
+
+/* The same with the tree in a texture, as MUMmerGPU has it: node v is texels 2 v (its children) and 2 v + 1
+ * (start, end, link, nothing) of four words. Reference and queries stay in global memory. */
+extern "C" __global__ void mummer_match_texture(unsigned long long tree,
+                                                const unsigned char *__restrict__ reference,
+                                                const unsigned char *__restrict__ query,
+                                                unsigned *__restrict__ match, unsigned queries,
+                                                unsigned length) {
+    unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= queries) return;
+    const unsigned char *q = query + i * length;
+    unsigned *out = match + i * length;
+    unsigned v = 0, depth = 0, end = 0, link = 0;
+#pragma unroll 1
+    for (unsigned first = 0; first < length; first++) {
+#pragma unroll 1
+        while (first + depth < length) {
+            unsigned below = end - (first + depth), base = q[first + depth];
+            ww_words4 below_v = ww_tex1d_words4(tree, 2 * v);
+            unsigned child = base < 2 ? (base ? below_v.y : below_v.x) : (base == 2 ? below_v.z : below_v.w);
+            if (child == 0) break;
+            ww_words4 node = ww_tex1d_words4(tree, 2 * child + 1);
+            unsigned start = node.x, edge = node.y - node.x;
+#pragma unroll 1
+            while (below < edge && end < length && reference[start + below] == q[end]) {
+                below++;
+                end++;
+            }
+            if (below < edge) break;
+            v = child;
+            link = node.z;
+            depth += edge;
+        }
+        out[first] = end - first;
+        if (v != 0) {
+            v = link;
+            link = ww_tex1d_words4(tree, 2 * v + 1).z;
+            depth--;
+        } else if (end == first) {
+            end++;
+        }
+    }
+}

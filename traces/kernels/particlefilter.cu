@@ -64,3 +64,90 @@ extern "C" __global__ void particlefilter_find_index(const float *__restrict__ x
     new_x[i] = x[found];
     new_y[i] = y[found];
 }
+
+/* e^v for -700 < v < 700 in double precision: 2 ulp. v = n ln 2 + f, |f| <= ln 2 / 2, by Taylor's series. */
+static __device__ __forceinline__ double exponential(double v) {
+    double n;
+    asm("cvt.rni.f64.f64 %0, %1;" : "=d"(n) : "d"(v * 1.4426950408889634));
+    double f = v - n * 6.93147180369123816490e-01; /* the leading 33 bits of ln 2: the product is exact */
+    f -= n * 1.90821492927058770002e-10;
+    const double inverse[] = {1.0 / 6227020800.0,
+                              1.0 / 479001600.0,
+                              1.0 / 39916800.0,
+                              1.0 / 3628800.0,
+                              1.0 / 362880.0,
+                              1.0 / 40320.0,
+                              1.0 / 5040.0,
+                              1.0 / 720.0,
+                              1.0 / 120.0,
+                              1.0 / 24.0,
+                              1.0 / 6.0,
+                              0.5,
+                              1.0,
+                              1.0};
+    double p = 0.0;
+#pragma unroll
+    for (int k = 0; k < 14; k++) p = p * f + inverse[k];
+    long long bits;
+    asm("mov.b64 %0, %1;" : "=l"(bits) : "d"(p));
+    bits += (long long)(int)n << 52;
+    asm("mov.b64 %0, %1;" : "=d"(p) : "l"(bits));
+    return p;
+}
+
+/* The same two kernels with places and weights in double precision, as Rodinia has them. */
+extern "C" __global__ void
+particlefilter_likelihood_f64(double *__restrict__ x, double *__restrict__ y,
+                              const double *__restrict__ noise_x, const double *__restrict__ noise_y,
+                              const int *__restrict__ disc, const unsigned char *__restrict__ video, int *index,
+                              double *__restrict__ weight, double *__restrict__ partial, int particles,
+                              int points, int height, int frames, int frame, int pixels) {
+    __shared__ double sum[BLOCK];
+    int t = (int)threadIdx.x, i = (int)blockIdx.x * BLOCK + t;
+    double w = 0.0;
+    if (i < particles) {
+        double at_x = x[i] + 1.0 + 5.0 * noise_x[i], at_y = y[i] - 2.0 + 2.0 * noise_y[i];
+        x[i] = at_x;
+        y[i] = at_y;
+        int px, py;
+        asm("cvt.rni.s32.f64 %0, %1;" : "=r"(px) : "d"(at_x));
+        asm("cvt.rni.s32.f64 %0, %1;" : "=r"(py) : "d"(at_y));
+        int *mine = index + i * points;
+#pragma unroll 1
+        for (int p = 0; p < points; p++) {
+            int at = ((px + disc[2 * p]) * height + py + disc[2 * p + 1]) * frames + frame;
+            at = at < 0 ? -at : at;
+            mine[p] = at < pixels ? at : 0;
+        }
+        double likelihood = 0.0;
+#pragma unroll 1
+        for (int p = 0; p < points; p++) {
+            double v = (double)video[mine[p]], b = v - 100.0, f = v - 228.0;
+            likelihood += b * b - f * f;
+        }
+        w = exponential(likelihood / (800.0 * (double)points));
+        weight[i] = w;
+    }
+    sum[t] = w;
+    __syncthreads();
+#pragma unroll 1
+    for (int step = BLOCK / 2; step > 0; step /= 2) {
+        if (t < step) sum[t] += sum[t + step];
+        __syncthreads();
+    }
+    if (t == 0) partial[blockIdx.x] = sum[0];
+}
+
+extern "C" __global__ void
+particlefilter_find_index_f64(const double *__restrict__ x, const double *__restrict__ y,
+                              const double *__restrict__ cumulated, const double *__restrict__ level,
+                              double *__restrict__ new_x, double *__restrict__ new_y, int particles) {
+    int i = (int)(blockIdx.x * blockDim.x + threadIdx.x);
+    if (i >= particles) return;
+    double u = level[i];
+    int found = 0;
+#pragma unroll 1
+    while (found < particles - 1 && cumulated[found] < u) found++;
+    new_x[i] = x[found];
+    new_y[i] = y[found];
+}

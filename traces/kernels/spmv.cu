@@ -29,8 +29,8 @@ extern "C" __global__ void spmv_vector(unsigned rows, const unsigned *__restrict
     if (lane == 0) y[r] = sum;
 }
 
-/* A thread per row of jagged diagonals: rows are ordered by length, the k-th entries of all that have one lie side by
- * side, in steps of 32 rows. order says which row of the matrix a row is; count is the length of 32 rows. */
+/* A thread per row of jagged diagonals: rows are ordered by length, the k-th entries of all that have one lie
+ * side by side, in steps of 32 rows. order: a row's row of the matrix; count: the length of 32 rows. */
 extern "C" __global__ void spmv_jds(unsigned rows, const unsigned *__restrict__ count,
                                     const unsigned *__restrict__ start, const unsigned *__restrict__ column,
                                     const float *__restrict__ value, const unsigned *__restrict__ order,
@@ -69,6 +69,39 @@ extern "C" __global__ void spmv_jds_ahead(unsigned rows, const unsigned *__restr
             float a_next = value[next], b_next = x[c];
             if (k + 1 < n) {
                 next = start.at[k + 1] + r;
+                c = column[next];
+            }
+            sum += a * b;
+            a = a_next;
+            b = b_next;
+        }
+    }
+    y[order[r]] = sum + a * b;
+}
+
+/* The same with the lengths of 32 rows in constant memory, too. */
+#define MOST 5000
+extern "C" {
+__constant__ unsigned spmv_length[MOST];
+__constant__ unsigned spmv_start[MOST];
+}
+extern "C" __global__ void spmv_jds_constant(unsigned rows, const unsigned *__restrict__ column,
+                                             const float *__restrict__ value,
+                                             const unsigned *__restrict__ order, const float *__restrict__ x,
+                                             float *__restrict__ y) {
+    unsigned r = blockIdx.x * blockDim.x + threadIdx.x;
+    if (r >= rows) return;
+    unsigned n = spmv_length[r / 32];
+    float sum = 0.0f, a = 0.0f, b = 0.0f;
+    if (n > 0) {
+        unsigned e = spmv_start[0] + r, next = n > 1 ? spmv_start[1] + r : e, c = column[next];
+        a = value[e];
+        b = x[column[e]];
+#pragma unroll 1
+        for (unsigned k = 1; k < n; k++) {
+            float a_next = value[next], b_next = x[c];
+            if (k + 1 < n) {
+                next = spmv_start[k + 1] + r;
                 c = column[next];
             }
             sum += a * b;

@@ -263,6 +263,17 @@ WW_BUILTIN unsigned ww_tex1d(unsigned long long texture, unsigned n) {
         : "l"(texture), "r"(n));
     return v;
 }
+/* Texel n, of four words, as tex1Dfetch<uint4>(texture, n). */
+struct ww_words4 {
+    unsigned x, y, z, w;
+};
+WW_BUILTIN ww_words4 ww_tex1d_words4(unsigned long long texture, unsigned n) {
+    ww_words4 v;
+    asm("tex.1d.v4.u32.s32 {%0, %1, %2, %3}, [%4, {%5}];"
+        : "=r"(v.x), "=r"(v.y), "=r"(v.z), "=r"(v.w)
+        : "l"(texture), "r"(n));
+    return v;
+}
 
 /* Sine and cosine by the special-function unit: absolute error 2^-20.9 for |v| <= pi. */
 WW_BUILTIN float ww_fast_sinf(float v) {

@@ -54,8 +54,16 @@ enum ww_code ww_host_read(struct ww_host *h, void *data, uint64_t address, size_
     return ww_device_read(h->device, data, address, count * size, h->error);
 }
 
-enum ww_code ww_host_texture(struct ww_host *h, uint64_t *handle, uint64_t address, size_t count) {
-    return ww_device_texture_u32(h->device, address, count, handle, h->error);
+enum ww_code ww_host_texture(struct ww_host *h, uint64_t *handle, uint64_t address, size_t count,
+                             uint32_t words) {
+    return ww_device_texture_u32(h->device, address, count, words, handle, h->error);
+}
+
+enum ww_code ww_host_constant(struct ww_host *h, const char *name, const void *data, size_t count,
+                              size_t size) {
+    uint64_t address, bytes;
+    WW_TRY(ww_device_variable(h->device, h->module, name, false, &address, &bytes, h->error));
+    return ww_device_write(h->device, address, data, count * size, h->error);
 }
 
 struct ww_host_shape ww_host_line(uint32_t grid, uint32_t block) {

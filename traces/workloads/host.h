@@ -64,8 +64,12 @@ enum ww_code ww_host_random(struct ww_host *h, float **out, size_t count, double
 enum ww_code ww_host_buffer(struct ww_host *h, uint64_t *address, size_t count, size_t size);
 enum ww_code ww_host_upload(struct ww_host *h, uint64_t *address, const void *data, size_t count, size_t size);
 enum ww_code ww_host_read(struct ww_host *h, void *data, uint64_t address, size_t count, size_t size);
-/* A texture of unsigned words over device memory; its handle. Errors: WW_NOMEM. */
-enum ww_code ww_host_texture(struct ww_host *h, uint64_t *handle, uint64_t address, size_t count);
+/* A texture of texels of 1, 2 or 4 unsigned words over device memory; its handle. Errors: WW_NOMEM. */
+enum ww_code ww_host_texture(struct ww_host *h, uint64_t *handle, uint64_t address, size_t count,
+                             uint32_t words);
+/* Fills the module's variable in constant memory from its start. Errors: WW_USAGE (no such variable, too
+ * small). */
+enum ww_code ww_host_constant(struct ww_host *h, const char *name, const void *data, size_t count, size_t size);
 
 /* A launch's shape. */
 struct ww_host_shape {

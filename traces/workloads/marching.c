@@ -171,8 +171,8 @@ static enum ww_code upload(struct ww_host *h, const struct surface *s, uint32_t 
     WW_TRY(ww_host_upload(h, &a->first, s->first, (size_t)side * side * side, sizeof *s->first));
     WW_TRY(ww_host_upload(h, &counts, s->counts, 256, sizeof *s->counts));
     WW_TRY(ww_host_upload(h, &table, s->table, 4096, sizeof *s->table));
-    WW_TRY(ww_host_texture(h, &a->counts, counts, 256));
-    WW_TRY(ww_host_texture(h, &a->table, table, 4096));
+    WW_TRY(ww_host_texture(h, &a->counts, counts, 256, 1));
+    WW_TRY(ww_host_texture(h, &a->table, table, 4096, 1));
     WW_TRY(ww_host_buffer(h, &a->point, s->vertices, 16));
     return ww_host_buffer(h, &a->normal, s->vertices, 16);
 }

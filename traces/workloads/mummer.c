@@ -13,14 +13,16 @@ enum { MARK = 4 };                                         /* ends the reference
 #define OPEN UINT32_MAX                                    /* end of a leaf's edge while building */
 
 struct settings {
-    uint32_t size, bases, queries, length, block;
+    uint32_t size, bases, queries, length, block, tree;
 };
+enum { GLOBAL, TEXTURE };
 #define PARAMS(U32, ENUM)                                                                                      \
     WW_SIZE_PARAM(ENUM)                                                                                        \
     U32(bases, "bases", "base", 0, 16777216, 0, "bases of the reference; 0: 2000, 131072, 1048576")            \
     U32(queries, "queries", "query", 0, 4194304, 0, "queries; 0: 200, 20736, 50000")                           \
     U32(length, "length", "base", 4, 1000, 25, "bases of a query")                                             \
-    U32(block, "block", "thread", 1, 1024, 256, "threads of a CTA")
+    U32(block, "block", "thread", 1, 1024, 256, "threads of a CTA")                                            \
+    ENUM(tree, "tree", "global|texture", 0, "global", "the suffix tree in global memory or in a texture")
 static const struct ww_param params[] = {PARAMS(WW_ROW_U32, WW_ROW_ENUM)};
 
 struct problem {
@@ -105,7 +107,7 @@ static void extend(struct tree *t, uint32_t position) {
     }
 }
 
-static enum ww_code build(struct ww_host *h, const struct problem *p, uint64_t *d_tree) {
+static enum ww_code build(struct ww_host *h, const struct problem *p, bool texture, uint64_t *tree) {
     struct tree t = {.text = p->text};
     uint32_t *words;
     WW_TRY(ww_host_array(h, &t.node, 2 * ((size_t)p->bases + 1) + 1, sizeof *t.node));
@@ -119,7 +121,8 @@ static enum ww_code build(struct ww_host *h, const struct problem *p, uint64_t *
         w[EDGE_END] = t.node[v].end == OPEN ? p->bases + 1 : t.node[v].end;
         w[LINK] = t.node[v].link;
     }
-    return ww_host_upload(h, d_tree, words, (size_t)t.nodes * NODE, sizeof *words);
+    WW_TRY(ww_host_upload(h, tree, words, (size_t)t.nodes * NODE, sizeof *words));
+    return texture ? ww_host_texture(h, tree, *tree, (size_t)t.nodes * NODE / 4, 4) : WW_OK;
 }
 
 /* ---- the reference ---- */
@@ -203,17 +206,18 @@ static enum ww_code body(struct ww_host *h, const void *settings) {
         return ww_fail(h->error, WW_USAGE, h->name,
                        "bases=%u, queries=%u, length=%u: bases from length on, at most 2^30 bases of queries",
                        p.bases, p.queries, p.length);
-    uint64_t d_tree, d_text, d_query, d_match;
+    uint64_t tree, d_text, d_query, d_match;
     size_t letters = (size_t)p.queries * p.length;
     WW_TRY(make(h, &p));
-    WW_TRY(build(h, &p, &d_tree));
+    WW_TRY(build(h, &p, s->tree == TEXTURE, &tree));
     WW_TRY(ww_host_upload(h, &d_text, p.text, (size_t)p.bases + 1, 1));
     WW_TRY(ww_host_upload(h, &d_query, p.query, letters, 1));
     WW_TRY(ww_host_buffer(h, &d_match, letters, sizeof *p.match));
     const struct ww_host_shape shape = ww_host_line(ww_host_ceil(p.queries, s->block), s->block);
-    const struct ww_arg args[] = {WW_ARG(d_tree),  WW_ARG(d_text),    WW_ARG(d_query),
+    const struct ww_arg args[] = {WW_ARG(tree),    WW_ARG(d_text),    WW_ARG(d_query),
                                   WW_ARG(d_match), WW_ARG(p.queries), WW_ARG(p.length)};
-    WW_TRY(ww_host_launch(h, "mummer_match", &shape, WW_ARGS(args)));
+    const char *kernel = s->tree == TEXTURE ? "mummer_match_texture" : "mummer_match";
+    WW_TRY(ww_host_launch(h, kernel, &shape, WW_ARGS(args)));
     WW_TRY(ww_host_read(h, p.match, d_match, letters, sizeof *p.match));
     WW_TRY(search(h, &p));
     return ww_host_same_u32(h, "match", p.match, p.want, letters);

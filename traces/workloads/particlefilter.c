@@ -13,15 +13,17 @@
 enum { BLOCK = 512, FOREGROUND = 228, BACKGROUND = 100, RADIUS = 5 }; /* of kernels/particlefilter.cu */
 
 struct settings {
-    uint32_t size, particles, width, height, frames, used;
+    uint32_t size, particles, width, height, frames, used, precision;
 };
+enum { SINGLE, DOUBLE };
 #define PARAMS(U32, ENUM)                                                                                      \
     WW_SIZE_PARAM(ENUM)                                                                                        \
     U32(particles, "particles", "particle", 0, 1048576, 0, "particles; 0: 150, 3840, 23040")                   \
     U32(width, "width", "pixel", 16, 1024, 128, "width of the video")                                          \
     U32(height, "height", "pixel", 16, 1024, 128, "height of the video")                                       \
     U32(frames, "frames", "frame", 1, 64, 10, "frames of the video, interleaved")                              \
-    U32(used, "used", "frame", 1, 64, 1, "frames filtered, at most `frames`; two launches each")
+    U32(used, "used", "frame", 1, 64, 1, "frames filtered, at most `frames`; two launches each")               \
+    ENUM(precision, "precision", "single|double", 0, "single", "of places and weights on the device")
 static const struct ww_param params[] = {PARAMS(WW_ROW_U32, WW_ROW_ENUM)};
 
 struct problem {
@@ -30,7 +32,7 @@ struct problem {
     uint8_t *video;
     int32_t *disc;
     float *x, *y, *noise[2], *weight, *cumulated, *level, *got, *partial;
-    double *want, *scale;
+    double *want, *scale, *wide; /* wide: on their way to or from a device with double precision */
     uint64_t d_x[2], d_y[2], d_noise[2], d_disc, d_video, d_index, d_weight, d_partial, d_cumulated, d_level;
 };
 
@@ -60,25 +62,46 @@ static enum ww_code make_video(struct ww_host *h, struct problem *p) {
     return WW_OK;
 }
 
+static size_t number_bytes(const struct problem *p) {
+    return p->s->precision == DOUBLE ? sizeof(double) : sizeof(float);
+}
+
+/* n numbers to and from the device. Places and levels are exact in both precisions. */
+static enum ww_code put(struct ww_host *h, struct problem *p, uint64_t to, const float *numbers, size_t n) {
+    const void *from = numbers;
+    if (p->s->precision == DOUBLE) {
+        for (size_t i = 0; i < n; i++) p->wide[i] = (double)numbers[i];
+        from = p->wide;
+    }
+    return ww_device_write(h->device, to, from, n * number_bytes(p), h->error);
+}
+static enum ww_code get(struct ww_host *h, struct problem *p, float *numbers, uint64_t from, size_t n) {
+    if (p->s->precision == SINGLE) return ww_host_read(h, numbers, from, n, sizeof *numbers);
+    WW_TRY(ww_host_read(h, p->wide, from, n, sizeof *p->wide));
+    for (size_t i = 0; i < n; i++) numbers[i] = (float)p->wide[i];
+    return WW_OK;
+}
+
 static enum ww_code make(struct ww_host *h, struct problem *p) {
     size_t n = p->particles;
     float **const arrays[] = {&p->x,         &p->y,     &p->noise[0], &p->noise[1], &p->weight,
                               &p->cumulated, &p->level, &p->got,      &p->partial};
-    uint64_t *const buffers[] = {&p->d_noise[0], &p->d_noise[1], &p->d_weight, &p->d_cumulated,
-                                 &p->d_level,    &p->d_x[1],     &p->d_y[1],   &p->d_partial};
+    uint64_t *const buffers[] = {&p->d_x[0],      &p->d_y[0],  &p->d_noise[0], &p->d_noise[1], &p->d_weight,
+                                 &p->d_cumulated, &p->d_level, &p->d_x[1],     &p->d_y[1],     &p->d_partial};
     WW_TRY(make_video(h, p));
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)
         WW_TRY(ww_host_array(h, arrays[i], n, sizeof(float)));
     WW_TRY(ww_host_array(h, &p->want, n, sizeof *p->want));
     WW_TRY(ww_host_array(h, &p->scale, n, sizeof *p->scale));
+    WW_TRY(ww_host_array(h, &p->wide, n, sizeof *p->wide));
     for (size_t i = 0; i < n; i++) {
         p->x[i] = (float)(p->s->width / 2);
         p->y[i] = (float)(p->s->height / 2);
     }
-    WW_TRY(ww_host_upload(h, &p->d_x[0], p->x, n, sizeof(float)));
-    WW_TRY(ww_host_upload(h, &p->d_y[0], p->y, n, sizeof(float)));
     for (size_t i = 0; i < sizeof buffers / sizeof *buffers; i++)
-        WW_TRY(ww_host_buffer(h, buffers[i], n, sizeof(float)));
+        WW_TRY(ww_host_buffer(h, buffers[i], n, number_bytes(p)));
+    WW_TRY(put(h, p, p->d_x[0], p->x, n));
+    WW_TRY(put(h, p, p->d_y[0], p->y, n));
     WW_TRY(ww_host_upload(h, &p->d_disc, p->disc, 2 * (size_t)p->points, sizeof *p->disc));
     WW_TRY(ww_host_upload(h, &p->d_video, p->video, p->pixels, 1));
     return ww_host_buffer(h, &p->d_index, n * p->points, sizeof(int32_t));
@@ -111,18 +134,18 @@ static double weigh(struct problem *p, size_t i, uint32_t frame) {
 static enum ww_code check_weights(struct ww_host *h, struct problem *p, uint32_t frame) {
     size_t n = p->particles, ctas = ww_host_ceil(n, BLOCK);
     for (size_t i = 0; i < n; i++) p->want[i] = p->scale[i] = weigh(p, i, frame);
-    WW_TRY(ww_host_read(h, p->weight, p->d_weight, n, sizeof(float)));
+    WW_TRY(get(h, p, p->weight, p->d_weight, n));
     WW_TRY(ww_host_near_f32(h, "weight", p->weight, p->want, p->scale, n, 69));
-    WW_TRY(ww_host_read(h, p->got, p->d_x[0], n, sizeof(float)));
+    WW_TRY(get(h, p, p->got, p->d_x[0], n));
     WW_TRY(same(h, "x", p->got, p->x, n));
-    WW_TRY(ww_host_read(h, p->got, p->d_y[0], n, sizeof(float)));
+    WW_TRY(get(h, p, p->got, p->d_y[0], n));
     WW_TRY(same(h, "y", p->got, p->y, n));
     for (size_t c = 0; c < ctas; c++) {
         p->want[c] = 0;
         for (size_t i = c * BLOCK; i < n && i < (c + 1) * BLOCK; i++) p->want[c] += (double)p->weight[i];
         p->scale[c] = p->want[c];
     }
-    WW_TRY(ww_host_read(h, p->partial, p->d_partial, ctas, sizeof(float)));
+    WW_TRY(get(h, p, p->partial, p->d_partial, ctas));
     return ww_host_near_f32(h, "partial", p->partial, p->want, p->scale, ctas, 10);
 }
 
@@ -133,7 +156,7 @@ static enum ww_code weigh_all(struct ww_host *h, struct problem *p, uint32_t fra
             for (int k = 0; k < 4; k++) sum += ww_rng_below(&h->rng, 8);
             p->noise[d][i] = ((float)sum - 14) / 16;
         }
-        WW_TRY(ww_device_write(h->device, p->d_noise[d], p->noise[d], p->particles * sizeof(float), h->error));
+        WW_TRY(put(h, p, p->d_noise[d], p->noise[d], p->particles));
     }
     const struct ww_host_shape shape = ww_host_line(ww_host_ceil(p->particles, BLOCK), BLOCK);
     const struct ww_arg args[] = {WW_ARG(p->d_x[0]),     WW_ARG(p->d_y[0]),   WW_ARG(p->d_noise[0]),
@@ -141,12 +164,13 @@ static enum ww_code weigh_all(struct ww_host *h, struct problem *p, uint32_t fra
                                   WW_ARG(p->d_index),    WW_ARG(p->d_weight), WW_ARG(p->d_partial),
                                   WW_ARG(p->particles),  WW_ARG(p->points),   WW_ARG(p->s->height),
                                   WW_ARG(p->s->frames),  WW_ARG(frame),       WW_ARG(p->pixels)};
-    WW_TRY(ww_host_launch(h, "particlefilter_likelihood", &shape, WW_ARGS(args)));
+    WW_TRY(ww_host_launch(h, p->s->precision ? "particlefilter_likelihood_f64" : "particlefilter_likelihood",
+                          &shape, WW_ARGS(args)));
     return check_weights(h, p, frame);
 }
 
 static enum ww_code resample(struct ww_host *h, struct problem *p) {
-    size_t n = p->particles, bytes = n * sizeof(float);
+    size_t n = p->particles;
     double total = 0, sum = 0, first = ww_rng_unit(&h->rng);
     for (size_t i = 0; i < n; i++) total += (double)p->weight[i];
     for (size_t i = 0; i < n; i++) {
@@ -154,13 +178,14 @@ static enum ww_code resample(struct ww_host *h, struct problem *p) {
         p->cumulated[i] = (float)(sum / total);
         p->level[i] = (float)(((double)i + first) / (double)n);
     }
-    WW_TRY(ww_device_write(h->device, p->d_cumulated, p->cumulated, bytes, h->error));
-    WW_TRY(ww_device_write(h->device, p->d_level, p->level, bytes, h->error));
+    WW_TRY(put(h, p, p->d_cumulated, p->cumulated, n));
+    WW_TRY(put(h, p, p->d_level, p->level, n));
     const struct ww_host_shape shape = ww_host_line(ww_host_ceil(n, BLOCK), BLOCK);
     const struct ww_arg args[] = {WW_ARG(p->d_x[0]),   WW_ARG(p->d_y[0]), WW_ARG(p->d_cumulated),
                                   WW_ARG(p->d_level),  WW_ARG(p->d_x[1]), WW_ARG(p->d_y[1]),
                                   WW_ARG(p->particles)};
-    WW_TRY(ww_host_launch(h, "particlefilter_find_index", &shape, WW_ARGS(args)));
+    WW_TRY(ww_host_launch(h, p->s->precision ? "particlefilter_find_index_f64" : "particlefilter_find_index",
+                          &shape, WW_ARGS(args)));
     size_t found = 0; /* levels ascend */
     for (size_t i = 0; i < n; i++) {
         while (found < n - 1 && p->cumulated[found] < p->level[i]) found++;
@@ -171,9 +196,9 @@ static enum ww_code resample(struct ww_host *h, struct problem *p) {
         float *now = d ? p->y : p->x;
         uint64_t from = d ? p->d_y[1] : p->d_x[1], to = d ? p->d_y[0] : p->d_x[0];
         for (size_t i = 0; i < n; i++) now[i] = p->noise[d][i];
-        WW_TRY(ww_host_read(h, p->got, from, n, sizeof(float)));
+        WW_TRY(get(h, p, p->got, from, n));
         WW_TRY(same(h, d ? "new y" : "new x", p->got, now, n));
-        WW_TRY(ww_device_write(h->device, to, now, bytes, h->error));
+        WW_TRY(put(h, p, to, now, n));
     }
     return WW_OK;
 }

@@ -10,17 +10,20 @@
 struct settings {
     uint32_t size, rows, nnz, block, variant, matrix;
 };
-enum { SCALAR, VECTOR, JDS, AHEAD };
-enum { STARTS = 64 }; /* of diagonals, in an argument of spmv_jds_ahead */
+enum { SCALAR, VECTOR, JDS, AHEAD, CONSTANT };
+enum {
+    STARTS = 64,
+    MOST = 5000
+}; /* of diagonals in an argument of spmv_jds_ahead; words of an array in constant memory */
 #define PARAMS(U32, ENUM)                                                                                      \
     WW_SIZE_PARAM(ENUM)                                                                                        \
     U32(rows, "rows", "row", 0, 16777216, 0,                                                                   \
         "rows and columns; 0: 1000, 330000, 1000000 for scalar, a sixteenth of it for vector")                 \
     U32(nnz, "nnz", "entry", 1, 1024, 8, "average entries of an ordinary row of a random matrix")              \
     U32(block, "block", "thread", 1, 1024, 256, "threads of a CTA (vector: a multiple of 32)")                 \
-    ENUM(variant, "variant", "scalar|vector|jds|ahead", 0, "scalar",                                           \
+    ENUM(variant, "variant", "scalar|vector|jds|ahead|constant", 0, "scalar",                                  \
          "a row per thread or per warp, or per thread by jagged diagonals (ahead: loads of the next two "      \
-         "steps)")                                                                                             \
+         "steps; constant: these, and lengths and starts in constant memory)")                                 \
     ENUM(matrix, "matrix", "random|mesh", 0, "random", "rows of random length, or 25 neighbours on a grid")
 static const struct ww_param params[] = {PARAMS(WW_ROW_U32, WW_ROW_ENUM)};
 
@@ -149,6 +152,19 @@ static enum ww_code make_jagged(struct ww_host *h, const struct matrix *m, struc
     return WW_OK;
 }
 
+static enum ww_code launch_constant(struct ww_host *h, const struct matrix *m, const struct jagged *j,
+                                    const struct ww_host_shape *shape, const uint64_t at[5]) {
+    if (j->groups > MOST || m->longest > MOST)
+        return ww_fail(h->error, WW_USAGE, h->name,
+                       "variant=constant: %u rows, the longest of %u entries; expected at most %u rows of %u",
+                       m->rows, m->longest, 32 * MOST, MOST);
+    WW_TRY(ww_host_constant(h, "spmv_length", j->count, j->groups, sizeof *j->count));
+    WW_TRY(ww_host_constant(h, "spmv_start", j->start, m->longest, sizeof *j->start));
+    const struct ww_arg args[] = {WW_ARG(m->rows), WW_ARG(at[0]), WW_ARG(at[1]),
+                                  WW_ARG(at[2]),   WW_ARG(at[3]), WW_ARG(at[4])};
+    return ww_host_launch(h, "spmv_jds_constant", shape, WW_ARGS(args));
+}
+
 static enum ww_code launch_jagged(struct ww_host *h, const struct settings *s, const struct matrix *m) {
     struct jagged j;
     uint64_t d_count, d_start, d_column, d_value, d_order, dx, dy;
@@ -161,6 +177,11 @@ static enum ww_code launch_jagged(struct ww_host *h, const struct settings *s, c
     WW_TRY(ww_host_upload(h, &dx, m->x, m->rows, sizeof *m->x));
     WW_TRY(ww_host_buffer(h, &dy, m->rows, sizeof(float)));
     struct ww_host_shape shape = ww_host_line(ww_host_ceil(m->rows, s->block), s->block);
+    if (s->variant == CONSTANT) {
+        const uint64_t at[] = {d_column, d_value, d_order, dx, dy};
+        WW_TRY(launch_constant(h, m, &j, &shape, at));
+        return check(h, m, dy);
+    }
     if (s->variant == AHEAD) {
         uint32_t starts[STARTS] = {0};
         if (m->longest > STARTS)

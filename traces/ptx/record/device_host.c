@@ -112,13 +112,13 @@ enum ww_code ww_device_add_texture(struct ww_device *d, const struct tex_object 
     return WW_OK;
 }
 
-enum ww_code ww_device_texture_u32(struct ww_device *d, uint64_t address, uint64_t count, uint64_t *handle,
-                                   struct ww_error *error) {
+enum ww_code ww_device_texture_u32(struct ww_device *d, uint64_t address, uint64_t count, uint32_t words,
+                                   uint64_t *handle, struct ww_error *error) {
     const struct tex_object o = {.kind = TEX_UNSIGNED,
-                                 .channels = 1,
-                                 .bits = {32},
+                                 .channels = (uint8_t)words,
+                                 .bits = {32, words > 1 ? 32 : 0, words > 2 ? 32 : 0, words > 2 ? 32 : 0},
                                  .mode = {TEX_CLAMP, TEX_CLAMP, TEX_CLAMP},
-                                 .element = 4,
+                                 .element = 4 * words,
                                  .address = address,
                                  .size = {count, 1, 1}};
     return ww_device_add_texture(d, &o, handle, error);

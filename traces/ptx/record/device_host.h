@@ -57,12 +57,6 @@ enum ww_code ww_device_add_texture(struct ww_device *device, const struct tex_ob
 /* The object of a handle, or NULL; valid until the next is added. */
 struct tex_object *ww_device_texture(struct ww_device *device, uint64_t handle);
 
-/* A .global or .const variable of the module. A constant gets a device address at the first call. With `share`
- * the variable is moved to host memory at its own device address, so that the host can use it, too.
- * Errors: WW_USAGE (no such variable), WW_NOMEM, WW_IO (the address cannot be mapped). */
-enum ww_code ww_device_variable(struct ww_device *device, struct ww_module *module, const char *name,
-                                bool share, uint64_t *address, uint64_t *bytes, struct ww_error *error);
-
 /* What is known of a kernel. */
 struct ww_kernel_info {
     uint32_t param_count;

@@ -75,7 +75,7 @@ enum ww_code ww_eq_seen(void *context, size_t workload, size_t machine, const st
         const struct ww_launch_result *l = &r->launch[i];
         levels(t, machine, l);
         if (machine == WW_EQ_BASE && strcmp(l->kernel, "mri_gridding_gather") == 0) split(l, t->mri);
-        if (strcmp(l->kernel, "spmv_scalar") != 0) continue;
+        if (strcmp(l->kernel, "spmv_jds_constant") != 0) continue;
         if (machine == WW_EQ_BASE) split(l, t->spmv_base);
         if (machine == WW_EQ_BLOCKS) split(l, t->spmv);
         if (machine == WW_EQ_DYNCTA) split(l, t->dyncta);

@@ -83,6 +83,7 @@ static double leakage(const struct ww_matrix *b, size_t k, enum ww_mascar_machin
 #define CACHE (1u << WW_MASCAR_CACHE)
 #define MEMORY (CACHE | 1u << WW_MASCAR_MEMORY)
 #define COMPUTE (1u << WW_MASCAR_COMPUTE)
+#define ROWS (1u << WW_MASCAR_SENSITIVITY)
 
 static const struct {
     const char *figure, *bar, *what, *unit;
@@ -91,7 +92,8 @@ static const struct {
     bar_fn value;
 } bars[] = {
     {"41", "ipc", "share of the peak IPC", "%", MEMORY | COMPUTE, WW_MASCAR_LRR, peak},
-    {"41", "stall", "cycles with the load/store unit stalled", "%", MEMORY | COMPUTE, WW_MASCAR_LRR, stall},
+    {"41", "stall", "cycles with the load/store unit stalled", "%", MEMORY | COMPUTE | ROWS, WW_MASCAR_LRR,
+     stall},
     {"43", "queues", "speed-up of 10,240 MSHRs and queue entries", "x", MEMORY, WW_MASCAR_QUEUES, speedup},
     {"43", "assoc", "speed-up of fully associative caches", "x", MEMORY, WW_MASCAR_ASSOC, speedup},
     {"43", "dram", "speed-up of 20 % faster DRAM", "x", MEMORY, WW_MASCAR_DRAM, speedup},
@@ -104,12 +106,12 @@ static const struct {
     {"47", "under", "L1 accesses that hit past a refused one, Mascar", "%", MEMORY, WW_MASCAR_MASCAR,
      under_miss},
     {"47", "under-lrr", "the same, re-execution alone", "%", MEMORY, WW_MASCAR_REEXECUTION, under_miss},
-    {"48", "gto", "speed-up of GTO", "x", MEMORY, WW_MASCAR_GTO, speedup},
+    {"48", "gto", "speed-up of GTO", "x", MEMORY | ROWS, WW_MASCAR_GTO, speedup},
     {"48", "owl", "speed-up of OWL", "x", MEMORY, WW_MASCAR_OWL, speedup},
-    {"48", "ccws", "speed-up of CCWS", "x", MEMORY, WW_MASCAR_CCWS, speedup},
+    {"48", "ccws", "speed-up of CCWS", "x", MEMORY | ROWS, WW_MASCAR_CCWS, speedup},
     {"48", "sched", "speed-up of Mascar's scheduling alone", "x", MEMORY, WW_MASCAR_SCHEDULING, speedup},
-    {"48", "reexec", "speed-up of re-execution alone", "x", MEMORY, WW_MASCAR_REEXECUTION, speedup},
-    {"48", "mascar", "speed-up of Mascar", "x", MEMORY, WW_MASCAR_MASCAR, speedup},
+    {"48", "reexec", "speed-up of re-execution alone", "x", MEMORY | ROWS, WW_MASCAR_REEXECUTION, speedup},
+    {"48", "mascar", "speed-up of Mascar", "x", MEMORY | ROWS, WW_MASCAR_MASCAR, speedup},
     {"48", "clears6", "speed-up of Mascar, flag set at 7/8 and clear below 6/8", "x", CACHE, WW_MASCAR_CLEARS_6,
      speedup},
     {"48", "clears4", "the same, clear below 4/8", "x", CACHE, WW_MASCAR_CLEARS_4, speedup},
@@ -121,9 +123,9 @@ static const struct {
     {"49", "mascar", "speed-up of Mascar", "x", COMPUTE, WW_MASCAR_MASCAR, speedup},
     {"410", "mascar", "cycles with the load/store unit stalled, Mascar", "%", MEMORY, WW_MASCAR_MASCAR, stall},
     {"411", "mp", "cycles in MP mode, Mascar", "%", MEMORY, WW_MASCAR_MASCAR, priority},
-    {"412", "base", "L1 hit rate, round-robin", "%", CACHE, WW_MASCAR_LRR, hit_rate},
-    {"412", "ccws", "L1 hit rate, CCWS", "%", CACHE, WW_MASCAR_CCWS, hit_rate},
-    {"412", "mascar", "L1 hit rate, Mascar", "%", CACHE, WW_MASCAR_MASCAR, hit_rate},
+    {"412", "base", "L1 hit rate, round-robin", "%", CACHE | ROWS, WW_MASCAR_LRR, hit_rate},
+    {"412", "ccws", "L1 hit rate, CCWS", "%", CACHE | ROWS, WW_MASCAR_CCWS, hit_rate},
+    {"412", "mascar", "L1 hit rate, Mascar", "%", CACHE | ROWS, WW_MASCAR_MASCAR, hit_rate},
     {"413", "total", "energy under Mascar", "x", MEMORY | COMPUTE, WW_MASCAR_MASCAR, total},
     {"413", "dram-base", "energy: DRAM", "x", MEMORY | COMPUTE, WW_MASCAR_LRR, dram},
     {"413", "dram", "energy under Mascar: DRAM", "x", MEMORY | COMPUTE, WW_MASCAR_MASCAR, dram},

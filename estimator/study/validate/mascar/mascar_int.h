@@ -6,8 +6,9 @@
 #include "../../../result/result.h"
 #include "../rows/matrix.h"
 
-/* Classes of the dissertation's table 4.3 and figure 4.8. */
-enum ww_mascar_class { WW_MASCAR_CACHE, WW_MASCAR_MEMORY, WW_MASCAR_COMPUTE };
+/* Classes of the dissertation's table 4.3 and figure 4.8, and a kernel of none that no average counts: kmeans-2
+ * with points that are not coalesced. */
+enum ww_mascar_class { WW_MASCAR_CACHE, WW_MASCAR_MEMORY, WW_MASCAR_COMPUTE, WW_MASCAR_SENSITIVITY };
 
 /* Machines that are measured. */
 enum ww_mascar_machine {
@@ -36,7 +37,7 @@ struct ww_mascar_kernel {
     enum ww_mascar_class class;
 };
 
-enum { WW_MASCAR_KERNELS = 30 };
+enum { WW_MASCAR_KERNELS = 31 };
 extern const struct ww_mascar_kernel ww_mascar_kernel[WW_MASCAR_KERNELS];
 
 static inline const struct ww_matrix_sum *ww_mascar_sum(const struct ww_matrix *b, size_t kernel,
