@@ -32,6 +32,7 @@ struct load {
     struct ww_gpu *gpu;
     bool seen[ROW_COUNT];
     unsigned depth;
+    uint32_t node_nm, dram_type; /* of the ancestor that a power table is named after */
     struct ww_error *error;
 };
 
@@ -77,6 +78,8 @@ static enum ww_code note_table(struct load *l, const char *path) {
     file_stem(path, name);
     if (ww_find_data("power", name, table, sizeof table, NULL) != WW_OK) return WW_OK;
     l->gpu->ancestor_table = ww_arena_strdup(&l->gpu->arena, name);
+    l->node_nm = l->gpu->spec.node_nm;
+    l->dram_type = l->gpu->spec.dram_type;
     return l->gpu->ancestor_table ? WW_OK : ww_fail_nomem(l->error, "a GPU");
 }
 
@@ -229,6 +232,22 @@ static void name_overrides(const char *const *overrides, size_t count, char out[
     ww_buf_free(&text);
 }
 
+/* A model without a power table of its own takes that of the nearest ancestor that has one, if it is made in
+ * the same process and has the same kind of memory: energies of an event are the same then. Counts, sizes and
+ * clocks may differ, which tables scale with. */
+static void take_table(struct load *l) {
+    struct ww_gpu_spec *spec = &l->gpu->spec;
+    const char *ancestor = l->gpu->ancestor_table;
+    char table[WW_PATH_MAX];
+    if (!ancestor || spec->power_table[0] ||
+        ww_find_data("power", spec->name, table, sizeof table, NULL) == WW_OK)
+        return;
+    if (spec->node_nm != l->node_nm || spec->dram_type != l->dram_type) return;
+    snprintf(spec->power_table, sizeof spec->power_table, "%s", ancestor);
+    l->gpu->source[ww_param_find(ww_gpu_rows, ROW_COUNT, "power_table")] =
+        "of the model that it inherits from: same node, same memory";
+}
+
 static enum ww_code load_all(struct load *l, const char *name, const char *const *overrides, size_t count) {
     char path[WW_PATH_MAX];
     WW_TRY(locate(name, NULL, path, l->error));
@@ -239,6 +258,7 @@ static enum ww_code load_all(struct load *l, const char *name, const char *const
     struct ww_gpu_spec base = l->gpu->spec;
     for (size_t i = 0; i < count; i++) WW_TRY(apply_override(l, overrides[i]));
     if (count) WW_TRY(note_overrides(l, &base));
+    take_table(l);
     WW_TRY(fail_missing(l, path));
     char blamed[240];
     if (sound) name_overrides(overrides, count, blamed);

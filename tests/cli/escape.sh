@@ -20,7 +20,7 @@ shown warpwatt trace info "none$evil"
 shown warpwatt "$evil"
 shown warpwatt run --gpu v100 --trace "$evil.wwt" --db r.db | head -1
 shown warpwatt report --run 1 --db r.db | head -1
-echo $'{"inherits": "gtx480", "name": "c\u202ed"}' >named.json
+echo $'{"inherits": "gtx480", "node_nm": 28, "name": "c\u202ed"}' >named.json
 shown warpwatt run --gpu ./named.json --trace a.wwt | grep 'of its own'
 shown warpwatt compare 1 1 --db r.db | head -1
 shown warpwatt query --db r.db "SELECT program FROM trace"

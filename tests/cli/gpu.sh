@@ -19,7 +19,8 @@ echo '{"inherits": "v100", "name": "Dresden"}' >mine/city.json
 WARPWATT_MODELS=mine warpwatt gpu list | grep -E '^(GPU|small|city)'
 WARPWATT_MODELS=mine warpwatt gpu list --json | grep -o '"gpu": "city", "name": "Dresden"'
 WARPWATT_MODELS=mine fails 3 warpwatt run -g Dresden -t a.wwt | cut -d '(' -f 1
-# A child of v100 has no power table of its own; the run says what could be used.
+# A child of v100 with another process has no power table; the run says what could be used.
+echo '{"inherits": "v100", "name": "Dresden", "node_nm": 7}' >mine/city.json
 record_small
 WARPWATT_MODELS=mine fails 0 warpwatt run -g city -t a.wwt | grep power
 WARPWATT_MODELS=mine warpwatt run -g city -t a.wwt --power v100 | grep -c ' W$'

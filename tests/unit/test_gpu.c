@@ -362,6 +362,29 @@ static void the_nearest_ancestor_with_a_power_table_is_known(void **state) {
     ww_gpu_free(gpu);
 }
 
+static void has_table(const char *text, const char *expected) {
+    struct ww_gpu *gpu;
+    write_model("derived.json", text);
+    assert_int_equal(load("derived.json", &gpu, NULL, NULL, NULL), WW_OK);
+    assert_string_equal(gpu->spec.power_table, expected);
+    ww_gpu_free(gpu);
+}
+
+static void a_derived_model_keeps_the_power_table(void **state) {
+    (void)state;
+    has_table("{\"inherits\": \"v100\", \"sm\": {\"count\": 40}}", "v100");
+}
+
+static void a_derived_model_of_another_node_has_no_power_table(void **state) {
+    (void)state;
+    has_table("{\"inherits\": \"v100\", \"node_nm\": 7}", "");
+}
+
+static void a_derived_model_with_other_memory_has_no_power_table(void **state) {
+    (void)state;
+    has_table("{\"inherits\": \"v100\", \"dram\": {\"type\": \"hbm3\"}}", "");
+}
+
 static void parameters_out_of_range_are_refused(void **state) {
     (void)state;
     struct ww_gpu *gpu;
@@ -405,6 +428,9 @@ int main(void) {
         cmocka_unit_test(numbers_in_errors_are_the_shortest),
         cmocka_unit_test(the_error_for_an_inner_name_gives_the_file_name),
         cmocka_unit_test(the_nearest_ancestor_with_a_power_table_is_known),
+        cmocka_unit_test(a_derived_model_keeps_the_power_table),
+        cmocka_unit_test(a_derived_model_of_another_node_has_no_power_table),
+        cmocka_unit_test(a_derived_model_with_other_memory_has_no_power_table),
         cmocka_unit_test(parameters_out_of_range_are_refused),
         cmocka_unit_test(keys_of_the_rows_are_distinct_and_explained),
     };
