@@ -7,7 +7,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { INSTRUCTION_ROWS = 300, LIGHT_ROWS = 100 };
+enum { INSTRUCTION_ROWS = 300, LIGHT_ROWS = 100, EXPLORE_FROM = 4 };
+
+void ww_html_explorer(struct ww_page *p, const char *const *first) {
+    ww_html(p, "<div data-explore data-objectives=\"");
+    for (size_t i = 0; first[i]; i++) {
+        if (i) ww_html(p, "&#10;");
+        ww_html_text(p, first[i]);
+    }
+    ww_html(p, "\"></div>\n");
+}
 
 /* ---- speed of light ---- */
 
@@ -54,6 +63,8 @@ void ww_html_light(struct ww_page *p, const struct ww_result *r, const struct ww
         p,
         "<h3>Speed of light</h3>\n<p>How much of each limit a launch reaches; below 60 %% of all it waits for "
         "latencies.</p>\n");
+    if (r->launch_count >= EXPLORE_FROM)
+        ww_html_explorer(p, (const char *const[]){"time", "DRAM bus busy", NULL});
     ww_tab_begin(&t, p, "Speed of light by launch, the longest first", head, 1u << 1 | 1u << 6);
     for (size_t i = 0; i < r->launch_count && i < LIGHT_ROWS; i++) add_light(&t, r, order[i], &facts);
     ww_tab_end(&t);

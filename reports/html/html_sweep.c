@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { PLOT_POINTS = 1500, TABLE_ROWS = 200, EFFECT_ROWS = 12, KEYS = 12 };
+enum { PLOT_POINTS = 1500, TABLE_ROWS = 200, POINT_ROWS = 600, EFFECT_ROWS = 12, KEYS = 12 };
 
 struct counts {
     size_t feasible, infeasible, invalid, front;
@@ -79,16 +79,30 @@ static size_t count_kind(const struct ww_explored *e, enum kind kind, size_t a, 
         n += plotted(&e->point[i], a, b) && kind_of(&e->point[i]) == kind;
     return n;
 }
-/* The unit of an objective that has one of the names that sweeps know (docs/sweep.md), and its SI prefix. */
-static struct ww_scale objective_scale(const struct ww_explored *e, size_t o) {
+/* The unit of an objective that has one of the names that sweeps know (docs/sweep.md); "": it has none. */
+static const char *unit_of(const struct ww_explored *e, size_t o) {
     static const char *const unit[][2] = {{"time", "s"}, {"energy", "J"}, {"power", "W"}, {"edp", "Js"}};
+    for (size_t i = 0; i < sizeof unit / sizeof *unit; i++)
+        if (strcmp(e->objective[o].name, unit[i][0]) == 0) return unit[i][1];
+    return "";
+}
+
+static struct ww_scale objective_scale(const struct ww_explored *e, size_t o) {
     double most = 0;
-    const char *of = "";
     for (size_t i = 0; i < e->point_count; i++)
         if (isfinite(e->point[i].objective[o])) most = fmax(most, fabs(e->point[i].objective[o]));
-    for (size_t i = 0; i < sizeof unit / sizeof *unit; i++)
-        if (strcmp(e->objective[o].name, unit[i][0]) == 0) of = unit[i][1];
-    return ww_scale_of(most, of);
+    return ww_scale_of(most, unit_of(e, o));
+}
+
+static void objective_cell(struct ww_tab *t, const struct ww_explored *e, size_t o, double v) {
+    const char *unit = unit_of(e, o);
+    char text[32];
+    if (*unit) {
+        ww_tab_si(t, v, unit);
+        return;
+    }
+    snprintf(text, sizeof text, "%.6g", v);
+    ww_tab_value(t, v, text);
 }
 
 static void put_axis(struct ww_plot *plot, char axis, const char *name, const struct ww_scale *scale) {
@@ -127,8 +141,9 @@ static void script_front(struct ww_plot *plot, const struct ww_explored *e, size
     for (int k = 0; k < KINDS; k++) {
         unsigned n = kinds[k].color;
         if (!count_kind(e, (enum kind)k, a, b)) continue;
-        fprintf(plot->script, "%s$k%d using 1:2 with points pt %d ps %s lc rgb \"#%02x%02x%02x\"", between, k,
-                mark[k], k == FRONT ? "1" : "0.7", n, n, n);
+        fprintf(plot->script, "%s$k%d using 1:2 %s pt %d ps %s lc rgb \"#%02x%02x%02x\"", between, k,
+                k == FRONT ? "smooth unique with linespoints" : "with points", mark[k],
+                k == FRONT ? "1" : "0.7", n, n, n);
         between = ", ";
     }
     fputc('\n', plot->script);
@@ -149,10 +164,7 @@ static void front_table(struct ww_page *p, const struct ww_explored *e, const ch
         snprintf(text, sizeof text, "%" PRIu64, q->ord);
         ww_tab_value(&t, (double)q->ord, text);
         for (size_t k = 0; k < keys; k++) ww_tab_text(&t, q->value[k] ? q->value[k] : "-");
-        for (size_t o = 0; o < e->objective_count; o++) {
-            snprintf(text, sizeof text, "%.6g", q->objective[o]);
-            ww_tab_value(&t, q->objective[o], text);
-        }
+        for (size_t o = 0; o < e->objective_count; o++) objective_cell(&t, e, o, q->objective[o]);
         ww_tab_text(&t, q->front           ? "front"
                         : q->feasible == 1 ? "beaten"
                         : q->feasible == 0 ? "outside"
@@ -210,21 +222,20 @@ static void effect_bars(struct ww_page *p, const struct ww_explored *e, size_t o
 
 static void effect_table(struct ww_page *p, const struct ww_explored *e) {
     static const char *const heads[] = {"objective",      "parameter", "with", "effect",
-                                        "standard error", "share",     NULL};
+                                        "standard error", "share",     "",     NULL};
     struct ww_tab t;
     char text[32];
     if (!e->effect_count) return;
-    ww_tab_begin(&t, p, "Main effects and pairwise interactions", heads, 7);
+    ww_tab_begin(&t, p, "Main effects and pairwise interactions", heads, 7 | 1u << 6);
     for (size_t i = 0; i < e->effect_count && i < TABLE_ROWS; i++) {
         const struct ww_explored_effect *f = &e->effect[i];
         ww_tab_text(&t, e->objective[f->objective].name);
         ww_tab_text(&t, f->a);
         ww_tab_text(&t, f->b);
-        snprintf(text, sizeof text, "%+.4g", f->effect);
-        ww_tab_value(&t, f->effect, text);
-        snprintf(text, sizeof text, "%.4g", f->error);
-        ww_tab_value(&t, f->error, text);
+        ww_tab_value(&t, f->effect, ww_si_signed(f->effect, unit_of(e, f->objective), text));
+        ww_tab_value(&t, f->error, ww_si(f->error, unit_of(e, f->objective), text));
         ww_tab_percent(&t, f->share);
+        ww_tab_text(&t, fabs(f->effect) < f->error ? "smaller than its error" : "");
     }
     ww_tab_end(&t);
     if (e->effect_count > TABLE_ROWS)
@@ -234,16 +245,21 @@ static void effect_table(struct ww_page *p, const struct ww_explored *e) {
 /* ---- points ---- */
 
 static void point_table(struct ww_page *p, const struct ww_explored *e) {
-    const struct ww_explored_point *point[TABLE_ROWS];
-    size_t shown = 0, step = (e->point_count + TABLE_ROWS - 1) / TABLE_ROWS;
-    for (size_t i = 0; i < e->point_count && shown < TABLE_ROWS; i += step) point[shown++] = &e->point[i];
+    const struct ww_explored_point *point[POINT_ROWS];
+    size_t shown = 0, step = (e->point_count + POINT_ROWS - 1) / POINT_ROWS;
+    for (size_t i = 0; i < e->point_count && shown < POINT_ROWS; i += step) point[shown++] = &e->point[i];
     ww_html(p, "<h3>Points</h3>\n");
     if (shown < e->point_count)
         ww_html(p,
                 "<p class=\"note\">%zu of %zu points, each %zuth; <code>warpwatt report --sweep %" PRId64
                 " --csv</code> has all.</p>\n",
                 shown, e->point_count, step, e->sweep);
+    const char *name[WW_EXPLORED_OBJECTIVES + 1] = {0};
+    for (size_t o = 0; o < e->objective_count; o++) name[o] = e->objective[o].name;
+    ww_html_explorer(p, name);
+    ww_html(p, "<details open><summary>Data of these points</summary>\n");
     front_table(p, e, "Points of the sweep", point, shown);
+    ww_html(p, "</details>\n");
 }
 
 void ww_html_sweep(struct ww_page *p, const struct ww_explored *e) {

@@ -144,6 +144,10 @@ void ww_html_run(struct ww_page *p, const struct ww_result *r, int64_t id);
 /* Warp states over time, or watts and clocks. */
 void ww_html_time(struct ww_page *p, const struct ww_result *r, bool watts);
 void ww_html_memory(struct ww_page *p, const struct ww_result *r, const struct ww_launch_result *sum);
+/* A place where report.js draws the rows of the next table as its reader chooses: two columns against each
+ * other, or all as parallel coordinates, coloured by another one. `first`: columns that it begins with, ended
+ * by NULL. */
+void ww_html_explorer(struct ww_page *p, const char *const *first);
 /* explore.c: how near launches come to limits, instructions beside source lines. */
 void ww_html_light(struct ww_page *p, const struct ww_result *r, const struct ww_launch_result *const *order);
 void ww_html_instructions(struct ww_page *p, const struct ww_result *r);

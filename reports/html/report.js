@@ -103,3 +103,182 @@ for (const figure of document.querySelectorAll("figure")) {
   });
   svg.addEventListener("pointerleave", () => (tip.hidden = true));
 }
+// Points of a sweep as a picture that its reader chooses: two columns against each other, or all beside each other as
+// parallel coordinates; colour by a third. Dragging zooms, or marks a range of an axis. The table holds the same data.
+for (const place of document.querySelectorAll("[data-explore]")) {
+  let next = place.nextElementSibling;
+  while (next && !next.querySelector("table")) next = next.nextElementSibling;
+  const table = next && next.querySelector("table");
+  if (!table || table.tBodies[0].rows.length < 2) continue;
+  const W = Math.max(300, Math.min(1200, place.clientWidth - 20)), H = 420, LEFT = 80, RIGHT = 24, TOP = 24, BOTTOM = 48;
+  const make = (name, to, attributes, text) => {
+    const one = document.createElementNS("http://www.w3.org/2000/svg", name);
+    for (const [key, value] of Object.entries(attributes)) one.setAttribute(key, value);
+    if (text !== undefined) one.textContent = text;
+    to.append(one);
+    return one;
+  };
+  const rows = [...table.tBodies[0].rows];
+  const columns = [...table.tHead.rows[0].cells].map((head, i) => {
+    const cell = rows.map((row) => row.cells[i]);
+    const number = cell.map((c) => (!c ? NaN : c.dataset.v !== undefined ? +c.dataset.v : c.textContent.trim() === "" ? NaN : +c.textContent));
+    const numeric = number.every((v) => Number.isFinite(v));
+    const names = numeric ? [] : [...new Set(cell.map((c) => (c ? c.textContent : "-")))];
+    const value = numeric ? number : cell.map((c) => names.indexOf(c ? c.textContent : "-"));
+    return { name: head.textContent, value, names, numeric, distinct: new Set(value).size, text: cell.map((c) => (c ? c.textContent : "-")) };
+  });
+  const varied = columns.filter((c, i) => c.distinct > 1 && i > 0);
+  if (varied.length < 2) continue;
+  const choose = (label, options, at) => {
+    const box = document.createElement("label"), select = document.createElement("select");
+    options.forEach((text, i) => select.append(new Option(text, i, false, i === at)));
+    box.append(label + " ", select);
+    tools.append(box);
+    select.addEventListener("change", () => { range = {}; draw(); });
+    return select;
+  };
+  const tools = document.createElement("div");
+  tools.className = "tools";
+  let range = {};
+  const names = varied.map((c) => c.name);
+  const measured = varied.map((c, i) => i).filter((i) => place.dataset.objectives.split("\n").includes(names[i]));
+  const view = choose("View", ["two columns", "all columns (parallel)"], 0);
+  const x = choose("across", names, measured[0] ?? 0);
+  const y = choose("up", names, measured[1] ?? measured[0] ?? 1);
+  const colour = choose("colour", names, 0);
+  const whole = document.createElement("button");
+  whole.type = "button";
+  whole.textContent = "Show all";
+  whole.addEventListener("click", () => { range = {}; draw(); });
+  const said = document.createElement("output");
+  tools.append(whole, said);
+  const frame = document.createElement("div"), legend = document.createElement("ul"), tip = document.createElement("div");
+  frame.className = "explorer";
+  legend.className = "legend";
+  tip.className = "tip";
+  tip.hidden = true;
+  const svg = make("svg", frame, { viewBox: `0 0 ${W} ${H}`, role: "img" });
+  frame.append(tip);
+  place.append(tools, frame, legend);
+  const span = (c) => {
+    const low = Math.min(...c.value), high = Math.max(...c.value), pad = (high - low) * 0.04 || 1;
+    return range[c.name] || [low - pad, high + pad];
+  };
+  const ticks = (c, [low, high]) => {
+    if (!c.numeric) return c.names.map((name, i) => [i, name]).filter(([i]) => i >= low && i <= high);
+    const raw = (high - low) / 5, unit = 10 ** Math.floor(Math.log10(raw)), step = unit * ([1, 2, 5].find((k) => k * unit >= raw) || 10);
+    const out = [];
+    for (let v = Math.ceil(low / step) * step; v <= high; v += step) out.push([v, short(c, v)]);
+    return out;
+  };
+  // The unit of a column is that of its cells.
+  const short = (c, v) => {
+    const unit = (/[a-zA-Z]+$/.exec(c.text[0]) || [""])[0].replace(/^[pnumkMGT](?=[a-zA-Z])/, "");
+    const power = v === 0 || !unit ? 0 : Math.max(-4, Math.min(4, Math.floor(Math.log10(Math.abs(v)) / 3 + 1e-9)));
+    return +(v / 10 ** (3 * power)).toPrecision(4) + (unit ? " " + ["p", "n", "u", "m", "", "k", "M", "G", "T"][power + 4] + unit : "");
+  };
+  const inside = (i) => varied.every((c) => !range[c.name] || (c.value[i] >= range[c.name][0] && c.value[i] <= range[c.name][1]));
+  const shade = (c) => {
+    const order = [...new Set(c.value)].sort((a, b) => a - b);
+    if (order.length <= 8) return { of: (v) => `var(--c${order.indexOf(v) + 1})`, list: order.map((v, i) => [i + 1, c.numeric ? c.text[c.value.indexOf(v)] : c.names[v]]) };
+    const [low, high] = [order[0], order[order.length - 1]];
+    return { of: (v) => `color-mix(in srgb, var(--c4) ${Math.round((100 * (v - low)) / (high - low))}%, var(--c2))`, list: [[2, short(c, low)], [4, short(c, high)]] };
+  };
+  const show = (event, i) => {
+    tip.hidden = i === undefined;
+    if (i !== undefined) tip.textContent = columns.map((c) => c.name + " " + c.text[i]).join("\n");
+  };
+  const drag = (from, axis, done) => {
+    const point = (event) => new DOMPoint(event.clientX, event.clientY).matrixTransform(svg.getScreenCTM().inverse());
+    from.addEventListener("pointerdown", (down) => {
+      const a = point(down), box = make("rect", svg, { fill: "var(--accent)", "fill-opacity": 0.15 });
+      const move = (event) => {
+        const b = point(event);
+        box.setAttribute("x", axis ? axis - 8 : Math.min(a.x, b.x));
+        box.setAttribute("y", Math.min(a.y, b.y));
+        box.setAttribute("width", axis ? 16 : Math.abs(a.x - b.x));
+        box.setAttribute("height", Math.abs(a.y - b.y));
+      };
+      const up = (event) => {
+        removeEventListener("pointermove", move);
+        removeEventListener("pointerup", up);
+        box.remove();
+        done(a, point(event));
+      };
+      addEventListener("pointermove", move);
+      addEventListener("pointerup", up);
+      down.preventDefault();
+    });
+  };
+  const scatter = (paint) => {
+    const a = varied[x.value], b = varied[y.value], sa = span(a), sb = span(b);
+    const px = (v) => LEFT + ((v - sa[0]) / (sa[1] - sa[0])) * (W - LEFT - RIGHT), py = (v) => H - BOTTOM - ((v - sb[0]) / (sb[1] - sb[0])) * (H - TOP - BOTTOM);
+    const ground = make("rect", svg, { x: LEFT, y: TOP, width: W - LEFT - RIGHT, height: H - TOP - BOTTOM, fill: "var(--card)", stroke: "var(--line)" });
+    for (const [v, text] of ticks(a, sa)) {
+      make("line", svg, { x1: px(v), x2: px(v), y1: TOP, y2: H - BOTTOM, stroke: "var(--grid)" });
+      make("text", svg, { x: px(v), y: H - BOTTOM + 18, "text-anchor": "middle" }, text);
+    }
+    for (const [v, text] of ticks(b, sb)) {
+      make("line", svg, { x1: LEFT, x2: W - RIGHT, y1: py(v), y2: py(v), stroke: "var(--grid)" });
+      make("text", svg, { x: LEFT - 8, y: py(v) + 4, "text-anchor": "end" }, text);
+    }
+    make("text", svg, { x: (LEFT + W) / 2, y: H - 6, "text-anchor": "middle" }, a.name);
+    make("text", svg, { x: 8, y: 15 }, b.name);
+    drag(ground, 0, (p, q) => {
+      if (Math.abs(p.x - q.x) < 6 || Math.abs(p.y - q.y) < 6) return;
+      const vx = (at) => sa[0] + ((at - LEFT) / (W - LEFT - RIGHT)) * (sa[1] - sa[0]), vy = (at) => sb[0] + ((H - BOTTOM - at) / (H - TOP - BOTTOM)) * (sb[1] - sb[0]);
+      range = { [a.name]: [vx(Math.min(p.x, q.x)), vx(Math.max(p.x, q.x))], [b.name]: [vy(Math.max(p.y, q.y)), vy(Math.min(p.y, q.y))] };
+      draw();
+    });
+    rows.forEach((row, i) => {
+      if (!inside(i)) return;
+      const dot = make("circle", svg, { cx: px(a.value[i]), cy: py(b.value[i]), r: row.classList.contains("picked") ? 8 : 5, fill: paint.of(varied[colour.value].value[i]), stroke: "var(--card)" });
+      dot.addEventListener("pointerenter", (event) => show(event, i));
+      dot.addEventListener("pointerleave", (event) => show(event));
+      dot.addEventListener("click", () => { row.click(); draw(); });
+    });
+  };
+  const parallel = (paint) => {
+    const at = (k) => LEFT + (k * (W - LEFT - RIGHT - 40)) / (varied.length - 1);
+    const spans = varied.map((c) => [Math.min(...c.value), Math.max(...c.value)]);
+    const place = (k, v) => H - BOTTOM - ((v - spans[k][0]) / (spans[k][1] - spans[k][0])) * (H - TOP - BOTTOM);
+    const order = rows.map((row, i) => i).sort((a, b) => inside(a) - inside(b));
+    for (const i of order) {
+      const d = varied.map((c, k) => (k ? "L" : "M") + at(k) + " " + place(k, c.value[i])).join("");
+      const line = make("path", svg, { d, fill: "none", stroke: inside(i) ? paint.of(varied[colour.value].value[i]) : "var(--grid)", "stroke-width": rows[i].classList.contains("picked") ? 4 : 1.5, "stroke-opacity": inside(i) ? 0.8 : 0.3 });
+      line.addEventListener("pointerenter", (event) => show(event, i));
+      line.addEventListener("pointerleave", (event) => show(event));
+      line.addEventListener("click", () => { rows[i].click(); draw(); });
+    }
+    varied.forEach((c, k) => {
+      make("line", svg, { x1: at(k), x2: at(k), y1: TOP, y2: H - BOTTOM, stroke: "var(--fg)" });
+      make("text", svg, { x: at(k), y: H - BOTTOM + (k % 2 ? 34 : 18), "text-anchor": "middle" }, c.name);
+      const ends = c.numeric ? spans[k].map((v) => [v, short(c, v)]) : c.names.map((name, i) => [i, name]);
+      for (const [v, text] of ends) make("text", svg, { x: at(k) + 5, y: place(k, v) + (v === spans[k][1] ? 12 : -3), "font-size": 12 }, text);
+      const grip = make("rect", svg, { x: at(k) - 8, y: TOP, width: 16, height: H - TOP - BOTTOM, fill: "transparent" });
+      drag(grip, at(k), (p, q) => {
+        const v = (y) => spans[k][0] + ((H - BOTTOM - y) / (H - TOP - BOTTOM)) * (spans[k][1] - spans[k][0]);
+        if (Math.abs(p.y - q.y) < 4) delete range[c.name];
+        else range[c.name] = [v(Math.max(p.y, q.y)), v(Math.min(p.y, q.y))];
+        draw();
+      });
+    });
+  };
+  const draw = () => {
+    svg.replaceChildren();
+    const paint = shade(varied[colour.value]), both = view.value === "0";
+    x.parentElement.hidden = y.parentElement.hidden = !both;
+    svg.setAttribute("aria-label", (both ? names[y.value] + " against " + names[x.value] : "Parallel coordinates of " + names.join(", ")) + "; the table below has the data");
+    both ? scatter(paint) : parallel(paint);
+    legend.replaceChildren(...paint.list.map(([n, text]) => {
+      const one = document.createElement("li");
+      one.className = "s" + n;
+      one.textContent = names[colour.value] + " " + text;
+      return one;
+    }));
+    const n = rows.filter((row, i) => inside(i)).length;
+    said.value = n < rows.length ? n + " of " + rows.length + " points" : "";
+    whole.hidden = n === rows.length;
+  };
+  draw();
+}

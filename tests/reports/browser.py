@@ -127,6 +127,31 @@ SORT = """(() => {
 })()"""
 
 
+EXPLORE = """(() => {
+  const place = document.querySelector('[data-explore]'), svg = place.querySelector('svg');
+  const [view, across, up, colour] = place.querySelectorAll('select');
+  const choose = (select, value) => { select.value = value; select.dispatchEvent(new Event('change')); };
+  const dots = svg.querySelectorAll('circle').length;
+  choose(colour, '1');
+  const shades = new Set([...svg.querySelectorAll('circle')].map((c) => c.getAttribute('fill'))).size;
+  svg.querySelector('circle').dispatchEvent(new PointerEvent('pointerenter'));
+  const tip = place.querySelector('.tip').textContent;
+  choose(view, '1');
+  return Promise.resolve({dots, shades, tip, lines: svg.querySelectorAll('path').length, label: svg.getAttribute('aria-label'),
+                          across: across.selectedOptions[0].textContent, up: up.selectedOptions[0].textContent});
+})()"""
+
+
+def check_explore(page, folder):
+    found = browse(page, EXPLORE, folder)
+    claim("points of a sweep are drawn, the objectives first", found and found["dots"] == 12
+          and (found["across"], found["up"]) == ("time", "energy"), found)
+    claim("another column colours them", found and found["shades"] > 1, found)
+    claim("a point under the pointer tells its values", found and "energy" in found["tip"] and "sched" in found["tip"], found)
+    claim("parallel coordinates have a line for each point", found and found["lines"] == 12
+          and found["label"].startswith("Parallel"), found)
+
+
 def check_layout(name, page, folder):
     for width in (360, 390, 1280):
         for dark in (False, True):
@@ -189,6 +214,7 @@ def main(program, keep):
                 check_axe(name, page[name], axe, folder)
             shots(name, page[name], keep or folder)
         check_sort(page["run"], folder)
+        check_explore(page["all"], folder)
         if axe:
             check_axe_can_fail(page["run"], axe, folder)
     print("%d passed, %d failed" % (passed, failed))
