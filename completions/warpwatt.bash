@@ -256,13 +256,14 @@ _warpwatt() {
             esac
             ;;
         "report")
-            options='--run --sweep --points --db --html --csv --markdown --source --most --mangled --json --timeline --help --progress'
+            options='--run --sweep --points --db --html --sources --csv --markdown --source --most --mangled --json --timeline --help --progress'
             case $previous in
                 --run|-r) return ;;
                 --sweep) return ;;
                 --points) is_file=1 ;;
                 --db|-d) is_file=1 ;;
                 --html) is_file=1 ;;
+                --sources) return ;;
                 --most) return ;;
             esac
             ;;

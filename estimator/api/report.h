@@ -31,6 +31,7 @@ struct ww_report_set {
     const int64_t *run_id;
     size_t run_count;
     const struct ww_explored *sweep; /* NULL: none */
+    const char *sources; /* HTML: folder of the programs' source files, shown beside counters; or NULL */
 };
 /* One HTML page that needs no other file (docs/report.md): tables, and plots by gnuplot as SVG. *plots: false
  * if there is no gnuplot, so that the page has tables only. Errors: WW_NOMEM, WW_IO. */

@@ -80,7 +80,8 @@ static enum ww_code print_run(const struct cmd_line *line, const struct ww_resul
 }
 
 static enum ww_code print(const struct cmd_line *line, const struct loaded *l, struct ww_error *error) {
-    const struct ww_report_set set = {(const struct ww_result *const *)l->run, l->id, l->count, l->sweep};
+    const struct ww_report_set set = {(const struct ww_result *const *)l->run, l->id, l->count, l->sweep,
+                                      ww_cmd_get(line, "sources")};
     if (ww_cmd_has(line, "html")) return write_html(&set, ww_cmd_get(line, "html"), error);
     if (ww_cmd_has(line, "csv")) ww_cmd_screen_data();
     if (ww_cmd_has(line, "csv")) return ww_report_csv(&set, stdout, error);
@@ -122,6 +123,8 @@ static enum ww_code check_options(const struct cmd_line *line, size_t runs, stru
                            form ? "another form" : "--json or --source");
         form = forms[i];
     }
+    if (ww_cmd_has(line, "sources") && !(runs && form && strcmp(form, "html") == 0))
+        return ww_fail(error, WW_USAGE, where, "--sources goes with --run N and --html FILE");
     bool many = form && strcmp(form, "timeline") != 0;
     if (!runs && !sweep) return ww_fail(error, WW_USAGE, where, "expected --run N, or --sweep N");
     if (!form && sweep && !runs && !ww_cmd_has(line, "json") && !ww_cmd_has(line, "source")) return WW_OK;
@@ -171,6 +174,7 @@ static const struct cmd_option report_options[] = {
      "launches of scripts/silicon.py --csv: with --html, a page of estimates over measurements", CMD_REPEAT},
     {"db", 'd', "FILE", "database (default warpwatt.db)", 0},
     {"html", 0, "FILE", "write one HTML page with plots, which needs no other file", 0},
+    {"sources", 0, "DIR", "with --html: folder of the programs' sources, shown with counters by line", 0},
     {"csv", 0, NULL, "print CSV: a row for each launch, or for each point of a sweep", 0},
     {"markdown", 0, NULL, "print Markdown tables", 0},
     {"source", 0, NULL, "source lines ranked by stall cycles", 0},

@@ -103,7 +103,7 @@ static void put_links(struct ww_page *p, const struct ww_report_set *set, size_t
 enum ww_code ww_report_html(const struct ww_report_set *set, FILE *out, bool *plots, struct ww_error *error) {
     WW_PLAIN_LOCALE;
     size_t detailed = set->run_count < DETAILED ? set->run_count : DETAILED;
-    struct ww_page p = {.out = out, .plots = ww_plot_available(), .points = POINTS};
+    struct ww_page p = {.out = out, .plots = ww_plot_available(), .points = POINTS, .sources = set->sources};
     if (detailed > 2) p.points = (unsigned)(POINTS_ALL / detailed);
     *plots = p.plots;
     put_head(&p, set);

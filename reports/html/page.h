@@ -16,10 +16,11 @@
 
 struct ww_page {
     FILE *out;
-    bool plots;      /* there is a gnuplot; false: figures are their tables */
-    unsigned figure; /* number of the last one; part of ids */
-    unsigned points; /* most points in time of a chart, so that the page stays small */
-    bool failed;     /* out of memory */
+    bool plots;          /* there is a gnuplot; false: figures are their tables */
+    unsigned figure;     /* number of the last one; part of ids */
+    unsigned points;     /* most points in time of a chart, so that the page stays small */
+    const char *sources; /* folder of source files, or NULL */
+    bool failed;         /* out of memory */
 };
 
 /* ---- page.c ---- */
@@ -50,6 +51,8 @@ void ww_tab_begin(struct ww_tab *t, struct ww_page *p, const char *caption, cons
 void ww_tab_text(struct ww_tab *t, const char *s);
 /* A kernel's name for people, the whole one in a tooltip. */
 void ww_tab_kernel(struct ww_tab *t, const struct ww_result *r, const char *kernel);
+/* A line of a program, blanks as they are. */
+void ww_tab_code(struct ww_tab *t, const char *s);
 /* The same of a list of settings, which is not shortened. */
 void ww_tab_long(struct ww_tab *t, const char *s);
 /* A number, sorted by v, shown as the text; NAN: not known. */
@@ -151,6 +154,8 @@ void ww_html_explorer(struct ww_page *p, const char *const *first);
 /* explore.c: how near launches come to limits, instructions beside source lines. */
 void ww_html_light(struct ww_page *p, const struct ww_result *r, const struct ww_launch_result *const *order);
 void ww_html_instructions(struct ww_page *p, const struct ww_result *r);
+/* listing.c: source files with counters by line, if there is a folder of them. */
+void ww_html_listing(struct ww_page *p, const struct ww_result *r);
 void ww_html_energy(struct ww_page *p, const struct ww_result *r, const struct ww_launch_result *sum);
 void ww_html_compare(struct ww_page *p, const struct ww_report_set *set);
 void ww_html_sweep(struct ww_page *p, const struct ww_explored *e);

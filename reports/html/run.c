@@ -292,6 +292,7 @@ void ww_html_run(struct ww_page *p, const struct ww_result *r, int64_t id) {
     ww_html(p, "</div>\n");
     ww_html_energy(p, r, &sum);
     launches(p, r, order);
+    ww_html_listing(p, r);
     ww_html_instructions(p, r);
     bands(p, r->gpu);
     ww_html(p, "</section>\n");

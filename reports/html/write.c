@@ -108,6 +108,13 @@ void ww_tab_kernel(struct ww_tab *t, const struct ww_result *r, const char *kern
     close_cell(t);
 }
 
+void ww_tab_code(struct ww_tab *t, const char *s) {
+    open_cell(t);
+    ww_html(t->page, " class=\"src\">");
+    ww_html_text(t->page, s);
+    close_cell(t);
+}
+
 void ww_tab_long(struct ww_tab *t, const char *s) {
     open_cell(t);
     ww_html(t->page, t->column && strlen(s) > WIDE ? " class=\"w\">" : ">");

@@ -16,6 +16,7 @@ import tempfile
 import pages
 import trace_rules
 
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 passed = failed = 0
 
 
@@ -64,6 +65,31 @@ def check_pages(program, db, folder, plots):
     html(program, db, path, "--run", "1")
     html(program, db, again, "--run", "1")
     claim("the same report twice is the same file", open(path, "rb").read() == open(again, "rb").read())
+
+
+def check_sources(program, db, folder, plots):
+    """Run 3 is of spmv, whose source lies in traces/kernels."""
+    path, kernels = os.path.join(folder, "s.html"), os.path.join(ROOT, "traces", "kernels")
+    result = html(program, db, path, "--run", "3", "--sources", kernels)
+    text = check_page("a run with sources", path, plots)
+    claim("sources: a line stands beside its counters", result.returncode == 0 and
+          re.search(r'class="src">[^<]*for \(unsigned e = start\[r\]; e &lt; end; e\+\+\)[^<]*</td><td class="n" data-v="0\.9', text), result.stderr)
+    nowhere = os.path.join(folder, "nowhere")
+    os.makedirs(os.path.join(nowhere, "below"), exist_ok=True)
+    html(program, db, path, "--run", "3", "--sources", nowhere)
+    claim("sources: a file that is not there is said to be missing", "not in the folder of sources" in open(path).read())
+    bad = os.path.join(folder, "up.db")
+    with open(db, "rb") as f, open(bad, "wb") as g:
+        g.write(f.read())
+    change = sqlite3.connect(bad)
+    change.execute("UPDATE source_file SET path = '../secret.cu' WHERE path LIKE '%spmv.cu'")
+    change.commit()
+    with open(os.path.join(nowhere, "secret.cu"), "w") as f:
+        f.write("kept secret\n" * 200)
+    html(program, bad, path, "--run", "3", "--sources", os.path.join(nowhere, "below"))
+    claim("sources: a stored name does not leave the folder", "kept secret" not in open(path).read())
+    claim("sources: without a page they are refused",
+          pages.run(program, "report", "--db", db, "--run", "3", "--sources", kernels).returncode == 2)
 
 
 def check_planted(program, db, folder):
@@ -213,6 +239,7 @@ def main(program):
     with tempfile.TemporaryDirectory() as folder:
         db = pages.make(program, folder)
         check_pages(program, db, folder, have)
+        check_sources(program, db, folder, have)
         check_planted(program, db, folder)
         check_no_gnuplot(program, db, folder)
         bad = check_hostile(program, db, folder, have)

@@ -1,0 +1,214 @@
+/* listing.c: a run's source files, each line with what its instructions cost. The texts are files of the
+ * user's; which file a line is of comes from the database, so that a name must stay below the user's folder. */
+#include "../../estimator/result/result.h"
+#include "../../estimator/result/names.h"
+#include "page.h"
+#include <fcntl.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { FILES = 8, ROWS = 400, AROUND = 2, NAMED = 3, MOST_BYTES = 4 << 20, MNEMONIC = 24 };
+
+struct row {
+    uint32_t number;
+    struct ww_pc_row sum;
+    uint64_t stall;
+    unsigned instructions;
+    char named[NAMED * (MNEMONIC + 10)]; /* the first NAMED instructions: address and mnemonic */
+};
+
+struct listing {
+    const char *file;
+    struct row *row; /* by number */
+    size_t rows;
+    uint64_t stall;
+};
+
+/* ---- what is counted ---- */
+
+struct entry {
+    const struct ww_pc_row *pc;
+};
+
+static int by_line(const void *a, const void *b) {
+    const struct ww_pc_row *x = ((const struct entry *)a)->pc, *y = ((const struct entry *)b)->pc;
+    int c = strcmp(x->file, y->file);
+    if (c) return c;
+    if (x->line != y->line) return x->line < y->line ? -1 : 1;
+    return x->pc < y->pc ? -1 : x->pc > y->pc;
+}
+
+static int by_stall(const void *a, const void *b) {
+    const struct listing *x = a, *y = b;
+    if (x->stall != y->stall) return x->stall < y->stall ? 1 : -1;
+    return strcmp(x->file, y->file);
+}
+
+static void add(struct row *row, const struct ww_pc_row *pc, bool fresh) {
+    for (int k = 0; k < WW_INST_COUNTER_COUNT; k++) row->sum.counter[k] += pc->counter[k];
+    for (int s = 0; s < WW_STATE_COUNT; s++) row->sum.stall[s] += pc->stall[s];
+    row->stall += ww_stall_cycles(pc->stall);
+    if (!fresh) return;
+    if (row->instructions < NAMED) {
+        size_t used = strlen(row->named);
+        snprintf(row->named + used, sizeof row->named - used, "%s%04x %.*s", used ? ", " : "", pc->pc, MNEMONIC,
+                 pc->mnemonic);
+    }
+    row->instructions++;
+}
+
+/* Rows of one file, which begin at e[0]. Returns how many entries they are of. */
+static size_t take_file(struct listing *l, const struct entry *e, size_t n, struct row *row) {
+    size_t i = 0;
+    *l = (struct listing){.file = e[0].pc->file, .row = row};
+    for (; i < n && strcmp(e[i].pc->file, l->file) == 0; i++) {
+        bool next = l->rows == 0 || row[l->rows - 1].number != e[i].pc->line;
+        if (next) row[l->rows++].number = e[i].pc->line;
+        add(&row[l->rows - 1], e[i].pc, next || e[i].pc->pc != e[i - 1].pc->pc);
+    }
+    for (size_t k = 0; k < l->rows; k++) l->stall += row[k].stall;
+    return i;
+}
+
+static size_t collect(const struct ww_result *r, struct entry *e) {
+    size_t n = 0;
+    for (size_t i = 0; i < r->launch_count; i++)
+        for (size_t k = 0; k < r->launch[i].pc_count; k++)
+            if (r->launch[i].pc[k].line && r->launch[i].pc[k].file[0]) e[n++].pc = &r->launch[i].pc[k];
+    qsort(e, n, sizeof *e, by_line);
+    return n;
+}
+
+/* ---- the texts ---- */
+
+static bool has_dots(const char *path) {
+    for (const char *at = strstr(path, ".."); at; at = strstr(at + 1, ".."))
+        if ((at == path || at[-1] == '/') && (at[2] == '/' || at[2] == 0)) return true;
+    return false;
+}
+
+static char *read_regular(const char *path) {
+    struct stat s;
+    int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+    if (fd < 0) return NULL;
+    bool good = fstat(fd, &s) == 0 && S_ISREG(s.st_mode) && s.st_size <= MOST_BYTES;
+    char *text = good ? malloc((size_t)s.st_size + 1) : NULL;
+    ssize_t n = text ? read(fd, text, (size_t)s.st_size) : -1;
+    close(fd);
+    if (n < 0) {
+        free(text);
+        return NULL;
+    }
+    text[n] = 0;
+    return text;
+}
+
+/* The file under the folder, by its path or by its name alone; NULL: it is not there. */
+static char *find_text(const char *folder, const char *file) {
+    const char *slash = strrchr(file, '/'), *name = slash ? slash + 1 : file;
+    char path[PATH_MAX];
+    char *text = NULL;
+    if (has_dots(file)) file = name;
+    while (*file == '/') file++;
+    int n = snprintf(path, sizeof path, "%s/%s", folder, file);
+    if (n > 0 && n < (int)sizeof path && *file) text = read_regular(path);
+    n = snprintf(path, sizeof path, "%s/%s", folder, name);
+    if (!text && n > 0 && n < (int)sizeof path && *name) text = read_regular(path);
+    return text;
+}
+
+/* ---- the page ---- */
+
+static void put_line(struct ww_tab *t, const struct listing *l, const struct row *row, uint32_t number,
+                     const char *text) {
+    char shown[32], more[sizeof row->named + 32];
+    snprintf(shown, sizeof shown, "%u", number);
+    ww_tab_value(t, number, shown);
+    ww_tab_code(t, text);
+    if (!row) {
+        for (int i = 0; i < 7; i++) ww_tab_text(t, "");
+        return;
+    }
+    int top = ww_top_stall(row->sum.stall);
+    snprintf(more, sizeof more, "%s%s", row->named, row->instructions > NAMED ? ", ..." : "");
+    ww_tab_percent(t, ww_ratio((double)row->stall, (double)l->stall));
+    ww_tab_text(t, top < 0 ? "-" : ww_state_name((enum ww_warp_state)top));
+    ww_tab_si(t, (double)row->sum.counter[WW_I_ISSUES], "");
+    ww_tab_si(t, (double)row->sum.counter[WW_I_SECTORS], "");
+    ww_tab_si(t, (double)row->sum.counter[WW_I_L1_MISS], "");
+    ww_tab_si(t, (double)row->sum.counter[WW_I_SHARED_CONFLICTS], "");
+    ww_tab_code(t, more);
+}
+
+/* True if a line lies near one that has instructions; *row: its own, or NULL. */
+static bool is_near(const struct listing *l, size_t *at, uint32_t number, const struct row **row) {
+    while (*at < l->rows && l->row[*at].number + AROUND < number) (*at)++;
+    *row = NULL;
+    if (*at == l->rows || l->row[*at].number > number + AROUND) return false;
+    for (size_t i = *at; i < l->rows && l->row[i].number <= number; i++)
+        if (l->row[i].number == number) *row = &l->row[i];
+    return true;
+}
+
+static void put_text(struct ww_page *p, const struct listing *l, char *text) {
+    static const char *const head[] = {"line",    "source",    "stall",          "top stall",    "issues",
+                                       "sectors", "L1 misses", "bank conflicts", "instructions", NULL};
+    struct ww_tab t;
+    size_t at = 0, shown = 0;
+    uint32_t number = 0;
+    char caption[200], *rest = text;
+    const struct row *row;
+    snprintf(caption, sizeof caption, "%.160s", l->file);
+    ww_tab_begin(&t, p, caption, head, 1u << 1 | 1u << 3 | 1u << 8);
+    for (char *line = strsep(&rest, "\n"); line && shown < ROWS; line = strsep(&rest, "\n")) {
+        number++;
+        if (!is_near(l, &at, number, &row)) continue;
+        put_line(&t, l, row, number, line);
+        shown++;
+    }
+    ww_tab_end(&t);
+    if (shown == ROWS) ww_html(p, "<p class=\"note\">The first %d lines with instructions.</p>\n", ROWS);
+}
+
+static void put_listing(struct ww_page *p, const struct listing *l) {
+    char *text = find_text(p->sources, l->file);
+    ww_html(p, "<details open><summary>");
+    ww_html_text(p, l->file);
+    ww_html(p, "</summary>\n");
+    if (text)
+        put_text(p, l, text);
+    else
+        ww_html(p, "<p class=\"note\">This file is not in the folder of sources.</p>\n");
+    ww_html(p, "</details>\n");
+    free(text);
+}
+
+void ww_html_listing(struct ww_page *p, const struct ww_result *r) {
+    size_t most = 0, files = 0, rows = 0;
+    for (size_t i = 0; i < r->launch_count; i++) most += r->launch[i].pc_count;
+    if (!p->sources || !most) return;
+    struct entry *e = calloc(most, sizeof *e);
+    struct row *row = calloc(most, sizeof *row);
+    struct listing *l = calloc(most, sizeof *l);
+    if (!e || !row || !l) p->failed = true;
+    size_t n = p->failed ? 0 : collect(r, e);
+    for (size_t at = 0; at < n; files++) {
+        at += take_file(&l[files], e + at, n - at, row + rows);
+        rows += l[files].rows;
+    }
+    if (files) {
+        qsort(l, files, sizeof *l, by_stall);
+        ww_html(p,
+                "<h3>Source</h3>\n<p>Lines with instructions and %d around each; stall: share of the file's "
+                "stalled "
+                "warp-cycles. The texts are those of the folder when this page was made.</p>\n",
+                AROUND);
+    }
+    for (size_t i = 0; i < files && i < FILES; i++) put_listing(p, &l[i]);
+    free(e);
+    free(row);
+    free(l);
+}
