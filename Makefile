@@ -271,6 +271,10 @@ $(BUILD)/tests/fuzz/%: $(BUILD)/obj/tests/fuzz/%.o $(STATIC)
 
 fuzz-progs: $(FUZZ_PROGS)
 
+# The picture of a report that README.md shows.
+picture: all
+	scripts/picture.sh $(PROGRAM) docs/report.png
+
 quickstart:
 	@scripts/install-deps.sh quickstart
 	@$(SUBMAKE) all
