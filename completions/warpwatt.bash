@@ -102,7 +102,7 @@ _warpwatt() {
             operand_file=1
             ;;
         "trace dump")
-            options='--launch --cta --warp --help --progress'
+            options='--launch --cta --warp --json --help --progress'
             case $previous in
                 --launch) return ;;
                 --cta) return ;;
@@ -117,7 +117,7 @@ _warpwatt() {
             operand_file=1
             ;;
         "trace slice")
-            options='--launches --ctas --out --quiet --help --progress'
+            options='--launches --ctas --out --json --quiet --help --progress'
             case $previous in
                 --launches) return ;;
                 --ctas) return ;;
@@ -268,7 +268,7 @@ _warpwatt() {
             esac
             ;;
         "calibrate power")
-            options='--gpu --set --measured --fit --check --power --out --help --progress'
+            options='--gpu --set --measured --fit --check --power --json --out --help --progress'
             case $previous in
                 --gpu|-g) words=$(warpwatt gpu list --names 2>/dev/null); is_value=1 ;;
                 --set|-s) return ;;
@@ -280,7 +280,7 @@ _warpwatt() {
             esac
             ;;
         "calibrate timing")
-            options='--gpu --measured --fit --check --traces --out --quiet --help --progress'
+            options='--gpu --measured --fit --check --traces --json --out --quiet --help --progress'
             case $previous in
                 --gpu|-g) words=$(warpwatt gpu list --names 2>/dev/null); is_value=1 ;;
                 --measured|-m) is_file=1 ;;
@@ -291,7 +291,7 @@ _warpwatt() {
             esac
             ;;
         "calibrate analytic")
-            options='--measured --out --quiet --help --progress'
+            options='--measured --json --out --quiet --help --progress'
             case $previous in
                 --measured|-m) is_file=1 ;;
                 --out|-o) is_file=1 ;;

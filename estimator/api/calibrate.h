@@ -21,6 +21,7 @@ struct ww_calibrate_options {
     const char *const *fit;       /* groups "component+component+static.component", one factor each */
     size_t fit_count;
     const char *out; /* the table with its new values; NULL: none */
+    bool json;       /* print JSON (reports/schema/calibrate.json) */
 };
 /* Fits one factor, not negative, to each group of a power table's components, so that replays of the traces
  * have the measured average power (least squares, weighted with 1 / sigma^2). Prints factors with standard
@@ -35,6 +36,7 @@ struct ww_calibrate_timing_options {
     size_t fit_count;
     const char *traces; /* folder that recordings are kept in; NULL: a temporary one */
     const char *out;    /* GPU file with the fitted parameters, inherits from `gpu`; NULL: none */
+    bool json;          /* print JSON (reports/schema/calibrate.json) */
     ww_progress_fn progress;
     void *context;
 };
@@ -53,6 +55,7 @@ struct ww_calibrate_analytic_options {
     const char
         *measured;   /* CSV application,trace,gpu,set,cycles,energy_j: full replays; set: "key=value;..." */
     const char *out; /* the fit as the model reads it (estimator/fast/model_fit.def); NULL: none */
+    bool json;       /* print JSON (reports/schema/calibrate.json) */
     ww_progress_fn progress;
     void *context;
 };

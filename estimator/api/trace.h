@@ -72,9 +72,10 @@ WW_API enum ww_code ww_trace_print_profile(struct ww_trace *trace, bool json, FI
 WW_API enum ww_code ww_trace_print_model_profile(struct ww_trace *trace, const char *path, FILE *out,
                                                  ww_progress_fn progress, void *context,
                                                  struct ww_error *error);
-/* Prints the decoded instructions of one CTA (all warps, or one if warp >= 0). */
-WW_API enum ww_code ww_trace_dump(struct ww_trace *trace, size_t launch, uint64_t cta, int warp, FILE *out,
-                                  struct ww_error *error);
+/* Prints the decoded instructions of one CTA (all warps, or one if warp >= 0): a line each, or an array of JSON
+ * (reports/schema/trace_dump.json). Errors: WW_USAGE (no such launch, CTA or warp), those of reading, WW_IO. */
+WW_API enum ww_code ww_trace_dump(struct ww_trace *trace, size_t launch, uint64_t cta, int warp, bool json,
+                                  FILE *out, struct ww_error *error);
 
 /* How machine code is listed. */
 struct ww_disasm_options {

@@ -8,7 +8,8 @@ static enum ww_code run_power(const struct cmd_line *line, struct ww_error *erro
                                      .power_table = ww_cmd_get(line, "power"),
                                      .measured = ww_cmd_get(line, "measured"),
                                      .check = ww_cmd_get(line, "check"),
-                                     .out = ww_cmd_get(line, "out")};
+                                     .out = ww_cmd_get(line, "out"),
+                                     .json = ww_cmd_has(line, "json")};
     const char **set = NULL, **fit = NULL;
     enum ww_code code = ww_cmd_all(line, "set", &set, &o.override_count, error);
     if (code == WW_OK) code = ww_cmd_all(line, "fit", &fit, &o.fit_count, error);
@@ -27,6 +28,7 @@ static enum ww_code run_timing(const struct cmd_line *line, struct ww_error *err
                                             .check = ww_cmd_get(line, "check"),
                                             .traces = ww_cmd_get(line, "traces"),
                                             .out = ww_cmd_get(line, "out"),
+                                            .json = ww_cmd_has(line, "json"),
                                             .progress = ww_cmd_progress_step,
                                             .context = &progress};
     const char **fit = NULL;
@@ -42,6 +44,7 @@ static enum ww_code run_analytic(const struct cmd_line *line, struct ww_error *e
     struct cmd_progress progress;
     struct ww_calibrate_analytic_options o = {.measured = ww_cmd_get(line, "measured"),
                                               .out = ww_cmd_get(line, "out"),
+                                              .json = ww_cmd_has(line, "json"),
                                               .progress = ww_cmd_progress_step,
                                               .context = &progress};
     ww_cmd_progress_begin(&progress, "calibrate analytic", ww_cmd_has(line, "quiet"));
@@ -50,6 +53,7 @@ static enum ww_code run_analytic(const struct cmd_line *line, struct ww_error *e
 
 static const struct cmd_option analytic_options[] = {
     {"measured", 'm', "FILE", "CSV of full replays: application,trace,gpu,set,cycles,energy_j", CMD_REQUIRED},
+    {"json", 0, NULL, "print JSON (reports/schema/calibrate.json)", 0},
     {"out", 'o', "FILE", "write the constants and errors as estimator/fast/model_fit.def has them", 0},
     {"quiet", 'q', NULL, "show no progress", 0},
     {0}};
@@ -74,6 +78,7 @@ static const struct cmd_option power_options[] = {
      CMD_REPEAT | CMD_REQUIRED},
     {"check", 0, "FILE", "points that the fit does not see, and its error on them", 0},
     {"power", 0, "TABLE", "power table to start from (default: the GPU's)", 0},
+    {"json", 0, NULL, "print JSON (reports/schema/calibrate.json)", 0},
     {"out", 'o', "FILE", "write the table with the fitted factors (a name that ends in .json)", 0},
     {0}};
 const struct cmd ww_cmd_calibrate_power = {
@@ -94,6 +99,7 @@ static const struct cmd_option timing_options[] = {
      CMD_REPEAT | CMD_REQUIRED},
     {"check", 0, "FILE", "points that the fit does not see, and its error on them", 0},
     {"traces", 0, "DIR", "keep recordings in this folder and use those that are there", 0},
+    {"json", 0, NULL, "print JSON (reports/schema/calibrate.json)", 0},
     {"out", 'o', "FILE", "write a GPU file with the fitted parameters", 0},
     {"quiet", 'q', NULL, "show no progress", 0},
     {0}};

@@ -72,15 +72,17 @@ static enum ww_code dump_run(const struct cmd_line *line, struct ww_error *error
     struct ww_trace *trace;
     WW_TRY(ww_trace_open(line->argument[0], &trace, error));
     int one = ww_cmd_has(line, "warp") ? (int)warp : -1;
-    enum ww_code code = ww_trace_dump(trace, (size_t)launch, cta, one, stdout, error);
+    enum ww_code code = ww_trace_dump(trace, (size_t)launch, cta, one, ww_cmd_has(line, "json"), stdout, error);
     ww_trace_close(trace);
     return code;
 }
 
-static const struct cmd_option dump_options[] = {{"launch", 0, "N", "launch number, from 0 (default 0)", 0},
-                                                 {"cta", 0, "N", "linear CTA number, from 0 (default 0)", 0},
-                                                 {"warp", 0, "N", "one warp of the CTA (default: all)", 0},
-                                                 {0}};
+static const struct cmd_option dump_options[] = {
+    {"launch", 0, "N", "launch number, from 0 (default 0)", 0},
+    {"cta", 0, "N", "linear CTA number, from 0 (default 0)", 0},
+    {"warp", 0, "N", "one warp of the CTA (default: all)", 0},
+    {"json", 0, NULL, "print JSON (reports/schema/trace_dump.json)", 0},
+    {0}};
 const struct cmd ww_cmd_trace_dump = {
     .arguments = "FILE",
     .min_arguments = 1,
@@ -137,13 +139,19 @@ static enum ww_code slice_run(const struct cmd_line *line, struct ww_error *erro
     enum ww_code code = ww_trace_slice(trace, ww_cmd_get(line, "launches"), ww_cmd_get(line, "ctas"),
                                        ww_cmd_get(line, "out"), ww_cmd_progress_step, &progress, error);
     ww_trace_close(trace);
-    return ww_cmd_progress_end(&progress, code, error);
+    code = ww_cmd_progress_end(&progress, code, error);
+    if (code != WW_OK || !ww_cmd_has(line, "json")) return code;
+    WW_TRY(ww_trace_open(ww_cmd_get(line, "out"), &trace, error));
+    code = ww_trace_print_info(trace, true, stdout, error);
+    ww_trace_close(trace);
+    return code;
 }
 
 static const struct cmd_option slice_options[] = {
     {"launches", 0, "LIST", "launches to copy, such as 0,2-4 (default: all)", 0},
     {"ctas", 0, "LIST", "linear CTA numbers to copy of each launch (default: all)", 0},
     {"out", 'o', "FILE", "trace file to write", CMD_REQUIRED},
+    {"json", 0, NULL, "print what the new file holds as JSON (reports/schema/trace_info.json)", 0},
     {"quiet", 'q', NULL, "print errors only", 0},
     {0}};
 const struct cmd ww_cmd_trace_slice = {

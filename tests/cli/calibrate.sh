@@ -90,6 +90,10 @@ warpwatt calibrate timing -q --gpu gtx480 -m times.csv --check times_check.csv -
     --fit l2.latency=30:200 --fit dram.latency --fit shared.latency | sed -n '2,6p;$p'
 warpwatt gpu show ./fitted.json dram.latency | tail -1 | sed 's, 0..4096,,; s,  controller and PHY,,' | cut -c 1-60
 # A third of a parameter's true value is out of these bounds.
+warpwatt calibrate timing -q --gpu gtx480 -m times.csv --check times_check.csv --fit l1.latency --json |
+    python3 "$SOURCE/tests/cli/schema_check.py" "$SOURCE/reports/schema/calibrate.json" && echo "timing as reports/schema/calibrate.json"
+warpwatt calibrate power --gpu a100 --measured fit.csv --check check.csv --fit fp32 --json |
+    python3 "$SOURCE/tests/cli/schema_check.py" "$SOURCE/reports/schema/calibrate.json" && echo "power as reports/schema/calibrate.json"
 warpwatt calibrate timing -q --gpu gtx480 -m times.csv --fit shared.latency=45:60 | sed -n 2p
 fails 3 warpwatt calibrate timing -q --gpu gtx480 -m times.csv --fit l2.latency --fit tlb.read_cycles --fit l1.latency \
     --fit xbar.latency --fit dram.latency

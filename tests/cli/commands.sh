@@ -18,5 +18,10 @@ warpwatt sweep space.json --db s.db --json >sweep.out.json
 python3 "$SOURCE/tests/cli/schema_check.py" "$SOURCE/reports/schema/sweep_summary.json" sweep.out.json
 warpwatt merge s.db --db m.db --json
 warpwatt trace verify a.wwt --json
+schema() { python3 "$SOURCE/tests/cli/schema_check.py" "$SOURCE/reports/schema/$1.json" && echo "as reports/schema/$1.json"; }
+warpwatt trace slice a.wwt --ctas 0 -o part.wwt -q --json | schema trace_info
+warpwatt trace dump a.wwt --warp 0 --json | schema trace_dump
+warpwatt trace dump a.wwt --warp 0 --json | python3 -c 'import json, sys
+print(next(i for i in json.load(sys.stdin) if "addresses" in i)["sources"])'
 # A parameter's bounds and meaning stand beside its value.
 warpwatt gpu show gtx480 l1.size

@@ -125,7 +125,7 @@ static void a_dump_of_machine_code_says_where_the_rest_is(void **state) {
         char *text = NULL;
         size_t n = 0;
         FILE *out = open_memstream(&text, &n);
-        OK(ww_trace_dump(t, i, 0, -1, out, &error));
+        OK(ww_trace_dump(t, i, 0, -1, false, out, &error));
         fclose(out);
         const char *begins = i == 0 ? "machine code (ptxas 1 -arch sm_70): registers only" : "cta 0";
         assert_memory_equal(text, begins, strlen(begins));

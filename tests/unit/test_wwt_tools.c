@@ -155,11 +155,11 @@ static enum ww_code print_text(FILE *f) {
 }
 
 static enum ww_code print_cta(FILE *f) {
-    return ww_trace_dump(trace, 0, 5, -1, f, &error);
+    return ww_trace_dump(trace, 0, 5, -1, false, f, &error);
 }
 
 static enum ww_code print_warp(FILE *f) {
-    return ww_trace_dump(trace, 0, 5, 1, f, &error);
+    return ww_trace_dump(trace, 0, 5, 1, false, f, &error);
 }
 
 static double number(const cJSON *object, const char *key) {
@@ -219,9 +219,9 @@ static void dump_prints_a_line_for_each_step(void **state) {
 
 static void dump_refuses_what_is_not_there(void **state) {
     (void)state;
-    assert_int_equal(ww_trace_dump(trace, 2, 0, -1, stdout, &error), WW_USAGE);
-    assert_int_equal(ww_trace_dump(trace, 0, 40, -1, stdout, &error), WW_USAGE);
-    assert_int_equal(ww_trace_dump(trace, 0, 0, 3, stdout, &error), WW_USAGE);
+    assert_int_equal(ww_trace_dump(trace, 2, 0, -1, false, stdout, &error), WW_USAGE);
+    assert_int_equal(ww_trace_dump(trace, 0, 40, -1, false, stdout, &error), WW_USAGE);
+    assert_int_equal(ww_trace_dump(trace, 0, 0, 3, false, stdout, &error), WW_USAGE);
 }
 
 /* ---- the writer ---- */

@@ -2,19 +2,27 @@
 #include "../../estimator/api/trace.h"
 #include "../../estimator/base/locale.h"
 #include "../../estimator/base/escape.h"
+#include "../../estimator/base/jsonw.h"
 #include "../../estimator/result/result.h"
 #include "../../estimator/base/text.h"
 #include "../wwt/reader.h"
 
-static void print_operand(const struct ww_operand *o, const char *before, FILE *out) {
+/* "R4", or "R4:2" of two registers. */
+static void operand_text(const struct ww_operand *o, char out[32]) {
     static const struct {
         uint16_t first;
         const char *name;
     } file[] = {{WW_REG_UPRED, "UP"}, {WW_REG_UNIFORM, "UR"}, {WW_REG_PRED, "P"}, {0, "R"}};
     int k = 0;
     while (o->reg < file[k].first) k++;
-    fprintf(out, "%s%s%d", before, file[k].name, o->reg - file[k].first);
-    if (o->n > 1) fprintf(out, ":%u", o->n);
+    int n = snprintf(out, 32, "%s%d", file[k].name, o->reg - file[k].first);
+    if (o->n > 1) snprintf(out + n, 32 - (size_t)n, ":%u", o->n);
+}
+
+static void print_operand(const struct ww_operand *o, const char *before, FILE *out) {
+    char text[32];
+    operand_text(o, text);
+    fprintf(out, "%s%s", before, text);
 }
 
 /* The mnemonic and registers: destinations, then sources. */
@@ -74,6 +82,65 @@ static void print_warp(const struct ww_launch *l, const struct ww_cta_trace *cta
     }
 }
 
+static void json_operands(struct ww_jsonw *w, const char *key, const struct ww_operand *o, int count) {
+    char text[32];
+    ww_jsonw_open(w, key, '[');
+    for (int k = 0; k < count; k++) {
+        operand_text(&o[k], text);
+        ww_jsonw_str(w, NULL, text);
+    }
+    ww_jsonw_close(w, ']');
+}
+
+static void json_access(struct ww_jsonw *w, const struct ww_inst *i, uint32_t mask, const struct ww_access *a,
+                        const uint64_t *pool) {
+    uint32_t at = 0;
+    if (i->space != WW_SPACE_NONE) {
+        ww_jsonw_str(w, "space", ww_space_name((enum ww_space)i->space));
+        ww_jsonw_u64(w, "bytes", i->width);
+    }
+    ww_jsonw_open(w, "addresses", '[');
+    for (uint32_t lane = 0; lane < 32; lane++) {
+        if (!(mask >> lane & 1)) continue;
+        uint64_t affine = a->base + (uint64_t)((int64_t)a->stride * (int64_t)lane);
+        ww_jsonw_u64(w, NULL, a->list == WW_AFFINE ? affine : pool[a->list + at]);
+        at++;
+    }
+    ww_jsonw_close(w, ']');
+}
+
+static void json_warp(struct ww_jsonw *w, const struct ww_launch *l, const struct ww_cta_trace *cta,
+                      uint32_t warp) {
+    const struct ww_warp_stream *s = &cta->warp[warp];
+    const struct ww_access *access = s->access;
+    for (uint32_t k = 0; k < s->step_count && !ferror(w->out); k++) {
+        const struct ww_inst *i = &l->inst[s->step[k].inst];
+        const char *mnemonic = l->string[i->mnemonic];
+        ww_jsonw_open_flat(w, NULL, '{');
+        ww_jsonw_u64(w, "cta", cta->index);
+        ww_jsonw_u64(w, "warp", warp);
+        ww_jsonw_u64(w, "pc", i->pc);
+        ww_jsonw_u64(w, "mask", s->step[k].mask);
+        ww_jsonw_str(w, "mnemonic", *mnemonic ? mnemonic : ww_op_name((enum ww_op)i->op));
+        json_operands(w, "destinations", i->dst, i->dst_count);
+        json_operands(w, "sources", i->src, i->src_count);
+        if (i->flags & WW_INST_ACCESS) json_access(w, i, s->step[k].mask, access++, s->pool);
+        if (i->flags & WW_INST_CONTROL) ww_jsonw_u64(w, "stall", i->control.stall);
+        ww_jsonw_close(w, '}');
+    }
+}
+
+static enum ww_code print_json(const struct ww_launch *l, const struct ww_cta_trace *c, int warp, FILE *out,
+                               struct ww_error *error) {
+    struct ww_jsonw j;
+    ww_jsonw_begin(&j, out);
+    ww_jsonw_open(&j, NULL, '[');
+    for (uint32_t w = 0; w < c->warp_count; w++)
+        if (warp < 0 || w == (uint32_t)warp) json_warp(&j, l, c, w);
+    ww_jsonw_close(&j, ']');
+    return ww_jsonw_end(&j, error);
+}
+
 /* A trace holds of machine code what replays need; said once, so that nobody takes it for the whole. */
 static void print_machine_note(const struct ww_launch *l, FILE *out) {
     if (!l->inst_count || !(l->inst[0].flags & WW_INST_CONTROL)) return;
@@ -88,7 +155,7 @@ static void print_machine_note(const struct ww_launch *l, FILE *out) {
           out);
 }
 
-enum ww_code ww_trace_dump(struct ww_trace *trace, size_t launch, uint64_t cta, int warp, FILE *out,
+enum ww_code ww_trace_dump(struct ww_trace *trace, size_t launch, uint64_t cta, int warp, bool json, FILE *out,
                            struct ww_error *error) {
     WW_PLAIN_LOCALE;
     const struct ww_launch *l;
@@ -98,10 +165,10 @@ enum ww_code ww_trace_dump(struct ww_trace *trace, size_t launch, uint64_t cta, 
         return ww_fail(error, WW_USAGE, trace->path, "warp %d of launch %zu; its CTAs have %u, numbered from 0",
                        warp, launch, l->warps_per_cta);
     WW_TRY(ww_trace_load_cta(trace, launch, cta, &c, error));
-    print_machine_note(l, out);
-    for (uint32_t w = 0; w < c.warp_count; w++)
+    if (!json) print_machine_note(l, out);
+    for (uint32_t w = 0; w < c.warp_count && !json; w++)
         if ((warp < 0 || w == (uint32_t)warp) && !ferror(out)) print_warp(l, &c, w, out);
-    enum ww_code code = ww_written(out, error);
+    enum ww_code code = json ? print_json(l, &c, warp, out, error) : ww_written(out, error);
     ww_trace_release_cta(trace, &c);
     return code;
 }

@@ -1,6 +1,7 @@
 /* calibrate_analytic.c: the analytical model's constants and its own error, from a table of full replays. */
 #include "../../api/calibrate.h"
 #include "../../api/validate.h"
+#include "../../base/jsonw.h"
 #include "../../base/locale.h"
 #include "../../base/outfile.h"
 #include "../../base/text.h"
@@ -100,6 +101,41 @@ static void write_fit(const struct analytic_cases *cases, const struct ww_model_
     }
 }
 
+static enum ww_code print_json(const struct analytic_cases *cases, const struct ww_model_constants *k,
+                               FILE *out, struct ww_error *error) {
+    static const char *const gpus[] = {"gtx480", "gtx980", "v100", "a100", NULL};
+    struct ww_jsonw w;
+    ww_jsonw_begin(&w, out);
+    ww_jsonw_open(&w, NULL, '{');
+    ww_jsonw_u64(&w, "replays", cases->count);
+    ww_jsonw_open(&w, "parameters", '[');
+    for (size_t i = 0; i < ww_model_constant_count; i++) {
+        ww_jsonw_open_flat(&w, NULL, '{');
+        ww_jsonw_str(&w, "parameter", ww_model_constant[i].name);
+        ww_jsonw_f64(&w, "fitted", constant(k, i));
+        ww_jsonw_close(&w, '}');
+    }
+    ww_jsonw_close(&w, ']');
+    ww_jsonw_open(&w, "left_out", '[');
+    for (size_t i = 0; i < sizeof gpus / sizeof *gpus; i++) {
+        struct analytic_summary s;
+        WW_TRY(ww_analytic_sum_up(cases, gpus[i], 0.95, &s, error));
+        if (!s.cases) continue;
+        ww_jsonw_open_flat(&w, NULL, '{');
+        ww_jsonw_str(&w, "gpu", gpus[i] ? gpus[i] : "all");
+        ww_jsonw_u64(&w, "cases", s.cases);
+        ww_jsonw_f64(&w, "cycles_error", s.cycles);
+        ww_jsonw_f64(&w, "bias", s.bias);
+        ww_jsonw_f64(&w, "power_error", s.power);
+        ww_jsonw_f64(&w, "covered_cycles", s.covered_cycles);
+        ww_jsonw_f64(&w, "covered_energy", s.covered_energy);
+        ww_jsonw_close(&w, '}');
+    }
+    ww_jsonw_close(&w, ']');
+    ww_jsonw_close(&w, '}');
+    return ww_jsonw_end(&w, error);
+}
+
 static enum ww_code print(const struct analytic_cases *cases, const struct ww_model_constants *k, FILE *out,
                           struct ww_error *error) {
     static const char *const gpus[] = {"gtx480", "gtx980", "v100", "a100", NULL};
@@ -128,7 +164,7 @@ static enum ww_code fit_and_print(struct analytic_table *t, const struct ww_cali
     ww_analytic_table_bind(t);
     ww_analytic_fit(&t->cases, UINT32_MAX, &k);
     WW_TRY(ww_analytic_leave_out(&t->cases, &options, error));
-    WW_TRY(print(&t->cases, &k, out, error));
+    WW_TRY(o->json ? print_json(&t->cases, &k, out, error) : print(&t->cases, &k, out, error));
     if (!o->out) return WW_OK;
     WW_TRY(span_of(&t->cases, &k, &span, error));
     struct ww_outfile file;

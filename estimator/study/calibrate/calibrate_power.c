@@ -4,6 +4,7 @@
 #include "../../../power/power.h"
 #include "../../../power/scaling.h"
 #include "../../base/escape.h"
+#include "../../base/jsonw.h"
 #include "../../base/outfile.h"
 #include "../../config/gpu.h"
 #include "../../config/json.h"
@@ -153,14 +154,60 @@ static enum ww_code replay(struct calibration *k, struct measured *m, struct ww_
     return WW_OK;
 }
 
+/* Watts of a point before the fit. */
+static double watts_before(const struct calibration *k, const struct ww_fit_point *p) {
+    double old = p->rest;
+    for (size_t g = 0; g < k->groups; g++) old += p->part[g];
+    return old;
+}
+
+static void json_points(struct ww_jsonw *w, const char *key, const struct calibration *k,
+                        const struct measured *m, const struct ww_fit *fit) {
+    ww_jsonw_open(w, key, '[');
+    for (size_t i = 0; i < m->count; i++) {
+        const struct ww_fit_point *p = &m->point[i];
+        ww_jsonw_open_flat(w, NULL, '{');
+        ww_jsonw_str(w, "point", m->trace[i]);
+        ww_jsonw_f64(w, "measured", p->measured);
+        ww_jsonw_f64(w, "before", watts_before(k, p));
+        ww_jsonw_f64(w, "fitted", ww_fit_predict(fit, k->groups, p));
+        ww_jsonw_close(w, '}');
+    }
+    ww_jsonw_close(w, ']');
+}
+
+static enum ww_code print_json(const struct calibration *k, const struct measured *m,
+                               const struct measured *check, const struct ww_fit *fit, FILE *out,
+                               struct ww_error *error) {
+    struct ww_jsonw w;
+    ww_jsonw_begin(&w, out);
+    ww_jsonw_open(&w, NULL, '{');
+    ww_jsonw_str(&w, "gpu", ww_gpu_name(k->gpu));
+    ww_jsonw_str(&w, "unit", "W");
+    ww_jsonw_open(&w, "parameters", '[');
+    for (size_t g = 0; g < k->groups; g++) {
+        ww_jsonw_open_flat(&w, NULL, '{');
+        ww_jsonw_str(&w, "parameter", k->group[g].text);
+        ww_jsonw_f64(&w, "start", 1);
+        ww_jsonw_f64(&w, "fitted", fit->x[g]);
+        ww_jsonw_f64(&w, "standard_error", fit->error[g]);
+        ww_jsonw_close(&w, '}');
+    }
+    ww_jsonw_close(&w, ']');
+    ww_jsonw_f64(&w, "left_out_error", fit->left_out);
+    json_points(&w, "fitted_to", k, m, fit);
+    json_points(&w, "not_seen", k, check, fit);
+    ww_jsonw_close(&w, '}');
+    return ww_jsonw_end(&w, error);
+}
+
 static void report_points(const struct calibration *k, const struct measured *m, const struct ww_fit *fit,
                           const char *what, FILE *out) {
     double before = 0, after = 0;
     fprintf(out, "%s\n  %9s %9s %9s  trace\n", what, "measured", "before", "fitted");
     for (size_t i = 0; i < m->count; i++) {
         const struct ww_fit_point *p = &m->point[i];
-        double old = p->rest, now = ww_fit_predict(fit, k->groups, p);
-        for (size_t g = 0; g < k->groups; g++) old += p->part[g];
+        double old = watts_before(k, p), now = ww_fit_predict(fit, k->groups, p);
         before += fabs(old / p->measured - 1);
         after += fabs(now / p->measured - 1);
         fprintf(out, "  %7.1f W %7.1f W %7.1f W  ", p->measured, old, now);
@@ -239,9 +286,10 @@ static enum ww_code calibrate(struct calibration *k, struct measured *m, struct 
     WW_TRY(replay(k, m, error));
     WW_TRY(replay(k, check, error));
     WW_TRY(ww_fit_power(m->point, m->count, k->groups, &fit, error));
-    report_fit(k, &fit, out);
-    report_points(k, m, &fit, "fitted to", out);
-    if (check->count) report_points(k, check, &fit, "not seen by the fit", out);
+    if (k->o->json) WW_TRY(print_json(k, m, check, &fit, out, error));
+    if (!k->o->json) report_fit(k, &fit, out);
+    if (!k->o->json) report_points(k, m, &fit, "fitted to", out);
+    if (!k->o->json && check->count) report_points(k, check, &fit, "not seen by the fit", out);
     return k->o->out ? write_table(k, &fit, error) : WW_OK;
 }
 

@@ -216,14 +216,63 @@ static void report_points(const struct calibration *k, size_t from, size_t to, c
     fprintf(out, "  mean absolute error: %.2f %% before, %.2f %% fitted\n", 100 * sum[0] / n, 100 * sum[1] / n);
 }
 
+static void json_points(struct ww_jsonw *w, const char *key, const struct calibration *k, size_t from,
+                        size_t to, const double *before, const double *after) {
+    char name[600];
+    ww_jsonw_open(w, key, '[');
+    for (size_t i = from; i < to; i++) {
+        ww_jsonw_open_flat(w, NULL, '{');
+        snprintf(name, sizeof name, "%.250s%s%.300s", k->point[i]->workload,
+                 k->point[i]->parameters[0] ? " " : "", k->point[i]->parameters);
+        ww_jsonw_str(w, "point", name);
+        ww_jsonw_f64(w, "measured", k->value[i]);
+        ww_jsonw_f64(w, "before", before[i]);
+        ww_jsonw_f64(w, "fitted", after[i]);
+        ww_jsonw_close(w, '}');
+    }
+    ww_jsonw_close(w, ']');
+}
+
+static enum ww_code report_json(struct calibration *k, const struct ww_timing_fit *fit, const double *start,
+                                const double *before, const double *after, FILE *out, struct ww_error *error) {
+    struct ww_jsonw w;
+    ww_jsonw_begin(&w, out);
+    ww_jsonw_open(&w, NULL, '{');
+    ww_jsonw_str(&w, "gpu", k->o->gpu);
+    ww_jsonw_str(&w, "unit", "cycles or seconds, as measured");
+    ww_jsonw_open(&w, "parameters", '[');
+    for (size_t i = 0; i < k->params; i++) {
+        const struct ww_timing_param *p = &k->param[i];
+        ww_jsonw_open_flat(&w, NULL, '{');
+        ww_jsonw_str(&w, "parameter", p->key);
+        ww_jsonw_f64(&w, "start", start[i]);
+        ww_jsonw_f64(&w, "fitted", fit->x[i]);
+        ww_jsonw_f64(&w, "standard_error", fit->at_bound[i] ? (double)NAN : fit->error[i]);
+        ww_jsonw_f64(&w, "low", p->low);
+        ww_jsonw_f64(&w, "high", p->high);
+        ww_jsonw_close(&w, '}');
+    }
+    ww_jsonw_close(&w, ']');
+    ww_jsonw_f64(&w, "left_out_error", fit->left_out);
+    ww_jsonw_f64(&w, "condition", fit->condition);
+    json_points(&w, "fitted_to", k, 0, k->fitted, before, after);
+    json_points(&w, "not_seen", k, k->fitted, k->points, before, after);
+    ww_jsonw_close(&w, '}');
+    return ww_jsonw_end(&w, error);
+}
+
 static enum ww_code report(struct calibration *k, const struct ww_timing_fit *fit, FILE *out,
                            struct ww_error *error) {
     double start[WW_TIMING_PARAMS];
     const double *before, *after;
+    for (size_t i = 0; i < k->params; i++)
+        start[i] = k->param[i].whole ? round(k->param[i].start) : k->param[i].start;
+    WW_TRY(estimates(k, start, &before, error));
+    WW_TRY(estimates(k, fit->x, &after, error));
+    if (k->o->json) return report_json(k, fit, start, before, after, out, error);
     fprintf(out, "%-24s %10s %10s %15s  bounds\n", "parameter", "start", "fitted", "standard error");
     for (size_t i = 0; i < k->params; i++) {
         const struct ww_timing_param *p = &k->param[i];
-        start[i] = p->whole ? round(p->start) : p->start;
         fprintf(out, "%-24s %10.6g %10.6g ", p->key, start[i], fit->x[i]);
         if (fit->at_bound[i])
             fprintf(out, "%15s", "at its bound");
@@ -236,8 +285,6 @@ static enum ww_code report(struct calibration *k, const struct ww_timing_fit *fi
             fit->condition > WW_TIMING_HARDLY_APART
                 ? ": warning, hardly told apart: trust what they do together, not each of them"
                 : "");
-    WW_TRY(estimates(k, start, &before, error));
-    WW_TRY(estimates(k, fit->x, &after, error));
     report_points(k, 0, k->fitted, "fitted to", before, after, out);
     if (k->points > k->fitted)
         report_points(k, k->fitted, k->points, "not seen by the fit", before, after, out);
