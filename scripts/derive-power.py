@@ -16,6 +16,8 @@ ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 TABLES = os.path.join(ROOT, "power", "tables")
 DRAM = {"dram_activate", "dram_read", "dram_write", "dram_background"}
 
+A40_FIT = (0.992, 1.761)  # front end, registers and lanes; crossbar, L2, controllers and DRAM
+L40_FIT = (0.853, 0.879)
 SOURCES = {
     "geometry": "shape of this GPU as models/ has it; node of the process",
     "vf": "A. Sethia, Equalizer, Mascar and APOGEE (PhD thesis), section 3.5: voltage changes linearly with frequency, "
@@ -54,15 +56,39 @@ SOURCES = {
     "p0": "NVIDIA/open-gpu-kernel-modules issue 874: an A40, whose memory is the same, draws 110 W at its full clocks (P0) while nothing "
           "runs; less the rows for an idle chip",
     "l40": "RRZE-HPC/gpu-benches, gpu-roofline of an L40 at 2490 MHz: watts at 0.25, 4.25, 12.25 and 20.25 operations a byte, to which "
-           "`warpwatt calibrate power` fitted the rows derived from a100: front end, registers and lanes x 0.965 (standard error 0.083); crossbar, L2, "
-           "controllers and DRAM x 0.585 (0.125)",
+           "the rows derived from a100 were fitted by least squares (validate roofline, at the measured rates): front end, registers and lanes x %s; crossbar, L2, "
+           "controllers and DRAM x %s" % L40_FIT,
+    "ga102-leak": "the row of the a100 table, of TSMC's 7 nm, for Samsung's 8 nm as it is, times the chips' transistors as NVIDIA states them "
+                  "(billions: GA100 54.2, GA102 28.3, GA104 17.4)",
+    "tu104-leak": "the row of the v100 table, times the chips' transistors as NVIDIA states them (billions: GV100 21.1, TU104 13.6)",
+    "a40": "RRZE-HPC/gpu-benches, gpu-roofline of eight A40 at 1740 MHz, means: watts at 0.25, 4.25, 12.25 and 20.25 operations a byte, to which "
+           "the rows derived from a100 were fitted by least squares (validate roofline, at the measured rates): front end, registers and lanes x %s; crossbar, L2, controllers and DRAM x %s" % A40_FIT,
+    "ga102": "the row of the a100 table, of TSMC's 7 nm, for Samsung's 8 nm as it is",
+    "a40-table": "the row of the a40 table: the same chip family and process",
+    "l40-table": "the row of the l40 table: the same chip family and process",
+    "listed": "nvidia-smi of idle boards at full clocks (P0, no memory in use), listings in public repositories: %s; less the rows for an idle chip",
+    "idle-assumed": "No listing at full clocks was found; an assumption of this table: %s; less the rows for an idle chip",
+    "gddr6x": "kylolab.com as for GDDR6, 7.5 pJ a bit; GDDR6X's and GDDR7's own were not found",
     "idle": "nvidia-smi of idle H100 SXM boards: 68 to 73 W in six users' listings, 70 W less the other rows for an idle chip",
 }
+# Listings by board: watts of an idle board at full clocks, and what they are.
+LISTED = {"t4": (27.5, "Tesla T4, 27 to 28 W in three"), "l4": (28, "L4, 27 to 30 W in three"), "a10": (54, "A10, 53 to 55 W in two"),
+          "rtx3090": (95, "RTX 3090, 88 and 101 W"), "rtx4090": (57, "RTX 4090, 50 to 64 W in three"), "gh200": (100, "GH200, 89 and 106 W"),
+          "b200": (141, "B200, 136 to 145 W in six")}
+ASSUMED = {"a6000": (110, "an A40's 110 W"), "l40s": (110, "an A40's 110 W, as of the L40"),
+           "rtx3080": (75, "75 W, between an A10's and an RTX 3090's, which has 24 devices of memory where this has 10"),
+           "rtx3070": (45, "45 W, an A10's less the devices of memory that this does not have"),
+           "rtx2080": (35, "35 W, a T4's at a higher clock"), "rtx5090": (70, "70 W, an RTX 4090's with 16 devices of memory for 12")}
 # Factors on the rows that were derived from v100, by component (source roofline).
 ROOFLINE = {**dict.fromkeys(("fp32", "int", "regfile", "scheduler", "ibuffer", "icache"), 1.231),
             **dict.fromkeys(("xbar", "l2", "mem_ctrl", "dram_read", "dram_write", "dram_activate"), 1.287)}
-L40 = {**dict.fromkeys(("fp32", "int", "regfile", "scheduler", "ibuffer", "icache"), 0.965),
-       **dict.fromkeys(("xbar", "l2", "mem_ctrl", "dram_read", "dram_write"), 0.585)}
+def two_factors(core, memory):
+    return {**dict.fromkeys(("fp32", "int", "regfile", "scheduler", "ibuffer", "icache"), core),
+            **dict.fromkeys(("xbar", "l2", "mem_ctrl", "dram_read", "dram_write"), memory)}
+
+
+A40 = two_factors(*A40_FIT)
+L40 = two_factors(*L40_FIT)
 
 
 # Events of gtx480's table, and those of v100's table whose mean stands for them.
@@ -198,24 +224,38 @@ def from_volta(transistors, stacks):
     return {"events": events, "static": steady, "lane_model": lanes}
 
 
-def from_turing(transistors):
-    """12 nm as the V100: its rows on the chip; GDDR5's published energy a bit for the memory."""
+def gddr6_events(source="gddr6"):
+    access = 7.5 * 256 / 1000
+    return [dram_event(c, e, access, 0.4, source, "32 bytes")
+            for c, e in (("dram_read", "dram_sector_read"), ("dram_write", "dram_sector_write"))]
+
+
+def board_idle(gpu, others):
+    """Constant power: what an idle board draws at full clocks, less what the table's other rows make of an idle chip."""
+    source, (watts, _) = ("listed", LISTED[gpu]) if gpu in LISTED else ("idle-assumed", ASSUMED[gpu])
+    return source, max(watts - others, 0), "%g W less %.3g W" % (watts, others)
+
+
+def from_turing(transistors, sms=None, gpu=None):
+    """12 nm as the V100: its rows on the chip; GDDR6's published energy a bit for the memory."""
     base = load("v100")
     leakage = transistors / 21.1
     events = scaled([r for r in base["events"] if r["component"] not in DRAM], "v100", 1, 0.5, "volta")
     events += scaled([r for r in base["events"] if r["component"] == "dram_activate"], "v100", 1, 0.6, "volta")
-    access = 11.9 * 256 / 1000
-    events += [dram_event(c, e, round(access, 3), 0.5, "gddr5-energy", "32 bytes; GDDR6's own was not found")
-               for c, e in (("dram_read", "dram_sector_read"), ("dram_write", "dram_sector_write"))]
+    events += gddr6_events()
     steady = [row(r, r["value"], 0.6, "volta", "v100's row") for r in base["static"]]
+    if gpu:
+        rows = {r["component"]: r for r in base["static"]}
+        source, watts, note = board_idle(gpu, sms * rows["sm_idle"]["value"] + rows["mem_ctrl"]["value"])
+        steady = [row(r, watts, 0.3, source, note) if r["component"] == "constant" else r for r in steady]
     lanes = [dict(r, first_lane=float("%.4g" % (r["first_lane"] * leakage)),
-                  add_lane=float("%.4g" % (r["add_lane"] * leakage)), uncertainty=0.5, source="volta",
+                  add_lane=float("%.4g" % (r["add_lane"] * leakage)), uncertainty=0.5, source="tu104-leak" if gpu else "volta",
                   note="v100's row times %.3g" % leakage) for r in base["lane_model"]]
     return {"events": events, "static": steady, "lane_model": lanes}
 
 
-def from_ampere(transistors, sms, stacks):
-    """Hopper: a100's energies, which an H200's roofline confirms, and the watts of an idle board."""
+def from_ampere(transistors, sms, stacks, gpu=None):
+    """Hopper and Blackwell: a100's energies, which an H200's roofline confirms, and the watts of an idle board."""
     factor = 0.70
     base = load("a100")
     leakage = factor * transistors / 54.2
@@ -227,32 +267,59 @@ def from_ampere(transistors, sms, stacks):
     # An H100's idle watts, whose memory has 5 stacks.
     others = sms * idle["value"] + control["value"] * 5 / stacks
     constant = row(rows["constant"], 70 - others, 0.15, "idle", "70 W less %.3g W" % others)
+    if gpu:
+        source, watts, note = board_idle(gpu, sms * idle["value"] + control["value"])
+        constant = row(rows["constant"], watts, 0.2, source, note)
     lanes = [dict(r, first_lane=float("%.4g" % (r["first_lane"] * leakage)),
                   add_lane=float("%.4g" % (r["add_lane"] * leakage)), uncertainty=0.5, source="foundry5",
-                  note="a100's row times %.3g, with the transistors (80 billion, GA100 54.2)" % leakage)
+                  note="a100's row times %.3g, with the transistors (%g billion, GA100 54.2)" % (leakage, transistors))
              for r in base["lane_model"]]
     return {"events": events, "static": [constant, idle, control], "lane_model": lanes}
 
 
 def from_ada(sms):
     """AD102 with GDDR6: a100's energies, which an L40's roofline confirms, and its two factors."""
+    return like_a100(sms, 0.70, 0.70 * 76.3 / 54.2, L40, "ada", "l40", "ada-leak", ("p0", 110, 0.2))
+
+
+def like_a100(sms, process, leakage, factors, source, fitted, leaks, idle_board):
     base = load("a100")
-    leakage = 0.70 * 76.3 / 54.2
-    events = [row(r, r["value"], 0.6, "ada", "a100's row") for r in base["events"] if r["component"] not in DRAM]
-    access = 7.5 * 256 / 1000
-    events += [dram_event("dram_read", "dram_sector_read", access, 0.4, "gddr6", "32 bytes"),
-               dram_event("dram_write", "dram_sector_write", access, 0.4, "gddr6", "32 bytes")]
-    events = [row(r, r["value"] * L40[r["component"]], 0.3, "l40", "%s times %.3g" % (r["note"], L40[r["component"]]))
-              if r["component"] in L40 else r for r in events]
+    events = [row(r, r["value"], 0.6, source, "a100's row") for r in base["events"] if r["component"] not in DRAM]
+    events += gddr6_events()
+    events = [row(r, r["value"] * factors[r["component"]], 0.3, fitted,
+                  "%s times %.3g" % (r["note"], factors[r["component"]])) if r["component"] in factors else r for r in events]
     rows = {r["component"]: r for r in base["static"]}
-    idle = row(rows["sm_idle"], rows["sm_idle"]["value"] * 0.70, 0.5, "foundry5", "a100's row times 0.7")
-    control = row(rows["mem_ctrl"], rows["mem_ctrl"]["value"] * 0.70, 0.6, "foundry5", "a100's row times 0.7")
+    idle = row(rows["sm_idle"], rows["sm_idle"]["value"] * process, 0.5, "foundry5" if process < 1 else source, "a100's row times %.2g" % process)
+    control = row(rows["mem_ctrl"], rows["mem_ctrl"]["value"] * process, 0.6, "foundry5" if process < 1 else source, "a100's row times %.2g" % process)
     others = sms * idle["value"] + control["value"]
-    constant = row(rows["constant"], 110 - others, 0.2, "p0", "110 W less %.3g W" % others)
+    board, watts, sure = idle_board
+    constant = row(rows["constant"], watts - others, sure, board, "%g W less %.3g W" % (watts, others))
     lanes = [dict(r, first_lane=float("%.4g" % (r["first_lane"] * leakage)),
-                  add_lane=float("%.4g" % (r["add_lane"] * leakage)), uncertainty=0.5, source="ada-leak",
+                  add_lane=float("%.4g" % (r["add_lane"] * leakage)), uncertainty=0.5, source=leaks,
                   note="a100's row times %.3g" % leakage) for r in base["lane_model"]]
     return {"events": events, "static": [constant, idle, control], "lane_model": lanes}
+
+
+def from_ga102():
+    """GA102 at Samsung's 8 nm: a100's energies and an A40's two factors."""
+    return like_a100(84, 1, 28.3 / 54.2, A40, "ga102", "a40", "ga102-leak", ("p0", 110, 0.2))
+
+
+def sibling(gpu, of, sms, transistors, memory="gddr6"):
+    """The table of a board with the same SMs and process; its own idle watts, and leakage by the transistors."""
+    base = load(of)
+    events = [row(r, r["value"], max(r["uncertainty"], 0.4), of + "-table", "%s's row" % of) for r in base["events"] if r["component"] not in DRAM]
+    factor = {"a40": A40, "l40": L40}[of]["dram_read"]
+    events += [row(r, r["value"] * factor, 0.5, memory, "32 bytes, times %.3g as %s's" % (factor, of)) for r in gddr6_events(memory)]
+    rows = {r["component"]: r for r in base["static"]}
+    source, watts, note = board_idle(gpu, sms * rows["sm_idle"]["value"] + rows["mem_ctrl"]["value"])
+    steady = [row(rows["constant"], watts, 0.3, source, note)]
+    steady += [row(rows[c], rows[c]["value"], 0.6, of + "-table", "%s's row" % of) for c in ("sm_idle", "mem_ctrl")]
+    leakage = transistors / {"a40": 28.3, "l40": 76.3}[of]
+    lanes = [dict(r, first_lane=float("%.4g" % (r["first_lane"] * leakage)), add_lane=float("%.4g" % (r["add_lane"] * leakage)),
+                  uncertainty=0.5, source=of + "-table", note="%s's row times %.3g, by the transistors (%g billion)" % (of, leakage, transistors))
+             for r in base["lane_model"]]
+    return {"events": events, "static": steady, "lane_model": lanes}
 
 
 def parameters(program, gpu):
@@ -334,12 +401,31 @@ def tables():
         "l40": ("L40 (4N, of the 5 nm family), derived from a100 and fitted to an L40's watts", "a100", "gddr5",
                 lambda: from_ada(142)),
         "h200": ("H200 (4N, of the 5 nm family), derived from a100", "a100", "standby", lambda: from_ampere(80, 132, 6)),
+        "gh200": ("GH200 (4N, of the 5 nm family), derived from a100", "a100", "standby", lambda: from_ampere(80, 132, 6, "gh200")),
+        "b200": ("B200 (4NP, of the 5 nm family), derived from a100", "a100", "standby", lambda: from_ampere(208, 148, 8, "b200")),
+        "a30": ("A30 (7 nm), as the A100 with three stacks", "v100", "standby", lambda: from_volta(54.2, 3)),
+        "t4": ("T4 (12 nm), derived from v100", "v100", "standby", lambda: from_turing(13.6, 40, "t4")),
+        "rtx2080": ("RTX 2080 (12 nm), derived from v100", "v100", "standby", lambda: from_turing(13.6, 46, "rtx2080")),
+        "a40": ("A40 (Samsung's 8 nm), derived from a100 and fitted to A40s' watts", "a100", "gddr5", from_ga102),
+        # These read a40's or l40's table.
+        "a6000": ("RTX A6000 (8 nm), derived from a40", "a40", "gddr5", lambda: sibling("a6000", "a40", 84, 28.3)),
+        "a10": ("A10 (8 nm), derived from a40", "a40", "gddr5", lambda: sibling("a10", "a40", 72, 28.3)),
+        "rtx3090": ("RTX 3090 (8 nm), derived from a40", "a40", "gddr5", lambda: sibling("rtx3090", "a40", 82, 28.3, "gddr6x")),
+        "rtx3080": ("RTX 3080 (8 nm), derived from a40", "a40", "gddr5", lambda: sibling("rtx3080", "a40", 68, 28.3, "gddr6x")),
+        "rtx3070": ("RTX 3070 (8 nm), derived from a40", "a40", "gddr5", lambda: sibling("rtx3070", "a40", 46, 17.4)),
+        "l40s": ("L40S (4N, of the 5 nm family), derived from l40", "l40", "gddr5", lambda: sibling("l40s", "l40", 142, 76.3)),
+        "l4": ("L4 (4N, of the 5 nm family), derived from l40", "l40", "gddr5", lambda: sibling("l4", "l40", 58, 35.8)),
+        "rtx4090": ("RTX 4090 (4N, of the 5 nm family), derived from l40", "l40", "gddr5", lambda: sibling("rtx4090", "l40", 128, 76.3, "gddr6x")),
+        "rtx5090": ("RTX 5090 (4N, of the 5 nm family), derived from l40", "l40", "gddr5", lambda: sibling("rtx5090", "l40", 170, 92.2, "gddr6x")),
     }
 
 
 def write(gpu, description, sections):
     used = {r["source"] for rows in sections.values() for r in rows}
     sources = {k: v for k, v in SOURCES.items() if k in used}
+    for key, boards in (("listed", LISTED), ("idle-assumed", ASSUMED)):
+        if key in sources:
+            sources[key] %= boards[gpu][1]
     assert used <= set(SOURCES), used - set(SOURCES)
     out = ['{', '  "description": %s,' % json.dumps(description + "; written by scripts/derive-power.py."),
            '  "sources": {']

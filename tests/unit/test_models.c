@@ -96,6 +96,29 @@ static const struct latency h200 = {"h200", 264.4, 0, 221.1};
 static const struct latency h100_pcie = {"h100_pcie", 264.4, 0, 221.1};
 /* RRZE gpu-benches, L40 at 2490 MHz: 273.6 cycles; DRAM 624 to 625. */
 static const struct latency l40 = {"l40", 273.6, 624.5, 0};
+/* RRZE gpu-benches, A40 at 1740 MHz: 250.4 cycles; DRAM 546.7, which adds 170 ns. Of boards with the same chip
+ * the cycles of an L2 hit and the nanoseconds of DRAM are taken to be the same. */
+static const struct latency a40 = {"a40", 250.4, 546.7, 0};
+static const struct latency a6000 = {"a6000", 250.4, 0, 170.3};
+static const struct latency a10 = {"a10", 250.4, 0, 170.3};
+static const struct latency rtx3090 = {"rtx3090", 250.4, 0, 170.3};
+static const struct latency rtx3080 = {"rtx3080", 250.4, 0, 170.3};
+static const struct latency rtx3070 = {"rtx3070", 250.4, 0, 170.3};
+static const struct latency l40s = {"l40s", 273.6, 0, 141};
+static const struct latency l4 = {"l4", 273.6, 0, 141};
+/* Luo et al. 2024, RTX 4090: 273.0 cycles; markdewing/AI_kernels: DRAM adds 340. */
+static const struct latency rtx4090 = {"rtx4090", 273, 613, 0};
+/* Jia et al. 2019, T4: 188 cycles; DRAM as the V100's 155 ns. */
+static const struct latency t4 = {"t4", 188, 0, 155};
+static const struct latency rtx2080 = {"rtx2080", 188, 0, 155};
+static const struct latency rtx2080ti = {"rtx2080ti", 188, 0, 155};
+static const struct latency titanv = {"titanv", 212.1, 0, 155};
+static const struct latency a30 = {"a30", 205.7, 0, 245.2};
+/* RRZE gpu-benches, GH200 at 1980 MHz: 280.4 cycles near; DRAM 680 to 689 from 236 MB on. */
+static const struct latency gh200 = {"gh200", 280.4, 686, 0};
+/* markdewing/AI_kernels. */
+static const struct latency b200 = {"b200", 295, 860, 0};
+static const struct latency rtx5090 = {"rtx5090", 360, 936, 0};
 /* Mei and Chu, GTX980 with the L1 off, and GTX780: patterns P1 and P4. */
 static const struct latency gtx980 = {"gtx980", 214, 383, 0};
 static const struct latency gtx780 = {"gtx780", 198, 339, 0};
@@ -192,7 +215,24 @@ static const struct part stream_a100 = {"a100", 64, 0.75, 0.985};
 static const struct part stream_h100 = {"h100", 128, 0.75, 0.985};
 static const struct part stream_h200 = {"h200", 128, 0.75, 0.985};
 static const struct part stream_h100_pcie = {"h100_pcie", 128, 0.75, 0.985};
-static const struct part stream_l40 = {"l40", 64, 0.75, 0.985};
+static const struct part stream_l40 = {"l40", 64, 0.75, 0.99};
+static const struct part stream_a40 = {"a40", 128, 0.75, 0.985};
+static const struct part stream_a6000 = {"a6000", 128, 0.75, 0.985};
+static const struct part stream_a10 = {"a10", 128, 0.75, 0.985};
+static const struct part stream_rtx3090 = {"rtx3090", 128, 0.75, 0.985};
+static const struct part stream_rtx3080 = {"rtx3080", 128, 0.75, 0.985};
+static const struct part stream_rtx3070 = {"rtx3070", 128, 0.75, 0.985};
+static const struct part stream_l40s = {"l40s", 128, 0.75, 0.99};
+static const struct part stream_l4 = {"l4", 64, 0.75, 0.995};
+static const struct part stream_rtx4090 = {"rtx4090", 128, 0.75, 0.985};
+static const struct part stream_t4 = {"t4", 128, 0.75, 0.985};
+static const struct part stream_rtx2080 = {"rtx2080", 128, 0.75, 0.985};
+static const struct part stream_rtx2080ti = {"rtx2080ti", 128, 0.75, 0.985};
+static const struct part stream_titanv = {"titanv", 64, 0.75, 0.99};
+static const struct part stream_a30 = {"a30", 128, 0.75, 0.985};
+static const struct part stream_gh200 = {"gh200", 128, 0.75, 0.985};
+static const struct part stream_b200 = {"b200", 256, 0.75, 0.985};
+static const struct part stream_rtx5090 = {"rtx5090", 128, 0.75, 0.985};
 static const struct part stream_gtx280 = {"gtx280", 64, 0.75, 0.984};
 static const struct part stream_gtx285 = {"gtx285", 64, 0.75, 0.984};
 static const struct part stream_gtx560ti = {"gtx560ti", 64, 0.75, 0.984};
@@ -239,6 +279,55 @@ static void l40_streams_from_the_l2_near_the_measured_rate(void **state) {
     (void)state;
     l2_streams_near("l40", (16 << 20) / 128, 5230);
 }
+/* gpu-benches, gpu-cache: 2480 to 2500 GB/s of 0.4 to 6 MB on an A40. */
+static void a40_streams_from_the_l2_near_the_measured_rate(void **state) {
+    (void)state;
+    l2_streams_near("a40", (3 << 20) / 128, 2490);
+}
+/* Luo et al. 2024: 1708 bytes a cycle of an RTX 4090 for loads of 16 bytes a lane, at 2520 MHz. */
+static void rtx4090_streams_from_the_l2_near_the_measured_rate(void **state) {
+    (void)state;
+    l2_streams_near("rtx4090", (16 << 20) / 128, 4304);
+}
+
+/* ---- data sheets ---- */
+
+/* What the vendor states of a board: TFLOPS of fp32 and fp64 (0: not looked at), GB/s of memory, MiB of L2. */
+static const struct {
+    const char *gpu;
+    double fp32, fp64, gbps, l2_mb;
+} sheets[] = {
+    {"titanv", 14.9, 7.45, 652.8, 4.5},   {"v100", 14.13, 7.07, 898, 6},
+    {"t4", 8.14, 0.254, 320, 4},          {"rtx2080", 10.07, 0.315, 448, 4},
+    {"rtx2080ti", 13.45, 0.42, 616, 5.5}, {"a30", 10.3, 5.16, 933, 24},
+    {"a100", 19.5, 9.7, 1555, 40},        {"a40", 37.4, 0.585, 696, 6},
+    {"a6000", 38.7, 0.605, 768, 6},       {"a10", 31.2, 0.488, 600, 6},
+    {"rtx3090", 35.58, 0.556, 936, 6},    {"rtx3080", 29.77, 0.465, 760, 5},
+    {"rtx3070", 20.31, 0.317, 448, 4},    {"l40", 90.5, 1.414, 864, 96},
+    {"l40s", 91.6, 1.431, 864, 96},       {"l4", 30.3, 0.473, 300, 48},
+    {"rtx4090", 82.6, 1.29, 1008, 72},    {"h100", 67, 33.5, 3352, 50},
+    {"h100_pcie", 51.2, 25.6, 2039, 50},  {"gh200", 67, 33.5, 4023, 60},
+    {"b200", 74.5, 37.2, 8000, 126},      {"rtx5090", 104.8, 1.64, 1792, 96},
+};
+
+static double tflops(const struct ww_gpu_spec *g, uint32_t lanes, uint32_t count) {
+    return 2.0 * g->sm_count * lanes * count * g->clock_sm_mhz / 1e6;
+}
+
+static void a_model_has_the_rates_of_its_data_sheet(void **state) {
+    (void)state;
+    for (size_t i = 0; i < sizeof sheets / sizeof sheets[0]; i++) {
+        struct rig *rig = start_model(sheets[i].gpu);
+        const struct ww_gpu_spec *g = &rig->spec;
+        print_message("%s\n", sheets[i].gpu);
+        near("fp32", tflops(g, g->pipe_fp32_lanes, g->pipe_fp32_count), sheets[i].fp32, 0.01);
+        near("fp64", tflops(g, g->pipe_fp64_lanes, g->pipe_fp64_count), sheets[i].fp64, 0.01);
+        near("GB/s", g->dram_channels * (g->dram_bus_bits / 8.0) * g->dram_data_rate * g->clock_dram_mhz / 1000,
+             sheets[i].gbps, 0.01);
+        near("L2", g->l2_size_kb / 1024.0, sheets[i].l2_mb, 0.001);
+        stop_model(rig);
+    }
+}
 
 /* A test of one model, reported with its name. */
 #define FOR(test, what)                                                                                        \
@@ -252,6 +341,23 @@ int main(void) {
         FOR(a_model_has_the_measured_l2_latency, h200),
         FOR(a_model_has_the_measured_l2_latency, h100_pcie),
         FOR(a_model_has_the_measured_l2_latency, l40),
+        FOR(a_model_has_the_measured_l2_latency, a40),
+        FOR(a_model_has_the_measured_l2_latency, a6000),
+        FOR(a_model_has_the_measured_l2_latency, a10),
+        FOR(a_model_has_the_measured_l2_latency, rtx3090),
+        FOR(a_model_has_the_measured_l2_latency, rtx3080),
+        FOR(a_model_has_the_measured_l2_latency, rtx3070),
+        FOR(a_model_has_the_measured_l2_latency, l40s),
+        FOR(a_model_has_the_measured_l2_latency, l4),
+        FOR(a_model_has_the_measured_l2_latency, rtx4090),
+        FOR(a_model_has_the_measured_l2_latency, t4),
+        FOR(a_model_has_the_measured_l2_latency, rtx2080),
+        FOR(a_model_has_the_measured_l2_latency, rtx2080ti),
+        FOR(a_model_has_the_measured_l2_latency, titanv),
+        FOR(a_model_has_the_measured_l2_latency, a30),
+        FOR(a_model_has_the_measured_l2_latency, gh200),
+        FOR(a_model_has_the_measured_l2_latency, b200),
+        FOR(a_model_has_the_measured_l2_latency, rtx5090),
         FOR(a_model_has_the_measured_l2_latency, gtx980),
         FOR(a_model_has_the_measured_l2_latency, gtx780),
         FOR(a_model_has_the_measured_l2_latency, gtx560ti),
@@ -263,6 +369,23 @@ int main(void) {
         FOR(a_model_has_the_measured_dram_latency, h200),
         FOR(a_model_has_the_measured_dram_latency, h100_pcie),
         FOR(a_model_has_the_measured_dram_latency, l40),
+        FOR(a_model_has_the_measured_dram_latency, a40),
+        FOR(a_model_has_the_measured_dram_latency, a6000),
+        FOR(a_model_has_the_measured_dram_latency, a10),
+        FOR(a_model_has_the_measured_dram_latency, rtx3090),
+        FOR(a_model_has_the_measured_dram_latency, rtx3080),
+        FOR(a_model_has_the_measured_dram_latency, rtx3070),
+        FOR(a_model_has_the_measured_dram_latency, l40s),
+        FOR(a_model_has_the_measured_dram_latency, l4),
+        FOR(a_model_has_the_measured_dram_latency, rtx4090),
+        FOR(a_model_has_the_measured_dram_latency, t4),
+        FOR(a_model_has_the_measured_dram_latency, rtx2080),
+        FOR(a_model_has_the_measured_dram_latency, rtx2080ti),
+        FOR(a_model_has_the_measured_dram_latency, titanv),
+        FOR(a_model_has_the_measured_dram_latency, a30),
+        FOR(a_model_has_the_measured_dram_latency, gh200),
+        FOR(a_model_has_the_measured_dram_latency, b200),
+        FOR(a_model_has_the_measured_dram_latency, rtx5090),
         FOR(a_model_has_the_measured_dram_latency, gtx980),
         FOR(a_model_has_the_measured_dram_latency, gtx780),
         FOR(a_model_has_the_measured_dram_latency, gtx560ti),
@@ -283,10 +406,30 @@ int main(void) {
         FOR(a_read_stream_reaches_most_of_the_dram_peak, stream_h200),
         FOR(a_read_stream_reaches_most_of_the_dram_peak, stream_h100_pcie),
         FOR(a_read_stream_reaches_most_of_the_dram_peak, stream_l40),
+        FOR(a_read_stream_reaches_most_of_the_dram_peak, stream_a40),
+        FOR(a_read_stream_reaches_most_of_the_dram_peak, stream_a6000),
+        FOR(a_read_stream_reaches_most_of_the_dram_peak, stream_a10),
+        FOR(a_read_stream_reaches_most_of_the_dram_peak, stream_rtx3090),
+        FOR(a_read_stream_reaches_most_of_the_dram_peak, stream_rtx3080),
+        FOR(a_read_stream_reaches_most_of_the_dram_peak, stream_rtx3070),
+        FOR(a_read_stream_reaches_most_of_the_dram_peak, stream_l40s),
+        FOR(a_read_stream_reaches_most_of_the_dram_peak, stream_l4),
+        FOR(a_read_stream_reaches_most_of_the_dram_peak, stream_rtx4090),
+        FOR(a_read_stream_reaches_most_of_the_dram_peak, stream_t4),
+        FOR(a_read_stream_reaches_most_of_the_dram_peak, stream_rtx2080),
+        FOR(a_read_stream_reaches_most_of_the_dram_peak, stream_rtx2080ti),
+        FOR(a_read_stream_reaches_most_of_the_dram_peak, stream_titanv),
+        FOR(a_read_stream_reaches_most_of_the_dram_peak, stream_a30),
+        FOR(a_read_stream_reaches_most_of_the_dram_peak, stream_gh200),
+        FOR(a_read_stream_reaches_most_of_the_dram_peak, stream_b200),
+        FOR(a_read_stream_reaches_most_of_the_dram_peak, stream_rtx5090),
+        cmocka_unit_test(a_model_has_the_rates_of_its_data_sheet),
         cmocka_unit_test(v100_streams_from_the_l2_near_the_measured_rate),
         cmocka_unit_test(a100_streams_from_the_l2_near_the_measured_rate),
         cmocka_unit_test(h200_streams_from_the_l2_near_the_measured_rate),
         cmocka_unit_test(l40_streams_from_the_l2_near_the_measured_rate),
+        cmocka_unit_test(a40_streams_from_the_l2_near_the_measured_rate),
+        cmocka_unit_test(rtx4090_streams_from_the_l2_near_the_measured_rate),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -213,9 +213,11 @@ static void a_missing_table_is_none_unless_required(void **state) {
 
 static void the_tables_of_the_project_load(void **state) {
     (void)state;
-    static const char *const name[] = {"gtx280", "gtx285",    "gtx480", "gtx580",   "gtx780",
-                                       "gtx980", "v100",      "a100",   "a100_80",  "h100",
-                                       "h200",   "h100_pcie", "l40",    "rtx2080ti"};
+    static const char *const name[] = {"gtx280",  "gtx285",    "gtx480",  "gtx580", "gtx780",  "gtx980",
+                                       "v100",    "a100",      "a100_80", "h100",   "h200",    "h100_pcie",
+                                       "l40",     "rtx2080ti", "a40",     "a6000",  "a10",     "rtx3090",
+                                       "rtx3080", "rtx3070",   "l40s",    "l4",     "rtx4090", "t4",
+                                       "rtx2080", "a30",       "gh200",   "b200",   "rtx5090"};
     for (size_t i = 0; i < sizeof name / sizeof name[0]; i++) {
         struct ww_power *power = NULL;
         assert_int_equal(ww_power_load(name[i], true, &power, &error), WW_OK);

@@ -12,9 +12,11 @@
 #include <cmocka.h>
 
 static struct ww_error error;
-static const char *const tables[] = {"gtx280", "gtx285", "gtx480",    "gtx560ti", "gtx580",
-                                     "gtx780", "gtx980", "v100",      "a100",     "a100_80",
-                                     "h100",   "h200",   "h100_pcie", "l40",      "rtx2080ti"};
+static const char *const tables[] = {"gtx280",    "gtx285",  "gtx480",    "gtx560ti", "gtx580", "gtx780",
+                                     "gtx980",    "v100",    "a100",      "a100_80",  "h100",   "h200",
+                                     "h100_pcie", "l40",     "rtx2080ti", "a40",      "a6000",  "a10",
+                                     "rtx3090",   "rtx3080", "rtx3070",   "l40s",     "l4",     "rtx4090",
+                                     "t4",        "rtx2080", "a30",       "gh200",    "b200",   "rtx5090"};
 enum { TABLES = sizeof tables / sizeof tables[0], EVENTS = 1000 };
 
 /* A GPU with the table of its name, and the file's own rows. */
@@ -186,6 +188,10 @@ static void every_static_row_of_every_table_draws_its_watts(void **state) {
 /* Components without a row are those that docs/power.md names, and those that a GPU does not have. */
 static void every_component_has_rows_or_a_reason(void **state) {
     (void)state;
+    /* Activates are in the energy of their reads and writes. */
+    static const char *const with_activates[] = {"gtx780",  "gtx980",  "l40",    "l40s",  "l4",
+                                                 "rtx4090", "rtx5090", "a40",    "a6000", "a10",
+                                                 "rtx3090", "rtx3080", "rtx3070"};
     for (int i = 0; i < TABLES; i++) {
         struct table t = open_table(tables[i]);
         bool has[WW_COMPONENT_COUNT] = {false};
@@ -194,9 +200,8 @@ static void every_component_has_rows_or_a_reason(void **state) {
         cJSON_ArrayForEach(row, cJSON_GetObjectItem(t.json, "static")) has[component_of(row)] = true;
         has[WW_P_LSU] = has[WW_P_COLLECTOR] = has[WW_P_DRAM_REFRESH] = true; /* in other components */
         if (strncmp(tables[i], "gtx", 3) == 0) has[WW_P_TENSOR] = true;
-        if (strcmp(tables[i], "gtx780") == 0 || strcmp(tables[i], "gtx980") == 0 ||
-            strcmp(tables[i], "l40") == 0)
-            has[WW_P_DRAM_ACTIVATE] = true; /* in the energy of reads and writes */
+        for (size_t k = 0; k < sizeof with_activates / sizeof with_activates[0]; k++)
+            if (strcmp(tables[i], with_activates[k]) == 0) has[WW_P_DRAM_ACTIVATE] = true;
         if (strncmp(tables[i], "gtx", 3) != 0) has[WW_P_DRAM_BACKGROUND] = true; /* in the constant power */
         for (int c = 0; c < WW_COMPONENT_COUNT; c++)
             if (!has[c]) fail_msg("%s: %s", tables[i], ww_component_name((enum ww_component)c));
@@ -231,6 +236,50 @@ static void an_access_to_the_re_execution_queue_costs_3_percent_of_an_l1_access(
             double part = (of(tables[i], &l).dynamic_j[WW_P_LSU] - idle) / l1;
             if (fabs(part - 0.03) > (derived ? 0.015 : 1e-4)) fail_msg("%s: %.4g", tables[i], part);
         }
+    }
+}
+
+/* A board draws less than half of its limit of power when it idles at full clocks; reading at the peak of its
+ * memory and multiplying in all of its lanes take 0.7 to 3 times the limit: boards of little power lower their
+ * clocks then, and others have more to do than this. Watts of idle boards are those that the tables name. */
+static void idling_and_full_load_fit_a_boards_limit_of_power(void **state) {
+    (void)state;
+    static const struct {
+        const char *gpu;
+        double limit, idle; /* idle 0: none is listed */
+    } board[] = {{"a40", 300, 110},   {"a6000", 300, 0},    {"a10", 150, 54},      {"rtx3090", 350, 95},
+                 {"rtx3080", 320, 0}, {"rtx3070", 220, 0},  {"l40", 300, 110},     {"l40s", 350, 0},
+                 {"l4", 72, 28},      {"rtx4090", 450, 57}, {"t4", 70, 27.5},      {"rtx2080", 215, 0},
+                 {"a30", 165, 43},    {"h100", 700, 70},    {"h100_pcie", 350, 0}, {"gh200", 900, 100},
+                 {"b200", 1000, 141}, {"rtx5090", 575, 0}};
+    for (size_t i = 0; i < sizeof board / sizeof board[0]; i++) {
+        struct table t = open_table(board[i].gpu);
+        const struct ww_gpu_spec *g = &t.gpu->spec;
+        struct ww_launch_result none = {.time_ps = 1000000000000}, full = none;
+        double sectors =
+            g->dram_channels * (g->dram_bus_bits / 8.0) * g->dram_data_rate * g->clock_dram_mhz * 1e6 / 32;
+        double fma = g->sm_count * g->pipe_fp32_lanes * g->pipe_fp32_count * g->clock_sm_mhz * 1e6 / 32;
+        static const enum ww_counter of_memory[] = {WW_C_DRAM_SECTOR_READ, WW_C_L2_SECTOR_MISS,
+                                                    WW_C_L1_SECTOR_MISS, WW_C_XBAR_REPLY_FLIT};
+        static const enum ww_counter of_core[] = {WW_C_INST_ISSUED, WW_C_REG_WRITE};
+        for (size_t k = 0; k < sizeof of_memory / sizeof of_memory[0]; k++)
+            full.counter[of_memory[k]] = (uint64_t)sectors;
+        for (size_t k = 0; k < sizeof of_core / sizeof of_core[0]; k++)
+            full.counter[of_core[k]] = (uint64_t)fma;
+        full.counter[WW_C_REG_READ] = (uint64_t)(3 * fma);
+        full.counter[WW_C_FETCH] = (uint64_t)(fma / 2);
+        full.counter[WW_C_THREAD_INST] = full.counter[WW_C_LANE_FP32] = full.counter[WW_C_LANE_FP32_FMA] =
+            (uint64_t)(32 * fma);
+        full.counter[WW_C_SM_ACTIVE_CYCLES] = (uint64_t)(g->sm_count * g->clock_sm_mhz * 1e6);
+        struct ww_energy idle, most;
+        ww_power_launch(t.power, g, &none, &idle);
+        ww_power_launch(t.power, g, &full, &most);
+        print_message("%s: idle %.1f, limit %.0f, full load %.0f W\n", board[i].gpu, idle.total_j,
+                      board[i].limit, most.total_j);
+        if (board[i].idle > 0) assert_true(fabs(idle.total_j - board[i].idle) < 0.06 * board[i].idle);
+        assert_true(idle.total_j < 0.5 * board[i].limit && most.total_j > 0.7 * board[i].limit &&
+                    most.total_j < 3 * board[i].limit);
+        close_table(&t);
     }
 }
 
@@ -386,6 +435,7 @@ int main(void) {
         cmocka_unit_test(every_static_row_of_every_table_draws_its_watts),
         cmocka_unit_test(every_component_has_rows_or_a_reason),
         cmocka_unit_test(an_access_to_the_re_execution_queue_costs_3_percent_of_an_l1_access),
+        cmocka_unit_test(idling_and_full_load_fit_a_boards_limit_of_power),
         cmocka_unit_test(energies_of_the_v100_are_those_of_accelwattchs_sass_sim),
         cmocka_unit_test(a_full_pipeline_of_the_v100_costs_accelwattchs_10_nanojoules_a_cycle),
         cmocka_unit_test(registers_of_the_v100_cost_the_same_with_one_lane),

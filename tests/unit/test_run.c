@@ -39,8 +39,11 @@ static struct ww_result *run(const char *gpu_name, const char *power, const char
 
 static void every_law_holds_on_every_gpu(void **state) {
     (void)state;
-    static const char *const gpu[] = {"gtx280", "gtx285",    "gtx480", "gtx560ti", "gtx580", "gtx780", "gtx980",
-                                      "v100",   "rtx2080ti", "a100",   "l40",      "h100",   "h200"};
+    static const char *const gpu[] = {"gtx280", "gtx285",  "gtx480",    "gtx560ti", "gtx580",  "gtx780",
+                                      "gtx980", "v100",    "rtx2080ti", "a100",     "l40",     "h100",
+                                      "h200",   "titanv",  "t4",        "rtx2080",  "a30",     "a40",
+                                      "a6000",  "a10",     "rtx3090",   "rtx3080",  "rtx3070", "l40s",
+                                      "l4",     "rtx4090", "h100_pcie", "gh200",    "b200",    "rtx5090"};
     for (size_t i = 0; i < sizeof gpu / sizeof gpu[0]; i++) {
         struct ww_result *r = run(gpu[i], NULL, NULL);
         assert_int_equal(ww_result_check(r, &error), WW_OK);

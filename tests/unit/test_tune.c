@@ -162,7 +162,8 @@ static void a_launch_is_computed_for_its_variant(void **state) {
 /* ---- slices ---- */
 
 static void a_slice_has_its_share_of_the_memory(void **state) {
-    static const char *const gpus[] = {"v100", "a100", "h100", "h200", "rtx2080ti"};
+    static const char *const gpus[] = {"v100",    "a100", "h100",    "h200",  "rtx2080ti", "t4",     "a40",
+                                       "rtx3090", "l40",  "rtx4090", "gh200", "b200",      "rtx5090"};
     (void)state;
     for (size_t i = 0; i < sizeof gpus / sizeof *gpus; i++) {
         struct ww_gpu *whole, *part;

@@ -1,6 +1,7 @@
 /* Rows of `warpwatt validate`: arithmetic, targets, and what is printed. */
 #include "../../estimator/warpwatt.h"
 #include "../../estimator/study/validate/rows/validate.h"
+#include "result_fixture.h"
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -273,6 +274,35 @@ static void an_unknown_suite_is_refused(void **state) {
     assert_non_null(strstr(error.text, "did you mean \"models\""));
 }
 
+/* The number behind "| id | what | " of a page; NAN without such a row. */
+static double documented(const char *page, const char *id) {
+    char start[80];
+    snprintf(start, sizeof start, "\n| %s | ", id);
+    const char *at = strstr(page, start);
+    at = at ? strstr(at + strlen(start), " | ") : NULL;
+    return at ? strtod(at + 3, NULL) : NAN;
+}
+
+/* Of each model, and docs/gpus.md has what is measured. */
+static void models_do_what_was_published_and_documented(void **state) {
+    (void)state;
+    struct ww_validate_options options = {.jobs = 1};
+    struct ww_validation *v = NULL;
+    char path[512];
+    char *page = ww_fixture_read(ww_fixture_source_file("docs/gpus.md", path));
+    if (ww_validate("models", &options, &v, &error) != WW_OK) fail_msg("%s: %s", error.where, error.text);
+    assert_true(v->count >= 54);
+    for (size_t i = 0; i < v->count; i++) {
+        const struct ww_validate_row *r = &v->row[i];
+        double shown = documented(page, r->id);
+        if (!r->within) fail_msg("%s: %g, published %g", r->id, r->ours, r->paper);
+        if (!(fabs(shown - r->ours) <= 0.01 * r->ours))
+            fail_msg("%s: %g, docs/gpus.md has %g", r->id, r->ours, shown);
+    }
+    ww_validation_free(v);
+    free(page);
+}
+
 #define T(f) cmocka_unit_test_setup_teardown(f, start, stop)
 
 int main(void) {
@@ -297,6 +327,7 @@ int main(void) {
         T(a_suite_stops_when_it_is_asked_to),
         T(a_suite_stops_in_the_middle_of_a_measurement),
         T(an_unknown_suite_is_refused),
+        T(models_do_what_was_published_and_documented),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

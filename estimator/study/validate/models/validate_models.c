@@ -2,17 +2,24 @@
  *
  * A load of one sector goes through crossbar, L2 and DRAM of each model alone; the L1's own part, l1.latency,
  * is added. The DRAM figure is the mean of a chase through 32 MiB (an L1 TLB reaches so far) in random order,
- * which finds other rows open. tests/unit/test_models.c holds the models to the same figures. */
+ * which finds other rows open. Streams are lines that all SMs read in order. Fused multiply-adds of one SM,
+ * times the SMs, are set beside the data sheet. tests/unit/test_models.c holds the models to the same figures.
+ */
 #include "../../../api/gpu.h"
 #include "../../../api/validate.h"
 #include "../../../result/result.h"
 #include "../../../base/rng.h"
 #include "../../../config/gpu.h"
 #include "../../../core/memory/memsys.h"
+#include "../../dissect/meter.h"
 #include "../rows/validate.h"
+#include <stdlib.h>
+#include <string.h>
 
 enum { WARM = 500, STEPS = 1000, LINE = 128, SPAN = 32 << 20 };
-#define TOLERANCE 0.05 /* of the measured figure */
+enum { STREAM_LINES = 1500, STREAM_DEPTH = 128, MOST_SMS = 1024 }; /* of each SM */
+#define TOLERANCE 0.05                                            /* of the measured figure */
+#define RATE_TOLERANCE 0.10
 
 struct bench {
     const struct ww_gpu_spec *spec;
@@ -20,20 +27,43 @@ struct bench {
     struct ww_memsys *memory;
     uint64_t counter[WW_COUNTER_COUNT];
     uint64_t replies, last_ps;
+    struct stream *stream; /* NULL: loads, one at a time */
 };
+
+/* All SMs read neighbouring lines in turn, STREAM_DEPTH of them on their way to each. */
+struct stream {
+    uint32_t next[MOST_SMS], out[MOST_SMS];
+    uint64_t bytes;
+};
+
+static void stream_on(struct bench *b, uint16_t sm, uint64_t now_ps) {
+    struct stream *s = b->stream;
+    uint32_t line = ww_gpu_request_line(b->spec), sectors = line / b->spec->l1_sector;
+    while (s->out[sm] < STREAM_DEPTH && s->next[sm] < STREAM_LINES) {
+        struct ww_mem_request r = {.address = ((uint64_t)s->next[sm] * b->spec->sm_count + sm) * line,
+                                   .sectors = (uint32_t)((1ull << sectors) - 1),
+                                   .sm = sm,
+                                   .kind = WW_MEM_READ,
+                                   .needs_reply = 1};
+        if (!ww_memsys_send(b->memory, &r, now_ps)) return;
+        s->out[sm]++;
+        s->next[sm]++;
+    }
+}
 
 static void on_reply(void *context, uint16_t sm, const struct ww_mem_reply *reply, uint64_t now_ps) {
     struct bench *b = context;
-    (void)sm;
-    (void)reply;
     b->replies++;
     b->last_ps = now_ps;
+    if (!b->stream) return;
+    b->stream->bytes += (uint64_t)__builtin_popcount(reply->sectors) * b->spec->l1_sector;
+    if (reply->last) b->stream->out[sm]--;
+    stream_on(b, sm, now_ps);
 }
 
 static void on_unblocked(void *context, uint16_t sm, uint64_t now_ps) {
-    (void)context;
-    (void)sm;
-    (void)now_ps;
+    struct bench *b = context;
+    if (b->stream) stream_on(b, sm, now_ps);
 }
 
 /* Time of a load of one L1 sector, of 32 bytes where global loads pass the L1 by, in ps. */
@@ -79,6 +109,29 @@ static enum ww_code miss_cycles(struct bench *b, double *out, struct ww_error *e
     return WW_OK;
 }
 
+/* What DRAM adds to a load that hits the L2. */
+static enum ww_code beyond_cycles(struct bench *b, double *out, struct ww_error *error) {
+    double hit = 0, miss = 0;
+    WW_TRY(hit_cycles(b, &hit, error));
+    WW_TRY(miss_cycles(b, &miss, error));
+    *out = miss - hit;
+    return WW_OK;
+}
+
+/* GB/s of a read stream from DRAM. */
+static enum ww_code read_gbps(struct bench *b, double *out, struct ww_error *error) {
+    struct stream *s = b->stream = calloc(1, sizeof *s);
+    if (!s || b->spec->sm_count > MOST_SMS) return free(s), ww_fail_nomem(error, "models");
+    uint64_t from = ww_queue_now(b->queue);
+    for (uint32_t sm = 0; sm < b->spec->sm_count; sm++) stream_on(b, (uint16_t)sm, from);
+    while (ww_queue_step(b->queue)) {
+    }
+    *out = (double)s->bytes * 1000 / (double)(b->last_ps - from);
+    free(s);
+    b->stream = NULL;
+    return WW_OK;
+}
+
 typedef enum ww_code (*measure_fn)(struct bench *b, double *out, struct ww_error *error);
 
 static enum ww_code measure(const char *gpu_name, measure_fn what, double *out, struct ww_error *error) {
@@ -94,26 +147,77 @@ static enum ww_code measure(const char *gpu_name, measure_fn what, double *out, 
     return code;
 }
 
+/* TFLOPS of fused multiply-adds: of one SM that holds all its threads, times the SMs. */
+static enum ww_code one_sm(struct ww_meter *m, double *out, struct ww_error *error) {
+    enum { CTA = 256, ROUNDS = 1024, WORDS = 4 };
+    struct ww_bench_result r;
+    struct ww_micro *micro = NULL;
+    struct ww_micro_roofline what = {.cta_size = CTA, .rounds = ROUNDS, .words = WORDS};
+    what.ctas = m->board.max_threads / CTA;
+    WW_TRY(ww_micro_roofline(&what, &micro, error));
+    enum ww_code code = ww_bench_run(m->bench, micro, 0, &r, error);
+    if (code == WW_OK) *out = 2.0 * WORDS * (1 + ROUNDS) * CTA * what.ctas / (double)r.time_ps;
+    ww_micro_free(micro);
+    return code;
+}
+
+static enum ww_code fp32_tflops(const char *gpu, double *out, struct ww_error *error) {
+    static const char *const one[] = {"sm.count=1"};
+    const struct ww_dissect_options o = {.gpu = gpu, .overrides = one, .override_count = 1};
+    struct ww_dissect dissect = {0};
+    struct ww_gpu *whole = NULL;
+    struct ww_meter m;
+    WW_TRY(ww_gpu_load(gpu, NULL, 0, &whole, error));
+    ww_arena_init(&dissect.arena, 0);
+    enum ww_code code = ww_meter_open(&m, &o, &dissect, NULL, error);
+    if (code == WW_OK) code = one_sm(&m, out, error);
+    ww_meter_close(&m);
+    ww_arena_free(&dissect.arena);
+    *out *= whole->spec.sm_count;
+    ww_gpu_free(whole);
+    return code;
+}
+
+/* What a row's name says is measured: "model-l2-v100". */
+static const struct {
+    const char *prefix;
+    measure_fn measure; /* NULL: fp32_tflops */
+    double tolerance;
+} kinds[] = {
+    {"model-l2-", hit_cycles, TOLERANCE},
+    {"model-dram-", miss_cycles, TOLERANCE},
+    {"model-beyond-", beyond_cycles, TOLERANCE},
+    {"model-read-", read_gbps, RATE_TOLERANCE},
+    {"model-fp32-", NULL, TOLERANCE},
+};
+enum { KINDS = sizeof kinds / sizeof kinds[0] };
+
+/* The kind of a row, or KINDS; *gpu is the rest of its name. */
+static size_t kind_of(const char *id, const char **gpu) {
+    for (size_t k = 0; k < KINDS; k++) {
+        size_t n = strlen(kinds[k].prefix);
+        *gpu = id + n;
+        if (strncmp(id, kinds[k].prefix, n) == 0) return k;
+    }
+    return KINDS;
+}
+
 enum ww_code ww_validate_suite_models(struct ww_validation *v, const struct ww_validate_options *options,
                                       struct ww_error *error) {
-    static const struct {
-        const char *id, *gpu;
-        measure_fn measure;
-    } rows[] = {
-        {"model-l2-gtx560ti", "gtx560ti", hit_cycles}, {"model-dram-gtx560ti", "gtx560ti", miss_cycles},
-        {"model-l2-gtx780", "gtx780", hit_cycles},     {"model-dram-gtx780", "gtx780", miss_cycles},
-        {"model-l2-gtx980", "gtx980", hit_cycles},     {"model-dram-gtx980", "gtx980", miss_cycles},
-        {"model-dram-gtx280", "gtx280", miss_cycles},  {"model-l2-v100", "v100", hit_cycles},
-        {"model-dram-v100", "v100", miss_cycles},      {"model-l2-a100", "a100", hit_cycles},
-        {"model-dram-a100", "a100", miss_cycles},      {"model-l2-h100", "h100", hit_cycles},
-        {"model-l2-l40", "l40", hit_cycles},           {"model-dram-l40", "l40", miss_cycles},
-    };
-    enum { ROWS = sizeof rows / sizeof rows[0] };
-    for (size_t i = 0; i < ROWS; i++) {
+    const char *gpu;
+    size_t rows = 0, at = 0;
+    for (size_t i = 0; i < v->target_count; i++) rows += kind_of(v->target[i].id, &gpu) < KINDS;
+    for (size_t i = 0; i < v->target_count; i++) {
+        const char *id = v->target[i].id;
+        size_t k = kind_of(id, &gpu);
         double ours = 0;
-        WW_TRY(ww_validate_step(options, i, ROWS, error));
-        WW_TRY(measure(rows[i].gpu, rows[i].measure, &ours, error));
-        WW_TRY(ww_validate_add_number(v, rows[i].id, ours, WW_VALIDATE_RELATIVE, TOLERANCE, "", error));
+        if (k == KINDS) continue;
+        WW_TRY(ww_validate_step(options, at++, rows, error));
+        if (kinds[k].measure)
+            WW_TRY(measure(gpu, kinds[k].measure, &ours, error));
+        else
+            WW_TRY(fp32_tflops(gpu, &ours, error));
+        WW_TRY(ww_validate_add_number(v, id, ours, WW_VALIDATE_RELATIVE, kinds[k].tolerance, "", error));
     }
     return WW_OK;
 }
