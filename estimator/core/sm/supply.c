@@ -95,6 +95,7 @@ static uint64_t miss(struct ww_sm *sm, struct ww_l0 *l0, uint32_t key, uint64_t 
         arrival = l0->stream[place(p, l0, i)];
         l0->head = place(p, l0, i + 1);
         l0->count -= i + 1;
+        if (cycle_of(arrival) > cycle) cycle = cycle_of(arrival); /* its place is taken until it is there */
     } else {
         arrival = ask(sm, key, cycle);
         l0->head = l0->count = 0;
