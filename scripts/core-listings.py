@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes reports/core.sass, the machine code of `warpwatt validate core`, from PTX of our own.
+"""Writes reports/core.sass, the machine code of `warpwatt validate core`, from PTX and CUDA C++ of our own.
 
 ptxas compiles it (--ptxas; divisions by --old-ptxas, since ptxas 11.8 and later make two instructions more of
 them than the measured code has). Some kernels are ptxas's words with other registers, stall counts, yield,
@@ -64,6 +64,17 @@ def compiled(ptx, arch, old=False):
         with open(path, "w") as f:
             f.write(ptx)
         return disassemble(["--arch", arch], path, OPTIONS.program)
+
+
+def compiled_cuda(source, arch):
+    """Of CUDA C++, by nvcc; one kernel."""
+    OPTIONS.ptxas_now = OPTIONS.ptxas
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "k.cu")
+        with open(path, "w") as f:
+            f.write(source)
+        subprocess.run([OPTIONS.nvcc, "-O3", "-arch=" + arch, "-cubin", "-o", path + "bin", path], check=True)
+        return disassemble([], path + "bin", OPTIONS.program)
 
 
 def named(insns, arch):
@@ -140,25 +151,21 @@ TAIL = "add.s32 %r2, %r2, 1; setp.lt.s32 %p1, %r2, %r1; @%p1 bra LOOP; ret; }\n"
 KIND = {"f64": ("fd", "cvt.rn.f64.s32"), "f32": ("f", "cvt.rn.f32.s32"), "b32": ("r", "mov.b32")}
 
 
-def loop(kind, body, arch, version="6.4", chains=1):
+def loop(kind, body, arch, version="6.4"):
     """A loop with `body` on %x (its first value is made of the turn's number), which is stored in the end."""
     reg, convert = KIND[kind]
     out = HEAD % (version, arch, kind)
     out += "ld.param.%s %%%s50, [seed]; LOOP: %s %%%s10, %%r2;" % (kind, reg, convert, reg)
     add = "add.%s" % ("u32" if kind == "b32" else kind)
     out += "%s %%%s10, %%%s10, %%%s50;\n" % (add, reg, reg, reg)
-    step = {"f64": "0d3FF0000000000000", "f32": "0f3F800000", "b32": "1"}[kind]
-    for i in range(1, chains):
-        out += "%s %%%s%d, %%%s%d, %s;\n" % (add, reg, 10 + i, reg, 9 + i, step)
     for i in range(len(body)):
-        out += body[i].replace("%x", "%%%s%d" % (reg, 10 + i % chains)).replace("%s", "%%%s50" % reg) + "\n"
-    for i in range(chains):
-        if kind == "f64":
-            out += "setp.gt.f64 %%p2, %%fd%d, 0d40D5C64000000000; @%%p2 st.global.f64 [%%rd1], %%fd%d;\n" % (10 + i, 10 + i)
-        elif chains > 1 or kind == "f32":
-            out += "setp.gt.f32 %%p2, %%f%d, 0f46AE3200; @%%p2 st.global.f32 [%%rd1], %%f%d;\n" % (10 + i, 10 + i)
-        else:
-            out += "st.global.b32 [%%rd1], %%%s10;\n" % reg
+        out += body[i].replace("%x", "%%%s10" % reg).replace("%s", "%%%s50" % reg) + "\n"
+    if kind == "f64":
+        out += "setp.gt.f64 %p2, %fd10, 0d40D5C64000000000; @%p2 st.global.f64 [%rd1], %fd10;\n"
+    elif kind == "f32":
+        out += "setp.gt.f32 %p2, %f10, 0f46AE3200; @%p2 st.global.f32 [%rd1], %f10;\n"
+    else:
+        out += "st.global.b32 [%%rd1], %%%s10;\n" % reg
     return out + TAIL
 
 
@@ -238,13 +245,34 @@ def clean(i):
 
 # ---- kernels ----
 
+# Operations of a turn when the figures of a V100 were published; the benchmark's later versions have 1,024. With m
+# chains it executes 128 / m * m of them and divides by 128.
+OPERATIONS = 128
+
+
+# Chains of DFMA; where they begin depends on thread, turn and chain.
+DFMA = """extern "C" __global__ void dfma(double seed, double *out, int turns) {
+    double x[%d];
+#pragma unroll 1
+    for (int turn = 0; turn < turns; turn++) {
+        const int chains = %d;
+#pragma unroll
+        for (int c = 0; c < chains; c++) x[c] = seed + threadIdx.x + turn + c;
+#pragma unroll
+        for (int k = 0; k < chains * %d; k++) x[k %% chains] = x[k %% chains] * 0.9 + 0.5;
+#pragma unroll
+        for (int c = 0; c < chains; c++)
+            if (x[c] > 22313.0) out[0] = x[c];
+    }
+}
+"""
+
+
 def incore():
     warps = (1, 2, 4, 8, 16, 32)
     for m in range(1, 9):
-        code = compiled(loop("f64", ["fma.rn.f64 %x, %x, 0d3FECCCCCCCCCCCCD, 0d3FE0000000000000;"] * (1024 // m * m),
-                             "sm_70", chains=m), "sm_70")
-        runs = ["core-dfma-w%d-i%d v100 warps=%d turns=2:6 per=%d" % (w, m, w, 1024 * w) for w in warps]
-        kernel("dfma-%d" % m, "sm_70", addresses(turn_of(code)), runs)
+        runs = ["core-dfma-w%d-i%d v100 warps=%d turns=2:18 per=%d" % (w, m, w, OPERATIONS * w) for w in warps]
+        kernel("dfma-%d" % m, "sm_70", addresses(turn_of(compiled_cuda(DFMA % (m, m, OPERATIONS // m), "sm_70"))), runs)
     for name, text, old in (("ddiv", "add.f64 %x, %x, 0d3FC999999999999A; div.rn.f64 %x, 0d3FB999999999999A, %x;", True),
                             ("dsqrt", "add.f64 %x, %x, 0d3FC999999999999A; sqrt.rn.f64 %x, %x;", True)):
         # A loop of 16 operations, the value goes on, inside of one over the turns. How far the measured code is
@@ -432,6 +460,7 @@ def main():
     p.add_argument("--program", default="build/warpwatt")
     p.add_argument("--ptxas", required=True)
     p.add_argument("--old-ptxas", required=True, help="of CUDA 11.2 or before")
+    p.add_argument("--nvcc", default="nvcc", help="of a toolkit that compiles for sm_70")
     p.add_argument("--verbose", action="store_true")
     OPTIONS = p.parse_args()
     print("""# Machine code of `warpwatt validate core`, written by scripts/core-listings.py; estimator/study/validate/core/core_int.h
@@ -441,7 +470,7 @@ gpu a100 a100
 gpu h100 h100
 # Cores of Turing and of GA10x, as far as these microbenchmarks see them, with the caches of V100 and A100.
 gpu tu10x v100 arch=sm_75 lsu.lanes=16
-gpu ga10x a100 arch=sm_86 pipe.fp32.lanes=32 lsu.lanes=16 shared.latency=24 l1.latency=32 l1.bytes_per_cycle=64 const.latency=29 icache.miss_cycles=145""")
+gpu ga10x a100 arch=sm_86 pipe.fp32.lanes=32 lsu.lanes=16 shared.latency=24 l1.latency=32 l1.bytes_per_cycle=64 const.latency=29 icache.miss_cycles=124""")
     incore()
     chains("sm_70", "v100", ("fadd", "fmul", "ffma", "iadd3", "imad", "hadd2", "hmul2", "hfma2", "dadd", "dmul",
                              "dfma"))

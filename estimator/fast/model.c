@@ -107,7 +107,7 @@ static void by_reader(const struct point *q, double *l) {
         l[WW_PATH_BRANCH] += (double)g->pipe_guard_latency - g->pipe_int_latency;
     l[WW_PATH_MEMORY] += g->pipe_memory_cycles;
     l[WW_PATH_SHARED] += g->pipe_memory_cycles;
-    l[WW_PATH_CONST] += g->pipe_memory_cycles;
+    l[WW_PATH_CONST] += g->pipe_sfu_cycles;
     l[WW_PATH_SFU] += g->pipe_sfu_cycles;
 }
 

@@ -202,6 +202,28 @@ static void latencies_depend_on_the_reader_where_the_gpu_says_so(void **state) {
     assert_int_equal(pair_cycles(WW_OP_INT, WW_REG_PRED, WW_OP_INT, 9, &g), 4);   /* it is an operand */
 }
 
+/* A product of 64 bits is late only for another one. */
+static void a_wide_product_is_late_for_wide_products(void **state) {
+    (void)state;
+    struct ww_gpu_spec g = fixture_gpu();
+    g.pipe_guard_latency = 12;
+    g.pipe_imul_wide_cycles = 2;
+    struct program p;
+    for (uint16_t wide = 1; wide <= 2; wide++) {
+        program_init(&p, 1, 32, 1, 2);
+        uint32_t first = program_inst(&p, WW_OP_IMUL, 4, 2, -1),
+                 second = program_inst(&p, WW_OP_IMUL, 6, 4, -1);
+        p.inst[first].dst[0].n = 2;
+        p.inst[second].dst[0].n = (uint8_t)wide;
+        program_all(&p, first);
+        program_all(&p, second);
+        struct replay r = program_run(&p, &g);
+        assert_int_equal(r.r.cycles - 1, g.pipe_imul_latency + (wide == 2 ? 2 : 0));
+        replay_free(&r);
+        program_free(&p);
+    }
+}
+
 static void uniform_instructions_have_a_unit_of_their_own(void **state) {
     (void)state;
     struct ww_gpu_spec g = fixture_gpu();
@@ -236,6 +258,7 @@ int main(void) {
         cmocka_unit_test(sources_in_one_register_bank_delay_issue_and_result),
         cmocka_unit_test(a_gpu_without_tensor_cores_runs_them_on_fp16),
         cmocka_unit_test(latencies_depend_on_the_reader_where_the_gpu_says_so),
+        cmocka_unit_test(a_wide_product_is_late_for_wide_products),
         cmocka_unit_test(uniform_instructions_have_a_unit_of_their_own),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

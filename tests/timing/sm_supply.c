@@ -170,6 +170,19 @@ static void straight_code_from_the_l2_takes_as_long_as_measured(void **state) {
     replay_free(&more);
 }
 
+/* A line that is moved into the L0 before it has come keeps its place: six places, six lines in the time of an
+ * answer, not seven. */
+static void as_many_lines_are_on_their_way_as_the_stream_buffer_has_places(void **state) {
+    (void)state;
+    struct ww_gpu_spec g = supply_gpu(2);
+    g.icache_l0_miss_cycles = 100;
+    g.icache_miss_cycles = 100;
+    struct replay some = run_straight(&g, 32, 20 * PER_LINE, 1), more = run_straight(&g, 32, 40 * PER_LINE, 1);
+    assert_int_equal(more.r.cycles - some.r.cycles, 20 * 200 / 2);
+    replay_free(&some);
+    replay_free(&more);
+}
+
 /* Three lines come with the first one; the warp comes to them when they are there. */
 static void a_line_that_the_l0_lacks_costs_its_entry(void **state) {
     (void)state;
@@ -262,6 +275,7 @@ int main(void) {
         cmocka_unit_test(what_no_launch_has_had_comes_from_dram),
         cmocka_unit_test(straight_code_from_the_l2_takes_as_long_as_measured),
         cmocka_unit_test(a_stream_buffer_that_restarts_forgets_its_lines),
+        cmocka_unit_test(as_many_lines_are_on_their_way_as_the_stream_buffer_has_places),
         cmocka_unit_test(a_line_that_the_l0_lacks_costs_its_entry),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -96,7 +96,8 @@ static enum ww_code choose(const struct ww_mech_choice *mechanism, struct ww_eng
         e->settings = mechanism[kind].settings;
     }
     WW_TRY(check_governor(e, error));
-    if (!e->ops) e->ops = (const struct ww_sched_ops *)(const void *)ww_mech_default(WW_KIND_SCHED);
+    if (!e->ops)
+        e->ops = (const struct ww_sched_ops *)(const void *)ww_mech_find(WW_KIND_SCHED, ww_gpu_sched(&e->gpu));
     return e->ops ? WW_OK : ww_fail(error, WW_USAGE, "", "no warp scheduler");
 }
 

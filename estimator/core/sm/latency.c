@@ -39,16 +39,20 @@ static uint32_t unit_of(const struct ww_dinst *d) {
     return d->group == WW_G_IMUL && d->group2 ? d->group2 : d->group;
 }
 
+/* A product of two registers. */
+static bool is_wide(const struct ww_inst *in, const struct ww_dinst *d) {
+    return d->group == WW_G_IMUL && in->dst_count && in->dst[0].n > 1;
+}
+
 /* Cycles from the writer's issue to that of an instruction that reads the register at `place`. */
 static uint32_t pair(const struct ww_gpu_spec *g, const struct ww_dinst *writer, uint32_t reg,
                      const struct ww_dinst *reader, uint32_t place) {
-    bool memory = reader->action == WW_A_LSU || reader->action == WW_A_CONST;
     bool guards = is_predicate(reg) && (place == 0 || reader->action == WW_A_BRANCH);
     if (guards && writer->latency < g->pipe_guard_latency) return g->pipe_guard_latency;
     if (writer->group == WW_G_UNIFORM)
         return writer->latency + (reader->group == WW_G_UNIFORM ? 0 : g->pipe_uniform_out_cycles);
-    if (memory) return writer->latency + g->pipe_memory_cycles;
-    if (reader->group == WW_G_SFU) return writer->latency + g->pipe_sfu_cycles;
+    if (reader->action == WW_A_LSU) return writer->latency + g->pipe_memory_cycles;
+    if (reader->group == WW_G_SFU || reader->action == WW_A_CONST) return writer->latency + g->pipe_sfu_cycles;
     return writer->latency +
            (is_fixed(reader) && unit_of(reader) != unit_of(writer) ? g->pipe_cross_cycles : 0);
 }
@@ -76,6 +80,8 @@ void ww_pipe_pair_latencies(const struct ww_gpu_spec *gpu, const struct ww_launc
             if (reader >= first) continue;
             first = reader;
             latency = pair(gpu, d, in->dst[k].reg, &code->inst[reader], place);
+            if (is_wide(in, d) && !is_wide(&launch->inst[reader], &code->inst[reader]))
+                latency -= gpu->pipe_imul_wide_cycles;
         }
         d->latency = (uint16_t)latency;
     }
