@@ -111,6 +111,77 @@ static void the_xor_hash_spreads_power_of_two_strides(void **state) {
         assert_true(busiest(&hashed, stride) <= 2 * 4096 / 64);
 }
 
+/* ---- parities of a V100 ---- */
+
+static void spec_of_v100(struct ww_gpu_spec *s) {
+    spec_of(s, 64, 32, 2);
+    s->dram_banks = 16;
+    s->dram_bank_groups = 4;
+    s->dram_row_bytes = 2048;
+}
+
+/* Everywhere, with 64 KiB that begin at a multiple of it. */
+static void the_v100s_parities_give_each_channel_a_row_of_64_kib(void **state) {
+    (void)state;
+    struct ww_gpu_spec spec;
+    struct ww_addrmap map;
+    struct ww_rng rng;
+    spec_of_v100(&spec);
+    ww_addrmap_init(&map, &spec);
+    ww_rng_seed(&rng, 3);
+    for (int i = 0; i < 300; i++) {
+        uint64_t base = ww_rng_next(&rng) >> 24 << 16;
+        uint32_t lines[64] = {0};
+        struct ww_dram_place place[32];
+        for (uint64_t offset = 0; offset < 65536; offset += 128) {
+            struct ww_slice_place p = ww_addrmap_slice(&map, base + offset + 5);
+            struct ww_dram_place d = ww_addrmap_dram(&map, p.slice, p.local);
+            assert_true(p.slice < 64 && d.bank < 16 && (p.local & 127) == 5);
+            if (!lines[p.slice & ~1u]++) place[p.slice / 2] = d;
+            if (p.slice & 1) lines[p.slice]++, lines[p.slice - 1]--;
+            assert_true(d.bank == place[p.slice / 2].bank && d.row == place[p.slice / 2].row);
+        }
+        for (uint32_t s = 0; s < 64; s++) assert_int_equal(lines[s], 8);
+    }
+}
+
+/* Two lines of a slice never have the same place: 4 MiB and what lies 4 GiB and more behind it. */
+static void the_v100s_parities_keep_lines_apart(void **state) {
+    (void)state;
+    enum { LINES = 32768 };
+    struct ww_gpu_spec spec;
+    struct ww_addrmap map;
+    spec_of_v100(&spec);
+    ww_addrmap_init(&map, &spec);
+    for (uint64_t far = 0; far < 3; far++) {
+        static bool seen[64][LINES / 64];
+        memset(seen, 0, sizeof seen);
+        uint64_t first = far << 40;
+        for (uint64_t line = 0; line < LINES; line++) {
+            struct ww_slice_place p = ww_addrmap_slice(&map, first + line * 128);
+            uint64_t at = (p.local - (first >> 6)) >> 7;
+            assert_true(at < LINES / 64 && !seen[p.slice][at]);
+            seen[p.slice][at] = true;
+        }
+    }
+}
+
+/* Found of the board: bits 10 and 13 each change the channel, bit 14 does not, nor do bits below 10. */
+static void a_kib_of_a_v100_lies_in_one_channel(void **state) {
+    (void)state;
+    struct ww_gpu_spec spec;
+    struct ww_addrmap map;
+    spec_of_v100(&spec);
+    ww_addrmap_init(&map, &spec);
+    const uint64_t at = 0x123456000;
+    uint32_t channel = ww_addrmap_slice(&map, at).slice / 2;
+    for (uint32_t bit = 5; bit < 34; bit++) {
+        bool same = ww_addrmap_slice(&map, at ^ (uint64_t)1 << bit).slice / 2 == channel;
+        assert_int_equal(same, bit < 10 || bit == 14);
+    }
+    assert_int_equal(ww_addrmap_slice(&map, at ^ 0x2400).slice / 2 ^ channel, 2 | 8); /* bits 10 and 13 */
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(division_by_reciprocal_is_exact),
@@ -118,6 +189,9 @@ int main(void) {
         cmocka_unit_test(rows_are_filled_exactly),
         cmocka_unit_test(all_of_a_line_lies_in_one_row),
         cmocka_unit_test(the_xor_hash_spreads_power_of_two_strides),
+        cmocka_unit_test(the_v100s_parities_give_each_channel_a_row_of_64_kib),
+        cmocka_unit_test(the_v100s_parities_keep_lines_apart),
+        cmocka_unit_test(a_kib_of_a_v100_lies_in_one_channel),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -122,8 +122,7 @@ static void parts_of_an_array_come_from_the_l2_or_from_dram(void **state) {
     open_gpu("v100", NULL);
     double l2 = parts(4096);
     assert_true(l2 > 2 * meter.board.dram_peak_gbps);
-    assert_true(parts(49152) <
-                1.1 * meter.board.dram_peak_gbps); /* CTAs that read a part at one time share it */
+    assert_true(parts(24576) < 1.1 * meter.board.dram_peak_gbps);
     close_gpu();
 }
 

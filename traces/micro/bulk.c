@@ -12,11 +12,11 @@ enum { BAR_BEFORE, CLOCK_BEFORE, FIRST_LOAD };
 static uint64_t operand_address(const struct ww_micro_bulk *b, uint32_t k, uint64_t cta, uint32_t repeat,
                                 uint32_t warp) {
     uint64_t moved = b->first_bytes + k * b->operand_bytes + repeat * b->repeat_bytes;
-    if (b->wrap_ctas) {
-        uint64_t nth = cta / b->wrap_ctas;
-        if (b->phases) moved += nth * (b->wrap_bytes / b->repeat_bytes) / b->phases * b->repeat_bytes;
-        cta %= b->wrap_ctas;
+    if (b->wave) {
+        moved += (b->wave - 1 - cta) * (b->wrap_bytes / b->repeat_bytes) / b->wave * b->repeat_bytes;
+        cta += moved / b->wrap_bytes * b->wave;
     }
+    if (b->wrap_ctas) cta %= b->wrap_ctas;
     if (b->wrap_bytes) moved %= b->wrap_bytes;
     return b->base[k] + cta * b->cta_bytes + moved + (uint64_t)warp * 32 * b->width;
 }
@@ -105,7 +105,8 @@ static enum ww_code check(const struct ww_micro_bulk *b, struct ww_error *error)
     bool bad = b->ctas == 0 || b->cta_size == 0 || b->cta_size > 1024 || b->repeats == 0 ||
                b->loads + b->stores > WW_MICRO_OPERANDS || registers > 200 ||
                (b->width != 4 && b->width != 8 && b->width != 16) || b->shared_bytes > LARGEST_SHARED ||
-               b->prologue > 1024 || (b->phases && b->repeat_bytes == 0);
+               b->prologue > 1024 ||
+               (b->wave && (b->repeat_bytes == 0 || b->wrap_bytes == 0 || b->ctas > b->wave));
     uint64_t steps = (uint64_t)b->repeats * (b->loads + b->stores + FIRST_LOAD + 2) + b->prologue + b->loads;
     if (!bad && steps < UINT32_MAX) return WW_OK;
     return ww_fail(error, WW_USAGE, "microbenchmark",

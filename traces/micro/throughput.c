@@ -101,7 +101,7 @@ enum ww_code ww_micro_parts_read(const struct ww_micro_parts *p, struct ww_micro
     enum { AT_ONCE = 4, ROWS = AT_ONCE / 2 };
     uint64_t row = (uint64_t)p->cta_size * 16, apart = row * p->parts;
     *out = NULL;
-    if (p->parts == 0 || p->part_rows == 0 || p->sharing == 0 || (p->rows | p->first | p->part_rows) % ROWS)
+    if (p->parts == 0 || p->part_rows == 0 || (p->rows | p->first | p->part_rows) % ROWS)
         return ww_fail(error, WW_USAGE, "parts_read", "%u parts of %u rows", p->parts, p->part_rows);
     struct ww_micro_bulk b = {.path = WW_MICRO_GLOBAL,
                               .ctas = p->ctas,
@@ -114,7 +114,7 @@ enum ww_code ww_micro_parts_read(const struct ww_micro_parts *p, struct ww_micro
                               .cta_bytes = row,
                               .repeat_bytes = ROWS * apart,
                               .wrap_bytes = p->part_rows * apart,
-                              .phases = p->sharing,
+                              .wave = p->ctas,
                               .first_bytes = p->first * apart};
     for (uint32_t k = 0; k < AT_ONCE; k++) b.base[k] = ARRAY_APART + k / 2 * apart + k % 2 * (row / 2);
     WW_TRY(ww_micro_bulk(&b, out, error));

@@ -18,13 +18,44 @@ void ww_divider_init(struct ww_divider *d, uint32_t value) {
     d->factor = (uint64_t)((((ww_u128)1) << (64 + bits)) / value) + 1;
 }
 
+enum { CHANNEL_BITS = 5, BANK_BITS = 4 };
+
+/* Address bits whose parity is a bit of the channel's number ("memory module index" of Fractional GPUs), and of
+ * the bank's (those of its "DRAM bank index" that tell a channel's banks apart). */
+static const uint64_t channel_mask[CHANNEL_BITS] = {
+    0x3670a2400, /* 10 13 17 19 24 25 26 29 30 32 33 */
+    0x0ed80a800, /* 11 13 15 23 24 26 27 29 30 31 */
+    0x074b59000, /* 12 15 16 18 20 21 23 26 28 29 30 */
+    0x03a582000, /* 13 19 20 22 25 27 28 29 */
+    0x3e4c48000, /* 15 18 22 23 26 29 30 31 32 33 */
+};
+static const uint64_t bank_mask[BANK_BITS] = {
+    0x2a8990000, /* 16 19 20 23 27 29 31 33 */
+    0x0db860000, /* 17 18 23 24 25 27 28 30 31 */
+    0x122240000, /* 18 21 25 29 32 */
+    0x2e7580000, /* 19 20 22 24 25 26 29 30 31 33 */
+};
+
+/* Entry b of table k: the parities of what bits `low` + 8 k + ... of b are in the masks. */
+static void fill(uint8_t table[3][256], const uint64_t *mask, uint32_t bits, uint32_t low) {
+    for (uint32_t k = 0; k < 3; k++)
+        for (uint64_t b = 0; b < 256; b++)
+            for (uint32_t i = 0; i < bits; i++)
+                table[k][b] |= (uint8_t)((uint32_t)__builtin_parityll(b << (low + 8 * k) & mask[i]) << i);
+}
+
 void ww_addrmap_init(struct ww_addrmap *m, const struct ww_gpu_spec *gpu) {
     *m = (struct ww_addrmap){.interleave_shift = log2_floor(gpu->l2_interleave),
                              .slices = gpu->l2_slices,
                              .slices_per_channel = gpu->l2_slices / gpu->dram_channels,
                              .permute = gpu->l2_slice_hash == 1,
+                             .parities = gpu->l2_slice_hash == 2,
                              .fold_bits = log2_floor(gpu->l2_slices)};
     m->fold_half = ww_fold_half(m->fold_bits);
+    if (m->parities) {
+        fill(m->channel_of, channel_mask, CHANNEL_BITS, 10);
+        fill(m->bank_of, bank_mask, BANK_BITS, 16);
+    }
     ww_divider_init(&m->by_slices, gpu->l2_slices);
     ww_divider_init(&m->by_channel, m->slices_per_channel);
     uint32_t row_shift = log2_floor(gpu->dram_row_bytes);
@@ -35,6 +66,12 @@ void ww_addrmap_init(struct ww_addrmap *m, const struct ww_gpu_spec *gpu) {
 }
 
 struct ww_dram_place ww_addrmap_dram(const struct ww_addrmap *m, uint32_t slice, uint64_t local) {
+    if (m->parities) {
+        uint64_t high = local >> 10;
+        uint32_t bank =
+            m->bank_of[0][high & 255] ^ m->bank_of[1][high >> 8 & 255] ^ m->bank_of[2][high >> 16 & 255];
+        return (struct ww_dram_place){bank, (uint32_t)(high >> BANK_BITS)};
+    }
     uint64_t channel = ww_divide(&m->by_channel, slice);
     uint64_t within = slice - channel * m->slices_per_channel;
     uint64_t chunk = (local >> m->interleave_shift) * m->slices_per_channel + within;

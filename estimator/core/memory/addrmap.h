@@ -2,13 +2,20 @@
  *
  *   address = chunk number * interleave + offset          (chunk: l2.interleave bytes, all in one slice)
  *   chunk number = group * slices + r                      (a group gives one chunk to every slice)
- *   slice = r permuted by bits of the group                ("xor"; plain r for "modulo")
+ *   slice = r permuted by bits of the group                ("xor"; plain r for "modulo"; "v100": see below)
  *   slice-local address = group * interleave + offset
  *   channel-local address = (group * slices per channel + slice in channel) * interleave + offset
  *
  *   channel-local address, low bits first:
  *     | 256 bytes of a row | bank group | rest of the row | bank in group | row |
  *   with bank group and bank xored with row bits, so that equal offsets of large arrays spread over banks.
+ *
+ * "v100" is what was found of a Tesla V100 (S. Jain et al., Fractional GPUs, RTAS 2019, and its repository):
+ * 1 KiB lies in one of 32 channels, the parity of address bits for each bit of its number; bit 14 chooses
+ * nothing but the half of a row, so 64 KiB give a row of 2 KiB to each channel; the bank is xored from bit 16
+ * on. Of a channel's two slices, lines of 128 bytes take turns (that is not known).
+ *
+ *   slice-local address: | 7 bits | bits 8, 9, 14 | bits from 16 on |
  *
  * Every step is a bijection. Sequential streams spread over slices first, then over bank groups.
  * Pure functions of the parameters; no state.
@@ -33,8 +40,11 @@ struct ww_addrmap {
     uint32_t slices;
     uint32_t slices_per_channel;
     bool permute;
-    uint32_t fold_bits;                                        /* floor(log2(slices)) */
-    uint32_t fold_half;                                        /* ww_fold_half of them */
+    bool parities;              /* "v100" */
+    uint8_t channel_of[3][256]; /* of address bits 10 to 33, eight at a time; xored together */
+    uint8_t bank_of[3][256];    /* of bits 16 to 39 */
+    uint32_t fold_bits;         /* floor(log2(slices)) */
+    uint32_t fold_half;         /* ww_fold_half of them */
     uint32_t column_shift, group_bits, column_bits, bank_bits; /* fields of the channel-local address */
 };
 
@@ -73,7 +83,20 @@ static inline uint32_t ww_fold(uint64_t v, uint32_t bits, uint32_t half) {
     return (uint32_t)v & ((1u << bits) - 1);
 }
 
+/* Bits whose parity chooses one of a channel's two slices: 7 15 21 23 24 25 28 32, a bit of the set number. */
+#define WW_ADDRMAP_TURN UINT64_C(0x113a08080)
+
+static inline struct ww_slice_place ww_addrmap_parities(const struct ww_addrmap *m, uint64_t address) {
+    uint64_t a = address >> 10, high = address >> 16;
+    uint32_t channel =
+        m->channel_of[0][a & 255] ^ m->channel_of[1][a >> 8 & 255] ^ m->channel_of[2][a >> 16 & 255];
+    uint32_t turn = (uint32_t)__builtin_parityll(address & WW_ADDRMAP_TURN);
+    uint64_t line = (address >> 8 & 3) | (address >> 14 & 1) << 2 | high << 3;
+    return (struct ww_slice_place){2 * channel + turn, line << 7 | (address & 127)};
+}
+
 static inline struct ww_slice_place ww_addrmap_slice(const struct ww_addrmap *m, uint64_t address) {
+    if (m->parities) return ww_addrmap_parities(m, address);
     uint64_t chunk = address >> m->interleave_shift;
     uint64_t group = ww_divide(&m->by_slices, chunk);
     uint32_t slice = (uint32_t)(chunk - group * m->slices);

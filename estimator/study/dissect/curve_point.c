@@ -101,25 +101,22 @@ enum ww_code ww_curve_cache(struct ww_meter *m, uint64_t bytes, double *gbps, st
     return run(m, micro, accesses, m->board.sms * bytes * passes, gbps, error);
 }
 
-/* As many CTAs as the GPU holds. Those that share a part begin at different rows of it, as CTAs that follow one
- * another do in a long run. The first launch reads everything once, the second goes on from there. */
+/* As many CTAs as the GPU holds, each as far in its part as in the middle of a long run. The first launch reads
+ * everything once, the second goes on from there. */
 enum ww_code ww_curve_l2(struct ww_meter *m, uint64_t bytes, double *gbps, struct ww_error *error) {
     uint32_t threads = PART_THREADS < m->board.max_cta_threads ? PART_THREADS : m->board.max_cta_threads;
     uint32_t row = threads * 16, wave = m->board.sms * (m->board.max_threads / threads);
     uint32_t parts = bytes < row * PART_ROWS ? 1 : (uint32_t)(bytes / (row * PART_ROWS));
-    uint32_t sharing = (wave + parts - 1) / parts;
     struct ww_micro *micro;
-    struct ww_micro_parts p = {.ctas = sharing > 1 ? wave : parts,
+    struct ww_micro_parts p = {.ctas = wave,
                                .cta_size = threads,
                                .parts = parts,
                                .part_rows = PART_ROWS,
-                               .sharing = sharing,
-                               .rows = (PART_ROWS / sharing / 2 + 1) * 2};
+                               .rows = (parts * PART_ROWS / wave / 2 + 1) * 2};
     WW_TRY(ww_bench_reset(m->bench, error));
     WW_TRY(ww_micro_parts_read(&p, &micro, error));
     WW_TRY(run(m, micro, 0, 0, NULL, error));
     p.first = p.rows;
-    p.ctas = wave;
     p.rows = PART_READS;
     WW_TRY(ww_micro_parts_read(&p, &micro, error));
     return run(m, micro, (size_t)wave * (threads / 32) * p.rows * 2, (uint64_t)wave * row * p.rows, gbps,
