@@ -77,11 +77,13 @@ struct ww_dinst {
     bool local : 1, texture : 1, async : 1, reply : 1; /* reply: an atomic with a result */
     bool conditional : 1, arrive : 1;
     bool constant : 1; /* an operand of it is one that has a line (const_operand.h) */
+    bool runs : 1;     /* it may issue before its cycle (issue_plain.h) */
     bool counts : 1;   /* it adds to a dependence counter, or is a copy that one may wait for */
     bool unseen : 1;   /* and the warp may issue in the next cycle, when that is not seen yet */
     bool stores : 1;
     bool queued : 1;                     /* it waits in its unit's queue, not at issue */
     bool ends_group : 1;                 /* its counter waits for the asynchronous copies before it */
+    uint8_t lane;                        /* enum ww_lane, of issue_plain.h */
     uint8_t stall;                       /* cycles to the warp's next issue; 0: control fields are not obeyed */
     uint8_t write_counter, read_counter; /* with those: below WW_DEPEND_COUNTERS, or WW_NO_COUNTER */
     uint8_t read_after;                  /* cycles from the issue until its sources are read */
