@@ -41,7 +41,7 @@ ALL_LDFLAGS = $(LDFLAGS) $(SANITIZE) -pthread -Wl,--as-needed
 LIBS := -lsqlite3 -lcjson -lgsl -lgslcblas -lzstd -llz4 -llzma -lz -lm -ldl
 
 # Every .c file below these folders is the library's, but for the program and the CUDA runtime that records.
-NOT_LIB := estimator/main.c estimator/cmd/% traces/cuda/rt_% traces/cuda/abi.c
+NOT_LIB := estimator/main.c estimator/cmd/% traces/cuda/rt_% traces/cuda/abi.c traces/cuda/take_over.c
 LIB_SRC := $(filter-out $(NOT_LIB),$(sort $(shell find estimator traces power db reports -name '*.c')))
 MAIN_SRC := $(sort $(wildcard estimator/main.c estimator/cmd/*.c))
 CUDART_SRC := $(sort $(wildcard traces/cuda/rt_*.c))
@@ -64,12 +64,12 @@ FIXTURE_OBJ := $(call obj,$(FIXTURE_SRC))
 TEST_PROGS := $(call prog,$(UNIT_SRC) $(TIMING_SRC))
 FUZZ_PROGS := $(call prog,$(FUZZ_SRC))
 CUDART_ABI := $(foreach v,13 12 11.0,$(BUILD)/obj/traces/cuda/abi-$(v).o)
-ALL_OBJ := $(LIB_OBJ) $(MAIN_OBJ) $(FIXTURE_OBJ) $(CUDART_ABI) $(call obj,$(CUDART_SRC) $(UNIT_SRC) $(TIMING_SRC) $(BENCH_SRC) $(FUZZ_SRC) $(wildcard tests/tools/*.c))
+ALL_OBJ := $(LIB_OBJ) $(MAIN_OBJ) $(FIXTURE_OBJ) $(CUDART_ABI) $(call obj,traces/cuda/take_over.c $(CUDART_SRC) $(UNIT_SRC) $(TIMING_SRC) $(BENCH_SRC) $(FUZZ_SRC) $(wildcard tests/tools/*.c))
 
 STATIC := $(BUILD)/libwarpwatt.a
 SHARED := $(BUILD)/libwarpwatt.so.$(VERSION)
 PROGRAM := $(BUILD)/warpwatt
-CUDART := $(foreach v,13 12 11.0,$(BUILD)/cudart/libcudart.so.$(v))
+CUDART := $(foreach v,13 12 11.0,$(BUILD)/cudart/libcudart.so.$(v)) $(BUILD)/cudart/libwarpwatt-static.so
 SUBMAKE = $(MAKE) --no-print-directory $(if $(findstring jobserver,$(MAKEFLAGS)),,-j$(JOBS))
 
 .PHONY: all quickstart check check-run check-long asan ubsan tsan san fuzz fuzz-progs bench layers golden analytic-fit \
@@ -164,6 +164,11 @@ $(BUILD)/cudart/libcudart.so.%: $(call obj,$(CUDART_SRC)) $(BUILD)/obj/traces/cu
 	@sed 's/@SONAME@/$(@F)/' traces/cuda/cudart.map > $(@D)/$(@F).map
 	$(call say,LINK,$@)$(CC) -shared -Wl,-soname,$(@F) -Wl,--version-script=$(@D)/$(@F).map -Wl,--exclude-libs,ALL -o $@ \
 	    $(filter %.o %.a,$^) $(ALL_LDFLAGS) $(LIBS)
+
+# Preloaded into every program that is recorded: it needs the C library alone.
+$(BUILD)/cudart/libwarpwatt-static.so: $(call obj,traces/cuda/take_over.c)
+	@mkdir -p $(@D)
+	$(call say,LINK,$@)$(CC) -shared -Wl,-soname,$(@F) -o $@ $^ $(ALL_LDFLAGS) -ldl
 
 # ---- the measurement kit: CUDA programs for a real GPU (docs/hardware.md); nothing else depends on it ----
 

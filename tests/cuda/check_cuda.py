@@ -77,6 +77,24 @@ def stub_versions():
                    r"version %s, 80 SMs\nPASS" % number, "cudaGraphCreate is not supported")
 
 
+def stub_static():
+    """A runtime that is linked into the program is replaced, in the version that it is of."""
+    sources = [os.path.join(HERE, "stub", n) for n in ("host.c", "runtime.c")]
+    for version in ("11", "12", "13"):
+        subprocess.run(["cc", "-std=gnu11", "-O1", "-DVERSION=" + version, "-o", "static", *sources, "-llz4", "-lzstd"],
+                       check=True)
+        expect("a runtime of version %s that is linked in is replaced" % version,
+               record([os.path.abspath("static"), PTX, "zstd"], ["-q"]), 0, r"version %s, 80 SMs\nPASS" % version)
+    script = os.path.abspath("static.sh")
+    with open(script, "w") as f:
+        f.write("#!/bin/sh\nexec %s %s zstd\n" % (os.path.abspath("static"), PTX))
+    os.chmod(script, 0o755)
+    expect("also in a program that a script starts", record([script], ["-q"]), 0, "PASS")
+    subprocess.run(["strip", "static"], check=True)
+    expect("without a symbol table it stays", record([os.path.abspath("static"), PTX, "zstd"], ["-q"]), 99, None,
+           "the program's own __cudaRegisterFatBinary was called")
+
+
 def stub_options(host):
     trace = "a.wwt"
     expect("a trace is written", record([host, PTX, "zstd"], ["-o", trace]), 0, None, "5 launches")
@@ -274,6 +292,10 @@ def nvcc_program(nvcc, name, sources):
     expect(name, result, code, r"PASS\n$", err)
     if code == 0:
         check(name + ": its trace is sound", run([PROGRAM, "trace", "verify", name + ".wwt"])[0] == 0)
+        shared = open(name + ".wwt", "rb").read()
+        run([nvcc, "-std=c++17", *flags, "-o", name, *sources], None, 600)
+        record(["./" + name], ["-o", name + ".wwt", "-q"])
+        check(name + ": the same trace with the runtime linked in", open(name + ".wwt", "rb").read() == shared)
     if name == "printf_kernel":
         order = re.sub(r"thread \d+", "thread", result[1]).split("\n")[:6]
         line = "thread of block %d: x  1.50 c 1099511627776 %%"
@@ -336,7 +358,10 @@ def machine_choices(nvcc):
 def nvcc_linking(nvcc):
     source = os.path.join(HERE, "vector_add.cu")
     run([nvcc, "-o", "static", source], None, 600)
-    expect("a statically linked runtime is detected", record(["./static"]), 4, None, "NVCC_APPEND_FLAGS='-cudart shared'")
+    expect("a program built with nvcc's defaults is recorded", record(["./static"], ["-q"]), 0, "PASS")
+    run(["strip", "static"])
+    expect("without a symbol table it is refused", record(["./static"]), 4, None,
+           "has no symbol table.*NVCC_APPEND_FLAGS='-cudart shared'")
     run([nvcc, "-o", "appended", source], {"NVCC_APPEND_FLAGS": "-cudart shared"}, 600)
     expect("NVCC_APPEND_FLAGS helps", record(["./appended"], ["-q"]), 0, "PASS")
     toolkit = os.path.join(os.path.dirname(os.path.dirname(os.path.realpath(nvcc))), "lib64")
@@ -355,6 +380,7 @@ def main():
         os.chdir(folder)
         stub_symbols()
         stub_versions()
+        stub_static()
         host = os.path.abspath("host-13")
         stub_options(host)
         stub_failures(host)
