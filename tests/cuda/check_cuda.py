@@ -274,6 +274,9 @@ WANTED = {"assert_kernel": (5, r"assertion '\(int\)threadIdx.x < limit' failed")
           "device_info": (5, "launched no kernel.*no trace was written")}
 
 
+VARIES = ("shared_memory_with_host",)  # registers host memory, whose address changes from run to run
+
+
 def programs():
     names = sorted(os.path.splitext(os.path.basename(p))[0] for p in glob.glob(os.path.join(HERE, "*.cu")))
     for name in names:
@@ -295,7 +298,8 @@ def nvcc_program(nvcc, name, sources):
         shared = open(name + ".wwt", "rb").read()
         run([nvcc, "-std=c++17", *flags, "-o", name, *sources], None, 600)
         record(["./" + name], ["-o", name + ".wwt", "-q"])
-        check(name + ": the same trace with the runtime linked in", open(name + ".wwt", "rb").read() == shared)
+        if name not in VARIES:
+            check(name + ": the same trace with the runtime linked in", open(name + ".wwt", "rb").read() == shared)
     if name == "printf_kernel":
         order = re.sub(r"thread \d+", "thread", result[1]).split("\n")[:6]
         line = "thread of block %d: x  1.50 c 1099511627776 %%"

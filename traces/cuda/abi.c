@@ -1,7 +1,7 @@
 /* abi.c: the entry points whose layouts or arguments differ between versions 11, 12 and 13; compiled once for
  * each with -DRT_ABI. A program of version 12 may ask for the properties in the layout of 11 (the plain name)
  * or its own (_v2). */
-#include "rt.h"
+#include "core.h"
 #include <string.h>
 
 #ifndef RT_ABI

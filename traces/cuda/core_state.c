@@ -1,8 +1,8 @@
-/* rt_state.c: the process's device, its lock, errors, and the end of the recording. */
+/* core_state.c: the process's device, its lock, errors, and the end of the recording. */
 #include "../../estimator/api/gpu.h"
 #include "../../estimator/api/record.h"
 #include "../../estimator/base/escape.h"
-#include "rt.h"
+#include "core.h"
 #include <errno.h>
 #include <stdarg.h>
 #include <stdlib.h>
