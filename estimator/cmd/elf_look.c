@@ -26,11 +26,11 @@ static const char *string_at(const struct file *f, uint64_t table, uint64_t byte
     return memchr(s, 0, bytes - at) ? s : "";
 }
 
-/* The driver, and libraries whose host code calls it: it is not replaced (docs/cuda.md). */
+/* Libraries with a CUDA runtime of their own, which asks for more than the driver's interface (docs/cuda.md).
+ */
 static bool is_closed(const char *name) {
-    static const char *const prefix[] = {"libcublas",   "libcudnn",    "libcufft",   "libcusparse",
-                                         "libcusolver", "libcurand",   "libnccl",    "libnpp",
-                                         "libnvrtc",    "libcutensor", "libcuda.so", "libnvjpeg"};
+    static const char *const prefix[] = {"libcublas", "libcudnn", "libcufft", "libcusparse", "libcusolver",
+                                         "libcurand", "libnccl",  "libnpp",   "libcutensor", "libnvjpeg"};
     for (size_t n = 0; n < sizeof prefix / sizeof prefix[0]; n++)
         if (strncmp(name, prefix[n], strlen(prefix[n])) == 0) return true;
     return false;

@@ -68,10 +68,11 @@ static enum ww_code check_program(const struct trace_job *j, struct elf_look *lo
     char path[PATH_MAX + 80];
     WW_TRY(ww_elf_look(j->path, look, error));
     if (look->closed[0])
-        return ww_fail(error, WW_UNSUPPORTED, j->path,
-                       "needs %s: the CUDA driver API is not replaced here, so closed libraries, which call "
-                       "it, cannot be recorded",
-                       look->closed);
+        return ww_fail(
+            error, WW_UNSUPPORTED, j->path,
+            "needs %s: closed libraries have a CUDA runtime of their own, which runs on NVIDIA's own "
+            "driver only, so they cannot be recorded",
+            look->closed);
     if (look->has_fatbin && !look->cudart[0] && look->stripped)
         return ww_fail(error, WW_UNSUPPORTED, j->path,
                        "the CUDA runtime is linked statically (nvcc's default) and the program has no symbol "

@@ -95,6 +95,21 @@ def stub_static():
            "the program's own __cudaRegisterFatBinary was called")
 
 
+def stub_driver():
+    """A program of the driver's interface."""
+    driver = os.path.abspath("driver")
+    subprocess.run(["cc", "-std=gnu11", "-O1", "-o", driver, os.path.join(HERE, "stub", "driver.c"),
+                    os.path.join(CUDART, "libcuda.so.1")], check=True)
+    for how in ("text", "file", "library"):
+        expect("the driver's interface, PTX by " + how, record([driver, PTX, how], ["-q", "-o", "driver.wwt"]), 0,
+               r"80 SMs\nPASS")
+        check("its launches are recorded: " + how, launches("driver.wwt") == ["saxpy"] * 4, launches("driver.wwt"))
+    os.unlink("driver.wwt")
+    expect("the driver's copies, fills and arrays", record([driver, PTX, "copies"], ["-q"]), 0, "PASS")
+    expect("the driver's errors", record([driver, PTX, "errors"], ["-q"]), 0, "PASS",
+           "cuMemCreate is not supported by the recording CUDA driver; it returned CUDA_ERROR_NOT_SUPPORTED")
+
+
 def stub_options(host):
     trace = "a.wwt"
     expect("a trace is written", record([host, PTX, "zstd"], ["-o", trace]), 0, None, "5 launches")
@@ -259,6 +274,10 @@ def stub_launches(host):
 
 
 def stub_symbols():
+    out = run(["readelf", "-W", "--dyn-syms", os.path.join(CUDART, "libcuda.so.1")])[1]
+    defined = [w[7] for w in (l.split() for l in out.splitlines()) if len(w) > 7 and w[6] not in ("UND", "ABS", "Ndx")]
+    odd = [n for n in defined if not re.match(r"cu[A-Z]|ww_rt", n)]
+    check("libcuda.so.1 defines names of the driver and our own only", len(defined) > 600 and not odd, odd)
     for version in ("11.0", "12", "13"):
         out = run(["readelf", "-W", "--dyn-syms", os.path.join(CUDART, "libcudart.so." + version)])[1]
         defined = [w[7] for w in (l.split() for l in out.splitlines()) if len(w) > 7 and w[6] not in ("UND", "ABS", "Ndx")]
@@ -385,6 +404,7 @@ def main():
         stub_symbols()
         stub_versions()
         stub_static()
+        stub_driver()
         host = os.path.abspath("host-13")
         stub_options(host)
         stub_failures(host)

@@ -89,7 +89,7 @@ struct rt_options {
 
 struct rt {
     struct rt_options options;
-    bool started;
+    bool started, runtime_used, driver_ready; /* the runtime was called; cuInit was */
     int start_code; /* RT_ERROR_... if starting failed */
     pid_t pid;
     struct ww_gpu *gpu;
@@ -115,7 +115,9 @@ struct rt {
 extern struct rt ww_rt;
 
 /* core_state.c */
-/* Takes the lock, starts the device unless it is, and returns the sticky error or 0. */
+/* Starts the device unless it is; returns what came of it. */
+int ww_rt_begin(void);
+/* The same for entry points of the runtime; returns the sticky error if there is one. */
 int ww_rt_enter(void);
 /* Takes the lock only. */
 void ww_rt_lock(void);
