@@ -398,6 +398,29 @@ def nvcc_linking(nvcc):
         expect("nvcc -compress-mode=" + mode, record(["./" + mode], ["-q"]), 0, "PASS")
 
 
+def toolkit_programs(nvcc):
+    """Programs that need more of the toolkit than nvcc."""
+    root = os.path.dirname(os.path.dirname(os.path.realpath(nvcc)))
+    for way in ("static", "shared"):
+        built = run([nvcc, "-arch=sm_80", "-cudart", way, "-o", "both", os.path.join(HERE, "toolkit", "both.cu"), "-lcuda",
+                     "-L" + os.path.join(root, "lib64", "stubs")], None, 600)
+        check("a program of both interfaces compiles, runtime " + way, built[0] == 0, built)
+        expect("a program of both interfaces, runtime " + way, record(["./both"], ["-q", "-o", "both.wwt"]), 0, "PASS")
+        check("its launches through both are recorded, runtime " + way, len(launches("both.wwt") or []) == 2)
+    if not os.path.exists(os.path.join(root, "include", "nvrtc.h")):
+        print("NVRTC is not installed: its program was not compiled")
+        return
+    lib = os.path.join(root, "lib64")
+    built = run(["cc", "-I", os.path.join(root, "include"), "-o", "nvrtc", os.path.join(HERE, "toolkit", "nvrtc.c"),
+                 os.path.join(CUDART, "libcuda.so.1"), "-L" + lib, "-lnvrtc", "-Wl,-rpath," + lib], None, 600)
+    check("a program of NVRTC compiles", built[0] == 0, built)
+    expect("a kernel that NVRTC compiles to PTX", record(["./nvrtc", "compute_80"], ["-q", "-g", "a100"]), 0, "PASS")
+    for code, wanted in (("sass", 0), ("ptx", 1)):
+        expect("a kernel that NVRTC compiles to machine code, --code " + code,
+               record(["./nvrtc", "sm_80"], ["-q", "-g", "a100", "--code", code]), wanted,
+               "PASS" if wanted == 0 else None, "PTX is what is to be recorded" if wanted else None)
+
+
 def main():
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
@@ -420,6 +443,7 @@ def main():
             for name, sources in programs():
                 nvcc_program(nvcc, name, sources)
             nvcc_linking(nvcc)
+            toolkit_programs(nvcc)
             machine_programs(nvcc)
             machine_choices(nvcc)
         else:

@@ -136,6 +136,30 @@ RT_EXPORT int cudaRuntimeGetVersion(int *version) {
 }
 RT_ALIAS(cudaDriverGetVersion, cudaRuntimeGetVersion)
 
+/* ---- functions of the driver by name ---- */
+
+int cuGetProcAddress_v2(const char *name, void **function, int version, uint64_t flags, int *status);
+
+static int entry_point(const char *name, void **function, int version, uint64_t flags, int *status) {
+    int found;
+    if (!name || !function) return ww_rt_set(RT_ERROR_INVALID_VALUE);
+    int code = cuGetProcAddress_v2(name, function, version, flags, &found);
+    if (status) *status = found;
+    return ww_rt_set(!code && found && !status ? RT_ERROR_SYMBOL_NOT_FOUND : code);
+}
+
+RT_EXPORT int cudaGetDriverEntryPoint(const char *name, void **function, unsigned long long flags,
+                                      int *status) {
+    return entry_point(name, function, RT_VERSION, flags, status);
+}
+RT_ALIAS(cudaGetDriverEntryPoint_ptsz, cudaGetDriverEntryPoint)
+
+RT_EXPORT int cudaGetDriverEntryPointByVersion(const char *name, void **function, unsigned version,
+                                               unsigned long long flags, int *status) {
+    return entry_point(name, function, (int)version, flags, status);
+}
+RT_ALIAS(cudaGetDriverEntryPointByVersion_ptsz, cudaGetDriverEntryPointByVersion)
+
 /* ---- hints on managed memory: a location since 13, a device number before ---- */
 
 static int known_managed(const void *p) {

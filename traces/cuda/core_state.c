@@ -203,7 +203,7 @@ int ww_rt_begin(void) {
 
 int ww_rt_enter(void) {
     int code = ww_rt_begin();
-    ww_rt.runtime_used = true;
+    ww_rt.runtime_used = ww_rt.driver_ready = true;
     return code ? code : ww_rt.sticky;
 }
 
