@@ -74,7 +74,7 @@ def stub_versions():
         number = version.split(".")[0]
         for form in ("plain", "lz4", "zstd"):
             expect("interface of version %s, PTX %s" % (version, form), record([host, PTX, form], ["-q"]), 0,
-                   r"version %s, 80 SMs\nPASS" % number, "cudaGraphCreate is not supported")
+                   r"version %s, 80 SMs\nPASS" % number, "cudaIpcGetMemHandle is not supported")
 
 
 def stub_static():
@@ -106,6 +106,9 @@ def stub_driver():
         check("its launches are recorded: " + how, launches("driver.wwt") == ["saxpy"] * 4, launches("driver.wwt"))
     os.unlink("driver.wwt")
     expect("the driver's copies, fills and arrays", record([driver, PTX, "copies"], ["-q"]), 0, "PASS")
+    expect("captures and graphs of the driver", record([driver, PTX, "graph"], ["-q", "-o", "graph.wwt"]), 0, "PASS")
+    check("each launch of a graph is recorded", launches("graph.wwt") == ["saxpy"] * 3, launches("graph.wwt"))
+    os.unlink("graph.wwt")
     expect("the driver's errors", record([driver, PTX, "errors"], ["-q"]), 0, "PASS",
            "cuMemCreate is not supported by the recording CUDA driver; it returned CUDA_ERROR_NOT_SUPPORTED")
 

@@ -78,15 +78,26 @@ int ww_rt_set_dynamic_shared(const void *function, int bytes);
 int ww_rt_available_shared(size_t *bytes, const void *function, int blocks, int threads);
 
 /* ---- core_stream.c ---- */
+struct rt_node;
+struct rt_capture;
+/* The last nodes of a stream that is captured. */
+struct rt_tail {
+    struct rt_node **node;
+    size_t count;
+};
 struct rt_stream {
     uint64_t id;
     unsigned flags;
     int priority;
+    struct rt_capture *capture; /* NULL: none */
+    struct rt_tail tail;
     struct rt_stream *next;
 };
 struct rt_event {
     double at_us;
     bool recorded, timed;
+    struct rt_capture *capture; /* that it was recorded in last, or NULL */
+    struct rt_tail tail;
     struct rt_event *next;
 };
 /* The default streams have small numbers for handles. */
@@ -97,8 +108,18 @@ int ww_rt_stream_free(struct rt_stream *stream);
 int ww_rt_event_new(struct rt_event **out, unsigned flags);
 int ww_rt_event_free(struct rt_event *event);
 int ww_rt_event_record(struct rt_event *event, void *stream);
+int ww_rt_stream_wait(void *stream, struct rt_event *event);
+/* The program waits for the stream, which must not be captured. */
+int ww_rt_stream_synchronize(void *stream);
 int ww_rt_event_elapsed(float *ms, const struct rt_event *start, const struct rt_event *stop);
 
 #pragma GCC visibility pop
+
+/* Heads of the lists. */
+struct rt_stream *ww_rt_streams(void);
+struct rt_event *ww_rt_events(void);
+/* core_capture.c, for core_stream.c. True if the event became part of a capture. */
+bool ww_rt_capture_event(struct rt_event *event, void *stream, int *code);
+int ww_rt_capture_wait(void *stream, const struct rt_event *event);
 
 #endif

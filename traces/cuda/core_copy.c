@@ -1,5 +1,5 @@
 /* core_copy.c: copies and fills of linear memory. They are done when the call returns. */
-#include "core.h"
+#include "core_graph.h"
 #include <string.h>
 
 #define LINK_BYTES_PER_US 12000.0 /* host link, PCIe 3.0 x16 as measured by common bandwidth tests */
@@ -48,6 +48,9 @@ int ww_rt_copy_rows(void *dst, size_t dst_pitch, const void *src, size_t src_pit
                     int kind) {
     unsigned char *to, *from;
     bool to_device, from_device, either = kind == RT_COPY_DEFAULT;
+    int done;
+    const struct rt_op op = {RT_OP_COPY, {.copy = {dst, src, dst_pitch, src_pitch, width, height, kind}}};
+    if (ww_rt_captured(NULL, &op, &done)) return done;
     if (kind < RT_HOST_TO_HOST || kind > RT_COPY_DEFAULT) return RT_ERROR_INVALID_MEMCPY_DIRECTION;
     if (width == 0 || height == 0) return 0;
     if (height > 1 && (dst_pitch < width || src_pitch < width)) return RT_ERROR_INVALID_PITCH_VALUE;
@@ -76,6 +79,9 @@ static void fill_row(unsigned char *to, const struct rt_fill *f) {
 
 int ww_rt_fill_rows(const struct rt_fill *f) {
     bool bad;
+    int done;
+    const struct rt_op op = {RT_OP_FILL, {.fill = *f}};
+    if (ww_rt_captured(NULL, &op, &done)) return done;
     if (f->width == 0 || f->height == 0) return 0;
     if (f->height > 1 && f->pitch < f->width) return RT_ERROR_INVALID_PITCH_VALUE;
     if ((uintptr_t)f->p % f->element) return RT_ERROR_INVALID_VALUE;

@@ -1,5 +1,5 @@
 /* core_launch.c: launches of kernels, and what is known of them. */
-#include "core.h"
+#include "core_graph.h"
 #include <fnmatch.h>
 #include <stdlib.h>
 #include <string.h>
@@ -97,6 +97,9 @@ int ww_rt_launch(struct rt_kernel *k, const rt_launch_config *c, void **argument
     struct ww_error error = {0};
     struct ww_kernel_info info;
     if (!k) return RT_ERROR_INVALID_DEVICE_FUNCTION; /* refused on a GPU, too */
+    int done;
+    const struct rt_op op = {RT_OP_LAUNCH, {.launch = {k, *c, arguments}}};
+    if (c->stream && ww_rt_captured(c->stream, &op, &done)) return done;
     int code = ww_rt_use_kernel(k);
     if (code) ww_rt.damaged = true; /* a launch would be missing from the trace */
     if (!code) code = check_config(c);

@@ -1,5 +1,5 @@
 /* core_stream.c: streams, which run everything at call time, and events, which carry modelled time. */
-#include "core.h"
+#include "core_graph.h"
 #include <stdlib.h>
 
 static struct rt_stream *streams;
@@ -32,7 +32,9 @@ int ww_rt_stream_new(struct rt_stream **out, unsigned flags, int priority) {
 int ww_rt_stream_free(struct rt_stream *stream) {
     for (struct rt_stream **at = &streams; *at; at = &(*at)->next) {
         if (*at != stream) continue;
+        if (stream->capture) return RT_ERROR_STREAM_CAPTURE_UNSUPPORTED;
         *at = stream->next;
+        free(stream->tail.node);
         free(stream);
         return 0;
     }
@@ -54,6 +56,7 @@ int ww_rt_event_free(struct rt_event *event) {
     for (struct rt_event **at = &events; *at; at = &(*at)->next) {
         if (*at != event) continue;
         *at = event->next;
+        free(event->tail.node);
         free(event);
         return 0;
     }
@@ -62,10 +65,30 @@ int ww_rt_event_free(struct rt_event *event) {
 
 int ww_rt_event_record(struct rt_event *event, void *stream) {
     if (!ww_rt_known_event(event) || !ww_rt_known_stream(stream)) return RT_ERROR_INVALID_RESOURCE_HANDLE;
+    int code;
+    if (ww_rt_capture_event(event, stream, &code)) return code;
     ww_rt.now_us += 0.5; /* what a record itself takes: no interval is 0 */
     event->at_us = ww_rt.now_us;
     event->recorded = true;
     return 0;
+}
+
+int ww_rt_stream_wait(void *stream, struct rt_event *event) {
+    if (!ww_rt_known_stream(stream) || !ww_rt_known_event(event)) return RT_ERROR_INVALID_RESOURCE_HANDLE;
+    return ww_rt_capture_wait(stream, event);
+}
+
+int ww_rt_stream_synchronize(void *stream) {
+    if (!ww_rt_known_stream(stream)) return RT_ERROR_INVALID_RESOURCE_HANDLE;
+    return ww_rt_capture_break(stream);
+}
+
+struct rt_stream *ww_rt_streams(void) {
+    return streams;
+}
+
+struct rt_event *ww_rt_events(void) {
+    return events;
 }
 
 int ww_rt_event_elapsed(float *ms, const struct rt_event *start, const struct rt_event *stop) {

@@ -1,4 +1,5 @@
 /* cu_copy.c: the driver's interface: copies and fills. They are done when the call returns. */
+#include "core_graph.h"
 #include "cu.h"
 
 static void *pointer(cu_pointer p) {
@@ -14,6 +15,7 @@ static int copy(void *dst, const void *src, size_t n, int kind) {
 static int copy_on(void *stream, void *dst, const void *src, size_t n, int kind) {
     CU_CONTEXT;
     if (!ww_rt_known_stream(stream)) return CU_INVALID_HANDLE;
+    RT_ON(stream);
     return ww_cu_code(ww_rt_copy_rows(dst, n, src, n, n, 1, kind));
 }
 
@@ -112,7 +114,7 @@ RT_ALIAS(cuMemcpy2DUnaligned_v2, cuMemcpy2D_v2)
 RT_ALIAS(cuMemcpy2DUnaligned_v2_ptds, cuMemcpy2D_v2)
 
 RT_EXPORT int cuMemcpy2DAsync_v2(const cu_copy2d *c, void *stream) {
-    (void)stream;
+    RT_ON(stream);
     return cuMemcpy2D_v2(c);
 }
 RT_ALIAS(cuMemcpy2DAsync_v2_ptsz, cuMemcpy2DAsync_v2)
@@ -124,7 +126,7 @@ RT_EXPORT int cuMemcpy3D_v2(const cu_copy3d *c) {
 RT_ALIAS(cuMemcpy3D_v2_ptds, cuMemcpy3D_v2)
 
 RT_EXPORT int cuMemcpy3DAsync_v2(const cu_copy3d *c, void *stream) {
-    (void)stream;
+    RT_ON(stream);
     return cuMemcpy3D_v2(c);
 }
 RT_ALIAS(cuMemcpy3DAsync_v2_ptsz, cuMemcpy3DAsync_v2)
@@ -145,7 +147,7 @@ static int fill(cu_pointer p, size_t pitch, uint32_t value, unsigned element, si
     }                                                                                                          \
     RT_ALIAS(cuMemsetD##bits##_v2_ptds, cuMemsetD##bits##_v2)                                                  \
     RT_EXPORT int cuMemsetD##bits##Async(cu_pointer p, type value, size_t n, void *stream) {                   \
-        (void)stream;                                                                                          \
+        RT_ON(stream);                                                                                         \
         return fill(p, 0, value, (bits) / 8, n, 1);                                                            \
     }                                                                                                          \
     RT_ALIAS(cuMemsetD##bits##Async_ptsz, cuMemsetD##bits##Async)                                              \
@@ -156,7 +158,7 @@ static int fill(cu_pointer p, size_t pitch, uint32_t value, unsigned element, si
     RT_ALIAS(cuMemsetD2D##bits##_v2_ptds, cuMemsetD2D##bits##_v2)                                              \
     RT_EXPORT int cuMemsetD2D##bits##Async(cu_pointer p, size_t pitch, type value, size_t width,               \
                                            size_t height, void *stream) {                                      \
-        (void)stream;                                                                                          \
+        RT_ON(stream);                                                                                         \
         return fill(p, pitch, value, (bits) / 8, width, height);                                               \
     }                                                                                                          \
     RT_ALIAS(cuMemsetD2D##bits##Async_ptsz, cuMemsetD2D##bits##Async)

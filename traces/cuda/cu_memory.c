@@ -1,4 +1,5 @@
 /* cu_memory.c: the driver's interface: allocation, and what is known of pointers. */
+#include "core_graph.h"
 #include "cu.h"
 
 static void *pointer(cu_pointer p) {
@@ -20,7 +21,9 @@ RT_EXPORT int cuMemAlloc_v2(cu_pointer *p, size_t bytes) {
 
 RT_EXPORT int cuMemAllocAsync(cu_pointer *p, size_t bytes, void *stream) {
     CU_CONTEXT;
-    return ww_rt_known_stream(stream) ? allocate(p, bytes) : CU_INVALID_HANDLE;
+    if (!ww_rt_known_stream(stream)) return CU_INVALID_HANDLE;
+    int code = ww_rt_capture_break(stream); /* allocations of graphs are not supported */
+    return code ? code : allocate(p, bytes);
 }
 RT_ALIAS(cuMemAllocAsync_ptsz, cuMemAllocAsync)
 
@@ -45,8 +48,9 @@ RT_EXPORT int cuMemFree_v2(cu_pointer p) {
 }
 
 RT_EXPORT int cuMemFreeAsync(cu_pointer p, void *stream) {
-    (void)stream;
-    return cuMemFree_v2(p);
+    CU_CONTEXT;
+    int code = ww_rt_capture_break(stream);
+    return code ? code : ww_cu_code(ww_rt_free(pointer(p)));
 }
 RT_ALIAS(cuMemFreeAsync_ptsz, cuMemFreeAsync)
 

@@ -1,4 +1,5 @@
 /* cu_stream.c: the driver's interface: streams and events. */
+#include "core_graph.h"
 #include "cu.h"
 
 RT_EXPORT int cuStreamCreateWithPriority(struct rt_stream **out, unsigned flags, int priority) {
@@ -21,9 +22,9 @@ static int check_stream(const void *stream) {
 }
 
 RT_EXPORT int cuStreamSynchronize(void *stream) {
-    int code = check_stream(stream);
-    if (!code) fflush(stdout); /* output of kernels */
-    return code;
+    CU_CONTEXT;
+    fflush(stdout); /* output of kernels */
+    return ww_cu_code(ww_rt_stream_synchronize(stream));
 }
 RT_ALIAS(cuStreamSynchronize_ptsz, cuStreamSynchronize)
 
@@ -35,7 +36,7 @@ RT_ALIAS(cuStreamQuery_ptsz, cuStreamQuery)
 RT_EXPORT int cuStreamWaitEvent(void *stream, struct rt_event *event, unsigned flags) {
     (void)flags;
     CU_CONTEXT;
-    return ww_rt_known_stream(stream) && ww_rt_known_event(event) ? 0 : CU_INVALID_HANDLE;
+    return ww_cu_code(ww_rt_stream_wait(stream, event));
 }
 RT_ALIAS(cuStreamWaitEvent_ptsz, cuStreamWaitEvent)
 
@@ -80,16 +81,25 @@ RT_EXPORT int cuStreamGetDevice(const void *stream, int *device) {
 RT_ALIAS(cuStreamGetDevice_ptsz, cuStreamGetDevice)
 
 RT_EXPORT int cuStreamIsCapturing(const void *stream, int *status) {
-    if (!status) return RT_ERROR_INVALID_VALUE;
-    *status = 0; /* captures are not supported */
-    return check_stream(stream);
+    CU_CONTEXT;
+    if (!status || !ww_rt_known_stream(stream)) return RT_ERROR_INVALID_VALUE;
+    *status = ww_rt_capture_status(stream, NULL, NULL);
+    return 0;
 }
 RT_ALIAS(cuStreamIsCapturing_ptsz, cuStreamIsCapturing)
+
+/* True if the host function became a node. */
+static bool captured(void *stream, void (*fn)(void *data), void *data, int *code) {
+    const struct rt_op op = {RT_OP_HOST, {.host = {fn, data}}};
+    RT_LOCK;
+    return stream && ww_rt_captured(stream, &op, code);
+}
 
 /* Host functions run at once, without the lock, since they may call the driver. */
 RT_EXPORT int cuLaunchHostFunc(void *stream, void (*fn)(void *data), void *data) {
     int code = check_stream(stream);
     if (code || !fn) return code ? code : RT_ERROR_INVALID_VALUE;
+    if (captured(stream, fn, data, &code)) return ww_cu_code(code);
     fn(data);
     return 0;
 }

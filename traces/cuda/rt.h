@@ -90,7 +90,7 @@ struct rt_options {
 struct rt {
     struct rt_options options;
     bool started, runtime_used, driver_ready; /* the runtime was called; cuInit was */
-    int start_code; /* RT_ERROR_... if starting failed */
+    int start_code;                           /* RT_ERROR_... if starting failed */
     pid_t pid;
     struct ww_gpu *gpu;
     const struct ww_gpu_spec *spec;

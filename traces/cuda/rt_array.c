@@ -1,6 +1,6 @@
 /* rt_array.c: CUDA arrays, and copies that have an array on one side. An array is a pitch-free block of device
  * memory; its layout on a GPU is not modelled. */
-#include "core.h"
+#include "core_graph.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -57,7 +57,7 @@ RT_ALIAS(cudaMemcpy2DToArray_ptds, cudaMemcpy2DToArray)
 
 RT_EXPORT int cudaMemcpy2DToArrayAsync(void *array, size_t x, size_t y, const void *src, size_t pitch,
                                        size_t width, size_t height, int kind, void *stream) {
-    (void)stream;
+    RT_ON(stream);
     return cudaMemcpy2DToArray(array, x, y, src, pitch, width, height, kind);
 }
 RT_ALIAS(cudaMemcpy2DToArrayAsync_ptsz, cudaMemcpy2DToArrayAsync)
@@ -75,7 +75,7 @@ RT_ALIAS(cudaMemcpy2DFromArray_ptds, cudaMemcpy2DFromArray)
 
 RT_EXPORT int cudaMemcpy2DFromArrayAsync(void *dst, size_t pitch, const void *array, size_t x, size_t y,
                                          size_t width, size_t height, int kind, void *stream) {
-    (void)stream;
+    RT_ON(stream);
     return cudaMemcpy2DFromArray(dst, pitch, array, x, y, width, height, kind);
 }
 RT_ALIAS(cudaMemcpy2DFromArrayAsync_ptsz, cudaMemcpy2DFromArrayAsync)
@@ -128,7 +128,7 @@ RT_EXPORT int cudaMemcpy3D(const rt_copy3d *c) {
 RT_ALIAS(cudaMemcpy3D_ptds, cudaMemcpy3D)
 
 RT_EXPORT int cudaMemcpy3DAsync(const rt_copy3d *c, void *stream) {
-    (void)stream;
+    RT_ON(stream);
     return cudaMemcpy3D(c);
 }
 RT_ALIAS(cudaMemcpy3DAsync_ptsz, cudaMemcpy3DAsync)

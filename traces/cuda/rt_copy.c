@@ -1,5 +1,5 @@
 /* rt_copy.c: copies and fills of linear memory and symbols. They are done when the call returns. */
-#include "core.h"
+#include "core_graph.h"
 #include <string.h>
 
 RT_EXPORT int cudaMemcpy(void *dst, const void *src, size_t n, int kind) {
@@ -9,7 +9,7 @@ RT_EXPORT int cudaMemcpy(void *dst, const void *src, size_t n, int kind) {
 RT_ALIAS(cudaMemcpy_ptds, cudaMemcpy)
 
 RT_EXPORT int cudaMemcpyAsync(void *dst, const void *src, size_t n, int kind, void *stream) {
-    (void)stream;
+    RT_ON(stream);
     return cudaMemcpy(dst, src, n, kind);
 }
 RT_ALIAS(cudaMemcpyAsync_ptsz, cudaMemcpyAsync)
@@ -21,7 +21,7 @@ RT_EXPORT int cudaMemcpyPeer(void *dst, int dst_device, const void *src, int src
 
 RT_EXPORT int cudaMemcpyPeerAsync(void *dst, int dst_device, const void *src, int src_device, size_t n,
                                   void *stream) {
-    (void)stream;
+    RT_ON(stream);
     return cudaMemcpyPeer(dst, dst_device, src, src_device, n);
 }
 
@@ -35,7 +35,7 @@ RT_ALIAS(cudaMemcpy2D_ptds, cudaMemcpy2D)
 
 RT_EXPORT int cudaMemcpy2DAsync(void *dst, size_t dst_pitch, const void *src, size_t src_pitch, size_t width,
                                 size_t height, int kind, void *stream) {
-    (void)stream;
+    RT_ON(stream);
     return cudaMemcpy2D(dst, dst_pitch, src, src_pitch, width, height, kind);
 }
 RT_ALIAS(cudaMemcpy2DAsync_ptsz, cudaMemcpy2DAsync)
@@ -63,7 +63,7 @@ RT_ALIAS(cudaMemcpyToSymbol_ptds, cudaMemcpyToSymbol)
 
 RT_EXPORT int cudaMemcpyToSymbolAsync(const void *symbol, const void *src, size_t n, size_t offset, int kind,
                                       void *stream) {
-    (void)stream;
+    RT_ON(stream);
     return cudaMemcpyToSymbol(symbol, src, n, offset, kind);
 }
 RT_ALIAS(cudaMemcpyToSymbolAsync_ptsz, cudaMemcpyToSymbolAsync)
@@ -80,7 +80,7 @@ RT_ALIAS(cudaMemcpyFromSymbol_ptds, cudaMemcpyFromSymbol)
 
 RT_EXPORT int cudaMemcpyFromSymbolAsync(void *dst, const void *symbol, size_t n, size_t offset, int kind,
                                         void *stream) {
-    (void)stream;
+    RT_ON(stream);
     return cudaMemcpyFromSymbol(dst, symbol, n, offset, kind);
 }
 RT_ALIAS(cudaMemcpyFromSymbolAsync_ptsz, cudaMemcpyFromSymbolAsync)
@@ -99,7 +99,7 @@ RT_EXPORT int cudaMemset(void *p, int value, size_t n) {
 RT_ALIAS(cudaMemset_ptds, cudaMemset)
 
 RT_EXPORT int cudaMemsetAsync(void *p, int value, size_t n, void *stream) {
-    (void)stream;
+    RT_ON(stream);
     return cudaMemset(p, value, n);
 }
 RT_ALIAS(cudaMemsetAsync_ptsz, cudaMemsetAsync)
@@ -111,7 +111,7 @@ RT_EXPORT int cudaMemset2D(void *p, size_t pitch, int value, size_t width, size_
 RT_ALIAS(cudaMemset2D_ptds, cudaMemset2D)
 
 RT_EXPORT int cudaMemset2DAsync(void *p, size_t pitch, int value, size_t width, size_t height, void *stream) {
-    (void)stream;
+    RT_ON(stream);
     return cudaMemset2D(p, pitch, value, width, height);
 }
 RT_ALIAS(cudaMemset2DAsync_ptsz, cudaMemset2DAsync)
@@ -129,7 +129,7 @@ RT_EXPORT int cudaMemset3D(rt_pitched p, int value, rt_extent extent) {
 RT_ALIAS(cudaMemset3D_ptds, cudaMemset3D)
 
 RT_EXPORT int cudaMemset3DAsync(rt_pitched p, int value, rt_extent extent, void *stream) {
-    (void)stream;
+    RT_ON(stream);
     return cudaMemset3D(p, value, extent);
 }
 RT_ALIAS(cudaMemset3DAsync_ptsz, cudaMemset3DAsync)

@@ -1,5 +1,5 @@
 /* rt_memory.c: allocation of device, pinned and managed memory, and what is known of pointers. */
-#include "core.h"
+#include "core_graph.h"
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -12,15 +12,23 @@ RT_EXPORT int cudaMalloc(void **p, size_t bytes) {
     return ww_rt_set(ww_rt_device_new(p, bytes));
 }
 
+/* Allocations of graphs are not supported. */
+static bool breaks(void *stream) {
+    RT_LOCK;
+    if (!ww_rt_capturing(stream)) return false;
+    ww_rt_say("allocations in a stream that is captured are not supported");
+    return ww_rt_capture_break(stream) != 0;
+}
+
 RT_EXPORT int cudaMallocAsync(void **p, size_t bytes, void *stream) {
-    (void)stream;
+    if (breaks(stream)) return ww_rt_set(RT_ERROR_STREAM_CAPTURE_UNSUPPORTED);
     return cudaMalloc(p, bytes);
 }
 RT_ALIAS(cudaMallocAsync_ptsz, cudaMallocAsync)
 
 RT_EXPORT int cudaMallocFromPoolAsync(void **p, size_t bytes, void *pool, void *stream) {
-    (void)pool, (void)stream;
-    return cudaMalloc(p, bytes);
+    (void)pool;
+    return cudaMallocAsync(p, bytes, stream);
 }
 RT_ALIAS(cudaMallocFromPoolAsync_ptsz, cudaMallocFromPoolAsync)
 
@@ -71,7 +79,7 @@ RT_EXPORT int cudaFree(void *p) {
 }
 
 RT_EXPORT int cudaFreeAsync(void *p, void *stream) {
-    (void)stream;
+    if (breaks(stream)) return ww_rt_set(RT_ERROR_STREAM_CAPTURE_UNSUPPORTED);
     return cudaFree(p);
 }
 RT_ALIAS(cudaFreeAsync_ptsz, cudaFreeAsync)

@@ -1,5 +1,5 @@
 /* rt_stream.c: streams, which run everything at call time, and events, which carry modelled time. */
-#include "core.h"
+#include "core_graph.h"
 
 RT_EXPORT int cudaStreamCreateWithPriority(struct rt_stream **out, unsigned flags, int priority) {
     RT_ENTER;
@@ -25,7 +25,8 @@ static int check_stream(const void *stream) {
 }
 
 RT_EXPORT int cudaStreamSynchronize(void *stream) {
-    return check_stream(stream);
+    RT_ENTER;
+    return ww_rt_set(ww_rt_stream_synchronize(stream));
 }
 RT_ALIAS(cudaStreamSynchronize_ptsz, cudaStreamSynchronize)
 RT_ALIAS(cudaStreamQuery, cudaStreamSynchronize)
@@ -71,19 +72,26 @@ RT_EXPORT int cudaStreamGetDevice(const void *stream, int *device) {
 }
 RT_ALIAS(cudaStreamGetDevice_ptsz, cudaStreamGetDevice)
 
-/* Never: captures are not supported. */
 RT_EXPORT int cudaStreamIsCapturing(void *stream, int *status) {
     RT_ENTER;
     if (!ww_rt_known_stream(stream) || !status) return ww_rt_set(RT_ERROR_INVALID_VALUE);
-    *status = 0;
+    *status = ww_rt_capture_status(stream, NULL, NULL);
     return 0;
 }
 RT_ALIAS(cudaStreamIsCapturing_ptsz, cudaStreamIsCapturing)
+
+/* True if the host function became a node. */
+static bool captured(void *stream, void (*fn)(void *data), void *data, int *code) {
+    const struct rt_op op = {RT_OP_HOST, {.host = {fn, data}}};
+    RT_LOCK;
+    return stream && ww_rt_captured(stream, &op, code);
+}
 
 /* Host functions run at once, without the lock, since they may call the runtime. */
 RT_EXPORT int cudaLaunchHostFunc(void *stream, void (*fn)(void *data), void *data) {
     int code = check_stream(stream);
     if (code || !fn) return code ? code : ww_rt_set(RT_ERROR_INVALID_VALUE);
+    if (captured(stream, fn, data, &code)) return ww_rt_set(code);
     fn(data);
     return 0;
 }

@@ -1,7 +1,7 @@
 /* driver.c: a program of the CUDA driver's interface, without the toolkit's header: it loads kernels.ptx (as
  * text or from its file) and launches its kernels in each way that there is.
  *
- * usage: driver PTX [text|file|library|errors|copies] */
+ * usage: driver PTX [text|file|library|errors|copies|graph] */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -53,6 +53,22 @@ int cuMemCreate(void *handle, size_t bytes, const void *properties, uint64_t fla
 int cuArrayCreate_v2(void **array, const void *descriptor);
 int cuArrayDestroy(void *array);
 int cuGetExportTable(const void **table, const void *id);
+
+int cuStreamBeginCapture_v2(void *stream, int mode);
+int cuStreamEndCapture(void *stream, void **graph);
+int cuStreamIsCapturing(void *stream, int *status);
+int cuStreamSynchronize(void *stream);
+int cuStreamWaitEvent(void *stream, void *event, unsigned flags);
+int cuMemcpyHtoDAsync_v2(pointer dst, const void *src, size_t n, void *stream);
+int cuMemcpyDtoHAsync_v2(void *dst, pointer src, size_t n, void *stream);
+int cuMemsetD32Async(pointer p, unsigned value, size_t n, void *stream);
+int cuLaunchHostFunc(void *stream, void (*fn)(void *data), void *data);
+int cuGraphGetNodes(void *graph, void **nodes, size_t *count);
+int cuGraphGetRootNodes(void *graph, void **nodes, size_t *count);
+int cuGraphInstantiateWithFlags(void **exec, void *graph, unsigned long long flags);
+int cuGraphLaunch(void *exec, void *stream);
+int cuGraphExecDestroy(void *exec);
+int cuGraphDestroy(void *graph);
 
 #define EXPECT(condition)                                                                                      \
     do {                                                                                                       \
@@ -215,6 +231,63 @@ static void errors(void) {
     EXPECT(cuCtxCreate_v2(&context, 0, 0) == 0 && cuCtxSetCurrent(NULL) == 0);
 }
 
+static int called;
+static void note(void *data) {
+    called += *(int *)data;
+}
+
+/* Two streams that are captured: a fill and a copy beside each other, then a launch, then a copy back. */
+static void capture(void *function, void *one, void *two, void *fork, void *join, float *host, void **graph) {
+    static float from[N];
+    static int ten = 10;
+    pointer x, y;
+    int n = N, status;
+    float a = 3;
+    void *arguments[] = {&n, &a, &x, &y};
+    EXPECT(cuMemAlloc_v2(&x, sizeof from) == 0 && cuMemAlloc_v2(&y, sizeof from) == 0);
+    for (int i = 0; i < N; i++) from[i] = (float)i;
+    EXPECT(cuStreamBeginCapture_v2(one, 0) == 0);
+    EXPECT(cuStreamIsCapturing(one, &status) == 0 && status == 1);
+    EXPECT(cuEventRecord(fork, one) == 0 && cuStreamWaitEvent(two, fork, 0) == 0);
+    EXPECT(cuMemcpyHtoDAsync_v2(x, from, sizeof from, one) == 0);
+    EXPECT(cuMemsetD32Async(y, 0x3f800000, N, two) == 0);
+    EXPECT(cuEventRecord(join, two) == 0 && cuStreamWaitEvent(one, join, 0) == 0);
+    EXPECT(cuLaunchKernel(function, GRID, 1, 1, BLOCK, 1, 1, 0, one, arguments, NULL) == 0);
+    a = 99; /* the launch has its arguments */
+    EXPECT(cuMemcpyDtoHAsync_v2(host, y, sizeof from, one) == 0);
+    EXPECT(cuLaunchHostFunc(one, note, &ten) == 0);
+    EXPECT(cuStreamEndCapture(two, graph) == 903 && cuStreamEndCapture(one, graph) == 0);
+}
+
+static void graphs(const char *path) {
+    static float host[N], scale[4] = {2, 2, 2, 2};
+    void *module, *function, *one, *two, *fork, *join, *graph, *exec, *nodes[8];
+    size_t count = 8, roots = 8, bytes;
+    pointer p;
+    load("text", path, &module);
+    kernel_of("text", module, "saxpy", &function);
+    EXPECT(cuModuleGetGlobal_v2(&p, &bytes, module, "scale") == 0 &&
+           cuMemcpyHtoD_v2(p, scale, sizeof scale) == 0);
+    EXPECT(cuStreamCreate(&one, 1) == 0 && cuStreamCreate(&two, 1) == 0);
+    EXPECT(cuEventCreate(&fork, 2) == 0 && cuEventCreate(&join, 2) == 0);
+    capture(function, one, two, fork, join, host, &graph);
+    EXPECT(host[1] == 0 && called == 0);
+    EXPECT(cuGraphGetNodes(graph, nodes, &count) == 0 && count == 5);
+    EXPECT(cuGraphGetRootNodes(graph, nodes, &roots) == 0 && roots == 2);
+    EXPECT(cuGraphInstantiateWithFlags(&exec, graph, 0) == 0 && cuGraphDestroy(graph) == 0);
+    for (int n = 0; n < 3; n++) EXPECT(cuGraphLaunch(exec, one) == 0);
+    EXPECT(cuStreamSynchronize(one) == 0 && called == 30);
+    for (int n = 0; n < N; n++) EXPECT(host[n] == (float)(3 * n + 2));
+    EXPECT(cuGraphExecDestroy(exec) == 0 && cuGraphLaunch(exec, one) == 1);
+    /* what breaks a capture, and one whose streams do not come together */
+    EXPECT(cuStreamBeginCapture_v2(one, 0) == 0 && cuStreamSynchronize(one) == 900);
+    EXPECT(cuMemsetD32Async(p, 0, 1, one) == 901 && cuStreamEndCapture(one, &graph) == 901);
+    EXPECT(cuStreamBeginCapture_v2(one, 0) == 0 && cuEventRecord(fork, one) == 0);
+    EXPECT(cuStreamWaitEvent(two, fork, 0) == 0 && cuMemsetD32Async(p, 0, 1, two) == 0);
+    EXPECT(cuStreamEndCapture(one, &graph) == 904);
+    EXPECT(cuStreamBeginCapture_v2(NULL, 0) == 900);
+}
+
 int main(int argc, char **argv) {
     const char *how = argc > 2 ? argv[2] : "text";
     char name[100];
@@ -231,6 +304,8 @@ int main(int argc, char **argv) {
         errors();
     else if (strcmp(how, "copies") == 0)
         copies();
+    else if (strcmp(how, "graph") == 0)
+        graphs(argv[1]);
     else
         compute(how, argv[1]);
     puts("PASS");

@@ -17,7 +17,7 @@ F(__cudaRegisterFatBinary) F(__cudaRegisterFatBinaryEnd) F(__cudaUnregisterFatBi
 F(__cudaRegisterVar) F(__cudaPushCallConfiguration) F(__cudaPopCallConfiguration) F(cudaLaunchKernel) F(cudaMalloc)
 F(cudaMemcpy) F(cudaMemcpyToSymbol) F(cudaMemcpyFromSymbol) F(cudaDeviceSynchronize) F(cudaGetLastError)
 F(cudaGetDeviceProperties) F(cudaRuntimeGetVersion) F(cudaDeviceSetLimit) F(cudaMallocManaged) F(cudaMallocHost)
-F(cudaGraphCreate)
+F(cudaIpcGetMemHandle)
 #if VERSION < 13
 F(cudaThreadSynchronize)
 #endif
