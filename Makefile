@@ -41,10 +41,11 @@ ALL_LDFLAGS = $(LDFLAGS) $(SANITIZE) -pthread -Wl,--as-needed
 LIBS := -lsqlite3 -lcjson -lgsl -lgslcblas -lzstd -llz4 -llzma -lz -lm -ldl
 
 # Every .c file below these folders is the library's, but for the program and the CUDA runtime that records.
-NOT_LIB := estimator/main.c estimator/cmd/% traces/cuda/rt_% traces/cuda/abi.c
+NOT_LIB := estimator/main.c estimator/cmd/% traces/cuda/rt_% traces/cuda/core_% traces/cuda/cu_% traces/cuda/abi.c traces/cuda/take_over.c
 LIB_SRC := $(filter-out $(NOT_LIB),$(sort $(shell find estimator traces power db reports -name '*.c')))
 MAIN_SRC := $(sort $(wildcard estimator/main.c estimator/cmd/*.c))
 CUDART_SRC := $(sort $(wildcard traces/cuda/rt_*.c))
+CUDA_SRC := $(sort $(wildcard traces/cuda/core_*.c traces/cuda/cu_*.c))
 KERNEL_PTX := $(sort $(wildcard traces/kernels/*.ptx))
 FIXTURE_SRC := $(sort $(wildcard tests/unit/*fixture*.c tests/timing/*fixture*.c)) tests/hardware/kit_stats.c tests/hardware/kit_result.c
 UNIT_SRC := $(sort $(wildcard tests/unit/test_*.c))
@@ -64,12 +65,12 @@ FIXTURE_OBJ := $(call obj,$(FIXTURE_SRC))
 TEST_PROGS := $(call prog,$(UNIT_SRC) $(TIMING_SRC))
 FUZZ_PROGS := $(call prog,$(FUZZ_SRC))
 CUDART_ABI := $(foreach v,13 12 11.0,$(BUILD)/obj/traces/cuda/abi-$(v).o)
-ALL_OBJ := $(LIB_OBJ) $(MAIN_OBJ) $(FIXTURE_OBJ) $(CUDART_ABI) $(call obj,$(CUDART_SRC) $(UNIT_SRC) $(TIMING_SRC) $(BENCH_SRC) $(FUZZ_SRC) $(wildcard tests/tools/*.c))
+ALL_OBJ := $(LIB_OBJ) $(MAIN_OBJ) $(FIXTURE_OBJ) $(CUDART_ABI) $(call obj,traces/cuda/take_over.c $(CUDA_SRC) $(CUDART_SRC) $(UNIT_SRC) $(TIMING_SRC) $(BENCH_SRC) $(FUZZ_SRC) $(wildcard tests/tools/*.c))
 
 STATIC := $(BUILD)/libwarpwatt.a
 SHARED := $(BUILD)/libwarpwatt.so.$(VERSION)
 PROGRAM := $(BUILD)/warpwatt
-CUDART := $(foreach v,13 12 11.0,$(BUILD)/cudart/libcudart.so.$(v))
+CUDART := $(foreach v,13 12 11.0,$(BUILD)/cudart/libcudart.so.$(v)) $(BUILD)/cudart/libcuda.so.1 $(BUILD)/cudart/libwarpwatt-static.so
 SUBMAKE = $(MAKE) --no-print-directory $(if $(findstring jobserver,$(MAKEFLAGS)),,-j$(JOBS))
 
 .PHONY: all quickstart check check-run check-long asan ubsan tsan san fuzz fuzz-progs bench layers golden analytic-fit \
@@ -153,17 +154,28 @@ $(BUILD)/libwarpwatt.so: $(SHARED)
 $(PROGRAM): $(MAIN_OBJ) $(STATIC)
 	$(call say,LINK,$@)$(CC) -o $@ $^ $(ALL_LDFLAGS) $(LIBS)
 
-# ---- the recording CUDA runtime: one library for each version of the interface, everything else hidden ----
+# ---- the recording CUDA driver, and the runtime: one library for each version of its interface, everything else hidden.
+# What they share lies in the driver, once in a process. ----
+
+$(BUILD)/cudart/libcuda.so.1: $(call obj,$(CUDA_SRC)) $(STATIC) traces/cuda/cuda.map
+	@mkdir -p $(@D)
+	$(call say,LINK,$@)$(CC) -shared -Wl,-soname,$(@F) -Wl,--version-script=traces/cuda/cuda.map -Wl,--exclude-libs,ALL -o $@ \
+	    $(filter %.o %.a,$^) $(ALL_LDFLAGS) $(LIBS)
 
 $(CUDART_ABI): $(BUILD)/obj/traces/cuda/abi-%.o: traces/cuda/abi.c $(BUILD)/flags
 	@mkdir -p $(@D)
 	$(call say,CC,$@)$(CC) $(ALL_CFLAGS) -DRT_ABI=$(basename $*) -MMD -MP -c -o $@ $<
 
-$(BUILD)/cudart/libcudart.so.%: $(call obj,$(CUDART_SRC)) $(BUILD)/obj/traces/cuda/abi-%.o $(STATIC) traces/cuda/cudart.map
+$(BUILD)/cudart/libcudart.so.%: $(call obj,$(CUDART_SRC)) $(BUILD)/obj/traces/cuda/abi-%.o $(STATIC) $(BUILD)/cudart/libcuda.so.1 traces/cuda/cudart.map
 	@mkdir -p $(@D)
 	@sed 's/@SONAME@/$(@F)/' traces/cuda/cudart.map > $(@D)/$(@F).map
 	$(call say,LINK,$@)$(CC) -shared -Wl,-soname,$(@F) -Wl,--version-script=$(@D)/$(@F).map -Wl,--exclude-libs,ALL -o $@ \
-	    $(filter %.o %.a,$^) $(ALL_LDFLAGS) $(LIBS)
+	    $(filter %.o,$^) $(BUILD)/cudart/libcuda.so.1 $(STATIC) -Wl,-rpath,'$$ORIGIN' $(ALL_LDFLAGS)
+
+# Preloaded into every program that is recorded: it needs the C library alone.
+$(BUILD)/cudart/libwarpwatt-static.so: $(call obj,traces/cuda/take_over.c)
+	@mkdir -p $(@D)
+	$(call say,LINK,$@)$(CC) -shared -Wl,-soname,$(@F) -o $@ $^ $(ALL_LDFLAGS) -ldl
 
 # ---- the measurement kit: CUDA programs for a real GPU (docs/hardware.md); nothing else depends on it ----
 

@@ -26,11 +26,11 @@ static const char *string_at(const struct file *f, uint64_t table, uint64_t byte
     return memchr(s, 0, bytes - at) ? s : "";
 }
 
-/* The driver, and libraries whose host code calls it: it is not replaced (docs/cuda.md). */
+/* Libraries with a CUDA runtime of their own, which asks for more than the driver's interface (docs/cuda.md).
+ */
 static bool is_closed(const char *name) {
-    static const char *const prefix[] = {"libcublas",   "libcudnn",    "libcufft",   "libcusparse",
-                                         "libcusolver", "libcurand",   "libnccl",    "libnpp",
-                                         "libnvrtc",    "libcutensor", "libcuda.so", "libnvjpeg"};
+    static const char *const prefix[] = {"libcublas", "libcudnn", "libcufft", "libcusparse", "libcusolver",
+                                         "libcurand", "libnccl",  "libnpp",   "libcutensor", "libnvjpeg"};
     for (size_t n = 0; n < sizeof prefix / sizeof prefix[0]; n++)
         if (strncmp(name, prefix[n], strlen(prefix[n])) == 0) return true;
     return false;
@@ -55,12 +55,38 @@ static void look_dynamic(const struct file *f, const Elf64_Shdr *dynamic, const 
     look->rpath_first = rpath && !runpath;
 }
 
+/* nvcc's start-up code calls this one in every program. */
+static bool defines_runtime(const struct file *f, const Elf64_Shdr *symbols, const Elf64_Shdr *strings) {
+    for (uint64_t at = 0; at < symbols->sh_size; at += sizeof(Elf64_Sym)) {
+        Elf64_Sym s;
+        if (!read_at(f, symbols->sh_offset + at, &s, sizeof s)) return false;
+        if (ELF64_ST_TYPE(s.st_info) != STT_FUNC || s.st_shndx == SHN_UNDEF) continue;
+        if (strcmp(string_at(f, strings->sh_offset, strings->sh_size, s.st_name), "__cudaRegisterFatBinary") ==
+            0)
+            return true;
+    }
+    return false;
+}
+
+static void look_section(const struct file *f, const Elf64_Ehdr *e, const Elf64_Shdr *s,
+                         struct elf_look *look) {
+    Elf64_Shdr linked;
+    if (s->sh_type != SHT_DYNAMIC && s->sh_type != SHT_SYMTAB) return;
+    if (!read_at(f, e->e_shoff + (uint64_t)s->sh_link * sizeof linked, &linked, sizeof linked)) return;
+    if (s->sh_type == SHT_DYNAMIC) {
+        look_dynamic(f, s, &linked, look);
+        return;
+    }
+    look->stripped = false;
+    look->own_runtime = defines_runtime(f, s, &linked);
+}
+
 static void look_sections(const struct file *f, struct elf_look *look) {
     Elf64_Ehdr e;
-    Elf64_Shdr names, s, linked;
+    Elf64_Shdr names, s;
     if (!read_at(f, 0, &e, sizeof e) || memcmp(e.e_ident, ELFMAG, SELFMAG) != 0) return;
     if (e.e_ident[EI_CLASS] != ELFCLASS64 || e.e_ident[EI_DATA] != ELFDATA2LSB) return;
-    look->is_elf = true;
+    look->is_elf = look->stripped = true;
     if (e.e_shentsize != sizeof s ||
         !read_at(f, e.e_shoff + (uint64_t)e.e_shstrndx * sizeof s, &names, sizeof names))
         return;
@@ -68,9 +94,7 @@ static void look_sections(const struct file *f, struct elf_look *look) {
         if (!read_at(f, e.e_shoff + (uint64_t)n * sizeof s, &s, sizeof s)) return;
         const char *name = string_at(f, names.sh_offset, names.sh_size, s.sh_name);
         if (strcmp(name, ".nv_fatbin") == 0) look->has_fatbin = true;
-        if (s.sh_type == SHT_DYNAMIC &&
-            read_at(f, e.e_shoff + (uint64_t)s.sh_link * sizeof s, &linked, sizeof linked))
-            look_dynamic(f, &s, &linked, look);
+        look_section(f, &e, &s, look);
     }
 }
 

@@ -68,16 +68,17 @@ static enum ww_code check_program(const struct trace_job *j, struct elf_look *lo
     char path[PATH_MAX + 80];
     WW_TRY(ww_elf_look(j->path, look, error));
     if (look->closed[0])
-        return ww_fail(error, WW_UNSUPPORTED, j->path,
-                       "needs %s: the CUDA driver API is not replaced here, so closed libraries, which call "
-                       "it, cannot be recorded",
-                       look->closed);
-    if (look->has_fatbin && !look->cudart[0])
         return ww_fail(
             error, WW_UNSUPPORTED, j->path,
-            "the CUDA runtime is linked statically (nvcc's default), so it cannot be replaced; compile the "
-            "program again with nvcc -cudart shared, or with NVCC_APPEND_FLAGS='-cudart shared' in the "
-            "environment of its build");
+            "needs %s: closed libraries have a CUDA runtime of their own, which runs on NVIDIA's own "
+            "driver only, so they cannot be recorded",
+            look->closed);
+    if (look->has_fatbin && !look->cudart[0] && look->stripped)
+        return ww_fail(error, WW_UNSUPPORTED, j->path,
+                       "the CUDA runtime is linked statically (nvcc's default) and the program has no symbol "
+                       "table, so that "
+                       "the runtime's functions are not found; do not strip the program, or build it with "
+                       "NVCC_APPEND_FLAGS='-cudart shared'");
     if (!look->cudart[0]) return WW_OK;
     snprintf(path, sizeof path, "%s/%s", j->library, look->cudart);
     if (access(path, R_OK) == 0) return WW_OK;
@@ -115,7 +116,9 @@ static bool set_environment(const struct trace_job *j, const struct elf_look *lo
     struct ww_ownfd own = ww_ownfd_note(ww_ownfd_raise(report_fd, true));
     snprintf(report, sizeof report, "%d:%llu:%llu", own.fd, (unsigned long long)own.dev,
              (unsigned long long)own.ino);
-    snprintf(preload, sizeof preload, "%s/%s", j->library, look->cudart);
+    snprintf(preload, sizeof preload, "%s/%s", j->library,
+             look->cudart[0] ? look->cudart : "libwarpwatt-static.so");
+    bool preloads = look->rpath_first || !look->cudart[0];
     bool progress = !ww_cmd_has(l, "quiet") && isatty(STDERR_FILENO);
     unsetenv("WARPWATT_CUDA_OUT");
     if (j->out && (!absolute(j->target ? j->target : j->out, out) || !put("WARPWATT_CUDA_OUT", out)))
@@ -131,7 +134,7 @@ static bool set_environment(const struct trace_job *j, const struct elf_look *lo
            put("WARPWATT_CUDA_NO_RECORD", ww_cmd_has(l, "no-record") ? "1" : "0") &&
            put("WARPWATT_CUDA_STRICT", ww_cmd_has(l, "strict") ? "1" : "0") &&
            put("WARPWATT_CUDA_PROGRESS", progress ? "1" : "0") && put("WARPWATT_CUDA_REPORT", report) &&
-           prepend("LD_LIBRARY_PATH", j->library) && (!look->rpath_first || prepend("LD_PRELOAD", preload));
+           prepend("LD_LIBRARY_PATH", j->library) && (!preloads || prepend("LD_PRELOAD", preload));
 }
 
 /* In the child. The write end of `error_pipe` closes when the program starts. */

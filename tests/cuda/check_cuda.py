@@ -74,7 +74,43 @@ def stub_versions():
         number = version.split(".")[0]
         for form in ("plain", "lz4", "zstd"):
             expect("interface of version %s, PTX %s" % (version, form), record([host, PTX, form], ["-q"]), 0,
-                   r"version %s, 80 SMs\nPASS" % number, "cudaGraphCreate is not supported")
+                   r"version %s, 80 SMs\nPASS" % number, "cudaIpcGetMemHandle is not supported")
+
+
+def stub_static():
+    """A runtime that is linked into the program is replaced, in the version that it is of."""
+    sources = [os.path.join(HERE, "stub", n) for n in ("host.c", "runtime.c")]
+    for version in ("11", "12", "13"):
+        subprocess.run(["cc", "-std=gnu11", "-O1", "-DVERSION=" + version, "-o", "static", *sources, "-llz4", "-lzstd"],
+                       check=True)
+        expect("a runtime of version %s that is linked in is replaced" % version,
+               record([os.path.abspath("static"), PTX, "zstd"], ["-q"]), 0, r"version %s, 80 SMs\nPASS" % version)
+    script = os.path.abspath("static.sh")
+    with open(script, "w") as f:
+        f.write("#!/bin/sh\nexec %s %s zstd\n" % (os.path.abspath("static"), PTX))
+    os.chmod(script, 0o755)
+    expect("also in a program that a script starts", record([script], ["-q"]), 0, "PASS")
+    subprocess.run(["strip", "static"], check=True)
+    expect("without a symbol table it stays", record([os.path.abspath("static"), PTX, "zstd"], ["-q"]), 99, None,
+           "the program's own __cudaRegisterFatBinary was called")
+
+
+def stub_driver():
+    """A program of the driver's interface."""
+    driver = os.path.abspath("driver")
+    subprocess.run(["cc", "-std=gnu11", "-O1", "-o", driver, os.path.join(HERE, "stub", "driver.c"),
+                    os.path.join(CUDART, "libcuda.so.1")], check=True)
+    for how in ("text", "file", "library"):
+        expect("the driver's interface, PTX by " + how, record([driver, PTX, how], ["-q", "-o", "driver.wwt"]), 0,
+               r"80 SMs\nPASS")
+        check("its launches are recorded: " + how, launches("driver.wwt") == ["saxpy"] * 4, launches("driver.wwt"))
+    os.unlink("driver.wwt")
+    expect("the driver's copies, fills and arrays", record([driver, PTX, "copies"], ["-q"]), 0, "PASS")
+    expect("captures and graphs of the driver", record([driver, PTX, "graph"], ["-q", "-o", "graph.wwt"]), 0, "PASS")
+    check("each launch of a graph is recorded", launches("graph.wwt") == ["saxpy"] * 3, launches("graph.wwt"))
+    os.unlink("graph.wwt")
+    expect("the driver's errors", record([driver, PTX, "errors"], ["-q"]), 0, "PASS",
+           "cuMemCreate is not supported by the recording CUDA driver; it returned CUDA_ERROR_NOT_SUPPORTED")
 
 
 def stub_options(host):
@@ -241,6 +277,10 @@ def stub_launches(host):
 
 
 def stub_symbols():
+    out = run(["readelf", "-W", "--dyn-syms", os.path.join(CUDART, "libcuda.so.1")])[1]
+    defined = [w[7] for w in (l.split() for l in out.splitlines()) if len(w) > 7 and w[6] not in ("UND", "ABS", "Ndx")]
+    odd = [n for n in defined if not re.match(r"cu[A-Z]|ww_rt", n)]
+    check("libcuda.so.1 defines names of the driver and our own only", len(defined) > 600 and not odd, odd)
     for version in ("11.0", "12", "13"):
         out = run(["readelf", "-W", "--dyn-syms", os.path.join(CUDART, "libcudart.so." + version)])[1]
         defined = [w[7] for w in (l.split() for l in out.splitlines()) if len(w) > 7 and w[6] not in ("UND", "ABS", "Ndx")]
@@ -254,6 +294,9 @@ def stub_symbols():
 WANTED = {"assert_kernel": (5, r"assertion '\(int\)threadIdx.x < limit' failed"),
           "printf_kernel": (0, None),
           "device_info": (5, "launched no kernel.*no trace was written")}
+
+
+VARIES = ("shared_memory_with_host",)  # registers host memory, whose address changes from run to run
 
 
 def programs():
@@ -274,6 +317,11 @@ def nvcc_program(nvcc, name, sources):
     expect(name, result, code, r"PASS\n$", err)
     if code == 0:
         check(name + ": its trace is sound", run([PROGRAM, "trace", "verify", name + ".wwt"])[0] == 0)
+        shared = open(name + ".wwt", "rb").read()
+        run([nvcc, "-std=c++17", *flags, "-o", name, *sources], None, 600)
+        record(["./" + name], ["-o", name + ".wwt", "-q"])
+        if name not in VARIES:
+            check(name + ": the same trace with the runtime linked in", open(name + ".wwt", "rb").read() == shared)
     if name == "printf_kernel":
         order = re.sub(r"thread \d+", "thread", result[1]).split("\n")[:6]
         line = "thread of block %d: x  1.50 c 1099511627776 %%"
@@ -336,7 +384,10 @@ def machine_choices(nvcc):
 def nvcc_linking(nvcc):
     source = os.path.join(HERE, "vector_add.cu")
     run([nvcc, "-o", "static", source], None, 600)
-    expect("a statically linked runtime is detected", record(["./static"]), 4, None, "NVCC_APPEND_FLAGS='-cudart shared'")
+    expect("a program built with nvcc's defaults is recorded", record(["./static"], ["-q"]), 0, "PASS")
+    run(["strip", "static"])
+    expect("without a symbol table it is refused", record(["./static"]), 4, None,
+           "has no symbol table.*NVCC_APPEND_FLAGS='-cudart shared'")
     run([nvcc, "-o", "appended", source], {"NVCC_APPEND_FLAGS": "-cudart shared"}, 600)
     expect("NVCC_APPEND_FLAGS helps", record(["./appended"], ["-q"]), 0, "PASS")
     toolkit = os.path.join(os.path.dirname(os.path.dirname(os.path.realpath(nvcc))), "lib64")
@@ -350,11 +401,36 @@ def nvcc_linking(nvcc):
         expect("nvcc -compress-mode=" + mode, record(["./" + mode], ["-q"]), 0, "PASS")
 
 
+def toolkit_programs(nvcc):
+    """Programs that need more of the toolkit than nvcc."""
+    root = os.path.dirname(os.path.dirname(os.path.realpath(nvcc)))
+    for way in ("static", "shared"):
+        built = run([nvcc, "-arch=sm_80", "-cudart", way, "-o", "both", os.path.join(HERE, "toolkit", "both.cu"), "-lcuda",
+                     "-L" + os.path.join(root, "lib64", "stubs")], None, 600)
+        check("a program of both interfaces compiles, runtime " + way, built[0] == 0, built)
+        expect("a program of both interfaces, runtime " + way, record(["./both"], ["-q", "-o", "both.wwt"]), 0, "PASS")
+        check("its launches through both are recorded, runtime " + way, len(launches("both.wwt") or []) == 2)
+    if not os.path.exists(os.path.join(root, "include", "nvrtc.h")):
+        print("NVRTC is not installed: its program was not compiled")
+        return
+    lib = os.path.join(root, "lib64")
+    built = run(["cc", "-I", os.path.join(root, "include"), "-o", "nvrtc", os.path.join(HERE, "toolkit", "nvrtc.c"),
+                 os.path.join(CUDART, "libcuda.so.1"), "-L" + lib, "-lnvrtc", "-Wl,-rpath," + lib], None, 600)
+    check("a program of NVRTC compiles", built[0] == 0, built)
+    expect("a kernel that NVRTC compiles to PTX", record(["./nvrtc", "compute_80"], ["-q", "-g", "a100"]), 0, "PASS")
+    for code, wanted in (("sass", 0), ("ptx", 1)):
+        expect("a kernel that NVRTC compiles to machine code, --code " + code,
+               record(["./nvrtc", "sm_80"], ["-q", "-g", "a100", "--code", code]), wanted,
+               "PASS" if wanted == 0 else None, "PTX is what is to be recorded" if wanted else None)
+
+
 def main():
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
         stub_symbols()
         stub_versions()
+        stub_static()
+        stub_driver()
         host = os.path.abspath("host-13")
         stub_options(host)
         stub_failures(host)
@@ -370,6 +446,7 @@ def main():
             for name, sources in programs():
                 nvcc_program(nvcc, name, sources)
             nvcc_linking(nvcc)
+            toolkit_programs(nvcc)
             machine_programs(nvcc)
             machine_choices(nvcc)
         else:

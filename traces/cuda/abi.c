@@ -1,7 +1,7 @@
 /* abi.c: the entry points whose layouts or arguments differ between versions 11, 12 and 13; compiled once for
  * each with -DRT_ABI. A program of version 12 may ask for the properties in the layout of 11 (the plain name)
  * or its own (_v2). */
-#include "rt.h"
+#include "core_graph.h"
 #include <string.h>
 
 #ifndef RT_ABI
@@ -135,6 +135,115 @@ RT_EXPORT int cudaRuntimeGetVersion(int *version) {
     return 0;
 }
 RT_ALIAS(cudaDriverGetVersion, cudaRuntimeGetVersion)
+
+/* ---- graphs: edges have data since 13; instantiation and updates changed with 12 ---- */
+
+static int join(struct rt_node *const *from, struct rt_node *const *to, size_t count) {
+    RT_ENTER;
+    int code = count && (!from || !to) ? RT_ERROR_INVALID_VALUE : 0;
+    for (size_t n = 0; n < count && !code; n++) code = ww_rt_graph_join(from[n], to[n]);
+    return ww_rt_set(code);
+}
+
+static int capture_info(const void *stream, int *status, unsigned long long *id, struct rt_graph **graph) {
+    RT_ENTER;
+    if (!status || !ww_rt_known_stream(stream)) return ww_rt_set(RT_ERROR_INVALID_VALUE);
+    *status = ww_rt_capture_status(stream, id, graph);
+    return 0;
+}
+
+static int instantiate(struct rt_graph **exec, struct rt_graph *graph) {
+    RT_ENTER;
+    return ww_rt_set(ww_rt_exec_new(exec, graph));
+}
+
+static int update(struct rt_graph *exec, struct rt_graph *graph, int *result) {
+    RT_ENTER;
+    return ww_rt_set(ww_rt_exec_update(exec, graph, result));
+}
+
+#if RT_ABI == 13
+RT_EXPORT int cudaGraphAddDependencies(struct rt_graph *graph, struct rt_node *const *from,
+                                       struct rt_node *const *to, const void *edges, size_t count) {
+    (void)graph, (void)edges;
+    return join(from, to, count);
+}
+RT_EXPORT int cudaStreamGetCaptureInfo(const void *stream, int *status, unsigned long long *id,
+                                       struct rt_graph **graph, void *before, void *edges, size_t *count) {
+    if (before || edges || count) return ww_rt_missing("cudaStreamGetCaptureInfo with dependencies");
+    return capture_info(stream, status, id, graph);
+}
+#else
+RT_EXPORT int cudaGraphAddDependencies(struct rt_graph *graph, struct rt_node *const *from,
+                                       struct rt_node *const *to, size_t count) {
+    (void)graph;
+    return join(from, to, count);
+}
+RT_EXPORT int cudaStreamGetCaptureInfo(const void *stream, int *status, unsigned long long *id) {
+    return capture_info(stream, status, id, NULL);
+}
+RT_EXPORT int cudaStreamGetCaptureInfo_v2(const void *stream, int *status, unsigned long long *id,
+                                          struct rt_graph **graph, void *before, size_t *count) {
+    if (before || count) return ww_rt_missing("cudaStreamGetCaptureInfo_v2 with dependencies");
+    return capture_info(stream, status, id, graph);
+}
+RT_ALIAS(cudaStreamGetCaptureInfo_v2_ptsz, cudaStreamGetCaptureInfo_v2)
+#endif
+RT_ALIAS(cudaStreamGetCaptureInfo_ptsz, cudaStreamGetCaptureInfo)
+
+#if RT_ABI >= 12
+RT_EXPORT int cudaGraphInstantiate(struct rt_graph **exec, struct rt_graph *graph, unsigned long long flags) {
+    (void)flags;
+    return instantiate(exec, graph);
+}
+
+struct update_info {
+    int result;
+    void *error_node, *error_from;
+};
+
+RT_EXPORT int cudaGraphExecUpdate(struct rt_graph *exec, struct rt_graph *graph, struct update_info *info) {
+    if (!info) return ww_rt_set(RT_ERROR_INVALID_VALUE);
+    *info = (struct update_info){0};
+    return update(exec, graph, &info->result);
+}
+#else
+RT_EXPORT int cudaGraphInstantiate(struct rt_graph **exec, struct rt_graph *graph, void **node, char *text,
+                                   size_t bytes) {
+    if (node) *node = NULL;
+    if (text && bytes) *text = 0;
+    return instantiate(exec, graph);
+}
+RT_EXPORT int cudaGraphExecUpdate(struct rt_graph *exec, struct rt_graph *graph, void **node, int *result) {
+    int unused;
+    if (node) *node = NULL;
+    return update(exec, graph, result ? result : &unused);
+}
+#endif
+
+/* ---- functions of the driver by name ---- */
+
+int cuGetProcAddress_v2(const char *name, void **function, int version, uint64_t flags, int *status);
+
+static int entry_point(const char *name, void **function, int version, uint64_t flags, int *status) {
+    int found;
+    if (!name || !function) return ww_rt_set(RT_ERROR_INVALID_VALUE);
+    int code = cuGetProcAddress_v2(name, function, version, flags, &found);
+    if (status) *status = found;
+    return ww_rt_set(!code && found && !status ? RT_ERROR_SYMBOL_NOT_FOUND : code);
+}
+
+RT_EXPORT int cudaGetDriverEntryPoint(const char *name, void **function, unsigned long long flags,
+                                      int *status) {
+    return entry_point(name, function, RT_VERSION, flags, status);
+}
+RT_ALIAS(cudaGetDriverEntryPoint_ptsz, cudaGetDriverEntryPoint)
+
+RT_EXPORT int cudaGetDriverEntryPointByVersion(const char *name, void **function, unsigned version,
+                                               unsigned long long flags, int *status) {
+    return entry_point(name, function, (int)version, flags, status);
+}
+RT_ALIAS(cudaGetDriverEntryPointByVersion_ptsz, cudaGetDriverEntryPointByVersion)
 
 /* ---- hints on managed memory: a location since 13, a device number before ---- */
 

@@ -1,4 +1,4 @@
-/* rt.h: the recording CUDA runtime, private to libcudart.
+/* rt.h: the recording CUDA runtime and driver, private to libcudart and libcuda.
  *
  * One process has one device; everything is made at the first call that needs it and lives until the process
  * ends. Entry points take the one lock (RT_LOCK), do their work at once - streams have no queues - and set the
@@ -24,6 +24,14 @@
 #define RT_DEVICE_BASE 0x200000000000u /* device memory: clear of everything that Linux maps by itself */
 #define RT_SHARED_BASE 0x210000000000u /* pinned and managed memory: the same address for host and device */
 
+/* What the compiler puts into .nvFatBinSegment. */
+#define RT_WRAPPER_MAGIC 0x466243b1u
+struct rt_wrapper {
+    uint32_t magic, version; /* version 2: `linked` lists the fat binaries that were linked */
+    const void *data;
+    const void *linked;
+};
+
 struct rt_binary;
 
 /* A kernel that the program registered. The program's handle (cudaKernel_t, cudaFunction_t) is its address. */
@@ -48,7 +56,10 @@ struct rt_variable {
 /* A registered fat binary; `self` first, since programs see the handle as a void **. */
 struct rt_binary {
     void *self;
-    const void *data;          /* the fat binary */
+    const void *data; /* the fat binary, or what `form` says */
+    uint64_t bytes;   /* of a copy of ours; 0: it lies in the program */
+    enum { RT_FATBIN, RT_CUBIN, RT_PTX } form;
+    unsigned references;       /* of libraries and modules that the program loads */
     const void *const *linked; /* fat binaries of a device link, NULL-terminated, or NULL */
     struct ww_module *module;
     bool tried; /* loading was tried */
@@ -78,8 +89,8 @@ struct rt_options {
 
 struct rt {
     struct rt_options options;
-    bool started;
-    int start_code; /* RT_ERROR_... if starting failed */
+    bool started, runtime_used, driver_ready; /* the runtime was called; cuInit was */
+    int start_code;                           /* RT_ERROR_... if starting failed */
     pid_t pid;
     struct ww_gpu *gpu;
     const struct ww_gpu_spec *spec;
@@ -100,10 +111,13 @@ struct rt {
     uint64_t stack_limit, fifo_limit;
 };
 
+#pragma GCC visibility push(default)
 extern struct rt ww_rt;
 
-/* rt_state.c */
-/* Takes the lock, starts the device unless it is, and returns the sticky error or 0. */
+/* core_state.c */
+/* Starts the device unless it is; returns what came of it. */
+int ww_rt_begin(void);
+/* The same for entry points of the runtime; returns the sticky error if there is one. */
 int ww_rt_enter(void);
 /* Takes the lock only. */
 void ww_rt_lock(void);
@@ -135,13 +149,13 @@ int ww_rt_missing(const char *name);
 /* The CUDA error of a failed kernel. */
 int ww_rt_kernel_error(const struct ww_error *error);
 
-/* rt_mapped.c: bytes from p to the end of the readable memory around it; 0 if it cannot be read. */
+/* core_mapped.c: bytes from p to the end of the readable memory around it; 0 if it cannot be read. */
 uint64_t ww_rt_readable(const void *p);
 
-/* rt_options.c: reads the environment. Errors: WW_USAGE with the variable's name. */
+/* core_options.c: reads the environment. Errors: WW_USAGE with the variable's name. */
 enum ww_code ww_rt_read_options(struct rt_options *o, struct ww_error *error);
 
-/* rt_register.c */
+/* core_module.c */
 struct rt_kernel *ww_rt_find_kernel(const void *host);
 /* Loads the kernel's module. Returns a RT_ERROR_... code. */
 int ww_rt_use_kernel(struct rt_kernel *k);
@@ -149,7 +163,7 @@ int ww_rt_load(struct rt_binary *b);
 /* Device address and size of a symbol given by its shadow variable. */
 int ww_rt_symbol(const void *symbol, uint64_t *address, uint64_t *bytes);
 
-/* rt_memory.c */
+/* core_memory.c */
 /* Host memory behind [p, p + n): of device, pinned or managed memory; NULL if it is none of these. `bad` is set
  * if the range begins in one but leaves it. */
 unsigned char *ww_rt_device_bytes(const void *p, size_t n, bool *bad);
@@ -157,16 +171,17 @@ unsigned char *ww_rt_device_bytes(const void *p, size_t n, bool *bad);
 void *ww_rt_shared_new(size_t bytes, enum rt_kind kind, unsigned flags);
 struct rt_shared *ww_rt_shared_find(const void *p);
 
-/* rt_copy.c: one row of a copy; host pointers of both sides, checked. Returns RT_ERROR_.... */
+/* core_copy.c: one row of a copy; host pointers of both sides, checked. Returns RT_ERROR_.... */
 int ww_rt_copy_rows(void *dst, size_t dst_pitch, const void *src, size_t src_pitch, size_t width, size_t height,
                     int kind);
 /* Advances modelled time by a copy. */
 void ww_rt_copy_time(size_t bytes, bool over_link);
 
-/* rt_device.c */
+/* core_device.c */
 /* The device's attribute by its number in cudaDeviceAttr; false if there is none. */
 bool ww_rt_attribute(int number, int *value);
 /* rt_memory.c: bytes of device memory. */
 size_t ww_rt_global_memory(void);
+#pragma GCC visibility pop
 
 #endif

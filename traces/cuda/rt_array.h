@@ -14,9 +14,11 @@ struct rt_array {
     struct rt_array *next;
 };
 
+#pragma GCC visibility push(default)
 /* NULL if it is no array. */
 struct rt_array *ww_rt_array_find(const void *handle);
 /* Bytes of an element; 0 if the description makes no sense. */
 size_t ww_rt_element_bytes(const rt_channel *c);
+#pragma GCC visibility pop
 
 #endif

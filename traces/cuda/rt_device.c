@@ -1,28 +1,6 @@
 /* rt_device.c: the one device, its attributes and limits; errors' names and texts. */
-#include "rt.h"
+#include "core.h"
 #include <string.h>
-
-static int rt_shared_default(const struct ww_gpu_spec *s) {
-    int most = (int)(s->sm_shared_per_cta_kb << 10);
-    return most < 49152 ? most : 49152;
-}
-
-bool ww_rt_attribute(int number, int *value) {
-    const struct ww_gpu_spec *s = ww_rt.spec;
-    if (number < 1 || number > 147) return false;
-    switch (number) {
-#define X(n, v)                                                                                                \
-    case n:                                                                                                    \
-        *value = v;                                                                                            \
-        break;
-#include "rt_attribute.def"
-#undef X
-    default:
-        *value = 0;
-        break;
-    }
-    return true;
-}
 
 RT_EXPORT int cudaDeviceGetAttribute(int *value, int attribute, int device) {
     RT_ENTER;
@@ -139,7 +117,7 @@ RT_EXPORT int cudaDeviceSetLimit(int limit, size_t value) {
         ww_rt.fifo_limit = value;
         return 0;
     case 2:
-        ww_device_set_heap(ww_rt.device, value);
+        ww_rt_set_heap(value);
         return 0;
     default:
         return ww_rt_set(RT_ERROR_UNSUPPORTED_LIMIT);
@@ -158,7 +136,7 @@ RT_EXPORT int cudaDeviceGetLimit(size_t *value, int limit) {
         *value = ww_rt.fifo_limit;
         return 0;
     case 2:
-        *value = ww_device_heap(ww_rt.device);
+        *value = ww_rt_heap();
         return 0;
     default:
         return ww_rt_set(RT_ERROR_UNSUPPORTED_LIMIT);

@@ -1,73 +1,43 @@
 /* rt_memory.c: allocation of device, pinned and managed memory, and what is known of pointers. */
-#include "rt.h"
+#include "core_graph.h"
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
-#define PITCH 512u /* of rows; as on the GPUs modelled */
-#define PAGE 4096u
-#define PAD 65536u /* around device memory: see ww_device_alloc_padded */
-
-size_t ww_rt_global_memory(void) {
-    return (size_t)16 << 30;
-}
-
-unsigned char *ww_rt_device_bytes(const void *p, size_t n, bool *bad) {
-    struct ww_device_range r;
-    uint64_t at = (uint64_t)(uintptr_t)p;
-    *bad = false;
-    if (!ww_device_find(ww_rt.device, at, &r)) {
-        *bad = at >= RT_DEVICE_BASE && at < RT_SHARED_BASE; /* nobody else has memory there */
-        return NULL;
-    }
-    *bad = n > r.bytes - (at - r.base);
-    return *bad ? NULL : r.host + (at - r.base);
-}
-
 /* ---- device memory ---- */
-
-static int device_new(void **p, size_t bytes) {
-    struct ww_error error = {0};
-    uint64_t address;
-    if (!p) return RT_ERROR_INVALID_VALUE;
-    *p = NULL;
-    if (bytes == 0) return 0;
-    if (ww_device_alloc_padded(ww_rt.device, bytes, ww_rt.options.strict ? 0 : PAD, &address, &error) != WW_OK)
-        return RT_ERROR_MEMORY_ALLOCATION;
-    *p = (void *)(uintptr_t)address;
-    return 0;
-}
 
 RT_EXPORT int cudaMalloc(void **p, size_t bytes) {
     RT_ENTER;
-    return ww_rt_set(device_new(p, bytes));
+    return ww_rt_set(ww_rt_device_new(p, bytes));
+}
+
+/* Allocations of graphs are not supported. */
+static bool breaks(void *stream) {
+    RT_LOCK;
+    if (!ww_rt_capturing(stream)) return false;
+    ww_rt_say("allocations in a stream that is captured are not supported");
+    return ww_rt_capture_break(stream) != 0;
 }
 
 RT_EXPORT int cudaMallocAsync(void **p, size_t bytes, void *stream) {
-    (void)stream;
+    if (breaks(stream)) return ww_rt_set(RT_ERROR_STREAM_CAPTURE_UNSUPPORTED);
     return cudaMalloc(p, bytes);
 }
 RT_ALIAS(cudaMallocAsync_ptsz, cudaMallocAsync)
 
 RT_EXPORT int cudaMallocFromPoolAsync(void **p, size_t bytes, void *pool, void *stream) {
-    (void)pool, (void)stream;
-    return cudaMalloc(p, bytes);
+    (void)pool;
+    return cudaMallocAsync(p, bytes, stream);
 }
 RT_ALIAS(cudaMallocFromPoolAsync_ptsz, cudaMallocFromPoolAsync)
-
-static bool pitched_bytes(size_t width, size_t rows, size_t *pitch, size_t *bytes) {
-    if (width > SIZE_MAX - PITCH) return false;
-    *pitch = (width + PITCH - 1) / PITCH * PITCH;
-    return !__builtin_mul_overflow(*pitch, rows, bytes);
-}
 
 RT_EXPORT int cudaMallocPitch(void **p, size_t *pitch, size_t width, size_t height) {
     size_t bytes;
     RT_ENTER;
     if (!pitch) return ww_rt_set(RT_ERROR_INVALID_VALUE);
-    if (!pitched_bytes(width, height, pitch, &bytes)) return ww_rt_set(RT_ERROR_MEMORY_ALLOCATION);
-    return ww_rt_set(device_new(p, bytes));
+    if (!ww_rt_pitched_bytes(width, height, pitch, &bytes)) return ww_rt_set(RT_ERROR_MEMORY_ALLOCATION);
+    return ww_rt_set(ww_rt_device_new(p, bytes));
 }
 
 RT_EXPORT int cudaMalloc3D(rt_pitched *p, rt_extent extent) {
@@ -75,77 +45,23 @@ RT_EXPORT int cudaMalloc3D(rt_pitched *p, rt_extent extent) {
     RT_ENTER;
     if (!p) return ww_rt_set(RT_ERROR_INVALID_VALUE);
     bool fits = !__builtin_mul_overflow(extent.height, extent.depth, &rows) &&
-                pitched_bytes(extent.width, rows, &p->pitch, &bytes);
+                ww_rt_pitched_bytes(extent.width, rows, &p->pitch, &bytes);
     if (!fits) return ww_rt_set(RT_ERROR_MEMORY_ALLOCATION);
     p->xsize = extent.width;
     p->ysize = extent.height;
-    return ww_rt_set(device_new(&p->ptr, bytes));
+    return ww_rt_set(ww_rt_device_new(&p->ptr, bytes));
 }
 
 /* ---- memory with one address for host and device ---- */
 
-/* Addresses are handed out in order and never again, so that runs are alike. */
-void *ww_rt_shared_new(size_t bytes, enum rt_kind kind, unsigned flags) {
-    struct rt_shared *s = calloc(1, sizeof *s);
-    uint32_t pad = ww_rt.options.strict ? 0 : PAD;
-    if (!s || bytes > ww_rt_global_memory()) {
-        free(s);
-        return NULL;
-    }
-    size_t mapped = (bytes + PAGE - 1) / PAGE * PAGE + 2 * (size_t)pad;
-    void *want = (void *)(uintptr_t)ww_rt.next_shared;
-    int map = MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE | MAP_NORESERVE;
-    void *got = mmap(want, mapped, PROT_READ | PROT_WRITE, map, -1, 0);
-    if (got == MAP_FAILED) got = mmap(NULL, mapped, PROT_READ | PROT_WRITE, map & ~MAP_FIXED_NOREPLACE, -1, 0);
-    unsigned char *first = got == MAP_FAILED ? NULL : (unsigned char *)got + pad;
-    if (!first || ww_device_attach_padded(ww_rt.device, first, bytes, pad, NULL) != WW_OK) {
-        if (got != MAP_FAILED) munmap(got, mapped);
-        free(s);
-        return NULL;
-    }
-    ww_rt.next_shared += mapped + PAGE;
-    *s = (struct rt_shared){.host = first,
-                            .bytes = bytes,
-                            .mapped = mapped,
-                            .pad = pad,
-                            .kind = kind,
-                            .flags = flags,
-                            .next = ww_rt.shared};
-    ww_rt.shared = s;
-    return first;
-}
-
-struct rt_shared *ww_rt_shared_find(const void *p) {
-    for (struct rt_shared *s = ww_rt.shared; s; s = s->next)
-        if ((uintptr_t)p - (uintptr_t)s->host < s->bytes) return s;
-    return NULL;
-}
-
-static void shared_free(struct rt_shared *gone) {
-    struct rt_shared **at = &ww_rt.shared;
-    while (*at != gone) at = &(*at)->next;
-    *at = gone->next;
-    ww_device_detach(ww_rt.device, gone->host);
-    if (gone->kind != RT_KIND_REGISTERED) munmap((unsigned char *)gone->host - gone->pad, gone->mapped);
-    free(gone);
-}
-
-static int shared_alloc(void **p, size_t bytes, enum rt_kind kind, unsigned flags) {
-    if (!p) return RT_ERROR_INVALID_VALUE;
-    *p = NULL;
-    if (bytes == 0) return kind == RT_KIND_MANAGED ? RT_ERROR_INVALID_VALUE : 0;
-    *p = ww_rt_shared_new(bytes, kind, flags);
-    return *p ? 0 : RT_ERROR_MEMORY_ALLOCATION;
-}
-
 RT_EXPORT int cudaMallocManaged(void **p, size_t bytes, unsigned flags) {
     RT_ENTER;
-    return ww_rt_set(shared_alloc(p, bytes, RT_KIND_MANAGED, flags));
+    return ww_rt_set(ww_rt_shared_alloc(p, bytes, RT_KIND_MANAGED, flags));
 }
 
 RT_EXPORT int cudaHostAlloc(void **p, size_t bytes, unsigned flags) {
     RT_ENTER;
-    return ww_rt_set(shared_alloc(p, bytes, RT_KIND_HOST, flags));
+    return ww_rt_set(ww_rt_shared_alloc(p, bytes, RT_KIND_HOST, flags));
 }
 
 RT_EXPORT int cudaMallocHost(void **p, size_t bytes) {
@@ -154,57 +70,28 @@ RT_EXPORT int cudaMallocHost(void **p, size_t bytes) {
 
 RT_EXPORT int cudaFreeHost(void *p) {
     RT_LOCK;
-    if (!p) return 0;
-    if (!ww_rt.device) return ww_rt_set(RT_ERROR_INVALID_VALUE);
-    struct rt_shared *s = ww_rt_shared_find(p);
-    if (!s || s->host != p || s->kind != RT_KIND_HOST) return ww_rt_set(RT_ERROR_INVALID_VALUE);
-    shared_free(s);
-    return 0;
+    return ww_rt_set(ww_rt_free_host(p));
 }
 
 RT_EXPORT int cudaFree(void *p) {
     RT_ENTER;
-    if (!p) return 0;
-    struct rt_shared *s = ww_rt_shared_find(p);
-    if (s) {
-        if (s->host != p || s->kind != RT_KIND_MANAGED) return ww_rt_set(RT_ERROR_INVALID_VALUE);
-        shared_free(s);
-        return 0;
-    }
-    bool ours = (uint64_t)(uintptr_t)p >= RT_DEVICE_BASE && (uint64_t)(uintptr_t)p < RT_SHARED_BASE;
-    if (!ours || ww_device_free_padded(ww_rt.device, (uint64_t)(uintptr_t)p, NULL) != WW_OK)
-        return ww_rt_set(RT_ERROR_INVALID_VALUE);
-    return 0;
+    return ww_rt_set(ww_rt_free(p));
 }
 
 RT_EXPORT int cudaFreeAsync(void *p, void *stream) {
-    (void)stream;
+    if (breaks(stream)) return ww_rt_set(RT_ERROR_STREAM_CAPTURE_UNSUPPORTED);
     return cudaFree(p);
 }
 RT_ALIAS(cudaFreeAsync_ptsz, cudaFreeAsync)
 
 RT_EXPORT int cudaHostRegister(void *p, size_t bytes, unsigned flags) {
     RT_ENTER;
-    if (!p || bytes == 0) return ww_rt_set(RT_ERROR_INVALID_VALUE);
-    struct rt_shared *s = calloc(1, sizeof *s);
-    if (!s) return ww_rt_set(RT_ERROR_MEMORY_ALLOCATION);
-    if (ww_device_attach(ww_rt.device, p, bytes, NULL) != WW_OK) {
-        free(s);
-        return ww_rt_set(RT_ERROR_HOST_MEMORY_ALREADY_REGISTERED);
-    }
-    *s = (struct rt_shared){
-        .host = p, .bytes = bytes, .kind = RT_KIND_REGISTERED, .flags = flags, .next = ww_rt.shared};
-    ww_rt.shared = s;
-    return 0;
+    return ww_rt_set(ww_rt_register_host(p, bytes, flags));
 }
 
 RT_EXPORT int cudaHostUnregister(void *p) {
     RT_ENTER;
-    struct rt_shared *s = ww_rt_shared_find(p);
-    if (!s || s->host != p || s->kind != RT_KIND_REGISTERED)
-        return ww_rt_set(RT_ERROR_HOST_MEMORY_NOT_REGISTERED);
-    shared_free(s);
-    return 0;
+    return ww_rt_set(ww_rt_unregister_host(p));
 }
 
 RT_EXPORT int cudaHostGetDevicePointer(void **device, void *host, unsigned flags) {
@@ -226,7 +113,7 @@ RT_EXPORT int cudaMemGetInfo(size_t *available, size_t *total) {
     RT_ENTER;
     if (!available || !total) return ww_rt_set(RT_ERROR_INVALID_VALUE);
     *total = ww_rt_global_memory();
-    *available = *total - ww_device_memory_used(ww_rt.device);
+    *available = *total - ww_rt_memory_used();
     return 0;
 }
 
@@ -242,7 +129,7 @@ RT_EXPORT int cudaPointerGetAttributes(rt_pointer_attributes *a, const void *p) 
     if (s) {
         a->type = s->kind == RT_KIND_MANAGED ? RT_MEMORY_MANAGED : RT_MEMORY_HOST;
         a->device_pointer = a->host_pointer = address;
-    } else if (ww_device_find(ww_rt.device, (uint64_t)(uintptr_t)p, &r)) {
+    } else if (ww_rt_find(p, &r)) {
         bool both = r.host == (unsigned char *)(uintptr_t)r.base;
         a->type = both ? RT_MEMORY_MANAGED : RT_MEMORY_DEVICE;
         a->device_pointer = address;

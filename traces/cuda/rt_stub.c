@@ -1,5 +1,5 @@
 /* rt_stub.c: entry points of the runtime that are not implemented. Each names itself once. */
-#include "rt.h"
+#include "core.h"
 
 #define X(name)                                                                                                \
     RT_EXPORT int name(void) {                                                                                 \

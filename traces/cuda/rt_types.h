@@ -46,6 +46,34 @@ typedef struct {
     int kind;
 } rt_copy3d;
 
+enum { RESOURCE_ARRAY, RESOURCE_MIPMAP, RESOURCE_LINEAR, RESOURCE_PITCH2D };
+
+typedef struct {
+    int type;
+    union {
+        void *array;
+        struct {
+            void *p;
+            rt_channel channel;
+            size_t bytes;
+        } linear;
+        struct {
+            void *p;
+            rt_channel channel;
+            size_t width, height, pitch;
+        } pitch2d;
+        int reserved[32];
+    } u;
+    unsigned flags; /* from 13 */
+} rt_resource;
+
+typedef struct {
+    int address_mode[3], filter_mode, read_mode, srgb;
+    float border[4];
+    int normalized;
+    /* what follows is of mipmaps and hints */
+} rt_texture;
+
 typedef struct {
     size_t shared_bytes, const_bytes, local_bytes;
     int max_threads, registers, ptx_version, binary_version, cache_mode, max_dynamic_shared, carveout;

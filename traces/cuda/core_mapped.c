@@ -1,5 +1,5 @@
-/* rt_mapped.c: how far memory reaches that the program hands over without a size. */
-#include "rt.h"
+/* core_mapped.c: how far memory reaches that the program hands over without a size. */
+#include "core.h"
 #include <inttypes.h>
 #include <stdio.h>
 

@@ -1,8 +1,8 @@
-/* rt_state.c: the process's device, its lock, errors, and the end of the recording. */
+/* core_state.c: the process's device, its lock, errors, and the end of the recording. */
 #include "../../estimator/api/gpu.h"
 #include "../../estimator/api/record.h"
 #include "../../estimator/base/escape.h"
-#include "rt.h"
+#include "core.h"
 #include <errno.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -73,16 +73,28 @@ int ww_rt_say_error(const struct ww_error *error, int code) {
     return code;
 }
 
-#define MISSING_MAX 600
+#define MISSING_MAX 1100
+static const char *missing[MISSING_MAX];
+static size_t missing_count;
+
 int ww_rt_missing(const char *name) {
-    static const char *said[MISSING_MAX];
-    static size_t count;
     RT_LOCK;
-    for (size_t n = 0; n < count; n++)
-        if (said[n] == name) return ww_rt_set(RT_ERROR_NOT_SUPPORTED);
-    if (count < MISSING_MAX) said[count++] = name;
-    ww_rt_say("%s is not supported by the recording CUDA runtime; it returned cudaErrorNotSupported", name);
-    return ww_rt_set(RT_ERROR_NOT_SUPPORTED);
+    bool driver = name[2] >= 'A' && name[2] <= 'Z'; /* cuInit, not cudaMalloc */
+    for (size_t n = 0; n < missing_count; n++)
+        if (missing[n] == name) return driver ? RT_ERROR_NOT_SUPPORTED : ww_rt_set(RT_ERROR_NOT_SUPPORTED);
+    if (missing_count < MISSING_MAX) missing[missing_count++] = name;
+    ww_rt_say("%s is not supported by the recording CUDA %s; it returned %s", name,
+              driver ? "driver" : "runtime", driver ? "CUDA_ERROR_NOT_SUPPORTED" : "cudaErrorNotSupported");
+    return driver ? RT_ERROR_NOT_SUPPORTED : ww_rt_set(RT_ERROR_NOT_SUPPORTED);
+}
+
+/* What the program called in vain, once more at the end, where it is not lost among its output. */
+static void say_missing(void) {
+    char line[1000];
+    size_t used = 0;
+    for (size_t n = 0; n < missing_count && used < sizeof line - 100; n++)
+        used += (size_t)snprintf(line + used, sizeof line - used, "%s%.60s", n ? ", " : "", missing[n]);
+    if (missing_count > 1) ww_rt_say("called and not supported: %s", line);
 }
 
 /* The executor's texts tell kinds of failures apart. */
@@ -184,9 +196,15 @@ static int start(void) {
     return ww_rt_say_error(&error, RT_ERROR_INITIALIZATION_ERROR);
 }
 
-int ww_rt_enter(void) {
+int ww_rt_begin(void) {
     if (!ww_rt.started) ww_rt.start_code = start();
-    return ww_rt.start_code ? ww_rt.start_code : ww_rt.sticky;
+    return ww_rt.start_code;
+}
+
+int ww_rt_enter(void) {
+    int code = ww_rt_begin();
+    ww_rt.runtime_used = ww_rt.driver_ready = true;
+    return code ? code : ww_rt.sticky;
 }
 
 static bool step(void *context, double part, uint64_t done, const char *unit) {
@@ -225,6 +243,7 @@ __attribute__((destructor)) static void finish(void) {
     struct ww_error error = {0};
     struct ww_record_stats stats = {0};
     if (!ww_rt.device || ww_rt.pid != getpid()) return;
+    say_missing();
     if (ww_rt.options.progress) tell("\r\033[K");
     if (ww_rt.running) /* a signal handler that calls exit() */
         ww_rt_say("the program ended while kernel '%s' was running, so that its recording is not whole",

@@ -1,7 +1,8 @@
-/* rt_options.c: the runtime's options, from environment variables that `warpwatt trace record -- PROGRAM` sets.
+/* core_options.c: the runtime's options, from environment variables that `warpwatt trace record -- PROGRAM`
+ * sets.
  */
 #include "../../estimator/api/record.h"
-#include "rt.h"
+#include "core.h"
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
