@@ -256,10 +256,12 @@ _warpwatt() {
             esac
             ;;
         "report")
-            options='--run --sweep --points --db --html --csv --markdown --source --most --mangled --json --timeline --help --progress'
+            options='--run --sweep --measured --column --points --db --html --csv --markdown --source --most --mangled --json --timeline --help --progress'
             case $previous in
                 --run|-r) return ;;
                 --sweep) return ;;
+                --measured) is_file=1 ;;
+                --column) return ;;
                 --points) is_file=1 ;;
                 --db|-d) is_file=1 ;;
                 --html) is_file=1 ;;
