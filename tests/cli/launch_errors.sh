@@ -25,7 +25,7 @@ try '"kernel": "softmax",' ''
 cp "$SOURCE/traces/examples/softmax.json" l.json
 sed 's/softmax(/_Z7softmaxPKfPfi(/' k.ptx >cpp.ptx
 warpwatt trace record --ptx cpp.ptx --launch l.json -q -o cpp.wwt && rm cpp.wwt
-{ cat cpp.ptx; sed -n '/^.visible .entry/,$p' softmax.ptx | sed 's/softmax(/_Z7softmaxPKdPdi(/'; } >two.ptx
+{ cat cpp.ptx; sed -n '/^.visible .entry/,$p' k.ptx | sed 's/softmax(/_Z7softmaxPKdPdi(/'; } >two.ptx
 fails 3 warpwatt trace record --ptx two.ptx --launch l.json -q -o two.wwt
 rm cpp.ptx two.ptx
 ls
