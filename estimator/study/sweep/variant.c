@@ -157,29 +157,6 @@ static enum ww_code replay_whole(struct trial *t, struct ww_db_sweep_result *out
     return WW_OK;
 }
 
-/* When a wave's CTAs are dispatched on the mean; waves are counted from the last one. */
-static double wave_start(const struct ww_launch_result *l, uint64_t slots, uint64_t from_last) {
-    double sum = 0;
-    for (uint64_t i = 0; i < slots; i++)
-        sum += (double)l->cta[l->cta_count - (from_last + 1) * slots + i].first_cycle;
-    return sum / (double)slots;
-}
-
-/* Cycles from the dispatch of a wave to that of the next one: the slope of a line through all waves but the
- * first, which begins at once. CTAs of an SM end one after another in some waves and together in others, so
- * that two waves alone can be a fifth too near or too far. */
-static double wave_cycles(const struct ww_launch_result *l, uint64_t slots) {
-    uint64_t waves = l->cta_count / slots;
-    double x = 0, y = 0, xx = 0, xy = 0, n = 0;
-    if (waves < 2) return 0;
-    if (waves == 2) return wave_start(l, slots, 0) - wave_start(l, slots, 1);
-    for (uint64_t w = 0; w + 1 < waves; w++, n++) {
-        double start = wave_start(l, slots, w), at = -(double)w;
-        x += at, y += start, xx += at * at, xy += at * start;
-    }
-    return (n * xy - x * y) / (n * xx - x * x);
-}
-
 /* What the slice's replay says of the whole grid. */
 static void extend(struct trial *t, const struct ww_alike *alike, const struct ww_slice *slice,
                    const struct ww_result *r, uint64_t slots, uint64_t left, struct ww_db_sweep_result *out) {
@@ -191,7 +168,7 @@ static void extend(struct trial *t, const struct ww_alike *alike, const struct w
     if (t->mode) /* the model knows no CTAs: in proportion */
         cycles += (cycles - fixed) * (double)left / (double)t->v->row.recorded_ctas;
     else
-        cycles += wave_cycles(l, slots) * (double)left / (double)slots;
+        cycles += ww_slice_wave_cycles(l->cta, l->cta_count, slots) * (double)left / (double)slots;
     cycles = fixed + (cycles - fixed) * scale;
     double dispatch = fixed + (double)t->v->row.ctas / g->launch_ctas_per_cycle;
     if (cycles < dispatch) cycles = dispatch;
