@@ -97,7 +97,7 @@ static enum ww_code load_points(struct reader *r) {
         p->feasible = (int)ww_select_i64(&s);
         p->reason = ww_select_text(&s, r->arena);
         p->area_mm2 = number(&s);
-        p->time_s = p->energy_j = p->power_w = NAN;
+        p->time_s = p->energy_j = p->power_w = p->measured_s = NAN;
         for (int o = 0; o < WW_EXPLORED_OBJECTIVES; o++) p->objective[o] = NAN;
         p->value = ww_arena_array(r->arena, e->key_count + 1, sizeof *p->value);
         if (!p->value) s.code = ww_fail_nomem(r->error, "a sweep's points");
@@ -152,6 +152,36 @@ static enum ww_code load_sums(struct reader *r) {
         uint64_t o = ww_select_u64(&s);
         double value = number(&s);
         if (p && o < r->e->objective_count) p->objective[o] = value;
+    }
+    return ww_select_close(&s);
+}
+
+static enum ww_code load_variants(struct reader *r) {
+    struct ww_select s;
+    size_t at = 0;
+    WW_TRY(
+        open(r, &s,
+             "SELECT point, ctas, recorded_ctas, registers, shared_bytes, local_bytes, warps_per_sm, limiter,"
+             " top_stall, error, stall_share, conflicts FROM v_sweep_variant WHERE sweep_id = ?1 AND ctas IS"
+             " NOT NULL ORDER BY point"));
+    while (ww_select_row(&s)) {
+        struct ww_explored_point *p = point_of(r, &s, &at);
+        struct ww_explored_variant *v = ww_arena_array(r->arena, 1, sizeof *v);
+        if (!v) s.code = ww_fail_nomem(r->error, "a sweep's variants");
+        if (!v || !p) continue;
+        v->ctas = ww_select_u64(&s);
+        v->recorded_ctas = ww_select_u64(&s);
+        v->registers = ww_select_u64(&s);
+        v->shared_bytes = ww_select_u64(&s);
+        v->local_bytes = ww_select_u64(&s);
+        v->warps = ww_select_u64(&s);
+        v->limiter = ww_select_text(&s, r->arena);
+        v->top_stall = ww_select_text(&s, r->arena);
+        v->error = number(&s);
+        v->stall_share = number(&s);
+        v->conflicts = number(&s);
+        r->e->variant_count += !p->variant;
+        p->variant = v;
     }
     return ww_select_close(&s);
 }
@@ -244,6 +274,7 @@ static enum ww_code load(struct reader *r) {
     WW_TRY(load_points(r));
     WW_TRY(load_settings(r));
     WW_TRY(load_sums(r));
+    WW_TRY(load_variants(r));
     WW_TRY(load_effects(r));
     return find_front(r);
 }

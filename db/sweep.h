@@ -151,7 +151,8 @@ void ww_db_close_unused(struct ww_db *db);
 /* The computed points of a sweep (0: the latest one), in their order: settings as "key=value key=value",
  * seconds. Errors: WW_DB (none such), what `each` returns. */
 enum ww_code ww_db_sweep_times(struct ww_db *db, int64_t sweep, int64_t *found, char gpu[64],
-                               enum ww_code (*each)(void *context, const char *settings, double seconds),
+                               enum ww_code (*each)(void *context, uint64_t point, const char *settings,
+                                                    double seconds),
                                void *context, struct ww_error *error);
 
 #endif

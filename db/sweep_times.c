@@ -25,22 +25,24 @@ static enum ww_code find(struct ww_db *db, int64_t sweep, int64_t *found, char g
 }
 
 enum ww_code ww_db_sweep_times(struct ww_db *db, int64_t sweep, int64_t *found, char gpu[64],
-                               enum ww_code (*each)(void *context, const char *settings, double seconds),
+                               enum ww_code (*each)(void *context, uint64_t point, const char *settings,
+                                                    double seconds),
                                void *context, struct ww_error *error) {
     struct ww_arena arena;
     struct ww_select s;
     enum ww_code code = WW_OK;
     WW_TRY(find(db, sweep, found, gpu, error));
     ww_arena_init(&arena, 0);
-    if (ww_select_open(
-            &s, db,
-            "SELECT x.settings, v.time_s FROM v_sweep_point v JOIN v_sweep_settings x USING(sweep_id, point)"
-            " WHERE v.sweep_id = ?1 ORDER BY v.point",
-            *found, error) == WW_OK)
+    if (ww_select_open(&s, db,
+                       "SELECT v.point, x.settings, v.time_s FROM v_sweep_point v JOIN v_sweep_settings x "
+                       "USING(sweep_id, point)"
+                       " WHERE v.sweep_id = ?1 ORDER BY v.point",
+                       *found, error) == WW_OK)
         while (code == WW_OK && ww_select_row(&s)) {
+            uint64_t point = ww_select_u64(&s);
             const char *settings = ww_select_text(&s, &arena);
             double seconds = ww_select_f64(&s);
-            code = each(context, settings ? settings : "", seconds);
+            code = each(context, point, settings ? settings : "", seconds);
         }
     enum ww_code closed = ww_select_close(&s);
     ww_arena_free(&arena);

@@ -10,6 +10,7 @@ usage: kernel_tuner.py space T1.json --gpu GPU -o space.json      a space file o
 import argparse
 import ast
 import json
+import re
 import subprocess
 import sys
 
@@ -23,8 +24,11 @@ def fail(text):
 
 
 def load(path):
-    with open(path, encoding="utf-8") as f:
-        return json.load(f)
+    try:
+        with open(path, encoding="utf-8") as f:
+            return json.load(f)
+    except (OSError, ValueError) as e:
+        fail("%s: %s" % (path, e))
 
 
 def write(path, text):
@@ -32,27 +36,189 @@ def write(path, text):
         f.write(text)
 
 
-def values(parameter):
-    """Levels: a list, or the text of one."""
-    v = parameter["Values"]
-    if isinstance(v, str):
-        v = ast.literal_eval(v)
-    return list(v)
+# ---- Python's expressions, of which T1 files are made ----
 
+ARITHMETIC = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.FloorDiv: "//", ast.Mod: "%"}
+COMPARISON = {ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">=", ast.Eq: "==", ast.NotEq: "!="}
+
+
+def computed(node, names):
+    """The value of a Python expression of numbers, lists, range, min, max and comprehensions; nothing else is executed."""
+    def go(n):
+        return computed(n, names)
+    if isinstance(node, ast.Constant):
+        return node.value
+    if isinstance(node, (ast.List, ast.Tuple)):
+        return [go(e) for e in node.elts]
+    if isinstance(node, ast.Name) and node.id in names:
+        return names[node.id]
+    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
+        return -go(node.operand)
+    if isinstance(node, ast.Subscript):
+        return go(node.value)[go(node.slice)]
+    if isinstance(node, ast.BinOp):
+        a, b = go(node.left), go(node.right)
+        if isinstance(node.op, ast.Pow) and 0 <= b <= 62:
+            return a ** b
+        if isinstance(node.op, ast.Div):
+            return a / b
+        if type(node.op) in ARITHMETIC and not isinstance(a, (list, range)):
+            return {"+": lambda: a + b, "-": lambda: a - b, "*": lambda: a * b, "//": lambda: a // b,
+                    "%": lambda: a % b}[ARITHMETIC[type(node.op)]]()
+        if isinstance(node.op, ast.Add):
+            return list(a) + list(b)
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and not node.keywords:
+        a = [go(e) for e in node.args]
+        known = {"range": range, "list": list, "min": min, "max": max, "int": int, "len": len, "sorted": sorted}
+        if node.func.id in known and not (node.func.id == "range" and len(range(*a)) > 1000000):
+            return known[node.func.id](*a)
+    if isinstance(node, ast.ListComp) and len(node.generators) == 1 and isinstance(node.generators[0].target, ast.Name):
+        g = node.generators[0]
+        inner = [{**names, g.target.id: v} for v in go(g.iter)]
+        return [computed(node.elt, m) for m in inner if all(computed(c, m) for c in g.ifs)]
+    if isinstance(node, ast.Compare) and len(node.ops) == 1 and type(node.ops[0]) in COMPARISON:
+        a, b = go(node.left), go(node.comparators[0])
+        return {"<": a < b, "<=": a <= b, ">": a > b, ">=": a >= b, "==": a == b, "!=": a != b}[COMPARISON[type(node.ops[0])]]
+    raise ValueError(ast.unparse(node))
+
+
+def parse(text):
+    try:
+        return ast.parse(text.strip(), mode="eval").body
+    except SyntaxError:
+        fail("\"%s\" is no expression of Python" % text)
+
+
+def values(parameter):
+    """Levels: a list, or the text of one, such as "list(range(1, 9))"."""
+    v = parameter["Values"]
+    try:
+        v = list(computed(parse(v), {}) if isinstance(v, str) else v)
+    except (ValueError, TypeError) as e:
+        fail("parameter %s: values %s: cannot be computed: %s" % (parameter["Name"], parameter["Values"], e))
+    if not all(isinstance(e, int) for e in v):
+        fail("parameter %s: expected whole numbers, met %s" % (parameter["Name"], parameter["Values"]))
+    return [int(e) for e in v]
+
+
+def joined(op, parts):
+    return "(" + (" %s " % op).join(parts) + ")"
+
+
+def compared(left, op, right):
+    """A comparison as ours. Python's / has fractions: a / b < c is a < c * b, where b is positive, as sizes are."""
+    if isinstance(op, (ast.In, ast.NotIn)) and isinstance(right, (ast.List, ast.Tuple)):
+        equal = joined("||", ["%s == %s" % (ours(left), ours(e)) for e in right.elts])
+        return equal if isinstance(op, ast.In) else "!" + equal
+    if type(op) not in COMPARISON:
+        raise ValueError("a comparison other than < <= > >= == != in")
+    a, b, factors = left, right, ["", ""]
+    if isinstance(left, ast.BinOp) and isinstance(left.op, ast.Div):
+        a, factors[1] = left.left, " * (%s)" % ours(left.right)
+    if isinstance(right, ast.BinOp) and isinstance(right.op, ast.Div):
+        b, factors[0] = right.left, " * (%s)" % ours(right.right)
+    wrap = ["(%s)%s" % (ours(e), f) if f else ours(e) for e, f in ((a, factors[0]), (b, factors[1]))]
+    return "%s %s %s" % (wrap[0], COMPARISON[type(op)], wrap[1])
+
+
+def ours(node):
+    """An expression of Python as one of a space; ValueError: it has something that spaces do not."""
+    if isinstance(node, ast.BoolOp):
+        return joined("&&" if isinstance(node.op, ast.And) else "||", [ours(v) for v in node.values])
+    if isinstance(node, ast.UnaryOp) and isinstance(node.op, (ast.Not, ast.USub)):
+        return ("!" if isinstance(node.op, ast.Not) else "-") + "(%s)" % ours(node.operand)
+    if isinstance(node, ast.Compare):
+        terms = [node.left] + node.comparators
+        return joined("&&", [compared(a, op, b) for a, op, b in zip(terms, node.ops, terms[1:])])
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Pow) and isinstance(node.right, ast.Constant) and 0 < node.right.value < 8:
+        return joined("*", [ours(node.left)] * node.right.value)
+    if isinstance(node, ast.BinOp) and type(node.op) in ARITHMETIC:
+        return joined(ARITHMETIC[type(node.op)], [ours(node.left), ours(node.right)])
+    if isinstance(node, ast.IfExp):
+        return "(%s ? %s : %s)" % (ours(node.test), ours(node.body), ours(node.orelse))
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
+        if node.func.id == "ceil" and len(node.args) == 1 and isinstance(node.args[0], ast.BinOp) and isinstance(node.args[0].op, ast.Div):
+            return "ceil_div(%s, %s)" % (ours(node.args[0].left), ours(node.args[0].right))
+        if node.func.id in ("min", "max", "ceil_div"):
+            return "%s(%s)" % (node.func.id, ", ".join(ours(a) for a in node.args))
+        if node.func.id == "int" and len(node.args) == 1:
+            inner = node.args[0]
+            if isinstance(inner, ast.BinOp) and isinstance(inner.op, ast.Div):
+                return joined("//", [ours(inner.left), ours(inner.right)])
+            return ours(inner)
+    if isinstance(node, ast.Name):
+        return node.id
+    if isinstance(node, ast.Constant) and isinstance(node.value, int):
+        return str(int(node.value))
+    if isinstance(node, ast.Constant) and isinstance(node.value, float) and node.value.is_integer():
+        return str(int(node.value))
+    raise ValueError(ast.unparse(node))
+
+
+def translated(text, what):
+    """An expression of a T1 file as one of a space."""
+    try:
+        node = parse(str(text))
+        out = ours(node)
+        return out[1:-1] if isinstance(node, (ast.Compare, ast.BinOp, ast.BoolOp)) and out.startswith("(") else out
+    except ValueError as e:
+        fail("%s: \"%s\": cannot be carried over: %s" % (what, text, e))
+
+
+def python(text):
+    """An expression of a space in Python's words: whole divisions."""
+    text = re.sub(r"(?<!/)/(?!/)", "//", str(text))
+    text = text.replace("&&", " and ").replace("||", " or ")
+    return re.sub(r"\s+", " ", re.sub(r"!(?!=)", " not ", text)).strip()
+
+
+# ---- spaces ----
 
 def dimensions(size):
-    """X, Y, Z as texts."""
-    return [str(size.get(k, 1)) for k in ("X", "Y", "Z")]
+    """X, Y, Z as expressions of a space."""
+    return [translated(size.get(k, 1), "size") for k in ("X", "Y", "Z")]
 
 
-def argument(a):
+def grid_of(spec, block, names):
+    """CTAs: the problem's size over the parameters that divide it, as Kernel Tuner has it; else the global size."""
+    problem = spec.get("ProblemSize")
+    if problem is None or isinstance(problem, dict):
+        size = spec.get("GlobalSize") or problem or fail("there is neither ProblemSize nor GlobalSize")
+        grid = dimensions(size)
+        if spec.get("GlobalSizeType", "CUDA") != "CUDA":  # threads, not CTAs
+            grid = ["ceil_div(%s, %s)" % pair for pair in zip(grid, block)]
+        return grid
+    problem = problem if isinstance(problem, list) else [problem]
+    grid = []
+    for k, size in zip("XYZ", problem + [1] * (3 - len(problem))):
+        usual = "block_size_" + k.lower()
+        by = spec.get("GridDiv" + k) or ([usual] if usual in names else [])
+        size = translated(size, "ProblemSize")
+        grid.append("ceil_div(%s, %s)" % (size, " * ".join("(%s)" % translated(b, "GridDiv" + k) for b in by)) if by else size)
+    return grid
+
+
+def buffer_size(size, levels, problem):
+    """A number, or an expression: of the problem's size and of all values of parameters, or of the variant's."""
+    if not isinstance(size, str):
+        return size
+    if not re.search(r"ProblemSize|max\(|min\(", size):
+        return translated(size, "Size")
+    try:
+        return int(computed(parse(size), {**levels, "ProblemSize": problem}))
+    except (ValueError, TypeError) as e:
+        fail("Size \"%s\" cannot be computed: %s" % (size, e))
+
+
+def argument(a, levels, problem):
     """An argument of a launch description, and the buffer that it needs or None."""
     base = a["Type"].rstrip("1234")
     parts = int(a["Type"][len(base):] or 1)
     kind = TYPES.get(base) or fail("argument %s: type %s is not known" % (a["Name"], a["Type"]))
     if a["MemoryType"] == "Scalar":
         return {kind: a["FillValue"]}, None
-    buffer = {"type": kind, "count": a["Size"] if parts == 1 else "(%s) * %d" % (a["Size"], parts)}
+    count = buffer_size(a["Size"], levels, problem)
+    buffer = {"type": kind, "count": count if parts == 1 else "(%s) * %d" % (count, parts)}
     fill = a.get("FillType", "Constant")
     if fill == "Random":
         buffer["fill"] = {"random": {"min": a.get("FillMin", -1), "max": a.get("RandomMax", a.get("FillValue", 1) or 1)}}
@@ -65,11 +231,12 @@ def argument(a):
 
 def to_space(t1, gpu):
     spec, space = t1["KernelSpecification"], t1["ConfigurationSpace"]
-    args = [argument(a) for a in spec.get("Arguments", [])]
+    if spec.get("Language", "CUDA") != "CUDA":
+        fail("the kernel is in %s: expected CUDA" % spec["Language"])
+    levels = {p["Name"]: values(p) for p in space["TuningParameters"]}
+    args = [argument(a, levels, spec.get("ProblemSize")) for a in spec.get("Arguments", [])]
     block = dimensions(spec["LocalSize"])
-    grid = dimensions(spec.get("GlobalSize") or spec.get("ProblemSize"))
-    if spec.get("GlobalSizeType", "CUDA") != "CUDA":  # threads, not CTAs
-        grid = ["ceil_div(%s, %s)" % pair for pair in zip(grid, block)]
+    grid = grid_of(spec, block, levels)
     launch = {"kernel": spec["KernelName"], "grid": grid, "block": block, "args": [a for a, _ in args],
               "buffers": {a["buffer"]: b for a, b in args if b}}
     if spec.get("SharedMemory"):
@@ -77,8 +244,8 @@ def to_space(t1, gpu):
     return {"description": "of Kernel Tuner's %s" % t1.get("General", {}).get("BenchmarkName", spec["KernelName"]),
             "gpu": gpu,
             "program": {"source": spec["KernelFile"], "as": "header", "options": spec.get("CompilerOptions", []),
-                        "parameters": {p["Name"]: values(p) for p in space["TuningParameters"]},
-                        "constraints": [c["Expression"] for c in space.get("Conditions", [])],
+                        "parameters": levels,
+                        "constraints": [translated(c["Expression"], "condition") for c in space.get("Conditions", [])],
                         "launch": launch}}
 
 
@@ -98,17 +265,24 @@ def plain_levels(v):
 def to_t1(space):
     program = space["program"]
     launch = program["launch"]
-    names = {v: k for k, v in TYPES.items() if k in ("float", "double", "half", "int", "uint32", "int64", "uint64", "int8", "uint8")}
+    names = {v: k for k, v in TYPES.items() if k in ("float", "double", "half", "int32", "uint32", "int64", "uint64", "int8", "uint8")}
 
     def size(key):
         v = launch[key] if isinstance(launch[key], list) else [launch[key]]
-        return dict(zip("XYZ", [str(e) for e in v] + ["1"] * (3 - len(v))))
+        return dict(zip("XYZ", [python(e) for e in v] + ["1"] * (3 - len(v))))
+
+    def counted(b):  # a number where it is one
+        text = python(b.get("count", b.get("bytes")))
+        try:
+            return int(computed(parse(text), {}))
+        except ValueError:
+            return text
     arguments = []
     for i, a in enumerate(launch.get("args", [])):
         if "buffer" in a:
             b = launch["buffers"][a["buffer"]]
             arguments.append({"Name": a["buffer"], "Type": names[b.get("type", "u8")], "MemoryType": "Vector",
-                              "Size": b.get("count", b.get("bytes")), "FillType": "Random" if "random" in b.get("fill", {}) else "Constant",
+                              "Size": counted(b), "FillType": "Random" if "random" in b.get("fill", {}) else "Constant",
                               "FillValue": b.get("fill", {}).get("value", 1 if "random" in b.get("fill", {}) else 0)})
         else:
             kind = next(iter(a))
@@ -116,7 +290,7 @@ def to_t1(space):
     return {"General": {"BenchmarkName": launch["kernel"], "OutputFormat": "JSON"},
             "ConfigurationSpace": {
                 "TuningParameters": [{"Name": k, "Type": "int", "Values": str(plain_levels(v))} for k, v in program["parameters"].items()],
-                "Conditions": [{"Expression": c, "Parameters": [p for p in program["parameters"] if p in c]}
+                "Conditions": [{"Expression": python(c), "Parameters": [p for p in program["parameters"] if re.search(r"\b%s\b" % p, c)]}
                                for c in program.get("constraints", [])]},
             "KernelSpecification": {"Language": "CUDA", "CompilerOptions": program.get("options", []), "KernelName": launch["kernel"],
                                     "KernelFile": program["source"], "GlobalSizeType": "CUDA", "LocalSize": size("block"),
@@ -145,6 +319,8 @@ def number(text):
 def invalidity(reason):
     if not reason:
         return "correct"
+    if "had not ended" in reason:
+        return "timeout"
     return "compile" if "compile" in reason or "ptxas" in reason else "correctness" if "reference" in reason else "runtime"
 
 
@@ -160,15 +336,27 @@ def to_t4(rows):
     return {"schema_version": "1.0.0", "results": results}
 
 
+UNITS = {"s": 1e3, "ms": 1, "us": 1e-3, "ns": 1e-6, "": 1}
+
+
+def time_ms(result):
+    """The time of a result: its measurement of that name, or the mean of its runs; None: it has none."""
+    for m in result.get("measurements", []):
+        if m["name"].lower() in ("time", "duration", "kernel_time") and isinstance(m["value"], (int, float)):
+            return m["value"] * UNITS.get(m.get("unit", "ms").lower(), 1)
+    runs = [r for r in result.get("times", {}).get("runtimes", []) if isinstance(r, (int, float))]
+    return sum(runs) / len(runs) if runs else None
+
+
 def to_table(t4):
     results = t4["results"]
     names = sorted({k for r in results for k in r["configuration"]})
     lines = ["\t".join(names + ["time_ms", "status"])]
     for r in results:
-        time = next((m["value"] for m in r.get("measurements", []) if m["name"] == "time"), "")
-        good = r.get("invalidity", "correct") == "correct"
+        time = time_ms(r)
+        good = r.get("invalidity", "correct") == "correct" and time is not None
         lines.append("\t".join([str(r["configuration"].get(k, "")) for k in names] +
-                               [str(time) if good else "", "ok" if good else r["invalidity"]]))
+                               [str(time) if good else "", "ok" if good else r.get("invalidity", "no time")]))
     return "\n".join(lines) + "\n"
 
 

@@ -5,6 +5,7 @@
 #include "../base/error.h"
 #include "../result/explored.h"
 #include "../result/result.h"
+#include "sweep.h"
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -32,6 +33,8 @@ struct ww_report_set {
     size_t run_count;
     const struct ww_explored *sweep; /* NULL: none */
     const char *sources; /* HTML: folder of the programs' source files, shown beside counters; or NULL */
+    const struct ww_sweep_ranking
+        *ranking; /* of the sweep beside measured times, which its points have; or NULL */
 };
 /* One HTML page that needs no other file (docs/report.md): tables, and plots by gnuplot as SVG. *plots: false
  * if there is no gnuplot, so that the page has tables only. Errors: WW_NOMEM, WW_IO. */

@@ -106,9 +106,11 @@ struct ww_sweep_ranking {
 };
 /* Sets the times of a sweep (0: the latest) beside a table: texts between tabs, the first row names, columns by
  * the names of parameters, `column` the measured times (NULL: median_ms, time_ms, duration_us, ...; ends in _s,
- * _us or else means milliseconds). Errors: WW_IO, WW_INPUT (the table), WW_DB. */
+ * _us or else means milliseconds). `into`, if there is one, is that sweep read back, and gets the measured
+ * times. Errors: WW_IO, WW_INPUT (the table), WW_DB. */
 WW_API enum ww_code ww_sweep_rank(struct ww_db *db, int64_t sweep, const char *path, const char *column,
-                                  struct ww_sweep_ranking *out, struct ww_error *error);
+                                  struct ww_explored *into, struct ww_sweep_ranking *out,
+                                  struct ww_error *error);
 /* Names of strategies; NULL if out of range. */
 WW_API size_t ww_sweep_strategy_count(void);
 WW_API const char *ww_sweep_strategy_at(size_t i);

@@ -158,8 +158,8 @@ static enum ww_code correlate_space(const struct cmd_line *line, struct ww_error
             return ww_fail(error, WW_USAGE, "warpwatt correlate", "option --%s is not for --space", others[i]);
     WW_TRY(ww_cmd_u64(line, "sweep", 1, INT64_MAX, &sweep, error));
     WW_TRY(ww_db_open(ww_cmd_db_path(line), false, &db, error));
-    enum ww_code code =
-        ww_sweep_rank(db, (int64_t)sweep, ww_cmd_get(line, "space"), ww_cmd_get(line, "column"), &r, error);
+    enum ww_code code = ww_sweep_rank(db, (int64_t)sweep, ww_cmd_get(line, "space"), ww_cmd_get(line, "column"),
+                                      NULL, &r, error);
     ww_db_close(db);
     if (code != WW_OK) return code;
     if (ww_cmd_has(line, "json")) return print_ranking_json(&r, error);

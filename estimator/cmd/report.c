@@ -12,7 +12,8 @@ struct loaded {
     int64_t *id;
     size_t count;
     struct ww_explored *sweep;
-    bool mangled;
+    struct ww_sweep_ranking ranking;
+    bool mangled, measured; /* measured: there is a ranking */
 };
 
 static void unload(struct loaded *l) {
@@ -50,6 +51,10 @@ static enum ww_code load(const struct cmd_line *line, const char *const *number,
     WW_TRY(ww_cmd_open_db(line, &db, error));
     enum ww_code code = load_runs(db, count, l, error);
     if (code == WW_OK && sweep) code = ww_db_load_sweep(db, id, &l->sweep, error);
+    l->measured = ww_cmd_has(line, "measured");
+    if (code == WW_OK && l->measured)
+        code = ww_sweep_rank(db, l->sweep->sweep, ww_cmd_get(line, "measured"), ww_cmd_get(line, "column"),
+                             l->sweep, &l->ranking, error);
     ww_db_close(db);
     return code;
 }
@@ -80,8 +85,9 @@ static enum ww_code print_run(const struct cmd_line *line, const struct ww_resul
 }
 
 static enum ww_code print(const struct cmd_line *line, const struct loaded *l, struct ww_error *error) {
-    const struct ww_report_set set = {(const struct ww_result *const *)l->run, l->id, l->count, l->sweep,
-                                      ww_cmd_get(line, "sources")};
+    const struct ww_report_set set = {
+        (const struct ww_result *const *)l->run, l->id, l->count, l->sweep, ww_cmd_get(line, "sources"),
+        l->measured ? &l->ranking : NULL};
     if (ww_cmd_has(line, "html")) return write_html(&set, ww_cmd_get(line, "html"), error);
     if (ww_cmd_has(line, "csv")) ww_cmd_screen_data();
     if (ww_cmd_has(line, "csv")) return ww_report_csv(&set, stdout, error);
@@ -125,6 +131,10 @@ static enum ww_code check_options(const struct cmd_line *line, size_t runs, stru
     }
     if (ww_cmd_has(line, "sources") && !(runs && form && strcmp(form, "html") == 0))
         return ww_fail(error, WW_USAGE, where, "--sources goes with --run N and --html FILE");
+    if (ww_cmd_has(line, "measured") && !(sweep && form && strcmp(form, "html") == 0))
+        return ww_fail(error, WW_USAGE, where, "--measured goes with --sweep N and --html FILE");
+    if (ww_cmd_has(line, "column") && !ww_cmd_has(line, "measured"))
+        return ww_fail(error, WW_USAGE, where, "--column goes with --measured FILE");
     bool many = form && strcmp(form, "timeline") != 0;
     if (!runs && !sweep) return ww_fail(error, WW_USAGE, where, "expected --run N, or --sweep N");
     if (!form && sweep && !runs && !ww_cmd_has(line, "json") && !ww_cmd_has(line, "source")) return WW_OK;
@@ -141,6 +151,7 @@ static enum ww_code check_page(const struct cmd_line *line, struct ww_error *err
     const char *page = ww_cmd_get(line, "html");
     if (!page) return WW_OK;
     WW_TRY(ww_outfile_not_input(page, ww_cmd_db_path(line), error));
+    if (ww_cmd_has(line, "measured")) WW_TRY(ww_outfile_not_input(page, ww_cmd_get(line, "measured"), error));
     return ww_outfile_check(page, WW_OUTFILE_PAGE, error);
 }
 
@@ -170,6 +181,9 @@ static const struct cmd_option report_options[] = {
      "number of a run (query --named runs lists them), or last; others are compared with the first",
      CMD_REPEAT},
     {"sweep", 0, "N", "number of a sweep (query --named sweeps), or last", 0},
+    {"measured", 0, "FILE",
+     "measured variants between tabs, which the page of --sweep sets beside estimates (docs/tune.md)", 0},
+    {"column", 0, "NAME", "of --measured: the measured times' column (default: median_ms, time_ms, ...)", 0},
     {"points", 0, "FILE",
      "launches of scripts/silicon.py --csv: with --html, a page of estimates over measurements", CMD_REPEAT},
     {"db", 'd', "FILE", "database (default warpwatt.db)", 0},
@@ -190,6 +204,7 @@ const struct cmd ww_cmd_report = {
     .examples = "warpwatt report --run last --db r.db\nwarpwatt report --run 1 --source --db r.db\n"
                 "warpwatt report --run 1 --run 2 --html report.html --db r.db\n"
                 "warpwatt report --sweep last --csv --db r.db >points.csv\n"
+                "warpwatt report --sweep last --measured measured.tsv --html variants.html --db r.db\n"
                 "warpwatt report --points gv100.csv --html correlation.html\n"
                 "warpwatt report --run 1 --timeline --db r.db >timeline.json\n",
     .options = report_options,

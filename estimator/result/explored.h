@@ -8,6 +8,15 @@
 
 enum { WW_EXPLORED_OBJECTIVES = 4 };
 
+/* What is known of a variant of a program beside its time (docs/tune.md). */
+struct ww_explored_variant {
+    uint64_t ctas, recorded_ctas;                         /* of the grid; recorded and replayed */
+    uint64_t registers, shared_bytes, local_bytes, warps; /* warps: of an SM */
+    const char *limiter, *top_stall;
+    double error, stall_share,
+        conflicts; /* of the time; of the resident warps' time; of shared-memory passes */
+};
+
 /* A point that is done. Times, energies and powers are sums over the traces by weight. */
 struct ww_explored_point {
     uint64_t ord;       /* its number in the sweep */
@@ -17,6 +26,8 @@ struct ww_explored_point {
     const char **value; /* of each key, in text; NULL: not set in this point */
     double time_s, energy_j, power_w, area_mm2;
     double objective[WW_EXPLORED_OBJECTIVES];
+    const struct ww_explored_variant *variant; /* NULL: the sweep is of no program, or nothing is known */
+    double measured_s;                         /* by ww_sweep_rank */
 };
 
 struct ww_explored_objective {
@@ -41,6 +52,7 @@ struct ww_explored {
     size_t objective_count;
     struct ww_explored_point *point;
     size_t point_count;
+    size_t variant_count; /* points that are variants of a program */
     struct ww_explored_effect *effect;
     size_t effect_count;
     void *owner; /* memory of all pointers above; private */

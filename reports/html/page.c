@@ -109,6 +109,7 @@ enum ww_code ww_report_html(const struct ww_report_set *set, FILE *out, bool *pl
     put_head(&p, set);
     put_links(&p, set, detailed);
     ww_html(&p, "</header>\n<main>\n");
+    if (set->sweep) ww_html_variants(&p, set->sweep, set->ranking);
     if (set->sweep) ww_html_sweep(&p, set->sweep);
     ww_html_compare(&p, set);
     for (size_t i = 0; i < detailed; i++) ww_html_run(&p, set->run[i], set->run_id[i]);

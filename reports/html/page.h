@@ -8,6 +8,7 @@
 #define WW_REPORTS_HTML_PAGE_H
 
 #include "../../estimator/api/report.h"
+#include "../../estimator/api/sweep.h"
 #include "../../estimator/result/result.h"
 #include "../../estimator/result/explored.h"
 #include "../../estimator/base/buf.h"
@@ -159,5 +160,21 @@ void ww_html_listing(struct ww_page *p, const struct ww_result *r);
 void ww_html_energy(struct ww_page *p, const struct ww_result *r, const struct ww_launch_result *sum);
 void ww_html_compare(struct ww_page *p, const struct ww_report_set *set);
 void ww_html_sweep(struct ww_page *p, const struct ww_explored *e);
+
+/* ---- variants.c, variants_plot.c: variants of a program ---- */
+
+/* Variants in the order of their times; those without one are left out. */
+struct ww_ranked {
+    const struct ww_explored *sweep;
+    const struct ww_explored_point **point; /* the fastest first */
+    size_t count;
+    size_t *measured; /* [point]: its place among the measured ones, from 1; 0: not measured */
+    size_t measured_count;
+};
+void ww_html_variants(struct ww_page *p, const struct ww_explored *e, const struct ww_sweep_ranking *ranking);
+void ww_variants_parallel(struct ww_page *p, const struct ww_ranked *r);
+void ww_variants_ranks(struct ww_page *p, const struct ww_ranked *r);
+/* Values of a parameter, in order; *count of them. The caller frees it; NULL: no memory. */
+const char **ww_variants_levels(const struct ww_explored *e, size_t key, size_t *count);
 
 #endif

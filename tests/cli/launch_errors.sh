@@ -21,4 +21,11 @@ try '[256]' '[2048]'
 try '"args"' '"shared": 1000000, "args"'
 try '"args"' '"repeat": 0, "args"'
 try '"kernel": "softmax",' ''
+# A C++ kernel is found by the name in its source, unless two have it.
+cp "$SOURCE/traces/examples/softmax.json" l.json
+sed 's/softmax(/_Z7softmaxPKfPfi(/' k.ptx >cpp.ptx
+warpwatt trace record --ptx cpp.ptx --launch l.json -q -o cpp.wwt && rm cpp.wwt
+{ cat cpp.ptx; sed -n '/^.visible .entry/,$p' k.ptx | sed 's/softmax(/_Z7softmaxPKdPdi(/'; } >two.ptx
+fails 3 warpwatt trace record --ptx two.ptx --launch l.json -q -o two.wwt
+rm cpp.ptx two.ptx
 ls

@@ -42,6 +42,7 @@ build() {
 build '["sleep", "100"]'
 build '["sh", "-c", "echo nonsense >\&2; exit 3"]'
 build '["true"]'
+build '["sh", "-c", "trap : TERM INT; sleep 100; sleep 100; sleep 100"]'
 # A command gets parameters in its environment, and writes where it is told.
 sed 's/"source": "[^"]*"/"command": ["sh", "-c", "[ $TILE = {TILE} ] \&\& cp transpose_{TILE}_{PAD}_{ROWS}.ptx $WARPWATT_PTX"]/' \
     space.json >command.json

@@ -110,7 +110,7 @@ def check_axe_can_fail(page, axe, folder):
 
 LAYOUT = OPEN + """Promise.resolve({
   wide: document.documentElement.scrollWidth, window: document.documentElement.clientWidth,
-  drawings: [...document.querySelectorAll('svg[role=img]')].map((s) => Math.round(s.getBoundingClientRect().width)),
+  drawings: [...document.querySelectorAll('svg[role=img]')].filter((s) => s.parentElement.scrollWidth <= s.parentElement.clientWidth).map((s) => Math.round(s.getBoundingClientRect().width)),
   back: getComputedStyle(document.body).backgroundColor, front: getComputedStyle(document.body).color})"""
 
 SORT = """(() => {
@@ -205,10 +205,12 @@ def main(program, keep):
     with tempfile.TemporaryDirectory() as folder:
         db = pages.make(program, folder)
         runs = [w for n in "123456" for w in ("--run", n)]
-        page = {"run": ["--run", "1"], "all": runs + ["--sweep", "1"]}
-        for name, what in page.items():
+        variants, table = pages.make_variants(program, folder)
+        page = {"run": (db, ["--run", "1"]), "all": (db, runs + ["--sweep", "1"]),
+                "variants": (variants, ["--sweep", "1", "--measured", table])}
+        for name, (base, what) in page.items():
             page[name] = os.path.join(folder, name + ".html")
-            pages.must(pages.run(program, "report", "--db", db, "--html", page[name], *what))
+            pages.must(pages.run(program, "report", "--db", base, "--html", page[name], *what))
             check_layout(name, page[name], folder)
             if axe:
                 check_axe(name, page[name], axe, folder)

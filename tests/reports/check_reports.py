@@ -214,6 +214,37 @@ def check_big_sweep(program, db, folder):
           and "evenly picked" in text and "of 10000 points" in text, os.path.getsize(path))
 
 
+def check_variants(program, folder):
+    """A sweep over a program's variants, with measured times and without, hostile names, and no variant that has a time."""
+    db, table = pages.make_variants(program, folder)
+    path = os.path.join(folder, "v.html")
+    for name, more in (("variants", []), ("variants beside measured ones", ["--measured", table])):
+        result = html(program, db, path, "--sweep", "1", *more)
+        text = check_page(name, path)
+        claim("%s: a line for each that has a time, a point for each measured one" % name, result.returncode == 0 and
+              len(re.findall(r"<path fill=\"none\" stroke=\"var\(--c\d\)\" stroke-width=[^>]*><title>\d+: ", text)) == 8 and
+              len(re.findall(r"<circle [^>]*><title>TILE=", text)) == (8 if more else 0), result.stderr)
+        claim("%s: the fastest, and why two cannot be" % name, "The fastest is <b>TILE=" in text and
+              "Variants that do not build, launch or verify" in text and "<th scope=\"row\" class=\"n\" data-v=\"2\">2</th>" in text)
+        claim("%s: %s" % (name, "how alike the ranks are" if more else "nothing measured"), ("Spearman" in text) == bool(more))
+    bad, none = os.path.join(folder, "badv.db"), os.path.join(folder, "none.db")
+    pages.make_hostile(db, bad)
+    claim("variants with hostile names are written", html(program, bad, path, "--sweep", "1").returncode == 0)
+    check_page("variants with hostile names", path)
+    source, target = sqlite3.connect(db), sqlite3.connect(none)
+    source.backup(target)
+    target.execute("UPDATE sweep_point SET feasible = NULL, reason = 'no'")
+    target.commit()
+    target.close()
+    claim("variants of which none has a time are written", html(program, none, path, "--sweep", "1").returncode == 0)
+    found = pages.page_problems(path) + (pages.tidy(path) or [])
+    claim("variants of which none has a time: tidy and our rules find nothing", not found, found[:5])
+    for what in (["--measured", table], ["--sweep", "1", "--column", "time_us"]):
+        claim("%s alone is refused" % what[-2], html(program, db, path, *what).returncode == 2)
+    result = html(program, db, table, "--sweep", "1", "--measured", table)
+    claim("the table of measured variants is not overwritten", result.returncode != 0, result.stderr)
+
+
 def check_empty_sweep(program, db, folder):
     """A sweep of which no point is done yet, and one whose points all break the constraints."""
     for name, sql in (("all points outside the constraints", "UPDATE sweep_point SET feasible = 0 WHERE feasible = 1"),
@@ -248,6 +279,7 @@ def main(program):
         check_timeline(program, db)
         check_big_sweep(program, db, folder)
         check_empty_sweep(program, db, folder)
+        check_variants(program, folder)
     print("%d passed, %d failed" % (passed, failed))
     return 1 if failed else 0
 

@@ -1,4 +1,5 @@
 """pages.py: what the checks of reports share: databases to report on, and rules that a page keeps."""
+import json
 import os
 import re
 import sqlite3
@@ -35,6 +36,25 @@ def make(program, folder):
     space = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "reports", "examples", "sweep.json")
     must(run(program, "sweep", "-q", space, "--db", db, "-j2"))
     return db
+
+
+def make_variants(program, folder):
+    """A database with a sweep over a program's variants, two of which cannot be launched, and a table of measured ones."""
+    db, space, table = (os.path.join(folder, n) for n in ("variants.db", "variants.json", "measured.tsv"))
+    examples = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "traces", "examples")
+    with open(os.path.join(examples, "transpose-ptx.json"), encoding="utf-8") as f:
+        what = json.load(f)
+    del what["program"]["compare"]
+    what["program"]["parameters"]["FOLD"] = [1, 2]
+    what["program"]["constraints"].append("FOLD == 1 || TILE == 32 && PAD == 1")
+    what["program"]["launch"]["block"][1] = "TILE / ROWS * (FOLD == 2 ? 1024 : 1)"
+    with open(space, "w", encoding="utf-8") as f:
+        f.write(json.dumps(what).replace("2048", "256"))
+    must(run(program, "sweep", "-q", space, "--db", db, "-j2", cwd=examples))
+    with open(table, "w", encoding="utf-8") as f:
+        f.write("TILE\tPAD\tROWS\tFOLD\ttime_us\n")
+        f.writelines("%d\t%d\t%d\t1\t%d\n" % (t, p, r, 20 + t - 8 * p - r) for t in (16, 32) for p in (0, 1) for r in (1, 4))
+    return db, table
 
 
 def must(result):

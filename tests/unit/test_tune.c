@@ -211,6 +211,24 @@ static void whole_waves_are_left_out_of_a_long_share(void **state) {
     assert_int_equal(replayed, 2);
 }
 
+static void near(double a, double b) {
+    if (!(a > b - 0.5 && a < b + 0.5)) fail_msg("%g is not %g", a, b);
+}
+
+static void waves_take_what_all_of_them_take_on_the_mean(void **state) {
+    enum { SLOTS = 4, WAVES = 10 };
+    struct ww_cta_span cta[WAVES * SLOTS] = {0};
+    (void)state;
+    near(ww_slice_wave_cycles(cta, SLOTS, SLOTS), 0);
+    for (uint64_t i = 0; i < WAVES * SLOTS; i++) cta[i].first_cycle = 500 + 1000 * (i / SLOTS);
+    near(ww_slice_wave_cycles(cta, WAVES * SLOTS, SLOTS), 1000);
+    near(ww_slice_wave_cycles(cta, 2 * SLOTS, SLOTS), 1000);
+    near(ww_slice_wave_cycles(cta, 4 * SLOTS, SLOTS), 1000);
+    /* the last wave is early: a ninth of the nine waves, weighted by its place */
+    for (uint64_t i = (WAVES - 1) * SLOTS; i < WAVES * SLOTS; i++) cta[i].first_cycle -= 300;
+    near(ww_slice_wave_cycles(cta, WAVES * SLOTS, SLOTS), 980);
+}
+
 static void a_slice_replays_ctas_that_follow_one_another(void **state) {
     const uint32_t grid[3] = {16, 100, 1};
     uint64_t *cta, count;
@@ -246,6 +264,7 @@ int main(void) {
         cmocka_unit_test(a_slice_has_its_share_of_the_memory),
         cmocka_unit_test(a_small_gpu_is_left_whole),
         cmocka_unit_test(whole_waves_are_left_out_of_a_long_share),
+        cmocka_unit_test(waves_take_what_all_of_them_take_on_the_mean),
         cmocka_unit_test(a_slice_replays_ctas_that_follow_one_another),
         cmocka_unit_test(probes_are_the_corners_and_others),
     };

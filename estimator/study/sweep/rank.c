@@ -34,6 +34,7 @@ struct joining {
     struct point *point;
     size_t count, unmatched, points;
     const char *path;
+    struct ww_explored *into; /* NULL: nowhere */
     struct ww_error *error;
 };
 
@@ -133,7 +134,22 @@ static bool matches(const struct table *t, size_t row, const char *settings) {
     return true;
 }
 
-static enum ww_code join(void *context, const char *settings, double seconds) {
+/* Keeps a measured time beside its point; points are in their order. */
+static void keep(struct ww_explored *into, uint64_t ord, double measured) {
+    for (size_t lo = 0, hi = into->point_count; lo < hi;) {
+        size_t mid = lo + (hi - lo) / 2;
+        if (into->point[mid].ord == ord) {
+            into->point[mid].measured_s = measured;
+            return;
+        }
+        if (into->point[mid].ord < ord)
+            lo = mid + 1;
+        else
+            hi = mid;
+    }
+}
+
+static enum ww_code join(void *context, uint64_t point, const char *settings, double seconds) {
     struct joining *j = context;
     bool found = false;
     j->points++;
@@ -148,6 +164,7 @@ static enum ww_code join(void *context, const char *settings, double seconds) {
                            row);
         j->row_of[row] = j->count + 1;
         j->point[j->count++] = (struct point){measured, seconds};
+        if (j->into) keep(j->into, point, measured);
         break;
     }
     j->unmatched += !found;
@@ -237,10 +254,10 @@ static enum ww_code judge(const struct joining *j, struct ww_sweep_ranking *out,
 }
 
 enum ww_code ww_sweep_rank(struct ww_db *db, int64_t sweep, const char *path, const char *column,
-                           struct ww_sweep_ranking *out, struct ww_error *error) {
+                           struct ww_explored *into, struct ww_sweep_ranking *out, struct ww_error *error) {
     WW_PLAIN_LOCALE;
     struct table t = {0};
-    struct joining j = {.t = &t, .path = path, .error = error};
+    struct joining j = {.t = &t, .path = path, .into = into, .error = error};
     *out = (struct ww_sweep_ranking){0};
     enum ww_code code = read_table(path, &t, error);
     if (code == WW_OK) code = find_times(&j, column, error);

@@ -87,3 +87,24 @@ enum ww_code ww_slice_block(const uint32_t grid[3], uint64_t ctas, uint64_t **ct
     for (uint64_t i = 0; i < ctas; i++) (*cta)[i] = first + i;
     return WW_OK;
 }
+
+/* When a wave's CTAs are dispatched on the mean; waves are counted from the last one. */
+static double wave_start(const struct ww_cta_span *cta, uint64_t count, uint64_t slots, uint64_t from_last) {
+    double sum = 0;
+    for (uint64_t i = 0; i < slots; i++) sum += (double)cta[count - (from_last + 1) * slots + i].first_cycle;
+    return sum / (double)slots;
+}
+
+/* The slope of a line through all waves but the first, which begins at once. CTAs of an SM end one after
+ * another in some waves and together in others, so that two waves alone can be a fifth too near or too far. */
+double ww_slice_wave_cycles(const struct ww_cta_span *cta, uint64_t count, uint64_t slots) {
+    uint64_t waves = slots ? count / slots : 0;
+    double x = 0, y = 0, xx = 0, xy = 0, n = 0;
+    if (waves < 2) return 0;
+    if (waves == 2) return wave_start(cta, count, slots, 0) - wave_start(cta, count, slots, 1);
+    for (uint64_t w = 0; w + 1 < waves; w++, n++) {
+        double start = wave_start(cta, count, slots, w), at = -(double)w;
+        x += at, y += start, xx += at * at, xy += at * start;
+    }
+    return (n * xy - x * y) / (n * xx - x * x);
+}

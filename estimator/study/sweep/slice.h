@@ -6,6 +6,7 @@
 
 #include "../../base/arena.h"
 #include "../../config/gpu.h"
+#include "../../result/result.h"
 
 #define WW_SLICE_SETTINGS 12
 
@@ -32,5 +33,9 @@ enum ww_code ww_slice_block(const uint32_t grid[3], uint64_t ctas, uint64_t **ct
  * CTAs of the share that are not replayed, whole waves. */
 void ww_slice_share(uint64_t ctas, double part, uint64_t slots, unsigned waves, uint64_t *replayed,
                     uint64_t *left);
+
+/* Cycles from the dispatch of a wave of `slots` CTAs to that of the next one; the spans are in the order of
+ * their dispatch. 0: there are not two waves. */
+double ww_slice_wave_cycles(const struct ww_cta_span *cta, uint64_t count, uint64_t slots);
 
 #endif

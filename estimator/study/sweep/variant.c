@@ -157,17 +157,6 @@ static enum ww_code replay_whole(struct trial *t, struct ww_db_sweep_result *out
     return WW_OK;
 }
 
-/* Cycles between the dispatch of a wave and that of the next one, from the last two whole ones. */
-static double wave_cycles(const struct ww_launch_result *l, uint64_t slots) {
-    double a = 0, b = 0;
-    if (l->cta_count < 2 * slots) return 0;
-    for (uint64_t i = 0; i < slots; i++) {
-        a += (double)l->cta[l->cta_count - 2 * slots + i].first_cycle;
-        b += (double)l->cta[l->cta_count - slots + i].first_cycle;
-    }
-    return (b - a) / (double)slots;
-}
-
 /* What the slice's replay says of the whole grid. */
 static void extend(struct trial *t, const struct ww_alike *alike, const struct ww_slice *slice,
                    const struct ww_result *r, uint64_t slots, uint64_t left, struct ww_db_sweep_result *out) {
@@ -179,7 +168,7 @@ static void extend(struct trial *t, const struct ww_alike *alike, const struct w
     if (t->mode) /* the model knows no CTAs: in proportion */
         cycles += (cycles - fixed) * (double)left / (double)t->v->row.recorded_ctas;
     else
-        cycles += wave_cycles(l, slots) * (double)left / (double)slots;
+        cycles += ww_slice_wave_cycles(l->cta, l->cta_count, slots) * (double)left / (double)slots;
     cycles = fixed + (cycles - fixed) * scale;
     double dispatch = fixed + (double)t->v->row.ctas / g->launch_ctas_per_cycle;
     if (cycles < dispatch) cycles = dispatch;

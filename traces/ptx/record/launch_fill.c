@@ -1,4 +1,5 @@
 /* launch_fill.c: filling buffers, running the launches, comparing results. */
+#include "../../../estimator/base/demangle.h"
 #include "../../../estimator/base/nearest.h"
 #include "../../../estimator/base/rng.h"
 #include "../../../estimator/base/text.h"
@@ -375,6 +376,21 @@ static enum ww_code check_call(const struct launch_file *f, const struct launch_
     return WW_OK;
 }
 
+/* A kernel may be called as in C++, if one alone has that name; the module's names outlive the launches. */
+static void find_mangled(struct launch_call *c, const struct ptx_module *p) {
+    char whole[WW_NAME_WHOLE];
+    const char *found = NULL;
+    if (ww_ptx_module_func(p, c->kernel)) return;
+    for (size_t n = 0; n < p->func_count; n++) {
+        const struct ptx_func *k = p->func[n];
+        if (!k->is_entry || !ww_demangle(k->name, whole, sizeof whole) || strcmp(whole, c->kernel) != 0)
+            continue;
+        if (found) return;
+        found = k->name;
+    }
+    if (found) c->kernel = found;
+}
+
 /* The device refuses a launch's shape as wrong use; here the description is to blame. */
 static enum ww_code launch(const struct launch_file *f, const struct launch_call *c, struct ww_device *d,
                            struct ww_module *m, const struct ww_arg *args, struct ww_error *error) {
@@ -435,6 +451,7 @@ enum ww_code ww_launch_file_run(struct launch_file *f, struct ww_device *d, cons
     WW_TRY(ww_device_module_file(d, ptx_path, &m, error));
     /* PTX that only ptxas can read is no error where its machine code runs. */
     bool parsed = ww_module_need_ptx(d, m, NULL) == WW_OK;
+    for (uint32_t n = 0; parsed && n < f->call_count; n++) find_mangled(&f->call[n], m->ptx);
     for (uint32_t n = 0; n < f->call_count; n++)
         WW_TRY(parsed ? check_call(f, &f->call[n], m, error) : check_machine_call(f, &f->call[n], d, m, error));
     WW_TRY(make_buffers(f, d, seed, error));
