@@ -59,7 +59,7 @@ say = $(if $(V),,@printf '  %-7s %s\n' $(1) $(2);)
 obj = $(patsubst %.c,$(BUILD)/obj/%.o,$(1))
 prog = $(patsubst %.c,$(BUILD)/%,$(1))
 
-LIB_OBJ := $(call obj,$(LIB_SRC)) $(BUILD)/obj/ptx_embed.o $(BUILD)/obj/core_embed.o $(BUILD)/obj/targets_embed.o $(BUILD)/obj/silicon_embed.o $(BUILD)/obj/bands_embed.o $(BUILD)/obj/report_css_embed.o $(BUILD)/obj/report_js_embed.o
+LIB_OBJ := $(call obj,$(LIB_SRC)) $(BUILD)/obj/ptx_embed.o $(BUILD)/obj/core_embed.o $(BUILD)/obj/tensor_embed.o $(BUILD)/obj/targets_embed.o $(BUILD)/obj/silicon_embed.o $(BUILD)/obj/bands_embed.o $(BUILD)/obj/report_css_embed.o $(BUILD)/obj/report_js_embed.o
 MAIN_OBJ := $(call obj,$(MAIN_SRC))
 FIXTURE_OBJ := $(call obj,$(FIXTURE_SRC))
 TEST_PROGS := $(call prog,$(UNIT_SRC) $(TIMING_SRC))
@@ -118,15 +118,15 @@ $(BUILD)/obj/targets_embed.o: $(BUILD)/targets_embed.c $(BUILD)/flags
 	@mkdir -p $(@D)
 	$(call say,CC,$<)$(CC) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
 
-$(BUILD)/core_embed.c: reports/core.sass scripts/embed-text.sh
+$(BUILD)/core_embed.c $(BUILD)/tensor_embed.c: $(BUILD)/%_embed.c: reports/%.sass scripts/embed-text.sh
 	@mkdir -p $(@D)
-	$(call say,EMBED,$@)sh scripts/embed-text.sh ww_core_sass $< $@
+	$(call say,EMBED,$@)sh scripts/embed-text.sh ww_$*_sass $< $@
 
 $(BUILD)/%_embed.c: reports/%.csv scripts/embed-text.sh
 	@mkdir -p $(@D)
 	$(call say,EMBED,$@)sh scripts/embed-text.sh ww_$*_csv $< $@
 
-$(BUILD)/obj/core_embed.o $(BUILD)/obj/silicon_embed.o $(BUILD)/obj/bands_embed.o: $(BUILD)/obj/%.o: $(BUILD)/%.c $(BUILD)/flags
+$(BUILD)/obj/core_embed.o $(BUILD)/obj/tensor_embed.o $(BUILD)/obj/silicon_embed.o $(BUILD)/obj/bands_embed.o: $(BUILD)/obj/%.o: $(BUILD)/%.c $(BUILD)/flags
 	@mkdir -p $(@D)
 	$(call say,CC,$<)$(CC) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
 

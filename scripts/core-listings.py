@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Writes reports/core.sass, the machine code of `warpwatt validate core`, from PTX and CUDA C++ of our own.
+"""Writes reports/core.sass, the machine code of `warpwatt validate core`, from PTX and CUDA C++ of our own, or with --tensor
+reports/tensor.sass, that of `warpwatt validate tensor`, from PTX.
 
 ptxas compiles it (--ptxas; divisions by --old-ptxas, since ptxas 11.8 and later make two instructions more of
 them than the measured code has). Some kernels are ptxas's words with other registers, stall counts, yield,
@@ -454,6 +455,123 @@ add.u32 %r5, %r5, %r6; st.global.u32 [%rd1+128], %r5; ret; }"""
         kernel("depbar-%d" % level, arch, code, ["core-depbar-%d ga10x turns=3" % level])
 
 
+# ---- matrix instructions ----
+
+# Type of sums, registers of sums, A, B.
+MMA = {
+    "m8n8k4.row.col.f32.f16.f16.f32": ("f32", 8, 2, 2), "m16n8k8.row.col.f32.f16.f16.f32": ("f32", 4, 2, 1),
+    "m16n8k8.row.col.f16.f16.f16.f16": ("b32", 2, 2, 1), "m16n8k16.row.col.f32.f16.f16.f32": ("f32", 4, 4, 2),
+    "m16n8k16.row.col.f16.f16.f16.f16": ("b32", 2, 4, 2), "m16n8k16.row.col.f32.bf16.bf16.f32": ("f32", 4, 4, 2),
+    "m16n8k8.row.col.f32.tf32.tf32.f32": ("f32", 4, 4, 2), "m16n8k32.row.col.s32.s8.s8.s32": ("b32", 4, 4, 2),
+    "m16n8k64.row.col.s32.s4.s4.s32": ("b32", 4, 4, 2), "m16n8k256.row.col.s32.b1.b1.s32.xor.popc": ("b32", 4, 4, 2),
+    "sp m16n8k32.row.col.f32.f16.f16.f32": ("f32", 4, 4, 4), "sp m16n8k16.row.col.f32.f16.f16.f32": ("f32", 4, 2, 2),
+    "sp m16n8k32.row.col.f16.f16.f16.f16": ("b32", 2, 4, 4), "sp m16n8k16.row.col.f16.f16.f16.f16": ("b32", 2, 2, 2),
+    "sp m16n8k16.row.col.f32.tf32.tf32.f32": ("f32", 4, 4, 4), "sp m16n8k8.row.col.f32.tf32.tf32.f32": ("f32", 4, 2, 2),
+    "sp m16n8k64.row.col.s32.s8.s8.s32": ("b32", 4, 4, 4), "sp m16n8k32.row.col.s32.s8.s8.s32": ("b32", 4, 2, 2),
+    "wmma": ("f32", 8, 8, 8),
+}
+
+
+def mma_ptx(shape, arch, chains, count):
+    kind, d, a, b = MMA[shape]
+    names = lambda letter, n, first=0: "{" + ",".join("%%%s%d" % (letter, first + i) for i in range(n)) + "}"
+    out = ".version 8.0\n.target %s\n.address_size 64\n.visible .entry k(.param .u64 p) {\n" % arch
+    out += ".reg .b32 %%a<9>, %%b<9>, %%t; .reg .%s %%c<99>; .reg .u64 %%d;\nmov.u32 %%t, %%tid.x;\n" % kind
+    out += "".join("add.u32 %%a%d, %%t, %d; add.u32 %%b%d, %%t, %d;\n" % (i, i, i, i + 9) for i in range(9))
+    for i in range(d * chains):  # different ones, so that no chain is another's copy
+        out += "add.u32 %%b8, %%t, %d; %s %%c%d, %%b8;\n" % (i, KIND[kind][1], i)
+    text = "mma.sp.sync.aligned." + shape[3:] if shape.startswith("sp ") else "mma.sync.aligned." + shape
+    if shape == "wmma":
+        text = "wmma.mma.sync.aligned.row.col.m16n16k16.f32.f32"
+    for _ in range(count):
+        for c in range(chains):
+            sums = names("c", d, c * d)
+            out += "%s %s, %s, %s, %s%s;\n" % (text, sums, names("a", a), names("b", b), sums,
+                                              ", %t, 0" if shape.startswith("sp ") else "")
+    out += "ld.param.u64 %d, [p];\n"
+    out += "".join("st.global.%s [%%d+%d], %%c%d;\n" % (kind, 4 * i, i) for i in range(d * chains))
+    return out + "ret; }\n"
+
+
+def matrix(arch, gpu, name, shape, latency, rate, steps=1):
+    """A chain of one warp, and eight warps of four chains each."""
+    is_one = lambda i: re.match(r"[HIDBQ]MMA", i.text)
+    if latency:
+        code = compiled(mma_ptx(shape, arch, 1, 9), arch)
+        at = [n for n, i in enumerate(code) if is_one(i)]
+        code[at[0]].timed = code[at[-steps]].timed = True
+        kernel("%s-%s-chain" % (gpu, name), arch, code[at[0]:at[-1] + 1],
+               ["tensor-%s-%s-latency %s turns=2 per=8" % (gpu, name, gpu)])
+    if rate:
+        code = compiled(mma_ptx(shape, arch, 4, 64), arch)
+        at = [n for n, i in enumerate(code) if is_one(i)]
+        code = code[at[16 * steps]:at[-16 * steps]]  # whole rounds of the compiler's order
+        count = sum(1 for i in code if is_one(i)) / steps
+        kernel("%s-%s" % (gpu, name), arch, code,
+               ["tensor-%s-%s %s warps=8 turns=2:6 per=%g" % (gpu, name, gpu, 2 * count)])
+
+
+def warpgroup(gpu, name, n, k, types, rate=True, latency=False):
+    """HGMMA and its like by one warpgroup, operands in shared memory: a group of one, and groups of 128."""
+    regs = n // 2
+    kind = "b32" if types.startswith("s32") else "f32"
+    sums = "{" + ",".join("%%c%d" % i for i in range(regs)) + "}"
+    ptx = ".version 8.0\n.target sm_90a\n.address_size 64\n.visible .entry k(.param .u64 p, .param .u64 x) {\n"
+    ptx += ".reg .%s %%c<129>; .reg .b32 %%t; .reg .b64 %%x, %%d; .reg .pred %%q;\n" % kind
+    ptx += ".shared .align 1024 .b8 sm[1024];\nmov.u32 %t, %tid.x; st.shared.u32 [sm], %t; bar.sync 0;\n"
+    ptx += "ld.param.u64 %x, [x]; ld.param.u64 %d, [p];\n"
+    ptx += "".join("mov.%s %%c%d, %s;\n" % (kind, i, "0f00000000" if kind == "f32" else "0") for i in range(regs))
+    tail = "" if "8" in types or "e4m3" in types else ", 1, 1, 0, 0" if "f16" in types else ", 1, 1"
+    if "e4m3" in types:
+        tail = ", 1, 1"
+    ptx += "setp.ne.u32 %q, %t, 1000;\nwgmma.fence.sync.aligned;\n"
+    for _ in range(2):
+        ptx += "wgmma.mma_async.sync.aligned.m64n%dk%d.%s %s, %%x, %%x, %%q%s;\n" % (n, k, types, sums, tail)
+    ptx += "wgmma.commit_group.sync.aligned;\nwgmma.wait_group.sync.aligned 0;\n"
+    ptx += "".join("st.global.%s [%%d+%d], %%c%d;\n" % (kind, 4 * i, i) for i in range(regs)) + "ret; }\n"
+    code = compiled(ptx, "sm_90a")
+    find = lambda what: [i for i in code if re.match(what, i.text)]
+    one, last = find("[HIQB]GMMA")[0], find("[HIQB]GMMA")[-1]
+    head, wait = find("WARPGROUP.ARRIVE")[0], find("WARPGROUP.DEPBAR")[0]
+    after = named([clean(find("NOP")[0])], "sm_90a")[0]
+    if latency:
+        group = [i.copy() for i in (last, wait, after)]
+        named(group, "sm_90a")
+        group[0].timed = group[2].timed = True
+        kernel("h100-%s-one" % name, "sm_90a", group, ["tensor-h100-%s-latency h100 warps=4 turns=2" % name])
+    if rate:
+        group = [i.copy() for i in [head] + [one] * 127 + [last, wait]]
+        kernel("h100-%s" % name, "sm_90a", named(group, "sm_90a"),
+               ["tensor-h100-%s h100 warps=4 turns=2:6 per=128" % name])
+
+
+def tensor():
+    matrix("sm_70", "v100", "wmma-f32", "wmma", True, False, 16)
+    matrix("sm_70", "v100", "884-f32", "m8n8k4.row.col.f32.f16.f16.f32", False, True, 4)
+    matrix("sm_75", "tu102", "1688-f32", "m16n8k8.row.col.f32.f16.f16.f32", True, False)
+    matrix("sm_75", "t4", "1688-f16", "m16n8k8.row.col.f16.f16.f16.f16", True, True)
+    for name, shape in (("16816-f32", "m16n8k16.row.col.f32.f16.f16.f32"), ("1688-f32", "m16n8k8.row.col.f32.f16.f16.f32"),
+                        ("16816-f16", "m16n8k16.row.col.f16.f16.f16.f16"), ("1688-f16", "m16n8k8.row.col.f16.f16.f16.f16"),
+                        ("1688-tf32", "m16n8k8.row.col.f32.tf32.tf32.f32"), ("16832-s8", "m16n8k32.row.col.s32.s8.s8.s32"),
+                        ("16864-s4", "m16n8k64.row.col.s32.s4.s4.s32"),
+                        ("168256-b1", "m16n8k256.row.col.s32.b1.b1.s32.xor.popc"),
+                        ("sp16832-f32", "sp m16n8k32.row.col.f32.f16.f16.f32"),
+                        ("sp16816-f32", "sp m16n8k16.row.col.f32.f16.f16.f32"),
+                        ("sp16832-f16", "sp m16n8k32.row.col.f16.f16.f16.f16"),
+                        ("sp16816-f16", "sp m16n8k16.row.col.f16.f16.f16.f16"),
+                        ("sp16816-tf32", "sp m16n8k16.row.col.f32.tf32.tf32.f32"),
+                        ("sp1688-tf32", "sp m16n8k8.row.col.f32.tf32.tf32.f32"),
+                        ("sp16864-s8", "sp m16n8k64.row.col.s32.s8.s8.s32"),
+                        ("sp16832-s8", "sp m16n8k32.row.col.s32.s8.s8.s32")):
+        matrix("sm_80", "a100", name, shape, True, True)
+    matrix("sm_90", "h100", "16816-f32", "m16n8k16.row.col.f32.f16.f16.f32", False, True)
+    for n in (8, 16, 32, 64, 128, 256):
+        warpgroup("h100", "hgmma-n%d" % n, n, 16, "f32.f16.f16", True, n in (8, 16, 64, 256))
+    warpgroup("h100", "hgmma-tf32-n256", 256, 8, "f32.tf32.tf32")
+    warpgroup("h100", "qgmma-n256", 256, 32, "f32.e4m3.e4m3")
+    warpgroup("h100", "igmma-n256", 256, 32, "s32.s8.s8")
+
+
 def main():
     global OPTIONS
     p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -462,7 +580,18 @@ def main():
     p.add_argument("--old-ptxas", required=True, help="of CUDA 11.2 or before")
     p.add_argument("--nvcc", default="nvcc", help="of a toolkit that compiles for sm_70")
     p.add_argument("--verbose", action="store_true")
+    p.add_argument("--tensor", action="store_true")
     OPTIONS = p.parse_args()
+    if OPTIONS.tensor:
+        print("""# Machine code of `warpwatt validate tensor`, written by scripts/core-listings.py --tensor; estimator/study/validate/core/core_int.h
+# says what the lines mean. Texts behind the bits are those of `warpwatt disasm`.
+gpu v100 v100
+gpu a100 a100
+gpu h100 h100
+gpu tu102 rtx2080ti
+gpu t4 rtx2080ti pipe.tensor.half_fp32=false""")
+        tensor()
+        return
     print("""# Machine code of `warpwatt validate core`, written by scripts/core-listings.py; estimator/study/validate/core/core_int.h
 # says what the lines mean. Texts behind the bits are those of `warpwatt disasm`.
 gpu v100 v100

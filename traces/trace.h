@@ -82,6 +82,9 @@ struct ww_operand {
 #define WW_INST_SMEM_FREE 256u  /* the same that gives them back */
 #define WW_INST_CONTROL 512u    /* the compiler's own control fields are known (control, src_slot) */
 #define WW_INST_CONST 1024u     /* a source is a constant at a fixed place (constant) */
+#define WW_INST_GROUP_END                                                                                      \
+    2048u /* it ends a group of the matrix instructions of a warpgroup (its own one, too) */
+#define WW_INST_GROUP_WAIT 4096u /* it waits until at most barrier_threads such groups are under way */
 
 /* What the compiler wrote into a machine instruction for the scheduler. */
 struct ww_control {

@@ -104,6 +104,7 @@ struct ww_sweep_ranking {
                                      1 */
     double mean_abs_error, median_ratio; /* of estimates against measured times */
 };
+struct ww_explored;
 /* Sets the times of a sweep (0: the latest) beside a table: texts between tabs, the first row names, columns by
  * the names of parameters, `column` the measured times (NULL: median_ms, time_ms, duration_us, ...; ends in _s,
  * _us or else means milliseconds). `into`, if there is one, is that sweep read back, and gets the measured

@@ -30,6 +30,17 @@ enum ww_l2_prefetch_mode { WW_L2_PREFETCH_OFF, WW_L2_PREFETCH_SEQUENTIAL };
 enum ww_dependences { WW_DEPENDENCES_SCOREBOARD, WW_DEPENDENCES_CONTROL };
 enum ww_core_sched { WW_CORE_SCHED_GTO, WW_CORE_SCHED_CGGTY };
 enum ww_imul_shares { WW_IMUL_OWN, WW_IMUL_INT, WW_IMUL_FP32 };
+/* In the order of pipe.tensor.unit; see tensor.def. */
+enum ww_tensor_unit {
+    WW_TENSOR_LANES,
+    WW_TENSOR_VOLTA,
+    WW_TENSOR_TURING,
+    WW_TENSOR_GA100,
+    WW_TENSOR_GA10X,
+    WW_TENSOR_AD10X,
+    WW_TENSOR_GH100,
+    WW_TENSOR_GB20X
+};
 
 /* Name of the GPU's own warp scheduler. */
 static inline const char *ww_gpu_sched(const struct ww_gpu_spec *s) {

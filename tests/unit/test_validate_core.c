@@ -12,6 +12,8 @@
 
 extern const char ww_core_sass[];
 extern const size_t ww_core_sass_size;
+extern const char ww_tensor_sass[];
+extern const size_t ww_tensor_sass_size;
 
 static struct ww_arena arena;
 static struct ww_error error;
@@ -101,25 +103,34 @@ static void check_text(const char *line, unsigned arch) {
     if (!strstr(all, text)) fail_msg("\"%s\" is not in \"%s\"", text, all);
 }
 
-static void texts_are_those_of_the_bits(void **state) {
-    (void)state;
+static unsigned check_texts(const char *listing) {
     unsigned arch = 0, count = 0;
-    for (const char *p = ww_core_sass; p && *p; p = strchr(p, '\n'), p += p != NULL) {
+    for (const char *p = listing; p && *p; p = strchr(p, '\n'), p += p != NULL) {
         if (strncmp(p, "kernel ", 7) == 0) arch = (unsigned)strtoul(strstr(p, "sm_") + 3, NULL, 10);
         if (strncmp(p, "> ", 2) == 0) p += 2;
         if (strspn(p, "0123456789abcdef") != 32) continue;
         check_text(p, arch);
         count++;
     }
-    assert_true(count > 1000);
+    return count;
+}
+
+static void texts_are_those_of_the_bits(void **state) {
+    (void)state;
+    assert_true(check_texts(ww_core_sass) > 1000);
+    assert_true(check_texts(ww_tensor_sass) > 200);
 }
 
 /* Every run has its target, and every target of the suite a run. */
+static char of_matrices;
+
 static void runs_and_targets_belong_together(void **state) {
-    (void)state;
     const struct ww_target *target;
     size_t count, of_core = 0, runs = 0;
-    assert_int_equal(ww_core_read(ww_core_sass, ww_core_sass_size, "core.sass", &arena, &suite, &error), WW_OK);
+    bool of_tensor = state != NULL && *state == &of_matrices;
+    const char *listing = of_tensor ? ww_tensor_sass : ww_core_sass, *prefix = of_tensor ? "tensor-" : "core-";
+    size_t size = of_tensor ? ww_tensor_sass_size : ww_core_sass_size;
+    assert_int_equal(ww_core_read(listing, size, "core.sass", &arena, &suite, &error), WW_OK);
     assert_int_equal(ww_targets_read(&arena, &target, &count, &error), WW_OK);
     for (uint32_t k = 0; k < suite.kernel_count; k++)
         for (uint32_t i = 0; i < suite.kernel[k].run_count; i++, runs++) {
@@ -127,7 +138,7 @@ static void runs_and_targets_belong_together(void **state) {
             for (size_t t = 0; t < count; t++) found |= strcmp(target[t].id, suite.kernel[k].run[i].id) == 0;
             if (!found) fail_msg("no target %s", suite.kernel[k].run[i].id);
         }
-    for (size_t t = 0; t < count; t++) of_core += strncmp(target[t].id, "core-", 5) == 0;
+    for (size_t t = 0; t < count; t++) of_core += strncmp(target[t].id, prefix, strlen(prefix)) == 0;
     assert_int_equal(of_core, runs);
 }
 
@@ -137,6 +148,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(a_listing_that_is_wrong_is_refused_with_its_line, start, stop),
         cmocka_unit_test_setup_teardown(texts_are_those_of_the_bits, start, stop),
         cmocka_unit_test_setup_teardown(runs_and_targets_belong_together, start, stop),
+        cmocka_unit_test_prestate_setup_teardown(runs_and_targets_belong_together, start, stop, &of_matrices),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

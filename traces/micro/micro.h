@@ -121,6 +121,8 @@ struct ww_micro_program {
     const struct ww_step *step;
     const struct ww_access *access;
     uint32_t inst_count, step_count, access_count, threads, first, end, shared_bytes;
+    const char *const *string; /* mnemonics, the first one "", or NULL: none; as long as the microbenchmark */
+    uint32_t string_count;
 };
 enum ww_code ww_micro_program(const struct ww_micro_program *what, struct ww_micro **out,
                               struct ww_error *error);

@@ -18,6 +18,10 @@ enum ww_code ww_micro_program(const struct ww_micro_program *p, struct ww_micro 
     if (p->access_count) memcpy(m->access, p->access, p->access_count * sizeof *p->access);
     m->launch.arch = p->arch;
     m->launch.shared_static = p->shared_bytes;
+    if (p->string) {
+        m->launch.string = p->string;
+        m->launch.string_count = p->string_count;
+    }
     m->step_count = p->step_count;
     m->access_count = p->access_count;
     m->timed_first = p->first;

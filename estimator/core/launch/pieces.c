@@ -1,5 +1,6 @@
 /* Counters up to a cycle, and the pieces of a launch that lie between two of them. */
 #include "../../result/result.h"
+#include "../../config/tensor.h"
 #include "govern.h"
 #include "shard.h"
 
@@ -65,15 +66,34 @@ static void add_lanes(uint64_t *n, const struct ww_inst *in, uint64_t threads) {
     case WW_PIPE_SFU:
         n[WW_C_LANE_SFU] += threads;
         break;
-    case WW_PIPE_TENSOR:
-        n[WW_C_LANE_TENSOR] += threads;
-        break;
     case WW_PIPE_MEM:
         n[WW_C_LANE_MEM] += in->flags & WW_INST_ACCESS ? threads : 0;
         break;
     default:
         break;
     }
+}
+
+static void add_matrix(uint64_t *n, const struct ww_inst_folded *f, uint64_t issues) {
+    n[WW_C_TENSOR_FMA] += issues * f->fma;
+    n[WW_C_LANE_TENSOR] += issues * f->lanes;
+    n[WW_C_SHARED_PASSES] += issues * f->passes / 4;
+}
+
+/* Multiply-adds of fp16 that take the time of one of the type, in sixteenths: those of an A100. */
+static const uint32_t as_fp16[WW_MATRIX_TYPES] = {
+    [WW_MATRIX_FP16] = 16, [WW_MATRIX_TF32] = 32, [WW_MATRIX_FP64] = 256, [WW_MATRIX_FP8] = 8,
+    [WW_MATRIX_INT8] = 8,  [WW_MATRIX_INT4] = 4,  [WW_MATRIX_B1] = 1,     [WW_MATRIX_FP4] = 4};
+
+static void fold_matrix(const struct ww_launch *launch, const struct ww_inst *in, struct ww_inst_folded *f) {
+    struct ww_matrix x;
+    if (in->op != WW_OP_TENSOR) return;
+    f->lanes = 32; /* of one that is not known: a step of HMMA.884 */
+    if (in->mnemonic >= launch->string_count || !ww_matrix_of(launch->string[in->mnemonic], &x)) return;
+    f->fma = x.fma;
+    f->lanes = x.fma / 16 * as_fp16[x.type] / 8;
+    /* A and B have 32 bytes a row and column of the warpgroup: a pass of 128 bytes for four. */
+    f->passes = x.async ? (uint32_t)(x.m + x.n) / 4 : 0;
 }
 
 /* Registers of an operand that are kept in the vector register file. */
@@ -116,6 +136,7 @@ static void fold_instructions(struct ww_core *core, uint64_t *n) {
         if (in->op == WW_OP_BRANCH) n[WW_C_BRANCH] += issues;
         add_memory(n, in, issues);
         add_lanes(n, in, threads);
+        if (all.lanes) add_matrix(n, &all, issues);
         if (all.arith < WW_ARITH_COUNT) n[of_arith[all.arith]] += threads;
         add_registers(n, in, issues);
     }
@@ -202,8 +223,10 @@ enum ww_code ww_pieces_begin(struct ww_pieces *p, bool on, const struct ww_launc
     *p = (struct ww_pieces){.row = row, .capacity = capacity, .on = on, .ps = ps};
     p->folded = ww_arena_array(arena, (size_t)launch->inst_count + 1, sizeof *p->folded);
     if (!p->folded) return ww_fail_nomem(error, "counters by instruction");
-    for (uint32_t i = 0; i < launch->inst_count; i++)
+    for (uint32_t i = 0; i < launch->inst_count; i++) {
         p->folded[i].arith = ww_arith_of(launch, &launch->inst[i]);
+        fold_matrix(launch, &launch->inst[i], &p->folded[i]);
+    }
     return WW_OK;
 }
 

@@ -69,8 +69,11 @@ void ww_control_decode(const struct ww_gpu_spec *gpu, const struct ww_inst *in, 
     d->ends_group = in->op == WW_OP_ASYNC_WAIT && d->write_counter != WW_NO_COUNTER;
     d->counts = d->write_counter != WW_NO_COUNTER || d->read_counter != WW_NO_COUNTER || d->async;
     d->unseen = d->counts && !wide;
-    d->queued = (d->group == WW_G_FP64 || d->group == WW_G_SFU) && gpu->core_unit_queue > 0 &&
-                ww_pipe_instances(gpu, (enum ww_group)d->group) == gpu->sm_schedulers;
+    if ((d->group == WW_G_FP64 || d->group == WW_G_SFU) && gpu->core_unit_queue > 0 &&
+        ww_pipe_instances(gpu, (enum ww_group)d->group) == gpu->sm_schedulers) {
+        d->queued = true;
+        d->room = (uint16_t)(gpu->core_unit_queue * d->ii);
+    }
     d->check = d->few;
     d->check_count = d->result_count = 0;
     if (in->op == WW_OP_ASYNC_WAIT && !d->ends_group) {

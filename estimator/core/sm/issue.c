@@ -4,6 +4,7 @@
 #include "collect.h"
 #include "const_operand.h"
 #include "regs.h"
+#include "tensor.h"
 #include "warp_head.h"
 
 /* An integer multiplication may need the port of another unit, too. */
@@ -93,6 +94,12 @@ static bool act(struct ww_sm *sm, struct ww_warp *w, const struct ww_dinst *d, c
     case WW_A_DMA:
         ww_dma_issue(sm, w, d, step->mask, cycle);
         return true;
+    case WW_A_MATRIX: {
+        uint64_t entry = WW_SB(cycle + d->latency + delay, (uint64_t)d->state);
+        set_results(sm, w, d, cycle, entry);
+        ww_tensor_issue(sm, w, d, entry);
+        return true;
+    }
     case WW_A_SLEEP:
         sleep_until(sm, w, d, cycle);
         return true;
@@ -106,12 +113,16 @@ static bool act(struct ww_sm *sm, struct ww_warp *w, const struct ww_dinst *d, c
 }
 
 /* An instruction goes into its unit's queue; returns the cycles that it waits there. */
-static uint64_t enqueue(const struct ww_core *core, struct ww_sched *s, const struct ww_dinst *d,
-                        uint64_t cycle) {
+static uint64_t enqueue(struct ww_sched *s, const struct ww_dinst *d, uint64_t cycle) {
     uint64_t start = s->busy[d->group] > cycle ? s->busy[d->group] : cycle;
-    uint64_t room = (uint64_t)core->gpu->core_unit_queue * d->ii, end = start + d->ii;
+    uint64_t end = start + d->ii;
+    if (d->part) {
+        s->parts = (uint8_t)(s->parts + d->part);
+        end += s->parts >> 3;
+        s->parts &= 7u;
+    }
     s->busy[d->group] = end;
-    s->free[d->group] = end > room ? end - room : 0;
+    s->free[d->group] = end > d->room ? end - d->room : 0;
     return start - cycle;
 }
 
@@ -127,7 +138,7 @@ static inline uint64_t take(struct ww_sm *sm, struct ww_sched *s, const struct w
         else
             return d->action == WW_A_LSU || d->action == WW_A_CONST ? ww_collect_memory(sm, d, cycle) : 0;
     }
-    if (d->queued) return enqueue(sm->core, s, d, cycle);
+    if (d->queued) return enqueue(s, d, cycle);
     if (d->ii) take_unit(sm, s, d->group, cycle + d->ii);
     if (d->group2) take_unit(sm, s, d->group2, cycle + d->ii2);
     return delay;

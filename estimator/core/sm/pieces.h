@@ -15,6 +15,8 @@ struct ww_core;
 struct ww_inst_folded { /* what of a static instruction is in of_instructions */
     uint64_t issues, threads;
     enum ww_arith arith;
+    uint32_t fma, lanes, passes; /* of a matrix instruction: multiply-adds, lane operations, quarters of passes
+                                  * of shared memory */
 };
 
 struct ww_pieces {

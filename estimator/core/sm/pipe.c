@@ -4,6 +4,7 @@
 #include "control.h"
 #include "regs.h"
 #include "smm.h"
+#include "tensor.h"
 
 #include <string.h>
 
@@ -224,9 +225,12 @@ static enum ww_code check_operand(const struct ww_operand *o, uint32_t i, struct
 static void list_registers(const struct ww_inst *in, struct renumber *n, uint16_t *more, struct ww_dinst *d) {
     uint16_t results[16], all[80];
     uint8_t result_count = 0, all_count = 0;
-    for (uint32_t i = 0; i < in->dst_count; i++) add_registers(n, &in->dst[i], results, &result_count);
+    for (uint32_t i = 0; i < in->dst_count && !d->matrix; i++)
+        add_registers(n, &in->dst[i], results, &result_count);
     for (uint32_t i = 0; i < result_count; i++) all[all_count++] = results[i];
-    for (uint32_t i = 0; i < in->src_count; i++) add_registers(n, &in->src[i], all, &all_count);
+    for (uint32_t i = 0; i < in->src_count; i++)
+        if (!d->matrix || !in->dst_count || in->src[i].reg != in->dst[0].reg)
+            add_registers(n, &in->src[i], all, &all_count);
     uint8_t sources = (uint8_t)(all_count - result_count);
     uint16_t *list = all_count < WW_FEW ? d->few : more;
     memcpy(list, all + result_count, sources * sizeof *list);
@@ -286,8 +290,8 @@ static bool is_banked(const struct ww_gpu_spec *g, const struct ww_launch *launc
     return false;
 }
 
-static void decode_one(const struct ww_gpu_spec *gpu, const struct ww_inst *in, bool banked,
-                       struct ww_dinst *d) {
+static void decode_one(const struct ww_gpu_spec *gpu, const struct ww_launch *launch, const struct ww_inst *in,
+                       bool banked, struct ww_dinst *d) {
     enum ww_pipe pipe = ww_pipe_of((enum ww_op)in->op);
     d->pc = in->pc;
     d->width = in->width ? in->width : 4;
@@ -303,6 +307,7 @@ static void decode_one(const struct ww_gpu_spec *gpu, const struct ww_inst *in, 
         set_path(gpu, in, d, WW_L_SHUFFLE);
     else if (!set_pipe(gpu, pipe, in->dst_count && in->dst[0].n > 1, d))
         set_control(gpu, in, d);
+    ww_tensor_decode(gpu, launch, in, d);
     d->latency = (uint16_t)(d->latency + gpu->front_dependent_issue + d->conflict);
     d->write_counter = d->read_counter = WW_NO_COUNTER;
     d->next_fetch = 1;
@@ -330,6 +335,9 @@ static bool list_constants(const struct ww_gpu_spec *g, const struct ww_launch *
     return true;
 }
 
+/* Of the scoreboard with control fields, as many as there may be. */
+#define CONTROL_ENTRIES (WW_DEPEND_COUNTERS + WW_DEPEND_LEVELS + 1u)
+
 enum ww_code ww_pipe_decode(const struct ww_gpu_spec *gpu, const struct ww_launch *launch,
                             struct ww_arena *arena, struct ww_code_table *out, struct ww_error *error) {
     size_t list = 0;
@@ -353,6 +361,8 @@ enum ww_code ww_pipe_decode(const struct ww_gpu_spec *gpu, const struct ww_launc
     if (!out->inst || !out->reg) return ww_fail_nomem(error, "decoded instructions");
     out->control = ww_control_applies(gpu, launch);
     if (!out->control) out->async_register = n.count++;
+    ww_tensor_groups(launch, out->control ? CONTROL_ENTRIES : n.count, out);
+    if (!out->control && out->matrix_register) n.count = (uint16_t)(n.count + out->matrix_room + 1);
     out->banked = is_banked(gpu, launch);
     bool listed = gpu->collect_units_sp || out->banked;
     out->bank = listed ? ww_arena_array(arena, 2 * list + launch->inst_count + 1, sizeof *out->bank) : NULL;
@@ -360,7 +370,7 @@ enum ww_code ww_pipe_decode(const struct ww_gpu_spec *gpu, const struct ww_launc
     uint32_t at = 0, banks = 0;
     for (uint32_t i = 0; i < launch->inst_count; i++) {
         struct ww_dinst *d = &out->inst[i];
-        decode_one(gpu, &launch->inst[i], out->banked, d);
+        decode_one(gpu, launch, &launch->inst[i], out->banked, d);
         if (d->cache == WW_CACHE_TEX) out->uses_tex = true;
         if (d->action == WW_A_CONST) out->uses_const = true;
         if (d->action == WW_A_DMA) out->uses_dma = true;
@@ -383,6 +393,8 @@ enum ww_code ww_pipe_decode(const struct ww_gpu_spec *gpu, const struct ww_launc
         uint16_t *check = d->check == d->few ? d->few : out->reg + at;
         if (!out->control && waits_for_copies(&launch->inst[i], d))
             check[d->check_count++] = out->async_register;
+        if (out->matrix_register && launch->inst[i].flags & WW_INST_GROUP_WAIT)
+            check[d->check_count++] = ww_tensor_level(out, &launch->inst[i]);
         if (check != d->few) at += d->check_count;
     }
     if (out->control) {
@@ -390,6 +402,7 @@ enum ww_code ww_pipe_decode(const struct ww_gpu_spec *gpu, const struct ww_launc
         n.count = (uint16_t)(out->async_register + 1);
     }
     out->registers = n.count;
+    if (out->control && out->matrix_register) out->registers = CONTROL_ENTRIES + out->matrix_room + 1u;
     if (!out->control && gpu->pipe_guard_latency) ww_pipe_pair_latencies(gpu, launch, out);
     return list_constants(gpu, launch, arena, out) ? WW_OK : ww_fail_nomem(error, "decoded instructions");
 }

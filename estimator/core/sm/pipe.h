@@ -38,7 +38,8 @@ enum ww_action {
     WW_A_SLEEP,
     WW_A_CONST,
     WW_A_LSU,
-    WW_A_DMA
+    WW_A_DMA,
+    WW_A_MATRIX /* of a warpgroup, or the end of a group of such */
 };
 
 /* What the load/store unit does with the instruction. */
@@ -71,6 +72,8 @@ struct ww_dinst {
     uint8_t conflict;     /* extra cycles for register-bank conflicts */
     uint8_t width;
     uint16_t ii, ii2; /* cycles it holds the ports */
+    uint8_t part;     /* eighths of a cycle more than ii; if queued */
+    uint16_t room;    /* with a queue: cycles of its unit that may wait there */
     uint16_t latency; /* issue to dependent issue, where it is fixed */
     uint8_t space;
     bool access;
@@ -82,6 +85,7 @@ struct ww_dinst {
     bool unseen : 1;   /* and the warp may issue in the next cycle, when that is not seen yet */
     bool stores : 1;
     bool queued : 1;                     /* it waits in its unit's queue, not at issue */
+    bool matrix : 1, ends_matrix : 1;    /* one of a warpgroup; it ends a group of them */
     bool ends_group : 1;                 /* its counter waits for the asynchronous copies before it */
     uint8_t lane;                        /* enum ww_lane, of issue_plain.h */
     uint8_t stall;                       /* cycles to the warp's next issue; 0: control fields are not obeyed */
@@ -117,6 +121,9 @@ struct ww_code_table {
     struct ww_depend_level level[WW_DEPEND_LEVELS];
     uint32_t levels, level_room; /* room: the highest + 1 */
     uint16_t async_register;     /* stands for "no asynchronous copy is outstanding" */
+    uint16_t matrix_register;    /* the first of matrix_room + 1, see tensor.h; 0: no matrix instruction of a
+                                  * warpgroup */
+    uint16_t matrix_room;
 };
 
 /* Decodes; memory from the arena. Errors: WW_NOMEM, WW_INPUT (an operand out of range). */

@@ -116,6 +116,8 @@ struct ww_sched {
     int last;                             /* slot + 1 of the warp that issued last, 0: it is gone */
     uint32_t causes;                      /* bit per enum ww_slot that a warp gives */
     uint8_t cause_count[WW_SLOT_COUNT];
+    uint8_t
+        parts; /* eighths of a cycle by which the tensor core's last instructions were longer than counted */
     uint64_t slot[WW_SLOT_COUNT];
     uint64_t age[64];
     uint32_t cta[64];

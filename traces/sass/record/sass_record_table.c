@@ -176,6 +176,15 @@ static void describe_depbar(struct ww_inst *inst, const struct ww_sass_insn *in)
                                        (set->kind == SASS_K_SBSET ? (set->imm & 63) << 6 : 0));
 }
 
+/* Matrix instructions of a warpgroup are waited for by groups; three bits say whether one ends a group. */
+static void describe_group(struct ww_inst *inst, const struct ww_sass_insn *in) {
+    bool one = in->op == SASS_HGMMA || in->op == SASS_IGMMA || in->op == SASS_QGMMA || in->op == SASS_BGMMA;
+    if (one && !(in->raw[1] >> 20 & 7u)) inst->flags |= WW_INST_GROUP_END;
+    if (in->op != SASS_WARPGROUP || !in->mod[SASS_M_EXTRA]) return;
+    inst->flags |= WW_INST_GROUP_WAIT;
+    inst->barrier_threads = (uint16_t)(in->opd[SASS_B].imm & 63);
+}
+
 static void describe_branch(struct ww_inst *inst, const struct ww_sass_insn *in) {
     const struct ww_sass_operand *to = &in->opd[SASS_E];
     bool jumps = in->op == SASS_BRA || in->op == SASS_BRX || in->op == SASS_JMP || in->op == SASS_BRXU;
@@ -200,6 +209,7 @@ void ww_sx_describe(struct ww_inst *inst, const struct ww_sass_insn *in, uint32_
     if (inst->op >= WW_OP_LOAD && inst->op <= WW_OP_ASYNC_COPY) inst->space = (uint8_t)info->space;
     if (inst->op == WW_OP_BARRIER) describe_barrier(inst, in);
     if (in->op == SASS_DEPBAR) describe_depbar(inst, in);
+    describe_group(inst, in);
     if (inst->op == WW_OP_SLEEP) inst->flags |= WW_INST_ACCESS;
     if (inst->op == WW_OP_BRANCH) describe_branch(inst, in);
     if (has_addresses(in, inst->op)) describe_memory(inst, in);

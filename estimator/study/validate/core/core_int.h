@@ -43,7 +43,9 @@ struct core_kernel {
     uint32_t *mask;                              /* the same: lanes that execute it */
     uint32_t *path;                              /* instructions in the order in which they are executed */
     uint32_t inst_count, path_count, turn, room; /* turn: place in the path at which it begins */
-    uint32_t first, last;                        /* instructions that are timed, UINT32_MAX: none */
+    const char **string;                         /* mnemonics; [0] is "" */
+    uint32_t string_count;
+    uint32_t first, last; /* instructions that are timed, UINT32_MAX: none */
     struct core_run *run;
     uint32_t run_count;
 };

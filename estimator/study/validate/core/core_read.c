@@ -1,11 +1,13 @@
 /* Reads reports/core.sass: machine code of the suite's microbenchmarks, and how they are run. */
 #include "../../../../traces/sass/code/sass_decode.h"
+#include "../../../../traces/sass/code/sass_print.h"
 #include "../../../../traces/sass/record/module.h"
 #include "core_int.h"
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
+enum { MOST_STRINGS = 256, TEXT_ROOM = 256 };
 enum { WORDS = 24, MOST_INSTS = 1 << 18, MOST_GPUS = 16, MOST_KERNELS = 512, MOST_RUNS = 1024 };
 
 struct reader {
@@ -79,6 +81,21 @@ static enum ww_code read_bits(const struct reader *r, const char *word, uint64_t
     return WW_OK;
 }
 
+/* The mnemonic's number in the kernel's strings. */
+static enum ww_code mnemonic(struct reader *r, const struct ww_sass_insn *insn, uint32_t *number) {
+    struct core_kernel *k = r->k;
+    char text[TEXT_ROOM], *name = text;
+    ww_sass_print(insn, text, sizeof text);
+    if (*name == '@') name += strcspn(name, " ");
+    name += strspn(name, " ");
+    name[strcspn(name, " ")] = 0;
+    for (*number = 0; *number < k->string_count; ++*number)
+        if (strcmp(k->string[*number], name) == 0) return WW_OK;
+    if (k->string_count == MOST_STRINGS) return refuse(r, "too many mnemonics in", k->name);
+    k->string[k->string_count] = ww_arena_strdup(r->arena, name);
+    return k->string[k->string_count++] ? WW_OK : ww_fail_nomem(r->error, k->name);
+}
+
 static enum ww_code instruction(struct reader *r, const char *word, bool timed) {
     struct core_kernel *k = r->k;
     struct ww_sass_insn insn;
@@ -90,6 +107,7 @@ static enum ww_code instruction(struct reader *r, const char *word, bool timed) 
     WW_TRY(ww_sass_decode((unsigned)strtoul(k->arch + 3, NULL, 10), raw, k->inst_count * SASS_INSN_BYTES,
                           r->name, &insn, r->error));
     ww_sx_describe(&inst, &insn, 0);
+    WW_TRY(mnemonic(r, &insn, &inst.mnemonic));
     if ((inst.flags & WW_INST_ACCESS) && !r->has_access && inst.op != WW_OP_BARRIER)
         return refuse(r, "an access without addresses:", word);
     if (timed && k->first == UINT32_MAX) k->first = k->inst_count;
@@ -150,7 +168,10 @@ static enum ww_code kernel(struct reader *r, char **word, int count) {
     r->k = &r->out->kernel[r->out->kernel_count++];
     *r->k = (struct core_kernel){.name = word[1], .arch = word[2], .first = UINT32_MAX, .last = UINT32_MAX};
     r->k->run = ww_arena_array(r->arena, MOST_RUNS, sizeof *r->k->run);
-    return r->k->run ? WW_OK : ww_fail_nomem(r->error, word[1]);
+    r->k->string = ww_arena_array(r->arena, MOST_STRINGS, sizeof *r->k->string);
+    if (!r->k->run || !r->k->string) return ww_fail_nomem(r->error, word[1]);
+    r->k->string[r->k->string_count++] = "";
+    return WW_OK;
 }
 
 static enum ww_code setting(struct reader *r, char *word, struct core_run *run) {
@@ -299,6 +320,8 @@ enum ww_code ww_core_micro(const struct core_kernel *k, uint32_t warps, uint32_t
                                            .step_count = (uint32_t)(step - all),
                                            .access_count = (uint32_t)(access - accesses),
                                            .threads = 32 * warps,
+                                           .string = k->string,
+                                           .string_count = k->string_count,
                                            .first = k->first,
                                            .end = k->last == UINT32_MAX ? UINT32_MAX : k->last + 1};
         code = ww_micro_program(&p, out, error);

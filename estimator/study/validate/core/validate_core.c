@@ -1,6 +1,7 @@
-/* Suite "core": the SM's core in machine code of our own (reports/core.sass) against published measurements:
- * chains by class, units under load, register banks and operand caches, instruction supply, constants, memory
- * instructions and their dependence counters. */
+/* Suites "core" and "tensor": an SM in machine code of our own (reports/core.sass, reports/tensor.sass) against
+ * published measurements: chains by class, units under load, register banks and operand caches, instruction
+ * supply, constants, memory instructions and their dependence counters; matrix instructions by shape and type.
+ */
 #include "../../../api/gpu.h"
 #include "../../../run/micro_bench.h"
 #include "core_int.h"
@@ -9,16 +10,20 @@
 #include <string.h>
 
 #define TOLERANCE 0.05
+#define TOLERANCE_LATENCY 0.10 /* of matrix instructions */
 
 enum { SETTINGS = 32 };
 
 extern const char ww_core_sass[];
 extern const size_t ww_core_sass_size;
+extern const char ww_tensor_sass[];
+extern const size_t ww_tensor_sass_size;
 
 struct suite {
     struct ww_validation *v;
     const struct ww_validate_options *options;
     struct core_suite core;
+    const char *name; /* of the listing */
     size_t done, all;
 };
 
@@ -90,7 +95,7 @@ static enum ww_code measure(struct suite *s, const struct core_kernel *k, struct
 
 static enum ww_code add(struct suite *s, const struct core_run *run, struct ww_error *error) {
     const struct ww_target *t = ww_target_find(s->v, run->id);
-    if (!t) return ww_fail(error, WW_INTERNAL, "reports/core.sass", "no target \"%s\"", run->id);
+    if (!t) return ww_fail(error, WW_INTERNAL, s->name, "no target \"%s\"", run->id);
     const char *what = ww_arena_printf(&s->v->arena, "%s, %s", t->machine, t->workload);
     if (!what) return ww_fail_nomem(error, s->v->suite);
     struct ww_validate_row row = {.id = t->id,
@@ -99,14 +104,15 @@ static enum ww_code add(struct suite *s, const struct core_run *run, struct ww_e
                                   .paper = t->value,
                                   .unit = t->unit,
                                   .test = WW_VALIDATE_RELATIVE,
-                                  .tolerance = TOLERANCE};
+                                  .tolerance =
+                                      strcmp(t->metric, "latency") == 0 ? TOLERANCE_LATENCY : TOLERANCE};
     return ww_validate_add(s->v, &row, error);
 }
 
-enum ww_code ww_validate_suite_core(struct ww_validation *v, const struct ww_validate_options *options,
-                                    struct ww_error *error) {
-    struct suite s = {.v = v, .options = options};
-    WW_TRY(ww_core_read(ww_core_sass, ww_core_sass_size, "reports/core.sass", &v->arena, &s.core, error));
+static enum ww_code of_listing(struct ww_validation *v, const struct ww_validate_options *options,
+                               const char *text, size_t size, const char *name, struct ww_error *error) {
+    struct suite s = {.v = v, .options = options, .name = name};
+    WW_TRY(ww_core_read(text, size, name, &v->arena, &s.core, error));
     for (uint32_t k = 0; k < s.core.kernel_count; k++) s.all += s.core.kernel[k].run_count;
     for (uint32_t k = 0; k < s.core.kernel_count; k++)
         for (uint32_t i = 0; i < s.core.kernel[k].run_count; i++) {
@@ -117,4 +123,14 @@ enum ww_code ww_validate_suite_core(struct ww_validation *v, const struct ww_val
             WW_TRY(add(&s, run, error));
         }
     return WW_OK;
+}
+
+enum ww_code ww_validate_suite_core(struct ww_validation *v, const struct ww_validate_options *options,
+                                    struct ww_error *error) {
+    return of_listing(v, options, ww_core_sass, ww_core_sass_size, "reports/core.sass", error);
+}
+
+enum ww_code ww_validate_suite_tensor(struct ww_validation *v, const struct ww_validate_options *options,
+                                      struct ww_error *error) {
+    return of_listing(v, options, ww_tensor_sass, ww_tensor_sass_size, "reports/tensor.sass", error);
 }

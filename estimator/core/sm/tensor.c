@@ -1,0 +1,65 @@
+/* Matrix instructions: times by shape and type, and the groups of those of a warpgroup. */
+#include "tensor.h"
+#include "../../config/tensor.h"
+#include "../../result/result.h"
+#include "sm.h"
+
+static const char *mnemonic(const struct ww_launch *launch, const struct ww_inst *in) {
+    return in->mnemonic < launch->string_count ? launch->string[in->mnemonic] : "";
+}
+
+void ww_tensor_groups(const struct ww_launch *launch, uint32_t first, struct ww_code_table *code) {
+    bool any = false;
+    uint32_t room = 1;
+    for (uint32_t i = 0; i < launch->inst_count; i++) {
+        const struct ww_inst *in = &launch->inst[i];
+        any |= (in->flags & WW_INST_GROUP_END) != 0;
+        if (in->flags & WW_INST_GROUP_WAIT && in->barrier_threads >= room) room = in->barrier_threads + 1u;
+    }
+    code->matrix_room = (uint16_t)(room < WW_TENSOR_LEVELS ? room : WW_TENSOR_LEVELS);
+    code->matrix_register = (uint16_t)(any ? first : 0);
+}
+
+uint16_t ww_tensor_level(const struct ww_code_table *code, const struct ww_inst *in) {
+    uint32_t level = in->barrier_threads < code->matrix_room ? in->barrier_threads : code->matrix_room - 1u;
+    return (uint16_t)(code->matrix_register + level);
+}
+
+/* A is in registers: a source of four registers, or of the place of A, which is no sum. */
+static bool from_registers(const struct ww_inst *in) {
+    for (uint32_t i = 0; i < in->src_count; i++)
+        if (in->src[i].reg < WW_REG_PRED && (!in->dst_count || in->src[i].reg != in->dst[0].reg)) return true;
+    return false;
+}
+
+void ww_tensor_decode(const struct ww_gpu_spec *gpu, const struct ww_launch *launch, const struct ww_inst *in,
+                      struct ww_dinst *d) {
+    struct ww_matrix x;
+    struct ww_tensor_time t;
+    d->ends_matrix = (in->flags & WW_INST_GROUP_END) != 0;
+    if (d->ends_matrix) d->action = WW_A_MATRIX;
+    if (in->op != WW_OP_TENSOR || d->group != WW_G_TENSOR) return;
+    const char *name = mnemonic(launch, in);
+    if (ww_matrix_of(name, &x) && x.async) {
+        d->matrix = true;
+        d->action = WW_A_MATRIX;
+    }
+    if (!ww_tensor_time(gpu, name, from_registers(in), &t)) return;
+    bool own = gpu->pipe_tensor_count == gpu->sm_schedulers;
+    d->ii = (uint16_t)(own ? t.eighths / 8 : (t.eighths + 4) / 8);
+    d->latency = (uint16_t)t.latency;
+    if (!own || (t.eighths % 8 == 0 && !x.async)) return;
+    d->part = (uint8_t)(t.eighths % 8);
+    d->queued = true;
+    d->room = (uint16_t)(x.async ? gpu->pipe_tensor_async_queue * d->ii : 0);
+}
+
+void ww_tensor_issue(struct ww_sm *sm, struct ww_warp *w, const struct ww_dinst *d, uint64_t entry) {
+    const struct ww_code_table *code = &sm->core->code;
+    if (!code->matrix_register) return;
+    uint64_t *level = w->board + code->matrix_register, *pending = level + code->matrix_room;
+    if (d->matrix && entry > *pending) *pending = entry;
+    if (!d->ends_matrix) return;
+    for (uint32_t k = code->matrix_room - 1u; k > 0; k--) level[k] = level[k - 1];
+    level[0] = *pending;
+}
