@@ -2,6 +2,7 @@
 #include "../../api/trace.h"
 #include "../../result/result.h"
 #include "engine_internal.h"
+#include "../sm/issue_plain.h"
 
 #include "../sm/barrel.h"
 #include "../sm/occupancy.h"
@@ -321,6 +322,7 @@ static enum ww_code prepare(struct ww_engine *e, const struct ww_launch *launch,
     WW_TRY(ww_pieces_begin(&c->pieces, pieces_on, launch, start, &e->arena, error));
     WW_TRY(ww_pipe_decode(&e->gpu, launch, &e->arena, &c->code, error));
     ww_supply_plan(c, code_is_new(e, launch) && !e->options.code_known);
+    ww_issue_lanes(c);
     if (c->pipe_plan.stages && !ww_barrel_decode(c, &e->arena))
         return ww_fail_nomem(error, "decoded instructions");
     return WW_OK;

@@ -44,8 +44,8 @@ static inline void set_results(struct ww_sm *sm, struct ww_warp *w, const struct
     if (d->counts) ww_depend_issue(sm, w, d, cycle, entry);
 }
 
-static void issue_memory(struct ww_sm *sm, struct ww_warp *w, const struct ww_dinst *d, uint32_t mask,
-                         uint32_t inst, uint64_t cycle) {
+void ww_issue_memory(struct ww_sm *sm, struct ww_warp *w, const struct ww_dinst *d, uint32_t mask, uint32_t inst,
+                     uint64_t cycle) {
     if (mask == 0) {
         /* No lane gives an address: nothing is fetched or stored; shared memory sees an empty pass. */
         if (d->path == WW_L_SHARED || d->path == WW_L_SHARED_ATOMIC) sm->core->counter[WW_C_SHARED_PASSES]++;
@@ -84,7 +84,7 @@ static bool act(struct ww_sm *sm, struct ww_warp *w, const struct ww_dinst *d, c
         return true;
     }
     case WW_A_LSU:
-        issue_memory(sm, w, d, step->mask, step->inst, cycle + delay);
+        ww_issue_memory(sm, w, d, step->mask, step->inst, cycle + delay);
         return true;
     case WW_A_FENCE:
         if (w->memory_count == 0) return true;
@@ -239,7 +239,7 @@ static void squash(struct ww_sm *sm, struct ww_sched *s, struct ww_warp *w, uint
     ww_warp_set_state(sm, w, WW_S_DMA_WAIT, cycle);
 }
 
-static void issue_warp(struct ww_sm *sm, struct ww_sched *s, struct ww_warp *w, uint64_t cycle) {
+void ww_issue_warp(struct ww_sm *sm, struct ww_sched *s, struct ww_warp *w, uint64_t cycle) {
     const struct ww_core *core = sm->core;
     const struct ww_dinst *d = w->head;
     uint32_t group = d->group;
@@ -254,6 +254,7 @@ static void issue_warp(struct ww_sm *sm, struct ww_sched *s, struct ww_warp *w, 
     s->next_issue = cycle + core->gpu->front_issue_interval + d->conflict;
     s->ready[group] &= ~(1ull << w->slot);
     if (!s->ready[group]) s->groups &= ~(1u << group);
+    s->last = (int)w->slot + 1;
     if (core->ops->issued) core->ops->issued(s->state, w->slot, (WW_G_MEMORY >> group) & 1, cycle);
     struct ww_inst_count *counts = w->counts;
     for (uint32_t left = core->gpu->sm_issue_width;;) {
@@ -333,7 +334,7 @@ static void schedule(struct ww_sm *sm, struct ww_sched *s, uint64_t cycle) {
         s->try_at = cycle + 1;
         return;
     }
-    issue_warp(sm, s, &s->warp[(uint32_t)slot * sm->core->gpu->sm_schedulers], cycle);
+    ww_issue_warp(sm, s, &s->warp[(uint32_t)slot * sm->core->gpu->sm_schedulers], cycle);
     if (ops->may_miss) sm->lsu.retry = true; /* the owner may have changed */
     find_next_try(s, cycle);
     note_blocked(sm, s, s->next_issue > cycle + 1 ? s->next_issue : cycle + 1);

@@ -82,6 +82,7 @@ struct ww_dinst {
     bool stores : 1;
     bool queued : 1;                     /* it waits in its unit's queue, not at issue */
     bool ends_group : 1;                 /* its counter waits for the asynchronous copies before it */
+    uint8_t lane;                        /* enum ww_lane, of issue_plain.h */
     uint8_t stall;                       /* cycles to the warp's next issue; 0: control fields are not obeyed */
     uint8_t write_counter, read_counter; /* with those: below WW_DEPEND_COUNTERS, or WW_NO_COUNTER */
     uint8_t read_after;                  /* cycles from the issue until its sources are read */

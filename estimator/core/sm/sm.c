@@ -3,6 +3,7 @@
 #include "barrel.h"
 #include "collect.h"
 #include "const_operand.h"
+#include "issue_plain.h"
 #include "lsu_queue.h"
 #include "regs.h"
 #include "warp_head.h"
@@ -89,6 +90,7 @@ enum ww_code ww_sm_init(struct ww_sm *sm, struct ww_core *core, uint32_t id, str
     WW_TRY(init_caches(sm, arena, l1_ways, seed, error));
     sm->gates = sm->dma || sm->operands;
     sm->extras = sm->barrel || sm->dma || sm->lsu.watch; /* or a prefetcher, which comes later */
+    sm->plain = ww_issue_plain_allowed(sm);
     sm->lsu.knows = !core->ops->may_miss && !sm->lsu.reexec.capacity && !sm->extras;
     return WW_OK;
 }
@@ -152,7 +154,7 @@ static uint64_t step_all(struct ww_sm *sm, uint64_t cycle) {
 static inline uint64_t step_issue(struct ww_sm *sm, uint64_t cycle) {
     if (sm->issue_at > cycle) return sm->issue_at;
     sm->issuing = true;
-    uint64_t next = ww_issue(sm, cycle);
+    uint64_t next = sm->plain ? ww_issue_plain(sm, cycle) : ww_issue(sm, cycle);
     sm->issuing = false;
     return next;
 }

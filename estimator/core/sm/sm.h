@@ -113,6 +113,7 @@ struct ww_sched {
     uint64_t blocked_from, blocked_until; /* cycles in which operands are in the way of what is ready ... */
     uint32_t blocked_slot;                /* ... the cause of a slot that is lost to them */
     uint32_t groups;                      /* bit per group with a ready slot */
+    int last;                             /* slot + 1 of the warp that issued last, 0: it is gone */
     uint32_t causes;                      /* bit per enum ww_slot that a warp gives */
     uint8_t cause_count[WW_SLOT_COUNT];
     uint64_t slot[WW_SLOT_COUNT];
@@ -258,6 +259,7 @@ struct ww_sm {
     bool saturated;            /* from then on */
     bool stirred;              /* a warp became ready since the last step */
     bool issuing;              /* schedulers of this cycle are at work: CTAs end after them */
+    bool plain;                /* instructions with a lane issue in it (issue_plain.h) */
     bool extras;               /* a barrel pipeline, bulk transfers, a prefetcher or a watch of its LSU */
     bool ahead;                /* its step of cycle `now` is done but for what others see */
     uint64_t ahead_next;       /* what ww_issue returned in it */
@@ -421,6 +423,11 @@ void ww_warp_leave(struct ww_sm *sm, struct ww_warp *w, uint64_t cycle);
 /* ---- issue.c ---- */
 /* Lets each scheduler issue, in a cycle that issue_at has reached; returns the next at which one may. */
 uint64_t ww_issue(struct ww_sm *sm, uint64_t cycle);
+/* The warp of the scheduler issues its head, and what else goes with it in the cycle. */
+void ww_issue_warp(struct ww_sm *sm, struct ww_sched *s, struct ww_warp *w, uint64_t cycle);
+/* What a memory instruction does at its issue. */
+void ww_issue_memory(struct ww_sm *sm, struct ww_warp *w, const struct ww_dinst *d, uint32_t mask, uint32_t inst,
+                     uint64_t cycle);
 
 /* ---- barrier.c ---- */
 void ww_barrier_arrive(struct ww_sm *sm, struct ww_warp *w, const struct ww_dinst *d,

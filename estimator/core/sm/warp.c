@@ -94,6 +94,7 @@ void ww_warp_leave(struct ww_sm *sm, struct ww_warp *w, uint64_t cycle) {
     ww_cause_remove(s, ww_slot_cause[w->state]);
     s->view.resident &= ~(1ull << w->slot);
     s->view.waiting_long &= ~(1ull << w->slot);
+    if (s->last == (int)w->slot + 1) s->last = 0;
     if (sm->core->ops->finished) sm->core->ops->finished(s->state, w->slot);
     w->resident = false;
     w->generation++;

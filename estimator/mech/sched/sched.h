@@ -39,8 +39,13 @@ struct ww_sched_sm {
     uint64_t owner_changes; /* counted by the mechanism */
 };
 
+/* Who issues when the warp that issued last cannot. */
+enum ww_sched_greedy { WW_SCHED_NOT_GREEDY, WW_SCHED_THEN_OLDEST, WW_SCHED_THEN_YOUNGEST };
+
 struct ww_sched_ops {
     struct ww_mech_info info;
+    /* pick() is ww_sched_greedy_pick, and there is nothing else but what keeps `last`: core may do this itself. */
+    enum ww_sched_greedy greedy;
     /* It works in two modes by the SM's memory saturation flag, and sees it: core counts the cycles of each, MP
      * (flag set) and EP (clear). */
     bool by_saturation;
@@ -76,6 +81,22 @@ static inline int ww_sched_oldest(uint64_t set, const uint64_t *age) {
         if (age[slot] < age[oldest]) oldest = slot;
     }
     return oldest;
+}
+
+static inline int ww_sched_youngest(uint64_t set, const uint64_t *age) {
+    int youngest = __builtin_ctzll(set);
+    for (uint64_t m = set & (set - 1); m; m &= m - 1) {
+        int slot = __builtin_ctzll(m);
+        if (age[slot] > age[youngest]) youngest = slot;
+    }
+    return youngest;
+}
+
+/* last: slot + 1 of the warp that issued last, 0 if it has finished. */
+static inline int ww_sched_greedy_pick(enum ww_sched_greedy greedy, int last, uint64_t ready,
+                                       const uint64_t *age) {
+    if (last && (ready >> (last - 1)) & 1) return last - 1;
+    return greedy == WW_SCHED_THEN_OLDEST ? ww_sched_oldest(ready, age) : ww_sched_youngest(ready, age);
 }
 
 /* Of a set that is not empty, the first slot from `next` on, in a circle. */

@@ -15,13 +15,7 @@ static void cggty_init(void *state, const void *settings, uint32_t slots) {
 
 static int cggty_pick(void *state, const struct ww_sched_view *view) {
     const struct cggty *g = state;
-    if (g->last && (view->ready >> (g->last - 1)) & 1) return g->last - 1;
-    int youngest = __builtin_ctzll(view->ready);
-    for (uint64_t m = view->ready & (view->ready - 1); m; m &= m - 1) {
-        int slot = __builtin_ctzll(m);
-        if (view->age[slot] > view->age[youngest]) youngest = slot;
-    }
-    return youngest;
+    return ww_sched_greedy_pick(WW_SCHED_THEN_YOUNGEST, g->last, view->ready, view->age);
 }
 
 static void cggty_issued(void *state, uint32_t slot, bool memory, uint64_t cycle) {
@@ -44,6 +38,7 @@ const struct ww_sched_ops ww_sched_cggty = {
              .help = "compiler-guided greedy then youngest; default of GPUs from Volta on (core.sched)",
              .paper =
                  "Huerta et al.: Dissecting and Modeling the Architecture of Modern GPU Cores, MICRO 2025"},
+    .greedy = WW_SCHED_THEN_YOUNGEST,
     .state_size = sizeof(struct cggty),
     .init = cggty_init,
     .pick = cggty_pick,

@@ -14,13 +14,7 @@ static void gto_init(void *state, const void *settings, uint32_t slots) {
 
 static int gto_pick(void *state, const struct ww_sched_view *view) {
     const struct gto *g = state;
-    if (g->last && (view->ready >> (g->last - 1)) & 1) return g->last - 1;
-    int oldest = __builtin_ctzll(view->ready);
-    for (uint64_t m = view->ready & (view->ready - 1); m; m &= m - 1) {
-        int slot = __builtin_ctzll(m);
-        if (view->age[slot] < view->age[oldest]) oldest = slot;
-    }
-    return oldest;
+    return ww_sched_greedy_pick(WW_SCHED_THEN_OLDEST, g->last, view->ready, view->age);
 }
 
 static void gto_issued(void *state, uint32_t slot, bool memory, uint64_t cycle) {
@@ -42,6 +36,7 @@ const struct ww_sched_ops ww_sched_gto = {
              .analytic = WW_ANALYTIC_MODELLED,
              .help = "greedy then oldest",
              .paper = "Rogers, O'Connor, Aamodt: Cache-Conscious Wavefront Scheduling, MICRO 2012"},
+    .greedy = WW_SCHED_THEN_OLDEST,
     .state_size = sizeof(struct gto),
     .init = gto_init,
     .pick = gto_pick,

@@ -1,0 +1,244 @@
+/* Issue of instructions that need a port at most, in SMs without what looks at every issue. */
+#include "issue_plain.h"
+#include "../../result/result.h"
+#include "regs.h"
+#include "warp_head.h"
+
+/* Issues of a cycle that its epoch and the launch have not been told of. */
+struct tally {
+    struct ww_sm *sm;
+    uint64_t cycle, issues, interval;
+    uint32_t schedulers;
+    enum ww_sched_greedy greedy;
+};
+
+/* ---- a launch ---- */
+
+static uint8_t lane_of(const struct ww_core *core, const struct ww_dinst *d) {
+    if (d->group2 || d->queued || d->constant || d->async || d->ends_group) return WW_LANE_NONE;
+    if (d->action == WW_A_LSU) return d->ii ? WW_LANE_NONE : WW_LANE_MEMORY;
+    if (d->action == WW_A_BRANCH) return d->ii ? WW_LANE_NONE : WW_LANE_BRANCH;
+    if (d->action != WW_A_NONE || (WW_G_MEMORY >> d->group) & 1) return WW_LANE_NONE;
+    if (!d->ii) return WW_LANE_FREE;
+    if (d->group >= WW_UNIT_COUNT || core->instances[d->group]) return WW_LANE_NONE;
+    return d->group == core->imul_group2 ? WW_LANE_IMUL : WW_LANE_PORT;
+}
+
+void ww_issue_lanes(struct ww_core *core) {
+    for (uint32_t i = 0; i < core->code.inst_count; i++)
+        core->code.inst[i].lane = lane_of(core, &core->code.inst[i]);
+}
+
+bool ww_issue_plain_allowed(const struct ww_sm *sm) {
+    const struct ww_core *core = sm->core;
+    return core->ops->greedy != WW_SCHED_NOT_GREEDY && core->gpu->sm_issue_width == 1 && !core->observed &&
+           !sm->barrel && !sm->collect && !sm->dma && !sm->extras && !sm->lsu.reexec.capacity;
+}
+
+/* ---- states ---- */
+
+/* The scheduler's slots before `cycle` that it has not counted are lost. */
+static inline void count_lost(struct ww_sched *s, uint64_t cycle) {
+    if (s->counted >= cycle) return;
+    s->slot[s->causes ? (uint32_t)__builtin_ctz(s->causes) : (uint32_t)WW_SLOT_EMPTY] += cycle - s->counted;
+}
+
+/* The warp was ready, and is in another state from the cycle after its issue on. */
+static inline void leave_ready(struct ww_sched *s, struct ww_warp *w, uint32_t state) {
+    uint32_t old = ww_slot_cause[w->state], new = ww_slot_cause[state];
+    w->state = (uint8_t)state;
+    if (old == new) return;
+    ww_cause_remove(s, old);
+    ww_cause_add(s, new);
+    if ((WW_LONG_CAUSES >> new) & 1) s->view.waiting_long ^= 1ull << w->slot;
+}
+
+static inline void wait_for(struct ww_sm *sm, struct ww_sched *s, struct ww_warp *w, uint64_t entry) {
+    uint64_t at = WW_SB_CYCLE(entry);
+    leave_ready(s, w, WW_SB_STATE(entry));
+    w->operands_at = at;
+    if (at == WW_NEVER)
+        w->pending = true;
+    else
+        ww_wake_at(sm, w, at);
+}
+
+/* As ww_head_look in the cycle after the issue. */
+static inline void look(struct ww_sm *sm, struct ww_sched *s, struct ww_warp *w, uint64_t cycle) {
+    const struct ww_core *core = sm->core;
+    uint32_t inst = w->step->inst;
+    w->counts = &core->epochs.inst[inst];
+    if (w->front > cycle) {
+        leave_ready(s, w, w->front_state);
+        ww_wake_at(sm, w, w->front);
+        return;
+    }
+    const struct ww_dinst *d = &core->code.inst[inst];
+    uint64_t entry = w->unseen ? ww_depend_unseen(w, d, w->unseen) : ww_head_entry(w, d);
+    w->head = d;
+    w->unseen = 0;
+    if (WW_SB_CYCLE(entry) > cycle) {
+        wait_for(sm, s, w, entry);
+        return;
+    }
+    uint32_t group = d->group;
+    w->group = (uint8_t)group;
+    s->ready[group] |= 1ull << w->slot;
+    s->groups |= 1u << group;
+    leave_ready(s, w, (WW_G_MEMORY >> group) & 1 ? WW_S_EXCESS_MEM : WW_S_EXCESS_ALU);
+}
+
+/* ---- an issue ---- */
+
+static inline void count_issue(struct ww_core *core, struct ww_sched *s, struct ww_warp *w, uint32_t mask,
+                               uint64_t cycle) {
+    struct ww_inst_count *n = w->counts;
+    count_lost(s, cycle);
+    s->slot[WW_SLOT_ISSUED]++;
+    s->counted = cycle + 1;
+    if (w->since < cycle)
+        ww_epochs_count(&core->epochs, n, w->state, w->since, cycle);
+    n->stall[WW_S_ISSUED]++;
+    n->counter[WW_I_ISSUES]++;
+    n->counter[WW_I_THREAD_INSTRUCTIONS] += mask == UINT32_MAX ? 32 : ww_bits(mask);
+    w->since = cycle + 1;
+}
+
+static inline void take_port(struct ww_sched *s, const struct ww_dinst *d, uint64_t cycle) {
+    if (d->lane != WW_LANE_PORT && d->lane != WW_LANE_IMUL) return;
+    uint64_t until = cycle + d->ii;
+    s->free[d->group] = until;
+    if (d->lane == WW_LANE_IMUL && s->free[WW_G_IMUL] < until) s->free[WW_G_IMUL] = until;
+}
+
+static inline void write_results(struct ww_sm *sm, struct ww_warp *w, const struct ww_dinst *d, uint64_t cycle,
+                                 uint64_t delay) {
+    uint64_t entry = WW_SB(cycle + d->latency + delay, (uint64_t)d->state);
+    const uint16_t *end = d->check + d->check_count;
+    for (const uint16_t *r = end - d->result_count; r < end; r++) w->board[*r] = entry;
+    if (d->counts) ww_depend_issue(sm, w, d, cycle, entry);
+}
+
+static inline void obey_stall(struct ww_warp *w, const struct ww_dinst *d, uint64_t cycle) {
+    if (w->front < cycle + d->stall) {
+        w->front = cycle + d->stall;
+        w->front_state = WW_S_WAIT_STALL;
+    }
+    if (d->unseen)
+        w->unseen =
+            (uint8_t)((1u << d->write_counter | 1u << d->read_counter) & ((1u << WW_DEPEND_COUNTERS) - 1));
+}
+
+static void count_branch(struct ww_core *core, uint32_t mask, uint32_t last, uint32_t after) {
+    uint32_t before = mask | last;
+    if (after && ww_bits(after) < ww_bits(before) && !(after & ~before)) core->counter[WW_C_BRANCH_DIVERGENT]++;
+}
+
+/* The head of the warp, which is ready and not its last instruction, issues by its lane. */
+static inline void issue(struct tally *t, struct ww_sched *s, struct ww_warp *w, const struct ww_dinst *d) {
+    struct ww_sm *sm = t->sm;
+    const struct ww_step step = *w->step;
+    uint64_t cycle = t->cycle, delay = 0, fetched;
+    uint32_t group = d->group;
+    count_issue(sm->core, s, w, step.mask, cycle);
+    t->issues++;
+    s->next_issue = cycle + t->interval + d->conflict;
+    s->ready[group] &= ~(1ull << w->slot);
+    if (!s->ready[group]) s->groups &= ~(1u << group);
+    s->last = (int)w->slot + 1;
+    if (sm->rf && d->writes) delay = ww_regs_read(sm, s, w, d, cycle);
+    take_port(s, d, cycle);
+    w->front = cycle + 1;
+    w->front_state = WW_S_NO_INST;
+    if (d->lane == WW_LANE_MEMORY)
+        ww_issue_memory(sm, w, d, step.mask, step.inst, cycle + delay);
+    else
+        write_results(sm, w, d, cycle, delay);
+    w->access += d->access;
+    w->step++;
+    if (d->lane == WW_LANE_BRANCH && d->conditional)
+        count_branch(sm->core, step.mask, w->last_mask, w->step->mask);
+    w->last_mask = step.mask;
+    fetched = ww_front_next(sm, w, d, step.inst, cycle);
+    if (fetched > w->front) w->front = fetched;
+    if (d->stall) obey_stall(w, d, cycle);
+    look(sm, s, w, cycle + 1);
+}
+
+/* ---- schedulers ---- */
+
+/* Tells of the issues before something that may look. */
+static inline void tell(struct tally *t) {
+    struct ww_core *core = t->sm->core;
+    core->issued += t->issues;
+    core->epochs.now->warp_instructions += t->issues;
+    core->epochs.now->warp_cycles[WW_S_ISSUED] += t->issues;
+    t->issues = 0;
+}
+
+/* Slots that can issue in this cycle; none: try_at is when a unit is free for others. */
+static inline uint64_t find_ready(struct ww_sched *s, uint64_t cycle) {
+    uint64_t ready = 0, try_at = WW_NEVER;
+    for (uint32_t groups = s->groups; groups; groups &= groups - 1) {
+        uint32_t g = (uint32_t)__builtin_ctz(groups);
+        uint64_t at = s->free[g];
+        if (at <= cycle)
+            ready |= s->ready[g];
+        else if (at < try_at)
+            try_at = at;
+    }
+    s->try_at = try_at;
+    return ready;
+}
+
+/* After an issue: the first cycle in which one of the ready warps finds its unit free. */
+static inline void find_next_try(struct ww_sched *s, uint64_t cycle) {
+    uint64_t next = WW_NEVER;
+    if (s->next_issue > cycle + 1 && s->groups) {
+        s->try_at = s->next_issue;
+        return;
+    }
+    for (uint32_t groups = s->groups; groups; groups &= groups - 1) {
+        uint64_t at = s->free[__builtin_ctz(groups)];
+        if (at < next) next = at;
+    }
+    if (next <= cycle) next = cycle + 1;
+    s->try_at = next < s->next_issue ? s->next_issue : next;
+}
+
+static inline void schedule(struct tally *t, struct ww_sched *s) {
+    uint64_t cycle = t->cycle, ready;
+    if (s->next_issue > cycle) {
+        s->try_at = s->next_issue;
+        return;
+    }
+    ready = find_ready(s, cycle);
+    if (!ready) return;
+    uint32_t slot = (uint32_t)ww_sched_greedy_pick(t->greedy, s->last, ready, s->age);
+    struct ww_warp *w = &s->warp[slot * t->schedulers];
+    if (w->head->lane != WW_LANE_NONE && w->step + 1 < w->end) {
+        issue(t, s, w, w->head);
+    } else {
+        tell(t);
+        ww_issue_warp(t->sm, s, w, cycle);
+    }
+    find_next_try(s, cycle);
+}
+
+uint64_t ww_issue_plain(struct ww_sm *sm, uint64_t cycle) {
+    const struct ww_core *core = sm->core;
+    struct tally t = {.sm = sm,
+                      .cycle = cycle,
+                      .interval = core->gpu->front_issue_interval,
+                      .schedulers = core->gpu->sm_schedulers,
+                      .greedy = core->ops->greedy};
+    uint64_t next = WW_NEVER;
+    sm->issue_at = WW_NEVER; /* an issue may make another scheduler's warps ready */
+    for (struct ww_sched *s = sm->sched, *end = s + t.schedulers; s < end; s++) {
+        if (s->try_at <= cycle) schedule(&t, s);
+        if (s->try_at < next) next = s->try_at;
+    }
+    tell(&t);
+    if (next > sm->issue_at) next = sm->issue_at;
+    return sm->issue_at = next > cycle ? next : cycle + 1;
+}

@@ -1,0 +1,26 @@
+/* issue_plain.h: the short way of instructions that need an issue slot, at most one port of their scheduler's own,
+ * and registers: most of those of most launches. It is issue.c's way without the cases that such an instruction
+ * does not have, in SMs that have none of what looks at every issue; what it leaves behind is the same. */
+#ifndef WW_CORE_ISSUE_PLAIN_H
+#define WW_CORE_ISSUE_PLAIN_H
+
+#include "sm.h"
+
+/* How an instruction issues, in an SM that is plain. */
+enum ww_lane {
+    WW_LANE_NONE,   /* by ww_issue_warp */
+    WW_LANE_FREE,   /* it takes no port */
+    WW_LANE_PORT,   /* it takes its scheduler's port */
+    WW_LANE_IMUL,   /* and with it that of integer multiplications */
+    WW_LANE_BRANCH, /* a branch, without a port */
+    WW_LANE_MEMORY  /* it goes to the load/store unit */
+};
+
+/* Gives the instructions of the launch their lanes. */
+void ww_issue_lanes(struct ww_core *core);
+/* Whether the SM is plain; it has all its parts. */
+bool ww_issue_plain_allowed(const struct ww_sm *sm);
+/* As ww_issue. */
+uint64_t ww_issue_plain(struct ww_sm *sm, uint64_t cycle);
+
+#endif
