@@ -4,10 +4,16 @@
 #include "regs.h"
 #include "warp_head.h"
 
+/* Cycles by which instructions may issue before their cycle: with the longest latency of the ALUs these fit the
+ * wheel of the SM, or wake-ups are looked at twice. */
+#define AHEAD 128
+
 /* Issues of a cycle that its epoch and the launch have not been told of. */
 struct tally {
     struct ww_sm *sm;
     uint64_t cycle, issues, interval;
+    uint64_t until; /* instructions may issue before their cycle if that is before this one */
+    bool closed;    /* no CTA will come */
     uint32_t schedulers;
     enum ww_sched_greedy greedy;
 };
@@ -24,9 +30,19 @@ static uint8_t lane_of(const struct ww_core *core, const struct ww_dinst *d) {
     return d->group == core->imul_group2 ? WW_LANE_IMUL : WW_LANE_PORT;
 }
 
+/* Registers and ports are all that it has to do with. */
+static bool may_run(const struct ww_core *core, const struct ww_dinst *d) {
+    bool in_lane = d->lane == WW_LANE_FREE || d->lane == WW_LANE_PORT || d->lane == WW_LANE_IMUL;
+    return in_lane && d->stall <= 1 && !d->counts && !d->unseen && !d->access && d->next_fetch == 1 &&
+           !core->code.banked;
+}
+
 void ww_issue_lanes(struct ww_core *core) {
-    for (uint32_t i = 0; i < core->code.inst_count; i++)
-        core->code.inst[i].lane = lane_of(core, &core->code.inst[i]);
+    for (uint32_t i = 0; i < core->code.inst_count; i++) {
+        struct ww_dinst *d = &core->code.inst[i];
+        d->lane = lane_of(core, d);
+        d->runs = may_run(core, d);
+    }
 }
 
 bool ww_issue_plain_allowed(const struct ww_sm *sm) {
@@ -167,6 +183,109 @@ static inline void issue(struct tally *t, struct ww_sched *s, struct ww_warp *w,
 
 /* ---- schedulers ---- */
 
+/* States from which only its own wake-up leads a warp, and not to memory. */
+#define QUIET                                                                                                  \
+    (1u << WW_SLOT_EXCESS_ALU | 1u << WW_SLOT_WAIT_ALU | 1u << WW_SLOT_WAIT_STALL | 1u << WW_SLOT_NO_INST |    \
+     1u << WW_SLOT_DRAIN)
+
+/* No other warp of the scheduler issues before `at`, and none is the cause of the slots until then. */
+static bool is_quiet(const struct tally *t, const struct ww_sched *s, uint64_t at) {
+    if (!t->closed || s->causes & ~QUIET) return false;
+    for (uint32_t groups = s->groups; groups; groups &= groups - 1)
+        if (s->free[__builtin_ctz(groups)] < at) return false;
+    return ww_wheel_next(&t->sm->wheel, t->sm->now) >= at;
+}
+
+/* Its fetch needs nothing that schedulers share; nor does another warp's come before it. */
+static inline bool fetch_is_local(const struct tally *t, const struct ww_warp *w, const struct ww_step *step) {
+    if (step[1].inst != step->inst + 1) return false;
+    return w->buffered > 1 || (t->closed && t->sm->core->supply.on && ww_supply_local(t->sm, w, step->inst));
+}
+
+/* The warp goes on at `step`, to the instruction d, whose operands are there at the entry. */
+static void end_run(struct tally *t, struct ww_sched *s, struct ww_warp *w, const struct ww_dinst *d,
+                    uint64_t entry, uint64_t cycle) {
+    uint64_t at = WW_SB_CYCLE(entry);
+    if (w->front > cycle) {
+        leave_ready(s, w, w->front_state);
+        ww_wake_at(t->sm, w, w->front);
+        return;
+    }
+    w->head = d;
+    if (at <= cycle) {
+        w->group = d->group;
+        s->ready[d->group] |= 1ull << w->slot;
+        s->groups |= 1u << d->group;
+        leave_ready(s, w, (WW_G_MEMORY >> d->group) & 1 ? WW_S_EXCESS_MEM : WW_S_EXCESS_ALU);
+    } else if (at == WW_NEVER && cycle > t->cycle + 1) { /* it may be known by then */
+        w->operands_at = 0;
+        ww_wake_at(t->sm, w, cycle);
+    } else {
+        wait_for(t->sm, s, w, entry);
+    }
+}
+
+/* The head of the warp, which is ready and may run, issues, and what follows it as long as it can. Returns the
+ * cycle of the last one's issue. */
+static uint64_t run(struct tally *t, struct ww_sched *s, struct ww_warp *w) {
+    struct ww_core *core = t->sm->core;
+    const struct ww_step *step = w->step, *last = w->end - 1;
+    const struct ww_dinst *d = w->head;
+    struct ww_inst_count *n = w->counts;
+    uint64_t cycle = t->cycle, issues = 0, lost = 0, entry = 0, front, next;
+    count_lost(s, cycle);
+    if (w->since < cycle) ww_epochs_count(&core->epochs, n, w->state, w->since, cycle);
+    s->ready[d->group] &= ~(1ull << w->slot);
+    if (!s->ready[d->group]) s->groups &= ~(1u << d->group);
+    for (;;) {
+        uint64_t result = WW_SB(cycle + d->latency, (uint64_t)d->state), at;
+        n->stall[WW_S_ISSUED]++;
+        n->counter[WW_I_ISSUES]++;
+        n->counter[WW_I_THREAD_INSTRUCTIONS] += step->mask == UINT32_MAX ? 32 : ww_bits(step->mask);
+        issues++;
+        take_port(s, d, cycle);
+        const uint16_t *end = d->check + d->check_count;
+        for (const uint16_t *r = end - d->result_count; r < end; r++) w->board[*r] = result;
+        next = cycle + t->interval + d->conflict;
+        front = cycle + 1;
+        step++;
+        if (w->buffered > 1 && step->inst == step[-1].inst + 1) {
+            w->buffered--;
+        } else {
+            w->step = step;
+            w->front_state = WW_S_NO_INST;
+            front = ww_front_next(t->sm, w, d, step[-1].inst, cycle);
+        }
+        d = &core->code.inst[step->inst];
+        n = &core->epochs.inst[step->inst];
+        if (front > cycle + 1) break;
+        entry = ww_head_entry(w, d);
+        if (WW_SB_CYCLE(entry) > cycle + 1) break;
+        at = s->free[d->group] > next ? s->free[d->group] : next;
+        if (!d->runs || step >= last || at >= t->until || !fetch_is_local(t, w, step)) break;
+        if (at > cycle + 1) {
+            if (!is_quiet(t, s, at)) break;
+            n->stall[WW_S_EXCESS_ALU] += at - cycle - 1;
+            lost += at - cycle - 1;
+        }
+        cycle = at;
+    }
+    t->issues += issues;
+    s->slot[WW_SLOT_ISSUED] += issues;
+    s->slot[WW_SLOT_EXCESS_ALU] += lost;
+    core->epochs.now->warp_cycles[WW_S_EXCESS_ALU] += lost;
+    s->last = (int)w->slot + 1;
+    s->counted = w->since = cycle + 1;
+    s->next_issue = next;
+    w->step = step;
+    w->last_mask = step[-1].mask;
+    w->counts = n;
+    w->front = front;
+    w->unseen = 0;
+    end_run(t, s, w, d, entry, cycle + 1);
+    return cycle;
+}
+
 /* Tells of the issues before something that may look. */
 static inline void tell(struct tally *t) {
     struct ww_core *core = t->sm->core;
@@ -216,7 +335,9 @@ static inline void schedule(struct tally *t, struct ww_sched *s) {
     if (!ready) return;
     uint32_t slot = (uint32_t)ww_sched_greedy_pick(t->greedy, s->last, ready, s->age);
     struct ww_warp *w = &s->warp[slot * t->schedulers];
-    if (w->head->lane != WW_LANE_NONE && w->step + 1 < w->end) {
+    if (w->step + 1 < w->end && w->head->runs) {
+        cycle = run(t, s, w);
+    } else if (w->step + 1 < w->end && w->head->lane != WW_LANE_NONE) {
         issue(t, s, w, w->head);
     } else {
         tell(t);
@@ -231,8 +352,10 @@ uint64_t ww_issue_plain(struct ww_sm *sm, uint64_t cycle) {
                       .cycle = cycle,
                       .interval = core->gpu->front_issue_interval,
                       .schedulers = core->gpu->sm_schedulers,
-                      .greedy = core->ops->greedy};
+                      .greedy = core->ops->greedy,
+                      .closed = core->next_cta >= core->cta_count};
     uint64_t next = WW_NEVER;
+    if (core->runs_ahead) t.until = core->epochs.end < cycle + AHEAD ? core->epochs.end : cycle + AHEAD;
     sm->issue_at = WW_NEVER; /* an issue may make another scheduler's warps ready */
     for (struct ww_sched *s = sm->sched, *end = s + t.schedulers; s < end; s++) {
         if (s->try_at <= cycle) schedule(&t, s);

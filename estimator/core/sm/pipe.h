@@ -77,6 +77,7 @@ struct ww_dinst {
     bool local : 1, texture : 1, async : 1, reply : 1; /* reply: an atomic with a result */
     bool conditional : 1, arrive : 1;
     bool constant : 1; /* an operand of it is one that has a line (const_operand.h) */
+    bool runs : 1;     /* it may issue before its cycle (issue_plain.h) */
     bool counts : 1;   /* it adds to a dependence counter, or is a copy that one may wait for */
     bool unseen : 1;   /* and the warp may issue in the next cycle, when that is not seen yet */
     bool stores : 1;

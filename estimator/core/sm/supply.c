@@ -170,6 +170,24 @@ uint64_t ww_supply_fill(struct ww_sm *sm, struct ww_warp *w, uint64_t cycle) {
     return cycle_of(arrival);
 }
 
+static bool has(const struct ww_sm *sm, const struct ww_l0 *l0, uint32_t key) {
+    const struct ww_supply_plan *p = &sm->core->supply;
+    const struct ww_l0_line *set = &l0->line[(size_t)(key % p->sets) * p->ways];
+    for (uint32_t i = 0; i < p->ways; i++)
+        if (set[i].key == key) return true;
+    return key > p->last;
+}
+
+bool ww_supply_local(const struct ww_sm *sm, const struct ww_warp *w, uint32_t inst) {
+    const struct ww_core *core = sm->core;
+    const struct ww_l0 *l0 = &sm->supply.l0[w->sched];
+    uint32_t pc = core->code.inst[inst + 1].pc, key = pc >> core->icache_shift;
+    if (key == w->line) return w->next_line || has(sm, l0, key + 1);
+    if (key != w->line + 1 || !w->next_line) return false;
+    uint32_t left = (((1u << core->icache_shift) - 1) & ~pc) / WW_INST_BYTES + 1;
+    return left > core->supply.ahead || has(sm, l0, key + 1);
+}
+
 /* ---- a launch ---- */
 
 void ww_supply_plan(struct ww_core *core, bool cold) {
