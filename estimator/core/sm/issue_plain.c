@@ -188,12 +188,18 @@ static inline void issue(struct tally *t, struct ww_sched *s, struct ww_warp *w,
     (1u << WW_SLOT_EXCESS_ALU | 1u << WW_SLOT_WAIT_ALU | 1u << WW_SLOT_WAIT_STALL | 1u << WW_SLOT_NO_INST |    \
      1u << WW_SLOT_DRAIN)
 
-/* No other warp of the scheduler issues before `at`, and none is the cause of the slots until then. */
-static bool is_quiet(const struct tally *t, const struct ww_sched *s, uint64_t at) {
-    if (!t->closed || s->causes & ~QUIET) return false;
-    for (uint32_t groups = s->groups; groups; groups &= groups - 1)
+/* The cycle until which no other warp of the scheduler becomes ready, and none but those that are is the cause of
+ * a slot. */
+static uint64_t quiet_until(const struct tally *t, const struct ww_sched *s) {
+    if (!t->closed || s->causes & ~QUIET) return 0;
+    return ww_wheel_next(&t->sm->wheel, t->sm->now);
+}
+
+/* None of those that are ready, but the one that issues by the group, issues before `at`. */
+static inline bool others_wait(const struct ww_sched *s, uint32_t group, uint64_t at) {
+    for (uint32_t groups = s->groups & ~(1u << group); groups; groups &= groups - 1)
         if (s->free[__builtin_ctz(groups)] < at) return false;
-    return ww_wheel_next(&t->sm->wheel, t->sm->now) >= at;
+    return true;
 }
 
 /* Its fetch needs nothing that schedulers share; nor does another warp's come before it. */
@@ -232,6 +238,7 @@ static uint64_t run(struct tally *t, struct ww_sched *s, struct ww_warp *w) {
     const struct ww_step *step = w->step, *last = w->end - 1;
     const struct ww_dinst *d = w->head;
     struct ww_inst_count *n = w->counts;
+    const uint64_t until = t->until, quiet = until ? quiet_until(t, s) : 0, interval = t->interval;
     uint64_t cycle = t->cycle, issues = 0, lost = 0, entry = 0, front, next;
     count_lost(s, cycle);
     if (w->since < cycle) ww_epochs_count(&core->epochs, n, w->state, w->since, cycle);
@@ -239,32 +246,34 @@ static uint64_t run(struct tally *t, struct ww_sched *s, struct ww_warp *w) {
     if (!s->ready[d->group]) s->groups &= ~(1u << d->group);
     for (;;) {
         uint64_t result = WW_SB(cycle + d->latency, (uint64_t)d->state), at;
+        const uint16_t *end = d->check + d->check_count;
         n->stall[WW_S_ISSUED]++;
         n->counter[WW_I_ISSUES]++;
         n->counter[WW_I_THREAD_INSTRUCTIONS] += step->mask == UINT32_MAX ? 32 : ww_bits(step->mask);
         issues++;
         take_port(s, d, cycle);
-        const uint16_t *end = d->check + d->check_count;
         for (const uint16_t *r = end - d->result_count; r < end; r++) w->board[*r] = result;
-        next = cycle + t->interval + d->conflict;
+        next = cycle + interval + d->conflict;
         front = cycle + 1;
         step++;
         if (w->buffered > 1 && step->inst == step[-1].inst + 1) {
             w->buffered--;
+            d++;
+            n++;
         } else {
             w->step = step;
             w->front_state = WW_S_NO_INST;
             front = ww_front_next(t->sm, w, d, step[-1].inst, cycle);
+            d = &core->code.inst[step->inst];
+            n = &core->epochs.inst[step->inst];
+            if (front > cycle + 1) break;
         }
-        d = &core->code.inst[step->inst];
-        n = &core->epochs.inst[step->inst];
-        if (front > cycle + 1) break;
         entry = ww_head_entry(w, d);
-        if (WW_SB_CYCLE(entry) > cycle + 1) break;
+        if (WW_SB_CYCLE(entry) > cycle + 1 || !d->runs) break;
         at = s->free[d->group] > next ? s->free[d->group] : next;
-        if (!d->runs || step >= last || at >= t->until || !fetch_is_local(t, w, step)) break;
+        if (at >= until || step >= last || !fetch_is_local(t, w, step)) break;
         if (at > cycle + 1) {
-            if (!is_quiet(t, s, at)) break;
+            if (at > quiet || !others_wait(s, d->group, at)) break;
             n->stall[WW_S_EXCESS_ALU] += at - cycle - 1;
             lost += at - cycle - 1;
         }
