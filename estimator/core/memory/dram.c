@@ -129,7 +129,8 @@ static bool channel_init(struct ww_dram *d, uint32_t index, struct ww_arena *are
     c->bank = ww_arena_array(arena, d->banks, sizeof *c->bank);
     c->entry = ww_arena_array(arena, entries, sizeof *c->entry);
     c->group_ready = ww_arena_array(arena, d->groups, sizeof *c->group_ready);
-    if (!c->bank || !c->entry || !c->group_ready) return false;
+    c->best = ww_arena_array(arena, d->groups, sizeof *c->best);
+    if (!c->bank || !c->entry || !c->group_ready || !c->best) return false;
     for (uint32_t i = 0; i < entries; i++) c->entry[i].next = i + 1 < entries ? i + 1 : WW_DRAM_NONE;
     for (uint32_t i = 0; i < d->banks; i++) {
         struct ww_dram_bank *b = &c->bank[i];
@@ -154,6 +155,7 @@ struct ww_dram *ww_dram_new(const struct ww_gpu_spec *gpu, struct ww_queue *queu
     d->banks = gpu->dram_banks;
     d->groups = gpu->dram_bank_groups;
     d->bank_words = (d->banks + 63) / 64;
+    for (uint32_t bank = 0; bank < 64; bank += d->groups) d->group_mask |= (uint64_t)1 << bank;
     d->channel = ww_arena_array(arena, d->channels, sizeof *d->channel);
     if (!d->channel) return NULL;
     for (uint32_t i = 0; i < d->channels; i++)

@@ -38,6 +38,15 @@ struct ww_dram_bank {
     bool open;
 };
 
+/* The bank of a group whose column command goes first: of those with a hit the one that is ready first, the
+ * older entry of equals. */
+struct ww_dram_best {
+    uint64_t bank_ready; /* by the bank alone */
+    uint64_t ready;      /* by its bank and group */
+    uint64_t order;      /* age of its entry */
+    uint32_t bank;
+};
+
 struct ww_dram_channel {
     struct ww_event event;
     struct ww_dram *dram;
@@ -57,6 +66,13 @@ struct ww_dram_channel {
     uint64_t act_ready;       /* tRRD */
     uint64_t faw[4];          /* earliest next activates by tFAW; faw_next is the oldest */
     uint32_t faw_next;
+    struct ww_dram_best *best; /* by bank group */
+    uint64_t best_groups;      /* bit per bank group that has one */
+    uint64_t changed;          /* bit per bank group whose best is to be chosen anew */
+    uint64_t best_until;       /* cycle from which on another one may be as ready, and older */
+    bool best_writing;         /* they are of this direction */
+    uint64_t oldest;           /* no entry that waits arrived before this cycle */
+    uint64_t oldest_after;     /* that is looked at again from this cycle on */
     uint64_t refresh_due;
     uint32_t refresh_bank; /* the next one, where banks are refreshed one by one */
     uint32_t open_banks;
@@ -72,6 +88,7 @@ struct ww_dram {
     struct ww_dram_channel *channel;
     uint32_t channels, banks, groups, depth; /* depth: entries of one direction */
     uint32_t bank_words;                     /* of bits by bank */
+    uint64_t group_mask; /* of these bits, those of the first group; all groups' are shifted by their number */
     uint32_t write_high, write_low;
     uint32_t sector_shift; /* log2 of 32-byte sectors in a sector of the L2 */
     uint64_t settled;      /* cycle to which DRAM_CYCLES are counted */
@@ -134,6 +151,7 @@ static inline void ww_dram_set_hit(struct ww_dram_channel *c, uint32_t bank, uin
     struct ww_dram_bank *b = &c->bank[bank];
     uint64_t bit = (uint64_t)1 << (bank & 63);
     b->hit[dir] = i;
+    c->changed |= (uint64_t)1 << b->group;
     if (i == WW_DRAM_NONE) {
         c->hits[dir][bank >> 6] &= ~bit;
         return;

@@ -48,17 +48,12 @@ static void choose_direction(struct ww_dram_channel *c) {
 
 enum { GROUPS_MAX = 64 };
 
-/* What can be done now and what must wait. */
-struct choice {
-    uint64_t groups;                  /* bit per bank group with a column command */
-    uint32_t column_bank[GROUPS_MAX]; /* of each of these, the bank with the best one */
-    uint64_t bank_ready[GROUPS_MAX];  /* by that bank alone, at least the cycle of the look */
-    uint64_t ready[GROUPS_MAX];       /* by its bank and group */
-    uint64_t order[GROUPS_MAX];       /* age of its entry */
-    uint32_t row_bank;                /* oldest whose row command's time has come; WW_DRAM_NONE: none */
-    uint32_t rows;                    /* banks whose row command's time has come */
-    uint64_t row_order;
-    uint64_t next_row; /* earliest time of a row command that must still wait */
+/* Which rows can be opened now, and when others can. */
+struct rows {
+    uint32_t bank;  /* oldest whose row command's time has come; WW_DRAM_NONE: none */
+    uint32_t count; /* banks whose row command's time has come */
+    uint64_t order;
+    uint64_t next; /* earliest time of a row command that must still wait */
 };
 
 /* The entry at the bank's head is too old to be passed by hits. */
@@ -69,58 +64,139 @@ static bool starved(const struct ww_dram_channel *c, const struct ww_dram_bank *
            c->entry[head].request.place.row != b->row;
 }
 
-/* A bank with a hit: of those of its group the one goes first that is ready first, the older entry of equals.
- */
-static inline void add_column(const struct ww_dram_channel *c, struct choice *best, uint32_t bank, uint32_t dir,
-                              uint64_t cycle) {
+/* A bank has a hit: it may be its group's best. */
+static inline void add_column(struct ww_dram_channel *c, uint32_t bank, uint32_t dir, uint64_t cycle) {
     const struct ww_dram_bank *b = &c->bank[bank];
-    uint32_t g = b->group;
-    uint64_t ready = b->col_ready > cycle ? b->col_ready : cycle, order = b->hit_order[dir];
-    if (best->groups >> g & 1 &&
-        (ready > best->bank_ready[g] || (ready == best->bank_ready[g] && order > best->order[g])))
+    struct ww_dram_best *best = &c->best[b->group];
+    uint64_t ready = ww_dram_max(b->col_ready, cycle), before = ww_dram_max(best->bank_ready, cycle);
+    if (c->best_groups >> b->group & 1 &&
+        (ready > before || (ready == before && b->hit_order[dir] > best->order)))
         return;
-    best->groups |= (uint64_t)1 << g;
-    best->column_bank[g] = bank;
-    best->bank_ready[g] = ready;
-    best->ready[g] = ww_dram_max(b->col_ready, c->group_ready[g]);
-    best->order[g] = order;
+    c->best_groups |= (uint64_t)1 << b->group;
+    *best = (struct ww_dram_best){.bank = bank,
+                                  .bank_ready = b->col_ready,
+                                  .ready = ww_dram_max(b->col_ready, c->group_ready[b->group]),
+                                  .order = b->hit_order[dir]};
 }
 
-/* A bank that must change its row; slot: the first activate that tRRD and tFAW allow. */
-static inline void add_row(const struct ww_dram_channel *c, struct choice *best, uint32_t bank, uint32_t dir,
-                           uint64_t slot, uint64_t cycle) {
-    const struct ww_dram_bank *b = &c->bank[bank];
-    uint64_t time = ww_dram_row_time(c, b, slot);
-    if (time > cycle) {
-        if (time < best->next_row) best->next_row = time;
-        return;
-    }
-    if (best->row_bank == WW_DRAM_NONE || b->head_order[dir] < best->row_order) {
-        best->row_bank = bank;
-        best->row_order = b->head_order[dir];
-    }
-    best->rows++;
-}
-
-static void look(const struct ww_dram_channel *c, uint64_t cycle, struct choice *best) {
-    enum ww_dram_direction dir = c->writing ? WW_DRAM_WRITE : WW_DRAM_READ;
-    uint64_t slot = ww_dram_slot(c);
-    best->groups = 0;
-    best->rows = 0;
-    best->row_bank = WW_DRAM_NONE;
-    best->next_row = UINT64_MAX;
-    for (uint32_t w = 0; w < c->dram->bank_words; w++) {
-        uint64_t hits = c->hits[dir][w], rows = c->busy[dir][w] & ~hits;
-        for (; hits; hits &= hits - 1) {
-            uint32_t bank = 64 * w + (uint32_t)__builtin_ctzll(hits);
-            if (starved(c, &c->bank[bank], dir, cycle))
-                rows |= hits & (0 - hits);
-            else
-                add_column(c, best, bank, dir, cycle);
+/* The first cycle at which a bank of the group that is older than its best is as ready. */
+static uint64_t older_until(const struct ww_dram_channel *c, const uint64_t *hits, uint32_t g, uint32_t dir,
+                            uint64_t ready) {
+    uint64_t until = UINT64_MAX, mask = c->dram->group_mask << g;
+    for (uint32_t w = 0; w < c->dram->bank_words; w++)
+        for (uint64_t m = hits[w] & mask; m; m &= m - 1) {
+            const struct ww_dram_bank *b = &c->bank[64 * w + (uint32_t)__builtin_ctzll(m)];
+            if (b->hit_order[dir] < c->best[g].order && b->col_ready > ready && b->col_ready < until)
+                until = b->col_ready;
         }
-        for (; rows; rows &= rows - 1)
-            add_row(c, best, 64 * w + (uint32_t)__builtin_ctzll(rows), dir, slot, cycle);
+    return until;
+}
+
+/* Chooses a group's best among its banks with a hit. */
+static inline void choose_column(struct ww_dram_channel *c, const uint64_t *hits, uint32_t g, uint32_t dir,
+                                 uint64_t cycle) {
+    uint64_t first = UINT64_MAX, age = UINT64_MAX, oldest = UINT64_MAX, mask = c->dram->group_mask << g;
+    uint32_t bank = WW_DRAM_NONE;
+    for (uint32_t w = 0; w < c->dram->bank_words; w++)
+        for (uint64_t m = hits[w] & mask; m; m &= m - 1) {
+            uint32_t i = 64 * w + (uint32_t)__builtin_ctzll(m);
+            const struct ww_dram_bank *b = &c->bank[i];
+            uint64_t ready = b->col_ready > cycle ? b->col_ready : cycle, order = b->hit_order[dir];
+            if (order < oldest) oldest = order;
+            if (ready > first || (ready == first && order > age)) continue;
+            first = ready;
+            age = order;
+            bank = i;
+        }
+    c->best_groups &= ~((uint64_t)1 << g);
+    if (bank == WW_DRAM_NONE) return;
+    c->best_groups |= (uint64_t)1 << g;
+    c->best[g] = (struct ww_dram_best){.bank = bank,
+                                       .bank_ready = c->bank[bank].col_ready,
+                                       .ready = ww_dram_max(c->bank[bank].col_ready, c->group_ready[g]),
+                                       .order = age};
+    if (oldest == age) return;
+    uint64_t until = older_until(c, hits, g, dir, first);
+    if (until < c->best_until) c->best_until = until;
+}
+
+/* A bank that must change its row; ahead: the first activate that tRRD and tFAW allow, less tRP. */
+static inline void add_row(const struct ww_dram_channel *c, struct rows *rows, uint32_t bank, uint32_t dir,
+                           uint64_t trp, uint64_t ahead, uint64_t cycle) {
+    const struct ww_dram_bank *b = &c->bank[bank];
+    uint64_t own = b->open ? b->pre_ready : b->act_ready > trp ? b->act_ready - trp : 0;
+    uint64_t time = own > ahead ? own : ahead;
+    if (time > cycle) {
+        if (time < rows->next) rows->next = time;
+        return;
     }
+    if (rows->bank == WW_DRAM_NONE || b->head_order[dir] < rows->order) {
+        rows->bank = bank;
+        rows->order = b->head_order[dir];
+    }
+    rows->count++;
+}
+
+/* Cycles after which it is looked again how old the oldest entry is. */
+#define LOOK_AGAIN 64
+
+/* Whether any entry may be too old to be passed. */
+static bool may_starve(struct ww_dram_channel *c, uint64_t cycle) {
+    if (cycle <= c->oldest + WW_DRAM_AGE_CAP) return false;
+    if (cycle < c->oldest_after) return true;
+    c->oldest_after = cycle + LOOK_AGAIN;
+    c->oldest = cycle;
+    for (uint32_t dir = 0; dir < 2; dir++)
+        for (uint32_t w = 0; w < c->dram->bank_words; w++)
+            for (uint64_t m = c->busy[dir][w]; m; m &= m - 1) {
+                uint32_t head = c->bank[64 * w + (uint32_t)__builtin_ctzll(m)].head[dir];
+                if (c->entry[head].arrival < c->oldest) c->oldest = c->entry[head].arrival;
+            }
+    return cycle > c->oldest + WW_DRAM_AGE_CAP;
+}
+
+/* Hits of banks whose head is not starved. */
+static void leave_out_starved(const struct ww_dram_channel *c, uint32_t dir, uint64_t cycle, uint64_t *hits) {
+    for (uint32_t w = 0; w < c->dram->bank_words; w++) {
+        hits[w] = c->hits[dir][w];
+        for (uint64_t m = hits[w]; m; m &= m - 1)
+            if (starved(c, &c->bank[64 * w + (uint32_t)__builtin_ctzll(m)], dir, cycle))
+                hits[w] &= ~(m & (0 - m));
+    }
+}
+
+/* Chooses the best of the groups anew in which another one may be it. */
+static inline void look_at_columns(struct ww_dram_channel *c, const uint64_t *hits, uint32_t dir,
+                                   uint64_t cycle) {
+    uint64_t groups = c->changed;
+    if (cycle >= c->best_until) {
+        groups = UINT64_MAX;
+        c->best_until = UINT64_MAX;
+    }
+    for (groups &= UINT64_MAX >> (GROUPS_MAX - c->dram->groups); groups; groups &= groups - 1)
+        choose_column(c, hits, (uint32_t)__builtin_ctzll(groups), dir, cycle);
+    c->changed = 0;
+}
+
+static void look(struct ww_dram_channel *c, uint64_t cycle, struct rows *rows) {
+    enum ww_dram_direction dir = c->writing ? WW_DRAM_WRITE : WW_DRAM_READ;
+    uint64_t slot = ww_dram_slot(c), trp = c->dram->timing.trp, ahead = slot > trp ? slot - trp : 0;
+    uint64_t passing[WW_DRAM_BANK_WORDS];
+    const uint64_t *hits = c->hits[dir];
+    bool starving = may_starve(c, cycle);
+    if (starving) {
+        leave_out_starved(c, dir, cycle, passing);
+        hits = passing;
+    }
+    if (starving || c->writing != c->best_writing) c->changed = UINT64_MAX;
+    c->best_writing = c->writing;
+    look_at_columns(c, hits, dir, cycle);
+    if (starving) c->changed = UINT64_MAX;
+    *rows = (struct rows){.bank = WW_DRAM_NONE, .next = UINT64_MAX};
+    uint64_t soonest = ahead > cycle ? ahead : 0; /* of a row command; 0: now */
+    for (uint32_t w = 0; w < c->dram->bank_words; w++)
+        for (uint64_t m = c->busy[dir][w] & ~hits[w]; m && rows->next > soonest; m &= m - 1)
+            add_row(c, rows, 64 * w + (uint32_t)__builtin_ctzll(m), dir, trp, ahead, cycle);
 }
 
 static void open_for_head(struct ww_dram_channel *c, uint32_t bank, uint64_t cycle) {
@@ -135,20 +211,20 @@ static void open_for_head(struct ww_dram_channel *c, uint32_t bank, uint64_t cyc
 
 /* Begins the row changes whose time has come, the oldest entry's first, and makes the choice good for what
  * comes after. */
-static void open_rows(struct ww_dram_channel *c, uint64_t cycle, struct choice *best) {
+static void open_rows(struct ww_dram_channel *c, uint64_t cycle, struct rows *rows) {
     uint32_t dir = c->writing ? WW_DRAM_WRITE : WW_DRAM_READ;
     uint64_t trp = c->dram->timing.trp;
-    while (best->row_bank != WW_DRAM_NONE) {
-        uint32_t bank = best->row_bank;
+    while (rows->bank != WW_DRAM_NONE) {
+        uint32_t bank = rows->bank;
         open_for_head(c, bank, cycle);
         uint64_t slot = ww_dram_slot(c);
-        if (best->rows > 1 && slot <= cycle + trp) {
-            look(c, cycle, best); /* the next one may begin now, too */
+        if (rows->count > 1 && slot <= cycle + trp) {
+            look(c, cycle, rows); /* the next one may begin now, too */
             continue;
         }
-        best->row_bank = WW_DRAM_NONE;
-        add_column(c, best, bank, dir, cycle);
-        if (best->rows > 1 && slot - trp < best->next_row) best->next_row = slot - trp;
+        rows->bank = WW_DRAM_NONE;
+        add_column(c, bank, dir, cycle);
+        if (rows->count > 1 && slot - trp < rows->next) rows->next = slot - trp;
     }
 }
 
@@ -181,60 +257,59 @@ static bool may_turn(const struct ww_dram_channel *c) {
                       : c->bursts[WW_DRAM_WRITE] >= c->dram->write_high;
 }
 
-/* Of the chosen banks, the one with the earliest column command, the older entry of equals. */
-static uint32_t earliest(const struct ww_dram_channel *c, const struct choice *best, enum ww_dram_direction dir,
-                         uint64_t *time) {
+/* Of the groups' best banks, the one with the earliest column command, the older entry of equals. */
+static inline uint32_t earliest(const struct ww_dram_channel *c, enum ww_dram_direction dir, uint64_t *time) {
     uint64_t floor = c->column_ready[dir], first = UINT64_MAX, order = UINT64_MAX;
     uint32_t pick = 0;
-    for (uint64_t groups = best->groups; groups; groups &= groups - 1) {
+    for (uint64_t groups = c->best_groups; groups; groups &= groups - 1) {
         uint32_t i = (uint32_t)__builtin_ctzll(groups);
-        uint64_t ready = best->ready[i] > floor ? best->ready[i] : floor;
-        if (ready > first || (ready == first && best->order[i] > order)) continue;
+        const struct ww_dram_best *best = &c->best[i];
+        uint64_t ready = best->ready > floor ? best->ready : floor;
+        if (ready > first || (ready == first && best->order > order)) continue;
         first = ready;
-        order = best->order[i];
+        order = best->order;
         pick = i;
     }
     *time = first;
     return pick;
 }
 
-/* Issues column commands of the chosen banks before `end`, taking turns between bank groups as their timing
+/* Issues column commands of the best banks before `end`, taking turns between bank groups as their timing
  * has it, until a bank has no hit left or the direction may turn, and the choice must be made anew (true).
  * Else *next is the time of the next one. */
-static bool issue_columns(struct ww_dram_channel *c, struct choice *best, uint64_t cycle, uint64_t end,
-                          uint64_t *next) {
+static bool issue_columns(struct ww_dram_channel *c, uint64_t cycle, uint64_t end, uint64_t *next) {
     enum ww_dram_direction dir = c->writing ? WW_DRAM_WRITE : WW_DRAM_READ;
     if (c->column_ready[dir] < cycle) c->column_ready[dir] = cycle;
     for (;;) {
         uint64_t time;
-        uint32_t i = earliest(c, best, dir, &time);
+        struct ww_dram_best *best = &c->best[earliest(c, dir, &time)];
         *next = time;
         if (time >= end) return false;
-        uint32_t bank = best->column_bank[i];
+        uint32_t bank = best->bank;
         struct ww_dram_bank *b = &c->bank[bank];
         struct ww_dram_entry *e = &c->entry[b->hit[dir]];
         uint64_t data_end = ww_dram_issue_column(c, b, dir, time);
-        best->ready[i] = c->group_ready[b->group];
+        best->ready = c->group_ready[b->group];
         c->dram->counter[WW_C_DRAM_ROW_HIT] += !e->row_opened;
         e->row_opened = false;
         if (--e->bursts_left) continue;
         end_entry(c, bank, dir, time, data_end);
         if (b->hit[dir] == WW_DRAM_NONE || may_turn(c)) return true;
-        best->order[i] = b->hit_order[dir];
+        best->order = b->hit_order[dir];
     }
 }
 
 uint64_t ww_dram_schedule(struct ww_dram_channel *c, uint64_t cycle) {
     uint64_t due = c->dram->timing.trefi ? c->refresh_due : UINT64_MAX, end = cycle + WW_DRAM_AHEAD;
     uint64_t next;
-    struct choice best;
+    struct rows rows;
     if (end > due) end = due;
     do {
         choose_direction(c);
-        look(c, cycle, &best);
-        open_rows(c, cycle, &best);
-    } while (issue_columns(c, &best, cycle, end, &next));
-    if (best.next_row < next) next = best.next_row;
+        look(c, cycle, &rows);
+        open_rows(c, cycle, &rows);
+    } while (issue_columns(c, cycle, end, &next));
+    if (rows.next < next) next = rows.next;
     if (next == UINT64_MAX) return next;
     if (next > due) next = due;
     return next > cycle ? next : cycle + 1;
