@@ -235,10 +235,12 @@ RELEASE := build/release
 RELEASE_FLAGS := -O2 -g -flto=auto
 .PHONY: release
 release:
-	@$(SUBMAKE) BUILD=$(RELEASE) AR=gcc-ar CFLAGS='$(RELEASE_FLAGS) -fprofile-generate -fprofile-update=atomic' $(RELEASE)/warpwatt
+	@$(SUBMAKE) BUILD=$(RELEASE) AR=gcc-ar CFLAGS='$(RELEASE_FLAGS) -fprofile-generate -fprofile-update=atomic' \
+	    LDFLAGS='$(LDFLAGS) $(RELEASE_FLAGS) -fprofile-generate' $(RELEASE)/warpwatt
 	@find $(RELEASE) -name '*.gcda' -delete
 	@scripts/release-train.sh $(RELEASE)/warpwatt
-	@$(SUBMAKE) BUILD=$(RELEASE) AR=gcc-ar CFLAGS='$(RELEASE_FLAGS) -fprofile-use -fprofile-partial-training -Wno-missing-profile' all
+	@$(SUBMAKE) BUILD=$(RELEASE) AR=gcc-ar LDFLAGS='$(LDFLAGS) $(RELEASE_FLAGS)' \
+	    CFLAGS='$(RELEASE_FLAGS) -fprofile-use -fprofile-partial-training -Wno-missing-profile' all
 
 # ---- tests ----
 
