@@ -212,6 +212,7 @@ static uint64_t period_of(double mhz) {
 
 void ww_clock_init(struct ww_clock *c, double mhz) {
     c->period_fp = period_of(mhz);
+    c->per_ps = 65536.0 / (double)c->period_fp;
     c->origin_ps = 0;
     c->origin_cycle = 0;
 }
@@ -224,9 +225,10 @@ void ww_clock_set(struct ww_clock *c, double mhz, uint64_t now_ps) {
     c->origin_ps = now_ps + (uint64_t)(scaled + 0.5);
     c->origin_cycle = cycle;
     c->period_fp = period;
+    c->per_ps = 65536.0 / (double)period;
 }
 
-uint64_t ww_clock_cycle(const struct ww_clock *c, uint64_t ps) {
+uint64_t ww_clock_cycle_far(const struct ww_clock *c, uint64_t ps) {
     if (ps <= c->origin_ps) return c->origin_cycle;
     uint64_t elapsed = ps - c->origin_ps;
     /* floor(k * period / 2^16) >= elapsed  <=>  k >= elapsed * 2^16 / period */

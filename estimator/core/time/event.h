@@ -47,6 +47,7 @@ uint64_t ww_queue_next(const struct ww_queue *q);
  * more than 1e-7 (2e-8 below 2 GHz). A frequency change takes effect at the time of the call. */
 struct ww_clock {
     uint64_t period_fp; /* ps << 16 */
+    double per_ps;      /* cycles */
     uint64_t origin_ps;
     uint64_t origin_cycle;
 };
@@ -56,6 +57,14 @@ void ww_clock_set(struct ww_clock *c, double mhz, uint64_t now_ps);
 static inline uint64_t ww_clock_time(const struct ww_clock *c, uint64_t cycle) {
     return c->origin_ps + (((cycle - c->origin_cycle) * c->period_fp) >> 16);
 }
-uint64_t ww_clock_cycle(const struct ww_clock *c, uint64_t ps); /* smallest cycle with time >= ps */
+uint64_t ww_clock_cycle_far(const struct ww_clock *c, uint64_t ps); /* as ww_clock_cycle; it divides */
+/* Smallest cycle with time >= ps: the nearest one to it, or the next. */
+static inline uint64_t ww_clock_cycle(const struct ww_clock *c, uint64_t ps) {
+    uint64_t elapsed = ps - c->origin_ps;
+    if (ps <= c->origin_ps) return c->origin_cycle;
+    if (elapsed >> 46) return ww_clock_cycle_far(c, ps);
+    uint64_t k = (uint64_t)(int64_t)((double)(int64_t)elapsed * c->per_ps + 0.5);
+    return c->origin_cycle + k + ((k * c->period_fp >> 16) < elapsed);
+}
 
 #endif
