@@ -29,4 +29,4 @@ END
 if "$program" trace record -q -w sgemm --code sass --arch sm_80 -o sass.wwt -p m=160 -p n=128 -p k=64 2>/dev/null; then
     "$program" run -q --gpu a100 --trace sass.wwt
 fi
-"$program" report --db r.db >/dev/null
+"$program" report --run 1 --json --db r.db >/dev/null
