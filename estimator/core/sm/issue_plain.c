@@ -56,6 +56,10 @@ bool ww_issue_plain_allowed(const struct ww_sm *sm) {
 /* The scheduler's slots before `cycle` that it has not counted are lost. */
 static inline void count_lost(struct ww_sched *s, uint64_t cycle) {
     if (s->counted >= cycle) return;
+    if (s->blocked_until > s->counted) {
+        ww_issue_count(s, cycle); /* register ports were in the way of some */
+        return;
+    }
     s->slot[s->causes ? (uint32_t)__builtin_ctz(s->causes) : (uint32_t)WW_SLOT_EMPTY] += cycle - s->counted;
 }
 
