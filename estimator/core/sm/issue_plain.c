@@ -21,18 +21,19 @@ struct tally {
 /* ---- a launch ---- */
 
 static uint8_t lane_of(const struct ww_core *core, const struct ww_dinst *d) {
-    if (d->group2 || d->queued || d->constant || d->async || d->ends_group) return WW_LANE_NONE;
-    if (d->action == WW_A_LSU) return d->ii ? WW_LANE_NONE : WW_LANE_MEMORY;
-    if (d->action == WW_A_BRANCH) return d->ii ? WW_LANE_NONE : WW_LANE_BRANCH;
+    if (d->queued || d->constant || d->async || d->ends_group) return WW_LANE_NONE;
+    if (d->action == WW_A_LSU) return d->ii || d->group2 ? WW_LANE_NONE : WW_LANE_MEMORY;
+    if (d->action == WW_A_BRANCH) return d->ii || d->group2 ? WW_LANE_NONE : WW_LANE_BRANCH;
     if (d->action != WW_A_NONE || (WW_G_MEMORY >> d->group) & 1) return WW_LANE_NONE;
-    if (!d->ii) return WW_LANE_FREE;
+    if (!d->ii) return d->group2 ? WW_LANE_NONE : WW_LANE_FREE;
     if (d->group >= WW_UNIT_COUNT || core->instances[d->group]) return WW_LANE_NONE;
+    if (d->group2) return core->instances[d->group2] ? WW_LANE_NONE : WW_LANE_TWO;
     return d->group == core->imul_group2 ? WW_LANE_IMUL : WW_LANE_PORT;
 }
 
 /* Registers and ports are all that it has to do with. */
 static bool may_run(const struct ww_core *core, const struct ww_dinst *d) {
-    bool in_lane = d->lane == WW_LANE_FREE || d->lane == WW_LANE_PORT || d->lane == WW_LANE_IMUL;
+    bool in_lane = d->lane >= WW_LANE_FREE && d->lane <= WW_LANE_TWO;
     return in_lane && d->stall <= 1 && !d->counts && !d->unseen && !d->access && d->next_fetch == 1 &&
            !core->code.banked;
 }
@@ -116,19 +117,30 @@ static inline void count_issue(struct ww_core *core, struct ww_sched *s, struct 
     count_lost(s, cycle);
     s->slot[WW_SLOT_ISSUED]++;
     s->counted = cycle + 1;
-    if (w->since < cycle)
-        ww_epochs_count(&core->epochs, n, w->state, w->since, cycle);
+    if (w->since < cycle) ww_epochs_count(&core->epochs, n, w->state, w->since, cycle);
     n->stall[WW_S_ISSUED]++;
     n->counter[WW_I_ISSUES]++;
     n->counter[WW_I_THREAD_INSTRUCTIONS] += mask == UINT32_MAX ? 32 : ww_bits(mask);
     w->since = cycle + 1;
 }
 
-static inline void take_port(struct ww_sched *s, const struct ww_dinst *d, uint64_t cycle) {
-    if (d->lane != WW_LANE_PORT && d->lane != WW_LANE_IMUL) return;
+static inline void set_free(const struct ww_core *core, struct ww_sched *s, uint32_t group, uint64_t until) {
+    s->free[group] = until;
+    if (group == core->imul_group2 && s->free[WW_G_IMUL] < until) s->free[WW_G_IMUL] = until;
+}
+
+static inline void take_port(const struct ww_core *core, struct ww_sched *s, const struct ww_dinst *d,
+                             uint64_t cycle) {
     uint64_t until = cycle + d->ii;
-    s->free[d->group] = until;
-    if (d->lane == WW_LANE_IMUL && s->free[WW_G_IMUL] < until) s->free[WW_G_IMUL] = until;
+    if (d->lane == WW_LANE_PORT) {
+        s->free[d->group] = until;
+    } else if (d->lane == WW_LANE_IMUL) {
+        s->free[d->group] = until;
+        if (s->free[WW_G_IMUL] < until) s->free[WW_G_IMUL] = until;
+    } else if (d->lane == WW_LANE_TWO) {
+        set_free(core, s, d->group, until);
+        set_free(core, s, d->group2, cycle + d->ii2);
+    }
 }
 
 static inline void write_results(struct ww_sm *sm, struct ww_warp *w, const struct ww_dinst *d, uint64_t cycle,
@@ -167,7 +179,7 @@ static inline void issue(struct tally *t, struct ww_sched *s, struct ww_warp *w,
     if (!s->ready[group]) s->groups &= ~(1u << group);
     s->last = (int)w->slot + 1;
     if (sm->rf && d->writes) delay = ww_regs_read(sm, s, w, d, cycle);
-    take_port(s, d, cycle);
+    take_port(sm->core, s, d, cycle);
     w->front = cycle + 1;
     w->front_state = WW_S_NO_INST;
     if (d->lane == WW_LANE_MEMORY)
@@ -192,8 +204,8 @@ static inline void issue(struct tally *t, struct ww_sched *s, struct ww_warp *w,
     (1u << WW_SLOT_EXCESS_ALU | 1u << WW_SLOT_WAIT_ALU | 1u << WW_SLOT_WAIT_STALL | 1u << WW_SLOT_NO_INST |    \
      1u << WW_SLOT_DRAIN)
 
-/* The cycle until which no other warp of the scheduler becomes ready, and none but those that are is the cause of
- * a slot. */
+/* The cycle until which no other warp of the scheduler becomes ready, and none but those that are is the cause
+ * of a slot. */
 static uint64_t quiet_until(const struct tally *t, const struct ww_sched *s) {
     if (!t->closed || s->causes & ~QUIET) return 0;
     return ww_wheel_next(&t->sm->wheel, t->sm->now);
@@ -255,7 +267,7 @@ static uint64_t run(struct tally *t, struct ww_sched *s, struct ww_warp *w) {
         n->counter[WW_I_ISSUES]++;
         n->counter[WW_I_THREAD_INSTRUCTIONS] += step->mask == UINT32_MAX ? 32 : ww_bits(step->mask);
         issues++;
-        take_port(s, d, cycle);
+        take_port(core, s, d, cycle);
         for (const uint16_t *r = end - d->result_count; r < end; r++) w->board[*r] = result;
         next = cycle + interval + d->conflict;
         front = cycle + 1;

@@ -59,8 +59,8 @@ void ww_supply_plan(struct ww_core *core, bool cold);
 bool ww_supply_init(struct ww_sm *sm, struct ww_arena *arena);
 /* Empties the caches of the SM: what launches leave in them is forgotten. */
 void ww_supply_forget(struct ww_sm *sm);
-/* Instruction `inst` of the warp, behind which the code goes on, can leave the warp's buffer without a look at what
- * schedulers share. */
+/* Instruction `inst` of the warp, behind which the code goes on, can leave the warp's buffer without a look at
+ * what schedulers share. */
 bool ww_supply_local(const struct ww_sm *sm, const struct ww_warp *w, uint32_t inst);
 /* As ww_front_fill. */
 uint64_t ww_supply_fill(struct ww_sm *sm, struct ww_warp *w, uint64_t cycle);

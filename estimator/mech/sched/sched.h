@@ -44,7 +44,8 @@ enum ww_sched_greedy { WW_SCHED_NOT_GREEDY, WW_SCHED_THEN_OLDEST, WW_SCHED_THEN_
 
 struct ww_sched_ops {
     struct ww_mech_info info;
-    /* pick() is ww_sched_greedy_pick, and there is nothing else but what keeps `last`: core may do this itself. */
+    /* pick() is ww_sched_greedy_pick, and there is nothing else but what keeps `last`: core may do this itself.
+     */
     enum ww_sched_greedy greedy;
     /* It works in two modes by the SM's memory saturation flag, and sees it: core counts the cycles of each, MP
      * (flag set) and EP (clear). */
