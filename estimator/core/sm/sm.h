@@ -523,6 +523,7 @@ static inline uint64_t ww_front_next(struct ww_sm *sm, struct ww_warp *w, const 
 static inline void ww_sm_advance(struct ww_sm *sm, uint64_t cycle) {
     if (sm->now + 1 < cycle) sm->now = cycle - 1;
 }
+/* *sm is zero. */
 enum ww_code ww_sm_init(struct ww_sm *sm, struct ww_core *core, uint32_t id, struct ww_arena *arena,
                         uint32_t l1_ways, const void *settings, uint64_t seed, struct ww_error *error);
 /* The saturation flag changes at `cycle`, or the SM gets its first CTA or is about to lose its last. */
