@@ -426,8 +426,8 @@ uint64_t ww_issue(struct ww_sm *sm, uint64_t cycle);
 /* The warp of the scheduler issues its head, and what else goes with it in the cycle. */
 void ww_issue_warp(struct ww_sm *sm, struct ww_sched *s, struct ww_warp *w, uint64_t cycle);
 /* What a memory instruction does at its issue. */
-void ww_issue_memory(struct ww_sm *sm, struct ww_warp *w, const struct ww_dinst *d, uint32_t mask, uint32_t inst,
-                     uint64_t cycle);
+void ww_issue_memory(struct ww_sm *sm, struct ww_warp *w, const struct ww_dinst *d, uint32_t mask,
+                     uint32_t inst, uint64_t cycle);
 
 /* ---- barrier.c ---- */
 void ww_barrier_arrive(struct ww_sm *sm, struct ww_warp *w, const struct ww_dinst *d,
