@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #if defined(__SANITIZE_ADDRESS__)
 #define WW_ASAN 1
@@ -25,7 +26,8 @@
 
 #define ALIGN 16
 #define CHUNK_MIN ((size_t)64 << 10)
-#define CHUNK_MAX ((size_t)4 << 20)
+#define CHUNK_MAX ((size_t)32 << 20)
+#define HUGE ((size_t)2 << 20)
 
 struct ww_arena_chunk {
     struct ww_arena_chunk *next;
@@ -38,6 +40,17 @@ void ww_arena_init(struct ww_arena *a, size_t limit) {
     *a = (struct ww_arena){.limit = limit};
 }
 
+/* Replay touches a few dozen MiB at random: with the system's large pages it misses the host's TLB less. */
+static void ask_large_pages(void *start, size_t size) {
+#ifdef MADV_HUGEPAGE
+    uintptr_t from = ((uintptr_t)start + HUGE - 1) & ~(uintptr_t)(HUGE - 1),
+              end = ((uintptr_t)start + size) & ~(uintptr_t)(HUGE - 1);
+    if (from < end) madvise((void *)from, end - from, MADV_HUGEPAGE);
+#else
+    (void)start, (void)size;
+#endif
+}
+
 static struct ww_arena_chunk *new_chunk(struct ww_arena *a, size_t need) {
     size_t size = a->used < CHUNK_MIN ? CHUNK_MIN : a->used < CHUNK_MAX ? a->used : CHUNK_MAX;
     if (size < need) size = need;
@@ -46,6 +59,7 @@ static struct ww_arena_chunk *new_chunk(struct ww_arena *a, size_t need) {
     /* At first large ones are zeroed pages of the system; later calloc would clear more than is asked for. */
     struct ww_arena_chunk *c = a->reset ? malloc(total) : calloc(1, total);
     if (!c) return NULL;
+    if (total >= 2 * HUGE) ask_large_pages(c, total);
     *c = (struct ww_arena_chunk){.next = a->chunk, .size = size, .dirty = a->reset ? size : 0};
     POISON(c + 1, size);
     a->chunk = c;

@@ -83,6 +83,27 @@ static void cggty_stays_with_a_warp_and_then_takes_the_youngest(void **state) {
     free(b.state);
 }
 
+/* Core does by itself what pick() of a greedy scheduler does. */
+static void greedy_schedulers_pick_as_core_does(void **state) {
+    (void)state;
+    static const char *const name[] = {"gto", "cggty"};
+    for (uint32_t k = 0; k < 2; k++) {
+        struct bench b;
+        bench_usual(&b, name[k], NULL, 0);
+        assert_int_not_equal(b.ops->greedy, WW_SCHED_NOT_GREEDY);
+        int last = 0;
+        uint64_t random = 1;
+        for (uint32_t i = 0; i < 1000; i++) {
+            random = random * 6364136223846793005u + 1442695040888963407u;
+            uint64_t ready = (random >> 32 | 1ull << i % SLOTS) & ALL;
+            int own = ww_sched_greedy_pick(b.ops->greedy, last, ready, b.age);
+            assert_int_equal(bench_pick(&b, ready), own);
+            last = own + 1;
+        }
+        free(b.state);
+    }
+}
+
 static void oldest_first_returns_to_the_oldest_warp_when_it_is_ready(void **state) {
     (void)state;
     struct bench b;
@@ -310,6 +331,7 @@ static void every_scheduler_ends_on_every_workload_and_obeys_the_laws(void **sta
 
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(greedy_schedulers_pick_as_core_does),
         cmocka_unit_test(cggty_stays_with_a_warp_and_then_takes_the_youngest),
         cmocka_unit_test(oldest_first_returns_to_the_oldest_warp_when_it_is_ready),
         cmocka_unit_test(gto_takes_the_oldest_warp_first),

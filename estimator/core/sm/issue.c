@@ -45,8 +45,8 @@ static inline void set_results(struct ww_sm *sm, struct ww_warp *w, const struct
     if (d->counts) ww_depend_issue(sm, w, d, cycle, entry);
 }
 
-void ww_issue_memory(struct ww_sm *sm, struct ww_warp *w, const struct ww_dinst *d, uint32_t mask, uint32_t inst,
-                     uint64_t cycle) {
+void ww_issue_memory(struct ww_sm *sm, struct ww_warp *w, const struct ww_dinst *d, uint32_t mask,
+                     uint32_t inst, uint64_t cycle) {
     if (mask == 0) {
         /* No lane gives an address: nothing is fetched or stored; shared memory sees an empty pass. */
         if (d->path == WW_L_SHARED || d->path == WW_L_SHARED_ATOMIC) sm->core->counter[WW_C_SHARED_PASSES]++;

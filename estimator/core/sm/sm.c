@@ -64,7 +64,8 @@ static enum ww_code init_schedulers(struct ww_sm *sm, struct ww_arena *arena, co
 enum ww_code ww_sm_init(struct ww_sm *sm, struct ww_core *core, uint32_t id, struct ww_arena *arena,
                         uint32_t l1_ways, const void *settings, uint64_t seed, struct ww_error *error) {
     const struct ww_gpu_spec *g = core->gpu;
-    *sm = (struct ww_sm){.core = core, .id = id};
+    sm->core = core;
+    sm->id = id;
     sm->warp = ww_arena_lines(arena, g->sm_max_warps, sizeof *sm->warp);
     sm->sched = ww_arena_lines(arena, g->sm_schedulers, sizeof *sm->sched);
     sm->cta = ww_arena_array(arena, g->sm_max_ctas, sizeof *sm->cta);

@@ -428,8 +428,8 @@ uint64_t ww_issue(struct ww_sm *sm, uint64_t cycle);
 /* The warp of the scheduler issues its head, and what else goes with it in the cycle. */
 void ww_issue_warp(struct ww_sm *sm, struct ww_sched *s, struct ww_warp *w, uint64_t cycle);
 /* What a memory instruction does at its issue. */
-void ww_issue_memory(struct ww_sm *sm, struct ww_warp *w, const struct ww_dinst *d, uint32_t mask, uint32_t inst,
-                     uint64_t cycle);
+void ww_issue_memory(struct ww_sm *sm, struct ww_warp *w, const struct ww_dinst *d, uint32_t mask,
+                     uint32_t inst, uint64_t cycle);
 
 /* ---- barrier.c ---- */
 void ww_barrier_arrive(struct ww_sm *sm, struct ww_warp *w, const struct ww_dinst *d,
@@ -525,6 +525,7 @@ static inline uint64_t ww_front_next(struct ww_sm *sm, struct ww_warp *w, const 
 static inline void ww_sm_advance(struct ww_sm *sm, uint64_t cycle) {
     if (sm->now + 1 < cycle) sm->now = cycle - 1;
 }
+/* *sm is zero. */
 enum ww_code ww_sm_init(struct ww_sm *sm, struct ww_core *core, uint32_t id, struct ww_arena *arena,
                         uint32_t l1_ways, const void *settings, uint64_t seed, struct ww_error *error);
 /* The saturation flag changes at `cycle`, or the SM gets its first CTA or is about to lose its last. */
