@@ -109,6 +109,13 @@ def stub_driver():
     expect("captures and graphs of the driver", record([driver, PTX, "graph"], ["-q", "-o", "graph.wwt"]), 0, "PASS")
     check("each launch of a graph is recorded", launches("graph.wwt") == ["saxpy"] * 3, launches("graph.wwt"))
     os.unlink("graph.wwt")
+    expect("streams, events and a graph", record([driver, PTX, "order"], ["-q", "-o", "order.wwt"]), 0, "PASS")
+    info = json.loads(run([PROGRAM, "trace", "info", "order.wwt", "--json"])[1])["launches"]
+    got = [(x.get("stream", 0), x.get("waits_for", [])) for x in info]
+    wanted = [(1, []), (2, []), (2, [0]), (1, [2]), (0, [2]), (3, [4]), (1, []), (4, [3, 2]), (1, [7])]
+    check("the trace says which launches wait for which", got == wanted, got)
+    check("the trace with an order is sound", run([PROGRAM, "trace", "verify", "order.wwt"])[0] == 0)
+    os.unlink("order.wwt")
     expect("the driver's errors", record([driver, PTX, "errors"], ["-q"]), 0, "PASS",
            "cuMemCreate is not supported by the recording CUDA driver; it returned CUDA_ERROR_NOT_SUPPORTED")
 
