@@ -216,7 +216,8 @@ static void errors(void) {
     void *module, *context;
     int value, status, (*plain)(pointer *, size_t), (*streams)(void *);
     EXPECT(cuModuleLoadData(&module, "no PTX") == 218);
-    EXPECT(cuModuleLoadData(&module, "\177ELF damaged") == 200);
+    static const char damaged[128] = "\177ELF damaged";
+    EXPECT(cuModuleLoadData(&module, damaged) == 200);
     EXPECT(cuMemCreate(&value, 1, NULL, 0) == 801);
     EXPECT(cuGetExportTable(&table, "0123456789abcdef") == 801 && !table);
     EXPECT(cuGetErrorName(500, &name) == 0 && strcmp(name, "CUDA_ERROR_NOT_FOUND") == 0);
