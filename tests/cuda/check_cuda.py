@@ -90,6 +90,13 @@ def stub_static():
         f.write("#!/bin/sh\nexec %s %s zstd\n" % (os.path.abspath("static"), PTX))
     os.chmod(script, 0o755)
     expect("also in a program that a script starts", record([script], ["-q"]), 0, "PASS")
+    with open(script, "w") as f:
+        f.write("#!/bin/sh\n%s %s zstd && %s %s zstd\n" % ((os.path.abspath("static"), PTX) * 2))
+    expect("two processes, a trace of each", record([script], ["-o", "each.%p.wwt"]), 0, "PASS", "10 launches")
+    each = [n for n in left(".") if n.startswith("each.")]
+    check("both are whole", len(each) == 2 and all(len(launches(n) or []) == 5 for n in each), each)
+    for name in each:
+        os.unlink(name)
     subprocess.run(["strip", "static"], check=True)
     expect("without a symbol table it stays", record([os.path.abspath("static"), PTX, "zstd"], ["-q"]), 99, None,
            "the program's own __cudaRegisterFatBinary was called")
