@@ -172,6 +172,15 @@ struct ww_trace_copy {
     uint8_t kind; /* enum ww_trace_copy_kind */
 };
 
+/* When a launch may begin: after the launch before it of the same stream, and after those that it waits for.
+ * All zero in a program of one stream. */
+struct ww_trace_order {
+    uint32_t stream;      /* 0: the default one; others by number, also branches of graphs */
+    int32_t priority;     /* of the stream: lower goes first */
+    const uint32_t *wait; /* numbers of earlier launches */
+    uint32_t wait_count;
+};
+
 struct ww_launch {
     const char *kernel;
     const char *arch; /* "sm_70": what the machine instructions are of */
@@ -190,6 +199,7 @@ struct ww_launch {
     uint32_t string_count;
     const struct ww_trace_copy *copy; /* copies and fills since the launch before, in their order */
     uint32_t copy_count;
+    struct ww_trace_order order;
 };
 
 /* Provenance of a file; strings may be NULL. */

@@ -1,4 +1,5 @@
 /* trace_judge.c: what is said of a recording when its program has ended. */
+#include "../base/pidpath.h"
 #include "trace_job.h"
 #include <string.h>
 #include <sys/wait.h>
@@ -42,8 +43,10 @@ enum ww_code ww_trace_judge(const struct trace_job *j, struct ww_error *error) {
             "first call, its launches were not recorded");
     if (j->done_count == 0) return judge_unfinished(j, error);
     if (j->out && j->recorded == 0 && !ww_cmd_has(j->line, "no-record")) return judge_empty(j, error);
-    if (j->out && j->begun_count > 1)
-        fprintf(stderr, "warpwatt: %u processes used CUDA; the trace is of the one that ended last\n",
+    if (j->out && j->begun_count > 1 && !ww_pidpath_is(j->out))
+        fprintf(stderr,
+                "warpwatt: %u processes used CUDA; the trace is of the one that ended last; a %%p in its name "
+                "makes one of each\n",
                 j->begun_count);
     return WW_OK;
 }

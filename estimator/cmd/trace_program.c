@@ -7,6 +7,7 @@
 #include "trace_program.h"
 #include "../base/outfile.h"
 #include "../base/ownfd.h"
+#include "../base/pidpath.h"
 #include "../base/escape.h"
 #include "../base/text.h"
 #include "elf_look.h"
@@ -187,7 +188,9 @@ static void take_line(struct trace_job *j, const char *text) {
         if (j->begun_count < TRACE_PROCESSES_MAX) j->begun[j->begun_count++] = pid;
     } else if (sscanf(text, "done %llu %llu %llu %llu %llu", &v[0], &v[1], &v[2], &v[3], &v[4]) == 5) {
         j->done_count++;
-        j->launches = v[0], j->recorded = v[1], j->warps = v[2], j->threads = v[3], j->bytes = v[4];
+        if (!j->out || !ww_pidpath_is(j->out)) /* the one that ends last; else all together */
+            j->launches = j->recorded = j->warps = j->threads = j->bytes = 0;
+        j->launches += v[0], j->recorded += v[1], j->warps += v[2], j->threads += v[3], j->bytes += v[4];
     } else if (sscanf(text, "failed %d", &code) == 1 && code > 0 && code < WW_CODE_COUNT) {
         j->failed = (enum ww_code)code;
     }
@@ -232,11 +235,17 @@ static void wait_for(struct trace_job *j) {
 
 /* ---- afterwards ---- */
 
+static unsigned remove_of(const char *target, long pid) {
+    char *own = ww_pidpath(target, pid);
+    unsigned removed = own ? ww_temp_remove_of(own, pid) : 0;
+    free(own);
+    return removed;
+}
+
 /* Files that processes left which did not end by exit(). */
 static unsigned remove_left(const struct trace_job *j) {
     unsigned removed = 0;
-    for (unsigned n = 0; j->target && n < j->begun_count; n++)
-        removed += ww_temp_remove_of(j->target, j->begun[n]);
+    for (unsigned n = 0; j->target && n < j->begun_count; n++) removed += remove_of(j->target, j->begun[n]);
     return removed;
 }
 

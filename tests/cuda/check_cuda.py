@@ -90,6 +90,13 @@ def stub_static():
         f.write("#!/bin/sh\nexec %s %s zstd\n" % (os.path.abspath("static"), PTX))
     os.chmod(script, 0o755)
     expect("also in a program that a script starts", record([script], ["-q"]), 0, "PASS")
+    with open(script, "w") as f:
+        f.write("#!/bin/sh\n%s %s zstd && %s %s zstd\n" % ((os.path.abspath("static"), PTX) * 2))
+    expect("two processes, a trace of each", record([script], ["-o", "each.%p.wwt"]), 0, "PASS", "10 launches")
+    each = [n for n in left(".") if n.startswith("each.")]
+    check("both are whole", len(each) == 2 and all(len(launches(n) or []) == 5 for n in each), each)
+    for name in each:
+        os.unlink(name)
     subprocess.run(["strip", "static"], check=True)
     expect("without a symbol table it stays", record([os.path.abspath("static"), PTX, "zstd"], ["-q"]), 99, None,
            "the program's own __cudaRegisterFatBinary was called")
@@ -109,6 +116,13 @@ def stub_driver():
     expect("captures and graphs of the driver", record([driver, PTX, "graph"], ["-q", "-o", "graph.wwt"]), 0, "PASS")
     check("each launch of a graph is recorded", launches("graph.wwt") == ["saxpy"] * 3, launches("graph.wwt"))
     os.unlink("graph.wwt")
+    expect("streams, events and a graph", record([driver, PTX, "order"], ["-q", "-o", "order.wwt"]), 0, "PASS")
+    info = json.loads(run([PROGRAM, "trace", "info", "order.wwt", "--json"])[1])["launches"]
+    got = [(x.get("stream", 0), x.get("waits_for", [])) for x in info]
+    wanted = [(1, []), (2, []), (2, [0]), (1, [2]), (0, [2]), (3, [4]), (1, []), (4, [3, 2]), (1, [7])]
+    check("the trace says which launches wait for which", got == wanted, got)
+    check("the trace with an order is sound", run([PROGRAM, "trace", "verify", "order.wwt"])[0] == 0)
+    os.unlink("order.wwt")
     expect("the driver's errors", record([driver, PTX, "errors"], ["-q"]), 0, "PASS",
            "cuMemCreate is not supported by the recording CUDA driver; it returned CUDA_ERROR_NOT_SUPPORTED")
 

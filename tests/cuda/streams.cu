@@ -57,9 +57,9 @@ int main() {
     for (int k = 0; k < parts; k++) CHECK(cudaStreamDestroy(s[k]));
     EXPECT(cudaStreamSynchronize(s[0]) == cudaErrorInvalidResourceHandle);
     // What is not there says so and does no harm.
-    cudaGraph_t graph;
-    EXPECT(cudaGraphCreate(&graph, 0) == cudaErrorNotSupported);
-    EXPECT(cudaGraphCreate(&graph, 0) == cudaErrorNotSupported);
+    cudaIpcMemHandle_t handle;
+    EXPECT(cudaIpcGetMemHandle(&handle, h) == cudaErrorNotSupported);
+    EXPECT(cudaIpcGetMemHandle(&handle, h) == cudaErrorNotSupported);
     EXPECT(cudaGetLastError() == cudaErrorNotSupported);
     return pass();
 }

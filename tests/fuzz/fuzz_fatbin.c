@@ -1,5 +1,7 @@
-/* Fuzzes the reader of fat binaries: headers, and the decompression of every PTX image that it finds. */
+/* Fuzzes the reader of modules and fat binaries: how long a module is, headers, and the decompression of every
+ * PTX image that it finds. */
 #include "../../traces/sass/cubin/fatbin.h"
+#include "../../traces/sass/cubin/image.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -26,6 +28,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     struct ww_error error;
     uint64_t at = 0;
     bool more = true;
+    enum ww_image_form form;
+    if (ww_image_bytes(data, size, &form) > size) abort();
     if (size >= 16 && ww_fatbin_size(data, size) > size) abort();
     while (ww_fatbin_next(data, size, "fuzz", &at, &image, &more, &error) == WW_OK && more) {
         if (image.payload < data || image.payload + image.payload_bytes > data + size) abort();

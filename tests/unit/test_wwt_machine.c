@@ -197,6 +197,41 @@ static void copies_that_are_none_are_refused(void **state) {
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) assert_non_null(ww_wwt_check_copy(&bad[i]));
 }
 
+/* Writes one launch of an order; the order that is read back. */
+static void order_launches_come_back(void **state) {
+    (void)state;
+    struct ww_wwt_orders orders = {0};
+    struct ww_wwt_launch launch[4] = {0};
+    struct ww_wwt_index index = {.launch = launch, .launch_count = 4};
+    const uint32_t wait[] = {0, 2};
+    const struct ww_trace_order order[4] = {{0}, {7, -2, NULL, 0}, {0}, {9, 0, wait, 2}};
+    const char *why;
+    for (size_t n = 0; n < 4; n++) ww_wwt_put_order(&orders, &order[n], n);
+    assert_int_equal(orders.count, 2);
+    struct ww_buf raw = {0};
+    ww_buf_varint(&raw, orders.count);
+    ww_buf_append(&raw, orders.rows.p, orders.rows.n);
+    struct ww_cursor c = {(unsigned char *)raw.p, (unsigned char *)raw.p + raw.n, false};
+    assert_true(ww_wwt_get_orders(&c, &arena, &index, &why));
+    assert_ptr_equal(c.p, c.end);
+    assert_int_equal(launch[1].view.order.stream, 7);
+    assert_int_equal(launch[1].view.order.priority, -2);
+    assert_int_equal(launch[3].view.order.wait_count, 2);
+    assert_int_equal(launch[3].view.order.wait[1], 2);
+    assert_int_equal(launch[2].view.order.stream, 0);
+    /* each cut, and launches that are too few, are refused */
+    for (size_t cut = 1; cut < raw.n; cut++) {
+        c = (struct ww_cursor){(unsigned char *)raw.p, (unsigned char *)raw.p + cut, false};
+        assert_false(ww_wwt_get_orders(&c, &arena, &index, &why));
+    }
+    index.launch_count = 3;
+    c = (struct ww_cursor){(unsigned char *)raw.p, (unsigned char *)raw.p + raw.n, false};
+    assert_false(ww_wwt_get_orders(&c, &arena, &index, &why));
+    assert_non_null(ww_wwt_check_order(&order[3], 2));
+    ww_buf_free(&raw);
+    ww_buf_free(&orders.rows);
+}
+
 int main(void) {
     ww_arena_init(&arena, 0);
     const struct CMUnitTest tests[] = {
@@ -204,6 +239,7 @@ int main(void) {
         cmocka_unit_test(constant_operands_come_back),
         cmocka_unit_test(copies_between_launches_come_back),
         cmocka_unit_test(copies_that_are_none_are_refused),
+        cmocka_unit_test(order_launches_come_back),
         cmocka_unit_test(each_code_table_has_its_own_origin),
         cmocka_unit_test(a_dump_of_machine_code_says_where_the_rest_is),
         cmocka_unit_test(control_fields_in_a_file_of_version_1_are_refused),

@@ -85,7 +85,17 @@ struct rt_tail {
     struct rt_node **node;
     size_t count;
 };
+/* Up to which launch (number + 1) of a stream everything is done. */
+struct rt_clock_entry {
+    uint32_t lane, launch; /* the stream's number in the trace */
+};
+struct rt_clock {
+    struct rt_clock_entry *entry; /* by lane */
+    size_t count;
+};
 struct rt_stream {
+    uint32_t lane;
+    struct rt_clock clock;
     uint64_t id;
     unsigned flags;
     int priority;
@@ -98,6 +108,7 @@ struct rt_event {
     bool recorded, timed;
     struct rt_capture *capture; /* that it was recorded in last, or NULL */
     struct rt_tail tail;
+    struct rt_clock clock;
     struct rt_event *next;
 };
 /* The default streams have small numbers for handles. */
@@ -109,11 +120,28 @@ int ww_rt_event_new(struct rt_event **out, unsigned flags);
 int ww_rt_event_free(struct rt_event *event);
 int ww_rt_event_record(struct rt_event *event, void *stream);
 int ww_rt_stream_wait(void *stream, struct rt_event *event);
+/* What the program waits for is done before what it asks for next. */
+void ww_rt_order_host_waits(const void *stream);
+void ww_rt_order_host_waits_event(const struct rt_event *event);
+void ww_rt_order_host_waits_all(void);
 /* The program waits for the stream, which must not be captured. */
 int ww_rt_stream_synchronize(void *stream);
 int ww_rt_event_elapsed(float *ms, const struct rt_event *start, const struct rt_event *stop);
 
 #pragma GCC visibility pop
+
+/* ---- core_order.c ---- */
+/* A launch of the stream is about to be recorded. */
+int ww_rt_order_launch(const void *stream);
+/* A copy was done: the host waits for those that are of no stream that the program made. */
+void ww_rt_order_copy(void);
+/* The clock of the stream's next operation. */
+struct rt_clock *ww_rt_order_clock(const void *stream);
+void ww_rt_clock_merge(struct rt_clock *to, const struct rt_clock *more);
+void ww_rt_clock_free(struct rt_clock *c);
+uint32_t ww_rt_new_lane(void);
+/* Launches that follow are those of a node with this clock; NULL: no longer. */
+void ww_rt_order_node(struct rt_clock *clock, uint32_t lane, int priority);
 
 /* Heads of the lists. */
 struct rt_stream *ww_rt_streams(void);

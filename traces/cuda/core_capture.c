@@ -23,6 +23,10 @@ void ww_rt_off(const int *unused) {
     on = NULL;
 }
 
+void *ww_rt_current(void) {
+    return on;
+}
+
 /* Only streams that the program made can be captured. */
 static struct rt_stream *made(const void *stream) {
     return (uintptr_t)stream > 2 && ww_rt_known_stream(stream) ? (struct rt_stream *)(uintptr_t)stream : NULL;

@@ -66,6 +66,7 @@ int ww_rt_copy_rows(void *dst, size_t dst_pitch, const void *src, size_t src_pit
     for (size_t y = 0; y < height; y++) memmove(to + y * dst_pitch, from + y * src_pitch, width);
     if (to_device) note(dst, dst_pitch, width, height, from_device ? WW_TRACE_COPY_DEVICE : WW_TRACE_COPY_HOST);
     ww_rt_copy_time(width * height, to_device != from_device);
+    ww_rt_order_copy();
     return 0;
 }
 
@@ -90,5 +91,6 @@ int ww_rt_fill_rows(const struct rt_fill *f) {
     for (size_t y = 0; y < f->height; y++) fill_row(to + y * f->pitch, f);
     note(f->p, f->pitch, f->width, f->height, WW_TRACE_COPY_FILL);
     ww_rt_copy_time(f->width * f->height, false);
+    ww_rt_order_copy();
     return 0;
 }

@@ -76,9 +76,15 @@ static void drop(const struct rt_op *op) {
     if (op->kind == RT_OP_GRAPH) destroy(op->u.graph);
 }
 
-static int run_all(const struct rt_graph *g);
+/* Where a graph is launched: its stream, and the clock behind it. */
+struct place {
+    struct rt_clock clock;
+    uint32_t lane;
+    int priority;
+};
+static int run_all(const struct rt_graph *g, struct place *at);
 
-static int run(const struct rt_op *op) {
+static int run(const struct rt_op *op, struct place *at) {
     switch (op->kind) {
     case RT_OP_LAUNCH:
         return ww_rt_launch(op->u.launch.kernel, &op->u.launch.config, op->u.launch.arguments);
@@ -93,9 +99,11 @@ static int run(const struct rt_op *op) {
         ww_rt_lock();
         return 0;
     case RT_OP_GRAPH:
-        return run_all(op->u.graph);
+        return run_all(op->u.graph, at);
     case RT_OP_RECORD:
-        return ww_rt_event_record(op->u.event, NULL);
+        ww_rt_event_record(op->u.event, NULL);
+        ww_rt_clock_merge(&op->u.event->clock, &at->clock);
+        return 0;
     default:
         return 0;
     }
@@ -269,24 +277,51 @@ static struct rt_node *next_ready(const struct rt_graph *g) {
     return NULL;
 }
 
-/* Calls `run` unless it is a trial: a graph with a circle has nodes that never become ready. */
-static int walk(const struct rt_graph *g, bool trial) {
-    int code = 0;
+/* A graph with a circle has nodes that never become ready. */
+static bool can_run(const struct rt_graph *g) {
     uint32_t left = g->count;
     for (struct rt_node *n = g->first; n; n = n->next) n->done = false;
-    for (struct rt_node *n; left && !code && (n = next_ready(g)) != NULL; left--) {
-        if (!trial) code = run(&n->op);
-        n->done = true;
-    }
-    return !code && left ? RT_ERROR_INVALID_VALUE : code;
+    for (struct rt_node *n; (n = next_ready(g)) != NULL; left--) n->done = true;
+    return left == 0;
 }
 
-static int run_all(const struct rt_graph *g) {
-    return walk(g, false);
+/* A node goes on in the stream of the first that it waits for, unless another does; the first root in that of
+ * the launch. */
+static uint32_t lane_of(const struct rt_node *n, const struct place *at) {
+    if (n->before_count == 0) return n == n->graph->first ? at->lane : ww_rt_new_lane();
+    if (n->before[0]->passed_on) return ww_rt_new_lane();
+    n->before[0]->passed_on = true;
+    return n->before[0]->lane;
+}
+
+static int run_node(struct rt_node *n, const struct place *at) {
+    struct place own = {.lane = lane_of(n, at), .priority = at->priority};
+    if (n->before_count == 0) ww_rt_clock_merge(&own.clock, &at->clock);
+    for (size_t i = 0; i < n->before_count; i++) ww_rt_clock_merge(&own.clock, &n->before[i]->clock);
+    ww_rt_order_node(&own.clock, own.lane, own.priority);
+    int code = run(&n->op, &own);
+    ww_rt_order_node(NULL, 0, 0);
+    n->lane = own.lane;
+    n->clock = own.clock;
+    n->done = true;
+    return code;
+}
+
+/* What follows in the stream waits for all of the graph. */
+static int run_all(const struct rt_graph *g, struct place *at) {
+    int code = 0;
+    struct rt_node *n;
+    for (n = g->first; n; n = n->next) n->done = n->passed_on = false;
+    while (!code && (n = next_ready(g)) != NULL) code = run_node(n, at);
+    for (n = g->first; n; n = n->next) {
+        ww_rt_clock_merge(&at->clock, &n->clock);
+        ww_rt_clock_free(&n->clock);
+    }
+    return code;
 }
 
 int ww_rt_exec_new(struct rt_graph **out, struct rt_graph *graph) {
-    if (!out || !find(graphs, graph) || walk(graph, true)) return RT_ERROR_INVALID_VALUE;
+    if (!out || !find(graphs, graph) || !can_run(graph)) return RT_ERROR_INVALID_VALUE;
     return copy_to(&execs, out, graph);
 }
 
@@ -300,8 +335,14 @@ int ww_rt_exec_launch(struct rt_graph *exec, void *stream) {
     if (!find(execs, exec)) return RT_ERROR_INVALID_VALUE;
     if (!ww_rt_known_stream(stream)) return RT_ERROR_INVALID_RESOURCE_HANDLE;
     if (ww_rt_captured(stream, &op, &code)) return code;
-    RT_ON(stream);
-    return run_all(exec);
+    struct rt_clock *clock = ww_rt_order_clock(stream);
+    const struct rt_stream *s = (uintptr_t)stream > 2 ? stream : NULL;
+    struct place at = {.lane = s ? s->lane : 0, .priority = s ? s->priority : 0};
+    ww_rt_clock_merge(&at.clock, clock);
+    code = run_all(exec, &at);
+    if (ww_rt_known_stream(stream)) ww_rt_clock_merge(ww_rt_order_clock(stream), &at.clock);
+    ww_rt_clock_free(&at.clock);
+    return code;
 }
 
 struct rt_node *ww_rt_exec_node(struct rt_graph *exec, const struct rt_node *node) {

@@ -48,8 +48,10 @@ struct rt_node {
     struct rt_op op;
     struct rt_node **before; /* what it waits for */
     size_t before_count;
-    uint32_t number; /* in its graph, and in copies of it */
-    bool done;
+    uint32_t number;       /* in its graph, and in copies of it */
+    bool done, passed_on;  /* of a launch of the graph: it ran; its lane went to one that waits for it */
+    uint32_t lane;         /* number of a stream */
+    struct rt_clock clock; /* behind it */
     struct rt_node *next;
 };
 
@@ -89,6 +91,8 @@ void ww_rt_off(const int *unused);
     __attribute__((cleanup(ww_rt_off))) const int rt_on_ = ww_rt_on(stream);                                   \
     (void)rt_on_
 bool ww_rt_capturing(const void *stream);
+/* The stream of ww_rt_on, NULL outside. */
+void *ww_rt_current(void);
 /* True if the operation became a node, with *code what came of it. `stream` NULL: that of ww_rt_on. */
 bool ww_rt_captured(void *stream, const struct rt_op *op, int *code);
 int ww_rt_capture_begin(void *stream);

@@ -72,6 +72,8 @@ static int run(struct rt_kernel *k, const rt_launch_config *c, void **arguments,
     if (code == WW_OK) code = ww_device_cooperate(ww_rt.device, is_cooperative(c), &error);
     uint64_t before = ww_device_executed(ww_rt.device);
     ww_device_pause(ww_rt.device, !record);
+    if (code == WW_OK && record && ww_rt_order_launch(c->stream))
+        code = ww_fail_nomem(&error, "the order of a launch");
     ww_rt.running = k->name;
     if (code == WW_OK)
         code = ww_device_launch(ww_rt.device, m, k->name, grid, block, (uint32_t)c->dynamic_shared, arg,

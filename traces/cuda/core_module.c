@@ -3,7 +3,6 @@
 #include "../sass/cubin/cubin.h"
 #include "../sass/cubin/fatbin.h"
 #include "core.h"
-#include <elf.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -151,9 +150,9 @@ static int load(struct rt_binary *b) {
     char name[40];
     bool done = false;
     number++;
-    if (b->form != RT_FATBIN) {
-        snprintf(name, sizeof name, "%s %u", b->form == RT_CUBIN ? "cubin" : "PTX", number);
-        return b->form == RT_CUBIN ? load_cubin(b, name) : load_text(b, name);
+    if (b->form != WW_IMAGE_FATBIN) {
+        snprintf(name, sizeof name, "%s %u", b->form == WW_IMAGE_CUBIN ? "cubin" : "PTX", number);
+        return b->form == WW_IMAGE_CUBIN ? load_cubin(b, name) : load_text(b, name);
     }
     if (ww_rt.options.code != WW_RECORD_PTX && ww_rt.machine >= 70) {
         snprintf(name, sizeof name, "fat binary %u", number);
@@ -264,45 +263,12 @@ bool ww_rt_has_kernel(struct rt_binary *b, const char *name) {
     return ww_module_has_kernel(ww_rt.device, b->module, name);
 }
 
-/* ---- images that are handed over in memory ---- */
-
-/* Bytes of an ELF file of which `n` can be read: up to the end of its tables and sections. 0: damaged. */
-static uint64_t elf_bytes(const unsigned char *p, uint64_t n) {
-    Elf64_Ehdr e;
-    Elf64_Shdr s;
-    if (n < sizeof e) return 0;
-    memcpy(&e, p, sizeof e);
-    uint64_t end = e.e_shoff + (uint64_t)e.e_shnum * sizeof s;
-    if (e.e_shentsize != sizeof s || e.e_shoff > n || end > n) return 0;
-    for (unsigned i = 0; i < e.e_shnum; i++) {
-        memcpy(&s, p + e.e_shoff + i * sizeof s, sizeof s);
-        if (s.sh_type == SHT_NOBITS) continue;
-        if (s.sh_offset > n || s.sh_size > n - s.sh_offset) return 0;
-        if (s.sh_offset + s.sh_size > end) end = s.sh_offset + s.sh_size;
-    }
-    uint64_t programs = e.e_phoff + (uint64_t)e.e_phnum * e.e_phentsize;
-    if (e.e_phoff > n || programs > n) return 0;
-    return programs > end ? programs : end;
-}
-
-/* Form and size of an image; 0 bytes: it is none. */
-static uint64_t measure(const void *image, struct rt_binary *b) {
-    uint64_t n = ww_rt_readable(image);
-    uint32_t magic = 0;
-    if (n >= sizeof magic) memcpy(&magic, image, sizeof magic);
-    b->form = magic == FATBIN_MAGIC ? RT_FATBIN : memcmp(&magic, ELFMAG, SELFMAG) == 0 ? RT_CUBIN : RT_PTX;
-    if (b->form == RT_FATBIN) return ww_fatbin_size(image, n);
-    if (b->form == RT_CUBIN) return elf_bytes(image, n);
-    const char *end = n ? memchr(image, 0, n < FATBIN_TEXT_MAX ? n : FATBIN_TEXT_MAX) : NULL;
-    return end ? (uint64_t)(end - (const char *)image) : 0;
-}
-
 int ww_rt_load_image(const void *image, struct rt_binary **out) {
     const struct rt_wrapper *w = image;
-    struct rt_binary form = {0};
+    enum ww_image_form form;
     if (!image) return RT_ERROR_INVALID_VALUE;
     if (ww_rt_readable(image) >= sizeof *w && w->magic == RT_WRAPPER_MAGIC) image = w->data;
-    uint64_t bytes = measure(image, &form);
+    uint64_t bytes = ww_image_bytes(image, ww_rt_readable(image), &form);
     if (bytes == 0) {
         ww_rt_say("what the program loads is neither a fat binary, nor machine code, nor PTX that ends with 0");
         return RT_ERROR_INVALID_KERNEL_IMAGE;
@@ -316,7 +282,7 @@ int ww_rt_load_image(const void *image, struct rt_binary **out) {
     memcpy(copy, image, bytes);
     copy[bytes] = 0;
     b->bytes = bytes;
-    b->form = form.form;
+    b->form = form;
     b->references = 1;
     *out = b;
     return ww_rt_load(b);

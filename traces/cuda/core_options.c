@@ -2,12 +2,14 @@
  * sets.
  */
 #include "../../estimator/api/record.h"
+#include "../../estimator/base/pidpath.h"
 #include "core.h"
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static enum ww_code number(const char *name, uint64_t *value, struct ww_error *error) {
     const char *text = getenv(name);
@@ -49,6 +51,16 @@ static enum ww_code report_of(const char *name, struct ww_ownfd *own, struct ww_
     return WW_OK;
 }
 
+/* %p of the trace's name is this process. */
+static enum ww_code name_process(char **out, struct ww_error *error) {
+    if (!*out || !ww_pidpath_is(*out)) return WW_OK;
+    char *own = ww_pidpath(*out, (long)getpid());
+    if (!own) return ww_fail_nomem(error, "WARPWATT_CUDA_OUT");
+    free(*out);
+    *out = own;
+    return WW_OK;
+}
+
 /* WARPWATT_CODE is for all commands. */
 static enum ww_code code_of(enum ww_record_code *code, struct ww_error *error) {
     static const char *const names[] = {"WARPWATT_CUDA_CODE", "WARPWATT_CODE"};
@@ -66,6 +78,7 @@ enum ww_code ww_rt_read_options(struct rt_options *o, struct ww_error *error) {
     WW_TRY(text("WARPWATT_CUDA_PTXAS_OPTIONS", &o->ptxas_options, error));
     WW_TRY(flag("WARPWATT_CUDA_QUIET", &o->quiet, error));
     WW_TRY(text("WARPWATT_CUDA_OUT", &o->out, error));
+    WW_TRY(name_process(&o->out, error));
     WW_TRY(text("WARPWATT_CUDA_ARCH", &o->arch, error));
     WW_TRY(text("WARPWATT_CUDA_GPU", &o->gpu, error));
     WW_TRY(text("WARPWATT_CUDA_KERNEL", &o->kernel, error));

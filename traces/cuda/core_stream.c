@@ -23,7 +23,8 @@ int ww_rt_stream_new(struct rt_stream **out, unsigned flags, int priority) {
     if (!out) return RT_ERROR_INVALID_VALUE;
     struct rt_stream *s = calloc(1, sizeof *s);
     if (!s) return RT_ERROR_MEMORY_ALLOCATION;
-    *s = (struct rt_stream){.id = ++ww_rt.next_id, .flags = flags, .priority = priority, .next = streams};
+    *s = (struct rt_stream){
+        .lane = ww_rt_new_lane(), .id = ++ww_rt.next_id, .flags = flags, .priority = priority, .next = streams};
     streams = s;
     *out = s;
     return 0;
@@ -34,6 +35,7 @@ int ww_rt_stream_free(struct rt_stream *stream) {
         if (*at != stream) continue;
         if (stream->capture) return RT_ERROR_STREAM_CAPTURE_UNSUPPORTED;
         *at = stream->next;
+        ww_rt_clock_free(&stream->clock);
         free(stream->tail.node);
         free(stream);
         return 0;
@@ -56,6 +58,7 @@ int ww_rt_event_free(struct rt_event *event) {
     for (struct rt_event **at = &events; *at; at = &(*at)->next) {
         if (*at != event) continue;
         *at = event->next;
+        ww_rt_clock_free(&event->clock);
         free(event->tail.node);
         free(event);
         return 0;
@@ -69,18 +72,24 @@ int ww_rt_event_record(struct rt_event *event, void *stream) {
     if (ww_rt_capture_event(event, stream, &code)) return code;
     ww_rt.now_us += 0.5; /* what a record itself takes: no interval is 0 */
     event->at_us = ww_rt.now_us;
+    ww_rt_clock_free(&event->clock);
+    ww_rt_clock_merge(&event->clock, ww_rt_order_clock(stream));
     event->recorded = true;
     return 0;
 }
 
 int ww_rt_stream_wait(void *stream, struct rt_event *event) {
     if (!ww_rt_known_stream(stream) || !ww_rt_known_event(event)) return RT_ERROR_INVALID_RESOURCE_HANDLE;
-    return ww_rt_capture_wait(stream, event);
+    int code = ww_rt_capture_wait(stream, event);
+    if (!code && !ww_rt_capturing(stream)) ww_rt_clock_merge(ww_rt_order_clock(stream), &event->clock);
+    return code;
 }
 
 int ww_rt_stream_synchronize(void *stream) {
     if (!ww_rt_known_stream(stream)) return RT_ERROR_INVALID_RESOURCE_HANDLE;
-    return ww_rt_capture_break(stream);
+    int code = ww_rt_capture_break(stream);
+    if (!code) ww_rt_order_host_waits(stream);
+    return code;
 }
 
 struct rt_stream *ww_rt_streams(void) {

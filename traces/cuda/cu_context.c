@@ -198,6 +198,7 @@ RT_EXPORT int cuCtxGetApiVersion(const struct cu_context *context, unsigned *ver
 
 RT_EXPORT int cuCtxSynchronize(void) {
     CU_CONTEXT;
+    ww_rt_order_host_waits_all();
     fflush(stdout); /* output of kernels */
     return 0;
 }
@@ -205,6 +206,7 @@ RT_EXPORT int cuCtxSynchronize(void) {
 RT_EXPORT int cuCtxSynchronize_v2(const struct cu_context *context) {
     CU_ENTER;
     if (context && !known(context)) return CU_INVALID_CONTEXT;
+    ww_rt_order_host_waits_all();
     fflush(stdout);
     return ww_cu_code(ww_rt.sticky);
 }

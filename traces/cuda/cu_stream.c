@@ -28,10 +28,8 @@ RT_EXPORT int cuStreamSynchronize(void *stream) {
 }
 RT_ALIAS(cuStreamSynchronize_ptsz, cuStreamSynchronize)
 
-RT_EXPORT int cuStreamQuery(void *stream) {
-    return check_stream(stream);
-}
-RT_ALIAS(cuStreamQuery_ptsz, cuStreamQuery)
+RT_ALIAS(cuStreamQuery, cuStreamSynchronize)
+RT_ALIAS(cuStreamQuery_ptsz, cuStreamSynchronize)
 
 RT_EXPORT int cuStreamWaitEvent(void *stream, struct rt_event *event, unsigned flags) {
     (void)flags;
@@ -149,7 +147,9 @@ RT_ALIAS(cuEventRecordWithFlags_ptsz, cuEventRecordWithFlags)
 
 RT_EXPORT int cuEventSynchronize(const struct rt_event *event) {
     CU_CONTEXT;
-    return ww_rt_known_event(event) ? 0 : CU_INVALID_HANDLE;
+    if (!ww_rt_known_event(event)) return CU_INVALID_HANDLE;
+    ww_rt_order_host_waits_event(event);
+    return 0;
 }
 RT_ALIAS(cuEventQuery, cuEventSynchronize)
 

@@ -14,6 +14,7 @@
 #include "../../estimator/base/ownfd.h"
 #include "../../estimator/config/gpu.h"
 #include "../ptx/record/device_host.h"
+#include "../sass/cubin/image.h"
 #include "rt_types.h"
 #include <pthread.h>
 
@@ -58,7 +59,7 @@ struct rt_binary {
     void *self;
     const void *data; /* the fat binary, or what `form` says */
     uint64_t bytes;   /* of a copy of ours; 0: it lies in the program */
-    enum { RT_FATBIN, RT_CUBIN, RT_PTX } form;
+    enum ww_image_form form;
     unsigned references;       /* of libraries and modules that the program loads */
     const void *const *linked; /* fat binaries of a device link, NULL-terminated, or NULL */
     struct ww_module *module;

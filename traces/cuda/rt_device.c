@@ -60,6 +60,7 @@ RT_EXPORT int cudaGetDeviceFlags(unsigned *flags) {
 
 RT_EXPORT int cudaDeviceSynchronize(void) {
     RT_ENTER;
+    ww_rt_order_host_waits_all();
     fflush(stdout); /* output of kernels */
     return 0;
 }

@@ -136,7 +136,9 @@ RT_ALIAS(cudaEventRecordWithFlags_ptsz, cudaEventRecordWithFlags)
 
 RT_EXPORT int cudaEventSynchronize(struct rt_event *event) {
     RT_ENTER;
-    return ww_rt_set(ww_rt_known_event(event) ? 0 : RT_ERROR_INVALID_RESOURCE_HANDLE);
+    if (!ww_rt_known_event(event)) return ww_rt_set(RT_ERROR_INVALID_RESOURCE_HANDLE);
+    ww_rt_order_host_waits_event(event);
+    return 0;
 }
 RT_ALIAS(cudaEventQuery, cudaEventSynchronize)
 

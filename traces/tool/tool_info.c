@@ -115,6 +115,24 @@ static void json_copies(struct ww_jsonw *w, const struct ww_launch *l) {
     ww_jsonw_close(w, ']');
 }
 
+static void json_order(struct ww_jsonw *w, const struct ww_trace_order *o) {
+    if (!o->stream && !o->priority && !o->wait_count) return;
+    ww_jsonw_u64(w, "stream", o->stream);
+    ww_jsonw_i64(w, "priority", o->priority);
+    ww_jsonw_open_flat(w, "waits_for", '[');
+    for (uint32_t i = 0; i < o->wait_count; i++) ww_jsonw_u64(w, NULL, o->wait[i]);
+    ww_jsonw_close(w, ']');
+}
+
+static void text_order(const struct ww_trace_order *o, FILE *out) {
+    if (!o->stream && !o->priority && !o->wait_count) return;
+    fprintf(out, "  stream %u", o->stream);
+    if (o->priority) fprintf(out, " of priority %d", o->priority);
+    for (uint32_t i = 0; i < o->wait_count && i < 16; i++)
+        fprintf(out, "%s%u", i ? ", " : ", waits for launch ", o->wait[i]);
+    fputs(o->wait_count > 16 ? ", ...\n" : "\n", out);
+}
+
 static void json_launch(struct ww_jsonw *w, const struct ww_trace *trace, size_t number) {
     const struct ww_wwt_launch *l = &trace->index.launch[number];
     struct totals t = launch_totals(l);
@@ -134,6 +152,7 @@ static void json_launch(struct ww_jsonw *w, const struct ww_trace *trace, size_t
     ww_jsonw_u64(w, "warps_per_cta", l->view.warps_per_cta);
     ww_jsonw_u64(w, "static_instructions", l->view.inst_count);
     json_totals(w, &t);
+    json_order(w, &l->view.order);
     json_copies(w, &l->view);
     ww_jsonw_close(w, '}');
 }
@@ -188,6 +207,7 @@ static void text_launch(const struct ww_trace *trace, size_t number, FILE *out) 
     fprintf(out, "  grid %u x %u x %u, block %u x %u x %u, %u registers, shared %u + %u B, local %u B\n",
             v->grid[0], v->grid[1], v->grid[2], v->block[0], v->block[1], v->block[2], v->registers_per_thread,
             v->shared_static, v->shared_dynamic, v->local_bytes);
+    text_order(&v->order, out);
     if (v->copy_count)
         fprintf(out, "  copies and fills before it: %u, of %llu bytes\n", v->copy_count,
                 (unsigned long long)copied_bytes(v));

@@ -40,7 +40,9 @@ static enum ww_code copy_launch(struct slice *s, size_t launch, struct ww_error 
     const struct ww_wwt_launch *l = &s->from->index.launch[launch];
     size_t r = 0, k = 0;
     WW_TRY(may_go_on(s, launch, 0, error));
-    WW_TRY(ww_trace_writer_launch(s->to, &l->view, error));
+    struct ww_launch view = l->view;
+    view.order = (struct ww_trace_order){0}; /* launches of a slice have other numbers: they are one stream */
+    WW_TRY(ww_trace_writer_launch(s->to, &view, error));
     while (r < l->run_count && k < s->ctas.count) {
         const struct ww_wwt_run *run = &l->run[r];
         const struct ww_range *range = &s->ctas.range[k];

@@ -223,6 +223,8 @@ static bool parse(struct parser *p) {
         if (!parse_launch(p, &p->index->launch[i])) return false;
     p->index->chunk_end = p->offset;
     if (!parse_origins(p) || !parse_copies(p)) return false;
+    if (p->version >= WW_WWT_VERSION_COPIES && !ww_wwt_get_orders(p->c, p->arena, p->index, &p->why))
+        return false;
     return p->c->p == p->c->end ? true : reject(p, "bytes follow the last launch");
 }
 

@@ -64,6 +64,18 @@ bool ww_wwt_get_copies(struct ww_cursor *c, struct ww_arena *arena, struct ww_la
 /* What is wrong with a copy, or NULL. */
 const char *ww_wwt_check_copy(const struct ww_trace_copy *copy);
 
+/* The order of launches: rows for those that are not all zero. */
+struct ww_wwt_orders {
+    struct ww_buf rows;
+    size_t count, next; /* rows; the launch behind the last one that has a row */
+};
+void ww_wwt_put_order(struct ww_wwt_orders *to, const struct ww_trace_order *o, size_t launch);
+/* Reads what is left of the index. False: malformed (*why; NULL: no memory). */
+bool ww_wwt_get_orders(struct ww_cursor *c, struct ww_arena *arena, struct ww_wwt_index *index,
+                       const char **why);
+/* What is wrong with the order of launch number `launch`, or NULL. */
+const char *ww_wwt_check_order(const struct ww_trace_order *o, size_t launch);
+
 /* Strings with a length in front; NULL is kept apart from "". */
 void ww_wwt_put_string(struct ww_buf *b, const char *s);
 const char *ww_wwt_get_string(struct ww_cursor *c, struct ww_arena *arena);

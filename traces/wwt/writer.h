@@ -10,6 +10,7 @@
 #ifndef WW_WWT_WRITER_H
 #define WW_WWT_WRITER_H
 
+#include "index.h"
 #include "../../estimator/base/outfile.h"
 #include "../../estimator/base/ownfd.h"
 #include "crc.h"
@@ -69,6 +70,10 @@ struct ww_trace_writer {
     struct ww_buf copies;          /* of the launches that are written, for the index */
     struct ww_trace_copy *waiting; /* copies for the next launch */
     uint32_t waiting_count;
+    struct ww_wwt_orders orders;
+    struct ww_trace_order
+        next_order; /* of the next launch, with its own copy of the waits; has_order: there is one */
+    bool has_order;
     struct ww_wwt_open_launch l;
 };
 
@@ -86,6 +91,10 @@ void ww_trace_writer_skip_to(struct ww_trace_writer *w, uint64_t cta);
  * the container takes the latest are kept. Errors: WW_INTERNAL (not a copy), WW_NOMEM. */
 enum ww_code ww_trace_writer_copy(struct ww_trace_writer *w, const struct ww_trace_copy *copy,
                                   struct ww_error *error);
+/* Notes the order of the next launch, in the place of that of its view; the waits are copied. Errors: WW_NOMEM.
+ */
+enum ww_code ww_trace_writer_order(struct ww_trace_writer *w, const struct ww_trace_order *order,
+                                   struct ww_error *error);
 /* Gives the open launch a longer instruction table (and its strings and local_bytes), for a source that meets
  * its instructions as it goes: entries that were there keep their class, width and WW_INST_ACCESS. The table
  * stays the caller's and must live until the launch ends or a later call replaces it.

@@ -137,6 +137,33 @@ static enum ww_code take_copies(struct ww_trace_writer *w, const struct ww_launc
     return WW_OK;
 }
 
+enum ww_code ww_trace_writer_order(struct ww_trace_writer *w, const struct ww_trace_order *order,
+                                   struct ww_error *error) {
+    size_t bytes = order->wait_count * sizeof *order->wait;
+    uint32_t *wait = malloc(bytes + 1);
+    if (!wait) return ww_fail_nomem(error, "the order of a launch");
+    if (bytes) memcpy(wait, order->wait, bytes);
+    free((void *)(uintptr_t)w->next_order.wait);
+    w->next_order = *order;
+    w->next_order.wait = wait;
+    w->has_order = true;
+    return WW_OK;
+}
+
+static enum ww_code take_order(struct ww_trace_writer *w, struct ww_error *error) {
+    struct ww_trace_order *o = &w->l.view.order;
+    if (w->has_order) *o = w->next_order;
+    w->has_order = false;
+    const char *why = ww_wwt_check_order(o, w->launch_count);
+    if (why) return ww_fail(error, WW_INTERNAL, w->l.view.kernel, "%s", why);
+    if (!o->wait_count) return WW_OK;
+    uint32_t *wait = ww_arena_array(&w->l.arena, o->wait_count, sizeof *wait);
+    if (!wait) return ww_fail_nomem(error, "the order of a launch");
+    memcpy(wait, o->wait, o->wait_count * sizeof *wait);
+    o->wait = wait;
+    return WW_OK;
+}
+
 static enum ww_code start_launch(struct ww_trace_writer *w, const struct ww_launch *launch,
                                  struct ww_error *error) {
     struct ww_wwt_open_launch *l = &w->l;
@@ -156,6 +183,7 @@ static enum ww_code start_launch(struct ww_trace_writer *w, const struct ww_laun
     shape.string = l->view.string;
     l->view = shape;
     WW_TRY(take_copies(w, launch, error));
+    WW_TRY(take_order(w, error));
     if (!grow_counts(l, shape.inst_count)) return ww_fail_nomem(error, "a launch");
     l->open = true;
     return WW_OK;
@@ -369,6 +397,7 @@ static void put_launch(struct ww_trace_writer *w) {
     ww_buf_varint(b, l->group_count);
     ww_buf_append(b, l->rows.p, l->rows.n);
     ww_wwt_put_copies(&w->copies, v->copy, v->copy_count);
+    ww_wwt_put_order(&w->orders, &v->order, w->launch_count);
     w->launch_count++;
 }
 

@@ -1,7 +1,7 @@
 /* driver.c: a program of the CUDA driver's interface, without the toolkit's header: it loads kernels.ptx (as
  * text or from its file) and launches its kernels in each way that there is.
  *
- * usage: driver PTX [text|file|library|errors|copies|graph] */
+ * usage: driver PTX [text|file|library|errors|copies|graph|order] */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -216,7 +216,8 @@ static void errors(void) {
     void *module, *context;
     int value, status, (*plain)(pointer *, size_t), (*streams)(void *);
     EXPECT(cuModuleLoadData(&module, "no PTX") == 218);
-    EXPECT(cuModuleLoadData(&module, "\177ELF damaged") == 200);
+    static const char damaged[128] = "\177ELF damaged";
+    EXPECT(cuModuleLoadData(&module, damaged) == 200);
     EXPECT(cuMemCreate(&value, 1, NULL, 0) == 801);
     EXPECT(cuGetExportTable(&table, "0123456789abcdef") == 801 && !table);
     EXPECT(cuGetErrorName(500, &name) == 0 && strcmp(name, "CUDA_ERROR_NOT_FOUND") == 0);
@@ -288,6 +289,42 @@ static void graphs(const char *path) {
     EXPECT(cuStreamBeginCapture_v2(NULL, 0) == 900);
 }
 
+static void start(void *function, void *stream) {
+    static pointer x, y;
+    int n = N;
+    float a = 1;
+    void *arguments[] = {&n, &a, &x, &y};
+    if (!x) EXPECT(cuMemAlloc_v2(&x, 4 * N) == 0 && cuMemAlloc_v2(&y, 4 * N) == 0);
+    EXPECT(cuLaunchKernel(function, GRID, 1, 1, BLOCK, 1, 1, 0, stream, arguments, NULL) == 0);
+}
+
+/* 0 and 1 beside each other, 2 behind both, 3 behind what the host waited for, 4 on the default stream, which a
+ * blocking stream's 5 waits for; then a graph of two branches (6, 7) that come together (8). */
+static void order(const char *path) {
+    void *module, *function, *one, *two, *blocking, *event, *fork, *graph, *exec;
+    load("text", path, &module);
+    kernel_of("text", module, "saxpy", &function);
+    EXPECT(cuStreamCreate(&one, 1) == 0 && cuStreamCreate(&two, 1) == 0 && cuStreamCreate(&blocking, 0) == 0);
+    EXPECT(cuEventCreate(&event, 2) == 0 && cuEventCreate(&fork, 2) == 0);
+    start(function, one);
+    EXPECT(cuEventRecord(event, one) == 0);
+    start(function, two);
+    EXPECT(cuStreamWaitEvent(two, event, 0) == 0);
+    start(function, two);
+    EXPECT(cuStreamSynchronize(two) == 0);
+    start(function, one);
+    start(function, NULL);
+    start(function, blocking);
+    EXPECT(cuStreamBeginCapture_v2(one, 0) == 0 && cuEventRecord(fork, one) == 0);
+    EXPECT(cuStreamWaitEvent(two, fork, 0) == 0);
+    start(function, one);
+    start(function, two);
+    EXPECT(cuEventRecord(event, two) == 0 && cuStreamWaitEvent(one, event, 0) == 0);
+    start(function, one);
+    EXPECT(cuStreamEndCapture(one, &graph) == 0 && cuGraphInstantiateWithFlags(&exec, graph, 0) == 0);
+    EXPECT(cuGraphLaunch(exec, one) == 0);
+}
+
 int main(int argc, char **argv) {
     const char *how = argc > 2 ? argv[2] : "text";
     char name[100];
@@ -306,6 +343,8 @@ int main(int argc, char **argv) {
         copies();
     else if (strcmp(how, "graph") == 0)
         graphs(argv[1]);
+    else if (strcmp(how, "order") == 0)
+        order(argv[1]);
     else
         compute(how, argv[1]);
     puts("PASS");

@@ -52,6 +52,11 @@ enum ww_code ww_device_note_copy(struct ww_device *d, const struct ww_trace_copy
     return d->recorder.writer ? ww_trace_writer_copy(d->recorder.writer, copy, error) : WW_OK;
 }
 
+enum ww_code ww_device_note_order(struct ww_device *d, const struct ww_trace_order *order,
+                                  struct ww_error *error) {
+    return d->recorder.writer ? ww_trace_writer_order(d->recorder.writer, order, error) : WW_OK;
+}
+
 void ww_device_pause(struct ww_device *d, bool paused) {
     d->paused = paused;
 }

@@ -43,6 +43,9 @@ bool ww_device_recording_lost(const struct ww_device *device);
  * Errors: WW_NOMEM. */
 enum ww_code ww_device_note_copy(struct ww_device *device, const struct ww_trace_copy *copy,
                                  struct ww_error *error);
+/* The order of the next launch that is recorded (trace.h; copied). Errors: WW_NOMEM. */
+enum ww_code ww_device_note_order(struct ww_device *device, const struct ww_trace_order *order,
+                                  struct ww_error *error);
 /* Launches are computed, not recorded, while paused. */
 void ww_device_pause(struct ww_device *device, bool paused);
 
