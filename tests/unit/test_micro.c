@@ -353,8 +353,58 @@ static void lanes_that_are_not_evenly_apart_have_lists_of_addresses(void **state
     ww_micro_free(m);
 }
 
+/* Three warps of a scheduler contend for the integer lanes; returns the one whose last instruction is first. */
+static uint32_t first_to_end(const char *sched) {
+    enum { INSTS = 40 };
+    struct ww_inst inst[INSTS + 1] = {{0}};
+    struct ww_step step[INSTS + 1];
+    for (uint32_t i = 0; i <= INSTS; i++) {
+        inst[i] = (struct ww_inst){.pc = i * 16, .op = i < INSTS ? WW_OP_INT : WW_OP_EXIT};
+        if (i < INSTS) {
+            inst[i].dst_count = inst[i].src_count = 1;
+            inst[i].dst[0] = inst[i].src[0] = (struct ww_operand){.reg = 1, .n = 1};
+        }
+        step[i] = (struct ww_step){i, UINT32_MAX};
+    }
+    const struct ww_micro_program p = {.kernel = "k",
+                                       .arch = "sm_70",
+                                       .inst = inst,
+                                       .step = step,
+                                       .inst_count = INSTS + 1,
+                                       .step_count = INSTS + 1,
+                                       .threads = 9 * 32,
+                                       .first = INSTS - 1,
+                                       .end = INSTS};
+    struct ww_gpu *gpu;
+    struct ww_bench *bench;
+    struct ww_bench_result r;
+    struct ww_micro *m;
+    ok(ww_gpu_load("v100", &sched, 1, &gpu, &error));
+    ok(ww_bench_new(gpu, 0, &bench, &error));
+    ok(ww_micro_program(&p, &m, &error));
+    ok(ww_bench_run(bench, m, 9, &r, &error));
+    uint32_t first = UINT32_MAX;
+    uint64_t cycle = UINT64_MAX;
+    for (size_t i = 0; i < r.sample_count; i++)
+        if (r.sample[i].warp % 4 == 0 && r.sample[i].cycle < cycle) {
+            cycle = r.sample[i].cycle;
+            first = r.sample[i].warp;
+        }
+    ww_micro_free(m);
+    ww_bench_free(bench);
+    ww_gpu_free(gpu);
+    return first;
+}
+
+static void a_bench_has_the_scheduler_of_its_gpu(void **state) {
+    (void)state;
+    assert_int_equal(first_to_end("core.sched=gto"), 0);
+    assert_int_equal(first_to_end("core.sched=cggty"), 8);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_bench_has_the_scheduler_of_its_gpu),
         cmocka_unit_test(a_chase_of_n_elements_has_n_loads_and_one_use),
         cmocka_unit_test(each_load_of_a_chase_needs_the_value_of_the_one_before),
         cmocka_unit_test(a_chase_in_memory_and_its_trace_file_take_the_same_cycles),
