@@ -204,7 +204,6 @@ const struct cmd ww_cmd_report = {
     .examples = "warpwatt report --run last --db r.db\nwarpwatt report --run 1 --source --db r.db\n"
                 "warpwatt report --run 1 --run 2 --html report.html --db r.db\n"
                 "warpwatt report --sweep last --csv --db r.db >points.csv\n"
-                "warpwatt report --sweep last --measured measured.tsv --html variants.html --db r.db\n"
                 "warpwatt report --points gv100.csv --html correlation.html\n"
                 "warpwatt report --run 1 --timeline --db r.db >timeline.json\n",
     .options = report_options,
