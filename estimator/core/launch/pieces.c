@@ -77,7 +77,7 @@ static void add_lanes(uint64_t *n, const struct ww_inst *in, uint64_t threads) {
 static void add_matrix(uint64_t *n, const struct ww_inst_folded *f, uint64_t issues) {
     n[WW_C_TENSOR_FMA] += issues * f->fma;
     n[WW_C_LANE_TENSOR] += issues * f->lanes;
-    n[WW_C_SHARED_PASSES] += issues * f->passes / 4;
+    n[WW_C_SHARED_MATRIX_PASSES] += issues * f->passes / 4;
 }
 
 /* Multiply-adds of fp16 that take the time of one of the type, in sixteenths: those of an A100. */

@@ -25,10 +25,12 @@ uint16_t ww_tensor_level(const struct ww_code_table *code, const struct ww_inst 
     return (uint16_t)(code->matrix_register + level);
 }
 
-/* A is in registers: a source of four registers, or of the place of A, which is no sum. */
+/* A is in registers: four in a row that are no sums. */
 static bool from_registers(const struct ww_inst *in) {
     for (uint32_t i = 0; i < in->src_count; i++)
-        if (in->src[i].reg < WW_REG_PRED && (!in->dst_count || in->src[i].reg != in->dst[0].reg)) return true;
+        if (in->src[i].n == 4 && in->src[i].reg < WW_REG_PRED &&
+            (!in->dst_count || in->src[i].reg != in->dst[0].reg))
+            return true;
     return false;
 }
 

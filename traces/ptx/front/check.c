@@ -175,6 +175,9 @@ static const char *shape_of(struct ptx_inst *i) {
             i->dst_count = n > 0 && i->opnd[0].kind != PTX_O_ADDR;
             return i->dst_count ? "d/a?s" : "/a?s";
         }
+    case PTX_WGMMA:
+        if (i->sub == PTX_SUB_WGMMA_MMA) return "V/VVP?ssss";
+        return i->sub == PTX_SUB_CP_WAIT_GROUP ? "/s" : "/";
     case PTX_WMMA:
         if (i->sub == PTX_SUB_WMMA_MMA) return "V/VVV";
         return i->sub == PTX_SUB_WMMA_STORE_D ? "/aV?s" : "V/a?s";
@@ -210,7 +213,8 @@ static enum ww_code check_special(struct ptx_parser *p, struct ptx_inst *i, cons
         if (i->opnd[2].kind != PTX_O_IMM || (n != 4 && n != 8 && n != 16)) return bad_operand(p, i, at, 3);
         i->cp_bytes = (uint8_t)n;
     }
-    if (i->op == PTX_CP && i->sub == PTX_SUB_CP_WAIT_GROUP && i->opnd[0].kind != PTX_O_IMM)
+    if ((i->op == PTX_CP || i->op == PTX_WGMMA) && i->sub == PTX_SUB_CP_WAIT_GROUP &&
+        i->opnd[0].kind != PTX_O_IMM)
         return bad_operand(p, i, at, 1);
     if (ptx_op_is(i, OP_COMPARES) || i->op == PTX_LOP3) WW_TRY(check_combination(p, i, at));
     if (i->op == PTX_LOP3 && i->opnd[i->dst_count + 3].kind != PTX_O_IMM)

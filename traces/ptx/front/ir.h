@@ -253,6 +253,8 @@ enum ptx_sub {
     PTX_SUB_MEMBAR_CTA,
     PTX_SUB_MEMBAR_GL,
     PTX_SUB_MEMBAR_SYS,
+    PTX_SUB_WGMMA_FENCE,
+    PTX_SUB_WGMMA_MMA,
     PTX_SUB_COUNT
 };
 
@@ -298,7 +300,7 @@ struct ptx_inst {
     uint8_t dst_count; /* of opnd[]: destinations come first: setp has 2 with "p|q" */
     uint8_t opnd_count;
     uint8_t guard_neg;
-    uint8_t cp_bytes; /* cp.async: 4, 8, 16 */
+    uint8_t cp_bytes; /* cp.async: 4, 8, 16; wgmma: columns / 8 */
     uint8_t geom;     /* prmt, wmma/mma shape: index into ww_ptx_shapes, see mma.h */
     uint32_t mods;    /* PTX_M_* */
     int32_t guard;    /* predicate register, -1: none */

@@ -7,12 +7,17 @@
 
 struct ptx_shape {
     const char *name;
-    uint8_t m, n, k; /* k 0: ldmatrix, stmatrix, movmatrix; textures: m dimensions, n 1 if layered */
+    uint8_t m, n,
+        k; /* k 0: ldmatrix, stmatrix, movmatrix; textures: m dimensions, n 1 if layered; of wgmma m */
 };
 
 /* [0] is "no shape". */
 #define PTX_SHAPE_1D 14 /* and what follows: geometries of textures and surfaces */
-#define PTX_SHAPE_COUNT 19
+#define PTX_SHAPE_K8 19 /* and what follows: m64nNk8, k16, k32, k256 of wgmma; N / 8 is ptx_inst.cp_bytes */
+#define PTX_SHAPE_K16 20
+#define PTX_SHAPE_K32 21
+#define PTX_SHAPE_K256 22
+#define PTX_SHAPE_COUNT 23
 extern const struct ptx_shape ww_ptx_shapes[PTX_SHAPE_COUNT];
 
 #endif

@@ -1,6 +1,8 @@
 /* modifier.c: modifier words to fields of an instruction. */
 #include "modifier.h"
 #include "front.h"
+#include "mma.h"
+#include <string.h>
 
 const struct ptx_modifier ww_ptx_modifiers[] = {
 #define X(word, kind, value) {word, value, MOD_##kind},
@@ -17,7 +19,7 @@ static bool word_logic(struct ptx_inst *i, uint32_t word) {
     static const uint8_t sub[] = {PTX_SUB_AND, PTX_SUB_OR, PTX_SUB_XOR};
     static const uint8_t boolop[] = {PTX_B_AND, PTX_B_OR, PTX_B_XOR};
     uint32_t k = word - WORD_AND;
-    if (ptx_op_is(i, OP_COMPARES) || (i->op == PTX_LOP3 && word != WORD_XOR))
+    if (ptx_op_is(i, OP_COMPARES) || i->op == PTX_WGMMA || (i->op == PTX_LOP3 && word != WORD_XOR))
         i->boolop = boolop[k];
     else if (is_bar(i)) {
         if (i->sub != PTX_SUB_RED || word == WORD_XOR) return false;
@@ -114,6 +116,7 @@ static bool apply_word(struct ptx_inst *i, uint32_t word) {
         i->sub = PTX_SUB_RED;
         return is_bar(i);
     case WORD_POPC:
+        if (i->op == PTX_WGMMA) return true;
         i->sub = PTX_SUB_RED_POPC;
         return is_bar(i);
     case WORD_WARP:
@@ -169,10 +172,24 @@ static void apply_space(struct ptx_inst *i, uint32_t space) {
     }
 }
 
+/* m64nNkK of wgmma: N from 8 to 256. */
+static bool warpgroup_shape(struct ptx_inst *i, const struct ptx_token *t) {
+    uint32_t n = 0, at = 4;
+    if (i->op != PTX_WGMMA || t->n < 7 || memcmp(t->p, "m64n", 4) != 0) return false;
+    while (at < t->n && t->p[at] >= '0' && t->p[at] <= '9' && n < 1000)
+        n = 10 * n + (uint32_t)(t->p[at++] - '0');
+    for (uint8_t s = PTX_SHAPE_K8; s <= PTX_SHAPE_K256; s++)
+        if (strlen(ww_ptx_shapes[s].name) == t->n - at &&
+            memcmp(ww_ptx_shapes[s].name, t->p + at, t->n - at) == 0)
+            i->geom = s;
+    i->cp_bytes = (uint8_t)(n / 8);
+    return i->geom && n >= 8 && n <= 256 && n % 8 == 0;
+}
+
 enum ww_code ww_ptx_modifier(struct ptx_parser *p, struct ptx_inst *i, const struct ptx_token *t) {
     const struct ptx_name *e = ww_ptx_name_find(p, NAME_MODIFIER, t->p, t->n);
     const struct ptx_modifier *m = e ? e->row : NULL;
-    bool good = m != NULL;
+    bool good = m != NULL || warpgroup_shape(i, t);
     switch (m ? m->kind : MOD_SKIP) {
     case MOD_TYPE:
         good = apply_type(i, m->value);

@@ -2,7 +2,7 @@
 #include "front.h"
 #include <string.h>
 
-#define VEC_MAX 32
+#define VEC_MAX 128 /* sums of wgmma */
 
 enum ww_code ww_ptx_label_use(struct ptx_parser *p, const struct ptx_token *at, int64_t *imm,
                               uint32_t *target) {

@@ -46,8 +46,10 @@ static const char *sub_text(const struct ptx_inst *i) {
     case PTX_SUB_CP_ASYNC:
         return "async";
     case PTX_SUB_CP_COMMIT:
+        if (i->op == PTX_WGMMA) return "commit_group";
         return "async.commit_group";
     case PTX_SUB_CP_WAIT_GROUP:
+        if (i->op == PTX_WGMMA) return "wait_group";
         return "async.wait_group";
     case PTX_SUB_CP_WAIT_ALL:
         return "async.wait_all";
@@ -92,7 +94,10 @@ static void put_modifiers(const struct ptx_inst *i, struct ww_buf *out) {
         if ((i->mods & bit) && bit != PTX_M_TO) put_word(out, word(MOD_FLAG, bit));
     if (i->dst_space) put_word(out, word(MOD_SPACE, i->dst_space));
     if (i->space) put_word(out, word(MOD_SPACE, i->space));
-    if (i->geom) put_word(out, ww_ptx_shapes[i->geom].name);
+    if (i->op == PTX_WGMMA && i->geom)
+        ww_buf_printf(out, ".m64n%u%s", 8u * i->cp_bytes, ww_ptx_shapes[i->geom].name);
+    else if (i->geom)
+        put_word(out, ww_ptx_shapes[i->geom].name);
     if (i->vec > 1) ww_buf_printf(out, ".v%u", i->vec);
     for (int t = 0; t < 4 && i->type[t]; t++) put_word(out, ww_ptx_type_name(i->type[t]));
 }

@@ -120,6 +120,10 @@ static bool finish(struct lower *l, struct ptx_module *module, uint32_t *pc) {
         f->inst[i].lower_first = at;
         while (at < l->inst_count && l->inst[at].ptx == i) {
             finish_inst(l, &l->inst[at], &f->machine[at], *pc);
+            if (l->inst[at].op == WW_OP_TENSOR) { /* made for it */
+                f->machine[at].mnemonic = ww_arena_strdup(&module->arena, l->inst[at].name);
+                if (!f->machine[at].mnemonic) return false;
+            }
             *pc += step;
             at++;
         }
@@ -135,6 +139,7 @@ static bool lower_func(struct ptx_module *module, struct ptx_func *f, const stru
     struct lower l = {.arena = arena,
                       .module = module,
                       .func = f,
+                      .sm = o->arch,
                       .arch = o->arch >= 70   ? VOLTA
                               : o->arch >= 50 ? MAXWELL
                                               : FERMI};

@@ -22,7 +22,8 @@ static uint32_t add_operand(const struct ptx_operand *o, uint32_t k, struct lowe
 uint32_t ww_lower_uses(const struct ptx_inst *i, struct lower_use *use) {
     uint32_t n = 0;
     if (i->guard >= 0) use[n++] = (struct lower_use){i->guard, UINT32_MAX};
-    for (uint32_t k = i->dst_count; k < i->opnd_count; k++) n = add_operand(&i->opnd[k], k, use, n);
+    uint32_t first = i->op == PTX_WGMMA ? 0 : i->dst_count; /* its results are sums */
+    for (uint32_t k = first; k < i->opnd_count; k++) n = add_operand(&i->opnd[k], k, use, n);
     return n;
 }
 

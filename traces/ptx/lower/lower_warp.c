@@ -71,24 +71,6 @@ static void vote(struct lower *l, const struct ptx_inst *i, const char *name) {
     }
 }
 
-/* Tensor instructions: HMMA steps of the architecture's native shape (m8n8k4 on sm_70: 16 x 16 x 16 takes
- * 4 x 4 steps; Raihan et al., "Modeling deep learning accelerator enabled GPUs", ISPASS 2019). */
-static void tensor(struct lower *l, const struct ptx_inst *i) {
-    const struct ptx_operand *d = &i->opnd[0];
-    unsigned steps = i->op == PTX_WMMA ? 16 : 4;
-    struct lower_src s[4];
-    unsigned n = 0;
-    for (unsigned k = 1; k < i->opnd_count && n < 4; k++) {
-        const struct ptx_operand *o = &i->opnd[k];
-        s[n++] = ww_lower_source(l, o->kind == PTX_O_VEC ? &o->vec[0] : o);
-    }
-    unsigned count = d->kind == PTX_O_VEC ? d->vec_count : 1;
-    for (unsigned k = 0; k < steps; k++) {
-        const struct ptx_operand *o = d->kind == PTX_O_VEC ? &d->vec[k % count] : d;
-        ww_lower_put(l, WW_OP_TENSOR, "HMMA.884", ww_lower_dest(l, o), s, n);
-    }
-}
-
 static void one(struct lower *l, const struct ptx_inst *i, enum ww_op op, const char *name) {
     struct lower_src s[3];
     unsigned n = 0;
@@ -115,14 +97,6 @@ void ww_lower_op_match(struct lower *l, const struct ptx_inst *i) {
 
 void ww_lower_op_redux(struct lower *l, const struct ptx_inst *i) {
     vote(l, i, "REDUX");
-}
-
-void ww_lower_op_mma(struct lower *l, const struct ptx_inst *i) {
-    tensor(l, i);
-}
-
-void ww_lower_op_wmma(struct lower *l, const struct ptx_inst *i) {
-    i->sub == PTX_SUB_WMMA_MMA ? tensor(l, i) : ww_lower_op_matrix(l, i);
 }
 
 void ww_lower_op_nanosleep(struct lower *l, const struct ptx_inst *i) {

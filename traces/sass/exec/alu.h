@@ -143,5 +143,6 @@ bool ww_sx_alu_half_compare(struct sx_builder *b, const struct ww_sass_insn *in,
 bool ww_sx_alu_convert(struct sx_builder *b, const struct ww_sass_insn *in, struct sx_inst *i);
 bool ww_sx_alu_pack(struct sx_builder *b, const struct ww_sass_insn *in, struct sx_inst *i);
 bool ww_sx_alu_matrix(struct sx_builder *b, const struct ww_sass_insn *in, struct sx_inst *i);
+bool ww_sx_alu_matrix_group(struct sx_builder *b, const struct ww_sass_insn *in, struct sx_inst *i);
 
 #endif

@@ -100,6 +100,10 @@ static uint32_t uniform(struct sx_builder *b, uint32_t reg, uint32_t rows) {
     return row(b, b->k->uniform_at, reg, rows, b->k->uniforms, &b->uniforms);
 }
 
+uint32_t ww_sx_uniform(struct sx_builder *b, uint32_t reg, uint32_t rows) {
+    return reg == SASS_URZ ? SX_ZERO : uniform(b, reg, rows);
+}
+
 uint32_t ww_sx_src(struct sx_builder *b, const struct ww_sass_insn *in, enum ww_sass_slot slot, uint32_t rows) {
     const struct ww_sass_operand *o = &in->opd[slot];
     switch (o->kind) {

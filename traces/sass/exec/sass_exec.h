@@ -84,6 +84,8 @@ struct sx_inst {
 /* REG, UREG, CONST and IMM. An IMM of two rows is a double whose upper word it is. */
 uint32_t ww_sx_src(struct sx_builder *b, const struct ww_sass_insn *in, enum ww_sass_slot slot, uint32_t rows);
 uint32_t ww_sx_dst(struct sx_builder *b, const struct ww_sass_insn *in, enum ww_sass_slot slot, uint32_t rows);
+/* Uniform registers by number. */
+uint32_t ww_sx_uniform(struct sx_builder *b, uint32_t reg, uint32_t rows);
 /* Predicates, general or uniform; ww_sx_pred_src sets bit `n` of i->pneg where the operand is complemented. A
  * slot that the instruction lacks reads as true, and is written into the sink. */
 uint32_t ww_sx_pred_src(struct sx_builder *b, const struct ww_sass_insn *in, enum ww_sass_slot slot, unsigned n,

@@ -314,6 +314,7 @@ bool ww_sx_pick_special(struct sx_builder *b, const struct ww_sass_insn *in, str
     case SASS_PREEXIT:
     case SASS_ACQBULK:
     case SASS_USETMAXREG:
+    case SASS_WARPGROUP:
     case SASS_WARPGROUPSET:
     case SASS_ENDCOLLECTIVE:
     case SASS_UCGABAR_ARV:

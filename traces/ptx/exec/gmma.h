@@ -1,0 +1,57 @@
+/* gmma.h: the matrix instructions of a warpgroup (wgmma, HGMMA), as PTX and machine code execute them: a warp's
+ * 16 of the 64 rows. B lies in shared memory, A there or in registers.
+ *
+ * Both are rows of 32 bytes along k, whatever the type: row r of A, column r of B. A descriptor says where they
+ * lie:
+ *
+ *     bits 0-13   address / 16         16-29  leading offset / 16     32-45  stride offset / 16
+ *     bits 49-51  place in the swizzle's pattern at which it begins   62-63  swizzle: 0 none, 1 128, 2 64, 3 32
+ * bytes
+ *
+ * Rows that follow one another in k lie in groups of eight, one beside the other (none: 16 bytes of each, the
+ * other half a leading offset further; 32 to 128 bytes: whole rows of so many bytes), groups a stride offset
+ * apart. Those that are transposed (of 16 bits alone) lie along their other index: eight of k in a group,
+ * groups of k and of rows apart by the two offsets. A swizzle exchanges chunks of 16 bytes: bits 4-6 of the
+ * address with bits 7-9 added without carry.
+ *
+ * Products are exact, sums are made in double precision in the order of k and rounded once. */
+#ifndef WW_TRACES_PTX_GMMA_H
+#define WW_TRACES_PTX_GMMA_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define GMMA_ROWS 16u  /* of a warp */
+#define GMMA_COLS 256u /* most of B */
+#define GMMA_ROW_BYTES 32u
+#define GMMA_SUMS 128u /* most registers of a lane's sums */
+
+enum gmma_type { GMMA_F16, GMMA_BF16, GMMA_TF32, GMMA_E4M3, GMMA_E5M2, GMMA_S8, GMMA_U8, GMMA_B1 };
+enum gmma_sum { GMMA_SUM_F32, GMMA_SUM_F16, GMMA_SUM_S32 };
+
+struct gmma {
+    uint8_t type_a, type_b; /* enum gmma_type */
+    uint8_t sum;            /* enum gmma_sum */
+    uint16_t n;             /* columns of B: a multiple of 8 */
+    bool neg_a, neg_b, trans_a, trans_b, saturate;
+    bool exclusive;    /* b1: exclusive or, else and */
+    bool in_registers; /* A */
+    bool keeps;        /* adds to the sums that are there */
+    uint32_t warp;     /* of the warpgroup: 0 to 3 */
+    uint64_t desc_a, desc_b;
+};
+
+/* 16 bytes of shared memory, or NULL: the caller has failed. */
+typedef const unsigned char *(*gmma_read)(void *context, uint32_t address);
+
+/* Registers of a lane's sums. */
+static inline uint32_t gmma_registers(const struct gmma *g) {
+    return g->sum == GMMA_SUM_F16 ? g->n / 4u : g->n / 2u;
+}
+
+/* a: registers of A by [register][lane], if in_registers. sums: by [register][lane], read if `keeps`, written.
+ * False: a read failed, and nothing is written. */
+bool ww_gmma(const struct gmma *g, gmma_read read, void *context, uint32_t a[4][32],
+             uint32_t sums[GMMA_SUMS][32]);
+
+#endif
