@@ -71,6 +71,10 @@ static uint64_t step(struct ex_warp *w, const struct ex_inst *i, unsigned l, uin
     uint8_t sub = i->op == PTX_CP ? PTX_SUB_MB_ARRIVE : i->sub;
     bool arrives = sub == PTX_SUB_MB_ARRIVE || sub == PTX_SUB_MB_ARRIVE_DROP;
     *result = v;
+    if (i->src->bulk & PTX_BULK_EXPECT) {
+        v = add_tx(v, b);
+        b = 1;
+    }
     if (i->op == PTX_CP) return i->mods & PTX_M_NOINC ? arrive(v, 1, false) : v; /* .inc and arrival cancel */
     if (arrives && ((v & COUNT_MASK) < b || b == 0)) {
         ww_ex_fail(w, l, WW_EXEC, "mbarrier: %llu arrivals with %llu pending", (unsigned long long)b,
@@ -94,6 +98,19 @@ static uint64_t step(struct ex_warp *w, const struct ex_inst *i, unsigned l, uin
     default:
         return v;
     }
+}
+
+bool ww_ex_mbarrier_complete(struct ex_warp *w, unsigned lane, uint64_t bar, uint32_t bytes) {
+    unsigned char *p = bar % 8 ? NULL : ww_ex_shared(w, bar, 8);
+    uint64_t v;
+    if (!p) {
+        ww_ex_fail(w, lane, WW_EXEC, "no mbarrier at 0x%llx of shared memory", (unsigned long long)bar);
+        return false;
+    }
+    memcpy(&v, p, sizeof v);
+    v = next_phase(add_tx(v, 0 - (uint64_t)bytes));
+    memcpy(p, &v, sizeof v);
+    return true;
 }
 
 static void mbarrier(EX_ARGS) {

@@ -191,7 +191,10 @@ static bool control(struct ex_warp *w, uint32_t s, const struct ex_inst *i, uint
     case EX_BAR:
         if (act != at->mask && !ww_simt_diverge(w, s, at->mask & ~act, at->pc + 1, at->pc, (int32_t)at->pc + 1))
             return false;
-        ww_simt_barrier(w, s, i, act);
+        if (i->sub == PTX_SUB_CLUSTER_ARRIVE || i->sub == PTX_SUB_CLUSTER_WAIT)
+            ww_simt_cluster(w, s, i, act);
+        else
+            ww_simt_barrier(w, s, i, act);
         if (!w->run->failed) ww_record_inst(w, i, act, 0);
         return false;
     case EX_DMA:

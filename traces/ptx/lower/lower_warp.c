@@ -9,6 +9,15 @@ void ww_lower_op_bar(struct lower *l, const struct ptx_inst *i) {
         ww_lower_put(l, WW_OP_WARP_SYNC, l->arch == VOLTA ? "WARPSYNC" : "NOP", nowhere, NULL, 0);
         return;
     }
+    if (i->sub == PTX_SUB_CLUSTER_ARRIVE || i->sub == PTX_SUB_CLUSTER_WAIT) {
+        bool waits = i->sub == PTX_SUB_CLUSTER_WAIT;
+        struct lower_inst *m = ww_lower_put(l, waits ? WW_OP_BARRIER : WW_OP_NOP,
+                                            waits ? "UCGABAR_WAIT" : "UCGABAR_ARV", nowhere, NULL, 0);
+        if (!m || !waits) return;
+        m->flags |= WW_INST_ACCESS;
+        m->access_part = 0;
+        return;
+    }
     bool red = i->sub >= PTX_SUB_RED_POPC && i->sub <= PTX_SUB_RED_OR;
     const struct ptx_operand *number = &i->opnd[i->dst_count];
     const struct ptx_operand *threads = i->opnd_count > i->dst_count + (red ? 2 : 1) ? number + 1 : NULL;
