@@ -2,7 +2,40 @@
 #include "bulk_copy.h"
 #include "exec.h"
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
+
+bool ww_bulk_note(struct bulk_touched *t, uint64_t address, uint32_t bytes) {
+    struct bulk_extent *last = t->count ? &t->extent[t->count - 1] : NULL;
+    if (last && last->address + last->bytes == address) {
+        last->bytes += bytes;
+        return true;
+    }
+    if (t->count == t->capacity) {
+        size_t capacity = t->capacity ? 2 * t->capacity : 64;
+        struct bulk_extent *p = realloc(t->extent, capacity * sizeof *p);
+        if (!p) return false;
+        t->extent = p;
+        t->capacity = capacity;
+    }
+    t->extent[t->count++] = (struct bulk_extent){address, bytes};
+    return true;
+}
+
+#define CHUNK 16u /* bytes for which a lane of a recorded step stands */
+
+uint32_t ww_bulk_lanes(struct bulk_lanes *l, uint64_t addr[32]) {
+    uint32_t n = 0;
+    while (n < 32 && l->extent < l->of->count) {
+        const struct bulk_extent *e = &l->of->extent[l->extent];
+        addr[n++] = (e->address & ~(uint64_t)(CHUNK - 1)) + l->at;
+        l->at += CHUNK;
+        if (l->at < e->bytes + e->address % CHUNK) continue;
+        l->at = 0;
+        l->extent++;
+    }
+    return n;
+}
 
 /* ---- elements ---- */
 
@@ -40,7 +73,7 @@ static uint64_t reduce_real(uint8_t op, uint8_t type, uint64_t old, uint64_t v) 
     return (x < y) == (op == BULK_MIN) ? old : v;
 }
 
-static uint64_t reduce(uint8_t op, uint8_t type, uint64_t old, uint64_t v) {
+uint64_t ww_bulk_reduce(uint8_t op, uint8_t type, uint64_t old, uint64_t v) {
     bool is_signed = type == WW_TENSOR_S32 || type == WW_TENSOR_S64, less;
     if (type >= WW_TENSOR_F16 && op <= BULK_MAX) return reduce_real(op, type, old, v);
     if (is_signed && type == WW_TENSOR_S32)
@@ -80,7 +113,7 @@ static void apply(uint8_t op, uint8_t type, unsigned char *to, const unsigned ch
         uint64_t old = 0, v = 0;
         memcpy(&old, to + n, size);
         memcpy(&v, from + n, size);
-        v = reduce(op, type, old, v);
+        v = ww_bulk_reduce(op, type, old, v);
         memcpy(to + n, &v, size);
     }
 }

@@ -1,4 +1,5 @@
-/* bulk_copy.h: what a bulk copy does to memory, for every executor: cp.async.bulk, UBLKCP, UTMALDG and their kin.
+/* bulk_copy.h: what a bulk copy does to memory, for every executor: cp.async.bulk, UBLKCP, UTMALDG and their
+ * kin.
  *
  * A copy is done at once and as a whole. Who asks for it completes the mbarriers of the CTAs that it names. */
 #ifndef WW_TRACES_PTX_BULK_COPY_H
@@ -43,6 +44,27 @@ struct bulk_memory {
     /* Bytes of global memory that the copy reads or writes, in its order. */
     void (*touch)(void *context, uint64_t address, uint32_t bytes);
 };
+
+/* Contiguous bytes of global memory that copies touched, in their order. */
+struct bulk_extent {
+    uint64_t address, bytes;
+};
+struct bulk_touched {
+    struct bulk_extent *extent; /* from the heap */
+    size_t count, capacity;
+};
+/* Adds bytes; false: no memory. */
+bool ww_bulk_note(struct bulk_touched *t, uint64_t address, uint32_t bytes);
+/* Walks over what was touched, in pieces of 16 bytes: up to 32 addresses into addr, and how many; 0 at the end.
+ */
+struct bulk_lanes {
+    const struct bulk_touched *of;
+    size_t extent;
+    uint64_t at;
+};
+uint32_t ww_bulk_lanes(struct bulk_lanes *l, uint64_t addr[32]);
+/* What a reduction makes of an element. */
+uint64_t ww_bulk_reduce(uint8_t op, uint8_t type, uint64_t old, uint64_t v);
 
 /* NULL, or what is wrong with it. */
 const char *ww_bulk_check(const struct bulk_request *r);

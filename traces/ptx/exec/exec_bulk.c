@@ -4,7 +4,6 @@
  * Each active lane asks for a copy of its own. */
 #include "exec_decode.h"
 #include "simt.h"
-#include <stdlib.h>
 #include <string.h>
 
 struct ex_bulk {
@@ -100,24 +99,8 @@ static unsigned char *shared_bytes(void *context, unsigned rank, uint32_t offset
 
 static void touch(void *context, uint64_t address, uint32_t bytes) {
     struct ex_warp *w = ((const struct asker *)context)->w;
-    struct ex_run *r = w->run;
-    struct bulk_extent *last = r->extent_count ? &r->extent[r->extent_count - 1] : NULL;
-    if (!r->recorder) return;
-    if (last && last->address + last->bytes == address) {
-        last->bytes += bytes;
-        return;
-    }
-    if (r->extent_count == r->extent_capacity) {
-        size_t capacity = r->extent_capacity ? 2 * r->extent_capacity : 64;
-        struct bulk_extent *p = realloc(r->extent, capacity * sizeof *p);
-        if (!p) {
-            ww_ex_fail(w, EX_LANES, WW_NOMEM, WW_RECORD_NOMEM_TEXT);
-            return;
-        }
-        r->extent = p;
-        r->extent_capacity = capacity;
-    }
-    r->extent[r->extent_count++] = (struct bulk_extent){address, bytes};
+    if (w->run->recorder && !ww_bulk_note(&w->run->touched, address, bytes))
+        ww_ex_fail(w, EX_LANES, WW_NOMEM, WW_RECORD_NOMEM_TEXT);
 }
 
 /* ---- what the registers of a lane ask for ---- */
@@ -182,7 +165,7 @@ static bool complete(struct ex_warp *w, const struct ex_bulk *b, unsigned l, con
 }
 
 void ww_ex_bulk(EX_ARGS) {
-    w->run->extent_count = 0;
+    w->run->touched.count = 0;
     w->group_count = 0;
     for (uint32_t m = mask; m && !w->run->failed; m &= m - 1) {
         unsigned l = (unsigned)__builtin_ctz(m);

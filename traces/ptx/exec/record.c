@@ -140,24 +140,19 @@ static void add_transfer(struct ex_warp *w, uint32_t mask) {
     add_access(w, 0, 0, (uint32_t)at);
 }
 
-#define CHUNK 16u /* bytes of a bulk copy for which one lane of a recorded step stands */
-
 /* A bulk copy is recorded as copies of 16 bytes a lane of what it touches in global memory. */
 static void record_bulk(struct ex_warp *w, uint32_t inst) {
-    const struct ex_run *r = w->run;
+    struct bulk_lanes lanes = {.of = &w->run->touched};
     uint64_t addr[EX_LANES];
-    uint32_t n = 0;
-    for (size_t k = 0; k < r->extent_count && !r->failed; k++)
-        for (uint64_t at = 0; at < r->extent[k].bytes && !r->failed; at += CHUNK) {
-            addr[n++] = (r->extent[k].address & ~(uint64_t)(CHUNK - 1)) + at;
-            if (n < EX_LANES) continue;
-            add_step(w, inst, EX_ALL);
-            add_addresses(w, addr, EX_ALL, 0);
-            n = 0;
-        }
-    if (!n) return;
-    add_step(w, inst, (1u << n) - 1);
-    add_addresses(w, addr, (1u << n) - 1, 0);
+    if (!w->run->touched.count) {
+        add_step(w, inst, 0);
+        add_access(w, 0, 0, WW_AFFINE);
+    }
+    for (uint32_t n = ww_bulk_lanes(&lanes, addr); n && !w->run->failed; n = ww_bulk_lanes(&lanes, addr)) {
+        uint32_t mask = n == EX_LANES ? EX_ALL : (1u << n) - 1;
+        add_step(w, inst, mask);
+        add_addresses(w, addr, mask, 0);
+    }
 }
 
 static void record_access(struct ex_warp *w, const struct ex_inst *i, const struct record_entry *e,

@@ -28,11 +28,6 @@
 
 enum split_state { SPLIT_RUN, SPLIT_BARRIER, SPLIT_WSYNC, SPLIT_WOP, SPLIT_CLUSTER };
 
-/* Contiguous bytes of global memory. */
-struct bulk_extent {
-    uint64_t address, bytes;
-};
-
 struct ex_frame {
     struct ex_frame *up;
     const struct ex_func *func;
@@ -138,8 +133,7 @@ struct ex_run {
     ww_progress_fn progress;
     void *progress_context;
     uint64_t cta_count, stream_bytes, state_bytes, frame_bytes;
-    struct bulk_extent *extent; /* global memory that the last bulk copy touched, to be recorded */
-    size_t extent_count, extent_capacity;
+    struct bulk_touched touched; /* by the last bulk copy, to be recorded */
     bool failed;
     enum ww_code code;
     struct ww_error *error;

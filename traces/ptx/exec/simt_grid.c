@@ -3,6 +3,7 @@
 #include "simt.h"
 #include "window.h"
 #include <stdlib.h>
+#include <string.h>
 
 static void cta_free(void *cta) {
     struct ex_cta *c = cta;
@@ -143,7 +144,7 @@ enum ww_code ww_ex_run_grid(struct ex_run *r, struct ww_error *error) {
                                     .progress_context = r->progress_context};
     r->error = error;
     enum ww_code code = ww_window_run(&w, error);
-    free(r->extent);
-    r->extent = NULL;
+    free(r->touched.extent);
+    memset(&r->touched, 0, sizeof r->touched);
     return code;
 }

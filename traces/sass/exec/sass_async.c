@@ -10,6 +10,7 @@
  * When the last thread (and byte) has come the phase flips and the count begins anew.
  */
 #include "access.h"
+#include "bulk.h"
 
 struct format {
     unsigned expected_at, expected_bits, bytes_at, bytes_bits, pending_at, pending_bits;
@@ -41,13 +42,25 @@ static uint64_t arrive(const struct format *f, uint64_t v, uint64_t count, uint6
     return with(v, f->pending_at, f->pending_bits, again) ^ (uint64_t)1 << 63;
 }
 
+void ww_sx_mbarrier_complete(struct sx_warp *w, uint32_t bar, uint32_t bytes) {
+    unsigned char *p = bar % 8 ? NULL : ww_sx_shared(w, bar, 8);
+    uint64_t v;
+    if (!p) {
+        ww_sx_fail(w, SX_LANES, WW_EXEC, "no mbarrier at 0x%x of the cluster's shared memory", bar);
+        return;
+    }
+    memcpy(&v, p, sizeof v);
+    v = arrive(&sm90, v, 0, 0 - (uint64_t)bytes, 0);
+    memcpy(p, &v, sizeof v);
+}
+
 /* What an instruction asks for. */
-enum amount { NONE, ONE, REGISTER };
+enum amount { NONE, ONE, REGISTER, MINUS };
 #define FLAG_DROP 1u
 #define FLAG_MASK 2u /* the result's lower word is the mask of lanes that share the barrier */
 
 static uint64_t amount(uint8_t kind, uint32_t reg) {
-    return kind == NONE ? 0 : kind == ONE ? 1 : reg;
+    return kind == NONE ? 0 : kind == ONE ? 1 : kind == MINUS ? 0 - (uint64_t)reg : reg;
 }
 
 static void arrival(SX_ARGS) {
@@ -112,21 +125,23 @@ static bool pick_arrival(struct sx_builder *b, const struct ww_sass_insn *in, st
     i->type = count;
     i->type2 = bytes;
     i->shape = (uint8_t)(ww_sx_arch(b) >= 90 ? 90 : 80);
-    i->address = ww_sx_address_of(b, in, SASS_A, WW_SPACE_SHARED, 8, true);
+    struct sx_address *address = ww_sx_address_of(b, in, SASS_A, WW_SPACE_SHARED, 8, true);
+    if (address) address->peers = ww_sx_arch(b) >= 90;
+    i->address = address;
     i->b = ww_sx_src(b, in, SASS_B, 1);
     i->d = ww_sx_dst(b, in, SASS_D, 2);
     i->fn = arrival;
-    return i->address != NULL;
+    return address != NULL;
 }
 
 static bool pick_syncs(struct sx_builder *b, const struct ww_sass_insn *in, struct sx_inst *i) {
-    /* threads that arrive and bytes: nothing said, A1T0, A0T1, A0TR, (A0TX), ART0 */
+    /* threads that arrive and bytes: nothing said, A1T0, A0T1, A0TR, A0TX, ART0 */
     static const struct {
         uint8_t count, bytes;
-    } what[] = {{ONE, REGISTER}, {ONE, NONE}, {NONE, ONE}, {NONE, REGISTER}, {NONE, NONE}, {REGISTER, NONE}};
+    } what[] = {{ONE, REGISTER}, {ONE, NONE}, {NONE, ONE}, {NONE, REGISTER}, {NONE, MINUS}, {REGISTER, NONE}};
     uint8_t n = in->mod[SASS_M_SYNCS], d = in->opd[SASS_D].kind;
     if (d == SASS_K_REG) { /* ARRIVE */
-        if (n >= sizeof what / sizeof *what || n == 4) return false;
+        if (n >= sizeof what / sizeof *what) return false;
         i->mods = (in->mod[SASS_M_EXTRA2] ? FLAG_DROP : 0) | (in->mod[SASS_M_EXTRA] ? FLAG_MASK : 0);
         return pick_arrival(b, in, i, what[n].count, what[n].bytes);
     }

@@ -142,6 +142,25 @@ static bool is_generic(const struct ww_sass_insn *in) {
     return in->op == SASS_LD || in->op == SASS_ST || in->op == SASS_ATOM || in->op == SASS_RED;
 }
 
+static bool is_bulk(const struct ww_sass_insn *in) {
+    return in->op >= SASS_UBLKCP && in->op <= SASS_UTMAPF;
+}
+
+/* A bulk copy: its steps are copies, or stores, of 16 bytes a lane; within a cluster it touches nothing global.
+ */
+static void describe_bulk(struct ww_inst *inst, const struct ww_sass_insn *in) {
+    bool linear = in->op == SASS_UBLKCP || in->op == SASS_UBLKRED;
+    if (linear && !in->mod[SASS_M_DST]) inst->op = WW_OP_STORE;
+    if (linear && in->mod[SASS_M_DST] && in->mod[SASS_M_SRC]) {
+        inst->op = WW_OP_NOP;
+        inst->space = WW_SPACE_NONE;
+        return;
+    }
+    inst->flags |= WW_INST_ACCESS;
+    if (inst->op == WW_OP_ASYNC_COPY) inst->flags |= WW_INST_BYPASS_L1;
+    inst->width = 16;
+}
+
 static void describe_memory(struct ww_inst *inst, const struct ww_sass_insn *in) {
     bool rows = in->op == SASS_LDSM || in->op == SASS_STSM;
     bool far = in->mod[SASS_M_ORDER] >= SASS_STRONG &&
@@ -202,7 +221,10 @@ void ww_sx_describe(struct ww_inst *inst, const struct ww_sass_insn *in, uint32_
     if (in->op == SASS_DEPBAR) describe_depbar(inst, in);
     if (inst->op == WW_OP_SLEEP) inst->flags |= WW_INST_ACCESS;
     if (inst->op == WW_OP_BRANCH) describe_branch(inst, in);
-    if (has_addresses(in, inst->op)) describe_memory(inst, in);
+    if (is_bulk(in))
+        describe_bulk(inst, in);
+    else if (has_addresses(in, inst->op))
+        describe_memory(inst, in);
     add_results(inst, in);
     add_sources(inst, in);
     add_constant(inst, in);
