@@ -85,7 +85,7 @@ WINGS = ["estimator/base/", "estimator/result/", "estimator/api/", "estimator/co
          "traces/", "power/", "db/", "reports/"]
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
 POINTER = re.compile(r'\(\*\s*(\w+)\)\s*\(')
-PUBLIC = re.compile(r'(ww_|WW_|cuda|__cuda|main$)')
+PUBLIC = re.compile(r'(ww_|WW_|cuda|__cuda|cuTensorMap|main$)')
 
 
 def by_prefix(path, prefixes):

@@ -136,6 +136,23 @@ RT_EXPORT int cudaRuntimeGetVersion(int *version) {
 }
 RT_ALIAS(cudaDriverGetVersion, cudaRuntimeGetVersion)
 
+/* ---- entry points of the driver: since 12 with a place for what became of the search ---- */
+
+#if RT_ABI == 11
+RT_EXPORT int cudaGetDriverEntryPoint(const char *name, void **out, unsigned long long flags) {
+    RT_LOCK;
+    (void)flags;
+    return ww_rt_driver_entry(name, out, NULL);
+}
+#else
+RT_EXPORT int cudaGetDriverEntryPoint(const char *name, void **out, unsigned long long flags, int *status) {
+    RT_LOCK;
+    (void)flags;
+    return ww_rt_driver_entry(name, out, status);
+}
+#endif
+RT_ALIAS(cudaGetDriverEntryPoint_ptsz, cudaGetDriverEntryPoint)
+
 /* ---- hints on managed memory: a location since 13, a device number before ---- */
 
 static int known_managed(const void *p) {

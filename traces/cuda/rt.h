@@ -132,6 +132,8 @@ bool ww_rt_recording(void);
 int ww_rt_say_error(const struct ww_error *error, int code);
 /* For entry points that do nothing: says so once per name; returns RT_ERROR_NOT_SUPPORTED. */
 int ww_rt_missing(const char *name);
+/* A function of the driver by its name. Like cudaGetDriverEntryPoint. */
+int ww_rt_driver_entry(const char *name, void **out, int *status);
 /* The CUDA error of a failed kernel. */
 int ww_rt_kernel_error(const struct ww_error *error);
 

@@ -65,10 +65,9 @@ static int check_config(const rt_launch_config *c) {
     for (unsigned n = 0; n < c->attribute_count; n++) {
         const rt_launch_attribute *a = &c->attribute[n];
         bool cluster = a->id == ATTRIBUTE_CLUSTER;
-        if (cluster && (uint64_t)a->value.cluster.x * a->value.cluster.y * a->value.cluster.z > 1) {
-            ww_rt_say("launches in clusters are not supported");
-            return RT_ERROR_NOT_SUPPORTED;
-        }
+        if (cluster && (uint64_t)a->value.cluster.x * a->value.cluster.y * a->value.cluster.z > 1 &&
+            ww_rt.capability < 90)
+            return RT_ERROR_INVALID_CLUSTER_SIZE;
     }
     return 0;
 }
@@ -94,6 +93,18 @@ static bool is_cooperative(const rt_launch_config *c) {
     return false;
 }
 
+static void set_cluster(const rt_launch_config *c) {
+    uint32_t cluster[3] = {0};
+    for (unsigned n = 0; n < c->attribute_count; n++) {
+        const rt_launch_attribute *a = &c->attribute[n];
+        if (a->id != ATTRIBUTE_CLUSTER || !a->value.cluster.x) continue;
+        cluster[0] = a->value.cluster.x;
+        cluster[1] = a->value.cluster.y ? a->value.cluster.y : 1;
+        cluster[2] = a->value.cluster.z ? a->value.cluster.z : 1;
+    }
+    ww_device_cluster(ww_rt.device, cluster);
+}
+
 static int run(struct rt_kernel *k, const rt_launch_config *c, void **arguments,
                const struct ww_kernel_info *info) {
     struct ww_error error = {0};
@@ -109,6 +120,7 @@ static int run(struct rt_kernel *k, const rt_launch_config *c, void **arguments,
     const uint32_t grid[3] = {c->grid.x, c->grid.y, c->grid.z}, block[3] = {c->block.x, c->block.y, c->block.z};
     bool record = selected(k) && ww_rt_recording(); /* a child made by fork has no part in it */
     if (code == WW_OK) code = ww_device_cooperate(ww_rt.device, is_cooperative(c), &error);
+    set_cluster(c);
     uint64_t before = ww_device_executed(ww_rt.device);
     ww_device_pause(ww_rt.device, !record);
     ww_rt.running = k->name;
@@ -352,4 +364,40 @@ RT_EXPORT int cudaOccupancyAvailableDynamicSMemPerBlock(size_t *bytes, const voi
     if (share > most) share = most;
     *bytes = share > used ? share - used : 0;
     return 0;
+}
+
+/* ---- clusters: as many as fit if each CTA had a multiprocessor's share ---- */
+
+#define PORTABLE_CLUSTER 8
+
+static uint32_t cluster_of(const rt_launch_config *c) {
+    uint64_t ctas = 1;
+    for (unsigned n = 0; n < c->attribute_count; n++) {
+        const rt_launch_attribute *a = &c->attribute[n];
+        if (a->id == ATTRIBUTE_CLUSTER)
+            ctas = (uint64_t)a->value.cluster.x * a->value.cluster.y * a->value.cluster.z;
+    }
+    return ctas >= 1 && ctas <= 16 ? (uint32_t)ctas : 1;
+}
+
+RT_EXPORT int cudaOccupancyMaxActiveClusters(int *clusters, const void *function, const rt_launch_config *c) {
+    struct rt_kernel *k;
+    struct ww_kernel_info info;
+    RT_ENTER;
+    if (!clusters || !c) return ww_rt_set(RT_ERROR_INVALID_VALUE);
+    int code = kernel_info(function, &k, &info);
+    uint32_t threads = c->block.x * c->block.y * c->block.z;
+    if (!code)
+        *clusters = (int)(resident(&info, threads, c->dynamic_shared) * ww_rt.spec->sm_count / cluster_of(c));
+    return ww_rt_set(code);
+}
+
+RT_EXPORT int cudaOccupancyMaxPotentialClusterSize(int *size, const void *function, const rt_launch_config *c) {
+    struct rt_kernel *k;
+    struct ww_kernel_info info;
+    RT_ENTER;
+    if (!size || !c) return ww_rt_set(RT_ERROR_INVALID_VALUE);
+    int code = kernel_info(function, &k, &info);
+    if (!code) *size = PORTABLE_CLUSTER;
+    return ww_rt_set(code);
 }
