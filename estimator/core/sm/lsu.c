@@ -45,6 +45,7 @@ static void write_results(struct ww_sm *sm, struct ww_warp *w, const struct ww_d
     uint64_t entry = WW_SB(ready, (uint64_t)state);
     for (uint32_t i = 0; i < d->result_count; i++) w->board[ww_results(d)[i]] = entry;
     if (d->async && --w->async_count == 0) w->board[sm->core->code.async_register] = entry;
+    if (d->async && sm->mbar) ww_mbar_copied(sm, w, cycle);
     if (d->counts) {
         if (d->async) ww_depend_copied(sm, w, entry);
         ww_depend_written(sm, w, d, entry);

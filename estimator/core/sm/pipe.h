@@ -38,7 +38,8 @@ enum ww_action {
     WW_A_SLEEP,
     WW_A_CONST,
     WW_A_LSU,
-    WW_A_DMA
+    WW_A_DMA,
+    WW_A_MBARRIER
 };
 
 /* What the load/store unit does with the instruction. */
@@ -111,6 +112,7 @@ struct ww_code_table {
     uint32_t inst_count, registers;
     bool uses_tex, uses_const; /* a load goes to the texture cache, to the constant cache */
     bool uses_dma;             /* it has bulk transfers */
+    bool uses_mbarriers;
     bool control; /* control fields are obeyed: no registers are looked up, but counters (depend.h) */
     struct ww_depend_level level[WW_DEPEND_LEVELS];
     uint32_t levels, level_room; /* room: the highest + 1 */

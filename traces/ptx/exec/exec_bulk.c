@@ -24,6 +24,17 @@ unsigned char *ww_ex_shared(struct ex_warp *w, uint64_t address, uint32_t bytes)
     return (rank ? c->cta[rank - 1] : w->cta)->shared + at;
 }
 
+struct ex_cta *ww_ex_owner(const struct ex_warp *w, const unsigned char *p, uint32_t *offset) {
+    const struct ex_cluster *c = w->cta->cluster;
+    for (uint32_t n = 0; n < c->count; n++) {
+        uintptr_t at = (uintptr_t)p - (uintptr_t)c->cta[n]->shared;
+        if (at >= w->run->shared_bytes) continue;
+        *offset = (uint32_t)at;
+        return c->cta[n];
+    }
+    return NULL;
+}
+
 static unsigned rank_of(const struct ex_warp *w, uint64_t shared) {
     uint64_t rank = shared >> EX_CLUSTER_SHIFT;
     return rank ? (unsigned)rank - 1 : w->cta->rank;
@@ -166,6 +177,7 @@ static bool complete(struct ex_warp *w, const struct ex_bulk *b, unsigned l, con
 
 void ww_ex_bulk(EX_ARGS) {
     w->run->touched.count = 0;
+    w->mbar = (struct ww_mbarrier_step){0};
     w->group_count = 0;
     for (uint32_t m = mask; m && !w->run->failed; m &= m - 1) {
         unsigned l = (unsigned)__builtin_ctz(m);

@@ -158,6 +158,11 @@ static void record_bulk(struct ex_warp *w, uint32_t inst) {
 static void record_access(struct ex_warp *w, const struct ex_inst *i, const struct record_entry *e,
                           uint32_t inst, uint32_t mask) {
     bool is_value = e->op == WW_OP_BARRIER || e->op == WW_OP_SLEEP;
+    if (is_value && i->kind == EX_MEM) {
+        add_step(w, inst, mask);
+        add_access(w, mask ? ww_mbarrier_pack(&w->mbar) : 0, 0, WW_AFFINE);
+        return;
+    }
     if (mask && i->fn == ww_ex_bulk) {
         record_bulk(w, inst);
         return;

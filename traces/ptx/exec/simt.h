@@ -14,6 +14,7 @@
 
 #include "../../cta_pick.h"
 #include "../../dma.h"
+#include "../../mbarrier.h"
 #include "bulk_copy.h"
 #include "exec.h"
 #include "record.h"
@@ -44,7 +45,7 @@ struct ex_split {
     uint8_t state, barrier;
     struct ex_frame *frame;
     uint64_t spin_hash;
-    uint32_t spin_pc, spin_turns;
+    uint32_t spin_pc, spin_turns, waits; /* waits: tries of a wait at an mbarrier in a row */
     uint64_t back_edges;
 };
 
@@ -77,8 +78,10 @@ struct ex_warp {
     uint64_t addr[EX_LANES], addr2[EX_LANES];
     struct access_group group[4];
     uint32_t group_count;
-    uint64_t value;             /* barrier, sleep: what to record */
-    uint64_t dma[WW_DMA_WORDS]; /* bulk transfer: what to record */
+    uint64_t value;               /* barrier, sleep: what to record */
+    struct ww_mbarrier_step mbar; /* mbarrier, bulk copy: what to record */
+    bool unmet;                   /* a wait at an mbarrier has failed */
+    uint64_t dma[WW_DMA_WORDS];   /* bulk transfer: what to record */
     struct record_stream stream;
 };
 
@@ -108,6 +111,7 @@ struct ex_cta {
     struct ww_dma dma[WW_DMA_BUFFERS], transfer[WW_DMA_BUFFERS]; /* as configured; that warps ask for */
     unsigned char *shared;
     uint32_t spin_rounds;
+    struct ww_mbarrier_log mbarriers;
     uint64_t state_bytes;
 };
 
@@ -197,6 +201,8 @@ void ww_simt_cluster_check(struct ex_cluster *c);
 void ww_ex_bulk(struct ex_warp *w, const struct ex_inst *i, uint32_t mask);
 /* A bulk copy or st.async has completed bytes of the mbarrier at `bar`. */
 bool ww_ex_mbarrier_complete(struct ex_warp *w, unsigned lane, uint64_t bar, uint32_t bytes);
+/* The CTA of the cluster whose shared memory holds p, and where. */
+struct ex_cta *ww_ex_owner(const struct ex_warp *w, const unsigned char *p, uint32_t *offset);
 /* Bytes of the shared memory of the cluster at `address` (exec.h), NULL if there are none. */
 unsigned char *ww_ex_shared(struct ex_warp *w, uint64_t address, uint32_t bytes);
 

@@ -244,6 +244,9 @@ static void lower_bulk(struct lower *l, const struct ptx_inst *i) {
     }
     struct lower_inst *m = ww_lower_put(l, stores ? WW_OP_STORE : WW_OP_ASYNC_COPY, name, none, s, n);
     set_access(m, i, WW_SPACE_GLOBAL, 16, 0);
+    if (m && !stores) m->flags |= WW_INST_BYPASS_L1;
+    if (i->bulk & PTX_BULK_TX)
+        ww_lower_mbarrier(ww_lower_put(l, WW_OP_BARRIER, "SYNCS.ARRIVE.TRANS64.A0TX", none, NULL, 0), false);
 }
 
 void ww_lower_op_cp(struct lower *l, const struct ptx_inst *i) {
@@ -253,6 +256,10 @@ void ww_lower_op_cp(struct lower *l, const struct ptx_inst *i) {
         return;
     }
     if (i->sub != PTX_SUB_CP_ASYNC) {
+        if (i->sub == PTX_SUB_CP_MBARRIER_ARRIVE) {
+            ww_lower_mbarrier(ww_lower_put(l, WW_OP_BARRIER, "ARRIVES.LDGSTSBAR.64", none, NULL, 0), false);
+            return;
+        }
         bool commit = i->sub == PTX_SUB_CP_COMMIT;
         ww_lower_put(l, commit ? WW_OP_NOP : WW_OP_ASYNC_WAIT, commit ? "LDGDEPBAR" : "DEPBAR.LE", none, NULL,
                      0);

@@ -113,6 +113,7 @@ struct sx_cta {
     uint32_t warp_count, live_warps;
     struct sx_warp *warp;
     struct sx_barrier barrier[SX_BARRIERS];
+    struct ww_mbarrier_log mbarriers;
     unsigned char *shared;
     uint64_t state_bytes;
 };

@@ -136,6 +136,7 @@ void ww_sx_bulk(SX_ARGS) {
     struct bulk_request r;
     w->run->touched.count = 0;
     w->access_count = 0;
+    w->mbar = (struct ww_mbarrier_step){0};
     if (!fill_request(w, b, (unsigned)__builtin_ctz(mask), &r) || !ww_bulk_run(&r, &memory)) return;
     if (b->way == BULK_TO_SHARED || b->way == BULK_BETWEEN) complete(w, b, &r);
 }

@@ -20,6 +20,7 @@
 #define WW_TRACES_SASS_EXEC_H
 
 #include "../../../estimator/base/bits.h"
+#include "../../mbarrier.h"
 #include "../../ptx/exec/mem.h"
 #include "../../ptx/exec/record.h"
 #include "../cubin/cubin.h"
@@ -123,7 +124,7 @@ struct sx_group {
     uint8_t state, barrier; /* of the CTA, or of convergence */
     uint32_t members;       /* of a WARPSYNC */
     uint64_t spin_hash, back_edges;
-    uint32_t spin_turns;
+    uint32_t spin_turns, waits; /* waits: tries of a wait at an mbarrier in a row */
 };
 
 struct sx_access_group {
@@ -154,8 +155,10 @@ struct sx_warp {
     uint64_t affine_base;
     struct sx_access_group access[4];
     uint32_t access_count;
-    uint64_t value;            /* barrier, sleep: what to record */
-    struct sx_reduced reduced; /* of the warp's last barrier, for B2R */
+    uint64_t value;               /* barrier, sleep: what to record */
+    struct ww_mbarrier_step mbar; /* mbarrier, bulk copy: what to record */
+    bool unmet;                   /* a wait at an mbarrier has failed */
+    struct sx_reduced reduced;    /* of the warp's last barrier, for B2R */
     struct record_stream stream;
     /* What comes from here on is not cleared for a new warp. */
     struct sx_group group[SX_LANES];

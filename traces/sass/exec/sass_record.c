@@ -80,10 +80,21 @@ static void record_bulk(struct sx_warp *w, uint32_t inst) {
     }
 }
 
+/* What a step did at an mbarrier. */
+static void record_mbarrier(struct sx_warp *w, uint32_t inst, uint32_t mask) {
+    sx_add_step(w, inst, mask);
+    add_access(w, mask ? ww_mbarrier_pack(&w->mbar) : 0, 0, WW_AFFINE);
+}
+
 static void record_access(struct sx_warp *w, const struct sx_inst *i, const struct record_entry *e,
                           uint32_t inst, uint32_t mask) {
     if (i->fn == ww_sx_bulk && mask) {
         record_bulk(w, inst);
+        if (w->mbar.kind) record_mbarrier(w, e->twin[WW_SPACE_SHARED], mask);
+        return;
+    }
+    if (i->kind == SX_MEM && e->op == WW_OP_BARRIER) {
+        record_mbarrier(w, inst, mask);
         return;
     }
     if (i->kind == SX_MEM && mask && w->access_count) {
