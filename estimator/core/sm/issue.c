@@ -55,7 +55,6 @@ static void issue_memory(struct ww_sm *sm, struct ww_warp *w, const struct ww_di
     if (d->async) {
         w->board[sm->core->code.async_register] = WW_SB(WW_NEVER, (uint64_t)d->state);
         w->async_count++;
-        if (sm->mbar) ww_mbar_copy(sm, w);
     }
     ww_lsu_push(sm, w, inst, mask, d->access ? w->access : NULL, cycle);
 }
@@ -100,8 +99,6 @@ static bool act(struct ww_sm *sm, struct ww_warp *w, const struct ww_dinst *d, c
     case WW_A_BARRIER:
         ww_barrier_arrive(sm, w, d, d->access ? w->access : NULL, cycle);
         return !w->barred;
-    case WW_A_MBARRIER:
-        return ww_mbar_issue(sm, w, w->access, cycle);
     default:
         set_results(sm, w, d, cycle, WW_SB(cycle + d->latency + delay, (uint64_t)d->state));
         return true;

@@ -71,9 +71,9 @@ bool ww_mbar_issue(struct ww_sm *sm, struct ww_warp *w, const struct ww_access *
     case WW_MBARRIER_WAIT:
         return wait_for(sm, w, &s);
     case WW_MBARRIER_COPIES:
-        if (own->done != own->issued && own->count < WW_MBAR_QUEUE) {
+        if (w->async_count && own->count < WW_MBAR_QUEUE) {
             uint32_t at = (own->head + own->count++) % WW_MBAR_QUEUE;
-            own->queue[at].after = own->issued;
+            own->queue[at].after = own->done + w->async_count;
             own->queue[at].word = access->base;
             return true;
         }
@@ -85,10 +85,6 @@ bool ww_mbar_issue(struct ww_sm *sm, struct ww_warp *w, const struct ww_access *
     default:
         return true;
     }
-}
-
-void ww_mbar_copy(struct ww_sm *sm, const struct ww_warp *w) {
-    sm->mbar->warp[w - sm->warp].issued++;
 }
 
 void ww_mbar_copied(struct ww_sm *sm, const struct ww_warp *w, uint64_t cycle) {

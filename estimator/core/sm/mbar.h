@@ -29,7 +29,7 @@ struct ww_mbar_bar {
     struct ww_mbar_phase phase[WW_MBAR_PHASES];
 };
 struct ww_mbar_warp {
-    uint32_t issued, done, head, count; /* copies; events in the queue */
+    uint32_t done, head, count; /* copies; events in the queue */
     struct {
         uint32_t after; /* copies that must be done */
         uint64_t word;
@@ -46,8 +46,7 @@ bool ww_mbar_init(struct ww_sm *sm, struct ww_arena *arena);
 void ww_mbar_cta(struct ww_sm *sm, uint32_t cta);
 /* The step at an mbarrier issues. True: the warp goes on. */
 bool ww_mbar_issue(struct ww_sm *sm, struct ww_warp *w, const struct ww_access *access, uint64_t cycle);
-/* An asynchronous copy of the warp is issued, is done. */
-void ww_mbar_copy(struct ww_sm *sm, const struct ww_warp *w);
+/* An asynchronous copy of the warp is done; async_count is without it. */
 void ww_mbar_copied(struct ww_sm *sm, const struct ww_warp *w, uint64_t cycle);
 
 #endif

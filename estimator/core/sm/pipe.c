@@ -1,6 +1,5 @@
 /* A launch's instructions, decoded once for one GPU: what an issue takes and when its result is there. */
 #include "../../result/result.h"
-#include "../../../traces/mbarrier.h"
 #include "pipe.h"
 #include "control.h"
 #include "regs.h"
@@ -178,8 +177,7 @@ static void set_control(const struct ww_gpu_spec *g, const struct ww_inst *in, s
     d->barrier_warps = (uint16_t)((in->barrier_threads + 31u) / 32);
     if (in->op == WW_OP_BRANCH) d->action = WW_A_BRANCH;
     if (in->op == WW_OP_EXIT) d->action = WW_A_EXIT;
-    if (in->op == WW_OP_BARRIER)
-        d->action = in->barrier == WW_MBARRIER && in->flags & WW_INST_ACCESS ? WW_A_MBARRIER : WW_A_BARRIER;
+    if (in->op == WW_OP_BARRIER) d->action = WW_A_BARRIER;
     if (in->op == WW_OP_SLEEP) d->action = WW_A_SLEEP;
 }
 
@@ -366,7 +364,7 @@ enum ww_code ww_pipe_decode(const struct ww_gpu_spec *gpu, const struct ww_launc
         if (d->cache == WW_CACHE_TEX) out->uses_tex = true;
         if (d->action == WW_A_CONST) out->uses_const = true;
         if (d->action == WW_A_DMA) out->uses_dma = true;
-        if (d->action == WW_A_MBARRIER) out->uses_mbarriers = true;
+        if (ww_pipe_is_mbarrier(d)) out->uses_mbarriers = true;
         if (out->control)
             ww_control_decode(gpu, &launch->inst[i], out, d);
         else

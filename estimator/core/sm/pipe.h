@@ -4,6 +4,7 @@
 #ifndef WW_CORE_PIPE_H
 #define WW_CORE_PIPE_H
 
+#include "../../../traces/mbarrier.h"
 #include "../../../traces/trace.h"
 #include "../../config/gpu.h"
 #include "../../result/result.h"
@@ -38,8 +39,7 @@ enum ww_action {
     WW_A_SLEEP,
     WW_A_CONST,
     WW_A_LSU,
-    WW_A_DMA,
-    WW_A_MBARRIER
+    WW_A_DMA
 };
 
 /* What the load/store unit does with the instruction. */
@@ -101,6 +101,11 @@ struct ww_dinst {
 /* Dense numbers of its results. */
 static inline const uint16_t *ww_results(const struct ww_dinst *d) {
     return d->check + d->check_count - d->result_count;
+}
+
+/* Whether it is at an mbarrier; its step has an access. */
+static inline bool ww_pipe_is_mbarrier(const struct ww_dinst *d) {
+    return d->action == WW_A_BARRIER && d->access && d->barrier == WW_MBARRIER;
 }
 
 struct ww_code_table {
