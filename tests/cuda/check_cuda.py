@@ -299,8 +299,8 @@ def stub_symbols():
         out = run(["readelf", "-W", "--dyn-syms", os.path.join(CUDART, "libcudart.so." + version)])[1]
         defined = [w[7] for w in (l.split() for l in out.splitlines()) if len(w) > 7 and w[6] not in ("UND", "ABS", "Ndx")]
         mark = "@@libcudart.so." + version
-        odd = [n for n in defined if not n.endswith(mark) or not re.match(r"(__)?cuda", n)]
-        check("libcudart.so.%s defines versioned cuda* names only" % version, len(defined) > 350 and not odd, odd)
+        odd = [n for n in defined if not n.endswith(mark) or not re.match(r"(__)?cuda|cuTensorMap", n)]
+        check("libcudart.so.%s defines versioned cuda* and cuTensorMap* names only" % version, len(defined) > 350 and not odd, odd)
 
 
 # ---- with nvcc ----
@@ -321,13 +321,14 @@ def programs():
 
 
 def nvcc_program(nvcc, name, sources):
-    flags = [] if name != "features" else ["-arch=sm_80"]
+    flags = {"features": ["-arch=sm_80"], "tensor_map": ["-arch=sm_90a"]}.get(name, [])
+    gpu = ["-g", "h100"] if name == "tensor_map" else []
     built = run([nvcc, "-std=c++17", "-cudart", "shared", *flags, "-o", name, *sources], None, 600)
     if built[0] != 0:
         check(name, False, built)
         return
     code, err = WANTED.get(name, (0, None))
-    result = record(["./" + name], ["-o", name + ".wwt", "-q"])
+    result = record(["./" + name], ["-o", name + ".wwt", "-q", *gpu])
     expect(name, result, code, r"PASS\n$", err)
     if code == 0:
         check(name + ": its trace is sound", run([PROGRAM, "trace", "verify", name + ".wwt"])[0] == 0)

@@ -3,6 +3,7 @@
 #include "../../estimator/warpwatt.h"
 #include "../../estimator/base/buf.h"
 #include "../../traces/ptx/record/device_internal.h"
+#include "../../traces/tensor_map.h"
 #include <stdlib.h>
 
 #define KERNELS 2      /* looked at */
@@ -44,9 +45,27 @@ static void count_cta(void *context, const struct ww_cta_trace *cta) {
     for (uint32_t w = 0; w < cta->warp_count; w++) *steps += cta->warp[w].step_count;
 }
 
-/* Three CTAs of 33 threads; every parameter points to the same buffer. */
+/* A tensor map at the start of the buffer, of a tensor that lies there. */
+static void put_map(struct ww_device *d, uint64_t buffer) {
+    const struct ww_tensor_map m = {.global = buffer,
+                                    .type = WW_TENSOR_U32,
+                                    .rank = 2,
+                                    .swizzle = WW_SWIZZLE_32,
+                                    .dim = {16, 32},
+                                    .stride = {4, 64},
+                                    .box = {8, 4},
+                                    .step = {1, 1}};
+    unsigned char map[WW_TENSOR_MAP_BYTES];
+    ww_tensor_map_encode(&m, map);
+    ww_device_write(d, buffer, map, sizeof map, NULL);
+}
+
+/* Three CTAs of 33 threads, or one cluster; every parameter points to the same buffer. */
 static void launch(struct ww_device *d, struct ww_module *m, const struct ptx_func *f, uint64_t buffer) {
-    static const uint32_t grid[3] = {3, 1, 1}, block[3] = {33, 1, 1};
+    static const uint32_t block[3] = {33, 1, 1};
+    const uint32_t *c = f->cluster;
+    bool cluster = c[0] && c[0] <= 16 && c[1] <= 16 && c[2] <= 16;
+    const uint32_t grid[3] = {cluster ? c[0] : 3, cluster && c[1] ? c[1] : 1, cluster && c[2] ? c[2] : 1};
     static unsigned char zeros[65536];
     struct ww_arg arg[PARAMETERS];
     struct ww_error error = {0};
@@ -75,6 +94,7 @@ static void run(const char *text, size_t size) {
         for (size_t k = 0; k < m->ptx->func_count && kernels < KERNELS; k++) {
             if (!m->ptx->func[k]->is_entry) continue;
             kernels++;
+            put_map(d, buffer);
             launch(d, m, m->ptx->func[k], buffer);
         }
     ww_device_free_all(d);

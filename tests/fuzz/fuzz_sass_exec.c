@@ -3,6 +3,7 @@
  * is reached. */
 #include "../../traces/sass/code/sass_decode.h"
 #include "../../traces/sass/record/module.h"
+#include "../../traces/tensor_map.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -24,13 +25,15 @@ static void keep_known(uint32_t arch, unsigned char *code, size_t n) {
     }
 }
 
-static void run(const struct sx_kernel *k, struct mem *mem, const unsigned char *param, uint32_t threads) {
+static void run(const struct sx_kernel *k, struct mem *mem, const unsigned char *param, uint32_t threads,
+                uint32_t cluster) {
     struct recorder recorder = {0};
     struct ww_error error;
     struct sx_run r = {.mem = mem,
                        .kernel = k,
                        .grid = {2, 1, 1},
                        .block = {threads, 1, 1},
+                       .cluster = {cluster, cluster != 0, cluster != 0},
                        .dynamic_shared = 256,
                        .param = param,
                        .limit = LIMIT,
@@ -40,6 +43,19 @@ static void run(const struct sx_kernel *k, struct mem *mem, const unsigned char 
         if (ww_sx_run_grid(&r, &error) == WW_FAIL) abort(); /* nobody stopped it */
     }
     ww_recorder_clear(&recorder);
+}
+
+/* A tensor map at the start of the memory, of a tensor that lies there. */
+static void put_map(const struct mem_alloc *a) {
+    const struct ww_tensor_map m = {.global = a->base,
+                                    .type = WW_TENSOR_U32,
+                                    .rank = 2,
+                                    .swizzle = WW_SWIZZLE_32,
+                                    .dim = {64, 64},
+                                    .stride = {4, 256},
+                                    .box = {8, 4},
+                                    .step = {1, 1}};
+    ww_tensor_map_encode(&m, a->host);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
@@ -79,7 +95,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         ww_sx_kernel_new(&cubin, &kernels[0], &k, &error) == WW_OK) {
         uint64_t param[8];
         for (unsigned p = 0; p < 8; p++) param[p] = p % 2 ? p : a->base + 512 * p;
-        run(k, &mem, (const unsigned char *)param, threads);
+        put_map(a);
+        run(k, &mem, (const unsigned char *)param, threads, arch >= 90 && data[1] & 1 ? 2 : 0);
         ww_sx_kernel_free(k);
     }
     ww_mem_free_all(&mem);

@@ -26,10 +26,9 @@ static int check_config(const rt_launch_config *c) {
     for (unsigned n = 0; n < c->attribute_count; n++) {
         const rt_launch_attribute *a = &c->attribute[n];
         bool cluster = a->id == ATTRIBUTE_CLUSTER;
-        if (cluster && (uint64_t)a->value.cluster.x * a->value.cluster.y * a->value.cluster.z > 1) {
-            ww_rt_say("launches in clusters are not supported");
-            return RT_ERROR_NOT_SUPPORTED;
-        }
+        if (cluster && (uint64_t)a->value.cluster.x * a->value.cluster.y * a->value.cluster.z > 1 &&
+            ww_rt.capability < 90)
+            return RT_ERROR_INVALID_CLUSTER_SIZE;
     }
     return 0;
 }
@@ -55,6 +54,18 @@ static bool is_cooperative(const rt_launch_config *c) {
     return false;
 }
 
+static void set_cluster(const rt_launch_config *c) {
+    uint32_t cluster[3] = {0};
+    for (unsigned n = 0; n < c->attribute_count; n++) {
+        const rt_launch_attribute *a = &c->attribute[n];
+        if (a->id != ATTRIBUTE_CLUSTER || !a->value.cluster.x) continue;
+        cluster[0] = a->value.cluster.x;
+        cluster[1] = a->value.cluster.y ? a->value.cluster.y : 1;
+        cluster[2] = a->value.cluster.z ? a->value.cluster.z : 1;
+    }
+    ww_device_cluster(ww_rt.device, cluster);
+}
+
 static int run(struct rt_kernel *k, const rt_launch_config *c, void **arguments,
                const struct ww_kernel_info *info) {
     struct ww_error error = {0};
@@ -70,6 +81,7 @@ static int run(struct rt_kernel *k, const rt_launch_config *c, void **arguments,
     const uint32_t grid[3] = {c->grid.x, c->grid.y, c->grid.z}, block[3] = {c->block.x, c->block.y, c->block.z};
     bool record = selected(k) && ww_rt_recording(); /* a child made by fork has no part in it */
     if (code == WW_OK) code = ww_device_cooperate(ww_rt.device, is_cooperative(c), &error);
+    set_cluster(c);
     uint64_t before = ww_device_executed(ww_rt.device);
     ww_device_pause(ww_rt.device, !record);
     if (code == WW_OK && record && ww_rt_order_launch(c->stream))

@@ -71,6 +71,7 @@ static bool place(struct ww_sm *sm, uint64_t index, uint64_t cycle) {
         ww_cta_log_begin(core->ctas, index, sm->id, slot, cycle,
                          ww_clock_time(&core->clock, cycle) - core->start_ps);
     if (sm->dma) ww_dma_cta(sm, slot);
+    if (sm->mbar) ww_mbar_cta(sm, slot);
     sm->resident_ctas++;
     core->launched_ctas++;
     ww_sm_advance(sm, cycle);

@@ -26,6 +26,9 @@ static enum ww_code stuck_warp(const struct ww_sm *sm, const struct ww_warp *w, 
         return ww_fail(error, WW_INPUT, where,
                        "waits for ever at barrier %u: %u warps have arrived, expected %u; %u have ended",
                        number, b->arrived, b->expected ? b->expected : cta->warps - cta->exited, cta->exited);
+    if (w->barred)
+        return ww_fail(error, WW_INPUT, where,
+                       "waits for ever at an mbarrier: the events that end its phase do not come");
     return ww_fail(error, WW_INTERNAL, where,
                    "is stuck in state %s (%u memory operations, %u of them queued or with a result to come)",
                    ww_state_name((enum ww_warp_state)w->state), w->memory_count, w->inflight);

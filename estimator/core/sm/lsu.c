@@ -44,7 +44,10 @@ static void write_results(struct ww_sm *sm, struct ww_warp *w, const struct ww_d
     if (sm->collect && d->result_count) ready = ww_collect_load(sm, d, ready);
     uint64_t entry = WW_SB(ready, (uint64_t)state);
     for (uint32_t i = 0; i < d->result_count; i++) w->board[ww_results(d)[i]] = entry;
-    if (d->async && --w->async_count == 0) w->board[sm->core->code.async_register] = entry;
+    if (d->async) {
+        if (--w->async_count == 0) w->board[sm->core->code.async_register] = entry;
+        if (sm->mbar) ww_mbar_copied(sm, w, cycle);
+    }
     if (d->counts) {
         if (d->async) ww_depend_copied(sm, w, entry);
         ww_depend_written(sm, w, d, entry);

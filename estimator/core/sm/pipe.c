@@ -374,6 +374,7 @@ enum ww_code ww_pipe_decode(const struct ww_gpu_spec *gpu, const struct ww_launc
         if (d->cache == WW_CACHE_TEX) out->uses_tex = true;
         if (d->action == WW_A_CONST) out->uses_const = true;
         if (d->action == WW_A_DMA) out->uses_dma = true;
+        if (ww_pipe_is_mbarrier(d)) out->uses_mbarriers = true;
         if (out->control)
             ww_control_decode(gpu, &launch->inst[i], out, d);
         else

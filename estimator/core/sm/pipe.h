@@ -4,6 +4,7 @@
 #ifndef WW_CORE_PIPE_H
 #define WW_CORE_PIPE_H
 
+#include "../../../traces/mbarrier.h"
 #include "../../../traces/trace.h"
 #include "../../config/gpu.h"
 #include "../../result/result.h"
@@ -108,6 +109,11 @@ static inline const uint16_t *ww_results(const struct ww_dinst *d) {
     return d->check + d->check_count - d->result_count;
 }
 
+/* Whether it is at an mbarrier; its step has an access. */
+static inline bool ww_pipe_is_mbarrier(const struct ww_dinst *d) {
+    return d->action == WW_A_BARRIER && d->access && d->barrier == WW_MBARRIER;
+}
+
 struct ww_code_table {
     struct ww_dinst *inst;
     uint16_t *reg;      /* lists of dense numbers that are longer */
@@ -117,6 +123,7 @@ struct ww_code_table {
     uint32_t inst_count, registers;
     bool uses_tex, uses_const; /* a load goes to the texture cache, to the constant cache */
     bool uses_dma;             /* it has bulk transfers */
+    bool uses_mbarriers;
     bool control; /* control fields are obeyed: no registers are looked up, but counters (depend.h) */
     struct ww_depend_level level[WW_DEPEND_LEVELS];
     uint32_t levels, level_room; /* room: the highest + 1 */

@@ -29,6 +29,7 @@
 #include "../time/launch_time.h"
 #include "fetch.h"
 #include "l1.h"
+#include "mbar.h"
 #include "pieces.h"
 #include "probe.h"
 #include "sm_wheel.h"
@@ -240,6 +241,7 @@ struct ww_sm {
     struct ww_tags constant, constant15, icache;
     struct ww_const_fills const_fills;
     struct ww_dma_engine *dma; /* NULL: the launch has no bulk transfers */
+    struct ww_mbar *mbar;      /* NULL: the launch has no mbarriers */
     uint64_t copied;           /* ww_copy_stall: cycles before it are counted */
     struct ww_fetcher *fetch;  /* NULL: no prefetcher */
     struct ww_sched_sm shared;

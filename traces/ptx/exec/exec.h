@@ -28,6 +28,9 @@
 #define EX_CONST_WINDOW 0x03000000u
 #define EX_PARAM_WINDOW 0x04000000u
 #define EX_WINDOW_BYTES 0x01000000u
+/* Shared memory of the CTAs of a cluster: that of rank r at (r + 1) << EX_CLUSTER_SHIFT, the CTA's own also at
+ * 0. */
+#define EX_CLUSTER_SHIFT 18u
 #define EX_FUNC_BASE 0x08000000u /* "addresses" of functions, 16 bytes apart */
 #define EX_FUNC_STEP 16u
 
@@ -64,6 +67,7 @@ struct ex_elem {
     bool is_param; /* call: slot is an offset in the caller's parameter storage */
 };
 
+struct ex_bulk;
 struct ex_inst {
     ex_fn fn;
     uint8_t kind, op, sub, round, cmp, boolop, space, vec;
@@ -85,6 +89,7 @@ struct ex_inst {
     const uint32_t *list;                       /* brx.idx targets */
     uint32_t elem_count, list_count, ret_count; /* call: elem[0 .. ret_count) are results, then arguments */
     const struct ptx_func *callee;              /* direct call; NULL: the address in a */
+    const struct ex_bulk *bulk;                 /* cp.async.bulk, st.async, red.async: exec_bulk.c */
     uint32_t *hint;                             /* memory: index of the last allocation met */
     uint32_t record_first, record_count;        /* in the recorder's instruction table */
     const struct ptx_inst *src;

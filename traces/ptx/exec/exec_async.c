@@ -71,6 +71,10 @@ static uint64_t step(struct ex_warp *w, const struct ex_inst *i, unsigned l, uin
     uint8_t sub = i->op == PTX_CP ? PTX_SUB_MB_ARRIVE : i->sub;
     bool arrives = sub == PTX_SUB_MB_ARRIVE || sub == PTX_SUB_MB_ARRIVE_DROP;
     *result = v;
+    if (i->src->bulk & PTX_BULK_EXPECT) {
+        v = add_tx(v, b);
+        b = 1;
+    }
     if (i->op == PTX_CP) return i->mods & PTX_M_NOINC ? arrive(v, 1, false) : v; /* .inc and arrival cancel */
     if (arrives && ((v & COUNT_MASK) < b || b == 0)) {
         ww_ex_fail(w, l, WW_EXEC, "mbarrier: %llu arrivals with %llu pending", (unsigned long long)b,
@@ -96,18 +100,67 @@ static uint64_t step(struct ex_warp *w, const struct ex_inst *i, unsigned l, uin
     }
 }
 
+/* An event at the mbarrier at p, whose value was `old`. */
+static void note_event(struct ex_warp *w, const unsigned char *p, uint64_t old, uint64_t v, uint8_t kind) {
+    uint32_t offset;
+    struct ex_cta *owner = ww_ex_owner(w, p, &offset);
+    if (!owner) return;
+    if (owner == w->cta && kind) ww_mbarrier_event(&owner->mbarriers, offset, kind, &w->mbar);
+    if ((old ^ v) >> 63) ww_mbarrier_flip(&owner->mbarriers, offset);
+}
+
+static bool is_wait(const struct ex_inst *i) {
+    return i->op == PTX_MBARRIER && (i->sub == PTX_SUB_MB_TEST_WAIT || i->sub == PTX_SUB_MB_TRY_WAIT);
+}
+
+/* What lane l did at the mbarrier at p, to be recorded. */
+static void note(struct ex_warp *w, const struct ex_inst *i, const unsigned char *p, uint64_t old, uint64_t v,
+                 uint64_t result) {
+    uint32_t offset;
+    bool arrives = i->sub == PTX_SUB_MB_ARRIVE || i->sub == PTX_SUB_MB_ARRIVE_DROP;
+    if (is_wait(i)) {
+        struct ex_cta *owner = ww_ex_owner(w, p, &offset);
+        if (!result)
+            w->unmet = true;
+        else if (owner == w->cta && !w->mbar.kind)
+            ww_mbarrier_waits(&owner->mbarriers, offset, &w->mbar);
+    } else if (i->sub == PTX_SUB_MB_INIT && i->op == PTX_MBARRIER) {
+        struct ex_cta *owner = ww_ex_owner(w, p, &offset);
+        if (owner) ww_mbarrier_begin(&owner->mbarriers, offset);
+    } else {
+        note_event(w, p, old, v, i->op == PTX_CP ? WW_MBARRIER_COPIES : arrives ? WW_MBARRIER_ARRIVE : 0);
+    }
+}
+
+bool ww_ex_mbarrier_complete(struct ex_warp *w, unsigned lane, uint64_t bar, uint32_t bytes) {
+    unsigned char *p = bar % 8 ? NULL : ww_ex_shared(w, bar, 8);
+    uint64_t v;
+    if (!p) {
+        ww_ex_fail(w, lane, WW_EXEC, "no mbarrier at 0x%llx of shared memory", (unsigned long long)bar);
+        return false;
+    }
+    memcpy(&v, p, sizeof v);
+    uint64_t old = v;
+    v = next_phase(add_tx(v, 0 - (uint64_t)bytes));
+    memcpy(p, &v, sizeof v);
+    note_event(w, p, old, v, WW_MBARRIER_COPIES);
+    return true;
+}
+
 static void mbarrier(EX_ARGS) {
     unsigned char *host[EX_LANES];
     struct ex_address a = {
         .slot = i->a, .width = i->aw, .offset = i->imm, .space = i->space, .bytes = 8, .is_store = true};
     if (a.space == PTX_S_GENERIC && i->a == EX_NO_SLOT) a.space = PTX_S_SHARED;
     if (!ww_ex_addresses(w, i, &a, mask, w->addr, host)) return;
+    w->mbar = (struct ww_mbarrier_step){0};
     for (uint32_t m = mask; m; m &= m - 1) {
         unsigned l = (unsigned)__builtin_ctz(m);
-        uint64_t v, result;
-        memcpy(&v, host[l], sizeof v);
-        v = step(w, i, l, v, &result);
+        uint64_t v, old, result;
+        memcpy(&old, host[l], sizeof old);
+        v = step(w, i, l, old, &result);
         memcpy(host[l], &v, sizeof v);
+        note(w, i, host[l], old, v, result);
         if (i->d == EX_NO_SLOT) continue;
         if (i->dw == 0)
             ex_set_pred(w, i->d, result ? EX_ALL : 0, 1u << l);

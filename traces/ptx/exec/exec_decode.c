@@ -241,10 +241,6 @@ enum ww_code ww_ex_decode_bare(struct ex_decoder *d) {
     return ww_ex_choose(d);
 }
 
-enum ww_code ww_ex_decode_refused(struct ex_decoder *d) {
-    return ww_ex_decode_fail(d, WW_UNSUPPORTED, "the recorder does not execute this instruction");
-}
-
 static enum ww_code one_instruction(struct ex_decoder *d) {
     const struct ptx_inst *p = d->inst;
     struct ex_inst *i = d->out;

@@ -29,6 +29,9 @@ enum ww_code ww_ex_choose(struct ex_decoder *d);
     enum ww_code ww_ex_decode_##decode(struct ex_decoder *d);
 #include "../front/ptx_op.def"
 #undef X
+/* exec_bulk.c: cp.async.bulk; st.async and red.async, whose own operands have been decoded. */
+enum ww_code ww_ex_decode_bulk(struct ex_decoder *d);
+enum ww_code ww_ex_decode_store_async(struct ex_decoder *d);
 /* Makes an ex_func for each function that the kernel may call. */
 enum ww_code ww_ex_find_reachable(struct ex_decoder *d, const struct ptx_func *entry);
 

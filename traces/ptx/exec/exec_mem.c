@@ -63,6 +63,10 @@ static unsigned char *lane_host(struct ex_warp *w, uint32_t lane, const struct e
         return NULL;
     }
     if (space == PTX_S_GLOBAL) return global_host(w, lane, a, address);
+    if (space == PTX_S_SHARED && address >> EX_CLUSTER_SHIFT) {
+        unsigned char *peer = ww_ex_shared(w, address, a->bytes);
+        if (peer) return peer;
+    }
     uint64_t size;
     unsigned char *p = window(w, lane, space, &size);
     bool constant = space == PTX_S_CONST || space == PTX_S_PARAM;

@@ -139,25 +139,35 @@ static uint64_t of_dims(const uint32_t v[3], int64_t component, uint32_t other) 
     return component >= 0 && component < 3 ? v[component] : other;
 }
 
+/* CTAs of a cluster along a dimension. */
+static uint32_t cluster_dim(const struct ex_run *r, int64_t component) {
+    return r->cluster[component] ? r->cluster[component] : 1;
+}
+
 /* The same for all lanes. Time is the number of warp instructions that the launch has executed. */
 static uint64_t uniform_sreg(const struct ex_warp *w, const struct ex_inst *i) {
-    static const uint32_t zero[3] = {0, 0, 0}, one[3] = {1, 1, 1};
     const struct ex_run *r = w->run;
     switch (i->type2) {
     case PTX_SR_NTID:
         return of_dims(r->block, i->imm, 1);
     case PTX_SR_CTAID:
-    case PTX_SR_CLUSTERID:
         return of_dims(w->cta->ctaid, i->imm, 0);
     case PTX_SR_NCTAID:
-    case PTX_SR_NCLUSTERID:
         return of_dims(r->grid, i->imm, 1);
+    case PTX_SR_CLUSTERID:
+        return i->imm < 3 ? w->cta->ctaid[i->imm] / cluster_dim(r, i->imm) : 0;
+    case PTX_SR_NCLUSTERID:
+        return i->imm < 3 ? r->grid[i->imm] / cluster_dim(r, i->imm) : 1;
     case PTX_SR_CLUSTER_CTAID:
-        return of_dims(zero, i->imm, 0);
+        return i->imm < 3 ? w->cta->ctaid[i->imm] % cluster_dim(r, i->imm) : 0;
     case PTX_SR_CLUSTER_NCTAID:
-        return of_dims(one, i->imm, 1);
+        return i->imm < 3 ? cluster_dim(r, i->imm) : 1;
+    case PTX_SR_CLUSTER_CTARANK:
+        return w->cta->rank;
     case PTX_SR_CLUSTER_NCTARANK:
-        return 1;
+        return w->cta->cluster->count;
+    case PTX_SR_IS_EXPLICIT_CLUSTER:
+        return r->cluster[0] != 0;
     case PTX_SR_WARPID:
         return w->index;
     case PTX_SR_NWARPID:

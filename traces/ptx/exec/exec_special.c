@@ -105,7 +105,8 @@ enum ww_code ww_ex_decode_memory(struct ex_decoder *d) {
         if (p->sub == PTX_SUB_CAS && p->opnd_count > at + 2)
             WW_TRY(data_operand(d, &p->opnd[at + 2], &i->c, &i->cw));
     }
-    return ww_ex_choose(d);
+    WW_TRY(ww_ex_choose(d));
+    return p->bulk & PTX_BULK_ASYNC ? ww_ex_decode_store_async(d) : WW_OK;
 }
 
 static enum ww_code vector_move(struct ex_decoder *d) {
@@ -194,6 +195,10 @@ enum ww_code ww_ex_decode_barrier(struct ex_decoder *d) {
     struct ex_inst *i = d->out;
     uint8_t width, n = p->dst_count;
     bool reduces = p->sub >= PTX_SUB_RED_POPC && p->sub <= PTX_SUB_RED_OR;
+    if (p->sub == PTX_SUB_CLUSTER_ARRIVE || p->sub == PTX_SUB_CLUSTER_WAIT) {
+        i->kind = EX_BAR;
+        return WW_OK;
+    }
     i->kind = p->sub == PTX_SUB_WARP_SYNC ? EX_WSYNC : EX_BAR;
     if (n) WW_TRY(ww_ex_operand_slot(d, &p->opnd[0], 4, &i->d, &i->dw));
     if (n && i->dw != (p->sub == PTX_SUB_RED_POPC ? 4 : 0) && p->opnd[0].kind == PTX_O_REG)
@@ -214,6 +219,7 @@ enum ww_code ww_ex_decode_async(struct ex_decoder *d) {
     const struct ptx_inst *p = d->inst;
     struct ex_inst *i = d->out;
     uint8_t space = PTX_S_SHARED;
+    if (p->op == PTX_CP && p->sub == PTX_SUB_CP_BULK) return ww_ex_decode_bulk(d);
     WW_TRY(ww_ex_choose(d));
     if (p->op == PTX_MBARRIER || p->sub == PTX_SUB_CP_MBARRIER_ARRIVE) {
         uint32_t *slot[] = {&i->b, &i->c};

@@ -140,9 +140,33 @@ static void add_transfer(struct ex_warp *w, uint32_t mask) {
     add_access(w, 0, 0, (uint32_t)at);
 }
 
+/* A bulk copy is recorded as copies of 16 bytes a lane of what it touches in global memory. */
+static void record_bulk(struct ex_warp *w, uint32_t inst) {
+    struct bulk_lanes lanes = {.of = &w->run->touched};
+    uint64_t addr[EX_LANES];
+    if (!w->run->touched.count) {
+        add_step(w, inst, 0);
+        add_access(w, 0, 0, WW_AFFINE);
+    }
+    for (uint32_t n = ww_bulk_lanes(&lanes, addr); n && !w->run->failed; n = ww_bulk_lanes(&lanes, addr)) {
+        uint32_t mask = n == EX_LANES ? EX_ALL : (1u << n) - 1;
+        add_step(w, inst, mask);
+        add_addresses(w, addr, mask, 0);
+    }
+}
+
 static void record_access(struct ex_warp *w, const struct ex_inst *i, const struct record_entry *e,
                           uint32_t inst, uint32_t mask) {
     bool is_value = e->op == WW_OP_BARRIER || e->op == WW_OP_SLEEP;
+    if (is_value && i->kind == EX_MEM) {
+        add_step(w, inst, mask);
+        add_access(w, mask ? ww_mbarrier_pack(&w->mbar) : 0, 0, WW_AFFINE);
+        return;
+    }
+    if (mask && i->fn == ww_ex_bulk) {
+        record_bulk(w, inst);
+        return;
+    }
     if (mask && i->kind == EX_MEM && e->part != PTX_ACCESS_NONE) {
         record_memory(w, e, inst, mask);
         return;

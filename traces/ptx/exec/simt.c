@@ -156,6 +156,7 @@ void ww_simt_exit(struct ex_warp *w, uint32_t s, uint32_t mask) {
     settle_chain(w, join);
     if (w->live == 0) w->cta->live_warps--;
     ww_simt_barrier_check(w->cta);
+    ww_simt_cluster_check(w->cta->cluster);
 }
 
 bool ww_simt_release_waiting(struct ex_warp *w, uint32_t s) {

@@ -14,6 +14,8 @@
 
 #include "../../cta_pick.h"
 #include "../../dma.h"
+#include "../../mbarrier.h"
+#include "bulk_copy.h"
 #include "exec.h"
 #include "record.h"
 
@@ -25,7 +27,7 @@
 /* Space of variables that are passed in calls: in the frame's parameter storage, one per lane. */
 #define EX_S_CALL (PTX_S_TEX + 1)
 
-enum split_state { SPLIT_RUN, SPLIT_BARRIER, SPLIT_WSYNC, SPLIT_WOP };
+enum split_state { SPLIT_RUN, SPLIT_BARRIER, SPLIT_WSYNC, SPLIT_WOP, SPLIT_CLUSTER };
 
 struct ex_frame {
     struct ex_frame *up;
@@ -43,7 +45,7 @@ struct ex_split {
     uint8_t state, barrier;
     struct ex_frame *frame;
     uint64_t spin_hash;
-    uint32_t spin_pc, spin_turns;
+    uint32_t spin_pc, spin_turns, waits; /* waits: tries of a wait at an mbarrier in a row */
     uint64_t back_edges;
 };
 
@@ -64,6 +66,8 @@ struct ex_warp {
     struct ex_run *run;
     struct ex_frame *frame;
     uint32_t index, exist, live, cc; /* masks of lanes */
+    uint32_t cluster_arrived,
+        cluster_passed; /* lanes: in this phase of the cluster's barrier; that need not wait */
     struct ex_split split[EX_LANES];
     uint32_t split_count, current;
     struct ex_join *join;
@@ -74,8 +78,10 @@ struct ex_warp {
     uint64_t addr[EX_LANES], addr2[EX_LANES];
     struct access_group group[4];
     uint32_t group_count;
-    uint64_t value;             /* barrier, sleep: what to record */
-    uint64_t dma[WW_DMA_WORDS]; /* bulk transfer: what to record */
+    uint64_t value;               /* barrier, sleep: what to record */
+    struct ww_mbarrier_step mbar; /* mbarrier, bulk copy: what to record */
+    bool unmet;                   /* a wait at an mbarrier has failed */
+    uint64_t dma[WW_DMA_WORDS];   /* bulk transfer: what to record */
     struct record_stream stream;
 };
 
@@ -86,8 +92,17 @@ struct ex_barrier {
     bool used;
 };
 
+/* CTAs that run together and see one another's shared memory; a launch without clusters has clusters of one. */
+struct ex_cluster {
+    struct ex_run *run;
+    struct ex_cta *cta[WW_CLUSTER_MOST];
+    uint32_t count;
+};
+
 struct ex_cta {
     struct ex_run *run;
+    struct ex_cluster *cluster;
+    uint32_t rank; /* in the cluster */
     uint64_t index;
     uint32_t ctaid[3];
     uint32_t warp_count, live_warps;
@@ -96,6 +111,7 @@ struct ex_cta {
     struct ww_dma dma[WW_DMA_BUFFERS], transfer[WW_DMA_BUFFERS]; /* as configured; that warps ask for */
     unsigned char *shared;
     uint32_t spin_rounds;
+    struct ww_mbarrier_log mbarriers;
     uint64_t state_bytes;
 };
 
@@ -104,6 +120,7 @@ struct ex_run {
     struct mem *mem;
     const struct ex_kernel *kernel;
     uint32_t grid[3], block[3], block_threads, warps_per_cta;
+    uint32_t cluster[3]; /* CTAs of a cluster; 0: 1 */
     uint32_t shared_bytes, dynamic_shared;
     const unsigned char *param; /* kernel parameters */
     const unsigned char *constant_bank;
@@ -120,6 +137,7 @@ struct ex_run {
     ww_progress_fn progress;
     void *progress_context;
     uint64_t cta_count, stream_bytes, state_bytes, frame_bytes;
+    struct bulk_touched touched; /* by the last bulk copy, to be recorded */
     bool failed;
     enum ww_code code;
     struct ww_error *error;
@@ -173,6 +191,20 @@ bool ww_ex_dma_execute(struct ex_warp *w, const struct ex_inst *i, uint32_t mask
 void ww_simt_dma_copy(struct ex_cta *cta, uint32_t buffer);
 /* exec_print.c */
 void ww_ex_vprintf(struct ex_warp *w, uint32_t lane, uint64_t format, uint64_t args);
+
+/* simt_cluster.c */
+/* barrier.cluster of split s; moves it on or lets it wait. */
+void ww_simt_cluster(struct ex_warp *w, uint32_t s, const struct ex_inst *i, uint32_t mask);
+/* Threads have arrived or exited: the barrier of the cluster may complete. */
+void ww_simt_cluster_check(struct ex_cluster *c);
+/* exec_bulk.c: executes a bulk copy. */
+void ww_ex_bulk(struct ex_warp *w, const struct ex_inst *i, uint32_t mask);
+/* A bulk copy or st.async has completed bytes of the mbarrier at `bar`. */
+bool ww_ex_mbarrier_complete(struct ex_warp *w, unsigned lane, uint64_t bar, uint32_t bytes);
+/* The CTA of the cluster whose shared memory holds p, and where. */
+struct ex_cta *ww_ex_owner(const struct ex_warp *w, const unsigned char *p, uint32_t *offset);
+/* Bytes of the shared memory of the cluster at `address` (exec.h), NULL if there are none. */
+unsigned char *ww_ex_shared(struct ex_warp *w, uint64_t address, uint32_t bytes);
 
 /* simt_bar.c */
 /* Arrives at a CTA barrier; the split waits unless it completes. */

@@ -1,7 +1,9 @@
-/* simt_grid.c: CTAs of a launch, and their turns. */
+/* simt_grid.c: CTAs of a launch, and their turns. The window holds clusters, whose CTAs begin and end together.
+ */
 #include "simt.h"
 #include "window.h"
 #include <stdlib.h>
+#include <string.h>
 
 static void cta_free(void *cta) {
     struct ex_cta *c = cta;
@@ -12,13 +14,34 @@ static void cta_free(void *cta) {
     free(c);
 }
 
-static void *cta_new(void *run, uint64_t index) {
-    struct ex_run *r = run;
+static uint32_t cluster_dim(const struct ex_run *r, unsigned n) {
+    return r->cluster[n] ? r->cluster[n] : 1;
+}
+
+/* Where CTA `rank` of cluster `index` lies in the grid. */
+static void place(const struct ex_run *r, uint64_t index, uint32_t rank, struct ex_cta *c) {
+    c->index = index;
+    if (!r->cluster[0]) {
+        ww_cta_place(r->pick, index, r->grid, c->ctaid);
+        return;
+    }
+    for (unsigned n = 0; n < 3; n++) {
+        uint32_t of = cluster_dim(r, n), clusters = r->grid[n] / of;
+        c->ctaid[n] = (uint32_t)(index % clusters) * of + rank % of;
+        index /= clusters;
+        rank /= of;
+    }
+    c->index = c->ctaid[0] + (uint64_t)r->grid[0] * (c->ctaid[1] + (uint64_t)r->grid[1] * c->ctaid[2]);
+}
+
+static struct ex_cta *cta_new(struct ex_cluster *cluster, uint64_t index, uint32_t rank) {
+    struct ex_run *r = cluster->run;
     struct ex_cta *c = calloc(1, sizeof *c);
     if (!c) return NULL;
     c->run = r;
-    c->index = index;
-    ww_cta_place(r->pick, index, r->grid, c->ctaid);
+    c->cluster = cluster;
+    c->rank = rank;
+    place(r, index, rank, c);
     c->warp = calloc(r->warps_per_cta, sizeof *c->warp);
     c->shared = calloc(1, r->shared_bytes ? r->shared_bytes : 1);
     bool good = c->warp && c->shared;
@@ -37,9 +60,30 @@ static void *cta_new(void *run, uint64_t index) {
     return NULL;
 }
 
-/* One turn of each warp. True if some lane did more than wait. */
-static bool run_cta(void *cta) {
-    struct ex_cta *c = cta;
+static void cluster_free(void *cluster) {
+    struct ex_cluster *c = cluster;
+    for (uint32_t n = 0; n < c->count; n++)
+        if (c->cta[n]) cta_free(c->cta[n]);
+    free(c);
+}
+
+static void *cluster_new(void *run, uint64_t index) {
+    struct ex_run *r = run;
+    struct ex_cluster *c = calloc(1, sizeof *c);
+    if (!c) return NULL;
+    c->run = r;
+    c->count = cluster_dim(r, 0) * cluster_dim(r, 1) * cluster_dim(r, 2);
+    for (uint32_t n = 0; n < c->count; n++) {
+        c->cta[n] = cta_new(c, index, n);
+        if (c->cta[n]) continue;
+        cluster_free(c);
+        return NULL;
+    }
+    return c;
+}
+
+/* One turn of each warp. True if some lane did more than wait; *ran if one executed anything. */
+static bool run_cta(struct ex_cta *c, bool *any) {
     struct ex_run *r = c->run;
     bool progress = false, ran = false;
     for (uint32_t n = 0; n < c->warp_count && !r->failed; n++) {
@@ -49,30 +93,49 @@ static bool run_cta(void *cta) {
         ran = ran || used;
         progress = progress || (used && !spinning);
     }
-    if (!ran && c->live_warps && !r->failed) ww_simt_barrier_stuck(c);
+    *any = *any || ran;
     return progress;
 }
 
-static bool is_done(const void *cta) {
-    return ((const struct ex_cta *)cta)->live_warps == 0;
+static bool is_done(const void *cluster) {
+    const struct ex_cluster *c = cluster;
+    for (uint32_t n = 0; n < c->count; n++)
+        if (c->cta[n]->live_warps) return false;
+    return true;
 }
 
-static enum ww_code record_cta(void *cta, struct ww_error *error) {
-    struct ex_cta *c = cta;
-    return c->run->recorder ? ww_record_cta(c->run->recorder, c, error) : WW_OK;
+static bool run_cluster(void *cluster) {
+    struct ex_cluster *c = cluster;
+    bool progress = false, ran = false;
+    uint32_t stuck = c->count;
+    for (uint32_t n = 0; n < c->count && !c->run->failed; n++)
+        if (run_cta(c->cta[n], &ran)) progress = true;
+    for (uint32_t n = c->count; n-- > 0;)
+        if (c->cta[n]->live_warps) stuck = n;
+    if (!ran && stuck < c->count && !c->run->failed) ww_simt_barrier_stuck(c->cta[stuck]);
+    return progress;
 }
 
-static void fail_cta(void *cta, const char *text) {
-    ww_ex_fail(&((struct ex_cta *)cta)->warp[0], EX_LANES, WW_EXEC, "%s", text);
+static enum ww_code record_cluster(void *cluster, struct ww_error *error) {
+    struct ex_cluster *c = cluster;
+    for (uint32_t n = 0; c->run->recorder && n < c->count; n++)
+        WW_TRY(ww_record_cta(c->run->recorder, c->cta[n], error));
+    return WW_OK;
+}
+
+static void fail_cluster(void *cluster, const char *text) {
+    ww_ex_fail(&((struct ex_cluster *)cluster)->cta[0]->warp[0], EX_LANES, WW_EXEC, "%s", text);
 }
 
 enum ww_code ww_ex_run_grid(struct ex_run *r, struct ww_error *error) {
-    static const struct ww_cta_ops ops = {cta_new, cta_free, run_cta, is_done, record_cta, fail_cta};
+    static const struct ww_cta_ops ops = {cluster_new, cluster_free,   run_cluster,
+                                          is_done,     record_cluster, fail_cluster};
     const struct ww_window_run w = {.ops = &ops,
                                     .run = r,
                                     .kernel = r->kernel->entry->src->name,
                                     .launch = r->grid_id,
-                                    .cta_count = r->cta_count,
+                                    .cta_count = r->cta_count /
+                                                 (cluster_dim(r, 0) * cluster_dim(r, 1) * cluster_dim(r, 2)),
                                     .state_bytes = &r->state_bytes,
                                     .stream_bytes = &r->stream_bytes,
                                     .failed = &r->failed,
@@ -80,5 +143,8 @@ enum ww_code ww_ex_run_grid(struct ex_run *r, struct ww_error *error) {
                                     .progress = r->progress,
                                     .progress_context = r->progress_context};
     r->error = error;
-    return ww_window_run(&w, error);
+    enum ww_code code = ww_window_run(&w, error);
+    free(r->touched.extent);
+    memset(&r->touched, 0, sizeof r->touched);
+    return code;
 }

@@ -7,6 +7,7 @@
 #define SPIN_FIRST 64u /* back edges between two looks at a loop's registers */
 #define SPIN_AGAIN 8u
 #define SPIN_RELEASE 4u      /* looks in a row without a change until waiting lanes are let go */
+#define WAIT_TRIES 64u       /* turns after which a wait at an mbarrier fails */
 #define LONG_LOOP (1u << 20) /* back edges after which they are let go in any case */
 
 void ww_ex_fail(struct ex_warp *w, uint32_t lane, enum ww_code code, const char *fmt, ...) {
@@ -191,7 +192,10 @@ static bool control(struct ex_warp *w, uint32_t s, const struct ex_inst *i, uint
     case EX_BAR:
         if (act != at->mask && !ww_simt_diverge(w, s, at->mask & ~act, at->pc + 1, at->pc, (int32_t)at->pc + 1))
             return false;
-        ww_simt_barrier(w, s, i, act);
+        if (i->sub == PTX_SUB_CLUSTER_ARRIVE || i->sub == PTX_SUB_CLUSTER_WAIT)
+            ww_simt_cluster(w, s, i, act);
+        else
+            ww_simt_barrier(w, s, i, act);
         if (!w->run->failed) ww_record_inst(w, i, act, 0);
         return false;
     case EX_DMA:
@@ -244,6 +248,16 @@ static enum turn run_split(struct ex_warp *w, uint32_t s, uint32_t budget, uint3
         if (i->kind <= EX_MEM) {
             if (act) i->fn(w, i, act);
             if (r->failed) break;
+            if (w->unmet) { /* a wait at an mbarrier suspends the threads for some time, then fails */
+                w->unmet = false;
+                if (++at->waits < WAIT_TRIES) {
+                    at->pc = pc;
+                    turn = TURN_SPIN;
+                    n++;
+                    goto out;
+                }
+                at->waits = 0;
+            }
             ww_record_inst(w, i, act, 0);
             pc++;
         } else if (i->kind == EX_BRA) {

@@ -44,6 +44,19 @@ static bool good_space(const struct ptx_inst *i) {
     return !ptx_op_is(i, OP_SPACE_NAMED) || !generic;
 }
 
+/* Which way a bulk copy goes, and what tells of its end. */
+static bool good_bulk(const struct ptx_inst *i) {
+    bool to_shared = i->dst_space == PTX_S_SHARED, from_shared = i->space == PTX_S_SHARED;
+    bool tensor = i->bulk & PTX_BULK_TENSOR, reduces = i->bulk & PTX_BULK_REDUCE, tx = i->bulk & PTX_BULK_TX;
+    if (tensor != (i->rank != 0) || (i->bulk & PTX_BULK_IM2COL && i->rank < 3)) return false;
+    if (reduces != (i->redop != 0) || (reduces && !tensor && !i->type[0])) return false;
+    if (i->bulk & PTX_BULK_MULTICAST && !(to_shared && i->space == PTX_S_GLOBAL)) return false;
+    if (i->bulk & PTX_BULK_PREFETCH) return i->space == PTX_S_GLOBAL && !to_shared && !reduces && !tx;
+    if (to_shared && from_shared) return tx && !tensor;
+    if (to_shared) return tx && i->space == PTX_S_GLOBAL && !reduces;
+    return from_shared && !tx;
+}
+
 enum ww_code ww_ptx_check_modifiers(struct ptx_parser *p, const struct ptx_inst *i,
                                     const struct ptx_token *at) {
     uint8_t types = 0;
@@ -52,8 +65,10 @@ enum ww_code ww_ptx_check_modifiers(struct ptx_parser *p, const struct ptx_inst 
     if (types < least) return ww_ptx_unsupported(p, at, "expected %u type(s)", least);
     for (uint8_t k = 0; k < types; k++)
         if (i->type[k] == PTX_T_PRED && !takes_pred_type(i)) return ww_ptx_unsupported(p, at, "type .pred");
-    if (i->op == PTX_CP && i->sub == PTX_SUB_CP_BULK)
-        return ww_ptx_unsupported(p, at, "bulk copies are not supported");
+    if (i->op == PTX_CP && i->sub == PTX_SUB_CP_BULK && !good_bulk(i))
+        return ww_ptx_unsupported(p, at, "this form of a bulk copy is not supported");
+    if (i->bulk & PTX_BULK_ASYNC && (!(i->bulk & PTX_BULK_TX) || i->space != PTX_S_SHARED))
+        return ww_ptx_unsupported(p, at, "expected .shared::cluster.mbarrier::complete_tx::bytes");
     if (i->op == PTX_CP && i->sub == PTX_SUB_CP_ASYNC &&
         (i->space != PTX_S_GLOBAL || i->dst_space != PTX_S_SHARED))
         return ww_ptx_unsupported(p, at, "expected .shared.global");
@@ -98,7 +113,7 @@ static bool good_data_vec(const struct ptx_parser *p, const struct ptx_inst *i, 
 static bool good_address(const struct ptx_parser *p, const struct ptx_inst *i, const struct ptx_operand *o) {
     if (o->kind != PTX_O_ADDR) return false;
     if (o->reg >= 0) return !is_pred(p, o);
-    if (!o->sym || i->op == PTX_CP || i->op == PTX_MBARRIER) return true;
+    if (!o->sym || i->op == PTX_CP || i->op == PTX_MBARRIER || i->bulk) return true;
     if (o->sym->space == PTX_S_PARAM || i->space == PTX_S_PARAM) return o->sym->space == i->space;
     return i->space == PTX_S_GENERIC || o->sym->space == i->space;
 }
@@ -139,6 +154,18 @@ static bool good_operand(const struct ptx_parser *p, const struct ptx_inst *i, u
     return o->kind == PTX_O_IMM || o->kind == PTX_O_SYM || (o->kind == PTX_O_SREG && i->op == PTX_MOV);
 }
 
+/* Of bulk copies. What may be left out: the mask of CTAs, the cache policy. */
+static const char *bulk_shape(const struct ptx_inst *i) {
+    bool tensor = i->bulk & PTX_BULK_TENSOR,
+         offsets = i->bulk & PTX_BULK_IM2COL && !(i->bulk & PTX_BULK_NO_OFFS);
+    if (i->bulk & PTX_BULK_PREFETCH) return !tensor ? "/as?s" : offsets ? "/TV?s" : "/T?s";
+    if (!(i->bulk & PTX_BULK_TX)) return tensor ? "/Ta?s" : "/aas?s";
+    bool mask = i->bulk & PTX_BULK_MULTICAST;
+    if (!tensor) return mask ? "/aasas?s" : "/aasa?s";
+    if (offsets) return mask ? "/aTaVs?s" : "/aTaV?s";
+    return mask ? "/aTas?s" : "/aTa?s";
+}
+
 /* Signatures that depend on more than the op. */
 static const char *shape_of(struct ptx_inst *i) {
     uint8_t n = i->opnd_count;
@@ -146,12 +173,14 @@ static const char *shape_of(struct ptx_inst *i) {
     case PTX_BAR:
     case PTX_BARRIER:
         if (i->sub == PTX_SUB_WARP_SYNC) return "/s";
+        if (i->sub == PTX_SUB_CLUSTER_ARRIVE || i->sub == PTX_SUB_CLUSTER_WAIT) return "/";
         if (i->sub == PTX_SUB_SYNC) return "/s?s";
         if (i->sub == PTX_SUB_ARRIVE) return "/ss";
         return n == 4 ? "d/nnP" : "d/nP";
     case PTX_ATOM:
         return i->sub == PTX_SUB_CAS ? "D/avs?s" : "D/av?s";
     case PTX_CP:
+        if (i->sub == PTX_SUB_CP_BULK) return bulk_shape(i);
         if (i->sub == PTX_SUB_CP_ASYNC) return "/aas?sss";
         if (i->sub == PTX_SUB_CP_MBARRIER_ARRIVE) return "/a";
         return i->sub == PTX_SUB_CP_WAIT_GROUP ? "/s" : "/";
@@ -178,6 +207,11 @@ static const char *shape_of(struct ptx_inst *i) {
     case PTX_WGMMA:
         if (i->sub == PTX_SUB_WGMMA_MMA) return "V/VVP?ssss";
         return i->sub == PTX_SUB_CP_WAIT_GROUP ? "/s" : "/";
+    case PTX_FENCE:
+        return i->bulk & PTX_BULK_MAP && n ? "/as" : "/";
+    case PTX_ST:
+    case PTX_RED:
+        return i->bulk & PTX_BULK_ASYNC ? "/ava" : ww_ptx_ops[i->op].signature;
     case PTX_WMMA:
         if (i->sub == PTX_SUB_WMMA_MMA) return "V/VVV";
         return i->sub == PTX_SUB_WMMA_STORE_D ? "/aV?s" : "V/a?s";
@@ -212,6 +246,10 @@ static enum ww_code check_special(struct ptx_parser *p, struct ptx_inst *i, cons
         int64_t n = i->opnd[2].imm;
         if (i->opnd[2].kind != PTX_O_IMM || (n != 4 && n != 8 && n != 16)) return bad_operand(p, i, at, 3);
         i->cp_bytes = (uint8_t)n;
+    }
+    if (i->op == PTX_SETMAXNREG) {
+        int64_t n = i->opnd[0].imm;
+        if (i->opnd[0].kind != PTX_O_IMM || n < 24 || n > 256 || n % 8) return bad_operand(p, i, at, 1);
     }
     if ((i->op == PTX_CP || i->op == PTX_WGMMA) && i->sub == PTX_SUB_CP_WAIT_GROUP &&
         i->opnd[0].kind != PTX_O_IMM)

@@ -14,6 +14,7 @@
  *   vote    d or p, predicate [, mask]                      bar, barrier: .sync a [, b]; .arrive a, b;
  *   mov     a side may be VEC (pack, unpack)                  .red d, a [, b], predicate (always the last)
  *   cp.async dst ADDR, src ADDR, size [, src-size]            .warp.sync mask
+ *   cp.async.bulk: addresses, sizes, masks as written; [map, {coordinates}] is one VEC, the map's address first
  *   call    rets, target REG if indirect, args: REG, IMM or SYM (a .param variable); a prototype is dropped;
  *           a direct call has as many rets and args as the callee has (their sizes may differ)
  * A destination may be NONE ("_"), as may an element of a destination VEC. The parser guarantees: the
@@ -216,6 +217,8 @@ enum ptx_sub {
     PTX_SUB_RED_POPC,
     PTX_SUB_RED_AND,
     PTX_SUB_RED_OR,
+    PTX_SUB_CLUSTER_ARRIVE,
+    PTX_SUB_CLUSTER_WAIT,
     PTX_SUB_L,
     PTX_SUB_R, /* shf direction */
     PTX_SUB_F4E,
@@ -291,6 +294,20 @@ enum ptx_sub {
 #define PTX_M_ZERO 1073741824u      /* surfaces: nothing is done outside */
 #define PTX_M_CACHE_HINT 536870912u /* the last source operand is an L2 cache policy */
 
+/* Asynchronous and bulk forms of cp, st, red, mbarrier, fence (ptx_inst.bulk). */
+#define PTX_BULK 1u          /* cp.async.bulk */
+#define PTX_BULK_TENSOR 2u   /* .tensor */
+#define PTX_BULK_REDUCE 4u   /* cp.reduce */
+#define PTX_BULK_PREFETCH 8u /* .prefetch */
+#define PTX_BULK_IM2COL 16u  /* .im2col, and with NO_OFFS .im2col_no_offs */
+#define PTX_BULK_NO_OFFS 32u
+#define PTX_BULK_MULTICAST 64u
+#define PTX_BULK_GROUP 128u   /* .commit_group, .wait_group */
+#define PTX_BULK_TX 256u      /* completes bytes of an mbarrier */
+#define PTX_BULK_ASYNC 512u   /* st.async, red.async */
+#define PTX_BULK_EXPECT 1024u /* mbarrier.arrive.expect_tx */
+#define PTX_BULK_MAP 2048u    /* fence.proxy.tensormap, prefetch.tensormap */
+
 struct ptx_inst {
     uint8_t op;                                   /* enum ptx_op */
     uint8_t sub;                                  /* enum ptx_sub */
@@ -301,6 +318,9 @@ struct ptx_inst {
     uint8_t opnd_count;
     uint8_t guard_neg;
     uint8_t cp_bytes; /* cp.async: 4, 8, 16; wgmma: columns / 8 */
+    uint8_t redop;    /* cp.reduce.async.bulk: enum ptx_sub */
+    uint8_t rank;     /* dimensions of a tensor copy */
+    uint16_t bulk;    /* PTX_BULK_* */
     uint8_t geom;     /* prmt, wmma/mma shape: index into ww_ptx_shapes, see mma.h */
     uint32_t mods;    /* PTX_M_* */
     int32_t guard;    /* predicate register, -1: none */
@@ -387,6 +407,7 @@ struct ptx_func {
     struct ptx_label_list *list;
     uint32_t list_count;
     uint32_t reqntid[3], maxntid[3]; /* 0: not given */
+    uint32_t cluster[3];             /* .reqnctapercluster; 0: not given */
     uint32_t maxnreg, minnctapersm;
     /* filled by ww_ptx_lower */
     struct ptx_machine *machine;

@@ -21,6 +21,8 @@ static bool word_logic(struct ptx_inst *i, uint32_t word) {
     uint32_t k = word - WORD_AND;
     if (ptx_op_is(i, OP_COMPARES) || i->op == PTX_WGMMA || (i->op == PTX_LOP3 && word != WORD_XOR))
         i->boolop = boolop[k];
+    else if (i->bulk & PTX_BULK_REDUCE)
+        i->redop = sub[k];
     else if (is_bar(i)) {
         if (i->sub != PTX_SUB_RED || word == WORD_XOR) return false;
         i->sub = word == WORD_AND ? PTX_SUB_RED_AND : PTX_SUB_RED_OR;
@@ -49,7 +51,7 @@ static bool word_sync(struct ptx_inst *i) {
 
 static bool word_arrive(struct ptx_inst *i) {
     if (is_bar(i))
-        i->sub = PTX_SUB_ARRIVE;
+        i->sub = i->sub == PTX_SUB_CLUSTER_ARRIVE ? i->sub : PTX_SUB_ARRIVE;
     else if (i->op == PTX_MBARRIER)
         i->sub = PTX_SUB_MB_ARRIVE;
     else
@@ -99,6 +101,61 @@ static bool word_matrix(struct ptx_inst *i, uint32_t word) {
     return true;
 }
 
+/* Of cp; st and red that complete bytes of an mbarrier; fence.proxy. */
+static bool word_async(struct ptx_inst *i) {
+    if (i->op == PTX_CP)
+        i->sub = PTX_SUB_CP_ASYNC;
+    else if (i->op == PTX_ST || i->op == PTX_RED)
+        i->bulk |= PTX_BULK_ASYNC;
+    else
+        return i->op == PTX_FENCE;
+    return true;
+}
+
+/* The barrier of a cluster, or a scope. */
+static bool word_cluster(struct ptx_inst *i) {
+    if (i->op == PTX_BARRIER)
+        i->sub = PTX_SUB_CLUSTER_ARRIVE;
+    else if (ww_ptx_op_takes(i, PTX_SUB_MEMBAR_CTA))
+        i->sub = PTX_SUB_MEMBAR_GL;
+    else
+        return !is_bar(i);
+    return true;
+}
+
+/* A second word that is one of several of the instruction: cp.async.bulk.commit_group,
+ * mbarrier.arrive.expect_tx. */
+static void apply_sub(struct ptx_inst *i, uint32_t sub) {
+    bool arrives = i->sub == PTX_SUB_MB_ARRIVE || i->sub == PTX_SUB_MB_ARRIVE_DROP;
+    if (i->op == PTX_MBARRIER && arrives && sub == PTX_SUB_MB_EXPECT_TX) {
+        i->bulk |= PTX_BULK_EXPECT;
+        return;
+    }
+    if (i->op == PTX_CP && sub == PTX_SUB_CP_BULK) i->bulk |= PTX_BULK;
+    if (i->op == PTX_CP && (i->bulk & PTX_BULK) && (sub == PTX_SUB_CP_COMMIT || sub == PTX_SUB_CP_WAIT_GROUP))
+        i->bulk |= PTX_BULK_GROUP;
+    if (i->bulk & PTX_BULK_REDUCE && sub <= PTX_SUB_DEC)
+        i->redop = (uint8_t)sub;
+    else
+        i->sub = (uint8_t)sub;
+}
+
+static bool apply_bulk(struct ptx_inst *i, uint32_t flag) {
+    i->bulk |= (uint16_t)flag;
+    if (flag == PTX_BULK_TX) return i->op == PTX_CP || i->op == PTX_ST || i->op == PTX_RED;
+    if (flag == PTX_BULK_MAP) return i->op == PTX_FENCE || i->op == PTX_PREFETCH;
+    return i->op == PTX_CP;
+}
+
+/* Dimensions of a tensor, or of a texture. */
+static bool apply_rank(struct ptx_inst *i, uint32_t rank) {
+    if (i->op == PTX_CP)
+        i->rank = (uint8_t)rank;
+    else
+        i->geom = (uint8_t)(rank <= 3 ? PTX_SHAPE_1D + rank - 1 : rank);
+    return i->op == PTX_CP ? rank <= 5 : rank != 4 && rank != 5;
+}
+
 static bool apply_word(struct ptx_inst *i, uint32_t word) {
     switch ((enum ptx_word)word) {
     case WORD_AND:
@@ -131,13 +188,15 @@ static bool apply_word(struct ptx_inst *i, uint32_t word) {
     case WORD_SYS:
         return is_bar(i) ? word == WORD_CTA : word_scope(i, word);
     case WORD_ASYNC:
-        i->sub = PTX_SUB_CP_ASYNC;
-        return i->op == PTX_CP;
+        return word_async(i);
+    case WORD_CLUSTER:
+        return word_cluster(i);
     case WORD_MBARRIER:
         i->sub = PTX_SUB_CP_MBARRIER_ARRIVE;
         return i->op == PTX_CP;
     case WORD_WAIT:
-        return i->op == PTX_GRIDDEPCONTROL;
+        if (i->sub == PTX_SUB_CLUSTER_ARRIVE) i->sub = PTX_SUB_CLUSTER_WAIT;
+        return i->op == PTX_GRIDDEPCONTROL || i->sub == PTX_SUB_CLUSTER_WAIT;
     case WORD_LOAD:
     case WORD_STORE:
     case WORD_MMA:
@@ -202,7 +261,7 @@ enum ww_code ww_ptx_modifier(struct ptx_parser *p, struct ptx_inst *i, const str
         good = ptx_op_is(i, OP_COMPARES);
         break;
     case MOD_SUB:
-        i->sub = (uint8_t)m->value;
+        apply_sub(i, m->value);
         break;
     case MOD_SPACE:
         apply_space(i, m->value);
@@ -215,6 +274,12 @@ enum ww_code ww_ptx_modifier(struct ptx_parser *p, struct ptx_inst *i, const str
         break;
     case MOD_SHAPE:
         i->geom = (uint8_t)m->value;
+        break;
+    case MOD_RANK:
+        good = apply_rank(i, m->value);
+        break;
+    case MOD_BULK:
+        good = apply_bulk(i, m->value);
         break;
     case MOD_WORD:
         good = apply_word(i, m->value);

@@ -14,6 +14,8 @@ enum ptx_modifier_kind {
     MOD_FLAG,
     MOD_VEC,
     MOD_SHAPE,
+    MOD_RANK,
+    MOD_BULK,
     MOD_SKIP,
     MOD_WORD
 };

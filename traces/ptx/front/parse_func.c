@@ -78,12 +78,11 @@ static enum ww_code parse_dims(struct ptx_parser *p, uint32_t dim[3]) {
 /* .maxntid and the like, between header and body. */
 static enum ww_code parse_directive(struct ptx_parser *p, struct ptx_func *f) {
     struct ptx_token t = p->tok;
-    uint32_t unused[3];
     uint64_t v = 0;
     WW_TRY(ww_ptx_next(p));
     if (ww_ptx_token_is(&t, "maxntid")) return parse_dims(p, f->maxntid);
     if (ww_ptx_token_is(&t, "reqntid")) return parse_dims(p, f->reqntid);
-    if (ww_ptx_token_is(&t, "reqnctapercluster")) return parse_dims(p, unused);
+    if (ww_ptx_token_is(&t, "reqnctapercluster")) return parse_dims(p, f->cluster);
     if (ww_ptx_token_is(&t, "noreturn") || ww_ptx_token_is(&t, "explicitcluster") ||
         ww_ptx_token_is(&t, "blocksareclusters") || ww_ptx_token_is(&t, "abi_preserve_control"))
         return p->tok.kind == TOK_INT ? ww_ptx_next(p) : WW_OK;

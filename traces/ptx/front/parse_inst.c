@@ -84,6 +84,7 @@ static bool is_local(const struct ptx_operand *o) {
 
 /* Letter of operand n in the signature where it needs a parser of its own, else 0. */
 static char want_of(const struct ptx_inst *i, uint32_t n) {
+    if (i->bulk & PTX_BULK_TENSOR) return n == (i->bulk & PTX_BULK_TX ? 1u : 0u) ? 'T' : 0;
     for (const char *s = ww_ptx_ops[i->op].signature; *s; s++) {
         if (*s == '/' || *s == '?') continue;
         if (n-- == 0) return *s == 'l' || *s == 'L' || *s == 'T' ? *s : 0;

@@ -76,6 +76,16 @@ static const char *sub_text(const struct ptx_inst *i) {
     }
 }
 
+static void put_bulk(const struct ptx_inst *i, struct ww_buf *out) {
+    if (i->bulk & PTX_BULK_EXPECT) ww_buf_puts(out, ".expect_tx");
+    if (i->bulk & PTX_BULK_ASYNC) ww_buf_puts(out, ".async");
+    if (i->bulk & PTX_BULK_GROUP) ww_buf_puts(out, ".bulk");
+    for (uint32_t bit = 1; bit <= PTX_BULK_MAP; bit <<= 1)
+        if (i->bulk & bit && word(MOD_BULK, bit)) put_word(out, word(MOD_BULK, bit));
+    if (i->redop) put_word(out, word(MOD_SUB, i->redop));
+    if (i->rank) ww_buf_printf(out, ".%ud", i->rank);
+}
+
 static void put_modifiers(const struct ptx_inst *i, struct ww_buf *out) {
     static const char *const boolop[] = {NULL, "and", "or", "xor"};
     if (i->op == PTX_CVTA && (i->mods & PTX_M_TO)) ww_buf_puts(out, ".to");
@@ -92,6 +102,7 @@ static void put_modifiers(const struct ptx_inst *i, struct ww_buf *out) {
     if (i->mods & PTX_M_SYNC) ww_buf_puts(out, ".sync");
     for (uint32_t bit = 1; bit && bit <= PTX_M_CACHE_HINT; bit <<= 1)
         if ((i->mods & bit) && bit != PTX_M_TO) put_word(out, word(MOD_FLAG, bit));
+    put_bulk(i, out);
     if (i->dst_space) put_word(out, word(MOD_SPACE, i->dst_space));
     if (i->space) put_word(out, word(MOD_SPACE, i->space));
     if (i->op == PTX_WGMMA && i->geom)

@@ -163,6 +163,8 @@ struct lower_operands {
 };
 struct lower_operands ww_lower_read(struct lower *l, const struct ptx_inst *i);
 /* Appends an instruction; a second constant operand is moved to a register before it. */
+/* Makes an instruction of class barrier one at an mbarrier (traces/mbarrier.h). */
+void ww_lower_mbarrier(struct lower_inst *m, bool waits);
 struct lower_inst *ww_lower_put(struct lower *l, enum ww_op op, const char *name, struct lower_reg dst,
                                 const struct lower_src *src, unsigned count);
 /* Integer instructions, one for each word of the destination; later words wait for earlier ones if `carry`. */

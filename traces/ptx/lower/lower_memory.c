@@ -225,9 +225,41 @@ void ww_lower_op_atom(struct lower *l, const struct ptx_inst *i) {
     ww_lower_put(l, WW_OP_BRANCH, "BRA", (struct lower_reg){.group = -1}, &q, 1);
 }
 
+/* Its registers are read; what it moves is recorded as an asynchronous copy, or as stores. */
+static void lower_bulk(struct lower *l, const struct ptx_inst *i) {
+    bool stores = i->dst_space != PTX_S_SHARED && !(i->bulk & PTX_BULK_PREFETCH);
+    bool tensor = i->bulk & PTX_BULK_TENSOR;
+    struct lower_reg none = {.group = -1};
+    struct lower_src s[WW_INST_SRC_MAX];
+    unsigned n = 0;
+    for (uint8_t k = 0; k < i->opnd_count && n < WW_INST_SRC_MAX; k++) {
+        const struct ptx_operand *o = &i->opnd[k];
+        if (o->kind == PTX_O_VEC) o = &o->vec[0];
+        if (o->kind == PTX_O_REG || (o->kind == PTX_O_ADDR && o->reg >= 0)) s[n++] = ww_lower_source(l, o);
+    }
+    const char *name = stores ? tensor ? "UTMASTG" : "UBLKCP.G.S" : tensor ? "UTMALDG" : "UBLKCP.S.G";
+    if (i->dst_space == PTX_S_SHARED && i->space == PTX_S_SHARED) { /* within the cluster: nothing global */
+        ww_lower_put(l, WW_OP_NOP, "UBLKCP.S.S", none, s, n);
+        return;
+    }
+    struct lower_inst *m = ww_lower_put(l, stores ? WW_OP_STORE : WW_OP_ASYNC_COPY, name, none, s, n);
+    set_access(m, i, WW_SPACE_GLOBAL, 16, 0);
+    if (m && !stores) m->flags |= WW_INST_BYPASS_L1;
+    if (i->bulk & PTX_BULK_TX)
+        ww_lower_mbarrier(ww_lower_put(l, WW_OP_BARRIER, "SYNCS.ARRIVE.TRANS64.A0TX", none, NULL, 0), false);
+}
+
 void ww_lower_op_cp(struct lower *l, const struct ptx_inst *i) {
     struct lower_reg none = {.group = -1};
+    if (i->sub == PTX_SUB_CP_BULK) {
+        lower_bulk(l, i);
+        return;
+    }
     if (i->sub != PTX_SUB_CP_ASYNC) {
+        if (i->sub == PTX_SUB_CP_MBARRIER_ARRIVE) {
+            ww_lower_mbarrier(ww_lower_put(l, WW_OP_BARRIER, "ARRIVES.LDGSTSBAR.64", none, NULL, 0), false);
+            return;
+        }
         bool commit = i->sub == PTX_SUB_CP_COMMIT;
         ww_lower_put(l, commit ? WW_OP_NOP : WW_OP_ASYNC_WAIT, commit ? "LDGDEPBAR" : "DEPBAR.LE", none, NULL,
                      0);

@@ -1,4 +1,5 @@
 /* lower_warp.c: barriers, fences, exchange between lanes, matrix instructions, the rest. */
+#include "../../mbarrier.h"
 #include "lower.h"
 
 static const struct lower_reg nowhere = {.group = -1};
@@ -7,6 +8,15 @@ static const struct lower_reg nowhere = {.group = -1};
 void ww_lower_op_bar(struct lower *l, const struct ptx_inst *i) {
     if (i->sub == PTX_SUB_WARP_SYNC) {
         ww_lower_put(l, WW_OP_WARP_SYNC, l->arch == VOLTA ? "WARPSYNC" : "NOP", nowhere, NULL, 0);
+        return;
+    }
+    if (i->sub == PTX_SUB_CLUSTER_ARRIVE || i->sub == PTX_SUB_CLUSTER_WAIT) {
+        bool waits = i->sub == PTX_SUB_CLUSTER_WAIT;
+        struct lower_inst *m = ww_lower_put(l, waits ? WW_OP_BARRIER : WW_OP_NOP,
+                                            waits ? "UCGABAR_WAIT" : "UCGABAR_ARV", nowhere, NULL, 0);
+        if (!m || !waits) return;
+        m->flags |= WW_INST_ACCESS;
+        m->access_part = 0;
         return;
     }
     bool red = i->sub >= PTX_SUB_RED_POPC && i->sub <= PTX_SUB_RED_OR;
@@ -71,11 +81,11 @@ static void vote(struct lower *l, const struct ptx_inst *i, const char *name) {
     }
 }
 
-static void one(struct lower *l, const struct ptx_inst *i, enum ww_op op, const char *name) {
+static struct lower_inst *one(struct lower *l, const struct ptx_inst *i, enum ww_op op, const char *name) {
     struct lower_src s[3];
     unsigned n = 0;
     for (unsigned k = i->dst_count; k < i->opnd_count && n < 3; k++) s[n++] = ww_lower_source(l, &i->opnd[k]);
-    ww_lower_put(l, op, name, i->dst_count ? ww_lower_dest(l, &i->opnd[0]) : nowhere, s, n);
+    return ww_lower_put(l, op, name, i->dst_count ? ww_lower_dest(l, &i->opnd[0]) : nowhere, s, n);
 }
 
 void ww_lower_op_membar(struct lower *l, const struct ptx_inst *i) {
@@ -107,8 +117,22 @@ void ww_lower_op_nanosleep(struct lower *l, const struct ptx_inst *i) {
     m->access_part = 0;
 }
 
+void ww_lower_mbarrier(struct lower_inst *m, bool waits) {
+    if (!m) return;
+    m->flags |= WW_INST_ACCESS | (waits ? 0 : WW_INST_BAR_ARRIVE);
+    m->access_part = 0;
+    m->barrier = WW_MBARRIER;
+}
+
 void ww_lower_op_mbarrier(struct lower *l, const struct ptx_inst *i) {
-    one(l, i, WW_OP_SYSREG, "SYNCS");
+    if (i->sub == PTX_SUB_MB_PENDING_COUNT) {
+        one(l, i, WW_OP_SYSREG, "SYNCS");
+        return;
+    }
+    bool waits = i->sub == PTX_SUB_MB_TEST_WAIT || i->sub == PTX_SUB_MB_TRY_WAIT;
+    struct lower_inst *m =
+        one(l, i, WW_OP_BARRIER, waits ? "SYNCS.PHASECHK.TRANS64.TRYWAIT" : "SYNCS.ARRIVE.TRANS64");
+    ww_lower_mbarrier(m, waits);
 }
 
 void ww_lower_op_movmatrix(struct lower *l, const struct ptx_inst *i) {

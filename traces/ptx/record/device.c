@@ -177,6 +177,33 @@ void *ww_device_host(struct ww_device *d, uint64_t address, size_t n) {
 
 /* ---- launches ---- */
 
+enum ww_code ww_device_check_cluster(const struct ww_device *d, const uint32_t required[3],
+                                     const uint32_t grid[3], const char *kernel, uint32_t cluster[3],
+                                     struct ww_error *error) {
+    uint64_t ctas = 1;
+    memset(cluster, 0, 3 * sizeof *cluster);
+    if (!required[0] && !d->cluster[0]) return WW_OK;
+    for (int n = 0; n < 3; n++) {
+        const uint32_t *from = required[0] ? required : d->cluster;
+        cluster[n] = from[n] ? from[n] : 1;
+        if (required[0] && d->cluster[0] && d->cluster[n] != cluster[n])
+            return ww_fail(error, WW_USAGE, kernel, "clusters of %ux%ux%u CTAs: the kernel requires %ux%ux%u",
+                           d->cluster[0], d->cluster[1], d->cluster[2], required[0], required[1], required[2]);
+        if (grid[n] % cluster[n])
+            return ww_fail(error, WW_USAGE, kernel,
+                           "grid %ux%ux%u: expected a multiple of clusters of %ux%ux%u", grid[0], grid[1],
+                           grid[2], cluster[0], cluster[1] ? cluster[1] : 1, cluster[2] ? cluster[2] : 1);
+        ctas *= cluster[n];
+    }
+    if (ctas > WW_CLUSTER_MOST)
+        return ww_fail(error, WW_USAGE, kernel, "clusters of %llu CTAs: expected at most %u",
+                       (unsigned long long)ctas, WW_CLUSTER_MOST);
+    if (d->pick && ctas > 1)
+        return ww_fail(error, WW_UNSUPPORTED, kernel,
+                       "some CTAs of a launch in clusters cannot be recorded alone");
+    return WW_OK;
+}
+
 enum ww_code ww_device_check_shape(const struct launch_limits *limits, const uint32_t grid[3],
                                    const uint32_t block[3], uint64_t shared, struct ww_error *error) {
     const char *name = limits->kernel;
@@ -300,6 +327,11 @@ enum ww_code ww_device_launch(struct ww_device *d, struct ww_module *module, con
                        .progress_context = d->options.context,
                        .cta_count = (uint64_t)grid[0] * grid[1] * grid[2]};
     memcpy(r.grid, grid, sizeof r.grid);
+    enum ww_code fits = ww_device_check_cluster(d, f->cluster, grid, f->name, r.cluster, error);
+    if (fits != WW_OK) {
+        free(param);
+        return fits;
+    }
     memcpy(r.block, block, sizeof r.block);
     r.pick = d->pick;
     enum ww_code good = r.pick ? ww_cta_pick_check(r.pick, r.cta_count, f->name, error) : WW_OK;

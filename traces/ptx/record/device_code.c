@@ -177,6 +177,11 @@ enum ww_code ww_module_launch(struct ww_device *d, struct ww_module *m, struct s
                        .progress = d->options.progress,
                        .progress_context = d->options.context};
     r.pick = d->pick;
+    enum ww_code fits = ww_device_check_cluster(d, k->cluster, q->grid, k->name, r.cluster, error);
+    if (fits != WW_OK) {
+        free(param);
+        return fits;
+    }
     memcpy(r.grid, q->grid, sizeof r.grid);
     memcpy(r.block, q->block, sizeof r.block);
     enum ww_code code = run(d, m, &r, error);

@@ -91,6 +91,10 @@ bool ww_device_find(const struct ww_device *d, uint64_t address, struct ww_devic
     return true;
 }
 
+void ww_device_cluster(struct ww_device *d, const uint32_t cluster[3]) {
+    memcpy(d->cluster, cluster, sizeof d->cluster);
+}
+
 enum ww_code ww_device_cooperate(struct ww_device *d, bool cooperative, struct ww_error *error) {
     struct mem_alloc *a;
     if (d->workspace) ww_mem_release(&d->mem, d->workspace);

@@ -43,6 +43,7 @@ struct ww_device {
     bool records;
     struct tex_object *texture; /* from the heap */
     uint64_t texture_count;
+    uint32_t cluster[3];            /* of the next launches, see ww_device_cluster */
     uint64_t workspace;             /* of the next launches, see ww_device_cooperate */
     bool paused;                    /* launches are computed, not recorded */
     const struct ww_cta_pick *pick; /* the CTAs of each launch that are run; NULL: all */
@@ -80,6 +81,10 @@ struct launch_limits {
 };
 enum ww_code ww_device_check_shape(const struct launch_limits *limits, const uint32_t grid[3],
                                    const uint32_t block[3], uint64_t shared, struct ww_error *error);
+/* CTAs of a launch's cluster, all 0 without clusters; `required`: what the kernel says, 0: nothing. */
+enum ww_code ww_device_check_cluster(const struct ww_device *d, const uint32_t required[3],
+                                     const uint32_t grid[3], const char *kernel, uint32_t cluster[3],
+                                     struct ww_error *error);
 /* Tells the program's user something, unless it was the last thing told. */
 void ww_device_say(struct ww_device *d, const char *text);
 /* The kernel of that name, made ready. Errors: WW_USAGE (none such; the text names those there are), the

@@ -294,6 +294,10 @@ static bool place_read(struct ww_sass_bits *b, const struct ww_sass_row *row, co
     case SASS_G_UMEM:
         uniform_memory_read(b, d, o);
         return true;
+    case SASS_G_UDESC:
+        o->kind = SASS_K_TDESC;
+        o->ureg = ww_sass_ureg(b, ww_sass_take(b, d->lo, 8));
+        return true;
     case SASS_G_GDESC:
         o->kind = SASS_K_GDESC;
         o->ureg = ww_sass_ureg(b, ww_sass_take(b, d->lo, 8));

@@ -251,6 +251,9 @@ void ww_sass_put_operand(struct ww_sass_out *o, const struct ww_sass_insn *in, c
     case SASS_K_MEM:
         put_memory(o, in, d, p);
         return;
+    case SASS_K_TDESC:
+        ww_sass_put(o, "desc[UR%u]", p->ureg);
+        return;
     case SASS_K_GDESC:
         put_descriptor(o, in, p);
         return;

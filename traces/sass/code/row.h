@@ -98,6 +98,7 @@
 #define UMEM_D OP_(UMEM, D, 32, 0, 0, SHOW, HEX)
 #define UMEM_A OP_(UMEM, A, 24, 0, 0, SHOW, HEX)
 #define UMEM_I OP_(UMEM, A, 24, 1, 0, SHOW, HEX)
+#define UDESC OP_(UDESC, E, 40, 0, 0, SHOW, HEX)
 #define GDESC_A OP_(GDESC, A, 24, 0, 0, SHOW, HEX)
 #define GDESC_B OP_(GDESC, B, 32, 0, 0, SHOW, HEX)
 #define UPS87G OP_(UNPRED, PS, 87, 90, 0, HIDE_T, HEX)
@@ -400,11 +401,11 @@ MAP(gs){{0, 0, "G"}, {1, 0, "S"}};
 MAP(blkred){{SASS_T_U32, 0, ""},
             {SASS_T_S32, 0, "S32"},
             {SASS_T_U64, 0, "U64"},
-            NONE_,
+            {SASS_T_S64, 0, "S64"},
             {SASS_T_F16, 0, "F16.RN"},
+            {SASS_T_F32, 0, "F32.RN"},
             NONE_,
-            NONE_,
-            NONE_,
+            {SASS_T_F64, 0, "F64.RN"},
             {SASS_T_BF16, 0, "BF16.RN"}};
 MAP(tmadim){{1, 0, "1D"}, {2, 0, "2D"}, {3, 0, "3D"}, {4, 0, "4D"}, {5, 0, "5D"}};
 MAP(gbtype){{SASS_T_F16, 0, ""}, {SASS_T_BF16, 0, "BF16"}, {SASS_T_TF32, 0, "TF32"}};
@@ -432,6 +433,7 @@ MAP(fwidth32b){
 MAP(suredtype){{SASS_T_U32, 0, ""},           {SASS_T_S32, 0, "S32"}, {SASS_T_U64, 0, "U64"}, NONE_,
                {SASS_T_F16X2, 0, "F16x2.RN"}, {SASS_T_S64, 0, "S64"}};
 MAP(fenceview){{0, 0, "S"}, {1, 0, "G"}};
+MAP(setmaxreg){NONE_, {1, 0, "DEALLOC"}, {2, 0, "TRY_ALLOC"}};
 MAP(tmacctl){{0, 0, "IV"}, {1, 0, "PF"}};
 MAP(reconverge){{0, 0, ""}, {1, 0, "RELIABLE"}, {2, 0, "RECONVERGENT"}};
 MAP(us8){{0, 0, "U8"}, {1, 0, "S8"}};

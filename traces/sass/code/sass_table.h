@@ -40,6 +40,7 @@ enum ww_sass_get {
     SASS_G_WPRED,  /* a predicate of the warp, in a uniform row */
     SASS_G_UMEM,   /* address in a uniform register at lo, with 24 bits at 40 when arg is set */
     SASS_G_GDESC,  /* matrix descriptors in uniform registers */
+    SASS_G_UDESC,  /* cache policy in uniform registers */
     SASS_G_UREG6,  /* uniform register in 6 bits */
     SASS_G_UNPRED, /* uniform predicate stored inverted */
     SASS_G_UPRED,  /* uniform predicate */

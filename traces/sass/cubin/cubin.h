@@ -60,6 +60,7 @@ struct ww_cubin_kernel {
     bool stack_unknown;   /* it may need more (recursion, calls by pointer) */
     uint32_t barriers;
     uint32_t max_threads[3], required_threads[3]; /* 0: no limit told */
+    uint32_t cluster[3];                          /* CTAs of a cluster; 0: not told */
     uint32_t param_offset, param_bytes;           /* place in bank 0 */
     struct ww_cubin_param *params;
     uint32_t param_count;

@@ -25,6 +25,7 @@ enum attribute {
     CRS_STACK_SIZE = 0x1e,
     REGCOUNT = 0x2f,
     INDIRECT_BRANCH_TARGETS = 0x34,
+    CTA_PER_CLUSTER = 0x3d,
     SYSCALL_OFFSETS = 0x46,
     NUM_BARRIERS = 0x4c
 };
@@ -116,6 +117,8 @@ static enum ww_code of_kernel(struct ww_cubin *c, struct ww_cubin_kernel *k, con
         return WW_OK;
     case MAX_THREADS:
         return threads(c, e, k->max_threads, error);
+    case CTA_PER_CLUSTER:
+        return threads(c, e, k->cluster, error);
     case REQNTID:
         return threads(c, e, k->required_threads, error);
     case EXIT_INSTR_OFFSETS:

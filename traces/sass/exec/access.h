@@ -13,6 +13,7 @@ struct sx_address {
     uint8_t space; /* enum ww_space; NONE: generic */
     uint8_t bytes; /* of one lane */
     bool is_store;
+    bool peers; /* shared: of any CTA of the cluster */
     uint32_t *hint;
 };
 

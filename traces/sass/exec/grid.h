@@ -11,12 +11,17 @@
 #define WW_TRACES_SASS_GRID_H
 
 #include "../../cta_pick.h"
+#include "../../ptx/exec/bulk_copy.h"
 #include "sass_exec.h"
 
 #define SX_DEFAULT_LIMIT 100000000000u /* thread instructions of a launch */
 #define SX_SHARED_WINDOW 0x0001000100000000u
 #define SX_LOCAL_WINDOW 0x0001000200000000u
+#define SX_CONST_WINDOW 0x0001000300000000u /* constant bank 0, where kernel parameters lie */
 #define SX_WINDOW_BYTES 0x01000000u
+#define SX_RANK_SHIFT 24u /* of a shared address: the CTA's rank in its cluster above */
+#define SX_OFFSET_MASK ((1u << SX_RANK_SHIFT) - 1)
+#define SX_CLUSTER_WINDOW ((uint64_t)WW_CLUSTER_MOST << SX_RANK_SHIFT)
 #define SX_STACK_EXTRA                                                                                         \
     (64u << 10)                     /* bytes of stack beyond what the kernel says, where functions are called  \
                                      */
@@ -34,7 +39,8 @@ struct sx_arch {
     uint16_t stack;                       /* initial stack pointer */
     uint16_t descriptor;                  /* of memory accesses, 64 bits; 0: none */
     uint16_t params;
-    uint32_t shared_base; /* bytes of shared memory that the system reserves in front */
+    uint16_t cluster, param_address; /* what is told of clusters; the parameters' generic address; 0: none */
+    uint32_t shared_base;            /* bytes of shared memory that the system reserves in front */
 };
 /* The layout of an architecture; NULL if it is not known. */
 const struct sx_arch *ww_sx_arch_of(uint32_t arch);
@@ -90,14 +96,24 @@ struct sx_barrier {
     bool used;
 };
 
+/* CTAs that run together and see one another's shared memory; without clusters each has its own. */
+struct sx_cluster {
+    struct sx_run *run;
+    struct sx_cta *cta[WW_CLUSTER_MOST];
+    uint32_t count;
+};
+
 struct sx_cta {
     struct sx_run *run;
+    struct sx_cluster *cluster;
+    uint32_t rank;
     struct sx_cta *spare; /* next of those whose memory waits to be used again */
     uint64_t index;       /* in the trace: of those that are run */
     uint32_t ctaid[3];
     uint32_t warp_count, live_warps;
     struct sx_warp *warp;
     struct sx_barrier barrier[SX_BARRIERS];
+    struct ww_mbarrier_log mbarriers;
     unsigned char *shared;
     uint64_t state_bytes;
 };
@@ -108,6 +124,7 @@ struct sx_run {
     struct mem *mem;
     const struct sx_kernel *kernel;
     uint32_t grid[3], block[3];
+    uint32_t cluster[3]; /* CTAs of a cluster; 0: without */
     uint32_t dynamic_shared;
     const unsigned char *param; /* kernel->entry->param_bytes bytes */
     uint64_t limit;             /* of thread instructions; 0: the default */
@@ -130,6 +147,8 @@ struct sx_run {
     uint32_t block_threads, warps_per_cta, shared_bytes, local_top, local_base;
     uint64_t clock, cta_count, stream_bytes, state_bytes;
     struct sx_cta *spare;
+    uint32_t shared_mask;        /* bits of a shared address that are its offset */
+    struct bulk_touched touched; /* by the last bulk copy, to be recorded */
     bool failed;
     enum ww_code code;
     struct ww_error *error;

@@ -1,5 +1,6 @@
 /* exec_address.c: addresses of lanes: computing, resolving generic ones, checking them. */
 #include "access.h"
+#include "bulk.h"
 #include <stdlib.h>
 
 static const char *space_text(uint8_t space) {
@@ -59,7 +60,9 @@ static unsigned char *local_host(struct sx_warp *w, uint32_t lane, uint64_t addr
 static unsigned char *shared_host(struct sx_warp *w, uint32_t lane, uint64_t address, uint32_t bytes,
                                   bool is_store) {
     uint32_t size = w->run->shared_bytes;
-    if (bytes <= size && address <= size - bytes) return w->cta->shared + address;
+    if (bytes <= size && address <= size - bytes && !w->cta->rank) return w->cta->shared + address;
+    unsigned char *p = ww_sx_shared(w, address, bytes);
+    if (p) return p;
     ww_sx_fail(w, lane, WW_EXEC, "out-of-bounds %s of %u bytes at offset %lld of %u bytes of shared memory",
                is_store ? "store" : "load", bytes, (long long)(int32_t)address, size);
     return NULL;
@@ -67,7 +70,7 @@ static unsigned char *shared_host(struct sx_warp *w, uint32_t lane, uint64_t add
 
 /* The space of a generic address, and its offset there. */
 static uint8_t resolve(uint64_t *address) {
-    if (*address - SX_SHARED_WINDOW < SX_WINDOW_BYTES) {
+    if (*address - SX_SHARED_WINDOW < SX_CLUSTER_WINDOW) {
         *address -= SX_SHARED_WINDOW;
         return WW_SPACE_SHARED;
     }
@@ -76,6 +79,15 @@ static uint8_t resolve(uint64_t *address) {
         return WW_SPACE_LOCAL;
     }
     return WW_SPACE_GLOBAL;
+}
+
+/* Of kernel parameters through their generic address. */
+static unsigned char *const_host(struct sx_warp *w, uint32_t lane, uint64_t address, uint32_t bytes) {
+    uint64_t at = address - SX_CONST_WINDOW, size = w->run->bank_bytes[0];
+    if (bytes <= size && at <= size - bytes) return w->run->bank[0] + at;
+    ww_sx_fail(w, lane, WW_EXEC, "out-of-bounds load of %u bytes at offset 0x%llx of %llu bytes of constants",
+               bytes, (unsigned long long)at, (unsigned long long)size);
+    return NULL;
 }
 
 static unsigned char *lane_host(struct sx_warp *w, uint32_t lane, uint8_t space, uint64_t address,
@@ -87,6 +99,7 @@ static unsigned char *lane_host(struct sx_warp *w, uint32_t lane, uint8_t space,
     }
     if (space == WW_SPACE_SHARED) return shared_host(w, lane, address, bytes, is_store);
     if (space == WW_SPACE_LOCAL) return local_host(w, lane, address, bytes, is_store);
+    if (address - SX_CONST_WINDOW < SX_WINDOW_BYTES && !is_store) return const_host(w, lane, address, bytes);
     return ww_sx_global(w, lane, address, bytes, is_store);
 }
 
@@ -120,8 +133,11 @@ static bool slow(struct sx_warp *w, const struct sx_address *a, uint32_t mask, u
     for (uint32_t m = mask; m; m &= m - 1) {
         uint32_t l = (uint32_t)__builtin_ctz(m);
         uint8_t space = a->space == WW_SPACE_NONE ? resolve(&addr[l]) : a->space;
+        if (space == WW_SPACE_SHARED && a->space == WW_SPACE_SHARED && !a->peers)
+            addr[l] |= (uint64_t)w->cta->rank << SX_RANK_SHIFT;
         host[l] = lane_host(w, l, space, addr[l], a->bytes, a->is_store);
         if (!host[l]) return false;
+        if (space == WW_SPACE_SHARED) addr[l] &= SX_OFFSET_MASK;
         local = local || space == WW_SPACE_LOCAL;
         add_group(w, space, l);
     }
@@ -153,7 +169,7 @@ static const struct mem_alloc *allocation(const struct mem *mem, const struct sx
 bool ww_sx_place_span(struct sx_warp *w, const struct sx_address *a, uint32_t mask, uint64_t base,
                       uint64_t length, struct sx_span *span) {
     bool narrow = a->space == WW_SPACE_SHARED;
-    if (narrow) base = (uint32_t)base;
+    if (narrow) base = (uint32_t)base & w->run->shared_mask;
     uint64_t end = base + length, low = span->step < 0 ? end : base, high = span->step < 0 ? base : end;
     if (high < low || (base | (uint64_t)span->step) & (a->bytes - 1u)) return false;
     w->access[0].space = WW_SPACE_GLOBAL;
@@ -255,6 +271,8 @@ SX_INLINE void compute(const struct sx_warp *w, const struct sx_address *a, uint
     }
     if (narrow && a->reg64)
         for (unsigned l = 0; l < SX_LANES; l++) addr[l] = (uint32_t)addr[l];
+    if (w->run->shared_mask != UINT32_MAX && a->space == WW_SPACE_SHARED && !a->peers)
+        for (unsigned l = 0; l < SX_LANES; l++) addr[l] &= w->run->shared_mask;
 }
 
 void ww_sx_compute(const struct sx_warp *w, const struct sx_address *a, uint64_t *addr) {
@@ -274,6 +292,10 @@ SX_HOST static bool addresses_host(struct sx_warp *w, const struct sx_address *a
 
 bool ww_sx_addresses(struct sx_warp *w, const struct sx_address *a, uint32_t mask, uint64_t *addr,
                      unsigned char **host) {
+    if (a->peers && w->run->shared_mask != UINT32_MAX) { /* which CTA's it is, slow() finds out */
+        compute(w, a, addr);
+        return slow(w, a, mask, addr, host);
+    }
     bool common =
         SX_HAVE_HOST ? addresses_host(w, a, mask, addr, host) : addresses_plain(w, a, mask, addr, host);
     return common || slow(w, a, mask, addr, host);

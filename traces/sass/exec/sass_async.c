@@ -10,6 +10,7 @@
  * When the last thread (and byte) has come the phase flips and the count begins anew.
  */
 #include "access.h"
+#include "bulk.h"
 
 struct format {
     unsigned expected_at, expected_bits, bytes_at, bytes_bits, pending_at, pending_bits;
@@ -41,13 +42,56 @@ static uint64_t arrive(const struct format *f, uint64_t v, uint64_t count, uint6
     return with(v, f->pending_at, f->pending_bits, again) ^ (uint64_t)1 << 63;
 }
 
+static struct sx_cta *owner_of(const struct sx_warp *w, const unsigned char *p, uint32_t *offset) {
+    const struct sx_cluster *c = w->cta->cluster;
+    for (uint32_t n = 0; n < c->count; n++) {
+        uintptr_t at = (uintptr_t)p - (uintptr_t)c->cta[n]->shared;
+        if (at >= w->run->shared_bytes) continue;
+        *offset = (uint32_t)at;
+        return c->cta[n];
+    }
+    return NULL;
+}
+
+/* An event at the mbarrier at p, whose value was `old`, to be recorded. */
+static void note_event(struct sx_warp *w, const unsigned char *p, uint64_t old, uint64_t v, uint8_t kind) {
+    uint32_t offset;
+    struct sx_cta *owner = owner_of(w, p, &offset);
+    if (!owner) return;
+    if (owner == w->cta && kind) ww_mbarrier_event(&owner->mbarriers, offset, kind, &w->mbar);
+    if ((old ^ v) >> 63) ww_mbarrier_flip(&owner->mbarriers, offset);
+}
+
+static void note_wait(struct sx_warp *w, const unsigned char *p, bool over) {
+    uint32_t offset;
+    struct sx_cta *owner = owner_of(w, p, &offset);
+    if (!over)
+        w->unmet = true;
+    else if (owner == w->cta && !w->mbar.kind)
+        ww_mbarrier_waits(&owner->mbarriers, offset, &w->mbar);
+}
+
+void ww_sx_mbarrier_complete(struct sx_warp *w, uint32_t bar, uint32_t bytes) {
+    unsigned char *p = bar % 8 ? NULL : ww_sx_shared(w, bar, 8);
+    uint64_t v;
+    if (!p) {
+        ww_sx_fail(w, SX_LANES, WW_EXEC, "no mbarrier at 0x%x of the cluster's shared memory", bar);
+        return;
+    }
+    memcpy(&v, p, sizeof v);
+    uint64_t old = v;
+    v = arrive(&sm90, v, 0, 0 - (uint64_t)bytes, 0);
+    memcpy(p, &v, sizeof v);
+    note_event(w, p, old, v, WW_MBARRIER_COPIES);
+}
+
 /* What an instruction asks for. */
-enum amount { NONE, ONE, REGISTER };
+enum amount { NONE, ONE, REGISTER, MINUS };
 #define FLAG_DROP 1u
 #define FLAG_MASK 2u /* the result's lower word is the mask of lanes that share the barrier */
 
 static uint64_t amount(uint8_t kind, uint32_t reg) {
-    return kind == NONE ? 0 : kind == ONE ? 1 : reg;
+    return kind == NONE ? 0 : kind == ONE ? 1 : kind == MINUS ? 0 - (uint64_t)reg : reg;
 }
 
 static void arrival(SX_ARGS) {
@@ -56,6 +100,7 @@ static void arrival(SX_ARGS) {
     const uint32_t *b = sx_src(w, i->b);
     uint32_t *d = sx_dst(w, i->d);
     if (!ww_sx_addresses(w, i->address, mask, w->addr, host)) return;
+    w->mbar = (struct ww_mbarrier_step){0};
     for (uint32_t left = mask; left;) {
         unsigned first = (unsigned)__builtin_ctz(left);
         uint32_t same = 0;
@@ -70,6 +115,7 @@ static void arrival(SX_ARGS) {
             uint64_t count = amount(i->type, b[l]), bytes = i->type3 ? (uint64_t)0 - 1 : amount(i->type2, b[l]);
             old = v;
             v = arrive(f, v, count, bytes, i->mods & FLAG_DROP ? count : 0);
+            note_event(w, host[first], old, v, i->sub);
             sx_set64(d, l, i->mods & FLAG_MASK ? (start & ~(uint64_t)UINT32_MAX) | same : old);
         }
         memcpy(host[first], &v, 8);
@@ -82,11 +128,13 @@ static void phase_check(SX_ARGS) {
     const uint32_t *b = sx_src(w, i->b);
     uint32_t over = 0;
     if (!ww_sx_addresses(w, i->address, mask, w->addr, host)) return;
+    w->mbar = (struct ww_mbarrier_step){0};
     for (uint32_t m = mask; m; m &= m - 1) {
         unsigned l = (unsigned)__builtin_ctz(m);
         uint64_t v;
         memcpy(&v, host[l], 8);
         over |= (uint32_t)((v >> 63) != b[l] >> 31) << l;
+        note_wait(w, host[l], (v >> 63) != b[l] >> 31);
     }
     sx_set_pred(w, i->pd[0], over, mask);
 }
@@ -101,6 +149,10 @@ static void exchange(SX_ARGS) {
     if (!ww_sx_addresses(w, i->address, first, w->addr, host)) return;
     memcpy(&old, host[l], 8);
     memcpy(host[l], &v, 8);
+    uint32_t offset;
+    struct sx_cta *owner = owner_of(w, host[l], &offset);
+    w->mbar = (struct ww_mbarrier_step){0};
+    if (owner) ww_mbarrier_begin(&owner->mbarriers, offset);
     for (unsigned n = 0; n < SX_LANES; n++) sx_set64(d, n, old);
 }
 
@@ -109,24 +161,27 @@ static void exchange(SX_ARGS) {
 static bool pick_arrival(struct sx_builder *b, const struct ww_sass_insn *in, struct sx_inst *i, uint8_t count,
                          uint8_t bytes) {
     i->kind = SX_MEM;
+    i->sub = count == NONE ? 0 : in->op == SASS_ARRIVES ? WW_MBARRIER_COPIES : WW_MBARRIER_ARRIVE;
     i->type = count;
     i->type2 = bytes;
     i->shape = (uint8_t)(ww_sx_arch(b) >= 90 ? 90 : 80);
-    i->address = ww_sx_address_of(b, in, SASS_A, WW_SPACE_SHARED, 8, true);
+    struct sx_address *address = ww_sx_address_of(b, in, SASS_A, WW_SPACE_SHARED, 8, true);
+    if (address) address->peers = ww_sx_arch(b) >= 90;
+    i->address = address;
     i->b = ww_sx_src(b, in, SASS_B, 1);
     i->d = ww_sx_dst(b, in, SASS_D, 2);
     i->fn = arrival;
-    return i->address != NULL;
+    return address != NULL;
 }
 
 static bool pick_syncs(struct sx_builder *b, const struct ww_sass_insn *in, struct sx_inst *i) {
-    /* threads that arrive and bytes: nothing said, A1T0, A0T1, A0TR, (A0TX), ART0 */
+    /* threads that arrive and bytes: nothing said, A1T0, A0T1, A0TR, A0TX, ART0 */
     static const struct {
         uint8_t count, bytes;
-    } what[] = {{ONE, REGISTER}, {ONE, NONE}, {NONE, ONE}, {NONE, REGISTER}, {NONE, NONE}, {REGISTER, NONE}};
+    } what[] = {{ONE, REGISTER}, {ONE, NONE}, {NONE, ONE}, {NONE, REGISTER}, {NONE, MINUS}, {REGISTER, NONE}};
     uint8_t n = in->mod[SASS_M_SYNCS], d = in->opd[SASS_D].kind;
     if (d == SASS_K_REG) { /* ARRIVE */
-        if (n >= sizeof what / sizeof *what || n == 4) return false;
+        if (n >= sizeof what / sizeof *what) return false;
         i->mods = (in->mod[SASS_M_EXTRA2] ? FLAG_DROP : 0) | (in->mod[SASS_M_EXTRA] ? FLAG_MASK : 0);
         return pick_arrival(b, in, i, what[n].count, what[n].bytes);
     }

@@ -252,8 +252,8 @@ static void guard(struct sx_builder *b, const struct ww_sass_insn *in, struct sx
 
 static bool pick(struct sx_builder *b, const struct ww_sass_insn *in, struct sx_inst *i) {
     return ww_sx_pick_flow(b, in, i) || ww_sx_pick_memory(b, in, i) || ww_sx_pick_async(b, in, i) ||
-           ww_sx_pick_atomic(b, in, i) || ww_sx_pick_warp(b, in, i) || ww_sx_pick_special(b, in, i) ||
-           ww_sx_pick_texture(b, in, i) || ww_sx_pick_alu(b, in, i);
+           ww_sx_pick_bulk(b, in, i) || ww_sx_pick_atomic(b, in, i) || ww_sx_pick_warp(b, in, i) ||
+           ww_sx_pick_special(b, in, i) || ww_sx_pick_texture(b, in, i) || ww_sx_pick_alu(b, in, i);
 }
 
 static enum ww_code fail_inst(const struct sx_builder *b, struct ww_error *error) {

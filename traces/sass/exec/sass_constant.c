@@ -1,9 +1,34 @@
 /* exec_constant.c: a launch's constant banks, and the rows of the constants that its instructions read. */
 #include "grid.h"
+#include <math.h>
 #include <stdlib.h>
 
 static void put(struct sx_run *r, uint32_t at, uint64_t value, uint32_t bytes) {
     if (at <= r->bank_bytes[0] && bytes <= r->bank_bytes[0] - at) memcpy(r->bank[0] + at, &value, bytes);
+}
+
+/* One divided by n, not below: with it kernels compute the number of a cluster. */
+static uint32_t reciprocal(uint32_t n) {
+    float f = nextafterf(1.0f / (float)n, (n & (n - 1)) ? 1.0f : 0.0f);
+    uint32_t v;
+    if (!(n & (n - 1))) f = 1.0f / (float)n;
+    memcpy(&v, &f, sizeof v);
+    return v;
+}
+
+/* From `at` on: whether there are clusters, CTAs of one in each dimension, their reciprocals as floats,
+ * clusters in each dimension; at + 0x48 CTAs of one. */
+static void fill_cluster(struct sx_run *r, uint32_t at) {
+    uint32_t ctas = 1;
+    put(r, at, r->cluster[0] != 0, 4);
+    for (uint32_t n = 0; n < 3; n++) {
+        uint32_t of = r->cluster[n] ? r->cluster[n] : 1;
+        put(r, at + 4 + 4 * n, of, 4);
+        put(r, at + 0x10 + 4 * n, reciprocal(of), 4);
+        put(r, at + 0x1c + 4 * n, r->grid[n] / of, 4);
+        ctas *= of;
+    }
+    put(r, at + 0x48, ctas, 4);
 }
 
 /* What the driver puts into bank 0. */
@@ -23,6 +48,8 @@ static void fill_bank0(struct sx_run *r) {
     put(r, a->envreg + 8, (uint32_t)r->workspace, 4);
     put(r, a->sm_count, SX_SMS, 4);
     put(r, a->shared_reserved, a->shared_base, 4);
+    if (a->param_address) put(r, a->param_address, SX_CONST_WINDOW + a->params, 8);
+    if (a->cluster) fill_cluster(r, a->cluster);
     for (uint32_t n = 0; n < k->entry->param_bytes; n++) put(r, k->entry->param_offset + n, r->param[n], 1);
 }
 

@@ -20,6 +20,7 @@
 #define WW_TRACES_SASS_EXEC_H
 
 #include "../../../estimator/base/bits.h"
+#include "../../mbarrier.h"
 #include "../../ptx/exec/mem.h"
 #include "../../ptx/exec/record.h"
 #include "../cubin/cubin.h"
@@ -35,7 +36,7 @@
 #define SX_ZERO SX_CONST
 #define SX_ONES (SX_CONST | SX_WIDE * SX_ROW)
 #define SX_SINK 0u
-#define SX_CLUSTER_BARRIER 16u /* behind those of the CTA; clusters have one CTA */
+#define SX_CLUSTER_BARRIER 16u /* behind those of the CTA */
 #define SX_BARRIERS 17u
 #define SX_CONVERGENCE 16u /* convergence barriers of a warp */
 #define SX_MAX_WARPS 32u   /* of a CTA */
@@ -46,6 +47,7 @@ struct sx_inst;
 struct sx_builder;
 struct sx_address;
 struct sx_texture;
+struct sx_bulk;
 
 /* Executes an instruction for the lanes in `mask` (not 0). Fails through ww_sx_fail(). */
 typedef void (*sx_fn)(struct sx_warp *w, const struct sx_inst *i, uint32_t mask);
@@ -73,6 +75,7 @@ struct sx_inst {
     uint32_t target; /* branches: index of an instruction, SX_NOWHERE if outside of the code */
     const struct sx_address *address, *address2; /* memory */
     const struct sx_texture *texture;
+    const struct sx_bulk *bulk;
     const struct ww_sass_insn *src;
 };
 #define SX_NOWHERE UINT32_MAX
@@ -100,6 +103,7 @@ uint32_t ww_sx_arch(const struct sx_builder *b);
  * the instruction or its form is not theirs. */
 bool ww_sx_pick_alu(struct sx_builder *b, const struct ww_sass_insn *in, struct sx_inst *i); /* arithmetic */
 bool ww_sx_pick_memory(struct sx_builder *b, const struct ww_sass_insn *in, struct sx_inst *i);
+bool ww_sx_pick_bulk(struct sx_builder *b, const struct ww_sass_insn *in, struct sx_inst *i);
 bool ww_sx_pick_async(struct sx_builder *b, const struct ww_sass_insn *in, struct sx_inst *i);
 bool ww_sx_pick_atomic(struct sx_builder *b, const struct ww_sass_insn *in, struct sx_inst *i);
 bool ww_sx_pick_warp(struct sx_builder *b, const struct ww_sass_insn *in, struct sx_inst *i);
@@ -122,7 +126,7 @@ struct sx_group {
     uint8_t state, barrier; /* of the CTA, or of convergence */
     uint32_t members;       /* of a WARPSYNC */
     uint64_t spin_hash, back_edges;
-    uint32_t spin_turns;
+    uint32_t spin_turns, waits; /* waits: tries of a wait at an mbarrier in a row */
 };
 
 struct sx_access_group {
@@ -142,8 +146,9 @@ struct sx_warp {
     unsigned char *base[2]; /* file, constants */
     struct sx_cta *cta;
     struct sx_run *run;
-    uint32_t index, exist, live; /* masks of lanes */
-    uint32_t active;             /* lanes that execute the current instruction */
+    uint32_t index, exist, live;              /* masks of lanes */
+    uint32_t cluster_arrived, cluster_passed; /* lanes: in this phase of the cluster's barrier; need not wait */
+    uint32_t active;                          /* lanes that execute the current instruction */
     uint32_t group_count, current;
     unsigned char *local; /* [lane][local_bytes], the upper end of each lane's stack */
     uint32_t local_bytes;
@@ -152,8 +157,10 @@ struct sx_warp {
     uint64_t affine_base;
     struct sx_access_group access[4];
     uint32_t access_count;
-    uint64_t value;            /* barrier, sleep: what to record */
-    struct sx_reduced reduced; /* of the warp's last barrier, for B2R */
+    uint64_t value;               /* barrier, sleep: what to record */
+    struct ww_mbarrier_step mbar; /* mbarrier, bulk copy: what to record */
+    bool unmet;                   /* a wait at an mbarrier has failed */
+    struct sx_reduced reduced;    /* of the warp's last barrier, for B2R */
     struct record_stream stream;
     /* What comes from here on is not cleared for a new warp. */
     struct sx_group group[SX_LANES];

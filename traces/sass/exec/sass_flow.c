@@ -1,5 +1,5 @@
 /* exec_flow.c: branches, calls, convergence, barriers, exits. */
-#include "grid.h"
+#include "bulk.h"
 
 enum flow {
     FLOW_BRA,
@@ -14,6 +14,7 @@ enum flow {
     FLOW_EXIT,
     FLOW_TRAP,
     FLOW_BAR,
+    FLOW_CLUSTER_ARRIVE,
     FLOW_CLUSTER_BAR,
     FLOW_SLEEP
 };
@@ -56,6 +57,7 @@ static bool branch(struct sx_warp *w, uint32_t g, const struct sx_inst *i, uint3
         bool here = (members & w->live & ~mask) == 0;
         if (here != (i->sub == FLOW_CONV)) taken = 0;
     }
+    if (i->mods && taken) taken = mask; /* all lanes branch if one does */
     ww_sx_record(w, i, mask, taken);
     return go(w, g, taken, i->target);
 }
@@ -192,9 +194,12 @@ static bool barrier(struct sx_warp *w, uint32_t g, const struct sx_inst *i, uint
         number &= 15;
     }
     only(w, g, act);
-    if (i->sub == FLOW_CLUSTER_BAR)
-        number = SX_CLUSTER_BARRIER;
-    else if (number >= SX_CLUSTER_BARRIER)
+    if (i->sub == FLOW_CLUSTER_BAR || i->sub == FLOW_CLUSTER_ARRIVE) {
+        ww_sx_cluster_barrier(w, g, i->sub == FLOW_CLUSTER_BAR, act);
+        if (!w->run->failed) ww_sx_record(w, i, act, act);
+        return false;
+    }
+    if (number >= SX_CLUSTER_BARRIER)
         number = SX_BARRIERS; /* refused */
     else
         w->cta->barrier[number].is_and = i->cmp == SASS_BAR_AND;
@@ -223,6 +228,7 @@ bool ww_sx_flow(struct sx_warp *w, uint32_t g, const struct sx_inst *i, uint32_t
         return leave(w, g, i, act);
     case FLOW_BAR:
     case FLOW_CLUSTER_BAR:
+    case FLOW_CLUSTER_ARRIVE:
         return barrier(w, g, i, act);
     case FLOW_TRAP:
         ww_sx_record(w, i, act, act);
@@ -263,7 +269,8 @@ static bool pick_branch(struct sx_builder *b, const struct ww_sass_insn *in, str
     enum ww_sass_slot slot = uniform_slot(in);
     const struct ww_sass_operand *o = &in->opd[slot];
     bool is_mask = o->kind == SASS_K_UREG || o->kind == SASS_K_REG;
-    if (in->opd[SASS_E].kind != SASS_K_LABEL || in->mod[SASS_M_INC] || in->mod[SASS_M_EXTRA]) return false;
+    if (in->opd[SASS_E].kind != SASS_K_LABEL || in->mod[SASS_M_INC]) return false;
+    i->mods = in->mod[SASS_M_EXTRA]; /* ANY */
     i->ps[1] = is_mask ? SX_ONES : ww_sx_pred_src(b, in, slot, 1, i);
     i->sub = in->mod[SASS_M_CONV] ? FLOW_CONV : in->mod[SASS_M_DIV] ? FLOW_DIV : FLOW_BRA;
     i->target = ww_sx_find(ww_sx_building(b), label_address(b, in));
@@ -343,8 +350,9 @@ bool ww_sx_pick_flow(struct sx_builder *b, const struct ww_sass_insn *in, struct
     case SASS_BAR:
         pick_barrier(b, in, i);
         return true;
-    case SASS_UCGABAR_WAIT: /* its arrival, an instruction before, has no effect of its own */
-        i->sub = FLOW_CLUSTER_BAR;
+    case SASS_UCGABAR_ARV:
+    case SASS_UCGABAR_WAIT:
+        i->sub = in->op == SASS_UCGABAR_WAIT ? FLOW_CLUSTER_BAR : FLOW_CLUSTER_ARRIVE;
         i->a = i->b = SX_ZERO;
         return true;
     default:

@@ -1,4 +1,5 @@
-/* sass_grid.c: CTAs of a launch, and their turns. */
+/* sass_grid.c: CTAs of a launch, and their turns. The window holds clusters, whose CTAs begin and end together.
+ */
 #include "../../ptx/exec/window.h"
 #include "grid.h"
 #include <stdlib.h>
@@ -13,8 +14,7 @@ static void cta_destroy(struct sx_cta *c) {
 }
 
 /* What is left of a CTA is kept for the next one. */
-static void cta_free(void *cta) {
-    struct sx_cta *c = cta;
+static void cta_free(struct sx_cta *c) {
     struct sx_run *r = c->run;
     r->state_bytes -= c->state_bytes;
     c->spare = r->spare;
@@ -44,13 +44,34 @@ static struct sx_cta *cta_memory(struct sx_run *r) {
     return NULL;
 }
 
-static void *cta_new(void *run, uint64_t index) {
-    struct sx_run *r = run;
+static uint32_t cluster_dim(const struct sx_run *r, unsigned n) {
+    return r->cluster[n] ? r->cluster[n] : 1;
+}
+
+/* Where CTA `rank` of cluster `index` lies in the grid. */
+static void place(const struct sx_run *r, uint64_t index, uint32_t rank, struct sx_cta *c) {
+    c->index = index;
+    if (!r->cluster[0]) {
+        ww_cta_place(r->pick, index, r->grid, c->ctaid);
+        return;
+    }
+    for (unsigned n = 0; n < 3; n++) {
+        uint32_t of = cluster_dim(r, n), clusters = r->grid[n] / of;
+        c->ctaid[n] = (uint32_t)(index % clusters) * of + rank % of;
+        index /= clusters;
+        rank /= of;
+    }
+    c->index = c->ctaid[0] + (uint64_t)r->grid[0] * (c->ctaid[1] + (uint64_t)r->grid[1] * c->ctaid[2]);
+}
+
+static struct sx_cta *cta_new(struct sx_cluster *cluster, uint64_t index, uint32_t rank) {
+    struct sx_run *r = cluster->run;
     struct sx_cta *c = cta_memory(r);
     if (!c) return NULL;
     c->run = r;
-    c->index = index;
-    ww_cta_place(r->pick, index, r->grid, c->ctaid);
+    c->cluster = cluster;
+    c->rank = rank;
+    place(r, index, rank, c);
     for (uint32_t n = 0; n < r->warps_per_cta; n++) {
         if (!ww_sx_warp_init(&c->warp[n], c, n)) {
             cta_destroy(c);
@@ -66,41 +87,80 @@ static void *cta_new(void *run, uint64_t index) {
     return c;
 }
 
-/* One turn of each warp. True if some lane did more than wait. */
-static bool run_cta(void *cta) {
-    struct sx_cta *c = cta;
+static void cluster_free(void *cluster) {
+    struct sx_cluster *c = cluster;
+    for (uint32_t n = 0; n < c->count; n++)
+        if (c->cta[n]) cta_free(c->cta[n]);
+    free(c);
+}
+
+static void *cluster_new(void *run, uint64_t index) {
+    struct sx_run *r = run;
+    struct sx_cluster *c = calloc(1, sizeof *c);
+    if (!c) return NULL;
+    c->run = r;
+    c->count = cluster_dim(r, 0) * cluster_dim(r, 1) * cluster_dim(r, 2);
+    for (uint32_t n = 0; n < c->count; n++) {
+        c->cta[n] = cta_new(c, index, n);
+        if (c->cta[n]) continue;
+        cluster_free(c);
+        return NULL;
+    }
+    return c;
+}
+
+/* One turn of each warp. True if some lane did more than wait; *any if one executed anything. */
+static bool run_cta(struct sx_cta *c, bool *any) {
     struct sx_run *r = c->run;
-    bool progress = false, ran = false;
+    bool progress = false;
     for (uint32_t n = 0; n < c->warp_count && !r->failed; n++) {
         bool spinning;
         if (c->warp[n].live == 0) continue;
         uint32_t used = ww_sx_run_warp(&c->warp[n], WW_TURN, &spinning);
-        ran = ran || used;
+        *any = *any || used;
         progress = progress || (used && !spinning);
     }
-    if (!ran && c->live_warps && !r->failed) ww_sx_barrier_stuck(c);
     return progress;
 }
 
-static bool is_done(const void *cta) {
-    return ((const struct sx_cta *)cta)->live_warps == 0;
+static bool is_done(const void *cluster) {
+    const struct sx_cluster *c = cluster;
+    for (uint32_t n = 0; n < c->count; n++)
+        if (c->cta[n]->live_warps) return false;
+    return true;
 }
 
-static enum ww_code record_cta(void *cta, struct ww_error *error) {
-    return ((struct sx_cta *)cta)->run->recorder ? ww_sx_record_cta(cta, error) : WW_OK;
+static bool run_cluster(void *cluster) {
+    struct sx_cluster *c = cluster;
+    bool progress = false, ran = false;
+    uint32_t stuck = c->count;
+    for (uint32_t n = 0; n < c->count && !c->run->failed; n++)
+        if (run_cta(c->cta[n], &ran)) progress = true;
+    for (uint32_t n = c->count; n-- > 0;)
+        if (c->cta[n]->live_warps) stuck = n;
+    if (!ran && stuck < c->count && !c->run->failed) ww_sx_barrier_stuck(c->cta[stuck]);
+    return progress;
 }
 
-static void fail_cta(void *cta, const char *text) {
-    ww_sx_fail(&((struct sx_cta *)cta)->warp[0], SX_LANES, WW_EXEC, "%s", text);
+static enum ww_code record_cluster(void *cluster, struct ww_error *error) {
+    struct sx_cluster *c = cluster;
+    for (uint32_t n = 0; c->run->recorder && n < c->count; n++) WW_TRY(ww_sx_record_cta(c->cta[n], error));
+    return WW_OK;
+}
+
+static void fail_cluster(void *cluster, const char *text) {
+    ww_sx_fail(&((struct sx_cluster *)cluster)->cta[0]->warp[0], SX_LANES, WW_EXEC, "%s", text);
 }
 
 static enum ww_code run_window(struct sx_run *r, struct ww_error *error) {
-    static const struct ww_cta_ops ops = {cta_new, cta_free, run_cta, is_done, record_cta, fail_cta};
+    static const struct ww_cta_ops ops = {cluster_new, cluster_free,   run_cluster,
+                                          is_done,     record_cluster, fail_cluster};
     const struct ww_window_run w = {.ops = &ops,
                                     .run = r,
                                     .kernel = r->kernel->entry->name,
                                     .launch = r->grid_id,
-                                    .cta_count = r->cta_count,
+                                    .cta_count = r->cta_count /
+                                                 (cluster_dim(r, 0) * cluster_dim(r, 1) * cluster_dim(r, 2)),
                                     .state_bytes = &r->state_bytes,
                                     .stream_bytes = &r->stream_bytes,
                                     .failed = &r->failed,
@@ -113,6 +173,8 @@ static enum ww_code run_window(struct sx_run *r, struct ww_error *error) {
         r->spare = c->spare;
         cta_destroy(c);
     }
+    free(r->touched.extent);
+    memset(&r->touched, 0, sizeof r->touched);
     return code;
 }
 
@@ -144,6 +206,7 @@ static enum ww_code prepare(struct sx_run *r, struct ww_error *error) {
     r->block_threads = (uint32_t)threads;
     r->warps_per_cta = ((uint32_t)threads + SX_LANES - 1) / SX_LANES;
     r->shared_bytes = (uint32_t)shared;
+    r->shared_mask = r->cluster[0] ? SX_OFFSET_MASK : UINT32_MAX;
     if (!r->limit) r->limit = SX_DEFAULT_LIMIT;
     return WW_OK;
 }

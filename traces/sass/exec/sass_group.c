@@ -3,7 +3,7 @@
  * A convergence barrier is a mask of lanes. Each lane has its own copy of the warp's 16, so that groups that
  * are in the same code at different times do not disturb each other. Lanes at a BSYNC wait until all lanes of
  * their copy that are alive stand at a BSYNC of the same number with an equal copy. */
-#include "grid.h"
+#include "bulk.h"
 #include <stddef.h>
 #include <stdlib.h>
 
@@ -197,4 +197,5 @@ void ww_sx_exit(struct sx_warp *w, uint32_t g, uint32_t mask) {
     if (w->group_count) ww_sx_settle(w);
     if (!w->live) w->cta->live_warps--;
     ww_sx_barrier_check(w->cta);
+    ww_sx_cluster_check(w->cta->cluster);
 }

@@ -1,5 +1,5 @@
 /* sass_record.c: steps and accesses of executed instructions. */
-#include "grid.h"
+#include "bulk.h"
 
 static void *grow(struct sx_warp *w, void *array, size_t count, size_t more, size_t *capacity, size_t size) {
     struct sx_run *r = w->run;
@@ -64,8 +64,39 @@ static void record_memory(struct sx_warp *w, const struct record_entry *e, uint3
     }
 }
 
+/* A bulk copy: pieces of 16 bytes a lane of what it touches in global memory. */
+static void record_bulk(struct sx_warp *w, uint32_t inst) {
+    struct bulk_lanes lanes = {.of = &w->run->touched};
+    w->affine = false;
+    if (!w->run->touched.count) {
+        sx_add_step(w, inst, 0);
+        add_access(w, 0, 0, WW_AFFINE);
+    }
+    for (uint32_t n = ww_bulk_lanes(&lanes, w->addr); n && !w->run->failed;
+         n = ww_bulk_lanes(&lanes, w->addr)) {
+        uint32_t mask = n == SX_LANES ? SX_ALL : (1u << n) - 1;
+        sx_add_step(w, inst, mask);
+        add_addresses(w, mask);
+    }
+}
+
+/* What a step did at an mbarrier. */
+static void record_mbarrier(struct sx_warp *w, uint32_t inst, uint32_t mask) {
+    sx_add_step(w, inst, mask);
+    add_access(w, mask ? ww_mbarrier_pack(&w->mbar) : 0, 0, WW_AFFINE);
+}
+
 static void record_access(struct sx_warp *w, const struct sx_inst *i, const struct record_entry *e,
                           uint32_t inst, uint32_t mask) {
+    if (i->fn == ww_sx_bulk && mask) {
+        record_bulk(w, inst);
+        if (w->mbar.kind) record_mbarrier(w, e->twin[WW_SPACE_SHARED], mask);
+        return;
+    }
+    if (i->kind == SX_MEM && e->op == WW_OP_BARRIER) {
+        record_mbarrier(w, inst, mask);
+        return;
+    }
     if (i->kind == SX_MEM && mask && w->access_count) {
         record_memory(w, e, inst, mask);
         return;

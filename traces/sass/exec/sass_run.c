@@ -7,6 +7,7 @@
 #define SPIN_AGAIN 8u
 #define SPIN_RELEASE 4u      /* looks in a row without a change until waiting lanes are let go */
 #define LONG_LOOP (1u << 20) /* back edges after which they are let go in any case */
+#define WAIT_TRIES 64u       /* turns after which a wait at an mbarrier fails */
 
 void ww_sx_fail(struct sx_warp *w, uint32_t lane, enum ww_code code, const char *fmt, ...) {
     struct sx_run *r = w->run;
@@ -119,6 +120,15 @@ static enum turn run_group(struct sx_warp *w, uint32_t g, uint32_t budget, uint3
             w->affine = false;
             if (act) i->fn(w, i, i->kind == SX_UNIFORM ? SX_ALL : act);
             if (r->failed) break;
+            if (w->unmet) { /* a wait at an mbarrier suspends the threads for some time, then fails */
+                w->unmet = false;
+                w->group[g].pc = pc;
+                if (++w->group[g].waits < WAIT_TRIES) {
+                    turn = TURN_SPIN;
+                    break;
+                }
+                w->group[g].waits = 0;
+            }
             if (entry && entry[pc].access)
                 ww_sx_record(w, i, act, act);
             else if (entry)

@@ -98,7 +98,9 @@ static uint32_t uniform_sreg(const struct sx_warp *w, uint32_t sreg) {
         return SX_WINDOW_BYTES;
     case SR_WARPGROUPID:
         return w->index / 4;
-    default: /* SWINLO, LWINLO, CgaCtaId (no clusters), SRZ */
+    case SR_CGACTAID:
+        return w->cta->rank;
+    default: /* SWINLO, LWINLO, SRZ */
         return 0;
     }
 }
@@ -267,6 +269,12 @@ static bool pick_code_address(struct sx_builder *b, const struct ww_sass_insn *i
     return e->kind == SASS_K_LABEL || e->kind == SASS_K_NONE;
 }
 
+/* USETMAXREG.TRY_ALLOC always gets what it asks for. */
+static void registers_granted(SX_ARGS) {
+    (void)mask;
+    sx_set_pred(w, i->pd[0], SX_ALL, SX_ALL);
+}
+
 /* QSPC: whether a generic address is in a space. */
 static void query_space(SX_ARGS) {
     uint64_t addr[SX_LANES];
@@ -274,7 +282,7 @@ static void query_space(SX_ARGS) {
     ww_sx_compute(w, i->address, addr);
     for (uint32_t m = mask; m; m &= m - 1) {
         unsigned l = (unsigned)__builtin_ctz(m);
-        bool shared = addr[l] - SX_SHARED_WINDOW < SX_WINDOW_BYTES;
+        bool shared = addr[l] - SX_SHARED_WINDOW < SX_CLUSTER_WINDOW;
         bool local = addr[l] - SX_LOCAL_WINDOW < SX_WINDOW_BYTES;
         bool yes = i->sub == WW_SPACE_SHARED  ? shared
                    : i->sub == WW_SPACE_LOCAL ? local
@@ -313,11 +321,9 @@ bool ww_sx_pick_special(struct sx_builder *b, const struct ww_sass_insn *in, str
     case SASS_PMTRIG:
     case SASS_PREEXIT:
     case SASS_ACQBULK:
-    case SASS_USETMAXREG:
     case SASS_WARPGROUP:
     case SASS_WARPGROUPSET:
     case SASS_ENDCOLLECTIVE:
-    case SASS_UCGABAR_ARV:
     case SASS_MEMBAR:
     case SASS_ERRBAR:
     case SASS_CGAERRBAR:
@@ -329,6 +335,10 @@ bool ww_sx_pick_special(struct sx_builder *b, const struct ww_sass_insn *in, str
     case SASS_CCTLT:
     case SASS_UCCTL:
         ww_sx_pick_nop(i);
+        return true;
+    case SASS_USETMAXREG:
+        i->pd[0] = ww_sx_pred_dst(b, in, SASS_PD);
+        i->fn = registers_granted;
         return true;
     case SASS_S2R:
     case SASS_CS2R:

@@ -142,6 +142,39 @@ static bool is_generic(const struct ww_sass_insn *in) {
     return in->op == SASS_LD || in->op == SASS_ST || in->op == SASS_ATOM || in->op == SASS_RED;
 }
 
+static bool is_bulk(const struct ww_sass_insn *in) {
+    return in->op >= SASS_UBLKCP && in->op <= SASS_UTMAPF;
+}
+
+/* A bulk copy: its steps are copies, or stores, of 16 bytes a lane; within a cluster it touches nothing global.
+ */
+static void describe_bulk(struct ww_inst *inst, const struct ww_sass_insn *in) {
+    bool linear = in->op == SASS_UBLKCP || in->op == SASS_UBLKRED;
+    if (linear && !in->mod[SASS_M_DST]) inst->op = WW_OP_STORE;
+    if (linear && in->mod[SASS_M_DST] && in->mod[SASS_M_SRC]) {
+        inst->op = WW_OP_NOP;
+        inst->space = WW_SPACE_NONE;
+        return;
+    }
+    inst->flags |= WW_INST_ACCESS;
+    if (inst->op == WW_OP_ASYNC_COPY) inst->flags |= WW_INST_BYPASS_L1;
+    inst->width = 16;
+}
+
+/* Arrivals and waits at mbarriers; of SYNCS the other operations are so, too, and tell of nothing. */
+static bool is_mbarrier(const struct ww_sass_insn *in) {
+    bool arrives = in->op == SASS_ATOMS && in->mod[SASS_M_ATOM] == SASS_ATOM_ARRIVE;
+    return in->op == SASS_ARRIVES || arrives || (in->op == SASS_SYNCS && in->mod[SASS_M_VARIANT] != 4);
+}
+
+static void describe_mbarrier(struct ww_inst *inst, const struct ww_sass_insn *in) {
+    bool waits = in->op == SASS_SYNCS && in->opd[SASS_PD].kind != SASS_K_NONE;
+    inst->op = WW_OP_BARRIER;
+    inst->space = WW_SPACE_NONE;
+    inst->barrier = WW_MBARRIER;
+    inst->flags |= WW_INST_ACCESS | (waits ? 0 : WW_INST_BAR_ARRIVE);
+}
+
 static void describe_memory(struct ww_inst *inst, const struct ww_sass_insn *in) {
     bool rows = in->op == SASS_LDSM || in->op == SASS_STSM;
     bool far = in->mod[SASS_M_ORDER] >= SASS_STRONG &&
@@ -207,12 +240,16 @@ void ww_sx_describe(struct ww_inst *inst, const struct ww_sass_insn *in, uint32_
                                          .wait = in->ctl.wait,
                                          .reuse = in->ctl.reuse}};
     if (inst->op >= WW_OP_LOAD && inst->op <= WW_OP_ASYNC_COPY) inst->space = (uint8_t)info->space;
+    if (is_mbarrier(in)) describe_mbarrier(inst, in);
     if (inst->op == WW_OP_BARRIER) describe_barrier(inst, in);
     if (in->op == SASS_DEPBAR) describe_depbar(inst, in);
     describe_group(inst, in);
     if (inst->op == WW_OP_SLEEP) inst->flags |= WW_INST_ACCESS;
     if (inst->op == WW_OP_BRANCH) describe_branch(inst, in);
-    if (has_addresses(in, inst->op)) describe_memory(inst, in);
+    if (is_bulk(in))
+        describe_bulk(inst, in);
+    else if (has_addresses(in, inst->op))
+        describe_memory(inst, in);
     add_results(inst, in);
     add_sources(inst, in);
     add_constant(inst, in);
@@ -276,6 +313,20 @@ static enum ww_code start(struct table *t, struct ww_error *error) {
     return WW_OK;
 }
 
+/* What a bulk copy completes at an mbarrier is a step of its own. */
+static void add_transaction(struct recorder *r, uint32_t of) {
+    ww_recorder_add_twin(r, of, WW_SPACE_SHARED);
+    struct ww_inst *inst = &r->inst[r->entry_count - 1];
+    struct record_entry *e = &r->entry[r->entry_count - 1];
+    inst->op = e->op = WW_OP_BARRIER;
+    inst->space = e->space = WW_SPACE_NONE;
+    inst->barrier = WW_MBARRIER;
+    inst->flags = WW_INST_ACCESS | WW_INST_BAR_ARRIVE;
+    inst->width = inst->dst_count = inst->src_count = 0;
+    e->access = true;
+    memset(e->twin, 0, sizeof e->twin);
+}
+
 enum ww_code ww_sx_table(struct recorder *r, const struct sx_kernel *k, struct ww_error *error) {
     struct table t = {.r = r, .k = k};
     WW_TRY(start(&t, error));
@@ -290,6 +341,7 @@ enum ww_code ww_sx_table(struct recorder *r, const struct sx_kernel *k, struct w
     }
     r->entry_count = k->count;
     for (uint32_t n = 0; n < k->count; n++) {
+        if (is_bulk(&k->insn[n])) add_transaction(r, n);
         if (!is_generic(&k->insn[n])) continue;
         ww_recorder_add_twin(r, n, WW_SPACE_SHARED);
         ww_recorder_add_twin(r, n, WW_SPACE_LOCAL);

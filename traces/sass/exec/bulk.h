@@ -1,0 +1,20 @@
+/* bulk.h: bulk copies and clusters, private to the executor of machine code. */
+#ifndef WW_TRACES_SASS_BULK_H
+#define WW_TRACES_SASS_BULK_H
+
+#include "grid.h"
+
+/* Bytes of the shared memory of the cluster at `address`, whose bits 24 on are the CTA's rank; NULL if there
+ * are none. */
+unsigned char *ww_sx_shared(struct sx_warp *w, uint64_t address, uint32_t bytes);
+/* sass_async.c: bytes have come that the mbarrier at `bar` of the cluster's shared memory counts. */
+void ww_sx_mbarrier_complete(struct sx_warp *w, uint32_t bar, uint32_t bytes);
+/* Executes a bulk copy. */
+void ww_sx_bulk(SX_ARGS);
+/* sass_cluster.c: lanes of group g arrive at the cluster's barrier, or wait there. True if the group goes on.
+ */
+bool ww_sx_cluster_barrier(struct sx_warp *w, uint32_t g, bool waits, uint32_t mask);
+/* Lanes have exited: the barrier may complete. */
+void ww_sx_cluster_check(struct sx_cluster *c);
+
+#endif
