@@ -199,10 +199,6 @@ static enum ww_code memory_rules(const struct check *c) {
     RULE(c, s->l2_interleave >= line && s->l2_interleave >= s->l2_line, "l2.interleave",
          "%u bytes split a line (l1.line = %u, lsu.line = %u, l2.line = %u)", s->l2_interleave, s->l1_line,
          line, s->l2_line);
-    RULE(c,
-         s->l2_slice_hash != 2 || (s->l2_slices == 64 && s->dram_channels == 32 && s->dram_banks == 16 &&
-                                   s->dram_row_bytes == 2048 && line == 128),
-         "l2.slice_hash", "v100 needs 64 slices, 32 channels of 16 banks, rows of 2048 bytes and lines of 128");
     RULE(c, s->l2_sector == s->l1_sector || s->l1_sector % s->l2_sector == 0, "l2.sector",
          "%u bytes do not divide l1.sector = %u", s->l2_sector, s->l1_sector);
     RULE(c, line <= s->l2_line || line % s->l2_line == 0, "l2.line", "%u bytes do not divide l1.line = %u",

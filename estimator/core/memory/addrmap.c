@@ -44,12 +44,21 @@ static void fill(uint8_t table[3][256], const uint64_t *mask, uint32_t bits, uin
                 table[k][b] |= (uint8_t)((uint32_t)__builtin_parityll(b << (low + 8 * k) & mask[i]) << i);
 }
 
+enum { HASH_MODULO, HASH_XOR, HASH_V100 };
+
+/* The published parities are of 32 modules of 16 banks. A design with other numbers has them as `xor` has. */
+static bool has_v100_banks(const struct ww_gpu_spec *g) {
+    return g->l2_slices == 64 && g->dram_channels == 32 && g->dram_banks == 16 && g->dram_row_bytes == 2048 &&
+           ww_gpu_request_line(g) == 128;
+}
+
 void ww_addrmap_init(struct ww_addrmap *m, const struct ww_gpu_spec *gpu) {
+    const bool parities = gpu->l2_slice_hash == HASH_V100 && has_v100_banks(gpu);
     *m = (struct ww_addrmap){.interleave_shift = log2_floor(gpu->l2_interleave),
                              .slices = gpu->l2_slices,
                              .slices_per_channel = gpu->l2_slices / gpu->dram_channels,
-                             .permute = gpu->l2_slice_hash == 1,
-                             .parities = gpu->l2_slice_hash == 2,
+                             .permute = gpu->l2_slice_hash != HASH_MODULO && !parities,
+                             .parities = parities,
                              .fold_bits = log2_floor(gpu->l2_slices)};
     m->fold_half = ww_fold_half(m->fold_bits);
     if (m->parities) {
