@@ -102,7 +102,7 @@ _warpwatt() {
             operand_file=1
             ;;
         "trace dump")
-            options='--launch --cta --warp --help --progress'
+            options='--launch --cta --warp --json --help --progress'
             case $previous in
                 --launch) return ;;
                 --cta) return ;;
@@ -117,7 +117,7 @@ _warpwatt() {
             operand_file=1
             ;;
         "trace slice")
-            options='--launches --ctas --out --quiet --help --progress'
+            options='--launches --ctas --out --json --quiet --help --progress'
             case $previous in
                 --launches) return ;;
                 --ctas) return ;;
@@ -256,7 +256,7 @@ _warpwatt() {
             esac
             ;;
         "report")
-            options='--run --sweep --measured --column --points --db --html --csv --markdown --source --most --mangled --json --timeline --help --progress'
+            options='--run --sweep --measured --column --points --db --html --sources --csv --markdown --source --most --mangled --json --timeline --help --progress'
             case $previous in
                 --run|-r) return ;;
                 --sweep) return ;;
@@ -265,11 +265,12 @@ _warpwatt() {
                 --points) is_file=1 ;;
                 --db|-d) is_file=1 ;;
                 --html) is_file=1 ;;
+                --sources) return ;;
                 --most) return ;;
             esac
             ;;
         "calibrate power")
-            options='--gpu --set --measured --fit --check --power --out --help --progress'
+            options='--gpu --set --measured --fit --check --power --json --out --help --progress'
             case $previous in
                 --gpu|-g) words=$(warpwatt gpu list --names 2>/dev/null); is_value=1 ;;
                 --set|-s) return ;;
@@ -281,7 +282,7 @@ _warpwatt() {
             esac
             ;;
         "calibrate timing")
-            options='--gpu --measured --fit --check --traces --out --quiet --help --progress'
+            options='--gpu --measured --fit --check --traces --json --out --quiet --help --progress'
             case $previous in
                 --gpu|-g) words=$(warpwatt gpu list --names 2>/dev/null); is_value=1 ;;
                 --measured|-m) is_file=1 ;;
@@ -292,7 +293,7 @@ _warpwatt() {
             esac
             ;;
         "calibrate analytic")
-            options='--measured --out --quiet --help --progress'
+            options='--measured --json --out --quiet --help --progress'
             case $previous in
                 --measured|-m) is_file=1 ;;
                 --out|-o) is_file=1 ;;

@@ -18,7 +18,7 @@
 
 enum { WARM = 500, STEPS = 1000, LINE = 128, SPAN = 32 << 20 };
 enum { STREAM_LINES = 1500, STREAM_DEPTH = 128, MOST_SMS = 1024 }; /* of each SM */
-#define TOLERANCE 0.05                                            /* of the measured figure */
+#define TOLERANCE 0.05                                             /* of the measured figure */
 #define RATE_TOLERANCE 0.10
 
 struct bench {
@@ -147,18 +147,30 @@ static enum ww_code measure(const char *gpu_name, measure_fn what, double *out, 
     return code;
 }
 
-/* TFLOPS of fused multiply-adds: of one SM that holds all its threads, times the SMs. */
-static enum ww_code one_sm(struct ww_meter *m, double *out, struct ww_error *error) {
-    enum { CTA = 256, ROUNDS = 1024, WORDS = 4 };
+enum { FMA_CTA = 256, FMA_ROUNDS = 512, FMA_WORDS = 4 };
+
+/* Picoseconds of an SM that holds all its threads, each with so many rounds of multiply-adds. */
+static enum ww_code rounds_ps(struct ww_meter *m, uint32_t rounds, uint64_t *ps, struct ww_error *error) {
     struct ww_bench_result r;
     struct ww_micro *micro = NULL;
-    struct ww_micro_roofline what = {.cta_size = CTA, .rounds = ROUNDS, .words = WORDS};
-    what.ctas = m->board.max_threads / CTA;
+    const struct ww_micro_roofline what = {
+        .cta_size = FMA_CTA, .rounds = rounds, .words = FMA_WORDS, .ctas = m->board.max_threads / FMA_CTA};
     WW_TRY(ww_micro_roofline(&what, &micro, error));
     enum ww_code code = ww_bench_run(m->bench, micro, 0, &r, error);
-    if (code == WW_OK) *out = 2.0 * WORDS * (1 + ROUNDS) * CTA * what.ctas / (double)r.time_ps;
+    if (code == WW_OK) *ps = r.time_ps;
     ww_micro_free(micro);
     return code;
+}
+
+/* TFLOPS of fused multiply-adds: what more rounds take, so that launching and the first words do not count. */
+static enum ww_code one_sm(struct ww_meter *m, double *out, struct ww_error *error) {
+    uint64_t once, thrice;
+    WW_TRY(rounds_ps(m, FMA_ROUNDS, &once, error)); /* the first launch alone waits for its code */
+    WW_TRY(rounds_ps(m, FMA_ROUNDS, &once, error));
+    WW_TRY(rounds_ps(m, 3 * FMA_ROUNDS, &thrice, error));
+    double threads = (double)(m->board.max_threads / FMA_CTA * FMA_CTA);
+    *out = 2.0 * FMA_WORDS * 2 * FMA_ROUNDS * threads / (double)(thrice - once);
+    return WW_OK;
 }
 
 static enum ww_code fp32_tflops(const char *gpu, double *out, struct ww_error *error) {
