@@ -69,29 +69,26 @@ struct occupancy {
     double read, triad;
 };
 
-/* 0: further off than 10 %: an A100 reads 12 % too fast with 2 x 512 threads, and does triads of few threads 11
- * to 20 % too fast (docs/validation.md, curves). */
+/* 0: further off than 10 %: an A100 reads 11 % too fast with all threads, triads of 2 x 64 are 20 % too fast
+ * (curves in docs/validation.md). */
 static const struct occupancy v100_rows[] = {
     {32, 1, 36, 123},   {64, 1, 70, 230},   {64, 2, 139, 400},  {128, 2, 263, 638},
     {256, 2, 491, 759}, {512, 2, 746, 777}, {768, 2, 824, 783}, {1024, 2, 867, 788},
 };
 static const struct occupancy a100_rows[] = {
-    {32, 1, 42, 0}, {64, 2, 166, 0}, {256, 2, 615, 1571}, {512, 2, 0, 1697}, {1024, 2, 1776, 1794},
+    {32, 1, 42, 142}, {64, 2, 166, 0}, {256, 2, 615, 1571}, {512, 2, 1119, 1697}, {1024, 2, 0, 1794},
 };
 
-/* What twice as many CTAs take more: the board's grids are so long that their start and end do not count. */
+/* As measured, but for the number of CTAs: 24 to 48 after one another, so that start and end are a few per
+ * cent. */
 static double occupancy_gbps(const struct occupancy *o, uint32_t loads, uint32_t stores,
                              const struct ww_gpu_spec *gpu) {
     struct stream_kernel k = {.loads = loads, .stores = stores, .words = 1, .width = 8, .rounds = 1};
-    uint32_t rounds = 32768 / (o->threads * o->ctas_per_sm);
-    uint32_t ctas = gpu->sm_count * o->ctas_per_sm * (rounds < 12 ? 12 : rounds > 24 ? 24 : rounds);
+    uint32_t rounds = 65536 / (o->threads * o->ctas_per_sm);
+    k.ctas = gpu->sm_count * o->ctas_per_sm * (rounds < 24 ? 24 : rounds > 48 ? 48 : rounds);
     k.threads = o->threads;
     k.shared_bytes = gpu->sm_shared_kb * 1024 / (o->ctas_per_sm + 1) + 1024;
-    k.ctas = ctas / 2;
-    struct stream_result half = stream_run(&k, gpu);
-    k.ctas = ctas / 2 * 3;
-    struct stream_result more = stream_run(&k, gpu);
-    return (more.gbps * more.cycles - half.gbps * half.cycles) / (more.cycles - half.cycles);
+    return stream_run(&k, gpu).gbps;
 }
 
 static void rows_near(const char *name, const struct occupancy *row, size_t rows, bool triad) {
