@@ -599,7 +599,7 @@ gpu a100 a100
 gpu h100 h100
 # Cores of Turing and of GA10x, as far as these microbenchmarks see them, with the caches of V100 and A100.
 gpu tu10x v100 arch=sm_75 lsu.lanes=16
-gpu ga10x a100 arch=sm_86 pipe.fp32.lanes=32 lsu.lanes=16 shared.latency=24 l1.latency=32 l1.bytes_per_cycle=64 const.latency=29 icache.miss_cycles=124""")
+gpu ga10x a100 arch=sm_86 core.read_store_cycles=14 pipe.fp32.lanes=32 lsu.lanes=16 shared.latency=24 l1.latency=32 l1.bytes_per_cycle=64 const.latency=29 icache.miss_cycles=124""")
     incore()
     chains("sm_70", "v100", ("fadd", "fmul", "ffma", "iadd3", "imad", "hadd2", "hmul2", "hfma2", "dadd", "dmul",
                              "dfma"))
