@@ -75,15 +75,11 @@ __device__ static uint32_t shared_address(const void *p) {
     return (uint32_t)__cvta_generic_to_shared(p);
 }
 
-__device__ static uint32_t piece_at(int row, int piece) {
-    return row * 128 + (piece ^ row % 8) * 16;
-}
-
-template <int ROWS, int THREADS> __device__ static void fetch80(uint32_t to, const half *from, int k) {
+// A thread's pieces of 16 bytes of a stage: rows THREADS / 8 apart, which is a multiple of 8.
+template <int ROWS, int THREADS> __device__ static void fetch80(uint32_t to, const half *from, unsigned k) {
 #pragma unroll
-    for (int i = threadIdx.x; i < ROWS * 8; i += THREADS)
-        ASM("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(to + piece_at(i / 8, i % 8)),
-            "l"(from + (size_t)(i / 8) * k + i % 8 * 8));
+    for (unsigned j = 0; j < ROWS * 8 / THREADS; j++)
+        ASM("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(to + j * THREADS * 16), "l"(from + j * (THREADS / 8) * k));
 }
 
 __device__ static void load_matrices(uint32_t (&r)[4], uint32_t at) {
@@ -98,51 +94,73 @@ __device__ static void multiply(float (&d)[4], const uint32_t (&a)[4], uint32_t 
         : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
 }
 
-// A stage's 64 x 64 x 64 of a warp.
-__device__ static void multiply_stage(float (&sum)[4][8][4], uint32_t as, uint32_t bs, int row, int col) {
-    int lane = threadIdx.x % 32;
-#pragma unroll
-    for (int i = 0; i < BK / 16; i++) {
-        uint32_t fa[4][4], fb[4][4];
-        for (int y = 0; y < 4; y++)
-            load_matrices(fa[y], as + piece_at(row + 16 * y + lane % 16, 2 * i + lane / 16));
-        for (int x = 0; x < 4; x++)
-            load_matrices(fb[x], bs + piece_at(col + 16 * x + lane % 8 + lane / 16 * 8, 2 * i + lane / 8 % 2));
-        for (int y = 0; y < 4; y++)
-            for (int x = 0; x < 8; x++) multiply(sum[y][x], fa[y], fb[x / 2][x % 2 * 2], fb[x / 2][x % 2 * 2 + 1]);
-    }
+struct operands {
+    uint32_t a[4][4], b[4][4];
+};
+
+// A warp's 64 rows of A and of B, 16 deep.
+__device__ static void load(operands &o, uint32_t a, uint32_t b) {
+    for (int y = 0; y < 4; y++) load_matrices(o.a[y], a + y * 16 * 128);
+    for (int x = 0; x < 4; x++) load_matrices(o.b[x], b + x * 16 * 128);
+}
+
+__device__ static void multiply(float (&sum)[4][8][4], const operands &o) {
+    for (int y = 0; y < 4; y++)
+        for (int x = 0; x < 8; x++) multiply(sum[y][x], o.a[y], o.b[x / 2][x % 2 * 2], o.b[x / 2][x % 2 * 2 + 1]);
 }
 #endif
 
 constexpr int STAGES80 = 3;
-template <int BN> __global__ void __launch_bounds__(BN) gemm80(const half *a, const half *b, float *c, int n, int k) {
+template <int BN> __global__ void __launch_bounds__(BN) gemm80(const half *a, const half *b, half *c, int n, int k) {
 #if __CUDA_ARCH__ >= 800
     extern __shared__ __align__(1024) char memory[];
     constexpr uint32_t stage_bytes = (BM + BN) * 128;
     uint32_t base = shared_address(memory);
-    int warp = threadIdx.x / 32, lane = threadIdx.x % 32, row = warp % 2 * 64, col = warp / 2 * 64, steps = k / BK;
+    unsigned warp = threadIdx.x / 32, lane = threadIdx.x % 32, row = warp % 2 * 64, col = warp / 2 * 64;
+    int steps = k / BK;
     float sum[4][8][4] = {};
-    a += (size_t)blockIdx.y * BM * k, b += (size_t)blockIdx.x * BN * k;
-    auto fetch = [&](int step) {
+    // Piece p of row r lies at p ^ r % 8; all rows of a thread are the same but for multiples of 8.
+    unsigned t = threadIdx.x, put = t / 8 * 128 + (t % 8 ^ t / 8 % 8) * 16, at_a[4], at_b[4];
+    for (unsigned i = 0; i < 4; i++) {
+        at_a[i] = base + (row + lane % 16) * 128 + ((2 * i + lane / 16) ^ lane % 8) * 16;
+        at_b[i] = base + (BM + col + lane % 8 + lane / 16 * 8) * 128 + ((2 * i + lane / 8 % 2) ^ lane % 8) * 16;
+    }
+    a += ((size_t)blockIdx.y * BM + t / 8) * k + t % 8 * 8, b += ((size_t)blockIdx.x * BN + t / 8) * k + t % 8 * 8;
+    auto fetch = [&](int step, uint32_t stage) {
         if (step < steps) {
-            uint32_t to = base + step % STAGES80 * stage_bytes;
-            fetch80<BM, BN>(to, a + step * BK, k), fetch80<BN, BN>(to + BM * 128, b + step * BK, k);
+            fetch80<BM, BN>(base + stage + put, a + step * BK, k);
+            fetch80<BN, BN>(base + stage + BM * 128 + put, b + step * BK, k);
         }
         ASM("cp.async.commit_group;");
     };
-    for (int s = 0; s < STAGES80 - 1; s++) fetch(s);
+    operands o[2];
+    for (int s = 0; s < STAGES80; s++) fetch(s, s * stage_bytes);
+    ASM("cp.async.wait_group %0;" ::"n"(STAGES80 - 1) : "memory");
+    __syncthreads();
+    load(o[0], at_a[0], at_b[0]);
+    uint32_t now = 0;
     for (int s = 0; s < steps; s++) {
-        ASM("cp.async.wait_group %0;" ::"n"(STAGES80 - 2) : "memory");
-        __syncthreads();
-        fetch(s + STAGES80 - 1);
-        uint32_t from = base + s % STAGES80 * stage_bytes;
-        multiply_stage(sum, from, from + BM * 128, row, col);
+        uint32_t next = now + stage_bytes == STAGES80 * stage_bytes ? 0 : now + stage_bytes;
+#pragma unroll
+        for (int i = 0; i < BK / 16; i++) { // the next 16 are loaded before these are multiplied
+            bool last = i == BK / 16 - 1;
+            if (last) {
+                ASM("cp.async.wait_group %0;" ::"n"(STAGES80 - 2) : "memory");
+                __syncthreads();
+                fetch(s + STAGES80, now);
+            }
+            int to = (i + 1) % (BK / 16);
+            load(o[(i + 1) % 2], (last ? next : now) + at_a[to], (last ? next : now) + at_b[to]);
+            multiply(sum, o[i % 2]);
+        }
+        now = next;
     }
     c += ((size_t)blockIdx.y * BM + row + lane / 4) * n + blockIdx.x * BN + col + lane % 4 * 2;
     for (int y = 0; y < 4; y++)
         for (int x = 0; x < 8; x++)
             for (int h = 0; h < 2; h++)
-                *(float2 *)&c[(size_t)(16 * y + 8 * h) * n + 8 * x] = make_float2(sum[y][x][2 * h], sum[y][x][2 * h + 1]);
+                *(half2 *)&c[(size_t)(16 * y + 8 * h) * n + 8 * x] =
+                    __floats2half2_rn(sum[y][x][2 * h], sum[y][x][2 * h + 1]);
 #endif
 }
 
@@ -189,7 +207,7 @@ __device__ static void multiply90(float (&d)[64], uint64_t a, uint64_t b, int fr
 constexpr int STAGES90 = 4;
 template <int BN>
 __global__ void __launch_bounds__(288)
-    gemm90(const __grid_constant__ CUtensorMap map_a, const __grid_constant__ CUtensorMap map_b, float *c, int n, int k) {
+    gemm90(const __grid_constant__ CUtensorMap map_a, const __grid_constant__ CUtensorMap map_b, half *c, int n, int k) {
 #if HOPPER
     extern __shared__ __align__(1024) char memory[];
     __shared__ uint64_t full[STAGES90], empty[STAGES90];
@@ -235,8 +253,8 @@ __global__ void __launch_bounds__(288)
     for (int x = 0; x < BN / 8; x++)
 #pragma unroll
         for (int h = 0; h < 2; h++)
-            *(float2 *)&c[(size_t)8 * h * n + 8 * x] =
-                make_float2(sum[x / 16][x % 16 * 4 + 2 * h], sum[x / 16][x % 16 * 4 + 2 * h + 1]);
+            *(half2 *)&c[(size_t)8 * h * n + 8 * x] =
+                __floats2half2_rn(sum[x / 16][x % 16 * 4 + 2 * h], sum[x / 16][x % 16 * 4 + 2 * h + 1]);
 #endif
 }
 
@@ -245,7 +263,7 @@ __global__ void __launch_bounds__(288)
 struct problem {
     int m, n, k;
     half *a, *b;
-    float *c;
+    float *c; // of gemm70; the others write halves there
 };
 
 static CUtensorMap map_of(half *p, int rows, int k, cuuint32_t box_rows) {
@@ -266,13 +284,14 @@ static CUtensorMap map_of(half *p, int rows, int k, cuuint32_t box_rows) {
 template <int BN> static void launch80(const problem &p) {
     constexpr int bytes = STAGES80 * (BM + BN) * 128;
     CHECK(cudaFuncSetAttribute(gemm80<BN>, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes));
-    gemm80<BN><<<dim3(p.n / BN, p.m / BM), BN, bytes>>>(p.a, p.b, p.c, p.n, p.k);
+    gemm80<BN><<<dim3(p.n / BN, p.m / BM), BN, bytes>>>(p.a, p.b, (half *)p.c, p.n, p.k);
 }
 
 template <int BN> static void launch90(const problem &p) {
     constexpr int bytes = STAGES90 * (BM + BN) * 128 + 1024;
     CHECK(cudaFuncSetAttribute(gemm90<BN>, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes));
-    gemm90<BN><<<dim3(p.n / BN, p.m / BM), 288, bytes>>>(map_of(p.a, p.m, p.k, BM), map_of(p.b, p.n, p.k, BN), p.c, p.n, p.k);
+    gemm90<BN><<<dim3(p.n / BN, p.m / BM), 288, bytes>>>(map_of(p.a, p.m, p.k, BM), map_of(p.b, p.n, p.k, BN),
+                                                          (half *)p.c, p.n, p.k);
 }
 
 // Large tiles where they give each SM of the largest GPU one.
@@ -301,15 +320,17 @@ static half *upload(std::vector<int16_t> &v, size_t count, uint32_t seed) {
     return p;
 }
 
-static void check_rows(const problem &p, const std::vector<int16_t> &a, const std::vector<int16_t> &b) {
+static void check_rows(int generation, const problem &p, const std::vector<int16_t> &a, const std::vector<int16_t> &b) {
     std::vector<float> c((size_t)p.m * p.n);
+    const half *halves = (const half *)c.data();
     int every = (double)p.m * p.n * p.k > 3e8 ? 16 : 1;
     CHECK(cudaMemcpy(c.data(), p.c, c.size() * sizeof(float), cudaMemcpyDeviceToHost));
     for (int y = every - 1; y < p.m; y += every)
         for (int x = 0; x < p.n; x++) {
             int sum = 0;
             for (int i = 0; i < p.k; i++) sum += a[(size_t)y * p.k + i] * b[(size_t)x * p.k + i];
-            EXPECT(c[(size_t)y * p.n + x] == (float)sum);
+            size_t at = (size_t)y * p.n + x;
+            EXPECT((generation == 70 ? c[at] : __half2float(halves[at])) == (float)sum);
         }
 }
 
@@ -326,7 +347,7 @@ int main(int argc, char **argv) {
         if (only && only != generation) continue;
         CHECK(cudaMemset(p.c, 0xff, (size_t)p.m * p.n * sizeof(float)));
         launch(generation, p);
-        check_rows(p, a, b);
+        check_rows(generation, p, a, b);
     }
     return pass();
 }
