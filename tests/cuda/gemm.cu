@@ -94,6 +94,14 @@ __device__ static void multiply(float (&d)[4], const uint32_t (&a)[4], uint32_t 
         : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
 }
 
+// Of two groups of 8 columns side by side a thread has 2 of each; neighbours exchange, so that 4 threads write 32 bytes.
+__device__ static void store(half *c, const float *left, const float *right) {
+    half2 l = __floats2half2_rn(left[0], left[1]), r = __floats2half2_rn(right[0], right[1]);
+    bool odd = threadIdx.x % 2;
+    half2 got = __shfl_xor_sync(~0u, odd ? l : r, 1), pair[2] = {odd ? got : l, odd ? r : got};
+    *(uint2 *)&c[odd * 8 + threadIdx.x % 4 / 2 * 4] = *(const uint2 *)pair;
+}
+
 struct operands {
     uint32_t a[4][4], b[4][4];
 };
@@ -155,12 +163,11 @@ template <int BN> __global__ void __launch_bounds__(BN) gemm80(const half *a, co
         }
         now = next;
     }
-    c += ((size_t)blockIdx.y * BM + row + lane / 4) * n + blockIdx.x * BN + col + lane % 4 * 2;
+    c += ((size_t)blockIdx.y * BM + row + lane / 4) * n + blockIdx.x * BN + col;
     for (int y = 0; y < 4; y++)
-        for (int x = 0; x < 8; x++)
+        for (int x = 0; x < 8; x += 2)
             for (int h = 0; h < 2; h++)
-                *(half2 *)&c[(size_t)(16 * y + 8 * h) * n + 8 * x] =
-                    __floats2half2_rn(sum[y][x][2 * h], sum[y][x][2 * h + 1]);
+                store(&c[(size_t)(16 * y + 8 * h) * n + 8 * x], &sum[y][x][2 * h], &sum[y][x + 1][2 * h]);
 #endif
 }
 
@@ -248,13 +255,12 @@ __global__ void __launch_bounds__(288)
             ASM("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(e + 8 * ((s - 1) % STAGES90)) : "memory");
     }
     ASM("wgmma.wait_group.sync.aligned 0;" ::: "memory");
-    c += ((size_t)blockIdx.y * BM + group * 64 + thread / 32 * 16 + thread % 32 / 4) * n + blockIdx.x * BN + thread % 4 * 2;
+    c += ((size_t)blockIdx.y * BM + group * 64 + thread / 32 * 16 + thread % 32 / 4) * n + blockIdx.x * BN;
 #pragma unroll
-    for (int x = 0; x < BN / 8; x++)
+    for (int x = 0; x < BN / 8; x += 2)
 #pragma unroll
         for (int h = 0; h < 2; h++)
-            *(half2 *)&c[(size_t)8 * h * n + 8 * x] =
-                __floats2half2_rn(sum[x / 16][x % 16 * 4 + 2 * h], sum[x / 16][x % 16 * 4 + 2 * h + 1]);
+            store(&c[(size_t)8 * h * n + 8 * x], &sum[x / 16][x % 16 * 4 + 2 * h], &sum[x / 16][x % 16 * 4 + 4 + 2 * h]);
 #endif
 }
 
