@@ -48,6 +48,11 @@ SOURCES = {
             "and 42.4 TFLOPS at 102.25): a straight line through the three gives 120 pJ a byte and 10.9 pJ a fused multiply-add, "
             "which are those of the A100's file (120 and 11.1): at its clock of 1980 MHz the newer node saves nothing",
     "foundry5": "the row of the a100 table times TSMC's power at equal speed, N5 0.70 of N7",
+    "limit": "pranjalssh/fast.cu, README.md: cuBLAS makes 797.8 TFLOPS of bf16, normally distributed, 8192^3, on an H100 SXM; H. He (thonking.ai, "
+             "Strangely, Matrix Multiplications on GPUs Run Faster When Given Predictable Data): such products are bound by the limit of power "
+             "(700 W by NVIDIA's data sheet), those of zeros are not and make 295 of an A100's 312 TFLOPS. So the board ran at 1561 MHz with "
+             "700 W; energy with the square of the voltage, which changes as the clock (vf); less static power and other rows as a GEMM's replay "
+             "has them. Were the voltage the nominal one, it would be 9.4 pJ: hence the uncertainty",
     "ada": "a100's energies, as of the H100, which is of the same process: gpu-benches' roofline of an L40 has 10.9 pJ a fused "
            "multiply-add, too (199 W at 0.25 and 300 W at 22.25 operations a byte, 845 GB/s at both)",
     "ada-leak": "the row of the a100 table times TSMC's power at equal speed, N5 0.70 of N7, times the chips' transistors as "
@@ -254,12 +259,27 @@ def from_turing(transistors, sms=None, gpu=None):
     return {"events": events, "static": steady, "lane_model": lanes}
 
 
+def tensor_at_limit():
+    """pJ of 8 multiply-adds (a lane operation) of an H100 whose GEMM is bound by the board's watts (source limit)."""
+    watts, rate, busy, nominal = 700, 797.8e12, 295 / 312, 1980
+    # tests/cuda/gemm.cu, 4096 x 4096 x 1024, on the model at its nominal clock: watts of leakage, and pJ of all other rows a
+    # lane operation, the writes of C taken for 8192 rather than 1024 deep.
+    constant, leakage, others = 56.15, 47, 2.6
+    clock = rate / (132 * 4096 * busy) / 1e6  # 4096 operations a cycle and SM
+    volts = clock / nominal
+    return (watts - constant - leakage * volts) / (rate / 16) * 1e12 / volts ** 2 - others
+
+
 def from_ampere(transistors, sms, stacks, gpu=None):
     """Hopper and Blackwell: a100's energies, which an H200's roofline confirms, and the watts of an idle board."""
     factor = 0.70
     base = load("a100")
     leakage = factor * transistors / 54.2
     events = [row(r, r["value"], 0.3 if r["source"] == "roofline" else 0.6, "h200", "a100's row") for r in base["events"]]
+    events = [row(r, tensor_at_limit(), 0.45, "limit", "the board's 700 W at 797.8 TFLOPS") if r["event"] == "lane_tensor" else r
+              for r in events]
+    passes = next(r for r in events if r["event"] == "shared_passes")
+    events.insert(events.index(passes) + 1, dict(passes, event="shared_matrix_passes", note="the row of shared_passes: a pass is one whoever reads"))
     rows = {r["component"]: r for r in base["static"]}
     idle = row(rows["sm_idle"], rows["sm_idle"]["value"] * factor, 0.5, "foundry5", "a100's row times %.3g" % factor)
     control = row(rows["mem_ctrl"], rows["mem_ctrl"]["value"] * factor * stacks / 5, 0.6, "foundry5",

@@ -321,8 +321,8 @@ def programs():
 
 
 def nvcc_program(nvcc, name, sources):
-    flags = {"features": ["-arch=sm_80"], "tensor_map": ["-arch=sm_90a"]}.get(name, [])
-    gpu = ["-g", "h100"] if name == "tensor_map" else []
+    flags = ["-arch=sm_90a"] if name in NEEDS_90 else ["-arch=sm_80"] if name in NEEDS_80 else []
+    gpu = ["-g", "h100"] if name in NEEDS_90 else []
     built = run([nvcc, "-std=c++17", "-cudart", "shared", *flags, "-o", name, *sources], None, 600)
     if built[0] != 0:
         check(name, False, built)
@@ -334,7 +334,7 @@ def nvcc_program(nvcc, name, sources):
         check(name + ": its trace is sound", run([PROGRAM, "trace", "verify", name + ".wwt"])[0] == 0)
         shared = open(name + ".wwt", "rb").read()
         run([nvcc, "-std=c++17", *flags, "-o", name, *sources], None, 600)
-        record(["./" + name], ["-o", name + ".wwt", "-q"])
+        record(["./" + name], ["-o", name + ".wwt", "-q", *gpu])
         if name not in VARIES:
             check(name + ": the same trace with the runtime linked in", open(name + ".wwt", "rb").read() == shared)
     if name == "printf_kernel":
@@ -352,8 +352,10 @@ def codes(path):
 # The GPU, what the compiled program holds, where the recorded code has to come from.
 MACHINES = (("a100", ["-gencode", "arch=compute_80,code=sm_80"], "sm_80 of the program"),
             ("a100", ["-gencode", "arch=compute_75,code=compute_75"], r"ptxas [0-9.]+ -arch sm_80"),
-            ("v100", ["-gencode", "arch=compute_80,code=compute_80"], r"ptxas [0-9.]+ -arch sm_7[05]"))
+            ("v100", ["-gencode", "arch=compute_80,code=compute_80"], r"ptxas [0-9.]+ -arch sm_7[05]"),
+            ("h100", ["-gencode", "arch=compute_90a,code=sm_90a"], "sm_90 of the program"))
 NEEDS_80 = ("features",)
+NEEDS_90 = ("tensor_map", "gemm")
 OF_GPU = ("device_info",)  # names the GPU it expects
 
 
@@ -363,7 +365,7 @@ def machine_programs(nvcc):
         return
     for gpu, flags, origin in MACHINES:
         for name, sources in programs():
-            if name in OF_GPU or (name in NEEDS_80 and gpu == "v100") or (name in NEEDS_80 and "75" in flags[1]):
+            if name in OF_GPU or (name in NEEDS_90) != (gpu == "h100") or (name in NEEDS_80 and gpu == "v100") or (name in NEEDS_80 and "75" in flags[1]):
                 continue
             label = "%s as machine code, %s of %s" % (name, gpu, flags[1])
             built = run([nvcc, "-std=c++17", "-cudart", "shared", *flags, "-o", "machine", *sources], None, 600)

@@ -240,6 +240,33 @@ static void a_tensor_copy_swizzles_and_fills_what_lies_outside(void **state) {
     both(&j, want_tile);
 }
 
+/* As CUTLASS has them: a dimension of one element and stride 0 for a batch that there is not. */
+static void a_dimension_may_have_stride_0(void **state) {
+    (void)state;
+    for (int y = 0; y < HEIGHT; y++)
+        for (int x = 0; x < 104; x++) plane[y][x] = (uint16_t)(1 + y * 256 + x);
+    const struct ww_tensor_map map = {.type = WW_TENSOR_U16,
+                                      .rank = 3,
+                                      .swizzle = WW_SWIZZLE_128,
+                                      .dim = {WIDTH, HEIGHT, 1},
+                                      .stride = {2, sizeof plane[0], 0},
+                                      .box = {64, 16, 1},
+                                      .step = {1, 1, 1}};
+    const struct job j = {
+        .text =
+            KERNEL("", AND_WAIT("2048", "mov.u32 %r5,-8; mov.u32 %r6,10; mov.u32 %r7,0;"
+                                        "cp.async.bulk.tensor.3d.shared::cluster.global.tile.mbarrier::"
+                                        "complete_tx::bytes [%r1],[%rd2,{%r5,%r6,%r7}],[%r2];") DUMP("512")),
+        .ctas = 1,
+        .threads = 32,
+        .out = out_words,
+        .out_bytes = 2048,
+        .in = plane,
+        .in_bytes = sizeof plane,
+        .map = &map};
+    both(&j, want_tile);
+}
+
 static float volume[4][6][8];
 
 /* Every second element of dimensions 1 and 2; NaN outside. */
@@ -543,6 +570,7 @@ int main(void) {
         cmocka_unit_test(a_bulk_copy_stores_shared_memory),
         cmocka_unit_test(a_bulk_reduction_adds_and_takes_minima),
         cmocka_unit_test(a_tensor_copy_swizzles_and_fills_what_lies_outside),
+        cmocka_unit_test(a_dimension_may_have_stride_0),
         cmocka_unit_test(element_strides_skip_and_floats_are_filled_with_nan),
         cmocka_unit_test(im2col_walks_over_the_box_of_pixels),
         cmocka_unit_test(tensor_reductions_leave_what_lies_outside),

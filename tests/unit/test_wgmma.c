@@ -16,6 +16,7 @@ struct form {
     enum type a, b;
     uint32_t n, swizzle;
     bool regs, trans_a, trans_b, neg_a, neg_b, fresh;
+    uint32_t open; /* groups that may be open after the first product; 0: the two are one group */
 };
 
 static unsigned char in[IN_BYTES], out[OUT_BYTES], again[OUT_BYTES];
@@ -151,10 +152,13 @@ static char *program(const struct form *f) {
         PUT(f32 ? "mov.f32 %%c%u, 0f40A00000;\n" : "mov.b32 %%c%u, %u;\n", k, f->a >= S8 ? 5u : 0x45004500u);
     PUT("setp.%s.u32 %%p, %%t, 1000; setp.lt.u32 %%q, %%t, 1000;\nwgmma.fence.sync.aligned;\n",
         f->fresh ? "gt" : "lt");
-    for (int turn = 0; turn < 2; turn++)
+    for (int turn = 0; turn < 2; turn++) {
         PUT("wgmma.mma_async.sync.aligned.m64n%uk%u.%s.%s.%s%s {%s}, %s, %%db, %s%s;\n", f->n, depth(f->a),
             f->d, names[f->a], names[f->b], f->a == B1 ? ".and.popc" : "", sums,
             f->regs ? "{%a0, %a1, %a2, %a3}" : "%da", turn ? "%q" : "%p", tail);
+        if (f->open && !turn)
+            PUT("wgmma.commit_group.sync.aligned;\nwgmma.wait_group.sync.aligned %u;\n", f->open);
+    }
     PUT("wgmma.commit_group.sync.aligned;\nwgmma.wait_group.sync.aligned 0;\nmul.wide.u32 %%x, %%t, %u; "
         "add.u64 %%o, %%o, %%x;\n",
         4 * n);
@@ -256,6 +260,15 @@ static void each_sign(bool machine) {
     }
 }
 
+/* From PTX and from machine code: the number of groups left open is another field of the instruction. */
+static void waits_that_leave_groups_open_give_what_plain_c_gives(void **state) {
+    (void)state;
+    for (uint32_t open = 1; open < 8; open++) {
+        struct form f = {.d = "f32", .a = F16, .b = F16, .n = 16, .open = open};
+        run(&f, true);
+    }
+}
+
 static void types_give_what_plain_c_gives(void **state) {
     (void)state;
     each_type(false);
@@ -294,6 +307,7 @@ int main(void) {
         cmocka_unit_test(machine_code_of_types_gives_the_same),
         cmocka_unit_test(machine_code_of_layouts_gives_the_same),
         cmocka_unit_test(machine_code_of_signs_gives_the_same),
+        cmocka_unit_test(waits_that_leave_groups_open_give_what_plain_c_gives),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
