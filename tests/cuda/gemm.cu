@@ -1,7 +1,7 @@
-// C = A B^T in half precision with sums in single precision, three generations of tensor cores: gemm 70 (wmma), gemm 80
-// (mma.m16n8k16, ldmatrix, cp.async in stages) and gemm 90 (wgmma, tensor maps, mbarriers, a warp that only fetches).
-// A is m x k, B n x k, both by rows: gemm GENERATION M N K, multiples of 128, 256 and 64. Compared with plain C: inputs
-// are small whole numbers, so sums are exact; of large products every 16th row.
+// C = A B^T in half precision with sums in single precision, three generations of tensor cores: gemm 70 (wmma),
+// gemm 80 (mma.m16n8k16, ldmatrix, cp.async in stages) and gemm 90 (wgmma, tensor maps, mbarriers, a warp that
+// only fetches). A is m x k, B n x k, both by rows: gemm GENERATION M N K, multiples of 128, 256 and 64.
+// Compared with plain C: inputs are small whole numbers, so sums are exact; of large products every 16th row.
 #include "check.h"
 #include <cstdint>
 #include <cstring>
@@ -15,7 +15,6 @@ constexpr int BM = 128, BK = 64; // of C and of A in a CTA, and depth of a stage
 #if defined(__CUDA_ARCH_FEAT_SM90_ALL)
 #define HOPPER 1
 #endif
-
 
 // ---- wmma: 128 x 128 a CTA, 8 warps of 64 x 32; the next slice waits in registers ----
 
@@ -65,7 +64,8 @@ __global__ void __launch_bounds__(256) gemm70(const half *a, const half *b, floa
     }
     c += ((size_t)blockIdx.y * 128 + row) * n + blockIdx.x * 128 + col;
     for (int y = 0; y < 4; y++)
-        for (int x = 0; x < 2; x++) store_matrix_sync(&c[(size_t)16 * y * n + 16 * x], sum[y][x], n, mem_row_major);
+        for (int x = 0; x < 2; x++)
+            store_matrix_sync(&c[(size_t)16 * y * n + 16 * x], sum[y][x], n, mem_row_major);
 }
 
 // ---- mma and cp.async: 128 x BN a CTA, warps of 64 x 64, rows of 128 bytes whose pieces are exchanged ----
@@ -79,7 +79,8 @@ __device__ static uint32_t shared_address(const void *p) {
 template <int ROWS, int THREADS> __device__ static void fetch80(uint32_t to, const half *from, unsigned k) {
 #pragma unroll
     for (unsigned j = 0; j < ROWS * 8 / THREADS; j++)
-        ASM("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(to + j * THREADS * 16), "l"(from + j * (THREADS / 8) * k));
+        ASM("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(to + j * THREADS * 16),
+            "l"(from + j * (THREADS / 8) * k));
 }
 
 __device__ static void load_matrices(uint32_t (&r)[4], uint32_t at) {
@@ -89,12 +90,14 @@ __device__ static void load_matrices(uint32_t (&r)[4], uint32_t at) {
 }
 
 __device__ static void multiply(float (&d)[4], const uint32_t (&a)[4], uint32_t b0, uint32_t b1) {
-    ASM("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
+    ASM("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, "
+        "%1, %2, %3};"
         : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])
         : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
 }
 
-// Of two groups of 8 columns side by side a thread has 2 of each; neighbours exchange, so that 4 threads write 32 bytes.
+// Of two groups of 8 columns side by side a thread has 2 of each; neighbours exchange, so that 4 threads write
+// 32 bytes.
 __device__ static void store(half *c, const float *left, const float *right) {
     half2 l = __floats2half2_rn(left[0], left[1]), r = __floats2half2_rn(right[0], right[1]);
     bool odd = threadIdx.x % 2;
@@ -114,12 +117,14 @@ __device__ static void load(operands &o, uint32_t a, uint32_t b) {
 
 __device__ static void multiply(float (&sum)[4][8][4], const operands &o) {
     for (int y = 0; y < 4; y++)
-        for (int x = 0; x < 8; x++) multiply(sum[y][x], o.a[y], o.b[x / 2][x % 2 * 2], o.b[x / 2][x % 2 * 2 + 1]);
+        for (int x = 0; x < 8; x++)
+            multiply(sum[y][x], o.a[y], o.b[x / 2][x % 2 * 2], o.b[x / 2][x % 2 * 2 + 1]);
 }
 #endif
 
 constexpr int STAGES80 = 3;
-template <int BN> __global__ void __launch_bounds__(BN) gemm80(const half *a, const half *b, half *c, int n, int k) {
+template <int BN>
+__global__ void __launch_bounds__(BN) gemm80(const half *a, const half *b, half *c, int n, int k) {
 #if __CUDA_ARCH__ >= 800
     extern __shared__ __align__(1024) char memory[];
     constexpr uint32_t stage_bytes = (BM + BN) * 128;
@@ -133,7 +138,8 @@ template <int BN> __global__ void __launch_bounds__(BN) gemm80(const half *a, co
         at_a[i] = base + (row + lane % 16) * 128 + ((2 * i + lane / 16) ^ lane % 8) * 16;
         at_b[i] = base + (BM + col + lane % 8 + lane / 16 * 8) * 128 + ((2 * i + lane / 8 % 2) ^ lane % 8) * 16;
     }
-    a += ((size_t)blockIdx.y * BM + t / 8) * k + t % 8 * 8, b += ((size_t)blockIdx.x * BN + t / 8) * k + t % 8 * 8;
+    a += ((size_t)blockIdx.y * BM + t / 8) * k + t % 8 * 8,
+        b += ((size_t)blockIdx.x * BN + t / 8) * k + t % 8 * 8;
     auto fetch = [&](int step, uint32_t stage) {
         if (step < steps) {
             fetch80<BM, BN>(base + stage + put, a + step * BK, k);
@@ -175,13 +181,15 @@ template <int BN> __global__ void __launch_bounds__(BN) gemm80(const half *a, co
 
 #if HOPPER
 __device__ static void wait_for(uint32_t barrier, uint32_t parity) {
-    ASM("{ .reg .pred p; AGAIN: mbarrier.try_wait.parity.shared::cta.b64 p, [%0], %1; @!p bra AGAIN; }" ::"r"(barrier),
+    ASM("{ .reg .pred p; AGAIN: mbarrier.try_wait.parity.shared::cta.b64 p, [%0], %1; @!p bra AGAIN; }" ::"r"(
+            barrier),
         "r"(parity)
         : "memory");
 }
 
 __device__ static void fetch90(uint32_t to, const CUtensorMap *map, int x, int y, uint32_t barrier) {
-    ASM("cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%0], [%1, {%2, %3}], [%4];" ::"r"(to),
+    ASM("cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%0], [%1, {%2, "
+        "%3}], [%4];" ::"r"(to),
         "l"(map), "r"(x), "r"(y), "r"(barrier)
         : "memory");
 }
@@ -201,12 +209,13 @@ __device__ static void multiply90(float (&d)[64], uint64_t a, uint64_t b, int fr
         "}, %64, %65, p, 1, 1, 0, 0; }"
         : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3]), "+f"(d[4]), "+f"(d[5]), "+f"(d[6]), "+f"(d[7]),
           "+f"(d[8]), "+f"(d[9]), "+f"(d[10]), "+f"(d[11]), "+f"(d[12]), "+f"(d[13]), "+f"(d[14]), "+f"(d[15]),
-          "+f"(d[16]), "+f"(d[17]), "+f"(d[18]), "+f"(d[19]), "+f"(d[20]), "+f"(d[21]), "+f"(d[22]), "+f"(d[23]),
-          "+f"(d[24]), "+f"(d[25]), "+f"(d[26]), "+f"(d[27]), "+f"(d[28]), "+f"(d[29]), "+f"(d[30]), "+f"(d[31]),
-          "+f"(d[32]), "+f"(d[33]), "+f"(d[34]), "+f"(d[35]), "+f"(d[36]), "+f"(d[37]), "+f"(d[38]), "+f"(d[39]),
-          "+f"(d[40]), "+f"(d[41]), "+f"(d[42]), "+f"(d[43]), "+f"(d[44]), "+f"(d[45]), "+f"(d[46]), "+f"(d[47]),
-          "+f"(d[48]), "+f"(d[49]), "+f"(d[50]), "+f"(d[51]), "+f"(d[52]), "+f"(d[53]), "+f"(d[54]), "+f"(d[55]),
-          "+f"(d[56]), "+f"(d[57]), "+f"(d[58]), "+f"(d[59]), "+f"(d[60]), "+f"(d[61]), "+f"(d[62]), "+f"(d[63])
+          "+f"(d[16]), "+f"(d[17]), "+f"(d[18]), "+f"(d[19]), "+f"(d[20]), "+f"(d[21]), "+f"(d[22]),
+          "+f"(d[23]), "+f"(d[24]), "+f"(d[25]), "+f"(d[26]), "+f"(d[27]), "+f"(d[28]), "+f"(d[29]),
+          "+f"(d[30]), "+f"(d[31]), "+f"(d[32]), "+f"(d[33]), "+f"(d[34]), "+f"(d[35]), "+f"(d[36]),
+          "+f"(d[37]), "+f"(d[38]), "+f"(d[39]), "+f"(d[40]), "+f"(d[41]), "+f"(d[42]), "+f"(d[43]),
+          "+f"(d[44]), "+f"(d[45]), "+f"(d[46]), "+f"(d[47]), "+f"(d[48]), "+f"(d[49]), "+f"(d[50]),
+          "+f"(d[51]), "+f"(d[52]), "+f"(d[53]), "+f"(d[54]), "+f"(d[55]), "+f"(d[56]), "+f"(d[57]),
+          "+f"(d[58]), "+f"(d[59]), "+f"(d[60]), "+f"(d[61]), "+f"(d[62]), "+f"(d[63])
         : "l"(a), "l"(b), "r"(fresh));
 }
 #endif
@@ -214,12 +223,14 @@ __device__ static void multiply90(float (&d)[64], uint64_t a, uint64_t b, int fr
 constexpr int STAGES90 = 4;
 template <int BN>
 __global__ void __launch_bounds__(288)
-    gemm90(const __grid_constant__ CUtensorMap map_a, const __grid_constant__ CUtensorMap map_b, half *c, int n, int k) {
+    gemm90(const __grid_constant__ CUtensorMap map_a, const __grid_constant__ CUtensorMap map_b, half *c, int n,
+           int k) {
 #if HOPPER
     extern __shared__ __align__(1024) char memory[];
     __shared__ uint64_t full[STAGES90], empty[STAGES90];
     constexpr uint32_t stage_bytes = (BM + BN) * 128;
-    uint32_t base = (shared_address(memory) + 1023) / 1024 * 1024, f = shared_address(full), e = shared_address(empty);
+    uint32_t base = (shared_address(memory) + 1023) / 1024 * 1024, f = shared_address(full),
+             e = shared_address(empty);
     int steps = k / BK;
     if (threadIdx.x == 0)
         for (int s = 0; s < STAGES90; s++) {
@@ -232,7 +243,8 @@ __global__ void __launch_bounds__(288)
         for (int s = 0; s < steps && threadIdx.x % 32 == 0; s++) {
             uint32_t at = s % STAGES90, to = base + at * stage_bytes;
             if (s >= STAGES90) wait_for(e + 8 * at, (s / STAGES90 + 1) % 2);
-            ASM("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(f + 8 * at), "r"(stage_bytes) : "memory");
+            ASM("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(f + 8 * at), "r"(stage_bytes)
+                : "memory");
             fetch90(to, &map_a, s * BK, blockIdx.y * BM, f + 8 * at);
             fetch90(to + BM * 128, &map_b, s * BK, blockIdx.x * BN, f + 8 * at);
         }
@@ -241,14 +253,16 @@ __global__ void __launch_bounds__(288)
     float sum[BN / 128][64];
     int group = threadIdx.x / 128, thread = threadIdx.x % 128;
     for (int s = 0; s < steps; s++) {
-        uint32_t at = s % STAGES90, as = base + at * stage_bytes + group * 64 * 128, bs = base + at * stage_bytes + BM * 128;
+        uint32_t at = s % STAGES90, as = base + at * stage_bytes + group * 64 * 128,
+                 bs = base + at * stage_bytes + BM * 128;
         wait_for(f + 8 * at, s / STAGES90 % 2);
         ASM("wgmma.fence.sync.aligned;" ::: "memory");
 #pragma unroll
         for (int i = 0; i < BK / 16; i++)
 #pragma unroll
             for (int x = 0; x < BN / 128; x++)
-                multiply90(sum[x], matrix_at(as + 32 * i), matrix_at(bs + 32 * i + x * 128 * 128), s == 0 && i == 0);
+                multiply90(sum[x], matrix_at(as + 32 * i), matrix_at(bs + 32 * i + x * 128 * 128),
+                           s == 0 && i == 0);
         ASM("wgmma.commit_group.sync.aligned;" ::: "memory");
         ASM("wgmma.wait_group.sync.aligned 1;" ::: "memory");
         if (s > 0 && thread == 0)
@@ -260,7 +274,8 @@ __global__ void __launch_bounds__(288)
     for (int x = 0; x < BN / 8; x += 2)
 #pragma unroll
         for (int h = 0; h < 2; h++)
-            store(&c[(size_t)8 * h * n + 8 * x], &sum[x / 16][x % 16 * 4 + 2 * h], &sum[x / 16][x % 16 * 4 + 4 + 2 * h]);
+            store(&c[(size_t)8 * h * n + 8 * x], &sum[x / 16][x % 16 * 4 + 2 * h],
+                  &sum[x / 16][x % 16 * 4 + 4 + 2 * h]);
 #endif
 }
 
@@ -276,14 +291,15 @@ static CUtensorMap map_of(half *p, int rows, int k, cuuint32_t box_rows) {
     CUtensorMap map;
     void *function = nullptr;
     cudaDriverEntryPointQueryResult found;
-    CHECK(cudaGetDriverEntryPointByVersion("cuTensorMapEncodeTiled", &function, 12000, cudaEnableDefault, &found));
+    CHECK(cudaGetDriverEntryPointByVersion("cuTensorMapEncodeTiled", &function, 12000, cudaEnableDefault,
+                                           &found));
     EXPECT(found == cudaDriverEntryPointSuccess && function);
     cuuint64_t dim[] = {(cuuint64_t)k, (cuuint64_t)rows}, stride[] = {k * sizeof *p};
     cuuint32_t box[] = {BK, box_rows}, step[] = {1, 1};
     EXPECT(((decltype(&cuTensorMapEncodeTiled))function)(
-               &map, CU_TENSOR_MAP_DATA_TYPE_FLOAT16, 2, p, dim, stride, box, step, CU_TENSOR_MAP_INTERLEAVE_NONE,
-               CU_TENSOR_MAP_SWIZZLE_128B, CU_TENSOR_MAP_L2_PROMOTION_L2_128B, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE) ==
-           CUDA_SUCCESS);
+               &map, CU_TENSOR_MAP_DATA_TYPE_FLOAT16, 2, p, dim, stride, box, step,
+               CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_128B, CU_TENSOR_MAP_L2_PROMOTION_L2_128B,
+               CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE) == CUDA_SUCCESS);
     return map;
 }
 
@@ -297,7 +313,7 @@ template <int BN> static void launch90(const problem &p) {
     constexpr int bytes = STAGES90 * (BM + BN) * 128 + 1024;
     CHECK(cudaFuncSetAttribute(gemm90<BN>, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes));
     gemm90<BN><<<dim3(p.n / BN, p.m / BM), 288, bytes>>>(map_of(p.a, p.m, p.k, BM), map_of(p.b, p.n, p.k, BN),
-                                                          (half *)p.c, p.n, p.k);
+                                                         (half *)p.c, p.n, p.k);
 }
 
 // Large tiles where they give each SM of the largest GPU one.
@@ -326,7 +342,8 @@ static half *upload(std::vector<int16_t> &v, size_t count, uint32_t seed) {
     return p;
 }
 
-static void check_rows(int generation, const problem &p, const std::vector<int16_t> &a, const std::vector<int16_t> &b) {
+static void check_rows(int generation, const problem &p, const std::vector<int16_t> &a,
+                       const std::vector<int16_t> &b) {
     std::vector<float> c((size_t)p.m * p.n);
     const half *halves = (const half *)c.data();
     int every = (double)p.m * p.n * p.k > 3e8 ? 16 : 1;
@@ -343,7 +360,12 @@ static void check_rows(int generation, const problem &p, const std::vector<int16
 int main(int argc, char **argv) {
     int only = argc > 1 ? atoi(argv[1]) : 0;
     cudaDeviceProp gpu;
-    problem p = {argc > 2 ? atoi(argv[2]) : 256, argc > 3 ? atoi(argv[3]) : 256, argc > 4 ? atoi(argv[4]) : 320, 0, 0, 0};
+    problem p = {argc > 2 ? atoi(argv[2]) : 256,
+                 argc > 3 ? atoi(argv[3]) : 256,
+                 argc > 4 ? atoi(argv[4]) : 320,
+                 0,
+                 0,
+                 0};
     std::vector<int16_t> a, b;
     EXPECT(p.m > 0 && p.n > 0 && p.k > 0 && p.m % 128 == 0 && p.n % 256 == 0 && p.k % 64 == 0);
     p.a = upload(a, (size_t)p.m * p.k, 1), p.b = upload(b, (size_t)p.n * p.k, 2);
