@@ -28,4 +28,11 @@ warpwatt trace record --ptx cpp.ptx --launch l.json -q -o cpp.wwt && rm cpp.wwt
 { cat cpp.ptx; sed -n '/^.visible .entry/,$p' k.ptx | sed 's/softmax(/_Z7softmaxPKdPdi(/'; } >two.ptx
 fails 3 warpwatt trace record --ptx two.ptx --launch l.json -q -o two.wwt
 rm cpp.ptx two.ptx
+# Instances of a template are named as in C++; blanks in a name do not count.
+sed 's/softmax(/_Z4blurILi16ELi2EEvPKfPfi(/' k.ptx >blur.ptx
+for name in "blur<16,2>" "blur<16, 2>" "blur<8, 2>"; do
+    sed "s/\"softmax\"/\"$name\"/" "$SOURCE/traces/examples/softmax.json" >blur.json
+    warpwatt trace record -q --ptx blur.ptx --launch blur.json -o blur.wwt && rm blur.wwt && echo "$name"
+done
+rm blur.ptx blur.json
 ls

@@ -316,8 +316,11 @@ static enum ww_code no_kernel(const struct launch_file *f, const struct launch_c
     ww_nearest_init(&near, met);
     for (size_t n = 0; n < p->func_count; n++) {
         if (!p->func[n]->is_entry) continue;
+        char whole[WW_NAME_WHOLE];
+        /* overloads of one name are told apart by the PTX's names alone */
+        bool plain = ww_demangle(p->func[n]->name, whole, sizeof whole) && strchr(whole, '<');
         ww_nearest_offer(&near, p->func[n]->name);
-        if (names.n < 200) ww_buf_printf(&names, "%s%s", names.n ? ", " : "", p->func[n]->name);
+        if (names.n < 200) ww_buf_printf(&names, "%s%s", names.n ? ", " : "", plain ? whole : p->func[n]->name);
     }
     const char *best = ww_nearest_get(&near);
     enum ww_code code =
@@ -376,6 +379,16 @@ static enum ww_code check_call(const struct launch_file *f, const struct launch_
     return WW_OK;
 }
 
+/* Blanks do not count: "f<1,2>" is "f<1, 2>". */
+static bool same_name(const char *a, const char *b) {
+    for (;; a++, b++) {
+        while (*a == ' ') a++;
+        while (*b == ' ') b++;
+        if (*a != *b) return false;
+        if (!*a) return true;
+    }
+}
+
 /* A kernel may be called as in C++, if one alone has that name; the module's names outlive the launches. */
 static void find_mangled(struct launch_call *c, const struct ptx_module *p) {
     char whole[WW_NAME_WHOLE];
@@ -383,7 +396,7 @@ static void find_mangled(struct launch_call *c, const struct ptx_module *p) {
     if (ww_ptx_module_func(p, c->kernel)) return;
     for (size_t n = 0; n < p->func_count; n++) {
         const struct ptx_func *k = p->func[n];
-        if (!k->is_entry || !ww_demangle(k->name, whole, sizeof whole) || strcmp(whole, c->kernel) != 0)
+        if (!k->is_entry || !ww_demangle(k->name, whole, sizeof whole) || !same_name(whole, c->kernel))
             continue;
         if (found) return;
         found = k->name;
