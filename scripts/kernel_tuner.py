@@ -229,6 +229,18 @@ def argument(a, levels, problem):
     return {"buffer": a["Name"]}, buffer
 
 
+# A space is trusted as a makefile is; a T1 file is exchanged, so that no option of it may name a program or a file.
+SAFE_OPTION = re.compile(r"-(D\w+(=[\w.+-]*)?|U\w+|O[0-4]|std=c\+\+\d\d|-use_fast_math|use_fast_math|-?maxrregcount=\d+|-fmad=(true|false)|fmad=(true|false)|lineinfo|restrict)")
+
+
+def options_of(spec):
+    options = spec.get("CompilerOptions", [])
+    for option in options:
+        if not isinstance(option, str) or not SAFE_OPTION.fullmatch(option):
+            fail("the compiler option %r is not taken over: expected -D, -U, -O, -std, -use_fast_math, -fmad, -maxrregcount" % (option,))
+    return options
+
+
 def to_space(t1, gpu):
     spec, space = t1["KernelSpecification"], t1["ConfigurationSpace"]
     if spec.get("Language", "CUDA") != "CUDA":
@@ -243,7 +255,7 @@ def to_space(t1, gpu):
         launch["shared"] = str(spec["SharedMemory"])
     return {"description": "of Kernel Tuner's %s" % t1.get("General", {}).get("BenchmarkName", spec["KernelName"]),
             "gpu": gpu,
-            "program": {"source": spec["KernelFile"], "as": "header", "options": spec.get("CompilerOptions", []),
+            "program": {"source": spec["KernelFile"], "as": "header", "options": options_of(spec),
                         "parameters": levels,
                         "constraints": [translated(c["Expression"], "condition") for c in space.get("Conditions", [])],
                         "launch": launch}}
@@ -386,4 +398,7 @@ def main():
 
 
 if __name__ == "__main__":
-    main()
+    try:
+        main()
+    except (ArithmeticError, AttributeError, LookupError, MemoryError, OverflowError, RecursionError, TypeError, ValueError) as error:
+        fail("%s: %s: %s" % (" ".join(sys.argv[1:3]), type(error).__name__, error))

@@ -75,6 +75,10 @@ static int run(struct rt_kernel *k, const rt_launch_config *c, void **arguments,
     enum ww_code code = WW_OK;
     for (uint32_t n = 0; n < info->param_count && code == WW_OK; n++) {
         uint64_t offset, bytes;
+        if (!arguments[n]) {
+            free(arg);
+            return RT_ERROR_INVALID_VALUE;
+        }
         code = ww_device_kernel_param(ww_rt.device, m, k->name, n, &offset, &bytes, &error);
         arg[n] = (struct ww_arg){arguments[n], (size_t)bytes};
     }

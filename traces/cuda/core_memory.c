@@ -120,8 +120,15 @@ int ww_rt_free(void *p) {
     return 0;
 }
 
+/* Whether all pages of the range are there: msync() says ENOMEM if one is not. */
+static bool is_mapped(const void *p, size_t bytes) {
+    uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE), first = (uintptr_t)p & ~(page - 1);
+    if (bytes > UINTPTR_MAX - (uintptr_t)p) return false;
+    return msync((void *)first, (uintptr_t)p + bytes - first, MS_ASYNC) == 0;
+}
+
 int ww_rt_register_host(void *p, size_t bytes, unsigned flags) {
-    if (!p || bytes == 0) return RT_ERROR_INVALID_VALUE;
+    if (!p || bytes == 0 || !is_mapped(p, bytes)) return RT_ERROR_INVALID_VALUE;
     struct rt_shared *s = calloc(1, sizeof *s);
     if (!s) return RT_ERROR_MEMORY_ALLOCATION;
     if (ww_device_attach(ww_rt.device, p, bytes, NULL) != WW_OK) {

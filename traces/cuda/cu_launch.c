@@ -200,7 +200,7 @@ RT_ALIAS(cuLaunchKernel_ptsz, cuLaunchKernel)
 RT_EXPORT int cuLaunchKernelEx(const cu_launch_config *config, struct rt_kernel *function, void **arguments,
                                void **extra) {
     CU_CONTEXT;
-    if (!config) return RT_ERROR_INVALID_VALUE;
+    if (!config || (config->attribute_count && !config->attribute)) return RT_ERROR_INVALID_VALUE;
     const rt_launch_config c = {.grid = {config->grid[0], config->grid[1], config->grid[2]},
                                 .block = {config->block[0], config->block[1], config->block[2]},
                                 .dynamic_shared = config->shared,

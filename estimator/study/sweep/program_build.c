@@ -251,6 +251,19 @@ static void first_words(const struct ww_spawned *s, char out[400]) {
     out[n] = 0;
 }
 
+/* What a build wrote must be a file of PTX's size: it is copied, and a device or a pipe never ends. */
+static enum ww_code check_result(const struct build *b, const char *what, const char *result) {
+    struct stat s;
+    const char *name = b->program->source ? "PTX" : "$WARPWATT_PTX";
+    if (lstat(result, &s) != 0) return ww_fail(b->error, WW_INPUT, what, "the build has not written %s", name);
+    if (!S_ISREG(s.st_mode))
+        return ww_fail(b->error, WW_INPUT, what, "%s is no regular file after the build", name);
+    if ((uint64_t)s.st_size > FILE_MOST)
+        return ww_fail(b->error, WW_INPUT, what, "the build has written %lld bytes to %s; expected at most %zu",
+                       (long long)s.st_size, name, FILE_MOST);
+    return WW_OK;
+}
+
 static enum ww_code run_build(struct build *b, const char *result) {
     struct ww_spawned s;
     struct ww_error inner = {.code = WW_OK};
@@ -271,10 +284,7 @@ static enum ww_code run_build(struct build *b, const char *result) {
         code = ww_fail(b->error, WW_INPUT, what, "does not compile (exit status %d): %s", s.status, said);
     }
     ww_spawned_free(&s);
-    if (code == WW_OK && access(result, R_OK) != 0)
-        code = ww_fail(b->error, WW_INPUT, what, "the build has not written %s",
-                       b->program->source ? "PTX" : "$WARPWATT_PTX");
-    return code;
+    return code == WW_OK ? check_result(b, what, result) : code;
 }
 
 static enum ww_code write_text(const char *path, const struct ww_buf *text, struct ww_error *error) {

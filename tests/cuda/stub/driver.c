@@ -214,7 +214,8 @@ static void errors(void) {
     const char *name;
     const void *table;
     void *module, *context;
-    int value, status, (*plain)(pointer *, size_t), (*streams)(void *);
+    int value, status, (*plain)(pointer *, size_t), (*streams)(void *),
+        (*create)(void **context, unsigned flags, int device);
     EXPECT(cuModuleLoadData(&module, "no PTX") == 218);
     static const char damaged[128] = "\177ELF damaged";
     EXPECT(cuModuleLoadData(&module, damaged) == 200);
@@ -225,8 +226,8 @@ static void errors(void) {
            plain == cuMemAlloc_v2);
     EXPECT(cuGetProcAddress_v2("cuStreamSynchronize", (void **)&streams, 12000, 2, &status) == 0 &&
            status == 0);
-    EXPECT(cuGetProcAddress_v2("cuCtxCreate", &module, 11000, 0, &status) == 0 &&
-           module == (void *)cuCtxCreate_v2);
+    EXPECT(cuGetProcAddress_v2("cuCtxCreate", (void **)&create, 11000, 0, &status) == 0 &&
+           create == cuCtxCreate_v2);
     EXPECT(cuGetProcAddress_v2("cuNothing", &module, 12000, 0, &status) == 0 && status == 1 && !module);
     EXPECT(cuGetProcAddress_v2("system", &module, 12000, 0, NULL) == 500);
     EXPECT(cuCtxCreate_v2(&context, 0, 0) == 0 && cuCtxSetCurrent(NULL) == 0);
