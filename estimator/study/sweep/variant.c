@@ -141,7 +141,9 @@ static enum ww_code run(struct trial *t, const struct ww_gpu *gpu, uint64_t span
 static enum ww_code replay_whole(struct trial *t, struct ww_db_sweep_result *out) {
     char path[4200];
     struct ww_result *r;
+    uint64_t ctas;
     WW_TRY(record(t, NULL, path, sizeof path));
+    WW_TRY(ww_alike_occupancy(path, &t->m->gpu->spec, &t->v->row, &ctas, t->error));
     WW_TRY(run(t, t->m->gpu, 0, path, &r));
     *out = (struct ww_db_sweep_result){.cycles = r->cycles,
                                        .time_ps = r->time_ps,
