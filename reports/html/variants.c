@@ -109,9 +109,8 @@ static void level_row(struct ww_tab *t, const struct ww_ranked *r, size_t key, c
 
 /* For each value of each parameter the fastest variant that has it: what it costs to be held to it. */
 static void level_table(struct ww_page *p, const struct ww_ranked *r) {
-    static const char *const head[] = {
-        "parameter", "value", "variants", "fastest", "above the best", "median", "in the best tenth",
-        NULL};
+    static const char *const head[] = {"parameter",      "value",  "variants",          "fastest",
+                                       "above the best", "median", "in the best tenth", NULL};
     struct ww_tab t;
     size_t rows = 0;
     ww_tab_begin(&t, p, "What each parameter does", head, 3);

@@ -112,12 +112,15 @@ extern "C" enum ww_code ww_device_memset(struct ww_device *d, uint64_t address, 
 }
 
 extern "C" enum ww_code ww_device_texture_u32(struct ww_device *d, uint64_t address, uint64_t count,
-                                              uint64_t *handle, struct ww_error *error) {
+                                              uint32_t words, uint64_t *handle, struct ww_error *error) {
     cudaTextureObject_t object = 0;
     cudaResourceDesc resource = {};
     cudaTextureDesc texture = {};
     resource.resType = cudaResourceTypeLinear;
-    resource.res.linear = {(void *)(size_t)address, cudaCreateChannelDesc<unsigned>(), (size_t)count * 4};
+    const cudaChannelFormatDesc format = words == 4   ? cudaCreateChannelDesc<uint4>()
+                                         : words == 2 ? cudaCreateChannelDesc<uint2>()
+                                                      : cudaCreateChannelDesc<unsigned>();
+    resource.res.linear = {(void *)(size_t)address, format, (size_t)count * 4 * words};
     texture.readMode = cudaReadModeElementType;
     TRY_CUDA(cudaCreateTextureObject(&object, &resource, &texture, nullptr));
     d->image.push_back(object);
@@ -157,6 +160,13 @@ extern "C" enum ww_code ww_device_module(struct ww_device *d, const char *name, 
     d->module.push_back(new ww_module{name, kernel});
     *module = d->module.back();
     return WW_OK;
+}
+
+/* Kernels are linked, so that a variable is found by its symbol and not by its name: no workload of the kit
+ * fills one. */
+extern "C" enum ww_code ww_device_variable(struct ww_device *, struct ww_module *, const char *name, bool,
+                                           uint64_t *, uint64_t *, struct ww_error *error) {
+    return ww_fail(error, WW_UNSUPPORTED, name, "the hardware kit does not fill variables in constant memory");
 }
 
 static cudaError_t launch(const struct kit_step &s) {

@@ -322,7 +322,8 @@ static void bad_accesses_to_other_spaces_are_errors(void **state) {
 
 static void unsupported_instructions_name_line_and_text(void **state) {
     (void)state;
-    struct ww_error e = run_bad(KERNEL("", "", "mbarrier.arrive.noComplete.shared.b64 %rd2,[%r1],1; ret;"), 32, WW_UNSUPPORTED);
+    struct ww_error e =
+        run_bad(KERNEL("", "", "mbarrier.arrive.noComplete.shared.b64 %rd2,[%r1],1; ret;"), 32, WW_UNSUPPORTED);
     assert_text(e.where, "test.ptx:");
     assert_text(e.text, "mbarrier");
 }

@@ -8,9 +8,10 @@
  * instructions before the warp comes to it. Of the warps of a scheduler that go elsewhere (a taken branch, the
  * start of a CTA) one is served in a cycle. A line that the L0 lacks is looked for in the stream buffer, whose
  * lines follow one another in the code; one that is there moves into the L0, those before it are dropped, and
- * the buffer asks for as many more; one that is on its way keeps its place until it comes, so that no more lines
- * are under way than the buffer has places. One that is not restarts the buffer behind it. A warp goes on in a line
- * that its L0 lacked icache.stream_cycles after it has come to it, or when it is there, if that is later. */
+ * the buffer asks for as many more; one that is on its way keeps its place until it comes, so that no more
+ * lines are under way than the buffer has places. One that is not restarts the buffer behind it. A warp goes on
+ * in a line that its L0 lacked icache.stream_cycles after it has come to it, or when it is there, if that is
+ * later. */
 #ifndef WW_CORE_SUPPLY_H
 #define WW_CORE_SUPPLY_H
 
