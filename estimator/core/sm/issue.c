@@ -3,15 +3,10 @@
 #include "barrel.h"
 #include "collect.h"
 #include "const_operand.h"
+#include "issue_rules.h"
 #include "regs.h"
 #include "tensor.h"
 #include "warp_head.h"
-
-/* An integer multiplication may need the port of another unit, too. */
-static inline void set_free(const struct ww_core *core, struct ww_sched *s, uint32_t group, uint64_t cycle) {
-    s->free[group] = cycle;
-    if (group == core->imul_group2 && s->free[WW_G_IMUL] < cycle) s->free[WW_G_IMUL] = cycle;
-}
 
 /* Of instances that schedulers share, the one that is free first takes the instruction. */
 static void take_shared(struct ww_sm *sm, uint32_t group, uint32_t count, uint64_t until) {
@@ -27,14 +22,14 @@ static void take_shared(struct ww_sm *sm, uint32_t group, uint32_t count, uint64
     for (uint32_t k = 0; k < core->gpu->sm_schedulers; k++) {
         struct ww_sched *s = &sm->sched[k];
         uint64_t other = group == WW_G_IMUL && core->imul_group2 ? s->free[core->imul_group2] : 0;
-        set_free(core, s, group, other > next ? other : next);
+        ww_issue_set_free(core, s, group, other > next ? other : next);
     }
 }
 
 static inline void take_unit(struct ww_sm *sm, struct ww_sched *s, uint32_t group, uint64_t until) {
     uint32_t count = sm->core->instances[group];
     if (count == 0)
-        set_free(sm->core, s, group, until);
+        ww_issue_set_free(sm->core, s, group, until);
     else
         take_shared(sm, group, count, until);
 }
@@ -144,11 +139,6 @@ static inline uint64_t take(struct ww_sm *sm, struct ww_sched *s, const struct w
     return delay;
 }
 
-static void count_branch(struct ww_core *core, struct ww_warp *w, const struct ww_step *step) {
-    uint32_t before = step->mask | w->last_mask, after = w->step < w->end ? w->step->mask : 0;
-    if (after && ww_bits(after) < ww_bits(before) && !(after & ~before)) core->counter[WW_C_BRANCH_DIVERGENT]++;
-}
-
 static inline void count_issue(struct ww_core *core, struct ww_inst_count *n, const struct ww_step *step) {
     n->counter[WW_I_ISSUES]++;
     n->counter[WW_I_THREAD_INSTRUCTIONS] += step->mask == UINT32_MAX ? 32 : ww_bits(step->mask);
@@ -165,17 +155,6 @@ static void show_issue(struct ww_sm *sm, struct ww_warp *w, uint32_t inst, uint6
     if (core->roles[inst]) ww_copy_issue(sm, w, core->roles[inst], cycle);
 }
 
-/* The next issue is not before the end of the stall count. */
-static inline void obey_stall(struct ww_warp *w, const struct ww_dinst *d, uint64_t cycle) {
-    if (w->front < cycle + d->stall) {
-        w->front = cycle + d->stall;
-        w->front_state = WW_S_WAIT_STALL;
-    }
-    if (d->unseen)
-        w->unseen =
-            (uint8_t)((1u << d->write_counter | 1u << d->read_counter) & ((1u << WW_DEPEND_COUNTERS) - 1));
-}
-
 /* Issues the head of a ready warp and leaves it at the next instruction, not yet looked at. Returns false if
  * the warp is held, or has ended. */
 static bool issue_head(struct ww_sm *sm, struct ww_sched *s, struct ww_warp *w, const struct ww_dinst *d,
@@ -190,14 +169,15 @@ static bool issue_head(struct ww_sm *sm, struct ww_sched *s, struct ww_warp *w, 
     bool goes_on = act(sm, w, d, step, cycle, delay);
     w->access += d->access;
     w->step++;
-    if (d->action == WW_A_BRANCH && d->conditional) count_branch(core, w, step);
+    if (d->action == WW_A_BRANCH && d->conditional)
+        ww_issue_count_branch(core, step->mask, w->last_mask, w->step < w->end ? w->step->mask : 0);
     w->last_mask = step->mask;
     if (w->step == w->end) return false;
     if (d->action != WW_A_SLEEP) {
         uint64_t fetched = ww_front_next(sm, w, d, step->inst, cycle);
         if (fetched > w->front) w->front = fetched;
     }
-    if (d->stall) obey_stall(w, d, cycle);
+    if (d->stall) ww_issue_obey_stall(w, d, cycle);
     return goes_on;
 }
 
@@ -306,21 +286,6 @@ static bool find_ready(struct ww_sched *s, uint64_t cycle) {
     return ready != 0;
 }
 
-/* After an issue: the first cycle in which one of the ready warps finds its unit free. */
-static void find_next_try(struct ww_sched *s, uint64_t cycle) {
-    uint64_t next = WW_NEVER;
-    if (s->next_issue > cycle + 1 && s->groups) { /* it waits in any case */
-        s->try_at = s->next_issue;
-        return;
-    }
-    for (uint32_t groups = s->groups; groups; groups &= groups - 1) {
-        uint64_t at = s->free[__builtin_ctz(groups)];
-        if (at < next) next = at;
-    }
-    if (next <= cycle) next = cycle + 1;
-    s->try_at = next < s->next_issue ? s->next_issue : next;
-}
-
 /* Collectors alone keep what is ready from `from` to the next attempt. */
 static void note_blocked(const struct ww_sm *sm, struct ww_sched *s, uint64_t from) {
     if (!sm->collect || s->try_at == WW_NEVER || s->try_at <= from) return;
@@ -347,7 +312,7 @@ static void schedule(struct ww_sm *sm, struct ww_sched *s, uint64_t cycle) {
     }
     ww_issue_warp(sm, s, &s->warp[(uint32_t)slot * sm->core->gpu->sm_schedulers], cycle);
     if (ops->may_miss) sm->lsu.retry = true; /* the owner may have changed */
-    find_next_try(s, cycle);
+    ww_issue_next_try(s, cycle);
     note_blocked(sm, s, s->next_issue > cycle + 1 ? s->next_issue : cycle + 1);
 }
 

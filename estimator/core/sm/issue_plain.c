@@ -1,6 +1,7 @@
 /* Issue of instructions that need a port at most, in SMs without what looks at every issue. */
 #include "issue_plain.h"
 #include "../../result/result.h"
+#include "issue_rules.h"
 #include "regs.h"
 #include "warp_head.h"
 
@@ -124,11 +125,6 @@ static inline void count_issue(struct ww_core *core, struct ww_sched *s, struct 
     w->since = cycle + 1;
 }
 
-static inline void set_free(const struct ww_core *core, struct ww_sched *s, uint32_t group, uint64_t until) {
-    s->free[group] = until;
-    if (group == core->imul_group2 && s->free[WW_G_IMUL] < until) s->free[WW_G_IMUL] = until;
-}
-
 static inline void take_port(const struct ww_core *core, struct ww_sched *s, const struct ww_dinst *d,
                              uint64_t cycle) {
     uint64_t until = cycle + d->ii;
@@ -138,8 +134,8 @@ static inline void take_port(const struct ww_core *core, struct ww_sched *s, con
         s->free[d->group] = until;
         if (s->free[WW_G_IMUL] < until) s->free[WW_G_IMUL] = until;
     } else if (d->lane == WW_LANE_TWO) {
-        set_free(core, s, d->group, until);
-        set_free(core, s, d->group2, cycle + d->ii2);
+        ww_issue_set_free(core, s, d->group, until);
+        ww_issue_set_free(core, s, d->group2, cycle + d->ii2);
     }
 }
 
@@ -149,21 +145,6 @@ static inline void write_results(struct ww_sm *sm, struct ww_warp *w, const stru
     const uint16_t *end = d->check + d->check_count;
     for (const uint16_t *r = end - d->result_count; r < end; r++) w->board[*r] = entry;
     if (d->counts) ww_depend_issue(sm, w, d, cycle, entry);
-}
-
-static inline void obey_stall(struct ww_warp *w, const struct ww_dinst *d, uint64_t cycle) {
-    if (w->front < cycle + d->stall) {
-        w->front = cycle + d->stall;
-        w->front_state = WW_S_WAIT_STALL;
-    }
-    if (d->unseen)
-        w->unseen =
-            (uint8_t)((1u << d->write_counter | 1u << d->read_counter) & ((1u << WW_DEPEND_COUNTERS) - 1));
-}
-
-static void count_branch(struct ww_core *core, uint32_t mask, uint32_t last, uint32_t after) {
-    uint32_t before = mask | last;
-    if (after && ww_bits(after) < ww_bits(before) && !(after & ~before)) core->counter[WW_C_BRANCH_DIVERGENT]++;
 }
 
 /* The head of the warp, which is ready and not its last instruction, issues by its lane. */
@@ -189,11 +170,11 @@ static inline void issue(struct tally *t, struct ww_sched *s, struct ww_warp *w,
     w->access += d->access;
     w->step++;
     if (d->lane == WW_LANE_BRANCH && d->conditional)
-        count_branch(sm->core, step.mask, w->last_mask, w->step->mask);
+        ww_issue_count_branch(sm->core, step.mask, w->last_mask, w->step->mask);
     w->last_mask = step.mask;
     fetched = ww_front_next(sm, w, d, step.inst, cycle);
     if (fetched > w->front) w->front = fetched;
-    if (d->stall) obey_stall(w, d, cycle);
+    if (d->stall) ww_issue_obey_stall(w, d, cycle);
     look(sm, s, w, cycle + 1);
 }
 
@@ -335,21 +316,6 @@ static inline uint64_t find_ready(struct ww_sched *s, uint64_t cycle) {
     return ready;
 }
 
-/* After an issue: the first cycle in which one of the ready warps finds its unit free. */
-static inline void find_next_try(struct ww_sched *s, uint64_t cycle) {
-    uint64_t next = WW_NEVER;
-    if (s->next_issue > cycle + 1 && s->groups) {
-        s->try_at = s->next_issue;
-        return;
-    }
-    for (uint32_t groups = s->groups; groups; groups &= groups - 1) {
-        uint64_t at = s->free[__builtin_ctz(groups)];
-        if (at < next) next = at;
-    }
-    if (next <= cycle) next = cycle + 1;
-    s->try_at = next < s->next_issue ? s->next_issue : next;
-}
-
 static inline void schedule(struct tally *t, struct ww_sched *s) {
     uint64_t cycle = t->cycle, ready;
     if (s->next_issue > cycle) {
@@ -368,7 +334,7 @@ static inline void schedule(struct tally *t, struct ww_sched *s) {
         tell(t);
         ww_issue_warp(t->sm, s, w, cycle);
     }
-    find_next_try(s, cycle);
+    ww_issue_next_try(s, cycle);
 }
 
 uint64_t ww_issue_plain(struct ww_sm *sm, uint64_t cycle) {
