@@ -8,33 +8,6 @@ struct vec4 {
     double v, x, y, z; /* of a position, v is half its square; of a force, the potential */
 };
 
-/* e^v for |v| < 700: 2 ulp. v = n ln 2 + f, |f| <= ln 2 / 2; Taylor's series to f^13 leaves less than 2^-57. */
-static __device__ __forceinline__ double exponential(double v) {
-    double n;
-    asm("cvt.rni.f64.f64 %0, %1;" : "=d"(n) : "d"(v * 1.4426950408889634));
-    double f = v - n * 6.93147180369123816490e-01; /* the leading 33 bits of ln 2: the product is exact */
-    f -= n * 1.90821492927058770002e-10;
-    double p = 1.0 / 6227020800.0;
-    p = p * f + 1.0 / 479001600.0;
-    p = p * f + 1.0 / 39916800.0;
-    p = p * f + 1.0 / 3628800.0;
-    p = p * f + 1.0 / 362880.0;
-    p = p * f + 1.0 / 40320.0;
-    p = p * f + 1.0 / 5040.0;
-    p = p * f + 1.0 / 720.0;
-    p = p * f + 1.0 / 120.0;
-    p = p * f + 1.0 / 24.0;
-    p = p * f + 1.0 / 6.0;
-    p = p * f + 0.5;
-    p = p * f + 1.0;
-    p = p * f + 1.0;
-    long long bits;
-    asm("mov.b64 %0, %1;" : "=l"(bits) : "d"(p));
-    bits += (long long)(int)n << 52;
-    asm("mov.b64 %0, %1;" : "=d"(p) : "l"(bits));
-    return p;
-}
-
 /* neighbour: 28 words for each box: how many there are, and which, itself first. A thread has one particle;
  * those that have none help loading. */
 extern "C" __global__ void lavaMD_forces(const vec4 *__restrict__ position, const double *__restrict__ charge,
@@ -62,7 +35,7 @@ extern "C" __global__ void lavaMD_forces(const vec4 *__restrict__ position, cons
         for (unsigned j = 0; j < particles; j++) {
             vec4 b = other[j];
             double u2 = a2 * (a.v + b.v - (a.x * b.x + a.y * b.y + a.z * b.z));
-            double e = q[j] * exponential(-u2), e2 = 2.0 * e;
+            double e = q[j] * ww_exp(-u2), e2 = 2.0 * e;
             sum.v += e;
             sum.x += e2 * (a.x - b.x);
             sum.y += e2 * (a.y - b.y);

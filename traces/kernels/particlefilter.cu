@@ -65,36 +65,6 @@ extern "C" __global__ void particlefilter_find_index(const float *__restrict__ x
     new_y[i] = y[found];
 }
 
-/* e^v for -700 < v < 700 in double precision: 2 ulp. v = n ln 2 + f, |f| <= ln 2 / 2, by Taylor's series. */
-static __device__ __forceinline__ double exponential(double v) {
-    double n;
-    asm("cvt.rni.f64.f64 %0, %1;" : "=d"(n) : "d"(v * 1.4426950408889634));
-    double f = v - n * 6.93147180369123816490e-01; /* the leading 33 bits of ln 2: the product is exact */
-    f -= n * 1.90821492927058770002e-10;
-    const double inverse[] = {1.0 / 6227020800.0,
-                              1.0 / 479001600.0,
-                              1.0 / 39916800.0,
-                              1.0 / 3628800.0,
-                              1.0 / 362880.0,
-                              1.0 / 40320.0,
-                              1.0 / 5040.0,
-                              1.0 / 720.0,
-                              1.0 / 120.0,
-                              1.0 / 24.0,
-                              1.0 / 6.0,
-                              0.5,
-                              1.0,
-                              1.0};
-    double p = 0.0;
-#pragma unroll
-    for (int k = 0; k < 14; k++) p = p * f + inverse[k];
-    long long bits;
-    asm("mov.b64 %0, %1;" : "=l"(bits) : "d"(p));
-    bits += (long long)(int)n << 52;
-    asm("mov.b64 %0, %1;" : "=d"(p) : "l"(bits));
-    return p;
-}
-
 /* The same two kernels with places and weights in double precision, as Rodinia has them. */
 extern "C" __global__ void
 particlefilter_likelihood_f64(double *__restrict__ x, double *__restrict__ y,
@@ -125,7 +95,7 @@ particlefilter_likelihood_f64(double *__restrict__ x, double *__restrict__ y,
             double v = (double)video[mine[p]], b = v - 100.0, f = v - 228.0;
             likelihood += b * b - f * f;
         }
-        w = exponential(likelihood / (800.0 * (double)points));
+        w = ww_exp(likelihood / (800.0 * (double)points));
         weight[i] = w;
     }
     sum[t] = w;
