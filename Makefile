@@ -177,7 +177,7 @@ $(BUILD)/cudart/libwarpwatt-static.so: $(call obj,traces/cuda/take_over.c)
 	@mkdir -p $(@D)
 	$(call say,LINK,$@)$(CC) -shared -Wl,-soname,$(@F) -o $@ $^ $(ALL_LDFLAGS) -ldl
 
-# ---- the measurement kit: CUDA programs for a real GPU (docs/hardware.md); nothing else depends on it ----
+# ---- the measurement kit: CUDA programs for a real GPU (docs/reference/hardware.md); nothing else depends on it ----
 
 NVCC ?= $(firstword $(shell command -v nvcc 2>/dev/null) $(wildcard /usr/local/cuda/bin/nvcc))
 # Machine code for these, and PTX of KIT_PTX for what is newer.
@@ -225,14 +225,14 @@ $(KIT_DIR)/%.o: tests/hardware/%.cu $(wildcard tests/hardware/*.h) traces/device
 $(BUILD)/hardware-kit: $(KIT_OBJ)
 	$(call say,LINK,$@)$(NVCC) $(KIT_FLAGS) -o $@ $^ -lm -ldl
 
-# ---- programs beside a real GPU's measurements (docs/silicon.md): SOURCES is a folder that has them, PROGRAMS a list ----
+# ---- programs beside a real GPU's measurements (docs/studies/silicon.md): SOURCES is a folder that has them, PROGRAMS a list ----
 
 SOURCES ?=
 PROGRAMS ?=
 SILICON_OPTIONS ?=
 .PHONY: silicon silicon-bands
 silicon: all
-	@[ -n '$(SOURCES)' ] || { echo 'silicon: give the folder with the programs, SOURCES=dir (docs/silicon.md)' >&2; exit 1; }
+	@[ -n '$(SOURCES)' ] || { echo 'silicon: give the folder with the programs, SOURCES=dir (docs/studies/silicon.md)' >&2; exit 1; }
 	@$(PYTHON) scripts/silicon.py '$(SOURCES)' $(if $(PROGRAMS),--programs '$(PROGRAMS)') --program $(PROGRAM) --work $(BUILD)/silicon $(SILICON_OPTIONS)
 
 # reports/bands.csv anew, from microbenchmarks and the traces that `make silicon` left in TRACES.
@@ -285,6 +285,11 @@ $(BUILD)/tests/fuzz/%: $(BUILD)/obj/tests/fuzz/%.o $(STATIC)
 
 fuzz-progs: $(FUZZ_PROGS)
 
+# The documents as a static site in build/docs; needs pandoc.
+.PHONY: docs
+docs:
+	@$(PYTHON) scripts/render-docs.py $(BUILD)/docs
+
 # The picture of a report that README.md shows.
 picture: all
 	scripts/picture.sh $(PROGRAM) docs/report.png
@@ -333,7 +338,7 @@ layers:
 	@$(PYTHON) scripts/layers.py --objects $(BUILD)/layers/obj
 layers-objects: $(LIB_OBJ) $(MAIN_OBJ) $(CUDART)
 
-# The tables of docs/validation.md and the papers' pages, from one run of all suites (an hour of a core), or from the JSON
+# The tables of docs/studies/validation.md and the papers' pages, from one run of all suites (an hour of a core), or from the JSON
 # and times of an earlier one: VALIDATION=file.json. Suites that it lacks keep their tables; without TRACES that is silicon.
 VALIDATION ?=
 ALL_SUITES = $(if $(wildcard $(TRACES)/*),--all --traces '$(TRACES)',$(filter-out silicon,$(shell $(PROGRAM) validate --names)))
@@ -367,7 +372,7 @@ format-check:
 # Topic headers that warpwatt.h includes, and the lists that they are made of.
 PUBLIC := $(wildcard estimator/api/*.h) estimator/base/error.h estimator/base/err.def \
     $(addprefix estimator/result/,explored.h measured.h names.h result.h) $(wildcard estimator/result/*.def)
-# ---- the Python package (docs/python.md): build/python/warpwatt uses build/libwarpwatt.so ----
+# ---- the Python package (docs/guide/python.md): build/python/warpwatt uses build/libwarpwatt.so ----
 
 PYTHON_SRC := $(sort $(wildcard python/warpwatt/*.py)) python/warpwatt/py.typed
 python: $(BUILD)/libwarpwatt.so $(BUILD)/python/warpwatt/_abi.py $(patsubst python/%,$(BUILD)/python/%,$(PYTHON_SRC))
@@ -410,7 +415,7 @@ install: all
 	install -m 644 reports/schema/*.json $(DATADIR)/schema
 	install -d $(DATADIR)/examples
 	install -m 644 traces/examples/softmax.* reports/examples/*.json $(DATADIR)/examples
-	install -m 644 docs/warpwatt.1 $(MANDIR)
+	install -m 644 docs/reference/warpwatt.1 $(MANDIR)
 	install -m 644 completions/warpwatt.bash $(BASHDIR)/warpwatt
 	install -m 644 completions/_warpwatt $(ZSHDIR)/_warpwatt
 
@@ -430,14 +435,15 @@ help:
 	@echo 'make asan|ubsan|tsan   build with that sanitizer in build/NAME and run the tests'
 	@echo 'make fuzz          run each fuzzer for FUZZ_SECONDS (60)'
 	@echo 'make bench         recorder, replay and container figures on named workloads'
-	@echo 'make hardware-kit  build/hardware-kit, which measures a real GPU (needs nvcc; docs/hardware.md)'
-	@echo 'make silicon SOURCES=dir PROGRAMS=list.json   programs of a folder replayed, beside a GV100 (needs nvcc; docs/silicon.md)'
-	@echo 'make silicon-bands         reports/bands.csv from the traces in TRACES (build/silicon): docs/silicon.md'
+	@echo 'make hardware-kit  build/hardware-kit, which measures a real GPU (needs nvcc; docs/reference/hardware.md)'
+	@echo 'make silicon SOURCES=dir PROGRAMS=list.json   programs of a folder replayed, beside a GV100 (needs nvcc; docs/studies/silicon.md)'
+	@echo 'make silicon-bands         reports/bands.csv from the traces in TRACES (build/silicon): docs/studies/silicon.md'
+	@echo 'make docs          README and docs/ as web pages in build/docs (needs pandoc)'
 	@echo 'make layers        check that includes and calls follow the layers, and the rules of names'
 	@echo 'make golden        write the golden files of tests/cli and tests/golden anew; review the diff'
 	@echo 'make analytic-fit  replay the workload suite and fit the analytical model to it (minutes)'
 	@echo 'make release       build/release/warpwatt: link-time optimisation and a profile (gcc; minutes)'
-	@echo 'make python        the Python package in build/python (docs/python.md); pip install . installs it'
+	@echo 'make python        the Python package in build/python (docs/guide/python.md); pip install . installs it'
 	@echo 'make format        clang-format every source'
 	@echo 'make install       into PREFIX ($(PREFIX)), staged by DESTDIR; make uninstall removes it'
 	@echo 'make clean         remove build/'

@@ -1,5 +1,5 @@
 /* Named queries. Parameters that are not given are NULL; `:run` then means the latest run, and a filter
- * does not filter. Each has an example in docs/query.md. */
+ * does not filter. Each has an example in docs/reference/query.md. */
 #include "../estimator/api/database.h"
 #include "../estimator/warpwatt.h"
 #include "db.h"

@@ -1,4 +1,4 @@
-/* Step 3: what was measured on real GPUs. What each column means: docs/database.md. */
+/* Step 3: what was measured on real GPUs. What each column means: docs/reference/database.md. */
 #include "schema.h"
 
 const char *const ww_db_hardware_sql[] = {

@@ -1,4 +1,5 @@
-/* Step 4: power, operating points and limits on CTAs over time. What each column means: docs/database.md. */
+/* Step 4: power, operating points and limits on CTAs over time. What each column means:
+ * docs/reference/database.md. */
 #include "schema.h"
 
 /* clang-format off */

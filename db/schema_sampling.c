@@ -1,4 +1,4 @@
-/* Step 6: what sampled runs replayed. What each column means: docs/database.md. */
+/* Step 6: what sampled runs replayed. What each column means: docs/reference/database.md. */
 #include "schema.h"
 
 /* clang-format off */

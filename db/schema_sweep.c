@@ -1,5 +1,6 @@
-/* Step 5: sweeps. What each column means: docs/database.md. Rows are found by the number of their point, not by
- * when they were stored, so that a sweep's content does not depend on the order in which its points ended. */
+/* Step 5: sweeps. What each column means: docs/reference/database.md. Rows are found by the number of their
+ * point, not by when they were stored, so that a sweep's content does not depend on the order in which its
+ * points ended. */
 #include "schema.h"
 
 /* clang-format off */

@@ -1,5 +1,5 @@
-/* Step 1: the tables. What each column means: docs/database.md. Tables whose rows are many and short have
- * no rowid; zeros are not stored in the lists of named values (the views show them). */
+/* Step 1: the tables. What each column means: docs/reference/database.md. Tables whose rows are many and short
+ * have no rowid; zeros are not stored in the lists of named values (the views show them). */
 #include "schema.h"
 
 /* What the named values are: filled from the program's own lists when a run is stored. */

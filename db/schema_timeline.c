@@ -1,4 +1,4 @@
-/* Step 8: what runs keep for their timelines. What each column means: docs/database.md. */
+/* Step 8: what runs keep for their timelines. What each column means: docs/reference/database.md. */
 #include "schema.h"
 
 /* clang-format off */

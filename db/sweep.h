@@ -45,7 +45,7 @@ struct ww_db_sweep_result {
     double replayed, time_error, energy_error;
 };
 
-/* What is known of a variant of a program beside its time (docs/database.md). Texts live for ever. */
+/* What is known of a variant of a program beside its time (docs/reference/database.md). Texts live for ever. */
 struct ww_db_sweep_variant {
     uint64_t ctas, recorded_ctas; /* of the grid; recorded and replayed */
     double alike;                 /* share of CTAs looked at that are; 0: none was looked at */

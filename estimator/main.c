@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* What docs/cli.md documents for an interrupted command: 128 + SIGINT, as shells have it. */
+/* What docs/reference/commands.md documents for an interrupted command: 128 + SIGINT, as shells have it. */
 #define EXIT_INTERRUPTED 130
 #define EXIT_SIGPIPE 141 /* 128 + SIGPIPE: what a shell shows of a program that the signal ended */
 

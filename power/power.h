@@ -1,7 +1,7 @@
 /* power.h: joules from counters, by tables in the manner of GPUWattch and AccelWattch.
  *
  * A table is JSON: energy per event by component, leakage by component, constant power, DRAM energies,
- * each row with value, unit, uncertainty and source (power/tables/, docs/power.md).
+ * each row with value, unit, uncertainty and source (power/tables/, docs/model/power.md).
  */
 #ifndef WW_POWER_POWER_H
 #define WW_POWER_POWER_H

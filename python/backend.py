@@ -31,7 +31,7 @@ def _make(*words):
     done = subprocess.run([os.environ.get("MAKE", "make"), "--no-print-directory", f"-j{os.cpu_count() or 1}", *words], cwd=ROOT,
                           stdout=sys.stderr, check=False)
     if done.returncode != 0:
-        raise SystemExit("make failed: `make quickstart` installs what the build needs (docs/building.md)")
+        raise SystemExit("make failed: `make quickstart` installs what the build needs (docs/guide/install.md)")
 
 
 def _tag():

@@ -1,6 +1,6 @@
 #!/bin/bash
 # apogee-loads.sh: the workloads of APOGEE's evaluation, each recorded for every number of warps at its default size.
-# Prints the Markdown table of docs/workloads.md: thousands of warp instructions for 1, 2, 4, 8, 16 and 32 warps, and
+# Prints the Markdown table of docs/reference/workloads.md: thousands of warp instructions for 1, 2, 4, 8, 16 and 32 warps, and
 # the share of loads by kind in per cent, least to most over the numbers of warps.
 # Environment: WARPWATT (build/warpwatt).
 set -euo pipefail

@@ -103,8 +103,11 @@ warnings() {
 }
 
 documents() {
-    echo "counts|docs-examples|$PYTHON scripts/check-docs.py --program build/warpwatt --help-examples README.md docs/*.md traces/*.md"
+    echo "counts|docs-examples|$PYTHON scripts/check-docs.py --program build/warpwatt --help-examples README.md docs/*.md docs/*/*.md traces/*.md"
+    echo "counts|docs-words|$PYTHON scripts/check-words.py README.md docs traces/FORMAT.md"
+    echo "counts|docs-words-self-test|$PYTHON scripts/check-words.py --self-test"
     echo "once|docs-generated|sh scripts/docs.sh check build/warpwatt"
+    echo "once|docs-trust|$PYTHON scripts/trust-table.py check"
     echo "once|layers|$PYTHON scripts/layers.py --objects build/obj"
     echo "counts|layers-self-test|$PYTHON scripts/layers.py --self-test"
     echo "once|format|make --no-print-directory format-check"

@@ -11,10 +11,10 @@ trap 'rm -rf "$new"' EXIT
 "$program" help --format man >"$new/warpwatt.1"
 "$program" help --format bash >"$new/warpwatt.bash"
 "$program" help --format zsh >"$new/_warpwatt"
-{ sed "/^$marker\$/q" docs/cli.md && "$program" help --format markdown; } >"$new/cli.md"
+{ sed "/^$marker\$/q" docs/reference/commands.md && "$program" help --format markdown; } >"$new/commands.md"
 
 status=0
-for pair in warpwatt.1:docs warpwatt.bash:completions _warpwatt:completions cli.md:docs; do
+for pair in warpwatt.1:docs/reference warpwatt.bash:completions _warpwatt:completions commands.md:docs/reference; do
     name=${pair%%:*}
     folder=${pair#*:}
     case $mode in

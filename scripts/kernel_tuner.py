@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Files of Kernel Tuner and of the auto-tuning community's benchmarks, in and out: T1 (a kernel and its space) and T4
-(results). docs/tune.md shows a session.
+(results). docs/guide/tune.md shows a session.
 
 usage: kernel_tuner.py space T1.json --gpu GPU -o space.json      a space file of warpwatt sweep
        kernel_tuner.py t1 space.json -o T1.json                   the other way

@@ -4,7 +4,7 @@
 usage: silicon.py SOURCES --programs FILE [OPTIONS]  compile, record, replay, compare
        silicon.py --estimates FILE [OPTIONS]         compare what an earlier --json holds
 
-Nothing is downloaded: SOURCES is a folder that has the programs' sources, FILE says which (docs/silicon.md). Exit status: 0,
+Nothing is downloaded: SOURCES is a folder that has the programs' sources, FILE says which (docs/studies/silicon.md). Exit status: 0,
 1 if a program could not be built, recorded or replayed (the others are compared), 2 if nothing could be compared.
 """
 import argparse
@@ -165,11 +165,11 @@ def run_all(args, measured):
 # ---- the command ----
 
 def parse(argv):
-    p = argparse.ArgumentParser(prog="silicon.py", description="Estimates beside a real GPU's measurements (docs/silicon.md).")
+    p = argparse.ArgumentParser(prog="silicon.py", description="Estimates beside a real GPU's measurements (docs/studies/silicon.md).")
     p.add_argument("sources", nargs="?", help="folder with the programs' sources")
     p.add_argument("--suite", choices=list(SUITES), default="gv100",
                    help="measurements of reports/silicon.csv to compare with; sets --gpu, --cache-control and what is compiled for")
-    p.add_argument("--programs", metavar="FILE", help="JSON list of the programs to build (docs/silicon.md)")
+    p.add_argument("--programs", metavar="FILE", help="JSON list of the programs to build (docs/studies/silicon.md)")
     p.add_argument("--measured", metavar="FILE", help="table of measurements, tab-separated, in place of the suite's")
     p.add_argument("--estimates", metavar="FILE", help="compare the rows of an earlier --json; build and run nothing")
     p.add_argument("--program", metavar="PATH", default=os.path.join(ROOT, "build", "warpwatt"), help="warpwatt")
@@ -213,7 +213,7 @@ def choose_programs(args):
     if not args.programs:
         raise Failure("no list of programs is given: --programs FILE (with make: PROGRAMS=FILE). FILE is a JSON array with an "
                       "object for each program: name (its name among the measurements), folder, sources, arguments, options, "
-                      "inputs. docs/silicon.md describes it")
+                      "inputs. docs/studies/silicon.md describes it")
     named = {x.name: x for x in read_programs(args.programs)}
     wanted = [n for n in (args.only or "").split(",") if n]
     unknown = [n for n in wanted if n not in named]

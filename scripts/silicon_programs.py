@@ -1,6 +1,6 @@
 """The programs that silicon.py builds, records and replays: the list that names them, their building, their inputs.
 
-The list is the user's (docs/silicon.md). Sources are read from a folder and compiled elsewhere. Inputs are generated
+The list is the user's (docs/studies/silicon.md). Sources are read from a folder and compiled elsewhere. Inputs are generated
 here, where the list asks for them; values are pseudorandom from a fixed seed.
 """
 import hashlib
@@ -188,7 +188,7 @@ def check_entry(entry):
 
 
 def read_programs(path):
-    """Programs that a file describes (docs/silicon.md): a JSON array of objects with the parameters of Program."""
+    """Programs that a file describes (docs/studies/silicon.md): a JSON array of objects with the parameters of Program."""
     try:
         with open(path, encoding="utf-8") as f:
             found = json.load(f)

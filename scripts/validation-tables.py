@@ -91,15 +91,15 @@ def fill(text, rows, times):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("json")
-    parser.add_argument("docs", help="folder of the pages")
+    parser.add_argument("docs", help="folder of the pages, and those below it")
     parser.add_argument("--times", help="what --time printed")
     arguments = parser.parse_args()
     with open(arguments.json) as f:
         rows = json.load(f)
-    for name in sorted(os.listdir(arguments.docs)):
-        if not name.endswith(".md"):
+    pages = [os.path.join(folder, name) for folder, _, names in os.walk(arguments.docs) for name in names]
+    for path in sorted(pages):
+        if not path.endswith(".md"):
             continue
-        path = os.path.join(arguments.docs, name)
         with open(path) as f:
             before = f.read()
         after = fill(before, rows, arguments.times)

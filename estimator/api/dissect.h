@@ -32,9 +32,9 @@ struct ww_dissect_options {
     void *context;
 };
 /* Runs microbenchmarks on a GPU's model as on hardware and prints what they tell of its caches, TLBs, latencies
- * and throughput (docs/dissect.md; JSON: reports/schema/dissect.json). `plots` (NULL: none): a folder for the
- * data and gnuplot scripts of figures. Errors: those of ww_gpu_load and of replays, WW_FAIL (progress stopped
- * it), WW_IO. */
+ * and throughput (docs/reference/dissect.md; JSON: reports/schema/dissect.json). `plots` (NULL: none): a folder
+ * for the data and gnuplot scripts of figures. Errors: those of ww_gpu_load and of replays, WW_FAIL (progress
+ * stopped it), WW_IO. */
 WW_API enum ww_code ww_dissect_report(const struct ww_dissect_options *options, bool json, const char *plots,
                                       FILE *out, struct ww_error *error);
 

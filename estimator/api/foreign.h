@@ -52,10 +52,10 @@ struct ww_import_stats {
     uint64_t gaps_more; /* and those beyond the list */
     double host_seconds;
 };
-/* Imports what Accel-Sim's NVBit tracer and its post-processor write, versions 1 to 6 (docs/import.md): `path`
- * is a kernelslist, a folder that holds one, or one trace file; raw or grouped; plain, gzip, xz, zstd or
- * tracez. *stats (may be NULL) is filled also on error, as far as it went. Errors: WW_INPUT with file and line,
- * WW_UNSUPPORTED (strict; limits of the container), WW_IO, WW_NOMEM. */
+/* Imports what Accel-Sim's NVBit tracer and its post-processor write, versions 1 to 6
+ * (docs/reference/import.md): `path` is a kernelslist, a folder that holds one, or one trace file; raw or
+ * grouped; plain, gzip, xz, zstd or tracez. *stats (may be NULL) is filled also on error, as far as it went.
+ * Errors: WW_INPUT with file and line, WW_UNSUPPORTED (strict; limits of the container), WW_IO, WW_NOMEM. */
 WW_API enum ww_code ww_import_accelsim(const char *path, const struct ww_import_options *options,
                                        struct ww_import_stats *stats, struct ww_error *error);
 struct ww_export_stats {

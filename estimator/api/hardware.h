@@ -15,7 +15,7 @@ extern "C" {
 #endif
 
 /* Reads what build/hardware-kit wrote (reports/schema/hardware.json), what Nsight Compute's `ncu --csv`
- * printed, or a CSV of measured figures if the name ends in ".csv" (docs/hardware.md). Free with
+ * printed, or a CSV of measured figures if the name ends in ".csv" (docs/reference/hardware.md). Free with
  * ww_measured_free. Errors: WW_INPUT with the place, WW_IO, WW_NOMEM. */
 WW_API enum ww_code ww_measured_load(const char *path, struct ww_measured **out, struct ww_error *error);
 /* Says that all that was measured is of the launches of one trace, whatever it was called. Errors: WW_NOMEM. */

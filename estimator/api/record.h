@@ -51,7 +51,7 @@ WW_API enum ww_code ww_record_arch(const char *arch, struct ww_error *error);
 WW_API enum ww_code ww_record_workload(const char *name, const char *const *parameters, size_t count,
                                        const struct ww_record_options *options, struct ww_record_stats *stats,
                                        struct ww_error *error);
-/* Runs any PTX file under a launch description (docs/launch.md). */
+/* Runs any PTX file under a launch description (docs/reference/launch.md). */
 WW_API enum ww_code ww_record_ptx(const char *ptx_path, const char *launch_json_path,
                                   const struct ww_record_options *options, struct ww_record_stats *stats,
                                   struct ww_error *error);

@@ -21,9 +21,9 @@ WW_API enum ww_code ww_report_summary(const struct ww_result *result, int64_t ru
 /* The whole result as JSON (reports/schema/report.json). */
 WW_API enum ww_code ww_report_json(const struct ww_result *result, int64_t run_id, FILE *out,
                                    struct ww_error *error);
-/* Chrome trace events, one object (docs/report.md): a slice for each launch; counter tracks of warps by state,
- * instructions a cycle, watts by component and CTAs for each epoch, and of the clocks. Perfetto opens it.
- * Errors: WW_IO. */
+/* Chrome trace events, one object (docs/reference/report.md): a slice for each launch; counter tracks of warps
+ * by state, instructions a cycle, watts by component and CTAs for each epoch, and of the clocks. Perfetto opens
+ * it. Errors: WW_IO. */
 WW_API enum ww_code ww_report_timeline(const struct ww_result *result, int64_t run_id, FILE *out,
                                        struct ww_error *error);
 /* What a report is of: runs, a sweep, or both. The first run is what others are compared with. */
@@ -36,8 +36,8 @@ struct ww_report_set {
     const struct ww_sweep_ranking
         *ranking; /* of the sweep beside measured times, which its points have; or NULL */
 };
-/* One HTML page that needs no other file (docs/report.md): tables, and plots by gnuplot as SVG. *plots: false
- * if there is no gnuplot, so that the page has tables only. Errors: WW_NOMEM, WW_IO. */
+/* One HTML page that needs no other file (docs/reference/report.md): tables, and plots by gnuplot as SVG.
+ * *plots: false if there is no gnuplot, so that the page has tables only. Errors: WW_NOMEM, WW_IO. */
 WW_API enum ww_code ww_report_html(const struct ww_report_set *set, FILE *out, bool *plots,
                                    struct ww_error *error);
 /* CSV (RFC 4180): a row for each launch of the runs, with all counters; or, of a sweep, one for each point.
@@ -59,7 +59,7 @@ WW_API enum ww_code ww_report_compare(const struct ww_result *a, int64_t a_id, c
                                       int64_t b_id, bool json, FILE *out, struct ww_error *error);
 
 /* Launches with measured and estimated cycles, from tables as scripts/silicon.py --csv prints them
- * (docs/silicon.md). Errors: WW_INPUT with file and line, WW_IO, WW_NOMEM. */
+ * (docs/studies/silicon.md). Errors: WW_INPUT with file and line, WW_IO, WW_NOMEM. */
 struct ww_points;
 WW_API enum ww_code ww_points_read(const char *const *path, size_t count, struct ww_points **points,
                                    struct ww_error *error);

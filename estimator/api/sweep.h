@@ -38,7 +38,7 @@ struct ww_sweep_slurm {
 };
 
 struct ww_sweep_options {
-    const char *space;    /* file: GPU, traces, parameters with their levels (docs/sweep.md) */
+    const char *space;    /* file: GPU, traces, parameters with their levels (docs/guide/sweep.md) */
     const char *db;       /* made if it is not there */
     const char *strategy; /* "grid" (NULL), "random", "latin", "sobol", "adaptive", "best" */
     const char *mode;     /* of the replays: "full" (NULL), "sampled", "analytic" */

@@ -39,7 +39,7 @@ WW_API enum ww_code ww_trace_verify(struct ww_trace *trace, ww_progress_fn progr
 WW_API enum ww_code ww_trace_slice(struct ww_trace *trace, const char *launches, const char *ctas,
                                    const char *out_path, ww_progress_fn progress, void *context,
                                    struct ww_error *error);
-/* What a trace becomes if its CTAs take turns in shared memory (docs/multiplexing.md). */
+/* What a trace becomes if its CTAs take turns in shared memory (docs/studies/multiplexing.md). */
 struct ww_transform_options {
     const char *kind;    /* vtb, vtb_pipe, co_vtb: CTAs joined; smm, co_hw: shared memory allocated as needed;
                             d2ma: bulk transfers for copies */
@@ -63,12 +63,12 @@ WW_API enum ww_code ww_trace_merge(struct ww_trace *const *trace, size_t count, 
 /* Prints `trace info` (text or JSON as documented in reports/schema/trace_info.json). */
 WW_API enum ww_code ww_trace_print_info(struct ww_trace *trace, bool json, FILE *out, struct ww_error *error);
 /* Prints `trace info --profile`: divergence, coalescing, bank conflicts, arithmetic intensity, footprint and
- * reuse distances of every launch, from all of its streams (docs/profile.md; JSON:
+ * reuse distances of every launch, from all of its streams (docs/reference/profile.md; JSON:
  * reports/schema/trace_profile.json). Errors: WW_INPUT, WW_FAIL (progress stopped it), WW_NOMEM, WW_IO. */
 WW_API enum ww_code ww_trace_print_profile(struct ww_trace *trace, bool json, FILE *out,
                                            ww_progress_fn progress, void *context, struct ww_error *error);
 /* Prints what the analytical model knows of the trace at `path`, which is open: from FILE.profile beside it,
- * which is made if it is not there, damaged, or another trace's (docs/analytic.md). Errors: as above. */
+ * which is made if it is not there, damaged, or another trace's (docs/model/analytic.md). Errors: as above. */
 WW_API enum ww_code ww_trace_print_model_profile(struct ww_trace *trace, const char *path, FILE *out,
                                                  ww_progress_fn progress, void *context,
                                                  struct ww_error *error);

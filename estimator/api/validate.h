@@ -12,7 +12,7 @@
 extern "C" {
 #endif
 
-/* Suites that measure what publications state (docs/validation.md); NULL if out of range. */
+/* Suites that measure what publications state (docs/studies/validation.md); NULL if out of range. */
 WW_API size_t ww_validate_suite_count(void);
 WW_API const char *ww_validate_suite_name(size_t i);
 WW_API const char *ww_validate_suite_help(size_t i);

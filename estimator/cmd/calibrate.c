@@ -93,7 +93,7 @@ const struct cmd ww_cmd_calibrate_power = {
 static const struct cmd_option timing_options[] = {
     {"gpu", 'g', "GPU", "model that was measured: a name (gpu list) or a path that ends in .json",
      CMD_REQUIRED},
-    {"measured", 'm', "FILE", "measured cycles or times of workloads and traces (docs/hardware.md)",
+    {"measured", 'm', "FILE", "measured cycles or times of workloads and traces (docs/reference/hardware.md)",
      CMD_REQUIRED},
     {"fit", 0, "KEY[=LOW:HIGH]", "parameter, and its bounds (default: a quarter of its value to four times it)",
      CMD_REPEAT | CMD_REQUIRED},

@@ -83,7 +83,7 @@ enum ww_code ww_cmd_parse_u64(const char *text, const char *where, uint64_t min,
 void ww_cmd_print_overview(FILE *out);
 void ww_cmd_print_group(const char *group, FILE *out);
 void ww_cmd_print_help(const struct cmd_row *row, FILE *out);
-/* Documents made of the same rows: manual page, docs/cli.md's second part, completion. */
+/* Documents made of the same rows: manual page, docs/reference/commands.md's second part, completion. */
 void ww_cmd_print_man(FILE *out);
 void ww_cmd_print_markdown(FILE *out);
 void ww_cmd_print_bash(FILE *out);

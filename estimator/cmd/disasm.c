@@ -27,7 +27,8 @@ const struct cmd ww_cmd_disasm = {
     .about = "FILE is a cubin, a fat binary, a program, library or object that nvcc made, or PTX, which\n"
              "ptxas compiles for --arch. Each line has the offset, the control fields (scoreboards to\n"
              "wait for, those that reading and writing count on, yield, stall cycles) and the text as\n"
-             "NVIDIA's disassembler writes it. Code of sm_70 and later. docs/disasm.md explains the fields.\n",
+             "NVIDIA's disassembler writes it. Code of sm_70 and later. docs/reference/disasm.md explains the "
+             "fields.\n",
     .examples = "warpwatt disasm saxpy.cubin\n"
                 "warpwatt disasm program --arch sm_86 --kernel saxpy\n"
                 "warpwatt disasm kernel.ptx --arch sm_80 --json\n",

@@ -26,7 +26,8 @@ static const char *string_at(const struct file *f, uint64_t table, uint64_t byte
     return memchr(s, 0, bytes - at) ? s : "";
 }
 
-/* Libraries with a CUDA runtime of their own, which asks for more than the driver's interface (docs/cuda.md).
+/* Libraries with a CUDA runtime of their own, which asks for more than the driver's interface
+ * (docs/guide/own-program.md).
  */
 static bool is_closed(const char *name) {
     static const char *const prefix[] = {"libcublas", "libcudnn", "libcufft", "libcusparse", "libcusolver",

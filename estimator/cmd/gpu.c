@@ -184,7 +184,7 @@ const struct cmd ww_cmd_gpu_show = {
     .min_arguments = 1,
     .max_arguments = 2,
     .about = "GPU is a name that gpu list shows, or a path that ends in .json. With PREFIX only\n"
-             "parameters whose key begins with it are shown. docs/gpu.md explains the format.\n",
+             "parameters whose key begins with it are shown. docs/reference/gpu.md explains the format.\n",
     .examples = "warpwatt gpu show gtx480 l1.\nwarpwatt gpu show v100 --set l2.size_kb=12288 --json\n",
     .options = show_options,
     .run = show_run,

@@ -38,7 +38,7 @@ const struct cmd ww_cmd_hardware_import = {
     .min_arguments = 1,
     .max_arguments = 1,
     .about = "FILE is what build/hardware-kit wrote on a GPU, or a CSV of measured figures\n"
-             "(docs/hardware.md). The same file is stored once.\n",
+             "(docs/reference/hardware.md). The same file is stored once.\n",
     .examples = "warpwatt hardware import h200.json --db r.db\n",
     .options = import_options,
     .run = import_run,
@@ -196,10 +196,10 @@ static enum ww_code correlate_run(const struct cmd_line *line, struct ww_error *
 }
 
 static const struct cmd_option correlate_options[] = {
-    {"measured", 0, "FILE", "measurements: the kit's JSON, a CSV, or what ncu --csv printed (docs/hardware.md)",
-     0},
+    {"measured", 0, "FILE",
+     "measurements: the kit's JSON, a CSV, or what ncu --csv printed (docs/reference/hardware.md)", 0},
     {"hardware", 0, "N", "measurements that were imported: their number, or last", 0},
-    {"space", 0, "FILE", "measured variants between tabs, set beside a sweep's times (docs/tune.md)", 0},
+    {"space", 0, "FILE", "measured variants between tabs, set beside a sweep's times (docs/guide/tune.md)", 0},
     {"sweep", 0, "N", "of --space: the sweep (default: the latest)", 0},
     {"column", 0, "NAME",
      "of --space: the measured times' column (default: median_ms, time_ms, duration_us, ...)", 0},
@@ -257,7 +257,7 @@ const struct cmd ww_cmd_gpu_derive = {
     .arguments = "",
     .about = "Writes a GPU file that inherits from a model and takes latencies, rates and clocks\n"
              "from microbenchmarks, each with its source; never from the workload suite.\n"
-             "docs/hardware.md says how.\n",
+             "docs/reference/hardware.md says how.\n",
     .examples = "warpwatt gpu derive --measured h200.json --base h200 -o my-h200.json\n",
     .options = derive_options,
     .run = derive_run,

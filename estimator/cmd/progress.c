@@ -116,7 +116,7 @@ static void show_bar(const struct cmd_progress *p, double t) {
     fflush(stderr);
 }
 
-/* One line, one object (docs/cli.md). */
+/* One line, one object (docs/reference/commands.md). */
 static void show_json(const struct cmd_progress *p, double t, bool end) {
     const char *name;
     uint64_t total = total_of(p->unit, &name);

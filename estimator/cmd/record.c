@@ -156,7 +156,7 @@ static const struct cmd_option record_options[] = {
     {"workload", 'w', "WORKLOAD", "a built-in workload (trace workloads lists them)", 0},
     {"param", 'p', "KEY=VALUE", "a parameter of the workload", CMD_REPEAT},
     {"ptx", 0, "FILE", "any PTX file, run as --launch says", 0},
-    {"launch", 0, "FILE", "launch description of --ptx (JSON, docs/launch.md)", 0},
+    {"launch", 0, "FILE", "launch description of --ptx (JSON, docs/reference/launch.md)", 0},
     {"out", 'o', "FILE", "trace file to write; without it the kernel only runs and is checked", 0},
     {"arch", 0, "ARCH",
      "architecture (default sm_70); PTX is lowered as for the nearest older one of sm_20, sm_52 and sm_70", 0},
@@ -184,9 +184,9 @@ const struct cmd ww_cmd_trace_record = {
     .max_arguments = 65536,
     .about = "Runs the kernel's machine code (or PTX) warp by warp on the CPU, compares what it\n"
              "computed with a reference, and writes what each warp executed. No GPU is needed.\n"
-             "Machine code comes from ptxas, of any CUDA toolkit found (docs/machine-code.md).\n"
+             "Machine code comes from ptxas, of any CUDA toolkit found (docs/reference/machine-code.md).\n"
              "A program behind -- runs with its CUDA runtime replaced by one that records (see\n"
-             "docs/cuda.md); its exit status is passed on.\n",
+             "docs/guide/own-program.md); its exit status is passed on.\n",
     .examples = "warpwatt trace record --workload bfs -o bfs.wwt\n"
                 "warpwatt trace record -w saxpy -p n=65536 --arch sm_20 -o saxpy.wwt\n"
                 "warpwatt trace record --ptx kernel.ptx --launch launch.json -o kernel.wwt\n"

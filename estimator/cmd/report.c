@@ -182,7 +182,7 @@ static const struct cmd_option report_options[] = {
      CMD_REPEAT},
     {"sweep", 0, "N", "number of a sweep (query --named sweeps), or last", 0},
     {"measured", 0, "FILE",
-     "measured variants between tabs, which the page of --sweep sets beside estimates (docs/tune.md)", 0},
+     "measured variants between tabs, which the page of --sweep sets beside estimates (docs/guide/tune.md)", 0},
     {"column", 0, "NAME", "of --measured: the measured times' column (default: median_ms, time_ms, ...)", 0},
     {"points", 0, "FILE",
      "launches of scripts/silicon.py --csv: with --html, a page of estimates over measurements", CMD_REPEAT},
@@ -200,7 +200,7 @@ static const struct cmd_option report_options[] = {
 const struct cmd ww_cmd_report = {
     .arguments = "",
     .about = "Text of one run, or of a sweep, without an option for another form. HTML, CSV and Markdown take\n"
-             "several runs, or a sweep. docs/report.md shows what each form has.\n",
+             "several runs, or a sweep. docs/reference/report.md shows what each form has.\n",
     .examples = "warpwatt report --run last --db r.db\nwarpwatt report --run 1 --source --db r.db\n"
                 "warpwatt report --run 1 --run 2 --html report.html --db r.db\n"
                 "warpwatt report --sweep last --csv --db r.db >points.csv\n"

@@ -137,7 +137,7 @@ static const struct cmd_option run_options[] = {
     {"set", 's', "KEY=VALUE", "override a GPU parameter, as sm.count=40", CMD_REPEAT},
     {"launches", 0, "LIST", "launches to replay, such as 0,2-4 (default: all)", 0},
     {"mode", 0, "MODE",
-     "full, sampled (docs/sampling.md), analytic (microseconds, docs/analytic.md), or auto: "
+     "full, sampled (docs/model/sampling.md), analytic (microseconds, docs/model/analytic.md), or auto: "
      "sampled above 50 million warp instructions (default)",
      0},
     {"cache-control", 0, "STATE",

@@ -210,7 +210,7 @@ static const struct cmd_option sweep_options[] = {
     {"budget", 0, "PERCENT", "of adaptive and best: replays, of what all candidates cost (default 5% and 100%)",
      0},
     {"seed", 0, "N", "seed of the strategy (default 0)", 0},
-    {"mode", 0, "MODE", "of the replays: full (default), sampled (docs/sampling.md) or analytic", 0},
+    {"mode", 0, "MODE", "of the replays: full (default), sampled (docs/model/sampling.md) or analytic", 0},
     {"jobs", 'j', "N", "points at a time, 1 to 256 (default: one for each core)", 0},
     {"db", 'd', "FILE", "database; it is created if need be (default warpwatt.db)", 0},
     {"shard", 0, "K", "compute only part K of --of N into a file of its own (warpwatt merge joins them)", 0},
@@ -219,7 +219,7 @@ static const struct cmd_option sweep_options[] = {
     {"node-dir", 0, "DIR", "folder on a machine's own disk to write shards in (default TMPDIR or /tmp)", 0},
     {"traces", 0, "DIR", "folder of workloads that were recorded before, as 0.wwt, 1.wwt, ...", 0},
     {"sweep-hash", 0, "HASH", "refuse a shard of another sweep than this one (column sweep.hash)", 0},
-    {"engine", 0, "ENGINE", "local (default) or slurm: job arrays on a cluster (docs/sweep.md)", 0},
+    {"engine", 0, "ENGINE", "local (default) or slurm: job arrays on a cluster (docs/guide/sweep.md)", 0},
     {"dir", 0, "DIR", "slurm: folder that all nodes share (default: the database's name with .slurm)", 0},
     {"shard-points", 0, "N", "slurm: points of a task (default 100)", 0},
     {"partition", 0, "NAME", "slurm: as of sbatch", 0},
@@ -239,7 +239,7 @@ const struct cmd ww_cmd_sweep = {
     .arguments = "SPACE_FILE",
     .min_arguments = 1,
     .max_arguments = 1,
-    .about = "SPACE_FILE (JSON, docs/sweep.md) names a GPU, traces or workloads, and parameters\n"
+    .about = "SPACE_FILE (JSON, docs/guide/sweep.md) names a GPU, traces or workloads, and parameters\n"
              "with their levels. Each point is stored when it is done; the same command goes\n"
              "on where an interrupted one stopped. The queries front, best, sensitivity and\n"
              "nearest answer from what is stored.\n",

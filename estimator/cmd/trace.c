@@ -35,7 +35,7 @@ const struct cmd ww_cmd_trace_info = {
     .min_arguments = 1,
     .max_arguments = 1,
     .about = "Without --profile from the file's index alone; with it every stream is read.\n"
-             "docs/profile.md says how each figure is counted.\n",
+             "docs/reference/profile.md says how each figure is counted.\n",
     .examples = "warpwatt trace info bfs.wwt\nwarpwatt trace info bfs.wwt --profile\n",
     .options = info_options,
     .run = info_run,
@@ -58,7 +58,7 @@ const struct cmd ww_cmd_trace_profile = {
     .min_arguments = 1,
     .max_arguments = 1,
     .about = "Reads FILE.profile, or makes it from FILE: critical paths, reuse distances and\n"
-             "counts from which run --mode analytic computes (docs/analytic.md).\n",
+             "counts from which run --mode analytic computes (docs/model/analytic.md).\n",
     .examples = "warpwatt trace profile bfs.wwt\n",
     .options = profile_options,
     .run = profile_run,

@@ -153,7 +153,7 @@ const struct cmd ww_cmd_trace_import = {
     .max_arguments = 2,
     .about = "Reads what Accel-Sim's NVBit tracer and its post-processor write: FILE is a\n"
              "kernelslist, a folder that holds one, or one trace (raw or grouped, versions 1 to\n"
-             "6; plain, gzip, xz, zstd or .tracez). See docs/import.md.\n",
+             "6; plain, gzip, xz, zstd or .tracez). See docs/reference/import.md.\n",
     .examples = "warpwatt trace import accelsim traces/kernelslist.g -o app.wwt\n",
     .options = import_options,
     .run = import_run,

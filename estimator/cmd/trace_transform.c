@@ -17,7 +17,7 @@ const struct cmd ww_cmd_trace_regions = {
     .max_arguments = 1,
     .about =
         "A region lasts from the first definition of shared memory to the last use, over all threads of a\n"
-        "CTA; docs/multiplexing.md. Counted over all CTAs that the file holds.\n",
+        "CTA; docs/studies/multiplexing.md. Counted over all CTAs that the file holds.\n",
     .examples = "warpwatt trace regions fft.wwt\n",
     .options = regions_options,
     .run = regions_run,
@@ -57,8 +57,9 @@ const struct cmd ww_cmd_trace_transform = {
     .about =
         "KIND: vtb, CTAs in one that take turns in the shared memory of one; vtb_pipe, two of them a step\n"
         "apart; co_vtb, two of them with a private part each; smm, shared memory allocated around each region\n"
-        "(run with --mech smem=dynamic); co_hw, the same of the public part only. docs/multiplexing.md.\n"
-        "d2ma, bulk transfers in the place of copies to shared memory. docs/d2ma.md.\n",
+        "(run with --mech smem=dynamic); co_hw, the same of the public part only. "
+        "docs/studies/multiplexing.md.\n"
+        "d2ma, bulk transfers in the place of copies to shared memory. docs/studies/d2ma.md.\n",
     .examples = "warpwatt trace transform vtb fft.wwt -o vtb.wwt\n"
                 "warpwatt trace transform smm fft.wwt -o smm.wwt\n",
     .options = transform_options,

@@ -8,7 +8,7 @@
 
 enum { WW_EXPLORED_OBJECTIVES = 4 };
 
-/* What is known of a variant of a program beside its time (docs/tune.md). */
+/* What is known of a variant of a program beside its time (docs/guide/tune.md). */
 struct ww_explored_variant {
     uint64_t ctas, recorded_ctas;                         /* of the grid; recorded and replayed */
     uint64_t registers, shared_bytes, local_bytes, warps; /* warps: of an SM */

@@ -13,7 +13,7 @@
 /* A microbenchmark's figure, or a power loop's. */
 struct ww_measured_figure {
     const char *part;       /* "micro" or "power" */
-    const char *method;     /* docs/hardware.md lists them */
+    const char *method;     /* docs/reference/hardware.md lists them */
     const char *parameters; /* words "key=value" */
     const char *unit;
     double median, low, high; /* of the repetitions; low and high: quartiles */

@@ -6,7 +6,7 @@
     print(result.cycles, result.power_w, result.states())
     ww.Database("runs.db").runs()
 
-Rows are pandas DataFrames where pandas is installed. Errors are WarpwattError. docs/python.md is the manual.
+Rows are pandas DataFrames where pandas is installed. Errors are WarpwattError. docs/guide/python.md is the manual.
 """
 from ._abi import VERSION as __version__
 from ._database import Database, Summary, Sweep, named_queries, sweep, validate

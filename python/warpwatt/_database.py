@@ -185,7 +185,7 @@ def _value(value: Optional[bytes]) -> Any:
 def sweep(space: dict[str, Any] | str | os.PathLike[str], db: str | os.PathLike[str], *, strategy: str = "grid",
           mode: str = "full", points: int = 0, budget: float = 0, seed: int = 1, jobs: int = 1,
           progress: bool | Progress = False) -> Sweep:
-    """Replays every trace of a design space on every point that the strategy picks (docs/sweep.md).
+    """Replays every trace of a design space on every point that the strategy picks (docs/guide/sweep.md).
 
     `space` is a file, or what would be in it. Points are stored in `db` as they are done; a call that was interrupted
     is gone on with by the same call.
@@ -206,7 +206,7 @@ def sweep(space: dict[str, Any] | str | os.PathLike[str], db: str | os.PathLike[
 
 
 def validate(suite: str, *, traces: Optional[str] = None, jobs: int = 1, progress: bool | Progress = False) -> Any:
-    """The rows of a suite that sets estimates beside published figures (docs/validation.md), as `validate --json`."""
+    """The rows of a suite that sets estimates beside published figures (docs/studies/validation.md), as `validate --json`."""
     o = _abi.ww_validate_options()
     o.jobs, o.traces = jobs, encode(traces)
     made = ctypes.POINTER(_abi.ww_validation)()

@@ -66,7 +66,7 @@ def record(workload: str, out: Any = None, *, arch: str = "sm_70", code: str = "
 
 def record_ptx(ptx: Any, launch: Any, out: Any = None, *, arch: str = "sm_70", code: str = "auto", seed: int = 1,
                ptxas_options: Optional[str] = None, progress: bool | Progress = False) -> Recorded:
-    """Runs a PTX file under a launch description (docs/launch.md; a path, or a dictionary) and records it."""
+    """Runs a PTX file under a launch description (docs/reference/launch.md; a path, or a dictionary) and records it."""
     stats, messages = _abi.ww_record_stats(), []  # type: ignore[var-annotated]
     with _described(launch, ptx) as path, Watch(progress) as watch:
         options = _options(out, arch, code, seed, ptxas_options, watch, messages)

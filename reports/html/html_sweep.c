@@ -79,7 +79,8 @@ static size_t count_kind(const struct ww_explored *e, enum kind kind, size_t a, 
         n += plotted(&e->point[i], a, b) && kind_of(&e->point[i]) == kind;
     return n;
 }
-/* The unit of an objective that has one of the names that sweeps know (docs/sweep.md); "": it has none. */
+/* The unit of an objective that has one of the names that sweeps know (docs/guide/sweep.md); "": it has none.
+ */
 static const char *unit_of(const struct ww_explored *e, size_t o) {
     static const char *const unit[][2] = {{"time", "s"}, {"energy", "J"}, {"power", "W"}, {"edp", "Js"}};
     for (size_t i = 0; i < sizeof unit / sizeof *unit; i++)

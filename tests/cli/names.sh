@@ -14,7 +14,7 @@ warpwatt report --run 1 --db r.db --timeline | grep -o '"name": "reduce.*args": 
 warpwatt query "SELECT n.value = l.cycles FROM v_ncu n JOIN launch l ON l.run_id = n.run_id WHERE metric = 'sm__cycles_elapsed.max'" --db r.db --csv
 warpwatt query --named ncu --db r.db | wc -l
 warpwatt query "SELECT metric, unit FROM v_ncu" --db r.db --csv
-# docs/database.md has them all.
+# docs/reference/database.md has them all.
 warpwatt query "SELECT DISTINCT metric FROM v_ncu WHERE metric NOT LIKE '%stalled%'" --db r.db --csv | tr -d '\r' | sed 1d | while read -r metric; do
-    grep -q "\`$metric\`" "$SOURCE/docs/database.md" || echo "$metric is not documented"
+    grep -q "\`$metric\`" "$SOURCE/docs/reference/database.md" || echo "$metric is not documented"
 done

@@ -356,7 +356,7 @@ MACHINES = (("a100", ["-gencode", "arch=compute_80,code=sm_80"], "sm_80 of the p
             ("h100", ["-gencode", "arch=compute_90a,code=sm_90a"], "sm_90 of the program"))
 NEEDS_80 = ("features",)
 NEEDS_90 = ("tensor_map", "gemm")
-MACHINE_ONLY = ("gemm",)  # one thread releases a tile for its warpgroup: docs/ptx.md, wgmma
+MACHINE_ONLY = ("gemm",)  # one thread releases a tile for its warpgroup: docs/reference/ptx.md, wgmma
 OF_GPU = ("device_info",)  # names the GPU it expects
 
 

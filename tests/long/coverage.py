@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Fails unless `warpwatt validate sampling` finds that the intervals of sampled runs hold the full replay as often as
 they say, over all programs and in each that is sampled with 100 seeds, and that long programs are replayed 20 times
-less (docs/sampling.md). Takes minutes.
+less (docs/model/sampling.md). Takes minutes.
 
 usage: coverage.py PROGRAM
 """

@@ -180,11 +180,11 @@ def check_threads(ww):
 
 def check_documents():
     flags = doctest.ELLIPSIS | doctest.IGNORE_EXCEPTION_DETAIL
-    with open(os.path.join(ROOT, "docs", "python.md"), encoding="utf-8") as file:
+    with open(os.path.join(ROOT, "docs", "guide", "python.md"), encoding="utf-8") as file:
         text = "\n".join(line for line in file.read().splitlines() if not line.startswith("```"))
     runner, printed = doctest.DocTestRunner(verbose=False, optionflags=flags), []
-    runner.run(doctest.DocTestParser().get_doctest(text, {}, "docs/python.md", "docs/python.md", 0), out=printed.append)
-    check(f"{runner.tries} examples of docs/python.md", runner.failures == 0 and runner.tries > 15, "".join(printed))
+    runner.run(doctest.DocTestParser().get_doctest(text, {}, "docs/guide/python.md", "docs/guide/python.md", 0), out=printed.append)
+    check(f"{runner.tries} examples of docs/guide/python.md", runner.failures == 0 and runner.tries > 15, "".join(printed))
 
 
 def check_notebook():

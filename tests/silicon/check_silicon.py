@@ -117,7 +117,7 @@ def lists():
         code, _, err = silicon(".", "--programs", path)
         check("refused programs: " + name, code == 2 and wanted in err and "programs.json: no list" in err, "%d %s" % (code, err))
     path = write("programs.json", json.dumps([good, {"name": "d", "sources": "e.cu f.c"}]))
-    for name, words, wanted in (("no list is given", ["."], "docs/silicon.md"),
+    for name, words, wanted in (("no list is given", ["."], "docs/studies/silicon.md"),
                                 ("nor for another suite", [".", "--suite", "h100-apps"], "a JSON array with an object for each program"),
                                 ("an unknown program", [".", "--programs", path, "--only", "d,vim"],
                                  "no program is called 'vim'; there are a, d"),

@@ -6,7 +6,7 @@ fronts of full replays. The hypervolume is computed here, apart from the program
 reference lies behind the front's worst values by 10 % of its extent (and, printed beside it, behind those of all
 points). Points picked at random, as many as the adaptive sweep replayed, are there to compare: the mean of 200 draws.
 
-With --long, the three spaces of docs/sweep.md at a budget of 5 %: several minutes.
+With --long, the three spaces of docs/guide/sweep.md at a budget of 5 %: several minutes.
 
 usage: check_adaptive.py PROGRAM [--long]
 """

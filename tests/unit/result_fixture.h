@@ -24,8 +24,8 @@ void ww_fixture_assert_equal(const struct ww_result *a, const struct ww_result *
 /* Fails the running test unless `sub` occurs in the text. */
 void ww_fixture_assert_contains(const char *text, const char *sub);
 
-/* Path of a file of the source tree ("docs/query.md") as seen from here; ends the test if there is none.
- * `out` holds 512 bytes. */
+/* Path of a file of the source tree ("docs/reference/query.md") as seen from here; ends the test if there is
+ * none. `out` holds 512 bytes. */
 const char *ww_fixture_source_file(const char *name, char out[512]);
 /* The whole text of a file; free() it. Ends the test if it cannot be read. */
 char *ww_fixture_read(const char *path);

@@ -27,7 +27,7 @@ static bool is_counter(const char *column) {
 
 static void every_column_of_every_table_and_view_is_documented(void **state) {
     char path[512];
-    char *doc = ww_fixture_read(ww_fixture_source_file("docs/database.md", path));
+    char *doc = ww_fixture_read(ww_fixture_source_file("docs/reference/database.md", path));
     char *rows = ww_db_fixture_query(*state,
                                      "SELECT s.name || ' ' || c.name AS pair FROM sqlite_schema s,"
                                      " pragma_table_info(s.name) c WHERE s.type IN ('table', 'view')"
@@ -38,9 +38,9 @@ static void every_column_of_every_table_and_view_is_documented(void **state) {
         char *space = strchr(line, ' '), quoted[128];
         *space = 0;
         char *text = section(doc, strcmp(line, "v_source") == 0 && is_counter(space + 1) ? "pc" : line);
-        if (!text) fail_msg("docs/database.md has no section on %s", line);
+        if (!text) fail_msg("docs/reference/database.md has no section on %s", line);
         snprintf(quoted, sizeof quoted, "`%s`", space + 1);
-        if (!strstr(text, quoted)) fail_msg("docs/database.md: %s.%s is missing", line, space + 1);
+        if (!strstr(text, quoted)) fail_msg("docs/reference/database.md: %s.%s is missing", line, space + 1);
         free(text);
     }
     assert_true(columns > 150);
@@ -50,7 +50,7 @@ static void every_column_of_every_table_and_view_is_documented(void **state) {
 
 static void every_documented_column_exists(void **state) {
     char path[512];
-    char *doc = ww_fixture_read(ww_fixture_source_file("docs/database.md", path)), *table = NULL;
+    char *doc = ww_fixture_read(ww_fixture_source_file("docs/reference/database.md", path)), *table = NULL;
     for (char *line = strtok(doc, "\n"); line; line = strtok(NULL, "\n")) {
         char name[64];
         if (sscanf(line, "### `%63[a-z_0-9]`", name) == 1) {
@@ -70,7 +70,7 @@ static void every_documented_column_exists(void **state) {
 static void every_named_query_has_an_example(void **state) {
     (void)state;
     char path[512];
-    char *doc = ww_fixture_read(ww_fixture_source_file("docs/query.md", path));
+    char *doc = ww_fixture_read(ww_fixture_source_file("docs/reference/query.md", path));
     for (size_t i = 0; i < ww_db_named_count(); i++) {
         char heading[64], example[96];
         snprintf(heading, sizeof heading, "\n### %s\n", ww_db_named(i)->name);

@@ -185,7 +185,7 @@ static void every_static_row_of_every_table_draws_its_watts(void **state) {
     }
 }
 
-/* Components without a row are those that docs/power.md names, and those that a GPU does not have. */
+/* Components without a row are those that docs/model/power.md names, and those that a GPU does not have. */
 static void every_component_has_rows_or_a_reason(void **state) {
     (void)state;
     /* Activates are in the energy of their reads and writes. */

@@ -283,13 +283,13 @@ static double documented(const char *page, const char *id) {
     return at ? strtod(at + 3, NULL) : NAN;
 }
 
-/* Of each model, and docs/gpus.md has what is measured. */
+/* Of each model, and docs/studies/gpus.md has what is measured. */
 static void models_do_what_was_published_and_documented(void **state) {
     (void)state;
     struct ww_validate_options options = {.jobs = 1};
     struct ww_validation *v = NULL;
     char path[512];
-    char *page = ww_fixture_read(ww_fixture_source_file("docs/gpus.md", path));
+    char *page = ww_fixture_read(ww_fixture_source_file("docs/studies/gpus.md", path));
     if (ww_validate("models", &options, &v, &error) != WW_OK) fail_msg("%s: %s", error.where, error.text);
     assert_true(v->count >= 54);
     for (size_t i = 0; i < v->count; i++) {
@@ -297,7 +297,7 @@ static void models_do_what_was_published_and_documented(void **state) {
         double shown = documented(page, r->id);
         if (!r->within) fail_msg("%s: %g, published %g", r->id, r->ours, r->paper);
         if (!(fabs(shown - r->ours) <= 0.01 * r->ours))
-            fail_msg("%s: %g, docs/gpus.md has %g", r->id, r->ours, shown);
+            fail_msg("%s: %g, docs/studies/gpus.md has %g", r->id, r->ours, shown);
     }
     ww_validation_free(v);
     free(page);

@@ -58,7 +58,7 @@ check_clang() {
             status=1
         fi
     done
-    # A kernel written for nvcc compiles with the command of docs/tutorial.md.
+    # A kernel written for nvcc compiles with the command of docs/guide/first-steps.md.
     "$clang" -x cuda --cuda-device-only --cuda-gpu-arch=sm_70 -Xclang -target-feature -Xclang +ptx60 -nocudainc -nocudalib \
         --cuda-path=/nonexistent -I"$here" -include ww_cuda.h -O2 -S ../examples/softmax.cu -o "$tmp/fresh.ptx" || status=1
     [ $status -ne 0 ] || echo "build.sh: the committed PTX matches its sources ($clang)"

@@ -3,7 +3,7 @@
  * Real and imaginary parts lie apart. A CTA of 64 threads takes one transform; a thread holds 16 numbers, four
  * of each of four positions, and loads and stores four at once. Between passes all change hands through shared
  * memory, with a few words left out against conflicts. fft_vtb and fft_vtb_pipe are what the transforms of
- * docs/multiplexing.md make of fft_1k, written by hand: a CTA of 128 threads takes two transforms, which share
+ * docs/studies/multiplexing.md make of fft_1k, written by hand: a CTA of 128 threads takes two transforms, which share
  * the memory of one. */
 #include "ww_device.h"
 

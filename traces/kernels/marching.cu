@@ -5,7 +5,7 @@
  * SDK's sample does. The table and the number of points by case are textures. The cells and the place of each
  * one's triangles come from a count and a scan before. Written by hand, marching_vtb is two such CTAs in one
  * that take turns, marching_co_vtb two that keep the first 16 of the 24 lists each for itself (figure 6 of the
- * paper that docs/multiplexing.md names). */
+ * paper that docs/studies/multiplexing.md names). */
 #include "ww_device.h"
 
 #define THREADS 32

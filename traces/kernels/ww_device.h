@@ -156,7 +156,7 @@ WW_BUILTIN int __clz(int v) {
 #define WW_BUILTIN static __device__ __forceinline__
 #endif /* !__NVCC__ */
 
-/* ---- shared memory that is allocated while a CTA runs (docs/multiplexing.md), both compilers ----
+/* ---- shared memory that is allocated while a CTA runs (docs/studies/multiplexing.md), both compilers ----
  *
  * A barrier of all threads that also allocates, or gives back, the last `bytes` bytes (a constant) of the CTA's
  * shared memory. The recorder understands it; on hardware it is a barrier. */

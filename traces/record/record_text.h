@@ -8,7 +8,7 @@
 
 struct ww_record_text {
     const char *ptx_path;
-    const char *launch; /* JSON, docs/launch.md */
+    const char *launch; /* JSON, docs/reference/launch.md */
     size_t launch_bytes;
     const char *where; /* its name in errors; files in it are looked for in the folder of that name */
     const char *program, *arguments; /* what the trace says of itself */

@@ -1,5 +1,5 @@
-/* apogee.h: what the workloads of APOGEE's evaluation share (docs/workloads.md): one CTA of `warps` warps on
- * each SM, whose threads stay and walk over the CTA's part of the elements. */
+/* apogee.h: what the workloads of APOGEE's evaluation share (docs/reference/workloads.md): one CTA of `warps`
+ * warps on each SM, whose threads stay and walk over the CTA's part of the elements. */
 #ifndef WW_TRACES_WORKLOADS_APOGEE_H
 #define WW_TRACES_WORKLOADS_APOGEE_H
 

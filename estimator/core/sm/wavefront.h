@@ -5,7 +5,7 @@
  * The bank of a line is its number folded: the exclusive or of its digits to the base of the banks. So a load
  * takes as many cycles of the tags as its lines have in the fullest bank, and as many of the data as a load
  * from shared memory at the same addresses; the unit turns to the next instruction when both are through. Both
- * rules are what RRZE-HPC/gpu-benches measured of an A100 (gpu-strides; docs/model-sm.md). */
+ * rules are what RRZE-HPC/gpu-benches measured of an A100 (gpu-strides; docs/model/sm.md). */
 #ifndef WW_CORE_WAVEFRONT_H
 #define WW_CORE_WAVEFRONT_H
 

@@ -6,9 +6,9 @@
  *                                      at the load: 01 was slow; 10 and a hit was timely; 10, a miss and the
  *                                      address as predicted was early; 10, a miss and another address was wrong
  *
- * The text leaves open, or garbles, and docs/apogee.md explains: when an offset is trusted (confidence at least
- * the active threads less two, read literally the opposite), which load a state is compared with once the
- * distance is more than one (parameter `compare`), and whether a slow TIA prefetch is sent once more. */
+ * The text leaves open, or garbles, and docs/studies/apogee.md explains: when an offset is trusted (confidence
+ * at least the active threads less two, read literally the opposite), which load a state is compared with once
+ * the distance is more than one (parameter `compare`), and whether a slow TIA prefetch is sent once more. */
 #include "fetch_apogee.h"
 #include "fetch.h"
 #include <string.h>

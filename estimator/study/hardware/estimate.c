@@ -80,7 +80,7 @@ static bool is_trace(const char *name) {
     return n > 4 && strcmp(name + n - 4, ".wwt") == 0;
 }
 
-/* The target that suits the GPU, as docs/gpus.md advises. */
+/* The target that suits the GPU, as docs/studies/gpus.md advises. */
 static const char *target(const struct ww_gpu *gpu) {
     struct ww_param_view view;
     for (size_t i = 0; i < ww_gpu_param_count(); i++)

@@ -14,7 +14,7 @@
  */
 enum ww_code ww_measured_parse_json(const char *text, size_t n, const char *where, struct ww_measured *m,
                                     struct ww_error *error);
-/* The same of a CSV of points (docs/hardware.md): a heading, then lines; columns in any order. */
+/* The same of a CSV of points (docs/reference/hardware.md): a heading, then lines; columns in any order. */
 enum ww_code ww_measured_parse_csv(const char *text, size_t n, const char *where, struct ww_measured *m,
                                    struct ww_error *error);
 /* Whether a text is what `ncu --csv` prints, and the points of it: elapsed cycles and durations of kernels.

@@ -1,4 +1,4 @@
-/* A sweep that replays few points of many (docs/sweep.md). */
+/* A sweep that replays few points of many (docs/guide/sweep.md). */
 #include "../../api/database.h"
 #include "../../api/sweep.h"
 #include "adaptive.h"

@@ -1,4 +1,4 @@
-/* adaptive.h: a sweep that replays few points of many (docs/sweep.md).
+/* adaptive.h: a sweep that replays few points of many (docs/guide/sweep.md).
  *
  * All candidates are screened by the analytical model. Rounds follow: Gaussian processes learn from the points
  * that were replayed by what factor the model is off, each trace and each of time and energy for itself; the

@@ -11,7 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* The target that suits the GPU, as docs/gpus.md advises. */
+/* The target that suits the GPU, as docs/studies/gpus.md advises. */
 static const char *target(const struct ww_gpu *gpu) {
     const char *arch = gpu->spec.arch;
     long capability = strncmp(arch, "sm_", 3) == 0 ? strtol(arch + 3, NULL, 10) : 70;

@@ -21,7 +21,7 @@
 #define SLICE_USUAL 3e6  /* of a slice's replay, unless 4 waves have more: then whole waves are left out */
 #define SCREEN_WAVES 2u  /* of a slice, that the analytical model is asked about */
 #define SLICE_MOST 60e6  /* warp instructions of a slice's replay */
-#define SLICE_ERROR 0.08 /* relative; docs/tune.md says how it was measured */
+#define SLICE_ERROR 0.08 /* relative; docs/guide/tune.md says how it was measured */
 
 /* A variant under way. */
 struct trial {

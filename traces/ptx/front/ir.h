@@ -334,7 +334,7 @@ struct ptx_inst {
     /* call */
     const struct ptx_symbol *callee; /* direct call; NULL: indirect through opnd */
     int32_t smem;                /* bar.sync: bytes of shared memory that it allocates; less than 0: frees. See
-                                    docs/multiplexing.md */
+                                    docs/studies/multiplexing.md */
     uint8_t call_ret, call_args; /* opnd layout of PTX_CALL: rets first, then target if indirect, then args */
 };
 
@@ -446,7 +446,7 @@ struct ptx_lower_options {
     uint32_t arch;          /* 20, 52, 70: sm_NN; others map to the nearest below */
     uint32_t max_registers; /* per thread; 0: the architecture's */
 };
-/* Turns a kernel and the functions that it may call into machine instructions (docs/lowering.md): fills
+/* Turns a kernel and the functions that it may call into machine instructions (docs/model/lowering.md): fills
  * machine*, lower_first, lower_count, machine_registers of each. Machine code is laid out function by
  * function; pc = 16 x index (8 for sm_52, sm_20) plus the function's base. */
 enum ww_code ww_ptx_lower(struct ptx_module *module, struct ptx_func *kernel,

@@ -3,7 +3,7 @@
  *     .pragma "warpwatt smem_alloc N";    .pragma "warpwatt smem_free N";
  *
  * before a bar.sync of all threads, which then also allocates or frees N bytes of shared memory
- * (docs/multiplexing.md). To ptxas they mean nothing and the barrier is a barrier. */
+ * (docs/studies/multiplexing.md). To ptxas they mean nothing and the barrier is a barrier. */
 #include "front.h"
 #include <string.h>
 

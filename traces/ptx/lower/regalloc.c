@@ -219,6 +219,7 @@ bool ww_lower_allocate(struct lower *l) {
         }
         if (round + 1 < ROUNDS_MAX && !rewrite(l)) return false;
     }
-    return !l->failed; /* the last round's sharing stands: more registers than there are, see docs/lowering.md
+    return !l->failed; /* the last round's sharing stands: more registers than there are, see
+                        * docs/model/lowering.md
                         */
 }

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MACHINE_LAST 90u /* the newest whose operations are checked, docs/machine-code.md */
+#define MACHINE_LAST 90u /* the newest whose operations are checked, docs/reference/machine-code.md */
 
 enum ww_code ww_record_code_parse(const char *text, const char *where, enum ww_record_code *code,
                                   struct ww_error *error) {

@@ -1,4 +1,5 @@
-/* launch.h: a launch description (docs/launch.md): buffers, how they are filled, launches, expected results. */
+/* launch.h: a launch description (docs/reference/launch.md): buffers, how they are filled, launches, expected
+ * results. */
 #ifndef WW_TRACES_PTX_LAUNCH_H
 #define WW_TRACES_PTX_LAUNCH_H
 

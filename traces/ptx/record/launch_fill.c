@@ -150,7 +150,8 @@ enum ww_code ww_launch_check_fill(const struct launch_file *f, const cJSON *fill
                                                          : is_numbers(v);
         forms += !bound;
         if (!good)
-            return ww_launch_fail(f, path, error, "%s: malformed or not finite, see docs/launch.md", v->string);
+            return ww_launch_fail(f, path, error, "%s: malformed or not finite, see docs/reference/launch.md",
+                                  v->string);
     }
     return forms == 1
                ? WW_OK

@@ -57,7 +57,9 @@ static bool choose(struct job *j, struct ptxas_tools *tools, uint32_t arch) {
 static void describe_none(struct ww_buf *out) {
     const char *given = getenv("WARPWATT_PTXAS");
     if (!given)
-        ww_buf_puts(out, "found none (WARPWATT_PTXAS names it, docs/machine-code.md says where it is sought)");
+        ww_buf_puts(
+            out,
+            "found none (WARPWATT_PTXAS names it, docs/reference/machine-code.md says where it is sought)");
     else if (!*given)
         ww_buf_puts(out, "WARPWATT_PTXAS is set and empty: no ptxas is used");
     else

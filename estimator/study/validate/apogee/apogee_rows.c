@@ -68,9 +68,11 @@ static enum ww_ap_machine best_mta(const struct ww_ap_sums *s) {
 
 /* ---- rows ---- */
 
-static const char *const why_issue = "32 warps fill nearly all issue slots of 8 lanes here: docs/apogee.md";
-static const char *const why_power = "dynamic power follows the instructions in a second: docs/apogee.md";
-static const char *const why_speed = "the published figure has 19 % of speed in it: docs/apogee.md";
+static const char *const why_issue =
+    "32 warps fill nearly all issue slots of 8 lanes here: docs/studies/apogee.md";
+static const char *const why_power =
+    "dynamic power follows the instructions in a second: docs/studies/apogee.md";
+static const char *const why_speed = "the published figure has 19 % of speed in it: docs/studies/apogee.md";
 static const char *const why_ends = "loops of a draw are short, and prefetches go beyond their ends";
 
 struct row {

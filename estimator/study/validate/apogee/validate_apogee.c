@@ -1,7 +1,7 @@
 /* Suite "apogee": chapter V of A. Sethia, Dynamic Hardware Resource Management for Efficient Throughput
  * Processing (dissertation, University of Michigan, 2015). Five general kernels and seven scenes, each recorded
  * for 1 to 32 warps, on apogee-sm with a register file to match, without a prefetcher and with stride, MTA and
- * APOGEE. docs/apogee.md says what is modelled and why rows lie outside. */
+ * APOGEE. docs/studies/apogee.md says what is modelled and why rows lie outside. */
 #include "../../../api/validate.h"
 #include "../../../result/result.h"
 #include "apogee_int.h"

@@ -1,6 +1,6 @@
 /* Suite "d2ma": A. Jamshidi, M. Samadi, S. Mahlke, D2MA, PACT 2014. Kernels of table 2 and SAXPY, plain and
- * with bulk transfers, on gtx480-d2ma; SGEMV and SAXPY with CudaDMA, too. docs/d2ma.md says what is modelled,
- * docs/validation.md why rows lie outside. */
+ * with bulk transfers, on gtx480-d2ma; SGEMV and SAXPY with CudaDMA, too. docs/studies/d2ma.md says what is
+ * modelled, docs/studies/validation.md why rows lie outside. */
 #include "../../../api/validate.h"
 #include "../../../base/tempfile.h"
 #include "d2ma_int.h"
@@ -48,9 +48,9 @@ static enum ww_code measure(const struct ww_d2ma_kernel *k, struct ww_d2ma_sums 
 /* ---- rows ---- */
 
 static const char *const why_less = "plain kernels at full occupancy hide more of their copies here; see "
-                                    "docs/validation.md";
+                                    "docs/studies/validation.md";
 static const char *const why_more = "fewer instructions are left, or the plain kernel's L1 loses lines; see "
-                                    "docs/validation.md";
+                                    "docs/studies/validation.md";
 
 static enum ww_code add_speedup(struct ww_validation *v, const char *id, double ours, double paper,
                                 struct ww_error *error) {
@@ -87,9 +87,9 @@ static enum ww_code add_averages(struct ww_validation *v, const struct ww_d2ma_s
         const char *why;
     } row[] = {
         {"d2ma-instr", ww_d2ma_mean(s, WW_D2MA_INSTRUCTIONS, 0, KERNELS), WW_VALIDATE_RELATIVE, 1.0 / 3,
-         "ours have few instructions beside the copy; see docs/d2ma.md"},
+         "ours have few instructions beside the copy; see docs/studies/d2ma.md"},
         {"d2ma-instr-filters", ww_d2ma_smallest(s, WW_D2MA_INSTRUCTIONS, GAUSS, SOBEL + 1),
-         WW_VALIDATE_RELATIVE, 1.0 / 3, "ours have few instructions beside the copy; see docs/d2ma.md"},
+         WW_VALIDATE_RELATIVE, 1.0 / 3, "ours have few instructions beside the copy; see docs/studies/d2ma.md"},
         {"d2ma-xfer", ww_d2ma_mean(s, WW_D2MA_WHOLE, 0, KERNELS), WW_VALIDATE_RELATIVE, 1.0 / 3,
          "tiles of resident CTAs wait for one another: the engine's unit holds one that waits for MSHRs"},
         {"d2ma-agen", ww_d2ma_mean(s, WW_D2MA_AGEN, 0, KERNELS), WW_VALIDATE_RELATIVE, 1.0 / 3,

@@ -1,6 +1,6 @@
 /* Suite "elastic": C. Gou, G. N. Gaydadjiev, "Elastic Pipeline: Addressing GPU On-chip Shared Memory Bank
  * Conflicts", CF 2011. Table 4's kernels on elastic-16 with each organisation of the pipeline, and the padded
- * versions of those that have one. docs/validation.md says how they compare. */
+ * versions of those that have one. docs/studies/validation.md says how they compare. */
 #include "../../../api/validate.h"
 #include "../../../result/result.h"
 #include "../../../mech/pipe/pipe.h"
@@ -205,7 +205,7 @@ static enum ww_code add_gains(struct ww_validation *v, const struct ww_matrix *b
         ww_elastic_gain(ww_elastic_sum(b, 5, WW_ELASTIC_FULL), ww_elastic_sum(b, 5, WW_ELASTIC_ANYWAY));
     return ww_validate_add_number(
         v, "ela-variant", variant, WW_VALIDATE_RELATIVE, THIRD,
-        "a change of the order of warps, which acts through DRAM; see docs/validation.md", error);
+        "a change of the order of warps, which acts through DRAM; see docs/studies/validation.md", error);
 }
 
 /* ---- arithmetic ---- */

@@ -81,17 +81,17 @@ static double largest(const struct ww_matrix *b, size_t machine, unsigned classe
 
 static const char *const why_few =
     "kmn alone gains much from fewer CTAs here, and Equalizer goes to and fro between one and two of them; see "
-    "docs/validation.md";
+    "docs/studies/validation.md";
 static const char *const why_wait = "histo-2, pathfinder and mri-g-3 wait for memory on these inputs and lose "
                                     "5 to 15 %; the other compute kernels "
-                                    "lose nothing; see docs/validation.md";
+                                    "lose nothing; see docs/studies/validation.md";
 static const char *const why_unsat =
     "mri-g-2, mri-g-3, pathfinder, sc and stncl wait for memory on these inputs and follow its clock, too";
 static const char *const why_bound = "kernels that the DRAM bounds lose nothing to slower SMs here";
 static const char *const why_static =
     "memory that has no requests draws little here, so that its clock costs and saves little";
 static const char *const why_kmn = "kmn under fewer warps; the published figure reads as the mean of the "
-                                   "cache-sensitive kernels (docs/validation.md)";
+                                   "cache-sensitive kernels (docs/studies/validation.md)";
 
 static const struct {
     const char *id;

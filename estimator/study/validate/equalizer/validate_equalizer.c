@@ -1,7 +1,7 @@
 /* Suite "equalizer": chapter III of A. Sethia, Dynamic Hardware Resource Management for Efficient Throughput
  * Processing (dissertation, University of Michigan, 2015). The 27 kernels of its table 3.2 run on gtx480-eq
- * with clocks and numbers of CTAs that stay, and under Equalizer, DynCTA and CCWS. docs/validation.md says what
- * the workloads' sizes are, how kernels and table belong together, and why rows lie outside. */
+ * with clocks and numbers of CTAs that stay, and under Equalizer, DynCTA and CCWS. docs/studies/validation.md
+ * says what the workloads' sizes are, how kernels and table belong together, and why rows lie outside. */
 #include "../../../api/validate.h"
 #include "equalizer_int.h"
 #include <math.h>

@@ -1,7 +1,7 @@
 /* Suite "mascar": chapter IV of A. Sethia, Dynamic Hardware Resource Management for Efficient Throughput
  * Processing (dissertation, University of Michigan, 2015). The workload suite runs on gtx480-mascar under each
- * scheduler, and under round-robin on the machines of figure 4.3. docs/validation.md says what the workloads'
- * sizes are, which kernels count as cache-sensitive, and why rows lie outside. */
+ * scheduler, and under round-robin on the machines of figure 4.3. docs/studies/validation.md says what the
+ * workloads' sizes are, which kernels count as cache-sensitive, and why rows lie outside. */
 #include "../../../api/validate.h"
 #include "../../../result/result.h"
 #include "mascar_int.h"
@@ -186,14 +186,15 @@ static enum ww_code add_toys(struct ww_validation *v, struct ww_error *error) {
 #define THIRD (1.0 / 3)
 static const char *const why_mascar =
     "on kmeans-1 and particle the saturation flag clears whenever a warp's requests "
-    "have been answered, and others get in; see docs/validation.md";
+    "have been answered, and others get in; see docs/studies/validation.md";
 static const char *const why_base =
     "round-robin is far behind on kmeans-1 and particle, by more than the paper's averages leave room for";
 static const char *const why_few =
-    "few warps lose on srad-2 and sad-2 what they gain on others; see docs/validation.md";
-static const char *const why_bound = "bound by bandwidth and latency in any order; see docs/validation.md";
+    "few warps lose on srad-2 and sad-2 what they gain on others; see docs/studies/validation.md";
+static const char *const why_bound =
+    "bound by bandwidth and latency in any order; see docs/studies/validation.md";
 static const char *const why_reexec = "a load of 32 requests fills the queue alone, and the working set does "
-                                      "not fit the L1; see docs/validation.md";
+                                      "not fit the L1; see docs/studies/validation.md";
 
 static enum ww_code add_gains(struct ww_validation *v, const struct ww_matrix *b, struct ww_error *error) {
     static const struct {

@@ -1,7 +1,8 @@
 /* Suite "multiplexing": Y. Yang, P. Xiang, M. Mantor, N. Rubin, H. Zhou, Shared Memory Multiplexing: A Novel
  * Way to Improve GPGPU Throughput (PACT 2012). Occupancy of table 1, the share of a CTA's life in which shared
  * memory is used (figure 1), the speed-ups of the software approaches on three machines (figure 11) and of the
- * hardware (figures 14 and 15). docs/validation.md says what the kernels are and why rows lie outside. */
+ * hardware (figures 14 and 15). docs/studies/validation.md says what the kernels are and why rows lie outside.
+ */
 #include "../../../api/trace.h"
 #include "../../../api/validate.h"
 #include "../../../result/result.h"
@@ -164,7 +165,7 @@ static double bound_of_pair(double share) {
 
 static const char *const why_style =
     "regions are most of the life of STO, MC and CV, and not all partitions are "
-    "published; see docs/validation.md";
+    "published; see docs/studies/validation.md";
 
 /* A speed-up may miss by a third of the published gain. */
 static enum ww_code add_gain(struct ww_validation *v, const char *id, double ours, struct ww_error *error) {

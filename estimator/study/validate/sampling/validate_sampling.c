@@ -1,5 +1,5 @@
 /* How often the intervals of sampled runs hold the full replay, over workloads, GPUs and seeds. The goals are
- * the project's own (docs/sampling.md): no publication states them. */
+ * the project's own (docs/model/sampling.md): no publication states them. */
 #include "../../../api/validate.h"
 #include "../../../base/locale.h"
 #include "sampling_int.h"

@@ -1,6 +1,6 @@
 /* Suite "silicon": public programs and microbenchmarks, recorded without a GPU and replayed, beside what real
- * GPUs did and what Accel-Sim said of the same launches (docs/silicon.md). A suite of measurements is a GPU's
- * table: lines of reports/silicon.csv with one name in their first column. */
+ * GPUs did and what Accel-Sim said of the same launches (docs/studies/silicon.md). A suite of measurements is a
+ * GPU's table: lines of reports/silicon.csv with one name in their first column. */
 #include "silicon_int.h"
 #include <math.h>
 #include <stdio.h>
@@ -188,8 +188,8 @@ enum ww_code ww_validate_suite_silicon(struct ww_validation *v, const struct ww_
             WW_TRY(add_suite(&m, options->traces, options, row + from, error));
         else
             WW_TRY(add(&m, ww_arena_printf(&v->arena, "sil-%s", suites[s].name), suites[s].board, NAN, NAN, "",
-                       WW_VALIDATE_RELATIVE, 0, "needs recorded programs: --traces DIR (docs/silicon.md)",
-                       error));
+                       WW_VALIDATE_RELATIVE, 0,
+                       "needs recorded programs: --traces DIR (docs/studies/silicon.md)", error));
     }
     return WW_OK;
 }
