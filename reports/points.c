@@ -1,8 +1,8 @@
 /* Reads tables of launches with measured and estimated cycles: the CSV that scripts/silicon.py prints. */
 #include "points.h"
 #include "../estimator/base/err.h"
+#include "../estimator/base/infile.h"
 #include "../estimator/base/locale.h"
-#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -135,8 +135,8 @@ static enum ww_code read_table(struct ww_points *p, const char *path, struct ww_
     struct reader r = {.p = p, .path = path, .error = error};
     r.table = name_of(p, path);
     if (!r.table) return ww_fail_nomem(error, path);
-    FILE *f = fopen(path, "r");
-    if (!f) return ww_fail(error, WW_IO, path, "cannot open: %s", strerror(errno));
+    FILE *f;
+    WW_TRY(ww_infile_open(path, &f, error));
     enum ww_code code = read_lines(&r, f);
     fclose(f);
     return code;

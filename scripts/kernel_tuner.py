@@ -10,7 +10,9 @@ usage: kernel_tuner.py space T1.json --gpu GPU -o space.json      a space file o
 import argparse
 import ast
 import json
+import os
 import re
+import stat
 import subprocess
 import sys
 
@@ -25,6 +27,8 @@ def fail(text):
 
 def load(path):
     try:
+        if not stat.S_ISREG(os.stat(path).st_mode):  # a FIFO may never have a writer
+            fail("%s: expected a regular file" % path)
         with open(path, encoding="utf-8") as f:
             return json.load(f)
     except (OSError, ValueError) as e:
@@ -42,42 +46,103 @@ ARITHMETIC = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.FloorDiv: "//", ast
 COMPARISON = {ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">=", ast.Eq: "==", ast.NotEq: "!="}
 
 
+STEPS = 1000000  # operations and elements of lists, of all expressions of a file
+TEXT = 65536  # characters of an expression of a space
+
+
+class Work:
+    """What is left for the expressions of a file."""
+
+    def __init__(self):
+        self.left = STEPS
+
+    def take(self, n):
+        self.left -= n
+        if self.left < 0:
+            raise ValueError("takes more than %d steps" % STEPS)
+
+    def elements(self, source):
+        """A list of numbers, taken one after another."""
+        out = []
+        for e in source:
+            self.take(1)
+            out.append(single(e))
+        return out
+
+
+WORK = Work()
+
+
+def single(value):
+    """A number of at most 64 bits; nothing grows beyond them."""
+    if not isinstance(value, (int, float)) or (isinstance(value, int) and value.bit_length() > 64):
+        raise ValueError("expected a number of at most 64 bits")
+    return value
+
+
+def operation(op, a, b):
+    if isinstance(op, ast.Pow):
+        if not (isinstance(b, int) and 0 <= b <= 64) or (abs(a) > 1 and abs(a).__ceil__().bit_length() * b > 128):
+            raise ValueError("a power of more than 64 bits")
+        return a ** b
+    if isinstance(op, ast.Div):
+        return a / b
+    return {"+": lambda: a + b, "-": lambda: a - b, "*": lambda: a * b, "//": lambda: a // b,
+            "%": lambda: a % b}[ARITHMETIC[type(op)]]()
+
+
+def called(name, a):
+    """One of the functions that are known; None: it is none."""
+    if name == "range":
+        return range(*[single(e) for e in a])
+    if name == "int" and len(a) == 1:
+        return int(single(a[0]))
+    if name == "len" and len(a) == 1:
+        return len(a[0])
+    if name in ("list", "sorted", "min", "max"):
+        a = WORK.elements(a[0]) if len(a) == 1 else WORK.elements(a)
+        return {"list": list, "sorted": sorted, "min": min, "max": max}[name](a)
+    return None
+
+
 def computed(node, names):
-    """The value of a Python expression of numbers, lists, range, min, max and comprehensions; nothing else is executed."""
+    """The value of a Python expression of numbers, lists of them, range, min, max and comprehensions; nothing else is
+    executed. ValueError: it has something else, or does not end soon."""
+    WORK.take(1)
+
     def go(n):
         return computed(n, names)
     if isinstance(node, ast.Constant):
-        return node.value
+        return single(node.value)
     if isinstance(node, (ast.List, ast.Tuple)):
-        return [go(e) for e in node.elts]
+        return WORK.elements(go(e) for e in node.elts)
     if isinstance(node, ast.Name) and node.id in names:
         return names[node.id]
     if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
-        return -go(node.operand)
+        return -single(go(node.operand))
     if isinstance(node, ast.Subscript):
         return go(node.value)[go(node.slice)]
     if isinstance(node, ast.BinOp):
         a, b = go(node.left), go(node.right)
-        if isinstance(node.op, ast.Pow) and 0 <= b <= 62:
-            return a ** b
-        if isinstance(node.op, ast.Div):
-            return a / b
-        if type(node.op) in ARITHMETIC and not isinstance(a, (list, range)):
-            return {"+": lambda: a + b, "-": lambda: a - b, "*": lambda: a * b, "//": lambda: a // b,
-                    "%": lambda: a % b}[ARITHMETIC[type(node.op)]]()
-        if isinstance(node.op, ast.Add):
-            return list(a) + list(b)
+        if isinstance(node.op, ast.Add) and isinstance(a, (list, range)):
+            return WORK.elements(a) + WORK.elements(b)
+        if isinstance(node.op, (ast.Pow, ast.Div)) or type(node.op) in ARITHMETIC:
+            return single(operation(node.op, single(a), single(b)))
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and not node.keywords:
-        a = [go(e) for e in node.args]
-        known = {"range": range, "list": list, "min": min, "max": max, "int": int, "len": len, "sorted": sorted}
-        if node.func.id in known and not (node.func.id == "range" and len(range(*a)) > 1000000):
-            return known[node.func.id](*a)
+        value = called(node.func.id, [go(e) for e in node.args])
+        if value is not None:
+            return value
     if isinstance(node, ast.ListComp) and len(node.generators) == 1 and isinstance(node.generators[0].target, ast.Name):
         g = node.generators[0]
-        inner = [{**names, g.target.id: v} for v in go(g.iter)]
-        return [computed(node.elt, m) for m in inner if all(computed(c, m) for c in g.ifs)]
+        out = []
+        for v in go(g.iter):
+            WORK.take(1)
+            inner = {**names, g.target.id: v}
+            if all(computed(c, inner) for c in g.ifs):
+                out.append(single(computed(node.elt, inner)))
+        return out
     if isinstance(node, ast.Compare) and len(node.ops) == 1 and type(node.ops[0]) in COMPARISON:
-        a, b = go(node.left), go(node.comparators[0])
+        a, b = single(go(node.left)), single(go(node.comparators[0]))
         return {"<": a < b, "<=": a <= b, ">": a > b, ">=": a >= b, "==": a == b, "!=": a != b}[COMPARISON[type(node.ops[0])]]
     raise ValueError(ast.unparse(node))
 
@@ -86,29 +151,32 @@ def parse(text):
     try:
         return ast.parse(text.strip(), mode="eval").body
     except SyntaxError:
-        fail("\"%s\" is no expression of Python" % text)
+        fail("\"%.200s\" is no expression of Python" % text)
 
 
 def values(parameter):
     """Levels: a list, or the text of one, such as "list(range(1, 9))"."""
     v = parameter["Values"]
     try:
-        v = list(computed(parse(v), {}) if isinstance(v, str) else v)
+        v = WORK.elements(computed(parse(v), {}) if isinstance(v, str) else v)
     except (ValueError, TypeError) as e:
-        fail("parameter %s: values %s: cannot be computed: %s" % (parameter["Name"], parameter["Values"], e))
+        fail("parameter %s: values %.200s: cannot be computed: %.200s" % (parameter["Name"], parameter["Values"], e))
     if not all(isinstance(e, int) for e in v):
-        fail("parameter %s: expected whole numbers, met %s" % (parameter["Name"], parameter["Values"]))
+        fail("parameter %s: expected whole numbers, met %.200s" % (parameter["Name"], parameter["Values"]))
     return [int(e) for e in v]
 
 
 def joined(op, parts):
+    if sum(map(len, parts)) > TEXT:
+        raise ValueError("longer than %d characters" % TEXT)
     return "(" + (" %s " % op).join(parts) + ")"
 
 
 def compared(left, op, right):
     """A comparison as ours. Python's / has fractions: a / b < c is a < c * b, where b is positive, as sizes are."""
     if isinstance(op, (ast.In, ast.NotIn)) and isinstance(right, (ast.List, ast.Tuple)):
-        equal = joined("||", ["%s == %s" % (ours(left), ours(e)) for e in right.elts])
+        one = ours(left)
+        equal = joined("||", ["%s == %s" % (one, ours(e)) for e in right.elts])
         return equal if isinstance(op, ast.In) else "!" + equal
     if type(op) not in COMPARISON:
         raise ValueError("a comparison other than < <= > >= == != in")
@@ -162,7 +230,7 @@ def translated(text, what):
         out = ours(node)
         return out[1:-1] if isinstance(node, (ast.Compare, ast.BinOp, ast.BoolOp)) and out.startswith("(") else out
     except ValueError as e:
-        fail("%s: \"%s\": cannot be carried over: %s" % (what, text, e))
+        fail("%s: \"%.200s\": cannot be carried over: %.200s" % (what, text, e))
 
 
 def python(text):
@@ -207,7 +275,7 @@ def buffer_size(size, levels, problem):
     try:
         return int(computed(parse(size), {**levels, "ProblemSize": problem}))
     except (ValueError, TypeError) as e:
-        fail("Size \"%s\" cannot be computed: %s" % (size, e))
+        fail("Size \"%.200s\" cannot be computed: %.200s" % (size, e))
 
 
 def argument(a, levels, problem):
@@ -265,13 +333,19 @@ def plain_levels(v):
     v = v["values"] if isinstance(v, dict) and "values" in v else v
     if isinstance(v, list):
         return v
-    out, x = [], v["from"]
     if "steps" in v:
-        return [v["from"] + k * (v["to"] - v["from"]) // (v["steps"] - 1) for k in range(v["steps"])]
-    while x <= v["to"]:
-        out.append(x)
-        x = x + v["step"] if "step" in v else x * v.get("factor", 2)
-    return out
+        return WORK.elements(v["from"] + k * (v["to"] - v["from"]) // (v["steps"] - 1) for k in range(v["steps"]))
+    return WORK.elements(rising(v["from"], v["to"], v.get("step"), v.get("factor", 2)))
+
+
+def rising(x, to, step, factor):
+    """Levels from x: by a step, or by a factor."""
+    while x <= to:
+        yield x
+        after = x + step if step is not None else x * factor
+        if after <= x:
+            fail("levels from %s do not rise to %s" % (x, to))
+        x = after
 
 
 def to_t1(space):

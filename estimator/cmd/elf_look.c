@@ -102,8 +102,8 @@ static void look_sections(const struct file *f, struct elf_look *look) {
 enum ww_code ww_elf_look(const char *path, struct elf_look *look, struct ww_error *error) {
     struct stat st;
     *look = (struct elf_look){0};
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0 && access(path, X_OK) == 0) return WW_OK; /* may be run, not read */
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* a FIFO has no writer yet */
+    if (fd < 0 && access(path, X_OK) == 0) return WW_OK;    /* may be run, not read */
     if (fd < 0 || fstat(fd, &st) != 0) {
         if (fd >= 0) close(fd);
         return ww_fail(error, WW_IO, path, "cannot open: %s", strerror(errno));

@@ -136,6 +136,21 @@ static enum ww_code cache_rules(const struct check *c, const char *key, uint64_t
     return WW_OK;
 }
 
+/* Carve-outs rise, lie in the array, and hold all of the shared memory. */
+static enum ww_code carveout_rules(const struct check *c) {
+    const struct ww_gpu_spec *s = c->s;
+    uint64_t kb[WW_MASKS_MAX];
+    int count = ww_mask_list(s->l1_carveouts, kb);
+    if (!s->l1_carveouts[0]) return WW_OK;
+    bool good =
+        count > 0 && s->l1_unified && kb[count - 1] >= s->sm_shared_kb && kb[count - 1] <= s->l1_size_kb;
+    for (int i = 1; i < count; i++) good = good && kb[i] > kb[i - 1];
+    RULE(c, good, "l1.carveouts",
+         "\"%s\": expected rising KiB, the last of sm.shared_kb = %u to l1.size_kb = %u, and l1.unified",
+         s->l1_carveouts, s->sm_shared_kb, s->l1_size_kb);
+    return WW_OK;
+}
+
 static enum ww_code memory_rules(const struct check *c) {
     const struct ww_gpu_spec *s = c->s;
     RULE(c, s->l1_read_spare < s->l1_miss_queue, "l1.read_spare", "%u leaves no place of l1.miss_queue = %u",
@@ -168,6 +183,7 @@ static enum ww_code memory_rules(const struct check *c) {
          "%u KiB hold less than sm.shared_kb = %u KiB, but l1.unified is true; with it set sm.shared_kb and "
          "sm.shared_per_cta_kb to %u at most",
          s->l1_size_kb, s->sm_shared_kb, s->l1_size_kb);
+    WW_TRY(carveout_rules(c));
     uint32_t both = (s->l1_enabled ? s->l1_size_kb : 0) + s->sm_shared_kb;
     RULE(c, !s->sm_array_kb || both <= s->sm_array_kb, "l1.size_kb",
          "%u KiB and sm.shared_kb = %u KiB do not fit the array that they share, sm.array_kb = %u KiB; with it "

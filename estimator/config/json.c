@@ -1,12 +1,12 @@
 /* Reading JSON over parameter rows, on top of cJSON. */
 #include "json.h"
+#include "../base/infile.h"
 #include "../base/jsonw.h"
 #include "json_scan.h"
 #include <ctype.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #define FILE_LIMIT ((size_t)16 << 20)
 #define PATH_LEN 512 /* longer than any row's key, so that a cut path never equals one */
@@ -30,16 +30,9 @@ static enum ww_code read_all(FILE *f, const char *path, size_t limit, struct ww_
 
 enum ww_code ww_read_file(const char *path, size_t limit, struct ww_buf *out, struct ww_error *error) {
     *out = (struct ww_buf){0};
-    FILE *f = fopen(path, "rb");
-    if (!f) return fail_system(error, path, "open");
-    struct stat st;
-    enum ww_code code;
-    if (fstat(fileno(f), &st) != 0)
-        code = fail_system(error, path, "examine");
-    else if (S_ISDIR(st.st_mode))
-        code = ww_fail(error, WW_IO, path, "is a directory, expected a file");
-    else
-        code = read_all(f, path, limit, out, error);
+    FILE *f;
+    WW_TRY(ww_infile_open(path, &f, error));
+    enum ww_code code = read_all(f, path, limit, out, error);
     fclose(f);
     if (code != WW_OK) ww_buf_free(out);
     return code;

@@ -1,4 +1,5 @@
 /* model_traffic.c: which level serves how much. */
+#include "../core/sm/occupancy.h"
 #include "model_part.h"
 #include <math.h>
 
@@ -34,7 +35,7 @@ static double local_misses(const struct ww_miss_curve *first, size_t stride, dou
 
 static double l1_lines(const struct ww_gpu_spec *gpu, uint32_t resident, uint32_t shared_bytes) {
     double bytes = 1024.0 * gpu->l1_size_kb;
-    if (gpu->l1_unified) bytes -= (double)resident * shared_bytes;
+    if (gpu->l1_unified) bytes = (double)ww_occupancy_l1(gpu, (uint64_t)resident * shared_bytes);
     return bytes > 128 ? bytes / 128 : 1;
 }
 

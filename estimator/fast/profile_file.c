@@ -2,10 +2,12 @@
 #include "../api/trace.h"
 #include "profile_file.h"
 #include "../base/hash.h"
+#include "../base/infile.h"
 #include "../base/outfile.h"
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+
+#define FILE_MOST ((size_t)1 << 30)
 
 static const char magic[6] = {'W', 'W', 'P', 'R', 'O', 'F'};
 enum { HEAD = 6 + 2 + 8 + 16 + 8, LAUNCHES = 10000000 };
@@ -215,14 +217,16 @@ enum ww_code ww_model_profile_load(const char *path, struct ww_model_profile *pr
     char part[65536];
     size_t n;
     *profile = (struct ww_model_profile){0};
-    FILE *file = fopen(path, "rb");
-    if (!file) return ww_fail(error, WW_IO, path, "cannot be opened: %s", strerror(errno));
-    while ((n = fread(part, 1, sizeof part, file)) > 0) ww_buf_append(&b, part, n);
+    FILE *file;
+    WW_TRY(ww_infile_open(path, &file, error));
+    while (b.n <= FILE_MOST && (n = fread(part, 1, sizeof part, file)) > 0) ww_buf_append(&b, part, n);
     bool failed = ferror(file) != 0;
     fclose(file);
     enum ww_code code = failed     ? ww_fail(error, WW_IO, path, "cannot be read")
                         : b.failed ? ww_fail_nomem(error, "profile")
-                                   : ww_model_profile_parse(b.p ? b.p : "", b.n, path, profile, error);
+                        : b.n > FILE_MOST
+                            ? ww_fail(error, WW_INPUT, path, "larger than %zu bytes, the limit", FILE_MOST)
+                            : ww_model_profile_parse(b.p ? b.p : "", b.n, path, profile, error);
     ww_buf_free(&b);
     return code;
 }

@@ -53,6 +53,26 @@ sed 's/tile in \[1, 2, 4\]/tile ^ 2/' own.json >bad.json
 fails 1 $kt space bad.json -o x.json
 sed 's/"Language": "CUDA"/"Language": "OpenCL"/' own.json >bad.json
 fails 1 $kt space bad.json -o x.json
+# What never ends, or grows without bound, is refused: in values, sizes, conditions and levels; and a FIFO, which has no writer.
+for v in '[2**62**62]' '1000000000*[1]' 'list(range(10**9))' '[x for x in range(10**18) if x < 0]' \
+    '[max([max([z for z in range(9999)]) for y in range(9999)]) for x in range(9999)]'; do
+    sed "s/\"list(range(1, 5))\"/\"$v\"/" own.json >bad.json
+    fails 1 timeout 60 $kt space bad.json -o x.json
+done
+sed 's/max(tile)-1/max(range(10**15))/' own.json >bad.json
+fails 1 timeout 60 $kt space bad.json -o x.json
+sed 's/tile in \[1, 2, 4\]/((((((tile**7)**7)**7)**7)**7)**7)**7 > 1/' own.json >bad.json
+fails 1 timeout 60 $kt space bad.json -o x.json
+for v in '{"from": 1, "to": 8, "step": 0}' '{"from": 0, "to": 8, "factor": 2}' '{"from": 0, "to": 1000000000000, "step": 1}'; do
+    python3 -c 'import json, sys
+s = json.load(open("space.json")); s["program"]["parameters"]["TILE"] = json.loads(sys.argv[1]); json.dump(s, open("bad.json", "w"))' "$v"
+    fails 1 timeout 60 $kt t1 bad.json -o x.json
+done
+mkfifo fifo
+fails 1 timeout 60 $kt space fifo -o x.json
+fails 7 timeout 60 warpwatt sweep fifo --db r.db
+fails 7 timeout 60 warpwatt disasm fifo
+fails 7 timeout 60 warpwatt correlate --space fifo --db r.db
 # Results in another unit, without measurements, and of a variant that hung.
 cat >t4.json <<'END'
 {"schema_version": "1.0.0", "results": [

@@ -228,6 +228,17 @@ static void index_masks_and_way_weights_must_fit_the_cache(void **state) {
     refused("{\"inherits\": \"gtx980\", \"lsu\": {\"line\": 24}}", ": $.lsu.line", "24");
 }
 
+static void carve_outs_rise_and_hold_all_shared_memory(void **state) {
+    (void)state;
+    refused("{\"inherits\": \"rtx2080ti\", \"l1\": {\"carveouts\": \"64,32\"}}", ": $.l1.carveouts", "rising");
+    refused("{\"inherits\": \"rtx2080ti\", \"l1\": {\"carveouts\": \"32,48\"}}", ": $.l1.carveouts",
+            "sm.shared_kb = 64");
+    refused("{\"inherits\": \"rtx2080ti\", \"l1\": {\"carveouts\": \"32,128\"}}", ": $.l1.carveouts",
+            "l1.size_kb = 96");
+    refused("{\"inherits\": \"rtx2080ti\", \"l1\": {\"carveouts\": \"32;64\"}}", ": $.l1.carveouts", "");
+    refused("{\"inherits\": \"rtx2080ti\", \"l1\": {\"unified\": false}}", ": $.l1.carveouts", "l1.unified");
+}
+
 static void overrides_apply_last_and_in_order(void **state) {
     (void)state;
     struct ww_gpu *gpu;
@@ -418,6 +429,7 @@ int main(void) {
         cmocka_unit_test(missing_keys_are_errors_that_name_the_first),
         cmocka_unit_test(unknown_keys_and_bounds_name_file_and_path),
         cmocka_unit_test(index_masks_and_way_weights_must_fit_the_cache),
+        cmocka_unit_test(carve_outs_rise_and_hold_all_shared_memory),
         cmocka_unit_test(overrides_apply_last_and_in_order),
         cmocka_unit_test(bad_overrides_are_named),
         cmocka_unit_test(equal_gpus_have_equal_json_and_unequal_ones_do_not),

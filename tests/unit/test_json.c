@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #include <cmocka.h>
 
@@ -244,6 +245,22 @@ static void files_that_cannot_be_read_are_io_errors(void **state) {
     assert_non_null(strstr(e.text, "directory"));
 }
 
+static void a_fifo_with_a_name_is_refused_at_once(void **state) {
+    (void)state;
+    struct ww_buf b;
+    struct ww_error e;
+    char folder[] = "/tmp/ww_json_XXXXXX", path[64];
+    assert_non_null(mkdtemp(folder));
+    snprintf(path, sizeof path, "%s/fifo", folder);
+    assert_int_equal(mkfifo(path, 0600), 0);
+    alarm(10); /* nobody writes: a reader that waits is ended */
+    assert_int_equal(ww_read_file(path, 100, &b, &e), WW_IO);
+    alarm(0);
+    assert_non_null(strstr(e.text, "FIFO"));
+    unlink(path);
+    rmdir(folder);
+}
+
 static void files_over_the_limit_are_refused(void **state) {
     (void)state;
     struct ww_buf b;
@@ -289,6 +306,7 @@ int main(void) {
         cmocka_unit_test(many_keys_are_checked_in_reasonable_time),
         cmocka_unit_test(getters_name_the_key),
         cmocka_unit_test(files_that_cannot_be_read_are_io_errors),
+        cmocka_unit_test(a_fifo_with_a_name_is_refused_at_once),
         cmocka_unit_test(files_over_the_limit_are_refused),
         cmocka_unit_test(a_pipe_is_read_to_its_end),
     };

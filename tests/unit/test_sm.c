@@ -573,6 +573,37 @@ static void a_unified_l1_gives_up_what_shared_memory_takes(void **state) {
     program_free(&p);
 }
 
+/* Hits of 24 lines of one set that are loaded twice, in an L1 of 48 ways of a KiB. */
+static uint64_t hits_beside(const char *carveouts, uint32_t shared_kb) {
+    struct ww_gpu_spec g = fixture_gpu();
+    struct program p;
+    reset();
+    g.l1_unified = true;
+    g.l1_size_kb = 48;
+    g.l1_ways = 48;
+    snprintf(g.l1_carveouts, sizeof g.l1_carveouts, "%s", carveouts);
+    g.sm_max_ctas = 1;
+    g.l1_hash = WW_HASH_NONE;
+    program_init(&p, 1, 32, 1, 128);
+    p.launch.shared_static = shared_kb * 1024;
+    uint32_t load = program_memory(&p, WW_OP_LOAD, WW_SPACE_GLOBAL, 4, 1, 1);
+    for (int round = 0; round < 2; round++)
+        for (uint32_t i = 0; i < 24; i++) program_access(&p, 0, load, ALL, 128u * 8 * i, 4);
+    struct replay r = program_run(&p, &g);
+    uint64_t hits = r.r.counter[WW_C_L1_SECTOR_HIT];
+    replay_free(&r);
+    program_free(&p);
+    return hits;
+}
+
+static void a_carve_out_is_the_least_that_the_ctas_fit_in(void **state) {
+    (void)state;
+    assert_int_equal(hits_beside("", 20), 24 * 4);
+    assert_int_equal(hits_beside("16,40", 16), 24 * 4); /* 32 ways are left */
+    assert_int_equal(hits_beside("16,40", 17), 0);      /* 8 */
+    assert_int_equal(hits_beside("40", 0), 0);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_laws_hold_on_random_programs_and_gpus),
@@ -593,6 +624,7 @@ int main(void) {
         cmocka_unit_test(ctas_that_a_slice_leaves_out_are_passed_over),
         cmocka_unit_test(a_malformed_width_is_an_input_error),
         cmocka_unit_test(a_unified_l1_gives_up_what_shared_memory_takes),
+        cmocka_unit_test(a_carve_out_is_the_least_that_the_ctas_fit_in),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

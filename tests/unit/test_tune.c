@@ -229,15 +229,43 @@ static void waves_take_what_all_of_them_take_on_the_mean(void **state) {
     near(ww_slice_wave_cycles(cta, WAVES * SLOTS, SLOTS), 980);
 }
 
-static void a_slice_replays_ctas_that_follow_one_another(void **state) {
-    const uint32_t grid[3] = {16, 100, 1};
-    uint64_t *cta, count;
+/* The CTAs of a slice of a sixteenth that holds 4 at a time. */
+static uint64_t *block_of(const uint32_t grid[3], uint64_t ctas) {
+    const struct ww_slice slice = {.part = 1.0 / 16};
+    uint64_t *cta;
+    if (ww_slice_block(grid, &slice, 4, ctas, &cta, &error) != WW_OK) fail_msg("%s", error.text);
+    return cta;
+}
+
+static void a_slice_replays_its_share_of_the_columns(void **state) {
+    const uint32_t grid[3] = {80, 100, 1}; /* 5 columns, of which 14 rows */
     (void)state;
-    assert_int_equal(ww_slice_block(grid, 70, &cta, &count, &error), WW_OK);
-    assert_int_equal(count, 70);
-    assert_int_equal(cta[0] % 16, 0);
-    for (uint64_t i = 1; i < count; i++) assert_int_equal(cta[i], cta[0] + i);
-    assert_in_range(cta[0], 700, 800);
+    uint64_t *cta = block_of(grid, 70);
+    for (uint64_t i = 0; i < 70; i++) assert_int_equal(cta[i], (43 + i / 5) * 80 + 37 + i % 5);
+    free(cta);
+}
+
+static void a_slice_of_a_narrow_grid_is_no_higher_than_wide(void **state) {
+    const uint32_t grid[3] = {3, 100, 1};
+    (void)state;
+    uint64_t *cta = block_of(grid, 20); /* two columns of ten rows: 4 CTAs at a time are 2 x 2 */
+    for (uint64_t i = 0; i < 20; i++) assert_int_equal(cta[i], (45 + i / 2) * 3 + i % 2);
+    free(cta);
+}
+
+static void a_slice_of_a_row_has_ctas_that_follow_one_another(void **state) {
+    const uint32_t grid[3] = {1000, 1, 1};
+    (void)state;
+    uint64_t *cta = block_of(grid, 62);
+    for (uint64_t i = 0; i < 62; i++) assert_int_equal(cta[i], 468 + i);
+    free(cta);
+}
+
+static void a_slice_of_all_has_all(void **state) {
+    const uint32_t grid[3] = {5, 3, 2};
+    (void)state;
+    uint64_t *cta = block_of(grid, 30);
+    for (uint64_t i = 0; i < 30; i++) assert_int_equal(cta[i], i);
     free(cta);
 }
 
@@ -265,7 +293,10 @@ int main(void) {
         cmocka_unit_test(a_small_gpu_is_left_whole),
         cmocka_unit_test(whole_waves_are_left_out_of_a_long_share),
         cmocka_unit_test(waves_take_what_all_of_them_take_on_the_mean),
-        cmocka_unit_test(a_slice_replays_ctas_that_follow_one_another),
+        cmocka_unit_test(a_slice_replays_its_share_of_the_columns),
+        cmocka_unit_test(a_slice_of_a_narrow_grid_is_no_higher_than_wide),
+        cmocka_unit_test(a_slice_of_a_row_has_ctas_that_follow_one_another),
+        cmocka_unit_test(a_slice_of_all_has_all),
         cmocka_unit_test(probes_are_the_corners_and_others),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

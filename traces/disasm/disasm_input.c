@@ -1,5 +1,6 @@
 /* Finds the machine code in a file for `warpwatt disasm`. */
 #include "disasm_input.h"
+#include "../../estimator/base/infile.h"
 #include "../sass/cubin/fatbin.h"
 #include "../sass/cubin/ptxas.h"
 #include <errno.h>
@@ -19,8 +20,8 @@ struct search {
 };
 
 static enum ww_code read_file(const char *path, struct ww_buf *out, struct ww_error *error) {
-    FILE *f = fopen(path, "rb");
-    if (!f) return ww_fail(error, WW_IO, path, "cannot open: %s", strerror(errno));
+    FILE *f;
+    WW_TRY(ww_infile_open(path, &f, error));
     enum ww_code code = WW_OK;
     char block[65536];
     size_t n;

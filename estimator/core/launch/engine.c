@@ -239,14 +239,13 @@ static void derive(struct ww_core *c, const struct ww_launch *launch) {
         c->imul_group2 = g->pipe_imul_shares == WW_IMUL_INT && !g->pipe_int_shares_fp32 ? WW_G_INT : WW_G_FP32;
 }
 
-/* Where shared memory is carved from the L1's array, the resident CTAs' allocation takes whole ways of it. */
+/* Where shared memory is carved from the L1's array, it takes whole ways of it. */
 static uint32_t l1_ways(const struct ww_core *c, const struct ww_launch *launch) {
     const struct ww_gpu_spec *g = c->gpu;
-    uint64_t total = (uint64_t)g->l1_size_kb * 1024, most = (uint64_t)g->sm_shared_kb * 1024;
+    uint64_t total = (uint64_t)g->l1_size_kb * 1024;
     uint64_t used = (uint64_t)ww_occupancy_shared(g, launch) * c->ctas_per_sm;
     if (!g->l1_unified) return g->l1_ways;
-    if (used > most) used = most; /* CTAs that allocate while they run share it */
-    uint64_t ways = used < total ? g->l1_ways * (total - used) / total : 0;
+    uint64_t ways = g->l1_ways * ww_occupancy_l1(g, used) / total;
     return ways ? (uint32_t)ways : 1;
 }
 

@@ -1,5 +1,6 @@
 /* Occupancy: CTAs per SM that the limits allow. */
 #include "occupancy.h"
+#include "../../config/mask_list.h"
 
 static uint64_t round_up(uint64_t v, uint64_t unit) {
     return (v + unit - 1) / unit * unit;
@@ -65,4 +66,14 @@ enum ww_code ww_occupancy(const struct ww_gpu_spec *gpu, const struct ww_launch 
             (unsigned long long)threads, launch->registers_per_thread, (unsigned long long)shared, *limiter);
     *ctas = (uint32_t)least;
     return WW_OK;
+}
+
+uint64_t ww_occupancy_l1(const struct ww_gpu_spec *gpu, uint64_t used) {
+    uint64_t total = (uint64_t)gpu->l1_size_kb * 1024, most = (uint64_t)gpu->sm_shared_kb * 1024,
+             kb[WW_MASKS_MAX];
+    int count = ww_mask_list(gpu->l1_carveouts, kb), i = 0;
+    if (used > most) used = most; /* CTAs that allocate while they run share it */
+    while (i + 1 < count && kb[i] * 1024 < used) i++;
+    if (count > 0) used = kb[i] * 1024;
+    return used < total ? total - used : 0;
 }

@@ -12,4 +12,8 @@ uint32_t ww_occupancy_shared(const struct ww_gpu_spec *gpu, const struct ww_laun
 enum ww_code ww_occupancy(const struct ww_gpu_spec *gpu, const struct ww_launch *launch, uint32_t *ctas,
                           const char **limiter, struct ww_error *error);
 
+/* Bytes of an L1 array from which shared memory is carved that are left for data while CTAs have `used` bytes.
+ */
+uint64_t ww_occupancy_l1(const struct ww_gpu_spec *gpu, uint64_t used);
+
 #endif

@@ -75,16 +75,26 @@ void ww_slice_share(uint64_t ctas, double part, uint64_t slots, unsigned waves, 
     *replayed = mine - *left;
 }
 
-enum ww_code ww_slice_block(const uint32_t grid[3], uint64_t ctas, uint64_t **cta, uint64_t *count,
-                            struct ww_error *error) {
-    uint64_t all = (uint64_t)grid[0] * grid[1] * grid[2];
-    if (ctas > all) ctas = all;
-    uint64_t first = (all - ctas) / 2;
-    if (ctas + grid[0] <= all) first -= first % grid[0]; /* rows from their beginning */
+/* As many columns of CTAs as are the slice's share of a row, so that as many rows are under way at a time as on
+ * the whole GPU, and what neighbours in a column share lies as far apart for the slice's part of the L2. At
+ * least as many as make the CTAs under way no higher than wide. */
+static uint64_t columns(const uint32_t grid[3], uint64_t rows, const struct ww_slice *slice, uint64_t slots,
+                        uint64_t ctas) {
+    uint64_t shared = (uint64_t)llround(grid[0] * slice->part);
+    uint64_t square = (uint64_t)ceil(sqrt((double)slots)), least = (ctas + rows - 1) / rows;
+    uint64_t wide = shared > square ? shared : square;
+    if (wide < least) wide = least;
+    return wide < grid[0] ? wide : grid[0];
+}
+
+enum ww_code ww_slice_block(const uint32_t grid[3], const struct ww_slice *slice, uint64_t slots, uint64_t ctas,
+                            uint64_t **cta, struct ww_error *error) {
+    uint64_t rows = (uint64_t)grid[1] * grid[2];
+    uint64_t wide = columns(grid, rows, slice, slots, ctas), high = (ctas + wide - 1) / wide;
+    uint64_t first = (rows - high) / 2 * grid[0] + (grid[0] - wide) / 2;
     *cta = malloc(ctas * sizeof **cta);
-    *count = ctas;
     if (!*cta) return ww_fail_nomem(error, "CTAs of a grid");
-    for (uint64_t i = 0; i < ctas; i++) (*cta)[i] = first + i;
+    for (uint64_t i = 0; i < ctas; i++) (*cta)[i] = first + i / wide * grid[0] + i % wide;
     return WW_OK;
 }
 

@@ -23,10 +23,10 @@ struct ww_slice {
 enum ww_code ww_slice_of(const struct ww_gpu_spec *gpu, struct ww_arena *arena, struct ww_slice *slice,
                          struct ww_error *error);
 
-/* Which CTAs are replayed on a slice of as many as a grid has: `ctas` that follow one another, as they are
- * dispatched, from the grid's middle, from the beginning of a row. */
-enum ww_code ww_slice_block(const uint32_t grid[3], uint64_t ctas, uint64_t **cta, uint64_t *count,
-                            struct ww_error *error);
+/* Which `ctas` of a grid, of as many at most, are replayed on a slice that holds `slots` at a time: those of
+ * columns and rows in the grid's middle, in the order of their dispatch. */
+enum ww_code ww_slice_block(const uint32_t grid[3], const struct ww_slice *slice, uint64_t slots, uint64_t ctas,
+                            uint64_t **cta, struct ww_error *error);
 
 /* How many CTAs a slice replays of a grid of `ctas`, `slots` of which it holds at a time: all of its share if
  * these are `waves` waves (at least 4) at most, else one less and what the last one of the share has. *left:

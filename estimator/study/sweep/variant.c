@@ -191,10 +191,10 @@ static enum ww_code replay_slice(struct trial *t, const struct ww_alike *alike, 
     const char *set[WW_SWEEP_PARAMS + WW_SLICE_SETTINGS];
     struct ww_gpu *gpu = NULL;
     struct ww_result *r = NULL;
-    uint64_t *cta, count;
+    uint64_t *cta, count = replayed;
     for (size_t i = 0; i < t->m->set_count; i++) set[i] = t->m->set[i];
     for (size_t i = 0; i < slice->sets; i++) set[t->m->set_count + i] = slice->set[i];
-    WW_TRY(ww_slice_block(alike->grid, replayed, &cta, &count, t->error));
+    WW_TRY(ww_slice_block(alike->grid, slice, slots, count, &cta, t->error));
     struct ww_cta_pick pick = {cta, count};
     enum ww_code code = record(t, &pick, path, sizeof path);
     free(cta);
