@@ -96,13 +96,13 @@ enum ww_code ww_micro_cache_read(uint32_t ctas, uint32_t cta_size, uint64_t byte
     return WW_OK;
 }
 
-enum ww_code ww_micro_parts_read(const struct ww_micro_parts *p, struct ww_micro **out,
+enum ww_code ww_micro_parts_read(const struct ww_micro_parts *p, uint64_t *read, struct ww_micro **out,
                                  struct ww_error *error) {
     enum { AT_ONCE = 4, ROWS = AT_ONCE / 2 };
     uint64_t row = (uint64_t)p->cta_size * 16, apart = row * p->parts;
     *out = NULL;
-    if (p->parts == 0 || p->part_rows == 0 || (p->rows | p->first | p->part_rows) % ROWS)
-        return ww_fail(error, WW_USAGE, "parts_read", "%u parts of %u rows", p->parts, p->part_rows);
+    if (p->parts == 0 || p->rows == 0 || p->rows % ROWS)
+        return ww_fail(error, WW_USAGE, "parts_read", "%u parts of %u rows", p->parts, p->rows);
     struct ww_micro_bulk b = {.path = WW_MICRO_GLOBAL,
                               .ctas = p->ctas,
                               .cta_size = p->cta_size,
@@ -113,11 +113,13 @@ enum ww_code ww_micro_parts_read(const struct ww_micro_parts *p, struct ww_micro
                               .wrap_ctas = p->parts,
                               .cta_bytes = row,
                               .repeat_bytes = ROWS * apart,
-                              .wrap_bytes = p->part_rows * apart,
-                              .wave = p->ctas,
-                              .first_bytes = p->first * apart};
+                              .wave = p->wave};
     for (uint32_t k = 0; k < AT_ONCE; k++) b.base[k] = ARRAY_APART + k / 2 * apart + k % 2 * (row / 2);
     WW_TRY(ww_micro_bulk(&b, out, error));
     (*out)->launch.kernel = "parts_read";
+    if (read) {
+        *read = (uint64_t)p->ctas * p->rows;
+        for (uint32_t c = 0; c < p->wave && c < p->ctas; c++) *read -= ww_micro_left_out(&b, c) * ROWS;
+    }
     return WW_OK;
 }
