@@ -109,7 +109,7 @@ static enum ww_code check(const struct ww_micro_bulk *b, struct ww_error *error)
     bool bad = b->ctas == 0 || b->cta_size == 0 || b->cta_size > 1024 || b->repeats == 0 ||
                b->loads + b->stores > WW_MICRO_OPERANDS || registers > 200 ||
                (b->width != 4 && b->width != 8 && b->width != 16) || b->shared_bytes > LARGEST_SHARED ||
-               b->prologue > 1024 || (b->wave && b->prologue);
+               b->prologue > 1024 || (b->wave && (b->prologue || b->clocked));
     uint64_t steps = (uint64_t)b->repeats * (b->loads + b->stores + FIRST_LOAD + 2) + b->prologue + b->loads;
     if (!bad && steps < UINT32_MAX) return WW_OK;
     return ww_fail(error, WW_USAGE, "microbenchmark",

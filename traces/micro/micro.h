@@ -67,7 +67,7 @@ enum ww_code ww_micro_smem_stride(uint32_t stride, uint32_t width, size_t count,
  *     moved = first_bytes + k * operand_bytes + r * repeat_bytes
  * with wrap_bytes and wrap_ctas 0 for no wrapping. The first `wave` CTAs, as many as a GPU holds, leave out
  * repetitions at their beginning, CTA c (wave - 1 - c) / wave of all: so they end one after another, as in the
- * middle of a long grid. Operands 0 .. loads - 1 are loads. */
+ * middle of a long grid (without prologue and clock). Operands 0 .. loads - 1 are loads. */
 #define WW_MICRO_OPERANDS 64
 struct ww_micro_bulk {
     enum ww_micro_path path; /* of the loads; WW_MICRO_SHARED: of loads and stores */
