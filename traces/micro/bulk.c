@@ -11,14 +11,14 @@ enum { BAR_BEFORE, CLOCK_BEFORE, FIRST_LOAD };
 
 static uint64_t operand_address(const struct ww_micro_bulk *b, uint32_t k, uint64_t cta, uint32_t repeat,
                                 uint32_t warp) {
-    uint64_t moved = b->first_bytes + k * b->operand_bytes + repeat * b->repeat_bytes;
-    if (b->wave) {
-        moved += (b->wave - 1 - cta) * (b->wrap_bytes / b->repeat_bytes) / b->wave * b->repeat_bytes;
-        cta += moved / b->wrap_bytes * b->wave;
-    }
+    uint64_t moved = k * b->operand_bytes + repeat * b->repeat_bytes;
     if (b->wrap_ctas) cta %= b->wrap_ctas;
     if (b->wrap_bytes) moved %= b->wrap_bytes;
     return b->base[k] + cta * b->cta_bytes + moved + (uint64_t)warp * 32 * b->width;
+}
+
+static uint32_t left_out(const struct ww_micro *m, uint64_t cta) {
+    return ww_micro_left_out(&m->bulk, cta) * (m->bulk.loads + m->bulk.stores);
 }
 
 static void addresses(const struct ww_micro *m, uint64_t cta, uint32_t warp, struct ww_access *out) {
@@ -26,6 +26,10 @@ static void addresses(const struct ww_micro *m, uint64_t cta, uint32_t warp, str
     for (uint32_t r = 0; r < b->repeats; r++)
         for (uint32_t k = 0; k < b->loads + b->stores; k++)
             *out++ = (struct ww_access){operand_address(b, k, cta, r, warp), (int32_t)b->width, WW_AFFINE};
+}
+
+uint32_t ww_micro_left_out(const struct ww_micro_bulk *b, uint64_t cta) {
+    return cta < b->wave ? (uint32_t)((b->wave - 1 - cta) * b->repeats / b->wave) : 0;
 }
 
 static void set_operand(struct ww_micro *m, uint32_t k) {
@@ -105,8 +109,7 @@ static enum ww_code check(const struct ww_micro_bulk *b, struct ww_error *error)
     bool bad = b->ctas == 0 || b->cta_size == 0 || b->cta_size > 1024 || b->repeats == 0 ||
                b->loads + b->stores > WW_MICRO_OPERANDS || registers > 200 ||
                (b->width != 4 && b->width != 8 && b->width != 16) || b->shared_bytes > LARGEST_SHARED ||
-               b->prologue > 1024 ||
-               (b->wave && (b->repeat_bytes == 0 || b->wrap_bytes == 0 || b->ctas > b->wave));
+               b->prologue > 1024 || (b->wave && (b->prologue || b->clocked));
     uint64_t steps = (uint64_t)b->repeats * (b->loads + b->stores + FIRST_LOAD + 2) + b->prologue + b->loads;
     if (!bad && steps < UINT32_MAX) return WW_OK;
     return ww_fail(error, WW_USAGE, "microbenchmark",
@@ -123,6 +126,7 @@ enum ww_code ww_micro_bulk(const struct ww_micro_bulk *what, struct ww_micro **o
     struct ww_micro *m = *out;
     m->bulk = *what;
     m->addresses = addresses;
+    if (what->wave) m->left_out = left_out;
     m->launch.shared_static = what->shared_bytes;
     set_control(m, BAR_BEFORE);
     for (uint32_t k = 0; k < operands; k++) set_operand(m, k);

@@ -26,6 +26,9 @@ struct ww_micro {
     uint32_t timed_first, timed_end;
     struct ww_access *access; /* of all warps of all CTAs, or NULL: addresses() gives them */
     void (*addresses)(const struct ww_micro *m, uint64_t cta, uint32_t warp, struct ww_access *out);
+    /* Accesses, and as many steps, that are left out at the beginning of each of the CTA's warps; may be NULL.
+     */
+    uint32_t (*left_out)(const struct ww_micro *m, uint64_t cta);
     const uint64_t *pool; /* that their lists index, or NULL */
     struct ww_micro_bulk bulk;
     struct ww_micro_lanes lanes;

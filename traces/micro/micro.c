@@ -77,7 +77,7 @@ static const struct ww_step *steps_of(const struct ww_micro *m, uint32_t warp, s
 
 static enum ww_code fill(const struct ww_micro *m, uint64_t cta, struct ww_arena *arena,
                          struct ww_cta_trace *out, struct ww_error *error) {
-    uint32_t warps = m->launch.warps_per_cta;
+    uint32_t warps = m->launch.warps_per_cta, leave = m->left_out ? m->left_out(m, cta) : 0;
     struct ww_warp_stream *stream = ww_arena_array(arena, warps, sizeof *stream);
     bool tail = warps > 1 && m->launch.block[0] % 32;
     struct ww_step *own = tail ? ww_arena_array(arena, m->step_count, sizeof *own) : NULL;
@@ -89,11 +89,11 @@ static enum ww_code fill(const struct ww_micro *m, uint64_t cta, struct ww_arena
             if (!access) return ww_fail_nomem(error, "a CTA of a microbenchmark");
             m->addresses(m, cta, w, access);
         }
-        stream[w] = (struct ww_warp_stream){.step = steps_of(m, w, own),
-                                            .access = access,
+        stream[w] = (struct ww_warp_stream){.step = steps_of(m, w, own) + leave,
+                                            .access = access + leave,
                                             .pool = m->pool,
-                                            .step_count = m->step_count,
-                                            .access_count = m->access_count};
+                                            .step_count = m->step_count - leave,
+                                            .access_count = m->access_count - leave};
     }
     *out = (struct ww_cta_trace){.index = cta, .warp_count = warps, .warp = stream, .group = arena};
     return WW_OK;

@@ -65,10 +65,9 @@ enum ww_code ww_micro_smem_stride(uint32_t stride, uint32_t width, size_t count,
  * bytes, neighbouring threads side by side) of operand k in repetition r lies at
  *     base[k] + (cta mod wrap_ctas) * cta_bytes + moved mod wrap_bytes + thread * width
  *     moved = first_bytes + k * operand_bytes + r * repeat_bytes
- * with wrap_bytes and wrap_ctas 0 for no wrapping. `wave` CTAs (0: this is not meant) stand for those that a
- * GPU holds in the middle of a longer grid: CTA c has come (wave - 1 - c) / wave of wrap_bytes further, rounded
- * down to a multiple of repeat_bytes, and each time that it has moved wrap_bytes it goes on as CTA c + wave,
- * which takes its place. Operands 0 .. loads - 1 are loads. */
+ * with wrap_bytes and wrap_ctas 0 for no wrapping. The first `wave` CTAs, as many as a GPU holds, leave out
+ * repetitions at their beginning, CTA c (wave - 1 - c) / wave of all: so they end one after another, as in the
+ * middle of a long grid (without prologue and clock). Operands 0 .. loads - 1 are loads. */
 #define WW_MICRO_OPERANDS 64
 struct ww_micro_bulk {
     enum ww_micro_path path; /* of the loads; WW_MICRO_SHARED: of loads and stores */
@@ -76,11 +75,13 @@ struct ww_micro_bulk {
     uint32_t prologue; /* integer instructions before all, each of which needs the one before */
     bool used;         /* the last values are looked at in the end */
     uint32_t wrap_ctas, wave;
-    uint64_t cta_bytes, operand_bytes, repeat_bytes, wrap_bytes, first_bytes;
+    uint64_t cta_bytes, operand_bytes, repeat_bytes, wrap_bytes;
     uint64_t base[WW_MICRO_OPERANDS];
     bool clocked; /* barrier and clock before and after each repetition */
 };
 enum ww_code ww_micro_bulk(const struct ww_micro_bulk *what, struct ww_micro **out, struct ww_error *error);
+/* Repetitions that the CTA leaves out. */
+uint32_t ww_micro_left_out(const struct ww_micro_bulk *what, uint64_t cta);
 
 /* Copies `bytes` (rounded up to whole repetitions) from one global array to another with `ilp` words of 4 bytes
  * a thread at a time: section 5.1, figure 12. *copied (may be NULL) is what is copied. */
@@ -101,14 +102,13 @@ enum ww_code ww_micro_stream(uint32_t ctas, uint32_t cta_size, uint32_t loads, u
 enum ww_code ww_micro_cache_read(uint32_t ctas, uint32_t cta_size, uint64_t bytes, uint32_t passes,
                                  struct ww_micro **out, struct ww_error *error);
 /* CTAs read parts of an array, as those of gpu-l2-cache of RRZE-HPC/gpu-benches: CTA k reads `rows` rows of
- * part k mod `parts`. There are as many as the GPU holds, and they have come as far as CTAs that followed one
- * another: the first one, the oldest, is nearly done, and when a CTA has read its part the next one of the
- * grid, k + ctas, goes on in its place. `first`: rows that each has read before. A row has 16 bytes a thread;
- * the same row of all parts lies side by side. part_rows, first and rows are even. */
+ * part k mod `parts`. The first `wave`, as many as the GPU holds, have read a piece of theirs before, the first
+ * one most of it, so that the next ones begin one after another. A row has 16 bytes a thread; the same row of
+ * all parts lies side by side. `rows`, of a part, is even. *read (may be NULL): rows that all CTAs read. */
 struct ww_micro_parts {
-    uint32_t ctas, cta_size, parts, part_rows, first, rows;
+    uint32_t ctas, wave, cta_size, parts, rows;
 };
-enum ww_code ww_micro_parts_read(const struct ww_micro_parts *what, struct ww_micro **out,
+enum ww_code ww_micro_parts_read(const struct ww_micro_parts *what, uint64_t *read, struct ww_micro **out,
                                  struct ww_error *error);
 
 /* ---- programs ---- */

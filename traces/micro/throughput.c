@@ -2,6 +2,8 @@
 #include "internal.h"
 
 #define ARRAY_APART ((uint64_t)1 << 32) /* between arrays, which so never share a line */
+/* gpu-stream's arrays, one allocated after another: 2^28 + 2 doubles in whole pages of 2 MiB. */
+#define STREAM_APART (((uint64_t)2 << 30) + ((uint64_t)2 << 20))
 
 enum ww_code ww_micro_gcopy(uint32_t ctas, uint32_t cta_size, uint32_t ilp, uint64_t bytes, uint64_t *copied,
                             struct ww_micro **out, struct ww_error *error) {
@@ -66,7 +68,7 @@ enum ww_code ww_micro_stream(uint32_t ctas, uint32_t cta_size, uint32_t loads, u
                               .used = stores == 0,
                               .cta_bytes = (uint64_t)cta_size * 8};
     *out = NULL;
-    for (uint32_t k = 0; k < loads + stores && k < WW_MICRO_OPERANDS; k++) b.base[k] = (k + 1) * ARRAY_APART;
+    for (uint32_t k = 0; k < loads + stores && k < WW_MICRO_OPERANDS; k++) b.base[k] = (k + 1) * STREAM_APART;
     WW_TRY(ww_micro_bulk(&b, out, error));
     (*out)->launch.kernel = "stream";
     return WW_OK;
@@ -96,13 +98,13 @@ enum ww_code ww_micro_cache_read(uint32_t ctas, uint32_t cta_size, uint64_t byte
     return WW_OK;
 }
 
-enum ww_code ww_micro_parts_read(const struct ww_micro_parts *p, struct ww_micro **out,
+enum ww_code ww_micro_parts_read(const struct ww_micro_parts *p, uint64_t *read, struct ww_micro **out,
                                  struct ww_error *error) {
     enum { AT_ONCE = 4, ROWS = AT_ONCE / 2 };
     uint64_t row = (uint64_t)p->cta_size * 16, apart = row * p->parts;
     *out = NULL;
-    if (p->parts == 0 || p->part_rows == 0 || (p->rows | p->first | p->part_rows) % ROWS)
-        return ww_fail(error, WW_USAGE, "parts_read", "%u parts of %u rows", p->parts, p->part_rows);
+    if (p->parts == 0 || p->rows == 0 || p->rows % ROWS)
+        return ww_fail(error, WW_USAGE, "parts_read", "%u parts of %u rows", p->parts, p->rows);
     struct ww_micro_bulk b = {.path = WW_MICRO_GLOBAL,
                               .ctas = p->ctas,
                               .cta_size = p->cta_size,
@@ -113,11 +115,13 @@ enum ww_code ww_micro_parts_read(const struct ww_micro_parts *p, struct ww_micro
                               .wrap_ctas = p->parts,
                               .cta_bytes = row,
                               .repeat_bytes = ROWS * apart,
-                              .wrap_bytes = p->part_rows * apart,
-                              .wave = p->ctas,
-                              .first_bytes = p->first * apart};
+                              .wave = p->wave};
     for (uint32_t k = 0; k < AT_ONCE; k++) b.base[k] = ARRAY_APART + k / 2 * apart + k % 2 * (row / 2);
     WW_TRY(ww_micro_bulk(&b, out, error));
     (*out)->launch.kernel = "parts_read";
+    if (read) {
+        *read = (uint64_t)p->ctas * p->rows;
+        for (uint32_t c = 0; c < p->wave && c < p->ctas; c++) *read -= ww_micro_left_out(&b, c) * ROWS;
+    }
     return WW_OK;
 }

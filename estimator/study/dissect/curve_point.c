@@ -10,9 +10,10 @@
 #define TWICE_UP_TO (4 * WW_MB)   /* up to here a chase warms the caches twice: not all of them are LRU */
 #define CACHE_READS (256 * WW_KB) /* of an SM, and four times the array more */
 #define PART_THREADS 1024u
-#define WAVES 24u      /* CTAs of a stream that follow one another */
-#define PART_READS 16u /* rows that a CTA reads of its part while the time is taken */
-#define PART_ROWS 32u  /* of 16 bytes a thread: a part has 512 KiB */
+#define WAVES 24u     /* CTAs of a stream that follow one another */
+#define PART_ROWS 32u /* of 16 bytes a thread: a part has 512 KiB */
+#define PART_WAVES 3u /* CTAs that follow one another, beside those that read all parts twice */
+#define MORE_WAVES 3u /* beyond the L2, until it holds what it does in a long run */
 
 /* One cycle through all lines: S. Sattolo, 1986. */
 static void make_cycle(uint32_t *next, uint32_t lines) {
@@ -101,26 +102,19 @@ enum ww_code ww_curve_cache(struct ww_meter *m, uint64_t bytes, double *gbps, st
     return run(m, micro, accesses, m->board.sms * bytes * passes, gbps, error);
 }
 
-/* As many CTAs as the GPU holds, each as far in its part as in the middle of a long run. The first launch reads
- * everything once, the second goes on from there. */
+/* A grid whose CTAs begin one after another, as in the middle of a long one. */
 enum ww_code ww_curve_l2(struct ww_meter *m, uint64_t bytes, double *gbps, struct ww_error *error) {
     uint32_t threads = PART_THREADS < m->board.max_cta_threads ? PART_THREADS : m->board.max_cta_threads;
     uint32_t row = threads * 16, wave = m->board.sms * (m->board.max_threads / threads);
     uint32_t parts = bytes < row * PART_ROWS ? 1 : (uint32_t)(bytes / (row * PART_ROWS));
+    uint32_t waves = PART_WAVES + 2 * parts / wave + (bytes > ww_meter_l2_bytes(m) ? MORE_WAVES : 0);
+    uint64_t read;
     struct ww_micro *micro;
-    struct ww_micro_parts p = {.ctas = wave,
-                               .cta_size = threads,
-                               .parts = parts,
-                               .part_rows = PART_ROWS,
-                               .rows = (parts * PART_ROWS / wave / 2 + 1) * 2};
+    struct ww_micro_parts p = {
+        .ctas = waves * wave, .wave = wave, .cta_size = threads, .parts = parts, .rows = PART_ROWS};
     WW_TRY(ww_bench_reset(m->bench, error));
-    WW_TRY(ww_micro_parts_read(&p, &micro, error));
-    WW_TRY(run(m, micro, 0, 0, NULL, error));
-    p.first = p.rows;
-    p.rows = PART_READS;
-    WW_TRY(ww_micro_parts_read(&p, &micro, error));
-    return run(m, micro, (size_t)wave * (threads / 32) * p.rows * 2, (uint64_t)wave * row * p.rows, gbps,
-               error);
+    WW_TRY(ww_micro_parts_read(&p, &read, &micro, error));
+    return run(m, micro, (size_t)(read * 2 * (threads / 32)), read * row, gbps, error);
 }
 
 /* Other arrays in large pieces, twice as many bytes as the L2 holds: what it holds in a long run. */
