@@ -30,16 +30,27 @@ static bool has_transfers(const struct ww_launch *l) {
     return false;
 }
 
+/* Instructions of both are obeyed in the same way: the compiler's control fields are known of both, or of none.
+ */
+static bool alike(const struct ww_launch *a, const struct ww_launch *b) {
+    uint32_t of_a = a->inst_count ? a->inst[0].flags : 0, of_b = b->inst_count ? b->inst[0].flags : 0;
+    bool arch = a->arch && b->arch ? strcmp(a->arch, b->arch) == 0 : a->arch == b->arch;
+    return arch && !((of_a ^ of_b) & WW_INST_CONTROL);
+}
+
 enum ww_code ww_run_group(struct ww_trace *trace, size_t first, size_t last, size_t *count,
                           struct ww_error *error) {
     struct known known[WW_BESIDE_MOST] = {0};
     uint32_t stream[WW_BESIDE_MOST];
-    size_t n = 0;
+    const struct ww_launch *head = NULL;
+    size_t n = 0, insts = 0;
     *count = 1;
     for (; first + n <= last && n < WW_BESIDE_MOST; n++) {
         const struct ww_launch *l;
         WW_TRY(ww_trace_launch(trace, first + n, &l, error));
         stream[n] = l->order.stream;
+        insts += l->inst_count;
+        if (n == 0) head = l;
         for (size_t k = n; k-- > 0;)
             if (stream[k] == stream[n]) {
                 learn(&known[n], known, k);
@@ -48,8 +59,9 @@ enum ww_code ww_run_group(struct ww_trace *trace, size_t first, size_t last, siz
         for (uint32_t w = 0; w < l->order.wait_count; w++)
             if (l->order.wait[w] >= first && l->order.wait[w] < first + n)
                 learn(&known[n], known, l->order.wait[w] - first);
-        if (n && (number_of(&known[n]) == n || has_transfers(l))) break;
         if (!n && has_transfers(l)) return WW_OK;
+        if (n && (number_of(&known[n]) == n || has_transfers(l) || !alike(head, l) || insts > WW_BESIDE_INSTS))
+            break;
     }
     *count = n;
     return WW_OK;

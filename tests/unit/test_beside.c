@@ -19,6 +19,7 @@ static void must(enum ww_code code) {
 
 struct item {
     int kernel;
+    uint64_t absent; /* the trace lacks its first so many CTAs */
     struct ww_trace_order order;
 };
 
@@ -30,7 +31,7 @@ static void add(struct ww_trace_writer *w, const struct item *item) {
     struct ww_launch ordered = *l;
     ordered.order = item->order;
     must(ww_trace_writer_launch(w, &ordered, &error));
-    for (uint64_t i = 0; i < l->cta_count; i++) {
+    for (uint64_t i = item->absent; i < l->cta_count; i++) {
         struct ww_cta_trace cta;
         must(ww_trace_load_cta(t, 0, i, &cta, &error));
         must(ww_trace_writer_cta(w, &cta, &error));
@@ -72,7 +73,7 @@ static const char *const twice_as_many[] = {"sm.count=160", "sm.max_ctas=1"};
 
 static void two_streams_that_fill_half_of_the_gpu_take_as_long_as_one(void **state) {
     (void)state;
-    const struct item items[] = {{SGEMM, {.stream = 1}}, {SGEMM, {.stream = 2}}};
+    const struct item items[] = {{SGEMM, 0, {.stream = 1}}, {SGEMM, 0, {.stream = 2}}};
     make(items, 1);
     struct ww_result *one = replay(twice_as_many, 2, false);
     assert_int_equal(one->launch[0].counter[WW_C_CTA_LAUNCHED], 80);
@@ -88,9 +89,50 @@ static void two_streams_that_fill_half_of_the_gpu_take_as_long_as_one(void **sta
     ww_result_free(row);
 }
 
+static void a_launch_takes_as_many_cycles_as_alone_where_nothing_is_shared(void **state) {
+    (void)state;
+    const struct item items[] = {{VECTORADD, 1 << 20, {.stream = 1}}, {SGEMM, 0, {.stream = 2}}};
+    make(items + 1, 1);
+    struct ww_result *alone = replay(NULL, 0, false);
+    make(items, 2); /* the other has no CTAs */
+    struct ww_result *side = replay(NULL, 0, false);
+    uint64_t a = alone->launch[0].cycles, b = side->launch[1].cycles;
+    assert_int_equal(side->launch[0].counter[WW_C_CTA_LAUNCHED], 0);
+    if (a > b + b / 500 || b > a + a / 500)
+        fail_msg("%llu cycles beside nothing, %llu alone", (unsigned long long)b, (unsigned long long)a);
+    assert_int_equal(alone->launch[0].counter[WW_C_L1_SECTOR_MISS],
+                     side->launch[1].counter[WW_C_L1_SECTOR_MISS]);
+    ww_result_free(alone);
+    ww_result_free(side);
+}
+
+static void absent_ctas_are_left_out(void **state) {
+    (void)state;
+    const struct item items[] = {{SGEMM, 70, {.stream = 1}}, {VECTORADD, 3, {.stream = 2}}};
+    make(items, 2);
+    struct ww_result *side = replay(NULL, 0, false), *row = replay(NULL, 0, true);
+    assert_int_equal(side->launch[0].counter[WW_C_CTA_LAUNCHED], 10);
+    for (size_t i = 0; i < 2; i++)
+        assert_int_equal(side->launch[i].warp_instructions, row->launch[i].warp_instructions);
+    ww_result_free(side);
+    ww_result_free(row);
+}
+
+static void more_launches_than_a_group_holds_are_replayed(void **state) {
+    (void)state;
+    static struct item items[600];
+    for (size_t i = 0; i < 600; i++)
+        items[i] = (struct item){VECTORADD, 150, {.stream = (uint32_t)(i % 2 + 1)}};
+    make(items, 600);
+    struct ww_result *r = replay(NULL, 0, false);
+    assert_int_equal(r->launch_count, 600);
+    assert_int_equal(r->launch[599].beside, 3);
+    ww_result_free(r);
+}
+
 static void a_launch_of_the_same_stream_waits(void **state) {
     (void)state;
-    const struct item items[] = {{SGEMM, {.stream = 1}}, {SGEMM, {.stream = 1}}};
+    const struct item items[] = {{SGEMM, 0, {.stream = 1}}, {SGEMM, 0, {.stream = 1}}};
     make(items, 2);
     struct ww_result *side = replay(twice_as_many, 2, false), *row = replay(twice_as_many, 2, true);
     assert_int_equal(side->cycles, row->cycles);
@@ -104,9 +146,9 @@ static void a_launch_of_the_same_stream_waits(void **state) {
 static void a_launch_waits_for_those_that_it_names(void **state) {
     (void)state;
     const uint32_t first = 0;
-    const struct item items[] = {{SGEMM, {.stream = 1}},
-                                 {VECTORADD, {.stream = 2}},
-                                 {SGEMM, {.stream = 3, .wait = &first, .wait_count = 1}}};
+    const struct item items[] = {{SGEMM, 0, {.stream = 1}},
+                                 {VECTORADD, 0, {.stream = 2}},
+                                 {SGEMM, 0, {.stream = 3, .wait = &first, .wait_count = 1}}};
     make(items, 3);
     struct ww_result *r = replay(NULL, 0, false);
     assert_int_equal(r->launch[2].beside, 1);
@@ -117,8 +159,10 @@ static void a_launch_waits_for_those_that_it_names(void **state) {
 
 static void shared_times_add_up_to_what_elapsed(void **state) {
     (void)state;
-    const struct item items[] = {
-        {SGEMM, {.stream = 1}}, {VECTORADD, {.stream = 2}}, {SGEMM, {.stream = 2}}, {VECTORADD, {.stream = 3}}};
+    const struct item items[] = {{SGEMM, 0, {.stream = 1}},
+                                 {VECTORADD, 0, {.stream = 2}},
+                                 {SGEMM, 0, {.stream = 2}},
+                                 {VECTORADD, 0, {.stream = 3}}};
     uint64_t last = 0, charged = 0;
     make(items, 4);
     struct ww_result *r = replay(NULL, 0, false);
@@ -156,8 +200,10 @@ static void launches_share_what_an_sm_has(void **state) {
     (void)state;
     static const char *const small[] = {"sm.count=4", "sm.max_ctas=6", "sm.max_threads=1024", "sm.max_warps=32",
                                         "sm.registers=16384"};
-    const struct item items[] = {
-        {SGEMM, {.stream = 1}}, {VECTORADD, {.stream = 2}}, {SGEMM, {.stream = 3}}, {VECTORADD, {.stream = 4}}};
+    const struct item items[] = {{SGEMM, 0, {.stream = 1}},
+                                 {VECTORADD, 0, {.stream = 2}},
+                                 {SGEMM, 0, {.stream = 3}},
+                                 {VECTORADD, 0, {.stream = 4}}};
     bool mixed = false;
     make(items, 4);
     struct ww_result *r = replay(small, 5, false);
@@ -194,7 +240,8 @@ static uint64_t last_cta(const struct ww_launch_result *l, bool end) {
 static void only_so_many_launches_are_resident(void **state) {
     (void)state;
     static const char *const set[] = {"launch.resident_grids=2"};
-    const struct item items[] = {{SGEMM, {.stream = 1}}, {SGEMM, {.stream = 2}}, {SGEMM, {.stream = 3}}};
+    const struct item items[] = {
+        {SGEMM, 0, {.stream = 1}}, {SGEMM, 0, {.stream = 2}}, {SGEMM, 0, {.stream = 3}}};
     make(items, 3);
     struct ww_result *two = replay(set, 1, false), *all = replay(NULL, 0, false);
     uint64_t ended = last_cta(&two->launch[0], true), other = last_cta(&two->launch[1], true);
@@ -207,8 +254,8 @@ static void only_so_many_launches_are_resident(void **state) {
 static void ctas_of_a_later_launch_come_when_an_earlier_has_none_left(void **state) {
     (void)state;
     static const char *const set[] = {"sm.count=2", "sm.max_ctas=1"};
-    const struct item items[] = {{SGEMM, {.stream = 1}}, {VECTORADD, {.stream = 2}}};
-    const struct item urgent[] = {{SGEMM, {.stream = 1}}, {VECTORADD, {.stream = 2, .priority = -1}}};
+    const struct item items[] = {{SGEMM, 0, {.stream = 1}}, {VECTORADD, 0, {.stream = 2}}};
+    const struct item urgent[] = {{SGEMM, 0, {.stream = 1}}, {VECTORADD, 0, {.stream = 2, .priority = -1}}};
     make(items, 2);
     struct ww_result *r = replay(set, 2, false);
     assert_true(first_cta(&r->launch[1]) >= last_cta(&r->launch[0], false));
@@ -222,12 +269,12 @@ static void ctas_of_a_later_launch_come_when_an_earlier_has_none_left(void **sta
 static void branches_of_a_graph_are_as_streams(void **state) {
     (void)state;
     const uint32_t both[] = {0, 1}, both_again[] = {1, 0};
-    const struct item streams[] = {{SGEMM, {.stream = 1}},
-                                   {VECTORADD, {.stream = 2}},
-                                   {SGEMM, {.stream = 1, .wait = both, .wait_count = 2}}};
-    const struct item graph[] = {{SGEMM, {.stream = 7}},
-                                 {VECTORADD, {.stream = 9}},
-                                 {SGEMM, {.stream = 8, .wait = both_again, .wait_count = 2}}};
+    const struct item streams[] = {{SGEMM, 0, {.stream = 1}},
+                                   {VECTORADD, 0, {.stream = 2}},
+                                   {SGEMM, 0, {.stream = 1, .wait = both, .wait_count = 2}}};
+    const struct item graph[] = {{SGEMM, 0, {.stream = 7}},
+                                 {VECTORADD, 0, {.stream = 9}},
+                                 {SGEMM, 0, {.stream = 8, .wait = both_again, .wait_count = 2}}};
     make(streams, 3);
     struct ww_result *a = replay(NULL, 0, false);
     make(graph, 3);
@@ -240,7 +287,7 @@ static void branches_of_a_graph_are_as_streams(void **state) {
 
 static void machine_counts_and_energy_are_shared_out_whole(void **state) {
     (void)state;
-    const struct item items[] = {{SGEMM, {.stream = 1}}, {VECTORADD, {.stream = 2}}};
+    const struct item items[] = {{SGEMM, 0, {.stream = 1}}, {VECTORADD, 0, {.stream = 2}}};
     uint64_t sectors = 0;
     make(items, 2);
     struct ww_result *side = replay(NULL, 0, false), *row = replay(NULL, 0, true);
@@ -262,7 +309,7 @@ static void machine_counts_and_energy_are_shared_out_whole(void **state) {
 
 static void a_database_keeps_where_launches_stood(void **state) {
     (void)state;
-    const struct item items[] = {{SGEMM, {.stream = 1}}, {VECTORADD, {.stream = 2}}};
+    const struct item items[] = {{SGEMM, 0, {.stream = 1}}, {VECTORADD, 0, {.stream = 2}}};
     char path[80];
     int64_t id;
     struct ww_result *back;
@@ -305,6 +352,9 @@ static int clean(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(two_streams_that_fill_half_of_the_gpu_take_as_long_as_one),
+        cmocka_unit_test(a_launch_takes_as_many_cycles_as_alone_where_nothing_is_shared),
+        cmocka_unit_test(absent_ctas_are_left_out),
+        cmocka_unit_test(more_launches_than_a_group_holds_are_replayed),
         cmocka_unit_test(a_launch_of_the_same_stream_waits),
         cmocka_unit_test(a_launch_waits_for_those_that_it_names),
         cmocka_unit_test(shared_times_add_up_to_what_elapsed),

@@ -17,6 +17,8 @@
 
 /* Launches of a group, at most: with more, those behind wait for all before them. */
 #define WW_BESIDE_MOST 256
+/* Their instructions, at most, for the same reason. */
+#define WW_BESIDE_INSTS (1u << 17)
 
 /* Where the launch's number stands in the log of CTAs. */
 #define WW_LOG_SHIFT 54

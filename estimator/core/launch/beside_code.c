@@ -39,8 +39,13 @@ static void copy_code(const struct ww_launch *l, struct ww_inst *to, uint32_t pc
     }
 }
 
-static void fill_gap(struct ww_inst *to, uint32_t pc) {
-    for (uint32_t i = 0; i < GAP; i++) to[i] = (struct ww_inst){.op = WW_OP_NOP, .pc = pc};
+/* No warp comes there. Control fields are obeyed if all instructions have them, so these have some, too. */
+static void fill_gap(const struct ww_launch *l, struct ww_inst *to, uint32_t pc) {
+    struct ww_inst nothing = {.op = WW_OP_NOP, .pc = pc};
+    nothing.flags = l->inst_count ? l->inst[0].flags & WW_INST_CONTROL : 0;
+    nothing.control.stall = 1;
+    nothing.control.write_barrier = nothing.control.read_barrier = WW_CONTROL_NO_BARRIER;
+    for (uint32_t i = 0; i < GAP; i++) to[i] = nothing;
 }
 
 /* A CTA's streams with the numbers of the table of all. */
@@ -134,7 +139,7 @@ enum ww_code ww_beside_merge(struct ww_beside *b, struct ww_arena *arena, struct
         const struct ww_launch *l = b->grid[i].launch;
         b->grid[i].first_inst = at;
         copy_code(l, inst + at, place_code(b, base, i, &pc), text);
-        fill_gap(inst + at + l->inst_count, base[i]);
+        fill_gap(l, inst + at + l->inst_count, base[i]);
         for (uint32_t k = 0; k < l->string_count; k++) string[text + k] = l->string[k];
         at += l->inst_count + GAP;
         text += l->string_count;
