@@ -174,7 +174,7 @@ _warpwatt() {
             operand_file=1
             ;;
         "run")
-            options='--gpu --trace --mech --set --launches --mode --cache-control --clock-control --target-error --confidence --power --epoch --seed --timeline --threads --no-pc --db --json --quiet --help --progress'
+            options='--gpu --trace --mech --set --launches --mode --cache-control --clock-control --target-error --confidence --power --epoch --seed --timeline --threads --serialize --no-pc --db --json --quiet --help --progress'
             case $previous in
                 --gpu|-g) words=$(warpwatt gpu list --names 2>/dev/null); is_value=1 ;;
                 --trace|-t) is_file=1 ;;

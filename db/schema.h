@@ -38,5 +38,6 @@ extern const char *const ww_db_code_sql[];     /* schema_code.c */
 extern const char *const ww_db_override_sql[]; /* schema_override.c */
 extern const char *const ww_db_variant_sql[];  /* schema_variant.c */
 extern const char *const ww_db_ncu_sql[];      /* schema_ncu.c */
+extern const char *const ww_db_beside_sql[];   /* schema_beside.c */
 
 #endif

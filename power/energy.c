@@ -135,9 +135,10 @@ static void add_up(struct ww_energy *e) {
 void ww_power_launch(const struct ww_power *power, const struct ww_gpu_spec *gpu,
                      const struct ww_launch_result *launch, struct ww_energy *out) {
     struct stretch l = {.counter = launch->counter,
-                        .seconds = (double)launch->time_ps * 1e-12,
+                        .seconds = (double)(launch->time_ps - launch->shared_ps) * 1e-12,
                         .active_sm_s =
-                            (double)launch->counter[WW_C_SM_ACTIVE_CYCLES] / (gpu->clock_sm_mhz * 1e6),
+                            (double)(launch->counter[WW_C_SM_ACTIVE_CYCLES] - launch->shared_active) /
+                            (gpu->clock_sm_mhz * 1e6),
                         .lane_share = lane_share(launch),
                         .units = units_used(launch)};
     struct power_point point;

@@ -77,6 +77,20 @@ static void print_launch(const struct ww_launch_result *sum, FILE *out) {
     fputc('\n', out);
 }
 
+/* Launches whose times overlap: their sum is more than the run's. */
+static void print_beside(const struct ww_result *r, FILE *out) {
+    uint64_t launches = 0, shared = 0;
+    char a[32], b[32];
+    for (size_t i = 0; i < r->launch_count; i++) {
+        launches += r->launch[i].beside > 0;
+        shared += r->launch[i].shared_ps;
+    }
+    if (launches)
+        fprintf(out,
+                "  side by side  %s launches, whose times overlap by %s (--serialize: one after the other)\n",
+                ww_grouped(launches, a), ww_si((double)shared * 1e-12, "s", b));
+}
+
 static enum ww_code summary_text(const struct ww_result *r, int64_t run_id, FILE *out, struct ww_error *error) {
     struct ww_launch_result sum;
     char a[32], b[32];
@@ -85,6 +99,7 @@ static enum ww_code summary_text(const struct ww_result *r, int64_t run_id, FILE
     fprintf(out, "  time          %s (%s SM cycles)\n", ww_si((double)r->time_ps / 1e12, "s", a),
             ww_grouped(r->cycles, b));
     print_launch(&sum, out);
+    print_beside(r, out);
     fprintf(out, "  instructions  %s of warps, %s of threads\n", ww_grouped(r->warp_instructions, a),
             ww_grouped(r->thread_instructions, b));
     fprintf(out, "  IPC           %s\n", ww_plain(ww_ipc(&sum), 4, a));

@@ -13,20 +13,29 @@
 #include "parts.h"
 #include <inttypes.h>
 
-enum { PROCESS = 1, SMS = 2, LAUNCHES = 1, DECISIONS = 2, SLOTS = 1024 };
+enum { PROCESS = 1, SMS = 2, LAUNCHES = 1, DECISIONS = 2, STREAMS = 16, SLOTS = 1024 };
 
 static double us(uint64_t ps) {
     return (double)ps * 1e-6;
 }
 
 /* Opens an event up to its arguments. */
-static void begin(struct ww_jsonw *w, const char *phase, const char *name, uint64_t ps) {
+static void begin_on(struct ww_jsonw *w, const char *phase, const char *name, uint64_t track, uint64_t ps) {
     ww_jsonw_open_flat(w, NULL, '{');
     ww_jsonw_str(w, "ph", phase);
     ww_jsonw_str(w, "name", name);
     ww_jsonw_u64(w, "pid", PROCESS);
-    ww_jsonw_u64(w, "tid", LAUNCHES);
+    ww_jsonw_u64(w, "tid", track);
     ww_jsonw_f64(w, "ts", us(ps));
+}
+
+static void begin(struct ww_jsonw *w, const char *phase, const char *name, uint64_t ps) {
+    begin_on(w, phase, name, LAUNCHES, ps);
+}
+
+/* Launches that ran beside others are on a track of their stream. */
+static uint64_t track_of(const struct ww_launch_result *l) {
+    return l->beside ? (uint64_t)STREAMS + l->stream : LAUNCHES;
 }
 
 static void end(struct ww_jsonw *w) {
@@ -53,7 +62,7 @@ static void name_track(struct ww_jsonw *w, const char *what, unsigned process, u
 static void write_launch(struct ww_jsonw *w, const struct ww_result *r, const struct ww_launch_result *l,
                          uint64_t start) {
     char kernel[WW_NAME_SHORT], whole[WW_NAME_WHOLE];
-    begin(w, "X", ww_kernel_name(r, l->kernel, kernel), start);
+    begin_on(w, "X", ww_kernel_name(r, l->kernel, kernel), track_of(l), start);
     ww_jsonw_f64(w, "dur", us(l->time_ps));
     ww_jsonw_open(w, "args", '{');
     ww_demangle(l->kernel, whole, sizeof whole);
@@ -62,6 +71,7 @@ static void write_launch(struct ww_jsonw *w, const struct ww_result *r, const st
     ww_jsonw_u64(w, "cycles", l->cycles);
     ww_jsonw_u64(w, "warp_instructions", l->warp_instructions);
     ww_jsonw_u64(w, "ctas_per_sm", l->ctas_per_sm);
+    if (l->beside) ww_jsonw_u64(w, "stream", l->stream);
     ww_part_known(w, "energy_j", l->energy.known ? l->energy.total_j : -1);
     end(w);
 }
@@ -212,6 +222,19 @@ static void name_slots(struct ww_jsonw *w, const struct ww_result *r) {
     }
 }
 
+/* Names of streams' tracks, each once. */
+static void name_streams(struct ww_jsonw *w, const struct ww_result *r) {
+    char name[48];
+    for (size_t i = 0; i < r->launch_count; i++) {
+        bool seen = !r->launch[i].beside;
+        for (size_t k = 0; k < i && !seen; k++)
+            seen = r->launch[k].beside && r->launch[k].stream == r->launch[i].stream;
+        if (seen) continue;
+        snprintf(name, sizeof name, "stream %u", r->launch[i].stream);
+        name_track(w, "thread_name", PROCESS, STREAMS + r->launch[i].stream, name);
+    }
+}
+
 /* ---- what governors decide ---- */
 
 static void instant(struct ww_jsonw *w, const char *name, uint64_t at) {
@@ -276,11 +299,37 @@ static void write_end(struct ww_jsonw *w, uint64_t at) {
     write_number(w, "warp instructions a cycle", "ipc", 0, at);
 }
 
+struct clock {
+    uint64_t now;              /* the end of all launches before */
+    uint32_t beside;           /* the group that is under way, 0: none */
+    uint64_t group, group_cta; /* its begin; the time that CTAs' times are since */
+};
+
+static void write_all_of(struct ww_jsonw *w, const struct ww_result *r, const struct ww_launch_result *l,
+                         const struct ww_gpu_facts *facts, struct clock *clock) {
+    uint64_t overhead = ww_launch_latency_ps(l, facts), start = clock->now, ctas;
+    ctas = start + overhead - l->counter[WW_C_LAUNCH_HIDDEN_PS];
+    if (l->beside && l->beside != clock->beside) {
+        clock->group = start;
+        clock->group_cta = ctas;
+    }
+    clock->beside = l->beside;
+    if (l->beside) {
+        start = clock->group + l->start_ps;
+        ctas = clock->group_cta;
+    }
+    write_launch(w, r, l, start);
+    write_clocks(w, l, start, overhead);
+    write_epochs(w, l, start);
+    write_ctas_of(w, l, ctas);
+    if (start + l->time_ps > clock->now) clock->now = start + l->time_ps;
+}
+
 enum ww_code ww_report_timeline(const struct ww_result *r, int64_t run_id, FILE *out, struct ww_error *error) {
     WW_PLAIN_LOCALE;
     struct ww_jsonw w;
     struct ww_gpu_facts facts;
-    uint64_t start = 0;
+    struct clock clock = {0};
     ww_gpu_facts(r->gpu_json, &facts);
     ww_jsonw_begin(&w, out);
     ww_jsonw_open(&w, NULL, '{');
@@ -292,16 +341,10 @@ enum ww_code ww_report_timeline(const struct ww_result *r, int64_t run_id, FILE 
     name_track(&w, "process_name", PROCESS, LAUNCHES, r->gpu);
     name_track(&w, "thread_name", PROCESS, LAUNCHES, "launches");
     name_track(&w, "thread_name", PROCESS, DECISIONS, "governor");
+    name_streams(&w, r);
     name_slots(&w, r);
-    for (size_t i = 0; i < r->launch_count; i++) {
-        uint64_t overhead = ww_launch_latency_ps(&r->launch[i], &facts);
-        write_launch(&w, r, &r->launch[i], start);
-        write_clocks(&w, &r->launch[i], start, overhead);
-        write_epochs(&w, &r->launch[i], start);
-        write_ctas_of(&w, &r->launch[i], start + overhead - r->launch[i].counter[WW_C_LAUNCH_HIDDEN_PS]);
-        start += r->launch[i].time_ps;
-    }
-    write_end(&w, start);
+    for (size_t i = 0; i < r->launch_count; i++) write_all_of(&w, r, &r->launch[i], &facts, &clock);
+    write_end(&w, clock.now);
     ww_jsonw_close(&w, ']');
     ww_jsonw_close(&w, '}');
     return ww_jsonw_end(&w, error);

@@ -40,6 +40,7 @@ struct ww_run_options {
     /* Threads that step SMs, at most 16 and as many as there are SMs; 0: one. Results are the same for any
      * number. It is one for fewer than 20 SMs, with a governor, or a timeline of CTAs. */
     unsigned threads;
+    bool serialize; /* full replays: launches run one after the other, also where their order allows more */
     ww_progress_fn progress;
     void *context;
 };

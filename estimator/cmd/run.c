@@ -60,6 +60,7 @@ static enum ww_code read_options(const struct cmd_line *line, struct ww_run_opti
     o->threads = (unsigned)threads;
     o->per_pc = !ww_cmd_has(line, "no-pc");
     o->pack_pc = true;
+    o->serialize = ww_cmd_has(line, "serialize");
     o->timeline = ww_cmd_has(line, "timeline");
     WW_TRY(ww_cmd_u64(line, "timeline", 0, 1000000, &o->timeline_ctas, error));
     return WW_OK;
@@ -156,6 +157,7 @@ static const struct cmd_option run_options[] = {
      "replays)",
      0},
     {"threads", 'j', "N", "threads that step SMs, 1 to 16; results are the same (default 1)", 0},
+    {"serialize", 0, NULL, "launches run one after the other, also where streams let them run side by side", 0},
     {"no-pc", 0, NULL, "keep no counters per instruction", 0},
     {"db", 'd', "FILE", "store the result in this database; it is created if need be", 0},
     {"json", 0, NULL, "print JSON (reports/schema/run.json)", 0},

@@ -156,6 +156,13 @@ struct ww_launch_result {
     uint64_t *epoch_counter; /* epoch_count x WW_EPOCH_COUNTERS; NULL: the run kept no timeline */
     struct ww_cta_span *cta; /* the first CTAs of a run that kept a timeline, in the order of their dispatch */
     size_t cta_count;
+    /* Of launches that ran beside others; all 0 of one that ran alone. */
+    uint32_t beside;        /* number of the group of launches, from 1; those of a group follow one another */
+    uint32_t stream;        /* of the trace */
+    uint64_t start_ps;      /* since the group's begin; its time begins there */
+    uint64_t shared_ps;     /* of its time, what is counted as others' that ran in it */
+    uint64_t shared_active; /* the same of SM cycles with a CTA (sm_active_cycles) */
+    uint64_t shared_cycles; /* the same of its cycles: cycles - shared_cycles of all launches is the run's */
     const char *code; /* where the machine code that was replayed comes from: "ptxas 12.4.131 -arch sm_70", or
                        * WW_CODE_FOREIGN and the tool that made the trace; NULL: PTX lowered by our rules, or a
                        * run older than this */

@@ -279,8 +279,8 @@ static enum ww_code describe(struct run *r, struct ww_error *error) {
 }
 
 void ww_run_add_up(struct ww_result *result, const struct ww_launch_result *launch) {
-    result->cycles += launch->cycles;
-    result->time_ps += launch->time_ps;
+    result->cycles += launch->cycles - launch->shared_cycles;
+    result->time_ps += launch->time_ps - launch->shared_ps;
     result->warp_instructions += launch->warp_instructions;
     result->thread_instructions += launch->thread_instructions;
     if (launch->energy.known) result->energy_j += launch->energy.total_j;
@@ -323,9 +323,7 @@ static enum ww_code add_energy(struct run *r, struct ww_launch_result *launch, s
 static enum ww_code pack_pcs(struct run *r, struct ww_launch_result *launch, struct ww_error *error) {
     if (!r->options->pack_pc || !launch->pc_count) return WW_OK;
     WW_TRY(ww_launch_check_pcs(launch, error));
-    WW_TRY(ww_pc_pack(&r->packer, launch, r->arena, error));
-    ww_arena_reset(&r->pc_arena);
-    return WW_OK;
+    return ww_pc_pack(&r->packer, launch, r->arena, error);
 }
 
 static enum ww_code replay_one(struct run *r, size_t index, struct ww_error *error) {
@@ -340,9 +338,48 @@ static enum ww_code replay_one(struct run *r, size_t index, struct ww_error *err
     WW_TRY(add_energy(r, launch, error));
     WW_TRY(ww_run_timeline_keep(r, &r->ctas, launch, error));
     WW_TRY(pack_pcs(r, launch, error));
+    ww_arena_reset(&r->pc_arena);
     r->result->launch_count++;
     r->before += launch->warp_instructions;
     ww_run_add_up(r->result, launch);
+    return WW_OK;
+}
+
+/* The group's launches, whose results follow one another. */
+static enum ww_code replay_group(struct run *r, size_t first, size_t count, struct ww_error *error) {
+    struct ww_launch_result *launch = &r->result->launch[r->result->launch_count];
+    const struct ww_launch *in;
+    WW_TRY(ww_run_goes_on(r, first, error));
+    r->current = 0;
+    for (size_t i = 0; i < count; i++) {
+        WW_TRY(ww_trace_launch(r->trace, first + i, &in, error));
+        r->current += in->warp_instructions;
+    }
+    WW_TRY(ww_engine_beside(r->engine, r->trace, first, count, r->arena, launch, error));
+    WW_TRY(ww_run_timeline_beside(r, &r->ctas, launch, count, error));
+    for (size_t i = 0; i < count; i++) {
+        WW_TRY(compare_counts(r, first + i, &launch[i], error));
+        WW_TRY(add_energy(r, &launch[i], error));
+        WW_TRY(pack_pcs(r, &launch[i], error));
+        r->result->launch_count++;
+        r->before += launch[i].warp_instructions;
+        ww_run_add_up(r->result, &launch[i]);
+    }
+    ww_arena_reset(&r->pc_arena);
+    return WW_OK;
+}
+
+static enum ww_code replay_range(struct run *r, uint64_t first, uint64_t last, struct ww_error *error) {
+    bool beside = !r->options->serialize && r->options->gpu->spec.launch_resident_grids > 1 &&
+                  ww_engine_side_by_side(r->engine);
+    size_t count = 1;
+    for (uint64_t k = first; k <= last; k += count) {
+        if (beside) WW_TRY(ww_run_group(r->trace, k, last, &count, error));
+        if (count > 1)
+            WW_TRY(replay_group(r, k, count, error));
+        else
+            WW_TRY(replay_one(r, k, error));
+    }
     return WW_OK;
 }
 
@@ -362,8 +399,7 @@ enum ww_code ww_run_full(struct run *r, struct ww_error *error) {
     r->result->launch = ww_arena_array(r->arena, n, sizeof *r->result->launch);
     if (!r->result->launch) return ww_fail_nomem(error, "result");
     for (size_t i = 0; i < r->launches.count; i++)
-        for (uint64_t k = r->launches.range[i].first; k <= r->launches.range[i].last; k++)
-            WW_TRY(replay_one(r, k, error));
+        WW_TRY(replay_range(r, r->launches.range[i].first, r->launches.range[i].last, error));
     r->result->cycles_interval = (struct ww_interval){(double)r->result->cycles, (double)r->result->cycles};
     r->result->energy_interval = (struct ww_interval){r->result->energy_j, r->result->energy_j};
     return WW_OK;

@@ -65,6 +65,14 @@ void ww_run_timeline_close(struct ww_cta_log *log);
 enum ww_code ww_run_timeline_keep(struct run *r, struct ww_cta_log *log, struct ww_launch_result *l,
                                   struct ww_error *error);
 
+/* How many of launches first .. last, from the first one on, can run beside one another or behind those of them
+ * that do: up to one that waits for all before it. Errors: WW_INPUT. */
+enum ww_code ww_run_group(struct ww_trace *trace, size_t first, size_t last, size_t *count,
+                          struct ww_error *error);
+/* As ww_run_timeline_keep, of launches that ran beside one another: times of CTAs are since the group's begin. */
+enum ww_code ww_run_timeline_beside(struct run *r, struct ww_cta_log *log, struct ww_launch_result *l,
+                                    size_t count, struct ww_error *error);
+
 /* The modes. Each fills in the result's launches, totals and intervals; the rest of it is there or follows.
  * Errors: those of ww_run. */
 enum ww_code ww_run_full(struct run *r, struct ww_error *error);

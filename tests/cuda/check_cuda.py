@@ -442,6 +442,27 @@ def toolkit_programs(nvcc):
                "PASS" if wanted == 0 else None, "PTX is what is to be recorded" if wanted else None)
 
 
+def replayed(trace, *options):
+    r = json.loads(run([PROGRAM, "run", "--gpu", "a100", "--trace", trace, "--power", "none", "--json", "-q", *options])[1])
+    return r["cycles"], r["time_s"]
+
+
+def side_by_side(nvcc):
+    """A graph takes as long as its streams, and launches beside one another less than one after the other."""
+    run([nvcc, "-std=c++17", "-arch=sm_80", "-o", "side", os.path.join(HERE, "toolkit", "side.cu")], None, 600)
+    expect("two streams that join are recorded", record(["./side"], ["-q", "-o", "streams.wwt"]), 0, "PASS")
+    expect("the same as a graph", record(["./side", "graph"], ["-q", "-o", "graph.wwt"]), 0, "PASS")
+    for path in "streams.wwt", "graph.wwt":
+        info = json.loads(run([PROGRAM, "trace", "info", path, "--json"])[1])["launches"]
+        got = [x.get("waits_for", []) for x in info]
+        check("the third launch waits for both, " + path, got == [[], [], [1]], got)
+    streams, graph, row = replayed("streams.wwt"), replayed("graph.wwt"), replayed("streams.wwt", "--serialize")
+    check("a graph takes as long as its streams", streams == graph, (streams, graph))
+    check("launches run beside one another", streams[1] < 0.85 * row[1], (streams, row))
+    os.unlink("streams.wwt")
+    os.unlink("graph.wwt")
+
+
 def main():
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
@@ -466,6 +487,7 @@ def main():
                     nvcc_program(nvcc, name, sources)
             nvcc_linking(nvcc)
             toolkit_programs(nvcc)
+            side_by_side(nvcc)
             machine_programs(nvcc)
             machine_choices(nvcc)
         else:

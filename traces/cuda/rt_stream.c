@@ -35,8 +35,7 @@ RT_ALIAS(cudaStreamQuery_ptsz, cudaStreamSynchronize)
 RT_EXPORT int cudaStreamWaitEvent(void *stream, struct rt_event *event, unsigned flags) {
     (void)flags;
     RT_ENTER;
-    return ww_rt_set(ww_rt_known_stream(stream) && ww_rt_known_event(event) ? 0
-                                                                            : RT_ERROR_INVALID_RESOURCE_HANDLE);
+    return ww_rt_set(ww_rt_stream_wait(stream, event));
 }
 RT_ALIAS(cudaStreamWaitEvent_ptsz, cudaStreamWaitEvent)
 

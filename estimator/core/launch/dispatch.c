@@ -2,6 +2,7 @@
 #include "engine_internal.h"
 #include "../../result/result.h"
 #include "../sm/barrel.h"
+#include "beside.h"
 #include "ctalog.h"
 #include "govern.h"
 
@@ -42,16 +43,21 @@ static uint32_t free_slot(const struct ww_sm *sm) {
     return i;
 }
 
-static bool place(struct ww_sm *sm, uint64_t index, uint64_t cycle) {
+/* What the log knows a CTA by: of launches beside one another with the launch's number. */
+static uint64_t logged(const struct ww_core *core, uint64_t cta) {
+    return core->beside ? cta | (uint64_t)core->beside->loading << WW_LOG_SHIFT : cta;
+}
+
+bool ww_dispatch_place(struct ww_sm *sm, uint32_t slot, uint32_t first_warp, uint32_t warps, uint64_t index,
+                       uint64_t cycle) {
     struct ww_core *core = sm->core->main;
-    uint32_t slot = free_slot(sm); /* of which next_sm has taken the private part */
     struct ww_cta *c = &sm->cta[slot];
     memset(c, 0, sizeof *c);
     enum ww_code code = core->source->load(core->source->context, index, &c->trace, core->error);
-    if (code == WW_OK && c->trace.warp_count != core->warps_per_cta) {
+    if (code == WW_OK && c->trace.warp_count != warps) {
         core->source->release(core->source->context, &c->trace);
         code = ww_fail(core->error, WW_INPUT, "", "CTA %llu has %u warps, expected %u",
-                       (unsigned long long)index, c->trace.warp_count, core->warps_per_cta);
+                       (unsigned long long)index, c->trace.warp_count, warps);
     }
     if (code != WW_OK) {
         ww_core_fail(core, code);
@@ -60,15 +66,15 @@ static bool place(struct ww_sm *sm, uint64_t index, uint64_t cycle) {
     c->resident = true;
     c->started = cycle;
     c->used_since = WW_NEVER;
-    c->warps = c->live = core->warps_per_cta;
-    c->first_warp = slot * core->warps_per_cta;
+    c->warps = c->live = warps;
+    c->first_warp = first_warp;
     if (sm->resident_ctas == 0) {
         ww_sm_count_mode(sm, cycle);
         sm->active_since = cycle;
         if (sm->barrel) sm->barrel->counted = cycle;
     }
     if (core->ctas)
-        ww_cta_log_begin(core->ctas, index, sm->id, slot, cycle,
+        ww_cta_log_begin(core->ctas, logged(core, index), sm->id, slot, cycle,
                          ww_clock_time(&core->clock, cycle) - core->start_ps);
     if (sm->dma) ww_dma_cta(sm, slot);
     if (sm->mbar) ww_mbar_cta(sm, slot);
@@ -76,11 +82,17 @@ static bool place(struct ww_sm *sm, uint64_t index, uint64_t cycle) {
     core->launched_ctas++;
     ww_sm_advance(sm, cycle);
     for (uint32_t i = 0; i < c->warps; i++) start_warp(sm, c->first_warp + i, slot, &c->trace.warp[i], cycle);
-    for (uint32_t i = 0; i < core->warps_per_cta; i++)
+    for (uint32_t i = 0; i < warps; i++)
         if (c->trace.warp && c->trace.warp[i].step_count == 0)
             ww_warp_finish(sm, &sm->warp[c->first_warp + i], cycle);
     ww_core_wake(core, sm->id, cycle);
     return true;
+}
+
+static bool place(struct ww_sm *sm, uint64_t index, uint64_t cycle) {
+    uint32_t slot = free_slot(sm),
+             warps = sm->core->main->warps_per_cta; /* next_sm has taken the private part */
+    return ww_dispatch_place(sm, slot, slot * warps, warps, index, cycle);
 }
 
 /* The next SM in turn with room, or WW_NONE. */
@@ -107,27 +119,28 @@ static void pass_marks(struct ww_core *core, uint64_t cta, uint64_t cycle) {
 }
 
 /* CTAs that may be dispatched in the cycle. */
-static uint32_t at_once(const struct ww_core *core, uint64_t cycle) {
+uint32_t ww_dispatch_most(const struct ww_core *core, uint64_t cycle) {
     double rate = core->gpu->launch_ctas_per_cycle;
     return rate >= 1 ? (uint32_t)rate : (double)cycle >= core->dispatch_free;
 }
 
 /* One was; times between those that follow closely are 1 / rate on the mean. */
-static void dispatched(struct ww_core *core, uint64_t cycle) {
+void ww_dispatch_counted(struct ww_core *core, uint64_t cycle) {
     double rate = core->gpu->launch_ctas_per_cycle, now = (double)cycle;
     if (rate >= 1) return;
     core->dispatch_free = (core->dispatch_free > now - 1 ? core->dispatch_free : now) + 1 / rate;
 }
 
 bool ww_dispatch(struct ww_core *core, uint64_t cycle) {
-    for (uint32_t n = 0, most = at_once(core, cycle); n < most; n++) {
+    if (core->beside) return ww_beside_dispatch(core, cycle);
+    for (uint32_t n = 0, most = ww_dispatch_most(core, cycle); n < most; n++) {
         uint32_t sm = core->next_cta < core->cta_count ? next_sm(core) : WW_NONE;
         if (sm == WW_NONE) return false;
         if (core->marks.count && *core->marks.cta <= core->next_cta) pass_marks(core, core->next_cta, cycle);
         if (!place(&core->sm[sm], core->next_cta++, cycle)) return false;
         core->next_cta = core->source->next(core->source->context, core->next_cta);
         core->turn = sm + 1 == core->gpu->sm_count ? 0 : sm + 1;
-        dispatched(core, cycle);
+        ww_dispatch_counted(core, cycle);
     }
     return core->next_cta < core->cta_count;
 }
@@ -153,7 +166,10 @@ void ww_dispatch_cta_end(struct ww_sm *sm, uint32_t cta, uint64_t cycle) {
     if (sm->paused_ctas) ww_govern_cta_ended(core, cycle);
     core->ended_ctas++;
     if (cycle > core->last_end) core->last_end = cycle;
-    if (core->next_cta < core->cta_count && cycle < core->dispatch_at) core->dispatch_at = cycle;
+    if (core->beside)
+        ww_beside_cta_end(core, sm, cta, cycle);
+    else if (core->next_cta < core->cta_count && cycle < core->dispatch_at)
+        core->dispatch_at = cycle;
 }
 
 void ww_dispatch_warp_gone(struct ww_sm *sm, uint32_t cta, uint64_t cycle) {

@@ -1,6 +1,7 @@
 /* Replays launches of a trace on one GPU and counts. */
 #include "../../api/trace.h"
 #include "../../result/result.h"
+#include "beside.h"
 #include "engine_internal.h"
 #include "../sm/issue_plain.h"
 
@@ -293,11 +294,13 @@ static enum ww_code prepare(struct ww_engine *e, const struct ww_launch *launch,
     c->probe = e->options.probe;
     c->ctas = e->options.ctas;
     c->observed = c->probe || c->roles;
-    c->runs_ahead = !(e->options.in_step || e->team || e->govern || e->marks.count || c->probe || c->transfers);
+    c->runs_ahead = !(e->options.in_step || e->team || e->govern || e->marks.count || c->probe ||
+                      c->transfers || e->beside);
     c->queue = e->queue;
     c->error = error;
     c->source = source;
     c->marks = e->marks;
+    c->beside = e->beside;
     c->cta_count = launch->cta_count;
     c->warps_per_cta = launch->warps_per_cta;
     c->progress = e->options.progress;
@@ -318,7 +321,7 @@ static enum ww_code prepare(struct ww_engine *e, const struct ww_launch *launch,
     derive(c, launch);
     set_saturation(c, e->settings);
     ww_launch_time_begin(&c->launch_time, c->gpu, e->queued);
-    bool pieces_on = e->options.pieces || e->govern;
+    bool pieces_on = (e->options.pieces || e->govern) && !e->beside;
     WW_TRY(ww_pieces_begin(&c->pieces, pieces_on, launch, start, &e->arena, error));
     WW_TRY(ww_pipe_decode(&e->gpu, launch, &e->arena, &c->code, error));
     ww_supply_plan(c, code_is_new(e, launch) && !e->options.code_known);
@@ -332,7 +335,7 @@ static enum ww_code prepare(struct ww_engine *e, const struct ww_launch *launch,
 static bool make_groups(struct ww_engine *e) {
     struct ww_core *c = &e->core;
     uint32_t count = e->gpu.sm_count;
-    c->group_shift = ww_shard_shift(count, e->threads);
+    c->group_shift = ww_shard_shift(count, e->beside ? 1 : e->threads);
     c->groups = ((count - 1) >> c->group_shift) + 1;
     c->group = ww_arena_lines(&e->arena, c->groups, sizeof *c->group);
     c->glance = ww_arena_lines(&e->arena, c->groups, sizeof *c->glance);
@@ -353,14 +356,14 @@ static enum ww_code prepare_sms(struct ww_engine *e, const struct ww_launch *lau
     if (!inst || !make_groups(e)) return ww_fail_nomem(error, "the SMs");
     WW_TRY(ww_epochs_begin(&c->epochs, e->options.epoch_cycles ? e->options.epoch_cycles : 4096, inst, error));
     ww_memsys_count_insts(e->memory, inst);
-    if (e->team) WW_TRY(ww_shards_begin(c, e->team, &e->arena, &e->shard, error));
+    if (e->team && !e->beside) WW_TRY(ww_shards_begin(c, e->team, &e->arena, &e->shard, error));
     for (uint32_t i = 0; i < count; i++) {
         struct ww_core *of = c->shard ? &c->shard[i >> c->group_shift].core : c;
         WW_TRY(ww_sm_init(&c->sm[i], of, i, &e->arena, ways, e->settings, e->options.seed + i, error));
         if (!ww_fetch_init(&c->sm[i], &e->arena, e->fetch_state + i * e->fetch_stride))
             return ww_fail_nomem(error, "a prefetcher");
         c->sm[i].now = UINT64_MAX;
-        c->sm[i].cta_room = c->ctas_per_sm;
+        c->sm[i].cta_room = e->beside ? e->gpu.sm_max_ctas : c->ctas_per_sm;
     }
     if (c->govern) ww_govern_begin(c, launch);
     return WW_OK;
@@ -417,7 +420,7 @@ static uint64_t close_launch(struct ww_engine *e) {
         if (drained > end) end = drained;
     }
     count_launch(c);
-    end += c->launch_time.end;
+    end = c->beside ? ww_beside_end(c, end) : end + c->launch_time.end;
     for (uint32_t i = 0; i < e->gpu.sm_count; i++) ww_sm_close(&c->sm[i], end);
     e->end_ps = ww_clock_time(&c->clock, end);
     if (e->end_ps < now) e->end_ps = now;
@@ -466,6 +469,32 @@ enum ww_code ww_engine_replay(struct ww_engine *engine, const struct ww_launch *
     out->ctas_per_sm = ctas;
     out->occupancy_limiter = c->cta_count < (uint64_t)ctas * engine->gpu.sm_count ? "grid" : limiter;
     return ww_engine_result(engine, launch, close_launch(engine), arena, out, error);
+}
+
+static enum ww_code replay_group(struct ww_engine *e, struct ww_beside *b, struct ww_error *error) {
+    struct ww_core *c = &e->core;
+    bool new = false;
+    for (uint32_t i = 0; i < b->count; i++) new |= code_is_new(e, b->grid[i].launch);
+    WW_TRY(prepare(e, &b->all, &b->source, error));
+    ww_supply_plan(c, new && !e->options.code_known);
+    c->ctas_per_sm = 1;
+    WW_TRY(prepare_sms(e, &b->all, error));
+    e->launches += b->count - 1;
+    enum ww_code code = run(c, error);
+    if (code != WW_OK) abandon(c);
+    ww_queue_cancel(e->queue, &c->tick);
+    if (code == WW_OK) close_launch(e);
+    return code;
+}
+
+enum ww_code ww_engine_group(struct ww_engine *engine, struct ww_beside *b, struct ww_error *error) {
+    struct ww_error local;
+    engine->beside = b;
+    enum ww_code code = replay_group(engine, b, error ? error : &local);
+    engine->beside = NULL;
+    engine->broken = code != WW_OK;
+    engine->queued = true;
+    return code;
 }
 
 struct from_trace {

@@ -39,6 +39,8 @@ struct ww_engine {
     uint64_t counter[WW_COUNTER_COUNT];
     uint64_t end_ps;              /* of the last launch */
     struct ww_marks marks;        /* of the next launch */
+    struct ww_beside *beside;     /* launches that run beside one another; NULL: there is one */
+    uint32_t groups;              /* of such launches that were replayed */
     uint64_t code[WW_CODE_WORDS]; /* bit per hash of a kernel's name: launched before, its code is in the L2 */
     bool broken;                  /* a launch failed: memory may still owe answers to it */
 };
@@ -52,6 +54,10 @@ enum ww_code ww_engine_stuck(const struct ww_core *core, struct ww_error *error)
 /* Adds up the launch's counts. `cycles`: of the launch. Errors: WW_NOMEM. */
 enum ww_code ww_engine_result(struct ww_engine *engine, const struct ww_launch *launch, uint64_t cycles,
                               struct ww_arena *arena, struct ww_launch_result *out, struct ww_error *error);
+
+/* Counters of each instruction of a launch, whose first one is `first` of the table. Errors: WW_NOMEM. */
+enum ww_code ww_engine_rows(const struct ww_core *core, const struct ww_launch *launch, uint32_t first,
+                            struct ww_arena *arena, struct ww_launch_result *out, struct ww_error *error);
 
 /* ---- copies.c ---- */
 /* Copies and fills before the launch write to the L2, unless it is flushed. */

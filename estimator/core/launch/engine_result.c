@@ -64,14 +64,14 @@ static const char *copy_string(struct ww_arena *arena, const struct ww_launch *l
     return ww_arena_strdup(arena, s);
 }
 
-static enum ww_code copy_rows(const struct ww_core *core, const struct ww_launch *launch,
-                              struct ww_arena *arena, struct ww_launch_result *out, struct ww_error *error) {
+enum ww_code ww_engine_rows(const struct ww_core *core, const struct ww_launch *launch, uint32_t first,
+                            struct ww_arena *arena, struct ww_launch_result *out, struct ww_error *error) {
     out->pc = ww_arena_array(arena, launch->inst_count, sizeof *out->pc);
     if (!out->pc) return ww_fail_nomem(error, "counters per instruction");
     out->pc_count = launch->inst_count;
     for (uint32_t i = 0; i < launch->inst_count; i++) {
         const struct ww_inst *in = &launch->inst[i];
-        const struct ww_inst_count *n = &core->epochs.inst[i];
+        const struct ww_inst_count *n = &core->epochs.inst[first + i];
         struct ww_pc_row *row = &out->pc[i];
         *row = (struct ww_pc_row){.inst = i, .pc = in->pc, .line = in->line};
         memcpy(row->counter, n->counter, sizeof row->counter);
@@ -117,5 +117,6 @@ enum ww_code ww_engine_result(struct ww_engine *engine, const struct ww_launch *
     WW_TRY(copy_points(engine, arena, out, error));
     memcpy(out->counter, core->counter, sizeof out->counter);
     if (!engine->options.per_pc) return WW_OK;
-    return copy_rows(core, launch, engine->options.pc_arena ? engine->options.pc_arena : arena, out, error);
+    return ww_engine_rows(core, launch, 0, engine->options.pc_arena ? engine->options.pc_arena : arena, out,
+                          error);
 }

@@ -121,6 +121,22 @@ static struct ww_inst_folded all_of(const struct ww_core *core, uint32_t inst) {
     return n;
 }
 
+/* Adds what follows from so many issues of an instruction. */
+static inline void add_instruction(const struct ww_core *core, uint32_t i, uint64_t issues, uint64_t threads,
+                                   uint64_t *n) {
+    const struct ww_inst *in = &core->launch->inst[i];
+    const struct ww_inst_folded *f = &core->pieces.folded[i];
+    n[WW_C_INST_ISSUED] += issues;
+    n[WW_C_THREAD_INST] += threads;
+    n[WW_C_REG_BANK_CONFLICT] += issues * core->code.inst[i].conflict;
+    if (in->op == WW_OP_BRANCH) n[WW_C_BRANCH] += issues;
+    add_memory(n, in, issues);
+    add_lanes(n, in, threads);
+    if (f->lanes) add_matrix(n, f, issues);
+    if (f->arith < WW_ARITH_COUNT) n[of_arith[f->arith]] += threads;
+    add_registers(n, in, issues);
+}
+
 /* Adds what follows from how often each static instruction was issued since the last time. */
 static void fold_instructions(struct ww_core *core, uint64_t *n) {
     const struct ww_launch *launch = core->launch;
@@ -129,16 +145,14 @@ static void fold_instructions(struct ww_core *core, uint64_t *n) {
         uint64_t issues = all.issues - before->issues, threads = all.threads - before->threads;
         if (!issues) continue;
         *before = all;
-        const struct ww_inst *in = &launch->inst[i];
-        n[WW_C_INST_ISSUED] += issues;
-        n[WW_C_THREAD_INST] += threads;
-        n[WW_C_REG_BANK_CONFLICT] += issues * core->code.inst[i].conflict;
-        if (in->op == WW_OP_BRANCH) n[WW_C_BRANCH] += issues;
-        add_memory(n, in, issues);
-        add_lanes(n, in, threads);
-        if (all.lanes) add_matrix(n, &all, issues);
-        if (all.arith < WW_ARITH_COUNT) n[of_arith[all.arith]] += threads;
-        add_registers(n, in, issues);
+        add_instruction(core, i, issues, threads, n);
+    }
+}
+
+void ww_pieces_of(const struct ww_core *core, uint32_t first, uint32_t count, uint64_t *n) {
+    for (uint32_t i = first; i < first + count; i++) {
+        struct ww_inst_folded all = all_of(core, i);
+        if (all.issues) add_instruction(core, i, all.issues, all.threads, n);
     }
 }
 

@@ -86,6 +86,9 @@ bool ww_l1_init(struct ww_sm *sm, struct ww_arena *arena, uint32_t ways, uint64_
 /* Makes a cache of this shape without its tags. False: out of memory. */
 bool ww_cache_init(struct ww_cache *c, const struct ww_cache_shape *shape, struct ww_arena *arena);
 
+/* Forgets what the cache holds; lines on their way come all the same. */
+void ww_l1_invalidate(struct ww_cache *c);
+
 /* ---- l1.c ---- */
 /* Each takes one line request of the operation; false: refused, nothing has changed. *cycles: how long the
  * LSU is taken. Requests of ww_l1_load are of the cache's lines, the others' of the request line. */

@@ -109,3 +109,13 @@ bool ww_l1_init(struct ww_sm *sm, struct ww_arena *arena, uint32_t ways, uint64_
     if (tex->index.parts) ww_tags_index(&sm->tex.tags, &tex->index);
     return true;
 }
+
+void ww_l1_invalidate(struct ww_cache *c) {
+    uint32_t lines = c->tags.sets * c->tags.ways;
+    for (uint32_t i = 0; i < lines; i++) {
+        struct ww_tag_line *l = &c->tags.line[i];
+        if (l->key == UINT64_MAX) continue;
+        l->valid = 0;
+        if (!l->pins) ww_tags_drop(&c->tags, i);
+    }
+}

@@ -36,6 +36,8 @@ enum ww_code ww_pieces_begin(struct ww_pieces *p, bool on, const struct ww_launc
 void ww_pieces_cut(struct ww_core *core, uint64_t cycle, uint64_t ps);
 /* Ends the launch: the last piece, and core->counter complete. */
 void ww_pieces_end(struct ww_core *core, uint64_t cycle, uint64_t ps);
+/* Adds what followed from the issues of `count` instructions so far. */
+void ww_pieces_of(const struct ww_core *core, uint32_t first, uint32_t count, uint64_t *n);
 void ww_pieces_free(struct ww_pieces *p);
 
 #endif

@@ -62,6 +62,7 @@ struct ww_marks {
 #define WW_SB_STATE(entry) ((uint32_t)((entry)&15))
 
 struct ww_govern;
+struct ww_beside;
 struct ww_collect;
 struct ww_rf;
 struct ww_const_operands;
@@ -368,6 +369,7 @@ struct ww_core {
     double dispatch_free; /* where less than a CTA is dispatched a cycle: from here on the next may be */
     uint64_t dispatch_at; /* cycle at which a CTA may be placed, WW_NEVER if not before one ends */
     struct ww_marks marks;
+    struct ww_beside *beside; /* launches that run beside one another; NULL: there is one */
     struct ww_error *error;
     enum ww_code code_failed; /* set by whoever meets an error inside an event */
 };
