@@ -93,10 +93,7 @@ static enum ww_code open_all(struct run *r, struct ww_error *error) {
     return WW_OK;
 }
 
-#define ENDED_WEIGHT 0.15
-
-/* How far a launch is, as how far the run is. Where memory holds warps up instructions are issued long before
- * the launch ends, and CTAs of one wave end together at its end: the truth lies between. */
+/* How far a launch is, as how far the run is. */
 static bool launch_progress(void *context, double part, uint64_t done, const char *unit) {
     const struct run *r = context;
     const struct ww_run_options *o = r->options;
@@ -104,8 +101,9 @@ static bool launch_progress(void *context, double part, uint64_t done, const cha
     uint64_t all = done + r->before;
     if (!r->total) return o->progress(o->context, -1, all, unit); /* nobody knows what a sample will take */
     snprintf(of, sizeof of, "of %" PRIu64 " warp instructions", r->total);
-    double here = (1 - ENDED_WEIGHT) * (double)done + ENDED_WEIGHT * part * (double)r->current;
-    double of_run = ((double)r->before + here) / (double)r->total;
+    double issued = r->current ? (double)done / (double)r->current : 1;
+    const struct ww_run_cost *cost = &r->cost[r->result->launch_count];
+    double of_run = (r->spent_cost + cost->cost * ww_run_part_of_launch(cost, issued, part)) / r->all_cost;
     return o->progress(o->context, of_run < 1 ? of_run : 1, all, of);
 }
 
@@ -239,7 +237,7 @@ static const char *mismatch(struct run *r, const struct ww_launch *launch) {
 
 enum ww_code ww_run_goes_on(const struct run *r, uint64_t launch, struct ww_error *error) {
     const struct ww_run_options *o = r->options;
-    double part = r->total ? (double)r->before / (double)r->total : -1;
+    double part = r->total ? r->spent_cost / r->all_cost : -1;
     char of[64];
     snprintf(of, sizeof of, "of %" PRIu64 " warp instructions", r->total);
     if (!o->progress ||
@@ -340,6 +338,7 @@ static enum ww_code replay_one(struct run *r, size_t index, struct ww_error *err
     WW_TRY(add_energy(r, launch, error));
     WW_TRY(ww_run_timeline_keep(r, &r->ctas, launch, error));
     WW_TRY(pack_pcs(r, launch, error));
+    r->spent_cost += r->cost[r->result->launch_count].cost;
     r->result->launch_count++;
     r->before += launch->warp_instructions;
     ww_run_add_up(r->result, launch);
@@ -361,6 +360,7 @@ enum ww_code ww_run_full(struct run *r, struct ww_error *error) {
         n += r->launches.range[i].last - r->launches.range[i].first + 1;
     r->result->launch = ww_arena_array(r->arena, n, sizeof *r->result->launch);
     if (!r->result->launch) return ww_fail_nomem(error, "result");
+    WW_TRY(ww_run_costs(r, n, error));
     for (size_t i = 0; i < r->launches.count; i++)
         for (uint64_t k = r->launches.range[i].first; k <= r->launches.range[i].last; k++)
             WW_TRY(replay_one(r, k, error));
