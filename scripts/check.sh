@@ -69,11 +69,17 @@ fi
 
 # ---- what each mode runs ----
 
-programs() { # kind variant: every unit and timing test of a build
+# What make check-long alone runs with sanitizers: each takes many times as long as without, where make check runs it.
+SLOW_SAN="streams test_curves test_db_docs test_dissect test_l2_curves test_models test_sass_alu test_sass_exec_programs
+    test_sass_mma test_sm"
+SLOW_SAN_CLI="calibrate database dissect sampled sweep tune tune_killed tune_nvcc validate workloads"
+
+programs() { # kind variant [names to leave out]: every unit and timing test of a build
     local kind=$1 dir=build${2:+/$2} source name
     for source in tests/timing/*.c tests/unit/test_*.c; do
         name=$(basename "$source" .c)
         case $name in *fixture* | '*' | 'test_*') continue ;; esac
+        case " $(echo ${3:-}) " in *" $name "*) continue ;; esac
         echo "$kind|${2:+$2-}$name|$dir/${source%.c}"
     done
 }
@@ -92,11 +98,11 @@ fuzzers() { # seconds [seed]
     done
 }
 
-# Warnings are errors here, with both compilers; headers of the public API alone, also as C++.
-warnings() {
+# Warnings are errors here: of gcc in make check, of both compilers in make check-long.
+warnings() { # compilers
     local flags="-std=c11 -D_GNU_SOURCE -I. -fsyntax-only -Werror -Wall -Wextra -Wpedantic -Wshadow -Wconversion"
     local compiler
-    for compiler in gcc clang; do
+    for compiler in "$@"; do
         echo "once|warnings-$compiler|status=0; for f in \$(find estimator traces power db reports tests" \
             "-name '*.c' -not -path 'tests/cuda/toolkit/*'); do $compiler $flags \$f || status=1; done; exit \$status"
     done
@@ -117,8 +123,8 @@ documents() {
 
 # The longest come first, so that none of them is left alone at the end.
 short() {
-    echo "counts|san-cli|$PYTHON tests/cli/run.py --program build/san/warpwatt"
-    warnings
+    echo "counts|san-cli|$PYTHON tests/cli/run.py --program build/san/warpwatt --without '$SLOW_SAN_CLI'"
+    warnings gcc
     echo "counts|cli|$PYTHON tests/cli/run.py --program build/warpwatt"
     echo "counts|golden|$PYTHON scripts/golden.py --program build/warpwatt --check"
     local script
@@ -126,9 +132,9 @@ short() {
         [ ! -f "$script" ] || echo "counts|$(basename "$script" .py)|$PYTHON $script build/warpwatt"
     done
     programs cmocka ''
-    programs once san
+    programs once san "$SLOW_SAN"
     documents
-    fuzzers "${FUZZ_SECONDS:-5}" "${FUZZ_SEED-1}"
+    fuzzers "${FUZZ_SECONDS:-2}" "${FUZZ_SEED-1}"
 }
 
 long() {
@@ -136,13 +142,21 @@ long() {
     FUZZ_SEED=
     LIMIT=7200
     short
-    programs once tsan
     local source name
+    for name in $SLOW_SAN; do
+        source=build/san/tests/unit/$name
+        [ -f "tests/unit/$name.c" ] || source=build/san/tests/timing/$name
+        echo "once|san-$name|$source"
+    done
+    echo "counts|san-cli-slow|$PYTHON tests/cli/run.py --program build/san/warpwatt $SLOW_SAN_CLI"
+    warnings clang
+    programs once tsan
     for source in tests/unit/test_*.c; do
         name=$(basename "$source" .c)
         echo "once|valgrind-$name|valgrind -q --error-exitcode=99 --leak-check=full build/${source%.c}"
     done
     echo "once|sampling|$PYTHON tests/long/coverage.py build/warpwatt"
+    echo "counts|progress-left|$PYTHON tests/long/progress_left.py build/warpwatt"
     echo "counts|adaptive|$PYTHON tests/sweep/check_adaptive.py build/warpwatt --long"
     echo "counts|browser|$PYTHON tests/reports/browser.py build/warpwatt"
     echo "counts|memory-long|$PYTHON tests/long/check_memory.py build/warpwatt --long"

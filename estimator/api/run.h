@@ -43,6 +43,8 @@ struct ww_run_options {
     bool serialize; /* full replays: launches run one after the other, also where their order allows more */
     ww_progress_fn progress;
     void *context;
+    bool weigh; /* full replays: what progress says is a part of the host's time, not of the instructions; for
+                 * this some CTAs of each launch are read first */
 };
 /* Names of modes, "auto" among them; NULL if out of range. */
 WW_API const char *ww_run_mode_at(size_t i);

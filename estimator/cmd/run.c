@@ -30,6 +30,7 @@ static enum ww_code replay(const struct cmd_line *line, struct ww_run_options *o
     options->progress = ww_cmd_progress_step;
     options->context = &progress;
     ww_cmd_progress_begin(&progress, options->trace_path, ww_cmd_has(line, "quiet"));
+    options->weigh = !progress.quiet;
     enum ww_code code = ww_run(options, &result, error);
     code = ww_cmd_progress_end(&progress, code, error);
     if (code == WW_OK && result->warning) {

@@ -15,6 +15,7 @@
     61 /* that share the CTAs, unless there are fewer; CTAs of one SM are not aligned in the grid */
 #define PATH_CTAS 6                 /* whose critical paths are taken, beside the longest */
 #define PATH_STEPS 60000            /* instructions of these */
+#define GPU_SHARE 0.75              /* of the host's time: the passes over all SMs */
 #define FULL (WW_GLOBAL_LEVELS - 1) /* the level of most CTAs at a time */
 #define NOMINAL_L2 8192.0           /* lines of a cache whose misses show the locality of rows: 1 MiB */
 
@@ -41,8 +42,9 @@ struct maker {
     struct ww_rows *rows[WW_ROW_KINDS][WW_ROW_WINDOWS];
     struct ww_stack *global[WW_GLOBAL_LEVELS], *local; /* global: kept over launches, as the L2 is */
     unsigned at;                                       /* level of the pass over all that is under way */
-    struct ww_seen *pages;                             /* the same */
-    double stored;                                     /* sectors that were stored to, so far */
+    double before, all;    /* warp instructions of the launches before this one, of all */
+    struct ww_seen *pages; /* the same */
+    double stored;         /* sectors that were stored to, so far */
     struct ww_local_reuse *level;
     uint64_t longest, longest_steps;
 };
@@ -128,12 +130,19 @@ static void global_cta(void *context, uint64_t cta, uint64_t instructions) {
     m->longest_steps = instructions;
 }
 
+/* What is done of this launch, in its instructions, as what is done of the trace. */
+static bool tell(const struct maker *m, double here) {
+    double done = m->before + here, part = m->all > 0 ? done / m->all : 1;
+    char of[64];
+    if (!m->progress) return true;
+    snprintf(of, sizeof of, "of %.0f warp instructions", m->all);
+    return m->progress(m->progress_context, part < 1 ? part : 1, (uint64_t)done, of);
+}
+
 static bool global_go_on(void *context, uint64_t steps) {
     struct maker *m = context;
-    if (!m->progress) return true;
     double all = (double)m->launch->warp_instructions, part = all > 0 ? (double)steps / all : 1;
-    double done = (FULL - m->at + part) / WW_GLOBAL_LEVELS;
-    return m->progress(m->progress_context, done, (uint64_t)(done * all), "warp instructions");
+    return tell(m, GPU_SHARE * (FULL - m->at + part) / WW_GLOBAL_LEVELS * all);
 }
 
 /* Reuse with so many CTAs side by side over the GPU; the last level counts instructions, too. */
@@ -291,13 +300,23 @@ static void describe(const struct ww_launch *l, struct ww_kernel_profile *p) {
 
 static enum ww_code profile_launch(struct maker *m, struct ww_error *error) {
     WW_TRY(ww_trace_launch(m->trace, m->index, &m->launch, error));
-    if (m->progress && !m->progress(m->progress_context, -1, m->index, "launches"))
-        return ww_fail(error, WW_FAIL, "", "stopped before the end");
+    if (!tell(m, 0)) return ww_fail(error, WW_FAIL, "", "stopped before the end");
     describe(m->launch, m->to);
     m->to->stored_before = (uint64_t)m->stored;
     WW_TRY(pass_over_all(m, error));
     WW_TRY(pass_over_levels(m, error));
-    return pass_over_paths(m, error);
+    WW_TRY(pass_over_paths(m, error));
+    m->before += (double)m->launch->warp_instructions;
+    return WW_OK;
+}
+
+static enum ww_code count_all(struct maker *m, struct ww_error *error) {
+    for (size_t i = 0; i < ww_trace_launch_count(m->trace); i++) {
+        const struct ww_launch *launch;
+        WW_TRY(ww_trace_launch(m->trace, i, &launch, error));
+        m->all += (double)launch->warp_instructions;
+    }
+    return WW_OK;
 }
 
 enum ww_code ww_model_profile_make(struct ww_trace *trace, ww_progress_fn progress, void *context,
@@ -315,6 +334,7 @@ enum ww_code ww_model_profile_make(struct ww_trace *trace, ww_progress_fn progre
     m.local = ww_stack_new();
     m.pages = ww_seen_new();
     if (!room || !m.local || !m.pages) code = ww_fail_nomem(error, "profile");
+    if (code == WW_OK) code = count_all(&m, error);
     for (; code == WW_OK && m.index < profile->count; m.index++) {
         m.to = &profile->launch[m.index];
         code = profile_launch(&m, error);

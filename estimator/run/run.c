@@ -93,10 +93,7 @@ static enum ww_code open_all(struct run *r, struct ww_error *error) {
     return WW_OK;
 }
 
-#define ENDED_WEIGHT 0.15
-
-/* How far a launch is, as how far the run is. Where memory holds warps up instructions are issued long before
- * the launch ends, and CTAs of one wave end together at its end: the truth lies between. */
+/* How far a launch is, as how far the run is. */
 static bool launch_progress(void *context, double part, uint64_t done, const char *unit) {
     const struct run *r = context;
     const struct ww_run_options *o = r->options;
@@ -104,8 +101,9 @@ static bool launch_progress(void *context, double part, uint64_t done, const cha
     uint64_t all = done + r->before;
     if (!r->total) return o->progress(o->context, -1, all, unit); /* nobody knows what a sample will take */
     snprintf(of, sizeof of, "of %" PRIu64 " warp instructions", r->total);
-    double here = (1 - ENDED_WEIGHT) * (double)done + ENDED_WEIGHT * part * (double)r->current;
-    double of_run = ((double)r->before + here) / (double)r->total;
+    double issued = r->current ? (double)done / (double)r->current : 1;
+    const struct ww_run_cost *cost = &r->current_cost;
+    double of_run = (r->spent_cost + cost->cost * ww_run_part_of_launch(cost, issued, part)) / r->all_cost;
     return o->progress(o->context, of_run < 1 ? of_run : 1, all, of);
 }
 
@@ -239,7 +237,7 @@ static const char *mismatch(struct run *r, const struct ww_launch *launch) {
 
 enum ww_code ww_run_goes_on(const struct run *r, uint64_t launch, struct ww_error *error) {
     const struct ww_run_options *o = r->options;
-    double part = r->total ? (double)r->before / (double)r->total : -1;
+    double part = r->total ? r->spent_cost / r->all_cost : -1;
     char of[64];
     snprintf(of, sizeof of, "of %" PRIu64 " warp instructions", r->total);
     if (!o->progress ||
@@ -332,6 +330,7 @@ static enum ww_code replay_one(struct run *r, size_t index, struct ww_error *err
     WW_TRY(ww_run_goes_on(r, index, error));
     WW_TRY(ww_trace_launch(r->trace, index, &in, error));
     r->current = in->warp_instructions;
+    r->current_cost = r->cost[r->result->launch_count];
     WW_TRY(ww_engine_launch(r->engine, r->trace, index, r->arena, launch, error));
     launch->index = (uint32_t)index;
     WW_TRY(compare_counts(r, index, launch, error));
@@ -339,6 +338,7 @@ static enum ww_code replay_one(struct run *r, size_t index, struct ww_error *err
     WW_TRY(ww_run_timeline_keep(r, &r->ctas, launch, error));
     WW_TRY(pack_pcs(r, launch, error));
     ww_arena_reset(&r->pc_arena);
+    r->spent_cost += r->current_cost.cost;
     r->result->launch_count++;
     r->before += launch->warp_instructions;
     ww_run_add_up(r->result, launch);
@@ -351,9 +351,11 @@ static enum ww_code replay_group(struct run *r, size_t first, size_t count, stru
     const struct ww_launch *in;
     WW_TRY(ww_run_goes_on(r, first, error));
     r->current = 0;
+    r->current_cost = (struct ww_run_cost){0}; /* without a curve: CTAs of several kernels run side by side */
     for (size_t i = 0; i < count; i++) {
         WW_TRY(ww_trace_launch(r->trace, first + i, &in, error));
         r->current += in->warp_instructions;
+        r->current_cost.cost += r->cost[r->result->launch_count + i].cost;
     }
     WW_TRY(ww_engine_beside(r->engine, r->trace, first, count, r->arena, launch, error));
     WW_TRY(ww_run_timeline_beside(r, &r->ctas, launch, count, error));
@@ -365,6 +367,7 @@ static enum ww_code replay_group(struct run *r, size_t first, size_t count, stru
         r->before += launch[i].warp_instructions;
         ww_run_add_up(r->result, &launch[i]);
     }
+    r->spent_cost += r->current_cost.cost;
     ww_arena_reset(&r->pc_arena);
     return WW_OK;
 }
@@ -398,6 +401,7 @@ enum ww_code ww_run_full(struct run *r, struct ww_error *error) {
         n += r->launches.range[i].last - r->launches.range[i].first + 1;
     r->result->launch = ww_arena_array(r->arena, n, sizeof *r->result->launch);
     if (!r->result->launch) return ww_fail_nomem(error, "result");
+    WW_TRY(ww_run_costs(r, n, error));
     for (size_t i = 0; i < r->launches.count; i++)
         WW_TRY(replay_range(r, r->launches.range[i].first, r->launches.range[i].last, error));
     r->result->cycles_interval = (struct ww_interval){(double)r->result->cycles, (double)r->result->cycles};

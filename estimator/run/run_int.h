@@ -12,6 +12,14 @@
 #include "../core/launch/engine.h"
 #include "../../power/power.h"
 
+/* What replaying a launch costs the host, in instructions that cost as much (run_cost.c). */
+enum { WW_RUN_CURVE = 32 };
+struct ww_run_cost {
+    double cost, resident; /* resident: part of the launch's CTAs that run side by side; 0: there is no curve */
+    double steps[WW_RUN_CURVE]; /* of a CTA: part of its instructions at so many parts of its time, */
+    double spent[WW_RUN_CURVE]; /* and of its cost */
+};
+
 /* Everything that one run holds open. */
 struct run {
     const struct ww_run_options *options;
@@ -30,6 +38,9 @@ struct run {
     bool flush;                      /* caches, before each launch */
     /* for progress, in warp instructions: of the launches before this one, of this one, of all */
     uint64_t before, current, total;
+    struct ww_run_cost *cost;        /* of each launch (run_cost.c) */
+    struct ww_run_cost current_cost; /* of what is being replayed: a launch, or several side by side */
+    double spent_cost, all_cost;     /* of those before this one, of all */
 };
 
 /* ww_run with a power table that is open already, which is only read and may serve several threads; it must be
@@ -58,6 +69,11 @@ enum ww_code ww_launch_check(const struct ww_launch_result *l, uint64_t sms, uin
 /* WW_FAIL if the caller asks to stop. Asked before each launch, since a launch may have no instructions. */
 enum ww_code ww_run_goes_on(const struct run *r, uint64_t launch, struct ww_error *error);
 
+/* Fills r->cost and r->all_cost for so many launches; r->total is there. Errors: those of ww_trace_load_cta. */
+enum ww_code ww_run_costs(struct run *r, uint64_t launches, struct ww_error *error);
+/* How far a launch is, of 1, as a part of its cost: `issued` of its instructions, `ended` of its CTAs. */
+double ww_run_part_of_launch(const struct ww_run_cost *cost, double issued, double ended);
+
 /* What a run keeps for its timeline, if it was asked to (run_timeline.c). Errors: WW_NOMEM. */
 enum ww_code ww_run_timeline_open(struct run *r, struct ww_cta_log *log, struct ww_error *error);
 void ww_run_timeline_close(struct ww_cta_log *log);
@@ -69,7 +85,8 @@ enum ww_code ww_run_timeline_keep(struct run *r, struct ww_cta_log *log, struct 
  * that do: up to one that waits for all before it. Errors: WW_INPUT. */
 enum ww_code ww_run_group(struct ww_trace *trace, size_t first, size_t last, size_t *count,
                           struct ww_error *error);
-/* As ww_run_timeline_keep, of launches that ran beside one another: times of CTAs are since the group's begin. */
+/* As ww_run_timeline_keep, of launches that ran beside one another: times of CTAs are since the group's begin.
+ */
 enum ww_code ww_run_timeline_beside(struct run *r, struct ww_cta_log *log, struct ww_launch_result *l,
                                     size_t count, struct ww_error *error);
 

@@ -5,7 +5,7 @@ Each script runs in an empty directory of its own under `bash -u`, with warpwatt
 and $DATA naming tests/cli/data. It has to end with status 0; commands that must fail go through `fails`. A test
 that cannot run here ends with status 77 through `skip`: it counts as skipped, not as passed.
 
-usage: run.py --program PATH [--update] [--jobs N] [NAME...]
+usage: run.py --program PATH [--update] [--jobs N] [--without "NAME ..."] [NAME...]
 """
 import argparse
 import concurrent.futures
@@ -61,10 +61,15 @@ def main():
     parser.add_argument("--program", default="build/warpwatt", type=os.path.abspath)
     parser.add_argument("--update", action="store_true")
     parser.add_argument("--jobs", type=int, default=1)
+    parser.add_argument("--without", default="")
     parser.add_argument("names", nargs="*")
     args = parser.parse_args()
     every = sorted(os.path.basename(p)[:-3] for p in glob.glob(os.path.join(HERE, "*.sh")))
-    names = args.names or [n for n in every if n != "lib"]
+    left_out = ["lib", *args.without.split()]
+    unknown = [n for n in args.names + left_out if n not in every]
+    if unknown:
+        parser.error("no test is called " + ", ".join(unknown))
+    names = args.names or [n for n in every if n not in left_out]
     words = {True: "ok", False: "not ok", None: "skipped"}
     count = dict.fromkeys(words, 0)
     with concurrent.futures.ThreadPoolExecutor(args.jobs) as pool:

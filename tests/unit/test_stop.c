@@ -75,7 +75,7 @@ static void calibrating_the_analytical_model_can_be_stopped_in_a_profile(void **
     const struct ww_calibrate_analytic_options o = {.measured = measured, .progress = stop_now};
     FILE *f = fopen("/dev/null", "w");
     assert_int_equal(ww_calibrate_analytic(&o, f, &error), WW_FAIL);
-    assert_string_equal(unit, "launches");
+    assert_non_null(strstr(unit, "warp instructions"));
     fclose(f);
 }
 
@@ -90,7 +90,7 @@ static void an_analytical_sweep_can_be_stopped_in_a_profile(void **state) {
     const struct ww_sweep_options o = {
         .space = space, .db = db, .mode = "analytic", .jobs = 1, .progress = stop_now};
     assert_int_equal(ww_sweep(&o, &summary, &error), WW_FAIL);
-    assert_string_equal(unit, "launches");
+    assert_non_null(strstr(unit, "warp instructions"));
 }
 
 static bool count_launches(void *context, double part, uint64_t done, const char *what) {

@@ -95,13 +95,15 @@ enum ww_code ww_validate_suite_roofline(struct ww_validation *v, const struct ww
                                         struct ww_error *error) {
     struct row row, before = {.gpu = ""};
     struct figures f = {NAN, NAN, NAN};
+    uint64_t all = 0;
+    for (size_t i = 0; i < v->target_count; i++) all += read_id(&v->target[i], &row);
     for (size_t i = 0; i < v->target_count; i++) {
         if (!read_id(&v->target[i], &row)) continue;
         if (row.rounds != before.rounds || strcmp(row.gpu, before.gpu) != 0)
             WW_TRY(measure_on(&row, &f, error));
         before = row;
         WW_TRY(add(v, &v->target[i], &row, &f, error));
-        WW_TRY(ww_validate_step(options, i, v->target_count, error));
+        WW_TRY(ww_validate_step(options, v->count, all, error));
     }
     return WW_OK;
 }

@@ -72,13 +72,15 @@ enum ww_code ww_validate_suite_small(struct ww_validation *v, const struct ww_va
                                      struct ww_error *error) {
     struct row row, before = {.gpu = ""};
     double stream = NAN, graph = NAN;
+    uint64_t all = 0;
+    for (size_t i = 0; i < v->target_count; i++) all += read_id(&v->target[i], &row);
     for (size_t i = 0; i < v->target_count; i++) {
         if (!read_id(&v->target[i], &row)) continue;
         if (!alike(&row, &before)) WW_TRY(measure_on(&row, &stream, &graph, error));
         before = row;
         WW_TRY(ww_validate_add_number(v, v->target[i].id, strcmp(row.mode, "graph") == 0 ? graph : stream,
                                       WW_VALIDATE_RELATIVE, TOLERANCE, NULL, error));
-        WW_TRY(ww_validate_step(options, i, v->target_count, error));
+        WW_TRY(ww_validate_step(options, v->count, all, error));
     }
     return WW_OK;
 }

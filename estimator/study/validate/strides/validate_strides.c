@@ -60,7 +60,7 @@ static enum ww_code measure(struct ww_meter *m, const struct ww_micro_lanes *l, 
 
 /* All rows of a GPU, one after another on a meter of it. */
 static enum ww_code rows_of(struct ww_validation *v, const char *gpu, const struct ww_validate_options *options,
-                            struct ww_error *error) {
+                            uint64_t all, struct ww_error *error) {
     const struct ww_dissect_options o = {.gpu = gpu};
     struct ww_dissect out = {0};
     struct ww_meter m;
@@ -74,7 +74,7 @@ static enum ww_code rows_of(struct ww_validation *v, const char *gpu, const stru
         if (code == WW_OK)
             code = ww_validate_add_number(v, v->target[i].id, cycles, WW_VALIDATE_RELATIVE, TOLERANCE, NULL,
                                           error);
-        if (code == WW_OK) code = ww_validate_step(options, i, v->target_count, error);
+        if (code == WW_OK) code = ww_validate_step(options, v->count, all, error);
     }
     ww_meter_close(&m);
     ww_arena_free(&out.arena);
@@ -85,14 +85,16 @@ enum ww_code ww_validate_suite_strides(struct ww_validation *v, const struct ww_
                                        struct ww_error *error) {
     const char *done[MOST];
     size_t count = 0;
+    uint64_t all = 0;
     struct ww_micro_lanes l;
+    for (size_t i = 0; i < v->target_count; i++) all += read_id(&v->target[i], &l);
     for (size_t i = 0; i < v->target_count; i++) {
         const char *gpu = v->target[i].machine;
         bool known = !read_id(&v->target[i], &l);
         for (size_t k = 0; k < count; k++) known |= strcmp(done[k], gpu) == 0;
         if (known || count == MOST) continue;
         done[count++] = gpu;
-        WW_TRY(rows_of(v, gpu, options, error));
+        WW_TRY(rows_of(v, gpu, options, all, error));
     }
     return WW_OK;
 }
