@@ -35,6 +35,7 @@ struct ww_record_options {
     /* Told once each: where code comes from, and why a kernel's PTX is lowered after all. NULL: nobody */
     void (*message)(void *context, const char *text);
     void *message_context;
+    bool keep_source; /* the trace keeps the texts of source files; else their hashes alone */
 };
 struct ww_record_stats {
     uint64_t launches, warp_instructions, thread_instructions, bytes;

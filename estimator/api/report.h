@@ -35,6 +35,8 @@ struct ww_report_set {
     const char *sources; /* HTML: folder of the programs' source files, shown beside counters; or NULL */
     const struct ww_sweep_ranking
         *ranking; /* of the sweep beside measured times, which its points have; or NULL */
+    struct ww_trace *const
+        *trace; /* HTML: the runs' traces, for source texts; NULL in it: not at hand; or NULL */
 };
 /* One HTML page that needs no other file (docs/reference/report.md): tables, and plots by gnuplot as SVG.
  * *plots: false if there is no gnuplot, so that the page has tables only. Errors: WW_NOMEM, WW_IO. */

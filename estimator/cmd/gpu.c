@@ -134,18 +134,26 @@ static enum ww_code load(const struct cmd_line *line, size_t argument, struct ww
     return code;
 }
 
-#define SOURCE_WIDTH 60
+enum { SOURCE_WIDTH = 60, PREFIXES = 16 };
 
-static enum ww_code show_table(const struct ww_gpu *gpu, const char *prefix, bool whole,
+/* Marks the prefixes that the key begins with; true if there is one, or if none is asked for. */
+static bool begins(const char *key, const char *const *prefix, size_t count, bool *met) {
+    bool any = count == 0;
+    for (size_t i = 0; i < count; i++)
+        if (strncmp(key, prefix[i], strlen(prefix[i])) == 0) any = met[i] = true;
+    return any;
+}
+
+static enum ww_code show_table(const struct ww_gpu *gpu, const char *const *prefix, size_t count, bool whole,
                                struct ww_error *error) {
     struct cmd_table t = {.columns = 6};
-    size_t shown = 0;
+    bool met[PREFIXES] = {false};
     static const char *const heading[] = {"parameter", "value", "bounds", "unit", "meaning", "source"};
     for (size_t i = 0; i < t.columns; i++) ww_cmd_table_cell(&t, heading[i]);
     for (size_t i = 0; i < ww_gpu_param_count(); i++) {
         struct ww_param_view view;
         WW_TRY(ww_gpu_param(gpu, i, &view, error));
-        if (strncmp(view.key, prefix, strlen(prefix)) != 0) continue;
+        if (!begins(view.key, prefix, count, met)) continue;
         ww_cmd_table_cell(&t, view.key);
         ww_cmd_table_cell(&t, view.value);
         ww_cmd_table_cell(&t, view.bounds);
@@ -153,12 +161,13 @@ static enum ww_code show_table(const struct ww_gpu *gpu, const char *prefix, boo
         ww_cmd_table_cell(&t, view.help);
         if (!whole && strlen(view.source) > SOURCE_WIDTH) strcpy(view.source + SOURCE_WIDTH - 3, "...");
         ww_cmd_table_cell(&t, view.source[0] ? view.source : "-");
-        shown++;
     }
-    if (shown) return ww_cmd_table_print(&t, stdout, error);
+    size_t unmet = 0;
+    while (unmet < count && met[unmet]) unmet++;
+    if (unmet == count) return ww_cmd_table_print(&t, stdout, error);
     for (size_t i = 0; i < t.count; i++) free(t.cell[i]);
     free(t.cell);
-    return ww_fail(error, WW_USAGE, "warpwatt gpu show", "no parameter begins with \"%.80s\"", prefix);
+    return ww_fail(error, WW_USAGE, "warpwatt gpu show", "no parameter begins with \"%.80s\"", prefix[unmet]);
 }
 
 static enum ww_code show_run(const struct cmd_line *line, struct ww_error *error) {
@@ -168,8 +177,8 @@ static enum ww_code show_run(const struct cmd_line *line, struct ww_error *error
     if (ww_cmd_has(line, "json"))
         printf("%s\n", ww_gpu_json(gpu));
     else
-        code = show_table(gpu, line->argument_count > 1 ? line->argument[1] : "", ww_cmd_has(line, "sources"),
-                          error);
+        code =
+            show_table(gpu, line->argument + 1, line->argument_count - 1, ww_cmd_has(line, "sources"), error);
     ww_gpu_free(gpu);
     return code;
 }
@@ -180,12 +189,14 @@ static const struct cmd_option show_options[] = {
     {"json", 0, NULL, "print all parameters as one JSON object, sorted by key", 0},
     {0}};
 const struct cmd ww_cmd_gpu_show = {
-    .arguments = "GPU [PREFIX]",
+    .arguments = "GPU [PREFIX...]",
     .min_arguments = 1,
-    .max_arguments = 2,
+    .max_arguments = 1 + PREFIXES,
     .about = "GPU is a name that gpu list shows, or a path that ends in .json. With PREFIX only\n"
-             "parameters whose key begins with it are shown. docs/reference/gpu.md explains the format.\n",
-    .examples = "warpwatt gpu show gtx480 l1.\nwarpwatt gpu show v100 --set l2.size_kb=12288 --json\n",
+             "parameters whose key begins with it, or with one of several, are shown. docs/reference/gpu.md explains the "
+             "format.\n",
+    .examples = "warpwatt gpu show gtx480 l1.\nwarpwatt gpu show v100 l1. l2. --sources\nwarpwatt gpu show "
+                "v100 --set l2.size_kb=12288 --json\n",
     .options = show_options,
     .run = show_run,
 };

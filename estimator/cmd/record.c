@@ -39,6 +39,7 @@ static enum ww_code read_options(const struct cmd_line *line, struct ww_record_o
     WW_TRY(ww_cmd_record_code(line, &o->code, error));
     o->ptxas_options = ww_cmd_get(line, "ptxas-options");
     if (!ww_cmd_has(line, "quiet")) o->message = say;
+    o->keep_source = ww_cmd_has(line, "keep-source");
     o->out_path = ww_cmd_get(line, "out");
     o->arch = ww_cmd_get(line, "arch");
     o->max_registers = (uint32_t)max_registers;
@@ -170,6 +171,8 @@ static const struct cmd_option record_options[] = {
     {"instruction-limit", 0, "N", "thread instructions of a launch at most (default: 100 billion)", 0},
     {"seed", 0, "N", "seed of generated inputs (default 0)", 0},
     {"level", 0, "N", "zstd compression level, 1 to 19", 0},
+    {"keep-source", 0, NULL,
+     "keep the text of source files that line information names; else only their hashes", 0},
     {"gpu", 'g', "GPU", "the GPU that a program behind -- sees (default v100)", 0},
     {"kernel", 'k', "PATTERN", "record only launches of kernels whose PTX name matches (shell pattern)", 0},
     {"first", 0, "N", "record only the first N launches of each kernel", 0},

@@ -11,6 +11,7 @@ struct loaded {
     struct ww_result **run;
     int64_t *id;
     size_t count;
+    struct ww_trace **trace; /* of each run; NULL: its file is gone or another one */
     struct ww_explored *sweep;
     struct ww_sweep_ranking ranking;
     bool mangled, measured; /* measured: there is a ranking */
@@ -18,6 +19,8 @@ struct loaded {
 
 static void unload(struct loaded *l) {
     for (size_t i = 0; i < l->count; i++) ww_result_free(l->run[i]);
+    for (size_t i = 0; l->trace && i < l->count; i++) ww_trace_close(l->trace[i]);
+    free(l->trace);
     free(l->run);
     free(l->id);
     ww_explored_free(l->sweep);
@@ -84,10 +87,26 @@ static enum ww_code print_run(const struct cmd_line *line, const struct ww_resul
     return json ? ww_report_json(run, id, stdout, error) : ww_report_text(run, id, stdout, error);
 }
 
-static enum ww_code print(const struct cmd_line *line, const struct loaded *l, struct ww_error *error) {
+/* The runs' traces where they were replayed from, if they are the same still; the page takes texts from them.
+ */
+static enum ww_code open_traces(struct loaded *l, struct ww_error *error) {
+    l->trace = calloc(l->count + 1, sizeof *l->trace);
+    if (!l->trace) return ww_fail_nomem(error, "the traces");
+    for (size_t i = 0; i < l->count; i++) {
+        const struct ww_result *r = l->run[i];
+        if (!r->trace || !r->trace_hash || ww_trace_open(r->trace, &l->trace[i], NULL) != WW_OK) continue;
+        if (ww_trace_has_hash(l->trace[i], r->trace_hash)) continue;
+        ww_trace_close(l->trace[i]);
+        l->trace[i] = NULL;
+    }
+    return WW_OK;
+}
+
+static enum ww_code print(const struct cmd_line *line, struct loaded *l, struct ww_error *error) {
+    if (ww_cmd_has(line, "html")) WW_TRY(open_traces(l, error));
     const struct ww_report_set set = {
-        (const struct ww_result *const *)l->run, l->id, l->count, l->sweep, ww_cmd_get(line, "sources"),
-        l->measured ? &l->ranking : NULL};
+        (const struct ww_result *const *)l->run, l->id,   l->count, l->sweep, ww_cmd_get(line, "sources"),
+        l->measured ? &l->ranking : NULL,        l->trace};
     if (ww_cmd_has(line, "html")) return write_html(&set, ww_cmd_get(line, "html"), error);
     if (ww_cmd_has(line, "csv")) ww_cmd_screen_data();
     if (ww_cmd_has(line, "csv")) return ww_report_csv(&set, stdout, error);
@@ -188,7 +207,9 @@ static const struct cmd_option report_options[] = {
      "launches of scripts/silicon.py --csv: with --html, a page of estimates over measurements", CMD_REPEAT},
     {"db", 'd', "FILE", "database (default warpwatt.db)", 0},
     {"html", 0, "FILE", "write one HTML page with plots, which needs no other file", 0},
-    {"sources", 0, "DIR", "with --html: folder of the programs' sources, shown with counters by line", 0},
+    {"sources", 0, "DIR",
+     "with --html: folder of the programs' sources, shown with counters by line if they are what was recorded",
+     0},
     {"csv", 0, NULL, "print CSV: a row for each launch, or for each point of a sweep", 0},
     {"markdown", 0, NULL, "print Markdown tables", 0},
     {"source", 0, NULL, "source lines ranked by stall cycles", 0},

@@ -31,10 +31,13 @@ static void print(const struct ww_sweep_summary *s, const char *db) {
         printf("builds: %" PRIu64 ", %.1f s of processor and waiting; recording: %.1f s\n", s->builds,
                s->build_s, s->record_s);
     if (s->best[0]) {
-        fputs("best: ", stdout);
+        fputs("best by estimates: ", stdout);
         ww_put_text(stdout, s->best);
-        printf(", %.4g us; none of the others is faster by more than %.3g %%, with %.3g %% confidence\n",
-               1e6 * s->best_s, 100 * s->best_margin, 100 * s->best_sure);
+        printf(
+            ", %.4g us; a replay of any other one is faster by at most %.3g %%, with %.3g %% confidence\n"
+            "  hardware may differ from estimates by more: measure the nearest ones, too (report lists how far "
+            "estimates are off)\n",
+            1e6 * s->best_s, 100 * s->best_margin, 100 * s->best_sure);
     }
     if (s->budget > 0)
         printf("%s: %" PRIu64 " point%s replayed%s, %.3g %% of the exhaustive cost (budget %.3g %%)\n",

@@ -133,6 +133,7 @@ static bool set_environment(const struct trace_job *j, const struct elf_look *lo
            put("WARPWATT_CUDA_EVERY", ww_cmd_get(l, "every")) &&
            put("WARPWATT_CUDA_LIMIT", ww_cmd_get(l, "instruction-limit")) &&
            put("WARPWATT_CUDA_NO_RECORD", ww_cmd_has(l, "no-record") ? "1" : "0") &&
+           put("WARPWATT_CUDA_KEEP_SOURCE", ww_cmd_has(l, "keep-source") ? "1" : "0") &&
            put("WARPWATT_CUDA_STRICT", ww_cmd_has(l, "strict") ? "1" : "0") &&
            put("WARPWATT_CUDA_PROGRESS", progress ? "1" : "0") && put("WARPWATT_CUDA_REPORT", report) &&
            prepend("LD_LIBRARY_PATH", j->library) && (!preloads || prepend("LD_PRELOAD", preload));
@@ -284,6 +285,8 @@ static void print_counts(const struct trace_job *j) {
 static void print_text(const struct trace_job *j) {
     ww_put_text(stderr, j->path);
     print_counts(j);
+    if (j->launches && !ww_cmd_has(j->line, "gpu") && !getenv("WARPWATT_CUDA_GPU"))
+        fputs("the program saw a v100, the default; --gpu chooses another one\n", stderr);
     if (!j->bytes || !j->warps) return;
     char each[32];
     ww_three_digits((double)j->bytes / (double)j->warps, each);

@@ -58,6 +58,7 @@ size_t ww_struct_size(const char *name) {
         SIZE(ww_sweep_shard),
         SIZE(ww_sweep_slurm),
         SIZE(ww_sweep_summary),
+        SIZE(ww_trace_source),
         SIZE(ww_transform_options),
         SIZE(ww_validate_options),
         SIZE(ww_vf_point),

@@ -1,4 +1,5 @@
 /* run.c: ties a GPU, a trace, mechanisms and a power table together into one result. */
+#include "../base/demangle.h"
 #include "../api/gpu.h"
 #include "../api/trace.h"
 #include "../api/run.h"
@@ -215,15 +216,16 @@ static const char *mismatch(struct run *r, const struct ww_launch *launch) {
                  (family(arch) != family(launch->arch) || (launch->code && !runs_on(launch->arch, arch)));
     bool tensor = gpu->spec.pipe_tensor_count == 0 && has_tensor(launch);
     bool spills = launch->registers_per_thread > gpu->spec.sm_max_registers_per_thread;
+    char kernel[WW_NAME_SHORT];
     if (!other && !tensor && !spills) return NULL;
     if (!other && !tensor)
         return ww_arena_printf(r->arena,
                                "%s: a thread of the trace has %u registers, of %s %u at most; those beyond are "
                                "left out, code for it would spill",
-                               launch->kernel, launch->registers_per_thread, ww_gpu_name(gpu),
-                               gpu->spec.sm_max_registers_per_thread);
+                               ww_short_name(launch->kernel, kernel), launch->registers_per_thread,
+                               ww_gpu_name(gpu), gpu->spec.sm_max_registers_per_thread);
     return ww_arena_printf(
-        r->arena, "%s: the trace is %sof %s, %s is %s%s%s%s%s", launch->kernel,
+        r->arena, "%s: the trace is %sof %s, %s is %s%s%s%s%s", ww_short_name(launch->kernel, kernel),
         launch->code ? "machine code " : "", launch->arch ? launch->arch : "an unknown architecture",
         ww_gpu_name(gpu), arch,
         other ? "; instruction mix and registers are not this GPU's (trace record --arch " : "",

@@ -32,13 +32,14 @@ CODES = {"ptx": _abi.WW_RECORD_PTX, "auto": _abi.WW_RECORD_AUTO, "sass": _abi.WW
 
 
 def _options(out: Any, arch: str, code: str, seed: int, ptxas_options: Optional[str], watch: Watch,
-             messages: list[str]) -> _abi.ww_record_options:
+             messages: list[str], keep_source: bool) -> _abi.ww_record_options:
     if code not in CODES:
         raise ValueError(f"code is {code!r}, expected one of {', '.join(CODES)}")
     o = _abi.ww_record_options()
     o.out_path, o.arch, o.seed, o.code = encode(out), arch.encode(), seed, CODES[code]
     o.ptxas_options = None if ptxas_options is None else ptxas_options.encode()
     o.progress = watch.function
+    o.keep_source = keep_source
     message = dict(_abi.ww_record_options._fields_)["message"]
     o.message = message(lambda _context, line: messages.append(text(line)))
     return o
@@ -50,7 +51,8 @@ def _recorded(out: Any, stats: _abi.ww_record_stats, messages: list[str]) -> Rec
 
 
 def record(workload: str, out: Any = None, *, arch: str = "sm_70", code: str = "auto", seed: int = 1,
-           ptxas_options: Optional[str] = None, progress: bool | Progress = False, **parameters: Any) -> Recorded:
+           ptxas_options: Optional[str] = None, progress: bool | Progress = False, keep_source: bool = False,
+           **parameters: Any) -> Recorded:
     """Runs a built-in workload and records it into the file `out` (None: compute and verify only).
 
     `parameters` are the workload's (workloads()). `code`: "sass" is machine code by ptxas, "ptx" is PTX lowered by the
@@ -59,17 +61,21 @@ def record(workload: str, out: Any = None, *, arch: str = "sm_70", code: str = "
     array, count = strings(f"{key}={word(value)}" for key, value in parameters.items())
     stats, messages = _abi.ww_record_stats(), []  # type: ignore[var-annotated]
     with Watch(progress) as watch:
-        options = _options(out, arch, code, seed, ptxas_options, watch, messages)
+        options = _options(out, arch, code, seed, ptxas_options, watch, messages, keep_source)
         call("ww_record_workload", workload.encode(), array, count, ctypes.byref(options), ctypes.byref(stats))
     return _recorded(out, stats, messages)
 
 
 def record_ptx(ptx: Any, launch: Any, out: Any = None, *, arch: str = "sm_70", code: str = "auto", seed: int = 1,
-               ptxas_options: Optional[str] = None, progress: bool | Progress = False) -> Recorded:
-    """Runs a PTX file under a launch description (docs/reference/launch.md; a path, or a dictionary) and records it."""
+               ptxas_options: Optional[str] = None, progress: bool | Progress = False,
+               keep_source: bool = False) -> Recorded:
+    """Runs a PTX file under a launch description (docs/reference/launch.md; a path, or a dictionary) and records it.
+
+    `keep_source`: the trace keeps the texts of source files that line information names, for reports.
+    """
     stats, messages = _abi.ww_record_stats(), []  # type: ignore[var-annotated]
     with _described(launch, ptx) as path, Watch(progress) as watch:
-        options = _options(out, arch, code, seed, ptxas_options, watch, messages)
+        options = _options(out, arch, code, seed, ptxas_options, watch, messages, keep_source)
         call("ww_record_ptx", encode(ptx), encode(path), ctypes.byref(options), ctypes.byref(stats))
     return _recorded(out, stats, messages)
 

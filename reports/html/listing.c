@@ -1,23 +1,22 @@
-/* listing.c: a run's source files, each line with what its instructions cost. The texts are files of the
- * user's; which file a line is of comes from the database, so that a name must stay below the user's folder. */
+/* listing.c: a run's source files, each line beside its machine code and what its instructions cost. The texts
+ * are those that the trace keeps, else files of the user's whose hash is the one that the trace notes; which
+ * file a line is of comes from the database, so that a name must stay below the user's folder. */
 #include "../../estimator/result/result.h"
 #include "../../estimator/result/names.h"
 #include "page.h"
-#include <fcntl.h>
+#include "../../estimator/api/trace.h"
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
-enum { FILES = 8, ROWS = 400, AROUND = 2, NAMED = 3, MOST_BYTES = 4 << 20, MNEMONIC = 24 };
+enum { FILES = 8, ROWS = 400, AROUND = 2, NAMED = 24, MNEMONIC = 40 };
 
 struct row {
     uint32_t number;
     struct ww_pc_row sum;
     uint64_t stall;
-    unsigned instructions;
-    char named[NAMED * (MNEMONIC + 10)]; /* the first NAMED instructions: address and mnemonic */
+    const struct entry *first; /* of its instructions, by address; an instruction has one for each launch */
+    size_t entries;
 };
 
 struct listing {
@@ -47,17 +46,11 @@ static int by_stall(const void *a, const void *b) {
     return strcmp(x->file, y->file);
 }
 
-static void add(struct row *row, const struct ww_pc_row *pc, bool fresh) {
+static void add(struct row *row, const struct ww_pc_row *pc) {
     for (int k = 0; k < WW_INST_COUNTER_COUNT; k++) row->sum.counter[k] += pc->counter[k];
     for (int s = 0; s < WW_STATE_COUNT; s++) row->sum.stall[s] += pc->stall[s];
     row->stall += ww_stall_cycles(pc->stall);
-    if (!fresh) return;
-    if (row->instructions < NAMED) {
-        size_t used = strlen(row->named);
-        snprintf(row->named + used, sizeof row->named - used, "%s%04x %.*s", used ? ", " : "", pc->pc, MNEMONIC,
-                 pc->mnemonic);
-    }
-    row->instructions++;
+    row->entries++;
 }
 
 /* Rows of one file, which begin at e[0]. Returns how many entries they are of. */
@@ -66,8 +59,8 @@ static size_t take_file(struct listing *l, const struct entry *e, size_t n, stru
     *l = (struct listing){.file = e[0].pc->file, .row = row};
     for (; i < n && strcmp(e[i].pc->file, l->file) == 0; i++) {
         bool next = l->rows == 0 || row[l->rows - 1].number != e[i].pc->line;
-        if (next) row[l->rows++].number = e[i].pc->line;
-        add(&row[l->rows - 1], e[i].pc, next || e[i].pc->pc != e[i - 1].pc->pc);
+        if (next) row[l->rows++] = (struct row){.number = e[i].pc->line, .first = &e[i]};
+        add(&row[l->rows - 1], e[i].pc);
     }
     for (size_t k = 0; k < l->rows; k++) l->stall += row[k].stall;
     return i;
@@ -90,57 +83,94 @@ static bool has_dots(const char *path) {
     return false;
 }
 
-static char *read_regular(const char *path) {
-    struct stat s;
-    int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
-    if (fd < 0) return NULL;
-    bool good = fstat(fd, &s) == 0 && S_ISREG(s.st_mode) && s.st_size <= MOST_BYTES;
-    char *text = good ? malloc((size_t)s.st_size + 1) : NULL;
-    ssize_t n = text ? read(fd, text, (size_t)s.st_size) : -1;
-    close(fd);
-    if (n < 0) {
-        free(text);
-        return NULL;
-    }
-    text[n] = 0;
-    return text;
-}
-
 /* The file under the folder, by its path or by its name alone; NULL: it is not there. */
-static char *find_text(const char *folder, const char *file) {
+static char *find_file(const char *folder, const char *file, char hash[WW_SOURCE_HASH]) {
     const char *slash = strrchr(file, '/'), *name = slash ? slash + 1 : file;
     char path[PATH_MAX];
     char *text = NULL;
+    size_t bytes;
     if (has_dots(file)) file = name;
     while (*file == '/') file++;
     int n = snprintf(path, sizeof path, "%s/%s", folder, file);
-    if (n > 0 && n < (int)sizeof path && *file) text = read_regular(path);
+    if (n > 0 && n < (int)sizeof path && *file) text = ww_source_read(path, &bytes, hash);
     n = snprintf(path, sizeof path, "%s/%s", folder, name);
-    if (!text && n > 0 && n < (int)sizeof path && *name) text = read_regular(path);
+    if (!text && n > 0 && n < (int)sizeof path && *name) text = ww_source_read(path, &bytes, hash);
+    return text;
+}
+
+/* The text of a file, which the caller frees, and in *note what is to be said of it. NULL: there is none. */
+static char *find_text(struct ww_page *p, const struct ww_trace *trace, const char *file, const char **note) {
+    struct ww_trace_source known = {0};
+    char hash[WW_SOURCE_HASH] = "";
+    bool found = trace && ww_trace_find_source(trace, file, &known);
+    *note = NULL;
+    if (found && known.text) {
+        char *copy = strdup(known.text);
+        if (!copy) p->failed = true;
+        *note = "The trace keeps this text.";
+        return copy;
+    }
+    char *text = p->sources ? find_file(p->sources, file, hash) : NULL;
+    if (text && found && strcmp(hash, known.hash) != 0) {
+        free(text);
+        *note = "The file in the folder of sources is not the one that was recorded: its hash differs.";
+        return NULL;
+    }
+    if (!text)
+        *note = p->sources
+                    ? "This file is not in the folder of sources."
+                    : "The trace keeps this file's hash alone: report --sources DIR shows it, trace record "
+                      "--keep-source keeps it.";
+    else
+        *note = found ? "The hash of this file is the one that was recorded."
+                      : "Not checked: the trace, or the file's hash in it, is not at hand.";
     return text;
 }
 
 /* ---- the page ---- */
 
+/* "0080 LDG.E  61.2 %", a line for each instruction: its share of the file's stalled warp-cycles. */
+static void put_machine(struct ww_tab *t, const struct listing *l, const struct row *row) {
+    struct ww_buf text = {0};
+    unsigned count = 0;
+    for (size_t i = 0; i < row->entries;) {
+        const struct ww_pc_row *pc = row->first[i].pc;
+        uint64_t stall = 0;
+        char part[32];
+        for (; i < row->entries && row->first[i].pc->pc == pc->pc; i++)
+            stall += ww_stall_cycles(row->first[i].pc->stall);
+        if (count++ >= NAMED) continue;
+        ww_percent(ww_ratio((double)stall, (double)l->stall), part);
+        ww_buf_printf(&text, "%s%04x %-*.*s %8s", count > 1 ? "\n" : "", pc->pc, 18, MNEMONIC, pc->mnemonic,
+                      part);
+    }
+    if (count > NAMED) ww_buf_printf(&text, "\nand %u more", count - NAMED);
+    if (text.failed) t->page->failed = true;
+    ww_tab_lines(t, text.failed || !text.p ? "" : text.p);
+    ww_buf_free(&text);
+}
+
 static void put_line(struct ww_tab *t, const struct listing *l, const struct row *row, uint32_t number,
                      const char *text) {
-    char shown[32], more[sizeof row->named + 32];
+    char shown[32];
     snprintf(shown, sizeof shown, "%u", number);
     ww_tab_value(t, number, shown);
     ww_tab_code(t, text);
+    if (row)
+        put_machine(t, l, row);
+    else
+        ww_tab_text(t, "");
     if (!row) {
-        for (int i = 0; i < 7; i++) ww_tab_text(t, "");
+        for (int i = 0; i < 6; i++) ww_tab_text(t, "");
         return;
     }
     int top = ww_top_stall(row->sum.stall);
-    snprintf(more, sizeof more, "%s%s", row->named, row->instructions > NAMED ? ", ..." : "");
     ww_tab_percent(t, ww_ratio((double)row->stall, (double)l->stall));
     ww_tab_text(t, top < 0 ? "-" : ww_state_name((enum ww_warp_state)top));
     ww_tab_si(t, (double)row->sum.counter[WW_I_ISSUES], "");
     ww_tab_si(t, (double)row->sum.counter[WW_I_SECTORS], "");
     ww_tab_si(t, (double)row->sum.counter[WW_I_L1_MISS], "");
     ww_tab_si(t, (double)row->sum.counter[WW_I_SHARED_CONFLICTS], "");
-    ww_tab_code(t, more);
 }
 
 /* True if a line lies near one that has instructions; *row: its own, or NULL. */
@@ -154,15 +184,15 @@ static bool is_near(const struct listing *l, size_t *at, uint32_t number, const 
 }
 
 static void put_text(struct ww_page *p, const struct listing *l, char *text) {
-    static const char *const head[] = {"line",    "source",    "stall",          "top stall",    "issues",
-                                       "sectors", "L1 misses", "bank conflicts", "instructions", NULL};
+    static const char *const head[] = {"line",   "source",  "machine code", "stall",          "top stall",
+                                       "issues", "sectors", "L1 misses",    "bank conflicts", NULL};
     struct ww_tab t;
     size_t at = 0, shown = 0;
     uint32_t number = 0;
     char caption[200], *rest = text;
     const struct row *row;
     snprintf(caption, sizeof caption, "%.160s", l->file);
-    ww_tab_begin(&t, p, caption, head, 1u << 1 | 1u << 3 | 1u << 8);
+    ww_tab_begin(&t, p, caption, head, 1u << 1 | 1u << 2 | 1u << 4);
     for (char *line = strsep(&rest, "\n"); line && shown < ROWS; line = strsep(&rest, "\n")) {
         number++;
         if (!is_near(l, &at, number, &row)) continue;
@@ -173,23 +203,32 @@ static void put_text(struct ww_page *p, const struct listing *l, char *text) {
     if (shown == ROWS) ww_html(p, "<p class=\"note\">The first %d lines with instructions.</p>\n", ROWS);
 }
 
-static void put_listing(struct ww_page *p, const struct listing *l) {
-    char *text = find_text(p->sources, l->file);
+static void put_listing(struct ww_page *p, const struct listing *l, const struct ww_trace *trace) {
+    const char *note;
+    char *text = find_text(p, trace, l->file, &note);
     ww_html(p, "<details open><summary>");
     ww_html_text(p, l->file);
     ww_html(p, "</summary>\n");
-    if (text)
-        put_text(p, l, text);
-    else
-        ww_html(p, "<p class=\"note\">This file is not in the folder of sources.</p>\n");
+    if (note) ww_html(p, "<p class=\"note\">%s</p>\n", note);
+    if (text) put_text(p, l, text);
     ww_html(p, "</details>\n");
     free(text);
 }
 
-void ww_html_listing(struct ww_page *p, const struct ww_result *r) {
+/* True if there is something to show or to tell. */
+static bool is_wanted(const struct ww_page *p, const struct ww_trace *trace, const struct listing *l,
+                      size_t files) {
+    struct ww_trace_source known;
+    if (p->sources) return true;
+    for (size_t i = 0; trace && i < files && i < FILES; i++)
+        if (ww_trace_find_source(trace, l[i].file, &known)) return true;
+    return false;
+}
+
+void ww_html_listing(struct ww_page *p, const struct ww_result *r, const struct ww_trace *trace) {
     size_t most = 0, files = 0, rows = 0;
     for (size_t i = 0; i < r->launch_count; i++) most += r->launch[i].pc_count;
-    if (!p->sources || !most) return;
+    if ((!p->sources && !trace) || !most) return;
     struct entry *e = calloc(most, sizeof *e);
     struct row *row = calloc(most, sizeof *row);
     struct listing *l = calloc(most, sizeof *l);
@@ -199,15 +238,16 @@ void ww_html_listing(struct ww_page *p, const struct ww_result *r) {
         at += take_file(&l[files], e + at, n - at, row + rows);
         rows += l[files].rows;
     }
+    if (files) qsort(l, files, sizeof *l, by_stall);
+    if (!is_wanted(p, trace, l, files)) files = 0;
     if (files) {
-        qsort(l, files, sizeof *l, by_stall);
         ww_html(p,
                 "<h3>Source</h3>\n<p>Lines with instructions and %d around each; stall: share of the file's "
                 "stalled "
-                "warp-cycles. The texts are those of the folder when this page was made.</p>\n",
+                "warp-cycles.</p>\n",
                 AROUND);
     }
-    for (size_t i = 0; i < files && i < FILES; i++) put_listing(p, &l[i]);
+    for (size_t i = 0; i < files && i < FILES; i++) put_listing(p, &l[i], trace);
     free(e);
     free(row);
     free(l);

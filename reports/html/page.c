@@ -112,7 +112,8 @@ enum ww_code ww_report_html(const struct ww_report_set *set, FILE *out, bool *pl
     if (set->sweep) ww_html_variants(&p, set->sweep, set->ranking);
     if (set->sweep) ww_html_sweep(&p, set->sweep);
     ww_html_compare(&p, set);
-    for (size_t i = 0; i < detailed; i++) ww_html_run(&p, set->run[i], set->run_id[i]);
+    for (size_t i = 0; i < detailed; i++)
+        ww_html_run(&p, set->run[i], set->run_id[i], set->trace ? set->trace[i] : NULL);
     if (detailed < set->run_count)
         ww_html(&p, "<p class=\"note\">Details of the first %zu of %zu runs.</p>\n", detailed, set->run_count);
     ww_page_foot(&p);

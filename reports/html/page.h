@@ -52,8 +52,10 @@ void ww_tab_begin(struct ww_tab *t, struct ww_page *p, const char *caption, cons
 void ww_tab_text(struct ww_tab *t, const char *s);
 /* A kernel's name for people, the whole one in a tooltip. */
 void ww_tab_kernel(struct ww_tab *t, const struct ww_result *r, const char *kernel);
-/* A line of a program, blanks as they are. */
+/* A line of a program, blanks and tabs as they are. */
 void ww_tab_code(struct ww_tab *t, const char *s);
+/* Lines of code, each a line of the cell; none is shortened. */
+void ww_tab_lines(struct ww_tab *t, const char *s);
 /* The same of a list of settings, which is not shortened. */
 void ww_tab_long(struct ww_tab *t, const char *s);
 /* A number, sorted by v, shown as the text; NAN: not known. */
@@ -144,7 +146,7 @@ void ww_bound_text(const struct ww_launch_result *sum, char out[240]);
 
 /* ---- sections of the page ---- */
 
-void ww_html_run(struct ww_page *p, const struct ww_result *r, int64_t id);
+void ww_html_run(struct ww_page *p, const struct ww_result *r, int64_t id, const struct ww_trace *trace);
 /* Warp states over time, or watts and clocks. */
 void ww_html_time(struct ww_page *p, const struct ww_result *r, bool watts);
 void ww_html_memory(struct ww_page *p, const struct ww_result *r, const struct ww_launch_result *sum);
@@ -155,8 +157,9 @@ void ww_html_explorer(struct ww_page *p, const char *const *first);
 /* explore.c: how near launches come to limits, instructions beside source lines. */
 void ww_html_light(struct ww_page *p, const struct ww_result *r, const struct ww_launch_result *const *order);
 void ww_html_instructions(struct ww_page *p, const struct ww_result *r);
-/* listing.c: source files with counters by line, if there is a folder of them. */
-void ww_html_listing(struct ww_page *p, const struct ww_result *r);
+/* listing.c: source files beside machine code, with counters by line, if there are texts. trace: the run's, or
+ * NULL. */
+void ww_html_listing(struct ww_page *p, const struct ww_result *r, const struct ww_trace *trace);
 void ww_html_energy(struct ww_page *p, const struct ww_result *r, const struct ww_launch_result *sum);
 void ww_html_compare(struct ww_page *p, const struct ww_report_set *set);
 void ww_html_sweep(struct ww_page *p, const struct ww_explored *e);

@@ -267,7 +267,7 @@ static void title(struct ww_page *p, const struct ww_result *r, int64_t id) {
     ww_html(p, "</p>\n");
 }
 
-void ww_html_run(struct ww_page *p, const struct ww_result *r, int64_t id) {
+void ww_html_run(struct ww_page *p, const struct ww_result *r, int64_t id, const struct ww_trace *trace) {
     const struct ww_launch_result **order = calloc(r->launch_count + 1, sizeof *order);
     struct ww_launch_result sum;
     if (!order) {
@@ -292,7 +292,7 @@ void ww_html_run(struct ww_page *p, const struct ww_result *r, int64_t id) {
     ww_html(p, "</div>\n");
     ww_html_energy(p, r, &sum);
     launches(p, r, order);
-    ww_html_listing(p, r);
+    ww_html_listing(p, r, trace);
     ww_html_instructions(p, r);
     bands(p, r->gpu);
     ww_html(p, "</section>\n");

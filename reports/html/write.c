@@ -111,7 +111,21 @@ void ww_tab_kernel(struct ww_tab *t, const struct ww_result *r, const char *kern
 void ww_tab_code(struct ww_tab *t, const char *s) {
     open_cell(t);
     ww_html(t->page, " class=\"src\">");
-    ww_html_text(t->page, s);
+    for (size_t n = strcspn(s, "\t\r"); *s; s += n, n = strcspn(s, "\t\r")) {
+        put_escaped(t->page->out, s, n);
+        if (s[n] == '\t') ww_html(t->page, "&#9;");
+        if (s[n]) s++;
+    }
+    close_cell(t);
+}
+
+void ww_tab_lines(struct ww_tab *t, const char *s) {
+    open_cell(t);
+    ww_html(t->page, " class=\"src\">");
+    for (size_t n = strcspn(s, "\n"); *s; s += n, n = strcspn(s, "\n")) {
+        put_escaped(t->page->out, s, n);
+        if (s[n]) ww_html(t->page, "<br>"), s++;
+    }
     close_cell(t);
 }
 

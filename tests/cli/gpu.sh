@@ -24,3 +24,6 @@ echo '{"inherits": "v100", "name": "Dresden", "node_nm": 7}' >mine/city.json
 record_small
 WARPWATT_MODELS=mine fails 0 warpwatt run -g city -t a.wwt | grep power
 WARPWATT_MODELS=mine warpwatt run -g city -t a.wwt --power v100 | grep -c ' W$'
+# Several prefixes; each must be one.
+warpwatt gpu show gtx480 l2.size_kb dram.channels sm.count
+fails 2 warpwatt gpu show gtx480 sm.count nothing.

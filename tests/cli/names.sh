@@ -18,3 +18,8 @@ warpwatt query "SELECT metric, unit FROM v_ncu" --db r.db --csv
 warpwatt query "SELECT DISTINCT metric FROM v_ncu WHERE metric NOT LIKE '%stalled%'" --db r.db --csv | tr -d '\r' | sed 1d | while read -r metric; do
     grep -q "\`$metric\`" "$SOURCE/docs/reference/database.md" || echo "$metric is not documented"
 done
+# Warnings name kernels so, too.
+sed 's/\bsoftmax\b/_ZN3app7softmaxILi256EEEvPf/' "$SOURCE/traces/examples/softmax.ptx" >named.ptx
+sed 's/"kernel": "softmax"/"kernel": "_ZN3app7softmaxILi256EEEvPf"/' "$SOURCE/traces/examples/softmax.json" >named.json
+warpwatt trace record --ptx named.ptx --launch named.json -o named.wwt -q
+warpwatt run --gpu gtx480 --trace named.wwt -q 2>&1 | cut -d, -f1

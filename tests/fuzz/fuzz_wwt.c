@@ -39,7 +39,9 @@ static void whole_file(const uint8_t *data, size_t size) {
     struct ww_error error;
     struct ww_trace *t;
     if (ww_trace_open_memory(data, size, "fuzz.wwt", &t, &error) != WW_OK) return;
+    struct ww_trace_source source;
     (void)ww_trace_verify(t, NULL, NULL, &error);
+    (void)ww_trace_find_source(t, "softmax.cu", &source);
     for (size_t i = 0; i < ww_trace_launch_count(t); i++) {
         struct ww_cta_trace cta;
         if (ww_trace_load_cta(t, i, 0, &cta, &error) != WW_OK) continue;

@@ -87,6 +87,7 @@ enum ww_code ww_rt_read_options(struct rt_options *o, struct ww_error *error) {
     WW_TRY(number("WARPWATT_CUDA_LIMIT", &o->limit, error));
     WW_TRY(flag("WARPWATT_CUDA_NO_RECORD", &o->no_record, error));
     WW_TRY(flag("WARPWATT_CUDA_STRICT", &o->strict, error));
+    WW_TRY(flag("WARPWATT_CUDA_KEEP_SOURCE", &o->keep_source, error));
     WW_TRY(flag("WARPWATT_CUDA_PROGRESS", &o->progress, error));
     return report_of("WARPWATT_CUDA_REPORT", &o->report, error);
 }

@@ -175,6 +175,7 @@ static enum ww_code open_device(struct ww_error *error) {
                                   .progress = ww_rt.options.progress ? step : NULL,
                                   .code = ww_rt.options.code,
                                   .ptxas_options = ww_rt.options.ptxas_options,
+                                  .keep_source = ww_rt.options.keep_source,
                                   .message = ww_rt.options.quiet ? NULL : message};
     if (ww_rt.spec->sm_max_registers_per_thread < 255)
         o.max_registers = ww_rt.spec->sm_max_registers_per_thread;

@@ -82,7 +82,7 @@ struct rt_shared {
 struct rt_options {
     char *out, *arch, *gpu, *kernel; /* NULL: not given */
     uint64_t first, every, limit;    /* 0: no bound */
-    bool no_record, strict, progress, quiet;
+    bool no_record, strict, progress, quiet, keep_source;
     enum ww_record_code code;
     char *ptxas_options;    /* NULL: none */
     struct ww_ownfd report; /* .fd -1: none */

@@ -77,6 +77,7 @@ enum ww_code ww_wwt_put_chunk(struct ww_trace_writer *w, uint32_t type, const st
 static void free_writer(struct ww_trace_writer *w) {
     ww_wwt_forget_launch(&w->l);
     ZSTD_freeCCtx(w->zstd);
+    ww_wwt_forget_sources(&w->sources);
     ww_buf_free(&w->meta);
     ww_buf_free(&w->codes);
     ww_buf_free(&w->launches);

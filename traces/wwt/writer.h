@@ -15,6 +15,7 @@
 #include "../../estimator/base/ownfd.h"
 #include "crc.h"
 #include "encode.h"
+#include "keep_source.h"
 #include <zstd.h>
 
 /* A CTA weighs its warp instructions, its warps, and a quarter for each listed address. */
@@ -74,6 +75,7 @@ struct ww_trace_writer {
     struct ww_trace_order
         next_order; /* of the next launch, with its own copy of the waits; has_order: there is one */
     bool has_order;
+    struct ww_wwt_sources sources;
     struct ww_wwt_open_launch l;
 };
 

@@ -25,7 +25,9 @@ static enum ww_code keep_code(struct ww_trace_writer *w, const struct ww_launch 
                               struct ww_error *error) {
     struct ww_wwt_open_launch *l = &w->l;
     size_t at = w->codes.n;
-    ww_wwt_put_code(&w->codes, launch);
+    struct ww_launch noted = *launch;
+    WW_TRY(ww_wwt_add_sources(w, &noted, error));
+    ww_wwt_put_code(&w->codes, &noted);
     if (w->codes.failed) return ww_fail_nomem(error, "a launch");
     size_t n = w->codes.n - at;
     uint64_t hash = ww_hash_bytes(w->codes.p + at, n, 0);

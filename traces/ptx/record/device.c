@@ -57,6 +57,9 @@ enum ww_code ww_device_new(const struct ww_record_options *options, const struct
     if (code == WW_OK) code = check_code(d, error);
     if (code == WW_OK && options->out_path) {
         code = ww_trace_writer_new(options->out_path, meta, options->compression, &d->recorder.writer, error);
+        if (code == WW_OK)
+            code = ww_trace_writer_sources(d->recorder.writer, options->keep_source,
+                                           meta ? meta->program : NULL, error);
         d->records = true;
     }
     if (code != WW_OK) {
