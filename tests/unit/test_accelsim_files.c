@@ -249,6 +249,39 @@ static void test_a_folder_stands_for_its_list(void **state) {
     assert_int_equal(s.launches, 1);
 }
 
+/* The tracer writes a list for each CUDA context, and the post-processor one more beside it. */
+static void test_a_folder_with_the_list_of_one_context_stands_for_it(void **state) {
+    (void)state;
+    struct ww_import_stats s;
+    unlink(ww_made_path(&arena, "kernelslist.g"));
+    put_trace("kernel-1-ctx_0x55aa10.traceg");
+    static const char raw[] = "kernel-1-ctx_0x55aa10.trace\n", grouped[] = "kernel-1-ctx_0x55aa10.traceg\n";
+    ww_made_put(ww_made_path(&arena, "kernelslist_ctx_0x55aa10"), raw, strlen(raw));
+    ww_made_put(ww_made_path(&arena, "kernelslist_ctx_0x55aa10.g"), grouped, strlen(grouped));
+    OK(import_path(ww_made_path(&arena, ""), &s));
+    assert_int_equal(s.launches, 1);
+}
+
+static void test_traces_of_several_gpus_are_refused_by_name(void **state) {
+    (void)state;
+    struct ww_import_stats s;
+    static const char other[] = "kernel-1-ctx_0x66bb20.traceg\n";
+    unlink(ww_made_path(&arena, "kernelslist.g"));
+    put_trace("kernel-1-ctx_0x55aa10.traceg");
+    put_trace("kernel-1-ctx_0x66bb20.traceg");
+    ww_made_put(ww_made_path(&arena, "kernelslist_ctx_0x66bb20.g"), other, strlen(other));
+    assert_int_equal(import_path(ww_made_path(&arena, ""), &s), WW_USAGE);
+    assert_non_null(strstr(error.text, "kernelslist_ctx_0x55aa10.g and kernelslist_ctx_0x66bb20.g"));
+    unlink(ww_made_path(&arena, "kernelslist_ctx_0x55aa10"));
+    unlink(ww_made_path(&arena, "kernelslist_ctx_0x55aa10.g"));
+    unlink(ww_made_path(&arena, "kernelslist_ctx_0x66bb20.g"));
+    put_list("kernel-1-ctx_0x55aa10.traceg\nkernel-1-ctx_0x66bb20.traceg\n");
+    assert_int_equal(import_path(ww_made_path(&arena, "kernelslist.g"), &s), WW_UNSUPPORTED);
+    assert_non_null(strstr(error.where, "kernelslist.g:2"));
+    assert_non_null(strstr(error.text, "0x66bb20"));
+    assert_non_null(strstr(error.text, "0x55aa10"));
+}
+
 static void test_a_trace_stands_for_itself(void **state) {
     (void)state;
     struct ww_import_stats s;
@@ -509,6 +542,8 @@ int main(void) {
         T(test_truncated_compression_is_an_error),
         T(test_lists_name_traces_with_or_without_their_compression),
         T(test_a_folder_stands_for_its_list),
+        T(test_a_folder_with_the_list_of_one_context_stands_for_it),
+        T(test_traces_of_several_gpus_are_refused_by_name),
         T(test_a_trace_stands_for_itself),
         T(test_a_list_that_names_no_file_is_an_error_with_its_line),
         T(test_a_copy_without_its_bytes_is_an_error_with_its_line),

@@ -66,6 +66,30 @@ static enum ww_code count_copy(struct ww_as_files *f, const struct ww_as_input *
     return WW_OK;
 }
 
+/* What stands behind "-ctx_" in the name of a list or a kernel's file: the CUDA context, of which each GPU and
+ * each process has its own. Its length at *n, 0 if the name has none. */
+static const char *context_of(const char *name, size_t *n) {
+    const char *at = strstr(name, "ctx_");
+    *n = at ? strcspn(at + 4, ".-_") : 0;
+    return at ? at + 4 : NULL;
+}
+
+/* A trace is of one GPU: kernels of two contexts are not joined, since which came first is not in the files. */
+static enum ww_code check_context(const struct ww_as_files *f, const struct ww_as_input *in, const char *line,
+                                  struct ww_error *error) {
+    const char *slash = f->count ? strrchr(f->path[0], '/') : NULL;
+    size_t ours, first;
+    const char *context = context_of(line, &ours);
+    const char *other = f->count ? context_of(slash ? slash + 1 : f->path[0], &first) : NULL;
+    if (!context || !other || (ours == first && strncmp(context, other, ours) == 0)) return WW_OK;
+    ww_as_bad(in, error,
+              "a kernel of CUDA context %.*s; the list begins with context %.*s. A trace is of one GPU: import "
+              "the kernels of each context from a list of their own",
+              (int)ours, context, (int)first, other);
+    if (error) error->code = WW_UNSUPPORTED;
+    return WW_UNSUPPORTED;
+}
+
 static enum ww_code list_line(struct ww_as_files *f, const struct ww_as_input *in, const char *path, char *line,
                               struct ww_error *error) {
     const char *slash = strrchr(path, '/');
@@ -76,6 +100,7 @@ static enum ww_code list_line(struct ww_as_files *f, const struct ww_as_input *i
     if (strncmp(line, "Memcpy", 6) == 0) return count_copy(f, in, line, error);
     if (strncmp(line, "kernel", 6) != 0)
         return ww_as_bad(in, error, "\"%.60s\"; expected a kernel-N.trace.. file or a Memcpy line", line);
+    WW_TRY(check_context(f, in, line, error));
     if (f->count >= FILES_MAX) return ww_as_bad(in, error, "more than %u kernels", FILES_MAX);
     WW_TRY(find_entry(in, path, slash ? (size_t)(slash - path) : 0, line, &entry, error));
     return add(f, entry, error);
@@ -105,10 +130,43 @@ static enum ww_code read_file(const char *path, struct ww_as_files *f, struct ww
     return code;
 }
 
+/* "kernelslist_ctx_A.g" stands for "kernelslist_ctx_A", too, which the post-processor made it from. */
+static bool is_same_list(const char *a, const char *b) {
+    size_t n = strlen(a), m = strlen(b);
+    if (n > 2 && strcmp(a + n - 2, ".g") == 0) n -= 2;
+    if (m > 2 && strcmp(b + m - 2, ".g") == 0) m -= 2;
+    return n == m && strncmp(a, b, n) == 0;
+}
+
+/* The only kernelslist* of a folder at *list; false: no memory. */
+static bool take_list(const char *folder, size_t n, const char *name, char **list, char **other) {
+    const char *had = *list ? *list + n + 1 : NULL;
+    char **to = !had ? list : is_same_list(had, name) ? NULL : other;
+    if (!to && strlen(name) > strlen(had)) {
+        free(*list);
+        *list = NULL;
+        to = list;
+    }
+    if (!to || *to) return true;
+    *to = join(folder, n, name, strlen(name), "");
+    return *to != NULL;
+}
+
+static enum ww_code several(const char *folder, size_t n, const char *a, const char *b,
+                            struct ww_error *error) {
+    if (!a || !b) return WW_OK;
+    bool first = strcmp(a, b) < 0;
+    return ww_fail(
+        error, WW_USAGE, folder,
+        "several lists of kernels, such as %.80s and %.80s, one for each CUDA context: of several GPUs "
+        "or processes a trace holds one; name a list",
+        (first ? a : b) + n + 1, (first ? b : a) + n + 1);
+}
+
 /* kernelslist.g, else kernelslist, else the only kernelslist* there is. */
 static enum ww_code list_of(const char *folder, char **list, struct ww_error *error) {
     static const char *const names[] = {"kernelslist.g", "kernelslist"};
-    size_t n = strlen(folder), others = 0;
+    size_t n = strlen(folder);
     while (n > 1 && folder[n - 1] == '/') n--;
     for (size_t i = 0; i < 2; i++) {
         *list = join(folder, n, names[i], strlen(names[i]), "");
@@ -117,16 +175,20 @@ static enum ww_code list_of(const char *folder, char **list, struct ww_error *er
         free(*list);
         *list = NULL;
     }
+    char *other = NULL;
+    bool room = true;
     DIR *d = opendir(folder);
     if (!d) return ww_fail(error, WW_IO, folder, "cannot open: %s", strerror(errno));
-    for (const struct dirent *e; (e = readdir(d));)
-        if (strncmp(e->d_name, "kernelslist", 11) == 0 && !others++)
-            *list = join(folder, n, e->d_name, strlen(e->d_name), "");
+    for (const struct dirent *e; room && (e = readdir(d));)
+        if (strncmp(e->d_name, "kernelslist", 11) == 0) room = take_list(folder, n, e->d_name, list, &other);
     closedir(d);
-    if (others == 1 && *list) return WW_OK;
+    if (room && *list && !other) return WW_OK;
+    enum ww_code code = several(folder, n, room ? *list : NULL, other, error);
     free(*list);
+    free(other);
     *list = NULL;
-    if (others > 1) return ww_fail(error, WW_USAGE, folder, "%zu lists of kernels; name one of them", others);
+    if (!room) return ww_fail_nomem(error, "a list of traces");
+    if (code != WW_OK) return code;
     return ww_fail(error, WW_INPUT, folder, "no kernelslist.g or kernelslist is there");
 }
 
