@@ -78,6 +78,32 @@ static enum ww_code print_launches(const struct ww_result *r, const struct ww_gp
     return ww_grid_print(&g, out, error);
 }
 
+/* Launches that ran beside others: when, since the begin of their group. */
+static enum ww_code print_beside(const struct ww_result *r, FILE *out, struct ww_error *error) {
+    struct ww_grid g = {.columns = 7, .left = 1u << 1};
+    size_t shown = 0, all = 0;
+    add_row(&g, (const char *[]){"launch", "kernel", "group", "stream", "from", "to", "of it shared"});
+    for (size_t i = 0; i < r->launch_count; i++) {
+        const struct ww_launch_result *l = &r->launch[i];
+        char kernel[WW_NAME_SHORT], n[3][16], t[3][32];
+        all += l->beside > 0;
+        if (!l->beside || shown == LAUNCH_ROWS) continue;
+        shown++;
+        snprintf(n[0], sizeof n[0], "%u", l->index);
+        snprintf(n[1], sizeof n[1], "%u", l->beside);
+        snprintf(n[2], sizeof n[2], "%u", l->stream);
+        add_row(&g, (const char *[]){n[0], ww_kernel_name(r, l->kernel, kernel), n[1], n[2],
+                                     ww_si((double)l->start_ps / 1e12, "s", t[0]),
+                                     ww_si((double)(l->start_ps + l->time_ps) / 1e12, "s", t[1]),
+                                     ww_percent(ww_ratio((double)l->shared_ps, (double)l->time_ps), t[2])});
+    }
+    if (shown) fputs("\nLaunches side by side, since their group's begin", out);
+    if (shown < all) fprintf(out, " (the first %zu of %zu)", shown, all);
+    if (shown) return fputs("\n", out), ww_grid_print(&g, out, error);
+    ww_grid_free(&g);
+    return WW_OK;
+}
+
 /* ---- lists of shares ---- */
 
 /* Indices of `count` values, the largest first. */
@@ -262,6 +288,7 @@ enum ww_code ww_report_text(const struct ww_result *result, int64_t run_id, FILE
     WW_TRY(ww_report_summary(result, run_id, false, out, error));
     print_configuration(result, out);
     WW_TRY(print_launches(result, &facts, out, error));
+    WW_TRY(print_beside(result, out, error));
     WW_TRY(print_states(&sum, out, error));
     WW_TRY(print_slots(&sum, out, error));
     WW_TRY(print_memory(&sum, out, error));

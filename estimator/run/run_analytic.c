@@ -206,6 +206,7 @@ enum ww_code ww_run_analytic(struct run *r, struct ww_error *error) {
     WW_TRY(ww_run_analytic_check(r->trace, error));
     WW_TRY(ww_model_profile_of(r->trace, o->trace_path, o->progress, o->context, &profile, NULL, error));
     enum ww_code code = model_all(r, &profile, error);
+    if (code == WW_OK) code = ww_run_tell_serial(r, error);
     ww_model_profile_free(&profile);
     return code;
 }

@@ -85,3 +85,17 @@ enum ww_code ww_run_timeline_beside(struct run *r, struct ww_cta_log *log, struc
     log->count = 0;
     return WW_OK;
 }
+
+enum ww_code ww_run_tell_serial(struct run *r, struct ww_error *error) {
+    size_t count = 1;
+    if (r->result->warning || r->options->serialize || r->options->gpu->spec.launch_resident_grids < 2)
+        return WW_OK;
+    for (size_t i = 0; i < r->launches.count && count == 1; i++)
+        for (uint64_t k = r->launches.range[i].first; k <= r->launches.range[i].last && count == 1; k++)
+            WW_TRY(ww_run_group(r->trace, k, r->launches.range[i].last, &count, error));
+    if (count > 1)
+        r->result->warning =
+            "launches of several streams are estimated as one after the other; --mode full replays "
+            "them side by side";
+    return WW_OK;
+}

@@ -85,8 +85,9 @@ enum ww_code ww_run_timeline_keep(struct run *r, struct ww_cta_log *log, struct 
  * that do: up to one that waits for all before it. Errors: WW_INPUT. */
 enum ww_code ww_run_group(struct ww_trace *trace, size_t first, size_t last, size_t *count,
                           struct ww_error *error);
-/* As ww_run_timeline_keep, of launches that ran beside one another: times of CTAs are since the group's begin.
- */
+/* Warns if launches could run side by side, which the mode leaves out of account. Errors: WW_INPUT. */
+enum ww_code ww_run_tell_serial(struct run *r, struct ww_error *error);
+/* As ww_run_timeline_keep, of launches that ran beside one another: times of CTAs are since the group's begin. */
 enum ww_code ww_run_timeline_beside(struct run *r, struct ww_cta_log *log, struct ww_launch_result *l,
                                     size_t count, struct ww_error *error);
 

@@ -106,6 +106,7 @@ enum ww_code ww_run_sampled(struct run *r, struct ww_error *error) {
     WW_TRY(ww_sampler_begin(r, &s, error));
     WW_TRY(ww_sampler_draw(&s, r->options->seed, r->target_error, r->confidence, &e, error));
     if (e.all) return replay_all(r, &s, &e, error);
+    WW_TRY(ww_run_tell_serial(r, error));
     say_what(r, &s, &e);
     take_totals(r, &s, &e);
     take_derived(r, &e);

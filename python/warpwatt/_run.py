@@ -27,12 +27,13 @@ COMPONENTS = _names("ww_component_name", _abi.WW_COMPONENT_COUNT)
 def run(trace: str | os.PathLike[str], gpu: str | os.PathLike[str] | Gpu, *, overrides: Overrides = None,
         mechanisms: Overrides = None, mode: str = "full", launches: Optional[str] = None, power: Optional[str] = None,
         target_error: float = 0, confidence: float = 0, cache_control: Optional[str] = None,
-        clock_control: Optional[str] = None, seed: int = 1, threads: int = 1, timeline: bool = False, per_pc: bool = True,
+        clock_control: Optional[str] = None, seed: int = 1, threads: int = 1, timeline: bool = False, per_pc: bool = True, serialize: bool = False,
         db: Optional[str | os.PathLike[str]] = None, progress: bool | Progress = False) -> "Result":
     """Replays a trace on a GPU.
 
     `gpu` is a name, a .json file, or a Gpu; `overrides` are its parameters ({"sm.count": 40}), `mechanisms` those of the
-    run ({"sched": "lrr"}). `mode` is "full", "sampled", "analytic" or "auto". `db` stores the result in a database.
+    run ({"sched": "lrr"}). `mode` is "full", "sampled", "analytic" or "auto". `db` stores the result in a database. `serialize` replays launches of
+    several streams one after the other.
     """
     target = gpu_of(gpu, overrides)
     words = settings(overrides) if not isinstance(gpu, Gpu) else []
@@ -44,7 +45,7 @@ def run(trace: str | os.PathLike[str], gpu: str | os.PathLike[str] | Gpu, *, ove
     o.mechanisms, o.mechanism_count = array, count
     o.mode, o.target_error, o.confidence = mode.encode(), target_error, confidence
     o.power_table, o.cache_control, o.clock_control = encode(power), encode(cache_control), encode(clock_control)
-    o.seed, o.threads, o.timeline, o.per_pc = seed, threads, timeline, per_pc
+    o.seed, o.threads, o.timeline, o.per_pc, o.serialize = seed, threads, timeline, per_pc, serialize
     if db is not None:
         call("ww_db_check_path", encode(db))
     result = ctypes.POINTER(_abi.ww_result)()

@@ -130,6 +130,25 @@ static void more_launches_than_a_group_holds_are_replayed(void **state) {
     ww_result_free(r);
 }
 
+static void modes_that_take_launches_in_a_row_say_so(void **state) {
+    (void)state;
+    const struct item items[] = {{SGEMM, 0, {.stream = 1}}, {VECTORADD, 0, {.stream = 2}}};
+    struct ww_gpu *gpu;
+    struct ww_result *r;
+    must(ww_gpu_load("v100", NULL, 0, &gpu, &error));
+    struct ww_run_options o = {.gpu = gpu, .trace_path = made, .mode = "analytic"};
+    make(items, 2);
+    must(ww_run(&o, &r, &error));
+    assert_non_null(r->warning);
+    assert_non_null(strstr(r->warning, "one after the other"));
+    ww_result_free(r);
+    o.mode = "full";
+    must(ww_run(&o, &r, &error));
+    assert_null(r->warning);
+    ww_result_free(r);
+    ww_gpu_free(gpu);
+}
+
 static void a_launch_of_the_same_stream_waits(void **state) {
     (void)state;
     const struct item items[] = {{SGEMM, 0, {.stream = 1}}, {SGEMM, 0, {.stream = 1}}};
@@ -356,6 +375,7 @@ int main(void) {
         cmocka_unit_test(absent_ctas_are_left_out),
         cmocka_unit_test(more_launches_than_a_group_holds_are_replayed),
         cmocka_unit_test(a_launch_of_the_same_stream_waits),
+        cmocka_unit_test(modes_that_take_launches_in_a_row_say_so),
         cmocka_unit_test(a_launch_waits_for_those_that_it_names),
         cmocka_unit_test(shared_times_add_up_to_what_elapsed),
         cmocka_unit_test(launches_share_what_an_sm_has),

@@ -23,9 +23,9 @@
 /* Where the launch's number stands in the log of CTAs. */
 #define WW_LOG_SHIFT 54
 
-enum ww_grid_state { WW_GRID_WAITS, WW_GRID_READY, WW_GRID_RUNS, WW_GRID_DRAINS, WW_GRID_ENDED };
+enum ww_beside_state { WW_BESIDE_WAITS, WW_BESIDE_READY, WW_BESIDE_RUNS, WW_BESIDE_DRAINS, WW_BESIDE_ENDED };
 
-struct ww_grid {
+struct ww_beside_grid {
     const struct ww_launch *launch;
     size_t index;        /* in the trace */
     uint32_t first_inst; /* in the table of all */
@@ -35,7 +35,7 @@ struct ww_grid {
     uint32_t cta_registers;  /* registers that a CTA takes, where they are given to CTAs */
     uint32_t warp_registers; /* the same of a warp */
     uint32_t threads;        /* of a CTA */
-    enum ww_grid_state state;
+    enum ww_beside_state state;
     uint32_t waits; /* launches of the group that it waits for and that have not ended */
     struct ww_launch_time time;
     uint64_t begin, ready; /* cycles: the last of those has ended; its first CTA may be placed */
@@ -57,7 +57,7 @@ struct ww_beside {
     struct ww_engine *engine;
     struct ww_trace *trace;
     struct ww_arena *arena; /* of the results */
-    struct ww_grid *grid;
+    struct ww_beside_grid *grid;
     uint32_t count, number; /* number: of the group in the run, from 1 */
     struct ww_launch all;   /* what the SMs see */
     struct ww_taken *taken; /* by SM */

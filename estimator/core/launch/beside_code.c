@@ -78,7 +78,7 @@ static void move_steps(struct moved *m, uint32_t by) {
 
 static enum ww_code load(void *context, uint64_t cta, struct ww_cta_trace *out, struct ww_error *error) {
     const struct ww_beside *b = context;
-    const struct ww_grid *g = &b->grid[b->loading];
+    const struct ww_beside_grid *g = &b->grid[b->loading];
     struct ww_cta_trace of;
     WW_TRY(ww_trace_load_cta(b->trace, g->index, cta, &of, error));
     struct moved *m =

@@ -13,7 +13,7 @@
 /* A launch's share under way. */
 struct share {
     struct ww_launch_result *out;
-    const struct ww_grid *grid;
+    const struct ww_beside_grid *grid;
     int64_t first_cycle; /* active cycles begin */
     uint64_t states[WW_STATE_COUNT];
 };
@@ -47,7 +47,7 @@ static void add_sectors(const struct ww_dinst *d, const struct ww_inst_count *ow
 }
 
 static void count_instructions(const struct ww_core *core, struct share *s) {
-    const struct ww_grid *g = s->grid;
+    const struct ww_beside_grid *g = s->grid;
     uint64_t *n = s->out->counter;
     ww_pieces_of(core, g->first_inst, g->launch->inst_count, n);
     for (uint32_t i = g->first_inst; i < g->first_inst + g->launch->inst_count; i++) {
@@ -171,7 +171,7 @@ static void divide_counters(const struct shares *s) {
 /* ---- times ---- */
 
 /* Since the group's begin, as time goes by for who waits for its launches. */
-static uint64_t elapsed(const struct ww_core *core, const struct ww_grid *root, uint64_t cycle) {
+static uint64_t elapsed(const struct ww_core *core, const struct ww_beside_grid *root, uint64_t cycle) {
     uint64_t ps = ww_clock_time(&core->clock, cycle) - core->start_ps + root->time.latency_ps;
     return ps > root->time.hidden_ps ? ps - root->time.hidden_ps : 0;
 }
@@ -202,7 +202,7 @@ static void share_time(const int64_t *span, uint32_t count, int64_t *edge, uint6
 }
 
 static enum ww_code times(const struct ww_core *core, const struct shares *s, struct ww_error *error) {
-    const struct ww_grid *root = s->of[0].grid;
+    const struct ww_beside_grid *root = s->of[0].grid;
     int64_t *span = calloc(8 * (size_t)s->count, sizeof *span);
     uint64_t *shared = calloc(2 * (size_t)s->count, sizeof *shared);
     if (!span || !shared) {
@@ -213,7 +213,7 @@ static enum ww_code times(const struct ww_core *core, const struct shares *s, st
     int64_t *cycle = span + 2 * s->count, *edge = cycle + 2 * s->count;
     for (uint32_t i = 0; i < s->count; i++) {
         struct share *l = &s->of[i];
-        const struct ww_grid *g = l->grid;
+        const struct ww_beside_grid *g = l->grid;
         l->first_cycle = (int64_t)g->ready - (int64_t)g->time.front;
         l->out->cycles = (uint64_t)((int64_t)g->end - l->first_cycle);
         l->out->start_ps = g->begin ? elapsed(core, root, g->begin) : 0;
@@ -236,7 +236,7 @@ static enum ww_code times(const struct ww_core *core, const struct shares *s, st
 
 static void count_times(const struct ww_gpu_spec *gpu, const struct shares *s) {
     for (uint32_t i = 0; i < s->count; i++) {
-        const struct ww_grid *g = s->of[i].grid;
+        const struct ww_beside_grid *g = s->of[i].grid;
         uint64_t *n = n_of(s, i);
         n[WW_C_SM_ACTIVE_CYCLES] = g->active_cycles;
         n[WW_C_SM_IDLE_CYCLES] = s->of[i].out->cycles * gpu->sm_count - g->active_cycles;
