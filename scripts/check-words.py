@@ -1,11 +1,15 @@
 #!/usr/bin/env python3
 """Checks links and sentences of the documents.
 
-Every relative link must name a file that exists, and every anchor a heading of that page. No sentence may have more
-than 40 words, outside tables, code blocks and headings. The last line printed is 'N passed, M failed': a page
-is one claim about its links and one about its sentences.
+Every relative link must name a file that exists, and every anchor a heading of that page. docs/index.md must link to
+every page of its folder. No sentence may have more than 40 words, outside tables, code blocks and headings. The
+last line printed is 'N passed, M failed': a page is one claim about its links and one about its sentences.
+
+The pages named in scripts/pages-to-shorten.txt may have long sentences; a named page that has none must be taken off.
 
 usage: check-words.py PATH...       Markdown files, or folders of them
+       check-words.py --strict PATH...   the same, without that list
+       check-words.py --counts PATH...   long sentences of each page that has some
        check-words.py --self-test
 """
 import os
@@ -13,6 +17,8 @@ import re
 import sys
 import tempfile
 
+ROOT = os.path.normpath(os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+TO_SHORTEN = os.path.join(ROOT, "scripts", "pages-to-shorten.txt")
 LIMIT = 40
 LINK = re.compile(r"\[(?:[^\[\]]|\[[^\]]*\])*\]\(([^)\s]+)\)")
 BLOCK = re.compile(r"^\s*(?:[-*+]|\d+\.)\s+")
@@ -63,6 +69,20 @@ def bad_links(path):
                 yield number, "%s: %s has no heading of that name" % (url, target)
 
 
+def unlisted(path):
+    """Pages below the folder of an index.md that it does not link to."""
+    if os.path.basename(path) != "index.md":
+        return
+    here = os.path.dirname(path)
+    with open(path, encoding="utf-8") as f:
+        urls = LINK.findall(f.read())
+    linked = {os.path.normpath(os.path.join(here, url.partition("#")[0])) for url in urls}
+    for page in pages([here or "."]):
+        page = os.path.normpath(page)
+        if page != os.path.normpath(path) and page not in linked:
+            yield 1, "no link to %s" % page
+
+
 def paragraphs(lines):
     """(number of the first line, text) of each paragraph and list item. Tables, code and headings are left out."""
     start, text = 0, []
@@ -108,15 +128,40 @@ def pages(paths):
             yield path
 
 
-def check(paths):
+def to_shorten(path=TO_SHORTEN):
+    """Pages, by absolute path, that may have long sentences."""
+    with open(path, encoding="utf-8") as f:
+        names = [line.split("#")[0].strip() for line in f]
+    return {os.path.join(ROOT, name) for name in names if name}
+
+
+def judge(path, listed):
+    """Faults of a page's links, and of its sentences."""
+    long = list(long_sentences(path))
+    if os.path.abspath(path) in listed:
+        long = [] if long else [(1, "has no long sentence: take it off scripts/pages-to-shorten.txt")]
+    return list(bad_links(path)) + list(unlisted(path)), long
+
+
+def check(paths, listed):
     passed = failed = 0
     for path in pages(paths):
-        for find in (bad_links, long_sentences):
-            found = list(find(path))
+        for found in judge(path, listed):
             for number, what in found:
                 print("%s:%d: %s" % (path, number, what))
             passed, failed = passed + (not found), failed + bool(found)
+    for path in sorted(listed):
+        if not os.path.exists(path):
+            print("scripts/pages-to-shorten.txt: there is no %s" % os.path.relpath(path, ROOT))
+            failed += 1
     return passed, failed
+
+
+def counts(paths):
+    for path in pages(paths):
+        found = len(list(long_sentences(path)))
+        if found:
+            print("%4d %s" % (found, path))
 
 
 def self_test():
@@ -127,25 +172,38 @@ def self_test():
              ("no heading here", "[x](#gone)\n", 1), ("long", long + "\n", 1),
              ("long over lines", long.replace("very very very", "very\nvery\nvery") + "\n", 1),
              ("long in a list", "- " + long + "\n", 1), ("code", "```\n" + long + "\n[x](gone.md)\n```\n", 2))
+    # (name, page, page's name, is the page listed as one to shorten, claims that hold)
+    cases = [case[:2] + ("page.md", False) + case[2:] for case in cases] + [
+        ("listed, long", long + "\n", "page.md", True, 2), ("listed, short", "Short.\n", "page.md", True, 1),
+        ("index", "[x](other.md)\n", "index.md", False, 2), ("index without a page", "Short.\n", "index.md", False, 1)]
     passed = failed = 0
-    for name, text, wanted in cases:
+    for name, text, page, listed, wanted in cases:
         with tempfile.TemporaryDirectory() as folder:
-            path = os.path.join(folder, "page.md")
+            path = os.path.join(folder, page)
             with open(os.path.join(folder, "other.md"), "w", encoding="utf-8") as f:
                 f.write("# Other\n\n## There\n")
             with open(path, "w", encoding="utf-8") as f:
                 f.write(text)
-            good = 2 - bool(list(bad_links(path))) - bool(list(long_sentences(path)))
+            good = sum(not found for found in judge(path, {path} if listed else set()))
         print("%s %s" % ("ok" if good == wanted else "FAILED", name))
         passed, failed = passed + (good == wanted), failed + (good != wanted)
     return passed, failed
 
 
 def main():
-    if len(sys.argv) < 2 or sys.argv[1] in ("-h", "--help"):
+    mode = sys.argv[1] if len(sys.argv) > 1 else ""
+    if mode == "--self-test":
+        passed, failed = self_test()
+    elif mode == "--counts" and sys.argv[2:]:
+        counts(sys.argv[2:])
+        return 0
+    elif mode == "--strict" and sys.argv[2:]:
+        passed, failed = check(sys.argv[2:], set())
+    elif mode and not mode.startswith("-"):
+        passed, failed = check(sys.argv[1:], to_shorten())
+    else:
         print(__doc__)
         return 2
-    passed, failed = self_test() if sys.argv[1] == "--self-test" else check(sys.argv[1:])
     print("%d passed, %d failed" % (passed, failed))
     return 1 if failed else 0
 
