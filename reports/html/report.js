@@ -103,6 +103,100 @@ for (const figure of document.querySelectorAll("figure")) {
   });
   svg.addEventListener("pointerleave", () => (tip.hidden = true));
 }
+// Time charts zoom: dragging over one, or its two sliders by keyboard, choose a span, which is drawn from the figure's table.
+for (const figure of document.querySelectorAll("figure")) {
+  const svg = figure.querySelector("svg"), table = figure.querySelector("table.sortable"), place = figure.querySelector("[data-rows=along]");
+  if (!svg || !table || !place || table.tBodies[0].rows.length < 4) continue;
+  const W = 480, H = 240, LEFT = 56, RIGHT = 12, TOP = 22, BOTTOM = 34, NS = "http://www.w3.org/2000/svg";
+  const t0 = +place.dataset.t0, t1 = +place.dataset.t1, heads = [...table.tHead.rows[0].cells].map((c) => c.textContent);
+  const row = [...table.tBodies[0].rows].map((r) => [...r.cells].map((c) => +c.dataset.v || 0)).sort((a, b) => a[0] - b[0]);
+  const colours = {};
+  for (const one of figure.querySelectorAll(".legend li")) colours[one.textContent.trim()] = getComputedStyle(one, "::before").backgroundColor;
+  const series = heads.map((name, i) => i).filter((i) => colours[heads[i]]);
+  if (!series.length) continue;
+  const zoomed = document.createElementNS(NS, "svg"), tools = document.createElement("div"), whole = document.createElement("button");
+  zoomed.setAttribute("viewBox", `0 0 ${W} ${H}`);
+  zoomed.setAttribute("role", "img");
+  zoomed.style.display = "none";
+  svg.after(zoomed);
+  tools.className = "tools";
+  const si = (v, unit) => {
+    const power = v > 0 ? Math.max(-4, Math.min(3, Math.floor(Math.log10(v) / 3 + 1e-9))) : 0;
+    return +(v / 10 ** (3 * power)).toPrecision(4) + " " + ["p", "n", "u", "m", "", "k", "M", "G"][power + 4] + unit;
+  };
+  const make = (name, attributes, text) => {
+    const one = document.createElementNS(NS, name);
+    for (const [key, value] of Object.entries(attributes)) one.setAttribute(key, value);
+    if (text !== undefined) one.textContent = text;
+    zoomed.append(one);
+    return one;
+  };
+  const slider = (label, at) => {
+    const box = document.createElement("label"), input = document.createElement("input");
+    Object.assign(input, { type: "range", min: 0, max: 1000, step: 5 });
+    input.value = at;
+    box.append(label + " ", input);
+    tools.append(box);
+    input.addEventListener("input", () => draw());
+    return input;
+  };
+  const low = slider("Zoom from", 0), high = slider("to", 1000);
+  whole.type = "button";
+  whole.textContent = "Show all";
+  whole.addEventListener("click", () => { low.value = 0; high.value = 1000; draw(); });
+  tools.append(whole);
+  zoomed.after(tools);
+  const time = (input) => t0 + (input.value / 1000) * (t1 - t0);
+  const draw = () => {
+    const a = Math.min(time(low), time(high)), b = Math.max(time(low), time(high)), all = a <= t0 && b >= t1;
+    for (const input of [low, high]) input.setAttribute("aria-valuetext", si(time(input), "s"));
+    svg.style.display = all ? "" : "none";
+    zoomed.style.display = all ? "none" : "";
+    whole.hidden = all;
+    if (all || b <= a) return;
+    zoomed.replaceChildren();
+    zoomed.setAttribute("aria-label", `From ${si(a, "s")} to ${si(b, "s")}; the table below has the data`);
+    const part = row.map((r, i) => [Math.max(r[0], a), Math.min(i + 1 < row.length ? row[i + 1][0] : t1, b), r]).filter((p) => p[1] > p[0]);
+    const most = Math.max(...part.map((p) => series.reduce((sum, i) => sum + p[2][i], 0))) || 1;
+    const px = (t) => LEFT + ((t - a) / (b - a)) * (W - LEFT - RIGHT), py = (v) => H - BOTTOM - (v / most) * (H - TOP - BOTTOM);
+    const unit = (/[a-zA-Z]+$/.exec(table.tBodies[0].rows[0].cells[series[0]].textContent) || [""])[0].replace(/^[pnumkMG](?=[a-zA-Z]|$)/, "");
+    for (const [from, to, r] of part) {
+      let sum = 0;
+      for (const i of series) {
+        const box = { x: px(from), y: py(sum + r[i]), width: px(to) - px(from), height: py(sum) - py(sum + r[i]) };
+        const tip = document.createElementNS(NS, "title");
+        tip.textContent = `${heads[i]} ${si(r[i], unit)}, from ${si(r[0], "s")}`;
+        make("rect", { ...box, fill: colours[heads[i]], "shape-rendering": "crispEdges" }).append(tip);
+        sum += r[i];
+      }
+    }
+    const style = { fill: "var(--fg)", "font-size": 12 };
+    make("text", { ...style, x: LEFT - 6, y: TOP + 4, "text-anchor": "end" }, si(most, unit));
+    make("text", { ...style, x: LEFT - 6, y: H - BOTTOM + 4, "text-anchor": "end" }, "0");
+    for (const part of [0, 0.5, 1])
+      make("text", { ...style, x: LEFT + part * (W - LEFT - RIGHT), y: H - 12, "text-anchor": ["start", "middle", "end"][2 * part] }, si(a + part * (b - a), "s"));
+  };
+  // Where a pointer is along the time that is shown.
+  const along = (event, of) => {
+    const box = of.getBoundingClientRect(), at = (event.clientX - box.left) / box.width;
+    const from = of === svg ? +place.dataset.from : LEFT / W, to = of === svg ? +place.dataset.to : 1 - RIGHT / W;
+    const left = of === svg ? 0 : Math.min(+low.value, +high.value), right = of === svg ? 1000 : Math.max(+low.value, +high.value);
+    return left + Math.max(0, Math.min(1, (at - from) / (to - from))) * (right - left);
+  };
+  for (const of of [svg, zoomed])
+    of.addEventListener("pointerdown", (down) => {
+      const a = along(down, of);
+      addEventListener("pointerup", (up) => {
+        const b = along(up, of);
+        if (Math.abs(b - a) < 10) return;
+        low.value = Math.min(a, b);
+        high.value = Math.max(a, b);
+        draw();
+      }, { once: true });
+      down.preventDefault();
+    });
+  draw();
+}
 // Points of a sweep as a picture that its reader chooses: two columns against each other, or all beside each other as
 // parallel coordinates; colour by a third. Dragging zooms, or marks a range of an axis. The table holds the same data.
 for (const place of document.querySelectorAll("[data-explore]")) {

@@ -15,3 +15,5 @@ else
     printf '4\n6\n'
 fi
 grep -c 'input.type = "search"' page.html
+# Time charts zoom, by sliders too.
+grep -c 'slider("Zoom from"' page.html

@@ -1,6 +1,7 @@
 /* device.c: memory and launches of a device. */
 #include "../../../estimator/api/record.h"
 #include "../../../estimator/base/locale.h"
+#include "../../wwt/keep_source.h"
 #include "device_internal.h"
 #include <stdlib.h>
 #include <string.h>
