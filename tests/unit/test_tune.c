@@ -133,6 +133,9 @@ static void constraints_thin_a_grid_before_it_is_counted(void **state) {
                      3);
     grid_of("\"A\": " THOUSAND ", \"B\": " THOUSAND ", \"C\": " THOUSAND, "\"A > 0\"", WW_INPUT);
     assert_non_null(strstr(error.text, "--strategy random"));
+    grid_of("\"A\": " THOUSAND ", \"B\": " THOUSAND ", \"C\": " THOUSAND,
+            "\"A + B + C + A + B + C + A + B + C + A + B + C + A + B + C + A + B + C < 0 - 1\"", WW_INPUT);
+    assert_non_null(strstr(error.text, "take too long to test"));
     grid_of("\"A\": [1, 2], \"B\": [1, 2]", "\"A < B\", \"A > B\"", WW_INPUT);
     assert_non_null(strstr(error.text, "no variant holds them all"));
 }

@@ -10,7 +10,8 @@
 #define DRAWS_MORE 4096
 #define DRAWS_PROGRAM 4096 /* for each point, of a program's space, most of which constraints may rule out */
 #define DRAWS_LEAST 400000
-#define LOOKS 50000000 /* levels that are tried to count such a space */
+#define EFFORT 300000000 /* characters of constraints that are evaluated: some seconds */
+#define LOOKS 50000000    /* levels that are tried to count such a space */
 
 const char *const ww_sweep_strategy_name[WW_SWEEP_STRATEGIES] = {"grid",  "random",   "latin",
                                                                  "sobol", "adaptive", "best"};
@@ -22,6 +23,7 @@ struct picking {
     size_t count, room;
     uint32_t *slot;
     size_t slots; /* power of two */
+    uint64_t effort;
     struct ww_error *error;
 };
 
@@ -106,11 +108,18 @@ static enum ww_code grow(struct picking *p) {
     return WW_OK;
 }
 
+/* Whether the program's constraints hold that parameter `at` decides. */
+static enum ww_code decided(struct picking *p, const uint16_t *level, size_t at, bool *out) {
+    const struct ww_program *program = p->space->program;
+    for (size_t i = 0; i < program->constraint_count; i++)
+        if (program->last[i] == at) p->effort += strlen(program->constraint[i]);
+    return ww_program_holds(p->space, level, at, out, p->error);
+}
+
 /* Whether the program's constraints hold that are decided by the first `n` parameters. */
 static enum ww_code holds(struct picking *p, const uint16_t *level, size_t n, bool *out) {
     *out = true;
-    for (size_t i = 0; p->space->program && i < n && *out; i++)
-        WW_TRY(ww_program_holds(p->space, level, i, out, p->error));
+    for (size_t i = 0; p->space->program && i < n && *out; i++) WW_TRY(decided(p, level, i, out));
     return WW_OK;
 }
 
@@ -153,7 +162,11 @@ static enum ww_code pick_held(struct picking *p) {
                                : "the grid has too many points to count (%d are allowed): "
                                  "--strategy random --points N takes some",
                            WW_SWEEP_POINTS);
-        WW_TRY(ww_program_holds(space, level, at, &good, p->error));
+        if (p->effort > EFFORT)
+            return ww_fail(p->error, WW_INPUT, space->file,
+                           "$.program.constraints take too long to test on all levels: --strategy random "
+                           "--points N takes some");
+        WW_TRY(decided(p, level, at, &good));
         if (good && at + 1 < space->param_count) {
             level[++at] = 0;
             continue;
@@ -202,7 +215,7 @@ static enum ww_code pick_some(struct picking *p, enum ww_sweep_strategy strategy
     enum ww_code code = WW_OK;
     size_t left = points * (space->program ? DRAWS_PROGRAM : DRAWS_A_POINT) + DRAWS_MORE;
     if (space->program && left < DRAWS_LEAST) left = DRAWS_LEAST;
-    for (; code == WW_OK && p->count < points && left; left--) {
+    for (; code == WW_OK && p->count < points && left && p->effort <= EFFORT; left--) {
         ww_sweep_sampler_next(s, u);
         for (size_t i = 0; i < space->param_count; i++) {
             size_t most = space->param[i].count - 1, k = (size_t)(u[i] * (double)(most + 1));
