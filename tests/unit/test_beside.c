@@ -1,6 +1,7 @@
 /* Launches of several streams: they run beside one another as far as their order and the SMs allow. */
 #include "../../estimator/warpwatt.h"
 #include "../../traces/trace.h"
+#include "../../traces/wwt/writer.h"
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -21,6 +22,7 @@ struct item {
     int kernel;
     uint64_t absent; /* the trace lacks its first so many CTAs */
     struct ww_trace_order order;
+    uint64_t copied; /* bytes of a copy before it */
 };
 
 static void add(struct ww_trace_writer *w, const struct item *item) {
@@ -30,6 +32,8 @@ static void add(struct ww_trace_writer *w, const struct item *item) {
     must(ww_trace_launch(t, 0, &l, &error));
     struct ww_launch ordered = *l;
     ordered.order = item->order;
+    struct ww_trace_copy copy = {.address = 0x10000000, .bytes = item->copied, .rows = 1};
+    if (item->copied) must(ww_trace_writer_copy(w, &copy, &error));
     must(ww_trace_writer_launch(w, &ordered, &error));
     for (uint64_t i = item->absent; i < l->cta_count; i++) {
         struct ww_cta_trace cta;
@@ -73,7 +77,7 @@ static const char *const twice_as_many[] = {"sm.count=160", "sm.max_ctas=1"};
 
 static void two_streams_that_fill_half_of_the_gpu_take_as_long_as_one(void **state) {
     (void)state;
-    const struct item items[] = {{SGEMM, 0, {.stream = 1}}, {SGEMM, 0, {.stream = 2}}};
+    const struct item items[] = {{SGEMM, 0, {.stream = 1}, 0}, {SGEMM, 0, {.stream = 2}, 0}};
     make(items, 1);
     struct ww_result *one = replay(twice_as_many, 2, false);
     assert_int_equal(one->launch[0].counter[WW_C_CTA_LAUNCHED], 80);
@@ -91,7 +95,7 @@ static void two_streams_that_fill_half_of_the_gpu_take_as_long_as_one(void **sta
 
 static void a_launch_takes_as_many_cycles_as_alone_where_nothing_is_shared(void **state) {
     (void)state;
-    const struct item items[] = {{VECTORADD, 1 << 20, {.stream = 1}}, {SGEMM, 0, {.stream = 2}}};
+    const struct item items[] = {{VECTORADD, 1 << 20, {.stream = 1}, 0}, {SGEMM, 0, {.stream = 2}, 0}};
     make(items + 1, 1);
     struct ww_result *alone = replay(NULL, 0, false);
     make(items, 2); /* the other has no CTAs */
@@ -108,7 +112,7 @@ static void a_launch_takes_as_many_cycles_as_alone_where_nothing_is_shared(void 
 
 static void absent_ctas_are_left_out(void **state) {
     (void)state;
-    const struct item items[] = {{SGEMM, 70, {.stream = 1}}, {VECTORADD, 3, {.stream = 2}}};
+    const struct item items[] = {{SGEMM, 70, {.stream = 1}, 0}, {VECTORADD, 3, {.stream = 2}, 0}};
     make(items, 2);
     struct ww_result *side = replay(NULL, 0, false), *row = replay(NULL, 0, true);
     assert_int_equal(side->launch[0].counter[WW_C_CTA_LAUNCHED], 10);
@@ -122,7 +126,7 @@ static void more_launches_than_a_group_holds_are_replayed(void **state) {
     (void)state;
     static struct item items[600];
     for (size_t i = 0; i < 600; i++)
-        items[i] = (struct item){VECTORADD, 150, {.stream = (uint32_t)(i % 2 + 1)}};
+        items[i] = (struct item){VECTORADD, 150, {.stream = (uint32_t)(i % 2 + 1)}, 0};
     make(items, 600);
     struct ww_result *r = replay(NULL, 0, false);
     assert_int_equal(r->launch_count, 600);
@@ -130,9 +134,20 @@ static void more_launches_than_a_group_holds_are_replayed(void **state) {
     ww_result_free(r);
 }
 
+static void copies_between_launches_of_a_group_are_there(void **state) {
+    (void)state;
+    const struct item items[] = {
+        {SGEMM, 0, {.stream = 1}, 0}, {VECTORADD, 0, {.stream = 2}, 4096}, {VECTORADD, 0, {.stream = 2}, 8192}};
+    make(items, 3);
+    struct ww_result *r = replay(NULL, 0, false);
+    assert_int_equal(r->launch[2].beside, 1);
+    assert_true(r->launch[2].start_ps >= end_of(&r->launch[1]));
+    ww_result_free(r);
+}
+
 static void modes_that_take_launches_in_a_row_say_so(void **state) {
     (void)state;
-    const struct item items[] = {{SGEMM, 0, {.stream = 1}}, {VECTORADD, 0, {.stream = 2}}};
+    const struct item items[] = {{SGEMM, 0, {.stream = 1}, 0}, {VECTORADD, 0, {.stream = 2}, 0}};
     struct ww_gpu *gpu;
     struct ww_result *r;
     must(ww_gpu_load("v100", NULL, 0, &gpu, &error));
@@ -151,7 +166,7 @@ static void modes_that_take_launches_in_a_row_say_so(void **state) {
 
 static void a_launch_of_the_same_stream_waits(void **state) {
     (void)state;
-    const struct item items[] = {{SGEMM, 0, {.stream = 1}}, {SGEMM, 0, {.stream = 1}}};
+    const struct item items[] = {{SGEMM, 0, {.stream = 1}, 0}, {SGEMM, 0, {.stream = 1}, 0}};
     make(items, 2);
     struct ww_result *side = replay(twice_as_many, 2, false), *row = replay(twice_as_many, 2, true);
     assert_int_equal(side->cycles, row->cycles);
@@ -165,9 +180,9 @@ static void a_launch_of_the_same_stream_waits(void **state) {
 static void a_launch_waits_for_those_that_it_names(void **state) {
     (void)state;
     const uint32_t first = 0;
-    const struct item items[] = {{SGEMM, 0, {.stream = 1}},
-                                 {VECTORADD, 0, {.stream = 2}},
-                                 {SGEMM, 0, {.stream = 3, .wait = &first, .wait_count = 1}}};
+    const struct item items[] = {{SGEMM, 0, {.stream = 1}, 0},
+                                 {VECTORADD, 0, {.stream = 2}, 0},
+                                 {SGEMM, 0, {.stream = 3, .wait = &first, .wait_count = 1}, 0}};
     make(items, 3);
     struct ww_result *r = replay(NULL, 0, false);
     assert_int_equal(r->launch[2].beside, 1);
@@ -178,10 +193,10 @@ static void a_launch_waits_for_those_that_it_names(void **state) {
 
 static void shared_times_add_up_to_what_elapsed(void **state) {
     (void)state;
-    const struct item items[] = {{SGEMM, 0, {.stream = 1}},
-                                 {VECTORADD, 0, {.stream = 2}},
-                                 {SGEMM, 0, {.stream = 2}},
-                                 {VECTORADD, 0, {.stream = 3}}};
+    const struct item items[] = {{SGEMM, 0, {.stream = 1}, 0},
+                                 {VECTORADD, 0, {.stream = 2}, 0},
+                                 {SGEMM, 0, {.stream = 2}, 0},
+                                 {VECTORADD, 0, {.stream = 3}, 0}};
     uint64_t last = 0, charged = 0;
     make(items, 4);
     struct ww_result *r = replay(NULL, 0, false);
@@ -219,10 +234,10 @@ static void launches_share_what_an_sm_has(void **state) {
     (void)state;
     static const char *const small[] = {"sm.count=4", "sm.max_ctas=6", "sm.max_threads=1024", "sm.max_warps=32",
                                         "sm.registers=16384"};
-    const struct item items[] = {{SGEMM, 0, {.stream = 1}},
-                                 {VECTORADD, 0, {.stream = 2}},
-                                 {SGEMM, 0, {.stream = 3}},
-                                 {VECTORADD, 0, {.stream = 4}}};
+    const struct item items[] = {{SGEMM, 0, {.stream = 1}, 0},
+                                 {VECTORADD, 0, {.stream = 2}, 0},
+                                 {SGEMM, 0, {.stream = 3}, 0},
+                                 {VECTORADD, 0, {.stream = 4}, 0}};
     bool mixed = false;
     make(items, 4);
     struct ww_result *r = replay(small, 5, false);
@@ -260,7 +275,7 @@ static void only_so_many_launches_are_resident(void **state) {
     (void)state;
     static const char *const set[] = {"launch.resident_grids=2"};
     const struct item items[] = {
-        {SGEMM, 0, {.stream = 1}}, {SGEMM, 0, {.stream = 2}}, {SGEMM, 0, {.stream = 3}}};
+        {SGEMM, 0, {.stream = 1}, 0}, {SGEMM, 0, {.stream = 2}, 0}, {SGEMM, 0, {.stream = 3}, 0}};
     make(items, 3);
     struct ww_result *two = replay(set, 1, false), *all = replay(NULL, 0, false);
     uint64_t ended = last_cta(&two->launch[0], true), other = last_cta(&two->launch[1], true);
@@ -273,8 +288,9 @@ static void only_so_many_launches_are_resident(void **state) {
 static void ctas_of_a_later_launch_come_when_an_earlier_has_none_left(void **state) {
     (void)state;
     static const char *const set[] = {"sm.count=2", "sm.max_ctas=1"};
-    const struct item items[] = {{SGEMM, 0, {.stream = 1}}, {VECTORADD, 0, {.stream = 2}}};
-    const struct item urgent[] = {{SGEMM, 0, {.stream = 1}}, {VECTORADD, 0, {.stream = 2, .priority = -1}}};
+    const struct item items[] = {{SGEMM, 0, {.stream = 1}, 0}, {VECTORADD, 0, {.stream = 2}, 0}};
+    const struct item urgent[] = {{SGEMM, 0, {.stream = 1}, 0},
+                                  {VECTORADD, 0, {.stream = 2, .priority = -1}, 0}};
     make(items, 2);
     struct ww_result *r = replay(set, 2, false);
     assert_true(first_cta(&r->launch[1]) >= last_cta(&r->launch[0], false));
@@ -288,12 +304,12 @@ static void ctas_of_a_later_launch_come_when_an_earlier_has_none_left(void **sta
 static void branches_of_a_graph_are_as_streams(void **state) {
     (void)state;
     const uint32_t both[] = {0, 1}, both_again[] = {1, 0};
-    const struct item streams[] = {{SGEMM, 0, {.stream = 1}},
-                                   {VECTORADD, 0, {.stream = 2}},
-                                   {SGEMM, 0, {.stream = 1, .wait = both, .wait_count = 2}}};
-    const struct item graph[] = {{SGEMM, 0, {.stream = 7}},
-                                 {VECTORADD, 0, {.stream = 9}},
-                                 {SGEMM, 0, {.stream = 8, .wait = both_again, .wait_count = 2}}};
+    const struct item streams[] = {{SGEMM, 0, {.stream = 1}, 0},
+                                   {VECTORADD, 0, {.stream = 2}, 0},
+                                   {SGEMM, 0, {.stream = 1, .wait = both, .wait_count = 2}, 0}};
+    const struct item graph[] = {{SGEMM, 0, {.stream = 7}, 0},
+                                 {VECTORADD, 0, {.stream = 9}, 0},
+                                 {SGEMM, 0, {.stream = 8, .wait = both_again, .wait_count = 2}, 0}};
     make(streams, 3);
     struct ww_result *a = replay(NULL, 0, false);
     make(graph, 3);
@@ -306,7 +322,7 @@ static void branches_of_a_graph_are_as_streams(void **state) {
 
 static void machine_counts_and_energy_are_shared_out_whole(void **state) {
     (void)state;
-    const struct item items[] = {{SGEMM, 0, {.stream = 1}}, {VECTORADD, 0, {.stream = 2}}};
+    const struct item items[] = {{SGEMM, 0, {.stream = 1}, 0}, {VECTORADD, 0, {.stream = 2}, 0}};
     uint64_t sectors = 0;
     make(items, 2);
     struct ww_result *side = replay(NULL, 0, false), *row = replay(NULL, 0, true);
@@ -328,7 +344,7 @@ static void machine_counts_and_energy_are_shared_out_whole(void **state) {
 
 static void a_database_keeps_where_launches_stood(void **state) {
     (void)state;
-    const struct item items[] = {{SGEMM, 0, {.stream = 1}}, {VECTORADD, 0, {.stream = 2}}};
+    const struct item items[] = {{SGEMM, 0, {.stream = 1}, 0}, {VECTORADD, 0, {.stream = 2}, 0}};
     char path[80];
     int64_t id;
     struct ww_result *back;
@@ -375,6 +391,7 @@ int main(void) {
         cmocka_unit_test(absent_ctas_are_left_out),
         cmocka_unit_test(more_launches_than_a_group_holds_are_replayed),
         cmocka_unit_test(a_launch_of_the_same_stream_waits),
+        cmocka_unit_test(copies_between_launches_of_a_group_are_there),
         cmocka_unit_test(modes_that_take_launches_in_a_row_say_so),
         cmocka_unit_test(a_launch_waits_for_those_that_it_names),
         cmocka_unit_test(shared_times_add_up_to_what_elapsed),

@@ -95,12 +95,11 @@ static void drain(struct ww_core *core, uint32_t i, uint64_t cycle) {
     end_grid(core, i);
 }
 
-/* What a launch finds: caches without what others left there, what copies wrote in the L2. */
+/* A launch finds the L1s without what others left there. */
 static void begin_grid(struct ww_core *core, struct ww_beside_grid *g) {
     struct ww_beside *b = core->beside;
     g->state = WW_BESIDE_RUNS;
     if (g == b->grid) return;
-    ww_engine_copies(b->engine, g->launch);
     for (uint32_t i = 0; g->begin && i < core->gpu->sm_count; i++) {
         ww_l1_invalidate(&core->sm[i].l1);
         if (core->sm[i].tex.shape) ww_l1_invalidate(&core->sm[i].tex);
@@ -320,6 +319,7 @@ static enum ww_code make_group(struct ww_beside *b, size_t first, struct ww_aren
         g->index = first + i;
         WW_TRY(add_grid(b, i, arena, error));
         link_grid(b, i);
+        ww_engine_copies(b->engine, g->launch); /* now, since nothing is under way in memory */
         bool root = !g->waits, queued = root ? b->engine->queued : !ww_engine_waited(b->engine, g->launch);
         ww_launch_time_begin(&g->time, gpu, queued);
         g->ready = g->time.front;
@@ -341,7 +341,6 @@ enum ww_code ww_engine_beside(struct ww_engine *engine, struct ww_trace *trace, 
     if (engine->broken)
         return ww_fail(error, WW_USAGE, "", "the engine cannot go on after a launch that failed");
     WW_TRY(ww_trace_launch(trace, first, &launch, error));
-    ww_engine_copies(engine, launch);
     if (ww_engine_waited(engine, launch)) engine->queued = false;
     b.number = ++engine->groups;
     ww_arena_init(&own, 0);
