@@ -171,6 +171,8 @@ long() {
     echo "counts|browser|$PYTHON tests/reports/browser.py build/warpwatt"
     echo "counts|memory-long|$PYTHON tests/long/check_memory.py build/warpwatt --long"
     echo "once|disassembly|$PYTHON tests/sass/disassembly.py --program build/warpwatt || test \$? = 77"
+    echo "once|docs-site|if command -v pandoc >/dev/null; then make --no-print-directory docs;" \
+        "else echo 'skipped - docs-site: no pandoc'; fi"
     echo "once|bare|scripts/check-bare.sh"
     echo "once|package|scripts/check-package.sh"
 }

@@ -15,7 +15,7 @@ quickstart) wanted=$build optional= ;;
 check) wanted="$build $check" ;;
 check-long)
     wanted="$build $check $long"
-    optional="$optional chromium python3-pandas python3-matplotlib"
+    optional="$optional chromium pandoc python3-pandas python3-matplotlib"
     command -v npm >/dev/null || optional="$optional npm" # other packages of node.js have it too
     ;;
 *)

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 """Renders README.md and docs/ as a static site, with pandoc.
 
-Each page becomes one HTML file with the list of all pages beside it. Links to Markdown pages become links to
-the rendered ones; links to other files of the tree stay text. Nothing is loaded from a network.
+Each page becomes one HTML file with the list of all pages beside it, in the order of docs/index.md. Links to Markdown
+pages become links to the rendered ones; links to other files of the tree become text. Every link of the rendered
+pages is followed: one that leads nowhere is an error. Nothing is loaded from a network.
 
 usage: render-docs.py OUTPUT_FOLDER
 """
@@ -41,16 +42,18 @@ def title(path):
 
 
 def pages():
-    """Source and rendered path of each page, relative; the index first."""
-    found = [("docs/index.md", "index.html"), ("README.md", "readme.html"), ("traces/FORMAT.md", "format.html")]
-    for name in sorted(os.listdir(os.path.join(ROOT, "docs"))):
-        if name.endswith(".md") and name != "index.md":
-            found.append(("docs/" + name, name[:-3] + ".html"))
-    for folder, _ in FOLDERS:
-        for name in sorted(os.listdir(os.path.join(ROOT, "docs", folder))):
-            if name.endswith(".md"):
-                found.append(("docs/%s/%s" % (folder, name), "%s/%s.html" % (folder, name[:-3])))
-    return found
+    """Source and rendered path of each page, relative, in the order of docs/index.md; pages that it lacks come last."""
+    with open(os.path.join(ROOT, "docs", "index.md"), encoding="utf-8") as f:
+        order = re.findall(r"\]\(([^)#\s]+\.md)[)#]", f.read())
+    order = {os.path.normpath(os.path.join("docs", link)): i for i, link in reversed(list(enumerate(order)))}
+    found = []
+    for folder in ("docs",) + tuple("docs/" + folder for folder, _ in FOLDERS):
+        for name in os.listdir(os.path.join(ROOT, folder)):
+            if name.endswith(".md") and folder + "/" + name != "docs/index.md":
+                source = folder + "/" + name
+                found.append((source, source[len("docs/"):-3] + ".html"))
+    found.sort(key=lambda f: (order.get(f[0], len(order)), f[0]))
+    return [("docs/index.md", "index.html"), ("README.md", "readme.html"), ("traces/FORMAT.md", "format.html")] + found
 
 
 def navigation(here, found, titles):
@@ -68,10 +71,10 @@ def navigation(here, found, titles):
 
 
 def relink(body, source, page, targets):
-    def one(m):
-        url = m.group(2)
+    def place_of(url):
+        """Where a link leads on the site; None where the site does not have it."""
         if re.match(r"[a-z]+:|#", url):
-            return m.group(0)
+            return url
         path, _, place = url.partition("#")
         path = os.path.normpath(os.path.join(os.path.dirname(source), path))
         if path in targets:
@@ -79,11 +82,36 @@ def relink(body, source, page, targets):
         elif path.startswith("docs/") and path.endswith(KEPT):
             target = path[len("docs/"):]
         else:
-            return m.group(1) + "#" + m.group(3) if m.group(1).startswith("<a") else m.group(0)
-        target = os.path.relpath(target, os.path.dirname(page) or ".")
-        return m.group(1) + target + ("#" + place if place else "") + m.group(3)
-    body = re.sub(r'(<(?:a|img)\b[^>]*?\b(?:href|src)=")([^"]*)(")', one, body)
+            return None
+        return os.path.relpath(target, os.path.dirname(page) or ".") + ("#" + place if place else "")
+
+    def link(m):
+        target = place_of(m.group(2))
+        return m.group(1) + target + m.group(3) + m.group(4) + "</a>" if target else m.group(4)
+
+    def image(m):
+        return m.group(1) + (place_of(m.group(2)) or m.group(2)) + m.group(3)
+
+    body = re.sub(r'(<img\b[^>]*?\bsrc=")([^"]*)(")', image, body)
+    body = re.sub(r'(<a\b[^>]*?\bhref=")([^"]*)("[^>]*>)(.*?)</a>', link, body, flags=re.S)
     return body.replace("<table", '<div class="table"><table').replace("</table>", "</table></div>")
+
+
+def dead_links(out, found):
+    """(page, link) of each link of the rendered pages that leads nowhere."""
+    texts = {}
+    for _, page in found:
+        with open(os.path.join(out, page), encoding="utf-8") as f:
+            texts[page] = f.read()
+    ids = {page: set(re.findall(r'\bid="([^"]+)"', text)) for page, text in texts.items()}
+    for page, text in texts.items():
+        for url in re.findall(r'\b(?:href|src)="([^"]*)"', text):
+            if re.match(r"[a-z]+:", url):
+                continue
+            path, _, place = html.unescape(url).partition("#")
+            target = os.path.normpath(os.path.join(os.path.dirname(page), path)) if path else page
+            if not os.path.exists(os.path.join(out, target)) or place and target in ids and place not in ids[target]:
+                yield page, url
 
 
 def main():
@@ -104,15 +132,23 @@ def main():
         with open(path, "w", encoding="utf-8") as f:
             f.write('<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">\n'
                     '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-                    "<title>%s</title><style>%s</style></head>\n<body><nav aria-label=\"Pages\">%s</nav><main>\n%s</main></body></html>\n"
-                    % (html.escape(titles[page]), STYLE, navigation(page, found, titles),
-                       relink(p.stdout, source, page, targets)))
+                    '<title>%s</title><link rel="stylesheet" href="%s"></head>\n'
+                    "<body><nav aria-label=\"Pages\">%s</nav><main>\n%s</main></body></html>\n"
+                    % (html.escape(titles[page]), os.path.relpath("style.css", os.path.dirname(page) or "."),
+                       navigation(page, found, titles), relink(p.stdout, source, page, targets)))
     for folder, _, names in os.walk(os.path.join(ROOT, "docs")):
         for name in names:
             if name.endswith(KEPT):
                 path = os.path.relpath(os.path.join(folder, name), os.path.join(ROOT, "docs"))
                 os.makedirs(os.path.dirname(os.path.join(out, path)) or ".", exist_ok=True)
                 shutil.copy(os.path.join(folder, name), os.path.join(out, path))
+    with open(os.path.join(out, "style.css"), "w", encoding="utf-8") as f:
+        f.write(STYLE.lstrip())
+    dead = list(dead_links(out, found))
+    for page, url in dead:
+        print("render-docs: %s: %s leads nowhere" % (page, url), file=sys.stderr)
+    if dead:
+        return 1
     print("%s: %d pages" % (os.path.join(out, "index.html"), len(found)))
     return 0
 
