@@ -16,6 +16,7 @@ struct form {
     enum type a, b;
     uint32_t n, swizzle;
     bool regs, trans_a, trans_b, neg_a, neg_b, fresh;
+    bool late; /* warps but the first come late, and the first thread overwrites the tiles behind its wait */
     uint32_t open; /* groups that may be open after the first product; 0: the two are one group */
 };
 
@@ -152,6 +153,10 @@ static char *program(const struct form *f) {
         PUT(f32 ? "mov.f32 %%c%u, 0f40A00000;\n" : "mov.b32 %%c%u, %u;\n", k, f->a >= S8 ? 5u : 0x45004500u);
     PUT("setp.%s.u32 %%p, %%t, 1000; setp.lt.u32 %%q, %%t, 1000;\nwgmma.fence.sync.aligned;\n",
         f->fresh ? "gt" : "lt");
+    if (f->late)
+        PUT("mov.u32 %%n, 0; setp.lt.u32 %%q, %%t, 32; @%%q bra E;\n"
+            "D: add.u32 %%n, %%n, 1; setp.lt.u32 %%q, %%n, 50000; @%%q bra D;\nE: setp.lt.u32 %%q, %%t, "
+            "1000;\n");
     for (int turn = 0; turn < 2; turn++) {
         PUT("wgmma.mma_async.sync.aligned.m64n%uk%u.%s.%s.%s%s {%s}, %s, %%db, %s%s;\n", f->n, depth(f->a),
             f->d, names[f->a], names[f->b], f->a == B1 ? ".and.popc" : "", sums,
@@ -162,6 +167,11 @@ static char *program(const struct form *f) {
     PUT("wgmma.commit_group.sync.aligned;\nwgmma.wait_group.sync.aligned 0;\nmul.wide.u32 %%x, %%t, %u; "
         "add.u64 %%o, %%o, %%x;\n",
         4 * n);
+    if (f->late)
+        PUT("mov.u32 %%n, %%s; setp.ne.u32 %%q, %%t, 0; @%%q bra G;\n"
+            "F: st.shared.b32 [%%n], 0; add.u32 %%n, %%n, 4; add.u32 %%v, %%s, %u; setp.lt.u32 %%q, %%n, %%v; "
+            "@%%q bra F;\nG:\n",
+            SHARED);
     for (uint32_t k = 0; k < n; k++) PUT("st.global.b32 [%%o+%u], %%c%u;\n", 4 * k, k);
     PUT("ret;\n}\n");
     return s;
@@ -269,6 +279,12 @@ static void waits_that_leave_groups_open_give_what_plain_c_gives(void **state) {
     }
 }
 
+static void a_wait_is_for_the_whole_warpgroup(void **state) {
+    struct form f = {.d = "f32", .a = F16, .b = F16, .n = 64, .late = true};
+    (void)state;
+    run(&f, true);
+}
+
 static void types_give_what_plain_c_gives(void **state) {
     (void)state;
     each_type(false);
@@ -308,6 +324,7 @@ int main(void) {
         cmocka_unit_test(machine_code_of_layouts_gives_the_same),
         cmocka_unit_test(machine_code_of_signs_gives_the_same),
         cmocka_unit_test(waits_that_leave_groups_open_give_what_plain_c_gives),
+        cmocka_unit_test(a_wait_is_for_the_whole_warpgroup),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,7 +1,8 @@
 /* exec_wgmma.c: PTX's wgmma: the matrix instructions of a warpgroup.
  *
  * Each warp computes its own 16 rows when it comes to the instruction: what a program may observe is the same,
- * since operands and sums are nobody's until wgmma.wait_group. */
+ * since operands and sums are nobody's until wgmma.wait_group. That waits for the groups of the whole
+ * warpgroup: a tile may be overwritten behind it. */
 #include "exec_decode.h"
 #include "../front/mma.h"
 #include "gmma.h"
@@ -40,6 +41,25 @@ static void multiply(EX_ARGS) {
     for (uint32_t k = 0; k < n; k++)
         for (uint32_t l = 0; l < EX_LANES; l++)
             ex_set_lane(w, i->elem[k].slot, i->elem[k].width, l, sums[k][l]);
+}
+
+static void commit(EX_ARGS) {
+    (void)i;
+    (void)mask;
+    w->matrix_groups++;
+}
+
+/* Waits, however long, until the other warps of the warpgroup have ended the groups that this one waits for. */
+static void wait_group(EX_ARGS) {
+    const struct ex_cta *c = w->cta;
+    uint32_t first = w->index & ~3u;
+    (void)mask;
+    for (uint32_t n = first; n < first + 4 && n < c->warp_count; n++) {
+        const struct ex_warp *other = &c->warp[n];
+        if (other->live == 0 || other->matrix_groups + (uint64_t)i->imm >= w->matrix_groups) continue;
+        w->split[w->current].waits = 0;
+        w->unmet = true;
+    }
 }
 
 /* ---- decoding ---- */
@@ -121,6 +141,12 @@ enum ww_code ww_ex_decode_wgmma(struct ex_decoder *d) {
     const struct ptx_inst *p = d->inst;
     struct ex_inst *i = d->out;
     uint8_t width;
+    if (p->sub == PTX_SUB_CP_COMMIT) i->fn = commit;
+    if (p->sub == PTX_SUB_CP_WAIT_GROUP) {
+        i->imm = p->opnd[0].imm;
+        i->fn = wait_group;
+    }
+    if (i->fn) return WW_OK;
     if (p->sub != PTX_SUB_WGMMA_MMA) return ww_ex_choose(d);
     struct gmma *g = ww_arena_alloc(&d->kernel->arena, sizeof *g);
     i->elem = ww_arena_array(&d->kernel->arena, GMMA_SUMS + 4, sizeof *i->elem);

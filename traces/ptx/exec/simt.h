@@ -80,7 +80,8 @@ struct ex_warp {
     uint32_t group_count;
     uint64_t value;               /* barrier, sleep: what to record */
     struct ww_mbarrier_step mbar; /* mbarrier, bulk copy: what to record */
-    bool unmet;                   /* a wait at an mbarrier has failed */
+    bool unmet;                   /* a wait at an mbarrier or for a warpgroup has failed */
+    uint64_t matrix_groups;       /* of wgmma that it has committed */
     uint64_t dma[WW_DMA_WORDS];   /* bulk transfer: what to record */
     struct record_stream stream;
 };

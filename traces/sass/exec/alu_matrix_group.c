@@ -1,9 +1,11 @@
 /* alu_matrix_group.c: HGMMA, IGMMA, QGMMA, BGMMA: a warp's rows of a warpgroup's product
- * (traces/ptx/exec/gmma.h). They are done when the warp comes to them: what a program may observe is the same.
- */
+ * (traces/ptx/exec/gmma.h). They are done when the warp comes to them: what a program may observe is the same,
+ * since a wait (WARPGROUP.DEPBAR) is for the groups of the whole warpgroup. */
 #include "../../ptx/exec/gmma.h"
 #include "access.h"
 #include "alu_matrix.h"
+
+#define ENDS_GROUP 16u
 
 struct reader {
     struct sx_warp *w;
@@ -51,6 +53,20 @@ static void multiply_group(SX_ARGS) {
         g.desc_a = descriptor(w, i->b, 0);
     if (g.keeps) memcpy(sums, sx_src(w, i->c), n * sizeof sums[0]);
     if (ww_gmma(&g, read_shared, &r, a, sums)) memcpy(sx_dst(w, i->d), sums, n * sizeof sums[0]);
+    if (i->mods & ENDS_GROUP) w->matrix_groups++;
+}
+
+/* Waits, however long, until the other warps of the warpgroup have ended the groups that this one waits for. */
+static void wait_group(SX_ARGS) {
+    const struct sx_cta *c = w->cta;
+    uint32_t first = w->index & ~3u;
+    (void)mask;
+    for (uint32_t n = first; n < first + 4 && n < c->warp_count; n++) {
+        const struct sx_warp *other = &c->warp[n];
+        if (other->live == 0 || other->matrix_groups + (uint64_t)i->imm >= w->matrix_groups) continue;
+        w->group[w->current].waits = 0;
+        w->unmet = true;
+    }
 }
 
 /* ---- building ---- */
@@ -76,6 +92,13 @@ static uint8_t type_of(uint8_t type, uint8_t other) {
     }
 }
 
+bool ww_sx_pick_group_wait(const struct ww_sass_insn *in, struct sx_inst *i) {
+    if (!in->mod[SASS_M_EXTRA]) return false;
+    i->imm = in->opd[SASS_B].imm & 63;
+    i->fn = wait_group;
+    return true;
+}
+
 bool ww_sx_alu_matrix_group(struct sx_builder *b, const struct ww_sass_insn *in, struct sx_inst *i) {
     bool bits = in->op == SASS_BGMMA, whole = bits || in->op == SASS_IGMMA;
     if (in->op != SASS_HGMMA && in->op != SASS_QGMMA && !whole) return false;
@@ -91,7 +114,7 @@ bool ww_sx_alu_matrix_group(struct sx_builder *b, const struct ww_sass_insn *in,
     i->neg = (uint8_t)((in->mod[SASS_M_NEG_A] ? 1u : 0u) | (in->mod[SASS_M_NEG_B] ? 2u : 0u));
     if (!both && in->opd[SASS_A].flags & SASS_F_NEG) i->neg |= 1u;
     i->mods = (in->mod[SASS_M_LAYOUT] ? 1u : 0u) | (in->mod[SASS_M_LAYOUT_B] ? 2u : 0u) |
-              (in->mod[SASS_M_SAT] ? 4u : 0u) | (both ? 0 : 8u);
+              (in->mod[SASS_M_SAT] ? 4u : 0u) | (both ? 0 : 8u) | (in->raw[1] >> 20 & 7u ? 0 : ENDS_GROUP);
     i->d = ww_sx_dst(b, in, SASS_D, rows);
     i->c = ww_sx_src(b, in, SASS_C, rows);
     i->a = both ? SX_ZERO : ww_sx_src(b, in, SASS_A, 4);

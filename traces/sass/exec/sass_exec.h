@@ -109,6 +109,8 @@ bool ww_sx_pick_atomic(struct sx_builder *b, const struct ww_sass_insn *in, stru
 bool ww_sx_pick_warp(struct sx_builder *b, const struct ww_sass_insn *in, struct sx_inst *i);
 bool ww_sx_pick_flow(struct sx_builder *b, const struct ww_sass_insn *in, struct sx_inst *i);
 bool ww_sx_pick_special(struct sx_builder *b, const struct ww_sass_insn *in, struct sx_inst *i);
+/* WARPGROUP.DEPBAR; false: another WARPGROUP. */
+bool ww_sx_pick_group_wait(const struct ww_sass_insn *in, struct sx_inst *i);
 bool ww_sx_pick_texture(struct sx_builder *b, const struct ww_sass_insn *in, struct sx_inst *i);
 
 /* ---- operands at execution ---- */
@@ -159,7 +161,8 @@ struct sx_warp {
     uint32_t access_count;
     uint64_t value;               /* barrier, sleep: what to record */
     struct ww_mbarrier_step mbar; /* mbarrier, bulk copy: what to record */
-    bool unmet;                   /* a wait at an mbarrier has failed */
+    bool unmet;                   /* a wait at an mbarrier or for a warpgroup has failed */
+    uint64_t matrix_groups;       /* of a warpgroup's matrix instructions that it has ended */
     struct sx_reduced reduced;    /* of the warp's last barrier, for B2R */
     struct record_stream stream;
     /* What comes from here on is not cleared for a new warp. */

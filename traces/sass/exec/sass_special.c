@@ -321,7 +321,6 @@ bool ww_sx_pick_special(struct sx_builder *b, const struct ww_sass_insn *in, str
     case SASS_PMTRIG:
     case SASS_PREEXIT:
     case SASS_ACQBULK:
-    case SASS_WARPGROUP:
     case SASS_WARPGROUPSET:
     case SASS_ENDCOLLECTIVE:
     case SASS_MEMBAR:
@@ -335,6 +334,9 @@ bool ww_sx_pick_special(struct sx_builder *b, const struct ww_sass_insn *in, str
     case SASS_CCTLT:
     case SASS_UCCTL:
         ww_sx_pick_nop(i);
+        return true;
+    case SASS_WARPGROUP:
+        if (!ww_sx_pick_group_wait(in, i)) ww_sx_pick_nop(i);
         return true;
     case SASS_USETMAXREG:
         i->pd[0] = ww_sx_pred_dst(b, in, SASS_PD);
