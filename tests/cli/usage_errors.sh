@@ -3,7 +3,7 @@ fails 2 warpwatt runn
 fails 2 warpwatt gpu
 fails 2 warpwatt gpu shwo
 fails 2 warpwatt gpu show
-fails 2 warpwatt gpu show a b c
+fails 2 warpwatt gpu show a b c d e f g h i j k l m n o p q r
 fails 2 warpwatt gpu list extra
 fails 2 warpwatt gpu list --jsno
 fails 2 warpwatt gpu list -x
