@@ -26,6 +26,8 @@ WW_API enum ww_code ww_report_json(const struct ww_result *result, int64_t run_i
  * it. Errors: WW_IO. */
 WW_API enum ww_code ww_report_timeline(const struct ww_result *result, int64_t run_id, FILE *out,
                                        struct ww_error *error);
+struct ww_trace;
+struct ww_trace_source;
 /* What a report is of: runs, a sweep, or both. The first run is what others are compared with. */
 struct ww_report_set {
     const struct ww_result *const *run;
@@ -37,6 +39,8 @@ struct ww_report_set {
         *ranking; /* of the sweep beside measured times, which its points have; or NULL */
     struct ww_trace *const
         *trace; /* HTML: the runs' traces, for source texts; NULL in it: not at hand; or NULL */
+    /* HTML: how a trace is asked for a source text, ww_trace_find_source; NULL without `trace` */
+    bool (*find_source)(const struct ww_trace *trace, const char *file, struct ww_trace_source *source);
 };
 /* One HTML page that needs no other file (docs/reference/report.md): tables, and plots by gnuplot as SVG.
  * *plots: false if there is no gnuplot, so that the page has tables only. Errors: WW_NOMEM, WW_IO. */

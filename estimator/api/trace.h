@@ -39,8 +39,7 @@ WW_API enum ww_code ww_trace_verify(struct ww_trace *trace, ww_progress_fn progr
 WW_API enum ww_code ww_trace_slice(struct ww_trace *trace, const char *launches, const char *ctas,
                                    const char *out_path, ww_progress_fn progress, void *context,
                                    struct ww_error *error);
-/* Bytes of a source file that is read, and of its hash as text. */
-#define WW_SOURCE_READ_MAX (4 << 20)
+/* Bytes of a source file's hash as text, with the 0 at its end. */
 #define WW_SOURCE_HASH 17
 /* A source file that the trace's line information names. The text lives as long as the trace. */
 struct ww_trace_source {
@@ -52,9 +51,6 @@ WW_API bool ww_trace_find_source(const struct ww_trace *trace, const char *file,
                                  struct ww_trace_source *source);
 /* True if it is the trace of that content hash, 16 hex digits. */
 WW_API bool ww_trace_has_hash(const struct ww_trace *trace, const char *hash);
-/* The text and the hash of a regular file of at most WW_SOURCE_READ_MAX bytes; NULL: there is none, it is
- * empty, or no memory. The caller frees it. */
-WW_API char *ww_source_read(const char *path, size_t *bytes, char hash[WW_SOURCE_HASH]);
 /* What a trace becomes if its CTAs take turns in shared memory (docs/studies/multiplexing.md). */
 struct ww_transform_options {
     const char *kind;    /* vtb, vtb_pipe, co_vtb: CTAs joined; smm, co_hw: shared memory allocated as needed;

@@ -193,7 +193,8 @@ const struct cmd ww_cmd_gpu_show = {
     .min_arguments = 1,
     .max_arguments = 1 + PREFIXES,
     .about = "GPU is a name that gpu list shows, or a path that ends in .json. With PREFIX only\n"
-             "parameters whose key begins with it, or with one of several, are shown. docs/reference/gpu.md explains the "
+             "parameters whose key begins with it, or with one of several, are shown. docs/reference/gpu.md "
+             "explains the "
              "format.\n",
     .examples = "warpwatt gpu show gtx480 l1.\nwarpwatt gpu show v100 l1. l2. --sources\nwarpwatt gpu show "
                 "v100 --set l2.size_kb=12288 --json\n",

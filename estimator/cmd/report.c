@@ -104,9 +104,14 @@ static enum ww_code open_traces(struct loaded *l, struct ww_error *error) {
 
 static enum ww_code print(const struct cmd_line *line, struct loaded *l, struct ww_error *error) {
     if (ww_cmd_has(line, "html")) WW_TRY(open_traces(l, error));
-    const struct ww_report_set set = {
-        (const struct ww_result *const *)l->run, l->id,   l->count, l->sweep, ww_cmd_get(line, "sources"),
-        l->measured ? &l->ranking : NULL,        l->trace};
+    const struct ww_report_set set = {(const struct ww_result *const *)l->run,
+                                      l->id,
+                                      l->count,
+                                      l->sweep,
+                                      ww_cmd_get(line, "sources"),
+                                      l->measured ? &l->ranking : NULL,
+                                      l->trace,
+                                      ww_trace_find_source};
     if (ww_cmd_has(line, "html")) return write_html(&set, ww_cmd_get(line, "html"), error);
     if (ww_cmd_has(line, "csv")) ww_cmd_screen_data();
     if (ww_cmd_has(line, "csv")) return ww_report_csv(&set, stdout, error);

@@ -87,7 +87,8 @@ enum ww_code ww_run_group(struct ww_trace *trace, size_t first, size_t last, siz
                           struct ww_error *error);
 /* Warns if launches could run side by side, which the mode leaves out of account. Errors: WW_INPUT. */
 enum ww_code ww_run_tell_serial(struct run *r, struct ww_error *error);
-/* As ww_run_timeline_keep, of launches that ran beside one another: times of CTAs are since the group's begin. */
+/* As ww_run_timeline_keep, of launches that ran beside one another: times of CTAs are since the group's begin.
+ */
 enum ww_code ww_run_timeline_beside(struct run *r, struct ww_cta_log *log, struct ww_launch_result *l,
                                     size_t count, struct ww_error *error);
 

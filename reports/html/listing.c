@@ -5,6 +5,7 @@
 #include "../../estimator/result/names.h"
 #include "page.h"
 #include "../../estimator/api/trace.h"
+#include "../../estimator/base/source_text.h"
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -84,7 +85,7 @@ static bool has_dots(const char *path) {
 }
 
 /* The file under the folder, by its path or by its name alone; NULL: it is not there. */
-static char *find_file(const char *folder, const char *file, char hash[WW_SOURCE_HASH]) {
+static char *find_file(const char *folder, const char *file, char hash[WW_SOURCE_TEXT_HASH]) {
     const char *slash = strrchr(file, '/'), *name = slash ? slash + 1 : file;
     char path[PATH_MAX];
     char *text = NULL;
@@ -101,8 +102,8 @@ static char *find_file(const char *folder, const char *file, char hash[WW_SOURCE
 /* The text of a file, which the caller frees, and in *note what is to be said of it. NULL: there is none. */
 static char *find_text(struct ww_page *p, const struct ww_trace *trace, const char *file, const char **note) {
     struct ww_trace_source known = {0};
-    char hash[WW_SOURCE_HASH] = "";
-    bool found = trace && ww_trace_find_source(trace, file, &known);
+    char hash[WW_SOURCE_TEXT_HASH] = "";
+    bool found = trace && p->find_source(trace, file, &known);
     *note = NULL;
     if (found && known.text) {
         char *copy = strdup(known.text);
@@ -221,7 +222,7 @@ static bool is_wanted(const struct ww_page *p, const struct ww_trace *trace, con
     struct ww_trace_source known;
     if (p->sources) return true;
     for (size_t i = 0; trace && i < files && i < FILES; i++)
-        if (ww_trace_find_source(trace, l[i].file, &known)) return true;
+        if (p->find_source(trace, l[i].file, &known)) return true;
     return false;
 }
 

@@ -103,7 +103,11 @@ static void put_links(struct ww_page *p, const struct ww_report_set *set, size_t
 enum ww_code ww_report_html(const struct ww_report_set *set, FILE *out, bool *plots, struct ww_error *error) {
     WW_PLAIN_LOCALE;
     size_t detailed = set->run_count < DETAILED ? set->run_count : DETAILED;
-    struct ww_page p = {.out = out, .plots = ww_plot_available(), .points = POINTS, .sources = set->sources};
+    struct ww_page p = {.out = out,
+                        .plots = ww_plot_available(),
+                        .points = POINTS,
+                        .sources = set->sources,
+                        .find_source = set->find_source};
     if (detailed > 2) p.points = (unsigned)(POINTS_ALL / detailed);
     *plots = p.plots;
     put_head(&p, set);
@@ -113,7 +117,7 @@ enum ww_code ww_report_html(const struct ww_report_set *set, FILE *out, bool *pl
     if (set->sweep) ww_html_sweep(&p, set->sweep);
     ww_html_compare(&p, set);
     for (size_t i = 0; i < detailed; i++)
-        ww_html_run(&p, set->run[i], set->run_id[i], set->trace ? set->trace[i] : NULL);
+        ww_html_run(&p, set->run[i], set->run_id[i], set->trace && set->find_source ? set->trace[i] : NULL);
     if (detailed < set->run_count)
         ww_html(&p, "<p class=\"note\">Details of the first %zu of %zu runs.</p>\n", detailed, set->run_count);
     ww_page_foot(&p);

@@ -21,7 +21,8 @@ struct ww_page {
     unsigned figure;     /* number of the last one; part of ids */
     unsigned points;     /* most points in time of a chart, so that the page stays small */
     const char *sources; /* folder of source files, or NULL */
-    bool failed;         /* out of memory */
+    bool (*find_source)(const struct ww_trace *trace, const char *file, struct ww_trace_source *source);
+    bool failed; /* out of memory */
 };
 
 /* ---- page.c ---- */

@@ -110,7 +110,7 @@ static void gpus_are_read_alike(void **state) {
 static void write_reports(FILE *out) {
     struct ww_result *r[2] = {ww_fixture_result(NULL), ww_fixture_result(&(struct ww_fixture){.seed = 7})};
     const struct ww_result *const runs[] = {r[0], r[1]};
-    const struct ww_report_set set = {runs, (const int64_t[]){1, 2}, 2, NULL, NULL, NULL, NULL};
+    const struct ww_report_set set = {runs, (const int64_t[]){1, 2}, 2, NULL, NULL, NULL, NULL, NULL};
     bool plots;
     OK(ww_report_summary(r[0], 1, false, out, &error));
     OK(ww_report_summary(r[0], 1, true, out, &error));

@@ -4,6 +4,7 @@
 #include "keep_source.h"
 #include "../../estimator/api/trace.h"
 #include "../../estimator/base/hash.h"
+#include "../../estimator/base/source_text.h"
 #include "reader.h"
 #include "writer.h"
 #include <fcntl.h>
@@ -15,37 +16,7 @@
 
 #define MARK '\001'
 enum { HASH_DIGITS = 16, NAME_AT = HASH_DIGITS + 2 };
-
-/* ---- reading files ---- */
-
-static char *read_all(int fd, size_t size) {
-    size_t n = 0;
-    char *text = malloc(size + 1);
-    while (text && n < size) {
-        ssize_t got = read(fd, text + n, size - n);
-        if (got <= 0) break;
-        n += (size_t)got;
-    }
-    if (text && n < size) {
-        free(text);
-        return NULL;
-    }
-    if (text) text[size] = 0;
-    return text;
-}
-
-char *ww_source_read(const char *path, size_t *bytes, char hash[WW_SOURCE_HASH]) {
-    struct stat s;
-    int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
-    if (fd < 0) return NULL;
-    bool good = fstat(fd, &s) == 0 && S_ISREG(s.st_mode) && s.st_size > 0 && s.st_size <= WW_SOURCE_READ_MAX;
-    char *text = good ? read_all(fd, (size_t)s.st_size) : NULL;
-    close(fd);
-    if (!text) return NULL;
-    *bytes = (size_t)s.st_size;
-    snprintf(hash, WW_SOURCE_HASH, "%016llx", (unsigned long long)ww_hash_bytes(text, *bytes, 0));
-    return text;
-}
+_Static_assert(WW_SOURCE_HASH == WW_SOURCE_TEXT_HASH, "one hash");
 
 /* ---- writing ---- */
 

@@ -11,7 +11,7 @@
 #define DRAWS_PROGRAM 4096 /* for each point, of a program's space, most of which constraints may rule out */
 #define DRAWS_LEAST 400000
 #define EFFORT 300000000 /* characters of constraints that are evaluated: some seconds */
-#define LOOKS 50000000    /* levels that are tried to count such a space */
+#define LOOKS 50000000   /* levels that are tried to count such a space */
 
 const char *const ww_sweep_strategy_name[WW_SWEEP_STRATEGIES] = {"grid",  "random",   "latin",
                                                                  "sobol", "adaptive", "best"};
