@@ -285,7 +285,7 @@ static void print_counts(const struct trace_job *j) {
 static void print_text(const struct trace_job *j) {
     ww_put_text(stderr, j->path);
     print_counts(j);
-    if (j->launches && !ww_cmd_has(j->line, "gpu") && !getenv("WARPWATT_CUDA_GPU"))
+    if (j->recorded && !ww_cmd_has(j->line, "gpu") && !getenv("WARPWATT_CUDA_GPU"))
         fputs("the program saw a v100, the default; --gpu chooses another one\n", stderr);
     if (!j->bytes || !j->warps) return;
     char each[32];
