@@ -55,11 +55,11 @@ const struct cmd ww_cmd_trace_transform = {
     .min_arguments = 2,
     .max_arguments = 2,
     .about =
-        "KIND: vtb, CTAs in one that take turns in the shared memory of one; vtb_pipe, two of them a step\n"
-        "apart; co_vtb, two of them with a private part each; smm, shared memory allocated around each region\n"
-        "(run with --mech smem=dynamic); co_hw, the same of the public part only. "
-        "docs/studies/multiplexing.md.\n"
-        "d2ma, bulk transfers in the place of copies to shared memory. docs/studies/d2ma.md.\n",
+        "KIND is one of these. vtb: CTAs in one that take turns in the shared memory of one. vtb_pipe: two\n"
+        "of them a step apart. co_vtb: two of them with a private part each. smm: shared memory allocated\n"
+        "around each region (run with --mech smem=dynamic). co_hw: the same of the public part only\n"
+        "(docs/studies/multiplexing.md). d2ma: bulk transfers in the place of copies to shared memory\n"
+        "(docs/studies/d2ma.md).\n",
     .examples = "warpwatt trace transform vtb fft.wwt -o vtb.wwt\n"
                 "warpwatt trace transform smm fft.wwt -o smm.wwt\n",
     .options = transform_options,
