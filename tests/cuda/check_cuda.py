@@ -356,7 +356,6 @@ MACHINES = (("a100", ["-gencode", "arch=compute_80,code=sm_80"], "sm_80 of the p
             ("h100", ["-gencode", "arch=compute_90a,code=sm_90a"], "sm_90 of the program"))
 NEEDS_80 = ("features",)
 NEEDS_90 = ("tensor_map", "gemm")
-MACHINE_ONLY = ("gemm",)  # one thread releases a tile for its warpgroup: docs/reference/ptx.md, wgmma
 OF_GPU = ("device_info",)  # names the GPU it expects
 
 
@@ -483,8 +482,7 @@ def main():
         nvcc = shutil.which(os.environ.get("NVCC", "nvcc"))
         if nvcc:
             for name, sources in programs():
-                if name not in MACHINE_ONLY:
-                    nvcc_program(nvcc, name, sources)
+                nvcc_program(nvcc, name, sources)
             nvcc_linking(nvcc)
             toolkit_programs(nvcc)
             side_by_side(nvcc)

@@ -106,6 +106,37 @@ static void the_highest_ptx_up_to_the_device_is_chosen(void **state) {
     }
 }
 
+/* As nvcc 13 writes for -arch=sm_90a: compute_90 first, then compute_90a. */
+static void of_one_capability_the_ptx_for_that_architecture_alone_is_chosen(void **state) {
+    (void)state;
+    struct maker m;
+    struct fatbin_summary s;
+    for (int swapped = 0; swapped < 2; swapped++) {
+        begin(&m);
+        add(&m, FATBIN_PTX, 90, swapped ? FATBIN_SPECIFIC : 0, TEXT, sizeof TEXT, 0);
+        add(&m, FATBIN_PTX, 90, swapped ? 0 : FATBIN_SPECIFIC, TEXT, sizeof TEXT, 0);
+        for (uint32_t arch = 70; arch <= 100; arch += 10) {
+            assert_int_equal(choose(&m, arch, &s, NULL), WW_OK);
+            assert_int_equal(s.ptx.flags & FATBIN_SPECIFIC, arch == 90 ? FATBIN_SPECIFIC : 0);
+        }
+    }
+}
+
+static void ptx_for_another_architecture_alone_comes_after_older_ptx(void **state) {
+    (void)state;
+    struct maker m;
+    struct fatbin_summary s;
+    begin(&m);
+    add(&m, FATBIN_PTX, 90, FATBIN_SPECIFIC, TEXT, sizeof TEXT, 0);
+    add(&m, FATBIN_PTX, 80, 0, TEXT, sizeof TEXT, 0);
+    add(&m, FATBIN_PTX, 100, FATBIN_FAMILY, TEXT, sizeof TEXT, 0);
+    const uint32_t device[] = {86, 90, 100, 103, 120}, wanted[] = {80, 90, 100, 100, 80};
+    for (int n = 0; n < 5; n++) {
+        assert_int_equal(choose(&m, device[n], &s, NULL), WW_OK);
+        assert_int_equal(s.ptx.arch, wanted[n]);
+    }
+}
+
 static void machine_code_alone_is_counted_and_not_chosen(void **state) {
     (void)state;
     struct maker m;
@@ -276,6 +307,8 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(plain_lz4_and_zstd_give_the_same_text),
         cmocka_unit_test(the_highest_ptx_up_to_the_device_is_chosen),
+        cmocka_unit_test(of_one_capability_the_ptx_for_that_architecture_alone_is_chosen),
+        cmocka_unit_test(ptx_for_another_architecture_alone_comes_after_older_ptx),
         cmocka_unit_test(machine_code_alone_is_counted_and_not_chosen),
         cmocka_unit_test(machine_code_runs_on_later_ones_of_its_major_number),
         cmocka_unit_test(code_for_one_architecture_alone_runs_nowhere_else),

@@ -164,10 +164,24 @@ enum ww_code ww_fatbin_machine(const void *data, uint64_t n, const char *where, 
     }
 }
 
-/* True if `a` is the better image for a device of this capability. */
-static bool better(uint32_t a, uint32_t than, uint32_t arch) {
-    if ((a <= arch) != (than <= arch)) return a <= arch;
-    return a <= arch ? a > than : a < than;
+/* True if a device of this capability may run the image's PTX. */
+static bool takes(const struct fatbin_image *image, uint32_t arch) {
+    if (image->flags & FATBIN_SPECIFIC) return image->arch == arch;
+    return image->arch <= arch && (!(image->flags & FATBIN_FAMILY) || image->arch / 10 == arch / 10);
+}
+
+/* 0: PTX for all later devices, 1: for a family, 2: for one architecture. */
+static unsigned narrowness(const struct fatbin_image *image) {
+    return image->flags & FATBIN_SPECIFIC ? 2 : image->flags & FATBIN_FAMILY ? 1 : 0;
+}
+
+/* True if `a` is the better image for a device of this capability. Of one capability the narrower one is: a
+ * program may leave out of the other what only that architecture has. */
+static bool better(const struct fatbin_image *a, const struct fatbin_image *than, uint32_t arch) {
+    bool good = takes(a, arch);
+    if (good != takes(than, arch)) return good;
+    if (a->arch != than->arch) return good ? a->arch > than->arch : a->arch < than->arch;
+    return good ? narrowness(a) > narrowness(than) : narrowness(a) < narrowness(than);
 }
 
 enum ww_code ww_fatbin_choose(const void *data, uint64_t n, const char *where, uint32_t arch,
@@ -184,7 +198,7 @@ enum ww_code ww_fatbin_choose(const void *data, uint64_t n, const char *where, u
         }
         if (image.kind != FATBIN_PTX) continue;
         summary->ptx_count++;
-        if (!summary->found || better(image.arch, summary->ptx.arch, arch)) summary->ptx = image;
+        if (!summary->found || better(&image, &summary->ptx, arch)) summary->ptx = image;
         summary->found = true;
     }
 }

@@ -5,7 +5,8 @@
  *     | header 16 bytes: magic u32 0xba55ed50, version u16, header bytes u16, size of the rest u64 |
  *     | image: kind u16 (1 PTX, 2 ELF), version u16, header bytes u32, payload bytes u64,
  *     |        at 16: bytes of the compressed text u32, at 28: compute capability x 10 u32,
- *     |        at 40: flags u64 (bit 13: LZ4 block, bit 15: zstd frame), at 56: bytes of the text u64 |
+ *     |        at 40: flags u64 (bit 13: LZ4 block, bit 15: zstd frame, bit 20: for this architecture alone,
+ *     |        as sm_90a, bit 21: for its family, as sm_100f), at 56: bytes of the text u64 |
  *     | payload | image | ...
  *
  * The layout was found by looking at what nvcc 13 and its `-compress-mode` write. What is read is not
@@ -19,6 +20,8 @@
 #define FATBIN_MAGIC 0xba55ed50u
 #define FATBIN_PTX 1u
 #define FATBIN_ELF 2u
+#define FATBIN_SPECIFIC ((uint64_t)1 << 20)
+#define FATBIN_FAMILY ((uint64_t)1 << 21)
 #define FATBIN_TEXT_MAX ((uint64_t)256 << 20) /* bytes of one PTX text */
 
 struct fatbin_image {
@@ -63,7 +66,9 @@ enum ww_code ww_fatbin_machine(const void *data, uint64_t n, const char *where, 
 struct fatbin_summary {
     uint32_t ptx_count, elf_count, elf_arch; /* elf_arch: of the last */
     bool found;
-    struct fatbin_image ptx; /* the PTX of the highest capability up to `arch`, else of the lowest */
+    /* The PTX of the highest capability up to `arch`, of one capability that for `arch` alone; else the lowest.
+     */
+    struct fatbin_image ptx;
 };
 /* Errors: those of ww_fatbin_next. */
 enum ww_code ww_fatbin_choose(const void *data, uint64_t n, const char *where, uint32_t arch,
