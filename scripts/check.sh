@@ -128,6 +128,7 @@ documents() {
     echo "counts|check-self-test|tests/tools/check_check.sh"
     echo "once|format|make --no-print-directory format-check"
     echo "once|install|bash scripts/check-install.sh"
+    echo "once|quickstart|scripts/quickstart.sh && test -s build/quickstart/report.html"
     echo "once|kernels|traces/kernels/build.sh --check"
 }
 

@@ -38,7 +38,7 @@ echo "$list" | xargs -P "$JOBS" -L 1 "$0" --one
 echo
 "$WARPWATT" query --named workloads --db $DB
 page=$OUT/report.html
-runs=$("$WARPWATT" query "SELECT '--run ' || run_id FROM run ORDER BY trace_path LIMIT 8" --csv --db $DB | tr -d '\r' | sed 1d)
+runs=$("$WARPWATT" query "SELECT run_id FROM run ORDER BY trace_path LIMIT 8" --csv --db $DB | tr -d '\r' | sed '1d; s/^/--run /')
 # shellcheck disable=SC2086 # words
 "$WARPWATT" report $runs --html $page --db $DB
 cat <<END
