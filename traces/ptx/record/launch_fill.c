@@ -57,8 +57,7 @@ bool ww_launch_is_number(const cJSON *v) {
 bool ww_launch_store(enum launch_type type, double value, unsigned char *to) {
     if (!isfinite(value)) return false;
     float f = (float)value;
-    uint16_t h = type == LAUNCH_F16 ? ww_ex_double_to_f16(value, PTX_R_RN, false)
-                                    : ww_ex_double_to_bf16(value, PTX_R_RN);
+    uint16_t h;
     switch (type) {
     case LAUNCH_F64:
         memcpy(to, &value, 8);
@@ -67,9 +66,11 @@ bool ww_launch_store(enum launch_type type, double value, unsigned char *to) {
         memcpy(to, &f, 4);
         return isfinite(f);
     case LAUNCH_F16:
+        h = ww_ex_double_to_f16(value, PTX_R_RN, false);
         memcpy(to, &h, 2);
         return isfinite(ww_ex_f16_to_double(h));
     case LAUNCH_BF16:
+        h = ww_ex_double_to_bf16(value, PTX_R_RN);
         memcpy(to, &h, 2);
         return isfinite(ww_ex_bf16_to_double(h));
     default:
