@@ -301,12 +301,17 @@ def argument(a, levels, problem):
 SAFE_OPTION = re.compile(r"-(D\w+(=[\w.+-]*)?|U\w+|O[0-4]|std=c\+\+\d\d|-use_fast_math|use_fast_math|-?maxrregcount=\d+|-fmad=(true|false)|fmad=(true|false)|lineinfo|restrict)")
 
 
+# Kernel Tuner defines this macro in each build; sources that also compile by themselves have their own values of the
+# parameters where it is not defined.
+UNDER_TUNER = "-Dkernel_tuner=1"
+
+
 def options_of(spec):
     options = spec.get("CompilerOptions", [])
     for option in options:
         if not isinstance(option, str) or not SAFE_OPTION.fullmatch(option):
             fail("the compiler option %r is not taken over: expected -D, -U, -O, -std, -use_fast_math, -fmad, -maxrregcount" % (option,))
-    return options
+    return [UNDER_TUNER] + [o for o in options if o != UNDER_TUNER]
 
 
 def to_space(t1, gpu):

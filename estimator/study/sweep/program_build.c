@@ -251,6 +251,29 @@ static void first_words(const struct ww_spawned *s, char out[400]) {
     out[n] = 0;
 }
 
+/* A source that defines a parameter's macro anew: its value does not reach the code, so that all variants would be
+ * the same. The line is the preprocessor's ("FILE:4: warning: "NAME" redefined") or the front end's. */
+static enum ww_code check_redefined(const struct build *b, const char *said) {
+    const struct ww_variant_at *at = b->at;
+    for (size_t i = 0; i < at->params; i++) {
+        char mark[2][200];
+        const struct ww_sweep_param *p = &at->space->param[i];
+        if (p->pass != WW_PASS_DEFINE && p->pass != WW_PASS_HEADER) continue;
+        snprintf(mark[0], sizeof mark[0], "\"%s\" redefined", p->key);
+        snprintf(mark[1], sizeof mark[1], "redefinition of macro \"%s\"", p->key);
+        for (size_t k = 0; k < 2; k++) {
+            const char *found = strstr(said, mark[k]), *line = found;
+            if (!found) continue;
+            while (line > said && line[-1] != '\n') line--;
+            return ww_fail(b->error, WW_INPUT, b->source.p,
+                           "defines the parameter %s anew, so that its value does not reach the code; guard it with "
+                           "#ifndef %s (%.*s)",
+                           p->key, p->key, (int)(found + strlen(mark[k]) - line), line);
+        }
+    }
+    return WW_OK;
+}
+
 /* What a build wrote must be a file of PTX's size: it is copied, and a device or a pipe never ends. */
 static enum ww_code check_result(const struct build *b, const char *what, const char *result) {
     struct stat s;
@@ -283,6 +306,7 @@ static enum ww_code run_build(struct build *b, const char *result) {
         first_words(&s, said);
         code = ww_fail(b->error, WW_INPUT, what, "does not compile (exit status %d): %s", s.status, said);
     }
+    if (code == WW_OK && b->program->source && s.err.p) code = check_redefined(b, s.err.p);
     ww_spawned_free(&s);
     return code == WW_OK ? check_result(b, what, result) : code;
 }
