@@ -10,7 +10,18 @@
 struct ww_cta_pick {
     const uint64_t *cta; /* linear numbers in the grid, ascending */
     uint64_t count;
+    /* 0, or the steps of a warp after which it is executed no further, to the next branch. A CTA in which
+     * nothing is left but such warps, and others that wait for them, is ended: each warp's recording gets a
+     * last step, an EXIT of the lanes that it has left. */
+    uint64_t steps;
 };
+
+/* How many steps a warp that has recorded so many may take in a turn of `turn`; 0: it is cut here. */
+static inline uint32_t ww_cta_pick_turn(const struct ww_cta_pick *pick, uint64_t recorded, uint32_t turn) {
+    if (!pick || !pick->steps) return turn;
+    uint64_t left = recorded < pick->steps ? pick->steps - recorded : 0;
+    return left < turn ? (uint32_t)left : turn;
+}
 
 /* The place in the grid of CTA `index` of those that are run. */
 static inline void ww_cta_place(const struct ww_cta_pick *pick, uint64_t index, const uint32_t grid[3],

@@ -41,11 +41,16 @@ static void on_cta(void *context, const struct ww_cta_trace *cta) {
     }
 }
 
-/* Records k(out) of one CTA; the table of its instructions is copied to `inst`. */
-static struct seen *record(const char *text, uint32_t threads, struct ww_inst *inst, uint32_t *count) {
+/* Records k(out) of one CTA, `cut` steps of a warp if that is not 0; the table of its instructions is copied to
+ * `inst`. */
+static struct seen *record_cut(const char *text, uint32_t threads, uint64_t cut, struct ww_inst *inst,
+                               uint32_t *count) {
     struct exec_test t;
     struct seen *s = calloc(1, sizeof *s);
+    const uint64_t first = 0;
+    const struct ww_cta_pick pick = {&first, 1, cut};
     exec_open(&t, text);
+    if (cut) ww_device_pick(t.device, &pick);
     ww_device_watch(t.device, on_cta, s);
     uint64_t address = exec_alloc(&t, NULL, 4096);
     exec_must(&t, exec_launch(&t, "k", 1, threads, 0, &address, 1));
@@ -54,6 +59,10 @@ static struct seen *record(const char *text, uint32_t threads, struct ww_inst *i
     memcpy(inst, table, *count * sizeof *inst);
     exec_close(&t);
     return s;
+}
+
+static struct seen *record(const char *text, uint32_t threads, struct ww_inst *inst, uint32_t *count) {
+    return record_cut(text, threads, 0, inst, count);
 }
 
 /* The n-th step of a class in a warp's stream, or NULL. */
@@ -241,6 +250,52 @@ static enum ww_code record_json(const char *json, const char *out, struct ww_rec
     write_file("scale.ptx", SCALE);
     write_file("launch.json", json);
     return ww_record_ptx(path("scale.ptx"), path("launch.json"), &options, stats, e);
+}
+
+#define LONG_LOOP                                                                                              \
+    KERNEL("", "",                                                                                             \
+           "mov.u32 %r2,0; LOOP: add.u32 %r2,%r2,1; setp.lt.u32 %p1,%r2,100; @%p1 bra LOOP; "                  \
+           "st.global.u32 [%rd1],%r2; ret;")
+
+static void a_cut_warp_ends_near_its_steps_with_an_exit_of_its_lanes(void **state) {
+    (void)state;
+    struct ww_inst inst[512];
+    uint32_t count;
+    struct seen *s = record_cut(LONG_LOOP, 64, 50, inst, &count);
+    for (uint32_t w = 0; w < 2; w++) {
+        const struct ww_step *last = &s->step[w][s->steps[w] - 1];
+        assert_in_range(s->steps[w], 51, 56);
+        assert_int_equal(inst[last->inst].op, WW_OP_EXIT);
+        assert_int_equal(last->mask, UINT32_MAX);
+    }
+    free(s);
+}
+
+static void a_cut_behind_its_end_leaves_a_warp_as_it_is(void **state) {
+    (void)state;
+    struct ww_inst inst[512];
+    uint32_t count;
+    struct seen *whole = record(LONG_LOOP, 32, inst, &count);
+    struct seen *cut = record_cut(LONG_LOOP, 32, 1000, inst, &count);
+    assert_int_equal(cut->steps[0], whole->steps[0]);
+    assert_memory_equal(cut->step[0], whole->step[0], whole->steps[0] * sizeof *whole->step[0]);
+    free(whole);
+    free(cut);
+}
+
+static void a_warp_that_waits_at_a_barrier_for_cut_ones_ends_with_them(void **state) {
+    (void)state;
+    struct ww_inst inst[512];
+    uint32_t count;
+    struct seen *s = record_cut(KERNEL("", "",
+                                       "mov.u32 %r2,0; setp.ge.u32 %p2,%r0,32; @%p2 bra WAIT;"
+                                       "LOOP: add.u32 %r2,%r2,1; setp.lt.u32 %p1,%r2,100; @%p1 bra LOOP;"
+                                       "WAIT: bar.sync 0; st.global.u32 [%rd1],%r2; ret;"),
+                                64, 50, inst, &count);
+    assert_int_equal(s->ctas, 1);
+    assert_null(find_step(s, 1, inst, WW_OP_STORE, 0, NULL));
+    assert_non_null(find_step(s, 1, inst, WW_OP_EXIT, 0, NULL));
+    free(s);
 }
 
 static void a_ptx_file_is_recorded_under_its_launch_description(void **state) {
@@ -442,6 +497,9 @@ int main(void) {
         cmocka_unit_test(scattered_addresses_are_listed_in_lane_order),
         cmocka_unit_test(spaces_are_recorded_with_offsets_of_their_own),
         cmocka_unit_test(every_access_instruction_has_an_access),
+        cmocka_unit_test(a_cut_warp_ends_near_its_steps_with_an_exit_of_its_lanes),
+        cmocka_unit_test(a_cut_behind_its_end_leaves_a_warp_as_it_is),
+        cmocka_unit_test(a_warp_that_waits_at_a_barrier_for_cut_ones_ends_with_them),
         cmocka_unit_test(a_ptx_file_is_recorded_under_its_launch_description),
         cmocka_unit_test(a_result_that_differs_is_a_mismatch),
         cmocka_unit_test(a_failed_recording_leaves_no_file),

@@ -317,6 +317,7 @@ static void set_sizes(struct ww_l2 *l2, const struct ww_gpu_spec *gpu) {
     l2->bursts_per_sector = ww_dram_bursts_per_sector(gpu);
     l2->write_fetches = gpu->l2_write_miss == WW_L2_WRITE_FETCH;
     l2->dirty_ways = gpu->l2_dirty_ways;
+    l2->elsewhere = (uint32_t)(gpu->l2_shared_elsewhere * 65536 + 0.5);
     if (gpu->l2_prefetch == WW_L2_PREFETCH_SEQUENTIAL)
         l2->prefetch = (struct ww_l2_prefetch){.window = (uint64_t)gpu->l2_prefetch_kb << 10,
                                                .ahead = gpu->l2_prefetch_ahead,

@@ -200,6 +200,7 @@ struct ww_l2 {
     uint32_t mshrs, merge, latency, atomic_cycles, bursts_per_sector;
     bool blocks;         /* what misses brings more sectors with it */
     bool write_fetches;  /* l2.write_miss=fetch */
+    uint32_t elsewhere;  /* of 65,536 lines: those that others have read before; a first read hits */
     uint32_t dirty_ways; /* of a set; beyond them lines are written back and stay; 0: no bound */
     uint32_t walks;      /* page walks at a time, for which slices have room */
     /* The answer to a page walk's read, at L2 cycle `cycle`. */

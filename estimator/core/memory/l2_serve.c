@@ -1,4 +1,5 @@
 /* Serving the request at the head of a slice. */
+#include "../../base/hash.h"
 #include "../../result/result.h"
 #include "l2_part.h"
 #include "l2_prefetch.h"
@@ -241,6 +242,18 @@ static void hit(struct ww_l2_slice *s, struct ww_l2_input *in, const struct ww_l
     t->have |= (uint8_t)(s->l2->granules_of[sectors] >> part->shift << part->base);
 }
 
+/* Sectors of a line that SMs beyond this part of a GPU have read before: they are valid from now on. */
+static uint8_t read_elsewhere(struct ww_l2_slice *s, struct ww_l2_input *in, const struct ww_l2_packet *p,
+                              struct ww_l2_part *part, uint8_t need, uint64_t cycle) {
+    uint64_t name = part->number * s->l2->slices + s->index;
+    if (p->kind != WW_MEM_READ || p->sm == WW_L2_WALKER) return 0;
+    if ((ww_hash_mix(name) & 0xffff) >= s->l2->elsewhere) return 0;
+    if (part->index == WW_NONE && !ww_l2_claim(s, in, part, cycle)) return 0;
+    s->tags.line[part->index].valid |= need;
+    hit(s, in, part, need, cycle);
+    return need;
+}
+
 /* Returns those granules of the part that hit, joined or were asked of DRAM. */
 static uint8_t read_part(struct ww_l2_slice *s, struct ww_l2_input *in, const struct ww_l2_packet *p,
                          struct ww_l2_part *part, uint64_t cycle) {
@@ -253,6 +266,11 @@ static uint8_t read_part(struct ww_l2_slice *s, struct ww_l2_input *in, const st
         need = part->want & (uint8_t) ~(line->valid | line->pending);
         joined = joinable(s, line, part->want & line->pending & (uint8_t)~line->valid);
         ww_l2_tags_touch(&s->tags, part->set, part->index);
+    }
+    if (s->l2->elsewhere && need) {
+        uint8_t there = read_elsewhere(s, in, p, part, need, cycle);
+        done |= there;
+        need &= (uint8_t)~there;
     }
     if (s->free_waiter != WW_NONE) {
         count(s, WW_C_L2_SECTOR_MERGED, bits(joined));

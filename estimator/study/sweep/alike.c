@@ -57,17 +57,18 @@ uint64_t ww_alike_probes(const uint32_t grid[3], uint64_t probe[WW_ALIKE_PROBES]
 }
 
 struct seen {
-    uint64_t sign, instructions;
+    uint64_t sign, instructions, longest;
     bool at_corner;
 };
 
 static void look(const struct ww_cta_trace *cta, struct seen *s) {
     s->sign = 0;
-    s->instructions = 0;
+    s->instructions = s->longest = 0;
     for (uint32_t w = 0; w < cta->warp_count; w++) {
         const struct ww_warp_stream *v = &cta->warp[w];
         s->sign = ww_hash_bytes(v->step, v->step_count * sizeof *v->step, s->sign + 1);
         s->instructions += v->step_count;
+        if (v->step_count > s->longest) s->longest = v->step_count;
     }
 }
 
@@ -121,6 +122,7 @@ enum ww_code ww_alike_read(const char *path, struct ww_alike *alike, struct ww_e
         code = ww_trace_load_cta(trace, 0, i, &cta, error);
         if (code != WW_OK) break;
         look(&cta, &seen[i]);
+        if (seen[i].longest > alike->longest) alike->longest = seen[i].longest;
         ww_trace_release_cta(trace, &cta);
     }
     ww_trace_close(trace);

@@ -14,6 +14,7 @@ struct ww_alike {
         share; /* of CTAs at random: those that execute what most do, or a number of instructions within 2 % */
     double instructions; /* warp instructions of a CTA, mean of those at random */
     double error;        /* of that, relative: half of an interval of 95 % */
+    uint64_t longest;    /* steps of the longest warp looked at */
 };
 
 /* CTAs of the grid of a launch description (JSON); 0: there are several launches, or a repeated one. */

@@ -78,8 +78,8 @@ void ww_slice_share(uint64_t ctas, double part, uint64_t slots, unsigned waves, 
 /* As many columns of CTAs as are the slice's share of a row, so that as many rows are under way at a time as on
  * the whole GPU, and what neighbours in a column share lies as far apart for the slice's part of the L2. At
  * least as many as make the CTAs under way no higher than wide. */
-static uint64_t columns(const uint32_t grid[3], uint64_t rows, const struct ww_slice *slice, uint64_t slots,
-                        uint64_t ctas) {
+uint64_t ww_slice_columns(const uint32_t grid[3], uint64_t rows, const struct ww_slice *slice, uint64_t slots,
+                          uint64_t ctas) {
     uint64_t shared = (uint64_t)llround(grid[0] * slice->part);
     uint64_t square = (uint64_t)ceil(sqrt((double)slots)), least = (ctas + rows - 1) / rows;
     uint64_t wide = shared > square ? shared : square;
@@ -90,7 +90,7 @@ static uint64_t columns(const uint32_t grid[3], uint64_t rows, const struct ww_s
 enum ww_code ww_slice_block(const uint32_t grid[3], const struct ww_slice *slice, uint64_t slots, uint64_t ctas,
                             uint64_t **cta, struct ww_error *error) {
     uint64_t rows = (uint64_t)grid[1] * grid[2];
-    uint64_t wide = columns(grid, rows, slice, slots, ctas), high = (ctas + wide - 1) / wide;
+    uint64_t wide = ww_slice_columns(grid, rows, slice, slots, ctas), high = (ctas + wide - 1) / wide;
     uint64_t first = (rows - high) / 2 * grid[0] + (grid[0] - wide) / 2;
     *cta = malloc(ctas * sizeof **cta);
     if (!*cta) return ww_fail_nomem(error, "CTAs of a grid");

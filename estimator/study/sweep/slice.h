@@ -8,7 +8,7 @@
 #include "../../config/gpu.h"
 #include "../../result/result.h"
 
-#define WW_SLICE_SETTINGS 12
+#define WW_SLICE_SETTINGS 13
 
 struct ww_slice {
     uint32_t sms;                       /* 0: this GPU is replayed whole */
@@ -22,6 +22,10 @@ struct ww_slice {
  * fewer than 16 SMs are left whole. Errors: WW_NOMEM. */
 enum ww_code ww_slice_of(const struct ww_gpu_spec *gpu, struct ww_arena *arena, struct ww_slice *slice,
                          struct ww_error *error);
+
+/* Columns of the grid that the slice's CTAs are taken from; rows: of the grid, y and z. */
+uint64_t ww_slice_columns(const uint32_t grid[3], uint64_t rows, const struct ww_slice *slice, uint64_t slots,
+                          uint64_t ctas);
 
 /* Which `ctas` of a grid, of as many at most, are replayed on a slice that holds `slots` at a time: those of
  * columns and rows in the grid's middle, in the order of their dispatch. */

@@ -1,15 +1,12 @@
 /* Recording and replaying a variant. */
-#include "variant.h"
 #include "../../api/run.h"
 #include "../../base/hash.h"
 #include "../../core/sm/occupancy.h"
 #include "../../result/names.h"
 #include "../../run/run_int.h"
 #include "../../../traces/record/record_text.h"
-#include "alike.h"
 #include "expression.h"
-#include "slice.h"
-#include "variants.h"
+#include "trial.h"
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -17,24 +14,11 @@
 #include <time.h>
 #include <unistd.h>
 
-#define WHOLE_MOST 2e5   /* warp instructions up to which a launch is always replayed whole */
-#define SLICE_USUAL 3e6  /* of a slice's replay, unless 4 waves have more: then whole waves are left out */
-#define SCREEN_WAVES 2u  /* of a slice, that the analytical model is asked about */
-#define SLICE_MOST 60e6  /* warp instructions of a slice's replay */
-#define SLICE_ERROR 0.08 /* relative; docs/guide/tune.md says how it was measured */
-
-/* A variant under way. */
-struct trial {
-    struct sweep_job *job;
-    struct ww_sweep_machine *m;
-    struct ww_variant_at at;
-    const struct ww_program *program;
-    const char *arch, *mode;
-    uint32_t max_registers;
-    struct ww_buf ptx, launch;
-    struct ww_variant *v;
-    struct ww_error *error;
-};
+#define WHOLE_MOST 2e5  /* warp instructions up to which a launch is always replayed whole */
+#define SLICE_USUAL 3e6 /* of a slice's replay, unless 4 waves have more: then whole waves are left out */
+#define SCREEN_WAVES 2u /* of a slice, that the analytical model is asked about */
+#define SLICE_MOST 60e6 /* warp instructions of a slice's replay */
+#define CUT_MOST 24e6   /* of four waves: longer CTAs are cut */
 
 static double now(void) {
     struct timespec t;
@@ -57,17 +41,15 @@ static void name_trace(const struct trial *t, const struct ww_cta_pick *pick, ch
     h = ww_hash_bytes(t->arch, strlen(t->arch), h ^ t->max_registers);
     if (t->program->ptxas_options)
         h = ww_hash_bytes(t->program->ptxas_options, strlen(t->program->ptxas_options), h);
-    if (pick) h = ww_hash_bytes(pick->cta, pick->count * sizeof *pick->cta, h + 1);
+    if (pick) h = ww_hash_bytes(pick->cta, pick->count * sizeof *pick->cta, h + 1 + pick->steps);
     snprintf(out, room, "%s/%016" PRIx64 ".wwt", t->job->dir.path, h);
 }
 
-/* Records these CTAs, or all, unless it was done before. Outputs are compared if the space says with what. */
-static enum ww_code record(struct trial *t, const struct ww_cta_pick *pick, char *path, size_t room) {
-    struct ww_record_stats stats;
+/* out_path NULL: executes alone. */
+static enum ww_code execute(struct trial *t, const struct ww_cta_pick *pick, bool compared,
+                            const char *out_path, struct ww_record_stats *stats) {
     struct ww_compare compare = {.job = t->job};
     char words[1400] = "";
-    name_trace(t, pick, path, room);
-    if (access(path, R_OK) == 0) return WW_OK;
     double began = now();
     if (t->program->ptxas_options) {
         struct ww_buf text = {0};
@@ -84,27 +66,37 @@ static enum ww_code record(struct trial *t, const struct ww_cta_pick *pick, char
                                   .program = t->program->name,
                                   .arguments = "",
                                   .use = {.pick = pick}};
-    if (t->program->compare) {
+    if (t->program->compare && compared) {
         text.use.look = ww_variant_look;
         text.use.context = &compare;
         compare.part = pick != NULL;
     }
-    struct ww_record_options o = {.out_path = path,
+    struct ww_record_options o = {.out_path = out_path,
                                   .arch = t->arch,
                                   .code = t->program->code,
                                   .max_registers = t->max_registers,
                                   .ptxas_options = words[0] && t->program->code != WW_RECORD_PTX ? words : NULL,
                                   .progress = goes_on,
                                   .context = t->job};
-    enum ww_code code = ww_record_text(&text, &o, &stats, t->error);
+    enum ww_code code = ww_record_text(&text, &o, stats, t->error);
     ww_variant_look_end(&compare);
     t->v->record_s += now() - began;
     return code;
 }
 
+enum ww_code ww_trial_record(struct trial *t, const struct ww_cta_pick *pick, bool compare, char *path) {
+    struct ww_record_stats stats;
+    name_trace(t, pick, path, WW_TRIAL_PATH);
+    return access(path, R_OK) == 0 ? WW_OK : execute(t, pick, compare, path, &stats);
+}
+
+enum ww_code ww_trial_count(struct trial *t, const struct ww_cta_pick *pick, struct ww_record_stats *stats) {
+    return execute(t, pick, true, NULL, stats);
+}
+
 /* ---- replaying ---- */
 
-static void describe(const struct ww_result *r, struct ww_db_sweep_variant *row) {
+void ww_trial_describe(const struct ww_result *r, struct ww_db_sweep_variant *row) {
     const struct ww_launch_result *l = &r->launch[0];
     uint64_t most = 0, resident = 0;
     row->ctas_per_sm = l->ctas_per_sm;
@@ -122,8 +114,8 @@ static void describe(const struct ww_result *r, struct ww_db_sweep_variant *row)
     row->stall_share = resident ? (double)most / (double)resident : 0;
 }
 
-static enum ww_code run(struct trial *t, const struct ww_gpu *gpu, uint64_t spans, const char *path,
-                        struct ww_result **r) {
+enum ww_code ww_trial_run(struct trial *t, const struct ww_gpu *gpu, uint64_t spans, const char *path,
+                          struct ww_result **r) {
     struct ww_run_options o = {.gpu = gpu,
                                .trace_path = path,
                                .mechanisms = t->m->mech,
@@ -139,12 +131,12 @@ static enum ww_code run(struct trial *t, const struct ww_gpu *gpu, uint64_t span
 }
 
 static enum ww_code replay_whole(struct trial *t, struct ww_db_sweep_result *out) {
-    char path[4200];
+    char path[WW_TRIAL_PATH];
     struct ww_result *r;
     uint64_t ctas;
-    WW_TRY(record(t, NULL, path, sizeof path));
+    WW_TRY(ww_trial_record(t, NULL, true, path));
     WW_TRY(ww_alike_occupancy(path, &t->m->gpu->spec, &t->v->row, &ctas, t->error));
-    WW_TRY(run(t, t->m->gpu, 0, path, &r));
+    WW_TRY(ww_trial_run(t, t->m->gpu, 0, path, &r));
     *out = (struct ww_db_sweep_result){.cycles = r->cycles,
                                        .time_ps = r->time_ps,
                                        .warp_instructions = r->warp_instructions,
@@ -152,11 +144,26 @@ static enum ww_code replay_whole(struct trial *t, struct ww_db_sweep_result *out
                                        .energy_j = r->energy_j,
                                        .energy_known = r->energy_known && t->program->all_ctas,
                                        .host_seconds = r->host_seconds};
-    if (r->launch_count) describe(r, &t->v->row);
+    if (r->launch_count) ww_trial_describe(r, &t->v->row);
     t->v->row.error = 0;
     t->v->row.recorded_ctas = t->v->row.ctas;
     ww_result_free(r);
     return WW_OK;
+}
+
+void ww_trial_result(struct trial *t, const struct ww_alike *alike, const struct ww_result *r, double cycles,
+                     struct ww_db_sweep_result *out) {
+    const struct ww_gpu_spec *g = &t->m->gpu->spec;
+    double fixed = fmin((double)r->cycles, g->launch_front_cycles + g->launch_end_cycles);
+    double dispatch = fixed + (double)t->v->row.ctas / g->launch_ctas_per_cycle;
+    if (cycles < dispatch) cycles = dispatch;
+    double us = (double)r->time_ps * 1e-6 - (double)r->cycles / g->clock_sm_mhz;
+    out->cycles = (uint64_t)llround(cycles);
+    out->time_ps = (uint64_t)llround((cycles / g->clock_sm_mhz + fmax(us, 0)) * 1e6);
+    out->warp_instructions = (uint64_t)llround(alike->instructions * (double)t->v->row.ctas);
+    out->thread_instructions = (uint64_t)llround((double)r->thread_instructions / (double)r->warp_instructions *
+                                                 (double)out->warp_instructions);
+    out->host_seconds = r->host_seconds;
 }
 
 /* What the slice's replay says of the whole grid. */
@@ -171,39 +178,35 @@ static void extend(struct trial *t, const struct ww_alike *alike, const struct w
         cycles += (cycles - fixed) * (double)left / (double)t->v->row.recorded_ctas;
     else
         cycles += ww_slice_wave_cycles(l->cta, l->cta_count, slots) * (double)left / (double)slots;
-    cycles = fixed + (cycles - fixed) * scale;
-    double dispatch = fixed + (double)t->v->row.ctas / g->launch_ctas_per_cycle;
-    if (cycles < dispatch) cycles = dispatch;
-    double us = (double)r->time_ps * 1e-6 - (double)r->cycles / g->clock_sm_mhz;
-    out->cycles = (uint64_t)llround(cycles);
-    out->time_ps = (uint64_t)llround((cycles / g->clock_sm_mhz + fmax(us, 0)) * 1e6);
-    out->warp_instructions = (uint64_t)llround(alike->instructions * (double)t->v->row.ctas);
-    out->thread_instructions = (uint64_t)llround((double)r->thread_instructions / (double)r->warp_instructions *
-                                                 (double)out->warp_instructions);
-    out->host_seconds = r->host_seconds;
-    t->v->row.error = alike->error + SLICE_ERROR + fabs(slice->memory - 1);
+    ww_trial_result(t, alike, r, fixed + (cycles - fixed) * scale, out);
+    t->v->row.error = alike->error + WW_SLICE_ERROR + fabs(slice->memory - 1);
+}
+
+enum ww_code ww_trial_slice_gpu(struct trial *t, const struct ww_slice *slice, struct ww_gpu **gpu) {
+    const char *set[WW_SWEEP_PARAMS + WW_SLICE_SETTINGS];
+    for (size_t i = 0; i < t->m->set_count; i++) set[i] = t->m->set[i];
+    for (size_t i = 0; i < slice->sets; i++) set[t->m->set_count + i] = slice->set[i];
+    return ww_gpu_load(t->job->space.gpu, set, t->m->set_count + slice->sets, gpu, t->error);
 }
 
 static enum ww_code replay_slice(struct trial *t, const struct ww_alike *alike, const struct ww_slice *slice,
                                  uint64_t slots, uint64_t replayed, uint64_t left,
                                  struct ww_db_sweep_result *out) {
-    char path[4200];
-    const char *set[WW_SWEEP_PARAMS + WW_SLICE_SETTINGS];
+    char path[WW_TRIAL_PATH];
     struct ww_gpu *gpu = NULL;
     struct ww_result *r = NULL;
     uint64_t *cta, count = replayed;
-    for (size_t i = 0; i < t->m->set_count; i++) set[i] = t->m->set[i];
-    for (size_t i = 0; i < slice->sets; i++) set[t->m->set_count + i] = slice->set[i];
+    struct ww_slice with = *slice;
+    WW_TRY(ww_trial_set_sharing(t, alike, &with, slots / slice->sms, WW_PROBE_STEPS));
     WW_TRY(ww_slice_block(alike->grid, slice, slots, count, &cta, t->error));
-    struct ww_cta_pick pick = {cta, count};
-    enum ww_code code = record(t, &pick, path, sizeof path);
+    struct ww_cta_pick pick = {cta, count, 0};
+    enum ww_code code = ww_trial_record(t, &pick, true, path);
     free(cta);
-    if (code == WW_OK)
-        code = ww_gpu_load(t->job->space.gpu, set, t->m->set_count + slice->sets, &gpu, t->error);
-    if (code == WW_OK) code = run(t, gpu, count, path, &r);
+    if (code == WW_OK) code = ww_trial_slice_gpu(t, &with, &gpu);
+    if (code == WW_OK) code = ww_trial_run(t, gpu, count, path, &r);
     if (code == WW_OK) {
         t->v->row.recorded_ctas = count;
-        describe(r, &t->v->row);
+        ww_trial_describe(r, &t->v->row);
         extend(t, alike, slice, r, slots, left, out);
     }
     ww_result_free(r);
@@ -213,9 +216,22 @@ static enum ww_code replay_slice(struct trial *t, const struct ww_alike *alike, 
 
 /* ---- the whole ---- */
 
+/* Records CTAs to look at. An output that differs may be one that a cut CTA has not finished: then CTAs that
+ * are executed to their end decide. */
+static enum ww_code record_probes(struct trial *t, struct ww_alike *alike, char *path) {
+    uint64_t probe[WW_ALIKE_PROBES];
+    struct ww_cta_pick pick = {probe, ww_alike_probes(alike->grid, probe), WW_PROBE_STEPS};
+    enum ww_code code = ww_trial_record(t, &pick, true, path);
+    if (code == WW_MISMATCH) {
+        WW_TRY(ww_trial_lengths(t, alike));
+        code = ww_trial_record(t, &pick, false, path);
+    }
+    return code;
+}
+
 /* Looks at some CTAs first, then replays a slice or all. */
 static enum ww_code replay(struct trial *t, struct ww_db_sweep_result *out) {
-    char path[4200];
+    char path[WW_TRIAL_PATH];
     struct ww_alike alike = {0};
     struct ww_slice slice = {0};
     uint64_t replayed = 0, left = 0, ctas;
@@ -223,16 +239,18 @@ static enum ww_code replay(struct trial *t, struct ww_db_sweep_result *out) {
     t->v->row.ctas = grid_ctas;
     if (!grid_ctas || t->program->all_ctas || (t->mode && strcmp(t->mode, "analytic") != 0))
         return replay_whole(t, out);
-    uint64_t probe[WW_ALIKE_PROBES];
-    struct ww_cta_pick pick = {probe, ww_alike_probes(alike.grid, probe)};
-    WW_TRY(record(t, &pick, path, sizeof path));
+    WW_TRY(record_probes(t, &alike, path));
     WW_TRY(ww_alike_read(path, &alike, t->error));
+    bool is_long = alike.longest > WW_PROBE_STEPS;
+    if (is_long) WW_TRY(ww_trial_lengths(t, &alike));
     WW_TRY(ww_slice_of(&t->m->gpu->spec, &t->m->arena, &slice, t->error));
     WW_TRY(ww_alike_occupancy(path, &t->m->gpu->spec, &t->v->row, &ctas, t->error));
     double all = alike.instructions * (double)grid_ctas;
     t->v->row.alike = alike.share;
     if (!slice.sms || alike.share < WW_ALIKE_LEAST || all <= WHOLE_MOST) return replay_whole(t, out);
     uint64_t slots = ctas * slice.sms;
+    if (is_long && 4 * alike.instructions * (double)slots > CUT_MOST)
+        return ww_trial_cut(t, &alike, &slice, ctas, out);
     double waves = SLICE_USUAL / (alike.instructions * (double)slots);
     ww_slice_share(grid_ctas, slice.part, slots,
                    waves < 4     ? 4

@@ -214,11 +214,27 @@ static uint64_t threads_of(const struct ww_step *step, size_t n) {
 }
 #endif
 
+/* Streams that were cut end with an EXIT of the lanes that they have left. */
+static enum ww_code end_cut(const struct recorder *r, struct record_stream *s, uint64_t *bytes,
+                            struct ww_error *error) {
+    void *step = s->step;
+    uint32_t exit = r->entry_count;
+    while (exit && r->entry[exit - 1].op != WW_OP_EXIT) exit--;
+    if (!exit) return ww_fail(error, WW_UNSUPPORTED, "recording", "the kernel has no exit: it cannot be cut");
+    if (s->step_count == s->step_capacity &&
+        ww_record_grow(&step, s->step_count, 1, &s->step_capacity, sizeof *s->step, bytes, UINT64_MAX) != WW_OK)
+        return ww_fail_nomem(error, "a recorded stream");
+    s->step = step;
+    s->step[s->step_count++] = (struct ww_step){exit - 1, s->cut};
+    return WW_OK;
+}
+
 enum ww_code ww_record_streams(struct recorder *r, uint64_t index, struct record_stream *const *stream,
                                uint32_t count, uint64_t *bytes, struct ww_error *error) {
     struct ww_warp_stream warp[SIMT_MAX_WARPS];
     for (uint32_t n = 0; n < count; n++) {
         const struct record_stream *s = stream[n];
+        if (s->cut) WW_TRY(end_cut(r, stream[n], bytes, error));
         warp[n] = (struct ww_warp_stream){s->step, s->access, s->pool, (uint32_t)s->step_count,
                                           (uint32_t)s->access_count};
         r->warp_instructions += s->step_count;

@@ -13,6 +13,7 @@ struct record_stream {
     struct ww_access *access;
     uint64_t *pool;
     size_t step_count, step_capacity, access_count, access_capacity, pool_count, pool_capacity;
+    uint32_t cut; /* lanes that had not exited when the recording of the warp was ended (struct ww_cta_pick) */
 };
 
 /* Room for `more` elements of `size` bytes behind `count`. *bytes is what the streams of the launch take,

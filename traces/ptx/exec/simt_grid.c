@@ -89,7 +89,9 @@ static bool run_cta(struct ex_cta *c, bool *any) {
     for (uint32_t n = 0; n < c->warp_count && !r->failed; n++) {
         bool spinning;
         if (c->warp[n].live == 0) continue;
-        uint32_t used = ww_simt_run_warp(&c->warp[n], WW_TURN, &spinning);
+        uint32_t turn = ww_cta_pick_turn(r->pick, c->warp[n].stream.step_count, WW_TURN);
+        if (!turn) continue;
+        uint32_t used = ww_simt_run_warp(&c->warp[n], turn, &spinning);
         ran = ran || used;
         progress = progress || (used && !spinning);
     }
@@ -104,12 +106,27 @@ static bool is_done(const void *cluster) {
     return true;
 }
 
+/* Ends a CTA whose warps are cut, or wait for such a warp. False: none is cut. */
+static bool end_cut(struct ex_cta *c) {
+    const struct ex_run *r = c->run;
+    bool any = false;
+    for (uint32_t n = 0; n < c->warp_count && !any; n++)
+        any = c->warp[n].live && !ww_cta_pick_turn(r->pick, c->warp[n].stream.step_count, WW_TURN);
+    for (uint32_t n = 0; any && n < c->warp_count; n++) {
+        c->warp[n].stream.cut = c->warp[n].live;
+        c->warp[n].live = 0;
+    }
+    if (any) c->live_warps = 0;
+    return any;
+}
+
 static bool run_cluster(void *cluster) {
     struct ex_cluster *c = cluster;
     bool progress = false, ran = false;
     uint32_t stuck = c->count;
     for (uint32_t n = 0; n < c->count && !c->run->failed; n++)
         if (run_cta(c->cta[n], &ran)) progress = true;
+    if (!progress && !c->run->failed && end_cut(c->cta[0])) return true;
     for (uint32_t n = c->count; n-- > 0;)
         if (c->cta[n]->live_warps) stuck = n;
     if (!ran && stuck < c->count && !c->run->failed) ww_simt_barrier_stuck(c->cta[stuck]);
