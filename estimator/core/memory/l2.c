@@ -261,6 +261,10 @@ static void slice_event(void *owner, struct ww_event *event, uint64_t now_ps) {
     struct ww_l2 *l2 = s->l2;
     uint64_t cycle = ww_clock_cycle(l2->clock, now_ps), next = UINT64_MAX;
     bool filled = serve_fills(s, WW_L2_NEAR, cycle), taken = false;
+    if (l2->elsewhere) {
+        filled |= serve_fills(s, WW_L2_FAR, cycle);
+        next_fill(s, WW_L2_FAR, &next);
+    }
     if (l2->sides > 1) {
         filled |= serve_fills(s, WW_L2_FAR, cycle);
         taken = serve_input(s, &s->in[WW_L2_FAR], cycle, filled, &next);
@@ -290,6 +294,12 @@ static void set_blocks(struct ww_l2 *l2, const struct ww_gpu_spec *gpu) {
             if (m >> first & ones) l2->fetch_of[m] |= (uint8_t)(ones << first);
 }
 
+/* L2 cycles of a DRAM read of a closed row when nothing else is under way. */
+static uint32_t idle_latency(const struct ww_gpu_spec *g) {
+    double cycles = g->dram_latency + g->dram_trcd + g->dram_tcl + (double)g->dram_burst / g->dram_data_rate;
+    return (uint32_t)(cycles * g->clock_l2_mhz / g->clock_dram_mhz + 0.5);
+}
+
 static void set_sizes(struct ww_l2 *l2, const struct ww_gpu_spec *gpu) {
     while (gpu->l2_line >> (l2->line_shift + 1)) l2->line_shift++;
     l2->line_granules = gpu->l2_line / 32;
@@ -317,7 +327,8 @@ static void set_sizes(struct ww_l2 *l2, const struct ww_gpu_spec *gpu) {
     l2->bursts_per_sector = ww_dram_bursts_per_sector(gpu);
     l2->write_fetches = gpu->l2_write_miss == WW_L2_WRITE_FETCH;
     l2->dirty_ways = gpu->l2_dirty_ways;
-    l2->elsewhere = (uint32_t)(gpu->l2_shared_elsewhere * 65536 + 0.5);
+    if (gpu->l2_partitions == 1) l2->elsewhere = (uint32_t)(gpu->l2_shared_elsewhere * 65536 + 0.5);
+    l2->elsewhere_latency = idle_latency(gpu);
     if (gpu->l2_prefetch == WW_L2_PREFETCH_SEQUENTIAL)
         l2->prefetch = (struct ww_l2_prefetch){.window = (uint64_t)gpu->l2_prefetch_kb << 10,
                                                .ahead = gpu->l2_prefetch_ahead,
@@ -360,6 +371,11 @@ static bool slice_init(struct ww_l2 *l2, uint32_t index, const struct ww_gpu_spe
         in->packet = ww_arena_array(arena, n, sizeof *in->packet);
         f->fill = ww_arena_array(arena, fills, sizeof *f->fill);
         if (!in->packet || !f->fill) return false;
+    }
+    if (l2->elsewhere) {
+        s->fills[WW_L2_FAR].mask = fills - 1;
+        s->fills[WW_L2_FAR].fill = ww_arena_array(arena, fills, sizeof *s->fills[WW_L2_FAR].fill);
+        if (!s->fills[WW_L2_FAR].fill) return false;
     }
     s->miss = ww_arena_array(arena, l2->mshrs, sizeof *s->miss);
     s->waiter = ww_arena_array(arena, waiters, sizeof *s->waiter);

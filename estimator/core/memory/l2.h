@@ -198,9 +198,10 @@ struct ww_l2 {
     uint32_t parts;        /* L2 lines that an L1 line covers, at least 1 */
     uint32_t coalesce;     /* reads that are answered together; below 2: none */
     uint32_t mshrs, merge, latency, atomic_cycles, bursts_per_sector;
-    bool blocks;         /* what misses brings more sectors with it */
-    bool write_fetches;  /* l2.write_miss=fetch */
-    uint32_t elsewhere;  /* of 65,536 lines: those that others have read before; a first read hits */
+    bool blocks;        /* what misses brings more sectors with it */
+    bool write_fetches; /* l2.write_miss=fetch */
+    uint32_t elsewhere; /* of 65,536 lines: those that DRAM reads for others at about the same time */
+    uint32_t elsewhere_latency;
     uint32_t dirty_ways; /* of a set; beyond them lines are written back and stay; 0: no bound */
     uint32_t walks;      /* page walks at a time, for which slices have room */
     /* The answer to a page walk's read, at L2 cycle `cycle`. */

@@ -177,6 +177,14 @@ static uint8_t rest_of_blocks(const struct ww_l2_slice *s, const struct ww_l2_pa
     return s->mshrs_used + bits(need | more) <= s->l2->mshrs ? more : 0;
 }
 
+/* SMs beyond this part of a GPU ask for this line at about the same time: DRAM reads it once for all of them,
+ * and not for this part. */
+static bool is_elsewhere(const struct ww_l2_slice *s, const struct ww_l2_packet *p,
+                         const struct ww_l2_part *part) {
+    if (!s->l2->elsewhere || p->kind != WW_MEM_READ || p->sm == WW_L2_WALKER) return false;
+    return (ww_hash_mix(part->number * s->l2->slices + s->index) & 0xffff) < s->l2->elsewhere;
+}
+
 /* Asks DRAM for as many of the sectors `need` as there are MSHRs for; returns these. */
 static uint8_t fetch(struct ww_l2_slice *s, struct ww_l2_input *in, const struct ww_l2_packet *p,
                      struct ww_l2_part *part, uint8_t need, uint64_t cycle) {
@@ -196,6 +204,18 @@ static uint8_t fetch(struct ww_l2_slice *s, struct ww_l2_input *in, const struct
         s->copies += bits(need);
         count(s, WW_C_L2_FAR, bits(need));
         ww_l2_ask_home(s, part->number, need, miss, p->inst, cycle);
+        return need;
+    }
+    if (is_elsewhere(s, p, part)) {
+        count(s, WW_C_L2_SECTOR_MERGED, bits(need));
+        ww_l2_count_inst(s, p, WW_I_L2_MERGED, bits(need));
+        s->copies += bits(need | more);
+        ww_l2_add_fill(s, WW_L2_FAR,
+                       (struct ww_l2_fill){.ready = cycle + s->l2->elsewhere_latency,
+                                           .miss = miss,
+                                           .mask = need | more,
+                                           .level = WW_LEVEL_L2});
+        ++*s->l2->live;
         return need;
     }
     count(s, WW_C_L2_SECTOR_MISS, bits(need));
@@ -242,18 +262,6 @@ static void hit(struct ww_l2_slice *s, struct ww_l2_input *in, const struct ww_l
     t->have |= (uint8_t)(s->l2->granules_of[sectors] >> part->shift << part->base);
 }
 
-/* Sectors of a line that SMs beyond this part of a GPU have read before: they are valid from now on. */
-static uint8_t read_elsewhere(struct ww_l2_slice *s, struct ww_l2_input *in, const struct ww_l2_packet *p,
-                              struct ww_l2_part *part, uint8_t need, uint64_t cycle) {
-    uint64_t name = part->number * s->l2->slices + s->index;
-    if (p->kind != WW_MEM_READ || p->sm == WW_L2_WALKER) return 0;
-    if ((ww_hash_mix(name) & 0xffff) >= s->l2->elsewhere) return 0;
-    if (part->index == WW_NONE && !ww_l2_claim(s, in, part, cycle)) return 0;
-    s->tags.line[part->index].valid |= need;
-    hit(s, in, part, need, cycle);
-    return need;
-}
-
 /* Returns those granules of the part that hit, joined or were asked of DRAM. */
 static uint8_t read_part(struct ww_l2_slice *s, struct ww_l2_input *in, const struct ww_l2_packet *p,
                          struct ww_l2_part *part, uint64_t cycle) {
@@ -266,11 +274,6 @@ static uint8_t read_part(struct ww_l2_slice *s, struct ww_l2_input *in, const st
         need = part->want & (uint8_t) ~(line->valid | line->pending);
         joined = joinable(s, line, part->want & line->pending & (uint8_t)~line->valid);
         ww_l2_tags_touch(&s->tags, part->set, part->index);
-    }
-    if (s->l2->elsewhere && need) {
-        uint8_t there = read_elsewhere(s, in, p, part, need, cycle);
-        done |= there;
-        need &= (uint8_t)~there;
     }
     if (s->free_waiter != WW_NONE) {
         count(s, WW_C_L2_SECTOR_MERGED, bits(joined));
