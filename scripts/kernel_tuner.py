@@ -311,6 +311,8 @@ def options_of(spec):
     for option in options:
         if not isinstance(option, str) or not SAFE_OPTION.fullmatch(option):
             fail("the compiler option %r is not taken over: expected -D, -U, -O, -std, -use_fast_math, -fmad, -maxrregcount" % (option,))
+    if str(spec["KernelFile"]).endswith(".ptx"):
+        return options
     return [UNDER_TUNER] + [o for o in options if o != UNDER_TUNER]
 
 

@@ -57,6 +57,7 @@ struct ww_sweep_cause {
     uint64_t points;
     char reason[600]; /* of the first of them */
 };
+#define WW_SWEEP_NEAR 0.05
 struct ww_sweep_summary {
     int64_t sweep; /* its number in the database; 0: it was not begun */
     uint64_t points, stored, invalid, infeasible;
@@ -66,9 +67,11 @@ struct ww_sweep_summary {
     double budget, cost;           /* adaptive: shares of the exhaustive cost, allowed and spent; else 0 */
     char best[600];                /* best: the fastest variant's settings; "" if the strategy is another one */
     double best_s;                 /* its time */
-    double best_sure, best_margin; /* probability that no other one is faster by more than this part */
+    double best_sure, best_margin; /* probability that no other replay is faster by more than this part */
+    uint64_t best_near;            /* best: other replayed variants whose times are within WW_SWEEP_NEAR of it */
     uint64_t builds; /* of a program's variants, by this call, and seconds of them and of recording */
     double build_s, record_s;
+    char made_by[200]; /* of a program: "nvcc 13.0, V13.0.88, ptxas 13.0.88"; "" of traces */
     char why[1000]; /* adaptive: why no candidate was worth a replay; "" if one was */
     struct ww_sweep_cause cause[WW_SWEEP_CAUSES]; /* of the most points first */
     uint64_t causes;                              /* all of them, also those without room */

@@ -27,22 +27,24 @@ static void print(const struct ww_sweep_summary *s, const char *db) {
     if (s->together[0]) printf("  " TOGETHER "%s\n", s->together);
     char sampled[48] = "";
     if (s->sampled) snprintf(sampled, sizeof sampled, " in full, %" PRIu64 " more sampled", s->sampled);
+    if (s->made_by[0]) printf("code: %s\n", s->made_by);
     if (s->builds)
         printf("builds: %" PRIu64 ", %.1f s of processor and waiting; recording: %.1f s\n", s->builds,
                s->build_s, s->record_s);
     if (s->best[0]) {
         fputs("best by estimates: ", stdout);
         ww_put_text(stdout, s->best);
-        printf(
-            ", %.4g us; a replay of any other one is faster by at most %.3g %%, with %.3g %% confidence\n"
-            "  hardware may differ from estimates by more: measure the nearest ones, too (report lists how far "
-            "estimates are off)\n",
-            1e6 * s->best_s, 100 * s->best_margin, 100 * s->best_sure);
-    }
-    if (s->budget > 0)
+        printf(", %.4g us\n"
+               "  among replays: no other one is faster by more than %.3g %%, with %.3g %% confidence\n"
+               "  on hardware: estimates are off by more than that; %" PRIu64
+               " other%s within %g %% of it: measure %s, too\n",
+               1e6 * s->best_s, 100 * s->best_margin, 100 * s->best_sure, s->best_near,
+               s->best_near == 1 ? " is" : "s are", 100 * WW_SWEEP_NEAR, s->best_near == 1 ? "it" : "them");
+        printf("replayed: %" PRIu64 " of %" PRIu64 " variants; the others were recorded and screened\n",
+               s->replayed, s->points);
+    } else if (s->budget > 0)
         printf("%s: %" PRIu64 " point%s replayed%s, %.3g %% of the exhaustive cost (budget %.3g %%)\n",
-               s->best[0] ? "replayed" : "adaptive", s->replayed, ww_plural(s->replayed, "s"), sampled,
-               100 * s->cost, 100 * s->budget);
+               "adaptive", s->replayed, ww_plural(s->replayed, "s"), sampled, 100 * s->cost, 100 * s->budget);
     if (s->why[0]) {
         fputs("nothing is replayed: ", stdout);
         ww_put_text(stdout, s->why);
@@ -71,6 +73,7 @@ static enum ww_code print_json(const struct ww_sweep_summary *s, struct ww_error
     }
     ww_jsonw_close(&w, ']');
     ww_jsonw_u64(&w, "cause_count", s->causes);
+    ww_jsonw_str(&w, "made_by", s->made_by[0] ? s->made_by : NULL);
     ww_jsonw_str(&w, "together", s->together[0] ? s->together : NULL);
     ww_jsonw_close(&w, '}');
     return ww_jsonw_end(&w, error);

@@ -349,6 +349,9 @@ static void report(const struct search *s, struct ww_sweep_summary *summary) {
     summary->best_s = s->c[best].known;
     summary->best_sure = 1 - doubt(s);
     summary->best_margin = MARGIN;
+    for (size_t i = 0; i < s->n; i++)
+        summary->best_near +=
+            i != best && s->c[i].known > 0 && s->c[i].known <= (1 + WW_SWEEP_NEAR) * summary->best_s;
 }
 
 enum ww_code ww_sweep_best(struct sweep_job *job, struct ww_sweep_summary *summary, struct ww_error *error) {

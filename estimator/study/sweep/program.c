@@ -285,7 +285,12 @@ enum ww_code ww_program_open(struct ww_sweep_space *space, const char *arch, str
         snprintf(p->hash, sizeof p->hash, "%016" PRIx64 "%016" PRIx64, ww_hash_bytes(b.p, b.n, 0),
                  ww_hash_bytes(b.p, b.n, 1));
     ww_buf_free(&b);
-    return code;
+    /* Machine code and lowered PTX must not be ranked beside one another: where there is an assembler, a
+     * variant that it refuses cannot be. */
+    if (p->code == WW_RECORD_AUTO) p->code = *assembler ? WW_RECORD_SASS : WW_RECORD_PTX;
+    p->made_by = ww_arena_printf(&space->arena, "%s%s%s", compiler, *compiler ? ", " : "",
+                                 *assembler ? assembler : "PTX lowered for the architecture");
+    return p->made_by ? code : ww_fail_nomem(error, "a program");
 }
 
 /* ---- a variant ---- */

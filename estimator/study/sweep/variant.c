@@ -1,5 +1,6 @@
 /* Recording and replaying a variant. */
 #include "../../api/run.h"
+#include "../../base/demangle.h"
 #include "../../base/hash.h"
 #include "../../core/sm/occupancy.h"
 #include "../../result/names.h"
@@ -284,6 +285,26 @@ static enum ww_code try(struct trial *t, struct ww_db_sweep_result *out) {
     return replay(t, out);
 }
 
+/* Where a variant failed, in words of its space: the source in place of the file that was built of it, and the
+ * kernel's name as it stands in the source. */
+static void reason_place(const struct trial *t, const char *where, char out[340]) {
+    size_t same = 0, n = 0;
+    while (t->ptx.p && where[same] && where[same] == t->ptx.p[same]) same++;
+    const char *rest = same > 8 && where[same] == ':' ? where + same : where;
+    if (rest != where) n = (size_t)snprintf(out, 340, "%.100s", t->program->name);
+    const char *kernel = strstr(rest, "kernel _Z");
+    if (!kernel) {
+        snprintf(out + n, 340 - n, "%.200s", rest);
+        return;
+    }
+    char mangled[256], name[128];
+    kernel += strlen("kernel ");
+    snprintf(mangled, sizeof mangled, "%.*s", (int)strcspn(kernel, ", "), kernel);
+    ww_demangle(mangled, name, sizeof name);
+    snprintf(out + n, 340 - n, "%.*s%s%.100s", (int)(kernel - rest), rest, name,
+             kernel + strcspn(kernel, ", "));
+}
+
 enum ww_code ww_variant_replay(struct sweep_job *job, struct ww_sweep_machine *m, const char *mode,
                                struct ww_db_sweep_result *out, struct ww_variant *variant,
                                struct ww_error *error) {
@@ -301,14 +322,15 @@ enum ww_code ww_variant_replay(struct sweep_job *job, struct ww_sweep_machine *m
     WW_TRY(ww_variants_reference(job, error));
     enum ww_code code = try(&t, out);
     ww_variants_count(job, variant);
+    bool reason = ww_sweep_is_reason(code) || code == WW_EXEC || code == WW_MISMATCH;
+    if (code != WW_OK && reason) {
+        char where[340];
+        reason_place(&t, inner.where, where);
+        snprintf(m->reason, sizeof m->reason, "%s%s%.650s", where, where[0] ? ": " : "", inner.text);
+    }
     ww_buf_free(&t.ptx);
     ww_buf_free(&t.launch);
-    if (code == WW_OK) return WW_OK;
-    if (!ww_sweep_is_reason(code) && code != WW_EXEC && code != WW_MISMATCH) {
-        if (error) *error = inner;
-        return code;
-    }
-    snprintf(m->reason, sizeof m->reason, "%.300s%s%.650s", inner.where, inner.where[0] ? ": " : "",
-             inner.text);
-    return WW_OK;
+    if (code == WW_OK || reason) return WW_OK;
+    if (error) *error = inner;
+    return code;
 }
