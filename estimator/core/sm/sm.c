@@ -165,7 +165,7 @@ static inline uint64_t step_issue(struct ww_sm *sm, uint64_t cycle) {
 static inline uint64_t step_inside(struct ww_sm *sm, uint64_t cycle) {
     sm->now = cycle;
     sm->stirred = false;
-    wake_warps(sm, cycle);
+    if (ww_wheel_due(&sm->wheel, cycle)) wake_warps(sm, cycle);
     step_memory(sm, cycle);
     return sm->extras ? step_all(sm, cycle) : step_issue(sm, cycle);
 }
