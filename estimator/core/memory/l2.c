@@ -139,7 +139,8 @@ static bool feed_waiters(struct ww_l2_slice *s, const struct ww_l2_fill *f, uint
         }
         if (s->txn[w->txn].needs_reply == WW_L2_REPLY_SM && !ww_xbar_can_reply(l2->xbar, s->index))
             return false;
-        if (s->txn[w->txn].kind == WW_MEM_ATOMIC) s->tags.line[miss->line].dirty |= got;
+        if (s->txn[w->txn].kind == WW_MEM_ATOMIC)
+            ww_l2_tags_soil(&s->tags, miss->line / s->tags.stride, &s->tags.line[miss->line], got);
         ww_l2_txn_got(s, w->txn, (uint8_t)(l2->granules_of[got] >> w->shift << w->base), f->level, cycle);
         w->mask &= (uint8_t)~got;
         if (w->mask) {

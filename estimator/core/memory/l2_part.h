@@ -108,8 +108,7 @@ struct ww_l2_line *ww_l2_surplus(const struct ww_l2_slice *s, uint32_t set);
 /* Serves a write; false: it waits, with what is left of it in in->left. */
 bool ww_l2_serve_write(struct ww_l2_slice *s, struct ww_l2_input *in, const struct ww_l2_packet *p,
                        uint64_t cycle);
-/* Notes what a write leaves of sectors of a line. */
-void ww_l2_mark_written(const struct ww_l2 *l2, struct ww_l2_line *line, uint8_t sectors,
-                        const struct ww_l2_packet *p);
+/* Notes what a write leaves of the part's line, which is there. */
+void ww_l2_mark_written(struct ww_l2_slice *s, const struct ww_l2_part *part, const struct ww_l2_packet *p);
 
 #endif

@@ -235,7 +235,7 @@ static void hit(struct ww_l2_slice *s, struct ww_l2_input *in, const struct ww_l
     count(s, WW_C_L2_SECTOR_HIT, bits(sectors));
     in->hits = (uint8_t)(in->hits + bits(sectors));
     if (t->kind == WW_MEM_ATOMIC) {
-        line->dirty |= sectors;
+        ww_l2_tags_soil(&s->tags, part->set, line, sectors);
         perform_atomic(s, t, bits(sectors), cycle);
     }
     t->have |= (uint8_t)(s->l2->granules_of[sectors] >> part->shift << part->base);

@@ -19,7 +19,8 @@ bool ww_l2_tags_init(struct ww_l2_tags *t, const struct ww_gpu_spec *gpu, struct
     t->print = ww_arena_array(arena, count / 8, sizeof *t->print);
     t->newest = ww_arena_array(arena, t->sets, sizeof *t->newest);
     t->oldest = ww_arena_array(arena, t->sets, sizeof *t->oldest);
-    if (!t->line || !t->print || !t->newest || !t->oldest) return false;
+    t->dirty = ww_arena_array(arena, t->sets, sizeof *t->dirty);
+    if (!t->line || !t->print || !t->newest || !t->oldest || !t->dirty) return false;
     if (t->replace == WW_L2_NRU) {
         t->used = ww_arena_array(arena, t->sets, sizeof *t->used);
         if (!t->used) return false;
@@ -83,6 +84,7 @@ void ww_l2_tags_install(struct ww_l2_tags *t, uint32_t set, uint32_t index, uint
     struct ww_l2_line *line = &t->line[index];
     uint32_t shift = index % 8 * 8;
     ww_l2_tags_renew(t, set, index);
+    ww_l2_tags_clean(t, set, line);
     *line = (struct ww_l2_line){.number = number, .newer = line->newer, .older = line->older, .miss = WW_NONE};
     *word = (*word & ~((uint64_t)0xff << shift)) | (uint64_t)ww_l2_print_of(number) << shift;
 }
