@@ -349,21 +349,32 @@ static bool make_groups(struct ww_engine *e) {
     return true;
 }
 
+/* Whether something looks at all SMs, or keeps a state of each over launches. */
+static bool needs_all(const struct ww_engine *e) {
+    return e->beside || e->govern || e->core.fetch_plan.queue || e->core.pipe_plan.stages;
+}
+
+static enum ww_code make_sm(struct ww_engine *e, struct ww_sm *sm, struct ww_error *error) {
+    WW_TRY(ww_sm_init(sm, error));
+    if (ww_fetch_init(sm, &e->arena, e->fetch_state + sm->id * e->fetch_stride)) return WW_OK;
+    return ww_fail_nomem(error, "a prefetcher");
+}
+
 static enum ww_code prepare_sms(struct ww_engine *e, const struct ww_launch *launch, struct ww_error *error) {
     struct ww_core *c = &e->core;
-    uint32_t count = e->gpu.sm_count, ways = l1_ways(c, launch);
+    uint32_t count = e->gpu.sm_count;
     struct ww_inst_count *inst = ww_arena_lines(&e->arena, (size_t)launch->inst_count + 1, sizeof *inst);
     if (!inst || !make_groups(e)) return ww_fail_nomem(error, "the SMs");
     WW_TRY(ww_epochs_begin(&c->epochs, e->options.epoch_cycles ? e->options.epoch_cycles : 4096, inst, error));
     ww_memsys_count_insts(e->memory, inst);
+    c->sm_plan = (struct ww_sm_plan){&e->arena, e->settings, e->options.seed, l1_ways(c, launch)};
     if (e->team && !e->beside) WW_TRY(ww_shards_begin(c, e->team, &e->arena, &e->shard, error));
     for (uint32_t i = 0; i < count; i++) {
-        struct ww_core *of = c->shard ? &c->shard[i >> c->group_shift].core : c;
-        WW_TRY(ww_sm_init(&c->sm[i], of, i, &e->arena, ways, e->settings, e->options.seed + i, error));
-        if (!ww_fetch_init(&c->sm[i], &e->arena, e->fetch_state + i * e->fetch_stride))
-            return ww_fail_nomem(error, "a prefetcher");
+        c->sm[i].core = c->shard ? &c->shard[i >> c->group_shift].core : c;
+        c->sm[i].id = i;
         c->sm[i].now = UINT64_MAX;
         c->sm[i].cta_room = e->beside ? e->gpu.sm_max_ctas : c->ctas_per_sm;
+        if (needs_all(e)) WW_TRY(make_sm(e, &c->sm[i], error));
     }
     if (c->govern) ww_govern_begin(c, launch);
     return WW_OK;
