@@ -80,9 +80,9 @@ static inline void ww_l2_replace(struct ww_l2_slice *s, struct ww_l2_part *part,
 static inline uint32_t ww_l2_take_mshrs(struct ww_l2_slice *s, const struct ww_l2_part *part, uint8_t need) {
     struct ww_l2_line *line = &s->tags.line[part->index];
     if (!line->pending) {
-        uint32_t n = s->free_miss;
+        uint32_t n = s->free_miss.first;
         struct ww_l2_miss *miss = &s->miss[n];
-        s->free_miss = miss->next;
+        ww_free_taken(&s->free_miss, miss->next);
         *miss = (struct ww_l2_miss){.line = part->index, .first = WW_NONE, .last = WW_NONE};
         line->miss = n;
     }
