@@ -67,6 +67,15 @@ awk '{r += log($6); p += log($7); b += log($5); t += log($9); n++; if ($8 != "-"
     END {printf "geometric means: record %.3g thread instr/s, replay %.3g warp instr/s, %.3f bytes/warp instr, two threads %.2f times one",
          exp(r / n), exp(p / n), exp(b / n), exp(t / n); if (m) printf ", %.0f host instr/warp instr", exp(h / m); print ""}' $OUT/rows
 
+# Launches that leave most of a GPU idle: what each costs, beside what any command does.
+"$PROGRAM" trace record --code ptx -w bfs --arch sm_70 -p nodes=600 -o $OUT/launches.wwt -q
+launches=$("$PROGRAM" trace info $OUT/launches.wwt --json | grep -c "\"launch\":")
+seconds=$(best host_seconds "$PROGRAM" run --gpu h100 --trace $OUT/launches.wwt --power none --no-pc --json)
+host=-
+if command -v valgrind >/dev/null; then host=$(host_each h100 $OUT/launches.wwt "$launches"); fi
+echo "$launches $seconds $host" |
+    awk '{printf "small launches on h100: %d in %.2f ms, %s host instructions each\n", $1, $2 * 1000, $3}'
+
 # The same workloads as machine code. Processor time beside the clock: on a busy machine the clock tells less.
 machine_row() { # WORKLOAD
     local trace=$OUT/$1-sass.wwt seconds busy

@@ -101,16 +101,25 @@ void *ww_arena_array(struct ww_arena *a, size_t count, size_t size) {
     return ww_arena_alloc(a, total);
 }
 
-void *ww_arena_raw_lines(struct ww_arena *a, size_t count, size_t size) {
+/* On a line of the host. *old: bytes from its start that are not known to be zero. */
+static char *take_lines(struct ww_arena *a, size_t count, size_t size, size_t *old) {
     if (size && count > (SIZE_MAX - WW_HOST_LINE) / size) return NULL;
-    uintptr_t at = (uintptr_t)ww_arena_raw(a, 1, count * size + WW_HOST_LINE);
-    return at ? (void *)((at + WW_HOST_LINE - 1) & ~(uintptr_t)(WW_HOST_LINE - 1)) : NULL;
+    char *p = take(a, count * size + WW_HOST_LINE, old);
+    size_t skip = -(uintptr_t)p & (WW_HOST_LINE - 1);
+    if (!p) return NULL;
+    *old = *old > skip ? *old - skip : 0;
+    return p + skip;
+}
+
+void *ww_arena_raw_lines(struct ww_arena *a, size_t count, size_t size) {
+    size_t old;
+    return take_lines(a, count, size, &old);
 }
 
 void *ww_arena_lines(struct ww_arena *a, size_t count, size_t size) {
-    void *p = ww_arena_raw_lines(a, count, size);
-    if (p) memset(p, 0, count * size);
-    return p;
+    size_t old;
+    char *p = take_lines(a, count, size, &old);
+    return p ? memset(p, 0, count * size < old ? count * size : old) : NULL;
 }
 
 char *ww_arena_strndup(struct ww_arena *a, const char *s, size_t n) {

@@ -158,7 +158,8 @@ static void wake_all(void *owner, struct ww_event *event, uint64_t now_ps) {
     if (c->next_cta >= c->cta_count && c->ended_ctas == c->launched_ctas) return;
     if (cycle <= c->now) cycle = c->now + 1;
     if (c->now < cycle - 1) c->now = cycle - 1;
-    for (uint32_t i = 0; i < c->gpu->sm_count; i++) ww_core_wake(c, i, cycle);
+    for (uint32_t i = 0; i < c->gpu->sm_count; i++)
+        if (ww_sm_made(&c->sm[i])) ww_core_wake(c, i, cycle);
     if (cycle < c->tick_cycle) {
         c->tick_cycle = cycle;
         ww_queue_earlier(c->queue, &c->tick, ww_clock_time(&c->clock, cycle));

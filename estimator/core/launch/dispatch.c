@@ -95,12 +95,22 @@ static bool place(struct ww_sm *sm, uint64_t index, uint64_t cycle) {
     return ww_dispatch_place(sm, slot, slot * warps, warps, index, cycle);
 }
 
+/* The SM has been made, or is now. */
+static bool make(struct ww_core *core, struct ww_sm *sm) {
+    if (ww_sm_made(sm)) return true;
+    ww_core_fail(core, ww_sm_init(sm, core->error));
+    return core->code_failed == WW_OK;
+}
+
 /* The next SM in turn with room, or WW_NONE. */
 static uint32_t next_sm(struct ww_core *core) {
     uint32_t count = core->gpu->sm_count, i = core->turn;
     for (uint32_t k = 0; k < count; k++) {
         struct ww_sm *sm = &core->sm[i];
-        if (sm->resident_ctas < sm->cta_room && (!core->smm.on || ww_smm_place(sm, free_slot(sm)))) return i;
+        if (sm->resident_ctas < sm->cta_room) {
+            if (!make(core, sm)) return WW_NONE;
+            if (!core->smm.on || ww_smm_place(sm, free_slot(sm))) return i;
+        }
         if (++i == count) i = 0;
     }
     return WW_NONE;

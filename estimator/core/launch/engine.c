@@ -122,6 +122,8 @@ static enum ww_code start_memory(struct ww_engine *e, struct ww_error *error) {
     e->mail = aligned_alloc(WW_HOST_LINE, mail_bytes(&e->gpu));
     if (!e->mail) return ww_fail_nomem(error, "the event queue");
     memset(e->mail, 0, mail_bytes(&e->gpu));
+    e->sm = calloc(e->gpu.sm_count, sizeof *e->sm);
+    if (!e->sm) return ww_fail_nomem(error, "the SMs");
     return make_memory(e, error);
 }
 
@@ -181,6 +183,7 @@ void ww_engine_free(struct ww_engine *engine) {
     free(engine->fetch_state);
     for (uint32_t i = 0; engine->mail && i < 2 * engine->gpu.sm_count; i++) free(engine->mail[i].reply);
     free(engine->mail);
+    free(engine->sm);
     ww_pool_free(&engine->core.pool);
     ww_arena_free(&engine->arena);
     free(engine);
@@ -342,28 +345,40 @@ static bool make_groups(struct ww_engine *e) {
     for (uint32_t k = 0; k < 2; k++) c->mailed[k] = ww_arena_array(&e->arena, c->groups, sizeof *c->mailed[k]);
     c->mail = e->mail;
     c->next = ww_arena_lines(&e->arena, count, sizeof *c->next);
-    c->sm = ww_arena_array(&e->arena, count, sizeof *c->sm);
-    if (!c->group || !c->glance || !c->mailed[0] || !c->mailed[1] || !c->next || !c->sm) return false;
+    if (!c->group || !c->glance || !c->mailed[0] || !c->mailed[1] || !c->next) return false;
+    c->sm = e->sm;
     for (uint32_t g = 0; g < c->groups; g++) c->glance[g].next = WW_NEVER;
     for (uint32_t i = 0; i < count; i++) c->next[i] = WW_NEVER;
     return true;
 }
 
+/* Whether something looks at all SMs, or keeps a state of each over launches. */
+static bool needs_all(const struct ww_engine *e) {
+    return e->beside || e->govern || e->core.fetch_plan.queue || e->core.pipe_plan.stages;
+}
+
+static enum ww_code make_sm(struct ww_engine *e, struct ww_sm *sm, struct ww_error *error) {
+    WW_TRY(ww_sm_init(sm, error));
+    if (ww_fetch_init(sm, &e->arena, e->fetch_state + sm->id * e->fetch_stride)) return WW_OK;
+    return ww_fail_nomem(error, "a prefetcher");
+}
+
 static enum ww_code prepare_sms(struct ww_engine *e, const struct ww_launch *launch, struct ww_error *error) {
     struct ww_core *c = &e->core;
-    uint32_t count = e->gpu.sm_count, ways = l1_ways(c, launch);
+    uint32_t count = e->gpu.sm_count;
     struct ww_inst_count *inst = ww_arena_lines(&e->arena, (size_t)launch->inst_count + 1, sizeof *inst);
     if (!inst || !make_groups(e)) return ww_fail_nomem(error, "the SMs");
     WW_TRY(ww_epochs_begin(&c->epochs, e->options.epoch_cycles ? e->options.epoch_cycles : 4096, inst, error));
     ww_memsys_count_insts(e->memory, inst);
+    c->sm_plan = (struct ww_sm_plan){&e->arena, e->settings, e->options.seed, l1_ways(c, launch)};
     if (e->team && !e->beside) WW_TRY(ww_shards_begin(c, e->team, &e->arena, &e->shard, error));
     for (uint32_t i = 0; i < count; i++) {
-        struct ww_core *of = c->shard ? &c->shard[i >> c->group_shift].core : c;
-        WW_TRY(ww_sm_init(&c->sm[i], of, i, &e->arena, ways, e->settings, e->options.seed + i, error));
-        if (!ww_fetch_init(&c->sm[i], &e->arena, e->fetch_state + i * e->fetch_stride))
-            return ww_fail_nomem(error, "a prefetcher");
+        if (ww_sm_made(&c->sm[i])) memset(&c->sm[i], 0, sizeof c->sm[i]);
+        c->sm[i].core = c->shard ? &c->shard[i >> c->group_shift].core : c;
+        c->sm[i].id = i;
         c->sm[i].now = UINT64_MAX;
         c->sm[i].cta_room = e->beside ? e->gpu.sm_max_ctas : c->ctas_per_sm;
+        if (needs_all(e)) WW_TRY(make_sm(e, &c->sm[i], error));
     }
     if (c->govern) ww_govern_begin(c, launch);
     return WW_OK;

@@ -31,6 +31,7 @@ struct ww_engine {
     struct ww_queue *queue;
     struct ww_memsys *memory;
     struct ww_mail *mail;   /* of the SMs; see sm.h */
+    struct ww_sm *sm;       /* all of them; those that no launch has made since are zero but for a few fields */
     uint32_t threads;       /* that step them */
     struct ww_team *team;   /* beside the caller's; NULL: there are none */
     struct ww_shard *shard; /* by group of SMs, kept between launches; NULL: there are none yet */

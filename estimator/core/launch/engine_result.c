@@ -86,7 +86,10 @@ enum ww_code ww_engine_rows(const struct ww_core *core, const struct ww_launch *
 static void fold_slots(const struct ww_core *core, struct ww_launch_result *out) {
     for (uint32_t i = 0; i < core->gpu->sm_count; i++)
         for (uint32_t k = 0; k < core->gpu->sm_schedulers; k++)
-            for (uint32_t s = 0; s < WW_SLOT_COUNT; s++) out->slot[s] += core->sm[i].sched[k].slot[s];
+            if (ww_sm_made(&core->sm[i]))
+                for (uint32_t s = 0; s < WW_SLOT_COUNT; s++) out->slot[s] += core->sm[i].sched[k].slot[s];
+            else
+                out->slot[WW_SLOT_EMPTY] += out->cycles;
     uint64_t launch = (uint64_t)core->gpu->sm_count * core->gpu->sm_schedulers *
                       (core->launch_time.front + core->launch_time.end);
     out->slot[WW_SLOT_EMPTY] -= launch; /* no warp was resident then */

@@ -38,7 +38,7 @@ enum ww_code ww_engine_stuck(const struct ww_core *core, struct ww_error *error)
     const struct ww_warp *any = NULL;
     const struct ww_sm *its = NULL;
     for (uint32_t i = 0; i < core->gpu->sm_count; i++)
-        for (uint32_t k = 0; k < core->gpu->sm_max_warps; k++) {
+        for (uint32_t k = 0; ww_sm_made(&core->sm[i]) && k < core->gpu->sm_max_warps; k++) {
             const struct ww_warp *w = &core->sm[i].warp[k];
             if (!w->resident || (w->done && !w->inflight)) continue;
             if (w->barred && !w->done) return stuck_warp(&core->sm[i], w, error);

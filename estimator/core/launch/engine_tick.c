@@ -47,9 +47,15 @@ static inline uint64_t next_cycle(const struct ww_core *core) {
     return core->govern_at < next ? govern_cycle(core, next) : next;
 }
 
+/* The held unit may find what it waits for; otherwise a step for it alone would be in vain. */
+static inline bool lsu_goes_on(struct ww_lsu *l) {
+    if (!l->held || !l->retry) return false;
+    return l->retry = l->waits == WW_LSU_ANY;
+}
+
 /* The SM's miss queue has room for one more from `cycle` on. */
 static void made_room(struct ww_sm *sm, uint64_t cycle) {
-    bool goes_on = sm->lsu.held && sm->lsu.retry;
+    bool goes_on = lsu_goes_on(&sm->lsu);
     if (sm->saturated && !ww_l1_saturated(sm)) ww_sm_count_mode(sm, cycle);
     if (sm->dma && ww_dma_next(sm->dma, cycle - 1) <= cycle) goes_on = true;
     if (sm->fetch && ww_fetch_next(sm->fetch, cycle - 1) <= cycle) goes_on = true;
@@ -75,14 +81,14 @@ static uint64_t take_mail(struct ww_sm *sm, uint64_t cycle) {
     ww_sm_advance(sm, cycle);
     if (mail->unblocked) {
         sm->misses.refused = false;
+        if (sm->misses.count) ww_core_sends(sm->core, sm->id);
         ww_dma_retry(sm->dma, cycle);
     }
     for (uint32_t i = 0; i < mail->count; i++) ww_l1_reply(sm, &mail->reply[i], cycle);
     if (mail->count && sm->saturated && !ww_l1_saturated(sm)) ww_sm_count_mode(sm, cycle);
     mail->count = 0;
     mail->unblocked = false;
-    bool queue = sm->misses.count && !sm->misses.refused;
-    if (sm->stirred || (sm->lsu.held && sm->lsu.retry) || queue) return cycle;
+    if (sm->stirred || lsu_goes_on(&sm->lsu)) return cycle;
     uint64_t at = ww_wheel_next(&sm->wheel, cycle - 1);
     if (sm->dma && ww_dma_next(sm->dma, cycle - 1) < at) at = ww_dma_next(sm->dma, cycle - 1);
     if (sm->fetch && ww_fetch_next(sm->fetch, cycle - 1) < at) at = ww_fetch_next(sm->fetch, cycle - 1);

@@ -139,7 +139,8 @@ static bool feed_waiters(struct ww_l2_slice *s, const struct ww_l2_fill *f, uint
         }
         if (s->txn[w->txn].needs_reply == WW_L2_REPLY_SM && !ww_xbar_can_reply(l2->xbar, s->index))
             return false;
-        if (s->txn[w->txn].kind == WW_MEM_ATOMIC) s->tags.line[miss->line].dirty |= got;
+        if (s->txn[w->txn].kind == WW_MEM_ATOMIC)
+            ww_l2_tags_soil(&s->tags, miss->line / s->tags.stride, &s->tags.line[miss->line], got);
         ww_l2_txn_got(s, w->txn, (uint8_t)(l2->granules_of[got] >> w->shift << w->base), f->level, cycle);
         w->mask &= (uint8_t)~got;
         if (w->mask) {
@@ -151,8 +152,7 @@ static bool feed_waiters(struct ww_l2_slice *s, const struct ww_l2_fill *f, uint
         else
             s->waiter[previous].next = next;
         if (miss->last == n) miss->last = previous;
-        w->next = s->free_waiter;
-        s->free_waiter = n;
+        w->next = ww_free_back(&s->free_waiter, n);
     }
     return true;
 }
@@ -170,8 +170,7 @@ static bool serve_fill(struct ww_l2_slice *s, uint32_t side, struct ww_l2_fill *
     uint32_t sectors = ww_bits8(f->mask);
     line->pending &= (uint8_t)~f->mask;
     if (!line->pending) {
-        miss->next = s->free_miss;
-        s->free_miss = f->miss;
+        miss->next = ww_free_back(&s->free_miss, f->miss);
     }
     s->mshrs_used -= sectors;
     if (side == WW_L2_FAR) s->copies -= sectors;
@@ -383,9 +382,9 @@ static bool slice_init(struct ww_l2 *l2, uint32_t index, const struct ww_gpu_spe
     uint32_t txns = waiters + l2->sides;
     s->txn = ww_arena_array(arena, txns, sizeof *s->txn);
     if (!s->miss || !s->waiter || !s->txn) return false;
-    for (uint32_t i = 0; i < l2->mshrs; i++) s->miss[i].next = i + 1 < l2->mshrs ? i + 1 : WW_NONE;
-    for (uint32_t i = 0; i < waiters; i++) s->waiter[i].next = i + 1 < waiters ? i + 1 : WW_NONE;
-    for (uint32_t i = 0; i < txns; i++) s->txn[i].next = i + 1 < txns ? i + 1 : WW_NONE;
+    s->free_miss = ww_free_list(l2->mshrs);
+    s->free_waiter = ww_free_list(waiters);
+    s->free_txn = ww_free_list(txns);
     if (l2->coalesce > 1 && !ww_l2_coalescer_init(s, arena)) return false;
     return ww_l2_tags_init(&s->tags, gpu, arena, index, seed);
 }

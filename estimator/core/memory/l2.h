@@ -46,6 +46,7 @@
 #include "../../base/bits.h"
 #include "addrmap.h"
 #include "dram.h"
+#include "free_list.h"
 #include "l2_tags.h"
 #include "xbar.h"
 
@@ -149,7 +150,7 @@ struct ww_l2_slice {
     struct ww_l2_miss *miss;
     struct ww_l2_waiter *waiter;
     struct ww_l2_txn *txn;
-    uint32_t free_miss, free_waiter, free_txn;
+    struct ww_free_list free_miss, free_waiter, free_txn;
     uint32_t mshrs_used;
     uint64_t free;                /* cycle at which tags and read port are free */
     uint32_t rest;                /* parts of a cycle that the read port has still to be busy */

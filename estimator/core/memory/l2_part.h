@@ -80,9 +80,9 @@ static inline void ww_l2_replace(struct ww_l2_slice *s, struct ww_l2_part *part,
 static inline uint32_t ww_l2_take_mshrs(struct ww_l2_slice *s, const struct ww_l2_part *part, uint8_t need) {
     struct ww_l2_line *line = &s->tags.line[part->index];
     if (!line->pending) {
-        uint32_t n = s->free_miss;
+        uint32_t n = s->free_miss.first;
         struct ww_l2_miss *miss = &s->miss[n];
-        s->free_miss = miss->next;
+        ww_free_taken(&s->free_miss, miss->next);
         *miss = (struct ww_l2_miss){.line = part->index, .first = WW_NONE, .last = WW_NONE};
         line->miss = n;
     }
@@ -108,8 +108,7 @@ struct ww_l2_line *ww_l2_surplus(const struct ww_l2_slice *s, uint32_t set);
 /* Serves a write; false: it waits, with what is left of it in in->left. */
 bool ww_l2_serve_write(struct ww_l2_slice *s, struct ww_l2_input *in, const struct ww_l2_packet *p,
                        uint64_t cycle);
-/* Notes what a write leaves of sectors of a line. */
-void ww_l2_mark_written(const struct ww_l2 *l2, struct ww_l2_line *line, uint8_t sectors,
-                        const struct ww_l2_packet *p);
+/* Notes what a write leaves of the part's line, which is there. */
+void ww_l2_mark_written(struct ww_l2_slice *s, const struct ww_l2_part *part, const struct ww_l2_packet *p);
 
 #endif

@@ -115,8 +115,7 @@ static void flush(struct ww_l2_slice *s, uint32_t n, uint64_t cycle) {
     if (t->left) return;
     if (s->in[WW_L2_NEAR].head_txn == n) s->in[WW_L2_NEAR].head_txn = WW_NONE;
     if (s->l2->sides > 1 && s->in[WW_L2_FAR].head_txn == n) s->in[WW_L2_FAR].head_txn = WW_NONE;
-    t->next = s->free_txn;
-    s->free_txn = n;
+    t->next = ww_free_back(&s->free_txn, n);
     --*s->l2->live;
 }
 
@@ -236,9 +235,9 @@ static uint8_t joinable(const struct ww_l2_slice *s, const struct ww_l2_line *li
 static void join(struct ww_l2_slice *s, const struct ww_l2_input *in, const struct ww_l2_part *part,
                  uint8_t mask) {
     struct ww_l2_miss *miss = &s->miss[s->tags.line[part->index].miss];
-    uint32_t n = s->free_waiter;
+    uint32_t n = s->free_waiter.first;
     struct ww_l2_waiter *w = &s->waiter[n];
-    s->free_waiter = w->next;
+    ww_free_taken(&s->free_waiter, w->next);
     *w = (struct ww_l2_waiter){
         .txn = in->head_txn, .next = WW_NONE, .mask = mask, .base = part->base, .shift = part->shift};
     if (miss->first == WW_NONE)
@@ -256,7 +255,7 @@ static void hit(struct ww_l2_slice *s, struct ww_l2_input *in, const struct ww_l
     count(s, WW_C_L2_SECTOR_HIT, bits(sectors));
     in->hits = (uint8_t)(in->hits + bits(sectors));
     if (t->kind == WW_MEM_ATOMIC) {
-        line->dirty |= sectors;
+        ww_l2_tags_soil(&s->tags, part->set, line, sectors);
         perform_atomic(s, t, bits(sectors), cycle);
     }
     t->have |= (uint8_t)(s->l2->granules_of[sectors] >> part->shift << part->base);
@@ -275,7 +274,7 @@ static uint8_t read_part(struct ww_l2_slice *s, struct ww_l2_input *in, const st
         joined = joinable(s, line, part->want & line->pending & (uint8_t)~line->valid);
         ww_l2_tags_touch(&s->tags, part->set, part->index);
     }
-    if (s->free_waiter != WW_NONE) {
+    if (s->free_waiter.first != WW_NONE) {
         count(s, WW_C_L2_SECTOR_MERGED, bits(joined));
         ww_l2_count_inst(s, p, WW_I_L2_MERGED, bits(joined));
         fetched = fetch(s, in, p, part, need, cycle);
@@ -292,10 +291,10 @@ static uint8_t read_part(struct ww_l2_slice *s, struct ww_l2_input *in, const st
 }
 
 static bool begin_txn(struct ww_l2_slice *s, struct ww_l2_input *in, const struct ww_l2_packet *p) {
-    uint32_t n = s->free_txn;
+    uint32_t n = s->free_txn.first;
     if (n == WW_NONE) return false;
     struct ww_l2_txn *t = &s->txn[n];
-    s->free_txn = t->next;
+    ww_free_taken(&s->free_txn, t->next);
     *t = (struct ww_l2_txn){.address = p->address,
                             .tag = p->tag,
                             .sm = p->sm,

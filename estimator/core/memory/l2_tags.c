@@ -19,20 +19,23 @@ bool ww_l2_tags_init(struct ww_l2_tags *t, const struct ww_gpu_spec *gpu, struct
     t->print = ww_arena_array(arena, count / 8, sizeof *t->print);
     t->newest = ww_arena_array(arena, t->sets, sizeof *t->newest);
     t->oldest = ww_arena_array(arena, t->sets, sizeof *t->oldest);
-    if (!t->line || !t->print || !t->newest || !t->oldest) return false;
+    t->dirty = ww_arena_array(arena, t->sets, sizeof *t->dirty);
+    if (!t->line || !t->print || !t->newest || !t->oldest || !t->dirty) return false;
     if (t->replace == WW_L2_NRU) {
         t->used = ww_arena_array(arena, t->sets, sizeof *t->used);
         if (!t->used) return false;
     }
-    for (uint32_t set = 0; set < t->sets; set++) {
-        struct ww_l2_line *line = &t->line[(size_t)set * t->stride];
-        for (uint32_t w = 0; w < t->ways; w++) {
-            line[w].newer = (uint16_t)(w + 1);
-            line[w].older = (uint16_t)(w - 1);
-        }
-        t->newest[set] = (uint16_t)(t->ways - 1);
-    }
     return true;
+}
+
+/* The order of a set whose memory is zero. Most sets of a large L2 are never used. */
+static void begin_set(struct ww_l2_tags *t, uint32_t set) {
+    struct ww_l2_line *line = &t->line[(size_t)set * t->stride];
+    for (uint32_t w = 0; w < t->ways; w++) {
+        line[w].newer = (uint16_t)(w + 1);
+        line[w].older = (uint16_t)(w - 1);
+    }
+    t->newest[set] = (uint16_t)(t->ways - 1);
 }
 
 void ww_l2_tags_renew(struct ww_l2_tags *t, uint32_t set, uint32_t index) {
@@ -66,6 +69,7 @@ static uint32_t random_victim(struct ww_l2_tags *t, uint32_t first, uint64_t spa
 }
 
 uint32_t ww_l2_tags_victim(struct ww_l2_tags *t, uint32_t set) {
+    if (t->newest[set] == t->oldest[set]) begin_set(t, set);
     uint32_t first = set * t->stride, way = t->oldest[set];
     if (empty(t, first + way)) return first + way;
     if (t->replace == WW_L2_RANDOM) return random_victim(t, first, 0);
@@ -83,6 +87,7 @@ void ww_l2_tags_install(struct ww_l2_tags *t, uint32_t set, uint32_t index, uint
     struct ww_l2_line *line = &t->line[index];
     uint32_t shift = index % 8 * 8;
     ww_l2_tags_renew(t, set, index);
+    ww_l2_tags_clean(t, set, line);
     *line = (struct ww_l2_line){.number = number, .newer = line->newer, .older = line->older, .miss = WW_NONE};
     *word = (*word & ~((uint64_t)0xff << shift)) | (uint64_t)ww_l2_print_of(number) << shift;
 }

@@ -33,6 +33,7 @@ struct ww_l2_tags {
     struct ww_l2_line *line;   /* [set * stride + way] */
     uint64_t *print;           /* fingerprints, eight to a word: [set * stride / 8] */
     uint16_t *newest, *oldest; /* ways, by set; empty ways are the oldest */
+    uint16_t *dirty;           /* lines of a set with dirty sectors */
     uint64_t *used;            /* nru: ways used of a set, one bit each, since all were */
     struct ww_divider by_sets;
     uint32_t sets, ways, stride;   /* stride: ways rounded up to 8 */
@@ -82,6 +83,17 @@ static inline uint32_t ww_l2_tags_find(const struct ww_l2_tags *t, uint32_t set,
         }
     }
     return WW_NONE;
+}
+
+/* Sectors of a line of the set become dirty; or all of it clean. */
+static inline void ww_l2_tags_soil(struct ww_l2_tags *t, uint32_t set, struct ww_l2_line *line,
+                                   uint8_t sectors) {
+    t->dirty[set] = (uint16_t)(t->dirty[set] + (!line->dirty && sectors));
+    line->dirty |= sectors;
+}
+static inline void ww_l2_tags_clean(struct ww_l2_tags *t, uint32_t set, struct ww_l2_line *line) {
+    t->dirty[set] = (uint16_t)(t->dirty[set] - (line->dirty != 0));
+    line->dirty = 0;
 }
 
 /* Makes the line the newest of its set. */

@@ -16,11 +16,11 @@ static struct ww_l2_line *warm_line(struct ww_l2_slice *s, struct ww_l2_part *pa
     return &s->tags.line[part->index];
 }
 
-static void warm_store(const struct ww_l2 *l2, const struct ww_l2_slice *s, const struct ww_l2_part *part,
-                       struct ww_l2_line *line, const struct ww_l2_packet *p) {
-    ww_l2_mark_written(l2, line, part->want, p);
-    if (!l2->dirty_ways) return;
-    for (struct ww_l2_line *more; (more = ww_l2_surplus(s, part->set));) more->dirty = 0;
+static void warm_store(struct ww_l2_slice *s, const struct ww_l2_part *part, const struct ww_l2_packet *p) {
+    ww_l2_mark_written(s, part, p);
+    if (!s->l2->dirty_ways) return;
+    for (struct ww_l2_line *more; (more = ww_l2_surplus(s, part->set));)
+        ww_l2_tags_clean(&s->tags, part->set, more);
 }
 
 static void warm_slice(struct ww_l2 *l2, uint32_t slice, const struct ww_l2_packet *p) {
@@ -33,10 +33,10 @@ static void warm_slice(struct ww_l2 *l2, uint32_t slice, const struct ww_l2_pack
         if (!line) continue;
         bool fetched = l2->write_fetches && part.want & ~line->valid;
         if (p->kind == WW_MEM_WRITE && !fetched)
-            warm_store(l2, s, &part, line, p);
+            warm_store(s, &part, p);
         else
             line->valid |= part.want | l2->fetch_of[part.want & (uint8_t)~line->valid];
-        if (p->kind == WW_MEM_ATOMIC) line->dirty |= part.want;
+        if (p->kind == WW_MEM_ATOMIC) ww_l2_tags_soil(&s->tags, part.set, line, part.want);
         if (p->kind != WW_MEM_READ && l2->side_slices) ww_l2_drop_copy(s, part.number, part.want);
     }
 }

@@ -11,10 +11,11 @@ static uint32_t bits(uint32_t mask) {
     return ww_bits8(mask);
 }
 
-void ww_l2_mark_written(const struct ww_l2 *l2, struct ww_l2_line *line, uint8_t sectors,
-                        const struct ww_l2_packet *p) {
+void ww_l2_mark_written(struct ww_l2_slice *s, const struct ww_l2_part *part, const struct ww_l2_packet *p) {
+    struct ww_l2_line *line = &s->tags.line[part->index];
     uint32_t granules = bits(p->granules), per_granule = 32;
-    line->dirty |= sectors;
+    uint8_t sectors = part->want;
+    ww_l2_tags_soil(&s->tags, part->set, line, sectors);
     if (p->bytes >= 32 * granules) {
         line->valid |= sectors;
         return;
@@ -22,8 +23,8 @@ void ww_l2_mark_written(const struct ww_l2 *l2, struct ww_l2_line *line, uint8_t
     per_granule = (p->bytes + granules - 1) / granules;
     for (uint8_t m = sectors & (uint8_t)~line->valid; m; m &= (uint8_t)(m - 1)) {
         uint32_t i = (uint32_t)__builtin_ctz(m);
-        uint32_t sum = line->written[i] + per_granule * l2->sector_granules;
-        if (sum >= 32 * l2->sector_granules) line->valid |= (uint8_t)(1u << i);
+        uint32_t sum = line->written[i] + per_granule * s->l2->sector_granules;
+        if (sum >= 32 * s->l2->sector_granules) line->valid |= (uint8_t)(1u << i);
         line->written[i] = (uint8_t)(sum < 255 ? sum : 255);
     }
 }
@@ -47,19 +48,16 @@ static bool send_and_fetch(struct ww_l2_slice *s, struct ww_l2_input *in, struct
 }
 
 struct ww_l2_line *ww_l2_surplus(const struct ww_l2_slice *s, uint32_t set) {
-    struct ww_l2_line *first = &s->tags.line[(size_t)set * s->tags.stride], *oldest = NULL;
-    uint32_t dirty = 0, way = s->tags.oldest[set];
-    for (uint32_t n = 0; n < s->tags.ways; n++, way = first[way].newer) {
-        if (!first[way].dirty) continue;
-        if (!dirty++) oldest = &first[way];
-        if (dirty > s->l2->dirty_ways) return oldest;
-    }
-    return NULL;
+    struct ww_l2_line *first = &s->tags.line[(size_t)set * s->tags.stride];
+    if (s->tags.dirty[set] <= s->l2->dirty_ways) return NULL;
+    uint32_t way = s->tags.oldest[set];
+    while (!first[way].dirty) way = first[way].newer;
+    return &first[way];
 }
 
 /* Has what the set holds dirty beyond its bound written back, as far as the channel has room. */
 static void drain(struct ww_l2_slice *s, uint32_t set, uint64_t cycle) {
-    for (struct ww_l2_line *line; (line = ww_l2_surplus(s, set)); line->dirty = 0) {
+    for (struct ww_l2_line *line; (line = ww_l2_surplus(s, set)); ww_l2_tags_clean(&s->tags, set, line)) {
         if (!ww_dram_has_room(s->l2->dram, s->channel, WW_DRAM_WRITE)) return;
         ww_l2_count(s, WW_C_L2_WRITEBACK, bits(line->dirty));
         ww_l2_push_dram(s, line->number, line->dirty, 0, WW_DRAM_WRITE, cycle);
@@ -85,7 +83,7 @@ static bool write_part(struct ww_l2_slice *s, struct ww_l2_input *in, const stru
     ww_l2_tags_touch(&s->tags, part->set, part->index);
     struct ww_l2_line *line = &s->tags.line[part->index];
     bool may_drain = s->l2->dirty_ways && !line->dirty;
-    ww_l2_mark_written(s->l2, line, part->want, p);
+    ww_l2_mark_written(s, part, p);
     if (may_drain) drain(s, part->set, cycle);
     return true;
 }

@@ -104,7 +104,7 @@ void ww_xbar_reply(struct ww_xbar *x, uint32_t slice, uint16_t sm, const struct 
                    uint32_t payload, uint64_t cycle) {
     struct ww_xbar_slice *s = &x->slice[slice];
     struct ww_xbar_port *p = &x->port[x->port_of[sm]];
-    uint32_t flits = flits_of(x, payload), n = x->free_reply;
+    uint32_t flits = flits_of(x, payload), n = x->free_reply.first;
     assert(s->replies < x->reply_limit && n != NONE);
     uint64_t start = s->send_free > cycle ? s->send_free : cycle, arrive = start + x->latency;
     s->send_free = start + flits;
@@ -112,7 +112,7 @@ void ww_xbar_reply(struct ww_xbar *x, uint32_t slice, uint16_t sm, const struct 
     if (arrive < p->receive_free) arrive = p->receive_free;
     p->receive_free = arrive + flits;
     struct ww_xbar_reply *r = &x->reply[n];
-    x->free_reply = r->next;
+    ww_free_taken(&x->free_reply, r->next);
     *r = (struct ww_xbar_reply){.reply = *reply,
                                 .ps = ww_clock_time(x->clock, arrive + flits - 1),
                                 .next = NONE,
@@ -139,8 +139,7 @@ static void deliver_event(void *owner, struct ww_event *event, uint64_t now_ps) 
         uint32_t n = p->head;
         const struct ww_xbar_reply r = x->reply[n]; /* its place may be taken again meanwhile */
         p->head = r.next;
-        x->reply[n].next = x->free_reply;
-        x->free_reply = n;
+        x->reply[n].next = ww_free_back(&x->free_reply, n);
         x->slice[r.slice].replies--;
         x->delivered(x->delivered_context, r.slice, now_ps);
         x->client.reply(x->client.context, r.sm, &r.reply, now_ps);
@@ -195,6 +194,6 @@ bool ww_xbar_init(struct ww_xbar *x, const struct ww_gpu_spec *gpu, struct ww_qu
     x->refused = ww_arena_array(arena, (size_t)gpu->l2_slices * x->words, sizeof *x->refused);
     x->reply = ww_arena_array(arena, replies, sizeof *x->reply);
     if (!x->slice || !x->refused || !x->reply || !make_ports(x, gpu, arena)) return false;
-    for (uint32_t i = 0; i < replies; i++) x->reply[i].next = i + 1 < replies ? i + 1 : NONE;
+    x->free_reply = ww_free_list(replies);
     return true;
 }

@@ -17,6 +17,7 @@
 #define WW_CORE_XBAR_H
 
 #include "../../base/arena.h"
+#include "free_list.h"
 #include "memsys.h"
 
 #define WW_XBAR_TIME_BITS 8
@@ -58,7 +59,8 @@ struct ww_xbar {
     struct ww_xbar_reply *reply; /* pool */
     uint64_t *refused;           /* bits: [slice * words + sm / 64] */
     uint16_t *port_of;           /* by SM */
-    uint32_t free_reply, words, sms, sms_per_port;
+    struct ww_free_list free_reply;
+    uint32_t words, sms, sms_per_port;
     uint32_t packet_limit, reply_limit;
     uint32_t flit, header, latency;
     uint8_t flits[512];       /* by payload bytes */

@@ -70,9 +70,10 @@ void ww_cache_shapes(struct ww_core *core) {
 
 bool ww_cache_init(struct ww_cache *c, const struct ww_cache_shape *shape, struct ww_arena *arena) {
     c->shape = shape;
-    c->entry = ww_arena_array(arena, shape->mshrs, sizeof *c->entry);
+    c->entry = ww_arena_raw(arena, shape->mshrs, sizeof *c->entry);
     if (!c->entry) return false;
-    for (uint32_t i = 0; i < shape->mshrs; i++) c->entry[i].next_free = i + 1 < shape->mshrs ? i + 1 : WW_NONE;
+    for (uint32_t i = 0; i < shape->mshrs; i++)
+        c->entry[i] = (struct ww_mshr){.next_free = i + 1 < shape->mshrs ? i + 1 : WW_NONE};
     return true;
 }
 

@@ -18,7 +18,7 @@ static bool init_tags(struct ww_tags *tags, struct ww_arena *arena, uint32_t kb,
 static bool init_instruction_cache(struct ww_sm *sm, struct ww_arena *arena) {
     const struct ww_gpu_spec *g = sm->core->gpu;
     if (!g->icache_kb) return true;
-    sm->icache_ready = ww_arena_array(arena, g->icache_kb * 1024 / g->icache_line, sizeof *sm->icache_ready);
+    sm->icache_ready = ww_arena_raw(arena, g->icache_kb * 1024 / g->icache_line, sizeof *sm->icache_ready);
     return sm->icache_ready && init_tags(&sm->icache, arena, g->icache_kb, g->icache_line, g->icache_ways);
 }
 
@@ -61,17 +61,24 @@ static enum ww_code init_schedulers(struct ww_sm *sm, struct ww_arena *arena, co
     return WW_OK;
 }
 
-enum ww_code ww_sm_init(struct ww_sm *sm, struct ww_core *core, uint32_t id, struct ww_arena *arena,
-                        uint32_t l1_ways, const void *settings, uint64_t seed, struct ww_error *error) {
+/* A CTA that comes to a slot finds it zero. */
+static bool init_ctas(struct ww_sm *sm, struct ww_arena *arena) {
+    uint32_t count = sm->core->gpu->sm_max_ctas;
+    sm->cta = ww_arena_raw(arena, count, sizeof *sm->cta);
+    for (uint32_t i = 0; sm->cta && i < count; i++) sm->cta[i].resident = false;
+    return sm->cta;
+}
+
+enum ww_code ww_sm_init(struct ww_sm *sm, struct ww_error *error) {
+    const struct ww_core *core = sm->core;
     const struct ww_gpu_spec *g = core->gpu;
-    sm->core = core;
-    sm->id = id;
+    struct ww_arena *arena = core->sm_plan.arena;
     sm->warp = ww_arena_lines(arena, g->sm_max_warps, sizeof *sm->warp);
     sm->sched = ww_arena_lines(arena, g->sm_schedulers, sizeof *sm->sched);
-    sm->cta = ww_arena_array(arena, g->sm_max_ctas, sizeof *sm->cta);
     sm->board = ww_arena_raw(arena, (size_t)g->sm_max_warps * core->code.registers, sizeof *sm->board);
     sm->port = ww_arena_array(arena, WW_UNIT_COUNT, sizeof *sm->port);
-    if (!sm->warp || !sm->sched || !sm->cta || !sm->board || !sm->port || !ww_lsu_queue_init(sm, arena))
+    if (!sm->warp || !sm->sched || !init_ctas(sm, arena) || !sm->board || !sm->port ||
+        !ww_lsu_queue_init(sm, arena))
         return ww_fail_nomem(error, "an SM");
     ww_coalesce_init(&sm->lsu.coalescer, ww_gpu_request_line(g));
     if (core->lsu_plan.watch) {
@@ -88,8 +95,8 @@ enum ww_code ww_sm_init(struct ww_sm *sm, struct ww_core *core, uint32_t id, str
     if (!ww_collect_init(sm, arena)) return ww_fail_nomem(error, "operand collectors");
     if (!ww_regs_init(sm, arena)) return ww_fail_nomem(error, "operand caches");
     sm->gathers = sm->collect || sm->rf;
-    WW_TRY(init_schedulers(sm, arena, settings, error));
-    WW_TRY(init_caches(sm, arena, l1_ways, seed, error));
+    WW_TRY(init_schedulers(sm, arena, core->sm_plan.settings, error));
+    WW_TRY(init_caches(sm, arena, core->sm_plan.l1_ways, core->sm_plan.seed + sm->id, error));
     sm->gates = sm->dma || sm->operands;
     sm->extras = sm->barrel || sm->dma || sm->lsu.watch; /* or a prefetcher, which comes later */
     sm->plain = ww_issue_plain_allowed(sm);
@@ -165,7 +172,7 @@ static inline uint64_t step_issue(struct ww_sm *sm, uint64_t cycle) {
 static inline uint64_t step_inside(struct ww_sm *sm, uint64_t cycle) {
     sm->now = cycle;
     sm->stirred = false;
-    wake_warps(sm, cycle);
+    if (ww_wheel_due(&sm->wheel, cycle)) wake_warps(sm, cycle);
     step_memory(sm, cycle);
     return sm->extras ? step_all(sm, cycle) : step_issue(sm, cycle);
 }
@@ -206,6 +213,7 @@ uint64_t ww_sm_go_ahead(struct ww_sm *sm, uint64_t next, uint64_t end) {
 }
 
 void ww_sm_close(struct ww_sm *sm, uint64_t end) {
+    if (!ww_sm_made(sm)) return;
     for (uint32_t i = 0; i < sm->core->gpu->sm_schedulers; i++) ww_issue_count(&sm->sched[i], end);
     ww_sm_count_mode(sm, end);
     ww_fetch_close(sm);

@@ -12,8 +12,8 @@
  *                                     '--> DONE (no instruction is left) --> gone with its CTA
  *
  * An SM acts only in cycles at which something can happen; what lies between is counted in bulk. All cycles
- * are counted from the launch's start. Memory is allocated when a launch starts, from the engine's arena;
- * only the pools of outstanding operations grow. */
+ * are counted from the launch's start. Memory is allocated when an SM gets its first CTA, from the engine's
+ * arena; only the pools of outstanding operations grow. */
 #ifndef WW_CORE_SM_H
 #define WW_CORE_SM_H
 
@@ -295,6 +295,15 @@ struct ww_glance {
     uint32_t due;                         /* about how many SMs step in `next` */
 };
 
+/* What SMs are made with: when the first CTA comes to them, as a rule. Launches are often smaller than the GPU.
+ */
+struct ww_sm_plan {
+    struct ww_arena *arena;
+    const void *settings; /* of the schedulers */
+    uint64_t seed;        /* of SM 0; the next ones have the next ones */
+    uint32_t l1_ways;
+};
+
 /* What all SMs of a launch share. */
 struct ww_core {
     const struct ww_gpu_spec *gpu;
@@ -343,6 +352,7 @@ struct ww_core {
     struct ww_shard *shard; /* by group, if several threads step SMs; else NULL */
     struct ww_team *team;   /* these threads */
     struct ww_sm *sm;
+    struct ww_sm_plan sm_plan;
     bool ticking;
     uint64_t issued, inflight, age;
     uint64_t resident_warp_cycles, last_end; /* last_end: cycle at which the last CTA ended */
@@ -529,9 +539,11 @@ static inline uint64_t ww_front_next(struct ww_sm *sm, struct ww_warp *w, const 
 static inline void ww_sm_advance(struct ww_sm *sm, uint64_t cycle) {
     if (sm->now + 1 < cycle) sm->now = cycle - 1;
 }
-/* *sm is zero. */
-enum ww_code ww_sm_init(struct ww_sm *sm, struct ww_core *core, uint32_t id, struct ww_arena *arena,
-                        uint32_t l1_ways, const void *settings, uint64_t seed, struct ww_error *error);
+/* Makes an SM that has a core and an id, and is zero but for what counts from the launch's begin. */
+enum ww_code ww_sm_init(struct ww_sm *sm, struct ww_error *error);
+static inline bool ww_sm_made(const struct ww_sm *sm) {
+    return sm->warp;
+}
 /* The saturation flag changes at `cycle`, or the SM gets its first CTA or is about to lose its last. */
 void ww_sm_count_mode(struct ww_sm *sm, uint64_t cycle);
 /* One cycle of the SM; returns the cycle of its next step (WW_NEVER: something outside wakes it). */

@@ -4,6 +4,7 @@
 #ifndef WW_CORE_SM_WHEEL_H
 #define WW_CORE_SM_WHEEL_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #define WW_WHEEL_SPAN 255u
@@ -34,6 +35,10 @@ static inline void ww_wheel_forget(struct ww_wheel *w, uint32_t id) {
             w->slot[i] &= ~(1ull << id);
             if (!w->slot[i]) w->used[k] &= ~(1ull << (i & 63));
         }
+}
+
+static inline bool ww_wheel_due(const struct ww_wheel *w, uint64_t cycle) {
+    return w->slot[cycle & 255] != 0;
 }
 
 /* Takes the ids of a cycle. */
