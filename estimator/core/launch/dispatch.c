@@ -78,6 +78,7 @@ bool ww_dispatch_place(struct ww_sm *sm, uint32_t slot, uint32_t first_warp, uin
                          ww_clock_time(&core->clock, cycle) - core->start_ps);
     if (sm->dma) ww_dma_cta(sm, slot);
     if (sm->mbar) ww_mbar_cta(sm, slot);
+    if (sm->tma) ww_tma_cta(sm, slot);
     sm->resident_ctas++;
     core->launched_ctas++;
     ww_sm_advance(sm, cycle);

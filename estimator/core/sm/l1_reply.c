@@ -159,6 +159,8 @@ void ww_l1_reply(struct ww_sm *sm, const struct ww_mem_reply *reply, uint64_t cy
         fill(sm, &sm->tex, value, reply, cycle);
     else if (kind == WW_TAG_TARGET && (value & WW_TAG_DMA))
         ww_dma_reply(sm, value & ~WW_TAG_DMA, reply, cycle);
+    else if (kind == WW_TAG_TARGET && (value & WW_TAG_TMA))
+        ww_tma_reply(sm, value & ~WW_TAG_TMA, reply, cycle);
     else if (kind == WW_TAG_TARGET)
         answer_target(sm, value, reply, cycle);
     else if (reply->last)

@@ -5,6 +5,7 @@
 #include "regs.h"
 #include "smm.h"
 #include "tensor.h"
+#include "tma.h"
 
 #include <string.h>
 
@@ -308,6 +309,7 @@ static void decode_one(const struct ww_gpu_spec *gpu, const struct ww_launch *la
     else if (!set_pipe(gpu, pipe, in->dst_count && in->dst[0].n > 1, d))
         set_control(gpu, in, d);
     ww_tensor_decode(gpu, launch, in, d);
+    ww_tma_decode(gpu, launch, in, d);
     d->latency = (uint16_t)(d->latency + gpu->front_dependent_issue + d->conflict);
     d->write_counter = d->read_counter = WW_NO_COUNTER;
     d->next_fetch = 1;
@@ -374,6 +376,7 @@ enum ww_code ww_pipe_decode(const struct ww_gpu_spec *gpu, const struct ww_launc
         if (d->cache == WW_CACHE_TEX) out->uses_tex = true;
         if (d->action == WW_A_CONST) out->uses_const = true;
         if (d->action == WW_A_DMA) out->uses_dma = true;
+        if (d->action == WW_A_TMA) out->uses_tma = true;
         if (ww_pipe_is_mbarrier(d)) out->uses_mbarriers = true;
         if (out->control)
             ww_control_decode(gpu, &launch->inst[i], out, d);

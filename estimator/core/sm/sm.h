@@ -36,6 +36,7 @@
 #include "supply.h"
 #include "smem.h"
 #include "smm.h"
+#include "tma.h"
 #include "../memory/tlb_array.h"
 
 /* Where CTAs come from: a trace, or a test. */
@@ -243,6 +244,7 @@ struct ww_sm {
     struct ww_const_fills const_fills;
     struct ww_dma_engine *dma; /* NULL: the launch has no bulk transfers */
     struct ww_mbar *mbar;      /* NULL: the launch has no mbarriers */
+    struct ww_tma *tma;        /* NULL: no bulk copies, or no engine for them */
     uint64_t copied;           /* ww_copy_stall: cycles before it are counted */
     struct ww_fetcher *fetch;  /* NULL: no prefetcher */
     struct ww_sched_sm shared;
@@ -547,7 +549,7 @@ static inline bool ww_sm_alone(const struct ww_sm *sm) {
     const struct ww_core *core = sm->core;
     bool room = sm->resident_ctas < sm->cta_room || core->smm.on;
     return core->runs_ahead && sm->resident_ctas && !sm->misses.count && !sm->lingering && !sm->dma &&
-           !sm->fetch && !(room && core->next_cta < core->cta_count);
+           !sm->tma && !sm->fetch && !(room && core->next_cta < core->cta_count);
 }
 /* Counts everything up to the launch's end. */
 void ww_sm_close(struct ww_sm *sm, uint64_t end);
