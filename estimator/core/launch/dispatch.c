@@ -3,6 +3,7 @@
 #include "../../result/result.h"
 #include "../sm/barrel.h"
 #include "beside.h"
+#include "clusters.h"
 #include "ctalog.h"
 #include "govern.h"
 
@@ -134,6 +135,7 @@ void ww_dispatch_counted(struct ww_core *core, uint64_t cycle) {
 
 bool ww_dispatch(struct ww_core *core, uint64_t cycle) {
     if (core->beside) return ww_beside_dispatch(core, cycle);
+    if (core->cluster_size > 1) return ww_clusters_dispatch(core, cycle);
     for (uint32_t n = 0, most = ww_dispatch_most(core, cycle); n < most; n++) {
         uint32_t sm = core->next_cta < core->cta_count ? next_sm(core) : WW_NONE;
         if (sm == WW_NONE) return false;

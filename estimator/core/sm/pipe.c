@@ -1,6 +1,7 @@
 /* A launch's instructions, decoded once for one GPU: what an issue takes and when its result is there. */
 #include "../../result/result.h"
 #include "pipe.h"
+#include "cluster.h"
 #include "control.h"
 #include "regs.h"
 #include "smm.h"
@@ -310,6 +311,7 @@ static void decode_one(const struct ww_gpu_spec *gpu, const struct ww_launch *la
         set_control(gpu, in, d);
     ww_tensor_decode(gpu, launch, in, d);
     ww_tma_decode(gpu, launch, in, d);
+    ww_cluster_decode(gpu, launch, in, d);
     d->latency = (uint16_t)(d->latency + gpu->front_dependent_issue + d->conflict);
     d->write_counter = d->read_counter = WW_NO_COUNTER;
     d->next_fetch = 1;

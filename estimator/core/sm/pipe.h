@@ -58,6 +58,9 @@ enum ww_bulk {
     WW_BULK_FLUSH /* ends a group of stores and reductions */
 };
 
+/* At the barrier of a cluster (cluster.h). */
+enum ww_cluster_step { WW_CLUSTER_NONE, WW_CLUSTER_ARRIVE, WW_CLUSTER_WAIT };
+
 /* Where a load looks for its data before it goes to the L2. */
 enum ww_lsu_cache { WW_CACHE_NONE, WW_CACHE_L1, WW_CACHE_TEX };
 
@@ -107,6 +110,7 @@ struct ww_dinst {
     uint8_t smem;                        /* enum ww_smm_act, of a barrier */
     uint8_t barrier;
     uint8_t bulk;           /* enum ww_bulk */
+    uint8_t cluster;        /* enum ww_cluster_step */
     uint16_t next_fetch;    /* cycles from its issue to the fetch of what follows it */
     uint16_t barrier_warps; /* 0: all of the CTA */
     uint8_t reads, writes;  /* how many of the banks of its operands, and of its results; with register banks

@@ -83,6 +83,7 @@ enum ww_code ww_sm_init(struct ww_sm *sm, struct ww_core *core, uint32_t id, str
     if (!ww_smm_init(sm, arena)) return ww_fail_nomem(error, "the table of shared memory");
     WW_TRY(ww_dma_init(sm, arena, error));
     if (!ww_mbar_init(sm, arena)) return ww_fail_nomem(error, "mbarriers");
+    if (!ww_cluster_init(sm, arena)) return ww_fail_nomem(error, "clusters");
     if (!ww_tma_init(sm, arena)) return ww_fail_nomem(error, "engine of bulk copies");
     if (!ww_depend_init(sm, arena)) return ww_fail_nomem(error, "dependence counters");
     if (!ww_barrel_init(sm, arena)) return ww_fail_nomem(error, "an SM's pipeline");

@@ -22,6 +22,7 @@
 #include "../../mech/lsu/lsu.h"
 #include "../../mech/pipe/pipe.h"
 #include "../../mech/sched/sched.h"
+#include "cluster.h"
 #include "copy.h"
 #include "depend.h"
 #include "dma.h"
@@ -244,9 +245,11 @@ struct ww_sm {
     struct ww_const_fills const_fills;
     struct ww_dma_engine *dma; /* NULL: the launch has no bulk transfers */
     struct ww_mbar *mbar;      /* NULL: the launch has no mbarriers */
-    struct ww_tma *tma;        /* NULL: no bulk copies, or no engine for them */
-    uint64_t copied;           /* ww_copy_stall: cycles before it are counted */
-    struct ww_fetcher *fetch;  /* NULL: no prefetcher */
+    struct ww_cluster_cta
+        *cluster;             /* by CTA slot; NULL: the launch has no clusters, or they are not modelled */
+    struct ww_tma *tma;       /* NULL: no bulk copies, or no engine for them */
+    uint64_t copied;          /* ww_copy_stall: cycles before it are counted */
+    struct ww_fetcher *fetch; /* NULL: no prefetcher */
     struct ww_sched_sm shared;
     struct ww_smm smm;
     struct ww_barrel *barrel;           /* barrel.h, or NULL */
@@ -367,6 +370,8 @@ struct ww_core {
     /* CTAs */
     struct ww_cta_source *source;
     uint64_t cta_count, next_cta, ended_ctas, launched_ctas;
+    uint32_t cluster_size; /* CTAs; 1: the launch has no clusters, or they are not modelled */
+    uint64_t next_cluster; /* clusters have ids from 1 on */
     uint32_t ctas_per_sm, warps_per_cta, turn;
     double dispatch_free; /* where less than a CTA is dispatched a cycle: from here on the next may be */
     uint64_t dispatch_at; /* cycle at which a CTA may be placed, WW_NEVER if not before one ends */

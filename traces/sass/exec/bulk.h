@@ -7,6 +7,8 @@
 /* Bytes of the shared memory of the cluster at `address`, whose bits 24 on are the CTA's rank; NULL if there
  * are none. */
 unsigned char *ww_sx_shared(struct sx_warp *w, uint64_t address, uint32_t bytes);
+/* sass_address.c: an address of the shared memory of the cluster as traces have it. */
+uint64_t ww_sx_recorded_shared(const struct sx_warp *w, uint64_t address);
 /* sass_async.c: bytes have come that the mbarrier at `bar` of the cluster's shared memory counts. */
 void ww_sx_mbarrier_complete(struct sx_warp *w, uint32_t bar, uint32_t bytes);
 /* Executes a bulk copy. */

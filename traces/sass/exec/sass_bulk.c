@@ -161,7 +161,7 @@ static void store_async(SX_ARGS) {
                        i->bytes, address);
             return;
         }
-        w->addr[l] = address & SX_OFFSET_MASK;
+        w->addr[l] = ww_sx_recorded_shared(w, address);
         if (i->sub == BULK_COPY) {
             for (uint32_t n = 0; n < i->bytes / 4u; n++) memcpy(p + 4 * n, &from[n * SX_LANES + l], 4);
         } else {
