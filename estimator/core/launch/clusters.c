@@ -79,14 +79,36 @@ static uint32_t next_gpc(struct ww_core *core, uint16_t *sm) {
     return best;
 }
 
+static bool has_any(const struct ww_core *core, uint64_t number) {
+    for (uint32_t r = 0; r < core->cluster_size; r++) {
+        uint64_t cta = ww_cluster_member(core->launch, number, r);
+        if (core->source->next(core->source->context, cta) == cta) return true;
+    }
+    return false;
+}
+
+/* Moves next_cta to the next cluster of which there is a CTA. False: there is none. */
+static bool find_next(struct ww_core *core) {
+    uint32_t size = core->cluster_size;
+    const uint32_t *c = core->launch->cluster;
+    while (core->next_cta < core->cta_count && !has_any(core, core->next_cta / size)) {
+        core->next_cta += size;
+        if (c[1] != 1 || c[2] != 1) continue;
+        uint64_t cta = core->source->next(core->source->context, core->next_cta);
+        core->next_cta = cta < core->cta_count ? cta / size * size : core->cta_count;
+    }
+    return core->next_cta < core->cta_count;
+}
+
 /* next_cta counts CTAs in the order of clusters. */
 bool ww_clusters_dispatch(struct ww_core *core, uint64_t cycle) {
     uint32_t size = core->cluster_size;
     uint16_t sm[WW_CLUSTER_CTAS];
     for (uint32_t n = 0, most = ww_dispatch_most(core, cycle); n < most; n += size) {
-        uint64_t number = core->next_cta / size;
-        uint32_t gpc = core->next_cta < core->cta_count ? next_gpc(core, sm) : WW_NONE;
+        uint32_t gpc = find_next(core) ? next_gpc(core, sm) : WW_NONE;
         if (gpc == WW_NONE) return false;
+        uint64_t number = core->next_cta / size;
+        ww_dispatch_marks(core, core->next_cta, cycle);
         if (!place(core, number, sm, cycle)) return false;
         core->next_cta = (number + 1) * size;
         core->turn = gpc + 1 == core->gpu->sm_gpcs ? 0 : gpc + 1;

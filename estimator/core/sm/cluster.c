@@ -126,7 +126,8 @@ bool ww_cluster_send(struct ww_sm *sm, const struct ww_lsu_entry *e, uint32_t op
     const struct ww_cluster_cta *c = &sm->cluster[w->cta];
     const struct ww_dinst *d = &core->code.inst[e->inst];
     uint8_t kind = core->launch->inst[e->inst].op;
-    if (sm->misses.count + (uint32_t)__builtin_popcount(ranks) > core->gpu->l1_miss_queue) return false;
+    uint32_t others = (uint32_t)__builtin_popcount(ranks);
+    if (sm->misses.count && sm->misses.count + others > core->gpu->l1_miss_queue) return false;
     for (; ranks; ranks &= ranks - 1) {
         uint32_t rank = (uint32_t)__builtin_ctz(ranks), bytes = d->width * lanes_of(e, rank);
         if (rank >= c->count) continue; /* the trace has no such CTA */
