@@ -455,6 +455,16 @@ add.u32 %r5, %r5, %r6; st.global.u32 [%rd1+128], %r5; ret; }"""
         kernel("depbar-%d" % level, arch, code, ["core-depbar-%d ga10x turns=3" % level])
 
 
+def peers():
+    """A chain of loads from the shared memory of the second CTA of a cluster."""
+    arch = "sm_90"
+    lds = word(arch, r"LDS R\d+, \[R\d+")
+    code = named([lds.copy().set(d=2, a=2, stall=2, write=0, wait=1) for _ in range(62)], arch)
+    for i in code:
+        i.at = (2 << 24, 0)
+    kernel("h100-peer", arch, code, ["core-h100-peer h100 turns=2:6 per=62 cluster=2"])
+
+
 # ---- matrix instructions ----
 
 # Type of sums, registers of sums, A, B.
@@ -612,6 +622,7 @@ gpu ga10x a100 arch=sm_86 core.read_store_cycles=14 pipe.fp32.lanes=32 lsu.lanes
     depbar()
     constants()
     straight()
+    peers()
 
 
 main()

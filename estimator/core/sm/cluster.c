@@ -111,25 +111,29 @@ uint32_t ww_cluster_ranks(const struct ww_access *access, const uint64_t *pool, 
     return ranks;
 }
 
-static uint32_t lanes_of(const struct ww_lsu_entry *e, uint32_t rank) {
-    uint32_t lanes = 0, n = 0;
+/* Data of the lanes that access one CTA: segments of 32 bytes (NVIDIA's guide to Hopper). */
+static uint32_t bytes_of(const struct ww_lsu_entry *e, uint32_t rank) {
+    uint64_t segment[32];
+    uint32_t segments = 0, n = 0;
     for (uint32_t m = e->mask; m; m &= m - 1, n++) {
         uint64_t at = ww_lane_address(e->access, e->pool, (uint32_t)__builtin_ctz(m), n);
-        lanes += rank_bit(at) == 1u << rank;
+        if (rank_bit(at) != 1u << rank) continue;
+        uint32_t i = 0;
+        while (i < segments && segment[i] != at / 32) i++;
+        if (i == segments) segment[segments++] = at / 32;
     }
-    return lanes;
+    return 32 * segments;
 }
 
 bool ww_cluster_send(struct ww_sm *sm, const struct ww_lsu_entry *e, uint32_t op, uint32_t ranks) {
     struct ww_core *core = sm->core;
     const struct ww_warp *w = &sm->warp[e->warp];
     const struct ww_cluster_cta *c = &sm->cluster[w->cta];
-    const struct ww_dinst *d = &core->code.inst[e->inst];
     uint8_t kind = core->launch->inst[e->inst].op;
     uint32_t others = (uint32_t)__builtin_popcount(ranks);
     if (sm->misses.count && sm->misses.count + others > core->gpu->l1_miss_queue) return false;
     for (; ranks; ranks &= ranks - 1) {
-        uint32_t rank = (uint32_t)__builtin_ctz(ranks), bytes = d->width * lanes_of(e, rank);
+        uint32_t rank = (uint32_t)__builtin_ctz(ranks), bytes = bytes_of(e, rank);
         if (rank >= c->count) continue; /* the trace has no such CTA */
         bool reads = kind == WW_OP_LOAD || kind == WW_OP_ATOMIC, writes = kind != WW_OP_LOAD;
         struct ww_mem_request q = {.address = c->sm[rank],
