@@ -140,10 +140,10 @@ struct ww_step {
 /* Addresses of one step. list == WW_AFFINE: lane l's address is base + stride * l. Otherwise the addresses
  * of the active lanes, in lane order, stand at pool[list ...]; stride is then at least the distance from the
  * lowest to the highest of them, or 0 if that is not known. Shared addresses are byte offsets in the
- * CTA's allocation (see WW_SHARED_RANK_SHIFT); local ones byte offsets in the thread's frame; constant ones byte offsets in the bank;
- * global ones are virtual. For WW_OP_BARRIER and WW_OP_SLEEP with WW_INST_ACCESS base holds a value: the
- * barrier number in bits 0-7 and its threads in bits 8-23; nanoseconds to sleep. For WW_OP_DMA the first
- * entries of the list are the words of a struct ww_dma (dma.h), further ones 0. */
+ * CTA's allocation (see WW_SHARED_RANK_SHIFT); local ones byte offsets in the thread's frame; constant ones
+ * byte offsets in the bank; global ones are virtual. For WW_OP_BARRIER and WW_OP_SLEEP with WW_INST_ACCESS base
+ * holds a value: the barrier number in bits 0-7 and its threads in bits 8-23; nanoseconds to sleep. For
+ * WW_OP_DMA the first entries of the list are the words of a struct ww_dma (dma.h), further ones 0. */
 #define WW_AFFINE UINT32_MAX
 struct ww_access {
     uint64_t base;

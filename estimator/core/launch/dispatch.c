@@ -138,7 +138,8 @@ bool ww_dispatch(struct ww_core *core, uint64_t cycle) {
     for (uint32_t n = 0, most = ww_dispatch_most(core, cycle); n < most; n++) {
         uint32_t sm = core->next_cta < core->cta_count ? next_sm(core) : WW_NONE;
         if (sm == WW_NONE) return false;
-        if (core->marks.count && *core->marks.cta <= core->next_cta) ww_dispatch_marks(core, core->next_cta, cycle);
+        if (core->marks.count && *core->marks.cta <= core->next_cta)
+            ww_dispatch_marks(core, core->next_cta, cycle);
         if (!place(&core->sm[sm], core->next_cta++, cycle)) return false;
         core->next_cta = core->source->next(core->source->context, core->next_cta);
         core->turn = sm + 1 == core->gpu->sm_count ? 0 : sm + 1;

@@ -91,7 +91,8 @@ bool ww_l1_init(struct ww_sm *sm, struct ww_arena *arena, uint32_t ways, uint64_
     uint32_t lines = g->l1_size_kb * 1024 / g->l1_line, sets = lines / g->l1_ways;
     if (sets == 0) sets = 1;
     if (ways > lines) ways = lines;
-    /* a CTA of a cluster has an arrival and its end to tell at a time, an instruction a request for each other */
+    /* a CTA of a cluster has an arrival and its end to tell at a time, an instruction a request for each other
+     */
     uint32_t more = sm->core->main->cluster_size > 1 ? 2 * g->sm_max_ctas + WW_CLUSTER_CTAS : 0;
     sm->misses.room = g->l1_miss_queue + more;
     sm->misses.ring = ww_arena_array(arena, sm->misses.room, sizeof *sm->misses.ring);

@@ -92,7 +92,8 @@ static void do_shared(struct ww_sm *sm, const struct ww_lsu_entry *e, const stru
     ww_lsu_let_go(sm, w, cycle);
 }
 
-/* Shared memory of other CTAs of the cluster; the operation waits for all that is sent. False: none of it is. */
+/* Shared memory of other CTAs of the cluster; the operation waits for all that is sent. False: none of it is.
+ */
 static bool do_peers(struct ww_sm *sm, const struct ww_lsu_entry *e, const struct ww_dinst *d, uint64_t cycle) {
     struct ww_warp *w = &sm->warp[e->warp];
     uint32_t ranks = ww_cluster_ranks(e->access, e->pool, e->mask), op;

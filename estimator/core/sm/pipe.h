@@ -142,7 +142,7 @@ struct ww_code_table {
     bool uses_dma;             /* it has bulk transfers */
     bool uses_mbarriers;
     bool uses_tma; /* it has bulk copies, and the GPU an engine for them */
-    bool control; /* control fields are obeyed: no registers are looked up, but counters (depend.h) */
+    bool control;  /* control fields are obeyed: no registers are looked up, but counters (depend.h) */
     struct ww_depend_level level[WW_DEPEND_LEVELS];
     uint32_t levels, level_room; /* room: the highest + 1 */
     uint16_t async_register;     /* stands for "no asynchronous copy is outstanding" */
