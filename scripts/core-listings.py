@@ -455,6 +455,16 @@ add.u32 %r5, %r5, %r6; st.global.u32 [%rd1+128], %r5; ret; }"""
         kernel("depbar-%d" % level, arch, code, ["core-depbar-%d ga10x turns=3" % level])
 
 
+def peers():
+    """A chain of loads from the shared memory of the second CTA of a cluster."""
+    arch = "sm_90"
+    lds = word(arch, r"LDS R\d+, \[R\d+")
+    code = named([lds.copy().set(d=2, a=2, stall=2, write=0, wait=1) for _ in range(62)], arch)
+    for i in code:
+        i.at = (2 << 24, 0)
+    kernel("h100-peer", arch, code, ["core-h100-peer h100 turns=2:6 per=62 cluster=2"])
+
+
 # ---- matrix instructions ----
 
 # Type of sums, registers of sums, A, B.
@@ -500,7 +510,12 @@ def matrix(arch, gpu, name, shape, latency, rate, steps=1):
         code = compiled(mma_ptx(shape, arch, 1, 9), arch)
         at = [n for n, i in enumerate(code) if is_one(i)]
         code[at[0]].timed = code[at[-steps]].timed = True
-        kernel("%s-%s-chain" % (gpu, name), arch, code[at[0]:at[-1] + 1],
+        code = code[at[0]:at[-1] + 1]
+        for i in code:
+            if i.text.startswith("LDC"):  # of where results are stored
+                i.set(write=NONE).bits = i.bits >> 105 << 105 | 0x7918
+                i.text = "NOP"
+        kernel("%s-%s-chain" % (gpu, name), arch, named(code, arch),
                ["tensor-%s-%s-latency %s turns=2 per=8" % (gpu, name, gpu)])
     if rate:
         code = compiled(mma_ptx(shape, arch, 4, 64), arch)
@@ -564,7 +579,12 @@ def tensor():
                         ("sp16864-s8", "sp m16n8k64.row.col.s32.s8.s8.s32"),
                         ("sp16832-s8", "sp m16n8k32.row.col.s32.s8.s8.s32")):
         matrix("sm_80", "a100", name, shape, True, True)
-    matrix("sm_90", "h100", "16816-f32", "m16n8k16.row.col.f32.f16.f16.f32", False, True)
+    for name, shape in (("16816-f32", "m16n8k16.row.col.f32.f16.f16.f32"), ("16832-s8", "m16n8k32.row.col.s32.s8.s8.s32"),
+                        ("sp16832-f32", "sp m16n8k32.row.col.f32.f16.f16.f32")):
+        matrix("sm_90", "h100", name, shape, True, True)
+    for name, shape in (("16816-f16", "m16n8k16.row.col.f16.f16.f16.f16"), ("16832-s8", "m16n8k32.row.col.s32.s8.s8.s32"),
+                        ("sp16832-f16", "sp m16n8k32.row.col.f16.f16.f16.f16")):
+        matrix("sm_89", "rtx4090", name, shape, True, False)
     for n in (8, 16, 32, 64, 128, 256):
         warpgroup("h100", "hgmma-n%d" % n, n, 16, "f32.f16.f16", True, n in (8, 16, 64, 256))
     warpgroup("h100", "hgmma-tf32-n256", 256, 8, "f32.tf32.tf32")
@@ -589,7 +609,8 @@ gpu v100 v100
 gpu a100 a100
 gpu h100 h100
 gpu tu102 rtx2080ti
-gpu t4 rtx2080ti pipe.tensor.half_fp32=false""")
+gpu t4 rtx2080ti pipe.tensor.half_fp32=false
+gpu rtx4090 rtx4090""")
         tensor()
         return
     print("""# Machine code of `warpwatt validate core`, written by scripts/core-listings.py; estimator/study/validate/core/core_int.h
@@ -612,6 +633,7 @@ gpu ga10x a100 arch=sm_86 core.read_store_cycles=14 pipe.fp32.lanes=32 lsu.lanes
     depbar()
     constants()
     straight()
+    peers()
 
 
 main()

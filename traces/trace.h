@@ -133,13 +133,17 @@ struct ww_step {
     uint32_t mask; /* active lanes AND predicate */
 };
 
+/* Of a shared address: above it 0, or 1 + the rank in the cluster of another CTA whose shared memory it is. */
+#define WW_SHARED_RANK_SHIFT 24u
+#define WW_CLUSTER_CTAS 16u /* of a cluster at most */
+
 /* Addresses of one step. list == WW_AFFINE: lane l's address is base + stride * l. Otherwise the addresses
  * of the active lanes, in lane order, stand at pool[list ...]; stride is then at least the distance from the
  * lowest to the highest of them, or 0 if that is not known. Shared addresses are byte offsets in the
- * CTA's allocation; local ones byte offsets in the thread's frame; constant ones byte offsets in the bank;
- * global ones are virtual. For WW_OP_BARRIER and WW_OP_SLEEP with WW_INST_ACCESS base holds a value: the
- * barrier number in bits 0-7 and its threads in bits 8-23; nanoseconds to sleep. For WW_OP_DMA the first
- * entries of the list are the words of a struct ww_dma (dma.h), further ones 0. */
+ * CTA's allocation (see WW_SHARED_RANK_SHIFT); local ones byte offsets in the thread's frame; constant ones
+ * byte offsets in the bank; global ones are virtual. For WW_OP_BARRIER and WW_OP_SLEEP with WW_INST_ACCESS base
+ * holds a value: the barrier number in bits 0-7 and its threads in bits 8-23; nanoseconds to sleep. For
+ * WW_OP_DMA the first entries of the list are the words of a struct ww_dma (dma.h), further ones 0. */
 #define WW_AFFINE UINT32_MAX
 struct ww_access {
     uint64_t base;
@@ -187,6 +191,7 @@ struct ww_launch {
     const char
         *code; /* where they come from: "ptxas 12.4.131 -arch sm_70"; NULL: not told, our lowering or a tool */
     uint32_t grid[3], block[3];
+    uint32_t cluster[3]; /* CTAs of a cluster; all 0: none */
     uint32_t registers_per_thread;
     uint32_t shared_static, shared_dynamic; /* bytes */
     uint32_t local_bytes;                   /* per thread */

@@ -23,8 +23,9 @@ static size_t number_of(const struct known *k) {
     return n;
 }
 
-/* Engines of bulk transfers serve one launch at a time. */
+/* Engines of bulk transfers serve one launch at a time, and clusters are placed by themselves. */
 static bool has_transfers(const struct ww_launch *l) {
+    if (l->cluster[0]) return true;
     for (uint32_t i = 0; i < l->inst_count; i++)
         if (l->inst[i].op == WW_OP_DMA) return true;
     return false;

@@ -5,6 +5,7 @@
 
 #include "../../estimator/core/time/epoch.h"
 #include "../../estimator/core/memory/memsys.h"
+#include "../../estimator/core/memory/peer.h"
 #include <stdlib.h>
 
 static struct {
@@ -29,6 +30,9 @@ struct ww_memsys {
     struct ww_clock clock;
     struct fake_flight *free, *all;
     struct ww_inst_count *inst;
+    struct ww_peer *peer; /* the real one, if the GPU has GPCs */
+    struct ww_arena arena;
+    uint64_t live;
     uint32_t flying, l1_sector;
     bool blocked[1024];
 };
@@ -43,6 +47,8 @@ struct ww_memsys *ww_memsys_new(const struct ww_gpu_spec *gpu, struct ww_queue *
     m->client = *client;
     m->l1_sector = gpu->l1_sector;
     ww_clock_init(&m->clock, 1000);
+    ww_arena_init(&m->arena, 0);
+    if (gpu->sm_gpcs) m->peer = ww_peer_new(gpu, queue, &m->clock, client, &m->live, &m->arena);
     fake.reads = fake.writes = fake.atomics = fake.refused = 0;
     fake.sectors = fake.atomic_sectors = fake.write_bytes = fake.updates = 0;
     return m;
@@ -53,6 +59,10 @@ void ww_memsys_free(struct ww_memsys *m) {
         struct fake_flight *f = m->free;
         m->free = f->next;
         free(f);
+    }
+    if (m) {
+        ww_peer_free(m->peer);
+        ww_arena_free(&m->arena);
     }
     free(m);
 }
@@ -94,6 +104,7 @@ static uint32_t fake_pieces(const struct ww_memsys *m, const struct ww_mem_reque
 }
 
 bool ww_memsys_send(struct ww_memsys *m, const struct ww_mem_request *request, uint64_t now_ps) {
+    if (request->kind >= WW_MEM_PEER) return ww_peer_send(m->peer, request, now_ps);
     if (fake.most && m->flying >= fake.most) {
         m->blocked[request->sm] = true;
         fake.refused++;
@@ -134,7 +145,7 @@ uint64_t ww_memsys_quiet(const struct ww_memsys *m, uint16_t sm, uint64_t now_ps
 }
 
 bool ww_memsys_idle(const struct ww_memsys *m) {
-    return m->flying == 0;
+    return m->flying == 0 && m->live == 0;
 }
 
 void ww_memsys_count(const struct ww_memsys *m, uint64_t now_ps, uint64_t *counter) {
@@ -151,6 +162,10 @@ void ww_memsys_fill(struct ww_memsys *m, const struct ww_mem_request *request) {
 void ww_memsys_end_launch(struct ww_memsys *m, uint64_t now_ps) {
     (void)m;
     (void)now_ps;
+}
+
+struct ww_peer *ww_memsys_peer(struct ww_memsys *m) {
+    return m->peer;
 }
 
 struct ww_clock *ww_memsys_l2_clock(struct ww_memsys *m) {

@@ -1,6 +1,7 @@
 /* test_bulk_copy.c: bulk copies, tensor maps and clusters against plain C, from PTX and from machine code. */
 #include "exec_test.h"
 #include "../../estimator/api/record.h"
+#include "../../traces/mbarrier.h"
 #include "../../traces/ptx/record/device_host.h"
 #include "../../traces/sass/cubin/ptxas.h"
 #include "../../traces/tensor_map.h"
@@ -43,11 +44,55 @@ struct job {
     void (*spoil)(unsigned char *map);
 };
 
+/* ---- the recorded trace ---- */
+
+/* What the steps of a CTA tell of the phases of its mbarriers. */
+struct phases {
+    struct {
+        uint32_t offset, phase, events, waited;
+    } of[64];
+    uint32_t count;
+};
+
+static void add_step(struct phases *p, struct ww_mbarrier_step s) {
+    uint32_t n = 0;
+    if (s.kind == WW_MBARRIER_NONE) return;
+    while (n < p->count && (p->of[n].offset != s.offset || p->of[n].phase != s.phase)) n++;
+    assert_true(n < 64);
+    if (n == p->count) {
+        p->of[n].offset = s.offset, p->of[n].phase = s.phase;
+        p->count++;
+    }
+    if (s.kind == WW_MBARRIER_WAIT)
+        p->of[n].waited = s.events;
+    else
+        p->of[n].events += s.events;
+}
+
+/* Each wait is for as many events as there are. */
+static void check_waits(void *device, const struct ww_cta_trace *cta) {
+    uint32_t count;
+    const struct ww_inst *table = ww_device_table(device, &count);
+    struct phases p = {.count = 0};
+    for (uint32_t w = 0; w < cta->warp_count; w++) {
+        const struct ww_warp_stream *s = &cta->warp[w];
+        for (uint32_t n = 0, a = 0; n < s->step_count; n++) {
+            const struct ww_inst *in = &table[s->step[n].inst];
+            if (!(in->flags & WW_INST_ACCESS)) continue;
+            uint64_t word = s->access[a++].base;
+            if (in->op == WW_OP_BARRIER && in->barrier == WW_MBARRIER && s->step[n].mask)
+                add_step(&p, ww_mbarrier_unpack(word));
+        }
+    }
+    for (uint32_t n = 0; n < p.count; n++) assert_true(p.of[n].events >= p.of[n].waited);
+}
+
 static enum ww_code run_code(enum ww_record_code code, const struct job *j, struct ww_error *error) {
     struct ww_record_options options = {.arch = "sm_90", .code = code, .instruction_limit = 100000000};
     struct exec_test t = {0};
     unsigned char map[WW_TENSOR_MAP_BYTES] = {0};
     assert_int_equal(ww_device_new(&options, NULL, &t.device, &t.error), WW_OK);
+    ww_device_watch(t.device, check_waits, t.device);
     exec_must(&t, ww_device_module_text(t.device, j->text, strlen(j->text), "test.ptx", &t.module, &t.error));
     uint64_t arg[3] = {exec_alloc(&t, j->out, j->out_bytes),
                        exec_alloc(&t, j->in, j->in_bytes ? j->in_bytes : 16)};
@@ -483,6 +528,31 @@ static void asynchronous_stores_complete_the_mbarrier_of_the_other_cta(void **st
     both(&j, want_async);
 }
 
+static void want_own(const void *out) {
+    const uint32_t *got = out;
+    for (uint32_t n = 0; n < 64; n++) assert_int_equal(got[n], 7);
+}
+
+/* Nothing in a trace tells of asynchronous stores' bytes, so that a wait must not be for them. */
+static void a_wait_for_asynchronous_stores_of_the_cta_itself_is_for_no_event(void **state) {
+    (void)state;
+    const struct job j = {
+        .text = KERNEL(
+            PAIR,
+            RANK "@!%p0 bra READY; mbarrier.init.shared::cta.b64 [%r2],1; fence.mbarrier_init.release.cluster;"
+                 "mbarrier.arrive.expect_tx.shared::cta.b64 _,[%r2],128; READY:" CLUSTER_SYNC
+                 "shl.b32 %r6,%r0,2; add.u32 %r7,%r1,%r6; mapa.shared::cluster.u32 %r8,%r7,%r3;"
+                 "mapa.shared::cluster.u32 %r9,%r2,%r3; mov.u32 %r5,7;"
+                 "st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.u32 [%r8],%r5,[%r9];"
+                 "WAIT: mbarrier.try_wait.parity.shared::cta.b64 %p1,[%r2],0; @!%p1 bra WAIT;"
+                 "ld.shared.u32 %r10,[%r7];" CLUSTER_SYNC RESULT),
+        .ctas = 2,
+        .threads = 32,
+        .out = out_words,
+        .out_bytes = 256};
+    both(&j, want_own);
+}
+
 static void want_registers(const void *out) {
     const uint32_t *got = out;
     for (uint32_t cta = 0; cta < 8; cta++) {
@@ -577,6 +647,7 @@ int main(void) {
         cmocka_unit_test(ctas_of_a_cluster_read_each_others_shared_memory),
         cmocka_unit_test(a_multicast_copy_ends_the_phases_of_all_its_ctas),
         cmocka_unit_test(asynchronous_stores_complete_the_mbarrier_of_the_other_cta),
+        cmocka_unit_test(a_wait_for_asynchronous_stores_of_the_cta_itself_is_for_no_event),
         cmocka_unit_test(special_registers_tell_of_the_cluster),
         cmocka_unit_test(hostile_tensor_maps_end_in_an_error),
         cmocka_unit_test(bad_bulk_copies_end_in_an_error),

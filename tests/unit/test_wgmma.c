@@ -155,7 +155,8 @@ static char *program(const struct form *f) {
         f->fresh ? "gt" : "lt");
     if (f->late)
         PUT("mov.u32 %%n, 0; setp.lt.u32 %%q, %%t, 32; @%%q bra E;\n"
-            "D: add.u32 %%n, %%n, 1; setp.lt.u32 %%q, %%n, 50000; @%%q bra D;\nE: setp.lt.u32 %%q, %%t, "
+            "D: ld.volatile.shared.u32 %%v, [%%s]; and.b32 %%v, %%v, 0; add.u32 %%n, %%n, 1; "
+            "add.u32 %%n, %%n, %%v; setp.lt.u32 %%q, %%n, 50000; @%%q bra D;\nE: setp.lt.u32 %%q, %%t, "
             "1000;\n");
     for (int turn = 0; turn < 2; turn++) {
         PUT("wgmma.mma_async.sync.aligned.m64n%uk%u.%s.%s.%s%s {%s}, %s, %%db, %s%s;\n", f->n, depth(f->a),
@@ -279,6 +280,7 @@ static void waits_that_leave_groups_open_give_what_plain_c_gives(void **state) {
     }
 }
 
+/* The loop that makes warps late reads memory, so that ptxas leaves it in the machine code. */
 static void a_wait_is_for_the_whole_warpgroup(void **state) {
     struct form f = {.d = "f32", .a = F16, .b = F16, .n = 64, .late = true};
     (void)state;

@@ -232,12 +232,68 @@ static void order_launches_come_back(void **state) {
     ww_buf_free(&orders.rows);
 }
 
+/* With and without an order of launches in front. */
+static void clusters_come_back(void **state) {
+    (void)state;
+    for (int ordered = 0; ordered < 2; ordered++) {
+        struct ww_wwt_orders orders = {0}, clusters = {0};
+        struct ww_wwt_launch launch[3] = {0};
+        struct ww_wwt_index index = {.launch = launch, .launch_count = 3};
+        const uint32_t cluster[3][3] = {{0, 0, 0}, {2, 1, 4}, {16, 1, 1}};
+        const struct ww_trace_order order = {7, 0, NULL, 0};
+        const char *why;
+        struct ww_buf raw = {0};
+        for (size_t n = 0; n < 3; n++) {
+            for (int k = 0; k < 3; k++) launch[n].view.grid[k] = 16;
+            ww_wwt_put_cluster(&clusters, cluster[n], n);
+        }
+        if (ordered) ww_wwt_put_order(&orders, &order, 1);
+        ww_buf_varint(&raw, orders.count);
+        ww_buf_append(&raw, orders.rows.p, orders.rows.n);
+        ww_buf_varint(&raw, clusters.count);
+        ww_buf_append(&raw, clusters.rows.p, clusters.rows.n);
+        struct ww_cursor c = {(unsigned char *)raw.p, (unsigned char *)raw.p + raw.n, false};
+        assert_true(ww_wwt_get_orders(&c, &arena, &index, &why));
+        assert_ptr_equal(c.p, c.end);
+        for (size_t n = 0; n < 3; n++)
+            assert_memory_equal(launch[n].view.cluster, cluster[n], sizeof cluster[n]);
+        assert_int_equal(launch[1].view.order.stream, ordered ? 7 : 0);
+        /* a grid that is no multiple of them, and each cut, but for the one behind the order, are refused */
+        launch[2].view.grid[0] = 15;
+        c = (struct ww_cursor){(unsigned char *)raw.p, (unsigned char *)raw.p + raw.n, false};
+        assert_false(ww_wwt_get_orders(&c, &arena, &index, &why));
+        launch[2].view.grid[0] = 16;
+        for (size_t cut = 1; cut < raw.n; cut++) {
+            c = (struct ww_cursor){(unsigned char *)raw.p, (unsigned char *)raw.p + cut, false};
+            bool whole = ordered && cut == raw.n - clusters.rows.n - 1;
+            assert_int_equal(ww_wwt_get_orders(&c, &arena, &index, &why), whole);
+        }
+        ww_buf_free(&raw);
+        ww_buf_free(&orders.rows);
+        ww_buf_free(&clusters.rows);
+    }
+}
+
+static void clusters_that_cannot_be_are_refused(void **state) {
+    (void)state;
+    struct ww_launch l = {.grid = {8, 4, 1}, .cluster = {2, 2, 1}};
+    assert_null(ww_wwt_check_cluster(&l));
+    l.cluster[0] = 3;
+    assert_non_null(ww_wwt_check_cluster(&l));
+    l.cluster[0] = 8, l.cluster[1] = 4;
+    assert_non_null(ww_wwt_check_cluster(&l)); /* 32 CTAs */
+    l.cluster[0] = 2, l.cluster[1] = 0;
+    assert_non_null(ww_wwt_check_cluster(&l));
+}
+
 int main(void) {
     ww_arena_init(&arena, 0);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(control_fields_come_back),
         cmocka_unit_test(constant_operands_come_back),
         cmocka_unit_test(copies_between_launches_come_back),
+        cmocka_unit_test(clusters_come_back),
+        cmocka_unit_test(clusters_that_cannot_be_are_refused),
         cmocka_unit_test(copies_that_are_none_are_refused),
         cmocka_unit_test(order_launches_come_back),
         cmocka_unit_test(each_code_table_has_its_own_origin),

@@ -1,4 +1,5 @@
 /* rt_launch.c: launch configurations, launches, attributes of kernels. */
+#include "../../estimator/config/gpc.h"
 #include "core.h"
 #include <string.h>
 
@@ -171,7 +172,7 @@ RT_EXPORT int cudaOccupancyAvailableDynamicSMemPerBlock(size_t *bytes, const voi
     return ww_rt_set(ww_rt_available_shared(bytes, function, blocks, threads));
 }
 
-/* ---- clusters: as many as fit if each CTA had a multiprocessor's share ---- */
+/* ---- clusters: as many as the GPCs of the GPU hold ---- */
 
 #define PORTABLE_CLUSTER 8
 #define ATTRIBUTE_CLUSTER 4
@@ -195,7 +196,7 @@ RT_EXPORT int cudaOccupancyMaxActiveClusters(int *clusters, const void *function
     uint32_t threads = c->block.x * c->block.y * c->block.z;
     if (!code)
         *clusters =
-            (int)(ww_rt_resident(&info, threads, c->dynamic_shared) * ww_rt.spec->sm_count / cluster_of(c));
+            (int)ww_gpc_clusters(ww_rt.spec, ww_rt_resident(&info, threads, c->dynamic_shared), cluster_of(c));
     return ww_rt_set(code);
 }
 

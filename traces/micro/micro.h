@@ -121,6 +121,7 @@ struct ww_micro_program {
     const struct ww_step *step;
     const struct ww_access *access;
     uint32_t inst_count, step_count, access_count, threads, first, end, shared_bytes;
+    uint32_t cluster;          /* CTAs of the launch, above 1 a cluster; 0 is 1 */
     const char *const *string; /* mnemonics, the first one "", or NULL: none; as long as the microbenchmark */
     uint32_t string_count;
 };

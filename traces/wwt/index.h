@@ -73,6 +73,10 @@ void ww_wwt_put_order(struct ww_wwt_orders *to, const struct ww_trace_order *o, 
 /* Reads what is left of the index. False: malformed (*why; NULL: no memory). */
 bool ww_wwt_get_orders(struct ww_cursor *c, struct ww_arena *arena, struct ww_wwt_index *index,
                        const char **why);
+/* CTAs of the launches' clusters: rows for those that have any. */
+void ww_wwt_put_cluster(struct ww_wwt_orders *to, const uint32_t cluster[3], size_t launch);
+/* What is wrong with them, or NULL. */
+const char *ww_wwt_check_cluster(const struct ww_launch *launch);
 /* What is wrong with the order of launch number `launch`, or NULL. */
 const char *ww_wwt_check_order(const struct ww_trace_order *o, size_t launch);
 

@@ -43,14 +43,54 @@ static bool get_waits(struct ww_cursor *c, struct ww_arena *arena, struct ww_tra
     return true;
 }
 
-/* Nothing at all stands for the order of one stream. */
+/* ---- clusters ---- */
+
+void ww_wwt_put_cluster(struct ww_wwt_orders *to, const uint32_t cluster[3], size_t launch) {
+    if (!cluster[0]) return;
+    ww_buf_varint(&to->rows, launch - to->next);
+    for (int n = 0; n < 3; n++) ww_buf_varint(&to->rows, cluster[n]);
+    to->next = launch + 1;
+    to->count++;
+}
+
+const char *ww_wwt_check_cluster(const struct ww_launch *l) {
+    uint64_t ctas = 1;
+    if (!l->cluster[0] && !l->cluster[1] && !l->cluster[2]) return NULL;
+    for (int n = 0; n < 3; n++) {
+        ctas *= l->cluster[n];
+        if (l->cluster[n] == 0 || ctas > WW_CLUSTER_CTAS) return "a cluster has no CTA, or more than 16";
+        if (l->grid[n] % l->cluster[n]) return "the grid is not a multiple of the clusters";
+    }
+    return NULL;
+}
+
+static bool get_clusters(struct ww_cursor *c, struct ww_wwt_index *index, const char **why) {
+    uint64_t at = 0, rows = ww_cursor_varint(c);
+    *why = "the clusters of the launches are malformed";
+    if (c->failed || rows == 0 || rows > index->launch_count) return false;
+    for (uint64_t n = 0; n < rows; n++, at++) {
+        uint64_t skipped = ww_cursor_varint(c);
+        if (c->failed || at >= index->launch_count || skipped >= index->launch_count - at) return false;
+        at += skipped;
+        struct ww_launch *l = &index->launch[at].view;
+        for (int k = 0; k < 3; k++) {
+            uint64_t ctas = ww_cursor_varint(c);
+            if (c->failed || ctas == 0 || ctas > WW_CLUSTER_CTAS) return false;
+            l->cluster[k] = (uint32_t)ctas;
+        }
+        if (ww_wwt_check_cluster(l)) return false;
+    }
+    return true;
+}
+
+/* Nothing at all stands for the order of one stream, without clusters. */
 bool ww_wwt_get_orders(struct ww_cursor *c, struct ww_arena *arena, struct ww_wwt_index *index,
                        const char **why) {
     uint64_t at = 0;
     if (c->p == c->end) return true;
     *why = "the order of the launches is malformed";
     uint64_t rows = ww_cursor_varint(c);
-    if (c->failed || rows == 0 || rows > index->launch_count) return false;
+    if (c->failed || rows > index->launch_count || (rows == 0 && c->p == c->end)) return false;
     for (uint64_t n = 0; n < rows; n++, at++) {
         uint64_t skipped = ww_cursor_varint(c);
         if (c->failed || skipped >= index->launch_count - at) return false;
@@ -64,5 +104,5 @@ bool ww_wwt_get_orders(struct ww_cursor *c, struct ww_arena *arena, struct ww_ww
         if (!get_waits(c, arena, o, (size_t)at, why) || is_plain(o)) return false;
         if (at + 1 == index->launch_count && n + 1 < rows) return false;
     }
-    return true;
+    return c->p == c->end || get_clusters(c, index, why);
 }

@@ -71,7 +71,7 @@ struct ww_trace_writer {
     struct ww_buf copies;          /* of the launches that are written, for the index */
     struct ww_trace_copy *waiting; /* copies for the next launch */
     uint32_t waiting_count;
-    struct ww_wwt_orders orders;
+    struct ww_wwt_orders orders, clusters;
     struct ww_trace_order
         next_order; /* of the next launch, with its own copy of the waits; has_order: there is one */
     bool has_order;

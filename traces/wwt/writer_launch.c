@@ -173,6 +173,7 @@ static enum ww_code start_launch(struct ww_trace_writer *w, const struct ww_laun
     const char *why = ww_wwt_check_code(launch);
     if (why) return ww_fail(error, WW_INTERNAL, launch->kernel, "%s", why);
     why = ww_wwt_check_shape(&shape);
+    if (!why) why = ww_wwt_check_cluster(&shape);
     if (why) return ww_fail(error, WW_UNSUPPORTED, launch->kernel, "%s", why);
     l->codes_before = w->codes.n;
     l->code_count_before = w->code_count;
@@ -400,6 +401,7 @@ static void put_launch(struct ww_trace_writer *w) {
     ww_buf_append(b, l->rows.p, l->rows.n);
     ww_wwt_put_copies(&w->copies, v->copy, v->copy_count);
     ww_wwt_put_order(&w->orders, &v->order, w->launch_count);
+    ww_wwt_put_cluster(&w->clusters, v->cluster, w->launch_count);
     w->launch_count++;
 }
 

@@ -90,6 +90,8 @@ enum ww_code ww_engine_group(struct ww_engine *engine, struct ww_beside *b, stru
 /* ---- dispatch.c ---- */
 bool ww_dispatch_place(struct ww_sm *sm, uint32_t slot, uint32_t first_warp, uint32_t warps, uint64_t index,
                        uint64_t cycle);
+/* A CTA at or behind the next mark is dispatched in `cycle`. */
+void ww_dispatch_marks(struct ww_core *core, uint64_t cta, uint64_t cycle);
 uint32_t ww_dispatch_most(const struct ww_core *core, uint64_t cycle);
 void ww_dispatch_counted(struct ww_core *core, uint64_t cycle);
 

@@ -52,7 +52,8 @@ static void count_instructions(const struct ww_core *core, struct share *s) {
     ww_pieces_of(core, g->first_inst, g->launch->inst_count, n);
     for (uint32_t i = g->first_inst; i < g->first_inst + g->launch->inst_count; i++) {
         const struct ww_inst_count *own = &core->epochs.inst[i];
-        if (core->code.inst[i].action == WW_A_LSU) add_sectors(&core->code.inst[i], own, n);
+        uint32_t action = core->code.inst[i].action;
+        if (action == WW_A_LSU || action == WW_A_TMA) add_sectors(&core->code.inst[i], own, n);
         for (uint32_t k = 0; k < WW_STATE_COUNT; k++)
             if (k != WW_S_DONE) s->states[k] += own->stall[k];
     }

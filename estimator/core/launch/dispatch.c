@@ -3,6 +3,7 @@
 #include "../../result/result.h"
 #include "../sm/barrel.h"
 #include "beside.h"
+#include "clusters.h"
 #include "ctalog.h"
 #include "govern.h"
 
@@ -78,6 +79,7 @@ bool ww_dispatch_place(struct ww_sm *sm, uint32_t slot, uint32_t first_warp, uin
                          ww_clock_time(&core->clock, cycle) - core->start_ps);
     if (sm->dma) ww_dma_cta(sm, slot);
     if (sm->mbar) ww_mbar_cta(sm, slot);
+    if (sm->tma) ww_tma_cta(sm, slot);
     sm->resident_ctas++;
     core->launched_ctas++;
     ww_sm_advance(sm, cycle);
@@ -116,8 +118,7 @@ static uint32_t next_sm(struct ww_core *core) {
     return WW_NONE;
 }
 
-/* A CTA at or behind the next mark is dispatched in `cycle`. */
-static void pass_marks(struct ww_core *core, uint64_t cta, uint64_t cycle) {
+void ww_dispatch_marks(struct ww_core *core, uint64_t cta, uint64_t cycle) {
     struct ww_marks *m = &core->marks;
     while (m->count && *m->cta <= cta) {
         ww_pieces_cut(core, cycle, ww_clock_time(&core->clock, cycle));
@@ -143,10 +144,12 @@ void ww_dispatch_counted(struct ww_core *core, uint64_t cycle) {
 
 bool ww_dispatch(struct ww_core *core, uint64_t cycle) {
     if (core->beside) return ww_beside_dispatch(core, cycle);
+    if (core->cluster_size > 1) return ww_clusters_dispatch(core, cycle);
     for (uint32_t n = 0, most = ww_dispatch_most(core, cycle); n < most; n++) {
         uint32_t sm = core->next_cta < core->cta_count ? next_sm(core) : WW_NONE;
         if (sm == WW_NONE) return false;
-        if (core->marks.count && *core->marks.cta <= core->next_cta) pass_marks(core, core->next_cta, cycle);
+        if (core->marks.count && *core->marks.cta <= core->next_cta)
+            ww_dispatch_marks(core, core->next_cta, cycle);
         if (!place(&core->sm[sm], core->next_cta++, cycle)) return false;
         core->next_cta = core->source->next(core->source->context, core->next_cta);
         core->turn = sm + 1 == core->gpu->sm_count ? 0 : sm + 1;

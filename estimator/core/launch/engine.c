@@ -2,6 +2,7 @@
 #include "../../api/trace.h"
 #include "../../result/result.h"
 #include "beside.h"
+#include "clusters.h"
 #include "engine_internal.h"
 #include "../sm/issue_plain.h"
 
@@ -472,8 +473,9 @@ enum ww_code ww_engine_replay(struct ww_engine *engine, const struct ww_launch *
         limiter = c->smm.limiter;
     }
     c->ctas_per_sm = ctas;
+    WW_TRY(ww_clusters_plan(c, launch, error));
     WW_TRY(prepare_sms(engine, launch, error));
-    c->next_cta = source->next(source->context, c->next_cta);
+    if (c->cluster_size < 2) c->next_cta = source->next(source->context, c->next_cta);
     enum ww_code code = run(c, error);
     engine->broken = code != WW_OK;
     engine->queued = true;
@@ -492,7 +494,7 @@ static enum ww_code replay_group(struct ww_engine *e, struct ww_beside *b, struc
     for (uint32_t i = 0; i < b->count; i++) new |= code_is_new(e, b->grid[i].launch);
     WW_TRY(prepare(e, &b->all, &b->source, error));
     ww_supply_plan(c, new && !e->options.code_known);
-    c->ctas_per_sm = 1;
+    c->ctas_per_sm = c->cluster_size = 1;
     WW_TRY(prepare_sms(e, &b->all, error));
     e->launches += b->count - 1;
     enum ww_code code = run(c, error);

@@ -58,6 +58,7 @@ static void made_room(struct ww_sm *sm, uint64_t cycle) {
     bool goes_on = lsu_goes_on(&sm->lsu);
     if (sm->saturated && !ww_l1_saturated(sm)) ww_sm_count_mode(sm, cycle);
     if (sm->dma && ww_dma_next(sm->dma, cycle - 1) <= cycle) goes_on = true;
+    if (sm->tma && ww_tma_retry(sm->tma, cycle)) goes_on = true;
     if (sm->fetch && ww_fetch_next(sm->fetch, cycle - 1) <= cycle) goes_on = true;
     if (goes_on) ww_core_wake(sm->core, sm->id, cycle);
 }
@@ -91,6 +92,7 @@ static uint64_t take_mail(struct ww_sm *sm, uint64_t cycle) {
     if (sm->stirred || lsu_goes_on(&sm->lsu)) return cycle;
     uint64_t at = ww_wheel_next(&sm->wheel, cycle - 1);
     if (sm->dma && ww_dma_next(sm->dma, cycle - 1) < at) at = ww_dma_next(sm->dma, cycle - 1);
+    if (sm->tma && ww_tma_next(sm->tma, cycle - 1) < at) at = ww_tma_next(sm->tma, cycle - 1);
     if (sm->fetch && ww_fetch_next(sm->fetch, cycle - 1) < at) at = ww_fetch_next(sm->fetch, cycle - 1);
     return at;
 }

@@ -2,6 +2,7 @@
 #include "../../result/result.h"
 #include "memsys.h"
 #include "l2.h"
+#include "peer.h"
 #include "tlb.h"
 #include "warm.h"
 #include <assert.h>
@@ -15,6 +16,7 @@ struct ww_memsys {
     struct ww_l2 l2;
     struct ww_tlb *tlb; /* NULL: addresses need no translation */
     struct ww_dram *dram;
+    struct ww_peer *peer; /* NULL: SMs have no network of their own */
     uint64_t *counter;
     uint64_t live; /* packets, transactions, DRAM requests and replies in flight */
     uint64_t line_mask;
@@ -52,6 +54,10 @@ static bool start(struct ww_memsys *m, const struct ww_gpu_spec *gpu, struct ww_
                            .walks = gpu->tlb_enabled ? gpu->tlb_walkers : 0,
                            .live = &m->live};
     if (!ww_l2_init(&m->l2, gpu, &m->arena, seed)) return false;
+    if (gpu->sm_gpcs) {
+        m->peer = ww_peer_new(gpu, queue, &m->clock, client, &m->live, &m->arena);
+        if (!m->peer) return false;
+    }
     if (!gpu->tlb_enabled) return true;
     m->tlb = ww_arena_array(&m->arena, 1, sizeof *m->tlb);
     return m->tlb && ww_tlb_init(m->tlb, gpu, &m->l2, m->xbar.packet_limit * gpu->l2_slices, &m->arena, seed);
@@ -70,6 +76,7 @@ struct ww_memsys *ww_memsys_new(const struct ww_gpu_spec *gpu, struct ww_queue *
 
 void ww_memsys_free(struct ww_memsys *m) {
     if (!m) return;
+    ww_peer_free(m->peer);
     ww_arena_free(&m->arena);
     free(m);
 }
@@ -79,6 +86,7 @@ void ww_memsys_count_insts(struct ww_memsys *m, struct ww_inst_count *inst) {
 }
 
 bool ww_memsys_send(struct ww_memsys *m, const struct ww_mem_request *request, uint64_t now_ps) {
+    if (request->kind >= WW_MEM_PEER) return ww_peer_send(m->peer, request, now_ps);
     assert(!(request->address & m->line_mask) && request->sectors && request->sectors < 256);
     uint8_t granules = request->fine ? (uint8_t)request->sectors : m->granules_of[request->sectors];
     struct ww_slice_place place = ww_addrmap_slice(&m->map, request->address);
@@ -91,6 +99,10 @@ bool ww_memsys_send(struct ww_memsys *m, const struct ww_mem_request *request, u
     if (m->tlb && !ww_tlb_pass(m->tlb, request, place, granules, arrived)) return true;
     ww_l2_push(&m->l2, place.slice, request, place.local, granules, arrived);
     return true;
+}
+
+struct ww_peer *ww_memsys_peer(struct ww_memsys *m) {
+    return m->peer;
 }
 
 uint64_t ww_memsys_quiet(const struct ww_memsys *m, uint16_t sm, uint64_t now_ps) {

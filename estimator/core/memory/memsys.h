@@ -15,7 +15,15 @@
 #include "../time/event.h"
 
 /* A translation asks for nothing but that its page be translated (see tlb.h); the answer brings no data. */
-enum ww_mem_kind { WW_MEM_READ, WW_MEM_WRITE, WW_MEM_ATOMIC, WW_MEM_TRANSLATION };
+enum ww_mem_kind {
+    WW_MEM_READ,
+    WW_MEM_WRITE,
+    WW_MEM_ATOMIC,
+    WW_MEM_TRANSLATION,
+    WW_MEM_PEER,    /* data to or from another SM of the cluster, see peer.h */
+    WW_MEM_CLUSTER, /* a CTA arrives at the barrier of its cluster */
+    WW_MEM_LEAVE    /* it will not any more */
+};
 enum ww_mem_level { WW_LEVEL_L1, WW_LEVEL_L2, WW_LEVEL_DRAM, WW_LEVEL_TLB };
 
 /* One request of an SM. Copied by send. */
@@ -73,6 +81,9 @@ void ww_memsys_count_insts(struct ww_memsys *m, struct ww_inst_count *inst);
  * leads to comes not before the queue's floor). False: the SM's port or the slice pushes back; nothing has
  * changed, and unblocked() will be called. */
 bool ww_memsys_send(struct ww_memsys *m, const struct ww_mem_request *request, uint64_t now_ps);
+struct ww_peer;
+/* The network of the SMs of a GPC; NULL: the GPU has none. */
+struct ww_peer *ww_memsys_peer(struct ww_memsys *m);
 /* A time before which the SM is told nothing unless it sends something; events up to `now` have passed. */
 uint64_t ww_memsys_quiet(const struct ww_memsys *m, uint16_t sm, uint64_t now_ps);
 /* True if nothing is in flight anywhere (dirty lines may stay in the L2). */

@@ -68,6 +68,10 @@ void ww_barrier_arrive(struct ww_sm *sm, struct ww_warp *w, const struct ww_dins
                        const struct ww_access *access, uint64_t cycle) {
     struct ww_cta *cta = &sm->cta[w->cta];
     uint32_t number = d->barrier, warps = d->barrier_warps;
+    if (d->cluster && sm->cluster) {
+        (d->cluster == WW_CLUSTER_ARRIVE ? ww_cluster_arrive : ww_cluster_wait)(sm, w);
+        return;
+    }
     if (ww_pipe_is_mbarrier(d)) {
         ww_mbar_issue(sm, w, access, cycle);
         return;

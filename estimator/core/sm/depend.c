@@ -79,6 +79,14 @@ static void take_away(const struct ww_sm *sm, struct ww_warp *w, uint32_t counte
     end_at(sm, w, counter, entry);
 }
 
+void ww_depend_open(struct ww_sm *sm, struct ww_warp *w, uint32_t counter) {
+    add(sm, w, counter, WW_SB(WW_NEVER, (uint64_t)WW_S_WAIT_SHARED));
+}
+
+void ww_depend_close(struct ww_sm *sm, struct ww_warp *w, uint32_t counter, uint64_t entry) {
+    take_away(sm, w, counter, entry);
+}
+
 /* ---- groups of asynchronous copies ---- */
 
 /* A counter waits for the copies so far. */

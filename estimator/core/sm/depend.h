@@ -45,6 +45,9 @@ void ww_depend_written(struct ww_sm *sm, struct ww_warp *w, const struct ww_dins
 /* The load/store unit, which is done with it in `cycle`, took it in cycle `taken`, and with it its sources. */
 void ww_depend_read(struct ww_sm *sm, struct ww_warp *w, const struct ww_dinst *d, uint64_t taken,
                     uint64_t cycle);
+/* Something of unknown end adds one to the counter; it ends at the entry's cycle. */
+void ww_depend_open(struct ww_sm *sm, struct ww_warp *w, uint32_t counter);
+void ww_depend_close(struct ww_sm *sm, struct ww_warp *w, uint32_t counter, uint64_t entry);
 /* An asynchronous copy is complete at the entry's cycle. */
 void ww_depend_copied(struct ww_sm *sm, struct ww_warp *w, uint64_t entry);
 /* The head's entry as it is seen in the cycle after an issue that left those counters behind (mask): what it

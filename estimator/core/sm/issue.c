@@ -89,6 +89,10 @@ static bool act(struct ww_sm *sm, struct ww_warp *w, const struct ww_dinst *d, c
     case WW_A_DMA:
         ww_dma_issue(sm, w, d, step->mask, cycle);
         return true;
+    case WW_A_TMA:
+        if (ww_tma_issue(sm, w, d, cycle))
+            set_results(sm, w, d, cycle, WW_SB(cycle + d->latency + delay, (uint64_t)d->state));
+        return true;
     case WW_A_MATRIX: {
         uint64_t entry = WW_SB(cycle + d->latency + delay, (uint64_t)d->state);
         set_results(sm, w, d, cycle, entry);
@@ -173,6 +177,7 @@ static bool issue_head(struct ww_sm *sm, struct ww_sched *s, struct ww_warp *w, 
         ww_issue_count_branch(core, step->mask, w->last_mask, w->step < w->end ? w->step->mask : 0);
     w->last_mask = step->mask;
     if (w->step == w->end) return false;
+    if (d->bulk && w->step->inst == step->inst) return true; /* more of the same copy */
     if (d->action != WW_A_SLEEP) {
         uint64_t fetched = ww_front_next(sm, w, d, step->inst, cycle);
         if (fetched > w->front) w->front = fetched;

@@ -6,7 +6,7 @@
 
 void ww_l1_queue(struct ww_sm *sm, const struct ww_mem_request *request) {
     struct ww_miss_queue *l = &sm->misses;
-    uint32_t at = l->head + l->count++, capacity = sm->core->gpu->l1_miss_queue;
+    uint32_t at = l->head + l->count++, capacity = l->room;
     sm->core->inflight++;
     sm->asked++;
     if (at >= capacity) at -= capacity;
@@ -19,7 +19,7 @@ bool ww_l1_send(struct ww_sm *sm, uint64_t ps) {
         l->refused = true;
         return false;
     }
-    if (++l->head == sm->core->gpu->l1_miss_queue) l->head = 0;
+    if (++l->head == l->room) l->head = 0;
     l->count--;
     sm->lsu.retry = true;
     if (sm->lsu.waits == WW_LSU_QUEUE) sm->lsu.waits = WW_LSU_ANY;

@@ -53,7 +53,7 @@ struct ww_cache {
  * refused. */
 struct ww_miss_queue {
     struct ww_mem_request *ring;
-    uint32_t head, count;
+    uint32_t head, count, room; /* room: of the ring, some of it for what is not refused */
     bool refused;
 };
 

@@ -92,7 +92,11 @@ bool ww_l1_init(struct ww_sm *sm, struct ww_arena *arena, uint32_t ways, uint64_
     uint32_t lines = g->l1_size_kb * 1024 / g->l1_line, sets = lines / g->l1_ways;
     if (sets == 0) sets = 1;
     if (ways > lines) ways = lines;
-    sm->misses.ring = ww_arena_array(arena, g->l1_miss_queue, sizeof *sm->misses.ring);
+    /* a CTA of a cluster has an arrival and its end to tell at a time, an instruction a request for each other
+     */
+    uint32_t more = sm->core->main->cluster_size > 1 ? 2 * g->sm_max_ctas + WW_CLUSTER_CTAS : 0;
+    sm->misses.room = g->l1_miss_queue + more;
+    sm->misses.ring = ww_arena_array(arena, sm->misses.room, sizeof *sm->misses.ring);
     if (!sm->misses.ring || !ww_cache_init(&sm->l1, l1, arena)) return false;
     if (!ww_tags_init(&sm->l1.tags, arena, sets, ways, g->l1_replace, g->l1_hash, seed)) return false;
     if (l1->index.parts) ww_tags_index(&sm->l1.tags, &l1->index);

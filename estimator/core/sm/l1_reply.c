@@ -9,7 +9,7 @@ uint32_t ww_pool_op(struct ww_core *core) {
     struct ww_pool *p = &core->pool;
     if (p->op_free == WW_NONE) {
         uint32_t n = p->op_capacity ? 2 * p->op_capacity : 256;
-        struct ww_memory_op *grown = n < 1u << 28 ? realloc(p->op, n * sizeof *grown) : NULL;
+        struct ww_memory_op *grown = n < 1u << 27 ? realloc(p->op, n * sizeof *grown) : NULL;
         if (!grown) {
             ww_core_fail(core, ww_fail_nomem(core->error, "outstanding memory operations"));
             return WW_NONE;
@@ -27,7 +27,7 @@ uint32_t ww_pool_target(struct ww_core *core) {
     struct ww_pool *p = &core->pool;
     if (p->target_free == WW_NONE) {
         uint32_t n = p->target_capacity ? 2 * p->target_capacity : 256;
-        struct ww_target *grown = n < 1u << 28 ? realloc(p->target, n * sizeof *grown) : NULL;
+        struct ww_target *grown = n < 1u << 27 ? realloc(p->target, n * sizeof *grown) : NULL;
         if (!grown) {
             ww_core_fail(core, ww_fail_nomem(core->error, "outstanding memory requests"));
             return WW_NONE;
@@ -150,15 +150,22 @@ void ww_l1_reply(struct ww_sm *sm, const struct ww_mem_reply *reply, uint64_t cy
         sm->core->inflight--;
         sm->asked--;
     }
-    if (sm->page_shift) learn_page(sm, reply->address);
+    if (sm->page_shift && reply->kind < WW_MEM_PEER && !(kind == WW_TAG_TEX && (value & WW_TAG_CLUSTER)))
+        learn_page(sm, reply->address);
     if (kind == WW_TAG_MSHR)
         fill(sm, &sm->l1, value, reply, cycle);
     else if (kind == WW_TAG_TEX && (value & WW_TAG_FETCH))
         fill(sm, &sm->fetch->own, value & ~WW_TAG_FETCH, reply, cycle);
+    else if (kind == WW_TAG_TEX && (value & WW_TAG_CLUSTER))
+        ww_cluster_open(sm, value & ~WW_TAG_CLUSTER, reply->address, cycle);
     else if (kind == WW_TAG_TEX)
         fill(sm, &sm->tex, value, reply, cycle);
     else if (kind == WW_TAG_TARGET && (value & WW_TAG_DMA))
         ww_dma_reply(sm, value & ~WW_TAG_DMA, reply, cycle);
+    else if (kind == WW_TAG_TARGET && (value & WW_TAG_TMA))
+        ww_tma_reply(sm, value & ~WW_TAG_TMA, reply, cycle);
+    else if (kind == WW_TAG_TARGET && (value & WW_TAG_PEER))
+        ww_cluster_reply(sm, value & ~WW_TAG_PEER, cycle);
     else if (kind == WW_TAG_TARGET)
         answer_target(sm, value, reply, cycle);
     else if (reply->last)

@@ -92,6 +92,30 @@ static void do_shared(struct ww_sm *sm, const struct ww_lsu_entry *e, const stru
     ww_lsu_let_go(sm, w, cycle);
 }
 
+/* Shared memory of other CTAs of the cluster; the operation waits for all that is sent. False: none of it is.
+ */
+static bool do_peers(struct ww_sm *sm, const struct ww_lsu_entry *e, const struct ww_dinst *d, uint64_t cycle) {
+    struct ww_warp *w = &sm->warp[e->warp];
+    uint32_t ranks = ww_cluster_ranks(e->access, e->pool, e->mask), op;
+    if (!ranks) return false;
+    sm->lsu.free = cycle + 1;
+    if ((op = ww_pool_op(sm->core)) == WW_NONE) return true;
+    struct ww_memory_op *o = &sm->core->pool.op[op];
+    *o = (struct ww_memory_op){.sm = sm, .inst = e->inst, .warp = e->warp, .remaining = 1, .start = cycle};
+    if (!ww_cluster_send(sm, e, op, ranks)) { /* again in the next cycle */
+        sm->core->pool.op[op].next_free = sm->core->pool.op_free;
+        sm->core->pool.op_free = op;
+        return true;
+    }
+    sm->core->counter[WW_C_SHARED_PASSES]++;
+    if (w->shared_at < sm->lsu.free) w->shared_at = sm->lsu.free;
+    ww_lsu_pop(sm, cycle);
+    if (d->counts) ww_depend_read(sm, w, d, cycle, cycle);
+    if (--w->shared_queued == 0 && w->arriving) ww_barrier_shared_done(sm, w, cycle);
+    ww_memory_op_part(sm->core, op, cycle, cycle, WW_LEVEL_L1);
+    return true;
+}
+
 bool ww_lsu_head_loads(const void *of, uint32_t warp) {
     const struct ww_sm *sm = of;
     const struct ww_dinst *d = sm->warp[warp].head;
@@ -244,6 +268,8 @@ void ww_lsu_step(struct ww_sm *sm, uint64_t cycle) {
     if (l->reexec.capacity && ww_reexec_turn(sm, cycle)) return;
     const struct ww_lsu_entry e = l->ring[l->head];
     const struct ww_dinst *d = &sm->core->code.inst[e.inst];
+    bool shared = d->path == WW_L_SHARED || d->path == WW_L_SHARED_ATOMIC;
+    if (sm->cluster && shared && e.access && do_peers(sm, &e, d, cycle)) return;
     if (d->path <= WW_L_SHARED_ATOMIC)
         do_shared(sm, &e, d, cycle);
     else

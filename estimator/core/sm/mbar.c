@@ -36,9 +36,12 @@ static struct ww_mbar_phase *phase_of(struct ww_sm *sm, uint32_t cta, const stru
     return NULL;
 }
 
-static void event(struct ww_sm *sm, uint32_t cta, const struct ww_mbarrier_step *s, uint64_t cycle) {
+/* Events that take effect at cycle `at`, of which the SM knows in `cycle`. */
+static void event(struct ww_sm *sm, uint32_t cta, const struct ww_mbarrier_step *s, uint64_t cycle,
+                  uint64_t at) {
     struct ww_mbar_phase *p = phase_of(sm, cta, s);
     if (!p) return;
+    if (p->at < at) p->at = at;
     p->events = (uint16_t)(p->events + s->events);
     if (!p->waiting || p->events < p->need) return;
     uint64_t waiting = p->waiting;
@@ -47,8 +50,8 @@ static void event(struct ww_sm *sm, uint32_t cta, const struct ww_mbarrier_step 
         struct ww_warp *w = &sm->warp[__builtin_ctzll(waiting)];
         w->barred = false;
         if (w->done) continue;
-        uint64_t at = cycle + 1 + sm->core->gpu->pipe_branch_latency;
-        if (w->front < at) w->front = at;
+        uint64_t open = p->at + 1 + sm->core->gpu->pipe_branch_latency;
+        if (w->front < open) w->front = open;
         w->front_state = WW_S_BARRIER;
         ww_warp_head(sm, w, cycle);
     }
@@ -57,6 +60,10 @@ static void event(struct ww_sm *sm, uint32_t cta, const struct ww_mbarrier_step 
 static bool wait_for(struct ww_sm *sm, struct ww_warp *w, const struct ww_mbarrier_step *s) {
     struct ww_mbar_phase *p = phase_of(sm, w->cta, s);
     sm->core->counter[WW_C_BARRIER_WAITS]++;
+    if (p && p->events >= s->events && w->front <= p->at) {
+        w->front = p->at + 1;
+        w->front_state = WW_S_BARRIER;
+    }
     if (!p || p->events >= s->events) return true;
     p->need = s->events;
     p->waiting |= 1ull << (w - sm->warp);
@@ -71,20 +78,26 @@ bool ww_mbar_issue(struct ww_sm *sm, struct ww_warp *w, const struct ww_access *
     case WW_MBARRIER_WAIT:
         return wait_for(sm, w, &s);
     case WW_MBARRIER_COPIES:
+        if (sm->tma && ww_tma_attach(sm, w, access->base)) return true;
         if (w->async_count && own->count < WW_MBAR_QUEUE) {
             uint32_t at = (own->head + own->count++) % WW_MBAR_QUEUE;
             own->queue[at].after = own->done + w->async_count;
             own->queue[at].word = access->base;
             return true;
         }
-        event(sm, w->cta, &s, cycle);
+        event(sm, w->cta, &s, cycle, cycle);
         return true;
     case WW_MBARRIER_ARRIVE:
-        event(sm, w->cta, &s, cycle);
+        event(sm, w->cta, &s, cycle, cycle);
         return true;
     default:
         return true;
     }
+}
+
+void ww_mbar_bytes(struct ww_sm *sm, uint32_t cta, uint64_t word, uint64_t cycle, uint64_t at) {
+    struct ww_mbarrier_step s = ww_mbarrier_unpack(word);
+    event(sm, cta, &s, cycle, at);
 }
 
 void ww_mbar_copied(struct ww_sm *sm, const struct ww_warp *w, uint64_t cycle) {
@@ -94,6 +107,6 @@ void ww_mbar_copied(struct ww_sm *sm, const struct ww_warp *w, uint64_t cycle) {
         struct ww_mbarrier_step s = ww_mbarrier_unpack(own->queue[own->head].word);
         own->head = (own->head + 1) % WW_MBAR_QUEUE;
         own->count--;
-        event(sm, w->cta, &s, cycle);
+        event(sm, w->cta, &s, cycle, cycle);
     }
 }

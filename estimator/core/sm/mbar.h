@@ -21,6 +21,7 @@ struct ww_access;
 
 struct ww_mbar_phase {
     uint64_t waiting; /* warps of the SM */
+    uint64_t at;      /* cycle of its latest event */
     uint16_t phase, events, need;
     bool used;
 };
@@ -46,6 +47,8 @@ bool ww_mbar_init(struct ww_sm *sm, struct ww_arena *arena);
 void ww_mbar_cta(struct ww_sm *sm, uint32_t cta);
 /* The step at an mbarrier issues. True: the warp goes on. */
 bool ww_mbar_issue(struct ww_sm *sm, struct ww_warp *w, const struct ww_access *access, uint64_t cycle);
+/* Bytes of a bulk copy of the CTA, whose step at the mbarrier has that word, are complete at cycle `at`. */
+void ww_mbar_bytes(struct ww_sm *sm, uint32_t cta, uint64_t word, uint64_t cycle, uint64_t at);
 /* An asynchronous copy of the warp is done; async_count is without it. */
 void ww_mbar_copied(struct ww_sm *sm, const struct ww_warp *w, uint64_t cycle);
 

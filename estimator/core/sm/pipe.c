@@ -1,10 +1,12 @@
 /* A launch's instructions, decoded once for one GPU: what an issue takes and when its result is there. */
 #include "../../result/result.h"
 #include "pipe.h"
+#include "cluster.h"
 #include "control.h"
 #include "regs.h"
 #include "smm.h"
 #include "tensor.h"
+#include "tma.h"
 
 #include <string.h>
 
@@ -308,6 +310,8 @@ static void decode_one(const struct ww_gpu_spec *gpu, const struct ww_launch *la
     else if (!set_pipe(gpu, pipe, in->dst_count && in->dst[0].n > 1, d))
         set_control(gpu, in, d);
     ww_tensor_decode(gpu, launch, in, d);
+    ww_tma_decode(gpu, launch, in, d);
+    ww_cluster_decode(gpu, launch, in, d);
     d->latency = (uint16_t)(d->latency + gpu->front_dependent_issue + d->conflict);
     d->write_counter = d->read_counter = WW_NO_COUNTER;
     d->next_fetch = 1;
@@ -374,6 +378,7 @@ enum ww_code ww_pipe_decode(const struct ww_gpu_spec *gpu, const struct ww_launc
         if (d->cache == WW_CACHE_TEX) out->uses_tex = true;
         if (d->action == WW_A_CONST) out->uses_const = true;
         if (d->action == WW_A_DMA) out->uses_dma = true;
+        if (d->action == WW_A_TMA) out->uses_tma = true;
         if (ww_pipe_is_mbarrier(d)) out->uses_mbarriers = true;
         if (out->control)
             ww_control_decode(gpu, &launch->inst[i], out, d);

@@ -24,9 +24,11 @@ enum ww_group {
     WW_G_SHARED,  /* the same, for shared memory and shuffles */
     WW_G_CONST,   /* the constant cache's port */
     WW_G_FENCE,   /* a memory instruction that needs nothing */
+    WW_G_TMA,     /* room in the queue of bulk copies */
     WW_G_COUNT
 };
-#define WW_G_MEMORY ((1u << WW_G_LSU) | (1u << WW_G_SHARED) | (1u << WW_G_CONST) | (1u << WW_G_FENCE))
+#define WW_G_MEMORY                                                                                            \
+    ((1u << WW_G_LSU) | (1u << WW_G_SHARED) | (1u << WW_G_CONST) | (1u << WW_G_FENCE) | (1u << WW_G_TMA))
 #define WW_UNIT_COUNT WW_G_LSU /* groups 1.. are units with a port of their own; 0 stands for none */
 
 /* What happens after the issue. */
@@ -40,11 +42,24 @@ enum ww_action {
     WW_A_CONST,
     WW_A_LSU,
     WW_A_DMA,
+    WW_A_TMA,
     WW_A_MATRIX /* of a warpgroup, or the end of a group of such */
 };
 
 /* What the load/store unit does with the instruction. */
 enum ww_lsu_path { WW_L_SHUFFLE, WW_L_SHARED, WW_L_SHARED_ATOMIC, WW_L_LOAD, WW_L_STORE, WW_L_ATOMIC };
+
+/* Bulk copies, of an SM with an engine for them (tma.h). */
+enum ww_bulk {
+    WW_BULK_NONE,
+    WW_BULK_LOAD,
+    WW_BULK_STORE,
+    WW_BULK_REDUCE,
+    WW_BULK_FLUSH /* ends a group of stores and reductions */
+};
+
+/* At the barrier of a cluster (cluster.h). */
+enum ww_cluster_step { WW_CLUSTER_NONE, WW_CLUSTER_ARRIVE, WW_CLUSTER_WAIT };
 
 /* Where a load looks for its data before it goes to the L2. */
 enum ww_lsu_cache { WW_CACHE_NONE, WW_CACHE_L1, WW_CACHE_TEX };
@@ -94,6 +109,8 @@ struct ww_dinst {
     uint8_t read_after;                  /* cycles from the issue until its sources are read */
     uint8_t smem;                        /* enum ww_smm_act, of a barrier */
     uint8_t barrier;
+    uint8_t bulk;           /* enum ww_bulk */
+    uint8_t cluster;        /* enum ww_cluster_step */
     uint16_t next_fetch;    /* cycles from its issue to the fetch of what follows it */
     uint16_t barrier_warps; /* 0: all of the CTA */
     uint8_t reads, writes;  /* how many of the banks of its operands, and of its results; with register banks
@@ -124,7 +141,8 @@ struct ww_code_table {
     bool uses_tex, uses_const; /* a load goes to the texture cache, to the constant cache */
     bool uses_dma;             /* it has bulk transfers */
     bool uses_mbarriers;
-    bool control; /* control fields are obeyed: no registers are looked up, but counters (depend.h) */
+    bool uses_tma; /* it has bulk copies, and the GPU an engine for them */
+    bool control;  /* control fields are obeyed: no registers are looked up, but counters (depend.h) */
     struct ww_depend_level level[WW_DEPEND_LEVELS];
     uint32_t levels, level_room; /* room: the highest + 1 */
     uint16_t async_register;     /* stands for "no asynchronous copy is outstanding" */

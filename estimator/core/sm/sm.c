@@ -90,6 +90,8 @@ enum ww_code ww_sm_init(struct ww_sm *sm, struct ww_error *error) {
     if (!ww_smm_init(sm, arena)) return ww_fail_nomem(error, "the table of shared memory");
     WW_TRY(ww_dma_init(sm, arena, error));
     if (!ww_mbar_init(sm, arena)) return ww_fail_nomem(error, "mbarriers");
+    if (!ww_cluster_init(sm, arena)) return ww_fail_nomem(error, "clusters");
+    if (!ww_tma_init(sm, arena)) return ww_fail_nomem(error, "engine of bulk copies");
     if (!ww_depend_init(sm, arena)) return ww_fail_nomem(error, "dependence counters");
     if (!ww_barrel_init(sm, arena)) return ww_fail_nomem(error, "an SM's pipeline");
     if (!ww_collect_init(sm, arena)) return ww_fail_nomem(error, "operand collectors");
@@ -98,7 +100,7 @@ enum ww_code ww_sm_init(struct ww_sm *sm, struct ww_error *error) {
     WW_TRY(init_schedulers(sm, arena, core->sm_plan.settings, error));
     WW_TRY(init_caches(sm, arena, core->sm_plan.l1_ways, core->sm_plan.seed + sm->id, error));
     sm->gates = sm->dma || sm->operands;
-    sm->extras = sm->barrel || sm->dma || sm->lsu.watch; /* or a prefetcher, which comes later */
+    sm->extras = sm->barrel || sm->dma || sm->tma || sm->lsu.watch; /* or a prefetcher, which comes later */
     sm->plain = ww_issue_plain_allowed(sm);
     sm->lsu.knows = !core->ops->may_miss && !sm->lsu.reexec.capacity && !sm->extras;
     return WW_OK;
@@ -139,6 +141,7 @@ static inline void step_memory(struct ww_sm *sm, uint64_t cycle) {
     if (port && lsu_tries(&sm->lsu)) ww_lsu_step(sm, cycle);
     if (sm->fetch && sm->fetch->count && (!port || l->held)) ww_fetch_step(sm, cycle);
     if (sm->dma) ww_dma_step(sm, cycle);
+    if (sm->tma) ww_tma_step(sm, cycle);
     if (ww_l1_saturated(sm) != sm->saturated) ww_sm_count_mode(sm, cycle);
 }
 
@@ -156,6 +159,7 @@ static uint64_t step_all(struct ww_sm *sm, uint64_t cycle) {
     }
     if (sm->lsu.watch) ww_lsu_watch(sm, cycle, sm->core->issued != before);
     if (sm->dma && ww_dma_next(sm->dma, cycle) < next) next = ww_dma_next(sm->dma, cycle);
+    if (sm->tma && ww_tma_next(sm->tma, cycle) < next) next = ww_tma_next(sm->tma, cycle);
     if (sm->fetch && ww_fetch_next(sm->fetch, cycle) < next) next = ww_fetch_next(sm->fetch, cycle);
     return next;
 }

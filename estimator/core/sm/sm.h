@@ -22,6 +22,7 @@
 #include "../../mech/lsu/lsu.h"
 #include "../../mech/pipe/pipe.h"
 #include "../../mech/sched/sched.h"
+#include "cluster.h"
 #include "copy.h"
 #include "depend.h"
 #include "dma.h"
@@ -36,6 +37,7 @@
 #include "supply.h"
 #include "smem.h"
 #include "smm.h"
+#include "tma.h"
 #include "../memory/tlb_array.h"
 
 /* Where CTAs come from: a trace, or a test. */
@@ -243,8 +245,11 @@ struct ww_sm {
     struct ww_const_fills const_fills;
     struct ww_dma_engine *dma; /* NULL: the launch has no bulk transfers */
     struct ww_mbar *mbar;      /* NULL: the launch has no mbarriers */
-    uint64_t copied;           /* ww_copy_stall: cycles before it are counted */
-    struct ww_fetcher *fetch;  /* NULL: no prefetcher */
+    struct ww_cluster_cta
+        *cluster;             /* by CTA slot; NULL: the launch has no clusters, or they are not modelled */
+    struct ww_tma *tma;       /* NULL: no bulk copies, or no engine for them */
+    uint64_t copied;          /* ww_copy_stall: cycles before it are counted */
+    struct ww_fetcher *fetch; /* NULL: no prefetcher */
     struct ww_sched_sm shared;
     struct ww_smm smm;
     struct ww_barrel *barrel;           /* barrel.h, or NULL */
@@ -375,6 +380,8 @@ struct ww_core {
     /* CTAs */
     struct ww_cta_source *source;
     uint64_t cta_count, next_cta, ended_ctas, launched_ctas;
+    uint32_t cluster_size; /* CTAs; 1: the launch has no clusters, or they are not modelled */
+    uint64_t next_cluster; /* clusters have ids from 1 on */
     uint32_t ctas_per_sm, warps_per_cta, turn;
     double dispatch_free; /* where less than a CTA is dispatched a cycle: from here on the next may be */
     uint64_t dispatch_at; /* cycle at which a CTA may be placed, WW_NEVER if not before one ends */
@@ -559,7 +566,7 @@ static inline bool ww_sm_alone(const struct ww_sm *sm) {
     const struct ww_core *core = sm->core;
     bool room = sm->resident_ctas < sm->cta_room || core->smm.on;
     return core->runs_ahead && sm->resident_ctas && !sm->misses.count && !sm->lingering && !sm->dma &&
-           !sm->fetch && !(room && core->next_cta < core->cta_count);
+           !sm->tma && !sm->fetch && !(room && core->next_cta < core->cta_count);
 }
 /* Counts everything up to the launch's end. */
 void ww_sm_close(struct ww_sm *sm, uint64_t end);

@@ -64,6 +64,7 @@ void ww_warp_finish(struct ww_sm *sm, struct ww_warp *w, uint64_t cycle) {
     cta->exited++;
     ww_barrier_exit(sm, cta, cycle - 1);
     if (sm->dma) ww_dma_exit(sm, w->cta, cycle);
+    if (sm->cluster) ww_cluster_exit(sm, w);
     if (w->inflight == 0)
         ww_dispatch_warp_gone(sm, w->cta, cycle);
     else

@@ -132,7 +132,7 @@ static void note(struct ex_warp *w, const struct ex_inst *i, const unsigned char
     }
 }
 
-bool ww_ex_mbarrier_complete(struct ex_warp *w, unsigned lane, uint64_t bar, uint32_t bytes) {
+bool ww_ex_mbarrier_complete(struct ex_warp *w, unsigned lane, uint64_t bar, uint32_t bytes, bool told) {
     unsigned char *p = bar % 8 ? NULL : ww_ex_shared(w, bar, 8);
     uint64_t v;
     if (!p) {
@@ -143,7 +143,7 @@ bool ww_ex_mbarrier_complete(struct ex_warp *w, unsigned lane, uint64_t bar, uin
     uint64_t old = v;
     v = next_phase(add_tx(v, 0 - (uint64_t)bytes));
     memcpy(p, &v, sizeof v);
-    note_event(w, p, old, v, WW_MBARRIER_COPIES);
+    note_event(w, p, old, v, told ? WW_MBARRIER_COPIES : 0);
     return true;
 }
 

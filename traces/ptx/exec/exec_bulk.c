@@ -167,10 +167,11 @@ static bool fill_request(struct ex_warp *w, const struct ex_bulk *b, unsigned l,
 /* Completes the bytes at the mbarrier of each CTA that has got them. */
 static bool complete(struct ex_warp *w, const struct ex_bulk *b, unsigned l, const struct bulk_request *r) {
     uint64_t bar = lane_shared(w, &b->bar, l), offset = bar & ((1u << EX_CLUSTER_SHIFT) - 1);
-    if (!b->multicast) return ww_ex_mbarrier_complete(w, l, bar, ww_bulk_bytes(r));
+    bool told = r->way != BULK_BETWEEN; /* no step tells of copies within the cluster */
+    if (!b->multicast) return ww_ex_mbarrier_complete(w, l, bar, ww_bulk_bytes(r), told);
     for (uint64_t rank = 0; rank < WW_CLUSTER_MOST; rank++)
         if (r->ctas >> rank & 1u &&
-            !ww_ex_mbarrier_complete(w, l, offset + ((rank + 1) << EX_CLUSTER_SHIFT), ww_bulk_bytes(r)))
+            !ww_ex_mbarrier_complete(w, l, offset + ((rank + 1) << EX_CLUSTER_SHIFT), ww_bulk_bytes(r), told))
             return false;
     return true;
 }
@@ -195,7 +196,7 @@ static void store_async(EX_ARGS) {
     uint32_t bytes = i->bytes * (i->elem_count ? i->elem_count : 1);
     for (uint32_t m = mask; m && !w->run->failed; m &= m - 1) {
         unsigned l = (unsigned)__builtin_ctz(m);
-        ww_ex_mbarrier_complete(w, l, lane_shared(w, &i->bulk->bar, l), bytes);
+        ww_ex_mbarrier_complete(w, l, lane_shared(w, &i->bulk->bar, l), bytes, false);
     }
 }
 

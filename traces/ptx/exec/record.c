@@ -116,6 +116,16 @@ static uint8_t trace_space(uint8_t space) {
     }
 }
 
+/* Shared addresses, with the ranks of other CTAs as traces have them. */
+static const uint64_t *of_cluster(const struct ex_warp *w, uint32_t mask, uint64_t addr[EX_LANES]) {
+    for (uint32_t m = mask; m; m &= m - 1) {
+        unsigned l = (unsigned)__builtin_ctz(m);
+        uint64_t rank = w->addr[l] >> EX_CLUSTER_SHIFT, at = w->addr[l] & ((1u << EX_CLUSTER_SHIFT) - 1);
+        addr[l] = rank == 0 || rank == w->cta->rank + 1u ? at : at | rank << WW_SHARED_RANK_SHIFT;
+    }
+    return addr;
+}
+
 /* One step for each address space that the lanes' addresses turned out to be in. */
 static void record_memory(struct ex_warp *w, const struct record_entry *e, uint32_t inst, uint32_t act) {
     if (e->part == 1) {
@@ -124,9 +134,11 @@ static void record_memory(struct ex_warp *w, const struct record_entry *e, uint3
         return;
     }
     for (uint32_t n = 0; n < w->group_count; n++) {
-        uint32_t twin = e->twin[trace_space(w->group[n].space)];
-        add_step(w, twin ? twin : inst, w->group[n].mask & act);
-        add_addresses(w, w->addr, w->group[n].mask & act, e->offset);
+        uint32_t twin = e->twin[trace_space(w->group[n].space)], mask = w->group[n].mask & act;
+        bool peers = w->group[n].space == PTX_S_SHARED && w->cta->cluster->count > 1;
+        uint64_t addr[EX_LANES];
+        add_step(w, twin ? twin : inst, mask);
+        add_addresses(w, peers ? of_cluster(w, mask, addr) : w->addr, mask, e->offset);
     }
 }
 

@@ -201,7 +201,7 @@ void ww_simt_cluster_check(struct ex_cluster *c);
 /* exec_bulk.c: executes a bulk copy. */
 void ww_ex_bulk(struct ex_warp *w, const struct ex_inst *i, uint32_t mask);
 /* A bulk copy or st.async has completed bytes of the mbarrier at `bar`. */
-bool ww_ex_mbarrier_complete(struct ex_warp *w, unsigned lane, uint64_t bar, uint32_t bytes);
+bool ww_ex_mbarrier_complete(struct ex_warp *w, unsigned lane, uint64_t bar, uint32_t bytes, bool told);
 /* The CTA of the cluster whose shared memory holds p, and where. */
 struct ex_cta *ww_ex_owner(const struct ex_warp *w, const unsigned char *p, uint32_t *offset);
 /* Bytes of the shared memory of the cluster at `address` (exec.h), NULL if there are none. */

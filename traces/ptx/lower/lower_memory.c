@@ -237,7 +237,11 @@ static void lower_bulk(struct lower *l, const struct ptx_inst *i) {
         if (o->kind == PTX_O_VEC) o = &o->vec[0];
         if (o->kind == PTX_O_REG || (o->kind == PTX_O_ADDR && o->reg >= 0)) s[n++] = ww_lower_source(l, o);
     }
-    const char *name = stores ? tensor ? "UTMASTG" : "UBLKCP.G.S" : tensor ? "UTMALDG" : "UBLKCP.S.G";
+    bool prefetches = i->bulk & PTX_BULK_PREFETCH, reduces = stores && i->redop != PTX_SUB_NONE;
+    const char *name = tensor ? "UTMALDG" : "UBLKCP.S.G";
+    if (prefetches) name = tensor ? "UTMAPF" : "UBLKPF";
+    if (stores) name = tensor ? "UTMASTG" : "UBLKCP.G.S";
+    if (reduces) name = tensor ? "UTMAREDG" : "UBLKRED.G.S";
     if (i->dst_space == PTX_S_SHARED && i->space == PTX_S_SHARED) { /* within the cluster: nothing global */
         ww_lower_put(l, WW_OP_NOP, "UBLKCP.S.S", none, s, n);
         return;

@@ -270,6 +270,7 @@ static enum ww_code begin_record(struct ww_device *d, struct ww_kernel *k, const
     if (r->dynamic_shared == 0) launch.shared_static = (uint32_t)f->shared_bytes;
     ww_cta_pick_grid(r->pick, r->grid, launch.grid);
     memcpy(launch.block, r->block, sizeof launch.block);
+    memcpy(launch.cluster, r->cluster, sizeof launch.cluster);
     return ww_trace_writer_launch(d->recorder.writer, &launch, error);
 }
 

@@ -134,6 +134,7 @@ static enum ww_code begin_record(struct ww_device *d, const struct ww_module *m,
                                .string_count = d->recorder.string_count};
     ww_cta_pick_grid(r->pick, r->grid, launch.grid);
     memcpy(launch.block, r->block, sizeof launch.block);
+    memcpy(launch.cluster, r->cluster, sizeof launch.cluster);
     return ww_trace_writer_launch(d->recorder.writer, &launch, error);
 }
 

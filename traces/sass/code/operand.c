@@ -264,6 +264,10 @@ static bool immediate_read(struct ww_sass_bits *b, const struct ww_sass_opd *d, 
     case SASS_G_SIMM4:
         o->imm = ww_sass_sign_extend(ww_sass_take(b, d->lo, d->arg), d->arg) * 4;
         break;
+    case SASS_G_SIMM4_2:
+        o->imm =
+            ww_sass_sign_extend(ww_sass_take(b, d->lo, d->arg) << 8 | ww_sass_take(b, 16, 8), d->arg + 8u) * 4;
+        break;
     case SASS_G_LABEL:
     case SASS_G_LABEL2:
     case SASS_G_ABS:

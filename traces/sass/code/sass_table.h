@@ -55,6 +55,7 @@ enum ww_sass_get {
     SASS_G_IMM,      /* arg bits at lo, unsigned */
     SASS_G_SIMM,     /* arg bits at lo, signed */
     SASS_G_SIMM4,    /* as SIMM, in units of four */
+    SASS_G_SIMM4_2,  /* the same, with eight lower bits at 16 */
     SASS_G_SREG,     /* special register, 8 bits at lo */
     SASS_G_BAR,      /* convergence barrier, 4 bits at lo */
     SASS_G_SB,       /* scoreboard, 3 bits at lo */

@@ -126,6 +126,12 @@ static uint64_t recorded(const struct sx_run *r, uint8_t space, uint64_t address
     return space == WW_SPACE_LOCAL && address >= r->local_base ? address - r->local_base : address;
 }
 
+/* A recorded shared address tells whose it is, if not the CTA's own (trace.h). */
+uint64_t ww_sx_recorded_shared(const struct sx_warp *w, uint64_t address) {
+    uint64_t rank = address >> SX_RANK_SHIFT, offset = address & SX_OFFSET_MASK;
+    return rank == w->cta->rank ? offset : offset | (rank + 1) << WW_SHARED_RANK_SHIFT;
+}
+
 static bool slow(struct sx_warp *w, const struct sx_address *a, uint32_t mask, uint64_t *addr,
                  unsigned char **host) {
     bool local = false;
@@ -137,7 +143,7 @@ static bool slow(struct sx_warp *w, const struct sx_address *a, uint32_t mask, u
             addr[l] |= (uint64_t)w->cta->rank << SX_RANK_SHIFT;
         host[l] = lane_host(w, l, space, addr[l], a->bytes, a->is_store);
         if (!host[l]) return false;
-        if (space == WW_SPACE_SHARED) addr[l] &= SX_OFFSET_MASK;
+        if (space == WW_SPACE_SHARED) addr[l] = ww_sx_recorded_shared(w, addr[l]);
         local = local || space == WW_SPACE_LOCAL;
         add_group(w, space, l);
     }

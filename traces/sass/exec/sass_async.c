@@ -71,7 +71,7 @@ static void note_wait(struct sx_warp *w, const unsigned char *p, bool over) {
         ww_mbarrier_waits(&owner->mbarriers, offset, &w->mbar);
 }
 
-void ww_sx_mbarrier_complete(struct sx_warp *w, uint32_t bar, uint32_t bytes) {
+void ww_sx_mbarrier_complete(struct sx_warp *w, uint32_t bar, uint32_t bytes, bool told) {
     unsigned char *p = bar % 8 ? NULL : ww_sx_shared(w, bar, 8);
     uint64_t v;
     if (!p) {
@@ -82,7 +82,7 @@ void ww_sx_mbarrier_complete(struct sx_warp *w, uint32_t bar, uint32_t bytes) {
     uint64_t old = v;
     v = arrive(&sm90, v, 0, 0 - (uint64_t)bytes, 0);
     memcpy(p, &v, sizeof v);
-    note_event(w, p, old, v, WW_MBARRIER_COPIES);
+    note_event(w, p, old, v, told ? WW_MBARRIER_COPIES : 0);
 }
 
 /* What an instruction asks for. */

@@ -121,13 +121,14 @@ static bool fill_request(struct sx_warp *w, const struct sx_bulk *b, unsigned la
 
 static void complete(struct sx_warp *w, const struct sx_bulk *b, const struct bulk_request *r) {
     uint32_t bar = word(w, b->d[1]);
+    bool told = r->way != BULK_BETWEEN; /* no step tells of copies within the cluster */
     if (!b->multicast) {
-        ww_sx_mbarrier_complete(w, bar, ww_bulk_bytes(r));
+        ww_sx_mbarrier_complete(w, bar, ww_bulk_bytes(r), told);
         return;
     }
     for (uint32_t rank = 0; rank < WW_CLUSTER_MOST && !w->run->failed; rank++)
         if (r->ctas >> rank & 1u)
-            ww_sx_mbarrier_complete(w, (bar & SX_OFFSET_MASK) | rank << SX_RANK_SHIFT, ww_bulk_bytes(r));
+            ww_sx_mbarrier_complete(w, (bar & SX_OFFSET_MASK) | rank << SX_RANK_SHIFT, ww_bulk_bytes(r), told);
 }
 
 void ww_sx_bulk(SX_ARGS) {
@@ -161,7 +162,7 @@ static void store_async(SX_ARGS) {
                        i->bytes, address);
             return;
         }
-        w->addr[l] = address & SX_OFFSET_MASK;
+        w->addr[l] = ww_sx_recorded_shared(w, address);
         if (i->sub == BULK_COPY) {
             for (uint32_t n = 0; n < i->bytes / 4u; n++) memcpy(p + 4 * n, &from[n * SX_LANES + l], 4);
         } else {
@@ -170,7 +171,7 @@ static void store_async(SX_ARGS) {
             v = reduced(i, old, v);
             memcpy(p, &v, i->bytes);
         }
-        ww_sx_mbarrier_complete(w, bar[l], i->bytes);
+        ww_sx_mbarrier_complete(w, bar[l], i->bytes, false);
     }
     w->access[0] = (struct sx_access_group){WW_SPACE_SHARED, mask};
     w->access_count = 1;

@@ -14,8 +14,9 @@
  *
  * Keys of a run: warps (of the CTA), turns (a number: cycles from the first timed instruction to the last one
  * in the last turn; A:B: cycles of a launch of B turns less those of one of A, for a turn), of (the turn that
- * is timed, from 0), launch (1 or 2: of a first or a second one), per (what the cycles are divided by), control
- * (0: registers decide, whatever the compiler wrote). */
+ * is timed, from 0), cluster (CTAs, which make up one cluster; an address of rank r has r + 1 above bit 24),
+ * launch (1 or 2: of a first or a second one), per (what the cycles are divided by), control (0: registers
+ * decide, whatever the compiler wrote). */
 #ifndef WW_VALIDATE_CORE_INT_H
 #define WW_VALIDATE_CORE_INT_H
 
@@ -31,7 +32,7 @@ struct core_gpu {
 struct core_run {
     const char *id;
     const struct core_gpu *gpu;
-    uint32_t warps, turns, more, of, launch; /* more: B of turns=A:B, else 0 */
+    uint32_t warps, turns, more, of, launch, cluster; /* more: B of turns=A:B, else 0 */
     bool control;
     double per, ours;
 };
@@ -60,7 +61,7 @@ struct core_suite {
 enum ww_code ww_core_read(const char *text, size_t size, const char *name, struct ww_arena *arena,
                           struct core_suite *out, struct ww_error *error);
 /* The kernel with so many turns, as a microbenchmark. */
-enum ww_code ww_core_micro(const struct core_kernel *k, uint32_t warps, uint32_t turns, struct ww_micro **out,
-                           struct ww_error *error);
+enum ww_code ww_core_micro(const struct core_kernel *k, const struct core_run *run, uint32_t turns,
+                           struct ww_micro **out, struct ww_error *error);
 
 #endif

@@ -195,6 +195,8 @@ static enum ww_code setting(struct reader *r, char *word, struct core_run *run) 
         run->of = (uint32_t)n;
     else if (strcmp(word, "launch") == 0)
         run->launch = (uint32_t)n;
+    else if (strcmp(word, "cluster") == 0)
+        run->cluster = (uint32_t)n;
     else if (strcmp(word, "control") == 0)
         run->control = n != 0;
     else
@@ -208,8 +210,14 @@ static enum ww_code run(struct reader *r, char **word, int count) {
     struct core_kernel *k = r->k;
     if (!k || count < 3 || k->run_count == MOST_RUNS) return refuse(r, "expected ID GPU after", "run");
     struct core_run *run = &k->run[k->run_count++];
-    *run = (struct core_run){
-        .id = word[1], .warps = 1, .turns = 1, .launch = 1, .per = 1, .of = UINT32_MAX, .control = true};
+    *run = (struct core_run){.id = word[1],
+                             .warps = 1,
+                             .turns = 1,
+                             .launch = 1,
+                             .cluster = 1,
+                             .per = 1,
+                             .of = UINT32_MAX,
+                             .control = true};
     for (uint32_t i = 0; i < r->out->gpu_count; i++)
         if (strcmp(r->out->gpu[i].name, word[2]) == 0) run->gpu = &r->out->gpu[i];
     if (!run->gpu) return refuse(r, "unknown GPU", word[2]);
@@ -217,6 +225,8 @@ static enum ww_code run(struct reader *r, char **word, int count) {
     if (run->of == UINT32_MAX) run->of = run->turns - 1;
     if (!run->warps || !run->turns || run->of >= run->turns || (run->more && run->more <= run->turns))
         return refuse(r, "such numbers of warps and turns cannot be measured:", run->id);
+    if (!run->cluster || run->cluster > WW_CLUSTER_CTAS || (run->cluster > 1 && !run->more))
+        return refuse(r, "expected a cluster of 1 to 16 CTAs, and turns=A:B:", run->id);
     if (!run->more && k->first == UINT32_MAX) return refuse(r, "no instruction is timed:", run->id);
     return WW_OK;
 }
@@ -293,8 +303,8 @@ static void add_step(const struct core_kernel *k, uint32_t inst, struct ww_step 
     if (inst < k->inst_count && k->inst[inst].flags & WW_INST_ACCESS) *(*access)++ = k->access[inst];
 }
 
-enum ww_code ww_core_micro(const struct core_kernel *k, uint32_t warps, uint32_t turns, struct ww_micro **out,
-                           struct ww_error *error) {
+enum ww_code ww_core_micro(const struct core_kernel *k, const struct core_run *run, uint32_t turns,
+                           struct ww_micro **out, struct ww_error *error) {
     size_t steps = k->turn + (size_t)turns * (k->path_count - k->turn) + 1;
     struct ww_step *all = calloc(steps, sizeof *all), *step = all;
     struct ww_access *accesses = calloc(steps, sizeof *accesses), *access = accesses;
@@ -319,7 +329,8 @@ enum ww_code ww_core_micro(const struct core_kernel *k, uint32_t warps, uint32_t
                                            .inst_count = k->inst_count + 1,
                                            .step_count = (uint32_t)(step - all),
                                            .access_count = (uint32_t)(access - accesses),
-                                           .threads = 32 * warps,
+                                           .threads = 32 * run->warps,
+                                           .cluster = run->cluster,
                                            .string = k->string,
                                            .string_count = k->string_count,
                                            .first = k->first,

@@ -51,7 +51,7 @@ static enum ww_code launch(struct ww_bench *bench, const struct core_kernel *k, 
                            uint32_t turns, struct ww_bench_result *r, struct ww_error *error) {
     size_t samples = run->more ? 0 : (size_t)turns * run->warps * (k->last - k->first + 1);
     struct ww_micro *micro;
-    WW_TRY(ww_core_micro(k, run->warps, turns, &micro, error));
+    WW_TRY(ww_core_micro(k, run, turns, &micro, error));
     enum ww_code code = WW_OK;
     for (uint32_t i = 0; code == WW_OK && i < run->launch; i++)
         code = ww_bench_run(bench, micro, samples, r, error);
