@@ -50,7 +50,7 @@ bool ww_wwt_get_orders(struct ww_cursor *c, struct ww_arena *arena, struct ww_ww
     if (c->p == c->end) return true;
     *why = "the order of the launches is malformed";
     uint64_t rows = ww_cursor_varint(c);
-    if (c->failed || rows == 0 || rows > index->launch_count) return false;
+    if (c->failed || (rows == 0 && c->p == c->end) || rows > index->launch_count) return false;
     for (uint64_t n = 0; n < rows; n++, at++) {
         uint64_t skipped = ww_cursor_varint(c);
         if (c->failed || skipped >= index->launch_count - at) return false;

@@ -90,7 +90,7 @@ enum ww_code ww_sm_init(struct ww_sm *sm, struct ww_core *core, uint32_t id, str
     sm->gathers = sm->collect || sm->rf;
     WW_TRY(init_schedulers(sm, arena, settings, error));
     WW_TRY(init_caches(sm, arena, l1_ways, seed, error));
-    sm->gates = sm->dma || sm->operands;
+    sm->gates = sm->dma || sm->operands || core->waits;
     sm->extras = sm->barrel || sm->dma || sm->lsu.watch; /* or a prefetcher, which comes later */
     sm->plain = ww_issue_plain_allowed(sm);
     sm->lsu.knows = !core->ops->may_miss && !sm->lsu.reexec.capacity && !sm->extras;
