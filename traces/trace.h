@@ -85,6 +85,7 @@ struct ww_operand {
 #define WW_INST_GROUP_END                                                                                      \
     2048u /* it ends a group of the matrix instructions of a warpgroup (its own one, too) */
 #define WW_INST_GROUP_WAIT 4096u /* it waits until at most barrier_threads such groups are under way */
+#define WW_INST_WAIT 8192u /* a global load that waits for a write of another warp; see struct ww_access */
 
 /* What the compiler wrote into a machine instruction for the scheduler. */
 struct ww_control {
@@ -143,13 +144,22 @@ struct ww_step {
  * CTA's allocation (see WW_SHARED_RANK_SHIFT); local ones byte offsets in the thread's frame; constant ones
  * byte offsets in the bank; global ones are virtual. For WW_OP_BARRIER and WW_OP_SLEEP with WW_INST_ACCESS base
  * holds a value: the barrier number in bits 0-7 and its threads in bits 8-23; nanoseconds to sleep. For
- * WW_OP_DMA the first entries of the list are the words of a struct ww_dma (dma.h), further ones 0. */
+ * WW_OP_DMA the first entries of the list are the words of a struct ww_dma (dma.h), further ones 0. With
+ * WW_INST_WAIT the access is affine, all lanes have the address base, and stride is no distance but the number
+ * of steps of the launch that have written the aligned word of 4 bytes at base before the load is performed. */
 #define WW_AFFINE UINT32_MAX
 struct ww_access {
     uint64_t base;
     int32_t stride;
     uint32_t list;
 };
+
+/* The access without the count of a wait: what its addresses are. */
+static inline struct ww_access ww_access_place(const struct ww_inst *inst, const struct ww_access *a) {
+    struct ww_access place = *a;
+    if ((inst->flags & WW_INST_WAIT) && a->list == WW_AFFINE) place.stride = 0;
+    return place;
+}
 
 struct ww_warp_stream {
     const struct ww_step *step;
@@ -205,6 +215,8 @@ struct ww_launch {
     const struct ww_trace_copy *copy; /* copies and fills since the launch before, in their order */
     uint32_t copy_count;
     struct ww_trace_order order;
+    const uint64_t *wait_word; /* words / 4 that its steps with WW_INST_WAIT wait for, in rising order */
+    uint32_t wait_words;
 };
 
 /* Provenance of a file; strings may be NULL. */

@@ -78,6 +78,8 @@ unsigned ww_walk_lines(const struct ww_walk *w, const struct ww_inst *inst, cons
                        uint32_t mask, struct ww_walk_line out[WW_WALK_LINES]) {
     unsigned n = 0;
     bool local = inst->space == WW_SPACE_LOCAL;
+    const struct ww_access place = ww_access_place(inst, a);
+    a = &place;
     if (!mask || (!local && add_range(a, mask, inst->width, out, &n))) return n;
     uint32_t rank = 0;
     for (uint32_t m = mask; m; m &= m - 1, rank++) {

@@ -23,9 +23,10 @@ static size_t number_of(const struct known *k) {
     return n;
 }
 
-/* Engines of bulk transfers serve one launch at a time, and clusters are placed by themselves. */
-static bool has_transfers(const struct ww_launch *l) {
-    if (l->cluster[0]) return true;
+/* Engines of bulk transfers serve one launch at a time, clusters are placed by themselves, and so does what counts
+ * writes that are waited for. */
+static bool stays_alone(const struct ww_launch *l) {
+    if (l->wait_words || l->cluster[0]) return true;
     for (uint32_t i = 0; i < l->inst_count; i++)
         if (l->inst[i].op == WW_OP_DMA) return true;
     return false;
@@ -60,8 +61,8 @@ enum ww_code ww_run_group(struct ww_trace *trace, size_t first, size_t last, siz
         for (uint32_t w = 0; w < l->order.wait_count; w++)
             if (l->order.wait[w] >= first && l->order.wait[w] < first + n)
                 learn(&known[n], known, l->order.wait[w] - first);
-        if (!n && has_transfers(l)) return WW_OK;
-        if (n && (number_of(&known[n]) == n || has_transfers(l) || !alike(head, l) || insts > WW_BESIDE_INSTS))
+        if (!n && stays_alone(l)) return WW_OK;
+        if (n && (number_of(&known[n]) == n || stays_alone(l) || !alike(head, l) || insts > WW_BESIDE_INSTS))
             break;
     }
     *count = n;

@@ -242,7 +242,10 @@ static void put_step(struct exporter *e, const struct ww_step *s, const struct w
     ww_buf_byte(b, ' ');
     ww_buf_append(b, e->key[s->inst].p, e->key[s->inst].n);
     put_int(b, e->width[s->inst]);
-    if (e->width[s->inst]) put_addresses(b, s->mask, a, pool);
+    if (e->width[s->inst]) {
+        struct ww_access place = ww_access_place(i, a);
+        put_addresses(b, s->mask, &place, pool);
+    }
     if (a && is_value(i))
         put_int(b, (int64_t)a->base);
     else if (e->options.version >= 5)

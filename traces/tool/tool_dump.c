@@ -59,7 +59,10 @@ static void print_access(const struct ww_inst *i, uint32_t mask, const struct ww
         fprintf(out, "  value 0x%llx", (unsigned long long)a->base);
     } else if (a->list == WW_AFFINE) {
         fprintf(out, "  0x%llx", (unsigned long long)a->base);
-        if (a->stride) fprintf(out, "%+d*lane", a->stride);
+        if (i->flags & WW_INST_WAIT)
+            fprintf(out, " after %u writes", (unsigned)a->stride);
+        else if (a->stride)
+            fprintf(out, "%+d*lane", a->stride);
     } else {
         const char *before = "  [";
         for (int k = 0; k < __builtin_popcount(mask); k++, before = " ")
@@ -94,7 +97,10 @@ static void json_operands(struct ww_jsonw *w, const char *key, const struct ww_o
 
 static void json_access(struct ww_jsonw *w, const struct ww_inst *i, uint32_t mask, const struct ww_access *a,
                         const uint64_t *pool) {
+    struct ww_access place = ww_access_place(i, a);
     uint32_t at = 0;
+    bool waits = (i->flags & WW_INST_WAIT) && a->list == WW_AFFINE;
+    if (waits) ww_jsonw_u64(w, "after_writes", (uint32_t)a->stride);
     if (i->space != WW_SPACE_NONE) {
         ww_jsonw_str(w, "space", ww_space_name((enum ww_space)i->space));
         ww_jsonw_u64(w, "bytes", i->width);
@@ -102,7 +108,7 @@ static void json_access(struct ww_jsonw *w, const struct ww_inst *i, uint32_t ma
     ww_jsonw_open(w, "addresses", '[');
     for (uint32_t lane = 0; lane < 32; lane++) {
         if (!(mask >> lane & 1)) continue;
-        uint64_t affine = a->base + (uint64_t)((int64_t)a->stride * (int64_t)lane);
+        uint64_t affine = place.base + (uint64_t)((int64_t)place.stride * (int64_t)lane);
         ww_jsonw_u64(w, NULL, a->list == WW_AFFINE ? affine : pool[a->list + at]);
         at++;
     }

@@ -1,6 +1,7 @@
 /* Reading the index chunk. */
 #include "format.h"
 #include "index.h"
+#include "waits.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -224,6 +225,8 @@ static bool parse(struct parser *p) {
     p->index->chunk_end = p->offset;
     if (!parse_origins(p) || !parse_copies(p)) return false;
     if (p->version >= WW_WWT_VERSION_COPIES && !ww_wwt_get_orders(p->c, p->arena, p->index, &p->why))
+        return false;
+    if (p->version >= WW_WWT_VERSION_COPIES && !ww_wwt_get_waits(p->c, p->arena, p->index, &p->why))
         return false;
     return p->c->p == p->c->end ? true : reject(p, "bytes follow the last launch");
 }

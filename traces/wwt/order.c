@@ -67,7 +67,7 @@ const char *ww_wwt_check_cluster(const struct ww_launch *l) {
 static bool get_clusters(struct ww_cursor *c, struct ww_wwt_index *index, const char **why) {
     uint64_t at = 0, rows = ww_cursor_varint(c);
     *why = "the clusters of the launches are malformed";
-    if (c->failed || rows == 0 || rows > index->launch_count) return false;
+    if (c->failed || (rows == 0 && c->p == c->end) || rows > index->launch_count) return false;
     for (uint64_t n = 0; n < rows; n++, at++) {
         uint64_t skipped = ww_cursor_varint(c);
         if (c->failed || at >= index->launch_count || skipped >= index->launch_count - at) return false;

@@ -170,6 +170,9 @@ const char *ww_wwt_check_class(const struct ww_inst *i) {
         return "a bulk transfer has a destination or a memory space; expected neither";
     if (memory && (i->flags & WW_INST_ACCESS) && i->space == WW_SPACE_NONE)
         return "an instruction has addresses (flag 1), but no memory space";
+    if ((i->flags & WW_INST_WAIT) &&
+        (i->op != WW_OP_LOAD || i->space != WW_SPACE_GLOBAL || !(i->flags & WW_INST_ACCESS)))
+        return "an instruction waits for a write (flag 8192) that is no global load with addresses";
     return check_smem(i);
 }
 

@@ -16,6 +16,7 @@
 #include "crc.h"
 #include "encode.h"
 #include "keep_source.h"
+#include "waits.h"
 #include <zstd.h>
 
 /* A CTA weighs its warp instructions, its warps, and a quarter for each listed address. */
@@ -54,6 +55,8 @@ struct ww_wwt_open_launch {
     size_t done_count, done_room;
     struct ww_buf rows; /* of its groups, for the index */
     uint64_t group_count, last_end;
+    bool waits; /* steps may wait for writes */
+    struct ww_wwt_words words;
 };
 
 struct ww_trace_writer {
@@ -72,6 +75,7 @@ struct ww_trace_writer {
     struct ww_trace_copy *waiting; /* copies for the next launch */
     uint32_t waiting_count;
     struct ww_wwt_orders orders, clusters;
+    struct ww_wwt_waits waits;
     struct ww_trace_order
         next_order; /* of the next launch, with its own copy of the waits; has_order: there is one */
     bool has_order;

@@ -10,6 +10,7 @@ void ww_wwt_forget_launch(struct ww_wwt_open_launch *l) {
     ww_wwt_dictionary_free(&l->dict);
     free(l->cta);
     free(l->done);
+    free(l->words.word);
     ww_buf_free(&l->rows);
     ww_arena_free(&l->arena);
     *l = (struct ww_wwt_open_launch){0};
@@ -86,6 +87,7 @@ enum ww_code ww_trace_writer_grow(struct ww_trace_writer *w, const struct ww_lau
     l->grown = true;
     l->view.inst = launch->inst;
     l->view.inst_count = launch->inst_count;
+    l->waits = ww_wwt_has_waits(launch);
     l->view.string = launch->string;
     l->view.string_count = launch->string_count;
     l->view.local_bytes = launch->local_bytes;
@@ -188,6 +190,7 @@ static enum ww_code start_launch(struct ww_trace_writer *w, const struct ww_laun
     WW_TRY(take_copies(w, launch, error));
     WW_TRY(take_order(w, error));
     if (!grow_counts(l, shape.inst_count)) return ww_fail_nomem(error, "a launch");
+    l->waits = ww_wwt_has_waits(&l->view);
     l->open = true;
     return WW_OK;
 }
@@ -332,6 +335,7 @@ static enum ww_code add_cta(struct ww_trace_writer *w, const struct ww_cta_trace
     struct ww_wwt_open_launch *l = &w->l;
     struct ww_wwt_cta *c;
     if (!make_room(l)) return ww_fail_nomem(error, "a CTA");
+    if (l->waits && !ww_wwt_note_waits(&l->words, &l->view, cta)) return ww_fail_nomem(error, "a CTA");
     WW_TRY(ww_wwt_cta_copy(&l->dict, &l->view, cta, &c, error));
     struct ww_wwt_cta **at = l->cta + l->head + place;
     memmove(at + 1, at, (l->count - place) * sizeof(struct ww_wwt_cta *));
@@ -414,6 +418,8 @@ enum ww_code ww_trace_writer_end_launch(struct ww_trace_writer *w, struct ww_err
     }
     if (w->l.grown) w->failed = keep_grown(w, error);
     if (w->failed) return w->failed;
+    const char *why = ww_wwt_put_waits(&w->waits, &w->l.words, w->launch_count);
+    if (why) return w->failed = ww_fail(error, WW_UNSUPPORTED, w->l.view.kernel, "%s", why);
     put_launch(w);
     ww_wwt_forget_launch(&w->l);
     if (w->launches.failed) w->failed = ww_fail_nomem(error, "the index of a trace");

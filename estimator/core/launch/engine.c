@@ -8,6 +8,7 @@
 
 #include "../sm/barrel.h"
 #include "../sm/occupancy.h"
+#include "../sm/waits.h"
 #include "shard.h"
 #include <stdlib.h>
 #include <string.h>
@@ -299,7 +300,7 @@ static enum ww_code prepare(struct ww_engine *e, const struct ww_launch *launch,
     c->ctas = e->options.ctas;
     c->observed = c->probe || c->roles;
     c->runs_ahead = !(e->options.in_step || e->team || e->govern || e->marks.count || c->probe ||
-                      c->transfers || e->beside);
+                      c->transfers || e->beside || launch->wait_words);
     c->queue = e->queue;
     c->error = error;
     c->source = source;
@@ -330,16 +331,23 @@ static enum ww_code prepare(struct ww_engine *e, const struct ww_launch *launch,
     WW_TRY(ww_pipe_decode(&e->gpu, launch, &e->arena, &c->code, error));
     ww_supply_plan(c, code_is_new(e, launch) && !e->options.code_known);
     ww_issue_lanes(c);
+    WW_TRY(ww_waits_begin(c, ww_core_released, &e->arena, error));
+    ww_memsys_tell_writes(e->memory, c->waits ? ww_waits_performed : NULL, c);
     if (c->pipe_plan.stages && !ww_barrel_decode(c, &e->arena))
         return ww_fail_nomem(error, "decoded instructions");
     return WW_OK;
+}
+
+/* Launches side by side share what they have taken of the SMs; writes that are waited for are of all SMs. */
+static bool one_thread(const struct ww_engine *e) {
+    return e->beside || e->core.waits;
 }
 
 /* The groups of SMs, and what is known of them between cycles. */
 static bool make_groups(struct ww_engine *e) {
     struct ww_core *c = &e->core;
     uint32_t count = e->gpu.sm_count;
-    c->group_shift = ww_shard_shift(count, e->beside ? 1 : e->threads);
+    c->group_shift = ww_shard_shift(count, one_thread(e) ? 1 : e->threads);
     c->groups = ((count - 1) >> c->group_shift) + 1;
     c->group = ww_arena_lines(&e->arena, c->groups, sizeof *c->group);
     c->glance = ww_arena_lines(&e->arena, c->groups, sizeof *c->glance);
@@ -372,7 +380,7 @@ static enum ww_code prepare_sms(struct ww_engine *e, const struct ww_launch *lau
     WW_TRY(ww_epochs_begin(&c->epochs, e->options.epoch_cycles ? e->options.epoch_cycles : 4096, inst, error));
     ww_memsys_count_insts(e->memory, inst);
     c->sm_plan = (struct ww_sm_plan){&e->arena, e->settings, e->options.seed, l1_ways(c, launch)};
-    if (e->team && !e->beside) WW_TRY(ww_shards_begin(c, e->team, &e->arena, &e->shard, error));
+    if (e->team && !one_thread(e)) WW_TRY(ww_shards_begin(c, e->team, &e->arena, &e->shard, error));
     for (uint32_t i = 0; i < count; i++) {
         if (ww_sm_made(&c->sm[i])) memset(&c->sm[i], 0, sizeof c->sm[i]);
         c->sm[i].core = c->shard ? &c->shard[i >> c->group_shift].core : c;
@@ -399,9 +407,13 @@ static enum ww_code run(struct ww_core *c, struct ww_error *error) {
         bool more = ww_queue_step(c->queue);
         if (c->code_failed != WW_OK) break;
         if (c->tick.queued) continue;
-        bool waits = c->inflight || c->ended_ctas == c->launched_ctas;
+        bool awaited = ww_waits_any(c);
+        bool waits =
+            c->inflight || c->ended_ctas == c->launched_ctas || (awaited && !ww_memsys_idle(c->memory));
         bool silent = ww_queue_now(c->queue) > c->answered_ps + SILENCE_PS;
-        if (!more || !waits || (silent && c->inflight)) return ww_engine_stuck(c, error);
+        if (more && waits && !(silent && c->inflight)) continue;
+        if (!awaited) return ww_engine_stuck(c, error);
+        ww_waits_give_up(c, ww_queue_now(c->queue));
     }
     return c->code_failed;
 }

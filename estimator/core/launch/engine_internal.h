@@ -77,6 +77,8 @@ void ww_core_tick(void *core, struct ww_event *event, uint64_t now_ps);
 void ww_core_epoch_end(void *core, struct ww_event *event, uint64_t now_ps);
 void ww_core_reply(void *core, uint16_t sm, const struct ww_mem_reply *reply, uint64_t now_ps);
 void ww_core_unblocked(void *core, uint16_t sm, uint64_t now_ps);
+/* What the warp of the SM waited for has been written at that time. */
+void ww_core_released(struct ww_core *core, uint32_t sm, uint32_t warp, uint64_t now_ps);
 /* Makes sure that the SM steps in `cycle`, or earlier. */
 void ww_core_wake(struct ww_core *core, uint32_t sm, uint64_t cycle);
 /* The SMs of a group that step or hear something in `cycle` do so; core is theirs. */

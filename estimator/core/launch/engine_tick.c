@@ -2,6 +2,7 @@
 #include "engine_internal.h"
 #include "govern.h"
 #include "shard.h"
+#include "../sm/waits.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -86,9 +87,11 @@ static uint64_t take_mail(struct ww_sm *sm, uint64_t cycle) {
         ww_dma_retry(sm->dma, cycle);
     }
     for (uint32_t i = 0; i < mail->count; i++) ww_l1_reply(sm, &mail->reply[i], cycle);
+    if (mail->released) ww_waits_release(sm, mail->released, cycle);
     if (mail->count && sm->saturated && !ww_l1_saturated(sm)) ww_sm_count_mode(sm, cycle);
     mail->count = 0;
     mail->unblocked = false;
+    mail->released = 0;
     if (sm->stirred || lsu_goes_on(&sm->lsu)) return cycle;
     uint64_t at = ww_wheel_next(&sm->wheel, cycle - 1);
     if (sm->dma && ww_dma_next(sm->dma, cycle - 1) < at) at = ww_dma_next(sm->dma, cycle - 1);
@@ -261,4 +264,8 @@ void ww_core_reply(void *owner, uint16_t sm, const struct ww_mem_reply *reply, u
 
 void ww_core_unblocked(void *owner, uint16_t sm, uint64_t now_ps) {
     mail_to(owner, sm, now_ps)->unblocked = true;
+}
+
+void ww_core_released(struct ww_core *core, uint32_t sm, uint32_t warp, uint64_t now_ps) {
+    mail_to(core, (uint16_t)sm, now_ps)->released |= 1ull << warp;
 }

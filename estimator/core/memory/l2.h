@@ -208,6 +208,9 @@ struct ww_l2 {
     /* The answer to a page walk's read, at L2 cycle `cycle`. */
     void (*walk_read)(void *context, const struct ww_mem_reply *reply, uint64_t cycle);
     void *walk_context;
+    /* A write or an atomic of the SM to the line has been performed; NULL: nobody asks. */
+    void (*performed)(void *context, uint16_t sm, uint64_t line, uint64_t now_ps);
+    void *performed_context;
     /* Of a port, by number of sectors: cycles << WW_L2_TIME_BITS, at least one; [1]: that stores write. */
     uint32_t time_of[2][9];
     uint8_t sectors_of[256], granules_of[256];

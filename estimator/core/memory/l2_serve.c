@@ -126,6 +126,7 @@ static void perform_atomic(struct ww_l2_slice *s, struct ww_l2_txn *t, uint32_t 
     t->performed = true;
     uint64_t from = s->free > cycle ? s->free : cycle;
     s->free = from + (uint64_t)t->atomic_ops * s->l2->atomic_cycles;
+    ww_l2_tell(s->l2, t->sm, t->address, cycle);
 }
 
 void ww_l2_txn_got(struct ww_l2_slice *s, uint32_t n, uint8_t got, uint8_t level, uint64_t cycle) {

@@ -102,6 +102,7 @@ bool ww_l2_serve_write(struct ww_l2_slice *s, struct ww_l2_input *in, const stru
         in->left &= (uint8_t)~granules;
         in->hits = (uint8_t)(in->hits + bits(part.want));
     }
+    ww_l2_tell(l2, p->sm, p->address, cycle);
     if (!p->needs_reply) return true;
     ww_l2_reply_whole(s, p, cycle);
     return true;

@@ -85,6 +85,13 @@ void ww_memsys_count_insts(struct ww_memsys *m, struct ww_inst_count *inst) {
     m->l2.inst = inst;
 }
 
+void ww_memsys_tell_writes(struct ww_memsys *m,
+                           void (*performed)(void *context, uint16_t sm, uint64_t line, uint64_t now_ps),
+                           void *context) {
+    m->l2.performed = performed;
+    m->l2.performed_context = context;
+}
+
 bool ww_memsys_send(struct ww_memsys *m, const struct ww_mem_request *request, uint64_t now_ps) {
     if (request->kind >= WW_MEM_PEER) return ww_peer_send(m->peer, request, now_ps);
     assert(!(request->address & m->line_mask) && request->sectors && request->sectors < 256);

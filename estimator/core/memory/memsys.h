@@ -77,6 +77,11 @@ void ww_memsys_free(struct ww_memsys *m);
 /* Sectors that miss in the L2 or join a miss there are counted in `inst`, too, from now on; NULL: they are not.
  */
 void ww_memsys_count_insts(struct ww_memsys *m, struct ww_inst_count *inst);
+/* Tells from now on when a write or an atomic has been performed: of which SM, to which line. NULL: it does
+ * not. */
+void ww_memsys_tell_writes(struct ww_memsys *m,
+                           void (*performed)(void *context, uint16_t sm, uint64_t line, uint64_t now_ps),
+                           void *context);
 /* Offers a request at time now, which may lie before that of the queue by up to a cycle of the SMs (what it
  * leads to comes not before the queue's floor). False: the SM's port or the slice pushes back; nothing has
  * changed, and unblocked() will be called. */

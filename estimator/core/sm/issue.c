@@ -6,6 +6,7 @@
 #include "issue_rules.h"
 #include "regs.h"
 #include "tensor.h"
+#include "waits.h"
 #include "warp_head.h"
 
 /* Of instances that schedulers share, the one that is free first takes the instruction. */
@@ -222,17 +223,29 @@ static inline void count_cycle(struct ww_sm *sm, struct ww_sched *s, struct ww_w
     w->since = cycle + 1;
 }
 
-/* The head may not issue: the slot is lost, and the warp waits for a bulk transfer of its CTA. */
-static void squash(struct ww_sm *sm, struct ww_sched *s, struct ww_warp *w, uint64_t cycle) {
+/* The head may not issue: the slot is lost, and the warp waits. */
+static void lose_slot(struct ww_sm *sm, struct ww_sched *s, const struct ww_warp *w, enum ww_slot cause,
+                      uint64_t cycle) {
     uint32_t group = w->head->group;
     ww_issue_count(s, cycle);
-    s->slot[WW_SLOT_DMA_WAIT]++;
+    s->slot[cause]++;
     s->counted = cycle + 1;
     s->next_issue = cycle + sm->core->gpu->front_issue_interval;
     s->ready[group] &= ~(1ull << w->slot);
     if (!s->ready[group]) s->groups &= ~(1u << group);
+}
+
+/* It waits for a bulk transfer of its CTA. */
+static void squash(struct ww_sm *sm, struct ww_sched *s, struct ww_warp *w, uint64_t cycle) {
+    lose_slot(sm, s, w, WW_SLOT_DMA_WAIT, cycle);
     ww_dma_wait(sm, w);
     ww_warp_set_state(sm, w, WW_S_DMA_WAIT, cycle);
+}
+
+/* It waits for another warp's write. */
+static void hold(struct ww_sm *sm, struct ww_sched *s, struct ww_warp *w, uint64_t cycle) {
+    lose_slot(sm, s, w, WW_SLOT_SYNC, cycle);
+    ww_warp_set_state(sm, w, WW_S_SYNC, cycle);
 }
 
 void ww_issue_warp(struct ww_sm *sm, struct ww_sched *s, struct ww_warp *w, uint64_t cycle) {
@@ -242,6 +255,10 @@ void ww_issue_warp(struct ww_sm *sm, struct ww_sched *s, struct ww_warp *w, uint
     if (sm->gates) {
         if (sm->dma && (WW_G_MEMORY >> group) & 1 && !ww_dma_admits(sm, w, d)) {
             squash(sm, s, w, cycle);
+            return;
+        }
+        if (d->waits && core->waits && !ww_waits_admit(sm, w)) {
+            hold(sm, s, w, cycle);
             return;
         }
         if (sm->operands && d->constant && !ww_const_operand_admits(sm, s, w, d, cycle)) return;

@@ -22,7 +22,7 @@ struct tally {
 /* ---- a launch ---- */
 
 static uint8_t lane_of(const struct ww_core *core, const struct ww_dinst *d) {
-    if (d->queued || d->constant || d->async || d->ends_group) return WW_LANE_NONE;
+    if (d->queued || d->constant || d->async || d->ends_group || d->waits) return WW_LANE_NONE;
     if (d->action == WW_A_LSU) return d->ii || d->group2 ? WW_LANE_NONE : WW_LANE_MEMORY;
     if (d->action == WW_A_BRANCH) return d->ii || d->group2 ? WW_LANE_NONE : WW_LANE_BRANCH;
     if (d->action != WW_A_NONE || (WW_G_MEMORY >> d->group) & 1) return WW_LANE_NONE;

@@ -3,6 +3,7 @@
 #include "barrel.h"
 #include "collect.h"
 #include "lsu_queue.h"
+#include "waits.h"
 #include "wavefront.h"
 
 /* Each warp's accesses lie apart in a large array, which no prefetcher of the host follows. */
@@ -134,14 +135,21 @@ static void start_requests(struct ww_sm *sm, const struct ww_lsu_entry *e, const
     struct ww_coalescer *c = &l->coalescer;
     c->count = 0;
     ww_coalesce_lines(c, core->request_shift[d->cache]);
+    const struct ww_access *access = e->access;
+    struct ww_access place;
+    if (core->waits && access) {
+        place = ww_access_place(&core->launch->inst[e->inst], access);
+        access = &place;
+    }
     if (e->access && d->local) {
         uint64_t frame = ((uint64_t)sm->id * core->gpu->sm_max_warps + e->warp) * core->local_words * 128;
         struct ww_local_frame where = {(1ull << 60) + frame, core->local_words};
         ww_coalesce_local(c, e->access, e->pool, e->mask, d->width, &where);
     } else if (e->access) {
-        ww_coalesce(c, e->access, e->pool, e->mask, d->width);
+        ww_coalesce(c, access, e->pool, e->mask, d->width);
         if (d->path == WW_L_ATOMIC) ww_coalesce_updates(c, e->access, e->pool, e->mask);
     }
+    if (core->waits) ww_waits_note(sm, e, d);
     l->banked = core->tag_banks && d->path == WW_L_LOAD && d->cache == WW_CACHE_L1;
     if (l->banked) ww_wavefront_order(c, core->tag_banks, l->pass);
     l->hit_lines = 0;

@@ -165,6 +165,7 @@ static void set_memory(const struct ww_gpu_spec *g, const struct ww_inst *in, st
         return;
     }
     set_path(g, in, d, shared ? WW_L_SHARED : WW_L_LOAD);
+    d->waits = (in->flags & WW_INST_WAIT) && in->space == WW_SPACE_GLOBAL;
 }
 
 static void set_control(const struct ww_gpu_spec *g, const struct ww_inst *in, struct ww_dinst *d) {
@@ -380,6 +381,7 @@ enum ww_code ww_pipe_decode(const struct ww_gpu_spec *gpu, const struct ww_launc
         if (d->action == WW_A_DMA) out->uses_dma = true;
         if (d->action == WW_A_TMA) out->uses_tma = true;
         if (ww_pipe_is_mbarrier(d)) out->uses_mbarriers = true;
+        if (d->waits) out->uses_waits = true;
         if (out->control)
             ww_control_decode(gpu, &launch->inst[i], out, d);
         else

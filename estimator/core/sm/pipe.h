@@ -102,6 +102,7 @@ struct ww_dinst {
     bool stores : 1;
     bool queued : 1;                     /* it waits in its unit's queue, not at issue */
     bool matrix : 1, ends_matrix : 1;    /* one of a warpgroup; it ends a group of them */
+    bool waits : 1;                      /* for another warp's write, before its issue (waits.h) */
     bool ends_group : 1;                 /* its counter waits for the asynchronous copies before it */
     uint8_t lane;                        /* enum ww_lane, of issue_plain.h */
     uint8_t stall;                       /* cycles to the warp's next issue; 0: control fields are not obeyed */
@@ -142,7 +143,8 @@ struct ww_code_table {
     bool uses_dma;             /* it has bulk transfers */
     bool uses_mbarriers;
     bool uses_tma; /* it has bulk copies, and the GPU an engine for them */
-    bool control;  /* control fields are obeyed: no registers are looked up, but counters (depend.h) */
+    bool uses_waits;
+    bool control; /* control fields are obeyed: no registers are looked up, but counters (depend.h) */
     struct ww_depend_level level[WW_DEPEND_LEVELS];
     uint32_t levels, level_room; /* room: the highest + 1 */
     uint16_t async_register;     /* stands for "no asynchronous copy is outstanding" */

@@ -99,7 +99,7 @@ enum ww_code ww_sm_init(struct ww_sm *sm, struct ww_error *error) {
     sm->gathers = sm->collect || sm->rf;
     WW_TRY(init_schedulers(sm, arena, core->sm_plan.settings, error));
     WW_TRY(init_caches(sm, arena, core->sm_plan.l1_ways, core->sm_plan.seed + sm->id, error));
-    sm->gates = sm->dma || sm->operands;
+    sm->gates = sm->dma || sm->operands || core->waits;
     sm->extras = sm->barrel || sm->dma || sm->tma || sm->lsu.watch; /* or a prefetcher, which comes later */
     sm->plain = ww_issue_plain_allowed(sm);
     sm->lsu.knows = !core->ops->may_miss && !sm->lsu.reexec.capacity && !sm->extras;

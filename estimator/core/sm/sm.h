@@ -8,7 +8,7 @@
  * State machine of a resident warp (a warp is in one state in every cycle; set with ww_warp_set_state):
  *
  *   NO_INST --> WAIT_x --> EXCESS_x --issue--> (ISSUED for one cycle) --> NO_INST | WAIT_x | EXCESS_x
- *                                     '--> BARRIER | MEMBAR | PAUSED --> the next instruction's states
+ *                                     '--> BARRIER | MEMBAR | SYNC | PAUSED --> the next instruction's states
  *                                     '--> DONE (no instruction is left) --> gone with its CTA
  *
  * An SM acts only in cycles at which something can happen; what lies between is counted in bulk. All cycles
@@ -65,6 +65,7 @@ struct ww_marks {
 
 struct ww_govern;
 struct ww_beside;
+struct ww_waits;
 struct ww_collect;
 struct ww_rf;
 struct ww_const_operands;
@@ -84,6 +85,7 @@ struct ww_warp {
     bool resident, pending, fenced, barred, starved, done; /* pending: its wake-up is an answer, not a
                                                             * cycle; starved: its CTA waits for shared memory */
     bool paused;                                           /* with its CTA */
+    bool awaits, released;     /* it waits for a write before its load (waits.h); has waited for it */
     bool missed;               /* supply.c: the L0 lacked the line that next_line is of */
     uint8_t unseen;            /* bit per dependence counter to which the issue in the cycle before added */
     uint16_t arriving;         /* bit per barrier at which it arrives when its shared accesses have started */
@@ -285,6 +287,7 @@ struct ww_mail {
     struct ww_mem_reply *reply; /* grown as need be */
     uint32_t count, capacity;
     bool unblocked;
+    uint64_t released; /* bit per warp: what it awaited has been written */
 };
 
 /* SMs that one thread steps. */
@@ -387,6 +390,7 @@ struct ww_core {
     uint64_t dispatch_at; /* cycle at which a CTA may be placed, WW_NEVER if not before one ends */
     struct ww_marks marks;
     struct ww_beside *beside; /* launches that run beside one another; NULL: there is one */
+    struct ww_waits *waits;   /* waits.h; NULL: no step waits for a write */
     struct ww_error *error;
     enum ww_code code_failed; /* set by whoever meets an error inside an event */
 };

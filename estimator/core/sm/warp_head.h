@@ -15,8 +15,8 @@ static inline void ww_cause_add(struct ww_sched *s, uint32_t cause) {
 
 /* Slot causes that are none of the short ones: see ww_sched_view.waiting_long. */
 #define WW_LONG_CAUSES                                                                                         \
-    (1u << WW_SLOT_WAIT_MEM | 1u << WW_SLOT_BARRIER | 1u << WW_SLOT_SMEM_WAIT | 1u << WW_SLOT_DMA_WAIT |       \
-     1u << WW_SLOT_PAUSED | 1u << WW_SLOT_DRAIN)
+    (1u << WW_SLOT_WAIT_MEM | 1u << WW_SLOT_BARRIER | 1u << WW_SLOT_SYNC | 1u << WW_SLOT_SMEM_WAIT |           \
+     1u << WW_SLOT_DMA_WAIT | 1u << WW_SLOT_PAUSED | 1u << WW_SLOT_DRAIN)
 
 static inline void ww_cause_remove(struct ww_sched *s, uint32_t cause) {
     if (--s->cause_count[cause] == 0) s->causes &= ~(1u << cause);

@@ -2,6 +2,7 @@
 #include "record.h"
 #include "../../../estimator/base/bits.h"
 #include "simt.h"
+#include "spin.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -126,8 +127,40 @@ static const uint64_t *of_cluster(const struct ex_warp *w, uint32_t mask, uint64
     return addr;
 }
 
+/* The load of a spin loop, if its lanes have one address. */
+static bool record_poll(struct ex_warp *w, const struct ex_inst *i, const struct record_entry *e, uint32_t inst,
+                        uint32_t mask) {
+    uint64_t one = w->addr[__builtin_ctz(mask)] + e->offset;
+    struct spin_poll p;
+    if (e->loses_address) return false;
+    for (uint32_t m = mask; m; m &= m - 1)
+        if (w->addr[__builtin_ctz(m)] + e->offset != one) return false;
+    if (!ww_spin_poll(w->run->recorder, w->run->mem, &w->split[w->current].watch, inst, w->stream.step_count,
+                      one, &p))
+        return false;
+    if (p.old) {
+        unsigned char now[16];
+        uint32_t width = w->run->recorder->inst[inst].width;
+        memcpy(now, p.host, width);
+        memcpy(p.host, p.old, width);
+        i->fn(w, i, mask);
+        memcpy(p.host, now, width);
+    }
+    add_step(w, p.count ? e->wait : inst, mask);
+    add_access(w, one, (int32_t)p.count, WW_AFFINE);
+    return true;
+}
+
+static void count_write(struct ex_warp *w, const struct record_entry *e, uint32_t inst, uint32_t mask) {
+    uint64_t address[EX_LANES];
+    if (e->op != WW_OP_STORE && e->op != WW_OP_ATOMIC && e->op != WW_OP_REDUCE) return;
+    for (uint32_t l = 0; l < EX_LANES; l++) address[l] = w->addr[l] + e->offset;
+    ww_spin_wrote(w->run->recorder->spins, w->run->mem, address, mask, w->run->recorder->inst[inst].width);
+}
+
 /* One step for each address space that the lanes' addresses turned out to be in. */
-static void record_memory(struct ex_warp *w, const struct record_entry *e, uint32_t inst, uint32_t act) {
+static void record_memory(struct ex_warp *w, const struct ex_inst *i, const struct record_entry *e,
+                          uint32_t inst, uint32_t act) {
     if (e->part == 1) {
         add_step(w, inst, act);
         add_addresses(w, w->addr2, act, e->offset);
@@ -137,6 +170,10 @@ static void record_memory(struct ex_warp *w, const struct record_entry *e, uint3
         uint32_t twin = e->twin[trace_space(w->group[n].space)], mask = w->group[n].mask & act;
         bool peers = w->group[n].space == PTX_S_SHARED && w->cta->cluster->count > 1;
         uint64_t addr[EX_LANES];
+        if (w->run->recorder->spins && mask && trace_space(w->group[n].space) == WW_SPACE_GLOBAL) {
+            if (e->wait && i->record_count == 1 && mask == act && record_poll(w, i, e, inst, mask)) continue;
+            count_write(w, e, inst, mask);
+        }
         add_step(w, twin ? twin : inst, mask);
         add_addresses(w, peers ? of_cluster(w, mask, addr) : w->addr, mask, e->offset);
     }
@@ -180,7 +217,7 @@ static void record_access(struct ex_warp *w, const struct ex_inst *i, const stru
         return;
     }
     if (mask && i->kind == EX_MEM && e->part != PTX_ACCESS_NONE) {
-        record_memory(w, e, inst, mask);
+        record_memory(w, i, e, inst, mask);
         return;
     }
     add_step(w, inst, mask);
@@ -273,5 +310,6 @@ void ww_recorder_add_twin(struct recorder *r, uint32_t of, uint8_t space) {
     r->inst[r->entry_count].space = space;
     r->entry[r->entry_count] = r->entry[of];
     r->entry[r->entry_count].space = space;
+    r->entry[r->entry_count].of = of + 1;
     r->entry[of].twin[space] = r->entry_count++;
 }

@@ -18,6 +18,7 @@
 #include "bulk_copy.h"
 #include "exec.h"
 #include "record.h"
+#include "spin.h"
 
 #define EX_DEFAULT_LIMIT 100000000000u /* thread instructions of a launch */
 #define SIMT_BARRIERS 16u
@@ -44,6 +45,7 @@ struct ex_split {
     int32_t join;           /* -1: none */
     uint8_t state, barrier;
     struct ex_frame *frame;
+    struct spin_watch watch;
     uint64_t spin_hash;
     uint32_t spin_pc, spin_turns, waits; /* waits: tries of a wait at an mbarrier in a row */
     uint64_t back_edges;

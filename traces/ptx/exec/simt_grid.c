@@ -150,6 +150,7 @@ enum ww_code ww_ex_run_grid(struct ex_run *r, struct ww_error *error) {
     const struct ww_window_run w = {.ops = &ops,
                                     .run = r,
                                     .kernel = r->kernel->entry->src->name,
+                                    .together = r->workspace != 0,
                                     .launch = r->grid_id,
                                     .cta_count = r->cta_count /
                                                  (cluster_dim(r, 0) * cluster_dim(r, 1) * cluster_dim(r, 2)),

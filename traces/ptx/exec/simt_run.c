@@ -215,6 +215,13 @@ static bool control(struct ex_warp *w, uint32_t s, const struct ex_inst *i, uint
     }
 }
 
+/* All lanes go back: if the loop is one that spins, nothing has happened since they came to it. */
+static void go_round(struct ex_warp *w, struct ex_split *at, const struct ex_inst *i, uint32_t mask) {
+    uint32_t last = i->record_first + i->record_count - 1;
+    if (i->record_count && w->run->recorder->entry[last].loop)
+        ww_spin_again(w->run->recorder, last, mask, &w->stream, &at->watch);
+}
+
 /* What became of a split's turn. */
 enum turn { TURN_BUDGET, TURN_EVENT, TURN_SPIN };
 
@@ -271,6 +278,7 @@ static enum turn run_split(struct ex_warp *w, uint32_t s, uint32_t budget, uint3
             }
             pc = act ? i->target : pc + 1;
             if (!act || !i->is_back_edge) continue;
+            if (r->recorder && r->recorder->spins) go_round(w, at, i, mask);
             at->pc = pc;
             if (spins(w, s)) {
                 turn = TURN_SPIN;

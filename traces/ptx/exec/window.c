@@ -40,7 +40,7 @@ static enum ww_code fill(struct window *v, bool waiting) {
     const struct ww_window_run *r = v->run;
     while (v->started < r->cta_count) {
         bool room = v->count < WINDOW_CTAS && *r->state_bytes < WINDOW_BYTES && *r->stream_bytes < STREAM_BYTES;
-        bool must = v->count == 0 || waiting;
+        bool must = v->count == 0 || waiting || r->together;
         if (!room && !must) return WW_OK;
         if (*r->state_bytes > WINDOW_HARD)
             return ww_fail(v->error, WW_EXEC, r->kernel,

@@ -25,7 +25,8 @@ struct ww_window_run {
     const struct ww_cta_ops *ops;
     void *run;
     const char *kernel;
-    uint64_t launch, cta_count;                 /* launch: its number, for progress */
+    uint64_t launch, cta_count; /* launch: its number, for progress */
+    bool together;              /* a cooperative grid: all CTAs are resident, as on the device */
     const uint64_t *state_bytes, *stream_bytes; /* of all resident CTAs */
     const bool *failed;
     const enum ww_code *code;

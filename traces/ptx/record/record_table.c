@@ -1,6 +1,7 @@
 /* record_table.c: the instruction table of a launch. */
 #include "../exec/record.h"
 #include "../exec/simt.h"
+#include "../exec/spin.h"
 #include <string.h>
 
 static uint32_t count_twins(const struct ex_func *f) {
@@ -59,11 +60,37 @@ static void add_twins(struct recorder *r, const struct ex_func *f) {
     }
 }
 
+/* The loop that ends with the branch, in which only the branch goes elsewhere or back. */
+static enum ww_code add_loop(struct recorder *r, const struct ex_func *f, uint32_t branch,
+                             struct ww_error *error) {
+    const struct ex_inst *end = &f->inst[branch];
+    struct spin_loop loop = {.first = f->inst[end->target].record_first,
+                             .last = end->record_first + end->record_count - 1};
+    if (!end->record_count || loop.last - loop.first >= SPIN_LENGTH) return WW_OK;
+    for (uint32_t k = end->target; k < branch; k++) {
+        const struct ex_inst *i = &f->inst[k];
+        bool leaves = i->kind == EX_BRA && (i->target > branch || i->target < end->target);
+        if (i->kind == EX_BRX || i->kind == EX_CALL || i->kind == EX_RET || (i->kind == EX_BRA && !leaves))
+            return WW_OK;
+        for (uint32_t n = 0; i->guard != EX_NO_SLOT && n < i->record_count; n++)
+            loop.guarded |= 1ull << (i->record_first + n - loop.first);
+    }
+    return ww_spin_add(r, &loop, error);
+}
+
+static enum ww_code add_loops(struct recorder *r, const struct ex_func *f, struct ww_error *error) {
+    for (uint32_t k = 0; k < f->count; k++)
+        if (f->inst[k].kind == EX_BRA && f->inst[k].is_back_edge && f->inst[k].target <= k)
+            WW_TRY(add_loop(r, f, k, error));
+    return WW_OK;
+}
+
 enum ww_code ww_recorder_prepare(struct recorder *r, struct ex_kernel *kernel, struct ww_error *error) {
     uint64_t count = 0, limit = 1 + kernel->module->file_count;
     for (uint32_t n = 0; n < kernel->func_count; n++)
-        if (kernel->func[n]) count += kernel->func[n]->src->machine_count + count_twins(kernel->func[n]);
+        if (kernel->func[n]) count += 2 * kernel->func[n]->src->machine_count + count_twins(kernel->func[n]);
     limit += count;
+    ww_spin_free(r);
     ww_arena_free(&r->arena);
     ww_arena_init(&r->arena, (size_t)2 << 30);
     r->entry_count = 0;
@@ -88,10 +115,13 @@ enum ww_code ww_recorder_prepare(struct recorder *r, struct ex_kernel *kernel, s
     }
     for (uint32_t n = 0; n < kernel->func_count; n++)
         if (kernel->func[n]) add_twins(r, kernel->func[n]);
+    for (uint32_t n = 0; n < kernel->func_count; n++)
+        if (kernel->func[n]) WW_TRY(add_loops(r, kernel->func[n], error));
     return WW_OK;
 }
 
 void ww_recorder_clear(struct recorder *r) {
     ww_arena_free(&r->arena);
+    ww_spin_free(r);
     memset(r, 0, sizeof *r);
 }

@@ -23,6 +23,7 @@
 #include "../../mbarrier.h"
 #include "../../ptx/exec/mem.h"
 #include "../../ptx/exec/record.h"
+#include "../../ptx/exec/spin.h"
 #include "../cubin/cubin.h"
 #include "../code/insn.h"
 #include <stdio.h>
@@ -128,6 +129,7 @@ struct sx_group {
     uint8_t state, barrier; /* of the CTA, or of convergence */
     uint32_t members;       /* of a WARPSYNC */
     uint64_t spin_hash, back_edges;
+    struct spin_watch watch;
     uint32_t spin_turns, waits; /* waits: tries of a wait at an mbarrier in a row */
 };
 

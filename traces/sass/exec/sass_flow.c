@@ -49,6 +49,13 @@ static bool go(struct sx_warp *w, uint32_t g, uint32_t taken, uint32_t target) {
     return false;
 }
 
+/* All lanes take the branch: if it is that of a spin loop, nothing has happened since they came to the loop. */
+static void go_round(struct sx_warp *w, uint32_t g, const struct sx_inst *i, uint32_t mask) {
+    uint32_t inst = (uint32_t)(i - w->run->kernel->inst);
+    if (w->run->recorder->entry[inst].loop)
+        ww_spin_again(w->run->recorder, inst, mask, &w->stream, &w->group[g].watch);
+}
+
 static bool branch(struct sx_warp *w, uint32_t g, const struct sx_inst *i, uint32_t act) {
     uint32_t mask = w->group[g].mask, taken = act & sx_ps(w, i, 0) & sx_ps(w, i, 1);
     if (i->sub != FLOW_BRA && act) {
@@ -59,6 +66,7 @@ static bool branch(struct sx_warp *w, uint32_t g, const struct sx_inst *i, uint3
     }
     if (i->mods && taken) taken = mask; /* all lanes branch if one does */
     ww_sx_record(w, i, mask, taken);
+    if (taken == mask && w->run->recorder && w->run->recorder->spins) go_round(w, g, i, mask);
     return go(w, g, taken, i->target);
 }
 

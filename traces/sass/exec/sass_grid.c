@@ -176,6 +176,7 @@ static enum ww_code run_window(struct sx_run *r, struct ww_error *error) {
                                     .run = r,
                                     .kernel = r->kernel->entry->name,
                                     .launch = r->grid_id,
+                                    .together = r->workspace != 0,
                                     .cta_count = r->cta_count /
                                                  (cluster_dim(r, 0) * cluster_dim(r, 1) * cluster_dim(r, 2)),
                                     .state_bytes = &r->state_bytes,

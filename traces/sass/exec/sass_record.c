@@ -1,4 +1,5 @@
 /* sass_record.c: steps and accesses of executed instructions. */
+#include "access.h"
 #include "bulk.h"
 
 static void *grow(struct sx_warp *w, void *array, size_t count, size_t more, size_t *capacity, size_t size) {
@@ -54,11 +55,50 @@ static void add_addresses(struct sx_warp *w, uint32_t mask) {
     add_access(w, 0, 0, (uint32_t)at);
 }
 
+/* Addresses of the lanes one by one. */
+static const uint64_t *spell_out(struct sx_warp *w, uint32_t mask) {
+    if (w->affine)
+        for (uint32_t m = mask; m; m &= m - 1) {
+            unsigned l = (unsigned)__builtin_ctz(m);
+            w->addr[l] = w->affine_base + (uint64_t)((int64_t)w->affine_stride * (int64_t)l);
+        }
+    return w->addr;
+}
+
+/* The load of a spin loop, if its lanes have one address. */
+static bool record_poll(struct sx_warp *w, const struct sx_inst *i, const struct record_entry *e, uint32_t inst,
+                        uint32_t mask) {
+    const uint64_t *address = spell_out(w, mask);
+    uint64_t one = address[__builtin_ctz(mask)];
+    struct spin_poll p;
+    for (uint32_t m = mask; m; m &= m - 1)
+        if (address[__builtin_ctz(m)] != one) return false;
+    if (!ww_spin_poll(w->run->recorder, w->run->mem, &w->group[w->current].watch, inst, w->stream.step_count,
+                      one, &p))
+        return false;
+    if (p.old) {
+        unsigned char *host[SX_LANES];
+        for (unsigned l = 0; l < SX_LANES; l++) host[l] = p.old;
+        ww_sx_load_rows(sx_dst(w, i->d), i->type, mask, host);
+    }
+    sx_add_step(w, p.count ? e->wait : inst, mask);
+    add_access(w, one, (int32_t)p.count, WW_AFFINE);
+    return true;
+}
+
 /* One step for each address space that the lanes' addresses turned out to be in. */
-static void record_memory(struct sx_warp *w, const struct record_entry *e, uint32_t inst, uint32_t mask) {
+static void record_memory(struct sx_warp *w, const struct sx_inst *i, const struct record_entry *e,
+                          uint32_t inst, uint32_t mask) {
+    struct record_spins *spins = w->run->recorder->spins;
     for (uint32_t n = 0; n < w->access_count; n++) {
         uint32_t lanes = w->access[n].mask & mask, twin = e->twin[w->access[n].space];
         if (!lanes) continue;
+        if (spins && !twin && w->access[n].space == WW_SPACE_GLOBAL) {
+            if (e->wait && lanes == mask && record_poll(w, i, e, inst, mask)) continue;
+            if (e->op == WW_OP_STORE || e->op == WW_OP_ATOMIC || e->op == WW_OP_REDUCE)
+                ww_spin_wrote(spins, w->run->mem, spell_out(w, lanes), lanes,
+                              w->run->recorder->inst[inst].width);
+        }
         sx_add_step(w, twin ? twin : inst, lanes);
         add_addresses(w, lanes);
     }
@@ -98,7 +138,7 @@ static void record_access(struct sx_warp *w, const struct sx_inst *i, const stru
         return;
     }
     if (i->kind == SX_MEM && mask && w->access_count) {
-        record_memory(w, e, inst, mask);
+        record_memory(w, i, e, inst, mask);
         return;
     }
     bool is_value = e->op == WW_OP_BARRIER || e->op == WW_OP_SLEEP;

@@ -2,6 +2,7 @@
 #include "../../../estimator/result/result.h"
 #include "../../../estimator/base/hash.h"
 #include "../code/sass_decode.h"
+#include "../../ptx/exec/spin.h"
 #include "../exec/access.h"
 #include "module.h"
 #include "../code/sass_print.h"
@@ -297,7 +298,8 @@ static enum ww_code name(struct table *t, const struct ww_sass_insn *in, uint32_
 
 static enum ww_code start(struct table *t, struct ww_error *error) {
     struct recorder *r = t->r;
-    uint64_t count = 3 * (uint64_t)t->k->count, strings = 1 + t->k->cubin->file_count + (uint64_t)t->k->count;
+    uint64_t count = 4 * (uint64_t)t->k->count, strings = 1 + t->k->cubin->file_count + (uint64_t)t->k->count;
+    ww_spin_free(r);
     ww_arena_free(&r->arena);
     ww_arena_init(&r->arena, (size_t)2 << 30);
     r->entry_count = 0;
@@ -327,6 +329,28 @@ static void add_transaction(struct recorder *r, uint32_t of) {
     memset(e->twin, 0, sizeof e->twin);
 }
 
+/* What of a loop may branch: out of it, or to where lanes meet again. */
+static bool leaves(const struct ww_sass_insn *in, const struct sx_inst *i, const struct spin_loop *loop) {
+    if (in->op == SASS_BRA)
+        return i->target != SX_NOWHERE && (i->target < loop->first || i->target > loop->last);
+    return in->op == SASS_BSSY || in->op == SASS_BSYNC || in->op == SASS_BREAK || in->op == SASS_YIELD;
+}
+
+/* The loop that ends with the branch. */
+static enum ww_code add_loop(struct recorder *r, const struct sx_kernel *k, uint32_t branch,
+                             struct ww_error *error) {
+    struct spin_loop loop = {.first = k->inst[branch].target, .last = branch};
+    if (branch - loop.first >= SPIN_LENGTH) return WW_OK;
+    for (uint32_t n = loop.first; n < branch; n++) {
+        bool never = k->insn[n].guard == SASS_PT && k->insn[n].guard_not && !k->insn[n].guard_uniform;
+        if (never) loop.never |= 1ull << (n - loop.first);
+        if (never) continue;
+        if (r->inst[n].op == WW_OP_BRANCH && !leaves(&k->insn[n], &k->inst[n], &loop)) return WW_OK;
+        if (k->insn[n].guard != SASS_PT || k->insn[n].guard_not) loop.guarded |= 1ull << (n - loop.first);
+    }
+    return ww_spin_add(r, &loop, error);
+}
+
 enum ww_code ww_sx_table(struct recorder *r, const struct sx_kernel *k, struct ww_error *error) {
     struct table t = {.r = r, .k = k};
     WW_TRY(start(&t, error));
@@ -346,5 +370,7 @@ enum ww_code ww_sx_table(struct recorder *r, const struct sx_kernel *k, struct w
         ww_recorder_add_twin(r, n, WW_SPACE_SHARED);
         ww_recorder_add_twin(r, n, WW_SPACE_LOCAL);
     }
+    for (uint32_t n = 0; n < k->count; n++)
+        if (k->insn[n].op == SASS_BRA && k->inst[n].target <= n) WW_TRY(add_loop(r, k, n, error));
     return WW_OK;
 }
