@@ -6,6 +6,18 @@
 #include "../estimator/warpwatt.h"
 #include "../estimator/base/demangle.h"
 
+/* Pipelines whose lanes are counted by launch. */
+enum ww_lanes {
+    WW_LANES_INT,
+    WW_LANES_IMUL,
+    WW_LANES_FP32,
+    WW_LANES_FP16,
+    WW_LANES_FP64,
+    WW_LANES_SFU,
+    WW_LANES_TENSOR,
+    WW_LANES_COUNT
+};
+
 /* Parameters of the stored GPU that reports need; a value that the configuration lacks is < 0. */
 struct ww_gpu_facts {
     double sm_count, max_warps, schedulers, clock_mhz, overhead_us;
@@ -13,6 +25,9 @@ struct ww_gpu_facts {
     double issue_width, issue_interval;           /* of a scheduler: instructions each so many cycles */
     double l1_bytes, l2_slices, l2_bytes, l2_mhz; /* bytes a cycle of an SM's L1 and of a slice */
     double dram_channels, dram_bytes, dram_mhz;   /* bytes a cycle of a channel */
+    double
+        lanes[WW_LANES_COUNT]; /* of an SM: lane operations a cycle, 8 multiply-adds of fp16 a tensor core's */
+    bool int_in_fp32;          /* integer operations use the lanes of fp32 */
 };
 void ww_gpu_facts(const char *gpu_json, struct ww_gpu_facts *facts);
 

@@ -1,13 +1,11 @@
-/* Parts of a run's page to explore: speed of light by launch, the memory chart, instructions beside source
- * lines. */
+/* Parts of a run's page to explore: rows of tables as pictures, instructions beside source lines. */
 #include "../../estimator/result/result.h"
 #include "../../estimator/result/names.h"
 #include "page.h"
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { INSTRUCTION_ROWS = 300, LIGHT_ROWS = 100, EXPLORE_FROM = 4 };
+enum { INSTRUCTION_ROWS = 300 };
 
 void ww_html_explorer(struct ww_page *p, const char *const *first) {
     ww_html(p, "<div data-explore data-objectives=\"");
@@ -16,58 +14,6 @@ void ww_html_explorer(struct ww_page *p, const char *const *first) {
         ww_html_text(p, first[i]);
     }
     ww_html(p, "\"></div>\n");
-}
-
-/* ---- speed of light ---- */
-
-static double share_issued(const struct ww_launch_result *l) {
-    return ww_ratio((double)l->slot[WW_SLOT_ISSUED], (double)ww_sum_u64(l->slot, WW_SLOT_COUNT));
-}
-
-/* Bytes a second over what a level can move; < 0: not known. */
-static double share_moved(const struct ww_level *level, double bytes_per_second) {
-    return bytes_per_second > 0 && level->read_gb_s >= 0
-               ? (level->read_gb_s + fmax(level->write_gb_s, 0)) * 1e9 / bytes_per_second
-               : -1;
-}
-
-static void add_light(struct ww_tab *t, const struct ww_result *r, const struct ww_launch_result *l,
-                      const struct ww_gpu_facts *f) {
-    static const char *const names[] = {"issue", "L1", "L2", "DRAM"};
-    struct ww_level level[WW_LEVELS];
-    char text[16];
-    ww_levels(l, level);
-    const double part[] = {share_issued(l),
-                           share_moved(&level[0], f->l1_bytes * f->sm_count * f->clock_mhz * 1e6),
-                           share_moved(&level[1], f->l2_bytes * f->l2_slices * f->l2_mhz * 1e6), level[2].busy};
-    int top = 0;
-    snprintf(text, sizeof text, "%u", l->index);
-    ww_tab_value(t, l->index, text);
-    ww_tab_kernel(t, r, l->kernel);
-    for (int i = 0; i < 4; i++) {
-        ww_tab_percent(t, part[i]);
-        if (part[i] > part[top]) top = i;
-    }
-    ww_tab_text(t, part[top] > 0.6 ? names[top] : "latency");
-    ww_tab_si(t, (double)l->time_ps * 1e-12, "s");
-}
-
-void ww_html_light(struct ww_page *p, const struct ww_result *r, const struct ww_launch_result *const *order) {
-    static const char *const head[] = {"launch",        "kernel",       "issue slots used",
-                                       "L1 bandwidth",  "L2 bandwidth", "DRAM bus busy",
-                                       "nearest limit", "time",         NULL};
-    struct ww_gpu_facts facts;
-    struct ww_tab t;
-    ww_gpu_facts(r->gpu_json, &facts);
-    ww_html(
-        p,
-        "<h3>Speed of light</h3>\n<p>How much of each limit a launch reaches; below 60 %% of all it waits for "
-        "latencies.</p>\n");
-    if (r->launch_count >= EXPLORE_FROM)
-        ww_html_explorer(p, (const char *const[]){"time", "DRAM bus busy", NULL});
-    ww_tab_begin(&t, p, "Speed of light by launch, the longest first", head, 1u << 1 | 1u << 6);
-    for (size_t i = 0; i < r->launch_count && i < LIGHT_ROWS; i++) add_light(&t, r, order[i], &facts);
-    ww_tab_end(&t);
 }
 
 /* ---- instructions ---- */

@@ -155,8 +155,9 @@ void ww_html_memory(struct ww_page *p, const struct ww_result *r, const struct w
  * other, or all as parallel coordinates, coloured by another one. `first`: columns that it begins with, ended
  * by NULL. */
 void ww_html_explorer(struct ww_page *p, const char *const *first);
-/* explore.c: how near launches come to limits, instructions beside source lines. */
+/* launch.c: how near launches come to limits; roofline and memory chart of the one that a reader picks. */
 void ww_html_light(struct ww_page *p, const struct ww_result *r, const struct ww_launch_result *const *order);
+/* explore.c: instructions beside source lines. */
 void ww_html_instructions(struct ww_page *p, const struct ww_result *r);
 /* listing.c: source files beside machine code, with counters by line, if there are texts. trace: the run's, or
  * NULL. */

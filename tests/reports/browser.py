@@ -110,7 +110,7 @@ def check_axe_can_fail(page, axe, folder):
 
 LAYOUT = OPEN + """Promise.resolve({
   wide: document.documentElement.scrollWidth, window: document.documentElement.clientWidth,
-  drawings: [...document.querySelectorAll('svg[role=img]')].filter((s) => s.parentElement.scrollWidth <= s.parentElement.clientWidth).map((s) => Math.round(s.getBoundingClientRect().width)),
+  drawings: [...document.querySelectorAll('svg[role=img]')].filter((s) => s.style.display !== 'none' && s.parentElement.scrollWidth <= s.parentElement.clientWidth).map((s) => Math.round(s.getBoundingClientRect().width)),
   back: getComputedStyle(document.body).backgroundColor, front: getComputedStyle(document.body).color})"""
 
 SORT = """(() => {
@@ -150,6 +150,35 @@ def check_explore(page, folder):
     claim("a point under the pointer tells its values", found and "energy" in found["tip"] and "sched" in found["tip"], found)
     claim("parallel coordinates have a line for each point", found and found["lines"] == 12
           and found["label"].startswith("Parallel"), found)
+
+
+LAUNCHES = """(() => {
+  const place = document.querySelector('[data-launches]'), [launch, kind] = place.querySelectorAll('select');
+  const table = [...document.querySelectorAll('caption')].find((c) => c.textContent.startsWith('Speed of light by launch')).parentNode;
+  const look = () => ({ titles: [...place.querySelectorAll('figcaption')].map((c) => c.textContent),
+    shares: [...place.querySelectorAll('figure')[0].querySelectorAll('text')].map((t) => t.textContent).filter((t) => / [%]$/.test(t)),
+    row: [...table.tBodies[0].rows].filter((r) => r.cells[0].dataset.v === launch.value).map((r) => [...r.cells].map((c) => c.textContent))[0],
+    roof: place.querySelectorAll('figure')[1].querySelectorAll('circle').length, memory: place.querySelectorAll('figure')[2].textContent });
+  const first = look();
+  launch.value = launch.options[1].value;
+  launch.dispatchEvent(new Event('change'));
+  const second = look();
+  table.tBodies[0].rows[0].click();
+  return Promise.resolve({first, second, clicked: look().titles, kinds: kind.options.length});
+})()"""
+
+
+def check_launches(page, folder):
+    found = browse(page, LAUNCHES, folder)
+    for which in ("first", "second"):
+        one = found and found[which]
+        claim("the %s launch: its own limits are drawn" % which, one and one["row"] and
+              one["shares"][:3] == [c for c in one["row"] if c.endswith(" %")][:3], one)
+        claim("the %s launch: points in the roofline, three a launch" % which, one and one["roof"] in (3, 6), one)
+        claim("the %s launch: bytes and hits of each level" % which, one and re.search(r"% hits.*% in open rows.*read [0-9.]+ .?B", one["memory"]), one)
+    claim("another launch has other figures", found and found["first"]["titles"] != found["second"]["titles"]
+          and found["first"]["memory"] != found["second"]["memory"], found)
+    claim("a click on a row picks its launch", found and found["clicked"] == found["first"]["titles"], found)
 
 
 def check_layout(name, page, folder):
@@ -216,6 +245,7 @@ def main(program, keep):
                 check_axe(name, page[name], axe, folder)
             shots(name, page[name], keep or folder)
         check_sort(page["run"], folder)
+        check_launches(page["run"], folder)
         check_explore(page["all"], folder)
         if axe:
             check_axe_can_fail(page["run"], axe, folder)
