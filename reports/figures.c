@@ -263,3 +263,19 @@ uint64_t ww_stall_cycles(const uint64_t warp_cycles[WW_STATE_COUNT]) {
         if (is_stall(s)) sum += warp_cycles[s];
     return sum;
 }
+
+/* What is worth a warning: half as many again as would do, and so large a part of all sectors. */
+#define WASTE_FACTOR 1.5
+#define WASTE_PART 0.05
+
+bool ww_wastes_sectors(const uint64_t counter[WW_INST_COUNTER_COUNT], uint64_t requests, uint64_t all,
+                       char out[WW_SECTORS_TEXT]) {
+    double sectors = (double)counter[WW_I_SECTORS], ideal = (double)counter[WW_I_IDEAL_SECTORS];
+    char share[32];
+    if (!requests || sectors < WASTE_FACTOR * ideal || sectors - ideal < WASTE_PART * (double)all) return false;
+    snprintf(out, WW_SECTORS_TEXT,
+             "%.1f sectors a request where %.1f would do; the others are %s of all sectors",
+             sectors / (double)requests, ideal / (double)requests,
+             ww_percent((sectors - ideal) / (double)all, share));
+    return true;
+}

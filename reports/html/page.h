@@ -65,6 +65,9 @@ void ww_tab_value(struct ww_tab *t, double v, const char *shown);
 void ww_tab_si(struct ww_tab *t, double v, const char *unit);
 void ww_tab_percent(struct ww_tab *t, double part);
 void ww_tab_count(struct ww_tab *t, uint64_t v);
+/* Two cells: sectors of each warp instruction that asks for some, and how few would do. */
+void ww_tab_per_request(struct ww_tab *t, const uint64_t counter[WW_INST_COUNTER_COUNT], uint64_t requests,
+                        bool ideal_known);
 void ww_tab_end(struct ww_tab *t);
 
 /* ---- figure.c ---- */

@@ -161,6 +161,14 @@ void ww_tab_count(struct ww_tab *t, uint64_t v) {
     ww_tab_value(t, (double)v, ww_grouped(v, text));
 }
 
+void ww_tab_per_request(struct ww_tab *t, const uint64_t counter[WW_INST_COUNTER_COUNT], uint64_t requests,
+                        bool ideal_known) {
+    double each = ww_ratio((double)counter[WW_I_SECTORS], (double)requests),
+           ideal = ideal_known ? ww_ratio((double)counter[WW_I_IDEAL_SECTORS], (double)requests) : -1;
+    ww_tab_value(t, each >= 0 ? each : (double)NAN, ww_plain(each, 3, (char[32]){0}));
+    ww_tab_value(t, ideal >= 0 ? ideal : (double)NAN, ww_plain(ideal, 3, (char[32]){0}));
+}
+
 void ww_tab_end(struct ww_tab *t) {
     if (!t->any) ww_html(t->page, "<tr><td colspan=\"%u\">none</td></tr>\n", t->columns);
     ww_html(t->page, "</tbody></table></div>\n");
