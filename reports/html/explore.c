@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { INSTRUCTION_ROWS = 300 };
+enum { INSTRUCTION_ROWS = 300, WARNINGS = 5 };
 
 void ww_html_explorer(struct ww_page *p, const char *const *first) {
     ww_html(p, "<div data-explore data-objectives=\"");
@@ -71,6 +71,7 @@ static void add_instruction(struct ww_tab *t, const struct ww_result *r, const s
 /* Instructions that ask for many more sectors than their lanes' bytes fill. */
 static void put_waste(struct ww_page *p, const struct entry *e, size_t n) {
     uint64_t all = 0;
+    unsigned said = 0;
     char text[WW_SECTORS_TEXT];
     for (size_t i = 0; i < n; i++) all += e[i].sum.counter[WW_I_SECTORS];
     for (size_t i = 0; i < n; i++) {
@@ -79,6 +80,7 @@ static void put_waste(struct ww_page *p, const struct entry *e, size_t n) {
         if (e[i].unknown >> WW_I_IDEAL_SECTORS & 1 ||
             !ww_wastes_sectors(c->counter, c->counter[WW_I_ISSUES], all, text))
             continue;
+        if (++said > WARNINGS) continue;
         ww_html(p, "<p class=\"note\">");
         ww_html_text(p, c->mnemonic);
         ww_html(p, " at 0x%04x", c->pc);
@@ -87,6 +89,8 @@ static void put_waste(struct ww_page *p, const struct entry *e, size_t n) {
         if (c->line) ww_html(p, ":%u)", c->line);
         ww_html(p, ": %s.</p>\n", text);
     }
+    if (said > WARNINGS)
+        ww_html(p, "<p class=\"note\">The same of %u more instructions.</p>\n", said - WARNINGS);
 }
 
 void ww_html_instructions(struct ww_page *p, const struct ww_result *r) {
@@ -109,12 +113,11 @@ void ww_html_instructions(struct ww_page *p, const struct ww_result *r) {
     if (n > INSTRUCTION_ROWS)
         ww_html(p, "<p class=\"note\">The first %d of %zu instructions; report --source has all lines.</p>\n",
                 INSTRUCTION_ROWS, n);
+    ww_html(p, "<p>Stall: share of all stalled warp-cycles. A request: sectors that a warp instruction asks "
+               "for; ideal: as "
+               "few as would do if its lanes' bytes lay side by side.</p>\n");
     put_waste(p, e, n);
-    ww_tab_begin(&t, p,
-                 "Instructions in the order of the code; stall: share of all stalled warp-cycles; a request: "
-                 "sectors of a "
-                 "warp instruction, ideal: if its lanes' bytes lay side by side",
-                 head, 7u << 1 | 1u << 6);
+    ww_tab_begin(&t, p, "Instructions in the order of the code", head, 7u << 1 | 1u << 6);
     for (size_t i = 0; i < n && i < INSTRUCTION_ROWS; i++) add_instruction(&t, r, &e[i], all);
     ww_tab_end(&t);
     ww_html(p, "</details>\n");

@@ -481,9 +481,9 @@ for (const place of document.querySelectorAll("[data-launches]")) {
         }
     points(one).forEach(([x, y], i) => {
       if (!(x > 0 && y > 0)) return;
-      const dot = svgPart("circle", svg, { cx: px(x), cy: py(y), r: 7, fill: shades[i], stroke: "var(--card)", "stroke-width": 2 });
+      const dot = svgPart("circle", svg, { cx: px(x), cy: py(y), r: 10 - 2.5 * i, fill: shades[i], stroke: "var(--card)", "stroke-width": 2 });
       tip(dot, `${levels[i]}: ${si(y, unit)} at ${+x.toPrecision(4)} ${flops ? "operations per byte" : "warp instructions per sector"}`);
-      svgPart("text", svg, { class: "lv", x: px(x), y: py(y) + 22, "text-anchor": "middle" }, levels[i]);
+      svgPart("text", svg, { class: "lv", x: px(x), y: py(y) + [-14, 22, 36][i], "text-anchor": "middle" }, levels[i]); // points of the same place stay apart
     });
   };
   const chart = (to, one, seconds) => {

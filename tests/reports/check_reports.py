@@ -107,7 +107,7 @@ def check_sources(program, db, folder, plots):
     text = check_page("a run with sources", path, plots)
     claim("sources: a line stands beside its counters", result.returncode == 0 and
           re.search(r'class="src">[^<]*for \(unsigned e = start\[r\]; e &lt; end; e\+\+\)[^<]*</td>'
-                    r'<td class="src">[0-9a-f]{4} \w[^\n]*?</td><td class="n" data-v="0\.9', text), result.stderr)
+                    r'<td class="src asm">[0-9a-f]{4} \w[^\n]*?</td><td class="n" data-v="0\.9', text), result.stderr)
     nowhere = os.path.join(folder, "nowhere")
     os.makedirs(os.path.join(nowhere, "below"), exist_ok=True)
     html(program, db, path, "--run", "3", "--sources", nowhere)
