@@ -197,7 +197,7 @@ hardware-kit:
 ifeq ($(NVCC),)
 	@echo 'hardware-kit: nvcc is missing: install the CUDA toolkit (12.0 or later), or give NVCC=/path/to/nvcc' >&2; exit 1
 else
-	@$(SUBMAKE) $(BUILD)/hardware-kit
+	+@$(SUBMAKE) $(BUILD)/hardware-kit
 endif
 
 $(KIT_DIR)/flags: FORCE
@@ -247,11 +247,11 @@ RELEASE := build/release
 RELEASE_FLAGS := -O2 -g -flto=auto
 .PHONY: release
 release:
-	@$(SUBMAKE) BUILD=$(RELEASE) AR=gcc-ar CFLAGS='$(RELEASE_FLAGS) -fprofile-generate -fprofile-update=atomic' \
+	+@$(SUBMAKE) BUILD=$(RELEASE) AR=gcc-ar CFLAGS='$(RELEASE_FLAGS) -fprofile-generate -fprofile-update=atomic' \
 	    LDFLAGS='$(LDFLAGS) $(RELEASE_FLAGS) -fprofile-generate' $(RELEASE)/warpwatt
 	@find $(RELEASE) -name '*.gcda' -delete
 	@scripts/release-train.sh $(RELEASE)/warpwatt
-	@$(SUBMAKE) BUILD=$(RELEASE) AR=gcc-ar LDFLAGS='$(LDFLAGS) $(RELEASE_FLAGS)' \
+	+@$(SUBMAKE) BUILD=$(RELEASE) AR=gcc-ar LDFLAGS='$(LDFLAGS) $(RELEASE_FLAGS)' \
 	    CFLAGS='$(RELEASE_FLAGS) -fprofile-use -fprofile-partial-training -Wno-missing-profile' all
 
 # ---- tests ----
@@ -296,7 +296,7 @@ picture: all
 
 quickstart:
 	@scripts/install-deps.sh quickstart
-	@$(SUBMAKE) all
+	+@$(SUBMAKE) all
 	@scripts/quickstart.sh
 
 # Builds as SUBMAKE does, but says how far it is instead of each file's name; with V=1 as ever.
@@ -311,20 +311,20 @@ check:
 
 check-long:
 	@scripts/install-deps.sh check-long
-	@$(SUBMAKE) all tests python
-	@$(SUBMAKE) VARIANT=san all tests
-	@$(SUBMAKE) VARIANT=tsan all tests
-	@$(SUBMAKE) VARIANT=fuzz fuzz-progs
+	+@$(SUBMAKE) all tests python
+	+@$(SUBMAKE) VARIANT=san all tests
+	+@$(SUBMAKE) VARIANT=tsan all tests
+	+@$(SUBMAKE) VARIANT=fuzz fuzz-progs
 	@JOBS=$(JOBS) scripts/check.sh long
 
 asan ubsan tsan san:
-	@$(SUBMAKE) VARIANT=$@ all tests
+	+@$(SUBMAKE) VARIANT=$@ all tests
 	@JOBS=$(JOBS) scripts/check.sh $@
 
 # Seconds each fuzzer runs.
 FUZZ_SECONDS ?= 60
 fuzz:
-	@$(SUBMAKE) VARIANT=fuzz fuzz-progs
+	+@$(SUBMAKE) VARIANT=fuzz fuzz-progs
 	@FUZZ_SECONDS=$(FUZZ_SECONDS) JOBS=$(JOBS) scripts/check.sh fuzz
 
 bench: all $(call prog,$(BENCH_SRC))
@@ -334,7 +334,7 @@ bench: all $(call prog,$(BENCH_SRC))
 # Includes, and calls as object files have them: of a build of its own, since optimisation and LTO hide calls.
 .PHONY: layers-objects
 layers:
-	@$(SUBMAKE) BUILD=$(BUILD)/layers CFLAGS=-O0 layers-objects
+	+@$(SUBMAKE) BUILD=$(BUILD)/layers CFLAGS=-O0 layers-objects
 	@$(PYTHON) scripts/layers.py --objects $(BUILD)/layers/obj
 layers-objects: $(LIB_OBJ) $(MAIN_OBJ) $(CUDART)
 

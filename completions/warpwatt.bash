@@ -126,7 +126,7 @@ _warpwatt() {
             operand_file=1
             ;;
         "trace merge")
-            options='--out --help --progress'
+            options='--out --json --quiet --help --progress'
             case $previous in
                 --out|-o) is_file=1 ;;
             esac
@@ -139,7 +139,7 @@ _warpwatt() {
             operand_file=1
             ;;
         "trace transform")
-            options='--ctas --split --overlap --out --help --progress'
+            options='--ctas --split --overlap --out --json --quiet --help --progress'
             case $previous in
                 --ctas) return ;;
                 --split) return ;;

@@ -40,4 +40,9 @@ extern const char *const ww_db_variant_sql[];  /* schema_variant.c */
 extern const char *const ww_db_ncu_sql[];      /* schema_ncu.c */
 extern const char *const ww_db_beside_sql[];   /* schema_beside.c */
 
+/* Sectors for each warp instruction that asks for some, of rows p of pc; and how few would do. */
+#define WW_DB_PER_REQUEST                                                                                      \
+    ", 1.0 * sum(p.sectors) / sum(p.issues) FILTER(WHERE p.sectors > 0) AS sectors_per_request,"               \
+    " 1.0 * sum(p.ideal_sectors) / sum(p.issues) FILTER(WHERE p.sectors > 0) AS ideal_per_request"
+
 #endif

@@ -26,6 +26,7 @@ static char *source_view(int step) {
         if (ww_inst_counter_step((enum ww_inst_counter)i) <= step)
             sqlite3_str_appendf(sql, ", sum(p.%s) AS %s", name, name);
     }
+    if (step >= ww_inst_counter_step(WW_I_IDEAL_SECTORS)) sqlite3_str_appendall(sql, WW_DB_PER_REQUEST);
     sqlite3_str_appendall(sql,
                           " FROM launch l JOIN pc p USING(launch_id) JOIN instruction i USING(instruction_id)"
                           " JOIN kernel k ON k.kernel_id = i.kernel_id JOIN source_file f USING(file_id)"

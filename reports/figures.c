@@ -9,8 +9,8 @@
 
 #define SECTOR 32.0 /* bytes that a sector counter counts, at every level */
 
-/* Value of a dotted key, which may stand flat ("a.b") or nested. */
-static double gpu_number(const cJSON *root, const char *key, double absent) {
+/* Item of a dotted key, which may stand flat ("a.b") or nested. */
+static const cJSON *gpu_item(const cJSON *root, const char *key) {
     const cJSON *item = cJSON_GetObjectItemCaseSensitive(root, key);
     char part[64];
     for (const cJSON *at = root; !item && at && *key;) {
@@ -20,7 +20,45 @@ static double gpu_number(const cJSON *root, const char *key, double absent) {
         key += n + (key[n] == '.');
         if (!*key) item = at;
     }
+    return item;
+}
+
+static double gpu_number(const cJSON *root, const char *key, double absent) {
+    const cJSON *item = gpu_item(root, key);
     return cJSON_IsNumber(item) && item->valuedouble >= 0 ? item->valuedouble : absent;
+}
+
+/* Lane operations of tensor cores that an SM makes in a cycle, at the rate of fp16. */
+static double tensor_lanes(const cJSON *root) {
+    static const struct {
+        const char *name;
+        double fp16; /* multiply-adds of a unit in a cycle */
+    } unit[] = {
+#define UNIT(id, name, fp16, tf32, fp64, fp8, int8, int4, b1, fp4, latency, source) {name, fp16},
+#define ROW(id, shape, cycles, latency, source)
+#include "../estimator/config/tensor.def"
+#undef UNIT
+#undef ROW
+    };
+    const char *name = cJSON_GetStringValue(gpu_item(root, "pipe.tensor.unit"));
+    double count = gpu_number(root, "pipe.tensor.count", -1);
+    for (size_t i = 0; name && i < sizeof unit / sizeof *unit; i++)
+        if (strcmp(unit[i].name, name) == 0)
+            return count > 0 ? count * unit[i].fp16 / 8 * gpu_number(root, "pipe.tensor.speed", 1) : -1;
+    return count > 0 ? count * gpu_number(root, "pipe.tensor.lanes", 1) : -1;
+}
+
+static void read_lanes(const cJSON *root, struct ww_gpu_facts *facts) {
+    static const char *const pipe[WW_LANES_TENSOR] = {"int", "imul", "fp32", "fp16", "fp64", "sfu"};
+    char lanes[32], count[32];
+    for (int i = 0; i < WW_LANES_TENSOR; i++) {
+        snprintf(lanes, sizeof lanes, "pipe.%s.lanes", pipe[i]);
+        snprintf(count, sizeof count, "pipe.%s.count", pipe[i]);
+        double n = gpu_number(root, lanes, -1), of = gpu_number(root, count, -1);
+        facts->lanes[i] = n > 0 && of > 0 ? n * of : -1;
+    }
+    facts->lanes[WW_LANES_TENSOR] = tensor_lanes(root);
+    facts->int_in_fp32 = cJSON_IsTrue(gpu_item(root, "pipe.int.shares_fp32"));
 }
 
 void ww_gpu_facts(const char *gpu_json, struct ww_gpu_facts *facts) {
@@ -41,6 +79,7 @@ void ww_gpu_facts(const char *gpu_json, struct ww_gpu_facts *facts) {
     double bits = gpu_number(root, "dram.bus_bits", -1), rate = gpu_number(root, "dram.data_rate", -1);
     facts->dram_bytes = bits > 0 && rate > 0 ? bits / 8 * rate : -1;
     facts->dram_mhz = gpu_number(root, "clock.dram_mhz", -1);
+    read_lanes(root, facts);
     cJSON_Delete(root);
 }
 
@@ -223,4 +262,20 @@ uint64_t ww_stall_cycles(const uint64_t warp_cycles[WW_STATE_COUNT]) {
     for (int s = 0; s < WW_STATE_COUNT; s++)
         if (is_stall(s)) sum += warp_cycles[s];
     return sum;
+}
+
+/* What is worth a warning: half as many again as would do, and so large a part of all sectors. */
+#define WASTE_FACTOR 1.5
+#define WASTE_PART 0.05
+
+bool ww_wastes_sectors(const uint64_t counter[WW_INST_COUNTER_COUNT], uint64_t requests, uint64_t all,
+                       char out[WW_SECTORS_TEXT]) {
+    double sectors = (double)counter[WW_I_SECTORS], ideal = (double)counter[WW_I_IDEAL_SECTORS];
+    char share[32];
+    if (!requests || sectors < WASTE_FACTOR * ideal || sectors - ideal < WASTE_PART * (double)all) return false;
+    snprintf(out, WW_SECTORS_TEXT,
+             "%.1f sectors a request where %.1f would do; the others are %s of all sectors",
+             sectors / (double)requests, ideal / (double)requests,
+             ww_percent((sectors - ideal) / (double)all, share));
+    return true;
 }

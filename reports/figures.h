@@ -6,6 +6,18 @@
 #include "../estimator/warpwatt.h"
 #include "../estimator/base/demangle.h"
 
+/* Pipelines whose lanes are counted by launch. */
+enum ww_lanes {
+    WW_LANES_INT,
+    WW_LANES_IMUL,
+    WW_LANES_FP32,
+    WW_LANES_FP16,
+    WW_LANES_FP64,
+    WW_LANES_SFU,
+    WW_LANES_TENSOR,
+    WW_LANES_COUNT
+};
+
 /* Parameters of the stored GPU that reports need; a value that the configuration lacks is < 0. */
 struct ww_gpu_facts {
     double sm_count, max_warps, schedulers, clock_mhz, overhead_us;
@@ -13,6 +25,9 @@ struct ww_gpu_facts {
     double issue_width, issue_interval;           /* of a scheduler: instructions each so many cycles */
     double l1_bytes, l2_slices, l2_bytes, l2_mhz; /* bytes a cycle of an SM's L1 and of a slice */
     double dram_channels, dram_bytes, dram_mhz;   /* bytes a cycle of a channel */
+    double
+        lanes[WW_LANES_COUNT]; /* of an SM: lane operations a cycle, 8 multiply-adds of fp16 a tensor core's */
+    bool int_in_fp32;          /* integer operations use the lanes of fp32 */
 };
 void ww_gpu_facts(const char *gpu_json, struct ww_gpu_facts *facts);
 
@@ -62,6 +77,13 @@ uint64_t ww_sum_u64(const uint64_t *v, size_t count);
 int ww_top_stall(const uint64_t warp_cycles[WW_STATE_COUNT]);
 /* Warp-cycles in all states but issued and done. */
 uint64_t ww_stall_cycles(const uint64_t warp_cycles[WW_STATE_COUNT]);
+
+/* True if an instruction or a line, of whose warp instructions so many asked for sectors, makes up a good part
+ * of all the run's sectors that bring bytes nobody asked for; out: "32.0 sectors a request where 4.0 would do
+ * ...". */
+enum { WW_SECTORS_TEXT = 160 };
+bool ww_wastes_sectors(const uint64_t counter[WW_INST_COUNTER_COUNT], uint64_t requests, uint64_t all,
+                       char out[WW_SECTORS_TEXT]);
 
 /* A kernel's name as reports show it: short, or as it is. */
 const char *ww_kernel_name(const struct ww_result *r, const char *kernel, char out[WW_NAME_SHORT]);

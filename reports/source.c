@@ -17,6 +17,7 @@ struct line {
     const char *file, *kernel; /* kernel: the first that has the line */
     uint32_t number, pc;       /* pc: the lowest */
     uint64_t stall_cycles;
+    uint64_t requests; /* warp instructions that asked for sectors */
     struct ww_pc_row sum;
     const char *mnemonic[MNEMONICS];
     unsigned mnemonics; /* distinct ones met; those beyond MNEMONICS are not kept */
@@ -76,6 +77,7 @@ static void add_row(struct line *l, const struct ww_pc_row *p) {
     for (int s = 0; s < WW_STATE_COUNT; s++) l->sum.stall[s] += p->stall[s];
     for (int i = 0; i < WW_INST_COUNTER_COUNT; i++) l->sum.counter[i] += p->counter[i];
     l->stall_cycles += ww_stall_cycles(p->stall);
+    if (p->counter[WW_I_SECTORS]) l->requests += p->counter[WW_I_ISSUES];
     if (p->pc < l->pc) l->pc = p->pc;
     add_mnemonic(l, p->mnemonic);
 }
@@ -127,6 +129,7 @@ static void write_line(struct ww_jsonw *w, const struct source *s, const struct 
     ww_jsonw_str(w, "top_stall", top < 0 ? NULL : ww_state_name((enum ww_warp_state)top));
     ww_part_states(w, "warp_cycles", l->sum.stall, false);
     ww_part_inst_counters(w, l->sum.counter, s->all.pc_unknown, 0, WW_INST_COUNTER_COUNT);
+    ww_jsonw_u64(w, "requests", l->requests);
     ww_jsonw_open_flat(w, "mnemonics", '[');
     for (unsigned i = 0; i < l->mnemonics && i < MNEMONICS; i++) ww_jsonw_str(w, NULL, l->mnemonic[i]);
     ww_jsonw_close(w, ']');
@@ -174,6 +177,14 @@ static const char *heading(const struct source *s, enum ww_inst_counter c) {
     return c == WW_I_L1_MISS ? "L1 misses and merges" : "L2 misses and merges";
 }
 
+/* Sectors of a warp instruction, and how few would do. */
+static void add_per_request(struct ww_grid *g, const struct line *l) {
+    char text[32];
+    double requests = (double)l->requests;
+    ww_grid_add(g, ww_plain(ww_ratio((double)l->sum.counter[WW_I_SECTORS], requests), 3, text));
+    ww_grid_add(g, ww_plain(ww_ratio((double)l->sum.counter[WW_I_IDEAL_SECTORS], requests), 3, text));
+}
+
 static void add_line(struct ww_grid *g, const struct source *s, const struct line *l) {
     char place[400], mnemonics[192] = "", text[32];
     int top = ww_top_stall(l->sum.stall);
@@ -184,22 +195,40 @@ static void add_line(struct ww_grid *g, const struct source *s, const struct lin
     ww_grid_add(g, ww_percent(ww_ratio((double)l->stall_cycles, (double)s->total), text));
     ww_grid_add(g, top < 0 ? "-" : ww_state_name((enum ww_warp_state)top));
     for (int i = 0; i < WW_INST_COUNTER_COUNT; i++)
-        if (heading(s, (enum ww_inst_counter)i)) ww_grid_add(g, ww_si((double)l->sum.counter[i], "", text));
+        if (i == WW_I_IDEAL_SECTORS && heading(s, (enum ww_inst_counter)i))
+            add_per_request(g, l);
+        else if (heading(s, (enum ww_inst_counter)i))
+            ww_grid_add(g, ww_si((double)l->sum.counter[i], "", text));
     ww_grid_add(g, mnemonics);
 }
 
 static void add_head(struct ww_grid *g, const struct source *s) {
     static const char *const first[] = {"line", "stall warp-cycles", "share", "top stall"};
-    const char *head[sizeof first / sizeof *first + WW_INST_COUNTER_COUNT + 1];
+    const char *head[sizeof first / sizeof *first + WW_INST_COUNTER_COUNT + 2];
     g->columns = sizeof first / sizeof *first;
     memcpy(head, first, sizeof first);
     for (int i = 0; i < WW_INST_COUNTER_COUNT; i++) {
         const char *one = heading(s, (enum ww_inst_counter)i);
+        if (one && i == WW_I_IDEAL_SECTORS) head[g->columns++] = "a request";
         if (one) head[g->columns++] = one;
     }
     head[g->columns++] = "instructions";
     g->left = 1u | 1u << 3 | 1u << (g->columns - 1);
     for (unsigned i = 0; i < g->columns; i++) ww_grid_add(g, head[i]);
+}
+
+/* Lines whose instructions ask for many more sectors than their lanes' bytes fill. */
+static void print_warnings(const struct source *s, FILE *out) {
+    struct ww_pc_row all = {0};
+    for (size_t i = 0; i < s->lines; i++) all.counter[WW_I_SECTORS] += s->line[i].sum.counter[WW_I_SECTORS];
+    for (size_t i = 0; i < s->shown && !(s->all.pc_unknown >> WW_I_IDEAL_SECTORS & 1); i++) {
+        const struct line *l = &s->line[i];
+        char place[400], clean[400], text[WW_SECTORS_TEXT];
+        if (!ww_wastes_sectors(l->sum.counter, l->requests, all.counter[WW_I_SECTORS], text)) continue;
+        place_text(s, l, place, sizeof place);
+        ww_clean_text(place, clean, sizeof clean);
+        fprintf(out, "warning: %s: %s\n", clean, text);
+    }
 }
 
 static enum ww_code print_text(const struct source *s, FILE *out, struct ww_error *error) {
@@ -212,6 +241,7 @@ static enum ww_code print_text(const struct source *s, FILE *out, struct ww_erro
     for (size_t i = 0; i < s->shown; i++) add_line(&g, s, &s->line[i]);
     fprintf(out, "Source lines by stall (%zu of %zu)\n", s->shown, s->lines);
     WW_TRY(ww_grid_print(&g, out, error));
+    print_warnings(s, out);
     return ww_out_check(out, error);
 }
 

@@ -32,8 +32,12 @@ const char *ww_si(double v, const char *unit, char out[32]) {
     return si(v, unit, "", out);
 }
 
+/* Below the least prefix. */
+#define NOTHING 5e-16
+
 const char *ww_si_signed(double v, const char *unit, char out[32]) {
     if (!isfinite(v)) return strcpy(out, "-");
+    if (fabs(v) < NOTHING) v = 0; /* what rounding leaves of two numbers that are the same */
     return si(fabs(v), unit, v < 0 ? "-" : v > 0 ? "+" : "", out);
 }
 

@@ -142,6 +142,7 @@ short() {
     for script in tests/*/check_*.py; do
         [ ! -f "$script" ] || echo "counts|$(basename "$script" .py)|$PYTHON $script build/warpwatt"
     done
+    echo "counts|browser|$PYTHON tests/reports/browser.py build/warpwatt --quick"
     programs cmocka ''
     programs once san "$SLOW_SAN"
     documents
@@ -169,7 +170,7 @@ long() {
     echo "once|sampling|$PYTHON tests/long/coverage.py build/warpwatt"
     echo "counts|progress-left|$PYTHON tests/long/progress_left.py build/warpwatt"
     echo "counts|adaptive|$PYTHON tests/sweep/check_adaptive.py build/warpwatt --long"
-    echo "counts|browser|$PYTHON tests/reports/browser.py build/warpwatt"
+    echo "counts|browser-long|$PYTHON tests/reports/browser.py build/warpwatt"
     echo "counts|memory-long|$PYTHON tests/long/check_memory.py build/warpwatt --long"
     echo "once|disassembly|$PYTHON tests/sass/disassembly.py --program build/warpwatt || test \$? = 77"
     echo "once|docs-site|if command -v pandoc >/dev/null; then make --no-print-directory docs;" \

@@ -119,6 +119,8 @@ void ww_cmd_progress_begin(struct cmd_progress *p, const char *what, bool quiet)
 bool ww_cmd_progress_step(void *context, double part, uint64_t done, const char *unit);
 /* Wipes the line. If the work was interrupted, turns its error into one that says so. */
 enum ww_code ww_cmd_progress_end(struct cmd_progress *p, enum ww_code code, struct ww_error *error);
+/* With --json: what the trace that --out names holds (trace.c). */
+enum ww_code ww_cmd_tell_written(const struct cmd_line *line, struct ww_error *error);
 /* True if Ctrl-C was pressed during progress. */
 bool ww_cmd_interrupted(void);
 

@@ -131,6 +131,15 @@ const struct cmd ww_cmd_trace_verify = {
     .run = verify_run,
 };
 
+enum ww_code ww_cmd_tell_written(const struct cmd_line *line, struct ww_error *error) {
+    struct ww_trace *trace;
+    if (!ww_cmd_has(line, "json")) return WW_OK;
+    WW_TRY(ww_trace_open(ww_cmd_get(line, "out"), &trace, error));
+    enum ww_code code = ww_trace_print_info(trace, true, stdout, error);
+    ww_trace_close(trace);
+    return code;
+}
+
 static enum ww_code slice_run(const struct cmd_line *line, struct ww_error *error) {
     struct ww_trace *trace;
     WW_TRY(ww_trace_open(line->argument[0], &trace, error));
@@ -140,11 +149,7 @@ static enum ww_code slice_run(const struct cmd_line *line, struct ww_error *erro
                                        ww_cmd_get(line, "out"), ww_cmd_progress_step, &progress, error);
     ww_trace_close(trace);
     code = ww_cmd_progress_end(&progress, code, error);
-    if (code != WW_OK || !ww_cmd_has(line, "json")) return code;
-    WW_TRY(ww_trace_open(ww_cmd_get(line, "out"), &trace, error));
-    code = ww_trace_print_info(trace, true, stdout, error);
-    ww_trace_close(trace);
-    return code;
+    return code == WW_OK ? ww_cmd_tell_written(line, error) : code;
 }
 
 static const struct cmd_option slice_options[] = {
@@ -179,15 +184,19 @@ static enum ww_code merge_run(const struct cmd_line *line, struct ww_error *erro
         if (code == WW_OK) opened++;
     }
     struct cmd_progress progress;
-    ww_cmd_progress_begin(&progress, ww_cmd_get(line, "out"), false);
+    ww_cmd_progress_begin(&progress, ww_cmd_get(line, "out"), ww_cmd_has(line, "quiet"));
     if (code == WW_OK)
         code = ww_trace_merge(trace, opened, ww_cmd_get(line, "out"), ww_cmd_progress_step, &progress, error);
     close_all(trace, opened);
-    return ww_cmd_progress_end(&progress, code, error);
+    code = ww_cmd_progress_end(&progress, code, error);
+    return code == WW_OK ? ww_cmd_tell_written(line, error) : code;
 }
 
-static const struct cmd_option merge_options[] = {{"out", 'o', "FILE", "trace file to write", CMD_REQUIRED},
-                                                  {0}};
+static const struct cmd_option merge_options[] = {
+    {"out", 'o', "FILE", "trace file to write", CMD_REQUIRED},
+    {"json", 0, NULL, "print what the new file holds as JSON (reports/schema/trace_info.json)", 0},
+    {"quiet", 'q', NULL, "print errors only", 0},
+    {0}};
 const struct cmd ww_cmd_trace_merge = {
     .arguments = "FILE...",
     .min_arguments = 1,

@@ -36,11 +36,11 @@ static enum ww_code transform_run(const struct cmd_line *line, struct ww_error *
     options.progress = ww_cmd_progress_step;
     options.context = &progress;
     WW_TRY(ww_trace_open(line->argument[1], &trace, error));
-    ww_cmd_progress_begin(&progress, line->argument[1], false);
+    ww_cmd_progress_begin(&progress, line->argument[1], ww_cmd_has(line, "quiet"));
     enum ww_code code = ww_trace_transform(trace, &options, ww_cmd_get(line, "out"), error);
     code = ww_cmd_progress_end(&progress, code, error);
     ww_trace_close(trace);
-    return code;
+    return code == WW_OK ? ww_cmd_tell_written(line, error) : code;
 }
 
 static const struct cmd_option transform_options[] = {
@@ -49,6 +49,8 @@ static const struct cmd_option transform_options[] = {
     {"overlap", 0, "LINES", "vtb_pipe: source lines of what may overlap another CTA's use, such as 94-99,103",
      0},
     {"out", 'o', "FILE", "trace file to write", CMD_REQUIRED},
+    {"json", 0, NULL, "print what the new file holds as JSON (reports/schema/trace_info.json)", 0},
+    {"quiet", 'q', NULL, "print errors only", 0},
     {0}};
 const struct cmd ww_cmd_trace_transform = {
     .arguments = "KIND FILE",

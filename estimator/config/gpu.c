@@ -100,10 +100,36 @@ static enum ww_code load_parent(struct load *l, const cJSON *root, const char *p
     return code == WW_OK ? note_table(l, up) : code;
 }
 
+/* Models choose between two schedulers only; whoever names another finds the way to it. */
+static enum ww_code say_scheduler(enum ww_code code, const char *where, struct ww_error *error) {
+    size_t n = strlen(error->text);
+    if (code != WW_OK && strstr(where, "core.sched"))
+        snprintf(error->text + n, sizeof error->text - n,
+                 "; runs choose other schedulers by --mech sched=NAME (mech list)");
+    return code;
+}
+
+/* The path of a power table that a file names is relative to that file. */
+static enum ww_code place_table(struct load *l, const char *path) {
+    char *table = l->gpu->spec.power_table, joined[sizeof l->gpu->spec.power_table];
+    const char *slash = strrchr(path, '/');
+    size_t n = strlen(table);
+    if (n < 5 || strcmp(table + n - 5, ".json") != 0 || table[0] == '/' || !slash) return WW_OK;
+    int made = snprintf(joined, sizeof joined, "%.*s/%s", (int)(slash - path), path, table);
+    if (made < 0 || (size_t)made >= sizeof joined)
+        return ww_fail(l->error, WW_INPUT, path, "the path of power_table is longer than %zu bytes",
+                       sizeof joined - 1);
+    memcpy(table, joined, (size_t)made + 1);
+    return WW_OK;
+}
+
 static enum ww_code load_object(struct load *l, const cJSON *root, const char *path) {
+    char inherited[sizeof l->gpu->spec.power_table];
     static const char *const reserved[] = {"inherits", "sources", "description", NULL};
     WW_TRY(load_parent(l, root, path));
     l->gpu->spec.name[0] = 0; /* a name is not inherited */
+    memcpy(inherited, l->gpu->spec.power_table, sizeof inherited);
+    l->gpu->spec.power_table[0] = 0;
     const cJSON *sources = cJSON_GetObjectItemCaseSensitive(root, "sources");
     if (sources && !cJSON_IsObject(sources)) {
         char where[WW_PATH_MAX + 16];
@@ -118,7 +144,11 @@ static enum ww_code load_object(struct load *l, const cJSON *root, const char *p
                                     .source = l->gpu->source,
                                     .arena = &l->gpu->arena,
                                     .sources = sources};
-    return ww_json_read_params(&reader, root, "$", reserved, l->error);
+    WW_TRY(
+        say_scheduler(ww_json_read_params(&reader, root, "$", reserved, l->error), l->error->where, l->error));
+    if (l->gpu->spec.power_table[0]) return place_table(l, path);
+    memcpy(l->gpu->spec.power_table, inherited, sizeof inherited);
+    return WW_OK;
 }
 
 static enum ww_code note_file(struct load *l, const char *path) {
@@ -160,7 +190,8 @@ static enum ww_code apply_override(struct load *l, const char *text) {
         return ww_fail(l->error, WW_INPUT, where, "unknown key \"%s\"%s%s%s", key,
                        near ? "; did you mean \"" : "", near ? near : "", near ? "\"?" : "");
     }
-    WW_TRY(ww_param_set_text(&ww_gpu_rows[i], &l->gpu->spec, equals + 1, where, l->error));
+    WW_TRY(say_scheduler(ww_param_set_text(&ww_gpu_rows[i], &l->gpu->spec, equals + 1, where, l->error), key,
+                         l->error));
     l->seen[i] = true;
     l->gpu->source[i] = "override";
     return WW_OK;

@@ -287,6 +287,11 @@ static enum ww_code dram_rules(const struct check *c) {
     uint32_t burst_bytes = s->dram_bus_bits / 8 * s->dram_burst;
     RULE(c, burst_bytes <= s->dram_row_bytes, "dram.row_bytes", "%u bytes hold less than a burst of %u bytes",
          s->dram_row_bytes, burst_bytes);
+    RULE(c, burst_bytes <= s->l2_sector, "dram.bus_bits",
+         "a burst of dram.burst = %u transfers carries %u bytes, of which one sector of l2.sector = %u is "
+         "used, so that a "
+         "wider bus moves no more; lower dram.burst and dram.tccd, or raise dram.channels",
+         s->dram_burst, burst_bytes, s->l2_sector);
     RULE(c, s->dram_burst % s->dram_data_rate == 0, "dram.burst",
          "%u transfers are no whole number of command-clock cycles at dram.data_rate = %u", s->dram_burst,
          s->dram_data_rate);

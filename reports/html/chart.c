@@ -5,7 +5,7 @@
 #include <string.h>
 
 enum { WIDTH = 480, SERIES_MOST = 16, TABLE_ROWS = 60, TOP = 12, BOTTOM = 72 /* pixels */ };
-#define LEFT 0.17 /* of the width: where the axis of time begins and ends */
+#define LEFT 0.2 /* of the width: where the axis of time begins and ends */
 #define RIGHT 0.97
 
 struct ww_scale ww_scale_of(double most, const char *unit) {
@@ -136,10 +136,11 @@ static bool any_interval(const struct ww_chart *c) {
     return false;
 }
 
-/* A round step that makes about five. */
+/* A round step that makes at most five, fewer where their numbers are long: labels of rows leave little room.
+ */
 static double tic_step(double most) {
     double raw = most / (most < 2 ? 3 : 5), power = pow(10, floor(log10(raw))), step = raw / power;
-    return power * (step < 1.5 ? 1 : step < 3.5 ? 2 : step < 7.5 ? 5 : 10);
+    return power * (step <= 1 ? 1 : step <= 2 ? 2 : step <= 5 ? 5 : 10);
 }
 
 static unsigned bars_height(const struct ww_chart *c) {

@@ -167,7 +167,7 @@ static void put_programs(struct ww_page *page, const struct ww_points *p, const 
         ww_tab_text(&t, p->point[i].program);
         ww_tab_count(&t, ours.launches);
         ww_tab_percent(&t, ours.error);
-        ww_tab_percent(&t, ours.bias);
+        ww_tab_change(&t, ours.bias);
         ww_tab_percent(&t, other.error);
     }
     ww_tab_end(&t);
@@ -197,16 +197,16 @@ static void put_launches(struct ww_page *page, const struct ww_points *p, const 
         ww_tab_text(&t, r->kernel);
         ww_tab_count(&t, (uint64_t)r->measured);
         ww_tab_count(&t, (uint64_t)r->ours);
-        ww_tab_percent(&t, r->ours / r->measured - 1);
+        ww_tab_change(&t, r->ours / r->measured - 1);
         ww_tab_value(&t, r->other, other);
-        ww_tab_percent(&t, r->other / r->measured - 1);
+        ww_tab_change(&t, r->other > 0 ? r->other / r->measured - 1 : (double)NAN);
     }
     ww_tab_end(&t);
 }
 
 static void put_legend(struct ww_page *page, const struct ww_points *p, const unsigned *program) {
     unsigned seen = 0;
-    ww_html(page, "<ul style=\"display:flex;flex-wrap:wrap;gap:.15rem 1rem;list-style:none;padding:0\">\n");
+    ww_html(page, "<ul class=\"dots\">\n");
     for (size_t i = 0; i < p->count; i++) {
         if (program[i] != seen) continue;
         ww_html(page,
@@ -230,8 +230,8 @@ static void put_page(struct ww_page *page, const struct ww_points *p, const unsi
     ww_html(page,
             "<h1>Estimates beside real GPUs</h1>\n<p>%zu launches, %s, warpwatt %s. A point is a launch; on "
             "the dashed line estimate and measurement "
-            "agree.</p>\n</header>\n<main>\n<section><h2>Correlation</h2>\n<div "
-            "style=\"display:flex;flex-wrap:wrap;gap:2em\">\n",
+            "agree.</p>\n</header>\n<main>\n<section><h2>Correlation</h2>\n"
+            "<div class=\"grid\">\n",
             p->count, date, WW_VERSION);
     put_scatter(page, p, program, "warpwatt", false);
     if (p->other) put_scatter(page, p, program, p->other, true);

@@ -1,13 +1,11 @@
-/* Parts of a run's page to explore: speed of light by launch, the memory chart, instructions beside source
- * lines. */
+/* Parts of a run's page to explore: rows of tables as pictures, instructions beside source lines. */
 #include "../../estimator/result/result.h"
 #include "../../estimator/result/names.h"
 #include "page.h"
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { INSTRUCTION_ROWS = 300, LIGHT_ROWS = 100, EXPLORE_FROM = 4 };
+enum { INSTRUCTION_ROWS = 300, WARNINGS = 5 };
 
 void ww_html_explorer(struct ww_page *p, const char *const *first) {
     ww_html(p, "<div data-explore data-objectives=\"");
@@ -18,64 +16,12 @@ void ww_html_explorer(struct ww_page *p, const char *const *first) {
     ww_html(p, "\"></div>\n");
 }
 
-/* ---- speed of light ---- */
-
-static double share_issued(const struct ww_launch_result *l) {
-    return ww_ratio((double)l->slot[WW_SLOT_ISSUED], (double)ww_sum_u64(l->slot, WW_SLOT_COUNT));
-}
-
-/* Bytes a second over what a level can move; < 0: not known. */
-static double share_moved(const struct ww_level *level, double bytes_per_second) {
-    return bytes_per_second > 0 && level->read_gb_s >= 0
-               ? (level->read_gb_s + fmax(level->write_gb_s, 0)) * 1e9 / bytes_per_second
-               : -1;
-}
-
-static void add_light(struct ww_tab *t, const struct ww_result *r, const struct ww_launch_result *l,
-                      const struct ww_gpu_facts *f) {
-    static const char *const names[] = {"issue", "L1", "L2", "DRAM"};
-    struct ww_level level[WW_LEVELS];
-    char text[16];
-    ww_levels(l, level);
-    const double part[] = {share_issued(l),
-                           share_moved(&level[0], f->l1_bytes * f->sm_count * f->clock_mhz * 1e6),
-                           share_moved(&level[1], f->l2_bytes * f->l2_slices * f->l2_mhz * 1e6), level[2].busy};
-    int top = 0;
-    snprintf(text, sizeof text, "%u", l->index);
-    ww_tab_value(t, l->index, text);
-    ww_tab_kernel(t, r, l->kernel);
-    for (int i = 0; i < 4; i++) {
-        ww_tab_percent(t, part[i]);
-        if (part[i] > part[top]) top = i;
-    }
-    ww_tab_text(t, part[top] > 0.6 ? names[top] : "latency");
-    ww_tab_si(t, (double)l->time_ps * 1e-12, "s");
-}
-
-void ww_html_light(struct ww_page *p, const struct ww_result *r, const struct ww_launch_result *const *order) {
-    static const char *const head[] = {"launch",        "kernel",       "issue slots used",
-                                       "L1 bandwidth",  "L2 bandwidth", "DRAM bus busy",
-                                       "nearest limit", "time",         NULL};
-    struct ww_gpu_facts facts;
-    struct ww_tab t;
-    ww_gpu_facts(r->gpu_json, &facts);
-    ww_html(
-        p,
-        "<h3>Speed of light</h3>\n<p>How much of each limit a launch reaches; below 60 %% of all it waits for "
-        "latencies.</p>\n");
-    if (r->launch_count >= EXPLORE_FROM)
-        ww_html_explorer(p, (const char *const[]){"time", "DRAM bus busy", NULL});
-    ww_tab_begin(&t, p, "Speed of light by launch, the longest first", head, 1u << 1 | 1u << 6);
-    for (size_t i = 0; i < r->launch_count && i < LIGHT_ROWS; i++) add_light(&t, r, order[i], &facts);
-    ww_tab_end(&t);
-}
-
 /* ---- instructions ---- */
 
 struct entry {
     const struct ww_launch_result *launch;
     struct ww_pc_row sum;
-    uint64_t stall;
+    uint64_t stall, unknown; /* unknown: counters that one of its launches does not have */
 };
 
 static int by_place(const void *a, const void *b) {
@@ -92,6 +38,7 @@ static size_t add_up(struct entry *e, size_t n) {
         if (kept && by_place(&e[kept - 1], &e[i]) == 0) {
             for (int k = 0; k < WW_INST_COUNTER_COUNT; k++) e[kept - 1].sum.counter[k] += e[i].sum.counter[k];
             for (int s = 0; s < WW_STATE_COUNT; s++) e[kept - 1].sum.stall[s] += e[i].sum.stall[s];
+            e[kept - 1].unknown |= e[i].unknown;
         } else {
             e[kept++] = e[i];
         }
@@ -115,13 +62,40 @@ static void add_instruction(struct ww_tab *t, const struct ww_result *r, const s
     ww_tab_percent(t, ww_ratio((double)e->stall, all));
     ww_tab_text(t, top < 0 ? "-" : ww_state_name((enum ww_warp_state)top));
     ww_tab_si(t, (double)c->counter[WW_I_SECTORS], "");
+    ww_tab_per_request(t, c->counter, c->counter[WW_I_SECTORS] ? c->counter[WW_I_ISSUES] : 0,
+                       !(e->unknown >> WW_I_IDEAL_SECTORS & 1));
     ww_tab_si(t, (double)c->counter[WW_I_L1_MISS], "");
     ww_tab_si(t, (double)c->counter[WW_I_SHARED_CONFLICTS], "");
 }
 
+/* Instructions that ask for many more sectors than their lanes' bytes fill. */
+static void put_waste(struct ww_page *p, const struct entry *e, size_t n) {
+    uint64_t all = 0;
+    unsigned said = 0;
+    char text[WW_SECTORS_TEXT];
+    for (size_t i = 0; i < n; i++) all += e[i].sum.counter[WW_I_SECTORS];
+    for (size_t i = 0; i < n; i++) {
+        const struct ww_pc_row *c = &e[i].sum;
+        const char *slash = strrchr(c->file, '/');
+        if (e[i].unknown >> WW_I_IDEAL_SECTORS & 1 ||
+            !ww_wastes_sectors(c->counter, c->counter[WW_I_ISSUES], all, text))
+            continue;
+        if (++said > WARNINGS) continue;
+        ww_html(p, "<p class=\"note\">");
+        ww_html_text(p, c->mnemonic);
+        ww_html(p, " at 0x%04x", c->pc);
+        if (c->line) ww_html(p, " (");
+        if (c->line) ww_html_text(p, slash ? slash + 1 : c->file);
+        if (c->line) ww_html(p, ":%u)", c->line);
+        ww_html(p, ": %s.</p>\n", text);
+    }
+    if (said > WARNINGS)
+        ww_html(p, "<p class=\"note\">The same of %u more instructions.</p>\n", said - WARNINGS);
+}
+
 void ww_html_instructions(struct ww_page *p, const struct ww_result *r) {
-    static const char *const head[] = {"address",   "kernel",         "source line", "instruction",
-                                       "issues",    "stall",          "top stall",   "sectors",
+    static const char *const head[] = {"address",   "kernel",         "source line", "instruction", "issues",
+                                       "stall",     "top stall",      "sectors",     "a request",   "ideal",
                                        "L1 misses", "bank conflicts", NULL};
     size_t n = 0, most = 0;
     double all = 0;
@@ -132,15 +106,18 @@ void ww_html_instructions(struct ww_page *p, const struct ww_result *r) {
     if (!e) return;
     for (size_t i = 0; i < r->launch_count; i++)
         for (size_t k = 0; k < r->launch[i].pc_count; k++)
-            e[n++] = (struct entry){&r->launch[i], r->launch[i].pc[k], 0};
+            e[n++] = (struct entry){&r->launch[i], r->launch[i].pc[k], 0, r->launch[i].pc_unknown};
     n = add_up(e, n);
     for (size_t i = 0; i < n; i++) all += (double)e[i].stall;
     ww_html(p, "<details open><summary>Instructions beside their source lines: %zu</summary>\n", n);
     if (n > INSTRUCTION_ROWS)
         ww_html(p, "<p class=\"note\">The first %d of %zu instructions; report --source has all lines.</p>\n",
                 INSTRUCTION_ROWS, n);
-    ww_tab_begin(&t, p, "Instructions in the order of the code; stall: share of all stalled warp-cycles", head,
-                 7u << 1 | 1u << 6);
+    ww_html(p, "<p>Stall: share of all stalled warp-cycles. A request: sectors that a warp instruction asks "
+               "for; ideal: as "
+               "few as would do if its lanes' bytes lay side by side.</p>\n");
+    put_waste(p, e, n);
+    ww_tab_begin(&t, p, "Instructions in the order of the code", head, 7u << 1 | 1u << 6);
     for (size_t i = 0; i < n && i < INSTRUCTION_ROWS; i++) add_instruction(&t, r, &e[i], all);
     ww_tab_end(&t);
     ww_html(p, "</details>\n");

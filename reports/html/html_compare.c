@@ -38,10 +38,7 @@ static bool same_work(const struct ww_result *a, const struct ww_result *b) {
 
 /* b against a as a change in percent. */
 static void change(struct ww_tab *t, double a, double b) {
-    char text[32];
-    double part = a > 0 && b >= 0 ? b / a - 1 : (double)NAN;
-    snprintf(text, sizeof text, "%+.1f %%", 100 * part);
-    ww_tab_value(t, part, text);
+    ww_tab_change(t, a > 0 && b >= 0 ? b / a - 1 : (double)NAN);
 }
 
 static void add_run(struct ww_tab *t, const struct ww_result *r, int64_t id, const struct ww_result *base) {
@@ -52,7 +49,7 @@ static void add_run(struct ww_tab *t, const struct ww_result *r, int64_t id, con
     double joules = r->energy_known ? r->energy_j : -1, base_j = base->energy_known ? base->energy_j : -1;
     snprintf(text, sizeof text, "%" PRId64, id);
     ww_tab_value(t, (double)id, text);
-    ww_tab_text(t, r->trace);
+    ww_tab_path(t, r->trace);
     ww_say_overrides(r, with, sizeof with);
     snprintf(gpu, sizeof gpu, "%.100s%s", r->gpu, with);
     ww_tab_long(t, gpu);

@@ -223,7 +223,7 @@ static void effect_bars(struct ww_page *p, const struct ww_explored *e, size_t o
 
 static void effect_table(struct ww_page *p, const struct ww_explored *e) {
     static const char *const heads[] = {"objective",      "parameter", "with", "effect",
-                                        "standard error", "share",     "",     NULL};
+                                        "standard error", "share",     "note", NULL};
     struct ww_tab t;
     char text[32];
     if (!e->effect_count) return;

@@ -15,7 +15,8 @@ enum { FILES = 8, ROWS = 400, AROUND = 2, NAMED = 24, MNEMONIC = 40 };
 struct row {
     uint32_t number;
     struct ww_pc_row sum;
-    uint64_t stall;
+    uint64_t stall, requests; /* requests: warp instructions that asked for sectors */
+    bool ideal_known;
     const struct entry *first; /* of its instructions, by address; an instruction has one for each launch */
     size_t entries;
 };
@@ -31,6 +32,7 @@ struct listing {
 
 struct entry {
     const struct ww_pc_row *pc;
+    bool ideal_known;
 };
 
 static int by_line(const void *a, const void *b) {
@@ -47,10 +49,13 @@ static int by_stall(const void *a, const void *b) {
     return strcmp(x->file, y->file);
 }
 
-static void add(struct row *row, const struct ww_pc_row *pc) {
+static void add(struct row *row, const struct entry *e) {
+    const struct ww_pc_row *pc = e->pc;
     for (int k = 0; k < WW_INST_COUNTER_COUNT; k++) row->sum.counter[k] += pc->counter[k];
     for (int s = 0; s < WW_STATE_COUNT; s++) row->sum.stall[s] += pc->stall[s];
     row->stall += ww_stall_cycles(pc->stall);
+    if (pc->counter[WW_I_SECTORS]) row->requests += pc->counter[WW_I_ISSUES];
+    row->ideal_known = e->ideal_known && (row->entries == 0 || row->ideal_known);
     row->entries++;
 }
 
@@ -61,7 +66,7 @@ static size_t take_file(struct listing *l, const struct entry *e, size_t n, stru
     for (; i < n && strcmp(e[i].pc->file, l->file) == 0; i++) {
         bool next = l->rows == 0 || row[l->rows - 1].number != e[i].pc->line;
         if (next) row[l->rows++] = (struct row){.number = e[i].pc->line, .first = &e[i]};
-        add(&row[l->rows - 1], e[i].pc);
+        add(&row[l->rows - 1], &e[i]);
     }
     for (size_t k = 0; k < l->rows; k++) l->stall += row[k].stall;
     return i;
@@ -71,7 +76,9 @@ static size_t collect(const struct ww_result *r, struct entry *e) {
     size_t n = 0;
     for (size_t i = 0; i < r->launch_count; i++)
         for (size_t k = 0; k < r->launch[i].pc_count; k++)
-            if (r->launch[i].pc[k].line && r->launch[i].pc[k].file[0]) e[n++].pc = &r->launch[i].pc[k];
+            if (r->launch[i].pc[k].line && r->launch[i].pc[k].file[0])
+                e[n++] =
+                    (struct entry){&r->launch[i].pc[k], !(r->launch[i].pc_unknown >> WW_I_IDEAL_SECTORS & 1)};
     qsort(e, n, sizeof *e, by_line);
     return n;
 }
@@ -162,7 +169,7 @@ static void put_line(struct ww_tab *t, const struct listing *l, const struct row
     else
         ww_tab_text(t, "");
     if (!row) {
-        for (int i = 0; i < 6; i++) ww_tab_text(t, "");
+        for (int i = 0; i < 8; i++) ww_tab_text(t, "");
         return;
     }
     int top = ww_top_stall(row->sum.stall);
@@ -170,6 +177,7 @@ static void put_line(struct ww_tab *t, const struct listing *l, const struct row
     ww_tab_text(t, top < 0 ? "-" : ww_state_name((enum ww_warp_state)top));
     ww_tab_si(t, (double)row->sum.counter[WW_I_ISSUES], "");
     ww_tab_si(t, (double)row->sum.counter[WW_I_SECTORS], "");
+    ww_tab_per_request(t, row->sum.counter, row->requests, row->ideal_known);
     ww_tab_si(t, (double)row->sum.counter[WW_I_L1_MISS], "");
     ww_tab_si(t, (double)row->sum.counter[WW_I_SHARED_CONFLICTS], "");
 }
@@ -185,8 +193,9 @@ static bool is_near(const struct listing *l, size_t *at, uint32_t number, const 
 }
 
 static void put_text(struct ww_page *p, const struct listing *l, char *text) {
-    static const char *const head[] = {"line",   "source",  "machine code", "stall",          "top stall",
-                                       "issues", "sectors", "L1 misses",    "bank conflicts", NULL};
+    static const char *const head[] = {"line",      "source",    "machine code",   "stall",
+                                       "top stall", "issues",    "sectors",        "a request",
+                                       "ideal",     "L1 misses", "bank conflicts", NULL};
     struct ww_tab t;
     size_t at = 0, shown = 0;
     uint32_t number = 0;

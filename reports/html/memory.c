@@ -6,6 +6,7 @@
  */
 #include "../../estimator/result/result.h"
 #include "../../estimator/result/names.h"
+#include "../light.h"
 #include "page.h"
 #include <math.h>
 #include <stdlib.h>
@@ -19,17 +20,12 @@ struct roof {
     double most;    /* sectors a second; <= 0: not known */
 };
 
-static double product(double a, double b, double c) {
-    return a > 0 && b > 0 && c > 0 ? a * b * c : -1;
-}
-
-static void make_roofs(const struct ww_gpu_facts *f, const uint64_t *c, struct roof roof[LEVELS]) {
-    roof[0] = (struct roof){"L1", 2, (double)(c[WW_C_L1_SECTOR_READ] + c[WW_C_L1_SECTOR_WRITE]),
-                            product(f->sm_count, f->l1_bytes / 32, f->clock_mhz * 1e6)};
-    roof[1] = (struct roof){"L2", 5, (double)(c[WW_C_L2_SECTOR_READ] + c[WW_C_L2_SECTOR_WRITE]),
-                            product(f->l2_slices, f->l2_bytes / 32, f->l2_mhz * 1e6)};
-    roof[2] = (struct roof){"DRAM", 4, (double)(c[WW_C_DRAM_SECTOR_READ] + c[WW_C_DRAM_SECTOR_WRITE]),
-                            product(f->dram_channels, f->dram_bytes / 32, f->dram_mhz * 1e6)};
+/* The sectors of L1 are those of its own lookups, without textures'. */
+static void make_roofs(const struct ww_peaks *peaks, const uint64_t *c, struct roof roof[LEVELS]) {
+    roof[0] = (struct roof){"L1", 2, (double)(c[WW_C_L1_SECTOR_READ] + c[WW_C_L1_SECTOR_WRITE]), 0};
+    roof[1] = (struct roof){"L2", 5, (double)(c[WW_C_L2_SECTOR_READ] + c[WW_C_L2_SECTOR_WRITE]), 0};
+    roof[2] = (struct roof){"DRAM", 4, (double)(c[WW_C_DRAM_SECTOR_READ] + c[WW_C_DRAM_SECTOR_WRITE]), 0};
+    for (int i = 0; i < LEVELS; i++) roof[i].most = peaks->bytes[i] > 0 ? peaks->bytes[i] / 32 : -1;
 }
 
 struct roofline {
@@ -57,7 +53,7 @@ static void script_roofline(struct ww_plot *plot, const struct roofline *r) {
         if (r->roof[i].most > 0) least = fmin(least, r->roof[i].most * low);
     fprintf(plot->script,
             "set logscale xy\nset format xy \"%%g\"\nset xrange [%.4g:%.4g]\nset yrange [%.4g:%.4g]\n"
-            "set xlabel \"warp instructions per sector\"\nset ylabel \"10^9 warp instructions a second\"\n",
+            "set xlabel \"warp instructions per sector\"\nset ylabel \"billion warp instructions a second\"\n",
             low, high, fmax(least * 0.5e-9, r->rate * 0.1e-9), r->peak * 2e-9);
     fprintf(plot->script, "plot %.6g with lines lw 2 dt 2 lc rgb " WW_PLOT_FG, r->peak * 1e-9);
     for (int i = 0; i < LEVELS; i++) {
@@ -109,13 +105,14 @@ static void roofline(struct ww_page *p, const struct ww_result *result, const ui
     static const struct ww_series legend[] = {{"L1", 2}, {"L2", 5}, {"DRAM", 4}};
     static const char title[] = "Instruction roofline (dashed: the schedulers' peak)";
     struct ww_gpu_facts f;
+    struct ww_peaks peaks;
     struct ww_plot plot;
     ww_gpu_facts(result->gpu_json, &f);
-    struct roofline r = {.seconds = seconds, .instructions = instructions};
-    r.peak = product(f.sm_count, f.schedulers * f.issue_width / fmax(f.issue_interval, 1), f.clock_mhz * 1e6);
+    ww_peaks(&f, &peaks);
+    struct roofline r = {.seconds = seconds, .instructions = instructions, .peak = peaks.issue};
     if (!(seconds > 0) || !(instructions > 0) || !(r.peak > 0)) return;
     r.rate = instructions / seconds;
-    make_roofs(&f, counter, r.roof);
+    make_roofs(&peaks, counter, r.roof);
     ww_figure_begin(p, title);
     ww_plot_begin(&plot, p, 480, 340);
     if (plot.script) script_roofline(&plot, &r);
@@ -128,11 +125,6 @@ static void roofline(struct ww_page *p, const struct ww_result *result, const ui
 }
 
 /* ---- flows ---- */
-
-struct flow {
-    const char *between;
-    uint64_t down, up; /* sectors to the right: writes; to the left: reads */
-};
 
 static void arrow(struct ww_plot *plot, double x, double y, bool left, double bytes, double most,
                   unsigned color) {
@@ -149,13 +141,13 @@ static void arrow(struct ww_plot *plot, double x, double y, bool left, double by
             left ? y + 9 : y - 9);
 }
 
-static void script_flows(struct ww_plot *plot, const struct flow flow[LEVELS],
+static void script_flows(struct ww_plot *plot, const struct ww_flow flow[LEVELS],
                          const struct ww_level level[WW_LEVELS]) {
     static const char *const box[] = {"SMs", "L1", "L2", "DRAM"};
     double most = 1;
     char text[32];
     for (int i = 0; i < LEVELS; i++)
-        most = fmax(most, 32 * (double)(flow[i].up > flow[i].down ? flow[i].up : flow[i].down));
+        most = fmax(most, 32 * (double)(flow[i].read > flow[i].written ? flow[i].read : flow[i].written));
     fputs("unset border\nunset tics\nunset grid\nunset xlabel\nunset ylabel\nset margins 0,0,0,0\nset xrange "
           "[0:104]\nset "
           "yrange [0:60]\n",
@@ -176,26 +168,24 @@ static void script_flows(struct ww_plot *plot, const struct flow flow[LEVELS],
                 x + 6.5, i == 3 ? "open rows" : "hits", x + 6.5);
     }
     for (int i = 0; i < LEVELS; i++) {
-        arrow(plot, 16 + 29 * i, 38, true, 32 * (double)flow[i].up, most, 2);
-        arrow(plot, 16 + 29 * i, 22, false, 32 * (double)flow[i].down, most, 4);
+        arrow(plot, 16 + 29 * i, 38, true, 32 * (double)flow[i].read, most, 2);
+        arrow(plot, 16 + 29 * i, 22, false, 32 * (double)flow[i].written, most, 4);
     }
     fputs("plot NaN notitle\n", plot->script);
 }
 
-static void flows(struct ww_page *p, const uint64_t *c, const struct ww_launch_result *sum) {
+static void flows(struct ww_page *p, const struct ww_launch_result *sum) {
     static const char *const head[] = {"between",         "sectors read",  "bytes read",
                                        "sectors written", "bytes written", NULL};
     static const struct ww_series legend[] = {{"read", 2}, {"written", 4}};
     static const char title[] = "Flows between the levels";
-    const struct flow flow[LEVELS] = {
-        {"SMs and L1", c[WW_C_L1_SECTOR_WRITE], c[WW_C_L1_SECTOR_READ] + c[WW_C_TEX_SECTOR_READ]},
-        {"L1 and L2", c[WW_C_XBAR_SECTOR_WRITE], c[WW_C_XBAR_SECTOR_READ]},
-        {"L2 and DRAM", c[WW_C_DRAM_SECTOR_WRITE], c[WW_C_DRAM_SECTOR_READ]},
-    };
+    static const char *const between[LEVELS] = {"SMs and L1", "L1 and L2", "L2 and DRAM"};
+    struct ww_flow flow[LEVELS];
     struct ww_level level[WW_LEVELS];
     struct ww_plot plot;
     struct ww_tab t;
     ww_levels(sum, level);
+    ww_flows(sum, flow);
     ww_figure_begin(p, title);
     ww_plot_begin(&plot, p, 480, 200);
     if (plot.script) script_flows(&plot, flow, level);
@@ -206,11 +196,11 @@ static void flows(struct ww_page *p, const uint64_t *c, const struct ww_launch_r
     ww_figure_data(p);
     ww_tab_begin(&t, p, title, head, 1);
     for (int i = 0; i < LEVELS; i++) {
-        ww_tab_text(&t, flow[i].between);
-        ww_tab_count(&t, flow[i].up);
-        ww_tab_si(&t, 32 * (double)flow[i].up, "B");
-        ww_tab_count(&t, flow[i].down);
-        ww_tab_si(&t, 32 * (double)flow[i].down, "B");
+        ww_tab_text(&t, between[i]);
+        ww_tab_count(&t, flow[i].read);
+        ww_tab_si(&t, 32 * (double)flow[i].read, "B");
+        ww_tab_count(&t, flow[i].written);
+        ww_tab_si(&t, 32 * (double)flow[i].written, "B");
     }
     ww_tab_end(&t);
     ww_figure_end(p);
@@ -225,7 +215,7 @@ void ww_html_memory(struct ww_page *p, const struct ww_result *r, const struct w
         seconds += (double)r->launch[i].time_ps * 1e-12;
     }
     roofline(p, r, sum->counter, instructions, seconds);
-    flows(p, sum->counter, sum);
+    flows(p, sum);
 }
 
 /* ---- energy ---- */

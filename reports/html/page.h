@@ -53,6 +53,8 @@ void ww_tab_begin(struct ww_tab *t, struct ww_page *p, const char *caption, cons
 void ww_tab_text(struct ww_tab *t, const char *s);
 /* A kernel's name for people, the whole one in a tooltip. */
 void ww_tab_kernel(struct ww_tab *t, const struct ww_result *r, const char *kernel);
+/* The name of a file, its path in a tooltip. */
+void ww_tab_path(struct ww_tab *t, const char *path);
 /* A line of a program, blanks and tabs as they are. */
 void ww_tab_code(struct ww_tab *t, const char *s);
 /* Lines of code, each a line of the cell; none is shortened. */
@@ -64,7 +66,12 @@ void ww_tab_value(struct ww_tab *t, double v, const char *shown);
 /* The same, shown with an SI prefix; < 0 or NAN: not known. */
 void ww_tab_si(struct ww_tab *t, double v, const char *unit);
 void ww_tab_percent(struct ww_tab *t, double part);
+/* A difference, with its sign. */
+void ww_tab_change(struct ww_tab *t, double part);
 void ww_tab_count(struct ww_tab *t, uint64_t v);
+/* Two cells: sectors of each warp instruction that asks for some, and how few would do. */
+void ww_tab_per_request(struct ww_tab *t, const uint64_t counter[WW_INST_COUNTER_COUNT], uint64_t requests,
+                        bool ideal_known);
 void ww_tab_end(struct ww_tab *t);
 
 /* ---- figure.c ---- */
@@ -155,8 +162,9 @@ void ww_html_memory(struct ww_page *p, const struct ww_result *r, const struct w
  * other, or all as parallel coordinates, coloured by another one. `first`: columns that it begins with, ended
  * by NULL. */
 void ww_html_explorer(struct ww_page *p, const char *const *first);
-/* explore.c: how near launches come to limits, instructions beside source lines. */
+/* launch.c: how near launches come to limits; roofline and memory chart of the one that a reader picks. */
 void ww_html_light(struct ww_page *p, const struct ww_result *r, const struct ww_launch_result *const *order);
+/* explore.c: instructions beside source lines. */
 void ww_html_instructions(struct ww_page *p, const struct ww_result *r);
 /* listing.c: source files beside machine code, with counters by line, if there are texts. trace: the run's, or
  * NULL. */

@@ -1,4 +1,16 @@
 "use strict";
+// A number with an SI prefix, as the tables have them.
+const si = (v, unit) => {
+  const power = v > 0 ? Math.max(-4, Math.min(4, Math.floor(Math.log10(v) / 3 + 1e-9))) : 0;
+  return +(v / 10 ** (3 * power)).toPrecision(4) + " " + ["p", "n", "u", "m", "", "k", "M", "G", "T"][power + 4] + unit;
+};
+const svgPart = (name, to, attributes, text) => {
+  const one = document.createElementNS("http://www.w3.org/2000/svg", name);
+  for (const [key, value] of Object.entries(attributes)) one.setAttribute(key, value);
+  if (text !== undefined) one.textContent = text;
+  to.append(one);
+  return one;
+};
 // Headings of tables become buttons that sort; without a script the tables stay as they are.
 for (const table of document.querySelectorAll("table.sortable")) {
   const heads = [...table.tHead.rows[0].cells];
@@ -120,17 +132,7 @@ for (const figure of document.querySelectorAll("figure")) {
   zoomed.style.display = "none";
   svg.after(zoomed);
   tools.className = "tools";
-  const si = (v, unit) => {
-    const power = v > 0 ? Math.max(-4, Math.min(3, Math.floor(Math.log10(v) / 3 + 1e-9))) : 0;
-    return +(v / 10 ** (3 * power)).toPrecision(4) + " " + ["p", "n", "u", "m", "", "k", "M", "G"][power + 4] + unit;
-  };
-  const make = (name, attributes, text) => {
-    const one = document.createElementNS(NS, name);
-    for (const [key, value] of Object.entries(attributes)) one.setAttribute(key, value);
-    if (text !== undefined) one.textContent = text;
-    zoomed.append(one);
-    return one;
-  };
+  const make = (name, attributes, text) => svgPart(name, zoomed, attributes, text);
   const slider = (label, at) => {
     const box = document.createElement("label"), input = document.createElement("input");
     Object.assign(input, { type: "range", min: 0, max: 1000, step: 5 });
@@ -205,13 +207,7 @@ for (const place of document.querySelectorAll("[data-explore]")) {
   const table = next && next.querySelector("table");
   if (!table || table.tBodies[0].rows.length < 2) continue;
   const W = Math.max(300, Math.min(1200, place.clientWidth - 20)), H = 420, LEFT = 80, RIGHT = 24, TOP = 24, BOTTOM = 48;
-  const make = (name, to, attributes, text) => {
-    const one = document.createElementNS("http://www.w3.org/2000/svg", name);
-    for (const [key, value] of Object.entries(attributes)) one.setAttribute(key, value);
-    if (text !== undefined) one.textContent = text;
-    to.append(one);
-    return one;
-  };
+  const make = svgPart;
   const rows = [...table.tBodies[0].rows];
   const columns = [...table.tHead.rows[0].cells].map((head, i) => {
     const cell = rows.map((row) => row.cells[i]);
@@ -373,6 +369,155 @@ for (const place of document.querySelectorAll("[data-explore]")) {
     const n = rows.filter((row, i) => inside(i)).length;
     said.value = n < rows.length ? n + " of " + rows.length + " points" : "";
     whole.hidden = n === rows.length;
+  };
+  draw();
+}
+// The launch that a reader picks: its limits, roofline and memory chart, from the tables of launches of its section.
+for (const place of document.querySelectorAll("[data-launches]")) {
+  const tables = [...place.closest("section").querySelectorAll("table.sortable")];
+  const read = (caption) => {
+    const table = tables.find((t) => t.caption && t.caption.textContent.startsWith(caption));
+    if (!table) return null;
+    const heads = [...table.tHead.rows[0].cells].map((c) => c.textContent), of = new Map();
+    for (const row of table.tBodies[0].rows)
+      of.set(row.cells[0].dataset.v, new Map([...row.cells].map((c, i) => [heads[i], { v: c.dataset.v === undefined ? NaN : +c.dataset.v, text: c.textContent, percent: / %$/.test(c.textContent) }])));
+    return { table, heads, of };
+  };
+  const light = read("Speed of light by launch"), roofs = read("Roofline by launch"), memory = read("Memory by launch");
+  if (!light || !roofs || !memory || !light.of.size) continue;
+  const launches = [...light.of.keys()], tools = document.createElement("div"), grid = document.createElement("div");
+  const peaks = place.dataset.peaks.split(";").filter(Boolean).map((t) => [t.split(" ")[0], +t.split(" ")[1]]);
+  const bytes = place.dataset.bytes.split(" ").map(Number), levels = ["L1", "L2", "DRAM"], shades = ["var(--c2)", "var(--c5)", "var(--c4)"];
+  const choose = (label, options) => {
+    const box = document.createElement("label"), select = document.createElement("select");
+    for (const [value, text] of options) select.append(new Option(text, value));
+    box.append(label + " ", select);
+    tools.append(box);
+    select.addEventListener("change", () => draw());
+    box.hidden = options.length < 2;
+    return select;
+  };
+  tools.className = "tools";
+  grid.className = "grid picked-launch";
+  const launch = choose("Launch", launches.map((n) => [n, n + " " + light.of.get(n).get("kernel").text + ", " + light.of.get(n).get("time").text]));
+  const kind = choose("Roofline of", [...(peaks.length ? [["operations", "floating-point operations"]] : []), ["instructions", "warp instructions"]]);
+  place.append(tools, grid);
+  light.table.tBodies[0].addEventListener("click", (event) => {
+    const row = event.target.closest("tr");
+    if (!row || !row.cells[0].dataset.v) return;
+    launch.value = row.cells[0].dataset.v;
+    draw();
+  });
+  const W = Math.max(280, Math.min(560, (place.clientWidth > 1000 ? place.clientWidth / 2 : place.clientWidth) - 40));
+  const column = () => grid.appendChild(document.createElement("div"));
+  const figure = (to, title, height) => {
+    const box = document.createElement("figure"), caption = document.createElement("figcaption");
+    caption.textContent = title;
+    box.append(caption);
+    to.append(box);
+    const svg = svgPart("svg", box, { viewBox: `0 0 ${W} ${height}`, role: "img", "aria-label": title + "; the tables have the data" });
+    svg.classList.add("drawn");
+    return svg;
+  };
+  const tip = (to, text) => svgPart("title", to, {}, text);
+  const limits = (to, one) => {
+    const parts = light.heads.filter((head, i) => i > 1 && one.get(head).percent);
+    const H = 26 * parts.length + 40, left = Math.min(150, W * 0.42), right = 58, at = (v) => left + Math.min(v, 1) * (W - left - right);
+    const svg = figure(to, "Speed of light of launch " + launch.value, H);
+    parts.forEach((head, i) => {
+      const v = one.get(head).v, y = 8 + 26 * i;
+      svgPart("text", svg, { x: left - 8, y: y + 14, "text-anchor": "end" }, head);
+      svgPart("rect", svg, { x: left, y, width: W - left - right, height: 18, fill: "var(--grid)" });
+      tip(svgPart("rect", svg, { x: left, y, width: Math.max(0, at(v) - left), height: 18, fill: v > 0.6 ? "var(--c4)" : "var(--c2)" }), head + " " + one.get(head).text);
+      svgPart("text", svg, { x: W - right + 6, y: y + 14 }, one.get(head).text);
+    });
+    svgPart("line", svg, { x1: at(0.6), x2: at(0.6), y1: 4, y2: H - 32, stroke: "currentColor", "stroke-dasharray": "4 3" });
+    for (const v of [0, 0.6, 1]) svgPart("text", svg, { x: at(v), y: H - 14, "text-anchor": "middle" }, 100 * v + " %");
+  };
+  const roofline = (to, one) => {
+    const flops = kind.value === "operations" && one.get("operations a second").v > 0, rate = flops ? "operations a second" : "warp instr. a second", per = flops ? "per byte of " : "per sector of ";
+    const unit = flops ? "op/s" : "inst/s", tops = flops ? peaks : [["schedulers", +place.dataset.issue]], slope = bytes.map((b) => (flops ? b : b / 32)), H = 330;
+    const all = launches.map((n) => [n, roofs.of.get(n)]), points = (r) => levels.map((l) => [r.get(per + l).v, r.get(rate).v]);
+    const svg = figure(to, "Roofline of launch " + launch.value + ": " + (flops ? "floating-point operations" : "warp instructions"), H);
+    const top = Math.max(...tops.map((t) => t[1])), ridges = slope.filter((s) => s > 0).map((s) => top / s);
+    const seen = all.flatMap(([, r]) => points(r)).filter(([x, y]) => x > 0 && y > 0);
+    if (!points(one).some(([x, y]) => x > 0 && y > 0) || !(top > 0)) {
+      svgPart("text", svg, { x: W / 2, y: H / 2, "text-anchor": "middle" }, "not known");
+      return;
+    }
+    const xs = [Math.min(...seen.map((p) => p[0]), ...ridges) / 3, Math.max(...seen.map((p) => p[0]), ...ridges) * 4];
+    const ys = [Math.min(...seen.map((p) => p[1]), ...slope.filter((s) => s > 0).map((s) => s * xs[0])) / 2, top * 3];
+    const left = 84, right = 12, up = 12, down = 44, log = Math.log10;
+    const px = (v) => left + (log(v / xs[0]) / log(xs[1] / xs[0])) * (W - left - right), py = (v) => H - down - (log(v / ys[0]) / log(ys[1] / ys[0])) * (H - up - down);
+    const decades = ([a, b], most) => {
+      const from = Math.ceil(log(a)), to = Math.floor(log(b)), step = Math.max(1, Math.ceil((to - from + 1) / most));
+      return Array.from({ length: Math.floor((to - from) / step) + 1 }, (_, i) => 10 ** (from + i * step));
+    };
+    for (const v of decades(xs, W / 60)) {
+      svgPart("line", svg, { x1: px(v), x2: px(v), y1: up, y2: H - down, stroke: "var(--grid)" });
+      svgPart("text", svg, { x: px(v), y: H - down + 16, "text-anchor": "middle" }, +v.toPrecision(3));
+    }
+    for (const v of decades(ys, 8)) {
+      svgPart("line", svg, { x1: left, x2: W - right, y1: py(v), y2: py(v), stroke: "var(--grid)" });
+      svgPart("text", svg, { x: left - 6, y: py(v) + 4, "text-anchor": "end" }, si(v, unit));
+    }
+    svgPart("text", svg, { x: (left + W - right) / 2, y: H - 8, "text-anchor": "middle" }, flops ? "operations per byte that a level moves" : "warp instructions per sector that a level moves");
+    tops.forEach(([name, v], i) => {
+      const line = svgPart("line", svg, { x1: left, x2: W - right, y1: py(v), y2: py(v), stroke: "currentColor", "stroke-dasharray": "5 3", "stroke-width": 1.5 });
+      tip(line, name + ", at most " + si(v, unit));
+      svgPart("text", svg, { class: "lv", x: W - right - 4 - (i % 2) * 60, y: py(v) - 5, "text-anchor": "end" }, name);
+    });
+    slope.forEach((s, i) => {
+      if (!(s > 0)) return;
+      const from = Math.max(xs[0], ys[0] / s), to = top / s;
+      tip(svgPart("line", svg, { x1: px(from), y1: py(s * from), x2: px(to), y2: py(top), stroke: shades[i], "stroke-width": 2 }), levels[i] + ", at most " + si(bytes[i], "B/s"));
+    });
+    for (const [n, r] of all)
+      for (const [i, [x, y]] of points(r).entries())
+        if (x > 0 && y > 0 && n !== launch.value) {
+          const dot = svgPart("circle", svg, { cx: px(x), cy: py(y), r: 3, fill: shades[i], "fill-opacity": 0.35 });
+          tip(dot, "launch " + n + ", " + levels[i]);
+          dot.addEventListener("click", () => { launch.value = n; draw(); });
+        }
+    points(one).forEach(([x, y], i) => {
+      if (!(x > 0 && y > 0)) return;
+      const dot = svgPart("circle", svg, { cx: px(x), cy: py(y), r: 10 - 2.5 * i, fill: shades[i], stroke: "var(--card)", "stroke-width": 2 });
+      tip(dot, `${levels[i]}: ${si(y, unit)} at ${+x.toPrecision(4)} ${flops ? "operations per byte" : "warp instructions per sector"}`);
+      svgPart("text", svg, { class: "lv", x: px(x), y: py(y) + [-14, 22, 36][i], "text-anchor": "middle" }, levels[i]); // points of the same place stay apart
+    });
+  };
+  const chart = (to, one, seconds) => {
+    const H = 560, tall = 56, gap = (H - 4 * tall - 8) / 3, x = W / 2, svg = figure(to, "Memory of launch " + launch.value, H);
+    const flows = levels.map((l) => ["read", "written"].map((way) => one.get(l + " " + way))), most = Math.max(...flows.flat().map((f) => f.v || 0), 1);
+    const hits = [one.get("L1 hits").text + " hits", one.get("L2 hits").text + " hits", one.get("in open rows").text + " in open rows"];
+    const passes = one.get("shared passes"), shared = passes.v > 0 ? `shared memory: ${passes.text} passes, ${one.get("for conflicts").text} for conflicts` : "no shared memory";
+    [["SMs", shared], ...levels.map((l, i) => [l, hits[i]])].forEach(([name, text], i) => {
+      const y = 4 + i * (tall + gap);
+      svgPart("rect", svg, { x: 4, y, width: W - 8, height: tall, rx: 6, fill: "none", stroke: "currentColor", "stroke-width": 1.5 });
+      svgPart("text", svg, { x, y: y + 21, "text-anchor": "middle", "font-weight": 600, "font-size": 14 }, name);
+      svgPart("text", svg, { x, y: y + 40, "text-anchor": "middle" }, text);
+    });
+    flows.forEach((pair, i) =>
+      pair.forEach((flow, way) => {
+        const top = 4 + i * (tall + gap) + tall, at = x + (way ? 1 : -1) * 16, wide = 1.5 + (10 * flow.v) / most, tipAt = way ? top + gap - 3 : top + 3, back = way ? -1 : 1;
+        const text = `${levels[i]} ${way ? "written" : "read"}: ${flow.text}`;
+        if (flow.v > 0) {
+          const d = `M${at} ${way ? top + 3 : top + gap - 3}V${tipAt + back * 8}M${at - 7} ${tipAt + back * 8}H${at + 7}L${at} ${tipAt}Z`;
+          tip(svgPart("path", svg, { d: d.split("M").slice(0, 2).join("M"), stroke: way ? "var(--c4)" : "var(--c2)", "stroke-width": wide, "stroke-linecap": "butt", fill: "none" }), text);
+          svgPart("path", svg, { d: "M" + d.split("M")[2], fill: way ? "var(--c4)" : "var(--c2)" });
+        }
+        const end = way ? "start" : "end", label = x + (way ? 1 : -1) * 30;
+        svgPart("text", svg, { x: label, y: top + gap / 2 - 3, "text-anchor": end }, (way ? "written " : "read ") + flow.text);
+        svgPart("text", svg, { x: label, y: top + gap / 2 + 14, "text-anchor": end, fill: "var(--muted)" }, si((flow.v || 0) / seconds, "B/s"));
+      }));
+  };
+  const draw = () => {
+    grid.replaceChildren();
+    for (const row of light.table.tBodies[0].rows) row.toggleAttribute("aria-current", row.cells[0].dataset.v === launch.value);
+    const first = column(), second = column(), alone = launches.length === 1;
+    limits(first, light.of.get(launch.value));
+    roofline(alone ? second : first, roofs.of.get(launch.value));
+    if (!alone) chart(second, memory.of.get(launch.value), light.of.get(launch.value).get("time").v); // of one launch the page shows it below
   };
   draw();
 }

@@ -88,7 +88,7 @@ static void bands(struct ww_page *p, const char *gpu) {
     for (size_t i = 0; i < n; i++) {
         ww_tab_text(&t, ww_band_name(&band[i]));
         ww_tab_percent(&t, band[i].error);
-        ww_tab_percent(&t, band[i].bias);
+        ww_tab_change(&t, band[i].bias);
         ww_tab_percent(&t, band[i].p90);
         ww_tab_count(&t, band[i].programs);
         ww_tab_count(&t, band[i].launches);

@@ -108,6 +108,16 @@ void ww_tab_kernel(struct ww_tab *t, const struct ww_result *r, const char *kern
     close_cell(t);
 }
 
+void ww_tab_path(struct ww_tab *t, const char *path) {
+    const char *slash = strrchr(path, '/');
+    open_cell(t);
+    ww_html(t->page, " title=\"");
+    ww_html_text(t->page, path);
+    ww_html(t->page, "\">");
+    ww_html_text(t->page, slash ? slash + 1 : path);
+    close_cell(t);
+}
+
 void ww_tab_code(struct ww_tab *t, const char *s) {
     open_cell(t);
     ww_html(t->page, " class=\"src\">");
@@ -121,7 +131,7 @@ void ww_tab_code(struct ww_tab *t, const char *s) {
 
 void ww_tab_lines(struct ww_tab *t, const char *s) {
     open_cell(t);
-    ww_html(t->page, " class=\"src\">");
+    ww_html(t->page, " class=\"src asm\">");
     for (size_t n = strcspn(s, "\n"); *s; s += n, n = strcspn(s, "\n")) {
         put_escaped(t->page->out, s, n);
         if (s[n]) ww_html(t->page, "<br>"), s++;
@@ -156,9 +166,23 @@ void ww_tab_percent(struct ww_tab *t, double part) {
     ww_tab_value(t, part >= 0 ? part : (double)NAN, ww_percent(part, text));
 }
 
+void ww_tab_change(struct ww_tab *t, double part) {
+    char text[32];
+    snprintf(text, sizeof text, "%+.1f %%", 100 * part);
+    ww_tab_value(t, part, text);
+}
+
 void ww_tab_count(struct ww_tab *t, uint64_t v) {
     char text[32];
     ww_tab_value(t, (double)v, ww_grouped(v, text));
+}
+
+void ww_tab_per_request(struct ww_tab *t, const uint64_t counter[WW_INST_COUNTER_COUNT], uint64_t requests,
+                        bool ideal_known) {
+    double each = ww_ratio((double)counter[WW_I_SECTORS], (double)requests),
+           ideal = ideal_known ? ww_ratio((double)counter[WW_I_IDEAL_SECTORS], (double)requests) : -1;
+    ww_tab_value(t, each >= 0 ? each : (double)NAN, ww_plain(each, 3, (char[32]){0}));
+    ww_tab_value(t, ideal >= 0 ? ideal : (double)NAN, ww_plain(ideal, 3, (char[32]){0}));
 }
 
 void ww_tab_end(struct ww_tab *t) {

@@ -20,6 +20,9 @@ warpwatt merge s.db --db m.db --json
 warpwatt trace verify a.wwt --json
 schema() { python3 "$SOURCE/tests/cli/schema_check.py" "$SOURCE/reports/schema/$1.json" && echo "as reports/schema/$1.json"; }
 warpwatt trace slice a.wwt --ctas 0 -o part.wwt -q --json | schema trace_info
+warpwatt trace merge a.wwt part.wwt -o joined.wwt -q --json | schema trace_info
+warpwatt trace record -w reduction -p size=small --arch sm_20 -o shared.wwt -q
+warpwatt trace transform smm shared.wwt -o smm.wwt -q --json | schema trace_info
 warpwatt trace dump a.wwt --warp 0 --json | schema trace_dump
 warpwatt trace dump a.wwt --warp 0 --json | python3 -c 'import json, sys
 print(next(i for i in json.load(sys.stdin) if "addresses" in i)["sources"])'

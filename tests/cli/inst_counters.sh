@@ -31,3 +31,15 @@ import json
 lines, whole = json.load(open('source.json'))['lines'], json.load(open('report.json'))['total']['counters']
 print(sum(l['l1_merged_sectors'] for l in lines) == whole['l1_sector_merged'] > 0)
 print(sum(l['l2_miss_sectors'] for l in lines) == whole['l2_sector_miss'] > 0)"
+# A load that strides is told apart from one that does not: what it asks for, and how few sectors would do.
+warpwatt trace record -w transpose -p variant=naive -p rows=128 -p cols=128 --arch sm_70 -o naive.wwt -q
+warpwatt trace record -w transpose -p variant=padded -p rows=128 -p cols=128 --arch sm_70 -o padded.wwt -q
+for trace in naive padded; do
+    warpwatt run -q --gpu v100 --trace $trace.wwt --db t.db 2>/dev/null
+    warpwatt report --run last --source --db t.db | grep '^warning' || echo "$trace: no warning"
+done
+warpwatt query --db t.db --csv "SELECT mnemonic, 1.0 * sectors / issues AS each, 1.0 * ideal_sectors / issues AS ideal
+    FROM pc JOIN instruction USING(instruction_id) JOIN launch USING(launch_id) WHERE run_id = 1 AND sectors > 0 ORDER BY instruction_id"
+warpwatt query --named source :run=1 :most=1 --json --db t.db | grep per_request
+warpwatt report --run 1 --html p.html --db t.db 2>/dev/null
+grep -o '>[A-Z.]* at 0x[0-9a-f]* (transpose.cu:[0-9]*): .*sectors a request' p.html

@@ -18,7 +18,7 @@ page() {
 echo '--- the text that the trace keeps, also in a slice'
 page --run 2
 page --run 3
-grep -o 'class="src">[0-9a-f]\{4\} [^<]*%' part.html | head -n 1 | grep -c '%$'
+grep -o 'class="src asm">[0-9a-f]\{4\} [^<]*%' part.html | head -n 1 | grep -c '%$'
 echo '--- the hash alone'
 page --run 1
 page --run 1 --sources src

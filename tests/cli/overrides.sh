@@ -25,3 +25,11 @@ warpwatt query "SELECT key, value, base FROM run_override" --db r.db
 # Also where it is not known what was overridden, as of runs that an older version stored.
 sqlite3 r.db 'DELETE FROM run_override'
 warpwatt compare 2 1 --db r.db | sed -n '/^new/p; /^What/,/^$/p' | cut -c1-30
+# A model's own power table is looked for beside the model, wherever the command runs.
+mkdir -p boards/tables
+cp "$SOURCE/power/tables/v100.json" boards/tables/cool.json
+cat >boards/mine.json <<'X'
+{"inherits": "v100", "power_table": "tables/cool.json", "sources": {}}
+X
+warpwatt gpu show boards/mine.json | grep -o 'power_table *[a-z/.]*' | tr -s ' '
+(cd boards/tables && warpwatt gpu show ../mine.json | grep -o 'power_table *[a-z/.]*' | tr -s ' ')

@@ -14,6 +14,7 @@ import os
 import subprocess
 import sys
 import tempfile
+import time
 
 SKIPPED = 77
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -56,6 +57,11 @@ def one(name, args):
     return False, text + "".join("    stderr: %s\n" % x for x in p.stderr.decode("utf-8", "replace").splitlines()[:20])
 
 
+def timed(name, args):
+    begin = time.monotonic()
+    return (*one(name, args), time.monotonic() - begin)
+
+
 def main():
     parser = argparse.ArgumentParser(description="command-line goldens")
     parser.add_argument("--program", default="build/warpwatt", type=os.path.abspath)
@@ -73,9 +79,9 @@ def main():
     words = {True: "ok", False: "not ok", None: "skipped"}
     count = dict.fromkeys(words, 0)
     with concurrent.futures.ThreadPoolExecutor(args.jobs) as pool:
-        for name, (good, text) in zip(names, pool.map(lambda n: one(n, args), names)):
+        for name, (good, text, seconds) in zip(names, pool.map(lambda n: timed(n, args), names)):
             count[good] += 1
-            print("%s - %s%s" % (words[good], name, ": " + text if good is None else ""))
+            print("%s - %s (%.1f s)%s" % (words[good], name, seconds, ": " + text if good is None else ""), flush=True)
             if good is False:
                 print(text, end="")
     print("%d passed, %d failed" % (count[True], count[False]))

@@ -67,6 +67,39 @@ def check_pages(program, db, folder, plots):
     claim("the same report twice is the same file", open(path, "rb").read() == open(again, "rb").read())
 
 
+def launch_cells(text, caption):
+    """Rows of a table of launches: {launch: {heading: value}}."""
+    table = re.search(r"<caption>%s.*?</table>" % caption, text, re.S).group(0)
+    heads = re.findall(r"<th scope=\"col\"[^>]*>(.*?)</th>", table)
+    rows = re.findall(r"<tr>(<th scope=\"row\".*?)</tr>", table, re.S)
+    cells = [re.findall(r"<t[hd][^>]*?(?: data-v=\"([^\"]*)\")?>", row) for row in rows]
+    return {row[0]: {h: float(v) for h, v in zip(heads, row) if v} for row in cells}
+
+
+def check_launches(program, db, folder):
+    """What a launch reaches is computed from its own counters."""
+    path = os.path.join(folder, "l.html")
+    html(program, db, path, "--run", "1")
+    text = open(path, encoding="utf-8").read()
+    stored = {}
+    for launch, time, name, value in sqlite3.connect(db).execute(
+            "SELECT l.ord, l.time_ps, c.name, n.value FROM launch l JOIN launch_counter n USING(launch_id)"
+            " JOIN counter c USING(counter_id) WHERE l.run_id = 1"):
+        stored.setdefault(str(launch), {"seconds": time * 1e-12})[name] = value
+    light, roof, memory = (launch_cells(text, c) for c in ("Speed of light by launch", "Roofline by launch", "Memory by launch"))
+    claim("launches: each has its limits, roofline and memory", len(stored) == 2 and set(light) == set(roof) == set(memory) == set(stored), light)
+    for n, c in stored.items():
+        count = lambda *names: sum(c.get(name, 0) for name in names)
+        operations = count("lane_fp32_add", "lane_fp32_mul") + 2 * count("lane_fp32_fma")
+        dram = 32 * count("dram_sector_read", "dram_sector_write")
+        near = lambda a, b: abs(a - b) <= 1e-5 * abs(b)
+        claim("launch %s: operations a second, an fma being two" % n, near(roof[n]["operations a second"], operations / c["seconds"]), roof[n])
+        claim("launch %s: operations per byte of DRAM" % n, not operations or near(roof[n]["per byte of DRAM"], operations / dram), roof[n])
+        claim("launch %s: bytes that DRAM read" % n, near(memory[n]["DRAM read"], 32 * count("dram_sector_read")), memory[n])
+        lanes = count("lane_int", "lane_fp32") / (32 * 15 * count("sm_active_cycles", "sm_idle_cycles") / 15)
+        claim("launch %s: lanes that integers share with fp32 count both" % n, near(light[n]["fp32 lanes"], lanes), (light[n], lanes))
+
+
 def check_sources(program, db, folder, plots):
     """Run 3 is of spmv, whose source lies in traces/kernels."""
     path, kernels = os.path.join(folder, "s.html"), os.path.join(ROOT, "traces", "kernels")
@@ -74,7 +107,7 @@ def check_sources(program, db, folder, plots):
     text = check_page("a run with sources", path, plots)
     claim("sources: a line stands beside its counters", result.returncode == 0 and
           re.search(r'class="src">[^<]*for \(unsigned e = start\[r\]; e &lt; end; e\+\+\)[^<]*</td>'
-                    r'<td class="src">[0-9a-f]{4} \w[^\n]*?</td><td class="n" data-v="0\.9', text), result.stderr)
+                    r'<td class="src asm">[0-9a-f]{4} \w[^\n]*?</td><td class="n" data-v="0\.9', text), result.stderr)
     nowhere = os.path.join(folder, "nowhere")
     os.makedirs(os.path.join(nowhere, "below"), exist_ok=True)
     html(program, db, path, "--run", "3", "--sources", nowhere)
@@ -271,6 +304,7 @@ def main(program):
     with tempfile.TemporaryDirectory() as folder:
         db = pages.make(program, folder)
         check_pages(program, db, folder, have)
+        check_launches(program, db, folder)
         check_sources(program, db, folder, have)
         check_planted(program, db, folder)
         check_no_gnuplot(program, db, folder)

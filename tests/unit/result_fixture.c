@@ -159,9 +159,12 @@ static uint64_t sum_of(const struct ww_launch_result *l, int k) {
     static const int terms[WW_INST_COUNTER_COUNT][8] = {
 #define SUM(...)                                                                                               \
     { __VA_ARGS__, -1 }
+#define NO_SUM                                                                                                 \
+    { -1 }
 #define X(id, name, step, shown, heading, sum, help) [WW_I_##id] = sum,
 #include "../../estimator/result/inst_counter.def"
 #undef X
+#undef NO_SUM
 #undef SUM
     };
     uint64_t sum = 0;
@@ -181,6 +184,7 @@ static void fill_pcs(struct ww_launch_result *l, struct ww_arena *arena) {
         p->file = i == 4 ? "" : "src/kernel.cu";
         p->mnemonic = mnemonics[i];
         for (int k = 0; k < WW_INST_COUNTER_COUNT; k++) p->counter[k] = part(sum_of(l, k), i);
+        p->counter[WW_I_IDEAL_SECTORS] = p->counter[WW_I_SECTORS] / 4;
         for (int s = 0; s < WW_STATE_COUNT; s++)
             if (s != WW_S_DONE) p->stall[s] = part(l->warp_cycles[s], i);
     }

@@ -408,7 +408,8 @@ static void the_source_query_agrees_with_its_view(void **state) {
 #define X(id, name, step, shown, ...) shown(name)
 #include "../../estimator/result/inst_counter.def"
 #undef X
-                              " FROM v_source WHERE run_id = 1 ORDER BY stall_warp_cycles DESC, file, line";
+                              ", sectors_per_request, ideal_per_request FROM v_source WHERE run_id = 1 ORDER "
+                              "BY stall_warp_cycles DESC, file, line";
     struct ww_db_fixture *f = *state;
     ww_db_fixture_store(f, NULL);
     ww_db_fixture_store(f, &(struct ww_fixture){.seed = 8});

@@ -363,7 +363,8 @@ static void a_run_without_merges_says_misses_and_merges(void **state) {
     free(text);
     for (int l = 0; l < 2; l++) r->launch[l].pc_unknown = 1 << WW_I_L1_MERGED | 1 << WW_I_L2_MERGED;
     text = print(SOURCE, r, NULL, false);
-    ww_fixture_assert_contains(text, "  sectors  L1 misses and merges  L2 misses and merges  conflicts  ");
+    ww_fixture_assert_contains(text,
+                               "  a request  ideal  L1 misses and merges  L2 misses and merges  conflicts  ");
     free(text);
     cJSON *root = parse(SOURCE, r, NULL);
     assert_true(cJSON_IsNull(at(root, "lines.0.l1_merged_sectors")));

@@ -34,6 +34,7 @@ static void changes_carry_their_sign(void **state) {
     assert_string_equal(ww_si_signed(-0.0025, "s", out), "-2.500 ms");
     assert_string_equal(ww_si_signed(1500, "J", out), "+1.500 kJ");
     assert_string_equal(ww_si_signed(0, "J", out), "0 J");
+    assert_string_equal(ww_si_signed(-3e-22, "s", out), "0 s");
 }
 
 static void large_numbers_are_grouped(void **state) {

@@ -64,6 +64,13 @@ static const char *copy_string(struct ww_arena *arena, const struct ww_launch *l
     return ww_arena_strdup(arena, s);
 }
 
+/* Sectors that the lanes' bytes would fill if they lay side by side; lanes that share bytes need fewer. */
+static uint64_t ideal_sectors(const struct ww_inst *in, const uint64_t *counter) {
+    uint64_t bytes = counter[WW_I_THREAD_INSTRUCTIONS] * in->width, least = counter[WW_I_ISSUES];
+    uint64_t ideal = bytes / 32 > least ? (bytes + 31) / 32 : least;
+    return in->width && ideal < counter[WW_I_SECTORS] ? ideal : counter[WW_I_SECTORS];
+}
+
 enum ww_code ww_engine_rows(const struct ww_core *core, const struct ww_launch *launch, uint32_t first,
                             struct ww_arena *arena, struct ww_launch_result *out, struct ww_error *error) {
     out->pc = ww_arena_array(arena, launch->inst_count, sizeof *out->pc);
@@ -75,6 +82,7 @@ enum ww_code ww_engine_rows(const struct ww_core *core, const struct ww_launch *
         struct ww_pc_row *row = &out->pc[i];
         *row = (struct ww_pc_row){.inst = i, .pc = in->pc, .line = in->line};
         memcpy(row->counter, n->counter, sizeof row->counter);
+        row->counter[WW_I_IDEAL_SECTORS] = ideal_sectors(in, row->counter);
         memcpy(row->stall, n->stall, sizeof row->stall);
         row->file = copy_string(arena, launch, in->file);
         row->mnemonic = copy_string(arena, launch, in->mnemonic);
