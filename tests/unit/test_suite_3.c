@@ -6,7 +6,9 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 /* clang-format off: cmocka needs the above first */
 #include <cmocka.h>
 /* clang-format on */
@@ -41,6 +43,22 @@ static void verify(const struct choice *c, const char *arch, uint64_t seed, uint
 static void verify_small(void **state) {
     static const char *const machines[] = {"sm_20", "sm_70"};
     for (size_t i = 0; i < 2; i++) verify(*state, machines[i], 3 + i, 1000000);
+}
+
+static void verify_small_on_ampere(void **state) {
+    static const char *const machines[] = {"sm_80", "sm_90", NULL};
+    for (size_t i = 0; i < 3; i++) verify(*state, machines[i], 3 + i, 1000000);
+}
+
+/* Those that need it say so, and the architecture is chosen for them. */
+static void needs_ampere(void **state) {
+    const struct choice *c = *state;
+    struct ww_error error;
+    struct ww_record_stats stats;
+    assert_int_equal(record(c, "sm_75", 0, &stats, &error), WW_USAGE);
+    assert_string_equal(error.where, c->name);
+    assert_non_null(strstr(error.text, "expected sm_80 or newer"));
+    assert_string_equal(ww_workload_find(c->name)->arch, "sm_80");
 }
 
 static void verify_partial(void **state) {
@@ -96,12 +114,31 @@ static void a_half_is_wrong_beyond_its_tolerance_only(void **state) {
     assert_int_equal(ww_host_same_u16(&h, "out", got, got + 1, 1), WW_MISMATCH);
 }
 
+/* As HMMA.884 in steps the 2048 products would be 16384 instructions. */
+static void lowered_ptx_has_the_matrix_instructions_of_its_architecture(void **state) {
+    (void)state;
+    char path[] = "/tmp/warpwatt-test-XXXXXX.wwt";
+    const char *small = "size=small";
+    struct ww_error error;
+    struct ww_record_stats stats;
+    const struct ww_record_options options = {.arch = "sm_80", .out_path = path};
+    int fd = mkstemps(path, 4);
+    assert_true(fd >= 0);
+    close(fd);
+    assert_int_equal(ww_record_workload("gemm_mma", &small, 1, &options, &stats, &error), WW_OK);
+    unlink(path);
+    assert_true(stats.warp_instructions > 2048 + 512 && stats.warp_instructions < 12000);
+}
+
 #define CASE(test_name, function, ...)                                                                         \
     {                                                                                                          \
         test_name, function, NULL, NULL, &(struct choice) {                                                    \
             __VA_ARGS__                                                                                        \
         }                                                                                                      \
     }
+#define AMPERE(name, ...)                                                                                      \
+    CASE(name, verify_small_on_ampere, __VA_ARGS__, NULL),                                                     \
+        CASE(name "_on_sm_80_or_newer", needs_ampere, __VA_ARGS__, NULL)
 #define SMALL(name, ...) CASE(name, verify_small, __VA_ARGS__, NULL)
 #define PARTIAL(name, ...) CASE(name, verify_partial, __VA_ARGS__, NULL)
 #define REFUSE(name, ...) CASE(name, refuse, __VA_ARGS__)
@@ -111,6 +148,7 @@ int main(void) {
         cmocka_unit_test(every_half_survives_the_way_to_double_and_back),
         cmocka_unit_test(halves_round_to_nearest_ties_to_even),
         cmocka_unit_test(a_half_is_wrong_beyond_its_tolerance_only),
+        cmocka_unit_test(lowered_ptx_has_the_matrix_instructions_of_its_architecture),
         SMALL("rmsnorm_verifies", "rmsnorm", {NULL}),
         SMALL("rmsnorm_without_a_residual_verifies", "rmsnorm", {"variant=plain"}),
         SMALL("softmax_verifies", "softmax", {NULL}),
@@ -123,6 +161,21 @@ int main(void) {
         SMALL("moe_verifies", "moe", {NULL}),
         SMALL("paged_attention_verifies", "paged_attention", {NULL}),
         SMALL("paged_attention_of_64_elements_verifies", "paged_attention", {"dim=64"}),
+        AMPERE("gemm_mma_verifies", "gemm_mma", {NULL}),
+        AMPERE("gemm_mma_of_bytes_verifies", "gemm_mma", {"type=int8"}),
+        AMPERE("flash_mma_verifies", "flash_mma", {NULL}),
+        AMPERE("flash_mma_of_64_elements_verifies", "flash_mma", {"dim=64"}),
+        PARTIAL("large_tiles_multiply_rectangles", "gemm_mma", {"tile=256", "n=512", "m=256"}),
+        PARTIAL("large_tiles_multiply_bytes", "gemm_mma", {"tile=256", "n=256", "type=int8"}),
+        PARTIAL("one_stage_is_multiplied", "gemm_mma", {"k=64"}),
+        PARTIAL("two_stages_of_bytes_are_multiplied", "gemm_mma", {"k=256", "type=int8"}),
+        PARTIAL("queries_attend_to_what_is_before_them", "flash_mma", {"mask=causal", "count=256"}),
+        PARTIAL("queries_of_64_elements_attend_to_what_is_before_them", "flash_mma",
+                {"mask=causal", "count=384", "dim=64"}),
+        PARTIAL("heads_attend_to_their_own", "flash_mma", {"heads=3"}),
+        REFUSE("a_product_of_partial_tiles_is_refused", "gemm_mma", {"m=64"}, "multiples of 128"),
+        REFUSE("a_product_of_partial_large_tiles_is_refused", "gemm_mma", {"tile=256"}, "multiple of 256"),
+        REFUSE("a_partial_block_of_queries_is_refused", "flash_mma", {"count=100"}, "multiple of 128"),
         PARTIAL("rows_of_8_elements_are_normalised", "rmsnorm", {"width=8", "rows=300"}),
         PARTIAL("the_widest_rows_are_normalised", "rmsnorm", {"width=8192", "rows=2"}),
         PARTIAL("rows_of_less_than_a_warp_have_a_softmax", "softmax", {"width=24", "rows=100", "block=1024"}),

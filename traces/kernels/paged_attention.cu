@@ -52,9 +52,9 @@ static __device__ __forceinline__ void add(part<DIM> &p, const float (&s)[STEP][
         float most = p.most[h];
 #pragma unroll
         for (int u = 0; u < STEP; u++) most = ww_fmaxf(most, s[u][h]);
-        float shrink = ww_exp2f(p.most[h] - most), sum = p.sum[h] * shrink;
+        float shrink = ww_exp2f_fast(p.most[h] - most), sum = p.sum[h] * shrink;
 #pragma unroll
-        for (int u = 0; u < STEP; u++) sum += weight[u][h] = ww_exp2f(s[u][h] - most);
+        for (int u = 0; u < STEP; u++) sum += weight[u][h] = ww_exp2f_fast(s[u][h] - most);
 #pragma unroll
         for (int i = 0; i < 8; i++) p.value[h][i] *= shrink;
         p.most[h] = most, p.sum[h] = sum;
@@ -77,7 +77,7 @@ template <int DIM> static __device__ __forceinline__ void join(part<DIM> &p) {
 #pragma unroll
         for (int h = 0; h < HEADS; h++) {
             float other = __shfl_xor_sync(0xffffffffu, p.most[h], lanes), most = ww_fmaxf(p.most[h], other);
-            float mine = ww_exp2f(p.most[h] - most), theirs = ww_exp2f(other - most);
+            float mine = ww_exp2f_fast(p.most[h] - most), theirs = ww_exp2f_fast(other - most);
             p.sum[h] = p.sum[h] * mine + __shfl_xor_sync(0xffffffffu, p.sum[h], lanes) * theirs;
             p.most[h] = most;
 #pragma unroll
@@ -105,7 +105,7 @@ static __device__ __forceinline__ void store(const part<DIM> &p, float *values, 
         float top = LEAST, all = 0, v = 0;
         for (int w = 0; w < WARPS; w++) top = ww_fmaxf(top, most[w][h]);
         for (int w = 0; w < WARPS; w++) {
-            float weight = ww_exp2f(most[w][h] - top);
+            float weight = ww_exp2f_fast(most[w][h] - top);
             all += sum[w][h] * weight;
             v += value[w][at] * weight;
         }
@@ -164,7 +164,7 @@ extern "C" __global__ void paged_attention_join(const float *values, const float
     for (unsigned i = 0; i < splits; i++) top = ww_fmaxf(top, state[row * splits + i].x);
     for (unsigned i = 0; i < splits; i++) {
         const float2 s = state[row * splits + i];
-        float weight = ww_exp2f(s.x - top);
+        float weight = ww_exp2f_fast(s.x - top);
         all = ww_fma(s.y, weight, all);
         v = ww_fma(values[(unsigned long)(row * splits + i) * dim + threadIdx.x], weight, v);
     }

@@ -12,7 +12,7 @@ struct state {
 };
 
 static __device__ __forceinline__ float power(float v, float most) {
-    return ww_exp2f((v - most) * LOG2_E);
+    return ww_exp2f_fast((v - most) * LOG2_E);
 }
 
 static __device__ __forceinline__ state joined(state a, state b) {

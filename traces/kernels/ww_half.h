@@ -55,6 +55,13 @@ WW_BUILTIN void ww_pack(unsigned (&w)[4], const float (&f)[8]) {
     for (int i = 0; i < 4; i++) w[i] = ww_half_pair(f[2 * i], f[2 * i + 1]);
 }
 
+/* 2^v (2 ulp), 0 where that is below the smallest normal number: without the scaling that smaller ones need. */
+WW_BUILTIN float ww_exp2f_fast(float v) {
+    float r;
+    asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(r) : "f"(v));
+    return r;
+}
+
 /* Sum and maximum over the warp's lanes, in every lane. */
 WW_BUILTIN float ww_warp_sum(float v) {
 #pragma unroll

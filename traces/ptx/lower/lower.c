@@ -139,7 +139,7 @@ static bool lower_func(struct ptx_module *module, struct ptx_func *f, const stru
     struct lower l = {.arena = arena,
                       .module = module,
                       .func = f,
-                      .sm = o->arch,
+                      .sm = o->machine ? o->machine : o->arch,
                       .arch = o->arch >= 70   ? VOLTA
                               : o->arch >= 50 ? MAXWELL
                                               : FERMI};
