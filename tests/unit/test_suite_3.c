@@ -61,6 +61,22 @@ static void needs_ampere(void **state) {
     assert_string_equal(ww_workload_find(c->name)->arch, "sm_80");
 }
 
+static void verify_small_on_hopper(void **state) {
+    verify(*state, "sm_90", 3, 1000000);
+    verify(*state, NULL, 4, 1000000);
+}
+
+static void needs_hopper(void **state) {
+    static const char *const others[] = {"sm_80", "sm_100"};
+    const struct choice *c = *state;
+    struct ww_error error;
+    struct ww_record_stats stats;
+    for (size_t i = 0; i < 2; i++) {
+        assert_int_equal(record(c, others[i], 0, &stats, &error), WW_USAGE);
+        assert_non_null(strstr(error.text, "expected sm_90, whose"));
+    }
+}
+
 static void verify_partial(void **state) {
     verify(*state, NULL, 1, 30000000);
 }
@@ -139,6 +155,9 @@ static void lowered_ptx_has_the_matrix_instructions_of_its_architecture(void **s
 #define AMPERE(name, ...)                                                                                      \
     CASE(name, verify_small_on_ampere, __VA_ARGS__, NULL),                                                     \
         CASE(name "_on_sm_80_or_newer", needs_ampere, __VA_ARGS__, NULL)
+#define HOPPER(name, ...)                                                                                      \
+    CASE(name, verify_small_on_hopper, __VA_ARGS__, NULL),                                                     \
+        CASE(name "_on_sm_90_alone", needs_hopper, __VA_ARGS__, NULL)
 #define SMALL(name, ...) CASE(name, verify_small, __VA_ARGS__, NULL)
 #define PARTIAL(name, ...) CASE(name, verify_partial, __VA_ARGS__, NULL)
 #define REFUSE(name, ...) CASE(name, refuse, __VA_ARGS__)
@@ -165,6 +184,16 @@ int main(void) {
         AMPERE("gemm_mma_of_bytes_verifies", "gemm_mma", {"type=int8"}),
         AMPERE("flash_mma_verifies", "flash_mma", {NULL}),
         AMPERE("flash_mma_of_64_elements_verifies", "flash_mma", {"dim=64"}),
+        HOPPER("gemm_wgmma_verifies", "gemm_wgmma", {NULL}),
+        HOPPER("gemm_wgmma_of_bytes_verifies", "gemm_wgmma", {"type=fp8"}),
+        HOPPER("flash_wgmma_verifies", "flash_wgmma", {NULL}),
+        PARTIAL("large_tiles_of_warpgroups_multiply", "gemm_wgmma", {"tile=256", "n=512", "m=256"}),
+        PARTIAL("stages_are_filled_again", "gemm_wgmma", {"k=1024", "type=fp8", "tile=256"}),
+        PARTIAL("a_stage_is_multiplied", "gemm_wgmma", {"k=64"}),
+        PARTIAL("warpgroups_attend_to_what_is_before_them", "flash_wgmma",
+                {"mask=causal", "count=384", "heads=2"}),
+        PARTIAL("warpgroups_attend_to_all_blocks", "flash_wgmma", {"count=640"}),
+        REFUSE("bytes_of_partial_slices_are_refused", "gemm_wgmma", {"type=fp8", "k=64"}, "multiples of 128"),
         PARTIAL("large_tiles_multiply_rectangles", "gemm_mma", {"tile=256", "n=512", "m=256"}),
         PARTIAL("large_tiles_multiply_bytes", "gemm_mma", {"tile=256", "n=256", "type=int8"}),
         PARTIAL("one_stage_is_multiplied", "gemm_mma", {"k=64"}),

@@ -8,8 +8,8 @@ struct settings {
 };
 #define PARAMS(U32, ENUM)                                                                                      \
     WW_SIZE_PARAM(ENUM)                                                                                        \
-    U32(heads, "heads", "head", 0, 4096, 0, "heads of all sequences; 0: 1, 8, 64")                             \
-    U32(count, "count", "token", 0, 65536, 0, "tokens of a sequence, a multiple of 128; 0: 128, 1024, 2048")   \
+    U32(heads, "heads", "head", 0, 4096, 0, "heads of all sequences; 0: 1, 16, 64")                             \
+    U32(count, "count", "token", 0, 65536, 0, "tokens of a sequence, a multiple of 128; 0: 128, 768, 2048")   \
     ENUM(dim, "dim", "128|64", 0, "128", "elements of a head")                                                 \
     ENUM(mask, "mask", "none|causal", 0, "none", "causal: a token attends to none behind it")
 static const struct ww_param params[] = {PARAMS(WW_ROW_U32, WW_ROW_ENUM)};
@@ -18,8 +18,8 @@ static enum ww_code body(struct ww_host *h, const void *settings) {
     static const char *const kernel[2][2] = {{"flash_mma_128", "flash_mma_128_causal"},
                                              {"flash_mma_64", "flash_mma_64_causal"}};
     const struct settings *s = settings;
-    struct ww_attention a = {.heads = ww_host_size(s->heads, s->size, 1, 8, 64),
-                             .count = ww_host_size(s->count, s->size, 128, 1024, 2048),
+    struct ww_attention a = {.heads = ww_host_size(s->heads, s->size, 1, 16, 64),
+                             .count = ww_host_size(s->count, s->size, 128, 768, 2048),
                              .dim = s->dim ? 64 : 128,
                              .causal = s->mask == 1};
     const float scale = ww_attention_scale(&a);
