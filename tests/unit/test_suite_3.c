@@ -146,6 +146,38 @@ static void lowered_ptx_has_the_matrix_instructions_of_its_architecture(void **s
     assert_true(stats.warp_instructions > 2048 + 512 && stats.warp_instructions < 12000);
 }
 
+/* All from rmsnorm on, lowered. */
+static void each_replays_on_h100_and_obeys_the_laws(void **state) {
+    (void)state;
+    char path[] = "/tmp/warpwatt-test-XXXXXX.wwt";
+    const char *small = "size=small";
+    struct ww_error error = {0};
+    struct ww_gpu *gpu = NULL;
+    bool found = false;
+    int fd = mkstemps(path, 4);
+    assert_true(fd >= 0);
+    close(fd);
+    assert_int_equal(ww_gpu_load("h100", NULL, 0, &gpu, &error), WW_OK);
+    for (size_t i = 0; i < ww_workload_count(); i++) {
+        const char *name = ww_workload_at(i)->name;
+        const struct ww_record_options options = {.arch = "sm_90", .out_path = path};
+        const struct ww_run_options run = {.gpu = gpu, .trace_path = path};
+        struct ww_record_stats stats;
+        struct ww_result *r = NULL;
+        found = found || strcmp(name, "rmsnorm") == 0;
+        if (!found) continue;
+        enum ww_code code = ww_record_workload(name, &small, 1, &options, &stats, &error);
+        if (code == WW_OK) code = ww_run(&run, &r, &error);
+        if (code == WW_OK) code = ww_result_check(r, &error);
+        if (code != WW_OK) fail_msg("%s: %s: %s", name, error.where, error.text);
+        assert_int_equal(r->warp_instructions, stats.warp_instructions);
+        ww_result_free(r);
+    }
+    assert_true(found);
+    unlink(path);
+    ww_gpu_free(gpu);
+}
+
 #define CASE(test_name, function, ...)                                                                         \
     {                                                                                                          \
         test_name, function, NULL, NULL, &(struct choice) {                                                    \
@@ -168,6 +200,7 @@ int main(void) {
         cmocka_unit_test(halves_round_to_nearest_ties_to_even),
         cmocka_unit_test(a_half_is_wrong_beyond_its_tolerance_only),
         cmocka_unit_test(lowered_ptx_has_the_matrix_instructions_of_its_architecture),
+        cmocka_unit_test(each_replays_on_h100_and_obeys_the_laws),
         SMALL("rmsnorm_verifies", "rmsnorm", {NULL}),
         SMALL("rmsnorm_without_a_residual_verifies", "rmsnorm", {"variant=plain"}),
         SMALL("softmax_verifies", "softmax", {NULL}),

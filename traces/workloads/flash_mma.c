@@ -8,8 +8,8 @@ struct settings {
 };
 #define PARAMS(U32, ENUM)                                                                                      \
     WW_SIZE_PARAM(ENUM)                                                                                        \
-    U32(heads, "heads", "head", 0, 4096, 0, "heads of all sequences; 0: 1, 16, 64")                             \
-    U32(count, "count", "token", 0, 65536, 0, "tokens of a sequence, a multiple of 128; 0: 128, 768, 2048")   \
+    U32(heads, "heads", "head", 0, 4096, 0, "heads of all sequences; 0: 1, 16, 64")                            \
+    U32(count, "count", "token", 0, 65536, 0, "tokens of a sequence, a multiple of 128; 0: 128, 768, 2048")    \
     ENUM(dim, "dim", "128|64", 0, "128", "elements of a head")                                                 \
     ENUM(mask, "mask", "none|causal", 0, "none", "causal: a token attends to none behind it")
 static const struct ww_param params[] = {PARAMS(WW_ROW_U32, WW_ROW_ENUM)};
