@@ -158,7 +158,11 @@ extern "C" enum ww_code ww_device_map(struct ww_device *, const struct ww_device
     CUtensorMap made;
     cuuint64_t dim[] = {m->columns, m->rows}, stride[] = {(cuuint64_t)m->columns * m->element};
     cuuint32_t box[] = {128 / m->element, m->box_rows}, step[] = {1, 1};
+#if CUDART_VERSION >= 12050
+    TRY_CUDA(cudaGetDriverEntryPointByVersion("cuTensorMapEncodeTiled", &function, 12000, cudaEnableDefault, &found));
+#else
     TRY_CUDA(cudaGetDriverEntryPoint("cuTensorMapEncodeTiled", &function, cudaEnableDefault, &found));
+#endif
     if (found != cudaDriverEntryPointSuccess)
         return ww_fail(error, WW_UNSUPPORTED, "tensor map", "the driver has no tensor maps");
     if (((encode_fn)function)(&made, m->element == 2 ? CU_TENSOR_MAP_DATA_TYPE_FLOAT16 : CU_TENSOR_MAP_DATA_TYPE_UINT8,

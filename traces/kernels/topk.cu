@@ -2,7 +2,7 @@
  * `radix`, a CTA a row: four digits of 8 bits, counted in shared memory, tell the k-th largest; what is above it is
  * gathered and sorted in shared memory. `warp`, a warp a row of at most 256: the largest is taken k times, as in the
  * gate of a mixture of experts. */
-#include "ww_device.h"
+#include "ww_half.h"
 
 #define MOST 1024 /* of k under radix */
 
@@ -13,6 +13,12 @@ static __device__ __forceinline__ unsigned to_key(float v) {
 }
 static __device__ __forceinline__ float to_float(unsigned key) {
     return ww_int_as_float((int)(key ^ ((key & 0x80000000u) ? 0x80000000u : 0xffffffffu)));
+}
+
+static __device__ __forceinline__ void keys(unsigned (&key)[4], const float4 *at) {
+    ww_load_words(key, at);
+#pragma unroll
+    for (int i = 0; i < 4; i++) key[i] = to_key(ww_int_as_float((int)key[i]));
 }
 
 /* The first warp finds the digit in which the `left`-th largest lies, and how many it is the largest of there. */
@@ -65,8 +71,8 @@ extern "C" __global__ void topk_radix(const float4 *in, float *value, unsigned *
         for (unsigned i = threadIdx.x; i < 256; i += blockDim.x) count[i] = 0;
         __syncthreads();
         for (unsigned i = threadIdx.x; i < width / 4; i += blockDim.x) {
-            const float4 v = row[i];
-            unsigned key4[4] = {to_key(v.x), to_key(v.y), to_key(v.z), to_key(v.w)};
+            unsigned key4[4];
+            keys(key4, row + i);
 #pragma unroll
             for (int j = 0; j < 4; j++)
                 if ((key4[j] & known) == prefix) atomicAdd(&count[key4[j] >> shift & 255], 1u);
@@ -82,8 +88,8 @@ extern "C" __global__ void topk_radix(const float4 *in, float *value, unsigned *
     for (unsigned i = threadIdx.x; i < sorted; i += blockDim.x) key[i] = 0, column[i] = 0;
     __syncthreads();
     for (unsigned i = threadIdx.x; i < width / 4; i += blockDim.x) {
-        const float4 v = row[i];
-        unsigned key4[4] = {to_key(v.x), to_key(v.y), to_key(v.z), to_key(v.w)};
+        unsigned key4[4];
+        keys(key4, row + i);
 #pragma unroll
         for (unsigned j = 0; j < 4; j++) {
             if (key4[j] < prefix || (key4[j] == prefix && atomicAdd(&equal, 1u) >= left)) continue;
