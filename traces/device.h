@@ -47,6 +47,18 @@ struct ww_device_image {
 enum ww_code ww_device_image(struct ww_device *device, const struct ww_device_image *image, uint64_t *handle,
                              struct ww_error *error);
 
+/* A matrix by rows that bulk copies fetch boxes of. An element has 1 or 2 bytes, a row of a box 128 bytes, and
+ * rows lie in shared memory swizzled by 128 bytes. */
+struct ww_device_matrix {
+    uint64_t address;
+    uint32_t element, rows, columns, box_rows;
+};
+#define WW_DEVICE_MAP_BYTES 128u
+/* The tensor map of the matrix, an argument of kernels. Errors: WW_USAGE (rows of no whole 16 bytes, a box that
+ * is too large). */
+enum ww_code ww_device_map(struct ww_device *device, const struct ww_device_matrix *matrix,
+                           unsigned char map[WW_DEVICE_MAP_BYTES], struct ww_error *error);
+
 /* Loads PTX: by the name of embedded text (embed.h), or from a file if `name_or_path` ends in ".ptx". The
  * same name gives the same module. Errors: WW_USAGE (no such name), WW_IO, WW_INPUT, WW_UNSUPPORTED. */
 enum ww_code ww_device_module(struct ww_device *device, const char *name_or_path, struct ww_module **module,

@@ -20,7 +20,7 @@ enum ww_record_code {
 };
 struct ww_record_options {
     const char *out_path;   /* .wwt to write; NULL: compute and verify, record nothing */
-    const char *arch;       /* "sm_20" and such; NULL: "sm_70". PTX is lowered as for the newest of sm_20,
+    const char *arch;       /* "sm_20" and such; NULL: "sm_70", or what a workload needs. PTX is lowered as for the newest of sm_20,
                                sm_52 and sm_70 that is no newer; machine code is of this architecture */
     uint32_t max_registers; /* per thread; 0: the architecture's limit */
     uint32_t registers_per_thread; /* for occupancy; 0: from the liveness analysis */
@@ -58,6 +58,7 @@ WW_API enum ww_code ww_record_ptx(const char *ptx_path, const char *launch_json_
                                   struct ww_error *error);
 struct ww_workload_view {
     const char *name, *help, *parameters; /* parameters: "key=default (help)" lines */
+    const char *arch; /* NULL: any; "sm_80": what it needs at least; "sm_90a": it runs there and nowhere else */
 };
 WW_API size_t ww_workload_count(void);
 WW_API enum ww_code ww_workload(size_t i, struct ww_workload_view *view, struct ww_error *error);

@@ -227,6 +227,7 @@ static enum ww_code workloads_json(struct ww_error *error) {
         ww_jsonw_open(&w, NULL, '{');
         ww_jsonw_str(&w, "name", v.name);
         ww_jsonw_str(&w, "help", v.help);
+        if (v.arch) ww_jsonw_str(&w, "arch", v.arch);
         ww_jsonw_open(&w, "parameters", '[');
         for (const char *p = v.parameters; *p;) {
             size_t n = strcspn(p, "\n");
@@ -248,7 +249,8 @@ static enum ww_code workloads_run(const struct cmd_line *line, struct ww_error *
         if (ww_cmd_has(line, "names")) {
             puts(v.name);
         } else {
-            printf("%s: %s\n", v.name, v.help);
+            printf("%s: %s%s%s%s\n", v.name, v.help, v.arch ? " (" : "", v.arch ? v.arch : "",
+                   v.arch ? ")" : "");
             print_lines(v.parameters, "    ");
         }
     }

@@ -101,5 +101,6 @@ def workloads() -> Any:
     view = _abi.ww_workload_view()
     for i in range(lib.ww_workload_count()):
         call("ww_workload", i, ctypes.byref(view))
-        rows.append({"name": text(view.name), "help": text(view.help), "parameters": text(view.parameters)})
+        rows.append({"name": text(view.name), "help": text(view.help), "parameters": text(view.parameters),
+                     "arch": text(view.arch)})
     return frame(rows)

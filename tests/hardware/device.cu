@@ -1,5 +1,6 @@
 #define KIT_DEVICE
 #include "device.h"
+#include <cuda.h>
 #include <string.h>
 
 #define X(name) extern "C" const struct kit_kernel kit_kernels_##name[];
@@ -143,6 +144,33 @@ extern "C" enum ww_code ww_device_image(struct ww_device *d, const struct ww_dev
     TRY_CUDA(cudaCreateTextureObject(&object, &resource, &texture, nullptr));
     d->image.push_back(object);
     *handle = object;
+    return WW_OK;
+}
+
+typedef CUresult (*encode_fn)(CUtensorMap *, CUtensorMapDataType, cuuint32_t, void *, const cuuint64_t *,
+                              const cuuint64_t *, const cuuint32_t *, const cuuint32_t *, CUtensorMapInterleave,
+                              CUtensorMapSwizzle, CUtensorMapL2promotion, CUtensorMapFloatOOBfill);
+
+extern "C" enum ww_code ww_device_map(struct ww_device *, const struct ww_device_matrix *m,
+                                      unsigned char map[WW_DEVICE_MAP_BYTES], struct ww_error *error) {
+    void *function = nullptr;
+    cudaDriverEntryPointQueryResult found;
+    CUtensorMap made;
+    cuuint64_t dim[] = {m->columns, m->rows}, stride[] = {(cuuint64_t)m->columns * m->element};
+    cuuint32_t box[] = {128 / m->element, m->box_rows}, step[] = {1, 1};
+#if CUDART_VERSION >= 12050
+    TRY_CUDA(cudaGetDriverEntryPointByVersion("cuTensorMapEncodeTiled", &function, 12000, cudaEnableDefault, &found));
+#else
+    TRY_CUDA(cudaGetDriverEntryPoint("cuTensorMapEncodeTiled", &function, cudaEnableDefault, &found));
+#endif
+    if (found != cudaDriverEntryPointSuccess)
+        return ww_fail(error, WW_UNSUPPORTED, "tensor map", "the driver has no tensor maps");
+    if (((encode_fn)function)(&made, m->element == 2 ? CU_TENSOR_MAP_DATA_TYPE_FLOAT16 : CU_TENSOR_MAP_DATA_TYPE_UINT8,
+                              2, (void *)(size_t)m->address, dim, stride, box, step, CU_TENSOR_MAP_INTERLEAVE_NONE,
+                              CU_TENSOR_MAP_SWIZZLE_128B, CU_TENSOR_MAP_L2_PROMOTION_L2_128B,
+                              CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE) != CUDA_SUCCESS)
+        return ww_fail(error, WW_USAGE, "tensor map", "the driver refuses it");
+    memcpy(map, &made, sizeof made);
     return WW_OK;
 }
 

@@ -94,5 +94,11 @@ static void run_workload(struct kit *k, const struct ww_workload_ops *ops) {
 }
 
 void suite(struct kit *k) {
-    for (size_t i = 0; i < ww_workload_count(); i++) run_workload(k, ww_workload_at(i));
+    char arch[16], chosen[WW_WORKLOAD_ARCH];
+    int major = 0, minor = 0;
+    CHECK(k, cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, 0));
+    CHECK(k, cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, 0));
+    snprintf(arch, sizeof arch, "sm_%d%d", major, minor);
+    for (size_t i = 0; i < ww_workload_count(); i++)
+        if (ww_workload_arch(ww_workload_at(i), arch, chosen, NULL) == WW_OK) run_workload(k, ww_workload_at(i));
 }

@@ -42,6 +42,25 @@ static void guarded_lanes_only(void **state) {
     kernel_close(&t);
 }
 
+/* R2UR P0, UR4, R6: of the lanes that execute it, those whose value is not the lowest one's. */
+static void lanes_with_another_value_than_the_uniform_one_are_told(void **state) {
+    (void)state;
+    const struct code to_uniform = {0x73c2u | 4u << 16 | 6u << 24, 0x000fe40000000000u};
+    const struct code code[] = {PROLOGUE,
+                                and_imm(6, 0, 3),
+                                to_uniform,
+                                mov(1, 1),
+                                guarded(0, false, mov(1, 2)),
+                                guarded(0, false, to_uniform),
+                                guarded(0, false, mov(1, 3)),
+                                stg(2, 1),
+                                leave()};
+    kernel_open(&t, code, COUNT(code));
+    must(kernel_run(&t, 1, 32));
+    for (uint32_t n = 0; n < 32; n++) assert_int_equal(t.words[n], n % 4 == 0 ? 1 : n % 4 == 1 ? 2 : 3);
+    kernel_close(&t);
+}
+
 static void the_table_keeps_what_depbar_waits_for(void **state) {
     (void)state;
     const struct code code[] = {PROLOGUE, mov(1, 1), depbar(3, 5, 1u << 4 | 1u << 0), stg(2, 1), leave()};
@@ -224,6 +243,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_thread_stores),
         cmocka_unit_test(guarded_lanes_only),
+        cmocka_unit_test(lanes_with_another_value_than_the_uniform_one_are_told),
         cmocka_unit_test(the_table_keeps_what_depbar_waits_for),
         cmocka_unit_test(lanes_meet_at_bsync),
         cmocka_unit_test(loops_wait_for_the_last),

@@ -91,6 +91,15 @@ enum ww_code ww_device_variable(struct ww_device *device, struct ww_module *modu
     return WW_OK;
 }
 
+enum ww_code ww_device_map(struct ww_device *device, const struct ww_device_matrix *matrix,
+                           unsigned char map[WW_DEVICE_MAP_BYTES], struct ww_error *error) {
+    (void)device;
+    (void)matrix;
+    (void)error;
+    memset(map, 0, WW_DEVICE_MAP_BYTES);
+    return WW_OK;
+}
+
 enum ww_code ww_device_image(struct ww_device *device, const struct ww_device_image *image, uint64_t *handle,
                              struct ww_error *error) {
     (void)device;

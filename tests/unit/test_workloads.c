@@ -206,7 +206,7 @@ static void every_workload_verifies_on_the_oldest_target(void **state) {
     (void)state;
     for (size_t i = 0; i < ww_workload_count(); i++) {
         const struct variant v = {.name = ww_workload_at(i)->name};
-        verify(&v, "sm_20");
+        if (!ww_workload_at(i)->arch) verify(&v, "sm_20");
     }
 }
 

@@ -18,15 +18,28 @@ has_clang() {
     command -v "$clang" >/dev/null 2>&1 && "$clang" --version | grep -q "version $wanted\."
 }
 
+# The architecture that a source asks for in its first comment ("for sm_80"); sm_70 unless it does. clang 14 knows none
+# above sm_86: what is for sm_90a is compiled for sm_80, and its head names sm_90a and its PTX version.
+arch_of() {
+    arch=$(sed -n '1,12s/.*for \(sm_[0-9]*a*\)[.,:;].*/\1/p' "$1" | head -n 1)
+    echo "${arch:-sm_70}"
+}
+
 # Compiles FOLDER/NAME.cu into an absolute OUT.ptx, in its folder so that file names have no path. Line directives but no
 # DWARF. A CUDA installation, if any, is not looked at.
 compile() {
+    case $(arch_of "$1") in
+    sm_70) arch=sm_70 version=ptx60 define=70 ;;
+    sm_80) arch=sm_80 version=ptx70 define=80 ;;
+    *) arch=sm_80 version=ptx70 define=90 ;;
+    esac
     (cd "$(dirname "$1")" &&
         "$clang" -x cuda --cuda-device-only -nocudainc -nocudalib --cuda-path=/nonexistent \
-            --cuda-gpu-arch=sm_70 -Xclang -target-feature -Xclang +ptx60 -I"$here" -std=c++14 -O2 -S \
+            --cuda-gpu-arch=$arch -Xclang -target-feature -Xclang +$version -DWW_SM=$define -I"$here" -std=c++14 -O2 -S \
             -gline-directives-only -fdebug-compilation-dir=. -Wall -Wextra -Werror "$(basename "$1")" -o "$2")
     sed -i -e 's|^\([[:space:]]*\.file[[:space:]]*[0-9]* "\)\(\./\)*|\1|' \
         -e '/^[[:space:]]*\.section[[:space:]]*\.debug_/d' "$2"
+    [ $define -lt 90 ] || sed -i -e 's/^\.version .*/.version 8.0/' -e 's/^\.target sm_80/.target sm_90a/' "$2"
 }
 
 build() {
@@ -72,7 +85,9 @@ check_nvcc() {
         return 0
     fi
     for source in $sources; do
-        "$nvcc" -ptx -arch=sm_75 -lineinfo -I"$here" "$source" -o "$tmp/nvcc.ptx"
+        arch=$(arch_of "$source")
+        [ "$arch" != sm_70 ] || arch=sm_75
+        "$nvcc" -ptx -arch="$arch" -lineinfo -I"$here" "$source" -o "$tmp/nvcc.ptx"
     done
     echo "build.sh: nvcc compiles the same sources"
 }

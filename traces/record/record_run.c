@@ -51,7 +51,11 @@ enum ww_code ww_record_workload(const char *name, const char *const *parameters,
     join(&arguments, parameters, count);
     struct ww_trace_meta meta = {
         .program = program.p, .arguments = arguments.p, .tool = "warpwatt " WW_VERSION};
-    enum ww_code code = ww_device_new(options, &meta, &d, error);
+    char arch[WW_WORKLOAD_ARCH];
+    struct ww_record_options chosen = *options;
+    enum ww_code code = ww_workload_arch(ops, options->arch, arch, error);
+    chosen.arch = arch;
+    if (code == WW_OK) code = ww_device_new(&chosen, &meta, &d, error);
     if (code == WW_OK) {
         code = ops->run(settings, d, options->seed, error);
         stats->verified = code == WW_OK;

@@ -33,6 +33,23 @@ enum ww_code ww_workload(size_t i, struct ww_workload_view *view, struct ww_erro
     view->name = list[i]->name;
     view->help = list[i]->help;
     view->parameters = list[i]->param_text;
+    view->arch = list[i]->arch;
+    return WW_OK;
+}
+
+enum ww_code ww_workload_arch(const struct ww_workload_ops *ops, const char *arch, char *chosen,
+                              struct ww_error *error) {
+    unsigned long wanted = arch && strncmp(arch, "sm_", 3) == 0 ? strtoul(arch + 3, NULL, 10) : 0;
+    unsigned long least = ops->arch ? strtoul(ops->arch + 3, NULL, 10) : 0;
+    bool only = ops->arch && ops->arch[strlen(ops->arch) - 1] == 'a';
+    if (arch && wanted && (wanted < least || (only && wanted != least)))
+        return ww_fail(error, WW_USAGE, ops->name,
+                       "arch '%.20s': expected sm_%lu%s, whose matrix instructions it uses", arch, least,
+                       only ? "" : " or newer");
+    if (arch)
+        snprintf(chosen, WW_WORKLOAD_ARCH, "%s", arch);
+    else
+        snprintf(chosen, WW_WORKLOAD_ARCH, "sm_%lu", least ? least : 70);
     return WW_OK;
 }
 

@@ -18,6 +18,7 @@ struct ww_workload_ops {
     const char *param_text; /* the rows for people: lines "key=default (help; bounds)" */
     size_t settings_size;
     const char *ptx_name; /* embedded PTX: kernels/PTX_NAME.ptx */
+    const char *arch; /* NULL: any; "sm_80": what it needs at least; "sm_90a": it runs there and nowhere else */
     /* Runs all launches and compares. `settings` has been filled from `params` (defaults, then the user's
      * values, each under its bounds). Same settings and seed: same launches and data. Frees what it takes
      * from the heap; device memory is left to the device.
@@ -35,6 +36,12 @@ struct ww_workload_ops {
 const struct ww_workload_ops *ww_workload_at(size_t i);
 /* The workload of that name, or NULL. */
 const struct ww_workload_ops *ww_workload_find(const char *name);
+
+enum { WW_WORKLOAD_ARCH = 64 };
+/* The architecture to record for: `arch`, or where it is NULL what the workload needs, sm_70 if that is
+ * nothing; in *chosen, of WW_WORKLOAD_ARCH bytes. Errors: WW_USAGE (one that cannot run the workload). */
+enum ww_code ww_workload_arch(const struct ww_workload_ops *ops, const char *arch, char *chosen,
+                              struct ww_error *error);
 
 /* A workload with its parameters set: `settings` is from the heap, free with free(). `parameters` are
  * `count` texts "key=value", later ones win. Errors: WW_USAGE (unknown name or key; the text lists what

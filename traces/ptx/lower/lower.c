@@ -139,7 +139,7 @@ static bool lower_func(struct ptx_module *module, struct ptx_func *f, const stru
     struct lower l = {.arena = arena,
                       .module = module,
                       .func = f,
-                      .sm = o->arch,
+                      .sm = o->machine ? o->machine : o->arch,
                       .arch = o->arch >= 70   ? VOLTA
                               : o->arch >= 50 ? MAXWELL
                                               : FERMI};
@@ -187,6 +187,18 @@ static uint32_t with_callees(struct ptx_func **list, const uint32_t *call_words,
     return own > across + deepest ? own : across + deepest;
 }
 
+/* A kernel whose warpgroups take registers from one another begins with what an SM's 65536 give the threads
+ * that it declares, in steps of 8; others are not bound by that. */
+static uint32_t given_at_start(const struct ptx_func *f) {
+    uint64_t threads = f->maxntid[0] ? (uint64_t)f->maxntid[0] : 0;
+    for (int k = 1; k < 3; k++) threads *= f->maxntid[k] ? f->maxntid[k] : 1;
+    bool moves = false;
+    for (uint32_t k = 0; k < f->inst_count && !moves; k++) moves = f->inst[k].op == PTX_SETMAXNREG;
+    uint64_t warpgroups = (threads + 127) / 128;
+    if (!moves || warpgroups == 0 || warpgroups > 8) return UINT32_MAX;
+    return (uint32_t)(65536 / (warpgroups * 128) / 8 * 8);
+}
+
 enum ww_code ww_ptx_lower(struct ptx_module *module, struct ptx_func *kernel,
                           const struct ptx_lower_options *options, struct ww_error *error) {
     struct ww_arena arena;
@@ -207,7 +219,8 @@ enum ww_code ww_ptx_lower(struct ptx_module *module, struct ptx_func *kernel,
     if (good) {
         uint32_t most = options->arch < 50 ? 63 : 255, n = with_callees(list, call_words, count);
         n += options->arch >= 70 ? 2 : 0; /* two that the driver reserves on sm_70 */
-        kernel->machine_registers = n > most ? most : n;
+        n = n > most ? most : n;
+        kernel->machine_registers = n > given_at_start(kernel) ? given_at_start(kernel) : n;
     }
     ww_arena_free(&arena);
     return good ? WW_OK : ww_fail_nomem(error, "lowering of a kernel (1 GiB at most)");

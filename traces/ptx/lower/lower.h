@@ -89,7 +89,7 @@ struct lower {
     const struct ptx_module *module;
     struct ptx_func *func;
     enum lower_arch arch;
-    uint32_t sm; /* the same as a number */
+    uint32_t sm; /* as a number; of a newer machine where its matrix instructions are meant */
     uint32_t max_registers;
     struct ptx_cfg cfg;
     struct lower_value *value;      /* by PTX register */

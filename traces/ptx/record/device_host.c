@@ -1,5 +1,6 @@
 /* device_host.c: memory shared with the host, variables and kernels of a module, for a host program's runtime.
  */
+#include "../../tensor_map.h"
 #include "device_host.h"
 #include "device_internal.h"
 #include "../../wwt/writer.h"
@@ -150,6 +151,24 @@ enum ww_code ww_device_image(struct ww_device *d, const struct ww_device_image *
                                       .slice = row * image->height,
                                       .size = {image->width, image->height, 1}};
     return ww_device_add_texture(d, &object, handle, error);
+}
+
+enum ww_code ww_device_map(struct ww_device *d, const struct ww_device_matrix *matrix,
+                           unsigned char map[WW_DEVICE_MAP_BYTES], struct ww_error *error) {
+    (void)d;
+    const struct ww_tensor_map m = {.global = matrix->address,
+                                    .type = matrix->element == 2 ? WW_TENSOR_F16 : WW_TENSOR_U8,
+                                    .rank = 2,
+                                    .swizzle = WW_SWIZZLE_128,
+                                    .promotion = 2, /* 128 bytes */
+                                    .dim = {matrix->columns, matrix->rows},
+                                    .stride = {matrix->element, (uint64_t)matrix->columns * matrix->element},
+                                    .box = {128 / matrix->element, matrix->box_rows},
+                                    .step = {1, 1}};
+    const char *wrong = ww_tensor_map_check(&m);
+    if (wrong) return ww_fail(error, WW_USAGE, "tensor map", "%s", wrong);
+    ww_tensor_map_encode(&m, map);
+    return WW_OK;
 }
 
 struct tex_object *ww_device_texture(struct ww_device *d, uint64_t handle) {

@@ -259,7 +259,8 @@ enum ww_code ww_module_kernel(struct ww_device *d, struct ww_module *m, const ch
     struct ww_kernel *k = calloc(1, sizeof *k);
     if (!k) return ww_fail_nomem(error, "a kernel");
     k->name = f->name;
-    struct ptx_lower_options options = {.arch = d->arch, .max_registers = d->options.max_registers};
+    struct ptx_lower_options options = {
+        .arch = d->arch, .machine = d->machine_arch, .max_registers = d->options.max_registers};
     enum ww_code code = ww_ex_kernel_new(m->ptx, f, m->global, m->global_count, &k->decoded, error);
     if (code == WW_OK && d->records) code = ww_ptx_lower(m->ptx, f, &options, error);
     if (code != WW_OK) {

@@ -100,12 +100,15 @@ static void elect(SX_ARGS) {
     sx_set_pred(w, i->pd[0], first, mask);
 }
 
-/* A general register's value in the lowest active lane. */
+/* A general register's value in the lowest lane that executes. The predicate says which of them have another
+ * one (.OR: or had, of an instruction before): a loop goes over the values that there are. */
 static void to_uniform(SX_ARGS) {
     const uint32_t *a = sx_src(w, i->a);
-    uint32_t *d = sx_dst(w, i->d), v = a[__builtin_ctz(w->active)];
+    const uint32_t *before = sx_dst(w, i->pd[0]);
+    uint32_t *d = sx_dst(w, i->d), v = a[__builtin_ctz(mask)], others = i->sub ? *before : 0;
+    SX_EACH(mask, others |= (uint32_t)(a[l] != v) << l;);
     for (unsigned l = 0; l < SX_LANES; l++) d[l] = v;
-    sx_set_pred(w, i->pd[0], v ? SX_ALL : 0, mask);
+    sx_set_pred(w, i->pd[0], others, mask);
 }
 
 /* ---- building ---- */
@@ -160,8 +163,7 @@ bool ww_sx_pick_warp(struct sx_builder *b, const struct ww_sass_insn *in, struct
         i->fn = elect;
         return true;
     case SASS_R2UR:
-        if (in->mod[SASS_M_EXTRA]) return false; /* .OR */
-        i->kind = SX_UNIFORM;
+        i->sub = in->mod[SASS_M_EXTRA]; /* .OR */
         i->d = ww_sx_dst(b, in, SASS_D, 1);
         i->pd[0] = ww_sx_pred_dst(b, in, SASS_PD);
         i->a = ww_sx_src(b, in, first_source(in), 1);
