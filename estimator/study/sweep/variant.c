@@ -1,6 +1,7 @@
 /* Recording and replaying a variant. */
 #include "variant.h"
 #include "../../api/run.h"
+#include "../../base/demangle.h"
 #include "../../base/hash.h"
 #include "../../core/sm/occupancy.h"
 #include "../../result/names.h"
@@ -17,6 +18,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#define WORD "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_"
 #define WHOLE_MOST 2e5   /* warp instructions up to which a launch is always replayed whole */
 #define SLICE_USUAL 3e6  /* of a slice's replay, unless 4 waves have more: then whole waves are left out */
 #define SCREEN_WAVES 2u  /* of a slice, that the analytical model is asked about */
@@ -211,6 +213,58 @@ static enum ww_code replay_slice(struct trial *t, const struct ww_alike *alike, 
     return code;
 }
 
+/* ---- reasons ---- */
+
+/* A copy of `text` with `to` in place of each `from`, a file of the cache that tells a user nothing. */
+static void replace(const char *text, const char *from, const char *to, char *out, size_t room) {
+    size_t n = 0, skipped = from ? strlen(from) : 0;
+    while (*text && n + 1 < room) {
+        if (skipped && strncmp(text, from, skipped) == 0) {
+            int named = snprintf(out + n, room - n, "%s", to);
+            n += (size_t)named < room - n ? (size_t)named : room - n - 1;
+            text += skipped;
+        } else
+            out[n++] = *text++;
+    }
+    out[n] = 0;
+}
+
+/* Mangled names of C++ as people know them. */
+static void demangle(const char *text, char *out, size_t room) {
+    size_t n = 0;
+    bool inside = false; /* of a word */
+    while (*text && n + 1 < room) {
+        size_t word = strspn(text, WORD);
+        char name[256], plain[256];
+        if (!inside && word && word < sizeof name && strncmp(text, "_Z", 2) == 0) {
+            memcpy(name, text, word);
+            name[word] = 0;
+            bool known = ww_demangle(name, plain, sizeof plain);
+            int put = snprintf(out + n, room - n, "%s", known ? plain : name);
+            n += (size_t)put < room - n ? (size_t)put : room - n - 1;
+            text += word;
+        } else {
+            inside = word > 0;
+            out[n++] = *text++;
+        }
+    }
+    out[n] = 0;
+}
+
+/* Why a variant cannot be: the user's file in place of the cache's, and the first line of what ptxas said. */
+static void explain(const struct trial *t, const struct ww_error *e, char *reason, size_t room) {
+    char raw[1200], named[1200];
+    const char *source = t->program->source ? t->program->source : t->program->command[0];
+    size_t n = strlen(source);
+    bool own = t->program->source && n > 4 && strcmp(source + n - 4, ".ptx") == 0; /* nothing was built */
+    snprintf(raw, sizeof raw, "%.300s%s%.650s", e->where, e->where[0] ? ": " : "", e->text);
+    replace(raw, t->ptx.n && !own ? t->ptx.p : NULL, source, named, sizeof named);
+    char *said = strstr(named, "ptxas ");
+    said = said && strstr(said, " refuses it for ") ? strstr(said, "; ") : NULL;
+    if (said) *said = 0;
+    demangle(named, reason, room);
+}
+
 /* ---- the whole ---- */
 
 /* Looks at some CTAs first, then replays a slice or all. */
@@ -282,15 +336,15 @@ enum ww_code ww_variant_replay(struct sweep_job *job, struct ww_sweep_machine *m
     *out = (struct ww_db_sweep_result){0};
     WW_TRY(ww_variants_reference(job, error));
     enum ww_code code = try(&t, out);
+    if (code != WW_OK) explain(&t, &inner, m->reason, sizeof m->reason);
     ww_variants_count(job, variant);
     ww_buf_free(&t.ptx);
     ww_buf_free(&t.launch);
     if (code == WW_OK) return WW_OK;
     if (!ww_sweep_is_reason(code) && code != WW_EXEC && code != WW_MISMATCH) {
+        m->reason[0] = 0;
         if (error) *error = inner;
         return code;
     }
-    snprintf(m->reason, sizeof m->reason, "%.300s%s%.650s", inner.where, inner.where[0] ? ": " : "",
-             inner.text);
     return WW_OK;
 }
