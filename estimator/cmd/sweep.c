@@ -30,9 +30,9 @@ static void print(const struct ww_sweep_summary *s, const char *db) {
     if (s->builds)
         printf("builds: %" PRIu64 ", %.1f s of processor and waiting; recording: %.1f s\n", s->builds,
                s->build_s, s->record_s);
-    if (s->made[0] && strstr(s->made, ", ") && (s->builds || strncmp(s->made, "PTX", 3) != 0)) {
+    if (s->made_by[0] && strstr(s->made_by, ", ") && (s->builds || strncmp(s->made_by, "PTX", 3) != 0)) {
         fputs("code: ", stdout);
-        ww_put_text(stdout, s->made);
+        ww_put_text(stdout, s->made_by);
         putchar('\n');
     }
     if (s->best[0]) {
@@ -75,7 +75,7 @@ static enum ww_code print_json(const struct ww_sweep_summary *s, struct ww_error
         ww_jsonw_close(&w, '}');
     }
     ww_jsonw_close(&w, ']');
-    ww_jsonw_str(&w, "code", s->made[0] ? s->made : NULL);
+    ww_jsonw_str(&w, "made_by", s->made_by[0] ? s->made_by : NULL);
     ww_jsonw_u64(&w, "cause_count", s->causes);
     ww_jsonw_str(&w, "together", s->together[0] ? s->together : NULL);
     ww_jsonw_close(&w, '}');

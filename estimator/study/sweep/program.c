@@ -283,11 +283,11 @@ static enum ww_code settle_code(struct ww_sweep_space *space, const char *arch, 
     if (p->code == WW_RECORD_AUTO) p->code = *assembler ? WW_RECORD_SASS : WW_RECORD_PTX;
     const char *comma = *compiler ? ", " : "";
     if (p->code == WW_RECORD_SASS)
-        p->made =
+        p->made_by =
             ww_arena_printf(&space->arena, "machine code of %s, %s%s%s", arch, assembler, comma, compiler);
     else
-        p->made = ww_arena_printf(&space->arena, "PTX, lowered for %s%s%s", arch, comma, compiler);
-    return p->made ? WW_OK : ww_fail_nomem(error, "a program");
+        p->made_by = ww_arena_printf(&space->arena, "PTX, lowered for %s%s%s", arch, comma, compiler);
+    return p->made_by ? WW_OK : ww_fail_nomem(error, "a program");
 }
 
 enum ww_code ww_program_open(struct ww_sweep_space *space, const char *arch, struct ww_error *error) {

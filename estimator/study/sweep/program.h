@@ -56,7 +56,7 @@ struct ww_program {
     const char *name;           /* in results */
     char hash[WW_PROGRAM_HASH]; /* of all that variants have in common, with the files' contents */
     const char *toolkit;        /* what builds and assembles, as text */
-    const char *made;           /* for people: what kind of code is recorded, and what makes it */
+    const char *made_by;        /* for people: what kind of code is recorded, and what makes it */
     bool lowered;               /* machine code was meant, and nothing here makes it */
 };
 

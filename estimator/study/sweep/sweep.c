@@ -190,7 +190,7 @@ enum ww_code ww_sweep_run_points(struct sweep_job *job, struct ww_sweep_summary 
         summary->builds = job->variants->builds;
         summary->build_s = job->variants->build_s;
         summary->record_s = job->variants->record_s;
-        snprintf(summary->made, sizeof summary->made, "%s", job->space.program->made);
+        snprintf(summary->made_by, sizeof summary->made_by, "%s", job->space.program->made_by);
     }
     struct ww_error late = {.code = WW_OK};
     enum ww_code counted = ww_db_sweep_counts(job->db, &job->head, &summary->stored, &summary->invalid,
