@@ -91,6 +91,10 @@ const char *ww_kernel_name(const struct ww_result *r, const char *kernel, char o
 /* What the code that a run replayed was made from: "PTX", "machine code", "PTX and machine code", "an imported
  * trace"; NULL: no launch tells. */
 const char *ww_code_kind(const struct ww_result *r);
+/* The mode of a sweep: "full", or, where variants are replayed by a part of their CTAs, "slice, 6.2 to 25 % of
+ * the CTAs". */
+struct ww_explored;
+void ww_say_sweep_mode(const struct ww_explored *e, char out[80]);
 /* "full replay of PTX". */
 void ww_say_mode(const struct ww_result *r, char out[80]);
 /* " with sm.count=40 (80), sched=lrr (gto)": what makes the run differ from one on its GPU without options,

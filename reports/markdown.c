@@ -280,7 +280,9 @@ static void sweep(FILE *out, const struct ww_explored *e) {
     fputs(". Strategy: ", out);
     put_text(out, e->strategy);
     fputs(", mode: ", out);
-    put_text(out, e->mode);
+    char mode[80];
+    ww_say_sweep_mode(e, mode);
+    put_text(out, mode);
     fputs(".\n\n", out);
     front(out, e);
     effects(out, e);

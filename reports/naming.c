@@ -1,8 +1,10 @@
 /* How a run is named: what makes it differ from its GPU, and from the run beside it. */
+#include "../estimator/result/explored.h"
 #include "../estimator/result/result.h"
 #include "figures.h"
 #include "text.h"
 #include <cjson/cJSON.h>
+#include <math.h>
 #include <string.h>
 
 enum { KEYS = 2000 }; /* that are looked at: a database is untrusted */
@@ -24,6 +26,23 @@ const char *ww_code_kind(const struct ww_result *r) {
     }
     if (foreign) return "an imported trace";
     return machine ? ptx ? "PTX and machine code" : "machine code" : ptx ? "PTX" : NULL;
+}
+
+void ww_say_sweep_mode(const struct ww_explored *e, char out[80]) {
+    double least = INFINITY, most = 0;
+    for (size_t i = 0; i < e->point_count; i++) {
+        const struct ww_explored_variant *v = e->point[i].variant;
+        if (!v || !v->ctas) continue;
+        double part = 100 * (double)v->recorded_ctas / (double)v->ctas;
+        least = fmin(least, part);
+        most = fmax(most, part);
+    }
+    if (least >= 100 || strcmp(e->mode, "full") != 0)
+        snprintf(out, 80, "%.60s", e->mode);
+    else if (least == most)
+        snprintf(out, 80, "slice, %.3g %% of the CTAs", least);
+    else
+        snprintf(out, 80, "slice, %.3g to %.3g %% of the CTAs", least, most);
 }
 
 void ww_say_mode(const struct ww_result *r, char out[80]) {

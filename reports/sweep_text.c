@@ -94,7 +94,8 @@ static enum ww_code print_effects(const struct ww_explored *e, FILE *out, struct
 enum ww_code ww_report_sweep(const struct ww_explored *e, FILE *out, struct ww_error *error) {
     WW_PLAIN_LOCALE;
     size_t front = 0, invalid = 0, outside = 0;
-    char gpu[100], traces[400];
+    char gpu[100], traces[400], mode[80];
+    ww_say_sweep_mode(e, mode);
     for (size_t i = 0; i < e->point_count; i++) {
         front += e->point[i].front;
         invalid += e->point[i].feasible < 0;
@@ -102,7 +103,7 @@ enum ww_code ww_report_sweep(const struct ww_explored *e, FILE *out, struct ww_e
     }
     ww_clean_text(e->gpu, gpu, sizeof gpu);
     ww_clean_text(e->traces, traces, sizeof traces);
-    fprintf(out, "sweep %" PRId64 " on %s: %s, %s\n  traces        %s\n", e->sweep, gpu, e->strategy, e->mode,
+    fprintf(out, "sweep %" PRId64 " on %s: %s, %s\n  traces        %s\n", e->sweep, gpu, e->strategy, mode,
             traces);
     fprintf(out,
             "  points        %zu of %" PRIu64 ", %zu invalid, %zu outside the constraints, %zu in the front\n",

@@ -71,12 +71,12 @@ struct ww_sweep_summary {
     uint64_t best_near;            /* best: other replayed variants whose times are within WW_SWEEP_NEAR of it */
     uint64_t builds; /* of a program's variants, by this call, and seconds of them and of recording */
     double build_s, record_s;
-    char made_by[200]; /* of a program: "nvcc 13.0, V13.0.88, ptxas 13.0.88"; "" of traces */
     char why[1000]; /* adaptive: why no candidate was worth a replay; "" if one was */
     struct ww_sweep_cause cause[WW_SWEEP_CAUSES]; /* of the most points first */
     uint64_t causes;                              /* all of them, also those without room */
     char together[600];  /* what to write into the space file so that sizes move together; "": nothing known */
     const char *warning; /* what the figures leave out, lives for ever; NULL: nothing known */
+    char made_by[300];   /* of a program: what kind of code is recorded, and what makes it; else "" */
 };
 /* Replays every trace on every point that the strategy picks, stores each point when it is done, and goes on
  * where an earlier call of the same sweep was interrupted. A point that cannot be is stored with its reason.

@@ -27,10 +27,14 @@ static void print(const struct ww_sweep_summary *s, const char *db) {
     if (s->together[0]) printf("  " TOGETHER "%s\n", s->together);
     char sampled[48] = "";
     if (s->sampled) snprintf(sampled, sizeof sampled, " in full, %" PRIu64 " more sampled", s->sampled);
-    if (s->made_by[0]) printf("code: %s\n", s->made_by);
     if (s->builds)
         printf("builds: %" PRIu64 ", %.1f s of processor and waiting; recording: %.1f s\n", s->builds,
                s->build_s, s->record_s);
+    if (s->made_by[0] && strstr(s->made_by, ", ") && (s->builds || strncmp(s->made_by, "PTX", 3) != 0)) {
+        fputs("code: ", stdout);
+        ww_put_text(stdout, s->made_by);
+        putchar('\n');
+    }
     if (s->best[0]) {
         fputs("best by estimates: ", stdout);
         ww_put_text(stdout, s->best);

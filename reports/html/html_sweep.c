@@ -1,5 +1,6 @@
 /* A sweep: the Pareto front, the sensitivity to parameters, the points. */
 #include "../../estimator/result/explored.h"
+#include "../figures.h"
 #include "page.h"
 #include <inttypes.h>
 #include <math.h>
@@ -32,7 +33,9 @@ static void head(struct ww_page *p, const struct ww_explored *e, const struct co
     ww_html(p, "</b></li>\n<li><span>strategy</span> <b>");
     ww_html_text(p, e->strategy);
     ww_html(p, "</b></li>\n<li><span>mode</span> <b>");
-    ww_html_text(p, e->mode);
+    char mode[80];
+    ww_say_sweep_mode(e, mode);
+    ww_html_text(p, mode);
     ww_html(p, "</b></li>\n<li><span>points done</span> <b>%zu of %" PRIu64 "</b></li>\n", e->point_count,
             e->planned);
     ww_html(p,

@@ -219,20 +219,27 @@ static void put_ranking(struct ww_page *p, const struct ww_sweep_ranking *g) {
 static void head(struct ww_page *p, const struct ww_ranked *r, const struct ww_sweep_ranking *ranking) {
     struct ww_buf best = {0};
     char text[32];
-    size_t near = 0, invalid = 0;
+    size_t near = 0, invalid = 0, same = 0;
     for (size_t i = 0; i < r->count; i++) near += r->point[i]->time_s <= 1.05 * r->point[0]->time_s;
+    for (size_t i = 1; i < r->count; i++) {
+        const struct ww_explored_variant *v = r->point[i]->variant, *first = r->point[0]->variant;
+        double error = fmax(v ? v->error : 0, first ? first->error : 0);
+        same += r->point[i]->time_s <= (1 + error) * r->point[0]->time_s;
+    }
     for (size_t i = 0; i < r->sweep->point_count; i++) invalid += r->sweep->point[i].feasible < 0;
     ww_html(p, "<section>\n<h2 id=\"variants\">Variants on ");
     ww_html_text(p, r->sweep->gpu);
     ww_html(p, "</h2>\n");
     if (r->count) {
         settings_text(r->sweep, r->point[0], &best);
-        ww_html(p, "<p class=\"bound\">The fastest is <b>");
+        ww_html(p, "<p class=\"bound\">The fastest by estimates is <b>");
         ww_html_text(p, best.p ? (const char *)best.p : "");
         ww_html(p, "</b> with %s.</p>\n", ww_si(r->point[0]->time_s, "s", text));
     }
     ww_html(p, "<ul class=\"key\">\n<li><span>variants with a time</span> <b>%zu</b></li>\n", r->count);
     ww_html(p, "<li><span>within 5 %% of the fastest</span> <b>%zu</b></li>\n", near);
+    ww_html(p, "<li><span>not told from the fastest, by the error of sampled CTAs</span> <b>%zu</b></li>\n",
+            same);
     ww_html(p, "<li><span>that cannot be</span> <b>%zu</b></li>\n", invalid);
     if (ranking) put_ranking(p, ranking);
     ww_html(p, "</ul>\n");

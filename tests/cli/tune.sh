@@ -5,6 +5,7 @@ export WARPWATT_CODE=ptx XDG_CACHE_HOME=$PWD/cache
 warpwatt sweep space.json -j2 --db r.db
 warpwatt sweep space.json -j1 --db r.db
 warpwatt query --named variants :percent=20 --db r.db --csv | cut -d, -f1-5,7-10,15
+warpwatt report --sweep last --db r.db | head -1
 warpwatt query --named nearest ':at=TILE=32 PAD=1' :most=1 --db r.db --csv | cut -d, -f1-3
 # The best one, by few replays; a second time from what is stored.
 warpwatt sweep space.json --strategy best -j2 --db best.db | sed 's/with .* confidence/with N % confidence/'

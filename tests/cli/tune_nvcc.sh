@@ -3,17 +3,17 @@ command -v nvcc >/dev/null || [ -x /usr/local/cuda/bin/nvcc ] || skip "there is 
 cp "$SOURCE"/traces/examples/transpose.* .
 export WARPWATT_CODE=ptx XDG_CACHE_HOME=$PWD/cache
 sed 's/2048/256/g; s/"TILE": \[8, 16, 32, 64\]/"TILE": [16, 32]/; s/"ROWS": \[1, 2, 4, 8\]/"ROWS": [1, 4]/' transpose.json >space.json
-warpwatt sweep space.json -j2 --db r.db | sed 's/, [0-9.]* s.*//; s/^code: nvcc [^,]*, [^,]*/code: nvcc/'
+warpwatt sweep space.json -j2 --db r.db | grep -v '^code:' | sed 's/, [0-9.]* s.*//'
 warpwatt query --named variants --db r.db --csv | cut -d, -f3,8 | sort
 # Built from the cache; a variant's shape is not the build's.
-warpwatt sweep space.json -j2 --db again.db | sed 's/, [0-9.]* s.*//; s/^code: nvcc [^,]*, [^,]*/code: nvcc/'
+warpwatt sweep space.json -j2 --db again.db | grep -v '^code:' | sed 's/, [0-9.]* s.*//'
 # What does not compile is a row, with nvcc's words.
 sed -i 's/__syncthreads();/#if PAD == 1\n    undeclared();\n#endif\n    __syncthreads();/' transpose.cu
 sed -i 's/"PAD": 1, "ROWS": 4/"PAD": 0, "ROWS": 4/' space.json
-warpwatt sweep space.json -j2 --db bad.db | sed 's/, [0-9.]* s.*//; s/^code: nvcc [^,]*, [^,]*/code: nvcc/; s/error:.*/error/; s/: [^ ]*source.cu/: source.cu/'
+warpwatt sweep space.json -j2 --db bad.db | grep -v '^code:' | sed 's/, [0-9.]* s.*//; s/error:.*/error/'
 # A source with a value of its own for a parameter: the parameter would do nothing.
 cp "$SOURCE"/traces/examples/transpose.cu .
 sed -i '1i #undef PAD\n#define PAD 1' transpose.cu
-warpwatt sweep space.json --strategy random --points 1 --db own.db | sed 's/, [0-9.]* s.*//; s/^code: nvcc [^,]*, [^,]*/code: nvcc/'
+warpwatt sweep space.json --strategy random --points 1 --db own.db | grep -v '^code:' | sed 's/, [0-9.]* s.*//'
 sed -i 1d transpose.cu
 fails 3 warpwatt sweep space.json -j2 --strategy random --points 1 --db anew.db | grep -c 'defines the parameter PAD anew'

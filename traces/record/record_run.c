@@ -11,6 +11,8 @@
 #include <string.h>
 #include <time.h>
 
+#define SUBSTITUTE 75u /* the oldest architecture of ptxas 13 */
+
 static double now(void) {
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);
@@ -118,11 +120,14 @@ enum ww_code ww_record_assembler(const char *arch, struct ww_arena *arena, const
     uint32_t wanted = (uint32_t)strtoul(strncmp(arch, "sm_", 3) == 0 ? arch + 3 : arch, NULL, 10);
     *text = "";
     if (wanted < 70 || ww_ptxas_tools_find(&tools, NULL) != WW_OK) return WW_OK;
-    for (size_t i = 0; i < tools.count && *text && !**text; i++) {
-        struct ptxas_tool *t = &tools.tool[i];
-        ww_ptxas_tool_ask(t);
-        if (!t->works || !ww_ptxas_tool_knows(t, wanted, false)) continue;
-        *text = ww_arena_printf(arena, "ptxas %s", t->version);
+    for (int pass = 0; pass < 2; pass++) { /* as ww_ptxas_compile: sm_75 stands in for sm_70 and sm_72 */
+        if (pass && wanted >= SUBSTITUTE) break;
+        for (size_t i = 0; i < tools.count && *text && !**text; i++) {
+            struct ptxas_tool *t = &tools.tool[i];
+            ww_ptxas_tool_ask(t);
+            if (!t->works || !ww_ptxas_tool_knows(t, pass ? SUBSTITUTE : wanted, false)) continue;
+            *text = ww_arena_printf(arena, "ptxas %s%s", t->version, pass ? ", whose sm_75 stands in" : "");
+        }
     }
     ww_ptxas_tools_free(&tools);
     return *text ? WW_OK : ww_fail_nomem(error, "the name of an assembler");

@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define MACHINE_FIRST 70 /* the first architecture whose machine code is run */
+
 #define FILE_MOST ((size_t)64 << 20)
 
 static const char *const pass_name[WW_PASS_COUNT] = {"define", "header", "environment", "launch"};
@@ -272,6 +274,22 @@ static enum ww_code common(const struct ww_sweep_space *space, struct ww_buf *b,
     return b->failed ? ww_fail_nomem(error, "a program") : WW_OK;
 }
 
+/* One kind of code for all variants: times of lowered PTX are not compared with those of machine code. */
+static enum ww_code settle_code(struct ww_sweep_space *space, const char *arch, const char *compiler,
+                                const char *assembler, struct ww_error *error) {
+    struct ww_program *p = space->program;
+    bool machine = strtol(arch + 3, NULL, 10) >= MACHINE_FIRST;
+    p->lowered = p->code == WW_RECORD_AUTO && machine && !*assembler;
+    if (p->code == WW_RECORD_AUTO) p->code = *assembler ? WW_RECORD_SASS : WW_RECORD_PTX;
+    const char *comma = *compiler ? ", " : "";
+    if (p->code == WW_RECORD_SASS)
+        p->made_by =
+            ww_arena_printf(&space->arena, "machine code of %s, %s%s%s", arch, assembler, comma, compiler);
+    else
+        p->made_by = ww_arena_printf(&space->arena, "PTX, lowered for %s%s%s", arch, comma, compiler);
+    return p->made_by ? WW_OK : ww_fail_nomem(error, "a program");
+}
+
 enum ww_code ww_program_open(struct ww_sweep_space *space, const char *arch, struct ww_error *error) {
     struct ww_program *p = space->program;
     struct ww_buf b = {0};
@@ -280,17 +298,13 @@ enum ww_code ww_program_open(struct ww_sweep_space *space, const char *arch, str
     if (p->source && !ends_in(p->source, ".ptx")) WW_TRY(ww_program_compiler(&space->arena, &compiler, error));
     p->toolkit = ww_arena_printf(&space->arena, "%s; %s", compiler, assembler);
     if (!p->toolkit) return ww_fail_nomem(error, "a program");
+    WW_TRY(settle_code(space, arch, compiler, assembler, error));
     enum ww_code code = common(space, &b, error);
     if (code == WW_OK)
         snprintf(p->hash, sizeof p->hash, "%016" PRIx64 "%016" PRIx64, ww_hash_bytes(b.p, b.n, 0),
                  ww_hash_bytes(b.p, b.n, 1));
     ww_buf_free(&b);
-    /* Machine code and lowered PTX must not be ranked beside one another: where there is an assembler, a
-     * variant that it refuses cannot be. */
-    if (p->code == WW_RECORD_AUTO) p->code = *assembler ? WW_RECORD_SASS : WW_RECORD_PTX;
-    p->made_by = ww_arena_printf(&space->arena, "%s%s%s", compiler, *compiler ? ", " : "",
-                                 *assembler ? assembler : "PTX lowered for the architecture");
-    return p->made_by ? code : ww_fail_nomem(error, "a program");
+    return code;
 }
 
 /* ---- a variant ---- */

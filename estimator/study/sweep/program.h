@@ -53,10 +53,11 @@ struct ww_program {
     enum ww_record_code code;
     bool all_ctas; /* never a sample of the CTAs */
     unsigned timeout_s;
-    const char *made_by;        /* "nvcc 13.0, V13.0.88, ptxas 13.0.88" */
     const char *name;           /* in results */
     char hash[WW_PROGRAM_HASH]; /* of all that variants have in common, with the files' contents */
     const char *toolkit;        /* what builds and assembles, as text */
+    const char *made_by;        /* for people: what kind of code is recorded, and what makes it */
+    bool lowered;               /* machine code was meant, and nothing here makes it */
 };
 
 /* Reads the section. Errors: WW_INPUT with the JSON path. */

@@ -239,11 +239,15 @@ void ww_program_trim(void) {
 
 /* ---- building ---- */
 
-/* The first lines of what a compiler said, on one line. */
-static void first_words(const struct ww_spawned *s, char out[400]) {
+/* The first lines of what a compiler said, on one line, without the folder that a copy of the source is in. */
+static void first_words(const struct ww_spawned *s, const char *folder, char out[400]) {
     const struct ww_buf *said = s->err.n ? &s->err : &s->out;
-    size_t n = 0;
+    size_t n = 0, skipped = strlen(folder);
     for (const char *p = said->p; p && *p && n + 3 < 400; p++) {
+        if (skipped && strncmp(p, folder, skipped) == 0 && p[skipped] == '/') {
+            p += skipped;
+            continue;
+        }
         bool line = *p == '\n';
         if (line && p[1] && n) out[n++] = ';', out[n++] = ' ';
         if (!line && (unsigned char)*p >= ' ') out[n++] = *p;
@@ -287,7 +291,7 @@ static enum ww_code check_result(const struct build *b, const char *what, const 
     return WW_OK;
 }
 
-static enum ww_code run_build(struct build *b, const char *result) {
+static enum ww_code run_build(struct build *b, const char *folder, const char *result) {
     struct ww_spawned s;
     struct ww_error inner = {.code = WW_OK};
     struct ww_spawn_limits limits = {.ms = b->program->timeout_s * 1000u,
@@ -303,7 +307,7 @@ static enum ww_code run_build(struct build *b, const char *result) {
         *b->error = inner;
     if (code == WW_OK && s.status != 0) {
         char said[400];
-        first_words(&s, said);
+        first_words(&s, folder, said);
         code = ww_fail(b->error, WW_INPUT, what, "does not compile (exit status %d): %s", s.status, said);
     }
     if (code == WW_OK && b->program->source && s.err.p) code = check_redefined(b, s.err.p);
@@ -339,7 +343,7 @@ static enum ww_code build_into(struct build *b, const char *to) {
         if (!variable) code = ww_fail_nomem(b->error, "a build");
     }
     b->argv[b->argc] = NULL;
-    if (code == WW_OK) code = run_build(b, out);
+    if (code == WW_OK) code = run_build(b, dir.path, out);
     if (code == WW_OK) code = ww_sweep_put_file(out, to, b->error);
     ww_temp_remove(&dir);
     return code;

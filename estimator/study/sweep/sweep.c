@@ -205,6 +205,10 @@ enum ww_code ww_sweep_run_points(struct sweep_job *job, struct ww_sweep_summary 
 static enum ww_code run(struct sweep_job *job, struct ww_sweep_summary *summary, struct ww_error *error) {
     if (job->options->shard) WW_TRY(ww_sweep_check_into(job->options, error));
     WW_TRY(prepare(job, error));
+    if (job->variants && job->space.program->lowered)
+        summary->warning =
+            "there is no ptxas for this GPU: all variants are recorded as lowered PTX, whose times"
+            " differ from machine code's (docs/reference/machine-code.md)";
     if (strcmp(job->head.mode, "analytic") == 0 && chooses_scheduler(&job->space))
         summary->warning = "the analytical model does not tell schedulers apart";
     if (job->head.budget > 0 && (job->options->shard || job->options->slurm))

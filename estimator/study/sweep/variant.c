@@ -15,6 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#define WORD "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_"
 #define WHOLE_MOST 2e5  /* warp instructions up to which a launch is always replayed whole */
 #define SLICE_USUAL 3e6 /* of a slice's replay, unless 4 waves have more: then whole waves are left out */
 #define SCREEN_WAVES 2u /* of a slice, that the analytical model is asked about */
@@ -215,6 +216,58 @@ static enum ww_code replay_slice(struct trial *t, const struct ww_alike *alike, 
     return code;
 }
 
+/* ---- reasons ---- */
+
+/* A copy of `text` with `to` in place of each `from`, a file of the cache that tells a user nothing. */
+static void replace(const char *text, const char *from, const char *to, char *out, size_t room) {
+    size_t n = 0, skipped = from ? strlen(from) : 0;
+    while (*text && n + 1 < room) {
+        if (skipped && strncmp(text, from, skipped) == 0) {
+            int named = snprintf(out + n, room - n, "%s", to);
+            n += (size_t)named < room - n ? (size_t)named : room - n - 1;
+            text += skipped;
+        } else
+            out[n++] = *text++;
+    }
+    out[n] = 0;
+}
+
+/* Mangled names of C++ as people know them. */
+static void demangle(const char *text, char *out, size_t room) {
+    size_t n = 0;
+    bool inside = false; /* of a word */
+    while (*text && n + 1 < room) {
+        size_t word = strspn(text, WORD);
+        char name[256], plain[256];
+        if (!inside && word && word < sizeof name && strncmp(text, "_Z", 2) == 0) {
+            memcpy(name, text, word);
+            name[word] = 0;
+            bool known = ww_demangle(name, plain, sizeof plain);
+            int put = snprintf(out + n, room - n, "%s", known ? plain : name);
+            n += (size_t)put < room - n ? (size_t)put : room - n - 1;
+            text += word;
+        } else {
+            inside = word > 0;
+            out[n++] = *text++;
+        }
+    }
+    out[n] = 0;
+}
+
+/* Why a variant cannot be: the user's file in place of the cache's, and the first line of what ptxas said. */
+static void explain(const struct trial *t, const struct ww_error *e, char *reason, size_t room) {
+    char raw[1200], named[1200];
+    const char *source = t->program->source ? t->program->source : t->program->command[0];
+    size_t n = strlen(source);
+    bool own = t->program->source && n > 4 && strcmp(source + n - 4, ".ptx") == 0; /* nothing was built */
+    snprintf(raw, sizeof raw, "%.300s%s%.650s", e->where, e->where[0] ? ": " : "", e->text);
+    replace(raw, t->ptx.n && !own ? t->ptx.p : NULL, source, named, sizeof named);
+    char *said = strstr(named, "ptxas ");
+    said = said && strstr(said, " refuses it for ") ? strstr(said, "; ") : NULL;
+    if (said) *said = 0;
+    demangle(named, reason, room);
+}
+
 /* ---- the whole ---- */
 
 /* Records CTAs to look at. An output that differs may be one that a cut CTA has not finished: then CTAs that
@@ -285,26 +338,6 @@ static enum ww_code try(struct trial *t, struct ww_db_sweep_result *out) {
     return replay(t, out);
 }
 
-/* Where a variant failed, in words of its space: the source in place of the file that was built of it, and the
- * kernel's name as it stands in the source. */
-static void reason_place(const struct trial *t, const char *where, char out[340]) {
-    size_t same = 0, n = 0;
-    while (t->ptx.p && where[same] && where[same] == t->ptx.p[same]) same++;
-    const char *rest = same > 8 && where[same] == ':' ? where + same : where;
-    if (rest != where) n = (size_t)snprintf(out, 340, "%.100s", t->program->name);
-    const char *kernel = strstr(rest, "kernel _Z");
-    if (!kernel) {
-        snprintf(out + n, 340 - n, "%.200s", rest);
-        return;
-    }
-    char mangled[256], name[128];
-    kernel += strlen("kernel ");
-    snprintf(mangled, sizeof mangled, "%.*s", (int)strcspn(kernel, ", "), kernel);
-    ww_demangle(mangled, name, sizeof name);
-    snprintf(out + n, 340 - n, "%.*s%s%.100s", (int)(kernel - rest), rest, name,
-             kernel + strcspn(kernel, ", "));
-}
-
 enum ww_code ww_variant_replay(struct sweep_job *job, struct ww_sweep_machine *m, const char *mode,
                                struct ww_db_sweep_result *out, struct ww_variant *variant,
                                struct ww_error *error) {
@@ -321,16 +354,15 @@ enum ww_code ww_variant_replay(struct sweep_job *job, struct ww_sweep_machine *m
     *out = (struct ww_db_sweep_result){0};
     WW_TRY(ww_variants_reference(job, error));
     enum ww_code code = try(&t, out);
+    if (code != WW_OK) explain(&t, &inner, m->reason, sizeof m->reason);
     ww_variants_count(job, variant);
-    bool reason = ww_sweep_is_reason(code) || code == WW_EXEC || code == WW_MISMATCH;
-    if (code != WW_OK && reason) {
-        char where[340];
-        reason_place(&t, inner.where, where);
-        snprintf(m->reason, sizeof m->reason, "%s%s%.650s", where, where[0] ? ": " : "", inner.text);
-    }
     ww_buf_free(&t.ptx);
     ww_buf_free(&t.launch);
-    if (code == WW_OK || reason) return WW_OK;
-    if (error) *error = inner;
-    return code;
+    if (code == WW_OK) return WW_OK;
+    if (!ww_sweep_is_reason(code) && code != WW_EXEC && code != WW_MISMATCH) {
+        m->reason[0] = 0;
+        if (error) *error = inner;
+        return code;
+    }
+    return WW_OK;
 }
