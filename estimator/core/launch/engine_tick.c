@@ -82,7 +82,7 @@ static uint64_t take_mail(struct ww_sm *sm, uint64_t cycle) {
     mail->count = 0;
     mail->unblocked = false;
     bool queue = sm->misses.count && !sm->misses.refused;
-    if (sm->stirred || (sm->lsu.held && sm->lsu.retry) || queue) return cycle;
+    if (sm->became_ready || (sm->lsu.held && sm->lsu.retry) || queue) return cycle;
     uint64_t at = ww_wheel_next(&sm->wheel, cycle - 1);
     if (sm->dma && ww_dma_next(sm->dma, cycle - 1) < at) at = ww_dma_next(sm->dma, cycle - 1);
     if (sm->fetch && ww_fetch_next(sm->fetch, cycle - 1) < at) at = ww_fetch_next(sm->fetch, cycle - 1);

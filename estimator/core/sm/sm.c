@@ -164,7 +164,7 @@ static inline uint64_t step_issue(struct ww_sm *sm, uint64_t cycle) {
 /* What of a step is the SM's own affair; returns the cycle of the next issue. */
 static inline uint64_t step_inside(struct ww_sm *sm, uint64_t cycle) {
     sm->now = cycle;
-    sm->stirred = false;
+    sm->became_ready = false;
     wake_warps(sm, cycle);
     step_memory(sm, cycle);
     return sm->extras ? step_all(sm, cycle) : step_issue(sm, cycle);

@@ -262,7 +262,7 @@ struct ww_sm {
     uint64_t issue_at;         /* no scheduler can issue before: the earliest try_at */
     uint64_t saturated_at;     /* cycles before it are counted by mode */
     bool saturated;            /* from then on */
-    bool stirred;              /* a warp became ready since the last step */
+    bool became_ready;              /* a warp became ready since the last step */
     bool issuing;              /* schedulers of this cycle are at work: CTAs end after them */
     bool plain;                /* instructions with a lane issue in it (issue_plain.h) */
     bool extras;               /* a barrel pipeline, bulk transfers, a prefetcher or a watch of its LSU */
