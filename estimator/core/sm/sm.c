@@ -201,7 +201,7 @@ uint64_t ww_sm_go_ahead(struct ww_sm *sm, uint64_t next, uint64_t end) {
             return at;
         }
         next = end_step(sm, at, issue);
-    } while (next < end && !sm->lingering);
+    } while (next < end && !sm->draining);
     return next;
 }
 

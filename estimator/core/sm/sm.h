@@ -269,7 +269,7 @@ struct ww_sm {
     bool ahead;                /* its step of cycle `now` is done but for what others see */
     uint64_t ahead_next;       /* what ww_issue returned in it */
     uint32_t asked;            /* requests to the memory system that are not answered in full */
-    uint32_t lingering;        /* warps that have ended and still hold their slot */
+    uint32_t draining;        /* warps that have ended and still hold their slot */
     uint64_t ended;            /* CTAs that do */
     struct ww_tlb_array pages; /* whose translation the SM got lately, if hits of the L1 need one */
     uint32_t page_shift;       /* log2 of a page's bytes; 0: hits need none */
@@ -546,7 +546,7 @@ uint64_t ww_sm_complete(struct ww_sm *sm, uint64_t cycle);
 static inline bool ww_sm_alone(const struct ww_sm *sm) {
     const struct ww_core *core = sm->core;
     bool room = sm->resident_ctas < sm->cta_room || core->smm.on;
-    return core->runs_ahead && sm->resident_ctas && !sm->misses.count && !sm->lingering && !sm->dma &&
+    return core->runs_ahead && sm->resident_ctas && !sm->misses.count && !sm->draining && !sm->dma &&
            !sm->fetch && !(room && core->next_cta < core->cta_count);
 }
 /* Counts everything up to the launch's end. */
