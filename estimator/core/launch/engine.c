@@ -338,13 +338,13 @@ static bool make_groups(struct ww_engine *e) {
     c->group_shift = ww_shard_shift(count, e->beside ? 1 : e->threads);
     c->groups = ((count - 1) >> c->group_shift) + 1;
     c->group = ww_arena_lines(&e->arena, c->groups, sizeof *c->group);
-    c->glance = ww_arena_lines(&e->arena, c->groups, sizeof *c->glance);
+    c->summary = ww_arena_lines(&e->arena, c->groups, sizeof *c->summary);
     for (uint32_t k = 0; k < 2; k++) c->mailed[k] = ww_arena_array(&e->arena, c->groups, sizeof *c->mailed[k]);
     c->mail = e->mail;
     c->next = ww_arena_lines(&e->arena, count, sizeof *c->next);
     c->sm = ww_arena_array(&e->arena, count, sizeof *c->sm);
-    if (!c->group || !c->glance || !c->mailed[0] || !c->mailed[1] || !c->next || !c->sm) return false;
-    for (uint32_t g = 0; g < c->groups; g++) c->glance[g].next = WW_NEVER;
+    if (!c->group || !c->summary || !c->mailed[0] || !c->mailed[1] || !c->next || !c->sm) return false;
+    for (uint32_t g = 0; g < c->groups; g++) c->summary[g].next = WW_NEVER;
     for (uint32_t i = 0; i < count; i++) c->next[i] = WW_NEVER;
     return true;
 }

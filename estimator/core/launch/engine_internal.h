@@ -82,7 +82,7 @@ void ww_core_wake(struct ww_core *core, uint32_t sm, uint64_t cycle);
 void ww_core_step_group(struct ww_core *core, uint32_t group, uint64_t cycle);
 /* Whether any of them does. */
 static inline bool ww_core_due(const struct ww_core *core, uint32_t group, uint64_t cycle) {
-    return core->glance[group].next <= cycle || core->mailed[cycle & 1][group];
+    return core->summary[group].next <= cycle || core->mailed[cycle & 1][group];
 }
 
 #endif

@@ -262,14 +262,14 @@ struct ww_sm {
     uint64_t issue_at;         /* no scheduler can issue before: the earliest try_at */
     uint64_t saturated_at;     /* cycles before it are counted by mode */
     bool saturated;            /* from then on */
-    bool became_ready;              /* a warp became ready since the last step */
+    bool became_ready;         /* a warp became ready since the last step */
     bool issuing;              /* schedulers of this cycle are at work: CTAs end after them */
     bool plain;                /* instructions with a lane issue in it (issue_plain.h) */
     bool extras;               /* a barrel pipeline, bulk transfers, a prefetcher or a watch of its LSU */
     bool ahead;                /* its step of cycle `now` is done but for what others see */
     uint64_t ahead_next;       /* what ww_issue returned in it */
     uint32_t asked;            /* requests to the memory system that are not answered in full */
-    uint32_t draining;        /* warps that have ended and still hold their slot */
+    uint32_t draining;         /* warps that have ended and still hold their slot */
     uint64_t ended;            /* CTAs that do */
     struct ww_tlb_array pages; /* whose translation the SM got lately, if hits of the L1 need one */
     uint32_t page_shift;       /* log2 of a page's bytes; 0: hits need none */
@@ -288,8 +288,8 @@ struct ww_sm_group {
     uint64_t sending; /* SMs whose miss queue is offered at the end of this cycle for the first time */
 };
 
-/* What is to be known of a group between cycles. */
-struct ww_glance {
+/* What a group of SMs does next, read between cycles. */
+struct ww_group_summary {
     _Alignas(WW_HOST_LINE) uint64_t next; /* cycle of its next step, WW_NEVER if none is planned */
     uint64_t sending;                     /* SMs whose miss queue is offered at the end of every cycle */
     uint32_t due;                         /* about how many SMs step in `next` */
@@ -333,11 +333,11 @@ struct ww_core {
     uint64_t now, now_ps; /* of the current tick */
     uint64_t start_ps;    /* of the launch */
     struct ww_launch_time launch_time;
-    struct ww_sm_group *group; /* of 2^group_shift SMs, at most 64 */
-    struct ww_glance *glance;  /* of each group */
-    uint64_t *mailed[2];       /* by group: SMs that are told something in the next even, odd cycle */
-    struct ww_mail *mail;      /* by SM, what: of even cycles, of odd ones */
-    uint64_t *next;            /* by SM: cycle of its next step */
+    struct ww_sm_group *group;        /* of 2^group_shift SMs, at most 64 */
+    struct ww_group_summary *summary; /* of each group */
+    uint64_t *mailed[2];              /* by group: SMs that are told something in the next even, odd cycle */
+    struct ww_mail *mail;             /* by SM, what: of even cycles, of odd ones */
+    uint64_t *next;                   /* by SM: cycle of its next step */
     uint32_t groups, group_shift;
     struct ww_core *main;   /* the launch's: this one, but in a shard */
     struct ww_shard *shard; /* by group, if several threads step SMs; else NULL */
