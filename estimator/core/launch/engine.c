@@ -222,7 +222,7 @@ static void derive(struct ww_core *c, const struct ww_launch *launch) {
     for (uint32_t m = 0; m < 256; m++)
         for (uint32_t p = 0; p < 8; p++) {
             uint32_t first = p / (g->l2_sector / 32) * (g->l2_sector / 32);
-            if ((m >> p) & 1) c->pieces_of[m] |= (uint8_t)(((1u << (g->l2_sector / 32)) - 1) << first);
+            if ((m >> p) & 1) c->chunks_of[m] |= (uint8_t)(((1u << (g->l2_sector / 32)) - 1) << first);
         }
     c->lsu_cycles = g->lsu_lanes >= 32 ? 1 : 32 / g->lsu_lanes;
     bool alone = !c->lsu_plan.entries && !c->fetch_plan.queue; /* mechanisms look at one line after another */

@@ -88,17 +88,17 @@ void ww_fetch_close(struct ww_sm *sm) {
 /* ---- from loads to prefetches ---- */
 
 /* Whether a prefetch of the line would find it there or on its way: all sectors that it is for. */
-static bool is_there(const struct ww_cache *c, uint64_t key, uint32_t pieces) {
+static bool is_there(const struct ww_cache *c, uint64_t key, uint32_t chunks) {
     uint32_t line = ww_tags_find(&c->tags, key);
     return line != WW_NO_LINE &&
-           !(c->shape->sectors_of[pieces] & ~(c->tags.line[line].valid | c->tags.line[line].pending));
+           !(c->shape->sectors_of[chunks] & ~(c->tags.line[line].valid | c->tags.line[line].pending));
 }
 
 static bool waits(const struct ww_fetcher *f, const struct ww_line_request *r) {
     for (uint32_t i = 0; i < f->count; i++) {
         uint32_t at = f->head + i;
         const struct ww_line_request *q = &f->ring[at >= f->plan.queue ? at - f->plan.queue : at].request;
-        if (q->key == r->key && !(r->pieces & ~q->pieces)) return true;
+        if (q->key == r->key && !(r->chunks & ~q->chunks)) return true;
     }
     return false;
 }
@@ -202,8 +202,8 @@ void ww_fetch_step(struct ww_sm *sm, uint64_t cycle) {
     if (!f->count || f->blocked || f->ring[f->head].ready > cycle) return;
     const struct ww_fetch_item *item = &f->ring[f->head];
     struct ww_cache *c = f->own.shape ? &f->own : &sm->l1;
-    if (is_there(&sm->l1, item->request.key, item->request.pieces) ||
-        (f->own.shape && is_there(&f->own, item->request.key, item->request.pieces))) {
+    if (is_there(&sm->l1, item->request.key, item->request.chunks) ||
+        (f->own.shape && is_there(&f->own, item->request.key, item->request.chunks))) {
         n[WW_C_PREFETCH_PRESENT]++;
         tell_done(f, item->token);
     } else if (has_room(sm) && ww_l1_prefetch(sm, c, &item->request, item->warp, item->inst, cycle)) {

@@ -353,7 +353,7 @@ struct ww_core {
     void *progress_context;
     /* derived once a launch */
     struct ww_cache_shape l1_shape, tex_shape, fetch_shape;
-    uint8_t pieces_of[256];             /* by pieces of a line: those of the L2 sectors that hold them */
+    uint8_t chunks_of[256];             /* by chunks of a line: those of the L2 sectors that hold them */
     uint32_t request_shift[3];          /* by enum ww_lsu_cache: log2 of the bytes that a line request covers */
     uint32_t lsu_cycles, queue_high[2]; /* queue_high: as mshr_high */
     uint32_t tag_banks;                 /* of the L1's tags; 0: a line is looked up a cycle */
