@@ -89,10 +89,10 @@ static uint64_t take_mail(struct ww_sm *sm, uint64_t cycle) {
     return at;
 }
 
-/* A step that is not to come within so many cycles is not worth looking how far the SM may go ahead. */
+/* A step that is not to come within so many cycles is not worth looking how far the SM may run ahead. */
 #define AHEAD_NEAR 32
 
-/* The cycle before which the SM, which is alone, may go ahead: until then memory tells it nothing. */
+/* The cycle before which the SM, which is alone, may run ahead: until then memory tells it nothing. */
 static uint64_t ahead_until(const struct ww_core *core, const struct ww_sm *sm, uint64_t cycle) {
     uint64_t end = core->epochs.end;
     if (!sm->asked) return end;
@@ -111,7 +111,7 @@ static inline void step_sm(struct ww_core *core, struct ww_wheel *wheel, uint32_
         next = sm->ahead ? ww_sm_complete(sm, cycle) : ww_sm_step(sm, cycle);
         if (next < cycle + AHEAD_NEAR && ww_sm_alone(sm)) {
             uint64_t end = ahead_until(core, sm, cycle);
-            if (next < end) next = ww_sm_go_ahead(sm, next, end);
+            if (next < end) next = ww_sm_run_ahead(sm, next, end);
         }
     }
     core->next[id] = next;

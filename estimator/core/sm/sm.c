@@ -192,7 +192,7 @@ uint64_t ww_sm_complete(struct ww_sm *sm, uint64_t cycle) {
     return end_step(sm, cycle, sm->ahead_next);
 }
 
-uint64_t ww_sm_go_ahead(struct ww_sm *sm, uint64_t next, uint64_t end) {
+uint64_t ww_sm_run_ahead(struct ww_sm *sm, uint64_t next, uint64_t end) {
     do {
         uint64_t at = next, issue = step_inside(sm, at);
         if (sm->ended || sm->misses.count) {

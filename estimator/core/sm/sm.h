@@ -539,10 +539,10 @@ uint64_t ww_sm_step(struct ww_sm *sm, uint64_t cycle);
 /* The steps of `next` and later cycles before `end`, of an SM that is alone, as long as nothing that happens in
  * them can be seen from outside: nothing tells the SM anything before `end`. Returns the cycle of its next
  * step. A step that can be seen is left (ahead) to be completed in its own cycle, which is returned then. */
-uint64_t ww_sm_go_ahead(struct ww_sm *sm, uint64_t next, uint64_t end);
+uint64_t ww_sm_run_ahead(struct ww_sm *sm, uint64_t next, uint64_t end);
 /* Completes the step that it left; returns the cycle of the next one. */
 uint64_t ww_sm_complete(struct ww_sm *sm, uint64_t cycle);
-/* Nothing can be seen of the SM's next step before it is made, so that it may go ahead of the others. */
+/* Nothing can be seen of the SM's next step before it is made, so that it may run ahead of the others. */
 static inline bool ww_sm_alone(const struct ww_sm *sm) {
     const struct ww_core *core = sm->core;
     bool room = sm->resident_ctas < sm->cta_room || core->smm.on;
