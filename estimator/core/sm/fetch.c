@@ -119,7 +119,7 @@ static void enqueue(struct ww_fetcher *f, struct ww_core *core, const struct ww_
     if (item->token != WW_FETCH_NO_TOKEN && f->ops->queued) f->ops->queued(f->state, item->token);
 }
 
-static void coalesce(struct ww_fetcher *f, const struct ww_fetch_ask *a, const struct ww_fetch_load *load) {
+static void coalesce(struct ww_fetcher *f, const struct ww_fetch_request *a, const struct ww_fetch_load *load) {
     struct ww_access access = {a->base, a->stride, WW_AFFINE};
     if (!a->shifted) {
         ww_coalesce(&f->coalescer, &access, NULL, a->mask, a->width);
@@ -133,17 +133,17 @@ static void coalesce(struct ww_fetcher *f, const struct ww_fetch_ask *a, const s
 static void call(struct ww_sm *sm, const struct ww_fetch_load *load, uint32_t inst) {
     struct ww_fetcher *f = sm->fetch;
     struct ww_core *core = sm->core;
-    f->asks.count = f->asks.farther = f->asks.nearer = 0;
-    f->ops->load(f->state, f->settings, load, &f->asks);
-    core->counter[WW_C_PREFETCH_FARTHER] += f->asks.farther;
-    core->counter[WW_C_PREFETCH_NEARER] += f->asks.nearer;
-    for (uint32_t i = 0; i < f->asks.count; i++) {
-        coalesce(f, &f->asks.ask[i], load);
+    f->requests.count = f->requests.farther = f->requests.nearer = 0;
+    f->ops->load(f->state, f->settings, load, &f->requests);
+    core->counter[WW_C_PREFETCH_FARTHER] += f->requests.farther;
+    core->counter[WW_C_PREFETCH_NEARER] += f->requests.nearer;
+    for (uint32_t i = 0; i < f->requests.count; i++) {
+        coalesce(f, &f->requests.request[i], load);
         for (uint32_t k = 0; k < f->coalescer.count; k++)
             enqueue(f, core,
                     &(struct ww_fetch_item){.request = f->coalescer.request[k],
                                             .ready = load->cycle + f->plan.latency,
-                                            .token = f->asks.ask[i].token,
+                                            .token = f->requests.request[i].token,
                                             .inst = inst,
                                             .warp = load->warp});
     }

@@ -49,7 +49,7 @@ struct ww_fetcher {
     uint32_t lines;
     struct ww_coalescer coalescer;
     uint64_t address[32], shifted[32];
-    struct ww_fetch_asks asks;
+    struct ww_fetch_requests requests;
     struct { /* lines that were replaced before their first use */
         uint64_t key;
         uint32_t count; /* prefetches of it; 0: empty */
