@@ -102,7 +102,7 @@ static uint32_t open_entry(struct ww_cache *c, uint32_t line) {
 
 /* Notes what the refused request waits for. */
 static bool refuse(struct ww_sm *sm, const struct ww_cache *c, enum ww_lsu_wait waits) {
-    if (!sm->lsu.knows) return false;
+    if (!sm->lsu.skips_retries) return false;
     sm->lsu.waits = (uint8_t)waits;
     sm->lsu.wait_cache = c;
     return false;

@@ -93,7 +93,7 @@ enum ww_code ww_sm_init(struct ww_sm *sm, struct ww_core *core, uint32_t id, str
     sm->gates = sm->dma || sm->operands;
     sm->extras = sm->barrel || sm->dma || sm->lsu.watch; /* or a prefetcher, which comes later */
     sm->plain = ww_issue_plain_allowed(sm);
-    sm->lsu.knows = !core->ops->may_miss && !sm->lsu.reexec.capacity && !sm->extras;
+    sm->lsu.skips_retries = !core->ops->may_miss && !sm->lsu.reexec.capacity && !sm->extras;
     return WW_OK;
 }
 

@@ -204,8 +204,8 @@ struct ww_lsu {
     uint32_t hit_lines; /* of the load that is looked up, with tag banks */
     bool banked;        /* several of its lines in a cycle (wavefront.h), request i in pass[i] */
     uint8_t pass[WW_REQUEST_MAX];
-    bool knows;    /* nothing else (a mechanism, bulk transfers) depends on or takes part in tries */
-    uint8_t waits; /* enum ww_lsu_wait */
+    bool skips_retries; /* nothing else (a mechanism, bulk transfers) depends on or takes part in tries */
+    uint8_t waits;      /* enum ww_lsu_wait */
     uint32_t wait_set;
     const struct ww_cache *wait_cache;
     struct ww_coalescer coalescer;
