@@ -117,7 +117,7 @@ enum ww_code ww_record_assembler(const char *arch, struct ww_arena *arena, const
     for (size_t i = 0; i < tools.count && *text && !**text; i++) {
         struct ptxas_tool *t = &tools.tool[i];
         ww_ptxas_tool_ask(t);
-        if (!t->works || !ww_ptxas_tool_knows(t, wanted, false)) continue;
+        if (!t->works || !ww_ptxas_tool_supports(t, wanted, false)) continue;
         *text = ww_arena_printf(arena, "ptxas %s", t->version);
     }
     ww_ptxas_tools_free(&tools);

@@ -1,7 +1,7 @@
 /* engine.h: replays launches of a trace on one GPU and counts.
  *
- * The engine lives over all launches of a run, so that L2 contents carry over, unless they are to be flushed;
- * L1s are invalidated between launches, as the hardware does.
+ * The engine persists over all launches of a run, so that L2 contents carry over, unless they are to be
+ * flushed; L1s are invalidated between launches, as the hardware does.
  */
 #ifndef WW_CORE_ENGINE_H
 #define WW_CORE_ENGINE_H

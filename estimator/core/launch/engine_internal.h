@@ -20,7 +20,7 @@ struct ww_engine {
     const struct ww_fetch_ops *fetch_ops;
     const void *fetch_settings;
     struct ww_fetch_plan fetch_plan;
-    uint8_t *fetch_state; /* of the prefetchers, one SM after the other; lives over launches */
+    uint8_t *fetch_state; /* of the prefetchers, one SM after the other; persists over launches */
     size_t fetch_stride;  /* bytes of one */
     uint64_t launches;
     bool queued; /* the next launch is queued behind another one */

@@ -36,7 +36,7 @@ struct ww_fetch_item {
 struct ww_fetcher {
     const struct ww_fetch_ops *ops;
     const void *settings;
-    void *state; /* the prefetcher's; lives over launches */
+    void *state; /* the prefetcher's; persists over launches */
     struct ww_fetch_plan plan;
     struct ww_cache own; /* of prefetched lines, if the plan has one: its shape is NULL else */
     struct ww_fetch_item *ring;

@@ -4,12 +4,12 @@
  *                                ^                        |                                     |
  *                                '------ queued(), sent(), done(), lost() -----------------------'
  *
- * One instance per SM; its state lives over all launches of a run, as tables in hardware do. Core calls load()
- * for each load that goes through the L1 (textures have units of their own), once all of its lines have been
- * looked up. What load() asks for is coalesced into lines, waits `latency` cycles in a queue and is looked up
- * in a cycle in which the load/store unit leaves the port free; what is there or on its way is forgotten. Core
- * counts. An instance sees nothing but what it is told, and asks for no more than WW_FETCH_REQUESTS accesses at
- * a time. */
+ * One instance per SM; its state persists over all launches of a run, as tables in hardware do. Core calls
+ * load() for each load that goes through the L1 (textures have units of their own), once all of its lines have
+ * been looked up. What load() asks for is coalesced into lines, waits `latency` cycles in a queue and is looked
+ * up in a cycle in which the load/store unit leaves the port free; what is there or on its way is forgotten.
+ * Core counts. An instance sees nothing but what it is told, and asks for no more than WW_FETCH_REQUESTS
+ * accesses at a time. */
 #ifndef WW_MECH_FETCH_H
 #define WW_MECH_FETCH_H
 
