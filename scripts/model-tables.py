@@ -5,6 +5,9 @@ A table stands below a line of one of these forms; keys are parameters of GPUs (
 
     <!-- model-tables by gpu: MODEL... ; KEY... -->     a row for each model, a column for each key
     <!-- model-tables by value: KEY -->                 a row for each value of the key, with the models that have it
+    <!-- model-tables by parameter: PREFIX... -->       a row for each parameter whose key begins with one of the texts
+
+The page docs/reference/parameters.md must have a row for every parameter.
 
 usage: model-tables.py write|check PROGRAM
 """
@@ -16,7 +19,8 @@ import sys
 
 ROOT = os.path.normpath(os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 FOLDERS = ("docs/model", "docs/reference")
-MARKER = re.compile(r"<!-- model-tables by (gpu|value): (.*) -->$")
+PARAMETERS = "docs/reference/parameters.md"
+MARKER = re.compile(r"<!-- model-tables by (gpu|value|parameter): (.*) -->$")
 
 
 class Models:
@@ -61,6 +65,28 @@ def by_value(models, key):
     return lines
 
 
+def parameters(models):
+    """(key, bounds, unit, meaning) of every parameter, from the columns of gpu show."""
+    lines = models.run("gpu", "show", models.names()[0]).split("\n")
+    at = [lines[0].index(w) for w in ("parameter", "value", "bounds", "unit", "meaning", "source")]
+    for line in filter(None, lines[1:]):
+        cell = [line[a:b].strip() for a, b in zip(at, at[1:] + [None])]
+        yield cell[0], cell[2], cell[3], cell[4]
+
+
+def by_parameter(models, text):
+    prefixes = tuple(text.split())
+    lines = ["| parameter | unit | bounds | meaning |", "|---|---|---|---|"]
+    for key, bounds, unit, meaning in parameters(models):
+        if key.startswith(prefixes):
+            row = (key, unit or "-", bounds.replace("|", ", "), meaning.replace("|", "\\|"))
+            lines.append("| `%s` | %s | %s | %s |" % row)
+    return lines
+
+
+TABLES = {"gpu": by_gpu, "value": by_value, "parameter": by_parameter}
+
+
 def rewritten(text, models):
     out, lines, at = [], text.split("\n"), 0
     while at < len(lines):
@@ -75,7 +101,7 @@ def rewritten(text, models):
             at += 1
         while at < len(lines) and not lines[at].strip():
             at += 1
-        out += [""] + (by_gpu if m.group(1) == "gpu" else by_value)(models, m.group(2)) + [""]
+        out += [""] + TABLES[m.group(1)](models, m.group(2)) + [""]
     return "\n".join(out)
 
 
@@ -99,6 +125,12 @@ def main():
             else:
                 print("%s/%s: a table is not what the models say; run scripts/model-tables.py write" % (folder, name))
                 status = 1
+    with open(os.path.join(ROOT, PARAMETERS), encoding="utf-8") as f:
+        text = f.read()
+    for key, _, _, _ in parameters(models):
+        if text.count("| `%s` |" % key) != 1:
+            print("%s: %s must have one row there" % (PARAMETERS, key))
+            status = 1
     if not tables:
         print("no table was found")
         status = 1
