@@ -49,6 +49,28 @@
     " ON o.sweep_id = w.sweep_id AND o.ord = w.objective WHERE w.sweep_id = t.sweep_id AND w.point = t.point" \
     " ORDER BY o.ord)) AS objectives FROM t JOIN v_sweep_settings x ON x.sweep_id = t.sweep_id" \
     " AND x.point = t.point ORDER BY t.a, t.b, t.point"
+
+/* A launch's counter, among rows of launch_counter v and counter n. */
+#define COUNTER(which) "coalesce(max(v.value) FILTER (WHERE n.name = '" which "'), 0)"
+#define PARAMETER(key_) "max(value) FILTER (WHERE key = '" key_ "')"
+#define LIMITS \
+    "WITH g AS (SELECT " PARAMETER("sm.count") " * " PARAMETER("l1.bytes_per_cycle") " * " \
+    PARAMETER("clock.sm_mhz") " AS l1, " PARAMETER("l2.slices") " * " PARAMETER("l2.bytes_per_cycle") " * " \
+    PARAMETER("clock.l2_mhz") " AS l2 FROM gpu_param JOIN run USING(gpu_id) WHERE run_id = " RUN ")," \
+    " c AS (SELECT launch_id, l.time_ps AS ps, " COUNTER("l1_sector_read") " + " COUNTER("l1_sector_write") \
+    " AS l1_sectors, " COUNTER("l2_sector_read") " + " COUNTER("l2_sector_write") " AS l2_sectors, " \
+    COUNTER("dram_busy_cycles") " AS busy, " COUNTER("dram_cycles") " AS dram, " COUNTER("lsu_stall_cycles") \
+    " AS stalled, " COUNTER("sm_active_cycles") " AS active FROM launch l LEFT JOIN launch_counter v" \
+    " USING(launch_id) LEFT JOIN counter n USING(counter_id) WHERE l.run_id = " RUN " GROUP BY launch_id)," \
+    " s AS (SELECT launch_id, 1.0 * coalesce(sum(slots) FILTER (WHERE name = 'issued'), 0) / sum(slots) AS used" \
+    " FROM launch_slot JOIN slot_cause USING(cause_id) GROUP BY launch_id)" \
+    " SELECT launch, short_name(kernel) AS kernel, time_us, round(100 * used, 1) AS issue_percent," \
+    " round(3.2e9 * l1_sectors / nullif(ps * l1, 0), 1) AS l1_percent," \
+    " round(3.2e9 * l2_sectors / nullif(ps * l2, 0), 1) AS l2_percent," \
+    " round(100.0 * busy / nullif(dram, 0), 1) AS dram_percent," \
+    " round(100.0 * stalled / nullif(active, 0), 1) AS lsu_stall_percent" \
+    " FROM v_launch JOIN c USING(launch_id) JOIN g LEFT JOIN s USING(launch_id)" \
+    " WHERE :launch IS NULL OR launch = :launch ORDER BY time_us DESC, launch"
 /* clang-format on */
 
 static const struct ww_named_query queries[] = {
@@ -100,6 +122,8 @@ static const struct ww_named_query queries[] = {
     {"memory", "sectors, hit rates and bandwidth of a run's memory levels (:run)",
      "SELECT level, sectors_read, sectors_written, round(100 * hit_rate, 2) AS hit_percent,"
      " round(100 * merged_rate, 2) AS merged_percent, read_gb_s, write_gb_s FROM v_memory WHERE run_id = " RUN},
+    {"limits", "speed of light of a run's launches: per cent of each limit that they reach (:run, :launch)",
+     LIMITS},
     {"saturation",
      "runs of a run's trace and GPU side by side: stalls, saturation, Mascar's modes, hit rates (:run)",
      "WITH o AS (SELECT trace_id, gpu_id FROM run WHERE run_id = " RUN "), c AS (SELECT run_id,"

@@ -90,7 +90,7 @@ static enum ww_code check_version(struct ww_db *db, int64_t *version, struct ww_
     if (*version > ww_db_step_count)
         return ww_fail(error, WW_DB, db->path,
                        "its schema has version %" PRId64
-                       ", and this program knows up to %d; use a newer warpwatt",
+                       ", and this program supports up to %d; use a newer warpwatt",
                        *version, ww_db_step_count);
     if (*version < 0) return ww_db_damaged(db, "its schema version is negative", error);
     return WW_OK;

@@ -68,11 +68,11 @@ static void print_launch(const struct ww_launch_result *sum, FILE *out) {
     uint64_t cycles = c[WW_C_LAUNCH_FRONT_CYCLES] + c[WW_C_LAUNCH_END_CYCLES];
     char a[32], b[32];
     if (!cycles) return;
-    fprintf(out, "  launching     %s of the cycles", ww_grouped(cycles, a));
+    fprintf(out, "  overhead      %s of the cycles", ww_grouped(cycles, a));
     if (c[WW_C_LAUNCH_LATENCY_PS])
-        fprintf(out, ", and %s beside them", ww_si((double)c[WW_C_LAUNCH_LATENCY_PS] * 1e-12, "s", b));
+        fprintf(out, ", and %s in addition", ww_si((double)c[WW_C_LAUNCH_LATENCY_PS] * 1e-12, "s", b));
     if (c[WW_C_LAUNCH_HIDDEN_PS])
-        fprintf(out, "; %s of them while the launch before runs",
+        fprintf(out, "; %s of it overlap the launch before",
                 ww_si((double)c[WW_C_LAUNCH_HIDDEN_PS] * 1e-12, "s", b));
     fputc('\n', out);
 }

@@ -123,6 +123,7 @@ documents() {
     echo "counts|docs-words-self-test|$PYTHON scripts/check-words.py --self-test"
     echo "once|docs-generated|sh scripts/docs.sh check build/warpwatt"
     echo "once|docs-trust|$PYTHON scripts/trust-table.py check"
+    echo "once|docs-models|$PYTHON scripts/model-tables.py check build/warpwatt"
     echo "once|layers|$PYTHON scripts/layers.py --objects build/obj"
     echo "counts|layers-self-test|$PYTHON scripts/layers.py --self-test"
     echo "counts|check-self-test|tests/tools/check_check.sh"

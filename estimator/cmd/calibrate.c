@@ -76,7 +76,7 @@ static const struct cmd_option power_options[] = {
     {"measured", 'm', "FILE", "CSV with the heading trace,power_w or trace,power_w,sigma_w", CMD_REQUIRED},
     {"fit", 0, "PARTS", "components that share a factor, joined by +; static.NAME: its static power",
      CMD_REPEAT | CMD_REQUIRED},
-    {"check", 0, "FILE", "points that the fit does not see, and its error on them", 0},
+    {"check", 0, "FILE", "points that the fit does not use; its error on them is printed", 0},
     {"power", 0, "TABLE", "power table to start from (default: the GPU's)", 0},
     {"json", 0, NULL, "print JSON (reports/schema/calibrate.json)", 0},
     {"out", 'o', "FILE", "write the table with the fitted factors (a name that ends in .json)", 0},
@@ -97,7 +97,7 @@ static const struct cmd_option timing_options[] = {
      CMD_REQUIRED},
     {"fit", 0, "KEY[=LOW:HIGH]", "parameter, and its bounds (default: a quarter of its value to four times it)",
      CMD_REPEAT | CMD_REQUIRED},
-    {"check", 0, "FILE", "points that the fit does not see, and its error on them", 0},
+    {"check", 0, "FILE", "points that the fit does not use; its error on them is printed", 0},
     {"traces", 0, "DIR", "keep recordings in this folder and use those that are there", 0},
     {"json", 0, NULL, "print JSON (reports/schema/calibrate.json)", 0},
     {"out", 'o', "FILE", "write a GPU file with the fitted parameters", 0},
@@ -107,7 +107,7 @@ const struct cmd ww_cmd_calibrate_timing = {
     .arguments = "",
     .about = "Fits latencies, bandwidths or other numbers of a GPU file to measured cycles or\n"
              "times of named workloads and traces (least squares of relative errors, within\n"
-             "bounds). Refuses parameters that the points do not tell apart.\n",
+             "bounds). Refuses parameters whose effects the points cannot separate.\n",
     .examples = "warpwatt calibrate timing --gpu gtx480 --measured m.csv --fit "
                 "dram.latency=50:300 -o my-gpu.json\n",
     .options = timing_options,

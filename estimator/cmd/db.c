@@ -179,8 +179,8 @@ const struct cmd ww_cmd_query = {
     .arguments = "[SQL] [VALUE...]",
     .max_arguments = 32,
     .about = "One statement that reads only. A VALUE is bound to the ? of its place, or, as\n"
-             ":name=value, to that name; a named query may do without, and takes last for a\n"
-             "run's number. docs/reference/query.md describes tables, views and named queries.\n",
+             ":name=value, to that name. Parameters of a named query are optional; a run's\n"
+             "number may be last. docs/reference/query.md describes tables, views and queries.\n",
     .examples = "warpwatt query --named workloads --db r.db\n"
                 "warpwatt query --named stalls :run=1 --db r.db\n"
                 "warpwatt query 'SELECT run_id, cycles FROM v_run WHERE gpu = ?' gtx480 --csv --db r.db\n",

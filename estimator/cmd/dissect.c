@@ -70,8 +70,8 @@ static const struct cmd_option dissect_options[] = {
     {0}};
 const struct cmd ww_cmd_dissect = {
     .arguments = "",
-    .about = "Runs pointer chases and copies on the model as on hardware, and prints what they\n"
-             "tell of it: caches, TLBs, latencies, throughput (Mei and Chu, TPDS 2017).\n",
+    .about = "Runs pointer chases and copies on the model as on hardware, and prints what follows\n"
+             "from them: caches, TLBs, latencies, throughput (Mei and Chu, TPDS 2017).\n",
     .examples = "warpwatt dissect --gpu gtx780\n"
                 "warpwatt dissect --gpu gtx980 --only caches --only tlb --json\n",
     .options = dissect_options,

@@ -163,7 +163,7 @@ static const struct cmd_option record_options[] = {
      "architecture (default sm_70, or what the workload needs); PTX is lowered as for the nearest older one of sm_20, sm_52 and sm_70", 0},
     {"code", 0, "CODE",
      "sass: machine code by ptxas or of the program; ptx: PTX, lowered by our own rules; auto (default, or "
-     "WARPWATT_CODE): machine code if it can be had, else PTX",
+     "WARPWATT_CODE): machine code if available, else PTX",
      0},
     {"ptxas-options", 0, "OPTIONS", "further options of ptxas, such as '-O1 --fmad=false'", 0},
     {"max-registers", 0, "N", "registers of a thread at most; more are spilled", 0},

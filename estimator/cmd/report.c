@@ -206,7 +206,7 @@ static const struct cmd_option report_options[] = {
      CMD_REPEAT},
     {"sweep", 0, "N", "number of a sweep (query --named sweeps), or last", 0},
     {"measured", 0, "FILE",
-     "measured variants between tabs, which the page of --sweep sets beside estimates (docs/guide/tune.md)", 0},
+     "tab-separated file of measured variants, shown beside the estimates of --sweep (docs/guide/tune.md)", 0},
     {"column", 0, "NAME", "of --measured: the measured times' column (default: median_ms, time_ms, ...)", 0},
     {"points", 0, "FILE",
      "launches of scripts/silicon.py --csv: with --html, a page of estimates over measurements", CMD_REPEAT},

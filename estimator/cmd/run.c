@@ -143,13 +143,12 @@ static const struct cmd_option run_options[] = {
      "sampled above 50 million warp instructions (default)",
      0},
     {"cache-control", 0, "STATE",
-     "caches before each launch: keep, what the one before and copies left (default), or flush, empty, as "
-     "profilers "
-     "have them",
+     "L2 and TLBs at the start of a launch: keep (what the launch before and copies left; default) or flush "
+     "(empty, as under profilers)",
      0},
     {"clock-control", 0, "CLOCK", "SM and L2 clock: base, boost, or MHz of the SMs (default: the model's)", 0},
     {"target-error", 0, "PERCENT", "sampled: half-width of the intervals to reach (default 3%)", 0},
-    {"confidence", 0, "PERCENT", "of the intervals of an estimate (default 95%)", 0},
+    {"confidence", 0, "PERCENT", "confidence level of the intervals (default 95%)", 0},
     {"power", 0, "TABLE", "power table: a name, a path, or none (default: the GPU's own)", 0},
     {"epoch", 0, "N", "SM cycles of an epoch of warp states, 64 to 1073741824 (default 4096)", 0},
     {"seed", 0, "N", "seed of random choices, as of random replacement and samples (default 0)", 0},
@@ -157,8 +156,8 @@ static const struct cmd_option run_options[] = {
      "keep for report --timeline: memory counters of each epoch, and when and where the first N CTAs ran (full "
      "replays)",
      0},
-    {"threads", 'j', "N", "threads that step SMs, 1 to 16; results are the same (default 1)", 0},
-    {"serialize", 0, NULL, "launches run one after the other, also where streams let them run side by side", 0},
+    {"threads", 'j', "N", "host threads that step SMs, 1 to 16; results do not change (default 1)", 0},
+    {"serialize", 0, NULL, "replay launches one after the other, even where streams let them overlap", 0},
     {"no-pc", 0, NULL, "keep no counters per instruction", 0},
     {"db", 'd', "FILE", "store the result in this database; it is created if need be", 0},
     {"json", 0, NULL, "print JSON (reports/schema/run.json)", 0},

@@ -34,7 +34,7 @@ const struct cmd ww_cmd_trace_info = {
     .arguments = "FILE",
     .min_arguments = 1,
     .max_arguments = 1,
-    .about = "Without --profile from the file's index alone; with it every stream is read.\n"
+    .about = "Reads the file's index alone; with --profile every stream.\n"
              "docs/reference/profile.md says how each figure is counted.\n",
     .examples = "warpwatt trace info bfs.wwt\nwarpwatt trace info bfs.wwt --profile\n",
     .options = info_options,
@@ -89,7 +89,7 @@ const struct cmd ww_cmd_trace_dump = {
     .max_arguments = 1,
     .about = "Each line is an instruction that a warp executed: its lanes, registers and addresses. Of\n"
              "machine code a trace has no immediates, constants and negations; warpwatt disasm lists\n"
-             "the code of a cubin, a program or PTX whole.\n",
+             "all code of a cubin, a program or PTX.\n",
     .examples = "warpwatt trace dump bfs.wwt --launch 1 --cta 5 --warp 0\n",
     .options = dump_options,
     .run = dump_run,
@@ -124,7 +124,7 @@ const struct cmd ww_cmd_trace_verify = {
     .arguments = "FILE",
     .min_arguments = 1,
     .max_arguments = 1,
-    .about = "Also looks for what no kernel can do: instructions of a warp behind the EXIT of its\n"
+    .about = "Also looks for what no kernel can do: instructions of a warp after the EXIT of its\n"
              "last lane, a kernel of 0 registers per thread.\n",
     .examples = "warpwatt trace verify bfs.wwt\n",
     .options = verify_options,

@@ -78,8 +78,8 @@ static const struct cmd_option validate_options[] = {
     {"all", 'a', NULL, "run every suite", 0},
     {"json", 0, NULL, "print JSON (reports/schema/validate.json)", 0},
     {"jobs", 'j', "N", "threads to measure with, 1 to 256 (default: one for each core)", 0},
-    {"small", 0, NULL, "small inputs, where a suite has them (equalizer): tries it, the figures mean nothing",
-     0},
+    {"small", 0, NULL,
+     "small inputs, where a suite has them (equalizer): to try it; the figures have no meaning", 0},
     {"traces", 0, "DIR", "folder of recorded programs, for silicon (docs/studies/silicon.md)", 0},
     {"time", 0, NULL, "print on standard error how long each suite took", 0},
     {"names", 0, NULL, "print the suites' names only, one a line", 0},
@@ -90,7 +90,7 @@ const struct cmd ww_cmd_validate = {
     .max_arguments = SUITES_MAX,
     .about = "Measures what publications state and prints ours beside theirs, with the deviation\n"
              "and whether it lies within the tolerance of docs/studies/validation.md. Without a name it\n"
-             "lists the suites. It reports: the exit code is 0 also if rows lie outside.\n",
+             "lists the suites. The exit code is 0 even if rows lie outside.\n",
     .examples = "warpwatt validate\nwarpwatt validate models\nwarpwatt validate models --json\nwarpwatt "
                 "validate silicon --traces build/silicon\n",
     .options = validate_options,

@@ -1,4 +1,4 @@
-/* What the analytical model knows of a trace, independent of any GPU. */
+/* The analytical model's profile of a trace, independent of any GPU. */
 #include "../api/trace.h"
 #include "profile.h"
 #include "profile_count.h"

@@ -1,4 +1,4 @@
-/* profile.h: what the analytical model knows of a trace, independent of any GPU.
+/* profile.h: the analytical model's profile of a trace, independent of any GPU.
  *
  *   trace --one pass--> counts, global reuse, rows  \
  *         --samples---> reuse on one SM, paths       > struct ww_model_profile --> model.h, FILE.profile

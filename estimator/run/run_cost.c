@@ -33,7 +33,7 @@ static double cost_of(struct ww_coalescer *c, const struct ww_inst *inst, const 
     double cost = 1;
     if (!goes_to_memory(inst) || !mask) return cost;
     ww_coalesce(c, access, w->pool, mask, inst->width);
-    for (uint32_t i = 0; i < c->count; i++) cost += __builtin_popcount(c->request[i].pieces);
+    for (uint32_t i = 0; i < c->count; i++) cost += __builtin_popcount(c->request[i].chunks);
     return cost;
 }
 

@@ -272,7 +272,7 @@ static enum ww_code measure_head(struct ww_sampler *s, struct ww_error *error) {
 }
 
 /* Whether the program has launched the unit's kernel before it. */
-static bool knows_code(const struct ww_sampler *s, const struct ww_unit *u) {
+static bool kernel_ran_before(const struct ww_sampler *s, const struct ww_unit *u) {
     const char *kernel = NULL;
     for (size_t i = s->launches; i-- > 0 && !kernel;)
         if (s->launch[i].index == u->launch) kernel = s->launch[i].kernel;
@@ -293,7 +293,7 @@ static enum ww_code measure_unit(struct ww_sampler *s, size_t unit, bool longer,
     if (!launch) return ww_fail_nomem(error, "a sample");
     WW_TRY(ww_run_goes_on(s->run, u->launch, error)); /* a replay of few cycles does not ask */
     options.pieces = true;
-    options.code_known = knows_code(s, u);
+    options.code_known = kernel_ran_before(s, u);
     ww_arena_init(&own, 0);
     uint64_t phase = set_phase(s, u, &options);
     enum ww_code code = ww_engine_new(&options, &engine, error);

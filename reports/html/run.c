@@ -50,8 +50,8 @@ static void key_figures(struct ww_page *p, const struct ww_result *r, const stru
     ww_html(p, "<ul class=\"key\">\n");
     figure(p, "time", ww_si((double)r->time_ps * 1e-12, "s", a));
     figure(p, "SM cycles", ww_grouped(r->cycles, a));
-    uint64_t launching = sum->counter[WW_C_LAUNCH_FRONT_CYCLES] + sum->counter[WW_C_LAUNCH_END_CYCLES];
-    if (launching) figure(p, "of these, launching", ww_grouped(launching, a));
+    uint64_t overhead = sum->counter[WW_C_LAUNCH_FRONT_CYCLES] + sum->counter[WW_C_LAUNCH_END_CYCLES];
+    if (overhead) figure(p, "of these, launch overhead", ww_grouped(overhead, a));
     figure(p, "IPC", ww_plain(ww_ipc(sum), 4, a));
     figure(p, "power", r->energy_known ? ww_si(ww_watts(r->energy_j, true, r->time_ps), "W", a) : "-");
     figure(p, "energy", r->energy_known ? ww_si(r->energy_j, "J", a) : "- (no power table)");

@@ -3,7 +3,7 @@
 
 A workload passes if its outputs equal their reference and device memory equals what its PTX leaves. Where it does not,
 the reason has to stand in DIFFERENCES, with the largest difference allowed in units of the largest value; "contraction" has to vanish with
---fmad=false. Architectures that no ptxas found here knows are left out.
+--fmad=false. Architectures that no ptxas found here supports are left out.
 
 usage: check_workloads.py PROGRAM [--size small|default] [--arch sm_75,...] [--jobs N] [WORKLOAD...]
 Ends with "N passed, N failed".
@@ -78,7 +78,7 @@ def one(args, name, arch):
 
 def known(program, arch):
     p = call([program, "trace", "record", "-w", "vectoradd", "-p", "size=small", "--arch", arch, "--code", "sass"])
-    return b"no ptxas that knows" not in p.stderr and b"stands in" not in p.stderr
+    return b"no ptxas that supports" not in p.stderr and b"stands in" not in p.stderr
 
 
 def runs(need, arch):

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Compares `warpwatt disasm` with NVIDIA's disassembler, instruction by instruction.
 
-Compiles PTX for each architecture with the ptxas that knows it, and compares the text of every instruction with
+Compiles PTX for each architecture with the ptxas that supports it, and compares the text of every instruction with
 what `cuobjdump -sass` prints. Where no toolkit is installed it says so and exits with 77 (skipped).
 
     disassembly.py --program build/warpwatt [--arch 75,80] [--ptx FILE...] [--cubin FILE...] [--show N]

@@ -106,7 +106,7 @@ static void fake_answer(void *owner, struct ww_event *event, uint64_t now) {
 }
 
 /* Sectors of 32 bytes that a request is for. */
-static uint32_t fake_pieces(const struct ww_memsys *m, const struct ww_mem_request *request) {
+static uint32_t fake_chunks(const struct ww_memsys *m, const struct ww_mem_request *request) {
     uint32_t n = (uint32_t)__builtin_popcount(request->sectors);
     return request->fine ? n : n * (m->l1_sector / 32);
 }
@@ -132,12 +132,12 @@ bool ww_memsys_send(struct ww_memsys *m, const struct ww_mem_request *request, u
     f->event.owner = f;
     m->flying++;
     if (fake.level == WW_LEVEL_DRAM && request->kind != WW_MEM_WRITE && m->inst)
-        m->inst[request->inst].counter[WW_I_L2_MISS] += fake_pieces(m, request);
+        m->inst[request->inst].counter[WW_I_L2_MISS] += fake_chunks(m, request);
     fake.reads += request->kind == WW_MEM_READ;
     fake.writes += request->kind == WW_MEM_WRITE;
     fake.atomics += request->kind == WW_MEM_ATOMIC;
-    fake.sectors += fake_pieces(m, request);
-    if (request->kind == WW_MEM_ATOMIC) fake.atomic_sectors += fake_pieces(m, request);
+    fake.sectors += fake_chunks(m, request);
+    if (request->kind == WW_MEM_ATOMIC) fake.atomic_sectors += fake_chunks(m, request);
     fake.write_bytes += request->bytes;
     fake.updates += request->atomic_ops;
     ww_queue_earlier(m->queue, &f->event, f->at > fake.notice_ps ? f->at - fake.notice_ps : 0);

@@ -42,7 +42,7 @@ static void compare(const struct ww_access *a, const uint64_t *pool, uint32_t ma
         uint32_t k = 0;
         while (k < unit.count && unit.request[k].key != slow.key[i]) k++;
         assert_true(k < unit.count);
-        assert_int_equal(unit.request[k].pieces, slow.sectors[i]);
+        assert_int_equal(unit.request[k].chunks, slow.sectors[i]);
         assert_true(unit.request[k].bytes >= 1);
         assert_true(unit.request[k].bytes <= 32 * __builtin_popcount(slow.sectors[i]));
     }
@@ -124,7 +124,7 @@ static void updates_of_one_word_follow_one_another(void **state) {
     assert_int_equal(unit.request[1].updates, 1);
 }
 
-static void pieces_of_a_line_are_updated_one_after_the_other(void **state) {
+static void chunks_of_a_line_are_updated_one_after_the_other(void **state) {
     (void)state;
     struct ww_access whole = {0x1000, 4, WW_AFFINE}, one = {0x1000, 0, WW_AFFINE};
     ww_coalesce_init(&unit, 128);
@@ -144,10 +144,10 @@ static void local_words_of_neighbouring_lanes_are_neighbours(void **state) {
     ww_coalesce_local(&unit, &a, NULL, UINT32_MAX, 4, &frame);
     assert_int_equal(unit.count, 1);
     assert_int_equal(unit.request[0].key, ((1ull << 40) + 2 * 128) >> 7);
-    assert_int_equal(unit.request[0].pieces, 15);
+    assert_int_equal(unit.request[0].chunks, 15);
     ww_coalesce_local(&unit, &a, NULL, 0x000000ff, 16, &frame);
     assert_int_equal(unit.count, 4);
-    assert_int_equal(unit.request[3].pieces, 1);
+    assert_int_equal(unit.request[3].chunks, 1);
 }
 
 /* Passes by the definition: distinct words in the fullest bank of each phase. */
@@ -233,7 +233,7 @@ int main(void) {
         cmocka_unit_test(requests_come_in_the_order_of_lanes),
         cmocka_unit_test(a_store_carries_its_bytes),
         cmocka_unit_test(updates_of_one_word_follow_one_another),
-        cmocka_unit_test(pieces_of_a_line_are_updated_one_after_the_other),
+        cmocka_unit_test(chunks_of_a_line_are_updated_one_after_the_other),
         cmocka_unit_test(local_words_of_neighbouring_lanes_are_neighbours),
         cmocka_unit_test(passes_are_the_distinct_words_of_the_fullest_bank),
         cmocka_unit_test(lanes_of_one_address_are_counted),

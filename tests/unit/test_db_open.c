@@ -145,7 +145,7 @@ static void a_directory_is_refused(void **state) {
 static void a_newer_schema_is_refused_with_both_versions(void **state) {
     struct ww_db_fixture *f = *state;
     ww_db_fixture_tamper(f, "PRAGMA user_version = 77");
-    refused(f, f->path, WW_DB, "version 77, and this program knows up to");
+    refused(f, f->path, WW_DB, "version 77, and this program supports up to");
 }
 
 /* Runs a statement on a file that is not open here. */

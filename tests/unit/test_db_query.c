@@ -480,6 +480,33 @@ static void memory_rates_follow_from_the_counters(void **state) {
         "dram,0,0.8,,0,16\r\n");
 }
 
+/* L1: 2 SMs x 64 bytes x 1000 MHz = 128 GB/s; L2: 2 slices x 32 bytes x 1000 MHz = 64 GB/s. */
+static void limits_are_shares_of_what_the_gpu_can_do(void **state) {
+    struct ww_db_fixture *f = *state;
+    struct ww_result *r = ww_fixture_result(&(struct ww_fixture){.launches = 1});
+    uint64_t *c = r->launch[0].counter;
+    memset(c, 0, sizeof r->launch[0].counter);
+    c[WW_C_L1_SECTOR_READ] = 750;
+    c[WW_C_L1_SECTOR_WRITE] = 250;
+    c[WW_C_L2_SECTOR_READ] = 1000;
+    c[WW_C_DRAM_BUSY_CYCLES] = 300;
+    c[WW_C_DRAM_CYCLES] = 1000;
+    c[WW_C_LSU_STALL_CYCLES] = 100;
+    c[WW_C_SM_ACTIVE_CYCLES] = 800;
+    r->launch[0].time_ps = 1000000;
+    assert_int_equal(ww_db_store(f->db, r, NULL, &f->error), WW_OK);
+    ww_result_free(r);
+    ww_db_fixture_tamper(
+        f, "INSERT INTO gpu_param(gpu_id, key, value) SELECT gpu_id, 'l1.bytes_per_cycle', 64 FROM gpu;"
+           " INSERT INTO gpu_param(gpu_id, key, value) SELECT gpu_id, 'l2.slices', 2 FROM gpu;"
+           " INSERT INTO gpu_param(gpu_id, key, value) SELECT gpu_id, 'l2.bytes_per_cycle', 32 FROM gpu;"
+           " INSERT INTO gpu_param(gpu_id, key, value) SELECT gpu_id, 'clock.l2_mhz', 1000 FROM gpu");
+    ww_db_fixture_reopen(f);
+    char *text = named(f, "limits", "1");
+    ww_fixture_assert_contains(text, ",25,50,30,12.5\r\n");
+    free(text);
+}
+
 #define T(fn) cmocka_unit_test_setup_teardown(fn, ww_db_fixture_setup, ww_db_fixture_teardown)
 
 int main(void) {
@@ -528,6 +555,7 @@ int main(void) {
         T(a_launch_has_its_number_in_the_trace_in_every_view),
         T(shares_of_states_slots_and_energy_add_up_to_one),
         T(memory_rates_follow_from_the_counters),
+        T(limits_are_shares_of_what_the_gpu_can_do),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

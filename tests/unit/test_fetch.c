@@ -19,7 +19,7 @@ struct bench {
     uint64_t address[32];
     struct ww_fetch_line line[32];
     struct ww_fetch_load load;
-    struct ww_fetch_asks asks;
+    struct ww_fetch_requests requests;
 };
 
 static void open_with(struct bench *b, const char *name, const char *parameter) {
@@ -59,8 +59,8 @@ static void load(struct bench *b, uint32_t pc, uint32_t warp, uint32_t mask, uin
     l->lines = 1;
     b->line[0] = (struct ww_fetch_line){base / 32 * 32, missed ? WW_FETCH_MISS : WW_FETCH_HIT};
     l->missed = l->absent = missed;
-    b->asks.count = b->asks.farther = b->asks.nearer = 0;
-    b->ops->load(b->state, b->settings, l, &b->asks);
+    b->requests.count = b->requests.farther = b->requests.nearer = 0;
+    b->ops->load(b->state, b->settings, l, &b->requests);
 }
 
 /* ---- every prefetcher ---- */
@@ -78,9 +78,9 @@ static uint64_t drill(const char *name, const char *parameter) {
         uint64_t base = r & 16 ? (r >> 40) << 5 : 4096ull * regular++; /* half of them are regular */
         uint32_t pc = r & 16 ? (uint32_t)r & 31 : 0;
         load(&b, pc, r & 16 ? (uint32_t)(r >> 8) & 15 : 0, mask, base, stride, r >> 12 & 1);
-        assert_true(b.asks.count <= WW_FETCH_ASKS);
-        for (uint32_t k = 0; k < b.asks.count; k++) {
-            const struct ww_fetch_ask *a = &b.asks.ask[k];
+        assert_true(b.requests.count <= WW_FETCH_REQUESTS);
+        for (uint32_t k = 0; k < b.requests.count; k++) {
+            const struct ww_fetch_request *a = &b.requests.request[k];
             assert_true(a->shifted || (a->mask && a->width));
             trail = (trail ^ a->base ^ a->token ^ (uint64_t)a->stride << 40) * 1099511628211u;
             if (a->token == WW_FETCH_NO_TOKEN) continue;
@@ -150,7 +150,7 @@ static void the_offset_is_the_difference_of_addresses_over_that_of_threads(void 
     assert_int_equal(entry_of(&b, 5, false)->confidence, 13 - 2);
     assert_int_equal(entry_of(&b, 5, false)->thread, 31);
     assert_int_equal(entry_of(&b, 5, false)->address, 0x1000 + 8 * 31);
-    assert_int_equal(b.asks.count, 1);
+    assert_int_equal(b.requests.count, 1);
     close_bench(&b);
 }
 
@@ -159,11 +159,11 @@ static void the_next_access_lies_n_threads_further_on(void **state) {
     (void)state;
     open_with(&b, "apogee", NULL);
     load(&b, 5, 0, UINT32_MAX, 0x1000, 4, true);
-    assert_int_equal(b.asks.count, 1);
+    assert_int_equal(b.requests.count, 1);
     /* last address + offset * (n - N + 1), n = 128, N = 32 */
-    assert_int_equal(b.asks.ask[0].base, 0x1000 + 31 * 4 + 4 * (128 - 32 + 1));
-    assert_int_equal(b.asks.ask[0].stride, 4);
-    assert_int_equal(b.asks.ask[0].mask, UINT32_MAX);
+    assert_int_equal(b.requests.request[0].base, 0x1000 + 31 * 4 + 4 * (128 - 32 + 1));
+    assert_int_equal(b.requests.request[0].stride, 4);
+    assert_int_equal(b.requests.request[0].mask, UINT32_MAX);
     close_bench(&b);
 }
 
@@ -173,17 +173,17 @@ static void an_offset_is_trusted_from_two_less_than_the_active_threads_on(void *
     (void)state;
     open_with(&b, "apogee", NULL);
     load(&b, 5, 0, 0x3, 0x1000, 4, true); /* two threads: nothing is left to agree */
-    assert_int_equal(b.asks.count, 1);
+    assert_int_equal(b.requests.count, 1);
     load(&b, 6, 0, 0x1, 0x1000, 4, true); /* one: no offset */
-    assert_int_equal(b.asks.count, 0);
+    assert_int_equal(b.requests.count, 0);
     load(&b, 6, 0, 0x7, 0x2000, 4, true);
-    assert_int_equal(b.asks.count, 1);
+    assert_int_equal(b.requests.count, 1);
     /* the last thread does not agree: confidence is reset, and learned anew with the next load */
     load(&b, 5, 0, 0xff, 0x3000, 4, true);
     assert_int_equal(entry_of(&b, 5, false)->confidence, 7);
     odd = b.address[7] + 1;
     b.address[7] = odd;
-    b.ops->load(b.state, b.settings, &b.load, &b.asks);
+    b.ops->load(b.state, b.settings, &b.load, &b.requests);
     assert_int_equal(entry_of(&b, 5, false)->confidence, 0);
     load(&b, 5, 0, 0xff, 0x4000, 16, true);
     assert_int_equal(entry_of(&b, 5, false)->offset, 16);
@@ -196,11 +196,11 @@ static void an_offset_beyond_its_eight_bits_is_none(void **state) {
     (void)state;
     open_with(&b, "apogee", NULL);
     load(&b, 5, 0, UINT32_MAX, 0x100000, 127, true);
-    assert_int_equal(b.asks.count, 1);
+    assert_int_equal(b.requests.count, 1);
     load(&b, 6, 0, UINT32_MAX, 0x100000, 128, true);
-    assert_int_equal(b.asks.count, 0);
+    assert_int_equal(b.requests.count, 0);
     load(&b, 7, 0, UINT32_MAX, 0x100000, -128, true);
-    assert_int_equal(b.asks.count, 1);
+    assert_int_equal(b.requests.count, 1);
     close_bench(&b);
 }
 
@@ -219,8 +219,8 @@ static void the_entry_of_the_lowest_confidence_is_replaced(void **state) {
 }
 
 static uint32_t token(const struct bench *b) {
-    assert_true(b->asks.count > 0);
-    return b->asks.ask[0].token;
+    assert_true(b->requests.count > 0);
+    return b->requests.request[0].token;
 }
 
 static void a_load_in_01_was_slow_and_the_distance_grows(void **state) {
@@ -232,8 +232,8 @@ static void a_load_in_01_was_slow_and_the_distance_grows(void **state) {
     assert_int_equal(entry_of(&b, 5, false)->state[0], WW_APOGEE_SENT);
     load(&b, 5, 0, UINT32_MAX, 0x1200, 4, true);
     assert_int_equal(entry_of(&b, 5, false)->distance, 2);
-    assert_int_equal(b.asks.farther, 1);
-    assert_int_equal(b.asks.ask[0].base, 0x1200 + 2 * 4 * 128);
+    assert_int_equal(b.requests.farther, 1);
+    assert_int_equal(b.requests.request[0].base, 0x1200 + 2 * 4 * 128);
     close_bench(&b);
 }
 
@@ -319,8 +319,8 @@ static void answers_to_an_entry_that_is_gone_are_not_heard(void **state) {
 }
 
 static bool asks_for(const struct bench *b, uint64_t address) {
-    for (uint32_t i = 0; i < b->asks.count; i++)
-        if (b->asks.ask[i].base == address) return true;
+    for (uint32_t i = 0; i < b->requests.count; i++)
+        if (b->requests.request[i].base == address) return true;
     return false;
 }
 

@@ -99,10 +99,10 @@ static void the_tool_says_what_it_knows(void **state) {
     assert_string_equal(t.version, "12.4.131");
     assert_int_equal(ww_ptxas_tool_ptx(&t), 84);
     ww_ptxas_parse_architectures("'compute_90','sm_52','sm_90','sm_90a','sm_100f'.", &t);
-    assert_true(ww_ptxas_tool_knows(&t, 52, false));
-    assert_true(ww_ptxas_tool_knows(&t, 90, true));
-    assert_false(ww_ptxas_tool_knows(&t, 52, true));
-    assert_false(ww_ptxas_tool_knows(&t, 100, false));
+    assert_true(ww_ptxas_tool_supports(&t, 52, false));
+    assert_true(ww_ptxas_tool_supports(&t, 90, true));
+    assert_false(ww_ptxas_tool_supports(&t, 52, true));
+    assert_false(ww_ptxas_tool_supports(&t, 100, false));
     assert_false(ww_ptxas_parse_version("something else", &t));
 }
 
@@ -157,7 +157,7 @@ static void sm_75_stands_in_for_sm_70_and_says_so(void **state) {
     assert_int_equal(r.arch, 75);
     ww_ptxas_result_free(&r);
     assert_int_equal(compile(PTX, 86, NULL, &r, &error), WW_UNSUPPORTED);
-    assert_non_null(strstr(error.text, "no ptxas that knows sm_86"));
+    assert_non_null(strstr(error.text, "no ptxas that supports sm_86"));
 }
 
 static void code_for_one_architecture_alone_keeps_its_suffix(void **state) {

@@ -125,7 +125,7 @@ enum ww_code ww_record_assembler(const char *arch, struct ww_arena *arena, const
         for (size_t i = 0; i < tools.count && *text && !**text; i++) {
             struct ptxas_tool *t = &tools.tool[i];
             ww_ptxas_tool_ask(t);
-            if (!t->works || !ww_ptxas_tool_knows(t, pass ? SUBSTITUTE : wanted, false)) continue;
+            if (!t->works || !ww_ptxas_tool_supports(t, pass ? SUBSTITUTE : wanted, false)) continue;
             *text = ww_arena_printf(arena, "ptxas %s%s", t->version, pass ? ", whose sm_75 stands in" : "");
         }
     }

@@ -227,7 +227,7 @@ static void derive(struct ww_core *c, const struct ww_launch *launch) {
     for (uint32_t m = 0; m < 256; m++)
         for (uint32_t p = 0; p < 8; p++) {
             uint32_t first = p / (g->l2_sector / 32) * (g->l2_sector / 32);
-            if ((m >> p) & 1) c->pieces_of[m] |= (uint8_t)(((1u << (g->l2_sector / 32)) - 1) << first);
+            if ((m >> p) & 1) c->chunks_of[m] |= (uint8_t)(((1u << (g->l2_sector / 32)) - 1) << first);
         }
     c->lsu_cycles = g->lsu_lanes >= 32 ? 1 : 32 / g->lsu_lanes;
     bool alone = !c->lsu_plan.entries && !c->fetch_plan.queue; /* mechanisms look at one line after another */
@@ -350,13 +350,13 @@ static bool make_groups(struct ww_engine *e) {
     c->group_shift = ww_shard_shift(count, one_thread(e) ? 1 : e->threads);
     c->groups = ((count - 1) >> c->group_shift) + 1;
     c->group = ww_arena_lines(&e->arena, c->groups, sizeof *c->group);
-    c->glance = ww_arena_lines(&e->arena, c->groups, sizeof *c->glance);
+    c->summary = ww_arena_lines(&e->arena, c->groups, sizeof *c->summary);
     for (uint32_t k = 0; k < 2; k++) c->mailed[k] = ww_arena_array(&e->arena, c->groups, sizeof *c->mailed[k]);
     c->mail = e->mail;
     c->next = ww_arena_lines(&e->arena, count, sizeof *c->next);
-    if (!c->group || !c->glance || !c->mailed[0] || !c->mailed[1] || !c->next) return false;
+    if (!c->group || !c->summary || !c->mailed[0] || !c->mailed[1] || !c->next) return false;
     c->sm = e->sm;
-    for (uint32_t g = 0; g < c->groups; g++) c->glance[g].next = WW_NEVER;
+    for (uint32_t g = 0; g < c->groups; g++) c->summary[g].next = WW_NEVER;
     for (uint32_t i = 0; i < count; i++) c->next[i] = WW_NEVER;
     return true;
 }

@@ -1,7 +1,7 @@
 /* engine.h: replays launches of a trace on one GPU and counts.
  *
- * The engine lives over all launches of a run, so that L2 contents carry over, unless they are to be flushed;
- * L1s are invalidated between launches, as the hardware does.
+ * The engine persists over all launches of a run, so that L2 contents carry over, unless they are to be
+ * flushed; L1s are invalidated between launches, as the hardware does.
  */
 #ifndef WW_CORE_ENGINE_H
 #define WW_CORE_ENGINE_H
@@ -32,7 +32,7 @@ struct ww_engine_options {
                        * any of these logs */
     bool flush;       /* before each launch: memory is as that of a new engine, and the launch stands alone */
     bool code_known;  /* the L2 has the code of all kernels from the start: none has its first launch */
-    bool in_step;     /* no SM goes ahead of the others; results are the same */
+    bool in_step;     /* no SM runs ahead of the others; results are the same */
     ww_progress_fn progress;
     void *progress_context;
 };

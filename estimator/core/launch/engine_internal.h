@@ -20,7 +20,7 @@ struct ww_engine {
     const struct ww_fetch_ops *fetch_ops;
     const void *fetch_settings;
     struct ww_fetch_plan fetch_plan;
-    uint8_t *fetch_state; /* of the prefetchers, one SM after the other; lives over launches */
+    uint8_t *fetch_state; /* of the prefetchers, one SM after the other; persists over launches */
     size_t fetch_stride;  /* bytes of one */
     uint64_t launches;
     bool queued; /* the next launch is queued behind another one */
@@ -85,7 +85,7 @@ void ww_core_wake(struct ww_core *core, uint32_t sm, uint64_t cycle);
 void ww_core_step_group(struct ww_core *core, uint32_t group, uint64_t cycle);
 /* Whether any of them does. */
 static inline bool ww_core_due(const struct ww_core *core, uint32_t group, uint64_t cycle) {
-    return core->glance[group].next <= cycle || core->mailed[cycle & 1][group];
+    return core->summary[group].next <= cycle || core->mailed[cycle & 1][group];
 }
 
 #endif

@@ -103,15 +103,15 @@ static enum ww_mem_kind kind_of(const struct ww_inst *in) {
     return in->op == WW_OP_ATOMIC || in->op == WW_OP_REDUCE ? WW_MEM_ATOMIC : WW_MEM_READ;
 }
 
-/* The 32-byte pieces that are fetched for a load of `pieces`: an L1 fills whole sectors. */
-static uint32_t filled(const struct ww_gpu_spec *g, const struct ww_inst *in, uint32_t pieces) {
+/* The 32-byte chunks that are fetched for a load of `chunks`: an L1 fills whole sectors. */
+static uint32_t filled(const struct ww_gpu_spec *g, const struct ww_inst *in, uint32_t chunks) {
     bool texture = in->op == WW_OP_TEXTURE || in->space == WW_SPACE_TEX;
     bool read_only = texture || ((in->flags & WW_INST_READ_ONLY) && (g->tex_read_only_loads || !g->tex_kb));
     uint32_t n = g->l1_sector / 32, whole = (1u << n) - 1, out = 0;
-    if (kind_of(in) != WW_MEM_READ || in->flags & WW_INST_BYPASS_L1 || (read_only && g->tex_kb)) return pieces;
-    if (!g->l1_enabled || !(g->l1_global_loads || read_only)) return pieces;
+    if (kind_of(in) != WW_MEM_READ || in->flags & WW_INST_BYPASS_L1 || (read_only && g->tex_kb)) return chunks;
+    if (!g->l1_enabled || !(g->l1_global_loads || read_only)) return chunks;
     for (uint32_t at = 0; at < 8; at += n)
-        if (pieces >> at & whole) out |= whole << at;
+        if (chunks >> at & whole) out |= whole << at;
     return out & (uint32_t)((1ull << ww_gpu_request_line(g) / 32) - 1);
 }
 
@@ -121,13 +121,13 @@ static void warm_access(struct warming *w, uint16_t sm, const struct ww_inst *in
     for (uint32_t i = 0; i < c->count; i++) {
         const struct ww_line_request *r = &c->request[i];
         struct ww_mem_request q = {.address = r->key << w->line_shift,
-                                   .sectors = filled(&w->engine->gpu, in, r->pieces),
+                                   .sectors = filled(&w->engine->gpu, in, r->chunks),
                                    .sm = sm,
                                    .kind = (uint8_t)kind_of(in),
                                    .bytes = r->bytes,
                                    .fine = 1};
         ww_memsys_warm(w->engine->memory, &q);
-        w->warmed->sectors += ww_bits8((uint8_t)r->pieces);
+        w->warmed->sectors += ww_bits8((uint8_t)r->chunks);
     }
 }
 

@@ -10,18 +10,18 @@
 void ww_core_wake(struct ww_core *core, uint32_t sm, uint64_t cycle) {
     uint32_t group = sm >> core->group_shift, bit = sm - (group << core->group_shift);
     struct ww_wheel *wheel = &core->group[group].wheel;
-    struct ww_glance *glance = &core->glance[group];
+    struct ww_group_summary *summary = &core->summary[group];
     uint64_t most = core->main->now + WW_WHEEL_SPAN, old = core->next[sm];
     if (cycle >= old) return;
     if (old != WW_NEVER) ww_wheel_clear(wheel, old < most ? old : most, bit);
     core->next[sm] = cycle;
     if (cycle > most) cycle = most;
     ww_wheel_set(wheel, cycle, bit);
-    if (cycle < glance->next) {
-        glance->next = cycle;
-        glance->due = 0;
+    if (cycle < summary->next) {
+        summary->next = cycle;
+        summary->due = 0;
     }
-    glance->due += cycle == glance->next;
+    summary->due += cycle == summary->next;
 }
 
 /* Whether anything can still happen beside what a governor does and the ends of epochs. */
@@ -40,9 +40,9 @@ static inline uint64_t next_cycle(const struct ww_core *core) {
     uint64_t next = core->dispatch_at > core->now ? core->dispatch_at : core->now + 1, sooner = 0;
     if (core->dispatch_at == WW_NEVER) next = WW_NEVER;
     for (uint32_t g = 0; g < core->groups; g++) {
-        const struct ww_glance *glance = &core->glance[g];
-        if (glance->next < next) next = glance->next;
-        sooner |= glance->sending | core->mailed[(core->now + 1) & 1][g];
+        const struct ww_group_summary *summary = &core->summary[g];
+        if (summary->next < next) next = summary->next;
+        sooner |= summary->sending | core->mailed[(core->now + 1) & 1][g];
     }
     if (sooner) return core->now + 1;
     return core->govern_at < next ? govern_cycle(core, next) : next;
@@ -66,7 +66,7 @@ static void made_room(struct ww_sm *sm, uint64_t cycle) {
 
 /* The end of the cycle before `cycle`: miss queues are offered, in the order of the SMs. */
 static void send_group(struct ww_core *core, uint32_t group, uint64_t cycle) {
-    uint64_t *set = &core->glance[group].sending;
+    uint64_t *set = &core->summary[group].sending;
     for (uint64_t sending = *set; sending; sending &= sending - 1) {
         struct ww_sm *sm = &core->sm[(group << core->group_shift) + (uint32_t)__builtin_ctzll(sending)];
         bool sent = ww_l1_send(sm, core->now_ps);
@@ -92,7 +92,7 @@ static uint64_t take_mail(struct ww_sm *sm, uint64_t cycle) {
     mail->count = 0;
     mail->unblocked = false;
     mail->released = 0;
-    if (sm->stirred || lsu_goes_on(&sm->lsu)) return cycle;
+    if (sm->became_ready || lsu_goes_on(&sm->lsu)) return cycle;
     uint64_t at = ww_wheel_next(&sm->wheel, cycle - 1);
     if (sm->dma && ww_dma_next(sm->dma, cycle - 1) < at) at = ww_dma_next(sm->dma, cycle - 1);
     if (sm->tma && ww_tma_next(sm->tma, cycle - 1) < at) at = ww_tma_next(sm->tma, cycle - 1);
@@ -122,7 +122,7 @@ static inline void step_sm(struct ww_core *core, struct ww_wheel *wheel, uint32_
         next = sm->ahead ? ww_sm_complete(sm, cycle) : ww_sm_step(sm, cycle);
         if (next < cycle + AHEAD_NEAR && ww_sm_alone(sm)) {
             uint64_t end = ahead_until(core, sm, cycle);
-            if (next < end) next = ww_sm_go_ahead(sm, next, end);
+            if (next < end) next = ww_sm_run_ahead(sm, next, end);
         }
     }
     core->next[id] = next;
@@ -140,7 +140,7 @@ static inline void hear(struct ww_core *core, struct ww_wheel *wheel, uint32_t i
 
 void ww_core_step_group(struct ww_core *core, uint32_t index, uint64_t cycle) {
     struct ww_sm_group *group = &core->group[index];
-    struct ww_glance *glance = &core->glance[index];
+    struct ww_group_summary *summary = &core->summary[index];
     uint32_t first = index << core->group_shift;
     uint64_t mail = core->mailed[cycle & 1][index], due = ww_wheel_take(&group->wheel, cycle) | mail;
     for (; due; due &= due - 1) {
@@ -148,10 +148,10 @@ void ww_core_step_group(struct ww_core *core, uint32_t index, uint64_t cycle) {
         if (mail >> bit & 1) hear(core, &group->wheel, id, bit, cycle);
         step_sm(core, &group->wheel, id, bit, cycle);
     }
-    glance->sending |= group->sending;
+    summary->sending |= group->sending;
     group->sending = 0;
-    glance->next = ww_wheel_next(&group->wheel, cycle);
-    if (core->team) glance->due = (uint32_t)__builtin_popcountll(group->wheel.slot[glance->next & 255]);
+    summary->next = ww_wheel_next(&group->wheel, cycle);
+    if (core->team) summary->due = (uint32_t)__builtin_popcountll(group->wheel.slot[summary->next & 255]);
 }
 
 static void one_cycle(struct ww_core *core, uint64_t cycle) {
@@ -193,7 +193,7 @@ void ww_core_tick(void *owner, struct ww_event *event, uint64_t now_ps) {
         if (ps > now_ps && ps >= ww_queue_next(core->queue)) break;
         ww_queue_floor(core->queue, ps);
         for (uint32_t g = 0; g < core->groups; g++)
-            if (core->glance[g].sending) send_group(core, g, cycle);
+            if (core->summary[g].sending) send_group(core, g, cycle);
         core->now_ps = ps;
         bool governs = cycle >= core->govern_at;
         if (governs) ww_govern_before(core, cycle);

@@ -197,11 +197,11 @@ void ww_team_step(struct ww_core *core, uint64_t cycle) {
     uint64_t due = 0;
     uint32_t sms = 0;
     for (uint32_t g = 0; g < core->groups; g++) {
-        const struct ww_glance *glance = &core->glance[g];
+        const struct ww_group_summary *summary = &core->summary[g];
         uint64_t mail = core->mailed[cycle & 1][g];
-        if (glance->next > cycle && !mail) continue;
+        if (summary->next > cycle && !mail) continue;
         due |= 1ull << g;
-        sms += (glance->next <= cycle ? glance->due : 0) + (uint32_t)__builtin_popcountll(mail);
+        sms += (summary->next <= cycle ? summary->due : 0) + (uint32_t)__builtin_popcountll(mail);
     }
     t->core = core;
     t->cycle = cycle;

@@ -36,7 +36,7 @@ struct ww_mem_request {
     uint8_t needs_reply; /* reads and atomics with a result: yes; writes: the acknowledgement, for fences */
     uint16_t bytes;      /* payload of a write or atomic, for flits */
     uint16_t atomic_ops; /* updates of an atomic that follow one another, for its time in the slice */
-    uint8_t fine;        /* sectors are 32-byte pieces of the line, in its replies too, whatever l1.sector is;
+    uint8_t fine;        /* sectors are 32-byte chunks of the line, in its replies too, whatever l1.sector is;
                           * whole sectors of the L2 */
     uint8_t strong;      /* a read that must see what all SMs have written (ld.cg, volatile, relaxed) */
     uint8_t walked;      /* the memory system's own: its page's translation took a walk of the page table */

@@ -130,7 +130,7 @@ void ww_barrel_data(struct ww_sm *sm, struct ww_warp *w, uint32_t inst, uint64_t
     b->flight[f].ready = ready;
     b->flight[f].state = (uint8_t)state;
     b->data[b->back_count++] = (uint8_t)f;
-    sm->stirred = true;
+    sm->became_ready = true;
 }
 
 /* Whether data take the writeback port in `cycle`: those that are there first, and then for a whole warp. */

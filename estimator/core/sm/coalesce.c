@@ -1,4 +1,4 @@
-/* From a warp's addresses to requests of one line each, with the 32-byte pieces that they touch. */
+/* From a warp's addresses to requests of one line each, with the 32-byte chunks that they touch. */
 #include "coalesce.h"
 
 #include "../../base/bits.h"
@@ -38,15 +38,15 @@ static struct ww_line_request *request_for(struct ww_coalescer *c, uint64_t key)
 }
 
 /* Pieces from offset `from` to offset `to` (both included) of a line. */
-static uint32_t piece_bits(uint64_t from, uint64_t to) {
+static uint32_t chunk_bits(uint64_t from, uint64_t to) {
     uint32_t a = (uint32_t)(from >> 5), b = (uint32_t)(to >> 5);
     return (uint32_t)((2ull << b) - (1ull << a));
 }
 
 static void add_bytes(struct ww_line_request *r, uint64_t bytes) {
     uint64_t sum = r->bytes + bytes;
-    if (sum > 32) { /* it has one piece at least */
-        uint64_t most = (uint64_t)ww_bits8(r->pieces) << 5;
+    if (sum > 32) { /* it has one chunk at least */
+        uint64_t most = (uint64_t)ww_bits8(r->chunks) << 5;
         if (sum > most) sum = most;
     }
     r->bytes = (uint16_t)sum;
@@ -56,7 +56,7 @@ static void add_bytes(struct ww_line_request *r, uint64_t bytes) {
 static void add_part(struct ww_coalescer *c, uint64_t address, uint32_t bytes) {
     uint64_t offset = address & (c->line_bytes - 1);
     struct ww_line_request *r = request_for(c, address >> c->line_shift);
-    r->pieces |= piece_bits(offset, offset + bytes - 1);
+    r->chunks |= chunk_bits(offset, offset + bytes - 1);
     add_bytes(r, bytes);
 }
 
@@ -70,13 +70,13 @@ static void add_span(struct ww_coalescer *c, uint64_t address, uint32_t bytes) {
     add_part(c, address, bytes);
 }
 
-/* Every piece of [from, from + length) is touched;. */
+/* Every chunk of [from, from + length) is touched;. */
 static void add_range(struct ww_coalescer *c, uint64_t from, uint64_t length) {
     uint64_t in_line = c->line_bytes - 1;
     while (length) {
         uint64_t room = c->line_bytes - (from & in_line), part = length < room ? length : room;
         struct ww_line_request *r = append(c, from >> c->line_shift);
-        r->pieces = piece_bits(from & in_line, (from + part - 1) & in_line);
+        r->chunks = chunk_bits(from & in_line, (from + part - 1) & in_line);
         r->bytes = (uint16_t)part;
         from += part;
         length -= part;
@@ -117,7 +117,7 @@ void ww_coalesce(struct ww_coalescer *c, const struct ww_access *access, const u
             continue;
         }
         if (!c->count || r->key != key) r = request_for(c, key);
-        r->pieces |= piece_bits(offset, offset + width - 1);
+        r->chunks |= chunk_bits(offset, offset + width - 1);
         add_bytes(r, width);
     }
 }
@@ -154,15 +154,15 @@ static struct ww_line_request *request_of(struct ww_coalescer *c, uint64_t key) 
 
 void ww_coalesce_updates(struct ww_coalescer *c, const struct ww_access *access, const uint64_t *pool,
                          uint32_t mask) {
-    uint64_t piece[32]; /* pieces met, and the lanes of each one's most wanted word */
-    uint32_t longest[32], pieces = 0, rank = 0;
+    uint64_t chunk[32]; /* chunks met, and the lanes of each one's most wanted word */
+    uint32_t longest[32], chunks = 0, rank = 0;
     for (uint32_t m = mask; m; m &= m - 1, rank++) {
         uint64_t address = ww_lane_address(access, pool, (uint32_t)__builtin_ctz(m), rank);
         uint32_t lanes = count_address(c, address), p = 0;
-        while (p < pieces && piece[p] != address >> 5) p++;
-        if (p == pieces) {
-            piece[pieces] = address >> 5;
-            longest[pieces++] = 0;
+        while (p < chunks && chunk[p] != address >> 5) p++;
+        if (p == chunks) {
+            chunk[chunks] = address >> 5;
+            longest[chunks++] = 0;
         }
         if (lanes <= longest[p]) continue;
         longest[p] = lanes;

@@ -1,4 +1,4 @@
-/* coalesce.h: from a warp's addresses to requests of one line each, with the 32-byte pieces that they touch.
+/* coalesce.h: from a warp's addresses to requests of one line each, with the 32-byte chunks that they touch.
  *
  * Requests come in the order of the first lane that needs them. Affine accesses whose lanes lie side by side
  * are done as one range, without looking at single lanes. */
@@ -12,7 +12,7 @@
 
 struct ww_line_request {
     uint64_t key;     /* address / line size */
-    uint32_t pieces;  /* bit per 32 bytes of the line */
+    uint32_t chunks;  /* bit per 32 bytes of the line */
     uint16_t bytes;   /* payload if it is a store or an atomic */
     uint16_t updates; /* of an atomic: updates that follow one another; see ww_coalesce_updates */
 };
@@ -50,8 +50,8 @@ void ww_coalesce(struct ww_coalescer *c, const struct ww_access *access, const u
 void ww_coalesce_local(struct ww_coalescer *c, const struct ww_access *access, const uint64_t *pool,
                        uint32_t mask, uint32_t width, const struct ww_local_frame *frame);
 /* Sets `updates` of each request of an atomic. Lanes that share an address are served one after the other;
- * different words of a 32-byte piece at once, as the atomic units beside the L2 work on whole pieces. So a
- * piece takes as many updates as its most wanted word, and a request the sum over its pieces (same-address
+ * different words of a 32-byte chunk at once, as the atomic units beside the L2 work on whole chunks. So a
+ * chunk takes as many updates as its most wanted word, and a request the sum over its chunks (same-address
  * rates: NVIDIA, Kepler GK110 whitepaper). Call after ww_coalesce. */
 void ww_coalesce_updates(struct ww_coalescer *c, const struct ww_access *access, const uint64_t *pool,
                          uint32_t mask);

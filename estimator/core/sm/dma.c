@@ -23,8 +23,8 @@ static uint32_t count_constants(const struct ww_dma *d, uint32_t shift) {
     return n;
 }
 
-/* Bits of the 32-byte pieces that bytes [at, at + bytes) of a segment lie in. */
-static uint32_t piece_bits(uint32_t at, uint32_t bytes) {
+/* Bits of the 32-byte chunks that bytes [at, at + bytes) of a segment lie in. */
+static uint32_t chunk_bits(uint32_t at, uint32_t bytes) {
     uint32_t first = at >> 5, last = (at + bytes - 1) >> 5;
     return ((2u << last) - 1) & ~((1u << first) - 1);
 }
@@ -36,7 +36,7 @@ static void make_dense(struct ww_dma_engine *e, const struct ww_dma *d, const st
     uint32_t in = (uint32_t)(at & ((1u << shift) - 1)), room = ((1u << shift) - in) / d->size;
     uint32_t n = r->count - e->place < room ? r->count - e->place : room;
     e->segment = at >> shift;
-    e->pieces = piece_bits(in, n * d->size);
+    e->chunks = chunk_bits(in, n * d->size);
     e->place += n;
     e->held = true;
 }
@@ -45,7 +45,7 @@ static void make_dense(struct ww_dma_engine *e, const struct ww_dma *d, const st
 static void make_strided(struct ww_dma_engine *e, const struct ww_dma *d, const struct ww_dma_row *r,
                          uint32_t shift) {
     uint64_t at = r->global + e->place * ww_dma_pitch(d), next = at + ww_dma_pitch(d);
-    e->pieces |= piece_bits((uint32_t)(at & ((1u << shift) - 1)), d->size);
+    e->chunks |= chunk_bits((uint32_t)(at & ((1u << shift) - 1)), d->size);
     e->segment = at >> shift;
     e->held = ++e->place == r->count || next >> shift != e->segment;
 }
@@ -72,11 +72,11 @@ static uint32_t take_mshr(struct ww_cache *c, uint32_t id) {
     return m;
 }
 
-/* The pieces of all segments of `n` pieces that are touched. */
-static uint32_t whole_segments(uint32_t pieces, uint32_t n) {
+/* The chunks of all segments of `n` chunks that are touched. */
+static uint32_t whole_segments(uint32_t chunks, uint32_t n) {
     uint32_t all = 0, segment = (1u << n) - 1;
     for (uint32_t at = 0; at < 8; at += n)
-        if (pieces >> at & segment) all |= segment << at;
+        if (chunks >> at & segment) all |= segment << at;
     return all;
 }
 
@@ -84,14 +84,14 @@ static uint32_t whole_segments(uint32_t pieces, uint32_t n) {
 static bool send(struct ww_sm *sm, struct ww_dma_engine *e, uint32_t id) {
     struct ww_core *core = sm->core;
     struct ww_cache *c = &sm->l1;
-    uint32_t pieces = core->pieces_of[whole_segments(e->pieces, core->gpu->dma_segment / 32)];
+    uint32_t chunks = core->chunks_of[whole_segments(e->chunks, core->gpu->dma_segment / 32)];
     e->starved = c->free_entry == WW_NONE;
     if (e->starved || sm->misses.count) {
         core->counter[WW_C_DMA_BLOCKED]++;
         return false;
     }
     struct ww_mem_request q = {.address = e->segment << core->request_shift[WW_CACHE_NONE],
-                               .sectors = pieces,
+                               .sectors = chunks,
                                .tag = WW_TAG_TARGET | WW_TAG_DMA | c->free_entry,
                                .sm = (uint16_t)sm->id,
                                .kind = WW_MEM_READ,
@@ -101,9 +101,9 @@ static bool send(struct ww_sm *sm, struct ww_dma_engine *e, uint32_t id) {
     ww_l1_queue(sm, &q);
     take_mshr(c, id);
     core->counter[WW_C_DMA_REQUEST]++;
-    core->counter[WW_C_DMA_SECTOR] += ww_bits8(pieces);
+    core->counter[WW_C_DMA_SECTOR] += ww_bits8(chunks);
     e->held = false;
-    e->pieces = 0;
+    e->chunks = 0;
     return true;
 }
 
@@ -134,7 +134,7 @@ static void address_unit(struct ww_sm *sm, struct ww_dma_engine *e, uint64_t cyc
     if (!e->open) {
         e->open = true;
         sm->core->counter[WW_C_TRANSFER_UNIT_CYCLES] += cycle - b->asked_at;
-        e->row = e->place = e->pieces = 0;
+        e->row = e->place = e->chunks = 0;
         e->constants = count_constants(&b->d, shift);
     }
     bool working = e->held || generate(e, &b->d, shift);

@@ -64,7 +64,7 @@ struct ww_dma_engine {
     bool open, held;     /* in the middle of a buffer; a request waits to be sent */
     bool starved;        /* it waits for an MSHR */
     uint64_t segment;    /* of the request that is made, or that waits */
-    uint32_t pieces;     /* 32-byte pieces of it */
+    uint32_t chunks;     /* 32-byte chunks of it */
     uint64_t next;       /* cycle of the unit's next work, WW_NEVER: none */
     uint64_t complete;   /* cycle of the next completion, WW_NEVER: none is known */
 };

@@ -88,17 +88,17 @@ void ww_fetch_close(struct ww_sm *sm) {
 /* ---- from loads to prefetches ---- */
 
 /* Whether a prefetch of the line would find it there or on its way: all sectors that it is for. */
-static bool is_there(const struct ww_cache *c, uint64_t key, uint32_t pieces) {
+static bool is_there(const struct ww_cache *c, uint64_t key, uint32_t chunks) {
     uint32_t line = ww_tags_find(&c->tags, key);
     return line != WW_NO_LINE &&
-           !(c->shape->sectors_of[pieces] & ~(c->tags.line[line].valid | c->tags.line[line].pending));
+           !(c->shape->sectors_of[chunks] & ~(c->tags.line[line].valid | c->tags.line[line].pending));
 }
 
 static bool waits(const struct ww_fetcher *f, const struct ww_line_request *r) {
     for (uint32_t i = 0; i < f->count; i++) {
         uint32_t at = f->head + i;
         const struct ww_line_request *q = &f->ring[at >= f->plan.queue ? at - f->plan.queue : at].request;
-        if (q->key == r->key && !(r->pieces & ~q->pieces)) return true;
+        if (q->key == r->key && !(r->chunks & ~q->chunks)) return true;
     }
     return false;
 }
@@ -119,7 +119,7 @@ static void enqueue(struct ww_fetcher *f, struct ww_core *core, const struct ww_
     if (item->token != WW_FETCH_NO_TOKEN && f->ops->queued) f->ops->queued(f->state, item->token);
 }
 
-static void coalesce(struct ww_fetcher *f, const struct ww_fetch_ask *a, const struct ww_fetch_load *load) {
+static void coalesce(struct ww_fetcher *f, const struct ww_fetch_request *a, const struct ww_fetch_load *load) {
     struct ww_access access = {a->base, a->stride, WW_AFFINE};
     if (!a->shifted) {
         ww_coalesce(&f->coalescer, &access, NULL, a->mask, a->width);
@@ -133,17 +133,17 @@ static void coalesce(struct ww_fetcher *f, const struct ww_fetch_ask *a, const s
 static void call(struct ww_sm *sm, const struct ww_fetch_load *load, uint32_t inst) {
     struct ww_fetcher *f = sm->fetch;
     struct ww_core *core = sm->core;
-    f->asks.count = f->asks.farther = f->asks.nearer = 0;
-    f->ops->load(f->state, f->settings, load, &f->asks);
-    core->counter[WW_C_PREFETCH_FARTHER] += f->asks.farther;
-    core->counter[WW_C_PREFETCH_NEARER] += f->asks.nearer;
-    for (uint32_t i = 0; i < f->asks.count; i++) {
-        coalesce(f, &f->asks.ask[i], load);
+    f->requests.count = f->requests.farther = f->requests.nearer = 0;
+    f->ops->load(f->state, f->settings, load, &f->requests);
+    core->counter[WW_C_PREFETCH_FARTHER] += f->requests.farther;
+    core->counter[WW_C_PREFETCH_NEARER] += f->requests.nearer;
+    for (uint32_t i = 0; i < f->requests.count; i++) {
+        coalesce(f, &f->requests.request[i], load);
         for (uint32_t k = 0; k < f->coalescer.count; k++)
             enqueue(f, core,
                     &(struct ww_fetch_item){.request = f->coalescer.request[k],
                                             .ready = load->cycle + f->plan.latency,
-                                            .token = f->asks.ask[i].token,
+                                            .token = f->requests.request[i].token,
                                             .inst = inst,
                                             .warp = load->warp});
     }
@@ -202,8 +202,8 @@ void ww_fetch_step(struct ww_sm *sm, uint64_t cycle) {
     if (!f->count || f->blocked || f->ring[f->head].ready > cycle) return;
     const struct ww_fetch_item *item = &f->ring[f->head];
     struct ww_cache *c = f->own.shape ? &f->own : &sm->l1;
-    if (is_there(&sm->l1, item->request.key, item->request.pieces) ||
-        (f->own.shape && is_there(&f->own, item->request.key, item->request.pieces))) {
+    if (is_there(&sm->l1, item->request.key, item->request.chunks) ||
+        (f->own.shape && is_there(&f->own, item->request.key, item->request.chunks))) {
         n[WW_C_PREFETCH_PRESENT]++;
         tell_done(f, item->token);
     } else if (has_room(sm) && ww_l1_prefetch(sm, c, &item->request, item->warp, item->inst, cycle)) {
@@ -257,7 +257,7 @@ bool ww_fetch_init(struct ww_sm *sm, struct ww_arena *arena, void *state) {
     if (!f) return false;
     sm->fetch = f;
     sm->extras = true;
-    sm->lsu.knows = false;
+    sm->lsu.skips_retries = false;
     f->ops = core->fetch_ops;
     f->settings = core->fetch_settings;
     f->state = state;

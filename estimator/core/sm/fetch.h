@@ -36,7 +36,7 @@ struct ww_fetch_item {
 struct ww_fetcher {
     const struct ww_fetch_ops *ops;
     const void *settings;
-    void *state; /* the prefetcher's; lives over launches */
+    void *state; /* the prefetcher's; persists over launches */
     struct ww_fetch_plan plan;
     struct ww_cache own; /* of prefetched lines, if the plan has one: its shape is NULL else */
     struct ww_fetch_item *ring;
@@ -49,7 +49,7 @@ struct ww_fetcher {
     uint32_t lines;
     struct ww_coalescer coalescer;
     uint64_t address[32], shifted[32];
-    struct ww_fetch_asks asks;
+    struct ww_fetch_requests requests;
     struct { /* lines that were replaced before their first use */
         uint64_t key;
         uint32_t count; /* prefetches of it; 0: empty */

@@ -28,7 +28,7 @@ bool ww_l1_send(struct ww_sm *sm, uint64_t ps) {
 }
 
 /* Asks the memory system for sectors of a cache's line. A cache with shorter lines than requests have names
- * the pieces of the request line. */
+ * the chunks of the request line. */
 static void ask(struct ww_sm *sm, const struct ww_cache *c, const struct ww_line_request *r, uint32_t sectors,
                 uint32_t entry, uint32_t inst) {
     const struct ww_cache_shape *s = c->shape;
@@ -40,14 +40,14 @@ static void ask(struct ww_sm *sm, const struct ww_cache *c, const struct ww_line
     ww_l1_queue(sm, &q);
 }
 
-/* Takes the data port for so many pieces; returns the cycle at which the last of them has passed it. */
-static uint64_t take_port(struct ww_cache *c, uint32_t pieces, uint64_t cycle) {
+/* Takes the data port for so many chunks; returns the cycle at which the last of them has passed it. */
+static uint64_t take_port(struct ww_cache *c, uint32_t chunks, uint64_t cycle) {
     uint64_t from = c->port_free > cycle ? c->port_free : cycle;
-    c->port_free = from + c->shape->data_cycles[pieces];
+    c->port_free = from + c->shape->data_cycles[chunks];
     return c->port_free - 1;
 }
 
-/* Counters are of 32-byte pieces. */
+/* Counters are of 32-byte chunks. */
 static void count_load(struct ww_sm *sm, const struct ww_cache_shape *s, uint32_t inst, uint32_t hit,
                        uint32_t merged, uint32_t miss) {
     uint64_t *n = sm->core->counter;
@@ -102,7 +102,7 @@ static uint32_t open_entry(struct ww_cache *c, uint32_t line) {
 
 /* Notes what the refused request waits for. */
 static bool refuse(struct ww_sm *sm, const struct ww_cache *c, enum ww_lsu_wait waits) {
-    if (!sm->lsu.knows) return false;
+    if (!sm->lsu.skips_retries) return false;
     sm->lsu.waits = (uint8_t)waits;
     sm->lsu.wait_cache = c;
     return false;
@@ -118,11 +118,11 @@ static bool can_miss(struct ww_sm *sm, const struct ww_cache *c, uint32_t line, 
 
 /* By the addresses of the load that the unit works on (A. Sethia's dissertation, figure 5.8). Lists hold what
  * no base and stride describe, and what was parked is counted as such. */
-static void count_pattern(struct ww_sm *sm, uint64_t pieces) {
+static void count_pattern(struct ww_sm *sm, uint64_t chunks) {
     const struct ww_lsu *l = &sm->lsu;
     const struct ww_lsu_entry *e = &l->ring[l->head];
     if (l->from_queue || !e->access || e->access->list != WW_AFFINE || !(e->mask & (e->mask - 1))) return;
-    sm->core->counter[e->access->stride ? WW_C_L1_MISS_STRIDED : WW_C_L1_MISS_INVARIANT] += pieces;
+    sm->core->counter[e->access->stride ? WW_C_L1_MISS_STRIDED : WW_C_L1_MISS_INVARIANT] += chunks;
 }
 
 /* All lines of the key's set are reserved. A random victim is drawn anew at each try. */
@@ -157,7 +157,7 @@ static bool load_miss(struct ww_sm *sm, struct ww_cache *c, uint32_t op, const s
 
 bool ww_l1_prefetch(struct ww_sm *sm, struct ww_cache *c, const struct ww_line_request *r, uint32_t warp,
                     uint32_t inst, uint64_t cycle) {
-    uint32_t line = ww_tags_find(&c->tags, r->key), sectors = c->shape->sectors_of[r->pieces];
+    uint32_t line = ww_tags_find(&c->tags, r->key), sectors = c->shape->sectors_of[r->chunks];
     if (line != WW_NO_LINE) sectors &= ~(c->tags.line[line].valid | c->tags.line[line].pending);
     bool open = line != WW_NO_LINE && c->tags.line[line].pending;
     if (ww_l1_queue_full(sm) || (!open && c->free_entry == WW_NONE)) return false;
@@ -176,13 +176,13 @@ static bool translate_hit(struct ww_sm *sm, uint32_t op, const struct ww_line_re
     struct ww_core *core = sm->core;
     const struct ww_cache_shape *s = &core->l1_shape;
     uint64_t first = r->key & ~(uint64_t)s->offset_mask;
-    uint32_t pieces = (uint32_t)core->pieces_of[r->pieces] << ((r->key - first) << (s->line_shift - 5));
+    uint32_t chunks = (uint32_t)core->chunks_of[r->chunks] << ((r->key - first) << (s->line_shift - 5));
     if (ww_l1_queue_full(sm)) return false;
     uint32_t t = ww_pool_target(core);
     if (t == WW_NONE) return false;
-    core->pool.target[t] = (struct ww_target){op, pieces, WW_NONE};
+    core->pool.target[t] = (struct ww_target){op, chunks, WW_NONE};
     core->pool.op[op].remaining++;
-    struct ww_mem_request q = ww_l1_request(sm, r, first << s->line_shift, pieces, WW_MEM_TRANSLATION,
+    struct ww_mem_request q = ww_l1_request(sm, r, first << s->line_shift, chunks, WW_MEM_TRANSLATION,
                                             WW_TAG_TARGET | t, core->pool.op[op].inst);
     q.bytes = 0;
     q.fine = 1;
@@ -199,7 +199,7 @@ static bool translated(struct ww_sm *sm, const struct ww_cache *c, uint64_t key)
 bool ww_l1_load(struct ww_sm *sm, struct ww_cache *c, uint32_t op, const struct ww_line_request *r,
                 uint64_t cycle, uint32_t *cycles) {
     const struct ww_cache_shape *s = c->shape;
-    uint32_t line = ww_tags_find(&c->tags, r->key), hit = 0, merged = 0, sectors = s->sectors_of[r->pieces];
+    uint32_t line = ww_tags_find(&c->tags, r->key), hit = 0, merged = 0, sectors = s->sectors_of[r->chunks];
     if (line != WW_NO_LINE) {
         hit = sectors & c->tags.line[line].valid;
         merged = sectors & c->tags.line[line].pending;
@@ -220,12 +220,12 @@ bool ww_l1_load(struct ww_sm *sm, struct ww_cache *c, uint32_t op, const struct 
         if (cycle - 1 + s->latency > o->ready) o->ready = cycle - 1 + s->latency;
         sm->lsu.hit_lines++;
     } else if (hit) {
-        uint32_t pieces = ww_bits8(hit) << s->sector_shift, asked = ww_bits8(r->pieces);
-        if (asked < pieces) pieces = asked;
-        uint64_t ready = take_port(c, pieces, cycle) - 1 + s->latency;
+        uint32_t chunks = ww_bits8(hit) << s->sector_shift, asked = ww_bits8(r->chunks);
+        if (asked < chunks) chunks = asked;
+        uint64_t ready = take_port(c, chunks, cycle) - 1 + s->latency;
         struct ww_memory_op *o = &sm->core->pool.op[op];
         if (ready > o->ready) o->ready = ready;
-        if (c != &sm->tex) *cycles = s->data_cycles[pieces]; /* the texture path has a queue of its own */
+        if (c != &sm->tex) *cycles = s->data_cycles[chunks]; /* the texture path has a queue of its own */
     }
     return true;
 }

@@ -26,9 +26,9 @@ struct ww_cache_shape {
     uint32_t mshr_high[2];   /* so many in use are saturation; [1]: while memory is saturated */
     uint32_t tag;            /* of its requests, l1_tag.h */
     uint32_t offset_mask;    /* of line numbers: place of a line in the request line */
-    uint32_t data_cycles[9]; /* port cycles for so many 32-byte pieces */
-    uint8_t sectors_of[256]; /* by pieces of a line: sectors that hold them */
-    bool fine;               /* its requests name 32-byte pieces of the request line */
+    uint32_t data_cycles[9]; /* port cycles for so many 32-byte chunks */
+    uint8_t sectors_of[256]; /* by chunks of a line: sectors that hold them */
+    bool fine;               /* its requests name 32-byte chunks of the request line */
     uint16_t access, read, hit, merged, miss, evicted; /* its counters */
     struct ww_set_index index;                         /* parts 0: none */
     uint32_t weight[WW_MASKS_MAX];

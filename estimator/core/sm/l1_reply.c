@@ -58,9 +58,9 @@ static uint8_t level_of(const struct ww_mem_reply *reply) {
 }
 
 /* Takes the data port for a fill; returns the cycle at which its data are for use. */
-static uint64_t fill_ready(struct ww_cache *c, uint32_t pieces, uint64_t cycle) {
+static uint64_t fill_ready(struct ww_cache *c, uint32_t chunks, uint64_t cycle) {
     uint64_t from = c->port_free > cycle ? c->port_free : cycle;
-    c->port_free = from + c->shape->data_cycles[pieces];
+    c->port_free = from + c->shape->data_cycles[chunks];
     return c->port_free - 1 + c->shape->latency;
 }
 
@@ -76,7 +76,7 @@ static void close_entry(struct ww_sm *sm, struct ww_cache *l, uint32_t m) {
     l->used--;
 }
 
-/* First piece of the line in its request line, where replies name pieces of that. */
+/* First chunk of the line in its request line, where replies name chunks of that. */
 static uint32_t place_of(const struct ww_cache *c, uint32_t line) {
     return (uint32_t)(c->tags.line[line].key & c->shape->offset_mask) << (c->shape->line_shift - 5);
 }
@@ -89,8 +89,8 @@ static void fill(struct ww_sm *sm, struct ww_cache *l, uint32_t m, const struct 
     struct ww_mshr *e = &l->entry[m];
     uint32_t sectors = reply->sectors >> place_of(l, e->line);
     uint32_t bits = sectors & l->tags.line[e->line].pending, first = WW_NONE;
-    uint32_t pieces = ww_bits8(reply->sectors) << l->shape->sector_shift;
-    uint64_t ready = fill_ready(l, pieces, cycle);
+    uint32_t chunks = ww_bits8(reply->sectors) << l->shape->sector_shift;
+    uint64_t ready = fill_ready(l, chunks, cycle);
     uint8_t level = level_of(reply);
     l->tags.line[e->line].pending &= ~bits;
     l->tags.line[e->line].valid |= bits;

@@ -7,10 +7,10 @@
 
 /* A request of all of the request line: a store, or what no cache holds. */
 static struct ww_mem_request whole_request(const struct ww_sm *sm, const struct ww_line_request *r,
-                                           uint32_t pieces, enum ww_mem_kind kind, uint32_t tag,
+                                           uint32_t chunks, enum ww_mem_kind kind, uint32_t tag,
                                            uint32_t inst) {
     uint64_t address = r->key << sm->core->request_shift[WW_CACHE_NONE];
-    struct ww_mem_request q = ww_l1_request(sm, r, address, pieces, kind, tag, inst);
+    struct ww_mem_request q = ww_l1_request(sm, r, address, chunks, kind, tag, inst);
     q.fine = 1;
     return q;
 }
@@ -32,7 +32,7 @@ static uint32_t write_allocate(struct ww_sm *sm, const struct writing *w, uint64
         ww_tags_touch(&l->tags, line);
     else
         line = ww_l1_take_line(sm, l, key, w->warp);
-    bool whole = w->request->bytes >= 32 * ww_bits8(w->request->pieces);
+    bool whole = w->request->bytes >= 32 * ww_bits8(w->request->chunks);
     if (whole && line != WW_NO_LINE) l->tags.line[line].valid |= sectors & ~l->tags.line[line].pending;
     return found ? ww_bits8(stored) : 0;
 }
@@ -48,12 +48,12 @@ static void evict(struct ww_sm *sm, uint32_t line, uint32_t sectors) {
     ww_tags_drop(&l->tags, line);
 }
 
-/* What a store or an atomic does to a line; pieces: of this line, stored and what the L2 makes of them. Gives
+/* What a store or an atomic does to a line; chunks: of this line, stored and what the L2 makes of them. Gives
  * the stored sectors that hit. */
-static inline uint32_t write_line(struct ww_sm *sm, const struct writing *w, uint64_t key, uint32_t pieces,
+static inline uint32_t write_line(struct ww_sm *sm, const struct writing *w, uint64_t key, uint32_t chunks,
                                   uint32_t stored) {
     struct ww_cache *l = &sm->l1;
-    uint32_t line = ww_tags_find(&l->tags, key), sectors = l->shape->sectors_of[pieces];
+    uint32_t line = ww_tags_find(&l->tags, key), sectors = l->shape->sectors_of[chunks];
     sm->core->counter[WW_C_L1_ACCESS]++;
     if (w->effect == WW_L1_EVICT && sm->fetch) ww_fetch_store(sm, key);
     if (w->effect == WW_L1_ALLOCATE) return write_allocate(sm, w, key, line, sectors, stored);
@@ -71,12 +71,12 @@ static uint32_t write_lines(struct ww_sm *sm, const struct ww_line_request *r, u
                             enum ww_l1_write effect) {
     const struct ww_cache_shape *s = &sm->core->l1_shape;
     const struct writing w = {r, warp, effect};
-    uint32_t stored = sm->core->pieces_of[r->pieces], hits = 0;
-    if (!s->fine) return write_line(sm, &w, r->key, r->pieces, stored);
-    uint32_t line_pieces = 1u << (s->line_shift - 5), in_line = (1u << line_pieces) - 1;
-    for (uint32_t k = 0, at = 0; k <= s->offset_mask; k++, at += line_pieces)
-        if (r->pieces >> at & in_line)
-            hits += write_line(sm, &w, r->key * (s->offset_mask + 1) + k, r->pieces >> at & in_line,
+    uint32_t stored = sm->core->chunks_of[r->chunks], hits = 0;
+    if (!s->fine) return write_line(sm, &w, r->key, r->chunks, stored);
+    uint32_t line_chunks = 1u << (s->line_shift - 5), in_line = (1u << line_chunks) - 1;
+    for (uint32_t k = 0, at = 0; k <= s->offset_mask; k++, at += line_chunks)
+        if (r->chunks >> at & in_line)
+            hits += write_line(sm, &w, r->key * (s->offset_mask + 1) + k, r->chunks >> at & in_line,
                                stored >> at & in_line);
     return hits;
 }
@@ -96,7 +96,7 @@ static uint32_t acknowledgement(struct ww_sm *sm, uint32_t warp) {
 bool ww_l1_store(struct ww_sm *sm, struct ww_warp *w, const struct ww_dinst *d,
                  const struct ww_line_request *r) {
     struct ww_core *core = sm->core;
-    uint32_t pieces = core->pieces_of[r->pieces], sectors = ww_bits8(pieces);
+    uint32_t chunks = core->chunks_of[r->chunks], sectors = ww_bits8(chunks);
     uint32_t inst = (uint32_t)(d - core->code.inst);
     if (ww_l1_queue_full(sm) || ww_l1_not_owner(sm, (uint32_t)(w - sm->warp))) return false;
     uint32_t hits = 0;
@@ -106,7 +106,7 @@ bool ww_l1_store(struct ww_sm *sm, struct ww_warp *w, const struct ww_dinst *d,
     core->counter[WW_C_L1_WRITE_MISS] += sectors - hits;
     core->epochs.inst[inst].counter[WW_I_SECTORS] += sectors;
     struct ww_mem_request q =
-        whole_request(sm, r, pieces, WW_MEM_WRITE, acknowledgement(sm, (uint32_t)(w - sm->warp)), inst);
+        whole_request(sm, r, chunks, WW_MEM_WRITE, acknowledgement(sm, (uint32_t)(w - sm->warp)), inst);
     ww_l1_queue(sm, &q);
     return true;
 }
@@ -114,7 +114,7 @@ bool ww_l1_store(struct ww_sm *sm, struct ww_warp *w, const struct ww_dinst *d,
 bool ww_l1_direct(struct ww_sm *sm, uint32_t warp, uint32_t op, const struct ww_dinst *d,
                   const struct ww_line_request *r) {
     struct ww_core *core = sm->core;
-    uint32_t pieces = core->pieces_of[r->pieces], sectors = ww_bits8(pieces);
+    uint32_t chunks = core->chunks_of[r->chunks], sectors = ww_bits8(chunks);
     bool atomic = d->path == WW_L_ATOMIC;
     uint32_t inst = (uint32_t)(d - core->code.inst), tag;
     if (ww_l1_queue_full(sm) || ww_l1_not_owner(sm, warp)) return false;
@@ -123,7 +123,7 @@ bool ww_l1_direct(struct ww_sm *sm, uint32_t warp, uint32_t op, const struct ww_
     } else {
         uint32_t t = ww_pool_target(core);
         if (t == WW_NONE) return false;
-        core->pool.target[t] = (struct ww_target){op, pieces, WW_NONE};
+        core->pool.target[t] = (struct ww_target){op, chunks, WW_NONE};
         core->pool.op[op].remaining++;
         tag = WW_TAG_TARGET | t;
     }
@@ -135,7 +135,7 @@ bool ww_l1_direct(struct ww_sm *sm, uint32_t warp, uint32_t op, const struct ww_
         core->epochs.inst[inst].counter[WW_I_L1_MISS] += sectors;
     }
     core->epochs.inst[inst].counter[WW_I_SECTORS] += sectors;
-    struct ww_mem_request q = whole_request(sm, r, pieces, atomic ? WW_MEM_ATOMIC : WW_MEM_READ, tag, inst);
+    struct ww_mem_request q = whole_request(sm, r, chunks, atomic ? WW_MEM_ATOMIC : WW_MEM_READ, tag, inst);
     q.strong = !atomic && !d->async;
     ww_l1_queue(sm, &q);
     return true;

@@ -36,7 +36,7 @@ void ww_lsu_push(struct ww_sm *sm, struct ww_warp *w, uint32_t inst, uint32_t ma
 
 void ww_lsu_let_go(struct ww_sm *sm, struct ww_warp *w, uint64_t cycle) {
     if (--w->inflight || !w->done) return;
-    sm->lingering--;
+    sm->draining--;
     ww_dispatch_warp_gone(sm, w->cta, cycle);
 }
 

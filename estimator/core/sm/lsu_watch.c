@@ -16,7 +16,7 @@ static bool any_hit(struct ww_sm *sm, const struct ww_dinst *d, const struct ww_
     for (uint32_t i = 0; i < c->count; i++) {
         uint32_t line = ww_tags_find(&cache->tags, c->request[i].key);
         if (line != WW_NO_LINE &&
-            (cache->tags.line[line].valid & cache->shape->sectors_of[c->request[i].pieces]))
+            (cache->tags.line[line].valid & cache->shape->sectors_of[c->request[i].chunks]))
             return true;
     }
     return false;

@@ -102,7 +102,7 @@ enum ww_code ww_sm_init(struct ww_sm *sm, struct ww_error *error) {
     sm->gates = sm->dma || sm->operands || core->waits;
     sm->extras = sm->barrel || sm->dma || sm->tma || sm->lsu.watch; /* or a prefetcher, which comes later */
     sm->plain = ww_issue_plain_allowed(sm);
-    sm->lsu.knows = !core->ops->may_miss && !sm->lsu.reexec.capacity && !sm->extras;
+    sm->lsu.skips_retries = !core->ops->may_miss && !sm->lsu.reexec.capacity && !sm->extras;
     return WW_OK;
 }
 
@@ -175,7 +175,7 @@ static inline uint64_t step_issue(struct ww_sm *sm, uint64_t cycle) {
 /* What of a step is the SM's own affair; returns the cycle of the next issue. */
 static inline uint64_t step_inside(struct ww_sm *sm, uint64_t cycle) {
     sm->now = cycle;
-    sm->stirred = false;
+    sm->became_ready = false;
     if (ww_wheel_due(&sm->wheel, cycle)) wake_warps(sm, cycle);
     step_memory(sm, cycle);
     return sm->extras ? step_all(sm, cycle) : step_issue(sm, cycle);
@@ -203,7 +203,7 @@ uint64_t ww_sm_complete(struct ww_sm *sm, uint64_t cycle) {
     return end_step(sm, cycle, sm->ahead_next);
 }
 
-uint64_t ww_sm_go_ahead(struct ww_sm *sm, uint64_t next, uint64_t end) {
+uint64_t ww_sm_run_ahead(struct ww_sm *sm, uint64_t next, uint64_t end) {
     do {
         uint64_t at = next, issue = step_inside(sm, at);
         if (sm->ended || sm->misses.count) {
@@ -212,7 +212,7 @@ uint64_t ww_sm_go_ahead(struct ww_sm *sm, uint64_t next, uint64_t end) {
             return at;
         }
         next = end_step(sm, at, issue);
-    } while (next < end && !sm->lingering);
+    } while (next < end && !sm->draining);
     return next;
 }
 

@@ -208,8 +208,8 @@ struct ww_lsu {
     uint32_t hit_lines; /* of the load that is looked up, with tag banks */
     bool banked;        /* several of its lines in a cycle (wavefront.h), request i in pass[i] */
     uint8_t pass[WW_REQUEST_MAX];
-    bool knows;    /* nothing else (a mechanism, bulk transfers) depends on or takes part in tries */
-    uint8_t waits; /* enum ww_lsu_wait */
+    bool skips_retries; /* nothing else (a mechanism, bulk transfers) depends on or takes part in tries */
+    uint8_t waits;      /* enum ww_lsu_wait */
     uint32_t wait_set;
     const struct ww_cache *wait_cache;
     struct ww_coalescer coalescer;
@@ -269,14 +269,14 @@ struct ww_sm {
     uint64_t issue_at;         /* no scheduler can issue before: the earliest try_at */
     uint64_t saturated_at;     /* cycles before it are counted by mode */
     bool saturated;            /* from then on */
-    bool stirred;              /* a warp became ready since the last step */
+    bool became_ready;         /* a warp became ready since the last step */
     bool issuing;              /* schedulers of this cycle are at work: CTAs end after them */
     bool plain;                /* instructions with a lane issue in it (issue_plain.h) */
     bool extras;               /* a barrel pipeline, bulk transfers, a prefetcher or a watch of its LSU */
     bool ahead;                /* its step of cycle `now` is done but for what others see */
     uint64_t ahead_next;       /* what ww_issue returned in it */
     uint32_t asked;            /* requests to the memory system that are not answered in full */
-    uint32_t lingering;        /* warps that have ended and still hold their slot */
+    uint32_t draining;         /* warps that have ended and still hold their slot */
     uint64_t ended;            /* CTAs that do */
     struct ww_tlb_array pages; /* whose translation the SM got lately, if hits of the L1 need one */
     uint32_t page_shift;       /* log2 of a page's bytes; 0: hits need none */
@@ -297,7 +297,7 @@ struct ww_sm_group {
 };
 
 /* What is to be known of a group between cycles. */
-struct ww_glance {
+struct ww_group_summary {
     _Alignas(WW_HOST_LINE) uint64_t next; /* cycle of its next step, WW_NEVER if none is planned */
     uint64_t sending;                     /* SMs whose miss queue is offered at the end of every cycle */
     uint32_t due;                         /* about how many SMs step in `next` */
@@ -350,11 +350,11 @@ struct ww_core {
     uint64_t now, now_ps; /* of the current tick */
     uint64_t start_ps;    /* of the launch */
     struct ww_launch_time launch_time;
-    struct ww_sm_group *group; /* of 2^group_shift SMs, at most 64 */
-    struct ww_glance *glance;  /* of each group */
-    uint64_t *mailed[2];       /* by group: SMs that are told something in the next even, odd cycle */
-    struct ww_mail *mail;      /* by SM, what: of even cycles, of odd ones */
-    uint64_t *next;            /* by SM: cycle of its next step */
+    struct ww_sm_group *group;        /* of 2^group_shift SMs, at most 64 */
+    struct ww_group_summary *summary; /* of each group */
+    uint64_t *mailed[2];              /* by group: SMs that are told something in the next even, odd cycle */
+    struct ww_mail *mail;             /* by SM, what: of even cycles, of odd ones */
+    uint64_t *next;                   /* by SM: cycle of its next step */
     uint32_t groups, group_shift;
     struct ww_core *main;   /* the launch's: this one, but in a shard */
     struct ww_shard *shard; /* by group, if several threads step SMs; else NULL */
@@ -371,7 +371,7 @@ struct ww_core {
     void *progress_context;
     /* derived once a launch */
     struct ww_cache_shape l1_shape, tex_shape, fetch_shape;
-    uint8_t pieces_of[256];             /* by pieces of a line: those of the L2 sectors that hold them */
+    uint8_t chunks_of[256];             /* by pieces of a line: those of the L2 sectors that hold them */
     uint32_t request_shift[3];          /* by enum ww_lsu_cache: log2 of the bytes that a line request covers */
     uint32_t lsu_cycles, queue_high[2]; /* queue_high: as mshr_high */
     uint32_t tag_banks;                 /* of the L1's tags; 0: a line is looked up a cycle */
@@ -562,14 +562,14 @@ uint64_t ww_sm_step(struct ww_sm *sm, uint64_t cycle);
 /* The steps of `next` and later cycles before `end`, of an SM that is alone, as long as nothing that happens in
  * them can be seen from outside: nothing tells the SM anything before `end`. Returns the cycle of its next
  * step. A step that can be seen is left (ahead) to be completed in its own cycle, which is returned then. */
-uint64_t ww_sm_go_ahead(struct ww_sm *sm, uint64_t next, uint64_t end);
+uint64_t ww_sm_run_ahead(struct ww_sm *sm, uint64_t next, uint64_t end);
 /* Completes the step that it left; returns the cycle of the next one. */
 uint64_t ww_sm_complete(struct ww_sm *sm, uint64_t cycle);
 /* Nothing can be seen of the SM's next step before it is made, so that it may go ahead of the others. */
 static inline bool ww_sm_alone(const struct ww_sm *sm) {
     const struct ww_core *core = sm->core;
     bool room = sm->resident_ctas < sm->cta_room || core->smm.on;
-    return core->runs_ahead && sm->resident_ctas && !sm->misses.count && !sm->lingering && !sm->dma &&
+    return core->runs_ahead && sm->resident_ctas && !sm->misses.count && !sm->draining && !sm->dma &&
            !sm->tma && !sm->fetch && !(room && core->next_cta < core->cta_count);
 }
 /* Counts everything up to the launch's end. */

@@ -72,7 +72,7 @@ static void open_queue(struct ww_sm *sm, bool was_full, uint64_t cycle) {
     ww_group_free(sm, WW_G_TMA, 0);
     for (uint32_t k = 0; k < sm->core->gpu->sm_schedulers; k++)
         if (sm->sched[k].groups & 1u << WW_G_TMA) ww_sched_try(sm, &sm->sched[k], cycle);
-    sm->stirred = true;
+    sm->became_ready = true;
 }
 
 /* Steps of the copy that begins with the warp's head. */
@@ -227,28 +227,28 @@ static uint32_t acknowledgement(struct ww_sm *sm, uint32_t warp) {
     return WW_TAG_ACK | warp | (w->generation & WW_TAG_GENERATION) << 6;
 }
 
-static void send(struct ww_sm *sm, struct ww_tma_job *j, const struct ww_line_request *r, uint32_t pieces) {
+static void send(struct ww_sm *sm, struct ww_tma_job *j, const struct ww_line_request *r, uint32_t chunks) {
     struct ww_core *core = sm->core;
     bool loads = j->bulk == WW_BULK_LOAD;
     struct ww_mem_request q = {.address = r->key << core->request_shift[WW_CACHE_NONE],
-                               .sectors = pieces,
+                               .sectors = chunks,
                                .sm = (uint16_t)sm->id,
                                .needs_reply = 1,
                                .fine = 1,
                                .inst = j->inst};
     q.kind = (uint8_t)(loads ? WW_MEM_READ : j->bulk == WW_BULK_STORE ? WW_MEM_WRITE : WW_MEM_ATOMIC);
     q.bytes = loads ? 0 : r->bytes;
-    q.atomic_ops = q.kind == WW_MEM_ATOMIC ? (uint16_t)ww_bits8(pieces) : 0;
+    q.atomic_ops = q.kind == WW_MEM_ATOMIC ? (uint16_t)ww_bits8(chunks) : 0;
     q.tag = loads ? WW_TAG_TARGET | WW_TAG_TMA | (uint32_t)(j - sm->tma->job) : acknowledgement(sm, j->warp);
     j->outstanding += loads;
     ww_l1_queue(sm, &q);
-    count_request(sm, j, ww_bits8(pieces));
+    count_request(sm, j, ww_bits8(chunks));
 }
 
 /* A store's data pass the port of shared memory. */
-static void read_shared(struct ww_sm *sm, uint32_t pieces, uint64_t cycle) {
+static void read_shared(struct ww_sm *sm, uint32_t chunks, uint64_t cycle) {
     struct ww_cache *l = &sm->l1;
-    l->port_free = (l->port_free > cycle ? l->port_free : cycle) + l->shape->data_cycles[ww_bits8(pieces)];
+    l->port_free = (l->port_free > cycle ? l->port_free : cycle) + l->shape->data_cycles[ww_bits8(chunks)];
 }
 
 /* Cycles until the next request: so many bytes a cycle, what is left of one counts for the next. */
@@ -293,10 +293,10 @@ static uint64_t work(struct ww_sm *sm, struct ww_tma *t, struct ww_tma_job *j, u
     if (!t->open) open_step(sm, t, j);
     if (t->request < t->coalescer.count) {
         const struct ww_line_request *r = &t->coalescer.request[t->request++];
-        uint32_t pieces = sm->core->pieces_of[r->pieces];
-        send(sm, j, r, pieces);
-        if (j->bulk != WW_BULK_LOAD) read_shared(sm, pieces, cycle);
-        next += spend(sm, t, j->bulk, 32 * ww_bits8(pieces));
+        uint32_t chunks = sm->core->chunks_of[r->chunks];
+        send(sm, j, r, chunks);
+        if (j->bulk != WW_BULK_LOAD) read_shared(sm, chunks, cycle);
+        next += spend(sm, t, j->bulk, 32 * ww_bits8(chunks));
     }
     if (t->request < t->coalescer.count) return next;
     t->open = false;

@@ -57,7 +57,7 @@ void ww_warp_finish(struct ww_sm *sm, struct ww_warp *w, uint64_t cycle) {
     if (w->inflight == 0)
         ww_dispatch_warp_gone(sm, w->cta, cycle);
     else
-        sm->lingering++;
+        sm->draining++;
 }
 
 void ww_warp_arrive(struct ww_sm *sm, struct ww_warp *w, uint64_t cycle, uint64_t first_fetch) {

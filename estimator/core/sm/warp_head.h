@@ -55,7 +55,7 @@ static inline void ww_make_ready(struct ww_sm *sm, struct ww_warp *w, uint32_t g
     s->ready[group] |= 1ull << w->slot;
     s->groups |= 1u << group;
     ww_sched_try(sm, s, cycle);
-    sm->stirred = true;
+    sm->became_ready = true;
     ww_warp_set_state(sm, w, WW_G_MEMORY & (1u << group) ? WW_S_EXCESS_MEM : WW_S_EXCESS_ALU, cycle);
 }
 

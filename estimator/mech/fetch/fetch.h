@@ -4,19 +4,19 @@
  *                                ^                        |                                     |
  *                                '------ queued(), sent(), done(), lost() -----------------------'
  *
- * One instance per SM; its state lives over all launches of a run, as tables in hardware do. Core calls load()
- * for each load that goes through the L1 (textures have units of their own), once all of its lines have been
- * looked up. What load() asks for is coalesced into lines, waits `latency` cycles in a queue and is looked up
- * in a cycle in which the load/store unit leaves the port free; what is there or on its way is forgotten. Core
- * counts. An instance sees nothing but what it is told, and asks for no more than WW_FETCH_ASKS accesses at a
- * time. */
+ * One instance per SM; its state persists over all launches of a run, as tables in hardware do. Core calls
+ * load() for each load that goes through the L1 (textures have units of their own), once all of its lines have
+ * been looked up. What load() asks for is coalesced into lines, waits `latency` cycles in a queue and is looked
+ * up in a cycle in which the load/store unit leaves the port free; what is there or on its way is forgotten.
+ * Core counts. An instance sees nothing but what it is told, and asks for no more than WW_FETCH_REQUESTS
+ * accesses at a time. */
 #ifndef WW_MECH_FETCH_H
 #define WW_MECH_FETCH_H
 
 #include "../mech.h"
 
-#define WW_FETCH_ASKS 64
-#define WW_FETCH_NO_TOKEN UINT32_MAX /* of asks whose fate the prefetcher need not know */
+#define WW_FETCH_REQUESTS 64
+#define WW_FETCH_NO_TOKEN UINT32_MAX /* of requests whose fate the prefetcher need not know */
 
 /* How a load found a line; the worst of its parts counts, in this order. */
 enum ww_fetch_outcome {
@@ -49,7 +49,7 @@ struct ww_fetch_load {
 
 /* An access whose lines are to be prefetched: lane l of mask at base + stride * l; or, shifted, the load's own
  * addresses plus base. */
-struct ww_fetch_ask {
+struct ww_fetch_request {
     uint64_t base;
     int32_t stride;
     uint32_t mask, width;
@@ -58,8 +58,8 @@ struct ww_fetch_ask {
     bool shifted;
 };
 
-struct ww_fetch_asks {
-    struct ww_fetch_ask ask[WW_FETCH_ASKS];
+struct ww_fetch_requests {
+    struct ww_fetch_request request[WW_FETCH_REQUESTS];
     uint32_t count;
     uint32_t farther, nearer; /* changes of a prefetch distance, for the counters */
 };
@@ -83,9 +83,9 @@ struct ww_fetch_ops {
     size_t state_size; /* of a block for each SM that core zeroes once and keeps over the launches of a run */
     /* A launch begins; nothing of the one before is on its way. */
     void (*begin)(void *state, const void *settings, const struct ww_fetch_launch *launch);
-    /* A load has looked its lines up; what it leads to is appended to asks, which is empty. */
+    /* A load has looked its lines up; what it leads to is appended to the requests, of which there are none. */
     void (*load)(void *state, const void *settings, const struct ww_fetch_load *load,
-                 struct ww_fetch_asks *asks);
+                 struct ww_fetch_requests *requests);
     /* A line of an ask waits to be looked up; has been sent to memory; is done with: its data have come, or it
      * was found in the cache or on its way. What the full queue drops is never heard of. NULL: nothing is done.
      */

@@ -158,7 +158,7 @@ static uint64_t lane_0(const struct ww_apogee_entry *e) {
 
 /* What the load says of the prefetch that the state of its warp belongs to. */
 static void judge(struct ww_apogee_entry *e, const struct settings *s, const struct ww_fetch_load *load,
-                  struct ww_fetch_asks *asks) {
+                  struct ww_fetch_requests *requests) {
     uint32_t w = load->warp;
     if (!e->due[w]) return;
     if (s->compare == COMPARE_OWN && --e->due[w]) return;
@@ -166,10 +166,10 @@ static void judge(struct ww_apogee_entry *e, const struct settings *s, const str
     bool early = back && load->absent && e->target[w] == lane_0(e);
     if (s->adapt && slow && e->distance < (1u << WW_APOGEE_DISTANCE_BITS) - 1) {
         e->distance++;
-        asks->farther++;
+        requests->farther++;
     } else if (s->adapt && early && e->distance > 1) {
         e->distance--;
-        asks->nearer++;
+        requests->nearer++;
     }
     e->state[w] = WW_APOGEE_LOADED;
     e->due[w] = 0;
@@ -177,16 +177,16 @@ static void judge(struct ww_apogee_entry *e, const struct settings *s, const str
 
 /* The warp's next access but `distance`: its lanes in the order of their indices, n threads further on. */
 static void ask_foa(const struct ww_apogee *a, struct ww_apogee_entry *e, const struct ww_fetch_load *load,
-                    struct ww_fetch_asks *asks) {
+                    struct ww_fetch_requests *requests) {
     uint64_t base = lane_0(e) + (uint64_t)((int64_t)e->offset * (int64_t)e->distance * (int64_t)load->threads);
     bool free = !e->due[load->warp]; /* else its state is still that of an earlier prefetch */
-    if (asks->count == WW_FETCH_ASKS) return;
-    asks->ask[asks->count++] =
-        (struct ww_fetch_ask){.base = base,
-                              .stride = e->offset,
-                              .mask = UINT32_MAX,
-                              .width = load->width,
-                              .token = free ? token_of(a, e, load->warp) : WW_FETCH_NO_TOKEN};
+    if (requests->count == WW_FETCH_REQUESTS) return;
+    requests->request[requests->count++] =
+        (struct ww_fetch_request){.base = base,
+                                  .stride = e->offset,
+                                  .mask = UINT32_MAX,
+                                  .width = load->width,
+                                  .token = free ? token_of(a, e, load->warp) : WW_FETCH_NO_TOKEN};
     if (!free) return;
     e->due[load->warp] = e->distance;
     e->target[load->warp] = base;
@@ -215,19 +215,20 @@ static void add_tia(struct ww_apogee *a, const struct settings *s, uint64_t addr
 
 /* The load that entries go with runs: what was slow moves on to the load before it, the others are prefetched.
  */
-static void trigger(struct ww_apogee *a, const struct settings *s, uint16_t pc, struct ww_fetch_asks *asks) {
+static void trigger(struct ww_apogee *a, const struct settings *s, uint16_t pc,
+                    struct ww_fetch_requests *requests) {
     for (uint32_t i = 0; i < s->entries; i++) {
         struct ww_apogee_entry *e = &a->entry[i];
         if (!is_tia(e) || e->pc != pc) continue;
         if (e->type == WW_APOGEE_TIA_SLOW && a->last_known && a->last != pc) {
             e->type = WW_APOGEE_TIA;
             e->pc = a->last;
-            asks->farther++;
+            requests->farther++;
             continue;
         }
-        if (asks->count == WW_FETCH_ASKS) return;
-        asks->ask[asks->count++] =
-            (struct ww_fetch_ask){.base = e->address, .mask = 1, .width = 1, .token = token_of(a, e, 0)};
+        if (requests->count == WW_FETCH_REQUESTS) return;
+        requests->request[requests->count++] =
+            (struct ww_fetch_request){.base = e->address, .mask = 1, .width = 1, .token = token_of(a, e, 0)};
         e->due[0] = 1;
     }
 }
@@ -235,25 +236,25 @@ static void trigger(struct ww_apogee *a, const struct settings *s, uint16_t pc, 
 /* ---- the load ---- */
 
 static void apogee_load(void *state, const void *settings, const struct ww_fetch_load *load,
-                        struct ww_fetch_asks *asks) {
+                        struct ww_fetch_requests *requests) {
     struct ww_apogee *a = state;
     const struct settings *s = settings;
     uint16_t pc = (uint16_t)(load->pc & ((1u << WW_APOGEE_PC_BITS) - 1));
     if (!load->mask) return;
     struct ww_apogee_entry *e = find_load(a, s, pc);
     learn(e, load);
-    judge(e, s, load, asks);
+    judge(e, s, load, requests);
     if (is_trusted(e, load->lanes)) {
         if (e->offset != 0)
-            ask_foa(a, e, load, asks);
+            ask_foa(a, e, load, requests);
         else if (s->tia && load->lanes > 1)
             e->thread = WW_APOGEE_SCALAR;
         if (e->offset == 0 && s->tia && load->missed) add_tia(a, s, load->address[0], e->confidence);
     }
-    if (s->tia) trigger(a, s, pc, asks);
+    if (s->tia) trigger(a, s, pc, requests);
     a->last = pc;
     a->last_known = true;
-    if (!s->send) asks->count = 0;
+    if (!s->send) requests->count = 0;
 }
 
 const struct ww_fetch_ops ww_fetch_apogee = {

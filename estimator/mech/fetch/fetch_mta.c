@@ -197,14 +197,15 @@ static int64_t predict(struct state *m, const struct settings *s, const struct w
 }
 
 static void mta_load(void *state, const void *settings, const struct ww_fetch_load *load,
-                     struct ww_fetch_asks *asks) {
+                     struct ww_fetch_requests *requests) {
     struct state *m = state;
     const struct settings *s = settings;
     if (s->throttle) watch(m, s, load);
     int64_t shift = predict(m, s, load);
     if (shift == 0 || !s->send) return;
     if (s->throttle && m->turn++ % FIFTHS < m->degree) return;
-    asks->ask[asks->count++] = (struct ww_fetch_ask){.base = (uint64_t)shift, .token = 0, .shifted = true};
+    requests->request[requests->count++] =
+        (struct ww_fetch_request){.base = (uint64_t)shift, .token = 0, .shifted = true};
 }
 
 const struct ww_fetch_ops ww_fetch_mta = {

@@ -31,17 +31,17 @@ static void next_begin(void *state, const void *settings, const struct ww_fetch_
 }
 
 static void next_load(void *state, const void *settings, const struct ww_fetch_load *load,
-                      struct ww_fetch_asks *asks) {
+                      struct ww_fetch_requests *requests) {
     const struct state *n = state;
     const struct settings *s = settings;
     for (uint32_t i = 0; i < load->lines && s->send; i++)
         for (uint32_t k = 1; k <= s->degree && load->line[i].outcome == WW_FETCH_MISS; k++)
-            if (asks->count < WW_FETCH_ASKS)
-                asks->ask[asks->count++] =
-                    (struct ww_fetch_ask){.base = load->line[i].address + (uint64_t)k * n->line,
-                                          .mask = 1,
-                                          .width = n->line,
-                                          .token = WW_FETCH_NO_TOKEN};
+            if (requests->count < WW_FETCH_REQUESTS)
+                requests->request[requests->count++] =
+                    (struct ww_fetch_request){.base = load->line[i].address + (uint64_t)k * n->line,
+                                              .mask = 1,
+                                              .width = n->line,
+                                              .token = WW_FETCH_NO_TOKEN};
 }
 
 const struct ww_fetch_ops ww_fetch_next_line = {

@@ -47,10 +47,10 @@ void ww_stride_begin(void *state, const void *settings, const struct ww_fetch_la
 }
 
 void ww_stride_load(void *state, const void *settings, uint64_t key, const struct ww_fetch_load *load,
-                    struct ww_fetch_asks *asks) {
+                    struct ww_fetch_requests *requests) {
     const struct ww_stride_settings *s = settings;
     const struct ww_stride_entry *e = ww_stride_access(state, s->entries, key, load->address[0]);
     if (!e->trained || !s->send) return;
-    asks->ask[asks->count++] = (struct ww_fetch_ask){
+    requests->request[requests->count++] = (struct ww_fetch_request){
         .base = (uint64_t)(e->stride * (int64_t)s->distance), .token = WW_FETCH_NO_TOKEN, .shifted = true};
 }

@@ -44,6 +44,6 @@ void ww_stride_begin(void *state, const void *settings, const struct ww_fetch_la
 /* A load, whose entry has `key` (not 0): asks for the addresses `distance` strides on if the entry is trained.
  * The stride is that of the first active lane. `state` is a struct ww_stride_table. */
 void ww_stride_load(void *state, const void *settings, uint64_t key, const struct ww_fetch_load *load,
-                    struct ww_fetch_asks *asks);
+                    struct ww_fetch_requests *requests);
 
 #endif

@@ -4,8 +4,8 @@
 #include "fetch_stride.h"
 
 static void load_by_key(void *state, const void *settings, const struct ww_fetch_load *load,
-                        struct ww_fetch_asks *asks) {
-    ww_stride_load(state, settings, (uint64_t)load->pc << 6 | load->warp | 1ull << 40, load, asks);
+                        struct ww_fetch_requests *requests) {
+    ww_stride_load(state, settings, (uint64_t)load->pc << 6 | load->warp | 1ull << 40, load, requests);
 }
 
 const struct ww_fetch_ops ww_fetch_stride_warp = {

@@ -1,5 +1,5 @@
 /* governor.h: kind "governor", which decides how many CTAs run on each SM and at which operating points the
- * clock domains work. One instance for the GPU; its state lives over all launches of a run.
+ * clock domains work. One instance for the GPU; its state persists over all launches of a run.
  *
  *   core --start of a launch--> start() --\
  *   core --end of an epoch----> decide() --+--> answer: CTA limit of each SM, clock of each domain

@@ -37,7 +37,7 @@ static void say_lowered(struct ww_device *d, const struct ww_error *why) {
 static void say_compiled(struct ww_device *d, const struct ww_ptxas_result *r) {
     char text[400];
     snprintf(text, sizeof text, "machine code of sm_%u: %s%s", r->arch, r->origin,
-             r->substitute ? "; it stands in for the chosen architecture, which no ptxas found here knows"
+             r->substitute ? "; it stands in for the chosen architecture, which no ptxas found here supports"
              : r->arch > MACHINE_LAST ? "; machine code of sm_70 to sm_90 is run, newer code is only tried"
                                       : "");
     ww_device_say(d, text);

@@ -44,7 +44,7 @@ static bool choose(struct job *j, struct ptxas_tools *tools, uint32_t arch) {
         for (size_t i = 0; i < tools->count; i++) {
             struct ptxas_tool *t = &tools->tool[i];
             ww_ptxas_tool_ask(t);
-            if (!t->works || !ww_ptxas_tool_knows(t, arch, j->specific)) continue;
+            if (!t->works || !ww_ptxas_tool_supports(t, arch, j->specific)) continue;
             if (pass == 0 && j->header.version > ww_ptxas_tool_ptx(t)) continue;
             j->tool = t;
             return true;
@@ -73,7 +73,7 @@ static enum ww_code no_tool(const struct job *j, const struct ptxas_tools *tools
             ww_buf_printf(&found, "%s%s (%s)", found.n ? ", " : "found ", tools->tool[i].path,
                           tools->tool[i].version);
     if (!found.n) describe_none(&found);
-    enum ww_code code = ww_fail(error, WW_UNSUPPORTED, j->request->name, "no ptxas that knows sm_%u: %.300s",
+    enum ww_code code = ww_fail(error, WW_UNSUPPORTED, j->request->name, "no ptxas that supports sm_%u: %.300s",
                                 j->request->arch, found.failed ? "out of memory" : found.p);
     ww_buf_free(&found);
     return code;

@@ -2,9 +2,10 @@
  *
  * ptxas is looked for in WARPWATT_PTXAS (a list of files, separated by ':'; if it is set, nowhere else), in
  * PATH, in CUDA_HOME/bin, and in the bin directories of /usr/local/cuda*, /opt/cuda* and
- * /usr/lib/nvidia-cuda-toolkit. Each one is asked which architectures it knows; of those that know the wanted
- * one the first that reads the PTX's version is taken, else the first with `.version` and `.target` lowered to
- * what it reads. For sm_70 and sm_72, which toolkits from 13 on do not know, sm_75 is the last resort.
+ * /usr/lib/nvidia-cuda-toolkit. Each one is asked which architectures it supports; of those that support the
+ * wanted one the first that reads the PTX's version is taken, else the first with `.version` and `.target`
+ * lowered to what it reads. For sm_70 and sm_72, which toolkits from 13 on do not know, sm_75 is the last
+ * resort.
  *
  * Compiled code is kept in XDG_CACHE_HOME/warpwatt/ptxas (~/.cache/warpwatt/ptxas), a file for each PTX text,
  * version of ptxas, and options. Files appear whole (renamed into place), so that processes may share it; a
@@ -66,7 +67,7 @@ struct ptxas_tools {
 enum ww_code ww_ptxas_tools_find(struct ptxas_tools *tools, struct ww_error *error);
 /* Asks for version and architectures, once. */
 void ww_ptxas_tool_ask(struct ptxas_tool *tool);
-bool ww_ptxas_tool_knows(const struct ptxas_tool *tool, uint32_t arch, bool specific);
+bool ww_ptxas_tool_supports(const struct ptxas_tool *tool, uint32_t arch, bool specific);
 /* The newest PTX version that it reads, x 10: 8.4 is 84. */
 unsigned ww_ptxas_tool_ptx(const struct ptxas_tool *tool);
 void ww_ptxas_tools_free(struct ptxas_tools *tools);

@@ -1,4 +1,4 @@
-/* ptxas_tool.c: finding NVIDIA's assembler, and what each one knows. */
+/* ptxas_tool.c: finding NVIDIA's assembler, and what each one supports. */
 #include "../../../estimator/base/spawn.h"
 #include "ptxas.h"
 #include <ctype.h>
@@ -125,7 +125,7 @@ void ww_ptxas_tool_ask(struct ptxas_tool *tool) {
     ww_buf_free(&help);
 }
 
-bool ww_ptxas_tool_knows(const struct ptxas_tool *tool, uint32_t arch, bool specific) {
+bool ww_ptxas_tool_supports(const struct ptxas_tool *tool, uint32_t arch, bool specific) {
     for (size_t i = 0; i < tool->arch_count; i++)
         if (tool->arch[i].arch == arch) return !specific || tool->arch[i].specific;
     return false;
