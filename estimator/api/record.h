@@ -19,10 +19,11 @@ enum ww_record_code {
     WW_RECORD_SASS  /* machine code or an error */
 };
 struct ww_record_options {
-    const char *out_path;   /* .wwt to write; NULL: compute and verify, record nothing */
-    const char *arch;       /* "sm_20" and such; NULL: "sm_70", or what a workload needs. PTX is lowered as for the newest of sm_20,
-                               sm_52 and sm_70 that is no newer; machine code is of this architecture */
-    uint32_t max_registers; /* per thread; 0: the architecture's limit */
+    const char *out_path; /* .wwt to write; NULL: compute and verify, record nothing */
+    const char
+        *arch; /* "sm_20" and such; NULL: "sm_70", or what a workload needs. PTX is lowered as for the newest of
+                  sm_20, sm_52 and sm_70 that is no newer; machine code is of this architecture */
+    uint32_t max_registers;        /* per thread; 0: the architecture's limit */
     uint32_t registers_per_thread; /* for occupancy; 0: from the liveness analysis */
     uint64_t instruction_limit;    /* thread instructions per launch; 0: 100 billion */
     uint64_t seed;                 /* inputs of workloads are generated from it */

@@ -68,8 +68,8 @@ struct ww_sweep_summary {
     char best[600];                /* best: the fastest variant's settings; "" if the strategy is another one */
     double best_s;                 /* its time */
     double best_sure, best_margin; /* probability that no other replay is faster by more than this part */
-    uint64_t best_near;            /* best: other replayed variants whose times are within WW_SWEEP_NEAR of it */
-    uint64_t builds; /* of a program's variants, by this call, and seconds of them and of recording */
+    uint64_t best_near; /* best: other replayed variants whose times are within WW_SWEEP_NEAR of it */
+    uint64_t builds;    /* of a program's variants, by this call, and seconds of them and of recording */
     double build_s, record_s;
     char why[1000]; /* adaptive: why no candidate was worth a replay; "" if one was */
     struct ww_sweep_cause cause[WW_SWEEP_CAUSES]; /* of the most points first */

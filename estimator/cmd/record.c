@@ -160,7 +160,9 @@ static const struct cmd_option record_options[] = {
     {"launch", 0, "FILE", "launch description of --ptx (JSON, docs/reference/launch.md)", 0},
     {"out", 'o', "FILE", "trace file to write; without it the kernel only runs and is checked", 0},
     {"arch", 0, "ARCH",
-     "architecture (default sm_70, or what the workload needs); PTX is lowered as for the nearest older one of sm_20, sm_52 and sm_70", 0},
+     "architecture (default sm_70, or what the workload needs); PTX is lowered as for the nearest older one of "
+     "sm_20, sm_52 and sm_70",
+     0},
     {"code", 0, "CODE",
      "sass: machine code by ptxas or of the program; ptx: PTX, lowered by our own rules; auto (default, or "
      "WARPWATT_CODE): machine code if available, else PTX",

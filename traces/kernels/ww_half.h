@@ -1,5 +1,5 @@
-/* ww_half.h: numbers of half precision as 16 bits, two of them in a word, and vectors of 16 bytes, for clang without
- * CUDA's headers and for nvcc alike. */
+/* ww_half.h: numbers of half precision as 16 bits, two of them in a word, and vectors of 16 bytes, for clang
+ * without CUDA's headers and for nvcc alike. */
 #ifndef WW_HALF_H
 #define WW_HALF_H
 

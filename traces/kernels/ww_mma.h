@@ -1,5 +1,5 @@
-/* ww_mma.h: matrix instructions, asynchronous copies and matrices in shared memory, from sm_80 on, for clang without
- * CUDA's headers and for nvcc alike. */
+/* ww_mma.h: matrix instructions, asynchronous copies and matrices in shared memory, from sm_80 on, for clang
+ * without CUDA's headers and for nvcc alike. */
 #ifndef WW_MMA_H
 #define WW_MMA_H
 
@@ -14,8 +14,10 @@ WW_BUILTIN unsigned ww_shared(const void *p) {
 
 /* 16 bytes from global to shared memory, past the L1. */
 WW_BUILTIN void ww_copy_async(unsigned to, const void *from) {
-    asm volatile("{ .reg .u64 a; cvta.to.global.u64 a, %1; cp.async.cg.shared.global [%0], [a], 16; }" ::"r"(to), "l"(from)
-                 : "memory");
+    asm volatile(
+        "{ .reg .u64 a; cvta.to.global.u64 a, %1; cp.async.cg.shared.global [%0], [a], 16; }" ::"r"(to),
+        "l"(from)
+        : "memory");
 }
 WW_BUILTIN void ww_copy_commit() {
     asm volatile("cp.async.commit_group;" ::: "memory");
@@ -46,7 +48,8 @@ WW_BUILTIN void ww_load_matrices_transposed(unsigned (&r)[4], unsigned at) {
                  : "memory");
 }
 
-/* d += a b of 16 x 8 elements: 16 halves deep with sums in single precision, 32 signed bytes deep with integers. */
+/* d += a b of 16 x 8 elements: 16 halves deep with sums in single precision, 32 signed bytes deep with
+ * integers. */
 WW_BUILTIN void ww_multiply(float (&d)[4], const unsigned (&a)[4], unsigned b0, unsigned b1) {
     asm("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, "
         "{%0, %1, %2, %3};"

@@ -255,8 +255,8 @@ static void first_words(const struct ww_spawned *s, const char *folder, char out
     out[n] = 0;
 }
 
-/* A source that defines a parameter's macro anew: its value does not reach the code, so that all variants would be
- * the same. The line is the preprocessor's ("FILE:4: warning: "NAME" redefined") or the front end's. */
+/* A source that defines a parameter's macro anew: its value does not reach the code, so that all variants would
+ * be the same. The line is the preprocessor's ("FILE:4: warning: "NAME" redefined") or the front end's. */
 static enum ww_code check_redefined(const struct build *b, const char *said) {
     const struct ww_variant_at *at = b->at;
     for (size_t i = 0; i < at->params; i++) {
@@ -269,10 +269,11 @@ static enum ww_code check_redefined(const struct build *b, const char *said) {
             const char *found = strstr(said, mark[k]), *line = found;
             if (!found) continue;
             while (line > said && line[-1] != '\n') line--;
-            return ww_fail(b->error, WW_INPUT, b->source.p,
-                           "defines the parameter %s anew, so that its value does not reach the code; guard it with "
-                           "#ifndef %s (%.*s)",
-                           p->key, p->key, (int)(found + strlen(mark[k]) - line), line);
+            return ww_fail(
+                b->error, WW_INPUT, b->source.p,
+                "defines the parameter %s anew, so that its value does not reach the code; guard it with "
+                "#ifndef %s (%.*s)",
+                p->key, p->key, (int)(found + strlen(mark[k]) - line), line);
         }
     }
     return WW_OK;

@@ -444,7 +444,7 @@ struct ptx_func *ww_ptx_module_func(const struct ptx_module *module, const char 
 /* Machine architecture of the lowering. */
 struct ptx_lower_options {
     uint32_t arch;          /* 20, 52, 70: sm_NN; others map to the nearest below */
-    uint32_t machine; /* whose matrix instructions there are, such as 80; 0: those of arch */
+    uint32_t machine;       /* whose matrix instructions there are, such as 80; 0: those of arch */
     uint32_t max_registers; /* per thread; 0: the architecture's */
 };
 /* Turns a kernel and the functions that it may call into machine instructions (docs/model/lowering.md): fills
