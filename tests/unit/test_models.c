@@ -104,6 +104,8 @@ static const struct latency a10 = {"a10", 250.4, 0, 170.3};
 static const struct latency rtx3090 = {"rtx3090", 250.4, 0, 170.3};
 static const struct latency rtx3080 = {"rtx3080", 250.4, 0, 170.3};
 static const struct latency rtx3070 = {"rtx3070", 250.4, 0, 170.3};
+static const struct latency a4000 = {"a4000", 250.4, 0, 170.3};
+static const struct latency rtx3060 = {"rtx3060", 250.4, 0, 170.3};
 static const struct latency l40s = {"l40s", 273.6, 0, 141};
 static const struct latency l4 = {"l4", 273.6, 0, 141};
 /* Luo et al. 2024, RTX 4090: 273.0 cycles; markdewing/AI_kernels: DRAM adds 340. */
@@ -222,6 +224,8 @@ static const struct part stream_a10 = {"a10", 128, 0.75, 0.985};
 static const struct part stream_rtx3090 = {"rtx3090", 128, 0.75, 0.985};
 static const struct part stream_rtx3080 = {"rtx3080", 128, 0.75, 0.985};
 static const struct part stream_rtx3070 = {"rtx3070", 128, 0.75, 0.985};
+static const struct part stream_a4000 = {"a4000", 128, 0.75, 0.985};
+static const struct part stream_rtx3060 = {"rtx3060", 128, 0.75, 0.985};
 static const struct part stream_l40s = {"l40s", 128, 0.75, 0.99};
 static const struct part stream_l4 = {"l4", 64, 0.75, 0.995};
 static const struct part stream_rtx4090 = {"rtx4090", 128, 0.75, 0.985};
@@ -303,7 +307,8 @@ static const struct {
     {"a100", 19.5, 9.7, 1555, 40},        {"a40", 37.4, 0.585, 696, 6},
     {"a6000", 38.7, 0.605, 768, 6},       {"a10", 31.2, 0.488, 600, 6},
     {"rtx3090", 35.58, 0.556, 936, 6},    {"rtx3080", 29.77, 0.465, 760, 5},
-    {"rtx3070", 20.31, 0.317, 448, 4},    {"l40", 90.5, 1.414, 864, 96},
+    {"rtx3070", 20.31, 0.317, 448, 4},    {"a4000", 19.17, 0.2995, 448, 4},
+    {"rtx3060", 12.74, 0.199, 360, 3},    {"l40", 90.5, 1.414, 864, 96},
     {"l40s", 91.6, 1.431, 864, 96},       {"l4", 30.3, 0.473, 300, 48},
     {"rtx4090", 82.6, 1.29, 1008, 72},    {"h100", 67, 33.5, 3352, 50},
     {"h100_pcie", 51.2, 25.6, 2039, 50},  {"gh200", 67, 33.5, 4023, 60},
@@ -347,6 +352,8 @@ int main(void) {
         FOR(a_model_has_the_measured_l2_latency, rtx3090),
         FOR(a_model_has_the_measured_l2_latency, rtx3080),
         FOR(a_model_has_the_measured_l2_latency, rtx3070),
+        FOR(a_model_has_the_measured_l2_latency, a4000),
+        FOR(a_model_has_the_measured_l2_latency, rtx3060),
         FOR(a_model_has_the_measured_l2_latency, l40s),
         FOR(a_model_has_the_measured_l2_latency, l4),
         FOR(a_model_has_the_measured_l2_latency, rtx4090),
@@ -375,6 +382,8 @@ int main(void) {
         FOR(a_model_has_the_measured_dram_latency, rtx3090),
         FOR(a_model_has_the_measured_dram_latency, rtx3080),
         FOR(a_model_has_the_measured_dram_latency, rtx3070),
+        FOR(a_model_has_the_measured_dram_latency, a4000),
+        FOR(a_model_has_the_measured_dram_latency, rtx3060),
         FOR(a_model_has_the_measured_dram_latency, l40s),
         FOR(a_model_has_the_measured_dram_latency, l4),
         FOR(a_model_has_the_measured_dram_latency, rtx4090),
@@ -412,6 +421,8 @@ int main(void) {
         FOR(a_read_stream_reaches_most_of_the_dram_peak, stream_rtx3090),
         FOR(a_read_stream_reaches_most_of_the_dram_peak, stream_rtx3080),
         FOR(a_read_stream_reaches_most_of_the_dram_peak, stream_rtx3070),
+        FOR(a_read_stream_reaches_most_of_the_dram_peak, stream_a4000),
+        FOR(a_read_stream_reaches_most_of_the_dram_peak, stream_rtx3060),
         FOR(a_read_stream_reaches_most_of_the_dram_peak, stream_l40s),
         FOR(a_read_stream_reaches_most_of_the_dram_peak, stream_l4),
         FOR(a_read_stream_reaches_most_of_the_dram_peak, stream_rtx4090),
