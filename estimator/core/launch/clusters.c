@@ -50,6 +50,7 @@ static bool place(struct ww_core *core, uint64_t number, const uint16_t *sm, uin
     for (uint32_t r = 0; r < p.count; r++) {
         struct ww_sm *to = &core->sm[sm[r]];
         p.member[r].sm = sm[r];
+        if (!ww_dispatch_make(to)) return false;
         while (to->cta[p.member[r].slot].resident) p.member[r].slot++;
         uint64_t cta = ww_cluster_member(core->launch, number, r);
         uint32_t slot = p.member[r].slot, warps = core->warps_per_cta;
