@@ -131,6 +131,40 @@ static void a_cta_that_has_ended_is_not_waited_for(void **state) {
     assert_in_range(at_barrier(100, 1, true), 150, 250);
 }
 
+/* Two SMs are free for the next cluster while CTAs of two others have not come to their barriers. */
+static void ctas_that_stay_meet_at_the_barrier_of_their_own_cluster(void **state) {
+    (void)state;
+    struct ww_gpu_spec g = gpu();
+    struct program p;
+    begin(&p, 24, 2, 2);
+    uint32_t arrive = barrier(&p, 1), wait = barrier(&p, 2);
+    pause(&p, 0, 1);
+    pause(&p, 1, 100);
+    program_step(&p, 1, arrive, ALL);
+    program_step(&p, 1, wait, ALL);
+    pause(&p, 1, 1);
+    struct replay r = program_run_with(&p, &g, "gto", 4096);
+    assert_int_equal(r.code, WW_OK);
+    assert_int_equal(r.r.counter[WW_C_BARRIER_WAITS], 12);
+    replay_free(&r);
+    program_free(&p);
+}
+
+static void ctas_without_instructions_are_not_waited_for(void **state) {
+    (void)state;
+    struct ww_gpu_spec g = gpu();
+    struct program p;
+    begin(&p, 24, 2, 2);
+    uint32_t arrive = barrier(&p, 1), wait = barrier(&p, 2);
+    program_step(&p, 1, arrive, ALL);
+    program_step(&p, 1, wait, ALL);
+    pause(&p, 1, 1);
+    struct replay r = program_run_with(&p, &g, "gto", 4096);
+    assert_int_equal(r.code, WW_OK);
+    replay_free(&r);
+    program_free(&p);
+}
+
 /* Cycles of a launch in which each CTA loads, from its own or the other CTA's shared memory, and uses that. */
 static uint64_t access_cycles(const struct ww_gpu_spec *g, enum ww_op op, bool other, uint32_t count) {
     struct program p;
@@ -183,6 +217,8 @@ int main(void) {
         cmocka_unit_test(clusters_that_are_resident_depend_on_the_gpcs),
         cmocka_unit_test(the_barrier_waits_for_all_ctas_of_the_cluster),
         cmocka_unit_test(a_cta_that_has_ended_is_not_waited_for),
+        cmocka_unit_test(ctas_that_stay_meet_at_the_barrier_of_their_own_cluster),
+        cmocka_unit_test(ctas_without_instructions_are_not_waited_for),
         cmocka_unit_test(other_ctas_shared_memory_is_so_far_away),
         cmocka_unit_test(an_sm_sends_so_many_bytes_a_cycle),
         cmocka_unit_test(the_trunk_of_a_gpc_does_not_hold_back_a_pair),

@@ -135,6 +135,23 @@ static void a_copy_completes_its_own_barrier(void **state) {
 }
 
 /* Warp 0 asks for so many stores; it waits at issue for those that find the queue full. */
+static void a_copys_step_without_threads_is_one_of_its_steps(void **state) {
+    (void)state;
+    struct ww_gpu_spec g = gpu();
+    struct program p;
+    begin(&p);
+    uint32_t load = bulk(&p, LOAD), other = bulk(&p, LOAD);
+    copy(&p, load, 1, 0);
+    program_access(&p, 0, load, 0, 512, 16);
+    copy(&p, load, 1, 1024);
+    copy(&p, other, 2, 4096);
+    struct replay r = program_run(&p, &g);
+    assert_int_equal(r.r.counter[WW_C_DMA_INST], 2);
+    assert_int_equal(r.r.counter[WW_C_DMA_REQUEST], 4 * 4);
+    replay_free(&r);
+    program_free(&p);
+}
+
 static uint64_t queued(uint32_t stores) {
     struct ww_gpu_spec g = gpu();
     struct program p;
@@ -177,6 +194,7 @@ int main(void) {
         cmocka_unit_test(loads_ask_for_so_many_bytes_a_cycle),
         cmocka_unit_test(a_group_of_stores_ends_when_its_data_have_been_read),
         cmocka_unit_test(a_copy_completes_its_own_barrier),
+        cmocka_unit_test(a_copys_step_without_threads_is_one_of_its_steps),
         cmocka_unit_test(a_full_queue_holds_the_next_copy),
         cmocka_unit_test(without_an_engine_the_load_store_unit_copies),
     };

@@ -12,6 +12,7 @@ static int compare(const void *a, const void *b) {
 
 static void settle(struct ww_wwt_words *w) {
     size_t n = 0;
+    if (!w->count) return;
     qsort(w->word, w->count, sizeof *w->word, compare);
     for (size_t i = 0; i < w->count; i++)
         if (!n || w->word[n - 1] != w->word[i]) w->word[n++] = w->word[i];

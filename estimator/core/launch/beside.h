@@ -88,6 +88,8 @@ enum ww_code ww_beside_results(struct ww_beside *b, struct ww_arena *arena, stru
 enum ww_code ww_engine_group(struct ww_engine *engine, struct ww_beside *b, struct ww_error *error);
 
 /* ---- dispatch.c ---- */
+/* Makes the SM at its first CTA of a launch. False: the core has failed. */
+bool ww_dispatch_make(struct ww_sm *sm);
 bool ww_dispatch_place(struct ww_sm *sm, uint32_t slot, uint32_t first_warp, uint32_t warps, uint64_t index,
                        uint64_t cycle);
 /* A CTA at or behind the next mark is dispatched in `cycle`. */

@@ -34,13 +34,26 @@ static uint32_t find_sms(const struct ww_core *core, uint32_t gpc, uint32_t coun
     return ctas;
 }
 
+/* Warps of a CTA that have nothing to execute, and ended when it was placed. */
+static uint64_t ended_warps(const struct ww_sm *sm, uint32_t slot) {
+    const struct ww_cta *c = &sm->cta[slot];
+    uint64_t ended = 0;
+    for (uint32_t i = 0; i < c->warps; i++)
+        if (sm->warp[c->first_warp + i].done) ended |= 1ull << i;
+    return ended;
+}
+
 /* Tells the SMs and the network of a cluster whose CTAs have been placed. */
-static void join(struct ww_core *core, const struct ww_peer_cluster *p) {
-    uint32_t key = p->member[0].sm * core->gpu->sm_max_ctas + p->member[0].slot;
-    ww_peer_begin(ww_memsys_peer(core->memory), key, p);
+static void join(struct ww_core *core, struct ww_peer_cluster *p) {
+    for (uint32_t r = 0; r < p->count; r++)
+        if (!core->sm[p->member[r].sm].cta[p->member[r].slot].resident) p->gone |= 1u << r;
+    if (p->gone == (1u << p->count) - 1) return;
+    uint32_t key = ww_peer_begin(ww_memsys_peer(core->memory), p);
     for (uint32_t r = 0; r < p->count; r++) {
+        if (p->gone >> r & 1) continue;
         struct ww_cluster_cta *c = &core->sm[p->member[r].sm].cluster[p->member[r].slot];
         *c = (struct ww_cluster_cta){.id = p->id, .key = key, .rank = r, .count = p->count};
+        c->gone = ended_warps(&core->sm[p->member[r].sm], p->member[r].slot);
         for (uint32_t k = 0; k < p->count; k++) c->sm[k] = p->member[k].sm;
     }
 }
@@ -50,6 +63,7 @@ static bool place(struct ww_core *core, uint64_t number, const uint16_t *sm, uin
     for (uint32_t r = 0; r < p.count; r++) {
         struct ww_sm *to = &core->sm[sm[r]];
         p.member[r].sm = sm[r];
+        if (!ww_dispatch_make(to)) return false;
         while (to->cta[p.member[r].slot].resident) p.member[r].slot++;
         uint64_t cta = ww_cluster_member(core->launch, number, r);
         uint32_t slot = p.member[r].slot, warps = core->warps_per_cta;

@@ -97,8 +97,8 @@ static bool place(struct ww_sm *sm, uint64_t index, uint64_t cycle) {
     return ww_dispatch_place(sm, slot, slot * warps, warps, index, cycle);
 }
 
-/* The SM has been made, or is now. */
-static bool make(struct ww_core *core, struct ww_sm *sm) {
+bool ww_dispatch_make(struct ww_sm *sm) {
+    struct ww_core *core = sm->core->main;
     if (ww_sm_made(sm)) return true;
     ww_core_fail(core, ww_sm_init(sm, core->error));
     return core->code_failed == WW_OK;
@@ -110,7 +110,7 @@ static uint32_t next_sm(struct ww_core *core) {
     for (uint32_t k = 0; k < count; k++) {
         struct ww_sm *sm = &core->sm[i];
         if (sm->resident_ctas < sm->cta_room) {
-            if (!make(core, sm)) return WW_NONE;
+            if (!ww_dispatch_make(sm)) return WW_NONE;
             if (!core->smm.on || ww_smm_place(sm, free_slot(sm))) return i;
         }
         if (++i == count) i = 0;

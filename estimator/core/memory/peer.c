@@ -18,11 +18,12 @@ struct ww_peer {
     struct ww_memsys_client client;
     struct ww_event event;
     uint64_t *live;
-    uint64_t *port, *trunk; /* by SM, by GPC: free from, cycles << TIME_BITS */
-    uint16_t *gpc;          /* by SM */
-    bool *refused;          /* by SM */
-    struct ww_peer_cluster *cluster;
-    struct packet *heap; /* by time, then order */
+    uint64_t *port, *trunk;          /* by SM, by GPC: free from, cycles << TIME_BITS */
+    uint16_t *gpc;                   /* by SM */
+    bool *refused;                   /* by SM */
+    struct ww_peer_cluster *cluster; /* by key */
+    uint32_t *key, keys;             /* those that no cluster has */
+    struct packet *heap;             /* by time, then order */
     size_t count, capacity;
     uint64_t order;
     uint32_t sms, bytes, gpc_bytes, there, back;
@@ -122,9 +123,13 @@ static bool send_data(struct ww_peer *p, const struct ww_mem_request *q, uint64_
 
 /* ---- barriers ---- */
 
+static uint32_t all_of(const struct ww_peer_cluster *c) {
+    return (1u << c->count) - 1;
+}
+
 static void open_if_complete(struct ww_peer *p, const struct ww_mem_request *q, struct ww_peer_cluster *c,
                              uint64_t time) {
-    uint32_t all = (1u << c->count) - 1;
+    uint32_t all = all_of(c);
     if (!c->arrived || ((c->arrived | c->gone) & all) != all) return;
     for (uint32_t r = 0; r < c->count; r++) {
         uint32_t tag = q->tag | c->member[r].slot;
@@ -144,6 +149,7 @@ static void send_arrival(struct ww_peer *p, const struct ww_mem_request *q, uint
         deliver(p, q->sm, &(struct ww_mem_reply){.tag = q->tag, .last = 1}, cycle << TIME_BITS);
     }
     open_if_complete(p, q, c, time);
+    if (c->gone == all_of(c)) p->key[p->keys++] = (uint32_t)q->address;
 }
 
 bool ww_peer_send(struct ww_peer *p, const struct ww_mem_request *q, uint64_t now_ps) {
@@ -155,14 +161,16 @@ bool ww_peer_send(struct ww_peer *p, const struct ww_mem_request *q, uint64_t no
     return true;
 }
 
-void ww_peer_begin(struct ww_peer *p, uint32_t key, const struct ww_peer_cluster *cluster) {
+uint32_t ww_peer_begin(struct ww_peer *p, const struct ww_peer_cluster *cluster) {
+    uint32_t key = p->key[--p->keys];
     p->cluster[key] = *cluster;
+    return key;
 }
 
 struct ww_peer *ww_peer_new(const struct ww_gpu_spec *gpu, struct ww_queue *queue, const struct ww_clock *clock,
                             const struct ww_memsys_client *client, uint64_t *live, struct ww_arena *arena) {
     struct ww_peer *p = ww_arena_array(arena, 1, sizeof *p);
-    uint32_t sms = gpu->sm_count;
+    uint32_t sms = gpu->sm_count, keys = sms * gpu->sm_max_ctas;
     if (!p) return NULL;
     *p = (struct ww_peer){.queue = queue,
                           .clock = clock,
@@ -178,8 +186,10 @@ struct ww_peer *ww_peer_new(const struct ww_gpu_spec *gpu, struct ww_queue *queu
                           .trunk = ww_arena_array(arena, gpu->sm_gpcs, sizeof *p->trunk),
                           .gpc = ww_arena_array(arena, sms, sizeof *p->gpc),
                           .refused = ww_arena_array(arena, sms, sizeof *p->refused),
-                          .cluster = ww_arena_array(arena, (size_t)sms * gpu->sm_max_ctas, sizeof *p->cluster)};
-    if (!p->port || !p->trunk || !p->gpc || !p->refused || !p->cluster) return NULL;
+                          .cluster = ww_arena_array(arena, keys, sizeof *p->cluster),
+                          .key = ww_arena_array(arena, keys, sizeof *p->key)};
+    if (!p->port || !p->trunk || !p->gpc || !p->refused || !p->cluster || !p->key) return NULL;
+    while (p->keys < keys) p->key[p->keys] = p->keys, p->keys++;
     for (uint32_t i = 0; i < sms; i++) p->gpc[i] = (uint16_t)ww_gpc_of(gpu, i);
     return p;
 }

@@ -34,8 +34,8 @@ struct ww_peer;
 struct ww_peer *ww_peer_new(const struct ww_gpu_spec *gpu, struct ww_queue *queue, const struct ww_clock *clock,
                             const struct ww_memsys_client *client, uint64_t *live, struct ww_arena *arena);
 void ww_peer_free(struct ww_peer *p);
-/* A cluster begins; its key is a number below SMs x CTAs of an SM that no other resident one has. */
-void ww_peer_begin(struct ww_peer *p, uint32_t key, const struct ww_peer_cluster *cluster);
+/* A cluster begins, of which a CTA has not left; returns its key, which it has until all its CTAs have left. */
+uint32_t ww_peer_begin(struct ww_peer *p, const struct ww_peer_cluster *cluster);
 /* As ww_memsys_send, of kinds from WW_MEM_PEER on. Of the other two `address` is the cluster's key, `bytes` the
  * CTA's rank. */
 bool ww_peer_send(struct ww_peer *p, const struct ww_mem_request *request, uint64_t now_ps);

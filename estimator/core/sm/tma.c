@@ -144,7 +144,7 @@ bool ww_tma_issue(struct ww_sm *sm, struct ww_warp *w, const struct ww_dinst *d,
         flush(sm, w, d, cycle);
         return false;
     }
-    if (!w->step->mask) return false;
+    if (!w->step->mask && !own->left) return false;
     bool first = !own->left;
     if (first) start(sm, w, d, cycle);
     if (--own->left == 0 && is_full(sm, sm->tma)) ww_group_free(sm, WW_G_TMA, WW_NEVER);
