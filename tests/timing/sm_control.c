@@ -47,6 +47,25 @@ static void warps_that_have_ended_are_not_waited_for(void **state) {
     program_free(&p);
 }
 
+static void a_barrier_without_threads_is_no_arrival(void **state) {
+    (void)state;
+    struct ww_gpu_spec g = fixture_gpu();
+    struct program p;
+    program_init(&p, 1, 64, 1, 32);
+    uint32_t sfu = program_inst(&p, WW_OP_SFU, 1, 1, -1);
+    uint32_t bar = program_inst(&p, WW_OP_BARRIER, -1, -1, -1);
+    uint32_t after = program_inst(&p, WW_OP_INT, 5, -1, -1);
+    program_step(&p, 0, bar, 0);
+    for (int i = 0; i < 5; i++) program_step(&p, 0, sfu, ALL);
+    program_all(&p, bar);
+    program_all(&p, after);
+    struct replay r = program_run(&p, &g);
+    assert_in_range(stall(&r, bar, WW_S_BARRIER), 80, 90);
+    assert_int_equal(r.r.counter[WW_C_BARRIER_WAITS], 2);
+    replay_free(&r);
+    program_free(&p);
+}
+
 static void a_barrier_of_some_threads_does_not_wait_for_others(void **state) {
     (void)state;
     struct ww_gpu_spec g = fixture_gpu();
@@ -201,6 +220,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_warp_waits_at_a_barrier_for_the_last_to_arrive),
         cmocka_unit_test(warps_that_have_ended_are_not_waited_for),
+        cmocka_unit_test(a_barrier_without_threads_is_no_arrival),
         cmocka_unit_test(a_barrier_of_some_threads_does_not_wait_for_others),
         cmocka_unit_test(a_branch_delays_the_next_issue),
         cmocka_unit_test(a_fetch_that_misses_the_instruction_cache_delays_the_warp),

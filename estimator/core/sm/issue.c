@@ -104,6 +104,7 @@ static bool act(struct ww_sm *sm, struct ww_warp *w, const struct ww_dinst *d, c
         sleep_until(sm, w, d, cycle);
         return true;
     case WW_A_BARRIER:
+        if (!step->mask) return true;
         ww_barrier_arrive(sm, w, d, d->access ? w->access : NULL, cycle);
         return !w->barred;
     default:
