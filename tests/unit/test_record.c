@@ -283,6 +283,20 @@ static void a_cut_behind_its_end_leaves_a_warp_as_it_is(void **state) {
     free(cut);
 }
 
+static void at_a_barrier_of_some_threads_a_warp_does_not_wait_for_cut_ones(void **state) {
+    (void)state;
+    struct ww_inst inst[512];
+    uint32_t count;
+    struct seen *s = record_cut(KERNEL("", "",
+                                       "mov.u32 %r2,0; bar.sync 1, 64; setp.ge.u32 %p2,%r0,32; @%p2 bra WAIT;"
+                                       "LOOP: add.u32 %r2,%r2,1; setp.lt.u32 %p1,%r2,100; @%p1 bra LOOP;"
+                                       "WAIT: bar.sync 1, 64; st.global.u32 [%rd1],%r2; ret;"),
+                                64, 50, inst, &count);
+    assert_int_equal(find_step(s, 1, inst, WW_OP_BARRIER, 0, NULL)->mask, UINT32_MAX);
+    assert_int_equal(find_step(s, 1, inst, WW_OP_BARRIER, 1, NULL)->mask, 0);
+    free(s);
+}
+
 static void a_warp_that_waits_at_a_barrier_for_cut_ones_ends_with_them(void **state) {
     (void)state;
     struct ww_inst inst[512];
@@ -497,6 +511,7 @@ int main(void) {
         cmocka_unit_test(scattered_addresses_are_listed_in_lane_order),
         cmocka_unit_test(spaces_are_recorded_with_offsets_of_their_own),
         cmocka_unit_test(every_access_instruction_has_an_access),
+        cmocka_unit_test(at_a_barrier_of_some_threads_a_warp_does_not_wait_for_cut_ones),
         cmocka_unit_test(a_cut_warp_ends_near_its_steps_with_an_exit_of_its_lanes),
         cmocka_unit_test(a_cut_behind_its_end_leaves_a_warp_as_it_is),
         cmocka_unit_test(a_warp_that_waits_at_a_barrier_for_cut_ones_ends_with_them),

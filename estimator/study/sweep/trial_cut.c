@@ -75,6 +75,7 @@ static enum ww_code places(struct trial *t, const char *path, double steps, uint
 struct cut_run {
     double cycles; /* without what a launch takes beside its CTAs */
     double each;   /* warp instructions of a CTA */
+    uint64_t ctas; /* that it had */
     struct ww_result *result;
 };
 
@@ -87,6 +88,7 @@ static enum ww_code replay_cut(struct trial *t, const struct ww_alike *alike, co
     char path[WW_TRIAL_PATH];
     uint64_t *cta;
     *out = (struct cut_run){0};
+    if (count > t->v->row.ctas) count = t->v->row.ctas; /* the grid has fewer than the slice takes */
     WW_TRY(ww_slice_block(alike->grid, slice, count, count, &cta, t->error));
     struct ww_cta_pick pick = {cta, count, steps};
     enum ww_code code = ww_trial_record(t, &pick, false, path);
@@ -96,6 +98,7 @@ static enum ww_code replay_cut(struct trial *t, const struct ww_alike *alike, co
     double cycles = (double)out->result->cycles;
     out->cycles = cycles - fixed_of(&t->m->gpu->spec, cycles);
     out->each = (double)out->result->warp_instructions / (double)count;
+    out->ctas = count;
     return WW_OK;
 }
 
@@ -127,7 +130,7 @@ static enum ww_code by_two_cuts(struct trial *t, const struct ww_alike *alike, c
     }
     if (code == WW_OK) {
         double fixed = fixed_of(&t->m->gpu->spec, (double)run[1].result->cycles);
-        t->v->row.recorded_ctas = ctas * sms;
+        t->v->row.recorded_ctas = run[0].ctas;
         ww_trial_describe(run[1].result, &t->v->row);
         ww_trial_result(t, alike, run[1].result,
                         fixed + ((double)full + part) * wave_cycles(alike, &run[0], &run[1]), out);

@@ -263,9 +263,26 @@ static uint64_t threads_of(const struct ww_step *step, size_t n) {
 }
 #endif
 
+/* Threads for which such a barrier waits may be of warps that are cut: steps that are not over have no lanes.
+ */
+static void leave_barriers(const struct recorder *r, struct record_stream *s) {
+    size_t a = s->access_count;
+    for (size_t n = s->step_count; s->waiting && n-- > 0;) {
+        struct ww_step *step = &s->step[n];
+        const struct ww_inst *inst = &r->inst[step->inst];
+        a -= r->entry[step->inst].access;
+        if (inst->op != WW_OP_BARRIER || inst->flags & WW_INST_BAR_ARRIVE || !(step->mask & s->waiting))
+            continue;
+        s->waiting &= ~step->mask;
+        step->mask = 0;
+        if (r->entry[step->inst].access) s->access[a] = (struct ww_access){.list = WW_AFFINE};
+    }
+}
+
 /* Streams that were cut end with an EXIT of the lanes that they have left. */
 static enum ww_code end_cut(const struct recorder *r, struct record_stream *s, uint64_t *bytes,
                             struct ww_error *error) {
+    leave_barriers(r, s);
     void *step = s->step;
     uint32_t exit = r->entry_count;
     while (exit && r->entry[exit - 1].op != WW_OP_EXIT) exit--;

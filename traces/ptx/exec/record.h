@@ -14,6 +14,7 @@ struct record_stream {
     uint64_t *pool;
     size_t step_count, step_capacity, access_count, access_capacity, pool_count, pool_capacity;
     uint32_t cut; /* lanes that had not exited when the recording of the warp was ended (struct ww_cta_pick) */
+    uint32_t waiting; /* of these, at a barrier of a number of threads */
 };
 
 /* Room for `more` elements of `size` bytes behind `count`. *bytes is what the streams of the launch take,

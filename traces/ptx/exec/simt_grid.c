@@ -106,6 +106,15 @@ static bool is_done(const void *cluster) {
     return true;
 }
 
+/* Lanes of the warp that wait at a barrier of a number of threads. */
+static uint32_t waiting_lanes(const struct ex_warp *w) {
+    uint32_t lanes = 0;
+    for (uint32_t n = 0; n < w->split_count; n++)
+        if (w->split[n].state == SPLIT_BARRIER && w->cta->barrier[w->split[n].barrier].expected)
+            lanes |= w->split[n].act;
+    return lanes;
+}
+
 /* Ends a CTA whose warps are cut, or wait for such a warp. False: none is cut. */
 static bool end_cut(struct ex_cta *c) {
     const struct ex_run *r = c->run;
@@ -114,6 +123,7 @@ static bool end_cut(struct ex_cta *c) {
         any = c->warp[n].live && !ww_cta_pick_turn(r->pick, c->warp[n].stream.step_count, WW_TURN);
     for (uint32_t n = 0; any && n < c->warp_count; n++) {
         c->warp[n].stream.cut = c->warp[n].live;
+        c->warp[n].stream.waiting = c->warp[n].live ? waiting_lanes(&c->warp[n]) : 0;
         c->warp[n].live = 0;
     }
     if (any) c->live_warps = 0;

@@ -132,6 +132,15 @@ static bool is_done(const void *cluster) {
     return true;
 }
 
+/* Lanes of the warp that wait at a barrier of a number of threads. */
+static uint32_t waiting_lanes(const struct sx_warp *w) {
+    uint32_t lanes = 0;
+    for (uint32_t n = 0; n < w->group_count; n++)
+        if (w->group[n].state == SX_AT_BAR && w->cta->barrier[w->group[n].barrier].expected)
+            lanes |= w->group[n].mask;
+    return lanes;
+}
+
 /* Ends a CTA whose warps are cut, or wait for such a warp. False: none is cut. */
 static bool end_cut(struct sx_cta *c) {
     const struct sx_run *r = c->run;
@@ -140,6 +149,7 @@ static bool end_cut(struct sx_cta *c) {
         any = c->warp[n].live && !ww_cta_pick_turn(r->pick, c->warp[n].stream.step_count, WW_TURN);
     for (uint32_t n = 0; any && n < c->warp_count; n++) {
         c->warp[n].stream.cut = c->warp[n].live;
+        c->warp[n].stream.waiting = c->warp[n].live ? waiting_lanes(&c->warp[n]) : 0;
         c->warp[n].live = 0;
     }
     if (any) c->live_warps = 0;
