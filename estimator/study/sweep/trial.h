@@ -11,7 +11,7 @@
 #include "variants.h"
 
 #define WW_TRIAL_PATH 4200   /* bytes of a trace's name */
-#define WW_SLICE_ERROR 0.08  /* relative; docs/guide/tune.md says how it was measured */
+#define WW_SLICE_ERROR 0.08  /* relative; docs/studies/tuning.md */
 #define WW_PROBE_STEPS 16384 /* of a warp: CTAs that are looked at are executed no further */
 
 struct trial {

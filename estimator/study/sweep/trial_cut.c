@@ -7,7 +7,7 @@
 
 #define CUT_STEPS 3e6      /* warp instructions of the longer one of the two replays */
 #define CUT_LEAST 512      /* steps of a warp in it, at least */
-#define CUT_ERROR 0.05     /* relative; docs/guide/tune.md says how it was measured */
+#define CUT_ERROR 0.05     /* relative; docs/studies/tuning.md */
 #define LENGTH_THREADS 5e7 /* thread instructions of a CTA up to which several are executed to their end */
 #define PERIODS 4          /* times that a loop's instruction is executed at least, to be known as one */
 
