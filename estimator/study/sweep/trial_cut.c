@@ -28,7 +28,9 @@ enum ww_code ww_trial_lengths(struct trial *t, struct ww_alike *alike) {
     if ((double)stats.thread_instructions > LENGTH_THREADS) return WW_OK;
     for (uint64_t i = step / 2; i < n && count < LENGTHS; i += step) some[count++] = probe[i];
     WW_TRY(ww_trial_count(t, &(struct ww_cta_pick){some, count, 0}, &stats));
+    double first = alike->instructions;
     alike->instructions = (double)stats.warp_instructions / (double)count;
+    if (alike->instructions > 0) alike->error += fabs(first / alike->instructions - 1);
     return WW_OK;
 }
 
