@@ -18,6 +18,6 @@ warpwatt sweep space.json -j2 -q --db r.db
 warpwatt query --named variants --db r.db --csv | cut -d, -f3,14-
 # CTAs of which every other one is four times as long: all look alike in their first steps, and the error says that they are not.
 sed 's/mov.u32 %r3,0;/mov.u32 %r3,0; mov.u32 %r4,%ctaid.x; and.b32 %r4,%r4,1; mad.lo.u32 %r4,%r4,3,1; mul.lo.u32 %r1,%r1,%r4;/' long.ptx >uneven.ptx
-sed 's/long.ptx/uneven.ptx/; s/\[1, 3, 81, 2000\]/[2000]/; s/200000/50000/' space.json >uneven.json
+sed 's/long.ptx/uneven.ptx/; s/\[1, 3, 81, 2000\]/[2000]/; s/200000/20000/' space.json >uneven.json
 warpwatt sweep uneven.json -q --db u.db
 warpwatt query --named variants --db u.db --csv | cut -d, -f6
