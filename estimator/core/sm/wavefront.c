@@ -5,9 +5,13 @@
 
 enum { MOST_BANKS = 16 };
 
-/* A line's bank: exclusive or of the digits of its number. */
-static uint32_t bank_of(uint64_t key, uint32_t digit_bits) {
+/* A line's bank: exclusive or of the digits of its number. Digits of a power of two bits are folded. */
+static inline uint32_t bank_of(uint64_t key, uint32_t digit_bits) {
     uint32_t bank = 0;
+    if (!(digit_bits & (digit_bits - 1))) {
+        for (uint32_t shift = 32; shift >= digit_bits && shift; shift >>= 1) key ^= key >> shift;
+        return (uint32_t)key & ((1u << digit_bits) - 1);
+    }
     for (; key; key >>= digit_bits) bank ^= (uint32_t)key;
     return bank & ((1u << digit_bits) - 1);
 }
