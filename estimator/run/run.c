@@ -484,6 +484,7 @@ enum ww_code ww_run_with_power(const struct ww_run_options *options, const struc
         code = mode->run(&r, error);
     }
     if (code == WW_OK) code = tell_code(&r, error);
+    if (code == WW_OK) code = ww_run_tell_board(&r, error);
     if (code == WW_OK) {
         finish(&r, started);
         code = ww_result_check(r.result, error);

@@ -87,6 +87,8 @@ enum ww_code ww_run_group(struct ww_trace *trace, size_t first, size_t last, siz
                           struct ww_error *error);
 /* Warns if launches could run side by side, which the mode leaves out of account. Errors: WW_INPUT. */
 enum ww_code ww_run_tell_serial(struct run *r, struct ww_error *error);
+/* Warns of launches that draw more than the board is built for. Errors: WW_NOMEM. */
+enum ww_code ww_run_tell_board(struct run *r, struct ww_error *error);
 /* As ww_run_timeline_keep, of launches that ran beside one another: times of CTAs are since the group's begin.
  */
 enum ww_code ww_run_timeline_beside(struct run *r, struct ww_cta_log *log, struct ww_launch_result *l,
