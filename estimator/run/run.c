@@ -141,12 +141,14 @@ static void describe_control(struct run *r) {
     if (r->options->clock_control)
         result->mechanism[result->mechanism_count++] =
             (struct ww_setting){"clock_control", copy(r, r->options->clock_control)};
+    if (r->options->serialize)
+        result->mechanism[result->mechanism_count++] = (struct ww_setting){"serialize", "true"};
 }
 
 /* "kind = name" and "kind.parameter = value" of every chosen mechanism. */
 static enum ww_code describe_mechanisms(struct run *r, struct ww_error *error) {
     struct ww_result *result = r->result;
-    size_t most = 2; /* of describe_control() */
+    size_t most = 3; /* of describe_control() */
     for (int k = 0; k < WW_KIND_COUNT; k++)
         if (r->choice[k].info) most += 1 + r->choice[k].info->param_count;
     result->mechanism = ww_arena_array(r->arena, most, sizeof *result->mechanism);
