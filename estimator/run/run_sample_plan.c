@@ -73,6 +73,7 @@ void ww_sampler_begin_unit(struct ww_sampler *s, size_t unit, bool longer) {
 
 /* What it cost beside what the plan has. */
 void ww_sampler_end_unit(struct ww_sampler *s) {
-    if (s->run->all_cost > 0) s->run->all_cost -= s->planned;
+    if (!(s->run->all_cost > 0)) return; /* nobody wants to know */
+    s->run->all_cost -= s->planned;
     if (s->run->all_cost < s->run->spent_cost) s->run->all_cost = s->run->spent_cost;
 }
