@@ -275,6 +275,10 @@ $(BUILD)/tests/tools/%: $(BUILD)/obj/tests/tools/%.o $(STATIC)
 	@mkdir -p $(@D)
 	$(call say,LINK,$@)$(CC) -o $@ $^ $(ALL_LDFLAGS) $(LIBS)
 
+$(BUILD)/tests/tools/cpu_clock.so: tests/tools/cpu_clock.c $(BUILD)/flags
+	@mkdir -p $(@D)
+	$(call say,LINK,$@)$(CC) $(ALL_CFLAGS) -shared -o $@ $<
+
 $(BUILD)/tests/bench/%: $(BUILD)/obj/tests/bench/%.o $(STATIC)
 	@mkdir -p $(@D)
 	$(call say,LINK,$@)$(CC) -o $@ $^ $(ALL_LDFLAGS) $(LIBS)

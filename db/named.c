@@ -47,7 +47,9 @@
     " t.energy_j / nullif(t.time_s, 0) AS power_w, t.area_mm2 AS area_mm2, (SELECT group_concat(one, ' ')" \
     " FROM (SELECT o.name || '=' || w.value AS one FROM sweep_value w JOIN sweep_objective o" \
     " ON o.sweep_id = w.sweep_id AND o.ord = w.objective WHERE w.sweep_id = t.sweep_id AND w.point = t.point" \
-    " ORDER BY o.ord)) AS objectives FROM t JOIN v_sweep_settings x ON x.sweep_id = t.sweep_id" \
+    " AND NOT coalesce(abs(w.value / nullif(CASE o.name WHEN 'time' THEN t.time_s WHEN 'energy' THEN t.energy_j" \
+    " WHEN 'power' THEN t.energy_j / nullif(t.time_s, 0) WHEN 'area' THEN t.area_mm2 END, 0) - 1) < 1e-9, 0)" \
+    " ORDER BY o.ord)) AS others FROM t JOIN v_sweep_settings x ON x.sweep_id = t.sweep_id" \
     " AND x.point = t.point ORDER BY t.a, t.b, t.point"
 
 /* A launch's counter, among rows of launch_counter v and counter n. */

@@ -67,6 +67,7 @@ void ww_gpu_facts(const char *gpu_json, struct ww_gpu_facts *facts) {
     facts->max_warps = gpu_number(root, "sm.max_warps", -1);
     facts->schedulers = gpu_number(root, "sm.schedulers", -1);
     facts->clock_mhz = gpu_number(root, "clock.sm_mhz", -1);
+    facts->board_w = gpu_number(root, "board.tdp_w", -1);
     facts->overhead_us = gpu_number(root, "launch.overhead_us", -1);
     facts->counts_launch = gpu_number(root, "launch.front_cycles", -1) >= 0;
     facts->issue_width = gpu_number(root, "sm.issue_width", -1);

@@ -21,6 +21,7 @@ enum ww_lanes {
 /* Parameters of the stored GPU that reports need; a value that the configuration lacks is < 0. */
 struct ww_gpu_facts {
     double sm_count, max_warps, schedulers, clock_mhz, overhead_us;
+    double board_w;                               /* what the board is built for, watts; 0 or less: not known */
     bool counts_launch;                           /* its runs count what a launch takes beside its CTAs */
     double issue_width, issue_interval;           /* of a scheduler: instructions each so many cycles */
     double l1_bytes, l2_slices, l2_bytes, l2_mhz; /* bytes a cycle of an SM's L1 and of a slice */

@@ -90,7 +90,11 @@ static void differ(struct differences *d, const char *what, const char *a, const
 static const char *setting(const struct ww_result *r, const char *key) {
     for (size_t i = 0; i < r->mechanism_count; i++)
         if (strcmp(r->mechanism[i].key, key) == 0) return r->mechanism[i].value;
-    return strcmp(key, "cache_control") == 0 ? "keep" : strcmp(key, "clock_control") == 0 ? "model" : "-";
+    static const char *const unsaid[][2] = {
+        {"cache_control", "keep"}, {"clock_control", "model"}, {"serialize", "false"}};
+    for (size_t i = 0; i < sizeof unsaid / sizeof unsaid[0]; i++)
+        if (strcmp(key, unsaid[i][0]) == 0) return unsaid[i][1];
+    return "-";
 }
 
 static void differ_in_settings(struct differences *d, const struct ww_result *a, const struct ww_result *b) {

@@ -214,6 +214,14 @@ static void add_component(struct ww_grid *g, enum ww_component c, const struct w
                                 ww_percent(ww_ratio(joules, e->total_j), t[4]), ww_component_help(c)});
 }
 
+static void print_board(const struct ww_launch_result *sum, double board, FILE *out) {
+    double watts = ww_watts(sum->energy.total_j, sum->energy.known, sum->time_ps);
+    char t[2][32];
+    if (board > 0 && watts > board)
+        fprintf(out, "warning: %s are above the %s of the board (board.tdp_w), which would lower its clocks\n",
+                ww_si(watts, "W", t[0]), ww_si(board, "W", t[1]));
+}
+
 static enum ww_code print_energy(const struct ww_launch_result *sum, FILE *out, struct ww_error *error) {
     const struct ww_energy *e = &sum->energy;
     double value[WW_COMPONENT_COUNT], dynamic = 0, leaked = 0;
@@ -293,6 +301,7 @@ enum ww_code ww_report_text(const struct ww_result *result, int64_t run_id, FILE
     WW_TRY(print_slots(&sum, out, error));
     WW_TRY(print_memory(&sum, out, error));
     WW_TRY(print_energy(&sum, out, error));
+    print_board(&sum, facts.board_w, out);
     WW_TRY(print_bands(result->gpu, out, error));
     return ww_out_check(out, error);
 }

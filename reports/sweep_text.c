@@ -33,6 +33,23 @@ static void settings(const struct ww_explored *e, const struct ww_explored_point
     }
 }
 
+enum { TIME, ENERGY, POWER, FIGURES };
+static const char *const figures[FIGURES] = {"time", "energy", "power"};
+
+/* Whether an objective is a figure that has its column; one of that name may be the user's own. */
+static bool is_figure(const struct ww_explored *e, size_t objective) {
+    size_t f = 0;
+    while (f < FIGURES && strcmp(figures[f], e->objective[objective].name) != 0) f++;
+    for (size_t i = 0; i < e->point_count && f < FIGURES; i++) {
+        const struct ww_explored_point *p = &e->point[i];
+        double value = p->objective[objective], of = f == TIME     ? p->time_s
+                                                     : f == ENERGY ? p->energy_j
+                                                                   : p->power_w;
+        if (isfinite(value) && !(fabs(value - of) <= 1e-9 * fabs(of))) return false;
+    }
+    return f < FIGURES;
+}
+
 static void add_point(struct ww_grid *g, const struct ww_explored *e, const struct ww_explored_point *p) {
     char text[96], t[32];
     snprintf(text, sizeof text, "%" PRIu64, p->ord);
@@ -43,21 +60,41 @@ static void add_point(struct ww_grid *g, const struct ww_explored *e, const stru
     ww_grid_add(g, ww_si(known(p->energy_j), "J", t));
     ww_grid_add(g, ww_si(known(p->power_w), "W", t));
     for (size_t o = 0; o < e->objective_count; o++)
-        ww_grid_add(g, ww_si(known(p->objective[o]), unit_of(e->objective[o].name), t));
+        if (!is_figure(e, o)) /* whose name may be that of a figure: then it is the user's, without a unit */
+            ww_grid_add(
+                g, ww_si(known(p->objective[o]),
+                         strncmp(e->objective[o].name, "ed", 2) == 0 ? unit_of(e->objective[o].name) : "", t));
+}
+
+static void add_heading(struct ww_grid *g, const struct ww_explored_objective *o) {
+    char text[96];
+    snprintf(text, sizeof text, "%.80s (%s)", o->name, o->sense > 0 ? "least" : "most");
+    ww_grid_add(g, text);
+}
+
+/* "time (least)" of what is an objective, "time" of what is none. */
+static void add_figures(struct ww_grid *g, const struct ww_explored *e) {
+    for (size_t f = 0; f < FIGURES; f++) {
+        size_t o = 0;
+        while (o < e->objective_count && !(strcmp(e->objective[o].name, figures[f]) == 0 && is_figure(e, o)))
+            o++;
+        if (o < e->objective_count)
+            add_heading(g, &e->objective[o]);
+        else
+            ww_grid_add(g, figures[f]);
+    }
+    for (size_t o = 0; o < e->objective_count; o++)
+        if (!is_figure(e, o)) add_heading(g, &e->objective[o]);
 }
 
 static enum ww_code print_front(const struct ww_explored *e, size_t count, FILE *out, struct ww_error *error) {
-    static const char *const head[] = {"point", "settings", "time", "energy", "power"};
-    struct ww_grid g = {.columns = 5 + (unsigned)e->objective_count, .left = 1u << 1};
+    struct ww_grid g = {.columns = 2 + FIGURES, .left = 1u << 1};
     size_t shown = 0;
     fputs("\nPoints that no other one beats\n", out);
-    for (size_t i = 0; i < 5; i++) ww_grid_add(&g, head[i]);
-    for (size_t o = 0; o < e->objective_count; o++) {
-        char name[96];
-        snprintf(name, sizeof name, "%.80s (%s)", e->objective[o].name,
-                 e->objective[o].sense > 0 ? "least" : "most");
-        ww_grid_add(&g, name);
-    }
+    for (size_t o = 0; o < e->objective_count; o++) g.columns += !is_figure(e, o);
+    ww_grid_add(&g, "point");
+    ww_grid_add(&g, "settings");
+    add_figures(&g, e);
     for (size_t i = 0; i < e->point_count && shown < FRONT_ROWS; i++) {
         if (!e->point[i].front) continue;
         add_point(&g, e, &e->point[i]);

@@ -169,7 +169,8 @@ long() {
         echo "once|valgrind-$name|valgrind -q --error-exitcode=99 --leak-check=full build/${source%.c}"
     done
     echo "once|sampling|$PYTHON tests/long/coverage.py build/warpwatt"
-    echo "counts|progress-left|$PYTHON tests/long/progress_left.py build/warpwatt"
+    echo "counts|progress-left|make --no-print-directory build/tests/tools/cpu_clock.so &&" \
+        "$PYTHON tests/long/progress_left.py build/warpwatt --clock build/tests/tools/cpu_clock.so"
     echo "counts|adaptive|$PYTHON tests/sweep/check_adaptive.py build/warpwatt --long"
     echo "counts|browser-long|$PYTHON tests/reports/browser.py build/warpwatt"
     echo "counts|memory-long|$PYTHON tests/long/check_memory.py build/warpwatt --long"

@@ -8,14 +8,14 @@ build="gcc libc6-dev make libsqlite3-dev libcjson-dev libgsl-dev libzstd-dev lib
 check="libcmocka-dev clang clang-format libclang-rt-14-dev python3 python3-jsonschema sqlite3 git zstd"
 long="valgrind debootstrap"
 # A test that needs these is skipped, with a line that says so, where they cannot be had.
-optional="slurm-wlm munge gnuplot-nox tidy python3-venv"
+optional="slurm-wlm munge gnuplot-nox tidy python3-venv chromium"
 
 case ${1:-} in
 quickstart) wanted=$build optional= ;;
 check) wanted="$build $check" ;;
 check-long)
     wanted="$build $check $long"
-    optional="$optional chromium pandoc python3-pandas python3-matplotlib"
+    optional="$optional pandoc python3-pandas python3-matplotlib"
     command -v npm >/dev/null || optional="$optional npm" # other packages of node.js have it too
     ;;
 *)
@@ -74,4 +74,9 @@ if ! install "$missing"; then
     echo "install-deps: apt-get failed; install by hand:$missing" >&2
     exit 1
 fi
-install "$extra" || echo "install-deps: not installed, so that tests are skipped:$extra" >&2
+# One that cannot be had does not keep the others away.
+if ! install "$extra"; then
+    without=
+    for package in $extra; do install "$package" || without="$without $package"; done
+    [ -z "$without" ] || echo "install-deps: not installed, so that tests are skipped:$without" >&2
+fi

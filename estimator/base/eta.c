@@ -2,7 +2,8 @@
 #include "eta.h"
 #include <math.h>
 
-#define RECENT 0.3 /* weight of the recent rate */
+#define RECENT 0.4      /* weight of the recent rate, */
+#define RECENT_TIME 0.5 /* which is that of so much of the time */
 
 void ww_eta_begin(struct ww_eta *e) {
     e->count = 0;
@@ -25,6 +26,10 @@ void ww_eta_add(struct ww_eta *e, double seconds, double part) {
     e->part[e->count++] = part;
 }
 
+void ww_eta_scale(struct ww_eta *e, double by) {
+    for (size_t i = 0; i < e->count; i++) e->part[i] *= by;
+}
+
 static double rate_since(const struct ww_eta *e, size_t i) {
     size_t last = e->count - 1;
     double spent = e->at[last] - e->at[i];
@@ -34,7 +39,7 @@ static double rate_since(const struct ww_eta *e, size_t i) {
 double ww_eta_left(const struct ww_eta *e) {
     if (e->count < 2) return -1;
     size_t last = e->count - 1, recent = last - 1;
-    double from = e->at[last] - (e->at[last] - e->at[0]) / 3;
+    double from = e->at[last] - RECENT_TIME * (e->at[last] - e->at[0]);
     while (recent > 0 && e->at[recent] > from) recent--;
     double whole = rate_since(e, 0), late = rate_since(e, recent);
     if (!(whole > 0)) return -1;

@@ -2,7 +2,7 @@
  *
  * The caller adds (seconds, part of 1) as the work goes on; parts do not fall. Time is counted from the first
  * one that was added, so that what comes before (reading, recording) does not count. The rate is a weighted
- * geometric mean of that since the beginning and that of the last third of the time: the first is steady, the
+ * geometric mean of that since the beginning and that of the last half of the time: the first is steady, the
  * second follows a change.
  */
 #ifndef WW_BASE_ETA_H
@@ -19,6 +19,8 @@ struct ww_eta {
 
 void ww_eta_begin(struct ww_eta *e);
 void ww_eta_add(struct ww_eta *e, double seconds, double part);
+/* The work is more than was known: parts so far are so much smaller. */
+void ww_eta_scale(struct ww_eta *e, double by);
 /* Seconds left after the last sample; < 0: not known yet. */
 double ww_eta_left(const struct ww_eta *e);
 

@@ -143,7 +143,7 @@ static void show_json(const struct cmd_progress *p, double t, bool end) {
 
 /* Another piece of work begins: its name is another one, or less is done than before. */
 static bool is_other(const struct cmd_progress *p, double part, uint64_t done, const char *unit) {
-    return strcmp(unit, p->unit) != 0 || done < p->done || part < p->part || (part >= 0) != (p->part >= 0);
+    return strcmp(unit, p->unit) != 0 || done < p->done || (part >= 0) != (p->part >= 0);
 }
 
 bool ww_cmd_progress_step(void *context, double part, uint64_t done, const char *unit) {
@@ -156,8 +156,11 @@ bool ww_cmd_progress_step(void *context, double part, uint64_t done, const char 
         p->begun = t;
         p->first = done;
         snprintf(p->unit, sizeof p->unit, "%s", unit);
+        p->part = part;
         if (part >= 0) ww_eta_add(&p->eta, t, part);
     }
+    /* as much as before is done, but of more work than was known */
+    if (part >= 0 && part < p->part) ww_eta_scale(&p->eta, part / p->part);
     p->part = part;
     p->done = done;
     if (t - p->last < STEP) return true;

@@ -282,11 +282,35 @@ static void print_counts(const struct trace_job *j) {
     fprintf(stderr, "%llu warp instructions, %llu thread instructions\n", j->warps, j->threads);
 }
 
+/* A GPU of the architecture that code is made for; NULL: the default is, or there is no model. */
+static const char *gpu_of(const char *arch) {
+    static const char *const of[][2] = {{"sm_20", "gtx480"}, {"sm_35", "gtx780"},  {"sm_52", "gtx980"},
+                                        {"sm_75", "t4"},     {"sm_80", "a100"},    {"sm_86", "a40"},
+                                        {"sm_89", "l40"},    {"sm_90", "h100"},    {"sm_90a", "h100"},
+                                        {"sm_100", "b200"},  {"sm_120", "rtx5090"}};
+    for (size_t i = 0; arch && i < sizeof of / sizeof of[0]; i++)
+        if (strcmp(arch, of[i][0]) == 0) return of[i][1];
+    return NULL;
+}
+
+/* Of a program that was not told which GPU to see. */
+static void print_seen(const char *arch) {
+    const char *gpu = gpu_of(arch);
+    if (gpu)
+        fprintf(stderr,
+                "the program ran code of %s, but the GPU that it saw was a v100 (sm_70), the default: --gpu %s "
+                "shows "
+                "it one of %s\n",
+                ww_shown(arch), gpu, ww_shown(arch));
+    else
+        fputs("the program saw a v100, the default; --gpu chooses another one\n", stderr);
+}
+
 static void print_text(const struct trace_job *j) {
     ww_put_text(stderr, j->path);
     print_counts(j);
     if (j->recorded && !ww_cmd_has(j->line, "gpu") && !getenv("WARPWATT_CUDA_GPU"))
-        fputs("the program saw a v100, the default; --gpu chooses another one\n", stderr);
+        print_seen(ww_cmd_get(j->line, "arch"));
     if (!j->bytes || !j->warps) return;
     char each[32];
     ww_three_digits((double)j->bytes / (double)j->warps, each);

@@ -174,6 +174,7 @@ static void look(struct sampler *s, bool pilot) {
 /* Draws what is wanted, unless it would cost too much together with what was drawn. */
 static enum ww_code draw_wanted(struct sampler *s, struct ww_error *error) {
     s->e->all = planned_cost(s) >= WORTH * s->f->instructions;
+    if (s->o->plan && !s->e->all) s->o->plan(s->o->context, s->wanted, PAIRS);
     for (size_t h = 0; h < s->f->strata && !s->e->all; h++) WW_TRY(draw(s, h, s->wanted[h], error));
     return WW_OK;
 }
@@ -234,6 +235,7 @@ static enum ww_code measure_pairs(struct sampler *s, bool windows, struct ww_are
     if (!unit) return ww_fail_nomem(error, "a sample");
     n = candidates(s, windows, unit);
     ww_rng_seed(&rng, ~s->o->seed);
+    if (s->o->plan) s->o->plan(s->o->context, NULL, n >= PAIRS ? PAIRS : 0);
     for (size_t p = 0; p < PAIRS && n >= PAIRS; p++) {
         size_t pick = p + ww_rng_below(&rng, (uint32_t)(n - p)), u = unit[pick];
         unit[pick] = unit[p];

@@ -89,12 +89,17 @@ struct ww_measure {
 typedef enum ww_code (*ww_measure_fn)(void *context, const struct ww_frame *frame, size_t unit, bool longer,
                                       struct ww_measure *out, struct ww_error *error);
 
+/* Told before units are measured: those up to wanted[h] of each stratum h will be (NULL: no more), and then so
+ * many a second time. It may be told anew, then with more. */
+typedef void (*ww_sample_plan_fn)(void *context, const size_t *wanted, size_t pairs);
+
 struct ww_sample_options {
     uint64_t seed;
     double target, confidence;
     double least; /* warp instructions; a program of fewer is replayed in full */
     bool energy;  /* joules count */
     ww_measure_fn measure;
+    ww_sample_plan_fn plan; /* NULL: nobody wants to know */
     void *context;
 };
 

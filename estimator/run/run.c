@@ -94,20 +94,6 @@ static enum ww_code open_all(struct run *r, struct ww_error *error) {
     return WW_OK;
 }
 
-/* How far a launch is, as how far the run is. */
-static bool launch_progress(void *context, double part, uint64_t done, const char *unit) {
-    const struct run *r = context;
-    const struct ww_run_options *o = r->options;
-    char of[64];
-    uint64_t all = done + r->before;
-    if (!r->total) return o->progress(o->context, -1, all, unit); /* nobody knows what a sample will take */
-    snprintf(of, sizeof of, "of %" PRIu64 " warp instructions", r->total);
-    double issued = r->current ? (double)done / (double)r->current : 1;
-    const struct ww_run_cost *cost = &r->current_cost;
-    double of_run = (r->spent_cost + cost->cost * ww_run_part_of_launch(cost, issued, part)) / r->all_cost;
-    return o->progress(o->context, of_run < 1 ? of_run : 1, all, of);
-}
-
 struct ww_engine_options ww_run_engine_options(const struct run *r) {
     const struct ww_run_options *o = r->options;
     return (struct ww_engine_options){.gpu = &o->gpu->spec,
@@ -118,7 +104,7 @@ struct ww_engine_options ww_run_engine_options(const struct run *r) {
                                       .threads = o->threads,
                                       .pieces = r->power != NULL,
                                       .flush = r->flush,
-                                      .progress = o->progress ? launch_progress : NULL,
+                                      .progress = o->progress ? ww_run_progress : NULL,
                                       .progress_context = (void *)(uintptr_t)r};
 }
 
@@ -155,12 +141,14 @@ static void describe_control(struct run *r) {
     if (r->options->clock_control)
         result->mechanism[result->mechanism_count++] =
             (struct ww_setting){"clock_control", copy(r, r->options->clock_control)};
+    if (r->options->serialize)
+        result->mechanism[result->mechanism_count++] = (struct ww_setting){"serialize", "true"};
 }
 
 /* "kind = name" and "kind.parameter = value" of every chosen mechanism. */
 static enum ww_code describe_mechanisms(struct run *r, struct ww_error *error) {
     struct ww_result *result = r->result;
-    size_t most = 2; /* of describe_control() */
+    size_t most = 3; /* of describe_control() */
     for (int k = 0; k < WW_KIND_COUNT; k++)
         if (r->choice[k].info) most += 1 + r->choice[k].info->param_count;
     result->mechanism = ww_arena_array(r->arena, most, sizeof *result->mechanism);
@@ -235,17 +223,6 @@ static const char *mismatch(struct run *r, const struct ww_launch *launch) {
         : tensor         ? "; tensor instructions take the fp16 pipelines"
         : spills         ? "; registers beyond this GPU's are left out, code for it would spill"
                          : "");
-}
-
-enum ww_code ww_run_goes_on(const struct run *r, uint64_t launch, struct ww_error *error) {
-    const struct ww_run_options *o = r->options;
-    double part = r->total ? r->spent_cost / r->all_cost : -1;
-    char of[64];
-    snprintf(of, sizeof of, "of %" PRIu64 " warp instructions", r->total);
-    if (!o->progress ||
-        o->progress(o->context, part, r->total ? r->before : launch, r->total ? of : "launches"))
-        return WW_OK;
-    return ww_fail(error, WW_FAIL, "", "stopped as asked, before launch %" PRIu64, launch);
 }
 
 /* A trace of another GPU replays, each unit that this one lacks by the nearest that it has; the run says so. */
@@ -403,7 +380,7 @@ enum ww_code ww_run_full(struct run *r, struct ww_error *error) {
         n += r->launches.range[i].last - r->launches.range[i].first + 1;
     r->result->launch = ww_arena_array(r->arena, n, sizeof *r->result->launch);
     if (!r->result->launch) return ww_fail_nomem(error, "result");
-    WW_TRY(ww_run_costs(r, n, error));
+    WW_TRY(ww_run_costs(r, n, r->total, error));
     for (size_t i = 0; i < r->launches.count; i++)
         WW_TRY(replay_range(r, r->launches.range[i].first, r->launches.range[i].last, error));
     r->result->cycles_interval = (struct ww_interval){(double)r->result->cycles, (double)r->result->cycles};
@@ -484,6 +461,7 @@ enum ww_code ww_run_with_power(const struct ww_run_options *options, const struc
         code = mode->run(&r, error);
     }
     if (code == WW_OK) code = tell_code(&r, error);
+    if (code == WW_OK) code = ww_run_tell_board(&r, error);
     if (code == WW_OK) {
         finish(&r, started);
         code = ww_result_check(r.result, error);

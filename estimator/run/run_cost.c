@@ -101,14 +101,14 @@ static bool is_like(const struct ww_launch *a, const struct ww_launch *b) {
            a->warp_instructions == b->warp_instructions;
 }
 
-static enum ww_code add_launch(struct run *r, size_t index, struct look *l, struct ww_run_cost *out,
-                               struct ww_error *error) {
+static enum ww_code add_launch(struct run *r, size_t index, uint64_t instructions, struct look *l,
+                               struct ww_run_cost *out, struct ww_error *error) {
     const struct ww_launch *launch;
     WW_TRY(ww_trace_launch(r->trace, index, &launch, error));
     out->cost = (double)launch->warp_instructions;
     if (is_like(l->launch, launch)) {
         *out = out[-1];
-    } else if (r->options->weigh && launch->warp_instructions > r->total / MATTERS) {
+    } else if (r->options->weigh && launch->warp_instructions > instructions / MATTERS) {
         l->launch = launch;
         WW_TRY(look_at(r, index, l, out, error));
     } else {
@@ -118,16 +118,17 @@ static enum ww_code add_launch(struct run *r, size_t index, struct look *l, stru
     return WW_OK;
 }
 
-enum ww_code ww_run_costs(struct run *r, uint64_t launches, struct ww_error *error) {
+enum ww_code ww_run_costs(struct run *r, uint64_t launches, uint64_t instructions, struct ww_error *error) {
     struct look *l = calloc(1, sizeof *l);
     enum ww_code code = WW_OK;
     size_t n = 0;
+    r->spent_cost = r->all_cost = 0;
     r->cost = ww_arena_array(r->arena, launches, sizeof *r->cost);
     if (!r->cost || !l) code = ww_fail_nomem(error, "result");
     if (l) ww_coalesce_init(&l->coalescer, 128);
     for (size_t i = 0; i < r->launches.count && code == WW_OK; i++)
         for (uint64_t k = r->launches.range[i].first; k <= r->launches.range[i].last && code == WW_OK; k++)
-            code = add_launch(r, k, l, &r->cost[n++], error);
+            code = add_launch(r, k, instructions, l, &r->cost[n++], error);
     free(l);
     return code;
 }

@@ -46,7 +46,7 @@ static enum ww_code add_mechanism(struct run *r, int k, const struct ww_mech_inf
 enum ww_code ww_run_describe_overrides(struct run *r, struct ww_error *error) {
     const struct ww_run_options *o = r->options;
     struct ww_mech_choice own[WW_KIND_COUNT];
-    size_t count, most = 2; /* cache_control, clock_control */
+    size_t count, most = 3; /* cache_control, clock_control, serialize */
     const struct ww_override *from = ww_gpu_overrides(o->gpu, &count);
     for (int k = 0; k < WW_KIND_COUNT; k++)
         if (r->choice[k].info) most += 1 + r->choice[k].info->param_count;
@@ -57,5 +57,6 @@ enum ww_code ww_run_describe_overrides(struct run *r, struct ww_error *error) {
     for (int k = 0; k < WW_KIND_COUNT; k++) WW_TRY(add_mechanism(r, k, own[k].info, error));
     if (r->flush) WW_TRY(add(r, "cache_control", "flush", "keep", error));
     if (o->clock_control) WW_TRY(add(r, "clock_control", o->clock_control, "model", error));
+    if (o->serialize) WW_TRY(add(r, "serialize", "true", "false", error));
     return WW_OK;
 }

@@ -39,8 +39,9 @@ struct run {
     /* for progress, in warp instructions: of the launches before this one, of this one, of all */
     uint64_t before, current, total;
     struct ww_run_cost *cost;        /* of each launch (run_cost.c) */
-    struct ww_run_cost current_cost; /* of what is being replayed: a launch, or several side by side */
-    double spent_cost, all_cost;     /* of those before this one, of all */
+    struct ww_run_cost current_cost; /* of what is replayed: a launch, or several side by side; of a sample,
+                                        `cost` is that of an instruction */
+    double spent_cost, all_cost;     /* of those before this one, of all; all_cost 0: not known yet */
 };
 
 /* ww_run with a power table that is open already, which is only read and may serve several threads; it must be
@@ -69,8 +70,11 @@ enum ww_code ww_launch_check(const struct ww_launch_result *l, uint64_t sms, uin
 /* WW_FAIL if the caller asks to stop. Asked before each launch, since a launch may have no instructions. */
 enum ww_code ww_run_goes_on(const struct run *r, uint64_t launch, struct ww_error *error);
 
-/* Fills r->cost and r->all_cost for so many launches; r->total is there. Errors: those of ww_trace_load_cta. */
-enum ww_code ww_run_costs(struct run *r, uint64_t launches, struct ww_error *error);
+/* A replay's progress as the run's: the engine's ww_progress_fn, context is the run. */
+bool ww_run_progress(void *context, double ended, uint64_t issued, const char *unit);
+/* Fills r->cost and r->all_cost for so many launches, of so many warp instructions together. Errors: those of
+ * ww_trace_load_cta. */
+enum ww_code ww_run_costs(struct run *r, uint64_t launches, uint64_t instructions, struct ww_error *error);
 /* How far a launch is, of 1, as a part of its cost: `issued` of its instructions, `ended` of its CTAs. */
 double ww_run_part_of_launch(const struct ww_run_cost *cost, double issued, double ended);
 
@@ -87,6 +91,8 @@ enum ww_code ww_run_group(struct ww_trace *trace, size_t first, size_t last, siz
                           struct ww_error *error);
 /* Warns if launches could run side by side, which the mode leaves out of account. Errors: WW_INPUT. */
 enum ww_code ww_run_tell_serial(struct run *r, struct ww_error *error);
+/* Warns of launches that draw more than the board is built for. Errors: WW_NOMEM. */
+enum ww_code ww_run_tell_board(struct run *r, struct ww_error *error);
 /* As ww_run_timeline_keep, of launches that ran beside one another: times of CTAs are since the group's begin.
  */
 enum ww_code ww_run_timeline_beside(struct run *r, struct ww_cta_log *log, struct ww_launch_result *l,

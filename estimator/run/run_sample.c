@@ -84,12 +84,14 @@ enum ww_code ww_sampler_begin(struct run *r, struct ww_sampler *s, struct ww_err
         }
     WW_TRY(ww_frame_make(s->launch, s->launches, &ww_frame_shape, r->arena, &s->frame, error));
     s->head = head_of(s);
+    if (r->options->weigh) WW_TRY(ww_run_costs(r, n, (uint64_t)s->frame.instructions, error));
+    r->all_cost = 0; /* the plan's, when there is one */
     for (int i = 0; i < 2; i++) s->kept[i] = ww_arena_array(r->arena, s->frame.count, sizeof *s->kept[i]);
     s->whole = ww_arena_array(r->arena, s->frame.count, sizeof *s->whole);
     return s->kept[0] && s->kept[1] && s->whole ? WW_OK : ww_fail_nomem(error, "a sample");
 }
 
-static size_t position_of(const struct ww_sampler *s, uint32_t launch) {
+size_t ww_sampler_position(const struct ww_sampler *s, uint32_t launch) {
     size_t lo = 0, hi = s->launches;
     while (lo + 1 < hi) {
         size_t middle = (lo + hi) / 2;
@@ -103,8 +105,7 @@ static size_t position_of(const struct ww_sampler *s, uint32_t launch) {
 
 /* ---- replay ---------------------------------------------------------------------------------- */
 
-/* How far back warming goes that ends before CTA `end` of the launch at `position`. */
-static void reach(const struct ww_sampler *s, size_t position, uint64_t end, size_t *first, uint64_t *from) {
+void ww_sampler_reach(const struct ww_sampler *s, size_t position, uint64_t end, size_t *first, uint64_t *from) {
     double left = (double)WARM_L2S * s->run->options->gpu->spec.l2_size_kb * 1024 / 32;
     for (;; end = s->launch[--position].ctas) {
         const struct ww_frame_launch *l = &s->launch[position];
@@ -126,12 +127,13 @@ static enum ww_code warm(struct ww_sampler *s, struct ww_engine *engine, size_t 
     double begun = now_seconds();
     size_t first;
     uint64_t from;
-    reach(s, position, end, &first, &from);
+    ww_sampler_reach(s, position, end, &first, &from);
     for (; first <= position; first++, from = 0) {
         uint64_t to = first == position ? end : s->launch[first].ctas;
         WW_TRY(ww_engine_warm(engine, s->run->trace, s->launch[first].index, from, to, warmed, error));
     }
     s->warming_seconds += now_seconds() - begun;
+    ww_sampler_spend(s, position, 0, (double)warmed->instructions);
     return WW_OK;
 }
 
@@ -145,7 +147,7 @@ struct stretch {
 };
 
 static struct stretch stretch_of(const struct ww_sampler *s, const struct ww_unit *u, bool longer) {
-    struct stretch out = {.position = position_of(s, u->launch), .from = u->from};
+    struct stretch out = {.position = ww_sampler_position(s, u->launch), .from = u->from};
     const struct ww_frame_launch *l = &s->launch[out.position];
     out.in_step = longer && u->kind == WW_UNIT_WINDOW;
     longer |= u->early; /* which have nothing to be warmed by but what went just before */
@@ -168,6 +170,7 @@ static enum ww_code replay_part(struct ww_sampler *s, struct ww_engine *engine, 
     WW_TRY(ww_engine_part(engine, s->run->trace, s->launch[position].index, part, arena, out, error));
     out->index = s->launch[position].index;
     s->replayed += (double)out->warp_instructions;
+    ww_sampler_spend(s, position, (double)out->warp_instructions, 0);
     return ww_launch_check(out, spec->sm_count, spec->sm_schedulers, error);
 }
 
@@ -313,8 +316,9 @@ enum ww_code ww_sampler_measure(void *context, const struct ww_frame *frame, siz
     struct ww_sampler *s = context;
     (void)frame; /* the sampler's own */
     if (!s->kept[longer][unit].there) {
+        ww_sampler_begin_unit(s, unit, longer);
         WW_TRY(unit < s->head ? measure_head(s, error) : measure_unit(s, unit, longer, error));
-        s->run->before += (uint64_t)s->kept[longer][unit].replayed;
+        ww_sampler_end_unit(s);
     }
     *out = s->kept[longer][unit];
     return WW_OK;
@@ -328,6 +332,7 @@ enum ww_code ww_sampler_draw(struct ww_sampler *s, uint64_t seed, double target,
                                   .least = SAMPLED_LEAST,
                                   .energy = s->run->power != NULL,
                                   .measure = ww_sampler_measure,
+                                  .plan = s->run->options->weigh ? ww_sampler_plan : NULL,
                                   .context = s};
     return ww_sample(&s->frame, &o, s->run->arena, out, error);
 }

@@ -18,6 +18,7 @@ struct ww_sampler {
     struct ww_measure *kept[2];      /* by unit: as drawn, with a longer way before it */
     struct ww_launch_result **whole; /* by unit, of whole launches that were replayed; else NULL */
     double warming_seconds;
+    double planned;  /* what the unit that is being measured was taken to cost (run_sample_plan.c) */
     double replayed; /* warp instructions that this sampler has replayed, by any draw */
 };
 
@@ -29,5 +30,16 @@ enum ww_code ww_sampler_draw(struct ww_sampler *s, uint64_t seed, double target,
 /* A unit's measure (ww_measure_fn), replayed unless it was before; context: the sampler. */
 enum ww_code ww_sampler_measure(void *context, const struct ww_frame *frame, size_t unit, bool longer,
                                 struct ww_measure *out, struct ww_error *error);
+
+/* A plan's cost for progress (ww_sample_plan_fn); context: the sampler. */
+void ww_sampler_plan(void *context, const size_t *wanted, size_t pairs);
+/* What was replayed or warmed of the unit at hand, in warp instructions of the launch at `position`. */
+void ww_sampler_spend(struct ww_sampler *s, size_t position, double replayed, double warmed);
+/* A unit is about to be measured, and was. */
+void ww_sampler_begin_unit(struct ww_sampler *s, size_t unit, bool longer);
+void ww_sampler_end_unit(struct ww_sampler *s);
+size_t ww_sampler_position(const struct ww_sampler *s, uint32_t launch);
+/* How far back warming goes that ends before CTA `end` of the launch at `position`. */
+void ww_sampler_reach(const struct ww_sampler *s, size_t position, uint64_t end, size_t *first, uint64_t *from);
 
 #endif

@@ -91,6 +91,7 @@ static enum ww_code take_rows(const struct run *r, const struct ww_sampler *s, c
 static enum ww_code replay_all(struct run *r, const struct ww_sampler *s, const struct ww_estimate *e,
                                struct ww_error *error) {
     struct ww_result *out = r->result;
+    r->before = 0;
     WW_TRY(ww_run_full(r, error));
     say_what(r, s, e);
     out->sampling.drawn = out->sampling.units;

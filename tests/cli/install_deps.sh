@@ -34,3 +34,8 @@ installer 0 check
 stub id 'echo 1000'
 installer 0 check
 installer 0 quickstart
+stub id 'echo 0'
+stub dpkg-query 'case $3 in munge | chromium | tidy) exit 1 ;; *) echo installed ;; esac'
+stub apt-get 'case $* in *chromium*) exit 100 ;; esac; echo "$*" >>optional.log'
+installer 0 check
+cat optional.log

@@ -12,6 +12,11 @@ warpwatt compare 1 2 --db r.db --json | python3 -c 'import json, sys; d = json.l
 warpwatt query --named runs --db r.db --csv | cut -d, -f1,4-6
 # A table shows all mechanisms of a run.
 warpwatt query --named runs --db r.db | grep -c 'governor=none$'
+# Launches that were not allowed to overlap.
+warpwatt run --gpu gtx480 --trace a.wwt --serialize --db s.db | head -n 1
+warpwatt run --gpu gtx480 --trace a.wwt --db s.db | head -n 1
+warpwatt query --named runs --db s.db --csv | cut -d, -f1,4
+warpwatt compare 2 1 --db s.db | sed -n '/^new/p; /^What/,/^$/p'
 warpwatt query --named differences :base=1 :run=2 --db r.db
 warpwatt query --named differences --db r.db --csv
 warpwatt report --run 4 --db r.db | head -n 1

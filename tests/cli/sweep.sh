@@ -81,3 +81,12 @@ fails 2 warpwatt sweep space.json --points 4 --db r.db
 fails 2 warpwatt sweep space.json --strategy sobol --db r.db
 fails 2 warpwatt sweep space.json -j0 --db r.db
 fails 7 warpwatt sweep none.json --db r.db
+# An objective that is a column already is no second one, unless it only has the name.
+cat >named.json <<'X'
+{"gpu": "gtx480", "traces": ["a.wwt"], "parameters": {"sm.count": [8, 15]},
+ "objectives": [{"name": "time", "sql": "power_w", "best": "least"}, "energy", "edp"]}
+X
+[ -f a.wwt ] || record_small sm_20
+warpwatt sweep named.json --db named.db -q
+warpwatt query --named front --db named.db --csv | tr -d '\r' | sed 's/[0-9.]*e-[0-9]*/X/g; s/[0-9]*\.[0-9][0-9]*/X/g'
+warpwatt report --sweep 1 --db named.db | sed -n '/^  point/p'

@@ -107,11 +107,23 @@ static void time_before_the_first_sample_does_not_count(void **state) {
     assert_true(fabs(ww_eta_left(&eta) - 1) < 1e-9);
 }
 
+/* At 1 s half of the work seems to be done; then there is twice as much of it. */
+static void work_that_grows_keeps_its_rate(void **state) {
+    (void)state;
+    struct ww_eta eta;
+    ww_eta_begin(&eta);
+    ww_eta_add(&eta, 0, 0);
+    ww_eta_add(&eta, 1, 0.5);
+    ww_eta_scale(&eta, 0.5);
+    assert_true(fabs(ww_eta_left(&eta) - 3) < 1e-9);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(time_left_is_within_a_third_where_work_is_steady),
         cmocka_unit_test(time_left_is_within_a_third_where_work_comes_in_lumps_and_waves),
         cmocka_unit_test(time_left_follows_a_change_of_pace),
+        cmocka_unit_test(work_that_grows_keeps_its_rate),
         cmocka_unit_test(time_before_the_first_sample_does_not_count),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

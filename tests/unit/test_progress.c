@@ -90,6 +90,49 @@ static void the_part_of_a_launch_follows_its_ctas_curve(void **state) {
     assert_true(fabs(ww_run_part_of_launch(&c, 0.55, 0.5) - 0.59) < 1e-9);
 }
 
+struct sample_seen {
+    double part, least;
+    uint64_t done;
+    unsigned known, backwards;
+};
+
+static bool watch_sample(void *context, double part, uint64_t done, const char *unit) {
+    struct sample_seen *s = context;
+    if (part < 0) return true; /* before there is a plan */
+    if (s->known++ && (done < s->done || strcmp(unit, "warp instructions") != 0)) s->backwards++;
+    if (s->known == 1) s->least = part;
+    s->part = part;
+    s->done = done;
+    return true;
+}
+
+/* The plan of its sample is known before the first unit is replayed, and ends where the run ends. */
+static void a_sampled_run_knows_how_far_it_is(void **state) {
+    (void)state;
+    static const char *const parameter[] = {"size=small", "iterations=20"};
+    const char *path = ww_made_path(&arena, "sampled");
+    const struct ww_record_options record = {.out_path = path, .arch = "sm_70"};
+    struct ww_record_stats stats;
+    struct sample_seen seen = {0};
+    struct ww_gpu *gpu;
+    struct ww_result *result;
+    assert_int_equal(ww_record_workload("kmeans", parameter, 2, &record, &stats, &error), WW_OK);
+    assert_int_equal(ww_gpu_load("v100", NULL, 0, &gpu, &error), WW_OK);
+    const struct ww_run_options o = {.gpu = gpu,
+                                     .trace_path = path,
+                                     .mode = "sampled",
+                                     .target_error = 0.2,
+                                     .progress = watch_sample,
+                                     .context = &seen,
+                                     .weigh = true};
+    assert_int_equal(ww_run(&o, &result, &error), WW_OK);
+    assert_true(result->sampling.drawn < result->sampling.units);
+    ww_result_free(result);
+    ww_gpu_free(gpu);
+    assert_true(seen.known > 4 && seen.least < 0.2 && seen.part > 0.7 && seen.part <= 1);
+    assert_int_equal(seen.backwards, 0);
+}
+
 static void a_profile_has_one_bar_for_all_launches(void **state) {
     (void)state;
     uint64_t n[2];
@@ -122,6 +165,7 @@ static int end(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(a_launch_that_goes_to_memory_weighs_more),
                                        cmocka_unit_test(the_part_of_a_launch_follows_its_ctas_curve),
+                                       cmocka_unit_test(a_sampled_run_knows_how_far_it_is),
                                        cmocka_unit_test(a_profile_has_one_bar_for_all_launches)};
     return cmocka_run_group_tests(tests, begin, end);
 }

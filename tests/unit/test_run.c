@@ -3,6 +3,7 @@
 #include "../../traces/ptx/record/device_host.h"
 #include "../../estimator/result/packed.h"
 #include "cubin_fixture.h"
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -388,6 +389,28 @@ static void clocks_are_controlled_as_a_profiler_names_them(void **state) {
     ww_gpu_free(gpu);
 }
 
+static void watts_above_the_boards_are_warned_of(void **state) {
+    (void)state;
+    struct ww_result *r = run("v100", NULL, NULL);
+    double half = floor(r->energy_j / ((double)r->time_ps * 1e-12) / 2);
+    char below[40], said[60];
+    assert_true(half > 10 && !(r->warning && strstr(r->warning, "board.tdp_w")));
+    ww_result_free(r);
+    snprintf(below, sizeof below, "board.tdp_w=%.0f", half);
+    snprintf(said, sizeof said, "above the %.0f W of the board", half);
+    r = run_with("v100", below, NULL, NULL);
+    assert_non_null(r->warning);
+    assert_non_null(strstr(r->warning, said));
+    ww_result_free(r);
+    static const char *const silent[][2] = {
+        {"board.tdp_w=0", NULL}, {"board.tdp_w=1000", NULL}, {"board.tdp_w=1", "none"}};
+    for (size_t i = 0; i < sizeof silent / sizeof silent[0]; i++) {
+        r = run_with("v100", silent[i][0], silent[i][1], NULL);
+        assert_false(r->warning && strstr(r->warning, "board.tdp_w"));
+        ww_result_free(r);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_law_holds_on_every_gpu),
@@ -405,6 +428,7 @@ int main(void) {
         cmocka_unit_test(mechanisms_are_described_in_the_result),
         cmocka_unit_test(a_trace_of_another_family_is_warned_of),
         cmocka_unit_test(machine_code_of_another_architecture_is_warned_of),
+        cmocka_unit_test(watts_above_the_boards_are_warned_of),
         cmocka_unit_test(a_lost_warp_cycle_is_found),
         cmocka_unit_test(a_lost_slot_is_found),
         cmocka_unit_test(a_lost_idle_cycle_is_found),
