@@ -29,6 +29,8 @@ WW_API const char *ww_gpu_ancestor_table(const struct ww_gpu *gpu);
  * L2's keeps its ratio to them. Errors: WW_USAGE (what else it may be; the model has no such clock). */
 WW_API enum ww_code ww_gpu_clock_control(const struct ww_gpu *gpu, const char *control, double *sm_mhz,
                                          double *l2_mhz, struct ww_error *error);
+/* Watts above which the board lowers its clocks (board.tdp_w); 0: not stated. */
+WW_API double ww_gpu_power_limit(const struct ww_gpu *gpu);
 /* Canonical JSON of all parameters, sorted by key: equal strings mean equal GPUs. */
 WW_API const char *ww_gpu_json(const struct ww_gpu *gpu);
 /* Parameters whose overrides made a difference, in the order of `gpu show`; they live as long as the

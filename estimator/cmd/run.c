@@ -2,6 +2,7 @@
 #include "../warpwatt.h"
 #include "../base/escape.h"
 #include "cmd.h"
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -24,23 +25,25 @@ static enum ww_code finish(const struct cmd_line *line, const struct ww_gpu *gpu
 }
 
 static enum ww_code replay(const struct cmd_line *line, struct ww_run_options *options,
-                           struct ww_error *error) {
+                           struct ww_result **result, struct ww_error *error) {
     struct cmd_progress progress;
-    struct ww_result *result = NULL;
     options->progress = ww_cmd_progress_step;
     options->context = &progress;
     ww_cmd_progress_begin(&progress, options->trace_path, ww_cmd_has(line, "quiet"));
     options->weigh = !progress.quiet;
-    enum ww_code code = ww_run(options, &result, error);
-    code = ww_cmd_progress_end(&progress, code, error);
-    if (code == WW_OK && result->warning) {
-        fputs("warpwatt: warning: ", stderr);
-        ww_put_text(stderr, result->warning);
-        fputc('\n', stderr);
-    }
-    if (code == WW_OK) code = finish(line, options->gpu, result, error);
-    ww_result_free(result);
-    return code;
+    enum ww_code code = ww_run(options, result, error);
+    return ww_cmd_progress_end(&progress, code, error);
+}
+
+static double watts(const struct ww_result *r) {
+    return r->energy_known && r->time_ps ? r->energy_j / ((double)r->time_ps * 1e-12) : 0;
+}
+
+static void warn(const struct ww_result *r) {
+    if (!r->warning) return;
+    fputs("warpwatt: warning: ", stderr);
+    ww_put_text(stderr, r->warning);
+    fputc('\n', stderr);
 }
 
 static enum ww_code read_options(const struct cmd_line *line, struct ww_run_options *o,
@@ -106,29 +109,90 @@ static enum ww_code add_clocks(const struct cmd_line *line, const char *control,
     return WW_OK;
 }
 
-static enum ww_code run_run(const struct cmd_line *line, struct ww_error *error) {
-    struct ww_run_options options = {0};
+/* A replay at the clocks of `control`; the caller frees *gpu and *result, also after an error. */
+static enum ww_code replay_at(const struct cmd_line *line, const char *control, struct ww_run_options *options,
+                              struct ww_gpu **gpu, struct ww_result **result, struct ww_error *error) {
     char *table = NULL, clock[2][CLOCK_MOST];
-    WW_TRY(read_options(line, &options, error));
-    if (ww_cmd_has(line, "db"))
-        WW_TRY(ww_db_check_path(ww_cmd_get(line, "db"), error)); /* not after a long replay */
     const char **set = NULL, **mech = NULL;
-    struct ww_gpu *gpu = NULL;
     size_t set_count = 0;
     enum ww_code code = ww_cmd_all(line, "set", &set, &set_count, error);
-    if (code == WW_OK) code = add_table(options.power_table, &table, &set, &set_count, error);
-    if (code == WW_OK) code = add_clocks(line, options.clock_control, clock, &set, &set_count, error);
-    if (code == WW_OK) code = ww_cmd_all(line, "mech", &mech, &options.mechanism_count, error);
-    if (code == WW_OK) code = ww_gpu_load(ww_cmd_get(line, "gpu"), set, set_count, &gpu, error);
+    if (code == WW_OK) code = add_table(options->power_table, &table, &set, &set_count, error);
+    if (code == WW_OK) code = add_clocks(line, control, clock, &set, &set_count, error);
+    if (code == WW_OK) code = ww_cmd_all(line, "mech", &mech, &options->mechanism_count, error);
+    if (code == WW_OK) code = ww_gpu_load(ww_cmd_get(line, "gpu"), set, set_count, gpu, error);
     if (code == WW_OK) {
-        options.gpu = gpu;
-        options.mechanisms = mech;
-        code = replay(line, &options, error);
+        options->gpu = *gpu;
+        options->mechanisms = mech;
+        code = replay(line, options, result, error);
+        options->mechanisms = NULL;
     }
-    ww_gpu_free(gpu);
     free(set);
     free(table);
     free(mech);
+    return code;
+}
+
+enum { LIMIT_REPLAYS = 6 };
+#define LIMIT_NEAR 0.005 /* of the limit */
+
+/* The next clock to try: watts follow a power of the clock, at first the third, then that through the last two
+ * points. */
+static double next_mhz(const double mhz[2], const double w[2], double limit) {
+    double power = 3;
+    if (w[0] > 0 && fabs(log(mhz[1] / mhz[0])) > 1e-6) power = log(w[1] / w[0]) / log(mhz[1] / mhz[0]);
+    if (!(power >= 0.1 && power <= 6)) power = 3;
+    double next = mhz[1] * pow(limit / w[1], 1 / power);
+    return next < mhz[1] / 4 ? mhz[1] / 4 : next;
+}
+
+static enum ww_code clock_of(const struct ww_gpu *gpu, double *mhz, struct ww_error *error) {
+    double l2;
+    return ww_gpu_clock_control(gpu, "boost", mhz, &l2, error);
+}
+
+/* Replays at lower clocks until the mean power is the board's limit, if it is above it. */
+static enum ww_code replay_at_limit(const struct cmd_line *line, struct ww_run_options *o, struct ww_gpu **gpu,
+                                    struct ww_result **result, struct ww_error *error) {
+    double mhz[2] = {0}, w[2] = {0};
+    char text[CLOCK_MOST];
+    const char *control = "boost";
+    for (int n = 0; n < LIMIT_REPLAYS; n++) {
+        WW_TRY(replay_at(line, control, o, gpu, result, error));
+        double limit = ww_gpu_power_limit(*gpu), now = watts(*result);
+        if (!(limit > 0) || !(now > 0))
+            return ww_fail(error, WW_USAGE, "--clock-control", "%s has no %s: expected a clock",
+                           ww_gpu_name(*gpu), limit > 0 ? "power table" : "power limit (board.tdp_w)");
+        bool near = fabs(now / limit - 1) <= LIMIT_NEAR;
+        if (near || (n == 0 && now < limit) || n + 1 == LIMIT_REPLAYS) break;
+        if (n == 0) WW_TRY(clock_of(*gpu, &mhz[1], error));
+        w[0] = w[1], w[1] = now;
+        double next = next_mhz(mhz, w, limit);
+        mhz[0] = mhz[1], mhz[1] = next > 10 ? next : 10;
+        snprintf(text, sizeof text, "%.6g", mhz[1]);
+        control = text;
+        ww_result_free(*result);
+        ww_gpu_free(*gpu);
+        *result = NULL, *gpu = NULL;
+    }
+    return WW_OK;
+}
+
+static enum ww_code run_run(const struct cmd_line *line, struct ww_error *error) {
+    struct ww_run_options options = {0};
+    struct ww_gpu *gpu = NULL;
+    struct ww_result *result = NULL;
+    WW_TRY(read_options(line, &options, error));
+    if (ww_cmd_has(line, "db"))
+        WW_TRY(ww_db_check_path(ww_cmd_get(line, "db"), error)); /* not after a long replay */
+    bool limit = options.clock_control && strcmp(options.clock_control, "limit") == 0;
+    enum ww_code code = limit ? replay_at_limit(line, &options, &gpu, &result, error)
+                              : replay_at(line, options.clock_control, &options, &gpu, &result, error);
+    if (code == WW_OK) {
+        warn(result);
+        code = finish(line, gpu, result, error);
+    }
+    ww_result_free(result);
+    ww_gpu_free(gpu);
     return code;
 }
 
@@ -146,7 +210,11 @@ static const struct cmd_option run_options[] = {
      "L2 and TLBs at the start of a launch: keep (what the launch before and copies left; default) or flush "
      "(empty, as under profilers)",
      0},
-    {"clock-control", 0, "CLOCK", "SM and L2 clock: base, boost, or MHz of the SMs (default: the model's)", 0},
+    {"clock-control", 0, "CLOCK",
+     "SM and L2 clock: base, boost, MHz of the SMs, or limit: as fast as the board's power limit allows, by "
+     "several "
+     "replays (default: the model's)",
+     0},
     {"target-error", 0, "PERCENT", "sampled: half-width of the intervals to reach (default 3%)", 0},
     {"confidence", 0, "PERCENT", "confidence level of the intervals (default 95%)", 0},
     {"power", 0, "TABLE", "power table: a name, a path, or none (default: the GPU's own)", 0},

@@ -34,3 +34,7 @@ enum ww_code ww_gpu_clock_control(const struct ww_gpu *gpu, const char *control,
     if (*l2_mhz < LEAST_MHZ) *l2_mhz = LEAST_MHZ;
     return WW_OK;
 }
+
+double ww_gpu_power_limit(const struct ww_gpu *gpu) {
+    return gpu->spec.board_tdp_w;
+}

@@ -39,7 +39,7 @@ enum ww_code ww_run_tell_board(struct run *r, struct ww_error *error) {
         ww_arena_printf(r->arena,
                         "%s%s%zu of %zu launches, %.3g %% of the time, are above the %.4g W of the board "
                         "(board.tdp_w), most of all %s "
-                        "with %.4g W: the board would lower its clocks, the estimate does not",
+                        "with %.4g W: the board would lower its clocks, the estimate does so only with --clock-control limit",
                         before ? before : "", before ? "; " : "", a.launches, result->launch_count,
                         fmin(100, 100.0 * (double)a.time_ps / (double)result->time_ps), tdp,
                         ww_short_name(a.launch->kernel, kernel), a.most);

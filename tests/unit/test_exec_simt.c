@@ -108,6 +108,19 @@ static void named_barriers_hand_over_between_warps(void **state) {
     for (uint32_t t = 32; t < 64; t++) assert_int_equal(out[t], t - 32 + 7);
 }
 
+static void a_warp_that_arrives_and_then_waits_counts_twice(void **state) {
+    (void)state;
+    uint32_t out[64];
+    run(KERNEL(
+            ".shared .align 4 .b8 s[256];",
+            "mov.u32 %r4,s; and.b32 %r5,%r0,31; shl.b32 %r5,%r5,2; add.u32 %r5,%r4,%r5; setp.ge.u32 %p1,%r0,32;"
+            "@%p1 bra LAST; add.u32 %r6,%r0,7; st.shared.u32 [%r5],%r6; bar.arrive 3,96; bra DONE;"
+            "LAST: bar.arrive 3,96; bar.sync 3,96; ld.shared.u32 %r6,[%r5]; st.global.u32 [%rd1],%r6; DONE: "
+            "ret;"),
+        1, 64, out, 64);
+    for (uint32_t t = 32; t < 64; t++) assert_int_equal(out[t], t - 32 + 7);
+}
+
 static void bar_red_counts_and_combines_predicates(void **state) {
     (void)state;
     uint32_t out[96];
@@ -318,6 +331,7 @@ int main(void) {
         cmocka_unit_test(loops_with_breaks_leave_each_lane_at_its_time),
         cmocka_unit_test(barriers_in_loops_order_shared_memory),
         cmocka_unit_test(named_barriers_hand_over_between_warps),
+        cmocka_unit_test(a_warp_that_arrives_and_then_waits_counts_twice),
         cmocka_unit_test(bar_red_counts_and_combines_predicates),
         cmocka_unit_test(exited_threads_do_not_hold_up_a_barrier),
         cmocka_unit_test(partial_warps_have_only_their_lanes),

@@ -2,7 +2,8 @@
  * algorithm is that of flash_mma.cu; warps of their own fetch, as in J. Shah et al., "FlashAttention-3", 2024. A CTA has
  * 128 queries of a head of 128 elements: two warpgroups have 64 each, and one warp fetches blocks of 128 keys and values
  * into two stages each. Scores of 64 x 128 become powers in registers, which are the left operand of the product with
- * the values. While one warpgroup computes powers, the other's products run. */
+ * the values. A block's values are multiplied while the powers of the next block are computed, and while one warpgroup
+ * computes powers, the other's products run. */
 #include "ww_hopper.h"
 
 #define DIM 128
@@ -99,6 +100,13 @@ static __device__ __forceinline__ void store(unsigned short *to, const float (&o
     }
 }
 
+static __device__ __forceinline__ void pack(unsigned (&p)[KEYS / 16][4], const float (&s)[64]) {
+#pragma unroll
+    for (int k = 0; k < KEYS / 16; k++)
+#pragma unroll
+        for (int i = 0; i < 4; i++) p[k][i] = ww_pack_half(s[8 * k + 2 * i], s[8 * k + 2 * i + 1]);
+}
+
 template <bool CAUSAL>
 static __device__ __forceinline__ void consume(unsigned short *to, unsigned base, const barriers &b, unsigned block,
                                                unsigned blocks, float scale) {
@@ -110,26 +118,36 @@ static __device__ __forceinline__ void consume(unsigned short *to, unsigned base
 #pragma unroll
     for (int i = 0; i < 64; i++) out[i] = 0, s[i] = 0;
     ww_barrier_wait(b.queries, 0);
-    for (unsigned n = 0; n < blocks; n++) {
+    ww_barrier_wait(b.full_k, 0);
+    scores(s, queries, at_k);
+    ww_group_wait<0>();
+    if (leader) ww_barrier_arrive(b.empty_k);
+    if (CAUSAL && block == 0) mask(s, row);
+#pragma unroll
+    for (int h = 0; h < 2; h++) powers(s, most[h], sum[h], h, scale);
+    pack(p, s);
+    unsigned n = 0; /* the block whose powers p has */
+    while (n + 1 < blocks) {
         unsigned stage = n % STAGES, parity = n / STAGES % 2;
-        ww_barrier_wait(b.full_k + 8 * stage, parity);
-        scores(s, queries, at_k + stage * BLOCK_BYTES);
-        ww_group_wait<0>();
-        if (leader) ww_barrier_arrive(b.empty_k + 8 * stage);
+        n++;
+        ww_barrier_wait(b.full_k + 8 * (n % STAGES), n / STAGES % 2);
+        scores(s, queries, at_k + n % STAGES * BLOCK_BYTES);
+        ww_barrier_wait(b.full_v + 8 * stage, parity);
+        weigh(out, p, at_v + stage * BLOCK_BYTES);
+        ww_group_wait<1>();
+        if (leader) ww_barrier_arrive(b.empty_k + 8 * (n % STAGES));
         if (CAUSAL && n == block) mask(s, row - (int)(n * KEYS));
 #pragma unroll
         for (int h = 0; h < 2; h++) shrink[h] = powers(s, most[h], sum[h], h, scale);
-#pragma unroll
-        for (int i = 0; i < 64; i++) out[i] *= shrink[i / 2 % 2];
-#pragma unroll
-        for (int k = 0; k < KEYS / 16; k++)
-#pragma unroll
-            for (int i = 0; i < 4; i++) p[k][i] = ww_pack_half(s[8 * k + 2 * i], s[8 * k + 2 * i + 1]);
-        ww_barrier_wait(b.full_v + 8 * stage, parity);
-        weigh(out, p, at_v + stage * BLOCK_BYTES);
         ww_group_wait<0>();
         if (leader) ww_barrier_arrive(b.empty_v + 8 * stage);
+#pragma unroll
+        for (int i = 0; i < 64; i++) out[i] *= shrink[i / 2 % 2];
+        pack(p, s);
     }
+    ww_barrier_wait(b.full_v + 8 * (n % STAGES), n / STAGES % 2);
+    weigh(out, p, at_v + n % STAGES * BLOCK_BYTES);
+    ww_group_wait<0>();
     store(to, out, sum);
 }
 

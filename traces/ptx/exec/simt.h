@@ -91,6 +91,7 @@ struct ex_warp {
 struct ex_barrier {
     uint32_t expected;                /* threads, 0: all */
     uint32_t arrived[SIMT_MAX_WARPS]; /* lanes by warp */
+    uint32_t before;                  /* threads of warps that have arrived and do so once more */
     uint32_t popc, all, any;          /* bar.red */
     bool used;
 };

@@ -1,7 +1,8 @@
 /* simt_bar.c: CTA barriers.
  *
  * A barrier without a count waits for every live thread of the CTA. With a count it waits for that many
- * threads, in whole warps: lanes of an arriving warp that have exited or never existed count as arrived. */
+ * threads, in whole warps: lanes of an arriving warp that have exited or never existed count as arrived. A warp
+ * that arrives twice, by bar.arrive and then by bar.sync, counts twice. */
 #include "../../../estimator/base/buf.h"
 #include "simt.h"
 #include <string.h>
@@ -11,13 +12,22 @@ static uint32_t bits(uint32_t v) {
 }
 
 static bool is_complete(const struct ex_cta *cta, const struct ex_barrier *b) {
-    uint32_t threads = 0;
+    uint32_t threads = b->before;
     for (uint32_t n = 0; n < cta->warp_count; n++) {
         uint32_t missing = cta->warp[n].live & ~b->arrived[n];
         if (b->expected == 0 && missing) return false;
         if (b->arrived[n]) threads += EX_LANES - bits(missing);
     }
     return b->expected == 0 || threads >= b->expected;
+}
+
+static void add_arrival(struct ex_barrier *b, const struct ex_warp *w, uint32_t mask) {
+    uint32_t *arrived = &b->arrived[w->index];
+    if (b->expected && *arrived & mask) {
+        b->before += EX_LANES - bits(w->live & ~*arrived);
+        *arrived = 0;
+    }
+    *arrived |= mask;
 }
 
 static void give_result(struct ex_warp *w, struct ex_split *s, const struct ex_barrier *b) {
@@ -102,7 +112,7 @@ void ww_simt_barrier(struct ex_warp *w, uint32_t s, const struct ex_inst *i, uin
                    (unsigned long long)number, b->expected, (unsigned long long)count);
         return;
     }
-    b->arrived[w->index] |= mask;
+    add_arrival(b, w, mask);
     add_predicate(w, b, i, mask);
     struct ex_split *at = &w->split[s];
     if (i->sub == PTX_SUB_ARRIVE) {

@@ -91,6 +91,7 @@ uint64_t ww_sx_address(const struct sx_kernel *k, uint32_t index);
 struct sx_barrier {
     uint32_t expected;              /* threads, 0: all */
     uint32_t arrived[SX_MAX_WARPS]; /* lanes by warp */
+    uint32_t before;                /* threads of warps that have arrived and do so once more */
     uint32_t popc, all, any;        /* BAR.RED */
     bool is_and;                    /* BAR.RED.AND */
     bool used;

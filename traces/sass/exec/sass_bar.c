@@ -1,7 +1,8 @@
 /* exec_bar.c: CTA barriers.
  *
  * A barrier without a count waits for every live thread of the CTA. With a count it waits for that many
- * threads, in whole warps: lanes of an arriving warp that have exited or never existed count as arrived. */
+ * threads, in whole warps: lanes of an arriving warp that have exited or never existed count as arrived. A warp
+ * that arrives twice, by BAR.ARV and then by BAR.SYNC, counts twice. */
 #include "../../../estimator/base/buf.h"
 #include "grid.h"
 
@@ -10,13 +11,22 @@ static uint32_t bits(uint32_t v) {
 }
 
 static bool is_complete(const struct sx_cta *cta, const struct sx_barrier *b) {
-    uint32_t threads = 0;
+    uint32_t threads = b->before;
     for (uint32_t n = 0; n < cta->warp_count; n++) {
         uint32_t missing = cta->warp[n].live & ~b->arrived[n];
         if (b->expected == 0 && missing) return false;
         if (b->arrived[n]) threads += SX_LANES - bits(missing);
     }
     return b->expected == 0 || threads >= b->expected;
+}
+
+static void add_arrival(struct sx_barrier *b, const struct sx_warp *w, uint32_t mask) {
+    uint32_t *arrived = &b->arrived[w->index];
+    if (b->expected && *arrived & mask) {
+        b->before += SX_LANES - bits(w->live & ~*arrived);
+        *arrived = 0;
+    }
+    *arrived |= mask;
 }
 
 static void release(struct sx_cta *cta, uint32_t number) {
@@ -57,7 +67,7 @@ bool ww_sx_barrier(struct sx_warp *w, uint32_t g, uint32_t number, uint32_t coun
         return false;
     }
     w->value = number | (uint64_t)count << 8;
-    b->arrived[w->index] |= mask;
+    add_arrival(b, w, mask);
     add_predicate(b, predicate, mask);
     struct sx_group *at = &w->group[g];
     if (waits) {
