@@ -3,6 +3,7 @@
 #include "../base/demangle.h"
 #include "run_int.h"
 #include <math.h>
+#include <string.h>
 
 /* What the run's launches draw beside the board's power. */
 struct above {
@@ -33,15 +34,16 @@ enum ww_code ww_run_tell_board(struct run *r, struct ww_error *error) {
     double tdp = r->options->gpu->spec.board_tdp_w;
     struct above a = find_above(result, tdp);
     char kernel[WW_NAME_SHORT];
-    if (tdp <= 0 || !a.launch) return WW_OK;
+    const char *clock = r->options->clock_control;
+    if (tdp <= 0 || !a.launch || (clock && strcmp(clock, "limit") == 0)) return WW_OK;
     const char *before = result->warning;
-    result->warning =
-        ww_arena_printf(r->arena,
-                        "%s%s%zu of %zu launches, %.3g %% of the time, are above the %.4g W of the board "
-                        "(board.tdp_w), most of all %s "
-                        "with %.4g W: the board would lower its clocks, the estimate does so only with --clock-control limit",
-                        before ? before : "", before ? "; " : "", a.launches, result->launch_count,
-                        fmin(100, 100.0 * (double)a.time_ps / (double)result->time_ps), tdp,
-                        ww_short_name(a.launch->kernel, kernel), a.most);
+    result->warning = ww_arena_printf(
+        r->arena,
+        "%s%s%zu of %zu launches, %.3g %% of the time, are above the %.4g W of the board "
+        "(board.tdp_w), most of all %s "
+        "with %.4g W: the board would lower its clocks, the estimate does so only with --clock-control limit",
+        before ? before : "", before ? "; " : "", a.launches, result->launch_count,
+        fmin(100, 100.0 * (double)a.time_ps / (double)result->time_ps), tdp,
+        ww_short_name(a.launch->kernel, kernel), a.most);
     return result->warning ? WW_OK : ww_fail_nomem(error, "result");
 }

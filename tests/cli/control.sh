@@ -10,7 +10,7 @@ warpwatt compare 1 2 --db r.db | grep -o 'cache_control=.*'
 watts() { sed -n 's/.*"average_power_w": \([0-9.]*\).*/\1/p'; }
 most=$(warpwatt run --gpu v100 --trace a.wwt --json | watts)
 limit=$(awk "BEGIN { print 0.97 * $most }")
-warpwatt run --gpu v100 --trace a.wwt --set board.tdp_w=$limit -q 2>&1 | sed 's/[0-9][0-9]* W/N W/g'
+warpwatt run --gpu v100 --trace a.wwt --set board.tdp_w=$limit -q 2>&1 | sed 's,[0-9.]* W,N W,g'
 got=$(warpwatt run --gpu v100 --trace a.wwt --set board.tdp_w=$limit --clock-control limit --json | watts)
 awk "BEGIN { exit !($got > 0.99 * $limit && $got < 1.006 * $limit) }" || echo "$got W at a limit of $limit W"
 # Below the limit it stays at boost.
@@ -21,5 +21,5 @@ fails 2 warpwatt run --gpu v100 --trace a.wwt --cache-control cold
 fails 2 warpwatt run --gpu v100 --trace a.wwt --clock-control fast
 fails 2 warpwatt run --gpu gtx480 --trace a.wwt --clock-control base
 fails 4 warpwatt run --gpu v100 --trace a.wwt --cache-control flush --mode analytic
-fails 2 warpwatt run --gpu gtx480 --trace a.wwt --clock-control limit
+fails 2 warpwatt run --gpu gtx480 --trace a.wwt --set board.tdp_w=0 --clock-control limit
 fails 2 warpwatt run --gpu v100 --trace a.wwt --power none --clock-control limit
