@@ -46,9 +46,10 @@ void ww_trial_describe(const struct ww_result *result, struct ww_db_sweep_varian
 void ww_trial_result(struct trial *t, const struct ww_alike *alike, const struct ww_result *r, double cycles,
                      struct ww_db_sweep_result *out);
 
-/* trial_cut.c: CTAs that are too long to be replayed to their end. `ctas`: that an SM holds. */
+/* trial_cut.c: CTAs that are too long to be replayed to their end. `ctas`: that an SM holds; `probes`: the
+ * trace of those that were looked at. */
 enum ww_code ww_trial_cut(struct trial *t, const struct ww_alike *alike, const struct ww_slice *slice,
-                          uint64_t ctas, struct ww_db_sweep_result *out);
+                          uint64_t ctas, const char *probes, struct ww_db_sweep_result *out);
 /* The mean warp instructions of CTAs, some of which are executed to their end. */
 enum ww_code ww_trial_lengths(struct trial *t, struct ww_alike *alike);
 

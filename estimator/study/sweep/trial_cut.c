@@ -166,14 +166,11 @@ static enum ww_code by_proportion(struct trial *t, const struct ww_alike *alike,
 }
 
 enum ww_code ww_trial_cut(struct trial *t, const struct ww_alike *alike, const struct ww_slice *slice,
-                          uint64_t ctas, struct ww_db_sweep_result *out) {
-    char path[WW_TRIAL_PATH];
+                          uint64_t ctas, const char *probes, struct ww_db_sweep_result *out) {
     struct ww_gpu *gpu = NULL;
-    uint64_t probe[WW_ALIKE_PROBES], cut[2];
-    struct ww_cta_pick pick = {probe, ww_alike_probes(alike->grid, probe), WW_PROBE_STEPS};
+    uint64_t cut[2];
     double steps = CUT_STEPS / (double)(ctas * slice->sms * t->v->row.warps_per_cta);
-    WW_TRY(ww_trial_record(t, &pick, false, path)); /* it is there */
-    WW_TRY(places(t, path, fmax(steps, CUT_LEAST), cut));
+    WW_TRY(places(t, probes, fmax(steps, CUT_LEAST), cut));
     struct ww_slice with = *slice;
     enum ww_code code = ww_trial_set_sharing(t, alike, &with, ctas, cut[0]);
     if (code == WW_OK) code = ww_trial_slice_gpu(t, &with, &gpu);

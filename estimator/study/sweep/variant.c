@@ -36,15 +36,18 @@ static bool goes_on(void *context, double part, uint64_t done, const char *unit)
 
 /* ---- recording ---- */
 
-/* A name for the trace of these CTAs: of all that it depends on. */
-static void name_trace(const struct trial *t, const struct ww_cta_pick *pick, char *out, size_t room) {
+/* A name for the trace of these CTAs: of all that it depends on, and whether their outputs were compared, so
+ * that a trace without that is not taken for one with it. */
+static void name_trace(const struct trial *t, const struct ww_cta_pick *pick, bool compared, char *out,
+                       size_t room) {
     uint64_t h = ww_hash_bytes(t->ptx.p, t->ptx.n, 0);
     h = ww_hash_bytes(t->launch.p, t->launch.n, h);
     h = ww_hash_bytes(t->arch, strlen(t->arch), h ^ t->max_registers);
     if (t->program->ptxas_options)
         h = ww_hash_bytes(t->program->ptxas_options, strlen(t->program->ptxas_options), h);
     if (pick) h = ww_hash_bytes(pick->cta, pick->count * sizeof *pick->cta, h + 1 + pick->steps);
-    snprintf(out, room, "%s/%016" PRIx64 ".wwt", t->job->dir.path, h);
+    snprintf(out, room, "%s/%016" PRIx64 "%s.wwt", t->job->dir.path, h,
+             compared && t->program->compare ? "c" : "");
 }
 
 /* out_path NULL: executes alone. */
@@ -88,7 +91,7 @@ static enum ww_code execute(struct trial *t, const struct ww_cta_pick *pick, boo
 
 enum ww_code ww_trial_record(struct trial *t, const struct ww_cta_pick *pick, bool compare, char *path) {
     struct ww_record_stats stats;
-    name_trace(t, pick, path, WW_TRIAL_PATH);
+    name_trace(t, pick, compare, path, WW_TRIAL_PATH);
     return access(path, R_OK) == 0 ? WW_OK : execute(t, pick, compare, path, &stats);
 }
 
@@ -270,17 +273,23 @@ static void explain(const struct trial *t, const struct ww_error *e, char *reaso
 
 /* ---- the whole ---- */
 
-/* Records CTAs to look at. An output that differs may be one that a cut CTA has not finished: then CTAs that
- * are executed to their end decide. */
-static enum ww_code record_probes(struct trial *t, struct ww_alike *alike, char *path) {
+/* Records CTAs, and looks at them. Outputs that differ are a reason, unless CTAs were cut, which may not have
+ * come to their outputs: the caller then executes some to their end. */
+static enum ww_code look_at_probes(struct trial *t, struct ww_alike *alike, char *path) {
     uint64_t probe[WW_ALIKE_PROBES];
     struct ww_cta_pick pick = {probe, ww_alike_probes(alike->grid, probe), WW_PROBE_STEPS};
     enum ww_code code = ww_trial_record(t, &pick, true, path);
-    if (code == WW_MISMATCH) {
-        WW_TRY(ww_trial_lengths(t, alike));
-        code = ww_trial_record(t, &pick, false, path);
+    struct ww_error differs = *t->error;
+    if (code == WW_MISMATCH)
+        WW_TRY(ww_trial_record(t, &pick, false, path));
+    else if (code != WW_OK)
+        return code;
+    WW_TRY(ww_alike_read(path, alike, t->error));
+    if (code == WW_MISMATCH && alike->longest <= WW_PROBE_STEPS) {
+        *t->error = differs;
+        return code;
     }
-    return code;
+    return WW_OK;
 }
 
 /* Looks at some CTAs first, then replays a slice or all. */
@@ -293,8 +302,7 @@ static enum ww_code replay(struct trial *t, struct ww_db_sweep_result *out) {
     t->v->row.ctas = grid_ctas;
     if (!grid_ctas || t->program->all_ctas || (t->mode && strcmp(t->mode, "analytic") != 0))
         return replay_whole(t, out);
-    WW_TRY(record_probes(t, &alike, path));
-    WW_TRY(ww_alike_read(path, &alike, t->error));
+    WW_TRY(look_at_probes(t, &alike, path));
     bool is_long = alike.longest > WW_PROBE_STEPS;
     if (is_long) WW_TRY(ww_trial_lengths(t, &alike));
     WW_TRY(ww_slice_of(&t->m->gpu->spec, &t->m->arena, &slice, t->error));
@@ -304,7 +312,7 @@ static enum ww_code replay(struct trial *t, struct ww_db_sweep_result *out) {
     if (!slice.sms || alike.share < WW_ALIKE_LEAST || all <= WHOLE_MOST) return replay_whole(t, out);
     uint64_t slots = ctas * slice.sms;
     if (is_long && 4 * alike.instructions * (double)slots > CUT_MOST)
-        return ww_trial_cut(t, &alike, &slice, ctas, out);
+        return ww_trial_cut(t, &alike, &slice, ctas, path, out);
     double waves = SLICE_USUAL / (alike.instructions * (double)slots);
     ww_slice_share(grid_ctas, slice.part, slots,
                    waves < 4     ? 4

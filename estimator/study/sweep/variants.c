@@ -76,8 +76,13 @@ static enum ww_code differs(const struct ww_compare *c, size_t i, const struct w
     size_t at = ww_launch_differs(b->type, b->data, want->data, before, b->bytes, p->tolerance, p->relative,
                                   &met, &expected);
     if (at == SIZE_MAX) return WW_OK;
-    return ww_fail(error, WW_MISMATCH, b->name, "element %zu is %.9g, the reference has %.9g", at, met,
-                   expected);
+    char have[40], wanted[40];
+    for (int digits = 9; digits <= 17; digits += 8) { /* 17 where the first 9 are the same */
+        snprintf(have, sizeof have, "%.*g", digits, met);
+        snprintf(wanted, sizeof wanted, "%.*g", digits, expected);
+        if (strcmp(have, wanted) != 0) break;
+    }
+    return ww_fail(error, WW_MISMATCH, b->name, "element %zu is %s, the reference has %s", at, have, wanted);
 }
 
 enum ww_code ww_variant_look(void *context, bool ran, const struct ww_launch_view *b, struct ww_error *error) {

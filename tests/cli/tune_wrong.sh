@@ -1,0 +1,21 @@
+# Variants that are wrong in one element, which the CTA of a corner writes: they are rows with their reasons.
+export WARPWATT_CODE=ptx XDG_CACHE_HOME=$PWD/cache
+cat >wrong.ptx <<'P'
+.version 6.4
+.target sm_70
+.address_size 64
+.visible .entry k(.param .u64 out, .param .u32 bad) { .reg .b32 %r<9>; .reg .b64 %rd<3>; .reg .pred %p;
+ld.param.u64 %rd1,[out]; ld.param.u32 %r1,[bad]; mov.u32 %r2,%tid.x; mov.u32 %r3,%ctaid.x; mov.u32 %r4,0;
+mad.lo.u32 %r5,%r3,256,%r2; mov.u32 %r6,%r5;
+LOOP: add.u32 %r4,%r4,1; mad.lo.u32 %r6,%r6,%r6,%r4; setp.lt.u32 %p,%r4,8; @%p bra LOOP;
+setp.eq.u32 %p,%r5,%r1; selp.u32 %r7,1,0,%p; add.u32 %r6,%r6,%r7;
+mul.wide.u32 %rd2,%r5,4; add.u64 %rd1,%rd1,%rd2; st.global.u32 [%rd1],%r6; ret; }
+P
+cat >space.json <<'J'
+{"gpu": "v100", "program": {"source": "wrong.ptx", "parameters": {"BAD": [5, 767995, 800000]}, "launch": {
+  "kernel": "k", "grid": [3000], "block": [256], "args": [{"buffer": "out"}, {"u32": "BAD"}],
+  "buffers": {"out": {"type": "u32", "count": 768000}}},
+  "compare": {"with": {"BAD": 800000}, "buffers": ["out"]}}}
+J
+warpwatt sweep space.json -j2 --db r.db
+warpwatt query --named variants --db r.db --csv | cut -d, -f1-3,16-
