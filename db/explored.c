@@ -139,7 +139,7 @@ static enum ww_code load_sums(struct reader *r) {
     while (ww_select_row(&s)) {
         struct ww_explored_point *p = point_of(r, &s, &at);
         double time_s = number(&s), energy_j = number(&s), power_w = number(&s);
-        if (!p) continue;
+        if (!p || p->feasible < 0) continue; /* replayed, and then found wrong */
         p->time_s = time_s;
         p->energy_j = energy_j;
         p->power_w = power_w;

@@ -1,4 +1,4 @@
-# Variants that are wrong in one element, which the CTA of a corner writes: they are rows with their reasons.
+# Variants that are wrong in one element are rows with their reasons: of a corner's CTA, and of one that no replay has.
 export WARPWATT_CODE=ptx XDG_CACHE_HOME=$PWD/cache
 cat >wrong.ptx <<'P'
 .version 6.4
@@ -12,10 +12,21 @@ setp.eq.u32 %p,%r5,%r1; selp.u32 %r7,1,0,%p; add.u32 %r6,%r6,%r7;
 mul.wide.u32 %rd2,%r5,4; add.u64 %rd1,%rd1,%rd2; st.global.u32 [%rd1],%r6; ret; }
 P
 cat >space.json <<'J'
-{"gpu": "v100", "program": {"source": "wrong.ptx", "parameters": {"BAD": [5, 767995, 800000]}, "launch": {
+{"gpu": "v100", "program": {"source": "wrong.ptx", "parameters": {"BAD": [5, 767995, 512000, 800000]}, "launch": {
   "kernel": "k", "grid": [3000], "block": [256], "args": [{"buffer": "out"}, {"u32": "BAD"}],
   "buffers": {"out": {"type": "u32", "count": 768000}}},
   "compare": {"with": {"BAD": 800000}, "buffers": ["out"]}}}
 J
 warpwatt sweep space.json -j2 --db r.db
-warpwatt query --named variants --db r.db --csv | cut -d, -f1-3,16-
+warpwatt query --named variants --db r.db --csv | cut -d, -f1-3,15-
+# It is found when the fastest are executed whole, also by the strategy best, and stays found.
+warpwatt sweep space.json -j2 --db r.db
+sed 's/\[5, /[512001, 512002, 512003, 512004, 5, /' space.json >more.json
+warpwatt sweep more.json --strategy best -j2 --db best.db | grep -v '^  '
+warpwatt query --named variants --db best.db --csv | cut -d, -f3-4,15-
+# A shard finds it not; the sweep of the joined database does. Joining again changes nothing.
+warpwatt sweep space.json --shard 1 --of 1 --into s.db -j2
+warpwatt merge s.db --db joined.db
+warpwatt sweep space.json --db joined.db
+warpwatt merge s.db --db joined.db
+warpwatt merge joined.db --db r.db

@@ -184,6 +184,8 @@ enum ww_code ww_sweep_run_points(struct sweep_job *job, struct ww_sweep_summary 
     enum ww_code code = job->strategy == WW_SWEEP_BEST ? ww_sweep_best(job, summary, error)
                         : job->head.budget > 0         ? ww_sweep_adaptive(job, summary, error)
                                                        : ww_sweep_compute(job, error);
+    bool wrong;
+    if (code == WW_OK && job->strategy != WW_SWEEP_BEST) code = ww_sweep_verify(job, &wrong, error);
     summary->computed = job->computed;
     summary->reused = job->reused;
     if (job->variants) {
@@ -198,6 +200,7 @@ enum ww_code ww_sweep_run_points(struct sweep_job *job, struct ww_sweep_summary 
     if (counted == WW_OK)
         counted = ww_db_sweep_causes(job->db, &job->head, summary->cause, &summary->causes,
                                      code == WW_OK ? error : &late);
+    if (code == WW_OK && counted == WW_OK) counted = ww_sweep_verified(job, summary, error);
     if (code == WW_OK && counted == WW_OK) ww_sweep_together(job, summary);
     return code == WW_OK ? counted : code;
 }

@@ -30,7 +30,8 @@ static double now(void) {
 
 static bool goes_on(void *context, double part, uint64_t done, const char *unit) {
     struct sweep_job *job = context;
-    (void)part, (void)done, (void)unit;
+    const struct ww_sweep_options *o = job->options;
+    if (job->alone && o->progress && !o->progress(o->context, part, done, unit)) atomic_store(&job->stop, true);
     return !atomic_load(&job->stop);
 }
 
@@ -152,6 +153,7 @@ static enum ww_code replay_whole(struct trial *t, struct ww_db_sweep_result *out
     if (r->launch_count) ww_trial_describe(r, &t->v->row);
     t->v->row.error = 0;
     t->v->row.recorded_ctas = t->v->row.ctas;
+    if (t->program->compare) t->v->row.compared_ctas = t->v->row.ctas;
     ww_result_free(r);
     return WW_OK;
 }
@@ -194,6 +196,17 @@ enum ww_code ww_trial_slice_gpu(struct trial *t, const struct ww_slice *slice, s
     return ww_gpu_load(t->job->space.gpu, set, t->m->set_count + slice->sets, gpu, t->error);
 }
 
+/* CTAs whose outputs were compared: these and those that were looked at. */
+static uint64_t compared_with_probes(const struct trial *t, const struct ww_alike *alike, const uint64_t *cta,
+                                     uint64_t count) {
+    uint64_t probe[WW_ALIKE_PROBES], n = ww_alike_probes(alike->grid, probe), all = count, at = 0;
+    for (uint64_t i = 0; i < n; i++) { /* both ascend */
+        while (at < count && cta[at] < probe[i]) at++;
+        all += at == count || cta[at] != probe[i];
+    }
+    return t->program->compare ? all : 0;
+}
+
 static enum ww_code replay_slice(struct trial *t, const struct ww_alike *alike, const struct ww_slice *slice,
                                  uint64_t slots, uint64_t replayed, uint64_t left,
                                  struct ww_db_sweep_result *out) {
@@ -206,6 +219,8 @@ static enum ww_code replay_slice(struct trial *t, const struct ww_alike *alike, 
     WW_TRY(ww_slice_block(alike->grid, slice, slots, count, &cta, t->error));
     struct ww_cta_pick pick = {cta, count, 0};
     enum ww_code code = ww_trial_record(t, &pick, true, path);
+    t->v->row.compared_ctas = alike->longest > WW_PROBE_STEPS ? (t->program->compare ? count : 0)
+                                                              : compared_with_probes(t, alike, cta, count);
     free(cta);
     if (code == WW_OK) code = ww_trial_slice_gpu(t, &with, &gpu);
     if (code == WW_OK) code = ww_trial_run(t, gpu, count, path, &r);
@@ -343,10 +358,12 @@ static enum ww_code try(struct trial *t, struct ww_db_sweep_result *out) {
                            (long long)n);
         t->max_registers = (uint32_t)n;
     }
-    return replay(t, out);
+    struct ww_record_stats stats;
+    return out ? replay(t, out) : ww_trial_count(t, NULL, &stats);
 }
 
-enum ww_code ww_variant_replay(struct sweep_job *job, struct ww_sweep_machine *m, const char *mode,
+/* Builds, and then replays the variant, or executes all of its CTAs if `out` is NULL. */
+static enum ww_code with_trial(struct sweep_job *job, struct ww_sweep_machine *m, const char *mode,
                                struct ww_db_sweep_result *out, struct ww_variant *variant,
                                struct ww_error *error) {
     struct ww_error inner = {.code = WW_OK};
@@ -359,7 +376,6 @@ enum ww_code ww_variant_replay(struct sweep_job *job, struct ww_sweep_machine *m
                       .v = variant,
                       .error = &inner};
     *variant = (struct ww_variant){.row = {.limiter = "", .top_stall = ""}};
-    *out = (struct ww_db_sweep_result){0};
     WW_TRY(ww_variants_reference(job, error));
     enum ww_code code = try(&t, out);
     if (code != WW_OK) explain(&t, &inner, m->reason, sizeof m->reason);
@@ -373,4 +389,16 @@ enum ww_code ww_variant_replay(struct sweep_job *job, struct ww_sweep_machine *m
         return code;
     }
     return WW_OK;
+}
+
+enum ww_code ww_variant_replay(struct sweep_job *job, struct ww_sweep_machine *m, const char *mode,
+                               struct ww_db_sweep_result *out, struct ww_variant *variant,
+                               struct ww_error *error) {
+    *out = (struct ww_db_sweep_result){0};
+    return with_trial(job, m, mode, out, variant, error);
+}
+
+enum ww_code ww_variant_verify(struct sweep_job *job, struct ww_sweep_machine *m, struct ww_error *error) {
+    struct ww_variant variant;
+    return with_trial(job, m, NULL, NULL, &variant, error);
 }
