@@ -30,3 +30,9 @@ warpwatt merge s.db --db joined.db
 warpwatt sweep space.json --db joined.db
 warpwatt merge s.db --db joined.db
 warpwatt merge joined.db --db r.db
+# Those that are only screened are in the page of variants, as such.
+sed 's/\[5, 767995, 512000, /[800001, 800002, 800003, 800004, 800005, 800006, 800007, /' space.json >screened.json
+warpwatt sweep screened.json --strategy best --budget 25 -j2 --db screened.db | tail -n 2
+warpwatt report --sweep last --html page.html --db screened.db >page.log
+grep -c '<td[^>]*>screening</td>' page.html
+grep -o 'only screened: estimates</span> <b>[0-9]*' page.html
