@@ -65,6 +65,7 @@ struct ww_sweep_summary {
     uint64_t replayed;             /* adaptive: points that were replayed in full, now or before */
     uint64_t sampled;              /* adaptive: further points, of which samples were replayed */
     double budget, cost;           /* adaptive: shares of the exhaustive cost, allowed and spent; else 0 */
+    char built[600];               /* best: what makes its code, as words of a command line */
     char best[600];                /* best: the fastest variant's settings; "" if the strategy is another one */
     double best_s;                 /* its time */
     double best_sure, best_margin; /* probability that no other replay is faster by more than this part */

@@ -56,12 +56,14 @@ static void print(const struct ww_sweep_summary *s, const char *db) {
     if (s->best[0]) {
         fputs("best by estimates: ", stdout);
         ww_put_text(stdout, s->best);
-        printf(", %.4g us\n"
-               "  among replays: no other one is faster by more than %.3g %%, with %.3g %% confidence\n"
+        printf(", %.4g us\n", 1e6 * s->best_s);
+        fputs("  built by: ", stdout);
+        ww_put_text(stdout, s->built);
+        printf("\n  among replays: no other one is faster by more than %.3g %%, with %.3g %% confidence\n"
                "  on hardware: estimates are off by more than that; %" PRIu64
                " other%s within %g %% of it: measure %s, too\n",
-               1e6 * s->best_s, 100 * s->best_margin, 100 * s->best_sure, s->best_near,
-               s->best_near == 1 ? " is" : "s are", 100 * WW_SWEEP_NEAR, s->best_near == 1 ? "it" : "them");
+               100 * s->best_margin, 100 * s->best_sure, s->best_near, s->best_near == 1 ? " is" : "s are",
+               100 * WW_SWEEP_NEAR, s->best_near == 1 ? "it" : "them");
         if (s->small)
             printf("replayed: %" PRIu64 " of %" PRIu64 " variants: so few that none was screened\n",
                    s->replayed, s->points);

@@ -36,3 +36,11 @@ warpwatt sweep screened.json --strategy best --budget 25 -j2 --db screened.db | 
 warpwatt report --sweep last --html page.html --db screened.db >page.log
 grep -c '<td[^>]*>screening</td>' page.html
 grep -o 'only screened: estimates</span> <b>[0-9]*' page.html
+# Energies of a sample of CTAs, and a reference that is not a whole variant, are refused.
+bad() {
+    sed "$1" space.json >bad.json
+    fails "$2" warpwatt sweep bad.json --db bad.db
+}
+bad 's/^{/{"objectives": ["energy"], /' 4
+bad 's/"with": {"BAD": 800000}/"with": {}/' 3
+bad 's/"with": {"BAD": 800000}/"with": {"BAD": 1, "GOOD": 1}/' 3

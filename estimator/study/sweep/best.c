@@ -374,6 +374,19 @@ static enum ww_code find(struct search *s, struct ww_error *error) {
     return keep(s, error);
 }
 
+/* What makes the variant's code; without it where it cannot be said. */
+static void say_options(const struct search *s, size_t i, struct ww_sweep_summary *summary) {
+    const struct ww_sweep_space *space = &s->job->space;
+    const uint16_t *level = s->job->plan.level + i * space->param_count;
+    struct ww_sweep_machine m;
+    struct ww_buf text = {0};
+    if (ww_sweep_machine(space, level, s->job->power, &m, NULL) == WW_OK && !m.reason[0] &&
+        ww_variant_options(&(struct ww_variant_at){space, m.variant, m.variant_params}, &text, NULL) == WW_OK)
+        snprintf(summary->built, sizeof summary->built, "%s", text.p);
+    ww_buf_free(&text);
+    ww_sweep_machine_free(&m);
+}
+
 static void report(const struct search *s, struct ww_sweep_summary *summary) {
     size_t best = fastest(s);
     summary->replayed = s->replayed;
@@ -385,6 +398,7 @@ static void report(const struct search *s, struct ww_sweep_summary *summary) {
                 snprintf(summary->why, sizeof summary->why, "no variant can be%s%.900s",
                          s->c[i].reason[0] ? "; the first: " : "", s->c[i].reason);
     if (best == s->n) return;
+    say_options(s, best, summary);
     snprintf(summary->best, sizeof summary->best, "%s", s->c[best].settings);
     summary->best_s = s->c[best].known;
     summary->best_sure = 1 - doubt(s);

@@ -69,21 +69,28 @@ static enum ww_code parse_strategy(const struct ww_sweep_options *o, enum ww_swe
 /* Objectives that need joules, on a GPU without a power table, would be NULL at every point. */
 static enum ww_code fill_objectives(struct sweep_job *job, struct ww_error *error) {
     struct ww_sweep_space *s = &job->space;
-    bool known = strcmp(job->power, "none") != 0;
+    bool known = strcmp(job->power, "none") != 0, sampled = s->program && !s->program->all_ctas;
     if (s->objective_count == 0) {
         s->objective = ww_arena_array(&s->arena, 2, sizeof *s->objective);
         if (!s->objective) return ww_fail_nomem(error, "a sweep");
         s->objective[s->objective_count++] = (struct ww_sweep_objective){"time", "time_s", false};
-        if (known && !s->program) /* a sample of CTAs has no energy */
+        if (known && !s->program)
             s->objective[s->objective_count++] = (struct ww_sweep_objective){"energy", "energy_j", false};
     }
-    for (size_t i = 0; i < s->objective_count && !known; i++)
-        if (strstr(s->objective[i].sql, "energy_j") || strstr(s->objective[i].sql, "power_w"))
+    for (size_t i = 0; i < s->objective_count; i++) {
+        if (!strstr(s->objective[i].sql, "energy_j") && !strstr(s->objective[i].sql, "power_w")) continue;
+        if (sampled)
+            return ww_fail(error, WW_UNSUPPORTED, s->file,
+                           "$.objectives[%zu]: \"%.60s\" needs energies, which a sample of CTAs does not have; "
+                           "\"program\" needs \"ctas\": \"all\"",
+                           i, s->objective[i].name);
+        if (!known)
             return ww_fail(
                 error, WW_UNSUPPORTED, s->file,
                 "$.objectives[%zu]: \"%.60s\" needs energies, and %s has no power table; name one as "
                 "\"power\"",
                 i, s->objective[i].name, ww_gpu_name(job->gpu));
+    }
     return WW_OK;
 }
 
