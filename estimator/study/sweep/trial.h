@@ -36,8 +36,8 @@ enum ww_code ww_trial_run(struct trial *t, const struct ww_gpu *gpu, uint64_t sp
                           struct ww_result **result);
 /* The machine with the slice's settings. */
 enum ww_code ww_trial_slice_gpu(struct trial *t, const struct ww_slice *slice, struct ww_gpu **gpu);
-/* trial_share.c: the slice's setting for lines that CTAs outside of it have read: found in CTAs that are
- * executed for so many steps of a warp. `ctas`: that an SM holds. */
+/* trial_share.c: the slice's setting for lines that CTAs outside of it have read, which the analytical model
+ * does not look at: found in CTAs that are executed for so many steps of a warp. `ctas`: that an SM holds. */
 enum ww_code ww_trial_set_sharing(struct trial *t, const struct ww_alike *alike, struct ww_slice *slice,
                                   uint64_t ctas, uint64_t steps);
 /* What a replay says of the variant but its time. */

@@ -174,7 +174,7 @@ enum ww_code ww_trial_cut(struct trial *t, const struct ww_alike *alike, const s
     double steps = CUT_STEPS / (double)(ctas * slice->sms * t->v->row.warps_per_cta);
     WW_TRY(places(t, probes, fmax(steps, CUT_LEAST), cut));
     struct ww_slice with = *slice;
-    enum ww_code code = ww_trial_set_sharing(t, alike, &with, ctas, cut[0]);
+    enum ww_code code = t->mode ? WW_OK : ww_trial_set_sharing(t, alike, &with, ctas, cut[0]);
     if (code == WW_OK) code = ww_trial_slice_gpu(t, &with, &gpu);
     if (code == WW_OK)
         code = t->mode ? by_proportion(t, alike, slice, gpu, ctas, cut[1], out)

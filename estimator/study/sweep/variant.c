@@ -215,7 +215,7 @@ static enum ww_code replay_slice(struct trial *t, const struct ww_alike *alike, 
     struct ww_result *r = NULL;
     uint64_t *cta, count = replayed;
     struct ww_slice with = *slice;
-    WW_TRY(ww_trial_set_sharing(t, alike, &with, slots / slice->sms, WW_PROBE_STEPS));
+    if (!t->mode) WW_TRY(ww_trial_set_sharing(t, alike, &with, slots / slice->sms, WW_PROBE_STEPS));
     WW_TRY(ww_slice_block(alike->grid, slice, slots, count, &cta, t->error));
     struct ww_cta_pick pick = {cta, count, 0};
     enum ww_code code = ww_trial_record(t, &pick, true, path);
