@@ -139,7 +139,7 @@ static enum ww_code load_sums(struct reader *r) {
     while (ww_select_row(&s)) {
         struct ww_explored_point *p = point_of(r, &s, &at);
         double time_s = number(&s), energy_j = number(&s), power_w = number(&s);
-        if (!p) continue;
+        if (!p || p->feasible < 0) continue; /* replayed, and then found wrong */
         p->time_s = time_s;
         p->energy_j = energy_j;
         p->power_w = power_w;
@@ -182,6 +182,51 @@ static enum ww_code load_variants(struct reader *r) {
         v->conflicts = number(&s);
         r->e->variant_count += !p->variant;
         p->variant = v;
+    }
+    return ww_select_close(&s);
+}
+
+/* "A=1 B=2" as values of the sweep's parameters. */
+static enum ww_code split_settings(struct reader *r, const char *text, const char **value) {
+    while (*text) {
+        size_t n = strcspn(text, " "), name = strcspn(text, "=");
+        for (size_t k = 0; k < r->e->key_count && name < n; k++)
+            if (strlen(r->e->key[k]) == name && strncmp(r->e->key[k], text, name) == 0) {
+                value[k] = ww_arena_printf(r->arena, "%.*s", (int)(n - name - 1), text + name + 1);
+                if (!value[k]) return ww_fail_nomem(r->error, "a sweep's candidates");
+            }
+        text += n + (text[n] == ' ');
+    }
+    return WW_OK;
+}
+
+#define SCREENED                                                                                               \
+    " FROM sweep_candidate c JOIN sweep_estimate e USING(sweep_id, point) JOIN sweep s USING(sweep_id)"        \
+    " WHERE c.sweep_id = ?1 AND s.strategy = 'best' AND c.fidelity = 'analytic' AND e.objective = 0"
+
+static enum ww_code load_screened(struct reader *r) {
+    struct ww_explored *e = r->e;
+    struct ww_select s;
+    size_t n;
+    WW_TRY(count(r, "SELECT count(*)" SCREENED, &n));
+    e->screened = ww_arena_array(r->arena, n + 1, sizeof *e->screened);
+    if (!e->screened) return ww_fail_nomem(r->error, "a sweep's candidates");
+    WW_TRY(open(r, &s, "SELECT c.point, e.estimate, e.low, e.high, c.settings" SCREENED " ORDER BY c.point"));
+    while (e->screened_count < n && ww_select_row(&s)) {
+        struct ww_explored_point *p = &e->screened[e->screened_count++];
+        p->ord = ww_select_u64(&s);
+        p->time_s = number(&s);
+        p->low_s = number(&s);
+        p->high_s = number(&s);
+        p->energy_j = p->power_w = p->measured_s = p->area_mm2 = NAN;
+        p->reason = "";
+        p->screened = true;
+        for (int o = 0; o < WW_EXPLORED_OBJECTIVES; o++) p->objective[o] = NAN;
+        const char *settings = ww_select_text(&s, r->arena);
+        p->value = ww_arena_array(r->arena, e->key_count + 1, sizeof *p->value);
+        if (s.code == WW_OK)
+            s.code = p->value ? split_settings(r, settings, p->value)
+                              : ww_fail_nomem(r->error, "a sweep's candidates");
     }
     return ww_select_close(&s);
 }
@@ -275,6 +320,7 @@ static enum ww_code load(struct reader *r) {
     WW_TRY(load_settings(r));
     WW_TRY(load_sums(r));
     WW_TRY(load_variants(r));
+    WW_TRY(load_screened(r));
     WW_TRY(load_effects(r));
     return find_front(r);
 }

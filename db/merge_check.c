@@ -56,6 +56,7 @@ static const struct check {
      AND COUNT("registers") AND COUNT("shared_bytes") AND COUNT("local_bytes") AND COUNT("warps_per_cta")
      AND COUNT("ctas_per_sm") AND TEXT("limiter") AND TEXT("top_stall") AND FINITE("stall_share")
      AND FINITE("conflicts")},
+    {"sweep_compared", "sweep_compared", TEXT("config") AND COUNT("ctas") AND TEXT("reason")},
     {"sweep_adaptive", "sweep_adaptive", FINITE("budget") " AND " FINITE("cost") " AND " COUNT("rounds")},
     {"sweep_candidate", "sweep_candidate c " POINT_OF,
      COUNT("c.point") " AND c.point < w.points AND " TEXT("c.settings") " AND " NONE_OR(
@@ -66,8 +67,9 @@ static const struct check {
 
 /* The tables whose rows name others. */
 static const char *const keyed[] = {
-    "sweep",        "sweep_trace",     "sweep_objective", "sweep_point",   "sweep_setting",  "sweep_value",
-    "sweep_result", "sweep_candidate", "sweep_estimate",  "sweep_sampled", "sweep_adaptive", "sweep_variant",
+    "sweep",          "sweep_trace",   "sweep_objective", "sweep_point",    "sweep_setting",
+    "sweep_value",    "sweep_result",  "sweep_candidate", "sweep_estimate", "sweep_sampled",
+    "sweep_adaptive", "sweep_variant", "sweep_compared",
 };
 
 static enum ww_code damaged(struct ww_db *db, const char *table, const char *what, struct ww_error *error) {
@@ -115,6 +117,10 @@ enum ww_code ww_db_check_sweeps(struct ww_db *db, struct ww_error *error) {
 #define BOTH(table, key)                                                                                       \
     table " a JOIN other." table " b ON a.sweep_id = ?1 AND b.sweep_id = ?2 AND a." key " = b." key
 
+/* A point may be valid in one of them, and found wrong in the other when it was among the fastest. */
+#define FOUND_WRONG(db)                                                                                        \
+    "EXISTS (SELECT 1 FROM " db ".sweep_compared c WHERE c.config = a.config AND c.reason <> '')"
+
 static const struct difference {
     const char *what, *sql;
 } differences[] = {
@@ -133,10 +139,13 @@ static const struct difference {
                        " b AS (SELECT ord, name, sql, sense FROM other.sweep_objective WHERE sweep_id = ?2)"
                        " SELECT 1 FROM (SELECT * FROM a EXCEPT SELECT * FROM b)"
                        " UNION ALL SELECT 1 FROM (SELECT * FROM b EXCEPT SELECT * FROM a) LIMIT 1"},
-    {"a point", "SELECT 1 FROM main." BOTH(
-                    "sweep_point",
-                    "ord") " WHERE a.config <> b.config OR a.reason <> b.reason OR a.feasible IS NOT b.feasible"
-                           " OR NOT " NEAR("area_mm2") " IS 1 LIMIT 1"},
+    {"a point",
+     "SELECT 1 FROM main." BOTH(
+         "sweep_point",
+         "ord") " WHERE a.config <> b.config OR ((a.reason <> b.reason OR a.feasible IS NOT b.feasible)"
+                " AND NOT (" FOUND_WRONG("main") " OR " FOUND_WRONG("other") "))"
+                                                                             " OR NOT " NEAR(
+                                                                                 "area_mm2") " IS 1 LIMIT 1"},
     {"the settings of a point",
      "SELECT 1 FROM main." BOTH(
          "sweep_point",

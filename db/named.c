@@ -237,8 +237,8 @@ static const struct ww_named_query queries[] = {
      "SELECT p.ord AS point, x.settings AS settings, p.feasible AS feasible, v.time_s AS time_s,"
      " v.energy_j AS energy_j, v.power_w AS power_w, v.area_mm2 AS area_mm2, p.reason AS reason"
      " FROM sweep_point p JOIN v_sweep_settings x ON x.sweep_id = p.sweep_id AND x.point = p.ord"
-     " LEFT JOIN v_sweep_point v ON v.sweep_id = p.sweep_id AND v.point = p.ord WHERE p.sweep_id = " SWEEP
-     " ORDER BY p.ord"},
+     " LEFT JOIN v_sweep_point v ON v.sweep_id = p.sweep_id AND v.point = p.ord AND v.feasible IS NOT NULL "
+     "WHERE p.sweep_id = " SWEEP " ORDER BY p.ord"},
     {"candidates", "candidates of an adaptive sweep: estimates with bounds, and which were replayed (:sweep)",
      "SELECT c.point AS point, c.settings AS settings, c.fidelity AS fidelity, c.round AS round,"
      " c.holds AS feasible, (SELECT group_concat(one, ' ') FROM (SELECT o.name || '=' || printf('%.4g', "
@@ -272,7 +272,8 @@ static const struct ww_named_query queries[] = {
      " w.shared_bytes AS shared, w.local_bytes AS local, w.warps_per_sm AS warps, w.limiter AS limiter, "
      "w.top_stall AS"
      " top_stall, round(100 * w.stall_share, 1) AS \"stall %\", round(100 * w.conflicts, 1) AS \"conflicts %\","
-     " w.recorded_ctas || '/' || w.ctas AS ctas, w.reason AS reason FROM w, b WHERE (:percent IS NULL OR "
+     " w.recorded_ctas || '/' || w.ctas AS ctas, coalesce(w.compared_ctas || '/' || w.ctas, '') AS compared,"
+     " w.reason AS reason FROM w, b WHERE (:percent IS NULL OR "
      "w.time_s <="
      " b.best * (1 + :percent / 100.0)) ORDER BY place LIMIT coalesce(:most, -1)"},
     {"sensitivity", "main effects and pairwise interactions of a sweep's parameters (:sweep, :objective)",
@@ -299,7 +300,8 @@ static const struct ww_named_query queries[] = {
                 " SELECT d.point AS point, round(sqrt(d.distance), 4) AS distance, x.settings AS settings,"
                 " v.time_s AS time_s, v.energy_j AS energy_j, v.power_w AS power_w FROM d JOIN "
                 "v_sweep_settings x"
-                " USING(sweep_id, point) JOIN v_sweep_point v USING(sweep_id, point)"
+                " USING(sweep_id, point) JOIN v_sweep_point v USING(sweep_id, point) WHERE v.feasible IS NOT "
+                "NULL"
                 " ORDER BY d.distance, d.point LIMIT coalesce(:most, 5)"},
     {"gpu", "the resolved parameters of a run's GPU (:run, :key is a pattern such as dram.*)",
      "SELECT key, value FROM gpu_param WHERE gpu_id = (SELECT gpu_id FROM run WHERE run_id = " RUN ")"

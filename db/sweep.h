@@ -53,6 +53,7 @@ struct ww_db_sweep_variant {
     uint32_t registers, shared_bytes, local_bytes, warps_per_cta, ctas_per_sm;
     const char *limiter, *top_stall;
     double stall_share, conflicts; /* of the resident warps' time; of shared-memory passes */
+    uint64_t compared_ctas;        /* whose outputs are those of the reference; 0: none is compared */
 };
 
 /* A point that is done: a result for each trace of the sweep, or a reason why it cannot be. */
@@ -129,6 +130,30 @@ enum ww_code ww_db_sweep_store_sampled(struct ww_db *db, const struct ww_db_swee
 /* ww_db_sweep_find, and what a sampled result cost. */
 enum ww_code ww_db_sweep_find_sampled(struct ww_db *db, const char *config, int64_t trace,
                                       struct ww_db_sweep_result *result, struct ww_error *error);
+
+/* ---- sweep_compared.c ---- */
+
+/* A variant that is among the fastest of its sweep. */
+struct ww_db_sweep_pick {
+    uint64_t ord, ctas, compared_ctas, thread_instructions;
+    char config[WW_CONFIG_HASH];
+    bool differs; /* it is known that its outputs do, and the point is still a valid one */
+};
+/* The `room` fastest valid points that hold the constraints, of a sweep with a program. */
+enum ww_code ww_db_sweep_fastest(struct ww_db *db, const struct ww_db_sweep *sweep,
+                                 struct ww_db_sweep_pick *pick, size_t room, size_t *count,
+                                 struct ww_error *error);
+/* Stores that so many CTAs of a configuration were compared and are right, or a reason why they are not. Valid
+ * points of a configuration with a reason, which may be stored already (NULL here), become invalid ones. */
+enum ww_code ww_db_sweep_compared(struct ww_db *db, const struct ww_db_sweep *sweep, const char *config,
+                                  uint64_t ctas, const char *reason, struct ww_error *error);
+/* *wrong: points that became invalid so; *least: the smallest share of a valid point's CTAs that was compared.
+ */
+enum ww_code ww_db_sweep_compared_counts(struct ww_db *db, const struct ww_db_sweep *sweep, uint64_t *wrong,
+                                         double *least, struct ww_error *error);
+
+/* ---- sweep.c ---- */
+
 /* Values of an objective: value[i] of point[i], in the order of points; both have room for sweep->points. */
 enum ww_code ww_db_sweep_values(struct ww_db *db, const struct ww_db_sweep *sweep, size_t objective,
                                 size_t *point, double *value, size_t *count, struct ww_error *error);

@@ -78,6 +78,19 @@ static enum ww_code insert_results(struct ww_db *db, const struct ww_db_sweep *s
     return in.code;
 }
 
+static enum ww_code insert_compared(struct ww_db *db, const struct ww_db_sweep *sweep,
+                                    const struct ww_db_sweep_point *p, struct ww_error *error) {
+    struct ww_insert in;
+    ww_insert_open(&in, db, "sweep_compared", "config, trace_id, ctas, reason", error);
+    ww_insert_text(&in, p->config);
+    ww_insert_i64(&in, sweep->trace[0].id);
+    ww_insert_u64(&in, p->variant->compared_ctas);
+    ww_insert_text(&in, "");
+    ww_insert_run(&in, NULL);
+    ww_insert_close(&in);
+    return in.code;
+}
+
 static enum ww_code insert_variant(struct ww_db *db, const struct ww_db_sweep *sweep,
                                    const struct ww_db_sweep_point *p, struct ww_error *error) {
     struct ww_insert in;
@@ -109,7 +122,7 @@ static enum ww_code insert_variant(struct ww_db *db, const struct ww_db_sweep *s
     ww_insert_f64(&in, v->conflicts);
     ww_insert_run(&in, NULL);
     ww_insert_close(&in);
-    return in.code;
+    return in.code == WW_OK && v->compared_ctas ? insert_compared(db, sweep, p, error) : in.code;
 }
 
 /* An expression's value at a point. *known: it is a finite number. `objective`: its number, or NO_OBJECTIVE. */

@@ -36,7 +36,7 @@ enum ww_code ww_db_sweep_times(struct ww_db *db, int64_t sweep, int64_t *found, 
     if (ww_select_open(&s, db,
                        "SELECT v.point, x.settings, v.time_s FROM v_sweep_point v JOIN v_sweep_settings x "
                        "USING(sweep_id, point)"
-                       " WHERE v.sweep_id = ?1 ORDER BY v.point",
+                       " WHERE v.sweep_id = ?1 AND v.feasible IS NOT NULL ORDER BY v.point",
                        *found, error) == WW_OK)
         while (code == WW_OK && ww_select_row(&s)) {
             uint64_t point = ww_select_u64(&s);

@@ -65,6 +65,7 @@ struct ww_sweep_summary {
     uint64_t replayed;             /* adaptive: points that were replayed in full, now or before */
     uint64_t sampled;              /* adaptive: further points, of which samples were replayed */
     double budget, cost;           /* adaptive: shares of the exhaustive cost, allowed and spent; else 0 */
+    char built[600];               /* best: what makes its code, as words of a command line */
     char best[600];                /* best: the fastest variant's settings; "" if the strategy is another one */
     double best_s;                 /* its time */
     double best_sure, best_margin; /* probability that no other replay is faster by more than this part */
@@ -76,7 +77,12 @@ struct ww_sweep_summary {
     uint64_t causes;                              /* all of them, also those without room */
     char together[600];  /* what to write into the space file so that sizes move together; "": nothing known */
     const char *warning; /* what the figures leave out, lives for ever; NULL: nothing known */
-    char made_by[300];   /* of a program: what kind of code is recorded, and what makes it; else "" */
+    /* Of a program with "compare": the fastest variants that were executed whole and are right; those that are
+     * too long for that; faster ones that were wrong; the least share of a valid variant's CTAs compared. */
+    uint64_t verified, too_long, wrong;
+    double compared;
+    bool small;        /* best: variants are so few that all are replayed without screening */
+    char made_by[300]; /* of a program: what kind of code is recorded, and what makes it; else "" */
 };
 /* Replays every trace on every point that the strategy picks, stores each point when it is done, and goes on
  * where an earlier call of the same sweep was interrupted. A point that cannot be is stored with its reason.

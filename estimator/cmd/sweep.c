@@ -11,6 +11,23 @@
 #define MERGE_MOST 4096 /* files at a time */
 #define TOGETHER "so that these sizes move together, add to \"parameters\": "
 
+/* Of a program whose outputs are compared. */
+static void print_verified(const struct ww_sweep_summary *s) {
+    if (s->wrong)
+        printf("verified: %" PRIu64 " of the fastest variants differ%s from the reference, and %s invalid\n",
+               s->wrong, s->wrong == 1 ? "s" : "", s->wrong == 1 ? "is" : "are");
+    if (s->verified) {
+        printf("verified: all outputs of the fastest %" PRIu64, s->verified);
+        if (s->compared < 1) printf("; of the others those of at least %.2g %% of the CTAs", 100 * s->compared);
+        putchar('\n');
+    }
+    if (s->too_long)
+        printf("not verified: %" PRIu64
+               " of the fastest variants, too long to be executed whole: outputs of at least"
+               " %.2g %% of the CTAs were compared\n",
+               s->too_long, 100 * s->compared);
+}
+
 static void print(const struct ww_sweep_summary *s, const char *db) {
     char of[32] = "";
     if (s->stored != s->points) snprintf(of, sizeof of, " of %" PRIu64, s->points);
@@ -35,17 +52,24 @@ static void print(const struct ww_sweep_summary *s, const char *db) {
         ww_put_text(stdout, s->made_by);
         putchar('\n');
     }
+    print_verified(s);
     if (s->best[0]) {
         fputs("best by estimates: ", stdout);
         ww_put_text(stdout, s->best);
-        printf(", %.4g us\n"
-               "  among replays: no other one is faster by more than %.3g %%, with %.3g %% confidence\n"
+        printf(", %.4g us\n", 1e6 * s->best_s);
+        fputs("  built by: ", stdout);
+        ww_put_text(stdout, s->built);
+        printf("\n  among replays: no other one is faster by more than %.3g %%, with %.3g %% confidence\n"
                "  on hardware: estimates are off by more than that; %" PRIu64
                " other%s within %g %% of it: measure %s, too\n",
-               1e6 * s->best_s, 100 * s->best_margin, 100 * s->best_sure, s->best_near,
-               s->best_near == 1 ? " is" : "s are", 100 * WW_SWEEP_NEAR, s->best_near == 1 ? "it" : "them");
-        printf("replayed: %" PRIu64 " of %" PRIu64 " variants; the others were recorded and screened\n",
-               s->replayed, s->points);
+               100 * s->best_margin, 100 * s->best_sure, s->best_near, s->best_near == 1 ? " is" : "s are",
+               100 * WW_SWEEP_NEAR, s->best_near == 1 ? "it" : "them");
+        if (s->small)
+            printf("replayed: %" PRIu64 " of %" PRIu64 " variants: so few that none was screened\n",
+                   s->replayed, s->points);
+        else
+            printf("replayed: %" PRIu64 " of %" PRIu64 " variants; the others were recorded and screened\n",
+                   s->replayed, s->points);
     } else if (s->budget > 0)
         printf("%s: %" PRIu64 " point%s replayed%s, %.3g %% of the exhaustive cost (budget %.3g %%)\n",
                "adaptive", s->replayed, ww_plural(s->replayed, "s"), sampled, 100 * s->cost, 100 * s->budget);
@@ -78,6 +102,9 @@ static enum ww_code print_json(const struct ww_sweep_summary *s, struct ww_error
     ww_jsonw_close(&w, ']');
     ww_jsonw_u64(&w, "cause_count", s->causes);
     ww_jsonw_str(&w, "made_by", s->made_by[0] ? s->made_by : NULL);
+    ww_jsonw_u64(&w, "verified", s->verified);
+    ww_jsonw_u64(&w, "not_verified", s->too_long);
+    ww_jsonw_u64(&w, "found_wrong", s->wrong);
     ww_jsonw_str(&w, "together", s->together[0] ? s->together : NULL);
     ww_jsonw_close(&w, '}');
     return ww_jsonw_end(&w, error);

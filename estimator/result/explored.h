@@ -28,6 +28,8 @@ struct ww_explored_point {
     double objective[WW_EXPLORED_OBJECTIVES];
     const struct ww_explored_variant *variant; /* NULL: the sweep is of no program, or nothing is known */
     double measured_s;                         /* by ww_sweep_rank */
+    bool screened;                             /* not replayed: time_s is an estimate, within these at 95 % */
+    double low_s, high_s;
 };
 
 struct ww_explored_objective {
@@ -52,7 +54,9 @@ struct ww_explored {
     size_t objective_count;
     struct ww_explored_point *point;
     size_t point_count;
-    size_t variant_count; /* points that are variants of a program */
+    size_t variant_count;               /* points that are variants of a program */
+    struct ww_explored_point *screened; /* variants that a search for the fastest did not replay */
+    size_t screened_count;
     struct ww_explored_effect *effect;
     size_t effect_count;
     void *owner; /* memory of all pointers above; private */

@@ -175,9 +175,10 @@ void ww_html_sweep(struct ww_page *p, const struct ww_explored *e);
 
 /* ---- variants.c, variants_plot.c: variants of a program ---- */
 
-/* Variants in the order of their times; those without one are left out. */
+/* Variants in the order of their times or estimates; those without one are left out. */
 struct ww_ranked {
     const struct ww_explored *sweep;
+    const struct ww_explored_point *best;   /* the fastest one that was replayed */
     const struct ww_explored_point **point; /* the fastest first */
     size_t count;
     size_t *measured; /* [point]: its place among the measured ones, from 1; 0: not measured */

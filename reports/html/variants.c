@@ -40,12 +40,18 @@ static bool place_measured(struct ww_ranked *r) {
 }
 
 static bool rank_variants(const struct ww_explored *e, struct ww_ranked *r) {
-    *r =
-        (struct ww_ranked){.sweep = e, .point = calloc(e->point_count + 1, sizeof(struct ww_explored_point *))};
+    size_t most = e->point_count + e->screened_count;
+    *r = (struct ww_ranked){.sweep = e, .point = calloc(most + 1, sizeof(struct ww_explored_point *))};
     for (size_t i = 0; r->point && i < e->point_count; i++)
         if (e->point[i].feasible >= 0 && isfinite(e->point[i].time_s) && e->point[i].time_s > 0)
             r->point[r->count++] = &e->point[i];
+    bool any = r->count > 0;
+    for (size_t i = 0; r->point && any && i < e->screened_count; i++)
+        if (isfinite(e->screened[i].time_s) && e->screened[i].time_s > 0)
+            r->point[r->count++] = &e->screened[i];
     if (r->point) qsort(r->point, r->count, sizeof(struct ww_explored_point *), by_time);
+    for (size_t i = r->count; r->point && i-- > 0;)
+        if (!r->point[i]->screened) r->best = r->point[i];
     return r->point && place_measured(r);
 }
 
@@ -73,11 +79,13 @@ static int by_level(const void *a, const void *b) {
 }
 
 const char **ww_variants_levels(const struct ww_explored *e, size_t key, size_t *count) {
-    const char **level = calloc(e->point_count + 1, sizeof *level);
+    const char **level = calloc(e->point_count + e->screened_count + 1, sizeof *level);
     size_t n = 0;
     *count = 0;
     for (size_t i = 0; level && i < e->point_count; i++)
         if (e->point[i].value[key]) level[n++] = e->point[i].value[key];
+    for (size_t i = 0; level && i < e->screened_count; i++)
+        if (e->screened[i].value[key]) level[n++] = e->screened[i].value[key];
     if (level) qsort(level, n, sizeof *level, by_level);
     for (size_t i = 0; i < n; i++)
         if (!*count || strcmp(level[*count - 1], level[i]) != 0) level[(*count)++] = level[i];
@@ -102,7 +110,7 @@ static void level_row(struct ww_tab *t, const struct ww_ranked *r, size_t key, c
     ww_tab_text(t, level);
     ww_tab_count(t, n);
     ww_tab_si(t, best, "s");
-    ww_tab_percent(t, best / r->point[0]->time_s - 1);
+    ww_tab_percent(t, best / r->best->time_s - 1);
     ww_tab_si(t, median, "s");
     ww_tab_percent(t, n ? (double)top / (double)n : (double)NAN);
 }
@@ -127,7 +135,7 @@ static void level_table(struct ww_page *p, const struct ww_ranked *r) {
 
 /* ---- variants ---- */
 
-static void figures_of(struct ww_tab *t, const struct ww_explored_variant *v) {
+static void figures_of(struct ww_tab *t, const struct ww_explored_variant *v, double error) {
     char text[48] = "";
     ww_tab_value(t, v ? (double)v->registers : (double)NAN, v ? ww_grouped(v->registers, text) : "");
     ww_tab_value(t, v ? (double)v->shared_bytes : (double)NAN, v ? ww_grouped(v->shared_bytes, text) : "");
@@ -137,7 +145,7 @@ static void figures_of(struct ww_tab *t, const struct ww_explored_variant *v) {
     ww_tab_text(t, v ? v->top_stall : "-");
     ww_tab_percent(t, v ? v->stall_share : (double)NAN);
     ww_tab_percent(t, v ? v->conflicts : (double)NAN);
-    ww_tab_percent(t, v ? v->error : (double)NAN);
+    ww_tab_percent(t, v ? v->error : error);
 }
 
 static void variant_row(struct ww_tab *t, const struct ww_ranked *r, size_t i, struct ww_buf *settings) {
@@ -148,26 +156,28 @@ static void variant_row(struct ww_tab *t, const struct ww_ranked *r, size_t i, s
     ww_tab_count(t, q->ord);
     ww_tab_long(t, settings->p ? (const char *)settings->p : "");
     ww_tab_si(t, q->time_s, "s");
-    snprintf(text, sizeof text, "%.4g", q->time_s / r->point[0]->time_s);
-    ww_tab_value(t, q->time_s / r->point[0]->time_s, text);
+    snprintf(text, sizeof text, "%.4g", q->time_s / r->best->time_s);
+    ww_tab_value(t, q->time_s / r->best->time_s, text);
+    if (r->sweep->screened_count) ww_tab_text(t, q->screened ? "screening" : "replay");
     if (r->measured_count) {
         ww_tab_si(t, q->measured_s, "s");
         ww_tab_value(t, r->measured[i] ? (double)r->measured[i] : (double)NAN,
                      ww_grouped(r->measured[i], text));
     }
-    figures_of(t, q->variant);
+    figures_of(t, q->variant, q->screened ? (q->high_s - q->low_s) / 2 / q->time_s : (double)NAN);
 }
 
 static void variant_table(struct ww_page *p, const struct ww_ranked *r) {
     const char *head[20] = {"place", "point", "settings", "time", "of the best"};
     static const char *const rest[] = {"registers",      "shared bytes", "local bytes",
                                        "warps of an SM", "limited by",   "top stall",
-                                       "its share",      "conflicts",    "sampling error"};
+                                       "its share",      "conflicts",    "error of the time"};
     struct ww_buf settings = {0};
     struct ww_tab t;
     size_t n = 5, shown = r->count < TABLE_ROWS ? r->count : TABLE_ROWS;
+    if (r->sweep->screened_count) head[n++] = "time by";
     if (r->measured_count) head[n++] = "measured", head[n++] = "measured place";
-    uint32_t left = 4u | 3u << (n + 4);
+    uint32_t left = 4u | 3u << (n + 4) | (r->sweep->screened_count ? 1u << 5 : 0);
     for (size_t i = 0; i < sizeof rest / sizeof *rest; i++) head[n++] = rest[i];
     ww_tab_begin(&t, p, "Variants, the fastest first", head, left);
     for (size_t i = 0; i < shown; i++) variant_row(&t, r, i, &settings);
@@ -220,23 +230,28 @@ static void head(struct ww_page *p, const struct ww_ranked *r, const struct ww_s
     struct ww_buf best = {0};
     char text[32];
     size_t near = 0, invalid = 0, same = 0;
-    for (size_t i = 0; i < r->count; i++) near += r->point[i]->time_s <= 1.05 * r->point[0]->time_s;
-    for (size_t i = 1; i < r->count; i++) {
-        const struct ww_explored_variant *v = r->point[i]->variant, *first = r->point[0]->variant;
-        double error = fmax(v ? v->error : 0, first ? first->error : 0);
-        same += r->point[i]->time_s <= (1 + error) * r->point[0]->time_s;
+    for (size_t i = 0; i < r->count; i++) {
+        const struct ww_explored_point *q = r->point[i];
+        const struct ww_explored_variant *first = r->best->variant;
+        double error = fmax(q->variant ? q->variant->error : 0, first ? first->error : 0);
+        if (q->screened) continue;
+        near += q->time_s <= 1.05 * r->best->time_s;
+        same += q != r->best && q->time_s <= (1 + error) * r->best->time_s;
     }
     for (size_t i = 0; i < r->sweep->point_count; i++) invalid += r->sweep->point[i].feasible < 0;
     ww_html(p, "<section>\n<h2 id=\"variants\">Variants on ");
     ww_html_text(p, r->sweep->gpu);
     ww_html(p, "</h2>\n");
     if (r->count) {
-        settings_text(r->sweep, r->point[0], &best);
+        settings_text(r->sweep, r->best, &best);
         ww_html(p, "<p class=\"bound\">The fastest by estimates is <b>");
         ww_html_text(p, best.p ? (const char *)best.p : "");
-        ww_html(p, "</b> with %s.</p>\n", ww_si(r->point[0]->time_s, "s", text));
+        ww_html(p, "</b> with %s.</p>\n", ww_si(r->best->time_s, "s", text));
     }
     ww_html(p, "<ul class=\"key\">\n<li><span>variants with a time</span> <b>%zu</b></li>\n", r->count);
+    if (r->sweep->screened_count)
+        ww_html(p, "<li><span>of them only screened: estimates</span> <b>%zu</b></li>\n",
+                r->sweep->screened_count);
     ww_html(p, "<li><span>within 5 %% of the fastest</span> <b>%zu</b></li>\n", near);
     ww_html(p, "<li><span>not told from the fastest, by the error of sampled CTAs</span> <b>%zu</b></li>\n",
             same);

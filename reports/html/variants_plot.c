@@ -133,14 +133,17 @@ static void put_line(struct ww_page *p, const struct ww_ranked *r, const struct 
     for (size_t k = 0; k < axes; k++)
         ww_html(p, "%s%d %.1f", k ? "L" : "M", LEFT + (int)k * STEP,
                 level_y(&axis[k], q->value[axis[k].key], place));
-    ww_html(p, "%s%d %.1f\"><title>%zu: %s, ", axes ? "L" : "M", LEFT + (int)axes * STEP, time_y(r, q->time_s),
-            i + 1, ww_si(q->time_s, "s", text));
+    ww_html(p, "%s%d %.1f\"%s><title>%zu: %s%s, ", axes ? "L" : "M", LEFT + (int)axes * STEP,
+            time_y(r, q->time_s), q->screened ? " stroke-dasharray=\"5 4\"" : "", i + 1,
+            ww_si(q->time_s, "s", text), q->screened ? " (screened)" : "");
     put_settings(p, r->sweep, q);
     ww_html(p, "</title></path>\n");
 }
 
 static void put_notes(struct ww_page *p, const struct ww_ranked *r, size_t axes, size_t all) {
     ww_html(p, "<p>A line is a variant; up is faster. At a value, faster variants pass further up.</p>\n");
+    if (r->sweep->screened_count)
+        ww_html(p, "<p class=\"note\">Dashed lines: variants that were only screened.</p>\n");
     if (step_of(r) > 1)
         ww_html(p, "<p class=\"note\">Lines of the fastest %d, and of each %zuth of the others.</p>\n",
                 LINES / 5, step_of(r));

@@ -4,7 +4,7 @@ sed 's/2048/512/g' transpose-ptx.json >space.json
 export WARPWATT_CODE=ptx XDG_CACHE_HOME=$PWD/cache
 warpwatt sweep space.json -j2 --db r.db
 warpwatt sweep space.json -j1 --db r.db
-warpwatt query --named variants :percent=20 --db r.db --csv | cut -d, -f1-5,7-10,15
+warpwatt query --named variants :percent=20 --db r.db --csv | cut -d, -f1-5,7-10,15-16
 warpwatt report --sweep last --db r.db | head -1
 warpwatt query --named nearest ':at=TILE=32 PAD=1' :most=1 --db r.db --csv | cut -d, -f1-3
 # The best one, by few replays; a second time from what is stored.

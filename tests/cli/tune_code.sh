@@ -48,6 +48,6 @@ versions() {
     sed 's/ptxas [0-9][0-9.]*/ptxas N/'
 }
 warpwatt sweep space.json --db r.db 2>&1 | versions
-warpwatt query --named variants --db r.db --csv | cut -d, -f3,16 | versions
+warpwatt query --named variants --db r.db --csv | cut -d, -f3,17 | versions
 # Nothing that makes machine code: all variants are lowered, and that is said once.
 WARPWATT_PTXAS= warpwatt sweep space.json --db lowered.db 2>&1

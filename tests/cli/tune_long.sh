@@ -15,7 +15,7 @@ cat >space.json <<'E'
   "buffers": {"out": {"type": "u32", "count": 1}}}}}
 E
 warpwatt sweep space.json -j2 -q --db r.db
-warpwatt query --named variants --db r.db --csv | cut -d, -f3,14-
+warpwatt query --named variants --db r.db --csv | cut -d, -f3,14-15,17
 # CTAs of which every other one is four times as long: all look alike in their first steps, and the error says that they are not.
 sed 's/mov.u32 %r3,0;/mov.u32 %r3,0; mov.u32 %r4,%ctaid.x; and.b32 %r4,%r4,1; mad.lo.u32 %r4,%r4,3,1; mul.lo.u32 %r1,%r1,%r4;/' long.ptx >uneven.ptx
 sed 's/long.ptx/uneven.ptx/; s/\[1, 3, 81, 2000\]/[2000]/; s/200000/20000/' space.json >uneven.json

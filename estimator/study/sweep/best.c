@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define SMALL 64 /* variants up to which all are replayed: screening costs half of a replay */
 #define BATCH 8  /* variants of a round; the same for any number of threads */
 #define FIRST 16 /* of the first round: half by the model's order, half spread over it */
 #define DOUBT 0.05
@@ -31,6 +32,7 @@ struct search {
     struct sweep_job *job;
     struct candidate *c;
     size_t n, inputs, valid, replayed;
+    bool small; /* all are replayed, and none is screened */
     double *input;
     bool category[WW_GP_INPUTS];
     uint32_t rounds;
@@ -50,6 +52,7 @@ static char *join_settings(const struct ww_sweep_machine *m) {
     return b.failed ? NULL : b.p;
 }
 
+/* A point that is not screened: its time as the model has it is not known. */
 static enum ww_code screen_one(struct search *s, size_t i, struct ww_error *error) {
     struct sweep_job *job = s->job;
     struct candidate *c = &s->c[i];
@@ -58,7 +61,8 @@ static enum ww_code screen_one(struct search *s, size_t i, struct ww_error *erro
     struct ww_variant v;
     const uint16_t *level = job->plan.level + i * job->space.param_count;
     enum ww_code code = ww_sweep_machine(&job->space, level, job->power, &m, error);
-    if (code == WW_OK && !m.reason[0]) code = ww_variant_replay(job, &m, "analytic", &r, &v, error);
+    if (code == WW_OK && !m.reason[0] && !s->small)
+        code = ww_variant_replay(job, &m, "analytic", &r, &v, error);
     if (code == WW_OK) {
         memcpy(c->config, m.config, sizeof c->config);
         c->settings = join_settings(&m);
@@ -313,16 +317,8 @@ static enum ww_code keep(struct search *s, struct ww_error *error) {
     return code;
 }
 
-static enum ww_code find(struct search *s, struct ww_error *error) {
-    struct sweep_job *job = s->job;
+static enum ww_code search(struct search *s, size_t budget, struct ww_error *error) {
     size_t pick[FIRST + BATCH];
-    WW_TRY(screen(s, error));
-    WW_TRY(store_invalid(s, error));
-    code_inputs(s);
-    size_t budget = (size_t)floor(job->head.budget * (double)s->valid + 1e-9);
-    if (s->valid && budget == 0)
-        return ww_fail(error, WW_USAGE, "--budget", "%g %% of %zu variants is less than one",
-                       100 * job->head.budget, s->valid);
     while (s->valid && s->replayed < budget) {
         size_t left = budget - s->replayed;
         size_t picked = s->rounds ? pick_next(s, left, pick) : pick_first(s, left, pick);
@@ -332,19 +328,77 @@ static enum ww_code find(struct search *s, struct ww_error *error) {
         WW_TRY(learn(s, error));
         if (doubt(s) < DOUBT) break;
     }
+    return WW_OK;
+}
+
+static enum ww_code replay_all(struct search *s, struct ww_error *error) {
+    size_t pick[SMALL], picked = 0;
+    for (size_t i = 0; i < s->n; i++)
+        if (!s->c[i].reason && !s->c[i].replayed) pick[picked++] = i;
+    return picked ? replay(s, pick, picked, error) : WW_OK;
+}
+
+/* The fastest ones are verified; with those that are wrong gone, the search goes on. */
+static enum ww_code drop_wrong(struct search *s, bool *wrong, struct ww_error *error) {
+    struct sweep_job *job = s->job;
+    struct ww_db_sweep_pick *left = calloc(s->n + 1, sizeof *left);
+    size_t n = 0;
+    enum ww_code code = left ? ww_sweep_verify(job, wrong, error) : ww_fail_nomem(error, "candidates");
+    if (code == WW_OK && *wrong) code = ww_db_sweep_fastest(job->db, &job->head, left, s->n, &n, error);
+    for (size_t i = 0; code == WW_OK && *wrong && i < s->n; i++) {
+        bool there = false;
+        for (size_t k = 0; k < n; k++) there = there || left[k].ord == i;
+        if (there || !s->c[i].replayed) continue;
+        s->c[i].replayed = false;
+        s->c[i].reason = strdup("");
+        s->valid--;
+        if (!s->c[i].reason) code = ww_fail_nomem(error, "candidates");
+    }
+    free(left);
+    return code;
+}
+
+static enum ww_code find(struct search *s, struct ww_error *error) {
+    struct sweep_job *job = s->job;
+    WW_TRY(screen(s, error));
+    WW_TRY(store_invalid(s, error));
+    code_inputs(s);
+    size_t budget = (size_t)floor(job->head.budget * (double)s->valid + 1e-9);
+    if (s->valid && budget == 0)
+        return ww_fail(error, WW_USAGE, "--budget", "%g %% of %zu variants is less than one",
+                       100 * job->head.budget, s->valid);
+    for (bool wrong = true; wrong;) {
+        WW_TRY(s->small ? replay_all(s, error) : search(s, budget, error));
+        WW_TRY(drop_wrong(s, &wrong, error));
+    }
     return keep(s, error);
+}
+
+/* What makes the variant's code; without it where it cannot be said. */
+static void say_options(const struct search *s, size_t i, struct ww_sweep_summary *summary) {
+    const struct ww_sweep_space *space = &s->job->space;
+    const uint16_t *level = s->job->plan.level + i * space->param_count;
+    struct ww_sweep_machine m;
+    struct ww_buf text = {0};
+    if (ww_sweep_machine(space, level, s->job->power, &m, NULL) == WW_OK && !m.reason[0] &&
+        ww_variant_options(&(struct ww_variant_at){space, m.variant, m.variant_params}, &text, NULL) == WW_OK)
+        snprintf(summary->built, sizeof summary->built, "%s", text.p);
+    ww_buf_free(&text);
+    ww_sweep_machine_free(&m);
 }
 
 static void report(const struct search *s, struct ww_sweep_summary *summary) {
     size_t best = fastest(s);
     summary->replayed = s->replayed;
+    summary->small = s->small;
     summary->cost = s->valid ? (double)s->replayed / (double)s->valid : 0;
     if (s->valid == 0)
         for (size_t i = 0; i < s->n && !summary->why[0]; i++)
             if (s->c[i].reason)
-                snprintf(summary->why, sizeof summary->why, "no variant can be; the first: %.900s",
-                         s->c[i].reason);
+                snprintf(summary->why, sizeof summary->why, "no variant can be%s%.900s",
+                         s->c[i].reason[0] ? "; the first: " : "", s->c[i].reason);
     if (best == s->n) return;
+    say_options(s, best, summary);
     snprintf(summary->best, sizeof summary->best, "%s", s->c[best].settings);
     summary->best_s = s->c[best].known;
     summary->best_sure = 1 - doubt(s);
@@ -356,6 +410,7 @@ static void report(const struct search *s, struct ww_sweep_summary *summary) {
 
 enum ww_code ww_sweep_best(struct sweep_job *job, struct ww_sweep_summary *summary, struct ww_error *error) {
     struct search s = {.job = job, .n = job->plan.count, .inputs = 1};
+    s.small = s.n <= SMALL && job->head.budget >= 1;
     if (s.n > WW_ADAPTIVE_CANDIDATES)
         return ww_fail(error, WW_UNSUPPORTED, job->space.file,
                        "%zu variants, the strategy best takes %d: give fewer by --points", s.n,

@@ -34,6 +34,7 @@ struct sweep_job {
     double *under_way;            /* by thread: how much of its point is done */
     bool *done;                   /* by point */
     bool *wanted;                 /* by point: those that are computed now; NULL: all */
+    bool alone;                   /* no thread computes points: what is under way says itself how far it is */
     bool sampling;                /* what is computed now are samples, which are no points */
     size_t budgeted;              /* points that an adaptive sweep will replay */
     size_t next, finished, todo, computed, reused;
@@ -94,6 +95,13 @@ bool ww_sweep_has_model(const struct sweep_job *job, size_t trace);
 enum ww_code ww_sweep_adaptive(struct sweep_job *job, struct ww_sweep_summary *summary, struct ww_error *error);
 /* Finds the fastest variant (best.c). Errors: those of ww_sweep_compute. */
 enum ww_code ww_sweep_best(struct sweep_job *job, struct ww_sweep_summary *summary, struct ww_error *error);
+/* verify.c: executes the fastest variants of a stored sweep whole and compares their outputs. One that differs
+ * becomes an invalid point: *wrong says whether any did. Errors: those of ww_variant_verify, of the database.
+ */
+enum ww_code ww_sweep_verify(struct sweep_job *job, bool *wrong, struct ww_error *error);
+/* What the summary says of that. */
+enum ww_code ww_sweep_verified(const struct sweep_job *job, struct ww_sweep_summary *summary,
+                               struct ww_error *error);
 /* Fits and stores the effects of every objective. */
 enum ww_code ww_sweep_fit(struct sweep_job *job, struct ww_error *error);
 

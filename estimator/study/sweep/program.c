@@ -124,6 +124,12 @@ static enum ww_code read_constraints(struct space_reader *r, const cJSON *node) 
     return WW_OK;
 }
 
+static bool is_parameter(const struct ww_sweep_space *s, const char *name) {
+    for (size_t i = 0; i < s->param_count; i++)
+        if (strcmp(s->param[i].key, name) == 0) return true;
+    return false;
+}
+
 static enum ww_code read_compare(struct space_reader *r, const cJSON *node) {
     static const char *const keys[] = {"with", "buffers", "tolerance", "relative", NULL};
     struct ww_sweep_space *s = r->space;
@@ -138,13 +144,14 @@ static enum ww_code read_compare(struct space_reader *r, const cJSON *node) {
         const cJSON *v = cJSON_GetObjectItemCaseSensitive(with, s->param[i].key);
         if (!v)
             return ww_space_fail(r, "$.program.compare.with",
-                                 "expected a value of \"%.60s\": the reference is a "
-                                 "variant whole",
+                                 "has no value of \"%.60s\": expected one of each of the program's parameters",
                                  s->param[i].key);
         WW_TRY(ww_space_read_level(r, v, "$.program.compare.with", &level[i]));
     }
-    if (cJSON_GetArraySize(with) != (int)s->param_count)
-        return ww_space_fail(r, "$.program.compare.with", "expected the program's parameters only");
+    for (const cJSON *v = with ? with->child : NULL; v; v = v->next)
+        if (!is_parameter(s, v->string))
+            return ww_space_fail(r, "$.program.compare.with", "\"%.60s\" is no parameter of the program",
+                                 v->string);
     WW_TRY(ww_space_strings(r, cJSON_GetObjectItemCaseSensitive(node, "buffers"), "$.program.compare.buffers",
                             WW_PROGRAM_WORDS, &c->buffer, &c->buffers));
     const struct {

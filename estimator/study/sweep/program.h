@@ -104,6 +104,8 @@ struct ww_build_watch {
 enum ww_code ww_variant_build(const struct ww_variant_at *at, const char *arch,
                               const struct ww_build_watch *watch, struct ww_buf *path, double *seconds,
                               struct ww_error *error);
+/* program_options.c: what makes a variant's code, as words of a command line. Errors: those of expressions. */
+enum ww_code ww_variant_options(const struct ww_variant_at *at, struct ww_buf *out, struct ww_error *error);
 /* The compiler's version, as text in the arena. Errors: WW_UNSUPPORTED (there is none). */
 enum ww_code ww_program_compiler(struct ww_arena *arena, const char **text, struct ww_error *error);
 

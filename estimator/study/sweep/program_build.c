@@ -292,6 +292,20 @@ static enum ww_code check_result(const struct build *b, const char *what, const 
     return WW_OK;
 }
 
+/* The parameter that nvcc does not know in a #pragma unroll; NULL: it says something else. */
+static const char *pragma_of(const struct build *b, const struct ww_spawned *s) {
+    const char *said = s->err.n ? s->err.p : s->out.p;
+    for (size_t i = 0; said && i < b->at->params; i++) {
+        const struct ww_sweep_param *p = &b->at->space->param[i];
+        char line[200];
+        snprintf(line, sizeof line, "#pragma unroll %s", p->key);
+        const char *found = p->pass == WW_PASS_DEFINE ? strstr(said, line) : NULL;
+        snprintf(line, sizeof line, "identifier \"%s\" is undefined", p->key);
+        if (found && strstr(said, line)) return p->key;
+    }
+    return NULL;
+}
+
 static enum ww_code run_build(struct build *b, const char *folder, const char *result) {
     struct ww_spawned s;
     struct ww_error inner = {.code = WW_OK};
@@ -309,7 +323,14 @@ static enum ww_code run_build(struct build *b, const char *folder, const char *r
     if (code == WW_OK && s.status != 0) {
         char said[400];
         first_words(&s, folder, said);
-        code = ww_fail(b->error, WW_INPUT, what, "does not compile (exit status %d): %s", s.status, said);
+        const char *pragma = pragma_of(b, &s);
+        code =
+            pragma
+                ? ww_fail(b->error, WW_INPUT, what,
+                          "does not compile: nvcc takes no macro in \"#pragma unroll %s\"; give the values of"
+                          " %s as {\"values\": [...], \"as\": \"header\"}",
+                          pragma, pragma)
+                : ww_fail(b->error, WW_INPUT, what, "does not compile (exit status %d): %s", s.status, said);
     }
     if (code == WW_OK && b->program->source && s.err.p) code = check_redefined(b, s.err.p);
     ww_spawned_free(&s);

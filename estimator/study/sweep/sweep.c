@@ -69,21 +69,28 @@ static enum ww_code parse_strategy(const struct ww_sweep_options *o, enum ww_swe
 /* Objectives that need joules, on a GPU without a power table, would be NULL at every point. */
 static enum ww_code fill_objectives(struct sweep_job *job, struct ww_error *error) {
     struct ww_sweep_space *s = &job->space;
-    bool known = strcmp(job->power, "none") != 0;
+    bool known = strcmp(job->power, "none") != 0, sampled = s->program && !s->program->all_ctas;
     if (s->objective_count == 0) {
         s->objective = ww_arena_array(&s->arena, 2, sizeof *s->objective);
         if (!s->objective) return ww_fail_nomem(error, "a sweep");
         s->objective[s->objective_count++] = (struct ww_sweep_objective){"time", "time_s", false};
-        if (known && !s->program) /* a sample of CTAs has no energy */
+        if (known && !s->program)
             s->objective[s->objective_count++] = (struct ww_sweep_objective){"energy", "energy_j", false};
     }
-    for (size_t i = 0; i < s->objective_count && !known; i++)
-        if (strstr(s->objective[i].sql, "energy_j") || strstr(s->objective[i].sql, "power_w"))
+    for (size_t i = 0; i < s->objective_count; i++) {
+        if (!strstr(s->objective[i].sql, "energy_j") && !strstr(s->objective[i].sql, "power_w")) continue;
+        if (sampled)
+            return ww_fail(error, WW_UNSUPPORTED, s->file,
+                           "$.objectives[%zu]: \"%.60s\" needs energies, which a sample of CTAs does not have; "
+                           "\"program\" needs \"ctas\": \"all\"",
+                           i, s->objective[i].name);
+        if (!known)
             return ww_fail(
                 error, WW_UNSUPPORTED, s->file,
                 "$.objectives[%zu]: \"%.60s\" needs energies, and %s has no power table; name one as "
                 "\"power\"",
                 i, s->objective[i].name, ww_gpu_name(job->gpu));
+    }
     return WW_OK;
 }
 
@@ -184,6 +191,8 @@ enum ww_code ww_sweep_run_points(struct sweep_job *job, struct ww_sweep_summary 
     enum ww_code code = job->strategy == WW_SWEEP_BEST ? ww_sweep_best(job, summary, error)
                         : job->head.budget > 0         ? ww_sweep_adaptive(job, summary, error)
                                                        : ww_sweep_compute(job, error);
+    bool wrong;
+    if (code == WW_OK && job->strategy != WW_SWEEP_BEST) code = ww_sweep_verify(job, &wrong, error);
     summary->computed = job->computed;
     summary->reused = job->reused;
     if (job->variants) {
@@ -198,6 +207,7 @@ enum ww_code ww_sweep_run_points(struct sweep_job *job, struct ww_sweep_summary 
     if (counted == WW_OK)
         counted = ww_db_sweep_causes(job->db, &job->head, summary->cause, &summary->causes,
                                      code == WW_OK ? error : &late);
+    if (code == WW_OK && counted == WW_OK) counted = ww_sweep_verified(job, summary, error);
     if (code == WW_OK && counted == WW_OK) ww_sweep_together(job, summary);
     return code == WW_OK ? counted : code;
 }

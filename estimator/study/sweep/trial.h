@@ -36,8 +36,8 @@ enum ww_code ww_trial_run(struct trial *t, const struct ww_gpu *gpu, uint64_t sp
                           struct ww_result **result);
 /* The machine with the slice's settings. */
 enum ww_code ww_trial_slice_gpu(struct trial *t, const struct ww_slice *slice, struct ww_gpu **gpu);
-/* trial_share.c: the slice's setting for lines that CTAs outside of it have read: found in CTAs that are
- * executed for so many steps of a warp. `ctas`: that an SM holds. */
+/* trial_share.c: the slice's setting for lines that CTAs outside of it have read, which the analytical model
+ * does not look at: found in CTAs that are executed for so many steps of a warp. `ctas`: that an SM holds. */
 enum ww_code ww_trial_set_sharing(struct trial *t, const struct ww_alike *alike, struct ww_slice *slice,
                                   uint64_t ctas, uint64_t steps);
 /* What a replay says of the variant but its time. */
@@ -46,9 +46,10 @@ void ww_trial_describe(const struct ww_result *result, struct ww_db_sweep_varian
 void ww_trial_result(struct trial *t, const struct ww_alike *alike, const struct ww_result *r, double cycles,
                      struct ww_db_sweep_result *out);
 
-/* trial_cut.c: CTAs that are too long to be replayed to their end. `ctas`: that an SM holds. */
+/* trial_cut.c: CTAs that are too long to be replayed to their end. `ctas`: that an SM holds; `probes`: the
+ * trace of those that were looked at. */
 enum ww_code ww_trial_cut(struct trial *t, const struct ww_alike *alike, const struct ww_slice *slice,
-                          uint64_t ctas, struct ww_db_sweep_result *out);
+                          uint64_t ctas, const char *probes, struct ww_db_sweep_result *out);
 /* The mean warp instructions of CTAs, some of which are executed to their end. */
 enum ww_code ww_trial_lengths(struct trial *t, struct ww_alike *alike);
 

@@ -25,10 +25,12 @@ enum ww_code ww_trial_lengths(struct trial *t, struct ww_alike *alike) {
     struct ww_record_stats stats;
     WW_TRY(ww_trial_count(t, &(struct ww_cta_pick){&one, 1, 0}, &stats));
     alike->instructions = (double)stats.warp_instructions;
+    if (t->program->compare) t->v->row.compared_ctas = 1;
     if ((double)stats.thread_instructions > LENGTH_THREADS) return WW_OK;
     for (uint64_t i = step / 2; i < n && count < LENGTHS; i += step) some[count++] = probe[i];
     WW_TRY(ww_trial_count(t, &(struct ww_cta_pick){some, count, 0}, &stats));
     double first = alike->instructions;
+    if (t->program->compare) t->v->row.compared_ctas = count + 1;
     alike->instructions = (double)stats.warp_instructions / (double)count;
     if (alike->instructions > 0) alike->error += fabs(first / alike->instructions - 1);
     return WW_OK;
@@ -52,7 +54,7 @@ static uint64_t period_of(const struct ww_warp_stream *w, uint32_t insts) {
     return last - before;
 }
 
-/* Steps of a warp at the two cuts: a whole number of the loop's rounds lies between them. */
+/* Steps of a warp at the two cuts: a whole number of the loop's iterations lies between them. */
 static enum ww_code places(struct trial *t, const char *path, double steps, uint64_t cut[2]) {
     struct ww_trace *trace;
     const struct ww_launch *launch;
@@ -66,9 +68,9 @@ static enum ww_code places(struct trial *t, const char *path, double steps, uint
         ww_trace_release_cta(trace, &cta);
     }
     ww_trace_close(trace);
-    uint64_t rounds = period ? (half + period / 2) / period : 0;
+    uint64_t iterations = period ? (half + period / 2) / period : 0;
     cut[0] = half;
-    cut[1] = half + (period ? (rounds ? rounds : 1) * period : half);
+    cut[1] = half + (period ? (iterations ? iterations : 1) * period : half);
     return code;
 }
 
@@ -166,16 +168,13 @@ static enum ww_code by_proportion(struct trial *t, const struct ww_alike *alike,
 }
 
 enum ww_code ww_trial_cut(struct trial *t, const struct ww_alike *alike, const struct ww_slice *slice,
-                          uint64_t ctas, struct ww_db_sweep_result *out) {
-    char path[WW_TRIAL_PATH];
+                          uint64_t ctas, const char *probes, struct ww_db_sweep_result *out) {
     struct ww_gpu *gpu = NULL;
-    uint64_t probe[WW_ALIKE_PROBES], cut[2];
-    struct ww_cta_pick pick = {probe, ww_alike_probes(alike->grid, probe), WW_PROBE_STEPS};
+    uint64_t cut[2];
     double steps = CUT_STEPS / (double)(ctas * slice->sms * t->v->row.warps_per_cta);
-    WW_TRY(ww_trial_record(t, &pick, false, path)); /* it is there */
-    WW_TRY(places(t, path, fmax(steps, CUT_LEAST), cut));
+    WW_TRY(places(t, probes, fmax(steps, CUT_LEAST), cut));
     struct ww_slice with = *slice;
-    enum ww_code code = ww_trial_set_sharing(t, alike, &with, ctas, cut[0]);
+    enum ww_code code = t->mode ? WW_OK : ww_trial_set_sharing(t, alike, &with, ctas, cut[0]);
     if (code == WW_OK) code = ww_trial_slice_gpu(t, &with, &gpu);
     if (code == WW_OK)
         code = t->mode ? by_proportion(t, alike, slice, gpu, ctas, cut[1], out)

@@ -30,21 +30,25 @@ static double now(void) {
 
 static bool goes_on(void *context, double part, uint64_t done, const char *unit) {
     struct sweep_job *job = context;
-    (void)part, (void)done, (void)unit;
+    const struct ww_sweep_options *o = job->options;
+    if (job->alone && o->progress && !o->progress(o->context, part, done, unit)) atomic_store(&job->stop, true);
     return !atomic_load(&job->stop);
 }
 
 /* ---- recording ---- */
 
-/* A name for the trace of these CTAs: of all that it depends on. */
-static void name_trace(const struct trial *t, const struct ww_cta_pick *pick, char *out, size_t room) {
+/* A name for the trace of these CTAs: of all that it depends on, and whether their outputs were compared, so
+ * that a trace without that is not taken for one with it. */
+static void name_trace(const struct trial *t, const struct ww_cta_pick *pick, bool compared, char *out,
+                       size_t room) {
     uint64_t h = ww_hash_bytes(t->ptx.p, t->ptx.n, 0);
     h = ww_hash_bytes(t->launch.p, t->launch.n, h);
     h = ww_hash_bytes(t->arch, strlen(t->arch), h ^ t->max_registers);
     if (t->program->ptxas_options)
         h = ww_hash_bytes(t->program->ptxas_options, strlen(t->program->ptxas_options), h);
     if (pick) h = ww_hash_bytes(pick->cta, pick->count * sizeof *pick->cta, h + 1 + pick->steps);
-    snprintf(out, room, "%s/%016" PRIx64 ".wwt", t->job->dir.path, h);
+    snprintf(out, room, "%s/%016" PRIx64 "%s.wwt", t->job->dir.path, h,
+             compared && t->program->compare ? "c" : "");
 }
 
 /* out_path NULL: executes alone. */
@@ -88,7 +92,7 @@ static enum ww_code execute(struct trial *t, const struct ww_cta_pick *pick, boo
 
 enum ww_code ww_trial_record(struct trial *t, const struct ww_cta_pick *pick, bool compare, char *path) {
     struct ww_record_stats stats;
-    name_trace(t, pick, path, WW_TRIAL_PATH);
+    name_trace(t, pick, compare, path, WW_TRIAL_PATH);
     return access(path, R_OK) == 0 ? WW_OK : execute(t, pick, compare, path, &stats);
 }
 
@@ -149,6 +153,7 @@ static enum ww_code replay_whole(struct trial *t, struct ww_db_sweep_result *out
     if (r->launch_count) ww_trial_describe(r, &t->v->row);
     t->v->row.error = 0;
     t->v->row.recorded_ctas = t->v->row.ctas;
+    if (t->program->compare) t->v->row.compared_ctas = t->v->row.ctas;
     ww_result_free(r);
     return WW_OK;
 }
@@ -191,6 +196,17 @@ enum ww_code ww_trial_slice_gpu(struct trial *t, const struct ww_slice *slice, s
     return ww_gpu_load(t->job->space.gpu, set, t->m->set_count + slice->sets, gpu, t->error);
 }
 
+/* CTAs whose outputs were compared: these and those that were looked at. */
+static uint64_t compared_with_probes(const struct trial *t, const struct ww_alike *alike, const uint64_t *cta,
+                                     uint64_t count) {
+    uint64_t probe[WW_ALIKE_PROBES], n = ww_alike_probes(alike->grid, probe), all = count, at = 0;
+    for (uint64_t i = 0; i < n; i++) { /* both ascend */
+        while (at < count && cta[at] < probe[i]) at++;
+        all += at == count || cta[at] != probe[i];
+    }
+    return t->program->compare ? all : 0;
+}
+
 static enum ww_code replay_slice(struct trial *t, const struct ww_alike *alike, const struct ww_slice *slice,
                                  uint64_t slots, uint64_t replayed, uint64_t left,
                                  struct ww_db_sweep_result *out) {
@@ -199,10 +215,12 @@ static enum ww_code replay_slice(struct trial *t, const struct ww_alike *alike, 
     struct ww_result *r = NULL;
     uint64_t *cta, count = replayed;
     struct ww_slice with = *slice;
-    WW_TRY(ww_trial_set_sharing(t, alike, &with, slots / slice->sms, WW_PROBE_STEPS));
+    if (!t->mode) WW_TRY(ww_trial_set_sharing(t, alike, &with, slots / slice->sms, WW_PROBE_STEPS));
     WW_TRY(ww_slice_block(alike->grid, slice, slots, count, &cta, t->error));
     struct ww_cta_pick pick = {cta, count, 0};
     enum ww_code code = ww_trial_record(t, &pick, true, path);
+    t->v->row.compared_ctas = alike->longest > WW_PROBE_STEPS ? (t->program->compare ? count : 0)
+                                                              : compared_with_probes(t, alike, cta, count);
     free(cta);
     if (code == WW_OK) code = ww_trial_slice_gpu(t, &with, &gpu);
     if (code == WW_OK) code = ww_trial_run(t, gpu, count, path, &r);
@@ -270,17 +288,23 @@ static void explain(const struct trial *t, const struct ww_error *e, char *reaso
 
 /* ---- the whole ---- */
 
-/* Records CTAs to look at. An output that differs may be one that a cut CTA has not finished: then CTAs that
- * are executed to their end decide. */
-static enum ww_code record_probes(struct trial *t, struct ww_alike *alike, char *path) {
+/* Records CTAs, and looks at them. Outputs that differ are a reason, unless CTAs were cut, which may not have
+ * come to their outputs: the caller then executes some to their end. */
+static enum ww_code look_at_probes(struct trial *t, struct ww_alike *alike, char *path) {
     uint64_t probe[WW_ALIKE_PROBES];
     struct ww_cta_pick pick = {probe, ww_alike_probes(alike->grid, probe), WW_PROBE_STEPS};
     enum ww_code code = ww_trial_record(t, &pick, true, path);
-    if (code == WW_MISMATCH) {
-        WW_TRY(ww_trial_lengths(t, alike));
-        code = ww_trial_record(t, &pick, false, path);
+    struct ww_error differs = *t->error;
+    if (code == WW_MISMATCH)
+        WW_TRY(ww_trial_record(t, &pick, false, path));
+    else if (code != WW_OK)
+        return code;
+    WW_TRY(ww_alike_read(path, alike, t->error));
+    if (code == WW_MISMATCH && alike->longest <= WW_PROBE_STEPS) {
+        *t->error = differs;
+        return code;
     }
-    return code;
+    return WW_OK;
 }
 
 /* Looks at some CTAs first, then replays a slice or all. */
@@ -293,8 +317,7 @@ static enum ww_code replay(struct trial *t, struct ww_db_sweep_result *out) {
     t->v->row.ctas = grid_ctas;
     if (!grid_ctas || t->program->all_ctas || (t->mode && strcmp(t->mode, "analytic") != 0))
         return replay_whole(t, out);
-    WW_TRY(record_probes(t, &alike, path));
-    WW_TRY(ww_alike_read(path, &alike, t->error));
+    WW_TRY(look_at_probes(t, &alike, path));
     bool is_long = alike.longest > WW_PROBE_STEPS;
     if (is_long) WW_TRY(ww_trial_lengths(t, &alike));
     WW_TRY(ww_slice_of(&t->m->gpu->spec, &t->m->arena, &slice, t->error));
@@ -304,7 +327,7 @@ static enum ww_code replay(struct trial *t, struct ww_db_sweep_result *out) {
     if (!slice.sms || alike.share < WW_ALIKE_LEAST || all <= WHOLE_MOST) return replay_whole(t, out);
     uint64_t slots = ctas * slice.sms;
     if (is_long && 4 * alike.instructions * (double)slots > CUT_MOST)
-        return ww_trial_cut(t, &alike, &slice, ctas, out);
+        return ww_trial_cut(t, &alike, &slice, ctas, path, out);
     double waves = SLICE_USUAL / (alike.instructions * (double)slots);
     ww_slice_share(grid_ctas, slice.part, slots,
                    waves < 4     ? 4
@@ -335,10 +358,12 @@ static enum ww_code try(struct trial *t, struct ww_db_sweep_result *out) {
                            (long long)n);
         t->max_registers = (uint32_t)n;
     }
-    return replay(t, out);
+    struct ww_record_stats stats;
+    return out ? replay(t, out) : ww_trial_count(t, NULL, &stats);
 }
 
-enum ww_code ww_variant_replay(struct sweep_job *job, struct ww_sweep_machine *m, const char *mode,
+/* Builds, and then replays the variant, or executes all of its CTAs if `out` is NULL. */
+static enum ww_code with_trial(struct sweep_job *job, struct ww_sweep_machine *m, const char *mode,
                                struct ww_db_sweep_result *out, struct ww_variant *variant,
                                struct ww_error *error) {
     struct ww_error inner = {.code = WW_OK};
@@ -351,7 +376,6 @@ enum ww_code ww_variant_replay(struct sweep_job *job, struct ww_sweep_machine *m
                       .v = variant,
                       .error = &inner};
     *variant = (struct ww_variant){.row = {.limiter = "", .top_stall = ""}};
-    *out = (struct ww_db_sweep_result){0};
     WW_TRY(ww_variants_reference(job, error));
     enum ww_code code = try(&t, out);
     if (code != WW_OK) explain(&t, &inner, m->reason, sizeof m->reason);
@@ -365,4 +389,16 @@ enum ww_code ww_variant_replay(struct sweep_job *job, struct ww_sweep_machine *m
         return code;
     }
     return WW_OK;
+}
+
+enum ww_code ww_variant_replay(struct sweep_job *job, struct ww_sweep_machine *m, const char *mode,
+                               struct ww_db_sweep_result *out, struct ww_variant *variant,
+                               struct ww_error *error) {
+    *out = (struct ww_db_sweep_result){0};
+    return with_trial(job, m, mode, out, variant, error);
+}
+
+enum ww_code ww_variant_verify(struct sweep_job *job, struct ww_sweep_machine *m, struct ww_error *error) {
+    struct ww_variant variant;
+    return with_trial(job, m, NULL, NULL, &variant, error);
 }

@@ -26,5 +26,8 @@ struct ww_variant {
 enum ww_code ww_variant_replay(struct sweep_job *job, struct ww_sweep_machine *machine, const char *mode,
                                struct ww_db_sweep_result *out, struct ww_variant *variant,
                                struct ww_error *error);
+/* Executes all CTAs of the variant of a point, and compares their outputs. One that differs gets
+ * machine->reason. Errors: as of ww_variant_replay. */
+enum ww_code ww_variant_verify(struct sweep_job *job, struct ww_sweep_machine *machine, struct ww_error *error);
 
 #endif

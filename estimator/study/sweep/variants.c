@@ -3,8 +3,11 @@
 #include "../../config/gpu.h"
 #include "../../../traces/record/record_text.h"
 #include "expression.h"
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
+
+#define ROUNDING 1e-3 /* relative: floating-point outputs that differ by less may be right */
 
 bool ww_variants_go_on(void *job) {
     return !atomic_load(&((struct sweep_job *)job)->stop);
@@ -76,8 +79,19 @@ static enum ww_code differs(const struct ww_compare *c, size_t i, const struct w
     size_t at = ww_launch_differs(b->type, b->data, want->data, before, b->bytes, p->tolerance, p->relative,
                                   &met, &expected);
     if (at == SIZE_MAX) return WW_OK;
-    return ww_fail(error, WW_MISMATCH, b->name, "element %zu is %.9g, the reference has %.9g", at, met,
-                   expected);
+    char have[40], wanted[40];
+    for (int digits = 9; digits <= 17; digits += 8) { /* 17 where the first 9 are the same */
+        snprintf(have, sizeof have, "%.*g", digits, met);
+        snprintf(wanted, sizeof wanted, "%.*g", digits, expected);
+        if (strcmp(have, wanted) != 0) break;
+    }
+    double off = expected != 0 ? fabs(met / expected - 1) : 1;
+    char hint[120] = "";
+    if (b->type[0] == 'f' && off <= ROUNDING) /* sums in another order */
+        snprintf(hint, sizeof hint, " (off by %.2g of it: \"relative\" or \"tolerance\" of compare allow that)",
+                 off);
+    return ww_fail(error, WW_MISMATCH, b->name, "element %zu is %s, the reference has %s%s", at, have, wanted,
+                   hint);
 }
 
 enum ww_code ww_variant_look(void *context, bool ran, const struct ww_launch_view *b, struct ww_error *error) {
