@@ -46,45 +46,89 @@ struct job {
 
 /* ---- the recorded trace ---- */
 
-/* What the steps of a CTA tell of the phases of its mbarriers. */
-struct phases {
+/* What the steps of a launch tell of the phases of mbarriers. */
+static struct phases {
     struct {
-        uint32_t offset, phase, events, waited;
+        uint64_t cta;
+        uint32_t offset, phase, own, others, own_waited, others_waited;
+        bool waited;
     } of[64];
-    uint32_t count;
-};
+    uint32_t count, cluster;
+} phases;
 
-static void add_step(struct phases *p, struct ww_mbarrier_step s) {
+static void add_step(uint64_t cta, struct ww_mbarrier_step s) {
+    struct phases *p = &phases;
     uint32_t n = 0;
     if (s.kind == WW_MBARRIER_NONE) return;
-    while (n < p->count && (p->of[n].offset != s.offset || p->of[n].phase != s.phase)) n++;
+    if (s.rank) cta = cta / p->cluster * p->cluster + s.rank - 1;
+    while (n < p->count && (p->of[n].cta != cta || p->of[n].offset != s.offset || p->of[n].phase != s.phase))
+        n++;
     assert_true(n < 64);
     if (n == p->count) {
-        p->of[n].offset = s.offset, p->of[n].phase = s.phase;
+        memset(&p->of[n], 0, sizeof p->of[n]);
+        p->of[n].cta = cta, p->of[n].offset = s.offset, p->of[n].phase = s.phase;
         p->count++;
     }
-    if (s.kind == WW_MBARRIER_WAIT)
-        p->of[n].waited = s.events;
-    else
-        p->of[n].events += s.events;
+    if (s.kind == WW_MBARRIER_WAIT) {
+        p->of[n].waited = true;
+        p->of[n].own_waited = s.events;
+        p->of[n].others_waited = s.others;
+    } else {
+        *(s.rank ? &p->of[n].others : &p->of[n].own) += s.events;
+    }
 }
 
-/* Each wait is for as many events as there are. */
-static void check_waits(void *device, const struct ww_cta_trace *cta) {
+static void add_steps(uint64_t cta, const struct ww_access *a, const uint64_t *pool, uint32_t mask) {
+    uint32_t n = 0;
+    if (!ww_mbarrier_is_far(a)) {
+        if (mask) add_step(cta, ww_mbarrier_own(a));
+        return;
+    }
+    for (uint32_t m = mask; m; m &= m - 1, n++) {
+        uint64_t lane = (uint64_t)__builtin_ctz(m);
+        uint64_t word = a->list == WW_AFFINE ? a->base + (uint64_t)a->stride * lane : pool[a->list + n];
+        add_step(cta, ww_mbarrier_unpack(word));
+    }
+}
+
+static void look_at_steps(void *device, const struct ww_cta_trace *cta) {
     uint32_t count;
     const struct ww_inst *table = ww_device_table(device, &count);
-    struct phases p = {.count = 0};
     for (uint32_t w = 0; w < cta->warp_count; w++) {
         const struct ww_warp_stream *s = &cta->warp[w];
         for (uint32_t n = 0, a = 0; n < s->step_count; n++) {
             const struct ww_inst *in = &table[s->step[n].inst];
             if (!(in->flags & WW_INST_ACCESS)) continue;
-            uint64_t word = s->access[a++].base;
-            if (in->op == WW_OP_BARRIER && in->barrier == WW_MBARRIER && s->step[n].mask)
-                add_step(&p, ww_mbarrier_unpack(word));
+            const struct ww_access *access = &s->access[a++];
+            if (in->op == WW_OP_BARRIER && in->barrier == WW_MBARRIER)
+                add_steps(cta->index, access, s->pool, s->step[n].mask);
         }
     }
-    for (uint32_t n = 0; n < p.count; n++) assert_true(p.of[n].events >= p.of[n].waited);
+}
+
+/* Each wait is for as many events as there are. */
+static void check_waits(void) {
+    for (uint32_t n = 0; n < phases.count; n++) {
+        if (!phases.of[n].waited) continue;
+        assert_int_equal(phases.of[n].own, phases.of[n].own_waited);
+        assert_int_equal(phases.of[n].others, phases.of[n].others_waited);
+    }
+}
+
+/* What the last run's waits of that CTA were for. */
+static void want_events_of(uint64_t cta, uint32_t own, uint32_t others) {
+    uint32_t found = 0;
+    for (uint32_t n = 0; n < phases.count; n++) {
+        if (phases.of[n].cta != cta || !phases.of[n].waited) continue;
+        assert_int_equal(phases.of[n].own_waited, own);
+        assert_int_equal(phases.of[n].others_waited, others);
+        found++;
+    }
+    assert_true(found);
+}
+
+static void want_events(uint32_t own, uint32_t others) {
+    for (uint64_t cta = 0; cta < 2; cta++) want_events_of(cta, own, others);
 }
 
 static enum ww_code run_code(enum ww_record_code code, const struct job *j, struct ww_error *error) {
@@ -92,7 +136,9 @@ static enum ww_code run_code(enum ww_record_code code, const struct job *j, stru
     struct exec_test t = {0};
     unsigned char map[WW_TENSOR_MAP_BYTES] = {0};
     assert_int_equal(ww_device_new(&options, NULL, &t.device, &t.error), WW_OK);
-    ww_device_watch(t.device, check_waits, t.device);
+    ww_device_watch(t.device, look_at_steps, t.device);
+    phases.count = 0;
+    phases.cluster = j->ctas < 2 ? 1 : 2;
     exec_must(&t, ww_device_module_text(t.device, j->text, strlen(j->text), "test.ptx", &t.module, &t.error));
     uint64_t arg[3] = {exec_alloc(&t, j->out, j->out_bytes),
                        exec_alloc(&t, j->in, j->in_bytes ? j->in_bytes : 16)};
@@ -105,6 +151,7 @@ static enum ww_code run_code(enum ww_record_code code, const struct job *j, stru
     }
     arg[2] = exec_alloc(&t, map, sizeof map);
     enum ww_code result = exec_launch(&t, "k", j->ctas, j->threads, 0, arg, 3);
+    if (result == WW_OK) check_waits();
     if (result == WW_OK) exec_must(&t, ww_device_read(t.device, j->out, arg[0], j->out_bytes, &t.error));
     *error = t.error;
     exec_close(&t);
@@ -499,6 +546,8 @@ static void a_multicast_copy_ends_the_phases_of_all_its_ctas(void **state) {
         .in = in_words,
         .in_bytes = 1024};
     both(&j, want_multicast);
+    want_events_of(1, 1, 1);
+    want_events_of(0, 2, 0);
 }
 
 static void want_async(const void *out) {
@@ -526,6 +575,35 @@ static void asynchronous_stores_complete_the_mbarrier_of_the_other_cta(void **st
         .out = out_words,
         .out_bytes = 256};
     both(&j, want_async);
+    want_events(1, 65); /* 32 of stores, 32 of reductions, one arrival */
+}
+
+static void want_copied(const void *out) {
+    const uint32_t *got = out;
+    for (uint32_t n = 0; n < 64; n++) assert_int_equal(got[n], 700 + (n / 32 ^ 1) * 100 + n % 32);
+}
+
+/* 128 bytes of each CTA go to the other one's, 2 KB further on. */
+static void a_bulk_copy_within_the_cluster_ends_the_phase_of_the_other_cta(void **state) {
+    (void)state;
+    const struct job j = {
+        .text = KERNEL(
+            PAIR,
+            RANK "@!%p0 bra READY; mbarrier.init.shared::cta.b64 [%r2],1; fence.mbarrier_init.release.cluster;"
+                 "mbarrier.arrive.expect_tx.shared::cta.b64 _,[%r2],128; READY:"
+                 "shl.b32 %r6,%r0,2; add.u32 %r7,%r1,%r6; mad.lo.u32 %r5,%r3,100,%r0; add.u32 %r5,%r5,700;"
+                 "st.shared.u32 [%r7],%r5; fence.proxy.async; add.u32 %r8,%r1,2048;"
+                 "mapa.shared::cluster.u32 %r8,%r8,%r4; mapa.shared::cluster.u32 %r9,%r2,%r4;" CLUSTER_SYNC
+                 "@%p0 cp.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes "
+                 "[%r8],[%r1],128,[%r9];"
+                 "WAIT: mbarrier.try_wait.parity.shared::cta.b64 %p1,[%r2],0; @!%p1 bra WAIT;"
+                 "ld.shared.u32 %r10,[%r7+2048];" CLUSTER_SYNC RESULT),
+        .ctas = 2,
+        .threads = 32,
+        .out = out_words,
+        .out_bytes = 256};
+    both(&j, want_copied);
+    want_events(1, 1);
 }
 
 static void want_own(const void *out) {
@@ -533,8 +611,8 @@ static void want_own(const void *out) {
     for (uint32_t n = 0; n < 64; n++) assert_int_equal(got[n], 7);
 }
 
-/* Nothing in a trace tells of asynchronous stores' bytes, so that a wait must not be for them. */
-static void a_wait_for_asynchronous_stores_of_the_cta_itself_is_for_no_event(void **state) {
+/* Its own bytes are events of the CTA itself, not of another one. */
+static void asynchronous_stores_may_go_to_the_cta_itself(void **state) {
     (void)state;
     const struct job j = {
         .text = KERNEL(
@@ -551,6 +629,7 @@ static void a_wait_for_asynchronous_stores_of_the_cta_itself_is_for_no_event(voi
         .out = out_words,
         .out_bytes = 256};
     both(&j, want_own);
+    want_events(33, 0); /* and the arrival that expects the bytes */
 }
 
 static void want_registers(const void *out) {
@@ -647,7 +726,8 @@ int main(void) {
         cmocka_unit_test(ctas_of_a_cluster_read_each_others_shared_memory),
         cmocka_unit_test(a_multicast_copy_ends_the_phases_of_all_its_ctas),
         cmocka_unit_test(asynchronous_stores_complete_the_mbarrier_of_the_other_cta),
-        cmocka_unit_test(a_wait_for_asynchronous_stores_of_the_cta_itself_is_for_no_event),
+        cmocka_unit_test(a_bulk_copy_within_the_cluster_ends_the_phase_of_the_other_cta),
+        cmocka_unit_test(asynchronous_stores_may_go_to_the_cta_itself),
         cmocka_unit_test(special_registers_tell_of_the_cluster),
         cmocka_unit_test(hostile_tensor_maps_end_in_an_error),
         cmocka_unit_test(bad_bulk_copies_end_in_an_error),
