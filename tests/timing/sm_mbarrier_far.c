@@ -217,6 +217,32 @@ static void without_an_engine_copies_are_told_of_too(void **state) {
     assert_int_equal(multicast(&g, 1).ended, 1);
 }
 
+/* Words of CTAs that the cluster does not have, of far phases, and of no events; and a wait for what never
+ * comes. */
+static void hostile_words_end_in_an_error_or_do_nothing(void **state) {
+    (void)state;
+    struct ww_gpu_spec g = gpu();
+    for (uint32_t waited = 0; waited < 2; waited++) {
+        struct far f;
+        uint64_t word[32];
+        begin(&f);
+        for (uint32_t n = 0; n < 32; n++) {
+            const struct ww_mbarrier_step s = {.offset = BAR + 8 * n,
+                                               .phase = (uint16_t)(n * 9001),
+                                               .events = (uint16_t)(n % 2 ? 65535 : 0),
+                                               .kind = WW_MBARRIER_COPIES,
+                                               .rank = (uint8_t)n};
+            word[n] = ww_mbarrier_pack(&s);
+        }
+        for (uint32_t n = 0; n < 20; n++) program_list(&f.p, 0, f.bar, ALL, word);
+        if (waited) waits(&f, 1, 0, 40000);
+        struct replay r = program_run_with(&f.p, &g, "gto", 4096);
+        assert_int_equal(r.code == WW_OK, !waited);
+        replay_free(&r);
+        program_free(&f.p);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(an_arrival_takes_the_way_to_the_other_sm),
@@ -226,6 +252,7 @@ int main(void) {
         cmocka_unit_test(a_multicast_copy_comes_to_all_at_the_same_time),
         cmocka_unit_test(a_copy_within_the_cluster_takes_the_network),
         cmocka_unit_test(without_an_engine_copies_are_told_of_too),
+        cmocka_unit_test(hostile_words_end_in_an_error_or_do_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -140,7 +140,7 @@ void ww_mbar_decode(const struct ww_launch *launch, const struct ww_inst *in, st
     const char *name = in->mnemonic < launch->string_count ? launch->string[in->mnemonic] : "";
     if (d->action != WW_A_LSU || (d->path != WW_L_SHARED && d->path != WW_L_SHARED_ATOMIC)) return;
     d->sends =
-        strncmp(name, "STAS", 4) == 0 || strncmp(name, "REDAS", 5) == 0 || strncmp(name, "UBLKCP", 6) == 0;
+        strncmp(name, "STAS", 4) == 0 || strncmp(name, "REDAS", 5) == 0 || strncmp(name, "UBLK", 4) == 0;
 }
 
 static void happen(struct ww_sm *sm, uint32_t cta, const struct ww_mbar_event *e, bool travels,

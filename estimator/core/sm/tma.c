@@ -8,9 +8,10 @@
 static const struct {
     const char *name;
     uint8_t bulk;
-} mnemonics[] = {{"UBLKCP.G", WW_BULK_STORE}, {"UBLKCP.S.S", WW_BULK_PEER}, {"UBLKCP", WW_BULK_LOAD},
-                 {"UBLKRED", WW_BULK_REDUCE}, {"UBLKPF", WW_BULK_LOAD},     {"UTMALDG", WW_BULK_LOAD},
-                 {"UTMASTG", WW_BULK_STORE},  {"UTMAPF", WW_BULK_LOAD},     {"UTMAREDG", WW_BULK_REDUCE}};
+} mnemonics[] = {{"UBLKCP.G", WW_BULK_STORE}, {"UBLKCP.S.S", WW_BULK_PEER}, {"UBLKRED.S", WW_BULK_PEER},
+                 {"UBLKCP", WW_BULK_LOAD},    {"UBLKRED", WW_BULK_REDUCE},  {"UBLKPF", WW_BULK_LOAD},
+                 {"UTMALDG", WW_BULK_LOAD},   {"UTMASTG", WW_BULK_STORE},   {"UTMAPF", WW_BULK_LOAD},
+                 {"UTMAREDG", WW_BULK_REDUCE}};
 
 static uint8_t bulk_of(const char *name) {
     if (strcmp(name, "UTMACMDFLUSH") == 0) return WW_BULK_FLUSH;

@@ -257,7 +257,7 @@ static void lower_bulk(struct lower *l, const struct ptx_inst *i) {
     if (stores) name = tensor ? "UTMASTG" : "UBLKCP.G.S";
     if (reduces) name = tensor ? "UTMAREDG" : "UBLKRED.G.S";
     bool between = i->dst_space == PTX_S_SHARED && i->space == PTX_S_SHARED; /* CTAs of a cluster */
-    if (between) name = "UBLKCP.S.S";
+    if (between) name = i->redop != PTX_SUB_NONE ? "UBLKRED.S.S" : "UBLKCP.S.S";
     struct lower_inst *m =
         ww_lower_put(l, stores || between ? WW_OP_STORE : WW_OP_ASYNC_COPY, name, none, s, n);
     set_access(m, i, between ? WW_SPACE_SHARED : WW_SPACE_GLOBAL, 16, 0);
