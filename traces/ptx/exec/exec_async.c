@@ -133,13 +133,32 @@ static void note(struct ex_warp *w, const struct ex_inst *i, const unsigned char
     }
 }
 
-bool ww_ex_mbarrier_complete(struct ex_warp *w, unsigned lane, uint64_t bar, uint32_t bytes) {
+static unsigned char *find_barrier(struct ex_warp *w, unsigned lane, uint64_t bar) {
     unsigned char *p = bar % 8 ? NULL : ww_ex_shared(w, bar, 8);
-    uint64_t v;
-    if (!p) {
+    if (!p)
         ww_ex_fail(w, lane, WW_EXEC, "no mbarrier at 0x%llx of shared memory", (unsigned long long)bar);
+    return p;
+}
+
+bool ww_ex_mbarrier_commit(struct ex_warp *w, unsigned lane, uint64_t bar) {
+    unsigned char *p = find_barrier(w, lane, bar);
+    uint64_t v, old;
+    if (!p) return false;
+    memcpy(&old, p, sizeof old);
+    if (!(old & COUNT_MASK)) {
+        ww_ex_fail(w, lane, WW_EXEC, "mbarrier: an arrival with none pending");
         return false;
     }
+    v = arrive(old, 1, false);
+    memcpy(p, &v, sizeof v);
+    note_event(w, p, old, v, WW_MBARRIER_COPIES);
+    return true;
+}
+
+bool ww_ex_mbarrier_complete(struct ex_warp *w, unsigned lane, uint64_t bar, uint32_t bytes) {
+    unsigned char *p = find_barrier(w, lane, bar);
+    uint64_t v;
+    if (!p) return false;
     memcpy(&v, p, sizeof v);
     uint64_t old = v;
     v = next_phase(add_tx(v, 0 - (uint64_t)bytes));

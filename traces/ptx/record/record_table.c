@@ -85,7 +85,18 @@ static enum ww_code add_loops(struct recorder *r, const struct ex_func *f, struc
     return WW_OK;
 }
 
+/* What of the kernel can be executed alone. */
+static enum ww_code check_recordable(const struct ex_kernel *kernel, struct ww_error *error) {
+    for (uint32_t n = 0; n < kernel->func_count; n++)
+        for (uint32_t k = 0; kernel->func[n] && k < kernel->func[n]->count; k++)
+            if (kernel->func[n]->inst[k].op == PTX_TCGEN05)
+                return ww_fail(error, WW_UNSUPPORTED, kernel->func[n]->src->name,
+                               "tcgen05 is executed, but there is no model of its time: it is not recorded");
+    return WW_OK;
+}
+
 enum ww_code ww_recorder_prepare(struct recorder *r, struct ex_kernel *kernel, struct ww_error *error) {
+    WW_TRY(check_recordable(kernel, error));
     uint64_t count = 0, limit = 1 + kernel->module->file_count;
     for (uint32_t n = 0; n < kernel->func_count; n++)
         if (kernel->func[n]) count += 2 * kernel->func[n]->src->machine_count + count_twins(kernel->func[n]);
