@@ -2,6 +2,7 @@
 #include "mbar.h"
 #include "../../result/result.h"
 #include "l1_tag.h"
+#include "tensor.h"
 #include "warp_head.h"
 #include <string.h>
 
@@ -138,9 +139,9 @@ void ww_mbar_told(struct ww_sm *sm, const struct ww_mem_reply *reply, uint64_t c
 
 void ww_mbar_decode(const struct ww_launch *launch, const struct ww_inst *in, struct ww_dinst *d) {
     const char *name = in->mnemonic < launch->string_count ? launch->string[in->mnemonic] : "";
+    if (ww_pipe_is_mbarrier(d)) d->sends = strncmp(name, "UTCBAR", 6) == 0;
     if (d->action != WW_A_LSU || (d->path != WW_L_SHARED && d->path != WW_L_SHARED_ATOMIC)) return;
-    d->sends =
-        strncmp(name, "STAS", 4) == 0 || strncmp(name, "REDAS", 5) == 0 || strncmp(name, "UBLK", 4) == 0;
+    d->sends = strncmp(name, "STAS", 4) == 0 || strncmp(name, "REDAS", 5) == 0 || strncmp(name, "UBLK", 4) == 0;
 }
 
 static void happen(struct ww_sm *sm, uint32_t cta, const struct ww_mbar_event *e, bool travels,
@@ -169,8 +170,20 @@ static void after_copies(struct ww_sm *sm, const struct ww_warp *w, const struct
     happen(sm, w->cta, e, true, cycle);
 }
 
-bool ww_mbar_issue(struct ww_sm *sm, struct ww_warp *w, const struct ww_access *access, uint32_t mask,
-                   uint64_t cycle) {
+/* The warp's matrix instructions in tensor memory: when the last one so far is done. */
+static void after_matrices(struct ww_sm *sm, const struct ww_warp *w, const struct ww_mbar_event *e,
+                           uint64_t cycle) {
+    uint64_t pending = ww_tensor_pending(sm, w), at = pending > cycle ? pending : cycle;
+    struct ww_mbarrier_step s = ww_mbarrier_own(e->access);
+    if (ww_mbarrier_is_far(e->access))
+        tell_all(sm, w->cta, e->access, e->pool, e->mask, 0, true, at);
+    else
+        event(sm, w->cta, &s, cycle, at);
+}
+
+bool ww_mbar_issue(struct ww_sm *sm, struct ww_warp *w, const struct ww_dinst *d,
+                   const struct ww_access *access, uint64_t cycle) {
+    uint32_t mask = w->step->mask;
     const struct ww_mbar_event e = {.access = access, .pool = w->pool, .mask = mask};
     uint64_t first = access->base;
     if (access->list != WW_AFFINE || first >> 26 & 31)
@@ -181,7 +194,10 @@ bool ww_mbar_issue(struct ww_sm *sm, struct ww_warp *w, const struct ww_access *
         s = ww_mbarrier_own(access);
         return wait_for(sm, w, &s);
     case WW_MBARRIER_COPIES:
-        after_copies(sm, w, &e, cycle);
+        if (d->sends)
+            after_matrices(sm, w, &e, cycle);
+        else
+            after_copies(sm, w, &e, cycle);
         return true;
     case WW_MBARRIER_ARRIVE:
         happen(sm, w->cta, &e, true, cycle);

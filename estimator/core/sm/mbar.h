@@ -57,11 +57,11 @@ struct ww_mbar {
 bool ww_mbar_init(struct ww_sm *sm, struct ww_arena *arena);
 /* A CTA comes to the slot. */
 void ww_mbar_cta(struct ww_sm *sm, uint32_t cta);
-/* Whether the instruction is a store of which mbarriers are told. */
+/* Whether the instruction is a store of which mbarriers are told, or tells of matrix instructions (UTCBAR). */
 void ww_mbar_decode(const struct ww_launch *launch, const struct ww_inst *in, struct ww_dinst *d);
 /* The step at an mbarrier issues. True: the warp goes on. */
-bool ww_mbar_issue(struct ww_sm *sm, struct ww_warp *w, const struct ww_access *access, uint32_t mask,
-                   uint64_t cycle);
+bool ww_mbar_issue(struct ww_sm *sm, struct ww_warp *w, const struct ww_dinst *d,
+                   const struct ww_access *access, uint64_t cycle);
 /* Bytes of a bulk copy of the CTA, whose step at the mbarrier has that access, are complete at cycle `at`. */
 void ww_mbar_bytes(struct ww_sm *sm, uint32_t cta, const struct ww_access *access, uint64_t cycle, uint64_t at);
 /* The same at mbarriers of other CTAs, each of which has got so many bytes. */

@@ -157,6 +157,7 @@ static void multiply(EX_ARGS) {
             m.g.keeps = i->c == EX_NO_SLOT ? i->list_count != 0 : ex_pred(w, i, i->c, 2) >> l & 1u;
             if (!is_held(w, to & 0xffff, m.g.n)) return;
             if (m.g.in_registers && !is_held(w, a_at & 0xffff, 8)) return;
+            w->value = tmem_shape(&m);
             why = ww_tmem_multiply(&m, w->cta->tmem, to, a_at, read_shared, w);
         }
         if (why && *why) ww_ex_fail(w, l, WW_EXEC, "tcgen05.mma: %s", why);

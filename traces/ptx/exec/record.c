@@ -254,7 +254,7 @@ void ww_record_inst(struct ex_warp *w, const struct ex_inst *i, uint32_t act, ui
         if (e->access)
             record_access(w, i, e, i->record_first + n, mask);
         else
-            add_step(w, i->record_first + n, mask);
+            add_step(w, e->shapes && mask ? e->shapes + (uint32_t)w->value : i->record_first + n, mask);
     }
 }
 

@@ -18,10 +18,16 @@
 #define TMEM_LANES 128u
 #define TMEM_COLUMNS 512u
 
+#define TMEM_SHAPES 64u /* 64 or 128 rows by 8, 16, ... 256 columns */
+
 struct tmem_mma {
     struct gmma g; /* but for the descriptors */
     uint32_t rows; /* 64 or 128 */
 };
+
+static inline uint32_t tmem_shape(const struct tmem_mma *m) {
+    return (m->rows == 128 ? TMEM_SHAPES / 2 : 0) + m->g.n / 8u - 1;
+}
 
 /* NULL, or what is wrong with the descriptor of an instruction of that kind (type of PTX: f16, tf32, e4m3, s8).
  */

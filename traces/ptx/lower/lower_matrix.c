@@ -196,6 +196,8 @@ void ww_lower_op_tcgen05(struct lower *l, const struct ptx_inst *i) {
         multiply_in_tensor_memory(l, i);
         return;
     case PTX_SUB_TC_COMMIT:
+        m = ww_lower_put(l, WW_OP_NOP, "NOP", nowhere, NULL, 0);
+        if (m) m->flags |= WW_INST_GROUP_END;
         ww_lower_mbarrier(ww_lower_put(l, WW_OP_BARRIER, "UTCBAR", nowhere, NULL, 0), false);
         return;
     case PTX_SUB_TC_ALLOC:
