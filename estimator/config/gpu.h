@@ -39,7 +39,8 @@ enum ww_tensor_unit {
     WW_TENSOR_GA10X,
     WW_TENSOR_AD10X,
     WW_TENSOR_GH100,
-    WW_TENSOR_GB20X
+    WW_TENSOR_GB20X,
+    WW_TENSOR_GB100
 };
 
 /* Name of the GPU's own warp scheduler. */

@@ -17,15 +17,17 @@ static bool operation(const char *word, size_t n, struct ww_matrix *out) {
         const char *name;
         uint8_t type;
         bool async;
-    } all[] = {{"HMMA", WW_MATRIX_FP16, false}, {"IMMA", WW_MATRIX_INT8, false},
-               {"DMMA", WW_MATRIX_FP64, false}, {"BMMA", WW_MATRIX_B1, false},
-               {"QMMA", WW_MATRIX_FP8, false},  {"OMMA", WW_MATRIX_FP4, false},
-               {"HGMMA", WW_MATRIX_FP16, true}, {"IGMMA", WW_MATRIX_INT8, true},
-               {"BGMMA", WW_MATRIX_B1, true},   {"QGMMA", WW_MATRIX_FP8, true}};
+    } all[] = {
+        {"HMMA", WW_MATRIX_FP16, false}, {"IMMA", WW_MATRIX_INT8, false},   {"DMMA", WW_MATRIX_FP64, false},
+        {"BMMA", WW_MATRIX_B1, false},   {"QMMA", WW_MATRIX_FP8, false},    {"OMMA", WW_MATRIX_FP4, false},
+        {"HGMMA", WW_MATRIX_FP16, true}, {"IGMMA", WW_MATRIX_INT8, true},   {"BGMMA", WW_MATRIX_B1, true},
+        {"QGMMA", WW_MATRIX_FP8, true},  {"UTCHMMA", WW_MATRIX_FP16, true}, {"UTCIMMA", WW_MATRIX_INT8, true},
+        {"UTCQMMA", WW_MATRIX_FP8, true}};
     for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) {
         if (!is(word, n, all[i].name)) continue;
         out->type = all[i].type;
         out->async = all[i].async;
+        out->whole = all[i].name[0] == 'U';
         return true;
     }
     return false;
@@ -96,7 +98,7 @@ bool ww_matrix_of(const char *mnemonic, struct ww_matrix *out) {
         out->fp32 = false;
     out->fma = has_shape ? multiply_adds(out) : 0;
     bool half = out->type == WW_MATRIX_FP16 || out->type == WW_MATRIX_FP8 || out->type == WW_MATRIX_FP4;
-    out->registers = out->async ? (half && !out->fp32 ? out->n / 4u : out->n / 2u) : 0;
+    out->registers = out->async && !out->whole ? (half && !out->fp32 ? out->n / 4u : out->n / 2u) : 0;
     return has_shape;
 }
 
@@ -167,8 +169,8 @@ bool ww_tensor_time(const struct ww_gpu_spec *gpu, const char *mnemonic, bool fr
     if (x.async) {
         double bytes = operand_bytes(&x) / gpu->pipe_tensor_async_bytes;
         if (cycles < bytes) cycles = bytes;
-        out->latency = gpu->pipe_tensor_async_cycles + x.registers;
-        if (from_registers && out->latency > gpu->pipe_tensor_async_a_cycles)
+        out->latency = gpu->pipe_tensor_async_cycles + (x.whole ? (uint32_t)cycles : x.registers);
+        if (from_registers && !x.whole && out->latency > gpu->pipe_tensor_async_a_cycles)
             out->latency -= gpu->pipe_tensor_async_a_cycles;
     }
     out->eighths = cycles < 1 ? 8 : cycles > 4096 ? 8 * 4096 : (uint32_t)(cycles * 8 + 0.5);

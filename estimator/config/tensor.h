@@ -23,6 +23,7 @@ struct ww_matrix {
     bool sparse;        /* half of A is left out */
     bool fp32;          /* sums of fp32 */
     bool async;         /* one of a warpgroup, whose result is waited for by groups */
+    bool whole;         /* of these, one that a warp asks for alone; sums lie in tensor memory */
     uint16_t m, n, k;   /* of the warp, or of the warpgroup */
     uint32_t fma;       /* multiply-adds of a warp; with a sparse A those that are not left out */
     uint32_t registers; /* of a lane's sums, with async */

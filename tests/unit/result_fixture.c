@@ -95,6 +95,9 @@ static void fill_counters(struct ww_launch_result *l, struct ww_rng *rng) {
     uint64_t *c = l->counter;
     for (int i = 0; i < WW_COUNTER_COUNT; i++) c[i] = i % 7 == 6 ? 0 : ww_rng_below(rng, 100000) + 1;
     c[WW_C_INST_ISSUED] = l->warp_instructions;
+    c[WW_C_COPY_RECEIVED] = c[WW_C_COPY_SENT];
+    c[WW_C_EVENT_RECEIVED] = c[WW_C_EVENT_SENT];
+    c[WW_C_MBAR_WAIT] = c[WW_C_MBAR_OVER] + c[WW_C_MBAR_ENDED];
     c[WW_C_SYNC_WAIT] = c[WW_C_SYNC_OVER] + c[WW_C_SYNC_ENDED] + c[WW_C_SYNC_GIVEN_UP];
     c[WW_C_THREAD_INST] = l->thread_instructions;
     c[WW_C_DUAL_ISSUED] = 0;

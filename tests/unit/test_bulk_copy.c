@@ -1,161 +1,6 @@
 /* test_bulk_copy.c: bulk copies, tensor maps and clusters against plain C, from PTX and from machine code. */
-#include "exec_test.h"
-#include "../../estimator/api/record.h"
-#include "../../traces/mbarrier.h"
-#include "../../traces/ptx/record/device_host.h"
-#include "../../traces/sass/cubin/ptxas.h"
-#include "../../traces/tensor_map.h"
+#include "bulk_fixture.h"
 #include <math.h>
-
-#define HEAD ".version 8.1\n.target sm_90a\n.address_size 64\n"
-/* Kernel k(out, in, map): %rd0 to %rd2; %r0 is the thread, %r1 the buffer's and %r2 the mbarrier's place. */
-#define KERNEL(attributes, body)                                                                               \
-    HEAD ".visible .entry k(.param .u64 p0, .param .u64 p1, .param .u64 p2) " attributes                       \
-         "\n{\n.reg .b64 %rd<16>; .reg .b32 %r<24>; .reg .b16 %h<4>; .reg .f32 %f<4>; .reg .pred %p<8>;\n"     \
-         ".shared .align 1024 .b8 buf[8192]; .shared .align 8 .b64 bar;\n"                                     \
-         "ld.param.u64 %rd0,[p0]; ld.param.u64 %rd1,[p1]; ld.param.u64 %rd2,[p2];\n"                           \
-         "mov.u32 %r0,%tid.x; mov.u32 %r1,buf; mov.u32 %r2,bar; setp.eq.u32 %p0,%r0,0;\n" body "\nret;\n}\n"
-/* Thread 0 makes an mbarrier of one arrival and does `start`, which expects `bytes`; all wait for its phase 0.
- */
-#define AND_WAIT(bytes, start)                                                                                 \
-    "@!%p0 bra READY; mbarrier.init.shared::cta.b64 [%r2],1; fence.mbarrier_init.release.cluster;\n"           \
-    "fence.proxy.async.shared::cta; mbarrier.arrive.expect_tx.shared::cta.b64 _,[%r2]," bytes ";\n" start      \
-    "\nREADY: bar.sync 0;\nWAIT: mbarrier.try_wait.parity.shared::cta.b64 %p1,[%r2],0; @!%p1 bra WAIT;\n"
-/* Words of the buffer go out: thread t moves words t, t + 32, ... of `words`. */
-#define DUMP(words)                                                                                            \
-    "mov.u32 %r20,%r0;\nMORE: setp.ge.u32 %p7,%r20," words "; @%p7 bra DONE; shl.b32 %r21,%r20,2;\n"           \
-    "add.u32 %r22,%r1,%r21; ld.shared.u32 %r23,[%r22]; cvt.u64.u32 %rd14,%r21; add.u64 %rd15,%rd0,%rd14;\n"    \
-    "st.global.u32 [%rd15],%r23; add.u32 %r20,%r20,32; bra MORE;\nDONE:\n"
-/* The other way: words of in into the buffer. */
-#define FETCH(words)                                                                                           \
-    "mov.u32 %r20,%r0;\nFMORE: setp.ge.u32 %p7,%r20," words "; @%p7 bra FDONE; shl.b32 %r21,%r20,2;\n"         \
-    "add.u32 %r22,%r1,%r21; cvt.u64.u32 %rd14,%r21; add.u64 %rd15,%rd1,%rd14; ld.global.u32 %r23,[%rd15];\n"   \
-    "st.shared.u32 [%r22],%r23; add.u32 %r20,%r20,32; bra FMORE;\nFDONE: fence.proxy.async; bar.sync 0;\n"
-
-struct job {
-    const char *text;
-    uint32_t ctas, threads;
-    void *out;
-    size_t out_bytes;
-    const void *in;
-    size_t in_bytes;
-    const struct ww_tensor_map *map; /* whose global address is filled in: of `in`, or of `out` */
-    bool map_of_out;
-    void (*spoil)(unsigned char *map);
-};
-
-/* ---- the recorded trace ---- */
-
-/* What the steps of a CTA tell of the phases of its mbarriers. */
-struct phases {
-    struct {
-        uint32_t offset, phase, events, waited;
-    } of[64];
-    uint32_t count;
-};
-
-static void add_step(struct phases *p, struct ww_mbarrier_step s) {
-    uint32_t n = 0;
-    if (s.kind == WW_MBARRIER_NONE) return;
-    while (n < p->count && (p->of[n].offset != s.offset || p->of[n].phase != s.phase)) n++;
-    assert_true(n < 64);
-    if (n == p->count) {
-        p->of[n].offset = s.offset, p->of[n].phase = s.phase;
-        p->count++;
-    }
-    if (s.kind == WW_MBARRIER_WAIT)
-        p->of[n].waited = s.events;
-    else
-        p->of[n].events += s.events;
-}
-
-/* Each wait is for as many events as there are. */
-static void check_waits(void *device, const struct ww_cta_trace *cta) {
-    uint32_t count;
-    const struct ww_inst *table = ww_device_table(device, &count);
-    struct phases p = {.count = 0};
-    for (uint32_t w = 0; w < cta->warp_count; w++) {
-        const struct ww_warp_stream *s = &cta->warp[w];
-        for (uint32_t n = 0, a = 0; n < s->step_count; n++) {
-            const struct ww_inst *in = &table[s->step[n].inst];
-            if (!(in->flags & WW_INST_ACCESS)) continue;
-            uint64_t word = s->access[a++].base;
-            if (in->op == WW_OP_BARRIER && in->barrier == WW_MBARRIER && s->step[n].mask)
-                add_step(&p, ww_mbarrier_unpack(word));
-        }
-    }
-    for (uint32_t n = 0; n < p.count; n++) assert_true(p.of[n].events >= p.of[n].waited);
-}
-
-static enum ww_code run_code(enum ww_record_code code, const struct job *j, struct ww_error *error) {
-    struct ww_record_options options = {.arch = "sm_90", .code = code, .instruction_limit = 100000000};
-    struct exec_test t = {0};
-    unsigned char map[WW_TENSOR_MAP_BYTES] = {0};
-    assert_int_equal(ww_device_new(&options, NULL, &t.device, &t.error), WW_OK);
-    ww_device_watch(t.device, check_waits, t.device);
-    exec_must(&t, ww_device_module_text(t.device, j->text, strlen(j->text), "test.ptx", &t.module, &t.error));
-    uint64_t arg[3] = {exec_alloc(&t, j->out, j->out_bytes),
-                       exec_alloc(&t, j->in, j->in_bytes ? j->in_bytes : 16)};
-    if (j->map) {
-        struct ww_tensor_map m = *j->map;
-        m.global = arg[j->map_of_out ? 0 : 1];
-        if (ww_tensor_map_check(&m)) fail_msg("%s", ww_tensor_map_check(&m));
-        ww_tensor_map_encode(&m, map);
-        if (j->spoil) j->spoil(map);
-    }
-    arg[2] = exec_alloc(&t, map, sizeof map);
-    enum ww_code result = exec_launch(&t, "k", j->ctas, j->threads, 0, arg, 3);
-    if (result == WW_OK) exec_must(&t, ww_device_read(t.device, j->out, arg[0], j->out_bytes, &t.error));
-    *error = t.error;
-    exec_close(&t);
-    return result;
-}
-
-/* Whether there is a ptxas for sm_90a; without one PTX alone is run. */
-static bool has_ptxas(void) {
-    static int known = -1;
-    if (known >= 0) return known;
-
-    const char text[] = HEAD ".visible .entry k() { ret; }\n";
-    struct ww_record_options options = {.arch = "sm_90", .code = WW_RECORD_SASS};
-    struct exec_test t = {0};
-    assert_int_equal(ww_device_new(&options, NULL, &t.device, &t.error), WW_OK);
-    known = ww_device_module_text(t.device, text, strlen(text), "t.ptx", &t.module, &t.error) == WW_OK;
-    exec_close(&t);
-    return known;
-}
-
-/* Runs it both ways; want() looks at what came out. */
-static void both(const struct job *j, void (*want)(const void *out)) {
-    unsigned char *first = malloc(j->out_bytes);
-    struct ww_error e = {0};
-    memcpy(first, j->out, j->out_bytes);
-    if (run_code(WW_RECORD_PTX, j, &e) != WW_OK) fail_msg("PTX: %s: %s", e.where, e.text);
-    want(j->out);
-    if (has_ptxas()) {
-        memcpy(j->out, first, j->out_bytes);
-        if (run_code(WW_RECORD_SASS, j, &e) != WW_OK) fail_msg("machine code: %s: %s", e.where, e.text);
-        want(j->out);
-    }
-    free(first);
-}
-
-static void refused(const struct job *j, const char *part) {
-    for (int code = WW_RECORD_PTX; code <= WW_RECORD_SASS; code++) {
-        struct ww_error e = {0};
-        if (code == WW_RECORD_AUTO || (code == WW_RECORD_SASS && !has_ptxas())) continue;
-        assert_int_equal(run_code((enum ww_record_code)code, j, &e), WW_EXEC);
-        if (!strstr(e.text, part)) fail_msg("'%s' does not say '%s'", e.text, part);
-    }
-}
-
-static uint32_t in_words[4096];
-static uint32_t out_words[4096];
-
-static void fill_in(void) {
-    for (uint32_t n = 0; n < 4096; n++) in_words[n] = n * 2654435761u;
-    memset(out_words, 0, sizeof out_words);
-}
 
 /* ---- linear ---- */
 
@@ -499,6 +344,8 @@ static void a_multicast_copy_ends_the_phases_of_all_its_ctas(void **state) {
         .in = in_words,
         .in_bytes = 1024};
     both(&j, want_multicast);
+    want_events_of(1, 1, 1);
+    want_events_of(0, 2, 0);
 }
 
 static void want_async(const void *out) {
@@ -526,6 +373,35 @@ static void asynchronous_stores_complete_the_mbarrier_of_the_other_cta(void **st
         .out = out_words,
         .out_bytes = 256};
     both(&j, want_async);
+    want_events(1, 65); /* 32 of stores, 32 of reductions, one arrival */
+}
+
+static void want_copied(const void *out) {
+    const uint32_t *got = out;
+    for (uint32_t n = 0; n < 64; n++) assert_int_equal(got[n], 700 + (n / 32 ^ 1) * 100 + n % 32);
+}
+
+/* 128 bytes of each CTA go to the other one's, 2 KB further on. */
+static void a_bulk_copy_within_the_cluster_ends_the_phase_of_the_other_cta(void **state) {
+    (void)state;
+    const struct job j = {
+        .text = KERNEL(
+            PAIR,
+            RANK "@!%p0 bra READY; mbarrier.init.shared::cta.b64 [%r2],1; fence.mbarrier_init.release.cluster;"
+                 "mbarrier.arrive.expect_tx.shared::cta.b64 _,[%r2],128; READY:"
+                 "shl.b32 %r6,%r0,2; add.u32 %r7,%r1,%r6; mad.lo.u32 %r5,%r3,100,%r0; add.u32 %r5,%r5,700;"
+                 "st.shared.u32 [%r7],%r5; fence.proxy.async; add.u32 %r8,%r1,2048;"
+                 "mapa.shared::cluster.u32 %r8,%r8,%r4; mapa.shared::cluster.u32 %r9,%r2,%r4;" CLUSTER_SYNC
+                 "@%p0 cp.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes "
+                 "[%r8],[%r1],128,[%r9];"
+                 "WAIT: mbarrier.try_wait.parity.shared::cta.b64 %p1,[%r2],0; @!%p1 bra WAIT;"
+                 "ld.shared.u32 %r10,[%r7+2048];" CLUSTER_SYNC RESULT),
+        .ctas = 2,
+        .threads = 32,
+        .out = out_words,
+        .out_bytes = 256};
+    both(&j, want_copied);
+    want_events(1, 1);
 }
 
 static void want_own(const void *out) {
@@ -533,8 +409,8 @@ static void want_own(const void *out) {
     for (uint32_t n = 0; n < 64; n++) assert_int_equal(got[n], 7);
 }
 
-/* Nothing in a trace tells of asynchronous stores' bytes, so that a wait must not be for them. */
-static void a_wait_for_asynchronous_stores_of_the_cta_itself_is_for_no_event(void **state) {
+/* Its own bytes are events of the CTA itself, not of another one. */
+static void asynchronous_stores_may_go_to_the_cta_itself(void **state) {
     (void)state;
     const struct job j = {
         .text = KERNEL(
@@ -551,6 +427,7 @@ static void a_wait_for_asynchronous_stores_of_the_cta_itself_is_for_no_event(voi
         .out = out_words,
         .out_bytes = 256};
     both(&j, want_own);
+    want_events(33, 0); /* and the arrival that expects the bytes */
 }
 
 static void want_registers(const void *out) {
@@ -647,7 +524,8 @@ int main(void) {
         cmocka_unit_test(ctas_of_a_cluster_read_each_others_shared_memory),
         cmocka_unit_test(a_multicast_copy_ends_the_phases_of_all_its_ctas),
         cmocka_unit_test(asynchronous_stores_complete_the_mbarrier_of_the_other_cta),
-        cmocka_unit_test(a_wait_for_asynchronous_stores_of_the_cta_itself_is_for_no_event),
+        cmocka_unit_test(a_bulk_copy_within_the_cluster_ends_the_phase_of_the_other_cta),
+        cmocka_unit_test(asynchronous_stores_may_go_to_the_cta_itself),
         cmocka_unit_test(special_registers_tell_of_the_cluster),
         cmocka_unit_test(hostile_tensor_maps_end_in_an_error),
         cmocka_unit_test(bad_bulk_copies_end_in_an_error),

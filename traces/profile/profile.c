@@ -129,7 +129,8 @@ static uint32_t passes(const struct ww_inst *inst, const uint64_t *address, uint
 static uint32_t flops_of(const struct ww_launch *l, const struct ww_inst *inst) {
     const char *name = inst->mnemonic < l->string_count ? l->string[inst->mnemonic] : "";
     struct ww_matrix x;
-    if (inst->op == WW_OP_TENSOR) return ww_matrix_of(name, &x) ? 2 * x.fma / 32 : 0;
+    if (inst->op == WW_OP_TENSOR && !ww_matrix_of(name, &x)) return 0;
+    if (inst->op == WW_OP_TENSOR) return x.whole ? 8 * x.fma : 2 * x.fma / 32; /* of a thread */
     if (inst->op != WW_OP_FP32 && inst->op != WW_OP_FP64 && inst->op != WW_OP_FP16) return 0;
     uint32_t each = strncmp(name + (*name != 0), "FMA", 3) == 0 ? 2 : 1;
     return inst->op == WW_OP_FP16 ? 2 * each : each;

@@ -338,9 +338,10 @@ static enum ww_code prepare(struct ww_engine *e, const struct ww_launch *launch,
     return WW_OK;
 }
 
-/* Launches side by side share what they have taken of the SMs; writes that are waited for are of all SMs. */
+/* Launches side by side share what they have taken of the SMs; writes that are waited for are of all SMs, and
+ * the CTAs of a cluster tell one another's mbarriers. */
 static bool one_thread(const struct ww_engine *e) {
-    return e->beside || e->core.waits;
+    return e->beside || e->core.waits || (e->core.cluster_size > 1 && e->core.code.uses_mbarriers);
 }
 
 /* The groups of SMs, and what is known of them between cycles. */

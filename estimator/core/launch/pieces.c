@@ -90,8 +90,8 @@ static void fold_matrix(const struct ww_launch *launch, const struct ww_inst *in
     if (in->op != WW_OP_TENSOR) return;
     f->lanes = 32; /* of one that is not known: a step of HMMA.884 */
     if (in->mnemonic >= launch->string_count || !ww_matrix_of(launch->string[in->mnemonic], &x)) return;
-    f->fma = x.fma;
-    f->lanes = x.fma / 16 * as_fp16[x.type] / 8;
+    f->fma = x.whole ? 4 * x.fma : x.fma; /* a quarter is one scheduler's */
+    f->lanes = f->fma / 16 * as_fp16[x.type] / 8;
     /* A and B have 32 bytes a row and column of the warpgroup: a pass of 128 bytes for four. */
     f->passes = x.async ? (uint32_t)(x.m + x.n) / 4 : 0;
 }

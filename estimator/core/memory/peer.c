@@ -116,7 +116,7 @@ static bool send_data(struct ww_peer *p, const struct ww_mem_request *q, uint64_
         return false;
     }
     uint64_t time = pass(p, q->sm, to, q->bytes, cycle << TIME_BITS) + ((uint64_t)p->there << TIME_BITS);
-    time = pass(p, to, q->sm, q->atomic_ops, time) + ((uint64_t)p->back << TIME_BITS);
+    if (!q->strong) time = pass(p, to, q->sm, q->atomic_ops, time) + ((uint64_t)p->back << TIME_BITS);
     deliver(p, q->sm, &(struct ww_mem_reply){.tag = q->tag, .kind = q->kind, .last = 1}, time);
     return true;
 }
@@ -158,6 +158,19 @@ bool ww_peer_send(struct ww_peer *p, const struct ww_mem_request *q, uint64_t no
         if (!grow(p)) return false; /* nothing goes on: the launch is stuck, and says so */
     if (q->kind == WW_MEM_PEER) return send_data(p, q, cycle);
     send_arrival(p, q, cycle);
+    return true;
+}
+
+bool ww_peer_event(struct ww_peer *p, uint32_t key, uint32_t rank, uint32_t from, struct ww_mem_reply reply,
+                   bool travels, uint64_t now_ps) {
+    const struct ww_peer_cluster *c = &p->cluster[key];
+    uint64_t time = ww_clock_cycle(p->clock, now_ps) << TIME_BITS;
+    if (c->gone >> rank & 1) return false;
+    if (p->count == p->capacity && !grow(p)) return false;
+    if (travels) time = (time > p->port[from] ? time : p->port[from]) + ((uint64_t)p->there << TIME_BITS);
+    reply.sectors = (uint32_t)c->id;
+    reply.tag |= c->member[rank].slot;
+    deliver(p, c->member[rank].sm, &reply, time);
     return true;
 }
 

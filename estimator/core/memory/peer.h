@@ -15,7 +15,8 @@
 #define WW_PEER_MEMBERS 16u /* CTAs of a cluster at most */
 
 /* A request of kind WW_MEM_PEER has in `address` the other SM, in `bytes` the data that it brings there, in
- * `atomic_ops` those that come back. */
+ * `atomic_ops` those that come back. With `strong` it is answered when its data are there,
+ * without the way back. */
 struct ww_peer_member {
     uint16_t sm;
     uint8_t slot; /* of the CTA */
@@ -39,5 +40,15 @@ uint32_t ww_peer_begin(struct ww_peer *p, const struct ww_peer_cluster *cluster)
 /* As ww_memsys_send, of kinds from WW_MEM_PEER on. Of the other two `address` is the cluster's key, `bytes` the
  * CTA's rank. */
 bool ww_peer_send(struct ww_peer *p, const struct ww_mem_request *request, uint64_t now_ps);
+/* The reply goes from the SM to that of a CTA of a cluster, whose id its `sectors` become, and whose slot is
+ * added to its tag. `travels`: behind the SM's data, and it takes the way there; else it is told what is there
+ * at that time. False: the CTA has left; nothing is sent. */
+bool ww_peer_event(struct ww_peer *p, uint32_t key, uint32_t rank, uint32_t from, struct ww_mem_reply reply,
+                   bool travels, uint64_t now_ps);
+/* The reply goes from the SM to that of a CTA of a cluster, whose id its `sectors` become, and whose slot is
+ * added to its tag. `travels`: behind the SM's data, and it takes the way there; else it is told what is there
+ * at that time. False: the CTA has left; nothing is sent. */
+bool ww_peer_event(struct ww_peer *p, uint32_t key, uint32_t rank, uint32_t from, struct ww_mem_reply reply,
+                   bool travels, uint64_t now_ps);
 
 #endif

@@ -73,7 +73,7 @@ void ww_barrier_arrive(struct ww_sm *sm, struct ww_warp *w, const struct ww_dins
         return;
     }
     if (ww_pipe_is_mbarrier(d)) {
-        ww_mbar_issue(sm, w, access, cycle);
+        ww_mbar_issue(sm, w, d, access, cycle);
         return;
     }
     if (access) {

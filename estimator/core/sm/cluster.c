@@ -142,6 +142,7 @@ bool ww_cluster_send(struct ww_sm *sm, const struct ww_lsu_entry *e, uint32_t op
                                    .sm = (uint16_t)sm->id,
                                    .kind = WW_MEM_PEER,
                                    .needs_reply = 1,
+                                   .strong = core->code.inst[e->inst].sends,
                                    .bytes = (uint16_t)(writes ? bytes : 0),
                                    .atomic_ops = (uint16_t)(reads ? bytes : 0),
                                    .inst = e->inst};

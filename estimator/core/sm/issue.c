@@ -41,6 +41,14 @@ static inline void set_results(struct ww_sm *sm, struct ww_warp *w, const struct
     if (d->counts) ww_depend_issue(sm, w, d, cycle, entry);
 }
 
+/* What ends later than its instruction: asynchronous copies, and stores of which mbarriers are told. */
+static void count_copy(struct ww_sm *sm, struct ww_warp *w, const struct ww_dinst *d) {
+    if (d->sends && sm->mbar) sm->mbar->warp[w - sm->warp].sent++;
+    if (!d->async) return;
+    w->board[sm->core->code.async_register] = WW_SB(WW_NEVER, (uint64_t)d->state);
+    w->async_count++;
+}
+
 void ww_issue_memory(struct ww_sm *sm, struct ww_warp *w, const struct ww_dinst *d, uint32_t mask,
                      uint32_t inst, uint64_t cycle) {
     if (mask == 0) {
@@ -49,10 +57,7 @@ void ww_issue_memory(struct ww_sm *sm, struct ww_warp *w, const struct ww_dinst 
         return;
     }
     set_results(sm, w, d, cycle, WW_SB(WW_NEVER, (uint64_t)d->state));
-    if (d->async) {
-        w->board[sm->core->code.async_register] = WW_SB(WW_NEVER, (uint64_t)d->state);
-        w->async_count++;
-    }
+    if (d->async || d->sends) count_copy(sm, w, d);
     ww_lsu_push(sm, w, inst, mask, d->access ? w->access : NULL, cycle);
 }
 

@@ -156,6 +156,8 @@ void ww_l1_reply(struct ww_sm *sm, const struct ww_mem_reply *reply, uint64_t cy
         fill(sm, &sm->l1, value, reply, cycle);
     else if (kind == WW_TAG_TEX && (value & WW_TAG_FETCH))
         fill(sm, &sm->fetch->own, value & ~WW_TAG_FETCH, reply, cycle);
+    else if (kind == WW_TAG_TEX && (value & WW_TAG_CLUSTER) && (value & WW_TAG_EVENT))
+        ww_mbar_told(sm, reply, cycle);
     else if (kind == WW_TAG_TEX && (value & WW_TAG_CLUSTER))
         ww_cluster_open(sm, value & ~WW_TAG_CLUSTER, reply->address, cycle);
     else if (kind == WW_TAG_TEX)

@@ -9,6 +9,7 @@
 #define WW_TAG_TMA 0x10000000u     /* with WW_TAG_TARGET, + job of the engine of bulk copies */
 #define WW_TAG_PEER 0x08000000u    /* with WW_TAG_TARGET, + operation: of another SM's shared memory */
 #define WW_TAG_CLUSTER 0x10000000u /* with WW_TAG_TEX, + slot of a CTA: the barrier of its cluster */
+#define WW_TAG_EVENT 0x08000000u   /* with both, + slot + 16-byte units of data << 6: an event at an mbarrier */
 #define WW_TAG_ACK 0x80000000u     /* + warp + generation << 6: only fences wait for it */
 #define WW_TAG_TEX 0xc0000000u     /* + MSHR number of the texture cache */
 #define WW_TAG_FETCH 0x20000000u   /* with WW_TAG_TEX, + MSHR number: of the prefetch cache */

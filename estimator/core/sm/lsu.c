@@ -40,15 +40,18 @@ void ww_lsu_let_go(struct ww_sm *sm, struct ww_warp *w, uint64_t cycle) {
     ww_dispatch_warp_gone(sm, w->cta, cycle);
 }
 
+static void count_copied(struct ww_sm *sm, struct ww_warp *w, const struct ww_dinst *d, uint64_t cycle,
+                         uint64_t entry) {
+    if (d->async && --w->async_count == 0) w->board[sm->core->code.async_register] = entry;
+    if (sm->mbar) ww_mbar_copied(sm, w, d, cycle);
+}
+
 static void write_results(struct ww_sm *sm, struct ww_warp *w, const struct ww_dinst *d, uint64_t cycle,
                           uint64_t ready, uint32_t state) {
     if (sm->collect && d->result_count) ready = ww_collect_load(sm, d, ready);
     uint64_t entry = WW_SB(ready, (uint64_t)state);
     for (uint32_t i = 0; i < d->result_count; i++) w->board[ww_results(d)[i]] = entry;
-    if (d->async) {
-        if (--w->async_count == 0) w->board[sm->core->code.async_register] = entry;
-        if (sm->mbar) ww_mbar_copied(sm, w, cycle);
-    }
+    if (d->async || d->sends) count_copied(sm, w, d, cycle, entry);
     if (d->counts) {
         if (d->async) ww_depend_copied(sm, w, entry);
         ww_depend_written(sm, w, d, entry);

@@ -313,6 +313,7 @@ static void decode_one(const struct ww_gpu_spec *gpu, const struct ww_launch *la
     ww_tensor_decode(gpu, launch, in, d);
     ww_tma_decode(gpu, launch, in, d);
     ww_cluster_decode(gpu, launch, in, d);
+    ww_mbar_decode(launch, in, d);
     d->latency = (uint16_t)(d->latency + gpu->front_dependent_issue + d->conflict);
     d->write_counter = d->read_counter = WW_NO_COUNTER;
     d->next_fetch = 1;

@@ -55,6 +55,7 @@ enum ww_bulk {
     WW_BULK_LOAD,
     WW_BULK_STORE,
     WW_BULK_REDUCE,
+    WW_BULK_PEER, /* from shared memory to that of a CTA of the cluster */
     WW_BULK_FLUSH /* ends a group of stores and reductions */
 };
 
@@ -94,6 +95,7 @@ struct ww_dinst {
     uint8_t space;
     bool access;
     bool local : 1, texture : 1, async : 1, reply : 1; /* reply: an atomic with a result */
+    bool sends : 1;                                    /* a store of which mbarriers are told (mbar.h) */
     bool conditional : 1, arrive : 1;
     bool constant : 1; /* an operand of it is one that has a line (const_operand.h) */
     bool runs : 1;     /* it may issue before its cycle (issue_plain.h) */

@@ -56,6 +56,11 @@ void ww_tensor_decode(const struct ww_gpu_spec *gpu, const struct ww_launch *lau
     d->room = (uint16_t)(x.async ? gpu->pipe_tensor_async_queue * d->ii : 0);
 }
 
+uint64_t ww_tensor_pending(const struct ww_sm *sm, const struct ww_warp *w) {
+    const struct ww_code_table *code = &sm->core->code;
+    return code->matrix_register ? WW_SB_CYCLE(w->board[code->matrix_register + code->matrix_room]) : 0;
+}
+
 void ww_tensor_issue(struct ww_sm *sm, struct ww_warp *w, const struct ww_dinst *d, uint64_t entry) {
     const struct ww_code_table *code = &sm->core->code;
     if (!code->matrix_register) return;

@@ -26,5 +26,7 @@ void ww_tensor_decode(const struct ww_gpu_spec *gpu, const struct ww_launch *lau
                       struct ww_dinst *d);
 /* An instruction of a warpgroup, or an end of a group, has been issued; entry: when its sums are written. */
 void ww_tensor_issue(struct ww_sm *sm, struct ww_warp *w, const struct ww_dinst *d, uint64_t entry);
+/* Cycle at which the warp's asynchronous matrix instructions so far are done; 0: it has had none. */
+uint64_t ww_tensor_pending(const struct ww_sm *sm, const struct ww_warp *w);
 
 #endif

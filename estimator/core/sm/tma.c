@@ -8,9 +8,10 @@
 static const struct {
     const char *name;
     uint8_t bulk;
-} mnemonics[] = {{"UBLKCP.G", WW_BULK_STORE}, {"UBLKCP", WW_BULK_LOAD},    {"UBLKRED", WW_BULK_REDUCE},
-                 {"UBLKPF", WW_BULK_LOAD},    {"UTMALDG", WW_BULK_LOAD},   {"UTMASTG", WW_BULK_STORE},
-                 {"UTMAPF", WW_BULK_LOAD},    {"UTMAREDG", WW_BULK_REDUCE}};
+} mnemonics[] = {{"UBLKCP.G", WW_BULK_STORE}, {"UBLKCP.S.S", WW_BULK_PEER}, {"UBLKRED.S", WW_BULK_PEER},
+                 {"UBLKCP", WW_BULK_LOAD},    {"UBLKRED", WW_BULK_REDUCE},  {"UBLKPF", WW_BULK_LOAD},
+                 {"UTMALDG", WW_BULK_LOAD},   {"UTMASTG", WW_BULK_STORE},   {"UTMAPF", WW_BULK_LOAD},
+                 {"UTMAREDG", WW_BULK_REDUCE}};
 
 static uint8_t bulk_of(const char *name) {
     if (strcmp(name, "UTMACMDFLUSH") == 0) return WW_BULK_FLUSH;
@@ -24,7 +25,7 @@ void ww_tma_decode(const struct ww_gpu_spec *gpu, const struct ww_launch *launch
     const char *name = in->mnemonic < launch->string_count ? launch->string[in->mnemonic] : "";
     if (!gpu->tma_queue || name[0] != 'U') return;
     uint8_t bulk = bulk_of(name);
-    bool copies = bulk != WW_BULK_FLUSH && d->access && in->space == WW_SPACE_GLOBAL;
+    bool copies = d->access && in->space == (bulk == WW_BULK_PEER ? WW_SPACE_SHARED : WW_SPACE_GLOBAL);
     if (bulk == WW_BULK_NONE || (bulk != WW_BULK_FLUSH && !copies)) return;
     d->bulk = bulk;
     d->action = WW_A_TMA;
@@ -91,6 +92,11 @@ static void count_store(struct ww_sm *sm, struct ww_warp *w, struct ww_tma_warp 
     w->board[sm->core->code.async_register] = WW_SB(WW_NEVER, (uint64_t)WW_S_WAIT_SHARED);
 }
 
+/* Whether it ends with data in shared memory. */
+static bool fills(uint8_t bulk) {
+    return bulk == WW_BULK_LOAD || bulk == WW_BULK_PEER;
+}
+
 static void start(struct ww_sm *sm, struct ww_warp *w, const struct ww_dinst *d, uint64_t cycle) {
     const struct ww_gpu_spec *g = sm->core->gpu;
     struct ww_tma *t = sm->tma;
@@ -111,7 +117,7 @@ static void start(struct ww_sm *sm, struct ww_warp *w, const struct ww_dinst *d,
                              .warp = warp,
                              .bulk = d->bulk};
     t->ring[at >= t->room ? at - t->room : at] = (uint16_t)id;
-    if (loads)
+    if (fills(d->bulk))
         own->last = id + 1;
     else
         count_store(sm, w, own);
@@ -144,19 +150,30 @@ bool ww_tma_issue(struct ww_sm *sm, struct ww_warp *w, const struct ww_dinst *d,
         flush(sm, w, d, cycle);
         return false;
     }
-    if (!w->step->mask && !own->left) return false;
+    if (!w->step->mask && !own->left) {
+        own->last = 0; /* it has nothing to do, and is done */
+        if (d->bulk == WW_BULK_PEER) sm->core->counter[WW_C_SHARED_PASSES]++;
+        return false;
+    }
     bool first = !own->left;
     if (first) start(sm, w, d, cycle);
     if (--own->left == 0 && is_full(sm, sm->tma)) ww_group_free(sm, WW_G_TMA, WW_NEVER);
     return first;
 }
 
-bool ww_tma_attach(struct ww_sm *sm, const struct ww_warp *w, uint64_t word) {
-    struct ww_tma_warp *own = &sm->tma->warp[w - sm->warp];
-    uint32_t job = own->last;
-    own->last = 0;
-    if (job) sm->tma->job[job - 1].word = word;
-    return job != 0;
+bool ww_tma_attach(struct ww_sm *sm, const struct ww_warp *w, const struct ww_access *access, uint32_t mask) {
+    uint32_t job = sm->tma->warp[w - sm->warp].last;
+    bool far = ww_mbarrier_is_far(access);
+    if (!job) return false;
+    struct ww_tma_job *j = &sm->tma->job[job - 1];
+    if (far ? j->far != NULL : j->own != NULL || j->far != NULL) return false;
+    if (far) {
+        j->far = access;
+        j->far_mask = mask;
+    } else {
+        j->own = access;
+    }
+    return true;
 }
 
 /* ---- ends ---- */
@@ -180,7 +197,9 @@ static void loaded(struct ww_sm *sm, struct ww_tma_job *j, uint64_t cycle) {
     uint64_t at = j->ready > cycle ? j->ready : cycle;
     sm->core->counter[WW_C_TRANSFER]++;
     sm->core->counter[WW_C_TRANSFER_CYCLES] += at - j->asked;
-    if (j->word && sm->mbar) ww_mbar_bytes(sm, sm->warp[j->warp].cta, j->word, cycle, at);
+    uint32_t cta = sm->warp[j->warp].cta;
+    if (j->own && sm->mbar) ww_mbar_bytes(sm, cta, j->own, cycle, at);
+    if (j->far && sm->mbar) ww_mbar_bytes_far(sm, cta, j->far, j->pool, j->far_mask, j->bytes, at);
     free_job(sm, j, cycle);
 }
 
@@ -227,6 +246,28 @@ static uint32_t acknowledgement(struct ww_sm *sm, uint32_t warp) {
     return WW_TAG_ACK | warp | (w->generation & WW_TAG_GENERATION) << 6;
 }
 
+/* Data go to another CTA of the cluster, or stay in the CTA. */
+static void send_peer(struct ww_sm *sm, struct ww_tma_job *j, const struct ww_line_request *r, uint32_t bytes) {
+    struct ww_core *core = sm->core;
+    const struct ww_cluster_cta *c = sm->cluster ? &sm->cluster[sm->warp[j->warp].cta] : NULL;
+    uint64_t rank = r->key << core->request_shift[WW_CACHE_NONE] >> WW_SHARED_RANK_SHIFT;
+    core->counter[WW_C_DMA_REQUEST]++;
+    if (!c || !c->id || rank == 0 || rank > c->count) return;
+    struct ww_mem_request q = {.address = c->sm[rank - 1],
+                               .sectors = 1,
+                               .tag = WW_TAG_TARGET | WW_TAG_TMA | (uint32_t)(j - sm->tma->job),
+                               .sm = (uint16_t)sm->id,
+                               .kind = WW_MEM_PEER,
+                               .needs_reply = 1,
+                               .strong = 1,
+                               .bytes = (uint16_t)bytes,
+                               .inst = j->inst};
+    core->counter[WW_C_PEER_REQUEST]++;
+    core->counter[WW_C_PEER_BYTES] += bytes;
+    j->outstanding++;
+    ww_l1_queue(sm, &q);
+}
+
 static void send(struct ww_sm *sm, struct ww_tma_job *j, const struct ww_line_request *r, uint32_t chunks) {
     struct ww_core *core = sm->core;
     bool loads = j->bulk == WW_BULK_LOAD;
@@ -254,9 +295,9 @@ static void read_shared(struct ww_sm *sm, uint32_t chunks, uint64_t cycle) {
 /* Cycles until the next request: so many bytes a cycle, what is left of one counts for the next. */
 static uint64_t spend(const struct ww_sm *sm, struct ww_tma *t, uint8_t bulk, uint32_t bytes) {
     const struct ww_gpu_spec *g = sm->core->gpu;
-    uint32_t rate = bulk == WW_BULK_LOAD    ? g->tma_load_bytes
-                    : bulk == WW_BULK_STORE ? g->tma_store_bytes
-                                            : g->tma_reduce_bytes;
+    uint32_t rate = bulk == WW_BULK_LOAD     ? g->tma_load_bytes
+                    : bulk == WW_BULK_REDUCE ? g->tma_reduce_bytes
+                                             : g->tma_store_bytes;
     t->work += bytes;
     uint32_t cycles = t->work / rate;
     t->work = cycles ? t->work % rate : 0;
@@ -271,7 +312,7 @@ static void leave(struct ww_sm *sm, struct ww_tma *t, struct ww_tma_job *j, uint
     t->work = 0;
     open_queue(sm, full, cycle);
     j->generated = true;
-    if (j->bulk != WW_BULK_LOAD)
+    if (!fills(j->bulk))
         stored(sm, j, cycle, end);
     else if (!j->outstanding)
         loaded(sm, j, cycle);
@@ -283,6 +324,10 @@ static void open_step(struct ww_sm *sm, struct ww_tma *t, const struct ww_tma_jo
     c->count = 0;
     ww_coalesce_lines(c, sm->core->request_shift[WW_CACHE_NONE]);
     if (j->step->mask) ww_coalesce(c, j->access, j->pool, j->step->mask, 16);
+    if (j->bulk == WW_BULK_PEER) {
+        sm->core->counter[WW_C_SHARED_PASSES] += c->count ? c->count : 1;
+        sm->core->counter[WW_C_SHARED_WIDE] += c->count ? c->count - 1 : 0;
+    }
     t->request = 0;
     t->open = true;
 }
@@ -294,7 +339,11 @@ static uint64_t work(struct ww_sm *sm, struct ww_tma *t, struct ww_tma_job *j, u
     if (t->request < t->coalescer.count) {
         const struct ww_line_request *r = &t->coalescer.request[t->request++];
         uint32_t chunks = sm->core->chunks_of[r->chunks];
-        send(sm, j, r, chunks);
+        j->bytes += 32 * ww_bits8(chunks);
+        if (j->bulk == WW_BULK_PEER)
+            send_peer(sm, j, r, 32 * ww_bits8(chunks));
+        else
+            send(sm, j, r, chunks);
         if (j->bulk != WW_BULK_LOAD) read_shared(sm, chunks, cycle);
         next += spend(sm, t, j->bulk, 32 * ww_bits8(chunks));
     }
@@ -327,9 +376,11 @@ void ww_tma_step(struct ww_sm *sm, uint64_t cycle) {
 void ww_tma_reply(struct ww_sm *sm, uint32_t job, const struct ww_mem_reply *reply, uint64_t cycle) {
     struct ww_cache *l = &sm->l1;
     struct ww_tma_job *j = &sm->tma->job[job];
-    uint64_t from = l->port_free > cycle ? l->port_free : cycle;
-    l->port_free = from + l->shape->data_cycles[ww_bits8(reply->sectors)];
-    if (j->ready < l->port_free) j->ready = l->port_free;
+    if (j->bulk == WW_BULK_LOAD) {
+        uint64_t from = l->port_free > cycle ? l->port_free : cycle;
+        l->port_free = from + l->shape->data_cycles[ww_bits8(reply->sectors)];
+        if (j->ready < l->port_free) j->ready = l->port_free;
+    }
     if (!reply->last) return;
     j->outstanding--;
     if (j->generated && !j->outstanding) loaded(sm, j, cycle);

@@ -31,7 +31,9 @@ struct ww_tma_job {
     uint64_t asked; /* cycle of its issue */
     uint64_t from;  /* the engine may begin */
     uint64_t ready; /* data that have come are in shared memory */
-    uint64_t word;  /* the step at an mbarrier that it completes; 0: none */
+    const struct ww_access *own,
+        *far; /* steps at mbarriers of the CTA and of others that it completes, or NULL */
+    uint32_t far_mask, bytes;
     uint32_t steps, inst, warp, outstanding, next_free;
     uint8_t bulk; /* enum ww_bulk */
     bool generated;
@@ -40,7 +42,7 @@ struct ww_tma_job {
 /* Of a warp: groups of its stores. */
 struct ww_tma_warp {
     uint32_t left;         /* steps of the copy at hand that ask for nothing more */
-    uint32_t last;         /* job + 1 of its last copy to shared memory, until a step at an mbarrier */
+    uint32_t last;         /* job + 1 of its last copy to shared memory, until it is there */
     uint32_t stores, read; /* issued, and of these read from shared memory */
     uint32_t group[WW_TMA_GROUPS];
     uint8_t counter[WW_TMA_GROUPS], groups;
@@ -69,8 +71,8 @@ void ww_tma_cta(struct ww_sm *sm, uint32_t cta);
 /* A step of a bulk copy, or the end of a group, issues. True: it is the first of a copy. */
 bool ww_tma_issue(struct ww_sm *sm, struct ww_warp *w, const struct ww_dinst *d, uint64_t cycle);
 /* The warp's step at an mbarrier completes the bytes of its last copy, which takes it along. False: there is
- * none. */
-bool ww_tma_attach(struct ww_sm *sm, const struct ww_warp *w, uint64_t word);
+ * none, or it has such a step. */
+bool ww_tma_attach(struct ww_sm *sm, const struct ww_warp *w, const struct ww_access *access, uint32_t mask);
 /* The engine's work in `cycle`. */
 void ww_tma_step(struct ww_sm *sm, uint64_t cycle);
 /* Data have come for a job. */

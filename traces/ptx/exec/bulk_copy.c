@@ -1,5 +1,6 @@
 /* bulk_copy.c: bulk copies and reductions, linear ones and boxes of tensors. */
 #include "bulk_copy.h"
+#include "../../trace.h"
 #include "exec.h"
 #include <math.h>
 #include <stdlib.h>
@@ -183,6 +184,9 @@ static bool linear(const struct bulk_request *r, const struct bulk_memory *m) {
     }
     if (r->way == BULK_BETWEEN) {
         const unsigned char *from = m->shared(m->context, r->own, r->from, r->bytes, false);
+        unsigned rank = (unsigned)__builtin_ctz(r->ctas);
+        uint64_t place = rank == r->own ? 0 : (uint64_t)(rank + 1) << WW_SHARED_RANK_SHIFT;
+        m->touch(m->context, place | r->shared, r->bytes);
         return from && linear_to(r, m, from);
     }
     bool stores = r->way == BULK_TO_GLOBAL;

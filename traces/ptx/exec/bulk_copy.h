@@ -41,11 +41,12 @@ struct bulk_memory {
     void *context;
     unsigned char *(*global)(void *context, uint64_t address, uint32_t bytes, bool is_store);
     unsigned char *(*shared)(void *context, unsigned rank, uint32_t offset, uint32_t bytes, bool is_store);
-    /* Bytes of global memory that the copy reads or writes, in its order. */
+    /* Bytes of global memory that the copy reads or writes, in its order; BETWEEN: of shared memory that it
+     * writes, with the CTA's rank as traces have it. */
     void (*touch)(void *context, uint64_t address, uint32_t bytes);
 };
 
-/* Contiguous bytes of global memory that copies touched, in their order. */
+/* Contiguous bytes that copies touched, in their order. */
 struct bulk_extent {
     uint64_t address, bytes;
 };

@@ -106,6 +106,7 @@ static void note_event(struct ex_warp *w, const unsigned char *p, uint64_t old, 
     struct ex_cta *owner = ww_ex_owner(w, p, &offset);
     if (!owner) return;
     if (owner == w->cta && kind) ww_mbarrier_event(&owner->mbarriers, offset, kind, &w->mbar);
+    if (owner != w->cta && kind) ww_mbarrier_event_far(&owner->mbarriers, offset, kind, owner->rank, &w->mbar);
     if ((old ^ v) >> 63) ww_mbarrier_flip(&owner->mbarriers, offset);
 }
 
@@ -122,7 +123,7 @@ static void note(struct ex_warp *w, const struct ex_inst *i, const unsigned char
         struct ex_cta *owner = ww_ex_owner(w, p, &offset);
         if (!result)
             w->unmet = true;
-        else if (owner == w->cta && !w->mbar.kind)
+        else if (owner == w->cta && !w->mbar.own.kind)
             ww_mbarrier_waits(&owner->mbarriers, offset, &w->mbar);
     } else if (i->sub == PTX_SUB_MB_INIT && i->op == PTX_MBARRIER) {
         struct ex_cta *owner = ww_ex_owner(w, p, &offset);
@@ -132,18 +133,37 @@ static void note(struct ex_warp *w, const struct ex_inst *i, const unsigned char
     }
 }
 
-bool ww_ex_mbarrier_complete(struct ex_warp *w, unsigned lane, uint64_t bar, uint32_t bytes, bool told) {
+static unsigned char *find_barrier(struct ex_warp *w, unsigned lane, uint64_t bar) {
     unsigned char *p = bar % 8 ? NULL : ww_ex_shared(w, bar, 8);
-    uint64_t v;
-    if (!p) {
+    if (!p)
         ww_ex_fail(w, lane, WW_EXEC, "no mbarrier at 0x%llx of shared memory", (unsigned long long)bar);
+    return p;
+}
+
+bool ww_ex_mbarrier_commit(struct ex_warp *w, unsigned lane, uint64_t bar) {
+    unsigned char *p = find_barrier(w, lane, bar);
+    uint64_t v, old;
+    if (!p) return false;
+    memcpy(&old, p, sizeof old);
+    if (!(old & COUNT_MASK)) {
+        ww_ex_fail(w, lane, WW_EXEC, "mbarrier: an arrival with none pending");
         return false;
     }
+    v = arrive(old, 1, false);
+    memcpy(p, &v, sizeof v);
+    note_event(w, p, old, v, WW_MBARRIER_COPIES);
+    return true;
+}
+
+bool ww_ex_mbarrier_complete(struct ex_warp *w, unsigned lane, uint64_t bar, uint32_t bytes) {
+    unsigned char *p = find_barrier(w, lane, bar);
+    uint64_t v;
+    if (!p) return false;
     memcpy(&v, p, sizeof v);
     uint64_t old = v;
     v = next_phase(add_tx(v, 0 - (uint64_t)bytes));
     memcpy(p, &v, sizeof v);
-    note_event(w, p, old, v, told ? WW_MBARRIER_COPIES : 0);
+    note_event(w, p, old, v, WW_MBARRIER_COPIES);
     return true;
 }
 
@@ -153,7 +173,7 @@ static void mbarrier(EX_ARGS) {
         .slot = i->a, .width = i->aw, .offset = i->imm, .space = i->space, .bytes = 8, .is_store = true};
     if (a.space == PTX_S_GENERIC && i->a == EX_NO_SLOT) a.space = PTX_S_SHARED;
     if (!ww_ex_addresses(w, i, &a, mask, w->addr, host)) return;
-    w->mbar = (struct ww_mbarrier_step){0};
+    ww_mbarrier_clear(&w->mbar);
     for (uint32_t m = mask; m; m &= m - 1) {
         unsigned l = (unsigned)__builtin_ctz(m);
         uint64_t v, old, result;

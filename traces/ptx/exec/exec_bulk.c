@@ -167,18 +167,17 @@ static bool fill_request(struct ex_warp *w, const struct ex_bulk *b, unsigned l,
 /* Completes the bytes at the mbarrier of each CTA that has got them. */
 static bool complete(struct ex_warp *w, const struct ex_bulk *b, unsigned l, const struct bulk_request *r) {
     uint64_t bar = lane_shared(w, &b->bar, l), offset = bar & ((1u << EX_CLUSTER_SHIFT) - 1);
-    bool told = r->way != BULK_BETWEEN; /* no step tells of copies within the cluster */
-    if (!b->multicast) return ww_ex_mbarrier_complete(w, l, bar, ww_bulk_bytes(r), told);
+    if (!b->multicast) return ww_ex_mbarrier_complete(w, l, bar, ww_bulk_bytes(r));
     for (uint64_t rank = 0; rank < WW_CLUSTER_MOST; rank++)
         if (r->ctas >> rank & 1u &&
-            !ww_ex_mbarrier_complete(w, l, offset + ((rank + 1) << EX_CLUSTER_SHIFT), ww_bulk_bytes(r), told))
+            !ww_ex_mbarrier_complete(w, l, offset + ((rank + 1) << EX_CLUSTER_SHIFT), ww_bulk_bytes(r)))
             return false;
     return true;
 }
 
 void ww_ex_bulk(EX_ARGS) {
     w->run->touched.count = 0;
-    w->mbar = (struct ww_mbarrier_step){0};
+    ww_mbarrier_clear(&w->mbar);
     w->group_count = 0;
     for (uint32_t m = mask; m && !w->run->failed; m &= m - 1) {
         unsigned l = (unsigned)__builtin_ctz(m);
@@ -193,10 +192,11 @@ void ww_ex_bulk(EX_ARGS) {
 /* st.async, red.async: after the store or the reduction of all lanes. */
 static void store_async(EX_ARGS) {
     i->bulk->store(w, i, mask);
+    ww_mbarrier_clear(&w->mbar);
     uint32_t bytes = i->bytes * (i->elem_count ? i->elem_count : 1);
     for (uint32_t m = mask; m && !w->run->failed; m &= m - 1) {
         unsigned l = (unsigned)__builtin_ctz(m);
-        ww_ex_mbarrier_complete(w, l, lane_shared(w, &i->bulk->bar, l), bytes, false);
+        ww_ex_mbarrier_complete(w, l, lane_shared(w, &i->bulk->bar, l), bytes);
     }
 }
 

@@ -204,12 +204,27 @@ static void record_bulk(struct ex_warp *w, uint32_t inst) {
     }
 }
 
+/* What an instruction did at mbarriers of the CTA itself, and at those of others. */
+static void record_mbarriers(struct ex_warp *w, uint32_t inst, uint32_t mask) {
+    const struct ww_mbarrier_steps *s = &w->mbar;
+    uint64_t word[EX_LANES];
+    uint32_t far = mask ? s->far_count : 0;
+    if (!far || s->own.kind) {
+        add_step(w, inst, mask);
+        add_access(w, mask ? ww_mbarrier_pack(&s->own) : 0, mask ? s->own.others : 0, WW_AFFINE);
+    }
+    if (!far) return;
+    for (uint32_t n = 0; n < far; n++) word[n] = ww_mbarrier_pack(&s->far[n]);
+    mask = far == EX_LANES ? EX_ALL : (1u << far) - 1;
+    add_step(w, inst, mask);
+    add_addresses(w, word, mask, 0);
+}
+
 static void record_access(struct ex_warp *w, const struct ex_inst *i, const struct record_entry *e,
                           uint32_t inst, uint32_t mask) {
     bool is_value = e->op == WW_OP_BARRIER || e->op == WW_OP_SLEEP;
     if (is_value && i->kind == EX_MEM) {
-        add_step(w, inst, mask);
-        add_access(w, mask ? ww_mbarrier_pack(&w->mbar) : 0, 0, WW_AFFINE);
+        record_mbarriers(w, inst, mask);
         return;
     }
     if (mask && i->fn == ww_ex_bulk) {
@@ -239,7 +254,7 @@ void ww_record_inst(struct ex_warp *w, const struct ex_inst *i, uint32_t act, ui
         if (e->access)
             record_access(w, i, e, i->record_first + n, mask);
         else
-            add_step(w, i->record_first + n, mask);
+            add_step(w, e->shapes && mask ? e->shapes + (uint32_t)w->value : i->record_first + n, mask);
     }
 }
 

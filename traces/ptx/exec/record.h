@@ -49,9 +49,10 @@ struct record_entry {
     uint32_t offset;               /* added to each address */
     uint32_t twin[WW_SPACE_COUNT]; /* entry for this space, 0: none */
     uint32_t of;                   /* a twin's own: that it is like, + 1; else 0 */
-    uint32_t wait;                 /* a load of a spin loop (spin.h): entry for waits, 0: it is none */
-    bool loses_address;            /* such a load is not to be made again */
-    uint32_t loop;                 /* of such loads and the branch: the loop's first entry + 1; else 0 */
+    uint32_t shapes;    /* a matrix instruction in tensor memory: the first of its twins by shape; else 0 */
+    uint32_t wait;      /* a load of a spin loop (spin.h): entry for waits, 0: it is none */
+    bool loses_address; /* such a load is not to be made again */
+    uint32_t loop;      /* of such loads and the branch: the loop's first entry + 1; else 0 */
 };
 
 struct record_spins;

@@ -80,11 +80,11 @@ struct ex_warp {
     uint64_t addr[EX_LANES], addr2[EX_LANES];
     struct access_group group[4];
     uint32_t group_count;
-    uint64_t value;               /* barrier, sleep: what to record */
-    struct ww_mbarrier_step mbar; /* mbarrier, bulk copy: what to record */
-    bool unmet;                   /* a wait at an mbarrier or for a warpgroup has failed */
-    uint64_t matrix_groups;       /* of wgmma that it has committed */
-    uint64_t dma[WW_DMA_WORDS];   /* bulk transfer: what to record */
+    uint64_t value;                /* barrier, sleep: what to record */
+    struct ww_mbarrier_steps mbar; /* mbarrier, bulk copy: what to record */
+    bool unmet;                    /* a wait at an mbarrier or for a warpgroup has failed */
+    uint64_t matrix_groups;        /* of wgmma that it has committed */
+    uint64_t dma[WW_DMA_WORDS];    /* bulk transfer: what to record */
     struct record_stream stream;
 };
 
@@ -114,6 +114,8 @@ struct ex_cta {
     struct ex_barrier barrier[SIMT_BARRIERS + WW_DMA_BUFFERS];   /* the last ones are those of transfers */
     struct ww_dma dma[WW_DMA_BUFFERS], transfer[WW_DMA_BUFFERS]; /* as configured; that warps ask for */
     unsigned char *shared;
+    uint32_t *tmem;     /* tensor memory (tmem.h), from the heap; NULL: nothing has been allocated */
+    uint16_t tmem_held; /* of it, a bit for each 32 columns */
     uint32_t spin_rounds;
     struct ww_mbarrier_log mbarriers;
     uint64_t state_bytes;
@@ -204,7 +206,9 @@ void ww_simt_cluster_check(struct ex_cluster *c);
 /* exec_bulk.c: executes a bulk copy. */
 void ww_ex_bulk(struct ex_warp *w, const struct ex_inst *i, uint32_t mask);
 /* A bulk copy or st.async has completed bytes of the mbarrier at `bar`. */
-bool ww_ex_mbarrier_complete(struct ex_warp *w, unsigned lane, uint64_t bar, uint32_t bytes, bool told);
+/* Matrix instructions of the warp so far are done: one arrival. */
+bool ww_ex_mbarrier_commit(struct ex_warp *w, unsigned lane, uint64_t bar);
+bool ww_ex_mbarrier_complete(struct ex_warp *w, unsigned lane, uint64_t bar, uint32_t bytes);
 /* The CTA of the cluster whose shared memory holds p, and where. */
 struct ex_cta *ww_ex_owner(const struct ex_warp *w, const unsigned char *p, uint32_t *offset);
 /* Bytes of the shared memory of the cluster at `address` (exec.h), NULL if there are none. */

@@ -11,6 +11,7 @@ static void cta_free(void *cta) {
     c->run->state_bytes -= c->state_bytes;
     free(c->warp);
     free(c->shared);
+    free(c->tmem);
     free(c);
 }
 

@@ -75,7 +75,8 @@ enum ww_code ww_ptx_check_modifiers(struct ptx_parser *p, const struct ptx_inst 
     if (!good_word(i)) return ww_ptx_unsupported(p, at, "operation word missing or not supported");
     if (!good_half(i)) return ww_ptx_unsupported(p, at, "expected .lo, .hi or .wide as the type asks");
     if (!good_space(i)) return ww_ptx_unsupported(p, at, "state space not supported here");
-    if (i->vec == 8 || (i->vec > 1 && !ptx_op_is(i, OP_VEC)))
+    bool long_vec = i->vec >= 8 && i->op != PTX_TCGEN05;
+    if (long_vec || (i->vec > 1 && !ptx_op_is(i, OP_VEC)))
         return ww_ptx_unsupported(p, at, "vector width not supported");
     if (ptx_op_is(i, OP_SHAPE) && !ww_ptx_shapes[i->geom].k)
         return ww_ptx_unsupported(p, at, "expected a shape such as .m16n8k16");
@@ -166,6 +167,26 @@ static const char *bulk_shape(const struct ptx_inst *i) {
     return mask ? "/aTas?s" : "/aTa?s";
 }
 
+/* Of tensor memory, whose addresses are 32 bits of their own. */
+static const char *tensor_memory_shape(const struct ptx_inst *i) {
+    switch (i->sub) {
+    case PTX_SUB_TC_ALLOC:
+        return "/as";
+    case PTX_SUB_TC_DEALLOC:
+        return "/ss";
+    case PTX_SUB_TC_LD:
+        return "V/a";
+    case PTX_SUB_TC_ST:
+        return "/aV";
+    case PTX_SUB_TC_MMA:
+        return i->opnd_count > 1 && i->opnd[1].kind == PTX_O_ADDR ? "/aassP" : "/asssP";
+    case PTX_SUB_TC_COMMIT:
+        return "/a";
+    default:
+        return "/";
+    }
+}
+
 /* Signatures that depend on more than the op. */
 static const char *shape_of(struct ptx_inst *i) {
     uint8_t n = i->opnd_count;
@@ -207,6 +228,8 @@ static const char *shape_of(struct ptx_inst *i) {
     case PTX_WGMMA:
         if (i->sub == PTX_SUB_WGMMA_MMA) return "V/VVP?ssss";
         return i->sub == PTX_SUB_CP_WAIT_GROUP ? "/s" : "/";
+    case PTX_TCGEN05:
+        return tensor_memory_shape(i);
     case PTX_FENCE:
         return i->bulk & PTX_BULK_MAP && n ? "/as" : "/";
     case PTX_ST:

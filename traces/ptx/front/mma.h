@@ -17,7 +17,10 @@ struct ptx_shape {
 #define PTX_SHAPE_K16 20
 #define PTX_SHAPE_K32 21
 #define PTX_SHAPE_K256 22
-#define PTX_SHAPE_COUNT 23
+#define PTX_SHAPE_32X32B 23 /* and what follows: of tensor memory */
+#define PTX_SHAPE_16X128B 24
+#define PTX_SHAPE_16X256B 25
+#define PTX_SHAPE_COUNT 26
 extern const struct ptx_shape ww_ptx_shapes[PTX_SHAPE_COUNT];
 
 #endif

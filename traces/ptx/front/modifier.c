@@ -93,6 +93,10 @@ static bool word_matrix(struct ptx_inst *i, uint32_t word) {
     if (word == WORD_B && (i->op == PTX_SULD || i->op == PTX_SUST)) return true; /* unformatted */
     static const uint8_t sub[] = {PTX_SUB_WMMA_LOAD_A, PTX_SUB_WMMA_LOAD_B, PTX_SUB_WMMA_LOAD_C,
                                   PTX_SUB_WMMA_STORE_D};
+    if (i->op == PTX_TCGEN05 && word == WORD_MMA) {
+        i->sub = PTX_SUB_TC_MMA;
+        return true;
+    }
     if (i->op != PTX_WMMA) return false;
     if (word == WORD_MMA)
         i->sub = PTX_SUB_WMMA_MMA;

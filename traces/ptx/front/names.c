@@ -11,6 +11,7 @@ const struct ptx_shape ww_ptx_shapes[PTX_SHAPE_COUNT] = {
     {"m8n8k32", 8, 8, 32},   {"m16n8k64", 16, 8, 64}, {"1d", 1, 0, 0},           {"2d", 2, 0, 0},
     {"3d", 3, 0, 0},         {"a1d", 1, 1, 0},        {"a2d", 2, 1, 0},          {"k8", 64, 0, 0},
     {"k16", 64, 0, 0},       {"k32", 64, 0, 0},       {"k256", 64, 0, 0},
+    {"32x32b", 32, 0, 0},    {"16x128b", 16, 0, 0},   {"16x256b", 16, 0, 0},
 };
 
 const char *ww_ptx_type_name(enum ptx_type type) {

@@ -99,6 +99,7 @@ static uint8_t shape_dsts(const struct ptx_inst *i) {
     if (i->op == PTX_BAR || i->op == PTX_BARRIER) return i->sub >= PTX_SUB_RED_POPC && i->sub <= PTX_SUB_RED_OR;
     if (i->op == PTX_WMMA) return i->sub != PTX_SUB_WMMA_STORE_D;
     if (i->op == PTX_WGMMA) return i->sub == PTX_SUB_WGMMA_MMA;
+    if (i->op == PTX_TCGEN05) return i->sub == PTX_SUB_TC_LD;
     if (i->op == PTX_MBARRIER) return 0; /* decided by the number of operands: check.c */
     while (shape[n] && shape[n] != '/') n++;
     return n;

@@ -157,6 +157,63 @@ static void multiply(struct lower *l, const struct ptx_inst *i) {
     ww_lower_put(l, WW_OP_TENSOR, name, ww_lower_dest(l, d->kind == PTX_O_VEC ? &d->vec[0] : d), s, n);
 }
 
+/* Tensor memory. Elements of a load or store have an instruction each. */
+static void move_elements(struct lower *l, const struct ptx_inst *i, bool loads) {
+    const struct ptx_operand *v = &i->opnd[loads ? 0 : 1], *a = &i->opnd[loads ? 1 : 0];
+    uint32_t count = v->kind == PTX_O_VEC ? v->vec_count : 1;
+    for (uint32_t k = 0; k < count; k++) {
+        const struct ptx_operand *e = v->kind == PTX_O_VEC ? &v->vec[k] : v;
+        struct lower_src s[2];
+        unsigned n = 0;
+        if (a->reg >= 0) s[n++] = ww_lower_source(l, a);
+        if (!loads) s[n++] = ww_lower_source(l, e);
+        if (loads)
+            ww_lower_put(l, WW_OP_INT, "LDTM", ww_lower_dest(l, e), s, n);
+        else
+            ww_lower_put(l, WW_OP_INT, "STTM", nowhere, s, n);
+    }
+}
+
+static void multiply_in_tensor_memory(struct lower *l, const struct ptx_inst *i) {
+    struct lower_src s[LOWER_SRC_MAX];
+    unsigned n = 0;
+    const char *name = i->type[0] == PTX_T_S8 ? "UTCIMMA" : i->type[0] == PTX_T_E4M3 ? "UTCQMMA" : "UTCHMMA";
+    for (uint8_t k = 0; k < 4; k++) {
+        const struct ptx_operand *o = &i->opnd[k];
+        if (o->kind == PTX_O_REG || (o->kind == PTX_O_ADDR && o->reg >= 0)) add_words(l, o, 0, s, &n);
+    }
+    ww_lower_put(l, WW_OP_TENSOR, name, nowhere, s, n);
+}
+
+void ww_lower_op_tcgen05(struct lower *l, const struct ptx_inst *i) {
+    struct lower_inst *m;
+    switch (i->sub) {
+    case PTX_SUB_TC_LD:
+    case PTX_SUB_TC_ST:
+        move_elements(l, i, i->sub == PTX_SUB_TC_LD);
+        return;
+    case PTX_SUB_TC_MMA:
+        multiply_in_tensor_memory(l, i);
+        return;
+    case PTX_SUB_TC_COMMIT:
+        m = ww_lower_put(l, WW_OP_NOP, "NOP", nowhere, NULL, 0);
+        if (m) m->flags |= WW_INST_GROUP_END;
+        ww_lower_mbarrier(ww_lower_put(l, WW_OP_BARRIER, "UTCBAR", nowhere, NULL, 0), false);
+        return;
+    case PTX_SUB_TC_ALLOC:
+        m = ww_lower_put(l, WW_OP_STORE, "STS", nowhere, NULL, 0);
+        if (!m) return;
+        m->space = WW_SPACE_SHARED;
+        m->width = 4;
+        m->flags |= WW_INST_ACCESS;
+        m->access_part = 0;
+        return;
+    default:
+        ww_lower_put(l, WW_OP_NOP, "NOP", nowhere, NULL, 0);
+        return;
+    }
+}
+
 /* The end of a group is a property of its last instruction, where that stands right before. */
 static void commit(struct lower *l) {
     struct lower_inst *last = l->inst_count ? &l->inst[l->inst_count - 1] : NULL;

@@ -64,7 +64,14 @@ static const char *load_name(const struct lower *l, const struct ptx_inst *i, ui
     return i->space == PTX_S_GENERIC ? "LD.E" : lower_by_arch(l, "LD.E", "LDG.E", "LDG.E.SYS");
 }
 
+/* What a bulk copy, or an asynchronous store, completes at an mbarrier. */
+static void lower_transaction(struct lower *l) {
+    struct lower_reg none = {.group = -1};
+    ww_lower_mbarrier(ww_lower_put(l, WW_OP_BARRIER, "SYNCS.ARRIVE.TRANS64.A0TX", none, NULL, 0), false);
+}
+
 static const char *store_name(const struct lower *l, const struct ptx_inst *i, uint8_t space) {
+    if (i->bulk & PTX_BULK_ASYNC) return "STAS";
     if (space == WW_SPACE_SHARED) return "STS";
     if (space == WW_SPACE_LOCAL) return "STL";
     return i->space == PTX_S_GENERIC ? "ST.E" : lower_by_arch(l, "ST.E", "STG.E", "STG.E.SYS");
@@ -166,6 +173,7 @@ void ww_lower_op_st(struct lower *l, const struct ptx_inst *i) {
         set_access(ww_lower_put(l, WW_OP_STORE, store_name(l, i, space), (struct lower_reg){.group = -1}, s, n),
                    i, space, bytes, at);
     }
+    if (i->bulk & PTX_BULK_ASYNC) lower_transaction(l);
 }
 
 static bool is_read(const struct lower *l, const struct ptx_operand *o) {
@@ -197,6 +205,12 @@ void ww_lower_op_atom(struct lower *l, const struct ptx_inst *i) {
     const char *name = shared   ? lower_by_arch(l, "LDSLK", "ATOMS", "ATOMS")
                        : result ? lower_by_arch(l, "ATOM.E", "ATOM", "ATOMG.E.STRONG.GPU")
                                 : lower_by_arch(l, "RED.E", "RED", "RED.E.STRONG.GPU");
+    if (i->bulk & PTX_BULK_ASYNC) {
+        set_access(ww_lower_put(l, WW_OP_REDUCE, "REDAS", (struct lower_reg){.group = -1}, s, n), i, space,
+                   bytes, 0);
+        lower_transaction(l);
+        return;
+    }
     bool loops = shared && (l->arch == FERMI || (real && i->sub == PTX_SUB_ADD));
     struct lower_reg old =
         loops && dst.group < 0 ? ww_lower_group_new(l, (uint8_t)(bytes == 8 ? 2 : 1), false) : dst;
@@ -242,15 +256,13 @@ static void lower_bulk(struct lower *l, const struct ptx_inst *i) {
     if (prefetches) name = tensor ? "UTMAPF" : "UBLKPF";
     if (stores) name = tensor ? "UTMASTG" : "UBLKCP.G.S";
     if (reduces) name = tensor ? "UTMAREDG" : "UBLKRED.G.S";
-    if (i->dst_space == PTX_S_SHARED && i->space == PTX_S_SHARED) { /* within the cluster: nothing global */
-        ww_lower_put(l, WW_OP_NOP, "UBLKCP.S.S", none, s, n);
-        return;
-    }
-    struct lower_inst *m = ww_lower_put(l, stores ? WW_OP_STORE : WW_OP_ASYNC_COPY, name, none, s, n);
-    set_access(m, i, WW_SPACE_GLOBAL, 16, 0);
-    if (m && !stores) m->flags |= WW_INST_BYPASS_L1;
-    if (i->bulk & PTX_BULK_TX)
-        ww_lower_mbarrier(ww_lower_put(l, WW_OP_BARRIER, "SYNCS.ARRIVE.TRANS64.A0TX", none, NULL, 0), false);
+    bool between = i->dst_space == PTX_S_SHARED && i->space == PTX_S_SHARED; /* CTAs of a cluster */
+    if (between) name = i->redop != PTX_SUB_NONE ? "UBLKRED.S.S" : "UBLKCP.S.S";
+    struct lower_inst *m =
+        ww_lower_put(l, stores || between ? WW_OP_STORE : WW_OP_ASYNC_COPY, name, none, s, n);
+    set_access(m, i, between ? WW_SPACE_SHARED : WW_SPACE_GLOBAL, 16, 0);
+    if (m && !stores && !between) m->flags |= WW_INST_BYPASS_L1;
+    if (i->bulk & PTX_BULK_TX) lower_transaction(l);
 }
 
 void ww_lower_op_cp(struct lower *l, const struct ptx_inst *i) {

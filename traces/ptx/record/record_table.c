@@ -2,6 +2,7 @@
 #include "../exec/record.h"
 #include "../exec/simt.h"
 #include "../exec/spin.h"
+#include "../exec/tmem.h"
 #include <string.h>
 
 static uint32_t count_twins(const struct ex_func *f) {
@@ -9,6 +10,8 @@ static uint32_t count_twins(const struct ex_func *f) {
     for (uint32_t k = 0; k < f->count; k++)
         if (f->inst[k].kind == EX_MEM && f->inst[k].space == PTX_S_GENERIC)
             n += 2 * f->src->inst[k].lower_count;
+    for (uint32_t k = 0; k < f->count; k++)
+        if (f->inst[k].op == PTX_TCGEN05) n += TMEM_SHAPES;
     return n;
 }
 
@@ -85,6 +88,35 @@ static enum ww_code add_loops(struct recorder *r, const struct ex_func *f, struc
     return WW_OK;
 }
 
+/* Matrix instructions in tensor memory have their shape from a register: twins, one for each. */
+static const char *shape_name(struct recorder *r, const char *name, uint8_t kind, uint32_t n) {
+    const char *rest = kind == PTX_T_TF32   ? "8.F32.TF32"
+                       : kind == PTX_T_E4M3 ? "32.F32.E4M3"
+                       : kind == PTX_T_S8   ? "32.S8"
+                                            : "16.F32";
+    return ww_arena_printf(&r->arena, "%s.%ux%ux%s", name, n < TMEM_SHAPES / 2 ? 64 : 128,
+                           n % (TMEM_SHAPES / 2) * 8 + 8, rest);
+}
+
+static enum ww_code add_shapes(struct recorder *r, const struct ex_func *f, uint32_t limit,
+                               struct ww_error *error) {
+    for (uint32_t k = 0; k < f->count; k++) {
+        const struct ex_inst *i = &f->inst[k];
+        uint32_t at = i->record_first, end = at + i->record_count, first = r->entry_count;
+        if (i->op != PTX_TCGEN05 || i->src->sub != PTX_SUB_TC_MMA) continue;
+        while (at < end && r->entry[at].op != WW_OP_TENSOR) at++;
+        if (at == end) continue;
+        for (uint32_t n = 0; n < TMEM_SHAPES; n++) {
+            const char *name = shape_name(r, r->string[r->inst[at].mnemonic], i->src->type[0], n);
+            if (!name) return ww_fail_nomem(error, "instruction table");
+            ww_recorder_add_twin(r, at, WW_SPACE_NONE);
+            WW_TRY(intern(r, name, limit, &r->inst[first + n].mnemonic, error));
+        }
+        r->entry[at].shapes = first;
+    }
+    return WW_OK;
+}
+
 enum ww_code ww_recorder_prepare(struct recorder *r, struct ex_kernel *kernel, struct ww_error *error) {
     uint64_t count = 0, limit = 1 + kernel->module->file_count;
     for (uint32_t n = 0; n < kernel->func_count; n++)
@@ -113,8 +145,11 @@ enum ww_code ww_recorder_prepare(struct recorder *r, struct ex_kernel *kernel, s
                 return ww_fail(error, WW_INTERNAL, f->src->name, "lowering out of bounds");
         }
     }
-    for (uint32_t n = 0; n < kernel->func_count; n++)
-        if (kernel->func[n]) add_twins(r, kernel->func[n]);
+    for (uint32_t n = 0; n < kernel->func_count; n++) {
+        if (!kernel->func[n]) continue;
+        add_twins(r, kernel->func[n]);
+        WW_TRY(add_shapes(r, kernel->func[n], (uint32_t)limit, error));
+    }
     for (uint32_t n = 0; n < kernel->func_count; n++)
         if (kernel->func[n]) WW_TRY(add_loops(r, kernel->func[n], error));
     return WW_OK;

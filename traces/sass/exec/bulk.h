@@ -9,9 +9,8 @@
 unsigned char *ww_sx_shared(struct sx_warp *w, uint64_t address, uint32_t bytes);
 /* sass_address.c: an address of the shared memory of the cluster as traces have it. */
 uint64_t ww_sx_recorded_shared(const struct sx_warp *w, uint64_t address);
-/* sass_async.c: `told`: a step of the trace says so. Bytes have come that the mbarrier at `bar` of the
- * cluster's shared memory counts. */
-void ww_sx_mbarrier_complete(struct sx_warp *w, uint32_t bar, uint32_t bytes, bool told);
+/* sass_async.c: bytes have come that the mbarrier at `bar` of the cluster's shared memory counts. */
+void ww_sx_mbarrier_complete(struct sx_warp *w, uint32_t bar, uint32_t bytes);
 /* Executes a bulk copy. */
 void ww_sx_bulk(SX_ARGS);
 /* sass_cluster.c: lanes of group g arrive at the cluster's barrier, or wait there. True if the group goes on.

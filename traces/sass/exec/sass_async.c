@@ -59,6 +59,7 @@ static void note_event(struct sx_warp *w, const unsigned char *p, uint64_t old, 
     struct sx_cta *owner = owner_of(w, p, &offset);
     if (!owner) return;
     if (owner == w->cta && kind) ww_mbarrier_event(&owner->mbarriers, offset, kind, &w->mbar);
+    if (owner != w->cta && kind) ww_mbarrier_event_far(&owner->mbarriers, offset, kind, owner->rank, &w->mbar);
     if ((old ^ v) >> 63) ww_mbarrier_flip(&owner->mbarriers, offset);
 }
 
@@ -67,11 +68,11 @@ static void note_wait(struct sx_warp *w, const unsigned char *p, bool over) {
     struct sx_cta *owner = owner_of(w, p, &offset);
     if (!over)
         w->unmet = true;
-    else if (owner == w->cta && !w->mbar.kind)
+    else if (owner == w->cta && !w->mbar.own.kind)
         ww_mbarrier_waits(&owner->mbarriers, offset, &w->mbar);
 }
 
-void ww_sx_mbarrier_complete(struct sx_warp *w, uint32_t bar, uint32_t bytes, bool told) {
+void ww_sx_mbarrier_complete(struct sx_warp *w, uint32_t bar, uint32_t bytes) {
     unsigned char *p = bar % 8 ? NULL : ww_sx_shared(w, bar, 8);
     uint64_t v;
     if (!p) {
@@ -82,7 +83,7 @@ void ww_sx_mbarrier_complete(struct sx_warp *w, uint32_t bar, uint32_t bytes, bo
     uint64_t old = v;
     v = arrive(&sm90, v, 0, 0 - (uint64_t)bytes, 0);
     memcpy(p, &v, sizeof v);
-    note_event(w, p, old, v, told ? WW_MBARRIER_COPIES : 0);
+    note_event(w, p, old, v, WW_MBARRIER_COPIES);
 }
 
 /* What an instruction asks for. */
@@ -100,7 +101,7 @@ static void arrival(SX_ARGS) {
     const uint32_t *b = sx_src(w, i->b);
     uint32_t *d = sx_dst(w, i->d);
     if (!ww_sx_addresses(w, i->address, mask, w->addr, host)) return;
-    w->mbar = (struct ww_mbarrier_step){0};
+    ww_mbarrier_clear(&w->mbar);
     for (uint32_t left = mask; left;) {
         unsigned first = (unsigned)__builtin_ctz(left);
         uint32_t same = 0;
@@ -128,7 +129,7 @@ static void phase_check(SX_ARGS) {
     const uint32_t *b = sx_src(w, i->b);
     uint32_t over = 0;
     if (!ww_sx_addresses(w, i->address, mask, w->addr, host)) return;
-    w->mbar = (struct ww_mbarrier_step){0};
+    ww_mbarrier_clear(&w->mbar);
     for (uint32_t m = mask; m; m &= m - 1) {
         unsigned l = (unsigned)__builtin_ctz(m);
         uint64_t v;
@@ -151,7 +152,7 @@ static void exchange(SX_ARGS) {
     memcpy(host[l], &v, 8);
     uint32_t offset;
     struct sx_cta *owner = owner_of(w, host[l], &offset);
-    w->mbar = (struct ww_mbarrier_step){0};
+    ww_mbarrier_clear(&w->mbar);
     if (owner) ww_mbarrier_begin(&owner->mbarriers, offset);
     for (unsigned n = 0; n < SX_LANES; n++) sx_set64(d, n, old);
 }

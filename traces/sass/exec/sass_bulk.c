@@ -121,14 +121,13 @@ static bool fill_request(struct sx_warp *w, const struct sx_bulk *b, unsigned la
 
 static void complete(struct sx_warp *w, const struct sx_bulk *b, const struct bulk_request *r) {
     uint32_t bar = word(w, b->d[1]);
-    bool told = r->way != BULK_BETWEEN; /* no step tells of copies within the cluster */
     if (!b->multicast) {
-        ww_sx_mbarrier_complete(w, bar, ww_bulk_bytes(r), told);
+        ww_sx_mbarrier_complete(w, bar, ww_bulk_bytes(r));
         return;
     }
     for (uint32_t rank = 0; rank < WW_CLUSTER_MOST && !w->run->failed; rank++)
         if (r->ctas >> rank & 1u)
-            ww_sx_mbarrier_complete(w, (bar & SX_OFFSET_MASK) | rank << SX_RANK_SHIFT, ww_bulk_bytes(r), told);
+            ww_sx_mbarrier_complete(w, (bar & SX_OFFSET_MASK) | rank << SX_RANK_SHIFT, ww_bulk_bytes(r));
 }
 
 void ww_sx_bulk(SX_ARGS) {
@@ -137,7 +136,7 @@ void ww_sx_bulk(SX_ARGS) {
     struct bulk_request r;
     w->run->touched.count = 0;
     w->access_count = 0;
-    w->mbar = (struct ww_mbarrier_step){0};
+    ww_mbarrier_clear(&w->mbar);
     if (!fill_request(w, b, (unsigned)__builtin_ctz(mask), &r) || !ww_bulk_run(&r, &memory)) return;
     if (b->way == BULK_TO_SHARED || b->way == BULK_BETWEEN) complete(w, b, &r);
 }
@@ -151,6 +150,7 @@ static uint64_t reduced(const struct sx_inst *i, uint64_t old, uint64_t v) {
 /* The address of the data, and behind it the mbarrier's. */
 static void store_async(SX_ARGS) {
     const uint32_t *to = sx_src(w, i->a), *bar = to + SX_LANES, *from = sx_src(w, i->b);
+    ww_mbarrier_clear(&w->mbar);
     for (uint32_t m = mask; m && !w->run->failed; m &= m - 1) {
         unsigned l = (unsigned)__builtin_ctz(m);
         uint32_t address = to[l] + (uint32_t)i->imm;
@@ -171,7 +171,7 @@ static void store_async(SX_ARGS) {
             v = reduced(i, old, v);
             memcpy(p, &v, i->bytes);
         }
-        ww_sx_mbarrier_complete(w, bar[l], i->bytes, false);
+        ww_sx_mbarrier_complete(w, bar[l], i->bytes);
     }
     w->access[0] = (struct sx_access_group){WW_SPACE_SHARED, mask};
     w->access_count = 1;

@@ -161,11 +161,11 @@ struct sx_warp {
     uint64_t affine_base;
     struct sx_access_group access[4];
     uint32_t access_count;
-    uint64_t value;               /* barrier, sleep: what to record */
-    struct ww_mbarrier_step mbar; /* mbarrier, bulk copy: what to record */
-    bool unmet;                   /* a wait at an mbarrier or for a warpgroup has failed */
-    uint64_t matrix_groups;       /* of a warpgroup's matrix instructions that it has ended */
-    struct sx_reduced reduced;    /* of the warp's last barrier, for B2R */
+    uint64_t value;                /* barrier, sleep: what to record */
+    struct ww_mbarrier_steps mbar; /* mbarrier, bulk copy: what to record */
+    bool unmet;                    /* a wait at an mbarrier or for a warpgroup has failed */
+    uint64_t matrix_groups;        /* of a warpgroup's matrix instructions that it has ended */
+    struct sx_reduced reduced;     /* of the warp's last barrier, for B2R */
     struct record_stream stream;
     /* What comes from here on is not cleared for a new warp. */
     struct sx_group group[SX_LANES];

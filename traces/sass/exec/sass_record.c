@@ -120,25 +120,40 @@ static void record_bulk(struct sx_warp *w, uint32_t inst) {
     }
 }
 
-/* What a step did at an mbarrier. */
-static void record_mbarrier(struct sx_warp *w, uint32_t inst, uint32_t mask) {
+/* What an instruction did at mbarriers of the CTA itself, and at those of others. */
+static void record_mbarriers(struct sx_warp *w, uint32_t inst, uint32_t mask) {
+    const struct ww_mbarrier_steps *s = &w->mbar;
+    uint32_t far = mask ? s->far_count : 0;
+    if (!far || s->own.kind) {
+        sx_add_step(w, inst, mask);
+        add_access(w, mask ? ww_mbarrier_pack(&s->own) : 0, mask ? s->own.others : 0, WW_AFFINE);
+    }
+    if (!far) return;
+    w->affine = false;
+    for (uint32_t n = 0; n < far; n++) w->addr[n] = ww_mbarrier_pack(&s->far[n]);
+    mask = far == SX_LANES ? SX_ALL : (1u << far) - 1;
     sx_add_step(w, inst, mask);
-    add_access(w, mask ? ww_mbarrier_pack(&w->mbar) : 0, 0, WW_AFFINE);
+    add_addresses(w, mask);
+}
+
+static bool is_at_mbarriers(const struct sx_warp *w) {
+    return w->mbar.own.kind || w->mbar.far_count;
 }
 
 static void record_access(struct sx_warp *w, const struct sx_inst *i, const struct record_entry *e,
                           uint32_t inst, uint32_t mask) {
     if (i->fn == ww_sx_bulk && mask) {
         record_bulk(w, inst);
-        if (w->mbar.kind) record_mbarrier(w, e->twin[WW_SPACE_SHARED], mask);
+        if (is_at_mbarriers(w)) record_mbarriers(w, e->twin[WW_SPACE_NONE], mask);
         return;
     }
     if (i->kind == SX_MEM && e->op == WW_OP_BARRIER) {
-        record_mbarrier(w, inst, mask);
+        record_mbarriers(w, inst, mask);
         return;
     }
     if (i->kind == SX_MEM && mask && w->access_count) {
         record_memory(w, i, e, inst, mask);
+        if (e->twin[WW_SPACE_NONE] && is_at_mbarriers(w)) record_mbarriers(w, e->twin[WW_SPACE_NONE], mask);
         return;
     }
     bool is_value = e->op == WW_OP_BARRIER || e->op == WW_OP_SLEEP;

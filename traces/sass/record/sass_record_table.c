@@ -147,15 +147,15 @@ static bool is_bulk(const struct ww_sass_insn *in) {
     return in->op >= SASS_UBLKCP && in->op <= SASS_UTMAPF;
 }
 
-/* A bulk copy: its steps are copies, or stores, of 16 bytes a lane; within a cluster it touches nothing global.
+/* A bulk copy: its steps are copies, or stores, of 16 bytes a lane; within a cluster they are stores to shared
+ * memory.
  */
 static void describe_bulk(struct ww_inst *inst, const struct ww_sass_insn *in) {
     bool linear = in->op == SASS_UBLKCP || in->op == SASS_UBLKRED;
     if (linear && !in->mod[SASS_M_DST]) inst->op = WW_OP_STORE;
     if (linear && in->mod[SASS_M_DST] && in->mod[SASS_M_SRC]) {
-        inst->op = WW_OP_NOP;
-        inst->space = WW_SPACE_NONE;
-        return;
+        inst->op = WW_OP_STORE;
+        inst->space = WW_SPACE_SHARED;
     }
     inst->flags |= WW_INST_ACCESS;
     if (inst->op == WW_OP_ASYNC_COPY) inst->flags |= WW_INST_BYPASS_L1;
@@ -315,9 +315,13 @@ static enum ww_code start(struct table *t, struct ww_error *error) {
     return WW_OK;
 }
 
-/* What a bulk copy completes at an mbarrier is a step of its own. */
+static bool completes(const struct ww_sass_insn *in) {
+    return is_bulk(in) || in->op == SASS_STAS || in->op == SASS_REDAS;
+}
+
+/* What a bulk copy, or an asynchronous store, completes at an mbarrier is a step of its own. */
 static void add_transaction(struct recorder *r, uint32_t of) {
-    ww_recorder_add_twin(r, of, WW_SPACE_SHARED);
+    ww_recorder_add_twin(r, of, WW_SPACE_NONE);
     struct ww_inst *inst = &r->inst[r->entry_count - 1];
     struct record_entry *e = &r->entry[r->entry_count - 1];
     inst->op = e->op = WW_OP_BARRIER;
@@ -365,7 +369,7 @@ enum ww_code ww_sx_table(struct recorder *r, const struct sx_kernel *k, struct w
     }
     r->entry_count = k->count;
     for (uint32_t n = 0; n < k->count; n++) {
-        if (is_bulk(&k->insn[n])) add_transaction(r, n);
+        if (completes(&k->insn[n])) add_transaction(r, n);
         if (!is_generic(&k->insn[n])) continue;
         ww_recorder_add_twin(r, n, WW_SPACE_SHARED);
         ww_recorder_add_twin(r, n, WW_SPACE_LOCAL);
