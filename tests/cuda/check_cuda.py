@@ -102,6 +102,42 @@ def stub_static():
            "the program's own __cudaRegisterFatBinary was called")
 
 
+def stub_archive():
+    """Without a symbol table the runtime's functions are found by the code of the archive that they came from."""
+    stub = os.path.join(HERE, "stub")
+    for version in ("11", "12", "13"):
+        subprocess.run(["cc", "-std=gnu11", "-O2", "-fPIC", "-DVERSION=" + version, "-c", "-o", "runtime.o",
+                        os.path.join(stub, "runtime.c")], check=True)
+        subprocess.run(["ar", "rcs", "archive-%s.a" % version, "runtime.o"], check=True)
+    subprocess.run(["cc", "-std=gnu11", "-O1", "-DSECTION=1", "-s", "-o", "hidden", os.path.join(stub, "host.c"), "archive-13.a",
+                    "-llz4", "-lzstd"], check=True)
+    hidden = [os.path.abspath("hidden"), PTX, "zstd"]
+    expect("a runtime without symbols is found by its archive", record(hidden, ["-q"], {"WARPWATT_CUDART_STATIC":
+           "archive-13.a"}), 0, r"version 13, 80 SMs\nPASS")
+    expect("not by an archive of another version", record(hidden, ["-q"], {"WARPWATT_CUDART_STATIC": "archive-12.a"}), 4,
+           None, "has no symbol table.*WARPWATT_CUDART_STATIC")
+    with open("archive-13.a", "rb") as f:
+        whole = f.read()
+    for name, damaged in (("cut", whole[:len(whole) // 2]), ("empty", b""), ("text", b"!<arch>\n" + b"x" * 500)):
+        with open("damaged.a", "wb") as f:
+            f.write(damaged)
+        expect("an archive that is damaged finds nothing: " + name,
+               record(hidden, ["-q"], {"WARPWATT_CUDART_STATIC": "damaged.a"}), 4, None, "has no symbol table")
+
+
+def stub_plugin():
+    """A library with a runtime of its own, opened by a program that has none."""
+    sources = [os.path.join(HERE, "stub", n) for n in ("host.c", "runtime.c")]
+    subprocess.run(["cc", "-std=gnu11", "-O1", "-fPIC", "-shared", "-DVERSION=12", "-Dmain=plugin_main",
+                    "-Wl,-Bsymbolic", "-o", "plugin.so", *sources, "-llz4", "-lzstd"], check=True)
+    with open("opener.c", "w") as f:
+        f.write("#include <dlfcn.h>\nint main(int n, char **v) { void *p = dlopen(\"./plugin.so\", RTLD_NOW); "
+                "int (*f)(int, char **) = p ? (int (*)(int, char **))dlsym(p, \"plugin_main\") : 0; return f ? f(n, v) : 9; }\n")
+    subprocess.run(["cc", "-o", "opener", "opener.c", "-ldl"], check=True)
+    expect("a library that is opened later has its runtime replaced",
+           record([os.path.abspath("opener"), PTX, "zstd"], ["-q"]), 0, r"version 12, 80 SMs\nPASS")
+
+
 def stub_driver():
     """A program of the driver's interface."""
     driver = os.path.abspath("driver")
@@ -402,9 +438,21 @@ def nvcc_linking(nvcc):
     source = os.path.join(HERE, "vector_add.cu")
     run([nvcc, "-o", "static", source], None, 600)
     expect("a program built with nvcc's defaults is recorded", record(["./static"], ["-q"]), 0, "PASS")
+    record(["./static"], ["-q", "-o", "static.wwt"])
     run(["strip", "static"])
-    expect("without a symbol table it is refused", record(["./static"]), 4, None,
+    expect("without a symbol table it is refused, if its archive is not found",
+           record(["./static"], (), {"WARPWATT_CUDART_STATIC": "none"}), 4, None,
            "has no symbol table.*NVCC_APPEND_FLAGS='-cudart shared'")
+    expect("stripped, it is recorded", record(["./static"], ["-q", "-o", "stripped.wwt"]), 0, "PASS")
+    check("the trace is the same as with symbols", open("static.wwt", "rb").read() == open("stripped.wwt", "rb").read())
+    for name in "static.wwt", "stripped.wwt":
+        os.unlink(name)
+    plugin = os.path.join(HERE, "toolkit", "plugin.cu")
+    run([nvcc, "-Xcompiler", "-fPIC", "-shared", "-o", "plugin.so", plugin], None, 600)
+    run([nvcc, "-DHOST", "-o", "host", plugin, "-ldl"], None, 600)
+    expect("a plugin with kernels and a runtime of its own", record(["./host"], ["-q", "-o", "plugin.wwt"]), 0, "PASS")
+    check("its launches are recorded beside the program's", launches("plugin.wwt") == ["_Z7in_hostPi", "_Z9in_pluginPi"], launches("plugin.wwt"))
+    os.unlink("plugin.wwt")
     run([nvcc, "-o", "appended", source], {"NVCC_APPEND_FLAGS": "-cudart shared"}, 600)
     expect("NVCC_APPEND_FLAGS helps", record(["./appended"], ["-q"]), 0, "PASS")
     toolkit = os.path.join(os.path.dirname(os.path.dirname(os.path.realpath(nvcc))), "lib64")
@@ -468,6 +516,8 @@ def main():
         stub_symbols()
         stub_versions()
         stub_static()
+        stub_archive()
+        stub_plugin()
         stub_driver()
         host = os.path.abspath("host-13")
         stub_options(host)
