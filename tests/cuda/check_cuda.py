@@ -466,6 +466,20 @@ def nvcc_linking(nvcc):
         expect("nvcc -compress-mode=" + mode, record(["./" + mode], ["-q"]), 0, "PASS")
 
 
+def cublas(nvcc, root):
+    """A closed library with a stripped runtime of its own."""
+    if not glob.glob(os.path.join(root, "lib64", "libcublas.so*")):
+        print("cuBLAS is not installed: its program was not compiled")
+        return
+    for way in ("static", "shared"):
+        built = run([nvcc, "-cudart", way, "-o", "blas", os.path.join(HERE, "toolkit", "cublas.cu"), "-lcublas"], None, 600)
+        check("a program of cuBLAS compiles, runtime " + way, built[0] == 0, built)
+        expect("cuBLAS multiplies matrices, runtime " + way,
+               record(["./blas"], ["-q", "-g", "a100", "-o", "blas.wwt", "--code", "auto"]), 0, "PASS")
+        check("its kernels are recorded, runtime " + way, len(launches("blas.wwt") or []) >= 2)
+        os.unlink("blas.wwt")
+
+
 def toolkit_programs(nvcc):
     """Programs that need more of the toolkit than nvcc."""
     root = os.path.dirname(os.path.dirname(os.path.realpath(nvcc)))
@@ -475,6 +489,7 @@ def toolkit_programs(nvcc):
         check("a program of both interfaces compiles, runtime " + way, built[0] == 0, built)
         expect("a program of both interfaces, runtime " + way, record(["./both"], ["-q", "-o", "both.wwt"]), 0, "PASS")
         check("its launches through both are recorded, runtime " + way, len(launches("both.wwt") or []) == 2)
+    cublas(nvcc, root)
     if not os.path.exists(os.path.join(root, "include", "nvrtc.h")):
         print("NVRTC is not installed: its program was not compiled")
         return
