@@ -138,6 +138,51 @@ def stub_plugin():
            record([os.path.abspath("opener"), PTX, "zstd"], ["-q"]), 0, r"version 12, 80 SMs\nPASS")
 
 
+LINK_A = """.version 7.0
+.target sm_70
+.address_size 64
+.extern .func (.param .b32 r) twice (.param .b32 a);
+.visible .entry store(.param .u64 p)
+{
+.reg .b32 %r<4>;
+.reg .b64 %rd<4>;
+mov.u32 %r1, %tid.x;
+{
+.param .b32 a;
+.param .b32 b;
+st.param.b32 [a], %r1;
+call.uni (b), twice, (a);
+ld.param.b32 %r2, [b];
+}
+ld.param.u64 %rd1, [p];
+mad.wide.u32 %rd2, %r1, 4, %rd1;
+st.global.u32 [%rd2], %r2;
+ret;
+}
+"""
+LINK_B = """.version 7.0
+.target sm_70
+.address_size 64
+.visible .func (.param .b32 r) twice (.param .b32 a)
+{
+.reg .b32 %r<4>;
+ld.param.b32 %r1, [a];
+add.u32 %r2, %r1, %r1;
+st.param.b32 [r], %r2;
+ret;
+}
+"""
+
+
+def check_links(driver):
+    for name, text in ("a.ptx", LINK_A), ("b.ptx", LINK_B):
+        with open(name, "w") as f:
+            f.write(text)
+    expect("cuLinkComplete links modules of PTX", record([driver, "a.ptx", "link", "b.ptx"], ["-q"]), 0, "PASS")
+    expect("two definitions are named", record([driver, "a.ptx", "link", "b.ptx", "b.ptx"], ["-q"]), 1, None,
+           "b.ptx: symbol twice is also defined in b.ptx")
+
+
 def stub_driver():
     """A program of the driver's interface."""
     driver = os.path.abspath("driver")
@@ -148,6 +193,7 @@ def stub_driver():
                r"80 SMs\nPASS")
         check("its launches are recorded: " + how, launches("driver.wwt") == ["saxpy"] * 4, launches("driver.wwt"))
     os.unlink("driver.wwt")
+    check_links(driver)
     expect("the driver's copies, fills and arrays", record([driver, PTX, "copies"], ["-q"]), 0, "PASS")
     expect("captures and graphs of the driver", record([driver, PTX, "graph"], ["-q", "-o", "graph.wwt"]), 0, "PASS")
     check("each launch of a graph is recorded", launches("graph.wwt") == ["saxpy"] * 3, launches("graph.wwt"))
@@ -432,6 +478,11 @@ def machine_choices(nvcc):
     run([nvcc, "-std=c++17", "-rdc=true", "-cudart", "shared", "-arch=sm_80", "-o", "linked", *two], None, 600)
     expect("linked device code is recorded as machine code", record(["./linked"], ["-q", "--code", "sass", "--gpu", "a100"]), 0,
            "PASS")
+    for gpu, code in (("a100", "ptx"), ("h100", "auto")):
+        expect("modules of relocatable PTX are linked, %s, --code %s" % (gpu, code),
+               record(["./linked"], ["-q", "--code", code, "--gpu", gpu]), 0, "PASS")
+    run([nvcc, "-std=c++17", "-rdc=true", "-gencode", "arch=compute_75,code=compute_75", "-o", "linked", *two], None, 600)
+    expect("relocatable PTX alone, runtime static", record(["./linked"], ["-q", "--code", "ptx", "--gpu", "a100"]), 0, "PASS")
 
 
 def nvcc_linking(nvcc):
