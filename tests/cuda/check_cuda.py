@@ -474,6 +474,11 @@ def machine_choices(nvcc):
     os.unlink("o.wwt")
     expect("machine code of another GPU is refused", record(["./only"], ["-q", "--code", "auto"]), 1, None,
            r"machine code for sm_80 and no PTX; it does not run on the chosen GPU \(sm_70\)")
+    run([nvcc, "-arch=sm_80", "-o", "deadlock", os.path.join(HERE, "toolkit", "deadlock.cu")], None, 600)
+    for code in "sass", "ptx":
+        expect("polls of a flag that nobody sets end with its address, --code " + code,
+               record(["./deadlock"], ["-o", "dead.wwt", "-q", "--gpu", "a100", "--code", code]), 5, "PASS",
+               "wait_for_ever.*all 4 resident CTAs wait in loops.*the loop that ends here polls address 0x2000")
     two = [os.path.join(HERE, n) for n in ("two_modules.cu", "two_modules_other.cu")]
     run([nvcc, "-std=c++17", "-rdc=true", "-cudart", "shared", "-arch=sm_80", "-o", "linked", *two], None, 600)
     expect("linked device code is recorded as machine code", record(["./linked"], ["-q", "--code", "sass", "--gpu", "a100"]), 0,

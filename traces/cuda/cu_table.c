@@ -32,8 +32,9 @@ static int unknown(unsigned n) {
     X(1)                                                                                                       \
     X(2)                                                                                                       \
     X(3)                                                                                                       \
-    X(4) X(5) X(6) X(7) X(8) X(9) TEN(X, 1) TEN(X, 2) TEN(X, 3) TEN(X, 4) TEN(X, 5) TEN(X, 6) TEN(X, 7)        \
-        TEN(X, 8) X(90) X(91) X(92) X(93)
+    X(4)                                                                                                       \
+    X(5) X(6) X(7) X(8) X(9) TEN(X, 1) TEN(X, 2) TEN(X, 3) TEN(X, 4) TEN(X, 5) TEN(X, 6) TEN(X, 7) TEN(X, 8)   \
+        X(90) X(91) X(92) X(93)
 #define X(n)                                                                                                   \
     static int unknown_##n(void) {                                                                             \
         return unknown(n);                                                                                     \
