@@ -41,10 +41,11 @@ ALL_LDFLAGS = $(LDFLAGS) $(SANITIZE) -pthread -Wl,--as-needed
 LIBS := -lsqlite3 -lcjson -lgsl -lgslcblas -lzstd -llz4 -llzma -lz -lm -ldl
 
 # Every .c file below these folders is the library's, but for the program and the CUDA runtime that records.
-NOT_LIB := estimator/main.c estimator/cmd/% traces/cuda/rt_% traces/cuda/core_% traces/cuda/cu_% traces/cuda/abi.c traces/cuda/take_over.c
+NOT_LIB := estimator/main.c estimator/cmd/% traces/cuda/rt_% traces/cuda/core_% traces/cuda/cu_% traces/cuda/abi.c traces/cuda/take_over.c traces/cuda/first_init.c traces/cuda/elf_image.c traces/cuda/static_runtime.c
 LIB_SRC := $(filter-out $(NOT_LIB),$(sort $(shell find estimator traces power db reports -name '*.c')))
 MAIN_SRC := $(sort $(wildcard estimator/main.c estimator/cmd/*.c))
 CUDART_SRC := $(sort $(wildcard traces/cuda/rt_*.c))
+TAKE_OVER_SRC := traces/cuda/take_over.c traces/cuda/first_init.c traces/cuda/elf_image.c traces/cuda/static_runtime.c
 CUDA_SRC := $(sort $(wildcard traces/cuda/core_*.c traces/cuda/cu_*.c))
 KERNEL_PTX := $(sort $(wildcard traces/kernels/*.ptx))
 FIXTURE_SRC := $(sort $(wildcard tests/unit/*fixture*.c tests/timing/*fixture*.c)) tests/hardware/kit_stats.c tests/hardware/kit_result.c
@@ -65,7 +66,7 @@ FIXTURE_OBJ := $(call obj,$(FIXTURE_SRC))
 TEST_PROGS := $(call prog,$(UNIT_SRC) $(TIMING_SRC))
 FUZZ_PROGS := $(call prog,$(FUZZ_SRC))
 CUDART_ABI := $(foreach v,13 12 11.0,$(BUILD)/obj/traces/cuda/abi-$(v).o)
-ALL_OBJ := $(LIB_OBJ) $(MAIN_OBJ) $(FIXTURE_OBJ) $(CUDART_ABI) $(call obj,traces/cuda/take_over.c $(CUDA_SRC) $(CUDART_SRC) $(UNIT_SRC) $(TIMING_SRC) $(BENCH_SRC) $(FUZZ_SRC) $(wildcard tests/tools/*.c))
+ALL_OBJ := $(LIB_OBJ) $(MAIN_OBJ) $(FIXTURE_OBJ) $(CUDART_ABI) $(call obj,$(TAKE_OVER_SRC) $(CUDA_SRC) $(CUDART_SRC) $(UNIT_SRC) $(TIMING_SRC) $(BENCH_SRC) $(FUZZ_SRC) $(wildcard tests/tools/*.c))
 
 STATIC := $(BUILD)/libwarpwatt.a
 SHARED := $(BUILD)/libwarpwatt.so.$(VERSION)
@@ -172,10 +173,11 @@ $(BUILD)/cudart/libcudart.so.%: $(call obj,$(CUDART_SRC)) $(BUILD)/obj/traces/cu
 	$(call say,LINK,$@)$(CC) -shared -Wl,-soname,$(@F) -Wl,--version-script=$(@D)/$(@F).map -Wl,--exclude-libs,ALL -o $@ \
 	    $(filter %.o,$^) $(BUILD)/cudart/libcuda.so.1 $(STATIC) -Wl,-rpath,'$$ORIGIN' $(ALL_LDFLAGS)
 
-# Preloaded into every program that is recorded: it needs the C library alone.
-$(BUILD)/cudart/libwarpwatt-static.so: $(call obj,traces/cuda/take_over.c)
+# Preloaded into every program that is recorded: it needs the C library alone, and its start-up code runs before that
+# of the program's libraries.
+$(BUILD)/cudart/libwarpwatt-static.so: $(call obj,$(TAKE_OVER_SRC))
 	@mkdir -p $(@D)
-	$(call say,LINK,$@)$(CC) -shared -Wl,-soname,$(@F) -o $@ $^ $(ALL_LDFLAGS) -ldl
+	$(call say,LINK,$@)$(CC) -shared -Wl,-soname,$(@F) -Wl,-z,initfirst -o $@ $^ $(ALL_LDFLAGS) -ldl
 
 # ---- the measurement kit: CUDA programs for a real GPU (docs/reference/hardware.md); nothing else depends on it ----
 

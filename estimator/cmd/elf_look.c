@@ -1,4 +1,4 @@
-/* elf_look.c: sections and dynamic entries of an ELF file. */
+/* elf_look.c: dynamic entries of an ELF file. */
 #include "elf_look.h"
 #include <elf.h>
 #include <errno.h>
@@ -26,22 +26,6 @@ static const char *string_at(const struct file *f, uint64_t table, uint64_t byte
     return memchr(s, 0, bytes - at) ? s : "";
 }
 
-/* Libraries with a CUDA runtime of their own, which asks for more than the driver's interface
- * (docs/guide/own-program.md).
- */
-static bool is_closed(const char *name) {
-    static const char *const prefix[] = {"libcublas", "libcudnn", "libcufft", "libcusparse", "libcusolver",
-                                         "libcurand", "libnccl",  "libnpp",   "libcutensor", "libnvjpeg"};
-    for (size_t n = 0; n < sizeof prefix / sizeof prefix[0]; n++)
-        if (strncmp(name, prefix[n], strlen(prefix[n])) == 0) return true;
-    return false;
-}
-
-static void look_needed(struct elf_look *look, const char *name) {
-    if (strncmp(name, "libcudart.so", 12) == 0) snprintf(look->cudart, sizeof look->cudart, "%s", name);
-    if (is_closed(name)) snprintf(look->closed, sizeof look->closed, "%s", name);
-}
-
 static void look_dynamic(const struct file *f, const Elf64_Shdr *dynamic, const Elf64_Shdr *strings,
                          struct elf_look *look) {
     bool rpath = false, runpath = false;
@@ -50,52 +34,24 @@ static void look_dynamic(const struct file *f, const Elf64_Shdr *dynamic, const 
         if (!read_at(f, dynamic->sh_offset + at, &d, sizeof d) || d.d_tag == DT_NULL) break;
         rpath = rpath || d.d_tag == DT_RPATH;
         runpath = runpath || d.d_tag == DT_RUNPATH;
-        if (d.d_tag == DT_NEEDED)
-            look_needed(look, string_at(f, strings->sh_offset, strings->sh_size, d.d_un.d_val));
+        const char *name =
+            d.d_tag == DT_NEEDED ? string_at(f, strings->sh_offset, strings->sh_size, d.d_un.d_val) : "";
+        if (strncmp(name, "libcudart.so", 12) == 0) snprintf(look->cudart, sizeof look->cudart, "%s", name);
     }
     look->rpath_first = rpath && !runpath;
 }
 
-/* nvcc's start-up code calls this one in every program. */
-static bool defines_runtime(const struct file *f, const Elf64_Shdr *symbols, const Elf64_Shdr *strings) {
-    for (uint64_t at = 0; at < symbols->sh_size; at += sizeof(Elf64_Sym)) {
-        Elf64_Sym s;
-        if (!read_at(f, symbols->sh_offset + at, &s, sizeof s)) return false;
-        if (ELF64_ST_TYPE(s.st_info) != STT_FUNC || s.st_shndx == SHN_UNDEF) continue;
-        if (strcmp(string_at(f, strings->sh_offset, strings->sh_size, s.st_name), "__cudaRegisterFatBinary") ==
-            0)
-            return true;
-    }
-    return false;
-}
-
-static void look_section(const struct file *f, const Elf64_Ehdr *e, const Elf64_Shdr *s,
-                         struct elf_look *look) {
-    Elf64_Shdr linked;
-    if (s->sh_type != SHT_DYNAMIC && s->sh_type != SHT_SYMTAB) return;
-    if (!read_at(f, e->e_shoff + (uint64_t)s->sh_link * sizeof linked, &linked, sizeof linked)) return;
-    if (s->sh_type == SHT_DYNAMIC) {
-        look_dynamic(f, s, &linked, look);
-        return;
-    }
-    look->stripped = false;
-    look->own_runtime = defines_runtime(f, s, &linked);
-}
-
 static void look_sections(const struct file *f, struct elf_look *look) {
     Elf64_Ehdr e;
-    Elf64_Shdr names, s;
+    Elf64_Shdr s, strings;
     if (!read_at(f, 0, &e, sizeof e) || memcmp(e.e_ident, ELFMAG, SELFMAG) != 0) return;
-    if (e.e_ident[EI_CLASS] != ELFCLASS64 || e.e_ident[EI_DATA] != ELFDATA2LSB) return;
-    look->is_elf = look->stripped = true;
-    if (e.e_shentsize != sizeof s ||
-        !read_at(f, e.e_shoff + (uint64_t)e.e_shstrndx * sizeof s, &names, sizeof names))
+    if (e.e_ident[EI_CLASS] != ELFCLASS64 || e.e_ident[EI_DATA] != ELFDATA2LSB || e.e_shentsize != sizeof s)
         return;
     for (unsigned n = 0; n < e.e_shnum; n++) {
-        if (!read_at(f, e.e_shoff + (uint64_t)n * sizeof s, &s, sizeof s)) return;
-        const char *name = string_at(f, names.sh_offset, names.sh_size, s.sh_name);
-        if (strcmp(name, ".nv_fatbin") == 0) look->has_fatbin = true;
-        look_section(f, &e, &s, look);
+        if (!read_at(f, e.e_shoff + n * sizeof s, &s, sizeof s)) return;
+        if (s.sh_type == SHT_DYNAMIC &&
+            read_at(f, e.e_shoff + (uint64_t)s.sh_link * sizeof strings, &strings, sizeof strings))
+            look_dynamic(f, &s, &strings, look);
     }
 }
 

@@ -5,12 +5,7 @@
 #include "../base/err.h"
 
 struct elf_look {
-    bool is_elf;
     char cudart[64];  /* the libcudart that it needs, or "" */
-    char closed[64];  /* a closed library that it needs, or "" */
-    bool has_fatbin;  /* holds device code */
-    bool own_runtime; /* defines the CUDA runtime's functions, and its symbol table names them */
-    bool stripped;    /* has no symbol table */
     bool rpath_first; /* DT_RPATH without DT_RUNPATH: searched before LD_LIBRARY_PATH */
 };
 

@@ -68,18 +68,6 @@ static enum ww_code find_library(struct trace_job *j, struct ww_error *error) {
 static enum ww_code check_program(const struct trace_job *j, struct elf_look *look, struct ww_error *error) {
     char path[PATH_MAX + 80];
     WW_TRY(ww_elf_look(j->path, look, error));
-    if (look->closed[0])
-        return ww_fail(
-            error, WW_UNSUPPORTED, j->path,
-            "needs %s: closed libraries have a CUDA runtime of their own, which runs on NVIDIA's own "
-            "driver only, so they cannot be recorded",
-            look->closed);
-    if (look->has_fatbin && !look->cudart[0] && look->stripped)
-        return ww_fail(error, WW_UNSUPPORTED, j->path,
-                       "the CUDA runtime is linked statically (nvcc's default) and the program has no symbol "
-                       "table, so that "
-                       "the runtime's functions are not found; do not strip the program, or build it with "
-                       "NVCC_APPEND_FLAGS='-cudart shared'");
     if (!look->cudart[0]) return WW_OK;
     snprintf(path, sizeof path, "%s/%s", j->library, look->cudart);
     if (access(path, R_OK) == 0) return WW_OK;
@@ -113,13 +101,13 @@ static bool absolute(const char *path, char out[PATH_MAX]) {
 
 static bool set_environment(const struct trace_job *j, const struct elf_look *look, int report_fd) {
     const struct cmd_line *l = j->line;
-    char report[80], out[PATH_MAX], preload[PATH_MAX + 80];
+    char report[80], out[PATH_MAX], preload[2 * PATH_MAX + 160];
     struct ww_ownfd own = ww_ownfd_note(ww_ownfd_raise(report_fd, true));
     snprintf(report, sizeof report, "%d:%llu:%llu", own.fd, (unsigned long long)own.dev,
              (unsigned long long)own.ino);
-    snprintf(preload, sizeof preload, "%s/%s", j->library,
-             look->cudart[0] ? look->cudart : "libwarpwatt-static.so");
-    bool preloads = look->rpath_first || !look->cudart[0];
+    snprintf(preload, sizeof preload, "%s/libwarpwatt-static.so%s%s%s%s", j->library,
+             look->rpath_first ? ":" : "", look->rpath_first ? j->library : "", look->rpath_first ? "/" : "",
+             look->rpath_first ? look->cudart : "");
     bool progress = !ww_cmd_has(l, "quiet") && isatty(STDERR_FILENO);
     unsetenv("WARPWATT_CUDA_OUT");
     if (j->out && (!absolute(j->target ? j->target : j->out, out) || !put("WARPWATT_CUDA_OUT", out)))
@@ -136,7 +124,7 @@ static bool set_environment(const struct trace_job *j, const struct elf_look *lo
            put("WARPWATT_CUDA_KEEP_SOURCE", ww_cmd_has(l, "keep-source") ? "1" : "0") &&
            put("WARPWATT_CUDA_STRICT", ww_cmd_has(l, "strict") ? "1" : "0") &&
            put("WARPWATT_CUDA_PROGRESS", progress ? "1" : "0") && put("WARPWATT_CUDA_REPORT", report) &&
-           prepend("LD_LIBRARY_PATH", j->library) && (!preloads || prepend("LD_PRELOAD", preload));
+           prepend("LD_LIBRARY_PATH", j->library) && prepend("LD_PRELOAD", preload);
 }
 
 /* In the child. The write end of `error_pipe` closes when the program starts. */

@@ -102,6 +102,87 @@ def stub_static():
            "the program's own __cudaRegisterFatBinary was called")
 
 
+def stub_archive():
+    """Without a symbol table the runtime's functions are found by the code of the archive that they came from."""
+    stub = os.path.join(HERE, "stub")
+    for version in ("11", "12", "13"):
+        subprocess.run(["cc", "-std=gnu11", "-O2", "-fPIC", "-DVERSION=" + version, "-c", "-o", "runtime.o",
+                        os.path.join(stub, "runtime.c")], check=True)
+        subprocess.run(["ar", "rcs", "archive-%s.a" % version, "runtime.o"], check=True)
+    subprocess.run(["cc", "-std=gnu11", "-O1", "-DSECTION=1", "-s", "-o", "hidden", os.path.join(stub, "host.c"), "archive-13.a",
+                    "-llz4", "-lzstd"], check=True)
+    hidden = [os.path.abspath("hidden"), PTX, "zstd"]
+    expect("a runtime without symbols is found by its archive", record(hidden, ["-q"], {"WARPWATT_CUDART_STATIC":
+           "archive-13.a"}), 0, r"version 13, 80 SMs\nPASS")
+    expect("not by an archive of another version", record(hidden, ["-q"], {"WARPWATT_CUDART_STATIC": "archive-12.a"}), 4,
+           None, "has no symbol table.*WARPWATT_CUDART_STATIC")
+    with open("archive-13.a", "rb") as f:
+        whole = f.read()
+    for name, damaged in (("cut", whole[:len(whole) // 2]), ("empty", b""), ("text", b"!<arch>\n" + b"x" * 500)):
+        with open("damaged.a", "wb") as f:
+            f.write(damaged)
+        expect("an archive that is damaged finds nothing: " + name,
+               record(hidden, ["-q"], {"WARPWATT_CUDART_STATIC": "damaged.a"}), 4, None, "has no symbol table")
+
+
+def stub_plugin():
+    """A library with a runtime of its own, opened by a program that has none."""
+    sources = [os.path.join(HERE, "stub", n) for n in ("host.c", "runtime.c")]
+    subprocess.run(["cc", "-std=gnu11", "-O1", "-fPIC", "-shared", "-DVERSION=12", "-Dmain=plugin_main",
+                    "-Wl,-Bsymbolic", "-o", "plugin.so", *sources, "-llz4", "-lzstd"], check=True)
+    with open("opener.c", "w") as f:
+        f.write("#include <dlfcn.h>\nint main(int n, char **v) { void *p = dlopen(\"./plugin.so\", RTLD_NOW); "
+                "int (*f)(int, char **) = p ? (int (*)(int, char **))dlsym(p, \"plugin_main\") : 0; return f ? f(n, v) : 9; }\n")
+    subprocess.run(["cc", "-o", "opener", "opener.c", "-ldl"], check=True)
+    expect("a library that is opened later has its runtime replaced",
+           record([os.path.abspath("opener"), PTX, "zstd"], ["-q"]), 0, r"version 12, 80 SMs\nPASS")
+
+
+LINK_A = """.version 7.0
+.target sm_70
+.address_size 64
+.extern .func (.param .b32 r) twice (.param .b32 a);
+.visible .entry store(.param .u64 p)
+{
+.reg .b32 %r<4>;
+.reg .b64 %rd<4>;
+mov.u32 %r1, %tid.x;
+{
+.param .b32 a;
+.param .b32 b;
+st.param.b32 [a], %r1;
+call.uni (b), twice, (a);
+ld.param.b32 %r2, [b];
+}
+ld.param.u64 %rd1, [p];
+mad.wide.u32 %rd2, %r1, 4, %rd1;
+st.global.u32 [%rd2], %r2;
+ret;
+}
+"""
+LINK_B = """.version 7.0
+.target sm_70
+.address_size 64
+.visible .func (.param .b32 r) twice (.param .b32 a)
+{
+.reg .b32 %r<4>;
+ld.param.b32 %r1, [a];
+add.u32 %r2, %r1, %r1;
+st.param.b32 [r], %r2;
+ret;
+}
+"""
+
+
+def check_links(driver):
+    for name, text in ("a.ptx", LINK_A), ("b.ptx", LINK_B):
+        with open(name, "w") as f:
+            f.write(text)
+    expect("cuLinkComplete links modules of PTX", record([driver, "a.ptx", "link", "b.ptx"], ["-q"]), 0, "PASS")
+    expect("two definitions are named", record([driver, "a.ptx", "link", "b.ptx", "b.ptx"], ["-q"]), 1, None,
+           "b.ptx: symbol twice is also defined in b.ptx")
+
+
 def stub_driver():
     """A program of the driver's interface."""
     driver = os.path.abspath("driver")
@@ -112,6 +193,7 @@ def stub_driver():
                r"80 SMs\nPASS")
         check("its launches are recorded: " + how, launches("driver.wwt") == ["saxpy"] * 4, launches("driver.wwt"))
     os.unlink("driver.wwt")
+    check_links(driver)
     expect("the driver's copies, fills and arrays", record([driver, PTX, "copies"], ["-q"]), 0, "PASS")
     expect("captures and graphs of the driver", record([driver, PTX, "graph"], ["-q", "-o", "graph.wwt"]), 0, "PASS")
     check("each launch of a graph is recorded", launches("graph.wwt") == ["saxpy"] * 3, launches("graph.wwt"))
@@ -392,19 +474,41 @@ def machine_choices(nvcc):
     os.unlink("o.wwt")
     expect("machine code of another GPU is refused", record(["./only"], ["-q", "--code", "auto"]), 1, None,
            r"machine code for sm_80 and no PTX; it does not run on the chosen GPU \(sm_70\)")
+    run([nvcc, "-arch=sm_80", "-o", "deadlock", os.path.join(HERE, "toolkit", "deadlock.cu")], None, 600)
+    for code in "sass", "ptx":
+        expect("polls of a flag that nobody sets end with its address, --code " + code,
+               record(["./deadlock"], ["-o", "dead.wwt", "-q", "--gpu", "a100", "--code", code]), 5, "PASS",
+               "wait_for_ever.*all 4 resident CTAs wait in loops.*the loop that ends here polls address 0x2000")
     two = [os.path.join(HERE, n) for n in ("two_modules.cu", "two_modules_other.cu")]
     run([nvcc, "-std=c++17", "-rdc=true", "-cudart", "shared", "-arch=sm_80", "-o", "linked", *two], None, 600)
     expect("linked device code is recorded as machine code", record(["./linked"], ["-q", "--code", "sass", "--gpu", "a100"]), 0,
            "PASS")
+    for gpu, code in (("a100", "ptx"), ("h100", "auto")):
+        expect("modules of relocatable PTX are linked, %s, --code %s" % (gpu, code),
+               record(["./linked"], ["-q", "--code", code, "--gpu", gpu]), 0, "PASS")
+    run([nvcc, "-std=c++17", "-rdc=true", "-gencode", "arch=compute_75,code=compute_75", "-o", "linked", *two], None, 600)
+    expect("relocatable PTX alone, runtime static", record(["./linked"], ["-q", "--code", "ptx", "--gpu", "a100"]), 0, "PASS")
 
 
 def nvcc_linking(nvcc):
     source = os.path.join(HERE, "vector_add.cu")
     run([nvcc, "-o", "static", source], None, 600)
     expect("a program built with nvcc's defaults is recorded", record(["./static"], ["-q"]), 0, "PASS")
+    record(["./static"], ["-q", "-o", "static.wwt"])
     run(["strip", "static"])
-    expect("without a symbol table it is refused", record(["./static"]), 4, None,
+    expect("without a symbol table it is refused, if its archive is not found",
+           record(["./static"], (), {"WARPWATT_CUDART_STATIC": "none"}), 4, None,
            "has no symbol table.*NVCC_APPEND_FLAGS='-cudart shared'")
+    expect("stripped, it is recorded", record(["./static"], ["-q", "-o", "stripped.wwt"]), 0, "PASS")
+    check("the trace is the same as with symbols", open("static.wwt", "rb").read() == open("stripped.wwt", "rb").read())
+    for name in "static.wwt", "stripped.wwt":
+        os.unlink(name)
+    plugin = os.path.join(HERE, "toolkit", "plugin.cu")
+    run([nvcc, "-Xcompiler", "-fPIC", "-shared", "-o", "plugin.so", plugin], None, 600)
+    run([nvcc, "-DHOST", "-o", "host", plugin, "-ldl"], None, 600)
+    expect("a plugin with kernels and a runtime of its own", record(["./host"], ["-q", "-o", "plugin.wwt"]), 0, "PASS")
+    check("its launches are recorded beside the program's", launches("plugin.wwt") == ["_Z7in_hostPi", "_Z9in_pluginPi"], launches("plugin.wwt"))
+    os.unlink("plugin.wwt")
     run([nvcc, "-o", "appended", source], {"NVCC_APPEND_FLAGS": "-cudart shared"}, 600)
     expect("NVCC_APPEND_FLAGS helps", record(["./appended"], ["-q"]), 0, "PASS")
     toolkit = os.path.join(os.path.dirname(os.path.dirname(os.path.realpath(nvcc))), "lib64")
@@ -418,6 +522,20 @@ def nvcc_linking(nvcc):
         expect("nvcc -compress-mode=" + mode, record(["./" + mode], ["-q"]), 0, "PASS")
 
 
+def cublas(nvcc, root):
+    """A closed library with a stripped runtime of its own."""
+    if not glob.glob(os.path.join(root, "lib64", "libcublas.so*")):
+        print("cuBLAS is not installed: its program was not compiled")
+        return
+    for way in ("static", "shared"):
+        built = run([nvcc, "-cudart", way, "-o", "blas", os.path.join(HERE, "toolkit", "cublas.cu"), "-lcublas"], None, 600)
+        check("a program of cuBLAS compiles, runtime " + way, built[0] == 0, built)
+        expect("cuBLAS multiplies matrices, runtime " + way,
+               record(["./blas"], ["-q", "-g", "a100", "-o", "blas.wwt", "--code", "auto"]), 0, "PASS")
+        check("its kernels are recorded, runtime " + way, len(launches("blas.wwt") or []) >= 2)
+        os.unlink("blas.wwt")
+
+
 def toolkit_programs(nvcc):
     """Programs that need more of the toolkit than nvcc."""
     root = os.path.dirname(os.path.dirname(os.path.realpath(nvcc)))
@@ -427,6 +545,7 @@ def toolkit_programs(nvcc):
         check("a program of both interfaces compiles, runtime " + way, built[0] == 0, built)
         expect("a program of both interfaces, runtime " + way, record(["./both"], ["-q", "-o", "both.wwt"]), 0, "PASS")
         check("its launches through both are recorded, runtime " + way, len(launches("both.wwt") or []) == 2)
+    cublas(nvcc, root)
     if not os.path.exists(os.path.join(root, "include", "nvrtc.h")):
         print("NVRTC is not installed: its program was not compiled")
         return
@@ -468,6 +587,8 @@ def main():
         stub_symbols()
         stub_versions()
         stub_static()
+        stub_archive()
+        stub_plugin()
         stub_driver()
         host = os.path.abspath("host-13")
         stub_options(host)

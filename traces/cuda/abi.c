@@ -224,6 +224,13 @@ RT_EXPORT int cudaGraphExecUpdate(struct rt_graph *exec, struct rt_graph *graph,
 /* ---- functions of the driver by name ---- */
 
 int cuGetProcAddress_v2(const char *name, void **function, int version, uint64_t flags, int *status);
+int cuGetExportTable(const void **table, const unsigned char *id);
+
+RT_EXPORT int cudaGetExportTable(const void **table, const unsigned char *id) {
+    { RT_ENTER; /* the driver's functions need its start */ }
+    int code = cuGetExportTable(table, id);
+    return code == RT_ERROR_NOT_SUPPORTED || code == 0 ? code : RT_ERROR_INVALID_VALUE;
+}
 
 static int entry_point(const char *name, void **function, int version, uint64_t flags, int *status) {
     int found;

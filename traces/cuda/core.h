@@ -28,6 +28,11 @@ uint64_t ww_rt_memory_used(void);
 uint64_t ww_rt_heap(void);
 void ww_rt_set_heap(uint64_t bytes);
 
+/* ---- core_device.c ---- */
+/* Limits of the device, by their number in both interfaces. */
+int ww_rt_set_limit(int limit, size_t value);
+int ww_rt_get_limit(int limit, size_t *value);
+
 /* ---- core_copy.c ---- */
 /* `value` fills elements of `element` bytes: 1, 2 or 4. `width` is in bytes. */
 struct rt_fill {

@@ -1,6 +1,7 @@
 /* core_module.c: loading of fat binaries, and the kernels and variables that they hold. */
 #include "../../estimator/api/record.h"
 #include "../sass/cubin/cubin.h"
+#include "../ptx/front/link.h"
 #include "../sass/cubin/fatbin.h"
 #include "core.h"
 #include <stdlib.h>
@@ -28,37 +29,90 @@ static int code_of(const struct ww_error *error) {
     return error->code == WW_NOMEM ? RT_ERROR_MEMORY_ALLOCATION : RT_ERROR_INVALID_PTX;
 }
 
-/* Number of PTX images of a device link, and the one if there is one. */
-static size_t linked_ptx(const struct rt_binary *b, struct fatbin_summary *one) {
-    size_t count = 0;
-    for (const void *const *p = b->linked; p && ww_rt_readable(p) >= sizeof *p && *p; p++) {
-        struct fatbin_summary s;
-        if (ww_fatbin_choose(*p, ww_rt_readable(*p), "linked", ww_rt.capability, &s, NULL) != WW_OK || !s.found)
-            continue;
-        *one = s;
-        count++;
-    }
-    return count;
+/* The PTX of one module of a device link; *text is NULL if it holds none. */
+static int module_text(const void *data, const char *name, char **text, size_t *n) {
+    struct fatbin_summary s;
+    struct ww_error error = {0};
+    *text = NULL;
+    if (ww_fatbin_choose(data, ww_rt_readable(data), name, ww_rt.capability, &s, NULL) != WW_OK || !s.found)
+        return 0;
+    if (ww_fatbin_text(&s.ptx, name, text, n, &error) == WW_OK) return 0;
+    return ww_rt_say_error(&error, code_of(&error));
 }
 
-static int choose(struct rt_binary *b, struct fatbin_summary *s) {
+static int link_texts(const struct ww_ptx_module *module, size_t count, char **text, size_t *n) {
     struct ww_error error = {0};
-    enum ww_code code =
-        ww_fatbin_choose(b->data, ww_rt_readable(b->data), "fat binary", ww_rt.capability, s, &error);
-    if (code != WW_OK) return ww_rt_say_error(&error, RT_ERROR_INVALID_KERNEL_IMAGE);
-    if (s->found) return 0;
-    struct fatbin_summary linked = {0};
-    size_t count = linked_ptx(b, &linked);
-    if (count > 1) {
-        ww_rt_say("relocatable device code of %zu modules would have to be linked, which is not supported; "
-                  "compile without "
-                  "-rdc=true (-dc)",
-                  count);
-        return RT_ERROR_NOT_SUPPORTED;
+    struct ww_buf out = {0};
+    if (ww_ptx_link(module, count, &out, &error) != WW_OK) {
+        ww_buf_free(&out);
+        return ww_rt_say_error(&error, code_of(&error));
     }
-    if (count == 0) return no_ptx(s);
-    *s = linked;
+    *text = out.p;
+    *n = out.n;
     return 0;
+}
+
+#define LINKED_MAX 4096
+
+/* nvcc links libcudadevrt into all relocatable code; its kernels are for launches from kernels. */
+static bool is_device_runtime(const char *text) {
+    return strstr(text, "cuda_device_runtime_cu") != NULL;
+}
+
+static bool is_name(char c) {
+    return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || c == '_' || c == '$';
+}
+
+static bool has_word(const char *text, const char *word) {
+    size_t n = strlen(word);
+    for (const char *p = text; n && (p = strstr(p, word)); p++)
+        if ((p == text || !is_name(p[-1])) && !is_name(p[n])) return true;
+    return false;
+}
+
+/* True if the text names a kernel or a variable that the program registered with the binary. */
+static bool has_registered(const struct rt_binary *b, const char *text) {
+    for (const struct rt_kernel *k = ww_rt.kernels; k; k = k->next)
+        if (k->binary == b && has_word(text, k->name)) return true;
+    for (const struct rt_variable *v = ww_rt.variables; v; v = v->next)
+        if (v->binary == b && has_word(text, v->name)) return true;
+    return false;
+}
+
+/* The text of all modules of a device link; *text is NULL if there are none. */
+static int linked_text(const struct rt_binary *b, const char *name, char **text, size_t *n) {
+    struct ww_ptx_module *module = calloc(LINKED_MAX, sizeof *module);
+    size_t count = 0;
+    int code = module ? 0 : RT_ERROR_MEMORY_ALLOCATION;
+    *text = NULL;
+    for (const void *const *p = b->linked;
+         !code && p && count < LINKED_MAX && ww_rt_readable(p) >= sizeof *p && *p; p++) {
+        char *part;
+        code = module_text(*p, name, &part, &module[count].n);
+        if (code || !part) continue;
+        module[count].where = name;
+        module[count].library = is_device_runtime(part) || !has_registered(b, part);
+        module[count++].text = part;
+    }
+    if (!code && count) code = link_texts(module, count, text, n);
+    for (size_t k = 0; k < count; k++) free((char *)(uintptr_t)module[k].text);
+    free(module);
+    return code;
+}
+
+/* The PTX to load: the binary's own, or that of the modules that it was linked from. */
+static int choose(const struct rt_binary *b, const char *name, char **text, size_t *n) {
+    struct ww_error error = {0};
+    struct fatbin_summary s;
+    enum ww_code code =
+        ww_fatbin_choose(b->data, ww_rt_readable(b->data), "fat binary", ww_rt.capability, &s, &error);
+    if (code != WW_OK) return ww_rt_say_error(&error, RT_ERROR_INVALID_KERNEL_IMAGE);
+    if (s.found) {
+        code = ww_fatbin_text(&s.ptx, name, text, n, &error);
+        return code == WW_OK ? 0 : ww_rt_say_error(&error, code_of(&error));
+    }
+    int failed = linked_text(b, name, text, n);
+    return failed || *text ? failed : no_ptx(&s);
 }
 
 /* The PTX that machine code may fall back to; *text is NULL if there is none. */
@@ -96,15 +150,12 @@ static int load_machine(struct rt_binary *b, const char *name, bool *done) {
 }
 
 static int load_ptx(struct rt_binary *b, const char *name) {
-    struct fatbin_summary s;
     struct ww_error error = {0};
     char *text = NULL;
     size_t n = 0;
-    int refused = choose(b, &s);
+    int refused = choose(b, name, &text, &n);
     if (refused) return refused;
-    enum ww_code code = ww_fatbin_text(&s.ptx, name, &text, &n, &error);
-    if (code != WW_OK) return ww_rt_say_error(&error, code_of(&error));
-    code = ww_device_module_text(ww_rt.device, text, n, name, &b->module, &error);
+    enum ww_code code = ww_device_module_text(ww_rt.device, text, n, name, &b->module, &error);
     if (code != WW_OK) { /* the module keeps pointing into the text otherwise */
         free(text);
         return ww_rt_say_error(&error, code_of(&error));

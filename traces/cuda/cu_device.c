@@ -102,26 +102,19 @@ RT_EXPORT int cuProfilerStop(void) {
     return 0;
 }
 
-/* ---- limits: 0 stack, 1 printf buffer, 2 heap ---- */
-
-#define STACK_MAX ((size_t)512 << 10)
+/* ---- limits ---- */
 
 RT_EXPORT int cuCtxSetLimit(int limit, size_t value) {
     CU_CONTEXT;
-    if (limit == 0 && value > STACK_MAX) return RT_ERROR_INVALID_VALUE;
-    if ((limit == 1 || limit == 2) && value > ww_rt_global_memory()) return RT_ERROR_MEMORY_ALLOCATION;
-    if (limit < 0 || limit > 2) return RT_ERROR_UNSUPPORTED_LIMIT;
-    if (limit == 0) ww_rt.stack_limit = value;
-    if (limit == 1) ww_rt.fifo_limit = value;
-    if (limit == 2) ww_rt_set_heap(value);
-    return 0;
+    return ww_rt_set_limit(limit, value);
 }
 
+/* No context of graphics shares the GPU: limits 7 to 9 are of one. */
 RT_EXPORT int cuCtxGetLimit(size_t *value, int limit) {
     CU_CONTEXT;
     if (!value) return RT_ERROR_INVALID_VALUE;
-    if (limit < 0 || limit > 2) return RT_ERROR_UNSUPPORTED_LIMIT;
-    *value = limit == 0 ? ww_rt.stack_limit : limit == 1 ? ww_rt.fifo_limit : ww_rt_heap();
+    if (limit < 7 || limit > 9) return ww_rt_get_limit(limit, value);
+    *value = 0;
     return 0;
 }
 

@@ -87,26 +87,6 @@ RT_EXPORT int cuGetProcAddress(const char *name, void **function, int version, u
     return cuGetProcAddress_v2(name, function, version, flags, NULL);
 }
 
-/* Tables of functions that no header tells of. NVRTC does without. A CUDA runtime, as closed libraries have it
- * linked into them, first asks one that proves the driver to be NVIDIA's own. */
-static bool is_proof(const unsigned char *id) {
-    static const unsigned char first[][4] = {{0xf8, 0xcf, 0xf9, 0x51}, {0xd4, 0x08, 0x20, 0x55}}; /* 13; 12 */
-    return memcmp(id, first[0], 4) == 0 || memcmp(id, first[1], 4) == 0;
-}
-
-RT_EXPORT int cuGetExportTable(const void **table, const unsigned char *id) {
-    static bool said;
-    RT_LOCK;
-    if (table) *table = NULL;
-    if (!table || !id) return RT_ERROR_INVALID_VALUE;
-    if (is_proof(id) && !said)
-        ww_rt_say("cuGetExportTable: a CUDA runtime that is linked into a library, such as cuBLAS, asks the "
-                  "driver to "
-                  "prove that it is NVIDIA's own; it does not run on another one");
-    said = said || is_proof(id);
-    return RT_ERROR_NOT_SUPPORTED;
-}
-
 #define X(name)                                                                                                \
     RT_EXPORT int name(void) {                                                                                 \
         return ww_rt_missing(#name);                                                                           \

@@ -86,6 +86,37 @@ RT_EXPORT int cuStreamIsCapturing(const void *stream, int *status) {
 }
 RT_ALIAS(cuStreamIsCapturing_ptsz, cuStreamIsCapturing)
 
+/* The nodes that the next one would depend on are told of a stream only that is not captured: none. */
+static int capture_info(const void *stream, int *status, unsigned long long *id, struct rt_graph **graph,
+                        const void **before, size_t *count) {
+    CU_CONTEXT;
+    if (!status || !ww_rt_known_stream(stream)) return RT_ERROR_INVALID_VALUE;
+    *status = ww_rt_capture_status(stream, id, graph);
+    if (*status && (before || count)) return ww_rt_missing("cuStreamGetCaptureInfo with dependencies");
+    if (before) *before = NULL;
+    if (count) *count = 0;
+    return 0;
+}
+
+RT_EXPORT int cuStreamGetCaptureInfo(const void *stream, int *status, unsigned long long *id) {
+    return capture_info(stream, status, id, NULL, NULL, NULL);
+}
+RT_ALIAS(cuStreamGetCaptureInfo_ptsz, cuStreamGetCaptureInfo)
+
+RT_EXPORT int cuStreamGetCaptureInfo_v2(const void *stream, int *status, unsigned long long *id,
+                                        struct rt_graph **graph, const void **before, size_t *count) {
+    return capture_info(stream, status, id, graph, before, count);
+}
+RT_ALIAS(cuStreamGetCaptureInfo_v2_ptsz, cuStreamGetCaptureInfo_v2)
+
+RT_EXPORT int cuStreamGetCaptureInfo_v3(const void *stream, int *status, unsigned long long *id,
+                                        struct rt_graph **graph, const void **before, const void **edges,
+                                        size_t *count) {
+    if (edges) *edges = NULL;
+    return capture_info(stream, status, id, graph, before, count);
+}
+RT_ALIAS(cuStreamGetCaptureInfo_v3_ptsz, cuStreamGetCaptureInfo_v3)
+
 /* True if the host function became a node. */
 static bool captured(void *stream, void (*fn)(void *data), void *data, int *code) {
     const struct rt_op op = {RT_OP_HOST, {.host = {fn, data}}};

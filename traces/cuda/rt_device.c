@@ -101,47 +101,16 @@ RT_EXPORT int cudaDeviceGetSharedMemConfig(int *config) {
 RT_ALIAS(cudaThreadSetCacheConfig, cudaDeviceSetCacheConfig)
 RT_ALIAS(cudaThreadGetCacheConfig, cudaDeviceGetCacheConfig)
 
-#define STACK_MAX ((size_t)512 << 10) /* local memory of a thread */
-
-/* Limits by number: 0 stack, 1 printf buffer, 2 heap. Values are kept within what a GPU could give; stack and
- * buffer are not bounded by them here. */
 RT_EXPORT int cudaDeviceSetLimit(int limit, size_t value) {
     RT_ENTER;
-    if (limit == 0 && value > STACK_MAX) return ww_rt_set(RT_ERROR_INVALID_VALUE);
-    if ((limit == 1 || limit == 2) && value > ww_rt_global_memory())
-        return ww_rt_set(RT_ERROR_MEMORY_ALLOCATION);
-    switch (limit) {
-    case 0:
-        ww_rt.stack_limit = value;
-        return 0;
-    case 1:
-        ww_rt.fifo_limit = value;
-        return 0;
-    case 2:
-        ww_rt_set_heap(value);
-        return 0;
-    default:
-        return ww_rt_set(RT_ERROR_UNSUPPORTED_LIMIT);
-    }
+    return ww_rt_set(ww_rt_set_limit(limit, value));
 }
 RT_ALIAS(cudaThreadSetLimit, cudaDeviceSetLimit)
 
 RT_EXPORT int cudaDeviceGetLimit(size_t *value, int limit) {
     RT_ENTER;
     if (!value) return ww_rt_set(RT_ERROR_INVALID_VALUE);
-    switch (limit) {
-    case 0:
-        *value = ww_rt.stack_limit;
-        return 0;
-    case 1:
-        *value = ww_rt.fifo_limit;
-        return 0;
-    case 2:
-        *value = ww_rt_heap();
-        return 0;
-    default:
-        return ww_rt_set(RT_ERROR_UNSUPPORTED_LIMIT);
-    }
+    return ww_rt_set(ww_rt_get_limit(limit, value));
 }
 RT_ALIAS(cudaThreadGetLimit, cudaDeviceGetLimit)
 

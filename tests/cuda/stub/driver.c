@@ -326,6 +326,28 @@ static void order(const char *path) {
     EXPECT(cuGraphLaunch(exec, one) == 0);
 }
 
+int cuLinkCreate_v2(unsigned count, int *options, void **values, void **link);
+int cuLinkAddFile_v2(void *link, int type, const char *path, unsigned count, int *options, void **values);
+int cuLinkComplete(void *link, void **image, size_t *bytes);
+int cuLinkDestroy(void *link);
+
+/* Files of PTX whose kernel stores twice the thread's number. */
+static void link_files(int count, char **path) {
+    void *link, *image, *module, *kernel;
+    size_t bytes;
+    pointer p;
+    unsigned got[32];
+    EXPECT(cuLinkCreate_v2(0, NULL, NULL, &link) == 0);
+    for (int n = 0; n < count; n++) EXPECT(cuLinkAddFile_v2(link, 1, path[n], 0, NULL, NULL) == 0);
+    EXPECT(cuLinkComplete(link, &image, &bytes) == 0 && bytes > 100);
+    EXPECT(cuModuleLoadData(&module, image) == 0 && cuLinkDestroy(link) == 0 && cuLinkDestroy(link) == 400);
+    EXPECT(cuModuleGetFunction(&kernel, module, "store") == 0 && cuMemAlloc_v2(&p, sizeof got) == 0);
+    void *arguments[] = {&p};
+    EXPECT(cuLaunchKernel(kernel, 1, 1, 1, 32, 1, 1, 0, NULL, arguments, NULL) == 0);
+    EXPECT(cuMemcpyDtoH_v2(got, p, sizeof got) == 0);
+    for (unsigned n = 0; n < 32; n++) EXPECT(got[n] == 2 * n);
+}
+
 int main(int argc, char **argv) {
     const char *how = argc > 2 ? argv[2] : "text";
     char name[100];
@@ -344,7 +366,10 @@ int main(int argc, char **argv) {
         copies();
     else if (strcmp(how, "graph") == 0)
         graphs(argv[1]);
-    else if (strcmp(how, "order") == 0)
+    else if (strcmp(how, "link") == 0) {
+        argv[2] = argv[1]; /* the first file, behind the program's name */
+        link_files(argc - 2, argv + 2);
+    } else if (strcmp(how, "order") == 0)
         order(argv[1]);
     else
         compute(how, argv[1]);

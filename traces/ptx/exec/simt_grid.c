@@ -151,8 +151,25 @@ static enum ww_code record_cluster(void *cluster, struct ww_error *error) {
     return WW_OK;
 }
 
+/* What a live warp of the cluster polls; NULL if nothing is recorded, or no loop could be followed. */
+static const struct spin_watch *polled(const struct ex_cluster *c) {
+    for (uint32_t n = 0; n < c->count; n++)
+        for (uint32_t k = 0; k < c->cta[n]->warp_count; k++) {
+            const struct ex_warp *w = &c->cta[n]->warp[k];
+            for (uint32_t g = 0; w->live && g < w->split_count; g++)
+                if (w->split[g].watch.goes_round) return &w->split[g].watch;
+        }
+    return NULL;
+}
+
 static void fail_cluster(void *cluster, const char *text) {
-    ww_ex_fail(&((struct ex_cluster *)cluster)->cta[0]->warp[0], EX_LANES, WW_EXEC, "%s", text);
+    const struct ex_cluster *c = cluster;
+    const struct spin_watch *at = polled(c);
+    if (at)
+        ww_ex_fail(&c->cta[0]->warp[0], EX_LANES, WW_EXEC, "%s; the loop that ends here polls address 0x%llx",
+                   text, (unsigned long long)at->address);
+    else
+        ww_ex_fail(&c->cta[0]->warp[0], EX_LANES, WW_EXEC, "%s", text);
 }
 
 enum ww_code ww_ex_run_grid(struct ex_run *r, struct ww_error *error) {

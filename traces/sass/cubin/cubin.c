@@ -12,6 +12,7 @@
 #define SYMBOL_OBJECT 1u
 #define SYMBOL_FUNCTION 2u
 #define OTHER_ENTRY 0x10u
+#define TYPE_AT 16u /* of the ELF header */
 #define NOTE_OFFSETS 32u
 #define NOTE_STRINGS 48u
 
@@ -236,6 +237,21 @@ static enum ww_code take_compiler(struct ww_cubin *c, struct ww_error *error) {
     return c->compiler ? WW_OK : ww_fail_nomem(error, "cubin");
 }
 
+/* A linker counts the registers and the stack of a kernel together with those of the functions that it calls,
+ * so what was not linked may hold kernels alone. */
+static enum ww_code check_relocatable(const struct ww_cubin *c, struct ww_error *error) {
+    if (!c->relocatable) return WW_OK;
+    for (size_t i = 0; i < c->kernel_count; i++)
+        if (!c->kernels[i].entry)
+            return ww_cubin_bad(c, error, WW_UNSUPPORTED, TYPE_AT,
+                                "a relocatable cubin with the function %.100s: expected a linked one",
+                                c->kernels[i].name);
+    if (c->extern_count)
+        return ww_cubin_bad(c, error, WW_UNSUPPORTED, TYPE_AT,
+                            "a relocatable cubin that needs %.100s: expected a linked one", c->externs[0]);
+    return WW_OK;
+}
+
 static enum ww_code read_all(struct ww_cubin *c, struct ww_error *error) {
     WW_TRY(ww_cubin_read_elf(c, error));
     WW_TRY(place_code(c, error));
@@ -245,6 +261,7 @@ static enum ww_code read_all(struct ww_cubin *c, struct ww_error *error) {
     WW_TRY(take_symbols(c, error));
     WW_TRY(take_compiler(c, error));
     WW_TRY(ww_cubin_read_info(c, error));
+    WW_TRY(check_relocatable(c, error));
     return ww_cubin_read_lines(c, error);
 }
 

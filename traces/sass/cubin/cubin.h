@@ -89,10 +89,11 @@ struct ww_arena;
 struct ww_cubin_section;
 struct ww_cubin_symbol;
 struct ww_cubin {
-    char *where;    /* name in messages */
-    uint32_t arch;  /* compute capability x 10: 75 */
-    bool specific;  /* runs on this very architecture only (sm_90a) */
-    char *compiler; /* version and options as ptxas wrote them into the file; "": not told */
+    char *where;      /* name in messages */
+    uint32_t arch;    /* compute capability x 10: 75 */
+    bool specific;    /* runs on this very architecture only (sm_90a) */
+    bool relocatable; /* was not linked: a module of kernels alone, which need nothing of other modules */
+    char *compiler;   /* version and options as ptxas wrote them into the file; "": not told */
     struct ww_cubin_kernel *kernels;
     size_t kernel_count;
     struct ww_cubin_function *functions; /* by offset */

@@ -48,9 +48,8 @@ static enum ww_code check_header(struct ww_cubin *c, uint64_t *at, uint64_t *cou
     uint64_t flags = cubin_get(p + 48, 4), type = cubin_get(p + 16, 2);
     c->arch = p[8] >= ABI_NEW ? flags >> 8 & 0xff : flags & 0xff;
     c->specific = p[8] < ABI_NEW && flags & FLAG_SPECIFIC;
-    if (type == TYPE_RELOCATABLE)
-        return ww_cubin_bad(c, error, WW_UNSUPPORTED, 16, "a relocatable cubin: expected a linked one");
-    if (type != TYPE_EXECUTABLE)
+    c->relocatable = type == TYPE_RELOCATABLE;
+    if (type != TYPE_EXECUTABLE && !c->relocatable)
         return ww_cubin_bad(c, error, WW_INPUT, 16, "ELF type %llu: expected 2", (unsigned long long)type);
     if (c->arch < ARCH_FIRST)
         return ww_cubin_bad(c, error, WW_UNSUPPORTED, 48, "machine code for sm_%u: expected sm_70 or newer",

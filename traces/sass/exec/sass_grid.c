@@ -175,8 +175,25 @@ static enum ww_code record_cluster(void *cluster, struct ww_error *error) {
     return WW_OK;
 }
 
+/* What a live warp of the cluster polls; NULL if nothing is recorded, or no loop could be followed. */
+static const struct spin_watch *polled(const struct sx_cluster *c) {
+    for (uint32_t n = 0; n < c->count; n++)
+        for (uint32_t k = 0; k < c->cta[n]->warp_count; k++) {
+            const struct sx_warp *w = &c->cta[n]->warp[k];
+            for (uint32_t g = 0; w->live && g < w->group_count; g++)
+                if (w->group[g].watch.goes_round) return &w->group[g].watch;
+        }
+    return NULL;
+}
+
 static void fail_cluster(void *cluster, const char *text) {
-    ww_sx_fail(&((struct sx_cluster *)cluster)->cta[0]->warp[0], SX_LANES, WW_EXEC, "%s", text);
+    const struct sx_cluster *c = cluster;
+    const struct spin_watch *at = polled(c);
+    if (at)
+        ww_sx_fail(&c->cta[0]->warp[0], SX_LANES, WW_EXEC, "%s; the loop that ends here polls address 0x%llx",
+                   text, (unsigned long long)at->address);
+    else
+        ww_sx_fail(&c->cta[0]->warp[0], SX_LANES, WW_EXEC, "%s", text);
 }
 
 static enum ww_code run_window(struct sx_run *r, struct ww_error *error) {

@@ -80,14 +80,17 @@ static bool spins(struct sx_warp *w, uint32_t g) {
 
 /* ---- the loop ---- */
 
-/* What became of a group's turn. */
-enum turn { TURN_BUDGET, TURN_EVENT, TURN_SPIN };
+/* What became of a group's turn. YIELD: nothing but that others may run. */
+enum turn { TURN_BUDGET, TURN_EVENT, TURN_SPIN, TURN_YIELD };
 
 /* Executes a branch or the like. True: the group goes on in this turn. */
 static bool flow(struct sx_warp *w, uint32_t g, const struct sx_inst *i, uint32_t act, uint32_t pc,
                  enum turn *turn) {
     uint32_t mask = w->group[g].mask, count = w->group_count;
     bool goes_on = ww_sx_flow(w, g, i, act);
+    const struct sx_group *at = &w->group[g];
+    if (!goes_on && count == w->group_count && at->mask == mask && at->state == SX_RUN && at->spin_turns)
+        *turn = TURN_YIELD;
     if (!goes_on || w->run->failed) return false;
     if (w->group[g].pc <= pc && w->group[g].mask == mask && count == w->group_count && spins(w, g)) {
         *turn = TURN_SPIN;
@@ -181,6 +184,7 @@ uint32_t ww_sx_run_warp(struct sx_warp *w, uint32_t budget, bool *spinning) {
             ww_sx_fail(w, SX_LANES, WW_EXEC,
                        "the limit of %llu thread instructions is reached: an endless loop?",
                        (unsigned long long)r->limit);
+        if (turn == TURN_YIELD) continue;
         if (turn != TURN_SPIN) {
             spun = 0;
             continue;
