@@ -50,6 +50,11 @@ struct ww_import_stats {
     struct ww_import_gap gap[WW_IMPORT_GAPS_MAX]; /* one for each launch and kind, */
     size_t gap_count;
     uint64_t gaps_more; /* and those beyond the list */
+    /* Loads of a loop that waits for memory: a warp loads the address again that the same instruction loaded
+     * just before. A replay repeats as many of them as the trace has. */
+    uint64_t polls;
+    char polls_kernel[160]; /* of the first */
+    uint32_t polls_pc;
     double host_seconds;
 };
 /* Imports what Accel-Sim's NVBit tracer and its post-processor write, versions 1 to 6

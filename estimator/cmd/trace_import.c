@@ -63,6 +63,7 @@ static enum ww_code import_json(const struct cmd_line *line, const struct ww_imp
     ww_jsonw_u64(&w, "ctas_missing", s->ctas_missing);
     ww_jsonw_u64(&w, "warps_missing", s->warps_missing);
     ww_jsonw_u64(&w, "warps_unended", s->warps_unended);
+    ww_jsonw_u64(&w, "polls", s->polls);
     json_gaps(&w, s);
     ww_jsonw_f64(&w, "host_seconds", s->host_seconds);
     ww_jsonw_close(&w, '}');
@@ -120,6 +121,16 @@ static void warn_gaps(const struct ww_import_stats *s) {
                 ww_plural(s->gaps_more, "s"));
 }
 
+/* Recorded waits are one load each; other tracers write as many polls as the GPU needed. */
+static void warn_polls(const struct ww_import_stats *s) {
+    if (!s->polls) return;
+    fprintf(stderr,
+            "warpwatt: warning: %" PRIu64
+            " load%s of loops that wait for memory are imported as they are, the first "
+            "at 0x%" PRIx32 " of %s: a replay repeats them all, however long its own waits are\n",
+            s->polls, ww_plural(s->polls, "s"), s->polls_pc, ww_shown(s->polls_kernel));
+}
+
 static enum ww_code import_run(const struct cmd_line *line, struct ww_error *error) {
     struct ww_import_options o = {.out_path = ww_cmd_get(line, "out"), .strict = ww_cmd_has(line, "strict")};
     struct ww_import_stats stats;
@@ -135,6 +146,7 @@ static enum ww_code import_run(const struct cmd_line *line, struct ww_error *err
     WW_TRY(ww_cmd_progress_end(&progress, code, error));
     warn_unknown(&stats);
     warn_gaps(&stats);
+    warn_polls(&stats);
     if (ww_cmd_has(line, "json")) return import_json(line, &stats, error);
     if (!ww_cmd_has(line, "quiet")) import_text(line, &stats);
     return WW_OK;

@@ -142,14 +142,40 @@ static int clean(void **state) {
 
 #define T(f) cmocka_unit_test_teardown(f, end)
 
+#define POLL(address) "0 0 0 0 0010 1 1 R2 LDG.E.STRONG.GPU 1 R4 4 1 " address " 0 "
+#define JUMP "0 0 0 0 0020 1 0 BRA 0 0 "
+
+static void loads_that_wait_in_a_loop_are_counted(void **state) {
+    (void)state;
+    import("(1,1,1)", NULL,
+           POLL("0x7f0000") "\n" JUMP "\n" POLL("0x7f0000") "\n" JUMP
+                                                            "\n" POLL("0x7f0000") "\n"
+                                                                                  "0 0 0 0 " EXIT_LINE);
+    assert_int_equal(r.stats.polls, 2);
+    assert_int_equal(r.stats.polls_pc, 0x10);
+    import("(1,1,1)", NULL, POLL("0x7f0000") "\n" JUMP "\n" POLL("0x7f0040") "\n0 0 0 0 " EXIT_LINE);
+    assert_int_equal(r.stats.polls, 0); /* another address */
+    import("(1,1,1)", NULL,
+           POLL("0x7f0000") "\n0 0 0 0 0018 1 0 STG.E 2 R2 R4 4 1 0x7f0080 0\n" POLL(
+               "0x7f0000") "\n0 0 0 0 " EXIT_LINE);
+    assert_int_equal(r.stats.polls, 0); /* the warp wrote between them */
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        T(a_whole_trace_lacks_nothing),           T(a_whole_raw_trace_lacks_nothing),
-        T(a_trace_cut_behind_a_cta_is_warned_of), T(a_cta_that_lacks_in_the_middle_is_named),
-        T(a_header_without_ctas_is_warned_of),    T(warps_without_instructions_are_counted),
-        T(a_warp_without_its_exit_is_warned_of),  T(a_raw_trace_cut_within_a_cta_is_warned_of),
-        T(exits_of_parts_of_a_warp_add_up),       T(strict_refuses_what_is_not_whole),
-        T(an_exported_slice_lacks_nothing),       T(an_exported_slice_that_was_cut_is_warned_of),
+        T(loads_that_wait_in_a_loop_are_counted),
+        T(a_whole_trace_lacks_nothing),
+        T(a_whole_raw_trace_lacks_nothing),
+        T(a_trace_cut_behind_a_cta_is_warned_of),
+        T(a_cta_that_lacks_in_the_middle_is_named),
+        T(a_header_without_ctas_is_warned_of),
+        T(warps_without_instructions_are_counted),
+        T(a_warp_without_its_exit_is_warned_of),
+        T(a_raw_trace_cut_within_a_cta_is_warned_of),
+        T(exits_of_parts_of_a_warp_add_up),
+        T(strict_refuses_what_is_not_whole),
+        T(an_exported_slice_lacks_nothing),
+        T(an_exported_slice_that_was_cut_is_warned_of),
     };
     return cmocka_run_group_tests(tests, NULL, clean);
 }

@@ -35,6 +35,7 @@ void ww_as_cta_reset(const struct ww_as_import *im, struct ww_as_cta *cta) {
         w->step_count = w->access_count = w->pool_count = 0;
         w->last_mask = w->exited = 0;
         w->last_copy = NULL;
+        w->poll = NULL;
         w->started = false;
     }
 }

@@ -27,6 +27,9 @@ struct ww_as_warp {
     uint32_t last_mask, exited;
     struct ww_as_static *last_copy; /* the LDGSTS that the warp executed last; NULL: it was another one */
     bool started;
+    const struct ww_as_static *poll; /* the load that the warp may be repeating; NULL: none */
+    uint64_t poll_address;
+    uint32_t poll_step; /* steps that the warp had before it */
 };
 
 struct ww_as_cta {

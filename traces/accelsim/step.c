@@ -228,6 +228,28 @@ static enum ww_code check_line(const struct ww_as_import *im, uint32_t lanes, co
     return WW_OK;
 }
 
+#define POLL_DISTANCE 64u /* instructions of a loop that waits, at most */
+
+/* Counts loads of what every SM sees that repeat the address of the same load just before, while the warp wrote
+ * nothing. */
+static void note_poll(struct ww_as_import *im, struct ww_as_warp *w, const struct ww_as_line *l,
+                      unsigned space) {
+    const struct ww_as_static *s = l->code;
+    uint16_t op = s->inst.op;
+    bool load = op == WW_OP_LOAD && space == WW_SPACE_GLOBAL && s->inst.flags & WW_INST_BYPASS_L1 &&
+                !(s->inst.flags & WW_INST_WAIT) && l->form != WW_AS_NONE;
+    if (op == WW_OP_STORE || op == WW_OP_ATOMIC || op == WW_OP_REDUCE) w->poll = NULL;
+    if (!load) return;
+    uint64_t address = l->form == WW_AS_AFFINE ? l->base : l->address[0];
+    bool again = w->poll == s && w->poll_address == address && w->step_count - w->poll_step <= POLL_DISTANCE;
+    w->poll = s;
+    w->poll_address = address;
+    w->poll_step = w->step_count;
+    if (!again || im->stats->polls++) return;
+    snprintf(im->stats->polls_kernel, sizeof im->stats->polls_kernel, "%s", im->parser.code->kernel);
+    im->stats->polls_pc = l->pc;
+}
+
 enum ww_code ww_as_step_add(struct ww_as_import *im, struct ww_as_warp *w, uint32_t warp,
                             const struct ww_as_line *l, struct ww_error *error) {
     uint32_t lanes = ww_as_lanes(&im->launch, warp), index = 0;
@@ -237,6 +259,7 @@ enum ww_code ww_as_step_add(struct ww_as_import *im, struct ww_as_warp *w, uint3
     if (l->code->unknown) WW_TRY(count_unknown(im, l->code, error));
     complete_static(im, l);
     drop_twin(im, w, l);
+    note_poll(im, w, l, space_of(im, l));
     if (access && !value) {
         WW_TRY(add_memory(im, w, lanes, l, error));
     } else {
