@@ -237,7 +237,8 @@ def stub_options(host):
     check("--no-record computes and records nothing",
           "PASS" in result[1] and stats["launches"] == 5 and stats["recorded_launches"] == 0 and not left("."), result)
     expect("another GPU is seen", record([host, PTX, "plain"], ["-q", "--gpu", "gtx480"]), 0, "15 SMs\nPASS")
-    expect("another architecture is lowered to", record([host, PTX, "plain"], ["-o", trace, "--arch", "sm_20"]), 0)
+    expect("another architecture is lowered to, and the message names a GPU of it",
+           record([host, PTX, "plain"], ["-o", trace, "--arch", "sm_20"]), 0, err="ran code of sm_20.*--gpu gtx480")
     check("its launches say so", "sm_20" in run([PROGRAM, "trace", "info", trace])[1])
     os.unlink(trace)
 
