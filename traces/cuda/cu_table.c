@@ -27,14 +27,12 @@ static int unknown(unsigned n) {
     return RT_ERROR_NOT_SUPPORTED;
 }
 
+/* clang-format off */
 #define TEN(X, t) X(t##0) X(t##1) X(t##2) X(t##3) X(t##4) X(t##5) X(t##6) X(t##7) X(t##8) X(t##9)
 #define ALL(X)                                                                                                 \
-    X(1)                                                                                                       \
-    X(2)                                                                                                       \
-    X(3)                                                                                                       \
-    X(4)                                                                                                       \
-    X(5) X(6) X(7) X(8) X(9) TEN(X, 1) TEN(X, 2) TEN(X, 3) TEN(X, 4) TEN(X, 5) TEN(X, 6) TEN(X, 7) TEN(X, 8)   \
-        X(90) X(91) X(92) X(93)
+    X(1) X(2) X(3) X(4) X(5) X(6) X(7) X(8) X(9) TEN(X, 1) TEN(X, 2) TEN(X, 3) TEN(X, 4) TEN(X, 5) TEN(X, 6)    \
+    TEN(X, 7) TEN(X, 8) X(90) X(91) X(92) X(93)
+/* clang-format on */
 #define X(n)                                                                                                   \
     static int unknown_##n(void) {                                                                             \
         return unknown(n);                                                                                     \
