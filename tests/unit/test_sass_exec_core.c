@@ -74,6 +74,18 @@ static void the_table_keeps_what_depbar_waits_for(void **state) {
     kernel_close(&t);
 }
 
+/* BAR.ARV and BAR.SYNC of barrier 1 with 64 threads: one warp makes both arrivals. */
+static void a_warp_that_arrives_and_then_waits_counts_twice(void **state) {
+    (void)state;
+    const uint64_t low = 0x7b1du | UINT64_C(1) << 54 | UINT64_C(64) << 42;
+    const struct code arrive = {low, 0x000fec0000002000u}, wait = {low, 0x000fec0000010000u};
+    const struct code code[] = {PROLOGUE, arrive, wait, mov(1, 6), stg(2, 1), leave()};
+    kernel_open(&t, code, COUNT(code));
+    must(kernel_run(&t, 1, 32));
+    for (uint32_t n = 0; n < 32; n++) assert_int_equal(t.words[n], 6);
+    kernel_close(&t);
+}
+
 /* Odd lanes jump over an instruction; both meet at the BSYNC. */
 static void lanes_meet_at_bsync(void **state) {
     (void)state;
@@ -245,6 +257,7 @@ int main(void) {
         cmocka_unit_test(guarded_lanes_only),
         cmocka_unit_test(lanes_with_another_value_than_the_uniform_one_are_told),
         cmocka_unit_test(the_table_keeps_what_depbar_waits_for),
+        cmocka_unit_test(a_warp_that_arrives_and_then_waits_counts_twice),
         cmocka_unit_test(lanes_meet_at_bsync),
         cmocka_unit_test(loops_wait_for_the_last),
         cmocka_unit_test(broken_lanes_are_not_waited_for),
