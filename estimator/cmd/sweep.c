@@ -65,8 +65,7 @@ static void print(const struct ww_sweep_summary *s, const char *db) {
                100 * s->best_margin, 100 * s->best_sure, s->best_near, s->best_near == 1 ? " is" : "s are",
                100 * WW_SWEEP_NEAR, s->best_near == 1 ? "it" : "them");
         if (s->small)
-            printf("replayed: %" PRIu64 " of %" PRIu64 " variants: so few that none was screened\n",
-                   s->replayed, s->points);
+            puts("replayed: all variants that can be; so few are not screened");
         else
             printf("replayed: %" PRIu64 " of %" PRIu64 " variants; the others were recorded and screened\n",
                    s->replayed, s->points);

@@ -321,12 +321,13 @@ static enum ww_code search(struct search *s, size_t budget, struct ww_error *err
     size_t pick[FIRST + BATCH];
     while (s->valid && s->replayed < budget) {
         size_t left = budget - s->replayed;
-        size_t picked = s->rounds ? pick_next(s, left, pick) : pick_first(s, left, pick);
+        bool any = fastest(s) < s->n; /* replayed, and not found wrong */
+        if (any && doubt(s) < DOUBT) break;
+        size_t picked = any ? pick_next(s, left, pick) : pick_first(s, left, pick);
         if (!picked) break;
         WW_TRY(replay(s, pick, picked, error));
         if (fastest(s) == s->n) continue;
         WW_TRY(learn(s, error));
-        if (doubt(s) < DOUBT) break;
     }
     return WW_OK;
 }
@@ -352,6 +353,7 @@ static enum ww_code drop_wrong(struct search *s, bool *wrong, struct ww_error *e
         s->c[i].replayed = false;
         s->c[i].reason = strdup("");
         s->valid--;
+        s->replayed--; /* the budget is for variants that are right */
         if (!s->c[i].reason) code = ww_fail_nomem(error, "candidates");
     }
     free(left);
@@ -405,7 +407,7 @@ static void report(const struct search *s, struct ww_sweep_summary *summary) {
     summary->best_margin = MARGIN;
     for (size_t i = 0; i < s->n; i++)
         summary->best_near +=
-            i != best && s->c[i].known > 0 && s->c[i].known <= (1 + WW_SWEEP_NEAR) * summary->best_s;
+            i != best && s->c[i].replayed && s->c[i].known <= (1 + WW_SWEEP_NEAR) * summary->best_s;
 }
 
 enum ww_code ww_sweep_best(struct sweep_job *job, struct ww_sweep_summary *summary, struct ww_error *error) {
