@@ -138,6 +138,43 @@ static void what_no_launch_has_had_comes_from_dram(void **state) {
     replay_free(&r);
 }
 
+static struct replay run_known(const struct ww_gpu_spec *g, uint32_t insts) {
+    struct program p;
+    straight(&p, 32, insts, 1);
+    p.code_known = true;
+    struct replay r = program_run(&p, g);
+    program_free(&p);
+    return r;
+}
+
+/* 2 KiB are 16 lines. */
+static void a_launch_leaves_code_that_fits_in_the_l15(void **state) {
+    (void)state;
+    struct ww_gpu_spec g = supply_gpu(0);
+    g.icache_kb = 2;
+    g.icache_dram_cycles = 300;
+    struct replay r = run_known(&g, PER_LINE);
+    assert_int_equal(r.r.cycles, 10 + PER_LINE);
+    assert_int_equal(r.r.counter[WW_C_FETCH_MISS], 0);
+    assert_int_equal(r.r.counter[WW_C_FETCH_L15], 1);
+    replay_free(&r);
+    r = run_known(&g, 16 * PER_LINE);
+    assert_int_equal(r.r.counter[WW_C_FETCH_MISS], 0);
+    replay_free(&r);
+}
+
+/* It is in the L2, though: no line comes from DRAM. */
+static void of_longer_code_the_l15_keeps_nothing(void **state) {
+    (void)state;
+    struct ww_gpu_spec g = supply_gpu(0);
+    g.icache_kb = 2;
+    g.icache_dram_cycles = 300;
+    struct replay r = run_known(&g, 17 * PER_LINE);
+    assert_int_equal(r.r.counter[WW_C_FETCH_MISS], 17);
+    assert_int_equal(r.r.cycles, 60 + 8 + 16 * (60 - 2 + 8));
+    replay_free(&r);
+}
+
 static void a_stream_buffer_that_restarts_forgets_its_lines(void **state) {
     (void)state;
     struct ww_gpu_spec g = supply_gpu(2);
@@ -273,6 +310,8 @@ int main(void) {
         cmocka_unit_test(a_warp_says_where_the_line_comes_from_that_it_waits_for),
         cmocka_unit_test(of_two_warps_that_start_one_is_served_in_a_cycle),
         cmocka_unit_test(what_no_launch_has_had_comes_from_dram),
+        cmocka_unit_test(a_launch_leaves_code_that_fits_in_the_l15),
+        cmocka_unit_test(of_longer_code_the_l15_keeps_nothing),
         cmocka_unit_test(straight_code_from_the_l2_takes_as_long_as_measured),
         cmocka_unit_test(a_stream_buffer_that_restarts_forgets_its_lines),
         cmocka_unit_test(as_many_lines_are_on_their_way_as_the_stream_buffer_has_places),

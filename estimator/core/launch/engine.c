@@ -266,6 +266,12 @@ static bool code_is_new(struct ww_engine *e, const struct ww_launch *launch) {
     return new;
 }
 
+/* Whether it matters: a profiler that flushes caches replays a launch several times, and its passes leave the
+ * code in the instruction caches. */
+static bool code_counts(const struct ww_engine *e) {
+    return !e->options.code_known && !e->options.flush;
+}
+
 /* Sets up the core for a launch, but for its SMs. */
 static enum ww_code prepare(struct ww_engine *e, const struct ww_launch *launch, struct ww_cta_source *source,
                             struct ww_error *error) {
@@ -329,7 +335,7 @@ static enum ww_code prepare(struct ww_engine *e, const struct ww_launch *launch,
     bool pieces_on = (e->options.pieces || e->govern) && !e->beside;
     WW_TRY(ww_pieces_begin(&c->pieces, pieces_on, launch, start, &e->arena, error));
     WW_TRY(ww_pipe_decode(&e->gpu, launch, &e->arena, &c->code, error));
-    ww_supply_plan(c, code_is_new(e, launch) && !e->options.code_known);
+    ww_supply_plan(c, code_is_new(e, launch) && code_counts(e));
     ww_issue_lanes(c);
     WW_TRY(ww_waits_begin(c, ww_core_released, &e->arena, error));
     ww_memsys_tell_writes(e->memory, c->waits ? ww_waits_performed : NULL, c);
@@ -506,7 +512,7 @@ static enum ww_code replay_group(struct ww_engine *e, struct ww_beside *b, struc
     bool new = false;
     for (uint32_t i = 0; i < b->count; i++) new |= code_is_new(e, b->grid[i].launch);
     WW_TRY(prepare(e, &b->all, &b->source, error));
-    ww_supply_plan(c, new && !e->options.code_known);
+    ww_supply_plan(c, new &&code_counts(e));
     c->ctas_per_sm = c->cluster_size = 1;
     WW_TRY(prepare_sms(e, &b->all, error));
     e->launches += b->count - 1;

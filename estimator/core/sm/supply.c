@@ -35,11 +35,14 @@ static uint64_t ask(struct ww_sm *sm, uint32_t key, uint64_t cycle) {
     uint32_t line = ww_tags_find(&sm->icache, key), from = FROM_L15;
     n[WW_C_FETCH_L15]++;
     if (line == WW_NO_LINE) {
-        n[WW_C_FETCH_MISS]++;
         line = ww_tags_victim(&sm->icache, key);
         ww_tags_replace(&sm->icache, line, key);
-        sm->icache_ready[line] = cycle + g->icache_miss_cycles;
-        if (sm->core->supply.cold && meets_first(sm, key)) sm->icache_ready[line] += sm->core->supply.cold;
+        sm->icache_ready[line] = cycle;
+        if (!sm->core->supply.kept) {
+            n[WW_C_FETCH_MISS]++;
+            sm->icache_ready[line] += g->icache_miss_cycles;
+            if (sm->core->supply.cold && meets_first(sm, key)) sm->icache_ready[line] += sm->core->supply.cold;
+        }
     } else {
         ww_tags_touch(&sm->icache, line);
     }
@@ -211,7 +214,9 @@ void ww_supply_plan(struct ww_core *core, bool cold) {
                                  .entry = g->icache_stream_cycles,
                                  .first = first,
                                  .last = last};
-    if (cold && core->code.inst_count && last - first < MET_MOST) p->cold = g->icache_dram_cycles;
+    if (!core->code.inst_count) return;
+    if (cold && last - first < MET_MOST) p->cold = g->icache_dram_cycles;
+    p->kept = !cold && last - first < g->icache_kb * 1024 / g->icache_line;
 }
 
 void ww_supply_forget(struct ww_sm *sm) {

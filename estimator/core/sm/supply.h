@@ -35,6 +35,7 @@ struct ww_supply_plan {
     uint32_t entry;             /* cycles until a warp that comes to a line goes on, if the L0 lacked it */
     uint32_t first, last;       /* lines of the code */
     uint32_t cold;              /* cycles that the L2 adds for a line that it lacks; 0: it has the code */
+    bool kept;                  /* the L1.5 has the whole code from a launch before */
 };
 
 struct ww_l0_line {
