@@ -165,6 +165,18 @@ enum ww_code ww_db_store_beside(struct ww_db *db, int64_t launch_id, const struc
 enum ww_code ww_db_load_beside(struct ww_db *db, int64_t launch_id, struct ww_launch_result *l,
                                struct ww_error *error);
 
+/* ---- copies.c ---- */
+
+/* A run's copies; and a launch's time among them. */
+enum ww_code ww_db_store_copies(struct ww_db *db, int64_t run_id, const struct ww_result *r,
+                                struct ww_error *error);
+enum ww_code ww_db_load_copies(struct ww_db *db, int64_t run_id, struct ww_result *r, struct ww_arena *arena,
+                               struct ww_error *error);
+enum ww_code ww_db_store_among(struct ww_db *db, int64_t launch_id, const struct ww_launch_result *l,
+                               struct ww_error *error);
+enum ww_code ww_db_load_among(struct ww_db *db, int64_t launch_id, struct ww_launch_result *l,
+                              struct ww_error *error);
+
 /* ---- sampling.c ---- */
 
 /* What a sampled run replayed; nothing is stored or read of others. */

@@ -116,7 +116,12 @@ static enum ww_code load(struct ww_db *db, int64_t run_id, struct ww_result *r, 
     WW_TRY(load_settings(db, run_id, r, arena, error));
     WW_TRY(load_overrides(db, run_id, r, arena, error));
     WW_TRY(ww_db_load_sampling(db, run_id, r, arena, error));
-    return ww_db_load_launches(db, &dict, run_id, r, arena, error);
+    WW_TRY(ww_db_load_copies(db, run_id, r, arena, error));
+    WW_TRY(ww_db_load_launches(db, &dict, run_id, r, arena, error));
+    for (size_t i = 0; i < r->launch_count; i++)
+        if (r->launch[i].with_copies_end_ps > r->with_copies_ps)
+            r->with_copies_ps = r->launch[i].with_copies_end_ps;
+    return WW_OK;
 }
 
 enum ww_code ww_db_last_run(struct ww_db *db, int64_t *run_id, struct ww_error *error) {

@@ -162,6 +162,7 @@ static enum ww_code store(struct ww_db *db, const struct ww_result *r, int64_t *
     WW_TRY(store_settings(db, *run_id, r, error));
     WW_TRY(store_overrides(db, *run_id, r, error));
     WW_TRY(ww_db_store_sampling(db, *run_id, r, error));
+    WW_TRY(ww_db_store_copies(db, *run_id, r, error));
     WW_TRY(ww_db_store_launches(db, &dict, *run_id, r, error));
     char sql[600];
     snprintf(sql, sizeof sql, WW_DB_WEIGHTS " AND l.run_id = %" PRId64, *run_id);

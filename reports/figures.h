@@ -111,4 +111,7 @@ enum { WW_DIFFERENCES = 40 };
 /* Fills at most WW_DIFFERENCES; returns how many there are. */
 size_t ww_differences(const struct ww_result *a, const struct ww_result *b, struct ww_difference *out);
 
+/* Time with a launch, among a program's copies. */
+uint64_t ww_launches_ps(const struct ww_result *result);
+
 #endif

@@ -74,6 +74,7 @@ void ww_part_summary(struct ww_jsonw *w, const struct ww_result *r, int64_t run_
     overrides(w, r);
     ww_jsonw_u64(w, "cycles", r->cycles);
     ww_jsonw_f64(w, "time_s", (double)r->time_ps / 1e12);
+    if (r->copy_count) ww_jsonw_f64(w, "with_copies_s", (double)r->with_copies_ps / 1e12);
     ww_jsonw_u64(w, "warp_instructions", r->warp_instructions);
     ww_jsonw_u64(w, "thread_instructions", r->thread_instructions);
     ww_part_known(w, "ipc", ww_ipc(&sum));

@@ -155,11 +155,39 @@ static void write_launch(struct ww_jsonw *w, const struct ww_launch_result *l,
         ww_jsonw_u64(w, "shared_cycles", l->shared_cycles);
         ww_jsonw_close(w, '}');
     }
+    if (l->with_copies_end_ps) {
+        ww_jsonw_open_flat(w, "with_copies", '{');
+        ww_jsonw_u64(w, "start_ps", l->with_copies_start_ps);
+        ww_jsonw_u64(w, "end_ps", l->with_copies_end_ps);
+        ww_jsonw_close(w, '}');
+    }
     write_figures(w, l, facts);
     write_epochs(w, l);
     write_points(w, l);
     write_pcs(w, l);
     ww_jsonw_close(w, '}');
+}
+
+static void write_copies(struct ww_jsonw *w, const struct ww_result *r) {
+    if (!r->copy_count) return;
+    ww_jsonw_open(w, "copies", '[');
+    for (size_t i = 0; i < r->copy_count; i++) {
+        const struct ww_copy_span *c = &r->copy[i];
+        ww_jsonw_open_flat(w, NULL, '{');
+        ww_jsonw_str(w, "way", ww_copy_way_name(c->way));
+        ww_jsonw_bool(w, "pageable", c->pageable);
+        ww_jsonw_u64(w, "stream", c->stream);
+        ww_jsonw_u64(w, "launches_before", c->launch);
+        if (c->engine == WW_COPY_NO_ENGINE)
+            ww_jsonw_null(w, "engine");
+        else
+            ww_jsonw_u64(w, "engine", c->engine);
+        ww_jsonw_u64(w, "bytes", c->bytes);
+        ww_jsonw_u64(w, "start_ps", c->start_ps);
+        ww_jsonw_u64(w, "end_ps", c->end_ps);
+        ww_jsonw_close(w, '}');
+    }
+    ww_jsonw_close(w, ']');
 }
 
 static void write_head(struct ww_jsonw *w, const struct ww_result *r, int64_t run_id, const cJSON *gpu) {
@@ -179,6 +207,7 @@ static void write_head(struct ww_jsonw *w, const struct ww_result *r, int64_t ru
         ww_jsonw_null(w, "peak_memory_bytes");
     write_node(w, gpu, "gpu_config", 0);
     write_mechanisms(w, r);
+    write_copies(w, r);
 }
 
 /* How far estimates of this GPU have been from hardware; empty: nobody has compared. */

@@ -104,6 +104,31 @@ static enum ww_code print_beside(const struct ww_result *r, FILE *out, struct ww
     return WW_OK;
 }
 
+/* Copies, since the begin of the program's first operation. */
+static enum ww_code print_copies(const struct ww_result *r, FILE *out, struct ww_error *error) {
+    struct ww_grid g = {.columns = 8, .left = 1u << 1};
+    size_t shown = r->copy_count < LAUNCH_ROWS ? r->copy_count : LAUNCH_ROWS;
+    if (!shown) return WW_OK;
+    add_row(&g, (const char *[]){"copy", "way", "stream", "before launch", "bytes", "from", "to", "rate"});
+    for (size_t i = 0; i < shown; i++) {
+        const struct ww_copy_span *c = &r->copy[i];
+        char n[3][16], way[40], t[4][32];
+        double seconds = (double)(c->end_ps - c->start_ps) * 1e-12;
+        snprintf(n[0], sizeof n[0], "%zu", i);
+        snprintf(n[1], sizeof n[1], "%u", c->stream);
+        snprintf(n[2], sizeof n[2], "%u", c->launch);
+        snprintf(way, sizeof way, "%s%s", ww_copy_way_name(c->way), c->pageable ? ", not pinned" : "");
+        add_row(&g, (const char *[]){n[0], way, n[1], n[2], ww_grouped(c->bytes, t[0]),
+                                     ww_si((double)c->start_ps * 1e-12, "s", t[1]),
+                                     ww_si((double)c->end_ps * 1e-12, "s", t[2]),
+                                     ww_si(ww_ratio((double)c->bytes, seconds), "B/s", t[3])});
+    }
+    fputs("\nCopies, since the program's first operation", out);
+    if (shown < r->copy_count) fprintf(out, " (the first %zu of %zu)", shown, r->copy_count);
+    fputs("\n", out);
+    return ww_grid_print(&g, out, error);
+}
+
 /* ---- lists of shares ---- */
 
 /* Indices of `count` values, the largest first. */
@@ -297,6 +322,7 @@ enum ww_code ww_report_text(const struct ww_result *result, int64_t run_id, FILE
     print_configuration(result, out);
     WW_TRY(print_launches(result, &facts, out, error));
     WW_TRY(print_beside(result, out, error));
+    WW_TRY(print_copies(result, out, error));
     WW_TRY(print_states(&sum, out, error));
     WW_TRY(print_slots(&sum, out, error));
     WW_TRY(print_memory(&sum, out, error));

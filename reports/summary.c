@@ -91,6 +91,18 @@ static void print_beside(const struct ww_result *r, FILE *out) {
                 ww_grouped(launches, a), ww_si((double)shared * 1e-12, "s", b));
 }
 
+/* The whole program, if copies take time. */
+static void print_copies(const struct ww_result *r, FILE *out) {
+    uint64_t bytes = 0;
+    char a[32], b[32], c[32];
+    if (!r->copy_count) return;
+    for (size_t i = 0; i < r->copy_count; i++) bytes += r->copy[i].bytes;
+    fprintf(out, "  with copies   %s (%s cop%s of %s; the GPU is without a launch %s of it)\n",
+            ww_si((double)r->with_copies_ps * 1e-12, "s", a), ww_grouped(r->copy_count, b),
+            r->copy_count == 1 ? "y" : "ies", ww_si((double)bytes, "B", c),
+            ww_percent(1 - ww_ratio((double)ww_launches_ps(r), (double)r->with_copies_ps), (char[32]){0}));
+}
+
 static enum ww_code summary_text(const struct ww_result *r, int64_t run_id, FILE *out, struct ww_error *error) {
     struct ww_launch_result sum;
     char a[32], b[32];
@@ -100,6 +112,7 @@ static enum ww_code summary_text(const struct ww_result *r, int64_t run_id, FILE
             ww_grouped(r->cycles, b));
     print_launch(&sum, out);
     print_beside(r, out);
+    print_copies(r, out);
     fprintf(out, "  instructions  %s of warps, %s of threads\n", ww_grouped(r->warp_instructions, a),
             ww_grouped(r->thread_instructions, b));
     fprintf(out, "  IPC           %s\n", ww_plain(ww_ipc(&sum), 4, a));

@@ -13,7 +13,16 @@
 #include "parts.h"
 #include <inttypes.h>
 
-enum { PROCESS = 1, SMS = 2, LAUNCHES = 1, DECISIONS = 2, STREAMS = 16, SLOTS = 1024 };
+enum {
+    PROCESS = 1,
+    SMS = 2,
+    PROGRAM = 3,
+    ENGINES = 1,
+    LAUNCHES = 1,
+    DECISIONS = 2,
+    STREAMS = 16,
+    SLOTS = 1024
+};
 
 static double us(uint64_t ps) {
     return (double)ps * 1e-6;
@@ -299,6 +308,65 @@ static void write_end(struct ww_jsonw *w, uint64_t at) {
     write_number(w, "warp instructions a cycle", "ipc", 0, at);
 }
 
+/* ---- the program with its copies, on a time of its own ---- */
+
+static uint32_t engine_track(const struct ww_copy_span *c) {
+    return c->engine == WW_COPY_NO_ENGINE ? ENGINES : ENGINES + 1 + c->engine;
+}
+
+static void begin_program(struct ww_jsonw *w, const char *name, uint64_t track, uint64_t start, uint64_t end) {
+    ww_jsonw_open_flat(w, NULL, '{');
+    ww_jsonw_str(w, "ph", "X");
+    ww_jsonw_str(w, "name", name);
+    ww_jsonw_u64(w, "pid", PROGRAM);
+    ww_jsonw_u64(w, "tid", track);
+    ww_jsonw_f64(w, "ts", us(start));
+    ww_jsonw_f64(w, "dur", us(end - start));
+    ww_jsonw_open(w, "args", '{');
+}
+
+/* Launches that overlap are on different tracks: those of the program's launches go round them. */
+enum { TRACKS = 64 };
+
+static void write_program_launches(struct ww_jsonw *w, const struct ww_result *r) {
+    uint64_t free_from[TRACKS] = {0};
+    bool named[TRACKS] = {0};
+    for (size_t i = 0; i < r->launch_count; i++) {
+        const struct ww_launch_result *l = &r->launch[i];
+        char kernel[WW_NAME_SHORT], name[32];
+        unsigned at = 0;
+        while (at + 1 < TRACKS && free_from[at] > l->with_copies_start_ps) at++;
+        free_from[at] = l->with_copies_end_ps;
+        snprintf(name, sizeof name, "launches %u", at);
+        if (!named[at]) name_track(w, "thread_name", PROGRAM, STREAMS + at, name);
+        named[at] = true;
+        begin_program(w, ww_kernel_name(r, l->kernel, kernel), STREAMS + at, l->with_copies_start_ps,
+                      l->with_copies_end_ps);
+        ww_jsonw_u64(w, "launch", l->index);
+        end(w);
+    }
+}
+
+static void write_program(struct ww_jsonw *w, const struct ww_result *r) {
+    bool named[256] = {0};
+    if (!r->copy_count) return;
+    name_track(w, "process_name", PROGRAM, 0, "the program with its copies");
+    for (size_t i = 0; i < r->copy_count; i++) {
+        const struct ww_copy_span *c = &r->copy[i];
+        char name[32] = "copies within the device";
+        if (c->engine != WW_COPY_NO_ENGINE) snprintf(name, sizeof name, "copy engine %u", c->engine);
+        if (!named[c->engine & 255]) name_track(w, "thread_name", PROGRAM, engine_track(c), name);
+        named[c->engine & 255] = true;
+        begin_program(w, ww_copy_way_name(c->way), engine_track(c), c->start_ps, c->end_ps);
+        ww_jsonw_u64(w, "copy", i);
+        ww_jsonw_u64(w, "stream", c->stream);
+        ww_jsonw_u64(w, "bytes", c->bytes);
+        ww_jsonw_bool(w, "pageable", c->pageable);
+        end(w);
+    }
+    write_program_launches(w, r);
+}
+
 struct clock {
     uint64_t now;              /* the end of all launches before */
     uint32_t beside;           /* the group that is under way, 0: none */
@@ -345,6 +413,7 @@ enum ww_code ww_report_timeline(const struct ww_result *r, int64_t run_id, FILE 
     name_slots(&w, r);
     for (size_t i = 0; i < r->launch_count; i++) write_all_of(&w, r, &r->launch[i], &facts, &clock);
     write_end(&w, clock.now);
+    write_program(&w, r);
     ww_jsonw_close(&w, ']');
     ww_jsonw_close(&w, '}');
     return ww_jsonw_end(&w, error);

@@ -11,6 +11,7 @@ size_t ww_struct_size(const char *name) {
         SIZE(ww_calibrate_analytic_options),
         SIZE(ww_calibrate_options),
         SIZE(ww_calibrate_timing_options),
+        SIZE(ww_copy_span),
         SIZE(ww_correlate_options),
         SIZE(ww_cta_span),
         SIZE(ww_disasm_options),

@@ -33,6 +33,8 @@ WW_API const char *ww_slot_name(enum ww_slot s);
 WW_API const char *ww_slot_help(enum ww_slot s);
 WW_API const char *ww_component_name(enum ww_component c);
 WW_API const char *ww_component_help(enum ww_component c);
+/* Of enum ww_copy_way: "to device". */
+WW_API const char *ww_copy_way_name(uint32_t way);
 
 /* Which counter is the i-th that runs keep by epoch; i < WW_EPOCH_COUNTERS. */
 WW_API enum ww_counter ww_epoch_counter(size_t i);

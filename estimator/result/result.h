@@ -126,6 +126,18 @@ struct ww_energy {
 };
 
 #define WW_CODE_FOREIGN "trace of " /* with the tool's name: ww_launch_result.code */
+
+/* A copy or fill that a program asked for. Times are since the begin of the program's first operation. */
+enum ww_copy_way { WW_COPY_TO_DEVICE, WW_COPY_FROM_DEVICE, WW_COPY_WITHIN, WW_COPY_FILL, WW_COPY_WAYS };
+struct ww_copy_span {
+    uint32_t way;      /* enum ww_copy_way */
+    uint32_t pageable; /* 1: its memory of the host is not pinned */
+    uint32_t stream;   /* of the trace */
+    uint32_t launch;   /* launches of the trace before it */
+    uint32_t engine;   /* copy engine that it took; of those within the device WW_COPY_NO_ENGINE */
+    uint64_t bytes, start_ps, end_ps;
+};
+#define WW_COPY_NO_ENGINE 255u
 /* One kernel launch. */
 struct ww_launch_result {
     uint32_t index; /* in the trace */
@@ -163,6 +175,9 @@ struct ww_launch_result {
     uint64_t shared_ps;     /* of its time, what is counted as others' that ran in it */
     uint64_t shared_active; /* the same of SM cycles with a CTA (sm_active_cycles) */
     uint64_t shared_cycles; /* the same of its cycles: cycles - shared_cycles of all launches is the run's */
+    /* When it ran among the program's copies, since the begin of the first operation; both 0 in a result that
+     * has no copies. */
+    uint64_t with_copies_start_ps, with_copies_end_ps;
     const char *code; /* where the machine code that was replayed comes from: "ptxas 12.4.131 -arch sm_70", or
                        * WW_CODE_FOREIGN and the tool that made the trace; NULL: PTX lowered by our rules, or a
                        * run older than this */
@@ -232,7 +247,11 @@ struct ww_result {
     uint64_t time_ps;
     uint64_t warp_instructions;
     uint64_t thread_instructions;
-    double energy_j; /* meaningful only if energy_known */
+    struct ww_copy_span *copy; /* full replays of whole traces that say when copies may run; in their order */
+    size_t copy_count;
+    uint64_t with_copies_ps; /* from the begin of the first operation, copy or launch, to the last one's end; 0
+                              * without copies */
+    double energy_j;         /* meaningful only if energy_known */
     bool energy_known;
     double confidence;
     struct ww_interval cycles_interval;

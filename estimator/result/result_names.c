@@ -87,3 +87,8 @@ static const enum ww_counter by_epoch[WW_EPOCH_COUNTERS] = {
 enum ww_counter ww_epoch_counter(size_t i) {
     return by_epoch[i < WW_EPOCH_COUNTERS ? i : 0];
 }
+
+const char *ww_copy_way_name(uint32_t way) {
+    static const char *const names[WW_COPY_WAYS] = {"to device", "from device", "within", "fill"};
+    return way < WW_COPY_WAYS ? names[way] : NULL;
+}

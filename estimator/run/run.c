@@ -385,7 +385,7 @@ enum ww_code ww_run_full(struct run *r, struct ww_error *error) {
         WW_TRY(replay_range(r, r->launches.range[i].first, r->launches.range[i].last, error));
     r->result->cycles_interval = (struct ww_interval){(double)r->result->cycles, (double)r->result->cycles};
     r->result->energy_interval = (struct ww_interval){r->result->energy_j, r->result->energy_j};
-    return WW_OK;
+    return ww_run_copies(r, error);
 }
 
 /* Launches in a row mostly have the same origin: they share its text. Those of a trace that another tool made

@@ -98,6 +98,10 @@ enum ww_code ww_run_tell_board(struct run *r, struct ww_error *error);
 enum ww_code ww_run_timeline_beside(struct run *r, struct ww_cta_log *log, struct ww_launch_result *l,
                                     size_t count, struct ww_error *error);
 
+/* When copies and launches run, if copies take time, into the result; nothing where the trace does not tell, or
+ * only some launches were replayed (run_copies.c). Errors: WW_NOMEM. */
+enum ww_code ww_run_copies(struct run *r, struct ww_error *error);
+
 /* The modes. Each fills in the result's launches, totals and intervals; the rest of it is there or follows.
  * Errors: those of ww_run. */
 enum ww_code ww_run_full(struct run *r, struct ww_error *error);

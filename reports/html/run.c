@@ -171,6 +171,39 @@ static void launches(struct ww_page *p, const struct ww_result *r, const struct 
     ww_tab_end(&t);
 }
 
+/* ---- copies, in their order ---- */
+
+static void add_copy(struct ww_tab *t, size_t number, const struct ww_copy_span *c) {
+    char text[64];
+    ww_tab_count(t, number);
+    snprintf(text, sizeof text, "%s%s", ww_copy_way_name(c->way), c->pageable ? ", not pinned" : "");
+    ww_tab_text(t, text);
+    ww_tab_count(t, c->stream);
+    ww_tab_count(t, c->launch);
+    snprintf(text, sizeof text, "%u", c->engine);
+    ww_tab_text(t, c->engine == WW_COPY_NO_ENGINE ? "-" : text);
+    ww_tab_count(t, c->bytes);
+    ww_tab_si(t, (double)c->start_ps * 1e-12, "s");
+    ww_tab_si(t, (double)c->end_ps * 1e-12, "s");
+}
+
+static void copies(struct ww_page *p, const struct ww_result *r) {
+    static const char *const head[] = {"copy", "way", "stream", "before launch", "engine", "bytes",
+                                       "from", "to",  NULL};
+    struct ww_tab t;
+    char all[32], busy[32];
+    size_t shown = r->copy_count < LAUNCH_ROWS ? r->copy_count : LAUNCH_ROWS;
+    if (!shown) return;
+    ww_html(p, "<h3>Copies</h3>\n<p class=\"note\">With copies the program takes %s; launches run in %s of it.",
+            ww_si((double)r->with_copies_ps * 1e-12, "s", all),
+            ww_si((double)ww_launches_ps(r) * 1e-12, "s", busy));
+    if (shown < r->copy_count) ww_html(p, " The first %zu of %zu copies.", shown, r->copy_count);
+    ww_html(p, "</p>\n");
+    ww_tab_begin(&t, p, "Copies in their order", head, 1u << 1 | 1u << 4);
+    for (size_t i = 0; i < shown; i++) add_copy(&t, i, &r->copy[i]);
+    ww_tab_end(&t);
+}
+
 /* ---- stacks ---- */
 
 static bool put_shares(const uint64_t slot[WW_SLOT_COUNT], double out[WW_SLOT_GROUPS]) {
@@ -292,6 +325,7 @@ void ww_html_run(struct ww_page *p, const struct ww_result *r, int64_t id, const
     ww_html(p, "</div>\n");
     ww_html_energy(p, r, &sum);
     launches(p, r, order);
+    copies(p, r);
     ww_html_listing(p, r, trace);
     ww_html_instructions(p, r);
     bands(p, r->gpu);

@@ -582,6 +582,28 @@ def side_by_side(nvcc):
     os.unlink("graph.wwt")
 
 
+def copies(nvcc):
+    """Copies of two streams that take turns run beside kernels; those of one stream do not."""
+    run([nvcc, "-std=c++17", "-arch=sm_80", "-o", "buffers", os.path.join(HERE, "toolkit", "buffers.cu")], None, 600)
+    times = []
+    for streams in "1", "2":
+        expect("buffers of %s streams are recorded" % streams,
+               record(["./buffers", streams], ["-q", "-g", "a100", "-o", "buffers.wwt"]), 0, "PASS")
+        for option in [], ["--serialize"]:
+            r = json.loads(run([PROGRAM, "run", "--gpu", "a100", "--trace", "buffers.wwt", "--json", "-q", *option])[1])
+            times.append(r["with_copies_s"])
+    info = json.loads(run([PROGRAM, "trace", "info", "buffers.wwt", "--json"])[1])
+    got = [(c["way"], c["pageable"], c["stream"], c["launches_before"]) for c in info["program_copies"][:4]]
+    check("each copy is kept with its stream and place",
+          got == [("to device", False, 1, 0), ("from device", False, 1, 1), ("to device", False, 2, 1),
+                  ("from device", False, 2, 2)] and len(info["program_copies"]) == 16, got)
+    check("the host's memory is not among what copies wrote", all(c["kind"] == "host" for x in info["launches"]
+                                                                for c in x.get("copies", [])), info["launches"])
+    check("one stream takes the sum", abs(times[0] - times[1]) < 1e-10, times)
+    check("two streams overlap", times[2] < 0.7 * times[3], times)
+    os.unlink("buffers.wwt")
+
+
 def main():
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
@@ -608,6 +630,7 @@ def main():
             nvcc_linking(nvcc)
             toolkit_programs(nvcc)
             side_by_side(nvcc)
+            copies(nvcc)
             machine_programs(nvcc)
             machine_choices(nvcc)
         else:

@@ -8,6 +8,7 @@
 #define WW_TRACES_CUDA_CORE_H
 
 #include "rt.h"
+#include "../host_copy.h"
 #include "rt_array.h"
 
 #pragma GCC visibility push(default)
@@ -90,9 +91,10 @@ struct rt_tail {
     struct rt_node **node;
     size_t count;
 };
-/* Up to which launch (number + 1) of a stream everything is done. */
+/* Up to which launch (number + 1) of a stream everything is done, and up to which launch or copy of it. */
 struct rt_clock_entry {
-    uint32_t lane, launch; /* the stream's number in the trace */
+    uint32_t lane, launch;        /* the stream's number in the trace */
+    uint64_t operation, numbered; /* of launches and copies, from 1; its name in the trace (host_copy.h) */
 };
 struct rt_clock {
     struct rt_clock_entry *entry; /* by lane */
@@ -138,8 +140,9 @@ int ww_rt_event_elapsed(float *ms, const struct rt_event *start, const struct rt
 /* ---- core_order.c ---- */
 /* A launch of the stream is about to be recorded. */
 int ww_rt_order_launch(const void *stream);
-/* A copy was done: the host waits for those that are of no stream that the program made. */
-void ww_rt_order_copy(void);
+/* A copy was done (NULL: none that a trace keeps). The host waits for those that are of no stream that the
+ * program made, and for those to memory that is not pinned. */
+void ww_rt_order_copy(const struct ww_host_copy *copy);
 /* The clock of the stream's next operation. */
 struct rt_clock *ww_rt_order_clock(const void *stream);
 void ww_rt_clock_merge(struct rt_clock *to, const struct rt_clock *more);

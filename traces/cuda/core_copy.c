@@ -24,6 +24,20 @@ static void note(const void *p, size_t pitch, size_t width, size_t height, enum 
     if (ww_device_note_copy(ww_rt.device, &copy, &error) != WW_OK) ww_rt_say_error(&error, 0);
 }
 
+/* Pinned memory, which kernels see too, but which is the host's. */
+static bool is_pinned(const void *p) {
+    const struct rt_shared *s = ww_rt_shared_find(p);
+    return s && s->kind != RT_KIND_MANAGED;
+}
+
+/* What the trace keeps of a copy's time. Copies within the host are none of the device's. */
+static void order(size_t bytes, const void *dst, bool to_device, const void *src, bool from_device) {
+    struct ww_host_copy copy = {.bytes = bytes};
+    copy.way = !to_device ? WW_COPY_FROM_DEVICE : from_device ? WW_COPY_WITHIN : WW_COPY_TO_DEVICE;
+    if (to_device != from_device) copy.pageable = !is_pinned(to_device ? src : dst);
+    ww_rt_order_copy(to_device || from_device ? &copy : NULL);
+}
+
 /* One side of a copy: `on_device` says what the kind claims. */
 static int side(const void *p, size_t bytes, bool on_device, bool either, unsigned char **host, bool *device) {
     bool bad;
@@ -64,9 +78,11 @@ int ww_rt_copy_rows(void *dst, size_t dst_pitch, const void *src, size_t src_pit
         height = 1;
     }
     for (size_t y = 0; y < height; y++) memmove(to + y * dst_pitch, from + y * src_pitch, width);
+    to_device = to_device && !is_pinned(dst);
+    from_device = from_device && !is_pinned(src);
     if (to_device) note(dst, dst_pitch, width, height, from_device ? WW_TRACE_COPY_DEVICE : WW_TRACE_COPY_HOST);
     ww_rt_copy_time(width * height, to_device != from_device);
-    ww_rt_order_copy();
+    order(width * height, dst, to_device, src, from_device);
     return 0;
 }
 
@@ -89,8 +105,9 @@ int ww_rt_fill_rows(const struct rt_fill *f) {
     unsigned char *to = ww_rt_device_bytes(f->p, span(f->pitch, f->width, f->height), &bad);
     if (!to) return RT_ERROR_INVALID_VALUE;
     for (size_t y = 0; y < f->height; y++) fill_row(to + y * f->pitch, f);
+    const struct ww_host_copy copy = {.bytes = f->width * f->height, .way = WW_COPY_FILL};
     note(f->p, f->pitch, f->width, f->height, WW_TRACE_COPY_FILL);
     ww_rt_copy_time(f->width * f->height, false);
-    ww_rt_order_copy();
+    ww_rt_order_copy(&copy);
     return 0;
 }

@@ -4,6 +4,7 @@
 #include "../../estimator/base/jsonw.h"
 #include "../../estimator/base/escape.h"
 #include "../../estimator/base/text.h"
+#include "../../estimator/result/names.h"
 #include "../wwt/reader.h"
 #include <string.h>
 
@@ -133,6 +134,50 @@ static void text_order(const struct ww_trace_order *o, FILE *out) {
     fputs(o->wait_count > 16 ? ", ...\n" : "\n", out);
 }
 
+/* ---- copies of the program ---- */
+
+static void json_waits(struct ww_jsonw *w, const struct ww_host_copy *c) {
+    ww_jsonw_open_flat(w, "waits_for", '[');
+    for (uint32_t i = 0; i < c->wait_count; i++) {
+        ww_jsonw_open_flat(w, NULL, '{');
+        ww_jsonw_u64(w, WW_OPERATION_IS_COPY(c->wait[i]) ? "copy" : "launch", c->wait[i] / 2);
+        ww_jsonw_close(w, '}');
+    }
+    ww_jsonw_close(w, ']');
+}
+
+static void json_program_copies(struct ww_jsonw *w, const struct ww_host_order *h) {
+    if (!h->copy_count) return;
+    ww_jsonw_open(w, "program_copies", '[');
+    for (size_t i = 0; i < h->copy_count; i++) {
+        const struct ww_host_copy *c = &h->copy[i];
+        ww_jsonw_open_flat(w, NULL, '{');
+        ww_jsonw_str(w, "way", ww_copy_way_name((uint32_t)c->way));
+        ww_jsonw_bool(w, "pageable", c->pageable);
+        ww_jsonw_u64(w, "bytes", c->bytes);
+        ww_jsonw_u64(w, "stream", c->stream);
+        ww_jsonw_u64(w, "launches_before", c->launch);
+        json_waits(w, c);
+        ww_jsonw_close(w, '}');
+    }
+    ww_jsonw_close(w, ']');
+}
+
+static void text_program_copies(const struct ww_host_order *h, FILE *out) {
+    uint64_t bytes = 0;
+    for (size_t i = 0; i < h->copy_count; i++) bytes += h->copy[i].bytes;
+    if (h->copy_count)
+        fprintf(out, "  %zu cop%s of the program, of %llu bytes\n", h->copy_count,
+                h->copy_count == 1 ? "y" : "ies", (unsigned long long)bytes);
+}
+
+static void json_copy_waits(struct ww_jsonw *w, const struct ww_host_order *h, size_t launch) {
+    if (!h->copy_count || !h->launch[launch].count) return;
+    ww_jsonw_open_flat(w, "waits_for_copies", '[');
+    for (uint32_t i = 0; i < h->launch[launch].count; i++) ww_jsonw_u64(w, NULL, h->launch[launch].copy[i]);
+    ww_jsonw_close(w, ']');
+}
+
 static void json_launch(struct ww_jsonw *w, const struct ww_trace *trace, size_t number) {
     const struct ww_wwt_launch *l = &trace->index.launch[number];
     struct totals t = launch_totals(l);
@@ -153,6 +198,7 @@ static void json_launch(struct ww_jsonw *w, const struct ww_trace *trace, size_t
     ww_jsonw_u64(w, "static_instructions", l->view.inst_count);
     json_totals(w, &t);
     json_order(w, &l->view.order);
+    json_copy_waits(w, &trace->index.host, number);
     json_copies(w, &l->view);
     ww_jsonw_close(w, '}');
 }
@@ -169,6 +215,7 @@ static enum ww_code print_json(const struct ww_trace *trace, FILE *out, struct w
     ww_jsonw_str(&w, "arguments", trace->index.meta.arguments);
     ww_jsonw_str(&w, "tool", trace->index.meta.tool);
     json_totals(&w, &t);
+    json_program_copies(&w, &trace->index.host);
     ww_jsonw_open(&w, "launches", '[');
     for (size_t i = 0; i < trace->index.launch_count; i++) json_launch(&w, trace, i);
     ww_jsonw_close(&w, ']');
@@ -238,6 +285,7 @@ static enum ww_code print_text(const struct ww_trace *trace, FILE *out, struct w
             (unsigned long long)t.thread);
     fprintf(out, "  %llu bytes, %s bytes per warp instruction, SIMT efficiency %.1f%%\n",
             (unsigned long long)t.bytes, each, 100.0 * efficiency(&t));
+    text_program_copies(&trace->index.host, out);
     if (t.warp) text_mix(&t, "  ", out);
     return ferror(out) ? ww_written(out, error) : WW_OK;
 }

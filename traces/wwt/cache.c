@@ -20,6 +20,10 @@ const struct ww_trace_meta *ww_trace_get_meta(const struct ww_trace *trace) {
     return &trace->index.meta;
 }
 
+const struct ww_host_order *ww_trace_host_order(const struct ww_trace *trace) {
+    return &trace->index.host;
+}
+
 const char *ww_trace_hash(const struct ww_trace *trace) {
     return trace->hash;
 }

@@ -38,7 +38,8 @@
 #define WW_WWT_INDEX_MAX(bytes) (((uint64_t)64 << 20) + 256 * (uint64_t)(bytes))
 #define WW_WWT_INST_MAX ((uint32_t)1 << 20) /* static instructions of a launch */
 #define WW_WWT_COPIES_MAX 4096u             /* before a launch */
-#define WW_WWT_WAITS_MAX 4096u              /* of a launch for others */
+#define WW_WWT_WAITS_MAX 4096u              /* of a launch or copy for others */
+#define WW_WWT_HOST_COPIES_MAX (1u << 20)   /* of a program */
 
 /* The columns of a CTA group, in this order. */
 enum ww_wwt_column {

@@ -228,6 +228,8 @@ static bool parse(struct parser *p) {
         return false;
     if (p->version >= WW_WWT_VERSION_COPIES && !ww_wwt_get_waits(p->c, p->arena, p->index, &p->why))
         return false;
+    if (p->version >= WW_WWT_VERSION_COPIES && !ww_wwt_get_host(p->c, p->arena, p->index, &p->why))
+        return false;
     return p->c->p == p->c->end ? true : reject(p, "bytes follow the last launch");
 }
 

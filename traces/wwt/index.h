@@ -6,6 +6,7 @@
 #define WW_WWT_INDEX_H
 
 #include "../../estimator/base/buf.h"
+#include "../host_copy.h"
 #include "../trace.h"
 
 struct ww_wwt_decoded;
@@ -43,6 +44,7 @@ struct ww_wwt_index {
     struct ww_wwt_launch *launch;
     size_t launch_count;
     uint64_t chunk_end; /* offset behind the last group */
+    struct ww_host_order host;
 };
 
 /* Writes a launch's static part (names, strings, instructions) in the form of the index. */
@@ -79,6 +81,9 @@ void ww_wwt_put_cluster(struct ww_wwt_orders *to, const uint32_t cluster[3], siz
 const char *ww_wwt_check_cluster(const struct ww_launch *launch);
 /* What is wrong with the order of launch number `launch`, or NULL. */
 const char *ww_wwt_check_order(const struct ww_trace_order *o, size_t launch);
+
+/* Copies of the program. Reads what is left of the index. False: malformed (*why; NULL: no memory). */
+bool ww_wwt_get_host(struct ww_cursor *c, struct ww_arena *arena, struct ww_wwt_index *index, const char **why);
 
 /* Strings with a length in front; NULL is kept apart from "". */
 void ww_wwt_put_string(struct ww_buf *b, const char *s);

@@ -93,7 +93,7 @@ bool ww_wwt_get_waits(struct ww_cursor *c, struct ww_arena *arena, struct ww_wwt
     if (c->p == c->end) return true;
     *why = "the words that launches wait for are malformed";
     uint64_t rows = ww_cursor_varint(c);
-    if (c->failed || rows == 0 || rows > index->launch_count) return false;
+    if (c->failed || (rows == 0 && c->p == c->end) || rows > index->launch_count) return false;
     for (uint64_t n = 0; n < rows; n++, at++) {
         uint64_t skipped = ww_cursor_varint(c);
         if (c->failed || at >= index->launch_count || skipped >= index->launch_count - at) return false;

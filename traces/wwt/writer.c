@@ -87,6 +87,7 @@ static void free_writer(struct ww_trace_writer *w) {
     ww_buf_free(&w->orders.rows);
     ww_buf_free(&w->clusters.rows);
     ww_buf_free(&w->waits.rows);
+    ww_wwt_forget_host(&w->host);
     free((void *)(uintptr_t)w->next_order.wait);
     free(w->waiting);
     while (w->code_count) free(w->code[--w->code_count].origin);
@@ -180,18 +181,21 @@ static enum ww_code put_index(struct ww_trace_writer *w, struct ww_error *error)
     ww_buf_append(&w->raw, w->launches.p, w->launches.n);
     for (size_t i = 0; i < w->code_count; i++) ww_wwt_put_string(&w->raw, w->code[i].origin);
     ww_buf_append(&w->raw, w->copies.p, w->copies.n);
-    if (w->orders.count || w->clusters.count || w->waits.count) {
+    bool host = ww_wwt_has_host(&w->host), waits = w->waits.count || host,
+         clusters = w->clusters.count || waits;
+    if (w->orders.count || clusters) {
         ww_buf_varint(&w->raw, w->orders.count);
         ww_buf_append(&w->raw, w->orders.rows.p, w->orders.rows.n);
     }
-    if (w->clusters.count || w->waits.count) {
+    if (clusters) {
         ww_buf_varint(&w->raw, w->clusters.count);
         ww_buf_append(&w->raw, w->clusters.rows.p, w->clusters.rows.n);
     }
-    if (w->waits.count) {
+    if (waits) {
         ww_buf_varint(&w->raw, w->waits.count);
         ww_buf_append(&w->raw, w->waits.rows.p, w->waits.rows.n);
     }
+    if (host) ww_wwt_put_host(&w->raw, &w->host);
     if (w->meta.failed || w->copies.failed || w->orders.rows.failed || w->clusters.rows.failed ||
         w->waits.rows.failed)
         return ww_fail_nomem(error, "the index of a trace");

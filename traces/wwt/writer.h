@@ -15,6 +15,7 @@
 #include "../../estimator/base/ownfd.h"
 #include "crc.h"
 #include "encode.h"
+#include "host_copies.h"
 #include "keep_source.h"
 #include "waits.h"
 #include <zstd.h>
@@ -76,6 +77,7 @@ struct ww_trace_writer {
     uint32_t waiting_count;
     struct ww_wwt_orders orders, clusters;
     struct ww_wwt_waits waits;
+    struct ww_wwt_host host;
     struct ww_trace_order
         next_order; /* of the next launch, with its own copy of the waits; has_order: there is one */
     bool has_order;

@@ -58,6 +58,16 @@ enum ww_code ww_device_note_order(struct ww_device *d, const struct ww_trace_ord
     return d->recorder.writer ? ww_trace_writer_order(d->recorder.writer, order, error) : WW_OK;
 }
 
+enum ww_code ww_device_note_host_copy(struct ww_device *d, const struct ww_host_copy *copy,
+                                      struct ww_error *error) {
+    return d->recorder.writer ? ww_trace_writer_host_copy(d->recorder.writer, copy, error) : WW_OK;
+}
+
+enum ww_code ww_device_note_copy_waits(struct ww_device *d, const struct ww_copy_waits *waits,
+                                       struct ww_error *error) {
+    return d->recorder.writer ? ww_trace_writer_copy_waits(d->recorder.writer, waits, error) : WW_OK;
+}
+
 void ww_device_pause(struct ww_device *d, bool paused) {
     d->paused = paused;
 }

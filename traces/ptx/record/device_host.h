@@ -3,6 +3,7 @@
 #ifndef WW_TRACES_PTX_DEVICE_HOST_H
 #define WW_TRACES_PTX_DEVICE_HOST_H
 
+#include "../../host_copy.h"
 #include "device_new.h"
 
 /* Device addresses of later allocations begin here, and `bytes` of them may be in use at a time. */
@@ -46,6 +47,12 @@ enum ww_code ww_device_note_copy(struct ww_device *device, const struct ww_trace
 /* The order of the next launch that is recorded (trace.h; copied). Errors: WW_NOMEM. */
 enum ww_code ww_device_note_order(struct ww_device *device, const struct ww_trace_order *order,
                                   struct ww_error *error);
+/* Notes when a copy may run, and copies that the next launch that is recorded waits for (../../host_copy.h).
+ * Errors: WW_NOMEM. */
+enum ww_code ww_device_note_host_copy(struct ww_device *device, const struct ww_host_copy *copy,
+                                      struct ww_error *error);
+enum ww_code ww_device_note_copy_waits(struct ww_device *device, const struct ww_copy_waits *waits,
+                                       struct ww_error *error);
 /* Launches are computed, not recorded, while paused. */
 void ww_device_pause(struct ww_device *device, bool paused);
 
