@@ -105,7 +105,8 @@ size_t ww_sampler_position(const struct ww_sampler *s, uint32_t launch) {
 
 /* ---- replay ---------------------------------------------------------------------------------- */
 
-void ww_sampler_reach(const struct ww_sampler *s, size_t position, uint64_t end, size_t *first, uint64_t *from) {
+void ww_sampler_reach(const struct ww_sampler *s, size_t position, uint64_t end, size_t *first,
+                      uint64_t *from) {
     double left = (double)WARM_L2S * s->run->options->gpu->spec.l2_size_kb * 1024 / 32;
     for (;; end = s->launch[--position].ctas) {
         const struct ww_frame_launch *l = &s->launch[position];

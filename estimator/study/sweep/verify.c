@@ -4,10 +4,11 @@
 #include "variant.h"
 #include <string.h>
 
-#define PICKS 3          /* variants that are verified: the fastest */
-#define WRONG_MOST 16    /* variants that are found wrong, before the search for right ones ends */
-#define THREAD_MOST 2e10 /* thread instructions of a variant that is executed whole: some 10 s of a processor  \
-                          */
+#define PICKS 3       /* variants that are verified: the fastest */
+#define WRONG_MOST 16 /* variants that are found wrong, before the search for right ones ends */
+#define THREAD_MOST                                                                                            \
+    2e10 /* thread instructions of a variant that is executed whole: some 10 s of a processor                  \
+          */
 
 static bool has_outputs(const struct sweep_job *job) {
     return job->variants && job->space.program->compare && !job->options->shard;

@@ -135,8 +135,7 @@ static void note(struct ex_warp *w, const struct ex_inst *i, const unsigned char
 
 static unsigned char *find_barrier(struct ex_warp *w, unsigned lane, uint64_t bar) {
     unsigned char *p = bar % 8 ? NULL : ww_ex_shared(w, bar, 8);
-    if (!p)
-        ww_ex_fail(w, lane, WW_EXEC, "no mbarrier at 0x%llx of shared memory", (unsigned long long)bar);
+    if (!p) ww_ex_fail(w, lane, WW_EXEC, "no mbarrier at 0x%llx of shared memory", (unsigned long long)bar);
     return p;
 }
 
