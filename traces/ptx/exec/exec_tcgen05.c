@@ -89,7 +89,7 @@ static void give_back(EX_ARGS) {
 static bool is_held(struct ex_warp *w, uint32_t first, uint32_t count) {
     bool held = w->cta->tmem && count && first + count <= TMEM_COLUMNS;
     for (uint32_t n = first / COLUMNS_STEP; held && n <= (first + count - 1) / COLUMNS_STEP; n++)
-        held = w->cta->tmem_held >> n & 1u;
+        held = ((uint32_t)w->cta->tmem_held >> n & 1u) != 0;
     if (!held)
         ww_ex_fail(w, EX_LANES, WW_EXEC, "tensor memory: columns %u to %u are not all allocated", first,
                    first + count - 1);
