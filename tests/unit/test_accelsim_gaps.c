@@ -153,8 +153,10 @@ static void loads_that_wait_in_a_loop_are_counted(void **state) {
                                                                                   "0 0 0 0 " EXIT_LINE);
     assert_int_equal(r.stats.polls, 2);
     assert_int_equal(r.stats.polls_pc, 0x10);
+    as_free(&r);
     import("(1,1,1)", NULL, POLL("0x7f0000") "\n" JUMP "\n" POLL("0x7f0040") "\n0 0 0 0 " EXIT_LINE);
     assert_int_equal(r.stats.polls, 0); /* another address */
+    as_free(&r);
     import("(1,1,1)", NULL,
            POLL("0x7f0000") "\n0 0 0 0 0018 1 0 STG.E 2 R2 R4 4 1 0x7f0080 0\n" POLL(
                "0x7f0000") "\n0 0 0 0 " EXIT_LINE);

@@ -342,7 +342,7 @@ static void a_flushed_launch_is_as_if_it_were_the_only_one(void **state) {
     for (size_t i = 0; i < all->launch_count; i++) {
         char number[24];
         snprintf(number, sizeof number, "%zu", i);
-        struct ww_result *one = run_launches(number, NULL);
+        struct ww_result *one = run_launches(number, "flush");
         assert_int_equal(one->launch[0].cycles, all->launch[i].cycles);
         assert_int_equal(one->launch[0].time_ps, all->launch[i].time_ps);
         assert_memory_equal(one->launch[0].counter, all->launch[i].counter, sizeof one->launch[0].counter);
