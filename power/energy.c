@@ -148,36 +148,36 @@ void ww_power_launch(const struct ww_power *power, const struct ww_gpu_spec *gpu
     add_up(out);
 }
 
-/* The GPU at a piece's clocks. */
-static void set_point(struct ww_gpu_spec *gpu, const struct ww_piece *piece) {
-    gpu->clock_sm_mhz = piece->mhz[WW_DOMAIN_SM];
-    gpu->clock_l2_mhz = piece->mhz[WW_DOMAIN_L2];
-    gpu->clock_dram_mhz = piece->mhz[WW_DOMAIN_DRAM];
+/* The GPU at a segment's clocks. */
+static void set_point(struct ww_gpu_spec *gpu, const struct ww_segment *segment) {
+    gpu->clock_sm_mhz = segment->mhz[WW_DOMAIN_SM];
+    gpu->clock_l2_mhz = segment->mhz[WW_DOMAIN_L2];
+    gpu->clock_dram_mhz = segment->mhz[WW_DOMAIN_DRAM];
 }
 
-static uint64_t pieces_ps(const struct ww_piece *piece, size_t count) {
+static uint64_t segments_ps(const struct ww_segment *segment, size_t count) {
     uint64_t ps = 0;
-    for (size_t i = 0; i < count; i++) ps += piece[i].time_ps;
+    for (size_t i = 0; i < count; i++) ps += segment[i].time_ps;
     return ps;
 }
 
-/* Number of the epoch that a piece lies in. */
-static size_t epoch_of(const struct ww_launch_result *launch, const struct ww_piece *piece) {
-    size_t i = launch->epoch_count > 1 ? (size_t)(piece->first_cycle / launch->epoch[1].first_cycle) : 0;
+/* Number of the epoch that a segment lies in. */
+static size_t epoch_of(const struct ww_launch_result *launch, const struct ww_segment *segment) {
+    size_t i = launch->epoch_count > 1 ? (size_t)(segment->first_cycle / launch->epoch[1].first_cycle) : 0;
     return i < launch->epoch_count ? i : launch->epoch_count - 1;
 }
 
-void ww_power_pieces(const struct ww_power *power, const struct ww_gpu_spec *gpu,
-                     const struct ww_launch_result *launch, const struct ww_piece *piece, size_t count,
-                     struct ww_epoch_energy *epoch, struct ww_energy *out) {
+void ww_power_segments(const struct ww_power *power, const struct ww_gpu_spec *gpu,
+                       const struct ww_launch_result *launch, const struct ww_segment *segment, size_t count,
+                       struct ww_epoch_energy *epoch, struct ww_energy *out) {
     struct ww_gpu_spec at = *gpu;
     struct power_point point;
-    uint64_t overhead = launch->time_ps - pieces_ps(piece, count);
+    uint64_t overhead = launch->time_ps - segments_ps(segment, count);
     *out = (struct ww_energy){.known = true};
     for (size_t i = 0; i < count; i++) {
-        const struct ww_piece *p = &piece[i];
+        const struct ww_segment *p = &segment[i];
         struct ww_energy own = {.known = true};
-        if (i == 0 || memcmp(p->mhz, piece[i - 1].mhz, sizeof p->mhz) != 0) {
+        if (i == 0 || memcmp(p->mhz, segment[i - 1].mhz, sizeof p->mhz) != 0) {
             set_point(&at, p);
             ww_power_point_of(power, &at, &point);
         }

@@ -24,12 +24,12 @@ const char *ww_power_name(const struct ww_power *power);
 void ww_power_launch(const struct ww_power *power, const struct ww_gpu_spec *gpu,
                      const struct ww_launch_result *launch, struct ww_energy *out);
 
-/* The same from the launch's pieces, each at its own clocks: `epoch` has a row for each of the launch's epochs
- * and all of them add up to *out. What depends on the mean share of active lanes or on which units the kernel
- * uses takes that of the whole launch. The launch's overhead counts with the first piece. */
-void ww_power_pieces(const struct ww_power *power, const struct ww_gpu_spec *gpu,
-                     const struct ww_launch_result *launch, const struct ww_piece *piece, size_t count,
-                     struct ww_epoch_energy *epoch, struct ww_energy *out);
+/* The same from the launch's segments, each at its own clocks: `epoch` has a row for each of the launch's
+ * epochs and all of them add up to *out. What depends on the mean share of active lanes or on which units the
+ * kernel uses takes that of the whole launch. The launch's overhead counts with the first segment. */
+void ww_power_segments(const struct ww_power *power, const struct ww_gpu_spec *gpu,
+                       const struct ww_launch_result *launch, const struct ww_segment *segment, size_t count,
+                       struct ww_epoch_energy *epoch, struct ww_energy *out);
 
 /* Area of the memory structures that the table describes, in the shapes that the GPU gives them, by the laws of
  * scaling.h. False if it describes none: the area is not known. */

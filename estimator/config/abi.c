@@ -42,7 +42,7 @@ size_t ww_struct_size(const char *name) {
         SIZE(ww_override),
         SIZE(ww_param_view),
         SIZE(ww_pc_row),
-        SIZE(ww_piece),
+        SIZE(ww_segment),
         SIZE(ww_record_options),
         SIZE(ww_record_stats),
         SIZE(ww_report_set),

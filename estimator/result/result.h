@@ -97,12 +97,12 @@ struct ww_cta_span {
 enum { WW_EPOCH_COUNTERS = 18 };
 
 /* A stretch of a launch within one epoch and at one operating point. */
-struct ww_piece {
+struct ww_segment {
     uint64_t first_cycle, cycles;
     uint64_t time_ps; /* how long it took; the first one without the launch's overhead */
     double mhz[WW_DOMAIN_COUNT];
     uint32_t cta_limit, ctas_paused;    /* at its end, over all SMs; see struct ww_epoch */
-    uint64_t counter[WW_COUNTER_COUNT]; /* what was counted in it; all pieces add up to the launch */
+    uint64_t counter[WW_COUNTER_COUNT]; /* what was counted in it; all segments add up to the launch */
 };
 
 /* Counters of one static instruction. `stall` counts warp-cycles that warps spent in each state with

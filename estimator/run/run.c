@@ -102,7 +102,7 @@ struct ww_engine_options ww_run_engine_options(const struct run *r) {
                                       .seed = o->seed,
                                       .per_pc = o->per_pc,
                                       .threads = o->threads,
-                                      .pieces = r->power != NULL,
+                                      .segments = r->power != NULL,
                                       .flush = r->flush,
                                       .progress = o->progress ? ww_run_progress : NULL,
                                       .progress_context = (void *)(uintptr_t)r};
@@ -284,7 +284,7 @@ static enum ww_code compare_counts(const struct run *r, size_t index, const stru
 static enum ww_code add_energy(struct run *r, struct ww_launch_result *launch, struct ww_error *error) {
     const struct ww_gpu_spec *spec = &r->options->gpu->spec;
     size_t count;
-    const struct ww_piece *piece = ww_engine_pieces(r->engine, &count);
+    const struct ww_segment *segment = ww_engine_segments(r->engine, &count);
     if (!r->power) return WW_OK;
     if (!count || !launch->epoch_count) {
         ww_power_launch(r->power, spec, launch, &launch->energy);
@@ -292,7 +292,7 @@ static enum ww_code add_energy(struct run *r, struct ww_launch_result *launch, s
     }
     launch->epoch_energy = ww_arena_array(r->arena, launch->epoch_count, sizeof *launch->epoch_energy);
     if (!launch->epoch_energy) return ww_fail_nomem(error, "energy by epoch");
-    ww_power_pieces(r->power, spec, launch, piece, count, launch->epoch_energy, &launch->energy);
+    ww_power_segments(r->power, spec, launch, segment, count, launch->epoch_energy, &launch->energy);
     return WW_OK;
 }
 
@@ -371,7 +371,7 @@ enum ww_code ww_run_full(struct run *r, struct ww_error *error) {
     if (r->options->timeline) {
         WW_TRY(ww_run_timeline_open(r, &r->ctas, error));
         options.ctas = &r->ctas;
-        options.pieces = true;
+        options.segments = true;
     }
     if (r->options->pack_pc) options.pc_arena = &r->pc_arena;
     WW_TRY(ww_engine_new(&options, &r->engine, error));

@@ -175,11 +175,11 @@ static enum ww_code replay_part(struct ww_sampler *s, struct ww_engine *engine, 
     return ww_launch_check(out, spec->sm_count, spec->sm_schedulers, error);
 }
 
-/* The pieces between cycles [from, to), added up as if they were a launch. */
+/* The segments between cycles [from, to), added up as if they were a launch. */
 static struct ww_launch_result between(const struct ww_engine *engine, uint64_t from, uint64_t to) {
     struct ww_launch_result sum = {0};
     size_t count;
-    const struct ww_piece *p = ww_engine_pieces(engine, &count);
+    const struct ww_segment *p = ww_engine_segments(engine, &count);
     for (size_t i = 0; i < count; i++) {
         if (p[i].first_cycle < from || p[i].first_cycle >= to) continue;
         sum.cycles += p[i].cycles;
@@ -268,7 +268,7 @@ static enum ww_code replay_head(struct ww_sampler *s, struct ww_engine *engine, 
 static enum ww_code measure_head(struct ww_sampler *s, struct ww_error *error) {
     struct ww_engine_options options = ww_run_engine_options(s->run);
     struct ww_engine *engine;
-    options.pieces = true;
+    options.segments = true;
     enum ww_code code = ww_engine_new(&options, &engine, error);
     if (code == WW_OK) code = replay_head(s, engine, error);
     ww_engine_free(engine);
@@ -296,7 +296,7 @@ static enum ww_code measure_unit(struct ww_sampler *s, size_t unit, bool longer,
     struct ww_launch_result *launch = ww_arena_array(s->run->arena, 1, sizeof *launch);
     if (!launch) return ww_fail_nomem(error, "a sample");
     WW_TRY(ww_run_goes_on(s->run, u->launch, error)); /* a replay of few cycles does not ask */
-    options.pieces = true;
+    options.segments = true;
     options.code_known = kernel_ran_before(s, u);
     ww_arena_init(&own, 0);
     uint64_t phase = set_phase(s, u, &options);

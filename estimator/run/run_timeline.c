@@ -26,15 +26,15 @@ void ww_run_timeline_close(struct ww_cta_log *log) {
 
 static enum ww_code keep_counters(struct run *r, struct ww_launch_result *l, struct ww_error *error) {
     size_t count;
-    const struct ww_piece *piece = ww_engine_pieces(r->engine, &count);
+    const struct ww_segment *segment = ww_engine_segments(r->engine, &count);
     l->epoch_counter =
         ww_arena_array(r->arena, l->epoch_count * WW_EPOCH_COUNTERS + 1, sizeof *l->epoch_counter);
     if (!l->epoch_counter) return ww_fail_nomem(error, "counters by epoch");
     for (size_t i = 0; i < count && l->epoch_count; i++) {
-        size_t k = (size_t)(piece[i].first_cycle / r->result->epoch_cycles);
+        size_t k = (size_t)(segment[i].first_cycle / r->result->epoch_cycles);
         if (k >= l->epoch_count) k = l->epoch_count - 1;
         for (size_t c = 0; c < WW_EPOCH_COUNTERS; c++)
-            l->epoch_counter[k * WW_EPOCH_COUNTERS + c] += piece[i].counter[ww_epoch_counter(c)];
+            l->epoch_counter[k * WW_EPOCH_COUNTERS + c] += segment[i].counter[ww_epoch_counter(c)];
     }
     return WW_OK;
 }

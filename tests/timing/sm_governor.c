@@ -1,5 +1,5 @@
 /* What the engine does with a governor's decisions: clock changes at their cycle, paused CTAs, limits on CTAs,
- * samples, and pieces with their time. */
+ * samples, and segments with their time. */
 #include "../../estimator/warpwatt.h"
 #include "fake_memory.h"
 #include "sm_fixture.h"
@@ -67,7 +67,7 @@ static void script_reset(uint32_t epoch, uint32_t sample, uint32_t transition) {
 
 struct governed {
     struct replay replay;
-    struct ww_piece *piece;
+    struct ww_segment *segment;
     size_t count;
 };
 
@@ -101,7 +101,7 @@ static struct governed run_with(struct program *p, const struct ww_gpu_spec *gpu
     ww_arena_init(&r.replay.arena, 0);
     if (ops) choice[WW_KIND_GOVERNOR].info = &ops->info;
     struct ww_engine_options options = {
-        .gpu = gpu, .mechanism = choice, .epoch_cycles = 256, .per_pc = true, .pieces = true};
+        .gpu = gpu, .mechanism = choice, .epoch_cycles = 256, .per_pc = true, .segments = true};
     assert_int_equal(ww_engine_new(&options, &engine, &r.replay.error), WW_OK);
     for (int i = 0; i < launches; i++) {
         r.replay.code =
@@ -109,10 +109,10 @@ static struct governed run_with(struct program *p, const struct ww_gpu_spec *gpu
         if (r.replay.code != WW_OK) break;
         check_laws(p, gpu, &r.replay.r);
     }
-    const struct ww_piece *piece = ww_engine_pieces(engine, &r.count);
-    r.piece = calloc(r.count + 1, sizeof *piece);
-    assert_non_null(r.piece);
-    if (r.count) memcpy(r.piece, piece, r.count * sizeof *piece);
+    const struct ww_segment *segment = ww_engine_segments(engine, &r.count);
+    r.segment = calloc(r.count + 1, sizeof *segment);
+    assert_non_null(r.segment);
+    if (r.count) memcpy(r.segment, segment, r.count * sizeof *segment);
     ww_engine_free(engine);
     return r;
 }
@@ -125,7 +125,7 @@ static struct governed run(struct program *p, const struct ww_gpu_spec *gpu) {
 
 static void governed_free(struct governed *r) {
     replay_free(&r->replay);
-    free(r->piece);
+    free(r->segment);
 }
 
 /* One warp a CTA that issues an independent instruction a cycle, `steps` of them. */
@@ -207,7 +207,7 @@ static void a_clock_changes_at_its_time_inside_a_skipped_interval(void **state) 
     program_free(&p);
 }
 
-/* ---- pieces ---- */
+/* ---- segments ---- */
 
 static void pieces_lie_one_behind_the_other_and_add_up(void **state) {
     (void)state;
@@ -221,7 +221,7 @@ static void pieces_lie_one_behind_the_other_and_add_up(void **state) {
     struct governed r = run(&p, &g);
     uint64_t cycle = 0, ps = 0, sum[WW_COUNTER_COUNT] = {0};
     for (size_t i = 0; i < r.count; i++) {
-        const struct ww_piece *k = &r.piece[i];
+        const struct ww_segment *k = &r.segment[i];
         assert_int_equal(k->first_cycle, cycle);
         double period = 1e6 / k->mhz[WW_DOMAIN_SM];
         assert_in_range(k->time_ps, (uint64_t)((double)k->cycles * period) - 2,
@@ -245,11 +245,11 @@ static void a_piece_counts_the_instructions_of_its_cycles(void **state) {
     struct governed r = run_with(&p, &g, NULL, 1);
     assert_int_equal(r.count, 3); /* epochs of 256 cycles */
     for (size_t i = 0; i < 3; i++) {
-        assert_int_equal(r.piece[i].counter[WW_C_INST_ISSUED], r.replay.r.epoch[i].warp_instructions);
-        assert_int_equal(r.piece[i].counter[WW_C_LANE_INT], 32 * r.piece[i].counter[WW_C_INST_ISSUED]);
-        assert_int_equal(r.piece[i].counter[WW_C_SM_ACTIVE_CYCLES], i < 2 ? 256 : 600 - 512);
+        assert_int_equal(r.segment[i].counter[WW_C_INST_ISSUED], r.replay.r.epoch[i].warp_instructions);
+        assert_int_equal(r.segment[i].counter[WW_C_LANE_INT], 32 * r.segment[i].counter[WW_C_INST_ISSUED]);
+        assert_int_equal(r.segment[i].counter[WW_C_SM_ACTIVE_CYCLES], i < 2 ? 256 : 600 - 512);
     }
-    assert_int_equal(r.piece[0].counter[WW_C_INST_ISSUED], 256);
+    assert_int_equal(r.segment[0].counter[WW_C_INST_ISSUED], 256);
     governed_free(&r);
     program_free(&p);
 }

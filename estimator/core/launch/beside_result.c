@@ -49,7 +49,7 @@ static void add_sectors(const struct ww_dinst *d, const struct ww_inst_count *ow
 static void count_instructions(const struct ww_core *core, struct share *s) {
     const struct ww_beside_grid *g = s->grid;
     uint64_t *n = s->out->counter;
-    ww_pieces_of(core, g->first_inst, g->launch->inst_count, n);
+    ww_segments_of(core, g->first_inst, g->launch->inst_count, n);
     for (uint32_t i = g->first_inst; i < g->first_inst + g->launch->inst_count; i++) {
         const struct ww_inst_count *own = &core->epochs.inst[i];
         uint32_t action = core->code.inst[i].action;

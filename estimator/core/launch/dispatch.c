@@ -121,7 +121,7 @@ static uint32_t next_sm(struct ww_core *core) {
 void ww_dispatch_marks(struct ww_core *core, uint64_t cta, uint64_t cycle) {
     struct ww_marks *m = &core->marks;
     while (m->count && *m->cta <= cta) {
-        ww_pieces_cut(core, cycle, ww_clock_time(&core->clock, cycle));
+        ww_segments_cut(core, cycle, ww_clock_time(&core->clock, cycle));
         *m->cycle = cycle;
         m->cta++;
         m->cycle++;

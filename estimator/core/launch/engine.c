@@ -105,8 +105,8 @@ static enum ww_code choose(const struct ww_mech_choice *mechanism, struct ww_eng
     return e->ops ? WW_OK : ww_fail(error, WW_USAGE, "", "no warp scheduler");
 }
 
-static size_t mail_bytes(const struct ww_gpu_spec *gpu) {
-    size_t bytes = 2 * (size_t)gpu->sm_count * sizeof(struct ww_mail);
+static size_t outbox_bytes(const struct ww_gpu_spec *gpu) {
+    size_t bytes = 2 * (size_t)gpu->sm_count * sizeof(struct ww_outbox);
     return (bytes + WW_HOST_LINE - 1) & ~(size_t)(WW_HOST_LINE - 1);
 }
 
@@ -121,9 +121,9 @@ static enum ww_code make_memory(struct ww_engine *e, struct ww_error *error) {
 
 static enum ww_code start_memory(struct ww_engine *e, struct ww_error *error) {
     WW_TRY(ww_memsys_check(&e->gpu, error));
-    e->mail = aligned_alloc(WW_HOST_LINE, mail_bytes(&e->gpu));
-    if (!e->mail) return ww_fail_nomem(error, "the event queue");
-    memset(e->mail, 0, mail_bytes(&e->gpu));
+    e->outbox = aligned_alloc(WW_HOST_LINE, outbox_bytes(&e->gpu));
+    if (!e->outbox) return ww_fail_nomem(error, "the event queue");
+    memset(e->outbox, 0, outbox_bytes(&e->gpu));
     e->sm = calloc(e->gpu.sm_count, sizeof *e->sm);
     if (!e->sm) return ww_fail_nomem(error, "the SMs");
     return make_memory(e, error);
@@ -180,11 +180,11 @@ void ww_engine_free(struct ww_engine *engine) {
     ww_memsys_free(engine->memory);
     if (engine->queue) ww_queue_free(engine->queue);
     ww_epochs_free(&engine->core.epochs);
-    ww_pieces_free(&engine->core.pieces);
+    ww_segments_free(&engine->core.segments);
     ww_govern_free(engine->govern);
     free(engine->fetch_state);
-    for (uint32_t i = 0; engine->mail && i < 2 * engine->gpu.sm_count; i++) free(engine->mail[i].reply);
-    free(engine->mail);
+    for (uint32_t i = 0; engine->outbox && i < 2 * engine->gpu.sm_count; i++) free(engine->outbox[i].reply);
+    free(engine->outbox);
     free(engine->sm);
     ww_pool_free(&engine->core.pool);
     ww_arena_free(&engine->arena);
@@ -199,9 +199,9 @@ void ww_engine_queued(struct ww_engine *engine, bool queued) {
     engine->queued = queued;
 }
 
-const struct ww_piece *ww_engine_pieces(const struct ww_engine *engine, size_t *count) {
-    *count = engine->core.pieces.on ? engine->core.pieces.count : 0;
-    return engine->core.pieces.row;
+const struct ww_segment *ww_engine_segments(const struct ww_engine *engine, size_t *count) {
+    *count = engine->core.segments.on ? engine->core.segments.count : 0;
+    return engine->core.segments.row;
 }
 
 /* From how many of its entries on something is saturated. */
@@ -278,7 +278,7 @@ static enum ww_code prepare(struct ww_engine *e, const struct ww_launch *launch,
     struct ww_core *c = &e->core;
     struct ww_pool pool = c->pool;
     struct ww_epochs epochs = c->epochs;
-    struct ww_pieces pieces = c->pieces;
+    struct ww_segments segments = c->segments;
     uint64_t start = ww_queue_now(e->queue) > e->end_ps ? ww_queue_now(e->queue) : e->end_ps;
     memset(c, 0, sizeof *c);
     memset(e->counter, 0, sizeof e->counter);
@@ -286,7 +286,7 @@ static enum ww_code prepare(struct ww_engine *e, const struct ww_launch *launch,
     ww_pool_free(&pool);
     c->pool = pool;
     c->epochs = epochs;
-    c->pieces = pieces;
+    c->segments = segments;
     c->launch = launch;
     c->gpu = &e->gpu;
     c->ops = e->ops;
@@ -332,8 +332,8 @@ static enum ww_code prepare(struct ww_engine *e, const struct ww_launch *launch,
     derive(c, launch);
     set_saturation(c, e->settings);
     ww_launch_time_begin(&c->launch_time, c->gpu, e->queued);
-    bool pieces_on = (e->options.pieces || e->govern) && !e->beside;
-    WW_TRY(ww_pieces_begin(&c->pieces, pieces_on, launch, start, &e->arena, error));
+    bool pieces_on = (e->options.segments || e->govern) && !e->beside;
+    WW_TRY(ww_segments_begin(&c->segments, pieces_on, launch, start, &e->arena, error));
     WW_TRY(ww_pipe_decode(&e->gpu, launch, &e->arena, &c->code, error));
     ww_supply_plan(c, code_is_new(e, launch) && code_counts(e));
     ww_issue_lanes(c);
@@ -358,10 +358,10 @@ static bool make_groups(struct ww_engine *e) {
     c->groups = ((count - 1) >> c->group_shift) + 1;
     c->group = ww_arena_lines(&e->arena, c->groups, sizeof *c->group);
     c->summary = ww_arena_lines(&e->arena, c->groups, sizeof *c->summary);
-    for (uint32_t k = 0; k < 2; k++) c->mailed[k] = ww_arena_array(&e->arena, c->groups, sizeof *c->mailed[k]);
-    c->mail = e->mail;
+    for (uint32_t k = 0; k < 2; k++) c->posted[k] = ww_arena_array(&e->arena, c->groups, sizeof *c->posted[k]);
+    c->outbox = e->outbox;
     c->next = ww_arena_lines(&e->arena, count, sizeof *c->next);
-    if (!c->group || !c->summary || !c->mailed[0] || !c->mailed[1] || !c->next) return false;
+    if (!c->group || !c->summary || !c->posted[0] || !c->posted[1] || !c->next) return false;
     c->sm = e->sm;
     for (uint32_t g = 0; g < c->groups; g++) c->summary[g].next = WW_NEVER;
     for (uint32_t i = 0; i < count; i++) c->next[i] = WW_NEVER;
@@ -408,7 +408,7 @@ static bool finished(const struct ww_core *c) {
 static enum ww_code run(struct ww_core *c, struct ww_error *error) {
     c->dispatch_free = 0;
     c->dispatch_at = c->next_cta < c->cta_count ? c->launch_time.front : WW_NEVER;
-    if (c->pieces.on) ww_queue_add(c->queue, &c->cut, ww_clock_time(&c->clock, c->epochs.length));
+    if (c->segments.on) ww_queue_add(c->queue, &c->cut, ww_clock_time(&c->clock, c->epochs.length));
     if (c->dispatch_at != WW_NEVER) ww_queue_add(c->queue, &c->tick, c->clock.origin_ps);
     while (c->code_failed == WW_OK && !finished(c)) {
         bool more = ww_queue_step(c->queue);
@@ -460,7 +460,7 @@ static uint64_t close_launch(struct ww_engine *e) {
     e->end_ps = ww_clock_time(&c->clock, end);
     if (e->end_ps < now) e->end_ps = now;
     ww_memsys_end_launch(e->memory, e->end_ps);
-    ww_pieces_end(c, end, e->end_ps);
+    ww_segments_end(c, end, e->end_ps);
     if (c->govern) ww_govern_end(c, end);
     if (c->shard) ww_shards_end(c);
     return end;

@@ -24,7 +24,7 @@ struct ww_engine_options {
     uint64_t seed;
     bool per_pc;
     struct ww_arena *pc_arena; /* where rows per PC are put; NULL: with the rest of the result */
-    bool pieces; /* keep the launch's pieces, for energy by epoch (a governor needs them anyway) */
+    bool segments; /* keep the launch's segments, for energy by epoch (a governor needs them anyway) */
     struct ww_transfer_log *transfers; /* notes transfers to shared memory; as probe */
     struct ww_probe *probe;  /* notes issues of instructions; the caller's, or NULL (core/sm/probe.h) */
     struct ww_cta_log *ctas; /* notes when and where CTAs run; the caller's, or NULL (core/launch/ctalog.h) */
@@ -59,12 +59,13 @@ bool ww_engine_side_by_side(const struct ww_engine *engine);
  * waits for have ended. out: as of ww_engine_launch, with beside.h's fields. Errors: as there. */
 enum ww_code ww_engine_beside(struct ww_engine *engine, struct ww_trace *trace, size_t first, size_t count,
                               struct ww_arena *arena, struct ww_launch_result *out, struct ww_error *error);
-/* The pieces of the launch that was replayed last, in order of time; valid until the next one. */
-const struct ww_piece *ww_engine_pieces(const struct ww_engine *engine, size_t *count);
+/* The segments of the launch that was replayed last, in order of time; valid until the next one. */
+const struct ww_segment *ww_engine_segments(const struct ww_engine *engine, size_t *count);
 /* A part of a launch: CTAs first .. end - 1, dispatched as if they were all that there is; those that fill the
- * machine are under way already, unless the first is the launch's, or they are to be in step (under_way.h).
- * When CTA mark[i] (or the first behind it that the file holds) is dispatched, a piece ends there and
- * mark_cycle[i] is the cycle; UINT64_MAX: it was not. Marks rise. Needs an engine with pieces. */
+ * machine are under way already, unless the first is the launch's, or they are to be in step
+ * (staggered_start.h). When CTA mark[i] (or the first behind it that the file holds) is dispatched, a segment
+ * ends there and mark_cycle[i] is the cycle; UINT64_MAX: it was not. Marks rise. Needs an engine with segments.
+ */
 struct ww_engine_part {
     uint64_t first, end;
     bool in_step;

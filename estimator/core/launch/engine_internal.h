@@ -30,7 +30,7 @@ struct ww_engine {
     struct ww_govern *govern; /* NULL: none */
     struct ww_queue *queue;
     struct ww_memsys *memory;
-    struct ww_mail *mail;   /* of the SMs; see sm.h */
+    struct ww_outbox *outbox; /* of the SMs; see sm.h */
     struct ww_sm *sm;       /* all of them; those that no launch has made since are zero but for a few fields */
     uint32_t threads;       /* that step them */
     struct ww_team *team;   /* beside the caller's; NULL: there are none */
@@ -73,7 +73,7 @@ bool ww_dispatch(struct ww_core *core, uint64_t cycle);
 /* ---- engine_tick.c ---- */
 /* The tick event: every SM that has something to do in a cycle does it, in the order of SM numbers. */
 void ww_core_tick(void *core, struct ww_event *event, uint64_t now_ps);
-/* The end of an epoch: cuts a piece there. */
+/* The end of an epoch: cuts a segment there. */
 void ww_core_epoch_end(void *core, struct ww_event *event, uint64_t now_ps);
 void ww_core_reply(void *core, uint16_t sm, const struct ww_mem_reply *reply, uint64_t now_ps);
 void ww_core_unblocked(void *core, uint16_t sm, uint64_t now_ps);
@@ -85,7 +85,7 @@ void ww_core_wake(struct ww_core *core, uint32_t sm, uint64_t cycle);
 void ww_core_step_group(struct ww_core *core, uint32_t group, uint64_t cycle);
 /* Whether any of them does. */
 static inline bool ww_core_due(const struct ww_core *core, uint32_t group, uint64_t cycle) {
-    return core->summary[group].next <= cycle || core->mailed[cycle & 1][group];
+    return core->summary[group].next <= cycle || core->posted[cycle & 1][group];
 }
 
 #endif

@@ -4,7 +4,7 @@
 #include "../../result/result.h"
 #include "../sm/coalesce.h"
 #include "engine_internal.h"
-#include "under_way.h"
+#include "staggered_start.h"
 #include "../memory/warm.h"
 
 #include <stdlib.h>
@@ -13,7 +13,7 @@ struct source {
     struct ww_trace *trace;
     size_t launch;
     const struct ww_engine_part *part;
-    struct ww_under_way under_way;
+    struct ww_staggered_start under_way;
 };
 
 static enum ww_code load_cta(void *context, uint64_t cta, struct ww_cta_trace *out, struct ww_error *error) {
@@ -21,7 +21,7 @@ static enum ww_code load_cta(void *context, uint64_t cta, struct ww_cta_trace *o
     WW_TRY(ww_trace_load_cta(s->trace, s->launch, cta, out, error));
     if (s->part->work && cta >= s->part->work_first && cta < s->part->work_end)
         for (uint32_t i = 0; i < out->warp_count; i++) *s->part->work += out->warp[i].step_count;
-    ww_under_way_skip(&s->under_way, out);
+    ww_staggered_start_skip(&s->under_way, out);
     return WW_OK;
 }
 
@@ -48,8 +48,8 @@ enum ww_code ww_engine_part(struct ww_engine *engine, struct ww_trace *trace, si
     if (part->first == 0 && !engine->broken) ww_engine_copies(engine, launch);
     if (ww_engine_waited(engine, launch)) engine->queued = false;
     ww_arena_init(&own, 0);
-    enum ww_code code =
-        ww_under_way_begin(&from.under_way, &engine->gpu, launch, part->in_step ? 0 : part->first, &own, error);
+    enum ww_code code = ww_staggered_start_begin(&from.under_way, &engine->gpu, launch,
+                                                 part->in_step ? 0 : part->first, &own, error);
     engine->marks = (struct ww_marks){part->mark, part->mark_cycle, part->mark_count};
     for (size_t i = 0; i < part->mark_count; i++) part->mark_cycle[i] = UINT64_MAX;
     if (code == WW_OK) code = ww_engine_replay(engine, launch, &source, arena, out, error);

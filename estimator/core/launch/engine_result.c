@@ -1,4 +1,4 @@
-/* What a launch leaves: counters, states and pieces as a result. */
+/* What a launch leaves: counters, states and segments as a result. */
 #include "../../result/result.h"
 #include "engine_internal.h"
 
@@ -24,7 +24,7 @@ static enum ww_code copy_epochs(const struct ww_core *core, uint64_t cycles, str
 /* When the epochs were, and what a governor had CTAs do at their ends. */
 static void time_epochs(const struct ww_engine *engine, struct ww_launch_result *out) {
     const struct ww_core *core = &engine->core;
-    const struct ww_pieces *p = &core->pieces;
+    const struct ww_segments *p = &core->segments;
     uint32_t limit, paused;
     ww_govern_count(core, &limit, &paused);
     for (size_t i = 0; i < out->epoch_count; i++) {

@@ -42,7 +42,7 @@ static inline uint64_t next_cycle(const struct ww_core *core) {
     for (uint32_t g = 0; g < core->groups; g++) {
         const struct ww_group_summary *summary = &core->summary[g];
         if (summary->next < next) next = summary->next;
-        sooner |= summary->sending | core->mailed[(core->now + 1) & 1][g];
+        sooner |= summary->sending | core->posted[(core->now + 1) & 1][g];
     }
     if (sooner) return core->now + 1;
     return core->govern_at < next ? govern_cycle(core, next) : next;
@@ -78,20 +78,20 @@ static void send_group(struct ww_core *core, uint32_t group, uint64_t cycle) {
 /* The SM hears in `cycle` what the memory system said. Returns when it has to step for it: a warp of it can
  * issue or wakes, or its LSU may go on. */
 static uint64_t take_mail(struct ww_sm *sm, uint64_t cycle) {
-    struct ww_mail *mail = &sm->core->mail[2 * sm->id + (cycle & 1)];
+    struct ww_outbox *box = &sm->core->outbox[2 * sm->id + (cycle & 1)];
     assert(sm->now + 1 <= cycle);
     ww_sm_advance(sm, cycle);
-    if (mail->unblocked) {
+    if (box->unblocked) {
         sm->misses.refused = false;
         if (sm->misses.count) ww_core_sends(sm->core, sm->id);
         ww_dma_retry(sm->dma, cycle);
     }
-    for (uint32_t i = 0; i < mail->count; i++) ww_l1_reply(sm, &mail->reply[i], cycle);
-    if (mail->released) ww_waits_release(sm, mail->released, cycle);
-    if (mail->count && sm->saturated && !ww_l1_saturated(sm)) ww_sm_count_mode(sm, cycle);
-    mail->count = 0;
-    mail->unblocked = false;
-    mail->released = 0;
+    for (uint32_t i = 0; i < box->count; i++) ww_l1_reply(sm, &box->reply[i], cycle);
+    if (box->released) ww_waits_release(sm, box->released, cycle);
+    if (box->count && sm->saturated && !ww_l1_saturated(sm)) ww_sm_count_mode(sm, cycle);
+    box->count = 0;
+    box->unblocked = false;
+    box->released = 0;
     if (sm->became_ready || lsu_goes_on(&sm->lsu)) return cycle;
     uint64_t at = ww_wheel_next(&sm->wheel, cycle - 1);
     if (sm->dma && ww_dma_next(sm->dma, cycle - 1) < at) at = ww_dma_next(sm->dma, cycle - 1);
@@ -142,10 +142,10 @@ void ww_core_step_group(struct ww_core *core, uint32_t index, uint64_t cycle) {
     struct ww_sm_group *group = &core->group[index];
     struct ww_group_summary *summary = &core->summary[index];
     uint32_t first = index << core->group_shift;
-    uint64_t mail = core->mailed[cycle & 1][index], due = ww_wheel_take(&group->wheel, cycle) | mail;
+    uint64_t posted = core->posted[cycle & 1][index], due = ww_wheel_take(&group->wheel, cycle) | posted;
     for (; due; due &= due - 1) {
         uint32_t bit = (uint32_t)__builtin_ctzll(due), id = first + bit;
-        if (mail >> bit & 1) hear(core, &group->wheel, id, bit, cycle);
+        if (posted >> bit & 1) hear(core, &group->wheel, id, bit, cycle);
         step_sm(core, &group->wheel, id, bit, cycle);
     }
     summary->sending |= group->sending;
@@ -168,7 +168,7 @@ static void one_cycle(struct ww_core *core, uint64_t cycle) {
         for (uint32_t g = 0; g < core->groups; g++)
             if (ww_core_due(core, g, cycle)) ww_core_step_group(core, g, cycle);
     }
-    for (uint32_t g = 0; g < core->groups; g++) core->mailed[cycle & 1][g] = 0;
+    for (uint32_t g = 0; g < core->groups; g++) core->posted[cycle & 1][g] = 0;
 }
 
 static void report(struct ww_core *core) {
@@ -210,8 +210,8 @@ void ww_core_tick(void *owner, struct ww_event *event, uint64_t now_ps) {
 
 void ww_core_epoch_end(void *owner, struct ww_event *event, uint64_t now_ps) {
     struct ww_core *core = owner;
-    uint64_t length = core->epochs.length, cycle = (core->pieces.cycle / length + 1) * length;
-    ww_pieces_cut(core, cycle, now_ps);
+    uint64_t length = core->epochs.length, cycle = (core->segments.cycle / length + 1) * length;
+    ww_segments_cut(core, cycle, now_ps);
     if (alive(core)) ww_queue_add(core->queue, event, ww_clock_time(&core->clock, cycle + length));
 }
 
@@ -231,41 +231,41 @@ static uint64_t outside_cycle(struct ww_core *core, uint64_t now_ps) {
 }
 
 /* What the memory system says to an SM now waits for the SM's next cycle. */
-static struct ww_mail *mail_to(struct ww_core *core, uint32_t sm, uint64_t now_ps) {
+static struct ww_outbox *outbox_to(struct ww_core *core, uint32_t sm, uint64_t now_ps) {
     uint64_t cycle = outside_cycle(core, now_ps);
     core->answered_ps = now_ps;
     uint32_t group = sm >> core->group_shift;
-    core->mailed[cycle & 1][group] |= 1ull << (sm - (group << core->group_shift));
+    core->posted[cycle & 1][group] |= 1ull << (sm - (group << core->group_shift));
     if (!core->ticking && cycle < core->tick_cycle) {
         core->tick_cycle = cycle;
         ww_queue_earlier(core->queue, &core->tick, ww_clock_time(&core->clock, cycle));
     }
-    return &core->mail[2 * sm + (cycle & 1)];
+    return &core->outbox[2 * sm + (cycle & 1)];
 }
 
-static bool grow(struct ww_core *core, struct ww_mail *mail) {
-    uint32_t capacity = mail->capacity ? 2 * mail->capacity : 8;
-    struct ww_mem_reply *grown = realloc(mail->reply, capacity * sizeof *grown);
+static bool grow(struct ww_core *core, struct ww_outbox *box) {
+    uint32_t capacity = box->capacity ? 2 * box->capacity : 8;
+    struct ww_mem_reply *grown = realloc(box->reply, capacity * sizeof *grown);
     if (!grown) {
         ww_core_fail(core, ww_fail_nomem(core->error, "answers of the memory system"));
         return false;
     }
-    mail->reply = grown;
-    mail->capacity = capacity;
+    box->reply = grown;
+    box->capacity = capacity;
     return true;
 }
 
 void ww_core_reply(void *owner, uint16_t sm, const struct ww_mem_reply *reply, uint64_t now_ps) {
     struct ww_core *core = owner;
-    struct ww_mail *mail = mail_to(core, sm, now_ps);
-    if (mail->count == mail->capacity && !grow(core, mail)) return;
-    mail->reply[mail->count++] = *reply;
+    struct ww_outbox *box = outbox_to(core, sm, now_ps);
+    if (box->count == box->capacity && !grow(core, box)) return;
+    box->reply[box->count++] = *reply;
 }
 
 void ww_core_unblocked(void *owner, uint16_t sm, uint64_t now_ps) {
-    mail_to(owner, sm, now_ps)->unblocked = true;
+    outbox_to(owner, sm, now_ps)->unblocked = true;
 }
 
 void ww_core_released(struct ww_core *core, uint32_t sm, uint32_t warp, uint64_t now_ps) {
-    mail_to(core, (uint16_t)sm, now_ps)->released |= 1ull << warp;
+    outbox_to(core, (uint16_t)sm, now_ps)->released |= 1ull << warp;
 }

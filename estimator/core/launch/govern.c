@@ -110,7 +110,7 @@ static bool set_clocks(struct ww_core *core, uint64_t ps) {
 static void change_clocks(struct ww_core *core, uint64_t cycle) {
     struct ww_govern *g = core->govern;
     g->change_at = WW_NEVER;
-    ww_pieces_cut(core, cycle, core->now_ps);
+    ww_segments_cut(core, cycle, core->now_ps);
     if (!set_clocks(core, core->now_ps)) return;
     note_point(core, cycle, core->now_ps);
     if (!core->cut.queued) return;

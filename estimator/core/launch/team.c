@@ -198,10 +198,10 @@ void ww_team_step(struct ww_core *core, uint64_t cycle) {
     uint32_t sms = 0;
     for (uint32_t g = 0; g < core->groups; g++) {
         const struct ww_group_summary *summary = &core->summary[g];
-        uint64_t mail = core->mailed[cycle & 1][g];
-        if (summary->next > cycle && !mail) continue;
+        uint64_t posted = core->posted[cycle & 1][g];
+        if (summary->next > cycle && !posted) continue;
         due |= 1ull << g;
-        sms += (summary->next <= cycle ? summary->due : 0) + (uint32_t)__builtin_popcountll(mail);
+        sms += (summary->next <= cycle ? summary->due : 0) + (uint32_t)__builtin_popcountll(posted);
     }
     t->core = core;
     t->cycle = cycle;

@@ -74,7 +74,7 @@ bool ww_l2_answer_joined(struct ww_l2_slice *s, bool whole, uint64_t cycle) {
         j->next = c->free;
         c->free = n;
         if (!now) return true;
-        ww_l2_reply_too(s, p, cycle);
+        ww_l2_reply_coalesced(s, p, cycle);
         --*s->l2->live;
     }
     return false;

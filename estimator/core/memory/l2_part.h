@@ -103,7 +103,7 @@ bool ww_l2_dram_room(struct ww_l2_slice *s, struct ww_l2_input *in, enum ww_dram
 /* Answers all of a request at once. */
 void ww_l2_reply_whole(struct ww_l2_slice *s, const struct ww_l2_packet *p, uint64_t cycle);
 /* Answers a read with the data that the slice has just read for another one. */
-void ww_l2_reply_too(struct ww_l2_slice *s, const struct ww_l2_packet *p, uint64_t cycle);
+void ww_l2_reply_coalesced(struct ww_l2_slice *s, const struct ww_l2_packet *p, uint64_t cycle);
 /* Gives the part a line, writing back the one that it replaces; false: not in this cycle. */
 bool ww_l2_claim(struct ww_l2_slice *s, struct ww_l2_input *in, struct ww_l2_part *part, uint64_t cycle);
 

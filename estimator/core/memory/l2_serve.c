@@ -63,7 +63,7 @@ static void reply_sm(struct ww_l2_slice *s, const struct ww_l2_packet *p, uint64
     ww_xbar_reply(s->l2->xbar, s->index, p->sm, &reply, payload, cycle);
 }
 
-void ww_l2_reply_too(struct ww_l2_slice *s, const struct ww_l2_packet *p, uint64_t cycle) {
+void ww_l2_reply_coalesced(struct ww_l2_slice *s, const struct ww_l2_packet *p, uint64_t cycle) {
     uint32_t granules = bits(p->granules), sectors = granules >> s->l2->sector_shift;
     count(s, WW_C_L2_SECTOR_READ, sectors);
     count(s, WW_C_L2_SECTOR_MERGED, sectors);

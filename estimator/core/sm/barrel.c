@@ -42,7 +42,7 @@ bool ww_barrel_decode(struct ww_core *core, struct ww_arena *arena) {
 static uint32_t new_flight(struct ww_barrel *b, uint32_t warp) {
     uint32_t half = b->used[0] == UINT64_MAX, f = half * 64 + (uint32_t)__builtin_ctzll(~b->used[half]);
     b->used[half] |= 1ull << (f & 63);
-    b->flight[f] = (struct ww_flight){.next = WW_NONE, .warp = (uint8_t)warp};
+    b->flight[f] = (struct ww_inflight){.next = WW_NONE, .warp = (uint8_t)warp};
     if (b->last[warp] == WW_NONE)
         b->first[warp] = f;
     else
@@ -78,7 +78,7 @@ static void find_first(struct ww_barrel *b, uint32_t warp, uint32_t parts) {
 
 static void commit(struct ww_sm *sm, uint32_t f, uint64_t cycle) {
     struct ww_barrel *b = sm->barrel;
-    const struct ww_flight e = b->flight[f];
+    const struct ww_inflight e = b->flight[f];
     struct ww_warp *w = &sm->warp[e.warp];
     const struct ww_dinst *d = &sm->core->code.inst[e.inst];
     uint64_t ready = e.ready != WW_NEVER && e.ready > cycle + 1 ? e.ready : cycle + 1;
@@ -93,7 +93,7 @@ static void commit(struct ww_sm *sm, uint32_t f, uint64_t cycle) {
     }
     sm->core->inflight--;
     ww_warp_arrival(sm, w, cycle, e.state);
-    ww_lsu_let_go(sm, w, cycle + 1);
+    ww_lsu_release(sm, w, cycle + 1);
 }
 
 static void wrote(struct ww_sm *sm, uint32_t f, uint64_t cycle) {
@@ -103,7 +103,7 @@ static void wrote(struct ww_sm *sm, uint32_t f, uint64_t cycle) {
 /* All sub-warps have passed MEM0: the conflicts are known, the load/store unit gets what is its. */
 static void resolve(struct ww_sm *sm, uint32_t f, uint64_t cycle) {
     struct ww_barrel *b = sm->barrel;
-    struct ww_flight *e = &b->flight[f];
+    struct ww_inflight *e = &b->flight[f];
     uint64_t *n = sm->core->counter;
     if (e->trains) {
         n[WW_C_BANK_MISPREDICTED] += e->predicted != e->conflicts;
@@ -164,7 +164,7 @@ static void move_front(struct ww_sm *sm) {
 }
 
 /* A place in the load/store queue, when the first sub-warp goes towards it. */
-static void book(struct ww_barrel *b, struct ww_flight *e) {
+static void book(struct ww_barrel *b, struct ww_inflight *e) {
     if (!e->pushes || e->booked) return;
     e->booked = true;
     b->reserved++;
@@ -244,7 +244,7 @@ bool ww_barrel_filter(struct ww_sm *sm, struct ww_sched *s, uint64_t cycle) {
 }
 
 /* The memory warps keep their distance from one that, as its last execution says, will conflict. */
-static void predict(struct ww_sm *sm, struct ww_flight *e, uint64_t cycle) {
+static void predict(struct ww_sm *sm, struct ww_inflight *e, uint64_t cycle) {
     struct ww_barrel *b = sm->barrel;
     const struct ww_pipe_plan *plan = &sm->core->pipe_plan;
     bool hit;
@@ -259,7 +259,7 @@ static void predict(struct ww_sm *sm, struct ww_flight *e, uint64_t cycle) {
 }
 
 /* Conflicts of a shared-memory access, and the cycles that each sub-warp needs at MEM0. */
-static void find_conflicts(struct ww_sm *sm, const struct ww_dinst *d, struct ww_flight *e,
+static void find_conflicts(struct ww_sm *sm, const struct ww_dinst *d, struct ww_inflight *e,
                            uint32_t cycles[static WW_PIPE_PARTS_MOST]) {
     struct ww_core *core = sm->core;
     const struct ww_pipe_plan *plan = &core->pipe_plan;
@@ -294,7 +294,7 @@ static void set_waiting(struct ww_sm *sm, struct ww_warp *w, const struct ww_din
     }
 }
 
-static void fill_flight(struct ww_sm *sm, struct ww_warp *w, const struct ww_dinst *d, struct ww_flight *e,
+static void fill_flight(struct ww_sm *sm, struct ww_warp *w, const struct ww_dinst *d, struct ww_inflight *e,
                         uint32_t cycles[static WW_PIPE_PARTS_MOST], uint64_t cycle) {
     e->inst = w->step->inst;
     e->mask = w->step->mask;
@@ -319,7 +319,7 @@ bool ww_barrel_take(struct ww_sm *sm, struct ww_warp *w, const struct ww_dinst *
     struct ww_barrel *b = sm->barrel;
     uint32_t parts = sm->core->pipe_plan.parts, cycles[WW_PIPE_PARTS_MOST];
     uint32_t warp = (uint32_t)(w - sm->warp), f = new_flight(b, warp);
-    struct ww_flight *e = &b->flight[f];
+    struct ww_inflight *e = &b->flight[f];
     fill_flight(sm, w, d, e, cycles, cycle);
     for (uint32_t i = 0; i < parts; i++)
         b->part[i] = (struct ww_subwarp){.op = (uint8_t)f,

@@ -16,10 +16,10 @@
 #include "../../mech/pipe/pipe_history.h"
 #include "sm.h"
 
-#define WW_FLIGHTS 128 /* instructions in flight in an SM */
-#define WW_FRONT 64    /* more than stages before the memory stages */
+#define WW_INFLIGHT_MOST 128 /* instructions in flight in an SM */
+#define WW_FRONT 64          /* more than stages before the memory stages */
 
-struct ww_flight {
+struct ww_inflight {
     const struct ww_access *access;
     const uint64_t *pool;
     uint64_t ready; /* cycle from which its data may be written back; WW_NEVER: not known */
@@ -38,21 +38,21 @@ struct ww_barrel {
     struct ww_pipe_back back;
     struct ww_subwarp front[WW_FRONT]; /* by the number of the move that brought it in */
     struct ww_subwarp part[WW_PIPE_PARTS_MOST];
-    struct ww_flight flight[WW_FLIGHTS];
+    struct ww_inflight flight[WW_INFLIGHT_MOST];
     struct ww_pipe_history history;
-    uint64_t used[2];             /* bit per flight */
-    uint64_t wait[2];             /* flights behind another one of their warp */
-    uint64_t held;                /* warps that wait for a conflict to be written back */
-    uint64_t memory_from;         /* cycle from which memory warps may issue again */
-    uint64_t counted;             /* cycles before it are counted */
-    uint32_t move;                /* of the front, so many */
-    uint32_t inside;              /* sub-warps in front and back */
-    uint32_t feed;                /* sub-warps of the last issued warp that are not fetched */
-    uint32_t reserved;            /* places of the load/store queue */
-    uint32_t port, port_parts;    /* flight whose data are being written back; sub-warps of it to come */
-    uint32_t back_count;          /* flights whose data wait for that */
-    uint8_t data[WW_FLIGHTS];     /* these */
-    uint32_t first[64], last[64]; /* by warp: flights in the order of issue */
+    uint64_t used[2];               /* bit per flight */
+    uint64_t wait[2];               /* flights behind another one of their warp */
+    uint64_t held;                  /* warps that wait for a conflict to be written back */
+    uint64_t memory_from;           /* cycle from which memory warps may issue again */
+    uint64_t counted;               /* cycles before it are counted */
+    uint32_t move;                  /* of the front, so many */
+    uint32_t inside;                /* sub-warps in front and back */
+    uint32_t feed;                  /* sub-warps of the last issued warp that are not fetched */
+    uint32_t reserved;              /* places of the load/store queue */
+    uint32_t port, port_parts;      /* flight whose data are being written back; sub-warps of it to come */
+    uint32_t back_count;            /* flights whose data wait for that */
+    uint8_t data[WW_INFLIGHT_MOST]; /* these */
+    uint32_t first[64], last[64];   /* by warp: flights in the order of issue */
     uint8_t count[64];
     bool open, fetched; /* the fetch stage takes a warp in this cycle; took a sub-warp */
     enum ww_pipe_cause stalled;

@@ -34,7 +34,7 @@ void ww_lsu_push(struct ww_sm *sm, struct ww_warp *w, uint32_t inst, uint32_t ma
     w->shared_queued += d->path <= WW_L_SHARED_ATOMIC;
 }
 
-void ww_lsu_let_go(struct ww_sm *sm, struct ww_warp *w, uint64_t cycle) {
+void ww_lsu_release(struct ww_sm *sm, struct ww_warp *w, uint64_t cycle) {
     if (--w->inflight || !w->done) return;
     sm->draining--;
     ww_dispatch_warp_gone(sm, w->cta, cycle);
@@ -93,7 +93,7 @@ static void do_shared(struct ww_sm *sm, const struct ww_lsu_entry *e, const stru
     if (--w->shared_queued == 0 && w->arriving) ww_barrier_shared_done(sm, w, cycle);
     write_results(sm, w, d, cycle, ready, d->state);
     ww_warp_memory_done(sm, w, cycle, ready);
-    ww_lsu_let_go(sm, w, cycle);
+    ww_lsu_release(sm, w, cycle);
 }
 
 /* Shared memory of other CTAs of the cluster; the operation waits for all that is sent. False: none of it is.
@@ -223,7 +223,7 @@ static void finish_requests(struct ww_sm *sm, const struct ww_lsu_entry *e, cons
         ww_warp_arrival(sm, w, cycle, d->state);
     }
     ww_warp_memory_done(sm, w, cycle, cycle);
-    ww_lsu_let_go(sm, w, cycle);
+    ww_lsu_release(sm, w, cycle);
 }
 
 /* Parts of an operation that are not complete. */
@@ -309,5 +309,5 @@ void ww_memory_op_part(struct ww_core *core, uint32_t op, uint64_t cycle, uint64
     else
         write_results(sm, w, d, cycle, at, state);
     ww_warp_memory_done(sm, w, cycle, at);
-    ww_lsu_let_go(sm, w, cycle);
+    ww_lsu_release(sm, w, cycle);
 }

@@ -65,7 +65,7 @@ static void leave(struct ww_sm *sm, uint64_t cycle) {
         return;
     }
     ww_warp_memory_done(sm, w, cycle, cycle);
-    ww_lsu_let_go(sm, w, cycle);
+    ww_lsu_release(sm, w, cycle);
 }
 
 static void to_tail(struct ww_reexec *q) {

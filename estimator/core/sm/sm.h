@@ -31,7 +31,7 @@
 #include "fetch.h"
 #include "l1.h"
 #include "mbar.h"
-#include "pieces.h"
+#include "segments.h"
 #include "probe.h"
 #include "sm_wheel.h"
 #include "supply.h"
@@ -48,7 +48,7 @@ struct ww_cta_source {
     uint64_t (*next)(void *context, uint64_t cta); /* first that there is, from this one on, or UINT64_MAX */
 };
 
-/* CTAs at whose dispatch pieces end, in rising order; see engine.h. */
+/* CTAs at whose dispatch segments end, in rising order; see engine.h. */
 struct ww_marks {
     const uint64_t *cta;
     uint64_t *cycle;
@@ -283,7 +283,7 @@ struct ww_sm {
 };
 
 /* What the memory system says to an SM; it hears it in the next cycle. */
-struct ww_mail {
+struct ww_outbox {
     struct ww_mem_reply *reply; /* grown as need be */
     uint32_t count, capacity;
     bool unblocked;
@@ -329,8 +329,8 @@ struct ww_core {
     struct ww_code_table code;
     const struct ww_launch *launch;
     struct ww_epochs epochs;
-    struct ww_pieces pieces;
-    struct ww_event cut;         /* at the ends of epochs, if pieces are kept */
+    struct ww_segments segments;
+    struct ww_event cut;         /* at the ends of epochs, if segments are kept */
     double mhz[WW_DOMAIN_COUNT]; /* clocks in force */
     struct ww_govern *govern;    /* or NULL */
     uint64_t govern_at;          /* cycle in which it does something, WW_NEVER if never */
@@ -352,8 +352,8 @@ struct ww_core {
     struct ww_launch_time launch_time;
     struct ww_sm_group *group;        /* of 2^group_shift SMs, at most 64 */
     struct ww_group_summary *summary; /* of each group */
-    uint64_t *mailed[2];              /* by group: SMs that are told something in the next even, odd cycle */
-    struct ww_mail *mail;             /* by SM, what: of even cycles, of odd ones */
+    uint64_t *posted[2];              /* by group: SMs that are told something in the next even, odd cycle */
+    struct ww_outbox *outbox;         /* by SM, what: of even cycles, of odd ones */
     uint64_t *next;                   /* by SM: cycle of its next step */
     uint32_t groups, group_shift;
     struct ww_core *main;   /* the launch's: this one, but in a shard */
@@ -491,7 +491,7 @@ static inline uint64_t ww_lsu_next(const struct ww_lsu *l, uint64_t cycle) {
 bool ww_lsu_offer(struct ww_sm *sm, const struct ww_dinst *d, uint32_t warp, uint32_t op,
                   const struct ww_line_request *r, uint64_t cycle, uint32_t *cycles);
 /* The warp's instruction has left the unit (or, with a result to come, has been answered). */
-void ww_lsu_let_go(struct ww_sm *sm, struct ww_warp *w, uint64_t cycle);
+void ww_lsu_release(struct ww_sm *sm, struct ww_warp *w, uint64_t cycle);
 
 /* ---- reexec.c ---- */
 bool ww_reexec_init(struct ww_sm *sm, struct ww_arena *arena, uint32_t entries);

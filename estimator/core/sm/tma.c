@@ -189,7 +189,7 @@ static void free_job(struct ww_sm *sm, struct ww_tma_job *j, uint64_t cycle) {
     t->jobs--;
     sm->core->inflight--;
     open_queue(sm, full, cycle);
-    ww_lsu_let_go(sm, w, cycle);
+    ww_lsu_release(sm, w, cycle);
 }
 
 /* All of a copy is in shared memory. */

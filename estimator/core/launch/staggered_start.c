@@ -1,6 +1,6 @@
 /* CTAs that are under way when replay begins. */
 #include "../sm/occupancy.h"
-#include "under_way.h"
+#include "staggered_start.h"
 #include "../../base/rng.h"
 #include "engine.h"
 
@@ -18,22 +18,23 @@ static bool can_skip(const struct ww_launch *l) {
     return true;
 }
 
-enum ww_code ww_under_way_begin(struct ww_under_way *u, const struct ww_gpu_spec *gpu,
-                                const struct ww_launch *launch, uint64_t first, struct ww_arena *arena,
-                                struct ww_error *error) {
+enum ww_code ww_staggered_start_begin(struct ww_staggered_start *u, const struct ww_gpu_spec *gpu,
+                                      const struct ww_launch *launch, uint64_t first, struct ww_arena *arena,
+                                      struct ww_error *error) {
     const char *limiter;
-    *u = (struct ww_under_way){.launch = launch, .first = first, .sms = gpu->sm_count};
+    *u = (struct ww_staggered_start){.launch = launch, .first = first, .sms = gpu->sm_count};
     if (first == 0 || !can_skip(launch)) return WW_OK;
     WW_TRY(ww_occupancy(gpu, launch, &u->ctas, &limiter, error));
     u->stream = ww_arena_array(arena, (size_t)u->sms * u->ctas * launch->warps_per_cta, sizeof *u->stream);
     return u->stream ? WW_OK : ww_fail_nomem(error, "CTAs under way");
 }
 
-static bool is_barrier(const struct ww_under_way *u, const struct ww_step *step) {
+static bool is_barrier(const struct ww_staggered_start *u, const struct ww_step *step) {
     return u->launch->inst[step->inst].op == WW_OP_BARRIER;
 }
 
-static uint32_t count_barriers(const struct ww_under_way *u, const struct ww_warp_stream *s, uint32_t steps) {
+static uint32_t count_barriers(const struct ww_staggered_start *u, const struct ww_warp_stream *s,
+                               uint32_t steps) {
     uint32_t n = 0;
     for (uint32_t i = 0; i < steps; i++) n += is_barrier(u, &s->step[i]);
     return n;
@@ -41,7 +42,7 @@ static uint32_t count_barriers(const struct ww_under_way *u, const struct ww_war
 
 /* Leaves out about `steps` of a warp's steps: so many that it has passed as many barriers as the CTA's others.
  * At least one is left, its exit. */
-static struct ww_warp_stream without(const struct ww_under_way *u, const struct ww_warp_stream *s,
+static struct ww_warp_stream without(const struct ww_staggered_start *u, const struct ww_warp_stream *s,
                                      uint32_t steps, uint32_t barriers) {
     struct ww_warp_stream out = *s;
     for (uint32_t passed = 0; out.step_count > 1; out.step++, out.step_count--) {
@@ -55,7 +56,7 @@ static struct ww_warp_stream without(const struct ww_under_way *u, const struct 
     return out;
 }
 
-void ww_under_way_skip(const struct ww_under_way *u, struct ww_cta_trace *cta) {
+void ww_staggered_start_skip(const struct ww_staggered_start *u, struct ww_cta_trace *cta) {
     uint64_t place = cta->index - u->first, round = place / u->sms;
     if (round >= u->ctas || !cta->warp_count) return;
     struct ww_warp_stream *left = u->stream + place * u->launch->warps_per_cta;

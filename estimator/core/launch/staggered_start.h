@@ -1,4 +1,4 @@
-/* under_way.h: CTAs that fill the machine when replay begins in the middle of a launch.
+/* staggered_start.h: CTAs that fill the machine when replay begins in the middle of a launch.
  *
  * A machine that is filled with CTAs that all begin at once keeps them in step for tens of waves: they load
  * together and compute together, and which of the two comes first repeats in every part that is replayed.
@@ -6,15 +6,15 @@
  * another. So those that fill the machine begin part of the way through their instructions: the first of an
  * SM's n in the last n-th of them, the last in the first, at random within that, as if each had been dispatched
  * an equal time after the one before. */
-#ifndef WW_CORE_UNDER_WAY_H
-#define WW_CORE_UNDER_WAY_H
+#ifndef WW_CORE_STAGGERED_START_H
+#define WW_CORE_STAGGERED_START_H
 
 #include "../../../traces/trace.h"
 #include "../../base/arena.h"
 #include "../../base/err.h"
 #include "../../config/gpu.h"
 
-struct ww_under_way {
+struct ww_staggered_start {
     const struct ww_launch *launch;
     uint64_t first;                /* CTA of the launch that is dispatched first */
     uint32_t sms, ctas;            /* SMs, CTAs that one holds; 0: all begin at their beginning */
@@ -24,11 +24,11 @@ struct ww_under_way {
 /* first: the part's first CTA; all begin at their beginning if it is the launch's, and in launches whose CTAs
  * hold what only skipped instructions would have given them: allocations, copies under way, arrivals at
  * barriers. Memory is the arena's. Errors: WW_NOMEM, WW_UNSUPPORTED (a CTA fits no SM). */
-enum ww_code ww_under_way_begin(struct ww_under_way *u, const struct ww_gpu_spec *gpu,
-                                const struct ww_launch *launch, uint64_t first, struct ww_arena *arena,
-                                struct ww_error *error);
+enum ww_code ww_staggered_start_begin(struct ww_staggered_start *u, const struct ww_gpu_spec *gpu,
+                                      const struct ww_launch *launch, uint64_t first, struct ww_arena *arena,
+                                      struct ww_error *error);
 /* Leaves out what a CTA that was loaded has behind it already, if it is one of those that fill the machine.
  * Depends on the CTA's number alone. */
-void ww_under_way_skip(const struct ww_under_way *u, struct ww_cta_trace *cta);
+void ww_staggered_start_skip(const struct ww_staggered_start *u, struct ww_cta_trace *cta);
 
 #endif

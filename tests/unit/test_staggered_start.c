@@ -1,6 +1,6 @@
 /* CTAs that are under way when replay begins in the middle of a launch. */
 #include "../../estimator/warpwatt.h"
-#include "../../estimator/core/launch/under_way.h"
+#include "../../estimator/core/launch/staggered_start.h"
 #include "../../estimator/run/run_sample.h"
 #include <math.h>
 #include <setjmp.h>
@@ -67,8 +67,8 @@ static struct ww_cta_trace cta_of(struct fixture *f, uint64_t number) {
     return (struct ww_cta_trace){.index = number, .warp_count = WARPS, .warp = f->stream};
 }
 
-static void begin(struct fixture *f, struct ww_under_way *u, uint64_t first) {
-    assert_int_equal(ww_under_way_begin(u, &f->gpu->spec, &f->launch, first, &f->arena, &error), WW_OK);
+static void begin(struct fixture *f, struct ww_staggered_start *u, uint64_t first) {
+    assert_int_equal(ww_staggered_start_begin(u, &f->gpu->spec, &f->launch, first, &f->arena, &error), WW_OK);
 }
 
 static uint32_t count(const struct ww_warp_stream *s, uint32_t inst) {
@@ -81,13 +81,13 @@ static uint32_t count(const struct ww_warp_stream *s, uint32_t inst) {
  */
 static void look_at_all(void (*look)(struct fixture *f, uint32_t k, const struct ww_cta_trace *cta)) {
     struct fixture f;
-    struct ww_under_way u;
+    struct ww_staggered_start u;
     open_fixture(&f);
     begin(&f, &u, FIRST);
     assert_int_equal(u.ctas, CTAS);
     for (uint32_t k = 0; k < CTAS * f.gpu->spec.sm_count; k++) {
         struct ww_cta_trace c = cta_of(&f, FIRST + k);
-        ww_under_way_skip(&u, &c);
+        ww_staggered_start_skip(&u, &c);
         look(&f, k, &c);
     }
     close_fixture(&f);
@@ -107,14 +107,14 @@ static void ctas_that_fill_an_sm_are_as_far_as_if_dispatched_one_after_another(v
 static void ctas_of_a_round_are_not_in_step(void **state) {
     (void)state;
     struct fixture f;
-    struct ww_under_way u;
+    struct ww_staggered_start u;
     bool seen[2 * STEPS] = {false};
     uint32_t different = 0;
     open_fixture(&f);
     begin(&f, &u, FIRST);
     for (uint32_t k = 0; k < f.gpu->spec.sm_count; k++) {
         struct ww_cta_trace c = cta_of(&f, FIRST + k);
-        ww_under_way_skip(&u, &c);
+        ww_staggered_start_skip(&u, &c);
         different += !seen[c.warp[0].step_count];
         seen[c.warp[0].step_count] = true;
     }
@@ -151,10 +151,10 @@ static void accesses_stay_with_their_steps(void **state) {
 }
 
 static uint32_t left_of(struct fixture *f, uint64_t first, uint64_t cta) {
-    struct ww_under_way u;
+    struct ww_staggered_start u;
     begin(f, &u, first);
     struct ww_cta_trace c = cta_of(f, cta);
-    ww_under_way_skip(&u, &c);
+    ww_staggered_start_skip(&u, &c);
     return c.warp[0].step_count;
 }
 

@@ -1,4 +1,4 @@
-/* Energy of a launch whose clocks change: each piece at its own operating point, all of them the launch. */
+/* Energy of a launch whose clocks change: each segment at its own operating point, all of them the launch. */
 #include "../../estimator/warpwatt.h"
 #include "../../power/power.h"
 #include <math.h>
@@ -9,7 +9,7 @@
 #include <unistd.h>
 #include <cmocka.h>
 
-static char path[] = "/tmp/warpwatt-pieces-XXXXXX.json";
+static char path[] = "/tmp/warpwatt-segments-XXXXXX.json";
 static struct ww_error error;
 
 #define TAIL "\"uncertainty\":0,\"source\":\"s\"}"
@@ -50,9 +50,9 @@ static void near(double got, double want) {
 }
 
 /* `cycles` cycles at a point, three of four SMs busy; half of the lanes are active. */
-static struct ww_piece piece_at(double sm, double memory, uint64_t first, uint64_t cycles, uint64_t work) {
+static struct ww_segment segment_at(double sm, double memory, uint64_t first, uint64_t cycles, uint64_t work) {
     struct ww_gpu_spec s = gpu_at(sm, memory);
-    struct ww_piece p = {.first_cycle = first, .cycles = cycles};
+    struct ww_segment p = {.first_cycle = first, .cycles = cycles};
     p.time_ps = (uint64_t)((double)cycles * 1e6 / s.clock_sm_mhz);
     p.mhz[WW_DOMAIN_SM] = s.clock_sm_mhz;
     p.mhz[WW_DOMAIN_L2] = s.clock_l2_mhz;
@@ -66,13 +66,14 @@ static struct ww_piece piece_at(double sm, double memory, uint64_t first, uint64
     return p;
 }
 
-/* The launch that pieces make up, in epochs of 1000 cycles. */
-static struct ww_launch_result launch_of(const struct ww_piece *piece, size_t count, struct ww_epoch *epoch) {
+/* The launch that segments make up, in epochs of 1000 cycles. */
+static struct ww_launch_result launch_of(const struct ww_segment *segment, size_t count,
+                                         struct ww_epoch *epoch) {
     struct ww_launch_result l = {.epoch = epoch};
     for (size_t i = 0; i < count; i++) {
-        l.cycles += piece[i].cycles;
-        l.time_ps += piece[i].time_ps;
-        for (int c = 0; c < WW_COUNTER_COUNT; c++) l.counter[c] += piece[i].counter[c];
+        l.cycles += segment[i].cycles;
+        l.time_ps += segment[i].time_ps;
+        for (int c = 0; c < WW_COUNTER_COUNT; c++) l.counter[c] += segment[i].counter[c];
     }
     l.epoch_count = (l.cycles + 999) / 1000;
     for (size_t i = 0; i < l.epoch_count; i++) epoch[i].first_cycle = 1000 * i;
@@ -80,7 +81,7 @@ static struct ww_launch_result launch_of(const struct ww_piece *piece, size_t co
 }
 
 /* The same cycles and counts as a launch of their own at their clocks. */
-static struct ww_energy alone(const struct ww_power *power, const struct ww_piece *p) {
+static struct ww_energy alone(const struct ww_power *power, const struct ww_segment *p) {
     struct ww_gpu_spec s = gpu_at(1, 1);
     struct ww_launch_result l = {.cycles = p->cycles, .time_ps = p->time_ps};
     struct ww_energy out;
@@ -95,15 +96,15 @@ static struct ww_energy alone(const struct ww_power *power, const struct ww_piec
 static void a_change_of_clocks_in_the_middle_costs_exactly_its_parts(void **state) {
     (void)state;
     struct ww_power *power = load_table();
-    struct ww_piece piece[] = {piece_at(1, 1, 0, 500, 1000), piece_at(1.15, 1, 500, 500, 1200),
-                               piece_at(1.15, 0.85, 1000, 700, 400)};
+    struct ww_segment segment[] = {segment_at(1, 1, 0, 500, 1000), segment_at(1.15, 1, 500, 500, 1200),
+                                   segment_at(1.15, 0.85, 1000, 700, 400)};
     struct ww_epoch epoch[2];
     struct ww_epoch_energy by_epoch[2] = {{{0}, {0}}};
-    struct ww_launch_result l = launch_of(piece, 3, epoch);
+    struct ww_launch_result l = launch_of(segment, 3, epoch);
     struct ww_gpu_spec s = gpu_at(1, 1);
     struct ww_energy all, part[3];
-    ww_power_pieces(power, &s, &l, piece, 3, by_epoch, &all);
-    for (int i = 0; i < 3; i++) part[i] = alone(power, &piece[i]);
+    ww_power_segments(power, &s, &l, segment, 3, by_epoch, &all);
+    for (int i = 0; i < 3; i++) part[i] = alone(power, &segment[i]);
     near(all.total_j, part[0].total_j + part[1].total_j + part[2].total_j);
     for (int c = 0; c < WW_COMPONENT_COUNT; c++) {
         near(by_epoch[0].dynamic_j[c], part[0].dynamic_j[c] + part[1].dynamic_j[c]);
@@ -118,8 +119,8 @@ static void a_change_of_clocks_in_the_middle_costs_exactly_its_parts(void **stat
 static void voltage_is_linear_and_switching_goes_with_its_square(void **state) {
     (void)state;
     struct ww_power *power = load_table();
-    struct ww_piece piece = piece_at(1.15, 0.85, 0, 1150, 1000);
-    struct ww_energy e = alone(power, &piece);
+    struct ww_segment segment = segment_at(1.15, 0.85, 0, 1150, 1000);
+    struct ww_energy e = alone(power, &segment);
     near(e.dynamic_j[WW_P_INT], 16000 * 1e-9 * 1.15 * 1.15);
     near(e.dynamic_j[WW_P_REGFILE], 2000 * 1e-9 * 0.5 * 1.15 * 1.15);
     near(e.dynamic_j[WW_P_L2], 250 * 1e-9 * 0.85 * 0.85);
@@ -133,14 +134,14 @@ static void voltage_is_linear_and_switching_goes_with_its_square(void **state) {
 static void without_a_change_pieces_cost_what_the_launch_costs(void **state) {
     (void)state;
     struct ww_power *power = load_table();
-    struct ww_piece piece[] = {piece_at(1, 1, 0, 1000, 1000), piece_at(1, 1, 1000, 1000, 3000)};
+    struct ww_segment segment[] = {segment_at(1, 1, 0, 1000, 1000), segment_at(1, 1, 1000, 1000, 3000)};
     struct ww_epoch epoch[2];
     struct ww_epoch_energy by_epoch[2] = {{{0}, {0}}};
-    struct ww_launch_result l = launch_of(piece, 2, epoch);
+    struct ww_launch_result l = launch_of(segment, 2, epoch);
     struct ww_gpu_spec s = gpu_at(1, 1);
     struct ww_energy all, whole;
     l.time_ps += 700000; /* overhead of the launch, in which all SMs are idle */
-    ww_power_pieces(power, &s, &l, piece, 2, by_epoch, &all);
+    ww_power_segments(power, &s, &l, segment, 2, by_epoch, &all);
     ww_power_launch(power, &s, &l, &whole);
     for (int c = 0; c < WW_COMPONENT_COUNT; c++) {
         near(all.dynamic_j[c], whole.dynamic_j[c]);
@@ -151,19 +152,19 @@ static void without_a_change_pieces_cost_what_the_launch_costs(void **state) {
     ww_power_free(power);
 }
 
-/* A launch whose pieces have different shares of active lanes takes the launch's mean in all of them. */
+/* A launch whose segments have different shares of active lanes takes the launch's mean in all of them. */
 static void the_share_of_active_lanes_is_the_launchs(void **state) {
     (void)state;
     struct ww_power *power = load_table();
-    struct ww_piece piece[] = {piece_at(1, 1, 0, 1000, 1000), piece_at(1, 1, 1000, 1000, 1000)};
+    struct ww_segment segment[] = {segment_at(1, 1, 0, 1000, 1000), segment_at(1, 1, 1000, 1000, 1000)};
     struct ww_epoch epoch[2];
     struct ww_epoch_energy by_epoch[2] = {{{0}, {0}}};
-    piece[0].counter[WW_C_THREAD_INST] = 32 * 1000;
-    piece[1].counter[WW_C_THREAD_INST] = 0;
-    struct ww_launch_result l = launch_of(piece, 2, epoch);
+    segment[0].counter[WW_C_THREAD_INST] = 32 * 1000;
+    segment[1].counter[WW_C_THREAD_INST] = 0;
+    struct ww_launch_result l = launch_of(segment, 2, epoch);
     struct ww_gpu_spec s = gpu_at(1, 1);
     struct ww_energy all;
-    ww_power_pieces(power, &s, &l, piece, 2, by_epoch, &all);
+    ww_power_segments(power, &s, &l, segment, 2, by_epoch, &all);
     near(by_epoch[0].dynamic_j[WW_P_REGFILE], 2000 * 1e-9 * 0.5);
     near(by_epoch[1].dynamic_j[WW_P_REGFILE], 2000 * 1e-9 * 0.5);
     ww_power_free(power);

@@ -1,4 +1,4 @@
-/* Counters up to a cycle, and the pieces of a launch that lie between two of them. */
+/* Counters up to a cycle, and the segments of a launch that lie between two of them. */
 #include "../../result/result.h"
 #include "../../config/tensor.h"
 #include "govern.h"
@@ -110,7 +110,7 @@ static void add_registers(uint64_t *n, const struct ww_inst *in, uint64_t issues
 
 static struct ww_inst_folded all_of(const struct ww_core *core, uint32_t inst) {
     const struct ww_inst_count *own = &core->epochs.inst[inst];
-    struct ww_inst_folded n = core->pieces.folded[inst];
+    struct ww_inst_folded n = core->segments.folded[inst];
     n.issues = own->counter[WW_I_ISSUES];
     n.threads = own->counter[WW_I_THREAD_INSTRUCTIONS];
     for (uint32_t g = 0; core->shard && g < core->groups; g++) {
@@ -125,7 +125,7 @@ static struct ww_inst_folded all_of(const struct ww_core *core, uint32_t inst) {
 static inline void add_instruction(const struct ww_core *core, uint32_t i, uint64_t issues, uint64_t threads,
                                    uint64_t *n) {
     const struct ww_inst *in = &core->launch->inst[i];
-    const struct ww_inst_folded *f = &core->pieces.folded[i];
+    const struct ww_inst_folded *f = &core->segments.folded[i];
     n[WW_C_INST_ISSUED] += issues;
     n[WW_C_THREAD_INST] += threads;
     n[WW_C_REG_BANK_CONFLICT] += issues * core->code.inst[i].conflict;
@@ -141,7 +141,7 @@ static inline void add_instruction(const struct ww_core *core, uint32_t i, uint6
 static void fold_instructions(struct ww_core *core, uint64_t *n) {
     const struct ww_launch *launch = core->launch;
     for (uint32_t i = 0; i < launch->inst_count; i++) {
-        struct ww_inst_folded *before = &core->pieces.folded[i], all = all_of(core, i);
+        struct ww_inst_folded *before = &core->segments.folded[i], all = all_of(core, i);
         uint64_t issues = all.issues - before->issues, threads = all.threads - before->threads;
         if (!issues) continue;
         *before = all;
@@ -149,7 +149,7 @@ static void fold_instructions(struct ww_core *core, uint64_t *n) {
     }
 }
 
-void ww_pieces_of(const struct ww_core *core, uint32_t first, uint32_t count, uint64_t *n) {
+void ww_segments_of(const struct ww_core *core, uint32_t first, uint32_t count, uint64_t *n) {
     for (uint32_t i = first; i < first + count; i++) {
         struct ww_inst_folded all = all_of(core, i);
         if (all.issues) add_instruction(core, i, all.issues, all.threads, n);
@@ -169,7 +169,7 @@ static uint64_t active_cycles(const struct ww_core *core, uint64_t cycle) {
 
 /* All counters from the launch's begin up to a cycle, whose time is ps. */
 static void totals(struct ww_core *core, uint64_t cycle, uint64_t ps, uint64_t *n) {
-    struct ww_pieces *p = &core->pieces;
+    struct ww_segments *p = &core->segments;
     fold_instructions(core, p->of_instructions);
     for (int i = 0; i < WW_COUNTER_COUNT; i++) n[i] = core->counter[i] + p->of_instructions[i];
     if (core->shard) ww_shards_count(core, n);
@@ -184,11 +184,11 @@ static void totals(struct ww_core *core, uint64_t cycle, uint64_t ps, uint64_t *
 }
 
 /* The row to write to; NULL: no memory, the launch is given up. */
-static struct ww_piece *open_piece(struct ww_core *core) {
-    struct ww_pieces *p = &core->pieces;
+static struct ww_segment *open_piece(struct ww_core *core) {
+    struct ww_segments *p = &core->segments;
     if (p->count == p->capacity) {
         size_t capacity = p->capacity ? 2 * p->capacity : 16;
-        struct ww_piece *row = capacity > MOST_PIECES ? NULL : realloc(p->row, capacity * sizeof *row);
+        struct ww_segment *row = capacity > MOST_PIECES ? NULL : realloc(p->row, capacity * sizeof *row);
         if (!row) {
             ww_core_fail(core, ww_fail_nomem(core->error, "energy by epoch"));
             return NULL;
@@ -200,19 +200,19 @@ static struct ww_piece *open_piece(struct ww_core *core) {
 }
 
 /* Counts since the last cut go into the row. */
-static void add_since(struct ww_pieces *p, const uint64_t *now, struct ww_piece *row) {
+static void add_since(struct ww_segments *p, const uint64_t *now, struct ww_segment *row) {
     for (int i = 0; i < WW_COUNTER_COUNT; i++) row->counter[i] += now[i] - p->before[i];
     memcpy(p->before, now, sizeof p->before);
 }
 
-void ww_pieces_cut(struct ww_core *core, uint64_t cycle, uint64_t ps) {
-    struct ww_pieces *p = &core->pieces;
+void ww_segments_cut(struct ww_core *core, uint64_t cycle, uint64_t ps) {
+    struct ww_segments *p = &core->segments;
     uint64_t now[WW_COUNTER_COUNT];
     if (!p->on || cycle <= p->cycle) return;
     totals(core, cycle, ps, now);
-    struct ww_piece *row = open_piece(core);
+    struct ww_segment *row = open_piece(core);
     if (!row) return;
-    *row = (struct ww_piece){.first_cycle = p->cycle, .cycles = cycle - p->cycle, .time_ps = ps - p->ps};
+    *row = (struct ww_segment){.first_cycle = p->cycle, .cycles = cycle - p->cycle, .time_ps = ps - p->ps};
     row->time_ps -= ww_launch_hidden(&core->launch_time, p->cycle, cycle);
     memcpy(row->mhz, core->mhz, sizeof row->mhz);
     ww_govern_count(core, &row->cta_limit, &row->ctas_paused);
@@ -221,20 +221,20 @@ void ww_pieces_cut(struct ww_core *core, uint64_t cycle, uint64_t ps) {
     p->ps = ps;
 }
 
-void ww_pieces_end(struct ww_core *core, uint64_t cycle, uint64_t ps) {
-    struct ww_pieces *p = &core->pieces;
+void ww_segments_end(struct ww_core *core, uint64_t cycle, uint64_t ps) {
+    struct ww_segments *p = &core->segments;
     uint64_t now[WW_COUNTER_COUNT];
-    ww_pieces_cut(core, cycle, ps);
+    ww_segments_cut(core, cycle, ps);
     totals(core, cycle, ps, now);
     if (p->count) add_since(p, now, &p->row[p->count - 1]); /* what was counted since a cut in the last cycle */
     memcpy(core->counter, now, sizeof now);
 }
 
-enum ww_code ww_pieces_begin(struct ww_pieces *p, bool on, const struct ww_launch *launch, uint64_t ps,
-                             struct ww_arena *arena, struct ww_error *error) {
-    struct ww_piece *row = p->row;
+enum ww_code ww_segments_begin(struct ww_segments *p, bool on, const struct ww_launch *launch, uint64_t ps,
+                               struct ww_arena *arena, struct ww_error *error) {
+    struct ww_segment *row = p->row;
     size_t capacity = p->capacity;
-    *p = (struct ww_pieces){.row = row, .capacity = capacity, .on = on, .ps = ps};
+    *p = (struct ww_segments){.row = row, .capacity = capacity, .on = on, .ps = ps};
     p->folded = ww_arena_array(arena, (size_t)launch->inst_count + 1, sizeof *p->folded);
     if (!p->folded) return ww_fail_nomem(error, "counters by instruction");
     for (uint32_t i = 0; i < launch->inst_count; i++) {
@@ -244,7 +244,7 @@ enum ww_code ww_pieces_begin(struct ww_pieces *p, bool on, const struct ww_launc
     return WW_OK;
 }
 
-void ww_pieces_free(struct ww_pieces *p) {
+void ww_segments_free(struct ww_segments *p) {
     free(p->row);
-    *p = (struct ww_pieces){0};
+    *p = (struct ww_segments){0};
 }
