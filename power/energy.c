@@ -26,7 +26,8 @@ static void add_events(const struct ww_power *p, const struct power_point *point
                        struct ww_energy *out) {
     for (size_t i = 0; i < p->event_count; i++) {
         const struct power_event *e = &p->event[i];
-        double joules = e->joules * (double)l->counter[e->counter] * point->dynamic[e->to];
+        uint64_t less = e->less == e->counter ? 0 : l->counter[e->less];
+        double joules = e->joules * (double)(l->counter[e->counter] - less) * point->dynamic[e->to];
         out->dynamic_j[e->to] += e->by_lanes ? joules * l->lane_share : joules;
     }
 }

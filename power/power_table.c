@@ -11,7 +11,7 @@
 
 static const struct ww_param event_rows[] = {
     P_STR(power_event, component, "component", NULL, "a component's name"),
-    P_STR(power_event, event, "event", NULL, "a counter's name"),
+    P_STR(power_event, event, "event", NULL, "a counter's name, or reg_bank_read"),
     WW_PARAM_ENUM(power_event, unit, "unit", "pJ|nJ", WW_REQUIRED, "unit of value"),
     P_F64(power_event, value, "value", "", 0, 1e6, WW_REQUIRED, "energy of one event"),
     WW_PARAM_BOOL(power_event, by_lanes, "by_lanes", 0, "scaled by the mean share of active lanes"),
@@ -84,13 +84,26 @@ static enum ww_code find_counter(const char *name, const char *where, enum ww_co
     return ww_fail(error, WW_INPUT, where, "event \"%s\" is no counter", name);
 }
 
+/* An event by its name. Registers that come out of a bank are those that were read less those that the operand
+ * cache still held; sources that know no operand caches give the energy of any read. */
+static enum ww_code find_event(const char *where, struct power_event *e, struct ww_error *error) {
+    if (strcmp(e->event, "reg_bank_read") == 0) {
+        e->counter = WW_C_REG_READ;
+        e->less = WW_C_REG_REUSE;
+        return WW_OK;
+    }
+    WW_TRY(find_counter(e->event, where, &e->counter, error));
+    e->less = e->counter;
+    return WW_OK;
+}
+
 static enum ww_code resolve_events(struct ww_power *p, struct ww_error *error) {
     for (size_t i = 0; i < p->event_count; i++) {
         struct power_event *e = &p->event[i];
         char where[64];
         snprintf(where, sizeof where, "$.events[%zu]", i);
         WW_TRY(find_component(e->component, where, &e->to, error));
-        WW_TRY(find_counter(e->event, where, &e->counter, error));
+        WW_TRY(find_event(where, e, error));
         e->joules = e->value * (e->unit == POWER_NJ ? 1e-9 : 1e-12);
     }
     return WW_OK;

@@ -47,7 +47,8 @@ struct power_event {
     /* resolved */
     enum ww_component to;
     enum ww_counter counter;
-    double joules; /* per event */
+    enum ww_counter less; /* what of the counter is no such event; the same counter: nothing */
+    double joules;        /* per event */
 };
 
 struct power_static {
