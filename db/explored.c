@@ -3,6 +3,7 @@
 #include "../estimator/result/explored.h"
 #include "../estimator/base/locale.h"
 #include "db.h"
+#include "schema.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -97,7 +98,7 @@ static enum ww_code load_points(struct reader *r) {
         p->feasible = (int)ww_select_i64(&s);
         p->reason = ww_select_text(&s, r->arena);
         p->area_mm2 = number(&s);
-        p->time_s = p->energy_j = p->power_w = p->measured_s = NAN;
+        p->time_s = p->energy_j = p->power_w = p->measured_s = p->board_w = p->most_w = NAN;
         for (int o = 0; o < WW_EXPLORED_OBJECTIVES; o++) p->objective[o] = NAN;
         p->value = ww_arena_array(r->arena, e->key_count + 1, sizeof *p->value);
         if (!p->value) s.code = ww_fail_nomem(r->error, "a sweep's points");
@@ -152,6 +153,22 @@ static enum ww_code load_sums(struct reader *r) {
         uint64_t o = ww_select_u64(&s);
         double value = number(&s);
         if (p && o < r->e->objective_count) p->objective[o] = value;
+    }
+    return ww_select_close(&s);
+}
+
+/* What a point's board is built for, and how near its traces come; a point may set the former. */
+static enum ww_code load_boards(struct reader *r) {
+    struct ww_select s;
+    size_t at = 0;
+    WW_TRY(open(r, &s,
+                "SELECT point, board_w, most_w FROM (" WW_DB_BOARDS ") WHERE sweep_id = ?1 ORDER BY point"));
+    while (ww_select_row(&s)) {
+        struct ww_explored_point *p = point_of(r, &s, &at);
+        double board = number(&s), most = number(&s);
+        if (!p || p->feasible < 0) continue;
+        p->board_w = board;
+        p->most_w = most;
     }
     return ww_select_close(&s);
 }
@@ -218,7 +235,7 @@ static enum ww_code load_screened(struct reader *r) {
         p->time_s = number(&s);
         p->low_s = number(&s);
         p->high_s = number(&s);
-        p->energy_j = p->power_w = p->measured_s = p->area_mm2 = NAN;
+        p->energy_j = p->power_w = p->measured_s = p->area_mm2 = p->board_w = p->most_w = NAN;
         p->reason = "";
         p->screened = true;
         for (int o = 0; o < WW_EXPLORED_OBJECTIVES; o++) p->objective[o] = NAN;
@@ -319,6 +336,7 @@ static enum ww_code load(struct reader *r) {
     WW_TRY(load_points(r));
     WW_TRY(load_settings(r));
     WW_TRY(load_sums(r));
+    WW_TRY(load_boards(r));
     WW_TRY(load_variants(r));
     WW_TRY(load_screened(r));
     WW_TRY(load_effects(r));

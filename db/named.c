@@ -233,10 +233,14 @@ static const struct ww_named_query queries[] = {
      " WHERE p.sweep_id = s.sweep_id AND p.reason <> '') AS invalid, (SELECT group_concat(workload, ' ') FROM"
      " (SELECT workload FROM sweep_trace t WHERE t.sweep_id = s.sweep_id ORDER BY ord)) AS traces,"
      " s.stored_at AS stored_at FROM sweep s JOIN gpu g USING(gpu_id) ORDER BY s.sweep_id DESC"},
-    {"explored", "the points of a sweep in their order, invalid ones with their reason (:sweep)",
+    {"explored",
+     "the points of a sweep in their order: figures, the board's power, why one is invalid (:sweep)",
      "SELECT p.ord AS point, x.settings AS settings, p.feasible AS feasible, v.time_s AS time_s,"
-     " v.energy_j AS energy_j, v.power_w AS power_w, v.area_mm2 AS area_mm2, p.reason AS reason"
-     " FROM sweep_point p JOIN v_sweep_settings x ON x.sweep_id = p.sweep_id AND x.point = p.ord"
+     " v.energy_j AS energy_j, v.power_w AS power_w, b.most_w AS most_w, b.board_w AS board_w, b.most_w > "
+     "b.board_w"
+     " AS above_board, v.area_mm2 AS area_mm2, p.reason AS reason FROM sweep_point p LEFT JOIN (" WW_DB_BOARDS
+     ") b ON b.sweep_id = p.sweep_id AND b.point = p.ord JOIN v_sweep_settings x ON x.sweep_id = p.sweep_id "
+     "AND x.point = p.ord"
      " LEFT JOIN v_sweep_point v ON v.sweep_id = p.sweep_id AND v.point = p.ord AND v.feasible IS NOT NULL "
      "WHERE p.sweep_id = " SWEEP " ORDER BY p.ord"},
     {"candidates", "candidates of an adaptive sweep: estimates with bounds, and which were replayed (:sweep)",

@@ -47,4 +47,14 @@ extern const char *const ww_db_copies_sql[];   /* schema_copies.c */
     ", 1.0 * sum(p.sectors) / sum(p.issues) FILTER(WHERE p.sectors > 0) AS sectors_per_request,"               \
     " 1.0 * sum(p.ideal_sectors) / sum(p.issues) FILTER(WHERE p.sectors > 0) AS ideal_per_request"
 
+/* Points of sweeps with the watts that their board is built for (board.tdp_w of the point, else of the sweep's
+ * GPU; NULL: not known) and the greatest mean power of a trace. */
+#define WW_DB_BOARDS                                                                                           \
+    "SELECT q.sweep_id AS sweep_id, q.ord AS point, nullif(coalesce((SELECT CAST(o.value AS REAL) FROM"        \
+    " sweep_setting o WHERE o.sweep_id = q.sweep_id AND o.point = q.ord AND o.key = 'board.tdp_w'),"           \
+    " (SELECT CAST(g.value AS REAL) FROM sweep w JOIN gpu_param g USING(gpu_id) WHERE w.sweep_id ="            \
+    " q.sweep_id AND g.key = 'board.tdp_w')), 0) AS board_w, (SELECT max(r.power_w) FROM v_sweep_result r"     \
+    " WHERE r.sweep_id = q.sweep_id AND r.point = q.ord) AS most_w FROM sweep_point q WHERE q.feasible IS NOT" \
+    " NULL"
+
 #endif

@@ -167,8 +167,8 @@ static void launch_row(struct csv *c, const struct ww_result *r, int64_t id, con
 /* ---- points of a sweep ---- */
 
 static void point_rows(struct csv *c, const struct ww_explored *e) {
-    static const char *const tail[] = {"time_s",   "energy_j", "power_w", "area_mm2",
-                                       "feasible", "front",    "reason"};
+    static const char *const tail[] = {"time_s",   "energy_j", "power_w", "most_w", "board_w",
+                                       "area_mm2", "feasible", "front",   "reason"};
     put_text(c, "point");
     for (size_t k = 0; k < e->key_count; k++) put_text(c, e->key[k]);
     for (size_t o = 0; o < e->objective_count; o++) {
@@ -186,6 +186,8 @@ static void point_rows(struct csv *c, const struct ww_explored *e) {
         put_f64(c, p->time_s);
         put_f64(c, p->energy_j);
         put_f64(c, p->power_w);
+        put_f64(c, p->most_w);
+        put_f64(c, p->board_w);
         put_f64(c, p->area_mm2);
         put_text(c, p->feasible < 0 ? "" : p->feasible ? "1" : "0");
         put_text(c, p->front ? "1" : "0");

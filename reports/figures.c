@@ -235,6 +235,14 @@ double ww_watts(double joules, bool known, uint64_t time_ps) {
     return known ? ww_ratio(joules, (double)time_ps / 1e12) : -1;
 }
 
+double ww_launch_watts(const struct ww_launch_result *launch) {
+    return ww_watts(launch->energy.total_j, launch->energy.known, launch->time_ps);
+}
+
+bool ww_above_board(double watts, double board_w) {
+    return board_w > 0 && watts > board_w;
+}
+
 double ww_occupancy_reached(const struct ww_launch_result *launch, const struct ww_gpu_facts *facts) {
     if (facts->sm_count < 0 || facts->max_warps < 0) return -1;
     return ww_ratio((double)launch->resident_warp_cycles,

@@ -71,6 +71,10 @@ double ww_ratio(double a, double b);
 double ww_ipc(const struct ww_launch_result *launch);
 /* Average watts, < 0 if energy or time is not known. */
 double ww_watts(double joules, bool known, uint64_t time_ps);
+double ww_launch_watts(const struct ww_launch_result *launch);
+/* True if a launch, or a point of a sweep, draws more than its board is built for; watts < 0, NAN: not known.
+ */
+bool ww_above_board(double watts, double board_w);
 /* Resident warps over warp places, part of 1; < 0 if the GPU's shape is not known. */
 double ww_occupancy_reached(const struct ww_launch_result *launch, const struct ww_gpu_facts *facts);
 uint64_t ww_sum_u64(const uint64_t *v, size_t count);
@@ -96,6 +100,12 @@ const char *ww_code_kind(const struct ww_result *r);
  * the CTAs". */
 struct ww_explored;
 void ww_say_sweep_mode(const struct ww_explored *e, char out[80]);
+/* Says how many points of a sweep draw more than their board is built for, in one trace at least; their number.
+ * With 0 nothing is written. `out`: a sentence without its full stop. */
+size_t ww_say_above(const struct ww_explored *e, char out[240]);
+/* The unit of an objective that has one of the names that sweeps know (docs/guide/sweep.md); "": it has none.
+ */
+const char *ww_objective_unit(const char *objective);
 /* "full replay of PTX". */
 void ww_say_mode(const struct ww_result *r, char out[80]);
 /* " with sm.count=40 (80), sched=lrr (gto)": what makes the run differ from one on its GPU without options,

@@ -225,15 +225,18 @@ static void one_run(FILE *out, const struct ww_result *r, int64_t id) {
 
 static void front(FILE *out, const struct ww_explored *e) {
     size_t shown = 0, count = 0;
-    char text[64];
+    char text[240];
+    double part;
     for (size_t i = 0; i < e->point_count; i++) count += e->point[i].front;
     fprintf(out, "Points that no other one beats (%zu of %zu done, %" PRIu64 " planned):\n\n", count,
             e->point_count, e->planned);
     cell(out, "point");
     for (size_t k = 0; k < e->key_count; k++) cell(out, e->key[k]);
     for (size_t o = 0; o < e->objective_count; o++) cell(out, e->objective[o].name);
+    cell(out, "power");
+    cell(out, "of the board's");
     row_end(out);
-    for (size_t i = 0; i <= e->key_count + e->objective_count; i++) fputs("|--:", out);
+    for (size_t i = 0; i <= e->key_count + e->objective_count + 2; i++) fputs("|--:", out);
     row_end(out);
     for (size_t i = 0; i < e->point_count && shown < FRONT_ROWS; i++) {
         const struct ww_explored_point *p = &e->point[i];
@@ -242,13 +245,18 @@ static void front(FILE *out, const struct ww_explored *e) {
         cell(out, text);
         for (size_t k = 0; k < e->key_count; k++) cell(out, p->value[k] ? p->value[k] : "-");
         for (size_t o = 0; o < e->objective_count; o++) {
+            const char *unit = ww_objective_unit(e->objective[o].name);
             snprintf(text, sizeof text, "%.5g", p->objective[o]);
-            cell(out, text);
+            cell(out, *unit && p->objective[o] >= 0 ? ww_si(p->objective[o], unit, text) : text);
         }
+        cell(out, ww_si(p->power_w >= 0 ? p->power_w : -1, "W", text));
+        part = ww_ratio(p->most_w, p->board_w);
+        cell(out, ww_percent(part >= 0 ? part : -1, text));
         row_end(out);
         shown++;
     }
     if (shown < count) fprintf(out, "\nThe first %zu of them.\n", shown);
+    if (ww_say_above(e, text)) fprintf(out, "\n**%s.**\n", text);
     fputc('\n', out);
 }
 
@@ -262,10 +270,9 @@ static void effects(FILE *out, const struct ww_explored *e) {
         cell(out, e->objective[f->objective].name);
         cell(out, f->a);
         cell(out, f->b);
-        snprintf(text, sizeof text, "%+.4g", f->effect);
-        cell(out, isfinite(f->effect) ? text : "-");
-        snprintf(text, sizeof text, "%.4g", f->error);
-        cell(out, isfinite(f->error) ? text : "-");
+        const char *unit = ww_objective_unit(e->objective[f->objective].name);
+        cell(out, isfinite(f->effect) ? ww_si_signed(f->effect, unit, text) : "-");
+        cell(out, isfinite(f->error) ? ww_si(f->error, unit, text) : "-");
         cell(out, ww_percent(f->share, text));
         row_end(out);
     }

@@ -4,6 +4,7 @@
 #include "figures.h"
 #include "text.h"
 #include <cjson/cJSON.h>
+#include <inttypes.h>
 #include <math.h>
 #include <string.h>
 
@@ -43,6 +44,34 @@ void ww_say_sweep_mode(const struct ww_explored *e, char out[80]) {
         snprintf(out, 80, "slice, %.3g %% of the CTAs", least);
     else
         snprintf(out, 80, "slice, %.3g to %.3g %% of the CTAs", least, most);
+}
+
+const char *ww_objective_unit(const char *objective) {
+    static const char *const unit[][2] = {{"time", "s"}, {"energy", "J"}, {"power", "W"}, {"edp", "Js"}};
+    for (size_t i = 0; i < sizeof unit / sizeof *unit; i++)
+        if (strcmp(objective, unit[i][0]) == 0) return unit[i][1];
+    return "";
+}
+
+size_t ww_say_above(const struct ww_explored *e, char out[240]) {
+    const struct ww_explored_point *most = NULL;
+    size_t above = 0, front = 0;
+    char watts[32], board[32];
+    for (size_t i = 0; i < e->point_count; i++) {
+        const struct ww_explored_point *p = &e->point[i];
+        if (!ww_above_board(p->most_w, p->board_w)) continue;
+        above++;
+        front += p->front;
+        if (!most || p->most_w / p->board_w > most->most_w / most->board_w) most = p;
+    }
+    if (!above) return 0;
+    snprintf(out, 240,
+             "%zu of %zu points, %zu of them in the front, draw more than their board is built for "
+             "(board.tdp_w), most of"
+             " all point %" PRIu64 ", %s of %s: the board would lower its clocks",
+             above, e->point_count, front, most->ord, ww_si(most->most_w, "W", watts),
+             ww_si(most->board_w, "W", board));
+    return above;
 }
 
 void ww_say_mode(const struct ww_result *r, char out[80]) {

@@ -242,7 +242,7 @@ static void add_component(struct ww_grid *g, enum ww_component c, const struct w
 static void print_board(const struct ww_launch_result *sum, double board, FILE *out) {
     double watts = ww_watts(sum->energy.total_j, sum->energy.known, sum->time_ps);
     char t[2][32];
-    if (board > 0 && watts > board)
+    if (ww_above_board(watts, board))
         fprintf(out, "warning: %s are above the %s of the board (board.tdp_w), which would lower its clocks\n",
                 ww_si(watts, "W", t[0]), ww_si(board, "W", t[1]));
 }

@@ -15,14 +15,6 @@ static double known(double v) {
     return isfinite(v) ? v : -1;
 }
 
-/* Objectives of these names have units; others are the user's own. */
-static const char *unit_of(const char *objective) {
-    static const char *const units[][2] = {{"time", "s"}, {"energy", "J"}, {"power", "W"}, {"edp", "Js"}};
-    for (size_t i = 0; i < sizeof units / sizeof *units; i++)
-        if (strcmp(units[i][0], objective) == 0) return units[i][1];
-    return "";
-}
-
 static void settings(const struct ww_explored *e, const struct ww_explored_point *p, char out[96]) {
     size_t used = 0;
     out[0] = 0;
@@ -50,6 +42,19 @@ static bool is_figure(const struct ww_explored *e, size_t objective) {
     return f < FIGURES;
 }
 
+static bool boards_known(const struct ww_explored *e) {
+    size_t i = 0;
+    while (i < e->point_count && !(e->point[i].board_w > 0)) i++;
+    return i < e->point_count;
+}
+
+static void add_board(struct ww_grid *g, const struct ww_explored_point *p) {
+    char text[96], watts[32];
+    bool above = ww_above_board(p->most_w, p->board_w);
+    snprintf(text, sizeof text, "%s%s", above ? "above " : "", ww_si(known(p->board_w), "W", watts));
+    ww_grid_add(g, text);
+}
+
 static void add_point(struct ww_grid *g, const struct ww_explored *e, const struct ww_explored_point *p) {
     char text[96], t[32];
     snprintf(text, sizeof text, "%" PRIu64, p->ord);
@@ -59,11 +64,14 @@ static void add_point(struct ww_grid *g, const struct ww_explored *e, const stru
     ww_grid_add(g, ww_si(known(p->time_s), "s", t));
     ww_grid_add(g, ww_si(known(p->energy_j), "J", t));
     ww_grid_add(g, ww_si(known(p->power_w), "W", t));
+    if (boards_known(e)) add_board(g, p);
     for (size_t o = 0; o < e->objective_count; o++)
         if (!is_figure(e, o)) /* whose name may be that of a figure: then it is the user's, without a unit */
-            ww_grid_add(
-                g, ww_si(known(p->objective[o]),
-                         strncmp(e->objective[o].name, "ed", 2) == 0 ? unit_of(e->objective[o].name) : "", t));
+            ww_grid_add(g, ww_si(known(p->objective[o]),
+                                 strncmp(e->objective[o].name, "ed", 2) == 0
+                                     ? ww_objective_unit(e->objective[o].name)
+                                     : "",
+                                 t));
 }
 
 static void add_heading(struct ww_grid *g, const struct ww_explored_objective *o) {
@@ -83,12 +91,18 @@ static void add_figures(struct ww_grid *g, const struct ww_explored *e) {
         else
             ww_grid_add(g, figures[f]);
     }
+    if (boards_known(e)) ww_grid_add(g, "board");
     for (size_t o = 0; o < e->objective_count; o++)
         if (!is_figure(e, o)) add_heading(g, &e->objective[o]);
 }
 
+static void print_above(const struct ww_explored *e, FILE *out) {
+    char text[240];
+    if (ww_say_above(e, text)) fprintf(out, "warning: %s\n", text);
+}
+
 static enum ww_code print_front(const struct ww_explored *e, size_t count, FILE *out, struct ww_error *error) {
-    struct ww_grid g = {.columns = 2 + FIGURES, .left = 1u << 1};
+    struct ww_grid g = {.columns = 2 + FIGURES + boards_known(e), .left = 1u << 1};
     size_t shown = 0;
     fputs("\nPoints that no other one beats\n", out);
     for (size_t o = 0; o < e->objective_count; o++) g.columns += !is_figure(e, o);
@@ -102,6 +116,7 @@ static enum ww_code print_front(const struct ww_explored *e, size_t count, FILE 
     }
     WW_TRY(ww_grid_print(&g, out, error));
     if (shown < count) fprintf(out, "  and %zu more\n", count - shown);
+    print_above(e, out);
     return WW_OK;
 }
 
@@ -114,7 +129,7 @@ static enum ww_code print_effects(const struct ww_explored *e, FILE *out, struct
     for (size_t i = 0; i < 7; i++) ww_grid_add(&g, head[i]);
     for (size_t i = 0; i < e->effect_count && i < EFFECT_ROWS; i++) {
         const struct ww_explored_effect *f = &e->effect[i];
-        const char *name = e->objective[f->objective].name, *unit = unit_of(name);
+        const char *name = e->objective[f->objective].name, *unit = ww_objective_unit(name);
         bool told = isfinite(f->effect) && isfinite(f->error);
         ww_grid_add(&g, name);
         ww_grid_add(&g, f->a);

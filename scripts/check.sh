@@ -13,7 +13,7 @@ export UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1
 export TSAN_OPTIONS=halt_on_error=1
 
 # ---- one item: "kind|name|command" in $1; writes NAME.result with "passed failed" ----
-#   cmocka  counts the tests that the program reports
+#   cmocka  counts the tests that the program reports; lines "# skipped: REASON" are shown
 #   counts  the last line of the output is "N passed, N failed"; lines "skipped - NAME: REASON" are shown
 #   once    one test: the exit status
 
@@ -61,10 +61,10 @@ run_item() {
     local good bad
     read -r good bad <"$LOGS/$name.result"
     if [ "$bad" = 0 ] && [ "$good" = 0 ]; then
-        echo "skipped $name: $(sed -n 's/^\(not \)\?ok [0-9]* # SKIP *//p; s/^skipped - //p' "$LOGS/$name.log" | sort -u | head -n 3 | paste -sd' '), $(count_done)"
+        echo "skipped $name: $(sed -n 's/^\(not \)\?ok [0-9]* # SKIP *//p; s/^skipped - //p; s/^# skipped: //p' "$LOGS/$name.log" | sort -u | head -n 3 | paste -sd' '), $(count_done)"
     elif [ "$bad" = 0 ]; then
         echo "ok      $name: $good passed ($((SECONDS - start)) s), $(count_done)"
-        sed -n 's/^skipped - /        skipped: /p' "$LOGS/$name.log"
+        sed -n 's/^skipped - /        skipped: /p; s/^# skipped: /        skipped: /p' "$LOGS/$name.log" | sort -u
     else
         echo "FAILED  $name: $good passed, $bad failed (exit $status), $(count_done); $LOGS/$name.log ends with"
         grep -v '^ok ' "$LOGS/$name.log" | tail -n "${TAIL:-25}" | sed 's/^/        /'

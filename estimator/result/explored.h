@@ -25,6 +25,7 @@ struct ww_explored_point {
     const char *reason; /* why it is invalid; "" if it is not */
     const char **value; /* of each key, in text; NULL: not set in this point */
     double time_s, energy_j, power_w, area_mm2;
+    double board_w, most_w; /* watts that the board is built for (board.tdp_w); greatest mean of a trace */
     double objective[WW_EXPLORED_OBJECTIVES];
     const struct ww_explored_variant *variant; /* NULL: the sweep is of no program, or nothing is known */
     double measured_s;                         /* by ww_sweep_rank */

@@ -121,14 +121,19 @@ class Sweep:
         return {text(self._s.objective[i].name): self._s.objective[i].sense for i in range(self._s.objective_count)}
 
     def points(self) -> Any:
-        """A row for each point: parameters, time, energy, power, area, objectives, whether it is on the front."""
+        """A row for each point: parameters, time, energy, power, area, objectives, whether it is on the front.
+
+        most_w: greatest mean power of a trace; board_w: what the board is built for, above_board: whether the former
+        is above it.
+        """
         rows = []
         keys, objectives = self.parameters, list(self.objectives)
         for i in range(self._s.point_count):
             p = self._s.point[i]
             rows.append({"point": p.ord, **{key: _value(p.value[k]) for k, key in enumerate(keys)},
                          "valid": p.feasible >= 0, "feasible": p.feasible == 1, "front": p.front,
-                         "time_s": p.time_s, "energy_j": p.energy_j, "power_w": p.power_w, "area_mm2": p.area_mm2,
+                         "time_s": p.time_s, "energy_j": p.energy_j, "power_w": p.power_w, "most_w": p.most_w,
+                         "board_w": p.board_w, "above_board": p.most_w > p.board_w, "area_mm2": p.area_mm2,
                          **{f"objective.{name}": p.objective[k] for k, name in enumerate(objectives)},
                          "reason": text(p.reason) or None})
         return frame(rows)

@@ -25,6 +25,42 @@ static struct counts count_points(const struct ww_explored *e) {
     return c;
 }
 
+/* Whether a board's power is known, which figures of points then stand beside. */
+static bool boards_known(const struct ww_explored *e) {
+    size_t i = 0;
+    while (i < e->point_count && !(e->point[i].board_w > 0)) i++;
+    return i < e->point_count;
+}
+
+static bool has_objective(const struct ww_explored *e, const char *name) {
+    size_t o = 0;
+    while (o < e->objective_count && strcmp(e->objective[o].name, name) != 0) o++;
+    return o < e->objective_count;
+}
+
+static void board_note(struct ww_page *p, const struct ww_explored *e) {
+    char text[240];
+    if (!ww_say_above(e, text)) return;
+    ww_html(p, "<p class=\"note\">");
+    ww_html_text(p, text);
+    ww_html(p, ".</p>\n");
+}
+
+/* The board's power, or its range over the points. */
+static void board_figure(struct ww_page *p, const struct ww_explored *e) {
+    double least = INFINITY, most = 0;
+    char a[32], b[32];
+    for (size_t i = 0; i < e->point_count; i++) {
+        if (!(e->point[i].board_w > 0)) continue;
+        least = fmin(least, e->point[i].board_w);
+        most = fmax(most, e->point[i].board_w);
+    }
+    if (!(most > 0)) return;
+    ww_html(p, "<li><span>board's power</span> <b>%s", ww_si(least, "W", a));
+    if (least < most) ww_html(p, " to %s", ww_si(most, "W", b));
+    ww_html(p, "</b></li>\n");
+}
+
 static void head(struct ww_page *p, const struct ww_explored *e, const struct counts *c) {
     ww_html(p, "<section>\n<h2 id=\"sweep\">Sweep %" PRId64 " on ", e->sweep);
     ww_html_text(p, e->gpu);
@@ -42,9 +78,11 @@ static void head(struct ww_page *p, const struct ww_explored *e, const struct co
             "<li><span>on the front</span> <b>%zu</b></li>\n<li><span>hold the constraints</span> "
             "<b>%zu</b></li>\n",
             c->front, c->feasible);
-    ww_html(p,
-            "<li><span>outside them</span> <b>%zu</b></li>\n<li><span>invalid</span> <b>%zu</b></li>\n</ul>\n",
+    ww_html(p, "<li><span>outside them</span> <b>%zu</b></li>\n<li><span>invalid</span> <b>%zu</b></li>\n",
             c->infeasible, c->invalid);
+    board_figure(p, e);
+    ww_html(p, "</ul>\n");
+    board_note(p, e);
 }
 
 /* ---- the front ---- */
@@ -82,13 +120,8 @@ static size_t count_kind(const struct ww_explored *e, enum kind kind, size_t a, 
         n += plotted(&e->point[i], a, b) && kind_of(&e->point[i]) == kind;
     return n;
 }
-/* The unit of an objective that has one of the names that sweeps know (docs/guide/sweep.md); "": it has none.
- */
 static const char *unit_of(const struct ww_explored *e, size_t o) {
-    static const char *const unit[][2] = {{"time", "s"}, {"energy", "J"}, {"power", "W"}, {"edp", "Js"}};
-    for (size_t i = 0; i < sizeof unit / sizeof *unit; i++)
-        if (strcmp(e->objective[o].name, unit[i][0]) == 0) return unit[i][1];
-    return "";
+    return ww_objective_unit(e->objective[o].name);
 }
 
 static struct ww_scale objective_scale(const struct ww_explored *e, size_t o) {
@@ -155,12 +188,15 @@ static void script_front(struct ww_plot *plot, const struct ww_explored *e, size
 
 static void front_table(struct ww_page *p, const struct ww_explored *e, const char *title,
                         const struct ww_explored_point *const *point, size_t count) {
-    const char *heads[2 + KEYS + WW_EXPLORED_OBJECTIVES + 1] = {"point"};
+    const char *heads[4 + KEYS + WW_EXPLORED_OBJECTIVES + 1] = {"point"};
+    bool boards = boards_known(e), power = boards && !has_objective(e, "power");
     size_t keys = e->key_count < KEYS ? e->key_count : KEYS, n = 1;
     struct ww_tab t;
     char text[32];
     for (size_t k = 0; k < keys; k++) heads[n++] = e->key[k];
     for (size_t o = 0; o < e->objective_count; o++) heads[n++] = e->objective[o].name;
+    if (power) heads[n++] = "power";
+    if (boards) heads[n++] = "of the board's";
     heads[n++] = "state";
     ww_tab_begin(&t, p, title, heads, ((1u << keys) - 1) << 1 | 1u << (n - 1));
     for (size_t i = 0; i < count; i++) {
@@ -169,6 +205,8 @@ static void front_table(struct ww_page *p, const struct ww_explored *e, const ch
         ww_tab_value(&t, (double)q->ord, text);
         for (size_t k = 0; k < keys; k++) ww_tab_text(&t, q->value[k] ? q->value[k] : "-");
         for (size_t o = 0; o < e->objective_count; o++) objective_cell(&t, e, o, q->objective[o]);
+        if (power) ww_tab_si(&t, q->power_w, "W");
+        if (boards) ww_tab_part_of(&t, ww_ratio(q->most_w, q->board_w));
         ww_tab_text(&t, q->front           ? "front"
                         : q->feasible == 1 ? "beaten"
                         : q->feasible == 0 ? "outside"

@@ -41,9 +41,11 @@ static void light_table(struct ww_page *p, const struct shown *s) {
     struct ww_tab t;
     for (int k = 0; k < WW_LANES_COUNT; k++)
         if (s->lanes[k]) head[n++] = ww_limit_name((enum ww_limit)(WW_LIMIT_LANES + k));
-    static const char *const rest[] = {"L1 bandwidth", "L2 bandwidth", "DRAM bus busy", "nearest limit",
-                                       "time"};
+    static const char *const rest[] = {"L1 bandwidth", "L2 bandwidth", "DRAM bus busy"};
     for (size_t i = 0; i < sizeof rest / sizeof *rest; i++) head[n++] = rest[i];
+    if (s->facts.board_w > 0) head[n++] = "board's power";
+    head[n++] = "nearest limit";
+    head[n++] = "time";
     ww_tab_begin(&t, p, "Speed of light by launch, the longest first", head, 1u << 1 | 1u << (n - 2));
     for (size_t i = 0; i < s->count; i++) {
         double part[WW_LIMIT_COUNT];
@@ -52,6 +54,7 @@ static void light_table(struct ww_page *p, const struct shown *s) {
         for (int k = 0; k < WW_LIMIT_COUNT; k++)
             if (k < WW_LIMIT_LANES || k >= WW_LIMIT_L1 || s->lanes[k - WW_LIMIT_LANES])
                 ww_tab_percent(&t, part[k]);
+        if (s->facts.board_w > 0) ww_tab_part_of(&t, ww_ratio(ww_launch_watts(s->order[i]), s->facts.board_w));
         ww_tab_text(&t, part[top] > WW_LIGHT_NEAR ? ww_limit_brief(top) : "latency");
         ww_tab_si(&t, (double)s->order[i]->time_ps * 1e-12, "s");
     }

@@ -66,6 +66,8 @@ void ww_tab_value(struct ww_tab *t, double v, const char *shown);
 /* The same, shown with an SI prefix; < 0 or NAN: not known. */
 void ww_tab_si(struct ww_tab *t, double v, const char *unit);
 void ww_tab_percent(struct ww_tab *t, double part);
+/* A part of what may not be passed: marked above 1; < 0 or NAN: not known. */
+void ww_tab_part_of(struct ww_tab *t, double part);
 /* A difference, with its sign. */
 void ww_tab_change(struct ww_tab *t, double part);
 void ww_tab_count(struct ww_tab *t, uint64_t v);

@@ -428,7 +428,8 @@ for (const place of document.querySelectorAll("[data-launches]")) {
       const v = one.get(head).v, y = 8 + 26 * i;
       svgPart("text", svg, { x: left - 8, y: y + 14, "text-anchor": "end" }, head);
       svgPart("rect", svg, { x: left, y, width: W - left - right, height: 18, fill: "var(--grid)" });
-      tip(svgPart("rect", svg, { x: left, y, width: Math.max(0, at(v) - left), height: 18, fill: v > 0.6 ? "var(--c4)" : "var(--c2)" }), head + " " + one.get(head).text);
+      tip(svgPart("rect", svg, { x: left, y, width: Math.max(0, at(v) - left), height: 18, fill: v > 0.6 ? "var(--c4)" : "var(--c2)" }), head + " " + one.get(head).text + (v > 1 ? ", above it" : ""));
+      if (v > 1) svgPart("text", svg, { x: left + 6, y: y + 14, fill: "var(--card)", "font-weight": 700 }, "above");
       svgPart("text", svg, { x: W - right + 6, y: y + 14 }, one.get(head).text);
     });
     svgPart("line", svg, { x1: at(0.6), x2: at(0.6), y1: 4, y2: H - 32, stroke: "currentColor", "stroke-dasharray": "4 3" });

@@ -45,8 +45,55 @@ static void sampling(struct ww_page *p, const struct ww_result *r) {
     figure(p, "why it stopped", s->reason);
 }
 
+/* The board's power, beside which the run's stands. */
+static void board_figure(struct ww_page *p, const struct ww_result *r, double board) {
+    char text[80], a[32], b[32];
+    double watts = ww_watts(r->energy_j, r->energy_known, r->time_ps);
+    if (!(board > 0)) return;
+    if (watts >= 0)
+        snprintf(text, sizeof text, "%s of %s", ww_percent(watts / board, a), ww_si(board, "W", b));
+    else
+        snprintf(text, sizeof text, "%s", ww_si(board, "W", b));
+    figure(p, "of the board's power", text);
+}
+
+/* Launches above the board's power, and at which clock the run stays below it. */
+static void board_note(struct ww_page *p, const struct ww_result *r, double board) {
+    char a[32], b[32], c[32], kernel[WW_NAME_SHORT];
+    const struct ww_launch_result *most = NULL;
+    size_t above = 0;
+    uint64_t ps = 0;
+    for (size_t i = 0; i < r->launch_count; i++) {
+        const struct ww_launch_result *l = &r->launch[i];
+        if (!ww_above_board(ww_launch_watts(l), board)) continue;
+        above++;
+        ps += l->time_ps;
+        if (!most || ww_launch_watts(l) > ww_launch_watts(most)) most = l;
+    }
+    if (!above) return;
+    ww_html(
+        p,
+        "<p class=\"note\">%zu of %zu launches, %s of the time, draw more than the %s that the board is built"
+        " for (<code>board.tdp_w</code>), most of all launch %u (",
+        above, r->launch_count, ww_percent(fmin(1, ww_ratio((double)ps, (double)r->time_ps)), a),
+        ww_si(board, "W", b), most->index);
+    ww_html_text(p, ww_kernel_name(r, most->kernel, kernel));
+    ww_html(p,
+            ") with %s. The board would lower its clocks; <code>warpwatt run --clock-control limit</code> "
+            "does.</p>\n",
+            ww_si(ww_launch_watts(most), "W", c));
+}
+
+static const char *clock_control(const struct ww_result *r) {
+    for (size_t i = 0; i < r->mechanism_count; i++)
+        if (strcmp(r->mechanism[i].key, "clock_control") == 0) return r->mechanism[i].value;
+    return "";
+}
+
 static void key_figures(struct ww_page *p, const struct ww_result *r, const struct ww_launch_result *sum) {
     char a[32], bound[240];
+    struct ww_gpu_facts facts;
+    ww_gpu_facts(r->gpu_json, &facts);
     ww_html(p, "<ul class=\"key\">\n");
     figure(p, "time", ww_si((double)r->time_ps * 1e-12, "s", a));
     figure(p, "SM cycles", ww_grouped(r->cycles, a));
@@ -54,6 +101,13 @@ static void key_figures(struct ww_page *p, const struct ww_result *r, const stru
     if (overhead) figure(p, "of these, launch overhead", ww_grouped(overhead, a));
     figure(p, "IPC", ww_plain(ww_ipc(sum), 4, a));
     figure(p, "power", r->energy_known ? ww_si(ww_watts(r->energy_j, true, r->time_ps), "W", a) : "-");
+    board_figure(p, r, facts.board_w);
+    if (facts.clock_mhz > 0) {
+        bool limit = strcmp(clock_control(r), "limit") == 0;
+        snprintf(bound, sizeof bound, "%s%s", ww_si(facts.clock_mhz * 1e6, "Hz", a),
+                 limit ? ", by the board's power" : "");
+        figure(p, "SM clock", bound);
+    }
     figure(p, "energy", r->energy_known ? ww_si(r->energy_j, "J", a) : "- (no power table)");
     figure(p, "warp instructions", ww_grouped(r->warp_instructions, a));
     figure(p, "mode", r->mode);
@@ -62,6 +116,7 @@ static void key_figures(struct ww_page *p, const struct ww_result *r, const stru
     ww_bound_text(sum, bound);
     ww_html_text(p, bound);
     ww_html(p, ".</p>\n");
+    if (strcmp(clock_control(r), "limit") != 0) board_note(p, r, facts.board_w);
     if (!ww_is_estimate(r)) return;
     ww_say_scaled(r, bound);
     ww_html(p,
@@ -150,23 +205,27 @@ static void add_launch(struct ww_tab *t, const struct ww_result *r, const struct
     ww_tab_count(t, l->cycles);
     ww_tab_si(t, (double)l->time_ps * 1e-12, "s");
     ww_tab_value(t, ww_ipc(l), ww_plain(ww_ipc(l), 4, (char[32]){0}));
-    ww_tab_si(t, ww_watts(l->energy.total_j, l->energy.known, l->time_ps), "W");
+    ww_tab_si(t, ww_launch_watts(l), "W");
+    if (facts->board_w > 0) ww_tab_part_of(t, ww_ratio(ww_launch_watts(l), facts->board_w));
     ww_tab_si(t, l->energy.known ? l->energy.total_j : -1, "J");
     ww_tab_text(t, top < 0 ? "-" : ww_state_name((enum ww_warp_state)top));
 }
 
 static void launches(struct ww_page *p, const struct ww_result *r, const struct ww_launch_result **order) {
-    static const char *const head[] = {
-        "launch", "kernel", "grid of blocks", "CTAs/SM", "limited by", "occupancy", "cycles",
-        "time",   "IPC",    "power",          "energy",  "top stall",  NULL};
+    const char *head[16] = {"launch",    "kernel", "grid of blocks", "CTAs/SM", "limited by",
+                            "occupancy", "cycles", "time",           "IPC",     "power"};
+    unsigned n = 10;
     struct ww_gpu_facts facts;
     struct ww_tab t;
     size_t shown = r->launch_count < LAUNCH_ROWS ? r->launch_count : LAUNCH_ROWS;
     ww_gpu_facts(r->gpu_json, &facts);
+    if (facts.board_w > 0) head[n++] = "of the board's";
+    head[n++] = "energy";
+    head[n++] = "top stall";
     ww_html(p, "<h3>Launches</h3>\n");
     if (shown < r->launch_count)
         ww_html(p, "<p class=\"note\">The %zu longest of %zu launches.</p>\n", shown, r->launch_count);
-    ww_tab_begin(&t, p, "Launches, the longest first", head, 1u << 1 | 1u << 2 | 1u << 4 | 1u << 11);
+    ww_tab_begin(&t, p, "Launches, the longest first", head, 1u << 1 | 1u << 2 | 1u << 4 | 1u << (n - 1));
     for (size_t i = 0; i < shown; i++) add_launch(&t, r, order[i], &facts);
     ww_tab_end(&t);
 }

@@ -166,6 +166,18 @@ void ww_tab_percent(struct ww_tab *t, double part) {
     ww_tab_value(t, part >= 0 ? part : (double)NAN, ww_percent(part, text));
 }
 
+void ww_tab_part_of(struct ww_tab *t, double part) {
+    char text[32];
+    if (!(part > 1) || !t->column) {
+        ww_tab_percent(t, part);
+        return;
+    }
+    open_cell(t);
+    ww_html(t->page, " class=\"n above\" data-v=\"%.9g\">", part);
+    ww_html_text(t->page, ww_percent(part, text));
+    close_cell(t);
+}
+
 void ww_tab_change(struct ww_tab *t, double part) {
     char text[32];
     snprintf(text, sizeof text, "%+.1f %%", 100 * part);

@@ -1,6 +1,7 @@
 /* The documentation names everything that the database holds, and JSON query output keeps to its schema. */
 #include "../../estimator/warpwatt.h"
 #include "db_fixture.h"
+#include "skip.h"
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -83,7 +84,8 @@ static void every_named_query_has_an_example(void **state) {
 
 static void named_queries_as_json_keep_to_their_schema(void **state) {
     struct ww_db_fixture *f = *state;
-    if (system("python3 -c 'import jsonschema' 2>/dev/null") != 0) skip();
+    if (system("python3 -c 'import jsonschema' 2>/dev/null") != 0)
+        SKIP_BECAUSE("python3-jsonschema is not installed");
     ww_db_fixture_store(f, &(struct ww_fixture){.no_energy = true});
     ww_db_fixture_store(f, &(struct ww_fixture){.seed = 3});
     char script[512], schema[512], command[1200];

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <cmocka.h>
+#include "skip.h"
 
 static void prints(void **state, const char *sql, enum ww_format format, const char *expected) {
     char *text = ww_db_fixture_query(*state, sql, format);
@@ -171,7 +172,7 @@ static void an_error_names_line_and_column(void **state) {
 static void output_that_cannot_be_written_is_an_error(void **state) {
     struct ww_db_fixture *f = *state;
     FILE *full = fopen("/dev/full", "w");
-    if (!full) skip();
+    if (!full) SKIP_BECAUSE("there is no /dev/full");
     for (int format = WW_FORMAT_TABLE; format <= WW_FORMAT_JSON; format++) {
         clearerr(full);
         assert_int_equal(ww_db_query(f->db, "SELECT 1", NULL, 0, (enum ww_format)format, full, &f->error),

@@ -2,6 +2,7 @@
 #include "../../estimator/warpwatt.h"
 #include "../../traces/ptx/record/device_host.h"
 #include "cubin_fixture.h"
+#include "skip.h"
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -165,7 +166,7 @@ static void a_launch_file_runs_as_machine_code(void **state) {
     struct ww_error error = {0};
     enum ww_code code =
         ww_record_ptx("traces/examples/softmax.ptx", "traces/examples/softmax.json", &options, &stats, &error);
-    if (code == WW_UNSUPPORTED && strstr(error.text, "ptxas")) skip();
+    if (code == WW_UNSUPPORTED && strstr(error.text, "ptxas")) SKIP_BECAUSE("there is no ptxas");
     assert_string_equal(error.text, "");
     assert_true(stats.verified);
 }

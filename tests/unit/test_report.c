@@ -2,6 +2,7 @@
 #include "../../estimator/warpwatt.h"
 #include "result_fixture.h"
 #include "../../reports/figures.h"
+#include "skip.h"
 #include <cjson/cJSON.h>
 #include <inttypes.h>
 #include <math.h>
@@ -509,7 +510,8 @@ static void check_schema(const char *schema, enum kind kind, const struct ww_res
 
 static void every_json_output_keeps_to_its_schema(void **state) {
     (void)state;
-    if (system("python3 -c 'import jsonschema' 2>/dev/null") != 0) skip();
+    if (system("python3 -c 'import jsonschema' 2>/dev/null") != 0)
+        SKIP_BECAUSE("python3-jsonschema is not installed");
     for (int energy = 0; energy < 2; energy++) {
         struct ww_result *a = ww_fixture_result(&(struct ww_fixture){.no_energy = energy == 0});
         struct ww_result *b = ww_fixture_result(&(struct ww_fixture){.seed = 5});

@@ -2,6 +2,7 @@
  * they leave in memory and print is equal. Skipped for an architecture that no ptxas here knows. */
 #include "../../estimator/warpwatt.h"
 #include "exec_test.h"
+#include "skip.h"
 #include <unistd.h>
 
 #define WORDS 4096u
@@ -100,7 +101,7 @@ static void programs(const char *ptx, const struct program *list, size_t count, 
         for (size_t n = 0; n < count && known; n++) known = compare(ptx, &list[n], arch[a]);
         any = any || known;
     }
-    if (!any) skip();
+    if (!any) SKIP_BECAUSE("there is no ptxas for any of its architectures");
 }
 
 static void control_flow(void **state) {
