@@ -163,9 +163,10 @@ const struct cmd ww_cmd_trace_import = {
     .arguments = "accelsim FILE",
     .min_arguments = 2,
     .max_arguments = 2,
-    .about = "Reads what Accel-Sim's NVBit tracer and its post-processor write: FILE is a\n"
-             "kernelslist, a folder that holds one, or one trace (raw or grouped, versions 1 to\n"
-             "6; plain, gzip, xz, zstd or .tracez). See docs/reference/import.md.\n",
+    .about = "Reads what Accel-Sim's NVBit tracer and its post-processor write. FILE is a\n"
+             "kernelslist, a folder that holds one, or one trace. A trace may be raw or grouped,\n"
+             "of versions 1 to 6, and plain or packed (gzip, xz, zstd, .tracez). See\n"
+             "docs/reference/import.md.\n",
     .examples = "warpwatt trace import accelsim traces/kernelslist.g -o app.wwt\n",
     .options = import_options,
     .run = import_run,
