@@ -36,7 +36,7 @@ static void append(struct ww_dram_channel *c, uint32_t i) {
     e->previous = b->tail[dir];
     if (b->tail[dir] == WW_DRAM_NONE) {
         b->head[dir] = i;
-        b->head_order[dir] = e->order;
+        c->head_order[dir][bank] = e->order;
         c->busy[dir][bank >> 6] |= (uint64_t)1 << (bank & 63);
     } else {
         c->entry[b->tail[dir]].next = i;
@@ -130,10 +130,14 @@ static bool channel_init(struct ww_dram *d, uint32_t index, struct ww_arena *are
     c->entry = ww_arena_array(arena, entries, sizeof *c->entry);
     c->group_ready = ww_arena_array(arena, d->groups, sizeof *c->group_ready);
     c->best = ww_arena_array(arena, d->groups, sizeof *c->best);
-    if (!c->bank || !c->entry || !c->group_ready || !c->best) return false;
+    c->row_at = ww_arena_array(arena, d->banks, sizeof *c->row_at);
+    for (int dir = 0; dir < 2; dir++)
+        if (!(c->head_order[dir] = ww_arena_array(arena, d->banks, sizeof *c->head_order[dir]))) return false;
+    if (!c->bank || !c->row_at || !c->entry || !c->group_ready || !c->best) return false;
     for (uint32_t i = 0; i < entries; i++) c->entry[i].next = i + 1 < entries ? i + 1 : WW_DRAM_NONE;
     for (uint32_t i = 0; i < d->banks; i++) {
         struct ww_dram_bank *b = &c->bank[i];
+        b->index = i;
         b->group = i & (d->groups - 1);
         for (int dir = 0; dir < 2; dir++) b->head[dir] = b->tail[dir] = b->hit[dir] = WW_DRAM_NONE;
     }

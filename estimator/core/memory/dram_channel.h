@@ -30,11 +30,11 @@ struct ww_dram_entry {
 
 struct ww_dram_bank {
     uint64_t act_ready, col_ready, pre_ready; /* earliest next command of the kind */
-    uint64_t head_order[2], hit_order[2];     /* ages of these entries, where there are such */
+    uint64_t hit_order[2];                    /* ages of these entries, where there are such */
     uint32_t row;
     uint32_t head[2], tail[2]; /* entries by direction */
     uint32_t hit[2];           /* oldest entry for the open row, or none */
-    uint32_t group;
+    uint32_t group, index;
     bool open;
 };
 
@@ -52,6 +52,8 @@ struct ww_dram_channel {
     struct ww_dram *dram;
     uint32_t index;
     struct ww_dram_bank *bank;
+    uint64_t *row_at;        /* by bank: from when on it alone lets a row change begin, see ww_dram_row_time */
+    uint64_t *head_order[2]; /* by direction and bank: age of the bank's head, where there is one */
     struct ww_dram_entry *entry;
     uint32_t free_entry;
     uint32_t count[2];                    /* entries by direction */
@@ -115,8 +117,13 @@ static inline uint64_t ww_dram_slot(const struct ww_dram_channel *c) {
 static inline uint64_t ww_dram_row_time(const struct ww_dram_channel *c, const struct ww_dram_bank *b,
                                         uint64_t slot) {
     uint64_t trp = c->dram->timing.trp, ahead = slot > trp ? slot - trp : 0;
-    if (b->open) return ww_dram_max(b->pre_ready, ahead);
-    return ww_dram_max(b->act_ready > trp ? b->act_ready - trp : 0, ahead);
+    return ww_dram_max(c->row_at[b->index], ahead);
+}
+
+/* To be called when the bank has opened or closed, or what its next command waits for has changed. */
+static inline void ww_dram_set_row_at(struct ww_dram_channel *c, const struct ww_dram_bank *b) {
+    uint64_t trp = c->dram->timing.trp, closed = b->act_ready > trp ? b->act_ready - trp : 0;
+    c->row_at[b->index] = b->open ? b->pre_ready : closed;
 }
 
 /* Bus cycles left free when the direction turns from read to write (JESD212: RL + BL/4 + 2 - WL). */
@@ -135,13 +142,13 @@ static inline uint64_t ww_dram_issue_column(struct ww_dram_channel *c, struct ww
         uint64_t turn = data_end + WW_DRAM_TURNAROUND;
         c->column_ready[WW_DRAM_WRITE] =
             ww_dram_max(c->column_ready[WW_DRAM_WRITE], turn > t->twl ? turn - t->twl : 0);
-        b->pre_ready = ww_dram_max(b->pre_ready, cycle + t->trtp);
+        c->row_at[b->index] = b->pre_ready = ww_dram_max(b->pre_ready, cycle + t->trtp);
         c->dram->counter[WW_C_DRAM_BURST_READ]++;
         return data_end;
     }
     uint64_t data_end = cycle + t->twl + t->burst;
     c->column_ready[WW_DRAM_READ] = ww_dram_max(c->column_ready[WW_DRAM_READ], data_end + t->twtr);
-    b->pre_ready = ww_dram_max(b->pre_ready, data_end + t->twr);
+    c->row_at[b->index] = b->pre_ready = ww_dram_max(b->pre_ready, data_end + t->twr);
     c->dram->counter[WW_C_DRAM_BURST_WRITE]++;
     return data_end;
 }

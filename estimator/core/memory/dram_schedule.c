@@ -12,7 +12,7 @@ static void set_head(struct ww_dram_channel *c, uint32_t bank, uint32_t dir, uin
     struct ww_dram_bank *b = &c->bank[bank];
     b->head[dir] = i;
     if (i != WW_DRAM_NONE)
-        b->head_order[dir] = c->entry[i].order;
+        c->head_order[dir][bank] = c->entry[i].order;
     else
         c->busy[dir][bank >> 6] &= ~((uint64_t)1 << (bank & 63));
 }
@@ -92,6 +92,21 @@ static uint64_t older_until(const struct ww_dram_channel *c, const uint64_t *hit
     return until;
 }
 
+/* The only bank of the group with a hit is its best; WW_DRAM_NONE: it has none. */
+static inline void choose_only(struct ww_dram_channel *c, uint32_t g, uint32_t bank, uint32_t dir) {
+    uint64_t bit = (uint64_t)1 << g;
+    if (bank == WW_DRAM_NONE) {
+        c->best_groups &= ~bit;
+        return;
+    }
+    const struct ww_dram_bank *b = &c->bank[bank];
+    c->best_groups |= bit;
+    c->best[g] = (struct ww_dram_best){.bank = bank,
+                                       .bank_ready = b->col_ready,
+                                       .ready = ww_dram_max(b->col_ready, c->group_ready[g]),
+                                       .order = b->hit_order[dir]};
+}
+
 /* Chooses a group's best among its banks with a hit. */
 static inline void choose_column(struct ww_dram_channel *c, const uint64_t *hits, uint32_t g, uint32_t dir,
                                  uint64_t cycle) {
@@ -120,21 +135,29 @@ static inline void choose_column(struct ww_dram_channel *c, const uint64_t *hits
     if (until < c->best_until) c->best_until = until;
 }
 
-/* A bank that must change its row; ahead: the first activate that tRRD and tFAW allow, less tRP. */
-static inline void add_row(const struct ww_dram_channel *c, struct rows *rows, uint32_t bank, uint32_t dir,
-                           uint64_t trp, uint64_t ahead, uint64_t cycle) {
-    const struct ww_dram_bank *b = &c->bank[bank];
-    uint64_t own = b->open ? b->pre_ready : b->act_ready > trp ? b->act_ready - trp : 0;
-    uint64_t time = own > ahead ? own : ahead;
-    if (time > cycle) {
-        if (time < rows->next) rows->next = time;
+/* Finds the rows to open among the banks of one word, of which each must change its row; ahead: the first
+ * activate that tRRD and tFAW allow, less tRP. */
+static inline void add_rows(const struct ww_dram_channel *c, struct rows *rows, uint32_t word, uint64_t banks,
+                            uint32_t dir, uint64_t ahead, uint64_t cycle) {
+    const uint64_t *row_at = c->row_at + 64 * word, *order = c->head_order[dir] + 64 * word;
+    if (ahead > cycle) { /* none can begin now: when the first one can */
+        for (; banks && rows->next > ahead; banks &= banks - 1) {
+            uint64_t time = ww_dram_max(row_at[__builtin_ctzll(banks)], ahead);
+            if (time < rows->next) rows->next = time;
+        }
         return;
     }
-    if (rows->bank == WW_DRAM_NONE || b->head_order[dir] < rows->order) {
-        rows->bank = bank;
-        rows->order = b->head_order[dir];
+    for (; banks; banks &= banks - 1) {
+        uint32_t i = (uint32_t)__builtin_ctzll(banks);
+        if (row_at[i] > cycle) {
+            if (row_at[i] < rows->next) rows->next = row_at[i];
+            continue;
+        }
+        rows->count++;
+        if (order[i] >= rows->order) continue;
+        rows->bank = 64 * word + i;
+        rows->order = order[i];
     }
-    rows->count++;
 }
 
 /* Cycles after which it is looked again how old the oldest entry is. */
@@ -173,8 +196,14 @@ static inline void look_at_columns(struct ww_dram_channel *c, const uint64_t *hi
         groups = UINT64_MAX;
         c->best_until = UINT64_MAX;
     }
-    for (groups &= UINT64_MAX >> (GROUPS_MAX - c->dram->groups); groups; groups &= groups - 1)
-        choose_column(c, hits, (uint32_t)__builtin_ctzll(groups), dir, cycle);
+    for (groups &= UINT64_MAX >> (GROUPS_MAX - c->dram->groups); groups; groups &= groups - 1) {
+        uint32_t g = (uint32_t)__builtin_ctzll(groups);
+        uint64_t banks = hits[0] & c->dram->group_mask << g;
+        if (c->dram->bank_words > 1 || banks & (banks - 1))
+            choose_column(c, hits, g, dir, cycle);
+        else
+            choose_only(c, g, banks ? (uint32_t)__builtin_ctzll(banks) : WW_DRAM_NONE, dir);
+    }
     c->changed = 0;
 }
 
@@ -192,11 +221,9 @@ static void look(struct ww_dram_channel *c, uint64_t cycle, struct rows *rows) {
     c->best_writing = c->writing;
     look_at_columns(c, hits, dir, cycle);
     if (starving) c->changed = UINT64_MAX;
-    *rows = (struct rows){.bank = WW_DRAM_NONE, .next = UINT64_MAX};
-    uint64_t soonest = ahead > cycle ? ahead : 0; /* of a row command; 0: now */
+    *rows = (struct rows){.bank = WW_DRAM_NONE, .order = UINT64_MAX, .next = UINT64_MAX};
     for (uint32_t w = 0; w < c->dram->bank_words; w++)
-        for (uint64_t m = c->busy[dir][w] & ~hits[w]; m && rows->next > soonest; m &= m - 1)
-            add_row(c, rows, 64 * w + (uint32_t)__builtin_ctzll(m), dir, trp, ahead, cycle);
+        add_rows(c, rows, w, c->busy[dir][w] & ~hits[w], dir, ahead, cycle);
 }
 
 static void open_for_head(struct ww_dram_channel *c, uint32_t bank, uint64_t cycle) {
