@@ -207,7 +207,9 @@ static inline void look_at_columns(struct ww_dram_channel *c, const uint64_t *hi
     c->changed = 0;
 }
 
-static void look(struct ww_dram_channel *c, uint64_t cycle, struct rows *rows) {
+/* Looks at all banks. True: it need not be done anew in this cycle as long as nothing is pushed and the direction
+ * stays. */
+static bool look(struct ww_dram_channel *c, uint64_t cycle, struct rows *rows) {
     enum ww_dram_direction dir = c->writing ? WW_DRAM_WRITE : WW_DRAM_READ;
     uint64_t slot = ww_dram_slot(c), trp = c->dram->timing.trp, ahead = slot > trp ? slot - trp : 0;
     uint64_t passing[WW_DRAM_BANK_WORDS];
@@ -224,6 +226,22 @@ static void look(struct ww_dram_channel *c, uint64_t cycle, struct rows *rows) {
     *rows = (struct rows){.bank = WW_DRAM_NONE, .order = UINT64_MAX, .next = UINT64_MAX};
     for (uint32_t w = 0; w < c->dram->bank_words; w++)
         add_rows(c, rows, w, c->busy[dir][w] & ~hits[w], dir, ahead, cycle);
+    return !starving;
+}
+
+/* The same after look() and open_rows(), when column commands have ended hits of one bank and nothing else has
+ * changed: rows that could be opened now are, and the others' times are known. False: the bank's row command is
+ * due. */
+static bool look_at_bank(struct ww_dram_channel *c, uint32_t bank, uint64_t cycle, struct rows *rows) {
+    enum ww_dram_direction dir = c->writing ? WW_DRAM_WRITE : WW_DRAM_READ;
+    uint64_t slot = ww_dram_slot(c), trp = c->dram->timing.trp, ahead = slot > trp ? slot - trp : 0;
+    uint64_t bit = (uint64_t)1 << (bank & 63), time = UINT64_MAX;
+    if (c->busy[dir][bank >> 6] & ~c->hits[dir][bank >> 6] & bit) time = ww_dram_max(c->row_at[bank], ahead);
+    if (time <= cycle) return false;
+    if (rows->next < ahead) rows->next = ahead; /* rows that were opened have moved the slot */
+    if (time < rows->next) rows->next = time;
+    look_at_columns(c, c->hits[dir], dir, cycle);
+    return true;
 }
 
 static void open_for_head(struct ww_dram_channel *c, uint32_t bank, uint64_t cycle) {
@@ -236,23 +254,25 @@ static void open_for_head(struct ww_dram_channel *c, uint32_t bank, uint64_t cyc
     ww_dram_set_hit(c, bank, !dir, find_row(c, b->head[!dir], row));
 }
 
-/* Begins the row changes whose time has come, the oldest entry's first, and makes the choice good for what
- * comes after. */
-static void open_rows(struct ww_dram_channel *c, uint64_t cycle, struct rows *rows) {
+/* Looks, begins the row changes whose time has come, the oldest entry's first, and makes the choice good for what
+ * comes after. As look(). */
+static bool open_rows(struct ww_dram_channel *c, uint64_t cycle, struct rows *rows) {
     uint32_t dir = c->writing ? WW_DRAM_WRITE : WW_DRAM_READ;
     uint64_t trp = c->dram->timing.trp;
+    bool holds = look(c, cycle, rows);
     while (rows->bank != WW_DRAM_NONE) {
         uint32_t bank = rows->bank;
         open_for_head(c, bank, cycle);
         uint64_t slot = ww_dram_slot(c);
         if (rows->count > 1 && slot <= cycle + trp) {
-            look(c, cycle, rows); /* the next one may begin now, too */
+            holds = look(c, cycle, rows); /* the next one may begin now, too */
             continue;
         }
         rows->bank = WW_DRAM_NONE;
         add_column(c, bank, dir, cycle);
         if (rows->count > 1 && slot - trp < rows->next) rows->next = slot - trp;
     }
+    return holds;
 }
 
 /* The last burst of entry i is issued; its data pass the bus until data_end. */
@@ -302,16 +322,16 @@ static inline uint32_t earliest(const struct ww_dram_channel *c, enum ww_dram_di
 }
 
 /* Issues column commands of the best banks before `end`, taking turns between bank groups as their timing
- * has it, until a bank has no hit left or the direction may turn, and the choice must be made anew (true).
- * Else *next is the time of the next one. */
-static bool issue_columns(struct ww_dram_channel *c, uint64_t cycle, uint64_t end, uint64_t *next) {
+ * has it, until a bank has no hit left or the direction may turn, and the choice must be made anew: returns the
+ * bank. Else WW_DRAM_NONE, and *next is the time of the next one. */
+static uint32_t issue_columns(struct ww_dram_channel *c, uint64_t cycle, uint64_t end, uint64_t *next) {
     enum ww_dram_direction dir = c->writing ? WW_DRAM_WRITE : WW_DRAM_READ;
     if (c->column_ready[dir] < cycle) c->column_ready[dir] = cycle;
     for (;;) {
         uint64_t time;
         struct ww_dram_best *best = &c->best[earliest(c, dir, &time)];
         *next = time;
-        if (time >= end) return false;
+        if (time >= end) return WW_DRAM_NONE;
         uint32_t bank = best->bank;
         struct ww_dram_bank *b = &c->bank[bank];
         struct ww_dram_entry *e = &c->entry[b->hit[dir]];
@@ -321,21 +341,25 @@ static bool issue_columns(struct ww_dram_channel *c, uint64_t cycle, uint64_t en
         e->row_opened = false;
         if (--e->bursts_left) continue;
         end_entry(c, bank, dir, time, data_end);
-        if (b->hit[dir] == WW_DRAM_NONE || may_turn(c)) return true;
+        if (b->hit[dir] == WW_DRAM_NONE || may_turn(c)) return bank;
         best->order = b->hit_order[dir];
     }
 }
 
 uint64_t ww_dram_schedule(struct ww_dram_channel *c, uint64_t cycle) {
     uint64_t due = c->dram->timing.trefi ? c->refresh_due : UINT64_MAX, end = cycle + WW_DRAM_AHEAD;
-    uint64_t next;
+    uint64_t next, pushed = c->order;
     struct rows rows;
     if (end > due) end = due;
-    do {
+    choose_direction(c);
+    bool holds = open_rows(c, cycle, &rows);
+    for (uint32_t bank; (bank = issue_columns(c, cycle, end, &next)) != WW_DRAM_NONE;) {
+        bool writing = c->writing;
         choose_direction(c);
-        look(c, cycle, &rows);
-        open_rows(c, cycle, &rows);
-    } while (issue_columns(c, cycle, end, &next));
+        if (holds && writing == c->writing && pushed == c->order && look_at_bank(c, bank, cycle, &rows)) continue;
+        pushed = c->order;
+        holds = open_rows(c, cycle, &rows);
+    }
     if (rows.next < next) next = rows.next;
     if (next == UINT64_MAX) return next;
     if (next > due) next = due;
