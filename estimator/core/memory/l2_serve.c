@@ -335,10 +335,15 @@ static bool serve_read(struct ww_l2_slice *s, struct ww_l2_input *in, const stru
     struct ww_l2_part part;
     uint32_t k = 0;
     if (s->l2->parts == 1) {
-        part = ww_l2_find_part(s, p, 0, in->left);
+        part = ww_l2_only_part(s, in, p);
         if (!in->begun && read_whole(s, in, p, &part, cycle)) return true;
         if (!in->begun && !begin_txn(s, in, p)) return false;
         if (in->left) in->left &= (uint8_t)~read_part(s, in, p, &part, cycle);
+        if (in->left) {
+            in->part = part;
+            in->installs = s->tags.installs;
+            return false;
+        }
         k = 1;
     } else if (!in->begun && !begin_txn(s, in, p)) {
         return false;

@@ -137,12 +137,12 @@ static void deliver_event(void *owner, struct ww_event *event, uint64_t now_ps) 
     struct ww_xbar *x = p->xbar;
     while (p->head != NONE && x->reply[p->head].ps <= now_ps) {
         uint32_t n = p->head;
-        const struct ww_xbar_reply r = x->reply[n]; /* its place may be taken again meanwhile */
-        p->head = r.next;
-        x->reply[n].next = ww_free_back(&x->free_reply, n);
-        x->slice[r.slice].replies--;
-        x->delivered(x->delivered_context, r.slice, now_ps);
-        x->client.reply(x->client.context, r.sm, &r.reply, now_ps);
+        struct ww_xbar_reply *r = &x->reply[n];
+        p->head = r->next;
+        x->slice[r->slice].replies--;
+        x->delivered(x->delivered_context, r->slice, now_ps);
+        x->client.reply(x->client.context, r->sm, &r->reply, now_ps);
+        r->next = ww_free_back(&x->free_reply, n);
     }
     if (p->head != NONE) ww_queue_earlier(x->queue, event, x->reply[p->head].ps);
 }
