@@ -112,6 +112,8 @@ static void set_timing(struct ww_dram *d, const struct ww_gpu_spec *gpu) {
                                         .refresh_step = gpu->dram_trefi,
                                         .closed_page = gpu->dram_page == 1,
                                         .bank_refresh = gpu->dram_refresh == 1};
+    d->timing.gap = ww_dram_max(d->timing.tccd, d->timing.burst);
+    d->timing.group_gap = ww_dram_max(d->timing.tccd_l, d->timing.gap);
     if (d->timing.bank_refresh) d->timing.refresh_step = gpu->dram_trefi / gpu->dram_banks;
     if (gpu->dram_trefi && !d->timing.refresh_step) d->timing.refresh_step = 1;
     while (gpu->l2_sector / 32 >> (d->sector_shift + 1)) d->sector_shift++;

@@ -15,6 +15,7 @@ struct ww_dram_timing {
     uint64_t burst;        /* data-bus cycles of one burst */
     uint64_t latency;      /* controller and PHY, added to a read */
     uint64_t refresh_step; /* between refreshes of a channel: trefi, or a bank's part of it */
+    uint64_t gap, group_gap; /* between column commands, and between those of a bank group */
     bool closed_page, bank_refresh;
 };
 
@@ -129,27 +130,26 @@ static inline void ww_dram_set_row_at(struct ww_dram_channel *c, const struct ww
 /* Bus cycles left free when the direction turns from read to write (JESD212: RL + BL/4 + 2 - WL). */
 #define WW_DRAM_TURNAROUND 2
 
-/* Issues one burst at `cycle`; returns the cycle at which its data have passed the bus. */
+/* One burst at `cycle`: what the bank and the other direction wait for. Returns the cycle at which its data have
+ * passed the bus. */
 static inline uint64_t ww_dram_issue_column(struct ww_dram_channel *c, struct ww_dram_bank *b,
                                             enum ww_dram_direction direction, uint64_t cycle) {
     const struct ww_dram_timing *t = &c->dram->timing;
-    uint64_t gap = ww_dram_max(t->tccd, t->burst);
-    c->column_ready[direction] = cycle + gap;
-    c->group_ready[b->group] = cycle + ww_dram_max(t->tccd_l, gap);
-    c->dram->counter[WW_C_DRAM_BUSY_CYCLES] += t->burst;
+    uint64_t data_end, pre, other;
+    c->column_ready[direction] = cycle + t->gap;
+    c->group_ready[b->group] = cycle + t->group_gap;
     if (direction == WW_DRAM_READ) {
-        uint64_t data_end = cycle + t->tcl + t->burst;
-        uint64_t turn = data_end + WW_DRAM_TURNAROUND;
-        c->column_ready[WW_DRAM_WRITE] =
-            ww_dram_max(c->column_ready[WW_DRAM_WRITE], turn > t->twl ? turn - t->twl : 0);
-        c->row_at[b->index] = b->pre_ready = ww_dram_max(b->pre_ready, cycle + t->trtp);
-        c->dram->counter[WW_C_DRAM_BURST_READ]++;
-        return data_end;
+        data_end = cycle + t->tcl + t->burst;
+        pre = cycle + t->trtp;
+        other = data_end + WW_DRAM_TURNAROUND;
+        other = other > t->twl ? other - t->twl : 0;
+    } else {
+        data_end = cycle + t->twl + t->burst;
+        pre = data_end + t->twr;
+        other = data_end + t->twtr;
     }
-    uint64_t data_end = cycle + t->twl + t->burst;
-    c->column_ready[WW_DRAM_READ] = ww_dram_max(c->column_ready[WW_DRAM_READ], data_end + t->twtr);
-    c->row_at[b->index] = b->pre_ready = ww_dram_max(b->pre_ready, data_end + t->twr);
-    c->dram->counter[WW_C_DRAM_BURST_WRITE]++;
+    if (other > c->column_ready[!direction]) c->column_ready[!direction] = other;
+    if (pre > b->pre_ready) c->row_at[b->index] = b->pre_ready = pre;
     return data_end;
 }
 

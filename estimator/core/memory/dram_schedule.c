@@ -305,20 +305,32 @@ static bool may_turn(const struct ww_dram_channel *c) {
 }
 
 /* Of the groups' best banks, the one with the earliest column command, the older entry of equals. */
-static inline uint32_t earliest(const struct ww_dram_channel *c, enum ww_dram_direction dir, uint64_t *time) {
-    uint64_t floor = c->column_ready[dir], first = UINT64_MAX, order = UINT64_MAX;
-    uint32_t pick = 0;
-    for (uint64_t groups = c->best_groups; groups; groups &= groups - 1) {
+static inline uint32_t earliest(const struct ww_dram_channel *c, uint64_t floor, uint64_t *time) {
+    uint64_t groups = c->best_groups;
+    *time = UINT64_MAX;
+    if (!groups) return 0;
+    uint32_t pick = (uint32_t)__builtin_ctzll(groups);
+    uint64_t first = ww_dram_max(c->best[pick].ready, floor);
+    while (groups &= groups - 1) {
         uint32_t i = (uint32_t)__builtin_ctzll(groups);
         const struct ww_dram_best *best = &c->best[i];
-        uint64_t ready = best->ready > floor ? best->ready : floor;
-        if (ready > first || (ready == first && best->order > order)) continue;
+        uint64_t ready = ww_dram_max(best->ready, floor);
+        if (ready > first || (ready == first && best->order > c->best[pick].order)) continue;
         first = ready;
-        order = best->order;
         pick = i;
     }
     *time = first;
     return pick;
+}
+
+/* Counts column commands of one direction, of which `hits` found their row open. */
+static void count_columns(const struct ww_dram_channel *c, enum ww_dram_direction dir, uint64_t bursts,
+                          uint64_t hits) {
+    uint64_t *counter = c->dram->counter;
+    if (!bursts) return;
+    counter[WW_C_DRAM_BUSY_CYCLES] += bursts * c->dram->timing.burst;
+    counter[dir == WW_DRAM_READ ? WW_C_DRAM_BURST_READ : WW_C_DRAM_BURST_WRITE] += bursts;
+    counter[WW_C_DRAM_ROW_HIT] += hits;
 }
 
 /* Issues column commands of the best banks before `end`, taking turns between bank groups as their timing
@@ -326,24 +338,31 @@ static inline uint32_t earliest(const struct ww_dram_channel *c, enum ww_dram_di
  * bank. Else WW_DRAM_NONE, and *next is the time of the next one. */
 static uint32_t issue_columns(struct ww_dram_channel *c, uint64_t cycle, uint64_t end, uint64_t *next) {
     enum ww_dram_direction dir = c->writing ? WW_DRAM_WRITE : WW_DRAM_READ;
+    uint64_t bursts = 0, row_hits = 0;
+    uint32_t ended = WW_DRAM_NONE;
     if (c->column_ready[dir] < cycle) c->column_ready[dir] = cycle;
-    for (;;) {
+    while (ended == WW_DRAM_NONE) {
         uint64_t time;
-        struct ww_dram_best *best = &c->best[earliest(c, dir, &time)];
+        struct ww_dram_best *best = &c->best[earliest(c, c->column_ready[dir], &time)];
         *next = time;
-        if (time >= end) return WW_DRAM_NONE;
+        if (time >= end) break;
         uint32_t bank = best->bank;
         struct ww_dram_bank *b = &c->bank[bank];
         struct ww_dram_entry *e = &c->entry[b->hit[dir]];
         uint64_t data_end = ww_dram_issue_column(c, b, dir, time);
         best->ready = c->group_ready[b->group];
-        c->dram->counter[WW_C_DRAM_ROW_HIT] += !e->row_opened;
+        bursts++;
+        row_hits += !e->row_opened;
         e->row_opened = false;
         if (--e->bursts_left) continue;
         end_entry(c, bank, dir, time, data_end);
-        if (b->hit[dir] == WW_DRAM_NONE || may_turn(c)) return bank;
-        best->order = b->hit_order[dir];
+        if (b->hit[dir] == WW_DRAM_NONE || may_turn(c))
+            ended = bank;
+        else
+            best->order = b->hit_order[dir];
     }
+    count_columns(c, dir, bursts, row_hits);
+    return ended;
 }
 
 uint64_t ww_dram_schedule(struct ww_dram_channel *c, uint64_t cycle) {
