@@ -160,6 +160,7 @@ struct ww_dram *ww_dram_new(const struct ww_gpu_spec *gpu, struct ww_queue *queu
     d->channels = gpu->dram_channels;
     d->banks = gpu->dram_banks;
     d->groups = gpu->dram_bank_groups;
+    d->all_groups = UINT64_MAX >> (64 - d->groups);
     d->bank_words = (d->banks + 63) / 64;
     for (uint32_t bank = 0; bank < 64; bank += d->groups) d->group_mask |= (uint64_t)1 << bank;
     d->channel = ww_arena_array(arena, d->channels, sizeof *d->channel);

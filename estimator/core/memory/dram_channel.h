@@ -91,6 +91,7 @@ struct ww_dram {
     struct ww_dram_channel *channel;
     uint32_t channels, banks, groups, depth; /* depth: entries of one direction */
     uint32_t bank_words;                     /* of bits by bank */
+    uint64_t all_groups;                     /* a bit for each bank group */
     uint64_t group_mask; /* of these bits, those of the first group; all groups' are shifted by their number */
     uint32_t write_high, write_low;
     uint32_t sector_shift; /* log2 of 32-byte sectors in a sector of the L2 */

@@ -46,8 +46,6 @@ static void choose_direction(struct ww_dram_channel *c) {
     }
 }
 
-enum { GROUPS_MAX = 64 };
-
 /* Which rows can be opened now, and when others can. */
 struct rows {
     uint32_t bank;  /* oldest whose row command's time has come; WW_DRAM_NONE: none */
@@ -196,7 +194,7 @@ static inline void look_at_columns(struct ww_dram_channel *c, const uint64_t *hi
         groups = UINT64_MAX;
         c->best_until = UINT64_MAX;
     }
-    for (groups &= UINT64_MAX >> (GROUPS_MAX - c->dram->groups); groups; groups &= groups - 1) {
+    for (groups &= c->dram->all_groups; groups; groups &= groups - 1) {
         uint32_t g = (uint32_t)__builtin_ctzll(groups);
         uint64_t banks = hits[0] & c->dram->group_mask << g;
         if (c->dram->bank_words > 1 || banks & (banks - 1))
