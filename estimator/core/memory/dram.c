@@ -15,11 +15,8 @@ struct ww_clock *ww_dram_clock(struct ww_dram *d) {
     return &d->clock;
 }
 
-bool ww_dram_has_room(struct ww_dram *d, uint32_t channel, enum ww_dram_direction direction) {
-    struct ww_dram_channel *c = &d->channel[channel];
-    if (c->bursts[direction] < d->depth) return true;
-    c->room_wanted = true;
-    return false;
+struct ww_dram_room *ww_dram_room(struct ww_dram *d, uint32_t channel) {
+    return &d->channel[channel].room;
 }
 
 uint32_t ww_dram_waiting(const struct ww_dram *d, uint32_t channel, enum ww_dram_direction direction) {
@@ -43,7 +40,7 @@ static void append(struct ww_dram_channel *c, uint32_t i) {
     }
     b->tail[dir] = i;
     c->count[dir]++;
-    c->bursts[dir] += e->request.bursts;
+    c->room.bursts[dir] += e->request.bursts;
     if (b->open && b->hit[dir] == WW_DRAM_NONE && b->row == e->request.place.row)
         ww_dram_set_hit(c, bank, dir, i);
 }
@@ -56,7 +53,7 @@ static uint64_t look_at(const struct ww_dram_channel *c, uint32_t i, uint64_t cy
     const struct ww_dram_bank *b = &c->bank[e->request.place.bank];
     if (!c->event.queued) return cycle;
     if (dir != c->writing) {
-        bool turn = dir == WW_DRAM_WRITE ? c->bursts[dir] >= c->dram->write_high || !c->count[WW_DRAM_READ]
+        bool turn = dir == WW_DRAM_WRITE ? c->room.bursts[dir] >= c->dram->write_high || !c->count[WW_DRAM_READ]
                                          : c->count[dir] == 1;
         return turn ? cycle : UINT64_MAX;
     }
@@ -67,7 +64,7 @@ static uint64_t look_at(const struct ww_dram_channel *c, uint32_t i, uint64_t cy
 
 void ww_dram_push(struct ww_dram *d, uint32_t channel, const struct ww_dram_request *request, uint64_t now_ps) {
     struct ww_dram_channel *c = &d->channel[channel];
-    assert(c->bursts[request->direction] < d->depth);
+    assert(c->room.bursts[request->direction] < d->depth);
     uint32_t i = c->free_entry;
     struct ww_dram_entry *e = &c->entry[i];
     c->free_entry = e->next;
@@ -128,6 +125,7 @@ static bool channel_init(struct ww_dram *d, uint32_t index, struct ww_arena *are
     c->event = (struct ww_event){.fn = channel_event, .owner = c};
     c->dram = d;
     c->index = index;
+    c->room.depth = d->depth;
     c->bank = ww_arena_array(arena, d->banks, sizeof *c->bank);
     c->entry = ww_arena_array(arena, entries, sizeof *c->entry);
     c->group_ready = ww_arena_array(arena, d->groups, sizeof *c->group_ready);

@@ -58,11 +58,10 @@ struct ww_dram_channel {
     struct ww_dram_entry *entry;
     uint32_t free_entry;
     uint32_t count[2];                    /* entries by direction */
-    uint32_t bursts[2];                   /* that these entries were pushed with */
+    struct ww_dram_room room;             /* what these entries were pushed with */
     uint64_t busy[2][WW_DRAM_BANK_WORDS]; /* bit per bank with entries of a direction */
     uint64_t hits[2][WW_DRAM_BANK_WORDS]; /* the same of those for the open row */
     bool writing;                         /* draining writes */
-    bool room_wanted;                     /* somebody found a queue full */
     uint64_t order;
     uint64_t column_ready[2]; /* earliest column command by direction */
     uint64_t *group_ready;    /* the same by bank group, tCCD_L */

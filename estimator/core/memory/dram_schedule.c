@@ -31,14 +31,14 @@ static void unlink_entry(struct ww_dram_channel *c, uint32_t i) {
     else
         c->entry[e->next].previous = e->previous;
     c->count[dir]--;
-    c->bursts[dir] -= e->request.bursts;
+    c->room.bursts[dir] -= e->request.bursts;
     e->next = c->free_entry;
     c->free_entry = i;
 }
 
 static void choose_direction(struct ww_dram_channel *c) {
     const struct ww_dram *d = c->dram;
-    uint32_t reads = c->count[WW_DRAM_READ], writes = c->bursts[WW_DRAM_WRITE];
+    uint32_t reads = c->count[WW_DRAM_READ], writes = c->room.bursts[WW_DRAM_WRITE];
     if (c->writing) {
         if (!writes || (reads && writes <= d->write_low)) c->writing = false;
     } else if (writes && (!reads || writes >= d->write_high)) {
@@ -282,8 +282,8 @@ static void finish(struct ww_dram_channel *c, uint32_t i, uint64_t cycle, uint64
         d->client.done(d->client.context, &request, ww_clock_time(&d->clock, data_end + d->timing.latency));
     else
         d->client.written(d->client.context, &request);
-    if (!c->room_wanted) return;
-    c->room_wanted = false;
+    if (!c->room.wanted) return;
+    c->room.wanted = false;
     d->client.room(d->client.context, c->index, ww_clock_time(&d->clock, cycle));
 }
 
@@ -298,8 +298,8 @@ static void end_entry(struct ww_dram_channel *c, uint32_t bank, enum ww_dram_dir
 
 /* The next choice may be for the other direction. */
 static bool may_turn(const struct ww_dram_channel *c) {
-    return c->writing ? c->bursts[WW_DRAM_WRITE] <= c->dram->write_low
-                      : c->bursts[WW_DRAM_WRITE] >= c->dram->write_high;
+    return c->writing ? c->room.bursts[WW_DRAM_WRITE] <= c->dram->write_low
+                      : c->room.bursts[WW_DRAM_WRITE] >= c->dram->write_high;
 }
 
 /* Of the groups' best banks, the one with the earliest column command, the older entry of equals. */

@@ -154,6 +154,7 @@ struct ww_l2_slice {
     struct ww_event event;
     struct ww_l2 *l2;
     uint32_t index, channel;
+    struct ww_dram_room *room; /* of the channel */
     struct ww_l2_tags tags;
     struct ww_l2_input in[WW_L2_SIDES];
     struct ww_l2_fills fills[WW_L2_SIDES];

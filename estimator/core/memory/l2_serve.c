@@ -140,7 +140,7 @@ void ww_l2_txn_got(struct ww_l2_slice *s, uint32_t n, uint8_t got, uint8_t level
 /* ---- lines ----------------------------------------------------------------------------------- */
 
 bool ww_l2_dram_room(struct ww_l2_slice *s, struct ww_l2_input *in, enum ww_dram_direction direction) {
-    if (ww_dram_has_room(s->l2->dram, s->channel, direction)) return true;
+    if (ww_dram_has_room(s->room, direction)) return true;
     in->waits |= direction == WW_DRAM_READ ? WW_L2_WAIT_READ : WW_L2_WAIT_WRITE;
     return false;
 }
