@@ -44,7 +44,8 @@ static void the_age_cap_ends_the_wait_behind_hits(void **state) {
     uint32_t id = 4;
     for (uint64_t cycle = 1005; cycle < 3000; cycle += 5) {
         while (ww_queue_next(b.queue) < cycle * 1000) ww_queue_step(b.queue);
-        if (ww_dram_has_room(ww_dram_room(b.dram, 0), WW_DRAM_READ)) push(&b, id++, 0, 5, 4, WW_DRAM_READ, cycle);
+        if (ww_dram_has_room(ww_dram_room(b.dram, 0), WW_DRAM_READ))
+            push(&b, id++, 0, 5, 4, WW_DRAM_READ, cycle);
     }
     drain(&b);
     assert_true(when(&b, 3) > 1000 + WW_DRAM_AGE_CAP);

@@ -228,8 +228,8 @@ static uint64_t find_outside_cycle(const struct ww_core *core, uint64_t now_ps) 
     return cycle <= core->now ? core->now + 1 : cycle;
 }
 
-/* The same; what comes at the same time as the last takes effect with it, if neither a cycle nor a change of the
- * clock lies between them. */
+/* The same; what comes at the same time as the last takes effect with it, if neither a cycle nor a change of
+ * the clock lies between them. */
 static inline uint64_t outside_cycle(struct ww_core *core, uint64_t now_ps) {
     struct ww_outside *last = &core->outside;
     if (last->ps != now_ps || last->core_cycle != core->now || last->origin_ps != core->clock.origin_ps)

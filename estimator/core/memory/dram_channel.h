@@ -12,9 +12,9 @@
 /* Constants in command-clock cycles. */
 struct ww_dram_timing {
     uint64_t tcl, twl, trcd, trp, tras, trrd, tfaw, tccd, tccd_l, twr, twtr, trtp, trefi, trfc;
-    uint64_t burst;        /* data-bus cycles of one burst */
-    uint64_t latency;      /* controller and PHY, added to a read */
-    uint64_t refresh_step; /* between refreshes of a channel: trefi, or a bank's part of it */
+    uint64_t burst;          /* data-bus cycles of one burst */
+    uint64_t latency;        /* controller and PHY, added to a read */
+    uint64_t refresh_step;   /* between refreshes of a channel: trefi, or a bank's part of it */
     uint64_t gap, group_gap; /* between column commands, and between those of a bank group */
     bool closed_page, bank_refresh;
 };
@@ -130,8 +130,8 @@ static inline void ww_dram_set_row_at(struct ww_dram_channel *c, const struct ww
 /* Bus cycles left free when the direction turns from read to write (JESD212: RL + BL/4 + 2 - WL). */
 #define WW_DRAM_TURNAROUND 2
 
-/* One burst at `cycle`: what the bank and the other direction wait for. Returns the cycle at which its data have
- * passed the bus. */
+/* One burst at `cycle`: what the bank and the other direction wait for. Returns the cycle at which its data
+ * have passed the bus. */
 static inline uint64_t ww_dram_issue_column(struct ww_dram_channel *c, struct ww_dram_bank *b,
                                             enum ww_dram_direction direction, uint64_t cycle) {
     const struct ww_dram_timing *t = &c->dram->timing;

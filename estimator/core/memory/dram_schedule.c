@@ -205,8 +205,8 @@ static inline void look_at_columns(struct ww_dram_channel *c, const uint64_t *hi
     c->changed = 0;
 }
 
-/* Looks at all banks. True: it need not be done anew in this cycle as long as nothing is pushed and the direction
- * stays. */
+/* Looks at all banks. True: it need not be done anew in this cycle as long as nothing is pushed and the
+ * direction stays. */
 static bool look(struct ww_dram_channel *c, uint64_t cycle, struct rows *rows) {
     enum ww_dram_direction dir = c->writing ? WW_DRAM_WRITE : WW_DRAM_READ;
     uint64_t slot = ww_dram_slot(c), trp = c->dram->timing.trp, ahead = slot > trp ? slot - trp : 0;
@@ -252,8 +252,8 @@ static void open_for_head(struct ww_dram_channel *c, uint32_t bank, uint64_t cyc
     ww_dram_set_hit(c, bank, !dir, find_row(c, b->head[!dir], row));
 }
 
-/* Looks, begins the row changes whose time has come, the oldest entry's first, and makes the choice good for what
- * comes after. As look(). */
+/* Looks, begins the row changes whose time has come, the oldest entry's first, and makes the choice good for
+ * what comes after. As look(). */
 static bool open_rows(struct ww_dram_channel *c, uint64_t cycle, struct rows *rows) {
     uint32_t dir = c->writing ? WW_DRAM_WRITE : WW_DRAM_READ;
     uint64_t trp = c->dram->timing.trp;
@@ -373,7 +373,8 @@ uint64_t ww_dram_schedule(struct ww_dram_channel *c, uint64_t cycle) {
     for (uint32_t bank; (bank = issue_columns(c, cycle, end, &next)) != WW_DRAM_NONE;) {
         bool writing = c->writing;
         choose_direction(c);
-        if (holds && writing == c->writing && pushed == c->order && look_at_bank(c, bank, cycle, &rows)) continue;
+        if (holds && writing == c->writing && pushed == c->order && look_at_bank(c, bank, cycle, &rows))
+            continue;
         pushed = c->order;
         holds = open_rows(c, cycle, &rows);
     }

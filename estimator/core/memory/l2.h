@@ -128,7 +128,8 @@ struct ww_l2_input {
     uint64_t blocked_since;
     uint8_t waits; /* of a blocked head: enum ww_l2_wait; 0: for a fill */
     bool retry;    /* what the blocked head waited for has come */
-    /* Of a head that has begun, where requests have but one part: it, and the tags' installs when it was found. */
+    /* Of a head that has begun, where requests have but one part: it, and the tags' installs when it was found.
+     */
     struct ww_l2_part part;
     uint64_t installs;
 };
