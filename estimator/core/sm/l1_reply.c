@@ -23,22 +23,18 @@ uint32_t ww_pool_op(struct ww_core *core) {
     return op;
 }
 
-uint32_t ww_pool_target(struct ww_core *core) {
+bool ww_pool_more_targets(struct ww_core *core) {
     struct ww_pool *p = &core->pool;
-    if (p->target_free == WW_NONE) {
-        uint32_t n = p->target_capacity ? 2 * p->target_capacity : 256;
-        struct ww_target *grown = n < 1u << 27 ? realloc(p->target, n * sizeof *grown) : NULL;
-        if (!grown) {
-            ww_core_fail(core, ww_fail_nomem(core->error, "outstanding memory requests"));
-            return WW_NONE;
-        }
-        for (uint32_t i = n; i-- > p->target_capacity; p->target_free = i) grown[i].next = p->target_free;
-        p->target = grown;
-        p->target_capacity = n;
+    uint32_t n = p->target_capacity ? 2 * p->target_capacity : 256;
+    struct ww_target *grown = n < 1u << 27 ? realloc(p->target, n * sizeof *grown) : NULL;
+    if (!grown) {
+        ww_core_fail(core, ww_fail_nomem(core->error, "outstanding memory requests"));
+        return false;
     }
-    uint32_t t = p->target_free;
-    p->target_free = p->target[t].next;
-    return t;
+    for (uint32_t i = n; i-- > p->target_capacity; p->target_free = i) grown[i].next = p->target_free;
+    p->target = grown;
+    p->target_capacity = n;
+    return true;
 }
 
 void ww_pool_free(struct ww_pool *pool) {
