@@ -44,7 +44,8 @@ static void the_age_cap_ends_the_wait_behind_hits(void **state) {
     uint32_t id = 4;
     for (uint64_t cycle = 1005; cycle < 3000; cycle += 5) {
         while (ww_queue_next(b.queue) < cycle * 1000) ww_queue_step(b.queue);
-        if (ww_dram_has_room(b.dram, 0, WW_DRAM_READ)) push(&b, id++, 0, 5, 4, WW_DRAM_READ, cycle);
+        if (ww_dram_has_room(ww_dram_room(b.dram, 0), WW_DRAM_READ))
+            push(&b, id++, 0, 5, 4, WW_DRAM_READ, cycle);
     }
     drain(&b);
     assert_true(when(&b, 3) > 1000 + WW_DRAM_AGE_CAP);
@@ -227,9 +228,9 @@ static void the_queue_is_measured_in_bursts(void **state) {
     start(&b);
     push(&b, 1, 0, 5, 4, WW_DRAM_READ, 0);
     push(&b, 2, 0, 5, 3, WW_DRAM_READ, 0);
-    assert_true(ww_dram_has_room(b.dram, 0, WW_DRAM_READ));
+    assert_true(ww_dram_has_room(ww_dram_room(b.dram, 0), WW_DRAM_READ));
     push(&b, 3, 0, 5, 1, WW_DRAM_READ, 0);
-    assert_false(ww_dram_has_room(b.dram, 0, WW_DRAM_READ));
+    assert_false(ww_dram_has_room(ww_dram_room(b.dram, 0), WW_DRAM_READ));
     stop(&b);
 }
 
@@ -241,10 +242,10 @@ static void room_is_told_and_bounded(void **state) {
     start(&b);
     push(&b, 1, 0, 5, 1, WW_DRAM_READ, 0);
     push(&b, 2, 0, 5, 1, WW_DRAM_READ, 0);
-    assert_false(ww_dram_has_room(b.dram, 0, WW_DRAM_READ));
-    assert_true(ww_dram_has_room(b.dram, 0, WW_DRAM_WRITE));
+    assert_false(ww_dram_has_room(ww_dram_room(b.dram, 0), WW_DRAM_READ));
+    assert_true(ww_dram_has_room(ww_dram_room(b.dram, 0), WW_DRAM_WRITE));
     while (b.room == 0) assert_true(ww_queue_step(b.queue));
-    assert_true(ww_dram_has_room(b.dram, 0, WW_DRAM_READ));
+    assert_true(ww_dram_has_room(ww_dram_room(b.dram, 0), WW_DRAM_READ));
     stop(&b);
 }
 

@@ -319,6 +319,7 @@ static enum ww_code prepare(struct ww_engine *e, const struct ww_launch *launch,
     c->main = c;
     c->now = UINT64_MAX; /* the cycle before the first */
     c->answered_ps = start;
+    c->outside = (struct ww_outside){.ps = UINT64_MAX};
     ww_clock_init(&c->clock, e->gpu.clock_sm_mhz);
     c->clock.origin_ps = c->start_ps = start;
     c->clock.origin_cycle = 0;

@@ -217,7 +217,7 @@ void ww_core_epoch_end(void *owner, struct ww_event *event, uint64_t now_ps) {
 
 /* The cycle in which something from outside takes effect: the next edge, one at this very time if it is still
  * to come. */
-static uint64_t outside_cycle(struct ww_core *core, uint64_t now_ps) {
+static uint64_t find_outside_cycle(const struct ww_core *core, uint64_t now_ps) {
     uint64_t time = ww_clock_time(&core->clock, core->now), cycle = core->now;
     if (time < now_ps) {
         if (ww_clock_time(&core->clock, cycle + 1) >= now_ps)
@@ -225,9 +225,20 @@ static uint64_t outside_cycle(struct ww_core *core, uint64_t now_ps) {
         else
             cycle = ww_clock_cycle(&core->clock, now_ps);
     }
-    if (cycle <= core->now) cycle = core->now + 1;
-    if (core->now < cycle - 1) core->now = cycle - 1;
-    return cycle;
+    return cycle <= core->now ? core->now + 1 : cycle;
+}
+
+/* The same; what comes at the same time as the last takes effect with it, if neither a cycle nor a change of
+ * the clock lies between them. */
+static inline uint64_t outside_cycle(struct ww_core *core, uint64_t now_ps) {
+    struct ww_outside *last = &core->outside;
+    if (last->ps != now_ps || last->core_cycle != core->now || last->origin_ps != core->clock.origin_ps)
+        *last = (struct ww_outside){.ps = now_ps,
+                                    .core_cycle = core->now,
+                                    .origin_ps = core->clock.origin_ps,
+                                    .cycle = find_outside_cycle(core, now_ps)};
+    if (core->now < last->cycle - 1) last->core_cycle = core->now = last->cycle - 1;
+    return last->cycle;
 }
 
 /* What the memory system says to an SM now waits for the SM's next cycle. */

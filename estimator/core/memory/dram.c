@@ -15,11 +15,8 @@ struct ww_clock *ww_dram_clock(struct ww_dram *d) {
     return &d->clock;
 }
 
-bool ww_dram_has_room(struct ww_dram *d, uint32_t channel, enum ww_dram_direction direction) {
-    struct ww_dram_channel *c = &d->channel[channel];
-    if (c->bursts[direction] < d->depth) return true;
-    c->room_wanted = true;
-    return false;
+struct ww_dram_room *ww_dram_room(struct ww_dram *d, uint32_t channel) {
+    return &d->channel[channel].room;
 }
 
 uint32_t ww_dram_waiting(const struct ww_dram *d, uint32_t channel, enum ww_dram_direction direction) {
@@ -36,14 +33,14 @@ static void append(struct ww_dram_channel *c, uint32_t i) {
     e->previous = b->tail[dir];
     if (b->tail[dir] == WW_DRAM_NONE) {
         b->head[dir] = i;
-        b->head_order[dir] = e->order;
+        c->head_order[dir][bank] = e->order;
         c->busy[dir][bank >> 6] |= (uint64_t)1 << (bank & 63);
     } else {
         c->entry[b->tail[dir]].next = i;
     }
     b->tail[dir] = i;
     c->count[dir]++;
-    c->bursts[dir] += e->request.bursts;
+    c->room.bursts[dir] += e->request.bursts;
     if (b->open && b->hit[dir] == WW_DRAM_NONE && b->row == e->request.place.row)
         ww_dram_set_hit(c, bank, dir, i);
 }
@@ -56,7 +53,7 @@ static uint64_t look_at(const struct ww_dram_channel *c, uint32_t i, uint64_t cy
     const struct ww_dram_bank *b = &c->bank[e->request.place.bank];
     if (!c->event.queued) return cycle;
     if (dir != c->writing) {
-        bool turn = dir == WW_DRAM_WRITE ? c->bursts[dir] >= c->dram->write_high || !c->count[WW_DRAM_READ]
+        bool turn = dir == WW_DRAM_WRITE ? c->room.bursts[dir] >= c->dram->write_high || !c->count[WW_DRAM_READ]
                                          : c->count[dir] == 1;
         return turn ? cycle : UINT64_MAX;
     }
@@ -67,7 +64,7 @@ static uint64_t look_at(const struct ww_dram_channel *c, uint32_t i, uint64_t cy
 
 void ww_dram_push(struct ww_dram *d, uint32_t channel, const struct ww_dram_request *request, uint64_t now_ps) {
     struct ww_dram_channel *c = &d->channel[channel];
-    assert(c->bursts[request->direction] < d->depth);
+    assert(c->room.bursts[request->direction] < d->depth);
     uint32_t i = c->free_entry;
     struct ww_dram_entry *e = &c->entry[i];
     c->free_entry = e->next;
@@ -112,6 +109,8 @@ static void set_timing(struct ww_dram *d, const struct ww_gpu_spec *gpu) {
                                         .refresh_step = gpu->dram_trefi,
                                         .closed_page = gpu->dram_page == 1,
                                         .bank_refresh = gpu->dram_refresh == 1};
+    d->timing.gap = ww_dram_max(d->timing.tccd, d->timing.burst);
+    d->timing.group_gap = ww_dram_max(d->timing.tccd_l, d->timing.gap);
     if (d->timing.bank_refresh) d->timing.refresh_step = gpu->dram_trefi / gpu->dram_banks;
     if (gpu->dram_trefi && !d->timing.refresh_step) d->timing.refresh_step = 1;
     while (gpu->l2_sector / 32 >> (d->sector_shift + 1)) d->sector_shift++;
@@ -126,14 +125,19 @@ static bool channel_init(struct ww_dram *d, uint32_t index, struct ww_arena *are
     c->event = (struct ww_event){.fn = channel_event, .owner = c};
     c->dram = d;
     c->index = index;
+    c->room.depth = d->depth;
     c->bank = ww_arena_array(arena, d->banks, sizeof *c->bank);
     c->entry = ww_arena_array(arena, entries, sizeof *c->entry);
     c->group_ready = ww_arena_array(arena, d->groups, sizeof *c->group_ready);
     c->best = ww_arena_array(arena, d->groups, sizeof *c->best);
-    if (!c->bank || !c->entry || !c->group_ready || !c->best) return false;
+    c->row_at = ww_arena_array(arena, d->banks, sizeof *c->row_at);
+    for (int dir = 0; dir < 2; dir++)
+        if (!(c->head_order[dir] = ww_arena_array(arena, d->banks, sizeof *c->head_order[dir]))) return false;
+    if (!c->bank || !c->row_at || !c->entry || !c->group_ready || !c->best) return false;
     for (uint32_t i = 0; i < entries; i++) c->entry[i].next = i + 1 < entries ? i + 1 : WW_DRAM_NONE;
     for (uint32_t i = 0; i < d->banks; i++) {
         struct ww_dram_bank *b = &c->bank[i];
+        b->index = i;
         b->group = i & (d->groups - 1);
         for (int dir = 0; dir < 2; dir++) b->head[dir] = b->tail[dir] = b->hit[dir] = WW_DRAM_NONE;
     }
@@ -154,6 +158,7 @@ struct ww_dram *ww_dram_new(const struct ww_gpu_spec *gpu, struct ww_queue *queu
     d->channels = gpu->dram_channels;
     d->banks = gpu->dram_banks;
     d->groups = gpu->dram_bank_groups;
+    d->all_groups = UINT64_MAX >> (64 - d->groups);
     d->bank_words = (d->banks + 63) / 64;
     for (uint32_t bank = 0; bank < 64; bank += d->groups) d->group_mask |= (uint64_t)1 << bank;
     d->channel = ww_arena_array(arena, d->channels, sizeof *d->channel);

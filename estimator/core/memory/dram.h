@@ -57,8 +57,19 @@ struct ww_dram;
 /* Takes its memory from the arena; NULL: out of memory. counter: see memsys.h. */
 struct ww_dram *ww_dram_new(const struct ww_gpu_spec *gpu, struct ww_queue *queue,
                             const struct ww_dram_client *client, uint64_t *counter, struct ww_arena *arena);
+/* What the queues of a channel hold, in bursts; the DRAM's to write. */
+struct ww_dram_room {
+    uint32_t bursts[2], depth;
+    bool wanted; /* somebody found one of them full */
+};
+/* That of a channel; it stays in its place. */
+struct ww_dram_room *ww_dram_room(struct ww_dram *d, uint32_t channel);
 /* If there is none, the client will be told when there is. */
-bool ww_dram_has_room(struct ww_dram *d, uint32_t channel, enum ww_dram_direction direction);
+static inline bool ww_dram_has_room(struct ww_dram_room *room, enum ww_dram_direction direction) {
+    if (room->bursts[direction] < room->depth) return true;
+    room->wanted = true;
+    return false;
+}
 /* Requests that wait at the channel. */
 uint32_t ww_dram_waiting(const struct ww_dram *d, uint32_t channel, enum ww_dram_direction direction);
 /* Queues a request from time now on, which may be a little ahead of the queue's; there must be room. Counts

@@ -20,13 +20,13 @@ void ww_dram_open_row(struct ww_dram_channel *c, struct ww_dram_bank *b, uint32_
     b->row = row;
     b->col_ready = act + t->trcd;
     b->pre_ready = act + t->tras;
+    c->row_at[b->index] = b->pre_ready;
 }
 
 static void mark_closed(struct ww_dram_channel *c, struct ww_dram_bank *b, uint64_t cycle) {
     b->open = false;
-    uint32_t bank = (uint32_t)(b - c->bank);
-    ww_dram_set_hit(c, bank, WW_DRAM_READ, WW_DRAM_NONE);
-    ww_dram_set_hit(c, bank, WW_DRAM_WRITE, WW_DRAM_NONE);
+    ww_dram_set_hit(c, b->index, WW_DRAM_READ, WW_DRAM_NONE);
+    ww_dram_set_hit(c, b->index, WW_DRAM_WRITE, WW_DRAM_NONE);
     c->dram->counter[WW_C_DRAM_PRECHARGE]++;
     if (--c->open_banks) return;
     if (cycle > c->open_since) c->dram->counter[WW_C_DRAM_ACTIVE_CYCLES] += cycle - c->open_since;
@@ -36,6 +36,7 @@ static void mark_closed(struct ww_dram_channel *c, struct ww_dram_bank *b, uint6
 void ww_dram_close_row(struct ww_dram_channel *c, struct ww_dram_bank *b) {
     b->act_ready = b->pre_ready + c->dram->timing.trp;
     mark_closed(c, b, b->pre_ready);
+    ww_dram_set_row_at(c, b);
 }
 
 /* The refresh of all banks that is due at c->refresh_due. */
@@ -55,6 +56,7 @@ static void refresh_all(struct ww_dram_channel *c) {
         struct ww_dram_bank *b = &c->bank[i];
         if (b->open) mark_closed(c, b, precharge);
         b->act_ready = start + t->trfc;
+        ww_dram_set_row_at(c, b);
     }
     c->dram->counter[WW_C_DRAM_REFRESH]++;
     c->refresh_due += t->trefi;
@@ -73,6 +75,7 @@ static void refresh_bank(struct ww_dram_channel *c) {
         start = precharge + t->trp;
     }
     b->act_ready = start + t->trfc;
+    ww_dram_set_row_at(c, b);
     c->refresh_due += t->refresh_step;
     /* Its next turn leaves room for at least one access, whatever the parameters. */
     if (b->act_ready + t->tras > t->trefi)

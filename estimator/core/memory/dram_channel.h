@@ -12,9 +12,10 @@
 /* Constants in command-clock cycles. */
 struct ww_dram_timing {
     uint64_t tcl, twl, trcd, trp, tras, trrd, tfaw, tccd, tccd_l, twr, twtr, trtp, trefi, trfc;
-    uint64_t burst;        /* data-bus cycles of one burst */
-    uint64_t latency;      /* controller and PHY, added to a read */
-    uint64_t refresh_step; /* between refreshes of a channel: trefi, or a bank's part of it */
+    uint64_t burst;          /* data-bus cycles of one burst */
+    uint64_t latency;        /* controller and PHY, added to a read */
+    uint64_t refresh_step;   /* between refreshes of a channel: trefi, or a bank's part of it */
+    uint64_t gap, group_gap; /* between column commands, and between those of a bank group */
     bool closed_page, bank_refresh;
 };
 
@@ -30,11 +31,11 @@ struct ww_dram_entry {
 
 struct ww_dram_bank {
     uint64_t act_ready, col_ready, pre_ready; /* earliest next command of the kind */
-    uint64_t head_order[2], hit_order[2];     /* ages of these entries, where there are such */
+    uint64_t hit_order[2];                    /* ages of these entries, where there are such */
     uint32_t row;
     uint32_t head[2], tail[2]; /* entries by direction */
     uint32_t hit[2];           /* oldest entry for the open row, or none */
-    uint32_t group;
+    uint32_t group, index;
     bool open;
 };
 
@@ -52,14 +53,15 @@ struct ww_dram_channel {
     struct ww_dram *dram;
     uint32_t index;
     struct ww_dram_bank *bank;
+    uint64_t *row_at;        /* by bank: from when on it alone lets a row change begin, see ww_dram_row_time */
+    uint64_t *head_order[2]; /* by direction and bank: age of the bank's head, where there is one */
     struct ww_dram_entry *entry;
     uint32_t free_entry;
     uint32_t count[2];                    /* entries by direction */
-    uint32_t bursts[2];                   /* that these entries were pushed with */
+    struct ww_dram_room room;             /* what these entries were pushed with */
     uint64_t busy[2][WW_DRAM_BANK_WORDS]; /* bit per bank with entries of a direction */
     uint64_t hits[2][WW_DRAM_BANK_WORDS]; /* the same of those for the open row */
     bool writing;                         /* draining writes */
-    bool room_wanted;                     /* somebody found a queue full */
     uint64_t order;
     uint64_t column_ready[2]; /* earliest column command by direction */
     uint64_t *group_ready;    /* the same by bank group, tCCD_L */
@@ -88,6 +90,7 @@ struct ww_dram {
     struct ww_dram_channel *channel;
     uint32_t channels, banks, groups, depth; /* depth: entries of one direction */
     uint32_t bank_words;                     /* of bits by bank */
+    uint64_t all_groups;                     /* a bit for each bank group */
     uint64_t group_mask; /* of these bits, those of the first group; all groups' are shifted by their number */
     uint32_t write_high, write_low;
     uint32_t sector_shift; /* log2 of 32-byte sectors in a sector of the L2 */
@@ -115,34 +118,38 @@ static inline uint64_t ww_dram_slot(const struct ww_dram_channel *c) {
 static inline uint64_t ww_dram_row_time(const struct ww_dram_channel *c, const struct ww_dram_bank *b,
                                         uint64_t slot) {
     uint64_t trp = c->dram->timing.trp, ahead = slot > trp ? slot - trp : 0;
-    if (b->open) return ww_dram_max(b->pre_ready, ahead);
-    return ww_dram_max(b->act_ready > trp ? b->act_ready - trp : 0, ahead);
+    return ww_dram_max(c->row_at[b->index], ahead);
+}
+
+/* To be called when the bank has opened or closed, or what its next command waits for has changed. */
+static inline void ww_dram_set_row_at(struct ww_dram_channel *c, const struct ww_dram_bank *b) {
+    uint64_t trp = c->dram->timing.trp, closed = b->act_ready > trp ? b->act_ready - trp : 0;
+    c->row_at[b->index] = b->open ? b->pre_ready : closed;
 }
 
 /* Bus cycles left free when the direction turns from read to write (JESD212: RL + BL/4 + 2 - WL). */
 #define WW_DRAM_TURNAROUND 2
 
-/* Issues one burst at `cycle`; returns the cycle at which its data have passed the bus. */
+/* One burst at `cycle`: what the bank and the other direction wait for. Returns the cycle at which its data
+ * have passed the bus. */
 static inline uint64_t ww_dram_issue_column(struct ww_dram_channel *c, struct ww_dram_bank *b,
                                             enum ww_dram_direction direction, uint64_t cycle) {
     const struct ww_dram_timing *t = &c->dram->timing;
-    uint64_t gap = ww_dram_max(t->tccd, t->burst);
-    c->column_ready[direction] = cycle + gap;
-    c->group_ready[b->group] = cycle + ww_dram_max(t->tccd_l, gap);
-    c->dram->counter[WW_C_DRAM_BUSY_CYCLES] += t->burst;
+    uint64_t data_end, pre, other;
+    c->column_ready[direction] = cycle + t->gap;
+    c->group_ready[b->group] = cycle + t->group_gap;
     if (direction == WW_DRAM_READ) {
-        uint64_t data_end = cycle + t->tcl + t->burst;
-        uint64_t turn = data_end + WW_DRAM_TURNAROUND;
-        c->column_ready[WW_DRAM_WRITE] =
-            ww_dram_max(c->column_ready[WW_DRAM_WRITE], turn > t->twl ? turn - t->twl : 0);
-        b->pre_ready = ww_dram_max(b->pre_ready, cycle + t->trtp);
-        c->dram->counter[WW_C_DRAM_BURST_READ]++;
-        return data_end;
+        data_end = cycle + t->tcl + t->burst;
+        pre = cycle + t->trtp;
+        other = data_end + WW_DRAM_TURNAROUND;
+        other = other > t->twl ? other - t->twl : 0;
+    } else {
+        data_end = cycle + t->twl + t->burst;
+        pre = data_end + t->twr;
+        other = data_end + t->twtr;
     }
-    uint64_t data_end = cycle + t->twl + t->burst;
-    c->column_ready[WW_DRAM_READ] = ww_dram_max(c->column_ready[WW_DRAM_READ], data_end + t->twtr);
-    b->pre_ready = ww_dram_max(b->pre_ready, data_end + t->twr);
-    c->dram->counter[WW_C_DRAM_BURST_WRITE]++;
+    if (other > c->column_ready[!direction]) c->column_ready[!direction] = other;
+    if (pre > b->pre_ready) c->row_at[b->index] = b->pre_ready = pre;
     return data_end;
 }
 

@@ -12,7 +12,7 @@ static void set_head(struct ww_dram_channel *c, uint32_t bank, uint32_t dir, uin
     struct ww_dram_bank *b = &c->bank[bank];
     b->head[dir] = i;
     if (i != WW_DRAM_NONE)
-        b->head_order[dir] = c->entry[i].order;
+        c->head_order[dir][bank] = c->entry[i].order;
     else
         c->busy[dir][bank >> 6] &= ~((uint64_t)1 << (bank & 63));
 }
@@ -31,22 +31,20 @@ static void unlink_entry(struct ww_dram_channel *c, uint32_t i) {
     else
         c->entry[e->next].previous = e->previous;
     c->count[dir]--;
-    c->bursts[dir] -= e->request.bursts;
+    c->room.bursts[dir] -= e->request.bursts;
     e->next = c->free_entry;
     c->free_entry = i;
 }
 
 static void choose_direction(struct ww_dram_channel *c) {
     const struct ww_dram *d = c->dram;
-    uint32_t reads = c->count[WW_DRAM_READ], writes = c->bursts[WW_DRAM_WRITE];
+    uint32_t reads = c->count[WW_DRAM_READ], writes = c->room.bursts[WW_DRAM_WRITE];
     if (c->writing) {
         if (!writes || (reads && writes <= d->write_low)) c->writing = false;
     } else if (writes && (!reads || writes >= d->write_high)) {
         c->writing = true;
     }
 }
-
-enum { GROUPS_MAX = 64 };
 
 /* Which rows can be opened now, and when others can. */
 struct rows {
@@ -92,6 +90,21 @@ static uint64_t older_until(const struct ww_dram_channel *c, const uint64_t *hit
     return until;
 }
 
+/* The only bank of the group with a hit is its best; WW_DRAM_NONE: it has none. */
+static inline void choose_only(struct ww_dram_channel *c, uint32_t g, uint32_t bank, uint32_t dir) {
+    uint64_t bit = (uint64_t)1 << g;
+    if (bank == WW_DRAM_NONE) {
+        c->best_groups &= ~bit;
+        return;
+    }
+    const struct ww_dram_bank *b = &c->bank[bank];
+    c->best_groups |= bit;
+    c->best[g] = (struct ww_dram_best){.bank = bank,
+                                       .bank_ready = b->col_ready,
+                                       .ready = ww_dram_max(b->col_ready, c->group_ready[g]),
+                                       .order = b->hit_order[dir]};
+}
+
 /* Chooses a group's best among its banks with a hit. */
 static inline void choose_column(struct ww_dram_channel *c, const uint64_t *hits, uint32_t g, uint32_t dir,
                                  uint64_t cycle) {
@@ -120,21 +133,29 @@ static inline void choose_column(struct ww_dram_channel *c, const uint64_t *hits
     if (until < c->best_until) c->best_until = until;
 }
 
-/* A bank that must change its row; ahead: the first activate that tRRD and tFAW allow, less tRP. */
-static inline void add_row(const struct ww_dram_channel *c, struct rows *rows, uint32_t bank, uint32_t dir,
-                           uint64_t trp, uint64_t ahead, uint64_t cycle) {
-    const struct ww_dram_bank *b = &c->bank[bank];
-    uint64_t own = b->open ? b->pre_ready : b->act_ready > trp ? b->act_ready - trp : 0;
-    uint64_t time = own > ahead ? own : ahead;
-    if (time > cycle) {
-        if (time < rows->next) rows->next = time;
+/* Finds the rows to open among the banks of one word, of which each must change its row; ahead: the first
+ * activate that tRRD and tFAW allow, less tRP. */
+static inline void add_rows(const struct ww_dram_channel *c, struct rows *rows, uint32_t word, uint64_t banks,
+                            uint32_t dir, uint64_t ahead, uint64_t cycle) {
+    const uint64_t *row_at = c->row_at + 64 * word, *order = c->head_order[dir] + 64 * word;
+    if (ahead > cycle) { /* none can begin now: when the first one can */
+        for (; banks && rows->next > ahead; banks &= banks - 1) {
+            uint64_t time = ww_dram_max(row_at[__builtin_ctzll(banks)], ahead);
+            if (time < rows->next) rows->next = time;
+        }
         return;
     }
-    if (rows->bank == WW_DRAM_NONE || b->head_order[dir] < rows->order) {
-        rows->bank = bank;
-        rows->order = b->head_order[dir];
+    for (; banks; banks &= banks - 1) {
+        uint32_t i = (uint32_t)__builtin_ctzll(banks);
+        if (row_at[i] > cycle) {
+            if (row_at[i] < rows->next) rows->next = row_at[i];
+            continue;
+        }
+        rows->count++;
+        if (order[i] >= rows->order) continue;
+        rows->bank = 64 * word + i;
+        rows->order = order[i];
     }
-    rows->count++;
 }
 
 /* Cycles after which it is looked again how old the oldest entry is. */
@@ -173,12 +194,20 @@ static inline void look_at_columns(struct ww_dram_channel *c, const uint64_t *hi
         groups = UINT64_MAX;
         c->best_until = UINT64_MAX;
     }
-    for (groups &= UINT64_MAX >> (GROUPS_MAX - c->dram->groups); groups; groups &= groups - 1)
-        choose_column(c, hits, (uint32_t)__builtin_ctzll(groups), dir, cycle);
+    for (groups &= c->dram->all_groups; groups; groups &= groups - 1) {
+        uint32_t g = (uint32_t)__builtin_ctzll(groups);
+        uint64_t banks = hits[0] & c->dram->group_mask << g;
+        if (c->dram->bank_words > 1 || banks & (banks - 1))
+            choose_column(c, hits, g, dir, cycle);
+        else
+            choose_only(c, g, banks ? (uint32_t)__builtin_ctzll(banks) : WW_DRAM_NONE, dir);
+    }
     c->changed = 0;
 }
 
-static void look(struct ww_dram_channel *c, uint64_t cycle, struct rows *rows) {
+/* Looks at all banks. True: it need not be done anew in this cycle as long as nothing is pushed and the
+ * direction stays. */
+static bool look(struct ww_dram_channel *c, uint64_t cycle, struct rows *rows) {
     enum ww_dram_direction dir = c->writing ? WW_DRAM_WRITE : WW_DRAM_READ;
     uint64_t slot = ww_dram_slot(c), trp = c->dram->timing.trp, ahead = slot > trp ? slot - trp : 0;
     uint64_t passing[WW_DRAM_BANK_WORDS];
@@ -192,11 +221,25 @@ static void look(struct ww_dram_channel *c, uint64_t cycle, struct rows *rows) {
     c->best_writing = c->writing;
     look_at_columns(c, hits, dir, cycle);
     if (starving) c->changed = UINT64_MAX;
-    *rows = (struct rows){.bank = WW_DRAM_NONE, .next = UINT64_MAX};
-    uint64_t soonest = ahead > cycle ? ahead : 0; /* of a row command; 0: now */
+    *rows = (struct rows){.bank = WW_DRAM_NONE, .order = UINT64_MAX, .next = UINT64_MAX};
     for (uint32_t w = 0; w < c->dram->bank_words; w++)
-        for (uint64_t m = c->busy[dir][w] & ~hits[w]; m && rows->next > soonest; m &= m - 1)
-            add_row(c, rows, 64 * w + (uint32_t)__builtin_ctzll(m), dir, trp, ahead, cycle);
+        add_rows(c, rows, w, c->busy[dir][w] & ~hits[w], dir, ahead, cycle);
+    return !starving;
+}
+
+/* The same after look() and open_rows(), when column commands have ended hits of one bank and nothing else has
+ * changed: rows that could be opened now are, and the others' times are known. False: the bank's row command is
+ * due. */
+static bool look_at_bank(struct ww_dram_channel *c, uint32_t bank, uint64_t cycle, struct rows *rows) {
+    enum ww_dram_direction dir = c->writing ? WW_DRAM_WRITE : WW_DRAM_READ;
+    uint64_t slot = ww_dram_slot(c), trp = c->dram->timing.trp, ahead = slot > trp ? slot - trp : 0;
+    uint64_t bit = (uint64_t)1 << (bank & 63), time = UINT64_MAX;
+    if (c->busy[dir][bank >> 6] & ~c->hits[dir][bank >> 6] & bit) time = ww_dram_max(c->row_at[bank], ahead);
+    if (time <= cycle) return false;
+    if (rows->next < ahead) rows->next = ahead; /* rows that were opened have moved the slot */
+    if (time < rows->next) rows->next = time;
+    look_at_columns(c, c->hits[dir], dir, cycle);
+    return true;
 }
 
 static void open_for_head(struct ww_dram_channel *c, uint32_t bank, uint64_t cycle) {
@@ -209,23 +252,25 @@ static void open_for_head(struct ww_dram_channel *c, uint32_t bank, uint64_t cyc
     ww_dram_set_hit(c, bank, !dir, find_row(c, b->head[!dir], row));
 }
 
-/* Begins the row changes whose time has come, the oldest entry's first, and makes the choice good for what
- * comes after. */
-static void open_rows(struct ww_dram_channel *c, uint64_t cycle, struct rows *rows) {
+/* Looks, begins the row changes whose time has come, the oldest entry's first, and makes the choice good for
+ * what comes after. As look(). */
+static bool open_rows(struct ww_dram_channel *c, uint64_t cycle, struct rows *rows) {
     uint32_t dir = c->writing ? WW_DRAM_WRITE : WW_DRAM_READ;
     uint64_t trp = c->dram->timing.trp;
+    bool holds = look(c, cycle, rows);
     while (rows->bank != WW_DRAM_NONE) {
         uint32_t bank = rows->bank;
         open_for_head(c, bank, cycle);
         uint64_t slot = ww_dram_slot(c);
         if (rows->count > 1 && slot <= cycle + trp) {
-            look(c, cycle, rows); /* the next one may begin now, too */
+            holds = look(c, cycle, rows); /* the next one may begin now, too */
             continue;
         }
         rows->bank = WW_DRAM_NONE;
         add_column(c, bank, dir, cycle);
         if (rows->count > 1 && slot - trp < rows->next) rows->next = slot - trp;
     }
+    return holds;
 }
 
 /* The last burst of entry i is issued; its data pass the bus until data_end. */
@@ -237,8 +282,8 @@ static void finish(struct ww_dram_channel *c, uint32_t i, uint64_t cycle, uint64
         d->client.done(d->client.context, &request, ww_clock_time(&d->clock, data_end + d->timing.latency));
     else
         d->client.written(d->client.context, &request);
-    if (!c->room_wanted) return;
-    c->room_wanted = false;
+    if (!c->room.wanted) return;
+    c->room.wanted = false;
     d->client.room(d->client.context, c->index, ww_clock_time(&d->clock, cycle));
 }
 
@@ -253,62 +298,86 @@ static void end_entry(struct ww_dram_channel *c, uint32_t bank, enum ww_dram_dir
 
 /* The next choice may be for the other direction. */
 static bool may_turn(const struct ww_dram_channel *c) {
-    return c->writing ? c->bursts[WW_DRAM_WRITE] <= c->dram->write_low
-                      : c->bursts[WW_DRAM_WRITE] >= c->dram->write_high;
+    return c->writing ? c->room.bursts[WW_DRAM_WRITE] <= c->dram->write_low
+                      : c->room.bursts[WW_DRAM_WRITE] >= c->dram->write_high;
 }
 
 /* Of the groups' best banks, the one with the earliest column command, the older entry of equals. */
-static inline uint32_t earliest(const struct ww_dram_channel *c, enum ww_dram_direction dir, uint64_t *time) {
-    uint64_t floor = c->column_ready[dir], first = UINT64_MAX, order = UINT64_MAX;
-    uint32_t pick = 0;
-    for (uint64_t groups = c->best_groups; groups; groups &= groups - 1) {
+static inline uint32_t earliest(const struct ww_dram_channel *c, uint64_t floor, uint64_t *time) {
+    uint64_t groups = c->best_groups;
+    *time = UINT64_MAX;
+    if (!groups) return 0;
+    uint32_t pick = (uint32_t)__builtin_ctzll(groups);
+    uint64_t first = ww_dram_max(c->best[pick].ready, floor);
+    while (groups &= groups - 1) {
         uint32_t i = (uint32_t)__builtin_ctzll(groups);
         const struct ww_dram_best *best = &c->best[i];
-        uint64_t ready = best->ready > floor ? best->ready : floor;
-        if (ready > first || (ready == first && best->order > order)) continue;
+        uint64_t ready = ww_dram_max(best->ready, floor);
+        if (ready > first || (ready == first && best->order > c->best[pick].order)) continue;
         first = ready;
-        order = best->order;
         pick = i;
     }
     *time = first;
     return pick;
 }
 
+/* Counts column commands of one direction, of which `hits` found their row open. */
+static void count_columns(const struct ww_dram_channel *c, enum ww_dram_direction dir, uint64_t bursts,
+                          uint64_t hits) {
+    uint64_t *counter = c->dram->counter;
+    if (!bursts) return;
+    counter[WW_C_DRAM_BUSY_CYCLES] += bursts * c->dram->timing.burst;
+    counter[dir == WW_DRAM_READ ? WW_C_DRAM_BURST_READ : WW_C_DRAM_BURST_WRITE] += bursts;
+    counter[WW_C_DRAM_ROW_HIT] += hits;
+}
+
 /* Issues column commands of the best banks before `end`, taking turns between bank groups as their timing
- * has it, until a bank has no hit left or the direction may turn, and the choice must be made anew (true).
- * Else *next is the time of the next one. */
-static bool issue_columns(struct ww_dram_channel *c, uint64_t cycle, uint64_t end, uint64_t *next) {
+ * has it, until a bank has no hit left or the direction may turn, and the choice must be made anew: returns the
+ * bank. Else WW_DRAM_NONE, and *next is the time of the next one. */
+static uint32_t issue_columns(struct ww_dram_channel *c, uint64_t cycle, uint64_t end, uint64_t *next) {
     enum ww_dram_direction dir = c->writing ? WW_DRAM_WRITE : WW_DRAM_READ;
+    uint64_t bursts = 0, row_hits = 0;
+    uint32_t ended = WW_DRAM_NONE;
     if (c->column_ready[dir] < cycle) c->column_ready[dir] = cycle;
-    for (;;) {
+    while (ended == WW_DRAM_NONE) {
         uint64_t time;
-        struct ww_dram_best *best = &c->best[earliest(c, dir, &time)];
+        struct ww_dram_best *best = &c->best[earliest(c, c->column_ready[dir], &time)];
         *next = time;
-        if (time >= end) return false;
+        if (time >= end) break;
         uint32_t bank = best->bank;
         struct ww_dram_bank *b = &c->bank[bank];
         struct ww_dram_entry *e = &c->entry[b->hit[dir]];
         uint64_t data_end = ww_dram_issue_column(c, b, dir, time);
         best->ready = c->group_ready[b->group];
-        c->dram->counter[WW_C_DRAM_ROW_HIT] += !e->row_opened;
+        bursts++;
+        row_hits += !e->row_opened;
         e->row_opened = false;
         if (--e->bursts_left) continue;
         end_entry(c, bank, dir, time, data_end);
-        if (b->hit[dir] == WW_DRAM_NONE || may_turn(c)) return true;
-        best->order = b->hit_order[dir];
+        if (b->hit[dir] == WW_DRAM_NONE || may_turn(c))
+            ended = bank;
+        else
+            best->order = b->hit_order[dir];
     }
+    count_columns(c, dir, bursts, row_hits);
+    return ended;
 }
 
 uint64_t ww_dram_schedule(struct ww_dram_channel *c, uint64_t cycle) {
     uint64_t due = c->dram->timing.trefi ? c->refresh_due : UINT64_MAX, end = cycle + WW_DRAM_AHEAD;
-    uint64_t next;
+    uint64_t next, pushed = c->order;
     struct rows rows;
     if (end > due) end = due;
-    do {
+    choose_direction(c);
+    bool holds = open_rows(c, cycle, &rows);
+    for (uint32_t bank; (bank = issue_columns(c, cycle, end, &next)) != WW_DRAM_NONE;) {
+        bool writing = c->writing;
         choose_direction(c);
-        look(c, cycle, &rows);
-        open_rows(c, cycle, &rows);
-    } while (issue_columns(c, cycle, end, &next));
+        if (holds && writing == c->writing && pushed == c->order && look_at_bank(c, bank, cycle, &rows))
+            continue;
+        pushed = c->order;
+        holds = open_rows(c, cycle, &rows);
+    }
     if (rows.next < next) next = rows.next;
     if (next == UINT64_MAX) return next;
     if (next > due) next = due;

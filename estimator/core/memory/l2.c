@@ -27,8 +27,8 @@ static void wake(struct ww_l2_slice *s, uint64_t ps) {
 static bool head_may_go(const struct ww_l2_slice *s, const struct ww_l2_input *in) {
     const struct ww_l2 *l2 = s->l2;
     return (in->waits & WW_L2_WAIT_REPLY && ww_xbar_can_reply(l2->xbar, s->index)) ||
-           (in->waits & WW_L2_WAIT_READ && ww_dram_has_room(l2->dram, s->channel, WW_DRAM_READ)) ||
-           (in->waits & WW_L2_WAIT_WRITE && ww_dram_has_room(l2->dram, s->channel, WW_DRAM_WRITE));
+           (in->waits & WW_L2_WAIT_READ && ww_dram_has_room(s->room, WW_DRAM_READ)) ||
+           (in->waits & WW_L2_WAIT_WRITE && ww_dram_has_room(s->room, WW_DRAM_WRITE));
 }
 
 /* Puts a request into an input of the slice; it is at the tags at cycle `ready`. */
@@ -359,6 +359,7 @@ static bool slice_init(struct ww_l2 *l2, uint32_t index, const struct ww_gpu_spe
     s->l2 = l2;
     s->index = index;
     s->channel = index / l2->slices_per_channel;
+    s->room = ww_dram_room(l2->dram, s->channel);
     for (uint32_t side = 0; side < l2->sides; side++) {
         struct ww_l2_input *in = &s->in[side];
         struct ww_l2_fills *f = &s->fills[side];

@@ -109,6 +109,14 @@ enum { WW_L2_REPLY_SM = 1, WW_L2_REPLY_PEER }; /* peer: tag is its miss record *
  */
 #define WW_L2_COPY ((uint64_t)1 << 56)
 
+/* The part of a request that lies in one L2 line. */
+struct ww_l2_part {
+    uint64_t number;
+    uint32_t set, index; /* index WW_NONE: not present */
+    uint8_t want;        /* sectors */
+    uint8_t base, shift; /* line granule = request granule - base + shift */
+};
+
 /* Requests that wait for the slice, and how far the head of them has come. */
 struct ww_l2_input {
     struct ww_l2_packet *packet; /* ring */
@@ -120,6 +128,10 @@ struct ww_l2_input {
     uint64_t blocked_since;
     uint8_t waits; /* of a blocked head: enum ww_l2_wait; 0: for a fill */
     bool retry;    /* what the blocked head waited for has come */
+    /* Of a head that has begun, where requests have but one part: it, and the tags' installs when it was found.
+     */
+    struct ww_l2_part part;
+    uint64_t installs;
 };
 
 struct ww_l2_joined { /* a read that is answered with another one */
@@ -143,6 +155,7 @@ struct ww_l2_slice {
     struct ww_event event;
     struct ww_l2 *l2;
     uint32_t index, channel;
+    struct ww_dram_room *room; /* of the channel */
     struct ww_l2_tags tags;
     struct ww_l2_input in[WW_L2_SIDES];
     struct ww_l2_fills fills[WW_L2_SIDES];

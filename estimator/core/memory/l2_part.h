@@ -7,14 +7,6 @@
 #include "../time/epoch.h"
 #include "l2.h"
 
-/* The part of a request that lies in one L2 line. */
-struct ww_l2_part {
-    uint64_t number;
-    uint32_t set, index; /* index WW_NONE: not present */
-    uint8_t want;        /* sectors */
-    uint8_t base, shift; /* line granule = request granule - base + shift */
-};
-
 /* Adds so many of the L2's sectors to a counter, which counts 32-byte sectors. */
 static inline void ww_l2_count(const struct ww_l2_slice *s, enum ww_counter counter, uint32_t sectors) {
     s->l2->counter[counter] += (uint64_t)sectors << s->l2->sector_shift;
@@ -42,6 +34,15 @@ static inline struct ww_l2_part ww_l2_find_part(struct ww_l2_slice *s, const str
     part.want = l2->sectors_of[(uint8_t)(granules >> part.base << part.shift)];
     part.set = ww_l2_tags_set(&s->tags, part.number);
     part.index = ww_l2_tags_find(&s->tags, part.set, part.number);
+    return part;
+}
+
+/* The only part of an input's head: as it was found last, if no line of the slice has been replaced since. */
+static inline struct ww_l2_part ww_l2_only_part(struct ww_l2_slice *s, const struct ww_l2_input *in,
+                                                const struct ww_l2_packet *p) {
+    if (!in->begun || in->installs != s->tags.installs) return ww_l2_find_part(s, p, 0, in->left);
+    struct ww_l2_part part = in->part;
+    part.want = s->l2->sectors_of[(uint8_t)(in->left << part.shift)];
     return part;
 }
 

@@ -31,7 +31,7 @@ static bool idle(const struct ww_l2_slice *s) {
     const struct ww_l2 *l2 = s->l2;
     /* A queue may hold fewer bursts than prefetch.queue requests need. */
     return ww_dram_waiting(l2->dram, s->channel, WW_DRAM_READ) <= l2->prefetch.queue &&
-           ww_dram_has_room(l2->dram, s->channel, WW_DRAM_READ);
+           ww_dram_has_room(s->room, WW_DRAM_READ);
 }
 
 /* Fetches what is missing of one line from `address` on. False: not now. */

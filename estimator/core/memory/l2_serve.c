@@ -140,7 +140,7 @@ void ww_l2_txn_got(struct ww_l2_slice *s, uint32_t n, uint8_t got, uint8_t level
 /* ---- lines ----------------------------------------------------------------------------------- */
 
 bool ww_l2_dram_room(struct ww_l2_slice *s, struct ww_l2_input *in, enum ww_dram_direction direction) {
-    if (ww_dram_has_room(s->l2->dram, s->channel, direction)) return true;
+    if (ww_dram_has_room(s->room, direction)) return true;
     in->waits |= direction == WW_DRAM_READ ? WW_L2_WAIT_READ : WW_L2_WAIT_WRITE;
     return false;
 }
@@ -335,10 +335,15 @@ static bool serve_read(struct ww_l2_slice *s, struct ww_l2_input *in, const stru
     struct ww_l2_part part;
     uint32_t k = 0;
     if (s->l2->parts == 1) {
-        part = ww_l2_find_part(s, p, 0, in->left);
+        part = ww_l2_only_part(s, in, p);
         if (!in->begun && read_whole(s, in, p, &part, cycle)) return true;
         if (!in->begun && !begin_txn(s, in, p)) return false;
         if (in->left) in->left &= (uint8_t)~read_part(s, in, p, &part, cycle);
+        if (in->left) {
+            in->part = part;
+            in->installs = s->tags.installs;
+            return false;
+        }
         k = 1;
     } else if (!in->begun && !begin_txn(s, in, p)) {
         return false;

@@ -86,6 +86,7 @@ void ww_l2_tags_install(struct ww_l2_tags *t, uint32_t set, uint32_t index, uint
     uint64_t *word = &t->print[index / 8];
     struct ww_l2_line *line = &t->line[index];
     uint32_t shift = index % 8 * 8;
+    t->installs++;
     ww_l2_tags_renew(t, set, index);
     ww_l2_tags_clean(t, set, line);
     *line = (struct ww_l2_line){.number = number, .newer = line->newer, .older = line->older, .miss = WW_NONE};

@@ -34,6 +34,7 @@ struct ww_l2_tags {
     uint64_t *print;           /* fingerprints, eight to a word: [set * stride / 8] */
     uint16_t *newest, *oldest; /* ways, by set; empty ways are the oldest */
     uint16_t *dirty;           /* lines of a set with dirty sectors */
+    uint64_t installs;         /* lines installed so far */
     uint64_t *used;            /* nru: ways used of a set, one bit each, since all were */
     struct ww_divider by_sets;
     uint32_t sets, ways, stride;   /* stride: ways rounded up to 8 */

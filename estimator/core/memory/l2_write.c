@@ -58,7 +58,7 @@ struct ww_l2_line *ww_l2_surplus(const struct ww_l2_slice *s, uint32_t set) {
 /* Has what the set holds dirty beyond its bound written back, as far as the channel has room. */
 static void drain(struct ww_l2_slice *s, uint32_t set, uint64_t cycle) {
     for (struct ww_l2_line *line; (line = ww_l2_surplus(s, set)); ww_l2_tags_clean(&s->tags, set, line)) {
-        if (!ww_dram_has_room(s->l2->dram, s->channel, WW_DRAM_WRITE)) return;
+        if (!ww_dram_has_room(s->room, WW_DRAM_WRITE)) return;
         ww_l2_count(s, WW_C_L2_WRITEBACK, bits(line->dirty));
         ww_l2_push_dram(s, line->number, line->dirty, 0, WW_DRAM_WRITE, cycle);
     }

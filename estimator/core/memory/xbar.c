@@ -22,11 +22,20 @@ static void refuse_at_slice(struct ww_xbar *x, uint16_t sm, uint32_t slice) {
     *word |= bit;
 }
 
+/* The cycle of a send, which many SMs have in common. */
+static inline uint64_t send_cycle(struct ww_xbar *x, uint64_t now_ps) {
+    struct ww_xbar_now *n = &x->now;
+    if (n->ps != now_ps || n->origin_ps != x->clock->origin_ps || n->period_fp != x->clock->period_fp)
+        *n = (struct ww_xbar_now){now_ps, x->clock->origin_ps, x->clock->period_fp,
+                                  ww_clock_cycle(x->clock, now_ps)};
+    return n->cycle;
+}
+
 bool ww_xbar_send(struct ww_xbar *x, uint16_t sm, uint32_t slice, uint32_t payload, uint64_t now_ps,
                   uint64_t *ready) {
     struct ww_xbar_port *p = &x->port[x->port_of[sm]];
     struct ww_xbar_slice *s = &x->slice[slice];
-    uint64_t cycle = ww_clock_cycle(x->clock, now_ps);
+    uint64_t cycle = send_cycle(x, now_ps);
     if (p->send_free >= cycle + WW_XBAR_BACKLOG) {
         refuse_at_port(x, p, sm, cycle);
         return false;
@@ -137,12 +146,12 @@ static void deliver_event(void *owner, struct ww_event *event, uint64_t now_ps) 
     struct ww_xbar *x = p->xbar;
     while (p->head != NONE && x->reply[p->head].ps <= now_ps) {
         uint32_t n = p->head;
-        const struct ww_xbar_reply r = x->reply[n]; /* its place may be taken again meanwhile */
-        p->head = r.next;
-        x->reply[n].next = ww_free_back(&x->free_reply, n);
-        x->slice[r.slice].replies--;
-        x->delivered(x->delivered_context, r.slice, now_ps);
-        x->client.reply(x->client.context, r.sm, &r.reply, now_ps);
+        struct ww_xbar_reply *r = &x->reply[n];
+        p->head = r->next;
+        x->slice[r->slice].replies--;
+        x->delivered(x->delivered_context, r->slice, now_ps);
+        x->client.reply(x->client.context, r->sm, &r->reply, now_ps);
+        r->next = ww_free_back(&x->free_reply, n);
     }
     if (p->head != NONE) ww_queue_earlier(x->queue, event, x->reply[p->head].ps);
 }

@@ -49,7 +49,13 @@ struct ww_xbar_slice { /* port of a slice */
     uint32_t next_sm; /* round robin over them */
 };
 
+struct ww_xbar_now { /* the time of the last send in cycles of a clock of this origin and period (0: none yet)
+                      */
+    uint64_t ps, origin_ps, period_fp, cycle;
+};
+
 struct ww_xbar {
+    struct ww_xbar_now now;
     struct ww_queue *queue;
     const struct ww_clock *clock; /* L2 domain */
     struct ww_memsys_client client;

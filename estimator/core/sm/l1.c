@@ -48,20 +48,30 @@ static uint64_t take_port(struct ww_cache *c, uint32_t chunks, uint64_t cycle) {
 }
 
 /* Counters are of 32-byte chunks. */
-static void count_load(struct ww_sm *sm, const struct ww_cache_shape *s, uint32_t inst, uint32_t hit,
-                       uint32_t merged, uint32_t miss) {
-    uint64_t *n = sm->core->counter;
-    uint64_t h = (uint64_t)ww_bits8(hit) << s->sector_shift, g = (uint64_t)ww_bits8(merged) << s->sector_shift,
-             m = (uint64_t)ww_bits8(miss) << s->sector_shift;
+static void count_hit(struct ww_sm *sm, const struct ww_cache_shape *s, uint32_t inst, uint32_t hit) {
+    uint64_t *n = sm->core->counter, h = (uint64_t)ww_bits8(hit) << s->sector_shift;
+    n[s->access]++;
+    n[s->read] += h;
+    n[s->hit] += h;
+    sm->core->epochs.inst[inst].counter[WW_I_SECTORS] += h;
+}
+
+static inline void count_load(struct ww_sm *sm, const struct ww_cache_shape *s, uint32_t inst, uint32_t hit,
+                              uint32_t merged, uint32_t miss) {
+    uint64_t *n = sm->core->counter, *of = sm->core->epochs.inst[inst].counter;
+    uint64_t h = 0, g = 0, m = (uint64_t)ww_bits8(miss) << s->sector_shift;
+    if (hit | merged) {
+        h = (uint64_t)ww_bits8(hit) << s->sector_shift;
+        g = (uint64_t)ww_bits8(merged) << s->sector_shift;
+        n[s->hit] += h;
+        n[s->merged] += g;
+        of[WW_I_L1_MERGED] += g;
+    }
     n[s->access]++;
     n[s->read] += h + g + m;
-    n[s->hit] += h;
-    n[s->merged] += g;
     n[s->miss] += m;
-    uint64_t *of = sm->core->epochs.inst[inst].counter;
     of[WW_I_SECTORS] += h + g + m;
     of[WW_I_L1_MISS] += m;
-    of[WW_I_L1_MERGED] += g;
 }
 
 /* A miss of the warp has taken the line of `old`. */
@@ -210,7 +220,7 @@ bool ww_l1_load(struct ww_sm *sm, struct ww_cache *c, uint32_t op, const struct 
     } else {
         bool known = translated(sm, c, r->key);
         if (!known && !translate_hit(sm, op, r)) return false;
-        count_load(sm, s, sm->core->pool.op[op].inst, hit, 0, 0);
+        count_hit(sm, s, sm->core->pool.op[op].inst, hit);
         if (!known) hit = 0; /* its data are read later */
     }
     if (c->fetched) ww_fetch_note(sm, c, r->key, line, merged, miss);

@@ -111,8 +111,12 @@ bool ww_l1_send(struct ww_sm *sm, uint64_t ps);
 /* ---- l1_reply.c ---- */
 /* An element of a pool, which grows; WW_NONE: out of memory, and the launch fails. */
 uint32_t ww_pool_op(struct ww_core *core);
-uint32_t ww_pool_target(struct ww_core *core);
-void ww_pool_target_free(struct ww_core *core, uint32_t target);
+/* Doubles the targets when none is free. False: as ww_pool_op. */
+bool ww_pool_more_targets(struct ww_core *core);
+static inline void ww_pool_target_free(struct ww_pool *p, uint32_t target) {
+    p->target[target].next = p->target_free;
+    p->target_free = target;
+}
 void ww_pool_free(struct ww_pool *pool);
 void ww_l1_reply(struct ww_sm *sm, const struct ww_mem_reply *reply, uint64_t cycle);
 

@@ -23,27 +23,18 @@ uint32_t ww_pool_op(struct ww_core *core) {
     return op;
 }
 
-uint32_t ww_pool_target(struct ww_core *core) {
+bool ww_pool_more_targets(struct ww_core *core) {
     struct ww_pool *p = &core->pool;
-    if (p->target_free == WW_NONE) {
-        uint32_t n = p->target_capacity ? 2 * p->target_capacity : 256;
-        struct ww_target *grown = n < 1u << 27 ? realloc(p->target, n * sizeof *grown) : NULL;
-        if (!grown) {
-            ww_core_fail(core, ww_fail_nomem(core->error, "outstanding memory requests"));
-            return WW_NONE;
-        }
-        for (uint32_t i = n; i-- > p->target_capacity; p->target_free = i) grown[i].next = p->target_free;
-        p->target = grown;
-        p->target_capacity = n;
+    uint32_t n = p->target_capacity ? 2 * p->target_capacity : 256;
+    struct ww_target *grown = n < 1u << 27 ? realloc(p->target, n * sizeof *grown) : NULL;
+    if (!grown) {
+        ww_core_fail(core, ww_fail_nomem(core->error, "outstanding memory requests"));
+        return false;
     }
-    uint32_t t = p->target_free;
-    p->target_free = p->target[t].next;
-    return t;
-}
-
-void ww_pool_target_free(struct ww_core *core, uint32_t target) {
-    core->pool.target[target].next = core->pool.target_free;
-    core->pool.target_free = target;
+    for (uint32_t i = n; i-- > p->target_capacity; p->target_free = i) grown[i].next = p->target_free;
+    p->target = grown;
+    p->target_capacity = n;
+    return true;
 }
 
 void ww_pool_free(struct ww_pool *pool) {
@@ -81,19 +72,21 @@ static uint32_t place_of(const struct ww_cache *c, uint32_t line) {
     return (uint32_t)(c->tags.line[line].key & c->shape->offset_mask) << (c->shape->line_shift - 5);
 }
 
-/* Sectors have come for a line: those who wait for them and for nothing else go on, in the order of their
- * requests (the list has the last one first). */
-static void fill(struct ww_sm *sm, struct ww_cache *l, uint32_t m, const struct ww_mem_reply *reply,
-                 uint64_t cycle) {
-    struct ww_core *core = sm->core;
-    struct ww_mshr *e = &l->entry[m];
-    uint32_t sectors = reply->sectors >> place_of(l, e->line);
-    uint32_t bits = sectors & l->tags.line[e->line].pending, first = WW_NONE;
-    uint32_t chunks = ww_bits8(reply->sectors) << l->shape->sector_shift;
-    uint64_t ready = fill_ready(l, chunks, cycle);
-    uint8_t level = level_of(reply);
-    l->tags.line[e->line].pending &= ~bits;
-    l->tags.line[e->line].valid |= bits;
+/* As ww_memory_op_part, of a part whose level is known already. */
+static inline void add_part(struct ww_core *core, uint32_t op, uint64_t cycle, uint64_t ready) {
+    struct ww_memory_op *o = &core->pool.op[op];
+    if (o->remaining == 1) {
+        ww_memory_op_part(core, op, cycle, ready, WW_LEVEL_L1);
+        return;
+    }
+    o->remaining--;
+    if (ready > o->ready) o->ready = ready;
+}
+
+/* Takes those out of the MSHR's list who wait for sectors of `bits`, and for nothing else; returns the first of
+ * them, in the order of their requests (the list has the last one first). */
+static inline uint32_t take_answered(struct ww_core *core, struct ww_mshr *e, uint32_t bits, uint8_t level) {
+    uint32_t first = WW_NONE;
     for (uint32_t *link = &e->target, t = *link; t != WW_NONE; t = *link) {
         struct ww_target *target = &core->pool.target[t];
         struct ww_memory_op *o = &core->pool.op[target->op];
@@ -108,15 +101,30 @@ static void fill(struct ww_sm *sm, struct ww_cache *l, uint32_t m, const struct 
         target->next = first;
         first = t;
     }
-    if (l->tags.line[e->line].pending == 0) {
+    return first;
+}
+
+/* Sectors have come for a line: those who wait for them and for nothing else go on. */
+static void fill(struct ww_sm *sm, struct ww_cache *l, uint32_t m, const struct ww_mem_reply *reply,
+                 uint64_t cycle) {
+    struct ww_core *core = sm->core;
+    struct ww_mshr *e = &l->entry[m];
+    struct ww_tag_line *line = &l->tags.line[e->line];
+    uint32_t sectors = reply->sectors >> place_of(l, e->line), bits = sectors & line->pending;
+    uint32_t chunks = ww_bits8(reply->sectors) << l->shape->sector_shift;
+    uint64_t ready = fill_ready(l, chunks, cycle);
+    line->pending &= ~bits;
+    line->valid |= bits;
+    uint32_t first = take_answered(core, e, bits, level_of(reply));
+    if (line->pending == 0) {
         if (l->token) ww_fetch_filled(sm, l, m);
         close_entry(sm, l, m);
     }
     while (first != WW_NONE) {
         uint32_t t = first, op = core->pool.target[t].op;
         first = core->pool.target[t].next;
-        ww_pool_target_free(core, t);
-        ww_memory_op_part(core, op, cycle, ready, WW_LEVEL_L1);
+        ww_pool_target_free(&core->pool, t);
+        add_part(core, op, cycle, ready);
     }
 }
 
@@ -128,7 +136,7 @@ static void answer_target(struct ww_sm *sm, uint32_t t, const struct ww_mem_repl
     if (level_of(reply) > o->level) o->level = level_of(reply);
     if (ready > o->ready) o->ready = ready;
     if (!reply->last) return;
-    ww_pool_target_free(core, t);
+    ww_pool_target_free(&core->pool, t);
     ww_memory_op_part(core, target.op, cycle, ready, WW_LEVEL_L1);
 }
 

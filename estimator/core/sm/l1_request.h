@@ -7,6 +7,15 @@
 
 #include "l1_tag.h"
 
+/* A target of the pool, as ww_pool_op. */
+static inline uint32_t ww_pool_target(struct ww_core *core) {
+    struct ww_pool *p = &core->pool;
+    if (p->target_free == WW_NONE && !ww_pool_more_targets(core)) return WW_NONE;
+    uint32_t t = p->target_free;
+    p->target_free = p->target[t].next;
+    return t;
+}
+
 /* Memory is saturated and the scheduler lets no request of this warp go to the L2. */
 static inline bool ww_l1_not_owner(struct ww_sm *sm, uint32_t warp) {
     const struct ww_sched_ops *ops = sm->core->ops;

@@ -282,6 +282,12 @@ struct ww_sm {
     uint32_t page_shift;       /* log2 of a page's bytes; 0: hits need none */
 };
 
+/* The last time at which something came to the SMs from outside, with the core's cycle and the origin of its
+ * clock then, and the cycle in which that takes effect. */
+struct ww_outside {
+    uint64_t ps, core_cycle, origin_ps, cycle;
+};
+
 /* What the memory system says to an SM; it hears it in the next cycle. */
 struct ww_outbox {
     struct ww_mem_reply *reply; /* grown as need be */
@@ -364,9 +370,10 @@ struct ww_core {
     bool ticking;
     uint64_t issued, inflight, age;
     uint64_t resident_warp_cycles, last_end; /* last_end: cycle at which the last CTA ended */
-    uint64_t answered_ps;                    /* when the memory system last said something */
-    uint64_t progressed;                     /* instructions at the last progress report */
-    uint32_t unreported;                     /* cycles since then */
+    struct ww_outside outside;
+    uint64_t answered_ps; /* when the memory system last said something */
+    uint64_t progressed;  /* instructions at the last progress report */
+    uint32_t unreported;  /* cycles since then */
     ww_progress_fn progress;
     void *progress_context;
     /* derived once a launch */

@@ -52,7 +52,7 @@ static void insert_sorted(struct bucket *b, struct ww_event *e) {
     if (!e->next) b->tail = e;
 }
 
-static void ring_add(struct ww_queue *q, struct ww_event *e) {
+static inline void ring_add(struct ww_queue *q, struct ww_event *e) {
     uint32_t index = (uint32_t)(e->time >> q->shift) % BUCKETS;
     struct bucket *b = &q->ring[index];
     e->bucket = index;
@@ -78,7 +78,7 @@ static void far_add(struct ww_queue *q, struct ww_event *e) {
     if (number < q->far_first) q->far_first = number;
 }
 
-void ww_queue_add(struct ww_queue *q, struct ww_event *e, uint64_t time) {
+static inline void add(struct ww_queue *q, struct ww_event *e, uint64_t time) {
     assert(!e->queued && time >= q->now);
     e->time = time;
     e->order = e->last ? UINT64_MAX : q->order++;
@@ -89,17 +89,12 @@ void ww_queue_add(struct ww_queue *q, struct ww_event *e, uint64_t time) {
         far_add(q, e);
 }
 
-void ww_queue_floor(struct ww_queue *q, uint64_t time) {
-    q->floor = time;
+void ww_queue_add(struct ww_queue *q, struct ww_event *e, uint64_t time) {
+    add(q, e, time);
 }
 
-void ww_queue_earlier(struct ww_queue *q, struct ww_event *e, uint64_t time) {
-    if (time < q->floor) time = q->floor;
-    if (e->queued) {
-        if (e->time <= time) return;
-        ww_queue_cancel(q, e);
-    }
-    ww_queue_add(q, e, time);
+void ww_queue_floor(struct ww_queue *q, uint64_t time) {
+    q->floor = time;
 }
 
 static void clear_bucket(struct ww_queue *q, uint32_t index) {
@@ -135,8 +130,17 @@ void ww_queue_cancel(struct ww_queue *q, struct ww_event *e) {
     if (!b->head) clear_bucket(q, e->bucket);
 }
 
+void ww_queue_earlier(struct ww_queue *q, struct ww_event *e, uint64_t time) {
+    if (time < q->floor) time = q->floor;
+    if (e->queued) {
+        if (e->time <= time) return;
+        ww_queue_cancel(q, e);
+    }
+    add(q, e, time);
+}
+
 /* First used bucket at or after `from` within words [from / 64, WORDS); BUCKETS if none. */
-static uint32_t scan(const struct ww_queue *q, uint32_t from) {
+static __attribute__((noinline)) uint32_t scan(const struct ww_queue *q, uint32_t from) {
     uint32_t word = from / 64;
     uint64_t bits = q->used[word] & (UINT64_MAX << (from % 64));
     if (bits) return word * 64 + (uint32_t)__builtin_ctzll(bits);
@@ -152,8 +156,11 @@ static uint32_t scan(const struct ww_queue *q, uint32_t from) {
 }
 
 /* Ring index of the earliest bucket in use, BUCKETS if the ring is empty. */
-static uint32_t first_bucket(const struct ww_queue *q) {
-    uint32_t from = (uint32_t)q->base % BUCKETS, index = scan(q, from);
+static inline uint32_t first_bucket(const struct ww_queue *q) {
+    uint32_t from = (uint32_t)q->base % BUCKETS;
+    uint64_t bits = q->used[from / 64] >> (from % 64);
+    if (bits) return from + (uint32_t)__builtin_ctzll(bits);
+    uint32_t index = scan(q, from);
     return index == BUCKETS && from ? scan(q, 0) : index;
 }
 
