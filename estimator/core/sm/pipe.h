@@ -92,7 +92,8 @@ struct ww_dinst {
     uint8_t part;     /* eighths of a cycle more than ii; if queued */
     uint16_t room;    /* with a queue: cycles of its unit that may wait there */
     uint16_t latency; /* issue to dependent issue, where it is fixed */
-    uint16_t share;   /* of the cycles of a warpgroup's matrix instruction, in 256ths, those in which it reads shared memory */
+    uint16_t share;   /* of the cycles of a warpgroup's matrix instruction, in 256ths, those in which it reads
+                         shared memory */
     uint8_t space;
     bool access;
     bool local : 1, texture : 1, async : 1, reply : 1; /* reply: an atomic with a result */

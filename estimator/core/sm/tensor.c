@@ -9,7 +9,8 @@ static const char *mnemonic(const struct ww_launch *launch, const struct ww_inst
     return in->mnemonic < launch->string_count ? launch->string[in->mnemonic] : "";
 }
 
-void ww_tensor_groups(const struct ww_gpu_spec *gpu, const struct ww_launch *launch, uint32_t first, struct ww_code_table *code) {
+void ww_tensor_groups(const struct ww_gpu_spec *gpu, const struct ww_launch *launch, uint32_t first,
+                      struct ww_code_table *code) {
     bool any = false;
     uint32_t room = 1;
     for (uint32_t i = 0; i < launch->inst_count; i++) {
@@ -70,8 +71,10 @@ static uint64_t reads_over(const struct ww_gpu_spec *g, const struct ww_contenti
                            uint64_t elapsed, uint64_t busy) {
     double least = g->pipe_tensor_async_reads, most = g->pipe_tensor_async_reads_most;
     double rate = (double)reads / (double)elapsed, part = (rate - least) / (most - least);
-    if (part <= 0 || c->ii == 0) return 0;
-    return (uint64_t)((part < 1 ? part : 1) * (double)busy / c->ii * g->pipe_tensor_async_read_cycles);
+    if (part <= 0) return 0;
+    double longer =
+        (part < 1 ? part : 1) * g->pipe_tensor_async_read_cycles; /* each of them, in this time, too */
+    return (uint64_t)((double)busy / (c->ii + longer) * longer + 0.5);
 }
 
 uint64_t ww_tensor_contention(const struct ww_sm *sm, struct ww_sched *s, const struct ww_dinst *d,
