@@ -23,16 +23,6 @@ struct settings {
          "columns of a CTA's part of C; auto: 256 where that makes 132 CTAs")
 static const struct ww_param params[] = {PARAMS(WW_ROW_U32, WW_ROW_ENUM)};
 
-/* The tensor map of a matrix of `rows` rows, in device memory. */
-static enum ww_code map_of(struct ww_host *h, const struct ww_gemm *g, uint64_t matrix, uint32_t rows,
-                           uint32_t box, uint64_t *address) {
-    const struct ww_device_matrix m = {
-        .address = matrix, .element = ww_gemm_bytes(g), .rows = rows, .columns = g->k, .box_rows = box};
-    unsigned char map[WW_DEVICE_MAP_BYTES];
-    WW_TRY(ww_device_map(h->device, &m, map, h->error));
-    return ww_host_upload(h, address, map, sizeof map, 1);
-}
-
 static enum ww_code body(struct ww_host *h, const void *settings) {
     static const char *const kernel[2][2] = {{"gemm_wgmma_half_128", "gemm_wgmma_half_256"},
                                              {"gemm_wgmma_fp8_128", "gemm_wgmma_fp8_256"}};
@@ -47,8 +37,8 @@ static enum ww_code body(struct ww_host *h, const void *settings) {
     if (g.n % columns)
         return ww_fail(h->error, WW_USAGE, h->name, "n=%u: expected a multiple of %u", g.n, columns);
     WW_TRY(ww_gemm_make(h, &g));
-    WW_TRY(map_of(h, &g, g.d_a, g.m, ROWS, &map_a));
-    WW_TRY(map_of(h, &g, g.d_b, g.n, columns, &map_b));
+    WW_TRY(ww_gemm_map(h, &g, g.d_a, g.m, ROWS, &map_a));
+    WW_TRY(ww_gemm_map(h, &g, g.d_b, g.n, columns, &map_b));
     const struct ww_host_shape shape = {.grid = {g.n / columns, g.m / ROWS, 1},
                                         .block = {THREADS, 1, 1},
                                         .shared = STAGES * (ROWS + columns) * SLICE + ALIGN};
