@@ -212,6 +212,12 @@ static void move_sums(const struct gmma *g, struct space *s, uint32_t sums[GMMA_
             }
 }
 
+bool ww_gmma_rows(uint64_t descriptor, uint32_t count, uint32_t bytes, gmma_read read, void *context,
+                  unsigned char out[][GMMA_DEEP_BYTES]) {
+    struct operand o = operand_of(descriptor, false, read, context);
+    return read_rows(&o, 0, count, bytes, out);
+}
+
 bool ww_gmma(const struct gmma *g, gmma_read read, void *context, uint32_t a[4][32],
              uint32_t sums[GMMA_SUMS][32]) {
     static _Thread_local struct space s;

@@ -65,6 +65,9 @@ static inline uint32_t gmma_registers(const struct gmma *g) {
     return g->sum == GMMA_SUM_F16 ? g->n / 4u : g->n / 2u;
 }
 
+/* `count` rows of `bytes` bytes (16 to 64) of a matrix that lies as B does; false: a read failed. */
+bool ww_gmma_rows(uint64_t descriptor, uint32_t count, uint32_t bytes, gmma_read read, void *context,
+                  unsigned char out[][GMMA_DEEP_BYTES]);
 /* a: registers of A by [register][lane], if in_registers. sums: by [register][lane], read if `keeps`, written.
  * False: a read failed, and nothing is written. */
 bool ww_gmma(const struct gmma *g, gmma_read read, void *context, uint32_t a[4][32],

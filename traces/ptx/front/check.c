@@ -172,6 +172,8 @@ static const char *tensor_memory_shape(const struct ptx_inst *i) {
     switch (i->sub) {
     case PTX_SUB_TC_ALLOC:
         return "/as";
+    case PTX_SUB_TC_CP:
+        return "/as";
     case PTX_SUB_TC_DEALLOC:
         return "/ss";
     case PTX_SUB_TC_LD:

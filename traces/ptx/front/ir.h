@@ -265,6 +265,7 @@ enum ptx_sub {
     PTX_SUB_TC_ST,
     PTX_SUB_TC_MMA,
     PTX_SUB_TC_COMMIT,
+    PTX_SUB_TC_CP,
     PTX_SUB_TC_WAIT,
     PTX_SUB_TC_FENCE,
     PTX_SUB_COUNT

@@ -187,6 +187,14 @@ static void multiply_in_tensor_memory(struct lower *l, const struct ptx_inst *i)
     ww_lower_put(l, WW_OP_TENSOR, name, nowhere, s, n);
 }
 
+static void copy_to_tensor_memory(struct lower *l, const struct ptx_inst *i) {
+    struct lower_src s[2];
+    unsigned n = 0;
+    for (uint8_t k = 0; k < 2; k++)
+        if (i->opnd[k].reg >= 0) s[n++] = ww_lower_source(l, &i->opnd[k]);
+    ww_lower_put(l, WW_OP_INT, "UTCCP", nowhere, s, n);
+}
+
 void ww_lower_op_tcgen05(struct lower *l, const struct ptx_inst *i) {
     struct lower_inst *m;
     switch (i->sub) {
@@ -196,6 +204,9 @@ void ww_lower_op_tcgen05(struct lower *l, const struct ptx_inst *i) {
         return;
     case PTX_SUB_TC_MMA:
         multiply_in_tensor_memory(l, i);
+        return;
+    case PTX_SUB_TC_CP:
+        copy_to_tensor_memory(l, i);
         return;
     case PTX_SUB_TC_COMMIT:
         m = ww_lower_put(l, WW_OP_NOP, "NOP", nowhere, NULL, 0);
