@@ -1,5 +1,5 @@
-/* ww_blackwell.h: what sm_100a has beside ww_hopper.h: tensor memory, 128 lanes of columns of 32 bits, and products whose
- * sums lie there. */
+/* ww_blackwell.h: what sm_100a has beside ww_hopper.h: tensor memory, 128 lanes of columns of 32 bits, and
+ * products whose sums lie there. */
 #ifndef WW_BLACKWELL_H
 #define WW_BLACKWELL_H
 
@@ -17,7 +17,8 @@ template <int COLUMNS> WW_BUILTIN void ww_tensor_take(unsigned place) {
                  : "memory");
 }
 template <int COLUMNS> WW_BUILTIN void ww_tensor_give(unsigned address) {
-    asm volatile("tcgen05.dealloc.cta_group::1.sync.aligned.b32 %0, %1;" ::"r"(address), "n"(COLUMNS) : "memory");
+    asm volatile("tcgen05.dealloc.cta_group::1.sync.aligned.b32 %0, %1;" ::"r"(address), "n"(COLUMNS)
+                 : "memory");
 }
 
 /* What this thread did with tensor memory is before, or after, a barrier. */
@@ -29,7 +30,8 @@ WW_BUILTIN void ww_tensor_after() {
 }
 /* The barrier is told when this thread's products so far are done. */
 WW_BUILTIN void ww_tensor_commit(unsigned barrier) {
-    asm volatile("tcgen05.commit.cta_group::1.mbarrier::arrive::one.shared::cluster.b64 [%0];" ::"r"(barrier) : "memory");
+    asm volatile("tcgen05.commit.cta_group::1.mbarrier::arrive::one.shared::cluster.b64 [%0];" ::"r"(barrier)
+                 : "memory");
 }
 
 /* Rows of 128 bytes, swizzled by 128; groups of 8 rows follow one another. */
@@ -53,15 +55,18 @@ WW_TENSOR_PRODUCT(ww_tensor_half, "f16")
 WW_TENSOR_PRODUCT(ww_tensor_fp8, "f8f6f4")
 
 #define WW_8OUT(v, i)                                                                                          \
-    "=f"(v[i]), "=f"(v[i + 1]), "=f"(v[i + 2]), "=f"(v[i + 3]), "=f"(v[i + 4]), "=f"(v[i + 5]), "=f"(v[i + 6]), "=f"(v[i + 7])
+    "=f"(v[i]), "=f"(v[i + 1]), "=f"(v[i + 2]), "=f"(v[i + 3]), "=f"(v[i + 4]), "=f"(v[i + 5]),                \
+        "=f"(v[i + 6]), "=f"(v[i + 7])
 /* 32 columns of the lane. */
 WW_BUILTIN void ww_tensor_load(float (&v)[32], unsigned address) {
-    asm volatile("tcgen05.ld.sync.aligned.32x32b.x32.b32 {%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, "
-                 "%15, %16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31}, [%32];\n\t"
-                 "tcgen05.wait::ld.sync.aligned;"
-                 : WW_8OUT(v, 0), WW_8OUT(v, 8), WW_8OUT(v, 16), WW_8OUT(v, 24)
-                 : "r"(address)
-                 : "memory");
+    asm volatile(
+        "tcgen05.ld.sync.aligned.32x32b.x32.b32 {%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, "
+        "%14, "
+        "%15, %16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31}, [%32];\n\t"
+        "tcgen05.wait::ld.sync.aligned;"
+        : WW_8OUT(v, 0), WW_8OUT(v, 8), WW_8OUT(v, 16), WW_8OUT(v, 24)
+        : "r"(address)
+        : "memory");
 }
 
 #endif

@@ -58,14 +58,17 @@ WW_BUILTIN void ww_cluster_meet() {
 }
 /* The barrier at the same place of another CTA. */
 WW_BUILTIN void ww_barrier_arrive_at(unsigned barrier, unsigned rank) {
-    asm volatile("{ .reg .b32 a; mapa.shared::cluster.u32 a, %0, %1;\n\tmbarrier.arrive.release.cluster.shared::cluster.b64 "
+    asm volatile("{ .reg .b32 a; mapa.shared::cluster.u32 a, %0, "
+                 "%1;\n\tmbarrier.arrive.release.cluster.shared::cluster.b64 "
                  "_, [a]; }" ::"r"(barrier),
                  "r"(rank)
                  : "memory");
 }
 /* A box for all CTAs of the mask, at the same place of each; its bytes count at the barrier of each. */
-WW_BUILTIN void ww_box_for(unsigned to, const void *map, unsigned x, unsigned y, unsigned barrier, unsigned short mask) {
-    asm volatile("cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes.multicast::cluster [%0], "
+WW_BUILTIN void ww_box_for(unsigned to, const void *map, unsigned x, unsigned y, unsigned barrier,
+                           unsigned short mask) {
+    asm volatile("cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes.multicast::"
+                 "cluster [%0], "
                  "[%1, {%2, %3}], [%4], %5;" ::"r"(to),
                  "l"(map), "r"(x), "r"(y), "r"(barrier), "h"(mask)
                  : "memory");

@@ -48,8 +48,8 @@ static enum ww_code body(struct ww_host *h, const void *settings) {
     WW_TRY(ww_gemm_map(h, &g, g.d_a, g.m, ROWS, &map_a));
     WW_TRY(ww_gemm_map(h, &g, g.d_b, g.n, columns / cluster, &map_b));
     struct ww_host_shape shape = {.grid = {g.n / columns, g.m / ROWS, 1},
-                                        .block = {THREADS, 1, 1},
-                                        .shared = STAGES * (ROWS + columns) * SLICE + ALIGN};
+                                  .block = {THREADS, 1, 1},
+                                  .shared = STAGES * (ROWS + columns) * SLICE + ALIGN};
     const struct ww_arg args[] = {WW_ARG(map_a), WW_ARG(map_b), WW_ARG(g.d_c), WW_ARG(g.n), WW_ARG(steps)};
     if (cluster > 1) shape.cluster[0] = shape.cluster[2] = 1, shape.cluster[1] = cluster;
     WW_TRY(ww_host_launch(h, kernel[cluster > 1][s->type][large], &shape, WW_ARGS(args)));
