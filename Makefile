@@ -188,7 +188,12 @@ KIT_PTX ?= 90
 KIT_CUDART ?= static
 KIT_DIR = $(BUILD)/hardware
 KIT_GENCODE = $(foreach a,$(KIT_ARCHS),-gencode arch=compute_$(a),code=sm_$(a)) -gencode arch=compute_$(KIT_PTX),code=compute_$(KIT_PTX)
-KIT_FLAGS = -std=c++17 -O2 -I. -I$(KIT_DIR) -cudart $(KIT_CUDART) $(KIT_GENCODE)
+comma := ,
+KIT_FLAGS_ANY = -std=c++17 -O2 -I. -I$(KIT_DIR) -cudart $(KIT_CUDART)
+KIT_FLAGS = $(KIT_FLAGS_ANY) $(KIT_GENCODE)
+# Kernels with an architecture's own instructions (.target sm_90a) are compiled for it alone, where KIT_ARCHS names it.
+kit_own = $(filter $(KIT_ARCHS:%=%a),$(shell sed -n 's/^\.target sm_\([0-9]*a\).*/\1/p' traces/kernels/$(1).ptx))
+kit_gencode = $(if $(call kit_own,$(1)),-gencode arch=compute_$(call kit_own,$(1))$(comma)code=sm_$(call kit_own,$(1)),$(KIT_GENCODE))
 KIT_NAMES := $(patsubst traces/kernels/%.cu,%,$(sort $(wildcard traces/kernels/*.cu)))
 KIT_CU := $(patsubst tests/hardware/%.cu,%,$(sort $(wildcard tests/hardware/*.cu)))
 KIT_OBJ = $(call obj,$(wildcard tests/hardware/*.c traces/workloads/*.c) $(filter-out %/lsq.c,$(wildcard estimator/base/*.c)) estimator/result/result_names.c estimator/config/param.c) \
@@ -218,7 +223,7 @@ $(KIT_DIR)/modules.def: $(KERNEL_PTX)
 $(KIT_DIR)/device.o: $(KIT_DIR)/modules.def
 
 $(KIT_DIR)/kernels_%.o: $(KIT_DIR)/kernels_%.cu traces/kernels/%.cu traces/kernels/ww_device.h tests/hardware/device.h $(KIT_DIR)/flags
-	$(call say,NVCC,$<)$(NVCC) $(KIT_FLAGS) -Itraces/kernels -c -o $@ $<
+	$(call say,NVCC,$<)$(NVCC) $(KIT_FLAGS_ANY) $(call kit_gencode,$*) -Itraces/kernels -c -o $@ $<
 
 $(KIT_DIR)/%.o: tests/hardware/%.cu $(wildcard tests/hardware/*.h) traces/device.h traces/workloads/workload.h $(KIT_DIR)/flags
 	@mkdir -p $(@D)

@@ -78,6 +78,11 @@ SOURCES = {
     "listed": "nvidia-smi of idle boards at full clocks (P0, no memory in use), listings in public repositories: %s; less the rows for an idle chip",
     "idle-assumed": "No listing at full clocks was found; an assumption of this table: %s; less the rows for an idle chip",
     "gddr6x": "kylolab.com as for GDDR6, 7.5 pJ a bit; GDDR6X's and GDDR7's own were not found",
+    "limit-b200": "stas00/ml-engineering, compute/accelerator, table of matmul: a B200 makes 1745 TFLOPS of bf16, 1792 x 16128 x 3072, of 2250; taken "
+                  "as bound by the data sheet's 1000 W as an H100 is (source limit of h100's table), with tensor cores as busy as an A100's with "
+                  "zeros, 295 of 312 TFLOPS. So the board ran at 1522 MHz; flashinfer, pull request 2899, saw a B200 at 1000 W fall from 1965 to "
+                  "some 1580 MHz in attention. Energy with the square of the voltage, which changes as the clock (vf), less static power and other rows. Tensor "
+                  "memory is in it. Were the voltage the nominal one, it would be 4.4 pJ: hence the uncertainty",
     "idle": "nvidia-smi of idle H100 SXM boards: 68 to 73 W in six users' listings, 70 W less the other rows for an idle chip",
 }
 # Listings by board: watts of an idle board at full clocks, and what they are.
@@ -280,13 +285,18 @@ def from_turing(transistors, sms=None, gpu=None):
     return {"events": events, "static": steady, "lane_model": lanes}
 
 
-def tensor_at_limit():
-    """pJ of 8 multiply-adds (a lane operation) of an H100 whose GEMM is bound by the board's watts (source limit)."""
-    watts, rate, busy, nominal = 700, 797.8e12, 295 / 312, 1980
-    # tests/cuda/gemm.cu, 4096 x 4096 x 1024, on the model at its nominal clock: watts of leakage, and pJ of all other rows a
-    # lane operation, the writes of C taken for 8192 rather than 1024 deep.
-    constant, leakage, others = 56.15, 47, 2.6
-    clock = rate / (132 * 4096 * busy) / 1e6  # 4096 operations a cycle and SM
+# What bounds a GEMM by the board's watts (sources limit, limit-b200): the board's watts, operations a second, operations a cycle of
+# all SMs, nominal MHz, and of a GEMM's replay at that clock constant watts, watts of leakage, and pJ of all other rows a lane
+# operation. h100: tests/cuda/gemm.cu, 4096 x 4096 x 1024, the writes of C taken for 8192 rather than 1024 deep. b200:
+# gemm_tcgen05, 512 x 9472 x 4096, its DRAM taken for the product that was measured.
+LIMIT = {"h100": (700, 797.8e12, 132 * 4096, 1980, 56.15, 47, 2.6), "b200": (1000, 1745e12, 148 * 8192, 1965, 125.4, 90, 3.0)}
+
+
+def tensor_at_limit(gpu="h100"):
+    """pJ of 8 multiply-adds (a lane operation) of a board whose GEMM is bound by its watts."""
+    watts, rate, width, nominal, constant, leakage, others = LIMIT[gpu]
+    busy = 295 / 312
+    clock = rate / (width * busy) / 1e6
     volts = clock / nominal
     return (watts - constant - leakage * volts) / (rate / 16) * 1e12 / volts ** 2 - others
 
@@ -297,8 +307,9 @@ def from_ampere(transistors, sms, stacks, gpu=None):
     base = load("a100")
     leakage = factor * transistors / 54.2
     events = [row(r, r["value"], 0.3 if r["source"] == "roofline" else 0.6, "h200", "a100's row") for r in base["events"]]
-    events = [row(r, tensor_at_limit(), 0.45, "limit", "the board's 700 W at 797.8 TFLOPS") if r["event"] == "lane_tensor" else r
-              for r in events]
+    tensor = (tensor_at_limit("b200"), 0.5, "limit-b200", "the board's 1000 W at 1745 TFLOPS") if gpu == "b200" else \
+        (tensor_at_limit(), 0.45, "limit", "the board's 700 W at 797.8 TFLOPS")
+    events = [row(r, *tensor) if r["event"] == "lane_tensor" else r for r in events]
     passes = next(r for r in events if r["event"] == "shared_passes")
     events.insert(events.index(passes) + 1, dict(passes, event="shared_matrix_passes", note="the row of shared_passes: a pass is one whoever reads"))
     rows = {r["component"]: r for r in base["static"]}

@@ -70,6 +70,9 @@ enum ww_code ww_device_module(struct ww_device *device, const char *name_or_path
 enum ww_code ww_device_variable(struct ww_device *device, struct ww_module *module, const char *name,
                                 bool share, uint64_t *address, uint64_t *bytes, struct ww_error *error);
 
+/* CTAs of a cluster of the launches that follow; all 0: as the kernel says. */
+void ww_device_cluster(struct ww_device *device, const uint32_t cluster[3]);
+
 /* Runs `kernel` to its end. `dynamic_shared` in bytes. Errors: WW_USAGE (no such kernel, number or sizes of
  * arguments differ from its parameters, a launch limit), WW_EXEC (the kernel misbehaved), WW_UNSUPPORTED. */
 enum ww_code ww_device_launch(struct ww_device *device, struct ww_module *module, const char *kernel,

@@ -149,11 +149,16 @@ static double rate_of(const struct unit *u, const struct ww_matrix *x) {
     return (double)u->rate[WW_MATRIX_FP16] * 16 / bits_of[x->type];
 }
 
+/* Bytes of a row of A as it is stored. */
+static double row_bytes(const struct ww_matrix *x) {
+    double row = (double)x->k * bits_of[x->type] / 8;
+    return x->sparse ? row / 2 : row;
+}
+
 /* Bytes that a warpgroup's instruction reads from shared memory: A, too, if it is in registers, since the rate
  * was measured to be no higher then. */
 static double operand_bytes(const struct ww_matrix *x) {
-    double row = (double)x->k * bits_of[x->type] / 8;
-    return x->m * (x->sparse ? row / 2 : row) + x->n * row;
+    return x->m * row_bytes(x) + x->n * (double)x->k * bits_of[x->type] / 8;
 }
 
 bool ww_tensor_time(const struct ww_gpu_spec *gpu, const char *mnemonic, bool from_registers,
@@ -166,9 +171,11 @@ bool ww_tensor_time(const struct ww_gpu_spec *gpu, const char *mnemonic, bool fr
     double cycles = row && row->eighths ? row->eighths / 8.0 : x.fma / rate_of(u, &x);
     cycles *= slow / gpu->pipe_tensor_speed;
     out->latency = row && row->latency ? row->latency : u->latency;
+    out->read = 0;
     if (x.async) {
         double bytes = operand_bytes(&x) / gpu->pipe_tensor_async_bytes;
         if (cycles < bytes) cycles = bytes;
+        out->read = bytes - (from_registers ? x.m * row_bytes(&x) / gpu->pipe_tensor_async_bytes : 0);
         out->latency = gpu->pipe_tensor_async_cycles + (x.whole ? (uint32_t)cycles : x.registers);
         if (from_registers && !x.whole && out->latency > gpu->pipe_tensor_async_a_cycles)
             out->latency -= gpu->pipe_tensor_async_a_cycles;

@@ -36,6 +36,7 @@ bool ww_matrix_of(const char *mnemonic, struct ww_matrix *out);
 struct ww_tensor_time {
     uint32_t eighths; /* cycles between two of a scheduler's, in eighths; at least 8 */
     uint32_t latency; /* issue to dependent issue; with async until the sums are written */
+    double read;      /* with async: cycles in which shared memory gives operands */
 };
 
 /* False: pipe.tensor.unit is lanes, or the mnemonic is not known. from_registers: an A in registers, with

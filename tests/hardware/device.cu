@@ -200,7 +200,18 @@ extern "C" enum ww_code ww_device_variable(struct ww_device *, struct ww_module 
 static cudaError_t launch(const struct kit_step &s) {
     std::vector<void *> pointer;
     for (auto &a : s.argument) pointer.push_back((void *)a.data());
-    return cudaLaunchKernel(s.kernel->function, s.grid, s.block, pointer.data(), s.shared, nullptr);
+    if (!s.cluster.x) return cudaLaunchKernel(s.kernel->function, s.grid, s.block, pointer.data(), s.shared, nullptr);
+    cudaLaunchAttribute attribute = {};
+    attribute.id = cudaLaunchAttributeClusterDimension;
+    attribute.val.clusterDim = {s.cluster.x, s.cluster.y, s.cluster.z};
+    cudaLaunchConfig_t config = {};
+    config.gridDim = s.grid, config.blockDim = s.block, config.dynamicSmemBytes = s.shared;
+    config.attrs = &attribute, config.numAttrs = 1;
+    return cudaLaunchKernelExC(&config, s.kernel->function, pointer.data());
+}
+
+extern "C" void ww_device_cluster(struct ww_device *d, const uint32_t cluster[3]) {
+    d->cluster = dim3(cluster[0], cluster[1], cluster[2]);
 }
 
 extern "C" enum ww_code ww_device_launch(struct ww_device *d, struct ww_module *module, const char *kernel,
@@ -215,6 +226,7 @@ extern "C" enum ww_code ww_device_launch(struct ww_device *d, struct ww_module *
     s.grid = dim3(grid[0], grid[1], grid[2]);
     s.block = dim3(block[0], block[1], block[2]);
     s.shared = dynamic_shared;
+    s.cluster = d->cluster;
     for (size_t i = 0; i < count; i++) {
         const unsigned char *p = (const unsigned char *)args[i].data;
         s.argument.emplace_back(p, p + args[i].size);

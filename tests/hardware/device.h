@@ -30,7 +30,7 @@ struct kit_step {
     unsigned char value;
     void *copy; /* of what is written, in device memory */
     const struct kit_kernel *kernel;
-    dim3 grid, block;
+    dim3 grid, block, cluster; /* cluster: all 0 without */
     unsigned shared;
     std::vector<std::vector<unsigned char>> argument;
     std::vector<double> seconds; /* of a launch, one of each replay */
@@ -44,6 +44,7 @@ struct ww_module {
 struct ww_device {
     struct kit *k;
     std::vector<struct kit_step> step;
+    dim3 cluster = dim3(0, 0, 0); /* of the next launches */
     std::vector<struct ww_module *> module;
     std::vector<cudaTextureObject_t> image;
     std::vector<std::pair<u64, size_t>> memory; /* allocations, until the device is freed */

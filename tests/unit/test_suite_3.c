@@ -77,6 +77,19 @@ static void needs_hopper(void **state) {
     }
 }
 
+static void verify_small_on_blackwell(void **state) {
+    verify(*state, "sm_100", 3, 1000000);
+    verify(*state, NULL, 4, 1000000);
+}
+
+static void needs_blackwell(void **state) {
+    const struct choice *c = *state;
+    struct ww_error error;
+    struct ww_record_stats stats;
+    assert_int_equal(record(c, "sm_90", 0, &stats, &error), WW_USAGE);
+    assert_non_null(strstr(error.text, "expected sm_100, whose"));
+}
+
 static void verify_partial(void **state) {
     verify(*state, NULL, 1, 30000000);
 }
@@ -146,22 +159,25 @@ static void lowered_ptx_has_the_matrix_instructions_of_its_architecture(void **s
     assert_true(stats.warp_instructions > 2048 + 512 && stats.warp_instructions < 12000);
 }
 
-/* All from rmsnorm on, lowered. */
-static void each_replays_on_h100_and_obeys_the_laws(void **state) {
+/* All from rmsnorm on, lowered, on h100 or what they need. */
+static void each_replays_and_obeys_the_laws(void **state) {
     (void)state;
     char path[] = "/tmp/warpwatt-test-XXXXXX.wwt";
     const char *small = "size=small";
     struct ww_error error = {0};
-    struct ww_gpu *gpu = NULL;
+    struct ww_gpu *gpu[2] = {NULL, NULL};
     bool found = false;
     int fd = mkstemps(path, 4);
     assert_true(fd >= 0);
     close(fd);
-    assert_int_equal(ww_gpu_load("h100", NULL, 0, &gpu, &error), WW_OK);
+    assert_int_equal(ww_gpu_load("h100", NULL, 0, &gpu[0], &error), WW_OK);
+    assert_int_equal(ww_gpu_load("b200", NULL, 0, &gpu[1], &error), WW_OK);
     for (size_t i = 0; i < ww_workload_count(); i++) {
         const char *name = ww_workload_at(i)->name;
-        const struct ww_record_options options = {.arch = "sm_90", .out_path = path};
-        const struct ww_run_options run = {.gpu = gpu, .trace_path = path};
+        const char *arch = ww_workload_at(i)->arch;
+        bool blackwell = arch && strcmp(arch, "sm_100a") == 0;
+        const struct ww_record_options options = {.arch = blackwell ? "sm_100" : "sm_90", .out_path = path};
+        const struct ww_run_options run = {.gpu = gpu[blackwell], .trace_path = path};
         struct ww_record_stats stats;
         struct ww_result *r = NULL;
         found = found || strcmp(name, "rmsnorm") == 0;
@@ -175,7 +191,8 @@ static void each_replays_on_h100_and_obeys_the_laws(void **state) {
     }
     assert_true(found);
     unlink(path);
-    ww_gpu_free(gpu);
+    ww_gpu_free(gpu[0]);
+    ww_gpu_free(gpu[1]);
 }
 
 #define CASE(test_name, function, ...)                                                                         \
@@ -190,6 +207,9 @@ static void each_replays_on_h100_and_obeys_the_laws(void **state) {
 #define HOPPER(name, ...)                                                                                      \
     CASE(name, verify_small_on_hopper, __VA_ARGS__, NULL),                                                     \
         CASE(name "_on_sm_90_alone", needs_hopper, __VA_ARGS__, NULL)
+#define BLACKWELL(name, ...)                                                                                   \
+    CASE(name, verify_small_on_blackwell, __VA_ARGS__, NULL),                                                  \
+        CASE(name "_on_sm_100_alone", needs_blackwell, __VA_ARGS__, NULL)
 #define SMALL(name, ...) CASE(name, verify_small, __VA_ARGS__, NULL)
 #define PARTIAL(name, ...) CASE(name, verify_partial, __VA_ARGS__, NULL)
 #define REFUSE(name, ...) CASE(name, refuse, __VA_ARGS__)
@@ -200,7 +220,7 @@ int main(void) {
         cmocka_unit_test(halves_round_to_nearest_ties_to_even),
         cmocka_unit_test(a_half_is_wrong_beyond_its_tolerance_only),
         cmocka_unit_test(lowered_ptx_has_the_matrix_instructions_of_its_architecture),
-        cmocka_unit_test(each_replays_on_h100_and_obeys_the_laws),
+        cmocka_unit_test(each_replays_and_obeys_the_laws),
         SMALL("rmsnorm_verifies", "rmsnorm", {NULL}),
         SMALL("rmsnorm_without_a_residual_verifies", "rmsnorm", {"variant=plain"}),
         SMALL("softmax_verifies", "softmax", {NULL}),
@@ -220,6 +240,14 @@ int main(void) {
         HOPPER("gemm_wgmma_verifies", "gemm_wgmma", {NULL}),
         HOPPER("gemm_wgmma_of_bytes_verifies", "gemm_wgmma", {"type=fp8"}),
         HOPPER("flash_wgmma_verifies", "flash_wgmma", {NULL}),
+        HOPPER("clusters_of_two_share_b", "gemm_wgmma", {"cluster=2", "m=256"}),
+        PARTIAL("clusters_of_four_share_b", "gemm_wgmma", {"cluster=4", "m=512", "k=1024", "type=fp8"}),
+        PARTIAL("clusters_share_a_wide_b", "gemm_wgmma", {"cluster=2", "m=512", "k=512", "tile=256"}),
+        REFUSE("partial_clusters_are_refused", "gemm_wgmma", {"cluster=4", "m=256"}, "a multiple of 512"),
+        BLACKWELL("gemm_tcgen05_verifies", "gemm_tcgen05", {NULL}),
+        BLACKWELL("gemm_tcgen05_of_bytes_verifies", "gemm_tcgen05", {"type=fp8"}),
+        PARTIAL("large_tiles_multiply_in_tensor_memory", "gemm_tcgen05", {"tile=256", "n=512", "m=256"}),
+        PARTIAL("stages_are_filled_again_for_tensor_memory", "gemm_tcgen05", {"k=1024", "type=fp8"}),
         PARTIAL("large_tiles_of_warpgroups_multiply", "gemm_wgmma", {"tile=256", "n=512", "m=256"}),
         PARTIAL("stages_are_filled_again", "gemm_wgmma", {"k=1024", "type=fp8", "tile=256"}),
         PARTIAL("a_stage_is_multiplied", "gemm_wgmma", {"k=64"}),

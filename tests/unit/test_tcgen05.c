@@ -158,6 +158,14 @@ static size_t put_steps(const struct product *p, char *text, size_t room) {
     "add.u32 %r31,%r31,1; setp.lt.u32 %p5,%r31,8; @%p5 bra AMORE;\n"                                           \
     "tcgen05.wait::st.sync.aligned; bar.sync 0;\n"
 
+/* The word, which stands in the text once, becomes another. */
+static void replace(char *text, const char *word, const char *by) {
+    char *at = strstr(text, word);
+    size_t old = strlen(word), new = strlen(by);
+    memmove(at + new, at + old, strlen(at + old) + 1);
+    memcpy(at, by, new);
+}
+
 static const char *product_text(const struct product *p) {
     static const char pattern[] =
         KERNEL(FETCH("10240")
@@ -173,12 +181,7 @@ static const char *product_text(const struct product *p) {
     snprintf(number, sizeof number, "%u", instruction(p));
     put_steps(p, steps, sizeof steps);
     snprintf(text, sizeof text, "%s", pattern);
-    for (unsigned n = 0; n < 3; n++) {
-        char *at = strstr(text, what[n]);
-        size_t old = strlen(what[n]), new = strlen(by[n]);
-        memmove(at + new, at + old, strlen(at + old) + 1);
-        memcpy(at, by[n], new);
-    }
+    for (unsigned n = 0; n < 3; n++) replace(text, what[n], by[n]);
     return text;
 }
 
@@ -244,6 +247,60 @@ static void a_may_lie_in_tensor_memory(void **state) {
     check_product(&p);
 }
 
+/* ---- copies ---- */
+
+struct shape {
+    const char *name;
+    uint32_t rows, words, lanes[4]; /* of row 0 */
+    uint32_t per, step; /* rows that lie in lanes that follow one another, and how far the next ones are */
+};
+
+/* Column 4 on of each lane has the words of its row; those of other lanes are what was there. */
+static void check_copy(const struct shape *h, bool swizzled) {
+    static uint32_t want[128][16];
+    char text[8192], number[24];
+    uint64_t d = swizzled ? 1ull << 16 | 64ull << 32 | 2ull << 61 : 8ull << 16 | 16ull << 32;
+    for (size_t n = 0; n < sizeof in; n++) in[n] = (unsigned char)(n * 7 + n / 251);
+    memset(want, 0, sizeof want);
+    for (uint32_t r = 0; r < h->rows; r++)
+        for (uint32_t w = 0; w < h->words; w++)
+            for (uint32_t n = 0; n < 4; n++) {
+                uint32_t at = swizzled ? 128 * r + (w / 4 ^ r % 8) * 16 + w % 4 * 4
+                                       : r / 8 * 256 + w / 4 * 128 + r % 8 * 16 + w % 4 * 4;
+                memcpy(&want[h->lanes[n] + r % h->per + r / h->per * h->step][4 + w], in + at, 4);
+            }
+    snprintf(
+        text, sizeof text, "%s",
+        KERNEL(FETCH("4096") ALLOC(
+            "32") "@%p0 mbarrier.init.shared::cta.b64 [%r3],1; bar.sync 0; @!%p0 bra DONE; shr.u32 %r6,%r2,4;"
+                  "cvt.u64.u32 %rd4,%r6; or.b64 %rd4,%rd4,DESCRIPTOR; add.u32 %r7,%r5,4;"
+                  "tcgen05.cp.cta_group::1.SHAPE [%r7],%rd4;"
+                  "tcgen05.commit.cta_group::1.mbarrier::arrive::one.shared::cluster.b64 [%r3];\n"
+                  "DONE: mbarrier.try_wait.parity.shared::cta.b64 %p3,[%r3],0; @!%p3 bra DONE;"
+                  "tcgen05.fence::after_thread_sync;" DUMP("16") FREE("32")));
+    snprintf(number, sizeof number, "0x%llx", (unsigned long long)d);
+    replace(text, "DESCRIPTOR", number);
+    replace(text, "SHAPE", h->name);
+    memset(out, 0xff, sizeof out);
+    must_run(text);
+    for (uint32_t lane = 0; lane < 128; lane++)
+        for (uint32_t c = 0; c < 16; c++)
+            if (out[lane * 16 + c] != want[lane][c])
+                fail_msg("%s, swizzled %d, lane %u column %u: 0x%08x, expected 0x%08x", h->name, swizzled, lane,
+                         c, out[lane * 16 + c], want[lane][c]);
+}
+
+static void rows_are_copied_to_the_lanes_of_each_shape(void **state) {
+    (void)state;
+    static const struct shape all[] = {{"128x256b", 128, 8, {0, 0, 0, 0}, 128, 0},
+                                       {"128x128b", 128, 4, {0, 0, 0, 0}, 128, 0},
+                                       {"4x256b", 4, 8, {0, 0, 0, 0}, 1, 32},
+                                       {"64x128b.warpx2::02_13", 64, 4, {0, 64, 0, 64}, 64, 0},
+                                       {"64x128b.warpx2::01_23", 64, 4, {0, 32, 0, 32}, 32, 64},
+                                       {"32x128b.warpx4", 32, 4, {0, 32, 64, 96}, 32, 0}};
+    for (unsigned n = 0; n < 2 * sizeof all / sizeof *all; n++) check_copy(&all[n / 2], n % 2);
+}
+
 /* ---- hostile ---- */
 
 static void refused(const char *text, const char *part) {
@@ -272,15 +329,48 @@ static void bad_uses_end_in_an_error(void **state) {
     refused(KERNEL(ALLOC("64") "mov.u32 %r8,0x08080010; mov.u64 %rd4,0x00003fff3fff3fff;"
                                "@%p0 tcgen05.mma.cta_group::1.kind::f16 [%r5],%rd4,%rd4,%r8,%p0;"),
             "out-of-bounds");
+    refused(KERNEL(ALLOC(
+                "32") "mov.u64 %rd4,0; add.u32 %r5,%r5,28; @%p0 tcgen05.cp.cta_group::1.128x256b [%r5],%rd4;"),
+            "not all allocated");
+    refused(
+        KERNEL(ALLOC(
+            "32") "mov.u64 %rd4,0; add.u32 %r5,%r5,65536; @%p0 tcgen05.cp.cta_group::1.128x256b [%r5],%rd4;"),
+        "do not lie in tensor memory");
     refused(
         KERNEL(ALLOC("32") "@%p0 tcgen05.commit.cta_group::1.mbarrier::arrive::one.shared::cluster.b64 [%r3];"),
         "none pending");
 }
 
+/* What is not done is named. */
+static void other_instructions_are_refused(void **state) {
+    (void)state;
+    static const char *const all[][2] = {
+        {"tcgen05.shift.cta_group::1.down [%r5];", "shift"},
+        {"tcgen05.alloc.cta_group::2.sync.aligned.shared::cta.b32 [%r4],32;", "cta_group::2"},
+        {"tcgen05.mma.sp.cta_group::1.kind::f16 [%r5],%rd4,%rd4,[%r5],%r8,%p0;", "sp"},
+        {"tcgen05.cp.cta_group::1.128x256b.b8x16.b6x16_p32 [%r5],%rd4;", "b8x16"}};
+    for (unsigned n = 0; n < sizeof all / sizeof *all; n++) {
+        char text[2048];
+        struct ww_error e = {0};
+        struct exec_test t = {0};
+        struct ww_record_options options = {.arch = "sm_100", .code = WW_RECORD_PTX};
+        snprintf(text, sizeof text, "%s", KERNEL("INSTRUCTION"));
+        replace(text, "INSTRUCTION", all[n][0]);
+        assert_int_equal(ww_device_new(&options, NULL, &t.device, &t.error), WW_OK);
+        assert_int_equal(ww_device_module_text(t.device, text, strlen(text), "test.ptx", &t.module, &e),
+                         WW_UNSUPPORTED);
+        if (!strstr(e.text, all[n][1])) fail_msg("'%s' does not name '%s'", e.text, all[n][1]);
+        exec_close(&t);
+    }
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(shapes_lie_as_fragments_of_mma), cmocka_unit_test(products_of_each_type),
-        cmocka_unit_test(swizzled_operands), cmocka_unit_test(a_may_lie_in_tensor_memory),
-        cmocka_unit_test(bad_uses_end_in_an_error)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(shapes_lie_as_fragments_of_mma),
+                                       cmocka_unit_test(products_of_each_type),
+                                       cmocka_unit_test(swizzled_operands),
+                                       cmocka_unit_test(a_may_lie_in_tensor_memory),
+                                       cmocka_unit_test(bad_uses_end_in_an_error),
+                                       cmocka_unit_test(rows_are_copied_to_the_lanes_of_each_shape),
+                                       cmocka_unit_test(other_instructions_are_refused)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -93,6 +93,11 @@ static void a_warpgroup_waits_for_operands_or_multiplies(void **state) {
     assert_int_equal(on("h100", NULL, "HGMMA.64x256x16.F32").eighths, 8 * 128);
     assert_int_equal(on("h100", NULL, "QGMMA.64x256x32.F32.E4M3.E4M3").eighths, 8 * 128);
     assert_int_equal(on("h100", NULL, "HGMMA.64x256x16.F32").latency, 177);
+    /* Of a sparse A half is there and half is multiplied; B is twice as deep: 18 KiB, and half as many cycles a
+     * product. */
+    assert_int_equal(on("h100", NULL, "HGMMA.SP.64x256x32.F32").eighths, 8 * 144);
+    assert_int_equal(on("h100", NULL, "QGMMA.SP.64x64x64.F32.E4M3.E4M3").eighths, 8 * 48);
+    assert_true(on("h100", NULL, "HGMMA.64x64x16.F32").read == 32);
 }
 
 int main(void) {

@@ -7,7 +7,8 @@
 
 #define SHARED 65536u
 #define B_AT 32768u
-#define IN_BYTES (SHARED + 128u * 16u)
+#define META (SHARED + 128u * 16u) /* a word for each thread */
+#define IN_BYTES (META + 128u * 4u)
 #define OUT_BYTES (128u * 128u * 4u)
 
 enum type { F16, BF16, TF32, E4M3, E5M2, S8, U8, B1 };
@@ -17,12 +18,14 @@ struct form {
     enum type a, b;
     uint32_t n, swizzle;
     bool regs, trans_a, trans_b, neg_a, neg_b, fresh;
-    bool late; /* warps but the first come late, and the first thread overwrites the tiles behind its wait */
+    bool late;   /* warps but the first come late, and the first thread overwrites the tiles behind its wait */
+    bool sparse; /* half of A is stored */
+    uint32_t selector;
     uint32_t open; /* groups that may be open after the first product; 0: the two are one group */
 };
 
 static unsigned char in[IN_BYTES], out[OUT_BYTES], again[OUT_BYTES];
-static double a[64][256], b[256][256];
+static double a[64][256], b[256][256]; /* a: dense */
 static struct sass_text text;
 
 static const char *const names[] = {"f16", "bf16", "tf32", "e4m3", "e5m2", "s8", "u8", "b1"};
@@ -62,17 +65,22 @@ static uint32_t some(enum type t, double *v) {
     }
 }
 
+/* What k counts: of a sparse A twice what is stored. */
+static uint32_t all_k(const struct form *f) {
+    return 256 / bits_of[f->a] * (f->sparse ? 2 : 1);
+}
+
 /* Byte at which the 16 bytes of row `row` (or, transposed, of 8 rows from it on) and chunk or k `k` lie. */
-static uint32_t place(uint32_t swizzle, bool trans, uint32_t row, uint32_t k) {
+static uint32_t place(uint32_t swizzle, bool trans, bool deep, uint32_t row, uint32_t k) {
     uint32_t at;
     if (!trans && !swizzle)
-        at = row % 8 * 16 + row / 8 * 256 + k * 128; /* leading 128, stride 256 */
+        at = row % 8 * 16 + row / 8 * (deep ? 512 : 256) + k * 128; /* leading 128, stride 256 */
     else if (!trans)
         at = row * swizzle + k * 16;
     else if (!swizzle)
-        at = k % 8 * 16 + row / 8 * 256 + k / 8 * 128; /* leading 128 along k, stride 256 */
+        at = k % 8 * 16 + row / 8 * (deep ? 512 : 256) + k / 8 * 128; /* leading 128 along k, stride 256 */
     else
-        at = row / (swizzle / 2) * 16 * swizzle + k * swizzle + row % (swizzle / 2) * 2;
+        at = row / (swizzle / 2) * (deep ? 32 : 16) * swizzle + k * swizzle + row % (swizzle / 2) * 2;
     if (swizzle) at ^= at / 128 % (swizzle / 16) * 16;
     return at;
 }
@@ -80,10 +88,11 @@ static uint32_t place(uint32_t swizzle, bool trans, uint32_t row, uint32_t k) {
 static void put(uint32_t base, const struct form *f, bool trans, enum type t, uint32_t row, uint32_t k,
                 uint32_t v) {
     uint32_t bits = bits_of[t], at;
+    bool deep = f->sparse && base;
     if (trans)
-        at = base + place(f->swizzle, true, row / 8 * 8, k) + row % 8 * 2;
+        at = base + place(f->swizzle, true, deep, row / 8 * 8, k) + row % 8 * 2;
     else
-        at = base + place(f->swizzle, false, row, k * bits / 128) + k * bits % 128 / 8;
+        at = base + place(f->swizzle, false, deep, row, k * bits / 128) + k * bits % 128 / 8;
     if (bits == 1)
         in[at] = (unsigned char)(in[at] | v << k % 8);
     else
@@ -94,12 +103,35 @@ static uint32_t depth(enum type t) {
     return 256 / bits_of[t];
 }
 
+/* Element n of what is stored of a row: a place in its group, behind that of the element before, is noted. */
+static uint32_t choose(const struct form *f, uint32_t row, uint32_t n) {
+    uint32_t of = f->a == TF32 ? 1 : 2, bits = f->a == TF32 ? 4 : 2, r = row % 16, word;
+    static uint32_t before;
+    uint32_t at = of == 1 ? random_word() % 2
+                  : n % 2 ? before + 1 + random_word() % (3 - before)
+                          : random_word() % 3;
+    uint32_t first = n * bits, lane = 4 * (r % 8), shift;
+    before = at;
+    if (bits_of[f->a] == 8)
+        lane += 2 * (first / 32) + r / 8, shift = first % 32;
+    else
+        lane += 2 * f->selector + first / 16, shift = r / 8 * 16 + first % 16;
+    unsigned char *to = in + META + (row / 16 * 32 + lane) * 4;
+    memcpy(&word, to, 4);
+    word |= (of == 1 ? (at ? 14u : 4u) : at) << shift;
+    memcpy(to, &word, 4);
+    return n / of * 2 * of + at;
+}
+
 static void fill(const struct form *f) {
     memset(in, 0, sizeof in);
+    memset(a, 0, sizeof a);
     for (uint32_t row = 0; row < 64; row++)
         for (uint32_t k = 0; k < depth(f->a); k++) {
-            uint32_t v = some(f->a, &a[row][k]), lane = row % 16 % 8 * 4 + k * bits_of[f->a] % 128 / 32;
+            double number;
+            uint32_t v = some(f->a, &number), lane = row % 16 % 8 * 4 + k * bits_of[f->a] % 128 / 32;
             uint32_t reg = row % 16 / 8 + 2 * (k * bits_of[f->a] / 128), bytes = bits_of[f->a] / 8;
+            a[row][f->sparse ? choose(f, row, k) : k] = number;
             put(0, f, f->trans_a, f->a, row, k, v);
             if (bytes)
                 memcpy(in + SHARED + (row / 16 * 32 + lane) * 16 + reg * 4 + k * bytes % 4, &v, bytes);
@@ -107,13 +139,13 @@ static void fill(const struct form *f) {
                 in[SHARED + (row / 16 * 32 + lane) * 16 + reg * 4 + k % 32 / 8] |= (unsigned char)(v << k % 8);
         }
     for (uint32_t row = 0; row < f->n; row++)
-        for (uint32_t k = 0; k < depth(f->a); k++)
-            put(B_AT, f, f->trans_b, f->b, row, k, some(f->b, &b[row][k]));
+        for (uint32_t k = 0; k < all_k(f); k++) put(B_AT, f, f->trans_b, f->b, row, k, some(f->b, &b[row][k]));
 }
 
-static uint64_t fields(const struct form *f, bool trans) {
+static uint64_t fields(const struct form *f, bool trans, bool of_b) {
     uint64_t s = f->swizzle, mode = s == 128 ? 1 : s == 64 ? 2 : s == 32 ? 3 : 0;
-    uint64_t leading = s ? (trans ? 16 * s : 16) : 128, stride = s ? 8 * s : 256;
+    uint64_t deep = f->sparse && of_b ? 2 : 1;
+    uint64_t leading = s ? (trans ? 16 * s * deep : 16) : 128, stride = s ? 8 * s : 256 * deep;
     return mode << 62 | stride / 16 << 32 | leading / 16 << 16;
 }
 
@@ -133,7 +165,8 @@ static char *program(const struct form *f) {
     if (imms >= 3) snprintf(tail + strlen(tail), 20, ", %d", f->trans_b);
     for (uint32_t k = 0; k < n; k++) snprintf(sums + strlen(sums), 20, "%s%%c%u", k ? ", " : "", k);
     PUT(".version 8.4\n.target sm_90a\n.address_size 64\n.visible .entry k(.param .u64 p0, .param .u64 p1)\n{\n"
-        ".reg .b64 %%i, %%o, %%da, %%db, %%x; .reg .b32 %%t, %%s, %%n, %%v, %%a<4>; .reg .%s %%c<%u>; .reg "
+        ".reg .b64 %%i, %%o, %%da, %%db, %%x; .reg .b32 %%t, %%s, %%n, %%v, %%m, %%a<4>; .reg .%s %%c<%u>; "
+        ".reg "
         ".pred %%p, %%q;\n"
         ".shared .align 1024 .b8 sm[%u];\n",
         f32 ? "f32" : "b32", n, SHARED);
@@ -145,11 +178,13 @@ static char *program(const struct form *f) {
         "add.u32 %%n, %%n, 128; setp.lt.u32 %%p, %%n, %u; @%%p bra L;\n",
         SHARED / 4);
     PUT("mul.wide.u32 %%x, %%t, 16; add.u64 %%x, %%x, %%i; add.u64 %%x, %%x, %u;\n"
-        "ld.global.v4.b32 {%%a0, %%a1, %%a2, %%a3}, [%%x];\nbar.sync 0;\n",
-        SHARED);
+        "ld.global.v4.b32 {%%a0, %%a1, %%a2, %%a3}, [%%x];\n"
+        "mul.wide.u32 %%x, %%t, 4; add.u64 %%x, %%x, %%i; ld.global.b32 %%m, [%%x+%u];\nbar.sync 0;\n",
+        SHARED, META);
     PUT("shr.u32 %%n, %%s, 4; cvt.u64.u32 %%x, %%n; or.b64 %%da, %%x, 0x%llx;\n"
         "add.u32 %%n, %%s, %u; shr.u32 %%n, %%n, 4; cvt.u64.u32 %%x, %%n; or.b64 %%db, %%x, 0x%llx;\n",
-        (unsigned long long)fields(f, f->trans_a), B_AT, (unsigned long long)fields(f, f->trans_b));
+        (unsigned long long)fields(f, f->trans_a, false), B_AT,
+        (unsigned long long)fields(f, f->trans_b, true));
     for (uint32_t k = 0; k < n; k++)
         PUT(f32 ? "mov.f32 %%c%u, 0f40A00000;\n" : "mov.b32 %%c%u, %u;\n", k, f->a >= S8 ? 5u : 0x45004500u);
     PUT("setp.%s.u32 %%p, %%t, 1000; setp.lt.u32 %%q, %%t, 1000;\nwgmma.fence.sync.aligned;\n",
@@ -160,9 +195,12 @@ static char *program(const struct form *f) {
             "add.u32 %%n, %%n, %%v; setp.lt.u32 %%q, %%n, 50000; @%%q bra D;\nE: setp.lt.u32 %%q, %%t, "
             "1000;\n");
     for (int turn = 0; turn < 2; turn++) {
-        PUT("wgmma.mma_async.sync.aligned.m64n%uk%u.%s.%s.%s%s {%s}, %s, %%db, %s%s;\n", f->n, depth(f->a),
-            f->d, names[f->a], names[f->b], f->a == B1 ? ".and.popc" : "", sums,
-            f->regs ? "{%a0, %a1, %a2, %a3}" : "%da", turn ? "%q" : "%p", tail);
+        char meta[20] = "";
+        if (f->sparse) snprintf(meta, sizeof meta, "%%m, %u, ", f->selector);
+        PUT("wgmma.mma_async%s.sync.aligned.m64n%uk%u.%s.%s.%s%s {%s}, %s, %%db, %s%s%s;\n",
+            f->sparse ? ".sp" : "", f->n, all_k(f), f->d, names[f->a], names[f->b],
+            f->a == B1 ? ".and.popc" : "", sums, f->regs ? "{%a0, %a1, %a2, %a3}" : "%da", meta,
+            turn ? "%q" : "%p", tail);
         if (f->open && !turn)
             PUT("wgmma.commit_group.sync.aligned;\nwgmma.wait_group.sync.aligned %u;\n", f->open);
     }
@@ -181,7 +219,7 @@ static char *program(const struct form *f) {
 
 static double sum_of(const struct form *f, uint32_t row, uint32_t col) {
     double all = 0;
-    for (uint32_t k = 0; k < depth(f->a); k++) all += a[row][k] * b[col][k];
+    for (uint32_t k = 0; k < all_k(f); k++) all += a[row][k] * b[col][k];
     if (f->neg_a != f->neg_b) all = -all;
     return (f->fresh ? 0 : 5) + 2 * all;
 }
@@ -272,6 +310,40 @@ static void each_sign(bool machine) {
     }
 }
 
+static void each_sparse(bool machine) {
+    static const struct form all[] = {
+        {.d = "f32", .a = F16, .b = F16, .n = 64},
+        {.d = "f16", .a = F16, .b = F16, .n = 16, .selector = 1},
+        {.d = "f32", .a = BF16, .b = BF16, .n = 256, .trans_b = true, .selector = 1},
+        {.d = "f32", .a = F16, .b = F16, .n = 32, .swizzle = 32, .trans_b = true},
+        {.d = "f32", .a = F16, .b = F16, .n = 64, .swizzle = 64, .neg_b = true},
+        {.d = "f32", .a = F16, .b = F16, .n = 128, .swizzle = 128, .trans_b = true, .fresh = true},
+        {.d = "f32", .a = TF32, .b = TF32, .n = 24},
+        {.d = "f32", .a = TF32, .b = TF32, .n = 24, .swizzle = 128, .selector = 1},
+        {.d = "f32", .a = E4M3, .b = E5M2, .n = 32},
+        {.d = "f16", .a = E5M2, .b = E4M3, .n = 8, .swizzle = 128},
+        {.d = "s32", .a = S8, .b = U8, .n = 16, .swizzle = 64},
+        {.d = "s32", .a = U8, .b = S8, .n = 256},
+    };
+    for (size_t k = 0; k < sizeof all / sizeof all[0]; k++)
+        for (int regs = 0; regs < 2; regs++) {
+            struct form f = all[k];
+            f.sparse = true;
+            f.regs = regs != 0;
+            run(&f, machine);
+        }
+}
+
+static void sparse_matrices_give_what_plain_c_gives(void **state) {
+    (void)state;
+    each_sparse(false);
+}
+
+static void machine_code_of_sparse_matrices_gives_the_same(void **state) {
+    (void)state;
+    each_sparse(true);
+}
+
 /* From PTX and from machine code: the number of groups left open is another field of the instruction. */
 static void waits_that_leave_groups_open_give_what_plain_c_gives(void **state) {
     (void)state;
@@ -326,6 +398,8 @@ int main(void) {
         cmocka_unit_test(machine_code_of_types_gives_the_same),
         cmocka_unit_test(machine_code_of_layouts_gives_the_same),
         cmocka_unit_test(machine_code_of_signs_gives_the_same),
+        cmocka_unit_test(sparse_matrices_give_what_plain_c_gives),
+        cmocka_unit_test(machine_code_of_sparse_matrices_gives_the_same),
         cmocka_unit_test(waits_that_leave_groups_open_give_what_plain_c_gives),
         cmocka_unit_test(a_wait_is_for_the_whole_warpgroup),
     };

@@ -100,6 +100,11 @@ enum ww_code ww_device_map(struct ww_device *device, const struct ww_device_matr
     return WW_OK;
 }
 
+void ww_device_cluster(struct ww_device *device, const uint32_t cluster[3]) {
+    (void)device;
+    (void)cluster;
+}
+
 enum ww_code ww_device_image(struct ww_device *device, const struct ww_device_image *image, uint64_t *handle,
                              struct ww_error *error) {
     (void)device;

@@ -19,7 +19,7 @@ has_clang() {
 }
 
 # The architecture that a source asks for in its first comment ("for sm_80"); sm_70 unless it does. clang 14 knows none
-# above sm_86: what is for sm_90a is compiled for sm_80, and its head names sm_90a and its PTX version.
+# above sm_86: what is for sm_90a or sm_100a is compiled for sm_80, and its head names that and its PTX version.
 arch_of() {
     arch=$(sed -n '1,12s/.*for \(sm_[0-9]*a*\)[.,:;].*/\1/p' "$1" | head -n 1)
     echo "${arch:-sm_70}"
@@ -31,6 +31,7 @@ compile() {
     case $(arch_of "$1") in
     sm_70) arch=sm_70 version=ptx60 define=70 ;;
     sm_80) arch=sm_80 version=ptx70 define=80 ;;
+    sm_100a) arch=sm_80 version=ptx70 define=100 ;;
     *) arch=sm_80 version=ptx70 define=90 ;;
     esac
     (cd "$(dirname "$1")" &&
@@ -39,7 +40,10 @@ compile() {
             -gline-directives-only -fdebug-compilation-dir=. -Wall -Wextra -Werror "$(basename "$1")" -o "$2")
     sed -i -e 's|^\([[:space:]]*\.file[[:space:]]*[0-9]* "\)\(\./\)*|\1|' \
         -e '/^[[:space:]]*\.section[[:space:]]*\.debug_/d' "$2"
-    [ $define -lt 90 ] || sed -i -e 's/^\.version .*/.version 8.0/' -e 's/^\.target sm_80/.target sm_90a/' "$2"
+    case $define in
+    90) sed -i -e 's/^\.version .*/.version 8.0/' -e 's/^\.target sm_80/.target sm_90a/' "$2" ;;
+    100) sed -i -e 's/^\.version .*/.version 8.6/' -e 's/^\.target sm_80/.target sm_100a/' "$2" ;;
+    esac
 }
 
 build() {

@@ -1,6 +1,7 @@
 /* gemm_wgmma: C = A B^T by wgmma, for sm_90a. A is m x k, B n x k, both by rows: halves or bytes of floats (e4m3), with sums
  * in single precision and a C of halves. A CTA has 128 x COLUMNS of C: two warpgroups have 64 rows each, and one warp
- * fetches slices of 128 bytes of k by tensor maps into four stages. Barriers say that a stage is full, or empty. */
+ * fetches slices of 128 bytes of k by tensor maps into four stages. Barriers say that a stage is full, or empty.
+ * Where CTAs of a cluster, one above the other, share B, each fetches a part of it for all of them. */
 #include "ww_hopper.h"
 
 #define ROWS 128
@@ -9,7 +10,7 @@
 #define THREADS 288
 
 /* The warp that fetches: one of its threads. */
-template <int COLUMNS>
+template <int COLUMNS, bool SHARED>
 static __device__ __forceinline__ void produce(const void *a, const void *b, unsigned base, unsigned full, unsigned empty,
                                                unsigned steps, unsigned slice) {
     const unsigned stage_bytes = (ROWS + COLUMNS) * SLICE;
@@ -18,7 +19,13 @@ static __device__ __forceinline__ void produce(const void *a, const void *b, uns
         if (s >= STAGES) ww_barrier_wait(empty + 8 * at, (s / STAGES + 1) % 2);
         ww_barrier_expect(full + 8 * at, stage_bytes);
         ww_box(to, a, s * slice, blockIdx.y * ROWS, full + 8 * at);
-        ww_box(to + ROWS * SLICE, b, s * slice, blockIdx.x * COLUMNS, full + 8 * at);
+        if (SHARED) {
+            unsigned part = COLUMNS / ww_cluster_size() * ww_cluster_rank();
+            ww_box_for(to + (ROWS + part) * SLICE, b, s * slice, blockIdx.x * COLUMNS + part, full + 8 * at,
+                       (unsigned short)((1u << ww_cluster_size()) - 1));
+        } else {
+            ww_box(to + ROWS * SLICE, b, s * slice, blockIdx.x * COLUMNS, full + 8 * at);
+        }
     }
 }
 
@@ -32,7 +39,16 @@ static __device__ __forceinline__ void store(unsigned short *c, const float *lef
     *(uint2 *)&c[odd * 8 + threadIdx.x % 4 / 2 * 4] = pair;
 }
 
-template <int COLUMNS, bool FP8>
+/* The warpgroup has multiplied what is in a stage: all CTAs that write to it are told. */
+template <bool SHARED> static __device__ __forceinline__ void release(unsigned empty, unsigned thread) {
+    if (SHARED) {
+        if (thread < ww_cluster_size()) ww_barrier_arrive_at(empty, thread);
+    } else if (thread == 0) {
+        ww_barrier_arrive(empty);
+    }
+}
+
+template <int COLUMNS, bool FP8, bool SHARED>
 static __device__ __forceinline__ void consume(unsigned short *c, unsigned n, unsigned base, unsigned full, unsigned empty,
                                                unsigned steps) {
     const unsigned stage_bytes = (ROWS + COLUMNS) * SLICE;
@@ -56,7 +72,7 @@ static __device__ __forceinline__ void consume(unsigned short *c, unsigned n, un
             }
         ww_group_end();
         ww_group_wait<1>();
-        if (s > 0 && thread == 0) ww_barrier_arrive(empty + 8 * ((s - 1) % STAGES));
+        if (s > 0) release<SHARED>(empty + 8 * ((s - 1) % STAGES), thread);
     }
     ww_group_wait<0>();
     c += (unsigned long)(blockIdx.y * ROWS + group * 64 + thread / 32 * 16 + thread % 32 / 4) * n + blockIdx.x * COLUMNS;
@@ -69,7 +85,7 @@ static __device__ __forceinline__ void consume(unsigned short *c, unsigned n, un
 }
 
 /* steps: slices of k; slice: its elements. */
-template <int COLUMNS, bool FP8>
+template <int COLUMNS, bool FP8, bool SHARED>
 static __device__ __forceinline__ void product(const void *a, const void *b, unsigned short *c, unsigned n, unsigned steps) {
 #ifdef WW_HOPPER
     extern __shared__ __attribute__((aligned(1024))) char memory[];
@@ -78,24 +94,32 @@ static __device__ __forceinline__ void product(const void *a, const void *b, uns
     if (threadIdx.x == 0)
         for (int s = 0; s < STAGES; s++) {
             ww_barrier_make(f + 8 * s, 1);
-            ww_barrier_make(e + 8 * s, 2);
+            ww_barrier_make(e + 8 * s, SHARED ? 2 * ww_cluster_size() : 2);
         }
     ww_barrier_made();
-    __syncthreads();
+    if (SHARED)
+        ww_cluster_meet();
+    else
+        __syncthreads();
     if (threadIdx.x / 32 == 8) {
-        if (threadIdx.x % 32 == 0) produce<COLUMNS>(a, b, base, f, e, steps, FP8 ? SLICE : SLICE / 2);
+        if (threadIdx.x % 32 == 0) produce<COLUMNS, SHARED>(a, b, base, f, e, steps, FP8 ? SLICE : SLICE / 2);
     } else {
-        consume<COLUMNS, FP8>(c, n, base, f, e, steps);
+        consume<COLUMNS, FP8, SHARED>(c, n, base, f, e, steps);
     }
+    if (SHARED) ww_cluster_meet(); /* others may still tell this one */
 #endif
 }
 
-#define KERNEL(name, columns, fp8)                                                                             \
+#define KERNEL(name, columns, fp8, shared)                                                                     \
     extern "C" __global__ void __launch_bounds__(THREADS)                                                      \
         name(const void *a, const void *b, unsigned short *c, unsigned n, unsigned steps) {                    \
-        product<columns, fp8>(a, b, c, n, steps);                                                              \
+        product<columns, fp8, shared>(a, b, c, n, steps);                                                      \
     }
-KERNEL(gemm_wgmma_half_128, 128, false)
-KERNEL(gemm_wgmma_half_256, 256, false)
-KERNEL(gemm_wgmma_fp8_128, 128, true)
-KERNEL(gemm_wgmma_fp8_256, 256, true)
+KERNEL(gemm_wgmma_half_128, 128, false, false)
+KERNEL(gemm_wgmma_half_256, 256, false, false)
+KERNEL(gemm_wgmma_fp8_128, 128, true, false)
+KERNEL(gemm_wgmma_fp8_256, 256, true, false)
+KERNEL(gemm_wgmma_shared_half_128, 128, false, true)
+KERNEL(gemm_wgmma_shared_half_256, 256, false, true)
+KERNEL(gemm_wgmma_shared_fp8_128, 128, true, true)
+KERNEL(gemm_wgmma_shared_fp8_256, 256, true, true)

@@ -42,6 +42,38 @@ WW_BUILTIN void ww_box(unsigned to, const void *map, unsigned x, unsigned y, uns
                  : "memory");
 }
 
+/* CTAs of the cluster, and the number of this one. */
+WW_BUILTIN unsigned ww_cluster_size() {
+    unsigned n;
+    asm("mov.u32 %0, %%cluster_nctarank;" : "=r"(n));
+    return n;
+}
+WW_BUILTIN unsigned ww_cluster_rank() {
+    unsigned n;
+    asm volatile("mov.u32 %0, %%cluster_ctarank;" : "=r"(n));
+    return n;
+}
+WW_BUILTIN void ww_cluster_meet() {
+    asm volatile("barrier.cluster.arrive.aligned;\n\tbarrier.cluster.wait.aligned;" ::: "memory");
+}
+/* The barrier at the same place of another CTA. */
+WW_BUILTIN void ww_barrier_arrive_at(unsigned barrier, unsigned rank) {
+    asm volatile("{ .reg .b32 a; mapa.shared::cluster.u32 a, %0, "
+                 "%1;\n\tmbarrier.arrive.release.cluster.shared::cluster.b64 "
+                 "_, [a]; }" ::"r"(barrier),
+                 "r"(rank)
+                 : "memory");
+}
+/* A box for all CTAs of the mask, at the same place of each; its bytes count at the barrier of each. */
+WW_BUILTIN void ww_box_for(unsigned to, const void *map, unsigned x, unsigned y, unsigned barrier,
+                           unsigned short mask) {
+    asm volatile("cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes.multicast::"
+                 "cluster [%0], "
+                 "[%1, {%2, %3}], [%4], %5;" ::"r"(to),
+                 "l"(map), "r"(x), "r"(y), "r"(barrier), "h"(mask)
+                 : "memory");
+}
+
 /* Describes rows of 128 bytes, swizzled by 128; groups of 8 rows follow one another. `leading`: bytes between
  * columns of 128 bytes of a matrix that is turned. */
 WW_BUILTIN unsigned long ww_matrix(unsigned address, unsigned leading = 16) {

@@ -38,6 +38,15 @@ enum ww_code ww_gemm_make(struct ww_host *h, struct ww_gemm *g) {
     return ww_host_buffer(h, &g->d_c, (size_t)g->m * g->n, g->type == WW_GEMM_INT8 ? 4 : 2);
 }
 
+enum ww_code ww_gemm_map(struct ww_host *h, const struct ww_gemm *g, uint64_t matrix, uint32_t rows,
+                         uint32_t box, uint64_t *address) {
+    const struct ww_device_matrix m = {
+        .address = matrix, .element = ww_gemm_bytes(g), .rows = rows, .columns = g->k, .box_rows = box};
+    unsigned char map[WW_DEVICE_MAP_BYTES];
+    WW_TRY(ww_device_map(h->device, &m, map, h->error));
+    return ww_host_upload(h, address, map, sizeof map, 1);
+}
+
 static int32_t dot(const int8_t *a, const int8_t *b, size_t k) {
     int32_t sum = 0;
     for (size_t i = 0; i < k; i++) sum += a[i] * b[i];

@@ -28,6 +28,9 @@ uint32_t ww_gemm_bytes(const struct ww_gemm *g);
 /* Makes A and B of g's type and sizes, in device memory too, and place for C. Errors: WW_NOMEM, WW_USAGE (sizes
  * that are no multiples of 128, 128 and 128 bytes; more than 2^36 multiplications). */
 enum ww_code ww_gemm_make(struct ww_host *h, struct ww_gemm *g);
+/* A tensor map, in device memory, of g's matrix of `rows` rows there: boxes of `box` rows of 128 bytes. */
+enum ww_code ww_gemm_map(struct ww_host *h, const struct ww_gemm *g, uint64_t matrix, uint32_t rows,
+                         uint32_t box, uint64_t *address);
 enum ww_code ww_gemm_check(struct ww_host *h, const struct ww_gemm *g);
 
 #endif

@@ -72,6 +72,7 @@ struct ww_host_shape ww_host_line(uint32_t grid, uint32_t block) {
 
 enum ww_code ww_host_launch(struct ww_host *h, const char *kernel, const struct ww_host_shape *shape,
                             const struct ww_arg *args, size_t count) {
+    ww_device_cluster(h->device, shape->cluster);
     return ww_device_launch(h->device, h->module, kernel, shape->grid, shape->block, shape->shared, args, count,
                             h->error);
 }

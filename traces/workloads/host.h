@@ -71,9 +71,9 @@ enum ww_code ww_host_texture(struct ww_host *h, uint64_t *handle, uint64_t addre
  * small). */
 enum ww_code ww_host_constant(struct ww_host *h, const char *name, const void *data, size_t count, size_t size);
 
-/* A launch's shape. */
+/* A launch's shape. cluster: CTAs of each cluster, all 0: as the kernel says. */
 struct ww_host_shape {
-    uint32_t grid[3], block[3], shared;
+    uint32_t grid[3], block[3], shared, cluster[3];
 };
 /* grid x 1 x 1 CTAs of block x 1 x 1 threads. */
 struct ww_host_shape ww_host_line(uint32_t grid, uint32_t block);

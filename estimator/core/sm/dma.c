@@ -212,8 +212,7 @@ void ww_dma_reply(struct ww_sm *sm, uint32_t m, const struct ww_mem_reply *reply
     struct ww_cache *l = &sm->l1;
     struct ww_dma_engine *e = sm->dma;
     struct ww_dma_buffer *b = buffer_at(e, l->entry[m].target);
-    uint64_t from = l->port_free > cycle ? l->port_free : cycle;
-    l->port_free = from + l->shape->data_cycles[ww_bits8(reply->sectors)];
+    ww_cache_port(l, cycle, l->shape->data_cycles[ww_bits8(reply->sectors)]);
     if (b->done_at < l->port_free) b->done_at = l->port_free;
     if (!reply->last) return;
     l->entry[m].next_free = l->free_entry;

@@ -119,9 +119,11 @@ static bool act(struct ww_sm *sm, struct ww_warp *w, const struct ww_dinst *d, c
 }
 
 /* An instruction goes into its unit's queue; returns the cycles that it waits there. */
-static uint64_t enqueue(struct ww_sched *s, const struct ww_dinst *d, uint64_t cycle) {
-    uint64_t start = s->busy[d->group] > cycle ? s->busy[d->group] : cycle;
-    uint64_t end = start + d->ii;
+static uint64_t enqueue(const struct ww_sm *sm, struct ww_sched *s, const struct ww_dinst *d, uint64_t cycle) {
+    uint64_t start = s->busy[d->group], end;
+    if (d->matrix && sm->core->code.contended) start += ww_tensor_contention(sm, s, d, cycle);
+    if (start < cycle) start = cycle;
+    end = start + d->ii;
     if (d->part) {
         s->parts = (uint8_t)(s->parts + d->part);
         end += s->parts >> 3;
@@ -144,7 +146,7 @@ static inline uint64_t take(struct ww_sm *sm, struct ww_sched *s, const struct w
         else
             return d->action == WW_A_LSU || d->action == WW_A_CONST ? ww_collect_memory(sm, d, cycle) : 0;
     }
-    if (d->queued) return enqueue(s, d, cycle);
+    if (d->queued) return enqueue(sm, s, d, cycle);
     if (d->ii) take_unit(sm, s, d->group, cycle + d->ii);
     if (d->group2) take_unit(sm, s, d->group2, cycle + d->ii2);
     return delay;

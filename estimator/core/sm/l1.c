@@ -42,9 +42,7 @@ static void ask(struct ww_sm *sm, const struct ww_cache *c, const struct ww_line
 
 /* Takes the data port for so many chunks; returns the cycle at which the last of them has passed it. */
 static uint64_t take_port(struct ww_cache *c, uint32_t chunks, uint64_t cycle) {
-    uint64_t from = c->port_free > cycle ? c->port_free : cycle;
-    c->port_free = from + c->shape->data_cycles[chunks];
-    return c->port_free - 1;
+    return ww_cache_port(c, cycle, c->shape->data_cycles[chunks]) - 1;
 }
 
 /* Counters are of 32-byte chunks. */

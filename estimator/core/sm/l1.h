@@ -47,7 +47,15 @@ struct ww_cache {
     struct ww_mshr *entry;
     uint32_t free_entry, used;
     uint64_t port_free; /* data return */
+    uint64_t port_used; /* cycles that the data port has been taken for so far */
 };
+
+/* Takes the data port for so many cycles, not before `cycle`; returns the cycle from which it is free again. */
+static inline uint64_t ww_cache_port(struct ww_cache *c, uint64_t cycle, uint64_t takes) {
+    c->port_free = (c->port_free > cycle ? c->port_free : cycle) + takes;
+    c->port_used += takes;
+    return c->port_free;
+}
 
 /* Requests that wait for the interconnect. The first of them is offered at the end of every cycle, until it is
  * refused. */

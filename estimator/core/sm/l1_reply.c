@@ -50,9 +50,7 @@ static uint8_t level_of(const struct ww_mem_reply *reply) {
 
 /* Takes the data port for a fill; returns the cycle at which its data are for use. */
 static uint64_t fill_ready(struct ww_cache *c, uint32_t chunks, uint64_t cycle) {
-    uint64_t from = c->port_free > cycle ? c->port_free : cycle;
-    c->port_free = from + c->shape->data_cycles[chunks];
-    return c->port_free - 1 + c->shape->latency;
+    return ww_cache_port(c, cycle, c->shape->data_cycles[chunks]) - 1 + c->shape->latency;
 }
 
 static void close_entry(struct ww_sm *sm, struct ww_cache *l, uint32_t m) {

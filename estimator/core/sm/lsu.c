@@ -75,6 +75,7 @@ static void do_shared(struct ww_sm *sm, const struct ww_lsu_entry *e, const stru
         uint64_t pass =
             d->result_count || !gpu->shared_store_cycles ? gpu->shared_pass_cycles : gpu->shared_store_cycles;
         taken = (p.parts + p.conflicts) * pass;
+        sm->l1.port_used += taken;
         extra = (p.parts - 1) * pass + ww_smem_latency(&core->banks, p.conflicts);
     }
     if (d->path == WW_L_SHARED_ATOMIC && e->access) {
@@ -194,10 +195,9 @@ static void count_held(struct ww_sm *sm, const struct ww_dinst *d, uint64_t cycl
 static void read_wavefronts(struct ww_sm *sm, const struct ww_lsu_entry *e, const struct ww_dinst *d) {
     struct ww_lsu *l = &sm->lsu;
     uint32_t requests = l->coalescer.count, waves = ww_wavefront_data(sm->core, e, d, requests);
-    uint64_t from = sm->l1.port_free > l->start ? sm->l1.port_free : l->start, ready;
+    uint64_t ready;
     waves = (waves * l->hit_lines + requests - 1) / requests;
-    sm->l1.port_free = from + waves;
-    ready = sm->l1.port_free - 2 + sm->core->l1_shape.latency;
+    ready = ww_cache_port(&sm->l1, l->start, waves) - 2 + sm->core->l1_shape.latency;
     struct ww_memory_op *o = &sm->core->pool.op[l->op];
     if (ready > o->ready) o->ready = ready;
     if (l->free < l->start + waves) l->free = l->start + waves;

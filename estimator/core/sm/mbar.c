@@ -120,7 +120,7 @@ static uint64_t pass_port(struct ww_sm *sm, uint64_t bytes, uint64_t cycle) {
     struct ww_cache *l = &sm->l1;
     uint64_t takes = bytes / 128 * l->shape->data_cycles[4], from = cycle > takes ? cycle - takes : 0;
     if (!bytes) return cycle;
-    l->port_free = (l->port_free > from ? l->port_free : from) + takes;
+    ww_cache_port(l, from, takes);
     return l->port_free > cycle ? l->port_free : cycle;
 }
 

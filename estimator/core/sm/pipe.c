@@ -367,7 +367,7 @@ enum ww_code ww_pipe_decode(const struct ww_gpu_spec *gpu, const struct ww_launc
     if (!out->inst || !out->reg) return ww_fail_nomem(error, "decoded instructions");
     out->control = ww_control_applies(gpu, launch);
     if (!out->control) out->async_register = n.count++;
-    ww_tensor_groups(launch, out->control ? CONTROL_ENTRIES : n.count, out);
+    ww_tensor_groups(gpu, launch, out->control ? CONTROL_ENTRIES : n.count, out);
     if (!out->control && out->matrix_register) n.count = (uint16_t)(n.count + out->matrix_room + 1);
     out->banked = is_banked(gpu, launch);
     bool listed = gpu->collect_units_sp || out->banked;

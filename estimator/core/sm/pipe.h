@@ -92,6 +92,8 @@ struct ww_dinst {
     uint8_t part;     /* eighths of a cycle more than ii; if queued */
     uint16_t room;    /* with a queue: cycles of its unit that may wait there */
     uint16_t latency; /* issue to dependent issue, where it is fixed */
+    uint16_t share;   /* of the cycles of a warpgroup's matrix instruction, in 256ths, those in which it reads
+                         shared memory */
     uint8_t space;
     bool access;
     bool local : 1, texture : 1, async : 1, reply : 1; /* reply: an atomic with a result */
@@ -139,6 +141,7 @@ struct ww_code_table {
     uint16_t *reg;      /* lists of dense numbers that are longer */
     uint8_t *bank;      /* all lists of banks, or of registers (regs.h); or NULL */
     bool banked;        /* these are of registers */
+    bool contended;     /* matrix instructions of warpgroups wait for what others take (tensor.h) */
     uint32_t *constant; /* by instruction: line of its constant operand + 1, 0: none; or NULL */
     uint32_t inst_count, registers;
     bool uses_tex, uses_const; /* a load goes to the texture cache, to the constant cache */

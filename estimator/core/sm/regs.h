@@ -19,6 +19,7 @@ enum { WW_RF_BANKS = 2, WW_RF_PLACES = 3 };
 struct ww_rf {                                     /* of a scheduler */
     uint64_t port[WW_RF_BANKS];                    /* the bank's port is free from this cycle on */
     uint64_t window;                               /* front.rf_window */
+    uint64_t reads;                                /* registers read from banks so far */
     uint32_t live;                                 /* bit bank * places + place: it keeps something */
     uint16_t kept[WW_RF_BANKS * WW_RF_PLACES + 1]; /* by the same, from 1: warp's slot and register */
 };

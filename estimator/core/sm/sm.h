@@ -107,6 +107,13 @@ struct ww_warp {
     const struct ww_step *admitted; /* const_operand.c: it has waited for the constant of this one */
 };
 
+/* What others have taken of what a scheduler's tensor core needs, as of its last instruction of a warpgroup
+ * (tensor.h). */
+struct ww_contention {
+    uint64_t at, port, reads; /* cycle of its issue; port_used and reads then */
+    uint32_t share, ii;       /* of that instruction */
+};
+
 struct ww_sched {
     _Alignas(WW_HOST_LINE) uint64_t ready[WW_G_COUNT]; /* by group: slots whose head has its operands */
     uint64_t free[WW_G_COUNT]; /* by group: cycle from which it takes an instruction of this scheduler */
@@ -124,6 +131,7 @@ struct ww_sched {
     uint8_t cause_count[WW_SLOT_COUNT];
     uint8_t
         parts; /* eighths of a cycle by which the tensor core's last instructions were longer than counted */
+    struct ww_contention matrix;
     uint64_t slot[WW_SLOT_COUNT];
     uint64_t age[64];
     uint32_t cta[64];

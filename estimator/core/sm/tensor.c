@@ -2,13 +2,15 @@
 #include "tensor.h"
 #include "../../config/tensor.h"
 #include "../../result/result.h"
+#include "regs.h"
 #include "sm.h"
 
 static const char *mnemonic(const struct ww_launch *launch, const struct ww_inst *in) {
     return in->mnemonic < launch->string_count ? launch->string[in->mnemonic] : "";
 }
 
-void ww_tensor_groups(const struct ww_launch *launch, uint32_t first, struct ww_code_table *code) {
+void ww_tensor_groups(const struct ww_gpu_spec *gpu, const struct ww_launch *launch, uint32_t first,
+                      struct ww_code_table *code) {
     bool any = false;
     uint32_t room = 1;
     for (uint32_t i = 0; i < launch->inst_count; i++) {
@@ -18,6 +20,7 @@ void ww_tensor_groups(const struct ww_launch *launch, uint32_t first, struct ww_
     }
     code->matrix_room = (uint16_t)(room < WW_TENSOR_LEVELS ? room : WW_TENSOR_LEVELS);
     code->matrix_register = (uint16_t)(any ? first : 0);
+    code->contended = any && (gpu->pipe_tensor_async_port || gpu->pipe_tensor_async_read_cycles);
 }
 
 uint16_t ww_tensor_level(const struct ww_code_table *code, const struct ww_inst *in) {
@@ -54,6 +57,41 @@ void ww_tensor_decode(const struct ww_gpu_spec *gpu, const struct ww_launch *lau
     d->part = (uint8_t)(t.eighths % 8);
     d->queued = true;
     d->room = (uint16_t)(x.async ? gpu->pipe_tensor_async_queue * d->ii : 0);
+    if (x.async && gpu->pipe_tensor_async_port) d->share = (uint16_t)(t.read * 256 * 8 / t.eighths);
+}
+
+/* Cycles by which others have been in the way of the port: it was not free for them and for the operands. */
+static uint64_t port_over(const struct ww_contention *c, uint64_t used, uint64_t elapsed, uint64_t busy) {
+    uint64_t left = elapsed - busy * c->share / 256;
+    return used > left ? used - left : 0;
+}
+
+/* And of the register file: in proportion to what their reads are over the least that matters. */
+static uint64_t reads_over(const struct ww_gpu_spec *g, const struct ww_contention *c, uint64_t reads,
+                           uint64_t elapsed, uint64_t busy) {
+    double least = g->pipe_tensor_async_reads, most = g->pipe_tensor_async_reads_most;
+    double rate = (double)reads / (double)elapsed, part = (rate - least) / (most - least);
+    if (part <= 0) return 0;
+    double longer =
+        (part < 1 ? part : 1) * g->pipe_tensor_async_read_cycles; /* each of them, in this time, too */
+    return (uint64_t)((double)busy / (c->ii + longer) * longer + 0.5);
+}
+
+uint64_t ww_tensor_contention(const struct ww_sm *sm, struct ww_sched *s, const struct ww_dinst *d,
+                              uint64_t cycle) {
+    const struct ww_gpu_spec *g = sm->core->gpu;
+    struct ww_contention last = s->matrix, *c = &s->matrix;
+    uint64_t until = s->busy[d->group] < cycle ? s->busy[d->group] : cycle, elapsed = cycle - last.at, over = 0;
+    c->at = cycle;
+    c->port = sm->l1.port_used;
+    c->reads = sm->rf ? sm->rf[s - sm->sched].reads : 0;
+    c->share = d->share;
+    c->ii = d->ii;
+    if (until <= last.at || !elapsed) return 0;
+    if (g->pipe_tensor_async_port) over = port_over(&last, c->port - last.port, elapsed, until - last.at);
+    if (g->pipe_tensor_async_read_cycles)
+        over += reads_over(g, &last, c->reads - last.reads, elapsed, until - last.at);
+    return over;
 }
 
 uint64_t ww_tensor_pending(const struct ww_sm *sm, const struct ww_warp *w) {

@@ -289,7 +289,7 @@ static void send(struct ww_sm *sm, struct ww_tma_job *j, const struct ww_line_re
 /* A store's data pass the port of shared memory. */
 static void read_shared(struct ww_sm *sm, uint32_t chunks, uint64_t cycle) {
     struct ww_cache *l = &sm->l1;
-    l->port_free = (l->port_free > cycle ? l->port_free : cycle) + l->shape->data_cycles[ww_bits8(chunks)];
+    ww_cache_port(l, cycle, l->shape->data_cycles[ww_bits8(chunks)]);
 }
 
 /* Cycles until the next request: so many bytes a cycle, what is left of one counts for the next. */
@@ -377,8 +377,7 @@ void ww_tma_reply(struct ww_sm *sm, uint32_t job, const struct ww_mem_reply *rep
     struct ww_cache *l = &sm->l1;
     struct ww_tma_job *j = &sm->tma->job[job];
     if (j->bulk == WW_BULK_LOAD) {
-        uint64_t from = l->port_free > cycle ? l->port_free : cycle;
-        l->port_free = from + l->shape->data_cycles[ww_bits8(reply->sectors)];
+        ww_cache_port(l, cycle, l->shape->data_cycles[ww_bits8(reply->sectors)]);
         if (j->ready < l->port_free) j->ready = l->port_free;
     }
     if (!reply->last) return;

@@ -164,6 +164,19 @@ static void multiply(EX_ARGS) {
     }
 }
 
+static void copy(EX_ARGS) {
+    for (uint32_t left = mask; left && !w->run->failed; left &= left - 1) {
+        unsigned l = (unsigned)__builtin_ctz(left);
+        uint32_t to = address_of(w, i, l);
+        uint64_t from;
+        const char *why = "a descriptor of shared memory has a swizzle that is not supported";
+        if (!is_held(w, to & 0xffff, ww_tmem_copy_columns(i->src->geom))) return;
+        if (ww_tmem_operand(ex_lane(w, i->b, 8, l), &from))
+            why = ww_tmem_copy(i->src->geom, from, w->cta->tmem, to, read_shared, w);
+        if (why && *why) ww_ex_fail(w, l, WW_EXEC, "tcgen05.cp: %s", why);
+    }
+}
+
 static void commit(EX_ARGS) {
     ww_mbarrier_clear(&w->mbar);
     for (uint32_t m = mask; m && !w->run->failed; m &= m - 1) {
@@ -204,7 +217,7 @@ static enum ww_code decode_move(struct ex_decoder *d) {
     bool loads = p->sub == PTX_SUB_TC_LD;
     const struct ptx_operand *o = &p->opnd[loads ? 0 : 1];
     uint32_t of = p->geom == PTX_SHAPE_16X256B ? 4 : p->geom == PTX_SHAPE_16X128B ? 2 : 1, count = of * p->vec;
-    if (p->geom < PTX_SHAPE_32X32B || count > TMEM_LANES)
+    if (p->geom < PTX_SHAPE_32X32B || p->geom > PTX_SHAPE_16X256B || count > TMEM_LANES)
         return ww_ex_decode_fail(d, WW_UNSUPPORTED, "this shape is not supported");
     if (o->kind == PTX_O_VEC ? o->vec_count != count : count != 1)
         return ww_ex_decode_fail(d, WW_INPUT, "shape and registers do not fit");
@@ -268,6 +281,14 @@ enum ww_code ww_ex_decode_tcgen05(struct ex_decoder *d) {
         return decode_move(d);
     case PTX_SUB_TC_MMA:
         return decode_multiply(d);
+    case PTX_SUB_TC_CP:
+        if (p->geom < PTX_SHAPE_128X256B)
+            return ww_ex_decode_fail(d, WW_UNSUPPORTED, "this shape is not supported");
+        WW_TRY(address(d, &p->opnd[0]));
+        WW_TRY(scalar(d, &p->opnd[1], 8, &e));
+        i->b = e.slot, i->bw = e.width;
+        i->fn = copy;
+        return WW_OK;
     case PTX_SUB_TC_COMMIT:
         i->kind = EX_MEM;
         i->fn = commit;

@@ -30,6 +30,12 @@ static void multiply(EX_ARGS) {
     g.warp = w->index % 4;
     if (!g.in_registers) g.desc_a = ex_lane(w, i->a, 8, 0);
     g.desc_b = ex_lane(w, i->b, 8, 0);
+    for (uint32_t l = 0; l < EX_LANES && g.sparse; l++) g.meta[l] = (uint32_t)ex_lane(w, i->d, 4, l);
+    const char *why = gmma_refuses(&g);
+    if (why) {
+        ww_ex_fail(w, EX_LANES, WW_EXEC, "wgmma: %s", why);
+        return;
+    }
     if (i->c != EX_NO_SLOT) g.keeps = (ex_pred(w, i, i->c, 2) & 1u) != 0;
     for (uint32_t k = 0; k < n; k++)
         for (uint32_t l = 0; l < EX_LANES; l++)
@@ -78,11 +84,13 @@ static bool type_of(uint8_t type, uint8_t *out) {
     return false;
 }
 
-/* k of a shape by the type of A: 32 bytes. */
+/* k of a shape by the type of A: 32 bytes, or 64 of which half are stored. */
 static bool depth_fits(const struct gmma *g, uint8_t geom) {
+    static const uint8_t sparse[] = {PTX_SHAPE_K32, PTX_SHAPE_K32, PTX_SHAPE_K16, PTX_SHAPE_K64,
+                                     PTX_SHAPE_K64, PTX_SHAPE_K64, PTX_SHAPE_K64, 0};
     static const uint8_t want[] = {PTX_SHAPE_K16, PTX_SHAPE_K16, PTX_SHAPE_K8,  PTX_SHAPE_K32,
                                    PTX_SHAPE_K32, PTX_SHAPE_K32, PTX_SHAPE_K32, PTX_SHAPE_K256};
-    return geom == want[g->type_a];
+    return geom == (g->sparse ? sparse : want)[g->type_a];
 }
 
 static bool types_fit(const struct gmma *g, uint8_t d) {
@@ -117,23 +125,36 @@ static enum ww_code descriptor(struct ex_decoder *d, const struct ptx_operand *o
 }
 
 /* Behind the predicate: signs of A and B, then whether A (unless in registers) and B are transposed. */
-static enum ww_code immediates(struct ex_decoder *d, struct gmma *g) {
+static enum ww_code immediates(struct ex_decoder *d, struct gmma *g, uint32_t first) {
     const struct ptx_inst *p = d->inst;
-    uint32_t n = p->opnd_count - 4u, of_types = g->type_a >= GMMA_S8 ? 0 : g->type_a <= GMMA_BF16 ? 4 : 2;
+    uint32_t n = p->opnd_count - first, of_types = g->type_a >= GMMA_S8 ? 0 : g->type_a <= GMMA_BF16 ? 4 : 2;
     if (of_types == 4 && g->in_registers) of_types = 3;
     if (n != of_types) return ww_ex_decode_fail(d, WW_INPUT, "these types take other immediates");
     for (uint32_t k = 0; k < n; k++) {
-        const struct ptx_operand *o = &p->opnd[4 + k];
+        const struct ptx_operand *o = &p->opnd[first + k];
         bool good =
             o->kind == PTX_O_IMM && (k < 2 ? o->imm == 1 || (int32_t)o->imm == -1 : o->imm == 0 || o->imm == 1);
         if (!good)
             return ww_ex_decode_fail(d, WW_INPUT, "an immediate is neither 1 nor -1 (a sign), nor 0 or 1");
     }
     if (n == 0) return WW_OK;
-    g->neg_a = p->opnd[4].imm != 1;
-    g->neg_b = p->opnd[5].imm != 1;
-    if (n == 4) g->trans_a = p->opnd[6].imm != 0;
-    if (n >= 3) g->trans_b = p->opnd[n + 3].imm != 0;
+    g->neg_a = p->opnd[first].imm != 1;
+    g->neg_b = p->opnd[first + 1].imm != 1;
+    if (n == 4) g->trans_a = p->opnd[first + 2].imm != 0;
+    if (n >= 3) g->trans_b = p->opnd[first + n - 1].imm != 0;
+    return WW_OK;
+}
+
+/* The register of metadata, and which pair of lanes holds it. */
+static enum ww_code metadata(struct ex_decoder *d, struct gmma *g) {
+    const struct ptx_operand *select = &d->inst->opnd[4];
+    uint8_t width;
+    WW_TRY(ww_ex_operand_slot(d, &d->inst->opnd[3], 4, &d->out->d, &width));
+    if (d->out->d == EX_NO_SLOT || width != 4)
+        return ww_ex_decode_fail(d, WW_INPUT, "expected a 32-bit register with metadata");
+    if (select->kind != PTX_O_IMM || select->imm < 0 || select->imm > (g->type_a > GMMA_TF32 ? 0 : 1))
+        return ww_ex_decode_fail(d, WW_INPUT, "a selector is 0, or of 16 and 32 bits 0 or 1");
+    g->selector = (uint8_t)select->imm;
     return WW_OK;
 }
 
@@ -153,8 +174,10 @@ enum ww_code ww_ex_decode_wgmma(struct ex_decoder *d) {
     if (!g || !i->elem) return ww_fail_nomem(d->error, "decoding a kernel");
     *g = (struct gmma){.n = (uint16_t)(8 * p->cp_bytes), .keeps = true, .saturate = (p->mods & PTX_M_SAT) != 0};
     g->sum = p->type[0] == PTX_T_F16 ? GMMA_SUM_F16 : p->type[0] == PTX_T_F32 ? GMMA_SUM_F32 : GMMA_SUM_S32;
+    g->sparse = (p->mods & PTX_M_SPARSE) != 0;
+    uint32_t scale = g->sparse ? 5 : 3;
     g->in_registers = p->opnd_count > 1 && p->opnd[1].kind == PTX_O_VEC;
-    if (p->opnd_count < 4 || !type_of(p->type[1], &g->type_a) || !type_of(p->type[2], &g->type_b) ||
+    if (p->opnd_count <= scale || !type_of(p->type[1], &g->type_a) || !type_of(p->type[2], &g->type_b) ||
         !types_fit(g, p->type[0]) || !depth_fits(g, p->geom) ||
         (g->type_a == GMMA_B1 && p->boolop != PTX_B_AND))
         return ww_ex_decode_fail(d, WW_UNSUPPORTED, "these types or this shape are not supported");
@@ -164,14 +187,15 @@ enum ww_code ww_ex_decode_wgmma(struct ex_decoder *d) {
     else
         WW_TRY(descriptor(d, &p->opnd[1], &i->a));
     WW_TRY(descriptor(d, &p->opnd[2], &i->b));
-    if (p->opnd[3].kind == PTX_O_IMM) {
+    if (g->sparse) WW_TRY(metadata(d, g));
+    if (p->opnd[scale].kind == PTX_O_IMM) {
         i->c = EX_NO_SLOT;
-        g->keeps = p->opnd[3].imm != 0;
+        g->keeps = p->opnd[scale].imm != 0;
     } else {
-        WW_TRY(ww_ex_operand_slot(d, &p->opnd[3], 0, &i->c, &width));
-        if (p->opnd[3].neg) i->neg |= 4u;
+        WW_TRY(ww_ex_operand_slot(d, &p->opnd[scale], 0, &i->c, &width));
+        if (p->opnd[scale].neg) i->neg |= 4u;
     }
-    WW_TRY(immediates(d, g));
+    WW_TRY(immediates(d, g, scale + 1));
     i->list = (const void *)g;
     i->fn = multiply;
     return WW_OK;

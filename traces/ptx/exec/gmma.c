@@ -1,6 +1,7 @@
 /* gmma.c: the matrix instructions of a warpgroup: operands by descriptor, products and sums of a warp. */
 #include "gmma.h"
 #include "exec.h"
+#include "sparse.h"
 #include <string.h>
 
 /* ---- operands ---- */
@@ -31,12 +32,12 @@ static const unsigned char *chunk(const struct operand *o, uint32_t offset) {
     return o->read(o->context, at & ~15u);
 }
 
-/* Rows of 32 bytes along k, eight of them one beside the other. */
-static bool read_rows(const struct operand *o, uint32_t first, uint32_t count,
-                      unsigned char out[][GMMA_ROW_BYTES]) {
+/* Rows of so many bytes along k, eight of them one beside the other. */
+static bool read_rows(const struct operand *o, uint32_t first, uint32_t count, uint32_t bytes,
+                      unsigned char out[][GMMA_DEEP_BYTES]) {
     uint32_t pitch = o->swizzle ? o->swizzle : 16, half = o->swizzle ? 16 : o->leading;
     for (uint32_t r = 0; r < count; r++)
-        for (uint32_t h = 0; h < 2; h++) {
+        for (uint32_t h = 0; h < bytes / 16; h++) {
             uint32_t row = first + r;
             const unsigned char *from = chunk(o, row / 8 * o->stride + row % 8 * pitch + h * half);
             if (!from) return false;
@@ -45,13 +46,13 @@ static bool read_rows(const struct operand *o, uint32_t first, uint32_t count,
     return true;
 }
 
-/* The same of a matrix that lies along its other index: 8 numbers of 16 bits for each of 16 k. */
-static bool read_transposed(const struct operand *o, uint32_t first, uint32_t count,
-                            unsigned char out[][GMMA_ROW_BYTES]) {
+/* The same of a matrix that lies along its other index: 8 numbers of 16 bits for each k. */
+static bool read_transposed(const struct operand *o, uint32_t first, uint32_t count, uint32_t bytes,
+                            unsigned char out[][GMMA_DEEP_BYTES]) {
     uint32_t wide = o->swizzle ? o->swizzle / 2 : 8, pitch = o->swizzle ? o->swizzle : 16;
     uint32_t next = o->swizzle ? o->leading : o->stride, deeper = o->swizzle ? o->stride : o->leading;
     for (uint32_t r = 0; r < count; r += 8)
-        for (uint32_t k = 0; k < 16; k++) {
+        for (uint32_t k = 0; k < bytes / 2; k++) {
             uint32_t row = first + r;
             const unsigned char *from =
                 chunk(o, row / wide * next + row % wide * 2 + k / 8 * deeper + k % 8 * pitch);
@@ -61,13 +62,14 @@ static bool read_transposed(const struct operand *o, uint32_t first, uint32_t co
     return true;
 }
 
-static bool read_operand(const struct operand *o, uint32_t first, uint32_t count,
-                         unsigned char out[][GMMA_ROW_BYTES]) {
-    return o->transposed ? read_transposed(o, first, count, out) : read_rows(o, first, count, out);
+static bool read_operand(const struct operand *o, uint32_t first, uint32_t count, uint32_t bytes,
+                         unsigned char out[][GMMA_DEEP_BYTES]) {
+    return o->transposed ? read_transposed(o, first, count, bytes, out)
+                         : read_rows(o, first, count, bytes, out);
 }
 
 /* Register r of a lane is 4 bytes of row l / 4, or of the eighth below it. */
-static void from_registers(uint32_t a[4][32], unsigned char out[GMMA_ROWS][GMMA_ROW_BYTES]) {
+static void from_registers(uint32_t a[4][32], unsigned char out[GMMA_ROWS][GMMA_DEEP_BYTES]) {
     for (uint32_t r = 0; r < 4; r++)
         for (uint32_t l = 0; l < 32; l++)
             memcpy(out[l / 4 + 8 * (r & 1)] + 4 * (l % 4) + 16 * (r >> 1), &a[r][l], 4);
@@ -103,10 +105,24 @@ static double number(const unsigned char *row, uint32_t k, uint8_t type) {
     }
 }
 
+/* Stored elements go to the places that metadata names, the others are zeros. */
+static void expand(const struct gmma *g, unsigned char rows[GMMA_ROWS][GMMA_DEEP_BYTES]) {
+    uint32_t size = GMMA_ROW_BYTES / elements(g->type_a), count = elements(g->type_a);
+    uint32_t of = size == 4 ? 1 : 2, each = size == 4 ? 4 : 2, first = size == 1 ? 0 : 2u * g->selector;
+    for (uint32_t row = 0; row < GMMA_ROWS; row++) {
+        unsigned char dense[GMMA_DEEP_BYTES] = {0};
+        for (uint32_t n = 0; n < count; n++) {
+            uint32_t at = ww_sparse_metadata(g->meta, first, size == 1, row, n * each, each);
+            if (size == 4) at >>= 3; /* 1110 or 0100 */
+            memcpy(dense + (n / of * (2 * of) + at) * size, rows[row] + n * size, size);
+        }
+        memcpy(rows[row], dense, sizeof dense);
+    }
+}
+
 /* By k, then by row. */
-static void to_numbers(unsigned char rows[][GMMA_ROW_BYTES], uint32_t count, uint8_t type, bool neg,
-                       double out[GMMA_ROW_BYTES][GMMA_COLS]) {
-    uint32_t n = elements(type);
+static void to_numbers(unsigned char rows[][GMMA_DEEP_BYTES], uint32_t count, uint32_t n, uint8_t type,
+                       bool neg, double out[GMMA_DEEP_BYTES][GMMA_COLS]) {
     for (uint32_t r = 0; r < count; r++)
         for (uint32_t k = 0; k < n; k++) out[k][r] = neg ? -number(rows[r], k, type) : number(rows[r], k, type);
 }
@@ -151,8 +167,8 @@ static double bits(const struct gmma *g, const unsigned char *a, const unsigned 
 }
 
 struct space {
-    unsigned char a[GMMA_ROWS][GMMA_ROW_BYTES], b[GMMA_COLS][GMMA_ROW_BYTES];
-    double x[GMMA_ROW_BYTES][GMMA_COLS], y[GMMA_ROW_BYTES][GMMA_COLS], sum[GMMA_ROWS][GMMA_COLS];
+    unsigned char a[GMMA_ROWS][GMMA_DEEP_BYTES], b[GMMA_COLS][GMMA_DEEP_BYTES];
+    double x[GMMA_DEEP_BYTES][GMMA_COLS], y[GMMA_DEEP_BYTES][GMMA_COLS], sum[GMMA_ROWS][GMMA_COLS];
 };
 
 #if defined(__x86_64__) && defined(__GNUC__)
@@ -196,16 +212,24 @@ static void move_sums(const struct gmma *g, struct space *s, uint32_t sums[GMMA_
             }
 }
 
+bool ww_gmma_rows(uint64_t descriptor, uint32_t count, uint32_t bytes, gmma_read read, void *context,
+                  unsigned char out[][GMMA_DEEP_BYTES]) {
+    struct operand o = operand_of(descriptor, false, read, context);
+    return read_rows(&o, 0, count, bytes, out);
+}
+
 bool ww_gmma(const struct gmma *g, gmma_read read, void *context, uint32_t a[4][32],
              uint32_t sums[GMMA_SUMS][32]) {
     static _Thread_local struct space s;
     struct operand of_a = operand_of(g->desc_a, g->trans_a, read, context);
     struct operand of_b = operand_of(g->desc_b, g->trans_b, read, context);
+    uint32_t deep = g->sparse ? GMMA_DEEP_BYTES : GMMA_ROW_BYTES, n = elements(g->type_a) * (g->sparse ? 2 : 1);
     if (g->in_registers)
         from_registers(a, s.a);
-    else if (!read_operand(&of_a, GMMA_ROWS * g->warp, GMMA_ROWS, s.a))
+    else if (!read_operand(&of_a, GMMA_ROWS * g->warp, GMMA_ROWS, GMMA_ROW_BYTES, s.a))
         return false;
-    if (!read_operand(&of_b, 0, g->n, s.b)) return false;
+    if (!read_operand(&of_b, 0, g->n, deep, s.b)) return false;
+    if (g->sparse) expand(g, s.a);
     if (g->keeps)
         move_sums(g, &s, sums, true);
     else
@@ -213,9 +237,9 @@ bool ww_gmma(const struct gmma *g, gmma_read read, void *context, uint32_t a[4][
     if (g->type_a == GMMA_B1) {
         add_bits(g, &s);
     } else {
-        to_numbers(s.a, GMMA_ROWS, g->type_a, g->neg_a, s.x);
-        to_numbers(s.b, g->n, g->type_b, g->neg_b, s.y);
-        (HAVE_HOST ? accumulate_host : accumulate_plain)(&s, elements(g->type_a), g->n);
+        to_numbers(s.a, GMMA_ROWS, n, g->type_a, g->neg_a, s.x);
+        to_numbers(s.b, g->n, n, g->type_b, g->neg_b, s.y);
+        (HAVE_HOST ? accumulate_host : accumulate_plain)(&s, n, g->n);
     }
     move_sums(g, &s, sums, false);
     return true;

@@ -1,6 +1,7 @@
 /* tmem.c: matrix instructions whose sums lie in tensor memory. */
 #include "tmem.h"
 #include "../front/ir.h"
+#include "../front/mma.h"
 #include <string.h>
 
 /* ---- descriptors ---- */
@@ -109,5 +110,35 @@ const char *ww_tmem_multiply(const struct tmem_mma *m, uint32_t *memory, uint32_
         if (!ww_gmma(&g, read, context, a, sums[slab])) return "";
     }
     for (uint32_t slab = 0; slab < m->rows / 16; slab++) move_slab(m, memory, to, slab, false, sums[slab]);
+    return NULL;
+}
+
+/* ---- copies ---- */
+
+/* Rows of each shape, how many lanes have a row, how far apart these are, and how far apart rows of one warp's
+ * are from those of the next. */
+static const struct copy {
+    uint8_t rows, columns, copies, apart, per, step;
+} copies[] = {{128, 8, 1, 0, 128, 0}, {4, 8, 1, 0, 1, 32},    {128, 4, 1, 0, 128, 0},
+              {64, 4, 2, 64, 64, 0},  {64, 4, 2, 32, 32, 64}, {32, 4, 4, 32, 32, 0}};
+
+uint32_t ww_tmem_copy_columns(uint8_t shape) {
+    return copies[shape - PTX_SHAPE_128X256B].columns;
+}
+
+const char *ww_tmem_copy(uint8_t shape, uint64_t descriptor, uint32_t *memory, uint32_t to, gmma_read read,
+                         void *context) {
+    const struct copy *c = &copies[shape - PTX_SHAPE_128X256B];
+    static _Thread_local unsigned char rows[TMEM_LANES][GMMA_DEEP_BYTES];
+    uint32_t column = to & 0xffff, last = (c->rows - 1u) % c->per + (c->rows - 1u) / c->per * c->step;
+    if ((to >> 16) + last + (c->copies - 1u) * c->apart >= TMEM_LANES || column + c->columns > TMEM_COLUMNS ||
+        column % 4)
+        return "its rows do not lie in tensor memory";
+    if (!ww_gmma_rows(descriptor, c->rows, 4u * c->columns, read, context, rows)) return "";
+    for (uint32_t r = 0; r < c->rows; r++)
+        for (uint32_t n = 0; n < c->copies; n++) {
+            uint32_t lane = (to >> 16) + r % c->per + r / c->per * c->step + n * c->apart;
+            memcpy(&memory[lane * TMEM_COLUMNS + column], rows[r], 4u * c->columns);
+        }
     return NULL;
 }

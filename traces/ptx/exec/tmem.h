@@ -39,4 +39,11 @@ bool ww_tmem_operand(uint64_t descriptor, uint64_t *out);
 const char *ww_tmem_multiply(const struct tmem_mma *m, uint32_t *memory, uint32_t to, uint32_t a_at,
                              gmma_read read, void *context);
 
+/* tcgen05.cp of a shape (PTX_SHAPE_128X256B ...): rows of 16 or 32 bytes, which lie in shared memory as those
+ * of B, go to lanes, some of them to two or four. Results as above. */
+const char *ww_tmem_copy(uint8_t shape, uint64_t descriptor, uint32_t *memory, uint32_t to, gmma_read read,
+                         void *context);
+/* Columns that it writes. */
+uint32_t ww_tmem_copy_columns(uint8_t shape);
+
 #endif

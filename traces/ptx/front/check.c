@@ -172,6 +172,8 @@ static const char *tensor_memory_shape(const struct ptx_inst *i) {
     switch (i->sub) {
     case PTX_SUB_TC_ALLOC:
         return "/as";
+    case PTX_SUB_TC_CP:
+        return "/as";
     case PTX_SUB_TC_DEALLOC:
         return "/ss";
     case PTX_SUB_TC_LD:
@@ -226,7 +228,7 @@ static const char *shape_of(struct ptx_inst *i) {
             return i->dst_count ? "d/a?s" : "/a?s";
         }
     case PTX_WGMMA:
-        if (i->sub == PTX_SUB_WGMMA_MMA) return "V/VVP?ssss";
+        if (i->sub == PTX_SUB_WGMMA_MMA) return i->mods & PTX_M_SPARSE ? "V/VVssP?ssss" : "V/VVP?ssss";
         return i->sub == PTX_SUB_CP_WAIT_GROUP ? "/s" : "/";
     case PTX_TCGEN05:
         return tensor_memory_shape(i);

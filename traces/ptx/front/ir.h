@@ -265,6 +265,7 @@ enum ptx_sub {
     PTX_SUB_TC_ST,
     PTX_SUB_TC_MMA,
     PTX_SUB_TC_COMMIT,
+    PTX_SUB_TC_CP,
     PTX_SUB_TC_WAIT,
     PTX_SUB_TC_FENCE,
     PTX_SUB_COUNT
@@ -300,6 +301,7 @@ enum ptx_sub {
 #define PTX_M_NOCOMPLETE 67108864u
 #define PTX_M_TRANS 134217728u
 #define PTX_M_PARITY 268435456u     /* mbarrier .parity */
+#define PTX_M_SPARSE 2147483648u    /* wgmma: A has metadata */
 #define PTX_M_ZERO 1073741824u      /* surfaces: nothing is done outside */
 #define PTX_M_CACHE_HINT 536870912u /* the last source operand is an L2 cache policy */
 

@@ -13,14 +13,22 @@ struct ptx_shape {
 
 /* [0] is "no shape". */
 #define PTX_SHAPE_1D 14 /* and what follows: geometries of textures and surfaces */
-#define PTX_SHAPE_K8 19 /* and what follows: m64nNk8, k16, k32, k256 of wgmma; N / 8 is ptx_inst.cp_bytes */
+#define PTX_SHAPE_K8                                                                                           \
+    19 /* and what follows: m64nNk8, k16, k32, k256, k64 of wgmma; N / 8 is ptx_inst.cp_bytes */
 #define PTX_SHAPE_K16 20
 #define PTX_SHAPE_K32 21
 #define PTX_SHAPE_K256 22
-#define PTX_SHAPE_32X32B 23 /* and what follows: of tensor memory */
-#define PTX_SHAPE_16X128B 24
-#define PTX_SHAPE_16X256B 25
-#define PTX_SHAPE_COUNT 26
+#define PTX_SHAPE_K64 23
+#define PTX_SHAPE_32X32B 24 /* and what follows: of tensor memory */
+#define PTX_SHAPE_16X128B 25
+#define PTX_SHAPE_16X256B 26
+#define PTX_SHAPE_128X256B 27 /* and what follows: of tcgen05.cp */
+#define PTX_SHAPE_4X256B 28
+#define PTX_SHAPE_128X128B 29
+#define PTX_SHAPE_64X128B 30    /* .warpx2::02_13 */
+#define PTX_SHAPE_64X128B_01 31 /* .warpx2::01_23 */
+#define PTX_SHAPE_32X128B 32
+#define PTX_SHAPE_COUNT 33
 extern const struct ptx_shape ww_ptx_shapes[PTX_SHAPE_COUNT];
 
 #endif

@@ -241,7 +241,7 @@ static bool warpgroup_shape(struct ptx_inst *i, const struct ptx_token *t) {
     if (i->op != PTX_WGMMA || t->n < 7 || memcmp(t->p, "m64n", 4) != 0) return false;
     while (at < t->n && t->p[at] >= '0' && t->p[at] <= '9' && n < 1000)
         n = 10 * n + (uint32_t)(t->p[at++] - '0');
-    for (uint8_t s = PTX_SHAPE_K8; s <= PTX_SHAPE_K256; s++)
+    for (uint8_t s = PTX_SHAPE_K8; s <= PTX_SHAPE_K64; s++)
         if (strlen(ww_ptx_shapes[s].name) == t->n - at &&
             memcmp(ww_ptx_shapes[s].name, t->p + at, t->n - at) == 0)
             i->geom = s;
@@ -272,6 +272,7 @@ enum ww_code ww_ptx_modifier(struct ptx_parser *p, struct ptx_inst *i, const str
         break;
     case MOD_FLAG:
         i->mods |= m->value;
+        good = m->value != PTX_M_SPARSE || i->op == PTX_WGMMA;
         break;
     case MOD_VEC:
         i->vec = (uint8_t)m->value;

@@ -131,11 +131,12 @@ static const char *warpgroup_name(struct lower *l, const struct ptx_inst *i) {
     uint8_t a = i->type[1];
     uint32_t n = 8u * i->cp_bytes;
     const char *k = ww_ptx_shapes[i->geom].name + 1, *sum = i->type[0] == PTX_T_F16 ? "F16" : "F32";
+    const char *sp = i->mods & PTX_M_SPARSE ? ".SP" : "";
     if (a == PTX_T_B1) return ww_arena_printf(l->arena, "BGMMA.64x%ux%s.AND.POPC", n, k);
-    if (a == PTX_T_S8 || a == PTX_T_U8) return ww_arena_printf(l->arena, "IGMMA.64x%ux%s.S8.S8", n, k);
+    if (a == PTX_T_S8 || a == PTX_T_U8) return ww_arena_printf(l->arena, "IGMMA%s.64x%ux%s.S8.S8", sp, n, k);
     if (a == PTX_T_E4M3 || a == PTX_T_E5M2)
-        return ww_arena_printf(l->arena, "QGMMA.64x%ux%s.%s.E4M3.E4M3", n, k, sum);
-    return ww_arena_printf(l->arena, "HGMMA.64x%ux%s.%s%s", n, k, sum,
+        return ww_arena_printf(l->arena, "QGMMA%s.64x%ux%s.%s.E4M3.E4M3", sp, n, k, sum);
+    return ww_arena_printf(l->arena, "HGMMA%s.64x%ux%s.%s%s", sp, n, k, sum,
                            a == PTX_T_BF16   ? ".BF16"
                            : a == PTX_T_TF32 ? ".TF32"
                                              : "");
@@ -153,6 +154,7 @@ static void multiply(struct lower *l, const struct ptx_inst *i) {
     if (i->opnd[1].kind == PTX_O_VEC) add_words(l, &i->opnd[1], 3, s, &n);
     add_words(l, &i->opnd[2], 0, s, &n);
     if (i->opnd[3].kind == PTX_O_REG) add_words(l, &i->opnd[3], 0, s, &n);
+    if (i->mods & PTX_M_SPARSE && i->opnd[5].kind == PTX_O_REG) add_words(l, &i->opnd[5], 0, s, &n);
     const struct ptx_operand *d = &i->opnd[0];
     ww_lower_put(l, WW_OP_TENSOR, name, ww_lower_dest(l, d->kind == PTX_O_VEC ? &d->vec[0] : d), s, n);
 }
@@ -185,6 +187,14 @@ static void multiply_in_tensor_memory(struct lower *l, const struct ptx_inst *i)
     ww_lower_put(l, WW_OP_TENSOR, name, nowhere, s, n);
 }
 
+static void copy_to_tensor_memory(struct lower *l, const struct ptx_inst *i) {
+    struct lower_src s[2];
+    unsigned n = 0;
+    for (uint8_t k = 0; k < 2; k++)
+        if (i->opnd[k].reg >= 0) s[n++] = ww_lower_source(l, &i->opnd[k]);
+    ww_lower_put(l, WW_OP_INT, "UTCCP", nowhere, s, n);
+}
+
 void ww_lower_op_tcgen05(struct lower *l, const struct ptx_inst *i) {
     struct lower_inst *m;
     switch (i->sub) {
@@ -194,6 +204,9 @@ void ww_lower_op_tcgen05(struct lower *l, const struct ptx_inst *i) {
         return;
     case PTX_SUB_TC_MMA:
         multiply_in_tensor_memory(l, i);
+        return;
+    case PTX_SUB_TC_CP:
+        copy_to_tensor_memory(l, i);
         return;
     case PTX_SUB_TC_COMMIT:
         m = ww_lower_put(l, WW_OP_NOP, "NOP", nowhere, NULL, 0);
@@ -218,7 +231,7 @@ void ww_lower_op_tcgen05(struct lower *l, const struct ptx_inst *i) {
 static void commit(struct lower *l) {
     struct lower_inst *last = l->inst_count ? &l->inst[l->inst_count - 1] : NULL;
     const struct ptx_func *f = l->func;
-    bool own = last && last->op == WW_OP_TENSOR && strstr(last->name, "GMMA.64x") &&
+    bool own = last && last->op == WW_OP_TENSOR && strstr(last->name, "GMMA.") &&
                f->inst[last->ptx].block == f->inst[l->cur].block;
     if (!own) last = ww_lower_put(l, WW_OP_NOP, "NOP", nowhere, NULL, 0);
     if (last) last->flags |= WW_INST_GROUP_END;

@@ -56,8 +56,6 @@ enum ww_code ww_device_note_copy_waits(struct ww_device *device, const struct ww
 /* Launches are computed, not recorded, while paused. */
 void ww_device_pause(struct ww_device *device, bool paused);
 
-/* CTAs of a cluster of the launches that follow; all 0: as the kernel says. */
-void ww_device_cluster(struct ww_device *device, const uint32_t cluster[3]);
 /* Launches that follow are cooperative, or not: such kernels find 16 bytes of zeroed memory through %envreg1
  * and %envreg2, in which their CTAs meet. Errors: WW_NOMEM. */
 enum ww_code ww_device_cooperate(struct ww_device *device, bool cooperative, struct ww_error *error);

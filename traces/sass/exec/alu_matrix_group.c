@@ -6,6 +6,7 @@
 #include "alu_matrix.h"
 
 #define ENDS_GROUP 16u
+#define SPARSE 32u
 
 struct reader {
     struct sx_warp *w;
@@ -39,6 +40,8 @@ static void multiply_group(SX_ARGS) {
                      .saturate = (i->mods & 4u) != 0,
                      .in_registers = (i->mods & 8u) != 0,
                      .keeps = (sx_ps(w, i, 0) & 1u) != 0 && i->c != SX_ZERO,
+                     .sparse = (i->mods & SPARSE) != 0,
+                     .selector = (uint8_t)i->imm,
                      .warp = w->index % 4};
     struct reader r = {w};
     uint32_t n = gmma_registers(&g);
@@ -51,6 +54,12 @@ static void multiply_group(SX_ARGS) {
         memcpy(a, sx_src(w, i->a), sizeof a);
     else
         g.desc_a = descriptor(w, i->b, 0);
+    if (g.sparse) memcpy(g.meta, sx_src(w, i->d2), sizeof g.meta);
+    const char *why = gmma_refuses(&g);
+    if (why) {
+        ww_sx_fail(w, SX_LANES, WW_EXEC, "wgmma: %s", why);
+        return;
+    }
     if (g.keeps) memcpy(sums, sx_src(w, i->c), n * sizeof sums[0]);
     if (ww_gmma(&g, read_shared, &r, a, sums)) memcpy(sx_dst(w, i->d), sums, n * sizeof sums[0]);
     if (i->mods & ENDS_GROUP) w->matrix_groups++;
@@ -106,7 +115,7 @@ bool ww_sx_alu_matrix_group(struct sx_builder *b, const struct ww_sass_insn *in,
     enum ww_sass_slot slot = both ? SASS_A : SASS_B;
     uint8_t sum = in->mod[SASS_M_DTYPE] == SASS_T_F16 ? GMMA_SUM_F16 : GMMA_SUM_F32;
     uint32_t n8 = in->mod[SASS_M_N8], rows = whole || sum == GMMA_SUM_F32 ? 4 * n8 : 2 * n8;
-    if (in->mod[SASS_M_SPARSE] || !n8 || n8 > 32 || in->opd[slot].kind != SASS_K_GDESC) return false;
+    if ((in->mod[SASS_M_SPARSE] && bits) || !n8 || n8 > 32 || in->opd[slot].kind != SASS_K_GDESC) return false;
     i->type = bits ? GMMA_B1 : type_of(in->mod[SASS_M_STYPE], GMMA_F16);
     i->type2 = bits ? GMMA_B1 : in->op == SASS_HGMMA ? i->type : type_of(in->mod[SASS_M_BTYPE], i->type);
     i->type3 = whole ? GMMA_SUM_S32 : sum;
@@ -114,7 +123,13 @@ bool ww_sx_alu_matrix_group(struct sx_builder *b, const struct ww_sass_insn *in,
     i->neg = (uint8_t)((in->mod[SASS_M_NEG_A] ? 1u : 0u) | (in->mod[SASS_M_NEG_B] ? 2u : 0u));
     if (!both && in->opd[SASS_A].flags & SASS_F_NEG) i->neg |= 1u;
     i->mods = (in->mod[SASS_M_LAYOUT] ? 1u : 0u) | (in->mod[SASS_M_LAYOUT_B] ? 2u : 0u) |
-              (in->mod[SASS_M_SAT] ? 4u : 0u) | (both ? 0 : 8u) | (in->raw[1] >> 20 & 7u ? 0 : ENDS_GROUP);
+              (in->mod[SASS_M_SAT] ? 4u : 0u) | (both ? 0 : 8u) | (in->raw[1] >> 20 & 7u ? 0 : ENDS_GROUP) |
+              (in->mod[SASS_M_SPARSE] ? SPARSE : 0);
+    if (in->mod[SASS_M_SPARSE]) {
+        i->d2 = ww_sx_src(b, in, SASS_E, 1);
+        i->imm = in->mod[SASS_M_SELECT];
+        if (i->imm > (in->op == SASS_HGMMA ? 1 : 0)) return false;
+    }
     i->d = ww_sx_dst(b, in, SASS_D, rows);
     i->c = ww_sx_src(b, in, SASS_C, rows);
     i->a = both ? SX_ZERO : ww_sx_src(b, in, SASS_A, 4);
