@@ -24,11 +24,11 @@ from silicon_programs import NVCC_OPTIONS, Failure, digest, read_programs  # noq
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 TABLE = os.path.join(ROOT, "reports", "silicon.csv")
-# Suites of measurements in TABLE: the GPU's model, what the PTX is compiled for, whether caches were flushed, and the
+# Suites of measurements in TABLE: the GPU's model, what the PTX is compiled for, the state of caches, and the
 # clock that the profiler fixed, if it is not the model's: the base clocks of a PCIe A100 and of an H100 NVL are below
 # those of the SXM boards that the models describe.
-SUITES = {"gv100": ("gv100", "compute_75", "flush", None), "v100-micro": ("gv100", "compute_75", "keep", None),
-          "a100-micro": ("a100", "compute_80", "keep", "765"), "h100-micro": ("h100_nvl", "compute_90", "keep", "1080"),
+SUITES = {"gv100": ("gv100", "compute_75", "flush", None), "v100-micro": ("gv100", "compute_75", "flush-once", None),
+          "a100-micro": ("a100", "compute_80", "flush-once", "765"), "h100-micro": ("h100_nvl", "compute_90", "keep", "1080"),
           "h100-apps": ("h100_nvl", "compute_90", "keep", "1080")}
 SECTOR_BYTES = 32
 
@@ -178,8 +178,8 @@ def parse(argv):
     p.add_argument("--code", choices=("sass", "ptx", "auto"), help="option of trace record (default: none is given)")
     p.add_argument("--only", metavar="NAMES", help="programs of the list, separated by commas")
     p.add_argument("--launches", metavar="N", type=int, help="the first N launches of each program only")
-    p.add_argument("--cache-control", choices=("flush", "keep"),
-                   help="flush: caches are empty before each launch; keep: as the launch before left them (default: as the suite was measured)")
+    p.add_argument("--cache-control", choices=("flush", "flush-once", "keep"),
+                   help="caches before each launch, as option of run (default: as the suite was measured)")
     p.add_argument("--clock-control", metavar="CLOCK", help="option of run: base, boost or MHz (default: as the suite was measured)")
     p.add_argument("--set", metavar="KEY=VALUE", action="append", default=[], help="option of run (may be repeated)")
     p.add_argument("--mech", metavar="MECHANISM", action="append", default=[], help="option of run (may be repeated)")

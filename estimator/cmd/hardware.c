@@ -210,7 +210,10 @@ static const struct cmd_option correlate_options[] = {
     {"power", 0, "TABLE", "power table for energies (default: the GPU's)", 0},
     {"workload", 'w', "WORKLOAD", "only this workload or trace", CMD_REPEAT},
     {"trace", 't', "FILE", "the trace whose launches were measured, whatever the measurement calls it", 0},
-    {"cache-control", 0, "CACHES", "before each launch: keep (default), or flush as ncu does by default", 0},
+    {"cache-control", 0, "CACHES",
+     "before each launch: keep (default), flush as ncu does by default, or flush-once if ncu needs one pass "
+     "only",
+     0},
     {"clock-control", 0, "CLOCK",
      "SM and L2 clock: base (ncu's default), boost, or MHz of the SMs (default: the model's)", 0},
     {"metric", 0, "METRIC", "only time_s, cycles, power_w or energy_j", 0},

@@ -65,8 +65,9 @@ static enum ww_code check_options(const struct ww_run_options *o, struct ww_erro
     if (o->confidence != 0 && !(o->confidence >= 0.5 && o->confidence <= 0.9999))
         return ww_fail(error, WW_USAGE, "--confidence", "%g: expected 0.5 to 0.9999 (50 to 99.99 percent)",
                        o->confidence);
-    if (o->cache_control && strcmp(o->cache_control, "keep") != 0 && strcmp(o->cache_control, "flush") != 0)
-        return ww_fail(error, WW_USAGE, "--cache-control", "\"%.40s\": expected keep or flush",
+    if (o->cache_control && strcmp(o->cache_control, "keep") != 0 && strcmp(o->cache_control, "flush") != 0 &&
+        strcmp(o->cache_control, "flush-once") != 0)
+        return ww_fail(error, WW_USAGE, "--cache-control", "\"%.40s\": expected keep, flush or flush-once",
                        o->cache_control);
     return WW_OK;
 }
@@ -104,6 +105,7 @@ struct ww_engine_options ww_run_engine_options(const struct run *r) {
                                       .threads = o->threads,
                                       .segments = r->power != NULL,
                                       .flush = r->flush,
+                                      .one_pass = r->one_pass,
                                       .progress = o->progress ? ww_run_progress : NULL,
                                       .progress_context = (void *)(uintptr_t)r};
 }
@@ -137,7 +139,9 @@ static const char *copy(struct run *r, const char *s) {
 /* What the state before each launch was asked to be, where it is not the default. */
 static void describe_control(struct run *r) {
     struct ww_result *result = r->result;
-    if (r->flush) result->mechanism[result->mechanism_count++] = (struct ww_setting){"cache_control", "flush"};
+    if (r->flush)
+        result->mechanism[result->mechanism_count++] =
+            (struct ww_setting){"cache_control", r->one_pass ? "flush-once" : "flush"};
     if (r->options->clock_control)
         result->mechanism[result->mechanism_count++] =
             (struct ww_setting){"clock_control", copy(r, r->options->clock_control)};
@@ -421,7 +425,8 @@ static enum ww_code open_with(const struct ww_run_options *options, const struct
                               struct ww_error *error) {
     *r = (struct run){.options = options, .power = power};
     WW_TRY(check_options(options, error));
-    r->flush = options->cache_control && strcmp(options->cache_control, "flush") == 0;
+    r->one_pass = options->cache_control && strcmp(options->cache_control, "flush-once") == 0;
+    r->flush = r->one_pass || (options->cache_control && strcmp(options->cache_control, "flush") == 0);
     WW_TRY(new_result(r, error));
     enum ww_code code = open_all(r, error);
     if (code == WW_OK) code = describe(r, error);

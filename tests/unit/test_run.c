@@ -364,6 +364,23 @@ static void a_launch_finds_what_the_one_before_left_unless_it_is_flushed(void **
     ww_result_free(flush);
 }
 
+/* A single pass finds no code of the launch itself; both kernels of bfs are new in the first two launches. */
+static void a_profiler_with_one_pass_meets_a_kernels_code_in_dram_once(void **state) {
+    (void)state;
+    const char *parameters[] = {"size=small"};
+    struct ww_record_options o = {.out_path = path};
+    struct ww_record_stats stats;
+    assert_int_equal(ww_record_workload("bfs", parameters, 1, &o, &stats, &error), WW_OK);
+    struct ww_result *passes = run_launches(NULL, "flush"), *once = run_launches(NULL, "flush-once");
+    assert_int_equal(record(state), 0); /* for the tests that follow */
+    assert_true(once->launch_count > 2 && once->launch_count == passes->launch_count);
+    assert_true(once->launch[0].cycles > passes->launch[0].cycles);
+    size_t last = once->launch_count - 1;
+    assert_int_equal(once->launch[last].cycles, passes->launch[last].cycles);
+    ww_result_free(passes);
+    ww_result_free(once);
+}
+
 static void the_control_of_caches_is_stored_among_the_settings(void **state) {
     (void)state;
     struct ww_result *r = run_launches("0", "flush");
@@ -418,6 +435,7 @@ int main(void) {
         cmocka_unit_test(the_same_run_gives_the_same_figures),
         cmocka_unit_test(a_flushed_launch_is_as_if_it_were_the_only_one),
         cmocka_unit_test(a_launch_finds_what_the_one_before_left_unless_it_is_flushed),
+        cmocka_unit_test(a_profiler_with_one_pass_meets_a_kernels_code_in_dram_once),
         cmocka_unit_test(the_control_of_caches_is_stored_among_the_settings),
         cmocka_unit_test(clocks_are_controlled_as_a_profiler_names_them),
         cmocka_unit_test(launches_in_a_row_hide_a_part_of_the_next_ones_processing),

@@ -130,7 +130,8 @@ static enum ww_code start_memory(struct ww_engine *e, struct ww_error *error) {
 }
 
 /* What a profiler does between launches: dirty lines are written back and everything is invalidated, in time
- * that is no launch's. A new memory system is in that state, and at the time of a new engine. */
+ * that is no launch's. A new memory system is in that state, and at the time of a new engine. What code ran
+ * before is still known: it counts only where launches are not replayed (code_counts). */
 static enum ww_code flush(struct ww_engine *e, struct ww_error *error) {
     ww_memsys_free(e->memory);
     ww_queue_free(e->queue);
@@ -138,7 +139,6 @@ static enum ww_code flush(struct ww_engine *e, struct ww_error *error) {
     e->queue = NULL;
     e->end_ps = 0;
     e->queued = false;
-    memset(e->code, 0, sizeof e->code);
     if (e->govern) ww_govern_memory_reset(e->govern);
     return make_memory(e, error);
 }
@@ -267,9 +267,9 @@ static bool code_is_new(struct ww_engine *e, const struct ww_launch *launch) {
 }
 
 /* Whether it matters: a profiler that flushes caches replays a launch several times, and its passes leave the
- * code in the instruction caches. */
+ * code in the instruction caches. One that counts in a single pass does not. */
 static bool code_counts(const struct ww_engine *e) {
-    return !e->options.code_known && !e->options.flush;
+    return !e->options.code_known && (!e->options.flush || e->options.one_pass);
 }
 
 /* Sets up the core for a launch, but for its SMs. */

@@ -31,6 +31,7 @@ struct ww_engine_options {
     uint32_t threads; /* that step SMs, results are the same; 0: one. It is one for few SMs, with a governor, or
                        * any of these logs */
     bool flush;       /* before each launch: memory is as that of a new engine, and the launch stands alone */
+    bool one_pass;    /* with flush: no pass of a profiler has run a launch before, so code may be new */
     bool code_known;  /* the L2 has the code of all kernels from the start: none has its first launch */
     bool in_step;     /* no SM runs ahead of the others; results are the same */
     ww_progress_fn progress;
