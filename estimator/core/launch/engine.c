@@ -267,7 +267,7 @@ static bool code_is_new(struct ww_engine *e, const struct ww_launch *launch) {
 }
 
 /* Whether it matters: a profiler that flushes caches replays a launch several times, and its passes leave the
- * code in the instruction caches. One that counts in a single pass does not. */
+ * code in the L2. One that counts in a single pass does not. */
 static bool code_counts(const struct ww_engine *e) {
     return !e->options.code_known && (!e->options.flush || e->options.one_pass);
 }
