@@ -267,7 +267,7 @@ static bool code_is_new(struct ww_engine *e, const struct ww_launch *launch) {
 }
 
 /* Whether it matters: a profiler that flushes caches replays a launch several times, and its passes leave the
- * code in the instruction caches. One that counts in a single pass does not. */
+ * code in the L2. One that counts in a single pass does not. */
 static bool code_counts(const struct ww_engine *e) {
     return !e->options.code_known && (!e->options.flush || e->options.one_pass);
 }
@@ -337,6 +337,7 @@ static enum ww_code prepare(struct ww_engine *e, const struct ww_launch *launch,
     WW_TRY(ww_segments_begin(&c->segments, pieces_on, launch, start, &e->arena, error));
     WW_TRY(ww_pipe_decode(&e->gpu, launch, &e->arena, &c->code, error));
     ww_supply_plan(c, code_is_new(e, launch) && code_counts(e));
+    if (e->options.flush) c->supply.kept = false; /* all caches are flushed: code is in the L2 at best */
     ww_issue_lanes(c);
     WW_TRY(ww_waits_begin(c, ww_core_released, &e->arena, error));
     ww_memsys_tell_writes(e->memory, c->waits ? ww_waits_performed : NULL, c);
