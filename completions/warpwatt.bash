@@ -63,7 +63,7 @@ _warpwatt() {
             operands=$(warpwatt mech list --names 2>/dev/null)
             ;;
         "trace record")
-            options='--workload --param --ptx --launch --out --arch --code --ptxas-options --max-registers --registers --instruction-limit --seed --level --keep-source --gpu --kernel --first --every --no-record --strict --json --quiet --help --progress'
+            options='--workload --param --ptx --launch --out --arch --code --ptxas-options --max-registers --registers --instruction-limit --seed --level --keep-source --gpu --kernel --first --every --follow-children --no-record --strict --json --quiet --help --progress'
             case $previous in
                 --workload|-w) words=$(warpwatt trace workloads --names 2>/dev/null); is_value=1 ;;
                 --param|-p) return ;;

@@ -109,7 +109,8 @@ static void advise_arch(const struct cmd_line *line, char *out, size_t room) {
 }
 
 static enum ww_code check_source(const struct cmd_line *line, struct ww_error *error) {
-    static const char *const of_program[] = {"gpu", "kernel", "first", "every", "no-record", "strict"};
+    static const char *const of_program[] = {"gpu",    "kernel",          "first",    "every",
+                                             "strict", "follow-children", "no-record"};
     const char *where = "warpwatt trace record";
     char advice[60] = "";
     if (ww_cmd_has(line, "gpu")) advise_arch(line, advice, sizeof advice);
@@ -179,6 +180,8 @@ static const struct cmd_option record_options[] = {
     {"kernel", 'k', "PATTERN", "record only launches of kernels whose PTX name matches (shell pattern)", 0},
     {"first", 0, "N", "record only the first N launches of each kernel", 0},
     {"every", 0, "N", "record every Nth launch of each kernel", 0},
+    {"follow-children", 0, NULL,
+     "record each process that the program starts into a trace of its own (NAME.PID.wwt), and wait for all", 0},
     {"no-record", 0, NULL, "run the program behind -- and record nothing", 0},
     {"strict", 0, NULL, "an access just outside of an allocation of that program is an error", 0},
     {"json", 0, NULL, "print JSON", 0},

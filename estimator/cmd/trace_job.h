@@ -7,12 +7,13 @@
 #include <limits.h>
 #include <sys/types.h>
 
-#define TRACE_PROCESSES_MAX 64
+#define TRACE_PROCESSES_MAX 1024 /* that are listed */
 
 struct trace_job {
     const struct cmd_line *line;
     const char *name, *out;
-    char *target; /* the file that `out` stands for */
+    char *out_each; /* `out` of --follow-children, with a %p; else NULL */
+    char *target;   /* the file that `out` stands for */
     char path[PATH_MAX], library[PATH_MAX];
     pid_t child;
     int report, signals, status;

@@ -208,6 +208,18 @@ static void forward(const struct trace_job *j) {
     if (s.ssi_code == SI_USER || s.ssi_code == SI_QUEUE) kill(j->child, (int)s.ssi_signo);
 }
 
+/* Until all processes have ended that the program's own has started: then nobody holds the pipe open. A signal
+ * ends the waiting, not the processes. */
+static void wait_for_children(struct trace_job *j, struct pollfd f[2]) {
+    struct signalfd_siginfo s;
+    while (f[0].fd >= 0) {
+        if (poll(f, 2, -1) < 0 && errno != EINTR) return;
+        if (f[0].revents && !read_report(j)) f[0].fd = -1;
+        if (f[1].revents && read(j->signals, &s, sizeof s) == (ssize_t)sizeof s && s.ssi_signo != SIGCHLD)
+            return;
+    }
+}
+
 static void wait_for(struct trace_job *j) {
     struct pollfd f[2] = {{.fd = j->report, .events = POLLIN}, {.fd = j->signals, .events = POLLIN}};
     while (waitpid(j->child, &j->status, WNOHANG) == 0) {
@@ -215,6 +227,7 @@ static void wait_for(struct trace_job *j) {
         if (f[0].revents && !read_report(j)) f[0].fd = -1;
         if (f[1].revents) forward(j);
     }
+    if (j->out_each) wait_for_children(j, f);
     /* What is left in the pipe; other processes may keep it open. */
     for (f[0].revents = 0; f[0].fd >= 0 && poll(f, 1, 0) > 0;)
         if (!read_report(j)) break;
@@ -231,11 +244,43 @@ static unsigned remove_of(const char *target, long pid) {
     return removed;
 }
 
-/* Files that processes left which did not end by exit(). */
+/* Files that processes left which did not end by exit(); those that still run write theirs. */
 static unsigned remove_left(const struct trace_job *j) {
     unsigned removed = 0;
-    for (unsigned n = 0; j->target && n < j->begun_count; n++) removed += remove_of(j->target, j->begun[n]);
+    for (unsigned n = 0; j->target && n < j->begun_count; n++) {
+        bool runs = kill((pid_t)j->begun[n], 0) == 0 || errno == EPERM;
+        if (!runs) removed += remove_of(j->target, j->begun[n]);
+    }
     return removed;
+}
+
+/* The trace of a process that has been recorded, or NULL; free() it. */
+static char *trace_of(const struct trace_job *j, unsigned process) {
+    char *own = ww_pidpath(j->out, j->begun[process]);
+    if (own && access(own, F_OK) == 0) return own;
+    free(own);
+    return NULL;
+}
+
+static void print_json_traces(const struct trace_job *j, struct ww_jsonw *w) {
+    ww_jsonw_open(w, "traces", '[');
+    for (unsigned n = 0; n < j->begun_count; n++) {
+        char *own = trace_of(j, n);
+        if (own) ww_jsonw_str(w, NULL, own);
+        free(own);
+    }
+    ww_jsonw_close(w, ']');
+}
+
+static void print_traces(const struct trace_job *j) {
+    for (unsigned n = 0; n < j->begun_count; n++) {
+        char *own = trace_of(j, n);
+        if (own) {
+            ww_put_text(stderr, own);
+            fputc('\n', stderr);
+        }
+        free(own);
+    }
 }
 
 static enum ww_code print_json(const struct trace_job *j, double seconds, struct ww_error *error) {
@@ -244,6 +289,7 @@ static enum ww_code print_json(const struct trace_job *j, double seconds, struct
     ww_jsonw_open(&w, NULL, '{');
     ww_jsonw_str(&w, "program", j->path);
     ww_jsonw_str(&w, "trace", j->bytes ? j->out : NULL);
+    if (j->out && ww_pidpath_is(j->out)) print_json_traces(j, &w);
     ww_jsonw_u64(&w, "launches", j->launches);
     ww_jsonw_u64(&w, "recorded_launches", j->recorded);
     ww_jsonw_u64(&w, "warp_instructions", j->warps);
@@ -305,6 +351,7 @@ static void print_text(const struct trace_job *j) {
     ww_put_text(stderr, j->out);
     fprintf(stderr, ": %llu launch%s, %llu bytes, %s for each warp instruction\n", j->recorded,
             ww_plural(j->recorded, "es"), j->bytes, each);
+    if (ww_pidpath_is(j->out)) print_traces(j);
 }
 
 static enum ww_code finish(struct trace_job *j, double seconds, struct ww_error *error) {
@@ -381,12 +428,37 @@ static enum ww_code record_program(struct trace_job *j, struct ww_error *error) 
     return finish(j, now() - began, error);
 }
 
+/* --follow-children writes a trace for each process: app.wwt becomes app.%p.wwt. */
+static enum ww_code name_each(struct trace_job *j, struct ww_error *error) {
+    if (!j->out) return ww_fail(error, WW_USAGE, "warpwatt trace record", "--follow-children needs -o FILE");
+    const char *slash = strrchr(j->out, '/'), *base = slash ? slash + 1 : j->out, *dot = strrchr(base, '.');
+    struct ww_buf b = {0};
+    if (ww_pidpath_is(j->out))
+        ww_buf_printf(&b, "%s", j->out);
+    else if (dot && dot > base)
+        ww_buf_printf(&b, "%.*s.%%p%s", (int)(dot - j->out), j->out, dot);
+    else
+        ww_buf_printf(&b, "%s.%%p", j->out);
+    if (b.failed) {
+        ww_buf_free(&b);
+        return ww_fail_nomem(error, "the names of traces");
+    }
+    j->out = j->out_each = b.p;
+    return WW_OK;
+}
+
+static enum ww_code record_into(struct trace_job *j, struct ww_error *error) {
+    if (ww_cmd_has(j->line, "follow-children")) WW_TRY(name_each(j, error));
+    if (j->out) WW_TRY(ww_outfile_resolve(j->out, WW_OUTFILE_TRACE, &j->target, error));
+    j->had_old = j->target && access(j->target, F_OK) == 0;
+    return record_program(j, error);
+}
+
 enum ww_code ww_cmd_trace_program(const struct cmd_line *line, struct ww_error *error) {
     struct trace_job j = {.line = line, .name = line->argument[0], .out = ww_cmd_get(line, "out")};
     WW_TRY(check_options(line, error));
-    if (j.out) WW_TRY(ww_outfile_resolve(j.out, WW_OUTFILE_TRACE, &j.target, error));
-    j.had_old = j.target && access(j.target, F_OK) == 0;
-    enum ww_code code = record_program(&j, error);
+    enum ww_code code = record_into(&j, error);
     free(j.target);
+    free(j.out_each);
     return code;
 }

@@ -97,9 +97,33 @@ def stub_static():
     check("both are whole", len(each) == 2 and all(len(launches(n) or []) == 5 for n in each), each)
     for name in each:
         os.unlink(name)
+    follow_children(script)
     subprocess.run(["strip", "static"], check=True)
     expect("without a symbol table it stays", record([os.path.abspath("static"), PTX, "zstd"], ["-q"]), 99, None,
            "the program's own __cudaRegisterFatBinary was called")
+
+
+def follow_children(script):
+    """--follow-children: a trace of each process that a script starts, also of one that outlives it."""
+    result = record([script], ["-o", "each.wwt", "--follow-children"])
+    expect("children are followed", result, 0, "PASS", "10 launches")
+    each = sorted(n for n in left(".") if n.startswith("each."))
+    check("each has a trace with its number", len(each) == 2 and all(re.match(r"each\.\d+\.wwt$", n) for n in each), each)
+    check("and is named", all(n in result[2] for n in each), result[2])
+    for name in each:
+        os.unlink(name)
+    late = os.path.abspath("late.sh")
+    with open(late, "w") as f:
+        f.write("#!/bin/sh\n(sleep 1; exec %s %s zstd) &\n" % (os.path.abspath("static"), PTX))
+    os.chmod(late, 0o755)
+    code, out, _ = record([late], ["-o", "late.%p.wwt", "--follow-children", "--json"])
+    after = [n for n in left(".") if n.startswith("late.")]
+    traces = json.loads(out[out.index("{"):])["traces"] if code == 0 and "{" in out else None
+    check("a child that outlives its parent is waited for", after == traces and len(after) == 1, (code, out, after))
+    check("its trace is whole", after and len(launches(after[0]) or []) == 5, after)
+    for name in after:
+        os.unlink(name)
+    expect("without a file there is nothing to follow", record([late], ["--follow-children"]), 2, None, "--follow-children needs -o")
 
 
 def stub_archive():
