@@ -15,7 +15,7 @@ ls
 warpwatt report --run 1 --csv --db r.db | head -n 1 | tr ',' '\n' | sed -n '1,25p' | tr '\n' ' '
 echo
 warpwatt report --run 1 --run 3 --csv --db r.db | cut -d, -f1-4,8
-warpwatt report --sweep 1 --csv --db r.db | cut -d, -f1-2,8,11-
+warpwatt report --sweep 1 --csv --db r.db | cut -d, -f1-2,9,11-
 warpwatt report --run 1 --run 3 --markdown --db r.db | cut -d'|' -f1-5 | sed -n '/^## /,/^### /p'
 warpwatt report --sweep 1 --markdown --db r.db | head -n 5
 warpwatt query 'SELECT count(*) AS ctas FROM v_cta' --csv --db r.db
