@@ -236,9 +236,9 @@ static const struct ww_named_query queries[] = {
     {"explored",
      "the points of a sweep in their order: figures, the board's power, why one is invalid (:sweep)",
      "SELECT p.ord AS point, x.settings AS settings, p.feasible AS feasible, v.time_s AS time_s,"
-     " v.energy_j AS energy_j, v.power_w AS power_w, b.most_w AS most_w, b.board_w AS board_w, b.most_w > "
-     "b.board_w"
-     " AS above_board, v.area_mm2 AS area_mm2, p.reason AS reason FROM sweep_point p LEFT JOIN (" WW_DB_BOARDS
+     " v.energy_j AS energy_j, v.power_w AS power_w, b.most_w AS most_w, b.board_w AS board_w,"
+     " b.most_w > b.board_w AS above_board, v.area_mm2 AS area_mm2, p.reason AS reason FROM sweep_point p LEFT "
+     "JOIN (" WW_DB_BOARDS
      ") b ON b.sweep_id = p.sweep_id AND b.point = p.ord JOIN v_sweep_settings x ON x.sweep_id = p.sweep_id "
      "AND x.point = p.ord"
      " LEFT JOIN v_sweep_point v ON v.sweep_id = p.sweep_id AND v.point = p.ord AND v.feasible IS NOT NULL "

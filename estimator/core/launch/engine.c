@@ -333,8 +333,8 @@ static enum ww_code prepare(struct ww_engine *e, const struct ww_launch *launch,
     derive(c, launch);
     set_saturation(c, e->settings);
     ww_launch_time_begin(&c->launch_time, c->gpu, e->queued);
-    bool pieces_on = (e->options.segments || e->govern) && !e->beside;
-    WW_TRY(ww_segments_begin(&c->segments, pieces_on, launch, start, &e->arena, error));
+    bool segments_on = (e->options.segments || e->govern) && !e->beside;
+    WW_TRY(ww_segments_begin(&c->segments, segments_on, launch, start, &e->arena, error));
     WW_TRY(ww_pipe_decode(&e->gpu, launch, &e->arena, &c->code, error));
     ww_supply_plan(c, code_is_new(e, launch) && code_counts(e));
     if (e->options.flush) c->supply.kept = false; /* all caches are flushed: code is in the L2 at best */

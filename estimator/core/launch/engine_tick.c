@@ -77,7 +77,7 @@ static void send_group(struct ww_core *core, uint32_t group, uint64_t cycle) {
 
 /* The SM hears in `cycle` what the memory system said. Returns when it has to step for it: a warp of it can
  * issue or wakes, or its LSU may go on. */
-static uint64_t take_mail(struct ww_sm *sm, uint64_t cycle) {
+static uint64_t take_outbox(struct ww_sm *sm, uint64_t cycle) {
     struct ww_outbox *box = &sm->core->outbox[2 * sm->id + (cycle & 1)];
     assert(sm->now + 1 <= cycle);
     ww_sm_advance(sm, cycle);
@@ -132,7 +132,7 @@ static inline void step_sm(struct ww_core *core, struct ww_wheel *wheel, uint32_
 /* The SM hears what it is told; its next step may come sooner then. */
 static inline void hear(struct ww_core *core, struct ww_wheel *wheel, uint32_t id, uint32_t bit,
                         uint64_t cycle) {
-    uint64_t at = take_mail(&core->sm[id], cycle), old = core->next[id];
+    uint64_t at = take_outbox(&core->sm[id], cycle), old = core->next[id];
     if (at >= old) return;
     if (old < cycle + WW_WHEEL_SPAN) ww_wheel_clear(wheel, old, bit);
     core->next[id] = at;
