@@ -306,6 +306,35 @@ static void what_a_process_at_work_has_stays(void **state) {
     ww_temp_remove(&folder);
 }
 
+/* A process that makes the next temporary file takes away those that nobody has locked: between another's open() and
+ * its lock, that one's, too. */
+static void processes_that_write_in_one_folder_lose_nothing(void **state) {
+    (void)state;
+    enum { PROCESSES = 6, FILES = 1500 };
+    pid_t child[PROCESSES];
+    int status;
+    for (int i = 0; i < PROCESSES; i++) {
+        child[i] = fork();
+        if (child[i] != 0) continue;
+        char name[32];
+        struct ww_outfile f;
+        struct ww_error e;
+        int lost = 0;
+        snprintf(name, sizeof name, "out-%d", i);
+        for (int n = 0; n < FILES; n++)
+            if (ww_outfile_open(&f, name, WW_OUTFILE_TRACE, &e) != WW_OK ||
+                ww_outfile_close(&f, WW_OK, &e) != WW_OK)
+                lost++;
+        unlink(name);
+        _exit(lost != 0);
+    }
+    for (int i = 0; i < PROCESSES; i++) {
+        assert_int_equal(waitpid(child[i], &status, 0), child[i]);
+        assert_int_equal(status, 0);
+    }
+    assert_int_equal(files_named(".tmp-ww-"), 0);
+}
+
 static void standard_output_and_no_name_are_refused(void **state) {
     (void)state;
     expect_failure("-", WW_USAGE, "/dev/stdout is standard output");
@@ -329,6 +358,7 @@ int main(void) {
         cmocka_unit_test(a_failure_leaves_the_old_file),
         cmocka_unit_test(what_a_killed_process_left_is_taken_away),
         cmocka_unit_test(what_a_process_at_work_has_stays),
+        cmocka_unit_test(processes_that_write_in_one_folder_lose_nothing),
         cmocka_unit_test(standard_output_and_no_name_are_refused),
     };
     return cmocka_run_group_tests(tests, enter_folder, leave_folder);
