@@ -240,6 +240,17 @@ static void a_failure_leaves_the_old_file(void **state) {
     assert_int_equal(files_named(".tmp-ww-"), 0);
 }
 
+static void a_printer_that_fails_names_the_file(void **state) {
+    (void)state;
+    struct ww_outfile f;
+    struct ww_error e;
+    assert_int_equal(ww_outfile_stream(&f, "page", WW_OUTFILE_PAGE, &e), WW_OK);
+    enum ww_code code = ww_fail(&e, WW_IO, "", "the output could not be written");
+    assert_int_equal(ww_outfile_close(&f, code, &e), WW_IO);
+    assert_string_equal(e.where, "page");
+    assert_int_equal(access("page", F_OK), -1);
+}
+
 /* A child makes a temporary file and a folder with a file in it, and is killed. */
 static void killed_child(void) {
     int ready[2];
@@ -306,8 +317,8 @@ static void what_a_process_at_work_has_stays(void **state) {
     ww_temp_remove(&folder);
 }
 
-/* A process that makes the next temporary file takes away those that nobody has locked: between another's open() and
- * its lock, that one's, too. */
+/* A process that makes the next temporary file takes away those that nobody has locked: between another's
+ * open() and its lock, that one's, too. */
 static void processes_that_write_in_one_folder_lose_nothing(void **state) {
     (void)state;
     enum { PROCESSES = 6, FILES = 1500 };
@@ -356,6 +367,7 @@ int main(void) {
         cmocka_unit_test(an_empty_file_is_of_every_kind),
         cmocka_unit_test(an_input_is_known_by_any_name),
         cmocka_unit_test(a_failure_leaves_the_old_file),
+        cmocka_unit_test(a_printer_that_fails_names_the_file),
         cmocka_unit_test(what_a_killed_process_left_is_taken_away),
         cmocka_unit_test(what_a_process_at_work_has_stays),
         cmocka_unit_test(processes_that_write_in_one_folder_lose_nothing),
