@@ -182,6 +182,30 @@ def check_launches(page, folder):
     claim("a click on a row picks its launch", found and found["clicked"] == found["first"]["titles"], found)
 
 
+LINES = """(() => {
+  document.querySelector('.grid > div > h3 + p').textContent += ' and more words'.repeat(20);
+  const tops = [...document.querySelectorAll('.grid > div:has(> h3) > svg')].map((s) => Math.round(s.getBoundingClientRect().top));
+  return Promise.resolve({ tops });
+})()"""
+
+SLIDERS = """(() => {
+  const pen = document.createElement('canvas').getContext('2d');
+  const room = (e) => { const s = getComputedStyle(e); pen.font = s.font;
+    return e.clientWidth - parseFloat(s.paddingLeft) - parseFloat(s.paddingRight) - pen.measureText(e.placeholder).width; };
+  return Promise.resolve({ ranges: [...document.querySelectorAll('input[type=range]')].map((e) => getComputedStyle(e).paddingLeft),
+    room: [...document.querySelectorAll('input[placeholder]')].map((e) => Math.round(room(e))) });
+})()"""
+
+
+def check_lines(correlation, run, folder):
+    found = browse(correlation, LINES, folder, 1280)
+    claim("scatter plots side by side begin at one height, also if a text above wraps", found and len(found["tops"]) == 2
+          and found["tops"][0] == found["tops"][1], found)
+    found = browse(run, SLIDERS, folder)
+    claim("sliders reach both ends of their tracks", found and found["ranges"] and set(found["ranges"]) == {"0px"}, found)
+    claim("the hint of a filter is shown whole", found and found["room"] and min(found["room"]) >= 0, found)
+
+
 def check_layout(name, page, folder, quick):
     for width in (360, 390, 1280):
         for dark in (False, True):
@@ -279,6 +303,7 @@ def main(program, quick, keep):
             if keep or not quick:
                 shots(name, page[name], keep or folder)
         check_sort(page["run"], folder)
+        check_lines(page["correlation"], page["run"], folder)
         check_launches(page["run"], folder)
         check_explore(page["all"], folder)
         if axe and not quick:
