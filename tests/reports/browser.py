@@ -197,6 +197,27 @@ SLIDERS = """(() => {
 })()"""
 
 
+NAMES = """(() => {
+  const svg = [...document.querySelectorAll('figure')].find((f) => f.textContent.startsWith('Issue slots')).querySelector('svg');
+  const box = (e) => e.getBoundingClientRect(), whole = box(svg);
+  const texts = [...svg.querySelectorAll('text')].filter((t) => t.textContent.trim());
+  const tics = texts.filter((t) => /^ *[0-9]+ *$/.test(t.textContent)).map(box).sort((a, b) => a.left - b.left);
+  return Promise.resolve({ tics: tics.length, touching: tics.filter((t, i) => i && t.left < tics[i - 1].right + 2).length,
+    outside: texts.filter((t) => box(t).right > whole.right + 1 || box(t).left < whole.left - 1).map((t) => t.textContent) });
+})()"""
+
+
+def check_long_names(program, db, folder):
+    long, page = os.path.join(folder, "long.db"), os.path.join(folder, "long.html")
+    pages.make_long(db, long)
+    pages.must(pages.run(program, "report", "--html", page, "--db", long, "--run", "1", "--run", "2"))
+    found = browse(page, NAMES, folder, 1280)
+    claim("long names of kernels: numbers below bars do not touch", found and found["tics"] >= 4 and not found["touching"], found)
+    claim("long names of kernels: texts are inside of the drawing", found and not found["outside"], found)
+    found = narrow(page, folder, 390, False)
+    claim("long names of kernels: nothing is wider than a phone", found and found["wide"] <= found["window"], found)
+
+
 def check_lines(correlation, run, folder):
     found = browse(correlation, LINES, folder, 1280)
     claim("scatter plots side by side begin at one height, also if a text above wraps", found and len(found["tops"]) == 2
@@ -304,6 +325,7 @@ def main(program, quick, keep):
                 shots(name, page[name], keep or folder)
         check_sort(page["run"], folder)
         check_lines(page["correlation"], page["run"], folder)
+        check_long_names(program, db, folder)
         check_launches(page["run"], folder)
         check_explore(page["all"], folder)
         if axe and not quick:
