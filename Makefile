@@ -292,7 +292,11 @@ $(BUILD)/tests/bench/%: $(BUILD)/obj/tests/bench/%.o $(STATIC)
 
 $(BUILD)/tests/fuzz/%: $(BUILD)/obj/tests/fuzz/%.o $(STATIC)
 	@mkdir -p $(@D)
-	$(call say,LINK,$@)$(CC) -o $@ $^ $(LDFLAGS) -fsanitize=fuzzer,address,undefined -pthread $(LIBS)
+	$(call say,LINK,$@)$(CC) -o $@ $(filter %.o,$^) $(STATIC) $(LDFLAGS) -fsanitize=fuzzer,address,undefined -pthread $(LIBS)
+
+# What is not the library's, but the recording driver's, the runtime's, or of libwarpwatt-static.so.
+$(BUILD)/tests/fuzz/fuzz_module: $(call obj,$(CUDA_SRC) traces/cuda/rt_register.c)
+$(BUILD)/tests/fuzz/fuzz_static_runtime: $(call obj,traces/cuda/elf_image.c traces/cuda/static_runtime.c)
 
 fuzz-progs: $(FUZZ_PROGS)
 

@@ -65,6 +65,8 @@ struct rt_binary *ww_rt_add_binary(const void *data, const void *const *linked);
 /* A fat binary, the wrapper of one, a cubin, or PTX text that ends with 0, of which nobody says how long it is.
  * It is copied and loaded. */
 int ww_rt_load_image(const void *image, struct rt_binary **out);
+/* The same of `n` bytes, but for the wrapper. */
+int ww_rt_load_bytes(const void *image, uint64_t n, struct rt_binary **out);
 /* Address and size of a variable of a loaded binary. */
 int ww_rt_variable(struct rt_binary *b, const char *name, uint64_t *address, uint64_t *bytes);
 /* Makes a managed variable visible at its address on the host. */

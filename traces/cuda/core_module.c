@@ -314,12 +314,9 @@ bool ww_rt_has_kernel(struct rt_binary *b, const char *name) {
     return ww_module_has_kernel(ww_rt.device, b->module, name);
 }
 
-int ww_rt_load_image(const void *image, struct rt_binary **out) {
-    const struct rt_wrapper *w = image;
+int ww_rt_load_bytes(const void *image, uint64_t n, struct rt_binary **out) {
     enum ww_image_form form;
-    if (!image) return RT_ERROR_INVALID_VALUE;
-    if (ww_rt_readable(image) >= sizeof *w && w->magic == RT_WRAPPER_MAGIC) image = w->data;
-    uint64_t bytes = ww_image_bytes(image, ww_rt_readable(image), &form);
+    uint64_t bytes = ww_image_bytes(image, n, &form);
     if (bytes == 0) {
         ww_rt_say("what the program loads is neither a fat binary, nor machine code, nor PTX that ends with 0");
         return RT_ERROR_INVALID_KERNEL_IMAGE;
@@ -337,4 +334,11 @@ int ww_rt_load_image(const void *image, struct rt_binary **out) {
     b->references = 1;
     *out = b;
     return ww_rt_load(b);
+}
+
+int ww_rt_load_image(const void *image, struct rt_binary **out) {
+    const struct rt_wrapper *w = image;
+    if (!image) return RT_ERROR_INVALID_VALUE;
+    if (ww_rt_readable(image) >= sizeof *w && w->magic == RT_WRAPPER_MAGIC) image = w->data;
+    return ww_rt_load_bytes(image, ww_rt_readable(image), out);
 }
