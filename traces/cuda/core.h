@@ -84,6 +84,9 @@ int ww_rt_cooperative_fits(struct rt_kernel *k, const rt_launch_config *c);
 int ww_rt_set_dynamic_shared(const void *function, int bytes);
 /* Dynamic shared memory with which `blocks` CTAs of `threads` are resident. */
 int ww_rt_available_shared(size_t *bytes, const void *function, int blocks, int threads);
+/* Clusters of such a launch that the GPU holds at a time; CTAs of the largest cluster that runs everywhere. */
+int ww_rt_active_clusters(int *clusters, const void *function, const rt_launch_config *c);
+int ww_rt_cluster_size(int *size, const void *function, const rt_launch_config *c);
 
 /* ---- core_stream.c ---- */
 struct rt_node;
