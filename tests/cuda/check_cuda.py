@@ -610,6 +610,24 @@ def cublas(nvcc, root):
         os.unlink("blas.wwt")
 
 
+def refusals(nvcc):
+    """What a kernel asks for and does not get is named, with the error that the program gets."""
+    source = os.path.join(HERE, "toolkit", "refused.cu")
+    for name, flags, gpu, text in (("nested", ["-DNESTED", "-arch=sm_80"], "a100", r"a launch from a kernel \(dynamic parallelism\)"),
+                                   ("conditional", ["-arch=sm_90"], "h100", "a conditional node of a graph")):
+        for way in "static", "shared":
+            built = run([nvcc, "-rdc=true", "-cudart", way, *flags, "-o", name, source, "-lcudadevrt"], None, 600)
+            if built[0] != 0 and name == "conditional":
+                print("skipped - conditional nodes: this toolkit has none")
+                break
+            check("a program with %s, runtime %s, compiles" % (name, way), built[0] == 0, built)
+            for code in "sass", "ptx":
+                expect("refused: %s, runtime %s, --code %s" % (name, way, code),
+                       record(["./" + name], ["-q", "-g", gpu, "--code", code, "-o", "refused.wwt"]), 5, "PASS",
+                       text + ", which is not supported")
+    check("nothing is left of what was refused", not os.path.exists("refused.wwt"))
+
+
 def cubin_programs(nvcc):
     """Cubins and fat binaries that a program loads by itself."""
     ptxas = os.path.join(os.path.dirname(os.path.realpath(nvcc)), "ptxas")
@@ -745,6 +763,7 @@ def main():
             for name, sources in programs():
                 nvcc_program(nvcc, name, sources)
             nvcc_linking(nvcc)
+            refusals(nvcc)
             cubin_programs(nvcc)
             toolkit_programs(nvcc)
             side_by_side(nvcc)

@@ -2,6 +2,7 @@
 #include "../../estimator/api/record.h"
 #include "../sass/cubin/cubin.h"
 #include "../ptx/front/link.h"
+#include "../refused_call.h"
 #include "../sass/cubin/fatbin.h"
 #include "core.h"
 #include <stdlib.h>
@@ -59,6 +60,14 @@ static bool is_device_runtime(const char *text) {
     return strstr(text, "cuda_device_runtime_cu") != NULL;
 }
 
+/* The device runtime's PTX cannot be linked: so a launch from a kernel is said before that. */
+static int check_calls(const char *text, const char *name) {
+    const char *refused = is_device_runtime(text) ? NULL : ww_refused_call(text);
+    if (!refused) return 0;
+    ww_rt_say("%s: a kernel calls for %s", name, refused);
+    return RT_ERROR_NOT_SUPPORTED;
+}
+
 static bool is_name(char c) {
     return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || c == '_' || c == '$';
 }
@@ -93,6 +102,7 @@ static int linked_text(const struct rt_binary *b, const char *name, char **text,
         module[count].where = name;
         module[count].library = is_device_runtime(part) || !has_registered(b, part);
         module[count++].text = part;
+        code = check_calls(part, name);
     }
     if (!code && count) code = link_texts(module, count, text, n);
     for (size_t k = 0; k < count; k++) free((char *)(uintptr_t)module[k].text);
