@@ -373,6 +373,7 @@ struct ww_core {
     struct ww_core *main;   /* the launch's: this one, but in a shard */
     struct ww_shard *shard; /* by group, if several threads step SMs; else NULL */
     struct ww_team *team;   /* these threads */
+    uint64_t *quiet; /* by SM, while threads step: times before which memory tells it nothing; else NULL */
     struct ww_sm *sm;
     struct ww_sm_plan sm_plan;
     bool ticking;
@@ -585,7 +586,7 @@ static inline bool ww_sm_alone(const struct ww_sm *sm) {
     const struct ww_core *core = sm->core;
     bool room = sm->resident_ctas < sm->cta_room || core->smm.on;
     return core->runs_ahead && sm->resident_ctas && !sm->misses.count && !sm->draining && !sm->dma &&
-           !sm->tma && !sm->fetch && !(room && core->next_cta < core->cta_count);
+           !sm->tma && !sm->fetch && !(room && core->main->next_cta < core->cta_count);
 }
 /* Counts everything up to the launch's end. */
 void ww_sm_close(struct ww_sm *sm, uint64_t end);
