@@ -305,8 +305,8 @@ static enum ww_code prepare(struct ww_engine *e, const struct ww_launch *launch,
     c->probe = e->options.probe;
     c->ctas = e->options.ctas;
     c->observed = c->probe || c->roles;
-    c->runs_ahead = !(e->options.in_step || e->govern || e->marks.count || c->probe ||
-                      c->transfers || e->beside || launch->wait_words);
+    c->runs_ahead = !(e->options.in_step || e->govern || e->marks.count || c->probe || c->transfers ||
+                      e->beside || launch->wait_words);
     c->queue = e->queue;
     c->error = error;
     c->source = source;

@@ -166,7 +166,7 @@ void ww_core_step_group(struct ww_core *core, uint32_t index, uint64_t cycle) {
         if (posted >> bit & 1) hear(core, &group->wheel, id, bit, cycle);
         step_sm(core, &group->wheel, id, bit, cycle);
     }
-    if (core->main->quiet) run_others_ahead(core, &group->wheel, first, cycle);
+    if (core->main->quiet && core->runs_ahead) run_others_ahead(core, &group->wheel, first, cycle);
     summary->sending |= group->sending;
     group->sending = 0;
     summary->next = ww_wheel_next(&group->wheel, cycle);

@@ -9,7 +9,7 @@
 uint32_t ww_shard_shift(uint32_t sms, uint32_t threads) {
     uint32_t shift = 6;
     if (threads < 2) return shift;
-    while (shift && sms >> shift < 8 * threads && (sms - 1) >> (shift - 1) < 64) shift--;
+    while (shift && sms >> shift < 4 * threads && (sms - 1) >> (shift - 1) < 64) shift--;
     return shift;
 }
 

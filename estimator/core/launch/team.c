@@ -15,9 +15,10 @@
 #define SPINS 4000  /* looks before a thread sleeps: tens of microseconds, several cycles */
 #define YIELDS 2000 /* looks before the first thread lets others run */
 /* Work is counted in sixteenths of what issuing a warp instruction takes. */
-#define STEP_WORK 24   /* of an SM that steps, beside what it issues */
-#define ENOUGH_WORK 900 /* that is worth telling other threads of: some microseconds */
-#define SOON 16 /* cycles: an SM that is due so soon may step at once, if nothing can reach it before */
+#define STEP_WORK 24    /* of an SM that steps, beside what it issues */
+#define ENOUGH_WORK 480 /* that is worth telling other threads of: some microseconds */
+#define SOON 16         /* cycles: an SM that is due so soon may step at once, if nothing can reach it before */
+#define PACE_AHEAD 64   /* SMs that issue less in a step do not run ahead far */
 #define PACE_MOST (1u << 16)
 
 /* What a thread's groups have changed; the first thread takes it over after each cycle. */
@@ -40,7 +41,7 @@ struct ww_team {
     uint64_t cycle;
     uint32_t threads, started;
     uint64_t part[WW_THREADS_MAX]; /* by thread: its groups */
-    uint32_t pace; /* warp instructions that an SM issues in a step, about: in 1/16 */
+    uint32_t pace;                 /* warp instructions that an SM issues in a step, about: in 1/16 */
     uint64_t *quiet;
     _Alignas(LINE) _Atomic uint32_t sleeping;
     atomic_bool stop;
@@ -218,20 +219,21 @@ static void keep_pace(struct ww_team *t, uint32_t sms, uint64_t issued) {
 void ww_team_step(struct ww_core *core, uint64_t cycle) {
     struct ww_team *t = core->team;
     uint64_t due = 0;
-    uint32_t sms = 0;
-    uint64_t near = 0, soon = core->runs_ahead ? cycle + SOON : cycle;
+    uint32_t sms = 0, others = 0;
+    uint64_t near = 0, soon = core->runs_ahead && t->pace >= PACE_AHEAD ? cycle + SOON : cycle;
     for (uint32_t g = 0; g < core->groups; g++) {
         const struct ww_group_summary *summary = &core->summary[g];
         uint64_t posted = core->posted[cycle & 1][g];
         if (summary->next > soon && !posted) continue;
         near |= 1ull << g;
         if (summary->next <= cycle || posted) due |= 1ull << g;
-        sms += (summary->next <= soon ? summary->due : 0) + (uint32_t)__builtin_popcountll(posted);
+        sms += (summary->next <= cycle ? summary->due : 0) + (uint32_t)__builtin_popcountll(posted);
+        others += summary->next > cycle && summary->next <= soon ? summary->due : 0;
     }
     t->core = core;
     t->cycle = cycle;
     uint64_t issued = core->issued;
-    if (sms * (STEP_WORK + t->pace) >= ENOUGH_WORK && (near & (near - 1)))
+    if (sms * (STEP_WORK + t->pace) + others * t->pace >= ENOUGH_WORK && (near & (near - 1)))
         step_together(core, t, near);
     else
         for (; due; due &= due - 1) step(t, 0, (uint32_t)__builtin_ctzll(due));
