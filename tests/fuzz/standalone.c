@@ -3,8 +3,8 @@
  *     target FILE|DIRECTORY...                     feeds each file once
  *     target -runs=N -seed=S FILE|DIRECTORY...     then N mutations of them, the same ones for the same seed
  *
- * Without files mutations start from an empty input. If the target dies, or takes more than INPUT_SECONDS for an
- * input, that input is written to crash-standalone.
+ * Without files mutations start from an empty input. If the target dies, or takes more than INPUT_SECONDS for
+ * an input, that input is written to crash-standalone.
  */
 #include "../../estimator/base/rng.h"
 #include <dirent.h>
