@@ -55,7 +55,7 @@ static const struct bad bodies[] = {
     {"coordinates that are none", 3, NULL, "#BEGIN_TB\nthread block = 0,0\n", 2, "expected coordinates"},
     {"a CTA without coordinates", 3, NULL, "#BEGIN_TB\n#END_TB\n", 2, "without \"thread block"},
     {"a CTA within a CTA", 3, NULL, "#BEGIN_TB\nthread block = 0,0,0\n#BEGIN_TB\n", 3, "before the #END_TB"},
-    {"a CTA twice", 3, NULL, GROUP("") GROUP(""), 6, "CTA number 0 is there twice"},
+    {"a CTA twice", 3, NULL, GROUP("") GROUP(""), 6, "CTA number 0 appears twice"},
     {"the end within a CTA", 3, NULL, "#BEGIN_TB\nthread block = 0,0,0\nwarp = 0\n", 3, "the file ends within"},
     {"text between CTAs", 3, NULL, GROUP("") "0010 3 0 NOP 0 0\n", 4, "expected #BEGIN_TB"},
     {"another CTA's line", 2, NULL, LINE("5 0 0 0 0010 3 0 NOP 0 0"), 5, "an instruction of CTA 5,0,0"},
