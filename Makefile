@@ -297,8 +297,8 @@ $(BUILD)/tests/fuzz/%: $(BUILD)/obj/tests/fuzz/%.o $(STATIC)
 	$(call say,LINK,$@)$(CC) -o $@ $(filter %.o,$^) $(STATIC) $(LDFLAGS) -fsanitize=fuzzer,address,undefined -pthread $(LIBS)
 
 # What is not the library's, but the recording driver's, the runtime's, or of libwarpwatt-static.so.
-$(BUILD)/tests/fuzz/fuzz_module: $(call obj,$(CUDA_SRC) traces/cuda/rt_register.c)
-$(BUILD)/tests/fuzz/fuzz_static_runtime: $(call obj,traces/cuda/elf_image.c traces/cuda/static_runtime.c)
+$(BUILD)/tests/fuzz/fuzz_module $(BUILD)/tests/replay/fuzz_module: $(call obj,$(CUDA_SRC) traces/cuda/rt_register.c)
+$(BUILD)/tests/fuzz/fuzz_static_runtime $(BUILD)/tests/replay/fuzz_static_runtime: $(call obj,traces/cuda/elf_image.c traces/cuda/static_runtime.c)
 
 fuzz-progs: $(FUZZ_PROGS)
 
@@ -306,7 +306,7 @@ fuzz-progs: $(FUZZ_PROGS)
 replays: $(REPLAY_PROGS)
 $(BUILD)/tests/replay/%: $(BUILD)/obj/tests/fuzz/%.o $(BUILD)/obj/tests/fuzz/standalone.o $(STATIC)
 	@mkdir -p $(@D)
-	$(call say,LINK,$@)$(CC) -o $@ $^ $(ALL_LDFLAGS) $(LIBS)
+	$(call say,LINK,$@)$(CC) -o $@ $(filter %.o,$^) $(STATIC) $(ALL_LDFLAGS) $(LIBS)
 
 # The documents as a static site in build/docs; needs pandoc.
 .PHONY: docs

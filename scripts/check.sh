@@ -168,7 +168,7 @@ short() {
     programs cmocka ''
     programs once san "$SLOW_SAN"
     documents
-    replays 2000
+    replays 10000
 }
 
 long() {

@@ -64,7 +64,7 @@ struct ww_marks {
 #define WW_SB_STATE(entry) ((uint32_t)((entry)&15))
 
 struct ww_govern;
-struct ww_beside;
+struct ww_concurrent;
 struct ww_waits;
 struct ww_collect;
 struct ww_rf;
@@ -405,8 +405,8 @@ struct ww_core {
     double dispatch_free; /* where less than a CTA is dispatched a cycle: from here on the next may be */
     uint64_t dispatch_at; /* cycle at which a CTA may be placed, WW_NEVER if not before one ends */
     struct ww_marks marks;
-    struct ww_beside *beside; /* launches that run beside one another; NULL: there is one */
-    struct ww_waits *waits;   /* waits.h; NULL: no step waits for a write */
+    struct ww_concurrent *concurrent; /* launches that run concurrently; NULL: there is one */
+    struct ww_waits *waits;           /* waits.h; NULL: no step waits for a write */
     struct ww_error *error;
     enum ww_code code_failed; /* set by whoever meets an error inside an event */
 };
