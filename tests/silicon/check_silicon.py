@@ -143,7 +143,7 @@ def refused():
     for name, text, wanted in (
             ("no column", "app\tlaunch\thw_cycles\na\t0\t5\n", "bad.tsv:1: no column hw_warp_instructions"),
             ("no number", MEASURED.replace("2000\t200", "many\t200"), "bad.tsv:3: hw_cycles: a number was expected, not 'many'"),
-            ("no finite number", MEASURED.replace("2000\t200", "nan\t200"), "bad.tsv:3: hw_cycles: 'nan' is no count"),
+            ("no finite number", MEASURED.replace("2000\t200", "nan\t200"), "bad.tsv:3: hw_cycles: 'nan' is not a count"),
             ("a row twice", MEASURED + "a\t0\t5\t5\t\t\t\n", "bad.tsv:7: a launch 0 appears twice"),
             ("no cycles", MEASURED.replace("4000\t", "0\t"), "bad.tsv:4: launch, hw_cycles"),
             ("a short line", MEASURED + "a\t9\n", "bad.tsv:7: launch, hw_cycles"),
