@@ -181,10 +181,11 @@ static bool is_parameter(const struct binding *b, int place, const char *name) {
     return b->named && is && strcmp(is, name) == 0;
 }
 
-/* "value" fills the parameter of its place in the list, ":name=value" the one of that name. */
+/* "value" fills the parameter of its place in the list, ":name=value" the one of that name; NULL is no value.
+ */
 static enum ww_code bind_one(struct binding *b, int place, const char *text) {
     int count = sqlite3_bind_parameter_count(b->stmt);
-    const char *equals = text[0] == ':' ? strchr(text, '=') : NULL;
+    const char *equals = text && text[0] == ':' ? strchr(text, '=') : NULL;
     if (equals) {
         char name[64];
         snprintf(name, sizeof name, "%.*s", (int)(equals - text), text);
@@ -193,9 +194,11 @@ static enum ww_code bind_one(struct binding *b, int place, const char *text) {
             return ww_fail(b->error, WW_USAGE, "", "the query has no parameter %s; it takes %d", name, count);
         text = equals + 1;
     } else if (place > count) {
-        return ww_fail(b->error, WW_USAGE, "", "value \"%s\" has no place: the query takes %d", text, count);
+        return ww_fail(b->error, WW_USAGE, "", "value \"%s\" has no place: the query takes %d",
+                       text ? text : "NULL", count);
     }
     b->given[place] = true;
+    if (!text) return WW_OK; /* as a statement's parameters are at first */
     if (is_parameter(b, place, ":sweep")) return bind_sweep(b->db, b->stmt, place, text, &b->sweep, b->error);
     if (b->named && is_run_parameter(b->stmt, place)) return bind_run(b->db, b->stmt, place, text, b->error);
     return bind_value(b->stmt, place, text) == SQLITE_OK ? WW_OK
@@ -261,6 +264,7 @@ static enum ww_code check_names(struct binding *b, const char *const *bindings, 
     if (!b->sweep)
         WW_TRY(ww_db_get_int(b->db, "SELECT coalesce(max(sweep_id), 0) FROM sweep", &b->sweep, b->error));
     for (size_t i = 0; i < count && b->sweep; i++) {
+        if (!bindings[i]) continue;
         const char *text = bindings[i], *equals = text[0] == ':' ? strchr(text, '=') : NULL;
         for (size_t k = 0; k < sizeof known / sizeof *known; k++) {
             size_t n = strlen(known[k].parameter);

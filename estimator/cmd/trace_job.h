@@ -31,6 +31,9 @@ struct trace_job {
     unsigned long long launches, recorded, warps, threads, bytes;
 };
 
+/* How many processes have a trace that is whole, where each has its own (%p); else 0. */
+unsigned ww_trace_count(const struct trace_job *j);
+
 /* What went wrong with the recording of a program that has ended, if something did; says on stderr what else is
  * worth knowing. Errors: WW_EXEC, WW_UNSUPPORTED (no CUDA was used), what the runtime reported. */
 enum ww_code ww_trace_judge(const struct trace_job *j, struct ww_error *error);

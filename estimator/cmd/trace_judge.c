@@ -6,9 +6,14 @@
 #include <string.h>
 #include <sys/wait.h>
 
-/* What became of the trace's file when the recording failed. */
+/* What became of the trace's file when the recording failed. The text is kept until the next call. */
 static const char *no_trace(const struct trace_job *j) {
+    static char others[80];
     if (!j->out) return "nothing was to be written";
+    unsigned whole = ww_trace_count(j);
+    snprintf(others, sizeof others, "the trace%s of %u other process%s %s written", whole == 1 ? "" : "s",
+             whole, whole == 1 ? "" : "es", whole == 1 ? "was" : "were");
+    if (whole) return others;
     return j->had_old ? "no trace was written; the file of that name is the old one" : "no trace was written";
 }
 

@@ -288,6 +288,16 @@ static char *trace_of(const struct trace_job *j, unsigned process) {
     return NULL;
 }
 
+unsigned ww_trace_count(const struct trace_job *j) {
+    unsigned whole = 0;
+    for (unsigned n = 0; j->out && ww_pidpath_is(j->out) && n < j->begun_count; n++) {
+        char *own = trace_of(j, n);
+        whole += own != NULL;
+        free(own);
+    }
+    return whole;
+}
+
 static void print_json_traces(const struct trace_job *j, struct ww_jsonw *w) {
     ww_jsonw_open(w, "traces", '[');
     for (unsigned n = 0; n < j->begun_count; n++) {
@@ -299,7 +309,7 @@ static void print_json_traces(const struct trace_job *j, struct ww_jsonw *w) {
 }
 
 static void print_traces(const struct trace_job *j) {
-    for (unsigned n = 0; n < j->begun_count; n++) {
+    for (unsigned n = 0; j->out && ww_pidpath_is(j->out) && n < j->begun_count; n++) {
         char *own = trace_of(j, n);
         if (own) {
             ww_put_text(stderr, own);
@@ -336,7 +346,8 @@ static enum ww_code print_json(const struct trace_job *j, double seconds, struct
 static void print_counts(const struct trace_job *j) {
     fprintf(stderr, ": %llu launch%s, ", j->launches, ww_plural(j->launches, "es"));
     if (j->launches && !j->recorded) {
-        fputs("none recorded\n", stderr);
+        bool asked = j->out || ww_cmd_has(j->line, "no-record");
+        fputs(asked ? "none recorded\n" : "none recorded: no -o FILE was given\n", stderr);
         return;
     }
     if (j->recorded < j->launches) fprintf(stderr, "%llu recorded: ", j->recorded);
@@ -375,10 +386,12 @@ static void print_text(const struct trace_job *j) {
     if (!j->bytes || !j->warps) return;
     char each[32];
     ww_three_digits((double)j->bytes / (double)j->warps, each);
-    ww_put_text(stderr, j->out);
-    fprintf(stderr, ": %llu launch%s, %llu bytes, %s for each warp instruction\n", j->recorded,
+    if (ww_pidpath_is(j->out))
+        print_traces(j);
+    else
+        ww_put_text(stderr, j->out), fputs(": ", stderr);
+    fprintf(stderr, "%llu launch%s, %llu bytes, %s for each warp instruction\n", j->recorded,
             ww_plural(j->recorded, "es"), j->bytes, each);
-    if (ww_pidpath_is(j->out)) print_traces(j);
 }
 
 static enum ww_code finish(struct trace_job *j, double seconds, struct ww_error *error) {
@@ -387,6 +400,7 @@ static enum ww_code finish(struct trace_job *j, double seconds, struct ww_error 
     *j->line->program_status = own;
     look_at_processes(j);
     enum ww_code code = ww_trace_judge(j, &mine);
+    if (code != WW_OK && !ww_cmd_has(j->line, "quiet") && !ww_cmd_has(j->line, "json")) print_traces(j);
     if (code != WW_OK && own != 0) { /* the program's own status is what counts, and it has spoken */
         fprintf(stderr, "warpwatt: %s: %s\n", ww_shown(mine.where), ww_shown(mine.text));
         return WW_OK;

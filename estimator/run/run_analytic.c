@@ -201,7 +201,8 @@ enum ww_code ww_run_analytic(struct run *r, struct ww_error *error) {
     const struct ww_run_options *o = r->options;
     WW_TRY(check_mechanisms(r, error));
     if (r->flush)
-        return ww_fail(error, WW_UNSUPPORTED, "--cache-control flush",
+        return ww_fail(error, WW_UNSUPPORTED,
+                       r->one_pass ? "--cache-control flush-once" : "--cache-control flush",
                        "the analytical model keeps caches over launches; expected --mode full or sampled");
     WW_TRY(ww_run_analytic_check(r->trace, error));
     WW_TRY(ww_model_profile_of(r->trace, o->trace_path, o->progress, o->context, &profile, NULL, error));

@@ -11,7 +11,8 @@ from typing import Any, Optional, Sequence
 from . import _abi
 from ._frame import frame
 from ._gpu import Gpu, Overrides, gpu_of
-from ._library import Progress, Watch, call, captured, encode, lib, output, settings, strings, text
+from ._library import (Owner, Progress, Watch, call, captured, encode, lib, needed, output, settings, strings, text, utf8,
+                       whole)
 
 
 def _names(function: str, count: int) -> list[str]:
@@ -41,11 +42,12 @@ def run(trace: str | os.PathLike[str], gpu: str | os.PathLike[str] | Gpu, *, ove
         target = _clocked(target, gpu, words, clock_control)
     array, count = strings(settings(mechanisms))
     o = _abi.ww_run_options()
-    o.gpu, o.trace_path, o.launches = target._gpu, encode(trace), encode(launches)
+    o.gpu, o.trace_path, o.launches = target._gpu, needed(trace), encode(launches)
     o.mechanisms, o.mechanism_count = array, count
-    o.mode, o.target_error, o.confidence = mode.encode(), target_error, confidence
+    o.mode, o.target_error, o.confidence = utf8(mode, "mode"), target_error, confidence
     o.power_table, o.cache_control, o.clock_control = encode(power), encode(cache_control), encode(clock_control)
-    o.seed, o.threads, o.timeline, o.per_pc, o.serialize = seed, threads, timeline, per_pc, serialize
+    o.seed, o.threads = whole(seed, "seed", 64), whole(threads, "threads")
+    o.timeline, o.per_pc, o.serialize = timeline, per_pc, serialize
     if db is not None:
         call("ww_db_check_path", encode(db))
     result = ctypes.POINTER(_abi.ww_result)()
@@ -62,11 +64,11 @@ def _clocked(gpu: Gpu, given: Any, words: Sequence[str], control: str) -> Gpu:
     if isinstance(given, Gpu):
         raise TypeError("clock_control needs the GPU's name, not a Gpu: the clocks are parameters of it")
     sm, l2 = ctypes.c_double(), ctypes.c_double()
-    call("ww_gpu_clock_control", gpu._gpu, control.encode(), ctypes.byref(sm), ctypes.byref(l2))
+    call("ww_gpu_clock_control", gpu._gpu, utf8(control, "clock_control"), ctypes.byref(sm), ctypes.byref(l2))
     return Gpu(given, [*words, f"clock.sm_mhz={sm.value!r}", f"clock.l2_mhz={l2.value!r}"])
 
 
-class Result:
+class Result(Owner):
     """What a replay produced. Cycles are of the SM clock, times in seconds, energies in joules."""
 
     def __init__(self, pointer: Any, run_id: int) -> None:
@@ -199,7 +201,7 @@ class Result:
 
     def source(self, most: int = 20) -> Any:
         """What `report --source --json` prints: source lines by the cycles that warps stalled there."""
-        return json.loads(output("ww_report_source", self._pointer, most, True))
+        return json.loads(output("ww_report_source", self._pointer, whole(most, "most"), True))
 
     # ---- reports ----
 
@@ -222,7 +224,7 @@ class Result:
     def store(self, db: str | os.PathLike[str]) -> int:
         """Stores it in a database and returns its run number."""
         run_id = ctypes.c_int64()
-        call("ww_db_store_at", encode(db), self._pointer, ctypes.byref(run_id))
+        call("ww_db_store_at", needed(db), self._pointer, ctypes.byref(run_id))
         self.run_id = run_id.value
         return self.run_id
 

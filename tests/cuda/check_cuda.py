@@ -109,8 +109,16 @@ def follow_children(script):
     expect("children are followed", result, 0, "PASS", "10 launches")
     each = sorted(n for n in left(".") if n.startswith("each."))
     check("each has a trace with its number", len(each) == 2 and all(re.match(r"each\.\d+\.wwt$", n) for n in each), each)
-    check("and is named", all(n in result[2] for n in each), result[2])
+    check("and is named, by no pattern", all(n in result[2] for n in each) and "%p" not in result[2], result[2])
     for name in each:
+        os.unlink(name)
+    killed = os.path.abspath("killed.sh")
+    with open(killed, "w") as f:
+        f.write("#!/bin/sh\n%s %s zstd; kill -9 $$\n" % (os.path.abspath("static"), PTX))
+    os.chmod(killed, 0o755)
+    expect("of a script that is killed, what its children have recorded is told", record([killed], ["-o", "k.wwt", "--follow-children"]),
+           137, "PASS", r"k\.\d+\.wwt\n.*ended by signal 9 .*the trace of 1 other process was written\n$")
+    for name in [n for n in left(".") if n.startswith("k.")]:
         os.unlink(name)
     late = os.path.abspath("late.sh")
     with open(late, "w") as f:
@@ -304,6 +312,8 @@ def stub_options(host):
            r"5 launches, 3 recorded: \d+ warp instructions")
     expect("no launch recorded, no instructions", record([host, PTX, "zstd"], ["--no-record"]), 0, None,
            "5 launches, none recorded\n$")
+    expect("without a file nothing is recorded, and that is said", record([host, PTX, "zstd"]), 0, "PASS",
+           "5 launches, none recorded: no -o FILE was given\n$")
     os.unlink(trace)
     result = record([host, PTX, "plain"], ["-o", trace, "--no-record", "--json", "-q"])
     stats = json.loads(result[1][result[1].index("{"):])

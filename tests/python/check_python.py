@@ -152,6 +152,48 @@ def check_errors(ww):
     check("a file that is no trace", wrong is not None and wrong.code == "input", wrong)
 
 
+def check_misuse(ww):
+    """Each in a process of its own: a crash must not end the tests."""
+    def said(code, kind, text=""):
+        done = python("import warpwatt as ww\n" + code)
+        last = done.stderr.strip().splitlines()[-1:] or [""]
+        check(code.replace("\n", "; "), done.returncode == 1 and kind in last[0] and text in last[0], (done.returncode, last))
+
+    def works(code):
+        done = python("import copy\nimport warpwatt as ww\n" + code)
+        check(code.replace("\n", "; "), done.returncode == 0, (done.returncode, done.stderr))
+    said("ww.Gpu(None)", "TypeError")
+    said("ww.run('t.wwt', None)", "TypeError")
+    said("ww.run('t.wwt\\0x', 'gtx480')", "ValueError", "NUL")
+    said("ww.record('saxpy\\0x')", "ValueError", "NUL")
+    said("ww.record_ptx(None, {})", "TypeError")
+    said("ww.sweep(None, 'x.db')", "TypeError")
+    said("ww.run('t.wwt', 'gtx480', threads=-1)", "ValueError", "threads")
+    said("ww.run('t.wwt', 'gtx480', threads=10**30)", "ValueError", "threads")
+    said("ww.run('t.wwt', 'gtx480', seed=-1)", "ValueError", "seed")
+    said("ww.run('t.wwt', 'gtx480', mode=None)", "TypeError", "mode")
+    said("ww.record('saxpy', seed=-1)", "ValueError", "seed")
+    said("ww.sweep({'gpu': 'gtx480'}, 'x.db', jobs=-3)", "ValueError", "jobs")
+    said("ww.sweep({'gpu': 'gtx480'}, 'x.db', points=2**70)", "ValueError", "points")
+    said("ww.Gpu('gtx480', {'sm.count': None})", "TypeError", "sm.count")
+    said("ww.record_program('./app', 'x.wwt')", "TypeError", "list")
+    said("ww.record_program([], 'x.wwt')", "ValueError")
+    said("ww.Database('t.db').query('SELECT ?', b'a')", "TypeError", "bytes")
+    said("ww.Database('t.db').query('SELECT ?', ':a=1')", "ValueError", ":a=1")
+    said("import pickle\npickle.dumps(ww.Gpu('gtx480'))", "TypeError", "Gpu")
+    works("a = copy.copy(ww.Gpu('gtx480'))\nb = copy.deepcopy(a)\ndel a\nassert b.name == 'gtx480'")
+    works("r = ww.run('t.wwt', 'gtx480')\nc = copy.copy(r)\ndel r\nassert c.cycles > 0")
+    works("t = copy.copy(ww.Trace('t.wwt'))\nassert len(t) == 1")
+    works("rows = ww.Database('t.db').query('SELECT ? IS NULL AS a', None)\nassert list(rows['a']) == [1]")
+    works("rows = ww.Database('t.db').named('workloads')\nassert len(rows)")
+    space = {"gpu": "gtx480", "traces": ["t.wwt"], "parameters": {"sm.count": [1.5]}}
+    wrong = raised(ww.WarpwattError, ww.sweep, space, "misuse.db")
+    check("an error in a space that is a dictionary names no file", wrong is not None and "tmp" not in str(wrong)
+          and 'sm.count' in str(wrong), wrong)
+    space["parameters"] = {"sm.count": range(4, 9, 4)}
+    check("a range is a list of levels", len(ww.sweep(space, "misuse.db").points()) == 2)
+
+
 def check_progress(ww):
     calls = []
     ww.record("saxpy", "long.wwt", code="ptx", n=1 << 20)
@@ -230,6 +272,7 @@ def main():
         check_database(ww)
         check_sweep(ww)
         check_errors(ww)
+        check_misuse(ww)
         check_progress(ww)
         check_threads(ww)
         check_documents()

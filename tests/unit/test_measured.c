@@ -276,6 +276,37 @@ static void a_profilers_raw_page_has_its_units_in_the_second_line(void **state) 
     ww_measured_free(m);
 }
 
+static void a_profilers_sizes_of_grids_and_blocks_are_read(void **state) {
+    (void)state;
+    struct ww_measured *m =
+        good("\"ID\",\"Process ID\",\"Kernel Name\",\"Block Size\",\"Grid Size\",\"gpu__time_duration.sum\"\n"
+             "\"\",\"\",\"\",\"\",\"\",\"us\"\n"
+             "\"0\",\"1\",\"k\",\"(256, 2, 1)\",\" (1024, 1, 3)\",\"1\"\n"
+             "\"1\",\"1\",\"k\",\"256\",\"(99999999999, 1, 1)\",\"1\"\n",
+             ".csv");
+    assert_int_equal(m->point_count, 2);
+    assert_true(m->point[0].block[0] == 256 && m->point[0].block[1] == 2 && m->point[0].block[2] == 1);
+    assert_true(m->point[0].grid[0] == 1024 && m->point[0].grid[1] == 1 && m->point[0].grid[2] == 3);
+    assert_true(m->point[1].block[0] == 0 && m->point[1].grid[0] == 0); /* in another form: not known */
+    ww_measured_free(m);
+}
+
+static void a_comma_in_place_of_a_point_is_refused(void **state) {
+    (void)state;
+    static const char *const wrong[] = {"2,5",     "1234,567", "1,23",     "1,2345",
+                                        "1.234,5", ",123",     "1,234,56", "1.5,000"};
+    static const char *const right[] = {"1,234", "12,345,678.25", "123", "0.5", "1e3"};
+    char text[400];
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        snprintf(text, sizeof text, NCU_LONG NCU_ROW("0", "k", "Duration", "us", "%s"), wrong[i]);
+        refused(text, ".csv", "between thousands");
+    }
+    for (size_t i = 0; i < sizeof right / sizeof *right; i++) {
+        snprintf(text, sizeof text, NCU_LONG NCU_ROW("0", "k", "Duration", "us", "%s"), right[i]);
+        ww_measured_free(good(text, ".csv"));
+    }
+}
+
 static void of_metrics_that_mean_the_same_the_best_counts_wherever_it_stands(void **state) {
     (void)state;
     struct ww_measured *m = good(NCU_LONG NCU_ROW("0", "k", "sm__cycles_elapsed.max", "cycle", "5")
@@ -321,6 +352,8 @@ int main(void) {
         cmocka_unit_test(a_csv_that_is_wrong_is_refused_with_its_line),
         cmocka_unit_test(a_profilers_details_page_gives_cycles_and_times),
         cmocka_unit_test(a_profilers_raw_page_has_its_units_in_the_second_line),
+        cmocka_unit_test(a_profilers_sizes_of_grids_and_blocks_are_read),
+        cmocka_unit_test(a_comma_in_place_of_a_point_is_refused),
         cmocka_unit_test(of_metrics_that_mean_the_same_the_best_counts_wherever_it_stands),
         cmocka_unit_test(a_profilers_page_that_is_wrong_is_refused_with_its_line),
         cmocka_unit_test(what_was_measured_can_be_said_to_be_of_a_trace),
