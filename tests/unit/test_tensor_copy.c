@@ -216,7 +216,7 @@ static uint64_t value(uint64_t bits) {
     if (map.type < WW_TENSOR_F16) return bits;
     for (uint32_t v = 0; v < 256; v++)
         if (number(v) == bits) return v;
-    fail_msg("not a whole number: 0x%llx", (unsigned long long)bits);
+    fail_msg("no whole number: 0x%llx", (unsigned long long)bits);
     return 0;
 }
 
