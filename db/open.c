@@ -36,7 +36,7 @@ static enum ww_code check_path(const char *path, bool create, bool *exists, stru
     if (!*exists && !create)
         return ww_fail(error, WW_IO, path, "there is no such database; `warpwatt run --db` makes one");
     if (*exists && !S_ISREG(st.st_mode))
-        return ww_fail(error, WW_IO, path, "is no regular file; expected a database file");
+        return ww_fail(error, WW_IO, path, "is not a regular file; expected a database file");
     if (*exists && st.st_size == 0 && !create)
         return ww_fail(error, WW_DB, path, "the file is empty; expected a database that warpwatt made");
     if (*exists && st.st_size > 0 && st.st_size < HEADER) return not_sqlite(path, error);
@@ -274,7 +274,7 @@ static enum ww_code open_as(const char *path, bool create, enum ww_db_use use, s
     *out = NULL;
     if (!path || !*path) return ww_fail(error, WW_USAGE, "", "no database was named; expected a path");
     if (strcmp(path, "-") == 0)
-        return ww_fail(error, WW_USAGE, path, "is no file name; expected a database's path");
+        return ww_fail(error, WW_USAGE, path, "is not a file name; expected a database's path");
     if (strcmp(path, ":memory:") == 0)
         return ww_fail(error, WW_USAGE, path, "a database in memory would be lost; expected a file's path");
     WW_TRY(check_path(path, create, &exists, error));

@@ -326,7 +326,7 @@ static enum ww_code print_changes(const char *title, const double *a, const doub
     for (int i = 0; i < count; i++) whole += a[i];
     rank_changes(a, b, order, count);
     struct ww_grid g = {.columns = 5, .left = 1u};
-    add_row(&g, (const char *[]){"", "base", "new", "change", "of base's whole"});
+    add_row(&g, (const char *[]){"", "base", "new", "change", "of base total"});
     for (int k = 0; k < count; k++) {
         int i = order[k];
         if (a[i] == 0 && b[i] == 0) continue;

@@ -78,19 +78,19 @@ static enum ww_code print_launches(const struct ww_result *r, const struct ww_gp
     return ww_grid_print(&g, out, error);
 }
 
-/* Launches that ran beside others: when, since the begin of their group. */
-static enum ww_code print_beside(const struct ww_result *r, FILE *out, struct ww_error *error) {
+/* Launches that ran concurrently: when, since the begin of their group. */
+static enum ww_code print_concurrent(const struct ww_result *r, FILE *out, struct ww_error *error) {
     struct ww_grid g = {.columns = 7, .left = 1u << 1};
     size_t shown = 0, all = 0;
     add_row(&g, (const char *[]){"launch", "kernel", "group", "stream", "from", "to", "of it shared"});
     for (size_t i = 0; i < r->launch_count; i++) {
         const struct ww_launch_result *l = &r->launch[i];
         char kernel[WW_NAME_SHORT], n[3][16], t[3][32];
-        all += l->beside > 0;
-        if (!l->beside || shown == LAUNCH_ROWS) continue;
+        all += l->concurrent > 0;
+        if (!l->concurrent || shown == LAUNCH_ROWS) continue;
         shown++;
         snprintf(n[0], sizeof n[0], "%u", l->index);
-        snprintf(n[1], sizeof n[1], "%u", l->beside);
+        snprintf(n[1], sizeof n[1], "%u", l->concurrent);
         snprintf(n[2], sizeof n[2], "%u", l->stream);
         add_row(&g, (const char *[]){n[0], ww_kernel_name(r, l->kernel, kernel), n[1], n[2],
                                      ww_si((double)l->start_ps / 1e12, "s", t[0]),
@@ -321,7 +321,7 @@ enum ww_code ww_report_text(const struct ww_result *result, int64_t run_id, FILE
     WW_TRY(ww_report_summary(result, run_id, false, out, error));
     print_configuration(result, out);
     WW_TRY(print_launches(result, &facts, out, error));
-    WW_TRY(print_beside(result, out, error));
+    WW_TRY(print_concurrent(result, out, error));
     WW_TRY(print_copies(result, out, error));
     WW_TRY(print_states(&sum, out, error));
     WW_TRY(print_slots(&sum, out, error));

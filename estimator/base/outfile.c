@@ -218,7 +218,7 @@ enum ww_code ww_outfile_resolve(const char *path, enum ww_outfile_kind kind, cha
     *target = NULL;
     if (strcmp(path, "-") == 0 || !*path)
         return ww_fail(error, WW_USAGE, *path ? path : "the output file",
-                       *path ? "is no file name; expected one (/dev/stdout is standard output)"
+                       *path ? "is not a file name; expected one (/dev/stdout is standard output)"
                              : "the name is empty; expected a file name");
     int fd = descriptor_of(path);
     if (fd >= 0) return check_descriptor(path, fd, error);

@@ -115,7 +115,7 @@ static enum ww_code check_valid(const struct ww_sweep_options *o, const struct w
                                 struct ww_error *error) {
     if (o->shard || s->budget > 0 || !s->points || s->invalid < s->points) return WW_OK;
     if (quiet && s->together[0]) fprintf(stderr, TOGETHER "%s\n", s->together);
-    return ww_fail(error, WW_INPUT, o->space, "no point of the space can be: %s", s->cause[0].reason);
+    return ww_fail(error, WW_INPUT, o->space, "no point of the space is valid: %s", s->cause[0].reason);
 }
 
 static enum ww_code sweep(const struct cmd_line *line, struct ww_sweep_options *o, struct ww_error *error) {

@@ -340,8 +340,8 @@ static enum ww_code replay_group(struct run *r, size_t first, size_t count, stru
         r->current += in->warp_instructions;
         r->current_cost.cost += r->cost[r->result->launch_count + i].cost;
     }
-    WW_TRY(ww_engine_beside(r->engine, r->trace, first, count, r->arena, launch, error));
-    WW_TRY(ww_run_timeline_beside(r, &r->ctas, launch, count, error));
+    WW_TRY(ww_engine_concurrent(r->engine, r->trace, first, count, r->arena, launch, error));
+    WW_TRY(ww_run_timeline_concurrent(r, &r->ctas, launch, count, error));
     for (size_t i = 0; i < count; i++) {
         WW_TRY(compare_counts(r, first + i, &launch[i], error));
         WW_TRY(add_energy(r, &launch[i], error));
@@ -356,11 +356,11 @@ static enum ww_code replay_group(struct run *r, size_t first, size_t count, stru
 }
 
 static enum ww_code replay_range(struct run *r, uint64_t first, uint64_t last, struct ww_error *error) {
-    bool beside = !r->options->serialize && r->options->gpu->spec.launch_resident_grids > 1 &&
-                  ww_engine_side_by_side(r->engine);
+    bool concurrent = !r->options->serialize && r->options->gpu->spec.launch_resident_grids > 1 &&
+                      ww_engine_side_by_side(r->engine);
     size_t count = 1;
     for (uint64_t k = first; k <= last; k += count) {
-        if (beside) WW_TRY(ww_run_group(r->trace, k, last, &count, error));
+        if (concurrent) WW_TRY(ww_run_group(r->trace, k, last, &count, error));
         if (count > 1)
             WW_TRY(replay_group(r, k, count, error));
         else

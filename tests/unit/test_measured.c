@@ -84,7 +84,7 @@ static void what_breaks_the_schema_is_refused_with_its_place(void **state) {
     refused(FILE_OF("{\"id\": \"a\", \"kind\": \"other\"}"), ".json", "expected figure");
     refused(FILE_OF(FIGURE_OF("2", "1", "3") ", {\"id\": \"a\"}"), ".json", "records[1]");
     refused(FILE_OF(LAUNCH_OF("1", "1")), ".json", "expected true or false");
-    refused(FILE_OF("{\"id\": \"a\", \"kind\": \"figure\", \"kind\": \"figure\"}"), ".json", "stands twice");
+    refused(FILE_OF("{\"id\": \"a\", \"kind\": \"figure\", \"kind\": \"figure\"}"), ".json", "appears twice");
 }
 
 static void figures_that_make_no_sense_are_refused(void **state) {

@@ -171,7 +171,7 @@ static enum ww_code add_knee(struct suite *s, const char *gpu, size_t k, double 
 
 /* The points of a GPU's latencies from `from` on: plateaus, and the knees between them. */
 static enum ww_code latencies(struct suite *s, size_t from, size_t count, struct ww_error *error) {
-    struct ww_dissect_xy ours[MOST], published[MOST];
+    struct ww_dissect_xy ours[MOST] = {0}, published[MOST];
     struct ww_dissect_plateau own[WW_DISSECT_PLATEAUS], their[WW_DISSECT_PLATEAUS];
     const struct job *job = &s->job[from];
     for (size_t i = 0; i < count; i++) {
