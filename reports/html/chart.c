@@ -5,7 +5,7 @@
 #include <string.h>
 
 enum { WIDTH = 480, SERIES_MOST = 16, TABLE_ROWS = 60, TOP = 12, BOTTOM = 72 /* pixels */ };
-#define LABEL 30 /* characters of a row's label */
+#define LABEL 24 /* characters of a row's label */
 #define LEFT 0.2 /* of the width: where the axis of time begins and ends */
 #define RIGHT 0.97
 

@@ -198,7 +198,7 @@ SLIDERS = """(() => {
 
 
 NAMES = """(() => {
-  const svg = [...document.querySelectorAll('figure')].find((f) => f.textContent.startsWith('Issue slots')).querySelector('svg');
+  const svg = [...document.querySelectorAll('figure')].find((f) => f.textContent.trim().startsWith('Issue slots')).querySelector('svg');
   const box = (e) => e.getBoundingClientRect(), whole = box(svg);
   const texts = [...svg.querySelectorAll('text')].filter((t) => t.textContent.trim());
   const tics = texts.filter((t) => /^ *[0-9]+ *$/.test(t.textContent)).map(box).sort((a, b) => a.left - b.left);
