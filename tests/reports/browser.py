@@ -288,12 +288,16 @@ KEYS = OPEN + """(() => {
   const unnamed = all.filter((e) => { e.focus(); return document.activeElement !== e; }).map((e) => e.outerHTML.slice(0, 120));
   const outlined = all.filter((e) => { e.focus({focusVisible: true}); return getComputedStyle(e).outlineStyle === 'none'; }).map((e) => e.outerHTML.slice(0, 120));
   const scrolls = [...document.querySelectorAll('.scroll')].filter((e) => e.tabIndex < 0).length;
-  return Promise.resolve({count: all.length, unnamed, outlined, scrolls});
+  return Promise.resolve({count: all.length, unnamed, outlined, scrolls, focus: document.hasFocus()});
 })()"""
 
 
 def check_keys(name, page, folder):
-    found = browse(page, KEYS, folder)
+    # Now and then Chromium gives its window the focus only after the script: then nothing matches :focus.
+    for _ in range(5):
+        found = browse(page, KEYS, folder)
+        if not found or found["focus"]:
+            break
     claim("%s: all that can be used takes the focus" % name, found and found["count"] and not found["unnamed"], found)
     claim("%s: the focus is seen" % name, found and not found["outlined"], found)
     claim("%s: frames of tables scroll by keys" % name, found and not found["scrolls"], found)

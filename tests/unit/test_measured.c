@@ -291,6 +291,32 @@ static void a_profilers_sizes_of_grids_and_blocks_are_read(void **state) {
     ww_measured_free(m);
 }
 
+static void sizes_of_grids_and_blocks_are_stored(void **state) {
+    struct ww_db_fixture *f = *state;
+    struct ww_measured *m = good(
+        "\"ID\",\"Process ID\",\"Kernel Name\",\"Block Size\",\"Grid Size\",\"gpu__time_duration.sum\"\n"
+        "\"\",\"\",\"\",\"\",\"\",\"us\"\n"
+        "\"0\",\"1\",\"k\",\"(256, 2, 1)\",\"(1024, 1, 3)\",\"1\"\n\"1\",\"1\",\"k\",\"256\",\"?\",\"1\"\n",
+        ".csv");
+    struct ww_measured *n;
+    int64_t id;
+    bool stored;
+    assert_int_equal(ww_db_store_measured(f->db, m, &id, &stored, &error), WW_OK);
+    assert_int_equal(ww_db_load_measured(f->db, id, &n, &error), WW_OK);
+    for (int d = 0; d < 3; d++) {
+        assert_int_equal(n->point[0].grid[d], m->point[0].grid[d]);
+        assert_int_equal(n->point[0].block[d], m->point[0].block[d]);
+        assert_true(n->point[1].grid[d] == 0 && n->point[1].block[d] == 0);
+    }
+    assert_int_equal(n->point[0].grid[0], 1024);
+    ww_measured_free(n);
+    ww_db_fixture_tamper(f, "UPDATE hardware_point SET grid_y = NULL WHERE ord = 0");
+    assert_int_equal(ww_db_open(f->path, false, &f->db, &error), WW_OK);
+    assert_int_equal(ww_db_load_measured(f->db, id, &n, &error), WW_DB);
+    ww_fixture_assert_contains(error.text, "three sizes or none");
+    ww_measured_free(m);
+}
+
 static void a_comma_in_place_of_a_point_is_refused(void **state) {
     (void)state;
     static const char *const wrong[] = {"2,5",     "1234,567", "1,23",     "1,2345",
@@ -358,6 +384,7 @@ int main(void) {
         cmocka_unit_test(a_profilers_page_that_is_wrong_is_refused_with_its_line),
         cmocka_unit_test(what_was_measured_can_be_said_to_be_of_a_trace),
         CASE(a_measurement_loads_as_it_was_stored),
+        CASE(sizes_of_grids_and_blocks_are_stored),
         CASE(the_same_measurement_is_stored_once),
         CASE(a_measurement_that_is_not_there_is_an_error),
         CASE(a_tampered_measurement_is_refused),
