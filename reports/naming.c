@@ -74,6 +74,32 @@ size_t ww_say_above(const struct ww_explored *e, char out[240]) {
     return above;
 }
 
+size_t ww_say_no_value(const struct ww_explored *e, char out[240]) {
+    size_t valid = 0, lacking = 0, most = 0, of[WW_EXPLORED_OBJECTIVES] = {0};
+    char name[100];
+    for (size_t i = 0; i < e->point_count; i++) {
+        bool lacks = false;
+        if (e->point[i].feasible != 1) continue;
+        valid++;
+        for (size_t o = 0; o < e->objective_count; o++)
+            if (!isfinite(e->point[i].objective[o])) {
+                lacks = true;
+                of[o]++;
+            }
+        lacking += lacks;
+    }
+    if (!lacking) return 0;
+    for (size_t o = 1; o < e->objective_count; o++)
+        if (of[o] > of[most]) most = o;
+    ww_clean_text(e->objective[most].name, name, sizeof name);
+    snprintf(
+        out, 240,
+        "the objective \"%s\" is NULL or not finite: %zu of %zu valid points within the constraints lack an "
+        "objective, and are in no front",
+        name, lacking, valid);
+    return lacking;
+}
+
 void ww_say_mode(const struct ww_result *r, char out[80]) {
     const char *code = ww_code_kind(r);
     bool analytic = strcmp(r->mode, "analytic") == 0;

@@ -107,6 +107,8 @@ class Summary:
     reused: int
     causes: tuple[tuple[int, str], ...]
     warning: Optional[str]
+    no_value: int
+    """Points within the constraints that lack a finite value of an objective, so that no front has them."""
 
 
 class Sweep(Owner):
@@ -218,7 +220,7 @@ def sweep(space: dict[str, Any] | str | os.PathLike[str], db: str | os.PathLike[
                    for i in range(min(done.causes, _abi.ww_sweep_summary.cause.size // ctypes.sizeof(_abi.ww_sweep_cause))))
     found = Database(db).sweep(done.sweep)
     found.summary = Summary(done.points, done.stored, done.invalid, done.infeasible, done.computed, done.reused, causes,
-                            text(done.warning) or None)
+                            text(done.warning) or None, done.no_value)
     return found
 
 

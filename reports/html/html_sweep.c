@@ -38,9 +38,8 @@ static bool has_objective(const struct ww_explored *e, const char *name) {
     return o < e->objective_count;
 }
 
-static void board_note(struct ww_page *p, const struct ww_explored *e) {
-    char text[240];
-    if (!ww_say_above(e, text)) return;
+static void note(struct ww_page *p, size_t said, const char *text) {
+    if (!said) return;
     ww_html(p, "<p class=\"note\">");
     ww_html_text(p, text);
     ww_html(p, ".</p>\n");
@@ -83,7 +82,9 @@ static void head(struct ww_page *p, const struct ww_explored *e, const struct co
     ww_html(p, "<li><span>invalid</span> <b>%zu</b></li>\n", c->invalid);
     board_figure(p, e);
     ww_html(p, "</ul>\n");
-    board_note(p, e);
+    char text[240];
+    note(p, ww_say_above(e, text), text);
+    note(p, ww_say_no_value(e, text), text);
 }
 
 /* ---- the front ---- */

@@ -207,6 +207,9 @@ enum ww_code ww_sweep_run_points(struct sweep_job *job, struct ww_sweep_summary 
     if (counted == WW_OK)
         counted = ww_db_sweep_causes(job->db, &job->head, summary->cause, &summary->causes,
                                      code == WW_OK ? error : &late);
+    if (code == WW_OK && counted == WW_OK)
+        counted = ww_db_sweep_no_value(job->db, &job->head, &summary->no_value, summary->no_value_objective,
+                                       error);
     if (code == WW_OK && counted == WW_OK) counted = ww_sweep_verified(job, summary, error);
     if (code == WW_OK && counted == WW_OK) ww_sweep_together(job, summary);
     return code == WW_OK ? counted : code;
