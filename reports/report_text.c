@@ -298,18 +298,20 @@ static enum ww_code print_bands(const char *gpu, FILE *out, struct ww_error *err
         return WW_OK;
     }
     struct ww_grid g = {.columns = 6, .left = 1u};
-    add_row(&g, (const char *[]){"of", "mean error", "bias", "9 of 10 within", "programs", "points"});
+    add_row(&g, (const char *[]){"of", "programs", "points", "mean error", "bias", "9 of 10 points within"});
     for (size_t i = 0; i < n; i++) {
         char t[5][32];
         snprintf(t[1], sizeof t[1], "%+.1f %%", 100 * band[i].bias);
         snprintf(t[3], sizeof t[3], "%u", band[i].programs);
         snprintf(t[4], sizeof t[4], "%u", band[i].launches);
-        add_row(&g, (const char *[]){ww_band_name(&band[i]), ww_percent(band[i].error, t[0]), t[1],
-                                     ww_percent(band[i].p90, t[2]), t[3], t[4]});
+        add_row(&g, (const char *[]){ww_band_name(&band[i]), t[3], t[4], ww_percent(band[i].error, t[0]), t[1],
+                                     ww_percent(band[i].p90, t[2])});
     }
     fprintf(out, "\nError against hardware: launches by size in cycles, and microbenchmarks, as of %s\n",
             band[0].date);
-    return ww_grid_print(&g, out, error);
+    WW_TRY(ww_grid_print(&g, out, error));
+    fputs("  " WW_BANDS_LEGEND "\n", out);
+    return WW_OK;
 }
 
 enum ww_code ww_report_text(const struct ww_result *result, int64_t run_id, FILE *out, struct ww_error *error) {
