@@ -488,9 +488,22 @@ static enum ww_code name_each(struct trace_job *j, struct ww_error *error) {
     return WW_OK;
 }
 
+/* A program may compute for long before it makes a CUDA call: whether the trace can be written is tried before. */
+static enum ww_code try_out(const struct trace_job *j, struct ww_error *error) {
+    struct ww_temp temp = WW_TEMP_NONE;
+    if (!j->target)
+        return access(j->out, W_OK) == 0
+                   ? WW_OK
+                   : ww_fail(error, WW_IO, j->out, "cannot be written: %s", strerror(errno));
+    enum ww_code code = ww_temp_beside(j->target, &temp, error);
+    ww_temp_remove(&temp);
+    return code;
+}
+
 static enum ww_code record_into(struct trace_job *j, struct ww_error *error) {
     if (ww_cmd_has(j->line, "follow-children")) WW_TRY(name_each(j, error));
     if (j->out) WW_TRY(ww_outfile_resolve(j->out, WW_OUTFILE_TRACE, &j->target, error));
+    if (j->out && !ww_cmd_has(j->line, "no-record")) WW_TRY(try_out(j, error));
     j->had_old = j->target && access(j->target, F_OK) == 0;
     return record_program(j, error);
 }
