@@ -4,6 +4,7 @@
 #include "../estimator/base/locale.h"
 #include "db.h"
 #include <inttypes.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -112,8 +113,12 @@ static bool is_number(const char *s, bool *integer) {
     return *p == 0;
 }
 
+/* What stands in single quotes is text, whatever it looks like. */
 static int bind_value(sqlite3_stmt *stmt, int i, const char *value) {
     bool integer = false;
+    size_t n = strlen(value);
+    if (n >= 2 && n < INT_MAX && value[0] == '\'' && value[n - 1] == '\'')
+        return sqlite3_bind_text(stmt, i, value + 1, (int)n - 2, SQLITE_TRANSIENT);
     if (!is_number(value, &integer)) return sqlite3_bind_text(stmt, i, value, -1, SQLITE_TRANSIENT);
     if (integer) return sqlite3_bind_int64(stmt, i, strtoll(value, NULL, 10));
     return sqlite3_bind_double(stmt, i, strtod(value, NULL));

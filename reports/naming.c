@@ -53,6 +53,15 @@ const char *ww_objective_unit(const char *objective) {
     return "";
 }
 
+const char *ww_kernel_shown(const char *kernel, bool whole, char *out, size_t size) {
+    char name[WW_NAME_SHORT];
+    if (whole)
+        ww_demangle(kernel, out, size);
+    else
+        snprintf(out, size, "%s", ww_short_name(kernel, name));
+    return out;
+}
+
 size_t ww_say_above(const struct ww_explored *e, char out[240]) {
     const struct ww_explored_point *most = NULL;
     size_t above = 0, front = 0;

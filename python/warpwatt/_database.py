@@ -23,8 +23,8 @@ class Database:
     def _open(self) -> "_Open":
         return _Open(self.path)
 
-    def _rows(self, function: str, what: str, values: tuple[Any, ...], named: dict[str, Any]) -> Any:
-        words = [_placed(value) for value in values] + [f":{key}={_bound(value)}" for key, value in named.items()]
+    def _rows(self, function: str, what: str, values: list[Optional[str]], named: dict[str, Optional[str]]) -> Any:
+        words = [_placed(value) for value in values] + [f":{key}={value or ''}" for key, value in named.items()]
         array, count = strings(words)
         with self._open() as db, captured() as (stream, printed):
             call(function, db, utf8(what, "the query"), array, count, _abi.WW_FORMAT_JSON, stream)
@@ -32,11 +32,11 @@ class Database:
 
     def query(self, sql: str, *values: Any, **named: Any) -> Any:
         """The rows of one read-only SQL statement. `values` are for its `?`, None is NULL; `named` for its `:name`."""
-        return self._rows("ww_db_query", sql, values, named)
+        return self._rows("ww_db_query", sql, [_bound(v, True) for v in values], {k: _bound(v, True) for k, v in named.items()})
 
     def named(self, name: str, *values: Any, **named: Any) -> Any:
         """The rows of a named query (named_queries())."""
-        return self._rows("ww_db_query_named", name, values, named)
+        return self._rows("ww_db_query_named", name, [_bound(v) for v in values], {k: _bound(v) for k, v in named.items()})
 
     def runs(self) -> Any:
         """A row for each run."""
@@ -74,20 +74,23 @@ class _Open:
         lib.ww_db_close(self._db)
 
 
-def _bound(value: Any) -> str:
-    """A number, a truth or a text as the library reads it."""
+def _bound(value: Any, typed: bool = False) -> Optional[str]:
+    """A value as the library reads it, which takes what looks like a number for one; `typed`: a str stays text."""
     value = plain(value)
     if value is not None and not isinstance(value, (str, int, float)):
         raise TypeError(f"a value of a query is {type(value).__name__} {value!r}, expected a number, a text or None")
-    return "" if value is None else word(value)
+    if isinstance(value, bool):
+        value = int(value)
+    if isinstance(value, str) and typed:
+        return f"'{value}'"
+    return None if value is None else word(value)
 
 
-def _placed(value: Any) -> Optional[str]:
+def _placed(bound: Optional[str]) -> Optional[str]:
     """The same for the parameter of its place."""
-    bound = _bound(value)
-    if bound.startswith(":") and "=" in bound:
+    if bound is not None and bound.startswith(":") and "=" in bound:
         raise ValueError(f'"{bound}" would be read as :name=value; give it by name')
-    return None if value is None else bound
+    return bound
 
 
 def named_queries() -> Any:

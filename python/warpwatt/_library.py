@@ -221,6 +221,12 @@ def plain(value: Any) -> Any:
     return value.tolist() if hasattr(value, "tolist") else value
 
 
+def shown(kernel: bytes) -> str:
+    """A kernel's name as reports show it: demangled and short."""
+    out = ctypes.create_string_buffer(80)
+    return text(lib.ww_kernel_shown(kernel, False, out, len(out)))
+
+
 def word(value: Any) -> str:
     value = plain(value)
     if isinstance(value, bool):

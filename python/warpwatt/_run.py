@@ -11,8 +11,8 @@ from typing import Any, Optional, Sequence
 from . import _abi
 from ._frame import frame
 from ._gpu import Gpu, Overrides, gpu_of
-from ._library import (Owner, Progress, Watch, call, captured, encode, lib, needed, output, settings, strings, text, utf8,
-                       whole)
+from ._library import (Owner, Progress, Watch, call, captured, encode, lib, needed, output, settings, shown, strings, text,
+                       utf8, whole)
 
 
 def _names(function: str, count: int) -> list[str]:
@@ -154,11 +154,11 @@ class Result(Owner):
         return self._r.launch[i]
 
     def launches(self) -> Any:
-        """A row for each launch that was replayed whole."""
+        """A row for each launch that was replayed whole. `kernel` is its name as reports show it, `mangled` as the code has it."""
         rows = []
         for i in range(self._r.launch_count):
             l = self._launch(i)
-            rows.append({"launch": l.index, "kernel": text(l.kernel), "grid": tuple(l.grid), "block": tuple(l.block),
+            rows.append({"launch": l.index, "kernel": shown(l.kernel), "mangled": text(l.kernel), "grid": tuple(l.grid), "block": tuple(l.block),
                          "cycles": l.cycles, "time_s": l.time_ps * 1e-12, "warp_instructions": l.warp_instructions,
                          "ipc": l.warp_instructions / l.cycles if l.cycles else math.nan,
                          "ctas_per_sm": l.ctas_per_sm, "limited_by": text(l.occupancy_limiter),
@@ -200,8 +200,17 @@ class Result(Owner):
         return frame(rows, ["launch", "first_cycle", "cycles", "warp_instructions", *STATES])
 
     def source(self, most: int = 20) -> Any:
-        """What `report --source --json` prints: source lines by the cycles that warps stalled there."""
-        return json.loads(output("ww_report_source", self._pointer, whole(most, "most"), True))
+        """A row for each of the source lines where warps stalled most: cycles, sectors, conflicts, and by warp state.
+
+        A row without a line is one instruction, `kernel` at `pc`; `share` is of all stall cycles.
+        """
+        lines = json.loads(output("ww_report_source", self._pointer, whole(most, "most"), True))["lines"]
+        rows = []
+        for line in lines:
+            states, mnemonics = line.pop("warp_cycles"), line.pop("mnemonics")
+            line["kernel"] = shown(line["kernel"].encode())
+            rows.append({**line, "mnemonics": " ".join(mnemonics), **{state: states.get(state, 0) for state in STATES}})
+        return frame(rows)
 
     # ---- reports ----
 

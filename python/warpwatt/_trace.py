@@ -10,8 +10,8 @@ from typing import Any, Optional, Sequence
 
 from . import _abi
 from ._frame import frame
-from ._library import (Owner, Progress, Watch, WarpwattError, call, encode, lib, needed, output, plain, program, strings,
-                       text, utf8, whole, word)
+from ._library import (Owner, Progress, Watch, WarpwattError, call, encode, lib, needed, output, plain, program, shown,
+                       strings, text, utf8, whole, word)
 
 Path = "str | os.PathLike[str]"
 
@@ -156,7 +156,7 @@ class Trace(Owner):
         info = _abi.ww_launch_info()
         for i in range(len(self)):
             call("ww_trace_launch_info", self._trace, i, ctypes.byref(info))
-            rows.append({"launch": i, "kernel": text(info.kernel), "grid": tuple(info.grid), "block": tuple(info.block),
+            rows.append({"launch": i, "kernel": shown(info.kernel), "mangled": text(info.kernel), "grid": tuple(info.grid), "block": tuple(info.block),
                          "registers": info.registers_per_thread, "shared_bytes": info.shared_static + info.shared_dynamic,
                          "warp_instructions": info.warp_instructions, "thread_instructions": info.thread_instructions,
                          "arch": text(info.arch)})
