@@ -488,7 +488,8 @@ static enum ww_code name_each(struct trace_job *j, struct ww_error *error) {
     return WW_OK;
 }
 
-/* A program may compute for long before it makes a CUDA call: whether the trace can be written is tried before. */
+/* A program may compute for long before it makes a CUDA call: whether the trace can be written is tried before.
+ */
 static enum ww_code try_out(const struct trace_job *j, struct ww_error *error) {
     struct ww_temp temp = WW_TEMP_NONE;
     if (!j->target)
