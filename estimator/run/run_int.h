@@ -37,6 +37,7 @@ struct run {
     double target_error, confidence; /* as asked for, or the defaults */
     bool flush;                      /* caches, before each launch */
     bool one_pass;                   /* with flush: a launch runs once, and its code may be new */
+    bool flush_sm;                   /* the instruction caches, before each launch; the L2 is kept */
     /* for progress, in warp instructions: of the launches before this one, of this one, of all */
     uint64_t before, current, total;
     struct ww_run_cost *cost;        /* of each launch (run_cost.c) */

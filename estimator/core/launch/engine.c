@@ -337,7 +337,8 @@ static enum ww_code prepare(struct ww_engine *e, const struct ww_launch *launch,
     WW_TRY(ww_segments_begin(&c->segments, segments_on, launch, start, &e->arena, error));
     WW_TRY(ww_pipe_decode(&e->gpu, launch, &e->arena, &c->code, error));
     ww_supply_plan(c, code_is_new(e, launch) && code_counts(e));
-    if (e->options.flush) c->supply.kept = false; /* all caches are flushed: code is in the L2 at best */
+    /* Where caches are flushed, code is in the L2 at best. */
+    if (e->options.flush || e->options.flush_sm) c->supply.kept = false;
     ww_issue_lanes(c);
     WW_TRY(ww_waits_begin(c, ww_core_released, &e->arena, error));
     ww_memsys_tell_writes(e->memory, c->waits ? ww_waits_performed : NULL, c);
@@ -487,6 +488,7 @@ enum ww_code ww_engine_replay(struct ww_engine *engine, const struct ww_launch *
         engine->broken = flushed != WW_OK;
         WW_TRY(flushed);
     }
+    if (engine->options.flush_sm) engine->queued = false;
     WW_TRY(prepare(engine, launch, source, error));
     WW_TRY(ww_smm_plan(&engine->gpu, launch, &engine->smem_plan, ctas, &c->smm, error));
     if (c->smm.on) {

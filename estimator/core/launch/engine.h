@@ -32,6 +32,7 @@ struct ww_engine_options {
                        * any of these logs */
     bool flush;       /* before each launch: memory is as that of a new engine, and the launch stands alone */
     bool one_pass;    /* with flush: no pass of a profiler has run a launch before, so code may be new */
+    bool flush_sm;    /* before each launch: instruction caches of SMs are emptied, and it stands alone */
     bool code_known;  /* the L2 has the code of all kernels from the start: none has its first launch */
     bool in_step;     /* no SM runs ahead of the others; results are the same */
     ww_progress_fn progress;
